@@ -1,0 +1,59 @@
+# The Node-API addon. A file added to one of the folders below is found at the next configure.
+#
+#   samebytes        what ships
+#   samebytes_test   the same sources with SB_TEST=1, for tests
+#
+# node-gyp configure -- -Dsanitize=address,undefined   makes both with these sanitizers
+{
+  'variables': {
+    'sanitize%': '',
+    'sources_node': [
+      'src/platform/posix.c',
+      '<!@(node -p "[\'core\',\'ops\',\'kernels\',\'share\',\'cuda\',\'bind\',\'node\'].map(d=>\'src/\'+d).filter(fs.existsSync).flatMap(d=>fs.readdirSync(d).filter(f=>f.endsWith(\'.c\')).sort().map(f=>d+\'/\'+f)).join(\' \')")',
+    ],
+  },
+  'target_defaults': {
+    'include_dirs': ['src'],
+    'defines': ['NAPI_VERSION=8'],
+    'cflags': [
+      '-fvisibility=hidden',
+      '-ffp-contract=off',
+      '-Wall', '-Wextra', '-Wpedantic', '-Wconversion', '-Wshadow', '-Wvla', '-Wundef',
+      # Node's headers are not ours to warn about.
+      '-isystem', '<(node_root_dir)/include/node',
+    ],
+    'cflags_c': ['-std=gnu11', '-Wmissing-declarations', '-Wunused-parameter'],
+    'ldflags': [
+      # Finalizers may run after the last environment has gone: never unload the code.
+      '-Wl,-z,nodelete',
+      '-Wl,-z,relro,-z,now',
+      # The linker is a C++ one by default; this leaves libstdc++ out.
+      '-Wl,--as-needed',
+    ],
+    'libraries': ['-lm'],
+    'conditions': [
+      ['sanitize!=""', {
+        'cflags!': ['-O3', '-O2'],
+        'cflags': [
+          '-fsanitize=<(sanitize)', '-fno-sanitize-recover=all', '-fno-omit-frame-pointer',
+          '-O1', '-g',
+        ],
+        'ldflags': ['-fsanitize=<(sanitize)'],
+        'configurations': { 'Release': { 'cflags!': ['-O3', '-O2'] } },
+      }, {
+        'cflags': ['-O3'],
+      }],
+    ],
+  },
+  'targets': [
+    {
+      'target_name': 'samebytes',
+      'sources': ['<@(sources_node)'],
+    },
+    {
+      'target_name': 'samebytes_test',
+      'sources': ['<@(sources_node)'],
+      'defines': ['SB_TEST=1'],
+    },
+  ],
+}

@@ -1,0 +1,16 @@
+'use strict'
+
+const neostandard = require('neostandard')
+
+module.exports = [
+  { ignores: ['build/', 'build-asan/', 'dist/', 'types/', 'prebuilds/', 'coverage/'] },
+  ...neostandard({ env: ['mocha'] }),
+  {
+    files: ['test/**/*.js', 'test/**/*.mjs'],
+    languageOptions: { globals: { gc: 'readonly' } }
+  },
+  {
+    files: ['**/*.js'],
+    languageOptions: { sourceType: 'commonjs' }
+  }
+]

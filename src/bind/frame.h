@@ -1,0 +1,82 @@
+/* The block of memory that an environment and C share: operands and numbers go in, status and results
+ * come out. All of it is doubles, so JavaScript needs one Float64Array; integers are exact to 2^53.
+ * The indices below are reported to JavaScript by tables.c. */
+#ifndef SB_FRAME_H
+#define SB_FRAME_H
+
+#include "core/core.h"
+
+/* name, first double, how many. */
+#define SB__FRAME(X)                                                          \
+  X(STATUS, 0, 1)                                                             \
+  X(RESULTS, 1, 7)    /* numbers, in the order of the signature */            \
+  X(OPERANDS, 8, 720) /* five descriptors; the fifth is the result's layout */ \
+  X(ARGS, 728, 640)   /* numbers, lists (count first) and scalars in order */ \
+  X(TEXT, 1368, 64)   /* a failure in words: bytes, ending with 0 */          \
+  X(SIZE, 1432, 0)
+
+/* Fields of a descriptor. */
+#define SB__OPERAND(X)                                                               \
+  X(HANDLE, 0)  /* of a native storage; 0: the address counts */                     \
+  X(ADDRESS, 1) /* of the storage's first byte; JavaScript vouches for it */         \
+  X(NBYTES, 2)  /* of the storage from there on */                                   \
+  X(DTYPE, 3)                                                                        \
+  X(NDIM, 4)                                                                         \
+  X(OFFSET, 5)   /* elements */                                                      \
+  X(FLAGS, 6)    /* sb_tensor.flags */                                               \
+  X(SHAPE, 8)    /* elements; SB_MAX_DIMS of them */                                 \
+  X(STRIDES, 72) /* elements */                                                      \
+  X(SIZE_OF_OPERAND, 144)
+
+enum {
+#define X(name, at, count) SB__FRAME_##name = at,
+  SB__FRAME(X)
+#undef X
+#define X(name, at) SB__OPERAND_##name = at,
+      SB__OPERAND(X)
+#undef X
+          SB__FRAME_OUT = SB__FRAME_OPERANDS + 4 * SB__OPERAND_SIZE_OF_OPERAND
+};
+
+/* ---- handles.c ---- */
+
+/* A claim of one environment on a storage in the process-wide table. */
+typedef struct sb__claim {
+  uint32_t generation; /* 0: none */
+  sb_storage *storage; /* one reference */
+} sb__claim;
+
+/* What an environment has: its frame, its claims, and where operands are unpacked. Used by the
+ * environment's thread alone. */
+typedef struct sb__binding {
+  double *frame; /* SB__FRAME_SIZE doubles */
+  sb__claim *claims;
+  uint32_t claim_count; /* entries in claims, indexed by slot */
+  sb_tensor operands[4];
+  sb_storage borrowed[4];
+  sb_tensor out;
+  int64_t numbers[8];
+  int64_t counts[2]; /* of lists; -1: none given */
+  int64_t lists[2][5 * SB_MAX_DIMS];
+  sb_scalar scalar;
+  double results[7];
+} sb__binding;
+
+/* Puts storage into the table; the reference moves into this environment's claim on success. A handle
+ * is slot + generation and fits a double exactly. */
+sb_status sb__claim_new(sb__binding *b, sb_storage *storage, double *handle);
+sb_storage *sb__claim_get(const sb__binding *b, double handle); /* borrowed; NULL: stale or forged */
+sb_status sb__claim_drop(sb__binding *b, double handle);
+void sb__claims_drop_all(sb__binding *b); /* at the environment's end */
+
+/* ---- run.c ---- */
+
+/* Runs one row of exports.def on the frame. Never fails otherwise than by the frame's status. */
+void sb__run(sb__binding *b, uint32_t row);
+
+/* ---- tables.c ---- */
+
+/* What JavaScript has to know, as JSON: dtypes, errors, frame indices, rows. Static; never freed. */
+const char *sb__tables(void);
+
+#endif

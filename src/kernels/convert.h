@@ -1,0 +1,117 @@
+/* One number from one representation to another. Plain C, the same bits everywhere; device code may
+ * include it. Rounding is to nearest, ties to even; NaN becomes the canonical one. */
+#ifndef SB_CONVERT_H
+#define SB_CONVERT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* A float of 8 or 16 bits. */
+typedef struct sb__small_float {
+  int mantissa;        /* stored bits of the significand */
+  int bias;            /* of the exponent */
+  uint32_t infinity;   /* its bits; nan where the format has none */
+  uint32_t nan;        /* the canonical one */
+  uint32_t largest;    /* bits of the largest finite value */
+  uint32_t sign;       /* the sign's bit */
+} sb__small_float;
+
+static const sb__small_float sb__float16 = {10, 15, 0x7c00, 0x7e00, 0x7bff, 0x8000};
+static const sb__small_float sb__bfloat16 = {7, 127, 0x7f80, 0x7fc0, 0x7f7f, 0x8000};
+static const sb__small_float sb__float8_e4m3fn = {3, 7, 0x7f, 0x7f, 0x7e, 0x80};
+static const sb__small_float sb__float8_e5m2 = {2, 15, 0x7c, 0x7e, 0x7b, 0x80};
+
+static inline uint64_t sb__bits_of(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+static inline double sb__double_of(uint64_t bits) {
+  double x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+/* The quiet NaN with sign 0 and payload 0. */
+static inline double sb__canonical(double x) {
+  return x != x ? sb__double_of(0x7ff8000000000000u) : x;
+}
+
+static inline float sb__canonical_float(double x) {
+  if (x != x) {
+    const uint32_t bits = 0x7fc00000u;
+    float nan;
+    memcpy(&nan, &bits, sizeof nan);
+    return nan;
+  }
+  return (float)x;
+}
+
+static inline double sb__small_to_double(uint32_t bits, sb__small_float f) {
+  const uint32_t magnitude = bits & (f.sign - 1);
+  const uint64_t sign = bits & f.sign ? UINT64_C(1) << 63 : 0;
+  const uint32_t exponent = magnitude >> f.mantissa;
+  const uint64_t fraction = magnitude & ((1u << f.mantissa) - 1);
+  if (magnitude > f.largest) {
+    const bool infinite = magnitude == f.infinity && f.infinity != f.nan;
+    return sb__double_of(infinite ? sign | 0x7ff0000000000000u : 0x7ff8000000000000u);
+  }
+  if (exponent == 0) { /* fraction * 2^(1 - bias - mantissa), exact */
+    const double unit = sb__double_of((uint64_t)(1023 + 1 - f.bias - f.mantissa) << 52);
+    const double x = (double)fraction * unit;
+    return sign ? -x : x;
+  }
+  return sb__double_of(sign | (uint64_t)((int)exponent - f.bias + 1023) << 52 |
+                       fraction << (52 - f.mantissa));
+}
+
+static inline uint32_t sb__small_from_double(double x, sb__small_float f) {
+  const uint64_t bits = sb__bits_of(x);
+  const uint32_t sign = bits >> 63 ? f.sign : 0;
+  const int exponent = (int)(bits >> 52 & 0x7ff) - 1023 + f.bias; /* as the small format counts */
+  if (x != x) return f.nan;
+  if ((bits << 1) == 0) return sign;
+  uint64_t significand = (bits & 0xfffffffffffffu) | UINT64_C(1) << 52;
+  int drop = 52 - f.mantissa;            /* low bits that do not fit */
+  if (exponent < 1) drop += 1 - exponent; /* subnormal: fewer still */
+  if (drop > 54) return sign;             /* below half of the smallest value */
+  if (exponent > 300) return sign | f.infinity;
+  const uint64_t half = UINT64_C(1) << (drop - 1), rest = significand & (2 * half - 1);
+  significand >>= drop;
+  if (rest > half || (rest == half && (significand & 1))) significand++;
+  /* A carry out of the significand moves on into the exponent, as it should. */
+  const int64_t base = exponent < 1 ? 0 : (int64_t)(exponent - 1) << f.mantissa;
+  const uint64_t magnitude = (uint64_t)base + significand;
+  return sign | (magnitude > f.largest ? f.infinity : (uint32_t)magnitude);
+}
+
+/* Whole numbers beyond 53 bits, rounded to odd: a second rounding to a short float is then right. */
+static inline double sb__odd_from_uint(uint64_t x) {
+  int shift = 0;
+  while (x >> shift >> 53) shift++;
+  uint64_t kept = x >> shift;
+  if (kept << shift != x) kept |= 1;
+  return (double)kept * (double)(UINT64_C(1) << shift);
+}
+
+static inline double sb__odd_from_int(int64_t x) {
+  return x < 0 ? -sb__odd_from_uint(0 - (uint64_t)x) : sb__odd_from_uint((uint64_t)x);
+}
+
+/* Toward zero; NaN is 0; what is beyond low or high becomes that. */
+static inline int64_t sb__int_from_real(double x, int64_t low, int64_t high) {
+  if (x != x) return 0;
+  if (x <= (double)low) return low;
+  if (x >= (double)high) return high;
+  return (int64_t)x;
+}
+
+static inline uint64_t sb__uint_from_real(double x, uint64_t high) {
+  if (!(x > 0)) return 0;
+  if (x >= (double)high) return high;
+  return (uint64_t)x;
+}
+
+#endif

@@ -1,0 +1,40 @@
+/* Element loops: no validation, no allocation. Distances are bytes and are called step. */
+#ifndef SB_KERNELS_H
+#define SB_KERNELS_H
+
+#include "samebytes.h"
+
+#define SB__CHUNK 256 /* elements that a cast handles at a time */
+
+/* Numbers on their way between dtypes. Every dtype has one of four forms that holds all its values. */
+typedef enum sb__form { SB__FORM_INT, SB__FORM_UINT, SB__FORM_REAL, SB__FORM_COMPLEX } sb__form;
+
+typedef union sb__chunk {
+  int64_t i[SB__CHUNK];
+  uint64_t u[SB__CHUNK];
+  double real[SB__CHUNK];
+  sb_complex128 c[SB__CHUNK];
+} sb__chunk;
+
+typedef struct sb__cast_kernels {
+  sb__form form; /* what load fills */
+  void (*load)(sb__chunk *to, const char *from, int64_t step, int64_t n);
+  void (*store[4])(char *to, int64_t step, const sb__chunk *from, int64_t n); /* by sb__form */
+} sb__cast_kernels;
+
+extern const sb__cast_kernels sb__casts[SB_DTYPE_COUNT];
+
+/* Copies n elements of itemsize 1, 2, 4, 8 or 16 bytes, bit for bit. to and from do not overlap,
+ * unless they are the same elements. */
+void sb__copy_items(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
+                    int64_t itemsize);
+
+/* Writes the same itemsize bytes n times. */
+void sb__fill_items(char *to, int64_t step, const void *item, int64_t n, int64_t itemsize);
+
+/* x * scale + bias, the product rounded, then the sum; single: all three in float32. The factors'
+ * steps are bytes, 0 for one factor. Turns any real form into SB__FORM_REAL. */
+void sb__scale_chunk(sb__chunk *x, sb__form form, int64_t n, bool single, const char *scale,
+                     int64_t scale_step, const char *bias, int64_t bias_step);
+
+#endif

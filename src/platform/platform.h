@@ -1,0 +1,54 @@
+/* The few places where compilers and systems differ. Nothing above this folder needs a builtin or an
+ * #ifdef for a system. Out parameters are never NULL. */
+#ifndef SB_PLATFORM_H
+#define SB_PLATFORM_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define SB_THREAD_LOCAL __thread
+#define SB_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define SB_THREAD_LOCAL _Thread_local
+#define SB_PRINTF(text, first)
+#endif
+
+/* True if a * b (a + b) does not fit; then out is not to be used. */
+static inline bool sb__mul_overflows(int64_t a, int64_t b, int64_t *out) {
+#if defined(__GNUC__)
+  return __builtin_mul_overflow(a, b, out);
+#else
+  if (a && b && ((a == -1 && b == INT64_MIN) || (b == -1 && a == INT64_MIN))) return true;
+  *out = (int64_t)((uint64_t)a * (uint64_t)b);
+  return a && *out / a != b;
+#endif
+}
+
+static inline bool sb__add_overflows(int64_t a, int64_t b, int64_t *out) {
+#if defined(__GNUC__)
+  return __builtin_add_overflow(a, b, out);
+#else
+  *out = (int64_t)((uint64_t)a + (uint64_t)b);
+  return (a ^ *out) < 0 && (b ^ *out) < 0;
+#endif
+}
+
+/* nbytes > 0 at a multiple of alignment (a power of two), or NULL; freed by sb__os_free_aligned. */
+void *sb__os_alloc_aligned(size_t nbytes, size_t alignment);
+void sb__os_free_aligned(void *data);
+
+/* A lock for short stretches. {0} is an unlocked one. */
+typedef struct sb__lock {
+  atomic_flag taken;
+} sb__lock;
+void sb__lock_take(sb__lock *lock);
+void sb__lock_drop(sb__lock *lock);
+
+/* Sets rounding, denormals and exception masks to the default and returns what was there. */
+uint32_t sb__float_mode_default(void);
+void sb__float_mode_restore(uint32_t mode);
+
+#endif

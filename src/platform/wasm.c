@@ -1,0 +1,18 @@
+/* platform.h for a WASM module with one thread: no lock can be contended, and WASM has one float mode. */
+#include "platform/platform.h"
+
+#include <stdlib.h>
+
+void *sb__os_alloc_aligned(size_t nbytes, size_t alignment) {
+  /* sbrk of the tool chain counts in signed 32 bits: larger requests would wrap. */
+  if (nbytes > 0x7fffff00u - alignment) return NULL;
+  return aligned_alloc(alignment, (nbytes + alignment - 1) / alignment * alignment);
+}
+
+void sb__os_free_aligned(void *data) { free(data); }
+
+void sb__lock_take(sb__lock *lock) { (void)lock; }
+void sb__lock_drop(sb__lock *lock) { (void)lock; }
+
+uint32_t sb__float_mode_default(void) { return 0; }
+void sb__float_mode_restore(uint32_t mode) { (void)mode; }

@@ -1,0 +1,420 @@
+/* samebytes: one block of bytes, seen by everyone who needs it.
+ *
+ * A storage is bytes: where they are, how many, who frees them. A tensor is layout over a storage:
+ * dtype, shape, strides, offset. Shapes, strides, offsets and capacities count elements; whatever
+ * counts bytes says so in its name (nbytes, itemsize).
+ *
+ * What can fail returns sb_status and leaves its results untouched on failure; the reason in words is
+ * sb_error_message() of the same thread. Nothing in here aborts.
+ *
+ * Ownership: inputs are borrowed for the call. An sb_tensor is a value: copying it borrows, and only
+ * sb_tensor_retain makes it hold its storage. Views take no reference.
+ *
+ * Threads: storages may be shared between threads (their count is atomic); one sb_tensor may not be
+ * changed by two at once. */
+#ifndef SAMEBYTES_H
+#define SAMEBYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(_WIN32)
+#define SB_API
+#elif defined(__GNUC__)
+#define SB_API __attribute__((visibility("default")))
+#else
+#define SB_API
+#endif
+
+#if defined(__GNUC__)
+#define SB_CHECKED __attribute__((warn_unused_result))
+#else
+#define SB_CHECKED
+#endif
+
+#define SB_VERSION "0.1.0"
+#define SB_ABI 1        /* first field of sb_tensor; changes when its fields do */
+#define SB_MAX_DIMS 64  /* what NumPy 2 can make */
+#define SB_ALIGNMENT 64 /* bytes; every storage made here starts at a multiple of it */
+
+/* ---- Errors ---- */
+
+/* code, JavaScript class, meaning. JavaScript's codes are "ERR_" + code. */
+#define SB_ERRORS(X)                                                         \
+  X(ARGUMENT, TypeError, "an argument is of the wrong kind")                 \
+  X(SHAPE, RangeError, "shapes, ranks or counts do not fit")                 \
+  X(DTYPE, TypeError, "the dtype is not accepted here")                      \
+  X(BOUNDS, RangeError, "an index or an extent is outside")                  \
+  X(CAST, TypeError, "a value or a dtype cannot be cast as asked")           \
+  X(DISPOSED, SamebytesError, "the tensor was disposed")                     \
+  X(DETACHED, SamebytesError, "the bytes were transferred away or shrunk")   \
+  X(STALE, SamebytesError, "the handle or token is not alive")               \
+  X(BUSY, SamebytesError, "the bytes are in use by a pending operation")     \
+  X(READ_ONLY, SamebytesError, "the bytes are read-only")                    \
+  X(ALIGNMENT, RangeError, "the address is not a multiple of the item size") \
+  X(OVERLAP, SamebytesError, "two elements of the target share a byte")      \
+  X(MEMORY, RangeError, "memory could not be obtained")                      \
+  X(DEVICE, SamebytesError, "there is no such device")                       \
+  X(UNSUPPORTED, SamebytesError, "this back end cannot do it")
+
+typedef enum sb_status {
+  SB_OK = 0,
+#define X(code, class, meaning) SB_ERR_##code,
+  SB_ERRORS(X)
+#undef X
+} sb_status;
+
+/* "SHAPE" for SB_ERR_SHAPE; "OK" for SB_OK; "?" for a number that is no status. */
+SB_API const char *sb_status_name(sb_status status);
+
+/* Says in words why the last call on this thread failed: argument, what was given, what was expected.
+ * The text stays until the next failure on this thread. */
+SB_API const char *sb_error_message(void);
+
+/* ---- dtypes ---- */
+
+/* constant, tag, public name, stored type, kind.
+ * Complex numbers are stored as (re, im) pairs; halves and float8 as their bits. */
+#define SB_DTYPES(X)                                              \
+  X(BOOL, b1, "bool", uint8_t, BOOLEAN)                           \
+  X(UINT8, u8, "uint8", uint8_t, UNSIGNED)                        \
+  X(INT8, i8, "int8", int8_t, SIGNED)                             \
+  X(INT16, i16, "int16", int16_t, SIGNED)                         \
+  X(UINT16, u16, "uint16", uint16_t, UNSIGNED)                    \
+  X(INT32, i32, "int32", int32_t, SIGNED)                         \
+  X(UINT32, u32, "uint32", uint32_t, UNSIGNED)                    \
+  X(INT64, i64, "int64", int64_t, SIGNED)                         \
+  X(UINT64, u64, "uint64", uint64_t, UNSIGNED)                    \
+  X(FLOAT16, f16, "float16", uint16_t, FLOATING)                  \
+  X(BFLOAT16, bf16, "bfloat16", uint16_t, FLOATING)               \
+  X(FLOAT32, f32, "float32", float, FLOATING)                     \
+  X(FLOAT64, f64, "float64", double, FLOATING)                    \
+  X(COMPLEX64, c64, "complex64", sb_complex64, COMPLEX)           \
+  X(COMPLEX128, c128, "complex128", sb_complex128, COMPLEX)       \
+  X(FLOAT8_E4M3FN, f8e4m3, "float8_e4m3fn", uint8_t, FLOATING)    \
+  X(FLOAT8_E5M2, f8e5m2, "float8_e5m2", uint8_t, FLOATING)
+
+typedef struct sb_complex64 {
+  float re, im;
+} sb_complex64;
+
+typedef struct sb_complex128 {
+  double re, im;
+} sb_complex128;
+
+typedef enum sb_dtype {
+#define X(constant, tag, name, type, kind) SB_##constant,
+  SB_DTYPES(X)
+#undef X
+      SB_DTYPE_COUNT
+} sb_dtype;
+
+typedef enum sb_kind { SB_BOOLEAN, SB_UNSIGNED, SB_SIGNED, SB_FLOATING, SB_COMPLEX } sb_kind;
+
+/* How far a cast between dtypes may go. */
+typedef enum sb_casting {
+  SB_CASTING_SAFE,      /* no value can change */
+  SB_CASTING_SAME_KIND, /* also narrower floats, and any integer to any integer (wraps) */
+  SB_CASTING_UNSAFE,    /* anything: float to integer truncates and saturates, NaN becomes 0 */
+} sb_casting;
+
+/* The name in the API ("float32"); "?" for a number that is no dtype. */
+SB_API const char *sb_dtype_name(sb_dtype dtype);
+
+/* Bytes of one element; 0 for a number that is no dtype. */
+SB_API int64_t sb_dtype_itemsize(sb_dtype dtype);
+
+/* Bytes that an element's address must be a multiple of: the item size, but half of it for complex. */
+SB_API int64_t sb_dtype_alignment(sb_dtype dtype);
+
+SB_API sb_kind sb_dtype_kind(sb_dtype dtype);
+
+/* Says whether a cast from one dtype to another is allowed under a casting rule.
+ *
+ * Source  array API `can_cast`, with the levels of NumPy's `casting`; safe is strict here: no value
+ *         of `from` may change, so int64 → float64 is same_kind */
+SB_API bool sb_can_cast(sb_dtype from, sb_dtype to, sb_casting casting);
+
+/* ---- Storages ---- */
+
+typedef struct sb_storage sb_storage; /* counted; the count is atomic */
+
+/* Frees wrapped memory: called once, on whatever thread dropped the last reference, with the address
+ * and the context given to sb_storage_wrap. */
+typedef void (*sb_deleter)(void *data, void *context);
+
+/* Makes a storage of uninitialised bytes on the native heap.
+ *
+ *   nbytes  0 is allowed: data is then NULL
+ *   out     a new storage; the caller owns its one reference
+ *
+ * Errors  SB_ERR_MEMORY */
+SB_CHECKED SB_API sb_status sb_storage_new(size_t nbytes, sb_storage **out);
+
+/* Makes a storage over memory that somebody else made.
+ *
+ *   data     taken over on success (freed by deleter); untouched on failure
+ *   nbytes   how many bytes may be read and written there
+ *   deleter  NULL: the caller promises to keep data alive as long as the storage
+ *   out      a new storage; the caller owns its one reference
+ *
+ * Errors  SB_ERR_ARGUMENT data is NULL with nbytes > 0 · SB_ERR_MEMORY */
+SB_CHECKED SB_API sb_status sb_storage_wrap(void *data, size_t nbytes, sb_deleter deleter,
+                                            void *context, sb_storage **out);
+
+SB_API sb_storage *sb_storage_ref(sb_storage *storage); /* returns its argument; NULL is fine */
+SB_API void sb_storage_unref(sb_storage **storage);     /* sets it NULL; NULL is fine */
+SB_API void *sb_storage_data(const sb_storage *storage);
+SB_API size_t sb_storage_nbytes(const sb_storage *storage);
+
+/* ---- Tensors ---- */
+
+typedef enum sb_dynamism { SB_STATIC, SB_BOUNDED, SB_UNBOUND } sb_dynamism;
+
+/* Layout over a storage: a value. Embed it, keep it on the stack; pass it by pointer. */
+typedef struct sb_tensor {
+  uint32_t abi;                 /* SB_ABI */
+  uint32_t struct_size;         /* bytes: sizeof(sb_tensor) where it was filled */
+  sb_storage *storage;          /* NULL: no bytes yet; held only after sb_tensor_retain */
+  sb_dtype dtype;               /* what one element is */
+  int32_t ndim;                 /* 0 … SB_MAX_DIMS */
+  int32_t dynamism;             /* sb_dynamism: may it be resized, and how far */
+  uint32_t flags;               /* SB_READ_ONLY or 0 */
+  int64_t offset;               /* elements from the storage's first byte */
+  int64_t capacity;             /* elements that a resize may reach in place */
+  int64_t shape[SB_MAX_DIMS];   /* elements; entries from ndim on are not read */
+  int64_t strides[SB_MAX_DIMS]; /* elements; 0 repeats, negative walks back */
+} sb_tensor;
+
+#define SB_READ_ONLY 1u /* sb_tensor.flags: writers refuse it, views inherit it */
+
+/* Describes bytes as a tensor.
+ *
+ *   storage  borrowed; NULL for a layout that has no bytes yet
+ *   strides  ndim of them, or NULL for row-major
+ *   offset   elements from the storage's first byte
+ *   out      a view; no reference taken
+ *
+ * Errors  SB_ERR_DTYPE · SB_ERR_SHAPE ndim or an extent is negative, or too large · SB_ERR_BOUNDS an
+ *         element would lie outside the storage · SB_ERR_ALIGNMENT
+ * Notes   strides of axes of size 1, and all strides without elements, are normalised to the dense
+ *         value */
+SB_CHECKED SB_API sb_status sb_tensor_init(sb_storage *storage, sb_dtype dtype, int32_t ndim,
+                                           const int64_t *shape, const int64_t *strides,
+                                           int64_t offset, sb_tensor *out);
+
+/* Makes a row-major tensor of uninitialised elements with a storage of its own.
+ *
+ *   out     holds the storage's one reference; sb_tensor_release drops it
+ *
+ * Errors  SB_ERR_DTYPE · SB_ERR_SHAPE · SB_ERR_MEMORY */
+SB_CHECKED SB_API sb_status sb_tensor_empty(sb_dtype dtype, int32_t ndim, const int64_t *shape,
+                                            sb_tensor *out);
+
+SB_API void sb_tensor_copy_layout(const sb_tensor *t, sb_tensor *out); /* copies ndim entries only */
+SB_API void sb_tensor_retain(sb_tensor *t);  /* from here on t holds its storage */
+SB_API void sb_tensor_release(sb_tensor *t); /* drops it and sets storage NULL */
+SB_API int64_t sb_tensor_numel(const sb_tensor *t);
+SB_API int64_t sb_tensor_nbytes(const sb_tensor *t); /* of the elements, not of the storage */
+
+/* Address of the first element; NULL without bytes or without elements. */
+SB_API void *sb_tensor_data(const sb_tensor *t);
+
+/* Row-major without gaps, axes of size 1 ignored; true without elements. */
+SB_API bool sb_is_contiguous(const sb_tensor *t);
+
+/* Says whether any byte belongs to an element of both, judged by address.
+ *
+ *   out     true if so
+ *
+ * Errors  SB_ERR_MEMORY (interleaved layouts need one bit per byte of the common range)
+ * Cost    constant for layouts without gaps, else one pass over both
+ * Source  NumPy `shares_memory` */
+SB_CHECKED SB_API sb_status sb_shares_memory(const sb_tensor *a, const sb_tensor *b, bool *out);
+
+/* Says whether two elements of t share a byte (a zero stride, an overlapping window).
+ *
+ * Errors  SB_ERR_MEMORY, as in sb_shares_memory */
+SB_CHECKED SB_API sb_status sb_overlaps_itself(const sb_tensor *t, bool *out);
+
+/* ---- Views: no byte moves, out borrows t's storage and may be t itself ---- */
+
+/* Reorders dimensions: dimension d of out is dimension order[d] of t.
+ *
+ *   order   ndim axes of t, each once; negative counts from the end
+ *
+ * Errors  SB_ERR_SHAPE ndim differs from t's · SB_ERR_BOUNDS an axis is outside or repeated
+ * Source  array API `permute_dims` */
+SB_CHECKED SB_API sb_status sb_permute(const sb_tensor *t, int32_t ndim, const int64_t *order,
+                                       sb_tensor *out);
+
+/* Swaps two axes; negative counts from the end.
+ *
+ * Errors  SB_ERR_BOUNDS an axis is outside
+ * Source  PyTorch `transpose` */
+SB_CHECKED SB_API sb_status sb_transpose(const sb_tensor *t, int64_t a, int64_t b, sb_tensor *out);
+
+/* Takes index along axis and drops the axis; negative counts from the end.
+ *
+ * Errors  SB_ERR_BOUNDS axis or index outside
+ * Source  PyTorch `select` */
+SB_CHECKED SB_API sb_status sb_select(const sb_tensor *t, int64_t axis, int64_t index,
+                                      sb_tensor *out);
+
+/* Keeps length elements from start on along axis; negative axis and start count from the end.
+ *
+ * Errors  SB_ERR_BOUNDS axis, start or length outside
+ * Source  PyTorch `narrow` */
+SB_CHECKED SB_API sb_status sb_narrow(const sb_tensor *t, int64_t axis, int64_t start,
+                                      int64_t length, sb_tensor *out);
+
+typedef enum sb_slice_kind {
+  SB_SLICE_INDEX,    /* start: takes one index and drops the axis */
+  SB_SLICE_RANGE,    /* start, stop, step as in Python; clamped to the axis */
+  SB_SLICE_NEW_AXIS, /* inserts an axis of size 1 */
+  SB_SLICE_ELLIPSIS, /* all axes that the others leave; once at most */
+} sb_slice_kind;
+
+#define SB_SLICE_HAS_START 1
+#define SB_SLICE_HAS_STOP 2
+
+typedef struct sb_slice_spec {
+  int64_t kind;  /* sb_slice_kind */
+  int64_t given; /* SB_SLICE_HAS_START | SB_SLICE_HAS_STOP; what is missing runs to the end */
+  int64_t start; /* elements along the axis; negative counts from its end */
+  int64_t stop;  /* exclusive */
+  int64_t step;  /* not 0; negative walks back */
+} sb_slice_spec;
+
+/* Python's basic indexing.
+ *
+ *   specs   one per axis, from the first; axes beyond them are kept whole
+ *
+ * Errors  SB_ERR_SHAPE more specs than axes, two ellipses, or more than SB_MAX_DIMS axes ·
+ *         SB_ERR_BOUNDS an index is outside · SB_ERR_ARGUMENT step 0 or an unknown kind
+ * Source  array API, basic indexing */
+SB_CHECKED SB_API sb_status sb_slice(const sb_tensor *t, int32_t count, const sb_slice_spec *specs,
+                                     sb_tensor *out);
+
+/* Gives the same elements in the same logical order another shape.
+ *
+ *   shape   ndim extents; one of them may be -1: inferred
+ *   viewed  may be NULL. Set to whether a view could keep the order. If it could not, and viewed is
+ *           given, out is a row-major layout of that shape without a storage, for a copy
+ *
+ * Errors  SB_ERR_SHAPE the counts differ, two -1, a negative extent, or (without viewed) the order
+ *         cannot be kept
+ * Source  PyTorch `view` and `reshape` */
+SB_CHECKED SB_API sb_status sb_reshape(const sb_tensor *t, int32_t ndim, const int64_t *shape,
+                                       sb_tensor *out, bool *viewed);
+
+/* Shows windows of axis: the axis becomes their number, and a last axis of extent size is added.
+ *
+ *   size    elements in a window, 0 … extent
+ *   step    elements from one window to the next, at least 1; smaller than size: windows overlap
+ *
+ * Errors  SB_ERR_BOUNDS · SB_ERR_SHAPE SB_MAX_DIMS reached
+ * Source  PyTorch `unfold` */
+SB_CHECKED SB_API sb_status sb_unfold(const sb_tensor *t, int64_t axis, int64_t size, int64_t step,
+                                      sb_tensor *out);
+
+/* Reads the same bytes as another dtype. The last axis is scaled by the ratio of the item sizes.
+ *
+ * Errors  SB_ERR_DTYPE · SB_ERR_SHAPE the last axis is not dense, or bytes do not divide ·
+ *         SB_ERR_ALIGNMENT
+ * Source  PyTorch `view(dtype)` */
+SB_CHECKED SB_API sb_status sb_view_dtype(const sb_tensor *t, sb_dtype dtype, sb_tensor *out);
+
+/* Shows t's storage with any layout that stays inside it.
+ *
+ *   strides  ndim of them, or NULL for row-major
+ *   offset   elements from the storage's first byte
+ *
+ * Errors  as sb_tensor_init
+ * Source  PyTorch `as_strided` */
+SB_CHECKED SB_API sb_status sb_as_strided(const sb_tensor *t, int32_t ndim, const int64_t *shape,
+                                          const int64_t *strides, int64_t offset, sb_tensor *out);
+
+/* Repeats axes of extent 1 (stride 0) and adds leading ones until t has the shape.
+ *
+ * Errors  SB_ERR_SHAPE an extent fits neither 1 nor the one asked for
+ * Source  array API `broadcast_to` */
+SB_CHECKED SB_API sb_status sb_broadcast_to(const sb_tensor *t, int32_t ndim, const int64_t *shape,
+                                            sb_tensor *out);
+
+/* Dense strides for a shape whose axes are stored in the given order, outermost first.
+ *
+ *   order    ndim axes, each once, not negative
+ *   strides  written: ndim of them, in elements; an extent of 0 counts as 1
+ *
+ * Errors  SB_ERR_SHAPE order is not a permutation, or the strides overflow
+ * Source  ExecuTorch `dim_order` */
+SB_CHECKED SB_API sb_status sb_dim_order_strides(int32_t ndim, const int64_t *shape,
+                                                 const int64_t *order, int64_t *strides);
+
+/* ---- Elements ---- */
+
+/* One value with the type that the caller has it in. */
+typedef struct sb_scalar {
+  enum { SB_SCALAR_BOOL, SB_SCALAR_INT, SB_SCALAR_UINT, SB_SCALAR_REAL, SB_SCALAR_COMPLEX } kind;
+  union {
+    int64_t i;         /* SB_SCALAR_BOOL (0 or 1), SB_SCALAR_INT */
+    uint64_t u;        /* SB_SCALAR_UINT: beyond INT64_MAX */
+    double real;       /* SB_SCALAR_REAL */
+    sb_complex128 c;   /* SB_SCALAR_COMPLEX */
+  } as;
+} sb_scalar;
+
+/* Copies src into dst, broadcast and cast.
+ *
+ *   dst      any strides; no two elements may share a byte
+ *   src      any strides; may overlap dst: the result is as if it had been copied away first
+ *   staged   may be NULL; bytes of a temporary copy that overlap made necessary are added to it
+ *
+ * Bits    equal dtypes copy bits, NaN payloads included; casts yield the canonical NaN, round to
+ *         nearest, ties to even; a bool byte other than 0 and 1 reads as true
+ * Errors  SB_ERR_SHAPE · SB_ERR_CAST the rule forbids it · SB_ERR_OVERLAP · SB_ERR_READ_ONLY ·
+ *         SB_ERR_MEMORY
+ * Source  NumPy `copyto`, PyTorch `copy_` */
+SB_CHECKED SB_API sb_status sb_copy(const sb_tensor *dst, const sb_tensor *src, sb_casting casting,
+                                    int64_t *staged);
+
+/* Copies src * scale + bias into dst.
+ *
+ *   scale   float64: no axis (one factor) or one axis with one factor per index of dst's axis
+ *   bias    likewise
+ *   axis    of dst; negative counts from the end; not read where both are single values
+ *
+ * Bits    computed in float64 if either side is float64 or a 64-bit integer, else in float32;
+ *         the product is rounded, then the sum; then cast to dst
+ * Errors  as sb_copy, with float → dst judged by casting · SB_ERR_DTYPE complex, or a factor that
+ *         is not float64 */
+SB_CHECKED SB_API sb_status sb_copy_scaled(const sb_tensor *dst, const sb_tensor *src,
+                                           const sb_tensor *scale, const sb_tensor *bias,
+                                           int64_t axis, sb_casting casting, int64_t *staged);
+
+/* Copies values that a person wrote: each must fit dst's dtype (0.1 → float32 rounds; 1.5 → int32,
+ * 300 → uint8, 1e39 → float32 do not).
+ *
+ *   src     bool, int64, uint64, float64 or complex128 with dst's shape
+ *
+ * Errors  SB_ERR_CAST names the first value that does not fit; dst may be partly written ·
+ *         otherwise as sb_copy */
+SB_CHECKED SB_API sb_status sb_copy_values(const sb_tensor *dst, const sb_tensor *src);
+
+/* Writes one value to every element. The value must fit the dtype, as in sb_copy_values.
+ *
+ * Errors  SB_ERR_CAST (also without elements) · SB_ERR_READ_ONLY
+ * Source  PyTorch `fill_` */
+SB_CHECKED SB_API sb_status sb_fill(const sb_tensor *t, const sb_scalar *value);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

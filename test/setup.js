@@ -1,0 +1,191 @@
+'use strict'
+// What the tests share: refusals, counters, collection, child processes.
+const assert = require('node:assert/strict')
+const path = require('node:path')
+const { execFile } = require('node:child_process')
+const { memory, backend } = require('samebytes')
+
+const ROOT = path.join(__dirname, '..')
+
+// The class that comes with each code; what is not listed is a plain SamebytesError.
+const CLASSES = {
+  ERR_ARGUMENT: TypeError,
+  ERR_SHAPE: RangeError,
+  ERR_BOUNDS: RangeError,
+  ERR_DTYPE: TypeError,
+  ERR_CAST: TypeError,
+  ERR_ALIGNMENT: RangeError,
+  ERR_MEMORY: RangeError,
+  ERR_DISPOSED: Error,
+  ERR_DETACHED: Error,
+  ERR_STALE: Error,
+  ERR_BUSY: Error,
+  ERR_READ_ONLY: Error,
+  ERR_OVERLAP: Error,
+  ERR_UNSUPPORTED: Error,
+  ERR_DEVICE: Error
+}
+
+function thrownBy (fn) {
+  let result
+  try {
+    result = fn()
+  } catch (error) {
+    return error
+  }
+  assert.fail(`nothing was thrown; the result was ${String(result).slice(0, 200)}`)
+}
+
+/** fn must throw an error of this class and code whose message matches the pattern. */
+function fails (fn, Class, code, pattern = /\S{3}/) {
+  const error = thrownBy(fn)
+  assert.equal(error.code, code, `expected ${code}, got ${error.stack}`)
+  assert.ok(error instanceof Class, `${code} should be a ${Class.name}: ${error.stack}`)
+  assert.match(error.message, pattern)
+}
+
+/** fn must throw a typed error; codes narrows which ones. */
+function refuses (fn, ...codes) {
+  const error = thrownBy(fn)
+  const Class = CLASSES[error.code]
+  assert.ok(Class, `not a typed error: ${error.stack}`)
+  assert.ok(error instanceof Class, `${error.code} should be a ${Class.name}: ${error.stack}`)
+  if (codes.length > 0) {
+    assert.ok(codes.includes(error.code), `expected one of ${codes}, got ${error.stack}`)
+  }
+  assert.match(error.message, /\S{3}/)
+  return error
+}
+
+function describeTensor (t) {
+  return {
+    dtype: t.dtype,
+    shape: [...t.shape],
+    strides: [...t.strides],
+    offset: t.offset,
+    values: t.toArray(),
+    isReadOnly: t.isReadOnly
+  }
+}
+
+/** fn must be refused, leave t as it was and leave no tensor behind. */
+function refusedUnchanged (t, fn, ...codes) {
+  const before = describeTensor(t)
+  const tensors = memory().tensors
+  const error = refuses(fn, ...codes)
+  assert.ok(memory().tensors <= tensors, 'a refusal left a tensor behind')
+  assert.deepEqual(describeTensor(t), before)
+  return error
+}
+
+/** What fn made samebytes copy: { result, copies: { [reason]: { count, bytes } } }. */
+function copied (fn) {
+  const before = memory().copied
+  const result = fn()
+  const after = memory().copied
+  const copies = {}
+  for (const reason of Object.keys(after)) {
+    const count = after[reason].count - (before[reason]?.count ?? 0)
+    const bytes = after[reason].bytes - (before[reason]?.bytes ?? 0)
+    if (count !== 0 || bytes !== 0) copies[reason] = { count, bytes }
+  }
+  return { result, copies }
+}
+
+/** fn must give a tensor that shares t's bytes, both ways, with nothing copied. */
+function assertView (t, fn) {
+  const { result, copies } = copied(fn)
+  assert.deepEqual(copies, {})
+  assert.notEqual(result, t)
+  return result
+}
+
+/** The bytes of a tensor as hexadecimal digits. */
+function hex (t) {
+  return Buffer.from(t.contiguous().bytes).toString('hex')
+}
+
+/** An ArrayBuffer of exactly these bytes. */
+function fromHex (digits) {
+  const bytes = Uint8Array.from(digits.match(/../g) ?? [], pair => parseInt(pair, 16))
+  return bytes.buffer
+}
+
+const turn = () => new Promise(resolve => setImmediate(resolve))
+
+/** Collects until condition() holds or 50 rounds are over; gives what condition() said last. */
+async function collectUntil (condition) {
+  assert.equal(typeof globalThis.gc, 'function', 'run mocha with --expose-gc')
+  for (let round = 0; round < 50 && !condition(); round++) {
+    globalThis.gc()
+    await turn()
+    await turn()
+  }
+  return condition()
+}
+
+/** Runs a program in a Node of its own; resolves to { code, signal, stdout, stderr }. */
+function child (source, { flags = [], env = {}, timeout = 60000, type = 'commonjs' } = {}) {
+  const args = [...flags, `--input-type=${type}`, '-e', source]
+  const options = { cwd: ROOT, env: { ...process.env, ...env }, timeout, maxBuffer: 1 << 24 }
+  return new Promise(resolve => {
+    const running = execFile(process.execPath, args, options, (error, stdout, stderr) => {
+      resolve({ code: running.exitCode, signal: error?.signal ?? null, stdout, stderr })
+    })
+  })
+}
+
+/** A program's JSON output; the program must end well. */
+async function childJson (source, options) {
+  const { code, signal, stdout, stderr } = await child(source, options)
+  assert.deepEqual({ code, signal }, { code: 0, signal: null }, stderr)
+  return JSON.parse(stdout)
+}
+
+/** For use in describe: its tests need the native addon, elsewhere they count as skipped. */
+function nativeOnly () {
+  before(function () {
+    if (backend() !== 'native') this.skip()
+  })
+}
+
+/** The same numbers on every run: mulberry32; next(n) is an integer in [0, n). */
+function generator (seed) {
+  function uint32 () {
+    seed = (seed + 0x6D2B79F5) | 0
+    let x = Math.imul(seed ^ (seed >>> 15), seed | 1)
+    x ^= x + Math.imul(x ^ (x >>> 7), x | 61)
+    return (x ^ (x >>> 14)) >>> 0
+  }
+  const next = n => Math.floor(uint32() / 4294967296 * n)
+  const pick = list => list[next(list.length)]
+  function shuffle (list) {
+    const result = [...list]
+    for (let i = result.length - 1; i > 0; i--) {
+      const j = next(i + 1)
+      const kept = result[i]
+      result[i] = result[j]
+      result[j] = kept
+    }
+    return result
+  }
+  return { uint32, next, pick, shuffle }
+}
+
+module.exports = {
+  ROOT,
+  assertView,
+  child,
+  childJson,
+  collectUntil,
+  copied,
+  describeTensor,
+  fails,
+  fromHex,
+  generator,
+  hex,
+  nativeOnly,
+  refusedUnchanged,
+  refuses,
+  turn
+}
