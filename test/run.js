@@ -193,11 +193,6 @@ async function child ({ files, grep, log }) {
 
   const mocha = new Mocha({ reporter: reporter(note), timeout: TEST_TIMEOUT_MS, grep })
   mocha.suite.on('pre-require', (_, file) => note({ event: 'load', file }))
-  const setup = path.join(__dirname, 'setup.js')
-  if (fs.existsSync(setup)) {
-    const hooks = require(setup)?.mochaHooks
-    if (hooks) mocha.rootHooks(hooks)
-  }
   for (const file of files) mocha.addFile(file)
   try {
     await mocha.loadFilesAsync()

@@ -1,12 +1,13 @@
 'use strict'
 // What things cost, each row beside its yardstick measured in the same run.
 //
-//   node --expose-gc test/bench/index.js [--json] [--quick] [--only WORD]
+//   node --expose-gc test/bench/index.js [--json | --markdown] [--quick] [--only WORD]
 //
 // Every other file of this folder exports `rows`. A row has `what`, a `limit` and one of
 //
 //   run (n)      does the thing n times; timed in turn with the yardstick's `run`
-//   measure ()   returns (or promises) its value in `unit`; the yardstick likewise
+//   measure ()   returns (or promises) its value in `unit`, undefined where there is nothing to
+//                measure; the yardstick likewise
 //
 // limit: { ratio?, value? }, in times the yardstick and in the row's unit; neither is just told.
 
@@ -20,6 +21,7 @@ const NANOSECONDS = 1e6 // in a millisecond
 
 async function main () {
   const options = readOptions(process.argv.slice(2))
+  if (backend() !== 'native') throw new Error(`these limits are for the native addon, not for ${backend()}`)
   if (typeof global.gc !== 'function') throw new Error('run it with: node --expose-gc test/bench/index.js')
 
   const sections = fs.readdirSync(__dirname)
@@ -32,17 +34,19 @@ async function main () {
   const results = []
   for (const { title, rows } of sections) {
     const measured = await measureRows(rows, options)
-    if (!options.json) console.log(`\n${title}\n\n${table(measured)}`)
+    if (options.text) console.log(`\n${title}\n\n${table(measured)}`)
     results.push(...measured)
   }
   const over = results.filter(({ ok }) => ok === false)
   if (options.json) console.log(JSON.stringify({ node: process.version, backend: backend(), rows: results }, null, 2))
+  else if (options.markdown) console.log(markdown(results))
   else console.log(`\n${results.length} rows, ${over.length} over their limit · Node ${process.version}, ${backend()}`)
 }
 
 function readOptions (args) {
   const only = args.indexOf('--only')
-  return { json: args.includes('--json'), quick: args.includes('--quick'), only: only === -1 ? '' : args[only + 1] }
+  const [json, markdown, quick] = ['--json', '--markdown', '--quick'].map(name => args.includes(name))
+  return { json, markdown, text: !json && !markdown, quick, only: only === -1 ? '' : args[only + 1] }
 }
 
 async function measureRows (rows, { quick }) {
@@ -83,13 +87,15 @@ function timeInTurn (rows, quick) {
 function judge ({ what, unit = 'ns', limit = {}, yardstick: { what: yardstickName } = {} }, value, yardstick) {
   const ratio = yardstick === undefined ? undefined : value / yardstick
   const limited = limit.ratio !== undefined || limit.value !== undefined
-  const ok = limited ? !(ratio > limit.ratio) && !(value > limit.value) : undefined
+  const ok = limited && value !== undefined ? !(ratio > limit.ratio) && !(value > limit.value) : undefined
   return { what, unit, value, yardstickName, yardstick, ratio, limit, ok }
 }
 
-function table (results) {
-  const head = ['what', '', 'beside', '', 'ratio', 'at most', '']
-  const cells = results.map(({ what, unit, value, yardstickName, yardstick, ratio, limit, ok }) => [
+const HEAD = ['what', '', 'beside', '', 'ratio', 'at most', '']
+const NUMBERS = [1, 3, 4, 5] // columns
+
+function cellsOf ({ what, unit, value, yardstickName, yardstick, ratio, limit, ok }) {
+  return [
     what,
     amount(value, unit),
     yardstickName ?? '',
@@ -97,15 +103,24 @@ function table (results) {
     ratio === undefined ? '' : `${ratio.toFixed(2)} ×`,
     [limit.ratio && `${limit.ratio} ×`, limit.value !== undefined && amount(limit.value, unit, 0)].filter(Boolean).join(', '),
     ok === undefined ? '' : ok ? 'ok' : 'OVER'
-  ])
-  const widths = head.map((_, c) => Math.max(...[head, ...cells].map(row => row[c].length)))
-  const line = row => '  ' + row.map((cell, c) => [1, 3, 4, 5].includes(c)
+  ]
+}
+
+function table (results) {
+  const rows = [HEAD, ...results.map(cellsOf)]
+  const widths = HEAD.map((_, c) => Math.max(...rows.map(row => row[c].length)))
+  return rows.map(row => '  ' + row.map((cell, c) => NUMBERS.includes(c)
     ? cell.padStart(widths[c])
-    : cell.padEnd(widths[c])).join('  ').trimEnd()
-  return [head, ...cells].map(line).join('\n')
+    : cell.padEnd(widths[c])).join('  ').trimEnd()).join('\n')
+}
+
+function markdown (results) {
+  const line = cells => `| ${cells.join(' | ')} |`
+  return [HEAD, HEAD.map((_, c) => NUMBERS.includes(c) ? '---:' : '---'), ...results.map(cellsOf)].map(line).join('\n')
 }
 
 function amount (value, unit, digits = value < 10 ? 1 : 0) {
+  if (value === undefined) return 'missing'
   return `${value.toFixed(digits)} ${unit}`
 }
 

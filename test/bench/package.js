@@ -50,7 +50,8 @@ function strippedSize (file) {
 }
 
 function wasmSize () {
-  return fs.statSync(path.join(ROOT, 'dist', 'samebytes.wasm')).size / 1000
+  const size = fs.statSync(path.join(ROOT, 'dist', 'samebytes.wasm'), { throwIfNoEntry: false })?.size
+  return size && size / 1000
 }
 
 function withFolder (use) {

@@ -1,0 +1,475 @@
+/* The Node-API side of bind: the frame as an ArrayBuffer, the one call that serves every row, and the
+ * few functions that need JavaScript objects: addresses, external ArrayBuffers, weak references,
+ * deleters written in JavaScript.
+ *
+ * Everything belongs to one environment and is used on its thread, but for run_deleter. */
+#include <node_api.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bind/frame.h"
+
+/* An object that is watched without being kept: memory of V8's (to know when it is gone), or the
+ * JavaScript side of a native storage (to drop its claim then). */
+typedef struct watch {
+  struct environment *owner;
+  napi_ref ref;        /* weak; NULL: the object is gone, or the entry is free */
+  double handle;       /* the claim that goes with it; 0: none */
+  int64_t accounted;   /* bytes that V8 was told of for it */
+  uint32_t id;         /* index in environment.watches */
+  uint32_t next_free;  /* id + 1; 0: none */
+  bool in_use;
+} watch;
+
+/* Where deleters wait for their environment. Outlives it, as foreign threads may hold storages. */
+typedef struct deleter_queue {
+  atomic_int references; /* by the environment and each waiting deleter */
+  sb__lock lock;         /* over function */
+  napi_threadsafe_function function; /* NULL: the environment has ended, or never had deleters */
+  napi_env env;                      /* for its own thread only */
+  const void *thread;                /* of the environment */
+  int due;                           /* deleters queued from there; they keep its loop alive */
+} deleter_queue;
+
+typedef struct environment {
+  sb__binding binding;
+  napi_env env;       /* NULL: has ended */
+  napi_ref frame;     /* keeps the frame's ArrayBuffer */
+  watch **watches;
+  uint32_t watch_count, watch_room, first_free; /* first_free: id + 1 */
+  deleter_queue *deleters;                      /* one reference */
+  bool no_external_buffers;                     /* as in runtimes that refuse them */
+} environment;
+
+static SB_THREAD_LOCAL char this_thread; /* its address tells threads apart */
+
+/* ---- Arguments and failures ---- */
+
+static napi_value throw_memory(napi_env env, const char *what) {
+  napi_throw_range_error(env, "ERR_MEMORY", what);
+  return NULL;
+}
+
+/* The caller's arguments and environment; missing arguments are undefined. */
+static environment *enter(napi_env env, napi_callback_info info, size_t count, napi_value *values) {
+  void *data = NULL;
+  napi_get_cb_info(env, info, &count, values, NULL, &data);
+  return data;
+}
+
+static double number_of(napi_env env, napi_value value) {
+  double x = 0;
+  napi_get_value_double(env, value, &x); /* not a number: 0, which every user of it refuses */
+  return x;
+}
+
+static napi_value number(napi_env env, double x) {
+  napi_value value = NULL;
+  napi_create_double(env, x, &value);
+  return value;
+}
+
+/* Status and message into the frame, as a row would leave them. */
+static void report(environment *e, sb_status status) {
+  double *frame = e->binding.frame;
+  frame[SB__FRAME_STATUS] = (double)status;
+  if (!status) return;
+  const size_t room = (SB__FRAME_SIZE - SB__FRAME_TEXT) * sizeof(double);
+  char *text = (char *)(frame + SB__FRAME_TEXT);
+  strncpy(text, sb_error_message(), room - 1);
+  text[room - 1] = 0;
+}
+
+/* ---- Calls ---- */
+
+static napi_value call(napi_env env, napi_callback_info info) {
+  napi_value argument = NULL;
+  uint32_t row = UINT32_MAX; /* sb__run refuses it */
+  environment *e = enter(env, info, 1, &argument);
+  napi_get_value_uint32(env, argument, &row);
+  sb__run(&e->binding, row);
+  return NULL; /* undefined; status and results are in the frame */
+}
+
+/* noop(integer) → integer: the yardstick of the benchmarks. */
+static napi_value noop(napi_env env, napi_callback_info info) {
+  napi_value argument = NULL, result = NULL;
+  int32_t x = 0;
+  enter(env, info, 1, &argument);
+  napi_get_value_int32(env, argument, &x);
+  napi_create_int32(env, x, &result);
+  return result;
+}
+
+/* address(view) → number: where its first byte is. Typed arrays only: they tell on every version of
+ * Node, also over a SharedArrayBuffer. */
+static napi_value address(napi_env env, napi_callback_info info) {
+  napi_value argument = NULL;
+  void *data = NULL;
+  enter(env, info, 1, &argument);
+  if (napi_get_typedarray_info(env, argument, NULL, NULL, &data, NULL, NULL) != napi_ok) data = NULL;
+  return number(env, (double)(uintptr_t)data);
+}
+
+/* ---- Weak references ---- */
+
+static void account(environment *e, watch *w, int64_t nbytes) {
+  int64_t total = 0;
+  if (e->env) napi_adjust_external_memory(e->env, nbytes - w->accounted, &total);
+  w->accounted = nbytes;
+}
+
+/* Idempotent: a watch has one claim, and it is dropped once. */
+static void drop_claim(environment *e, watch *w) {
+  const double handle = w->handle;
+  w->handle = 0;
+  if (handle == 0) return;
+  account(e, w, 0);
+  if (sb__claim_drop(&e->binding, handle)) return; /* dropped with the environment */
+}
+
+static void finalize_watched(napi_env env, void *data, void *hint) {
+  watch *w = data;
+  (void)hint;
+  if (w->ref) napi_delete_reference(env, w->ref);
+  w->ref = NULL;
+  drop_claim(w->owner, w);
+}
+
+static watch *new_watch(environment *e) {
+  if (e->first_free) {
+    watch *w = e->watches[e->first_free - 1];
+    e->first_free = w->next_free;
+    w->in_use = true;
+    return w;
+  }
+  if (e->watch_count == e->watch_room) {
+    const uint32_t room = e->watch_room ? 2 * e->watch_room : 64;
+    watch **grown = sb__realloc(e->watches, room * sizeof(watch *));
+    if (!grown) return NULL;
+    e->watches = grown;
+    e->watch_room = room;
+  }
+  watch *w = sb__alloc(sizeof *w);
+  if (!w) return NULL;
+  *w = (watch){.owner = e, .id = e->watch_count, .in_use = true};
+  e->watches[e->watch_count++] = w;
+  return w;
+}
+
+static void free_watch(environment *e, watch *w) {
+  w->in_use = false;
+  w->next_free = e->first_free;
+  e->first_free = w->id + 1;
+}
+
+/* watch(object, handle) → id, or -1 without memory. handle 0: nothing goes with the object. */
+static napi_value watch_object(napi_env env, napi_callback_info info) {
+  napi_value arguments[2] = {NULL, NULL};
+  environment *e = enter(env, info, 2, arguments);
+  const double handle = number_of(env, arguments[1]);
+  const sb_storage *storage = handle != 0 ? sb__claim_get(&e->binding, handle) : NULL;
+  watch *w = new_watch(e);
+  if (!w) return number(env, -1);
+  w->handle = handle;
+  const napi_status made =
+      handle != 0 ? napi_add_finalizer(env, arguments[0], w, finalize_watched, NULL, &w->ref)
+                  : napi_create_reference(env, arguments[0], 0, &w->ref);
+  if (made != napi_ok) {
+    w->handle = 0;
+    w->ref = NULL;
+    free_watch(e, w);
+    return number(env, -1);
+  }
+  if (storage && storage->kind == SB__STORAGE_HEAP) account(e, w, (int64_t)storage->nbytes);
+  return number(env, w->id);
+}
+
+static watch *watch_of(environment *e, double id) {
+  if (!(id >= 0 && id < e->watch_count)) return NULL;
+  watch *w = e->watches[(uint32_t)id];
+  return w->in_use ? w : NULL;
+}
+
+/* unwatch(id): the object is known to be unused; drops its claim at once. */
+static napi_value unwatch(napi_env env, napi_callback_info info) {
+  napi_value argument = NULL;
+  environment *e = enter(env, info, 1, &argument);
+  watch *w = watch_of(e, number_of(env, argument));
+  if (!w) return NULL;
+  if (w->ref) napi_delete_reference(env, w->ref); /* cancels the finalizer, too */
+  w->ref = NULL;
+  drop_claim(e, w);
+  free_watch(e, w);
+  return NULL;
+}
+
+/* sweep() → ids of the objects that were collected since; drops their claims without waiting for the
+ * event loop, on which V8's own finalizers depend. */
+static napi_value sweep(napi_env env, napi_callback_info info) {
+  environment *e = enter(env, info, 0, NULL);
+  napi_value ids = NULL;
+  uint32_t n = 0;
+  if (napi_create_array(env, &ids) != napi_ok) return NULL;
+  for (uint32_t i = 0; i < e->watch_count; i++) {
+    watch *w = e->watches[i];
+    napi_handle_scope scope = NULL;
+    napi_value object = NULL;
+    if (!w->in_use) continue;
+    if (napi_open_handle_scope(env, &scope) != napi_ok) break;
+    if (w->ref) napi_get_reference_value(env, w->ref, &object);
+    if (!object) {
+      if (w->ref) napi_delete_reference(env, w->ref);
+      w->ref = NULL;
+      drop_claim(e, w);
+      free_watch(e, w);
+      napi_set_element(env, ids, n++, number(env, w->id));
+    }
+    napi_close_handle_scope(env, scope);
+  }
+  return ids;
+}
+
+/* ---- External ArrayBuffers ---- */
+
+static void finalize_buffer(napi_env env, void *data, void *hint) {
+  sb_storage *storage = hint;
+  (void)env;
+  (void)data;
+  sb_storage_unref(&storage);
+}
+
+/* buffer(id) → a new ArrayBuffer over the native storage of that watch, which it keeps alive until
+ * it is collected itself. undefined and a status in the frame where the runtime refuses. */
+static napi_value buffer(napi_env env, napi_callback_info info) {
+  napi_value argument = NULL, made = NULL;
+  environment *e = enter(env, info, 1, &argument);
+  watch *w = watch_of(e, number_of(env, argument));
+  sb_storage *storage = w ? sb__claim_get(&e->binding, w->handle) : NULL;
+  napi_status status = napi_no_external_buffers_allowed;
+  if (!storage) {
+    report(e, sb__fail(SB_ERR_STALE, "the storage is not alive here"));
+    return NULL;
+  }
+  report(e, SB_OK);
+  if (storage->nbytes == 0) { /* V8 would make a detached one of address 0 */
+    napi_create_arraybuffer(env, 0, NULL, &made);
+    return made;
+  }
+  if (!e->no_external_buffers) {
+    sb_storage_ref(storage);
+    status = napi_create_external_arraybuffer(env, storage->data, storage->nbytes, finalize_buffer,
+                                              storage, &made);
+    if (status != napi_ok) {
+      sb_storage *given = storage;
+      sb_storage_unref(&given);
+    }
+  }
+  if (status == napi_ok) {
+    account(e, w, 0); /* V8 counts the bytes with the buffer from now on */
+    return made;
+  }
+  bool pending = false;
+  napi_is_exception_pending(env, &pending);
+  if (pending) { /* ERR_BUFFER_TOO_LARGE, say: ours names the way out */
+    napi_value ignored = NULL;
+    napi_get_and_clear_last_exception(env, &ignored);
+  }
+  report(e, sb__fail(SB_ERR_UNSUPPORTED,
+                     status == napi_no_external_buffers_allowed
+                         ? "this runtime allows no buffers over native memory; clone() copies"
+                         : "no ArrayBuffer of %zu bytes can be made; narrow first",
+                     storage->nbytes));
+  return NULL;
+}
+
+/* ---- Deleters in JavaScript ---- */
+
+/* Waits in a storage's context, then in the queue. */
+typedef struct js_deleter {
+  deleter_queue *queue; /* one reference */
+  napi_ref function;    /* its environment deletes it */
+  void *address;
+  bool keeps_loop; /* counted in queue.due */
+} js_deleter;
+
+static void unref_queue(deleter_queue *queue) {
+  if (atomic_fetch_sub(&queue->references, 1) == 1) sb__free(queue);
+}
+
+static void free_deleter(js_deleter *d) {
+  unref_queue(d->queue);
+  sb__free(d);
+}
+
+/* A storage's deleter: any thread, also when the environment has long ended. */
+static void queue_deleter(void *data, void *context) {
+  js_deleter *d = context;
+  deleter_queue *queue = d->queue;
+  bool queued = false;
+  d->address = data;
+  sb__lock_take(&queue->lock);
+  if (queue->function) {
+    d->keeps_loop = queue->thread == &this_thread;
+    if (d->keeps_loop && queue->due++ == 0) {
+      napi_ref_threadsafe_function(queue->env, queue->function);
+    }
+    queued = napi_call_threadsafe_function(queue->function, d, napi_tsfn_nonblocking) == napi_ok;
+  }
+  sb__lock_drop(&queue->lock);
+  if (!queued) free_deleter(d);
+}
+
+/* On the environment's own thread, on a later turn. env is NULL when it is ending. */
+static void run_deleter(napi_env env, napi_value dispatch, void *context, void *data) {
+  js_deleter *d = data;
+  (void)context;
+  if (env) {
+    napi_value arguments[2] = {NULL, NULL}, undefined = NULL;
+    napi_get_undefined(env, &undefined);
+    napi_get_reference_value(env, d->function, &arguments[0]);
+    napi_create_bigint_uint64(env, (uint64_t)(uintptr_t)d->address, &arguments[1]);
+    napi_delete_reference(env, d->function);
+    if (d->keeps_loop && --d->queue->due == 0) {
+      napi_unref_threadsafe_function(env, d->queue->function);
+    }
+    if (arguments[0]) napi_call_function(env, undefined, dispatch, 2, arguments, NULL);
+  }
+  free_deleter(d);
+}
+
+/* onDeleter(dispatch): dispatch(function, address) runs each deleter and catches what it throws. */
+static napi_value on_deleter(napi_env env, napi_callback_info info) {
+  napi_value argument = NULL, name = NULL;
+  environment *e = enter(env, info, 1, &argument);
+  deleter_queue *queue = e->deleters;
+  napi_create_string_utf8(env, "samebytes deleters", NAPI_AUTO_LENGTH, &name);
+  if (napi_create_threadsafe_function(env, argument, NULL, name, 0, 1, NULL, NULL, NULL,
+                                      run_deleter, &queue->function) == napi_ok) {
+    napi_unref_threadsafe_function(env, queue->function);
+  } else {
+    queue->function = NULL;
+  }
+  return NULL;
+}
+
+/* wrap(address, nbytes, deleter): a claim on foreign memory; its handle is the first result. */
+static napi_value wrap(napi_env env, napi_callback_info info) {
+  napi_value arguments[3] = {NULL, NULL, NULL};
+  environment *e = enter(env, info, 3, arguments);
+  void *data = (void *)(uintptr_t)number_of(env, arguments[0]);
+  const size_t nbytes = (size_t)number_of(env, arguments[1]);
+  sb_storage *storage = NULL;
+  js_deleter *d = NULL;
+  napi_valuetype type = napi_undefined;
+  sb_status status = SB_OK;
+  napi_typeof(env, arguments[2], &type);
+  if (type == napi_function) {
+    d = e->deleters->function ? sb__alloc(sizeof *d) : NULL;
+    if (d) {
+      *d = (js_deleter){.queue = e->deleters};
+      atomic_fetch_add(&e->deleters->references, 1);
+    }
+    if (!d || napi_create_reference(env, arguments[2], 1, &d->function) != napi_ok) {
+      status = sb__fail(SB_ERR_MEMORY, "no memory for a deleter");
+      goto failed;
+    }
+  }
+  status = sb_storage_wrap(data, nbytes, d ? queue_deleter : NULL, d, &storage);
+  if (status) goto failed;
+  status = sb__claim_new(&e->binding, storage, &e->binding.frame[SB__FRAME_RESULTS]);
+  if (status) {
+    storage->deleter = NULL; /* not taken over: the caller still has it */
+    sb_storage_unref(&storage);
+    goto failed;
+  }
+  report(e, SB_OK);
+  return NULL;
+
+failed:
+  if (d && d->function) napi_delete_reference(env, d->function);
+  if (d) free_deleter(d);
+  report(e, status);
+  return NULL;
+}
+
+/* ---- Environment ---- */
+
+/* From here on no deleter of this environment runs. What exposed buffers hold is finalized by Node. */
+static void end_environment(void *data) {
+  environment *e = data;
+  sb__lock_take(&e->deleters->lock);
+  e->deleters->function = NULL;
+  sb__lock_drop(&e->deleters->lock);
+  for (uint32_t i = 0; i < e->watch_count; i++) e->watches[i]->handle = 0;
+  sb__claims_drop_all(&e->binding);
+  e->env = NULL;
+}
+
+/* The last thing of an environment: its finalizers have run. */
+static void free_environment(napi_env env, void *data, void *hint) {
+  environment *e = data;
+  (void)env;
+  (void)hint;
+  for (uint32_t i = 0; i < e->watch_count; i++) sb__free(e->watches[i]);
+  sb__free(e->watches);
+  unref_queue(e->deleters);
+  sb__free(e);
+}
+
+static environment *new_environment(napi_env env, napi_value *frame) {
+  void *data = NULL;
+  environment *e = sb__alloc(sizeof *e);
+  deleter_queue *queue = sb__alloc(sizeof *queue);
+  if (!e || !queue ||
+      napi_create_arraybuffer(env, SB__FRAME_SIZE * sizeof(double), &data, frame) != napi_ok) {
+    sb__free(e);
+    sb__free(queue);
+    return NULL;
+  }
+  memset(e, 0, sizeof *e);
+  memset(queue, 0, sizeof *queue);
+  atomic_init(&queue->references, 1);
+  queue->env = env;
+  queue->thread = &this_thread;
+  e->env = env;
+  e->deleters = queue;
+  e->binding.frame = data;
+  e->no_external_buffers = getenv("SAMEBYTES_NO_EXTERNAL_BUFFERS") != NULL;
+  if (napi_set_instance_data(env, e, free_environment, NULL) != napi_ok) {
+    free_environment(env, e, NULL);
+    return NULL;
+  }
+  /* From here on e goes with its environment, whatever else fails. */
+  if (napi_create_reference(env, *frame, 1, &e->frame) != napi_ok ||
+      napi_add_env_cleanup_hook(env, end_environment, e) != napi_ok) {
+    return NULL;
+  }
+  return e;
+}
+
+NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
+  static const struct {
+    const char *name;
+    napi_callback function;
+  } functions[] = {
+      {"call", call},     {"noop", noop},   {"address", address},      {"watch", watch_object},
+      {"unwatch", unwatch}, {"sweep", sweep}, {"buffer", buffer},      {"wrap", wrap},
+      {"onDeleter", on_deleter},
+  };
+  napi_value frame = NULL, tables = NULL;
+  environment *e = new_environment(env, &frame);
+  if (!e) return throw_memory(env, "samebytes: no memory for an environment");
+  napi_create_string_utf8(env, sb__tables(), NAPI_AUTO_LENGTH, &tables);
+  napi_set_named_property(env, exports, "frame", frame);
+  napi_set_named_property(env, exports, "tables", tables);
+  for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+    napi_value function = NULL;
+    if (napi_create_function(env, functions[i].name, NAPI_AUTO_LENGTH, functions[i].function, e,
+                             &function) != napi_ok) {
+      return throw_memory(env, "samebytes: no memory for its functions");
+    }
+    napi_set_named_property(env, exports, functions[i].name, function);
+  }
+  return exports;
+}

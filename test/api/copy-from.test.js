@@ -1,0 +1,212 @@
+'use strict'
+const assert = require('node:assert/strict')
+const { fromBlob, tensor, zeros } = require('samebytes')
+const { copied, fails, hex, refusedUnchanged } = require('../setup')
+const { SAMPLES } = require('../tables')
+
+describe('copyFrom', () => {
+  it('returns its float32 target', () => {
+    const t = zeros([2])
+    assert.equal(t.copyFrom(1), t)
+  })
+
+  for (const { dtype, values, bytes, itemsize } of SAMPLES) {
+    it(`copies ${dtype} bits and counts them once`, () => {
+      const src = tensor(values, [2, 3], { dtype })
+      const dst = zeros([2, 3], { dtype })
+      const { copies } = copied(() => dst.copyFrom(src))
+      assert.deepEqual(copies, { copyFrom: { count: 1, bytes: 6 * itemsize } })
+      assert.equal(hex(dst), bytes)
+    })
+
+    it(`copies strided ${dtype} to strided and leaves the gaps alone`, () => {
+      const [a, b, c, d, e, f] = values
+      const src = tensor(values, [2, 3], { dtype })
+      const dst = tensor([f, f, f, f, f, f, f, f, f, f, f, f], [3, 4], { dtype })
+      dst.slice(':', '::-2').copyFrom(src.T)
+      assert.deepEqual(dst.toArray(), [[f, d, f, a], [f, e, f, b], [f, f, f, c]])
+    })
+  }
+
+  it('broadcasts a number, a row, a column and a nest over float32', () => {
+    const t = zeros([2, 3])
+    assert.deepEqual(t.copyFrom(7).toArray(), [[7, 7, 7], [7, 7, 7]])
+    assert.deepEqual(t.copyFrom(tensor([1, 2, 3])).toArray(), [[1, 2, 3], [1, 2, 3]])
+    assert.deepEqual(t.copyFrom(tensor([[1], [2]])).toArray(), [[1, 1, 1], [2, 2, 2]])
+    assert.deepEqual(t.copyFrom([4, 5, 6]).toArray(), [[4, 5, 6], [4, 5, 6]])
+    assert.deepEqual(t.copyFrom([[8], [9]]).toArray(), [[8, 8, 8], [9, 9, 9]])
+    assert.deepEqual(t.copyFrom([[[1, 2, 3], [4, 5, 6]]].flat()).toArray(), [[1, 2, 3], [4, 5, 6]])
+  })
+
+  it('fills row-major from a typed array or a flat list of equal count', () => {
+    const t = zeros([2, 3])
+    t.copyFrom(new Float32Array([1, 2, 3, 4, 5, 6]))
+    assert.deepEqual(t.toArray(), [[1, 2, 3], [4, 5, 6]])
+    t.copyFrom([6, 5, 4, 3, 2, 1])
+    assert.deepEqual(t.toArray(), [[6, 5, 4], [3, 2, 1]])
+    t.T.copyFrom(new Int16Array([1, 2, 3, 4, 5, 6]))
+    assert.deepEqual(t.toArray(), [[1, 3, 5], [2, 4, 6]])
+  })
+
+  it('copies nothing into tensors without elements, but still looks at the dtypes', () => {
+    const t = zeros([0, 3], 'int32')
+    assert.equal(t.copyFrom(zeros([3], 'int32')), t)
+    fails(() => t.copyFrom(zeros([3])), TypeError, 'ERR_CAST')
+    fails(() => t.copyFrom(1.5), TypeError, 'ERR_CAST')
+    assert.equal(t.copyFrom(zeros([0, 3]), { casting: 'unsafe' }), t)
+  })
+
+  it('copies between float32 tensors of rank 0', () => {
+    assert.equal(zeros([]).copyFrom(tensor(4)).item(), 4)
+    assert.deepEqual(zeros([2]).copyFrom(tensor(4)).toArray(), [4, 4])
+  })
+
+  it('refuses shapes that do not broadcast', () => {
+    const t = tensor([[1, 2, 3], [4, 5, 6]])
+    for (const shape of [[2], [4], [3, 2], [1, 4], [2, 3, 1]]) {
+      refusedUnchanged(t, () => t.copyFrom(zeros(shape)), 'ERR_SHAPE')
+    }
+    refusedUnchanged(t, () => t.copyFrom(zeros([0])), 'ERR_SHAPE')
+    refusedUnchanged(t, () => t.copyFrom([1, 2]), 'ERR_SHAPE')
+    refusedUnchanged(t, () => t.copyFrom([[1, 2], [3]]), 'ERR_SHAPE')
+    refusedUnchanged(t, () => t.copyFrom(new Float32Array(5)), 'ERR_SHAPE')
+  })
+
+  describe('with overlapping memory', () => {
+    for (const { dtype, values: [a, b, c, d, e, f] } of SAMPLES) {
+      it(`moves ${dtype} elements forwards and backwards`, () => {
+        const t = tensor([a, b, c, d, e, f], [6], { dtype })
+        t.narrow(0, 1, 5).copyFrom(t.narrow(0, 0, 5))
+        assert.deepEqual(t.toArray(), [a, a, b, c, d, e])
+        const u = tensor([a, b, c, d, e, f], [6], { dtype })
+        u.narrow(0, 0, 5).copyFrom(u.narrow(0, 1, 5))
+        assert.deepEqual(u.toArray(), [b, c, d, e, f, f])
+      })
+
+      it(`reverses ${dtype} in place`, () => {
+        const t = tensor([a, b, c, d, e, f], [6], { dtype })
+        t.copyFrom(t.slice('::-1'))
+        assert.deepEqual(t.toArray(), [f, e, d, c, b, a])
+      })
+
+      it(`transposes ${dtype} in place`, () => {
+        const t = tensor([a, b, c, d], [2, 2], { dtype })
+        t.copyFrom(t.T)
+        assert.deepEqual(t.toArray(), [[a, c], [b, d]])
+      })
+    }
+
+    it('moves 100,003 int32 elements by one, both ways', () => {
+      const n = 100003
+      const t = tensor(Int32Array.from({ length: n }, (_, i) => i))
+      t.slice('1:').copyFrom(t.slice(':-1'))
+      assert.equal(t.data.findIndex((x, i) => x !== Math.max(0, i - 1)), -1)
+      t.slice(':-1').copyFrom(t.slice('1:'))
+      assert.equal(t.data.findIndex((x, i) => x !== Math.min(i, n - 2)), -1)
+    })
+
+    it('broadcasts an int32 row over the matrix that it is part of', () => {
+      const t = tensor([[1, 2], [3, 4], [5, 6]], 'int32')
+      t.copyFrom(t.select(0, 1))
+      assert.deepEqual(t.toArray(), [[3, 4], [3, 4], [3, 4]])
+    })
+
+    it('reads overlapping windows while it writes their int32 source', () => {
+      const t = tensor([1, 2, 3, 4, 0, 0], 'int32')
+      t.view([2, 3]).copyFrom(t.narrow(0, 0, 4).unfold(0, 3, 1))
+      assert.deepEqual(t.toArray(), [1, 2, 3, 2, 3, 4])
+    })
+
+    it('casts between a float32 tensor and its own bytes as int32', () => {
+      const t = tensor([1, 2, 3, 4])
+      t.view('int32').copyFrom(t, { casting: 'unsafe' })
+      assert.deepEqual(t.view('int32').toArray(), [1, 2, 3, 4])
+    })
+
+    it('casts int8 to int32 over the bytes that it reads', () => {
+      const t = tensor([1, -2, 3, -4], 'int32')
+      t.copyFrom(t.view('int8').select(0, 0).narrow(0, 0, 0).view([0]).contiguous().dtype === 'int8'
+        ? tensor([5, -6, 7, -8], 'int8')
+        : 0)
+      const bytes = t.view([16], 'int8')
+      bytes.narrow(0, 0, 4).copyFrom([9, -10, 11, -12])
+      t.copyFrom(bytes.narrow(0, 0, 4))
+      assert.deepEqual(t.toArray(), [9, -10, 11, -12])
+    })
+
+    it('sees overlap between two tensors of one Float32Array', () => {
+      const source = new Float32Array([1, 2, 3, 4, 5])
+      const a = fromBlob(source, [4])
+      const b = fromBlob(source.subarray(1), [4])
+      b.copyFrom(a)
+      assert.deepEqual([...source], [1, 1, 2, 3, 4])
+    })
+  })
+
+  describe('into a target in which elements share bytes', () => {
+    it('is refused: overlapping float32 windows, zero strides', () => {
+      const t = tensor([1, 2, 3, 4])
+      refusedUnchanged(t, () => t.unfold(0, 3, 1).copyFrom(1), 'ERR_OVERLAP')
+      refusedUnchanged(t, () => t.unfold(0, 2, 1).copyFrom(zeros([3, 2])), 'ERR_OVERLAP')
+      refusedUnchanged(t, () => t.view([3], { strides: [0] }).copyFrom(tensor([1, 2, 3])), 'ERR_OVERLAP')
+      refusedUnchanged(t, () => t.view([2, 2], { strides: [1, 1] }).copyFrom(0), 'ERR_OVERLAP')
+    })
+
+    it('is fine where windows do not overlap, and where strides only interleave', () => {
+      const t = zeros([6])
+      t.unfold(0, 2, 2).copyFrom([[1, 2], [3, 4], [5, 6]])
+      assert.deepEqual(t.toArray(), [1, 2, 3, 4, 5, 6])
+      t.view([3, 2], { strides: [2, 1] }).copyFrom(0)
+      t.view([2, 3], { strides: [1, 2] }).copyFrom([[1, 2, 3], [4, 5, 6]])
+      assert.deepEqual(t.toArray(), [1, 4, 2, 5, 3, 6])
+      t.view([1, 2], { strides: [0, 1] }).copyFrom(9)
+      assert.deepEqual(t.toArray(), [9, 9, 2, 5, 3, 6])
+    })
+  })
+
+  describe('casting', () => {
+    it('is same_kind by default', () => {
+      const t = tensor([1, 2], 'int32')
+      refusedUnchanged(t, () => t.copyFrom(tensor([1.5, 2])), 'ERR_CAST')
+      refusedUnchanged(t, () => t.copyFrom(tensor([[1, 2], [3, 4]], [2], 'complex64')), 'ERR_CAST')
+      assert.deepEqual(t.copyFrom(tensor([4294967295n, 5n])).toArray(), [-1, 5])
+      assert.deepEqual(zeros([1]).copyFrom(tensor([0.1], 'float64')).toArray(), [0.10000000149011612])
+      const flags = tensor([true, false])
+      refusedUnchanged(flags, () => flags.copyFrom(tensor([1, 0], 'uint8')), 'ERR_CAST')
+    })
+
+    it('safe refuses what could lose a value', () => {
+      const t = zeros([1])
+      refusedUnchanged(t, () => t.copyFrom(tensor([1], 'float64'), { casting: 'safe' }), 'ERR_CAST')
+      refusedUnchanged(t, () => t.copyFrom(tensor([1], 'int32'), { casting: 'safe' }), 'ERR_CAST')
+      assert.equal(t.copyFrom(tensor([7], 'int16'), { casting: 'safe' }).item(), 7)
+    })
+
+    it('unsafe takes anything', () => {
+      const t = zeros([3], 'uint8').copyFrom(tensor([-1, 2.9, NaN]), { casting: 'unsafe' })
+      assert.deepEqual(t.toArray(), [0, 2, 0])
+    })
+
+    it('refuses JavaScript values that do not fit, and writes none of them', () => {
+      const t = tensor([1, 2, 3], 'uint8')
+      refusedUnchanged(t, () => t.copyFrom(300), 'ERR_CAST')
+      refusedUnchanged(t, () => t.copyFrom([4, 5, 300]), 'ERR_CAST')
+      refusedUnchanged(t, () => t.copyFrom([4, 1.5, 6]), 'ERR_CAST')
+      assert.deepEqual(t.copyFrom([4, 5, 255]).toArray(), [4, 5, 255])
+    })
+
+    it('refuses an unknown rule', () => {
+      const t = zeros([1])
+      for (const casting of ['Safe', 'same-kind', '', 1, null, {}, 'constructor', '__proto__']) {
+        refusedUnchanged(t, () => t.copyFrom(tensor([1]), { casting }), 'ERR_ARGUMENT')
+      }
+    })
+  })
+
+  it('refuses what is no source', () => {
+    const t = tensor([1, 2])
+    for (const src of [undefined, null, 'text', {}, () => 1, Symbol('s'), [undefined, 1], ['1', '2']]) {
+      refusedUnchanged(t, () => t.copyFrom(src), 'ERR_ARGUMENT')
+    }
+  })
+})
