@@ -357,6 +357,13 @@ SB_CHECKED SB_API sb_status sb_broadcast_to(const sb_tensor *t, int32_t ndim, co
 SB_CHECKED SB_API sb_status sb_dim_order_strides(int32_t ndim, const int64_t *shape,
                                                  const int64_t *order, int64_t *strides);
 
+/* A layout without gaps and without bytes, of t's shape and with its axes in the same order of storage,
+ * for a copy of t.
+ *
+ * Errors  SB_ERR_DTYPE · SB_ERR_SHAPE
+ * Source  PyTorch `empty_like` with preserve_format */
+SB_CHECKED SB_API sb_status sb_dense_like(const sb_tensor *t, sb_dtype dtype, sb_tensor *out);
+
 /* ---- Elements ---- */
 
 /* One value with the type that the caller has it in. */

@@ -8,7 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(__GNUC__)
+#if defined(__wasm__) && !defined(__wasm_atomics__)
+#define SB_THREAD_LOCAL /* a module without atomics has one thread */
+#define SB_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#elif defined(__GNUC__)
 #define SB_THREAD_LOCAL __thread
 #define SB_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else

@@ -124,10 +124,7 @@ describe('copyFrom', () => {
     })
 
     it('casts int8 to int32 over the bytes that it reads', () => {
-      const t = tensor([1, -2, 3, -4], 'int32')
-      t.copyFrom(t.view('int8').select(0, 0).narrow(0, 0, 0).view([0]).contiguous().dtype === 'int8'
-        ? tensor([5, -6, 7, -8], 'int8')
-        : 0)
+      const t = zeros([4], 'int32')
       const bytes = t.view([16], 'int8')
       bytes.narrow(0, 0, 4).copyFrom([9, -10, 11, -12])
       t.copyFrom(bytes.narrow(0, 0, 4))

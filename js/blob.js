@@ -1,0 +1,209 @@
+'use strict'
+// fromBlob: tensors over bytes that somebody else made. Never copies.
+
+const ffi = require('./ffi')
+const { failure } = require('./errors')
+const { show, integer, integers, shapeOf, optionsOf, isOptions } = require('./validate')
+const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer } = require('./buffers')
+const { Tensor, dtypeOf, within } = require('./tensor')
+
+const { backend, Layout, READ_ONLY } = ffi
+
+/**
+ * @typedef {object} BlobOptions
+ * @property {string} [dtype]  needed for buffers, DataViews and addresses; reinterprets Uint8Arrays
+ * @property {number[]} [strides]  elements; any that stay inside
+ * @property {number[]} [dimOrder]  axes from outermost to innermost in memory
+ * @property {number} [offset]  elements from the source's first byte
+ * @property {number} [nbytes]  of an address: lets the extent be checked
+ * @property {unknown} [owner]  kept as long as the bytes are in use
+ * @property {(address: bigint) => void} [deleter]  called once, on a later turn, when nobody uses the bytes
+ * @property {boolean} [borrowed]  the caller vouches for an address
+ * @property {boolean} [transfer]  takes the caller's ArrayBuffer over
+ * @property {boolean} [readOnly]
+ * @property {string} [device]  'cpu'
+ */
+
+/**
+ * The bytes of a source, before anything is made of them.
+ *
+ * @param {any} source
+ * @param {Record<string, any>} options
+ * @returns {{ buffer: ArrayBufferLike, byteOffset: number, nbytes: number, dtype: string | undefined }}
+ */
+function bytesOfSource (source, options) {
+  const arrayType = dtypeOfArray(source)
+  let buffer = source
+  let byteOffset = 0
+  let nbytes
+  let dtype
+  if (arrayType !== undefined) {
+    const bytes = arrayType === 'uint8'
+    if (options.dtype !== undefined && options.dtype !== arrayType && !bytes && dtypeOf(options.dtype).Type !== source.constructor) {
+      const wanted = dtypeOf(options.dtype)
+      // Pairs for complex and bits for short floats are what those dtypes' own typed arrays hold.
+      if (wanted.Type.name !== source.constructor.name) {
+        throw failure('ERR_DTYPE', `the source is of ${arrayType}, dtype is ${options.dtype}; view(dtype) reads bytes as another dtype`)
+      }
+    }
+    ({ buffer, byteOffset } = source)
+    nbytes = source.byteLength
+    dtype = arrayType
+  } else if (ArrayBuffer.isView(source)) { // DataView
+    ({ buffer, byteOffset } = source)
+    nbytes = source.byteLength
+  } else if (isArrayBuffer(source) || isSharedArrayBuffer(source)) {
+    nbytes = source.byteLength
+  } else {
+    throw failure('ERR_ARGUMENT', `source is ${show(source)}; a typed array, ArrayBuffer, SharedArrayBuffer, DataView or address was expected`)
+  }
+  if (nbytes === 0 && isGone(buffer)) throw failure('ERR_DETACHED', 'the source was transferred away')
+  if (options.transfer === true) {
+    if (!isArrayBuffer(buffer)) throw failure('ERR_ARGUMENT', 'transfer takes an ArrayBuffer over; a SharedArrayBuffer has no single holder')
+    const length = buffer.byteLength
+    const taken = structuredClone(buffer, { transfer: [buffer] })
+    if (length > 0 && buffer.byteLength !== 0) throw failure('ERR_UNSUPPORTED', 'the buffer cannot be transferred; it stays with its holder')
+    buffer = taken
+  }
+  return { buffer, byteOffset, nbytes, dtype }
+}
+
+/**
+ * A detached buffer: no view can be made over it.
+ *
+ * @param {ArrayBufferLike} buffer
+ */
+function isGone (buffer) {
+  try {
+    return new Uint8Array(/** @type {ArrayBuffer} */ (buffer)) === null
+  } catch {
+    return true
+  }
+}
+
+/**
+ * @param {number | bigint} source
+ * @returns {number}
+ */
+function addressOf (source) {
+  const address = Number(source)
+  if (!Number.isSafeInteger(address) || address < 0) {
+    throw failure('ERR_ARGUMENT', `the address is ${show(source)}; a bigint or safe integer, not negative, was expected`)
+  }
+  return address
+}
+
+/**
+ * A tensor over the source's own bytes; both see each other's writes. The source is kept alive, and so
+ * is owner. It may be longer than needed; with the shape omitted, 1-D over the whole of it.
+ *
+ * @param {ArrayBufferView | ArrayBufferLike | number | bigint} source  an address needs owner, deleter or borrowed
+ * @param {import('./tensor').Shape | BlobOptions | string | null} [shape]
+ * @param {BlobOptions | string} [opts]
+ * @returns {Tensor}
+ * @throws {RangeError} ERR_BOUNDS the layout leaves the source, ERR_ALIGNMENT (fromBytes copies) · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_DETACHED · ERR_UNSUPPORTED addresses in WASM
+ * @example
+ * const samples = new Float32Array(6)
+ * fromBlob(samples, [2, 3]).set(1, 0, 0) // samples[0] is 1 now
+ */
+function fromBlob (source, shape, opts) {
+  if (opts === undefined && shape !== undefined && shape !== null && isOptions(shape)) {
+    opts = /** @type {BlobOptions} */ (shape)
+    shape = undefined
+  }
+  // All that is user code runs here, before any buffer is looked at.
+  const { dtype, strides, dimOrder, offset, nbytes, owner, deleter, borrowed, transfer, readOnly, device } = optionsOf(opts)
+  const given = {
+    dtype,
+    transfer,
+    owner,
+    deleter,
+    borrowed,
+    nbytes: nbytes === undefined ? undefined : integer('nbytes', nbytes),
+    strides: strides === undefined ? null : integers('strides', strides),
+    dimOrder: dimOrder === undefined ? null : integers('dimOrder', dimOrder, 'ERR_SHAPE'),
+    offset: offset === undefined ? 0 : integer('offset', offset),
+    shape: shape === undefined || shape === null ? null : shapeOf(shape)
+  }
+  if (dtype !== undefined) dtypeOf(dtype)
+  if (device !== undefined && device !== 'cpu') throw failure('ERR_DEVICE', `device is ${show(device)}; 'cpu' is there`)
+  if (deleter !== undefined && typeof deleter !== 'function') throw failure('ERR_ARGUMENT', `deleter is ${show(deleter)}; a function was expected`)
+  const layout = typeof source === 'bigint' || typeof source === 'number' || source === null
+    ? overAddress(source ?? 0, given)
+    : overBuffer(source, given)
+  if (readOnly === true) layout.flags = READ_ONLY
+  return new Tensor(layout)
+}
+
+/**
+ * @param {any} source
+ * @param {Record<string, any>} given
+ * @returns {InstanceType<typeof Layout>}
+ */
+function overBuffer (source, given) {
+  const { buffer, byteOffset, nbytes, dtype: found } = bytesOfSource(source, given)
+  if (given.dtype === undefined && found === undefined) throw failure('ERR_DTYPE', 'dtype is needed: the source does not tell what its bytes are')
+  const dtype = dtypeOf(given.dtype ?? found)
+  const storage = backend.adopt(buffer, byteOffset, nbytes)
+  const layout = shaped(storage, dtype, given, Math.floor(nbytes / dtype.itemsize))
+  storage.owner = given.owner ?? source
+  if (given.deleter !== undefined) attachDeleter(storage, given.deleter)
+  return layout
+}
+
+/**
+ * @param {import('./storage').Storage} storage
+ * @param {import('./ffi').Dtype} dtype
+ * @param {Record<string, any>} given
+ * @param {number} count  elements in the source
+ * @returns {InstanceType<typeof Layout>}
+ */
+function shaped (storage, dtype, given, count) {
+  const whole = new Layout(storage, dtype.index, [0], [1], 0, 0, 0)
+  const shape = given.shape ?? [Math.max(0, count - given.offset)]
+  if (given.strides !== null && given.dimOrder !== null) {
+    return within(new Layout(storage, dtype.index, [count], [1], 0, count, 0), shape, given.strides, given.dimOrder, given.offset)
+  }
+  return ffi.asStrided(whole, shape, given.strides, given.dimOrder, given.offset)
+}
+
+/**
+ * The deleter of the caller's buffer: run when no tensor uses it any more.
+ *
+ * @param {import('./storage').Storage} storage
+ * @param {Function} deleter
+ */
+function attachDeleter (storage, deleter) {
+  backend.attachDeleter(storage, deleter, ffi.check)
+}
+
+/**
+ * @param {number | bigint} source
+ * @param {Record<string, any>} given
+ * @returns {InstanceType<typeof Layout>}
+ */
+function overAddress (source, given) {
+  if (backend.name !== 'native') throw failure('ERR_UNSUPPORTED', 'an address needs the native addon; WASM sees its own memory only')
+  const address = addressOf(source)
+  if (given.dtype === undefined) throw failure('ERR_DTYPE', 'dtype is needed: an address does not tell what its bytes are')
+  if (given.owner === undefined && given.deleter === undefined && given.borrowed !== true) {
+    throw failure('ERR_ARGUMENT', 'an address needs owner, deleter or borrowed: true, so that it is clear who keeps the bytes')
+  }
+  if (given.transfer === true) throw failure('ERR_ARGUMENT', 'transfer is for ArrayBuffers; an address has a deleter')
+  const dtype = dtypeOf(given.dtype)
+  if (given.shape === null && given.nbytes === undefined) throw failure('ERR_SHAPE', 'shape or nbytes is needed: an address has no end')
+  if (given.nbytes !== undefined && given.nbytes < 0) throw failure('ERR_BOUNDS', `nbytes is ${given.nbytes}; it is 0 or more`)
+  // The layout is judged before anything is taken over, over what is there or what it will need.
+  const probe = backend.adopt(new ArrayBuffer(0), 0, given.nbytes ?? 2 ** 53 - 1)
+  probe.address = address
+  const layout = shaped(probe, dtype, given, Math.floor((given.nbytes ?? 0) / dtype.itemsize))
+  if (address === 0 && layout.size > 0) throw failure('ERR_ARGUMENT', 'address 0 has no elements')
+  const high = layout.shape.reduce((at, n, d) => at + (n > 0 && layout.strides[d] > 0 ? (n - 1) * layout.strides[d] : 0), layout.offset)
+  const needed = given.nbytes ?? (layout.size === 0 ? 0 : (high + 1) * dtype.itemsize)
+  const storage = backend.wrap(address, address === 0 ? 0 : needed, given.deleter, ffi.check)
+  storage.owner = given.owner
+  layout.storage = storage
+  return layout
+}
+
+module.exports = { fromBlob }

@@ -1,0 +1,57 @@
+'use strict'
+// What kind of bytes is this? Judged by internal slots, so that it holds for every realm (Jest, vm)
+// and cannot be forged by a property.
+
+const typedArrayTag = /** @type {(this: unknown) => string | undefined} */ (
+  Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag)?.get)
+const arrayBufferLength = /** @type {(this: unknown) => number} */ (
+  Object.getOwnPropertyDescriptor(ArrayBuffer.prototype, 'byteLength')?.get)
+const sharedLength = typeof SharedArrayBuffer === 'undefined'
+  ? undefined
+  : /** @type {(this: unknown) => number} */ (Object.getOwnPropertyDescriptor(SharedArrayBuffer.prototype, 'byteLength')?.get)
+
+/** @type {Record<string, string>} */
+const DTYPES = {
+  Uint8Array: 'uint8', Uint8ClampedArray: 'uint8', Int8Array: 'int8', Int16Array: 'int16', Uint16Array: 'uint16',
+  Int32Array: 'int32', Uint32Array: 'uint32', BigInt64Array: 'int64', BigUint64Array: 'uint64',
+  Float16Array: 'float16', Float32Array: 'float32', Float64Array: 'float64'
+}
+
+/**
+ * The dtype of a typed array's elements; undefined for anything else.
+ *
+ * @param {unknown} value
+ * @returns {string | undefined}
+ */
+function dtypeOfArray (value) {
+  const tag = typedArrayTag.call(value)
+  return tag === undefined ? undefined : DTYPES[tag]
+}
+
+/**
+ * @param {unknown} value
+ * @param {((this: unknown) => number) | undefined} getter
+ */
+function has (value, getter) {
+  if (getter === undefined || value === null || typeof value !== 'object') return false
+  try {
+    getter.call(value)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * @param {unknown} value
+ * @returns {value is ArrayBuffer}
+ */
+const isArrayBuffer = value => has(value, arrayBufferLength)
+
+/**
+ * @param {unknown} value
+ * @returns {value is SharedArrayBuffer}
+ */
+const isSharedArrayBuffer = value => has(value, sharedLength)
+
+module.exports = { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer }

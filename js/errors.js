@@ -1,0 +1,53 @@
+'use strict'
+// The errors that samebytes throws. Codes and classes come from C's list.
+
+/** What samebytes throws where JavaScript has no class of its own for it; `code` is stable. */
+class SamebytesError extends Error {
+  /**
+   * @param {string} message
+   * @param {string} code  such as 'ERR_DISPOSED'
+   */
+  constructor (message, code) {
+    super(message)
+    /** @type {string} */
+    this.code = code
+  }
+}
+Object.defineProperty(SamebytesError.prototype, 'name', { value: 'SamebytesError', configurable: true, writable: true })
+
+/** @type {Record<string, ErrorConstructor | typeof SamebytesError>} */
+const classes = { ERR_ARGUMENT: TypeError, ERR_UNSUPPORTED: SamebytesError }
+
+/**
+ * Takes C's list: [code without ERR_, class name] in the order of its numbers.
+ *
+ * @param {[string, string][]} list
+ * @returns {string[]} codes by status number
+ */
+function learnErrors (list) {
+  /** @type {Record<string, ErrorConstructor | typeof SamebytesError>} */
+  const known = { TypeError, RangeError, SamebytesError }
+  const codes = ['OK']
+  for (const [code, name] of list) {
+    classes['ERR_' + code] = known[name]
+    codes.push('ERR_' + code)
+  }
+  return codes
+}
+
+/**
+ * Makes an error with its code; the class is the one of C's list.
+ *
+ * @param {string} code
+ * @param {string} message  names the argument, what was given and what was expected
+ * @returns {Error & { code: string }}
+ */
+function failure (code, message) {
+  const Class = classes[code]
+  if (Class === undefined || Class === SamebytesError) return new SamebytesError(message, code)
+  const error = /** @type {Error & { code: string }} */ (new Class(message))
+  error.code = code
+  return error
+}
+
+module.exports = { SamebytesError, learnErrors, failure }

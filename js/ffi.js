@@ -1,0 +1,533 @@
+'use strict'
+// Calls into C through the frame: descriptors and numbers in, status and results out.
+//
+// Whatever is user code (getters, valueOf) ran before; between the first write into the frame and the
+// last read from it there is none. `held` keeps what an address points to reachable during a call.
+
+const backend = require('./backend')
+const { learnErrors, failure } = require('./errors')
+const { Storage, countStaged } = require('./storage')
+
+const { tables, frame } = backend
+const codes = learnErrors(tables.errors.slice(0, -1))
+
+/** numbers of C's functions, by name @type {Record<string, number>} */
+const rows = {}
+for (const [i, row] of tables.rows.slice(0, -1).entries()) rows[row[0]] = i
+
+const { STATUS, RESULTS, OPERANDS, ARGS, HANDLE, ADDRESS, NBYTES, DTYPE, NDIM, OFFSET, FLAGS, SHAPE, STRIDES, SIZE_OF_OPERAND } = tables.frame
+const OUT = OPERANDS + 4 * SIZE_OF_OPERAND
+const READ_ONLY = 1
+
+/** @type {{ a: unknown, b: unknown }} what the current call's addresses point into */
+const held = { a: null, b: null }
+
+/** Layout over a storage: a plain object, never changed after it was made. */
+class Layout {
+  /**
+   * @param {Storage} storage
+   * @param {number} dtype  as C numbers it
+   * @param {number[]} shape  elements; not to be changed, may be shared between layouts
+   * @param {number[]} strides  elements; likewise
+   * @param {number} offset  elements from the storage's first byte
+   * @param {number} size  elements
+   * @param {number} flags  READ_ONLY or 0
+   */
+  constructor (storage, dtype, shape, strides, offset, size, flags) {
+    this.storage = storage
+    this.dtype = dtype
+    this.shape = shape
+    this.strides = strides
+    this.offset = offset
+    this.size = size
+    this.flags = flags
+    /** is it row-major? undefined: not asked yet @type {boolean | undefined} */
+    this.contiguous = undefined
+    /** the typed array given out last @type {any} */
+    this.data = null
+  }
+}
+
+/** Throws what the frame reports. */
+function check () {
+  const status = frame.f64[STATUS]
+  if (status !== 0) throw failure(codes[status], backend.text())
+}
+
+/** @param {number} row */
+function invoke (row) {
+  backend.call(row)
+  if (frame.f64[STATUS] !== 0) check()
+}
+
+/**
+ * The caller's buffer is still there, and still as long.
+ *
+ * @param {Storage} storage
+ */
+function checkAttached (storage) {
+  const buffer = storage.buffer
+  if (buffer === null || storage.block !== null || storage.nbytes === 0) return
+  if (buffer.byteLength >= storage.byteOffset + storage.nbytes) return
+  if (storage.kind === 'native') return // the memory is not the buffer's: a new one is made
+  throw failure('ERR_DETACHED', `the tensor's buffer has ${buffer.byteLength} bytes; ${storage.byteOffset + storage.nbytes} are needed: it was transferred away or shrunk`)
+}
+
+/**
+ * Writes a descriptor.
+ *
+ * @param {number} slot  0 to 3
+ * @param {Layout} layout
+ */
+function put (slot, layout) {
+  const { f64 } = frame
+  const at = OPERANDS + slot * SIZE_OF_OPERAND
+  const { storage, shape, strides } = layout
+  f64[at + HANDLE] = storage.handle
+  // Where no byte is touched, the offset in the buffer stands for the address: alignment can be judged.
+  f64[at + ADDRESS] = storage.address !== 0 ? storage.address : storage.byteOffset
+  f64[at + NBYTES] = storage.nbytes
+  f64[at + DTYPE] = layout.dtype
+  f64[at + NDIM] = shape.length
+  f64[at + OFFSET] = layout.offset
+  f64[at + FLAGS] = layout.flags
+  for (let d = 0; d < shape.length; d++) {
+    f64[at + SHAPE + d] = shape[d]
+    f64[at + STRIDES + d] = strides[d]
+  }
+}
+
+/**
+ * A layout whose bytes C will touch: attached, with an address. Comes before any put, because memory
+ * may grow here.
+ *
+ * @param {Layout} layout
+ * @returns {Layout}  to put; another one where the bytes were staged
+ */
+function reach (layout) {
+  const { storage } = layout
+  if (storage.kind === 'js' || storage.block === null) checkAttached(storage)
+  if (backend.name === 'wasm' && storage.kind === 'js') return stage(layout)
+  if (storage.address === 0) backend.addressOf(storage)
+  return layout
+}
+
+/**
+ * Lowest and highest element that a layout reaches, from its offset.
+ *
+ * @param {Layout} layout
+ * @returns {[number, number]}
+ */
+function extent ({ shape, strides }) {
+  let low = 0
+  let high = 0
+  for (let d = 0; d < shape.length; d++) {
+    const span = (shape[d] - 1) * strides[d]
+    if (span < 0) low += span
+    else high += span
+  }
+  return [low, high]
+}
+
+/**
+ * A copy of the caller's bytes in linear memory.
+ *
+ * @param {Layout} layout
+ * @returns {Layout}
+ */
+function stage (layout) {
+  const { storage, dtype, shape, strides, size, flags } = layout
+  if (size === 0) return new Layout(allocate(0, false), dtype, shape, strides, 0, size, flags)
+  const itemsize = itemsizes[dtype]
+  const [low, high] = extent(layout)
+  const n = (high - low + 1) * itemsize
+  const from = storage.byteOffset + (layout.offset + low) * itemsize
+  const copy = allocate(n, false)
+  new Uint8Array(backend.bufferOf(copy, check), copy.address, n).set(new Uint8Array(/** @type {ArrayBuffer} */ (storage.buffer), from, n))
+  countStaged(n)
+  return new Layout(copy, dtype, shape, strides, -low, size, flags)
+}
+
+/**
+ * Ends what reach began: writes back what a staged target got, and frees the copy.
+ *
+ * @param {Layout} staged  what reach returned
+ * @param {Layout} layout  what it was given
+ * @param {boolean} written
+ */
+function settle (staged, layout, written) {
+  if (staged === layout) return
+  const { storage, dtype, shape, strides, size } = layout
+  if (written && size > 0) {
+    const itemsize = itemsizes[dtype]
+    const [low, high] = extent(layout)
+    const n = (high - low + 1) * itemsize
+    const source = new Uint8Array(backend.bufferOf(staged.storage, check), staged.storage.address, n)
+    const target = new Uint8Array(/** @type {ArrayBuffer} */ (storage.buffer), storage.byteOffset + (layout.offset + low) * itemsize, n)
+    if (size === high - low + 1) target.set(source)
+    else writeBack(target, source, shape, strides, -low * itemsize, itemsize, 0) // not the gaps: they are others'
+  }
+  backend.release(staged.storage)
+}
+
+/**
+ * @param {Uint8Array} target
+ * @param {Uint8Array} source
+ * @param {number[]} shape
+ * @param {number[]} strides
+ * @param {number} at
+ * @param {number} itemsize
+ * @param {number} d
+ */
+function writeBack (target, source, shape, strides, at, itemsize, d) {
+  if (d === shape.length) {
+    for (let i = at; i < at + itemsize; i++) target[i] = source[i]
+    return
+  }
+  for (let i = 0; i < shape[d]; i++) writeBack(target, source, shape, strides, at + i * strides[d] * itemsize, itemsize, d + 1)
+}
+
+/**
+ * Writes a list of integers; null says that none is given.
+ *
+ * @param {number} at  index in the frame
+ * @param {number[] | null} list
+ * @returns {number} index after it
+ */
+function putList (at, list) {
+  const { f64 } = frame
+  if (list === null) {
+    f64[at] = -1
+    return at + 1
+  }
+  f64[at++] = list.length
+  for (let i = 0; i < list.length; i++) f64[at++] = list[i]
+  return at
+}
+
+/**
+ * The layout that C left, over a storage.
+ *
+ * @param {Storage} storage
+ * @param {number} flags
+ * @returns {Layout}
+ */
+function takeLayout (storage, flags) {
+  const { f64 } = frame
+  const dtype = f64[OUT + DTYPE]
+  const n = f64[OUT + NDIM]
+  let shape
+  let strides
+  if (n === 2) {
+    shape = [f64[OUT + SHAPE], f64[OUT + SHAPE + 1]]
+    strides = [f64[OUT + STRIDES], f64[OUT + STRIDES + 1]]
+  } else {
+    shape = []
+    strides = []
+    for (let d = 0; d < n; d++) {
+      shape.push(f64[OUT + SHAPE + d])
+      strides.push(f64[OUT + STRIDES + d])
+    }
+  }
+  return new Layout(storage, dtype, shape, strides, f64[OUT + OFFSET], f64[OUT + NBYTES] / itemsizes[dtype], flags)
+}
+
+const KINDS = { BOOL: 0, INT: 1, UINT: 2, REAL: 3, COMPLEX: 4 }
+
+/**
+ * Writes a scalar.
+ *
+ * @param {number} at  index in the frame
+ * @param {boolean | number | bigint | [number, number]} value
+ */
+function putScalar (at, value) {
+  const { f64, i64 } = frame
+  if (typeof value === 'number') {
+    f64[at] = KINDS.REAL
+    f64[at + 1] = value
+  } else if (typeof value === 'boolean') {
+    f64[at] = KINDS.BOOL
+    i64[at + 1] = value ? 1n : 0n
+  } else if (typeof value === 'bigint') {
+    f64[at] = value > 0x7fffffffffffffffn ? KINDS.UINT : KINDS.INT
+    i64[at + 1] = value
+  } else {
+    f64[at] = KINDS.COMPLEX
+    f64[at + 1] = value[0]
+    f64[at + 2] = value[1]
+  }
+}
+
+// ---- What C can do ----
+
+/**
+ * @param {number} nbytes
+ * @param {boolean} zeroed
+ * @returns {Storage}
+ */
+function allocate (nbytes, zeroed) {
+  return backend.allocate(nbytes, zeroed, rows.storage_new, invoke)
+}
+
+/**
+ * @param {number} nbytes
+ * @returns {Storage}
+ */
+function allocateNative (nbytes) {
+  return backend.allocateNative(nbytes, rows.storage_new, invoke)
+}
+
+/** no bytes: what a layout without a storage is over */
+const nothing = new Storage('js', new ArrayBuffer(0), 0, 0, 0, backend.adopted)
+
+/**
+ * @param {number} row
+ * @param {Layout} layout
+ * @returns {Layout} a view on the same storage
+ */
+function view (row, layout) {
+  put(0, layout)
+  invoke(row)
+  return takeLayout(layout.storage, layout.flags)
+}
+
+/**
+ * @param {number} row
+ * @param {Layout} layout
+ * @param {number[]} list
+ */
+function viewByList (row, layout, list) {
+  putList(ARGS, list)
+  return view(row, layout)
+}
+
+/**
+ * @param {number} row
+ * @param {Layout} layout
+ * @param {number} a
+ * @param {number} [b]
+ * @param {number} [c]
+ */
+function viewByNumbers (row, layout, a, b = 0, c = 0) {
+  const { f64 } = frame
+  f64[ARGS] = a
+  f64[ARGS + 1] = b
+  f64[ARGS + 2] = c
+  return view(row, layout)
+}
+
+/**
+ * Any layout inside the storage.
+ *
+ * @param {Layout} layout
+ * @param {number[]} shape
+ * @param {number[] | null} strides  null: row-major
+ * @param {number[] | null} dimOrder  instead of strides
+ * @param {number} offset
+ */
+function asStrided (layout, shape, strides, dimOrder, offset) {
+  const at = putList(putList(ARGS, shape), dimOrder !== null ? dimOrder : strides)
+  frame.f64[at] = offset
+  return view(dimOrder !== null ? rows.as_ordered : rows.as_strided, layout)
+}
+
+/**
+ * @param {number} dtype
+ * @param {number[]} shape
+ * @returns {Layout} row-major, without bytes
+ */
+function dense (dtype, shape) {
+  frame.f64[ARGS] = dtype
+  putList(ARGS + 1, shape)
+  invoke(rows.dense)
+  return takeLayout(nothing, 0)
+}
+
+/**
+ * A view in the shape where one keeps the order; else a dense layout without bytes.
+ *
+ * @param {Layout} layout
+ * @param {number[]} shape
+ */
+function reshape (layout, shape) {
+  const out = viewByList(rows.reshape, layout, shape)
+  if (frame.f64[RESULTS] === 0) {
+    out.storage = nothing
+    out.flags = 0
+  }
+  return out
+}
+
+/**
+ * @param {Layout} layout
+ * @returns {boolean}
+ */
+function isContiguous (layout) {
+  if (layout.contiguous === undefined) {
+    put(0, layout)
+    invoke(rows.is_contiguous)
+    layout.contiguous = frame.f64[RESULTS] !== 0
+  }
+  return layout.contiguous
+}
+
+/**
+ * @param {number} from
+ * @param {number} to
+ * @param {number} casting
+ * @returns {boolean}
+ */
+function canCast (from, to, casting) {
+  frame.f64[ARGS] = from
+  frame.f64[ARGS + 1] = to
+  frame.f64[ARGS + 2] = casting
+  invoke(rows.can_cast)
+  return frame.f64[RESULTS] !== 0
+}
+
+/**
+ * @param {Layout} a
+ * @param {Layout} b
+ * @returns {boolean}
+ */
+function sharesMemory (a, b) {
+  if (a.storage !== b.storage) {
+    if (a.storage.kind === 'js' || b.storage.kind === 'js') {
+      if (backend.name === 'wasm' && a.storage.buffer !== b.storage.buffer) return false
+    }
+    if (a.storage.block !== null || b.storage.block !== null) return false
+  }
+  checkAttached(a.storage)
+  checkAttached(b.storage)
+  if (backend.name === 'native') {
+    backend.addressOf(a.storage)
+    backend.addressOf(b.storage)
+  }
+  held.a = a
+  held.b = b
+  put(0, a)
+  put(1, b)
+  backend.call(rows.shares_memory)
+  held.a = held.b = null
+  check()
+  return frame.f64[RESULTS] !== 0
+}
+
+/**
+ * @param {Layout} layout
+ * @param {boolean | number | bigint | [number, number]} value
+ */
+function fill (layout, value) {
+  const target = reach(layout)
+  held.a = target
+  put(0, target)
+  putScalar(ARGS, value)
+  backend.call(rows.fill)
+  held.a = null
+  if (target !== layout) settle(target, layout, frame.f64[STATUS] === 0)
+  if (frame.f64[STATUS] !== 0) check()
+}
+
+/**
+ * Runs a row whose first operand is written and whose others are read.
+ *
+ * @param {number} row
+ * @param {Layout} target
+ * @param {Layout[]} sources
+ * @param {number} a
+ * @param {number} b
+ */
+function write (row, target, sources, a, b) {
+  const to = reach(target)
+  /** @type {Layout[]} */
+  const from = []
+  try {
+    for (const source of sources) from.push(reach(source))
+    held.a = to
+    held.b = from
+    put(0, to)
+    for (let i = 0; i < from.length; i++) put(i + 1, from[i])
+    frame.f64[RESULTS] = 0
+    frame.f64[ARGS] = a
+    frame.f64[ARGS + 1] = b
+    backend.call(row)
+    held.a = held.b = null
+    check()
+    if (frame.f64[RESULTS] > 0) countStaged(frame.f64[RESULTS])
+    settle(to, target, true)
+  } catch (error) {
+    settle(to, target, false)
+    throw error
+  } finally {
+    for (let i = 0; i < from.length; i++) settle(from[i], sources[i], false)
+  }
+}
+
+/**
+ * @param {Layout} dst
+ * @param {Layout} src
+ * @param {number} casting
+ */
+function copy (dst, src, casting) {
+  write(rows.copy, dst, [src], casting, 0)
+}
+
+/**
+ * @param {Layout} dst
+ * @param {Layout} src
+ * @param {Layout} scale
+ * @param {Layout} bias
+ * @param {number} axis
+ * @param {number} casting
+ */
+function copyScaled (dst, src, scale, bias, axis, casting) {
+  write(rows.copy_scaled, dst, [src, scale, bias], axis, casting)
+}
+
+/**
+ * @param {Layout} dst
+ * @param {Layout} src  of values that a person wrote
+ */
+function copyValues (dst, src) {
+  write(rows.copy_values, dst, [src], 0, 0)
+}
+
+/** @returns {{ storages: number, heap: number, foreign: number }} bytes alive in C */
+function totals () {
+  invoke(rows.totals)
+  const { f64 } = frame
+  return { storages: f64[RESULTS], heap: f64[RESULTS + 1], foreign: f64[RESULTS + 2] }
+}
+
+// ---- dtypes ----
+
+/** @typedef {{ name: string, kind: string, itemsize: number, index: number, Type: any }} Dtype */
+
+const floats16 = /** @type {any} */ (globalThis).Float16Array
+/** @type {Record<string, any>} */
+const types = {
+  bool: Uint8Array, uint8: Uint8Array, int8: Int8Array, int16: Int16Array, uint16: Uint16Array,
+  int32: Int32Array, uint32: Uint32Array, int64: BigInt64Array, uint64: BigUint64Array,
+  float16: floats16 ?? Uint16Array, bfloat16: Uint16Array, float32: Float32Array,
+  float64: Float64Array, complex64: Float32Array, complex128: Float64Array,
+  float8_e4m3fn: Uint8Array, float8_e5m2: Uint8Array
+}
+
+/** in C's order @type {Dtype[]} */
+const dtypes = tables.dtypes.slice(0, -1).map((/** @type {[string, string]} */ [name, kind], /** @type {number} */ index) => ({
+  name,
+  kind,
+  itemsize: types[name].BYTES_PER_ELEMENT * (kind === 'COMPLEX' ? 2 : 1),
+  index,
+  Type: types[name]
+}))
+const itemsizes = dtypes.map(d => d.itemsize)
+
+/** @type {Map<unknown, Dtype>} */
+const byName = new Map(dtypes.map(d => [d.name, d]))
+
+module.exports = {
+  backend, rows, tables, frame, Layout, Storage, READ_ONLY, dtypes, byName, itemsizes, nothing,
+  check, checkAttached, allocate, allocateNative, viewByList, viewByNumbers, asStrided, dense, reshape,
+  isContiguous, canCast, sharesMemory, fill, copy, copyScaled, copyValues, totals
+}

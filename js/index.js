@@ -1,0 +1,133 @@
+'use strict'
+// The public package: names only. What they do is in the files that they come from.
+
+const { SamebytesError } = require('./errors')
+const { stats, counts } = require('./storage')
+const ffi = require('./ffi')
+const { Tensor } = require('./tensor')
+const make = require('./make')
+const { fromBlob } = require('./blob')
+const lifetime = require('./lifetime')
+
+const { backend: engine } = ffi
+
+/** @returns {'native' | 'wasm'} what does the work */
+function backend () {
+  return /** @type {'native' | 'wasm'} */ (engine.name)
+}
+
+/** @returns {WebAssembly.Memory | undefined} in which dataPtr is an address; undefined on native */
+function wasmMemory () {
+  return 'memory' in engine ? engine.memory : undefined
+}
+
+/**
+ * Runs a function and disposes every tensor made inside but what it returns (also inside arrays and
+ * objects) or keeps. Synchronous: a returned promise throws.
+ *
+ * @template R
+ * @param {() => R} fn
+ * @returns {R}
+ */
+function tidy (fn) {
+  return lifetime.tidy(fn, Tensor.isTensor)
+}
+
+/**
+ * Runs an asynchronous function with a scope; what it tracks is disposed at the end, but for what is
+ * returned or kept.
+ *
+ * @template R
+ * @param {(scope: InstanceType<typeof lifetime.Scope>) => Promise<R> | R} fn
+ * @returns {Promise<R>}
+ */
+function scope (fn) {
+  return lifetime.scope(fn, Tensor.isTensor)
+}
+
+/**
+ * Disposes each tensor of a list.
+ *
+ * @param {Iterable<Tensor> | Tensor} list
+ */
+function dispose (list) {
+  if (Tensor.isTensor(list)) list.dispose()
+  else for (const t of list) t.dispose()
+}
+
+/**
+ * @typedef {object} Memory
+ * @property {number} tensors  neither disposed nor known to be collected
+ * @property {number} storages  blocks of bytes behind them
+ * @property {Record<'v8' | 'native' | 'mapped' | 'shared' | 'pinned' | 'cuda' | 'wasm', number>} bytes
+ * @property {Record<string, { count: number, bytes: number }>} copied  by the function that copied
+ * @property {{ count: number, bytes: number }} staged  temporary copies: overlap, the caller's bytes in WASM
+ * @property {number} promoted  small tensors whose bytes got a buffer of their own
+ * @property {number} grown  times that WASM memory grew
+ * @property {number} inFlight
+ * @property {number} deleterErrors  deleters that threw
+ */
+
+/**
+ * What is alive and what was copied, as plain numbers. What V8 owns is counted until it is known to be
+ * collected: small tensors by the block that they share.
+ *
+ * @returns {Memory}
+ */
+function memory () {
+  engine.sweep()
+  const bytes = { v8: 0, native: 0, mapped: 0, shared: 0, pinned: 0, cuda: 0, wasm: 0 }
+  let tensors = 0
+  let storages = 0
+  for (const row of counts.values()) {
+    tensors += row.tensors
+    storages += row.storages
+    if (row.kind === 'v8') bytes.v8 += row.bytes
+  }
+  const { heap } = ffi.totals()
+  bytes[engine.name === 'wasm' ? 'wasm' : 'native'] = heap
+  return {
+    tensors,
+    storages,
+    bytes,
+    copied: structuredClone(stats.copied),
+    staged: { ...stats.staged },
+    promoted: stats.promoted,
+    grown: stats.grown,
+    inFlight: 0,
+    deleterErrors: stats.deleterErrors
+  }
+}
+
+/** Waits until deleters that are due have run. @returns {Promise<void>} */
+function flush () {
+  return engine.flush()
+}
+
+/** The names of all dtypes. @type {readonly string[]} */
+const dtypes = Object.freeze(ffi.dtypes.map(d => d.name))
+
+module.exports = {
+  Tensor,
+  Scope: lifetime.Scope,
+  SamebytesError,
+  tensor: make.tensor,
+  empty: make.empty,
+  zeros: make.zeros,
+  ones: make.ones,
+  full: make.full,
+  fromBytes: make.fromBytes,
+  fromBlob,
+  clone: make.clone,
+  sharesMemory: make.sharesMemory,
+  canCast: make.canCast,
+  dtypes,
+  tidy,
+  scope,
+  keep: lifetime.keep,
+  dispose,
+  memory,
+  flush,
+  backend,
+  wasmMemory
+}

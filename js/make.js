@@ -1,0 +1,271 @@
+'use strict'
+// Functions that make tensors with bytes of their own.
+
+const ffi = require('./ffi')
+const { failure } = require('./errors')
+const { countCopy } = require('./storage')
+const { shapeOf, optionsOf, isOptions, castingOf } = require('./validate')
+const { dtypeOfArray } = require('./buffers')
+const { scalarFor } = require('./values')
+const { Tensor, dtypeOf, makeEmpty, layoutOver, flatten, deduce, valuesLayout, bytesOf } = require('./tensor')
+
+/**
+ * @typedef {object} MakeOptions
+ * @property {string} [dtype]
+ * @property {string} [device]  'cpu'
+ * @property {'C' | 'F'} [order]  axes in memory; the data is in logical order whatever it says
+ * @property {boolean | 'sab'} [shared]  memory that other threads may see
+ * @property {'safe' | 'same_kind' | 'unsafe'} [casting]
+ */
+
+/** @typedef {import('./tensor').Shape} Shape */
+
+/**
+ * (shape, options), or options in place of an omitted shape.
+ *
+ * @param {unknown} shape
+ * @param {unknown} opts
+ * @returns {[unknown, Record<string, any>]}
+ */
+function shapeAndOptions (shape, opts) {
+  return opts === undefined && shape !== undefined && shape !== null && isOptions(shape)
+    ? [undefined, optionsOf(shape)]
+    : [shape === null ? undefined : shape, optionsOf(opts)]
+}
+
+const FLOAT32 = dtypeOf('float32')
+const NO_OPTIONS = {}
+
+/**
+ * A tensor of uninitialised elements.
+ *
+ * @param {Shape} shape  extents; an integer for one axis
+ * @param {MakeOptions | string} [opts]  float32 where no dtype is given
+ * @returns {Tensor} row-major, 64-byte aligned
+ * @throws {RangeError} ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_DTYPE
+ * @example
+ * empty([2, 3], 'uint8').nbytes // 6
+ */
+function empty (shape, opts) {
+  if (opts === undefined && Array.isArray(shape)) return makeEmpty(FLOAT32, shape, NO_OPTIONS, false)
+  return make(shape, opts, false)
+}
+
+/**
+ * @param {unknown} shape
+ * @param {unknown} opts
+ * @param {boolean} zeroed
+ */
+function make (shape, opts, zeroed) {
+  const options = optionsOf(opts)
+  const dtype = options.dtype === undefined ? FLOAT32 : dtypeOf(options.dtype)
+  return makeEmpty(dtype, Array.isArray(shape) ? shape : shapeOf(shape), options, zeroed)
+}
+
+/**
+ * A tensor of zeros.
+ *
+ * @param {Shape} shape
+ * @param {MakeOptions | string} [opts]
+ * @returns {Tensor}
+ * @throws as empty
+ */
+function zeros (shape, opts) {
+  return make(shape, opts, true)
+}
+
+/**
+ * A tensor of ones.
+ *
+ * @param {Shape} shape
+ * @param {MakeOptions | string} [opts]
+ * @returns {Tensor}
+ * @throws as empty
+ */
+function ones (shape, opts) {
+  return make(shape, opts, false).fill(1)
+}
+
+/**
+ * A tensor with one value everywhere.
+ *
+ * @param {Shape} shape
+ * @param {import('./tensor').Value} value  number → float32, bigint → int64, boolean → bool, unless a dtype is given
+ * @param {MakeOptions | string} [opts]
+ * @returns {Tensor}
+ * @throws as empty · {TypeError} ERR_CAST the value does not fit
+ */
+function full (shape, value, opts) {
+  const options = optionsOf(opts)
+  const dtype = dtypeOf(options.dtype ?? (Array.isArray(value) ? 'complex64' : deduce([value])))
+  const scalar = scalarFor(value, dtype)
+  const t = makeEmpty(dtype, Array.isArray(shape) ? shape : shapeOf(shape), options, false)
+  try {
+    return t.fill(scalar)
+  } catch (error) {
+    t.dispose()
+    throw error
+  }
+}
+
+/**
+ * Copies values into a new tensor: a number, bigint, boolean, nested or iterable lists of them,
+ * a typed array, or a tensor. Numbers become float32, not float64.
+ *
+ * @param {any} data
+ * @param {Shape | MakeOptions | string | null} [shape]
+ * @param {MakeOptions | string} [opts]
+ * @returns {Tensor}
+ * @throws {RangeError} ERR_SHAPE ragged, or another count · {TypeError} ERR_CAST a value or a dtype does not fit
+ * @example
+ * tensor([[1, 2], [3, 4]]).shape // [2, 2]
+ */
+function tensor (data, shape, opts) {
+  const [given, options] = shapeAndOptions(shape, opts)
+  const casting = castingOf(options.casting)
+  const named = options.dtype === undefined ? undefined : dtypeOf(options.dtype)
+  const extents = given === undefined ? null : shapeOf(given)
+  const arrayType = dtypeOfArray(data)
+  /** @type {Tensor} */
+  let made
+  if (Tensor.isTensor(data)) {
+    const source = Tensor.layoutOf(data)
+    made = makeEmpty(named ?? ffi.dtypes[source.dtype], countFits(extents ?? source.shape, source.size), options, false)
+    fillFrom(made, source, casting, extents !== null)
+  } else if (arrayType !== undefined) {
+    const from = dtypeOf(arrayType)
+    made = makeEmpty(named ?? from, countFits(extents ?? [data.length], data.length), options, false)
+    fillFrom(made, layoutOver(data, from.index, [data.length]), casting, true)
+  } else {
+    const { flat, shape: found } = flatten(data, named !== undefined && named.kind === 'COMPLEX')
+    const dtype = named ?? dtypeOf(deduce(flat))
+    const values = valuesLayout(flat, dtype, countFits(extents ?? found, flat.length))
+    made = makeEmpty(dtype, values.shape, options, false)
+    ffi.copy(Tensor.layoutOf(made), values, 0)
+  }
+  countCopy('tensor', made.nbytes)
+  return made
+}
+
+/**
+ * @param {number[]} shape
+ * @param {number} count
+ * @returns {number[]}
+ */
+function countFits (shape, count) {
+  const { size } = ffi.dense(0, shape)
+  if (size !== count) throw failure('ERR_SHAPE', `shape [${shape.join(', ')}] has ${size} elements; the data has ${count}`)
+  return shape
+}
+
+/**
+ * @param {Tensor} made
+ * @param {InstanceType<typeof ffi.Layout>} source
+ * @param {number} casting
+ * @param {boolean} reshaped  the source's shape is not made's
+ */
+function fillFrom (made, source, casting, reshaped) {
+  const target = Tensor.layoutOf(made)
+  try {
+    if (!reshaped) {
+      ffi.copy(target, source, casting)
+      return
+    }
+    const viewed = ffi.reshape(source, target.shape)
+    if (viewed.storage !== ffi.nothing || source.storage === ffi.nothing) {
+      ffi.copy(target, viewed, casting)
+    } else { // strides that no view can follow: in logical order first
+      viewed.storage = ffi.allocate(source.size * ffi.itemsizes[source.dtype], false)
+      const flat = new ffi.Layout(viewed.storage, source.dtype, source.shape, ffi.dense(source.dtype, source.shape).strides, 0, source.size, 0)
+      ffi.copy(flat, source, 0)
+      ffi.copy(target, viewed, casting)
+    }
+  } catch (error) {
+    made.dispose()
+    throw error
+  }
+}
+
+/**
+ * Copies raw bytes and reads them as a dtype.
+ *
+ * @param {ArrayBufferView | ArrayBufferLike} bytes  exactly as many as the shape needs
+ * @param {Shape} shape
+ * @param {MakeOptions | string} opts  dtype is required
+ * @returns {Tensor}
+ * @throws {RangeError} ERR_SHAPE another length · {TypeError} ERR_DTYPE
+ */
+function fromBytes (bytes, shape, opts) {
+  const options = optionsOf(opts)
+  const dtype = dtypeOf(options.dtype)
+  const source = bytesOf(bytes)
+  const t = makeEmpty(dtype, shapeOf(shape), options, false)
+  if (source.byteLength !== t.nbytes) {
+    const { nbytes } = t
+    t.dispose()
+    throw failure('ERR_SHAPE', `bytes has ${source.byteLength} bytes; the shape needs ${nbytes}`)
+  }
+  copyBytes(t, source)
+  countCopy('fromBytes', t.nbytes)
+  return t
+}
+
+/**
+ * Raw bytes in logical order; equal dtypes copy bits.
+ *
+ * @param {Tensor} t
+ * @param {Uint8Array} source
+ */
+function copyBytes (t, source) {
+  const target = Tensor.layoutOf(t)
+  const aligned = source.byteOffset % t.itemsize === 0 ? source : source.slice()
+  ffi.copy(target, layoutOver(aligned, target.dtype, target.shape), 0)
+}
+
+/**
+ * A copy with bytes of its own, its axes in the same order of storage.
+ *
+ * @param {Tensor} t
+ * @param {{ dtype?: string, casting?: 'safe' | 'same_kind' | 'unsafe' } | string} [opts]
+ * @returns {Tensor}
+ * @throws {TypeError} ERR_CAST
+ */
+function clone (t, opts) {
+  Tensor.layoutOf(check(t))
+  return t.clone(opts)
+}
+
+/**
+ * @param {unknown} t
+ * @returns {Tensor}
+ */
+function check (t) {
+  if (!Tensor.isTensor(t)) throw failure('ERR_ARGUMENT', 'a tensor was expected')
+  return t
+}
+
+/**
+ * Do two tensors have a byte in common? Judged by address.
+ *
+ * @param {Tensor | Tensor[]} a
+ * @param {Tensor} [b]
+ * @returns {boolean}
+ */
+function sharesMemory (a, b) {
+  const [x, y] = Array.isArray(a) ? a : [a, b]
+  return ffi.sharesMemory(Tensor.layoutOf(check(x)), Tensor.layoutOf(check(y)))
+}
+
+/**
+ * May one dtype be cast to another?
+ *
+ * @param {string} from
+ * @param {string} to
+ * @param {'safe' | 'same_kind' | 'unsafe'} [casting]  'same_kind' where none is given
+ * @returns {boolean}
+ */
+function canCast (from, to, casting) {
+  return ffi.canCast(dtypeOf(from).index, dtypeOf(to).index, castingOf(casting))
+}
+
+module.exports = { tensor, empty, zeros, ones, full, fromBytes, clone, sharesMemory, canCast }

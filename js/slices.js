@@ -1,0 +1,64 @@
+'use strict'
+// Slice specifications as users write them, as the numbers that C takes: kind, given, start, stop, step.
+
+const { failure } = require('./errors')
+const { show, integer } = require('./validate')
+
+const INDEX = 0
+const RANGE = 1
+const NEW_AXIS = 2
+const ELLIPSIS = 3
+const HAS_START = 1
+const HAS_STOP = 2
+
+const PATTERN = /^\s*(-?\d+)?\s*:\s*(-?\d+)?\s*(?::\s*(-?\d+)?\s*)?$/
+
+/**
+ * @param {unknown} start
+ * @param {unknown} stop
+ * @param {unknown} step
+ * @param {string} name
+ */
+function range (start, stop, step, name) {
+  const given = (start === undefined || start === null ? 0 : HAS_START) | (stop === undefined || stop === null ? 0 : HAS_STOP)
+  return [
+    RANGE, given,
+    given & HAS_START ? integer(`${name}.start`, start) : 0,
+    given & HAS_STOP ? integer(`${name}.stop`, stop) : 0,
+    step === undefined || step === null ? 1 : integer(`${name}.step`, step)
+  ]
+}
+
+/**
+ * @param {unknown} spec  integer, '1:5', '::-1', '...', null, or { start, stop, step }
+ * @param {string} name  for messages
+ * @returns {number[]}
+ */
+function parse (spec, name) {
+  if (typeof spec === 'number') return [INDEX, 0, integer(name, spec), 0, 0]
+  if (spec === null) return [NEW_AXIS, 0, 0, 0, 0]
+  if (spec === '...') return [ELLIPSIS, 0, 0, 0, 0]
+  if (typeof spec === 'string') {
+    const match = PATTERN.exec(spec)
+    const [start, stop, step] = match === null ? [] : match.slice(1).map(text => text === undefined ? undefined : Number(text))
+    if (match !== null) return range(start, stop, step, name)
+    if (/^\s*-?\d+\s*$/.test(spec)) return [INDEX, 0, integer(name, Number(spec)), 0, 0]
+  } else if (Array.isArray(spec) || ArrayBuffer.isView(spec)) {
+    throw failure('ERR_UNSUPPORTED', `${name} is an array; indexing by lists is not there yet, use narrow or '1:5'`)
+  } else if (typeof spec === 'object') {
+    const { start, stop, step } = /** @type {{ start?: unknown, stop?: unknown, step?: unknown }} */ (spec)
+    return range(start, stop, step, name)
+  }
+  throw failure('ERR_ARGUMENT', `${name} is ${show(spec)}; an integer, '1:5', '...', null or { start, stop, step } was expected`)
+}
+
+/**
+ * @param {unknown[]} specs
+ * @returns {number[]} five numbers each
+ */
+function parseSlices (specs) {
+  if (specs.length > 64) throw failure('ERR_SHAPE', `${specs.length} slices were given; 64 are possible`)
+  return specs.flatMap((spec, i) => parse(spec, `slice ${i}`))
+}
+
+module.exports = { parseSlices }

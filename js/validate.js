@@ -1,0 +1,128 @@
+'use strict'
+// What users pass, turned into plain values before anything else happens: no user code runs after these.
+
+const { failure } = require('./errors')
+
+/**
+ * A value in words, for messages. Never runs user code.
+ *
+ * @param {unknown} value
+ * @returns {string}
+ */
+function show (value) {
+  if (typeof value === 'string') return JSON.stringify(value)
+  if (typeof value === 'bigint') return `${value}n`
+  if (typeof value === 'function') return 'a function'
+  if (typeof value === 'symbol') return 'a symbol'
+  if (value !== null && typeof value === 'object') return Array.isArray(value) ? 'an array' : 'an object'
+  return String(value)
+}
+
+/**
+ * A safe integer.
+ *
+ * @param {string} name  of the argument, for messages
+ * @param {unknown} value
+ * @param {string} [code]  for numbers that are none
+ * @returns {number}
+ */
+function integer (name, value, code = 'ERR_BOUNDS') {
+  if (typeof value !== 'number') throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; an integer was expected`)
+  if (!Number.isSafeInteger(value)) throw failure(code, `${name} is ${value}; a safe integer was expected`)
+  return value
+}
+
+/**
+ * A list of safe integers, copied.
+ *
+ * @param {string} name
+ * @param {unknown} list  an array or an integer typed array
+ * @param {string} [code]
+ * @returns {number[]}
+ */
+function integers (name, list, code = 'ERR_BOUNDS') {
+  if (!Array.isArray(list) && !(ArrayBuffer.isView(list) && !(list instanceof DataView))) {
+    throw failure('ERR_ARGUMENT', `${name} is ${show(list)}; an array of integers was expected`)
+  }
+  const values = /** @type {ArrayLike<unknown>} */ (/** @type {unknown} */ (list))
+  const n = values.length
+  if (n > 64) throw failure('ERR_SHAPE', `${name} has ${n} entries; 64 are possible`)
+  const out = []
+  for (let i = 0; i < n; i++) out.push(integer(`${name}[${i}]`, values[i], code))
+  return out
+}
+
+/**
+ * A shape: an array, or an integer for one axis.
+ *
+ * @param {unknown} value
+ * @param {string} [name]
+ * @returns {number[]}
+ */
+function shapeOf (value, name = 'shape') {
+  if (typeof value === 'number') return [integer(name, value, 'ERR_SHAPE')]
+  return integers(name, value, 'ERR_SHAPE')
+}
+
+/**
+ * A shape where nothing follows: also given as arguments.
+ *
+ * @param {unknown[]} args
+ * @returns {number[]}
+ */
+function shapeOfArguments (args) {
+  return args.length === 1 ? shapeOf(args[0]) : integers('shape', args, 'ERR_SHAPE')
+}
+
+/**
+ * An options object; a dtype may stand in its place.
+ *
+ * @param {unknown} value
+ * @returns {Record<string, any>}
+ */
+function optionsOf (value) {
+  if (value === undefined) return {}
+  if (typeof value === 'string') return { dtype: value }
+  if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value
+  throw failure('ERR_ARGUMENT', `options is ${show(value)}; an object or a dtype was expected`)
+}
+
+/**
+ * Is it an options object or dtype that stands in place of an omitted shape?
+ *
+ * @param {unknown} value
+ * @returns {boolean}
+ */
+function isOptions (value) {
+  return typeof value === 'string' ||
+    (value !== null && typeof value === 'object' && !Array.isArray(value) && !ArrayBuffer.isView(value))
+}
+
+/**
+ * One of a few words.
+ *
+ * @template {string} W
+ * @param {string} name
+ * @param {unknown} value
+ * @param {readonly W[]} words
+ * @returns {number} its index
+ */
+function oneOf (name, value, words) {
+  const i = words.indexOf(/** @type {W} */ (value))
+  if (i < 0) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; one of ${words.map(w => `'${w}'`).join(', ')} was expected`)
+  return i
+}
+
+const CASTINGS = /** @type {const} */ (['safe', 'same_kind', 'unsafe'])
+
+/**
+ * A casting rule as C numbers it; 'same_kind' where none is given.
+ *
+ * @param {unknown} value
+ * @returns {number}
+ */
+function castingOf (value) {
+  return value === undefined ? 1 : oneOf('casting', value, CASTINGS)
+}
+
+module.exports = { show, integer, integers, shapeOf, shapeOfArguments, optionsOf, isOptions, oneOf, castingOf }

@@ -1,0 +1,156 @@
+'use strict'
+// JavaScript values on their way into a tensor: nested lists, numbers, bigints, booleans, [re, im].
+// Only kinds and counts are judged here; whether a value fits a dtype is C's to say.
+
+const { failure } = require('./errors')
+const { show } = require('./validate')
+
+const MAX_DEPTH = 64
+
+/**
+ * @param {unknown} value
+ * @returns {value is number | bigint | boolean}
+ */
+function isScalar (value) {
+  return typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean'
+}
+
+/**
+ * @param {unknown} value
+ * @returns {value is [number, number]}
+ */
+function isPair (value) {
+  return Array.isArray(value) && value.length === 2 && typeof value[0] === 'number' && typeof value[1] === 'number'
+}
+
+/**
+ * A list of something that can be iterated over; strings cannot here.
+ *
+ * @param {unknown} value
+ * @returns {ArrayLike<unknown> | null}
+ */
+function listOf (value) {
+  if (Array.isArray(value)) return value
+  if (value === null || typeof value !== 'object') return null
+  if (ArrayBuffer.isView(value) && !(value instanceof DataView)) return /** @type {any} */ (value)
+  if (typeof (/** @type {any} */ (value))[Symbol.iterator] === 'function') return Array.from(/** @type {Iterable<unknown>} */ (value))
+  return null
+}
+
+/**
+ * Flattens nested lists in logical order.
+ *
+ * @param {unknown} data
+ * @param {boolean} complex  innermost pairs of numbers are values
+ * @returns {{ flat: (number | bigint | boolean | [number, number])[], shape: number[] }}
+ */
+function flatten (data, complex) {
+  /** @type {(number | bigint | boolean | [number, number])[]} */
+  const flat = []
+  /** @type {number[]} */
+  const shape = []
+  let leaf = -1 // depth of the values; -1: none seen yet
+
+  /**
+   * @param {unknown} value
+   * @param {number} depth
+   */
+  function walk (value, depth) {
+    if (isScalar(value) || (complex && isPair(value))) {
+      if (leaf < 0) leaf = depth
+      if (leaf !== depth || depth !== shape.length) {
+        throw failure('ERR_SHAPE', `the nested list is ragged: ${show(value)} stands at depth ${depth}, other values deeper or higher`)
+      }
+      flat.push(complex && isPair(value) ? [value[0], value[1]] : /** @type {number} */ (value))
+      return
+    }
+    const list = listOf(value)
+    if (list === null) throw failure('ERR_ARGUMENT', `${show(value)} is no number, bigint, boolean or list of them`)
+    if (depth >= MAX_DEPTH) throw failure('ERR_SHAPE', `lists are nested more than ${MAX_DEPTH} deep`)
+    const n = list.length
+    if (depth === shape.length && leaf < 0) shape.push(n)
+    else if (shape[depth] !== n) throw failure('ERR_SHAPE', `the nested list is ragged: ${n} entries at depth ${depth} where others have ${shape[depth] ?? 'none'}`)
+    for (let i = 0; i < n; i++) walk(list[i], depth + 1)
+  }
+  walk(data, 0)
+  return { flat, shape }
+}
+
+/**
+ * The dtype that values have by themselves.
+ *
+ * @param {(number | bigint | boolean | [number, number])[]} flat
+ * @returns {string}
+ */
+function deduce (flat) {
+  if (flat.length === 0) return 'float32'
+  if (flat.every(v => typeof v === 'boolean')) return 'bool'
+  if (flat.some(v => typeof v === 'bigint')) return 'int64'
+  return 'float32'
+}
+
+/**
+ * One value for a dtype of a kind, as fill and set take it.
+ *
+ * @param {unknown} value
+ * @param {{ name: string, kind: string, itemsize: number }} dtype
+ * @returns {boolean | number | bigint | [number, number]}
+ */
+function scalarFor (value, dtype) {
+  if (typeof value === 'number') {
+    if (dtype.itemsize === 8 && (dtype.kind === 'SIGNED' || dtype.kind === 'UNSIGNED') && !Number.isSafeInteger(value)) {
+      throw failure('ERR_CAST', `the value ${value} does not fit ${dtype.name}: numbers do as safe integers, others as bigint`)
+    }
+    return value
+  }
+  if (typeof value === 'boolean') return value
+  if (typeof value === 'bigint') {
+    if (value > 0xffffffffffffffffn || value < -0x8000000000000000n) {
+      throw failure('ERR_CAST', `the value ${value}n does not fit ${dtype.name}`)
+    }
+    return value
+  }
+  if (isPair(value)) {
+    if (dtype.kind !== 'COMPLEX') throw failure('ERR_CAST', `the value [${value[0]}, ${value[1]}] does not fit ${dtype.name}`)
+    return [value[0], value[1]]
+  }
+  throw failure('ERR_ARGUMENT', `the value is ${show(value)}; a number, bigint, boolean${dtype.kind === 'COMPLEX' ? ' or [re, im]' : ''} was expected`)
+}
+
+/**
+ * Flat values as a typed array that holds them exactly, and the name of its dtype, for C to cast.
+ *
+ * @param {(number | bigint | boolean | [number, number])[]} flat
+ * @param {{ name: string, kind: string, itemsize: number }} dtype  that they go to
+ * @returns {{ array: any, dtype: string }}
+ */
+function pack (flat, dtype) {
+  const n = flat.length
+  const values = flat.map(v => scalarFor(v, dtype))
+  if (dtype.kind === 'COMPLEX') {
+    const array = new Float64Array(2 * n)
+    for (let i = 0; i < n; i++) {
+      const v = values[i]
+      array[2 * i] = Array.isArray(v) ? v[0] : Number(v)
+      array[2 * i + 1] = Array.isArray(v) ? v[1] : 0
+    }
+    return { array, dtype: 'complex128' }
+  }
+  if (values.some(v => typeof v === 'bigint')) {
+    const large = values.some(v => typeof v === 'bigint' && v > 0x7fffffffffffffffn)
+    const fraction = values.find(v => typeof v === 'number' && !Number.isSafeInteger(v))
+    if (fraction !== undefined) throw failure('ERR_CAST', `the value ${fraction} stands among bigints`)
+    if (large && values.some(v => v < 0)) throw failure('ERR_CAST', `no integer dtype holds both the largest and the smallest of the values; ${dtype.name} was asked for`)
+    const array = large ? new BigUint64Array(n) : new BigInt64Array(n)
+    for (let i = 0; i < n; i++) array[i] = BigInt(/** @type {bigint} */ (values[i]))
+    return { array, dtype: large ? 'uint64' : 'int64' }
+  }
+  if (n > 0 && values.every(v => typeof v === 'boolean')) {
+    return { array: Uint8Array.from(values, Number), dtype: 'bool' }
+  }
+  const array = new Float64Array(n)
+  for (let i = 0; i < n; i++) array[i] = Number(values[i])
+  return { array, dtype: 'float64' }
+}
+
+module.exports = { flatten, deduce, scalarFor, pack, isScalar, isPair, listOf }

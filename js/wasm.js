@@ -1,0 +1,241 @@
+'use strict'
+// The WASM back end: the same C over linear memory. Owned tensors live there; when it grows, every
+// view of it is made anew. The caller's own buffers stay where they are: a kernel that needs their
+// bytes is given a copy in linear memory, and what it wrote is copied back (counted as staged).
+
+const fs = require('node:fs')
+const path = require('node:path')
+const { failure } = require('./errors')
+const { Storage, Group, counts, stats } = require('./storage')
+
+const PAGE = 65536
+const MAX_PAGES = 65536
+
+/** Linear memory as the rest of the library uses it. */
+class Backend {
+  constructor () {
+    this.name = 'wasm'
+    const memory = new WebAssembly.Memory({ initial: 16, maximum: MAX_PAGES })
+    const module = new WebAssembly.Module(readModule())
+    const instance = new WebAssembly.Instance(module, {
+      env: { memory, emscripten_notify_memory_growth: () => { this.renew() } }
+    })
+    const exports = /** @type {any} */ (instance.exports)
+    exports._initialize()
+    this.memory = memory
+    this.buffer = memory.buffer
+    this.frameAt = exports.sb_frame()
+    /** typed arrays over the whole memory, by dtype @type {any[]} */
+    this.windows = []
+    this.frame = { f64: new Float64Array(0), i64: new BigInt64Array(0) }
+    this.tables = JSON.parse(this.textAt(exports.sb_tables()))
+    this.epoch = -1
+    this.renew()
+    /** @type {(row: number) => void} */
+    this.call = exports.sb_call
+    this.nextWatch = 0
+    /** @type {number[]} handles whose storages were collected */
+    this.due = []
+    this.registry = new FinalizationRegistry((/** @type {{ id: number, handle: number }} */ held) => {
+      counts.delete(held.id)
+      if (held.handle !== 0) this.due.push(held.handle)
+      this.drop()
+    })
+    /** @type {Group} */
+    this.adopted = this.newGroup('js')
+    this.deleters = new FinalizationRegistry((/** @type {{ deleter: Function }} */ held) => { this.queue(held.deleter) })
+  }
+
+  /** Memory grew, or was just made: views of the old buffer are dead. */
+  renew () {
+    this.buffer = this.memory.buffer
+    this.frame.f64 = new Float64Array(this.buffer, this.frameAt, 2048)
+    this.frame.i64 = new BigInt64Array(this.buffer, this.frameAt, 2048)
+    this.windows = []
+    if (this.epoch++ >= 0) stats.grown++
+  }
+
+  /** @param {number} at */
+  textAt (at) {
+    const bytes = new Uint8Array(this.memory.buffer, at)
+    return Buffer.from(bytes.subarray(0, bytes.indexOf(0))).toString('utf8')
+  }
+
+  /** The last failure in words. */
+  text () {
+    return this.textAt(this.frameAt + this.tables.frame.TEXT * 8)
+  }
+
+  // ---- Counting ----
+
+  /**
+   * @param {'js'} kind
+   * @returns {Group}
+   */
+  newGroup (kind) {
+    const group = new Group(kind)
+    const id = this.nextWatch++
+    counts.set(id, Object.assign(group.count, { kind }))
+    this.registry.register(group, { id, handle: 0 })
+    return group
+  }
+
+  /** Frees what was collected; called outside of other calls, because it uses the frame. */
+  drop () {
+    const { f64 } = this.frame
+    const row = this.tables.rows.findIndex((/** @type {[string, string] | null} */ r) => r !== null && r[0] === 'storage_drop')
+    for (const handle of this.due.splice(0)) {
+      f64[this.tables.frame.ARGS] = handle
+      this.call(row)
+    }
+  }
+
+  sweep () {}
+
+  // ---- Making storages ----
+
+  /**
+   * @param {number} nbytes
+   * @param {boolean} zeroed
+   * @param {number} row  storage_new
+   * @param {(row: number) => void} invoke
+   * @returns {Storage}
+   */
+  allocate (nbytes, zeroed, row, invoke) {
+    this.frame.f64[this.tables.frame.ARGS] = nbytes
+    invoke(row)
+    const { f64 } = this.frame // memory may have grown
+    const handle = f64[this.tables.frame.RESULTS]
+    const address = f64[this.tables.frame.RESULTS + 1]
+    const group = new Group('wasm')
+    const storage = new Storage('wasm', null, address, nbytes, address, group)
+    storage.handle = handle
+    storage.windowOffset = address
+    storage.watch = this.nextWatch++
+    group.count.storages = 1
+    group.count.bytes = nbytes
+    counts.set(storage.watch, Object.assign(group.count, { kind: 'wasm' }))
+    this.registry.register(storage, { id: storage.watch, handle }, storage)
+    if (zeroed && nbytes > 0) new Uint8Array(this.buffer, address, nbytes).fill(0)
+    return storage
+  }
+
+  /**
+   * @param {number} nbytes
+   * @param {number} row
+   * @param {(row: number) => void} invoke
+   */
+  allocateNative (nbytes, row, invoke) {
+    return this.allocate(nbytes, false, row, invoke)
+  }
+
+  /**
+   * @param {ArrayBufferLike} buffer
+   * @param {number} byteOffset
+   * @param {number} nbytes
+   * @returns {Storage}
+   */
+  adopt (buffer, byteOffset, nbytes) {
+    if (this.adopted.made++ >= 64) this.adopted = this.newGroup('js')
+    const storage = new Storage('js', buffer, byteOffset, nbytes, 0, this.adopted)
+    storage.count.storages++
+    return storage
+  }
+
+  /** @returns {Storage} */
+  wrap () {
+    throw failure('ERR_UNSUPPORTED', 'an address needs the native addon; WASM sees its own memory only')
+  }
+
+  /**
+   * Calls deleter when the caller's buffer is used by no tensor any more.
+   *
+   * @param {Storage} storage
+   * @param {Function} deleter
+   */
+  attachDeleter (storage, deleter) {
+    storage.deleter = deleter
+    this.deleters.register(storage, { deleter }, storage)
+  }
+
+  // ---- Using storages ----
+
+  /**
+   * Stages the caller's bytes: copies them to linear memory and says where.
+   *
+   * @param {Storage} storage
+   * @returns {number}
+   */
+  addressOf (storage) {
+    return storage.address
+  }
+
+  /** @param {Storage} storage */
+  promote (storage) {}
+
+  /**
+   * @param {Storage} storage
+   * @returns {ArrayBufferLike}
+   */
+  bufferOf (storage) {
+    return storage.kind === 'wasm' ? this.buffer : /** @type {ArrayBufferLike} */ (storage.buffer)
+  }
+
+  /**
+   * @param {Storage} storage
+   * @param {number} dtype
+   * @param {any} Type
+   */
+  window (storage, dtype, Type) {
+    if (storage.kind === 'wasm') {
+      return this.windows[dtype] ??= new Type(this.buffer, 0, Math.floor(this.buffer.byteLength / Type.BYTES_PER_ELEMENT))
+    }
+    storage.windows ??= []
+    return storage.windows[dtype] ??= new Type(storage.buffer, storage.byteOffset, Math.floor(storage.nbytes / Type.BYTES_PER_ELEMENT))
+  }
+
+  /** @param {Storage} storage */
+  release (storage) {
+    if (storage.released) return
+    storage.released = true
+    storage.count.storages--
+    if (storage.kind === 'wasm') {
+      counts.delete(storage.watch)
+      this.registry.unregister(storage)
+      this.due.push(storage.handle)
+      this.drop()
+    } else if (storage.deleter !== null) {
+      this.deleters.unregister(storage)
+      this.queue(storage.deleter)
+    }
+  }
+
+  /** @param {Function} deleter */
+  queue (deleter) {
+    setImmediate(() => {
+      try {
+        deleter(0n)
+      } catch (error) {
+        stats.deleterErrors++
+        process.emitWarning(`a deleter threw: ${error instanceof Error ? error.stack : String(error)}`, 'SamebytesWarning')
+      }
+    })
+  }
+
+  /** Waits until what is due on the event loop is done. */
+  async flush () {
+    for (let i = 0; i < 3; i++) await new Promise(resolve => setImmediate(resolve))
+  }
+}
+
+/** @returns {Buffer} */
+function readModule () {
+  const file = path.join(__dirname, '..', 'dist', 'samebytes.wasm')
+  try {
+    return fs.readFileSync(file)
+  } catch (error) {
+    throw failure('ERR_UNSUPPORTED', `the WASM module could not be read: ${/** @type {Error} */ (error).message}`)
+  }
+}
+
+module.exports = { Backend, PAGE, start: () => new Backend() }

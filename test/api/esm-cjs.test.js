@@ -1,0 +1,53 @@
+'use strict'
+const assert = require('node:assert/strict')
+const samebytes = require('samebytes')
+const { childJson } = require('../setup')
+
+describe('import and require', () => {
+  it('give one instance: the same functions under the same names', async () => {
+    const module = await import('samebytes')
+    const names = Object.keys(samebytes).sort()
+    assert.deepEqual(Object.keys(module).filter(name => name !== 'default').sort(), names)
+    for (const name of names) assert.equal(module[name], samebytes[name], name)
+  })
+
+  it('give all that this version promises', () => {
+    const names = ['SamebytesError', 'Scope', 'backend', 'canCast', 'dtypes', 'empty', 'flush', 'fromBlob',
+      'full', 'keep', 'memory', 'ones', 'scope', 'sharesMemory', 'tensor', 'tidy', 'zeros']
+    for (const name of names) assert.ok(name in samebytes, `${name} is missing`)
+    assert.ok(new samebytes.SamebytesError('text') instanceof Error)
+    assert.match(samebytes.backend(), /^(native|wasm)$/)
+  })
+
+  it('work together in a process that starts with import, on float32', async () => {
+    const { same, values, backend } = await childJson(`
+      import { createRequire } from 'node:module'
+      import { tensor, backend } from 'samebytes'
+      const samebytes = createRequire(process.cwd() + '/x.js')('samebytes')
+      const t = samebytes.zeros([2]).copyFrom(tensor([1, 2]))
+      console.log(JSON.stringify({ same: tensor === samebytes.tensor, values: t.toArray(), backend: backend() }))
+    `, { type: 'module' })
+    assert.deepEqual({ same, values }, { same: true, values: [1, 2] })
+    assert.equal(backend, samebytes.backend())
+  })
+
+  it('refuse a back end that does not exist', async () => {
+    const { child } = require('../setup')
+    const { code, stderr } = await child("require('samebytes')", { env: { SAMEBYTES_BACKEND: 'quantum' } })
+    assert.equal(code, 1)
+    assert.match(stderr, /quantum/)
+  })
+
+  it('load where the other back end is forced', async () => {
+    const run = backend => childJson(
+      "const s = require('samebytes'); console.log(JSON.stringify([s.backend(), s.tensor([1.5]).toArray()]))",
+      { env: { SAMEBYTES_BACKEND: backend } })
+    assert.deepEqual(await run('native'), ['native', [1.5]])
+    assert.deepEqual(await run('wasm'), ['wasm', [1.5]])
+  })
+
+  it('leave nothing that keeps a process alive', async () => {
+    const { code } = await require('../setup').child("require('samebytes').zeros([3]).data", { timeout: 10000 })
+    assert.equal(code, 0)
+  })
+})

@@ -1,0 +1,308 @@
+'use strict'
+const assert = require('node:assert/strict')
+const { backend, empty, fromBlob, full, keep, memory, scope, Scope, sharesMemory, tensor, tidy, zeros } =
+  require('samebytes')
+const { collectUntil, fails, refuses, turn } = require('../setup')
+
+describe('dispose', () => {
+  it('ends a float32 tensor; doing it again does nothing', () => {
+    const t = zeros([2])
+    assert.equal(t.isDisposed, false)
+    assert.equal(t.dispose(), undefined)
+    assert.equal(t.isDisposed, true)
+    t.dispose()
+    assert.equal(t.isDisposed, true)
+  })
+
+  it('is what Symbol.dispose calls', () => {
+    const t = zeros([2])
+    t[Symbol.dispose]()
+    assert.equal(t.isDisposed, true)
+  })
+
+  const uses = {
+    get: t => t.get(0, 0),
+    set: t => t.set(1, 0, 0),
+    item: t => t.item(),
+    toArray: t => t.toArray(),
+    tolist: t => t.tolist(),
+    data: t => t.data,
+    bytes: t => t.bytes,
+    dataPtr: t => t.dataPtr,
+    fill: t => t.fill(1),
+    zero: t => t.zero(),
+    'copyFrom, as target': t => t.copyFrom(1),
+    'copyFrom, as source': t => zeros([2, 2]).copyFrom(t),
+    'tensor, as source': t => tensor(t),
+    clone: t => t.clone(),
+    contiguous: t => t.contiguous(),
+    astype: t => t.astype('float64'),
+    slice: t => t.slice(0),
+    select: t => t.select(0, 0),
+    narrow: t => t.narrow(0, 0, 1),
+    permute: t => t.permute([1, 0]),
+    transpose: t => t.transpose(0, 1),
+    T: t => t.T,
+    reshape: t => t.reshape([4]),
+    view: t => t.view([4]),
+    'view to another dtype': t => t.view('int32'),
+    unfold: t => t.unfold(0, 1, 1),
+    'sharesMemory, first': t => sharesMemory(t, zeros([1])),
+    'sharesMemory, second': t => sharesMemory(zeros([1]), t)
+  }
+  for (const [name, use] of Object.entries(uses)) {
+    it(`makes ${name} of a float32 tensor and of its views throw`, () => {
+      const t = zeros([2, 2])
+      if (name !== 'item') use(zeros([2, 2])) // not refused for another reason
+      t.dispose()
+      fails(() => use(t), Error, 'ERR_DISPOSED')
+      const view = zeros([2, 2]).slice('::1')
+      view.dispose()
+      fails(() => use(view), Error, 'ERR_DISPOSED')
+      const blob = fromBlob(new Float32Array(4), [2, 2])
+      blob.dispose()
+      fails(() => use(blob), Error, 'ERR_DISPOSED')
+    })
+  }
+
+  it('leaves what data gave readable and writable, for float32', () => {
+    const t = tensor([1, 2, 3])
+    const { data } = t
+    t.dispose()
+    if (backend() === 'native') {
+      const others = Array.from({ length: 500 }, () => full([3], 9))
+      assert.deepEqual([...data], [1, 2, 3])
+      data[0] = 5
+      assert.ok(others.every(other => other.get(0) === 9))
+    } else {
+      assert.equal(t.isDisposed, true)
+    }
+  })
+
+  it('of a blob leaves the Float32Array alone', () => {
+    const source = new Float32Array([1, 2])
+    const t = fromBlob(source)
+    t.dispose()
+    assert.deepEqual([...source], [1, 2])
+  })
+
+  it('in any order of views and base keeps the other int32 elements', () => {
+    for (let round = 0; round < 100; round++) {
+      const t = tensor([1, 2, 3, 4], 'int32')
+      const views = [t.slice('1:'), t.view([2, 2]), t.slice('::-1')]
+      const [a, b, c] = views
+      if (round % 2) t.dispose()
+      a.dispose()
+      full([4], 7, 'int32')
+      assert.deepEqual(b.toArray(), [[1, 2], [3, 4]])
+      b.dispose()
+      full([4], 7, 'int32')
+      assert.deepEqual(c.toArray(), [4, 3, 2, 1])
+      c.dispose()
+      t.dispose()
+    }
+  })
+})
+
+describe('tidy', () => {
+  it('disposes what was made inside, and keeps the float32 tensor returned', () => {
+    let inside
+    const before = zeros([1])
+    const result = tidy(() => {
+      inside = [zeros([2]), before.slice(':'), tensor([1]).clone()]
+      return inside[0].fill(3).view([2, 1])
+    })
+    assert.deepEqual(inside.map(t => t.isDisposed), [true, true, true])
+    assert.equal(before.isDisposed, false)
+    assert.deepEqual(result.toArray(), [[3], [3]])
+  })
+
+  it('keeps what is returned inside arrays and objects, at any depth', () => {
+    const made = []
+    const make = value => {
+      const t = tensor(value)
+      made.push(t)
+      return t
+    }
+    const result = tidy(() => {
+      make(9)
+      return { a: make(1), list: [make(2), { deep: [[make(3)]] }], other: 'text', none: null }
+    })
+    assert.equal(result.a.item(), 1)
+    assert.equal(result.list[0].item(), 2)
+    assert.equal(result.list[1].deep[0][0].item(), 3)
+    assert.deepEqual(made.map(t => t.isDisposed), [true, false, false, false])
+  })
+
+  it('returns what fn returns: numbers, undefined, and objects that contain themselves', () => {
+    assert.equal(tidy(() => 5), 5)
+    assert.equal(tidy(() => {}), undefined)
+    const loop = tidy(() => {
+      const o = { t: tensor(4) }
+      o.self = o
+      o.list = [o]
+      return o
+    })
+    assert.equal(loop.self.list[0].t.item(), 4)
+  })
+
+  it('hands a result of an inner tidy to the outer one', () => {
+    let inner
+    tidy(() => {
+      inner = tidy(() => zeros([2]))
+      assert.equal(inner.isDisposed, false)
+    })
+    assert.equal(inner.isDisposed, true)
+  })
+
+  it('leaves alone what keep was given, through nested tidies', () => {
+    let kept
+    tidy(() => tidy(() => {
+      const t = tensor([1, 2])
+      kept = keep(t)
+      assert.equal(kept, t)
+    }))
+    assert.equal(kept.isDisposed, false)
+    assert.deepEqual(kept.toArray(), [1, 2])
+  })
+
+  it('disposes and passes an exception on', () => {
+    let inside
+    const reason = new Error('mine')
+    assert.throws(() => tidy(() => {
+      inside = zeros([2])
+      throw reason
+    }), error => error === reason)
+    assert.equal(inside.isDisposed, true)
+    let outer
+    tidy(() => {
+      outer = zeros([1])
+      assert.equal(tidy(() => 1), 1)
+      assert.equal(outer.isDisposed, false)
+    })
+    assert.equal(outer.isDisposed, true)
+    const after = zeros([1])
+    assert.equal(after.isDisposed, false)
+  })
+
+  it('refuses a promise and a function that is async, and goes on working', async () => {
+    let inside
+    refuses(() => tidy(async () => { inside = zeros([2]) }))
+    assert.equal(inside.isDisposed, true)
+    refuses(() => tidy(() => Promise.resolve(1)))
+    await turn()
+    const t = zeros([1])
+    await turn()
+    assert.equal(t.isDisposed, false)
+    assert.equal(tidy(() => 1), 1)
+  })
+
+  it('refuses what is no function', () => {
+    for (const fn of [undefined, null, 5, 'f', {}, zeros([1])]) refuses(() => tidy(fn), 'ERR_ARGUMENT')
+  })
+
+  it('brings the count of tensors back', () => {
+    const before = memory().tensors
+    tidy(() => {
+      for (let i = 0; i < 100; i++) zeros([3]).slice('1:').clone()
+      assert.ok(memory().tensors >= before)
+    })
+    assert.ok(memory().tensors <= before)
+  })
+
+  it('knows views that methods make inside: a float32 result of copyFrom, reshape and contiguous', () => {
+    const t = zeros([2, 3])
+    const made = []
+    tidy(() => { made.push(t.T, t.T.reshape([6]), t.T.contiguous(), t.astype('int8', { casting: 'unsafe' })) })
+    assert.deepEqual(made.map(m => m.isDisposed), [true, true, true, true])
+    assert.equal(t.isDisposed, false)
+  })
+
+  it('does not dispose a float32 tensor that contiguous() or copyFrom() of an outer one gives back', () => {
+    const t = zeros([2, 3])
+    tidy(() => { t.contiguous().copyFrom(1) })
+    assert.equal(t.isDisposed, false)
+    assert.deepEqual(t.toArray(), [[1, 1, 1], [1, 1, 1]])
+  })
+})
+
+describe('Scope and scope', () => {
+  it('dispose what was tracked, and nothing else', () => {
+    const s = new Scope()
+    const a = zeros([1])
+    assert.equal(s.track(a), a)
+    const b = s.track(a.slice(':'))
+    const c = zeros([1])
+    s[Symbol.dispose]()
+    assert.deepEqual([a.isDisposed, b.isDisposed, c.isDisposed], [true, true, false])
+    s[Symbol.dispose]()
+  })
+
+  it('leave alone what keep was given', () => {
+    const s = new Scope()
+    const a = s.track(zeros([1]))
+    keep(a)
+    s[Symbol.dispose]()
+    assert.equal(a.isDisposed, false)
+  })
+
+  it('refuse to track what is no tensor', () => {
+    for (const bad of [undefined, null, 5, {}, new Float32Array(2)]) {
+      refuses(() => new Scope().track(bad), 'ERR_ARGUMENT')
+    }
+  })
+
+  it('scope(async) disposes after the last await and keeps what is returned', async () => {
+    const made = []
+    const result = await scope(async s => {
+      made.push(s.track(zeros([1])))
+      await turn()
+      assert.equal(made[0].isDisposed, false)
+      made.push(s.track(tensor([1, 2])), s.track(tensor(3)))
+      return { list: [made[1]] }
+    })
+    assert.deepEqual(made.map(t => t.isDisposed), [true, false, true])
+    assert.deepEqual(result.list[0].toArray(), [1, 2])
+  })
+
+  it('scope disposes and passes a rejection on', async () => {
+    let inside
+    const reason = new Error('mine')
+    await assert.rejects(scope(async s => {
+      inside = s.track(zeros([1]))
+      await turn()
+      throw reason
+    }), error => error === reason)
+    assert.equal(inside.isDisposed, true)
+  })
+
+  it('two scopes at once do not take each other\'s tensors', async () => {
+    const seen = []
+    const work = async wait => scope(async s => {
+      const t = s.track(zeros([1]))
+      for (let i = 0; i < wait; i++) await turn()
+      seen.push(t.isDisposed)
+      return t
+    })
+    const [a, b] = await Promise.all([work(1), work(5)])
+    assert.deepEqual(seen, [false, false])
+    assert.equal(a.isDisposed || b.isDisposed, false)
+  })
+})
+
+describe('collection', () => {
+  it('frees float32 tensors that nobody disposed, 64 KiB each', async () => {
+    const kinds = memory().bytes
+    const total = () => Object.values(memory().bytes).reduce((a, b) => a + b, 0)
+    const before = Object.values(kinds).reduce((a, b) => a + b, 0)
+    ;(() => { for (let i = 0; i < 64; i++) zeros([16384]) })()
+    assert.ok(await collectUntil(() => total() <= before + (1 << 20)), 'the bytes are still counted')
+  }).timeout(20000)
+
+  it('keeps the int32 base of a view that is still held', async () => {
+    const view = (() => tensor(Int32Array.from({ length: 5000 }, (_, i) => i)).slice('4990:'))()
+    await collectUntil(() => false)
+    empty([5000], 'int32').fill(-1)
+    assert.deepEqual(view.toArray(), [4990, 4991, 4992, 4993, 4994, 4995, 4996, 4997, 4998, 4999])
+  }).timeout(20000)
+})

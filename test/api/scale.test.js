@@ -1,0 +1,138 @@
+'use strict'
+const assert = require('node:assert/strict')
+const { fromBlob, tensor, zeros } = require('samebytes')
+const { copied, hex, refusedUnchanged } = require('../setup')
+
+describe('copyFrom with scale and bias', () => {
+  // Literal: in float32 multiply, round, add, round. A fused multiply-add, or float64, gives another number.
+  const rounded = [
+    [11, 0.1, 0.3, 1.4000000953674316],
+    [13, 0.1, 0.3, 1.6000001430511475],
+    [11, 1.7, 0.7, 19.400001525878906],
+    [14, 1.7, 0.7, 24.500001907348633],
+    [17, 1.7, 0.7, 29.60000228881836]
+  ]
+  for (const dtype of ['uint8', 'int8', 'int16', 'uint16', 'int32', 'uint32', 'float16', 'bfloat16', 'float32']) {
+    it(`rounds the product, then the sum, in float32, for ${dtype}`, () => {
+      for (const [x, scale, bias, expected] of rounded) {
+        const src = tensor(new Array(21).fill(x), { dtype })
+        const out = zeros([21]).copyFrom(src, { scale, bias })
+        assert.deepEqual(out.toArray(), new Array(21).fill(expected))
+      }
+    })
+  }
+
+  for (const dtype of ['float64', 'int64', 'uint64']) {
+    it(`computes in float64 where the source is ${dtype}`, () => {
+      const src = tensor([3, 11], { dtype })
+      const out = zeros([2], 'float64').copyFrom(src, { scale: 0.1, bias: 0.3 })
+      assert.deepEqual(out.toArray(), [0.6000000000000001, 1.4000000000000001])
+    })
+  }
+
+  it('computes in float64 where the target is float64', () => {
+    const out = zeros([1], 'float64').copyFrom(tensor([3], 'uint8'), { scale: 0.1, bias: 0.3 })
+    assert.deepEqual(out.toArray(), [0.6000000000000001])
+  })
+
+  it('computes in float64 where the target is a 64-bit integer', () => {
+    const opts = { scale: 1, bias: 9007199254740990, casting: 'unsafe' }
+    assert.deepEqual(zeros([1], 'int64').copyFrom(tensor([1]), opts).toArray(), [9007199254740991n])
+    const down = { ...opts, bias: 16777216 }
+    assert.deepEqual(zeros([1], 'int32').copyFrom(tensor([1]), down).toArray(), [16777216])
+    assert.deepEqual(zeros([1], 'int64').copyFrom(tensor([1]), down).toArray(), [16777217n])
+  })
+
+  it('rounds once more into float16 and bfloat16', () => {
+    const src = tensor([3], 'uint8')
+    assert.deepEqual(zeros([1], 'float16').copyFrom(src, { scale: 0.1 }).toArray(), [0.300048828125])
+    assert.deepEqual(zeros([1], 'bfloat16').copyFrom(src, { scale: 0.1 }).toArray(), [0.30078125])
+  })
+
+  it('takes scale alone and bias alone, for float32', () => {
+    assert.deepEqual(zeros([3]).copyFrom(tensor([1, 2, 3]), { scale: 2 }).toArray(), [2, 4, 6])
+    assert.deepEqual(zeros([3]).copyFrom(tensor([1, 2, 3]), { bias: -1 }).toArray(), [0, 1, 2])
+  })
+
+  it('takes one factor per index of an axis, for uint8 to float32', () => {
+    const src = tensor([[1, 2, 3], [4, 5, 6]], 'uint8')
+    const rows = zeros([2, 3]).copyFrom(src, { scale: [10, 100], bias: [1, 2], axis: 0 })
+    assert.deepEqual(rows.toArray(), [[11, 21, 31], [402, 502, 602]])
+    const columns = zeros([2, 3]).copyFrom(src, { scale: [1, 2, 3], axis: -1 })
+    assert.deepEqual(columns.toArray(), [[1, 4, 9], [4, 10, 18]])
+    const mixed = zeros([2, 3]).copyFrom(src, { scale: [1, 2, 3], bias: 0.5, axis: 1 })
+    assert.deepEqual(mixed.toArray(), [[1.5, 4.5, 9.5], [4.5, 10.5, 18.5]])
+  })
+
+  it('takes factors from a Float32Array', () => {
+    const out = zeros([2, 2]).copyFrom(tensor([[1, 2], [3, 4]]), { scale: new Float32Array([2, 3]), axis: 1 })
+    assert.deepEqual(out.toArray(), [[2, 6], [6, 12]])
+  })
+
+  it('turns HWC uint8 pixels into normalised CHW float32', () => {
+    const pixels = new Uint8Array([0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110])
+    const image = fromBlob(pixels, [2, 2, 3])
+    const input = zeros([1, 3, 2, 2])
+    const { copies } = copied(() => input.copyFrom(image.permute([2, 0, 1]), {
+      scale: [0.5, 0.25, 2], bias: [-1, 0, 1], axis: 1
+    }))
+    assert.deepEqual(input.toArray(), [[
+      [[-1, 14], [29, 44]], [[2.5, 10], [17.5, 25]], [[41, 101], [161, 221]]
+    ]])
+    assert.deepEqual(copies, { copyFrom: { count: 1, bytes: 48 } })
+  })
+
+  it('broadcasts its source, and reads bool as 0 and 1', () => {
+    const out = zeros([2, 2]).copyFrom(tensor([true, false]), { scale: 3, bias: 1 })
+    assert.deepEqual(out.toArray(), [[4, 1], [4, 1]])
+  })
+
+  it('works in place and over overlapping float32', () => {
+    const t = tensor([1, 2, 3, 4])
+    t.copyFrom(t, { scale: 2 })
+    assert.deepEqual(t.toArray(), [2, 4, 6, 8])
+    t.slice('1:').copyFrom(t.slice(':-1'), { scale: 0.5 })
+    assert.deepEqual(t.toArray(), [2, 1, 2, 3])
+    t.copyFrom(t.slice('::-1'), { bias: 1 })
+    assert.deepEqual(t.toArray(), [4, 3, 2, 3])
+  })
+
+  it('passes Infinity through and makes the canonical NaN, in float32', () => {
+    const t = tensor([Infinity, -Infinity, NaN, 0])
+    assert.equal(hex(zeros([4]).copyFrom(t, { scale: 0, bias: 1 })),
+      '0000c07f0000c07f0000c07f0000803f')
+    assert.deepEqual(zeros([4]).copyFrom(t, { scale: -1 }).toArray(), [-Infinity, Infinity, NaN, -0])
+  })
+
+  it('lets casting judge float to the target', () => {
+    const t = tensor([1, 2, 3], 'uint8')
+    const src = tensor([1, 2, 3], 'uint8')
+    refusedUnchanged(t, () => t.copyFrom(src, { scale: 2 }), 'ERR_CAST')
+    assert.deepEqual(t.copyFrom(src, { scale: 1.5, casting: 'unsafe' }).toArray(), [1, 3, 4])
+    assert.deepEqual(t.copyFrom(src, { scale: 200, casting: 'unsafe' }).toArray(), [200, 255, 255])
+  })
+
+  it('refuses complex dtypes', () => {
+    const c = tensor([[1, 2]], [1], 'complex64')
+    refusedUnchanged(c, () => c.copyFrom(tensor([1]), { scale: 2 }), 'ERR_DTYPE')
+    const f = zeros([1])
+    refusedUnchanged(f, () => f.copyFrom(c, { scale: 2, casting: 'unsafe' }), 'ERR_DTYPE')
+  })
+
+  it('refuses factors whose count is not the axis, axes outside, and other kinds', () => {
+    const t = tensor([[1, 2, 3], [4, 5, 6]])
+    const src = zeros([2, 3])
+    refusedUnchanged(t, () => t.copyFrom(src, { scale: [1, 2], axis: 1 }), 'ERR_SHAPE')
+    refusedUnchanged(t, () => t.copyFrom(src, { bias: [1, 2, 3], axis: 0 }), 'ERR_SHAPE')
+    refusedUnchanged(t, () => t.copyFrom(src, { scale: [], axis: 0 }), 'ERR_SHAPE')
+    refusedUnchanged(t, () => t.copyFrom(src, { scale: [1, 2], axis: 2 }), 'ERR_BOUNDS')
+    refusedUnchanged(t, () => t.copyFrom(src, { scale: [1, 2], axis: -3 }), 'ERR_BOUNDS')
+    for (const scale of ['2', {}, null, ['1', '2'], [[1], [2]], true, () => 2, [undefined, 1]]) {
+      refusedUnchanged(t, () => t.copyFrom(src, { scale, axis: 0 }), 'ERR_ARGUMENT', 'ERR_SHAPE')
+      refusedUnchanged(t, () => t.copyFrom(src, { bias: scale, axis: 0 }), 'ERR_ARGUMENT', 'ERR_SHAPE')
+    }
+    for (const axis of ['0', 0.5, NaN, null, {}, 2 ** 53]) {
+      refusedUnchanged(t, () => t.copyFrom(src, { scale: [1, 2], axis }), 'ERR_ARGUMENT', 'ERR_BOUNDS')
+    }
+  })
+})

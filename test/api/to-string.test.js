@@ -1,0 +1,87 @@
+'use strict'
+const assert = require('node:assert/strict')
+const util = require('node:util')
+const { tensor, zeros } = require('samebytes')
+
+const range = (n, dtype) => tensor(Array.from({ length: n }, (_, i) => i), { dtype })
+
+// As torch prints the same tensor, with the dtype's name in place of torch.<name>.
+const PRINTED = [
+  ['float32 matrix', () => tensor([[1, 2], [3, 4]]),
+    'tensor([[1., 2.],\n        [3., 4.]])'],
+  ['float32 with fractions', () => tensor([1, 2.5, -0.125]), 'tensor([ 1.0000,  2.5000, -0.1250])'],
+  ['float32 rank 0', () => tensor(5), 'tensor(5.)'],
+  ['float32 rank 0 with a fraction', () => tensor(0.1), 'tensor(0.1000)'],
+  ['float32 zeros', () => zeros([3]), 'tensor([0., 0., 0.])'],
+  ['float32 of different widths', () => tensor([1, 20, -300]), 'tensor([   1.,   20., -300.])'],
+  ['float32 in scientific form for its range', () => tensor([1, 10000]),
+    'tensor([1.0000e+00, 1.0000e+04])'],
+  ['float32 at the edge of the scientific form', () => tensor([1, 1000]), 'tensor([   1., 1000.])'],
+  ['float32 that is small', () => tensor([0.00001, 1]), 'tensor([1.0000e-05, 1.0000e+00])'],
+  ['float32 that is large', () => tensor([200000000]), 'tensor([2.0000e+08])'],
+  ['float32 nan and inf', () => tensor([NaN, 1, Infinity, -Infinity]),
+    'tensor([nan, 1., inf, -inf])'],
+  ['float32 nan beside wider numbers', () => tensor([NaN, 10.5]), 'tensor([    nan, 10.5000])'],
+  ['float32 with a zero and a fraction', () => tensor([0, 1.5]), 'tensor([0.0000, 1.5000])'],
+  ['float32 empty', () => tensor([]), 'tensor([])'],
+  ['float32 without elements', () => zeros([2, 0]), 'tensor([], size=(2, 0))'],
+  ['int32 empty', () => zeros([0], 'int32'), 'tensor([], dtype=int32)'],
+  ['int64 without elements', () => zeros([0, 3], 'int64'), 'tensor([], size=(0, 3), dtype=int64)'],
+  ['int64', () => tensor([1n, -20n, 300n]), 'tensor([  1, -20, 300])'],
+  ['int32', () => tensor([[1, 2], [3, 4]], 'int32'),
+    'tensor([[1, 2],\n        [3, 4]], dtype=int32)'],
+  ['uint8 rank 0', () => tensor(7, [], 'uint8'), 'tensor(7, dtype=uint8)'],
+  ['uint64', () => tensor([18446744073709551615n], 'uint64'),
+    'tensor([18446744073709551615], dtype=uint64)'],
+  ['bool', () => tensor([true, false]), 'tensor([ True, False])'],
+  ['bool, all true', () => tensor([[true], [true]]), 'tensor([[True],\n        [True]])'],
+  ['float64', () => tensor([0.1, 2], 'float64'), 'tensor([0.1000, 2.0000], dtype=float64)'],
+  ['float16', () => tensor([1, 2], 'float16'), 'tensor([1., 2.], dtype=float16)'],
+  ['bfloat16', () => tensor([0.1], 'bfloat16'), 'tensor([0.1001], dtype=bfloat16)'],
+  ['float8_e4m3fn', () => tensor([1.5], 'float8_e4m3fn'), 'tensor([1.5000], dtype=float8_e4m3fn)'],
+  ['complex64', () => tensor([[1, 2], [3, -4]], [2], 'complex64'), 'tensor([1.+2.j, 3.-4.j])'],
+  ['complex128', () => tensor([[0.5, 1]], [1], 'complex128'), 'tensor([0.5000+1.j], dtype=complex128)'],
+  ['float32 transposed', () => tensor([[1, 2], [3, 4]]).T,
+    'tensor([[1., 3.],\n        [2., 4.]])'],
+  ['int64 of rank 3', () => tensor([[[1n, 2n]], [[3n, 4n]]]), 'tensor([[[1, 2]],\n\n        [[3, 4]]])'],
+  ['int64 on several lines', () => range(30, 'int64'),
+    'tensor([ 0,  1,  2,  3,  4,  5,  6,  7,  8,  9, 10, 11, 12, 13, 14, 15, 16, 17,\n' +
+    '        18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29])'],
+  ['int64 of 1001 elements, summarised', () => range(1001, 'int64'),
+    'tensor([   0,    1,    2,  ...,  998,  999, 1000])'],
+  ['float32 from 0 to 1599, in scientific form', () => range(1600, 'float32'),
+    'tensor([0.0000e+00, 1.0000e+00, 2.0000e+00,  ..., 1.5970e+03, 1.5980e+03,\n        1.5990e+03])'],
+  ['int32 of 40 × 40, summarised', () => range(1600, 'int32').reshape([40, 40]),
+    'tensor([[   0,    1,    2,  ...,   37,   38,   39],\n' +
+    '        [  40,   41,   42,  ...,   77,   78,   79],\n' +
+    '        [  80,   81,   82,  ...,  117,  118,  119],\n' +
+    '        ...,\n' +
+    '        [1480, 1481, 1482,  ..., 1517, 1518, 1519],\n' +
+    '        [1520, 1521, 1522,  ..., 1557, 1558, 1559],\n' +
+    '        [1560, 1561, 1562,  ..., 1597, 1598, 1599]], dtype=int32)']
+]
+
+describe('toString', () => {
+  for (const [name, make, expected] of PRINTED) {
+    it(`prints ${name} as PyTorch does`, () => assert.equal(make().toString(), expected))
+  }
+
+  it('prints 1000 int64 elements in full', () => {
+    const printed = range(1000, 'int64').toString()
+    assert.doesNotMatch(printed, /\.\.\./)
+    assert.match(printed, /499, 500, 501/)
+  })
+
+  it('is what inspection shows, for float32', () => {
+    const t = tensor([[1, 2], [3, 4]])
+    assert.equal(util.inspect(t), t.toString())
+    assert.equal(`${t}`, t.toString())
+  })
+
+  it('prints a huge float32 view of few bytes in little time', () => {
+    const t = tensor([1.5]).view([1000000, 1000000], { strides: [0, 0] })
+    const start = Date.now()
+    assert.match(t.toString(), /^tensor\(\[\[1\.5000, 1\.5000, 1\.5000, {2}\.\.\., 1\.5000/)
+    assert.ok(Date.now() - start < 1000)
+  })
+})

@@ -1,0 +1,117 @@
+'use strict'
+const assert = require('node:assert/strict')
+const { childJson, nativeOnly } = require('../setup')
+
+// Every test has a process of its own, which must end with exit code 0.
+const WORK = `
+  const { empty, fromBlob, full, memory, tensor, tidy, zeros } = require('samebytes')
+  const held = []
+  for (let i = 0; i < 300; i++) {
+    held.push(full([i + 1], i), zeros([4], { shared: true }).fill(i))
+    held.push(held[0].slice(':'), fromBlob(new Float32Array(4)))
+  }
+  const kept = full([4], 8, { shared: true })
+  held.push(fromBlob(kept.dataPtr, [4], { dtype: 'float32', deleter () {} }))
+  held.push(kept.data, held[1].data, held[0].data)
+  for (let i = 0; i < 300; i += 2) held[i * 4 + 1].dispose()
+  const sum = tensor([[1, 2], [3, 4]]).T.contiguous().toArray().flat().join()
+`
+
+describe('worker_threads', function () {
+  this.timeout(60000)
+  nativeOnly()
+
+  it('use the library, 40 in turn, and leave the process well', async () => {
+    const results = await childJson(`
+      const { Worker } = require('node:worker_threads')
+      async function main () {
+        const results = []
+        for (let i = 0; i < 40; i++) {
+          const worker = new Worker(${JSON.stringify(WORK + "require('node:worker_threads').parentPort.postMessage(sum)")}, { eval: true })
+          const result = await new Promise((resolve, reject) => worker.on('message', resolve).on('error', reject))
+          const code = await new Promise(resolve => worker.on('exit', resolve))
+          results.push(result + ' ' + code)
+        }
+        console.log(JSON.stringify([...new Set(results)]))
+      }
+      main()
+    `)
+    assert.deepEqual(results, ['1,3,2,4 0'])
+  })
+
+  it('use the library, 8 at once, with the main thread busy too', async () => {
+    const results = await childJson(`
+      const { Worker } = require('node:worker_threads')
+      const { full, zeros } = require('samebytes')
+      const mine = full([1000], 5)
+      const other = zeros([1000], { shared: true })
+      const run = () => new Promise((resolve, reject) => {
+        const worker = new Worker(${JSON.stringify(WORK + "require('node:worker_threads').parentPort.postMessage(sum)")}, { eval: true })
+        let said
+        worker.on('message', message => { said = message }).on('error', reject).on('exit', code => resolve(said + ' ' + code))
+      })
+      const timer = setInterval(() => { for (let i = 0; i < 100; i++) other.copyFrom(mine).fill(i) }, 1)
+      Promise.all(Array.from({ length: 8 }, run)).then(results => {
+        clearInterval(timer)
+        console.log(JSON.stringify([[...new Set(results)], mine.get(999)]))
+      })
+    `)
+    assert.deepEqual(results, [['1,3,2,4 0'], 5])
+  })
+
+  it('are terminated while they spin with tensors alive, 20 times', async () => {
+    const spin = WORK + `
+      require('node:worker_threads').parentPort.postMessage('spinning')
+      const big = zeros([4096])
+      for (let i = 0; ; i++) { held[i % 100] = big.slice('1:').clone().fill(i); kept.fill(i) }
+    `
+    const codes = await childJson(`
+      const { Worker } = require('node:worker_threads')
+      async function main () {
+        const codes = []
+        for (let i = 0; i < 20; i++) {
+          const worker = new Worker(${JSON.stringify(spin)}, { eval: true })
+          await new Promise((resolve, reject) => worker.on('message', resolve).on('error', reject))
+          await new Promise(resolve => setTimeout(resolve, i))
+          codes.push(await worker.terminate())
+        }
+        console.log(JSON.stringify(codes.length))
+      }
+      main()
+    `)
+    assert.equal(codes, 20)
+  })
+
+  it('load it where the main thread never did', async () => {
+    const result = await childJson(`
+      const { Worker } = require('node:worker_threads')
+      const source = "require('node:worker_threads').parentPort.postMessage(require('samebytes').tensor([1, 2]).toArray())"
+      async function main () {
+        let last
+        for (let i = 0; i < 5; i++) {
+          const worker = new Worker(source, { eval: true })
+          last = await new Promise((resolve, reject) => worker.on('message', resolve).on('error', reject))
+          await new Promise(resolve => worker.on('exit', resolve))
+        }
+        console.log(JSON.stringify(last))
+      }
+      main()
+    `)
+    assert.deepEqual(result, [1, 2])
+  })
+
+  it('end by process.exit and by an uncaught error with tensors alive', async () => {
+    const result = await childJson(`
+      const { Worker } = require('node:worker_threads')
+      const end = source => new Promise(resolve => {
+        let error
+        const worker = new Worker(${JSON.stringify(WORK)} + source, { eval: true })
+        worker.on('error', reason => { error = reason.message }).on('exit', code => resolve([code, error]))
+      })
+      end('process.exit(3)').then(async first => {
+        console.log(JSON.stringify([first, await end("throw new Error('mine')")]))
+      })
+    `)
+    assert.deepEqual(result, [[3, null], [1, 'mine']])
+  })
+})
