@@ -4,7 +4,7 @@
 const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { show, integer, integers, shapeOf, optionsOf, isOptions } = require('./validate')
-const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer } = require('./buffers')
+const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone } = require('./buffers')
 const { Tensor, dtypeOf, within } = require('./tensor')
 
 const { backend, Layout, READ_ONLY } = ffi
@@ -66,19 +66,6 @@ function bytesOfSource (source, options) {
     buffer = taken
   }
   return { buffer, byteOffset, nbytes, dtype }
-}
-
-/**
- * A detached buffer: no view can be made over it.
- *
- * @param {ArrayBufferLike} buffer
- */
-function isGone (buffer) {
-  try {
-    return new Uint8Array(/** @type {ArrayBuffer} */ (buffer)) === null
-  } catch {
-    return true
-  }
 }
 
 /**
@@ -183,8 +170,8 @@ function attachDeleter (storage, deleter) {
  * @returns {InstanceType<typeof Layout>}
  */
 function overAddress (source, given) {
-  if (backend.name !== 'native') throw failure('ERR_UNSUPPORTED', 'an address needs the native addon; WASM sees its own memory only')
   const address = addressOf(source)
+  if (backend.name !== 'native') throw failure('ERR_UNSUPPORTED', 'an address needs the native addon; WASM sees its own memory only')
   if (given.dtype === undefined) throw failure('ERR_DTYPE', 'dtype is needed: an address does not tell what its bytes are')
   if (given.owner === undefined && given.deleter === undefined && given.borrowed !== true) {
     throw failure('ERR_ARGUMENT', 'an address needs owner, deleter or borrowed: true, so that it is clear who keeps the bytes')

@@ -54,4 +54,17 @@ const isArrayBuffer = value => has(value, arrayBufferLength)
  */
 const isSharedArrayBuffer = value => has(value, sharedLength)
 
-module.exports = { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer }
+/**
+ * A detached buffer: no view can be made over it.
+ *
+ * @param {ArrayBufferLike} buffer
+ */
+function isGone (buffer) {
+  try {
+    return new Uint8Array(/** @type {ArrayBuffer} */ (buffer)) === null
+  } catch {
+    return true
+  }
+}
+
+module.exports = { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone }

@@ -5,11 +5,12 @@ const { SamebytesError } = require('./errors')
 const { stats, counts } = require('./storage')
 const ffi = require('./ffi')
 const { Tensor } = require('./tensor')
-const make = require('./make')
+const { tensor, empty, zeros, ones, full, fromBytes, clone, sharesMemory, canCast } = require('./make')
 const { fromBlob } = require('./blob')
 const lifetime = require('./lifetime')
 
 const { backend: engine } = ffi
+const { Scope, keep } = lifetime
 
 /** @returns {'native' | 'wasm'} what does the work */
 function backend () {
@@ -38,7 +39,7 @@ function tidy (fn) {
  * returned or kept.
  *
  * @template R
- * @param {(scope: InstanceType<typeof lifetime.Scope>) => Promise<R> | R} fn
+ * @param {(scope: Scope) => Promise<R> | R} fn
  * @returns {Promise<R>}
  */
 function scope (fn) {
@@ -109,22 +110,22 @@ const dtypes = Object.freeze(ffi.dtypes.map(d => d.name))
 
 module.exports = {
   Tensor,
-  Scope: lifetime.Scope,
+  Scope,
   SamebytesError,
-  tensor: make.tensor,
-  empty: make.empty,
-  zeros: make.zeros,
-  ones: make.ones,
-  full: make.full,
-  fromBytes: make.fromBytes,
+  tensor,
+  empty,
+  zeros,
+  ones,
+  full,
+  fromBytes,
   fromBlob,
-  clone: make.clone,
-  sharesMemory: make.sharesMemory,
-  canCast: make.canCast,
+  clone,
+  sharesMemory,
+  canCast,
   dtypes,
   tidy,
   scope,
-  keep: lifetime.keep,
+  keep,
   dispose,
   memory,
   flush,

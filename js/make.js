@@ -5,9 +5,9 @@ const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { countCopy } = require('./storage')
 const { shapeOf, optionsOf, isOptions, castingOf } = require('./validate')
-const { dtypeOfArray } = require('./buffers')
+const { dtypeOfArray, isGone } = require('./buffers')
 const { scalarFor } = require('./values')
-const { Tensor, dtypeOf, makeEmpty, layoutOver, flatten, deduce, valuesLayout, bytesOf } = require('./tensor')
+const { Tensor, dtypeOf, makeEmpty, layoutOver, flatten, deduce, writeValues, bytesOf } = require('./tensor')
 
 /**
  * @typedef {object} MakeOptions
@@ -134,14 +134,19 @@ function tensor (data, shape, opts) {
     fillFrom(made, source, casting, extents !== null)
   } else if (arrayType !== undefined) {
     const from = dtypeOf(arrayType)
+    if (data.length === 0 && isGone(data.buffer)) throw failure('ERR_DETACHED', 'the typed array was transferred away')
     made = makeEmpty(named ?? from, countFits(extents ?? [data.length], data.length), options, false)
     fillFrom(made, layoutOver(data, from.index, [data.length]), casting, true)
   } else {
     const { flat, shape: found } = flatten(data, named !== undefined && named.kind === 'COMPLEX')
     const dtype = named ?? dtypeOf(deduce(flat))
-    const values = valuesLayout(flat, dtype, countFits(extents ?? found, flat.length))
-    made = makeEmpty(dtype, values.shape, options, false)
-    ffi.copy(Tensor.layoutOf(made), values, 0)
+    made = makeEmpty(dtype, countFits(extents ?? found, flat.length), options, false)
+    try {
+      writeValues(Tensor.layoutOf(made), flat)
+    } catch (error) {
+      made.dispose()
+      throw error
+    }
   }
   countCopy('tensor', made.nbytes)
   return made
@@ -177,8 +182,12 @@ function fillFrom (made, source, casting, reshaped) {
     } else { // strides that no view can follow: in logical order first
       viewed.storage = ffi.allocate(source.size * ffi.itemsizes[source.dtype], false)
       const flat = new ffi.Layout(viewed.storage, source.dtype, source.shape, ffi.dense(source.dtype, source.shape).strides, 0, source.size, 0)
-      ffi.copy(flat, source, 0)
-      ffi.copy(target, viewed, casting)
+      try {
+        ffi.copy(flat, source, 0)
+        ffi.copy(target, viewed, casting)
+      } finally {
+        ffi.backend.release(viewed.storage)
+      }
     }
   } catch (error) {
     made.dispose()

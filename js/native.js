@@ -84,6 +84,8 @@ class Backend {
     this.sweepAt = 256
     this.nativeBytes = 0
     this.nativeLimit = 32 * 2 ** 20
+    /** does the runtime allow ArrayBuffers over native memory? */
+    this.external = addon.external
     addon.onDeleter((/** @type {Function} */ deleter, /** @type {bigint} */ address) => {
       try {
         deleter(address)
@@ -358,6 +360,16 @@ class Backend {
   }
 
   /**
+   * Can JavaScript see the bytes? Not where the runtime allows no buffers over native memory.
+   *
+   * @param {Storage} storage
+   * @returns {boolean}
+   */
+  canView (storage) {
+    return storage.kind !== 'native' || this.external
+  }
+
+  /**
    * A typed array over the storage for our own reads and writes; never shown to anybody.
    *
    * @param {Storage} storage
@@ -402,7 +414,9 @@ class Backend {
 
   /** Waits until what is due on the event loop is done. */
   async flush () {
-    for (let i = 0; i < 3; i++) await new Promise(resolve => setImmediate(resolve))
+    const turn = () => new Promise(resolve => setImmediate(resolve))
+    for (let i = 0; i < 3; i++) await turn()
+    while (this.addon.due() > 0) await turn()
   }
 }
 

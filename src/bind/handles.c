@@ -75,7 +75,8 @@ sb_status sb__claim_new(sb__binding *b, sb_storage *storage, double *handle) {
 }
 
 static sb__claim *find(const sb__binding *b, double handle) {
-  if (!(handle >= 1 && handle < (double)(UINT64_C(1) << (SLOT_BITS + GENERATION_BITS)))) return NULL;
+  if (!(handle >= 1 && handle < (double)(UINT64_C(1) << (SLOT_BITS + GENERATION_BITS))))
+    return NULL;
   const uint64_t bits = (uint64_t)handle;
   const uint64_t index = bits & ((UINT64_C(1) << SLOT_BITS) - 1);
   if ((double)bits != handle || index >= b->claim_count) return NULL;

@@ -28,16 +28,15 @@ static sb_status read_number(double x, int64_t *out) {
   return sb__fail(SB_ERR_ARGUMENT, "%g is not an integer that a double holds exactly", x);
 }
 
-static sb_status find_storage(sb__binding *b, const double *at, int32_t index,
-                              sb_storage **out) {
+static sb_status find_storage(sb__binding *b, const double *at, int32_t index, sb_storage **out) {
   int64_t address = 0, nbytes = 0;
   if (at[SB__OPERAND_HANDLE] != 0) {
     *out = sb__claim_get(b, at[SB__OPERAND_HANDLE]);
     if (*out) return SB_OK;
     return sb__fail(SB_ERR_STALE, "the handle %.17g is not alive here", at[SB__OPERAND_HANDLE]);
   }
-  if (!whole(at[SB__OPERAND_ADDRESS], &address) || address < 0 ||
-      (uint64_t)address > UINTPTR_MAX || !whole(at[SB__OPERAND_NBYTES], &nbytes) || nbytes < 0) {
+  if (!whole(at[SB__OPERAND_ADDRESS], &address) || address < 0 || (uint64_t)address > UINTPTR_MAX ||
+      !whole(at[SB__OPERAND_NBYTES], &nbytes) || nbytes < 0) {
     return sb__fail(SB_ERR_ARGUMENT, "operand %d has no valid address", index);
   }
   sb__storage_borrow((void *)(uintptr_t)address, (size_t)nbytes, &b->borrowed[index]);
@@ -114,7 +113,9 @@ static sb_status read_operands(sb__binding *b, const char *signature) {
       case 'v': status = read_tensor(b, tensors++, false); break;
       case 't':
       case 'w': status = read_tensor(b, tensors++, true); break;
-      case 'n': status = read_number(b->frame[SB__FRAME_ARGS + at++], &b->numbers[numbers++]); break;
+      case 'n':
+        status = read_number(b->frame[SB__FRAME_ARGS + at++], &b->numbers[numbers++]);
+        break;
       case 'l': status = read_list(b, lists++, &at); break;
       default: status = read_scalar(b, &at); break;
     }
@@ -141,8 +142,10 @@ static void write_results(sb__binding *b, const char *signature) {
   int32_t numbers = 0;
   const char *results = strchr(signature, '>');
   for (; results && *++results;) {
-    if (*results == 'v') write_layout(b);
-    else b->frame[SB__FRAME_RESULTS + numbers] = b->results[numbers], numbers++;
+    if (*results == 'v')
+      write_layout(b);
+    else
+      b->frame[SB__FRAME_RESULTS + numbers] = b->results[numbers], numbers++;
   }
 }
 
@@ -207,8 +210,7 @@ static sb_status copy(sb__binding *b) {
 
 static sb_status copy_scaled(sb__binding *b) {
   int64_t staged = 0;
-  const sb_status status =
-      sb_copy_scaled(T(0), T(1), T(2), T(3), N(0), (sb_casting)N(1), &staged);
+  const sb_status status = sb_copy_scaled(T(0), T(1), T(2), T(3), N(0), (sb_casting)N(1), &staged);
   RESULT(0) = (double)staged;
   return status;
 }
@@ -253,7 +255,7 @@ typedef struct export_row {
 } export_row;
 
 #define EXPORT(name, signature, call) \
-  static sb_status run_##name(sb__binding *b) { return call; }
+ static sb_status run_##name(sb__binding *b) { return call; }
 #include "bind/exports.def"
 #undef EXPORT
 
@@ -270,7 +272,9 @@ void sb__run(sb__binding *b, uint32_t row) {
   }
   if (!status) status = read_operands(b, rows[row].signature);
   if (!status) status = rows[row].run(b);
-  if (!status) write_results(b, rows[row].signature);
-  else write_failure(b);
+  if (!status)
+    write_results(b, rows[row].signature);
+  else
+    write_failure(b);
   b->frame[SB__FRAME_STATUS] = (double)status;
 }

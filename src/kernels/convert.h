@@ -9,12 +9,12 @@
 
 /* A float of 8 or 16 bits. */
 typedef struct sb__small_float {
-  int mantissa;        /* stored bits of the significand */
-  int bias;            /* of the exponent */
-  uint32_t infinity;   /* its bits; nan where the format has none */
-  uint32_t nan;        /* the canonical one */
-  uint32_t largest;    /* bits of the largest finite value */
-  uint32_t sign;       /* the sign's bit */
+  int mantissa;      /* stored bits of the significand */
+  int bias;          /* of the exponent */
+  uint32_t infinity; /* its bits; nan where the format has none */
+  uint32_t nan;      /* the canonical one */
+  uint32_t largest;  /* bits of the largest finite value */
+  uint32_t sign;     /* the sign's bit */
 } sb__small_float;
 
 static const sb__small_float sb__float16 = {10, 15, 0x7c00, 0x7e00, 0x7bff, 0x8000};
@@ -74,7 +74,7 @@ static inline uint32_t sb__small_from_double(double x, sb__small_float f) {
   if (x != x) return f.nan;
   if ((bits << 1) == 0) return sign;
   uint64_t significand = (bits & 0xfffffffffffffu) | UINT64_C(1) << 52;
-  int drop = 52 - f.mantissa;            /* low bits that do not fit */
+  int drop = 52 - f.mantissa;             /* low bits that do not fit */
   if (exponent < 1) drop += 1 - exponent; /* subnormal: fewer still */
   if (drop > 54) return sign;             /* below half of the smallest value */
   if (exponent > 300) return sign | f.infinity;

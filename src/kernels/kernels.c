@@ -13,7 +13,8 @@
 #include "kernels/each_dtype.inc"
 #undef BODY
 
-#define STORES(tag) {store_int_##tag, store_uint_##tag, store_real_##tag, store_complex_##tag}
+#define STORES(tag) \
+ { store_int_##tag, store_uint_##tag, store_real_##tag, store_complex_##tag }
 
 const sb__cast_kernels sb__casts[SB_DTYPE_COUNT] = {
 #define X(constant, tag, name, type, kind) {(sb__form)form_##tag, load_##tag, STORES(tag)},
@@ -52,9 +53,12 @@ void sb__fill_items(char *to, int64_t step, const void *item, int64_t n, int64_t
 
 static void to_real(sb__chunk *x, sb__form form, int64_t n, bool single) {
   for (int64_t i = 0; i < n; i++) { /* in place: a form is read before its slot is written */
-    if (form == SB__FORM_INT) x->real[i] = single ? (double)(float)x->i[i] : (double)x->i[i];
-    else if (form == SB__FORM_UINT) x->real[i] = single ? (double)(float)x->u[i] : (double)x->u[i];
-    else if (single) x->real[i] = (double)(float)x->real[i];
+    if (form == SB__FORM_INT)
+      x->real[i] = single ? (double)(float)x->i[i] : (double)x->i[i];
+    else if (form == SB__FORM_UINT)
+      x->real[i] = single ? (double)(float)x->u[i] : (double)x->u[i];
+    else if (single)
+      x->real[i] = (double)(float)x->real[i];
   }
 }
 

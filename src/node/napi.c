@@ -13,18 +13,18 @@
  * JavaScript side of a native storage (to drop its claim then). */
 typedef struct watch {
   struct environment *owner;
-  napi_ref ref;        /* weak; NULL: the object is gone, or the entry is free */
-  double handle;       /* the claim that goes with it; 0: none */
-  int64_t accounted;   /* bytes that V8 was told of for it */
-  uint32_t id;         /* index in environment.watches */
-  uint32_t next_free;  /* id + 1; 0: none */
+  napi_ref ref;       /* weak; NULL: the object is gone, or the entry is free */
+  double handle;      /* the claim that goes with it; 0: none */
+  int64_t accounted;  /* bytes that V8 was told of for it */
+  uint32_t id;        /* index in environment.watches */
+  uint32_t next_free; /* id + 1; 0: none */
   bool in_use;
 } watch;
 
 /* Where deleters wait for their environment. Outlives it, as foreign threads may hold storages. */
 typedef struct deleter_queue {
-  atomic_int references; /* by the environment and each waiting deleter */
-  sb__lock lock;         /* over function */
+  atomic_int references;             /* by the environment and each waiting deleter */
+  sb__lock lock;                     /* over function */
   napi_threadsafe_function function; /* NULL: the environment has ended, or never had deleters */
   napi_env env;                      /* for its own thread only */
   const void *thread;                /* of the environment */
@@ -33,8 +33,8 @@ typedef struct deleter_queue {
 
 typedef struct environment {
   sb__binding binding;
-  napi_env env;       /* NULL: has ended */
-  napi_ref frame;     /* keeps the frame's ArrayBuffer */
+  napi_env env;   /* NULL: has ended */
+  napi_ref frame; /* keeps the frame's ArrayBuffer */
   watch **watches;
   uint32_t watch_count, watch_room, first_free; /* first_free: id + 1 */
   deleter_queue *deleters;                      /* one reference */
@@ -107,7 +107,8 @@ static napi_value address(napi_env env, napi_callback_info info) {
   napi_value argument = NULL;
   void *data = NULL;
   enter(env, info, 1, &argument);
-  if (napi_get_typedarray_info(env, argument, NULL, NULL, &data, NULL, NULL) != napi_ok) data = NULL;
+  if (napi_get_typedarray_info(env, argument, NULL, NULL, &data, NULL, NULL) != napi_ok)
+    data = NULL;
   return number(env, (double)(uintptr_t)data);
 }
 
@@ -338,6 +339,12 @@ static void run_deleter(napi_env env, napi_value dispatch, void *context, void *
   free_deleter(d);
 }
 
+/* due() → deleters that are queued and have not run. */
+static napi_value due(napi_env env, napi_callback_info info) {
+  environment *e = enter(env, info, 0, NULL);
+  return number(env, e->deleters->due);
+}
+
 /* onDeleter(dispatch): dispatch(function, address) runs each deleter and catches what it throws. */
 static napi_value on_deleter(napi_env env, napi_callback_info info) {
   napi_value argument = NULL, name = NULL;
@@ -448,20 +455,39 @@ static environment *new_environment(napi_env env, napi_value *frame) {
   return e;
 }
 
+static char probe[SB_ALIGNMENT]; /* a byte for the question below */
+
+/* Some runtimes (Electron) refuse every buffer over memory that V8 did not make. */
+static bool allows_external_buffers(napi_env env, const environment *e) {
+  napi_value made = NULL;
+  return !e->no_external_buffers &&
+         napi_create_external_arraybuffer(env, probe, sizeof probe, NULL, NULL, &made) == napi_ok;
+}
+
 NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
   static const struct {
     const char *name;
     napi_callback function;
   } functions[] = {
-      {"call", call},     {"noop", noop},   {"address", address},      {"watch", watch_object},
-      {"unwatch", unwatch}, {"sweep", sweep}, {"buffer", buffer},      {"wrap", wrap},
+      {"call", call},
+      {"noop", noop},
+      {"address", address},
+      {"watch", watch_object},
+      {"unwatch", unwatch},
+      {"sweep", sweep},
+      {"buffer", buffer},
+      {"wrap", wrap},
       {"onDeleter", on_deleter},
+      {"due", due},
   };
   napi_value frame = NULL, tables = NULL;
   environment *e = new_environment(env, &frame);
   if (!e) return throw_memory(env, "samebytes: no memory for an environment");
   napi_create_string_utf8(env, sb__tables(), NAPI_AUTO_LENGTH, &tables);
   napi_set_named_property(env, exports, "frame", frame);
+  napi_value allowed = NULL;
+  napi_get_boolean(env, allows_external_buffers(env, e), &allowed);
+  napi_set_named_property(env, exports, "external", allowed);
   napi_set_named_property(env, exports, "tables", tables);
   for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
     napi_value function = NULL;

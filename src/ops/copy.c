@@ -6,9 +6,9 @@
 
 /* What happens to an element on its way. */
 typedef struct work {
-  const sb_tensor *dst, *src;     /* of one shape */
-  const sb_tensor *scale, *bias;  /* float64 of that shape, or NULL */
-  bool must_fit;                  /* values that a person wrote */
+  const sb_tensor *dst, *src;    /* of one shape */
+  const sb_tensor *scale, *bias; /* float64 of that shape, or NULL */
+  bool must_fit;                 /* values that a person wrote */
 } work;
 
 static sb_status check_target(const sb_tensor *dst) {
@@ -66,7 +66,7 @@ static int64_t first_misfit(const sb__chunk *x, sb__form form, sb_dtype to, int6
   const int bits = 8 * (int)sb_dtype_itemsize(to);
   const bool boolean = to == SB_BOOL, sign = sb_dtype_kind(to) == SB_SIGNED;
   const uint64_t high = boolean ? 1 : UINT64_MAX >> (64 - bits + sign);
-  const int64_t low = sign ? -(int64_t)(high) - 1 : 0;
+  const int64_t low = sign ? -(int64_t)(high)-1 : 0;
   for (int64_t i = 0; i < n; i++) {
     bool fits = false;
     if (form == SB__FORM_INT) fits = x->i[i] >= low && (x->i[i] < 0 || (uint64_t)x->i[i] <= high);
@@ -208,8 +208,7 @@ static sb_status copy(work *w, int64_t *staged) {
   return status;
 }
 
-sb_status sb_copy(const sb_tensor *dst, const sb_tensor *src, sb_casting casting,
-                  int64_t *staged) {
+sb_status sb_copy(const sb_tensor *dst, const sb_tensor *src, sb_casting casting, int64_t *staged) {
   const sb_status status = check_cast(src->dtype, dst->dtype, casting);
   if (status) return status;
   return copy(&(work){.dst = dst, .src = src}, staged);
@@ -221,7 +220,8 @@ static sb_status spread(const char *name, const sb_tensor *factor, const sb_tens
   sb_tensor view;
   int32_t d = 0;
   if (factor->dtype != SB_FLOAT64) {
-    return sb__fail(SB_ERR_DTYPE, "%s is %s; it must be float64", name, sb_dtype_name(factor->dtype));
+    return sb__fail(SB_ERR_DTYPE, "%s is %s; it must be float64", name,
+                    sb_dtype_name(factor->dtype));
   }
   if (factor->ndim == 0) return sb_broadcast_to(factor, dst->ndim, dst->shape, out);
   sb_status status = sb__check_axis("axis", axis, dst->ndim, &d);
@@ -241,8 +241,7 @@ static sb_status spread(const char *name, const sb_tensor *factor, const sb_tens
 }
 
 sb_status sb_copy_scaled(const sb_tensor *dst, const sb_tensor *src, const sb_tensor *scale,
-                         const sb_tensor *bias, int64_t axis, sb_casting casting,
-                         int64_t *staged) {
+                         const sb_tensor *bias, int64_t axis, sb_casting casting, int64_t *staged) {
   sb_tensor factors, terms;
   const sb_dtype computed = is_wide(dst->dtype) || is_wide(src->dtype) ? SB_FLOAT64 : SB_FLOAT32;
   if (sb_dtype_kind(src->dtype) == SB_COMPLEX || sb_dtype_kind(dst->dtype) == SB_COMPLEX) {

@@ -9,14 +9,14 @@
 #include <stdint.h>
 
 #if defined(__wasm__) && !defined(__wasm_atomics__)
-#define SB_THREAD_LOCAL /* a module without atomics has one thread */
-#define SB_PRINTF(text, first) __attribute__((format(printf, text, first)))
+# define SB_THREAD_LOCAL /* a module without atomics has one thread */
+# define SB_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #elif defined(__GNUC__)
-#define SB_THREAD_LOCAL __thread
-#define SB_PRINTF(text, first) __attribute__((format(printf, text, first)))
+# define SB_THREAD_LOCAL __thread
+# define SB_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
-#define SB_THREAD_LOCAL _Thread_local
-#define SB_PRINTF(text, first)
+# define SB_THREAD_LOCAL _Thread_local
+# define SB_PRINTF(text, first)
 #endif
 
 /* True if a * b (a + b) does not fit; then out is not to be used. */

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #if defined(__SSE__)
-#include <xmmintrin.h>
+# include <xmmintrin.h>
 #else
-#include <fenv.h>
+# include <fenv.h>
 #endif
 
 void *sb__os_alloc_aligned(size_t nbytes, size_t alignment) {
@@ -27,7 +27,7 @@ void sb__lock_drop(sb__lock *lock) {
 }
 
 #if defined(__SSE__)
-#define DEFAULT_MXCSR 0x1f80u /* round to nearest, all exceptions masked, denormals kept */
+# define DEFAULT_MXCSR 0x1f80u /* round to nearest, all exceptions masked, denormals kept */
 
 uint32_t sb__float_mode_default(void) {
   const uint32_t mode = _mm_getcsr();

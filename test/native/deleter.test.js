@@ -1,6 +1,6 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { empty, flush, fromBlob, full, tensor, zeros } = require('samebytes')
+const { empty, flush, fromBlob, full, tensor, tidy, zeros } = require('samebytes')
 const { child, childJson, collectUntil, fails, nativeOnly, turn } = require('../setup')
 
 /** A float32 [4] over memory that stays, with a deleter that notes its calls. */
@@ -10,6 +10,7 @@ function withDeleter (deleter) {
   const t = fromBlob(kept.dataPtr, [4], {
     dtype: 'float32',
     deleter: (...args) => {
+      assert.equal(args.length === 1 && kept.isDisposed, false) // kept lives as long as the deleter
       calls.push(args)
       deleter?.(...args)
     }
@@ -63,11 +64,29 @@ describe('deleters', function () {
     a.dispose()
     await flush()
     assert.deepEqual(calls, [])
-    assert.deepEqual(b.toArray(), [[3], [3], [3]])
     b.dispose()
     await flush()
     assert.equal(calls.length, 1)
   })
+
+  for (const [name, use] of Object.entries({
+    get: t => t.get(1),
+    set: t => t.set(5, 1),
+    item: t => t.select(0, 0).item(),
+    toArray: t => t.toArray(),
+    toString: t => t.toString(),
+    fill: t => t.fill(1),
+    clone: t => t.clone(),
+    copyFrom: t => t.copyFrom([1, 2, 3, 4])
+  })) {
+    it(`are not held up by ${name}, which exposes no buffer`, async () => {
+      const { t, calls } = withDeleter()
+      tidy(() => { use(t) })
+      t.dispose()
+      await flush()
+      assert.equal(calls.length, 1)
+    })
+  }
 
   it('wait for the last data that anybody holds', async () => {
     const { t, calls } = withDeleter()

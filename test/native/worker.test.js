@@ -28,9 +28,10 @@ describe('worker_threads', function () {
         const results = []
         for (let i = 0; i < 40; i++) {
           const worker = new Worker(${JSON.stringify(WORK + "require('node:worker_threads').parentPort.postMessage(sum)")}, { eval: true })
-          const result = await new Promise((resolve, reject) => worker.on('message', resolve).on('error', reject))
-          const code = await new Promise(resolve => worker.on('exit', resolve))
-          results.push(result + ' ' + code)
+          let said
+          worker.on('message', message => { said = message })
+          const code = await new Promise((resolve, reject) => worker.on('error', reject).on('exit', resolve))
+          results.push(said + ' ' + code)
         }
         console.log(JSON.stringify([...new Set(results)]))
       }
@@ -90,8 +91,8 @@ describe('worker_threads', function () {
         let last
         for (let i = 0; i < 5; i++) {
           const worker = new Worker(source, { eval: true })
-          last = await new Promise((resolve, reject) => worker.on('message', resolve).on('error', reject))
-          await new Promise(resolve => worker.on('exit', resolve))
+          worker.on('message', message => { last = message })
+          await new Promise((resolve, reject) => worker.on('error', reject).on('exit', resolve))
         }
         console.log(JSON.stringify(last))
       }

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Builds the core with sanitizers and runs every program of this folder; the last line is the sum.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+build=$(mktemp -d)
+trap 'rm -rf "$build"' EXIT
+trap 'exit 130' INT TERM
+
+cc=${CC:-gcc}
+flags=(-DSB_TEST -std=gnu11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
+  -Wall -Wextra -ffp-contract=off -Isrc)
+unset LD_PRELOAD
+export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:strict_string_checks=1
+export UBSAN_OPTIONS=print_stacktrace=1
+
+passed=0
+failed=0
+
+compile () { "$cc" "${flags[@]}" -Werror "$@"; }
+
+if ! printf '%s\n' src/core/*.c src/ops/*.c src/kernels/*.c src/bind/*.c src/platform/posix.c |
+  BUILD=$build CC=$cc xargs -P "$(nproc)" -I{} bash -c \
+    'o=${1//\//_}; "$CC" "${@:2}" -c "$1" -o "$BUILD/$o.o"' _ {} "${flags[@]}"; then
+  echo 'not ok - the core compiles'
+  echo '0 passed, 1 failed'
+  exit 1
+fi
+
+for source in test/c/*.c; do
+  name=$(basename "$source" .c)
+  echo "# $name"
+  if ! compile "$source" "$build"/*.o -lm -lpthread -o "$build/$name"; then
+    echo "not ok - $source compiles"
+    failed=$((failed + 1))
+    continue
+  fi
+  status=0
+  "$build/$name" >"$build/out" 2>&1 || status=$?
+  cat "$build/out"
+  ok=$(grep -c '^ok' "$build/out")
+  bad=$(grep -c '^not ok' "$build/out")
+  # 0: all passed; 1: some did not, and said so; anything else died on the way (or leaked).
+  if [ $((ok + bad)) = 0 ] || [ $status -gt 1 ] || { [ $status = 1 ] && [ "$bad" = 0 ]; }; then
+    echo "not ok - $source runs to its end (exit status $status)"
+    bad=$((bad + 1))
+  fi
+  passed=$((passed + ok))
+  failed=$((failed + bad))
+done
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ] && [ "$passed" -gt 0 ]
