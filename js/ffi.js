@@ -18,6 +18,7 @@ for (const [i, row] of tables.rows.slice(0, -1).entries()) rows[row[0]] = i
 const { STATUS, RESULTS, OPERANDS, ARGS, HANDLE, ADDRESS, NBYTES, DTYPE, NDIM, OFFSET, FLAGS, SHAPE, STRIDES, SIZE_OF_OPERAND } = tables.frame
 const OUT = OPERANDS + 4 * SIZE_OF_OPERAND
 const READ_ONLY = 1
+const ALIGNMENT = tables.alignment
 
 /** @type {{ a: unknown, b: unknown }} what the current call's addresses point into */
 const held = { a: null, b: null }
@@ -391,15 +392,12 @@ function canCast (from, to, casting) {
  * @returns {boolean}
  */
 function sharesMemory (a, b) {
-  if (a.storage !== b.storage) {
-    if (a.storage.kind === 'js' || b.storage.kind === 'js') {
-      if (backend.name === 'wasm' && a.storage.buffer !== b.storage.buffer) return false
-    }
-    if (a.storage.block !== null || b.storage.block !== null) return false
-  }
   checkAttached(a.storage)
   checkAttached(b.storage)
-  if (backend.name === 'native') {
+  if (a.storage !== b.storage && (a.storage.block !== null || b.storage.block !== null)) return false
+  const unplaced = backend.name === 'wasm' && (a.storage.kind === 'js' || b.storage.kind === 'js')
+  if (unplaced && a.storage.buffer !== b.storage.buffer) return false
+  if (!unplaced) {
     backend.addressOf(a.storage)
     backend.addressOf(b.storage)
   }
@@ -407,6 +405,10 @@ function sharesMemory (a, b) {
   held.b = b
   put(0, a)
   put(1, b)
+  if (unplaced) { // no byte is touched: places in their buffer do as addresses
+    frame.f64[OPERANDS + ADDRESS] = ALIGNMENT + a.storage.byteOffset
+    frame.f64[OPERANDS + SIZE_OF_OPERAND + ADDRESS] = ALIGNMENT + b.storage.byteOffset
+  }
   backend.call(rows.shares_memory)
   held.a = held.b = null
   check()

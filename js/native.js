@@ -84,8 +84,6 @@ class Backend {
     this.sweepAt = 256
     this.nativeBytes = 0
     this.nativeLimit = 32 * 2 ** 20
-    /** does the runtime allow ArrayBuffers over native memory? */
-    this.external = addon.external
     addon.onDeleter((/** @type {Function} */ deleter, /** @type {bigint} */ address) => {
       try {
         deleter(address)
@@ -360,13 +358,14 @@ class Backend {
   }
 
   /**
-   * Can JavaScript see the bytes? Not where the runtime allows no buffers over native memory.
+   * Are the bytes in reach of JavaScript? Native memory is once a buffer over it was asked for: our own
+   * reads make none, because it would hold the memory until it is collected (and some runtimes refuse).
    *
    * @param {Storage} storage
    * @returns {boolean}
    */
   canView (storage) {
-    return storage.kind !== 'native' || this.external
+    return storage.kind !== 'native' || storage.buffer !== null
   }
 
   /**

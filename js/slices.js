@@ -45,11 +45,21 @@ function parse (spec, name) {
     if (/^\s*-?\d+\s*$/.test(spec)) return [INDEX, 0, integer(name, Number(spec)), 0, 0]
   } else if (Array.isArray(spec) || ArrayBuffer.isView(spec)) {
     throw failure('ERR_UNSUPPORTED', `${name} is an array; indexing by lists is not there yet, use narrow or '1:5'`)
-  } else if (typeof spec === 'object') {
+  } else if (typeof spec === 'object' && isRange(spec)) {
     const { start, stop, step } = /** @type {{ start?: unknown, stop?: unknown, step?: unknown }} */ (spec)
     return range(start, stop, step, name)
   }
   throw failure('ERR_ARGUMENT', `${name} is ${show(spec)}; an integer, '1:5', '...', null or { start, stop, step } was expected`)
+}
+
+/**
+ * A plain object, or one that says at least where to start, stop or how to step.
+ *
+ * @param {object} spec
+ */
+function isRange (spec) {
+  const prototype = Object.getPrototypeOf(spec)
+  return prototype === null || prototype === Object.prototype || 'start' in spec || 'stop' in spec || 'step' in spec
 }
 
 /**

@@ -455,15 +455,6 @@ static environment *new_environment(napi_env env, napi_value *frame) {
   return e;
 }
 
-static char probe[SB_ALIGNMENT]; /* a byte for the question below */
-
-/* Some runtimes (Electron) refuse every buffer over memory that V8 did not make. */
-static bool allows_external_buffers(napi_env env, const environment *e) {
-  napi_value made = NULL;
-  return !e->no_external_buffers &&
-         napi_create_external_arraybuffer(env, probe, sizeof probe, NULL, NULL, &made) == napi_ok;
-}
-
 NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
   static const struct {
     const char *name;
@@ -485,9 +476,6 @@ NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
   if (!e) return throw_memory(env, "samebytes: no memory for an environment");
   napi_create_string_utf8(env, sb__tables(), NAPI_AUTO_LENGTH, &tables);
   napi_set_named_property(env, exports, "frame", frame);
-  napi_value allowed = NULL;
-  napi_get_boolean(env, allows_external_buffers(env, e), &allowed);
-  napi_set_named_property(env, exports, "external", allowed);
   napi_set_named_property(env, exports, "tables", tables);
   for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
     napi_value function = NULL;
