@@ -12,9 +12,18 @@ const sharedLength = typeof SharedArrayBuffer === 'undefined'
 
 /** @type {Record<string, string>} */
 const DTYPES = {
-  Uint8Array: 'uint8', Uint8ClampedArray: 'uint8', Int8Array: 'int8', Int16Array: 'int16', Uint16Array: 'uint16',
-  Int32Array: 'int32', Uint32Array: 'uint32', BigInt64Array: 'int64', BigUint64Array: 'uint64',
-  Float16Array: 'float16', Float32Array: 'float32', Float64Array: 'float64'
+  Uint8Array: 'uint8',
+  Uint8ClampedArray: 'uint8',
+  Int8Array: 'int8',
+  Int16Array: 'int16',
+  Uint16Array: 'uint16',
+  Int32Array: 'int32',
+  Uint32Array: 'uint32',
+  BigInt64Array: 'int64',
+  BigUint64Array: 'uint64',
+  Float16Array: 'float16',
+  Float32Array: 'float32',
+  Float64Array: 'float64'
 }
 
 /**

@@ -45,7 +45,7 @@ function learnErrors (list) {
 function failure (code, message) {
   const Class = classes[code]
   if (Class === undefined || Class === SamebytesError) return new SamebytesError(message, code)
-  const error = /** @type {Error & { code: string }} */ (new Class(message))
+  const error = /** @type {Error & { code: string }} */ (new (/** @type {ErrorConstructor} */ (Class))(message))
   error.code = code
   return error
 }

@@ -508,11 +508,23 @@ function totals () {
 const floats16 = /** @type {any} */ (globalThis).Float16Array
 /** @type {Record<string, any>} */
 const types = {
-  bool: Uint8Array, uint8: Uint8Array, int8: Int8Array, int16: Int16Array, uint16: Uint16Array,
-  int32: Int32Array, uint32: Uint32Array, int64: BigInt64Array, uint64: BigUint64Array,
-  float16: floats16 ?? Uint16Array, bfloat16: Uint16Array, float32: Float32Array,
-  float64: Float64Array, complex64: Float32Array, complex128: Float64Array,
-  float8_e4m3fn: Uint8Array, float8_e5m2: Uint8Array
+  bool: Uint8Array,
+  uint8: Uint8Array,
+  int8: Int8Array,
+  int16: Int16Array,
+  uint16: Uint16Array,
+  int32: Int32Array,
+  uint32: Uint32Array,
+  int64: BigInt64Array,
+  uint64: BigUint64Array,
+  float16: floats16 ?? Uint16Array,
+  bfloat16: Uint16Array,
+  float32: Float32Array,
+  float64: Float64Array,
+  complex64: Float32Array,
+  complex128: Float64Array,
+  float8_e4m3fn: Uint8Array,
+  float8_e5m2: Uint8Array
 }
 
 /** in C's order @type {Dtype[]} */
@@ -529,7 +541,32 @@ const itemsizes = dtypes.map(d => d.itemsize)
 const byName = new Map(dtypes.map(d => [d.name, d]))
 
 module.exports = {
-  backend, rows, tables, frame, Layout, Storage, READ_ONLY, dtypes, byName, itemsizes, nothing,
-  check, checkAttached, allocate, allocateNative, viewByList, viewByNumbers, asStrided, dense, reshape,
-  isContiguous, canCast, sharesMemory, fill, copy, copyScaled, copyValues, totals
+  backend,
+  rows,
+  tables,
+  frame,
+  Layout,
+  Storage,
+  READ_ONLY,
+  dtypes,
+  byName,
+  itemsizes,
+  nothing,
+  check,
+  checkAttached,
+  allocate,
+  allocateNative,
+  viewByList,
+  viewByNumbers,
+  asStrided,
+  dense,
+  reshape,
+  isContiguous,
+  canCast,
+  sharesMemory,
+  fill,
+  copy,
+  copyScaled,
+  copyValues,
+  totals
 }

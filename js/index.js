@@ -39,7 +39,7 @@ function tidy (fn) {
  * returned or kept.
  *
  * @template R
- * @param {(scope: Scope) => Promise<R> | R} fn
+ * @param {(scope: InstanceType<typeof Scope>) => Promise<R> | R} fn
  * @returns {Promise<R>}
  */
 function scope (fn) {

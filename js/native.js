@@ -317,12 +317,9 @@ class Backend {
     if (block === null) return
     const { nbytes } = storage
     const buffer = new ArrayBuffer(nbytes + ALIGNMENT)
-    const address = this.addon.address(new Uint8Array(buffer))
-    const start = -address & (ALIGNMENT - 1)
-    const words = new Int32Array(buffer, start, (nbytes + 3) >> 2)
-    const from = storage.windowOffset >> 2
-    if (words.length > 64) words.set(block.words.subarray(from, from + words.length))
-    else for (let i = 0; i < words.length; i++) words[i] = block.words[from + i]
+    // The frame of C tells where it is: one call for the address and the copy.
+    const start = this.addon.promote(buffer, storage.address, nbytes)
+    const address = this.frame.f64[this.tables.frame.RESULTS]
     const group = this.groupFor('v8', nbytes)
     block.count.storages--
     block.count.tensors -= storage.claims
@@ -333,7 +330,7 @@ class Backend {
     storage.count = group.count
     storage.buffer = buffer
     storage.byteOffset = start
-    storage.address = address + start
+    storage.address = address
     storage.block = null
     storage.windowOffset = 0
     stats.promoted++
@@ -379,7 +376,8 @@ class Backend {
   window (storage, dtype, Type, check) {
     const block = storage.block
     if (block !== null) {
-      return block.windows[dtype] ??= new Type(block.buffer, block.start, BLOCK / Type.BYTES_PER_ELEMENT)
+      block.windows[dtype] ??= new Type(block.buffer, block.start, BLOCK / Type.BYTES_PER_ELEMENT)
+      return block.windows[dtype]
     }
     const buffer = this.bufferOf(storage, check)
     storage.windows ??= []

@@ -11,6 +11,8 @@ const ELLIPSIS = 3
 const HAS_START = 1
 const HAS_STOP = 2
 
+const NAMES = Array.from({ length: 64 }, (_, i) => `slice ${i}`)
+
 const PATTERN = /^\s*(-?\d+)?\s*:\s*(-?\d+)?\s*(?::\s*(-?\d+)?\s*)?$/
 
 /**
@@ -29,6 +31,11 @@ function range (start, stop, step, name) {
   ]
 }
 
+/** @param {string | undefined} text */
+function numberOf (text) {
+  return text === undefined ? undefined : Number(text)
+}
+
 /**
  * @param {unknown} spec  integer, '1:5', '::-1', '...', null, or { start, stop, step }
  * @param {string} name  for messages
@@ -40,8 +47,7 @@ function parse (spec, name) {
   if (spec === '...') return [ELLIPSIS, 0, 0, 0, 0]
   if (typeof spec === 'string') {
     const match = PATTERN.exec(spec)
-    const [start, stop, step] = match === null ? [] : match.slice(1).map(text => text === undefined ? undefined : Number(text))
-    if (match !== null) return range(start, stop, step, name)
+    if (match !== null) return range(numberOf(match[1]), numberOf(match[2]), numberOf(match[3]), name)
     if (/^\s*-?\d+\s*$/.test(spec)) return [INDEX, 0, integer(name, Number(spec)), 0, 0]
   } else if (Array.isArray(spec) || ArrayBuffer.isView(spec)) {
     throw failure('ERR_UNSUPPORTED', `${name} is an array; indexing by lists is not there yet, use narrow or '1:5'`)
@@ -68,7 +74,12 @@ function isRange (spec) {
  */
 function parseSlices (specs) {
   if (specs.length > 64) throw failure('ERR_SHAPE', `${specs.length} slices were given; 64 are possible`)
-  return specs.flatMap((spec, i) => parse(spec, `slice ${i}`))
+  const list = []
+  for (let i = 0; i < specs.length; i++) {
+    const five = parse(specs[i], NAMES[i])
+    list.push(five[0], five[1], five[2], five[3], five[4])
+  }
+  return list
 }
 
 module.exports = { parseSlices }

@@ -140,7 +140,7 @@ function pack (flat, dtype) {
     const large = values.some(v => typeof v === 'bigint' && v > 0x7fffffffffffffffn)
     const fraction = values.find(v => typeof v === 'number' && !Number.isSafeInteger(v))
     if (fraction !== undefined) throw failure('ERR_CAST', `the value ${fraction} stands among bigints`)
-    if (large && values.some(v => v < 0)) throw failure('ERR_CAST', `no integer dtype holds both the largest and the smallest of the values; ${dtype.name} was asked for`)
+    if (large && values.some(v => Number(v) < 0)) throw failure('ERR_CAST', `no integer dtype holds both the largest and the smallest of the values; ${dtype.name} was asked for`)
     const array = large ? new BigUint64Array(n) : new BigInt64Array(n)
     for (let i = 0; i < n; i++) array[i] = BigInt(/** @type {bigint} */ (values[i]))
     return { array, dtype: large ? 'uint64' : 'int64' }

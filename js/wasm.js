@@ -16,7 +16,7 @@ class Backend {
   constructor () {
     this.name = 'wasm'
     const memory = new WebAssembly.Memory({ initial: 16, maximum: MAX_PAGES })
-    const module = new WebAssembly.Module(readModule())
+    const module = new WebAssembly.Module(new Uint8Array(readModule()))
     const instance = new WebAssembly.Instance(module, {
       env: { memory, emscripten_notify_memory_growth: () => { this.renew() } }
     })
@@ -193,10 +193,12 @@ class Backend {
    */
   window (storage, dtype, Type) {
     if (storage.kind === 'wasm') {
-      return this.windows[dtype] ??= new Type(this.buffer, 0, Math.floor(this.buffer.byteLength / Type.BYTES_PER_ELEMENT))
+      this.windows[dtype] ??= new Type(this.buffer, 0, Math.floor(this.buffer.byteLength / Type.BYTES_PER_ELEMENT))
+      return this.windows[dtype]
     }
     storage.windows ??= []
-    return storage.windows[dtype] ??= new Type(storage.buffer, storage.byteOffset, Math.floor(storage.nbytes / Type.BYTES_PER_ELEMENT))
+    storage.windows[dtype] ??= new Type(storage.buffer, storage.byteOffset, Math.floor(storage.nbytes / Type.BYTES_PER_ELEMENT))
+    return storage.windows[dtype]
   }
 
   /** @param {Storage} storage */

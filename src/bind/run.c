@@ -2,7 +2,6 @@
  *
  * Descriptors are copied out before they are validated, and each operand is checked once against its
  * storage. Nothing here calls JavaScript. */
-#include <math.h>
 #include <string.h>
 
 #include "bind/frame.h"
@@ -18,9 +17,9 @@
 /* ---- Reading ---- */
 
 static bool whole(double x, int64_t *out) {
-  if (!(x >= -9007199254740992.0 && x <= 9007199254740992.0) || x != trunc(x)) return false;
+  if (!(x >= -9007199254740992.0 && x <= 9007199254740992.0)) return false;
   *out = (int64_t)x;
-  return true;
+  return (double)*out == x;
 }
 
 static sb_status read_number(double x, int64_t *out) {

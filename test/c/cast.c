@@ -20,31 +20,92 @@ static uint64_t of_int(int64_t x, sb_dtype to) { return cast(SB_INT64, &x, to); 
 static uint64_t of_uint(uint64_t x, sb_dtype to) { return cast(SB_UINT64, &x, to); }
 
 static void halves(void) {
-  static const struct { double x; int bits; } rows[] = {
-    {0, 0}, {-0.0, 0x8000}, {1, 0x3c00}, {-2, 0xc000}, {65504, 0x7bff}, {65519.99, 0x7bff}, {65520, 0x7c00},
-    {1e300, 0x7c00}, {-INFINITY, 0xfc00}, {NAN, 0x7e00}, {-NAN, 0x7e00},
-    {0x1.002p0, 0x3c00}, {0x1.006p0, 0x3c02}, {0x1.0020000000001p0, 0x3c01}, {0x1.ffep0, 0x4000},
-    {0x1p-24, 1}, {0x1p-25, 0}, {0x1.0000000000001p-25, 1}, {0x1.8p-24, 2}, {0x1.4p-23, 2}, {-0x1p-25, 0x8000},
-    {0x1.ff8p-15, 0x3ff}, {0x1.ffcp-15, 0x400}, {0x1p-14, 0x400}, {0x1p-1074, 0}};
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) EQ(of_real(rows[i].x, SB_FLOAT16), rows[i].bits);
+  static const struct {
+    double x;
+    int bits;
+  } rows[] = {{0, 0},
+              {-0.0, 0x8000},
+              {1, 0x3c00},
+              {-2, 0xc000},
+              {65504, 0x7bff},
+              {65519.99, 0x7bff},
+              {65520, 0x7c00},
+              {1e300, 0x7c00},
+              {-INFINITY, 0xfc00},
+              {NAN, 0x7e00},
+              {-NAN, 0x7e00},
+              {0x1.002p0, 0x3c00},
+              {0x1.006p0, 0x3c02},
+              {0x1.0020000000001p0, 0x3c01},
+              {0x1.ffep0, 0x4000},
+              {0x1p-24, 1},
+              {0x1p-25, 0},
+              {0x1.0000000000001p-25, 1},
+              {0x1.8p-24, 2},
+              {0x1.4p-23, 2},
+              {-0x1p-25, 0x8000},
+              {0x1.ff8p-15, 0x3ff},
+              {0x1.ffcp-15, 0x400},
+              {0x1p-14, 0x400},
+              {0x1p-1074, 0}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    EQ(of_real(rows[i].x, SB_FLOAT16), rows[i].bits);
 }
 
 static void brains(void) {
-  static const struct { double x; int bits; } rows[] = {
-    {0, 0}, {-0.0, 0x8000}, {1, 0x3f80}, {0x1.01p0, 0x3f80}, {0x1.03p0, 0x3f82}, {0x1.0100000000001p0, 0x3f81},
-    {0x1.fep127, 0x7f7f}, {0x1.fep127 + 0x1p118, 0x7f7f}, {0x1.ffp127, 0x7f80}, {1e300, 0x7f80}, {-INFINITY, 0xff80},
-    {NAN, 0x7fc0}, {-NAN, 0x7fc0}, {0x1p-133, 1}, {0x1p-134, 0}, {0x1.8p-133, 2}, {0x1.0000000000001p-134, 1},
-    {0x1p-126, 0x80}, {0x1.fcp-127, 0x7f}};
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) EQ(of_real(rows[i].x, SB_BFLOAT16), rows[i].bits);
+  static const struct {
+    double x;
+    int bits;
+  } rows[] = {{0, 0},
+              {-0.0, 0x8000},
+              {1, 0x3f80},
+              {0x1.01p0, 0x3f80},
+              {0x1.03p0, 0x3f82},
+              {0x1.0100000000001p0, 0x3f81},
+              {0x1.fep127, 0x7f7f},
+              {0x1.fep127 + 0x1p118, 0x7f7f},
+              {0x1.ffp127, 0x7f80},
+              {1e300, 0x7f80},
+              {-INFINITY, 0xff80},
+              {NAN, 0x7fc0},
+              {-NAN, 0x7fc0},
+              {0x1p-133, 1},
+              {0x1p-134, 0},
+              {0x1.8p-133, 2},
+              {0x1.0000000000001p-134, 1},
+              {0x1p-126, 0x80},
+              {0x1.fcp-127, 0x7f}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    EQ(of_real(rows[i].x, SB_BFLOAT16), rows[i].bits);
 }
 
 static void eighths(void) {
-  static const struct { double x; int e4m3, e5m2; } rows[] = {
-    {0, 0, 0}, {-0.0, 0x80, 0x80}, {1, 0x38, 0x3c}, {NAN, 0x7f, 0x7e}, {INFINITY, 0x7f, 0x7c}, {448, 0x7e, 0x5f},
-    {464, 0x7e, 0x5f}, {464.001, 0x7f, 0x5f}, {57344, 0x7f, 0x7b}, {61439.9, 0x7f, 0x7b}, {61440, 0x7f, 0x7c},
-    {1.0625, 0x38, 0x3c}, {1.1875, 0x3a, 0x3d}, {1.125, 0x39, 0x3c}, {1.375, 0x3b, 0x3e},
-    {0x1p-9, 1, 0x18}, {0x1p-10, 0, 0x14}, {0x1.8p-9, 2, 0x1a}, {0x1p-16, 0, 1}, {0x1p-17, 0, 0},
-    {0x1.0000000000001p-17, 0, 1}, {0x1.8p-16, 0, 2}, {-0x1p-6, 0x88, 0xa4}};
+  static const struct {
+    double x;
+    int e4m3, e5m2;
+  } rows[] = {{0, 0, 0},
+              {-0.0, 0x80, 0x80},
+              {1, 0x38, 0x3c},
+              {NAN, 0x7f, 0x7e},
+              {INFINITY, 0x7f, 0x7c},
+              {448, 0x7e, 0x5f},
+              {464, 0x7e, 0x5f},
+              {464.001, 0x7f, 0x5f},
+              {57344, 0x7f, 0x7b},
+              {61439.9, 0x7f, 0x7b},
+              {61440, 0x7f, 0x7c},
+              {1.0625, 0x38, 0x3c},
+              {1.1875, 0x3a, 0x3d},
+              {1.125, 0x39, 0x3c},
+              {1.375, 0x3b, 0x3e},
+              {0x1p-9, 1, 0x18},
+              {0x1p-10, 0, 0x14},
+              {0x1.8p-9, 2, 0x1a},
+              {0x1p-16, 0, 1},
+              {0x1p-17, 0, 0},
+              {0x1.0000000000001p-17, 0, 1},
+              {0x1.8p-16, 0, 2},
+              {-0x1p-6, 0x88, 0xa4}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     EQ(of_real(rows[i].x, SB_FLOAT8_E4M3FN), rows[i].e4m3);
     EQ(of_real(rows[i].x, SB_FLOAT8_E5M2), rows[i].e5m2);
@@ -124,9 +185,13 @@ static void truncation(void) {
 }
 
 static void round_trips(void) {
-  static const struct { sb_dtype dtype; int count, mantissa, bias, largest, nan, sign; } rows[] = {
-    {SB_FLOAT16, 65536, 10, 15, 0x7bff, 0x7e00, 0x8000}, {SB_BFLOAT16, 65536, 7, 127, 0x7f7f, 0x7fc0, 0x8000},
-    {SB_FLOAT8_E4M3FN, 256, 3, 7, 0x7e, 0x7f, 0x80}, {SB_FLOAT8_E5M2, 256, 2, 15, 0x7b, 0x7e, 0x80}};
+  static const struct {
+    sb_dtype dtype;
+    int count, mantissa, bias, largest, nan, sign;
+  } rows[] = {{SB_FLOAT16, 65536, 10, 15, 0x7bff, 0x7e00, 0x8000},
+              {SB_BFLOAT16, 65536, 7, 127, 0x7f7f, 0x7fc0, 0x8000},
+              {SB_FLOAT8_E4M3FN, 256, 3, 7, 0x7e, 0x7f, 0x80},
+              {SB_FLOAT8_E5M2, 256, 2, 15, 0x7b, 0x7e, 0x80}};
   static const sb_dtype by[] = {SB_FLOAT64, SB_FLOAT32, SB_COMPLEX64, SB_COMPLEX128};
   for (int r = 0; r < 4; r++) {
     static uint16_t in[65536], out[65536];
@@ -136,7 +201,9 @@ static void round_trips(void) {
     for (int k = 0; k < 4; k++) {
       sb_storage a, b, c;
       sb_tensor src, mid, dst;
-      sb__storage_borrow(in, sizeof in, &a); sb__storage_borrow(room, sizeof room, &b); sb__storage_borrow(out, sizeof out, &c);
+      sb__storage_borrow(in, sizeof in, &a);
+      sb__storage_borrow(room, sizeof room, &b);
+      sb__storage_borrow(out, sizeof out, &c);
       EQ(sb_tensor_init(&a, rows[r].dtype, 1, count, NULL, 0, &src), SB_OK);
       EQ(sb_tensor_init(&b, by[k], 1, count, NULL, 0, &mid), SB_OK);
       EQ(sb_tensor_init(&c, rows[r].dtype, 1, count, NULL, 0, &dst), SB_OK);
@@ -150,9 +217,13 @@ static void round_trips(void) {
         EQ(bits, m <= rows[r].largest || infinite ? p : rows[r].nan);
         if (k) continue;
         const double x = ((double *)(void *)room)[p];
-        if (m > rows[r].largest) { CHECK(infinite ? isinf(x) : isnan(x)); continue; }
+        if (m > rows[r].largest) {
+          CHECK(infinite ? isinf(x) : isnan(x));
+          continue;
+        }
         const int e = m >> rows[r].mantissa, f = m & ((1 << rows[r].mantissa) - 1);
-        const double y = ldexp(e ? f + (1 << rows[r].mantissa) : f, (e ? e : 1) - rows[r].bias - rows[r].mantissa);
+        const double y = ldexp(e ? f + (1 << rows[r].mantissa) : f,
+                               (e ? e : 1) - rows[r].bias - rows[r].mantissa);
         CHECK(x == (p & rows[r].sign ? -y : y));
       }
     }
@@ -168,7 +239,8 @@ static sb_status fill(sb_dtype dtype, sb_scalar value, uint64_t *bits) {
   EQ(sb_tensor_init(&s, dtype, DIMS(1), NULL, 1, &t), SB_OK);
   const sb_status status = sb_fill(&t, &value);
   const size_t size = (size_t)sb_dtype_itemsize(dtype);
-  for (size_t i = 0; i < sizeof out; i++) if (status || i < size || i >= 2 * size) EQ(out[i], 0x5a);
+  for (size_t i = 0; i < sizeof out; i++)
+    if (status || i < size || i >= 2 * size) EQ(out[i], 0x5a);
   *bits = 0;
   memcpy(bits, out + size, size < 8 ? size : 8);
   return status;
@@ -178,26 +250,63 @@ static sb_status fill(sb_dtype dtype, sb_scalar value, uint64_t *bits) {
 #define REAL(x) ((sb_scalar){.kind = SB_SCALAR_REAL, .as.real = x})
 #define COMPLEX(x, y) ((sb_scalar){.kind = SB_SCALAR_COMPLEX, .as.c = {x, y}})
 #define TRUE_ ((sb_scalar){.kind = SB_SCALAR_BOOL, .as.i = 1})
-#define FITS(dtype, value, expected) do { EQ(fill(dtype, value, &bits), SB_OK); EQ(bits, expected); } while (0)
+#define FITS(dtype, value, expected)    \
+ do {                                   \
+  EQ(fill(dtype, value, &bits), SB_OK); \
+  EQ(bits, expected);                   \
+ } while (0)
 #define MISFITS(dtype, value) EQ(fill(dtype, value, &bits), SB_ERR_CAST)
 
 static void fits(void) {
   uint64_t bits = 0;
-  FITS(SB_UINT8, INT(255), 255); MISFITS(SB_UINT8, INT(256)); MISFITS(SB_UINT8, INT(-1)); FITS(SB_UINT8, REAL(3), 3);
-  MISFITS(SB_UINT8, REAL(1.5)); MISFITS(SB_UINT8, REAL(300)); MISFITS(SB_UINT8, REAL(NAN)); FITS(SB_UINT8, REAL(-0.0), 0);
-  FITS(SB_INT8, INT(-128), 0x80); MISFITS(SB_INT8, INT(-129)); MISFITS(SB_INT8, INT(128)); FITS(SB_INT8, TRUE_, 1);
-  FITS(SB_INT64, INT(INT64_MIN), INT64_MIN); MISFITS(SB_INT64, UINT(UINT64_C(1) << 63)); MISFITS(SB_INT64, REAL(0x1p63));
-  FITS(SB_INT64, REAL(-0x1p63), INT64_MIN); MISFITS(SB_INT64, REAL(-0x1.0000000000001p63)); MISFITS(SB_INT64, REAL(INFINITY));
-  FITS(SB_UINT64, UINT(UINT64_MAX), UINT64_MAX); MISFITS(SB_UINT64, INT(-1)); MISFITS(SB_UINT64, REAL(0x1p64));
+  FITS(SB_UINT8, INT(255), 255);
+  MISFITS(SB_UINT8, INT(256));
+  MISFITS(SB_UINT8, INT(-1));
+  FITS(SB_UINT8, REAL(3), 3);
+  MISFITS(SB_UINT8, REAL(1.5));
+  MISFITS(SB_UINT8, REAL(300));
+  MISFITS(SB_UINT8, REAL(NAN));
+  FITS(SB_UINT8, REAL(-0.0), 0);
+  FITS(SB_INT8, INT(-128), 0x80);
+  MISFITS(SB_INT8, INT(-129));
+  MISFITS(SB_INT8, INT(128));
+  FITS(SB_INT8, TRUE_, 1);
+  FITS(SB_INT64, INT(INT64_MIN), INT64_MIN);
+  MISFITS(SB_INT64, UINT(UINT64_C(1) << 63));
+  MISFITS(SB_INT64, REAL(0x1p63));
+  FITS(SB_INT64, REAL(-0x1p63), INT64_MIN);
+  MISFITS(SB_INT64, REAL(-0x1.0000000000001p63));
+  MISFITS(SB_INT64, REAL(INFINITY));
+  FITS(SB_UINT64, UINT(UINT64_MAX), UINT64_MAX);
+  MISFITS(SB_UINT64, INT(-1));
+  MISFITS(SB_UINT64, REAL(0x1p64));
   FITS(SB_UINT64, REAL(0x1.fffffffffffffp63), 0xfffffffffffff800);
-  FITS(SB_BOOL, TRUE_, 1); FITS(SB_BOOL, INT(0), 0); MISFITS(SB_BOOL, INT(2)); MISFITS(SB_BOOL, REAL(0.5)); MISFITS(SB_BOOL, INT(-1));
-  FITS(SB_FLOAT32, REAL(0.1), 0x3dcccccd); MISFITS(SB_FLOAT32, REAL(1e39)); FITS(SB_FLOAT32, REAL(-INFINITY), 0xff800000);
-  FITS(SB_FLOAT32, REAL(NAN), 0x7fc00000); FITS(SB_FLOAT32, INT(16777217), 0x4b800000);
-  FITS(SB_FLOAT16, REAL(65519.99), 0x7bff); MISFITS(SB_FLOAT16, REAL(65520)); MISFITS(SB_FLOAT16, INT(65520)); MISFITS(SB_FLOAT16, UINT(UINT64_MAX));
-  FITS(SB_BFLOAT16, UINT(UINT64_MAX), 0x5f80); FITS(SB_FLOAT8_E4M3FN, REAL(464), 0x7e); MISFITS(SB_FLOAT8_E4M3FN, REAL(465));
-  MISFITS(SB_FLOAT8_E4M3FN, REAL(INFINITY)); FITS(SB_FLOAT8_E4M3FN, REAL(NAN), 0x7f); FITS(SB_FLOAT8_E5M2, REAL(INFINITY), 0x7c);
-  MISFITS(SB_FLOAT8_E5M2, REAL(61440)); MISFITS(SB_INT32, COMPLEX(1, 0)); MISFITS(SB_FLOAT64, COMPLEX(1, 0));
-  FITS(SB_COMPLEX64, COMPLEX(1, 2), 0x400000003f800000); MISFITS(SB_COMPLEX64, COMPLEX(1, 1e39)); FITS(SB_COMPLEX64, INT(1), 0x3f800000);
+  FITS(SB_BOOL, TRUE_, 1);
+  FITS(SB_BOOL, INT(0), 0);
+  MISFITS(SB_BOOL, INT(2));
+  MISFITS(SB_BOOL, REAL(0.5));
+  MISFITS(SB_BOOL, INT(-1));
+  FITS(SB_FLOAT32, REAL(0.1), 0x3dcccccd);
+  MISFITS(SB_FLOAT32, REAL(1e39));
+  FITS(SB_FLOAT32, REAL(-INFINITY), 0xff800000);
+  FITS(SB_FLOAT32, REAL(NAN), 0x7fc00000);
+  FITS(SB_FLOAT32, INT(16777217), 0x4b800000);
+  FITS(SB_FLOAT16, REAL(65519.99), 0x7bff);
+  MISFITS(SB_FLOAT16, REAL(65520));
+  MISFITS(SB_FLOAT16, INT(65520));
+  MISFITS(SB_FLOAT16, UINT(UINT64_MAX));
+  FITS(SB_BFLOAT16, UINT(UINT64_MAX), 0x5f80);
+  FITS(SB_FLOAT8_E4M3FN, REAL(464), 0x7e);
+  MISFITS(SB_FLOAT8_E4M3FN, REAL(465));
+  MISFITS(SB_FLOAT8_E4M3FN, REAL(INFINITY));
+  FITS(SB_FLOAT8_E4M3FN, REAL(NAN), 0x7f);
+  FITS(SB_FLOAT8_E5M2, REAL(INFINITY), 0x7c);
+  MISFITS(SB_FLOAT8_E5M2, REAL(61440));
+  MISFITS(SB_INT32, COMPLEX(1, 0));
+  MISFITS(SB_FLOAT64, COMPLEX(1, 0));
+  FITS(SB_COMPLEX64, COMPLEX(1, 2), 0x400000003f800000);
+  MISFITS(SB_COMPLEX64, COMPLEX(1, 1e39));
+  FITS(SB_COMPLEX64, INT(1), 0x3f800000);
   EQ(fill(SB_INT8, (sb_scalar){.kind = 5}, &bits), SB_ERR_ARGUMENT);
   sb_tensor none;
   EQ(sb_tensor_init(NULL, SB_UINT8, DIMS(0), NULL, 0, &none), SB_OK);
@@ -212,14 +321,20 @@ static void parts(void) { /* each part of a complex number counts */
 }
 
 int main(void) {
-  test("float64 → float16 rounds to even, with subnormals, infinities and the canonical NaN", halves);
-  test("float64 → bfloat16 rounds to even, with subnormals, infinities and the canonical NaN", brains);
+  test("float64 → float16 rounds to even, with subnormals, infinities and the canonical NaN",
+       halves);
+  test("float64 → bfloat16 rounds to even, with subnormals, infinities and the canonical NaN",
+       brains);
   test("float64 → float8 rounds to even; float8_e4m3fn has NaN where it has no infinity", eighths);
-  test("float32 takes the nearest value, keeps bits of its own, and casts NaN to the canonical one", singles);
-  test("64-bit integers round once on their way to short floats, and wrap to short integers", integers);
+  test("float32 takes the nearest value, keeps bits of its own, and casts NaN to the canonical one",
+       singles);
+  test("64-bit integers round once on their way to short floats, and wrap to short integers",
+       integers);
   test("unsafe casts to integers truncate and saturate; NaN is 0", truncation);
-  test("every bit pattern of float16, bfloat16 and float8 comes back from wider floats", round_trips);
+  test("every bit pattern of float16, bfloat16 and float8 comes back from wider floats",
+       round_trips);
   test("sb_fill writes a value that fits and nothing else, and refuses one that does not", fits);
-  test("sb_fill refuses a complex number of which one part overflows beside an infinity or NaN", parts);
+  test("sb_fill refuses a complex number of which one part overflows beside an infinity or NaN",
+       parts);
   return done();
 }

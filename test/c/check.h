@@ -14,19 +14,19 @@
 
 static int check_failures, tests_failed;
 
-#define CHECK(condition)                                                       \
-  do {                                                                         \
-    if (!(condition) && check_failures++ < 5)                                  \
-      printf("  %s:%d: %s\n", __FILE__, __LINE__, #condition);                 \
-  } while (0)
+#define CHECK(condition)                                    \
+ do {                                                       \
+  if (!(condition) && check_failures++ < 5)                 \
+   printf("  %s:%d: %s\n", __FILE__, __LINE__, #condition); \
+ } while (0)
 
-#define EQ(actual, expected)                                                   \
-  do {                                                                         \
-    const int64_t a_ = (int64_t)(actual), e_ = (int64_t)(expected);            \
-    if (a_ != e_ && check_failures++ < 5)                                      \
-      printf("  %s:%d: %s is %" PRId64 " (0x%" PRIx64 "), not %" PRId64 " (0x%" PRIx64 ")\n", \
-             __FILE__, __LINE__, #actual, a_, (uint64_t)a_, e_, (uint64_t)e_); \
-  } while (0)
+#define EQ(actual, expected)                                                               \
+ do {                                                                                      \
+  const int64_t a_ = (int64_t)(actual), e_ = (int64_t)(expected);                          \
+  if (a_ != e_ && check_failures++ < 5)                                                    \
+   printf("  %s:%d: %s is %" PRId64 " (0x%" PRIx64 "), not %" PRId64 " (0x%" PRIx64 ")\n", \
+          __FILE__, __LINE__, #actual, a_, (uint64_t)a_, e_, (uint64_t)e_);                \
+ } while (0)
 
 static inline void test(const char *name, void (*run)(void)) {
   check_failures = 0;
@@ -51,13 +51,14 @@ static inline int64_t random_in(int64_t low, int64_t high) { /* both included */
 }
 
 #define DIMS(...) \
-  (int32_t)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (const int64_t[]){__VA_ARGS__}
+ (int32_t)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (const int64_t[]) { __VA_ARGS__ }
 #define LIST(...) ((const int64_t[]){__VA_ARGS__})
 
 /* Compares everything that an operation may write. */
 static inline bool same_layout(const sb_tensor *a, const sb_tensor *b) {
   if (a->storage != b->storage || a->dtype != b->dtype || a->ndim != b->ndim ||
-      a->offset != b->offset || a->flags != b->flags) return false;
+      a->offset != b->offset || a->flags != b->flags)
+    return false;
   for (int32_t d = 0; d < a->ndim; d++)
     if (a->shape[d] != b->shape[d] || a->strides[d] != b->strides[d]) return false;
   return true;
@@ -71,7 +72,10 @@ static inline bool random_layout(sb_storage *storage, sb_dtype dtype, int32_t nd
     shape[d] = random_in(least, most);
     strides[d] = random_in(-stride, stride);
     const int64_t reach = shape[d] ? (shape[d] - 1) * strides[d] : 0;
-    if (reach < 0) low += reach; else high += reach;
+    if (reach < 0)
+      low += reach;
+    else
+      high += reach;
   }
   const int64_t room = (int64_t)sb_storage_nbytes(storage) / sb_dtype_itemsize(dtype);
   if (high - low + 1 > room) return false;

@@ -17,8 +17,10 @@ static char bytes[4096] __attribute__((aligned(64)));
 static sb__binding b;
 
 static double strange(void) {
-  static const double odd[] = {NAN, INFINITY, -INFINITY, 0.5, -0.0, 1e300, -1e300, 0x1p53, -0x1p53, 0x1p52, 0x1p31,
-                               -0x1p31, 0x1p32, 0x1p24, 0x1p63, -0x1p63, 5e-324, 65, 64, 320, 321, 4096, 255, 256};
+  static const double odd[] = {NAN,    INFINITY, -INFINITY, 0.5,     -0.0,   1e300,
+                               -1e300, 0x1p53,   -0x1p53,   0x1p52,  0x1p31, -0x1p31,
+                               0x1p32, 0x1p24,   0x1p63,    -0x1p63, 5e-324, 65,
+                               64,     320,      321,       4096,    255,    256};
   return odd[random_in(0, sizeof odd / sizeof *odd - 1)];
 }
 static double number(int strangeness) { /* of 100 */
@@ -35,10 +37,13 @@ static void operand(double *at, int strangeness, bool touched, double handle) {
   if (random_in(0, 199) == 0) at[SB__OPERAND_ADDRESS] = NAN;
   if (random_in(0, 199) == 0) at[SB__OPERAND_ADDRESS] = at[SB__OPERAND_NBYTES] = 0;
   if (random_in(0, 99) >= strangeness) at[SB__OPERAND_DTYPE] = (double)random_in(0, 16);
-  if (random_in(0, 99) >= strangeness) at[SB__OPERAND_NDIM] = (double)(random_in(0, 30) ? random_in(0, 4) : random_in(0, 66));
+  if (random_in(0, 99) >= strangeness)
+    at[SB__OPERAND_NDIM] = (double)(random_in(0, 30) ? random_in(0, 4) : random_in(0, 66));
   if (random_in(0, 99) >= strangeness) at[SB__OPERAND_OFFSET] = (double)random_in(0, 20);
   if (random_in(0, 9)) at[SB__OPERAND_FLAGS] = 0;
-  if (random_in(0, 2)) for (int d = 0; d < 64; d++) if (at[SB__OPERAND_SHAPE + d] < 0) at[SB__OPERAND_SHAPE + d] = 1;
+  if (random_in(0, 2))
+    for (int d = 0; d < 64; d++)
+      if (at[SB__OPERAND_SHAPE + d] < 0) at[SB__OPERAND_SHAPE + d] = 1;
   /* Zero strides describe any number of elements in no room; walking those takes as long as it says. */
   double elements = 1;
   for (int d = 0; touched && d < 64 && d < at[SB__OPERAND_NDIM]; d++)
@@ -55,7 +60,8 @@ static void arguments(const char *signature, int strangeness, double handle) {
       if (random_in(0, 30) == 0) *at = handle;
       at++;
     } else if (*signature == 'l') {
-      const int64_t n = random_in(0, 50) ? random_in(0, 5) * (random_in(0, 1) ? 5 : 1) : random_in(-1, 320);
+      const int64_t n =
+          random_in(0, 50) ? random_in(0, 5) * (random_in(0, 1) ? 5 : 1) : random_in(-1, 320);
       if (random_in(0, 99) >= strangeness) *at = (double)n;
       at += 1 + n * (n > 0);
     } else if (*signature == 's') {
@@ -73,13 +79,15 @@ static void garbage(void) {
   random_state = 31;
   for (int round = 0; round < 200000; round++) {
     const int strangeness = round % 4 == 0 ? 40 : round % 4 == 1 ? 5 : 1;
-    const uint32_t row = random_in(0, 500) ? (uint32_t)random_in(0, ROWS - 1) : (uint32_t)(random_bits() >> 32);
+    const uint32_t row =
+        random_in(0, 500) ? (uint32_t)random_in(0, ROWS - 1) : (uint32_t)(random_bits() >> 32);
     const char *signature = row < ROWS ? signatures[row] : "";
     int tensors = 0;
     for (int i = 0; i < SB__FRAME_OPERANDS; i++) frame[i] = number(50);
     for (const char *s = signature; *s && *s != '>'; s++) {
       if (*s != 'v' && *s != 't' && *s != 'w') continue;
-      operand(frame + SB__FRAME_OPERANDS + tensors++ * SB__OPERAND_SIZE_OF_OPERAND, strangeness, *s != 'v', handle);
+      operand(frame + SB__FRAME_OPERANDS + tensors++ * SB__OPERAND_SIZE_OF_OPERAND, strangeness,
+              *s != 'v', handle);
     }
     arguments(signature, strangeness, handle);
     frame[SB__FRAME_STATUS] = -1;
@@ -94,7 +102,8 @@ static void garbage(void) {
       if (!strcmp(names[row], "storage_new")) handle = frame[SB__FRAME_RESULTS];
     }
     if (row >= ROWS) EQ(status, SB_ERR_ARGUMENT);
-    if (!status && strchr(signature, '>') && strchr(strchr(signature, '>'), 'v')) { /* what came out can go in */
+    if (!status && strchr(signature, '>') &&
+        strchr(strchr(signature, '>'), 'v')) { /* what came out can go in */
       const double *out = frame + SB__FRAME_OUT;
       CHECK(out[SB__OPERAND_NDIM] >= 0 && out[SB__OPERAND_NDIM] <= 64);
       CHECK(sb__check_extent(&b.out) == SB_OK || !b.out.storage);
@@ -105,7 +114,10 @@ static void garbage(void) {
     }
   }
   for (int r = 0; r < ROWS; r++)
-    if (good[r] < 20) { printf("  only %d calls of %s succeeded\n", (int)good[r], names[r]); CHECK(good[r] >= 20); }
+    if (good[r] < 20) {
+      printf("  only %d calls of %s succeeded\n", (int)good[r], names[r]);
+      CHECK(good[r] >= 20);
+    }
   sb__fail_allocation(0);
   sb__claims_drop_all(&b);
 }
@@ -133,6 +145,7 @@ static void pure_noise(void) { /* every double of the frame is random bits; addr
 int main(void) {
   frame = malloc(SB__FRAME_SIZE * sizeof(double)); /* ASan guards both ends */
   if (!frame) return 2;
+  b.frame = frame;
   test("sb__run survives 200,000 garbage frames and always answers with a status", garbage);
   test("sb__run survives 20,000 frames of random bits", pure_noise);
   free(frame);

@@ -22,29 +22,37 @@ static void expect(const sb_tensor *t, int64_t offset, int32_t ndim, const int64
 }
 
 /* The call fails with status and leaves out as it was. */
-#define FAILS(status, call)                                          \
-  do {                                                               \
-    sb_tensor out, was;                                              \
-    memset(&out, 0x5a, sizeof out);                                  \
-    was = out;                                                       \
-    EQ(call, status);                                                \
-    CHECK(!memcmp(&out, &was, sizeof out));                          \
-    CHECK(sb_error_message()[0]);                                    \
-  } while (0)
+#define FAILS(status, call)               \
+ do {                                     \
+  sb_tensor out, was;                     \
+  memset(&out, 0x5a, sizeof out);         \
+  was = out;                              \
+  EQ(call, status);                       \
+  CHECK(!memcmp(&out, &was, sizeof out)); \
+  CHECK(sb_error_message()[0]);           \
+ } while (0)
 
 static void init(void) {
   sb_tensor t = make(SB_FLOAT32, DIMS(2, 3, 4), NULL, 0);
   expect(&t, 0, DIMS(2, 3, 4), LIST(12, 4, 1));
-  EQ(t.abi, SB_ABI); EQ(t.struct_size, sizeof t); EQ(t.capacity, 24);
-  EQ(sb_tensor_numel(&t), 24); EQ(sb_tensor_nbytes(&t), 96);
-  CHECK(sb_tensor_data(&t) == bytes); CHECK(sb_is_contiguous(&t));
+  EQ(t.abi, SB_ABI);
+  EQ(t.struct_size, sizeof t);
+  EQ(t.capacity, 24);
+  EQ(sb_tensor_numel(&t), 24);
+  EQ(sb_tensor_nbytes(&t), 96);
+  CHECK(sb_tensor_data(&t) == bytes);
+  CHECK(sb_is_contiguous(&t));
   t = make(SB_FLOAT64, 0, NULL, NULL, 7);
-  expect(&t, 7, 0, NULL, NULL); EQ(sb_tensor_numel(&t), 1); CHECK(sb_tensor_data(&t) == bytes + 56);
+  expect(&t, 7, 0, NULL, NULL);
+  EQ(sb_tensor_numel(&t), 1);
+  CHECK(sb_tensor_data(&t) == bytes + 56);
   t = make(SB_INT16, DIMS(2, 0, 3), LIST(100, -100, 1000000), 2048); /* strides without a say */
   expect(&t, 2048, DIMS(2, 0, 3), LIST(3, 3, 1));
-  CHECK(!sb_tensor_data(&t)); CHECK(sb_is_contiguous(&t));
+  CHECK(!sb_tensor_data(&t));
+  CHECK(sb_is_contiguous(&t));
   t = make(SB_UINT8, DIMS(4, 1, 5), LIST(-5, 999, -1), 4095);
-  expect(&t, 4095, DIMS(4, 1, 5), LIST(-5, 5, -1)); CHECK(!sb_is_contiguous(&t));
+  expect(&t, 4095, DIMS(4, 1, 5), LIST(-5, 5, -1));
+  CHECK(!sb_is_contiguous(&t));
   t = make(SB_UINT8, DIMS(1000, 1000), LIST(0, 0), 3);
   expect(&t, 3, DIMS(1000, 1000), LIST(0, 0));
   FAILS(SB_ERR_BOUNDS, sb_tensor_init(&storage, SB_UINT8, DIMS(4097), NULL, 0, &out));
@@ -56,7 +64,8 @@ static void init(void) {
   FAILS(SB_ERR_BOUNDS, sb_tensor_init(&storage, SB_UINT8, DIMS(2), LIST(INT64_MAX), 1, &out));
   FAILS(SB_ERR_BOUNDS, sb_tensor_init(&storage, SB_UINT8, DIMS(3), LIST(INT64_MAX), 0, &out));
   FAILS(SB_ERR_BOUNDS, sb_tensor_init(&storage, SB_UINT8, DIMS(2), LIST(INT64_MIN), 0, &out));
-  FAILS(SB_ERR_BOUNDS, sb_tensor_init(&storage, SB_UINT8, DIMS(2), LIST(INT64_MIN), INT64_MAX, &out));
+  FAILS(SB_ERR_BOUNDS,
+        sb_tensor_init(&storage, SB_UINT8, DIMS(2), LIST(INT64_MIN), INT64_MAX, &out));
   FAILS(SB_ERR_BOUNDS, sb_tensor_init(NULL, SB_COMPLEX128, DIMS(1), NULL, INT64_MAX, &out));
   FAILS(SB_ERR_DTYPE, sb_tensor_init(&storage, (sb_dtype)17, DIMS(1), NULL, 0, &out));
   FAILS(SB_ERR_SHAPE, sb_tensor_init(&storage, SB_UINT8, DIMS(-1), NULL, 0, &out));
@@ -89,8 +98,10 @@ static void limits(void) {
   int64_t strides[65];
   EQ(sb_dim_order_strides(65, ones, ones, strides), SB_ERR_SHAPE);
   FAILS(SB_ERR_SHAPE, sb_tensor_init(NULL, SB_UINT8, DIMS(INT64_MAX, 2), NULL, 0, &out));
-  FAILS(SB_ERR_SHAPE, sb_tensor_init(NULL, SB_UINT8, DIMS(INT64_C(1) << 32, INT64_C(1) << 32), NULL, 0, &out));
-  FAILS(SB_ERR_SHAPE, sb_tensor_init(NULL, SB_UINT8, DIMS(0, INT64_C(1) << 32, INT64_C(1) << 32), NULL, 0, &out));
+  FAILS(SB_ERR_SHAPE,
+        sb_tensor_init(NULL, SB_UINT8, DIMS(INT64_C(1) << 32, INT64_C(1) << 32), NULL, 0, &out));
+  FAILS(SB_ERR_SHAPE,
+        sb_tensor_init(NULL, SB_UINT8, DIMS(0, INT64_C(1) << 32, INT64_C(1) << 32), NULL, 0, &out));
   FAILS(SB_ERR_SHAPE, sb_tensor_init(NULL, SB_UINT8, DIMS(INT64_C(1) << 60), NULL, 0, &out));
   sb_tensor big;
   EQ(sb_tensor_init(NULL, SB_COMPLEX128, DIMS(INT64_C(1) << 58), NULL, 0, &big), SB_OK);
@@ -124,12 +135,19 @@ static void selections(void) {
   const sb_tensor t = make(SB_INT32, DIMS(2, 3, 4), LIST(-12, 0, 2), 40);
   const sb_tensor none = make(SB_INT32, DIMS(3, 0), NULL, 1024);
   sb_tensor v;
-  EQ(sb_select(&t, 0, 1, &v), SB_OK); expect(&v, 28, DIMS(3, 4), LIST(0, 2));
-  EQ(sb_select(&t, -1, -1, &v), SB_OK); expect(&v, 46, DIMS(2, 3), LIST(-12, 0));
-  EQ(sb_select(&none, 0, 2, &v), SB_OK); expect(&v, 1024, DIMS(0), LIST(1));
-  EQ(sb_narrow(&t, 2, 1, 2, &v), SB_OK); expect(&v, 42, DIMS(2, 3, 2), LIST(-12, 0, 2));
-  EQ(sb_narrow(&t, 0, -1, 1, &v), SB_OK); expect(&v, 28, DIMS(1, 3, 4), LIST(12, 0, 2));
-  EQ(sb_narrow(&t, 0, 2, 0, &v), SB_OK); EQ(v.shape[0], 0); EQ(v.offset, 40);
+  EQ(sb_select(&t, 0, 1, &v), SB_OK);
+  expect(&v, 28, DIMS(3, 4), LIST(0, 2));
+  EQ(sb_select(&t, -1, -1, &v), SB_OK);
+  expect(&v, 46, DIMS(2, 3), LIST(-12, 0));
+  EQ(sb_select(&none, 0, 2, &v), SB_OK);
+  expect(&v, 1024, DIMS(0), LIST(1));
+  EQ(sb_narrow(&t, 2, 1, 2, &v), SB_OK);
+  expect(&v, 42, DIMS(2, 3, 2), LIST(-12, 0, 2));
+  EQ(sb_narrow(&t, 0, -1, 1, &v), SB_OK);
+  expect(&v, 28, DIMS(1, 3, 4), LIST(12, 0, 2));
+  EQ(sb_narrow(&t, 0, 2, 0, &v), SB_OK);
+  EQ(v.shape[0], 0);
+  EQ(v.offset, 40);
   FAILS(SB_ERR_BOUNDS, sb_select(&t, 3, 0, &out));
   FAILS(SB_ERR_BOUNDS, sb_select(&t, 0, 2, &out));
   FAILS(SB_ERR_BOUNDS, sb_select(&t, 0, INT64_MIN, &out));
@@ -140,30 +158,42 @@ static void selections(void) {
   FAILS(SB_ERR_BOUNDS, sb_narrow(&t, 0, 0, -1, &out));
 }
 
-#define RANGE(g, a, b, s) {SB_SLICE_RANGE, g, a, b, s}
+#define RANGE(g, a, b, s) \
+ { SB_SLICE_RANGE, g, a, b, s }
 static void slices(void) {
   const sb_tensor t = make(SB_INT32, DIMS(4, 6), NULL, 3);
   sb_tensor v;
   EQ(sb_slice(&t, 2, (sb_slice_spec[]){RANGE(3, 1, 3, 1), RANGE(0, 0, 0, -2)}, &v), SB_OK);
   expect(&v, 14, DIMS(2, 3), LIST(6, -2));
-  EQ(sb_slice(&t, 3, (sb_slice_spec[]){{.kind = SB_SLICE_ELLIPSIS}, {.kind = SB_SLICE_NEW_AXIS},
-                                       {.kind = SB_SLICE_INDEX, .start = -1}}, &v), SB_OK);
+  EQ(sb_slice(&t, 3,
+              (sb_slice_spec[]){{.kind = SB_SLICE_ELLIPSIS},
+                                {.kind = SB_SLICE_NEW_AXIS},
+                                {.kind = SB_SLICE_INDEX, .start = -1}},
+              &v),
+     SB_OK);
   expect(&v, 8, DIMS(4, 1), LIST(6, 1));
   EQ(sb_slice(&t, 1, (sb_slice_spec[]){RANGE(3, INT64_MIN, INT64_MAX, INT64_MAX)}, &v), SB_OK);
   expect(&v, 3, DIMS(1, 6), LIST(6, 1));
   EQ(sb_slice(&t, 1, (sb_slice_spec[]){RANGE(3, 3, 1, 1)}, &v), SB_OK);
-  EQ(v.shape[0], 0); EQ(v.offset, 3);
-  EQ(sb_slice(&t, 0, NULL, &v), SB_OK); CHECK(same_layout(&v, &t));
+  EQ(v.shape[0], 0);
+  EQ(v.offset, 3);
+  EQ(sb_slice(&t, 0, NULL, &v), SB_OK);
+  CHECK(same_layout(&v, &t));
   const sb_tensor zero = make(SB_INT32, 0, NULL, NULL, 1);
   EQ(sb_slice(&zero, 1, (sb_slice_spec[]){{.kind = SB_SLICE_ELLIPSIS}}, &v), SB_OK);
   expect(&v, 1, 0, NULL, NULL);
   FAILS(SB_ERR_ARGUMENT, sb_slice(&t, 1, (sb_slice_spec[]){RANGE(0, 0, 0, 0)}, &out));
   FAILS(SB_ERR_ARGUMENT, sb_slice(&t, 1, (sb_slice_spec[]){{.kind = 4}}, &out));
   FAILS(SB_ERR_ARGUMENT, sb_slice(&t, 1, (sb_slice_spec[]){{.kind = -1}}, &out));
-  FAILS(SB_ERR_BOUNDS, sb_slice(&t, 1, (sb_slice_spec[]){{.kind = SB_SLICE_INDEX, .start = 4}}, &out));
-  FAILS(SB_ERR_SHAPE, sb_slice(&t, 2, (sb_slice_spec[]){{.kind = SB_SLICE_ELLIPSIS}, {.kind = SB_SLICE_ELLIPSIS}}, &out));
+  FAILS(SB_ERR_BOUNDS,
+        sb_slice(&t, 1, (sb_slice_spec[]){{.kind = SB_SLICE_INDEX, .start = 4}}, &out));
+  FAILS(SB_ERR_SHAPE,
+        sb_slice(&t, 2, (sb_slice_spec[]){{.kind = SB_SLICE_ELLIPSIS}, {.kind = SB_SLICE_ELLIPSIS}},
+                 &out));
   FAILS(SB_ERR_SHAPE, sb_slice(&zero, 1, (sb_slice_spec[]){{.kind = SB_SLICE_INDEX}}, &out));
-  FAILS(SB_ERR_SHAPE, sb_slice(&t, 3, (sb_slice_spec[]){RANGE(0, 0, 0, 1), RANGE(0, 0, 0, 1), RANGE(0, 0, 0, 1)}, &out));
+  FAILS(SB_ERR_SHAPE,
+        sb_slice(&t, 3, (sb_slice_spec[]){RANGE(0, 0, 0, 1), RANGE(0, 0, 0, 1), RANGE(0, 0, 0, 1)},
+                 &out));
 }
 
 static void reshapes(void) {
@@ -172,16 +202,25 @@ static void reshapes(void) {
   sb_tensor turned, v;
   bool viewed = false;
   EQ(sb_reshape(&t, DIMS(4, -1), &v, &viewed), SB_OK);
-  CHECK(viewed); expect(&v, 5, DIMS(4, 6), LIST(6, 1));
-  EQ(sb_reshape(&t, DIMS(1, 24, 1), &v, NULL), SB_OK); expect(&v, 5, DIMS(1, 24, 1), LIST(24, 1, 1));
-  EQ(sb_reshape(&none, DIMS(-1, 7), &v, NULL), SB_OK); EQ(v.shape[0], 0); EQ(v.shape[1], 7);
+  CHECK(viewed);
+  expect(&v, 5, DIMS(4, 6), LIST(6, 1));
+  EQ(sb_reshape(&t, DIMS(1, 24, 1), &v, NULL), SB_OK);
+  expect(&v, 5, DIMS(1, 24, 1), LIST(24, 1, 1));
+  EQ(sb_reshape(&none, DIMS(-1, 7), &v, NULL), SB_OK);
+  EQ(v.shape[0], 0);
+  EQ(v.shape[1], 7);
   const sb_tensor one = make(SB_INT32, DIMS(1, 1), NULL, 2);
-  EQ(sb_reshape(&one, 0, NULL, &v, NULL), SB_OK); expect(&v, 2, 0, NULL, NULL);
-  EQ(sb_reshape(&v, DIMS(-1), &v, NULL), SB_OK); expect(&v, 2, DIMS(1), LIST(1));
+  EQ(sb_reshape(&one, 0, NULL, &v, NULL), SB_OK);
+  expect(&v, 2, 0, NULL, NULL);
+  EQ(sb_reshape(&v, DIMS(-1), &v, NULL), SB_OK);
+  expect(&v, 2, DIMS(1), LIST(1));
   EQ(sb_transpose(&t, 0, 2, &turned), SB_OK);
-  EQ(sb_reshape(&turned, DIMS(2, 2, 3, 2), &v, NULL), SB_OK); expect(&v, 5, DIMS(2, 2, 3, 2), LIST(2, 1, 4, 12));
+  EQ(sb_reshape(&turned, DIMS(2, 2, 3, 2), &v, NULL), SB_OK);
+  expect(&v, 5, DIMS(2, 2, 3, 2), LIST(2, 1, 4, 12));
   EQ(sb_reshape(&turned, DIMS(24), &v, &viewed), SB_OK);
-  CHECK(!viewed); CHECK(!v.storage); expect(&v, 0, DIMS(24), LIST(1));
+  CHECK(!viewed);
+  CHECK(!v.storage);
+  expect(&v, 0, DIMS(24), LIST(1));
   FAILS(SB_ERR_SHAPE, sb_reshape(&turned, DIMS(24), &out, NULL));
   FAILS(SB_ERR_SHAPE, sb_reshape(&t, DIMS(5, -1), &out, NULL));
   FAILS(SB_ERR_SHAPE, sb_reshape(&t, DIMS(-1, -1), &out, NULL));
@@ -195,43 +234,62 @@ static void reshapes(void) {
 static void others(void) {
   const sb_tensor t = make(SB_INT32, DIMS(2, 6), NULL, 4);
   sb_tensor v;
-  EQ(sb_unfold(&t, 1, 3, 2, &v), SB_OK); expect(&v, 4, DIMS(2, 2, 3), LIST(6, 2, 1));
-  EQ(sb_unfold(&t, 1, 0, 1, &v), SB_OK); EQ(v.shape[1], 7); EQ(v.shape[2], 0);
-  EQ(sb_unfold(&t, -1, 6, INT64_MAX, &v), SB_OK); EQ(v.shape[1], 1); EQ(v.shape[2], 6);
+  EQ(sb_unfold(&t, 1, 3, 2, &v), SB_OK);
+  expect(&v, 4, DIMS(2, 2, 3), LIST(6, 2, 1));
+  EQ(sb_unfold(&t, 1, 0, 1, &v), SB_OK);
+  EQ(v.shape[1], 7);
+  EQ(v.shape[2], 0);
+  EQ(sb_unfold(&t, -1, 6, INT64_MAX, &v), SB_OK);
+  EQ(v.shape[1], 1);
+  EQ(v.shape[2], 6);
   FAILS(SB_ERR_BOUNDS, sb_unfold(&t, 1, 7, 1, &out));
   FAILS(SB_ERR_BOUNDS, sb_unfold(&t, 1, -1, 1, &out));
   FAILS(SB_ERR_BOUNDS, sb_unfold(&t, 1, 2, 0, &out));
   FAILS(SB_ERR_BOUNDS, sb_unfold(&t, 2, 2, 1, &out));
-  EQ(sb_view_dtype(&t, SB_FLOAT32, &v), SB_OK); EQ(v.dtype, SB_FLOAT32); expect(&v, 4, DIMS(2, 6), LIST(6, 1));
-  EQ(sb_view_dtype(&t, SB_UINT8, &v), SB_OK); expect(&v, 16, DIMS(2, 24), LIST(24, 1));
-  EQ(sb_view_dtype(&t, SB_COMPLEX64, &v), SB_OK); expect(&v, 2, DIMS(2, 3), LIST(3, 1));
+  EQ(sb_view_dtype(&t, SB_FLOAT32, &v), SB_OK);
+  EQ(v.dtype, SB_FLOAT32);
+  expect(&v, 4, DIMS(2, 6), LIST(6, 1));
+  EQ(sb_view_dtype(&t, SB_UINT8, &v), SB_OK);
+  expect(&v, 16, DIMS(2, 24), LIST(24, 1));
+  EQ(sb_view_dtype(&t, SB_COMPLEX64, &v), SB_OK);
+  expect(&v, 2, DIMS(2, 3), LIST(3, 1));
   FAILS(SB_ERR_SHAPE, sb_view_dtype(&t, SB_COMPLEX128, &out));
   FAILS(SB_ERR_DTYPE, sb_view_dtype(&t, (sb_dtype)99, &out));
-  const sb_tensor zero = make(SB_INT32, 0, NULL, NULL, 1), strided = make(SB_INT32, DIMS(2, 2), LIST(4, 2), 0);
+  const sb_tensor zero = make(SB_INT32, 0, NULL, NULL, 1),
+                  strided = make(SB_INT32, DIMS(2, 2), LIST(4, 2), 0);
   EQ(sb_view_dtype(&zero, SB_UINT32, &v), SB_OK);
   FAILS(SB_ERR_SHAPE, sb_view_dtype(&zero, SB_UINT8, &out));
   FAILS(SB_ERR_SHAPE, sb_view_dtype(&strided, SB_UINT8, &out));
-  EQ(sb_as_strided(&t, DIMS(3, 3), LIST(-1, 0), 2, &v), SB_OK); expect(&v, 2, DIMS(3, 3), LIST(-1, 0));
+  EQ(sb_as_strided(&t, DIMS(3, 3), LIST(-1, 0), 2, &v), SB_OK);
+  expect(&v, 2, DIMS(3, 3), LIST(-1, 0));
   FAILS(SB_ERR_BOUNDS, sb_as_strided(&t, DIMS(3), LIST(-1), 1, &out));
   FAILS(SB_ERR_BOUNDS, sb_as_strided(&t, DIMS(1024), NULL, 1, &out));
   const sb_tensor column = make(SB_INT32, DIMS(3, 1), NULL, 9);
-  EQ(sb_broadcast_to(&column, DIMS(2, 3, 4), &v), SB_OK); expect(&v, 9, DIMS(2, 3, 4), LIST(0, 1, 0));
-  EQ(sb_broadcast_to(&column, DIMS(3, 0), &v), SB_OK); EQ(sb_tensor_numel(&v), 0);
+  EQ(sb_broadcast_to(&column, DIMS(2, 3, 4), &v), SB_OK);
+  expect(&v, 9, DIMS(2, 3, 4), LIST(0, 1, 0));
+  EQ(sb_broadcast_to(&column, DIMS(3, 0), &v), SB_OK);
+  EQ(sb_tensor_numel(&v), 0);
   FAILS(SB_ERR_SHAPE, sb_broadcast_to(&column, DIMS(2, 1), &out));
   FAILS(SB_ERR_SHAPE, sb_broadcast_to(&column, DIMS(3), &out));
   FAILS(SB_ERR_SHAPE, sb_broadcast_to(&column, DIMS(3, -1), &out));
   int64_t strides[3] = {7, 7, 7};
   EQ(sb_dim_order_strides(DIMS(2, 3, 4), LIST(0, 2, 1), strides), SB_OK);
-  EQ(strides[0], 12); EQ(strides[1], 1); EQ(strides[2], 3);
+  EQ(strides[0], 12);
+  EQ(strides[1], 1);
+  EQ(strides[2], 3);
   EQ(sb_dim_order_strides(DIMS(2, 0, 4), LIST(0, 1, 2), strides), SB_OK);
-  EQ(strides[0], 4); EQ(strides[1], 4); EQ(strides[2], 1);
+  EQ(strides[0], 4);
+  EQ(strides[1], 4);
+  EQ(strides[2], 1);
   EQ(sb_dim_order_strides(DIMS(2, 3, 4), LIST(0, 2, 2), strides), SB_ERR_SHAPE);
   EQ(sb_dim_order_strides(DIMS(2, 3, 4), LIST(0, 2, -1), strides), SB_ERR_SHAPE);
   EQ(sb_dim_order_strides(DIMS(3, INT64_MAX, 4), LIST(0, 1, 2), strides), SB_ERR_SHAPE);
   EQ(strides[0], 4); /* as the last success left it */
   const sb_tensor turned = make(SB_INT32, DIMS(2, 3, 4), LIST(2, -8, 30), 16);
   EQ(sb_dense_like(&turned, SB_UINT8, &v), SB_OK);
-  CHECK(!v.storage); EQ(v.dtype, SB_UINT8); expect(&v, 0, DIMS(2, 3, 4), LIST(1, 2, 6));
+  CHECK(!v.storage);
+  EQ(v.dtype, SB_UINT8);
+  expect(&v, 0, DIMS(2, 3, 4), LIST(1, 2, 6));
   FAILS(SB_ERR_DTYPE, sb_dense_like(&turned, (sb_dtype)-1, &out));
 }
 
@@ -240,13 +298,15 @@ static void others(void) {
 static int64_t python_range(int64_t extent, const sb_slice_spec *s, int64_t *out) {
   int64_t n = 0, first, last;
   const bool down = s->step < 0;
-  if (!(s->given & SB_SLICE_HAS_START)) first = down ? extent - 1 : 0;
+  if (!(s->given & SB_SLICE_HAS_START))
+    first = down ? extent - 1 : 0;
   else {
     first = s->start;
     if (first < 0 && (first += extent) < 0) first = down ? -1 : 0;
     if (first >= extent) first = down ? extent - 1 : extent;
   }
-  if (!(s->given & SB_SLICE_HAS_STOP)) last = down ? -1 : extent;
+  if (!(s->given & SB_SLICE_HAS_STOP))
+    last = down ? -1 : extent;
   else {
     last = s->stop;
     if (last < 0 && (last += extent) < 0) last = down ? -1 : 0;
@@ -262,40 +322,65 @@ static void random_slices(void) {
     sb_tensor t, v;
     sb_slice_spec specs[8];
     int64_t lists[12][16], counts[12], shape[12], index[SB_MAX_DIMS] = {0};
-    int32_t axis_of[12], count = 0, n = 0, d = 0; /* axis of t behind axis n of the result; -1: new */
+    int32_t axis_of[12], count = 0, n = 0,
+                         d = 0; /* axis of t behind axis n of the result; -1: new */
     int64_t fixed[8] = {0};
     bool bad = false, ellipsis = false;
     const int32_t ndim = (int32_t)random_in(0, 4);
     if (!random_layout(&storage, SB_INT16, ndim, round % 8 ? 1 : 0, 5, 9, &t)) continue;
     const int32_t wanted = (int32_t)random_in(0, ndim);
     for (int32_t named = 0; named < wanted || random_in(0, 2) == 0;) {
-      if (count == 7) { bad = named < wanted; break; }
+      if (count == 7) {
+        bad = named < wanted;
+        break;
+      }
       sb_slice_spec *s = &specs[count++];
       *s = (sb_slice_spec){.kind = random_in(0, 3)};
       if (s->kind <= SB_SLICE_RANGE && named == wanted) s->kind = SB_SLICE_NEW_AXIS;
       if (s->kind == SB_SLICE_ELLIPSIS) {
-        if (ellipsis) { count--; continue; }
+        if (ellipsis) {
+          count--;
+          continue;
+        }
         ellipsis = true;
         for (int32_t rest = ndim - wanted; rest > 0; rest--, d++) {
-          axis_of[n] = d; counts[n] = t.shape[d];
+          axis_of[n] = d;
+          counts[n] = t.shape[d];
           for (int64_t i = 0; i < t.shape[d]; i++) lists[n][i] = i;
           n++;
         }
       } else if (s->kind == SB_SLICE_NEW_AXIS) {
-        axis_of[n] = -1; counts[n++] = 1;
+        axis_of[n] = -1;
+        counts[n++] = 1;
       } else if (s->kind == SB_SLICE_INDEX) {
-        if (t.shape[d] == 0) { s->kind = SB_SLICE_RANGE; s->step = 1; axis_of[n] = d; counts[n++] = 0; }
-        else { s->start = random_in(-t.shape[d], t.shape[d] - 1); fixed[d] = s->start < 0 ? s->start + t.shape[d] : s->start; }
-        d++; named++;
+        if (t.shape[d] == 0) {
+          s->kind = SB_SLICE_RANGE;
+          s->step = 1;
+          axis_of[n] = d;
+          counts[n++] = 0;
+        } else {
+          s->start = random_in(-t.shape[d], t.shape[d] - 1);
+          fixed[d] = s->start < 0 ? s->start + t.shape[d] : s->start;
+        }
+        d++;
+        named++;
       } else {
-        s->given = random_in(0, 3); s->start = random_in(-8, 8); s->stop = random_in(-8, 8);
-        do s->step = random_in(-4, 4); while (!s->step);
-        axis_of[n] = d; counts[n] = python_range(t.shape[d], s, lists[n]); n++; d++; named++;
+        s->given = random_in(0, 3);
+        s->start = random_in(-8, 8);
+        s->stop = random_in(-8, 8);
+        do s->step = random_in(-4, 4);
+        while (!s->step);
+        axis_of[n] = d;
+        counts[n] = python_range(t.shape[d], s, lists[n]);
+        n++;
+        d++;
+        named++;
       }
     }
     if (bad) continue;
     for (; d < ndim; d++) {
-      axis_of[n] = d; counts[n] = t.shape[d];
+      axis_of[n] = d;
+      counts[n] = t.shape[d];
       for (int64_t i = 0; i < t.shape[d]; i++) lists[n][i] = i;
       n++;
     }
@@ -309,7 +394,8 @@ static void random_slices(void) {
     do {
       int64_t from[8];
       memcpy(from, fixed, sizeof from);
-      for (int32_t i = 0; i < n; i++) if (axis_of[i] >= 0) from[axis_of[i]] = lists[i][index[i]];
+      for (int32_t i = 0; i < n; i++)
+        if (axis_of[i] >= 0) from[axis_of[i]] = lists[i][index[i]];
       EQ(place_of(&v, index), place_of(&t, from));
     } while (next_index(&v, index));
   }
@@ -324,7 +410,8 @@ static void random_permutes(void) {
     if (!random_layout(&storage, SB_INT16, ndim, round % 8 ? 1 : 0, 4, 9, &t)) continue;
     for (int32_t d = 0; d < ndim; d++) {
       const int64_t at = random_in(0, d);
-      order[d] = order[at]; order[at] = d;
+      order[d] = order[at];
+      order[at] = d;
     }
     int64_t given[6];
     for (int32_t d = 0; d < ndim; d++) given[d] = order[d] - (random_in(0, 1) ? ndim : 0);
@@ -354,10 +441,12 @@ static void random_reshapes(void) {
       for (int32_t d = 0; d < ndim; d++) shape[d] = random_in(1, 4);
       EQ(sb_tensor_init(&storage, SB_INT8, ndim, shape, NULL, 0, &t), SB_OK);
       if (ndim && random_in(0, 1)) {
-        const sb_slice_spec s[2] = {{.kind = SB_SLICE_ELLIPSIS}, RANGE(0, 0, 0, random_in(0, 1) ? -1 : 2)};
+        const sb_slice_spec s[2] = {{.kind = SB_SLICE_ELLIPSIS},
+                                    RANGE(0, 0, 0, random_in(0, 1) ? -1 : 2)};
         EQ(sb_slice(&t, 2, s, &t), SB_OK);
       }
-      if (ndim > 1 && random_in(0, 1)) EQ(sb_transpose(&t, random_in(0, ndim - 1), random_in(0, ndim - 1), &t), SB_OK);
+      if (ndim > 1 && random_in(0, 1))
+        EQ(sb_transpose(&t, random_in(0, ndim - 1), random_in(0, ndim - 1), &t), SB_OK);
     }
     const int64_t n = places(&t, before, 5000);
     int64_t shape[8], rest = n;
@@ -383,8 +472,13 @@ static void random_reshapes(void) {
     if (cut && random_in(0, 3) == 0) shape[random_in(0, cut - 1)] = -1;
     EQ(sb_reshape(&t, cut, shape, &v, &viewed), SB_OK);
     EQ(viewed, possible);
-    if (viewed) { CHECK(same_layout(&v, &wanted)); views++; }
-    else { CHECK(!v.storage && sb_is_contiguous(&v)); copies++; }
+    if (viewed) {
+      CHECK(same_layout(&v, &wanted));
+      views++;
+    } else {
+      CHECK(!v.storage && sb_is_contiguous(&v));
+      copies++;
+    }
   }
   CHECK(views > 1000 && copies > 1000);
 }
@@ -400,7 +494,9 @@ static void random_unfolds(void) {
     int64_t windows = 0;
     for (int64_t at = 0; at + size <= t.shape[axis]; at += step) windows++;
     EQ(sb_unfold(&t, axis - (round & 1 ? ndim : 0), size, step, &v), SB_OK);
-    EQ(v.ndim, ndim + 1); EQ(v.shape[axis], windows); EQ(v.shape[ndim], size);
+    EQ(v.ndim, ndim + 1);
+    EQ(v.shape[axis], windows);
+    EQ(v.shape[ndim], size);
     if (sb_tensor_numel(&v) == 0) continue;
     do {
       int64_t from[SB_MAX_DIMS];
@@ -419,10 +515,12 @@ int main(void) {
   test("sb_select and sb_narrow move the offset, also over negative and zero strides", selections);
   test("sb_slice follows Python's rules for ranges, indices, new axes and ellipses", slices);
   test("sb_reshape views where it can, infers -1, and says when it would copy", reshapes);
-  test("unfold, view_dtype, as_strided, broadcast_to, dim order and dense_like give these layouts", others);
+  test("unfold, view_dtype, as_strided, broadcast_to, dim order and dense_like give these layouts",
+       others);
   test("sb_slice reaches the same elements as a model of indices, 20,000 times", random_slices);
   test("sb_permute reaches the same elements as a model of indices", random_permutes);
-  test("sb_reshape makes a view exactly where brute force finds one, 30,000 times", random_reshapes);
+  test("sb_reshape makes a view exactly where brute force finds one, 30,000 times",
+       random_reshapes);
   test("sb_unfold reaches the same elements as a model of indices", random_unfolds);
   return done();
 }

@@ -11,8 +11,8 @@ cc=${CC:-gcc}
 flags=(-DSB_TEST -std=gnu11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
   -Wall -Wextra -ffp-contract=off -Isrc)
 unset LD_PRELOAD
-export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:strict_string_checks=1
-export UBSAN_OPTIONS=print_stacktrace=1
+export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:strict_string_checks=1:exitcode=99
+export UBSAN_OPTIONS=print_stacktrace=1:exitcode=99
 
 passed=0
 failed=0
