@@ -90,6 +90,8 @@ static void garbage(void) {
               *s != 'v', handle);
     }
     arguments(signature, strangeness, handle);
+    double *first = frame + SB__FRAME_ARGS; /* gigabytes would be granted, and cost seconds to poison */
+    if (row < ROWS && !strcmp(names[row], "storage_new") && *first > 4096 && *first < 0x1p50) *first = 4096;
     frame[SB__FRAME_STATUS] = -1;
     sb__run(&b, row);
     const double status = frame[SB__FRAME_STATUS];

@@ -1,0 +1,75 @@
+/* What core shares between its files and with the layers above; not shipped. */
+#ifndef SB_CORE_H
+#define SB_CORE_H
+
+#include "platform/platform.h"
+#include "samebytes.h"
+
+/* error.c: records the message for this thread and returns status. */
+SB_PRINTF(2, 3) sb_status sb__fail(sb_status status, const char *format, ...);
+
+/* memory.c: every allocation of the library. A test build can make the n-th one fail. */
+void *sb__alloc(size_t nbytes);               /* nbytes > 0; any type's alignment */
+void *sb__realloc(void *data, size_t nbytes); /* as realloc, also without data */
+void *sb__alloc_aligned(size_t nbytes);       /* nbytes > 0; SB_ALIGNMENT */
+void sb__free(void *data);                    /* what sb__alloc and sb__realloc gave */
+void sb__free_aligned(void *data);            /* what sb__alloc_aligned gave */
+#ifdef SB_TEST
+void sb__fail_allocation(int64_t n); /* the n-th from now fails on this thread, once; 0: none */
+#endif
+
+/* storage.c. Where bytes are and who frees them. Complete here, because bindings put one on the stack
+ * for memory that the caller owns and vouches for during one call. */
+typedef enum sb__storage_kind {
+  SB__STORAGE_BORROWED, /* somebody else's, for one call: V8's or JavaScript's */
+  SB__STORAGE_HEAP,     /* our native heap */
+  SB__STORAGE_FOREIGN,  /* wrapped; freed by its deleter */
+  SB__STORAGE_MAPPED,   /* the following have room here; their issues fill it */
+  SB__STORAGE_SHARED,
+  SB__STORAGE_PINNED,
+  SB__STORAGE_CUDA,
+} sb__storage_kind;
+
+struct sb_storage {
+  atomic_int_fast64_t count; /* references */
+  atomic_int in_flight;      /* operations that still read or write the bytes: busy */
+  sb__storage_kind kind;
+  int32_t device; /* index within its kind */
+  void *data;
+  size_t nbytes;
+  sb_deleter deleter; /* NULL: nothing to free */
+  void *context;      /* deleter's second argument */
+  void *stream;       /* device work to wait for before freeing; NULL on the CPU */
+};
+
+/* A storage for one call; never counted, never freed. */
+void sb__storage_borrow(void *data, size_t nbytes, sb_storage *out);
+
+typedef struct sb__storage_totals {
+  int64_t storages, heap_bytes, foreign_bytes;
+} sb__storage_totals;
+sb__storage_totals sb__storage_totals_now(void); /* alive in this process (this module in WASM) */
+
+/* dtype.c */
+bool sb__dtype_is_valid(int64_t dtype);
+
+/* layout.c */
+sb_status sb__check_shape(int64_t ndim, const int64_t *shape, int64_t *numel);
+sb_status sb__dense_strides(int32_t ndim, const int64_t *shape, int64_t *strides);
+sb_status sb__check_axis(const char *name, int64_t axis, int32_t ndim, int32_t *out);
+
+/* Lowest and highest element that a layout reaches, relative to its offset. False if it overflows.
+ * Without elements both are 0. */
+bool sb__extent(const sb_tensor *t, int64_t *lowest, int64_t *highest);
+
+/* Every element lies inside the storage (which may be NULL: then only the maths is checked). */
+sb_status sb__check_extent(const sb_tensor *t);
+
+/* "[2, 3]" for messages; text is returned. */
+const char *sb__shape_text(int32_t ndim, const int64_t *shape, char text[128]);
+
+#ifndef NDEBUG
+bool sb__tensor_is_valid(const sb_tensor *t);
+#endif
+
+#endif

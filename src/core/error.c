@@ -1,0 +1,28 @@
+/* The message of the last failure, per thread, and the names of the codes. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "core/core.h"
+
+static SB_THREAD_LOCAL char message[512];
+
+static const char *const names[] = {"OK",
+#define X(code, class, meaning) #code,
+                                    SB_ERRORS(X)
+#undef X
+};
+
+sb_status sb__fail(sb_status status, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(message, sizeof message, format, arguments);
+  va_end(arguments);
+  return status;
+}
+
+const char *sb_error_message(void) { return message; }
+
+const char *sb_status_name(sb_status status) {
+  const size_t i = (size_t)status;
+  return i < sizeof names / sizeof names[0] ? names[i] : "?";
+}

@@ -1,0 +1,581 @@
+/* Layout maths, once for every caller: extents, views, shapes. No byte is touched here.
+ *
+ * A view is worked out in a copy of t's layout and written to out at the end, so out may be t and is
+ * untouched on failure. */
+#include <stdio.h>
+
+#include "core/core.h"
+
+/* ---- Measuring ---- */
+
+const char *sb__shape_text(int32_t ndim, const int64_t *shape, char text[128]) {
+  size_t used = 0;
+  text[used++] = '[';
+  for (int32_t d = 0; d < ndim && used < 96; d++) {
+    const int n = snprintf(text + used, 128 - used, d ? ", %lld" : "%lld", (long long)shape[d]);
+    if (n > 0) used += (size_t)n;
+  }
+  snprintf(text + used, 128 - used, ndim > 0 && used >= 96 ? ", ...]" : "]");
+  return text;
+}
+
+sb_status sb__check_shape(int64_t ndim, const int64_t *shape, int64_t *numel) {
+  int64_t product = 1;
+  bool empty = false;
+  if (ndim < 0 || ndim > SB_MAX_DIMS) {
+    return sb__fail(SB_ERR_SHAPE, "%lld dimensions were given; 0 to %d are possible",
+                    (long long)ndim, SB_MAX_DIMS);
+  }
+  for (int64_t d = 0; d < ndim; d++) {
+    if (shape[d] < 0) {
+      return sb__fail(SB_ERR_SHAPE, "shape[%lld] is %lld; extents are 0 or more", (long long)d,
+                      (long long)shape[d]);
+    }
+    if (shape[d] == 0) {
+      empty = true;
+    } else if (sb__mul_overflows(product, shape[d], &product)) {
+      char text[128];
+      return sb__fail(SB_ERR_SHAPE, "shape %s has more elements than 64 bits can count",
+                      sb__shape_text((int32_t)ndim, shape, text));
+    }
+  }
+  /* 16 is the largest item size: bytes have to fit as well, in every dtype. */
+  if (product > INT64_MAX / 16) {
+    char text[128];
+    return sb__fail(SB_ERR_SHAPE, "shape %s has more bytes than 64 bits can count",
+                    sb__shape_text((int32_t)ndim, shape, text));
+  }
+  *numel = empty ? 0 : product;
+  return SB_OK;
+}
+
+sb_status sb__dense_strides(int32_t ndim, const int64_t *shape, int64_t *strides) {
+  int64_t stride = 1;
+  for (int32_t d = ndim - 1; d >= 0; d--) {
+    strides[d] = stride;
+    if (shape[d] > 1 && sb__mul_overflows(stride, shape[d], &stride)) {
+      return sb__fail(SB_ERR_SHAPE, "the strides of the shape overflow");
+    }
+  }
+  return SB_OK;
+}
+
+sb_status sb__check_axis(const char *name, int64_t axis, int32_t ndim, int32_t *out) {
+  if (axis < -(int64_t)ndim || axis >= ndim) {
+    if (ndim == 0)
+      return sb__fail(SB_ERR_BOUNDS, "%s is %lld; the tensor has no axes", name, (long long)axis);
+    return sb__fail(SB_ERR_BOUNDS, "%s is %lld; %d to %d are the axes", name, (long long)axis,
+                    -ndim, ndim - 1);
+  }
+  *out = (int32_t)(axis < 0 ? axis + ndim : axis);
+  return SB_OK;
+}
+
+bool sb__extent(const sb_tensor *t, int64_t *lowest, int64_t *highest) {
+  int64_t low = 0, high = 0;
+  *lowest = *highest = 0;
+  for (int32_t d = 0; d < t->ndim; d++) {
+    if (t->shape[d] == 0) return true;
+  }
+  for (int32_t d = 0; d < t->ndim; d++) {
+    int64_t reach = 0;
+    int64_t *end = t->strides[d] < 0 ? &low : &high;
+    if (sb__mul_overflows(t->shape[d] - 1, t->strides[d], &reach)) return false;
+    if (sb__add_overflows(*end, reach, end)) return false;
+  }
+  *lowest = low;
+  *highest = high;
+  return true;
+}
+
+sb_status sb__check_extent(const sb_tensor *t) {
+  int64_t lowest = 0, highest = 0, low = 0, high = 0, end = 0;
+  char text[128];
+  const int64_t itemsize = sb_dtype_itemsize(t->dtype);
+  const int64_t room = t->storage ? (int64_t)t->storage->nbytes : INT64_MAX; /* bytes */
+  if (!sb__extent(t, &lowest, &highest) || sb__add_overflows(t->offset, lowest, &low) ||
+      sb__add_overflows(t->offset, highest, &high) || sb__add_overflows(high, 1, &end) ||
+      sb__mul_overflows(end, itemsize, &end)) {
+    return sb__fail(SB_ERR_BOUNDS, "shape %s with strides from %lld reaches beyond 64 bits",
+                    sb__shape_text(t->ndim, t->shape, text), (long long)t->offset);
+  }
+  if (low >= 0 && end <= room) return SB_OK;
+  if (low >= 0 && sb_tensor_numel(t) == 0 && end - itemsize <= room) return SB_OK;
+  return sb__fail(SB_ERR_BOUNDS,
+                  "shape %s at offset %lld needs elements %lld to %lld; the source has %lld of %s",
+                  sb__shape_text(t->ndim, t->shape, text), (long long)t->offset, (long long)low,
+                  (long long)high, (long long)(room / itemsize), sb_dtype_name(t->dtype));
+}
+
+#ifndef NDEBUG
+bool sb__tensor_is_valid(const sb_tensor *t) {
+  int64_t numel = 0;
+  return t->abi == SB_ABI && sb__dtype_is_valid((int64_t)t->dtype) && t->ndim >= 0 &&
+         t->ndim <= SB_MAX_DIMS && !sb__check_shape(t->ndim, t->shape, &numel) &&
+         !sb__check_extent(t);
+}
+#endif
+
+/* ---- Views ---- */
+
+/* What a view that shows only part of t may grow to: itself. */
+static void finish(sb_tensor *view, sb_tensor *out) {
+  view->capacity = view->ndim ? sb_tensor_numel(view) : 1;
+  sb_tensor_copy_layout(view, out);
+}
+
+static void normalise(sb_tensor *t) {
+  int64_t dense = 1;
+  for (int32_t d = t->ndim - 1; d >= 0; d--) {
+    if (t->shape[d] == 1) t->strides[d] = dense;
+    if (t->shape[d] > 1) dense *= t->shape[d];
+  }
+}
+
+sb_status sb_permute(const sb_tensor *t, int32_t ndim, const int64_t *order, sb_tensor *out) {
+  sb_tensor view;
+  int8_t taken[SB_MAX_DIMS] = {0};
+  sb_tensor_copy_layout(t, &view);
+  if (ndim != t->ndim) {
+    return sb__fail(SB_ERR_SHAPE, "order has %d axes; the tensor has %d", ndim, t->ndim);
+  }
+  for (int32_t d = 0; d < ndim; d++) {
+    char name[32];
+    int32_t axis = 0;
+    snprintf(name, sizeof name, "order[%d]", d);
+    const sb_status status = sb__check_axis(name, order[d], ndim, &axis);
+    if (status) return status;
+    if (taken[axis]) return sb__fail(SB_ERR_BOUNDS, "%s repeats axis %d", name, axis);
+    taken[axis] = 1;
+    view.shape[d] = t->shape[axis];
+    view.strides[d] = t->strides[axis];
+  }
+  normalise(&view);
+  finish(&view, out);
+  return SB_OK;
+}
+
+sb_status sb_transpose(const sb_tensor *t, int64_t a, int64_t b, sb_tensor *out) {
+  sb_tensor view;
+  int32_t x = 0, y = 0;
+  sb_status status = sb__check_axis("a", a, t->ndim, &x);
+  if (!status) status = sb__check_axis("b", b, t->ndim, &y);
+  if (status) return status;
+  sb_tensor_copy_layout(t, &view);
+  view.shape[x] = t->shape[y];
+  view.strides[x] = t->strides[y];
+  view.shape[y] = t->shape[x];
+  view.strides[y] = t->strides[x];
+  normalise(&view);
+  finish(&view, out);
+  return SB_OK;
+}
+
+static void remove_axis(sb_tensor *t, int32_t axis) {
+  t->ndim--;
+  for (int32_t d = axis; d < t->ndim; d++) {
+    t->shape[d] = t->shape[d + 1];
+    t->strides[d] = t->strides[d + 1];
+  }
+}
+
+/* Elements from the offset to index along an axis. Views of nothing keep their offset, so that it
+ * cannot leave the storage. */
+static void advance(sb_tensor *t, int32_t axis, int64_t index) {
+  if (sb_tensor_numel(t) > 0) t->offset += index * t->strides[axis];
+}
+
+sb_status sb_select(const sb_tensor *t, int64_t axis, int64_t index, sb_tensor *out) {
+  sb_tensor view;
+  int32_t d = 0;
+  const sb_status status = sb__check_axis("axis", axis, t->ndim, &d);
+  if (status) return status;
+  const int64_t extent = t->shape[d];
+  if (index < -extent || index >= extent) {
+    return sb__fail(SB_ERR_BOUNDS, "index %lld is outside axis %d of %lld elements",
+                    (long long)index, d, (long long)extent);
+  }
+  sb_tensor_copy_layout(t, &view);
+  advance(&view, d, index < 0 ? index + extent : index);
+  remove_axis(&view, d);
+  normalise(&view);
+  finish(&view, out);
+  return SB_OK;
+}
+
+sb_status sb_narrow(const sb_tensor *t, int64_t axis, int64_t start, int64_t length,
+                    sb_tensor *out) {
+  sb_tensor view;
+  int32_t d = 0;
+  const sb_status status = sb__check_axis("axis", axis, t->ndim, &d);
+  if (status) return status;
+  const int64_t extent = t->shape[d];
+  if (start < -extent || start > extent) {
+    return sb__fail(SB_ERR_BOUNDS, "start %lld is outside axis %d of %lld elements",
+                    (long long)start, d, (long long)extent);
+  }
+  const int64_t first = start < 0 ? start + extent : start;
+  if (length < 0 || length > extent - first) {
+    return sb__fail(SB_ERR_BOUNDS, "length %lld from %lld leaves axis %d of %lld elements",
+                    (long long)length, (long long)first, d, (long long)extent);
+  }
+  sb_tensor_copy_layout(t, &view);
+  if (length > 0) advance(&view, d, first);
+  view.shape[d] = length;
+  normalise(&view);
+  finish(&view, out);
+  return SB_OK;
+}
+
+/* Python's rule: what lies outside is clamped, a missing end is the axis' end in walking order. */
+static void clamp_range(const sb_slice_spec *spec, int64_t extent, int64_t *start, int64_t *count) {
+  const int64_t low = spec->step < 0 ? -1 : 0, high = spec->step < 0 ? extent - 1 : extent;
+  int64_t first = spec->step < 0 ? high : low, last = spec->step < 0 ? low : high;
+  if (spec->given & SB_SLICE_HAS_START) {
+    first = spec->start < 0 ? spec->start + extent : spec->start;
+    first = first < low ? low : first > high ? high : first;
+  }
+  if (spec->given & SB_SLICE_HAS_STOP) {
+    last = spec->stop < 0 ? spec->stop + extent : spec->stop;
+    last = last < low ? low : last > high ? high : last;
+  }
+  *start = first;
+  *count = 0;
+  if (spec->step > 0 && last > first) *count = (last - first - 1) / spec->step + 1;
+  if (spec->step < 0 && last < first) *count = (first - last - 1) / -spec->step + 1;
+}
+
+static sb_status slice_range(sb_tensor *view, int32_t from, const sb_tensor *t, int32_t d,
+                             const sb_slice_spec *spec) {
+  int64_t start = 0, count = 0, stride = 0;
+  if (spec->step == 0 || spec->step == INT64_MIN) {
+    return sb__fail(SB_ERR_ARGUMENT, "the step of axis %d is %lld; it cannot be", d,
+                    (long long)spec->step);
+  }
+  clamp_range(spec, t->shape[d], &start, &count);
+  if (count > 1 && sb__mul_overflows(t->strides[d], spec->step, &stride)) {
+    return sb__fail(SB_ERR_BOUNDS, "the step %lld of axis %d overflows", (long long)spec->step, d);
+  }
+  view->shape[from] = count;
+  view->strides[from] = count > 1 ? stride : t->strides[d];
+  if (count > 0 && sb_tensor_numel(t) > 0) view->offset += start * t->strides[d];
+  return SB_OK;
+}
+
+static sb_status check_specs(const sb_tensor *t, int32_t count, const sb_slice_spec *specs) {
+  int32_t axes = 0, ellipses = 0, added = 0, dropped = 0;
+  for (int32_t i = 0; i < count; i++) {
+    if (specs[i].kind < SB_SLICE_INDEX || specs[i].kind > SB_SLICE_ELLIPSIS) {
+      return sb__fail(SB_ERR_ARGUMENT, "slice %d is of an unknown kind", i);
+    }
+    ellipses += specs[i].kind == SB_SLICE_ELLIPSIS;
+    added += specs[i].kind == SB_SLICE_NEW_AXIS;
+    dropped += specs[i].kind == SB_SLICE_INDEX;
+    axes += specs[i].kind == SB_SLICE_INDEX || specs[i].kind == SB_SLICE_RANGE;
+  }
+  if (ellipses > 1)
+    return sb__fail(SB_ERR_SHAPE, "'...' stands %d times; once is possible", ellipses);
+  if (axes > t->ndim) {
+    return sb__fail(SB_ERR_SHAPE, "%d axes are sliced; the tensor has %d", axes, t->ndim);
+  }
+  if (t->ndim + added - dropped > SB_MAX_DIMS) {
+    return sb__fail(SB_ERR_SHAPE, "the slice has more than %d axes", SB_MAX_DIMS);
+  }
+  return SB_OK;
+}
+
+sb_status sb_slice(const sb_tensor *t, int32_t count, const sb_slice_spec *specs, sb_tensor *out) {
+  sb_tensor view;
+  int32_t d = 0, named = 0; /* axis of t; axes that specs name */
+  sb_status status = check_specs(t, count, specs);
+  if (status) return status;
+  for (int32_t i = 0; i < count; i++) named += specs[i].kind <= SB_SLICE_RANGE;
+  sb_tensor_copy_layout(t, &view);
+  view.ndim = 0;
+  for (int32_t i = 0; i <= count; i++) {
+    /* The end of the list stands for the axes that nobody named, as an ellipsis does. */
+    const int64_t kind = i < count ? specs[i].kind : SB_SLICE_ELLIPSIS;
+    if (kind == SB_SLICE_ELLIPSIS) {
+      int32_t rest = i < count ? t->ndim - named : t->ndim - d;
+      for (; rest > 0; rest--, d++, view.ndim++) {
+        view.shape[view.ndim] = t->shape[d];
+        view.strides[view.ndim] = t->strides[d];
+      }
+    } else if (kind == SB_SLICE_NEW_AXIS) {
+      view.shape[view.ndim] = 1;
+      view.strides[view.ndim++] = 1;
+    } else if (kind == SB_SLICE_RANGE) {
+      status = slice_range(&view, view.ndim, t, d, &specs[i]);
+      if (status) return status;
+      view.ndim++;
+      d++;
+    } else {
+      const int64_t extent = t->shape[d], index = specs[i].start;
+      if (index < -extent || index >= extent) {
+        return sb__fail(SB_ERR_BOUNDS, "index %lld is outside axis %d of %lld elements",
+                        (long long)index, d, (long long)extent);
+      }
+      if (sb_tensor_numel(t) > 0) {
+        view.offset += (index < 0 ? index + extent : index) * t->strides[d];
+      }
+      d++;
+    }
+  }
+  normalise(&view);
+  if (sb_tensor_numel(&view) == 0) view.offset = t->offset;
+  finish(&view, out);
+  return SB_OK;
+}
+
+static sb_status infer_shape(const sb_tensor *t, int32_t ndim, const int64_t *shape,
+                             int64_t *result) {
+  const int64_t numel = sb_tensor_numel(t);
+  int32_t inferred = -1;
+  int64_t known = 1;
+  char text[128], other[128];
+  for (int32_t d = 0; d < ndim; d++) {
+    result[d] = shape[d];
+    if (shape[d] != -1) continue;
+    if (inferred >= 0)
+      return sb__fail(SB_ERR_SHAPE, "shape[%d] and shape[%d] are both -1", inferred, d);
+    inferred = d;
+    result[d] = 1;
+  }
+  const sb_status status = sb__check_shape(ndim, result, &known);
+  if (status) return status;
+  if (inferred >= 0) {
+    if (known == 0) {
+      return sb__fail(SB_ERR_SHAPE, "shape[%d] is -1 but cannot be inferred beside an extent of 0",
+                      inferred);
+    }
+    result[inferred] = numel / known;
+    known *= result[inferred];
+  }
+  if (known != numel) {
+    return sb__fail(SB_ERR_SHAPE, "shape %s does not have the %lld elements of %s",
+                    sb__shape_text(ndim, shape, text), (long long)numel,
+                    sb__shape_text(t->ndim, t->shape, other));
+  }
+  return SB_OK;
+}
+
+/* Walks both shapes from the end: a run of old axes that is dense within itself can be cut anew. */
+static bool keep_order(const sb_tensor *t, sb_tensor *view) {
+  int32_t to = view->ndim - 1;
+  int64_t run = 1, cut = 1; /* elements of the old run so far, and of what was cut from it */
+  int64_t base = 1;         /* stride of the run's last axis */
+  bool open = false;
+  for (int32_t d = t->ndim - 1; d >= 0; d--) {
+    if (t->shape[d] == 1) continue;
+    if (!open) base = t->strides[d];
+    open = true;
+    run *= t->shape[d];
+    int32_t next = d - 1;
+    while (next >= 0 && t->shape[next] == 1) next--;
+    if (next >= 0) {
+      int64_t dense = 0;
+      if (!sb__mul_overflows(t->shape[d], t->strides[d], &dense) && t->strides[next] == dense)
+        continue;
+    }
+    while (to >= 0 && (cut < run || view->shape[to] == 1)) {
+      view->strides[to] = cut * base;
+      cut *= view->shape[to--];
+    }
+    if (cut != run) return false;
+    run = cut = 1;
+    open = false;
+  }
+  for (; to >= 0; to--) view->strides[to] = 1; /* only axes of 1 are left */
+  normalise(view);
+  return true;
+}
+
+sb_status sb_reshape(const sb_tensor *t, int32_t ndim, const int64_t *shape, sb_tensor *out,
+                     bool *viewed) {
+  sb_tensor view;
+  sb_tensor_copy_layout(t, &view);
+  view.ndim = ndim;
+  if (ndim < 0 || ndim > SB_MAX_DIMS) {
+    return sb__fail(SB_ERR_SHAPE, "%d dimensions were given; 0 to %d are possible", ndim,
+                    SB_MAX_DIMS);
+  }
+  sb_status status = infer_shape(t, ndim, shape, view.shape);
+  if (status) return status;
+  const bool kept = sb_tensor_numel(t) > 0 && keep_order(t, &view);
+  if (!kept) {
+    status = sb__dense_strides(ndim, view.shape, view.strides);
+    if (status) return status;
+  }
+  if (!kept && sb_tensor_numel(t) > 0) {
+    if (!viewed) {
+      return sb__fail(SB_ERR_SHAPE,
+                      "no view of these strides has that shape in the same order; reshape copies");
+    }
+    *viewed = false;
+    view.storage = NULL;
+    view.offset = 0;
+    view.flags = 0;
+    finish(&view, out);
+    return SB_OK;
+  }
+  if (viewed) *viewed = true;
+  const int64_t capacity = t->capacity; /* the same elements: the same room to grow */
+  finish(&view, out);
+  if (ndim) out->capacity = capacity;
+  return SB_OK;
+}
+
+sb_status sb_unfold(const sb_tensor *t, int64_t axis, int64_t size, int64_t step, sb_tensor *out) {
+  sb_tensor view;
+  int32_t d = 0;
+  int64_t stride = 0;
+  const sb_status status = sb__check_axis("axis", axis, t->ndim, &d);
+  if (status) return status;
+  const int64_t extent = t->shape[d];
+  if (size < 0 || size > extent) {
+    return sb__fail(SB_ERR_BOUNDS, "size is %lld; axis %d has %lld elements", (long long)size, d,
+                    (long long)extent);
+  }
+  if (step < 1) return sb__fail(SB_ERR_BOUNDS, "step is %lld; it is 1 or more", (long long)step);
+  if (t->ndim == SB_MAX_DIMS) {
+    return sb__fail(SB_ERR_SHAPE, "the result would have more than %d axes", SB_MAX_DIMS);
+  }
+  const int64_t windows = (extent - size) / step + 1;
+  if (windows > 1 && sb__mul_overflows(t->strides[d], step, &stride)) {
+    return sb__fail(SB_ERR_BOUNDS, "the step %lld overflows", (long long)step);
+  }
+  sb_tensor_copy_layout(t, &view);
+  view.shape[d] = windows;
+  view.strides[d] = windows > 1 ? stride : t->strides[d];
+  view.shape[view.ndim] = size;
+  view.strides[view.ndim++] = t->strides[d];
+  int64_t numel = 0;
+  if (sb__check_shape(view.ndim, view.shape, &numel)) {
+    return sb__fail(SB_ERR_SHAPE, "the windows have more elements than 64 bits can count");
+  }
+  normalise(&view);
+  finish(&view, out);
+  return SB_OK;
+}
+
+sb_status sb_view_dtype(const sb_tensor *t, sb_dtype dtype, sb_tensor *out) {
+  sb_tensor view;
+  int64_t bytes = 0;
+  if (!sb__dtype_is_valid((int64_t)dtype))
+    return sb__fail(SB_ERR_DTYPE, "%d is no dtype", (int)dtype);
+  const int64_t from = sb_dtype_itemsize(t->dtype), to = sb_dtype_itemsize(dtype);
+  const int32_t last = t->ndim - 1;
+  sb_tensor_copy_layout(t, &view);
+  view.dtype = dtype;
+  if (from != to) {
+    if (last < 0)
+      return sb__fail(SB_ERR_SHAPE, "a tensor without axes keeps its item size of %lld",
+                      (long long)from);
+    if (t->shape[last] != 1 && t->strides[last] != 1) {
+      return sb__fail(SB_ERR_SHAPE, "the last axis has stride %lld; it must be 1 to read %s as %s",
+                      (long long)t->strides[last], sb_dtype_name(t->dtype), sb_dtype_name(dtype));
+    }
+    bytes = t->shape[last] * from;
+    if (t->offset * from % sb_dtype_alignment(dtype)) {
+      return sb__fail(SB_ERR_ALIGNMENT, "byte %lld is not a multiple of %lld, which %s needs",
+                      (long long)(t->offset * from), (long long)sb_dtype_alignment(dtype),
+                      sb_dtype_name(dtype));
+    }
+    bool divides = bytes % to == 0 && t->offset * from % to == 0;
+    view.shape[last] = bytes / to;
+    view.offset = t->offset * from / to;
+    for (int32_t d = 0; d < last; d++) {
+      if (t->shape[d] > 1 && t->strides[d] * from % to != 0) divides = false;
+      view.strides[d] = t->strides[d] * from / to;
+    }
+    view.strides[last] = 1;
+    if (!divides) {
+      return sb__fail(
+          SB_ERR_SHAPE, "rows of %lld bytes from byte %lld do not divide into %s of %lld bytes",
+          (long long)bytes, (long long)(t->offset * from), sb_dtype_name(dtype), (long long)to);
+    }
+  }
+  normalise(&view);
+  return sb_as_strided(&view, view.ndim, view.shape, view.strides, view.offset, out);
+}
+
+sb_status sb_as_strided(const sb_tensor *t, int32_t ndim, const int64_t *shape,
+                        const int64_t *strides, int64_t offset, sb_tensor *out) {
+  sb_tensor view;
+  const sb_status status =
+      sb_tensor_init(t->storage, t->dtype, ndim, shape, strides, offset, &view);
+  if (status) return status;
+  view.dynamism = t->dynamism;
+  view.flags = t->flags;
+  finish(&view, out);
+  return SB_OK;
+}
+
+sb_status sb_broadcast_to(const sb_tensor *t, int32_t ndim, const int64_t *shape, sb_tensor *out) {
+  sb_tensor view;
+  int64_t numel = 0;
+  char from[128], to[128];
+  const sb_status status = sb__check_shape(ndim, shape, &numel);
+  if (status) return status;
+  const int32_t added = ndim - t->ndim;
+  bool fits = added >= 0;
+  sb_tensor_copy_layout(t, &view);
+  view.ndim = ndim;
+  for (int32_t d = 0; fits && d < ndim; d++) {
+    const int64_t extent = d < added ? 1 : t->shape[d - added];
+    fits = extent == shape[d] || extent == 1;
+    view.shape[d] = shape[d];
+    view.strides[d] = d < added || extent != shape[d] ? 0 : t->strides[d - added];
+  }
+  if (!fits) {
+    return sb__fail(SB_ERR_SHAPE, "shape %s does not broadcast to %s",
+                    sb__shape_text(t->ndim, t->shape, from), sb__shape_text(ndim, shape, to));
+  }
+  normalise(&view);
+  finish(&view, out);
+  return SB_OK;
+}
+
+sb_status sb_dim_order_strides(int32_t ndim, const int64_t *shape, const int64_t *order,
+                               int64_t *strides) {
+  int64_t stride = 1, made[SB_MAX_DIMS] = {0};
+  int8_t taken[SB_MAX_DIMS] = {0};
+  if (ndim < 0 || ndim > SB_MAX_DIMS) return sb__fail(SB_ERR_SHAPE, "%d dimensions", ndim);
+  for (int32_t i = ndim - 1; i >= 0; i--) {
+    if (order[i] < 0 || order[i] >= ndim || taken[order[i]]) {
+      return sb__fail(SB_ERR_SHAPE, "dimOrder[%d] is %lld; each of 0 to %d stands once", i,
+                      (long long)order[i], ndim - 1);
+    }
+    taken[order[i]] = 1;
+    made[order[i]] = stride;
+    if (shape[order[i]] > 1 && sb__mul_overflows(stride, shape[order[i]], &stride)) {
+      return sb__fail(SB_ERR_SHAPE, "the strides of the shape overflow");
+    }
+  }
+  for (int32_t d = 0; d < ndim; d++) strides[d] = made[d];
+  return SB_OK;
+}
+
+sb_status sb_dense_like(const sb_tensor *t, sb_dtype dtype, sb_tensor *out) {
+  sb_tensor made;
+  int64_t order[SB_MAX_DIMS];
+  /* Axes by falling stride; equal ones, and those without a say, stay as they are. */
+  for (int32_t d = 0; d < t->ndim; d++) {
+    int32_t i = d;
+    const int64_t stride = t->strides[d] < 0 ? -t->strides[d] : t->strides[d];
+    for (; i > 0 && t->shape[d] != 1; i--) {
+      const int64_t other =
+          t->strides[order[i - 1]] < 0 ? -t->strides[order[i - 1]] : t->strides[order[i - 1]];
+      if (t->shape[order[i - 1]] == 1 || other >= stride) break;
+      order[i] = order[i - 1];
+    }
+    order[i] = d;
+  }
+  sb_status status = sb_tensor_init(NULL, dtype, t->ndim, t->shape, NULL, 0, &made);
+  if (!status) status = sb_dim_order_strides(t->ndim, t->shape, order, made.strides);
+  if (status) return status;
+  normalise(&made);
+  made.dynamism = t->dynamism;
+  finish(&made, out);
+  return SB_OK;
+}

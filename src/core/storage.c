@@ -1,0 +1,85 @@
+/* Bytes and who frees them. The count is atomic; whoever drops the last reference frees, on its own
+ * thread. Totals are kept for memory(). */
+#include "core/core.h"
+
+static atomic_int_fast64_t storages, heap_bytes, foreign_bytes;
+
+static atomic_int_fast64_t *bytes_of(sb__storage_kind kind) {
+  return kind == SB__STORAGE_HEAP ? &heap_bytes : &foreign_bytes;
+}
+
+static sb_status new_storage(sb__storage_kind kind, void *data, size_t nbytes, sb_deleter deleter,
+                             void *context, sb_storage **out) {
+  sb_storage *storage = sb__alloc(sizeof *storage);
+  if (!storage) return sb__fail(SB_ERR_MEMORY, "no memory for a storage record");
+  sb__storage_borrow(data, nbytes, storage);
+  storage->kind = kind;
+  storage->deleter = deleter;
+  storage->context = context;
+  atomic_fetch_add(&storages, 1);
+  atomic_fetch_add(bytes_of(kind), (int_fast64_t)nbytes);
+  *out = storage;
+  return SB_OK;
+}
+
+static void free_heap(void *data, void *context) {
+  (void)context;
+  sb__free_aligned(data);
+}
+
+sb_status sb_storage_new(size_t nbytes, sb_storage **out) {
+  void *data = NULL;
+  if (nbytes) {
+    data = sb__alloc_aligned(nbytes);
+    if (!data) return sb__fail(SB_ERR_MEMORY, "%zu bytes could not be allocated", nbytes);
+  }
+  const sb_status status = new_storage(SB__STORAGE_HEAP, data, nbytes, free_heap, NULL, out);
+  if (status) sb__free_aligned(data);
+  return status;
+}
+
+sb_status sb_storage_wrap(void *data, size_t nbytes, sb_deleter deleter, void *context,
+                          sb_storage **out) {
+  if (!data && nbytes) {
+    return sb__fail(SB_ERR_ARGUMENT, "address 0 was given with %zu bytes; it can have none",
+                    nbytes);
+  }
+  return new_storage(SB__STORAGE_FOREIGN, data, nbytes, deleter, context, out);
+}
+
+void sb__storage_borrow(void *data, size_t nbytes, sb_storage *out) {
+  atomic_init(&out->count, 1);
+  atomic_init(&out->in_flight, 0);
+  out->kind = SB__STORAGE_BORROWED;
+  out->device = 0;
+  out->data = data;
+  out->nbytes = nbytes;
+  out->deleter = NULL;
+  out->context = NULL;
+  out->stream = NULL;
+}
+
+sb_storage *sb_storage_ref(sb_storage *storage) {
+  if (storage) atomic_fetch_add_explicit(&storage->count, 1, memory_order_relaxed);
+  return storage;
+}
+
+void sb_storage_unref(sb_storage **storage) {
+  sb_storage *s = *storage;
+  *storage = NULL;
+  if (!s || s->kind == SB__STORAGE_BORROWED) return;
+  if (atomic_fetch_sub_explicit(&s->count, 1, memory_order_acq_rel) != 1) return;
+  if (s->deleter) s->deleter(s->data, s->context);
+  atomic_fetch_sub(&storages, 1);
+  atomic_fetch_sub(bytes_of(s->kind), (int_fast64_t)s->nbytes);
+  sb__free(s);
+}
+
+void *sb_storage_data(const sb_storage *storage) { return storage->data; }
+
+size_t sb_storage_nbytes(const sb_storage *storage) { return storage->nbytes; }
+
+sb__storage_totals sb__storage_totals_now(void) {
+  return (sb__storage_totals){atomic_load(&storages), atomic_load(&heap_bytes),
+                              atomic_load(&foreign_bytes)};
+}

@@ -1,0 +1,91 @@
+/* Tensors as values: making, holding, measuring. */
+#include <string.h>
+
+#include "core/core.h"
+
+void sb_tensor_copy_layout(const sb_tensor *t, sb_tensor *out) {
+  if (t == out) return;
+  memcpy(out, t, offsetof(sb_tensor, shape));
+  if (t->ndim > 0) {
+    const size_t nbytes = (size_t)t->ndim * sizeof(int64_t);
+    memcpy(out->shape, t->shape, nbytes);
+    memcpy(out->strides, t->strides, nbytes);
+  }
+}
+
+static sb_status check_alignment(const sb_tensor *t) {
+  const int64_t alignment = sb_dtype_alignment(t->dtype);
+  const uintptr_t address = t->storage ? (uintptr_t)t->storage->data : 0;
+  if ((address & (uintptr_t)(alignment - 1)) == 0) return SB_OK; /* a power of two */
+  return sb__fail(SB_ERR_ALIGNMENT,
+                  "address 0x%llx is not a multiple of %lld, which %s needs; fromBytes copies",
+                  (unsigned long long)address, (long long)alignment, sb_dtype_name(t->dtype));
+}
+
+sb_status sb_tensor_init(sb_storage *storage, sb_dtype dtype, int32_t ndim, const int64_t *shape,
+                         const int64_t *strides, int64_t offset, sb_tensor *out) {
+  sb_tensor made;
+  int64_t numel = 0;
+  if (!sb__dtype_is_valid((int64_t)dtype)) {
+    return sb__fail(SB_ERR_DTYPE, "%d is no dtype", (int)dtype);
+  }
+  sb_status status = sb__check_shape(ndim, shape, &numel);
+  if (status) return status;
+  made.abi = SB_ABI;
+  made.struct_size = sizeof made;
+  made.storage = storage;
+  made.dtype = dtype;
+  made.ndim = ndim;
+  made.dynamism = SB_BOUNDED;
+  made.flags = 0;
+  made.offset = offset;
+  made.capacity = ndim ? numel : 1;
+  status = sb__dense_strides(ndim, shape, made.strides);
+  if (status) return status;
+  for (int32_t d = 0; d < ndim; d++) {
+    made.shape[d] = shape[d];
+    if (strides && shape[d] != 1 && numel) made.strides[d] = strides[d];
+  }
+  status = sb__check_extent(&made);
+  if (!status) status = check_alignment(&made);
+  if (!status) sb_tensor_copy_layout(&made, out);
+  return status;
+}
+
+sb_status sb_tensor_empty(sb_dtype dtype, int32_t ndim, const int64_t *shape, sb_tensor *out) {
+  sb_tensor made;
+  sb_status status = sb_tensor_init(NULL, dtype, ndim, shape, NULL, 0, &made);
+  if (status) return status;
+  status = sb_storage_new((size_t)sb_tensor_nbytes(&made), &made.storage);
+  if (!status) sb_tensor_copy_layout(&made, out);
+  return status;
+}
+
+void sb_tensor_retain(sb_tensor *t) { sb_storage_ref(t->storage); }
+
+void sb_tensor_release(sb_tensor *t) { sb_storage_unref(&t->storage); }
+
+int64_t sb_tensor_numel(const sb_tensor *t) {
+  int64_t numel = 1;
+  for (int32_t d = 0; d < t->ndim; d++) numel *= t->shape[d];
+  return numel;
+}
+
+int64_t sb_tensor_nbytes(const sb_tensor *t) {
+  return sb_tensor_numel(t) * sb_dtype_itemsize(t->dtype);
+}
+
+void *sb_tensor_data(const sb_tensor *t) {
+  if (!t->storage || !t->storage->data || sb_tensor_numel(t) == 0) return NULL;
+  return (char *)t->storage->data + t->offset * sb_dtype_itemsize(t->dtype);
+}
+
+bool sb_is_contiguous(const sb_tensor *t) {
+  int64_t expected = 1;
+  if (sb_tensor_numel(t) == 0) return true;
+  for (int32_t d = t->ndim - 1; d >= 0; d--) {
+    if (t->shape[d] != 1 && t->strides[d] != expected) return false;
+    expected *= t->shape[d];
+  }
+  return true;
+}
