@@ -215,22 +215,33 @@ function putList (at, list) {
  */
 function takeLayout (storage, flags) {
   const { f64 } = frame
-  const dtype = f64[OUT + DTYPE]
-  const n = f64[OUT + NDIM]
+  const dtype = f64[OUT + DTYPE] | 0
+  const n = f64[OUT + NDIM] | 0
   let shape
   let strides
   if (n === 2) {
-    shape = [f64[OUT + SHAPE], f64[OUT + SHAPE + 1]]
-    strides = [f64[OUT + STRIDES], f64[OUT + STRIDES + 1]]
+    shape = [compact(f64[OUT + SHAPE]), compact(f64[OUT + SHAPE + 1])]
+    strides = [compact(f64[OUT + STRIDES]), compact(f64[OUT + STRIDES + 1])]
   } else {
     shape = []
     strides = []
     for (let d = 0; d < n; d++) {
-      shape.push(f64[OUT + SHAPE + d])
-      strides.push(f64[OUT + STRIDES + d])
+      shape.push(compact(f64[OUT + SHAPE + d]))
+      strides.push(compact(f64[OUT + STRIDES + d]))
     }
   }
-  return new Layout(storage, dtype, shape, strides, f64[OUT + OFFSET], f64[OUT + NBYTES] / itemsizes[dtype], flags)
+  return new Layout(storage, dtype, shape, strides, compact(f64[OUT + OFFSET]), compact(f64[OUT + NBYTES] / itemsizes[dtype]), flags)
+}
+
+/**
+ * The same number; as a small integer where it is one, so that V8 needs no box for it.
+ *
+ * @param {number} x
+ * @returns {number}
+ */
+function compact (x) {
+  const i = x | 0
+  return i === x ? i : x
 }
 
 const KINDS = { BOOL: 0, INT: 1, UINT: 2, REAL: 3, COMPLEX: 4 }

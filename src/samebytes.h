@@ -395,7 +395,7 @@ SB_CHECKED SB_API sb_status sb_copy(const sb_tensor *dst, const sb_tensor *src, 
 /* Copies src * scale + bias into dst.
  *
  *   scale   float64: no axis (one factor) or one axis with one factor per index of dst's axis
- *   bias    likewise
+ *   bias    likewise; neither may overlap dst
  *   axis    of dst; negative counts from the end; not read where both are single values
  *
  * Bits    computed in float64 if either side is float64 or a 64-bit integer, else in float32;

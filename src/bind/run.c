@@ -45,27 +45,29 @@ static sb_status find_storage(sb__binding *b, const double *at, int32_t index, s
 
 static sb_status read_tensor(sb__binding *b, int32_t index, bool touched) {
   const double *at = b->frame + SB__FRAME_OPERANDS + index * SB__OPERAND_SIZE_OF_OPERAND;
-  int64_t dtype = 0, ndim = 0, offset = 0, flags = 0, shape[SB_MAX_DIMS], strides[SB_MAX_DIMS];
+  int64_t dtype = 0, ndim = 0, flags = 0;
   sb_storage *storage = NULL;
   sb_tensor *t = &b->operands[index];
   sb_status status = find_storage(b, at, index, &storage);
   if (!status) status = read_number(at[SB__OPERAND_DTYPE], &dtype);
   if (!status) status = read_number(at[SB__OPERAND_NDIM], &ndim);
-  if (!status) status = read_number(at[SB__OPERAND_OFFSET], &offset);
+  if (!status) status = read_number(at[SB__OPERAND_OFFSET], &t->offset);
   if (!status) status = read_number(at[SB__OPERAND_FLAGS], &flags);
   if (!status && (ndim < 0 || ndim > SB_MAX_DIMS || !sb__dtype_is_valid(dtype))) {
     status = sb__fail(SB_ERR_ARGUMENT, "operand %d has %lld dimensions of dtype %lld", index,
                       (long long)ndim, (long long)dtype);
   }
   for (int64_t d = 0; !status && d < ndim; d++) {
-    status = read_number(at[SB__OPERAND_SHAPE + d], &shape[d]);
-    if (!status) status = read_number(at[SB__OPERAND_STRIDES + d], &strides[d]);
-  }
-  if (!status) {
-    status = sb_tensor_init(storage, (sb_dtype)dtype, (int32_t)ndim, shape, strides, offset, t);
+    status = read_number(at[SB__OPERAND_SHAPE + d], &t->shape[d]);
+    if (!status) status = read_number(at[SB__OPERAND_STRIDES + d], &t->strides[d]);
   }
   if (status) return status;
+  t->storage = storage;
+  t->dtype = (sb_dtype)dtype;
+  t->ndim = (int32_t)ndim;
   t->flags = (uint32_t)flags & SB_READ_ONLY;
+  status = sb__tensor_finish(t);
+  if (status) return status;
   if (touched && !storage->data && sb_tensor_numel(t)) {
     return sb__fail(SB_ERR_ARGUMENT, "operand %d has elements but no address", index);
   }

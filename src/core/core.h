@@ -53,6 +53,10 @@ sb__storage_totals sb__storage_totals_now(void); /* alive in this process (this 
 /* dtype.c */
 bool sb__dtype_is_valid(int64_t dtype);
 
+/* tensor.c: checks what a caller filled in (storage, dtype, ndim, flags, offset, shape, strides; the dtype
+ * is valid) and completes the rest in place. */
+sb_status sb__tensor_finish(sb_tensor *t);
+
 /* layout.c */
 sb_status sb__check_shape(int64_t ndim, const int64_t *shape, int64_t *numel);
 sb_status sb__dense_strides(int32_t ndim, const int64_t *shape, int64_t *strides);

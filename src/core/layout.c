@@ -471,7 +471,8 @@ sb_status sb_view_dtype(const sb_tensor *t, sb_dtype dtype, sb_tensor *out) {
     if (last < 0)
       return sb__fail(SB_ERR_SHAPE, "a tensor without axes keeps its item size of %lld",
                       (long long)from);
-    if (t->shape[last] != 1 && t->strides[last] != 1) {
+    const bool empty = sb_tensor_numel(t) == 0;
+    if (t->shape[last] != 1 && t->strides[last] != 1 && !empty) {
       return sb__fail(SB_ERR_SHAPE, "the last axis has stride %lld; it must be 1 to read %s as %s",
                       (long long)t->strides[last], sb_dtype_name(t->dtype), sb_dtype_name(dtype));
     }
@@ -485,7 +486,7 @@ sb_status sb_view_dtype(const sb_tensor *t, sb_dtype dtype, sb_tensor *out) {
     view.shape[last] = bytes / to;
     view.offset = t->offset * from / to;
     for (int32_t d = 0; d < last; d++) {
-      if (t->shape[d] > 1 && t->strides[d] * from % to != 0) divides = false;
+      if (t->shape[d] > 1 && t->strides[d] * from % to != 0 && !empty) divides = false;
       view.strides[d] = t->strides[d] * from / to;
     }
     view.strides[last] = 1;

@@ -44,19 +44,21 @@ static bool is_nested(const sb_tensor *t) {
   return true;
 }
 
-/* Calls visit for the first byte of every element until it returns true. */
-static bool any_element(const sb_tensor *t, bool (*visit)(uintptr_t address, void *context),
-                        void *context) {
+/* Calls visit for the first byte of every place that an element has, from the first element's address
+ * on, until it returns true. What a zero stride repeats is one place. */
+static bool any_place(const sb_tensor *t, uintptr_t first,
+                      bool (*visit)(uintptr_t address, void *context), void *context) {
   int64_t index[SB_MAX_DIMS] = {0};
   const int64_t itemsize = sb_dtype_itemsize(t->dtype);
-  const char *at = sb_tensor_data(t);
+  uintptr_t at = first;
   for (;;) {
-    if (visit((uintptr_t)at, context)) return true;
+    if (visit(at, context)) return true;
     int32_t d = t->ndim - 1;
     for (; d >= 0; d--) {
-      at += t->strides[d] * itemsize;
+      if (t->strides[d] == 0) continue;
+      at += (uintptr_t)(t->strides[d] * itemsize);
       if (++index[d] < t->shape[d]) break;
-      at -= t->shape[d] * t->strides[d] * itemsize;
+      at -= (uintptr_t)(t->shape[d] * t->strides[d] * itemsize);
       index[d] = 0;
     }
     if (d < 0) return false;
@@ -111,25 +113,29 @@ static sb_status new_marks(span range, marks *out) {
 
 sb_status sb_overlaps_itself(const sb_tensor *t, bool *out) {
   marks seen = {0};
-  const span bytes = span_of(t);
+  int64_t lowest = 0, highest = 0;
+  bool overlaps = false;
   if (sb_tensor_numel(t) < 2 || is_nested(t)) {
     *out = false;
     return SB_OK;
   }
   for (int32_t d = 0; d < t->ndim; d++) {
-    if (t->shape[d] > 1 && t->strides[d] == 0) {
-      *out = true;
-      return SB_OK;
-    }
+    if (t->shape[d] > 1 && t->strides[d] == 0) overlaps = true;
   }
-  if ((uintptr_t)sb_tensor_nbytes(t) > bytes.end - bytes.begin) {
-    *out = true; /* more elements than places */
+  if (!sb__extent(t, &lowest, &highest) || sb_tensor_numel(t) > highest - lowest + 1) {
+    overlaps = true; /* more elements than places */
+  }
+  if (overlaps) {
+    *out = true;
     return SB_OK;
   }
-  const sb_status status = new_marks(bytes, &seen);
+  /* The layout decides, not where it lies: places count from 0. */
+  const int64_t itemsize = sb_dtype_itemsize(t->dtype);
+  const span range = {0, (uintptr_t)((highest - lowest + 1) * itemsize)};
+  const sb_status status = new_marks(range, &seen);
   if (status) return status;
-  seen.itemsize = sb_dtype_itemsize(t->dtype);
-  *out = any_element(t, mark, &seen);
+  seen.itemsize = itemsize;
+  *out = any_place(t, (uintptr_t)(-lowest * itemsize), mark, &seen);
   sb__free(seen.bits);
   return SB_OK;
 }
@@ -149,9 +155,9 @@ sb_status sb_shares_memory(const sb_tensor *a, const sb_tensor *b, bool *out) {
   const sb_status status = new_marks(common, &seen);
   if (status) return status;
   seen.itemsize = sb_dtype_itemsize(a->dtype);
-  any_element(a, mark_all, &seen);
+  any_place(a, (uintptr_t)sb_tensor_data(a), mark_all, &seen);
   seen.itemsize = sb_dtype_itemsize(b->dtype);
-  *out = any_element(b, is_marked, &seen);
+  *out = any_place(b, (uintptr_t)sb_tensor_data(b), is_marked, &seen);
   sb__free(seen.bits);
   return SB_OK;
 }

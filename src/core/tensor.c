@@ -22,6 +22,22 @@ static sb_status check_alignment(const sb_tensor *t) {
                   (unsigned long long)address, (long long)alignment, sb_dtype_name(t->dtype));
 }
 
+sb_status sb__tensor_finish(sb_tensor *t) {
+  int64_t numel = 0, dense = 1;
+  sb_status status = sb__check_shape(t->ndim, t->shape, &numel);
+  if (status) return status;
+  for (int32_t d = t->ndim - 1; d >= 0; d--) { /* cannot overflow: the shape's elements fit */
+    if (t->shape[d] == 1 || numel == 0) t->strides[d] = dense;
+    if (t->shape[d] > 1) dense *= t->shape[d];
+  }
+  t->abi = SB_ABI;
+  t->struct_size = sizeof *t;
+  t->dynamism = SB_BOUNDED;
+  t->capacity = t->ndim ? numel : 1;
+  status = sb__check_extent(t);
+  return status ? status : check_alignment(t);
+}
+
 sb_status sb_tensor_init(sb_storage *storage, sb_dtype dtype, int32_t ndim, const int64_t *shape,
                          const int64_t *strides, int64_t offset, sb_tensor *out) {
   sb_tensor made;
@@ -31,23 +47,18 @@ sb_status sb_tensor_init(sb_storage *storage, sb_dtype dtype, int32_t ndim, cons
   }
   sb_status status = sb__check_shape(ndim, shape, &numel);
   if (status) return status;
-  made.abi = SB_ABI;
-  made.struct_size = sizeof made;
   made.storage = storage;
   made.dtype = dtype;
   made.ndim = ndim;
-  made.dynamism = SB_BOUNDED;
   made.flags = 0;
   made.offset = offset;
-  made.capacity = ndim ? numel : 1;
   status = sb__dense_strides(ndim, shape, made.strides);
   if (status) return status;
   for (int32_t d = 0; d < ndim; d++) {
     made.shape[d] = shape[d];
-    if (strides && shape[d] != 1 && numel) made.strides[d] = strides[d];
+    if (strides) made.strides[d] = strides[d];
   }
-  status = sb__check_extent(&made);
-  if (!status) status = check_alignment(&made);
+  status = sb__tensor_finish(&made);
   if (!status) sb_tensor_copy_layout(&made, out);
   return status;
 }

@@ -77,14 +77,15 @@ static inline uint32_t sb__small_from_double(double x, sb__small_float f) {
   int drop = 52 - f.mantissa;             /* low bits that do not fit */
   if (exponent < 1) drop += 1 - exponent; /* subnormal: fewer still */
   if (drop > 54) return sign;             /* below half of the smallest value */
-  if (exponent > 300) return sign | f.infinity;
+  const uint32_t beyond = f.infinity == f.nan ? f.nan : sign | f.infinity;
+  if (exponent > 300) return beyond;
   const uint64_t half = UINT64_C(1) << (drop - 1), rest = significand & (2 * half - 1);
   significand >>= drop;
   if (rest > half || (rest == half && (significand & 1))) significand++;
   /* A carry out of the significand moves on into the exponent, as it should. */
   const int64_t base = exponent < 1 ? 0 : (int64_t)(exponent - 1) << f.mantissa;
   const uint64_t magnitude = (uint64_t)base + significand;
-  return sign | (magnitude > f.largest ? f.infinity : (uint32_t)magnitude);
+  return magnitude > f.largest ? beyond : sign | (uint32_t)magnitude;
 }
 
 /* Whole numbers beyond 53 bits, rounded to odd: a second rounding to a short float is then right. */

@@ -81,8 +81,6 @@ static int64_t first_misfit(const sb__chunk *x, sb__form form, sb_dtype to, int6
   return -1;
 }
 
-static bool is_finite(sb_complex128 x) { return isfinite(x.re) && isfinite(x.im); }
-
 static sb_complex128 complex_at(const sb__chunk *x, sb__form form, int64_t i) {
   if (form == SB__FORM_COMPLEX) return x->c[i];
   if (form == SB__FORM_REAL) return (sb_complex128){x->real[i], 0};
@@ -90,7 +88,13 @@ static sb_complex128 complex_at(const sb__chunk *x, sb__form form, int64_t i) {
   return (sb_complex128){(double)x->i[i], 0};
 }
 
-/* Finite values that a float turned into infinity (or NaN, where it has none). */
+/* Is a part finite before the cast and not after it? float8_e4m3fn has no infinity to keep, either. */
+static bool overflows(double before, double after, sb_dtype to) {
+  if (isfinite(before)) return !isfinite(after);
+  return isinf(before) && to == SB_FLOAT8_E4M3FN;
+}
+
+/* The first value of which a part overflows, or which has a second part where there is no room. */
 static int64_t first_overflow(const sb__chunk *x, sb__form form, sb_dtype to, int64_t n) {
   union {
     char bytes[16];
@@ -98,13 +102,13 @@ static int64_t first_overflow(const sb__chunk *x, sb__form form, sb_dtype to, in
   } item;
   for (int64_t i = 0; i < n; i++) {
     sb__chunk one, back;
-    const sb_complex128 value = complex_at(x, form, i);
+    const sb_complex128 before = complex_at(x, form, i);
     if (form == SB__FORM_COMPLEX && sb_dtype_kind(to) != SB_COMPLEX) return i;
-    if (!is_finite(value) && !(to == SB_FLOAT8_E4M3FN && isinf(value.re))) continue;
-    one.c[0] = value;
+    one.c[0] = before;
     sb__casts[to].store[SB__FORM_COMPLEX](item.bytes, 16, &one, 1);
     sb__casts[to].load(&back, item.bytes, 16, 1);
-    if (!is_finite(complex_at(&back, sb__casts[to].form, 0))) return i;
+    const sb_complex128 after = complex_at(&back, sb__casts[to].form, 0);
+    if (overflows(before.re, after.re, to) || overflows(before.im, after.im, to)) return i;
   }
   return -1;
 }
@@ -267,6 +271,7 @@ sb_status sb_fill(const sb_tensor *t, const sb_scalar *value) {
   } item;
   sb__chunk chunk;
   sb__loop loop;
+  sb_tensor once;
   if (t->flags & SB_READ_ONLY) return sb__fail(SB_ERR_READ_ONLY, "the target is read-only");
   if ((unsigned)value->kind > SB_SCALAR_COMPLEX) {
     return sb__fail(SB_ERR_ARGUMENT, "%d is no kind of scalar", (int)value->kind);
@@ -278,7 +283,12 @@ sb_status sb_fill(const sb_tensor *t, const sb_scalar *value) {
   if (!status) sb__casts[t->dtype].store[form](item.bytes, 16, &chunk, 1);
   sb__float_mode_restore(mode);
   if (status || sb_tensor_numel(t) == 0) return status;
-  sb__loop_begin(&loop, 1, &t);
+  sb_tensor_copy_layout(t, &once); /* what zero strides repeat is written once */
+  for (int32_t d = 0; d < once.ndim; d++) {
+    if (once.strides[d] == 0) once.shape[d] = 1;
+  }
+  const sb_tensor *target = &once;
+  sb__loop_begin(&loop, 1, &target);
   do sb__fill_items(loop.at[0], loop.step[0], &item, loop.n, sb_dtype_itemsize(t->dtype));
   while (sb__loop_next(&loop));
   return SB_OK;

@@ -90,6 +90,11 @@ static void garbage(void) {
               *s != 'v', handle);
     }
     arguments(signature, strangeness, handle);
+    for (int k = 2; k < tensors && random_in(0, 3); k++) { /* factors have to be float64 */
+      double *at = frame + SB__FRAME_OPERANDS + k * SB__OPERAND_SIZE_OF_OPERAND;
+      at[SB__OPERAND_DTYPE] = SB_FLOAT64;
+      at[SB__OPERAND_NDIM] = (double)(random_in(0, 3) == 0);
+    }
     double *first = frame + SB__FRAME_ARGS; /* gigabytes would be granted, and cost seconds to poison */
     if (row < ROWS && !strcmp(names[row], "storage_new") && *first > 4096 && *first < 0x1p50) *first = 4096;
     frame[SB__FRAME_STATUS] = -1;
