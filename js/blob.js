@@ -5,9 +5,9 @@ const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { show, integer, integers, shapeOf, optionsOf, isOptions } = require('./validate')
 const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone } = require('./buffers')
-const { Tensor, dtypeOf, within } = require('./tensor')
+const { Tensor, dtypeOf, denseLayout, within } = require('./tensor')
 
-const { backend, Layout, READ_ONLY } = ffi
+const { backend, Layout, READ_ONLY, byName } = ffi
 
 /**
  * @typedef {object} BlobOptions
@@ -94,6 +94,10 @@ function addressOf (source) {
  * fromBlob(samples, [2, 3]).set(1, 0, 0) // samples[0] is 1 now
  */
 function fromBlob (source, shape, opts) {
+  if (opts === undefined && (shape === undefined || Array.isArray(shape))) {
+    const dtype = dtypeOfArray(source)
+    if (dtype !== undefined) return overArray(/** @type {any} */ (source), byName.get(dtype), shape)
+  }
   if (opts === undefined && shape !== undefined && shape !== null && isOptions(shape)) {
     opts = /** @type {BlobOptions} */ (shape)
     shape = undefined
@@ -120,6 +124,25 @@ function fromBlob (source, shape, opts) {
     : overBuffer(source, given)
   if (readOnly === true) layout.flags = READ_ONLY
   return new Tensor(layout)
+}
+
+/**
+ * The plain case: a typed array as it is, row-major from its first element.
+ *
+ * @param {any} array
+ * @param {any} dtype
+ * @param {number[] | undefined} shape
+ * @returns {Tensor}
+ */
+function overArray (array, dtype, shape) {
+  const layout = denseLayout(dtype.index, shape === undefined ? [array.length] : shape) // user code in a shape's getters runs here
+  const { buffer, byteOffset, byteLength, length } = array
+  if (byteLength === 0 && isGone(buffer)) throw failure('ERR_DETACHED', 'the source was transferred away')
+  const { shape: extents, strides, size } = layout
+  if (size > length) throw failure('ERR_BOUNDS', `shape [${extents.join(', ')}] needs ${size} elements; the source has ${length} of ${dtype.name}`)
+  const storage = backend.adopt(buffer, byteOffset, byteLength)
+  storage.owner = array
+  return new Tensor(new Layout(storage, dtype.index, extents, strides, 0, size, 0))
 }
 
 /**

@@ -159,7 +159,8 @@ class Backend {
    * @param {boolean} zeroed
    */
   cut (block, at, nbytes, size, zeroed) {
-    const storage = new Storage('v8', block.buffer, block.start + at, nbytes, block.address + at, block)
+    // No address yet: its absence says that neither C nor a window has touched the bytes.
+    const storage = new Storage('v8', block.buffer, block.start + at, nbytes, 0, block)
     storage.block = block
     storage.windowOffset = at
     block.count.storages++
@@ -300,7 +301,9 @@ class Backend {
    * @returns {number}
    */
   addressOf (storage) {
-    if (storage.address === 0 && storage.nbytes > 0) {
+    if (storage.block !== null) {
+      storage.address = storage.block.address + storage.windowOffset
+    } else if (storage.address === 0 && storage.nbytes > 0) {
       const address = this.addon.address(new Uint8Array(/** @type {ArrayBuffer} */ (storage.buffer)))
       storage.address = address + storage.byteOffset
     }
@@ -317,8 +320,8 @@ class Backend {
     if (block === null) return
     const { nbytes } = storage
     const buffer = new ArrayBuffer(nbytes + ALIGNMENT)
-    // The frame of C tells where it is: one call for the address and the copy.
-    const start = this.addon.promote(buffer, storage.address, nbytes)
+    // Untouched bytes need not be moved: any content will do, and zeros are as good as new.
+    const start = this.addon.promote(buffer, storage.address, storage.address === 0 ? 0 : nbytes)
     const address = this.frame.f64[this.tables.frame.RESULTS]
     const group = this.groupFor('v8', nbytes)
     block.count.storages--
@@ -376,6 +379,7 @@ class Backend {
   window (storage, dtype, Type, check) {
     const block = storage.block
     if (block !== null) {
+      this.addressOf(storage)
       block.windows[dtype] ??= new Type(block.buffer, block.start, BLOCK / Type.BYTES_PER_ELEMENT)
       return block.windows[dtype]
     }

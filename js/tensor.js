@@ -967,4 +967,4 @@ for (const name of ['dims', 'type', 'location']) {
   Object.defineProperty(Tensor.prototype, name, { enumerable: false })
 }
 
-module.exports = { Tensor, dtypeOf, makeEmpty, makeOver, writeValues, layoutOver, within, bytesOf, flatten, deduce, isScalar, isPair }
+module.exports = { Tensor, dtypeOf, makeEmpty, makeOver, denseLayout, writeValues, layoutOver, within, bytesOf, flatten, deduce, isScalar, isPair }
