@@ -1,7 +1,7 @@
 /* Layout maths, once for every caller: extents, views, shapes. No byte is touched here.
  *
- * A view is worked out in a copy of t's layout and written to out at the end, so out may be t and is
- * untouched on failure. */
+ * out may be t, and is untouched on failure: a view is checked first and then made in place, or worked
+ * out in a copy that is written to out at the end. */
 #include <stdio.h>
 
 #include "core/core.h"
@@ -119,8 +119,12 @@ bool sb__tensor_is_valid(const sb_tensor *t) {
 /* ---- Views ---- */
 
 /* What a view that shows only part of t may grow to: itself. */
-static void finish(sb_tensor *view, sb_tensor *out) {
+static void limit_capacity(sb_tensor *view) {
   view->capacity = view->ndim ? sb_tensor_numel(view) : 1;
+}
+
+static void finish(sb_tensor *view, sb_tensor *out) {
+  limit_capacity(view);
   sb_tensor_copy_layout(view, out);
 }
 
@@ -156,18 +160,18 @@ sb_status sb_permute(const sb_tensor *t, int32_t ndim, const int64_t *order, sb_
 }
 
 sb_status sb_transpose(const sb_tensor *t, int64_t a, int64_t b, sb_tensor *out) {
-  sb_tensor view;
   int32_t x = 0, y = 0;
   sb_status status = sb__check_axis("a", a, t->ndim, &x);
   if (!status) status = sb__check_axis("b", b, t->ndim, &y);
   if (status) return status;
-  sb_tensor_copy_layout(t, &view);
-  view.shape[x] = t->shape[y];
-  view.strides[x] = t->strides[y];
-  view.shape[y] = t->shape[x];
-  view.strides[y] = t->strides[x];
-  normalise(&view);
-  finish(&view, out);
+  sb_tensor_copy_layout(t, out); /* nothing fails from here on */
+  const int64_t extent = out->shape[x], stride = out->strides[x];
+  out->shape[x] = out->shape[y];
+  out->strides[x] = out->strides[y];
+  out->shape[y] = extent;
+  out->strides[y] = stride;
+  normalise(out);
+  limit_capacity(out);
   return SB_OK;
 }
 
@@ -186,7 +190,6 @@ static void advance(sb_tensor *t, int32_t axis, int64_t index) {
 }
 
 sb_status sb_select(const sb_tensor *t, int64_t axis, int64_t index, sb_tensor *out) {
-  sb_tensor view;
   int32_t d = 0;
   const sb_status status = sb__check_axis("axis", axis, t->ndim, &d);
   if (status) return status;
@@ -195,17 +198,16 @@ sb_status sb_select(const sb_tensor *t, int64_t axis, int64_t index, sb_tensor *
     return sb__fail(SB_ERR_BOUNDS, "index %lld is outside axis %d of %lld elements",
                     (long long)index, d, (long long)extent);
   }
-  sb_tensor_copy_layout(t, &view);
-  advance(&view, d, index < 0 ? index + extent : index);
-  remove_axis(&view, d);
-  normalise(&view);
-  finish(&view, out);
+  sb_tensor_copy_layout(t, out); /* nothing fails from here on */
+  advance(out, d, index < 0 ? index + extent : index);
+  remove_axis(out, d);
+  normalise(out);
+  limit_capacity(out);
   return SB_OK;
 }
 
 sb_status sb_narrow(const sb_tensor *t, int64_t axis, int64_t start, int64_t length,
                     sb_tensor *out) {
-  sb_tensor view;
   int32_t d = 0;
   const sb_status status = sb__check_axis("axis", axis, t->ndim, &d);
   if (status) return status;
@@ -219,11 +221,11 @@ sb_status sb_narrow(const sb_tensor *t, int64_t axis, int64_t start, int64_t len
     return sb__fail(SB_ERR_BOUNDS, "length %lld from %lld leaves axis %d of %lld elements",
                     (long long)length, (long long)first, d, (long long)extent);
   }
-  sb_tensor_copy_layout(t, &view);
-  if (length > 0) advance(&view, d, first);
-  view.shape[d] = length;
-  normalise(&view);
-  finish(&view, out);
+  sb_tensor_copy_layout(t, out); /* nothing fails from here on */
+  if (length > 0) advance(out, d, first);
+  out->shape[d] = length;
+  normalise(out);
+  limit_capacity(out);
   return SB_OK;
 }
 
