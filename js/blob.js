@@ -5,7 +5,7 @@ const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { show, integer, integers, shapeOf, optionsOf, isOptions } = require('./validate')
 const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone } = require('./buffers')
-const { Tensor, dtypeOf, denseLayout, within } = require('./tensor')
+const { wrap, dtypeOf, denseLayout, within } = require('./tensor')
 
 const { backend, Layout, READ_ONLY, byName } = ffi
 
@@ -87,7 +87,7 @@ function addressOf (source) {
  * @param {ArrayBufferView | ArrayBufferLike | number | bigint} source  an address needs owner, deleter or borrowed
  * @param {import('./tensor').Shape | BlobOptions | string | null} [shape]
  * @param {BlobOptions | string} [opts]
- * @returns {Tensor}
+ * @returns {import('./tensor').Tensor}
  * @throws {RangeError} ERR_BOUNDS the layout leaves the source, ERR_ALIGNMENT (fromBytes copies) · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_DETACHED · ERR_UNSUPPORTED addresses in WASM
  * @example
  * const samples = new Float32Array(6)
@@ -123,7 +123,7 @@ function fromBlob (source, shape, opts) {
     ? overAddress(source ?? 0, given)
     : overBuffer(source, given)
   if (readOnly === true) layout.flags = READ_ONLY
-  return new Tensor(layout)
+  return wrap(layout)
 }
 
 /**
@@ -132,7 +132,7 @@ function fromBlob (source, shape, opts) {
  * @param {any} array
  * @param {any} dtype
  * @param {number[] | undefined} shape
- * @returns {Tensor}
+ * @returns {import('./tensor').Tensor}
  */
 function overArray (array, dtype, shape) {
   const layout = denseLayout(dtype.index, shape === undefined ? [array.length] : shape) // user code in a shape's getters runs here
@@ -142,7 +142,7 @@ function overArray (array, dtype, shape) {
   if (size > length) throw failure('ERR_BOUNDS', `shape [${extents.join(', ')}] needs ${size} elements; the source has ${length} of ${dtype.name}`)
   const storage = backend.adopt(buffer, byteOffset, byteLength)
   storage.owner = array
-  return new Tensor(new Layout(storage, dtype.index, extents, strides, 0, size, 0))
+  return wrap(new Layout(storage, dtype.index, extents, strides, 0, size, 0))
 }
 
 /**

@@ -78,7 +78,7 @@ function makeOver (layout, zeroed, shared) {
   } else {
     throw failure('ERR_ARGUMENT', `shared is ${show(shared)}; true, false or 'sab' was expected`)
   }
-  const t = new Tensor(new Layout(storage, layout.dtype, layout.shape, layout.strides, 0, layout.size, 0))
+  const t = wrap(new Layout(storage, layout.dtype, layout.shape, layout.strides, 0, layout.size, 0))
   if (zeroed && shared === true) t.zero()
   return t
 }
@@ -118,6 +118,22 @@ function layoutOver (array, dtype, shape) {
   return layout
 }
 
+/** what the constructor asks for, so that nobody makes a tensor over a layout of their own */
+const KEY = Symbol('samebytes')
+
+function refuseConstruction () {
+  throw failure('ERR_ARGUMENT', 'tensors are made by tensor(), zeros(), fromBlob() and their like')
+}
+
+/**
+ * @param {InstanceType<typeof Layout>} layout
+ * @param {Tensor} [base]
+ * @returns {Tensor}
+ */
+function wrap (layout, base) {
+  return new Tensor(KEY, layout, base)
+}
+
 /**
  * n-dimensional array over bytes that others may see as well. Made by `tensor`, `zeros`, `fromBlob`
  * and their like. Views share the bytes of their base: writing to one shows in the other.
@@ -129,12 +145,13 @@ class Tensor {
   #base
 
   /**
+   * @param {symbol} key  that only this file has
    * @param {InstanceType<typeof Layout>} layout
-   * @param {Tensor} [base]
+   * @param {Tensor | undefined} base
    * @ignore
    */
-  constructor (layout, base) {
-    if (!(layout instanceof Layout)) throw failure('ERR_ARGUMENT', 'tensors are made by tensor(), zeros(), fromBlob() and their like')
+  constructor (key, layout, base) {
+    if (key !== KEY) refuseConstruction()
     this.#layout = layout
     this.#base = base
     const { storage } = layout
@@ -453,7 +470,7 @@ class Tensor {
    * @returns {Tensor} a view of this
    */
   #view (layout) {
-    return new Tensor(layout, this.#base ?? this)
+    return new Tensor(KEY, layout, this.#base ?? this)
   }
 
   /**
@@ -967,4 +984,4 @@ for (const name of ['dims', 'type', 'location']) {
   Object.defineProperty(Tensor.prototype, name, { enumerable: false })
 }
 
-module.exports = { Tensor, dtypeOf, makeEmpty, makeOver, denseLayout, writeValues, layoutOver, within, bytesOf, flatten, deduce, isScalar, isPair }
+module.exports = { Tensor, wrap, dtypeOf, makeEmpty, makeOver, denseLayout, writeValues, layoutOver, within, bytesOf, flatten, deduce, isScalar, isPair }
