@@ -4,7 +4,7 @@
 const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { show, integer, integers, shapeOf, optionsOf, isOptions } = require('./validate')
-const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone } = require('./buffers')
+const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone, partsOfArray, partsOfView, byteLengthOf } = require('./buffers')
 const { wrap, dtypeOf, denseLayout, within } = require('./tensor')
 
 const { backend, Layout, READ_ONLY, byName } = ffi
@@ -46,26 +46,36 @@ function bytesOfSource (source, options) {
         throw failure('ERR_DTYPE', `the source is of ${arrayType}, dtype is ${options.dtype}; view(dtype) reads bytes as another dtype`)
       }
     }
-    ({ buffer, byteOffset } = source)
-    nbytes = source.byteLength
+    ({ buffer, byteOffset, byteLength: nbytes } = partsOfArray(source))
     dtype = arrayType
   } else if (ArrayBuffer.isView(source)) { // DataView
-    ({ buffer, byteOffset } = source)
-    nbytes = source.byteLength
+    ({ buffer, byteOffset, byteLength: nbytes } = partsOfView(source))
   } else if (isArrayBuffer(source) || isSharedArrayBuffer(source)) {
-    nbytes = source.byteLength
+    nbytes = byteLengthOf(source)
   } else {
     throw failure('ERR_ARGUMENT', `source is ${show(source)}; a typed array, ArrayBuffer, SharedArrayBuffer, DataView or address was expected`)
   }
   if (nbytes === 0 && isGone(buffer)) throw failure('ERR_DETACHED', 'the source was transferred away')
-  if (options.transfer === true) {
-    if (!isArrayBuffer(buffer)) throw failure('ERR_ARGUMENT', 'transfer takes an ArrayBuffer over; a SharedArrayBuffer has no single holder')
-    const length = buffer.byteLength
-    const taken = structuredClone(buffer, { transfer: [buffer] })
-    if (length > 0 && buffer.byteLength !== 0) throw failure('ERR_UNSUPPORTED', 'the buffer cannot be transferred; it stays with its holder')
-    buffer = taken
-  }
   return { buffer, byteOffset, nbytes, dtype }
+}
+
+/**
+ * Detaches the caller's buffer; the bytes go on in a new one.
+ *
+ * @param {ArrayBufferLike} buffer
+ * @returns {ArrayBuffer}
+ */
+function takeOver (buffer) {
+  if (!isArrayBuffer(buffer)) throw failure('ERR_ARGUMENT', 'transfer takes an ArrayBuffer over; a SharedArrayBuffer has no single holder')
+  const length = byteLengthOf(buffer)
+  let taken
+  try {
+    taken = structuredClone(buffer, { transfer: [buffer] })
+  } catch (error) {
+    throw failure('ERR_UNSUPPORTED', `the buffer cannot be transferred: ${/** @type {Error} */ (error).message}`)
+  }
+  if (length > 0 && byteLengthOf(buffer) !== 0) throw failure('ERR_UNSUPPORTED', 'the buffer cannot be transferred; it stays with its holder')
+  return taken
 }
 
 /**
@@ -135,10 +145,10 @@ function fromBlob (source, shape, opts) {
  * @returns {import('./tensor').Tensor}
  */
 function overArray (array, dtype, shape) {
-  const layout = denseLayout(dtype.index, shape === undefined ? [array.length] : shape) // user code in a shape's getters runs here
-  const { buffer, byteOffset, byteLength, length } = array
+  if (shape !== undefined) shape = denseLayout(dtype.index, shape).shape // user code in getters runs here
+  const { buffer, byteOffset, byteLength, length } = partsOfArray(array)
   if (byteLength === 0 && isGone(buffer)) throw failure('ERR_DETACHED', 'the source was transferred away')
-  const { shape: extents, strides, size } = layout
+  const { shape: extents, strides, size } = denseLayout(dtype.index, shape === undefined ? [length] : shape)
   if (size > length) throw failure('ERR_BOUNDS', `shape [${extents.join(', ')}] needs ${size} elements; the source has ${length} of ${dtype.name}`)
   const storage = backend.adopt(buffer, byteOffset, byteLength)
   storage.owner = array
@@ -157,6 +167,10 @@ function overBuffer (source, given) {
   const storage = backend.adopt(buffer, byteOffset, nbytes)
   const layout = shaped(storage, dtype, given, Math.floor(nbytes / dtype.itemsize))
   storage.owner = given.owner ?? source
+  if (given.transfer === true) { // last: nothing fails after the caller's buffer is gone
+    storage.buffer = takeOver(buffer)
+    storage.owner = given.owner
+  }
   if (given.deleter !== undefined) attachDeleter(storage, given.deleter)
   return layout
 }

@@ -10,6 +10,61 @@ const sharedLength = typeof SharedArrayBuffer === 'undefined'
   ? undefined
   : /** @type {(this: unknown) => number} */ (Object.getOwnPropertyDescriptor(SharedArrayBuffer.prototype, 'byteLength')?.get)
 
+const prototype = Object.getPrototypeOf(Uint8Array.prototype)
+/** @param {object} of @param {string} name @returns {(this: unknown) => any} */
+const getter = (of, name) => /** @type {any} */ (Object.getOwnPropertyDescriptor(of, name)?.get)
+const arrayFields = {
+  buffer: getter(prototype, 'buffer'),
+  byteOffset: getter(prototype, 'byteOffset'),
+  byteLength: getter(prototype, 'byteLength'),
+  length: getter(prototype, 'length')
+}
+const viewFields = {
+  buffer: getter(DataView.prototype, 'buffer'),
+  byteOffset: getter(DataView.prototype, 'byteOffset'),
+  byteLength: getter(DataView.prototype, 'byteLength')
+}
+
+/**
+ * Where a typed array's bytes are; own properties of the same names are not asked.
+ *
+ * @param {unknown} array
+ * @returns {{ buffer: ArrayBufferLike, byteOffset: number, byteLength: number, length: number }}
+ */
+function partsOfArray (array) {
+  return {
+    buffer: arrayFields.buffer.call(array),
+    byteOffset: arrayFields.byteOffset.call(array),
+    byteLength: arrayFields.byteLength.call(array),
+    length: arrayFields.length.call(array)
+  }
+}
+
+/**
+ * Where a DataView's bytes are.
+ *
+ * @param {unknown} view
+ * @returns {{ buffer: ArrayBufferLike, byteOffset: number, byteLength: number }}
+ */
+function partsOfView (view) {
+  return {
+    buffer: viewFields.buffer.call(view),
+    byteOffset: viewFields.byteOffset.call(view),
+    byteLength: viewFields.byteLength.call(view)
+  }
+}
+
+/**
+ * Bytes that an ArrayBuffer or SharedArrayBuffer has now; 0: detached.
+ *
+ * @param {ArrayBufferLike} buffer
+ * @returns {number}
+ */
+function byteLengthOf (buffer) {
+  if (buffer instanceof ArrayBuffer) return arrayBufferLength.call(buffer)
+  return isSharedArrayBuffer(buffer) ? /** @type {any} */ (sharedLength).call(buffer) : arrayBufferLength.call(buffer)
+}
+
 /** @type {Record<string, string>} */
 const DTYPES = {
   Uint8Array: 'uint8',
@@ -76,4 +131,4 @@ function isGone (buffer) {
   }
 }
 
-module.exports = { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone }
+module.exports = { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone, partsOfArray, partsOfView, byteLengthOf }

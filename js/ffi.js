@@ -7,6 +7,7 @@
 const backend = require('./backend')
 const { learnErrors, failure } = require('./errors')
 const { Storage, countStaged } = require('./storage')
+const { byteLengthOf } = require('./buffers')
 
 const { tables, frame } = backend
 const codes = learnErrors(tables.errors.slice(0, -1))
@@ -69,9 +70,10 @@ function invoke (row) {
 function checkAttached (storage) {
   const buffer = storage.buffer
   if (buffer === null || storage.block !== null || storage.nbytes === 0) return
-  if (buffer.byteLength >= storage.byteOffset + storage.nbytes) return
+  const length = byteLengthOf(buffer)
+  if (length >= storage.byteOffset + storage.nbytes) return
   if (storage.kind === 'native') return // the memory is not the buffer's: a new one is made
-  throw failure('ERR_DETACHED', `the tensor's buffer has ${buffer.byteLength} bytes; ${storage.byteOffset + storage.nbytes} are needed: it was transferred away or shrunk`)
+  throw failure('ERR_DETACHED', `the tensor's buffer has ${length} bytes; ${storage.byteOffset + storage.nbytes} are needed: it was transferred away or shrunk`)
 }
 
 /**
@@ -107,6 +109,7 @@ function put (slot, layout) {
  */
 function reach (layout) {
   const { storage } = layout
+  if (storage.released) throw failure('ERR_DISPOSED', 'the tensor was disposed')
   if (storage.kind === 'js' || storage.block === null) checkAttached(storage)
   if (backend.name === 'wasm' && storage.kind === 'js') return stage(layout)
   if (storage.address === 0) backend.addressOf(storage)
@@ -437,8 +440,17 @@ function fill (layout, value) {
   putScalar(ARGS, value)
   backend.call(rows.fill)
   held.a = null
-  if (target !== layout) settle(target, layout, frame.f64[STATUS] === 0)
-  if (frame.f64[STATUS] !== 0) check()
+  if (target === layout) {
+    if (frame.f64[STATUS] !== 0) check()
+    return
+  }
+  try { // settling makes calls of its own
+    check()
+  } catch (error) {
+    settle(target, layout, false)
+    throw error
+  }
+  settle(target, layout, true)
 }
 
 /**

@@ -1,7 +1,7 @@
 'use strict'
 // The public package: names only. What they do is in the files that they come from.
 
-const { SamebytesError } = require('./errors')
+const { SamebytesError, failure } = require('./errors')
 const { stats, counts } = require('./storage')
 const ffi = require('./ffi')
 const { Tensor } = require('./tensor')
@@ -49,11 +49,12 @@ function scope (fn) {
 /**
  * Disposes each tensor of a list.
  *
- * @param {Iterable<Tensor> | Tensor} list
+ * @param {Tensor[] | Tensor} list
  */
 function dispose (list) {
-  if (Tensor.isTensor(list)) list.dispose()
-  else for (const t of list) t.dispose()
+  const all = Tensor.isTensor(list) ? [list] : Array.isArray(list) ? list : null
+  if (all === null || !all.every(Tensor.isTensor)) throw failure('ERR_ARGUMENT', 'dispose takes a tensor or an array of them')
+  for (const t of all) t.dispose()
 }
 
 /**

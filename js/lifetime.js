@@ -52,12 +52,24 @@ function collect (value, isTensor, found, seen) {
 function disposeBut (tensors, result, isTensor) {
   /** @type {Set<unknown>} */
   const found = new Set()
-  collect(result, isTensor, found, new Set())
   const survivors = []
-  for (const tensor of tensors) {
-    if (found.has(tensor) || kept.has(tensor)) survivors.push(tensor)
-    else tensor.dispose()
+  /** @type {unknown[]} */
+  const errors = []
+  try {
+    collect(result, isTensor, found, new Set())
+  } catch (error) { // a getter in the result: nothing of it survives
+    found.clear()
+    errors.push(error)
   }
+  for (const tensor of tensors) {
+    try {
+      if (found.has(tensor) || kept.has(tensor)) survivors.push(tensor)
+      else tensor.dispose()
+    } catch (error) {
+      errors.push(error)
+    }
+  }
+  if (errors.length > 0) throw errors[0]
   return survivors
 }
 
@@ -90,7 +102,7 @@ function tidy (fn, isTensor) {
   current = outer
   tracking.on = outer !== null
   const survivors = disposeBut(mine.made, result, isTensor)
-  if (outer !== null) outer.made.push(...survivors.filter(tensor => !kept.has(tensor)))
+  if (outer !== null) for (const tensor of survivors) if (!kept.has(tensor)) outer.made.push(tensor)
   return result
 }
 
@@ -115,7 +127,7 @@ class Scope {
         throw failure('ERR_ARGUMENT', 'track takes tensors')
       }
     }
-    this.#tracked.push(...list)
+    for (const tensor of list) this.#tracked.push(tensor)
     return value
   }
 

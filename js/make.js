@@ -5,7 +5,7 @@ const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { countCopy } = require('./storage')
 const { shapeOf, optionsOf, isOptions, castingOf } = require('./validate')
-const { dtypeOfArray, isGone } = require('./buffers')
+const { dtypeOfArray, isGone, partsOfArray } = require('./buffers')
 const { scalarFor } = require('./values')
 const { Tensor, dtypeOf, makeEmpty, layoutOver, flatten, deduce, writeValues, bytesOf } = require('./tensor')
 
@@ -121,7 +121,8 @@ function full (shape, value, opts) {
  * tensor([[1, 2], [3, 4]]).shape // [2, 2]
  */
 function tensor (data, shape, opts) {
-  const [given, options] = shapeAndOptions(shape, opts)
+  const [given, asked] = shapeAndOptions(shape, opts)
+  const options = { dtype: asked.dtype, device: asked.device, order: asked.order, shared: asked.shared, casting: asked.casting }
   const casting = castingOf(options.casting)
   const named = options.dtype === undefined ? undefined : dtypeOf(options.dtype)
   const extents = given === undefined ? null : shapeOf(given)
@@ -134,9 +135,10 @@ function tensor (data, shape, opts) {
     fillFrom(made, source, casting, extents !== null)
   } else if (arrayType !== undefined) {
     const from = dtypeOf(arrayType)
-    if (data.length === 0 && isGone(data.buffer)) throw failure('ERR_DETACHED', 'the typed array was transferred away')
-    made = makeEmpty(named ?? from, countFits(extents ?? [data.length], data.length), options, false)
-    fillFrom(made, layoutOver(data, from.index, [data.length]), casting, true)
+    const { buffer, length } = partsOfArray(data)
+    if (length === 0 && isGone(buffer)) throw failure('ERR_DETACHED', 'the typed array was transferred away')
+    made = makeEmpty(named ?? from, countFits(extents ?? [length], length), options, false)
+    fillFrom(made, layoutOver(data, from.index, [length]), casting, true)
   } else {
     const { flat, shape: found } = flatten(data, named !== undefined && named.kind === 'COMPLEX')
     const dtype = named ?? dtypeOf(deduce(flat))

@@ -6,7 +6,7 @@
 
 const path = require('node:path')
 const { failure } = require('./errors')
-const { Storage, Group, stats, counts } = require('./storage')
+const { Storage, Group, stats, counts, reportDeleter } = require('./storage')
 
 const BLOCK = 16384 // bytes in a block
 const SMALL = 2048 // bytes of the largest tensor that is cut from one
@@ -33,6 +33,9 @@ class Block extends Group {
     this.words = new Int32Array(buffer, start, BLOCK / 4)
   }
 }
+
+/** who keeps the bytes of an address, for as long as a buffer over them is held @type {WeakMap<object, unknown>} */
+const owners = new WeakMap()
 
 /** @returns {string[]} where the addon may be, in the order in which it is looked for */
 function places () {
@@ -88,8 +91,7 @@ class Backend {
       try {
         deleter(address)
       } catch (error) {
-        stats.deleterErrors++
-        process.emitWarning(`a deleter threw: ${error instanceof Error ? error.stack : String(error)}`, 'SamebytesWarning')
+        reportDeleter(error)
       }
     })
   }
@@ -185,7 +187,7 @@ class Backend {
    */
   allocateOwn (nbytes, zeroed) {
     const buffer = newBuffer(nbytes + ALIGNMENT, zeroed)
-    const address = this.addon.address(new Uint8Array(buffer))
+    const address = this.addon.address(new Uint8Array(buffer, 0, 1))
     const start = -address & (ALIGNMENT - 1)
     const storage = new Storage('v8', buffer, start, nbytes, address + start, this.groupFor('v8', nbytes))
     storage.count.storages++
@@ -269,6 +271,7 @@ class Backend {
     storage.handle = handle
     storage.watch = this.addon.watch(storage, handle)
     if (storage.watch < 0) {
+      this.drop(handle)
       throw failure('ERR_MEMORY', 'no memory to watch a native storage')
     }
     group.count.storages = 1
@@ -288,8 +291,17 @@ class Backend {
     this.addon.wrap(address, storage.nbytes, deleter)
     check()
     const watch = this.addon.watch(storage, this.frame.f64[this.tables.frame.RESULTS])
-    if (watch < 0) throw failure('ERR_MEMORY', 'no memory to watch a buffer')
+    if (watch < 0) {
+      this.drop(this.frame.f64[this.tables.frame.RESULTS])
+      throw failure('ERR_MEMORY', 'no memory to watch a buffer')
+    }
     storage.watch = watch
+  }
+
+  /** @param {number} handle  that nobody will watch */
+  drop (handle) {
+    this.frame.f64[this.tables.frame.ARGS] = handle
+    this.call(this.tables.rows.findIndex((/** @type {[string, string] | null} */ row) => row !== null && row[0] === 'storage_drop'))
   }
 
   // ---- Using storages ----
@@ -304,7 +316,7 @@ class Backend {
     if (storage.block !== null) {
       storage.address = storage.block.address + storage.windowOffset
     } else if (storage.address === 0 && storage.nbytes > 0) {
-      const address = this.addon.address(new Uint8Array(/** @type {ArrayBuffer} */ (storage.buffer)))
+      const address = this.addon.address(new Uint8Array(/** @type {ArrayBuffer} */ (storage.buffer), 0, 1))
       storage.address = address + storage.byteOffset
     }
     return storage.address
@@ -353,6 +365,7 @@ class Backend {
       check()
       storage.buffer = buffer
       storage.windows = null
+      if (storage.owner !== undefined) owners.set(buffer, storage.owner)
     }
     return /** @type {ArrayBufferLike} */ (storage.buffer)
   }

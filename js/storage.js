@@ -86,4 +86,18 @@ function countStaged (bytes) {
   stats.staged.bytes += bytes
 }
 
-module.exports = { Storage, Group, stats, counts, countCopy, countStaged }
+/**
+ * A deleter threw: a process warning and a counter, whatever was thrown.
+ *
+ * @param {unknown} error
+ */
+function reportDeleter (error) {
+  stats.deleterErrors++
+  let text = 'something that has no text'
+  try {
+    text = error instanceof Error ? String(error.stack) : String(error)
+  } catch {}
+  process.emitWarning(`a deleter threw: ${text}`, 'SamebytesWarning')
+}
+
+module.exports = { Storage, Group, stats, counts, countCopy, countStaged, reportDeleter }

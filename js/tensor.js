@@ -4,10 +4,10 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
-const { countCopy } = require('./storage')
+const { Group, countCopy } = require('./storage')
 const { show, integer, integers, shapeOf, shapeOfArguments, optionsOf, isOptions, castingOf } = require('./validate')
-const { flatten, deduce, scalarFor, pack, isScalar, isPair, listOf } = require('./values')
-const { dtypeOfArray } = require('./buffers')
+const { flatten, deduce, scalarFor, pack, listOf } = require('./values')
+const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone, partsOfArray, partsOfView } = require('./buffers')
 const { parseSlices } = require('./slices')
 const { print } = require('./print')
 const lifetime = require('./lifetime')
@@ -59,6 +59,18 @@ function denseLayout (dtype, shape) {
 }
 
 /**
+ * @param {number} nbytes
+ * @returns {SharedArrayBuffer}
+ */
+function newSharedBuffer (nbytes) {
+  try {
+    return new SharedArrayBuffer(nbytes)
+  } catch {
+    throw failure('ERR_MEMORY', `${nbytes} shared bytes could not be allocated`)
+  }
+}
+
+/**
  * A tensor with bytes of its own for a layout that has none yet.
  *
  * @param {InstanceType<typeof Layout>} layout
@@ -72,7 +84,7 @@ function makeOver (layout, zeroed, shared) {
   if (shared === undefined || shared === false) {
     storage = ffi.allocate(nbytes, zeroed)
   } else if (shared === 'sab') {
-    storage = backend.adopt(new SharedArrayBuffer(nbytes), 0, nbytes)
+    storage = backend.adopt(newSharedBuffer(nbytes), 0, nbytes)
   } else if (shared === true) {
     storage = ffi.allocateNative(nbytes)
   } else {
@@ -105,6 +117,9 @@ function makeEmpty (dtype, shape, options, zeroed) {
 /** a storage whose only use is to let layouts be worked out before there are bytes */
 const unbounded = new ffi.Storage('js', null, 0, 2 ** 53 - 1, 0, backend.adopted)
 
+/** the group of what lives for one call only: nobody counts it */
+const passing = new Group('js')
+
 /**
  * A typed array's elements as a layout, for one call.
  *
@@ -113,8 +128,9 @@ const unbounded = new ffi.Storage('js', null, 0, 2 ** 53 - 1, 0, backend.adopted
  * @param {number[]} shape
  */
 function layoutOver (array, dtype, shape) {
+  const { buffer, byteOffset, byteLength } = partsOfArray(array)
   const layout = ffi.dense(dtype, shape)
-  layout.storage = backend.adopt(array.buffer, array.byteOffset, array.byteLength)
+  layout.storage = new ffi.Storage('js', buffer, byteOffset, byteLength, 0, passing)
   return layout
 }
 
@@ -230,7 +246,7 @@ class Tensor {
   /** Can other threads see the bytes? @returns {boolean} */
   get isShared () {
     const { storage } = this.#live()
-    return storage.kind === 'native' || (typeof SharedArrayBuffer !== 'undefined' && storage.buffer instanceof SharedArrayBuffer)
+    return storage.kind === 'native' || isSharedArrayBuffer(storage.buffer)
   }
 
   /** The owner given to fromBlob, else its source; undefined for tensors made here. @returns {unknown} */
@@ -296,8 +312,8 @@ class Tensor {
    * @throws ERR_SHAPE another length, ERR_READ_ONLY, ERR_OVERLAP
    */
   setBytes (bytes) {
-    const layout = this.#writable()
     const source = bytesOf(bytes)
+    const layout = this.#writable()
     if (source.byteLength !== this.nbytes) {
       throw failure('ERR_SHAPE', `bytes has ${source.byteLength} bytes; the tensor has ${this.nbytes}`)
     }
@@ -387,15 +403,15 @@ class Tensor {
    * @throws {TypeError} ERR_CAST · {RangeError} ERR_BOUNDS, ERR_SHAPE · ERR_READ_ONLY
    */
   set (value, ...index) {
+    const dtype = dtypes[this.#live().dtype]
+    const scalar = scalarFor(value, dtype) // user code in a pair's getters runs here
     const layout = this.#writable()
     const place = this.#place(layout, index, 0)
-    const dtype = dtypes[layout.dtype]
     if (typeof value === 'number' && dtype.name === 'float64' && backend.canView(layout.storage)) {
       const window = backend.window(layout.storage, layout.dtype, dtype.Type, ffi.check)
       window[layout.storage.windowOffset / 8 + place] = value
       return
     }
-    const scalar = scalarFor(value, dtype)
     ffi.fill(new Layout(layout.storage, layout.dtype, [], [], place, 1, layout.flags), scalar)
   }
 
@@ -563,12 +579,12 @@ class Tensor {
    */
   reshape (...args) {
     const last = args[args.length - 1]
-    const options = args.length > 1 && isOptions(last) ? optionsOf(args.pop()) : {}
+    const { copy: rule } = args.length > 1 && isOptions(last) ? optionsOf(args.pop()) : {}
     const shape = shapeOfArguments(args)
     const layout = this.#live()
-    if (options.copy === false) return this.#view(ffi.viewByList(rows.view, layout, shape))
+    if (rule === false) return this.#view(ffi.viewByList(rows.view, layout, shape))
     const out = ffi.reshape(layout, shape)
-    if (out.storage !== ffi.nothing && options.copy !== true) return this.#view(out)
+    if (out.storage !== ffi.nothing && rule !== true) return this.#view(out)
     const copy = out.storage === ffi.nothing ? out : ffi.dense(layout.dtype, out.shape)
     const made = makeOver(copy, false)
     ffi.copy(new Layout(made.#live().storage, layout.dtype, layout.shape, ffi.dense(layout.dtype, layout.shape).strides, 0, layout.size, 0), this.#attached(), 0)
@@ -739,7 +755,8 @@ class Tensor {
     if (arrayType !== undefined) {
       const array = /** @type {any} */ (src)
       const from = dtypeOf(arrayType)
-      if (array.length !== size) throw failure('ERR_SHAPE', `the typed array has ${array.length} elements; the tensor has ${size}`)
+      const { length } = partsOfArray(array)
+      if (length !== size) throw failure('ERR_SHAPE', `the typed array has ${length} elements; the tensor has ${size}`)
       return layoutOver(array, from.index, shape)
     }
     const to = dtypes[dtype]
@@ -972,16 +989,23 @@ function factorOf (name, value, missing) {
  * @returns {Uint8Array}
  */
 function bytesOf (source) {
-  if (ArrayBuffer.isView(source)) return new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
-  try {
-    return new Uint8Array(/** @type {ArrayBuffer} */ (source), 0)
-  } catch {
-    throw failure('ERR_ARGUMENT', `bytes is ${show(source)}; a typed array or an ArrayBuffer was expected`)
+  if (dtypeOfArray(source) !== undefined) {
+    const { buffer, byteOffset, byteLength } = partsOfArray(source)
+    return new Uint8Array(/** @type {ArrayBuffer} */ (buffer), byteOffset, byteLength)
   }
+  if (ArrayBuffer.isView(source)) {
+    const { buffer, byteOffset, byteLength } = partsOfView(source)
+    return new Uint8Array(/** @type {ArrayBuffer} */ (buffer), byteOffset, byteLength)
+  }
+  if (isArrayBuffer(source) || isSharedArrayBuffer(source)) {
+    if (isGone(source)) throw failure('ERR_DETACHED', 'the bytes were transferred away')
+    return new Uint8Array(/** @type {ArrayBuffer} */ (source))
+  }
+  throw failure('ERR_ARGUMENT', `bytes is ${show(source)}; a typed array or an ArrayBuffer was expected`)
 }
 
 for (const name of ['dims', 'type', 'location']) {
   Object.defineProperty(Tensor.prototype, name, { enumerable: false })
 }
 
-module.exports = { Tensor, wrap, dtypeOf, makeEmpty, makeOver, denseLayout, writeValues, layoutOver, within, bytesOf, flatten, deduce, isScalar, isPair }
+module.exports = { Tensor, wrap, dtypeOf, makeEmpty, makeOver, denseLayout, writeValues, layoutOver, within, bytesOf, flatten, deduce }

@@ -16,11 +16,16 @@ function isScalar (value) {
 }
 
 /**
+ * A pair of numbers, each read once; null for anything else.
+ *
  * @param {unknown} value
- * @returns {value is [number, number]}
+ * @returns {[number, number] | null}
  */
-function isPair (value) {
-  return Array.isArray(value) && value.length === 2 && typeof value[0] === 'number' && typeof value[1] === 'number'
+function pairOf (value) {
+  if (!Array.isArray(value) || value.length !== 2) return null
+  const re = value[0]
+  const im = value[1]
+  return typeof re === 'number' && typeof im === 'number' ? [re, im] : null
 }
 
 /**
@@ -56,12 +61,13 @@ function flatten (data, complex) {
    * @param {number} depth
    */
   function walk (value, depth) {
-    if (isScalar(value) || (complex && isPair(value))) {
+    const pair = complex ? pairOf(value) : null
+    if (pair !== null || isScalar(value)) {
       if (leaf < 0) leaf = depth
       if (leaf !== depth || depth !== shape.length) {
         throw failure('ERR_SHAPE', `the nested list is ragged: ${show(value)} stands at depth ${depth}, other values deeper or higher`)
       }
-      flat.push(complex && isPair(value) ? [value[0], value[1]] : /** @type {number} */ (value))
+      flat.push(pair ?? /** @type {number} */ (value))
       return
     }
     const list = listOf(value)
@@ -110,9 +116,10 @@ function scalarFor (value, dtype) {
     }
     return value
   }
-  if (isPair(value)) {
-    if (dtype.kind !== 'COMPLEX') throw failure('ERR_CAST', `the value [${value[0]}, ${value[1]}] does not fit ${dtype.name}`)
-    return [value[0], value[1]]
+  const pair = pairOf(value)
+  if (pair !== null) {
+    if (dtype.kind !== 'COMPLEX') throw failure('ERR_CAST', `the value [${pair[0]}, ${pair[1]}] does not fit ${dtype.name}`)
+    return pair
   }
   throw failure('ERR_ARGUMENT', `the value is ${show(value)}; a number, bigint, boolean${dtype.kind === 'COMPLEX' ? ' or [re, im]' : ''} was expected`)
 }
@@ -153,4 +160,4 @@ function pack (flat, dtype) {
   return { array, dtype: 'float64' }
 }
 
-module.exports = { flatten, deduce, scalarFor, pack, isScalar, isPair, listOf }
+module.exports = { flatten, deduce, scalarFor, pack, listOf }

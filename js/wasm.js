@@ -6,7 +6,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { failure } = require('./errors')
-const { Storage, Group, counts, stats } = require('./storage')
+const { Storage, Group, counts, stats, reportDeleter } = require('./storage')
 
 const PAGE = 65536
 const MAX_PAGES = 65536
@@ -32,7 +32,9 @@ class Backend {
     this.epoch = -1
     this.renew()
     /** @type {(row: number) => void} */
-    this.call = exports.sb_call
+    this.call = row => { // what others grew is seen before the frame is written, see current()
+      exports.sb_call(row)
+    }
     this.nextWatch = 0
     /** @type {number[]} handles whose storages were collected */
     this.due = []
@@ -223,8 +225,7 @@ class Backend {
       try {
         deleter(0n)
       } catch (error) {
-        stats.deleterErrors++
-        process.emitWarning(`a deleter threw: ${error instanceof Error ? error.stack : String(error)}`, 'SamebytesWarning')
+        reportDeleter(error)
       }
     })
   }

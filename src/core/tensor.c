@@ -67,7 +67,11 @@ sb_status sb_tensor_empty(sb_dtype dtype, int32_t ndim, const int64_t *shape, sb
   sb_tensor made;
   sb_status status = sb_tensor_init(NULL, dtype, ndim, shape, NULL, 0, &made);
   if (status) return status;
-  status = sb_storage_new((size_t)sb_tensor_nbytes(&made), &made.storage);
+  const int64_t nbytes = sb_tensor_nbytes(&made);
+  if ((uint64_t)nbytes > SIZE_MAX) {
+    return sb__fail(SB_ERR_MEMORY, "%lld bytes cannot be addressed", (long long)nbytes);
+  }
+  status = sb_storage_new((size_t)nbytes, &made.storage);
   if (!status) sb_tensor_copy_layout(&made, out);
   return status;
 }
