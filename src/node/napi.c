@@ -124,7 +124,7 @@ static napi_value promote(napi_env env, napi_callback_info info) {
   if (napi_get_arraybuffer_info(env, arguments[0], &data, &room) != napi_ok) return NULL;
   const size_t start = (size_t)(-(intptr_t)data & (SB_ALIGNMENT - 1));
   if (start + nbytes > room) return NULL;
-  memcpy((char *)data + start, from, nbytes);
+  if (nbytes) memcpy((char *)data + start, from, nbytes);
   e->binding.frame[SB__FRAME_RESULTS] = (double)((uintptr_t)data + start);
   napi_value result = NULL;
   napi_create_int32(env, (int32_t)start, &result);
