@@ -7,7 +7,7 @@ const { show, integer, integers, shapeOf, optionsOf, isOptions } = require('./va
 const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone, partsOfArray, partsOfView, byteLengthOf } = require('./buffers')
 const { wrap, dtypeOf, denseLayout, within } = require('./tensor')
 
-const { backend, Layout, READ_ONLY, byName } = ffi
+const { backend, Layout, READ_ONLY, CONTIGUOUS, byName } = ffi
 
 /**
  * @typedef {object} BlobOptions
@@ -132,7 +132,7 @@ function fromBlob (source, shape, opts) {
   const layout = typeof source === 'bigint' || typeof source === 'number' || source === null
     ? overAddress(source ?? 0, given)
     : overBuffer(source, given)
-  if (readOnly === true) layout.flags = READ_ONLY
+  if (readOnly === true) layout.flags |= READ_ONLY
   return wrap(layout)
 }
 
@@ -152,7 +152,7 @@ function overArray (array, dtype, shape) {
   if (size > length) throw failure('ERR_BOUNDS', `shape [${extents.join(', ')}] needs ${size} elements; the source has ${length} of ${dtype.name}`)
   const storage = backend.adopt(buffer, byteOffset, byteLength)
   storage.owner = array
-  return wrap(new Layout(storage, dtype.index, extents, strides, 0, size, 0))
+  return wrap(new Layout(storage, dtype.index, extents, strides, 0, size, CONTIGUOUS))
 }
 
 /**

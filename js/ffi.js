@@ -6,7 +6,7 @@
 
 const backend = require('./backend')
 const { learnErrors, failure } = require('./errors')
-const { Storage, countStaged } = require('./storage')
+const { Storage, Group, countStaged } = require('./storage')
 const { byteLengthOf } = require('./buffers')
 
 const { tables, frame } = backend
@@ -18,7 +18,12 @@ for (const [i, row] of tables.rows.slice(0, -1).entries()) rows[row[0]] = i
 
 const { STATUS, RESULTS, OPERANDS, ARGS, HANDLE, ADDRESS, NBYTES, DTYPE, NDIM, OFFSET, FLAGS, SHAPE, STRIDES, SIZE_OF_OPERAND } = tables.frame
 const OUT = OPERANDS + 4 * SIZE_OF_OPERAND
+
+// Flags of a Layout; C is told of the first only.
 const READ_ONLY = 1
+const CONTIGUOUS = 2 // known to be row-major without gaps
+const STRIDED = 4 // known not to be
+
 const ALIGNMENT = tables.alignment
 
 /** @type {{ a: unknown, b: unknown }} what the current call's addresses point into */
@@ -33,7 +38,7 @@ class Layout {
    * @param {number[]} strides  elements; likewise
    * @param {number} offset  elements from the storage's first byte
    * @param {number} size  elements
-   * @param {number} flags  READ_ONLY or 0
+   * @param {number} flags
    */
   constructor (storage, dtype, shape, strides, offset, size, flags) {
     this.storage = storage
@@ -43,8 +48,6 @@ class Layout {
     this.offset = offset
     this.size = size
     this.flags = flags
-    /** is it row-major? undefined: not asked yet @type {boolean | undefined} */
-    this.contiguous = undefined
     /** the typed array given out last @type {any} */
     this.data = null
   }
@@ -68,8 +71,8 @@ function invoke (row) {
  * @param {Storage} storage
  */
 function checkAttached (storage) {
-  const buffer = storage.buffer
-  if (buffer === null || storage.block !== null || storage.nbytes === 0) return
+  const { buffer } = storage
+  if (buffer === null || storage.nbytes === 0) return
   const length = byteLengthOf(buffer)
   if (length >= storage.byteOffset + storage.nbytes) return
   if (storage.kind === 'native') return // the memory is not the buffer's: a new one is made
@@ -86,14 +89,14 @@ function put (slot, layout) {
   const { f64 } = frame
   const at = OPERANDS + slot * SIZE_OF_OPERAND
   const { storage, shape, strides } = layout
-  f64[at + HANDLE] = storage.handle
+  f64[at + HANDLE] = storage.extra === null ? 0 : storage.extra.handle
   // Where no byte is touched, the offset in the buffer stands for the address: alignment can be judged.
-  f64[at + ADDRESS] = storage.address !== 0 ? storage.address : storage.byteOffset
+  f64[at + ADDRESS] = storage.address === null ? storage.byteOffset : storage.address
   f64[at + NBYTES] = storage.nbytes
   f64[at + DTYPE] = layout.dtype
   f64[at + NDIM] = shape.length
   f64[at + OFFSET] = layout.offset
-  f64[at + FLAGS] = layout.flags
+  f64[at + FLAGS] = layout.flags & READ_ONLY
   for (let d = 0; d < shape.length; d++) {
     f64[at + SHAPE + d] = shape[d]
     f64[at + STRIDES + d] = strides[d]
@@ -110,9 +113,9 @@ function put (slot, layout) {
 function reach (layout) {
   const { storage } = layout
   if (storage.released) throw failure('ERR_DISPOSED', 'the tensor was disposed')
-  if (storage.kind === 'js' || storage.block === null) checkAttached(storage)
+  checkAttached(storage)
   if (backend.name === 'wasm' && storage.kind === 'js') return stage(layout)
-  if (storage.address === 0) backend.addressOf(storage)
+  if (storage.address === null) backend.addressOf(storage)
   return layout
 }
 
@@ -147,9 +150,17 @@ function stage (layout) {
   const n = (high - low + 1) * itemsize
   const from = storage.byteOffset + (layout.offset + low) * itemsize
   const copy = allocate(n, false)
-  new Uint8Array(backend.bufferOf(copy, check), copy.address, n).set(new Uint8Array(/** @type {ArrayBuffer} */ (storage.buffer), from, n))
+  bytesOfStaged(copy, n).set(new Uint8Array(/** @type {ArrayBuffer} */ (storage.buffer), from, n))
   countStaged(n)
   return new Layout(copy, dtype, shape, strides, -low, size, flags)
+}
+
+/**
+ * @param {Storage} storage  in linear memory
+ * @param {number} n
+ */
+function bytesOfStaged (storage, n) {
+  return new Uint8Array(backend.bufferOf(storage, check), backend.addressOf(storage), n)
 }
 
 /**
@@ -166,7 +177,7 @@ function settle (staged, layout, written) {
     const itemsize = itemsizes[dtype]
     const [low, high] = extent(layout)
     const n = (high - low + 1) * itemsize
-    const source = new Uint8Array(backend.bufferOf(staged.storage, check), staged.storage.address, n)
+    const source = bytesOfStaged(staged.storage, n)
     const target = new Uint8Array(/** @type {ArrayBuffer} */ (storage.buffer), storage.byteOffset + (layout.offset + low) * itemsize, n)
     if (size === high - low + 1) target.set(source)
     else writeBack(target, source, shape, strides, -low * itemsize, itemsize, 0) // not the gaps: they are others'
@@ -293,7 +304,7 @@ function allocateNative (nbytes) {
 }
 
 /** no bytes: what a layout without a storage is over */
-const nothing = new Storage('js', new ArrayBuffer(0), 0, 0, 0, backend.adopted)
+const nothing = new Storage(new Group('js'), null, new ArrayBuffer(0), 0, 0)
 
 /**
  * @param {number} row
@@ -303,7 +314,7 @@ const nothing = new Storage('js', new ArrayBuffer(0), 0, 0, 0, backend.adopted)
 function view (row, layout) {
   put(0, layout)
   invoke(row)
-  return takeLayout(layout.storage, layout.flags)
+  return takeLayout(layout.storage, layout.flags & READ_ONLY)
 }
 
 /**
@@ -355,7 +366,7 @@ function dense (dtype, shape) {
   frame.f64[ARGS] = dtype
   putList(ARGS + 1, shape)
   invoke(rows.dense)
-  return takeLayout(nothing, 0)
+  return takeLayout(nothing, CONTIGUOUS)
 }
 
 /**
@@ -368,7 +379,7 @@ function reshape (layout, shape) {
   const out = viewByList(rows.reshape, layout, shape)
   if (frame.f64[RESULTS] === 0) {
     out.storage = nothing
-    out.flags = 0
+    out.flags = CONTIGUOUS
   }
   return out
 }
@@ -378,12 +389,12 @@ function reshape (layout, shape) {
  * @returns {boolean}
  */
 function isContiguous (layout) {
-  if (layout.contiguous === undefined) {
+  if ((layout.flags & (CONTIGUOUS | STRIDED)) === 0) {
     put(0, layout)
     invoke(rows.is_contiguous)
-    layout.contiguous = frame.f64[RESULTS] !== 0
+    layout.flags |= frame.f64[RESULTS] !== 0 ? CONTIGUOUS : STRIDED
   }
-  return layout.contiguous
+  return (layout.flags & CONTIGUOUS) !== 0
 }
 
 /**
@@ -571,6 +582,7 @@ module.exports = {
   Layout,
   Storage,
   READ_ONLY,
+  CONTIGUOUS,
   dtypes,
   byName,
   itemsizes,

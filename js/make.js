@@ -7,7 +7,7 @@ const { countCopy } = require('./storage')
 const { shapeOf, optionsOf, isOptions, castingOf } = require('./validate')
 const { dtypeOfArray, isGone, partsOfArray } = require('./buffers')
 const { scalarFor } = require('./values')
-const { Tensor, dtypeOf, makeEmpty, layoutOver, flatten, deduce, writeValues, bytesOf } = require('./tensor')
+const { Tensor, dtypeOf, makeEmpty, makeOver, denseLayout, layoutOver, flatten, deduce, writeValues, bytesOf } = require('./tensor')
 
 /**
  * @typedef {object} MakeOptions
@@ -34,7 +34,6 @@ function shapeAndOptions (shape, opts) {
 }
 
 const FLOAT32 = dtypeOf('float32')
-const NO_OPTIONS = {}
 
 /**
  * A tensor of uninitialised elements.
@@ -47,7 +46,7 @@ const NO_OPTIONS = {}
  * empty([2, 3], 'uint8').nbytes // 6
  */
 function empty (shape, opts) {
-  if (opts === undefined && Array.isArray(shape)) return makeEmpty(FLOAT32, shape, NO_OPTIONS, false)
+  if (opts === undefined && Array.isArray(shape)) return makeOver(denseLayout(FLOAT32.index, shape), false)
   return make(shape, opts, false)
 }
 

@@ -1,38 +1,43 @@
 'use strict'
 // The native back end: the addon, and V8's own memory for the tensors that it owns.
 //
-// Small tensors are cut from blocks of 16 KiB, which V8 frees as a whole; the first exposure of one's
-// bytes moves them to a buffer of their own (promotion). Larger ones have their own from the start.
+// Small tensors are cut from blocks, which V8 frees as a whole; the first exposure of one's bytes moves
+// them to a buffer of their own (promotion). Larger ones have their own from the start. A block has no
+// memory until one of its tensors is touched.
 
 const path = require('node:path')
 const { failure } = require('./errors')
-const { Storage, Group, stats, counts, reportDeleter } = require('./storage')
+const { Storage, Group, Extra, stats, counts, reportDeleter } = require('./storage')
 
-const BLOCK = 16384 // bytes in a block
+const BLOCK = 8192 // bytes in a block: one tensor that is kept keeps all of it
+const BLOCKS = 2 // that are counted together
 const SMALL = 2048 // bytes of the largest tensor that is cut from one
 const ALIGNMENT = 64
+const PADDING = ALIGNMENT - 16 // what aligning takes where the allocator gives multiples of 16
 const BIG = 65536 // bytes from which a storage is counted by itself
 const CROWD = 64 // storages that are otherwise counted together
 const SPARE = 64 // freed slots kept for reuse, each size
 
-/** Memory that small tensors are cut from. */
-class Block extends Group {
-  /**
-   * @param {ArrayBuffer} buffer
-   * @param {number} start  bytes to the first aligned one
-   * @param {number} address  of that one
-   */
-  constructor (buffer, start, address) {
-    super('v8')
-    this.buffer = buffer
-    this.start = start
-    this.address = address
+/** Where small tensors are cut from. */
+class Block {
+  /** @param {Group} group */
+  constructor (group) {
+    this.group = group
+    /** bytes that were cut */
     this.used = 0
-    /** @type {any[]} */
-    this.windows = []
-    this.words = new Int32Array(buffer, start, BLOCK / 4)
+    /** null: nobody touched any of them @type {ArrayBuffer | null} */
+    this.buffer = null
+    /** bytes to the buffer's first aligned one */
+    this.start = 0
+    /** of that one */
+    this.address = 0
+    /** by dtype @type {any[]} */
+    this.windows = NO_WINDOWS
   }
 }
+
+/** @type {any[]} */
+const NO_WINDOWS = []
 
 /** who keeps the bytes of an address, for as long as a buffer over them is held @type {WeakMap<object, unknown>} */
 const owners = new WeakMap()
@@ -72,19 +77,21 @@ class Backend {
     this.name = 'native'
     this.tables = JSON.parse(addon.tables)
     this.frame = { f64: new Float64Array(addon.frame), i64: new BigInt64Array(addon.frame) }
+    this.RESULTS = this.tables.frame.RESULTS
+    this.int32 = this.tables.dtypes.findIndex((/** @type {[string, string] | null} */ row) => row !== null && row[0] === 'int32')
     this.textBytes = new Uint8Array(addon.frame, this.tables.frame.TEXT * 8)
     /** @type {(row: number) => void} */
     this.call = addon.call
-    /** @type {Block | null} */
-    this.block = null
+    this.watched = 0
+    this.sweepAt = 256
+    /** the block that is cut from now */
+    this.block = new Block(this.newGroup('v8'))
     /** @type {Group} */
     this.crowd = this.newGroup('v8')
     /** @type {Group} */
     this.adopted = this.newGroup('js')
     /** slots whose tensors were disposed unexposed, by size / 64 @type {Storage[][]} */
     this.spare = Array.from({ length: SMALL / ALIGNMENT + 1 }, () => [])
-    this.watched = 0
-    this.sweepAt = 256
     this.nativeBytes = 0
     this.nativeLimit = 32 * 2 ** 20
     addon.onDeleter((/** @type {Function} */ deleter, /** @type {bigint} */ address) => {
@@ -109,20 +116,15 @@ class Backend {
    * @returns {Group}
    */
   newGroup (kind) {
-    const group = new Group(kind)
-    this.watchGroup(group)
-    return group
-  }
-
-  /** @param {Group} group */
-  watchGroup (group) {
     if (++this.watched > this.sweepAt) {
       this.sweep()
       this.watched = counts.size
       this.sweepAt = Math.max(256, 2 * counts.size)
     }
+    const group = new Group(kind)
     const id = this.addon.watch(group, 0)
-    if (id >= 0) counts.set(id, Object.assign(group.count, { kind: group.kind }))
+    if (id >= 0) counts.set(id, group.count)
+    return group
   }
 
   /** Forgets what was collected, and frees native storages whose JavaScript side is gone. */
@@ -141,44 +143,66 @@ class Backend {
     if (nbytes > SMALL) return this.allocateOwn(nbytes, zeroed)
     const size = nbytes === 0 ? ALIGNMENT : (nbytes + ALIGNMENT - 1) & -ALIGNMENT
     const spare = this.spare[size >>> 6]
+    let block = this.block
+    let at = block.used
     if (spare.length > 0) {
       const old = /** @type {Storage} */ (spare.pop())
-      const block = /** @type {Block} */ (old.block)
-      return this.cut(block, old.windowOffset, nbytes, size, zeroed)
+      block = /** @type {Block} */ (old.block)
+      at = old.byteOffset
+    } else if (at + size <= BLOCK) {
+      block.used = at + size
+    } else {
+      block = this.newBlock()
+      at = 0
+      block.used = size
     }
-    let block = this.block
-    if (block === null || block.used + size > BLOCK) block = this.newBlock()
-    const at = block.used
-    block.used = at + size
-    return this.cut(block, at, nbytes, size, zeroed)
-  }
-
-  /**
-   * @param {Block} block
-   * @param {number} at
-   * @param {number} nbytes
-   * @param {number} size
-   * @param {boolean} zeroed
-   */
-  cut (block, at, nbytes, size, zeroed) {
-    // No address yet: its absence says that neither C nor a window has touched the bytes.
-    const storage = new Storage('v8', block.buffer, block.start + at, nbytes, 0, block)
-    storage.block = block
-    storage.windowOffset = at
-    block.count.storages++
-    if (zeroed) block.words.fill(0, at >> 2, (at + size) >> 2)
+    if (zeroed) this.zero(block, at, size)
+    block.group.count.storages++
+    const storage = new Storage(block.group, block, null, at, nbytes)
+    if (zeroed) storage.address = block.address + at
     return storage
   }
 
   newBlock () {
-    const bytes = Buffer.allocUnsafeSlow(BLOCK + ALIGNMENT)
-    const address = this.addon.address(bytes)
-    const start = -address & (ALIGNMENT - 1)
-    const block = new Block(bytes.buffer, start, address + start)
-    block.count.bytes = BLOCK
-    this.watchGroup(block)
-    this.block = block
-    return block
+    let { group } = this.block
+    if (++group.made === BLOCKS) group = this.newGroup('v8')
+    this.block = new Block(group)
+    return this.block
+  }
+
+  /**
+   * The block gets its memory: one of its tensors is about to be touched.
+   *
+   * @param {Block} block
+   */
+  fillBlock (block) {
+    const buffer = newBuffer(BLOCK + ALIGNMENT, false)
+    const address = this.locate(buffer)
+    block.buffer = buffer
+    block.start = -address & (ALIGNMENT - 1)
+    block.address = address + block.start
+    block.windows = []
+    block.group.count.bytes += BLOCK
+  }
+
+  /**
+   * @param {Block} block
+   * @param {number} at  a multiple of 64
+   * @param {number} size
+   */
+  zero (block, at, size) {
+    this.blockWindow(block, this.int32, Int32Array).fill(0, at >> 2, (at + size) >> 2)
+  }
+
+  /**
+   * Address of a buffer's first byte.
+   *
+   * @param {ArrayBufferLike} buffer
+   * @returns {number}
+   */
+  locate (buffer) {
+    this.addon.locate(buffer)
+    return this.frame.f64[this.RESULTS]
   }
 
   /**
@@ -187,11 +211,13 @@ class Backend {
    */
   allocateOwn (nbytes, zeroed) {
     const buffer = newBuffer(nbytes + ALIGNMENT, zeroed)
-    const address = this.addon.address(new Uint8Array(buffer, 0, 1))
+    const address = this.locate(buffer)
     const start = -address & (ALIGNMENT - 1)
-    const storage = new Storage('v8', buffer, start, nbytes, address + start, this.groupFor('v8', nbytes))
-    storage.count.storages++
-    storage.count.bytes += nbytes
+    const storage = new Storage(this.groupFor('v8', nbytes), null, buffer, start, nbytes)
+    const { count } = storage.group
+    storage.address = address + start
+    count.storages++
+    count.bytes += nbytes
     return storage
   }
 
@@ -219,9 +245,9 @@ class Backend {
    * @returns {Storage}
    */
   adopt (buffer, byteOffset, nbytes) {
-    const storage = new Storage('js', buffer, byteOffset, nbytes, 0, this.groupFor('js', nbytes))
-    storage.count.storages++
-    return storage
+    const group = this.groupFor('js', nbytes)
+    group.count.storages++
+    return new Storage(group, null, buffer, byteOffset, nbytes)
   }
 
   /**
@@ -266,17 +292,32 @@ class Backend {
    * @param {number} nbytes
    */
   hold (handle, address, nbytes) {
-    const group = new Group('native')
-    const storage = new Storage('native', null, 0, nbytes, address, group)
-    storage.handle = handle
-    storage.watch = this.addon.watch(storage, handle)
-    if (storage.watch < 0) {
-      this.drop(handle)
-      throw failure('ERR_MEMORY', 'no memory to watch a native storage')
-    }
-    group.count.storages = 1
-    counts.set(storage.watch, Object.assign(group.count, { kind: 'native' }))
+    const storage = new Storage(new Group('native'), null, null, 0, nbytes)
+    storage.address = address
+    const { count } = storage.group
+    const extra = this.watch(storage, handle)
+    extra.handle = handle // operands name it instead of the address
+    count.storages = 1
+    counts.set(extra.watch, count)
     return storage
+  }
+
+  /**
+   * Drops the handle when the storage is collected.
+   *
+   * @param {Storage} storage
+   * @param {number} handle
+   * @returns {Extra} with the watch
+   */
+  watch (storage, handle) {
+    const id = this.addon.watch(storage, handle)
+    if (id < 0) {
+      this.drop(handle)
+      throw failure('ERR_MEMORY', 'no memory to watch a storage')
+    }
+    storage.extra = new Extra()
+    storage.extra.watch = id
+    return storage.extra
   }
 
   /**
@@ -287,15 +328,9 @@ class Backend {
    * @param {() => void} check
    */
   attachDeleter (storage, deleter, check) {
-    const address = this.addressOf(storage)
-    this.addon.wrap(address, storage.nbytes, deleter)
+    this.addon.wrap(this.addressOf(storage), storage.nbytes, deleter)
     check()
-    const watch = this.addon.watch(storage, this.frame.f64[this.tables.frame.RESULTS])
-    if (watch < 0) {
-      this.drop(this.frame.f64[this.tables.frame.RESULTS])
-      throw failure('ERR_MEMORY', 'no memory to watch a buffer')
-    }
-    storage.watch = watch
+    this.watch(storage, this.frame.f64[this.RESULTS])
   }
 
   /** @param {number} handle  that nobody will watch */
@@ -313,13 +348,19 @@ class Backend {
    * @returns {number}
    */
   addressOf (storage) {
-    if (storage.block !== null) {
-      storage.address = storage.block.address + storage.windowOffset
-    } else if (storage.address === 0 && storage.nbytes > 0) {
-      const address = this.addon.address(new Uint8Array(/** @type {ArrayBuffer} */ (storage.buffer), 0, 1))
-      storage.address = address + storage.byteOffset
+    return (storage.address ??= this.findAddress(storage))
+  }
+
+  /** @param {Storage} storage */
+  findAddress (storage) {
+    const { block } = storage
+    if (block !== null) {
+      if (block.buffer === null) this.fillBlock(block)
+      return block.address + storage.byteOffset
     }
-    return storage.address
+    if (storage.nbytes === 0) return 0
+    const view = new Uint8Array(/** @type {ArrayBuffer} */ (storage.buffer), 0, 1)
+    return this.addon.address(view) + storage.byteOffset
   }
 
   /**
@@ -328,26 +369,25 @@ class Backend {
    * @param {Storage} storage
    */
   promote (storage) {
-    const block = storage.block
-    if (block === null) return
-    const { nbytes } = storage
-    const buffer = new ArrayBuffer(nbytes + ALIGNMENT)
+    if (storage.block === null) return
+    const { nbytes, address: from } = storage
+    let padding = PADDING
+    let buffer = newBuffer(nbytes + padding, true)
+    let address = this.locate(buffer)
+    let start = -address & (ALIGNMENT - 1)
+    if (start > padding) {
+      padding = ALIGNMENT
+      buffer = newBuffer(nbytes + padding, true)
+      address = this.locate(buffer)
+      start = -address & (ALIGNMENT - 1)
+    }
     // Untouched bytes need not be moved: any content will do, and zeros are as good as new.
-    const start = this.addon.promote(buffer, storage.address, storage.address === 0 ? 0 : nbytes)
-    const address = this.frame.f64[this.tables.frame.RESULTS]
-    const group = this.groupFor('v8', nbytes)
-    block.count.storages--
-    block.count.tensors -= storage.claims
-    group.count.storages++
-    group.count.tensors += storage.claims
-    group.count.bytes += nbytes
-    storage.group = group
-    storage.count = group.count
+    if (from !== null) this.addon.move(address + start, from, nbytes)
+    storage.group.count.bytes += nbytes
     storage.buffer = buffer
     storage.byteOffset = start
-    storage.address = address
+    storage.address = address + start
     storage.block = null
-    storage.windowOffset = 0
     stats.promoted++
   }
 
@@ -361,10 +401,11 @@ class Backend {
   bufferOf (storage, check) {
     if (storage.block !== null) this.promote(storage)
     if (storage.kind === 'native' && (storage.buffer === null || (storage.nbytes > 0 && storage.buffer.byteLength === 0))) {
-      const buffer = this.addon.buffer(storage.watch)
+      const extra = /** @type {Extra} */ (storage.extra)
+      const buffer = this.addon.buffer(extra.watch)
       check()
       storage.buffer = buffer
-      storage.windows = null
+      extra.windows = null
       if (storage.owner !== undefined) owners.set(buffer, storage.owner)
     }
     return /** @type {ArrayBufferLike} */ (storage.buffer)
@@ -390,19 +431,37 @@ class Backend {
    * @param {() => void} check
    */
   window (storage, dtype, Type, check) {
-    const block = storage.block
-    if (block !== null) {
-      this.addressOf(storage)
-      block.windows[dtype] ??= new Type(block.buffer, block.start, BLOCK / Type.BYTES_PER_ELEMENT)
-      return block.windows[dtype]
+    if (storage.block !== null) {
+      this.addressOf(storage) // touched: a promotion has to move the bytes
+      return this.blockWindow(storage.block, dtype, Type)
     }
     const buffer = this.bufferOf(storage, check)
-    storage.windows ??= []
-    const seen = storage.windows[dtype]
+    const extra = storage.extra ??= new Extra()
+    const windows = extra.windows ??= []
+    const seen = windows[dtype]
     if (seen !== undefined && seen.buffer === buffer) return seen
     const made = new Type(buffer, storage.byteOffset, Math.floor(storage.nbytes / Type.BYTES_PER_ELEMENT))
-    storage.windows[dtype] = made
+    windows[dtype] = made
     return made
+  }
+
+  /**
+   * @param {Block} block
+   * @param {number} dtype
+   * @param {any} Type
+   */
+  blockWindow (block, dtype, Type) {
+    if (block.buffer === null) this.fillBlock(block)
+    return (block.windows[dtype] ??= new Type(block.buffer, block.start, BLOCK / Type.BYTES_PER_ELEMENT))
+  }
+
+  /**
+   * Bytes from the start of its window to the storage's first one.
+   *
+   * @param {Storage} storage
+   */
+  windowOffset (storage) {
+    return storage.block === null ? 0 : storage.byteOffset
   }
 
   /**
@@ -412,17 +471,17 @@ class Backend {
    */
   release (storage) {
     if (storage.released) return
-    storage.released = true
-    storage.count.storages--
-    const block = storage.block
+    storage.claims = -1
+    const { group: { count }, block, extra } = storage
+    count.storages--
     if (block !== null) {
       const spare = this.spare[storage.nbytes === 0 ? 1 : (storage.nbytes + ALIGNMENT - 1) >>> 6]
       if (spare.length < SPARE) spare.push(storage)
     } else if (storage.kind === 'v8') {
-      storage.count.bytes -= storage.nbytes
-    } else if (storage.watch >= 0) {
-      counts.delete(storage.watch)
-      this.addon.unwatch(storage.watch)
+      count.bytes -= storage.nbytes
+    } else if (extra !== null && extra.watch >= 0) {
+      counts.delete(extra.watch)
+      this.addon.unwatch(extra.watch)
     }
   }
 

@@ -3,59 +3,65 @@
 
 /**
  * What is counted together for memory(): the tensors and storages that live and die with one watched
- * object (a block of small tensors, a group of buffers, one native storage).
+ * object (a few blocks of small tensors, some buffers, one native storage).
  */
 class Group {
-  /** @param {'v8' | 'js' | 'native' | 'wasm'} kind */
+  /** @param {'v8' | 'js' | 'native' | 'wasm'} kind  of all that is in it */
   constructor (kind) {
     this.kind = kind
-    this.count = { tensors: 0, storages: 0, bytes: 0 }
-    /** storages ever made in it */
+    this.count = { kind, tensors: 0, storages: 0, bytes: 0 }
+    /** storages, or blocks, ever made in it */
     this.made = 0
   }
 }
 
-/** @type {Map<number, Group['count'] & { kind: string }>} */
+/** the counts of groups that are not known to be collected, by watch @type {Map<number, Group['count']>} */
 const counts = new Map()
 
-/** One block of bytes. `kind` says who owns it; which fields matter depends on it. */
+/** What few storages have. */
+class Extra {
+  constructor () {
+    /** of a native storage, as C numbers it; 0: none */
+    this.handle = 0
+    /** index of the weak reference that goes with it; -1: none */
+    this.watch = -1
+    /** typed arrays for get and set, by dtype @type {any[] | null} */
+    this.windows = null
+    /** of the caller's buffer, where the back end keeps it here @type {Function | null} */
+    this.deleter = null
+  }
+}
+
+/**
+ * One block of bytes. Its group says who owns it: 'v8', memory that we made in a V8 ArrayBuffer; 'js',
+ * the caller's buffer; 'native' and 'wasm', a handle. Small, because every tensor that is made has one.
+ */
 class Storage {
   /**
-   * @param {'v8' | 'js' | 'native' | 'wasm'} kind
-   *   v8: memory that we made in a V8 ArrayBuffer; js: the caller's buffer; native, wasm: a handle
-   * @param {ArrayBufferLike | null} buffer  that holds the bytes; null: made when asked for
-   * @param {number} byteOffset  in that buffer
-   * @param {number} nbytes
-   * @param {number} address  of the first byte; 0: not looked up yet
    * @param {Group} group
+   * @param {import('./native').Block | null} block  that a small, unexposed tensor's bytes lie in
+   * @param {ArrayBufferLike | null} buffer  that holds the bytes; null: the block's, or made when asked for
+   * @param {number} byteOffset  in the buffer; in the block: from its first aligned byte
+   * @param {number} nbytes
    */
-  constructor (kind, buffer, byteOffset, nbytes, address, group) {
-    this.kind = kind
+  constructor (group, block, buffer, byteOffset, nbytes) {
+    this.group = group
+    this.block = block
     this.buffer = buffer
     this.byteOffset = byteOffset
     this.nbytes = nbytes
-    this.address = address
-    this.group = group
-    this.count = group.count
-    /** of a native storage, as C numbers it; 0: none */
-    this.handle = 0
-    /** index of the weak reference that goes with the handle; -1: none */
-    this.watch = -1
-    /** the block that a small, unexposed tensor's bytes lie in @type {import('./native').Block | null} */
-    this.block = null
-    /** bytes from the start of the memory that windows cover */
-    this.windowOffset = 0
-    /** typed arrays for get and set, by dtype @type {any[] | null} */
-    this.windows = null
-    /** tensors that were not disposed */
+    /** of the first byte; null: not looked up, so nobody but V8 has touched the bytes @type {number | null} */
+    this.address = null
+    /** tensors that were not disposed; -1: it was given up */
     this.claims = 0
     /** what the caller wants kept, or the caller's object @type {unknown} */
     this.owner = undefined
-    /** of the caller's buffer, where the back end keeps it here @type {Function | null} */
-    this.deleter = null
-    /** was it given up? */
-    this.released = false
+    /** @type {Extra | null} */
+    this.extra = null
   }
+
+  get kind () { return this.group.kind }
+  get released () { return this.claims < 0 }
 }
 
 /** What memory() counts over the life of the process. */
@@ -100,4 +106,4 @@ function reportDeleter (error) {
   process.emitWarning(`a deleter threw: ${text}`, 'SamebytesWarning')
 }
 
-module.exports = { Storage, Group, stats, counts, countCopy, countStaged, reportDeleter }
+module.exports = { Storage, Group, Extra, stats, counts, countCopy, countStaged, reportDeleter }

@@ -12,7 +12,7 @@ const { parseSlices } = require('./slices')
 const { print } = require('./print')
 const lifetime = require('./lifetime')
 
-const { backend, rows, Layout, READ_ONLY, dtypes, byName } = ffi
+const { backend, rows, Layout, READ_ONLY, CONTIGUOUS, dtypes, byName } = ffi
 
 /** @typedef {import('./ffi').Dtype} Dtype */
 /** @typedef {number | bigint | boolean | [number, number]} Value one element, as get gives it */
@@ -90,7 +90,7 @@ function makeOver (layout, zeroed, shared) {
   } else {
     throw failure('ERR_ARGUMENT', `shared is ${show(shared)}; true, false or 'sab' was expected`)
   }
-  const t = wrap(new Layout(storage, layout.dtype, layout.shape, layout.strides, 0, layout.size, 0))
+  const t = wrap(new Layout(storage, layout.dtype, layout.shape, layout.strides, 0, layout.size, layout.flags & CONTIGUOUS))
   if (zeroed && shared === true) t.zero()
   return t
 }
@@ -114,11 +114,11 @@ function makeEmpty (dtype, shape, options, zeroed) {
   return makeOver(layout, zeroed, options.shared)
 }
 
-/** a storage whose only use is to let layouts be worked out before there are bytes */
-const unbounded = new ffi.Storage('js', null, 0, 2 ** 53 - 1, 0, backend.adopted)
-
 /** the group of what lives for one call only: nobody counts it */
 const passing = new Group('js')
+
+/** a storage whose only use is to let layouts be worked out before there are bytes */
+const unbounded = new ffi.Storage(passing, null, null, 0, 2 ** 53 - 1)
 
 /**
  * A typed array's elements as a layout, for one call.
@@ -130,7 +130,7 @@ const passing = new Group('js')
 function layoutOver (array, dtype, shape) {
   const { buffer, byteOffset, byteLength } = partsOfArray(array)
   const layout = ffi.dense(dtype, shape)
-  layout.storage = new ffi.Storage('js', buffer, byteOffset, byteLength, 0, passing)
+  layout.storage = new ffi.Storage(passing, null, buffer, byteOffset, byteLength)
   return layout
 }
 
@@ -172,7 +172,7 @@ class Tensor {
     this.#base = base
     const { storage } = layout
     storage.claims++
-    storage.count.tensors++
+    storage.group.count.tensors++
     if (lifetime.tracking.on) lifetime.made(this)
   }
 
@@ -202,7 +202,7 @@ class Tensor {
   /** @returns {InstanceType<typeof Layout>} whose bytes are there */
   #attached () {
     const layout = this.#live()
-    if (layout.storage.kind === 'js' || layout.storage.block === null) ffi.checkAttached(layout.storage)
+    ffi.checkAttached(layout.storage)
     return layout
   }
 
@@ -409,7 +409,7 @@ class Tensor {
     const place = this.#place(layout, index, 0)
     if (typeof value === 'number' && dtype.name === 'float64' && backend.canView(layout.storage)) {
       const window = backend.window(layout.storage, layout.dtype, dtype.Type, ffi.check)
-      window[layout.storage.windowOffset / 8 + place] = value
+      window[backend.windowOffset(layout.storage) / 8 + place] = value
       return
     }
     ffi.fill(new Layout(layout.storage, layout.dtype, [], [], place, 1, layout.flags), scalar)
@@ -804,7 +804,7 @@ class Tensor {
     this.#layout = null
     this.#base = undefined
     const { storage } = layout
-    storage.count.tensors--
+    storage.group.count.tensors--
     if (--storage.claims === 0) backend.release(storage)
   }
 
@@ -854,7 +854,7 @@ function read (layout, place) {
   if (needsDecoding(dtype)) return readCopy(layout, place, FLOAT32)
   if (!backend.canView(storage)) return readCopy(layout, place, dtype)
   const window = backend.window(storage, layout.dtype, dtype.Type, ffi.check)
-  const i = storage.windowOffset / dtype.itemsize + place
+  const i = backend.windowOffset(storage) / dtype.itemsize + place
   if (dtype.kind === 'COMPLEX') return [window[2 * i], window[2 * i + 1]]
   return dtype.kind === 'BOOLEAN' ? window[i] !== 0 : window[i]
 }
@@ -882,7 +882,7 @@ function nest (layout) {
   const dtype = dtypes[layout.dtype]
   if (shape.length === 0) return read(layout, layout.offset)
   const window = backend.window(storage, layout.dtype, dtype.Type, ffi.check)
-  const first = storage.windowOffset / dtype.itemsize + layout.offset
+  const first = backend.windowOffset(storage) / dtype.itemsize + layout.offset
   const last = shape.length - 1
   /**
    * @param {number} d

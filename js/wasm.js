@@ -6,7 +6,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { failure } = require('./errors')
-const { Storage, Group, counts, stats, reportDeleter } = require('./storage')
+const { Storage, Group, Extra, counts, stats, reportDeleter } = require('./storage')
 
 const PAGE = 65536
 const MAX_PAGES = 65536
@@ -77,7 +77,7 @@ class Backend {
   newGroup (kind) {
     const group = new Group(kind)
     const id = this.nextWatch++
-    counts.set(id, Object.assign(group.count, { kind }))
+    counts.set(id, group.count)
     this.registry.register(group, { id, handle: 0 })
     return group
   }
@@ -109,15 +109,16 @@ class Backend {
     const { f64 } = this.frame // memory may have grown
     const handle = f64[this.tables.frame.RESULTS]
     const address = f64[this.tables.frame.RESULTS + 1]
-    const group = new Group('wasm')
-    const storage = new Storage('wasm', null, address, nbytes, address, group)
-    storage.handle = handle
-    storage.windowOffset = address
-    storage.watch = this.nextWatch++
-    group.count.storages = 1
-    group.count.bytes = nbytes
-    counts.set(storage.watch, Object.assign(group.count, { kind: 'wasm' }))
-    this.registry.register(storage, { id: storage.watch, handle }, storage)
+    const storage = new Storage(new Group('wasm'), null, null, address, nbytes)
+    const extra = storage.extra = new Extra()
+    const { count } = storage.group
+    storage.address = address
+    extra.handle = handle
+    extra.watch = this.nextWatch++
+    count.storages = 1
+    count.bytes = nbytes
+    counts.set(extra.watch, count)
+    this.registry.register(storage, { id: extra.watch, handle }, storage)
     if (zeroed && nbytes > 0) new Uint8Array(this.buffer, address, nbytes).fill(0)
     return storage
   }
@@ -139,9 +140,8 @@ class Backend {
    */
   adopt (buffer, byteOffset, nbytes) {
     if (this.adopted.made++ >= 64) this.adopted = this.newGroup('js')
-    const storage = new Storage('js', buffer, byteOffset, nbytes, 0, this.adopted)
-    storage.count.storages++
-    return storage
+    this.adopted.count.storages++
+    return new Storage(this.adopted, null, buffer, byteOffset, nbytes)
   }
 
   /** @returns {Storage} */
@@ -156,20 +156,19 @@ class Backend {
    * @param {Function} deleter
    */
   attachDeleter (storage, deleter) {
-    storage.deleter = deleter
+    storage.extra = new Extra()
+    storage.extra.deleter = deleter
     this.deleters.register(storage, { deleter }, storage)
   }
 
   // ---- Using storages ----
 
   /**
-   * Stages the caller's bytes: copies them to linear memory and says where.
-   *
    * @param {Storage} storage
-   * @returns {number}
+   * @returns {number} 0 for the caller's bytes, which have none
    */
   addressOf (storage) {
-    return storage.address
+    return storage.address ?? 0
   }
 
   /** @param {Storage} storage */
@@ -198,24 +197,35 @@ class Backend {
       this.windows[dtype] ??= new Type(this.buffer, 0, Math.floor(this.buffer.byteLength / Type.BYTES_PER_ELEMENT))
       return this.windows[dtype]
     }
-    storage.windows ??= []
-    storage.windows[dtype] ??= new Type(storage.buffer, storage.byteOffset, Math.floor(storage.nbytes / Type.BYTES_PER_ELEMENT))
-    return storage.windows[dtype]
+    const extra = storage.extra ??= new Extra()
+    const windows = extra.windows ??= []
+    return (windows[dtype] ??= new Type(storage.buffer, storage.byteOffset, Math.floor(storage.nbytes / Type.BYTES_PER_ELEMENT)))
+  }
+
+  /**
+   * Bytes from the start of its window to the storage's first one.
+   *
+   * @param {Storage} storage
+   */
+  windowOffset (storage) {
+    return storage.kind === 'wasm' ? storage.byteOffset : 0
   }
 
   /** @param {Storage} storage */
   release (storage) {
     if (storage.released) return
-    storage.released = true
-    storage.count.storages--
+    storage.claims = -1
+    const { group: { count }, extra } = storage
+    count.storages--
     if (storage.kind === 'wasm') {
-      counts.delete(storage.watch)
+      const { watch, handle } = /** @type {Extra} */ (extra)
+      counts.delete(watch)
       this.registry.unregister(storage)
-      this.due.push(storage.handle)
+      this.due.push(handle)
       this.drop()
-    } else if (storage.deleter !== null) {
+    } else if (extra !== null && extra.deleter !== null) {
       this.deleters.unregister(storage)
-      this.queue(storage.deleter)
+      this.queue(extra.deleter)
     }
   }
 

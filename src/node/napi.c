@@ -112,23 +112,26 @@ static napi_value address(napi_env env, napi_callback_info info) {
   return number(env, (double)(uintptr_t)data);
 }
 
-/* promote(buffer, address, nbytes) → bytes to the buffer's first aligned one, to which nbytes were
- * copied from address; its address is the first result. */
-static napi_value promote(napi_env env, napi_callback_info info) {
+/* locate(buffer): where its first byte is becomes the first result; 0 for what is no ArrayBuffer. */
+static napi_value locate(napi_env env, napi_callback_info info) {
+  napi_value argument = NULL;
+  void *data = NULL;
+  size_t nbytes = 0;
+  environment *e = enter(env, info, 1, &argument);
+  if (napi_get_arraybuffer_info(env, argument, &data, &nbytes) != napi_ok) data = NULL;
+  e->binding.frame[SB__FRAME_RESULTS] = (double)(uintptr_t)data;
+  return NULL;
+}
+
+/* move(to, from, nbytes): copies between addresses that do not overlap and that JavaScript vouches for. */
+static napi_value move(napi_env env, napi_callback_info info) {
   napi_value arguments[3] = {NULL, NULL, NULL};
-  environment *e = enter(env, info, 3, arguments);
+  enter(env, info, 3, arguments);
+  void *to = (void *)(uintptr_t)number_of(env, arguments[0]);
   const void *from = (const void *)(uintptr_t)number_of(env, arguments[1]);
   const size_t nbytes = (size_t)number_of(env, arguments[2]);
-  void *data = NULL;
-  size_t room = 0;
-  if (napi_get_arraybuffer_info(env, arguments[0], &data, &room) != napi_ok) return NULL;
-  const size_t start = (size_t)(-(intptr_t)data & (SB_ALIGNMENT - 1));
-  if (start + nbytes > room) return NULL;
-  if (nbytes) memcpy((char *)data + start, from, nbytes);
-  e->binding.frame[SB__FRAME_RESULTS] = (double)((uintptr_t)data + start);
-  napi_value result = NULL;
-  napi_create_int32(env, (int32_t)start, &result);
-  return result;
+  if (nbytes) memcpy(to, from, nbytes);
+  return NULL;
 }
 
 /* ---- Weak references ---- */
@@ -489,7 +492,8 @@ NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
       {"wrap", wrap},
       {"onDeleter", on_deleter},
       {"due", due},
-      {"promote", promote},
+      {"locate", locate},
+      {"move", move},
   };
   napi_value frame = NULL, tables = NULL;
   environment *e = new_environment(env, &frame);
