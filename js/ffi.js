@@ -12,9 +12,7 @@ const { byteLengthOf } = require('./buffers')
 const { tables, frame } = backend
 const codes = learnErrors(tables.errors.slice(0, -1))
 
-/** numbers of C's functions, by name @type {Record<string, number>} */
-const rows = {}
-for (const [i, row] of tables.rows.slice(0, -1).entries()) rows[row[0]] = i
+const { rows } = backend
 
 const { STATUS, RESULTS, OPERANDS, ARGS, HANDLE, ADDRESS, NBYTES, DTYPE, NDIM, OFFSET, FLAGS, SHAPE, STRIDES, SIZE_OF_OPERAND } = tables.frame
 const OUT = OPERANDS + 4 * SIZE_OF_OPERAND
@@ -144,12 +142,12 @@ function extent ({ shape, strides }) {
  */
 function stage (layout) {
   const { storage, dtype, shape, strides, size, flags } = layout
-  if (size === 0) return new Layout(allocate(0, false), dtype, shape, strides, 0, size, flags)
+  if (size === 0) return new Layout(allocate(0), dtype, shape, strides, 0, size, flags)
   const itemsize = itemsizes[dtype]
   const [low, high] = extent(layout)
   const n = (high - low + 1) * itemsize
   const from = storage.byteOffset + (layout.offset + low) * itemsize
-  const copy = allocate(n, false)
+  const copy = allocate(n)
   bytesOfStaged(copy, n).set(new Uint8Array(/** @type {ArrayBuffer} */ (storage.buffer), from, n))
   countStaged(n)
   return new Layout(copy, dtype, shape, strides, -low, size, flags)
@@ -288,19 +286,10 @@ function putScalar (at, value) {
 
 /**
  * @param {number} nbytes
- * @param {boolean} zeroed
- * @returns {Storage}
+ * @returns {Storage} uninitialised
  */
-function allocate (nbytes, zeroed) {
-  return backend.allocate(nbytes, zeroed, rows.storage_new, invoke)
-}
-
-/**
- * @param {number} nbytes
- * @returns {Storage}
- */
-function allocateNative (nbytes) {
-  return backend.allocateNative(nbytes, rows.storage_new, invoke)
+function allocate (nbytes) {
+  return backend.allocate(nbytes, check)
 }
 
 /** no bytes: what a layout without a storage is over */
@@ -590,7 +579,6 @@ module.exports = {
   check,
   checkAttached,
   allocate,
-  allocateNative,
   viewByList,
   viewByNumbers,
   asStrided,

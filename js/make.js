@@ -7,7 +7,7 @@ const { countCopy } = require('./storage')
 const { shapeOf, optionsOf, isOptions, castingOf } = require('./validate')
 const { dtypeOfArray, isGone, partsOfArray } = require('./buffers')
 const { scalarFor } = require('./values')
-const { Tensor, dtypeOf, makeEmpty, makeOver, denseLayout, layoutOver, flatten, deduce, writeValues, bytesOf } = require('./tensor')
+const { Tensor, dtypeOf, makeEmpty, makeUninitialised, denseLayout, layoutOver, flatten, deduce, writeValues, bytesOf } = require('./tensor')
 
 /**
  * @typedef {object} MakeOptions
@@ -46,7 +46,7 @@ const FLOAT32 = dtypeOf('float32')
  * empty([2, 3], 'uint8').nbytes // 6
  */
 function empty (shape, opts) {
-  if (opts === undefined && Array.isArray(shape)) return makeOver(denseLayout(FLOAT32.index, shape), false)
+  if (opts === undefined && Array.isArray(shape)) return makeUninitialised(denseLayout(FLOAT32.index, shape))
   return make(shape, opts, false)
 }
 
@@ -181,7 +181,7 @@ function fillFrom (made, source, casting, reshaped) {
     if (viewed.storage !== ffi.nothing || source.storage === ffi.nothing) {
       ffi.copy(target, viewed, casting)
     } else { // strides that no view can follow: in logical order first
-      viewed.storage = ffi.allocate(source.size * ffi.itemsizes[source.dtype], false)
+      viewed.storage = ffi.allocate(source.size * ffi.itemsizes[source.dtype])
       const flat = new ffi.Layout(viewed.storage, source.dtype, source.shape, ffi.dense(source.dtype, source.shape).strides, 0, source.size, 0)
       try {
         ffi.copy(flat, source, 0)

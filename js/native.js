@@ -7,11 +7,11 @@
 
 const path = require('node:path')
 const { failure } = require('./errors')
-const { Storage, Group, Extra, stats, counts, reportDeleter } = require('./storage')
+const { Storage, Group, Extra, rowNumbers, stats, counts, reportDeleter } = require('./storage')
 
-const BLOCK = 8192 // bytes in a block: one tensor that is kept keeps all of it
-const BLOCKS = 2 // that are counted together
-const SMALL = 2048 // bytes of the largest tensor that is cut from one
+const BLOCK = 4096 // bytes in a block: one tensor that is kept keeps all of it
+const BLOCKS = 4 // that are counted together
+const SMALL = 1024 // bytes of the largest tensor that is cut from one
 const ALIGNMENT = 64
 const PADDING = ALIGNMENT - 16 // what aligning takes where the allocator gives multiples of 16
 const BIG = 65536 // bytes from which a storage is counted by itself
@@ -77,6 +77,7 @@ class Backend {
     this.name = 'native'
     this.tables = JSON.parse(addon.tables)
     this.frame = { f64: new Float64Array(addon.frame), i64: new BigInt64Array(addon.frame) }
+    this.rows = rowNumbers(this.tables)
     this.RESULTS = this.tables.frame.RESULTS
     this.int32 = this.tables.dtypes.findIndex((/** @type {[string, string] | null} */ row) => row !== null && row[0] === 'int32')
     this.textBytes = new Uint8Array(addon.frame, this.tables.frame.TEXT * 8)
@@ -92,6 +93,7 @@ class Backend {
     this.adopted = this.newGroup('js')
     /** slots whose tensors were disposed unexposed, by size / 64 @type {Storage[][]} */
     this.spare = Array.from({ length: SMALL / ALIGNMENT + 1 }, () => [])
+    this.spares = 0
     this.nativeBytes = 0
     this.nativeLimit = 32 * 2 ** 20
     addon.onDeleter((/** @type {Function} */ deleter, /** @type {bigint} */ address) => {
@@ -135,31 +137,63 @@ class Backend {
   // ---- Making storages ----
 
   /**
+   * Uninitialised bytes. Short, so that V8 inlines it wherever a tensor is made.
+   *
    * @param {number} nbytes
-   * @param {boolean} zeroed
    * @returns {Storage}
    */
-  allocate (nbytes, zeroed) {
-    if (nbytes > SMALL) return this.allocateOwn(nbytes, zeroed)
-    const size = nbytes === 0 ? ALIGNMENT : (nbytes + ALIGNMENT - 1) & -ALIGNMENT
-    const spare = this.spare[size >>> 6]
+  allocate (nbytes) {
+    const { block } = this
+    const at = block.used
+    const end = at + ((nbytes + ALIGNMENT - 1) & -ALIGNMENT)
+    if (nbytes > SMALL || nbytes === 0 || end > BLOCK || this.spares > 0) return this.allocateElsewhere(nbytes)
+    block.used = end
+    block.group.count.storages++
+    return new Storage(block.group, block, null, at, nbytes)
+  }
+
+  /**
+   * Where the current block will not do, or need not.
+   *
+   * @param {number} nbytes
+   * @returns {Storage}
+   */
+  allocateElsewhere (nbytes) {
+    if (nbytes > SMALL) return this.allocateOwn(nbytes, false)
+    const size = slotSize(nbytes)
+    const old = this.spare[size >>> 6].pop()
     let block = this.block
     let at = block.used
-    if (spare.length > 0) {
-      const old = /** @type {Storage} */ (spare.pop())
+    if (old !== undefined) {
+      this.spares--
       block = /** @type {Block} */ (old.block)
       at = old.byteOffset
     } else if (at + size <= BLOCK) {
       block.used = at + size
     } else {
       block = this.newBlock()
-      at = 0
       block.used = size
+      at = 0
     }
-    if (zeroed) this.zero(block, at, size)
     block.group.count.storages++
-    const storage = new Storage(block.group, block, null, at, nbytes)
-    if (zeroed) storage.address = block.address + at
+    return new Storage(block.group, block, null, at, nbytes)
+  }
+
+  /**
+   * @param {number} nbytes
+   * @returns {Storage} all zero
+   */
+  allocateZeroed (nbytes) {
+    if (nbytes > SMALL) return this.allocateOwn(nbytes, true)
+    const storage = this.allocate(nbytes)
+    try {
+      this.addressOf(storage) // touched: a promotion has to move the zeros
+      const at = storage.byteOffset >> 2
+      this.blockWindow(/** @type {Block} */ (storage.block), this.int32, Int32Array).fill(0, at, at + (slotSize(nbytes) >> 2))
+    } catch (error) {
+      this.release(storage)
+      throw error
+    }
     return storage
   }
 
@@ -183,15 +217,6 @@ class Backend {
     block.address = address + block.start
     block.windows = []
     block.group.count.bytes += BLOCK
-  }
-
-  /**
-   * @param {Block} block
-   * @param {number} at  a multiple of 64
-   * @param {number} size
-   */
-  zero (block, at, size) {
-    this.blockWindow(block, this.int32, Int32Array).fill(0, at >> 2, (at + size) >> 2)
   }
 
   /**
@@ -254,21 +279,20 @@ class Backend {
    * Bytes on the native heap, which other threads may see.
    *
    * @param {number} nbytes
-   * @param {number} row  storage_new
-   * @param {(row: number) => void} invoke
+   * @param {() => void} check  throws what the frame reports
    * @returns {Storage}
    */
-  allocateNative (nbytes, row, invoke) {
+  allocateNative (nbytes, check) {
     const { f64 } = this.frame
-    const { ARGS, RESULTS } = this.tables.frame
     this.nativeBytes += nbytes
     if (this.nativeBytes > this.nativeLimit) { // finalizers wait for the event loop; this does not
       this.sweep()
       this.nativeBytes = 0
     }
-    f64[ARGS] = nbytes
-    invoke(row)
-    return this.hold(f64[RESULTS], f64[RESULTS + 1], nbytes)
+    f64[this.tables.frame.ARGS] = nbytes
+    this.call(this.rows.storage_new)
+    check()
+    return this.hold(f64[this.RESULTS], f64[this.RESULTS + 1], nbytes)
   }
 
   /**
@@ -336,7 +360,7 @@ class Backend {
   /** @param {number} handle  that nobody will watch */
   drop (handle) {
     this.frame.f64[this.tables.frame.ARGS] = handle
-    this.call(this.tables.rows.findIndex((/** @type {[string, string] | null} */ row) => row !== null && row[0] === 'storage_drop'))
+    this.call(this.rows.storage_drop)
   }
 
   // ---- Using storages ----
@@ -475,8 +499,10 @@ class Backend {
     const { group: { count }, block, extra } = storage
     count.storages--
     if (block !== null) {
-      const spare = this.spare[storage.nbytes === 0 ? 1 : (storage.nbytes + ALIGNMENT - 1) >>> 6]
-      if (spare.length < SPARE) spare.push(storage)
+      const spare = this.spare[slotSize(storage.nbytes) >>> 6]
+      if (spare.length === SPARE) return
+      spare.push(storage)
+      this.spares++
     } else if (storage.kind === 'v8') {
       count.bytes -= storage.nbytes
     } else if (extra !== null && extra.watch >= 0) {
@@ -491,6 +517,14 @@ class Backend {
     for (let i = 0; i < 3; i++) await turn()
     while (this.addon.due() > 0) await turn()
   }
+}
+
+/**
+ * @param {number} nbytes
+ * @returns {number} bytes of the slot that it takes in a block
+ */
+function slotSize (nbytes) {
+  return nbytes === 0 ? ALIGNMENT : (nbytes + ALIGNMENT - 1) & -ALIGNMENT
 }
 
 /**

@@ -64,6 +64,16 @@ class Storage {
   get released () { return this.claims < 0 }
 }
 
+/**
+ * C's functions are called by number.
+ *
+ * @param {any} tables
+ * @returns {Record<string, number>} by name
+ */
+function rowNumbers (tables) {
+  return Object.fromEntries(tables.rows.slice(0, -1).map((/** @type {[string, string]} */ [name], /** @type {number} */ i) => [name, i]))
+}
+
 /** What memory() counts over the life of the process. */
 const stats = {
   /** @type {Record<string, { count: number, bytes: number }>} */
@@ -106,4 +116,4 @@ function reportDeleter (error) {
   process.emitWarning(`a deleter threw: ${text}`, 'SamebytesWarning')
 }
 
-module.exports = { Storage, Group, Extra, stats, counts, countCopy, countStaged, reportDeleter }
+module.exports = { Storage, Group, Extra, rowNumbers, stats, counts, countCopy, countStaged, reportDeleter }

@@ -30,32 +30,42 @@ function dtypeOf (name) {
 
 // ---- Layouts without bytes, remembered: a loop makes the same shape again and again ----
 
-/** @type {(InstanceType<typeof Layout> | undefined)[]} */
+/** the last one of a rank and dtype @type {(InstanceType<typeof Layout> | undefined)[]} */
+const recent = new Array(9 * 32)
+
+/**
+ * @param {number} dtype
+ * @param {unknown[]} shape  not checked yet
+ * @returns {InstanceType<typeof Layout>} row-major, without bytes; shape and strides to be shared
+ */
+function denseLayout (dtype, shape) {
+  const n = shape.length
+  const known = recent[n * 32 + dtype]
+  if (known === undefined) return newDenseLayout(dtype, shape)
+  for (let d = 0; d < n; d++) {
+    if (known.shape[d] !== shape[d]) return newDenseLayout(dtype, shape)
+  }
+  return known
+}
+
+/** what recent forgot, by a hash @type {(InstanceType<typeof Layout> | undefined)[]} */
 const remembered = new Array(256)
 
 /**
  * @param {number} dtype
- * @param {unknown} shape  not checked yet
- * @returns {InstanceType<typeof Layout>} row-major, without bytes; shape and strides to be shared
+ * @param {unknown[]} shape
+ * @returns {InstanceType<typeof Layout>}
  */
-function denseLayout (dtype, shape) {
-  if (Array.isArray(shape)) {
-    const n = shape.length
-    let hash = dtype + n * 17
-    for (let d = 0; d < n && d < 8; d++) {
-      const extent = shape[d]
-      if (typeof extent !== 'number') return ffi.dense(dtype, shapeOf(shape))
-      hash = (hash * 31 + extent) | 0
-    }
-    const known = remembered[hash & 255]
-    if (known !== undefined && known.dtype === dtype && known.shape.length === n) {
-      let d = 0
-      while (d < n && known.shape[d] === shape[d]) d++
-      if (d === n) return known
-    }
-    return (remembered[hash & 255] = ffi.dense(dtype, shapeOf(shape)))
+function newDenseLayout (dtype, shape) {
+  const extents = shapeOf(shape)
+  const n = extents.length
+  const hash = extents.reduce((sum, extent) => (sum * 31 + extent) | 0, dtype + n * 17) & 255
+  let layout = remembered[hash]
+  if (layout === undefined || layout.dtype !== dtype || layout.shape.length !== n || layout.shape.some((extent, d) => extent !== extents[d])) {
+    layout = remembered[hash] = ffi.dense(dtype, extents)
   }
-  return ffi.dense(dtype, shapeOf(shape))
+  if (n <= 8) recent[n * 32 + dtype] = layout
+  return layout
 }
 
 /**
@@ -71,7 +81,18 @@ function newSharedBuffer (nbytes) {
 }
 
 /**
- * A tensor with bytes of its own for a layout that has none yet.
+ * A tensor with bytes of its own for a layout that has none yet. Short, as backend.allocate is.
+ *
+ * @param {InstanceType<typeof Layout>} layout
+ * @returns {Tensor}
+ */
+function makeUninitialised (layout) {
+  const storage = backend.allocate(layout.size * ffi.itemsizes[layout.dtype], ffi.check)
+  return new Tensor(KEY, new Layout(storage, layout.dtype, layout.shape, layout.strides, 0, layout.size, layout.flags & CONTIGUOUS), undefined)
+}
+
+/**
+ * The same with options.
  *
  * @param {InstanceType<typeof Layout>} layout
  * @param {boolean} zeroed
@@ -82,11 +103,12 @@ function makeOver (layout, zeroed, shared) {
   const nbytes = layout.size * ffi.itemsizes[layout.dtype]
   let storage
   if (shared === undefined || shared === false) {
-    storage = ffi.allocate(nbytes, zeroed)
+    if (!zeroed) return makeUninitialised(layout)
+    storage = backend.allocateZeroed(nbytes, ffi.check)
   } else if (shared === 'sab') {
     storage = backend.adopt(newSharedBuffer(nbytes), 0, nbytes)
   } else if (shared === true) {
-    storage = ffi.allocateNative(nbytes)
+    storage = backend.allocateNative(nbytes, ffi.check)
   } else {
     throw failure('ERR_ARGUMENT', `shared is ${show(shared)}; true, false or 'sab' was expected`)
   }
@@ -106,7 +128,7 @@ function makeEmpty (dtype, shape, options, zeroed) {
   if (options.device !== undefined && options.device !== 'cpu') {
     throw failure('ERR_DEVICE', `device is ${show(options.device)}; 'cpu' is there`)
   }
-  let layout = denseLayout(dtype.index, shape)
+  let layout = denseLayout(dtype.index, Array.isArray(shape) ? shape : shapeOf(shape))
   if (options.order !== undefined && options.order !== 'C') {
     if (options.order !== 'F') throw failure('ERR_ARGUMENT', `order is ${show(options.order)}; 'C' or 'F' was expected`)
     layout = ffi.asStrided(new Layout(unbounded, dtype.index, [0], [1], 0, 0, 0), layout.shape, null, layout.shape.map((_, d) => layout.shape.length - 1 - d), 0)
@@ -467,7 +489,7 @@ class Tensor {
     const decoding = needsDecoding(dtypes[layout.dtype])
     if (!decoding && backend.canView(layout.storage)) return layout
     const wide = ffi.dense(decoding ? FLOAT32.index : layout.dtype, layout.shape)
-    wide.storage = ffi.allocate(wide.size * ffi.itemsizes[wide.dtype], false)
+    wide.storage = ffi.allocate(wide.size * ffi.itemsizes[wide.dtype])
     ffi.copy(wide, layout, 0)
     return wide
   }
@@ -762,7 +784,7 @@ class Tensor {
     const to = dtypes[dtype]
     const { flat, shape: given } = flatten(src, to.kind === 'COMPLEX')
     const packed = ffi.dense(dtype, given)
-    packed.storage = ffi.allocate(packed.size * to.itemsize, false)
+    packed.storage = ffi.allocate(packed.size * to.itemsize)
     try {
       writeValues(packed, flat)
     } catch (error) {
@@ -868,7 +890,7 @@ const copies = []
  * @param {Dtype} dtype  that it is read as
  */
 function readCopy (layout, place, dtype) {
-  const copy = copies[dtype.index] ??= new Layout(ffi.allocate(dtype.itemsize, false), dtype.index, [], [], 0, 1, 0)
+  const copy = copies[dtype.index] ??= new Layout(ffi.allocate(dtype.itemsize), dtype.index, [], [], 0, 1, 0)
   ffi.copy(copy, new Layout(layout.storage, layout.dtype, [], [], place, 1, 0), 0)
   return read(copy, 0)
 }
@@ -1008,4 +1030,4 @@ for (const name of ['dims', 'type', 'location']) {
   Object.defineProperty(Tensor.prototype, name, { enumerable: false })
 }
 
-module.exports = { Tensor, wrap, dtypeOf, makeEmpty, makeOver, denseLayout, writeValues, layoutOver, within, bytesOf, flatten, deduce }
+module.exports = { Tensor, wrap, dtypeOf, makeEmpty, makeOver, makeUninitialised, denseLayout, writeValues, layoutOver, within, bytesOf, flatten, deduce }

@@ -6,7 +6,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { failure } = require('./errors')
-const { Storage, Group, Extra, counts, stats, reportDeleter } = require('./storage')
+const { Storage, Group, Extra, rowNumbers, counts, stats, reportDeleter } = require('./storage')
 
 const PAGE = 65536
 const MAX_PAGES = 65536
@@ -29,6 +29,7 @@ class Backend {
     this.windows = []
     this.frame = { f64: new Float64Array(0), i64: new BigInt64Array(0) }
     this.tables = JSON.parse(this.textAt(exports.sb_tables()))
+    this.rows = rowNumbers(this.tables)
     this.epoch = -1
     this.renew()
     /** @type {(row: number) => void} */
@@ -85,10 +86,9 @@ class Backend {
   /** Frees what was collected; called outside of other calls, because it uses the frame. */
   drop () {
     const { f64 } = this.frame
-    const row = this.tables.rows.findIndex((/** @type {[string, string] | null} */ r) => r !== null && r[0] === 'storage_drop')
     for (const handle of this.due.splice(0)) {
       f64[this.tables.frame.ARGS] = handle
-      this.call(row)
+      this.call(this.rows.storage_drop)
     }
   }
 
@@ -98,14 +98,13 @@ class Backend {
 
   /**
    * @param {number} nbytes
-   * @param {boolean} zeroed
-   * @param {number} row  storage_new
-   * @param {(row: number) => void} invoke
+   * @param {() => void} check  throws what the frame reports
    * @returns {Storage}
    */
-  allocate (nbytes, zeroed, row, invoke) {
+  allocate (nbytes, check) {
     this.frame.f64[this.tables.frame.ARGS] = nbytes
-    invoke(row)
+    this.call(this.rows.storage_new)
+    check()
     const { f64 } = this.frame // memory may have grown
     const handle = f64[this.tables.frame.RESULTS]
     const address = f64[this.tables.frame.RESULTS + 1]
@@ -119,17 +118,26 @@ class Backend {
     count.bytes = nbytes
     counts.set(extra.watch, count)
     this.registry.register(storage, { id: extra.watch, handle }, storage)
-    if (zeroed && nbytes > 0) new Uint8Array(this.buffer, address, nbytes).fill(0)
     return storage
   }
 
   /**
    * @param {number} nbytes
-   * @param {number} row
-   * @param {(row: number) => void} invoke
+   * @param {() => void} check
+   * @returns {Storage} all zero
    */
-  allocateNative (nbytes, row, invoke) {
-    return this.allocate(nbytes, false, row, invoke)
+  allocateZeroed (nbytes, check) {
+    const storage = this.allocate(nbytes, check)
+    new Uint8Array(this.buffer, storage.byteOffset, nbytes).fill(0)
+    return storage
+  }
+
+  /**
+   * @param {number} nbytes
+   * @param {() => void} check
+   */
+  allocateNative (nbytes, check) {
+    return this.allocate(nbytes, check)
   }
 
   /**
