@@ -14,7 +14,7 @@ const codes = learnErrors(tables.errors.slice(0, -1))
 
 const { rows } = backend
 
-const { STATUS, RESULTS, OPERANDS, ARGS, HANDLE, ADDRESS, NBYTES, DTYPE, NDIM, OFFSET, FLAGS, SHAPE, STRIDES, SIZE_OF_OPERAND } = tables.frame
+const { STATUS, RESULTS, OPERANDS, ARGS, HANDLE, ADDRESS, NBYTES, DTYPE, NDIM, OFFSET, FLAGS, NUMEL, SHAPE, STRIDES, SIZE_OF_OPERAND } = tables.frame
 const OUT = OPERANDS + 4 * SIZE_OF_OPERAND
 
 // Flags of a Layout; C is told of the first only.
@@ -74,7 +74,15 @@ function checkAttached (storage) {
   const length = byteLengthOf(buffer)
   if (length >= storage.byteOffset + storage.nbytes) return
   if (storage.kind === 'native') return // the memory is not the buffer's: a new one is made
-  throw failure('ERR_DETACHED', `the tensor's buffer has ${length} bytes; ${storage.byteOffset + storage.nbytes} are needed: it was transferred away or shrunk`)
+  throw detached(storage, length)
+}
+
+/**
+ * @param {Storage} storage
+ * @param {number} length
+ */
+function detached (storage, length) {
+  return failure('ERR_DETACHED', `the tensor's buffer has ${length} bytes; ${storage.byteOffset + storage.nbytes} are needed: it was transferred away or shrunk`)
 }
 
 /**
@@ -204,7 +212,7 @@ function writeBack (target, source, shape, strides, at, itemsize, d) {
  * Writes a list of integers; null says that none is given.
  *
  * @param {number} at  index in the frame
- * @param {number[] | null} list
+ * @param {readonly number[] | null} list
  * @returns {number} index after it
  */
 function putList (at, list) {
@@ -227,33 +235,42 @@ function putList (at, list) {
  */
 function takeLayout (storage, flags) {
   const { f64 } = frame
-  const dtype = f64[OUT + DTYPE] | 0
+  if (f64[OUT + FLAGS] === 0) return takeLargeLayout(storage, flags)
+  // Small integers all: `| 0` tells V8 so, which then needs no box for any of them.
   const n = f64[OUT + NDIM] | 0
-  let shape
-  let strides
-  if (n === 2) {
-    shape = [compact(f64[OUT + SHAPE]), compact(f64[OUT + SHAPE + 1])]
-    strides = [compact(f64[OUT + STRIDES]), compact(f64[OUT + STRIDES + 1])]
-  } else {
-    shape = []
-    strides = []
-    for (let d = 0; d < n; d++) {
-      shape.push(compact(f64[OUT + SHAPE + d]))
-      strides.push(compact(f64[OUT + STRIDES + d]))
-    }
-  }
-  return new Layout(storage, dtype, shape, strides, compact(f64[OUT + OFFSET]), compact(f64[OUT + NBYTES] / itemsizes[dtype]), flags)
+  const shape = n === 2 ? [f64[OUT + SHAPE] | 0, f64[OUT + SHAPE + 1] | 0] : takeSmall(OUT + SHAPE, n)
+  const strides = n === 2 ? [f64[OUT + STRIDES] | 0, f64[OUT + STRIDES + 1] | 0] : takeSmall(OUT + STRIDES, n)
+  return new Layout(storage, f64[OUT + DTYPE] | 0, shape, strides, f64[OUT + OFFSET] | 0, f64[OUT + NUMEL] | 0, flags)
 }
 
 /**
- * The same number; as a small integer where it is one, so that V8 needs no box for it.
+ * Literals, because an array that grows has room for 17.
  *
- * @param {number} x
- * @returns {number}
+ * @param {number} at  index in the frame
+ * @param {number} n
+ * @returns {number[]}
  */
-function compact (x) {
-  const i = x | 0
-  return i === x ? i : x
+function takeSmall (at, n) {
+  const { f64 } = frame
+  if (n === 1) return [f64[at] | 0]
+  if (n === 3) return [f64[at] | 0, f64[at + 1] | 0, f64[at + 2] | 0]
+  if (n === 4) return [f64[at] | 0, f64[at + 1] | 0, f64[at + 2] | 0, f64[at + 3] | 0]
+  return Array.from(f64.subarray(at, at + n), x => x | 0)
+}
+
+/**
+ * The same where a number is beyond 32 bits.
+ *
+ * @param {Storage} storage
+ * @param {number} flags
+ * @returns {Layout}
+ */
+function takeLargeLayout (storage, flags) {
+  const { f64 } = frame
+  const n = f64[OUT + NDIM]
+  const shape = Array.from(f64.subarray(OUT + SHAPE, OUT + SHAPE + n))
+  const strides = Array.from(f64.subarray(OUT + STRIDES, OUT + STRIDES + n))
+  return new Layout(storage, f64[OUT + DTYPE], shape, strides, f64[OUT + OFFSET], f64[OUT + NUMEL], flags)
 }
 
 const KINDS = { BOOL: 0, INT: 1, UINT: 2, REAL: 3, COMPLEX: 4 }
@@ -309,7 +326,7 @@ function view (row, layout) {
 /**
  * @param {number} row
  * @param {Layout} layout
- * @param {number[]} list
+ * @param {readonly number[]} list
  */
 function viewByList (row, layout, list) {
   putList(ARGS, list)

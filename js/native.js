@@ -395,13 +395,11 @@ class Backend {
   promote (storage) {
     if (storage.block === null) return
     const { nbytes, address: from } = storage
-    let padding = PADDING
-    let buffer = newBuffer(nbytes + padding, true)
+    let buffer = newBuffer(nbytes + PADDING, true)
     let address = this.locate(buffer)
     let start = -address & (ALIGNMENT - 1)
-    if (start > padding) {
-      padding = ALIGNMENT
-      buffer = newBuffer(nbytes + padding, true)
+    if (start > PADDING) { // an allocator that aligns to less than 16
+      buffer = newBuffer(nbytes + ALIGNMENT, true)
       address = this.locate(buffer)
       start = -address & (ALIGNMENT - 1)
     }
@@ -534,8 +532,7 @@ function slotSize (nbytes) {
  */
 function newBuffer (nbytes, zeroed) {
   try {
-    if (zeroed || nbytes > 2 ** 31) return new ArrayBuffer(nbytes)
-    return Buffer.allocUnsafeSlow(nbytes).buffer
+    return zeroed || nbytes > 2 ** 31 ? new ArrayBuffer(nbytes) : Buffer.allocUnsafeSlow(nbytes).buffer
   } catch {
     throw failure('ERR_MEMORY', `${nbytes} bytes could not be allocated`)
   }

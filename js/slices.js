@@ -68,18 +68,39 @@ function isRange (spec) {
   return prototype === null || prototype === Object.prototype || 'start' in spec || 'stop' in spec || 'step' in spec
 }
 
+/** what texts mean: programs write few different ones @type {Map<string, readonly number[]>} */
+const known = new Map()
+const KNOWN = 256
+let lastText = ':'
+/** @type {readonly number[]} */
+let lastFive = range(undefined, undefined, undefined, '')
+
+/**
+ * @param {unknown} spec
+ * @param {number} i  its place
+ * @returns {readonly number[]} kind, given, start, stop, step
+ */
+function parseSlice (spec, i) {
+  if (typeof spec !== 'string') return parse(spec, NAMES[i])
+  if (spec === lastText) return lastFive
+  const five = known.get(spec) ?? parse(spec, NAMES[i])
+  if (known.size === KNOWN) known.clear()
+  known.set(spec, five)
+  lastText = spec
+  lastFive = five
+  return five
+}
+
 /**
  * @param {unknown[]} specs
- * @returns {number[]} five numbers each
+ * @returns {readonly number[]} five numbers each
  */
 function parseSlices (specs) {
-  if (specs.length > 64) throw failure('ERR_SHAPE', `${specs.length} slices were given; 64 are possible`)
+  const n = specs.length
+  if (n > 64) throw failure('ERR_SHAPE', `${n} slices were given; 64 are possible`)
   const list = []
-  for (let i = 0; i < specs.length; i++) {
-    const five = parse(specs[i], NAMES[i])
-    list.push(five[0], five[1], five[2], five[3], five[4])
-  }
+  for (let i = 0; i < n; i++) list.push(...parseSlice(specs[i], i))
   return list
 }
 
-module.exports = { parseSlices }
+module.exports = { parseSlice, parseSlices }

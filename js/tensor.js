@@ -8,7 +8,7 @@ const { Group, countCopy } = require('./storage')
 const { show, integer, integers, shapeOf, shapeOfArguments, optionsOf, isOptions, castingOf } = require('./validate')
 const { flatten, deduce, scalarFor, pack, listOf } = require('./values')
 const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone, partsOfArray, partsOfView } = require('./buffers')
-const { parseSlices } = require('./slices')
+const { parseSlice, parseSlices } = require('./slices')
 const { print } = require('./print')
 const lifetime = require('./lifetime')
 
@@ -163,6 +163,10 @@ function refuseConstruction () {
   throw failure('ERR_ARGUMENT', 'tensors are made by tensor(), zeros(), fromBlob() and their like')
 }
 
+function disposed () {
+  return failure('ERR_DISPOSED', 'the tensor was disposed')
+}
+
 /**
  * @param {InstanceType<typeof Layout>} layout
  * @param {Tensor} [base]
@@ -217,7 +221,7 @@ class Tensor {
 
   #live () {
     const layout = this.#layout
-    if (layout === null) throw failure('ERR_DISPOSED', 'the tensor was disposed')
+    if (layout === null) throw disposed()
     return layout
   }
 
@@ -295,24 +299,12 @@ class Tensor {
    * zeros([2, 2]).data // Float32Array(4)
    */
   get data () {
-    const layout = this.#live()
-    const { storage } = layout
-    const seen = layout.data
-    if (seen !== null && (storage.kind !== 'js' || storage.nbytes === 0) && seen.length > 0) return seen
-    ffi.checkAttached(storage)
-    if (seen !== null && storage.kind === 'js' && (seen.length > 0 || layout.size === 0)) return seen
-    if (!ffi.isContiguous(layout)) {
-      throw failure('ERR_SHAPE', `the tensor of shape [${layout.shape.join(', ')}] and strides [${layout.strides.join(', ')}] is not contiguous; contiguous() copies`)
+    const layout = this.#layout
+    if (layout !== null) {
+      const seen = layout.data
+      if (seen !== null && seen.length > 0) return seen // else: none, or its buffer went away
     }
-    const dtype = dtypes[layout.dtype]
-    const n = dtype.kind === 'COMPLEX' ? 2 * layout.size : layout.size
-    const buffer = backend.bufferOf(storage, ffi.check)
-    try {
-      layout.data = new dtype.Type(buffer, storage.byteOffset + layout.offset * dtype.itemsize, n)
-    } catch (error) {
-      throw failure('ERR_UNSUPPORTED', `no typed array of ${n} elements can be made; narrow first (${/** @type {Error} */ (error).message})`)
-    }
-    return layout.data
+    return dataOf(this.#live())
   }
 
   /**
@@ -522,7 +514,7 @@ class Tensor {
    * tensor([1, 2, 3, 4]).slice('::2').toArray() // [1, 3]
    */
   slice (...specs) {
-    const list = parseSlices(specs)
+    const list = specs.length === 1 ? parseSlice(specs[0], 0) : parseSlices(specs)
     return this.#view(ffi.viewByList(rows.slice, this.#live(), list))
   }
 
@@ -587,7 +579,7 @@ class Tensor {
   /** A matrix transposed: a view. @returns {Tensor} @throws {RangeError} ERR_SHAPE unless 2-D */
   get T () {
     const layout = this.#live()
-    if (layout.shape.length !== 2) throw failure('ERR_SHAPE', `T is for 2 axes; the tensor has ${layout.shape.length}`)
+    if (layout.shape.length !== 2) throw noMatrix(layout)
     return this.#view(ffi.viewByNumbers(rows.transpose, layout, 0, 1))
   }
 
@@ -853,6 +845,36 @@ class Tensor {
   [Symbol.for('nodejs.util.inspect.custom')] () {
     return this.#layout === null ? 'tensor(disposed)' : this.toString()
   }
+}
+
+/**
+ * A typed array for the caller.
+ *
+ * @param {InstanceType<typeof Layout>} layout
+ */
+function dataOf (layout) {
+  const { storage } = layout
+  ffi.checkAttached(storage)
+  if (layout.data !== null && layout.size === 0) return layout.data
+  if (!ffi.isContiguous(layout)) throw notContiguous(layout)
+  const { Type, kind, itemsize } = dtypes[layout.dtype]
+  const buffer = backend.bufferOf(storage, ffi.check)
+  const n = kind === 'COMPLEX' ? 2 * layout.size : layout.size
+  try {
+    return (layout.data = new Type(buffer, storage.byteOffset + layout.offset * itemsize, n))
+  } catch (error) {
+    throw failure('ERR_UNSUPPORTED', `no typed array of ${n} elements can be made; narrow first (${/** @type {Error} */ (error).message})`)
+  }
+}
+
+/** @param {InstanceType<typeof Layout>} layout */
+function noMatrix ({ shape }) {
+  return failure('ERR_SHAPE', `T is for 2 axes; the tensor has ${shape.length}`)
+}
+
+/** @param {InstanceType<typeof Layout>} layout */
+function notContiguous ({ shape, strides }) {
+  return failure('ERR_SHAPE', `the tensor of shape [${shape.join(', ')}] and strides [${strides.join(', ')}] is not contiguous; contiguous() copies`)
 }
 
 /** @typedef {{ layout: InstanceType<typeof Layout>, length: number }} Factor length -1: one number */

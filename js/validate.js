@@ -27,9 +27,34 @@ function show (value) {
  * @returns {number}
  */
 function integer (name, value, code = 'ERR_BOUNDS') {
-  if (typeof value !== 'number') throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; an integer was expected`)
-  if (!Number.isSafeInteger(value)) throw failure(code, `${name} is ${value}; a safe integer was expected`)
-  return value
+  if (!Number.isSafeInteger(value)) throw noInteger(name, value, code)
+  return /** @type {number} */ (value)
+}
+
+/**
+ * @param {string} name
+ * @param {unknown} value
+ * @param {string} code
+ */
+function noInteger (name, value, code) {
+  if (typeof value !== 'number') return failure('ERR_ARGUMENT', `${name} is ${show(value)}; an integer was expected`)
+  return failure(code, `${name} is ${value}; a safe integer was expected`)
+}
+
+/**
+ * @param {string} name
+ * @param {unknown} list
+ */
+function noList (name, list) {
+  return failure('ERR_ARGUMENT', `${name} is ${show(list)}; an array of integers was expected`)
+}
+
+/**
+ * @param {string} name
+ * @param {number} n
+ */
+function tooMany (name, n) {
+  return failure('ERR_SHAPE', `${name} has ${n} entries; 64 are possible`)
 }
 
 /**
@@ -41,14 +66,15 @@ function integer (name, value, code = 'ERR_BOUNDS') {
  * @returns {number[]}
  */
 function integers (name, list, code = 'ERR_BOUNDS') {
-  if (!Array.isArray(list) && !(ArrayBuffer.isView(list) && !(list instanceof DataView))) {
-    throw failure('ERR_ARGUMENT', `${name} is ${show(list)}; an array of integers was expected`)
+  if (!Array.isArray(list) && !(ArrayBuffer.isView(list) && !(list instanceof DataView))) throw noList(name, list)
+  const { length } = /** @type {ArrayLike<unknown>} */ (/** @type {unknown} */ (list))
+  if (length > 64) throw tooMany(name, length)
+  const out = [.../** @type {Iterable<number>} */ (/** @type {unknown} */ (list))]
+  const n = out.length
+  if (n > 64) throw tooMany(name, n)
+  for (let i = 0; i < n; i++) {
+    if (!Number.isSafeInteger(out[i])) throw noInteger(`${name}[${i}]`, out[i], code)
   }
-  const values = /** @type {ArrayLike<unknown>} */ (/** @type {unknown} */ (list))
-  const n = values.length
-  if (n > 64) throw failure('ERR_SHAPE', `${name} has ${n} entries; 64 are possible`)
-  const out = []
-  for (let i = 0; i < n; i++) out.push(integer(`${name}[${i}]`, values[i], code))
   return out
 }
 

@@ -24,6 +24,7 @@
  X(NDIM, 4)                                                                 \
  X(OFFSET, 5)   /* elements */                                              \
  X(FLAGS, 6)    /* sb_tensor.flags */                                       \
+ X(NUMEL, 7)    /* elements; of a result only */                            \
  X(SHAPE, 8)    /* elements; SB_MAX_DIMS of them */                         \
  X(STRIDES, 72) /* elements */                                              \
  X(SIZE_OF_OPERAND, 144)
@@ -52,12 +53,14 @@ typedef struct sb__binding {
   double *frame; /* SB__FRAME_SIZE doubles */
   sb__claim *claims;
   uint32_t claim_count; /* entries in claims, indexed by slot */
-  sb_tensor operands[4];
+  sb_tensor operands[4]; /* a result's layout takes the first one's place */
   sb_storage borrowed[4];
-  sb_tensor out;
   int64_t numbers[8];
   int64_t counts[2]; /* of lists; -1: none given */
-  int64_t lists[2][5 * SB_MAX_DIMS];
+  union {
+    int64_t integers[5 * SB_MAX_DIMS];
+    sb_slice_spec specs[SB_MAX_DIMS]; /* five of them each */
+  } lists[2];
   sb_scalar scalar;
   double results[7];
 } sb__binding;

@@ -9,15 +9,15 @@
 #define T(i) (&b->operands[i])
 #define N(i) (b->numbers[i])
 #define COUNT(i) ((int32_t)b->counts[i])
-#define LIST(i) (b->lists[i])
+#define LIST(i) (b->lists[i].integers)
 #define SCALAR (&b->scalar)
-#define OUT (&b->out)
+#define OUT (&b->operands[0]) /* views are made in place */
 #define RESULT(i) (b->results[i])
 
 /* ---- Reading ---- */
 
-static bool whole(double x, int64_t *out) {
-  if (!(x >= -9007199254740992.0 && x <= 9007199254740992.0)) return false;
+static inline int whole(double x, int64_t *out) {
+  if (!(__builtin_fabs(x) <= 9007199254740992.0)) return 0; /* NaN as well */
   *out = (int64_t)x;
   return (double)*out == x;
 }
@@ -27,48 +27,48 @@ static sb_status read_number(double x, int64_t *out) {
   return sb__fail(SB_ERR_ARGUMENT, "%g is not an integer that a double holds exactly", x);
 }
 
-static sb_status find_storage(sb__binding *b, const double *at, int32_t index, sb_storage **out) {
+/* The storage that a descriptor names; NULL if it names none. */
+static sb_storage *find_storage(sb__binding *b, const double *at, int32_t index) {
   int64_t address = 0, nbytes = 0;
-  if (at[SB__OPERAND_HANDLE] != 0) {
-    *out = sb__claim_get(b, at[SB__OPERAND_HANDLE]);
-    if (*out) return SB_OK;
-    return sb__fail(SB_ERR_STALE, "the handle %.17g is not alive here", at[SB__OPERAND_HANDLE]);
-  }
+  if (at[SB__OPERAND_HANDLE] != 0) return sb__claim_get(b, at[SB__OPERAND_HANDLE]);
   if (!whole(at[SB__OPERAND_ADDRESS], &address) || address < 0 || (uint64_t)address > UINTPTR_MAX ||
-      !whole(at[SB__OPERAND_NBYTES], &nbytes) || nbytes < 0) {
-    return sb__fail(SB_ERR_ARGUMENT, "operand %d has no valid address", index);
+      !whole(at[SB__OPERAND_NBYTES], &nbytes) || nbytes < 0 || (uint64_t)nbytes > SIZE_MAX) {
+    return NULL;
   }
   sb__storage_borrow((void *)(uintptr_t)address, (size_t)nbytes, &b->borrowed[index]);
-  *out = &b->borrowed[index];
-  return SB_OK;
+  return &b->borrowed[index];
+}
+
+static sb_status no_storage(const double *at, int32_t index) {
+  const double handle = at[SB__OPERAND_HANDLE];
+  if (handle != 0) return sb__fail(SB_ERR_STALE, "the handle %.17g is not alive here", handle);
+  return sb__fail(SB_ERR_ARGUMENT, "operand %d has no valid address", index);
 }
 
 static sb_status read_tensor(sb__binding *b, int32_t index, bool touched) {
   const double *at = b->frame + SB__FRAME_OPERANDS + index * SB__OPERAND_SIZE_OF_OPERAND;
   int64_t dtype = 0, ndim = 0, flags = 0;
-  sb_storage *storage = NULL;
   sb_tensor *t = &b->operands[index];
-  sb_status status = find_storage(b, at, index, &storage);
-  if (!status) status = read_number(at[SB__OPERAND_DTYPE], &dtype);
-  if (!status) status = read_number(at[SB__OPERAND_NDIM], &ndim);
-  if (!status) status = read_number(at[SB__OPERAND_OFFSET], &t->offset);
-  if (!status) status = read_number(at[SB__OPERAND_FLAGS], &flags);
-  if (!status && (ndim < 0 || ndim > SB_MAX_DIMS || !sb__dtype_is_valid(dtype))) {
-    status = sb__fail(SB_ERR_ARGUMENT, "operand %d has %lld dimensions of dtype %lld", index,
-                      (long long)ndim, (long long)dtype);
+  t->storage = find_storage(b, at, index);
+  if (!t->storage) return no_storage(at, index);
+  int valid = whole(at[SB__OPERAND_DTYPE], &dtype) & whole(at[SB__OPERAND_NDIM], &ndim) &
+              whole(at[SB__OPERAND_OFFSET], &t->offset) & whole(at[SB__OPERAND_FLAGS], &flags);
+  valid = valid && ndim >= 0 && ndim <= SB_MAX_DIMS && sb__dtype_is_valid(dtype);
+  if (!valid) ndim = 0;
+  for (int64_t d = 0; d < ndim; d++) {
+    valid &= whole(at[SB__OPERAND_SHAPE + d], &t->shape[d]) &
+             whole(at[SB__OPERAND_STRIDES + d], &t->strides[d]);
   }
-  for (int64_t d = 0; !status && d < ndim; d++) {
-    status = read_number(at[SB__OPERAND_SHAPE + d], &t->shape[d]);
-    if (!status) status = read_number(at[SB__OPERAND_STRIDES + d], &t->strides[d]);
+  if (!valid) {
+    return sb__fail(SB_ERR_ARGUMENT, "operand %d is no layout: %g dimensions of dtype %g", index,
+                    at[SB__OPERAND_NDIM], at[SB__OPERAND_DTYPE]);
   }
-  if (status) return status;
-  t->storage = storage;
   t->dtype = (sb_dtype)dtype;
   t->ndim = (int32_t)ndim;
   t->flags = (uint32_t)flags & SB_READ_ONLY;
-  status = sb__tensor_finish(t);
+  const sb_status status = sb__tensor_finish(t);
   if (status) return status;
-  if (touched && !storage->data && sb_tensor_numel(t)) {
+  if (touched && !t->storage->data && sb_tensor_numel(t)) {
     return sb__fail(SB_ERR_ARGUMENT, "operand %d has elements but no address", index);
   }
   return SB_OK;
@@ -84,10 +84,9 @@ static sb_status read_list(sb__binding *b, int32_t index, int32_t *at) {
                     SB_MAX_DIMS);
   }
   b->counts[index] = count;
-  for (int64_t i = 0; !status && i < count; i++) {
-    status = read_number(args[(*at)++], &b->lists[index][i]);
-  }
-  return status;
+  int valid = 1;
+  for (int64_t i = 0; i < count; i++) valid &= whole(args[(*at)++], &LIST(index)[i]);
+  return valid ? SB_OK : sb__fail(SB_ERR_ARGUMENT, "a list's entry is no exact integer");
 }
 
 /* kind, then one or two doubles; 64-bit integers lie there with their own bits. */
@@ -106,43 +105,54 @@ static sb_status read_scalar(sb__binding *b, int32_t *at) {
   return SB_OK;
 }
 
-static sb_status read_operands(sb__binding *b, const char *signature) {
+/* Reads what a signature names up to its results, where it leaves the signature. */
+static sb_status read_operands(sb__binding *b, const char **signature) {
   sb_status status = SB_OK;
   int32_t tensors = 0, numbers = 0, lists = 0, at = 0;
-  for (; !status && *signature && *signature != '>'; signature++) {
-    switch (*signature) {
-      case 'v': status = read_tensor(b, tensors++, false); break;
-      case 't':
-      case 'w': status = read_tensor(b, tensors++, true); break;
-      case 'n':
-        status = read_number(b->frame[SB__FRAME_ARGS + at++], &b->numbers[numbers++]);
-        break;
-      case 'l': status = read_list(b, lists++, &at); break;
-      default: status = read_scalar(b, &at); break;
-    }
+  const char *s = *signature;
+  for (; !status && *s && *s != '>'; s++) {
+    if (*s == 'v')
+      status = read_tensor(b, tensors++, false);
+    else if (*s == 'n')
+      status = read_number(b->frame[SB__FRAME_ARGS + at++], &b->numbers[numbers++]);
+    else if (*s == 't' || *s == 'w')
+      status = read_tensor(b, tensors++, true);
+    else if (*s == 'l')
+      status = read_list(b, lists++, &at);
+    else
+      status = read_scalar(b, &at);
   }
+  *signature = s;
   return status;
 }
 
 /* ---- Writing ---- */
 
+static bool is_small(int64_t x) { return x == (int32_t)x; }
+
+/* FLAGS of a result says whether all its integers fit 32 bits. */
 static void write_layout(sb__binding *b) {
   double *at = b->frame + SB__FRAME_OUT;
   const sb_tensor *t = OUT;
-  at[SB__OPERAND_DTYPE] = (double)t->dtype;
-  at[SB__OPERAND_NDIM] = t->ndim;
-  at[SB__OPERAND_OFFSET] = (double)t->offset;
-  at[SB__OPERAND_NBYTES] = (double)sb_tensor_nbytes(t);
+  int64_t numel = 1;
+  bool small = is_small(t->offset);
   for (int32_t d = 0; d < t->ndim; d++) {
     at[SB__OPERAND_SHAPE + d] = (double)t->shape[d];
     at[SB__OPERAND_STRIDES + d] = (double)t->strides[d];
+    small = small && is_small(t->shape[d]) && is_small(t->strides[d]);
+    numel *= t->shape[d];
   }
+  at[SB__OPERAND_DTYPE] = (double)t->dtype;
+  at[SB__OPERAND_NDIM] = t->ndim;
+  at[SB__OPERAND_OFFSET] = (double)t->offset;
+  at[SB__OPERAND_NUMEL] = (double)numel;
+  at[SB__OPERAND_FLAGS] = small && is_small(numel);
 }
 
-static void write_results(sb__binding *b, const char *signature) {
+/* results: from the '>' of a signature on. */
+static void write_results(sb__binding *b, const char *results) {
   int32_t numbers = 0;
-  const char *results = strchr(signature, '>');
-  for (; results && *++results;) {
+  while (*results && *++results) {
     if (*results == 'v')
       write_layout(b);
     else
@@ -179,13 +189,6 @@ static sb_status as_ordered(sb__binding *b) {
   sb_status status = sb__check_shape(COUNT(0), LIST(0), &numel);
   if (!status) status = sb_dim_order_strides(COUNT(0), LIST(0), LIST(1), strides);
   return status ? status : sb_as_strided(T(0), COUNT(0), LIST(0), strides, N(0), OUT);
-}
-
-static sb_status slice(sb__binding *b) {
-  sb_slice_spec specs[SB_MAX_DIMS];
-  const int32_t count = COUNT(0) / 5;
-  for (int32_t i = 0; i < count; i++) memcpy(&specs[i], LIST(0) + 5 * i, sizeof specs[i]);
-  return sb_slice(T(0), count, specs, OUT);
 }
 
 static sb_status reshape(sb__binding *b) {
@@ -268,13 +271,16 @@ static const export_row rows[] = {
 
 void sb__run(sb__binding *b, uint32_t row) {
   sb_status status = SB_OK;
+  const char *signature = "";
   if (row >= sizeof rows / sizeof rows[0]) {
     status = sb__fail(SB_ERR_ARGUMENT, "there is no function %u", row);
+  } else {
+    signature = rows[row].signature;
+    status = read_operands(b, &signature);
+    if (!status) status = rows[row].run(b);
   }
-  if (!status) status = read_operands(b, rows[row].signature);
-  if (!status) status = rows[row].run(b);
   if (!status)
-    write_results(b, rows[row].signature);
+    write_results(b, signature);
   else
     write_failure(b);
   b->frame[SB__FRAME_STATUS] = (double)status;

@@ -137,25 +137,31 @@ static void normalise(sb_tensor *t) {
 }
 
 sb_status sb_permute(const sb_tensor *t, int32_t ndim, const int64_t *order, sb_tensor *out) {
-  sb_tensor view;
-  int8_t taken[SB_MAX_DIMS] = {0};
-  sb_tensor_copy_layout(t, &view);
+  int64_t shape[SB_MAX_DIMS], strides[SB_MAX_DIMS];
+  uint64_t taken = 0; /* a bit per axis */
   if (ndim != t->ndim) {
     return sb__fail(SB_ERR_SHAPE, "order has %d axes; the tensor has %d", ndim, t->ndim);
   }
   for (int32_t d = 0; d < ndim; d++) {
-    char name[32];
-    int32_t axis = 0;
-    snprintf(name, sizeof name, "order[%d]", d);
-    const sb_status status = sb__check_axis(name, order[d], ndim, &axis);
-    if (status) return status;
-    if (taken[axis]) return sb__fail(SB_ERR_BOUNDS, "%s repeats axis %d", name, axis);
-    taken[axis] = 1;
-    view.shape[d] = t->shape[axis];
-    view.strides[d] = t->strides[axis];
+    const int64_t axis = order[d] < 0 ? order[d] + ndim : order[d];
+    if (axis < 0 || axis >= ndim) {
+      return sb__fail(SB_ERR_BOUNDS, "order[%d] is %lld; %d to %d are the axes", d,
+                      (long long)order[d], -ndim, ndim - 1);
+    }
+    if (taken >> axis & 1) {
+      return sb__fail(SB_ERR_BOUNDS, "order[%d] repeats axis %d", d, (int)axis);
+    }
+    taken |= UINT64_C(1) << axis;
+    shape[d] = t->shape[axis];
+    strides[d] = t->strides[axis];
   }
-  normalise(&view);
-  finish(&view, out);
+  sb_tensor_copy_layout(t, out);
+  for (int32_t d = 0; d < ndim; d++) {
+    out->shape[d] = shape[d];
+    out->strides[d] = strides[d];
+  }
+  normalise(out);
+  limit_capacity(out);
   return SB_OK;
 }
 
@@ -247,7 +253,19 @@ static void clamp_range(const sb_slice_spec *spec, int64_t extent, int64_t *star
   if (spec->step < 0 && last < first) *count = (first - last - 1) / -spec->step + 1;
 }
 
-static sb_status slice_range(sb_tensor *view, int32_t from, const sb_tensor *t, int32_t d,
+/* A view while its axes are being collected; t may be where it goes in the end. */
+typedef struct sb__slicing {
+  int32_t ndim;
+  int64_t offset; /* from t's */
+  int64_t shape[SB_MAX_DIMS], strides[SB_MAX_DIMS];
+} sb__slicing;
+
+static void add_axis(sb__slicing *view, int64_t extent, int64_t stride) {
+  view->shape[view->ndim] = extent;
+  view->strides[view->ndim++] = stride;
+}
+
+static sb_status slice_range(sb__slicing *view, const sb_tensor *t, int32_t d,
                              const sb_slice_spec *spec) {
   int64_t start = 0, count = 0, stride = 0;
   if (spec->step == 0 || spec->step == INT64_MIN) {
@@ -258,9 +276,8 @@ static sb_status slice_range(sb_tensor *view, int32_t from, const sb_tensor *t, 
   if (count > 1 && sb__mul_overflows(t->strides[d], spec->step, &stride)) {
     return sb__fail(SB_ERR_BOUNDS, "the step %lld of axis %d overflows", (long long)spec->step, d);
   }
-  view->shape[from] = count;
-  view->strides[from] = count > 1 ? stride : t->strides[d];
-  if (count > 0 && sb_tensor_numel(t) > 0) view->offset += start * t->strides[d];
+  view->offset += count > 0 ? start * t->strides[d] : 0;
+  add_axis(view, count, count > 1 ? stride : t->strides[d]);
   return SB_OK;
 }
 
@@ -287,45 +304,43 @@ static sb_status check_specs(const sb_tensor *t, int32_t count, const sb_slice_s
 }
 
 sb_status sb_slice(const sb_tensor *t, int32_t count, const sb_slice_spec *specs, sb_tensor *out) {
-  sb_tensor view;
+  sb__slicing view;
   int32_t d = 0, named = 0; /* axis of t; axes that specs name */
   sb_status status = check_specs(t, count, specs);
   if (status) return status;
   for (int32_t i = 0; i < count; i++) named += specs[i].kind <= SB_SLICE_RANGE;
-  sb_tensor_copy_layout(t, &view);
   view.ndim = 0;
+  view.offset = 0;
   for (int32_t i = 0; i <= count; i++) {
     /* The end of the list stands for the axes that nobody named, as an ellipsis does. */
     const int64_t kind = i < count ? specs[i].kind : SB_SLICE_ELLIPSIS;
     if (kind == SB_SLICE_ELLIPSIS) {
       int32_t rest = i < count ? t->ndim - named : t->ndim - d;
-      for (; rest > 0; rest--, d++, view.ndim++) {
-        view.shape[view.ndim] = t->shape[d];
-        view.strides[view.ndim] = t->strides[d];
-      }
+      for (; rest > 0; rest--, d++) add_axis(&view, t->shape[d], t->strides[d]);
     } else if (kind == SB_SLICE_NEW_AXIS) {
-      view.shape[view.ndim] = 1;
-      view.strides[view.ndim++] = 1;
+      add_axis(&view, 1, 1);
     } else if (kind == SB_SLICE_RANGE) {
-      status = slice_range(&view, view.ndim, t, d, &specs[i]);
+      status = slice_range(&view, t, d++, &specs[i]);
       if (status) return status;
-      view.ndim++;
-      d++;
     } else {
       const int64_t extent = t->shape[d], index = specs[i].start;
       if (index < -extent || index >= extent) {
         return sb__fail(SB_ERR_BOUNDS, "index %lld is outside axis %d of %lld elements",
                         (long long)index, d, (long long)extent);
       }
-      if (sb_tensor_numel(t) > 0) {
-        view.offset += (index < 0 ? index + extent : index) * t->strides[d];
-      }
-      d++;
+      view.offset += (index < 0 ? index + extent : index) * t->strides[d++];
     }
   }
-  normalise(&view);
-  if (sb_tensor_numel(&view) == 0) view.offset = t->offset;
-  finish(&view, out);
+  sb_tensor_copy_layout(t, out); /* nothing fails from here on */
+  out->ndim = view.ndim;
+  for (int32_t i = 0; i < view.ndim; i++) {
+    out->shape[i] = view.shape[i];
+    out->strides[i] = view.strides[i];
+  }
+  normalise(out);
+  limit_capacity(out);
+  /* A view of nothing keeps its offset, so that it cannot leave the storage. */
+  if (sb_tensor_numel(out) > 0) out->offset += view.offset;
   return SB_OK;
 }
 

@@ -22,19 +22,47 @@ static sb_status check_alignment(const sb_tensor *t) {
                   (unsigned long long)address, (long long)alignment, sb_dtype_name(t->dtype));
 }
 
-sb_status sb__tensor_finish(sb_tensor *t) {
+/* Completes what is plainly right in one walk: no axis empty, nothing that overflows, all inside. What
+ * it declines, finish_carefully judges and words. */
+static bool finish_plain(sb_tensor *t) {
+  int64_t low = t->offset, high = t->offset, dense = 1, nbytes = 0;
+  bool plain = t->ndim <= SB_MAX_DIMS;
+  for (int32_t d = t->ndim - 1; plain && d >= 0; d--) {
+    const int64_t extent = t->shape[d], stride = t->strides[d];
+    int64_t reach = 0;
+    if (extent == 1) {
+      t->strides[d] = dense;
+      continue;
+    }
+    int64_t *end = stride < 0 ? &low : &high;
+    plain = extent > 0 && !sb__mul_overflows(extent - 1, stride, &reach) &&
+            !sb__add_overflows(*end, reach, end) && !sb__mul_overflows(dense, extent, &dense);
+  }
+  if (!plain || low < 0 || dense > INT64_MAX / 16 || sb__add_overflows(high, 1, &high) ||
+      sb__mul_overflows(high, sb_dtype_itemsize(t->dtype), &nbytes)) {
+    return false;
+  }
+  t->capacity = t->ndim ? dense : 1;
+  return !t->storage || (uint64_t)nbytes <= t->storage->nbytes;
+}
+
+static sb_status finish_carefully(sb_tensor *t) {
   int64_t numel = 0, dense = 1;
-  sb_status status = sb__check_shape(t->ndim, t->shape, &numel);
+  const sb_status status = sb__check_shape(t->ndim, t->shape, &numel);
   if (status) return status;
   for (int32_t d = t->ndim - 1; d >= 0; d--) { /* cannot overflow: the shape's elements fit */
     if (t->shape[d] == 1 || numel == 0) t->strides[d] = dense;
     if (t->shape[d] > 1) dense *= t->shape[d];
   }
+  t->capacity = t->ndim ? numel : 1;
+  return sb__check_extent(t);
+}
+
+sb_status sb__tensor_finish(sb_tensor *t) {
   t->abi = SB_ABI;
   t->struct_size = sizeof *t;
   t->dynamism = SB_BOUNDED;
-  t->capacity = t->ndim ? numel : 1;
-  status = sb__check_extent(t);
+  const sb_status status = finish_plain(t) ? SB_OK : finish_carefully(t);
   return status ? status : check_alignment(t);
 }
 
