@@ -136,6 +136,20 @@ static void normalise(sb_tensor *t) {
   }
 }
 
+/* Gives out these axes, strides of those of size 1 normalised. */
+static void set_axes(sb_tensor *out, int32_t ndim, const int64_t *shape, const int64_t *strides) {
+  int64_t dense = 1;
+  bool empty = false;
+  out->ndim = ndim;
+  for (int32_t d = ndim - 1; d >= 0; d--) {
+    out->shape[d] = shape[d];
+    out->strides[d] = shape[d] == 1 ? dense : strides[d];
+    if (shape[d] > 1) dense *= shape[d];
+    empty = empty || shape[d] == 0;
+  }
+  out->capacity = empty ? 0 : dense; /* of a view: its own elements */
+}
+
 sb_status sb_permute(const sb_tensor *t, int32_t ndim, const int64_t *order, sb_tensor *out) {
   int64_t shape[SB_MAX_DIMS], strides[SB_MAX_DIMS];
   uint64_t taken = 0; /* a bit per axis */
@@ -156,12 +170,7 @@ sb_status sb_permute(const sb_tensor *t, int32_t ndim, const int64_t *order, sb_
     strides[d] = t->strides[axis];
   }
   sb_tensor_copy_layout(t, out);
-  for (int32_t d = 0; d < ndim; d++) {
-    out->shape[d] = shape[d];
-    out->strides[d] = strides[d];
-  }
-  normalise(out);
-  limit_capacity(out);
+  set_axes(out, ndim, shape, strides);
   return SB_OK;
 }
 
@@ -332,15 +341,9 @@ sb_status sb_slice(const sb_tensor *t, int32_t count, const sb_slice_spec *specs
     }
   }
   sb_tensor_copy_layout(t, out); /* nothing fails from here on */
-  out->ndim = view.ndim;
-  for (int32_t i = 0; i < view.ndim; i++) {
-    out->shape[i] = view.shape[i];
-    out->strides[i] = view.strides[i];
-  }
-  normalise(out);
-  limit_capacity(out);
+  set_axes(out, view.ndim, view.shape, view.strides);
   /* A view of nothing keeps its offset, so that it cannot leave the storage. */
-  if (sb_tensor_numel(out) > 0) out->offset += view.offset;
+  if (out->capacity > 0) out->offset += view.offset;
   return SB_OK;
 }
 
