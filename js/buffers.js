@@ -65,6 +65,17 @@ function byteLengthOf (buffer) {
   return isSharedArrayBuffer(buffer) ? /** @type {any} */ (sharedLength).call(buffer) : arrayBufferLength.call(buffer)
 }
 
+const MAX_LENGTH = 2 ** 32 - 1 // elements of a typed array on every runtime
+
+/**
+ * @param {number} nbytes
+ * @param {any} Type
+ * @returns {number} elements that a typed array over them may have
+ */
+function windowLength (nbytes, Type) {
+  return Math.min(Math.floor(nbytes / Type.BYTES_PER_ELEMENT), MAX_LENGTH)
+}
+
 /** @type {Record<string, string>} */
 const DTYPES = {
   Uint8Array: 'uint8',
@@ -131,4 +142,4 @@ function isGone (buffer) {
   }
 }
 
-module.exports = { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone, partsOfArray, partsOfView, byteLengthOf }
+module.exports = { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone, partsOfArray, partsOfView, byteLengthOf, windowLength }

@@ -85,6 +85,7 @@ function memory () {
     tensors += row.tensors
     storages += row.storages
     if (row.kind === 'v8') bytes.v8 += row.bytes
+    if (row.kind === 'sab') bytes.shared += row.bytes
   }
   const { heap } = ffi.totals()
   bytes[engine.name === 'wasm' ? 'wasm' : 'native'] = heap

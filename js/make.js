@@ -3,11 +3,11 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
-const { countCopy } = require('./storage')
+const { countCopy, countStaged } = require('./storage')
 const { shapeOf, optionsOf, isOptions, castingOf } = require('./validate')
 const { dtypeOfArray, isGone, partsOfArray } = require('./buffers')
 const { scalarFor } = require('./values')
-const { Tensor, dtypeOf, makeEmpty, makeUninitialised, denseLayout, layoutOver, flatten, deduce, writeValues, bytesOf } = require('./tensor')
+const { Tensor, dtypeOf, makeEmpty, makeUninitialised, denseLayout, layoutOver, flatten, deduce, writeValues, bytesOf, aligned } = require('./tensor')
 
 /**
  * @typedef {object} MakeOptions
@@ -185,6 +185,7 @@ function fillFrom (made, source, casting, reshaped) {
       const flat = new ffi.Layout(viewed.storage, source.dtype, source.shape, ffi.dense(source.dtype, source.shape).strides, 0, source.size, 0)
       try {
         ffi.copy(flat, source, 0)
+        countStaged(viewed.storage.nbytes)
         ffi.copy(target, viewed, casting)
       } finally {
         ffi.backend.release(viewed.storage)
@@ -228,8 +229,7 @@ function fromBytes (bytes, shape, opts) {
  */
 function copyBytes (t, source) {
   const target = Tensor.layoutOf(t)
-  const aligned = source.byteOffset % t.itemsize === 0 ? source : source.slice()
-  ffi.copy(target, layoutOver(aligned, target.dtype, target.shape), 0)
+  ffi.copy(target, layoutOver(aligned(source, t.itemsize), target.dtype, target.shape), 0)
 }
 
 /**

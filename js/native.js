@@ -7,7 +7,8 @@
 
 const path = require('node:path')
 const { failure } = require('./errors')
-const { Storage, Group, Extra, rowNumbers, stats, counts, reportDeleter } = require('./storage')
+const { windowLength } = require('./buffers')
+const { Storage, Group, Extra, rowNumbers, newSharedStorage, stats, counts, reportDeleter } = require('./storage')
 
 const BLOCK = 4096 // bytes in a block: one tensor that is kept keeps all of it
 const BLOCKS = 4 // that are counted together
@@ -114,7 +115,7 @@ class Backend {
   // ---- Counting ----
 
   /**
-   * @param {'v8' | 'js'} kind
+   * @param {'v8' | 'js' | 'sab'} kind
    * @returns {Group}
    */
   newGroup (kind) {
@@ -273,6 +274,11 @@ class Backend {
     const group = this.groupFor('js', nbytes)
     group.count.storages++
     return new Storage(group, null, buffer, byteOffset, nbytes)
+  }
+
+  /** @param {number} nbytes */
+  allocateSab (nbytes) {
+    return newSharedStorage(this.newGroup('sab'), nbytes)
   }
 
   /**
@@ -462,7 +468,7 @@ class Backend {
     const windows = extra.windows ??= []
     const seen = windows[dtype]
     if (seen !== undefined && seen.buffer === buffer) return seen
-    const made = new Type(buffer, storage.byteOffset, Math.floor(storage.nbytes / Type.BYTES_PER_ELEMENT))
+    const made = new Type(buffer, storage.byteOffset, windowLength(storage.nbytes, Type))
     windows[dtype] = made
     return made
   }
@@ -501,7 +507,7 @@ class Backend {
       if (spare.length === SPARE) return
       spare.push(storage)
       this.spares++
-    } else if (storage.kind === 'v8') {
+    } else if (storage.kind === 'v8' || storage.kind === 'sab') {
       count.bytes -= storage.nbytes
     } else if (extra !== null && extra.watch >= 0) {
       counts.delete(extra.watch)

@@ -1,12 +1,14 @@
 'use strict'
 // Bytes, as JavaScript knows them: where they are and who else holds them. No layout, no dtype.
 
+const { failure } = require('./errors')
+
 /**
  * What is counted together for memory(): the tensors and storages that live and die with one watched
  * object (a few blocks of small tensors, some buffers, one native storage).
  */
 class Group {
-  /** @param {'v8' | 'js' | 'native' | 'wasm'} kind  of all that is in it */
+  /** @param {'v8' | 'js' | 'sab' | 'native' | 'wasm'} kind  of all that is in it */
   constructor (kind) {
     this.kind = kind
     this.count = { kind, tensors: 0, storages: 0, bytes: 0 }
@@ -33,8 +35,8 @@ class Extra {
 }
 
 /**
- * One block of bytes. Its group says who owns it: 'v8', memory that we made in a V8 ArrayBuffer; 'js',
- * the caller's buffer; 'native' and 'wasm', a handle. Small, because every tensor that is made has one.
+ * One block of bytes. Its group says who owns it: 'v8', memory that we made in a V8 ArrayBuffer; 'sab',
+ * in a SharedArrayBuffer; 'js', the caller's buffer; 'native' and 'wasm', a handle. Small, because every tensor that is made has one.
  */
 class Storage {
   /**
@@ -85,6 +87,25 @@ const stats = {
 }
 
 /**
+ * Bytes that Atomics and other threads may work on.
+ *
+ * @param {Group} group  for it alone
+ * @param {number} nbytes
+ * @returns {Storage}
+ */
+function newSharedStorage (group, nbytes) {
+  let buffer
+  try {
+    buffer = new SharedArrayBuffer(nbytes)
+  } catch {
+    throw failure('ERR_MEMORY', `${nbytes} shared bytes could not be allocated`)
+  }
+  group.count.storages++
+  group.count.bytes += nbytes
+  return new Storage(group, null, buffer, 0, nbytes)
+}
+
+/**
  * Notes a copy that the caller asked for.
  *
  * @param {string} reason  the public function's name
@@ -116,4 +137,4 @@ function reportDeleter (error) {
   process.emitWarning(`a deleter threw: ${text}`, 'SamebytesWarning')
 }
 
-module.exports = { Storage, Group, Extra, rowNumbers, stats, counts, countCopy, countStaged, reportDeleter }
+module.exports = { Storage, Group, Extra, rowNumbers, newSharedStorage, stats, counts, countCopy, countStaged, reportDeleter }

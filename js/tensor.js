@@ -4,7 +4,7 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
-const { Group, countCopy } = require('./storage')
+const { Group, countCopy, countStaged } = require('./storage')
 const { show, integer, integers, shapeOf, shapeOfArguments, optionsOf, isOptions, castingOf } = require('./validate')
 const { flatten, deduce, scalarFor, pack, listOf } = require('./values')
 const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone, partsOfArray, partsOfView } = require('./buffers')
@@ -69,18 +69,6 @@ function newDenseLayout (dtype, shape) {
 }
 
 /**
- * @param {number} nbytes
- * @returns {SharedArrayBuffer}
- */
-function newSharedBuffer (nbytes) {
-  try {
-    return new SharedArrayBuffer(nbytes)
-  } catch {
-    throw failure('ERR_MEMORY', `${nbytes} shared bytes could not be allocated`)
-  }
-}
-
-/**
  * A tensor with bytes of its own for a layout that has none yet. Short, as backend.allocate is.
  *
  * @param {InstanceType<typeof Layout>} layout
@@ -106,7 +94,7 @@ function makeOver (layout, zeroed, shared) {
     if (!zeroed) return makeUninitialised(layout)
     storage = backend.allocateZeroed(nbytes, ffi.check)
   } else if (shared === 'sab') {
-    storage = backend.adopt(newSharedBuffer(nbytes), 0, nbytes)
+    storage = backend.allocateSab(nbytes)
   } else if (shared === true) {
     storage = backend.allocateNative(nbytes, ffi.check)
   } else {
@@ -290,7 +278,9 @@ class Tensor {
   // ---- Bytes ----
 
   /**
-   * The elements as a typed array over the same bytes; no copy. Keeps the bytes alive.
+   * The elements as a typed array over the same bytes; no copy. Keeps the bytes alive, on WASM as long as
+   * the tensor or a view of it does: there it is a window on memory that moves when it grows, to be taken
+   * anew after every await, allocation and dispose.
    *
    * @returns {any} of the type that goes with the dtype
    * @throws ERR_SHAPE when not row-major contiguous (contiguous() copies), ERR_DISPOSED, ERR_DETACHED,
@@ -331,10 +321,7 @@ class Tensor {
     if (source.byteLength !== this.nbytes) {
       throw failure('ERR_SHAPE', `bytes has ${source.byteLength} bytes; the tensor has ${this.nbytes}`)
     }
-    // Copied first where the source's alignment is not that of the dtype.
-    const size = ffi.itemsizes[layout.dtype]
-    const aligned = source.byteOffset % size === 0 ? source : source.slice()
-    ffi.copy(layout, layoutOver(aligned, layout.dtype, layout.shape), 0)
+    ffi.copy(layout, layoutOver(aligned(source, ffi.itemsizes[layout.dtype]), layout.dtype, layout.shape), 0)
     countCopy('setBytes', source.byteLength)
     return this
   }
@@ -350,7 +337,7 @@ class Tensor {
     const layout = this.#attached()
     const { storage } = layout
     if (layout.size === 0) return 0n
-    if (backend.name === 'wasm' && storage.kind === 'js') {
+    if (backend.name === 'wasm' && storage.kind !== 'wasm') {
       throw failure('ERR_UNSUPPORTED', 'the bytes are the caller\'s and have no address in WASM memory')
     }
     backend.promote(storage)
@@ -423,8 +410,11 @@ class Tensor {
     const place = this.#place(layout, index, 0)
     if (typeof value === 'number' && dtype.name === 'float64' && backend.canView(layout.storage)) {
       const window = backend.window(layout.storage, layout.dtype, dtype.Type, ffi.check)
-      window[backend.windowOffset(layout.storage) / 8 + place] = value
-      return
+      const i = backend.windowOffset(layout.storage) / 8 + place
+      if (i < window.length) {
+        window[i] = value
+        return
+      }
     }
     ffi.fill(new Layout(layout.storage, layout.dtype, [], [], place, 1, layout.flags), scalar)
   }
@@ -483,6 +473,7 @@ class Tensor {
     const wide = ffi.dense(decoding ? FLOAT32.index : layout.dtype, layout.shape)
     wide.storage = ffi.allocate(wide.size * ffi.itemsizes[wide.dtype])
     ffi.copy(wide, layout, 0)
+    countStaged(wide.size * ffi.itemsizes[wide.dtype])
     return wide
   }
 
@@ -899,6 +890,7 @@ function read (layout, place) {
   if (!backend.canView(storage)) return readCopy(layout, place, dtype)
   const window = backend.window(storage, layout.dtype, dtype.Type, ffi.check)
   const i = backend.windowOffset(storage) / dtype.itemsize + place
+  if (i * (dtype.kind === 'COMPLEX' ? 2 : 1) >= window.length) return readCopy(layout, place, dtype) // beyond its limit
   if (dtype.kind === 'COMPLEX') return [window[2 * i], window[2 * i + 1]]
   return dtype.kind === 'BOOLEAN' ? window[i] !== 0 : window[i]
 }
@@ -914,6 +906,7 @@ const copies = []
 function readCopy (layout, place, dtype) {
   const copy = copies[dtype.index] ??= new Layout(ffi.allocate(dtype.itemsize), dtype.index, [], [], 0, 1, 0)
   ffi.copy(copy, new Layout(layout.storage, layout.dtype, [], [], place, 1, 0), 0)
+  countStaged(dtype.itemsize)
   return read(copy, 0)
 }
 
@@ -1048,8 +1041,20 @@ function bytesOf (source) {
   throw failure('ERR_ARGUMENT', `bytes is ${show(source)}; a typed array or an ArrayBuffer was expected`)
 }
 
+/**
+ * The bytes, copied first where their place is no multiple of the item size.
+ *
+ * @param {Uint8Array} bytes
+ * @param {number} itemsize
+ */
+function aligned (bytes, itemsize) {
+  if (bytes.byteOffset % itemsize === 0) return bytes
+  countStaged(bytes.byteLength)
+  return bytes.slice()
+}
+
 for (const name of ['dims', 'type', 'location']) {
   Object.defineProperty(Tensor.prototype, name, { enumerable: false })
 }
 
-module.exports = { Tensor, wrap, dtypeOf, makeEmpty, makeOver, makeUninitialised, denseLayout, writeValues, layoutOver, within, bytesOf, flatten, deduce }
+module.exports = { Tensor, wrap, dtypeOf, makeEmpty, makeOver, makeUninitialised, denseLayout, writeValues, layoutOver, within, bytesOf, aligned, flatten, deduce }

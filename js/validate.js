@@ -69,7 +69,8 @@ function integers (name, list, code = 'ERR_BOUNDS') {
   if (!Array.isArray(list) && !(ArrayBuffer.isView(list) && !(list instanceof DataView))) throw noList(name, list)
   const { length } = /** @type {ArrayLike<unknown>} */ (/** @type {unknown} */ (list))
   if (length > 64) throw tooMany(name, length)
-  const out = [.../** @type {Iterable<number>} */ (/** @type {unknown} */ (list))]
+  const values = /** @type {Iterable<number>} */ (/** @type {unknown} */ (list))
+  const out = [...values]
   const n = out.length
   if (n > 64) throw tooMany(name, n)
   for (let i = 0; i < n; i++) {

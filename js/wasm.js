@@ -6,10 +6,40 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { failure } = require('./errors')
-const { Storage, Group, Extra, rowNumbers, counts, stats, reportDeleter } = require('./storage')
+const { windowLength } = require('./buffers')
+const { Storage, Group, Extra, rowNumbers, newSharedStorage, counts, stats, reportDeleter } = require('./storage')
 
-const PAGE = 65536
 const MAX_PAGES = 65536
+
+/**
+ * The frame. The caller has the memory, too, and may make it grow: its views are renewed when they are
+ * asked for.
+ *
+ * @param {number} size  doubles
+ * @param {() => void} renew  calls cover
+ */
+function newFrame (size, renew) {
+  let f64 = new Float64Array(0)
+  let i64 = new BigInt64Array(0)
+  return {
+    get f64 () {
+      if (f64.length === 0) renew()
+      return f64
+    },
+    get i64 () {
+      if (i64.length === 0) renew()
+      return i64
+    },
+    /**
+     * @param {ArrayBuffer} buffer
+     * @param {number} at
+     */
+    cover (buffer, at) {
+      f64 = new Float64Array(buffer, at, size)
+      i64 = new BigInt64Array(buffer, at, size)
+    }
+  }
+}
 
 /** Linear memory as the rest of the library uses it. */
 class Backend {
@@ -27,15 +57,13 @@ class Backend {
     this.frameAt = exports.sb_frame()
     /** typed arrays over the whole memory, by dtype @type {any[]} */
     this.windows = []
-    this.frame = { f64: new Float64Array(0), i64: new BigInt64Array(0) }
     this.tables = JSON.parse(this.textAt(exports.sb_tables()))
+    this.frame = newFrame(this.tables.frame.SIZE, () => { this.renew() })
     this.rows = rowNumbers(this.tables)
     this.epoch = -1
     this.renew()
     /** @type {(row: number) => void} */
-    this.call = row => { // what others grew is seen before the frame is written, see current()
-      exports.sb_call(row)
-    }
+    this.call = exports.sb_call
     this.nextWatch = 0
     /** @type {number[]} handles whose storages were collected */
     this.due = []
@@ -52,10 +80,15 @@ class Backend {
   /** Memory grew, or was just made: views of the old buffer are dead. */
   renew () {
     this.buffer = this.memory.buffer
-    this.frame.f64 = new Float64Array(this.buffer, this.frameAt, 2048)
-    this.frame.i64 = new BigInt64Array(this.buffer, this.frameAt, 2048)
+    this.frame.cover(this.buffer, this.frameAt)
     this.windows = []
     if (this.epoch++ >= 0) stats.grown++
+  }
+
+  /** The memory's buffer: another one where somebody else made the memory grow, who told nobody. */
+  current () {
+    if (this.buffer.byteLength === 0) this.renew()
+    return this.buffer
   }
 
   /** @param {number} at */
@@ -72,7 +105,7 @@ class Backend {
   // ---- Counting ----
 
   /**
-   * @param {'js'} kind
+   * @param {'js' | 'sab'} kind
    * @returns {Group}
    */
   newGroup (kind) {
@@ -128,16 +161,22 @@ class Backend {
    */
   allocateZeroed (nbytes, check) {
     const storage = this.allocate(nbytes, check)
-    new Uint8Array(this.buffer, storage.byteOffset, nbytes).fill(0)
+    new Uint8Array(this.current(), storage.byteOffset, nbytes).fill(0)
     return storage
   }
 
+  /** @param {number} nbytes */
+  allocateSab (nbytes) {
+    return newSharedStorage(this.newGroup('sab'), nbytes)
+  }
+
   /**
+   * What other threads may see: in WASM a SharedArrayBuffer.
+   *
    * @param {number} nbytes
-   * @param {() => void} check
    */
-  allocateNative (nbytes, check) {
-    return this.allocate(nbytes, check)
+  allocateNative (nbytes) {
+    return this.allocateSab(nbytes)
   }
 
   /**
@@ -192,7 +231,7 @@ class Backend {
    * @returns {ArrayBufferLike}
    */
   bufferOf (storage) {
-    return storage.kind === 'wasm' ? this.buffer : /** @type {ArrayBufferLike} */ (storage.buffer)
+    return storage.kind === 'wasm' ? this.current() : /** @type {ArrayBufferLike} */ (storage.buffer)
   }
 
   /**
@@ -202,12 +241,12 @@ class Backend {
    */
   window (storage, dtype, Type) {
     if (storage.kind === 'wasm') {
-      this.windows[dtype] ??= new Type(this.buffer, 0, Math.floor(this.buffer.byteLength / Type.BYTES_PER_ELEMENT))
-      return this.windows[dtype]
+      const buffer = this.current()
+      return (this.windows[dtype] ??= new Type(buffer, 0, windowLength(buffer.byteLength, Type)))
     }
     const extra = storage.extra ??= new Extra()
     const windows = extra.windows ??= []
-    return (windows[dtype] ??= new Type(storage.buffer, storage.byteOffset, Math.floor(storage.nbytes / Type.BYTES_PER_ELEMENT)))
+    return (windows[dtype] ??= new Type(storage.buffer, storage.byteOffset, windowLength(storage.nbytes, Type)))
   }
 
   /**
@@ -231,6 +270,8 @@ class Backend {
       this.registry.unregister(storage)
       this.due.push(handle)
       this.drop()
+    } else if (storage.kind === 'sab') {
+      count.bytes -= storage.nbytes
     } else if (extra !== null && extra.deleter !== null) {
       this.deleters.unregister(storage)
       this.queue(extra.deleter)
@@ -264,4 +305,4 @@ function readModule () {
   }
 }
 
-module.exports = { Backend, PAGE, start: () => new Backend() }
+module.exports = { Backend, start: () => new Backend() }
