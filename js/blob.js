@@ -3,11 +3,13 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
-const { show, integer, integers, shapeOf, optionsOf, isOptions } = require('./validate')
-const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone, partsOfArray, partsOfView, byteLengthOf } = require('./buffers')
-const { wrap, dtypeOf, denseLayout, within } = require('./tensor')
+const { show, boolean, integer, integers, shapeOf, optionsOf, isOptions } = require('./validate')
+const { dtypeOfArray, dtypeOfType, isArrayBuffer, isSharedArrayBuffer, isGone, partsOfArray, partsOfView, byteLengthOf } = require('./buffers')
+const { byName, dtypeOf } = require('./dtypes')
+const { denseLayout } = require('./layouts')
+const { wrap } = require('./tensor')
 
-const { backend, Layout, READ_ONLY, CONTIGUOUS, byName } = ffi
+const { backend, Layout, READ_ONLY, CONTIGUOUS } = ffi
 
 /**
  * @typedef {object} BlobOptions
@@ -38,13 +40,9 @@ function bytesOfSource (source, options) {
   let nbytes
   let dtype
   if (arrayType !== undefined) {
-    const bytes = arrayType === 'uint8'
-    if (options.dtype !== undefined && options.dtype !== arrayType && !bytes && dtypeOf(options.dtype).Type !== source.constructor) {
-      const wanted = dtypeOf(options.dtype)
-      // Pairs for complex and bits for short floats are what those dtypes' own typed arrays hold.
-      if (wanted.Type.name !== source.constructor.name) {
-        throw failure('ERR_DTYPE', `the source is of ${arrayType}, dtype is ${options.dtype}; view(dtype) reads bytes as another dtype`)
-      }
+    // Pairs for complex and bits for short floats are what those dtypes' own typed arrays hold.
+    if (options.dtype !== undefined && arrayType !== 'uint8' && dtypeOfType(dtypeOf(options.dtype).Type) !== arrayType) {
+      throw failure('ERR_DTYPE', `the source is of ${arrayType}, dtype is ${options.dtype}; view(dtype) reads bytes as another dtype`)
     }
     ({ buffer, byteOffset, byteLength: nbytes } = partsOfArray(source))
     dtype = arrayType
@@ -116,10 +114,11 @@ function fromBlob (source, shape, opts) {
   const { dtype, strides, dimOrder, offset, nbytes, owner, deleter, borrowed, transfer, readOnly, device } = optionsOf(opts)
   const given = {
     dtype,
-    transfer,
+    transfer: boolean('transfer', transfer),
     owner,
     deleter,
-    borrowed,
+    borrowed: boolean('borrowed', borrowed),
+    readOnly: boolean('readOnly', readOnly),
     nbytes: nbytes === undefined ? undefined : integer('nbytes', nbytes),
     strides: strides === undefined ? null : integers('strides', strides),
     dimOrder: dimOrder === undefined ? null : integers('dimOrder', dimOrder, 'ERR_SHAPE'),
@@ -132,7 +131,7 @@ function fromBlob (source, shape, opts) {
   const layout = typeof source === 'bigint' || typeof source === 'number' || source === null
     ? overAddress(source ?? 0, given)
     : overBuffer(source, given)
-  if (readOnly === true) layout.flags |= READ_ONLY
+  if (given.readOnly) layout.flags |= READ_ONLY
   return wrap(layout)
 }
 
@@ -150,7 +149,7 @@ function overArray (array, dtype, shape) {
   if (byteLength === 0 && isGone(buffer)) throw failure('ERR_DETACHED', 'the source was transferred away')
   const { shape: extents, strides, size } = denseLayout(dtype.index, shape === undefined ? [length] : shape)
   if (size > length) throw failure('ERR_BOUNDS', `shape [${extents.join(', ')}] needs ${size} elements; the source has ${length} of ${dtype.name}`)
-  const storage = backend.adopt(buffer, byteOffset, byteLength)
+  const storage = backend.adopt(buffer, byteOffset, byteLength, array)
   storage.owner = array
   return wrap(new Layout(storage, dtype.index, extents, strides, 0, size, CONTIGUOUS))
 }
@@ -164,10 +163,10 @@ function overBuffer (source, given) {
   const { buffer, byteOffset, nbytes, dtype: found } = bytesOfSource(source, given)
   if (given.dtype === undefined && found === undefined) throw failure('ERR_DTYPE', 'dtype is needed: the source does not tell what its bytes are')
   const dtype = dtypeOf(given.dtype ?? found)
-  const storage = backend.adopt(buffer, byteOffset, nbytes)
+  const storage = backend.adopt(buffer, byteOffset, nbytes, source)
   const layout = shaped(storage, dtype, given, Math.floor(nbytes / dtype.itemsize))
   storage.owner = given.owner ?? source
-  if (given.transfer === true) { // last: nothing fails after the caller's buffer is gone
+  if (given.transfer) { // last: nothing fails after the caller's buffer is gone
     storage.buffer = takeOver(buffer)
     storage.owner = given.owner
   }
@@ -177,7 +176,7 @@ function overBuffer (source, given) {
 
 /**
  * @param {import('./storage').Storage} storage
- * @param {import('./ffi').Dtype} dtype
+ * @param {import('./dtypes').Dtype} dtype
  * @param {Record<string, any>} given
  * @param {number} count  elements in the source
  * @returns {InstanceType<typeof Layout>}
@@ -185,10 +184,7 @@ function overBuffer (source, given) {
 function shaped (storage, dtype, given, count) {
   const whole = new Layout(storage, dtype.index, [0], [1], 0, 0, 0)
   const shape = given.shape ?? [Math.max(0, count - given.offset)]
-  if (given.strides !== null && given.dimOrder !== null) {
-    return within(new Layout(storage, dtype.index, [count], [1], 0, count, 0), shape, given.strides, given.dimOrder, given.offset)
-  }
-  return ffi.asStrided(whole, shape, given.strides, given.dimOrder, given.offset)
+  return ffi.asStrided(whole, shape, given.strides, given.dimOrder, given.offset, false)
 }
 
 /**
@@ -210,20 +206,19 @@ function overAddress (source, given) {
   const address = addressOf(source)
   if (backend.name !== 'native') throw failure('ERR_UNSUPPORTED', 'an address needs the native addon; WASM sees its own memory only')
   if (given.dtype === undefined) throw failure('ERR_DTYPE', 'dtype is needed: an address does not tell what its bytes are')
-  if (given.owner === undefined && given.deleter === undefined && given.borrowed !== true) {
+  if (given.owner === undefined && given.deleter === undefined && !given.borrowed) {
     throw failure('ERR_ARGUMENT', 'an address needs owner, deleter or borrowed: true, so that it is clear who keeps the bytes')
   }
-  if (given.transfer === true) throw failure('ERR_ARGUMENT', 'transfer is for ArrayBuffers; an address has a deleter')
+  if (given.transfer) throw failure('ERR_ARGUMENT', 'transfer is for ArrayBuffers; an address has a deleter')
   const dtype = dtypeOf(given.dtype)
   if (given.shape === null && given.nbytes === undefined) throw failure('ERR_SHAPE', 'shape or nbytes is needed: an address has no end')
   if (given.nbytes !== undefined && given.nbytes < 0) throw failure('ERR_BOUNDS', `nbytes is ${given.nbytes}; it is 0 or more`)
   // The layout is judged before anything is taken over, over what is there or what it will need.
-  const probe = backend.adopt(new ArrayBuffer(0), 0, given.nbytes ?? 2 ** 53 - 1)
+  const probe = backend.borrow(new ArrayBuffer(0), 0, given.nbytes ?? 2 ** 53 - 1)
   probe.address = address
   const layout = shaped(probe, dtype, given, Math.floor((given.nbytes ?? 0) / dtype.itemsize))
   if (address === 0 && layout.size > 0) throw failure('ERR_ARGUMENT', 'address 0 has no elements')
-  const high = layout.shape.reduce((at, n, d) => at + (n > 0 && layout.strides[d] > 0 ? (n - 1) * layout.strides[d] : 0), layout.offset)
-  const needed = given.nbytes ?? (layout.size === 0 ? 0 : (high + 1) * dtype.itemsize)
+  const needed = given.nbytes ?? (layout.size === 0 ? 0 : (layout.offset + ffi.extent(layout)[1] + 1) * dtype.itemsize)
   const storage = backend.wrap(address, address === 0 ? 0 : needed, given.deleter, ffi.check)
   storage.owner = given.owner
   layout.storage = storage

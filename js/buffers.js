@@ -65,16 +65,17 @@ function byteLengthOf (buffer) {
   return isSharedArrayBuffer(buffer) ? /** @type {any} */ (sharedLength).call(buffer) : arrayBufferLength.call(buffer)
 }
 
-const MAX_LENGTH = 2 ** 32 - 1 // elements of a typed array on every runtime
-
 /**
- * @param {number} nbytes
- * @param {any} Type
- * @returns {number} elements that a typed array over them may have
+ * May the buffer become shorter?
+ *
+ * @param {ArrayBufferLike} buffer
+ * @returns {boolean}
  */
-function windowLength (nbytes, Type) {
-  return Math.min(Math.floor(nbytes / Type.BYTES_PER_ELEMENT), MAX_LENGTH)
+function isResizable (buffer) {
+  return (/** @type {any} */ (buffer)).resizable === true
 }
+
+const MAX_LENGTH = 2 ** 32 - 1 // elements of a typed array on every runtime
 
 /** @type {Record<string, string>} */
 const DTYPES = {
@@ -102,6 +103,13 @@ function dtypeOfArray (value) {
   const tag = typedArrayTag.call(value)
   return tag === undefined ? undefined : DTYPES[tag]
 }
+
+/**
+ * The dtype of a kind of typed array.
+ *
+ * @param {{ name: string }} Type
+ */
+const dtypeOfType = Type => DTYPES[Type.name]
 
 /**
  * @param {unknown} value
@@ -142,4 +150,4 @@ function isGone (buffer) {
   }
 }
 
-module.exports = { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone, partsOfArray, partsOfView, byteLengthOf, windowLength }
+module.exports = { dtypeOfArray, dtypeOfType, isArrayBuffer, isSharedArrayBuffer, isGone, partsOfArray, partsOfView, byteLengthOf, isResizable, MAX_LENGTH }

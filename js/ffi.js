@@ -8,6 +8,7 @@ const backend = require('./backend')
 const { learnErrors, failure } = require('./errors')
 const { Storage, Group, countStaged } = require('./storage')
 const { byteLengthOf } = require('./buffers')
+const { itemsizes } = require('./dtypes')
 
 const { tables, frame } = backend
 const codes = learnErrors(tables.errors.slice(0, -1))
@@ -126,20 +127,15 @@ function reach (layout) {
 }
 
 /**
- * Lowest and highest element that a layout reaches, from its offset.
+ * Lowest and highest element that a layout reaches, from its offset; it has elements.
  *
  * @param {Layout} layout
  * @returns {[number, number]}
  */
-function extent ({ shape, strides }) {
-  let low = 0
-  let high = 0
-  for (let d = 0; d < shape.length; d++) {
-    const span = (shape[d] - 1) * strides[d]
-    if (span < 0) low += span
-    else high += span
-  }
-  return [low, high]
+function extent (layout) {
+  put(0, layout)
+  invoke(rows.extent)
+  return [frame.f64[RESULTS], frame.f64[RESULTS + 1]]
 }
 
 /**
@@ -155,8 +151,9 @@ function stage (layout) {
   const [low, high] = extent(layout)
   const n = (high - low + 1) * itemsize
   const from = storage.byteOffset + (layout.offset + low) * itemsize
+  const source = new Uint8Array(/** @type {ArrayBuffer} */ (storage.buffer), from, n)
   const copy = allocate(n)
-  bytesOfStaged(copy, n).set(new Uint8Array(/** @type {ArrayBuffer} */ (storage.buffer), from, n))
+  bytesOfStaged(copy, n).set(source)
   countStaged(n)
   return new Layout(copy, dtype, shape, strides, -low, size, flags)
 }
@@ -349,18 +346,33 @@ function viewByNumbers (row, layout, a, b = 0, c = 0) {
 }
 
 /**
- * Any layout inside the storage.
+ * Any layout inside the storage, or inside the layout's own elements.
  *
  * @param {Layout} layout
  * @param {number[]} shape
- * @param {number[] | null} strides  null: row-major
- * @param {number[] | null} dimOrder  instead of strides
- * @param {number} offset
+ * @param {number[] | null} strides  null: dense
+ * @param {number[] | null} dimOrder  null: row-major, or as the strides say
+ * @param {number} offset  from the storage's first byte
+ * @param {boolean} within
  */
-function asStrided (layout, shape, strides, dimOrder, offset) {
-  const at = putList(putList(ARGS, shape), dimOrder !== null ? dimOrder : strides)
+function asStrided (layout, shape, strides, dimOrder, offset, within) {
+  const at = putList(putList(putList(ARGS, shape), strides), dimOrder)
   frame.f64[at] = offset
-  return view(dimOrder !== null ? rows.as_ordered : rows.as_strided, layout)
+  frame.f64[at + 1] = within ? 1 : 0
+  return view(rows.as_strided, layout)
+}
+
+/**
+ * @param {number} dtype
+ * @param {number[]} shape
+ * @param {number[]} dimOrder
+ * @returns {Layout} without gaps, without bytes
+ */
+function denseOrdered (dtype, shape, dimOrder) {
+  frame.f64[ARGS] = dtype
+  putList(putList(ARGS + 1, shape), dimOrder)
+  invoke(rows.dense_ordered)
+  return takeLayout(nothing, 0)
 }
 
 /**
@@ -541,45 +553,6 @@ function totals () {
   return { storages: f64[RESULTS], heap: f64[RESULTS + 1], foreign: f64[RESULTS + 2] }
 }
 
-// ---- dtypes ----
-
-/** @typedef {{ name: string, kind: string, itemsize: number, index: number, Type: any }} Dtype */
-
-const floats16 = /** @type {any} */ (globalThis).Float16Array
-/** @type {Record<string, any>} */
-const types = {
-  bool: Uint8Array,
-  uint8: Uint8Array,
-  int8: Int8Array,
-  int16: Int16Array,
-  uint16: Uint16Array,
-  int32: Int32Array,
-  uint32: Uint32Array,
-  int64: BigInt64Array,
-  uint64: BigUint64Array,
-  float16: floats16 ?? Uint16Array,
-  bfloat16: Uint16Array,
-  float32: Float32Array,
-  float64: Float64Array,
-  complex64: Float32Array,
-  complex128: Float64Array,
-  float8_e4m3fn: Uint8Array,
-  float8_e5m2: Uint8Array
-}
-
-/** in C's order @type {Dtype[]} */
-const dtypes = tables.dtypes.slice(0, -1).map((/** @type {[string, string]} */ [name, kind], /** @type {number} */ index) => ({
-  name,
-  kind,
-  itemsize: types[name].BYTES_PER_ELEMENT * (kind === 'COMPLEX' ? 2 : 1),
-  index,
-  Type: types[name]
-}))
-const itemsizes = dtypes.map(d => d.itemsize)
-
-/** @type {Map<unknown, Dtype>} */
-const byName = new Map(dtypes.map(d => [d.name, d]))
-
 module.exports = {
   backend,
   rows,
@@ -589,9 +562,6 @@ module.exports = {
   Storage,
   READ_ONLY,
   CONTIGUOUS,
-  dtypes,
-  byName,
-  itemsizes,
   nothing,
   check,
   checkAttached,
@@ -599,6 +569,8 @@ module.exports = {
   viewByList,
   viewByNumbers,
   asStrided,
+  denseOrdered,
+  extent,
   dense,
   reshape,
   isContiguous,

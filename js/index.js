@@ -7,10 +7,11 @@ const ffi = require('./ffi')
 const { Tensor } = require('./tensor')
 const { tensor, empty, zeros, ones, full, fromBytes, clone, sharesMemory, canCast } = require('./make')
 const { fromBlob } = require('./blob')
+const { dtypes: dtypeList } = require('./dtypes')
 const lifetime = require('./lifetime')
+const { Scope, keep } = require('./lifetime')
 
 const { backend: engine } = ffi
-const { Scope, keep } = lifetime
 
 /** @returns {'native' | 'wasm'} what does the work */
 function backend () {
@@ -108,7 +109,7 @@ function flush () {
 }
 
 /** The names of all dtypes. @type {readonly string[]} */
-const dtypes = Object.freeze(ffi.dtypes.map(d => d.name))
+const dtypes = Object.freeze(dtypeList.map(d => d.name))
 
 module.exports = {
   Tensor,

@@ -106,6 +106,9 @@ function tidy (fn, isTensor) {
   return result
 }
 
+/** @type {typeof Symbol.dispose} */
+const DISPOSE = Symbol.dispose ?? Symbol.for('Symbol.dispose')
+
 /** Disposes what it was given to track; for asynchronous code, with `using` or `scope`. */
 class Scope {
   /** @type {any[]} */
@@ -148,7 +151,7 @@ class Scope {
     this.end(undefined, () => false)
   }
 
-  [Symbol.dispose ?? Symbol.for('Symbol.dispose')] () {
+  [DISPOSE] () {
     this.dispose()
   }
 

@@ -5,9 +5,12 @@ const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { countCopy, countStaged } = require('./storage')
 const { shapeOf, optionsOf, isOptions, castingOf } = require('./validate')
+const { dtypes, itemsizes, dtypeOf } = require('./dtypes')
 const { dtypeOfArray, isGone, partsOfArray } = require('./buffers')
-const { scalarFor } = require('./values')
-const { Tensor, dtypeOf, makeEmpty, makeUninitialised, denseLayout, layoutOver, flatten, deduce, writeValues, bytesOf, aligned } = require('./tensor')
+const { flatten, deduce, scalarFor } = require('./values')
+const { denseLayout, layoutOver, layoutOverBytes, bytesOf } = require('./layouts')
+const { writeValues } = require('./elements')
+const { Tensor, makeEmpty, makeUninitialised } = require('./tensor')
 
 /**
  * @typedef {object} MakeOptions
@@ -130,14 +133,15 @@ function tensor (data, shape, opts) {
   let made
   if (Tensor.isTensor(data)) {
     const source = Tensor.layoutOf(data)
-    made = makeEmpty(named ?? ffi.dtypes[source.dtype], countFits(extents ?? source.shape, source.size), options, false)
+    made = makeEmpty(named ?? dtypes[source.dtype], countFits(extents ?? source.shape, source.size), options, false)
     fillFrom(made, source, casting, extents !== null)
   } else if (arrayType !== undefined) {
     const from = dtypeOf(arrayType)
     const { buffer, length } = partsOfArray(data)
     if (length === 0 && isGone(buffer)) throw failure('ERR_DETACHED', 'the typed array was transferred away')
+    const source = layoutOver(data, from.index, [length]) // before memory grows under it
     made = makeEmpty(named ?? from, countFits(extents ?? [length], length), options, false)
-    fillFrom(made, layoutOver(data, from.index, [length]), casting, true)
+    fillFrom(made, source, casting, true)
   } else {
     const { flat, shape: found } = flatten(data, named !== undefined && named.kind === 'COMPLEX')
     const dtype = named ?? dtypeOf(deduce(flat))
@@ -181,7 +185,7 @@ function fillFrom (made, source, casting, reshaped) {
     if (viewed.storage !== ffi.nothing || source.storage === ffi.nothing) {
       ffi.copy(target, viewed, casting)
     } else { // strides that no view can follow: in logical order first
-      viewed.storage = ffi.allocate(source.size * ffi.itemsizes[source.dtype])
+      viewed.storage = ffi.allocate(source.size * itemsizes[source.dtype])
       const flat = new ffi.Layout(viewed.storage, source.dtype, source.shape, ffi.dense(source.dtype, source.shape).strides, 0, source.size, 0)
       try {
         ffi.copy(flat, source, 0)
@@ -207,29 +211,18 @@ function fillFrom (made, source, casting, reshaped) {
  * @throws {RangeError} ERR_SHAPE another length · {TypeError} ERR_DTYPE
  */
 function fromBytes (bytes, shape, opts) {
-  const options = optionsOf(opts)
-  const dtype = dtypeOf(options.dtype)
-  const source = bytesOf(bytes)
-  const t = makeEmpty(dtype, shapeOf(shape), options, false)
-  if (source.byteLength !== t.nbytes) {
-    const { nbytes } = t
-    t.dispose()
-    throw failure('ERR_SHAPE', `bytes has ${source.byteLength} bytes; the shape needs ${nbytes}`)
-  }
-  copyBytes(t, source)
-  countCopy('fromBytes', t.nbytes)
+  const { dtype: name, device, order, shared } = optionsOf(opts)
+  const options = { device, order, shared }
+  const dtype = dtypeOf(name)
+  const parts = bytesOf(bytes)
+  const extents = shapeOf(shape)
+  const nbytes = ffi.dense(dtype.index, extents).size * dtype.itemsize
+  if (parts.byteLength !== nbytes) throw failure('ERR_SHAPE', `bytes has ${parts.byteLength} bytes; the shape needs ${nbytes}`)
+  const source = layoutOverBytes(parts, dtype.index, extents)
+  const t = makeEmpty(dtype, extents, options, false)
+  fillFrom(t, source, 0, false)
+  countCopy('fromBytes', nbytes)
   return t
-}
-
-/**
- * Raw bytes in logical order; equal dtypes copy bits.
- *
- * @param {Tensor} t
- * @param {Uint8Array} source
- */
-function copyBytes (t, source) {
-  const target = Tensor.layoutOf(t)
-  ffi.copy(target, layoutOver(aligned(source, t.itemsize), target.dtype, target.shape), 0)
 }
 
 /**
@@ -241,7 +234,7 @@ function copyBytes (t, source) {
  * @throws {TypeError} ERR_CAST
  */
 function clone (t, opts) {
-  Tensor.layoutOf(check(t))
+  Tensor.layoutOf(tensorOf(t))
   return t.clone(opts)
 }
 
@@ -249,7 +242,7 @@ function clone (t, opts) {
  * @param {unknown} t
  * @returns {Tensor}
  */
-function check (t) {
+function tensorOf (t) {
   if (!Tensor.isTensor(t)) throw failure('ERR_ARGUMENT', 'a tensor was expected')
   return t
 }
@@ -263,7 +256,7 @@ function check (t) {
  */
 function sharesMemory (a, b) {
   const [x, y] = Array.isArray(a) ? a : [a, b]
-  return ffi.sharesMemory(Tensor.layoutOf(check(x)), Tensor.layoutOf(check(y)))
+  return ffi.sharesMemory(Tensor.layoutOf(tensorOf(x)), Tensor.layoutOf(tensorOf(y)))
 }
 
 /**

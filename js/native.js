@@ -7,8 +7,8 @@
 
 const path = require('node:path')
 const { failure } = require('./errors')
-const { windowLength } = require('./buffers')
-const { Storage, Group, Extra, rowNumbers, newSharedStorage, stats, counts, reportDeleter } = require('./storage')
+const { MAX_LENGTH } = require('./buffers')
+const { Storage, Group, Extra, passing, rowNumbers, newSharedStorage, stats, counts, reportDeleter } = require('./storage')
 
 const BLOCK = 4096 // bytes in a block: one tensor that is kept keeps all of it
 const BLOCKS = 4 // that are counted together
@@ -94,7 +94,6 @@ class Backend {
     this.adopted = this.newGroup('js')
     /** slots whose tensors were disposed unexposed, by size / 64 @type {Storage[][]} */
     this.spare = Array.from({ length: SMALL / ALIGNMENT + 1 }, () => [])
-    this.spares = 0
     this.nativeBytes = 0
     this.nativeLimit = 32 * 2 ** 20
     addon.onDeleter((/** @type {Function} */ deleter, /** @type {bigint} */ address) => {
@@ -144,12 +143,12 @@ class Backend {
    * @returns {Storage}
    */
   allocate (nbytes) {
+    if (nbytes > SMALL || nbytes === 0) return this.allocateElsewhere(nbytes)
     const { block } = this
     const at = block.used
-    const end = at + ((nbytes + ALIGNMENT - 1) & -ALIGNMENT)
-    if (nbytes > SMALL || nbytes === 0 || end > BLOCK || this.spares > 0) return this.allocateElsewhere(nbytes)
-    block.used = end
-    block.group.count.storages++
+    const size = (nbytes + ALIGNMENT - 1) & -ALIGNMENT
+    if (at + size > BLOCK || this.spare[size >>> 6].length > 0) return this.allocateElsewhere(nbytes)
+    block.used = at + size
     return new Storage(block.group, block, null, at, nbytes)
   }
 
@@ -166,7 +165,6 @@ class Backend {
     let block = this.block
     let at = block.used
     if (old !== undefined) {
-      this.spares--
       block = /** @type {Block} */ (old.block)
       at = old.byteOffset
     } else if (at + size <= BLOCK) {
@@ -176,7 +174,6 @@ class Backend {
       block.used = size
       at = 0
     }
-    block.group.count.storages++
     return new Storage(block.group, block, null, at, nbytes)
   }
 
@@ -211,7 +208,7 @@ class Backend {
    * @param {Block} block
    */
   fillBlock (block) {
-    const buffer = newBuffer(BLOCK + ALIGNMENT, false)
+    const buffer = newBuffer(BLOCK, ALIGNMENT, false)
     const address = this.locate(buffer)
     block.buffer = buffer
     block.start = -address & (ALIGNMENT - 1)
@@ -236,14 +233,12 @@ class Backend {
    * @param {boolean} zeroed
    */
   allocateOwn (nbytes, zeroed) {
-    const buffer = newBuffer(nbytes + ALIGNMENT, zeroed)
+    const buffer = newBuffer(nbytes, ALIGNMENT, zeroed)
     const address = this.locate(buffer)
     const start = -address & (ALIGNMENT - 1)
     const storage = new Storage(this.groupFor('v8', nbytes), null, buffer, start, nbytes)
-    const { count } = storage.group
     storage.address = address + start
-    count.storages++
-    count.bytes += nbytes
+    storage.group.count.bytes += nbytes
     return storage
   }
 
@@ -271,9 +266,19 @@ class Backend {
    * @returns {Storage}
    */
   adopt (buffer, byteOffset, nbytes) {
-    const group = this.groupFor('js', nbytes)
-    group.count.storages++
-    return new Storage(group, null, buffer, byteOffset, nbytes)
+    return new Storage(this.groupFor('js', nbytes), null, buffer, byteOffset, nbytes)
+  }
+
+  /**
+   * The same for one call.
+   *
+   * @param {ArrayBufferLike} buffer
+   * @param {number} byteOffset
+   * @param {number} nbytes
+   * @returns {Storage}
+   */
+  borrow (buffer, byteOffset, nbytes) {
+    return new Storage(passing, null, buffer, byteOffset, nbytes)
   }
 
   /** @param {number} nbytes */
@@ -324,11 +329,9 @@ class Backend {
   hold (handle, address, nbytes) {
     const storage = new Storage(new Group('native'), null, null, 0, nbytes)
     storage.address = address
-    const { count } = storage.group
     const extra = this.watch(storage, handle)
     extra.handle = handle // operands name it instead of the address
-    count.storages = 1
-    counts.set(extra.watch, count)
+    counts.set(extra.watch, storage.group.count)
     return storage
   }
 
@@ -401,11 +404,11 @@ class Backend {
   promote (storage) {
     if (storage.block === null) return
     const { nbytes, address: from } = storage
-    let buffer = newBuffer(nbytes + PADDING, true)
+    let buffer = newBuffer(nbytes, PADDING, true)
     let address = this.locate(buffer)
     let start = -address & (ALIGNMENT - 1)
     if (start > PADDING) { // an allocator that aligns to less than 16
-      buffer = newBuffer(nbytes + ALIGNMENT, true)
+      buffer = newBuffer(nbytes, ALIGNMENT, true)
       address = this.locate(buffer)
       start = -address & (ALIGNMENT - 1)
     }
@@ -418,6 +421,9 @@ class Backend {
     storage.block = null
     stats.promoted++
   }
+
+  /** Nothing to note: the typed array keeps its buffer. */
+  expose () {}
 
   /**
    * The buffer that holds the bytes, for the caller to see.
@@ -444,10 +450,11 @@ class Backend {
    * reads make none, because it would hold the memory until it is collected (and some runtimes refuse).
    *
    * @param {Storage} storage
+   * @param {any} Type  of a window, which has to reach all of them
    * @returns {boolean}
    */
-  canView (storage) {
-    return storage.kind !== 'native' || storage.buffer !== null
+  canView (storage, Type) {
+    return (storage.kind !== 'native' || storage.buffer !== null) && storage.nbytes <= MAX_LENGTH * Type.BYTES_PER_ELEMENT
   }
 
   /**
@@ -468,7 +475,7 @@ class Backend {
     const windows = extra.windows ??= []
     const seen = windows[dtype]
     if (seen !== undefined && seen.buffer === buffer) return seen
-    const made = new Type(buffer, storage.byteOffset, windowLength(storage.nbytes, Type))
+    const made = new Type(buffer, storage.byteOffset, Math.floor(storage.nbytes / Type.BYTES_PER_ELEMENT))
     windows[dtype] = made
     return made
   }
@@ -501,12 +508,10 @@ class Backend {
     if (storage.released) return
     storage.claims = -1
     const { group: { count }, block, extra } = storage
-    count.storages--
     if (block !== null) {
       const spare = this.spare[slotSize(storage.nbytes) >>> 6]
       if (spare.length === SPARE) return
       spare.push(storage)
-      this.spares++
     } else if (storage.kind === 'v8' || storage.kind === 'sab') {
       count.bytes -= storage.nbytes
     } else if (extra !== null && extra.watch >= 0) {
@@ -533,12 +538,14 @@ function slotSize (nbytes) {
 
 /**
  * @param {number} nbytes
+ * @param {number} padding  more bytes, for alignment
  * @param {boolean} zeroed
  * @returns {ArrayBuffer}
  */
-function newBuffer (nbytes, zeroed) {
+function newBuffer (nbytes, padding, zeroed) {
+  const n = nbytes + padding
   try {
-    return zeroed || nbytes > 2 ** 31 ? new ArrayBuffer(nbytes) : Buffer.allocUnsafeSlow(nbytes).buffer
+    return zeroed || n > 2 ** 31 ? new ArrayBuffer(n) : Buffer.allocUnsafeSlow(n).buffer
   } catch {
     throw failure('ERR_MEMORY', `${nbytes} bytes could not be allocated`)
   }

@@ -1,5 +1,5 @@
 'use strict'
-// Bytes, as JavaScript knows them: where they are and who else holds them. No layout, no dtype.
+// Bytes, as JavaScript knows them: where they are, who else holds them, and how many were copied.
 
 const { failure } = require('./errors')
 
@@ -31,8 +31,13 @@ class Extra {
     this.windows = null
     /** of the caller's buffer, where the back end keeps it here @type {Function | null} */
     this.deleter = null
+    /** whose bytes these are as well: claimed @type {Storage | null} */
+    this.base = null
   }
 }
+
+/** the group of what lives for one call only: nobody counts it */
+const passing = new Group('js')
 
 /**
  * One block of bytes. Its group says who owns it: 'v8', memory that we made in a V8 ArrayBuffer; 'sab',
@@ -52,7 +57,7 @@ class Storage {
     this.buffer = buffer
     this.byteOffset = byteOffset
     this.nbytes = nbytes
-    /** of the first byte; null: not looked up, so nobody but V8 has touched the bytes @type {number | null} */
+    /** of the first byte; null: not looked up; in a block: and no byte was touched @type {number | null} */
     this.address = null
     /** tensors that were not disposed; -1: it was given up */
     this.claims = 0
@@ -100,7 +105,6 @@ function newSharedStorage (group, nbytes) {
   } catch {
     throw failure('ERR_MEMORY', `${nbytes} shared bytes could not be allocated`)
   }
-  group.count.storages++
   group.count.bytes += nbytes
   return new Storage(group, null, buffer, 0, nbytes)
 }
@@ -137,4 +141,4 @@ function reportDeleter (error) {
   process.emitWarning(`a deleter threw: ${text}`, 'SamebytesWarning')
 }
 
-module.exports = { Storage, Group, Extra, rowNumbers, newSharedStorage, stats, counts, countCopy, countStaged, reportDeleter }
+module.exports = { Storage, Group, Extra, passing, rowNumbers, newSharedStorage, stats, counts, countCopy, countStaged, reportDeleter }

@@ -4,69 +4,26 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
-const { Group, countCopy, countStaged } = require('./storage')
+const { countCopy } = require('./storage')
 const { show, integer, integers, shapeOf, shapeOfArguments, optionsOf, isOptions, castingOf } = require('./validate')
-const { flatten, deduce, scalarFor, pack, listOf } = require('./values')
-const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone, partsOfArray, partsOfView } = require('./buffers')
+const { dtypes, itemsizes, dtypeOf } = require('./dtypes')
+const { flatten, scalarFor } = require('./values')
+const { dtypeOfArray, isSharedArrayBuffer, isResizable, partsOfArray } = require('./buffers')
+const { denseLayout, layoutOver, layoutOverBytes, bytesOf } = require('./layouts')
+const { read, readable, nest, writeValues, factorOf } = require('./elements')
 const { parseSlice, parseSlices } = require('./slices')
 const { print } = require('./print')
 const lifetime = require('./lifetime')
 
-const { backend, rows, Layout, READ_ONLY, CONTIGUOUS, dtypes, byName } = ffi
+const { backend, rows, Layout, READ_ONLY, CONTIGUOUS } = ffi
 
-/** @typedef {import('./ffi').Dtype} Dtype */
+/** @typedef {import('./dtypes').Dtype} Dtype */
+/** @typedef {import('./elements').Factor} Factor */
 /** @typedef {number | bigint | boolean | [number, number]} Value one element, as get gives it */
-/** @typedef {number[] | number} Shape */
+/** @typedef {readonly number[] | number} Shape */
 
-/**
- * @param {unknown} name
- * @returns {Dtype}
- */
-function dtypeOf (name) {
-  const dtype = byName.get(name)
-  if (dtype === undefined) throw failure('ERR_DTYPE', `dtype is ${show(name)}; one of ${dtypes.map(d => d.name).join(', ')} was expected`)
-  return dtype
-}
-
-// ---- Layouts without bytes, remembered: a loop makes the same shape again and again ----
-
-/** the last one of a rank and dtype @type {(InstanceType<typeof Layout> | undefined)[]} */
-const recent = new Array(9 * 32)
-
-/**
- * @param {number} dtype
- * @param {unknown[]} shape  not checked yet
- * @returns {InstanceType<typeof Layout>} row-major, without bytes; shape and strides to be shared
- */
-function denseLayout (dtype, shape) {
-  const n = shape.length
-  const known = recent[n * 32 + dtype]
-  if (known === undefined) return newDenseLayout(dtype, shape)
-  for (let d = 0; d < n; d++) {
-    if (known.shape[d] !== shape[d]) return newDenseLayout(dtype, shape)
-  }
-  return known
-}
-
-/** what recent forgot, by a hash @type {(InstanceType<typeof Layout> | undefined)[]} */
-const remembered = new Array(256)
-
-/**
- * @param {number} dtype
- * @param {unknown[]} shape
- * @returns {InstanceType<typeof Layout>}
- */
-function newDenseLayout (dtype, shape) {
-  const extents = shapeOf(shape)
-  const n = extents.length
-  const hash = extents.reduce((sum, extent) => (sum * 31 + extent) | 0, dtype + n * 17) & 255
-  let layout = remembered[hash]
-  if (layout === undefined || layout.dtype !== dtype || layout.shape.length !== n || layout.shape.some((extent, d) => extent !== extents[d])) {
-    layout = remembered[hash] = ffi.dense(dtype, extents)
-  }
-  if (n <= 8) recent[n * 32 + dtype] = layout
-  return layout
-}
+/** @type {typeof Symbol.dispose} */
+const DISPOSE = Symbol.dispose ?? Symbol.for('Symbol.dispose')
 
 /**
  * A tensor with bytes of its own for a layout that has none yet. Short, as backend.allocate is.
@@ -75,7 +32,7 @@ function newDenseLayout (dtype, shape) {
  * @returns {Tensor}
  */
 function makeUninitialised (layout) {
-  const storage = backend.allocate(layout.size * ffi.itemsizes[layout.dtype], ffi.check)
+  const storage = backend.allocate(layout.size * itemsizes[layout.dtype], ffi.check)
   return new Tensor(KEY, new Layout(storage, layout.dtype, layout.shape, layout.strides, 0, layout.size, layout.flags & CONTIGUOUS), undefined)
 }
 
@@ -88,7 +45,7 @@ function makeUninitialised (layout) {
  * @returns {Tensor}
  */
 function makeOver (layout, zeroed, shared) {
-  const nbytes = layout.size * ffi.itemsizes[layout.dtype]
+  const nbytes = layout.size * itemsizes[layout.dtype]
   let storage
   if (shared === undefined || shared === false) {
     if (!zeroed) return makeUninitialised(layout)
@@ -119,29 +76,9 @@ function makeEmpty (dtype, shape, options, zeroed) {
   let layout = denseLayout(dtype.index, Array.isArray(shape) ? shape : shapeOf(shape))
   if (options.order !== undefined && options.order !== 'C') {
     if (options.order !== 'F') throw failure('ERR_ARGUMENT', `order is ${show(options.order)}; 'C' or 'F' was expected`)
-    layout = ffi.asStrided(new Layout(unbounded, dtype.index, [0], [1], 0, 0, 0), layout.shape, null, layout.shape.map((_, d) => layout.shape.length - 1 - d), 0)
+    layout = ffi.denseOrdered(dtype.index, layout.shape, layout.shape.map((_, d) => layout.shape.length - 1 - d))
   }
   return makeOver(layout, zeroed, options.shared)
-}
-
-/** the group of what lives for one call only: nobody counts it */
-const passing = new Group('js')
-
-/** a storage whose only use is to let layouts be worked out before there are bytes */
-const unbounded = new ffi.Storage(passing, null, null, 0, 2 ** 53 - 1)
-
-/**
- * A typed array's elements as a layout, for one call.
- *
- * @param {any} array
- * @param {number} dtype
- * @param {number[]} shape
- */
-function layoutOver (array, dtype, shape) {
-  const { buffer, byteOffset, byteLength } = partsOfArray(array)
-  const layout = ffi.dense(dtype, shape)
-  layout.storage = new ffi.Storage(passing, null, buffer, byteOffset, byteLength)
-  return layout
 }
 
 /** what the constructor asks for, so that nobody makes a tensor over a layout of their own */
@@ -185,8 +122,9 @@ class Tensor {
     this.#layout = layout
     this.#base = base
     const { storage } = layout
-    storage.claims++
-    storage.group.count.tensors++
+    const { count } = storage.group
+    if (storage.claims++ === 0) count.storages++
+    count.tensors++
     if (lifetime.tracking.on) lifetime.made(this)
   }
 
@@ -236,7 +174,7 @@ class Tensor {
   /** Elements from the storage's first byte. @returns {number} */
   get offset () { return this.#live().offset }
   /** Bytes from the storage's first one. @returns {number} */
-  get byteOffset () { const l = this.#live(); return l.offset * ffi.itemsizes[l.dtype] }
+  get byteOffset () { const l = this.#live(); return l.offset * itemsizes[l.dtype] }
   /** What one element is, such as 'float32'. @returns {string} */
   get dtype () { return dtypes[this.#live().dtype].name }
   /** Axes. @returns {number} */
@@ -246,9 +184,9 @@ class Tensor {
   /** Elements. @returns {number} */
   get numel () { return this.#live().size }
   /** Bytes of one element. @returns {number} */
-  get itemsize () { return ffi.itemsizes[this.#live().dtype] }
+  get itemsize () { return itemsizes[this.#live().dtype] }
   /** Bytes of all elements. @returns {number} */
-  get nbytes () { const l = this.#live(); return l.size * ffi.itemsizes[l.dtype] }
+  get nbytes () { const l = this.#live(); return l.size * itemsizes[l.dtype] }
   /** Where the bytes are. @returns {string} */
   get device () { this.#live(); return 'cpu' }
   /** The tensor that this one is a view of. @returns {Tensor | undefined} */
@@ -321,7 +259,7 @@ class Tensor {
     if (source.byteLength !== this.nbytes) {
       throw failure('ERR_SHAPE', `bytes has ${source.byteLength} bytes; the tensor has ${this.nbytes}`)
     }
-    ffi.copy(layout, layoutOver(aligned(source, ffi.itemsizes[layout.dtype]), layout.dtype, layout.shape), 0)
+    ffi.copy(layout, layoutOverBytes(source, layout.dtype, layout.shape), 0)
     countCopy('setBytes', source.byteLength)
     return this
   }
@@ -341,7 +279,7 @@ class Tensor {
       throw failure('ERR_UNSUPPORTED', 'the bytes are the caller\'s and have no address in WASM memory')
     }
     backend.promote(storage)
-    return BigInt(backend.addressOf(storage) + layout.offset * ffi.itemsizes[layout.dtype])
+    return BigInt(backend.addressOf(storage) + layout.offset * itemsizes[layout.dtype])
   }
 
   // ---- Elements ----
@@ -408,13 +346,10 @@ class Tensor {
     const scalar = scalarFor(value, dtype) // user code in a pair's getters runs here
     const layout = this.#writable()
     const place = this.#place(layout, index, 0)
-    if (typeof value === 'number' && dtype.name === 'float64' && backend.canView(layout.storage)) {
+    if (typeof value === 'number' && dtype.name === 'float64' && backend.canView(layout.storage, dtype.Type)) {
       const window = backend.window(layout.storage, layout.dtype, dtype.Type, ffi.check)
-      const i = backend.windowOffset(layout.storage) / 8 + place
-      if (i < window.length) {
-        window[i] = value
-        return
-      }
+      window[backend.windowOffset(layout.storage) / 8 + place] = value
+      return
     }
     ffi.fill(new Layout(layout.storage, layout.dtype, [], [], place, 1, layout.flags), scalar)
   }
@@ -437,12 +372,7 @@ class Tensor {
    * @returns {any} a value for 0-d
    */
   toArray () {
-    const layout = this.#readable()
-    try {
-      return nest(layout)
-    } finally {
-      if (layout !== this.#layout) backend.release(layout.storage)
-    }
+    return this.#reading(nest)
   }
 
   /** The same as toArray. */
@@ -461,20 +391,20 @@ class Tensor {
   }
 
   /**
-   * This, or a temporary copy that JavaScript can read: float32 of short floats, and whatever lies
-   * where the runtime allows no buffer.
+   * What fn makes of a layout that JavaScript can read.
    *
-   * @returns {InstanceType<typeof Layout>}
+   * @template R
+   * @param {(layout: InstanceType<typeof Layout>) => R} fn
+   * @returns {R}
    */
-  #readable () {
+  #reading (fn) {
     const layout = this.#attached()
-    const decoding = needsDecoding(dtypes[layout.dtype])
-    if (!decoding && backend.canView(layout.storage)) return layout
-    const wide = ffi.dense(decoding ? FLOAT32.index : layout.dtype, layout.shape)
-    wide.storage = ffi.allocate(wide.size * ffi.itemsizes[wide.dtype])
-    ffi.copy(wide, layout, 0)
-    countStaged(wide.size * ffi.itemsizes[wide.dtype])
-    return wide
+    const copy = readable(layout)
+    try {
+      return fn(copy)
+    } finally {
+      if (copy !== layout) backend.release(copy.storage)
+    }
   }
 
   /** Over the first axis: views, or elements in 1-D. @returns {IterableIterator<any>} */
@@ -590,11 +520,9 @@ class Tensor {
     if (rule === false) return this.#view(ffi.viewByList(rows.view, layout, shape))
     const out = ffi.reshape(layout, shape)
     if (out.storage !== ffi.nothing && rule !== true) return this.#view(out)
-    const copy = out.storage === ffi.nothing ? out : ffi.dense(layout.dtype, out.shape)
-    const made = makeOver(copy, false)
-    ffi.copy(new Layout(made.#live().storage, layout.dtype, layout.shape, ffi.dense(layout.dtype, layout.shape).strides, 0, layout.size, 0), this.#attached(), 0)
-    countCopy('reshape', made.nbytes)
-    return made
+    const { storage } = this.#attached()
+    const target = out.storage === ffi.nothing ? out : ffi.dense(layout.dtype, out.shape)
+    return copied('reshape', target, new Layout(storage, layout.dtype, layout.shape, layout.strides, layout.offset, layout.size, 0), 0)
   }
 
   /**
@@ -623,8 +551,7 @@ class Tensor {
     let layout = this.#live()
     if (dtype !== undefined && dtype.index !== layout.dtype) layout = ffi.viewByNumbers(rows.view_dtype, layout, dtype.index)
     if (strides !== null || order !== null || givenOffset !== undefined) {
-      // "Inside t's bytes": the storage is cut to this tensor's range for the check.
-      layout = within(layout, extents ?? layout.shape, strides, order, offset)
+      layout = ffi.asStrided(layout, extents ?? layout.shape, strides, order, layout.offset + offset, true)
     } else if (extents !== null) {
       layout = ffi.viewByList(rows.view, layout, extents)
     } else if (layout === this.#layout) {
@@ -690,10 +617,7 @@ class Tensor {
   contiguous () {
     const layout = this.#attached()
     if (ffi.isContiguous(layout)) return this
-    const made = makeOver(denseLayout(layout.dtype, layout.shape), false)
-    ffi.copy(made.#live(), layout, 0)
-    countCopy('contiguous', made.nbytes)
-    return made
+    return copied('contiguous', denseLayout(layout.dtype, layout.shape), layout, 0)
   }
 
   /**
@@ -704,15 +628,8 @@ class Tensor {
     const dtype = name === undefined ? undefined : dtypeOf(name)
     const casting = castingOf(rule)
     const layout = this.#attached()
-    const made = makeOver(ffi.viewByNumbers(rows.dense_like, layout, dtype === undefined ? layout.dtype : dtype.index), false)
-    try {
-      ffi.copy(made.#live(), layout, casting)
-    } catch (error) {
-      made.dispose()
-      throw error
-    }
-    countCopy(reason, made.nbytes)
-    return made
+    const target = ffi.viewByNumbers(rows.dense_like, layout, dtype === undefined ? layout.dtype : dtype.index)
+    return copied(reason, target, layout, casting)
   }
 
   /**
@@ -765,7 +682,7 @@ class Tensor {
       return layoutOver(array, from.index, shape)
     }
     const to = dtypes[dtype]
-    const { flat, shape: given } = flatten(src, to.kind === 'COMPLEX')
+    const { flat, shape: given } = flatten(src, to.kind === 'COMPLEX' && !isFlat(src, size))
     const packed = ffi.dense(dtype, given)
     packed.storage = ffi.allocate(packed.size * to.itemsize)
     try {
@@ -809,11 +726,14 @@ class Tensor {
     this.#layout = null
     this.#base = undefined
     const { storage } = layout
-    storage.group.count.tensors--
-    if (--storage.claims === 0) backend.release(storage)
+    const { count } = storage.group
+    count.tensors--
+    if (--storage.claims > 0) return
+    count.storages--
+    backend.release(storage)
   }
 
-  [Symbol.dispose ?? Symbol.for('Symbol.dispose')] () {
+  [DISPOSE] () {
     this.dispose()
   }
 
@@ -821,20 +741,25 @@ class Tensor {
 
   /** As PyTorch prints it. @returns {string} */
   toString () {
-    const layout = this.#readable()
-    const text = print({
+    return this.#reading(layout => print({
       shape: layout.shape,
       dtype: this.dtype,
       kind: dtypes[layout.dtype].kind,
       size: layout.size,
       read: index => read(layout, index.reduce((at, i, d) => at + i * layout.strides[d], layout.offset))
-    })
-    if (layout !== this.#layout) backend.release(layout.storage)
-    return text
+    }))
   }
 
+  /** For console.log, which must not throw. @returns {string} */
   [Symbol.for('nodejs.util.inspect.custom')] () {
-    return this.#layout === null ? 'tensor(disposed)' : this.toString()
+    try {
+      return this.toString()
+    } catch (error) {
+      const { code } = /** @type {{ code?: string }} */ (error)
+      if (code === 'ERR_DISPOSED') return 'tensor(disposed)'
+      if (code === 'ERR_DETACHED') return 'tensor(detached)'
+      throw error
+    }
   }
 }
 
@@ -845,17 +770,21 @@ class Tensor {
  */
 function dataOf (layout) {
   const { storage } = layout
-  ffi.checkAttached(storage)
-  if (layout.data !== null && layout.size === 0) return layout.data
-  if (!ffi.isContiguous(layout)) throw notContiguous(layout)
   const { Type, kind, itemsize } = dtypes[layout.dtype]
+  ffi.checkAttached(storage)
+  if (layout.size === 0) return new Type(0)
+  if (!ffi.isContiguous(layout)) throw notContiguous(layout)
   const buffer = backend.bufferOf(storage, ffi.check)
   const n = kind === 'COMPLEX' ? 2 * layout.size : layout.size
+  let data
   try {
-    return (layout.data = new Type(buffer, storage.byteOffset + layout.offset * itemsize, n))
+    data = new Type(buffer, storage.byteOffset + layout.offset * itemsize, n)
   } catch (error) {
     throw failure('ERR_UNSUPPORTED', `no typed array of ${n} elements can be made; narrow first (${/** @type {Error} */ (error).message})`)
   }
+  if (storage.kind === 'wasm') backend.expose(data, storage)
+  if (storage.kind !== 'js' || !isResizable(buffer)) layout.data = data // else: may shrink, to be checked at each use
+  return data
 }
 
 /** @param {InstanceType<typeof Layout>} layout */
@@ -868,193 +797,42 @@ function notContiguous ({ shape, strides }) {
   return failure('ERR_SHAPE', `the tensor of shape [${shape.join(', ')}] and strides [${strides.join(', ')}] is not contiguous; contiguous() copies`)
 }
 
-/** @typedef {{ layout: InstanceType<typeof Layout>, length: number }} Factor length -1: one number */
-
-const FLOAT32 = dtypeOf('float32')
-const FLOAT64 = dtypeOf('float64')
-
-/** @param {Dtype} dtype */
-function needsDecoding (dtype) {
-  return dtype.kind === 'FLOATING' && dtype.itemsize < 4 && (dtype.name !== 'float16' || dtype.Type === Uint16Array)
-}
-
 /**
- * @param {InstanceType<typeof Layout>} layout
- * @param {number} place  elements from the storage's first byte
- * @returns {any}
- */
-function read (layout, place) {
-  const dtype = dtypes[layout.dtype]
-  const { storage } = layout
-  if (needsDecoding(dtype)) return readCopy(layout, place, FLOAT32)
-  if (!backend.canView(storage)) return readCopy(layout, place, dtype)
-  const window = backend.window(storage, layout.dtype, dtype.Type, ffi.check)
-  const i = backend.windowOffset(storage) / dtype.itemsize + place
-  if (i * (dtype.kind === 'COMPLEX' ? 2 : 1) >= window.length) return readCopy(layout, place, dtype) // beyond its limit
-  if (dtype.kind === 'COMPLEX') return [window[2 * i], window[2 * i + 1]]
-  return dtype.kind === 'BOOLEAN' ? window[i] !== 0 : window[i]
-}
-
-/** where single elements are copied to, to be read @type {InstanceType<typeof Layout>[]} */
-const copies = []
-
-/**
- * @param {InstanceType<typeof Layout>} layout
- * @param {number} place
- * @param {Dtype} dtype  that it is read as
- */
-function readCopy (layout, place, dtype) {
-  const copy = copies[dtype.index] ??= new Layout(ffi.allocate(dtype.itemsize), dtype.index, [], [], 0, 1, 0)
-  ffi.copy(copy, new Layout(layout.storage, layout.dtype, [], [], place, 1, 0), 0)
-  countStaged(dtype.itemsize)
-  return read(copy, 0)
-}
-
-/**
- * @param {InstanceType<typeof Layout>} layout
- * @returns {any}
- */
-function nest (layout) {
-  const { storage, shape, strides } = layout
-  const dtype = dtypes[layout.dtype]
-  if (shape.length === 0) return read(layout, layout.offset)
-  const window = backend.window(storage, layout.dtype, dtype.Type, ffi.check)
-  const first = backend.windowOffset(storage) / dtype.itemsize + layout.offset
-  const last = shape.length - 1
-  /**
-   * @param {number} d
-   * @param {number} at
-   * @returns {any[]}
-   */
-  function list (d, at) {
-    const out = []
-    for (let i = 0; i < shape[d]; i++, at += strides[d]) {
-      if (d < last) out.push(list(d + 1, at))
-      else if (dtype.kind === 'COMPLEX') out.push([window[2 * at], window[2 * at + 1]])
-      else out.push(dtype.kind === 'BOOLEAN' ? window[at] !== 0 : window[at])
-    }
-    return out
-  }
-  return list(0, first)
-}
-
-/**
- * A view with given strides inside a tensor's own bytes.
+ * A flat list of as many numbers as there are elements: none of them is half of a complex value.
  *
- * @param {InstanceType<typeof Layout>} layout
- * @param {number[]} shape
- * @param {number[] | null} strides
- * @param {number[] | null} dimOrder
- * @param {number} offset  elements from the tensor's first one
+ * @param {unknown} list
+ * @param {number} size
  */
-function within (layout, shape, strides, dimOrder, offset) {
-  if (strides !== null && dimOrder !== null) checkAgreement(shape, strides, dimOrder)
-  const { low, high } = reach(layout)
-  const made = ffi.asStrided(layout, shape, strides, strides === null ? dimOrder : null, layout.offset + offset)
-  const inside = reach(made)
-  if (made.size > 0 && (inside.low < low || inside.high > high)) {
-    throw failure('ERR_BOUNDS', `the view reaches elements ${inside.low - layout.offset} to ${inside.high - layout.offset}; the tensor has ${low - layout.offset} to ${high - layout.offset}`)
+function isFlat (list, size) {
+  return Array.isArray(list) && list.length === size && list.every(value => typeof value === 'number')
+}
+
+/**
+ * A tensor of its own with a layout's elements in the same logical order.
+ *
+ * @param {string} reason  the public function, for memory()
+ * @param {InstanceType<typeof Layout>} target  without bytes
+ * @param {InstanceType<typeof Layout>} source
+ * @param {number} casting
+ * @returns {Tensor}
+ */
+function copied (reason, target, source, casting) {
+  const made = makeOver(target, false)
+  try {
+    const { storage, dtype, strides } = Tensor.layoutOf(made)
+    const sameShape = target.shape.length === source.shape.length && target.shape.every((extent, d) => extent === source.shape[d])
+    const { strides: along } = sameShape ? { strides } : ffi.dense(dtype, source.shape)
+    ffi.copy(new Layout(storage, dtype, source.shape, along, 0, source.size, 0), source, casting)
+  } catch (error) {
+    made.dispose()
+    throw error
   }
+  countCopy(reason, made.nbytes)
   return made
-}
-
-/** @param {InstanceType<typeof Layout>} layout */
-function reach ({ shape, strides, offset, size }) {
-  let low = offset
-  let high = offset
-  if (size === 0) return { low, high: offset - 1 }
-  for (let d = 0; d < shape.length; d++) {
-    const span = (shape[d] - 1) * strides[d]
-    if (span < 0) low += span
-    else high += span
-  }
-  return { low, high }
-}
-
-/**
- * Strides that fall in another order than dimOrder says.
- *
- * @param {number[]} shape
- * @param {number[]} strides
- * @param {number[]} dimOrder
- */
-function checkAgreement (shape, strides, dimOrder) {
-  if (dimOrder.length !== shape.length || strides.length !== shape.length || [...dimOrder].sort((a, b) => a - b).some((axis, d) => axis !== d)) {
-    throw failure('ERR_SHAPE', `shape has ${shape.length} axes, strides ${strides.length}, dimOrder [${dimOrder.join(', ')}]; they do not agree`)
-  }
-  const axes = dimOrder.filter(d => shape[d] !== 1)
-  for (let i = 1; i < axes.length; i++) {
-    if (Math.abs(strides[axes[i - 1]]) < Math.abs(strides[axes[i]])) {
-      throw failure('ERR_SHAPE', `strides [${strides.join(', ')}] do not agree with dimOrder [${dimOrder.join(', ')}]`)
-    }
-  }
-}
-
-/**
- * Writes values that a person wrote into a layout, in logical order; each must fit its dtype.
- *
- * @param {InstanceType<typeof Layout>} target
- * @param {(number | bigint | boolean | [number, number])[]} flat
- */
-function writeValues (target, flat) {
-  const { array, dtype } = pack(flat, dtypes[target.dtype])
-  ffi.copyValues(target, layoutOver(array, dtypeOf(dtype).index, target.shape))
-}
-
-/**
- * @param {string} name
- * @param {unknown} value
- * @param {number} missing
- * @returns {Factor}
- */
-function factorOf (name, value, missing) {
-  if (value === undefined || typeof value === 'number') {
-    const one = Float64Array.of(value ?? missing)
-    return { layout: layoutOver(one, FLOAT64.index, []), length: -1 }
-  }
-  const list = listOf(value)
-  if (list === null) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number or a list of numbers was expected`)
-  const numbers = Float64Array.from(list, (x, i) => {
-    if (typeof x !== 'number') throw failure('ERR_ARGUMENT', `${name}[${i}] is ${show(x)}; a number was expected`)
-    return x
-  })
-  return { layout: layoutOver(numbers, FLOAT64.index, [numbers.length]), length: numbers.length }
-}
-
-/**
- * @param {unknown} source
- * @returns {Uint8Array}
- */
-function bytesOf (source) {
-  if (dtypeOfArray(source) !== undefined) {
-    const { buffer, byteOffset, byteLength } = partsOfArray(source)
-    return new Uint8Array(/** @type {ArrayBuffer} */ (buffer), byteOffset, byteLength)
-  }
-  if (ArrayBuffer.isView(source)) {
-    const { buffer, byteOffset, byteLength } = partsOfView(source)
-    return new Uint8Array(/** @type {ArrayBuffer} */ (buffer), byteOffset, byteLength)
-  }
-  if (isArrayBuffer(source) || isSharedArrayBuffer(source)) {
-    if (isGone(source)) throw failure('ERR_DETACHED', 'the bytes were transferred away')
-    return new Uint8Array(/** @type {ArrayBuffer} */ (source))
-  }
-  throw failure('ERR_ARGUMENT', `bytes is ${show(source)}; a typed array or an ArrayBuffer was expected`)
-}
-
-/**
- * The bytes, copied first where their place is no multiple of the item size.
- *
- * @param {Uint8Array} bytes
- * @param {number} itemsize
- */
-function aligned (bytes, itemsize) {
-  if (bytes.byteOffset % itemsize === 0) return bytes
-  countStaged(bytes.byteLength)
-  return bytes.slice()
 }
 
 for (const name of ['dims', 'type', 'location']) {
   Object.defineProperty(Tensor.prototype, name, { enumerable: false })
 }
 
-module.exports = { Tensor, wrap, dtypeOf, makeEmpty, makeOver, makeUninitialised, denseLayout, writeValues, layoutOver, within, bytesOf, aligned, flatten, deduce }
+module.exports = { Tensor, wrap, makeEmpty, makeOver, makeUninitialised }

@@ -19,6 +19,19 @@ function show (value) {
 }
 
 /**
+ * true or false; false where nothing is given.
+ *
+ * @param {string} name  of the argument, for messages
+ * @param {unknown} value
+ * @returns {boolean}
+ */
+function boolean (name, value) {
+  if (value === undefined) return false
+  if (typeof value !== 'boolean') throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; true or false was expected`)
+  return value
+}
+
+/**
  * A safe integer.
  *
  * @param {string} name  of the argument, for messages
@@ -152,4 +165,4 @@ function castingOf (value) {
   return value === undefined ? 1 : oneOf('casting', value, CASTINGS)
 }
 
-module.exports = { show, integer, integers, shapeOf, shapeOfArguments, optionsOf, isOptions, oneOf, castingOf }
+module.exports = { show, boolean, integer, integers, shapeOf, shapeOfArguments, optionsOf, isOptions, oneOf, castingOf }

@@ -6,10 +6,11 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { failure } = require('./errors')
-const { windowLength } = require('./buffers')
-const { Storage, Group, Extra, rowNumbers, newSharedStorage, counts, stats, reportDeleter } = require('./storage')
+const { MAX_LENGTH } = require('./buffers')
+const { Storage, Group, Extra, passing, rowNumbers, newSharedStorage, counts, stats, reportDeleter } = require('./storage')
 
 const MAX_PAGES = 65536
+const SIZE_MAX = 2 ** 32 - 1 // in C
 
 /**
  * The frame. The caller has the memory, too, and may make it grow: its views are renewed when they are
@@ -65,6 +66,8 @@ class Backend {
     /** @type {(row: number) => void} */
     this.call = exports.sb_call
     this.nextWatch = 0
+    /** whose bytes a typed array that was given out shows; keeps them @type {WeakMap<object, Storage>} */
+    this.exposed = new WeakMap()
     /** @type {number[]} handles whose storages were collected */
     this.due = []
     this.registry = new FinalizationRegistry((/** @type {{ id: number, handle: number }} */ held) => {
@@ -147,7 +150,6 @@ class Backend {
     storage.address = address
     extra.handle = handle
     extra.watch = this.nextWatch++
-    count.storages = 1
     count.bytes = nbytes
     counts.set(extra.watch, count)
     this.registry.register(storage, { id: extra.watch, handle }, storage)
@@ -183,12 +185,50 @@ class Backend {
    * @param {ArrayBufferLike} buffer
    * @param {number} byteOffset
    * @param {number} nbytes
+   * @param {object} [source]  what the caller gave
    * @returns {Storage}
    */
-  adopt (buffer, byteOffset, nbytes) {
+  adopt (buffer, byteOffset, nbytes, source) {
+    const inside = this.overOwn(buffer, byteOffset, nbytes)
+    if (inside !== null) {
+      const holder = source === undefined ? undefined : this.exposed.get(source)
+      if (holder !== undefined && !holder.released) {
+        inside.extra = new Extra()
+        inside.extra.base = holder
+        holder.claims++
+      }
+      return inside
+    }
+    if (nbytes > SIZE_MAX) throw failure('ERR_UNSUPPORTED', `the source has ${nbytes} bytes; WASM addresses 4 GiB, take a part of it first`)
     if (this.adopted.made++ >= 64) this.adopted = this.newGroup('js')
-    this.adopted.count.storages++
     return new Storage(this.adopted, null, buffer, byteOffset, nbytes)
+  }
+
+  /**
+   * The same for one call.
+   *
+   * @param {ArrayBufferLike} buffer
+   * @param {number} byteOffset
+   * @param {number} nbytes
+   * @returns {Storage}
+   */
+  borrow (buffer, byteOffset, nbytes) {
+    return this.overOwn(buffer, byteOffset, nbytes) ?? new Storage(passing, null, buffer, byteOffset, nbytes)
+  }
+
+  /**
+   * What is given is linear memory itself, as `data` shows it: known by its address, so that it may grow.
+   *
+   * @param {ArrayBufferLike} buffer
+   * @param {number} byteOffset
+   * @param {number} nbytes
+   * @returns {Storage | null}
+   */
+  overOwn (buffer, byteOffset, nbytes) {
+    if (buffer !== this.current()) return null
+    const storage = new Storage(new Group('wasm'), null, null, byteOffset, nbytes)
+    storage.address = byteOffset
+    return storage
   }
 
   /** @returns {Storage} */
@@ -221,9 +261,24 @@ class Backend {
   /** @param {Storage} storage */
   promote (storage) {}
 
-  /** @param {Storage} storage */
-  canView (storage) {
-    return true
+  /**
+   * The caller gets to see the bytes through a typed array, which keeps them from being collected.
+   *
+   * @param {object} data
+   * @param {Storage} storage
+   */
+  expose (data, storage) {
+    this.exposed.set(data, storage)
+  }
+
+  /**
+   * Does a window reach all of the bytes?
+   *
+   * @param {Storage} storage
+   * @param {any} Type
+   */
+  canView (storage, Type) {
+    return this.windowOffset(storage) + storage.nbytes <= MAX_LENGTH * Type.BYTES_PER_ELEMENT
   }
 
   /**
@@ -242,11 +297,11 @@ class Backend {
   window (storage, dtype, Type) {
     if (storage.kind === 'wasm') {
       const buffer = this.current()
-      return (this.windows[dtype] ??= new Type(buffer, 0, windowLength(buffer.byteLength, Type)))
+      return (this.windows[dtype] ??= new Type(buffer, 0, Math.min(Math.floor(buffer.byteLength / Type.BYTES_PER_ELEMENT), MAX_LENGTH)))
     }
     const extra = storage.extra ??= new Extra()
     const windows = extra.windows ??= []
-    return (windows[dtype] ??= new Type(storage.buffer, storage.byteOffset, windowLength(storage.nbytes, Type)))
+    return (windows[dtype] ??= new Type(storage.buffer, storage.byteOffset, Math.floor(storage.nbytes / Type.BYTES_PER_ELEMENT)))
   }
 
   /**
@@ -262,17 +317,20 @@ class Backend {
   release (storage) {
     if (storage.released) return
     storage.claims = -1
-    const { group: { count }, extra } = storage
-    count.storages--
-    if (storage.kind === 'wasm') {
-      const { watch, handle } = /** @type {Extra} */ (extra)
-      counts.delete(watch)
+    const { extra } = storage
+    if (storage.kind === 'sab') storage.group.count.bytes -= storage.nbytes
+    if (extra === null) return // somebody else's
+    const { base } = extra
+    if (base !== null && --base.claims === 0) {
+      base.group.count.storages--
+      this.release(base)
+    }
+    if (extra.handle !== 0) {
+      counts.delete(extra.watch)
       this.registry.unregister(storage)
-      this.due.push(handle)
+      this.due.push(extra.handle)
       this.drop()
-    } else if (storage.kind === 'sab') {
-      count.bytes -= storage.nbytes
-    } else if (extra !== null && extra.deleter !== null) {
+    } else if (extra.deleter !== null) {
       this.deleters.unregister(storage)
       this.queue(extra.deleter)
     }

@@ -52,15 +52,15 @@ typedef struct sb__claim {
 typedef struct sb__binding {
   double *frame; /* SB__FRAME_SIZE doubles */
   sb__claim *claims;
-  uint32_t claim_count; /* entries in claims, indexed by slot */
+  uint32_t claim_count;  /* entries in claims, indexed by slot */
   sb_tensor operands[4]; /* a result's layout takes the first one's place */
   sb_storage borrowed[4];
   int64_t numbers[8];
-  int64_t counts[2]; /* of lists; -1: none given */
+  int64_t counts[3]; /* of lists; -1: none given */
   union {
     int64_t integers[5 * SB_MAX_DIMS];
     sb_slice_spec specs[SB_MAX_DIMS]; /* five of them each */
-  } lists[2];
+  } lists[3];
   sb_scalar scalar;
   double results[7];
 } sb__binding;
@@ -74,6 +74,9 @@ sb_status sb__claim_drop(sb__binding *b, double handle);
 void sb__claims_drop_all(sb__binding *b); /* at the environment's end */
 
 /* ---- run.c ---- */
+
+/* Status and, for a failure, its message into the frame. */
+void sb__report(sb__binding *b, sb_status status);
 
 /* Runs one row of exports.def on the frame. Never fails otherwise than by the frame's status. */
 void sb__run(sb__binding *b, uint32_t row);

@@ -79,7 +79,8 @@ static sb_status read_list(sb__binding *b, int32_t index, int32_t *at) {
   int64_t count = 0;
   sb_status status = read_number(args[(*at)++], &count);
   if (status) return status;
-  if (count < -1 || count > 5 * SB_MAX_DIMS) {
+  const int64_t room = SB__FRAME_TEXT - SB__FRAME_ARGS - *at - 8; /* numbers may follow */
+  if (count < -1 || count > 5 * SB_MAX_DIMS || count > room) {
     return sb__fail(SB_ERR_SHAPE, "a list has %lld entries; %d are possible", (long long)count,
                     SB_MAX_DIMS);
   }
@@ -160,9 +161,11 @@ static void write_results(sb__binding *b, const char *results) {
   }
 }
 
-static void write_failure(sb__binding *b) {
+void sb__report(sb__binding *b, sb_status status) {
   char *text = (char *)(b->frame + SB__FRAME_TEXT);
   const size_t room = (SB__FRAME_SIZE - SB__FRAME_TEXT) * sizeof(double);
+  b->frame[SB__FRAME_STATUS] = (double)status;
+  if (!status) return;
   strncpy(text, sb_error_message(), room - 1);
   text[room - 1] = 0;
 }
@@ -174,21 +177,44 @@ static sb_status answer(sb__binding *b, bool yes) {
   return SB_OK;
 }
 
-static sb_status as_strided(sb__binding *b) {
-  if (COUNT(1) >= 0 && COUNT(1) != COUNT(0)) {
-    return sb__fail(SB_ERR_SHAPE, "strides has %d entries; the shape has %d", COUNT(1), COUNT(0));
-  }
-  return sb_as_strided(T(0), COUNT(0), LIST(0), COUNT(1) < 0 ? NULL : LIST(1), N(0), OUT);
+static sb_status check_count(sb__binding *b, const char *name, int list) {
+  if (COUNT(list) < 0 || COUNT(list) == COUNT(0)) return SB_OK;
+  return sb__fail(SB_ERR_SHAPE, "%s has %d entries; the shape has %d", name, COUNT(list), COUNT(0));
 }
 
-static sb_status as_ordered(sb__binding *b) {
+static sb_status dense_ordered(sb__binding *b) {
   int64_t strides[SB_MAX_DIMS], numel = 0;
-  if (COUNT(1) != COUNT(0)) {
-    return sb__fail(SB_ERR_SHAPE, "dimOrder has %d entries; the shape has %d", COUNT(1), COUNT(0));
-  }
-  sb_status status = sb__check_shape(COUNT(0), LIST(0), &numel);
+  sb_status status = check_count(b, "dimOrder", 1);
+  if (!status) status = sb__check_shape(COUNT(0), LIST(0), &numel);
   if (!status) status = sb_dim_order_strides(COUNT(0), LIST(0), LIST(1), strides);
-  return status ? status : sb_as_strided(T(0), COUNT(0), LIST(0), strides, N(0), OUT);
+  if (status) return status;
+  return sb_tensor_init(NULL, (sb_dtype)N(0), COUNT(0), LIST(0), strides, 0, OUT);
+}
+
+/* Lists: shape, strides, dimOrder; either of the latter may be missing. Numbers: offset; 1: inside the
+ * tensor's own elements, 0: inside its storage. */
+static sb_status as_strided(sb__binding *b) {
+  int64_t made[SB_MAX_DIMS], numel = 0;
+  const int64_t *strides = COUNT(1) < 0 ? NULL : LIST(1);
+  const sb_tensor whole = *T(0); /* OUT takes its place */
+  sb_status status = check_count(b, "strides", 1);
+  if (!status) status = check_count(b, "dimOrder", 2);
+  if (!status) status = sb__check_shape(COUNT(0), LIST(0), &numel);
+  if (!status && COUNT(2) >= 0) {
+    status = sb_dim_order_strides(COUNT(0), LIST(0), LIST(2), made); /* checks the order, too */
+    if (!status && strides) status = sb__check_dim_order(COUNT(0), LIST(0), strides, LIST(2));
+    if (!strides) strides = made;
+  }
+  if (!status) status = sb_as_strided(&whole, COUNT(0), LIST(0), strides, N(0), OUT);
+  return status || !N(1) ? status : sb__check_within(OUT, &whole);
+}
+
+static sb_status extent(sb__binding *b) {
+  int64_t lowest = 0, highest = 0;
+  if (!sb__extent(T(0), &lowest, &highest)) return sb__fail(SB_ERR_BOUNDS, "the extent overflows");
+  RESULT(0) = (double)lowest;
+  RESULT(1) = (double)highest;
+  return SB_OK;
 }
 
 static sb_status reshape(sb__binding *b) {
@@ -279,9 +305,6 @@ void sb__run(sb__binding *b, uint32_t row) {
     status = read_operands(b, &signature);
     if (!status) status = rows[row].run(b);
   }
-  if (!status)
-    write_results(b, signature);
-  else
-    write_failure(b);
-  b->frame[SB__FRAME_STATUS] = (double)status;
+  if (!status) write_results(b, signature);
+  sb__report(b, status);
 }

@@ -577,6 +577,35 @@ sb_status sb_dim_order_strides(int32_t ndim, const int64_t *shape, const int64_t
   return SB_OK;
 }
 
+sb_status sb__check_dim_order(int32_t ndim, const int64_t *shape, const int64_t *strides,
+                              const int64_t *dim_order) {
+  uint64_t outer = UINT64_MAX; /* |stride| of the axis before; INT64_MIN has one, too */
+  for (int32_t i = 0; i < ndim; i++) {
+    const int64_t axis = dim_order[i], stride = strides[axis];
+    const uint64_t size = stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
+    if (shape[axis] == 1) continue;
+    if (size > outer) {
+      return sb__fail(SB_ERR_SHAPE, "strides and dimOrder do not agree: axis %d comes too late",
+                      (int)axis);
+    }
+    outer = size;
+  }
+  return SB_OK;
+}
+
+sb_status sb__check_within(const sb_tensor *view, const sb_tensor *t) {
+  int64_t low = 0, high = 0, from = 0, to = 0; /* neither can overflow: both lie in the storage */
+  if (sb_tensor_numel(view) == 0) return SB_OK;
+  (void)sb__extent(view, &low, &high);
+  (void)sb__extent(t, &from, &to);
+  const int64_t moved = view->offset - t->offset;
+  if (sb_tensor_numel(t) && moved + low >= from && moved + high <= to) return SB_OK;
+  return sb__fail(SB_ERR_BOUNDS,
+                  "the view reaches elements %lld to %lld; the tensor has %lld to %lld",
+                  (long long)(moved + low), (long long)(moved + high), (long long)from,
+                  (long long)(sb_tensor_numel(t) ? to : -1));
+}
+
 sb_status sb_dense_like(const sb_tensor *t, sb_dtype dtype, sb_tensor *out) {
   sb_tensor made;
   int64_t order[SB_MAX_DIMS];

@@ -18,7 +18,7 @@ static sb_status check_alignment(const sb_tensor *t) {
   const uintptr_t address = t->storage ? (uintptr_t)t->storage->data : 0;
   if ((address & (uintptr_t)(alignment - 1)) == 0) return SB_OK; /* a power of two */
   return sb__fail(SB_ERR_ALIGNMENT,
-                  "address 0x%llx is not a multiple of %lld, which %s needs; fromBytes copies",
+                  "byte 0x%llx is not a multiple of %lld, which %s needs; fromBytes copies",
                   (unsigned long long)address, (long long)alignment, sb_dtype_name(t->dtype));
 }
 

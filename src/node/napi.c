@@ -24,8 +24,9 @@ typedef struct watch {
 /* Where deleters wait for their environment. Outlives it, as foreign threads may hold storages. */
 typedef struct deleter_queue {
   atomic_int references;             /* by the environment and each waiting deleter */
-  sb__lock lock;                     /* over function */
+  sb__lock lock;                     /* over function and first */
   napi_threadsafe_function function; /* NULL: the environment has ended, or never had deleters */
+  struct js_deleter *first;          /* all of its deleters that have not run */
   napi_env env;                      /* for its own thread only */
   const void *thread;                /* of the environment */
   int due;                           /* deleters queued from there; they keep its loop alive */
@@ -67,17 +68,6 @@ static napi_value number(napi_env env, double x) {
   napi_value value = NULL;
   napi_create_double(env, x, &value);
   return value;
-}
-
-/* Status and message into the frame, as a row would leave them. */
-static void report(environment *e, sb_status status) {
-  double *frame = e->binding.frame;
-  frame[SB__FRAME_STATUS] = (double)status;
-  if (!status) return;
-  const size_t room = (SB__FRAME_SIZE - SB__FRAME_TEXT) * sizeof(double);
-  char *text = (char *)(frame + SB__FRAME_TEXT);
-  strncpy(text, sb_error_message(), room - 1);
-  text[room - 1] = 0;
 }
 
 /* ---- Calls ---- */
@@ -271,10 +261,10 @@ static napi_value buffer(napi_env env, napi_callback_info info) {
   sb_storage *storage = w ? sb__claim_get(&e->binding, w->handle) : NULL;
   napi_status status = napi_no_external_buffers_allowed;
   if (!storage) {
-    report(e, sb__fail(SB_ERR_STALE, "the storage is not alive here"));
+    sb__report(&e->binding, sb__fail(SB_ERR_STALE, "the storage is not alive here"));
     return NULL;
   }
-  report(e, SB_OK);
+  sb__report(&e->binding, SB_OK);
   if (storage->nbytes == 0) { /* V8 would make a detached one of address 0 */
     napi_create_arraybuffer(env, 0, NULL, &made);
     return made;
@@ -298,11 +288,12 @@ static napi_value buffer(napi_env env, napi_callback_info info) {
     napi_value ignored = NULL;
     napi_get_and_clear_last_exception(env, &ignored);
   }
-  report(e, sb__fail(SB_ERR_UNSUPPORTED,
-                     status == napi_no_external_buffers_allowed
-                         ? "this runtime allows no buffers over native memory; clone() copies"
-                         : "no ArrayBuffer of %zu bytes can be made; narrow first",
-                     storage->nbytes));
+  sb__report(&e->binding,
+             sb__fail(SB_ERR_UNSUPPORTED,
+                      status == napi_no_external_buffers_allowed
+                          ? "this runtime allows no buffers over native memory; clone() copies"
+                          : "no ArrayBuffer of %zu bytes can be made; narrow first",
+                      storage->nbytes));
   return NULL;
 }
 
@@ -311,7 +302,8 @@ static napi_value buffer(napi_env env, napi_callback_info info) {
 /* Waits in a storage's context, then in the queue. */
 typedef struct js_deleter {
   deleter_queue *queue; /* one reference */
-  napi_ref function;    /* its environment deletes it */
+  struct js_deleter *next, *previous;
+  napi_ref function; /* NULL: its environment has ended, or has called it */
   void *address;
   bool keeps_loop; /* counted in queue.due */
 } js_deleter;
@@ -320,9 +312,42 @@ static void unref_queue(deleter_queue *queue) {
   if (atomic_fetch_sub(&queue->references, 1) == 1) sb__free(queue);
 }
 
+/* On the environment's own thread. */
+static js_deleter *new_deleter(environment *e, napi_value function) {
+  deleter_queue *queue = e->deleters;
+  js_deleter *d = queue->function ? sb__alloc(sizeof *d) : NULL;
+  if (!d) return NULL;
+  *d = (js_deleter){.queue = queue};
+  if (napi_create_reference(e->env, function, 1, &d->function) != napi_ok) {
+    sb__free(d);
+    return NULL;
+  }
+  atomic_fetch_add(&queue->references, 1);
+  sb__lock_take(&queue->lock);
+  d->next = queue->first;
+  if (d->next) d->next->previous = d;
+  queue->first = d;
+  sb__lock_drop(&queue->lock);
+  return d;
+}
+
+/* Any thread; its function has been deleted, or goes with an environment that has ended. */
 static void free_deleter(js_deleter *d) {
-  unref_queue(d->queue);
+  deleter_queue *queue = d->queue;
+  sb__lock_take(&queue->lock);
+  if (d->next) d->next->previous = d->previous;
+  if (d->previous)
+    d->previous->next = d->next;
+  else
+    queue->first = d->next;
+  sb__lock_drop(&queue->lock);
+  unref_queue(queue);
   sb__free(d);
+}
+
+static void delete_function(napi_env env, js_deleter *d) {
+  if (d->function) napi_delete_reference(env, d->function);
+  d->function = NULL;
 }
 
 /* A storage's deleter: any thread, also when the environment has long ended. */
@@ -338,6 +363,10 @@ static void queue_deleter(void *data, void *context) {
       napi_ref_threadsafe_function(queue->env, queue->function);
     }
     queued = napi_call_threadsafe_function(queue->function, d, napi_tsfn_nonblocking) == napi_ok;
+    if (!queued && d->keeps_loop) { /* without memory, or the environment is ending */
+      queue->due--;
+      delete_function(queue->env, d);
+    }
   }
   sb__lock_drop(&queue->lock);
   if (!queued) free_deleter(d);
@@ -352,7 +381,7 @@ static void run_deleter(napi_env env, napi_value dispatch, void *context, void *
     napi_get_undefined(env, &undefined);
     napi_get_reference_value(env, d->function, &arguments[0]);
     napi_create_bigint_uint64(env, (uint64_t)(uintptr_t)d->address, &arguments[1]);
-    napi_delete_reference(env, d->function);
+    delete_function(env, d);
     if (d->keeps_loop && --d->queue->due == 0) {
       napi_unref_threadsafe_function(env, d->queue->function);
     }
@@ -394,12 +423,8 @@ static napi_value wrap(napi_env env, napi_callback_info info) {
   sb_status status = SB_OK;
   napi_typeof(env, arguments[2], &type);
   if (type == napi_function) {
-    d = e->deleters->function ? sb__alloc(sizeof *d) : NULL;
-    if (d) {
-      *d = (js_deleter){.queue = e->deleters};
-      atomic_fetch_add(&e->deleters->references, 1);
-    }
-    if (!d || napi_create_reference(env, arguments[2], 1, &d->function) != napi_ok) {
+    d = new_deleter(e, arguments[2]);
+    if (!d) {
       status = sb__fail(SB_ERR_MEMORY, "no memory for a deleter");
       goto failed;
     }
@@ -412,13 +437,15 @@ static napi_value wrap(napi_env env, napi_callback_info info) {
     sb_storage_unref(&storage);
     goto failed;
   }
-  report(e, SB_OK);
+  sb__report(&e->binding, SB_OK);
   return NULL;
 
 failed:
-  if (d && d->function) napi_delete_reference(env, d->function);
-  if (d) free_deleter(d);
-  report(e, status);
+  if (d) {
+    delete_function(env, d);
+    free_deleter(d);
+  }
+  sb__report(&e->binding, status);
   return NULL;
 }
 
@@ -429,9 +456,16 @@ static void end_environment(void *data) {
   environment *e = data;
   sb__lock_take(&e->deleters->lock);
   e->deleters->function = NULL;
+  for (js_deleter *d = e->deleters->first; d; d = d->next) delete_function(e->env, d);
   sb__lock_drop(&e->deleters->lock);
-  for (uint32_t i = 0; i < e->watch_count; i++) e->watches[i]->handle = 0;
+  for (uint32_t i = 0; i < e->watch_count; i++) {
+    watch *w = e->watches[i];
+    if (w->ref) napi_delete_reference(e->env, w->ref);
+    w->ref = NULL;
+    w->handle = 0;
+  }
   sb__claims_drop_all(&e->binding);
+  napi_delete_reference(e->env, e->frame);
   e->env = NULL;
 }
 
