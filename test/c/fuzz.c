@@ -53,6 +53,7 @@ static void operand(double *at, int strangeness, bool touched, double handle) {
 
 static void arguments(const char *signature, int strangeness, double handle) {
   double *at = frame + SB__FRAME_ARGS;
+  int64_t before = -2; /* entries of the list before */
   for (int i = 0; i < 640; i++) at[i] = number(strangeness);
   for (; *signature && *signature != '>'; signature++) {
     if (*signature == 'n') {
@@ -60,8 +61,10 @@ static void arguments(const char *signature, int strangeness, double handle) {
       if (random_in(0, 30) == 0) *at = handle;
       at++;
     } else if (*signature == 'l') {
-      const int64_t n =
+      int64_t n =
           random_in(0, 50) ? random_in(0, 5) * (random_in(0, 1) ? 5 : 1) : random_in(-1, 320);
+      if (before != -2 && random_in(0, 9)) n = random_in(0, 1) ? -1 : before; /* missing, or as long */
+      if (before != -1) before = n;
       if (random_in(0, 99) >= strangeness) *at = (double)n;
       at += 1 + n * (n > 0);
     } else if (*signature == 's') {
@@ -90,10 +93,10 @@ static void garbage(void) {
               *s != 'v', handle);
     }
     arguments(signature, strangeness, handle);
-    for (int k = 2; k < tensors && random_in(0, 3); k++) { /* factors have to be float64 */
+    for (int k = 2; k < tensors && random_in(0, 7); k++) { /* factors have to be float64, mostly one */
       double *at = frame + SB__FRAME_OPERANDS + k * SB__OPERAND_SIZE_OF_OPERAND;
       at[SB__OPERAND_DTYPE] = SB_FLOAT64;
-      at[SB__OPERAND_NDIM] = (double)(random_in(0, 3) == 0);
+      at[SB__OPERAND_NDIM] = (double)(random_in(0, 7) == 0);
     }
     double *first = frame + SB__FRAME_ARGS; /* gigabytes would be granted, and cost seconds to poison */
     if (row < ROWS && !strcmp(names[row], "storage_new") && *first > 4096 && *first < 0x1p50) *first = 4096;
