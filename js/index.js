@@ -18,7 +18,7 @@ function backend () {
   return /** @type {'native' | 'wasm'} */ (engine.name)
 }
 
-/** @returns {WebAssembly.Memory | undefined} in which dataPtr is an address; undefined on native */
+/** @returns {import('./wasm').WasmMemory | undefined} the WebAssembly.Memory in which dataPtr is an address; undefined on native */
 function wasmMemory () {
   return 'memory' in engine ? engine.memory : undefined
 }

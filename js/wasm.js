@@ -12,6 +12,8 @@ const { Storage, Group, Extra, passing, rowNumbers, newSharedStorage, counts, st
 const MAX_PAGES = 65536
 const SIZE_MAX = 2 ** 32 - 1 // in C
 
+/** @typedef {{ readonly buffer: ArrayBuffer, grow (pages: number): number }} WasmMemory a WebAssembly.Memory */
+
 /**
  * The frame. The caller has the memory, too, and may make it grow: its views are renewed when they are
  * asked for.
@@ -53,6 +55,7 @@ class Backend {
     })
     const exports = /** @type {any} */ (instance.exports)
     exports._initialize()
+    /** @type {WasmMemory} */
     this.memory = memory
     this.buffer = memory.buffer
     this.frameAt = exports.sb_frame()

@@ -93,6 +93,11 @@ static void garbage(void) {
               *s != 'v', handle);
     }
     arguments(signature, strangeness, handle);
+    double *target = frame + SB__FRAME_OPERANDS, *source = target + SB__OPERAND_SIZE_OF_OPERAND;
+    if (tensors > 2 && random_in(0, 1)) { /* of the target's shape: rarely so by chance */
+      const size_t first = SB__OPERAND_NDIM, rest = SB__OPERAND_SIZE_OF_OPERAND - first;
+      memcpy(source + first, target + first, rest * sizeof(double));
+    }
     for (int k = 2; k < tensors && random_in(0, 7); k++) { /* factors have to be float64, mostly one */
       double *at = frame + SB__FRAME_OPERANDS + k * SB__OPERAND_SIZE_OF_OPERAND;
       at[SB__OPERAND_DTYPE] = SB_FLOAT64;
