@@ -66,24 +66,46 @@ static uint64_t retry_u64(const sb__random *how, uint64_t word) {
 #define LEVEL(name) name##_base
 
 #if defined(__wasm_simd128__)
-/* Two blocks a and b: even holds (a0, a2, b0, b2), the words that are multiplied; odd (a1, a3, b1, b3). */
+/* Of eight blocks six go through vectors and two through integer registers, side by side: that takes
+ * 1.9 ns a word where either alone takes 2.3 and 2.5 (V8 11.3, which needs three instructions for a
+ * vector multiplication). Of two blocks a and b, even holds (a0, a2, b0, b2), the words that are
+ * multiplied, and odd (a1, a3, b1, b3). */
 static void blocks_base(uint32_t *out, uint64_t seed, uint64_t low, uint64_t high, int64_t count) {
   const v128_t multiplier = wasm_u64x2_splat((uint64_t)SB__PHILOX_M1 << 32 | SB__PHILOX_M0);
   const v128_t weyl = wasm_u64x2_splat((uint64_t)SB__PHILOX_W1 << 32 | SB__PHILOX_W0);
-  for (int64_t i = 0; i < count; i += 8, low += 2, out += 8) {
-    const v128_t c = wasm_u64x2_make(low, low + 1), fixed = wasm_u64x2_splat(high);
-    v128_t even = wasm_i32x4_shuffle(c, fixed, 0, 4, 2, 6);
-    v128_t odd = wasm_i32x4_shuffle(c, fixed, 1, 5, 3, 7);
+  const v128_t fixed = wasm_u64x2_splat(high);
+  for (int64_t i = 0; i < count; i += 32, out += 32, low += 8) {
+    uint32_t c[2][4], k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
+    v128_t even[3], odd[3];
+    for (uint64_t k = 0; k < 3; k++) {
+      const v128_t first = wasm_u64x2_make(low + 2 * k, low + 2 * k + 1);
+      even[k] = wasm_i32x4_shuffle(first, fixed, 0, 4, 2, 6);
+      odd[k] = wasm_i32x4_shuffle(first, fixed, 1, 5, 3, 7);
+    }
+    for (uint64_t k = 0; k < 2; k++) {
+      c[k][0] = (uint32_t)(low + 6 + k);
+      c[k][1] = (uint32_t)((low + 6 + k) >> 32);
+      c[k][2] = (uint32_t)high;
+      c[k][3] = (uint32_t)(high >> 32);
+    }
     v128_t key = wasm_u64x2_splat(seed);
     for (int round = 0; round < 10; round++) {
-      const v128_t a = wasm_u64x2_extmul_low_u32x4(even, multiplier);
-      const v128_t b = wasm_u64x2_extmul_high_u32x4(even, multiplier);
-      even = wasm_v128_xor(wasm_i32x4_shuffle(a, b, 3, 1, 7, 5), wasm_v128_xor(odd, key));
-      odd = wasm_i32x4_shuffle(a, b, 2, 0, 6, 4);
+      for (int k = 0; k < 3; k++) {
+        const v128_t a = wasm_u64x2_extmul_low_u32x4(even[k], multiplier);
+        const v128_t b = wasm_u64x2_extmul_high_u32x4(even[k], multiplier);
+        even[k] = wasm_v128_xor(wasm_i32x4_shuffle(a, b, 3, 1, 7, 5), wasm_v128_xor(odd[k], key));
+        odd[k] = wasm_i32x4_shuffle(a, b, 2, 0, 6, 4);
+      }
+      for (int k = 0; k < 2; k++) sb__philox_round(&c[k][0], &c[k][1], &c[k][2], &c[k][3], k0, k1);
       key = wasm_i32x4_add(key, weyl);
+      k0 += SB__PHILOX_W0;
+      k1 += SB__PHILOX_W1;
     }
-    wasm_v128_store(out, wasm_i32x4_shuffle(even, odd, 0, 4, 1, 5));
-    wasm_v128_store(out + 4, wasm_i32x4_shuffle(even, odd, 2, 6, 3, 7));
+    for (int k = 0; k < 3; k++) {
+      wasm_v128_store(out + 8 * k, wasm_i32x4_shuffle(even[k], odd[k], 0, 4, 1, 5));
+      wasm_v128_store(out + 8 * k + 4, wasm_i32x4_shuffle(even[k], odd[k], 2, 6, 3, 7));
+    }
+    memcpy(out + 24, c, sizeof c);
   }
 }
 #else

@@ -24,17 +24,22 @@
 #define SB__PHILOX_W0 0x9e3779b9u
 #define SB__PHILOX_W1 0xbb67ae85u
 
+SB_INLINE void sb__philox_round(uint32_t *c0, uint32_t *c1, uint32_t *c2, uint32_t *c3, uint32_t k0,
+                                uint32_t k1) {
+  const uint64_t p0 = (uint64_t)SB__PHILOX_M0 * *c0, p1 = (uint64_t)SB__PHILOX_M1 * *c2;
+  *c0 = (uint32_t)(p1 >> 32) ^ *c1 ^ k0;
+  *c1 = (uint32_t)p1;
+  *c2 = (uint32_t)(p0 >> 32) ^ *c3 ^ k1;
+  *c3 = (uint32_t)p0;
+}
+
 /* One block of four words. low and high are the counter's halves. */
 SB_INLINE void sb__philox(uint64_t key, uint64_t low, uint64_t high, uint32_t out[4]) {
   uint32_t c0 = (uint32_t)low, c1 = (uint32_t)(low >> 32);
   uint32_t c2 = (uint32_t)high, c3 = (uint32_t)(high >> 32);
   uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
   for (int round = 0; round < 10; round++) {
-    const uint64_t p0 = (uint64_t)SB__PHILOX_M0 * c0, p1 = (uint64_t)SB__PHILOX_M1 * c2;
-    c0 = (uint32_t)(p1 >> 32) ^ c1 ^ k0;
-    c1 = (uint32_t)p1;
-    c2 = (uint32_t)(p0 >> 32) ^ c3 ^ k1;
-    c3 = (uint32_t)p0;
+    sb__philox_round(&c0, &c1, &c2, &c3, k0, k1);
     k0 += SB__PHILOX_W0;
     k1 += SB__PHILOX_W1;
   }
@@ -107,44 +112,43 @@ SB_INLINE uint64_t sb__choose_u64(int condition, uint64_t a, uint64_t b) {
   return (a & mask) | (b & ~mask);
 }
 
-/* -2 ln u, u = 1 - v with v the word's lower 31 bits as a fraction. With s = f / (2 + f),
- * ln(1 + f) = f - (f²/2 - s (f²/2 + R(s²))); near u = 1, f is -v with all its bits. */
+/* -2 ln u, u = 1 - v with v the word's lower 31 bits as a fraction. u = 2^exponent (1 + f) with 1 + f from
+ * sqrt(1/2) to sqrt(2), and with s = f / (2 + f), -2 ln(1 + f) = f² - s (f² + R(s²)) - 2 f. Near u = 1,
+ * f is -v with all its bits. */
 SB_INLINE float sb__radius2_f32(uint32_t w) {
   const uint32_t root_half = 0x3f3504f3u; /* sqrt(1/2) */
   const float v = (float)(int32_t)(w & 0x7fffffffu) * 0x1p-31f;
-  const float u = (float)(int32_t)(w | 0x80000000u) * -0x1p-31f;
-  const uint32_t above = sb__bits_f32(u) + (0x3f800000u - root_half);
-  const float mantissa =
-      sb__float_f32((above & 0x007fffffu) + root_half); /* sqrt(1/2) to sqrt(2) */
-  const int32_t exponent = (int32_t)(above >> 23) - 127;
+  const float minus = (float)(int32_t)(w | 0x80000000u); /* -u * 2^31 */
+  /* The sum takes the sign and 31 away, and adds what lets the exponent grow at sqrt(1/2), not at 1. */
+  const uint32_t bits = sb__bits_f32(minus) + (0x80000000u - (31u << 23) + 0x3f800000u - root_half);
+  const float mantissa = sb__float_f32((bits & 0x007fffffu) + root_half);
+  const int32_t exponent = (int32_t)(bits >> 23) - 127;
   const float f =
       sb__float_f32(sb__choose_u32(exponent == 0, sb__bits_f32(-v), sb__bits_f32(mantissa - 1.0f)));
-  const float s = f / (2.0f + f), z = s * s, half = 0.5f * f * f;
-  const float r = z * (0x1.55555cp-1f + z * (0x1.997c3p-2f + z * 0x1.2ee61p-2f));
-  const float log1p = f - (half - s * (half + r));
-  return -2.0f * ((float)exponent * 0x1.62e43p-1f + log1p);
+  const float s = f / (2.0f + f), z = s * s, square = f * f;
+  const float r = z * (0x1.55555cp0f + z * (0x1.997c3p-1f + z * 0x1.2ee61p-1f));
+  return (float)exponent * -0x1.62e43p0f + (square - s * (square + r) - (f + f));
 }
 
-/* w0 and w1 as in sb__unit_f64; the same steps with longer polynomials. */
+/* w0 and w1 as in sb__unit_f64; the same steps with a longer polynomial. */
 SB_INLINE double sb__radius2_f64(uint32_t w0, uint32_t w1) {
   const uint64_t root_half = 0x3fe6a09e667f3bcdu;
   const double v = sb__unit_f64(w0, w1), u = 1.0 - v;
-  const uint64_t above = sb__bits_f64(u) + (0x3ff0000000000000u - root_half);
-  const double mantissa = sb__float_f64((above & 0x000fffffffffffffu) + root_half);
+  const uint64_t bits = sb__bits_f64(u) + (0x3ff0000000000000u - root_half);
+  const double mantissa = sb__float_f64((bits & 0x000fffffffffffffu) + root_half);
   /* 2^52 plus the exponent's bits, as a double: vectors cannot convert 64-bit integers. */
-  const double exponent = sb__float_f64(0x4330000000000000u | above >> 52) - (0x1p52 + 1023.0);
+  const double exponent = sb__float_f64(0x4330000000000000u | bits >> 52) - (0x1p52 + 1023.0);
   const double f =
       sb__float_f64(sb__choose_u64(exponent == 0, sb__bits_f64(-v), sb__bits_f64(mantissa - 1.0)));
-  const double s = f / (2.0 + f), z = s * s, half = 0.5 * f * f;
+  const double s = f / (2.0 + f), z = s * s, square = f * f;
   const double r =
-      z * (0x1.5555555555558p-1 +
-           z * (0x1.99999999952e2p-2 +
-                z * (0x1.2492492df148dp-2 +
-                     z * (0x1.c71c62e5800a1p-3 +
-                          z * (0x1.7462b4ab2ef6bp-3 +
-                               z * (0x1.39fe606542ddep-3 + z * 0x1.2b584aae78a57p-3))))));
-  const double log1p = f - (half - s * (half + r));
-  return -2.0 * (exponent * 0x1.62e42fefa39efp-1 + log1p);
+      z * (0x1.5555555555558p0 +
+           z * (0x1.99999999952e2p-1 +
+                z * (0x1.2492492df148dp-1 +
+                     z * (0x1.c71c62e5800a1p-2 +
+                          z * (0x1.7462b4ab2ef6bp-2 +
+                               z * (0x1.39fe606542ddep-2 + z * 0x1.2b584aae78a57p-2))))));
+  return exponent * -0x1.62e42fefa39efp0 + (square - s * (square + r) - (f + f));
 }
 
 /* The two coordinates of the point: cosine and sine of the angle within the quarter, then turned. */

@@ -285,6 +285,9 @@ static void checksum(void) {
 }
 
 static void float_modes(void) {
+#if defined(__wasm__)
+  return; /* has one mode */
+#endif
   for (int which = 0; which < FILLS; which++) {
     const sb_tensor a = dense(&first, fill_dtype(which), 1000);
     const sb_tensor b = dense(&second, fill_dtype(which), 1000);

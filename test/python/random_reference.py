@@ -59,11 +59,11 @@ def hexes(f, text):
     return [f(float.fromhex(x)) for x in text.split()]
 
 
-LOG4 = hexes(f4, '0x1.55555cp-1 0x1.997c3p-2 0x1.2ee61p-2')
+LOG4 = hexes(f4, '0x1.55555cp0 0x1.997c3p-1 0x1.2ee61p-1')
 SIN4 = hexes(f4, '0x1.921fb6p-1 -0x1.4abbbap-4 0x1.465ec4p-9 -0x1.2d9b4p-15')
 COS4 = hexes(f4, '1 -0x1.3bd3ccp-2 0x1.03c1eap-6 -0x1.55cb98p-12 0x1.db6492p-19')
-LOG8 = hexes(f8, '0x1.5555555555558p-1 0x1.99999999952e2p-2 0x1.2492492df148dp-2 0x1.c71c62e5800a1p-3 '
-                 '0x1.7462b4ab2ef6bp-3 0x1.39fe606542ddep-3 0x1.2b584aae78a57p-3')
+LOG8 = hexes(f8, '0x1.5555555555558p0 0x1.99999999952e2p-1 0x1.2492492df148dp-1 0x1.c71c62e5800a1p-2 '
+                 '0x1.7462b4ab2ef6bp-2 0x1.39fe606542ddep-2 0x1.2b584aae78a57p-2')
 SIN8 = hexes(f8, '0x1.921fb54442d18p-1 -0x1.4abbce625be41p-4 0x1.466bc677587f8p-9 -0x1.32d2cce2e5b19p-15 '
                  '0x1.50782fda12d96p-22 -0x1.e30071afc3e59p-30 0x1.e3f38399551bfp-38')
 COS8 = hexes(f8, '1 -0x1.3bd3cc9be45dep-2 0x1.03c1f081b5ac0p-6 -0x1.55d3c7e3cb241p-12 0x1.e1f5068688d5bp-19 '
@@ -77,9 +77,8 @@ def radius(f, u, v, log):
         mantissa, exponent = mantissa * f(2), exponent - 1
     x = -v if exponent == 0 else mantissa - f(1)
     s = x / (f(2) + x)
-    z, half = s * s, f(0.5) * x * x
-    ln = f(exponent) * f(np.log(f8(2))) + (x - (half - s * (half + z * horner(z, log))))
-    return np.sqrt(f(-2) * ln)
+    z, square = s * s, x * x
+    return np.sqrt(f(exponent) * f(-2 * np.log(f8(2))) + (square - s * (square + z * horner(z, log)) - (x + x)))
 
 
 def circle(x, sin, cos, quarter):
