@@ -58,7 +58,7 @@ typedef struct sb__binding {
   int64_t numbers[8];
   int64_t counts[2]; /* of lists; -1: none given */
   int64_t lists[2][5 * SB_MAX_DIMS];
-  sb_scalar scalar;
+  sb_scalar scalars[4];
   double results[7];
 } sb__binding;
 

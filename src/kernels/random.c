@@ -144,20 +144,20 @@ static TARGET void blocks_avx2(uint32_t *out, uint64_t seed, uint64_t low, uint6
   for (int round = 0; round < 10; round++, k0 += SB__PHILOX_W0, k1 += SB__PHILOX_W1)
     key[round] = _mm256_broadcastsi128_si256(_mm_set_epi64x(k1, k0));
   __m256i next = _mm256_set_epi64x((int64_t)high, (int64_t)(low + 1), (int64_t)high, (int64_t)low);
-  for (int64_t i = 0; i < count; i += 32) {
-    __m256i c[4];
-    for (int k = 0; k < 4; k++) {
+  for (int64_t i = 0; i < count; i += 64) {
+    __m256i c[8];
+    for (int k = 0; k < 8; k++) {
       c[k] = next;
       next = _mm256_add_epi64(next, two);
     }
     for (int round = 0; round < 10; round++) {
-      for (int k = 0; k < 4; k++) {
+      for (int k = 0; k < 8; k++) {
         const __m256i product = _mm256_mul_epu32(c[k], multiplier);
         c[k] = _mm256_xor_si256(_mm256_srli_epi64(c[k], 32), key[round]);
         c[k] = _mm256_xor_si256(c[k], _mm256_shuffle_epi32(product, 0x1b));
       }
     }
-    for (int k = 0; k < 4; k++) _mm256_storeu_si256((__m256i *)(void *)(out + i + 8 * k), c[k]);
+    for (int k = 0; k < 8; k++) _mm256_storeu_si256((__m256i *)(void *)(out + i + 8 * k), c[k]);
   }
 }
 
