@@ -34,7 +34,8 @@ static uint32_t method_of(const sb__random *how) {
 /* ---- Integers that were refused ---- */
 
 /* The block of a word in a later attempt. */
-static void retry_block(const sb__random *how, uint64_t word, uint64_t attempt, uint32_t out[4]) {
+SB_COLD static void retry_block(const sb__random *how, uint64_t word, uint64_t attempt,
+                                uint32_t out[4]) {
   sb__philox(how->seed, word / 4, how->stream | attempt << 32, out);
 }
 
