@@ -71,6 +71,7 @@ void sb__random_fill(void *to, const sb__random *how, int64_t first, int64_t n);
 typedef enum sb__level { SB__LEVEL_BASE, SB__LEVEL_AVX2, SB__LEVEL_AVX512 } sb__level;
 #ifdef SB_TEST
 sb__level sb__random_best(void);        /* what this processor has, whatever SAMEBYTES_ISA says */
+sb__level sb__random_level(void);       /* what SAMEBYTES_ISA lets it use; undoes a force */
 void sb__random_force(sb__level level); /* not above the best */
 #endif
 

@@ -256,6 +256,10 @@ static sb__level level(void) {
 
 #ifdef SB_TEST
 sb__level sb__random_best(void) { return best(); }
+sb__level sb__random_level(void) {
+  atomic_store(&chosen, -1);
+  return level();
+}
 void sb__random_force(sb__level forced) { atomic_store(&chosen, (int)forced); }
 #endif
 

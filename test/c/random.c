@@ -267,6 +267,16 @@ static void levels(void) {
   sb__random_force(sb__random_best());
 }
 
+static void environment(void) {
+  static const char *const names[] = {"scalar", "avx2", "avx512"};
+  for (int level = 0; level < 3; level++) {
+    setenv("SAMEBYTES_ISA", names[level], 1);
+    EQ(sb__random_level(), level < (int)sb__random_best() ? level : (int)sb__random_best());
+  }
+  unsetenv("SAMEBYTES_ISA");
+  EQ(sb__random_level(), sb__random_best());
+}
+
 /* One number for every back end: what any of them computes otherwise changes it. */
 static void checksum(void) {
   for (int level = SB__LEVEL_BASE; level <= (int)sb__random_best(); level++) {
@@ -720,6 +730,7 @@ int main(void) {
   test("a fill equals the fills of its parts, wherever it is cut", split);
   test("strided targets get the values of dense ones, and no other byte changes", strided);
   test("every instruction set gives the bits of the base level", levels);
+  test("SAMEBYTES_ISA chooses the instruction set", environment);
   test("a long program of fills has the checksum that every back end has", checksum);
   test("the host's rounding mode and flushing of subnormals change nothing", float_modes);
   test("uniform reaches every multiple of its step and never 1", units);
