@@ -53,10 +53,8 @@ SB_INLINE void sb__philox(uint64_t key, uint64_t low, uint64_t high, uint32_t ou
 
 /* ---- Uniform, [0, 1) in steps of one unit in the last place below 1 ---- */
 
-/* The upper bits of w, 24 for float32, 11 for float16, 8 for bfloat16; step is 2^-bits. */
-SB_INLINE float sb__unit_f32(uint32_t w, int bits, float step) {
-  return (float)(int32_t)(w >> (32 - bits)) * step;
-}
+/* The upper 24 bits; the caller clears what is beyond the upper 11 for float16 or 8 for bfloat16. */
+SB_INLINE float sb__unit_f32(uint32_t w) { return (float)(int32_t)(w >> 8) * 0x1p-24f; }
 
 /* 27 bits of w1, then 26 of w0: halves that convert as signed integers, which vectors can do. */
 SB_INLINE double sb__unit_f64(uint32_t w0, uint32_t w1) {
