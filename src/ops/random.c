@@ -2,8 +2,8 @@
  * into the target if it has no gaps, else by way of a small buffer. */
 #include <math.h>
 
-#include "kernels/kernels.h"
 #include "ops/loop.h"
+#include "ops/random.h"
 
 enum { BUFFER = 512 }; /* elements */
 
@@ -29,8 +29,7 @@ static int64_t seek(sb__loop *loop, int64_t element) {
   return element % loop->n;
 }
 
-/* Elements first to first + n of the target: any split of a fill gives the same bytes. */
-static void fill_range(const sb_tensor *t, const sb__random *how, int64_t first, int64_t n) {
+void sb__random_range(const sb_tensor *t, const sb__random *how, int64_t first, int64_t n) {
   union {
     char bytes[BUFFER * sizeof(double)];
     double aligned;
@@ -77,7 +76,7 @@ static sb_status fill(const sb_tensor *t, sb__random *how, sb_generator *generat
                     "the generator is at word %llu of 2^64; %llu more were asked for",
                     (unsigned long long)generator->offset, (unsigned long long)used);
   }
-  fill_range(t, how, 0, numel);
+  sb__random_range(t, how, 0, numel);
   generator->offset = how->first + used;
   return SB_OK;
 }

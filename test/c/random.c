@@ -8,6 +8,7 @@
 #include "kernels/convert.h"
 #include "kernels/kernels.h"
 #include "kernels/random.h"
+#include "ops/random.h"
 
 enum { ROOM = 1 << 16 };
 static char one[ROOM] __attribute__((aligned(64))), two[ROOM] __attribute__((aligned(64)));
@@ -236,6 +237,40 @@ static void strided(void) {
     done_++;
   }
   CHECK(done_ > 1500 && refused > 100);
+}
+
+/* What threads will do: each a range of elements, in whatever order. */
+static void ranges(void) {
+  static char wanted[ROOM];
+  static const sb__random draws[] = {
+      {.draw = SB__DRAW_UNIFORM, .dtype = SB_FLOAT16, .words = 1, .as.uniform = {-1, 2, 0.9995}},
+      {.draw = SB__DRAW_NORMAL, .dtype = SB_FLOAT32, .words = 1, .as.normal = {0, 1}},
+      {.draw = SB__DRAW_NORMAL, .dtype = SB_FLOAT64, .words = 2, .as.normal = {1, 3}},
+      {.draw = SB__DRAW_INTEGER, .dtype = SB_INT8, .words = 1, .as.integer = {0, 100, 96}},
+  };
+  random_state = 35;
+  int done_ = 0;
+  for (int round = 0; round < 2000; round++) {
+    sb__random how = draws[round % 4];
+    sb_tensor t;
+    bool overlaps = false;
+    if (!random_layout(&first, how.dtype, (int32_t)random_in(0, 3), 1, 12, 200, &t)) continue;
+    EQ(sb_overlaps_itself(&t, &overlaps), SB_OK);
+    if (overlaps) continue;
+    how.seed = random_bits();
+    how.first = (random_bits() >> 30) * 2 + (how.words == 1 && round % 8 < 4);
+    const int64_t n = sb_tensor_numel(&t), a = random_in(0, n), b = random_in(a, n);
+    memset(one, 0x5a, ROOM);
+    sb__random_range(&t, &how, 0, n);
+    memcpy(wanted, one, ROOM);
+    memset(one, 0x5a, ROOM);
+    sb__random_range(&t, &how, b, n - b);
+    sb__random_range(&t, &how, 0, a);
+    sb__random_range(&t, &how, a, b - a);
+    CHECK(!memcmp(one, wanted, ROOM));
+    done_++;
+  }
+  CHECK(done_ > 500);
 }
 
 static void levels(void) {
@@ -727,6 +762,7 @@ int main(void) {
   test("the first values of every draw equal an independent reference", known);
   test("a fill equals the fills of its parts, wherever it is cut", split);
   test("strided targets get the values of dense ones, and no other byte changes", strided);
+  test("ranges of a fill make the whole, in any order", ranges);
   test("every instruction set gives the bits of the base level", levels);
   test("SAMEBYTES_ISA chooses the instruction set", environment);
   test("a long program of fills has the checksum that every back end has", checksum);
