@@ -50,11 +50,11 @@ typedef struct sb__random {
   int32_t words;  /* of the stream for each element: 1, or 2 from an even word on */
   union {
     struct {
-      double low, range,
-          last; /* all exact in dtype; last is the greatest value below low + range */
+      double low, range; /* range is rounded to float32 unless dtype is float64 */
+      double last;       /* the greatest value of dtype below high */
     } uniform;
     struct {
-      double mean, std; /* exact in dtype or, for halves, in float32 */
+      double mean, std; /* exact in float32, or in float64 for float64 */
     } normal;
     struct {
       uint64_t low;     /* two's complement */

@@ -9,9 +9,9 @@
 #include "kernels/random.h"
 
 #define SB__WORDS 256 /* of a chunk: 1 KB */
-#define SB__GROUP 16  /* blocks that are made together; chunks are rounded up to whole groups */
+#define SB__GROUP 32  /* words: a chunk is filled in whole groups, or in pairs of them */
 
-_Static_assert(SB__WORDS % (4 * SB__GROUP) == 0, "a chunk is whole groups");
+_Static_assert(SB__WORDS % (2 * SB__GROUP) == 0, "a pair of groups does not pass the end");
 
 #if defined(__GNUC__) && defined(__x86_64__)
 # define SB__X86 1
