@@ -421,6 +421,75 @@ SB_CHECKED SB_API sb_status sb_copy_values(const sb_tensor *dst, const sb_tensor
  * Source  PyTorch `fill_` */
 SB_CHECKED SB_API sb_status sb_fill(const sb_tensor *t, const sb_scalar *value);
 
+/* ---- Random numbers ----
+ *
+ * Seed, stream and place decide every value: not the target's strides, nor threads, instruction set,
+ * back end or device. A fill of n elements equals the fills of its parts one after the other.
+ *
+ * A stream is a sequence of 32-bit words. Word w is lane w % 4 of Philox4x32-10 with the key (low, high
+ * half of seed) and the counter (low, high half of w / 4, stream, method * 2^24 + attempt). Element i of
+ * a fill in row-major order has the word offset + i, or, where it takes two, the words offset + 2 i and
+ * the next, offset having been rounded up to an even number first. */
+
+/* A place in a stream: a value, to be copied, stored and restored at will. {.seed = n} is a start. */
+typedef struct sb_generator {
+  uint64_t seed;
+  uint64_t offset; /* words of the stream that are used up */
+  uint32_t stream; /* streams of one seed have no word in common */
+} sb_generator;
+
+/* Fills t with numbers from [low, high), all equally likely: low + k / 2^p * (high - low), k a whole
+ * number below 2^p, p being the dtype's precision: 11 (float16), 8 (bfloat16), 24, 53.
+ *
+ *   t          float16, bfloat16, float32 or float64; any strides
+ *   low, high  rounded to t's dtype; never is high a result
+ *   generator  moved on: by one word an element, two for float64
+ *
+ * Bits    computed in float64 for float64, else in float32: the product rounded, then the sum, then
+ *         to t's dtype; what reaches high becomes the greatest value below it. k is the upper p bits
+ *         of the word (method 0); for float64, 27 bits of the second word, then 26 of the first
+ * Errors  SB_ERR_DTYPE · SB_ERR_BOUNDS a bound is not finite, low is not below high, or high - low
+ *         overflows, or the stream ends · SB_ERR_CAST a bound does not fit t's dtype ·
+ *         SB_ERR_OVERLAP · SB_ERR_READ_ONLY · SB_ERR_MEMORY (as in sb_overlaps_itself)
+ * Source  Salmon et al., Parallel random numbers: as easy as 1, 2, 3 (2011); PyTorch `uniform_` */
+SB_CHECKED SB_API sb_status sb_uniform(const sb_tensor *t, double low, double high,
+                                       sb_generator *generator);
+
+/* Fills t with normally distributed numbers, mean + std * z. |z| reaches 6.55, for float64 8.57.
+ *
+ *   t          float16, bfloat16, float32 or float64; any strides
+ *   mean, std  rounded to float32 unless t is float64; std may be 0
+ *   generator  moved on: by one word an element, two for float64
+ *
+ * Bits    Box and Muller's transform by +, -, *, / and square root alone (kernels/random.h), in float64
+ *         for float64 (method 2), else in float32 (method 1). An even word and the next (for float64:
+ *         the pairs of words of a block) are radius and angle of two elements. Beside the exact
+ *         transform z errs by less than 3e-7 of the radius (float64: 5e-16)
+ * Errors  SB_ERR_DTYPE · SB_ERR_BOUNDS a parameter is not finite, std is negative, or the
+ *         stream ends · SB_ERR_CAST one does not fit float32 (float64) · SB_ERR_OVERLAP ·
+ *         SB_ERR_READ_ONLY · SB_ERR_MEMORY
+ * Notes   mean + std * z may overflow to an infinity where they are that large
+ * Source  Box and Muller, A note on the generation of random normal deviates (1958); PyTorch `normal_` */
+SB_CHECKED SB_API sb_status sb_normal(const sb_tensor *t, double mean, double std,
+                                      sb_generator *generator);
+
+/* Fills t with integers from [low, high), all exactly equally likely.
+ *
+ *   t          any integer dtype, or bool; any strides
+ *   low, high  bool, int, uint or a whole real; every integer between must fit t's dtype. 2^64, as a
+ *              real, is the high that lets uint64 have all its values
+ *   generator  moved on: by one word an element, two where there are more than 2^32 values
+ *
+ * Bits    the word (two: low half first) times the number of values; the product's upper half plus low.
+ *         A word whose product's lower half is below 2^32 (2^64) mod the number of values is refused for
+ *         the same lane of the block with attempt 1, 2, … (method 0). The dtype has no part in it
+ * Errors  SB_ERR_DTYPE · SB_ERR_ARGUMENT a bound is complex · SB_ERR_BOUNDS one is no 64-bit integer,
+ *         low is not below high, or the stream ends · SB_ERR_CAST an integer between does not fit
+ *         t's dtype · SB_ERR_OVERLAP · SB_ERR_READ_ONLY · SB_ERR_MEMORY
+ * Source  Lemire, Fast random integer generation in an interval (2019); PyTorch `randint` */
+SB_CHECKED SB_API sb_status sb_randint(const sb_tensor *t, const sb_scalar *low,
+                                       const sb_scalar *high, sb_generator *generator);
+
 #ifdef __cplusplus
 }
 #endif

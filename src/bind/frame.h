@@ -61,7 +61,7 @@ typedef struct sb__binding {
     int64_t integers[5 * SB_MAX_DIMS];
     sb_slice_spec specs[SB_MAX_DIMS]; /* five of them each */
   } lists[3];
-  sb_scalar scalar;
+  sb_scalar scalars[4];
   double results[7];
 } sb__binding;
 

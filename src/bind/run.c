@@ -10,7 +10,7 @@
 #define N(i) (b->numbers[i])
 #define COUNT(i) ((int32_t)b->counts[i])
 #define LIST(i) (b->lists[i].integers)
-#define SCALAR (&b->scalar)
+#define SCALAR(i) (&b->scalars[i])
 #define OUT (&b->operands[0]) /* views are made in place */
 #define RESULT(i) (b->results[i])
 
@@ -91,7 +91,7 @@ static sb_status read_list(sb__binding *b, int32_t index, int32_t *at) {
 }
 
 /* kind, then one or two doubles; 64-bit integers lie there with their own bits. */
-static sb_status read_scalar(sb__binding *b, int32_t *at) {
+static sb_status read_scalar(sb__binding *b, int32_t index, int32_t *at) {
   const double *args = b->frame + SB__FRAME_ARGS + *at;
   int64_t kind = 0;
   const sb_status status = read_number(args[0], &kind);
@@ -99,9 +99,10 @@ static sb_status read_scalar(sb__binding *b, int32_t *at) {
   if (kind < SB_SCALAR_BOOL || kind > SB_SCALAR_COMPLEX) {
     return sb__fail(SB_ERR_ARGUMENT, "%lld is no kind of scalar", (long long)kind);
   }
-  memset(&b->scalar, 0, sizeof b->scalar);
-  b->scalar.kind = (__typeof__(b->scalar.kind))kind;
-  memcpy(&b->scalar.as, args + 1, kind == SB_SCALAR_COMPLEX ? 16 : 8);
+  sb_scalar *scalar = SCALAR(index);
+  memset(scalar, 0, sizeof *scalar);
+  scalar->kind = (__typeof__(scalar->kind))kind;
+  memcpy(&scalar->as, args + 1, kind == SB_SCALAR_COMPLEX ? 16 : 8);
   *at += 3;
   return SB_OK;
 }
@@ -109,7 +110,7 @@ static sb_status read_scalar(sb__binding *b, int32_t *at) {
 /* Reads what a signature names up to its results, where it leaves the signature. */
 static sb_status read_operands(sb__binding *b, const char **signature) {
   sb_status status = SB_OK;
-  int32_t tensors = 0, numbers = 0, lists = 0, at = 0;
+  int32_t tensors = 0, numbers = 0, lists = 0, scalars = 0, at = 0;
   const char *s = *signature;
   for (; !status && *s && *s != '>'; s++) {
     if (*s == 'v')
@@ -121,7 +122,7 @@ static sb_status read_operands(sb__binding *b, const char **signature) {
     else if (*s == 'l')
       status = read_list(b, lists++, &at);
     else
-      status = read_scalar(b, &at);
+      status = read_scalar(b, scalars++, &at);
   }
   *signature = s;
   return status;
@@ -242,6 +243,39 @@ static sb_status copy_scaled(sb__binding *b) {
   int64_t staged = 0;
   const sb_status status = sb_copy_scaled(T(0), T(1), T(2), T(3), N(0), (sb_casting)N(1), &staged);
   RESULT(0) = (double)staged;
+  return status;
+}
+
+typedef enum distribution { DRAW_UNIFORM, DRAW_NORMAL, DRAW_INTEGERS } distribution;
+
+/* Scalars 0 and 1 are the distribution's parameters, 2 and 3 seed and offset of a generator, number 0 its
+ * stream. The result is how far the generator moved on, in words. */
+static sb_status random_fill(sb__binding *b, distribution kind) {
+  for (int i = 2; i < 4; i++) {
+    if (SCALAR(i)->kind != SB_SCALAR_INT && SCALAR(i)->kind != SB_SCALAR_UINT) {
+      return sb__fail(SB_ERR_ARGUMENT, "%s must be a 64-bit integer", i == 2 ? "seed" : "offset");
+    }
+  }
+  if (N(0) < 0 || N(0) > UINT32_MAX) {
+    return sb__fail(SB_ERR_BOUNDS, "stream is %lld; it must fit 32 bits", (long long)N(0));
+  }
+  for (int i = 0; kind != DRAW_INTEGERS && i < 2; i++) {
+    if (SCALAR(i)->kind != SB_SCALAR_REAL) {
+      return sb__fail(SB_ERR_ARGUMENT, "parameter %d must be a real number", i);
+    }
+  }
+  sb_generator generator = {SCALAR(2)->as.u, SCALAR(3)->as.u, (uint32_t)N(0)};
+  sb_status status = SB_OK;
+  switch (kind) {
+    case DRAW_UNIFORM:
+      status = sb_uniform(T(0), SCALAR(0)->as.real, SCALAR(1)->as.real, &generator);
+      break;
+    case DRAW_NORMAL:
+      status = sb_normal(T(0), SCALAR(0)->as.real, SCALAR(1)->as.real, &generator);
+      break;
+    case DRAW_INTEGERS: status = sb_randint(T(0), SCALAR(0), SCALAR(1), &generator); break;
+  }
+  RESULT(0) = (double)(generator.offset - SCALAR(3)->as.u);
   return status;
 }
 

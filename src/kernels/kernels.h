@@ -37,4 +37,42 @@ void sb__fill_items(char *to, int64_t step, const void *item, int64_t n, int64_t
 void sb__scale_chunk(sb__chunk *x, sb__form form, int64_t n, bool single, const char *scale,
                      int64_t scale_step, const char *bias, int64_t bias_step);
 
+/* ---- Random numbers (random.c) ---- */
+
+typedef enum sb__draw { SB__DRAW_UNIFORM, SB__DRAW_NORMAL, SB__DRAW_INTEGER } sb__draw;
+
+/* What a fill draws, and where in the stream. */
+typedef struct sb__random {
+  uint64_t seed, first; /* first: the word of the stream at which element 0 begins */
+  uint32_t stream;
+  sb__draw draw;
+  sb_dtype dtype; /* of the target */
+  int32_t words;  /* of the stream for each element: 1, or 2 from an even word on */
+  union {
+    struct {
+      double low, range; /* range is rounded to float32 unless dtype is float64 */
+      double last;       /* the greatest value of dtype below high */
+    } uniform;
+    struct {
+      double mean, std; /* exact in float32, or in float64 for float64 */
+    } normal;
+    struct {
+      uint64_t low;     /* two's complement */
+      uint64_t range;   /* how many values; 0: all that the words have */
+      uint64_t refused; /* 2^(32 words) mod range */
+    } integer;
+  } as;
+} sb__random;
+
+/* Writes elements first to first + n of a fill, one after the other. */
+void sb__random_fill(void *to, const sb__random *how, int64_t first, int64_t n);
+
+/* The instruction sets that the loops are compiled for; all give the same bits. */
+typedef enum sb__level { SB__LEVEL_BASE, SB__LEVEL_AVX2, SB__LEVEL_AVX512 } sb__level;
+#ifdef SB_TEST
+sb__level sb__random_best(void);        /* what this processor has, whatever SAMEBYTES_ISA says */
+sb__level sb__random_level(void);       /* what SAMEBYTES_ISA lets it use; undoes a force */
+void sb__random_force(sb__level level); /* not above the best */
+#endif
+
 #endif

@@ -103,8 +103,17 @@ static void garbage(void) {
       at[SB__OPERAND_DTYPE] = SB_FLOAT64;
       at[SB__OPERAND_NDIM] = (double)(random_in(0, 7) == 0);
     }
-    double *first = frame + SB__FRAME_ARGS; /* gigabytes would be granted, and cost seconds to poison */
-    if (row < ROWS && !strcmp(names[row], "storage_new") && *first > 4096 && *first < 0x1p50) *first = 4096;
+    double *first = frame + SB__FRAME_ARGS;
+    if (tensors > 2 && random_in(0, 1)) first[1] = SB_CASTING_UNSAFE;
+    if (strstr(signature, "ssssn") && random_in(0, 3)) { /* low, high, seed, offset, stream */
+      for (int k = 0; k < 4; k++)
+        first[3 * k] = k < 2 ? SB_SCALAR_REAL : (double)random_in(SB_SCALAR_INT, SB_SCALAR_UINT);
+      for (int k = 0; k < 2; k++) first[3 * k + 1] = (double)random_in(0, 4);
+      if (random_in(0, 3)) first[12] = (double)random_in(0, 16);
+    }
+    /* gigabytes would be granted, and cost seconds to poison */
+    if (row < ROWS && !strcmp(names[row], "storage_new") && *first > 4096 && *first < 0x1p50)
+      *first = 4096;
     frame[SB__FRAME_STATUS] = -1;
     sb__run(&b, row);
     const double status = frame[SB__FRAME_STATUS];

@@ -1,0 +1,240 @@
+/* Random fills: arguments and targets are checked, then elements are drawn in row-major order, straight
+ * into the target if it has no gaps, else by way of a small buffer. */
+#include <math.h>
+
+#include "ops/loop.h"
+#include "ops/random.h"
+
+enum { BUFFER = 512 }; /* elements */
+
+static sb_status check_target(const sb_tensor *t) {
+  bool overlaps = false;
+  if (t->flags & SB_READ_ONLY) return sb__fail(SB_ERR_READ_ONLY, "the target is read-only");
+  const sb_status status = sb_overlaps_itself(t, &overlaps);
+  if (status) return status;
+  if (overlaps) {
+    return sb__fail(SB_ERR_OVERLAP, "two elements of the target share a byte; write to its base");
+  }
+  return SB_OK;
+}
+
+/* Puts the loop into the row that holds an element; its place within that row is returned. */
+static int64_t seek(sb__loop *loop, int64_t element) {
+  int64_t row = element / loop->n;
+  for (int32_t d = loop->ndim - 1; d >= 0; d--) {
+    loop->index[d] = row % loop->shape[d];
+    loop->at[0] += loop->index[d] * loop->steps[0][d];
+    row /= loop->shape[d];
+  }
+  return element % loop->n;
+}
+
+void sb__random_range(const sb_tensor *t, const sb__random *how, int64_t first, int64_t n) {
+  union {
+    char bytes[BUFFER * sizeof(double)];
+    double aligned;
+  } buffer;
+  sb__loop loop;
+  const int64_t itemsize = sb_dtype_itemsize(t->dtype);
+  const uint32_t mode = sb__float_mode_default();
+  sb__loop_begin(&loop, 1, &t);
+  int64_t column = seek(&loop, first);
+  if (loop.ndim == 0 && loop.step[0] == itemsize) {
+    sb__random_fill(loop.at[0] + column * itemsize, how, first, n);
+    n = 0;
+  }
+  for (int64_t drawn = 0; n > 0; first += drawn, n -= drawn) {
+    drawn = n < BUFFER ? n : BUFFER;
+    sb__random_fill(buffer.bytes, how, first, drawn);
+    for (int64_t i = 0, m = 0; i < drawn; i += m) {
+      m = drawn - i < loop.n - column ? drawn - i : loop.n - column;
+      sb__copy_items(loop.at[0] + column * loop.step[0], loop.step[0], buffer.bytes + i * itemsize,
+                     itemsize, m, itemsize);
+      column += m;
+      if (column == loop.n) {
+        column = 0;
+        sb__loop_next(&loop);
+      }
+    }
+  }
+  sb__float_mode_restore(mode);
+}
+
+/* Fills from the generator's place on, and moves it past what was used. */
+static sb_status fill(const sb_tensor *t, sb__random *how, sb_generator *generator) {
+  const int64_t numel = sb_tensor_numel(t);
+  const uint64_t used = (uint64_t)numel * (uint64_t)how->words;
+  const sb_status status = check_target(t);
+  if (status || numel == 0) return status;
+  how->dtype = t->dtype;
+  how->seed = generator->seed;
+  how->stream = generator->stream;
+  how->first = generator->offset;
+  if (how->words == 2) how->first += how->first & 1;
+  if (how->first < generator->offset || how->first > UINT64_MAX - used) {
+    return sb__fail(SB_ERR_BOUNDS,
+                    "the generator is at word %llu of 2^64; %llu more were asked for",
+                    (unsigned long long)generator->offset, (unsigned long long)used);
+  }
+  sb__random_range(t, how, 0, numel);
+  generator->offset = how->first + used;
+  return SB_OK;
+}
+
+/* ---- Floating-point ---- */
+
+static sb_status check_floating(const sb_tensor *t, const char *what) {
+  if (t->dtype == SB_FLOAT16 || t->dtype == SB_BFLOAT16 || t->dtype == SB_FLOAT32 ||
+      t->dtype == SB_FLOAT64)
+    return SB_OK;
+  return sb__fail(SB_ERR_DTYPE, "%s numbers are float16, bfloat16, float32 or float64, not %s",
+                  what, sb_dtype_name(t->dtype));
+}
+
+/* Rounds a finite parameter to a dtype. */
+static sb_status parameter(const char *name, double value, sb_dtype dtype, double *out) {
+  sb__chunk chunk;
+  double item = 0;
+  if (!isfinite(value)) return sb__fail(SB_ERR_BOUNDS, "%s is %g; it must be finite", name, value);
+  const uint32_t mode = sb__float_mode_default();
+  chunk.real[0] = value;
+  sb__casts[dtype].store[SB__FORM_REAL]((char *)&item, 8, &chunk, 1);
+  sb__casts[dtype].load(&chunk, (const char *)&item, 8, 1);
+  sb__float_mode_restore(mode);
+  if (!isfinite(chunk.real[0])) {
+    return sb__fail(SB_ERR_CAST, "%s is %g, which does not fit %s", name, value,
+                    sb_dtype_name(dtype));
+  }
+  *out = chunk.real[0];
+  return SB_OK;
+}
+
+/* The greatest value of a dtype below one of its own: its bits are counted down, or up if negative. */
+static double next_below(double value, sb_dtype dtype) {
+  sb__chunk chunk;
+  uint64_t bits = 0;
+  const uint64_t sign = UINT64_C(1) << (8 * sb_dtype_itemsize(dtype) - 1);
+  chunk.real[0] = value;
+  sb__casts[dtype].store[SB__FORM_REAL]((char *)&bits, 8, &chunk, 1); /* little-endian */
+  if ((bits & (sign - 1)) == 0)
+    bits = sign + 1;
+  else
+    bits += bits & sign ? 1 : UINT64_MAX;
+  sb__casts[dtype].load(&chunk, (const char *)&bits, 8, 1);
+  return chunk.real[0];
+}
+
+sb_status sb_uniform(const sb_tensor *t, double low, double high, sb_generator *generator) {
+  sb__random how = {.draw = SB__DRAW_UNIFORM, .words = t->dtype == SB_FLOAT64 ? 2 : 1};
+  double begin = 0, end = 0;
+  sb_status status = check_floating(t, "uniform");
+  if (!status) status = parameter("low", low, t->dtype, &begin);
+  if (!status) status = parameter("high", high, t->dtype, &end);
+  if (status) return status;
+  if (!(begin < end)) {
+    return sb__fail(SB_ERR_BOUNDS, "low is %.17g, high is %.17g; as %s, low must be below high",
+                    low, high, sb_dtype_name(t->dtype));
+  }
+  const uint32_t mode = sb__float_mode_default();
+  const double range = end - begin;
+  sb__float_mode_restore(mode);
+  if (!isfinite(t->dtype == SB_FLOAT64 ? range : (double)(float)range)) {
+    return sb__fail(SB_ERR_BOUNDS, "high - low, %g - %g, overflows", high, low);
+  }
+  how.as.uniform.low = begin;
+  how.as.uniform.range = range;
+  how.as.uniform.last = next_below(end, t->dtype);
+  return fill(t, &how, generator);
+}
+
+sb_status sb_normal(const sb_tensor *t, double mean, double std, sb_generator *generator) {
+  sb__random how = {.draw = SB__DRAW_NORMAL, .words = t->dtype == SB_FLOAT64 ? 2 : 1};
+  const sb_dtype computed = t->dtype == SB_FLOAT64 ? SB_FLOAT64 : SB_FLOAT32;
+  sb_status status = check_floating(t, "normal");
+  if (!status) status = parameter("mean", mean, computed, &how.as.normal.mean);
+  if (!status) status = parameter("std", std, computed, &how.as.normal.std);
+  if (status) return status;
+  if (std < 0) return sb__fail(SB_ERR_BOUNDS, "std is %g; it must not be negative", std);
+  return fill(t, &how, generator);
+}
+
+/* ---- Integers ---- */
+
+/* An integer from -2^63 to 2^64 - 1. */
+typedef struct integer {
+  bool negative;
+  uint64_t bits; /* two's complement */
+} integer;
+
+static sb_status whole(const char *name, const sb_scalar *value, integer *out) {
+  const double x = value->as.real;
+  if (value->kind == SB_SCALAR_UINT) {
+    *out = (integer){false, value->as.u};
+  } else if (value->kind == SB_SCALAR_INT || value->kind == SB_SCALAR_BOOL) {
+    *out = (integer){value->as.i < 0, (uint64_t)value->as.i};
+  } else if (value->kind == SB_SCALAR_REAL && x == trunc(x) && x >= -0x1p63 && x < 0x1p64) {
+    *out = (integer){x < 0, x < 0 ? (uint64_t)(int64_t)x : (uint64_t)x};
+  } else if (value->kind == SB_SCALAR_REAL) {
+    return sb__fail(SB_ERR_BOUNDS, "%s is %.17g, which is no 64-bit integer", name, x);
+  } else {
+    return sb__fail(SB_ERR_ARGUMENT, "%s must be an integer", name);
+  }
+  return SB_OK;
+}
+
+/* high - 1: it exists where high itself may be 2^64. */
+static sb_status last_below(const sb_scalar *high, integer *out) {
+  if (high->kind == SB_SCALAR_REAL && high->as.real == 0x1p64) {
+    *out = (integer){false, UINT64_MAX};
+    return SB_OK;
+  }
+  const sb_status status = whole("high", high, out);
+  if (status) return status;
+  if (out->negative && out->bits == UINT64_C(1) << 63) {
+    return sb__fail(SB_ERR_BOUNDS, "high is the lowest 64-bit integer; nothing is below it");
+  }
+  if (out->bits-- == 0) out->negative = true;
+  return SB_OK;
+}
+
+static bool is_above(integer a, integer b) {
+  return a.negative == b.negative ? a.bits > b.bits : b.negative;
+}
+
+static bool fits(integer x, sb_dtype dtype) {
+  const int bits = dtype == SB_BOOL ? 1 : 8 * (int)sb_dtype_itemsize(dtype);
+  if (sb_dtype_kind(dtype) != SB_SIGNED) return !x.negative && x.bits <= UINT64_MAX >> (64 - bits);
+  const uint64_t magnitude = x.negative ? ~x.bits : x.bits; /* of -1 it is 0 */
+  return magnitude <= UINT64_MAX >> (65 - bits);
+}
+
+sb_status sb_randint(const sb_tensor *t, const sb_scalar *low, const sb_scalar *high,
+                     sb_generator *generator) {
+  sb__random how = {.draw = SB__DRAW_INTEGER};
+  integer first = {false, 0}, last = {false, 0};
+  const sb_kind kind = sb_dtype_kind(t->dtype);
+  if (kind != SB_BOOLEAN && kind != SB_UNSIGNED && kind != SB_SIGNED) {
+    return sb__fail(SB_ERR_DTYPE, "random integers are of an integer dtype or bool, not %s",
+                    sb_dtype_name(t->dtype));
+  }
+  sb_status status = whole("low", low, &first);
+  if (!status) status = last_below(high, &last);
+  if (status) return status;
+  if (is_above(first, last)) return sb__fail(SB_ERR_BOUNDS, "low must be below high");
+  if (!fits(first, t->dtype) || !fits(last, t->dtype)) {
+    return sb__fail(SB_ERR_CAST, "integers from low to high do not fit %s",
+                    sb_dtype_name(t->dtype));
+  }
+  const uint64_t span = last.bits - first.bits, range = span + 1;
+  how.words = span <= UINT32_MAX ? 1 : 2;
+  how.as.integer.low = first.bits;
+  if (how.words == 1) {
+    const uint32_t r = (uint32_t)range;
+    how.as.integer.range = r;
+    how.as.integer.refused = r ? (0u - r) % r : 0;
+  } else {
+    how.as.integer.range = range;
+    how.as.integer.refused = range ? (0u - range) % range : 0;
+  }
+  return fill(t, &how, generator);
+}
