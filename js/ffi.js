@@ -546,6 +546,36 @@ function copyValues (dst, src) {
   write(rows.copy_values, dst, [src], 0, 0)
 }
 
+/**
+ * Fills a layout with random numbers.
+ *
+ * @param {number} row
+ * @param {Layout} layout
+ * @param {number | bigint} a  of the distribution
+ * @param {number | bigint} b
+ * @param {bigint} seed
+ * @param {bigint} offset
+ * @returns {number} how far the generator moves on
+ */
+function draw (row, layout, a, b, seed, offset) {
+  const target = reach(layout)
+  try {
+    held.a = target
+    put(0, target)
+    for (const [i, value] of [a, b, seed, offset].entries()) putScalar(ARGS + 3 * i, value)
+    frame.f64[ARGS + 12] = 0 // the stream
+    backend.call(row)
+    held.a = null
+    check()
+    const words = frame.f64[RESULTS]
+    settle(target, layout, true)
+    return words
+  } catch (error) {
+    settle(target, layout, false)
+    throw error
+  }
+}
+
 /** @returns {{ storages: number, heap: number, foreign: number }} bytes alive in C */
 function totals () {
   invoke(rows.totals)
@@ -580,5 +610,6 @@ module.exports = {
   copy,
   copyScaled,
   copyValues,
+  draw,
   totals
 }

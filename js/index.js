@@ -7,6 +7,7 @@ const ffi = require('./ffi')
 const { Tensor } = require('./tensor')
 const { tensor, empty, zeros, ones, full, fromBytes, clone, sharesMemory, canCast } = require('./make')
 const { fromBlob } = require('./blob')
+const { Generator, manualSeed, rand, randn, randint } = require('./random')
 const { dtypes: dtypeList } = require('./dtypes')
 const lifetime = require('./lifetime')
 const { Scope, keep } = require('./lifetime')
@@ -122,6 +123,11 @@ module.exports = {
   full,
   fromBytes,
   fromBlob,
+  rand,
+  randn,
+  randint,
+  manualSeed,
+  Generator,
   clone,
   sharesMemory,
   canCast,
