@@ -4,7 +4,70 @@
 
 #include "samebytes.h"
 
-#define SB__CHUNK 256 /* elements that a cast handles at a time */
+/* ---- One table per instruction set, filled by level.inc ---- */
+
+/* n elements that lie side by side; to and from do not overlap. */
+typedef void (*sb__cast)(char *to, const char *from, int64_t n);
+
+/* Items are 1, 2, 4, 8 or 16 bytes; to and from never overlap. */
+typedef struct sb__kernels {
+  const char *level;
+
+  /* Item c of row r becomes item r of row c. The steps are those from row to row, on either side. */
+  void (*transpose)(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows,
+                    int64_t columns, int64_t itemsize);
+
+  /* n pixels of 2, 3 or 4 channels to one plane per channel, and back. Items up to 8 bytes. */
+  void (*split)(char *to, int64_t plane_step, const char *from, int64_t n, int64_t channels,
+                int64_t itemsize);
+  void (*join)(char *to, const char *from, int64_t plane_step, int64_t n, int64_t channels,
+               int64_t itemsize);
+
+  /* Copies past the caches; NULL where there is no such thing. After the last one, stream_end makes
+   * the bytes visible to other threads in order. */
+  void (*stream)(char *to, const char *from, int64_t nbytes);
+  void (*stream_end)(void);
+
+  /* Repeats 16 bytes. */
+  void (*fill)(char *to, const char *pattern, int64_t nbytes);
+
+  /* x * scale + bias in float32, each rounded, NaN canonical; from may be to. */
+  void (*scale_f32)(float *to, const float *from, int64_t n, float scale, float bias);
+  void (*scale_each_f32)(float *to, const float *from, int64_t n, const float *scale,
+                         const float *bias);
+
+  /* NULL: no such loop. Into float32 every cast rounds once; out of it likewise. */
+  sb__cast f32_from[SB_DTYPE_COUNT], from_f32[SB_DTYPE_COUNT];
+} sb__kernels;
+
+/* The table in use: the best that the processor has, or the one that SAMEBYTES_ISA names. */
+const sb__kernels *sb__kernels_now(void);
+
+/* All tables that the processor can run, the best one last. Gives their number. */
+#define SB__MOST_LEVELS 3
+int sb__kernels_all(const sb__kernels *all[SB__MOST_LEVELS]);
+void sb__kernels_use(const sb__kernels *kernels); /* NULL: chooses anew at the next call */
+
+extern const sb__kernels sb__kernels_scalar;
+#if defined(__x86_64__)
+extern const sb__kernels sb__kernels_avx2, sb__kernels_avx512;
+#elif defined(__aarch64__)
+extern const sb__kernels sb__kernels_neon;
+#elif defined(__wasm_simd128__)
+extern const sb__kernels sb__kernels_simd128;
+#endif
+
+/* ---- Any step, any dtype: the same code at every level ---- */
+
+/* Copies n items of itemsize 1, 2, 4, 8 or 16 bytes, bit for bit. to and from do not overlap, unless
+ * they are the same items. */
+void sb__copy_items(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
+                    int64_t itemsize);
+
+/* Writes the same itemsize bytes n times. */
+void sb__fill_items(char *to, int64_t step, const void *item, int64_t n, int64_t itemsize);
+
+#define SB__CHUNK 256 /* elements that a cast by forms handles at a time */
 
 /* Numbers on their way between dtypes. Every dtype has one of four forms that holds all its values. */
 typedef enum sb__form { SB__FORM_INT, SB__FORM_UINT, SB__FORM_REAL, SB__FORM_COMPLEX } sb__form;
@@ -23,14 +86,6 @@ typedef struct sb__cast_kernels {
 } sb__cast_kernels;
 
 extern const sb__cast_kernels sb__casts[SB_DTYPE_COUNT];
-
-/* Copies n elements of itemsize 1, 2, 4, 8 or 16 bytes, bit for bit. to and from do not overlap,
- * unless they are the same elements. */
-void sb__copy_items(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
-                    int64_t itemsize);
-
-/* Writes the same itemsize bytes n times. */
-void sb__fill_items(char *to, int64_t step, const void *item, int64_t n, int64_t itemsize);
 
 /* x * scale + bias, the product rounded, then the sum; single: all three in float32. The factors'
  * steps are bytes, 0 for one factor. Turns any real form into SB__FORM_REAL. */

@@ -50,6 +50,9 @@ typedef struct sb__lock {
 void sb__lock_take(sb__lock *lock);
 void sb__lock_drop(sb__lock *lock);
 
+/* A variable of the environment; NULL where it is not set, or where there is no environment. */
+const char *sb__os_environment(const char *name);
+
 /* Sets rounding, denormals and exception masks to the default and returns what was there. */
 uint32_t sb__float_mode_default(void);
 void sb__float_mode_restore(uint32_t mode);

@@ -26,6 +26,8 @@ void sb__lock_drop(sb__lock *lock) {
   atomic_flag_clear_explicit(&lock->taken, memory_order_release);
 }
 
+const char *sb__os_environment(const char *name) { return getenv(name); }
+
 #if defined(__SSE__)
 # define DEFAULT_MXCSR 0x1f80u /* round to nearest, all exceptions masked, denormals kept */
 

@@ -1,0 +1,61 @@
+/* The level avx512: 512 bits, four lanes; a vector is a cache line. */
+#include "kernels/kernels.h"
+
+#if defined(__x86_64__)
+# include <immintrin.h>
+# include <string.h>
+
+/* Only what follows may use them, whatever the file is compiled for. */
+# if defined(__clang__)
+#  pragma clang attribute push(__attribute__((target("avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl"))), \
+                               apply_to = function)
+# else
+#  pragma GCC push_options
+#  pragma GCC target("avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl")
+# endif
+
+# define LEVEL avx512
+# define LANES 4
+# define HAS_F16C
+
+typedef __m512i vec;
+
+static inline vec load(const char *from) { return _mm512_loadu_si512(from); }
+static inline void store(char *to, vec x) { _mm512_storeu_si512(to, x); }
+static inline void stream(char *to, vec x) { _mm512_stream_si512((void *)to, x); }
+static inline void stream_end(void) { _mm_sfence(); }
+
+/* Lane k from or to step bytes further than lane k - 1. */
+static inline vec load_lanes(const char *from, int64_t step) {
+  vec x = _mm512_castsi128_si512(_mm_loadu_si128((const void *)from));
+  x = _mm512_inserti32x4(x, _mm_loadu_si128((const void *)(from + step)), 1);
+  x = _mm512_inserti32x4(x, _mm_loadu_si128((const void *)(from + 2 * step)), 2);
+  return _mm512_inserti32x4(x, _mm_loadu_si128((const void *)(from + 3 * step)), 3);
+}
+static inline void store_lanes(char *to, int64_t step, vec x) {
+  _mm_storeu_si128((void *)to, _mm512_castsi512_si128(x));
+  _mm_storeu_si128((void *)(to + step), _mm512_extracti32x4_epi32(x, 1));
+  _mm_storeu_si128((void *)(to + 2 * step), _mm512_extracti32x4_epi32(x, 2));
+  _mm_storeu_si128((void *)(to + 3 * step), _mm512_extracti32x4_epi32(x, 3));
+}
+
+static inline vec shuffle(vec x, vec mask) { return _mm512_shuffle_epi8(x, mask); }
+static inline vec either(vec a, vec b) { return _mm512_or_si512(a, b); }
+
+# define ZIP_LOW_1 _mm512_unpacklo_epi8
+# define ZIP_HIGH_1 _mm512_unpackhi_epi8
+# define ZIP_LOW_2 _mm512_unpacklo_epi16
+# define ZIP_HIGH_2 _mm512_unpackhi_epi16
+# define ZIP_LOW_4 _mm512_unpacklo_epi32
+# define ZIP_HIGH_4 _mm512_unpackhi_epi32
+# define ZIP_LOW_8 _mm512_unpacklo_epi64
+# define ZIP_HIGH_8 _mm512_unpackhi_epi64
+
+# include "kernels/level.inc"
+
+# if defined(__clang__)
+#  pragma clang attribute pop
+# else
+#  pragma GCC pop_options
+# endif
+#endif

@@ -1,0 +1,316 @@
+/* Every kind of plan moves pieces that fit the first cache into the order of what is written, as rows
+ * side by side; a row is then converted, or sent past the caches, on its way to its place. */
+#include "ops/run.h"
+
+#include <string.h>
+
+#define PIECE 1024    /* elements that are converted at a time */
+#define SCRATCH 16384 /* bytes of a piece that was moved */
+
+/* Writing more than that goes past the caches: it would not stay there anyway. */
+#define STREAM_FROM (INT64_C(12) << 20)
+
+typedef struct runner {
+  const sb__job *job;
+  const sb__plan *plan;
+  const sb__kernels *kernels;
+  int64_t to_size, from_size; /* bytes of an item */
+  bool converts;              /* else bytes are only moved */
+  bool forms;                 /* by sb__casts, where no loop is made for the pair */
+  bool single;                /* factors are float32 */
+  bool streams;
+  sb__cast load, store; /* into and out of float32; NULL: it is float32 already */
+} runner;
+
+/* Factors of a row: where they start, and their steps in bytes. */
+typedef struct factors {
+  const char *scale, *bias;
+  int64_t scale_step, bias_step;
+} factors;
+
+static factors factors_at(const runner *r, char *const at[], const sb__plan_dim *along) {
+  if (!r->job->scaled) return (factors){0};
+  return (factors){at[2], at[3], along->step[2], along->step[3]};
+}
+
+static double factor(const char *at) { return *(const double *)(const void *)at; }
+
+static void convert_by_forms(const runner *r, char *to, int64_t to_step, const char *from,
+                             int64_t from_step, int64_t n, factors f) {
+  const sb__cast_kernels *load = &sb__casts[r->job->from], *store = &sb__casts[r->job->to];
+  sb__chunk chunk;
+  for (int64_t i = 0; i < n; i += SB__CHUNK) {
+    const int64_t count = n - i < SB__CHUNK ? n - i : SB__CHUNK;
+    sb__form form = load->form;
+    load->load(&chunk, from + i * from_step, from_step, count);
+    if (f.scale) {
+      sb__scale_chunk(&chunk, form, count, r->single, f.scale + i * f.scale_step, f.scale_step,
+                      f.bias + i * f.bias_step, f.bias_step);
+      form = SB__FORM_REAL;
+    }
+    store->store[form](to + i * to_step, to_step, &chunk, count);
+  }
+}
+
+static void scale_single(const runner *r, float *to, const float *from, int64_t n, factors f) {
+  float scale[PIECE], bias[PIECE];
+  if (f.scale_step == 0 && f.bias_step == 0) {
+    r->kernels->scale_f32(to, from, n, (float)factor(f.scale), (float)factor(f.bias));
+    return;
+  }
+  for (int64_t i = 0; i < n; i++) {
+    scale[i] = (float)factor(f.scale + i * f.scale_step);
+    bias[i] = (float)factor(f.bias + i * f.bias_step);
+  }
+  r->kernels->scale_each_f32(to, from, n, scale, bias);
+}
+
+/* At most PIECE elements, side by side. */
+static void convert(const runner *r, char *to, const char *from, int64_t n, factors f) {
+  float room[PIECE] __attribute__((aligned(64)));
+  if (r->forms) {
+    convert_by_forms(r, to, r->to_size, from, r->from_size, n, f);
+    return;
+  }
+  if (!f.scale && !(r->load && r->store)) {
+    (r->load ? r->load : r->store)(to, from, n);
+    return;
+  }
+  const float *x = (const void *)from;
+  if (r->load) {
+    r->load((char *)room, from, n);
+    x = room;
+  }
+  if (f.scale) {
+    float *scaled = r->store ? room : (float *)(void *)to;
+    scale_single(r, scaled, x, n, f);
+    x = scaled;
+  }
+  if (r->store) r->store(to, (const char *)x, n);
+}
+
+/* Pieces end where a cache line of what is written ends, so that lines are streamed whole. */
+static int64_t piece_at(const char *to, int64_t itemsize, int64_t left) {
+  const int64_t n = PIECE - (int64_t)((uintptr_t)to & 63u) / itemsize;
+  return n < left ? n : left;
+}
+
+/* A row whose elements lie side by side on both sides. */
+static void emit(const runner *r, char *to, const char *from, int64_t n, factors f) {
+  char room[PIECE * 16] __attribute__((aligned(64)));
+  if (!r->converts) {
+    if (r->streams) r->kernels->stream(to, from, n * r->to_size);
+    else memcpy(to, from, (size_t)(n * r->to_size));
+    return;
+  }
+  const bool buffered = r->streams || r->job->in_place;
+  while (n > 0) {
+    const int64_t count = piece_at(to, r->to_size, n), nbytes = count * r->to_size;
+    convert(r, buffered ? room : to, from, count, f);
+    if (r->streams) r->kernels->stream(to, room, nbytes);
+    else if (buffered) memcpy(to, room, (size_t)nbytes);
+    to += nbytes;
+    from += count * r->from_size;
+    f.scale += count * f.scale_step;
+    f.bias += count * f.bias_step;
+    n -= count;
+  }
+}
+
+static void run_rows(const runner *r, char *const at[]) {
+  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
+  factors f = factors_at(r, at, row);
+  for (int64_t c = 0; c < column->n; c++) {
+    emit(r, at[0] + c * column->step[0], at[1] + c * column->step[1], row->n, f);
+    f.scale += column->step[2];
+    f.bias += column->step[3];
+  }
+}
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+#ifndef TALLB
+#define TALLB 256
+#define WIDEB 256
+#define SUPER 1024
+#endif
+/* One block of a transpose: rows of what is written are TALL bytes, of what is read WIDE. */
+static void run_block(const runner *r, char *to, const char *from, int64_t rows, int64_t columns,
+                      factors f) {
+  char room[SCRATCH] __attribute__((aligned(64)));
+  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
+  if (!r->converts && !r->streams) {
+    r->kernels->transpose(to, column->step[0], from, row->step[1], rows, columns, r->to_size);
+    return;
+  }
+  const int64_t step = rows * r->from_size;
+  r->kernels->transpose(room, step, from, row->step[1], rows, columns, r->from_size);
+  for (int64_t c = 0; c < columns; c++) {
+    emit(r, to + c * column->step[0], room + c * step, rows, f);
+    f.scale += column->step[2];
+    f.bias += column->step[3];
+  }
+}
+
+static void run_transpose(const runner *r, char *const at[]) {
+  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
+  const int64_t tall = TALLB / r->from_size, wide = WIDEB / r->from_size;
+  for (int64_t R = 0; R < row->n; R += SUPER)
+  for (int64_t C = 0; C < column->n; C += SUPER)
+  for (int64_t c = C; c < C + SUPER && c < column->n; c += wide) {
+    for (int64_t i = R; i < R + SUPER && i < row->n; i += tall) {
+      factors f = factors_at(r, at, row);
+      f.scale += c * column->step[2] + i * row->step[2];
+      f.bias += c * column->step[3] + i * row->step[3];
+      run_block(r, at[0] + c * column->step[0] + i * row->step[0],
+                at[1] + c * column->step[1] + i * row->step[1], least(tall, row->n - i),
+                least(wide, column->n - c), f);
+    }
+  }
+}
+
+static void run_split(const runner *r, char *const at[]) {
+  char room[SCRATCH] __attribute__((aligned(64)));
+  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
+  if (!r->converts && !r->streams) {
+    r->kernels->split(at[0], column->step[0], at[1], row->n, column->n, r->to_size);
+    return;
+  }
+  const int64_t most = SCRATCH / 4 / 16 * 16 / r->from_size;
+  for (int64_t i = 0; i < row->n; i += most) {
+    const int64_t n = least(most, row->n - i);
+    factors f = factors_at(r, at, row);
+    f.scale += i * row->step[2];
+    f.bias += i * row->step[3];
+    r->kernels->split(room, n * r->from_size, at[1] + i * row->step[1], n, column->n, r->from_size);
+    for (int64_t c = 0; c < column->n; c++) {
+      emit(r, at[0] + i * r->to_size + c * column->step[0], room + c * n * r->from_size, n, f);
+      f.scale += column->step[2];
+      f.bias += column->step[3];
+    }
+  }
+}
+
+static void run_join(const runner *r, char *const at[]) {
+  char planes[SCRATCH] __attribute__((aligned(64))), pixels[SCRATCH] __attribute__((aligned(64)));
+  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
+  const int64_t most = r->converts || r->streams ? SCRATCH / 4 / r->to_size : column->n;
+  for (int64_t i = 0; i < column->n; i += most) {
+    const int64_t n = least(most, column->n - i);
+    char *to = at[0] + i * column->step[0];
+    const char *from = at[1] + i * column->step[1];
+    int64_t plane_step = row->step[1];
+    if (r->converts) {
+      factors f = factors_at(r, at, column);
+      f.scale += i * column->step[2];
+      f.bias += i * column->step[3];
+      for (int64_t c = 0; c < row->n; c++) {
+        convert(r, planes + c * n * r->to_size, from + c * row->step[1], n, f);
+        f.scale += row->step[2];
+        f.bias += row->step[3];
+      }
+      from = planes;
+      plane_step = n * r->to_size;
+    }
+    r->kernels->join(r->streams ? pixels : to, from, plane_step, n, row->n, r->to_size);
+    if (r->streams) r->kernels->stream(to, pixels, n * row->n * r->to_size);
+  }
+}
+
+static void run_strided(const runner *r, char *const at[]) {
+  char gathered[PIECE * 16] __attribute__((aligned(64)));
+  char converted[PIECE * 16] __attribute__((aligned(64)));
+  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
+  for (int64_t c = 0; c < column->n; c++) {
+    char *to = at[0] + c * column->step[0];
+    const char *from = at[1] + c * column->step[1];
+    factors f = factors_at(r, at, row);
+    f.scale += c * column->step[2];
+    f.bias += c * column->step[3];
+    if (!r->converts) {
+      sb__copy_items(to, row->step[0], from, row->step[1], row->n, r->to_size);
+      continue;
+    }
+    if (r->forms) {
+      convert_by_forms(r, to, row->step[0], from, row->step[1], row->n, f);
+      continue;
+    }
+    for (int64_t i = 0; i < row->n; i += PIECE) {
+      const int64_t n = least(PIECE, row->n - i);
+      sb__copy_items(gathered, r->from_size, from + i * row->step[1], row->step[1], n, r->from_size);
+      convert(r, converted, gathered, n, f);
+      sb__copy_items(to + i * row->step[0], row->step[0], converted, r->to_size, n, r->to_size);
+      f.scale += n * f.scale_step;
+      f.bias += n * f.bias_step;
+    }
+  }
+}
+
+/* May values pass through float32 and still be rounded once? */
+static bool passes_float32(sb_dtype from, sb_dtype to) {
+  return sb_can_cast(from, SB_FLOAT32, SB_CASTING_SAFE) &&
+         (sb_dtype_kind(to) == SB_FLOATING || to == SB_BOOL || sb_dtype_kind(from) == SB_FLOATING ||
+          sb_can_cast(from, to, SB_CASTING_SAFE));
+}
+
+static void choose_loops(runner *r) {
+  const sb_dtype from = r->job->from, to = r->job->to;
+  r->load = r->kernels->f32_from[from];
+  r->store = r->kernels->from_f32[to];
+  const bool has_load = r->load || from == SB_FLOAT32, has_store = r->store || to == SB_FLOAT32;
+  const bool once = to == SB_FLOAT32 || passes_float32(from, to) || r->job->scaled;
+  r->forms = !has_load || !has_store || !once || (r->job->scaled && !r->single);
+}
+
+bool sb__is_wide(sb_dtype dtype) {
+  return dtype == SB_FLOAT64 || dtype == SB_INT64 || dtype == SB_UINT64;
+}
+
+static int64_t bytes_written(const sb__plan *plan, int64_t itemsize) {
+  int64_t n = plan->row.n * plan->column.n * itemsize;
+  for (int32_t d = 0; d < plan->ndim; d++) n *= plan->outer[d].n;
+  return n;
+}
+
+void sb__run_job(const sb__job *job) {
+  static void (*const loops[])(const runner *, char *const[]) = {
+      [SB__PLAN_ROWS] = run_rows,   [SB__PLAN_TRANSPOSE] = run_transpose,
+      [SB__PLAN_SPLIT] = run_split, [SB__PLAN_JOIN] = run_join,
+      [SB__PLAN_STRIDED] = run_strided,
+  };
+  sb__walk walk;
+  runner r = {.job = job, .plan = job->plan, .kernels = sb__kernels_now()};
+  r.to_size = sb_dtype_itemsize(job->to);
+  r.from_size = sb_dtype_itemsize(job->from);
+  r.converts = job->to != job->from || job->scaled;
+  r.single = !sb__is_wide(job->to) && !sb__is_wide(job->from);
+  r.streams = r.kernels->stream && job->plan->kind != SB__PLAN_STRIDED &&
+              bytes_written(job->plan, r.to_size) >= STREAM_FROM;
+  if (r.converts) choose_loops(&r);
+  const uint32_t mode = sb__float_mode_default();
+  sb__walk_begin(job->plan, job->base, &walk);
+  do loops[job->plan->kind](&r, walk.at);
+  while (sb__walk_next(job->plan, &walk));
+  if (r.streams) r.kernels->stream_end();
+  sb__float_mode_restore(mode);
+}
+
+void sb__run_fill(const sb_tensor *t, const char *item) {
+  sb__plan plan;
+  sb__walk walk;
+  char pattern[16];
+  char *base = sb_tensor_data(t);
+  const int64_t itemsize = sb_dtype_itemsize(t->dtype);
+  for (int64_t i = 0; i < 16; i += itemsize) memcpy(pattern + i, item, (size_t)itemsize);
+  const bool alike = !memcmp(pattern, pattern + 1, 15);
+  sb__plan_make(1, &t, false, &plan);
+  sb__walk_begin(&plan, &base, &walk);
+  do {
+    char *to = walk.at[0];
+    for (int64_t c = 0; c < plan.column.n; c++, to += plan.column.step[0]) {
+      if (plan.kind != SB__PLAN_ROWS) sb__fill_items(to, plan.row.step[0], item, plan.row.n, itemsize);
+      else if (alike) memset(to, pattern[0], (size_t)(plan.row.n * itemsize));
+      else sb__kernels_now()->fill(to, pattern, plan.row.n * itemsize);
+    }
+  } while (sb__walk_next(&plan, &walk));
+}
