@@ -16,6 +16,10 @@
 
 # define LEVEL avx2
 # define LANES 2
+# define TILE 16
+# define MOST_ROWS 8
+# define BAND_BYTES 2048
+# define smaller_transpose transpose_any
 # define HAS_F16C
 
 typedef __m256i vec;
@@ -36,9 +40,13 @@ static inline void store_lanes(char *to, int64_t step, vec x) {
   _mm_storeu_si128((void *)(to + step), _mm256_extracti128_si256(x, 1));
 }
 
+# define load_rows load_lanes
+
 static inline vec shuffle(vec x, vec mask) { return _mm256_shuffle_epi8(x, mask); }
 static inline vec either(vec a, vec b) { return _mm256_or_si256(a, b); }
 
+# define ZIP_LOW_16(a, b) (a) /* one item fills a lane */
+# define ZIP_HIGH_16(a, b) (b)
 # define ZIP_LOW_1 _mm256_unpacklo_epi8
 # define ZIP_HIGH_1 _mm256_unpackhi_epi8
 # define ZIP_LOW_2 _mm256_unpacklo_epi16

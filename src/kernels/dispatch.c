@@ -28,7 +28,7 @@ int sb__kernels_all(const sb__kernels *all[SB__MOST_LEVELS]) {
   if (__builtin_cpu_supports("avx2") && has_f16c()) {
     all[count++] = &sb__kernels_avx2;
     if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl"))
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi"))
       all[count++] = &sb__kernels_avx512;
   }
 #elif defined(__aarch64__)

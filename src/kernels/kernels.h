@@ -13,9 +13,10 @@ typedef void (*sb__cast)(char *to, const char *from, int64_t n);
 typedef struct sb__kernels {
   const char *level;
 
-  /* Item c of row r becomes item r of row c. The steps are those from row to row, on either side. */
+  /* Item c of row r becomes item r of row c. The steps are those from row to row, on either side.
+   * streams: past the caches; to and to_step are multiples of 64 then. */
   void (*transpose)(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows,
-                    int64_t columns, int64_t itemsize);
+                    int64_t columns, int64_t itemsize, bool streams);
 
   /* n pixels of 2, 3 or 4 channels to one plane per channel, and back. Items up to 8 bytes. */
   void (*split)(char *to, int64_t plane_step, const char *from, int64_t n, int64_t channels,

@@ -7,6 +7,10 @@
 
 # define LEVEL neon
 # define LANES 1
+# define TILE 16
+# define MOST_ROWS 16
+# define BAND_BYTES 2048
+# define smaller_transpose transpose_any
 
 typedef uint8x16_t vec;
 
@@ -23,11 +27,16 @@ static inline void store_lanes(char *to, int64_t step, vec x) {
   store(to, x);
 }
 
+# define load_rows load_lanes
+# define stream store
+
 static inline vec shuffle(vec x, vec mask) { return vqtbl1q_u8(x, mask); }
 static inline vec either(vec a, vec b) { return vorrq_u8(a, b); }
 
 # define AS(size, x) vreinterpretq_u##size##_u8(x)
 # define BACK(size, x) vreinterpretq_u8_u##size(x)
+# define ZIP_LOW_16(a, b) (a) /* one item fills a lane */
+# define ZIP_HIGH_16(a, b) (b)
 # define ZIP_LOW_1 vzip1q_u8
 # define ZIP_HIGH_1 vzip2q_u8
 # define ZIP_LOW_2(a, b) BACK(16, vzip1q_u16(AS(16, a), AS(16, b)))

@@ -8,6 +8,10 @@
 
 # define LEVEL simd128
 # define LANES 1
+# define TILE 16
+# define MOST_ROWS 8
+# define BAND_BYTES 2048
+# define smaller_transpose transpose_any
 
 typedef v128_t vec;
 
@@ -24,9 +28,14 @@ static inline void store_lanes(char *to, int64_t step, vec x) {
   store(to, x);
 }
 
+# define load_rows load_lanes
+# define stream store
+
 static inline vec shuffle(vec x, vec mask) { return wasm_i8x16_swizzle(x, mask); }
 static inline vec either(vec a, vec b) { return wasm_v128_or(a, b); }
 
+# define ZIP_LOW_16(a, b) (a) /* one item fills a lane */
+# define ZIP_HIGH_16(a, b) (b)
 # define ZIP_LOW_1(a, b) \
   wasm_i8x16_shuffle(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
 # define ZIP_HIGH_1(a, b) \

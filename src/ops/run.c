@@ -129,42 +129,35 @@ static void run_rows(const runner *r, char *const at[]) {
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-#ifndef TALLB
-#define TALLB 256
-#define WIDEB 256
-#define SUPER 1024
-#endif
-/* One block of a transpose: rows of what is written are TALL bytes, of what is read WIDE. */
-static void run_block(const runner *r, char *to, const char *from, int64_t rows, int64_t columns,
-                      factors f) {
-  char room[SCRATCH] __attribute__((aligned(64)));
-  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
-  if (!r->converts && !r->streams) {
-    r->kernels->transpose(to, column->step[0], from, row->step[1], rows, columns, r->to_size);
-    return;
-  }
-  const int64_t step = rows * r->from_size;
-  r->kernels->transpose(room, step, from, row->step[1], rows, columns, r->from_size);
-  for (int64_t c = 0; c < columns; c++) {
-    emit(r, to + c * column->step[0], room + c * step, rows, f);
-    f.scale += column->step[2];
-    f.bias += column->step[3];
-  }
-}
+/* A block goes through the first cache: rows of TALL bytes of what is written, lines of what is read. */
+#define TALL 256
+#define WIDE 64
 
 static void run_transpose(const runner *r, char *const at[]) {
+  char room[TALL * WIDE] __attribute__((aligned(64)));
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
-  const int64_t tall = TALLB / r->from_size, wide = WIDEB / r->from_size;
-  for (int64_t R = 0; R < row->n; R += SUPER)
-  for (int64_t C = 0; C < column->n; C += SUPER)
-  for (int64_t c = C; c < C + SUPER && c < column->n; c += wide) {
-    for (int64_t i = R; i < R + SUPER && i < row->n; i += tall) {
+  const int64_t tall = TALL / r->from_size, wide = WIDE / r->from_size;
+  if (!r->converts) {
+    const bool lines = r->streams && (((uintptr_t)at[0] | (uintptr_t)column->step[0]) & 63u) == 0;
+    r->kernels->transpose(at[0], column->step[0], at[1], row->step[1], row->n, column->n, r->to_size,
+                          lines);
+    return;
+  }
+  for (int64_t i = 0; i < row->n; i += tall) {
+    const int64_t rows = least(tall, row->n - i), step = rows * r->from_size;
+    for (int64_t c = 0; c < column->n; c++) {
+      const int64_t columns = least(wide, column->n - c), last = c + columns;
       factors f = factors_at(r, at, row);
       f.scale += c * column->step[2] + i * row->step[2];
       f.bias += c * column->step[3] + i * row->step[3];
-      run_block(r, at[0] + c * column->step[0] + i * row->step[0],
-                at[1] + c * column->step[1] + i * row->step[1], least(tall, row->n - i),
-                least(wide, column->n - c), f);
+      r->kernels->transpose(room, step, at[1] + c * column->step[1] + i * row->step[1], row->step[1],
+                            rows, columns, r->from_size, false);
+      for (const char *from = room; c < last; c++, from += step) {
+        emit(r, at[0] + c * column->step[0] + i * row->step[0], from, rows, f);
+        f.scale += column->step[2];
+        f.bias += column->step[3];
+      }
+      c--;
     }
   }
 }
