@@ -129,6 +129,17 @@ static inline float sb__float_of(uint32_t bits) {
   return x;
 }
 
+/* NaN by its bits: a comparison of floats would come back as a branch. */
+static inline float sb__canonical_single(float x) {
+  const int32_t bits = (int32_t)sb__bits_of_float(x);
+  return sb__float_of((uint32_t)((bits & INT32_MAX) > 0x7f800000 ? 0x7fc00000 : bits));
+}
+
+static inline double sb__canonical_double(double x) {
+  const int64_t bits = (int64_t)sb__bits_of(x), nan = 0x7ff8000000000000;
+  return sb__double_of((uint64_t)((bits & INT64_MAX) > 0x7ff0000000000000 ? nan : bits));
+}
+
 static inline float sb__float_from_half(uint16_t bits) {
   const uint32_t magnitude = bits & 0x7fffu, sign = (uint32_t)(bits & 0x8000u) << 16;
   /* The exponent counts from another bias: a product mends it, and makes subnormals normal. */

@@ -8,6 +8,13 @@
 
 /* n elements that lie side by side; to and from do not overlap. */
 typedef void (*sb__cast)(char *to, const char *from, int64_t n);
+typedef void (*sb__scaled_cast)(float *to, const char *from, int64_t n, float scale, float bias);
+
+/* Byte b of vector o of the result comes from byte at[o][i][b] of vector i, if that is below 16. */
+typedef struct sb__masks {
+  uint8_t at[4][4][16];
+} sb__masks;
+void sb__make_masks(sb__masks *masks, int64_t channels, int64_t itemsize, bool split);
 
 /* Items are 1, 2, 4, 8 or 16 bytes; to and from never overlap. */
 typedef struct sb__kernels {
@@ -18,11 +25,12 @@ typedef struct sb__kernels {
   void (*transpose)(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows,
                     int64_t columns, int64_t itemsize, bool streams);
 
-  /* n pixels of 2, 3 or 4 channels to one plane per channel, and back. Items up to 8 bytes. */
+  /* n pixels of 2, 3 or 4 channels to one plane per channel, and back. Items up to 8 bytes; masks
+   * made for the same numbers. */
   void (*split)(char *to, int64_t plane_step, const char *from, int64_t n, int64_t channels,
-                int64_t itemsize);
+                int64_t itemsize, const sb__masks *masks);
   void (*join)(char *to, const char *from, int64_t plane_step, int64_t n, int64_t channels,
-               int64_t itemsize);
+               int64_t itemsize, const sb__masks *masks);
 
   /* Copies past the caches; NULL where there is no such thing. After the last one, stream_end makes
    * the bytes visible to other threads in order. */
@@ -32,13 +40,13 @@ typedef struct sb__kernels {
   /* Repeats 16 bytes. */
   void (*fill)(char *to, const char *pattern, int64_t nbytes);
 
-  /* x * scale + bias in float32, each rounded, NaN canonical; from may be to. */
-  void (*scale_f32)(float *to, const float *from, int64_t n, float scale, float bias);
-  void (*scale_each_f32)(float *to, const float *from, int64_t n, const float *scale,
-                         const float *bias);
+  /* x * scale + bias in float32, each rounded, NaN canonical. */
+  void (*scale_each)(float *x, int64_t n, const float *scale, const float *bias);
 
-  /* NULL: no such loop. Into float32 every cast rounds once; out of it likewise. */
-  sb__cast f32_from[SB_DTYPE_COUNT], from_f32[SB_DTYPE_COUNT];
+  /* NULL: no such loop. Each rounds once. */
+  sb__cast f32_from[SB_DTYPE_COUNT];
+  sb__scaled_cast scaled_from[SB_DTYPE_COUNT]; /* to float32, with one scale and one bias */
+  sb__cast from_f32[SB_DTYPE_COUNT];
 } sb__kernels;
 
 /* The table in use: the best that the processor has, or the one that SAMEBYTES_ISA names. */

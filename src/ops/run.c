@@ -4,8 +4,10 @@
 
 #include <string.h>
 
-#define PIECE 1024    /* elements that are converted at a time */
-#define SCRATCH 16384 /* bytes of a piece that was moved */
+#define PIECE 256     /* elements that are converted at a time */
+#ifndef PLANE
+#define PLANE 2048    /* bytes of a channel that are moved at a time */
+#endif
 
 /* Writing more than that goes past the caches: it would not stay there anyway. */
 #define STREAM_FROM (INT64_C(12) << 20)
@@ -19,6 +21,7 @@ typedef struct runner {
   bool forms;                 /* by sb__casts, where no loop is made for the pair */
   bool single;                /* factors are float32 */
   bool streams;
+  sb__masks masks;            /* of SPLIT and JOIN */
   sb__cast load, store; /* into and out of float32; NULL: it is float32 already */
 } runner;
 
@@ -52,17 +55,24 @@ static void convert_by_forms(const runner *r, char *to, int64_t to_step, const c
   }
 }
 
-static void scale_single(const runner *r, float *to, const float *from, int64_t n, factors f) {
+static void scale_each(const runner *r, float *x, int64_t n, factors f) {
   float scale[PIECE], bias[PIECE];
-  if (f.scale_step == 0 && f.bias_step == 0) {
-    r->kernels->scale_f32(to, from, n, (float)factor(f.scale), (float)factor(f.bias));
-    return;
-  }
   for (int64_t i = 0; i < n; i++) {
     scale[i] = (float)factor(f.scale + i * f.scale_step);
     bias[i] = (float)factor(f.bias + i * f.bias_step);
   }
-  r->kernels->scale_each_f32(to, from, n, scale, bias);
+  r->kernels->scale_each(x, n, scale, bias);
+}
+
+static void scale_by_one(const runner *r, float *to, const char *from, int64_t n, factors f) {
+  float room[PIECE] __attribute__((aligned(64)));
+  sb__scaled_cast cast = r->kernels->scaled_from[r->job->from];
+  if (!cast) {
+    r->load((char *)room, from, n);
+    from = (const char *)room;
+    cast = r->kernels->scaled_from[SB_FLOAT32];
+  }
+  cast(to, from, n, (float)factor(f.scale), (float)factor(f.bias));
 }
 
 /* At most PIECE elements, side by side. */
@@ -76,15 +86,13 @@ static void convert(const runner *r, char *to, const char *from, int64_t n, fact
     (r->load ? r->load : r->store)(to, from, n);
     return;
   }
-  const float *x = (const void *)from;
-  if (r->load) {
-    r->load((char *)room, from, n);
-    x = room;
-  }
-  if (f.scale) {
-    float *scaled = r->store ? room : (float *)(void *)to;
-    scale_single(r, scaled, x, n, f);
-    x = scaled;
+  float *x = r->store ? room : (float *)(void *)to;
+  if (f.scale && f.scale_step == 0 && f.bias_step == 0) {
+    scale_by_one(r, x, from, n, f);
+  } else {
+    if (r->load) r->load((char *)x, from, n);
+    else memcpy(x, from, (size_t)n * sizeof *x);
+    if (f.scale) scale_each(r, x, n, f);
   }
   if (r->store) r->store(to, (const char *)x, n);
 }
@@ -163,21 +171,24 @@ static void run_transpose(const runner *r, char *const at[]) {
 }
 
 static void run_split(const runner *r, char *const at[]) {
-  char room[SCRATCH] __attribute__((aligned(64)));
+  char room[4 * PLANE] __attribute__((aligned(64)));
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
-  if (!r->converts && !r->streams) {
-    r->kernels->split(at[0], column->step[0], at[1], row->n, column->n, r->to_size);
-    return;
-  }
-  const int64_t most = SCRATCH / 4 / 16 * 16 / r->from_size;
+  const bool direct = !r->converts && !r->streams;
+  const int64_t piece = PLANE / r->from_size, most = direct ? row->n : piece;
   for (int64_t i = 0; i < row->n; i += most) {
-    const int64_t n = least(most, row->n - i);
+    const int64_t n = least(most, row->n - i), step = n * r->from_size;
+    char *to = at[0] + i * row->step[0];
+    const char *from = at[1] + i * row->step[1];
     factors f = factors_at(r, at, row);
+    if (direct) {
+      r->kernels->split(to, column->step[0], from, n, column->n, r->from_size, &r->masks);
+      return;
+    }
     f.scale += i * row->step[2];
     f.bias += i * row->step[3];
-    r->kernels->split(room, n * r->from_size, at[1] + i * row->step[1], n, column->n, r->from_size);
+    r->kernels->split(room, step, from, n, column->n, r->from_size, &r->masks);
     for (int64_t c = 0; c < column->n; c++) {
-      emit(r, at[0] + i * r->to_size + c * column->step[0], room + c * n * r->from_size, n, f);
+      emit(r, to + c * column->step[0], room + c * step, n, f);
       f.scale += column->step[2];
       f.bias += column->step[3];
     }
@@ -185,9 +196,9 @@ static void run_split(const runner *r, char *const at[]) {
 }
 
 static void run_join(const runner *r, char *const at[]) {
-  char planes[SCRATCH] __attribute__((aligned(64))), pixels[SCRATCH] __attribute__((aligned(64)));
+  char planes[4 * PLANE] __attribute__((aligned(64))), pixels[4 * PLANE] __attribute__((aligned(64)));
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
-  const int64_t most = r->converts || r->streams ? SCRATCH / 4 / r->to_size : column->n;
+  const int64_t most = r->converts || r->streams ? PLANE / 8 : column->n;
   for (int64_t i = 0; i < column->n; i += most) {
     const int64_t n = least(most, column->n - i);
     char *to = at[0] + i * column->step[0];
@@ -205,7 +216,7 @@ static void run_join(const runner *r, char *const at[]) {
       from = planes;
       plane_step = n * r->to_size;
     }
-    r->kernels->join(r->streams ? pixels : to, from, plane_step, n, row->n, r->to_size);
+    r->kernels->join(r->streams ? pixels : to, from, plane_step, n, row->n, r->to_size, &r->masks);
     if (r->streams) r->kernels->stream(to, pixels, n * row->n * r->to_size);
   }
 }
@@ -280,6 +291,11 @@ void sb__run_job(const sb__job *job) {
   r.streams = r.kernels->stream && job->plan->kind != SB__PLAN_STRIDED &&
               bytes_written(job->plan, r.to_size) >= STREAM_FROM;
   if (r.converts) choose_loops(&r);
+  const bool split = job->plan->kind == SB__PLAN_SPLIT;
+  if (split || job->plan->kind == SB__PLAN_JOIN) {
+    const int64_t channels = split ? job->plan->column.n : job->plan->row.n;
+    sb__make_masks(&r.masks, channels, split ? r.from_size : r.to_size, split);
+  }
   const uint32_t mode = sb__float_mode_default();
   sb__walk_begin(job->plan, job->base, &walk);
   do loops[job->plan->kind](&r, walk.at);

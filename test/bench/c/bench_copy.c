@@ -15,7 +15,7 @@
 
 #define MOST_ROUNDS 101
 
-static char *to, *from, *peer_to, *peer_from;
+static char *to, *from;
 static const char *wanted;
 static int rounds = 15;
 
@@ -60,9 +60,9 @@ static void run(const row *r) {
 static double peer(int which, int64_t nbytes) {
   const size_t half = (size_t)nbytes / 2 / 64 * 64;
   const double start = seconds();
-  if (which == 0) memcpy(peer_to, peer_from, half);
-  else if (which == 1 && sb__kernels_now()->stream) sb__kernels_now()->stream(peer_to, peer_from, (int64_t)half);
-  else if (which == 2) memset(peer_to, (int)half & 0xff, (size_t)nbytes);
+  if (which == 0) memcpy(to, from, half);
+  else if (which == 1 && sb__kernels_now()->stream) sb__kernels_now()->stream(to, from, (int64_t)half);
+  else if (which == 2) memset(to, 0x3f, (size_t)nbytes);
   else return 1e9;
   return seconds() - start;
 }
@@ -73,7 +73,8 @@ static double timed(const row *r) {
   return seconds() - start;
 }
 
-/* Each run follows one on other memory, so that all find the same caches. */
+/* The same memory for all, as some pages are faster than others, and each run after one of its kind:
+ * what memcpy leaves in the caches has to be written back by the next. */
 static void measure(const row *r) {
   double own[MOST_ROUNDS], peers[2][MOST_ROUNDS];
   if (wanted && !strstr(r->name, wanted)) return;
@@ -81,10 +82,9 @@ static void measure(const row *r) {
   run(r);
   for (int i = 0; i < rounds; i++) {
     peers[0][i] = peer(r->what == FILL ? 2 : 0, nbytes);
-    own[i] = timed(r);
+    run(r);
     peers[1][i] = peer(r->what == FILL ? 2 : 1, nbytes);
-    if (i % 2) own[i] = timed(r);
-    else run(r);
+    own[i] = timed(r);
   }
   const double mine = median(own), a = median(peers[0]), b = median(peers[1]), best = a < b ? a : b;
   printf("%-48s %6.2f GB/s  peer %6.2f  ratio %5.2f  goal %.2f%s\n", r->name, 1e-9 * (double)nbytes / mine,
@@ -152,13 +152,9 @@ int main(int argc, char **argv) {
   if (argc > 2) rounds = atoi(argv[2]) < MOST_ROUNDS ? atoi(argv[2]) : MOST_ROUNDS;
   to = aligned_alloc(4096, most);
   from = aligned_alloc(4096, most);
-  peer_to = aligned_alloc(4096, most);
-  peer_from = aligned_alloc(4096, most);
-  if (!to || !from || !peer_to || !peer_from) return 1;
+  if (!to || !from) return 1;
   for (size_t i = 0; i < most; i++) from[i] = (char)(i * 2654435761u >> 21 & 0x3f);
   memset(to, 1, most);
-  memset(peer_to, 1, most);
-  memset(peer_from, 1, most);
   sb__storage_borrow(to, most, &to_bytes);
   sb__storage_borrow(from, most, &from_bytes);
   sb__storage_borrow(factor_values, sizeof factor_values, &factors);
