@@ -113,9 +113,26 @@ static sb_status prepare(const sb_tensor *dst, const sb_tensor *src, sb_tensor *
   return SB_OK;
 }
 
+/* Bytes side by side that go elsewhere in the same order need no plan. */
+static bool is_plain(const work *w) {
+  const sb_tensor *a = w->dst, *b = w->src;
+  if (a->dtype != b->dtype || a->ndim != b->ndim || w->scale || w->must_fit) return false;
+  for (int32_t d = 0; d < a->ndim; d++) {
+    if (a->shape[d] != b->shape[d]) return false;
+  }
+  const uintptr_t to = (uintptr_t)sb_tensor_data(a), from = (uintptr_t)sb_tensor_data(b);
+  const uintptr_t nbytes = (uintptr_t)sb_tensor_nbytes(a);
+  return nbytes && (to < from ? from - to : to - from) >= nbytes && sb_is_contiguous(a) &&
+         sb_is_contiguous(b);
+}
+
 static sb_status copy(work *w, int64_t *staged) {
   sb_tensor source;
   bool held = false, in_place = false;
+  if (is_plain(w) && !(w->dst->flags & SB_READ_ONLY)) {
+    sb__run_bytes(sb_tensor_data(w->dst), sb_tensor_data(w->src), sb_tensor_nbytes(w->dst));
+    return SB_OK;
+  }
   sb_status status = check_target(w->dst);
   if (!status) status = prepare(w->dst, w->src, &source, &held, &in_place, staged);
   if (status) return status;

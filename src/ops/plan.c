@@ -70,6 +70,15 @@ static int32_t column_of(const sb__plan *plan, int64_t itemsize) {
   return plan->ndim - 1;
 }
 
+/* Rows may be short; then a dimension that continues them makes what is written in one go longer. The
+ * factors stay the same along both. */
+static bool continues(const sb__plan *plan, const sb__plan_dim *dim) {
+  for (int32_t k = 2; k < plan->count; k++) {
+    if (dim->step[k] || plan->row.step[k]) return false;
+  }
+  return dim->step[0] == plan->row.n * plan->row.step[0];
+}
+
 static bool is_channels(int64_t n) { return n >= 2 && n <= 4; }
 
 static sb__plan_kind kind_of(const sb__plan *plan, int64_t to_size, int64_t from_size) {
@@ -90,7 +99,7 @@ void sb__plan_make(int32_t count, const sb_tensor *const tensors[], bool keep_or
   const int64_t from_size = count > 1 ? sb_dtype_itemsize(tensors[1]->dtype) : 0;
   plan->count = count;
   plan->row = (sb__plan_dim){.n = 1, .step = {to_size, from_size}};
-  plan->column = (sb__plan_dim){.n = 1};
+  plan->column = plan->more = (sb__plan_dim){.n = 1};
   for (int32_t k = 0; k < count; k++) plan->first[k] = 0;
   collect(tensors, keep_order, plan);
   merge(plan);
@@ -100,6 +109,9 @@ void sb__plan_make(int32_t count, const sb_tensor *const tensors[], bool keep_or
     plan->column = take(plan, rows ? plan->ndim - 1 : column_of(plan, from_size));
   }
   plan->kind = kind_of(plan, to_size, from_size);
+  if (plan->kind == SB__PLAN_TRANSPOSE && plan->ndim &&
+      continues(plan, &plan->outer[plan->ndim - 1]))
+    plan->more = take(plan, plan->ndim - 1);
 }
 
 void sb__walk_begin(const sb__plan *plan, char *const base[], sb__walk *walk) {

@@ -28,6 +28,7 @@ typedef struct sb__plan {
   int64_t first[SB__PLAN_MAX];          /* bytes from each tensor's first element to where walking starts */
   sb__plan_dim row;                     /* the innermost dimension of what is written */
   sb__plan_dim column;                  /* the other one that a loop takes; n is 1 if there is none */
+  sb__plan_dim more;                    /* TRANSPOSE: goes on where a row of what is written ends; or 1 */
   sb__plan_dim outer[SB_MAX_DIMS];      /* outermost first */
 } sb__plan;
 

@@ -4,10 +4,8 @@
 
 #include <string.h>
 
-#define PIECE 256     /* elements that are converted at a time */
-#ifndef PLANE
-#define PLANE 2048    /* bytes of a channel that are moved at a time */
-#endif
+#define PIECE 256 /* elements that are converted at a time */
+#define PLANE 2048 /* bytes of a channel that are moved at a time */
 
 /* Writing more than that goes past the caches: it would not stay there anyway. */
 #define STREAM_FROM (INT64_C(12) << 20)
@@ -137,35 +135,57 @@ static void run_rows(const runner *r, char *const at[]) {
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* A block goes through the first cache: rows of TALL bytes of what is written, lines of what is read. */
-#define TALL 256
-#define WIDE 64
+/* A block of a transpose that cannot be written in lines at once: some rows of what is written, RUN bytes
+ * of each (so that few lines are written in parts), gathered where the second cache holds them. */
+#define RUN 1024
+#define BLOCK 49152
+
+/* What the next block reads: pages are left too soon for the processor to see a pattern. */
+static void fetch_block(const runner *r, const char *from, int64_t rows, int64_t columns) {
+  for (int64_t i = 0; i < rows; i++, from += r->plan->row.step[1])
+    for (int64_t b = 0; b < columns * r->from_size; b += 64) sb__fetch(from + b);
+}
+
+static void run_transpose_block(const runner *r, char *const at[], int64_t rows, int64_t columns,
+                                int64_t more) {
+  char room[BLOCK] __attribute__((aligned(64)));
+  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
+  const int64_t length = rows * r->from_size, step = more * length;
+  factors f = factors_at(r, at, row);
+  for (int64_t m = 0; m < more; m++) {
+    const char *from = at[1] + m * r->plan->more.step[1];
+    if (more > 1) fetch_block(r, from + r->plan->more.step[1], rows, columns);
+    r->kernels->transpose(room + m * length, step, from, row->step[1], rows, columns, r->from_size,
+                          false);
+  }
+  for (int64_t c = 0; c < columns; c++) {
+    emit(r, at[0] + c * column->step[0], room + c * step, more * rows, f);
+    f.scale += column->step[2];
+    f.bias += column->step[3];
+  }
+}
 
 static void run_transpose(const runner *r, char *const at[]) {
-  char room[TALL * WIDE] __attribute__((aligned(64)));
-  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
-  const int64_t tall = TALL / r->from_size, wide = WIDE / r->from_size;
-  if (!r->converts) {
-    const bool lines = r->streams && (((uintptr_t)at[0] | (uintptr_t)column->step[0]) & 63u) == 0;
-    r->kernels->transpose(at[0], column->step[0], at[1], row->step[1], row->n, column->n, r->to_size,
-                          lines);
+  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column, *more = &r->plan->more;
+  const bool lines = (((uintptr_t)at[0] | (uintptr_t)column->step[0]) & 63u) == 0 && more->n == 1;
+  if (!r->converts && (lines || !r->streams)) {
+    for (int64_t m = 0; m < more->n; m++)
+      r->kernels->transpose(at[0] + m * more->step[0], column->step[0], at[1] + m * more->step[1],
+                            row->step[1], row->n, column->n, r->to_size, r->streams);
     return;
   }
-  for (int64_t i = 0; i < row->n; i += tall) {
-    const int64_t rows = least(tall, row->n - i), step = rows * r->from_size;
-    for (int64_t c = 0; c < column->n; c++) {
-      const int64_t columns = least(wide, column->n - c), last = c + columns;
-      factors f = factors_at(r, at, row);
-      f.scale += c * column->step[2] + i * row->step[2];
-      f.bias += c * column->step[3] + i * row->step[3];
-      r->kernels->transpose(room, step, at[1] + c * column->step[1] + i * row->step[1], row->step[1],
-                            rows, columns, r->from_size, false);
-      for (const char *from = room; c < last; c++, from += step) {
-        emit(r, at[0] + c * column->step[0] + i * row->step[0], from, rows, f);
-        f.scale += column->step[2];
-        f.bias += column->step[3];
+  const int64_t rows = least(row->n, RUN / r->from_size);
+  const int64_t mores = rows < row->n ? 1 : least(more->n, RUN / r->from_size / rows);
+  const int64_t columns = BLOCK / r->from_size / rows / mores;
+  for (int64_t m = 0; m < more->n; m += mores) {
+    for (int64_t c = 0; c < column->n; c += columns) {
+      for (int64_t i = 0; i < row->n; i += rows) {
+        char *corner[SB__PLAN_MAX];
+        for (int32_t k = 0; k < r->plan->count; k++)
+          corner[k] = at[k] + m * more->step[k] + c * column->step[k] + i * row->step[k];
+        run_transpose_block(r, corner, least(rows, row->n - i), least(columns, column->n - c),
+                            least(mores, more->n - m));
       }
-      c--;
     }
   }
 }
@@ -271,7 +291,7 @@ bool sb__is_wide(sb_dtype dtype) {
 }
 
 static int64_t bytes_written(const sb__plan *plan, int64_t itemsize) {
-  int64_t n = plan->row.n * plan->column.n * itemsize;
+  int64_t n = plan->row.n * plan->column.n * plan->more.n * itemsize;
   for (int32_t d = 0; d < plan->ndim; d++) n *= plan->outer[d].n;
   return n;
 }
@@ -302,6 +322,16 @@ void sb__run_job(const sb__job *job) {
   while (sb__walk_next(job->plan, &walk));
   if (r.streams) r.kernels->stream_end();
   sb__float_mode_restore(mode);
+}
+
+void sb__run_bytes(char *to, const char *from, int64_t nbytes) {
+  const sb__kernels *kernels = nbytes >= STREAM_FROM ? sb__kernels_now() : NULL;
+  if (!kernels || !kernels->stream) {
+    memcpy(to, from, (size_t)nbytes);
+    return;
+  }
+  kernels->stream(to, from, nbytes);
+  kernels->stream_end();
 }
 
 void sb__run_fill(const sb_tensor *t, const char *item) {

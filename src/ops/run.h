@@ -15,6 +15,9 @@ typedef struct sb__job {
 
 void sb__run_job(const sb__job *job);
 
+/* Copies bytes that do not overlap. */
+void sb__run_bytes(char *to, const char *from, int64_t nbytes);
+
 /* Writes the bytes of one item to every element. t has elements. */
 void sb__run_fill(const sb_tensor *t, const char *item);
 
