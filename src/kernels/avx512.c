@@ -7,8 +7,9 @@
 
 /* Only what follows may use them, whatever the file is compiled for. */
 # if defined(__clang__)
-#  pragma clang attribute push(__attribute__((target("avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi"))), \
-                               apply_to = function)
+#  pragma clang attribute push(                                                           \
+      __attribute__((target("avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi"))), \
+      apply_to = function)
 # else
 #  pragma GCC push_options
 #  pragma GCC target("avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi")

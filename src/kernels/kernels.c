@@ -55,7 +55,8 @@ void sb__make_masks(sb__masks *masks, int64_t channels, int64_t itemsize, bool s
   const int size = (int)itemsize, count = (int)channels;
   for (int o = 0; o < count; o++) {
     for (int b = 0; b < 16; b++) {
-      const int out = b / size, all = (16 * o + b) / size; /* items of this vector, of all before it */
+      const int out = b / size,
+                all = (16 * o + b) / size; /* items of this vector, of all before it */
       const int item = split ? out * count + o : all / count; /* within what is read */
       const int from = split ? item * size / 16 : all % count;
       for (int i = 0; i < count; i++) {

@@ -80,7 +80,10 @@ static sb_status run(const work *w, bool in_place) {
   const sb_tensor *tensors[] = {w->dst, w->src, w->scale, w->bias};
   const int32_t count = w->scale ? 4 : 2;
   if (sb_tensor_numel(w->dst) == 0) return SB_OK;
-  sb__job job = {.plan = &plan, .to = w->dst->dtype, .from = w->src->dtype, .scaled = w->scale,
+  sb__job job = {.plan = &plan,
+                 .to = w->dst->dtype,
+                 .from = w->src->dtype,
+                 .scaled = w->scale,
                  .in_place = in_place};
   for (int32_t k = 0; k < count; k++) job.base[k] = sb_tensor_data(tensors[k]);
   sb__plan_make(count, tensors, w->must_fit, &plan);
@@ -177,7 +180,8 @@ static sb_status spread(const char *name, const sb_tensor *factor, const sb_tens
 sb_status sb_copy_scaled(const sb_tensor *dst, const sb_tensor *src, const sb_tensor *scale,
                          const sb_tensor *bias, int64_t axis, sb_casting casting, int64_t *staged) {
   sb_tensor factors, terms;
-  const sb_dtype computed = sb__is_wide(dst->dtype) || sb__is_wide(src->dtype) ? SB_FLOAT64 : SB_FLOAT32;
+  const sb_dtype computed =
+      sb__is_wide(dst->dtype) || sb__is_wide(src->dtype) ? SB_FLOAT64 : SB_FLOAT32;
   if (sb_dtype_kind(src->dtype) == SB_COMPLEX || sb_dtype_kind(dst->dtype) == SB_COMPLEX) {
     return sb__fail(SB_ERR_DTYPE, "scale and bias are for real numbers; %s to %s was asked",
                     sb_dtype_name(src->dtype), sb_dtype_name(dst->dtype));

@@ -48,8 +48,10 @@ static void merge(sb__plan *plan) {
   int32_t kept = 0;
   for (int32_t d = 1; d < plan->ndim; d++) {
     sb__plan_dim *outer = &plan->outer[kept], *inner = &plan->outer[d];
-    if (merges(plan, outer, inner)) inner->n *= outer->n;
-    else kept++;
+    if (merges(plan, outer, inner))
+      inner->n *= outer->n;
+    else
+      kept++;
     plan->outer[kept] = *inner;
   }
   if (plan->ndim) plan->ndim = kept + 1;

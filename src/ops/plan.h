@@ -11,9 +11,9 @@
 typedef enum sb__plan_kind {
   SB__PLAN_ROWS,      /* rows lie side by side in both */
   SB__PLAN_TRANSPOSE, /* rows lie side by side in what is written, columns in what is read */
-  SB__PLAN_SPLIT,     /* columns are 2 to 4 channels, side by side in what is read, planes afterwards */
-  SB__PLAN_JOIN,      /* rows are 2 to 4 channels, planes in what is read, side by side afterwards */
-  SB__PLAN_STRIDED,   /* anything else */
+  SB__PLAN_SPLIT, /* columns are 2 to 4 channels, side by side in what is read, planes afterwards */
+  SB__PLAN_JOIN,  /* rows are 2 to 4 channels, planes in what is read, side by side afterwards */
+  SB__PLAN_STRIDED, /* anything else */
 } sb__plan_kind;
 
 typedef struct sb__plan_dim {
@@ -23,13 +23,13 @@ typedef struct sb__plan_dim {
 
 typedef struct sb__plan {
   sb__plan_kind kind;
-  int32_t count;                        /* operands */
-  int32_t ndim;                         /* of outer */
-  int64_t first[SB__PLAN_MAX];          /* bytes from each tensor's first element to where walking starts */
-  sb__plan_dim row;                     /* the innermost dimension of what is written */
-  sb__plan_dim column;                  /* the other one that a loop takes; n is 1 if there is none */
-  sb__plan_dim more;                    /* TRANSPOSE: goes on where a row of what is written ends; or 1 */
-  sb__plan_dim outer[SB_MAX_DIMS];      /* outermost first */
+  int32_t count;               /* operands */
+  int32_t ndim;                /* of outer */
+  int64_t first[SB__PLAN_MAX]; /* bytes from each tensor's first element to where walking starts */
+  sb__plan_dim row;            /* the innermost dimension of what is written */
+  sb__plan_dim column;         /* the other one that a loop takes; n is 1 if there is none */
+  sb__plan_dim more;           /* TRANSPOSE: goes on where a row of what is written ends; or 1 */
+  sb__plan_dim outer[SB_MAX_DIMS]; /* outermost first */
 } sb__plan;
 
 /* tensors: what is written, what is read, factors; all of the first one's shape, with at least one

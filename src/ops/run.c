@@ -4,11 +4,15 @@
 
 #include <string.h>
 
-#define PIECE 256 /* elements that are converted at a time */
+#define PIECE 256  /* elements that are converted at a time */
 #define PLANE 2048 /* bytes of a channel that are moved at a time */
 
 /* Writing more than that goes past the caches: it would not stay there anyway. */
-#define STREAM_FROM (INT64_C(12) << 20)
+#ifdef SB_TEST
+# define STREAM_FROM 4096 /* so that tests need no large tensors */
+#else
+# define STREAM_FROM (INT64_C(12) << 20)
+#endif
 
 typedef struct runner {
   const sb__job *job;
@@ -19,7 +23,7 @@ typedef struct runner {
   bool forms;                 /* by sb__casts, where no loop is made for the pair */
   bool single;                /* factors are float32 */
   bool streams;
-  sb__masks masks;            /* of SPLIT and JOIN */
+  sb__masks masks;      /* of SPLIT and JOIN */
   sb__cast load, store; /* into and out of float32; NULL: it is float32 already */
 } runner;
 
@@ -88,8 +92,10 @@ static void convert(const runner *r, char *to, const char *from, int64_t n, fact
   if (f.scale && f.scale_step == 0 && f.bias_step == 0) {
     scale_by_one(r, x, from, n, f);
   } else {
-    if (r->load) r->load((char *)x, from, n);
-    else memcpy(x, from, (size_t)n * sizeof *x);
+    if (r->load)
+      r->load((char *)x, from, n);
+    else
+      memcpy(x, from, (size_t)n * sizeof *x);
     if (f.scale) scale_each(r, x, n, f);
   }
   if (r->store) r->store(to, (const char *)x, n);
@@ -105,16 +111,20 @@ static int64_t piece_at(const char *to, int64_t itemsize, int64_t left) {
 static void emit(const runner *r, char *to, const char *from, int64_t n, factors f) {
   char room[PIECE * 16] __attribute__((aligned(64)));
   if (!r->converts) {
-    if (r->streams) r->kernels->stream(to, from, n * r->to_size);
-    else memcpy(to, from, (size_t)(n * r->to_size));
+    if (r->streams)
+      r->kernels->stream(to, from, n * r->to_size);
+    else
+      memcpy(to, from, (size_t)(n * r->to_size));
     return;
   }
   const bool buffered = r->streams || r->job->in_place;
   while (n > 0) {
     const int64_t count = piece_at(to, r->to_size, n), nbytes = count * r->to_size;
     convert(r, buffered ? room : to, from, count, f);
-    if (r->streams) r->kernels->stream(to, room, nbytes);
-    else if (buffered) memcpy(to, room, (size_t)nbytes);
+    if (r->streams)
+      r->kernels->stream(to, room, nbytes);
+    else if (buffered)
+      memcpy(to, room, (size_t)nbytes);
     to += nbytes;
     from += count * r->from_size;
     f.scale += count * f.scale_step;
@@ -216,7 +226,8 @@ static void run_split(const runner *r, char *const at[]) {
 }
 
 static void run_join(const runner *r, char *const at[]) {
-  char planes[4 * PLANE] __attribute__((aligned(64))), pixels[4 * PLANE] __attribute__((aligned(64)));
+  char planes[4 * PLANE] __attribute__((aligned(64))),
+      pixels[4 * PLANE] __attribute__((aligned(64)));
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
   const int64_t most = r->converts || r->streams ? PLANE / 8 : column->n;
   for (int64_t i = 0; i < column->n; i += most) {
@@ -261,7 +272,8 @@ static void run_strided(const runner *r, char *const at[]) {
     }
     for (int64_t i = 0; i < row->n; i += PIECE) {
       const int64_t n = least(PIECE, row->n - i);
-      sb__copy_items(gathered, r->from_size, from + i * row->step[1], row->step[1], n, r->from_size);
+      sb__copy_items(gathered, r->from_size, from + i * row->step[1], row->step[1], n,
+                     r->from_size);
       convert(r, converted, gathered, n, f);
       sb__copy_items(to + i * row->step[0], row->step[0], converted, r->to_size, n, r->to_size);
       f.scale += n * f.scale_step;
@@ -298,8 +310,8 @@ static int64_t bytes_written(const sb__plan *plan, int64_t itemsize) {
 
 void sb__run_job(const sb__job *job) {
   static void (*const loops[])(const runner *, char *const[]) = {
-      [SB__PLAN_ROWS] = run_rows,   [SB__PLAN_TRANSPOSE] = run_transpose,
-      [SB__PLAN_SPLIT] = run_split, [SB__PLAN_JOIN] = run_join,
+      [SB__PLAN_ROWS] = run_rows,       [SB__PLAN_TRANSPOSE] = run_transpose,
+      [SB__PLAN_SPLIT] = run_split,     [SB__PLAN_JOIN] = run_join,
       [SB__PLAN_STRIDED] = run_strided,
   };
   sb__walk walk;
@@ -347,9 +359,12 @@ void sb__run_fill(const sb_tensor *t, const char *item) {
   do {
     char *to = walk.at[0];
     for (int64_t c = 0; c < plan.column.n; c++, to += plan.column.step[0]) {
-      if (plan.kind != SB__PLAN_ROWS) sb__fill_items(to, plan.row.step[0], item, plan.row.n, itemsize);
-      else if (alike) memset(to, pattern[0], (size_t)(plan.row.n * itemsize));
-      else sb__kernels_now()->fill(to, pattern, plan.row.n * itemsize);
+      if (plan.kind != SB__PLAN_ROWS)
+        sb__fill_items(to, plan.row.step[0], item, plan.row.n, itemsize);
+      else if (alike)
+        memset(to, pattern[0], (size_t)(plan.row.n * itemsize));
+      else
+        sb__kernels_now()->fill(to, pattern, plan.row.n * itemsize);
     }
   } while (sb__walk_next(&plan, &walk));
 }
