@@ -3,6 +3,8 @@
  * operands step through evenly become one. Then the two dimensions of the loop are picked. */
 #include "ops/plan.h"
 
+#include <string.h>
+
 static int64_t absolute(int64_t x) { return x < 0 ? -x : x; }
 
 static void flip(sb__plan *plan, sb__plan_dim *dim) {
@@ -72,13 +74,16 @@ static int32_t column_of(const sb__plan *plan, int64_t itemsize) {
   return plan->ndim - 1;
 }
 
+#define SHORT_ROW 4096 /* bytes */
+
 /* Rows may be short; then a dimension that continues them makes what is written in one go longer. The
  * factors stay the same along both. */
 static bool continues(const sb__plan *plan, const sb__plan_dim *dim) {
   for (int32_t k = 2; k < plan->count; k++) {
     if (dim->step[k] || plan->row.step[k]) return false;
   }
-  return dim->step[0] == plan->row.n * plan->row.step[0];
+  const int64_t length = plan->row.n * plan->row.step[0];
+  return dim->step[0] == length && length <= SHORT_ROW;
 }
 
 static bool is_channels(int64_t n) { return n >= 2 && n <= 4; }
@@ -114,6 +119,37 @@ void sb__plan_make(int32_t count, const sb_tensor *const tensors[], bool keep_or
   if (plan->kind == SB__PLAN_TRANSPOSE && plan->ndim &&
       continues(plan, &plan->outer[plan->ndim - 1]))
     plan->more = take(plan, plan->ndim - 1);
+}
+
+int64_t sb__plan_numel(const sb__plan *plan) {
+  int64_t n = plan->row.n * plan->column.n * plan->more.n;
+  for (int32_t d = 0; d < plan->ndim; d++) n *= plan->outer[d].n;
+  return n;
+}
+
+/* Threads share out the longest dimension; channels and whatever else is short stay together, and so do
+ * rows that another dimension continues. */
+static sb__plan_dim *longest(sb__plan *plan) {
+  sb__plan_dim *best = plan->more.n > 1 ? &plan->column : &plan->row;
+  if (plan->column.n > best->n) best = &plan->column;
+  if (plan->more.n > best->n) best = &plan->more;
+  for (int32_t d = plan->ndim - 1; d >= 0; d--) {
+    if (plan->outer[d].n >= best->n) best = &plan->outer[d];
+  }
+  return best;
+}
+
+/* Parts of rows and columns end where cache lines do, if the whole begins where one does. */
+#define GRAIN 64
+
+void sb__plan_part(const sb__plan *plan, int count, int i, sb__plan *part) {
+  memcpy(part, plan, offsetof(sb__plan, outer) + (size_t)plan->ndim * sizeof plan->outer[0]);
+  sb__plan_dim *dim = longest(part);
+  const int64_t grain = dim == &part->row || dim == &part->column ? GRAIN : 1;
+  const int64_t grains = (dim->n + grain - 1) / grain;
+  const int64_t begin = grains * i / count * grain, end = grains * (i + 1) / count * grain;
+  for (int32_t k = 0; k < part->count; k++) part->first[k] += begin * dim->step[k];
+  dim->n = (end < dim->n ? end : dim->n) - begin;
 }
 
 void sb__walk_begin(const sb__plan *plan, char *const base[], sb__walk *walk) {

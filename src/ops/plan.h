@@ -37,6 +37,11 @@ typedef struct sb__plan {
 void sb__plan_make(int32_t count, const sb_tensor *const tensors[], bool keep_order,
                    sb__plan *plan);
 
+/* Part i of count of the same work, for another thread: together they write every element once. */
+void sb__plan_part(const sb__plan *plan, int count, int i, sb__plan *part);
+
+int64_t sb__plan_numel(const sb__plan *plan);
+
 /* Walks the outer dimensions. */
 typedef struct sb__walk {
   char *at[SB__PLAN_MAX]; /* where the row and the column start */

@@ -1,6 +1,7 @@
 /* Every kind of plan moves pieces that fit the first cache into the order of what is written, as rows
  * side by side; a row is then converted, or sent past the caches, on its way to its place. */
 #include "ops/run.h"
+#include "ops/parallel.h"
 
 #include <string.h>
 
@@ -302,69 +303,120 @@ bool sb__is_wide(sb_dtype dtype) {
   return dtype == SB_FLOAT64 || dtype == SB_INT64 || dtype == SB_UINT64;
 }
 
-static int64_t bytes_written(const sb__plan *plan, int64_t itemsize) {
-  int64_t n = plan->row.n * plan->column.n * plan->more.n * itemsize;
-  for (int32_t d = 0; d < plan->ndim; d++) n *= plan->outer[d].n;
-  return n;
-}
+/* Part i of count. */
+typedef struct shared_job {
+  const runner *runner;
+  int count;
+} shared_job;
 
-void sb__run_job(const sb__job *job) {
+static void run_part(void *context, int i) {
   static void (*const loops[])(const runner *, char *const[]) = {
-      [SB__PLAN_ROWS] = run_rows,       [SB__PLAN_TRANSPOSE] = run_transpose,
-      [SB__PLAN_SPLIT] = run_split,     [SB__PLAN_JOIN] = run_join,
+      [SB__PLAN_ROWS] = run_rows,   [SB__PLAN_TRANSPOSE] = run_transpose,
+      [SB__PLAN_SPLIT] = run_split, [SB__PLAN_JOIN] = run_join,
       [SB__PLAN_STRIDED] = run_strided,
   };
+  const shared_job *shared = context;
+  runner r = *shared->runner;
+  sb__plan part;
   sb__walk walk;
-  runner r = {.job = job, .plan = job->plan, .kernels = sb__kernels_now()};
-  r.to_size = sb_dtype_itemsize(job->to);
-  r.from_size = sb_dtype_itemsize(job->from);
-  r.converts = job->to != job->from || job->scaled;
-  r.single = !sb__is_wide(job->to) && !sb__is_wide(job->from);
-  r.streams = r.kernels->stream && job->plan->kind != SB__PLAN_STRIDED &&
-              bytes_written(job->plan, r.to_size) >= STREAM_FROM;
-  if (r.converts) choose_loops(&r);
-  const bool split = job->plan->kind == SB__PLAN_SPLIT;
-  if (split || job->plan->kind == SB__PLAN_JOIN) {
-    const int64_t channels = split ? job->plan->column.n : job->plan->row.n;
-    sb__make_masks(&r.masks, channels, split ? r.from_size : r.to_size, split);
+  if (shared->count > 1) {
+    sb__plan_part(r.plan, shared->count, i, &part);
+    r.plan = &part;
+    if (sb__plan_numel(&part) == 0) return;
   }
   const uint32_t mode = sb__float_mode_default();
-  sb__walk_begin(job->plan, job->base, &walk);
-  do loops[job->plan->kind](&r, walk.at);
-  while (sb__walk_next(job->plan, &walk));
+  sb__walk_begin(r.plan, r.job->base, &walk);
+  do loops[r.plan->kind](&r, walk.at);
+  while (sb__walk_next(r.plan, &walk));
   if (r.streams) r.kernels->stream_end();
   sb__float_mode_restore(mode);
 }
 
-void sb__run_bytes(char *to, const char *from, int64_t nbytes) {
-  const sb__kernels *kernels = nbytes >= STREAM_FROM ? sb__kernels_now() : NULL;
-  if (!kernels || !kernels->stream) {
-    memcpy(to, from, (size_t)nbytes);
+void sb__run_job(const sb__job *job) {
+  const sb__plan *plan = job->plan;
+  const bool split = plan->kind == SB__PLAN_SPLIT;
+  runner r = {.job = job, .plan = plan, .kernels = sb__kernels_now()};
+  r.to_size = sb_dtype_itemsize(job->to);
+  r.from_size = sb_dtype_itemsize(job->from);
+  r.converts = job->to != job->from || job->scaled;
+  r.single = !sb__is_wide(job->to) && !sb__is_wide(job->from);
+  const int64_t nbytes = sb__plan_numel(plan) * r.to_size;
+  r.streams = r.kernels->stream && plan->kind != SB__PLAN_STRIDED && nbytes >= STREAM_FROM;
+  if (r.converts) choose_loops(&r);
+  if (split || plan->kind == SB__PLAN_JOIN) {
+    const int64_t channels = split ? plan->column.n : plan->row.n;
+    sb__make_masks(&r.masks, channels, split ? r.from_size : r.to_size, split);
+  }
+  const int parts = sb__parts_for(nbytes);
+  sb__parallel(parts, run_part, &(shared_job){&r, parts});
+}
+
+typedef struct byte_job {
+  char *to;
+  const char *from;
+  int64_t nbytes, each; /* of a part */
+  const sb__kernels *streams;
+} byte_job;
+
+static void run_bytes_part(void *context, int i) {
+  const byte_job *job = context;
+  const int64_t at = i * job->each;
+  if (at >= job->nbytes) return;
+  const int64_t nbytes = least(job->each, job->nbytes - at);
+  if (!job->streams) {
+    memcpy(job->to + at, job->from + at, (size_t)nbytes);
     return;
   }
-  kernels->stream(to, from, nbytes);
-  kernels->stream_end();
+  job->streams->stream(job->to + at, job->from + at, nbytes);
+  job->streams->stream_end();
+}
+
+void sb__run_bytes(char *to, const char *from, int64_t nbytes) {
+  const int parts = sb__parts_for(nbytes);
+  const sb__kernels *kernels = nbytes >= STREAM_FROM ? sb__kernels_now() : NULL;
+  if (kernels && !kernels->stream) kernels = NULL;
+  const int64_t each = (nbytes / parts + 63) / 64 * 64;
+  byte_job job = {to, from, nbytes, each, kernels};
+  sb__parallel(parts, run_bytes_part, &job);
+}
+
+typedef struct fill_job {
+  const sb__plan *plan;
+  char *base;
+  const char *pattern; /* 16 bytes */
+  int64_t itemsize;
+  bool alike; /* all bytes of the pattern */
+  int count;
+} fill_job;
+
+static void fill_row(const fill_job *job, char *to, const sb__plan_dim *row) {
+  const int64_t nbytes = row->n * job->itemsize;
+  if (row->step[0] != job->itemsize)
+    sb__fill_items(to, row->step[0], job->pattern, row->n, job->itemsize);
+  else if (job->alike) memset(to, job->pattern[0], (size_t)nbytes);
+  else sb__kernels_now()->fill(to, job->pattern, nbytes);
+}
+
+static void run_fill_part(void *context, int i) {
+  fill_job *job = context;
+  sb__plan part;
+  sb__walk walk;
+  sb__plan_part(job->plan, job->count, i, &part);
+  if (sb__plan_numel(&part) == 0) return;
+  sb__walk_begin(&part, &job->base, &walk);
+  do {
+    for (int64_t c = 0; c < part.column.n; c++)
+      fill_row(job, walk.at[0] + c * part.column.step[0], &part.row);
+  } while (sb__walk_next(&part, &walk));
 }
 
 void sb__run_fill(const sb_tensor *t, const char *item) {
   sb__plan plan;
-  sb__walk walk;
   char pattern[16];
-  char *base = sb_tensor_data(t);
   const int64_t itemsize = sb_dtype_itemsize(t->dtype);
   for (int64_t i = 0; i < 16; i += itemsize) memcpy(pattern + i, item, (size_t)itemsize);
-  const bool alike = !memcmp(pattern, pattern + 1, 15);
   sb__plan_make(1, &t, false, &plan);
-  sb__walk_begin(&plan, &base, &walk);
-  do {
-    char *to = walk.at[0];
-    for (int64_t c = 0; c < plan.column.n; c++, to += plan.column.step[0]) {
-      if (plan.kind != SB__PLAN_ROWS)
-        sb__fill_items(to, plan.row.step[0], item, plan.row.n, itemsize);
-      else if (alike)
-        memset(to, pattern[0], (size_t)(plan.row.n * itemsize));
-      else
-        sb__kernels_now()->fill(to, pattern, plan.row.n * itemsize);
-    }
-  } while (sb__walk_next(&plan, &walk));
+  const int parts = sb__parts_for(sb_tensor_nbytes(t));
+  fill_job job = {&plan, sb_tensor_data(t), pattern, itemsize, !memcmp(pattern, pattern + 1, 15), parts};
+  sb__parallel(parts, run_fill_part, &job);
 }
