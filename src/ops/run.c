@@ -311,8 +311,8 @@ typedef struct shared_job {
 
 static void run_part(void *context, int i) {
   static void (*const loops[])(const runner *, char *const[]) = {
-      [SB__PLAN_ROWS] = run_rows,   [SB__PLAN_TRANSPOSE] = run_transpose,
-      [SB__PLAN_SPLIT] = run_split, [SB__PLAN_JOIN] = run_join,
+      [SB__PLAN_ROWS] = run_rows,       [SB__PLAN_TRANSPOSE] = run_transpose,
+      [SB__PLAN_SPLIT] = run_split,     [SB__PLAN_JOIN] = run_join,
       [SB__PLAN_STRIDED] = run_strided,
   };
   const shared_job *shared = context;
@@ -393,8 +393,10 @@ static void fill_row(const fill_job *job, char *to, const sb__plan_dim *row) {
   const int64_t nbytes = row->n * job->itemsize;
   if (row->step[0] != job->itemsize)
     sb__fill_items(to, row->step[0], job->pattern, row->n, job->itemsize);
-  else if (job->alike) memset(to, job->pattern[0], (size_t)nbytes);
-  else sb__kernels_now()->fill(to, job->pattern, nbytes);
+  else if (job->alike)
+    memset(to, job->pattern[0], (size_t)nbytes);
+  else
+    sb__kernels_now()->fill(to, job->pattern, nbytes);
 }
 
 static void run_fill_part(void *context, int i) {
@@ -417,6 +419,7 @@ void sb__run_fill(const sb_tensor *t, const char *item) {
   for (int64_t i = 0; i < 16; i += itemsize) memcpy(pattern + i, item, (size_t)itemsize);
   sb__plan_make(1, &t, false, &plan);
   const int parts = sb__parts_for(sb_tensor_nbytes(t));
-  fill_job job = {&plan, sb_tensor_data(t), pattern, itemsize, !memcmp(pattern, pattern + 1, 15), parts};
+  fill_job job = {&plan, sb_tensor_data(t), pattern, itemsize, !memcmp(pattern, pattern + 1, 15),
+                  parts};
   sb__parallel(parts, run_fill_part, &job);
 }

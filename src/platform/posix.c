@@ -90,11 +90,11 @@ int sb__os_processors(void) {
 /* One job at a time; who finds the pool taken works alone. */
 static struct {
   atomic_flag taken;
-  pid_t owner; /* the process that the helpers belong to: a child has none */
-  int helpers; /* that were started */
+  pid_t owner;          /* the process that the helpers belong to: a child has none */
+  int helpers;          /* that were started */
   pthread_mutex_t lock; /* of what follows */
   pthread_cond_t offered, left;
-  uint64_t job;      /* number of the latest one */
+  uint64_t job;       /* number of the latest one */
   int wanted, inside; /* helpers that may still join it, helpers at work on it */
   void (*part)(void *context, int i);
   void *context;
