@@ -43,7 +43,7 @@
       }, {
         # Calls between our own files need no detour by the dynamic linker, and may be inlined.
         'cflags': ['-O3', '-flto', '-fno-semantic-interposition'],
-        'ldflags': ['-O3', '-flto', '-Wl,-Bsymbolic-functions'],
+        'ldflags': ['-O3', '-flto=auto', '-Wl,-Bsymbolic-functions'],
       }],
     ],
   },

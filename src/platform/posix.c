@@ -13,7 +13,7 @@
 
 #if defined(__SSE__)
 # include <xmmintrin.h>
-#else
+#elif !defined(__aarch64__)
 # include <fenv.h>
 #endif
 
@@ -195,6 +195,18 @@ uint32_t sb__float_mode_default(void) {
 
 void sb__float_mode_restore(uint32_t mode) {
   if ((mode & ~0x3fu) != DEFAULT_MXCSR) _mm_setcsr(mode);
+}
+#elif defined(__aarch64__)
+/* The control register; 0 is round to nearest, no traps, denormals kept. */
+uint32_t sb__float_mode_default(void) {
+  uint64_t mode = 0;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(mode));
+  if (mode) __asm__ volatile("msr fpcr, %0" : : "r"(UINT64_C(0)));
+  return (uint32_t)mode;
+}
+
+void sb__float_mode_restore(uint32_t mode) {
+  if (mode) __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)mode));
 }
 #else
 uint32_t sb__float_mode_default(void) {

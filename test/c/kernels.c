@@ -195,7 +195,10 @@ static void scales(void) {
       for (int round = 0; round < 200; round++) {
         const int64_t n = random_in(0, 300);
         const size_t all = (size_t)(4 * n + 64);
-        const float scale = (float)random_in(-999, 999) / 255, bias = (float)random_in(-99, 99) / 7;
+        const uint32_t edges[2] = {edgy_float(), edgy_float()};
+        float scale = (float)random_in(-999, 999) / 255, bias = (float)random_in(-99, 99) / 7;
+        if (round % 4 == 0) memcpy(&scale, &edges[0], 4);
+        if (round % 8 == 0) memcpy(&bias, &edges[1], 4);
         for (int64_t i = 0; i < 300; i++) memcpy(from + 4 * i, &(uint32_t){edgy_float()}, 4);
         memset(out, GUARD, all);
         memset(wanted, GUARD, all);
