@@ -141,23 +141,26 @@ static inline double sb__canonical_double(double x) {
 }
 
 static inline float sb__float_from_half(uint16_t bits) {
-  const uint32_t magnitude = bits & 0x7fffu, sign = (uint32_t)(bits & 0x8000u) << 16;
-  /* The exponent counts from another bias: a product mends it, and makes subnormals normal. */
-  const uint32_t finite = sb__bits_of_float(sb__float_of(magnitude << 13) * 0x1p112f);
+  const int32_t magnitude = bits & 0x7fff;
+  const uint32_t sign = (uint32_t)(bits & 0x8000) << 16;
+  const int32_t normal = (magnitude << 13) + 0x38000000; /* the exponent counts from another bias */
+  const int32_t small = (int32_t)sb__bits_of_float((float)magnitude * 0x1p-24f);
+  const int32_t finite = magnitude < 0x400 ? small : normal;
   const uint32_t special = magnitude == 0x7c00 ? sign | 0x7f800000u : 0x7fc00000u;
-  return sb__float_of(magnitude < 0x7c00 ? sign | finite : special);
+  return sb__float_of(magnitude < 0x7c00 ? sign | (uint32_t)finite : special);
 }
 
 static inline uint16_t sb__half_from_float(float x) {
-  const uint32_t bits = sb__bits_of_float(x), magnitude = bits & 0x7fffffffu;
-  const uint32_t sign = bits >> 16 & 0x8000u;
+  const int32_t bits = (int32_t)sb__bits_of_float(x), magnitude = bits & 0x7fffffff;
+  const int32_t sign = bits >> 16 & 0x8000;
   /* Half of the dropped bits' range, less one for an even result, carries where it has to. */
-  const uint32_t normal = (magnitude - 0x38000000u + 0xfffu + (magnitude >> 13 & 1)) >> 13;
+  const int32_t normal = (magnitude - 0x38000000 + 0xfff + (magnitude >> 13 & 1)) >> 13;
   /* A sum with 0.5 has the smallest subnormal as its last bit, so that the sum rounds. */
-  const uint32_t small = sb__bits_of_float(sb__float_of(magnitude) + 0.5f) - 0x3f000000u;
-  uint32_t half = magnitude < 0x38800000u ? small : normal;
-  half = magnitude < 0x47800000u ? half : 0x7c00u;
-  return (uint16_t)(magnitude > 0x7f800000u ? 0x7e00u : sign | half);
+  const float sum = sb__float_of((uint32_t)magnitude) + 0.5f;
+  const int32_t small = (int32_t)sb__bits_of_float(sum) - 0x3f000000;
+  int32_t half = magnitude < 0x38800000 ? small : normal;
+  half = magnitude < 0x47800000 ? half : 0x7c00;
+  return (uint16_t)(magnitude > 0x7f800000 ? 0x7e00 : sign | half);
 }
 
 static inline float sb__float_from_brain(uint16_t bits) {
