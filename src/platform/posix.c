@@ -37,6 +37,16 @@ const char *sb__os_environment(const char *name) { return getenv(name); }
 
 /* ---- Threads ---- */
 
+/* The first version of this symbol: the addon has to load wherever its Node.js does, and the C library
+ * that it is built with offers a newer one. */
+#if defined(SB_OLD_GLIBC) && defined(__GLIBC__)
+# if defined(__x86_64__)
+__asm__(".symver pthread_create, pthread_create@GLIBC_2.2.5");
+# elif defined(__aarch64__)
+__asm__(".symver pthread_create, pthread_create@GLIBC_2.17");
+# endif
+#endif
+
 #if defined(__linux__)
 /* Whole processors that a control group's cpu.max grants; INT_MAX without a limit. */
 static int granted_by(const char *group) {
@@ -85,7 +95,6 @@ int sb__os_processors(void) {
 #endif
 
 #define MOST_HELPERS 63
-#define HELPER_STACK (1u << 20) /* bytes */
 
 /* One job at a time; who finds the pool taken works alone. */
 static struct {
@@ -133,7 +142,8 @@ static void *help(void *nothing) {
   return NULL;
 }
 
-/* Signals are for the host's own threads. */
+/* Signals are for the host's own threads. sigprocmask speaks of this thread on Linux, and older C
+ * libraries have it. */
 static void start_helpers(int wanted) {
   pthread_attr_t attributes;
   pthread_t thread;
@@ -141,11 +151,10 @@ static void start_helpers(int wanted) {
   if (wanted > MOST_HELPERS) wanted = MOST_HELPERS;
   if (pool.helpers >= wanted || pthread_attr_init(&attributes)) return;
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_attr_setstacksize(&attributes, HELPER_STACK);
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  sigprocmask(SIG_SETMASK, &all, &before);
   while (pool.helpers < wanted && !pthread_create(&thread, &attributes, help, NULL)) pool.helpers++;
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  sigprocmask(SIG_SETMASK, &before, NULL);
   pthread_attr_destroy(&attributes);
 }
 
