@@ -60,7 +60,7 @@ void sb__make_masks(sb__masks *masks, int64_t channels, int64_t itemsize, bool s
       const int item = split ? out * count + o : all / count; /* within what is read */
       const int from = split ? item * size / 16 : all % count;
       for (int i = 0; i < count; i++) {
-        masks->at[o][i][b] = i == from ? (uint8_t)(item * size % 16 + b % size) : 0x80;
+        masks->at[o][i][b] = (uint8_t)(i == from ? item * size % 16 + b % size : 0x80);
       }
     }
   }

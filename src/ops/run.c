@@ -339,6 +339,7 @@ void sb__run_job(const sb__job *job) {
   r.to_size = sb_dtype_itemsize(job->to);
   r.from_size = sb_dtype_itemsize(job->from);
   r.converts = job->to != job->from || job->scaled;
+  if (job->in_place && !r.converts) return; /* every element is there already */
   r.single = !sb__is_wide(job->to) && !sb__is_wide(job->from);
   const int64_t nbytes = sb__plan_numel(plan) * r.to_size;
   r.streams = r.kernels->stream && plan->kind != SB__PLAN_STRIDED && nbytes >= STREAM_FROM;
