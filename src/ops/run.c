@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define PIECE 256  /* elements that are converted at a time */
+#define PIECE 1024 /* elements that are converted at a time */
 #define PLANE 2048 /* bytes of a channel that are moved at a time */
 
 /* Writing more than that goes past the caches: it would not stay there anyway. */
