@@ -8,7 +8,6 @@
   'variables': {
     'sanitize%': '',
     'sources_node': [
-      'src/platform/posix.c',
       '<!@(node -p "[\'core\',\'ops\',\'kernels\',\'share\',\'cuda\',\'bind\',\'node\'].map(d=>\'src/\'+d).filter(fs.existsSync).flatMap(d=>fs.readdirSync(d).filter(f=>f.endsWith(\'.c\')).sort().map(f=>d+\'/\'+f)).join(\' \')")',
     ],
   },
@@ -43,18 +42,28 @@
       }, {
         # Calls between our own files need no detour by the dynamic linker, and may be inlined.
         'cflags': ['-O3', '-flto', '-fno-semantic-interposition'],
-        'ldflags': ['-O3', '-flto', '-Wl,-Bsymbolic-functions'],
+        'ldflags': ['-O3', '-flto=auto', '-Wl,-Bsymbolic-functions'],
       }],
     ],
   },
   'targets': [
     {
+      # Apart, because its symbol versions are lost when it is optimised with the rest.
+      'target_name': 'samebytes_platform',
+      'type': 'static_library',
+      'sources': ['src/platform/posix.c'],
+      'defines': ['SB_OLD_GLIBC=1'],
+      'cflags': ['-fno-lto', '-fPIC'],
+    },
+    {
       'target_name': 'samebytes',
       'sources': ['<@(sources_node)'],
+      'dependencies': ['samebytes_platform'],
     },
     {
       'target_name': 'samebytes_test',
       'sources': ['<@(sources_node)'],
+      'dependencies': ['samebytes_platform'],
       'defines': ['SB_TEST=1'],
     },
   ],

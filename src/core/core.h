@@ -77,6 +77,9 @@ sb_status sb__check_dim_order(int32_t ndim, const int64_t *shape, const int64_t 
  * one dtype. */
 sb_status sb__check_within(const sb_tensor *view, const sb_tensor *t);
 
+/* overlap.c: t may be written to, and each of its bytes belongs to one element. */
+sb_status sb__check_target(const sb_tensor *t);
+
 /* "[2, 3]" for messages; text is returned. */
 const char *sb__shape_text(int32_t ndim, const int64_t *shape, char text[128]);
 

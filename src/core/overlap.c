@@ -140,6 +140,17 @@ sb_status sb_overlaps_itself(const sb_tensor *t, bool *out) {
   return SB_OK;
 }
 
+sb_status sb__check_target(const sb_tensor *t) {
+  bool overlaps = false;
+  if (t->flags & SB_READ_ONLY) return sb__fail(SB_ERR_READ_ONLY, "the target is read-only");
+  const sb_status status = sb_overlaps_itself(t, &overlaps);
+  if (status) return status;
+  if (overlaps) {
+    return sb__fail(SB_ERR_OVERLAP, "two elements of the target share a byte; write to its base");
+  }
+  return SB_OK;
+}
+
 sb_status sb_shares_memory(const sb_tensor *a, const sb_tensor *b, bool *out) {
   marks seen = {0};
   const span x = span_of(a), y = span_of(b);

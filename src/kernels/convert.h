@@ -115,4 +115,74 @@ static inline uint64_t sb__uint_from_real(double x, uint64_t high) {
   return (uint64_t)x;
 }
 
+/* ---- To and from float32, without branches: compilers turn loops over these into vectors. ---- */
+
+static inline uint32_t sb__bits_of_float(float x) {
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+static inline float sb__float_of(uint32_t bits) {
+  float x;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+/* NaN by its bits: a comparison of floats would come back as a branch. */
+static inline float sb__canonical_single(float x) {
+  const int32_t bits = (int32_t)sb__bits_of_float(x);
+  return sb__float_of((uint32_t)((bits & INT32_MAX) > 0x7f800000 ? 0x7fc00000 : bits));
+}
+
+static inline double sb__canonical_double(double x) {
+  const int64_t bits = (int64_t)sb__bits_of(x), nan = 0x7ff8000000000000;
+  return sb__double_of((uint64_t)((bits & INT64_MAX) > 0x7ff0000000000000 ? nan : bits));
+}
+
+static inline float sb__float_from_half(uint16_t bits) {
+  const int32_t magnitude = bits & 0x7fff;
+  const uint32_t sign = (uint32_t)(bits & 0x8000) << 16;
+  const int32_t normal = (magnitude << 13) + 0x38000000; /* the exponent counts from another bias */
+  const int32_t small = (int32_t)sb__bits_of_float((float)magnitude * 0x1p-24f);
+  const int32_t finite = magnitude < 0x400 ? small : normal;
+  const uint32_t special = magnitude == 0x7c00 ? sign | 0x7f800000u : 0x7fc00000u;
+  return sb__float_of(magnitude < 0x7c00 ? sign | (uint32_t)finite : special);
+}
+
+static inline uint16_t sb__half_from_float(float x) {
+  const int32_t bits = (int32_t)sb__bits_of_float(x), magnitude = bits & 0x7fffffff;
+  const int32_t sign = bits >> 16 & 0x8000;
+  /* Half of the dropped bits' range, less one for an even result, carries where it has to. */
+  const int32_t normal = (magnitude - 0x38000000 + 0xfff + (magnitude >> 13 & 1)) >> 13;
+  /* A sum with 0.5 has the smallest subnormal as its last bit, so that the sum rounds. */
+  const float sum = sb__float_of((uint32_t)magnitude) + 0.5f;
+  const int32_t small = (int32_t)sb__bits_of_float(sum) - 0x3f000000;
+  int32_t half = magnitude < 0x38800000 ? small : normal;
+  half = magnitude < 0x47800000 ? half : 0x7c00;
+  return (uint16_t)(magnitude > 0x7f800000 ? 0x7e00 : sign | half);
+}
+
+static inline float sb__float_from_brain(uint16_t bits) {
+  return sb__float_of((bits & 0x7fffu) > 0x7f80u ? 0x7fc00000u : (uint32_t)bits << 16);
+}
+
+static inline uint16_t sb__brain_from_float(float x) {
+  const uint32_t bits = sb__bits_of_float(x);
+  const uint32_t rounded = (bits + 0x7fffu + (bits >> 16 & 1)) >> 16;
+  return (uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? 0x7fc0u : rounded);
+}
+
+/* Toward zero; NaN is 0; low and high are floats, and so is everything between them. */
+static inline int32_t sb__short_from_float(float x, float low, float high) {
+  const float above = x > low ? x : low, inside = above < high ? above : high;
+  return (int32_t)(x == x ? inside : 0);
+}
+
+static inline int32_t sb__int32_from_float(float x) {
+  const float above = x > -0x1p31f ? x : -0x1p31f, inside = above < 0x1p31f ? above : 0;
+  const int32_t whole = above < 0x1p31f ? (int32_t)inside : INT32_MAX;
+  return x == x ? whole : 0;
+}
+
 #endif

@@ -2,8 +2,7 @@
  * then loops that the compiler vectorises turn it into elements; random_loops.inc has them, and is
  * compiled once per instruction set. What an element is worth stands in random.h. */
 #include <math.h>
-#include <stdatomic.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "kernels/kernels.h"
 #include "kernels/random.h"
@@ -224,51 +223,18 @@ static TARGET void roots_f64_avx512(double *x, int64_t n) {
 # undef LEVEL
 #endif
 
-/* ---- Which of them ---- */
+/* ---- For the tables of kernels ---- */
 
-static sb__level best(void) {
+void sb__random_base(void *to, const sb__random *how, int64_t first, int64_t n) {
+  fill_base(to, how, first, n);
+}
+
 #if SB__X86
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-    return SB__LEVEL_AVX512;
-  if (__builtin_cpu_supports("avx2")) return SB__LEVEL_AVX2;
+void sb__random_avx2(void *to, const sb__random *how, int64_t first, int64_t n) {
+  fill_avx2(to, how, first, n);
+}
+
+void sb__random_avx512(void *to, const sb__random *how, int64_t first, int64_t n) {
+  fill_avx512(to, how, first, n);
+}
 #endif
-  return SB__LEVEL_BASE;
-}
-
-static sb__level asked(void) {
-  const char *isa = getenv("SAMEBYTES_ISA");
-  if (isa && !strcmp(isa, "scalar")) return SB__LEVEL_BASE;
-  if (isa && !strcmp(isa, "avx2")) return SB__LEVEL_AVX2;
-  return SB__LEVEL_AVX512;
-}
-
-static atomic_int chosen = -1; /* several threads may find it out, all the same */
-
-static sb__level level(void) {
-  int found = atomic_load_explicit(&chosen, memory_order_relaxed);
-  if (found < 0) {
-    found = (int)(best() < asked() ? best() : asked());
-    atomic_store_explicit(&chosen, found, memory_order_relaxed);
-  }
-  return (sb__level)found;
-}
-
-#ifdef SB_TEST
-sb__level sb__random_best(void) { return best(); }
-sb__level sb__random_level(void) {
-  atomic_store(&chosen, -1);
-  return level();
-}
-void sb__random_force(sb__level forced) { atomic_store(&chosen, (int)forced); }
-#endif
-
-void sb__random_fill(void *to, const sb__random *how, int64_t first, int64_t n) {
-  switch (level()) {
-#if SB__X86
-    case SB__LEVEL_AVX512: fill_avx512(to, how, first, n); return;
-    case SB__LEVEL_AVX2: fill_avx2(to, how, first, n); return;
-#endif
-    default: fill_base(to, how, first, n);
-  }
-}

@@ -3,20 +3,10 @@
 #include <math.h>
 
 #include "ops/loop.h"
+#include "ops/parallel.h"
 #include "ops/random.h"
 
 enum { BUFFER = 512 }; /* elements */
-
-static sb_status check_target(const sb_tensor *t) {
-  bool overlaps = false;
-  if (t->flags & SB_READ_ONLY) return sb__fail(SB_ERR_READ_ONLY, "the target is read-only");
-  const sb_status status = sb_overlaps_itself(t, &overlaps);
-  if (status) return status;
-  if (overlaps) {
-    return sb__fail(SB_ERR_OVERLAP, "two elements of the target share a byte; write to its base");
-  }
-  return SB_OK;
-}
 
 /* Puts the loop into the row that holds an element; its place within that row is returned. */
 static int64_t seek(sb__loop *loop, int64_t element) {
@@ -40,12 +30,12 @@ void sb__random_range(const sb_tensor *t, const sb__random *how, int64_t first, 
   sb__loop_begin(&loop, 1, &t);
   int64_t column = seek(&loop, first);
   if (loop.ndim == 0 && loop.step[0] == itemsize) {
-    sb__random_fill(loop.at[0] + column * itemsize, how, first, n);
+    sb__kernels_now()->random(loop.at[0] + column * itemsize, how, first, n);
     n = 0;
   }
   for (int64_t drawn = 0; n > 0; first += drawn, n -= drawn) {
     drawn = n < BUFFER ? n : BUFFER;
-    sb__random_fill(buffer.bytes, how, first, drawn);
+    sb__kernels_now()->random(buffer.bytes, how, first, drawn);
     for (int64_t i = 0, m = 0; i < drawn; i += m) {
       m = drawn - i < loop.n - column ? drawn - i : loop.n - column;
       sb__copy_items(loop.at[0] + column * loop.step[0], loop.step[0], buffer.bytes + i * itemsize,
@@ -60,11 +50,25 @@ void sb__random_range(const sb_tensor *t, const sb__random *how, int64_t first, 
   sb__float_mode_restore(mode);
 }
 
+/* A fill that several threads share. */
+typedef struct shared_fill {
+  const sb_tensor *t;
+  const sb__random *how;
+  int64_t numel;
+  int parts;
+} shared_fill;
+
+static void fill_part(void *context, int i) {
+  const shared_fill *f = context;
+  const int64_t size = f->numel / f->parts, first = i * size;
+  sb__random_range(f->t, f->how, first, i + 1 < f->parts ? size : f->numel - first);
+}
+
 /* Fills from the generator's place on, and moves it past what was used. */
 static sb_status fill(const sb_tensor *t, sb__random *how, sb_generator *generator) {
   const int64_t numel = sb_tensor_numel(t);
   const uint64_t used = (uint64_t)numel * (uint64_t)how->words;
-  const sb_status status = check_target(t);
+  const sb_status status = sb__check_target(t);
   if (status || numel == 0) return status;
   how->dtype = t->dtype;
   how->seed = generator->seed;
@@ -76,7 +80,8 @@ static sb_status fill(const sb_tensor *t, sb__random *how, sb_generator *generat
                     "the generator is at word %llu of 2^64; %llu more were asked for",
                     (unsigned long long)generator->offset, (unsigned long long)used);
   }
-  sb__random_range(t, how, 0, numel);
+  const int parts = sb__parts_for(sb_tensor_nbytes(t));
+  sb__parallel(parts, fill_part, &(shared_fill){t, how, numel, parts});
   generator->offset = how->first + used;
   return SB_OK;
 }

@@ -50,6 +50,18 @@ typedef struct sb__lock {
 void sb__lock_take(sb__lock *lock);
 void sb__lock_drop(sb__lock *lock);
 
+/* A variable of the environment; NULL where it is not set, or where there is no environment. */
+const char *sb__os_environment(const char *name);
+
+/* Processors that this process may use: its affinity, and what its container grants. At least 1. */
+int sb__os_processors(void);
+
+/* Calls part(context, i) for every i below count, on this thread and on up to helpers others, and comes
+ * back when all are done. The others are started when they are first needed and sleep in between; they
+ * do not keep the process alive. Where there are none, where another call has them, and in a child
+ * after fork, this thread does all. */
+void sb__os_parallel(int helpers, int count, void (*part)(void *context, int i), void *context);
+
 /* Sets rounding, denormals and exception masks to the default and returns what was there. */
 uint32_t sb__float_mode_default(void);
 void sb__float_mode_restore(uint32_t mode);

@@ -1,12 +1,19 @@
 /* platform.h for POSIX systems. */
+#define _GNU_SOURCE /* sched_getaffinity */
 #include "platform/platform.h"
 
+#include <limits.h>
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #if defined(__SSE__)
 # include <xmmintrin.h>
-#else
+#elif !defined(__aarch64__)
 # include <fenv.h>
 #endif
 
@@ -26,6 +33,166 @@ void sb__lock_drop(sb__lock *lock) {
   atomic_flag_clear_explicit(&lock->taken, memory_order_release);
 }
 
+const char *sb__os_environment(const char *name) { return getenv(name); }
+
+/* ---- Threads ---- */
+
+/* The first version of this symbol: the addon has to load wherever its Node.js does, and the C library
+ * that it is built with offers a newer one. */
+#if defined(SB_OLD_GLIBC) && defined(__GLIBC__)
+# if defined(__x86_64__)
+__asm__(".symver pthread_create, pthread_create@GLIBC_2.2.5");
+# elif defined(__aarch64__)
+__asm__(".symver pthread_create, pthread_create@GLIBC_2.17");
+# endif
+#endif
+
+#if defined(__linux__)
+/* Whole processors that a control group's cpu.max grants; INT_MAX without a limit. */
+static int granted_by(const char *group) {
+  char path[600];
+  long long quota = 0, period = 0;
+  snprintf(path, sizeof path, "/sys/fs/cgroup%s/cpu.max", group);
+  FILE *file = fopen(path, "re");
+  if (!file) return INT_MAX;
+  const int found = fscanf(file, "%lld %lld", &quota, &period); /* "max 100000" gives none */
+  fclose(file);
+  if (found < 2 || quota < 1 || period < 1) return INT_MAX;
+  return quota < period ? 1 : quota / period > INT_MAX ? INT_MAX : (int)(quota / period);
+}
+
+/* The least that the group of this process and those above it grant. */
+static int granted(void) {
+  char line[512] = "", *group = NULL;
+  FILE *file = fopen("/proc/self/cgroup", "re");
+  int least = granted_by("");
+  if (!file) return least;
+  while (!group && fgets(line, sizeof line, file)) {
+    if (!strncmp(line, "0::/", 4)) group = line + 3;
+  }
+  fclose(file);
+  if (group) group[strcspn(group, "\n")] = 0;
+  while (group && *group) {
+    const int n = granted_by(group);
+    if (n < least) least = n;
+    *strrchr(group, '/') = 0;
+  }
+  return least;
+}
+
+int sb__os_processors(void) {
+  cpu_set_t set;
+  const int most = granted();
+  int count = sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
+  if (count > most) count = most;
+  return count < 1 ? 1 : count;
+}
+#else
+int sb__os_processors(void) {
+  const long count = sysconf(_SC_NPROCESSORS_ONLN);
+  return count < 1 ? 1 : count > INT_MAX ? INT_MAX : (int)count;
+}
+#endif
+
+#define MOST_HELPERS 63
+
+/* One job at a time; who finds the pool taken works alone. */
+static struct {
+  atomic_flag taken;
+  pid_t owner;          /* the process that the helpers belong to: a child has none */
+  int helpers;          /* that were started */
+  pthread_mutex_t lock; /* of what follows */
+  pthread_cond_t offered, left;
+  uint64_t job;       /* number of the latest one */
+  int wanted, inside; /* helpers that may still join it, helpers at work on it */
+  void (*part)(void *context, int i);
+  void *context;
+  int count;
+  atomic_int next; /* part that nobody has begun */
+} pool = {.taken = ATOMIC_FLAG_INIT,
+          .lock = PTHREAD_MUTEX_INITIALIZER,
+          .offered = PTHREAD_COND_INITIALIZER,
+          .left = PTHREAD_COND_INITIALIZER};
+
+static void take_parts(void) {
+  for (;;) {
+    const int i = atomic_fetch_add(&pool.next, 1);
+    if (i >= pool.count) return;
+    pool.part(pool.context, i);
+  }
+}
+
+static void *help(void *nothing) {
+  uint64_t seen = 0;
+  (void)nothing;
+  pthread_mutex_lock(&pool.lock);
+  for (;;) {
+    while (pool.job == seen || pool.wanted == 0) {
+      seen = pool.job;
+      pthread_cond_wait(&pool.offered, &pool.lock);
+    }
+    seen = pool.job;
+    pool.wanted--;
+    pool.inside++;
+    pthread_mutex_unlock(&pool.lock);
+    take_parts();
+    pthread_mutex_lock(&pool.lock);
+    if (--pool.inside == 0) pthread_cond_signal(&pool.left);
+  }
+  return NULL;
+}
+
+/* Signals are for the host's own threads. sigprocmask speaks of this thread on Linux, and older C
+ * libraries have it. */
+static void start_helpers(int wanted) {
+  pthread_attr_t attributes;
+  pthread_t thread;
+  sigset_t all, before;
+  if (wanted > MOST_HELPERS) wanted = MOST_HELPERS;
+  if (pool.helpers >= wanted || pthread_attr_init(&attributes)) return;
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, &before);
+  while (pool.helpers < wanted && !pthread_create(&thread, &attributes, help, NULL)) pool.helpers++;
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  pthread_attr_destroy(&attributes);
+}
+
+static bool take_pool(int helpers) {
+  if (helpers < 1 || atomic_flag_test_and_set_explicit(&pool.taken, memory_order_acquire))
+    return false;
+  const pid_t self = getpid();
+  if (!pool.owner) pool.owner = self;
+  if (pool.owner == self) start_helpers(helpers);
+  if (pool.owner == self && pool.helpers > 0) return true;
+  atomic_flag_clear_explicit(&pool.taken, memory_order_release);
+  return false;
+}
+
+void sb__os_parallel(int helpers, int count, void (*part)(void *context, int i), void *context) {
+  if (count < 2 || !take_pool(helpers)) {
+    for (int i = 0; i < count; i++) part(context, i);
+    return;
+  }
+  pthread_mutex_lock(&pool.lock);
+  pool.part = part;
+  pool.context = context;
+  pool.count = count;
+  atomic_store(&pool.next, 0);
+  pool.wanted = helpers < count ? helpers : count - 1;
+  pool.job++;
+  pthread_cond_broadcast(&pool.offered);
+  pthread_mutex_unlock(&pool.lock);
+  take_parts();
+  pthread_mutex_lock(&pool.lock);
+  pool.wanted = 0; /* who wakes only now finds nothing to join */
+  while (pool.inside) pthread_cond_wait(&pool.left, &pool.lock);
+  pthread_mutex_unlock(&pool.lock);
+  atomic_flag_clear_explicit(&pool.taken, memory_order_release);
+}
+
+/* ---- Floating point ---- */
+
 #if defined(__SSE__)
 # define DEFAULT_MXCSR 0x1f80u /* round to nearest, all exceptions masked, denormals kept */
 
@@ -37,6 +204,18 @@ uint32_t sb__float_mode_default(void) {
 
 void sb__float_mode_restore(uint32_t mode) {
   if ((mode & ~0x3fu) != DEFAULT_MXCSR) _mm_setcsr(mode);
+}
+#elif defined(__aarch64__)
+/* The control register; 0 is round to nearest, no traps, denormals kept. */
+uint32_t sb__float_mode_default(void) {
+  uint64_t mode = 0;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(mode));
+  if (mode) __asm__ volatile("msr fpcr, %0" : : "r"(UINT64_C(0)));
+  return (uint32_t)mode;
+}
+
+void sb__float_mode_restore(uint32_t mode) {
+  if (mode) __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)mode));
 }
 #else
 uint32_t sb__float_mode_default(void) {

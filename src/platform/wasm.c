@@ -14,5 +14,17 @@ void sb__os_free_aligned(void *data) { free(data); }
 void sb__lock_take(sb__lock *lock) { (void)lock; }
 void sb__lock_drop(sb__lock *lock) { (void)lock; }
 
+const char *sb__os_environment(const char *name) {
+  (void)name;
+  return NULL;
+}
+
+int sb__os_processors(void) { return 1; }
+
+void sb__os_parallel(int helpers, int count, void (*part)(void *context, int i), void *context) {
+  (void)helpers;
+  for (int i = 0; i < count; i++) part(context, i);
+}
+
 uint32_t sb__float_mode_default(void) { return 0; }
 void sb__float_mode_restore(uint32_t mode) { (void)mode; }

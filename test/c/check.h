@@ -39,7 +39,7 @@ static inline void test(const char *name, void (*run)(void)) {
 static inline int done(void) { return tests_failed > 0; }
 
 /* xorshift64*: the same numbers in every run. */
-static uint64_t random_state = 1;
+static SB_THREAD_LOCAL uint64_t random_state = 1; /* a thread of a test has its own */
 static inline uint64_t random_bits(void) {
   random_state ^= random_state >> 12;
   random_state ^= random_state << 25;

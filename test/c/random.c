@@ -17,7 +17,6 @@ static sb_storage first, second;
 static const sb_dtype floats[] = {SB_FLOAT16, SB_BFLOAT16, SB_FLOAT32, SB_FLOAT64};
 static const sb_dtype integers[] = {SB_BOOL,  SB_UINT8,  SB_INT8,  SB_INT16, SB_UINT16,
                                     SB_INT32, SB_UINT32, SB_INT64, SB_UINT64};
-static const char *const level_names[] = {"base", "AVX2", "AVX-512"};
 
 static sb_scalar of_int(int64_t x) { return (sb_scalar){.kind = SB_SCALAR_INT, .as.i = x}; }
 static sb_scalar of_uint(uint64_t x) { return (sb_scalar){.kind = SB_SCALAR_UINT, .as.u = x}; }
@@ -274,8 +273,10 @@ static void ranges(void) {
 }
 
 static void levels(void) {
+  const sb__kernels *all[SB__MOST_LEVELS];
+  const int count = sb__kernels_all(all);
   random_state = 33;
-  for (int level = SB__LEVEL_AVX2; level <= (int)sb__random_best(); level++) {
+  for (int level = 1; level < count; level++) {
     for (int round = 0; round < 1500; round++) {
       const int which = round % FILLS;
       const sb_dtype dtype = fill_dtype(which);
@@ -288,36 +289,28 @@ static void levels(void) {
       EQ(sb_narrow(&a, 0, skip, n, &a), SB_OK);
       EQ(sb_narrow(&b, 0, skip, n, &b), SB_OK);
       sb_generator used = g;
-      sb__random_force(SB__LEVEL_BASE);
+      sb__kernels_use(all[0]);
       EQ(fill(which, &a, &used), SB_OK);
       used = g;
-      sb__random_force((sb__level)level);
+      sb__kernels_use(all[level]);
       EQ(fill(which, &b, &used), SB_OK);
       CHECK(!memcmp(one, two, ROOM)); /* the bytes around it as well */
       for (int64_t i = 0; i < skip * size; i++) EQ(two[i], 0x5a);
       for (int64_t i = (skip + n) * size; i < (skip + n) * size + 64; i++) EQ(two[i], 0x5a);
     }
-    printf("# %s equals the base level\n", level_names[level]);
+    printf("# %s equals %s\n", all[level]->level, all[0]->level);
   }
-  sb__random_force(sb__random_best());
-}
-
-static void environment(void) {
-  static const char *const names[] = {"scalar", "avx2", "avx512"};
-  for (int level = 0; level < 3; level++) {
-    setenv("SAMEBYTES_ISA", names[level], 1);
-    EQ(sb__random_level(), level < (int)sb__random_best() ? level : (int)sb__random_best());
-  }
-  unsetenv("SAMEBYTES_ISA");
-  EQ(sb__random_level(), sb__random_best());
+  sb__kernels_use(all[count - 1]);
 }
 
 /* One number for every back end: what any of them computes otherwise changes it. */
 static void checksum(void) {
-  for (int level = SB__LEVEL_BASE; level <= (int)sb__random_best(); level++) {
+  const sb__kernels *all[SB__MOST_LEVELS];
+  const int count = sb__kernels_all(all);
+  for (int level = 0; level < count; level++) {
     uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
     sb_generator g = {.seed = 2024};
-    sb__random_force((sb__level)level);
+    sb__kernels_use(all[level]);
     for (int which = 0; which < FILLS; which++) {
       const sb_tensor t = dense(&first, fill_dtype(which), 8000 + which);
       EQ(fill(which, &t, &g), SB_OK);
@@ -764,7 +757,6 @@ int main(void) {
   test("strided targets get the values of dense ones, and no other byte changes", strided);
   test("ranges of a fill make the whole, in any order", ranges);
   test("every instruction set gives the bits of the base level", levels);
-  test("SAMEBYTES_ISA chooses the instruction set", environment);
   test("a long program of fills has the checksum that every back end has", checksum);
   test("the host's rounding mode and flushing of subnormals change nothing", float_modes);
   test("uniform reaches every multiple of its step and never 1", units);

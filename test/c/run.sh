@@ -27,16 +27,10 @@ if ! printf '%s\n' src/core/*.c src/ops/*.c src/kernels/*.c src/bind/*.c src/pla
   exit 1
 fi
 
-for source in test/c/*.c; do
-  name=$(basename "$source" .c)
-  echo "# $name"
-  if ! compile "$source" "$build"/*.o -lm -lpthread -o "$build/$name"; then
-    echo "not ok - $source compiles"
-    failed=$((failed + 1))
-    continue
-  fi
-  status=0
-  "$build/$name" >"$build/out" 2>&1 || status=$?
+# A program that was built: its lines, counted. TITLE PROGRAM
+run () {
+  local source=$1 status=0 ok bad
+  "$2" >"$build/out" 2>&1 || status=$?
   grep -v "WARNING: AddressSanitizer failed to allocate" "$build/out"
   ok=$(grep -c '^ok' "$build/out")
   bad=$(grep -c '^not ok' "$build/out")
@@ -47,7 +41,28 @@ for source in test/c/*.c; do
   fi
   passed=$((passed + ok))
   failed=$((failed + bad))
+}
+
+for source in test/c/*.c; do
+  name=$(basename "$source" .c)
+  echo "# $name"
+  if ! compile "$source" "$build"/*.o -lm -lpthread -o "$build/$name"; then
+    echo "not ok - $source compiles"
+    failed=$((failed + 1))
+    continue
+  fi
+  run "$source" "$build/$name"
 done
+
+echo '# threads, under ThreadSanitizer'
+if "$cc" "${flags[@]/-fsanitize=address,undefined/-fsanitize=thread}" -Werror test/c/threads.c \
+  src/core/*.c src/ops/*.c src/kernels/*.c src/platform/posix.c -lm -lpthread -o "$build/threads-tsan"; then
+  export TSAN_OPTIONS=exitcode=99
+  run 'test/c/threads.c under ThreadSanitizer' "$build/threads-tsan"
+else
+  echo 'not ok - test/c/threads.c compiles for ThreadSanitizer'
+  failed=$((failed + 1))
+fi
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]

@@ -50,15 +50,15 @@ int main(int argc, char **argv) {
   static double seconds[ROWS][LEVELS][ROUNDS_MAX];
   const long nbytes = (argc > 1 ? atol(argv[1]) : 16) << 20;
   const int rounds = argc > 2 && atoi(argv[2]) < ROUNDS_MAX ? atoi(argv[2]) : 15;
-  const int levels = 1 + (int)sb__random_best();
+  const sb__kernels *all[SB__MOST_LEVELS];
+  const int levels = sb__kernels_all(all);
   char *to = aligned_alloc(64, (size_t)nbytes);
   if (!to) return 1;
   for (int round = -1; round < rounds; round++) { /* the first one warms up */
     for (int r = 0; r < ROWS; r++) {
       for (int level = 0; level < levels; level++) {
-        sb__random_force((sb__level)level);
         const double start = now();
-        sb__random_fill(to, &rows[r].how, 0, nbytes / sb_dtype_itemsize(rows[r].how.dtype));
+        all[level]->random(to, &rows[r].how, 0, nbytes / sb_dtype_itemsize(rows[r].how.dtype));
         if (round >= 0) seconds[r][level][round] = now() - start;
       }
     }

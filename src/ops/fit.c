@@ -1,0 +1,76 @@
+/* Do values that a person wrote fit a dtype? */
+#include <math.h>
+
+#include "ops/run.h"
+
+/* Values that do not fit an integer or a bool. Index of the first one, or -1. */
+static int64_t first_misfit(const sb__chunk *x, sb__form form, sb_dtype to, int64_t n) {
+  const int bits = 8 * (int)sb_dtype_itemsize(to);
+  const bool boolean = to == SB_BOOL, sign = sb_dtype_kind(to) == SB_SIGNED;
+  const uint64_t high = boolean ? 1 : UINT64_MAX >> (64 - bits + sign);
+  const int64_t low = sign ? -(int64_t)(high)-1 : 0;
+  for (int64_t i = 0; i < n; i++) {
+    bool fits = false;
+    if (form == SB__FORM_INT) fits = x->i[i] >= low && (x->i[i] < 0 || (uint64_t)x->i[i] <= high);
+    if (form == SB__FORM_UINT) fits = x->u[i] <= high;
+    if (form == SB__FORM_REAL) {
+      const double value = x->real[i];
+      fits = value == trunc(value) && value >= (double)low && value < (double)high + 1 &&
+             sb_dtype_kind(to) != SB_FLOATING;
+    }
+    if (!fits) return i;
+  }
+  return -1;
+}
+
+static sb_complex128 complex_at(const sb__chunk *x, sb__form form, int64_t i) {
+  if (form == SB__FORM_COMPLEX) return x->c[i];
+  if (form == SB__FORM_REAL) return (sb_complex128){x->real[i], 0};
+  if (form == SB__FORM_UINT) return (sb_complex128){(double)x->u[i], 0};
+  return (sb_complex128){(double)x->i[i], 0};
+}
+
+/* Is a part finite before the cast and not after it? float8_e4m3fn has no infinity to keep, either. */
+static bool overflows(double before, double after, sb_dtype to) {
+  if (isfinite(before)) return !isfinite(after);
+  return isinf(before) && to == SB_FLOAT8_E4M3FN;
+}
+
+/* The first value of which a part overflows, or which has a second part where there is no room. */
+static int64_t first_overflow(const sb__chunk *x, sb__form form, sb_dtype to, int64_t n) {
+  union {
+    char bytes[16];
+    sb_complex128 aligned;
+  } item;
+  for (int64_t i = 0; i < n; i++) {
+    sb__chunk one, back;
+    const sb_complex128 before = complex_at(x, form, i);
+    if (form == SB__FORM_COMPLEX && sb_dtype_kind(to) != SB_COMPLEX) return i;
+    one.c[0] = before;
+    sb__casts[to].store[SB__FORM_COMPLEX](item.bytes, 16, &one, 1);
+    sb__casts[to].load(&back, item.bytes, 16, 1);
+    const sb_complex128 after = complex_at(&back, sb__casts[to].form, 0);
+    if (overflows(before.re, after.re, to) || overflows(before.im, after.im, to)) return i;
+  }
+  return -1;
+}
+
+sb_status sb__check_fit(const sb__chunk *x, sb__form form, sb_dtype to, int64_t n) {
+  const sb_kind kind = sb_dtype_kind(to);
+  const bool floats = kind == SB_FLOATING || kind == SB_COMPLEX;
+  const int64_t i = floats ? first_overflow(x, form, to, n) : first_misfit(x, form, to, n);
+  if (i < 0) return SB_OK;
+  if (form == SB__FORM_UINT) {
+    return sb__fail(SB_ERR_CAST, "the value %llu does not fit %s", (unsigned long long)x->u[i],
+                    sb_dtype_name(to));
+  }
+  if (form == SB__FORM_INT) {
+    return sb__fail(SB_ERR_CAST, "the value %lld does not fit %s", (long long)x->i[i],
+                    sb_dtype_name(to));
+  }
+  if (form == SB__FORM_COMPLEX) {
+    return sb__fail(SB_ERR_CAST, "the value [%g, %g] does not fit %s", x->c[i].re, x->c[i].im,
+                    sb_dtype_name(to));
+  }
+  return sb__fail(SB_ERR_CAST, "the value %.17g does not fit %s", x->real[i], sb_dtype_name(to));
+}

@@ -1,0 +1,46 @@
+/* How many threads, and how many parts for them. The parts do not depend on which thread takes them, and
+ * every element is made by one part alone: the bits are the same whatever the count. */
+#include "ops/parallel.h"
+
+#include <stdlib.h>
+
+/* Less is done before another thread is awake. */
+#ifdef SB_TEST
+# define PART_BYTES 1024 /* so that tests need no large tensors */
+#else
+# define PART_BYTES (INT64_C(1) << 20)
+#endif
+#define PARTS_PER_THREAD 4 /* who is interrupted leaves the rest to others */
+
+static atomic_int threads;
+
+static int choose(void) {
+  const char *text = sb__os_environment("SAMEBYTES_THREADS");
+  char *end = NULL;
+  const long wanted = text ? strtol(text, &end, 10) : 0;
+  if (text && *text && !*end && wanted >= 1 && wanted <= 1024) return (int)wanted;
+  return sb__os_processors();
+}
+
+int sb__threads_now(void) {
+  int count = atomic_load_explicit(&threads, memory_order_relaxed);
+  if (!count) {
+    count = choose();
+    sb__threads_use(count);
+  }
+  return count;
+}
+
+void sb__threads_use(int count) { atomic_store_explicit(&threads, count, memory_order_relaxed); }
+
+int sb__parts_for(int64_t nbytes) {
+  if (nbytes < 4 * PART_BYTES) return 1;
+  const int count = sb__threads_now();
+  const int64_t most = nbytes / PART_BYTES;
+  if (count == 1) return 1;
+  return most < PARTS_PER_THREAD * (int64_t)count ? (int)most : PARTS_PER_THREAD * count;
+}
+
+void sb__parallel(int count, void (*part)(void *context, int i), void *context) {
+  sb__os_parallel(sb__threads_now() - 1, count, part, context);
+}

@@ -1,0 +1,171 @@
+/* Dimensions of one element are dropped; those that what is written walks backwards are flipped; the
+ * rest is sorted by its steps, so that writing moves forward through memory; neighbours that all
+ * operands step through evenly become one. Then the two dimensions of the loop are picked. */
+#include "ops/plan.h"
+
+#include <string.h>
+
+static int64_t absolute(int64_t x) { return x < 0 ? -x : x; }
+
+static void flip(sb__plan *plan, sb__plan_dim *dim) {
+  for (int32_t k = 0; k < plan->count; k++) {
+    plan->first[k] += (dim->n - 1) * dim->step[k];
+    dim->step[k] = -dim->step[k];
+  }
+}
+
+/* Does a lie outside of b? Equal steps of what is written come from axes that it repeats. */
+static bool is_outside(const sb__plan_dim *a, const sb__plan_dim *b) {
+  if (a->step[0] != b->step[0]) return a->step[0] > b->step[0];
+  return absolute(a->step[1]) >= absolute(b->step[1]);
+}
+
+static bool merges(const sb__plan *plan, const sb__plan_dim *outer, const sb__plan_dim *inner) {
+  for (int32_t k = 0; k < plan->count; k++) {
+    if (outer->step[k] != inner->step[k] * inner->n) return false;
+  }
+  return true;
+}
+
+/* The dimensions of what is written, outermost first. */
+static void collect(const sb_tensor *const tensors[], bool keep_order, sb__plan *plan) {
+  const sb_tensor *first = tensors[0];
+  plan->ndim = 0;
+  for (int32_t d = 0; d < first->ndim; d++) {
+    sb__plan_dim dim = {.n = first->shape[d]};
+    if (dim.n == 1) continue;
+    for (int32_t k = 0; k < plan->count; k++) {
+      dim.step[k] = tensors[k]->strides[d] * sb_dtype_itemsize(tensors[k]->dtype);
+    }
+    if (dim.step[0] < 0 && !keep_order) flip(plan, &dim);
+    int32_t at = plan->ndim++;
+    for (; at > 0 && !keep_order && !is_outside(&plan->outer[at - 1], &dim); at--) {
+      plan->outer[at] = plan->outer[at - 1];
+    }
+    plan->outer[at] = dim;
+  }
+}
+
+static void merge(sb__plan *plan) {
+  int32_t kept = 0;
+  for (int32_t d = 1; d < plan->ndim; d++) {
+    sb__plan_dim *outer = &plan->outer[kept], *inner = &plan->outer[d];
+    if (merges(plan, outer, inner))
+      inner->n *= outer->n;
+    else
+      kept++;
+    plan->outer[kept] = *inner;
+  }
+  if (plan->ndim) plan->ndim = kept + 1;
+}
+
+static sb__plan_dim take(sb__plan *plan, int32_t d) {
+  const sb__plan_dim dim = plan->outer[d];
+  plan->ndim--;
+  for (; d < plan->ndim; d++) plan->outer[d] = plan->outer[d + 1];
+  return dim;
+}
+
+/* The dimension along which what is read lies side by side; the last one if there is none. */
+static int32_t column_of(const sb__plan *plan, int64_t itemsize) {
+  for (int32_t d = plan->ndim - 1; d >= 0; d--) {
+    if (plan->outer[d].step[1] == itemsize) return d;
+  }
+  return plan->ndim - 1;
+}
+
+#define SHORT_ROW 4096 /* bytes */
+
+/* Rows may be short; then a dimension that continues them makes what is written in one go longer. The
+ * factors stay the same along both. */
+static bool continues(const sb__plan *plan, const sb__plan_dim *dim) {
+  for (int32_t k = 2; k < plan->count; k++) {
+    if (dim->step[k] || plan->row.step[k]) return false;
+  }
+  const int64_t length = plan->row.n * plan->row.step[0];
+  return dim->step[0] == length && length <= SHORT_ROW;
+}
+
+static bool is_channels(int64_t n) { return n >= 2 && n <= 4; }
+
+static sb__plan_kind kind_of(const sb__plan *plan, int64_t to_size, int64_t from_size) {
+  const sb__plan_dim *row = &plan->row, *column = &plan->column;
+  if (row->step[0] != to_size) return SB__PLAN_STRIDED;
+  if (row->step[1] == from_size) return SB__PLAN_ROWS;
+  if (column->step[1] != from_size) return SB__PLAN_STRIDED;
+  if (to_size <= 8 && from_size <= 8) {
+    if (is_channels(column->n) && row->step[1] == column->n * from_size) return SB__PLAN_SPLIT;
+    if (is_channels(row->n) && column->step[0] == row->n * to_size) return SB__PLAN_JOIN;
+  }
+  return SB__PLAN_TRANSPOSE;
+}
+
+void sb__plan_make(int32_t count, const sb_tensor *const tensors[], bool keep_order,
+                   sb__plan *plan) {
+  const int64_t to_size = sb_dtype_itemsize(tensors[0]->dtype);
+  const int64_t from_size = count > 1 ? sb_dtype_itemsize(tensors[1]->dtype) : 0;
+  plan->count = count;
+  plan->row = (sb__plan_dim){.n = 1, .step = {to_size, from_size}};
+  plan->column = plan->more = (sb__plan_dim){.n = 1};
+  for (int32_t k = 0; k < count; k++) plan->first[k] = 0;
+  collect(tensors, keep_order, plan);
+  merge(plan);
+  if (plan->ndim) plan->row = take(plan, plan->ndim - 1);
+  if (plan->ndim && !keep_order) {
+    const bool rows = plan->row.step[1] == from_size;
+    plan->column = take(plan, rows ? plan->ndim - 1 : column_of(plan, from_size));
+  }
+  plan->kind = kind_of(plan, to_size, from_size);
+  if (plan->kind == SB__PLAN_TRANSPOSE && plan->ndim &&
+      continues(plan, &plan->outer[plan->ndim - 1]))
+    plan->more = take(plan, plan->ndim - 1);
+}
+
+int64_t sb__plan_numel(const sb__plan *plan) {
+  int64_t n = plan->row.n * plan->column.n * plan->more.n;
+  for (int32_t d = 0; d < plan->ndim; d++) n *= plan->outer[d].n;
+  return n;
+}
+
+/* Threads share out the longest dimension; channels and whatever else is short stay together, and so do
+ * rows that another dimension continues. */
+static sb__plan_dim *longest(sb__plan *plan) {
+  sb__plan_dim *best = plan->more.n > 1 ? &plan->column : &plan->row;
+  if (plan->column.n > best->n) best = &plan->column;
+  if (plan->more.n > best->n) best = &plan->more;
+  for (int32_t d = plan->ndim - 1; d >= 0; d--) {
+    if (plan->outer[d].n >= best->n) best = &plan->outer[d];
+  }
+  return best;
+}
+
+/* Parts of rows and columns end where cache lines do, if the whole begins where one does. */
+#define GRAIN 64
+
+void sb__plan_part(const sb__plan *plan, int count, int i, sb__plan *part) {
+  memcpy(part, plan, offsetof(sb__plan, outer) + (size_t)plan->ndim * sizeof plan->outer[0]);
+  sb__plan_dim *dim = longest(part);
+  const int64_t grain = dim == &part->row || dim == &part->column ? GRAIN : 1;
+  const int64_t grains = (dim->n + grain - 1) / grain;
+  const int64_t begin = grains * i / count * grain, end = grains * (i + 1) / count * grain;
+  for (int32_t k = 0; k < part->count; k++) part->first[k] += begin * dim->step[k];
+  dim->n = (end < dim->n ? end : dim->n) - begin;
+}
+
+void sb__walk_begin(const sb__plan *plan, char *const base[], sb__walk *walk) {
+  for (int32_t k = 0; k < plan->count; k++) walk->at[k] = base[k] + plan->first[k];
+  for (int32_t d = 0; d < plan->ndim; d++) walk->index[d] = 0;
+}
+
+bool sb__walk_next(const sb__plan *plan, sb__walk *walk) {
+  for (int32_t d = plan->ndim - 1; d >= 0; d--) {
+    const sb__plan_dim *dim = &plan->outer[d];
+    const bool more = ++walk->index[d] < dim->n;
+    for (int32_t k = 0; k < plan->count; k++) {
+      walk->at[k] += more ? dim->step[k] : -(dim->n - 1) * dim->step[k];
+    }
+    if (more) return true;
+    walk->index[d] = 0;
+  }
+  return false;
+}

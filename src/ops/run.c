@@ -1,0 +1,426 @@
+/* Every kind of plan moves pieces that fit the first cache into the order of what is written, as rows
+ * side by side; a row is then converted, or sent past the caches, on its way to its place. */
+#include "ops/run.h"
+#include "ops/parallel.h"
+
+#include <string.h>
+
+#define PIECE 1024 /* elements that are converted at a time */
+#define PLANE 2048 /* bytes of a channel that are moved at a time */
+
+/* Writing more than that goes past the caches: it would not stay there anyway. */
+#ifdef SB_TEST
+# define STREAM_FROM 4096 /* so that tests need no large tensors */
+#else
+# define STREAM_FROM (INT64_C(12) << 20)
+#endif
+
+typedef struct runner {
+  const sb__job *job;
+  const sb__plan *plan;
+  const sb__kernels *kernels;
+  int64_t to_size, from_size; /* bytes of an item */
+  bool converts;              /* else bytes are only moved */
+  bool forms;                 /* by sb__casts, where no loop is made for the pair */
+  bool single;                /* factors are float32 */
+  bool streams;
+  sb__masks masks;      /* of SPLIT and JOIN */
+  sb__cast load, store; /* into and out of float32; NULL: it is float32 already */
+} runner;
+
+/* Factors of a row: where they start, and their steps in bytes. */
+typedef struct factors {
+  const char *scale, *bias;
+  int64_t scale_step, bias_step;
+} factors;
+
+static factors factors_at(const runner *r, char *const at[], const sb__plan_dim *along) {
+  if (!r->job->scaled) return (factors){0};
+  return (factors){at[2], at[3], along->step[2], along->step[3]};
+}
+
+static double factor(const char *at) { return *(const double *)(const void *)at; }
+
+static void convert_by_forms(const runner *r, char *to, int64_t to_step, const char *from,
+                             int64_t from_step, int64_t n, factors f) {
+  const sb__cast_kernels *load = &sb__casts[r->job->from], *store = &sb__casts[r->job->to];
+  sb__chunk chunk;
+  for (int64_t i = 0; i < n; i += SB__CHUNK) {
+    const int64_t count = n - i < SB__CHUNK ? n - i : SB__CHUNK;
+    sb__form form = load->form;
+    load->load(&chunk, from + i * from_step, from_step, count);
+    if (f.scale) {
+      sb__scale_chunk(&chunk, form, count, r->single, f.scale + i * f.scale_step, f.scale_step,
+                      f.bias + i * f.bias_step, f.bias_step);
+      form = SB__FORM_REAL;
+    }
+    store->store[form](to + i * to_step, to_step, &chunk, count);
+  }
+}
+
+static void scale_each(const runner *r, float *x, int64_t n, factors f) {
+  float scale[PIECE], bias[PIECE];
+  for (int64_t i = 0; i < n; i++) {
+    scale[i] = (float)factor(f.scale + i * f.scale_step);
+    bias[i] = (float)factor(f.bias + i * f.bias_step);
+  }
+  r->kernels->scale_each(x, n, scale, bias);
+}
+
+static void scale_by_one(const runner *r, float *to, const char *from, int64_t n, factors f) {
+  float room[PIECE] __attribute__((aligned(64)));
+  sb__scaled_cast cast = r->kernels->scaled_from[r->job->from];
+  if (!cast) {
+    r->load((char *)room, from, n);
+    from = (const char *)room;
+    cast = r->kernels->scaled_from[SB_FLOAT32];
+  }
+  cast(to, from, n, (float)factor(f.scale), (float)factor(f.bias));
+}
+
+/* At most PIECE elements, side by side. */
+static void convert(const runner *r, char *to, const char *from, int64_t n, factors f) {
+  float room[PIECE] __attribute__((aligned(64)));
+  if (r->forms) {
+    convert_by_forms(r, to, r->to_size, from, r->from_size, n, f);
+    return;
+  }
+  if (!f.scale && !(r->load && r->store)) {
+    (r->load ? r->load : r->store)(to, from, n);
+    return;
+  }
+  float *x = r->store ? room : (float *)(void *)to;
+  if (f.scale && f.scale_step == 0 && f.bias_step == 0) {
+    scale_by_one(r, x, from, n, f);
+  } else {
+    if (r->load)
+      r->load((char *)x, from, n);
+    else
+      memcpy(x, from, (size_t)n * sizeof *x);
+    if (f.scale) scale_each(r, x, n, f);
+  }
+  if (r->store) r->store(to, (const char *)x, n);
+}
+
+/* Pieces end where a cache line of what is written ends, so that lines are streamed whole. */
+static int64_t piece_at(const char *to, int64_t itemsize, int64_t left) {
+  const int64_t n = PIECE - (int64_t)((uintptr_t)to & 63u) / itemsize;
+  return n < left ? n : left;
+}
+
+/* A row whose elements lie side by side on both sides. */
+static void emit(const runner *r, char *to, const char *from, int64_t n, factors f) {
+  char room[PIECE * 16] __attribute__((aligned(64)));
+  if (!r->converts) {
+    if (r->streams)
+      r->kernels->stream(to, from, n * r->to_size);
+    else
+      memcpy(to, from, (size_t)(n * r->to_size));
+    return;
+  }
+  const bool buffered = r->streams || r->job->in_place;
+  while (n > 0) {
+    const int64_t count = piece_at(to, r->to_size, n), nbytes = count * r->to_size;
+    convert(r, buffered ? room : to, from, count, f);
+    if (r->streams)
+      r->kernels->stream(to, room, nbytes);
+    else if (buffered)
+      memcpy(to, room, (size_t)nbytes);
+    to += nbytes;
+    from += count * r->from_size;
+    f.scale += count * f.scale_step;
+    f.bias += count * f.bias_step;
+    n -= count;
+  }
+}
+
+static void run_rows(const runner *r, char *const at[]) {
+  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
+  factors f = factors_at(r, at, row);
+  for (int64_t c = 0; c < column->n; c++) {
+    emit(r, at[0] + c * column->step[0], at[1] + c * column->step[1], row->n, f);
+    f.scale += column->step[2];
+    f.bias += column->step[3];
+  }
+}
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* A block of a transpose that cannot be written in lines at once: some rows of what is written, RUN bytes
+ * of each (so that few lines are written in parts), gathered where the second cache holds them. */
+#define RUN 1024
+#define BLOCK 49152
+
+/* What the next block reads: pages are left too soon for the processor to see a pattern. */
+static void fetch_block(const runner *r, const char *from, int64_t rows, int64_t columns) {
+  for (int64_t i = 0; i < rows; i++, from += r->plan->row.step[1])
+    for (int64_t b = 0; b < columns * r->from_size; b += 64) sb__fetch(from + b);
+}
+
+static void run_transpose_block(const runner *r, char *const at[], int64_t rows, int64_t columns,
+                                int64_t more) {
+  char room[BLOCK] __attribute__((aligned(64)));
+  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
+  const int64_t length = rows * r->from_size, step = more * length;
+  factors f = factors_at(r, at, row);
+  for (int64_t m = 0; m < more; m++) {
+    const char *from = at[1] + m * r->plan->more.step[1];
+    if (more > 1) fetch_block(r, from + r->plan->more.step[1], rows, columns);
+    r->kernels->transpose(room + m * length, step, from, row->step[1], rows, columns, r->from_size,
+                          false);
+  }
+  for (int64_t c = 0; c < columns; c++) {
+    emit(r, at[0] + c * column->step[0], room + c * step, more * rows, f);
+    f.scale += column->step[2];
+    f.bias += column->step[3];
+  }
+}
+
+static void run_transpose(const runner *r, char *const at[]) {
+  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column, *more = &r->plan->more;
+  const bool lines = (((uintptr_t)at[0] | (uintptr_t)column->step[0]) & 63u) == 0 && more->n == 1;
+  if (!r->converts && (lines || !r->streams)) {
+    for (int64_t m = 0; m < more->n; m++)
+      r->kernels->transpose(at[0] + m * more->step[0], column->step[0], at[1] + m * more->step[1],
+                            row->step[1], row->n, column->n, r->to_size, r->streams);
+    return;
+  }
+  const int64_t rows = least(row->n, RUN / r->from_size);
+  const int64_t mores = rows < row->n ? 1 : least(more->n, RUN / r->from_size / rows);
+  const int64_t columns = BLOCK / r->from_size / rows / mores;
+  for (int64_t m = 0; m < more->n; m += mores) {
+    for (int64_t c = 0; c < column->n; c += columns) {
+      for (int64_t i = 0; i < row->n; i += rows) {
+        char *corner[SB__PLAN_MAX];
+        for (int32_t k = 0; k < r->plan->count; k++)
+          corner[k] = at[k] + m * more->step[k] + c * column->step[k] + i * row->step[k];
+        run_transpose_block(r, corner, least(rows, row->n - i), least(columns, column->n - c),
+                            least(mores, more->n - m));
+      }
+    }
+  }
+}
+
+static void run_split(const runner *r, char *const at[]) {
+  char room[4 * PLANE] __attribute__((aligned(64)));
+  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
+  const bool direct = !r->converts && !r->streams;
+  const int64_t piece = PLANE / r->from_size, most = direct ? row->n : piece;
+  for (int64_t i = 0; i < row->n; i += most) {
+    const int64_t n = least(most, row->n - i), step = n * r->from_size;
+    char *to = at[0] + i * row->step[0];
+    const char *from = at[1] + i * row->step[1];
+    factors f = factors_at(r, at, row);
+    if (direct) {
+      r->kernels->split(to, column->step[0], from, n, column->n, r->from_size, &r->masks);
+      return;
+    }
+    f.scale += i * row->step[2];
+    f.bias += i * row->step[3];
+    r->kernels->split(room, step, from, n, column->n, r->from_size, &r->masks);
+    for (int64_t c = 0; c < column->n; c++) {
+      emit(r, to + c * column->step[0], room + c * step, n, f);
+      f.scale += column->step[2];
+      f.bias += column->step[3];
+    }
+  }
+}
+
+static void run_join(const runner *r, char *const at[]) {
+  char planes[4 * PLANE] __attribute__((aligned(64))),
+      pixels[4 * PLANE] __attribute__((aligned(64)));
+  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
+  const int64_t most = r->converts || r->streams ? PLANE / 8 : column->n;
+  for (int64_t i = 0; i < column->n; i += most) {
+    const int64_t n = least(most, column->n - i);
+    char *to = at[0] + i * column->step[0];
+    const char *from = at[1] + i * column->step[1];
+    int64_t plane_step = row->step[1];
+    if (r->converts) {
+      factors f = factors_at(r, at, column);
+      f.scale += i * column->step[2];
+      f.bias += i * column->step[3];
+      for (int64_t c = 0; c < row->n; c++) {
+        convert(r, planes + c * n * r->to_size, from + c * row->step[1], n, f);
+        f.scale += row->step[2];
+        f.bias += row->step[3];
+      }
+      from = planes;
+      plane_step = n * r->to_size;
+    }
+    r->kernels->join(r->streams ? pixels : to, from, plane_step, n, row->n, r->to_size, &r->masks);
+    if (r->streams) r->kernels->stream(to, pixels, n * row->n * r->to_size);
+  }
+}
+
+static void run_strided(const runner *r, char *const at[]) {
+  char gathered[PIECE * 16] __attribute__((aligned(64)));
+  char converted[PIECE * 16] __attribute__((aligned(64)));
+  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
+  for (int64_t c = 0; c < column->n; c++) {
+    char *to = at[0] + c * column->step[0];
+    const char *from = at[1] + c * column->step[1];
+    factors f = factors_at(r, at, row);
+    f.scale += c * column->step[2];
+    f.bias += c * column->step[3];
+    if (!r->converts) {
+      sb__copy_items(to, row->step[0], from, row->step[1], row->n, r->to_size);
+      continue;
+    }
+    if (r->forms) {
+      convert_by_forms(r, to, row->step[0], from, row->step[1], row->n, f);
+      continue;
+    }
+    for (int64_t i = 0; i < row->n; i += PIECE) {
+      const int64_t n = least(PIECE, row->n - i);
+      sb__copy_items(gathered, r->from_size, from + i * row->step[1], row->step[1], n,
+                     r->from_size);
+      convert(r, converted, gathered, n, f);
+      sb__copy_items(to + i * row->step[0], row->step[0], converted, r->to_size, n, r->to_size);
+      f.scale += n * f.scale_step;
+      f.bias += n * f.bias_step;
+    }
+  }
+}
+
+/* May values pass through float32 and still be rounded once? */
+static bool passes_float32(sb_dtype from, sb_dtype to) {
+  return sb_can_cast(from, SB_FLOAT32, SB_CASTING_SAFE) &&
+         (sb_dtype_kind(to) == SB_FLOATING || to == SB_BOOL || sb_dtype_kind(from) == SB_FLOATING ||
+          sb_can_cast(from, to, SB_CASTING_SAFE));
+}
+
+static void choose_loops(runner *r) {
+  const sb_dtype from = r->job->from, to = r->job->to;
+  r->load = r->kernels->f32_from[from];
+  r->store = r->kernels->from_f32[to];
+  const bool has_load = r->load || from == SB_FLOAT32, has_store = r->store || to == SB_FLOAT32;
+  const bool once = to == SB_FLOAT32 || passes_float32(from, to) || r->job->scaled;
+  r->forms = !has_load || !has_store || !once || (r->job->scaled && !r->single);
+}
+
+bool sb__is_wide(sb_dtype dtype) {
+  return dtype == SB_FLOAT64 || dtype == SB_INT64 || dtype == SB_UINT64;
+}
+
+/* Part i of count. */
+typedef struct shared_job {
+  const runner *runner;
+  int count;
+} shared_job;
+
+static void run_part(void *context, int i) {
+  static void (*const loops[])(const runner *, char *const[]) = {
+      [SB__PLAN_ROWS] = run_rows,       [SB__PLAN_TRANSPOSE] = run_transpose,
+      [SB__PLAN_SPLIT] = run_split,     [SB__PLAN_JOIN] = run_join,
+      [SB__PLAN_STRIDED] = run_strided,
+  };
+  const shared_job *shared = context;
+  runner r = *shared->runner;
+  sb__plan part;
+  sb__walk walk;
+  if (shared->count > 1) {
+    sb__plan_part(r.plan, shared->count, i, &part);
+    r.plan = &part;
+    if (sb__plan_numel(&part) == 0) return;
+  }
+  const uint32_t mode = sb__float_mode_default();
+  sb__walk_begin(r.plan, r.job->base, &walk);
+  do loops[r.plan->kind](&r, walk.at);
+  while (sb__walk_next(r.plan, &walk));
+  if (r.streams) r.kernels->stream_end();
+  sb__float_mode_restore(mode);
+}
+
+void sb__run_job(const sb__job *job) {
+  const sb__plan *plan = job->plan;
+  const bool split = plan->kind == SB__PLAN_SPLIT;
+  runner r = {.job = job, .plan = plan, .kernels = sb__kernels_now()};
+  r.to_size = sb_dtype_itemsize(job->to);
+  r.from_size = sb_dtype_itemsize(job->from);
+  r.converts = job->to != job->from || job->scaled;
+  if (job->in_place && !r.converts) return; /* every element is there already */
+  r.single = !sb__is_wide(job->to) && !sb__is_wide(job->from);
+  const int64_t nbytes = sb__plan_numel(plan) * r.to_size;
+  r.streams = r.kernels->stream && plan->kind != SB__PLAN_STRIDED && nbytes >= STREAM_FROM;
+  if (r.converts) choose_loops(&r);
+  if (split || plan->kind == SB__PLAN_JOIN) {
+    const int64_t channels = split ? plan->column.n : plan->row.n;
+    sb__make_masks(&r.masks, channels, split ? r.from_size : r.to_size, split);
+  }
+  const int parts = sb__parts_for(nbytes);
+  sb__parallel(parts, run_part, &(shared_job){&r, parts});
+}
+
+typedef struct byte_job {
+  char *to;
+  const char *from;
+  int64_t nbytes, each; /* of a part */
+  const sb__kernels *streams;
+} byte_job;
+
+static void run_bytes_part(void *context, int i) {
+  const byte_job *job = context;
+  const int64_t at = i * job->each;
+  if (at >= job->nbytes) return;
+  const int64_t nbytes = least(job->each, job->nbytes - at);
+  if (!job->streams) {
+    memcpy(job->to + at, job->from + at, (size_t)nbytes);
+    return;
+  }
+  job->streams->stream(job->to + at, job->from + at, nbytes);
+  job->streams->stream_end();
+}
+
+void sb__run_bytes(char *to, const char *from, int64_t nbytes) {
+  const int parts = sb__parts_for(nbytes);
+  const sb__kernels *kernels = nbytes >= STREAM_FROM ? sb__kernels_now() : NULL;
+  if (kernels && !kernels->stream) kernels = NULL;
+  const int64_t each = (nbytes / parts + 63) / 64 * 64;
+  byte_job job = {to, from, nbytes, each, kernels};
+  sb__parallel(parts, run_bytes_part, &job);
+}
+
+typedef struct fill_job {
+  const sb__plan *plan;
+  char *base;
+  const char *pattern; /* 16 bytes */
+  int64_t itemsize;
+  bool alike; /* all bytes of the pattern */
+  int count;
+} fill_job;
+
+static void fill_row(const fill_job *job, char *to, const sb__plan_dim *row) {
+  const int64_t nbytes = row->n * job->itemsize;
+  if (row->step[0] != job->itemsize)
+    sb__fill_items(to, row->step[0], job->pattern, row->n, job->itemsize);
+  else if (job->alike)
+    memset(to, job->pattern[0], (size_t)nbytes);
+  else
+    sb__kernels_now()->fill(to, job->pattern, nbytes);
+}
+
+static void run_fill_part(void *context, int i) {
+  fill_job *job = context;
+  sb__plan part;
+  sb__walk walk;
+  sb__plan_part(job->plan, job->count, i, &part);
+  if (sb__plan_numel(&part) == 0) return;
+  sb__walk_begin(&part, &job->base, &walk);
+  do {
+    for (int64_t c = 0; c < part.column.n; c++)
+      fill_row(job, walk.at[0] + c * part.column.step[0], &part.row);
+  } while (sb__walk_next(&part, &walk));
+}
+
+void sb__run_fill(const sb_tensor *t, const char *item) {
+  sb__plan plan;
+  char pattern[16];
+  const int64_t itemsize = sb_dtype_itemsize(t->dtype);
+  for (int64_t i = 0; i < 16; i += itemsize) memcpy(pattern + i, item, (size_t)itemsize);
+  sb__plan_make(1, &t, false, &plan);
+  const int parts = sb__parts_for(sb_tensor_nbytes(t));
+  fill_job job = {&plan, sb_tensor_data(t), pattern, itemsize, !memcmp(pattern, pattern + 1, 15),
+                  parts};
+  sb__parallel(parts, run_fill_part, &job);
+}

@@ -1,0 +1,369 @@
+#include "program.h"
+
+#include <fenv.h>
+
+#include "kernels/kernels.h"
+
+#if defined(__SSE__)
+# include <xmmintrin.h>
+#endif
+
+/* Every level that this processor has, against plain loops or the scalar level. */
+
+static const sb__kernels *levels[SB__MOST_LEVELS];
+static int level_count;
+
+enum { ROOM = 1 << 18, GUARD = 0xa5 };
+static unsigned char from[ROOM] __attribute__((aligned(64)));
+static unsigned char out[ROOM] __attribute__((aligned(64))), wanted[ROOM];
+
+/* Numbers as floats meet them: NaNs, infinities, subnormals, halves between two values. */
+static uint32_t edgy_float(void) {
+  static const uint32_t edges[] = {0x00000000, 0x00000001, 0x007fffff, 0x00800000, 0x33000000, 0x33000001,
+                                   0x387fe000, 0x387fefff, 0x387ff000, 0x38800000, 0x3f801000, 0x3f803000,
+                                   0x437f0000, 0x43800000, 0x477fe000, 0x477fefff, 0x477ff000, 0x47800000,
+                                   0x4effffff, 0x4f000000, 0x4f7fffff, 0x4f800000, 0x7f7f7fff, 0x7f7f8000,
+                                   0x7f7fffff, 0x7f800000, 0x7f800001, 0x7fc00000, 0x7fc01234, 0x7fffffff};
+  const uint32_t sign = (uint32_t)random_in(0, 1) << 31;
+  if (random_in(0, 2) == 0) return (uint32_t)random_bits();
+  return sign | (edges[random_in(0, sizeof edges / sizeof *edges - 1)] + (uint32_t)random_in(-2, 2));
+}
+
+static const char *failing; /* what a failed comparison was about */
+static void same(size_t nbytes) {
+  if (!memcmp(out, wanted, nbytes)) return;
+  size_t i = 0;
+  while (out[i] == wanted[i]) i++;
+  if (check_failures++ < 5) printf("  %s: byte %zu is %02x, not %02x\n", failing, i, out[i], wanted[i]);
+}
+
+static void transposes(void) {
+  random_state = 41;
+  for (int l = 0; l < level_count; l++) {
+    for (int round = 0; round < 3000; round++) {
+      const int64_t size = INT64_C(1) << random_in(0, 4);
+      const int64_t rows = random_in(1, round % 8 ? 70 : 140), columns = random_in(1, round % 8 ? 70 : 140);
+      const bool streams = levels[l]->stream && round % 4 == 0;
+      int64_t to_step = rows * size + random_in(0, 9);
+      const int64_t from_step = columns * size + random_in(0, 9);
+      const int64_t at = streams ? 64 : random_in(0, 130);
+      if (streams) to_step = (to_step + 63) / 64 * 64;
+      const size_t all = (size_t)(at + columns * to_step + 200);
+      if (all > ROOM || (size_t)(rows * from_step + 3) > ROOM) continue;
+      noise(from, (size_t)(rows * from_step + 8) / 8 * 8);
+      memset(out, GUARD, all);
+      memset(wanted, GUARD, all);
+      for (int64_t r = 0; r < rows; r++)
+        for (int64_t c = 0; c < columns; c++)
+          memcpy(wanted + at + c * to_step + r * size, from + 3 + r * from_step + c * size, (size_t)size);
+      levels[l]->transpose((char *)out + at, to_step, (char *)from + 3, from_step, rows, columns, size, streams);
+      if (streams) levels[l]->stream_end();
+      failing = levels[l]->level;
+      same(all);
+    }
+  }
+}
+
+static void channels(void) {
+  random_state = 42;
+  for (int l = 0; l < level_count; l++) {
+    for (int round = 0; round < 4000; round++) {
+      const int64_t size = INT64_C(1) << random_in(0, 3), n = random_in(1, 200), count = random_in(2, 4);
+      const int64_t plane = n * size + random_in(0, 20), at = random_in(0, 70);
+      const bool split = round % 2;
+      const size_t all = (size_t)(at + count * plane + 200);
+      sb__masks masks;
+      sb__make_masks(&masks, count, size, split);
+      noise(from, (size_t)(count * plane + 80) / 8 * 8);
+      memset(out, GUARD, all);
+      memset(wanted, GUARD, all);
+      for (int64_t i = 0; i < n; i++) {
+        for (int64_t c = 0; c < count; c++) {
+          const int64_t pixel = (i * count + c) * size, item = c * plane + i * size;
+          memcpy(wanted + at + (split ? item : pixel), from + 5 + (split ? pixel : item), (size_t)size);
+        }
+      }
+      char *to = (char *)out + at;
+      const char *read = (const char *)from + 5;
+      if (split) levels[l]->split(to, plane, read, n, count, size, &masks);
+      else levels[l]->join(to, read, plane, n, count, size, &masks);
+      failing = levels[l]->level;
+      same(all);
+    }
+  }
+}
+
+static void streams_and_fills(void) {
+  random_state = 43;
+  for (int l = 0; l < level_count; l++) {
+    for (int round = 0; round < 3000; round++) {
+      const int64_t n = random_in(0, 600), at = random_in(0, 130);
+      memset(out, GUARD, 1024);
+      memset(wanted, GUARD, 1024);
+      noise(from, 1024);
+      failing = levels[l]->level;
+      if (levels[l]->stream) {
+        memcpy(wanted + at, from + 7, (size_t)n);
+        levels[l]->stream((char *)out + at, (const char *)from + 7, n);
+        levels[l]->stream_end();
+        same(1024);
+      }
+      for (int64_t i = 0; i < n; i++) wanted[at + i] = from[i % 16];
+      levels[l]->fill((char *)out + at, (const char *)from, n);
+      same(1024);
+    }
+  }
+}
+
+/* One cast by the forms, the reference for all loops. */
+static void by_forms(sb_dtype a, sb_dtype b, const char *in, char *to, int64_t n) {
+  static sb__chunk chunk;
+  const int64_t x = sb_dtype_itemsize(a), y = sb_dtype_itemsize(b);
+  for (int64_t i = 0; i < n; i += SB__CHUNK) {
+    const int64_t count = n - i < SB__CHUNK ? n - i : SB__CHUNK;
+    sb__casts[a].load(&chunk, in + i * x, x, count);
+    sb__casts[b].store[sb__casts[a].form](to + i * y, y, &chunk, count);
+  }
+}
+
+static void cast_both(int l, sb_dtype a, sb_dtype b, sb__cast cast, int64_t n) {
+  static char name[100];
+  const size_t all = (size_t)(n * sb_dtype_itemsize(b)) + 64;
+  if (!cast || all > ROOM) return;
+  memset(out, GUARD, all);
+  memset(wanted, GUARD, all);
+  by_forms(a, b, (const char *)from, (char *)wanted, n);
+  cast((char *)out, (const char *)from, n);
+  snprintf(name, sizeof name, "%s, %s to %s", levels[l]->level, sb_dtype_name(a), sb_dtype_name(b));
+  failing = name;
+  same(all);
+}
+
+static void casts(void) {
+  random_state = 44;
+  for (int l = 0; l < level_count; l++) {
+    for (int d = 0; d < SB_DTYPE_COUNT; d++) {
+      const sb__cast in = levels[l]->f32_from[d], back = levels[l]->from_f32[d];
+      for (int round = 0; round < 300; round++) {
+        const int64_t n = round % 3 ? random_in(0, 70) : random_in(0, 3000);
+        noise(from, 8 * 3000);
+        cast_both(l, (sb_dtype)d, SB_FLOAT32, in, n);
+        for (int64_t i = 0; i < n; i++) {
+          memcpy(from + 4 * i, &(uint32_t){edgy_float()}, 4);
+        }
+        cast_both(l, SB_FLOAT32, (sb_dtype)d, back, n);
+      }
+      if (sb_dtype_itemsize((sb_dtype)d) > 2) continue;
+      for (int i = 0; i < 65536; i++) memcpy(from + 2 * i, &(uint16_t){(uint16_t)i}, 2);
+      cast_both(l, (sb_dtype)d, SB_FLOAT32, in, 65000);
+      for (int i = 0; i < 1000; i++) memcpy(from + 2 * i, &(uint16_t){(uint16_t)(64600 + i)}, 2);
+      cast_both(l, (sb_dtype)d, SB_FLOAT32, in, 936);
+    }
+  }
+}
+
+/* float32 to a short float, all patterns beside each of the 65536 values and halfway between them. */
+static void halves(void) {
+  static const sb_dtype shorts[] = {SB_FLOAT16, SB_BFLOAT16};
+  for (int l = 0; l < level_count; l++) {
+    for (int d = 0; d < 2; d++) {
+      for (int part = 0; part < 65536; part += 4096) {
+        float x[4096];
+        uint16_t bits[4096];
+        for (int i = 0; i < 4096; i++) bits[i] = (uint16_t)(part + i);
+        by_forms(shorts[d], SB_FLOAT32, (const char *)bits, (char *)x, 4096);
+        for (int k = 0; k < 6; k++) {
+          const uint32_t half = d ? 0x8000u : 0x1000u;
+          for (int i = 0; i < 4096; i++) {
+            uint32_t y;
+            memcpy(&y, &x[i], 4);
+            y += (k > 2 ? half : 0) + (uint32_t)(k % 3) - 1;
+            memcpy(from + 4 * i, &y, 4);
+          }
+          cast_both(l, SB_FLOAT32, shorts[d], levels[l]->from_f32[shorts[d]], 4096);
+        }
+      }
+    }
+  }
+}
+
+/* A scaled cast by the forms. */
+static void scaled_by_forms(sb_dtype a, const char *in, char *to, int64_t n, float scale, float bias) {
+  static sb__chunk chunk;
+  const double factors[2] = {(double)scale, (double)bias};
+  const int64_t x = sb_dtype_itemsize(a);
+  for (int64_t i = 0; i < n; i += SB__CHUNK) {
+    const int64_t count = n - i < SB__CHUNK ? n - i : SB__CHUNK;
+    sb__casts[a].load(&chunk, in + i * x, x, count);
+    sb__scale_chunk(&chunk, sb__casts[a].form, count, true, (const char *)&factors[0], 0,
+                    (const char *)&factors[1], 0);
+    sb__casts[SB_FLOAT32].store[SB__FORM_REAL](to + i * 4, 4, &chunk, count);
+  }
+}
+
+static void scales(void) {
+  random_state = 45;
+  for (int l = 0; l < level_count; l++) {
+    for (int d = 0; d < SB_DTYPE_COUNT; d++) {
+      if (!levels[l]->scaled_from[d]) continue;
+      for (int round = 0; round < 400; round++) {
+        const int64_t n = random_in(0, 300);
+        const size_t all = (size_t)(4 * n + 64);
+        const uint32_t edges[2] = {edgy_float(), edgy_float()};
+        float scale = (float)random_in(-999, 999) / 255, bias = (float)random_in(-99, 99) / 7;
+        if (round % 4 == 0) memcpy(&scale, &edges[0], 4);
+        if (round % 8 == 0) memcpy(&bias, &edges[1], 4);
+        for (int64_t i = 0; i < 300; i++) memcpy(from + 4 * i, &(uint32_t){edgy_float()}, 4);
+        if (round % 3 == 0) memset(from, 0, 64);
+        memset(out, GUARD, all);
+        memset(wanted, GUARD, all);
+        scaled_by_forms((sb_dtype)d, (const char *)from, (char *)wanted, n, scale, bias);
+        levels[l]->scaled_from[d]((float *)(void *)out, (const char *)from, n, scale, bias);
+        failing = levels[l]->level;
+        same(all);
+      }
+    }
+  }
+}
+
+static void programs(void) {
+  uint64_t sums[SB__MOST_LEVELS];
+  for (int l = 0; l < level_count; l++) {
+    sb__kernels_use(levels[l]);
+    sums[l] = program(4000);
+    EQ(sums[l], sums[0]);
+  }
+  sb__kernels_use(NULL);
+}
+
+static void environments(void) {
+#if defined(__SSE__)
+  static const uint32_t modes[] = {0x9fc0, 0x3f80, 0x5f80, 0x7f80, 0xffc0}; /* FTZ, DAZ, each rounding */
+  const uint64_t sum = program(400);
+  for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+    _mm_setcsr(modes[i]);
+    const uint64_t other = program(400);
+    EQ(_mm_getcsr() & ~0x3fu, modes[i] & ~0x3fu);
+    _mm_setcsr(0x1f80);
+    EQ(other, sum);
+  }
+#else
+  static const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+  const uint64_t sum = program(400);
+  for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+    fesetround(modes[i]);
+    const uint64_t other = program(400);
+    EQ(fegetround(), modes[i]);
+    fesetround(FE_TONEAREST);
+    EQ(other, sum);
+  }
+#endif
+}
+
+/* Permuted, cut and turned round, at sizes that reach every kind of plan, against single elements. */
+static void layouts(void) {
+  enum { SIZE = 1 << 16 };
+  static char a[SIZE], b[SIZE], model[SIZE];
+  static const sb_dtype sizes[] = {SB_UINT8, SB_INT16, SB_FLOAT32, SB_COMPLEX64, SB_COMPLEX128};
+  sb_storage to, read;
+  random_state = 47;
+  sb__storage_borrow(a, SIZE, &to);
+  sb__storage_borrow(b, SIZE, &read);
+  for (int l = 0; l < level_count; l++) {
+    sb__kernels_use(levels[l]);
+    for (int round = 0; round < 1500; round++) {
+      const sb_dtype dtype = sizes[round % 5];
+      const int64_t size = sb_dtype_itemsize(dtype);
+      const int32_t ndim = (int32_t)random_in(1, 5);
+      int64_t shape[5], order[5], index[SB_MAX_DIMS] = {0}, room = SIZE / size / 2;
+      sb_tensor dst, src;
+      for (int32_t d = 0; d < ndim; d++) {
+        static const int64_t likely[] = {1, 2, 3, 4, 5, 8, 16, 17, 33, 64, 70};
+        shape[d] = likely[random_in(0, 10)];
+        if (shape[d] > room) shape[d] = room;
+        room /= shape[d];
+        order[d] = d;
+      }
+      for (int32_t d = 0; d < ndim; d++) {
+        const int32_t other = (int32_t)random_in(0, ndim - 1);
+        const int64_t was = order[d];
+        order[d] = order[other];
+        order[other] = was;
+      }
+      EQ(sb_tensor_init(&read, dtype, ndim, shape, NULL, random_in(0, 5), &src), SB_OK);
+      EQ(sb_permute(&src, ndim, order, &src), SB_OK);
+      EQ(sb_tensor_init(&to, dtype, ndim, src.shape, NULL, random_in(0, 5), &dst), SB_OK);
+      for (int32_t d = 0; d < ndim; d++) {
+        sb_tensor *t = random_in(0, 1) ? &dst : &src;
+        if (random_in(0, 7)) continue;
+        t->offset += (t->shape[d] - 1) * t->strides[d];
+        t->strides[d] = -t->strides[d];
+      }
+      noise(a, SIZE);
+      noise(b, SIZE);
+      memcpy(model, a, SIZE);
+      do memcpy(model + place_of(&dst, index) * size, b + place_of(&src, index) * size, (size_t)size);
+      while (next_index(&dst, index));
+      EQ(sb_copy(&dst, &src, SB_CASTING_SAFE, NULL), SB_OK);
+      CHECK(!memcmp(a, model, SIZE));
+    }
+  }
+  sb__kernels_use(NULL);
+}
+
+static void payloads(void) { /* a copy keeps the bits of any NaN */
+  uint32_t nans[300], copied[300];
+  int64_t n = 300;
+  sb_storage s, t;
+  sb_tensor src, dst;
+  for (uint32_t i = 0; i < 300; i++) nans[i] = (i & 1) << 31 | 0x7f800000u | (i + 1) << 10 | i;
+  sb__storage_borrow(nans, sizeof nans, &s);
+  sb__storage_borrow(copied, sizeof copied, &t);
+  for (int l = 0; l < level_count; l++) {
+    sb__kernels_use(levels[l]);
+    for (int back = 0; back < 2; back++) {
+      memset(copied, 0, sizeof copied);
+      EQ(sb_tensor_init(&s, SB_FLOAT32, DIMS(20, 15), NULL, 0, &src), SB_OK);
+      if (back) EQ(sb_transpose(&src, 0, 1, &src), SB_OK);
+      EQ(sb_tensor_init(&t, SB_FLOAT32, 2, src.shape, NULL, 0, &dst), SB_OK);
+      EQ(sb_copy(&dst, &src, SB_CASTING_SAFE, NULL), SB_OK);
+      for (int64_t i = 0; i < n; i++) EQ(copied[i], nans[back ? i % 20 * 15 + i / 20 : i]);
+    }
+  }
+  sb__kernels_use(NULL);
+}
+
+static void choice(void) {
+  for (int l = 0; l < level_count; l++) {
+    setenv("SAMEBYTES_ISA", levels[l]->level, 1);
+    sb__kernels_use(NULL);
+    CHECK(sb__kernels_now() == levels[l]);
+  }
+  static const char *const others[] = {"", "avx3", "neon ", "AVX2"};
+  for (int i = 0; i < 4; i++) {
+    setenv("SAMEBYTES_ISA", others[i], 1);
+    sb__kernels_use(NULL);
+    CHECK(sb__kernels_now() == levels[level_count - 1]);
+  }
+  unsetenv("SAMEBYTES_ISA");
+  sb__kernels_use(NULL);
+}
+
+int main(void) {
+  level_count = sb__kernels_all(levels);
+  printf("# levels:");
+  for (int l = 0; l < level_count; l++) printf(" %s", levels[l]->level);
+  printf("\n");
+  test("SAMEBYTES_ISA forces a level; another name counts for nothing", choice);
+  test("transposes of every item size at every level, with odd extents and guarded edges", transposes);
+  test("2, 3 and 4 channels split and join at every level, with guarded edges", channels);
+  test("streams and fills write their bytes and no other", streams_and_fills);
+  test("casts from and to float32 at every level equal the casts by forms", casts);
+  test("float32 rounds to float16 and bfloat16 as the forms do, beside every value and halfway", halves);
+  test("scaled casts round the product and the sum, at every level as the forms do", scales);
+  test("permuted, cut and reversed layouts arrive element by element, at every level", layouts);
+  test("copies and transposes keep the payload of NaNs", payloads);
+  test("a long program of copies, casts, scales and fills has one checksum at every level", programs);
+  test("rounding and denormals as the host set them change nothing, and are restored", environments);
+  return done();
+}

@@ -1,0 +1,116 @@
+#include "program.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ops/parallel.h"
+
+/* Runs under ThreadSanitizer, too. Tests share out copies of a few KiB: SB_TEST makes parts small. */
+
+static int tasks(void) {
+  int count = 0;
+  DIR *folder = opendir("/proc/self/task");
+  if (!folder) return -1;
+  for (struct dirent *entry; (entry = readdir(folder));) count += entry->d_name[0] != '.';
+  closedir(folder);
+  return count;
+}
+
+static void late(void) { /* has to run first */
+  const int before = tasks();
+  sb__threads_use(4);
+  program(1); /* a copy of one or two elements */
+  char small[64], other[64] = {1};
+  sb_storage s, t;
+  sb_tensor src, dst;
+  sb__storage_borrow(other, sizeof other, &s);
+  sb__storage_borrow(small, sizeof small, &t);
+  EQ(sb_tensor_init(&s, SB_UINT8, DIMS(64), NULL, 0, &src), SB_OK);
+  EQ(sb_tensor_init(&t, SB_UINT8, DIMS(64), NULL, 0, &dst), SB_OK);
+  EQ(sb_copy(&dst, &src, SB_CASTING_SAFE, NULL), SB_OK);
+  EQ(tasks(), before);
+  program(200);
+  const int more = tasks() - before;
+  CHECK(more == 3 || more == 4); /* ThreadSanitizer adds one of its own with the first */
+  sb__threads_use(0);
+}
+
+static void counts(void) {
+  static const int some[] = {2, 3, 8};
+  sb__threads_use(1);
+  const uint64_t sum = program(1500);
+  for (int i = 0; i < 3; i++) {
+    sb__threads_use(some[i]);
+    EQ(program(1500), sum);
+  }
+  sb__threads_use(0);
+}
+
+static uint64_t expected;
+static void *caller(void *failed) {
+  if (program(300) != expected) *(bool *)failed = true;
+  return NULL;
+}
+
+static void callers(void) {
+  pthread_t threads[4];
+  bool failed[4] = {false};
+  sb__threads_use(3);
+  expected = program(300);
+  for (int i = 0; i < 4; i++) EQ(pthread_create(&threads[i], NULL, caller, &failed[i]), 0);
+  for (int i = 0; i < 4; i++) {
+    EQ(pthread_join(threads[i], NULL), 0);
+    CHECK(!failed[i]);
+  }
+  sb__threads_use(0);
+}
+
+/* A child copies alone, whether its parent's helpers were asleep or at work. */
+static void children(void) {
+  sb__threads_use(3);
+  bool failed = false;
+  expected = program(300);
+  for (int round = 0; round < 5; round++) {
+    pthread_t other;
+    const bool busy = round % 2;
+    if (busy) EQ(pthread_create(&other, NULL, caller, &failed), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(20);
+      _exit(program(300) == expected ? 0 : 3);
+    }
+    int status = -1;
+    EQ(waitpid(child, &status, 0), child);
+    EQ(status, 0);
+    if (busy) EQ(pthread_join(other, NULL), 0);
+    CHECK(!failed);
+  }
+  sb__threads_use(0);
+}
+
+static void choice(void) {
+  static const struct {
+    const char *text;
+    int threads; /* 0: the processors */
+  } rows[] = {{"1", 1}, {"7", 7}, {"0", 0}, {"-1", 0}, {"2x", 0}, {"", 0}, {"1000000", 0}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    setenv("SAMEBYTES_THREADS", rows[i].text, 1);
+    sb__threads_use(0);
+    EQ(sb__threads_now(), rows[i].threads ? rows[i].threads : sb__os_processors());
+  }
+  unsetenv("SAMEBYTES_THREADS");
+  sb__threads_use(0);
+  CHECK(sb__os_processors() >= 1);
+}
+
+int main(void) {
+  test("no thread is started before the first large copy, and as many as asked for then", late);
+  test("SAMEBYTES_THREADS sets the count; what is no count means the processors", choice);
+  test("a long program has one checksum whatever the number of threads", counts);
+  test("four threads that copy at once get their own results", callers);
+  test("a child of a process with threads copies to the end", children);
+  return done();
+}
