@@ -113,7 +113,7 @@ static void garbage(void) {
         strchr(strchr(signature, '>'), 'v')) { /* what came out can go in */
       const double *out = frame + SB__FRAME_OUT;
       CHECK(out[SB__OPERAND_NDIM] >= 0 && out[SB__OPERAND_NDIM] <= 64);
-      CHECK(sb__check_extent(&b.out) == SB_OK || !b.out.storage);
+      CHECK(sb__check_extent(&b.operands[0]) == SB_OK || !b.operands[0].storage);
     }
     if (round % 500 == 499) {
       sb__claims_drop_all(&b);
