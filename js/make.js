@@ -136,8 +136,9 @@ function tensor (data, shape, opts) {
     const from = dtypeOf(arrayType)
     const { buffer, length } = partsOfArray(data)
     if (length === 0 && isGone(buffer)) throw failure('ERR_DETACHED', 'the typed array was transferred away')
+    const source = layoutOver(data, from.index, [length])
     made = makeEmpty(named ?? from, countFits(extents ?? [length], length), options, false)
-    fillFrom(made, layoutOver(data, from.index, [length]), casting, true)
+    fillFrom(made, source, casting, true)
   } else {
     const { flat, shape: found } = flatten(data, named !== undefined && named.kind === 'COMPLEX')
     const dtype = named ?? dtypeOf(deduce(flat))
@@ -207,29 +208,18 @@ function fillFrom (made, source, casting, reshaped) {
  * @throws {RangeError} ERR_SHAPE another length · {TypeError} ERR_DTYPE
  */
 function fromBytes (bytes, shape, opts) {
-  const options = optionsOf(opts)
-  const dtype = dtypeOf(options.dtype)
-  const source = bytesOf(bytes)
-  const t = makeEmpty(dtype, shapeOf(shape), options, false)
-  if (source.byteLength !== t.nbytes) {
-    const { nbytes } = t
-    t.dispose()
-    throw failure('ERR_SHAPE', `bytes has ${source.byteLength} bytes; the shape needs ${nbytes}`)
-  }
-  copyBytes(t, source)
-  countCopy('fromBytes', t.nbytes)
+  const asked = optionsOf(opts)
+  const options = { device: asked.device, order: asked.order, shared: asked.shared }
+  const dtype = dtypeOf(asked.dtype)
+  const { shape: extents, size } = ffi.dense(dtype.index, shapeOf(shape))
+  const source = bytesOf(bytes) // no user code from here on
+  const needed = size * dtype.itemsize
+  if (source.byteLength !== needed) throw failure('ERR_SHAPE', `bytes has ${source.byteLength} bytes; the shape needs ${needed}`)
+  const layout = layoutOver(aligned(source, dtype.itemsize), dtype.index, extents)
+  const t = makeEmpty(dtype, extents, options, false)
+  fillFrom(t, layout, 0, false)
+  countCopy('fromBytes', needed)
   return t
-}
-
-/**
- * Raw bytes in logical order; equal dtypes copy bits.
- *
- * @param {Tensor} t
- * @param {Uint8Array} source
- */
-function copyBytes (t, source) {
-  const target = Tensor.layoutOf(t)
-  ffi.copy(target, layoutOver(aligned(source, t.itemsize), target.dtype, target.shape), 0)
 }
 
 /**

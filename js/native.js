@@ -276,6 +276,15 @@ class Backend {
     return new Storage(group, null, buffer, byteOffset, nbytes)
   }
 
+  /**
+   * @param {ArrayBufferLike} buffer
+   * @param {number} byteOffset
+   * @returns {number | null} null: it is looked up when it is needed
+   */
+  addressIn (buffer, byteOffset) {
+    return null
+  }
+
   /** @param {number} nbytes */
   allocateSab (nbytes) {
     return newSharedStorage(this.newGroup('sab'), nbytes)

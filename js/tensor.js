@@ -119,6 +119,7 @@ function makeEmpty (dtype, shape, options, zeroed) {
   let layout = denseLayout(dtype.index, Array.isArray(shape) ? shape : shapeOf(shape))
   if (options.order !== undefined && options.order !== 'C') {
     if (options.order !== 'F') throw failure('ERR_ARGUMENT', `order is ${show(options.order)}; 'C' or 'F' was expected`)
+    if (layout.size * dtype.itemsize > unbounded.nbytes) throw failure('ERR_MEMORY', `${layout.size * dtype.itemsize} bytes could not be allocated`)
     layout = ffi.asStrided(new Layout(unbounded, dtype.index, [0], [1], 0, 0, 0), layout.shape, null, layout.shape.map((_, d) => layout.shape.length - 1 - d), 0)
   }
   return makeOver(layout, zeroed, options.shared)
@@ -128,10 +129,11 @@ function makeEmpty (dtype, shape, options, zeroed) {
 const passing = new Group('js')
 
 /** a storage whose only use is to let layouts be worked out before there are bytes */
-const unbounded = new ffi.Storage(passing, null, null, 0, 2 ** 53 - 1)
+const unbounded = new ffi.Storage(passing, null, null, 0, backend.name === 'wasm' ? 2 ** 32 - 1 : 2 ** 53 - 1)
 
 /**
- * A typed array's elements as a layout, for one call.
+ * A typed array's elements as a layout, for one call. Made before anything is allocated: what lies in
+ * linear memory is found again when that grew, though the array is not.
  *
  * @param {any} array
  * @param {number} dtype
@@ -140,7 +142,9 @@ const unbounded = new ffi.Storage(passing, null, null, 0, 2 ** 53 - 1)
 function layoutOver (array, dtype, shape) {
   const { buffer, byteOffset, byteLength } = partsOfArray(array)
   const layout = ffi.dense(dtype, shape)
-  layout.storage = new ffi.Storage(passing, null, buffer, byteOffset, byteLength)
+  const address = backend.addressIn(buffer, byteOffset)
+  layout.storage = new ffi.Storage(passing, null, address === null ? buffer : null, byteOffset, byteLength)
+  layout.storage.address = address
   return layout
 }
 

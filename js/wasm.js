@@ -6,7 +6,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { failure } = require('./errors')
-const { windowLength } = require('./buffers')
+const { byteLengthOf, windowLength } = require('./buffers')
 const { Storage, Group, Extra, rowNumbers, newSharedStorage, counts, stats, reportDeleter } = require('./storage')
 
 const MAX_PAGES = 65536
@@ -54,6 +54,8 @@ class Backend {
     exports._initialize()
     this.memory = memory
     this.buffer = memory.buffer
+    /** nobody else has it: without elements once the memory grew */
+    this.probe = new Uint8Array(this.buffer, 0, 1)
     this.frameAt = exports.sb_frame()
     /** typed arrays over the whole memory, by dtype @type {any[]} */
     this.windows = []
@@ -80,6 +82,7 @@ class Backend {
   /** Memory grew, or was just made: views of the old buffer are dead. */
   renew () {
     this.buffer = this.memory.buffer
+    this.probe = new Uint8Array(this.buffer, 0, 1)
     this.frame.cover(this.buffer, this.frameAt)
     this.windows = []
     if (this.epoch++ >= 0) stats.grown++
@@ -87,7 +90,7 @@ class Backend {
 
   /** The memory's buffer: another one where somebody else made the memory grow, who told nobody. */
   current () {
-    if (this.buffer.byteLength === 0) this.renew()
+    if (this.probe.length === 0) this.renew()
     return this.buffer
   }
 
@@ -188,7 +191,20 @@ class Backend {
   adopt (buffer, byteOffset, nbytes) {
     if (this.adopted.made++ >= 64) this.adopted = this.newGroup('js')
     this.adopted.count.storages++
-    return new Storage(this.adopted, null, buffer, byteOffset, nbytes)
+    const storage = new Storage(this.adopted, null, buffer, byteOffset, nbytes)
+    storage.address = this.addressIn(buffer, byteOffset)
+    return storage
+  }
+
+  /**
+   * Bytes that the caller has from data or wasmMemory() are in reach of C as they are. Nothing is at 0.
+   *
+   * @param {ArrayBufferLike} buffer
+   * @param {number} byteOffset
+   * @returns {number | null} null: not in linear memory
+   */
+  addressIn (buffer, byteOffset) {
+    return buffer === this.current() && byteOffset > 0 ? byteOffset : null
   }
 
   /** @returns {Storage} */
@@ -242,7 +258,7 @@ class Backend {
   window (storage, dtype, Type) {
     if (storage.kind === 'wasm') {
       const buffer = this.current()
-      return (this.windows[dtype] ??= new Type(buffer, 0, windowLength(buffer.byteLength, Type)))
+      return (this.windows[dtype] ??= new Type(buffer, 0, windowLength(byteLengthOf(buffer), Type)))
     }
     const extra = storage.extra ??= new Extra()
     const windows = extra.windows ??= []
