@@ -5,7 +5,7 @@ const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { show, integer, integers, shapeOf, optionsOf, isOptions } = require('./validate')
 const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone, partsOfArray, partsOfView, byteLengthOf } = require('./buffers')
-const { wrap, dtypeOf, denseLayout, within } = require('./tensor')
+const { wrap, dtypeOf, denseLayout, within, passing } = require('./tensor')
 
 const { backend, Layout, READ_ONLY, CONTIGUOUS, byName } = ffi
 
@@ -38,13 +38,9 @@ function bytesOfSource (source, options) {
   let nbytes
   let dtype
   if (arrayType !== undefined) {
-    const bytes = arrayType === 'uint8'
-    if (options.dtype !== undefined && options.dtype !== arrayType && !bytes && dtypeOf(options.dtype).Type !== source.constructor) {
-      const wanted = dtypeOf(options.dtype)
-      // Pairs for complex and bits for short floats are what those dtypes' own typed arrays hold.
-      if (wanted.Type.name !== source.constructor.name) {
-        throw failure('ERR_DTYPE', `the source is of ${arrayType}, dtype is ${options.dtype}; view(dtype) reads bytes as another dtype`)
-      }
+    // Pairs for complex and bits for short floats are what those dtypes' own typed arrays hold.
+    if (options.dtype !== undefined && arrayType !== 'uint8' && dtypeOf(options.dtype).Type !== dtypeOf(arrayType).Type) {
+      throw failure('ERR_DTYPE', `the source is of ${arrayType}, dtype is ${options.dtype}; view(dtype) reads bytes as another dtype`)
     }
     ({ buffer, byteOffset, byteLength: nbytes } = partsOfArray(source))
     dtype = arrayType
@@ -165,14 +161,19 @@ function overBuffer (source, given) {
   if (given.dtype === undefined && found === undefined) throw failure('ERR_DTYPE', 'dtype is needed: the source does not tell what its bytes are')
   const dtype = dtypeOf(given.dtype ?? found)
   const storage = backend.adopt(buffer, byteOffset, nbytes)
-  const layout = shaped(storage, dtype, given, Math.floor(nbytes / dtype.itemsize))
-  storage.owner = given.owner ?? source
-  if (given.transfer === true) { // last: nothing fails after the caller's buffer is gone
-    storage.buffer = takeOver(buffer)
-    storage.owner = given.owner
+  try {
+    const layout = shaped(storage, dtype, given, Math.floor(nbytes / dtype.itemsize))
+    storage.owner = given.owner ?? source
+    if (given.transfer === true) { // last: nothing fails after the caller's buffer is gone
+      storage.buffer = takeOver(buffer)
+      storage.owner = given.owner
+    }
+    if (given.deleter !== undefined) attachDeleter(storage, given.deleter)
+    return layout
+  } catch (error) {
+    backend.release(storage)
+    throw error
   }
-  if (given.deleter !== undefined) attachDeleter(storage, given.deleter)
-  return layout
 }
 
 /**
@@ -218,7 +219,7 @@ function overAddress (source, given) {
   if (given.shape === null && given.nbytes === undefined) throw failure('ERR_SHAPE', 'shape or nbytes is needed: an address has no end')
   if (given.nbytes !== undefined && given.nbytes < 0) throw failure('ERR_BOUNDS', `nbytes is ${given.nbytes}; it is 0 or more`)
   // The layout is judged before anything is taken over, over what is there or what it will need.
-  const probe = backend.adopt(new ArrayBuffer(0), 0, given.nbytes ?? 2 ** 53 - 1)
+  const probe = new ffi.Storage(passing, null, new ArrayBuffer(0), 0, given.nbytes ?? 2 ** 53 - 1)
   probe.address = address
   const layout = shaped(probe, dtype, given, Math.floor((given.nbytes ?? 0) / dtype.itemsize))
   if (address === 0 && layout.size > 0) throw failure('ERR_ARGUMENT', 'address 0 has no elements')

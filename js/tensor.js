@@ -7,7 +7,7 @@ const { failure } = require('./errors')
 const { Group, countCopy, countStaged } = require('./storage')
 const { show, integer, integers, shapeOf, shapeOfArguments, optionsOf, isOptions, castingOf } = require('./validate')
 const { flatten, deduce, scalarFor, pack, listOf } = require('./values')
-const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone, partsOfArray, partsOfView } = require('./buffers')
+const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone, partsOfArray, partsOfView, byteLengthOf } = require('./buffers')
 const { parseSlice, parseSlices } = require('./slices')
 const { print } = require('./print')
 const lifetime = require('./lifetime')
@@ -41,7 +41,7 @@ const recent = new Array(9 * 32)
 function denseLayout (dtype, shape) {
   const n = shape.length
   const known = recent[n * 32 + dtype]
-  if (known === undefined) return newDenseLayout(dtype, shape)
+  if (known === undefined || known.shape.length !== n) return newDenseLayout(dtype, shape) // a Proxy's length may be anything
   for (let d = 0; d < n; d++) {
     if (known.shape[d] !== shape[d]) return newDenseLayout(dtype, shape)
   }
@@ -308,8 +308,8 @@ class Tensor {
    * @throws as data
    */
   get bytes () {
-    const { buffer, byteOffset, byteLength } = this.data
-    return new Uint8Array(buffer, byteOffset, byteLength)
+    const { buffer, byteOffset, byteLength } = partsOfArray(this.data)
+    return new Uint8Array(/** @type {ArrayBuffer} */ (buffer), byteOffset, byteLength)
   }
 
   /**
@@ -476,7 +476,12 @@ class Tensor {
     if (!decoding && backend.canView(layout.storage)) return layout
     const wide = ffi.dense(decoding ? FLOAT32.index : layout.dtype, layout.shape)
     wide.storage = ffi.allocate(wide.size * ffi.itemsizes[wide.dtype])
-    ffi.copy(wide, layout, 0)
+    try {
+      ffi.copy(wide, layout, 0)
+    } catch (error) {
+      backend.release(wide.storage)
+      throw error
+    }
     countStaged(wide.size * ffi.itemsizes[wide.dtype])
     return wide
   }
@@ -595,10 +600,10 @@ class Tensor {
     const out = ffi.reshape(layout, shape)
     if (out.storage !== ffi.nothing && rule !== true) return this.#view(out)
     const copy = out.storage === ffi.nothing ? out : ffi.dense(layout.dtype, out.shape)
+    const ordered = ffi.dense(layout.dtype, layout.shape)
     const made = makeOver(copy, false)
-    ffi.copy(new Layout(made.#live().storage, layout.dtype, layout.shape, ffi.dense(layout.dtype, layout.shape).strides, 0, layout.size, 0), this.#attached(), 0)
-    countCopy('reshape', made.nbytes)
-    return made
+    ordered.storage = made.#live().storage
+    return made.#filled('reshape', ordered, layout, 0)
   }
 
   /**
@@ -695,9 +700,7 @@ class Tensor {
     const layout = this.#attached()
     if (ffi.isContiguous(layout)) return this
     const made = makeOver(denseLayout(layout.dtype, layout.shape), false)
-    ffi.copy(made.#live(), layout, 0)
-    countCopy('contiguous', made.nbytes)
-    return made
+    return made.#filled('contiguous', made.#live(), layout, 0)
   }
 
   /**
@@ -709,14 +712,27 @@ class Tensor {
     const casting = castingOf(rule)
     const layout = this.#attached()
     const made = makeOver(ffi.viewByNumbers(rows.dense_like, layout, dtype === undefined ? layout.dtype : dtype.index), false)
+    return made.#filled(reason, made.#live(), layout, casting)
+  }
+
+  /**
+   * A copy that was just made gets its elements; it goes where that fails.
+   *
+   * @param {string} reason
+   * @param {InstanceType<typeof Layout>} target  over this tensor's bytes
+   * @param {InstanceType<typeof Layout>} source
+   * @param {number} casting
+   * @returns {this}
+   */
+  #filled (reason, target, source, casting) {
     try {
-      ffi.copy(made.#live(), layout, casting)
+      ffi.copy(target, source, casting)
     } catch (error) {
-      made.dispose()
+      this.dispose()
       throw error
     }
-    countCopy(reason, made.nbytes)
-    return made
+    countCopy(reason, this.nbytes)
+    return this
   }
 
   /**
@@ -826,15 +842,17 @@ class Tensor {
   /** As PyTorch prints it. @returns {string} */
   toString () {
     const layout = this.#readable()
-    const text = print({
-      shape: layout.shape,
-      dtype: this.dtype,
-      kind: dtypes[layout.dtype].kind,
-      size: layout.size,
-      read: index => read(layout, index.reduce((at, i, d) => at + i * layout.strides[d], layout.offset))
-    })
-    if (layout !== this.#layout) backend.release(layout.storage)
-    return text
+    try {
+      return print({
+        shape: layout.shape,
+        dtype: this.dtype,
+        kind: dtypes[layout.dtype].kind,
+        size: layout.size,
+        read: index => read(layout, index.reduce((at, i, d) => at + i * layout.strides[d], layout.offset))
+      })
+    } finally {
+      if (layout !== this.#layout) backend.release(layout.storage)
+    }
   }
 
   [Symbol.for('nodejs.util.inspect.custom')] () {
@@ -1030,19 +1048,15 @@ function factorOf (name, value, missing) {
  * @returns {Uint8Array}
  */
 function bytesOf (source) {
-  if (dtypeOfArray(source) !== undefined) {
-    const { buffer, byteOffset, byteLength } = partsOfArray(source)
-    return new Uint8Array(/** @type {ArrayBuffer} */ (buffer), byteOffset, byteLength)
-  }
-  if (ArrayBuffer.isView(source)) {
-    const { buffer, byteOffset, byteLength } = partsOfView(source)
-    return new Uint8Array(/** @type {ArrayBuffer} */ (buffer), byteOffset, byteLength)
-  }
-  if (isArrayBuffer(source) || isSharedArrayBuffer(source)) {
-    if (isGone(source)) throw failure('ERR_DETACHED', 'the bytes were transferred away')
-    return new Uint8Array(/** @type {ArrayBuffer} */ (source))
-  }
-  throw failure('ERR_ARGUMENT', `bytes is ${show(source)}; a typed array or an ArrayBuffer was expected`)
+  let buffer = /** @type {any} */ (source)
+  let byteOffset = 0
+  let byteLength
+  if (dtypeOfArray(source) !== undefined) ({ buffer, byteOffset, byteLength } = partsOfArray(source))
+  else if (ArrayBuffer.isView(source)) ({ buffer, byteOffset, byteLength } = partsOfView(source))
+  else if (isArrayBuffer(source) || isSharedArrayBuffer(source)) byteLength = byteLengthOf(source)
+  else throw failure('ERR_ARGUMENT', `bytes is ${show(source)}; a typed array or an ArrayBuffer was expected`)
+  if (byteLength === 0 && isGone(buffer)) throw failure('ERR_DETACHED', 'the bytes were transferred away')
+  return new Uint8Array(buffer, byteOffset, byteLength)
 }
 
 /**
@@ -1061,4 +1075,4 @@ for (const name of ['dims', 'type', 'location']) {
   Object.defineProperty(Tensor.prototype, name, { enumerable: false })
 }
 
-module.exports = { Tensor, wrap, dtypeOf, makeEmpty, makeOver, makeUninitialised, denseLayout, writeValues, layoutOver, within, bytesOf, aligned, flatten, deduce }
+module.exports = { Tensor, wrap, dtypeOf, makeEmpty, makeOver, makeUninitialised, denseLayout, writeValues, layoutOver, within, passing, bytesOf, aligned, flatten, deduce }
