@@ -1,7 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
 const vm = require('node:vm')
-const { empty, fromBlob, fromBytes, tensor, zeros } = require('samebytes')
+const { empty, fromBlob, fromBytes, memory, tensor, wasmMemory, zeros } = require('samebytes')
 const { fails, refuses } = require('../setup')
 
 const NAMES = ['length', 'byteOffset', 'byteLength', 'buffer', 'constructor', 'BYTES_PER_ELEMENT']
@@ -124,12 +124,16 @@ describe('the own properties of buffers', () => {
     for (const opts of [{}, { shared: true }, { shared: 'sab' }]) {
       for (const lie of LIES) {
         const t = empty([2], opts).fill(3)
+        wasmMemory()?.grow(1) // views of it are made anew, while it lies
+        const { grown } = memory()
         const { buffer } = t.data
         for (const key of ['buffer', 'byteOffset', 'byteLength']) lying(t.data, key, lie)
         lying(buffer, 'byteLength', lie)
         assert.deepEqual([...t.bytes], [0, 0, 64, 64, 0, 0, 64, 64])
         assert.deepEqual([...t.slice('1:').data], [3])
         assert.deepEqual(t.toArray(), [3, 3])
+        assert.equal(t.slice('1:').data.buffer, buffer)
+        assert.equal(memory().grown, grown)
         delete buffer.byteLength // in WASM it is everybody's
       }
     }
