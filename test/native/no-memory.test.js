@@ -17,6 +17,12 @@ function alive () {
   return { tensors, storages, native: bytes.native, shared: bytes.shared }
 }
 
+/** Nothing is alive that was not before. */
+function noMoreThan (before, n) {
+  const after = alive()
+  for (const name of Object.keys(before)) assert.ok(after[name] <= before[name], `request ${n}: ${after[name] - before[name]} ${name} more`)
+}
+
 // What allocates in C: prepare() → [act, check], and how many of its requests there are at least.
 const CASES = {
   'empty, small float32': [() => [() => empty([4]), t => assert.equal(t.size, 4)], 0],
@@ -97,14 +103,13 @@ describe('where the n-th allocation fails', function () {
       if (error === null) {
         check(result)
         result?.dispose()
-        continue
+      } else {
+        failures++
+        assert.equal(error.code, 'ERR_MEMORY', error.stack)
+        assert.ok(error instanceof RangeError)
+        unchanged?.()
       }
-      failures++
-      assert.equal(error.code, 'ERR_MEMORY', error.stack)
-      assert.ok(error instanceof RangeError)
-      const after = alive()
-      for (const name of Object.keys(before)) assert.ok(after[name] <= before[name], `request ${n}: ${after[name] - before[name]} ${name} more`)
-      unchanged?.()
+      noMoreThan(before, n)
     }
     const result = act() // and now it works
     check(result)
@@ -112,12 +117,62 @@ describe('where the n-th allocation fails', function () {
     return failures
   }
 
+  /** make() with the n-th allocation failing, for n = 1, 2, … until it succeeds; how many failed. */
+  function untilItSucceeds (make, held) {
+    for (let n = 1; ; n++) {
+      const before = alive()
+      failAllocation(n)
+      try {
+        held.push(make())
+        failAllocation(0)
+        return n - 1
+      } catch (error) {
+        failAllocation(0)
+        assert.equal(error.code, 'ERR_MEMORY', error.stack)
+        noMoreThan(before, n)
+      }
+    }
+  }
+
+  // All that is made is held, so that each needs a new place and the tables of handles and watches grow.
+  for (const [name, make] of Object.entries({
+    'a float32 address': kept => deleter => fromBlob(kept.dataPtr, [4], { dtype: 'float32', deleter }),
+    'a Float32Array': () => deleter => fromBlob(new Float32Array([0, 0, 0, 3]), [4], { deleter })
+  })) {
+    it(`fromBlob of ${name} with a deleter takes nothing over: the deleter does not run`, async () => {
+      const blob = make(full([4], 3, { shared: true }))
+      const held = []
+      let failures = 0
+      let calls = 0
+      for (let i = 0; i < 150; i++) failures += untilItSucceeds(() => blob(() => calls++), held)
+      assert.ok(failures >= 300, `${failures} failures`) // the deleter's and the storage's record, each time
+      globalThis.gc()
+      await flush()
+      assert.equal(calls, 0)
+      assert.ok(held.every(t => t.get(3) === 3))
+      held.forEach(t => t.dispose())
+      await flush()
+      assert.equal(calls, 150)
+    })
+  }
+
+  it('empty, shared float32, gives its memory back', () => {
+    const held = []
+    let failures = 0
+    for (let i = 0; i < 300; i++) failures += untilItSucceeds(() => empty([4], { shared: true }).fill(i), held)
+    assert.ok(failures >= 600, `${failures} failures`) // the bytes and the storage's record, each time
+    assert.ok(held.every((t, i) => t.get(3) === i))
+    held.forEach(t => t.dispose())
+  })
+
   for (const [name, [prepare, least]] of Object.entries(CASES)) {
     it(`${name} is ERR_MEMORY, nothing stays, and works afterwards`, () => {
       globalThis.gc()
       for (let round = 0; round < 2; round++) {
         const [act, check, unchanged] = prepare()
-        act()?.dispose() // what is made once and for all
+        const first = act() // what is made once and for all
+        check(first)
+        first?.dispose()
         const [again, checkAgain, unchangedAgain] = unchanged ? prepare() : [act, check]
         const failures = everyFailure(again, unchangedAgain ? () => {} : checkAgain, unchangedAgain)
         assert.ok(failures >= least, `${failures} requests failed; ${least} were expected`)
@@ -133,41 +188,6 @@ describe('where the n-th allocation fails', function () {
       unchanged()
       act()
       check()
-    }
-  })
-
-  it('fromBlob with a deleter does not take the float32 over: the deleter does not run', async () => {
-    const kept = full([4], 3, { shared: true })
-    const blobs = [deleter => fromBlob(kept.dataPtr, [4], { dtype: 'float32', deleter }), deleter => fromBlob(new Float32Array([0, 0, 0, 3]), [4], { deleter })]
-    for (const blob of blobs) {
-      const held = []
-      let failures = 0
-      let successes = 0
-      let calls = 0
-      for (let round = 0; round < 80; round++) { // past the rooms of the tables, which grow by doubling
-        for (let n = 1; n <= 6; n++) {
-          failAllocation(n)
-          let t = null
-          try {
-            t = blob(() => calls++)
-          } catch (error) {
-            failures++
-            assert.equal(error.code, 'ERR_MEMORY', error.stack)
-          }
-          failAllocation(0)
-          if (t === null) continue
-          successes++
-          assert.equal(t.get(3), 3)
-          held.push(t)
-        }
-      }
-      assert.ok(failures >= 160, `${failures} failures`) // two requests, each round
-      globalThis.gc()
-      await flush()
-      assert.equal(calls, 0)
-      held.forEach(t => t.dispose())
-      await flush()
-      assert.equal(calls, successes)
     }
   })
 })
