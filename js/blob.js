@@ -164,14 +164,19 @@ function overBuffer (source, given) {
   if (given.dtype === undefined && found === undefined) throw failure('ERR_DTYPE', 'dtype is needed: the source does not tell what its bytes are')
   const dtype = dtypeOf(given.dtype ?? found)
   const storage = backend.adopt(buffer, byteOffset, nbytes, source)
-  const layout = shaped(storage, dtype, given, Math.floor(nbytes / dtype.itemsize))
-  storage.owner = given.owner ?? source
-  if (given.transfer) { // last: nothing fails after the caller's buffer is gone
-    storage.buffer = takeOver(buffer)
-    storage.owner = given.owner
+  try {
+    const layout = shaped(storage, dtype, given, Math.floor(nbytes / dtype.itemsize))
+    storage.owner = given.owner ?? source
+    if (given.transfer) { // last: nothing fails after the caller's buffer is gone
+      storage.buffer = takeOver(buffer)
+      storage.owner = given.owner
+    }
+    if (given.deleter !== undefined) attachDeleter(storage, given.deleter)
+    return layout
+  } catch (error) {
+    backend.release(storage)
+    throw error
   }
-  if (given.deleter !== undefined) attachDeleter(storage, given.deleter)
-  return layout
 }
 
 /**

@@ -47,10 +47,11 @@ function partsOfArray (array) {
  * @returns {{ buffer: ArrayBufferLike, byteOffset: number, byteLength: number }}
  */
 function partsOfView (view) {
-  return {
-    buffer: viewFields.buffer.call(view),
-    byteOffset: viewFields.byteOffset.call(view),
-    byteLength: viewFields.byteLength.call(view)
+  const buffer = viewFields.buffer.call(view)
+  try {
+    return { buffer, byteOffset: viewFields.byteOffset.call(view), byteLength: viewFields.byteLength.call(view) }
+  } catch { // its buffer was detached, or shrank: as typed arrays say it
+    return { buffer, byteOffset: 0, byteLength: 0 }
   }
 }
 

@@ -121,8 +121,10 @@ function reach (layout) {
   const { storage } = layout
   if (storage.released) throw failure('ERR_DISPOSED', 'the tensor was disposed')
   checkAttached(storage)
-  if (backend.name === 'wasm' && storage.kind !== 'wasm') return stage(layout)
-  if (storage.address === null) backend.addressOf(storage)
+  if (storage.address === null) {
+    if (backend.name === 'wasm') return stage(layout)
+    backend.addressOf(storage)
+  }
   return layout
 }
 
@@ -438,7 +440,7 @@ function sharesMemory (a, b) {
   checkAttached(a.storage)
   checkAttached(b.storage)
   if (a.storage !== b.storage && (a.storage.block !== null || b.storage.block !== null)) return false
-  const unplaced = backend.name === 'wasm' && (a.storage.kind !== 'wasm' || b.storage.kind !== 'wasm')
+  const unplaced = backend.name === 'wasm' && (a.storage.address === null || b.storage.address === null)
   if (unplaced && a.storage.buffer !== b.storage.buffer) return false
   if (!unplaced) {
     backend.addressOf(a.storage)

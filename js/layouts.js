@@ -25,7 +25,7 @@ const recent = new Array(9 * 32)
 function denseLayout (dtype, shape) {
   const n = shape.length
   const known = recent[n * 32 + dtype]
-  if (known === undefined) return newDenseLayout(dtype, shape)
+  if (known === undefined || known.shape.length !== n) return newDenseLayout(dtype, shape) // a Proxy's length may be anything
   for (let d = 0; d < n; d++) {
     if (known.shape[d] !== shape[d]) return newDenseLayout(dtype, shape)
   }
@@ -86,13 +86,13 @@ function layoutOverBytes ({ buffer, byteOffset, byteLength }, dtype, shape) {
  * @returns {Bytes}
  */
 function bytesOf (source) {
-  if (dtypeOfArray(source) !== undefined) return partsOfArray(source)
-  if (ArrayBuffer.isView(source)) return partsOfView(source)
-  if (isArrayBuffer(source) || isSharedArrayBuffer(source)) {
-    if (isGone(source)) throw failure('ERR_DETACHED', 'the bytes were transferred away')
-    return { buffer: source, byteOffset: 0, byteLength: byteLengthOf(source) }
-  }
-  throw failure('ERR_ARGUMENT', `bytes is ${show(source)}; a typed array or an ArrayBuffer was expected`)
+  let bytes
+  if (dtypeOfArray(source) !== undefined) bytes = partsOfArray(source)
+  else if (ArrayBuffer.isView(source)) bytes = partsOfView(source)
+  else if (isArrayBuffer(source) || isSharedArrayBuffer(source)) bytes = { buffer: source, byteOffset: 0, byteLength: byteLengthOf(source) }
+  else throw failure('ERR_ARGUMENT', `bytes is ${show(source)}; a typed array or an ArrayBuffer was expected`)
+  if (bytes.byteLength === 0 && isGone(bytes.buffer)) throw failure('ERR_DETACHED', 'the bytes were transferred away')
+  return bytes
 }
 
 module.exports = { denseLayout, layoutOver, layoutOverBytes, bytesOf }

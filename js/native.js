@@ -7,7 +7,7 @@
 
 const path = require('node:path')
 const { failure } = require('./errors')
-const { MAX_LENGTH } = require('./buffers')
+const { byteLengthOf, MAX_LENGTH } = require('./buffers')
 const { Storage, Group, Extra, passing, rowNumbers, newSharedStorage, stats, counts, reportDeleter } = require('./storage')
 
 const BLOCK = 4096 // bytes in a block: one tensor that is kept keeps all of it
@@ -434,7 +434,7 @@ class Backend {
    */
   bufferOf (storage, check) {
     if (storage.block !== null) this.promote(storage)
-    if (storage.kind === 'native' && (storage.buffer === null || (storage.nbytes > 0 && storage.buffer.byteLength === 0))) {
+    if (storage.kind === 'native' && (storage.buffer === null || (storage.nbytes > 0 && byteLengthOf(storage.buffer) === 0))) {
       const extra = /** @type {Extra} */ (storage.extra)
       const buffer = this.addon.buffer(extra.watch)
       check()

@@ -242,8 +242,8 @@ class Tensor {
    * @throws as data
    */
   get bytes () {
-    const { buffer, byteOffset, byteLength } = this.data
-    return new Uint8Array(buffer, byteOffset, byteLength)
+    const { buffer, byteOffset, byteLength } = partsOfArray(this.data)
+    return new Uint8Array(/** @type {ArrayBuffer} */ (buffer), byteOffset, byteLength)
   }
 
   /**

@@ -2,6 +2,7 @@
 // What users pass, turned into plain values before anything else happens: no user code runs after these.
 
 const { failure } = require('./errors')
+const { dtypeOfArray } = require('./buffers')
 
 /**
  * A value in words, for messages. Never runs user code.
@@ -79,7 +80,7 @@ function tooMany (name, n) {
  * @returns {number[]}
  */
 function integers (name, list, code = 'ERR_BOUNDS') {
-  if (!Array.isArray(list) && !(ArrayBuffer.isView(list) && !(list instanceof DataView))) throw noList(name, list)
+  if (!Array.isArray(list) && dtypeOfArray(list) === undefined) throw noList(name, list)
   const { length } = /** @type {ArrayLike<unknown>} */ (/** @type {unknown} */ (list))
   if (length > 64) throw tooMany(name, length)
   const values = /** @type {Iterable<number>} */ (/** @type {unknown} */ (list))

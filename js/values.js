@@ -4,6 +4,7 @@
 
 const { failure } = require('./errors')
 const { show } = require('./validate')
+const { dtypeOfArray, partsOfArray } = require('./buffers')
 
 const MAX_DEPTH = 64
 
@@ -37,7 +38,7 @@ function pairOf (value) {
 function listOf (value) {
   if (Array.isArray(value)) return value
   if (value === null || typeof value !== 'object') return null
-  if (ArrayBuffer.isView(value) && !(value instanceof DataView)) return /** @type {any} */ (value)
+  if (dtypeOfArray(value) !== undefined) return /** @type {any} */ (value)
   if (typeof (/** @type {any} */ (value))[Symbol.iterator] === 'function') return Array.from(/** @type {Iterable<unknown>} */ (value))
   return null
 }
@@ -73,7 +74,8 @@ function flatten (data, complex) {
     const list = listOf(value)
     if (list === null) throw failure('ERR_ARGUMENT', `${show(value)} is no number, bigint, boolean or list of them`)
     if (depth >= MAX_DEPTH) throw failure('ERR_SHAPE', `lists are nested more than ${MAX_DEPTH} deep`)
-    const n = list.length
+    const n = Array.isArray(list) ? list.length : partsOfArray(list).length
+    if (!Number.isSafeInteger(n)) throw failure('ERR_ARGUMENT', `a list's length is ${show(n)}; an integer was expected`)
     if (depth === shape.length && leaf < 0) shape.push(n)
     else if (shape[depth] !== n) throw failure('ERR_SHAPE', `the nested list is ragged: ${n} entries at depth ${depth} where others have ${shape[depth] ?? 'none'}`)
     for (let i = 0; i < n; i++) walk(list[i], depth + 1)

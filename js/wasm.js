@@ -6,7 +6,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { failure } = require('./errors')
-const { MAX_LENGTH } = require('./buffers')
+const { byteLengthOf, MAX_LENGTH } = require('./buffers')
 const { Storage, Group, Extra, passing, rowNumbers, newSharedStorage, counts, stats, reportDeleter } = require('./storage')
 
 const MAX_PAGES = 65536
@@ -58,6 +58,8 @@ class Backend {
     /** @type {WasmMemory} */
     this.memory = memory
     this.buffer = memory.buffer
+    /** nobody else has it: without elements once the memory grew */
+    this.probe = new Uint8Array(this.buffer, 0, 1)
     this.frameAt = exports.sb_frame()
     /** typed arrays over the whole memory, by dtype @type {any[]} */
     this.windows = []
@@ -86,6 +88,7 @@ class Backend {
   /** Memory grew, or was just made: views of the old buffer are dead. */
   renew () {
     this.buffer = this.memory.buffer
+    this.probe = new Uint8Array(this.buffer, 0, 1)
     this.frame.cover(this.buffer, this.frameAt)
     this.windows = []
     if (this.epoch++ >= 0) stats.grown++
@@ -93,7 +96,7 @@ class Backend {
 
   /** The memory's buffer: another one where somebody else made the memory grow, who told nobody. */
   current () {
-    if (this.buffer.byteLength === 0) this.renew()
+    if (this.probe.length === 0) this.renew()
     return this.buffer
   }
 
@@ -228,7 +231,7 @@ class Backend {
    * @returns {Storage | null}
    */
   overOwn (buffer, byteOffset, nbytes) {
-    if (buffer !== this.current()) return null
+    if (buffer !== this.current() || byteOffset === 0) return null // for C nothing is at 0
     const storage = new Storage(new Group('wasm'), null, null, byteOffset, nbytes)
     storage.address = byteOffset
     return storage
@@ -300,7 +303,7 @@ class Backend {
   window (storage, dtype, Type) {
     if (storage.kind === 'wasm') {
       const buffer = this.current()
-      return (this.windows[dtype] ??= new Type(buffer, 0, Math.min(Math.floor(buffer.byteLength / Type.BYTES_PER_ELEMENT), MAX_LENGTH)))
+      return (this.windows[dtype] ??= new Type(buffer, 0, Math.min(Math.floor(byteLengthOf(buffer) / Type.BYTES_PER_ELEMENT), MAX_LENGTH)))
     }
     const extra = storage.extra ??= new Extra()
     const windows = extra.windows ??= []

@@ -16,8 +16,10 @@
 
 /* ---- Reading ---- */
 
+#define SB__LARGEST (INT64_C(1) << 53) /* that a double holds exactly, as all before it */
+
 static inline int whole(double x, int64_t *out) {
-  if (!(__builtin_fabs(x) <= 9007199254740992.0)) return 0; /* NaN as well */
+  if (!(__builtin_fabs(x) <= (double)SB__LARGEST)) return 0; /* NaN as well */
   *out = (int64_t)x;
   return (double)*out == x;
 }
@@ -132,8 +134,18 @@ static sb_status read_operands(sb__binding *b, const char **signature) {
 
 static bool is_small(int64_t x) { return x == (int32_t)x; }
 
+static bool is_exact(int64_t x) { return x <= SB__LARGEST && x >= -SB__LARGEST; }
+
+static sb_status check_exact(const sb_tensor *t, int64_t numel) {
+  bool exact = is_exact(numel);
+  for (int32_t d = 0; d < t->ndim; d++) exact = exact && is_exact(t->strides[d]);
+  if (exact) return SB_OK;
+  return sb__fail(SB_ERR_SHAPE, "the layout has %lld elements or strides that no double holds exactly",
+                  (long long)numel);
+}
+
 /* FLAGS of a result says whether all its integers fit 32 bits. */
-static void write_layout(sb__binding *b) {
+static sb_status write_layout(sb__binding *b) {
   double *at = b->frame + SB__FRAME_OUT;
   const sb_tensor *t = OUT;
   int64_t numel = 1;
@@ -148,18 +160,22 @@ static void write_layout(sb__binding *b) {
   at[SB__OPERAND_NDIM] = t->ndim;
   at[SB__OPERAND_OFFSET] = (double)t->offset;
   at[SB__OPERAND_NUMEL] = (double)numel;
-  at[SB__OPERAND_FLAGS] = small && is_small(numel);
+  small = small && is_small(numel);
+  at[SB__OPERAND_FLAGS] = small;
+  return small ? SB_OK : check_exact(t, numel);
 }
 
 /* results: from the '>' of a signature on. */
-static void write_results(sb__binding *b, const char *results) {
+static sb_status write_results(sb__binding *b, const char *results) {
+  sb_status status = SB_OK;
   int32_t numbers = 0;
   while (*results && *++results) {
     if (*results == 'v')
-      write_layout(b);
+      status = write_layout(b);
     else
       b->frame[SB__FRAME_RESULTS + numbers] = b->results[numbers], numbers++;
   }
+  return status;
 }
 
 void sb__report(sb__binding *b, sb_status status) {
@@ -339,6 +355,6 @@ void sb__run(sb__binding *b, uint32_t row) {
     status = read_operands(b, &signature);
     if (!status) status = rows[row].run(b);
   }
-  if (!status) write_results(b, signature);
+  if (!status) status = write_results(b, signature);
   sb__report(b, status);
 }

@@ -149,31 +149,36 @@ static void finalize_watched(napi_env env, void *data, void *hint) {
   drop_claim(w->owner, w);
 }
 
-static watch *new_watch(environment *e) {
-  if (e->first_free) {
-    watch *w = e->watches[e->first_free - 1];
-    e->first_free = w->next_free;
-    w->in_use = true;
-    return w;
-  }
-  if (e->watch_count == e->watch_room) {
-    const uint32_t room = e->watch_room ? 2 * e->watch_room : 64;
-    watch **grown = sb__realloc(e->watches, room * sizeof(watch *));
-    if (!grown) return NULL;
-    e->watches = grown;
-    e->watch_room = room;
-  }
-  watch *w = sb__alloc(sizeof *w);
-  if (!w) return NULL;
-  *w = (watch){.owner = e, .id = e->watch_count, .in_use = true};
-  e->watches[e->watch_count++] = w;
-  return w;
-}
-
 static void free_watch(environment *e, watch *w) {
   w->in_use = false;
   w->next_free = e->first_free;
   e->first_free = w->id + 1;
+}
+
+/* Sees to it that the next new_watch has one. */
+static bool reserve_watch(environment *e) {
+  if (e->first_free) return true;
+  if (e->watch_count == e->watch_room) {
+    const uint32_t room = e->watch_room ? 2 * e->watch_room : 64;
+    watch **grown = sb__realloc(e->watches, room * sizeof(watch *));
+    if (!grown) return false;
+    e->watches = grown;
+    e->watch_room = room;
+  }
+  watch *w = sb__alloc(sizeof *w);
+  if (!w) return false;
+  *w = (watch){.owner = e, .id = e->watch_count};
+  e->watches[e->watch_count++] = w;
+  free_watch(e, w);
+  return true;
+}
+
+static watch *new_watch(environment *e) {
+  if (!reserve_watch(e)) return NULL;
+  watch *w = e->watches[e->first_free - 1];
+  e->first_free = w->next_free;
+  w->in_use = true;
+  return w;
 }
 
 /* watch(object, handle) → id, or -1 without memory. handle 0: nothing goes with the object. */
@@ -269,11 +274,13 @@ static napi_value buffer(napi_env env, napi_callback_info info) {
     napi_create_arraybuffer(env, 0, NULL, &made);
     return made;
   }
+  bool pending = false;
   if (!e->no_external_buffers) {
     sb_storage_ref(storage);
     status = napi_create_external_arraybuffer(env, storage->data, storage->nbytes, finalize_buffer,
                                               storage, &made);
-    if (status != napi_ok) {
+    if (status != napi_ok) napi_is_exception_pending(env, &pending);
+    if (status != napi_ok && !pending) {
       sb_storage *given = storage;
       sb_storage_unref(&given);
     }
@@ -282,9 +289,7 @@ static napi_value buffer(napi_env env, napi_callback_info info) {
     account(e, w, 0); /* V8 counts the bytes with the buffer from now on */
     return made;
   }
-  bool pending = false;
-  napi_is_exception_pending(env, &pending);
-  if (pending) { /* ERR_BUFFER_TOO_LARGE, say: ours names the way out */
+  if (pending) { /* ERR_BUFFER_TOO_LARGE, say: Node runs the finalizer then; our error names the way out */
     napi_value ignored = NULL;
     napi_get_and_clear_last_exception(env, &ignored);
   }
@@ -411,7 +416,8 @@ static napi_value on_deleter(napi_env env, napi_callback_info info) {
   return NULL;
 }
 
-/* wrap(address, nbytes, deleter): a claim on foreign memory; its handle is the first result. */
+/* wrap(address, nbytes, deleter): a claim on foreign memory; its handle is the first result. The watch
+ * that comes next is reserved: once this succeeded, nothing fails and makes the deleter run. */
 static napi_value wrap(napi_env env, napi_callback_info info) {
   napi_value arguments[3] = {NULL, NULL, NULL};
   environment *e = enter(env, info, 3, arguments);
@@ -422,6 +428,10 @@ static napi_value wrap(napi_env env, napi_callback_info info) {
   napi_valuetype type = napi_undefined;
   sb_status status = SB_OK;
   napi_typeof(env, arguments[2], &type);
+  if (!reserve_watch(e)) {
+    status = sb__fail(SB_ERR_MEMORY, "no memory to watch a storage");
+    goto failed;
+  }
   if (type == napi_function) {
     d = new_deleter(e, arguments[2]);
     if (!d) {

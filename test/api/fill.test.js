@@ -1,7 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { tensor, zeros } = require('samebytes')
-const { copied, refusedUnchanged } = require('../setup')
+const { fromBlob, tensor, zeros } = require('samebytes')
+const { copied, fails, refusedUnchanged } = require('../setup')
 const { SAMPLES } = require('../tables')
 
 const zeroOf = value => Array.isArray(value) ? [0, 0] : { number: 0, bigint: 0n, boolean: false }[typeof value]
@@ -69,4 +69,25 @@ describe('fill and zero', () => {
     refusedUnchanged(u, () => u.fill(2n ** 64n), 'ERR_CAST')
     refusedUnchanged(u, () => u.fill(2 ** 53), 'ERR_CAST')
   })
+
+  for (const { dtype, value, bad } of [
+    { dtype: 'int8', value: 3, bad: 300 },
+    { dtype: 'int32', value: 70000, bad: 1.5 },
+    { dtype: 'uint64', value: 5n, bad: -1n },
+    { dtype: 'float16', value: 2, bad: 1e39 },
+    { dtype: 'float32', value: 0.5, bad: 1e39 }
+  ]) {
+    it(`fill of ${dtype} over the caller's bytes refuses ${bad} and leaves them, gaps and all`, () => {
+      const buffer = new ArrayBuffer(64)
+      const whole = fromBlob(buffer, { dtype }).fill(value)
+      const before = Buffer.from(buffer).toString('hex')
+      for (const t of [whole, whole.slice('::2'), whole.slice('::-1'), whole.select(0, 1)]) {
+        for (let round = 0; round < 3; round++) { // the C heap is used in between
+          fails(() => t.fill(bad), TypeError, 'ERR_CAST', /fit/)
+          fails(() => t.set(bad, ...new Array(t.ndim).fill(0)), TypeError, 'ERR_CAST', /fit/)
+        }
+      }
+      assert.equal(Buffer.from(buffer).toString('hex'), before)
+    })
+  }
 })

@@ -1,6 +1,6 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { backend, fromBlob, full, tensor, zeros } = require('samebytes')
+const { backend, fromBlob, full, memory, tensor, zeros } = require('samebytes')
 const { collectUntil, copied, fails, fromHex, refuses } = require('../setup')
 const { SAMPLES } = require('../tables')
 
@@ -284,6 +284,73 @@ describe('fromBlob', () => {
       assert.equal(c.isReadOnly, false)
       c.fill(1)
       assert.equal(t.get(1, 1), 5)
+    })
+  })
+
+  describe('with transfer: true', () => {
+    it('takes the ArrayBuffer over: nobody else holds the float32 bytes', () => {
+      for (const pick of [source => source, source => source.buffer, source => new DataView(source.buffer), source => new Uint8Array(source.buffer)]) {
+        const source = floats()
+        const { result: t, copies } = copied(() => fromBlob(pick(source), [2, 4], { dtype: 'float32', transfer: true }))
+        assert.deepEqual(copies, {})
+        assert.equal(source.buffer.byteLength, 0)
+        assert.equal(source.length, 0)
+        assert.deepEqual(t.toArray(), [[0, 1, 2, 3], [4, 5, 6, 7]])
+        t.set(9, 0, 0)
+        assert.equal(t.data[0], 9)
+        assert.equal(t.owner, undefined)
+      }
+      const part = floats().subarray(2, 5)
+      assert.deepEqual(fromBlob(part, { transfer: true }).toArray(), [2, 3, 4])
+      assert.equal(part.length, 0)
+    })
+
+    const refusals = {
+      'a shape that does not fit': [{}, [9], 'ERR_BOUNDS'],
+      'a shape that is none': [{}, [-1], 'ERR_SHAPE'],
+      'strides that leave the bytes': [{ strides: [8] }, [2], 'ERR_BOUNDS'],
+      'another count of strides': [{ strides: [1, 1] }, [2], 'ERR_SHAPE'],
+      'an unknown dtype': [{ dtype: 'float99' }, [2], 'ERR_DTYPE'],
+      'no dtype': [{ dtype: undefined }, [2], 'ERR_DTYPE'],
+      'an offset outside': [{ offset: 8 }, [1], 'ERR_BOUNDS'],
+      'misaligned bytes': [{ odd: true }, [1], 'ERR_ALIGNMENT'],
+      'a deleter that is none': [{ deleter: 5 }, [2], 'ERR_ARGUMENT'],
+      'a device that is not there': [{ device: 'cuda:0' }, [2], 'ERR_DEVICE'],
+      'nbytes that are none': [{ nbytes: 'x' }, [2], 'ERR_ARGUMENT']
+    }
+    for (const [name, [opts, shape, code]] of Object.entries(refusals)) {
+      it(`leaves the ArrayBuffer attached where it refuses ${name}, for float32`, () => {
+        const source = floats()
+        const { odd, ...given } = opts
+        const from = odd ? new Uint8Array(source.buffer, 1, 8) : source.buffer
+        refuses(() => fromBlob(from, shape, { dtype: 'float32', transfer: true, ...given }), code)
+        assert.deepEqual([...source], [0, 1, 2, 3, 4, 5, 6, 7])
+        assert.equal(source.buffer.byteLength, 32)
+      })
+    }
+
+    it('refuses what cannot be transferred: shared memory, WebAssembly\'s, marked and detached buffers', () => {
+      refuses(() => fromBlob(new SharedArrayBuffer(8), [2], { dtype: 'float32', transfer: true }), 'ERR_ARGUMENT')
+      const { buffer } = new WebAssembly.Memory({ initial: 1 })
+      refuses(() => fromBlob(buffer, [2], { dtype: 'float32', transfer: true }), 'ERR_UNSUPPORTED')
+      assert.equal(buffer.byteLength, 65536)
+      const pooled = Buffer.from('in the pool of all small buffers')
+      refuses(() => fromBlob(pooled, [4], { transfer: true }), 'ERR_UNSUPPORTED')
+      assert.equal(String(pooled), 'in the pool of all small buffers')
+      const gone = new ArrayBuffer(8)
+      structuredClone(gone, { transfer: [gone] })
+      refuses(() => fromBlob(gone, [2], { dtype: 'float32', transfer: true }), 'ERR_DETACHED')
+    })
+
+    it('leaves no storage behind where it refuses, for float32', () => {
+      const before = memory().storages
+      const shared = new SharedArrayBuffer(8)
+      for (let i = 0; i < 20; i++) {
+        refuses(() => fromBlob(new ArrayBuffer(8), [9], { dtype: 'float32', transfer: true }), 'ERR_BOUNDS')
+        refuses(() => fromBlob(shared, [2], { dtype: 'float32', transfer: true }), 'ERR_ARGUMENT')
+        refuses(() => fromBlob(new ArrayBuffer(8), [9], 'float32'), 'ERR_BOUNDS')
+      }
+      assert.ok(memory().storages <= before, `${memory().storages - before} storages`)
     })
   })
 

@@ -290,6 +290,121 @@ describe('Scope and scope', () => {
   })
 })
 
+describe('what a scope leaves', () => {
+  const reason = new Error('mine')
+  const throwing = () => { throw reason }
+  const mine = error => error === reason
+
+  /** fn must leave as many tensors as there were, and so many more. */
+  async function leaves (more, fn) {
+    const before = memory().tensors
+    await fn()
+    const left = memory().tensors - before
+    assert.ok(left <= more, `${left} tensors more, ${more} expected`)
+  }
+
+  it('is nothing where getters of the result throw: tidy, nested tidy, scope', async () => {
+    const made = []
+    const make = () => { const t = zeros([4]); made.push(t); return t }
+    const bad = t => ({ a: t, get b () { return throwing() } })
+    await leaves(0, async () => {
+      assert.throws(() => tidy(() => bad(make())), mine)
+      assert.throws(() => tidy(() => { make(); return tidy(() => [make(), bad(make())]) }), mine)
+      assert.throws(() => tidy(() => ({ get then () { make(); return throwing() } })), mine)
+      assert.throws(() => tidy(() => { make(); return new Proxy({}, { ownKeys: throwing }) }), mine)
+      assert.throws(() => tidy(() => { make(); return new Proxy({}, { getPrototypeOf: throwing }) }), mine)
+      assert.throws(() => tidy(() => { make(); return { list: new Map([[1, bad(make())]]) } }), mine)
+      await assert.rejects(scope(async s => bad(s.track(make()))), mine)
+      await assert.rejects(scope(s => [s.track(make()), new Set([bad(s.track(make()))])]), mine)
+    })
+    assert.equal(made.length, 12)
+    assert.ok(made.every(t => t.isDisposed))
+    assert.equal(tidy(() => zeros([1])).isDisposed, false) // and scopes go on working
+    const outside = zeros([1])
+    assert.equal(outside.isDisposed, false)
+  })
+
+  it('is what keep was given, whatever is thrown: in nested tidies, by the result, by the function', async () => {
+    const kept = []
+    const make = () => { const t = full([2], 7); kept.push(keep(t)); return t }
+    await leaves(5, async () => {
+      assert.throws(() => tidy(() => { make(); zeros([1]); throwing() }), mine)
+      assert.throws(() => tidy(() => tidy(() => { make(); zeros([1]); throwing() })), mine)
+      assert.throws(() => tidy(() => { make(); zeros([1]); return { get a () { return throwing() } } }), mine)
+      await assert.rejects(scope(async s => { s.track([make(), zeros([1])]); await turn(); throwing() }), mine)
+      await assert.rejects(scope(s => { s.track(make()); s.track(zeros([1])); return { get a () { return throwing() } } }), mine)
+    })
+    for (const t of kept) assert.deepEqual(t.toArray(), [7, 7])
+  })
+
+  it('is right where tensors are disposed of by hand inside', async () => {
+    await leaves(2, async () => {
+      const t = tidy(() => {
+        const a = zeros([2])
+        const b = a.slice('1:').fill(4)
+        a.dispose()
+        const c = zeros([3])
+        c.dispose()
+        c.dispose()
+        return { b, c }
+      })
+      assert.equal(t.c.isDisposed, true)
+      assert.deepEqual(t.b.toArray(), [4])
+      const u = await scope(async s => {
+        const [a, b] = s.track([zeros([2]), full([2], 3)])
+        a.dispose()
+        await turn()
+        return [a, b]
+      })
+      assert.equal(u[0].isDisposed, true)
+      assert.deepEqual(u[1].toArray(), [3, 3])
+    })
+  })
+
+  it('does not come to harm where one dispose throws: the others go', async () => {
+    const made = []
+    const make = () => { const t = zeros([1]); made.push(t); return t }
+    await leaves(3, async () => {
+      assert.throws(() => tidy(() => { make(); make().dispose = throwing; make() }), mine)
+      const s = new Scope()
+      s.track([make(), make(), make()])[1].dispose = throwing
+      assert.throws(() => s.dispose(), mine)
+      await assert.rejects(scope(s => { s.track([make(), make(), make()])[1].dispose = throwing }), mine)
+    })
+    assert.deepEqual(made.map(t => t.isDisposed), [true, false, true, true, false, true, true, false, true])
+  })
+
+  it('is nothing of tidies in getters of options, in iterators and in each other', async () => {
+    await leaves(1, () => {
+      const t = tidy(() => zeros([2]).copyFrom((function * () {
+        yield tidy(() => zeros([3]).fill(5).get(1))
+        yield tidy(() => full([1], 6)).item()
+      })(), { get scale () { return tidy(() => zeros([1]).fill(2).item()) } }))
+      assert.deepEqual(t.toArray(), [10, 12])
+    })
+  })
+
+  it('is one float32 tensor of 200,000 that an inner tidy hands out, more than a call has arguments', async () => {
+    await leaves(1, () => {
+      const t = tidy(() => tidy(() => Array.from({ length: 200000 }, () => empty([1])))[0].fill(8))
+      assert.deepEqual(t.toArray(), [8])
+      const s = new Scope()
+      s.track(Array.from({ length: 200000 }, () => t))
+      s.dispose()
+      assert.equal(t.isDisposed, true)
+    })
+  })
+
+  it('refuses tensors after its end, and the wrong things in a list leave all untracked', () => {
+    const s = new Scope()
+    const t = zeros([1])
+    refuses(() => s.track([t, 5]), 'ERR_ARGUMENT')
+    s.dispose()
+    assert.equal(t.isDisposed, false)
+    refuses(() => s.track(t), 'ERR_DISPOSED')
+  })
+})
+
 describe('collection', () => {
   it('frees float32 tensors that nobody disposed, 64 KiB each', async () => {
     const kinds = memory().bytes

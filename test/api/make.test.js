@@ -1,6 +1,6 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { backend, dtypes, empty, full, memory, ones, zeros } = require('samebytes')
+const { backend, dtypes, empty, full, memory, ones, tensor, zeros } = require('samebytes')
 const { fails, hex, refuses } = require('../setup')
 const { SAMPLES } = require('../tables')
 
@@ -108,6 +108,34 @@ describe('empty', () => {
     t.data[3] = 7
     assert.equal(t.get(3), 7)
     if (backend() === 'native') assert.equal(data.buffer, t.data.buffer)
+  })
+})
+
+describe('order', () => {
+  it('F stores int16 axes from the first one on, with the data in logical order', () => {
+    for (const make of [o => empty([2, 3, 4], o), o => zeros([2, 3, 4], o), o => ones([2, 3, 4], o), o => full([2, 3, 4], 7, o)]) {
+      const t = make({ dtype: 'int16', order: 'F' })
+      assert.deepEqual([...t.strides], [1, 2, 6])
+      assert.equal(t.nbytes, 48)
+      assert.deepEqual([...make({ dtype: 'int16', order: 'C' }).strides], [12, 4, 1])
+    }
+    const t = tensor([[1, 2, 3], [4, 5, 6]], { dtype: 'int16', order: 'F' })
+    assert.deepEqual(t.toArray(), [[1, 2, 3], [4, 5, 6]])
+    assert.deepEqual([...t.T.data], [1, 4, 2, 5, 3, 6])
+    assert.deepEqual([...tensor(Int16Array.of(1, 2, 3, 4), [2, 2], { order: 'F' }).T.data], [1, 3, 2, 4])
+  })
+
+  it('F of rank 0, of rank 1 and without elements is as C, for float32', () => {
+    for (const shape of [[], [3], [0], [1, 1]]) {
+      assert.deepEqual([...zeros(shape, { order: 'F' }).strides], [...zeros(shape).strides])
+    }
+    assert.equal(zeros([2, 0, 3], { order: 'F' }).size, 0)
+  })
+
+  it('F refuses what cannot be had, and other words are refused', () => {
+    refuses(() => empty([2 ** 26, 2 ** 25], { order: 'F' }), 'ERR_MEMORY')
+    refuses(() => empty([2 ** 26, 2 ** 30], { order: 'F' }), 'ERR_MEMORY', 'ERR_SHAPE', 'ERR_BOUNDS')
+    for (const order of ['f', 'A', '', 0, null, true, ['F']]) refuses(() => empty([2, 2], { order }), 'ERR_ARGUMENT')
   })
 })
 

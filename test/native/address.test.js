@@ -1,6 +1,6 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { empty, fromBlob, full, tensor, zeros } = require('samebytes')
+const { empty, fromBlob, full, memory, tensor, zeros } = require('samebytes')
 const { child, copied, fails, nativeOnly, refuses } = require('../setup')
 
 describe('fromBlob of an address', () => {
@@ -92,6 +92,54 @@ describe('fromBlob of an address', () => {
     const t = fromBlob(kept.dataPtr, [4], { dtype: 'float32', owner: kept, readOnly: true })
     fails(() => t.fill(2), Error, 'ERR_READ_ONLY')
     assert.deepEqual(kept.toArray(), [1, 1, 1, 1])
+  })
+
+  it('keeps its owner alive while a view or only data.buffer is held, and lets go of it then: float32', async () => {
+    const { collectUntil } = require('../setup')
+    const gone = new Set()
+    const registry = new FinalizationRegistry(name => gone.add(name))
+    const kept = full([4], 5, { shared: true }) // stays, so that losing the owner is no crash
+    function make (name, pick) {
+      const owner = { name }
+      registry.register(owner, name)
+      const t = fromBlob(kept.dataPtr, [4], { dtype: 'float32', owner })
+      const held = pick(t)
+      return { held, owner: new WeakRef(owner) }
+    }
+    const held = {
+      tensor: make('tensor', t => t),
+      view: make('view', t => t.slice('1:')),
+      'view of a disposed tensor': make('view of a disposed tensor', t => { const v = t.slice('1:'); t.dispose(); return v }),
+      data: make('data', t => t.data),
+      buffer: make('buffer', t => t.data.buffer),
+      'buffer of a disposed tensor': make('buffer of a disposed tensor', t => { const { buffer } = t.data; t.dispose(); return buffer }),
+      'buffer of a view': make('buffer of a view', t => t.slice('2:').data.buffer),
+      'disposed without data': make('disposed without data', t => { t.dispose() }),
+      nothing: make('nothing', () => {})
+    }
+    assert.equal(await collectUntil(() => gone.size === 2), true)
+    await collectUntil(() => gone.size > 2)
+    assert.deepEqual([...gone].sort(), ['disposed without data', 'nothing'])
+    for (const [name, { owner }] of Object.entries(held)) {
+      if (!gone.has(name)) assert.equal(owner.deref().name, name)
+    }
+    assert.equal(new Float32Array(held.buffer.held)[3], 5)
+    for (const entry of Object.values(held)) entry.held = null
+    assert.equal(await collectUntil(() => gone.size === 9), true, `gone: ${[...gone]}`)
+  }).timeout(30000)
+
+  it('leaves memory() as it was when it is disposed of, or was refused: float32', () => {
+    const kept = full([4], 5, { shared: true })
+    const ptr = kept.dataPtr
+    const before = memory()
+    for (let i = 0; i < 100; i++) {
+      fromBlob(ptr, [4], { dtype: 'float32', borrowed: true }).dispose()
+      fails(() => fromBlob(ptr, [5], { dtype: 'float32', borrowed: true, nbytes: 16 }), RangeError, 'ERR_BOUNDS')
+    }
+    const after = memory()
+    assert.ok(after.storages <= before.storages, `${after.storages - before.storages} storages`)
+    assert.ok(after.tensors <= before.tensors)
+    assert.equal(kept.get(0), 5)
   })
 
   it('keeps its owner alive, so the float32 bytes stay', async () => {

@@ -1,6 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { childJson, nativeOnly } = require('../setup')
+const { flush, fromBlob, full, memory, tidy } = require('samebytes')
+const { childJson, nativeOnly, refuses } = require('../setup')
 
 // Electron refuses external ArrayBuffers; the switch makes this process refuse them as well.
 describe('without external buffers', function () {
@@ -35,5 +36,31 @@ describe('without external buffers', function () {
         blob.toArray(), t.slice('1:').clone().data.join()]))
     `, { env })
     assert.deepEqual(result, ['ERR_UNSUPPORTED', 'ERR_UNSUPPORTED', 'ERR_UNSUPPORTED', [2, 7, 2, 2], '7,2,2'])
+  })
+})
+
+describe('a buffer larger than the runtime makes', function () {
+  this.timeout(30000)
+  nativeOnly()
+
+  it('is ERR_UNSUPPORTED and leaves the uint8 memory alive, and its deleter where it is', async () => {
+    const calls = []
+    const kept = full([16], 7, { dtype: 'uint8', shared: true })
+    const storages = memory().storages
+    // More bytes than there are, none of which is touched but the first.
+    const t = fromBlob(kept.dataPtr, { dtype: 'uint8', nbytes: 2 ** 52, deleter: address => calls.push(address) })
+    for (let i = 0; i < 5; i++) {
+      refuses(() => t.data, 'ERR_UNSUPPORTED')
+      refuses(() => t.bytes, 'ERR_UNSUPPORTED')
+    }
+    globalThis.gc()
+    await flush()
+    assert.deepEqual(calls, [])
+    assert.equal(t.get(0), 7)
+    assert.equal(tidy(() => t.narrow(0, 0, 16).clone().get(15)), 7)
+    t.dispose()
+    await flush()
+    assert.deepEqual(calls, [kept.dataPtr])
+    assert.ok(memory().storages <= storages + 1) // + 1: what single elements are read through
   })
 })

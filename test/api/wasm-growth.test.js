@@ -1,0 +1,168 @@
+'use strict'
+const assert = require('node:assert/strict')
+const { backend, empty, fromBlob, fromBytes, full, memory, sharesMemory, tensor, tidy, wasmMemory, zeros } = require('samebytes')
+const { childJson, refuses } = require('../setup')
+
+const grow = () => wasmMemory().grow(1)
+
+// Each is made before the memory grows, and used after; what it must give then.
+const USES = {
+  get: [() => tensor([[1, 2], [3, 4]]), t => t.get(1, 0), 3],
+  'get of bfloat16': [() => tensor([1, 2], 'bfloat16'), t => t.get(1), 2],
+  'get of complex64': [() => tensor([[1, 2]], 'complex64'), t => t.get(0), [1, 2]],
+  'set of float64': [() => zeros([2], 'float64'), t => { t.set(7, 1); return t.toArray() }, [0, 7]],
+  'set of int64': [() => zeros([2], 'int64'), t => { t.set(7n, 1); return t.toArray() }, [0n, 7n]],
+  item: [() => tensor(5), t => t.item(), 5],
+  toArray: [() => tensor([[1, 2], [3, 4]]), t => t.toArray(), [[1, 2], [3, 4]]],
+  'toArray of float8_e5m2': [() => tensor([1, 2], 'float8_e5m2'), t => t.toArray(), [1, 2]],
+  toString: [() => tensor([1, 2]), t => String(t), 'tensor([1., 2.])'],
+  'toString of bfloat16': [() => tensor([1, 2], 'bfloat16'), t => String(t), 'tensor([1., 2.], dtype=bfloat16)'],
+  iteration: [() => tensor([1, 2]), t => [...t], [1, 2]],
+  data: [() => tensor([1, 2]), t => [...t.data], [1, 2]],
+  bytes: [() => tensor([1], 'int16'), t => [...t.bytes], [1, 0]],
+  'slice and other views': [() => tensor([[1, 2], [3, 4]]), t => [t.slice('::-1').get(0, 0), t.T.get(0, 1), t.select(0, 1).get(1), t.narrow(1, 1, 1).get(0, 0),
+    t.permute([1, 0]).get(1, 0), t.reshape([4]).get(3), t.view([4]).get(2), t.unfold(0, 1, 1).get(1, 0, 0), t.view('int32').get(0, 0)], [3, 3, 4, 2, 2, 4, 3, 3, 1065353216]],
+  fill: [() => zeros([3]), t => t.fill(2).toArray(), [2, 2, 2]],
+  zero: [() => full([3], 5), t => t.zero().toArray(), [0, 0, 0]],
+  'copyFrom of a tensor': [() => [zeros([2]), tensor([1, 2])], ([a, b]) => a.copyFrom(b).toArray(), [1, 2]],
+  'copyFrom of a list': [() => zeros([2]), t => t.copyFrom([3, 4]).toArray(), [3, 4]],
+  'copyFrom of a Float64Array': [() => zeros([2]), t => t.copyFrom(Float64Array.of(3, 4)).toArray(), [3, 4]],
+  'copyFrom with scale and bias': [() => tensor([1, 2]), t => t.copyFrom(t, { scale: [2, 3], bias: 1, axis: 0 }).toArray(), [3, 7]],
+  'copyFrom over itself': [() => tensor([1, 2, 3]), t => t.slice('1:').copyFrom(t.slice(':-1')).toArray(), [1, 2]],
+  'copyFrom into the caller\'s bytes': [() => [fromBlob(new Float32Array(3)), tensor([1, 2, 3])], ([a, b]) => a.copyFrom(b).toArray(), [1, 2, 3]],
+  'fill of the caller\'s bytes': [() => fromBlob(new Int16Array(3)).slice('::2'), t => t.fill(4).base.toArray(), [4, 0, 4]],
+  'clone and contiguous': [() => tensor([[1, 2], [3, 4]]), t => [t.clone().get(1, 1), t.T.contiguous().get(0, 1), t.astype('int8', { casting: 'unsafe' }).get(1, 0)], [4, 3, 3]],
+  'reshape that copies': [() => tensor([[1, 2], [3, 4]]), t => t.T.reshape([4]).toArray(), [1, 3, 2, 4]],
+  setBytes: [() => zeros([2], 'int8'), t => t.setBytes(Uint8Array.of(1, 255)).toArray(), [1, -1]],
+  fromBytes: [() => Uint8Array.of(1, 2), bytes => fromBytes(bytes, [2], 'uint8').toArray(), [1, 2]],
+  'tensor, zeros and full': [() => null, () => [tensor([1, 2]).get(1), zeros([3]).get(2), full([2], 9).get(1), empty([2]).size], [2, 0, 9, 2]],
+  'tensor of a tensor': [() => tensor([[1, 2], [3, 4]]), t => tensor(t.T, [4], 'float64').toArray(), [1, 3, 2, 4]],
+  sharesMemory: [() => tensor([1, 2]), t => [sharesMemory(t, t.slice('1:')), sharesMemory(t, t.clone())], [true, false]],
+  dispose: [() => tensor([1, 2]), t => { const v = t.slice('1:'); t.dispose(); return v.toArray() }, [2]],
+  tidy: [() => tensor([1, 2]), t => tidy(() => t.clone().copyFrom(t, { scale: 2 })).toArray(), [2, 4]],
+  'a refusal': [() => tensor([1, 2]), t => [refuses(() => t.reshape([5])).code, refuses(() => t.fill(1e39)).code, t.get(1)], ['ERR_SHAPE', 'ERR_CAST', 2]],
+  dataPtr: [() => tensor([1, 2]), t => new Float32Array(wasmMemory().buffer, Number(t.dataPtr), 2)[1], 2],
+  isContiguous: [() => zeros([3, 3]).view([2, 2], { strides: [3, 1] }), t => t.isContiguous(), false]
+}
+
+describe('WASM memory that the caller makes grow', () => {
+  before(function () {
+    if (backend() !== 'wasm') this.skip()
+  })
+
+  for (const [name, [make, use, expected]] of Object.entries(USES)) {
+    it(`leaves ${name} right, before the first use and between uses, and is counted`, () => {
+      const operand = make()
+      const before = memory().grown
+      grow()
+      assert.deepEqual(use(operand), expected)
+      assert.equal(memory().grown, before + 1)
+      for (let i = 0; i < 3; i++) {
+        const again = make()
+        grow()
+        assert.deepEqual(use(again), expected)
+      }
+      assert.equal(memory().grown, before + 4)
+    })
+  }
+
+  it('is counted by memory() alone, too', () => {
+    const before = memory().grown
+    grow()
+    assert.equal(memory().grown, before + 1)
+    assert.equal(memory().grown, before + 1)
+  })
+
+  it('ends data taken before; data taken again works, both ways: float32', () => {
+    const t = tensor([1, 2, 3])
+    const view = t.slice('1:')
+    const old = [t.data, view.data, t.bytes]
+    grow()
+    assert.deepEqual(old.map(array => array.length), [0, 0, 0])
+    assert.deepEqual([...t.data], [1, 2, 3])
+    t.data[1] = 20
+    assert.deepEqual([...view.data], [20, 3])
+    assert.equal(t.get(1), 20)
+    view.set(30, 1)
+    assert.equal(t.data[2], 30)
+    assert.equal(t.data.buffer, wasmMemory().buffer)
+    assert.equal(t.data, t.data)
+  })
+
+  it('does not end data of the caller\'s and of shared bytes: float32', () => {
+    const t = fromBlob(new Float32Array([1, 2]))
+    const s = full([2], 3, { shared: true })
+    const [a, b] = [t.data, s.data]
+    grow()
+    assert.deepEqual([...a, ...b], [1, 2, 3, 3])
+    assert.equal(t.data, a)
+    assert.equal(s.data, b)
+  })
+
+  it('in the middle of a call, from getters and iterators, leaves float32 right', () => {
+    const opts = fields => Object.defineProperties({}, Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, { get () { grow(); return value } }])))
+    function * values (...list) { for (const x of list) { grow(); yield x } }
+    const t = tensor([[1, 2], [3, 4]])
+    const before = memory().grown
+    assert.deepEqual(tensor(values(1, 2), opts({ dtype: 'int8', order: 'F', shared: false })).toArray(), [1, 2])
+    assert.deepEqual(t.copyFrom(values(values(5, 6), values(7, 8)), opts({ casting: 'safe' })).toArray(), [[5, 6], [7, 8]])
+    assert.deepEqual(t.copyFrom(t, opts({ scale: values(2, 3), axis: 1 })).toArray(), [[10, 18], [14, 24]])
+    assert.deepEqual(t.slice(opts({ start: 1 }), opts({ stop: 1 })).toArray(), [[14]])
+    assert.deepEqual(t.view([2], opts({ strides: [2], offset: 1 })).toArray(), [18, 24])
+    assert.deepEqual(t.reshape([4], opts({ copy: true })).toArray(), [10, 18, 14, 24])
+    assert.deepEqual(fromBlob(Float32Array.of(1, 2), [1], opts({ offset: 1 })).toArray(), [2])
+    assert.deepEqual(fromBytes(t.data.slice(), [2, 2], opts({ dtype: 'float32', order: 'C' })).toArray(), [[10, 18], [14, 24]])
+    assert.ok(memory().grown > before)
+  })
+
+  it('by its own needs leaves arrays over it right that are being copied: float32 from data', async () => {
+    // Each source is as large as the memory was: making its copy makes the memory grow under it.
+    const results = await childJson(`
+      const { empty, fromBytes, memory, tensor, tidy, wasmMemory } = require('samebytes')
+      const uses = [array => tensor(array), array => tensor(array, 'float64'), array => fromBytes(array, [array.length], 'float32')]
+      console.log(JSON.stringify(uses.map(use => tidy(() => {
+        const source = empty([wasmMemory().buffer.byteLength / 4]).fill(2)
+        const { data } = source
+        const before = memory().grown
+        const made = use(data)
+        return [memory().grown > before, data.length, made.size === source.size, made.get(0), made.get(-1)]
+      }))))
+    `)
+    assert.deepEqual(results, [[true, 0, true, 2, 2], [true, 0, true, 2, 2], [true, 0, true, 2, 2]])
+  })
+
+  it('by its own needs: copyFrom, setBytes and a blob over data, with their operands where they are', () => {
+    const t = tensor([1, 2, 3, 4])
+    const before = memory().staged.count
+    assert.deepEqual(zeros([4]).copyFrom(t.data).toArray(), [1, 2, 3, 4])
+    assert.deepEqual(zeros([2]).setBytes(t.slice('2:').data).toArray(), [3, 4])
+    assert.deepEqual(tensor(t.data, [2, 2]).toArray(), [[1, 2], [3, 4]])
+    assert.deepEqual(t.slice('1:').copyFrom(t.slice(':3').data).toArray(), [1, 2, 3])
+    const blob = fromBlob(t.data, [2, 2])
+    blob.fill(6)
+    assert.deepEqual(t.toArray(), [6, 6, 6, 6])
+    assert.equal(sharesMemory(blob, t), true)
+    assert.equal(sharesMemory(blob.select(0, 0), t.slice('2:')), false)
+    assert.equal(memory().staged.count - before, 1) // the overlapping copy
+    grow()
+    assert.equal(blob.get(0, 0), 6)
+    blob.fill(1)
+    assert.deepEqual(t.toArray(), [1, 1, 1, 1])
+    t.dispose() // the blob has a claim on the same bytes
+    zeros([4])
+    assert.deepEqual(blob.toArray(), [[1, 1], [1, 1]])
+  })
+
+  it('from address 0 on can be copied: uint8', () => {
+    const start = new Uint8Array(wasmMemory().buffer, 0, 4)
+    const copy = Array.from(start)
+    assert.deepEqual(tensor(start).toArray(), copy)
+  })
+
+  it('to no avail, past its maximum, is ERR_MEMORY, and all goes on', () => {
+    const t = tensor([1, 2])
+    refuses(() => empty([2 ** 30]), 'ERR_MEMORY')
+    refuses(() => fromBlob(new Float32Array(1)).view([2 ** 31], { strides: [0] }).clone(), 'ERR_MEMORY')
+    assert.deepEqual(t.toArray(), [1, 2])
+  })
+})

@@ -1,0 +1,193 @@
+'use strict'
+const assert = require('node:assert/strict')
+const { empty, flush, fromBlob, full, memory, sharesMemory, tensor, zeros } = require('samebytes')
+const { frame, backend, rows, tables } = require('../../js/ffi')
+const { nativeOnly, refuses } = require('../setup')
+
+/** The n-th allocation in C from now on fails; 0: none. */
+function failAllocation (n) {
+  frame.f64[tables.frame.ARGS] = n
+  backend.call(rows.fail_allocation)
+  assert.equal(frame.f64[tables.frame.STATUS], 0)
+}
+
+/** tensors, storages and bytes, without what was copied in all this time */
+function alive () {
+  const { tensors, storages, bytes } = memory()
+  return { tensors, storages, native: bytes.native, shared: bytes.shared }
+}
+
+/** Nothing is alive that was not before. */
+function noMoreThan (before, n) {
+  const after = alive()
+  for (const name of Object.keys(before)) assert.ok(after[name] <= before[name], `request ${n}: ${after[name] - before[name]} ${name} more`)
+}
+
+// What allocates in C: prepare() → [act, check], and how many of its requests there are at least.
+const CASES = {
+  'empty, small float32': [() => [() => empty([4]), t => assert.equal(t.size, 4)], 0],
+  'empty, large float32': [() => [() => empty([100000]), t => assert.equal(t.size, 100000)], 0],
+  'zeros, small float32': [() => [() => zeros([4]), t => assert.deepEqual(t.toArray(), [0, 0, 0, 0])], 0],
+  'empty, shared float32': [() => [() => empty([4], { shared: true }).fill(2), t => assert.deepEqual(t.toArray(), [2, 2, 2, 2])], 2],
+  'zeros, shared float32': [() => [() => zeros([4], { shared: true }), t => assert.deepEqual(t.toArray(), [0, 0, 0, 0])], 2],
+  'full, shared complex64': [() => [() => full([2], [1, 2], { shared: true }), t => assert.deepEqual(t.get(1), [1, 2])], 2],
+  'tensor of a list': [() => [() => tensor([[1, 2], [3, 4]]), t => assert.deepEqual(t.toArray(), [[1, 2], [3, 4]])], 0],
+  'tensor of a list, shared': [() => [() => tensor([1, 2], { shared: true }), t => assert.deepEqual(t.toArray(), [1, 2])], 2],
+  'tensor of a transposed float32 matrix, reshaped': [() => {
+    const source = tensor([[1, 2], [3, 4]]).T
+    return [() => tensor(source, [4], { shared: true }), t => assert.deepEqual(t.toArray(), [1, 3, 2, 4])]
+  }, 2],
+  'copyFrom of overlapping int32': [() => {
+    const t = tensor(Int32Array.from({ length: 5000 }, (_, i) => i)) // more than the scratch that C has anyway
+    const matrix = t.view([50, 100]).narrow(1, 0, 50)
+    const turned = matrix.view([50, 50], { strides: [1, 100] })
+    const before = t.toArray()
+    return [
+      () => { matrix.copyFrom(turned); return null },
+      () => assert.deepEqual([t.get(1), t.get(100), t.get(49), t.get(50), t.get(4949)], [100, 1, 4900, 50, 4949]),
+      () => assert.deepEqual(t.toArray(), before)
+    ]
+  }, 1],
+  'copyFrom of overlapping int32 with a scale': [() => {
+    const t = tensor(Int32Array.from({ length: 5000 }, (_, i) => i))
+    const [from, to] = [t.slice(':-1'), t.slice('1:')]
+    const before = t.toArray()
+    return [
+      () => { to.copyFrom(from, { scale: 2, casting: 'unsafe' }); return null },
+      () => assert.deepEqual([t.get(0), t.get(1), t.get(4999)], [0, 0, 9996]),
+      () => assert.deepEqual(t.toArray(), before)
+    ]
+  }, 1],
+  'sharesMemory of interleaved int8': [() => {
+    const t = empty([64, 64], 'int8')
+    const a = t.view([16, 16, 3], { strides: [192, 5, 7] })
+    const b = t.view([16, 16, 3], { strides: [192, 5, 7], offset: 3 })
+    return [() => sharesMemory(a, b) && null, shared => assert.ok(shared === null || shared === false)]
+  }, 0],
+  'reshape that copies, of shared float32': [() => {
+    const turned = tensor([[1, 2], [3, 4]], { shared: true }).T
+    return [() => turned.reshape([4]), r => assert.deepEqual(r.toArray(), [1, 3, 2, 4])]
+  }, 0],
+  'toArray and toString of bfloat16': [() => {
+    const t = tensor([1, 2], 'bfloat16')
+    return [() => { assert.deepEqual([t.toArray(), String(t), t.get(1)], [[1, 2], 'tensor([1., 2.], dtype=bfloat16)', 2]); return null }, () => {}]
+  }, 0],
+  'data of shared float32': [() => {
+    const t = full([4], 3, { shared: true })
+    return [() => { assert.deepEqual([...t.data], [3, 3, 3, 3]); return null }, () => {}]
+  }, 0],
+  'fromBlob of an address': [() => {
+    const kept = full([4], 3, { shared: true })
+    return [() => fromBlob(kept.dataPtr, [4], { dtype: 'float32', owner: kept }), t => assert.equal(t.get(3), 3)]
+  }, 1]
+}
+
+describe('where the n-th allocation fails', function () {
+  this.timeout(30000)
+  nativeOnly()
+  before(function () {
+    if (rows.fail_allocation === undefined) this.skip()
+  })
+  afterEach(() => { if (rows.fail_allocation !== undefined) failAllocation(0) })
+
+  /** act with the n-th allocation failing, for n = 1, 2, …; gives how many failures there were. */
+  function everyFailure (act, check, unchanged) {
+    let failures = 0
+    for (let n = 1; n <= 12; n++) {
+      const before = alive()
+      failAllocation(n)
+      let result
+      let error = null
+      try { result = act() } catch (thrown) { error = thrown }
+      failAllocation(0)
+      if (error === null) {
+        check(result)
+        result?.dispose()
+      } else {
+        failures++
+        assert.equal(error.code, 'ERR_MEMORY', error.stack)
+        assert.ok(error instanceof RangeError)
+        unchanged?.()
+      }
+      noMoreThan(before, n)
+    }
+    const result = act() // and now it works
+    check(result)
+    result?.dispose()
+    return failures
+  }
+
+  /** make() with the n-th allocation failing, for n = 1, 2, … until it succeeds; how many failed. */
+  function untilItSucceeds (make, held) {
+    for (let n = 1; ; n++) {
+      const before = alive()
+      failAllocation(n)
+      try {
+        held.push(make())
+        failAllocation(0)
+        return n - 1
+      } catch (error) {
+        failAllocation(0)
+        assert.equal(error.code, 'ERR_MEMORY', error.stack)
+        noMoreThan(before, n)
+      }
+    }
+  }
+
+  // All that is made is held, so that each needs a new place and the tables of handles and watches grow.
+  for (const [name, make] of Object.entries({
+    'a float32 address': kept => deleter => fromBlob(kept.dataPtr, [4], { dtype: 'float32', deleter }),
+    'a Float32Array': () => deleter => fromBlob(new Float32Array([0, 0, 0, 3]), [4], { deleter })
+  })) {
+    it(`fromBlob of ${name} with a deleter takes nothing over: the deleter does not run`, async () => {
+      const blob = make(full([4], 3, { shared: true }))
+      const held = []
+      let failures = 0
+      let calls = 0
+      for (let i = 0; i < 150; i++) failures += untilItSucceeds(() => blob(() => calls++), held)
+      assert.ok(failures >= 300, `${failures} failures`) // the deleter's and the storage's record, each time
+      globalThis.gc()
+      await flush()
+      assert.equal(calls, 0)
+      assert.ok(held.every(t => t.get(3) === 3))
+      held.forEach(t => t.dispose())
+      await flush()
+      assert.equal(calls, 150)
+    })
+  }
+
+  it('empty, shared float32, gives its memory back', () => {
+    const held = []
+    let failures = 0
+    for (let i = 0; i < 300; i++) failures += untilItSucceeds(() => empty([4], { shared: true }).fill(i), held)
+    assert.ok(failures >= 600, `${failures} failures`) // the bytes and the storage's record, each time
+    assert.ok(held.every((t, i) => t.get(3) === i))
+    held.forEach(t => t.dispose())
+  })
+
+  for (const [name, [prepare, least]] of Object.entries(CASES)) {
+    it(`${name} is ERR_MEMORY, nothing stays, and works afterwards`, () => {
+      globalThis.gc()
+      for (let round = 0; round < 2; round++) {
+        const [act, check, unchanged] = prepare()
+        const first = act() // what is made once and for all
+        check(first)
+        first?.dispose()
+        const [again, checkAgain, unchangedAgain] = unchanged ? prepare() : [act, check]
+        const failures = everyFailure(again, unchangedAgain ? () => {} : checkAgain, unchangedAgain)
+        assert.ok(failures >= least, `${failures} requests failed; ${least} were expected`)
+      }
+    })
+  }
+
+  it('copyFrom of overlapping int32 is done afterwards, and not half before', () => {
+    for (const name of Object.keys(CASES).filter(name => name.startsWith('copyFrom'))) {
+      const [act, check, unchanged] = CASES[name][0]()
+      failAllocation(1)
+      refuses(act, 'ERR_MEMORY')
+      unchanged()
+      act()
+      check()
+    }
+  })
+})
