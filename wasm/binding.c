@@ -4,7 +4,8 @@
 #define WASM_EXPORT(name) __attribute__((export_name(#name), used))
 
 static double frame[SB__FRAME_SIZE];
-static sb__binding binding; /* sb_frame, which is called first, completes it: no zeros in the module */
+static sb__binding
+    binding; /* sb_frame, which is called first, completes it: no zeros in the module */
 
 WASM_EXPORT(sb_frame) double *sb__wasm_frame(void);
 WASM_EXPORT(sb_tables) const char *sb__wasm_tables(void);

@@ -140,7 +140,8 @@ static sb_status check_exact(const sb_tensor *t, int64_t numel) {
   bool exact = is_exact(numel);
   for (int32_t d = 0; d < t->ndim; d++) exact = exact && is_exact(t->strides[d]);
   if (exact) return SB_OK;
-  return sb__fail(SB_ERR_SHAPE, "the layout has %lld elements or strides that no double holds exactly",
+  return sb__fail(SB_ERR_SHAPE,
+                  "the layout has %lld elements or strides that no double holds exactly",
                   (long long)numel);
 }
 
