@@ -65,10 +65,27 @@ function noList (name, list) {
 
 /**
  * @param {string} name
- * @param {number} n
+ * @param {unknown} n
  */
 function tooMany (name, n) {
-  return failure('ERR_SHAPE', `${name} has ${n} entries; 64 are possible`)
+  return failure('ERR_SHAPE', `${name} has ${show(n)} entries; 64 are possible`)
+}
+
+/**
+ * Reads each entry once. Literals for short lists, because they are what programs pass.
+ *
+ * @param {ArrayLike<number>} list
+ * @param {number} n
+ * @returns {number[]}
+ */
+function copyOf (list, n) {
+  if (n === 2) return [list[0], list[1]]
+  if (n === 1) return [list[0]]
+  if (n === 3) return [list[0], list[1], list[2]]
+  if (n === 4) return [list[0], list[1], list[2], list[3]]
+  const out = []
+  for (let i = 0; i < n; i++) out.push(list[i])
+  return out
 }
 
 /**
@@ -82,12 +99,9 @@ function tooMany (name, n) {
 function integers (name, list, code = 'ERR_BOUNDS') {
   if (!Array.isArray(list) && dtypeOfArray(list) === undefined) throw noList(name, list)
   const { length } = /** @type {ArrayLike<unknown>} */ (/** @type {unknown} */ (list))
-  if (length > 64) throw tooMany(name, length)
-  const values = /** @type {Iterable<number>} */ (/** @type {unknown} */ (list))
-  const out = [...values]
-  const n = out.length
-  if (n > 64) throw tooMany(name, n)
-  for (let i = 0; i < n; i++) {
+  if (!(Number.isInteger(length) && length <= 64)) throw tooMany(name, length) // a Proxy may say anything
+  const out = copyOf(/** @type {ArrayLike<number>} */ (/** @type {unknown} */ (list)), length)
+  for (let i = 0; i < out.length; i++) {
     if (!Number.isSafeInteger(out[i])) throw noInteger(`${name}[${i}]`, out[i], code)
   }
   return out

@@ -258,7 +258,8 @@ static void clamp_range(const sb_slice_spec *spec, int64_t extent, int64_t *star
   }
   *start = first;
   *count = 0;
-  if (spec->step > 0 && last > first) *count = (last - first - 1) / spec->step + 1;
+  if (spec->step == 1 && last > first) *count = last - first; /* mostly: no division */
+  if (spec->step > 1 && last > first) *count = (last - first - 1) / spec->step + 1;
   if (spec->step < 0 && last < first) *count = (first - last - 1) / -spec->step + 1;
 }
 
@@ -290,7 +291,9 @@ static sb_status slice_range(sb__slicing *view, const sb_tensor *t, int32_t d,
   return SB_OK;
 }
 
-static sb_status check_specs(const sb_tensor *t, int32_t count, const sb_slice_spec *specs) {
+/* named: how many axes of t the specs name. */
+static sb_status check_specs(const sb_tensor *t, int32_t count, const sb_slice_spec *specs,
+                             int32_t *named) {
   int32_t axes = 0, ellipses = 0, added = 0, dropped = 0;
   for (int32_t i = 0; i < count; i++) {
     if (specs[i].kind < SB_SLICE_INDEX || specs[i].kind > SB_SLICE_ELLIPSIS) {
@@ -309,15 +312,15 @@ static sb_status check_specs(const sb_tensor *t, int32_t count, const sb_slice_s
   if (t->ndim + added - dropped > SB_MAX_DIMS) {
     return sb__fail(SB_ERR_SHAPE, "the slice has more than %d axes", SB_MAX_DIMS);
   }
+  *named = axes;
   return SB_OK;
 }
 
 sb_status sb_slice(const sb_tensor *t, int32_t count, const sb_slice_spec *specs, sb_tensor *out) {
   sb__slicing view;
   int32_t d = 0, named = 0; /* axis of t; axes that specs name */
-  sb_status status = check_specs(t, count, specs);
+  sb_status status = check_specs(t, count, specs, &named);
   if (status) return status;
-  for (int32_t i = 0; i < count; i++) named += specs[i].kind <= SB_SLICE_RANGE;
   view.ndim = 0;
   view.offset = 0;
   for (int32_t i = 0; i <= count; i++) {

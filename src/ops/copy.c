@@ -186,6 +186,13 @@ sb_status sb_copy_values(const sb_tensor *dst, const sb_tensor *src) {
   return copy(&(work){.dst = dst, .src = src, .must_fit = true}, NULL);
 }
 
+static bool repeats(const sb_tensor *t) {
+  for (int32_t d = 0; d < t->ndim; d++) {
+    if (t->strides[d] == 0) return true;
+  }
+  return false;
+}
+
 sb_status sb_fill(const sb_tensor *t, const sb_scalar *value) {
   static const sb_dtype dtypes[] = {SB_BOOL, SB_INT64, SB_UINT64, SB_FLOAT64, SB_COMPLEX128};
   union {
@@ -205,6 +212,10 @@ sb_status sb_fill(const sb_tensor *t, const sb_scalar *value) {
   if (!status) sb__casts[t->dtype].store[form](item.bytes, 16, &chunk, 1);
   sb__float_mode_restore(mode);
   if (status || sb_tensor_numel(t) == 0) return status;
+  if (!repeats(t)) {
+    sb__run_fill(t, item.bytes);
+    return SB_OK;
+  }
   sb_tensor_copy_layout(t, &once); /* what zero strides repeat is written once */
   for (int32_t d = 0; d < once.ndim; d++) {
     if (once.strides[d] == 0) once.shape[d] = 1;

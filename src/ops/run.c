@@ -418,9 +418,14 @@ void sb__run_fill(const sb_tensor *t, const char *item) {
   char pattern[16];
   const int64_t itemsize = sb_dtype_itemsize(t->dtype);
   for (int64_t i = 0; i < 16; i += itemsize) memcpy(pattern + i, item, (size_t)itemsize);
-  sb__plan_make(1, &t, false, &plan);
   const int parts = sb__parts_for(sb_tensor_nbytes(t));
   fill_job job = {&plan, sb_tensor_data(t), pattern, itemsize, !memcmp(pattern, pattern + 1, 15),
                   parts};
+  if (parts == 1 && sb_is_contiguous(t)) { /* a few elements, often: no plan */
+    const sb__plan_dim row = {.n = sb_tensor_numel(t), .step = {itemsize}};
+    fill_row(&job, job.base, &row);
+    return;
+  }
+  sb__plan_make(1, &t, false, &plan);
   sb__parallel(parts, run_fill_part, &job);
 }
