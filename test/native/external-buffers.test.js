@@ -1,5 +1,6 @@
 'use strict'
 const assert = require('node:assert/strict')
+const { constants } = require('node:buffer')
 const { flush, fromBlob, full, memory, tidy } = require('samebytes')
 const { childJson, nativeOnly, refuses } = require('../setup')
 
@@ -43,7 +44,8 @@ describe('a buffer larger than the runtime makes', function () {
   this.timeout(30000)
   nativeOnly()
 
-  it('is ERR_UNSUPPORTED and leaves the uint8 memory alive, and its deleter where it is', async () => {
+  it('is ERR_UNSUPPORTED and leaves the uint8 memory alive, and its deleter where it is', async function () {
+    if (constants.MAX_LENGTH >= 2 ** 52) return this.skip() // newer runtimes make one of any size
     const calls = []
     const kept = full([16], 7, { dtype: 'uint8', shared: true })
     const storages = memory().storages
