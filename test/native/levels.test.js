@@ -11,9 +11,10 @@ const { ROOT, childJson, nativeOnly } = require('../setup')
 // The test addon streams and shares out from a few kilobytes on, so it is given the many small copies;
 // the addon that ships is given large ones.
 const LEVELS = process.arch === 'arm64' ? ['scalar', 'neon'] : ['scalar', 'avx2', 'avx512']
+const testAddon = process.env.SAMEBYTES_BINARY ?? path.join(ROOT, 'build', 'Release', 'samebytes_test.node')
 const ADDONS = [
   { title: 'the test addon', sets: copySets },
-  { title: 'the addon that ships', binary: path.join(ROOT, 'build', 'Release', 'samebytes.node'), sets: largeSets }
+  { title: 'the addon that ships', binary: path.join(path.dirname(testAddon), 'samebytes.node'), sets: largeSets }
 ]
 const FULL = process.env.SAMEBYTES_FULL === '1'
 
