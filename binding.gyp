@@ -2,6 +2,7 @@
 #
 #   samebytes        what ships
 #   samebytes_test   the same sources with SB_TEST=1, for tests
+#   samebytes_bench  what the benches compare with: memcpy and its like
 #
 # node-gyp configure -- -Dsanitize=address,undefined   makes both with these sanitizers
 {
@@ -65,6 +66,10 @@
       'sources': ['<@(sources_node)'],
       'dependencies': ['samebytes_platform'],
       'defines': ['SB_TEST=1'],
+    },
+    {
+      'target_name': 'samebytes_bench',
+      'sources': ['test/bench/c/yardstick.c'],
     },
   ],
 }

@@ -1,8 +1,8 @@
 'use strict'
 // The small things that programs do all the time.
 
-const { empty, fromBlob } = require('samebytes')
-const { addonPath } = require('./measure')
+const { empty, fromBlob, zeros } = require('samebytes')
+const { addonPath, yardstick } = require('./measure')
 
 const { noop } = require(addonPath())
 
@@ -40,6 +40,23 @@ const matrix = empty([4, 4])
 const four = empty([4])
 four.fill(1)
 const arrays = Array.from({ length: 1024 }, () => new Float32Array(new ArrayBuffer(64)))
+
+/** copyFrom of a few bytes beside the C library's memcpy, called from C, and beside JavaScript's own way. */
+function smallCopies (nbytes) {
+  const [dst, src] = [zeros([nbytes], 'uint8'), zeros([nbytes], 'uint8')]
+  const [to, from] = [new Uint8Array(nbytes), new Uint8Array(nbytes)]
+  const run = n => { for (let i = 0; i < n; i++) dst.copyFrom(src) }
+  const set = n => { for (let i = 0; i < n; i++) to.set(from) }
+  return [
+    {
+      what: `copyFrom of ${nbytes} bytes`,
+      yardstick: { what: 'memcpy, called from C', run: n => yardstick().memcpy(to, from, nbytes, n) },
+      limit: { over: 100 },
+      run
+    },
+    { what: `the same, ${nbytes} bytes`, yardstick: { what: 'set of a typed array', run: set }, run }
+  ]
+}
 
 const rows = [
   {
@@ -103,7 +120,8 @@ const rows = [
     yardstick: napiCall,
     limit: { value: 150 },
     run (n) { for (let i = 0; i < n; i++) four.fill(1) }
-  }
+  },
+  ...[16, 256, 4096].flatMap(smallCopies)
 ]
 
 // The whole life includes the collector's part, so enough garbage to wake it many times.

@@ -9,7 +9,8 @@
 //   measure ()   returns (or promises) its value in `unit`, undefined where there is nothing to
 //                measure; the yardstick likewise
 //
-// limit: { ratio?, value? }, in times the yardstick and in the row's unit; neither is just told.
+// limit: { ratio?, value?, over? }, at most: in times the yardstick, in the row's unit, and as much
+// more than the yardstick; none is just told. A section may measure and format its rows itself.
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -28,19 +29,21 @@ async function main () {
     .filter(file => file.endsWith('.js') && !['index.js', 'measure.js'].includes(file))
     .sort()
     .map(file => require(path.join(__dirname, file)))
-    .map(({ title, rows }) => ({ title, rows: rows.filter(({ what }) => what.includes(options.only)) }))
+    .map(section => ({ ...section, rows: section.rows.filter(({ what }) => what.includes(options.only)) }))
     .filter(({ rows }) => rows.length > 0)
 
   const results = []
-  for (const { title, rows } of sections) {
-    const measured = await measureRows(rows, options)
-    if (options.text) console.log(`\n${title}\n\n${table(measured)}`)
+  const tables = new Map() // rows of one format go into one table
+  for (const { title, rows, measure = measureRows, format = FORMAT } of sections) {
+    const measured = await measure(rows, options)
+    if (options.text) console.log(`\n${title}\n\n${table(measured, format)}`)
+    tables.set(format, [...tables.get(format) ?? [], ...measured])
     results.push(...measured)
   }
   const over = results.filter(({ ok }) => ok === false)
   if (options.json) console.log(JSON.stringify({ node: process.version, backend: backend(), rows: results }, null, 2))
-  else if (options.markdown) console.log(markdown(results))
-  else console.log(`\n${results.length} rows, ${over.length} over their limit · Node ${process.version}, ${backend()}`)
+  else if (options.markdown) console.log([...tables].map(([format, rows]) => markdown(rows, format)).join('\n\n'))
+  else console.log(`\n${results.length} rows, ${over.length} miss their limit · Node ${process.version}, ${backend()}`)
 }
 
 function readOptions (args) {
@@ -87,13 +90,18 @@ function timeInTurn (rows, quick) {
 
 function judge ({ what, unit = 'ns', limit = {}, yardstick: { what: yardstickName } = {} }, value, yardstick) {
   const ratio = yardstick === undefined ? undefined : value / yardstick
-  const limited = limit.ratio !== undefined || limit.value !== undefined
-  const ok = limited && value !== undefined ? !(ratio > limit.ratio) && !(value > limit.value) : undefined
+  const limited = [limit.ratio, limit.value, limit.over].some(most => most !== undefined)
+  const ok = limited && value !== undefined
+    ? !(ratio > limit.ratio) && !(value > limit.value) && !(value > yardstick + limit.over)
+    : undefined
   return { what, unit, value, yardstickName, yardstick, ratio, limit, ok }
 }
 
-const HEAD = ['what', '', 'beside', '', 'ratio', 'at most', '']
-const NUMBERS = [1, 3, 4, 5] // columns
+const FORMAT = {
+  head: ['what', '', 'beside', '', 'ratio', 'at most', ''],
+  numbers: [1, 3, 4, 5], // columns
+  cellsOf
+}
 
 function cellsOf ({ what, unit, value, yardstickName, yardstick, ratio, limit, ok }) {
   return [
@@ -102,22 +110,26 @@ function cellsOf ({ what, unit, value, yardstickName, yardstick, ratio, limit, o
     yardstickName ?? '',
     yardstick === undefined ? '' : amount(yardstick, unit),
     ratio === undefined ? '' : `${ratio.toFixed(2)} ×`,
-    [limit.ratio && `${limit.ratio} ×`, limit.value !== undefined && amount(limit.value, unit, 0)].filter(Boolean).join(', '),
+    [
+      limit.ratio && `${limit.ratio} ×`,
+      limit.value !== undefined && amount(limit.value, unit, 0),
+      limit.over !== undefined && `+ ${amount(limit.over, unit, 0)}`
+    ].filter(Boolean).join(', '),
     ok === undefined ? '' : ok ? 'ok' : 'OVER'
   ]
 }
 
-function table (results) {
-  const rows = [HEAD, ...results.map(cellsOf)]
-  const widths = HEAD.map((_, c) => Math.max(...rows.map(row => row[c].length)))
-  return rows.map(row => '  ' + row.map((cell, c) => NUMBERS.includes(c)
+function table (results, { head, numbers, cellsOf }) {
+  const rows = [head, ...results.map(cellsOf)]
+  const widths = head.map((_, c) => Math.max(...rows.map(row => row[c].length)))
+  return rows.map(row => '  ' + row.map((cell, c) => numbers.includes(c)
     ? cell.padStart(widths[c])
     : cell.padEnd(widths[c])).join('  ').trimEnd()).join('\n')
 }
 
-function markdown (results) {
+function markdown (results, { head, numbers, cellsOf }) {
   const line = cells => `| ${cells.join(' | ')} |`
-  return [HEAD, HEAD.map((_, c) => NUMBERS.includes(c) ? '---:' : '---'), ...results.map(cellsOf)].map(line).join('\n')
+  return [head, head.map((_, c) => numbers.includes(c) ? '---:' : '---'), ...results.map(cellsOf)].map(line).join('\n')
 }
 
 function amount (value, unit, digits = value < 10 ? 1 : 0) {

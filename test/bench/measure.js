@@ -25,4 +25,9 @@ function addonPath () {
   return process.env.SAMEBYTES_BINARY || path.join(ROOT, 'build', 'Release', 'samebytes.node')
 }
 
-module.exports = { ROOT, median, inFreshProcess, addonPath }
+/** memcpy, stream and memset of test/bench/c/yardstick.c. */
+function yardstick () {
+  return require(path.join(ROOT, 'build', 'Release', 'samebytes_bench.node'))
+}
+
+module.exports = { ROOT, median, inFreshProcess, addonPath, yardstick }

@@ -1,0 +1,53 @@
+'use strict'
+const assert = require('node:assert/strict')
+const path = require('node:path')
+const { askNumpy, checksum, copySets, largeSets, python } = require('../copies')
+const { PROGRAM } = require('../program')
+const { ROOT, childJson, nativeOnly } = require('../setup')
+
+// The same bits on every instruction set and number of threads, as NumPy has them. A level that this
+// processor lacks counts for nothing: its test is that of another one again.
+//
+// The test addon streams and shares out from a few kilobytes on, so it is given the many small copies;
+// the addon that ships is given large ones.
+const LEVELS = process.arch === 'arm64' ? ['scalar', 'neon'] : ['scalar', 'avx2', 'avx512']
+const testAddon = process.env.SAMEBYTES_BINARY ?? path.join(ROOT, 'build', 'Release', 'samebytes_test.node')
+const ADDONS = [
+  { title: 'the test addon', sets: copySets },
+  { title: 'the addon that ships', binary: path.join(path.dirname(testAddon), 'samebytes.node'), sets: largeSets }
+]
+const FULL = process.env.SAMEBYTES_FULL === '1'
+
+const source = sets => `
+  const { checksum, compute, ${sets.name} } = require('./test/copies')
+  const sums = { program: require('./test/program').program(4000) }
+  for (const [name, cases] of Object.entries(${sets.name}())) sums[name] = checksum(cases.map(one => compute(one, true)))
+  console.log(JSON.stringify(sums))`
+
+describe('every instruction set and number of threads', function () {
+  this.timeout(120000)
+  nativeOnly()
+
+  for (const { title, binary, sets } of ADDONS) {
+    describe(`with ${title}`, () => {
+      const expected = { program: PROGRAM }
+
+      before(function () {
+        const command = python()
+        if (!command && process.env.CI) throw new Error('Python with NumPy is missing')
+        if (!command) return this.skip()
+        for (const [name, cases] of Object.entries(sets())) expected[name] = checksum(askNumpy(command, cases))
+      })
+
+      for (const level of LEVELS) {
+        const best = level === LEVELS.at(-1)
+        for (const threads of FULL ? [1, 2, 5] : best ? [1, 2] : [2]) {
+          it(`gives the same bytes as NumPy, and one checksum: ${level}, ${threads === 1 ? '1 thread' : `${threads} threads`}`, async () => {
+            const env = { SAMEBYTES_ISA: level, SAMEBYTES_THREADS: String(threads), ...binary && { SAMEBYTES_BINARY: binary } }
+            assert.deepEqual(await childJson(source(sets), { env, timeout: 120000 }), expected)
+          })
+        }
+      }
+    })
+  }
+})
