@@ -10,6 +10,7 @@
 # define LANES 1
 # define TILE 16
 # define MOST_ROWS 8
+# define BAND_ROWS (SIZE == 2 ? 32 : 512) /* measured; nothing can be fetched here */
 # define BAND_BYTES 2048
 # define smaller_transpose transpose_any
 
