@@ -20,6 +20,7 @@
 # define LANES 4
 # define TILE 64
 # define MOST_ROWS 16
+# define BAND_ROWS (SIZE == 1 ? 64 : 128 / SIZE)
 # define BAND_BYTES 2048
 # define smaller_transpose sb__kernels_avx2.transpose
 # define HAS_F16C

@@ -9,6 +9,7 @@
 # define LANES 1
 # define TILE 16
 # define MOST_ROWS 16
+# define BAND_ROWS (SIZE == 1 ? 64 : 128 / SIZE)
 # define BAND_BYTES 2048
 # define smaller_transpose transpose_any
 
