@@ -578,6 +578,97 @@ function draw (row, layout, a, b, seed, offset) {
   }
 }
 
+/**
+ * A copy that takes more than one call.
+ *
+ * @typedef {object} Copy
+ * @property {Layout} dst
+ * @property {Layout} src
+ * @property {Scaling | null} scaling
+ * @property {number} casting
+ */
+
+/** @typedef {{ scale: Layout, bias: Layout, axis: number }} Scaling factors, as copyScaled takes them */
+
+/**
+ * Writes a copy's operands where no byte will be touched in this call: none is staged.
+ *
+ * @param {Copy} copy
+ */
+function putCopy ({ dst, src, scaling, casting }) {
+  const operands = scaling === null ? [dst, src] : [dst, src, scaling.scale, scaling.bias]
+  for (const { storage } of operands) {
+    checkAttached(storage)
+    backend.addressOf(storage)
+  }
+  held.a = operands
+  const { f64 } = frame
+  for (let i = 0; i < operands.length; i++) {
+    const { storage } = operands[i]
+    put(i, operands[i])
+    // A place in its buffer does as an address.
+    if (storage.address === null) f64[OPERANDS + i * SIZE_OF_OPERAND + ADDRESS] = ALIGNMENT + storage.byteOffset
+  }
+  f64[ARGS] = scaling === null ? casting : scaling.axis
+  f64[ARGS + 1] = casting
+}
+
+/**
+ * Throws what the copy would throw before it writes.
+ *
+ * @param {Copy} copy
+ * @returns {boolean} whether its pieces would get into each other's way: the target overlaps the source
+ */
+function checkCopy (copy) {
+  const { dst: { storage: to }, src: { storage: from } } = copy
+  putCopy(copy)
+  backend.call(copy.scaling === null ? rows.copy_check : rows.copy_scaled_check)
+  held.a = null
+  check()
+  const comparable = to.address === null ? from.address === null && to.buffer === from.buffer : from.address !== null
+  return comparable && frame.f64[RESULTS] !== 0
+}
+
+/** what other threads work on: kept reachable @type {Set<Copy>} */
+const lent = new Set()
+
+/**
+ * Begins a copy on another thread; all its storages are fixed.
+ *
+ * @param {Copy} copy
+ * @param {(finished: boolean, error: Error | null) => void} done  called on a later turn
+ * @returns {number} its number, for backend.stopCopy
+ */
+function startCopy (copy, done) {
+  putCopy(copy)
+  backend.startCopy(copy.scaling !== null, () => {
+    const status = frame.f64[STATUS]
+    lent.delete(copy)
+    done(frame.f64[RESULTS] !== 0, status === 0 ? null : failure(codes[status], backend.text()))
+  })
+  held.a = null
+  check()
+  lent.add(copy)
+  const { f64 } = frame
+  if (f64[RESULTS + 1] > 0) countStaged(f64[RESULTS + 1])
+  return f64[RESULTS]
+}
+
+/**
+ * How work on a layout is cut into pieces.
+ *
+ * @param {Layout} layout
+ * @param {number} most  elements of a piece
+ * @param {boolean} compact  each lies in one stretch of memory
+ * @returns {{ extents: number[], axis: number }} the first piece; along axis others follow
+ */
+function cut (layout, most, compact) {
+  frame.f64[ARGS] = most
+  frame.f64[ARGS + 1] = compact ? 1 : 0
+  const { shape } = view(rows.cut, layout)
+  return { extents: shape, axis: frame.f64[RESULTS] }
+}
+
 /** @returns {{ storages: number, heap: number, foreign: number }} bytes alive in C */
 function totals () {
   invoke(rows.totals)
@@ -612,6 +703,9 @@ module.exports = {
   copy,
   copyScaled,
   copyValues,
+  checkCopy,
+  startCopy,
+  cut,
   draw,
   totals
 }

@@ -99,7 +99,7 @@ function memory () {
     staged: { ...stats.staged },
     promoted: stats.promoted,
     grown: stats.grown,
-    inFlight: 0,
+    inFlight: stats.inFlight,
     deleterErrors: stats.deleterErrors
   }
 }

@@ -7,7 +7,7 @@
 
 const path = require('node:path')
 const { failure } = require('./errors')
-const { byteLengthOf, MAX_LENGTH } = require('./buffers')
+const { byteLengthOf, isSharedArrayBuffer, MAX_LENGTH } = require('./buffers')
 const { Storage, Group, Extra, passing, rowNumbers, newSharedStorage, stats, counts, reportDeleter } = require('./storage')
 
 const BLOCK = 4096 // bytes in a block: one tensor that is kept keeps all of it
@@ -518,6 +518,34 @@ class Backend {
       counts.delete(extra.watch)
       this.addon.unwatch(extra.watch)
     }
+  }
+
+  // ---- Off the event loop ----
+
+  /**
+   * May another thread work on the bytes? They neither move nor go away as long as the storage and its
+   * buffer are held.
+   *
+   * @param {Storage} storage
+   * @returns {boolean}
+   */
+  isFixed (storage) {
+    return storage.kind === 'native' || isSharedArrayBuffer(storage.buffer)
+  }
+
+  /**
+   * Begins the copy whose operands are in the frame.
+   *
+   * @param {boolean} scaled
+   * @param {() => void} done  called on a later turn; must not throw. Until then the caller keeps what the operands are over
+   */
+  startCopy (scaled, done) {
+    this.addon.copy(scaled, done)
+  }
+
+  /** @param {number} id  of a copy, pending or not */
+  stopCopy (id) {
+    this.addon.stop(id)
   }
 
   /** Waits until what is due on the event loop is done. */

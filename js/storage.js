@@ -33,6 +33,10 @@ class Extra {
     this.deleter = null
     /** whose bytes these are as well: claimed @type {Storage | null} */
     this.base = null
+    /** pending operations that read or write the bytes: our writers refuse them */
+    this.busy = 0
+    /** those of them that write */
+    this.written = 0
   }
 }
 
@@ -88,6 +92,7 @@ const stats = {
   staged: { count: 0, bytes: 0 },
   promoted: 0,
   grown: 0,
+  inFlight: 0,
   deleterErrors: 0
 }
 

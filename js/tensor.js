@@ -12,13 +12,14 @@ const { dtypeOfArray, isSharedArrayBuffer, isResizable, partsOfArray } = require
 const { denseLayout, layoutOver, layoutOverBytes, bytesOf } = require('./layouts')
 const { read, readable, nest, writeValues, factorOf } = require('./elements')
 const { parseSlice, parseSlices } = require('./slices')
+const { copyAsync, busy, signalOf, checkSignal } = require('./async')
 const { print } = require('./print')
 const lifetime = require('./lifetime')
 
 const { backend, rows, Layout, READ_ONLY, CONTIGUOUS } = ffi
 
 /** @typedef {import('./dtypes').Dtype} Dtype */
-/** @typedef {import('./elements').Factor} Factor */
+/** @typedef {import('./ffi').Scaling} Scaling */
 /** @typedef {number | bigint | boolean | [number, number]} Value one element, as get gives it */
 /** @typedef {readonly number[] | number} Shape */
 
@@ -92,6 +93,31 @@ function disposed () {
   return failure('ERR_DISPOSED', 'the tensor was disposed')
 }
 
+function readOnly () {
+  return failure('ERR_READ_ONLY', 'the tensor is read-only')
+}
+
+/**
+ * What copyFrom was given as scale, bias and axis.
+ *
+ * @param {unknown} scale
+ * @param {unknown} bias
+ * @param {unknown} axis
+ * @returns {Scaling | null} null: nothing is scaled
+ */
+function scalingOf (scale, bias, axis) {
+  const scaled = scale !== undefined || bias !== undefined
+  if (!scaled && axis === undefined) return null
+  const factors = scaled ? factorOf('scale', scale, 1) : null
+  const terms = scaled ? factorOf('bias', bias, 0) : null
+  const along = axis === undefined ? 0 : integer('axis', axis)
+  if (factors === null || terms === null) return null
+  if (axis === undefined && (factors.length >= 0 || terms.length >= 0)) {
+    throw failure('ERR_ARGUMENT', 'scale or bias is a list; axis says along which axis of the target')
+  }
+  return { scale: factors.layout, bias: terms.layout, axis: along }
+}
+
 /**
  * @param {InstanceType<typeof Layout>} layout
  * @param {Tensor} [base]
@@ -161,7 +187,9 @@ class Tensor {
   /** @returns {InstanceType<typeof Layout>} that may be written to */
   #writable () {
     const layout = this.#attached()
-    if (layout.flags & READ_ONLY) throw failure('ERR_READ_ONLY', 'the tensor is read-only')
+    const { extra } = layout.storage
+    if (layout.flags & READ_ONLY) throw readOnly()
+    if (extra !== null && extra.busy > 0) throw busy('tensor')
     return layout
   }
 
@@ -645,22 +673,51 @@ class Tensor {
   copyFrom (src, opts) {
     const { casting: rule, scale, bias, axis } = optionsOf(opts)
     const casting = castingOf(rule)
-    const scaled = scale !== undefined || bias !== undefined
-    const factors = scaled ? factorOf('scale', scale, 1) : null
-    const terms = scaled ? factorOf('bias', bias, 0) : null
-    const along = axis === undefined ? 0 : integer('axis', axis)
-    if (scaled && axis === undefined && (/** @type {Factor} */ (factors).length >= 0 || /** @type {Factor} */ (terms).length >= 0)) {
-      throw failure('ERR_ARGUMENT', 'scale or bias is a list; axis says along which axis of the target')
-    }
+    const scaling = scalingOf(scale, bias, axis)
     const source = this.#source(src)
     try {
       const layout = this.#writable()
-      if (scaled) ffi.copyScaled(layout, source, /** @type {Factor} */ (factors).layout, /** @type {Factor} */ (terms).layout, along, casting)
-      else ffi.copy(layout, source, casting)
+      if (scaling === null) ffi.copy(layout, source, casting)
+      else ffi.copyScaled(layout, source, scaling.scale, scaling.bias, scaling.axis, casting)
     } finally {
       if (!Tensor.isTensor(src)) backend.release(source.storage)
     }
     countCopy('copyFrom', this.nbytes)
+    return this
+  }
+
+  /**
+   * The same without holding the event loop up: on another thread where neither side can move (shared
+   * memory, addresses), else in turns of the loop. All is checked at the call; a failure rejects. Until it
+   * settles both sides are held, and our writers throw ERR_BUSY for tensors on either one's storage;
+   * reading is fine.
+   *
+   * @param {Tensor | number | bigint | boolean | ArrayBufferView | any[]} src  as copyFrom; typed arrays
+   *   are read until it settles
+   * @param {{ casting?: 'safe' | 'same_kind' | 'unsafe', scale?: number | ArrayLike<number>, bias?: number | ArrayLike<number>, axis?: number, signal?: AbortSignal }} [opts]
+   *   signal: where it aborts, what was copied so far stays
+   * @returns {Promise<this>}
+   * @throws as copyFrom · ERR_BUSY a side is in use, or is being written · ERR_DETACHED a buffer went away
+   *   meanwhile · the signal's reason
+   * @example
+   * await zeros([4096, 4096]).copyFromAsync(picture.T, { signal: AbortSignal.timeout(1000) })
+   */
+  async copyFromAsync (src, opts) {
+    const { casting: rule, scale, bias, axis, signal: given } = optionsOf(opts)
+    const signal = signalOf(given)
+    checkSignal(signal)
+    const casting = castingOf(rule)
+    const scaling = scalingOf(scale, bias, axis)
+    const source = this.#source(src)
+    const isArray = dtypeOfArray(src) !== undefined
+    try {
+      if (isArray) source.storage = kept(source.storage, src)
+      const layout = this.#writable()
+      await copyAsync({ dst: layout, src: source, scaling, casting }, !isArray && !Tensor.isTensor(src), signal)
+      countCopy('copyFromAsync', layout.size * itemsizes[layout.dtype])
+    } finally {
+      if (!Tensor.isTensor(src)) backend.release(source.storage)
+    }
     return this
   }
 
@@ -785,6 +842,18 @@ function dataOf (layout) {
   if (storage.kind === 'wasm') backend.expose(data, storage)
   if (storage.kind !== 'js' || !isResizable(buffer)) layout.data = data // else: may shrink, to be checked at each use
   return data
+}
+
+/**
+ * A typed array's storage beyond one call: what it shows of WASM memory is claimed.
+ *
+ * @param {import('./storage').Storage} storage
+ * @param {unknown} array
+ */
+function kept (storage, array) {
+  if (storage.kind !== 'wasm') return storage
+  const { buffer, byteOffset, byteLength } = partsOfArray(array)
+  return backend.adopt(buffer, byteOffset, byteLength, /** @type {object} */ (array))
 }
 
 /** @param {InstanceType<typeof Layout>} layout */

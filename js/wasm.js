@@ -342,6 +342,29 @@ class Backend {
     }
   }
 
+  // ---- Off the event loop ----
+
+  /**
+   * May another thread work on the bytes? Here there is none.
+   *
+   * @param {Storage} storage
+   * @returns {boolean}
+   */
+  isFixed (storage) {
+    return false
+  }
+
+  /**
+   * @param {boolean} scaled
+   * @param {() => void} done
+   */
+  startCopy (scaled, done) {
+    throw failure('ERR_UNSUPPORTED', 'WASM has no threads')
+  }
+
+  /** @param {number} id */
+  stopCopy (id) {}
+
   /** @param {Function} deleter */
   queue (deleter) {
     setImmediate(() => {

@@ -5,6 +5,7 @@
 #define SB_FRAME_H
 
 #include "core/core.h"
+#include "ops/copy.h"
 
 /* name, first double, how many. */
 #define SB__FRAME(X)                                                          \
@@ -78,8 +79,18 @@ void sb__claims_drop_all(sb__binding *b); /* at the environment's end */
 /* Status and, for a failure, its message into the frame. */
 void sb__report(sb__binding *b, sb_status status);
 
+/* Rows as JavaScript numbers them. */
+enum {
+#define EXPORT(name, signature, call) SB__ROW_##name,
+#include "bind/exports.def"
+#undef EXPORT
+};
+
 /* Runs one row of exports.def on the frame. Never fails otherwise than by the frame's status. */
 void sb__run(sb__binding *b, uint32_t row);
+
+/* The copy that row copy_check (copy_scaled_check) has just passed; its tensors are b's operands. */
+sb__copy sb__copy_of(const sb__binding *b, bool scaled);
 
 /* ---- tables.c ---- */
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bind/frame.h"
+#include "ops/copy.h"
 
 #define T(i) (&b->operands[i])
 #define N(i) (b->numbers[i])
@@ -261,6 +262,30 @@ static sb_status copy_scaled(sb__binding *b) {
   const sb_status status = sb_copy_scaled(T(0), T(1), T(2), T(3), N(0), (sb_casting)N(1), &staged);
   RESULT(0) = (double)staged;
   return status;
+}
+
+sb__copy sb__copy_of(const sb__binding *b, bool scaled) {
+  if (!scaled) return (sb__copy){T(0), T(1), NULL, NULL, 0, (sb_casting)N(0)};
+  return (sb__copy){T(0), T(1), T(2), T(3), N(0), (sb_casting)N(1)};
+}
+
+/* The result: pieces of it would get into each other's way. No byte is touched. */
+static sb_status copy_check(sb__binding *b, bool scaled) {
+  bool collides = false;
+  const sb__copy c = sb__copy_of(b, scaled);
+  const sb_status status = sb__copy_check(&c, &collides);
+  RESULT(0) = collides;
+  return status;
+}
+
+/* Numbers: most elements of a piece; 1: each in one stretch of memory. The results are the first piece
+ * and the axis along which others follow. */
+static sb_status cut(sb__binding *b) {
+  int64_t extents[SB_MAX_DIMS];
+  if (N(0) < 1) return sb__fail(SB_ERR_BOUNDS, "pieces of %lld elements", (long long)N(0));
+  RESULT(0) = sb__cut(T(0), N(0), N(1) != 0, extents);
+  memcpy(OUT->shape, extents, (size_t)OUT->ndim * sizeof *extents);
+  return SB_OK;
 }
 
 typedef enum distribution { DRAW_UNIFORM, DRAW_NORMAL, DRAW_INTEGERS } distribution;

@@ -3,16 +3,15 @@
  * deleters written in JavaScript.
  *
  * Everything belongs to one environment and is used on its thread, but for run_deleter. */
-#include <node_api.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bind/frame.h"
+#include "node/environment.h"
 
 /* An object that is watched without being kept: memory of V8's (to know when it is gone), or the
  * JavaScript side of a native storage (to drop its claim then). */
 typedef struct watch {
-  struct environment *owner;
+  struct sb__environment *owner;
   napi_ref ref;       /* weak; NULL: the object is gone, or the entry is free */
   double handle;      /* the claim that goes with it; 0: none */
   int64_t accounted;  /* bytes that V8 was told of for it */
@@ -32,42 +31,13 @@ typedef struct deleter_queue {
   int due;                           /* deleters queued from there; they keep its loop alive */
 } deleter_queue;
 
-typedef struct environment {
-  sb__binding binding;
-  napi_env env;   /* NULL: has ended */
-  napi_ref frame; /* keeps the frame's ArrayBuffer */
-  watch **watches;
-  uint32_t watch_count, watch_room, first_free; /* first_free: id + 1 */
-  deleter_queue *deleters;                      /* one reference */
-  bool no_external_buffers;                     /* as in runtimes that refuse them */
-} environment;
+typedef struct sb__environment environment;
 
 static SB_THREAD_LOCAL char this_thread; /* its address tells threads apart */
-
-/* ---- Arguments and failures ---- */
 
 static napi_value throw_memory(napi_env env, const char *what) {
   napi_throw_range_error(env, "ERR_MEMORY", what);
   return NULL;
-}
-
-/* The caller's arguments and environment; missing arguments are undefined. */
-static environment *enter(napi_env env, napi_callback_info info, size_t count, napi_value *values) {
-  void *data = NULL;
-  napi_get_cb_info(env, info, &count, values, NULL, &data);
-  return data;
-}
-
-static double number_of(napi_env env, napi_value value) {
-  double x = 0;
-  napi_get_value_double(env, value, &x); /* not a number: 0, which every user of it refuses */
-  return x;
-}
-
-static napi_value number(napi_env env, double x) {
-  napi_value value = NULL;
-  napi_create_double(env, x, &value);
-  return value;
 }
 
 /* ---- Calls ---- */
@@ -75,7 +45,7 @@ static napi_value number(napi_env env, double x) {
 static napi_value call(napi_env env, napi_callback_info info) {
   napi_value argument = NULL;
   uint32_t row = UINT32_MAX; /* sb__run refuses it */
-  environment *e = enter(env, info, 1, &argument);
+  environment *e = sb__enter(env, info, 1, &argument);
   napi_get_value_uint32(env, argument, &row);
   sb__run(&e->binding, row);
   return NULL; /* undefined; status and results are in the frame */
@@ -85,7 +55,7 @@ static napi_value call(napi_env env, napi_callback_info info) {
 static napi_value noop(napi_env env, napi_callback_info info) {
   napi_value argument = NULL, result = NULL;
   int32_t x = 0;
-  enter(env, info, 1, &argument);
+  sb__enter(env, info, 1, &argument);
   napi_get_value_int32(env, argument, &x);
   napi_create_int32(env, x, &result);
   return result;
@@ -96,10 +66,10 @@ static napi_value noop(napi_env env, napi_callback_info info) {
 static napi_value address(napi_env env, napi_callback_info info) {
   napi_value argument = NULL;
   void *data = NULL;
-  enter(env, info, 1, &argument);
+  sb__enter(env, info, 1, &argument);
   if (napi_get_typedarray_info(env, argument, NULL, NULL, &data, NULL, NULL) != napi_ok)
     data = NULL;
-  return number(env, (double)(uintptr_t)data);
+  return sb__number(env, (double)(uintptr_t)data);
 }
 
 /* locate(buffer): where its first byte is becomes the first result; 0 for what is no ArrayBuffer. */
@@ -107,7 +77,7 @@ static napi_value locate(napi_env env, napi_callback_info info) {
   napi_value argument = NULL;
   void *data = NULL;
   size_t nbytes = 0;
-  environment *e = enter(env, info, 1, &argument);
+  environment *e = sb__enter(env, info, 1, &argument);
   if (napi_get_arraybuffer_info(env, argument, &data, &nbytes) != napi_ok) data = NULL;
   e->binding.frame[SB__FRAME_RESULTS] = (double)(uintptr_t)data;
   return NULL;
@@ -116,10 +86,10 @@ static napi_value locate(napi_env env, napi_callback_info info) {
 /* move(to, from, nbytes): copies between addresses that do not overlap and that JavaScript vouches for. */
 static napi_value move(napi_env env, napi_callback_info info) {
   napi_value arguments[3] = {NULL, NULL, NULL};
-  enter(env, info, 3, arguments);
-  void *to = (void *)(uintptr_t)number_of(env, arguments[0]);
-  const void *from = (const void *)(uintptr_t)number_of(env, arguments[1]);
-  const size_t nbytes = (size_t)number_of(env, arguments[2]);
+  sb__enter(env, info, 3, arguments);
+  void *to = (void *)(uintptr_t)sb__number_of(env, arguments[0]);
+  const void *from = (const void *)(uintptr_t)sb__number_of(env, arguments[1]);
+  const size_t nbytes = (size_t)sb__number_of(env, arguments[2]);
   if (nbytes) memcpy(to, from, nbytes);
   return NULL;
 }
@@ -184,11 +154,11 @@ static watch *new_watch(environment *e) {
 /* watch(object, handle) → id, or -1 without memory. handle 0: nothing goes with the object. */
 static napi_value watch_object(napi_env env, napi_callback_info info) {
   napi_value arguments[2] = {NULL, NULL};
-  environment *e = enter(env, info, 2, arguments);
-  const double handle = number_of(env, arguments[1]);
+  environment *e = sb__enter(env, info, 2, arguments);
+  const double handle = sb__number_of(env, arguments[1]);
   const sb_storage *storage = handle != 0 ? sb__claim_get(&e->binding, handle) : NULL;
   watch *w = new_watch(e);
-  if (!w) return number(env, -1);
+  if (!w) return sb__number(env, -1);
   w->handle = handle;
   const napi_status made =
       handle != 0 ? napi_add_finalizer(env, arguments[0], w, finalize_watched, NULL, &w->ref)
@@ -197,10 +167,10 @@ static napi_value watch_object(napi_env env, napi_callback_info info) {
     w->handle = 0;
     w->ref = NULL;
     free_watch(e, w);
-    return number(env, -1);
+    return sb__number(env, -1);
   }
   if (storage && storage->kind == SB__STORAGE_HEAP) account(e, w, (int64_t)storage->nbytes);
-  return number(env, w->id);
+  return sb__number(env, w->id);
 }
 
 static watch *watch_of(environment *e, double id) {
@@ -212,8 +182,8 @@ static watch *watch_of(environment *e, double id) {
 /* unwatch(id): the object is known to be unused; drops its claim at once. */
 static napi_value unwatch(napi_env env, napi_callback_info info) {
   napi_value argument = NULL;
-  environment *e = enter(env, info, 1, &argument);
-  watch *w = watch_of(e, number_of(env, argument));
+  environment *e = sb__enter(env, info, 1, &argument);
+  watch *w = watch_of(e, sb__number_of(env, argument));
   if (!w) return NULL;
   if (w->ref) napi_delete_reference(env, w->ref); /* cancels the finalizer, too */
   w->ref = NULL;
@@ -225,7 +195,7 @@ static napi_value unwatch(napi_env env, napi_callback_info info) {
 /* sweep() → ids of the objects that were collected since; drops their claims without waiting for the
  * event loop, on which V8's own finalizers depend. */
 static napi_value sweep(napi_env env, napi_callback_info info) {
-  environment *e = enter(env, info, 0, NULL);
+  environment *e = sb__enter(env, info, 0, NULL);
   napi_value ids = NULL;
   uint32_t n = 0;
   if (napi_create_array(env, &ids) != napi_ok) return NULL;
@@ -241,7 +211,7 @@ static napi_value sweep(napi_env env, napi_callback_info info) {
       w->ref = NULL;
       drop_claim(e, w);
       free_watch(e, w);
-      napi_set_element(env, ids, n++, number(env, w->id));
+      napi_set_element(env, ids, n++, sb__number(env, w->id));
     }
     napi_close_handle_scope(env, scope);
   }
@@ -261,8 +231,8 @@ static void finalize_buffer(napi_env env, void *data, void *hint) {
  * it is collected itself. undefined and a status in the frame where the runtime refuses. */
 static napi_value buffer(napi_env env, napi_callback_info info) {
   napi_value argument = NULL, made = NULL;
-  environment *e = enter(env, info, 1, &argument);
-  watch *w = watch_of(e, number_of(env, argument));
+  environment *e = sb__enter(env, info, 1, &argument);
+  watch *w = watch_of(e, sb__number_of(env, argument));
   sb_storage *storage = w ? sb__claim_get(&e->binding, w->handle) : NULL;
   napi_status status = napi_no_external_buffers_allowed;
   if (!storage) {
@@ -397,14 +367,14 @@ static void run_deleter(napi_env env, napi_value dispatch, void *context, void *
 
 /* due() → deleters that are queued and have not run. */
 static napi_value due(napi_env env, napi_callback_info info) {
-  environment *e = enter(env, info, 0, NULL);
-  return number(env, e->deleters->due);
+  environment *e = sb__enter(env, info, 0, NULL);
+  return sb__number(env, e->deleters->due);
 }
 
 /* onDeleter(dispatch): dispatch(function, address) runs each deleter and catches what it throws. */
 static napi_value on_deleter(napi_env env, napi_callback_info info) {
   napi_value argument = NULL, name = NULL;
-  environment *e = enter(env, info, 1, &argument);
+  environment *e = sb__enter(env, info, 1, &argument);
   deleter_queue *queue = e->deleters;
   napi_create_string_utf8(env, "samebytes deleters", NAPI_AUTO_LENGTH, &name);
   if (napi_create_threadsafe_function(env, argument, NULL, name, 0, 1, NULL, NULL, NULL,
@@ -420,9 +390,9 @@ static napi_value on_deleter(napi_env env, napi_callback_info info) {
  * that comes next is reserved: once this succeeded, nothing fails and makes the deleter run. */
 static napi_value wrap(napi_env env, napi_callback_info info) {
   napi_value arguments[3] = {NULL, NULL, NULL};
-  environment *e = enter(env, info, 3, arguments);
-  void *data = (void *)(uintptr_t)number_of(env, arguments[0]);
-  const size_t nbytes = (size_t)number_of(env, arguments[1]);
+  environment *e = sb__enter(env, info, 3, arguments);
+  void *data = (void *)(uintptr_t)sb__number_of(env, arguments[0]);
+  const size_t nbytes = (size_t)sb__number_of(env, arguments[1]);
   sb_storage *storage = NULL;
   js_deleter *d = NULL;
   napi_valuetype type = napi_undefined;
@@ -468,6 +438,7 @@ static void end_environment(void *data) {
   e->deleters->function = NULL;
   for (js_deleter *d = e->deleters->first; d; d = d->next) delete_function(e->env, d);
   sb__lock_drop(&e->deleters->lock);
+  sb__copies_end(e);
   for (uint32_t i = 0; i < e->watch_count; i++) {
     watch *w = e->watches[i];
     if (w->ref) napi_delete_reference(e->env, w->ref);
@@ -538,6 +509,8 @@ NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
       {"due", due},
       {"locate", locate},
       {"move", move},
+      {"copy", sb__node_copy},
+      {"stop", sb__node_stop},
   };
   napi_value frame = NULL, tables = NULL;
   environment *e = new_environment(env, &frame);

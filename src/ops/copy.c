@@ -1,4 +1,6 @@
 /* Copies with everything that may lie in between: broadcast, cast, scale and bias, overlap. */
+#include "ops/copy.h"
+
 #include "ops/run.h"
 
 /* What happens to an element on its way. */
@@ -166,20 +168,45 @@ static sb_status spread(const char *name, const sb_tensor *factor, const sb_tens
   return sb_broadcast_to(&view, dst->ndim, dst->shape, out);
 }
 
-sb_status sb_copy_scaled(const sb_tensor *dst, const sb_tensor *src, const sb_tensor *scale,
-                         const sb_tensor *bias, int64_t axis, sb_casting casting, int64_t *staged) {
-  sb_tensor factors, terms;
+/* May dst get src * scale + bias? The factors shown in its shape. */
+static sb_status check_scaled(const sb__copy *c, sb_tensor *factors, sb_tensor *terms) {
+  const sb_tensor *dst = c->dst, *src = c->src;
   const sb_dtype computed =
       sb__is_wide(dst->dtype) || sb__is_wide(src->dtype) ? SB_FLOAT64 : SB_FLOAT32;
   if (sb_dtype_kind(src->dtype) == SB_COMPLEX || sb_dtype_kind(dst->dtype) == SB_COMPLEX) {
     return sb__fail(SB_ERR_DTYPE, "scale and bias are for real numbers; %s to %s was asked",
                     sb_dtype_name(src->dtype), sb_dtype_name(dst->dtype));
   }
-  sb_status status = check_cast(computed, dst->dtype, casting);
-  if (!status) status = spread("scale", scale, dst, axis, &factors);
-  if (!status) status = spread("bias", bias, dst, axis, &terms);
+  sb_status status = check_cast(computed, dst->dtype, c->casting);
+  if (!status) status = spread("scale", c->scale, dst, c->axis, factors);
+  if (!status) status = spread("bias", c->bias, dst, c->axis, terms);
+  return status;
+}
+
+sb_status sb_copy_scaled(const sb_tensor *dst, const sb_tensor *src, const sb_tensor *scale,
+                         const sb_tensor *bias, int64_t axis, sb_casting casting, int64_t *staged) {
+  sb_tensor factors, terms;
+  const sb__copy c = {dst, src, scale, bias, axis, casting};
+  const sb_status status = check_scaled(&c, &factors, &terms);
   if (status) return status;
   return copy(&(work){.dst = dst, .src = src, .scale = &factors, .bias = &terms}, staged);
+}
+
+sb_status sb__copy_run(const sb__copy *c, int64_t *staged) {
+  if (!c->scale) return sb_copy(c->dst, c->src, c->casting, staged);
+  return sb_copy_scaled(c->dst, c->src, c->scale, c->bias, c->axis, c->casting, staged);
+}
+
+sb_status sb__copy_check(const sb__copy *c, bool *collides) {
+  sb_tensor shown, factors, terms;
+  sb_status status = c->scale ? check_scaled(c, &factors, &terms)
+                              : check_cast(c->src->dtype, c->dst->dtype, c->casting);
+  if (!status) status = sb__check_target(c->dst);
+  if (!status) status = sb_broadcast_to(c->src, c->dst->ndim, c->dst->shape, &shown);
+  if (status) return status;
+  *collides =
+      sb_tensor_numel(c->dst) && may_overlap(c->dst, &shown) && !is_in_place(c->dst, &shown);
+  return SB_OK;
 }
 
 sb_status sb_copy_values(const sb_tensor *dst, const sb_tensor *src) {

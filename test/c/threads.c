@@ -68,6 +68,41 @@ static void callers(void) {
   sb__threads_use(0);
 }
 
+typedef struct copying {
+  atomic_bool stop;
+  atomic_int begun;
+  bool finished;
+} copying;
+
+static void *copier(void *data) {
+  enum { N = 1 << 20 };
+  static char bytes[2][N];
+  copying *c = data;
+  sb_storage s, t;
+  sb_tensor src, dst;
+  sb__storage_borrow(bytes[0], N, &s);
+  sb__storage_borrow(bytes[1], N, &t);
+  EQ(sb_tensor_init(&s, SB_UINT8, DIMS(N), NULL, 0, &src), SB_OK);
+  EQ(sb_tensor_init(&t, SB_UINT8, DIMS(N), NULL, 0, &dst), SB_OK);
+  const sb__copy copy = {&dst, &src, NULL, NULL, 0, SB_CASTING_SAFE};
+  do {
+    c->finished = false;
+    atomic_fetch_add(&c->begun, 1);
+    EQ(sb__copy_in_pieces(&copy, 256, &c->stop, &c->finished), SB_OK);
+  } while (c->finished);
+  return NULL;
+}
+
+static void stopping(void) {
+  copying c = {.finished = true};
+  pthread_t thread;
+  EQ(pthread_create(&thread, NULL, copier, &c), 0);
+  while (!atomic_load(&c.begun)) usleep(100);
+  atomic_store(&c.stop, true);
+  EQ(pthread_join(thread, NULL), 0);
+  CHECK(!c.finished);
+}
+
 /* A child copies alone, whether its parent's helpers were asleep or at work. */
 static void children(void) {
   sb__threads_use(3);
@@ -111,6 +146,7 @@ int main(void) {
   test("SAMEBYTES_THREADS sets the count; what is no count means the processors", choice);
   test("a long program has one checksum whatever the number of threads", counts);
   test("four threads that copy at once get their own results", callers);
+  test("a copy in pieces ends when another thread stops it", stopping);
   test("a child of a process with threads copies to the end", children);
   return done();
 }

@@ -1,0 +1,378 @@
+'use strict'
+// Copies that leave the event loop its turns: on another thread where neither operand can move, else on
+// the loop, a piece in each turn. Meanwhile the storages are held (a tensor's dispose frees nothing) and
+// busy (our writers refuse them).
+
+const ffi = require('./ffi')
+const { failure } = require('./errors')
+const { Extra, stats, countStaged } = require('./storage')
+const { show } = require('./validate')
+const { itemsizes } = require('./dtypes')
+
+const { backend, rows, Layout, READ_ONLY } = ffi
+
+/** @typedef {import('./storage').Storage} Storage */
+/** @typedef {InstanceType<typeof Layout>} Layout */
+/** @typedef {import('./ffi').Copy} Copy */
+
+const PIECE = 2 ** 19 // bytes of the first piece, of the wider side
+const MOST = 16 // pieces in one turn
+const SHORT = 0.75 // ms in a turn below which the next one gets twice as many
+const LONG = 1.5 // and above which half as many
+
+// ---- Turns ----
+
+/** who waits for a turn of its own @type {(() => void)[]} */
+const waiting = []
+
+/** Taken now, because test tools replace it. @type {(fn: () => void) => void} */
+const later = typeof setImmediate === 'function' ? setImmediate : throughChannel
+
+/**
+ * A later turn where there is no setImmediate. Each has a channel of its own: an open one would keep
+ * Node alive.
+ *
+ * @param {() => void} fn
+ */
+function throughChannel (fn) {
+  const { port1, port2 } = new MessageChannel()
+  port1.onmessage = () => {
+    port1.close()
+    fn()
+  }
+  port2.postMessage(null)
+}
+
+/** Waits for a turn of the event loop in which no other piece is copied. */
+function nextTurn () {
+  return new Promise(resolve => {
+    if (waiting.push(() => resolve(undefined)) === 1) later(wake)
+  })
+}
+
+function wake () {
+  const next = /** @type {() => void} */ (waiting.shift())
+  next()
+  if (waiting.length > 0) later(wake)
+}
+
+// ---- What is in use ----
+
+/** @param {string} what */
+function busy (what) {
+  return failure('ERR_BUSY', `the ${what}'s bytes are in use by a pending copyFromAsync; await it first`)
+}
+
+/**
+ * @param {Storage} storage
+ * @param {number} writes  1: it is the target
+ */
+function hold (storage, writes) {
+  if (storage.claims++ === 0) storage.group.count.storages++
+  const extra = storage.extra ??= new Extra()
+  extra.busy++
+  extra.written += writes
+}
+
+/**
+ * @param {Storage} storage
+ * @param {number} writes
+ */
+function letGo (storage, writes) {
+  const extra = /** @type {Extra} */ (storage.extra)
+  extra.busy--
+  extra.written -= writes
+  if (--storage.claims > 0) return
+  storage.group.count.storages--
+  backend.release(storage)
+}
+
+// ---- Signals ----
+
+/**
+ * @param {any} signal
+ * @returns {AbortSignal | undefined} of any realm
+ */
+function signalOf (signal) {
+  if (signal === undefined) return undefined
+  const isSignal = signal !== null && typeof signal === 'object' && 'aborted' in signal &&
+    typeof signal.addEventListener === 'function' && typeof signal.removeEventListener === 'function'
+  if (isSignal) return signal
+  throw failure('ERR_ARGUMENT', `signal is ${show(signal)}; an AbortSignal was expected`)
+}
+
+/**
+ * @param {AbortSignal | undefined} signal
+ * @throws its reason
+ */
+function checkSignal (signal) {
+  if (signal !== undefined && signal.aborted) throw signal.reason
+}
+
+// ---- Pieces ----
+
+/**
+ * @param {Layout} layout
+ * @param {number[]} start  per axis
+ * @param {number[]} extents
+ * @returns {Layout} a part of it
+ */
+function part ({ storage, dtype, strides, offset, flags }, start, extents) {
+  let at = offset
+  let size = 1
+  for (let d = 0; d < extents.length; d++) {
+    at += start[d] * strides[d]
+    size *= extents[d]
+  }
+  return new Layout(storage, dtype, extents, strides, at, size, flags & READ_ONLY)
+}
+
+/**
+ * What a piece has of one factor, or of one per index of an axis.
+ *
+ * @param {Layout} factor
+ * @param {number} axis
+ * @param {number[]} start
+ * @param {number[]} extents
+ */
+function partOfFactor (factor, axis, start, extents) {
+  if (factor.shape.length === 0) return factor
+  const d = axis < 0 ? axis + extents.length : axis
+  return part(factor, [start[d]], [extents[d]])
+}
+
+/** The pieces of a layout, one after the other. */
+class Pieces {
+  /**
+   * @param {Layout} layout
+   * @param {number} most  elements of a piece
+   * @param {boolean} compact  each in one stretch of memory
+   */
+  constructor (layout, most, compact) {
+    const { extents, axis } = ffi.cut(layout, most, compact)
+    this.shape = layout.shape
+    this.unit = extents
+    /** along which several can be taken as one */
+    this.axis = axis
+    /** where the next one begins, per axis */
+    this.start = extents.map(() => 0)
+    this.ended = layout.size === 0
+    this.isOne = extents.every((n, d) => n === layout.shape[d])
+  }
+
+  /**
+   * @param {number} count  how many to take as one, where there are as many
+   * @returns {number[]} extents of what begins at start
+   */
+  extents (count) {
+    const { axis } = this
+    const extents = this.unit.slice()
+    for (let d = 0; d < extents.length; d++) {
+      extents[d] = Math.min(d === axis ? extents[d] * count : extents[d], this.shape[d] - this.start[d])
+    }
+    return extents
+  }
+
+  /** @param {number[]} extents  of the piece that is done */
+  pass (extents) {
+    const { start, shape, axis } = this
+    /** @param {number} d */
+    const isInside = d => (start[d] += extents[d]) < shape[d] || (start[d] = 0) !== 0
+    if (shape.length > 0 && isInside(axis)) return
+    for (let d = shape.length - 1; d >= 0; d--) if (d !== axis && isInside(d)) return
+    this.ended = true
+  }
+}
+
+/**
+ * @param {Copy} copy
+ * @param {Pieces} pieces
+ * @param {number[]} extents
+ */
+function copyPiece ({ dst, src, scaling, casting }, { start }, extents) {
+  const to = part(dst, start, extents)
+  const from = part(src, start, extents)
+  if (scaling === null) {
+    ffi.copy(to, from, casting)
+  } else {
+    const { scale, bias, axis } = scaling
+    ffi.copyScaled(to, from, partOfFactor(scale, axis, start, extents), partOfFactor(bias, axis, start, extents), axis, casting)
+  }
+}
+
+/**
+ * As many pieces in a turn as take a millisecond or two. What a piece works on is looked at anew in its
+ * turn: bytes may have moved (a small tensor's first exposure) or be gone.
+ *
+ * @param {Copy} copy  whose source has the target's shape
+ * @param {Pieces} pieces
+ * @param {AbortSignal | undefined} signal
+ */
+async function copyPieces (copy, pieces, signal) {
+  let count = 1
+  while (!pieces.ended) {
+    await nextTurn()
+    checkSignal(signal)
+    const extents = pieces.extents(count)
+    const from = performance.now()
+    copyPiece(copy, pieces, extents)
+    const took = performance.now() - from
+    if (took < SHORT) count = Math.min(2 * count, MOST)
+    else if (took > LONG && count > 1) count /= 2
+    pieces.pass(extents)
+  }
+}
+
+/**
+ * Bytes of the caller's buffer, which the WASM back end copies in and out for each piece.
+ *
+ * @param {Layout} layout
+ */
+function isElsewhere ({ storage }) {
+  return backend.name === 'wasm' && storage.address === null
+}
+
+/**
+ * @param {Layout} dst
+ * @param {Layout} src
+ * @param {Layout} along  whose order in memory the pieces follow
+ */
+function piecesOf (dst, src, along) {
+  const most = PIECE / Math.max(itemsizes[dst.dtype], itemsizes[src.dtype])
+  return new Pieces(along, most, isElsewhere(dst) || isElsewhere(src))
+}
+
+/**
+ * Would a piece of the source stretch far over its bytes, all of which had to be copied in?
+ *
+ * @param {Layout} src
+ * @param {Pieces} pieces
+ */
+function isScattered (src, pieces) {
+  if (!isElsewhere(src) || src.size === 0) return false
+  const first = part(src, pieces.start, pieces.unit)
+  const [low, high] = ffi.extent(first)
+  return high - low >= 2 * first.size
+}
+
+/**
+ * On the loop. Where pieces cannot be taken from the source as it lies, it is copied away first, in
+ * pieces as well.
+ *
+ * @param {Copy} copy
+ * @param {boolean} collides
+ * @param {AbortSignal | undefined} signal
+ */
+async function copyOnLoop ({ dst, src, scaling, casting }, collides, signal) {
+  let shown = ffi.viewByList(rows.broadcast_to, src, dst.shape)
+  const pieces = piecesOf(dst, shown, dst)
+  if (pieces.isOne || !(collides || isScattered(shown, pieces))) {
+    await copyPieces({ dst, src: shown, scaling, casting }, pieces, signal)
+    return
+  }
+  const away = ffi.dense(src.dtype, src.shape)
+  const nbytes = src.size * itemsizes[src.dtype]
+  away.storage = ffi.allocate(nbytes)
+  try {
+    countStaged(nbytes)
+    await copyPieces({ dst: away, src, scaling: null, casting: 0 }, piecesOf(away, src, src), signal)
+    shown = ffi.viewByList(rows.broadcast_to, away, dst.shape)
+    await copyPieces({ dst, src: shown, scaling, casting }, piecesOf(dst, shown, dst), signal)
+  } finally {
+    backend.release(away.storage)
+  }
+}
+
+/**
+ * @param {Copy} copy
+ * @param {AbortSignal | undefined} signal
+ * @returns {Promise<void>}
+ */
+function copyOffLoop (copy, signal) {
+  return new Promise((resolve, reject) => {
+    let id = 0
+    const stop = () => { backend.stopCopy(id) }
+    signal?.addEventListener('abort', stop)
+    try {
+      id = ffi.startCopy(copy, (finished, error) => {
+        if (error !== null) reject(error)
+        else if (finished) resolve()
+        else reject(signal?.reason)
+        signal?.removeEventListener('abort', stop)
+      })
+    } catch (error) {
+      signal?.removeEventListener('abort', stop)
+      throw error
+    }
+  })
+}
+
+/**
+ * The same values in native memory, for another thread to read.
+ *
+ * @param {Layout} layout  of a temporary of ours
+ * @returns {Layout}
+ */
+function fixedCopy (layout) {
+  const { dtype, shape, size } = layout
+  const copy = ffi.dense(dtype, shape)
+  copy.storage = backend.allocateNative(size * itemsizes[dtype], ffi.check)
+  try {
+    ffi.copy(copy, layout, 0)
+  } catch (error) {
+    backend.release(copy.storage)
+    throw error
+  }
+  return copy
+}
+
+/**
+ * @param {Copy} copy
+ * @param {AbortSignal | undefined} signal
+ */
+async function copyFixed (copy, signal) {
+  const { scaling } = copy
+  /** @type {Layout[]} */
+  const made = []
+  /** @param {Layout} layout */
+  const fixed = layout => {
+    const twin = fixedCopy(layout)
+    made.push(twin)
+    return twin
+  }
+  try {
+    const src = backend.isFixed(copy.src.storage) ? copy.src : fixed(copy.src)
+    const factors = scaling && { scale: fixed(scaling.scale), bias: fixed(scaling.bias), axis: scaling.axis }
+    await copyOffLoop({ ...copy, src, scaling: factors }, signal)
+  } finally {
+    for (const { storage } of made) backend.release(storage)
+  }
+}
+
+/**
+ * Copies without holding the event loop up. All is checked before the first turn.
+ *
+ * @param {Copy} copy
+ * @param {boolean} isOurs  the source is a temporary, which goes with the copy
+ * @param {AbortSignal | undefined} signal
+ * @throws ERR_BUSY the source is being written · what copyFrom throws · ERR_DETACHED · the signal's reason
+ */
+async function copyAsync (copy, isOurs, signal) {
+  const { dst: { storage: to }, src: { storage: from } } = copy
+  if (from.extra !== null && from.extra.written > 0) throw busy('source')
+  const collides = ffi.checkCopy(copy)
+  checkSignal(signal) // user code may have run since
+  hold(to, 1)
+  hold(from, 0)
+  stats.inFlight++
+  try {
+    if (backend.isFixed(to) && (isOurs || backend.isFixed(from))) await copyFixed(copy, signal)
+    else await copyOnLoop(copy, collides, signal)
+  } finally {
+    stats.inFlight--
+    letGo(from, 0)
+    letGo(to, 1)
+  }
+}
+
+module.exports = { copyAsync, busy, signalOf, checkSignal }

@@ -1,0 +1,185 @@
+/* Copies off the event loop, on libuv's pool: between native storages and SharedArrayBuffers alone,
+ * which can neither move nor be detached. A copy holds its storages by references; JavaScript keeps buffers
+ * and owners reachable until it hears that it is over. An environment that ends waits for its work before
+ * it lets anything go, so nothing goes away under it. */
+#include <string.h>
+
+#include "node/environment.h"
+
+/* Between two looks at stop; enough for copies that go past the caches. */
+#ifdef SB_TEST
+# define PIECE_BYTES INT64_C(4096) /* so that tests need no large tensors */
+#else
+# define PIECE_BYTES (INT64_C(32) << 20)
+#endif
+
+typedef struct copying {
+  sb__environment *owner; /* NULL: has ended */
+  struct copying *next;
+  uint32_t id;
+  napi_async_work work;
+  napi_ref done;
+  sb__copy copy;          /* of the tensors below */
+  sb_tensor operands[4];  /* each holds its storage, which is in flight */
+  sb_storage borrowed[4]; /* of those over SharedArrayBuffers */
+  int count;              /* operands */
+  sb_tensor staged;       /* storage NULL: no copy of the source is needed first */
+  atomic_bool stop;
+  /* What the pool's thread leaves: */
+  sb_status status;
+  bool finished; /* every element was copied */
+  char message[512];
+} copying;
+
+/* ---- On the pool ---- */
+
+static sb_status run(const sb__copy *copy, const atomic_bool *stop, bool *done) {
+  const int64_t to = sb_dtype_itemsize(copy->dst->dtype),
+                from = sb_dtype_itemsize(copy->src->dtype);
+  return sb__copy_in_pieces(copy, PIECE_BYTES / (to > from ? to : from), stop, done);
+}
+
+static void execute(napi_env env, void *data) {
+  copying *c = data;
+  bool ready = true;
+  (void)env; /* not ours on this thread */
+  if (c->staged.storage) {
+    const sb__copy away = {.dst = &c->staged, .src = c->copy.src, .casting = SB_CASTING_SAFE};
+    c->status = run(&away, &c->stop, &ready);
+    c->copy.src = &c->staged;
+  }
+  if (ready && !c->status) c->status = run(&c->copy, &c->stop, &c->finished);
+  if (c->status) strncpy(c->message, sb_error_message(), sizeof c->message - 1);
+}
+
+/* ---- On the environment's thread ---- */
+
+static void hold(copying *c, const sb_tensor *t) {
+  sb_tensor *mine = &c->operands[c->count];
+  sb_storage *borrowed = &c->borrowed[c->count++];
+  sb_tensor_copy_layout(t, mine);
+  if (t->storage->kind == SB__STORAGE_BORROWED) {
+    sb__storage_borrow(t->storage->data, t->storage->nbytes, borrowed);
+    mine->storage = borrowed;
+  }
+  sb_tensor_retain(mine);
+  atomic_fetch_add(&mine->storage->in_flight, 1);
+}
+
+static void free_copying(napi_env env, copying *c) {
+  for (int i = 0; i < c->count; i++) {
+    atomic_fetch_sub(&c->operands[i].storage->in_flight, 1);
+    sb_tensor_release(&c->operands[i]);
+  }
+  sb_tensor_release(&c->staged);
+  if (c->done) napi_delete_reference(env, c->done);
+  if (c->work) napi_delete_async_work(env, c->work);
+  sb__free(c);
+}
+
+static void unlink(copying *c) {
+  struct copying **at = &c->owner->copies;
+  while (*at != c) at = &(*at)->next;
+  *at = c->next;
+}
+
+/* Its work is over, or was cancelled before it began. What it held is let go before anybody hears of it. */
+static void complete(napi_env env, napi_status cancelled, void *data) {
+  copying *c = data;
+  sb__environment *e = c->owner;
+  napi_value done = NULL, undefined = NULL;
+  (void)cancelled; /* then nothing is finished */
+  if (e) {
+    unlink(c);
+    e->binding.frame[SB__FRAME_RESULTS] = c->finished;
+    sb__report(&e->binding, c->status ? sb__fail(c->status, "%s", c->message) : SB_OK);
+    napi_get_undefined(env, &undefined);
+    napi_get_reference_value(env, c->done, &done);
+  }
+  free_copying(env, c);
+  if (done) napi_call_function(env, undefined, done, 0, NULL, NULL); /* fails where it ends: fine */
+}
+
+/* A copy of what row copy_check has just passed; NULL without memory. */
+static copying *new_copying(sb__environment *e, bool scaled) {
+  const sb__copy asked = sb__copy_of(&e->binding, scaled);
+  copying *c = sb__alloc(sizeof *c);
+  if (!c) return NULL;
+  memset(c, 0, sizeof *c);
+  atomic_init(&c->stop, false);
+  c->owner = e;
+  c->id = ++e->copies_made;
+  hold(c, asked.dst);
+  hold(c, asked.src);
+  if (scaled) {
+    hold(c, asked.scale);
+    hold(c, asked.bias);
+  }
+  c->copy = (sb__copy){&c->operands[0], &c->operands[1], NULL, NULL, asked.axis, asked.casting};
+  if (scaled) c->copy.scale = &c->operands[2], c->copy.bias = &c->operands[3];
+  return c;
+}
+
+static sb_status start(napi_env env, copying *c, napi_value done) {
+  napi_value name = NULL;
+  const bool started =
+      napi_create_string_utf8(env, "samebytes copy", NAPI_AUTO_LENGTH, &name) == napi_ok &&
+      napi_create_reference(env, done, 1, &c->done) == napi_ok &&
+      napi_create_async_work(env, NULL, name, execute, complete, c, &c->work) == napi_ok &&
+      napi_queue_async_work(env, c->work) == napi_ok;
+  return started ? SB_OK : sb__fail(SB_ERR_MEMORY, "the copy could not be queued");
+}
+
+/* copy(scaled, done): begins what row copy_check (copy_scaled_check) would judge; the frame has its
+ * operands. done is called on a later turn: the status is in the frame, the first result says whether all
+ * was copied. Now the results are a number to stop it by and the bytes that are copied away first. */
+napi_value sb__node_copy(napi_env env, napi_callback_info info) {
+  napi_value arguments[2] = {NULL, NULL};
+  sb__environment *e = sb__enter(env, info, 2, arguments);
+  sb__binding *b = &e->binding;
+  bool scaled = false;
+  napi_get_value_bool(env, arguments[0], &scaled);
+  sb__run(b, scaled ? SB__ROW_copy_scaled_check : SB__ROW_copy_check);
+  if (b->frame[SB__FRAME_STATUS] != 0) return NULL;
+  sb_status status = SB_OK;
+  copying *c = new_copying(e, scaled);
+  if (!c) {
+    sb__report(b, sb__fail(SB_ERR_MEMORY, "no memory for a pending copy"));
+    return NULL;
+  }
+  const sb_tensor *src = c->copy.src;
+  if (b->frame[SB__FRAME_RESULTS] != 0)
+    status = sb_tensor_empty(src->dtype, src->ndim, src->shape, &c->staged);
+  if (!status) status = start(env, c, arguments[1]);
+  if (status) {
+    free_copying(env, c);
+  } else {
+    c->next = e->copies;
+    e->copies = c;
+    b->frame[SB__FRAME_RESULTS] = c->id;
+    b->frame[SB__FRAME_RESULTS + 1] = c->staged.storage ? (double)sb_tensor_nbytes(&c->staged) : 0;
+  }
+  sb__report(b, status);
+  return NULL;
+}
+
+/* stop(id): no further piece is begun; done is called as ever. */
+napi_value sb__node_stop(napi_env env, napi_callback_info info) {
+  napi_value argument = NULL;
+  sb__environment *e = sb__enter(env, info, 1, &argument);
+  const double id = sb__number_of(env, argument);
+  for (copying *c = e->copies; c; c = c->next) {
+    if (c->id != id) continue;
+    atomic_store(&c->stop, true);
+    napi_cancel_async_work(env, c->work); /* fails where it has begun: fine */
+  }
+  return NULL;
+}
+
+void sb__copies_end(sb__environment *e) {
+  for (copying *c = e->copies; c; c = c->next) {
+    atomic_store(&c->stop, true);
+    c->owner = NULL;
+  }
+  e->copies = NULL;
+}
