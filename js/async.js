@@ -296,8 +296,8 @@ function copyOffLoop (copy, signal) {
     try {
       id = ffi.startCopy(copy, (finished, error) => {
         if (error !== null) reject(error)
-        else if (finished) resolve()
-        else reject(signal?.reason)
+        else if (finished && !signal?.aborted) resolve()
+        else reject(signal?.reason) // also where it came too late to stop anything
         signal?.removeEventListener('abort', stop)
       })
     } catch (error) {

@@ -695,7 +695,7 @@ class Tensor {
    * @param {Tensor | number | bigint | boolean | ArrayBufferView | any[]} src  as copyFrom; typed arrays
    *   are read until it settles
    * @param {{ casting?: 'safe' | 'same_kind' | 'unsafe', scale?: number | ArrayLike<number>, bias?: number | ArrayLike<number>, axis?: number, signal?: AbortSignal }} [opts]
-   *   signal: where it aborts, what was copied so far stays
+   *   signal: where it aborts before all is settled, what was copied so far stays
    * @returns {Promise<this>}
    * @throws as copyFrom · ERR_BUSY a side is in use, or is being written · ERR_DETACHED a buffer went away
    *   meanwhile · the signal's reason
