@@ -136,7 +136,7 @@ function judge ({ what, work, limit }, seconds) {
   const wasm = GBps.WASM && GBps.WASM / native
   const nativeOk = limit.peer ? !(native / peer < limit.peer) : !(native / memory < limit.native)
   const wasmOk = !(wasm < limit.wasm)
-  const limited = limit.peer || limit.native
+  const limited = limit.peer ? peer : limit.native
   return { what, unit: 'GB/s', value: native, memory, wasm, GBps, limit, nativeOk, wasmOk, ok: limited ? nativeOk && wasmOk : undefined }
 }
 
