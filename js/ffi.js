@@ -525,7 +525,23 @@ function write (row, target, sources, a, b) {
  * @param {number} casting
  */
 function copy (dst, src, casting) {
-  write(rows.copy, dst, [src], casting, 0)
+  if (backend.name === 'wasm') { // may stage, which takes more care
+    write(rows.copy, dst, [src], casting, 0)
+    return
+  }
+  reach(dst)
+  reach(src)
+  held.a = dst
+  held.b = src
+  put(0, dst)
+  put(1, src)
+  const { f64 } = frame
+  f64[RESULTS] = 0
+  f64[ARGS] = casting
+  backend.call(rows.copy)
+  held.a = held.b = null
+  if (f64[STATUS] !== 0) check()
+  if (f64[RESULTS] > 0) countStaged(f64[RESULTS])
 }
 
 /**
