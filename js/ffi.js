@@ -645,11 +645,8 @@ function checkCopy (copy) {
   return comparable && frame.f64[RESULTS] !== 0
 }
 
-/** what other threads work on: kept reachable @type {Set<Copy>} */
-const lent = new Set()
-
 /**
- * Begins a copy on another thread; all its storages are fixed.
+ * Begins a copy on another thread; all its storages are fixed, and held until done is called.
  *
  * @param {Copy} copy
  * @param {(finished: boolean, error: Error | null) => void} done  called on a later turn
@@ -659,12 +656,10 @@ function startCopy (copy, done) {
   putCopy(copy)
   backend.startCopy(copy.scaling !== null, () => {
     const status = frame.f64[STATUS]
-    lent.delete(copy)
     done(frame.f64[RESULTS] !== 0, status === 0 ? null : failure(codes[status], backend.text()))
   })
   held.a = null
   check()
-  lent.add(copy)
   const { f64 } = frame
   if (f64[RESULTS + 1] > 0) countStaged(f64[RESULTS + 1])
   return f64[RESULTS]

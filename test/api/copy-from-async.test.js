@@ -56,6 +56,7 @@ const LAYOUTS = [
   ['scaled per row', t => t, t => t.slice('::-1'), { scale: Array.from({ length: 300 }, (_, i) => i / 8), bias: 1, axis: 0 }],
   ['scaled per column, transposed', t => t.view([1500, 300]).T, t => t, { bias: Array.from({ length: 1500 }, (_, i) => i), axis: -1 }],
   ['some rows of three axes', t => t.view([3, 100, 1500]).slice(':', '3:90'), t => t.view([100, 3, 1500]).slice('3:90').permute(1, 0, 2)],
+  ['eighteen axes', t => t.view([450000]).narrow(0, 0, 2 ** 18).view(new Array(18).fill(2)), t => t.view([450000]).narrow(0, 5, 2 ** 18).view(new Array(18).fill(2))],
   ['few long rows', t => t.view([2, 225000]), t => t.view([225000, 2]).T]
 ]
 
@@ -174,6 +175,13 @@ describe('copyFromAsync', function () {
       })
     }
 
+    it('a list of another shape, and gives back what it was packed into', async () => {
+      const t = zeros([2, 3])
+      const { wasm } = memory().bytes
+      await rejects(t.copyFromAsync([[1, 2], [3, 4]]), 'ERR_SHAPE')
+      assert.equal(memory().bytes.wasm, wasm)
+    })
+
     it('rows that share bytes, though no piece of them does', async () => {
       for (const shared of [false, true]) {
         const t = zeros([400000], { shared })
@@ -232,10 +240,10 @@ describe('copyFromAsync', function () {
 
     it('without setImmediate as well, and the process ends by itself', async () => {
       const result = await childJson(`
-        const { setImmediate } = globalThis
+        const was = globalThis.setImmediate
         delete globalThis.setImmediate
         const { full, zeros } = require('samebytes')
-        globalThis.setImmediate = setImmediate
+        globalThis.setImmediate = was
         let turns = 0
         let pending = true
         const count = () => { turns++; if (pending) setImmediate(count) }
@@ -393,9 +401,9 @@ describe('copyFromAsync', function () {
           const dst = make(shape, 'float32').fill(9)
           const seen = dst.slice(':') // what shows that the target was written
           const before = alive()
-          const promise = dst.copyFromAsync(src.slice('::-1'))
-          src.dispose()
-          dst.dispose()
+          const view = src.slice('::-1')
+          const promise = dst.copyFromAsync(view)
+          for (const t of [src, view, dst]) t.dispose()
           const during = alive()
           assert.equal(during.inFlight, 1)
           assert.ok(during.storages >= before.storages - 1)

@@ -3,7 +3,7 @@ const assert = require('node:assert/strict')
 const { pbkdf2 } = require('node:crypto')
 const { empty, flush, fromBlob, full, memory, tensor, zeros } = require('samebytes')
 const { frame, backend, rows, tables } = require('../../js/ffi')
-const { child, childJson, fails, generator, nativeOnly } = require('../setup')
+const { child, childJson, collectUntil, fails, generator, nativeOnly } = require('../setup')
 
 /** The n-th allocation in C from now on fails; 0: none. */
 function failAllocation (n) {
@@ -22,8 +22,8 @@ async function rejects (promise, code) {
 /** This thread does nothing for some milliseconds, its event loop neither. */
 const sleep = ms => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 
-/** Keeps all threads of libuv's pool busy for a while. */
-const occupyPool = () => Promise.all(Array.from({ length: 4 }, () => new Promise(resolve => pbkdf2('a', 'b', 60000, 64, 'sha512', resolve))))
+/** Keeps all threads of libuv's pool busy for a while; resolves when the first is free again. */
+const occupyPool = () => Promise.race(Array.from({ length: 4 }, () => new Promise(resolve => pbkdf2('a', 'b', 60000, 64, 'sha512', resolve))))
 
 function shared (shape, dtype) {
   const t = empty(shape, { dtype, shared: true })
@@ -108,6 +108,18 @@ describe('copyFromAsync off the event loop', function () {
       }
     })
   }
+
+  it('scales shared float32 by one factor per index of the axis that is cut', async () => {
+    for (const axis of [0, 1, -1]) {
+      const [now, later, src] = Array.from({ length: 3 }, () => shared([150, 150], 'float32'))
+      const options = { axis, scale: Array.from({ length: 150 }, (_, i) => i), bias: Float64Array.from({ length: 150 }, (_, i) => -i) }
+      for (const turned of [t => t, t => t.T]) {
+        turned(now).copyFrom(src, options)
+        await turned(later).copyFromAsync(src, options)
+        assert.deepEqual(later.toArray(), now.toArray())
+      }
+    }
+  })
 
   it('gives the right answer for overlapping int32, staged', async () => {
     const { staged } = memory()
@@ -196,6 +208,7 @@ describe('copyFromAsync off the event loop', function () {
       'of overlapping float32': [() => [shared([100, 100], 'float32')], ([a]) => a.copyFromAsync(a.T), 3]
     }
     for (const [name, [make, act, least]] of Object.entries(CASES)) {
+      const { native } = memory().bytes
       const tensors = make()
       const before = tensors[0].toArray()
       let failures = 0
@@ -217,6 +230,8 @@ describe('copyFromAsync off the event loop', function () {
         const now = memory()
         assert.deepEqual([now.storages <= alive.storages, now.bytes.native <= alive.bytes.native, now.inFlight], [true, true, 0], name)
       }
+      for (const t of tensors) t.dispose()
+      assert.ok(await collectUntil(() => memory().bytes.native <= native), name)
       assert.ok(failures - 1 >= least, `${name}: ${failures - 1} requests failed; ${least} were expected`)
     }
   })
@@ -302,11 +317,13 @@ describe('a pending copy of the addon', () => {
   nativeOnly()
 
   it('is stopped by its number only: others are nobody\'s', async () => {
+    const pool = occupyPool()
     const t = tensor([1, 2], { shared: true })
     const promise = t.copyFromAsync(3)
     for (const id of [0, -1, 1e9, NaN, 'x', undefined]) backend.stopCopy(id)
     await promise
     assert.deepEqual(t.toArray(), [3, 3])
+    await pool
   })
 
   it('refuses operands that are none, and calls nobody', async () => {
