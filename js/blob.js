@@ -6,7 +6,7 @@ const { failure } = require('./errors')
 const { show, boolean, integer, integers, shapeOf, optionsOf, isOptions } = require('./validate')
 const { dtypeOfArray, dtypeOfType, isArrayBuffer, isSharedArrayBuffer, isGone, partsOfArray, partsOfView, byteLengthOf } = require('./buffers')
 const { byName, dtypeOf } = require('./dtypes')
-const { denseLayout } = require('./layouts')
+const { denseLayout, dynamismOf } = require('./layouts')
 const { wrap } = require('./tensor')
 
 const { backend, Layout, READ_ONLY, CONTIGUOUS } = ffi
@@ -23,6 +23,7 @@ const { backend, Layout, READ_ONLY, CONTIGUOUS } = ffi
  * @property {boolean} [borrowed]  the caller vouches for an address
  * @property {boolean} [transfer]  takes the caller's ArrayBuffer over
  * @property {boolean} [readOnly]
+ * @property {'static' | 'bounded' | 'unbound'} [dynamism]  'unbound' cannot grow beyond the blob either
  * @property {string} [device]  'cpu'
  */
 
@@ -111,14 +112,14 @@ function fromBlob (source, shape, opts) {
     shape = undefined
   }
   // All that is user code runs here, before any buffer is looked at.
-  const { dtype, strides, dimOrder, offset, nbytes, owner, deleter, borrowed, transfer, readOnly, device } = optionsOf(opts)
+  const { dtype, strides, dimOrder, offset, nbytes, owner, deleter, borrowed, transfer, readOnly, dynamism, device } = optionsOf(opts)
   const given = {
     dtype,
     transfer: boolean('transfer', transfer),
     owner,
     deleter,
     borrowed: boolean('borrowed', borrowed),
-    readOnly: boolean('readOnly', readOnly),
+    flags: (boolean('readOnly', readOnly) ? READ_ONLY : 0) | dynamismOf(dynamism),
     nbytes: nbytes === undefined ? undefined : integer('nbytes', nbytes),
     strides: strides === undefined ? null : integers('strides', strides),
     dimOrder: dimOrder === undefined ? null : integers('dimOrder', dimOrder, 'ERR_SHAPE'),
@@ -131,7 +132,7 @@ function fromBlob (source, shape, opts) {
   const layout = typeof source === 'bigint' || typeof source === 'number' || source === null
     ? overAddress(source ?? 0, given)
     : overBuffer(source, given)
-  if (given.readOnly) layout.flags |= READ_ONLY
+  layout.flags |= given.flags
   return wrap(layout)
 }
 

@@ -22,6 +22,9 @@ const OUT = OPERANDS + 4 * SIZE_OF_OPERAND
 const READ_ONLY = 1
 const CONTIGUOUS = 2 // known to be row-major without gaps
 const STRIDED = 4 // known not to be
+const STATIC = 8 // no resize
+const UNBOUND = 16 // a resize may move it
+const INHERITED = READ_ONLY | STATIC | UNBOUND // by views
 
 const ALIGNMENT = tables.alignment
 
@@ -47,6 +50,8 @@ class Layout {
     this.offset = offset
     this.size = size
     this.flags = flags
+    /** elements that a resize may reach in place */
+    this.capacity = size
     /** the typed array given out last @type {any} */
     this.data = null
   }
@@ -319,13 +324,13 @@ const nothing = new Storage(new Group('js'), null, new ArrayBuffer(0), 0, 0)
 function view (row, layout) {
   put(0, layout)
   invoke(row)
-  return takeLayout(layout.storage, layout.flags & READ_ONLY)
+  return takeLayout(layout.storage, layout.flags & INHERITED)
 }
 
 /**
  * @param {number} row
  * @param {Layout} layout
- * @param {readonly number[]} list
+ * @param {readonly number[] | null} list
  */
 function viewByList (row, layout, list) {
   putList(ARGS, list)
@@ -399,9 +404,64 @@ function reshape (layout, shape) {
   const out = viewByList(rows.reshape, layout, shape)
   if (frame.f64[RESULTS] === 0) {
     out.storage = nothing
-    out.flags = CONTIGUOUS
+    out.flags = CONTIGUOUS | (layout.flags & (STATIC | UNBOUND))
   }
   return out
+}
+
+/**
+ * Another shape over the same bytes, in the same order of axes.
+ *
+ * @param {Layout} layout
+ * @param {number[]} shape
+ * @returns {Layout} without bytes where an unbound layout needs more than it has
+ */
+function resize (layout, shape) {
+  const at = putList(ARGS, shape)
+  frame.f64[at] = layout.flags & STATIC ? 0 : layout.flags & UNBOUND ? 2 : 1
+  frame.f64[at + 1] = layout.capacity
+  const out = view(rows.resize, layout)
+  if (frame.f64[RESULTS] !== 0) out.storage = nothing
+  else out.capacity = layout.capacity
+  return out
+}
+
+/**
+ * A layout's shape and strides over a source's bytes, from its first element.
+ *
+ * @param {Layout} layout
+ * @param {Layout} source
+ * @returns {Layout}
+ */
+function rebind (layout, source) {
+  put(0, layout)
+  put(1, source)
+  invoke(rows.set_data)
+  return takeLayout(source.storage, (source.flags & READ_ONLY) | (layout.flags & (STATIC | UNBOUND)))
+}
+
+/**
+ * Axes from outermost to innermost in memory.
+ *
+ * @param {Layout} layout
+ * @returns {number[]}
+ */
+function dimOrder (layout) {
+  put(0, layout)
+  invoke(rows.dim_order)
+  return takeLayout(nothing, 0).shape
+}
+
+/**
+ * @param {Layout} layout
+ * @param {number[]} order  axes from outermost to innermost
+ * @returns {boolean} without gaps in that order
+ */
+function isContiguousIn (layout, order) {
+  putList(ARGS, order)
+  put(0, layout)
+  invoke(rows.is_contiguous_in)
+  return frame.f64[RESULTS] !== 0
 }
 
 /**
@@ -696,6 +756,8 @@ module.exports = {
   Storage,
   READ_ONLY,
   CONTIGUOUS,
+  STATIC,
+  UNBOUND,
   nothing,
   check,
   checkAttached,
@@ -707,7 +769,11 @@ module.exports = {
   extent,
   dense,
   reshape,
+  resize,
+  rebind,
+  dimOrder,
   isContiguous,
+  isContiguousIn,
   canCast,
   sharesMemory,
   fill,

@@ -1,15 +1,15 @@
 'use strict'
-// Layouts before there is a tensor: dense ones, remembered, and those over bytes that a caller gave for
-// one call.
+// Layouts before there is a tensor: dense ones, remembered; those over bytes of their own; and those over
+// bytes that a caller gave for one call.
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
-const { show, shapeOf } = require('./validate')
+const { show, shapeOf, oneOf } = require('./validate')
 const { countStaged } = require('./storage')
 const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone, partsOfArray, partsOfView, byteLengthOf } = require('./buffers')
 const { itemsizes } = require('./dtypes')
 
-const { backend } = ffi
+const { backend, CONTIGUOUS, STATIC, UNBOUND } = ffi
 
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
 /** @typedef {{ buffer: ArrayBufferLike, byteOffset: number, byteLength: number }} Bytes where some bytes are */
@@ -51,6 +51,78 @@ function newDenseLayout (dtype, shape) {
   if (n <= 8) recent[n * 32 + dtype] = layout
   return layout
 }
+
+// ---- With bytes of their own ----
+
+/** what dynamism stands for, in the order that C numbers it */
+const DYNAMISMS = /** @type {const} */ (['static', 'bounded', 'unbound'])
+
+/**
+ * Flags for what an option says.
+ *
+ * @param {unknown} dynamism
+ * @returns {number}
+ */
+function dynamismOf (dynamism) {
+  return dynamism === undefined ? 0 : [STATIC, 0, UNBOUND][oneOf('dynamism', dynamism, DYNAMISMS)]
+}
+
+/**
+ * The layout over uninitialised bytes. Short, as backend.allocate is.
+ *
+ * @param {Layout} layout  without bytes
+ * @returns {Layout}
+ */
+function allocated (layout) {
+  const storage = backend.allocate(layout.size * itemsizes[layout.dtype], ffi.check)
+  return new ffi.Layout(storage, layout.dtype, layout.shape, layout.strides, 0, layout.size, layout.flags)
+}
+
+/**
+ * A new tensor's layout over new bytes, as the options of all that make tensors say.
+ *
+ * @param {import('./dtypes').Dtype} dtype
+ * @param {unknown} shape
+ * @param {Record<string, any>} options
+ * @param {boolean} zeroed
+ * @returns {Layout}
+ */
+function emptyLayout (dtype, shape, { device, dynamism, order, shared }, zeroed) {
+  if (device !== undefined && device !== 'cpu') throw failure('ERR_DEVICE', `device is ${show(device)}; 'cpu' is there`)
+  const flags = dynamismOf(dynamism)
+  let layout = denseLayout(dtype.index, Array.isArray(shape) ? shape : shapeOf(shape))
+  if (order !== undefined && order !== 'C') {
+    if (order !== 'F') throw failure('ERR_ARGUMENT', `order is ${show(order)}; 'C' or 'F' was expected`)
+    layout = ffi.denseOrdered(dtype.index, layout.shape, layout.shape.map((_, d) => layout.shape.length - 1 - d))
+  }
+  return withBytes(layout, flags, zeroed, shared)
+}
+
+/**
+ * @param {Layout} layout  without bytes
+ * @param {number} flags  of dynamism
+ * @param {boolean} zeroed
+ * @param {unknown} [shared]  true or 'sab': memory that other threads may see
+ * @returns {Layout}
+ */
+function withBytes (layout, flags, zeroed, shared) {
+  const nbytes = layout.size * itemsizes[layout.dtype]
+  let storage
+  if (shared === undefined || shared === false) {
+    storage = zeroed ? backend.allocateZeroed(nbytes, ffi.check) : backend.allocate(nbytes, ffi.check)
+  } else if (shared === 'sab') {
+    storage = backend.allocateSab(nbytes)
+  } else if (shared === true) {
+    storage = backend.allocateNative(nbytes, ffi.check)
+  } else {
+    throw failure('ERR_ARGUMENT', `shared is ${show(shared)}; true, false or 'sab' was expected`)
+  }
+  const made = new ffi.Layout(storage, layout.dtype, layout.shape, layout.strides, 0, layout.size, (layout.flags & CONTIGUOUS) | flags)
+  if (zeroed && shared === true) ffi.fill(made, false)
+  return made
+}
+
+// ---- Over a caller's bytes ----
 
 /**
  * A typed array's elements.
@@ -95,4 +167,4 @@ function bytesOf (source) {
   return bytes
 }
 
-module.exports = { denseLayout, layoutOver, layoutOverBytes, bytesOf }
+module.exports = { denseLayout, DYNAMISMS, dynamismOf, allocated, emptyLayout, withBytes, layoutOver, layoutOverBytes, bytesOf }

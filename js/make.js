@@ -8,14 +8,15 @@ const { shapeOf, optionsOf, isOptions, castingOf } = require('./validate')
 const { dtypes, itemsizes, dtypeOf } = require('./dtypes')
 const { dtypeOfArray, isGone, partsOfArray } = require('./buffers')
 const { flatten, deduce, scalarFor } = require('./values')
-const { denseLayout, layoutOver, layoutOverBytes, bytesOf } = require('./layouts')
+const { denseLayout, allocated, emptyLayout, layoutOver, layoutOverBytes, bytesOf } = require('./layouts')
 const { writeValues } = require('./elements')
-const { Tensor, makeEmpty, makeUninitialised } = require('./tensor')
+const { Tensor, wrap } = require('./tensor')
 
 /**
  * @typedef {object} MakeOptions
  * @property {string} [dtype]
  * @property {string} [device]  'cpu'
+ * @property {'static' | 'bounded' | 'unbound'} [dynamism]  how far resize may go; 'bounded' where none is given
  * @property {'C' | 'F'} [order]  axes in memory; the data is in logical order whatever it says
  * @property {boolean | 'sab'} [shared]  memory that other threads may see
  * @property {'safe' | 'same_kind' | 'unsafe'} [casting]
@@ -49,7 +50,7 @@ const FLOAT32 = dtypeOf('float32')
  * empty([2, 3], 'uint8').nbytes // 6
  */
 function empty (shape, opts) {
-  if (opts === undefined && Array.isArray(shape)) return makeUninitialised(denseLayout(FLOAT32.index, shape))
+  if (opts === undefined && Array.isArray(shape)) return wrap(allocated(denseLayout(FLOAT32.index, shape)))
   return make(shape, opts, false)
 }
 
@@ -61,7 +62,7 @@ function empty (shape, opts) {
 function make (shape, opts, zeroed) {
   const options = optionsOf(opts)
   const dtype = options.dtype === undefined ? FLOAT32 : dtypeOf(options.dtype)
-  return makeEmpty(dtype, Array.isArray(shape) ? shape : shapeOf(shape), options, zeroed)
+  return wrap(emptyLayout(dtype, shape, options, zeroed))
 }
 
 /**
@@ -101,7 +102,7 @@ function full (shape, value, opts) {
   const options = optionsOf(opts)
   const dtype = dtypeOf(options.dtype ?? (Array.isArray(value) ? 'complex64' : deduce([value])))
   const scalar = scalarFor(value, dtype)
-  const t = makeEmpty(dtype, Array.isArray(shape) ? shape : shapeOf(shape), options, false)
+  const t = wrap(emptyLayout(dtype, shape, options, false))
   try {
     return t.fill(scalar)
   } catch (error) {
@@ -124,7 +125,7 @@ function full (shape, value, opts) {
  */
 function tensor (data, shape, opts) {
   const [given, asked] = shapeAndOptions(shape, opts)
-  const options = { dtype: asked.dtype, device: asked.device, order: asked.order, shared: asked.shared, casting: asked.casting }
+  const options = { dtype: asked.dtype, device: asked.device, dynamism: asked.dynamism, order: asked.order, shared: asked.shared, casting: asked.casting }
   const casting = castingOf(options.casting)
   const named = options.dtype === undefined ? undefined : dtypeOf(options.dtype)
   const extents = given === undefined ? null : shapeOf(given)
@@ -133,19 +134,19 @@ function tensor (data, shape, opts) {
   let made
   if (Tensor.isTensor(data)) {
     const source = Tensor.layoutOf(data)
-    made = makeEmpty(named ?? dtypes[source.dtype], countFits(extents ?? source.shape, source.size), options, false)
+    made = wrap(emptyLayout(named ?? dtypes[source.dtype], countFits(extents ?? source.shape, source.size), options, false))
     fillFrom(made, source, casting, extents !== null)
   } else if (arrayType !== undefined) {
     const from = dtypeOf(arrayType)
     const { buffer, length } = partsOfArray(data)
     if (length === 0 && isGone(buffer)) throw failure('ERR_DETACHED', 'the typed array was transferred away')
     const source = layoutOver(data, from.index, [length]) // before memory grows under it
-    made = makeEmpty(named ?? from, countFits(extents ?? [length], length), options, false)
+    made = wrap(emptyLayout(named ?? from, countFits(extents ?? [length], length), options, false))
     fillFrom(made, source, casting, true)
   } else {
     const { flat, shape: found } = flatten(data, named !== undefined && named.kind === 'COMPLEX')
     const dtype = named ?? dtypeOf(deduce(flat))
-    made = makeEmpty(dtype, countFits(extents ?? found, flat.length), options, false)
+    made = wrap(emptyLayout(dtype, countFits(extents ?? found, flat.length), options, false))
     try {
       writeValues(Tensor.layoutOf(made), flat)
     } catch (error) {
@@ -211,15 +212,15 @@ function fillFrom (made, source, casting, reshaped) {
  * @throws {RangeError} ERR_SHAPE another length · {TypeError} ERR_DTYPE
  */
 function fromBytes (bytes, shape, opts) {
-  const { dtype: name, device, order, shared } = optionsOf(opts)
-  const options = { device, order, shared }
+  const { dtype: name, device, dynamism, order, shared } = optionsOf(opts)
+  const options = { device, dynamism, order, shared }
   const dtype = dtypeOf(name)
   const parts = bytesOf(bytes)
   const extents = shapeOf(shape)
   const nbytes = ffi.dense(dtype.index, extents).size * dtype.itemsize
   if (parts.byteLength !== nbytes) throw failure('ERR_SHAPE', `bytes has ${parts.byteLength} bytes; the shape needs ${nbytes}`)
   const source = layoutOverBytes(parts, dtype.index, extents)
-  const t = makeEmpty(dtype, extents, options, false)
+  const t = wrap(emptyLayout(dtype, extents, options, false))
   fillFrom(t, source, 0, false)
   countCopy('fromBytes', nbytes)
   return t

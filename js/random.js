@@ -3,9 +3,10 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
-const { show, shapeOf, optionsOf } = require('./validate')
+const { show, optionsOf } = require('./validate')
 const { dtypeOf } = require('./dtypes')
-const { Tensor, makeEmpty } = require('./tensor')
+const { emptyLayout } = require('./layouts')
+const { Tensor, wrap } = require('./tensor')
 
 const { rows } = ffi
 
@@ -97,9 +98,9 @@ function manualSeed (seed) {
  * @param {number | bigint} b
  * @returns {Tensor}
  */
-function draw (row, shape, { dtype: name, device, order, shared: visible, generator = shared }, dtype, a, b) {
+function draw (row, shape, { dtype: name, device, dynamism, order, shared: visible, generator = shared }, dtype, a, b) {
   if (!Generator.isGenerator(generator)) throw failure('ERR_ARGUMENT', `generator is ${show(generator)}; a Generator was expected`)
-  const t = makeEmpty(dtypeOf(name ?? dtype), shapeOf(shape), { device, order, shared: visible }, false)
+  const t = wrap(emptyLayout(dtypeOf(name ?? dtype), shape, { device, dynamism, order, shared: visible }, false))
   try {
     Generator.advance(generator, ffi.draw(row, Tensor.layoutOf(t), a, b, generator.seed, generator.offset))
   } catch (error) {

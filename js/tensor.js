@@ -5,18 +5,18 @@
 const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { countCopy } = require('./storage')
-const { show, integer, integers, shapeOf, shapeOfArguments, optionsOf, isOptions, castingOf } = require('./validate')
+const { show, integer, integers, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, castingOf } = require('./validate')
 const { dtypes, itemsizes, dtypeOf } = require('./dtypes')
 const { flatten, scalarFor } = require('./values')
 const { dtypeOfArray, isSharedArrayBuffer, isResizable, partsOfArray } = require('./buffers')
-const { denseLayout, layoutOver, layoutOverBytes, bytesOf } = require('./layouts')
+const { denseLayout, withBytes, DYNAMISMS, layoutOver, layoutOverBytes, bytesOf } = require('./layouts')
 const { read, readable, nest, writeValues, factorOf } = require('./elements')
 const { parseSlice, parseSlices } = require('./slices')
 const { copyAsync, busy, signalOf, checkSignal } = require('./async')
 const { print } = require('./print')
 const lifetime = require('./lifetime')
 
-const { backend, rows, Layout, READ_ONLY, CONTIGUOUS } = ffi
+const { backend, rows, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 
 /** @typedef {import('./dtypes').Dtype} Dtype */
 /** @typedef {import('./ffi').Scaling} Scaling */
@@ -25,62 +25,6 @@ const { backend, rows, Layout, READ_ONLY, CONTIGUOUS } = ffi
 
 /** @type {typeof Symbol.dispose} */
 const DISPOSE = Symbol.dispose ?? Symbol.for('Symbol.dispose')
-
-/**
- * A tensor with bytes of its own for a layout that has none yet. Short, as backend.allocate is.
- *
- * @param {InstanceType<typeof Layout>} layout
- * @returns {Tensor}
- */
-function makeUninitialised (layout) {
-  const storage = backend.allocate(layout.size * itemsizes[layout.dtype], ffi.check)
-  return new Tensor(KEY, new Layout(storage, layout.dtype, layout.shape, layout.strides, 0, layout.size, layout.flags & CONTIGUOUS), undefined)
-}
-
-/**
- * The same with options.
- *
- * @param {InstanceType<typeof Layout>} layout
- * @param {boolean} zeroed
- * @param {unknown} [shared]  options.shared
- * @returns {Tensor}
- */
-function makeOver (layout, zeroed, shared) {
-  const nbytes = layout.size * itemsizes[layout.dtype]
-  let storage
-  if (shared === undefined || shared === false) {
-    if (!zeroed) return makeUninitialised(layout)
-    storage = backend.allocateZeroed(nbytes, ffi.check)
-  } else if (shared === 'sab') {
-    storage = backend.allocateSab(nbytes)
-  } else if (shared === true) {
-    storage = backend.allocateNative(nbytes, ffi.check)
-  } else {
-    throw failure('ERR_ARGUMENT', `shared is ${show(shared)}; true, false or 'sab' was expected`)
-  }
-  const t = wrap(new Layout(storage, layout.dtype, layout.shape, layout.strides, 0, layout.size, layout.flags & CONTIGUOUS))
-  if (zeroed && shared === true) t.zero()
-  return t
-}
-
-/**
- * @param {Dtype} dtype
- * @param {unknown} shape
- * @param {Record<string, any>} options
- * @param {boolean} zeroed
- * @returns {Tensor}
- */
-function makeEmpty (dtype, shape, options, zeroed) {
-  if (options.device !== undefined && options.device !== 'cpu') {
-    throw failure('ERR_DEVICE', `device is ${show(options.device)}; 'cpu' is there`)
-  }
-  let layout = denseLayout(dtype.index, Array.isArray(shape) ? shape : shapeOf(shape))
-  if (options.order !== undefined && options.order !== 'C') {
-    if (options.order !== 'F') throw failure('ERR_ARGUMENT', `order is ${show(options.order)}; 'C' or 'F' was expected`)
-    layout = ffi.denseOrdered(dtype.index, layout.shape, layout.shape.map((_, d) => layout.shape.length - 1 - d))
-  }
-  return makeOver(layout, zeroed, options.shared)
-}
 
 /** what the constructor asks for, so that nobody makes a tensor over a layout of their own */
 const KEY = Symbol('samebytes')
@@ -215,6 +159,16 @@ class Tensor {
   get itemsize () { return itemsizes[this.#live().dtype] }
   /** Bytes of all elements. @returns {number} */
   get nbytes () { const l = this.#live(); return l.size * itemsizes[l.dtype] }
+  /** Axes from outermost to innermost in memory. @returns {number[]} */
+  get dimOrder () { return ffi.dimOrder(this.#live()) }
+  /** May it be resized: 'static' not, 'bounded' up to its capacity, 'unbound' beyond. @returns {'static' | 'bounded' | 'unbound'} */
+  get dynamism () {
+    const { flags } = this.#live()
+    return DYNAMISMS[flags & STATIC ? 0 : flags & UNBOUND ? 2 : 1]
+  }
+
+  /** Elements that resize may reach in place. @returns {number} */
+  get capacity () { return this.#live().capacity }
   /** Where the bytes are. @returns {string} */
   get device () { this.#live(); return 'cpu' }
   /** The tensor that this one is a view of. @returns {Tensor | undefined} */
@@ -449,6 +403,8 @@ class Tensor {
    * @returns {Tensor} a view of this
    */
   #view (layout) {
+    const whole = /** @type {InstanceType<typeof Layout>} */ (this.#layout)
+    if (whole.capacity !== whole.size) inheritCapacity(layout, whole)
     return new Tensor(KEY, layout, this.#base ?? this)
   }
 
@@ -523,6 +479,16 @@ class Tensor {
     integer('a', a)
     integer('b', b)
     return this.#view(ffi.viewByNumbers(rows.transpose, this.#live(), a, b))
+  }
+
+  /**
+   * The last two axes swapped.
+   *
+   * @returns {Tensor} a view
+   * @throws {RangeError} ERR_BOUNDS fewer than 2 axes
+   */
+  get mT () {
+    return this.#view(ffi.viewByNumbers(rows.transpose, this.#live(), -1, -2))
   }
 
   /** A matrix transposed: a view. @returns {Tensor} @throws {RangeError} ERR_SHAPE unless 2-D */
@@ -608,12 +574,273 @@ class Tensor {
   }
 
   /**
-   * Row-major without gaps? Axes of one element do not matter.
+   * Without axes of one element.
    *
-   * @returns {boolean}
+   * @param {number | number[]} [axis]  only these, which must have one; all where none is given
+   * @returns {Tensor} a view
+   * @throws {RangeError} ERR_SHAPE another extent, ERR_BOUNDS
+   * @example
+   * zeros([1, 3, 1]).squeeze().shape // [3]
    */
-  isContiguous () {
-    return ffi.isContiguous(this.#live())
+  squeeze (axis) {
+    const axes = axis === undefined ? null : axesOf(axis)
+    return this.#view(ffi.viewByList(rows.squeeze, this.#live(), axes))
+  }
+
+  /**
+   * With an axis of one element more.
+   *
+   * @param {number} axis  where it will stand; negative counts from the end of the result
+   * @returns {Tensor} a view
+   * @throws {RangeError} ERR_BOUNDS
+   * @example
+   * zeros([3]).unsqueeze(-1).shape // [3, 1]
+   */
+  unsqueeze (axis) {
+    integer('axis', axis)
+    return this.#view(ffi.viewByNumbers(rows.unsqueeze, this.#live(), axis))
+  }
+
+  /**
+   * Axes of one element repeated, leading ones added: elements appear more than once, none is copied.
+   *
+   * @param {...(number | number[])} shape  extents, or an array of them; -1 keeps an axis
+   * @returns {Tensor} a view that cannot be copied into
+   * @throws {RangeError} ERR_SHAPE it does not broadcast
+   * @example
+   * tensor([1, 2]).expand(3, -1).toArray() // [[1, 2], [1, 2], [1, 2]]
+   */
+  expand (...shape) {
+    return this.#view(ffi.viewByList(rows.broadcast_to, this.#live(), shapeOfArguments(shape)))
+  }
+
+  /**
+   * The array API's name for expand.
+   *
+   * @param {...(number | number[])} shape
+   * @returns {Tensor} a view
+   * @throws as expand
+   */
+  broadcastTo (...shape) {
+    return this.expand(...shape)
+  }
+
+  /**
+   * Axes walked backwards.
+   *
+   * @param {number | number[]} [axis]  all where none is given
+   * @returns {Tensor} a view
+   * @throws {RangeError} ERR_BOUNDS an axis is outside or repeated
+   * @example
+   * tensor([1, 2, 3]).flip().toArray() // [3, 2, 1]
+   */
+  flip (axis) {
+    const axes = axis === undefined ? null : axesOf(axis)
+    return this.#view(ffi.viewByList(rows.flip, this.#live(), axes))
+  }
+
+  /**
+   * The elements whose indices along two axes differ by offset, as a last axis.
+   *
+   * @param {number} [offset]  0 is the main diagonal; positive lies right of it
+   * @param {number} [axis1]
+   * @param {number} [axis2]
+   * @returns {Tensor} a view
+   * @throws {RangeError} ERR_BOUNDS
+   * @example
+   * tensor([[1, 2], [3, 4]]).diagonal().toArray() // [1, 4]
+   */
+  diagonal (offset = 0, axis1 = 0, axis2 = 1) {
+    integer('offset', offset)
+    integer('axis1', axis1)
+    integer('axis2', axis2)
+    return this.#view(ffi.viewByNumbers(rows.diagonal, this.#live(), offset, axis1, axis2))
+  }
+
+  /**
+   * Any layout inside the storage.
+   *
+   * @param {Shape} shape
+   * @param {number[]} strides  elements
+   * @param {number} [offset]  elements from the storage's first byte, not from this tensor's first element
+   * @returns {Tensor} a view
+   * @throws {RangeError} ERR_BOUNDS an element would lie outside, ERR_SHAPE
+   * @example
+   * tensor([1, 2, 3, 4]).asStrided([3, 2], [1, 1]).toArray() // [[1, 2], [2, 3], [3, 4]]
+   */
+  asStrided (shape, strides, offset) {
+    const extents = shapeOf(shape)
+    const steps = integers('strides', strides)
+    const at = offset === undefined ? this.#live().offset : integer('offset', offset)
+    return this.#view(ffi.asStrided(this.#live(), extents, steps, null, at, false))
+  }
+
+  /**
+   * Parts along an axis.
+   *
+   * @param {number | number[]} sizeOrSizes  elements in each part, the last may have fewer; or of each by itself, all together the axis
+   * @param {number} [axis]
+   * @returns {Tensor[]} views
+   * @throws {RangeError} ERR_SHAPE the sizes do not add up, ERR_BOUNDS
+   * @example
+   * tensor([1, 2, 3]).split(2).map(t => t.toArray()) // [[1, 2], [3]]
+   */
+  split (sizeOrSizes, axis = 0) {
+    const extent = this.#extent(axis)
+    return this.#parts(axis, partSizes(sizeOrSizes, extent))
+  }
+
+  /**
+   * The same number of elements in each of n parts along an axis; the last may have fewer, and where the axis is
+   * short there are fewer parts.
+   *
+   * @param {number} n
+   * @param {number} [axis]
+   * @returns {Tensor[]} views
+   * @throws {RangeError} ERR_BOUNDS
+   */
+  chunk (n, axis = 0) {
+    if (integer('n', n) < 1) throw failure('ERR_BOUNDS', `n is ${n}; at least one part was expected`)
+    const extent = this.#extent(axis)
+    return this.#parts(axis, partSizes(Math.max(1, Math.ceil(extent / n)), extent))
+  }
+
+  /**
+   * One view for each index of an axis, without that axis.
+   *
+   * @param {number} [axis]
+   * @returns {Tensor[]} views
+   * @throws {RangeError} ERR_BOUNDS
+   */
+  unbind (axis = 0) {
+    return Array.from({ length: this.#extent(axis) }, (_, i) => this.select(axis, i))
+  }
+
+  /**
+   * @param {number} axis
+   * @returns {number} its elements
+   */
+  #extent (axis) {
+    const { shape } = this.#live()
+    const n = shape.length
+    if (integer('axis', axis) < -n || axis >= n) throw failure('ERR_BOUNDS', `axis is ${axis}; the tensor has ${n} axes`)
+    return shape[axis < 0 ? axis + n : axis]
+  }
+
+  /**
+   * @param {number} axis
+   * @param {number[]} sizes
+   */
+  #parts (axis, sizes) {
+    let at = 0
+    return sizes.map(size => {
+      at += size
+      return this.narrow(axis, at - size, size)
+    })
+  }
+
+  /**
+   * Without gaps, in the order of a memory format? Axes of one element do not matter.
+   *
+   * @param {'contiguous' | 'channels_last' | 'channels_last_3d'} [memoryFormat]  row-major where none is given
+   * @returns {boolean}
+   * @throws {TypeError} ERR_ARGUMENT no memory format · {RangeError} ERR_SHAPE it is for another number of axes
+   */
+  isContiguous (memoryFormat) {
+    const layout = this.#live()
+    const order = memoryFormat === undefined ? null : formatOf(memoryFormat, layout.shape.length)
+    return order === null ? ffi.isContiguous(layout) : ffi.isContiguousIn(layout, order)
+  }
+
+  /**
+   * Itself where it lies in memory as a format says, else a copy that does: the same shape, other strides.
+   *
+   * @param {'contiguous' | 'channels_last' | 'channels_last_3d'} memoryFormat
+   * @returns {Tensor}
+   * @throws as isContiguous
+   * @example
+   * zeros([1, 3, 2, 2]).toMemoryFormat('channels_last').strides // [12, 1, 6, 3]
+   */
+  toMemoryFormat (memoryFormat) {
+    const layout = this.#attached()
+    const order = formatOf(memoryFormat, layout.shape.length)
+    if (order === null) return this.contiguous()
+    if (ffi.isContiguousIn(layout, order)) return this
+    return copied('toMemoryFormat', ffi.denseOrdered(layout.dtype, layout.shape, order), layout, 0)
+  }
+
+  // ---- Other bytes, another shape ----
+
+  /**
+   * Another shape over the same bytes, in place: as many axes, in the same order in memory. No element moves, and those
+   * cut off are there again when it grows. Beyond its capacity an 'unbound' tensor moves to a storage of its own, a
+   * counted copy: views and `data` taken before keep the old one.
+   *
+   * @param {...(number | number[])} shape  extents, or an array of them
+   * @returns {this}
+   * @throws {RangeError} ERR_SHAPE another rank, static, too small, gaps · ERR_BUSY · ERR_MEMORY; nothing has changed then
+   * @example
+   * zeros([4, 3]).resize(2, 3).capacity // 12
+   */
+  resize (...shape) {
+    const extents = shapeOfArguments(shape)
+    const layout = this.#idle()
+    const out = ffi.resize(layout, extents)
+    if (out.storage !== ffi.nothing) {
+      this.#layout = out
+      return this
+    }
+    if (layout.storage.kind === 'js') {
+      throw failure('ERR_SHAPE', `shape [${extents.join(', ')}] needs ${out.size} elements; the blob has room for ${layout.capacity}, and it is not ours to grow`)
+    }
+    const made = withBytes(out, layout.flags & UNBOUND, false)
+    try {
+      if (layout.size > 0) ffi.copy(flat(made, layout.size), flat(layout, layout.size), 0)
+    } catch (error) {
+      backend.release(made.storage)
+      throw error
+    }
+    this.#rebind(made)
+    this.#base = undefined
+    countCopy('resize', layout.size * itemsizes[layout.dtype])
+    return this
+  }
+
+  /**
+   * Lets this tensor show other bytes, in its own shape and strides, from the source's first element. Views made before
+   * stay on the old bytes, which live as long as somebody has them.
+   *
+   * @param {Tensor | ArrayBufferView} source  contiguous, of the same dtype, with at least as many elements
+   * @returns {this}
+   * @throws {TypeError} ERR_DTYPE · {RangeError} ERR_BOUNDS too small, ERR_SHAPE gaps · ERR_BUSY, ERR_DETACHED; nothing has changed then
+   */
+  setData (source) {
+    if (!Tensor.isTensor(source)) throw failure('ERR_ARGUMENT', `source is ${show(source)}; a tensor was expected (fromBlob makes one of other bytes)`)
+    const layout = this.#idle()
+    this.#rebind(ffi.rebind(layout, source.#attached()))
+    this.#base = source === this ? this.#base : source.#base ?? source
+    return this
+  }
+
+  /** @returns {InstanceType<typeof Layout>} that no pending operation uses */
+  #idle () {
+    const layout = this.#attached()
+    const { extra } = layout.storage
+    if (extra !== null && extra.busy > 0) throw busy('tensor')
+    return layout
+  }
+
+  /**
+   * Goes over to another storage.
+   *
+   * @param {InstanceType<typeof Layout>} layout
+   */
+  #rebind (layout) {
+    const { storage } = /** @type {InstanceType<typeof Layout>} */ (this.#layout)
+    if (layout.storage.claims++ === 0) layout.storage.group.count.storages++
+    layout.storage.group.count.tensors++
+    this.#layout = layout
+    drop(storage)
   }
 
   // ---- Copies ----
@@ -782,12 +1009,7 @@ class Tensor {
     if (layout === null) return
     this.#layout = null
     this.#base = undefined
-    const { storage } = layout
-    const { count } = storage.group
-    count.tensors--
-    if (--storage.claims > 0) return
-    count.storages--
-    backend.release(storage)
+    drop(layout.storage)
   }
 
   [DISPOSE] () {
@@ -818,6 +1040,81 @@ class Tensor {
       throw error
     }
   }
+}
+
+/**
+ * One tensor less has a storage.
+ *
+ * @param {import('./storage').Storage} storage
+ */
+function drop (storage) {
+  const { count } = storage.group
+  count.tensors--
+  if (--storage.claims > 0) return
+  count.storages--
+  backend.release(storage)
+}
+
+/**
+ * A view over all that a tensor shows may grow as far as that one; others only to what they show.
+ *
+ * @param {InstanceType<typeof Layout>} view
+ * @param {InstanceType<typeof Layout>} whole
+ */
+function inheritCapacity (view, whole) {
+  const [from, to] = [itemsizes[whole.dtype], itemsizes[view.dtype]]
+  if (view.shape.length > 0 && view.size * to === whole.size * from && view.offset * to === whole.offset * from) {
+    view.capacity = Math.floor(whole.capacity * from / to)
+  }
+}
+
+/**
+ * The first elements in memory, in the order in which they lie.
+ *
+ * @param {InstanceType<typeof Layout>} layout  without gaps
+ * @param {number} size
+ */
+function flat ({ storage, dtype, offset }, size) {
+  return new Layout(storage, dtype, [size], [1], offset, size, 0)
+}
+
+/** axes from outermost to innermost, by format and number of axes @type {Record<string, Record<number, number[]>>} */
+const FORMATS = {
+  channels_last: { 4: [0, 2, 3, 1], 5: [0, 2, 3, 4, 1] },
+  channels_last_3d: { 5: [0, 2, 3, 4, 1] }
+}
+
+/**
+ * @param {unknown} format
+ * @param {number} ndim
+ * @returns {number[] | null} null: row-major
+ */
+function formatOf (format, ndim) {
+  if (format === 'contiguous') return null
+  if (typeof format !== 'string' || !Object.hasOwn(FORMATS, format)) {
+    throw failure('ERR_ARGUMENT', `memoryFormat is ${show(format)}; 'contiguous', 'channels_last' or 'channels_last_3d' was expected`)
+  }
+  const order = FORMATS[format][ndim]
+  if (order === undefined) throw failure('ERR_SHAPE', `${format} is for ${Object.keys(FORMATS[format]).join(' or ')} axes; the tensor has ${ndim}`)
+  return order
+}
+
+/**
+ * @param {unknown} sizeOrSizes
+ * @param {number} extent
+ * @returns {number[]}
+ */
+function partSizes (sizeOrSizes, extent) {
+  if (typeof sizeOrSizes === 'number') {
+    const size = integer('size', sizeOrSizes)
+    if (size < 1 && extent > 0) throw failure('ERR_BOUNDS', `size is ${size}; a part has at least one element`)
+    if (extent === 0) return [0]
+    return Array.from({ length: Math.ceil(extent / size) }, (_, i) => Math.min(size, extent - i * size))
+  }
+  const sizes = integers('sizes', sizeOrSizes)
+  const sum = sizes.reduce((a, b) => a + b, 0)
+  if (sum !== extent || sizes.some(size => size < 0)) throw failure('ERR_SHAPE', `sizes [${sizes.join(', ')}] were given; together they must be the axis' ${extent} elements`)
+  return sizes
 }
 
 /**
@@ -886,7 +1183,7 @@ function isFlat (list, size) {
  * @returns {Tensor}
  */
 function copied (reason, target, source, casting) {
-  const made = makeOver(target, false)
+  const made = wrap(withBytes(target, source.flags & (STATIC | UNBOUND), false))
   try {
     const { storage, dtype, strides } = Tensor.layoutOf(made)
     const sameShape = target.shape.length === source.shape.length && target.shape.every((extent, d) => extent === source.shape[d])
@@ -904,4 +1201,4 @@ for (const name of ['dims', 'type', 'location']) {
   Object.defineProperty(Tensor.prototype, name, { enumerable: false })
 }
 
-module.exports = { Tensor, wrap, makeEmpty, makeOver, makeUninitialised }
+module.exports = { Tensor, wrap }

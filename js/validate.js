@@ -130,6 +130,17 @@ function shapeOfArguments (args) {
 }
 
 /**
+ * Axes: an array, or one integer.
+ *
+ * @param {unknown} value
+ * @param {string} [name]
+ * @returns {number[]}
+ */
+function axesOf (value, name = 'axis') {
+  return typeof value === 'number' ? [integer(name, value)] : integers(name, value)
+}
+
+/**
  * An options object; a dtype may stand in its place.
  *
  * @param {unknown} value
@@ -180,4 +191,4 @@ function castingOf (value) {
   return value === undefined ? 1 : oneOf('casting', value, CASTINGS)
 }
 
-module.exports = { show, boolean, integer, integers, shapeOf, shapeOfArguments, optionsOf, isOptions, oneOf, castingOf }
+module.exports = { show, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, oneOf, castingOf }

@@ -341,10 +341,49 @@ SB_CHECKED SB_API sb_status sb_view_dtype(const sb_tensor *t, sb_dtype dtype, sb
 SB_CHECKED SB_API sb_status sb_as_strided(const sb_tensor *t, int32_t ndim, const int64_t *shape,
                                           const int64_t *strides, int64_t offset, sb_tensor *out);
 
+/* Walks axes backwards.
+ *
+ *   count   how many axes are given; -1: all are meant, and axes is not read
+ *   axes    each once; negative counts from the end
+ *
+ * Errors  SB_ERR_BOUNDS an axis is outside or repeated
+ * Source  array API `flip` */
+SB_CHECKED SB_API sb_status sb_flip(const sb_tensor *t, int32_t count, const int64_t *axes,
+                                    sb_tensor *out);
+
+/* Shows the elements whose indices along a and b differ by offset: both axes go, and a last one is added.
+ *
+ *   offset  elements to the right of the main diagonal (of b's index over a's); negative: below
+ *
+ * Errors  SB_ERR_BOUNDS an axis is outside, or a and b are the same
+ * Source  PyTorch `diagonal` */
+SB_CHECKED SB_API sb_status sb_diagonal(const sb_tensor *t, int64_t offset, int64_t a, int64_t b,
+                                        sb_tensor *out);
+
+/* Drops axes of one element.
+ *
+ *   count   how many axes are given; -1: all of one element, and axes is not read
+ *   axes    each once; negative counts from the end
+ *
+ * Errors  SB_ERR_BOUNDS an axis is outside or repeated · SB_ERR_SHAPE one has not one element
+ * Source  array API `squeeze` */
+SB_CHECKED SB_API sb_status sb_squeeze(const sb_tensor *t, int32_t count, const int64_t *axes,
+                                       sb_tensor *out);
+
+/* Inserts an axis of one element.
+ *
+ *   axis    where it will stand; negative counts from the end of the result
+ *
+ * Errors  SB_ERR_BOUNDS · SB_ERR_SHAPE SB_MAX_DIMS reached
+ * Source  array API `expand_dims`, PyTorch `unsqueeze` */
+SB_CHECKED SB_API sb_status sb_unsqueeze(const sb_tensor *t, int64_t axis, sb_tensor *out);
+
 /* Repeats axes of extent 1 (stride 0) and adds leading ones until t has the shape.
  *
+ *   shape   -1 keeps the extent of one of t's axes
+ *
  * Errors  SB_ERR_SHAPE an extent fits neither 1 nor the one asked for
- * Source  array API `broadcast_to` */
+ * Source  array API `broadcast_to`, PyTorch `expand` */
 SB_CHECKED SB_API sb_status sb_broadcast_to(const sb_tensor *t, int32_t ndim, const int64_t *shape,
                                             sb_tensor *out);
 
@@ -358,12 +397,49 @@ SB_CHECKED SB_API sb_status sb_broadcast_to(const sb_tensor *t, int32_t ndim, co
 SB_CHECKED SB_API sb_status sb_dim_order_strides(int32_t ndim, const int64_t *shape,
                                                  const int64_t *order, int64_t *strides);
 
+/* The axes from outermost to innermost in memory: by falling stride, ties and axes of one element where
+ * they stand.
+ *
+ *   order   written: t's ndim axes
+ *
+ * Source  ExecuTorch `dim_order` */
+SB_API void sb_dim_order(const sb_tensor *t, int64_t *order);
+
+/* Without gaps when its axes are walked in an order, outermost first; axes of one element are ignored; true
+ * without elements. {0, 2, 3, 1} is PyTorch's channels_last.
+ *
+ *   order   t's ndim axes, each once, not negative */
+SB_API bool sb_is_contiguous_in(const sb_tensor *t, const int64_t *order);
+
 /* A layout without gaps and without bytes, of t's shape and with its axes in the same order of storage,
  * for a copy of t.
  *
  * Errors  SB_ERR_DTYPE · SB_ERR_SHAPE
  * Source  PyTorch `empty_like` with preserve_format */
 SB_CHECKED SB_API sb_status sb_dense_like(const sb_tensor *t, sb_dtype dtype, sb_tensor *out);
+
+/* Gives t another shape over the same bytes: rank and order of axes stay, no byte moves. Shrunk elements
+ * are still there when it grows again.
+ *
+ *   shape     t's ndim extents
+ *   out       may be t; its capacity is t's
+ *   outgrown  may be NULL. Set to whether an unbound t is too small. If it is, out is a layout without a
+ *             storage, for the caller to allocate and to copy t's elements into
+ *
+ * Errors  SB_ERR_SHAPE another rank, t is static, has gaps, or is too small (and not unbound, or
+ *         outgrown is NULL)
+ * Source  ExecuTorch `resize_tensor` */
+SB_CHECKED SB_API sb_status sb_resize(const sb_tensor *t, int32_t ndim, const int64_t *shape,
+                                      sb_tensor *out, bool *outgrown);
+
+/* Lets t show a source's bytes, from its first element, in t's own shape and strides. Takes no reference
+ * and drops none: who holds t's storage releases it before, and retains it after.
+ *
+ *   source  contiguous, of t's dtype, with at least the elements that t reaches
+ *
+ * Errors  SB_ERR_DTYPE · SB_ERR_SHAPE the source has gaps · SB_ERR_BOUNDS it is too small
+ * Source  PyTorch `set_data`, ExecuTorch `set_data` */
+SB_CHECKED SB_API sb_status sb_set_data(sb_tensor *t, const sb_tensor *source);
 
 /* ---- Elements ---- */
 

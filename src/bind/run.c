@@ -243,6 +243,35 @@ static sb_status reshape(sb__binding *b) {
   return status;
 }
 
+/* The result's shape is the list of axes. */
+static sb_status dim_order(sb__binding *b) {
+  int64_t order[SB_MAX_DIMS];
+  sb_dim_order(T(0), order);
+  memcpy(OUT->shape, order, (size_t)OUT->ndim * sizeof *order);
+  return SB_OK;
+}
+
+static sb_status is_contiguous_in(sb__binding *b) {
+  int64_t strides[SB_MAX_DIMS];
+  if (COUNT(0) != T(0)->ndim) {
+    return sb__fail(SB_ERR_SHAPE, "the memory format has %d axes; the tensor has %d", COUNT(0),
+                    T(0)->ndim);
+  }
+  const sb_status status = sb_dim_order_strides(COUNT(0), T(0)->shape, LIST(0), strides);
+  return status ? status : answer(b, sb_is_contiguous_in(T(0), LIST(0)));
+}
+
+/* Numbers: dynamism and capacity, which the frame's descriptors lack. */
+static sb_status resize(sb__binding *b) {
+  bool outgrown = false;
+  if (N(0) < SB_STATIC || N(0) > SB_UNBOUND) return sb__fail(SB_ERR_ARGUMENT, "dynamism");
+  T(0)->dynamism = (int32_t)N(0);
+  T(0)->capacity = N(1);
+  const sb_status status = sb_resize(T(0), COUNT(0), LIST(0), OUT, &outgrown);
+  RESULT(0) = outgrown;
+  return status;
+}
+
 static sb_status shares_memory(sb__binding *b) {
   bool shared = false;
   const sb_status status = sb_shares_memory(T(0), T(1), &shared);

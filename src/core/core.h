@@ -69,7 +69,7 @@ bool sb__extent(const sb_tensor *t, int64_t *lowest, int64_t *highest);
 /* Every element lies inside the storage (which may be NULL: then only the maths is checked). */
 sb_status sb__check_extent(const sb_tensor *t);
 
-/* Strides fall in the order of the axes that dim_order names; axes of size 1 have no say. */
+/* order.c: strides fall in the order of the axes that dim_order names; axes of size 1 have no say. */
 sb_status sb__check_dim_order(int32_t ndim, const int64_t *shape, const int64_t *strides,
                               const int64_t *dim_order);
 

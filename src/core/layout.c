@@ -448,6 +448,96 @@ sb_status sb_reshape(const sb_tensor *t, int32_t ndim, const int64_t *shape, sb_
   return SB_OK;
 }
 
+sb_status sb_flip(const sb_tensor *t, int32_t count, const int64_t *axes, sb_tensor *out) {
+  bool flipped[SB_MAX_DIMS] = {false};
+  const int32_t n = count < 0 ? t->ndim : count;
+  for (int32_t i = 0; i < n; i++) {
+    int32_t d = i;
+    const sb_status status = count < 0 ? SB_OK : sb__check_axis("axis", axes[i], t->ndim, &d);
+    if (status) return status;
+    if (flipped[d]) return sb__fail(SB_ERR_BOUNDS, "axis %d is repeated", d);
+    flipped[d] = true;
+  }
+  sb_tensor_copy_layout(t, out); /* nothing fails from here on */
+  for (int32_t d = 0; d < out->ndim; d++) {
+    if (!flipped[d] || out->shape[d] < 2) continue;
+    advance(out, d, out->shape[d] - 1);
+    if (out->capacity > 0) out->strides[d] = -out->strides[d];
+  }
+  limit_capacity(out);
+  return SB_OK;
+}
+
+sb_status sb_diagonal(const sb_tensor *t, int64_t offset, int64_t a, int64_t b, sb_tensor *out) {
+  int32_t x = 0, y = 0;
+  int64_t stride = 0;
+  sb_status status = sb__check_axis("a", a, t->ndim, &x);
+  if (!status) status = sb__check_axis("b", b, t->ndim, &y);
+  if (status) return status;
+  if (x == y) return sb__fail(SB_ERR_BOUNDS, "a and b are both axis %d", x);
+  const int64_t down = offset < 0 ? (offset == INT64_MIN ? INT64_MAX : -offset) : 0,
+                right = offset > 0 ? offset : 0;
+  const int64_t rows = down < t->shape[x] ? t->shape[x] - down : 0;
+  const int64_t columns = right < t->shape[y] ? t->shape[y] - right : 0;
+  const int64_t length = rows < columns ? rows : columns;
+  if (length > 1 && sb__add_overflows(t->strides[x], t->strides[y], &stride)) {
+    return sb__fail(SB_ERR_BOUNDS, "the diagonal's stride overflows");
+  }
+  sb_tensor_copy_layout(t, out); /* nothing fails from here on */
+  if (length > 0) {
+    advance(out, x, down);
+    advance(out, y, right);
+  }
+  remove_axis(out, x > y ? x : y);
+  remove_axis(out, x > y ? y : x);
+  out->shape[out->ndim] = length;
+  out->strides[out->ndim++] = stride;
+  normalise(out);
+  limit_capacity(out);
+  return SB_OK;
+}
+
+sb_status sb_squeeze(const sb_tensor *t, int32_t count, const int64_t *axes, sb_tensor *out) {
+  bool dropped[SB_MAX_DIMS] = {false};
+  const int32_t n = count < 0 ? t->ndim : count;
+  for (int32_t i = 0; i < n; i++) {
+    int32_t d = i;
+    const sb_status status = count < 0 ? SB_OK : sb__check_axis("axis", axes[i], t->ndim, &d);
+    if (status) return status;
+    if (dropped[d]) return sb__fail(SB_ERR_BOUNDS, "axis %d is repeated", d);
+    if (count >= 0 && t->shape[d] != 1) {
+      return sb__fail(SB_ERR_SHAPE, "axis %d has %lld elements; only axes of one can be dropped", d,
+                      (long long)t->shape[d]);
+    }
+    dropped[d] = t->shape[d] == 1;
+  }
+  const int64_t capacity = t->capacity; /* the same elements: the same room to grow */
+  sb_tensor_copy_layout(t, out);        /* nothing fails from here on */
+  for (int32_t d = out->ndim - 1; d >= 0; d--) {
+    if (dropped[d]) remove_axis(out, d);
+  }
+  normalise(out);
+  out->capacity = out->ndim ? capacity : 1;
+  return SB_OK;
+}
+
+sb_status sb_unsqueeze(const sb_tensor *t, int64_t axis, sb_tensor *out) {
+  int32_t at = 0;
+  if (t->ndim == SB_MAX_DIMS) {
+    return sb__fail(SB_ERR_SHAPE, "the result would have more than %d axes", SB_MAX_DIMS);
+  }
+  const sb_status status = sb__check_axis("axis", axis, t->ndim + 1, &at);
+  if (status) return status;
+  sb_tensor_copy_layout(t, out); /* nothing fails from here on */
+  for (int32_t d = out->ndim++; d > at; d--) {
+    out->shape[d] = out->shape[d - 1];
+    out->strides[d] = out->strides[d - 1];
+  }
+  out->shape[at] = 1;
+  normalise(out);
+  return SB_OK;
+}
+
 sb_status sb_unfold(const sb_tensor *t, int64_t axis, int64_t size, int64_t step, sb_tensor *out) {
   sb_tensor view;
   int32_t d = 0;
@@ -537,19 +627,22 @@ sb_status sb_as_strided(const sb_tensor *t, int32_t ndim, const int64_t *shape,
 
 sb_status sb_broadcast_to(const sb_tensor *t, int32_t ndim, const int64_t *shape, sb_tensor *out) {
   sb_tensor view;
-  int64_t numel = 0;
+  int64_t asked[SB_MAX_DIMS], numel = 0;
   char from[128], to[128];
-  const sb_status status = sb__check_shape(ndim, shape, &numel);
-  if (status) return status;
   const int32_t added = ndim - t->ndim;
+  for (int32_t d = 0; d < ndim && d < SB_MAX_DIMS; d++) {
+    asked[d] = shape[d] == -1 && d >= added ? t->shape[d - added] : shape[d];
+  }
+  const sb_status status = sb__check_shape(ndim, asked, &numel);
+  if (status) return status;
   bool fits = added >= 0;
   sb_tensor_copy_layout(t, &view);
   view.ndim = ndim;
   for (int32_t d = 0; fits && d < ndim; d++) {
     const int64_t extent = d < added ? 1 : t->shape[d - added];
-    fits = extent == shape[d] || extent == 1;
-    view.shape[d] = shape[d];
-    view.strides[d] = d < added || extent != shape[d] ? 0 : t->strides[d - added];
+    fits = extent == asked[d] || extent == 1;
+    view.shape[d] = asked[d];
+    view.strides[d] = d < added || extent != asked[d] ? 0 : t->strides[d - added];
   }
   if (!fits) {
     return sb__fail(SB_ERR_SHAPE, "shape %s does not broadcast to %s",
@@ -557,42 +650,6 @@ sb_status sb_broadcast_to(const sb_tensor *t, int32_t ndim, const int64_t *shape
   }
   normalise(&view);
   finish(&view, out);
-  return SB_OK;
-}
-
-sb_status sb_dim_order_strides(int32_t ndim, const int64_t *shape, const int64_t *order,
-                               int64_t *strides) {
-  int64_t stride = 1, made[SB_MAX_DIMS] = {0};
-  int8_t taken[SB_MAX_DIMS] = {0};
-  if (ndim < 0 || ndim > SB_MAX_DIMS) return sb__fail(SB_ERR_SHAPE, "%d dimensions", ndim);
-  for (int32_t i = ndim - 1; i >= 0; i--) {
-    if (order[i] < 0 || order[i] >= ndim || taken[order[i]]) {
-      return sb__fail(SB_ERR_SHAPE, "dimOrder[%d] is %lld; each of 0 to %d stands once", i,
-                      (long long)order[i], ndim - 1);
-    }
-    taken[order[i]] = 1;
-    made[order[i]] = stride;
-    if (shape[order[i]] > 1 && sb__mul_overflows(stride, shape[order[i]], &stride)) {
-      return sb__fail(SB_ERR_SHAPE, "the strides of the shape overflow");
-    }
-  }
-  for (int32_t d = 0; d < ndim; d++) strides[d] = made[d];
-  return SB_OK;
-}
-
-sb_status sb__check_dim_order(int32_t ndim, const int64_t *shape, const int64_t *strides,
-                              const int64_t *dim_order) {
-  uint64_t outer = UINT64_MAX; /* |stride| of the axis before; INT64_MIN has one, too */
-  for (int32_t i = 0; i < ndim; i++) {
-    const int64_t axis = dim_order[i], stride = strides[axis];
-    const uint64_t size = stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
-    if (shape[axis] == 1) continue;
-    if (size > outer) {
-      return sb__fail(SB_ERR_SHAPE, "strides and dimOrder do not agree: axis %d comes too late",
-                      (int)axis);
-    }
-    outer = size;
-  }
   return SB_OK;
 }
 
@@ -607,28 +664,4 @@ sb_status sb__check_within(const sb_tensor *view, const sb_tensor *t) {
                   "the view reaches elements %lld to %lld; the tensor has %lld to %lld",
                   (long long)(moved + low), (long long)(moved + high), (long long)from,
                   (long long)(sb_tensor_numel(t) ? to : -1));
-}
-
-sb_status sb_dense_like(const sb_tensor *t, sb_dtype dtype, sb_tensor *out) {
-  sb_tensor made;
-  int64_t order[SB_MAX_DIMS];
-  /* Axes by falling stride; equal ones, and those without a say, stay as they are. */
-  for (int32_t d = 0; d < t->ndim; d++) {
-    int32_t i = d;
-    const int64_t stride = t->strides[d] < 0 ? -t->strides[d] : t->strides[d];
-    for (; i > 0 && t->shape[d] != 1; i--) {
-      const int64_t other =
-          t->strides[order[i - 1]] < 0 ? -t->strides[order[i - 1]] : t->strides[order[i - 1]];
-      if (t->shape[order[i - 1]] == 1 || other >= stride) break;
-      order[i] = order[i - 1];
-    }
-    order[i] = d;
-  }
-  sb_status status = sb_tensor_init(NULL, dtype, t->ndim, t->shape, NULL, 0, &made);
-  if (!status) status = sb_dim_order_strides(t->ndim, t->shape, order, made.strides);
-  if (status) return status;
-  normalise(&made);
-  made.dynamism = t->dynamism;
-  finish(&made, out);
-  return SB_OK;
 }
