@@ -5,9 +5,13 @@ const { SamebytesError, failure } = require('./errors')
 const { stats, counts } = require('./storage')
 const ffi = require('./ffi')
 const { Tensor } = require('./tensor')
-const { tensor, empty, zeros, ones, full, fromBytes, clone, sharesMemory, canCast } = require('./make')
+const { tensor, empty, zeros, ones, full, scalarTensor, fromBytes, clone, sharesMemory, canCast } = require('./make')
 const { fromBlob } = require('./blob')
 const { Generator, manualSeed, rand, randn, randint } = require('./random')
+const { emptyLike, zerosLike, onesLike, fullLike, randLike, randnLike, randintLike } = require('./like')
+const { emptyStrided, zerosStrided, onesStrided, fullStrided, randStrided, randnStrided, randintStrided } = require('./strided')
+const { arange, linspace, eye } = require('./sequences')
+const { asarray } = require('./asarray')
 const { dtypes: dtypeList } = require('./dtypes')
 const lifetime = require('./lifetime')
 const { Scope, keep } = require('./lifetime')
@@ -128,6 +132,25 @@ module.exports = {
   randint,
   manualSeed,
   Generator,
+  scalarTensor,
+  arange,
+  linspace,
+  eye,
+  asarray,
+  emptyLike,
+  zerosLike,
+  onesLike,
+  fullLike,
+  randLike,
+  randnLike,
+  randintLike,
+  emptyStrided,
+  zerosStrided,
+  onesStrided,
+  fullStrided,
+  randStrided,
+  randnStrided,
+  randintStrided,
   clone,
   sharesMemory,
   canCast,

@@ -144,7 +144,7 @@ class Backend {
    * @returns {Storage}
    */
   allocate (nbytes, check) {
-    this.frame.f64[this.tables.frame.ARGS] = nbytes
+    this.frame.f64[this.tables.frame.ARGS] = Math.min(nbytes, Number.MAX_SAFE_INTEGER) // too many either way
     this.call(this.rows.storage_new)
     check()
     const { f64 } = this.frame // memory may have grown

@@ -1,6 +1,7 @@
 /* Copies with everything that may lie in between: broadcast, cast, scale and bias, overlap. */
 #include "ops/copy.h"
 
+#include "ops/fit.h"
 #include "ops/run.h"
 
 /* What happens to an element on its way. */
