@@ -51,7 +51,7 @@ static sb_status check_reals(const series *s, sb_dtype dtype, int64_t numel) {
   sb_status status = SB_OK;
   sb__chunk one;
   for (int i = 0; !status && i < 3; i++) {
-    if (ends[i] < 0) continue;
+    if (ends[i] < 0 || ends[i] >= numel) continue;
     make(s, ends[i], 1, &one);
     status = isfinite(one.real[0])
                  ? sb__check_fit(&one, SB__FORM_REAL, dtype, 1)

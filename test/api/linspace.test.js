@@ -55,6 +55,7 @@ describe('linspace', () => {
     assert.deepEqual(linspace(2, 9, 1).toArray(), [2])
     assert.deepEqual(linspace(2, 9, 0).toArray(), [])
     assert.deepEqual(linspace(2, 9, 0, { endpoint: false }).shape, [0])
+    assert.deepEqual(linspace(-1, 300, 0, 'uint8').shape, [0]) // nothing has to fit
   })
 
   it('takes the next integer below in integer dtypes, also below zero', () => {
