@@ -1,7 +1,7 @@
 'use strict'
 // Evenly spaced numbers with NumPy's bits.
 const assert = require('node:assert/strict')
-const { linspace, memory } = require('samebytes')
+const { backend, linspace, memory } = require('samebytes')
 const { alive, fails, generator, hex, refuses } = require('../setup')
 const { BOUNDS, askNumpy } = require('../sequences')
 
@@ -97,6 +97,16 @@ describe('linspace', () => {
     fails(() => linspace(0, 1, 3, { pinMemory: true }), Error, 'ERR_UNSUPPORTED', /CUDA/)
     refuses(() => linspace(0, 1, 2 ** 52), 'ERR_MEMORY', 'ERR_SHAPE')
     assert.equal(memory().tensors, before)
+  })
+
+  it('frees the bytes of what it refuses at once', () => {
+    const [kind, shared] = backend() === 'native' ? ['native', true] : ['wasm', false]
+    const before = memory().bytes[kind]
+    fails(() => linspace(0, 300, 1000, { dtype: 'uint8', shared }), TypeError, 'ERR_CAST')
+    assert.equal(memory().bytes[kind], before)
+    const t = linspace(0, 255, 1000, { dtype: 'uint8', shared })
+    assert.equal(memory().bytes[kind], before + 1000)
+    t.dispose()
   })
 
   it('agrees with NumPy bit for bit in every dtype but bool', function () {

@@ -206,6 +206,15 @@ static void linspaces(void) {
   t = target(SB_FLOAT64, DIMS(4), NULL, 0);
   EQ(sb_linspace(&t, 0, 0x1p-1074, true), SB_OK); /* the step would be 0 */
   CHECK(x[0] == 0 && x[1] == 0 && x[2] == 0x1p-1074 && x[3] == 0x1p-1074);
+  int missed = 0; /* sums that are not exactly stop */
+  for (int n = 2; n < 300; n++) {
+    t = target(SB_FLOAT64, DIMS(n), NULL, 0);
+    EQ(sb_linspace(&t, 0.1, 0.7, true), SB_OK);
+    volatile double product = (n - 1) * ((0.7 - 0.1) / (n - 1));
+    CHECK(x[n - 1] == 0.7);
+    missed += product + 0.1 != 0.7;
+  }
+  CHECK(missed > 10);
   EQ(sb_linspace(&t, -1e308, 1e308, true), SB_ERR_BOUNDS);
   EQ(sb_linspace(&t, NAN, 1, true), SB_ERR_BOUNDS);
   EQ(sb_linspace(&t, 0, INFINITY, true), SB_ERR_BOUNDS);
