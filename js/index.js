@@ -7,6 +7,7 @@ const ffi = require('./ffi')
 const { Tensor } = require('./tensor')
 const { tensor, empty, zeros, ones, full, fromBytes, clone, sharesMemory, canCast } = require('./make')
 const { promoteTypes } = require('./typeinfo')
+const { concat, stack, arrayEqual, allClose } = require('./combine')
 const { fromBlob } = require('./blob')
 const { Generator, manualSeed, rand, randn, randint } = require('./random')
 const { dtypes: dtypeList } = require('./dtypes')
@@ -130,6 +131,10 @@ module.exports = {
   manualSeed,
   Generator,
   clone,
+  concat,
+  stack,
+  arrayEqual,
+  allClose,
   sharesMemory,
   canCast,
   promoteTypes,

@@ -1,6 +1,7 @@
 // The same instance for import as for require.
 export {
   Tensor, Scope, SamebytesError, tensor, empty, zeros, ones, full, fromBytes, fromBlob, clone,
+  concat, stack, arrayEqual, allClose,
   rand, randn, randint, manualSeed, Generator,
   sharesMemory, canCast, promoteTypes, dtypes, tidy, scope, keep, dispose, memory, flush, backend, wasmMemory
 } from './index.js'

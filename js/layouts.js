@@ -122,6 +122,27 @@ function withBytes (layout, flags, zeroed, shared) {
   return made
 }
 
+/**
+ * Is a device there?
+ *
+ * @param {unknown} device  undefined: none is asked for
+ */
+function checkDevice (device) {
+  if (device === undefined || device === 'cpu') return
+  if (backend.name === 'wasm' && isDevice(device)) throw failure('ERR_UNSUPPORTED', `device is ${show(device)}; WASM has 'cpu' alone`)
+  throw failure('ERR_DEVICE', `device is ${show(device)}; 'cpu' is there`)
+}
+
+/**
+ * Does a text name a device, there or not?
+ *
+ * @param {unknown} value
+ * @returns {boolean}
+ */
+function isDevice (value) {
+  return typeof value === 'string' && /^(cpu|cuda(:\d+)?)$/.test(value)
+}
+
 // ---- Over a caller's bytes ----
 
 /**
@@ -167,4 +188,4 @@ function bytesOf (source) {
   return bytes
 }
 
-module.exports = { denseLayout, DYNAMISMS, dynamismOf, allocated, emptyLayout, withBytes, layoutOver, layoutOverBytes, bytesOf }
+module.exports = { checkDevice, isDevice, denseLayout, DYNAMISMS, dynamismOf, allocated, emptyLayout, withBytes, layoutOver, layoutOverBytes, bytesOf }

@@ -507,6 +507,41 @@ SB_CHECKED SB_API sb_status sb_copy_values(const sb_tensor *dst, const sb_tensor
  * Source  PyTorch `fill_` */
 SB_CHECKED SB_API sb_status sb_fill(const sb_tensor *t, const sb_scalar *value);
 
+/* Picks elements along an axis by their indices.
+ *
+ *   indices  one axis, any integer dtype; negative counts from the end; each read once
+ *   axis     of t; negative counts from the end
+ *   dst      of t's dtype and shape, but along axis as many elements as indices; shares no byte with t
+ *            or indices
+ *
+ * Errors  SB_ERR_BOUNDS an index or the axis is outside; nothing is written then · SB_ERR_DTYPE ·
+ *         SB_ERR_SHAPE · SB_ERR_OVERLAP · SB_ERR_READ_ONLY · SB_ERR_MEMORY (8 bytes an index)
+ * Source  array API `take` */
+SB_CHECKED SB_API sb_status sb_take(const sb_tensor *t, const sb_tensor *indices, int64_t axis,
+                                    const sb_tensor *dst);
+
+/* Says whether a and b have one shape and equal numbers, whatever their dtypes are: exactly, also beyond
+ * 2^53.
+ *
+ *   equal_nan  NaN equals NaN; a complex number of which a part is NaN is one
+ *   out        written on success
+ *
+ * Source  NumPy `array_equal` */
+SB_CHECKED SB_API sb_status sb_array_equal(const sb_tensor *a, const sb_tensor *b, bool equal_nan,
+                                           bool *out);
+
+/* Says whether everywhere |a - b| <= atol + rtol * |b|, or a and b are equal (infinities of one sign are),
+ * broadcast to each other. Infinities are close to nothing else.
+ *
+ *   equal_nan  as in sb_array_equal
+ *
+ * Bits    computed in float64; a difference between integers, or an integer and a float, is exact where
+ *         it is below 2^53; of complex numbers the modulus counts
+ * Errors  SB_ERR_SHAPE they do not broadcast
+ * Source  NumPy `allclose` */
+SB_CHECKED SB_API sb_status sb_all_close(const sb_tensor *a, const sb_tensor *b, double rtol,
+                                         double atol, bool equal_nan, bool *out);
+
 /* ---- Random numbers ----
  *
  * Seed, stream and place decide every value: not the target's strides, nor threads, instruction set,
