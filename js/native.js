@@ -294,6 +294,7 @@ class Backend {
    * @returns {Storage}
    */
   allocateNative (nbytes, check) {
+    if (nbytes > Number.MAX_SAFE_INTEGER) throw failure('ERR_MEMORY', `${nbytes} bytes cannot be allocated`)
     const { f64 } = this.frame
     this.nativeBytes += nbytes
     if (this.nativeBytes > this.nativeLimit) { // finalizers wait for the event loop; this does not

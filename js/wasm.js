@@ -144,6 +144,7 @@ class Backend {
    * @returns {Storage}
    */
   allocate (nbytes, check) {
+    if (nbytes > SIZE_MAX) throw failure('ERR_MEMORY', `${nbytes} bytes cannot be allocated; WASM addresses 4 GiB`)
     this.frame.f64[this.tables.frame.ARGS] = nbytes
     this.call(this.rows.storage_new)
     check()
