@@ -169,7 +169,7 @@ function integerList (name, value) {
   const out = []
   for (let i = 0; i < n; i++) {
     const x = list[i]
-    out.push(integer(`${name}[${i}]`, typeof x === 'bigint' ? Number(x) : x))
+    out.push(Number.isSafeInteger(x) ? /** @type {number} */ (x) : integer(`${name}[${i}]`, typeof x === 'bigint' ? Number(x) : x))
   }
   return out
 }
@@ -190,7 +190,7 @@ function indicesOf (name, value) {
   }
   const list = integerList(name, value)
   const small = list.every(x => x === (x | 0))
-  const array = small ? Int32Array.from(list) : BigInt64Array.from(list, BigInt)
+  const array = small ? new Int32Array(list) : BigInt64Array.from(list, BigInt)
   return layoutOver(array, dtypeOf(small ? 'int32' : 'int64').index, [list.length])
 }
 

@@ -72,6 +72,20 @@ function isSameShape (a, b, but = -1) {
 }
 
 /**
+ * A shape with another extent. Not `with`, which takes longer than all the rest of a small result.
+ *
+ * @param {readonly number[]} shape
+ * @param {number} d
+ * @param {number} n
+ * @returns {number[]}
+ */
+function replaced (shape, d, n) {
+  const out = shape.slice()
+  out[d] = n
+  return out
+}
+
+/**
  * Calls fn with a row-major copy of a layout, in the order and in the dtype given, which lives as long.
  *
  * @param {number} dtype
@@ -133,7 +147,7 @@ function concat (sources, axis) {
   const total = extent(lengths.reduce((sum, n) => sum + n, 0))
   return {
     dtype,
-    shape: axis === null ? [total] : first.with(d, total),
+    shape: axis === null ? [total] : replaced(first, d, total),
     sources,
     write (target, casting) {
       let at = 0
@@ -235,7 +249,7 @@ function repeat (source, counts, axis) {
   if (typeof counts !== 'number' && counts.length === 1) counts = counts[0]
   if (typeof counts === 'number' && shape.length < MOST_AXES) {
     const split = shape.toSpliced(d + 1, 0, counts)
-    return broadcast(source, shape.with(d, extent(shape[d] * counts)), split, split.with(d + 1, 1))
+    return broadcast(source, replaced(shape, d, extent(shape[d] * counts)), split, replaced(split, d + 1, 1))
   }
   const each = typeof counts === 'number' ? new Array(shape[d]).fill(counts) : counts
   if (each.length !== shape[d]) throw failure('ERR_SHAPE', `repeats has ${each.length} entries; axis ${d} has ${shape[d]} elements`)
@@ -272,7 +286,9 @@ function expand (counts, total) {
 function take (source, indices, axis) {
   if (axis === null) return flattened(source, flat => take(flat, indices, 0))
   if (indices.shape.length !== 1) throw failure('ERR_SHAPE', `indices has shape ${text(indices.shape)}; one axis was expected`)
-  return { ...picked(source, place(axis, source.shape.length), indices.size, () => indices), others: [indices] }
+  const recipe = picked(source, place(axis, source.shape.length), indices.size, () => indices)
+  recipe.others = [indices]
+  return recipe
 }
 
 /**
@@ -285,7 +301,7 @@ function take (source, indices, axis) {
 function picked (source, d, n, indices) {
   return {
     dtype: source.dtype,
-    shape: source.shape.with(d, n),
+    shape: replaced(source.shape, d, n),
     sources: [source],
     suits: target => target.dtype === source.dtype,
     write (target) { ffi.take(target, source, indices(), d) }
@@ -302,9 +318,14 @@ function picked (source, d, n, indices) {
 function flattened (source, recipeOf) {
   const flat = ffi.reshape(source, [source.size]) // without bytes where there is no such view
   const recipe = recipeOf(flat)
+  if (flat.storage !== nothing) return recipe
+  const { dtype, shape, others, suits } = recipe
   return {
-    ...recipe,
+    dtype,
+    shape,
     sources: [source],
+    others,
+    suits,
     write (target, casting) { withFlat(source, elements => recipeOf(elements).write(target, casting)) }
   }
 }

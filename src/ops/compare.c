@@ -63,22 +63,53 @@ static bool are_close(const numbers *a, const numbers *b, int64_t i, const toler
          (isnan(b->re[i]) || isnan(b->im[i]));
 }
 
-/* Integers whose bytes are the same need no look at each. */
-static bool is_same_row(const sb__loop *loop, sb_dtype a, sb_dtype b) {
-  const int64_t itemsize = sb_dtype_itemsize(a);
-  const sb_kind kind = sb_dtype_kind(a);
-  return a == b && kind != SB_FLOATING && kind != SB_COMPLEX && loop->step[0] == itemsize &&
-         loop->step[1] == itemsize &&
-         !memcmp(loop->at[0], loop->at[1], (size_t)(loop->n * itemsize));
+static bool has_nan_f32(const char *at, int64_t n) {
+  uint32_t found = 0;
+  for (int64_t i = 0; i < n; i++) {
+    uint32_t bits;
+    memcpy(&bits, at + 4 * i, 4);
+    found |= (bits & 0x7fffffff) > 0x7f800000;
+  }
+  return found;
+}
+
+static bool has_nan_f64(const char *at, int64_t n) {
+  uint64_t found = 0;
+  for (int64_t i = 0; i < n; i++) {
+    uint64_t bits;
+    memcpy(&bits, at + 8 * i, 8);
+    found |= (bits & INT64_MAX) > UINT64_C(0x7ff) << 52;
+  }
+  return found;
+}
+
+/* May a NaN be among them? */
+static bool may_have_nan(sb_dtype dtype, const char *at, int64_t n) {
+  switch (dtype) {
+    case SB_FLOAT32: return has_nan_f32(at, n);
+    case SB_FLOAT64: return has_nan_f64(at, n);
+    case SB_COMPLEX64: return has_nan_f32(at, 2 * n);
+    case SB_COMPLEX128: return has_nan_f64(at, 2 * n);
+    default: return sb_dtype_kind(dtype) == SB_FLOATING;
+  }
+}
+
+/* Elements side by side whose bytes are the same need no look at each. */
+static bool are_same(sb_dtype dtype, const char *x, const char *y, int64_t n, bool equal_nan) {
+  return !memcmp(x, y, (size_t)(n * sb_dtype_itemsize(dtype))) &&
+         (equal_nan || !may_have_nan(dtype, x, n));
 }
 
 static bool row_is_close(const sb__loop *loop, sb_dtype a, sb_dtype b, const tolerance *within) {
   numbers x, y;
-  if (is_same_row(loop, a, b)) return true;
+  const int64_t itemsize = sb_dtype_itemsize(a);
+  const bool dense = a == b && loop->step[0] == itemsize && loop->step[1] == itemsize;
   for (int64_t first = 0; first < loop->n; first += SB__CHUNK) {
     const int64_t n = loop->n - first < SB__CHUNK ? loop->n - first : SB__CHUNK;
-    load(a, loop->at[0] + first * loop->step[0], loop->step[0], n, &x);
-    load(b, loop->at[1] + first * loop->step[1], loop->step[1], n, &y);
+    const char *at[2] = {loop->at[0] + first * loop->step[0], loop->at[1] + first * loop->step[1]};
+    if (dense && are_same(a, at[0], at[1], n, within->equal_nan)) continue;
+    load(a, at[0], loop->step[0], n, &x);
+    load(b, at[1], loop->step[1], n, &y);
     for (int64_t i = 0; i < n; i++) {
       if (!are_close(&x, &y, i, within)) return false;
     }

@@ -62,22 +62,6 @@ static sb_status find_places(const sb_tensor *t, const sb_tensor *indices, int32
   return SB_OK;
 }
 
-static inline void gather_items(char *to, int64_t step, const char *from, const int64_t *places,
-                                int64_t n, size_t itemsize) {
-  for (int64_t j = 0; j < n; j++) memcpy(to + j * step, from + places[j], itemsize);
-}
-
-static void gather(char *to, int64_t step, const char *from, const int64_t *places, int64_t n,
-                   int64_t itemsize) {
-  switch (itemsize) {
-    case 1: gather_items(to, step, from, places, n, 1); break;
-    case 2: gather_items(to, step, from, places, n, 2); break;
-    case 4: gather_items(to, step, from, places, n, 4); break;
-    case 8: gather_items(to, step, from, places, n, 8); break;
-    default: gather_items(to, step, from, places, n, 16); break;
-  }
-}
-
 /* Rows are walked outside the axis: what lies side by side is moved at once, else element by element. */
 static void run(const sb_tensor *t, const int64_t *places, int64_t n, const sb_tensor *dst,
                 int32_t d) {
@@ -95,8 +79,8 @@ static void run(const sb_tensor *t, const int64_t *places, int64_t n, const sb_t
       memcpy(loop.at[0] + j * step, loop.at[1] + places[j], (size_t)(loop.n * itemsize));
     }
     for (int64_t i = 0; !dense && i < loop.n; i++) {
-      gather(loop.at[0] + i * loop.step[0], step, loop.at[1] + i * loop.step[1], places, n,
-             itemsize);
+      sb__gather_items(loop.at[0] + i * loop.step[0], step, loop.at[1] + i * loop.step[1], places,
+                       n, itemsize);
     }
   } while (sb__loop_next(&loop));
 }
