@@ -191,4 +191,4 @@ function castingOf (value) {
   return value === undefined ? 1 : oneOf('casting', value, CASTINGS)
 }
 
-module.exports = { show, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, oneOf, castingOf }
+module.exports = { show, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, oneOf, CASTINGS, castingOf }
