@@ -6,7 +6,7 @@ const { stats, counts } = require('./storage')
 const ffi = require('./ffi')
 const { Tensor } = require('./tensor')
 const { tensor, empty, zeros, ones, full, fromBytes, clone, sharesMemory, canCast } = require('./make')
-const { fromBlob } = require('./blob')
+const { fromBlob, forBlob } = require('./blob')
 const { Generator, manualSeed, rand, randn, randint } = require('./random')
 const { dtypes: dtypeList } = require('./dtypes')
 const lifetime = require('./lifetime')
@@ -123,6 +123,7 @@ module.exports = {
   full,
   fromBytes,
   fromBlob,
+  forBlob,
   rand,
   randn,
   randint,

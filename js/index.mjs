@@ -1,6 +1,6 @@
 // The same instance for import as for require.
 export {
-  Tensor, Scope, SamebytesError, tensor, empty, zeros, ones, full, fromBytes, fromBlob, clone,
+  Tensor, Scope, SamebytesError, tensor, empty, zeros, ones, full, fromBytes, fromBlob, forBlob, clone,
   rand, randn, randint, manualSeed, Generator,
   sharesMemory, canCast, dtypes, tidy, scope, keep, dispose, memory, flush, backend, wasmMemory
 } from './index.js'

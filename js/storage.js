@@ -33,6 +33,8 @@ class Extra {
     this.deleter = null
     /** whose bytes these are as well: claimed @type {Storage | null} */
     this.base = null
+    /** memory at an address that a caller gave: not ours to grow */
+    this.foreign = false
     /** pending operations that read or write the bytes: our writers refuse them */
     this.busy = 0
     /** those of them that write */
@@ -73,6 +75,27 @@ class Storage {
 
   get kind () { return this.group.kind }
   get released () { return this.claims < 0 }
+}
+
+/**
+ * One user more.
+ *
+ * @param {Storage} storage
+ */
+function claim (storage) {
+  if (storage.claims++ === 0) storage.group.count.storages++
+}
+
+/**
+ * One user less; the last one gives the bytes up.
+ *
+ * @param {Storage} storage
+ * @param {{ release: (storage: Storage) => void }} backend
+ */
+function unclaim (storage, backend) {
+  if (--storage.claims > 0) return
+  storage.group.count.storages--
+  backend.release(storage)
 }
 
 /**
@@ -146,4 +169,4 @@ function reportDeleter (error) {
   process.emitWarning(`a deleter threw: ${text}`, 'SamebytesWarning')
 }
 
-module.exports = { Storage, Group, Extra, passing, rowNumbers, newSharedStorage, stats, counts, countCopy, countStaged, reportDeleter }
+module.exports = { Storage, Group, Extra, passing, claim, unclaim, rowNumbers, newSharedStorage, stats, counts, countCopy, countStaged, reportDeleter }

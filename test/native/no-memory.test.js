@@ -156,6 +156,29 @@ describe('where the n-th allocation fails', function () {
     })
   }
 
+  it('fromBlob with transfer and a deleter leaves the Float32Array to its holder, and the deleter does not run', async () => {
+    const held = []
+    let failures = 0
+    let calls = 0
+    for (let i = 0; i < 150; i++) {
+      const source = new Float32Array([0, 0, 0, 3])
+      const take = () => {
+        assert.deepEqual([...source], [0, 0, 0, 3]) // after each failure, too
+        return fromBlob(source, [4], { transfer: true, deleter: () => calls++ })
+      }
+      failures += untilItSucceeds(take, held)
+      assert.equal(source.length, 0)
+    }
+    assert.ok(failures >= 300, `${failures} failures`)
+    globalThis.gc()
+    await flush()
+    assert.equal(calls, 0)
+    assert.ok(held.every(t => t.get(3) === 3))
+    held.forEach(t => t.dispose())
+    await flush()
+    assert.equal(calls, 150)
+  })
+
   it('empty, shared float32, gives its memory back', () => {
     const held = []
     let failures = 0
