@@ -79,7 +79,15 @@ const CASES = {
   'fromBlob of an address': [() => {
     const kept = full([4], 3, { shared: true })
     return [() => fromBlob(kept.dataPtr, [4], { dtype: 'float32', owner: kept }), t => assert.equal(t.get(3), 3)]
-  }, 1]
+  }, 1],
+  'fromBlob of a plain record, float32': [() => {
+    const record = { ...full([4], 3, { shared: true }).toBlob() }
+    return [() => fromBlob(record), t => assert.equal(t.get(3), 3)]
+  }, 1],
+  'fromBlob of a tensor\'s record, float32': [() => {
+    const record = full([4], 3, { shared: true }).toBlob()
+    return [() => fromBlob(record), t => assert.equal(t.get(3), 3)]
+  }, 0]
 }
 
 describe('where the n-th allocation fails', function () {
