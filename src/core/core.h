@@ -57,6 +57,12 @@ bool sb__dtype_is_valid(int64_t dtype);
  * is valid) and completes the rest in place. */
 sb_status sb__tensor_finish(sb_tensor *t);
 
+/* tensor.c: gives a layout without bytes a heap storage of its own, uninitialised. */
+sb_status sb__tensor_allocate(sb_tensor *t);
+
+/* tensor.c: a tensor whose elements will be touched has a storage. */
+sb_status sb__check_bytes(const char *name, const sb_tensor *t);
+
 /* layout.c */
 sb_status sb__check_shape(int64_t ndim, const int64_t *shape, int64_t *numel);
 sb_status sb__dense_strides(int32_t ndim, const int64_t *shape, int64_t *strides);

@@ -91,17 +91,39 @@ sb_status sb_tensor_init(sb_storage *storage, sb_dtype dtype, int32_t ndim, cons
   return status;
 }
 
-sb_status sb_tensor_empty(sb_dtype dtype, int32_t ndim, const int64_t *shape, sb_tensor *out) {
-  sb_tensor made;
-  sb_status status = sb_tensor_init(NULL, dtype, ndim, shape, NULL, 0, &made);
-  if (status) return status;
-  const int64_t nbytes = sb_tensor_nbytes(&made);
+sb_status sb__tensor_allocate(sb_tensor *t) {
+  const int64_t nbytes = sb_tensor_nbytes(t);
   if ((uint64_t)nbytes > SIZE_MAX) {
     return sb__fail(SB_ERR_MEMORY, "%lld bytes cannot be addressed", (long long)nbytes);
   }
-  status = sb_storage_new((size_t)nbytes, &made.storage);
+  return sb_storage_new((size_t)nbytes, &t->storage);
+}
+
+sb_status sb_tensor_empty(sb_dtype dtype, int32_t ndim, const int64_t *shape, sb_tensor *out) {
+  sb_tensor made;
+  sb_status status = sb_tensor_init(NULL, dtype, ndim, shape, NULL, 0, &made);
+  if (!status) status = sb__tensor_allocate(&made);
   if (!status) sb_tensor_copy_layout(&made, out);
   return status;
+}
+
+sb_status sb_tensor_from_blob(void *data, size_t nbytes, sb_dtype dtype, int32_t ndim,
+                              const int64_t *shape, const int64_t *strides, sb_deleter deleter,
+                              void *context, sb_tensor *out) {
+  sb_storage borrowed; /* judged before anything is taken over */
+  sb_tensor made;
+  sb__storage_borrow(data, nbytes, &borrowed);
+  sb_status status = sb_tensor_init(&borrowed, dtype, ndim, shape, strides, 0, &made);
+  if (!status) status = sb_storage_wrap(data, nbytes, deleter, context, &made.storage);
+  if (!status) sb_tensor_copy_layout(&made, out);
+  return status;
+}
+
+sb_status sb__check_bytes(const char *name, const sb_tensor *t) {
+  char text[128];
+  if (t->storage || sb_tensor_numel(t) == 0) return SB_OK;
+  return sb__fail(SB_ERR_ARGUMENT, "%s of shape %s has no bytes yet", name,
+                  sb__shape_text(t->ndim, t->shape, text));
 }
 
 void sb_tensor_retain(sb_tensor *t) { sb_storage_ref(t->storage); }
