@@ -807,8 +807,8 @@ class Tensor {
       this.#layout = out
       return this
     }
-    if (isBlob(layout.storage)) {
-      throw failure('ERR_SHAPE', `shape [${extents.join(', ')}] needs ${out.size} elements; the blob has room for ${layout.capacity}, and it is not ours to grow`)
+    if (!isOurs(layout.storage)) {
+      throw failure('ERR_SHAPE', `shape [${extents.join(', ')}] needs ${out.size} elements; there is room for ${layout.capacity}, and a blob or shared memory does not move`)
     }
     const made = withBytes(out, layout.flags & UNBOUND, false)
     try {
@@ -1100,12 +1100,12 @@ function drop (storage) {
 }
 
 /**
- * Bytes that somebody else made: they are not ours to grow.
+ * Bytes that nobody else is meant to see: neither a blob nor shared.
  *
  * @param {import('./storage').Storage} storage
  */
-function isBlob ({ kind, owner, extra }) {
-  return kind === 'js' || owner !== undefined || (extra !== null && extra.foreign)
+function isOurs ({ kind, extra }) {
+  return kind === 'v8' || (kind === 'wasm' && extra !== null && extra.handle !== 0)
 }
 
 /**

@@ -63,8 +63,7 @@ static void arguments(const char *signature, int strangeness, double handle) {
     } else if (*signature == 'l') {
       int64_t n =
           random_in(0, 50) ? random_in(0, 5) * (random_in(0, 1) ? 5 : 1) : random_in(-1, 320);
-      if (before != -2 && random_in(0, 9))
-        n = random_in(0, 1) ? -1 : before; /* missing, or as long */
+      if (before != -2 && random_in(0, 9)) n = random_in(0, 1) ? -1 : before; /* missing, or as long */
       if (before != -1) before = n;
       if (random_in(0, 99) >= strangeness) *at = (double)n;
       at += 1 + n * (n > 0);
@@ -89,7 +88,7 @@ static void garbage(void) {
     int tensors = 0;
     for (int i = 0; i < SB__FRAME_OPERANDS; i++) frame[i] = number(50);
     for (const char *s = signature; *s && *s != '>'; s++) {
-      if (*s != 'v' && *s != 't' && *s != 'w') continue;
+      if (!strchr("vtwb", *s)) continue;
       operand(frame + SB__FRAME_OPERANDS + tensors++ * SB__OPERAND_SIZE_OF_OPERAND, strangeness,
               *s != 'v', handle);
     }
@@ -99,28 +98,28 @@ static void garbage(void) {
       const size_t first = SB__OPERAND_NDIM, rest = SB__OPERAND_SIZE_OF_OPERAND - first;
       memcpy(source + first, target + first, rest * sizeof(double));
     }
-    for (int k = 2; k < tensors && random_in(0, 7);
-         k++) { /* factors have to be float64, mostly one */
+    for (int k = 2; k < tensors && random_in(0, 7); k++) { /* factors have to be float64, mostly one */
       double *at = frame + SB__FRAME_OPERANDS + k * SB__OPERAND_SIZE_OF_OPERAND;
       at[SB__OPERAND_DTYPE] = SB_FLOAT64;
       at[SB__OPERAND_NDIM] = (double)(random_in(0, 7) == 0);
     }
     double *first = frame + SB__FRAME_ARGS;
+    if (strstr(signature, "vl") == signature && random_in(0, 1)) { /* as many as axes, which are dense */
+      const double ndim = target[SB__OPERAND_NDIM];
+      double stride = 1;
+      const int axes = ndim >= 0 && ndim <= 4 ? (int)ndim : 0;
+      first[0] = axes;
+      for (int d = axes - 1; d >= 0; d--) {
+        target[SB__OPERAND_STRIDES + d] = stride;
+        stride *= target[SB__OPERAND_SHAPE + d];
+      }
+    }
     if (tensors > 2 && random_in(0, 1)) first[1] = SB_CASTING_UNSAFE;
     if (strstr(signature, "ssssn") && random_in(0, 3)) { /* low, high, seed, offset, stream */
       for (int k = 0; k < 4; k++)
         first[3 * k] = k < 2 ? SB_SCALAR_REAL : (double)random_in(SB_SCALAR_INT, SB_SCALAR_UINT);
       for (int k = 0; k < 2; k++) first[3 * k + 1] = (double)random_in(0, 4);
       if (random_in(0, 3)) first[12] = (double)random_in(0, 16);
-    }
-    if (row < ROWS && random_in(0, 1) &&
-        (!strcmp(names[row], "resize") ||
-         !strcmp(names[row], "set_data"))) { /* rarely without gaps by chance */
-      target[SB__OPERAND_NDIM] = target[SB__OPERAND_STRIDES] = 1;
-      source[SB__OPERAND_NDIM] = source[SB__OPERAND_STRIDES] = 1;
-      first[0] = 1;
-      for (int k = 1; k < 4; k++)
-        first[k] = (double)random_in(0, 4); /* extent, dynamism, capacity */
     }
     /* gigabytes would be granted, and cost seconds to poison */
     if (row < ROWS && !strcmp(names[row], "storage_new") && *first > 4096 && *first < 0x1p50)
