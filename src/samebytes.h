@@ -272,7 +272,7 @@ SB_CHECKED SB_API sb_status sb_clone(const sb_tensor *t, sb_dtype dtype, sb_cast
                                      sb_tensor *out);
 
 /* Resizes a tensor that holds its storage, as sb_resize does, and where an unbound one needs more than it has,
- * moves it to a new storage with its elements in the order in which they lay.
+ * moves it to a new storage with all that it had room for, in the order in which it lay.
  *
  *   t       its reference goes over to the new storage; views of it that hold none have lost their bytes then
  *

@@ -72,10 +72,10 @@ static sb_status run_of(const sb_tensor *t, int64_t n, sb_tensor *out) {
   return sb_tensor_init(t->storage, t->dtype, 1, &n, NULL, t->offset, out);
 }
 
-/* A storage for made, with the elements that t has now. */
+/* A storage for made, with the elements that t had room for. */
 static sb_status move(const sb_tensor *t, sb_tensor *made) {
   sb_tensor from, to;
-  const int64_t n = sb_tensor_numel(t);
+  const int64_t n = t->storage ? t->capacity : 0;
   sb_status status = sb__tensor_allocate(made);
   if (status || n == 0) return status;
   status = run_of(t, n, &from);
