@@ -264,6 +264,40 @@ static void resizes(void) {
   sb_tensor_release(&t);
 }
 
+/* ExecuTorch gives the release callback the pointer that is current then. */
+static void other_bytes(void) {
+  static float others[6];
+  calls first = {0, NULL}, second = {0, NULL};
+  sb_tensor t, source, view;
+  number();
+  EQ(sb_tensor_from_blob(floats, 24, SB_FLOAT32, DIMS(2, 3), NULL, note, &first, &t), SB_OK);
+  EQ(sb_tensor_from_blob(others, 24, SB_FLOAT32, DIMS(6), NULL, note, &second, &source), SB_OK);
+  EQ(sb_select(&t, 0, 1, &view), SB_OK);
+  sb_tensor_retain(&view);
+  sb_storage *held = t.storage;
+  EQ(sb_set_data(&t, &source), SB_OK);
+  sb_tensor_retain(&t);
+  sb_storage_unref(&held);
+  *(float *)sb_at(&t, SB_FLOAT32, LIST(1, 2)) = 7;
+  EQ(others[5], 7);
+  EQ(t.capacity, 6);
+  EQ(*(float *)sb_at(&view, SB_FLOAT32, LIST(2)), 5); /* stays */
+  EQ(first.count, 0);
+  sb_tensor_release(&view);
+  EQ(first.count, 1);
+  CHECK(first.data == floats);
+  sb_tensor_release(&source);
+  EQ(second.count, 0);
+  sb_tensor wrong = t;
+  wrong.dtype = SB_INT32;
+  FAILS(SB_ERR_DTYPE, sb_set_data(&wrong, &t));
+  EQ(sb_narrow(&t, 0, 0, 1, &view), SB_OK);
+  FAILS(SB_ERR_BOUNDS, sb_set_data(&t, &view));
+  sb_tensor_release(&t);
+  EQ(second.count, 1);
+  EQ(first.count, 1);
+}
+
 /* A transposed tensor keeps its order of axes when it moves. */
 static void resizes_in_order(void) {
   sb_tensor t, source, view;
@@ -312,6 +346,9 @@ int main(void) {
   test("a layout without bytes is an error wherever elements are touched", no_bytes);
   test("an element's address keeps its bounds, and its dtype", places_of_elements);
   test("a tensor that holds its storage is resized, and unbound moves to another", resizes);
+  test("a tensor shows a source's bytes in its own shape, and who holds storages goes on holding "
+       "them",
+       other_bytes);
   test("a transposed tensor that moves keeps its order of axes", resizes_in_order);
   test("every allocation of blob, clone, values and bytes may fail, and nothing leaks", no_memory);
   return done();
