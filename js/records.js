@@ -1,8 +1,7 @@
 'use strict'
 // Blob records: what toBlob() gave, and the bytes that each of them stands for.
 
-const { backend } = require('./ffi')
-const { claim, unclaim } = require('./storage')
+const { Extra } = require('./storage')
 
 /** @typedef {InstanceType<typeof import('./ffi').Layout>} Layout */
 
@@ -20,11 +19,9 @@ const { claim, unclaim } = require('./storage')
 /** by record: a private link, so that no forged or copied one has it @type {WeakMap<object, Layout>} */
 const layouts = new WeakMap()
 
-// A record's claim ends with it. The storage is held weakly: without an event loop, too, collection frees it.
-const gone = new FinalizationRegistry((/** @type {WeakRef<import('./storage').Storage>} */ ref) => {
-  const storage = ref.deref()
-  if (storage !== undefined) unclaim(storage, backend)
-})
+// A record's storage goes with it: nothing else keeps the one whose tensors were disposed. Neither this registry nor a
+// WeakRef holds a storage, not even until the next turn of the event loop.
+const gone = new FinalizationRegistry((/** @type {{ live: number }} */ records) => { records.live-- })
 
 /**
  * A record keeps the bytes, as a tensor does.
@@ -33,9 +30,11 @@ const gone = new FinalizationRegistry((/** @type {WeakRef<import('./storage').St
  * @param {Layout} layout
  */
 function remember (record, layout) {
+  const extra = layout.storage.extra ??= new Extra()
+  const records = extra.records ??= { live: 0 }
   layouts.set(record, layout)
-  claim(layout.storage)
-  gone.register(record, new WeakRef(layout.storage))
+  records.live++
+  gone.register(record, records)
 }
 
 /**

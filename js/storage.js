@@ -33,6 +33,8 @@ class Extra {
     this.deleter = null
     /** whose bytes these are as well: claimed @type {Storage | null} */
     this.base = null
+    /** blob records of it that are not known to be collected @type {{ live: number } | null} */
+    this.records = null
     /** pending operations that read or write the bytes: our writers refuse them */
     this.busy = 0
     /** those of them that write */
@@ -85,7 +87,7 @@ function claim (storage) {
 }
 
 /**
- * One user less; the last one gives the bytes up.
+ * One user less; the last one gives the bytes up, unless a blob record has them: then collection does.
  *
  * @param {Storage} storage
  * @param {{ release: (storage: Storage) => void }} backend
@@ -93,7 +95,8 @@ function claim (storage) {
 function unclaim (storage, backend) {
   if (--storage.claims > 0) return
   storage.group.count.storages--
-  backend.release(storage)
+  const { extra } = storage
+  if (extra === null || extra.records === null || extra.records.live === 0) backend.release(storage)
 }
 
 /**

@@ -88,6 +88,15 @@ describe('setData', () => {
       assert.equal(t.isView, false)
     })
 
+    it('lets go of data of another tensor that it refuses: float32', () => {
+      const t = zeros([100000])
+      const before = total()
+      const other = zeros([50000])
+      refusedUnchanged(t, () => t.setData(other.data), 'ERR_BOUNDS')
+      other.dispose()
+      assert.equal(total(), before)
+    })
+
     it('is ERR_DISPOSED of a disposed tensor', () => {
       const t = zeros([2])
       t.dispose()

@@ -64,6 +64,7 @@ describe('toBlob', () => {
       return
     }
     assert.equal(callers.toBlob().ptr, 0n)
+    assert.equal(callers.slice('1:').toBlob().ptr, 0n)
     assert.deepEqual([...new Float32Array(wasmMemory().buffer, Number(ours.toBlob().ptr), 3)], [2, 2, 2])
   })
 

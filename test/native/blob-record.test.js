@@ -171,6 +171,19 @@ describe('an address whose owner is a tensor', () => {
       assert.deepEqual([...new Float32Array(buffer)], [5, 5, 5, 5])
       assert.equal(others.length, 100)
     }).timeout(20000)
+
+    it(`keeps the bytes for a buffer, when all tensors are gone and the owner was disposed: ${name}`, async () => {
+      const buffers = Array.from({ length: 20 }, () => {
+        const owner = make()
+        const { buffer } = fromBlob(owner.dataPtr, [4], { dtype: 'float32', owner }).data
+        owner.dispose()
+        return buffer
+      })
+      await collectUntil(() => false)
+      const others = Array.from({ length: 100 }, () => make().fill(9))
+      for (const buffer of buffers) assert.deepEqual([...new Float32Array(buffer)], [5, 5, 5, 5])
+      assert.equal(others.length, 100)
+    }).timeout(20000)
   }
 
   it('gives them up with the last of the two: shared float32', () => {
@@ -216,6 +229,14 @@ describe('blobs of unbound dynamism', () => {
 describe('blob records under collection', function () {
   this.timeout(60000)
   nativeOnly()
+
+  it('go with their bytes, shared float32, in a synchronous loop', () => {
+    globalThis.gc()
+    const before = memory().bytes.native
+    for (let i = 0; i < 100; i++) full([250000], i, { shared: true }).toBlob()
+    globalThis.gc()
+    assert.ok(memory().bytes.native < before + 10e6, `${memory().bytes.native - before} bytes stay`)
+  })
 
   it('at nearly every allocation keep the float32 bytes of temporaries', async () => {
     const wrong = await childJson(`
