@@ -57,8 +57,12 @@ bool sb__dtype_is_valid(int64_t dtype);
  * is valid) and completes the rest in place. */
 sb_status sb__tensor_finish(sb_tensor *t);
 
-/* tensor.c: gives a layout without bytes a heap storage of its own, uninitialised. */
-sb_status sb__tensor_allocate(sb_tensor *t);
+/* A layout without a storage, of strides that are not negative, and how many elements a storage needs for it. */
+sb_status sb__strided(sb_dtype dtype, int32_t ndim, const int64_t *shape, const int64_t *strides,
+                      sb_tensor *out, int64_t *elements);
+
+/* tensor.c: gives a layout without bytes a heap storage of its own, of so many uninitialised elements. */
+sb_status sb__tensor_allocate(sb_tensor *t, int64_t elements);
 
 /* tensor.c: a tensor whose elements will be touched has a storage. */
 sb_status sb__check_bytes(const char *name, const sb_tensor *t);

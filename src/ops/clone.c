@@ -6,7 +6,7 @@
 /* made is a layout without bytes, of src's shape or one that src broadcasts to. */
 static sb_status copy_into_own(sb_tensor *made, const sb_tensor *src, sb_casting casting,
                                sb_tensor *out) {
-  sb_status status = sb__tensor_allocate(made);
+  sb_status status = sb__tensor_allocate(made, sb_tensor_numel(made));
   if (status) return status;
   status = sb_copy(made, src, casting, NULL);
   if (status)
@@ -54,7 +54,7 @@ sb_status sb_tensor_from_bytes(const void *bytes, size_t nbytes, sb_dtype dtype,
                     (long long)sb_tensor_nbytes(&made));
   }
   if (!bytes && nbytes) return sb__fail(SB_ERR_ARGUMENT, "bytes is NULL with %zu of them", nbytes);
-  status = sb__tensor_allocate(&made);
+  status = sb__tensor_allocate(&made, sb_tensor_numel(&made));
   if (status) return status;
   if (nbytes) memcpy(sb_tensor_data(&made), bytes, nbytes);
   sb_tensor_copy_layout(&made, out);
@@ -76,7 +76,7 @@ static sb_status run_of(const sb_tensor *t, int64_t n, sb_tensor *out) {
 static sb_status move(const sb_tensor *t, sb_tensor *made) {
   sb_tensor from, to;
   const int64_t n = t->storage ? t->capacity : 0;
-  sb_status status = sb__tensor_allocate(made);
+  sb_status status = sb__tensor_allocate(made, sb_tensor_numel(made));
   if (status || n == 0) return status;
   status = run_of(t, n, &from);
   if (!status) status = run_of(made, n, &to);
