@@ -54,6 +54,8 @@ class Layout {
     this.capacity = size
     /** the typed array given out last @type {any} */
     this.data = null
+    /** of a tensor made from a record; else undefined: the storage knows @type {unknown} */
+    this.owner = undefined
   }
 }
 

@@ -4,13 +4,14 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
-const { countCopy } = require('./storage')
+const { countCopy, claim, unclaim } = require('./storage')
 const { show, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, CASTINGS, castingOf } = require('./validate')
 const { dtypes, itemsizes, dtypeOf } = require('./dtypes')
 const { flatten, scalarFor } = require('./values')
-const { dtypeOfArray, isSharedArrayBuffer, isResizable, partsOfArray } = require('./buffers')
-const { denseLayout, withBytes, DYNAMISMS, layoutOver, layoutOverBytes, bytesOf, checkDevice, isDevice } = require('./layouts')
+const { dtypeOfArray, isSharedArrayBuffer, isResizable, partsOfArray, dtypeOfType } = require('./buffers')
+const { denseLayout, withBytes, DYNAMISMS, layoutOver, layoutOverBytes, bytesOf, checkDevice, isDevice, adopted, viewed, inheritCapacity } = require('./layouts')
 const { read, readable, nest, writeValues, factorOf, integerList, indicesOf } = require('./elements')
+const records = require('./records')
 const { parseSlice, parseSlices } = require('./slices')
 const moves = require('./moves')
 const { imageOf, layoutOfImage, imageOfLayout } = require('./images')
@@ -24,6 +25,7 @@ const { backend, rows, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 /** @typedef {import('./ffi').Scaling} Scaling */
 /** @typedef {number | bigint | boolean | [number, number]} Value one element, as get gives it */
 /** @typedef {readonly number[] | number} Shape */
+/** @typedef {import('./records').Blob} Blob */
 
 /** @type {typeof Symbol.dispose} */
 const DISPOSE = Symbol.dispose ?? Symbol.for('Symbol.dispose')
@@ -206,8 +208,8 @@ class Tensor {
   /** Is it in page-locked memory, from which devices copy faster? @returns {boolean} */
   get isPinned () { this.#live(); return false }
 
-  /** The owner given to fromBlob, else its source; undefined for tensors made here. @returns {unknown} */
-  get owner () { return this.#live().storage.owner }
+  /** The owner given to fromBlob, else its source (of a record: its owner); undefined for tensors made here. @returns {unknown} */
+  get owner () { const l = this.#live(); return l.owner === undefined ? l.storage.owner : l.owner }
   /** Was it disposed? @returns {boolean} */
   get isDisposed () { return this.#layout === null }
 
@@ -278,13 +280,36 @@ class Tensor {
    */
   get dataPtr () {
     const layout = this.#attached()
-    const { storage } = layout
-    if (layout.size === 0) return 0n
-    if (backend.name === 'wasm' && storage.kind !== 'wasm') {
+    if (layout.size > 0 && hasNoAddress(layout)) {
       throw failure('ERR_UNSUPPORTED', 'the bytes are the caller\'s and have no address in WASM memory')
     }
-    backend.promote(storage)
-    return BigInt(backend.addressOf(storage) + layout.offset * itemsizes[layout.dtype])
+    return addressOf(layout)
+  }
+
+  /**
+   * A plain description of the bytes, for others and for fromBlob. It is a snapshot: what happens to this tensor later
+   * does not change it. It keeps the bytes alive, also past this tensor's dispose, and so does every tensor
+   * that fromBlob makes of it (of it, not of a copy of its fields).
+   *
+   * @returns {Blob} frozen
+   * @throws ERR_DISPOSED, ERR_DETACHED
+   * @example
+   * fromBlob(zeros([2, 3]).T.toBlob()).strides // [1, 3]
+   */
+  toBlob () {
+    const layout = this.#attached()
+    const { name, itemsize } = dtypes[layout.dtype]
+    const record = Object.freeze({
+      ptr: hasNoAddress(layout) ? 0n : addressOf(layout),
+      shape: Object.freeze(layout.shape.slice()),
+      strides: Object.freeze(layout.strides.slice()),
+      dtype: name,
+      device: 'cpu',
+      elementSize: itemsize,
+      owner: this
+    })
+    records.remember(record, layout)
+    return record
   }
 
   // ---- Elements ----
@@ -428,6 +453,7 @@ class Tensor {
   #view (layout) {
     const whole = /** @type {InstanceType<typeof Layout>} */ (this.#layout)
     if (whole.capacity !== whole.size) inheritCapacity(layout, whole)
+    if (whole.owner !== undefined) layout.owner = whole.owner
     return new Tensor(KEY, layout, this.#base ?? this)
   }
 
@@ -564,17 +590,8 @@ class Tensor {
     const extents = shape === undefined || shape === null ? null : shapeOf(shape)
     const strides = givenStrides === undefined ? null : integers('strides', givenStrides)
     const order = givenOrder === undefined ? null : integers('dimOrder', givenOrder, 'ERR_SHAPE')
-    const offset = givenOffset === undefined ? 0 : integer('offset', givenOffset)
-    let layout = this.#live()
-    if (dtype !== undefined && dtype.index !== layout.dtype) layout = ffi.viewByNumbers(rows.view_dtype, layout, dtype.index)
-    if (strides !== null || order !== null || givenOffset !== undefined) {
-      layout = ffi.asStrided(layout, extents ?? layout.shape, strides, order, layout.offset + offset, true)
-    } else if (extents !== null) {
-      layout = ffi.viewByList(rows.view, layout, extents)
-    } else if (layout === this.#layout) {
-      layout = ffi.viewByList(rows.view, layout, layout.shape)
-    }
-    return this.#view(layout)
+    const offset = givenOffset === undefined ? null : integer('offset', givenOffset)
+    return this.#view(viewed(this.#live(), { dtype, shape: extents, strides, dimOrder: order, offset }))
   }
 
   /**
@@ -813,8 +830,8 @@ class Tensor {
       this.#layout = out
       return this
     }
-    if (layout.storage.kind === 'js') {
-      throw failure('ERR_SHAPE', `shape [${extents.join(', ')}] needs ${out.size} elements; the blob has room for ${layout.capacity}, and it is not ours to grow`)
+    if (!isOurs(layout.storage)) {
+      throw failure('ERR_SHAPE', `shape [${extents.join(', ')}] needs ${out.size} elements; there is room for ${layout.capacity}, and a blob or shared memory does not move`)
     }
     const made = withBytes(out, layout.flags & UNBOUND, false)
     try {
@@ -831,17 +848,47 @@ class Tensor {
 
   /**
    * Lets this tensor show other bytes, in its own shape and strides, from the source's first element. Views made before
-   * stay on the old bytes, which live as long as somebody has them.
+   * stay on the old bytes, which live as long as somebody has them. base and owner are then the source's: of a
+   * tensor it is a view, of a typed array it is none.
    *
-   * @param {Tensor | ArrayBufferView} source  contiguous, of the same dtype, with at least as many elements
+   * @param {Tensor | ArrayBufferView} source  contiguous, of the same dtype, with at least as many elements; a typed array
+   *   of the kind that data gives is adopted as fromBlob does
    * @returns {this}
-   * @throws {TypeError} ERR_DTYPE · {RangeError} ERR_BOUNDS too small, ERR_SHAPE gaps · ERR_BUSY, ERR_DETACHED; nothing has changed then
+   * @throws {TypeError} ERR_DTYPE, ERR_ARGUMENT · {RangeError} ERR_BOUNDS too small, ERR_SHAPE gaps, ERR_ALIGNMENT · ERR_BUSY, ERR_DETACHED; nothing has changed then
+   * @example
+   * zeros([2, 2]).setData(new Float32Array([1, 2, 3, 4])).toArray() // [[1, 2], [3, 4]]
    */
   setData (source) {
-    if (!Tensor.isTensor(source)) throw failure('ERR_ARGUMENT', `source is ${show(source)}; a tensor was expected (fromBlob makes one of other bytes)`)
+    if (!Tensor.isTensor(source)) return this.#setArray(source)
     const layout = this.#idle()
-    this.#rebind(ffi.rebind(layout, source.#attached()))
-    this.#base = source === this ? this.#base : source.#base ?? source
+    const base = source.#base ?? source
+    const from = source.#attached()
+    const made = ffi.rebind(layout, from)
+    made.owner = from.owner
+    this.#rebind(made)
+    if (base !== this) this.#base = base
+    return this
+  }
+
+  /**
+   * @param {unknown} array
+   * @returns {this}
+   */
+  #setArray (array) {
+    const type = dtypeOfArray(array)
+    if (type === undefined) throw failure('ERR_ARGUMENT', `source is ${show(array)}; a tensor or typed array was expected (fromBlob makes a tensor of other bytes)`)
+    const layout = this.#idle()
+    const dtype = dtypes[layout.dtype]
+    const wanted = dtypeOfType(dtype.Type)
+    if (type !== wanted) throw failure('ERR_DTYPE', `source is of ${type}; the tensor is of ${dtype.name}, whose typed array is of ${wanted}`)
+    const source = adopted(array, dtype, undefined)
+    try {
+      this.#rebind(ffi.rebind(layout, source))
+    } catch (error) {
+      backend.release(source.storage)
+      throw error
+    }
+    this.#base = undefined
     return this
   }
 
@@ -860,7 +907,7 @@ class Tensor {
    */
   #rebind (layout) {
     const { storage } = /** @type {InstanceType<typeof Layout>} */ (this.#layout)
-    if (layout.storage.claims++ === 0) layout.storage.group.count.storages++
+    claim(layout.storage)
     layout.storage.group.count.tensors++
     this.#layout = layout
     drop(storage)
@@ -1269,24 +1316,38 @@ class Tensor {
  * @param {import('./storage').Storage} storage
  */
 function drop (storage) {
-  const { count } = storage.group
-  count.tensors--
-  if (--storage.claims > 0) return
-  count.storages--
-  backend.release(storage)
+  storage.group.count.tensors--
+  unclaim(storage, backend)
 }
 
 /**
- * A view over all that a tensor shows may grow as far as that one; others only to what they show.
+ * Bytes that nobody else is meant to see: neither a blob nor shared.
  *
- * @param {InstanceType<typeof Layout>} view
- * @param {InstanceType<typeof Layout>} whole
+ * @param {import('./storage').Storage} storage
  */
-function inheritCapacity (view, whole) {
-  const [from, to] = [itemsizes[whole.dtype], itemsizes[view.dtype]]
-  if (view.shape.length > 0 && view.size * to === whole.size * from && view.offset * to === whole.offset * from) {
-    view.capacity = Math.floor(whole.capacity * from / to)
-  }
+function isOurs ({ kind, extra }) {
+  return kind === 'v8' || (kind === 'wasm' && extra !== null && extra.handle !== 0)
+}
+
+/**
+ * Are the bytes the caller's, where only linear memory has addresses?
+ *
+ * @param {InstanceType<typeof Layout>} layout
+ */
+function hasNoAddress ({ storage }) {
+  return backend.name === 'wasm' && storage.kind !== 'wasm'
+}
+
+/**
+ * Address of the first element, which will not move any more.
+ *
+ * @param {InstanceType<typeof Layout>} layout
+ * @returns {bigint} 0n without elements
+ */
+function addressOf ({ storage, size, offset, dtype }) {
+  if (size === 0) return 0n
+  backend.promote(storage)
+  return BigInt(backend.addressOf(storage) + offset * itemsizes[dtype])
 }
 
 /**
