@@ -92,6 +92,20 @@ function detached (storage, length) {
 }
 
 /**
+ * Writes what a descriptor says of a storage.
+ *
+ * @param {number} at  index in the frame
+ * @param {Storage} storage
+ */
+function putStorage (at, storage) {
+  const { f64 } = frame
+  f64[at + HANDLE] = storage.extra === null ? 0 : storage.extra.handle
+  // Where no byte is touched, the offset in the buffer stands for the address: alignment can be judged.
+  f64[at + ADDRESS] = storage.address === null ? storage.byteOffset : storage.address
+  f64[at + NBYTES] = storage.nbytes
+}
+
+/**
  * Writes a descriptor.
  *
  * @param {number} slot  0 to 3
@@ -101,10 +115,7 @@ function put (slot, layout) {
   const { f64 } = frame
   const at = OPERANDS + slot * SIZE_OF_OPERAND
   const { storage, shape, strides } = layout
-  f64[at + HANDLE] = storage.extra === null ? 0 : storage.extra.handle
-  // Where no byte is touched, the offset in the buffer stands for the address: alignment can be judged.
-  f64[at + ADDRESS] = storage.address === null ? storage.byteOffset : storage.address
-  f64[at + NBYTES] = storage.nbytes
+  putStorage(at, storage)
   f64[at + DTYPE] = layout.dtype
   f64[at + NDIM] = shape.length
   f64[at + OFFSET] = layout.offset
@@ -385,6 +396,20 @@ function denseOrdered (dtype, shape, dimOrder) {
 /**
  * @param {number} dtype
  * @param {number[]} shape
+ * @param {number[]} strides  not negative
+ * @param {number[] | null} dimOrder  null: as the strides say
+ * @returns {{ layout: Layout, elements: number }} without bytes; elements that a storage needs for it
+ */
+function strided (dtype, shape, strides, dimOrder) {
+  frame.f64[ARGS] = dtype
+  putList(putList(putList(ARGS + 1, shape), strides), dimOrder)
+  invoke(rows.strided)
+  return { layout: takeLayout(nothing, 0), elements: frame.f64[RESULTS] }
+}
+
+/**
+ * @param {number} dtype
+ * @param {number[]} shape
  * @returns {Layout} row-major, without bytes
  */
 function dense (dtype, shape) {
@@ -591,6 +616,40 @@ function write (row, target, sources, a, b) {
   }
 }
 
+const FEW_BYTES = 2 ** 16 // beyond, streaming and threads pay
+
+/**
+ * Few elements of one dtype and shape, known to be dense: their bytes in one stretch are all there is to copy.
+ *
+ * @param {Layout} a
+ * @param {Layout} b
+ */
+function arePlain (a, b) {
+  if (a.dtype !== b.dtype || a.size !== b.size || (a.flags & b.flags & CONTIGUOUS) === 0 || a.size > FEW_BYTES / 16) return false
+  const [x, y] = [a.shape, b.shape]
+  if (x === y) return true
+  if (x.length !== y.length) return false
+  for (let d = 0; d < x.length; d++) if (x[d] !== y[d]) return false
+  return true
+}
+
+/**
+ * @param {Layout} dst  within reach, and held
+ * @param {Layout} src  likewise, and plain beside it
+ */
+function copyBytes (dst, src) {
+  const { f64 } = frame
+  const itemsize = itemsizes[dst.dtype]
+  putStorage(OPERANDS, dst.storage)
+  putStorage(OPERANDS + SIZE_OF_OPERAND, src.storage)
+  f64[ARGS] = dst.offset * itemsize
+  f64[ARGS + 1] = src.offset * itemsize
+  f64[ARGS + 2] = dst.size * itemsize
+  backend.call(rows.copy_bytes)
+  held.a = held.b = null
+  if (f64[STATUS] !== 0) check()
+}
+
 /**
  * @param {Layout} dst
  * @param {Layout} src
@@ -605,6 +664,10 @@ function copy (dst, src, casting) {
   reach(src)
   held.a = dst
   held.b = src
+  if (arePlain(dst, src)) {
+    copyBytes(dst, src)
+    return
+  }
   put(0, dst)
   put(1, src)
   const { f64 } = frame
@@ -704,33 +767,47 @@ function allClose (a, b, rtol, atol, equalNaN) {
 }
 
 /**
- * Fills a layout with random numbers.
+ * Runs a row that writes a layout from scalars and a number alone.
  *
  * @param {number} row
  * @param {Layout} layout
- * @param {number | bigint} a  of the distribution
- * @param {number | bigint} b
- * @param {bigint} seed
- * @param {bigint} offset
- * @returns {number} how far the generator moves on
+ * @param {(number | bigint)[]} scalars
+ * @param {number} number  read by rows that take one after the scalars
+ * @returns {number} the row's result
  */
-function draw (row, layout, a, b, seed, offset) {
+function generate (row, layout, scalars, number) {
   const target = reach(layout)
   try {
     held.a = target
     put(0, target)
-    for (const [i, value] of [a, b, seed, offset].entries()) putScalar(ARGS + 3 * i, value)
-    frame.f64[ARGS + 12] = 0 // the stream
+    for (let i = 0; i < scalars.length; i++) putScalar(ARGS + 3 * i, scalars[i])
+    frame.f64[ARGS + 3 * scalars.length] = number
     backend.call(row)
     held.a = null
     check()
-    const words = frame.f64[RESULTS]
+    const result = frame.f64[RESULTS]
     settle(target, layout, true)
-    return words
+    return result
   } catch (error) {
     settle(target, layout, false)
     throw error
   }
+}
+
+/**
+ * Throws where values from start by step do not all fit a dtype.
+ *
+ * @param {number} dtype
+ * @param {number} size
+ * @param {number | bigint} start
+ * @param {number | bigint} step
+ */
+function checkArange (dtype, size, start, step) {
+  frame.f64[ARGS] = dtype
+  frame.f64[ARGS + 1] = size
+  putScalar(ARGS + 2, start)
+  putScalar(ARGS + 5, step)
+  invoke(rows.arange_check)
 }
 
 /**
@@ -845,6 +922,7 @@ module.exports = {
   viewByNumbers,
   asStrided,
   denseOrdered,
+  strided,
   extent,
   dense,
   reshape,
@@ -866,6 +944,7 @@ module.exports = {
   checkCopy,
   startCopy,
   cut,
-  draw,
+  generate,
+  checkArange,
   totals
 }

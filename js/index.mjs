@@ -3,5 +3,8 @@ export {
   Tensor, Scope, SamebytesError, tensor, empty, zeros, ones, full, fromBytes, fromBlob, clone,
   concat, stack, arrayEqual, allClose,
   rand, randn, randint, manualSeed, Generator,
-  sharesMemory, canCast, promoteTypes, dtypes, tidy, scope, keep, dispose, memory, flush, backend, wasmMemory
+  scalarTensor, arange, linspace, eye, asarray,
+  emptyLike, zerosLike, onesLike, fullLike, randLike, randnLike, randintLike,
+  emptyStrided, zerosStrided, onesStrided, fullStrided, randStrided, randnStrided, randintStrided,
+  sharesMemory, canCast, promoteTypes, dtypes, tidy, scope, keep, dispose, memory, setMemoryLimit, flush, backend, wasmMemory
 } from './index.js'

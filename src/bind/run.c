@@ -6,6 +6,7 @@
 
 #include "bind/frame.h"
 #include "ops/copy.h"
+#include "ops/series.h"
 
 #define T(i) (&b->operands[i])
 #define N(i) (b->numbers[i])
@@ -48,8 +49,18 @@ static sb_status no_storage(const double *at, int32_t index) {
   return sb__fail(SB_ERR_ARGUMENT, "operand %d has no valid address", index);
 }
 
+static inline const double *operand(const sb__binding *b, int32_t index) {
+  return b->frame + SB__FRAME_OPERANDS + index * SB__OPERAND_SIZE_OF_OPERAND;
+}
+
+static sb_status read_storage(sb__binding *b, int32_t index) {
+  const double *at = operand(b, index);
+  b->operands[index].storage = find_storage(b, at, index);
+  return b->operands[index].storage ? SB_OK : no_storage(at, index);
+}
+
 static sb_status read_tensor(sb__binding *b, int32_t index, bool touched) {
-  const double *at = b->frame + SB__FRAME_OPERANDS + index * SB__OPERAND_SIZE_OF_OPERAND;
+  const double *at = operand(b, index);
   int64_t dtype = 0, ndim = 0, flags = 0;
   sb_tensor *t = &b->operands[index];
   t->storage = find_storage(b, at, index);
@@ -122,6 +133,8 @@ static sb_status read_operands(sb__binding *b, const char **signature) {
       status = read_number(b->frame[SB__FRAME_ARGS + at++], &b->numbers[numbers++]);
     else if (*s == 't' || *s == 'w')
       status = read_tensor(b, tensors++, true);
+    else if (*s == 'b')
+      status = read_storage(b, tensors++);
     else if (*s == 'l')
       status = read_list(b, lists++, &at);
     else
@@ -208,6 +221,23 @@ static sb_status dense_ordered(sb__binding *b) {
   if (!status) status = sb_dim_order_strides(COUNT(0), LIST(0), LIST(1), strides);
   if (status) return status;
   return sb_tensor_init(NULL, (sb_dtype)N(0), COUNT(0), LIST(0), strides, 0, OUT);
+}
+
+/* Lists: shape, strides, and dimOrder, with which they have to agree, where one is given. The number is
+ * how many elements a storage needs. */
+static sb_status strided(sb__binding *b) {
+  int64_t made[SB_MAX_DIMS], numel = 0, elements = 0;
+  sb_status status = sb__check_shape(COUNT(0), LIST(0), &numel);
+  if (!status) status = check_count(b, "strides", 1);
+  if (!status) status = check_count(b, "dimOrder", 2);
+  if (!status && COUNT(1) < 0) status = sb__fail(SB_ERR_ARGUMENT, "strides are missing");
+  if (!status && COUNT(2) >= 0) {
+    status = sb_dim_order_strides(COUNT(0), LIST(0), LIST(2), made); /* checks the order */
+    if (!status) status = sb__check_dim_order(COUNT(0), LIST(0), LIST(1), LIST(2));
+  }
+  if (!status) status = sb__strided((sb_dtype)N(0), COUNT(0), LIST(0), LIST(1), OUT, &elements);
+  RESULT(0) = (double)elements;
+  return status;
 }
 
 /* Lists: shape, strides, dimOrder; either of the latter may be missing. Numbers: offset; 1: inside the
@@ -374,6 +404,16 @@ static sb_status random_fill(sb__binding *b, distribution kind) {
   }
   RESULT(0) = (double)(generator.offset - SCALAR(3)->as.u);
   return status;
+}
+
+/* Scalars: start, stop. The number: is stop the last element? */
+static sb_status linspace(sb__binding *b) {
+  for (int i = 0; i < 2; i++) {
+    if (SCALAR(i)->kind != SB_SCALAR_REAL) {
+      return sb__fail(SB_ERR_ARGUMENT, "%s must be a real number", i ? "stop" : "start");
+    }
+  }
+  return sb_linspace(T(0), SCALAR(0)->as.real, SCALAR(1)->as.real, N(0) != 0);
 }
 
 /* handle and address of a new storage on the native heap (in WASM: in linear memory). */
