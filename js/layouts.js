@@ -85,7 +85,7 @@ function allocated (layout) {
  * @param {unknown} pinMemory
  */
 function checkPlace (device, pinMemory) {
-  if (device !== undefined && device !== 'cpu') throw failure('ERR_DEVICE', `device is ${show(device)}; 'cpu' is there`)
+  checkDevice(device)
   if (pinMemory !== undefined && boolean('pinMemory', pinMemory)) {
     throw failure('ERR_UNSUPPORTED', 'pinMemory is true: memory is pinned for CUDA, which is not there')
   }

@@ -528,6 +528,34 @@ SB_CHECKED SB_API sb_status sb_copy_values(const sb_tensor *dst, const sb_tensor
  * Source  PyTorch `fill_` */
 SB_CHECKED SB_API sb_status sb_fill(const sb_tensor *t, const sb_scalar *value);
 
+/* Writes start, start + step, start + 2 * step, … to t's elements in row-major order.
+ *
+ *   t            any strides
+ *   start, step  bool, int, uint or real
+ *
+ * Bits    integer dtypes and bool: exact. Others: in float64, the product i * step rounded, then the sum,
+ *         then the cast to t's dtype
+ * Errors  SB_ERR_CAST a value does not fit t's dtype, as in sb_copy_values; nothing was written ·
+ *         SB_ERR_ARGUMENT a complex one · SB_ERR_BOUNDS one is not finite · SB_ERR_OVERLAP ·
+ *         SB_ERR_READ_ONLY · SB_ERR_MEMORY (as in sb_overlaps_itself)
+ * Source  array API `arange` */
+SB_CHECKED SB_API sb_status sb_arange(const sb_tensor *t, const sb_scalar *start,
+                                      const sb_scalar *step);
+
+/* Writes evenly spaced numbers from start on to t's elements in row-major order.
+ *
+ *   t         any dtype but bool, any strides
+ *   endpoint  true: the last one is exactly stop; false: one more step would reach it
+ *
+ * Bits    in float64: i * step rounded, then + start, step being (stop - start) / (elements - 1), without the
+ *         end point / elements; then the cast to t's dtype, for an integer dtype the next integer below
+ * Errors  SB_ERR_CAST a value does not fit t's dtype; nothing was written · SB_ERR_DTYPE bool ·
+ *         SB_ERR_BOUNDS start, stop or stop - start is not finite · SB_ERR_OVERLAP · SB_ERR_READ_ONLY ·
+ *         SB_ERR_MEMORY
+ * Source  array API and NumPy `linspace` */
+SB_CHECKED SB_API sb_status sb_linspace(const sb_tensor *t, double start, double stop,
+                                        bool endpoint);
+
 /* Picks elements along an axis by their indices.
  *
  *   indices  one axis, any integer dtype; negative counts from the end; all are read before dst is written
@@ -561,34 +589,6 @@ SB_CHECKED SB_API sb_status sb_array_equal(const sb_tensor *a, const sb_tensor *
  * Source  NumPy `allclose` */
 SB_CHECKED SB_API sb_status sb_all_close(const sb_tensor *a, const sb_tensor *b, double rtol,
                                          double atol, bool equal_nan, bool *out);
-
-/* Writes start, start + step, start + 2 * step, … to t's elements in row-major order.
- *
- *   t            any strides
- *   start, step  bool, int, uint or real
- *
- * Bits    integer dtypes and bool: exact. Others: in float64, the product i * step rounded, then the sum,
- *         then the cast to t's dtype
- * Errors  SB_ERR_CAST a value does not fit t's dtype, as in sb_copy_values; nothing was written ·
- *         SB_ERR_ARGUMENT a complex one · SB_ERR_BOUNDS one is not finite · SB_ERR_OVERLAP ·
- *         SB_ERR_READ_ONLY · SB_ERR_MEMORY (as in sb_overlaps_itself)
- * Source  array API `arange` */
-SB_CHECKED SB_API sb_status sb_arange(const sb_tensor *t, const sb_scalar *start,
-                                      const sb_scalar *step);
-
-/* Writes evenly spaced numbers from start on to t's elements in row-major order.
- *
- *   t         any dtype but bool, any strides
- *   endpoint  true: the last one is exactly stop; false: one more step would reach it
- *
- * Bits    in float64: i * step rounded, then + start, step being (stop - start) / (elements - 1), without the
- *         end point / elements; then the cast to t's dtype, for an integer dtype the next integer below
- * Errors  SB_ERR_CAST a value does not fit t's dtype; nothing was written · SB_ERR_DTYPE bool ·
- *         SB_ERR_BOUNDS start, stop or stop - start is not finite · SB_ERR_OVERLAP · SB_ERR_READ_ONLY ·
- *         SB_ERR_MEMORY
- * Source  array API and NumPy `linspace` */
-SB_CHECKED SB_API sb_status sb_linspace(const sb_tensor *t, double start, double stop,
-                                        bool endpoint);
 
 /* ---- Random numbers ----
  *

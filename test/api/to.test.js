@@ -1,9 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { backend, empty, fromBlob, memory, sharesMemory, tensor, zeros } = require('samebytes')
-const { copied, fails, refuses } = require('../setup')
-
-const NO_CUDA = backend() === 'wasm' ? 'ERR_UNSUPPORTED' : 'ERR_DEVICE'
+const { empty, fromBlob, memory, sharesMemory, tensor, zeros } = require('samebytes')
+const { NO_CUDA, copied, fails, refuses } = require('../setup')
 
 describe('to', () => {
   it('gives float32 itself where nothing changes', () => {
