@@ -702,7 +702,7 @@ function copyValues (dst, src) {
 }
 
 /**
- * @param {Layout} dst  of the source's dtype; shares no byte with the others
+ * @param {Layout} dst  of the source's dtype; shares no byte with it
  * @param {Layout} src
  * @param {Layout} indices
  * @param {number} axis

@@ -640,10 +640,9 @@ SB_CHECKED SB_API sb_status sb_linspace(const sb_tensor *t, double start, double
 
 /* Picks elements along an axis by their indices.
  *
- *   indices  one axis, any integer dtype; negative counts from the end; each read once
+ *   indices  one axis, any integer dtype; negative counts from the end; all are read before dst is written
  *   axis     of t; negative counts from the end
  *   dst      of t's dtype and shape, but along axis as many elements as indices; shares no byte with t
- *            or indices
  *
  * Errors  SB_ERR_BOUNDS an index or the axis is outside; nothing is written then · SB_ERR_DTYPE ·
  *         SB_ERR_SHAPE · SB_ERR_OVERLAP · SB_ERR_READ_ONLY · SB_ERR_MEMORY (8 bytes an index)
