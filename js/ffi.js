@@ -492,6 +492,18 @@ function canCast (from, to, casting) {
 }
 
 /**
+ * @param {number} a
+ * @param {number} b
+ * @returns {number} the dtype in which both meet
+ */
+function promoteTypes (a, b) {
+  frame.f64[ARGS] = a
+  frame.f64[ARGS + 1] = b
+  invoke(rows.promote_types)
+  return frame.f64[RESULTS]
+}
+
+/**
  * @param {Layout} a
  * @param {Layout} b
  * @returns {boolean}
@@ -775,6 +787,7 @@ module.exports = {
   isContiguous,
   isContiguousIn,
   canCast,
+  promoteTypes,
   sharesMemory,
   fill,
   copy,

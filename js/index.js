@@ -6,6 +6,7 @@ const { stats, counts } = require('./storage')
 const ffi = require('./ffi')
 const { Tensor } = require('./tensor')
 const { tensor, empty, zeros, ones, full, fromBytes, clone, sharesMemory, canCast } = require('./make')
+const { promoteTypes } = require('./typeinfo')
 const { fromBlob } = require('./blob')
 const { Generator, manualSeed, rand, randn, randint } = require('./random')
 const { dtypes: dtypeList } = require('./dtypes')
@@ -131,6 +132,7 @@ module.exports = {
   clone,
   sharesMemory,
   canCast,
+  promoteTypes,
   dtypes,
   tidy,
   scope,

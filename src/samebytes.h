@@ -140,6 +140,16 @@ SB_API sb_kind sb_dtype_kind(sb_dtype dtype);
  *         of `from` may change, so int64 → float64 is same_kind */
 SB_API bool sb_can_cast(sb_dtype from, sb_dtype to, sb_casting casting);
 
+/* The dtype in which values of two dtypes meet: the smallest one of the higher kind that both fit.
+ *
+ *   out  bool and anything give the other; an integer and a float (or complex) give the latter, whatever
+ *        their sizes; uint64 and a signed integer give float64; float16 and bfloat16 give float32; the two
+ *        float8 give float16, and a float8 and another float the other
+ *
+ * Errors  SB_ERR_DTYPE a or b is no dtype
+ * Source  array API `result_type`; NumPy for uint64 with signed integers, PyTorch for integers with floats */
+SB_CHECKED SB_API sb_status sb_promote_types(sb_dtype a, sb_dtype b, sb_dtype *out);
+
 /* ---- Storages ---- */
 
 typedef struct sb_storage sb_storage; /* counted; the count is atomic */

@@ -272,6 +272,13 @@ static sb_status resize(sb__binding *b) {
   return status;
 }
 
+static sb_status promote_types(sb__binding *b) {
+  sb_dtype out = SB_BOOL;
+  const sb_status status = sb_promote_types((sb_dtype)N(0), (sb_dtype)N(1), &out);
+  RESULT(0) = (double)out;
+  return status;
+}
+
 static sb_status shares_memory(sb__binding *b) {
   bool shared = false;
   const sb_status status = sb_shares_memory(T(0), T(1), &shared);
