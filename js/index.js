@@ -6,7 +6,7 @@ const { stats, counts } = require('./storage')
 const ffi = require('./ffi')
 const { Tensor } = require('./tensor')
 const { tensor, empty, zeros, ones, full, fromBytes, clone, sharesMemory, canCast } = require('./make')
-const { promoteTypes } = require('./typeinfo')
+const { promoteTypes, finfo, iinfo } = require('./typeinfo')
 const { fromBlob } = require('./blob')
 const { Generator, manualSeed, rand, randn, randint } = require('./random')
 const { dtypes: dtypeList } = require('./dtypes')
@@ -133,6 +133,8 @@ module.exports = {
   sharesMemory,
   canCast,
   promoteTypes,
+  finfo,
+  iinfo,
   dtypes,
   tidy,
   scope,
