@@ -7,6 +7,7 @@ const { show } = require('./validate')
 const { countStaged } = require('./storage')
 const { dtypes, itemsizes, dtypeOf } = require('./dtypes')
 const { pack, listOf } = require('./values')
+const { isSummarised, EDGE } = require('./print')
 const { layoutOver } = require('./layouts')
 
 const { backend, Layout } = ffi
@@ -16,6 +17,17 @@ const { backend, Layout } = ffi
 const FLOAT32 = dtypeOf('float32')
 const FLOAT64 = dtypeOf('float64')
 const MOST_VALUES = 2 ** 27 // that nested arrays may have; beyond, V8 would end the process
+
+// ---- Single elements ----
+
+/**
+ * Reads element `at` of a window. @callback Reader @param {any} window @param {number} at @returns {any}
+ * @callback Writer writes a value as scalarFor gives it, if it fits; false: it is C's to write, or to refuse
+ * @param {any} window
+ * @param {number} at
+ * @param {any} value
+ * @returns {boolean}
+ */
 
 /**
  * Short floats that JavaScript cannot read from a typed array.
@@ -27,6 +39,92 @@ function needsDecoding (dtype) {
 }
 
 /**
+ * What all the bits of a short float stand for, as C says.
+ *
+ * @param {Dtype} dtype
+ * @returns {Float32Array} by bits
+ */
+function decoded (dtype) {
+  const n = 2 ** (8 * dtype.itemsize)
+  const values = new Float32Array(n)
+  ffi.copy(layoutOver(values, FLOAT32.index, [n]), layoutOver(dtype.Type.from({ length: n }, (/** @type {unknown} */ _, /** @type {number} */ i) => i), dtype.index, [n]), 0)
+  return values
+}
+
+/**
+ * A function of its own for each dtype, so that V8 sees one kind of typed array in it.
+ *
+ * @param {Dtype} dtype
+ * @returns {Reader}
+ */
+function newReader (dtype) {
+  if (dtype.kind === 'COMPLEX') return (window, at) => [window[2 * at], window[2 * at + 1]]
+  if (dtype.kind === 'BOOLEAN') return (window, at) => window[at] !== 0
+  if (!needsDecoding(dtype)) return (window, at) => window[at]
+  /** @type {Float32Array | undefined} */
+  let values
+  return (window, at) => (values ??= decoded(dtype))[window[at]]
+}
+
+/**
+ * Does a value, as scalarFor gives it, become an element by being stored? null: none does.
+ *
+ * @param {Dtype} dtype
+ * @returns {((value: any) => boolean) | null}
+ */
+function fitsAsIs ({ name, kind, itemsize }) {
+  if (kind === 'BOOLEAN') return value => typeof value === 'boolean'
+  if (name === 'float64') return value => typeof value === 'number'
+  if (name === 'float32') return value => typeof value === 'number' && (Number.isFinite(Math.fround(value)) || !Number.isFinite(value))
+  if (name === 'int64') return value => typeof value === 'bigint' && BigInt.asIntN(64, value) === value
+  if (name === 'uint64') return value => typeof value === 'bigint' && BigInt.asUintN(64, value) === value
+  if (kind !== 'SIGNED' && kind !== 'UNSIGNED') return null
+  const low = kind === 'SIGNED' ? -(2 ** (8 * itemsize - 1)) : 0
+  const high = low + 2 ** (8 * itemsize) - 1
+  return value => typeof value === 'number' && value >= low && value <= high && Math.floor(value) === value
+}
+
+/**
+ * @param {Dtype} dtype
+ * @returns {Writer}
+ */
+function newWriter (dtype) {
+  const fits = fitsAsIs(dtype)
+  if (fits === null) return () => false
+  if (dtype.kind === 'BOOLEAN') {
+    return (window, at, value) => {
+      if (!fits(value)) return false
+      window[at] = value ? 1 : 0 // a third of the time that storing true takes
+      return true
+    }
+  }
+  return (window, at, value) => {
+    if (!fits(value)) return false
+    window[at] = value
+    return true
+  }
+}
+
+/**
+ * @param {Reader} readOne
+ * @returns {(window: any, at: number, step: number, n: number) => any[]}
+ */
+function newRowReader (readOne) {
+  return (window, at, step, n) => {
+    const row = []
+    for (let i = 0; i < n; i++, at += step) row.push(readOne(window, at))
+    return row
+  }
+}
+
+/** by dtype */
+const readers = dtypes.map(newReader)
+/** by dtype */
+const rowReaders = readers.map(newRowReader)
+/** by dtype */
+const writers = dtypes.map(newWriter)
+
+/**
  * One element.
  *
  * @param {InstanceType<typeof Layout>} layout
@@ -36,12 +134,9 @@ function needsDecoding (dtype) {
 function read (layout, place) {
   const dtype = dtypes[layout.dtype]
   const { storage } = layout
-  if (needsDecoding(dtype)) return readCopy(layout, place, FLOAT32)
-  if (!backend.canView(storage, dtype.Type)) return readCopy(layout, place, dtype)
+  if (!backend.canView(storage, dtype.Type)) return readCopy(layout, place)
   const window = backend.window(storage, layout.dtype, dtype.Type, ffi.check)
-  const i = backend.windowOffset(storage) / dtype.itemsize + place
-  if (dtype.kind === 'COMPLEX') return [window[2 * i], window[2 * i + 1]]
-  return dtype.kind === 'BOOLEAN' ? window[i] !== 0 : window[i]
+  return readers[layout.dtype](window, backend.windowOffset(storage) / dtype.itemsize + place)
 }
 
 /** where single elements are copied to, to be read @type {InstanceType<typeof Layout>[]} */
@@ -50,72 +145,128 @@ const copies = []
 /**
  * @param {InstanceType<typeof Layout>} layout
  * @param {number} place
- * @param {Dtype} dtype  that it is read as
  */
-function readCopy (layout, place, dtype) {
-  const copy = copies[dtype.index] ??= new Layout(ffi.allocate(dtype.itemsize), dtype.index, [], [], 0, 1, 0)
-  ffi.copy(copy, new Layout(layout.storage, layout.dtype, [], [], place, 1, 0), 0)
-  countStaged(dtype.itemsize)
+function readCopy (layout, place) {
+  const { itemsize, index } = dtypes[layout.dtype]
+  const copy = copies[index] ??= new Layout(ffi.allocate(itemsize), index, [], [], 0, 1, 0)
+  ffi.copy(copy, new Layout(layout.storage, index, [], [], place, 1, 0), 0)
+  countStaged(itemsize)
   return read(copy, 0)
 }
 
 /**
- * The layout, or a temporary copy that JavaScript can read: float32 of short floats, and whatever lies
- * where the runtime allows no buffer. What is another one is to be released.
+ * Writes one element; the value must fit the dtype.
  *
- * @param {InstanceType<typeof Layout>} layout
- * @returns {InstanceType<typeof Layout>}
+ * @param {InstanceType<typeof Layout>} layout  that may be written to
+ * @param {number} place  elements from the storage's first byte
+ * @param {boolean | number | bigint | [number, number]} value  as scalarFor gives it
+ * @throws {TypeError} ERR_CAST
  */
-function readable (layout) {
+function write (layout, place, value) {
   const dtype = dtypes[layout.dtype]
-  const decoding = needsDecoding(dtype)
-  if (!decoding && backend.canView(layout.storage, dtype.Type)) return layout
-  const copy = ffi.dense(decoding ? FLOAT32.index : layout.dtype, layout.shape)
+  const { storage } = layout
+  if (backend.canView(storage, dtype.Type)) {
+    const window = backend.window(storage, layout.dtype, dtype.Type, ffi.check)
+    if (writers[layout.dtype](window, backend.windowOffset(storage) / dtype.itemsize + place, value)) return
+  }
+  ffi.fill(new Layout(storage, layout.dtype, [], [], place, 1, layout.flags), value)
+}
+
+// ---- Lists of elements ----
+
+/**
+ * What fn makes of a layout whose bytes JavaScript can read: this one, or a temporary copy where the
+ * runtime allows no buffer.
+ *
+ * @template R
+ * @param {InstanceType<typeof Layout>} layout
+ * @param {(layout: InstanceType<typeof Layout>) => R} fn
+ * @returns {R}
+ */
+function reading (layout, fn) {
+  if (backend.canView(layout.storage, dtypes[layout.dtype].Type)) return fn(layout)
+  const copy = ffi.dense(layout.dtype, layout.shape)
   copy.storage = ffi.allocate(copy.size * itemsizes[copy.dtype])
   try {
     ffi.copy(copy, layout, 0)
-  } catch (error) {
+    countStaged(copy.size * itemsizes[copy.dtype])
+    return fn(copy)
+  } finally {
     backend.release(copy.storage)
-    throw error
   }
-  countStaged(copy.size * itemsizes[copy.dtype])
-  return copy
 }
 
 /**
  * All elements as nested arrays.
  *
- * @param {InstanceType<typeof Layout>} layout  that is readable
- * @returns {any}
+ * @param {InstanceType<typeof Layout>} layout
+ * @returns {any} a value for 0-d
  * @throws {RangeError} ERR_MEMORY more values and lists than a process can hold
  */
-function nest (layout) {
-  const { storage, shape, strides } = layout
-  const dtype = dtypes[layout.dtype]
-  if (shape.length === 0) return read(layout, layout.offset)
+function nested (layout) {
+  const { shape } = layout
   let lists = 1
   for (const extent of shape) {
     lists *= extent
     if (lists > MOST_VALUES) throw failure('ERR_MEMORY', `nested arrays of shape [${shape.join(', ')}] have more than ${MOST_VALUES} entries; take a part, or data`)
   }
+  return reading(layout, nest)
+}
+
+/**
+ * @param {InstanceType<typeof Layout>} layout  that is readable
+ * @returns {any}
+ */
+function nest (layout) {
+  const { storage, shape, strides } = layout
+  if (shape.length === 0) return read(layout, layout.offset)
+  const dtype = dtypes[layout.dtype]
   const window = backend.window(storage, layout.dtype, dtype.Type, ffi.check)
   const first = backend.windowOffset(storage) / dtype.itemsize + layout.offset
   const last = shape.length - 1
+  const row = rowReaders[layout.dtype]
   /**
    * @param {number} d
    * @param {number} at
    * @returns {any[]}
    */
   function list (d, at) {
+    if (d === last) return row(window, at, strides[d], shape[d])
     const out = []
-    for (let i = 0; i < shape[d]; i++, at += strides[d]) {
-      if (d < last) out.push(list(d + 1, at))
-      else if (dtype.kind === 'COMPLEX') out.push([window[2 * at], window[2 * at + 1]])
-      else out.push(dtype.kind === 'BOOLEAN' ? window[at] !== 0 : window[at])
-    }
+    for (let i = 0; i < shape[d]; i++, at += strides[d]) out.push(list(d + 1, at))
     return out
   }
   return list(0, first)
+}
+
+/**
+ * The values that are printed: all, or only the edges. Others are not looked at.
+ *
+ * @param {InstanceType<typeof Layout>} layout
+ * @returns {any[]} in logical order
+ */
+function shownValues (layout) {
+  if (layout.size === 0) return []
+  const shown = isSummarised(layout.shape) ? edgesOf(layout) : layout
+  const { length } = shown.shape
+  return length === 0 ? [nested(shown)] : nested(shown).flat(length - 1)
+}
+
+/**
+ * Both ends of each long axis, which becomes two: which end, and the entries there.
+ *
+ * @param {InstanceType<typeof Layout>} layout
+ * @returns {InstanceType<typeof Layout>}
+ */
+function edgesOf ({ storage, dtype, shape, strides, offset }) {
+  /** @type {number[][]} */
+  const axes = []
+  shape.forEach((extent, d) => {
+    if (extent > 2 * EDGE) axes.push([2, (extent - EDGE) * strides[d]], [EDGE, strides[d]])
+    else if (extent > 1) axes.push([extent, strides[d]])
+  })
+  const extents = axes.map(axis => axis[0])
+  return new Layout(storage, dtype, extents, axes.map(axis => axis[1]), offset, extents.reduce((a, b) => a * b, 1), 0)
 }
 
 /**
@@ -153,4 +304,4 @@ function factorOf (name, value, missing) {
   return { layout: layoutOver(numbers, FLOAT64.index, [numbers.length]), length: numbers.length }
 }
 
-module.exports = { read, readable, nest, writeValues, factorOf }
+module.exports = { readers, writers, read, write, nested, shownValues, writeValues, factorOf }

@@ -10,7 +10,7 @@ const { dtypes, itemsizes, dtypeOf } = require('./dtypes')
 const { flatten, scalarFor } = require('./values')
 const { dtypeOfArray, isSharedArrayBuffer, isResizable, partsOfArray } = require('./buffers')
 const { denseLayout, withBytes, DYNAMISMS, layoutOver, layoutOverBytes, bytesOf } = require('./layouts')
-const { read, readable, nest, writeValues, factorOf } = require('./elements')
+const { read, write, nested, shownValues, writeValues, factorOf } = require('./elements')
 const { parseSlice, parseSlices } = require('./slices')
 const { copyAsync, busy, signalOf, checkSignal } = require('./async')
 const { print } = require('./print')
@@ -25,6 +25,14 @@ const { backend, rows, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 
 /** @type {typeof Symbol.dispose} */
 const DISPOSE = Symbol.dispose ?? Symbol.for('Symbol.dispose')
+
+const INSPECT = Symbol.for('nodejs.util.inspect.custom')
+
+/** structuredClone's error says: Symbol(…) could not be cloned */
+const UNCLONEABLE = Symbol('a Tensor (share(t) gives a token that can be posted)')
+
+/** tensors whose content could not be compared */
+let unreadable = 0
 
 /** what the constructor asks for, so that nobody makes a tensor over a layout of their own */
 const KEY = Symbol('samebytes')
@@ -91,6 +99,8 @@ class Tensor {
     if (key !== KEY) refuseConstruction()
     this.#layout = layout
     this.#base = base
+    /** no structured clone takes a symbol; without one, clones would be empty objects @type {symbol} */
+    this.uncloneable = UNCLONEABLE
     const { storage } = layout
     const { count } = storage.group
     if (storage.claims++ === 0) count.storages++
@@ -328,12 +338,7 @@ class Tensor {
     const scalar = scalarFor(value, dtype) // user code in a pair's getters runs here
     const layout = this.#writable()
     const place = this.#place(layout, index, 0)
-    if (typeof value === 'number' && dtype.name === 'float64' && backend.canView(layout.storage, dtype.Type)) {
-      const window = backend.window(layout.storage, layout.dtype, dtype.Type, ffi.check)
-      window[backend.windowOffset(layout.storage) / 8 + place] = value
-      return
-    }
-    ffi.fill(new Layout(layout.storage, layout.dtype, [], [], place, 1, layout.flags), scalar)
+    write(layout, place, scalar)
   }
 
   /**
@@ -354,7 +359,7 @@ class Tensor {
    * @returns {any} a value for 0-d
    */
   toArray () {
-    return this.#reading(nest)
+    return nested(this.#attached())
   }
 
   /** The same as toArray. */
@@ -370,23 +375,6 @@ class Tensor {
      */
     const plain = value => Array.isArray(value) ? value.map(plain) : typeof value === 'bigint' ? String(value) : value
     return plain(this.toArray())
-  }
-
-  /**
-   * What fn makes of a layout that JavaScript can read.
-   *
-   * @template R
-   * @param {(layout: InstanceType<typeof Layout>) => R} fn
-   * @returns {R}
-   */
-  #reading (fn) {
-    const layout = this.#attached()
-    const copy = readable(layout)
-    try {
-      return fn(copy)
-    } finally {
-      if (copy !== layout) backend.release(copy.storage)
-    }
   }
 
   /** Over the first axis: views, or elements in 1-D. @returns {IterableIterator<any>} */
@@ -1020,24 +1008,46 @@ class Tensor {
 
   /** As PyTorch prints it. @returns {string} */
   toString () {
-    return this.#reading(layout => print({
-      shape: layout.shape,
-      dtype: this.dtype,
-      kind: dtypes[layout.dtype].kind,
-      size: layout.size,
-      read: index => read(layout, index.reduce((at, i, d) => at + i * layout.strides[d], layout.offset))
-    }))
+    const layout = this.#attached()
+    const { name, kind } = dtypes[layout.dtype]
+    return print({ shape: layout.shape, dtype: name, kind, device: this.device, values: shownValues(layout) })
   }
 
-  /** For console.log, which must not throw. @returns {string} */
-  [Symbol.for('nodejs.util.inspect.custom')] () {
+  /**
+   * For console.log, which must not throw.
+   *
+   * @param {number} [depth]  how much deeper lists and objects are shown
+   * @returns {string | object}
+   */
+  [INSPECT] (depth = 0) {
+    if (depth < 0) return '[Tensor]'
     try {
-      return this.toString()
+      const text = this.toString()
+      return { [INSPECT]: () => text } // Node indents what an object gives, not a string
     } catch (error) {
       const { code } = /** @type {{ code?: string }} */ (error)
       if (code === 'ERR_DISPOSED') return 'tensor(disposed)'
       if (code === 'ERR_DETACHED') return 'tensor(detached)'
       throw error
+    }
+  }
+
+  /**
+   * What Object.prototype.toString shows, and with it assert.deepStrictEqual, Jest and Chai compare: dtype,
+   * shape and content. Reads all elements; never throws.
+   *
+   * @returns {string}
+   */
+  get [Symbol.toStringTag] () {
+    const layout = #layout in this ? this.#layout : undefined
+    if (layout === undefined) return 'Tensor' // the prototype, or what has it without being one
+    if (layout === null) return 'Tensor(disposed)'
+    const what = `${dtypes[layout.dtype].name}[${layout.shape.join(',')}]`
+    try {
+      return `Tensor(${what}#${ffi.hash(layout)})`
+    } catch (error) {
+      if (/** @type {{ code?: string }} */ (error).code === 'ERR_DETACHED') return `Tensor(${what}, detached)`
+      return `Tensor(${what}, unreadable ${++unreadable})` // no memory for it: equal to none
     }
   }
 }
