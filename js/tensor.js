@@ -5,7 +5,7 @@
 const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { countCopy } = require('./storage')
-const { show, integer, integers, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, castingOf } = require('./validate')
+const { show, integer, integers, inside, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, castingOf } = require('./validate')
 const { dtypes, itemsizes, dtypeOf } = require('./dtypes')
 const { flatten, scalarFor } = require('./values')
 const { dtypeOfArray, isSharedArrayBuffer, isResizable, partsOfArray } = require('./buffers')
@@ -14,6 +14,7 @@ const { read, write, nested, shownValues, writeValues, factorOf } = require('./e
 const { parseSlice, parseSlices } = require('./slices')
 const { copyAsync, busy, signalOf, checkSignal } = require('./async')
 const { print } = require('./print')
+const { accessorOf } = require('./accessor')
 const lifetime = require('./lifetime')
 
 const { backend, rows, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
@@ -33,6 +34,9 @@ const UNCLONEABLE = Symbol('a Tensor (share(t) gives a token that can be posted)
 
 /** tensors whose content could not be compared */
 let unreadable = 0
+
+/** null: disposed @type {(t: any) => InstanceType<typeof Layout> | null} */
+let layoutNow
 
 /** what the constructor asks for, so that nobody makes a tensor over a layout of their own */
 const KEY = Symbol('samebytes')
@@ -114,6 +118,10 @@ class Tensor {
    */
   static isTensor (value) {
     return value !== null && typeof value === 'object' && #layout in value
+  }
+
+  static {
+    layoutNow = t => t.#layout
   }
 
   /**
@@ -290,13 +298,7 @@ class Tensor {
     }
     let at = layout.offset
     for (let d = 0; d < n; d++) {
-      const i = index[from + d]
-      const extent = shape[d]
-      if (typeof i !== 'number' || !Number.isInteger(i) || i < -extent || i >= extent) {
-        const index = integer(`index ${d}`, i)
-        throw failure('ERR_BOUNDS', `index ${index} is outside axis ${d} of ${extent} elements`)
-      }
-      at += (i < 0 ? i + extent : i) * strides[d]
+      at += inside(index[from + d], shape[d], d) * strides[d]
     }
     return at
   }
@@ -339,6 +341,23 @@ class Tensor {
     const layout = this.#writable()
     const place = this.#place(layout, index, 0)
     write(layout, place, scalar)
+  }
+
+  /**
+   * Single elements again and again, faster than get and set: what can be checked beforehand is. It goes with the
+   * tensor's bytes wherever they move, and throws ERR_STALE once the tensor was resized or got other bytes.
+   *
+   * @param {{ dtype?: string, ndim?: number } | string} [opts]  what the caller relies on
+   * @returns {import('./accessor').Accessor}  with get(...index) and set(value, ...index), as the tensor's
+   * @throws {TypeError} ERR_DTYPE the dtype is another one · {RangeError} ERR_SHAPE the number of axes is
+   * @example
+   * const a = tensor([[1, 2], [3, 4]]).accessor({ dtype: 'float32', ndim: 2 })
+   * a.set(a.get(0, 1) + 1, 1, 0)
+   */
+  accessor (opts) {
+    const given = optionsOf(opts)
+    const wanted = { dtype: given.dtype, ndim: given.ndim } // user code in getters runs here
+    return accessorOf(this, this.#attached(), layoutNow, wanted)
   }
 
   /**
