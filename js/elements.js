@@ -99,8 +99,8 @@ function store (window, at, way, value) {
     case 5: return isWhole(value, 0, 4294967295) && put(window[at] = value)
     case 6: return typeof value === 'bigint' && BigInt.asIntN(64, value) === value && put(window[at] = value)
     case 7: return typeof value === 'bigint' && BigInt.asUintN(64, value) === value && put(window[at] = value)
-    case 8: return typeof value === 'number' && (Number.isFinite(Math.fround(value)) || !Number.isFinite(value)) && put(window[at] = value)
-    case 9: return typeof value === 'number' && put(window[at] = value)
+    case 8: return typeof value === 'number' && (Number.isFinite(Math.fround(value)) || !Number.isFinite(value)) && put(window[at] = canonical(value))
+    case 9: return typeof value === 'number' && put(window[at] = canonical(value))
     case 11: return typeof value === 'boolean' && put(window[at] = value ? 1 : 0)
     default: return false
   }
@@ -108,6 +108,13 @@ function store (window, at, way, value) {
 
 /** @param {any} _  that was just stored */
 const put = _ => true
+
+/**
+ * Calculations give NaNs of any sign; C stores one of them only.
+ *
+ * @param {number} x
+ */
+const canonical = x => Number.isNaN(x) ? NaN : x
 
 /**
  * @param {any} value
