@@ -1036,13 +1036,12 @@ class Tensor {
    * For console.log, which must not throw.
    *
    * @param {number} [depth]  how much deeper lists and objects are shown
-   * @returns {string | object}
+   * @returns {string}
    */
   [INSPECT] (depth = 0) {
     if (depth < 0) return '[Tensor]'
     try {
-      const text = this.toString()
-      return { [INSPECT]: () => text } // Node indents what an object gives, not a string
+      return this.toString()
     } catch (error) {
       const { code } = /** @type {{ code?: string }} */ (error)
       if (code === 'ERR_DISPOSED') return 'tensor(disposed)'

@@ -7,7 +7,7 @@ const { createRequire } = require('node:module')
 const samebytes = require('samebytes')
 const { ROOT, refuses } = require('../setup')
 
-const { fromBlob, tensor, zeros } = samebytes
+const { empty, fromBlob, tensor, zeros } = samebytes
 const other = vm.createContext({})
 /** what an expression gives in another realm */
 const foreign = source => vm.runInContext(`(${source})`, other)
@@ -89,6 +89,11 @@ describe('another realm\'s objects', () => {
     await samebytes.flush()
     assert.match((await warned).message, /from afar/)
     assert.equal(samebytes.memory().deleterErrors, before + 1)
+    if (samebytes.backend() !== 'native') return
+    const kept = empty([2], { shared: true })
+    fromBlob(kept.dataPtr, [2], { dtype: 'float32', deleter }).dispose()
+    await samebytes.flush()
+    assert.equal(samebytes.memory().deleterErrors, before + 2)
   })
 
   it('code there uses float32 tensors of this realm', () => {
