@@ -37,9 +37,31 @@ function needsDecoding (dtype) {
  */
 function decoded (dtype) {
   const n = 2 ** (8 * dtype.itemsize)
-  const values = new Float32Array(n)
-  ffi.copy(layoutOver(values, FLOAT32.index, [n]), layoutOver(dtype.Type.from({ length: n }, (/** @type {unknown} */ _, /** @type {number} */ i) => i), dtype.index, [n]), 0)
-  return values
+  const [bits, floats] = [dtype, FLOAT32].map(({ index, itemsize }) => {
+    const layout = ffi.dense(index, [n])
+    layout.storage = ffi.allocate(n * itemsize)
+    return layout
+  })
+  const from = windowOf(bits)
+  for (let i = 0; i < n; i++) from.window[from.first + i] = i
+  ffi.copy(floats, bits, 0)
+  const to = windowOf(floats)
+  const table = to.window.slice(to.first, to.first + n)
+  backend.release(bits.storage)
+  backend.release(floats.storage)
+  return table
+}
+
+/**
+ * A window on a layout's bytes, and where in it its first element is.
+ *
+ * @param {InstanceType<typeof Layout>} layout
+ * @returns {{ window: any, first: number }}
+ */
+function windowOf ({ storage, dtype, offset }) {
+  const { Type, itemsize } = dtypes[dtype]
+  const window = backend.window(storage, dtype, Type, ffi.check)
+  return { window, first: backend.windowOffset(storage) / itemsize + offset }
 }
 
 const WAYS = ['uint8', 'int8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64', 'float32', 'float64', 'float16', 'bool', 'complex64', 'complex128']
@@ -219,11 +241,9 @@ function nested (layout) {
  * @returns {any}
  */
 function nest (layout) {
-  const { storage, shape, strides } = layout
+  const { shape, strides } = layout
   if (shape.length === 0) return read(layout, layout.offset)
-  const dtype = dtypes[layout.dtype]
-  const window = backend.window(storage, layout.dtype, dtype.Type, ffi.check)
-  const first = backend.windowOffset(storage) / dtype.itemsize + layout.offset
+  const { window, first } = windowOf(layout)
   const last = shape.length - 1
   const way = ways[layout.dtype]
   /**
