@@ -6,9 +6,9 @@ const { failure } = require('./errors')
 const { show, integer } = require('./validate')
 const { countStaged } = require('./storage')
 const { dtypes, itemsizes, dtypeOf } = require('./dtypes')
-const { pack, listOf } = require('./values')
+const { MOST_VALUES, pack, listOf } = require('./values')
 const { dtypeOfArray, partsOfArray, isGone } = require('./buffers')
-const { isSummarised, EDGE } = require('./print')
+const { isSummarised, isOmitted, EDGE } = require('./print')
 const { layoutOver } = require('./layouts')
 
 const { backend, Layout } = ffi
@@ -17,7 +17,10 @@ const { backend, Layout } = ffi
 
 const FLOAT32 = dtypeOf('float32')
 const FLOAT64 = dtypeOf('float64')
-const MOST_VALUES = 2 ** 27 // that nested arrays may have; beyond, V8 would end the process
+// What V8 needs for nested arrays, at most; beyond, it would end the process.
+const MOST_BYTES = 2 ** 31
+const LIST = 128
+const VALUE = 32
 
 // ---- Single elements ----
 
@@ -38,18 +41,31 @@ function needsDecoding (dtype) {
  */
 function decoded (dtype) {
   const n = 2 ** (8 * dtype.itemsize)
-  const [bits, floats] = [dtype, FLOAT32].map(({ index, itemsize }) => {
-    const layout = ffi.dense(index, [n])
-    layout.storage = ffi.allocate(n * itemsize)
-    return layout
-  })
-  const from = windowOf(bits)
-  for (let i = 0; i < n; i++) from.window[from.first + i] = i
-  ffi.copy(floats, bits, 0)
-  const to = windowOf(floats)
-  const table = to.window.slice(to.first, to.first + n)
-  backend.release(bits.storage)
-  backend.release(floats.storage)
+  const bits = ffi.dense(dtype.index, [n])
+  const floats = ffi.dense(FLOAT32.index, [n])
+  try {
+    bits.storage = ffi.allocate(n * dtype.itemsize)
+    floats.storage = ffi.allocate(n * FLOAT32.itemsize)
+    const from = windowOf(bits)
+    for (let i = 0; i < n; i++) from.window[from.first + i] = i
+    ffi.copy(floats, bits, 0)
+    const to = windowOf(floats)
+    return to.window.slice(to.first, to.first + n)
+  } finally {
+    for (const { storage } of [bits, floats]) if (storage !== ffi.nothing) backend.release(storage)
+  }
+}
+
+/**
+ * The table of a short float. Made at the first use, which may make memory grow: windows that were taken before are
+ * empty then.
+ *
+ * @param {number} way
+ * @returns {Float32Array}
+ */
+function tableOf (way) {
+  const table = values[way] ?? decoded(dtypes[way - DECODED])
+  values[way] = table
   return table
 }
 
@@ -99,7 +115,10 @@ function load (window, at, way) {
     case 11: return window[at] !== 0
     case 12: return [window[2 * at], window[2 * at + 1]]
     case 13: return [window[2 * at], window[2 * at + 1]]
-    default: return (values[way] ??= decoded(dtypes[way - DECODED]))[window[at]]
+    default: {
+      const bits = window[at]
+      return tableOf(way)[bits]
+    }
   }
 }
 
@@ -229,10 +248,16 @@ function reading (layout, fn) {
  */
 function nested (layout) {
   const { shape } = layout
-  let lists = 1
+  const { kind, itemsize } = dtypes[layout.dtype]
+  let lists = 0
+  let entries = 1
   for (const extent of shape) {
-    lists *= extent
-    if (lists > MOST_VALUES) throw failure('ERR_MEMORY', `nested arrays of shape [${shape.join(', ')}] have more than ${MOST_VALUES} entries; take a part, or data`)
+    lists += entries
+    entries *= extent
+  }
+  const each = kind === 'COMPLEX' ? LIST : itemsize === 8 && kind !== 'FLOATING' ? 2 * VALUE : VALUE
+  if (lists * LIST + entries * each > MOST_BYTES) {
+    throw failure('ERR_MEMORY', `nested arrays of shape [${shape.join(', ')}] are too many for V8: ${lists} of ${entries} values; take a part, or data`)
   }
   return reading(layout, nest)
 }
@@ -244,9 +269,10 @@ function nested (layout) {
 function nest (layout) {
   const { shape, strides } = layout
   if (shape.length === 0) return read(layout, layout.offset)
+  const way = ways[layout.dtype]
+  if (way >= DECODED) tableOf(way)
   const { window, first } = windowOf(layout)
   const last = shape.length - 1
-  const way = ways[layout.dtype]
   /**
    * @param {number} d
    * @param {number} at
@@ -261,13 +287,13 @@ function nest (layout) {
 }
 
 /**
- * The values that are printed: all, or only the edges. Others are not looked at.
+ * The values that are printed: all, only the edges, or none. Others are not looked at.
  *
  * @param {InstanceType<typeof Layout>} layout
  * @returns {any[]} in logical order
  */
 function shownValues (layout) {
-  if (layout.size === 0) return []
+  if (layout.size === 0 || isOmitted(layout.shape)) return []
   const shown = isSummarised(layout.shape) ? edgesOf(layout) : layout
   const { length } = shown.shape
   return length === 0 ? [nested(shown)] : nested(shown).flat(length - 1)
@@ -318,11 +344,24 @@ function factorOf (name, value, missing) {
   }
   const list = listOf(value)
   if (list === null) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number or a list of numbers was expected`)
-  const numbers = Float64Array.from(list, (x, i) => {
+  const numbers = new Float64Array(lengthOf(name, list))
+  for (let i = 0; i < numbers.length; i++) {
+    const x = list[i]
     if (typeof x !== 'number') throw failure('ERR_ARGUMENT', `${name}[${i}] is ${show(x)}; a number was expected`)
-    return x
-  })
+    numbers[i] = x
+  }
   return { layout: layoutOver(numbers, FLOAT64.index, [numbers.length]), length: numbers.length }
+}
+
+/**
+ * @param {string} name
+ * @param {ArrayLike<unknown>} list  as listOf gives it
+ * @returns {number}
+ */
+function lengthOf (name, list) {
+  const n = dtypeOfArray(list) === undefined ? list.length : partsOfArray(list).length
+  if (!(Number.isInteger(n) && n >= 0 && n <= MOST_VALUES)) throw failure('ERR_MEMORY', `${name} has ${show(n)} entries; ${MOST_VALUES} are possible`) // a Proxy may say anything
+  return n
 }
 
 /**
@@ -335,8 +374,7 @@ function factorOf (name, value, missing) {
 function integerList (name, value) {
   const list = listOf(value)
   if (list === null) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a list of integers was expected`)
-  const n = dtypeOfArray(value) === undefined ? list.length : partsOfArray(value).length
-  if (!(Number.isInteger(n) && n <= MOST_VALUES)) throw failure('ERR_MEMORY', `${name} has ${show(n)} entries; ${MOST_VALUES} are possible`)
+  const n = lengthOf(name, list)
   const out = []
   for (let i = 0; i < n; i++) {
     const x = list[i]

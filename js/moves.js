@@ -26,6 +26,7 @@ const { backend, rows, nothing } = ffi
 
 const INT32 = dtypeOf('int32').index
 const MOST_AXES = 64
+const PIECE = 2 ** 16 // indices at a time
 
 /**
  * @param {Layout} layout
@@ -241,28 +242,38 @@ function repeat (source, counts, axis) {
     const split = shape.toSpliced(d + 1, 0, counts)
     return broadcast(source, replaced(shape, d, shape[d] * counts), split, replaced(split, d + 1, 1))
   }
-  const each = typeof counts === 'number' ? new Array(shape[d]).fill(counts) : counts
-  if (each.length !== shape[d]) throw failure('ERR_SHAPE', `repeats has ${each.length} entries; axis ${d} has ${shape[d]} elements`)
-  const total = each.reduce((sum, n) => sum + n, 0)
-  return picked(source, d, total, () => layoutOver(expand(each, total), INT32, [total]))
+  if (typeof counts !== 'number' && counts.length !== shape[d]) throw failure('ERR_SHAPE', `repeats has ${counts.length} entries; axis ${d} has ${shape[d]} elements`)
+  const total = typeof counts === 'number' ? shape[d] * counts : counts.reduce((sum, n) => sum + n, 0)
+  return picked(source, d, total, target => takeRuns(target, source, d, counts))
 }
 
 /**
- * Each index as often as it is wanted.
+ * Each index as often as it is wanted, a piece of the target at a time.
  *
- * @param {number[]} counts
- * @param {number} total
+ * @param {Layout} target
+ * @param {Layout} source
+ * @param {number} d
+ * @param {number | number[]} counts  for all, or of each index
  */
-function expand (counts, total) {
-  let indices
-  try {
-    indices = new Int32Array(total)
-  } catch {
-    throw failure('ERR_MEMORY', `no memory for ${total} indices`)
+function takeRuns (target, source, d, counts) {
+  const total = target.shape[d]
+  const indices = new Int32Array(Math.min(total, PIECE))
+  /** @param {number} i */
+  const count = i => typeof counts === 'number' ? counts : counts[i]
+  let index = -1
+  let left = 0 // of that index
+  for (let at = 0; at < total; at += indices.length) {
+    const n = Math.min(total - at, indices.length)
+    while (left === 0) left = count(++index)
+    const first = index
+    for (let i = 0; i < n;) {
+      while (left === 0) left = count(++index)
+      const m = Math.min(left, n - i)
+      indices.fill(index - first, i, i += m)
+      left -= m
+    }
+    ffi.take(narrow(target, d, at, n), narrow(source, d, first, source.shape[d] - first), layoutOver(indices.subarray(0, n), INT32, [n]), d)
   }
-  let at = 0
-  for (const [i, n] of counts.entries()) indices.fill(i, at, at += n)
-  return indices
 }
 
 /**
@@ -276,23 +287,24 @@ function expand (counts, total) {
 function take (source, indices, axis) {
   if (axis === null) return flattened(source, flat => take(flat, indices, 0))
   if (indices.shape.length !== 1) throw failure('ERR_SHAPE', `indices has shape ${text(indices.shape)}; one axis was expected`)
-  return picked(source, place(axis, source.shape.length), indices.size, () => indices)
+  const d = place(axis, source.shape.length)
+  return picked(source, d, indices.size, target => ffi.take(target, source, indices, d))
 }
 
 /**
  * @param {Layout} source
  * @param {number} d
  * @param {number} n  indices
- * @param {() => Layout} indices  made when they are needed
+ * @param {(target: Layout) => void} write
  * @returns {Recipe}
  */
-function picked (source, d, n, indices) {
+function picked (source, d, n, write) {
   return {
     dtype: source.dtype,
     shape: replaced(source.shape, d, n),
     sources: [source],
     suits: target => target.dtype === source.dtype,
-    write (target) { ffi.take(target, source, indices(), d) }
+    write
   }
 }
 

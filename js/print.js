@@ -3,6 +3,7 @@
 
 const THRESHOLD = 1000 // elements from which only the edges are shown
 const EDGE = 3 // entries at each edge then
+const MOST_SHOWN = 2 ** 18 // elements; of more axes than that takes, none are shown
 const PRECISION = 4 // digits after the point
 const WIDTH = 80 // columns
 const PREFIX = 'tensor('
@@ -149,6 +150,14 @@ function isSummarised (shape) {
   return shape.reduce((a, b) => a * b, 1) > THRESHOLD
 }
 
+/**
+ * @param {number[]} shape
+ * @returns {boolean} whether even the edges are more than anybody reads: 6 entries of each of 7 axes
+ */
+function isOmitted (shape) {
+  return isSummarised(shape) && shape.reduce((n, extent) => n * Math.min(extent, 2 * EDGE), 1) > MOST_SHOWN
+}
+
 /** dtypes that values tell by themselves */
 const TOLD = ['float32', 'int64', 'bool', 'complex64']
 
@@ -165,11 +174,12 @@ const TOLD = ['float32', 'int64', 'bool', 'complex64']
  */
 function print ({ shape, dtype, kind, device, values }) {
   const empty = shape.includes(0)
+  const omitted = isOmitted(shape)
   const suffixes = []
   if (device !== 'cpu') suffixes.push(`device='${device}'`)
-  if (empty && shape.length !== 1) suffixes.push(`size=(${shape.join(', ')})`)
+  if (omitted || (empty && shape.length !== 1)) suffixes.push(`size=(${shape.join(', ')})`)
   if (empty ? dtype !== 'float32' : !TOLD.includes(dtype)) suffixes.push(`dtype=torch.${dtype}`)
-  let text = PREFIX + (empty ? '[]' : body(shape, values, kind))
+  let text = PREFIX + (empty ? '[]' : omitted ? '[...]' : body(shape, values, kind))
   let used = text.length - text.lastIndexOf('\n') + 1 // columns of the last line, a comma and a bracket
   for (const suffix of suffixes) {
     const breaks = used + suffix.length + 2 > WIDTH
@@ -179,4 +189,4 @@ function print ({ shape, dtype, kind, device, values }) {
   return `${text})`
 }
 
-module.exports = { print, isSummarised, EDGE }
+module.exports = { print, isSummarised, isOmitted, EDGE }

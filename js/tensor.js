@@ -541,10 +541,13 @@ class Tensor {
    * The last two axes swapped.
    *
    * @returns {Tensor} a view
-   * @throws {RangeError} ERR_BOUNDS fewer than 2 axes
+   * @throws {RangeError} ERR_SHAPE fewer than 2 axes
    */
   get mT () {
-    return this.#view(ffi.viewByNumbers(rows.transpose, this.#live(), -1, -2))
+    const layout = this.#live()
+    const { length } = layout.shape
+    if (length < 2) throw failure('ERR_SHAPE', `mT is for 2 axes or more; the tensor has ${length}`)
+    return this.#view(ffi.viewByNumbers(rows.transpose, layout, -1, -2))
   }
 
   /** A matrix transposed: a view. @returns {Tensor} @throws {RangeError} ERR_SHAPE unless 2-D */
@@ -564,7 +567,8 @@ class Tensor {
    */
   reshape (...args) {
     const last = args[args.length - 1]
-    const { copy: rule } = args.length > 1 && isOptions(last) ? optionsOf(args.pop()) : {}
+    const { copy } = args.length > 1 && isOptions(last) ? optionsOf(args.pop()) : {}
+    const rule = copy === undefined ? undefined : boolean('copy', copy)
     const shape = shapeOfArguments(args)
     const layout = this.#live()
     if (rule === false) return this.#view(ffi.viewByList(rows.view, layout, shape))
@@ -658,7 +662,8 @@ class Tensor {
    * tensor([1, 2]).expand(3, -1).toArray() // [[1, 2], [1, 2], [1, 2]]
    */
   expand (...shape) {
-    return this.#view(ffi.viewByList(rows.broadcast_to, this.#live(), shapeOfArguments(shape)))
+    const extents = shapeOfArguments(shape) // user code in getters runs here
+    return this.#view(ffi.viewByList(rows.broadcast_to, this.#live(), extents))
   }
 
   /**
@@ -733,8 +738,8 @@ class Tensor {
    * tensor([1, 2, 3]).split(2).map(t => t.toArray()) // [[1, 2], [3]]
    */
   split (sizeOrSizes, axis = 0) {
-    const extent = this.#extent(axis)
-    return this.#parts(axis, partSizes(sizeOrSizes, extent))
+    const sizes = typeof sizeOrSizes === 'number' ? integer('size', sizeOrSizes) : integerList('sizes', sizeOrSizes)
+    return this.#parts(axis, partSizes(sizes, this.#extent(axis)))
   }
 
   /**
@@ -760,7 +765,9 @@ class Tensor {
    * @throws {RangeError} ERR_BOUNDS
    */
   unbind (axis = 0) {
-    return Array.from({ length: this.#extent(axis) }, (_, i) => this.select(axis, i))
+    const length = this.#extent(axis)
+    checkParts(length)
+    return Array.from({ length }, (_, i) => this.select(axis, i))
   }
 
   /**
@@ -946,17 +953,18 @@ class Tensor {
   }
 
   /**
-   * Itself where it is row-major contiguous, else a copy that is.
+   * Itself where it is row-major contiguous (and of the dtype, where one is given), else a copy that is.
    *
-   * @param {ResultOptions} [opts]  out: is copied to in any case, and returned
+   * @param {ResultOptions | string} [opts]  out: is copied to in any case, and returned
    * @returns {Tensor}
    */
   contiguous (opts) {
-    const result = opts === undefined ? NO_OPTIONS : resultOf(opts)
+    const result = resultOf(opts)
     if (result.out !== undefined) return this.#copy('contiguous', result)
     const layout = this.#attached()
-    if (ffi.isContiguous(layout)) return this
-    return copied('contiguous', denseLayout(layout.dtype, layout.shape), layout, 0)
+    const dtype = result.dtype === undefined ? layout.dtype : result.dtype.index
+    if (dtype === layout.dtype && ffi.isContiguous(layout)) return this
+    return copied('contiguous', denseLayout(dtype, layout.shape), layout, result.casting)
   }
 
   /**
@@ -1088,7 +1096,7 @@ class Tensor {
    * Each element again and again.
    *
    * @param {number | ArrayLike<number> | Tensor} repeats  how often: all, or each index of the axis
-   * @param {(ResultOptions & { axis?: number | null }) | string} [opts]  without axis: all elements, along one axis
+   * @param {AxisOptions | string} [opts]  without axis: all elements, along one axis
    * @returns {Tensor}
    * @throws {RangeError} ERR_SHAPE another count, or a negative one, ERR_BOUNDS axis · as tile
    * @example
@@ -1107,9 +1115,9 @@ class Tensor {
    * Elements moved along axes; those beyond an end come back at the other.
    *
    * @param {number | number[]} shift  places; negative moves towards the start
-   * @param {number | number[] | null} [axis]  one for each shift; without it all elements are moved along one axis, and
-   *   the shape is kept
-   * @param {ResultOptions | string} [opts]
+   * @param {number | number[] | RollOptions | string | null} [axis]  one for each shift; without it all elements are moved along one
+   *   axis, and the shape is kept
+   * @param {RollOptions | string} [opts]
    * @returns {Tensor}
    * @throws {RangeError} ERR_BOUNDS axis, ERR_SHAPE another count · as copyFrom, of out
    * @example
@@ -1127,8 +1135,8 @@ class Tensor {
    * The elements with certain indices along an axis, in their order; an index may come more than once.
    *
    * @param {ArrayLike<number | bigint> | Tensor} indices  integers along one axis; negative counts from the end
-   * @param {number | null} [axis]  without it: of all elements along one axis
-   * @param {ResultOptions | string} [opts]
+   * @param {number | AxisOptions | string | null} [axis]  without it: of all elements along one axis
+   * @param {AxisOptions | string} [opts]
    * @returns {Tensor}
    * @throws {RangeError} ERR_BOUNDS an index or the axis is outside (nothing is written then), ERR_SHAPE · {TypeError} ERR_DTYPE
    *   indices are no integers · as copyFrom, of out
@@ -1330,12 +1338,31 @@ class Tensor {
     if (layout === null) return 'Tensor(disposed)'
     const what = `${dtypes[layout.dtype].name}[${layout.shape.join(',')}]`
     try {
-      return `Tensor(${what}#${ffi.hash(layout)})`
+      return `Tensor(${what}#${hashOf(layout)})`
     } catch (error) {
       if (/** @type {{ code?: string }} */ (error).code === 'ERR_DETACHED') return `Tensor(${what}, detached)`
       return `Tensor(${what}, unreadable ${++unreadable})` // no memory for it: equal to none
     }
   }
+}
+
+const MOST_HASHED = 2 ** 33 // bytes beyond those of the storage: seconds
+
+/**
+ * A hash of the content. Of a view that repeats its elements without end, each is read once: expand([2 ** 52]) equals its
+ * like, but no tensor that has as many elements in another way.
+ *
+ * @param {InstanceType<typeof Layout>} layout
+ * @returns {string}
+ */
+function hashOf (layout) {
+  const { storage, dtype, shape, strides, offset } = layout
+  const most = Math.max(storage.nbytes, MOST_HASHED) / itemsizes[dtype]
+  if (layout.size <= most) return ffi.hash(layout)
+  const once = shape.map((extent, d) => strides[d] === 0 ? 1 : extent)
+  const size = once.reduce((a, b) => a * b, 1)
+  if (size > most) throw failure('ERR_MEMORY', 'too many elements')
+  return `${ffi.hash(new Layout(storage, dtype, once, strides, offset, size, 0))} of [${once.join(',')}]`
 }
 
 /**
@@ -1409,19 +1436,28 @@ function formatOf (format, ndim) {
   return order
 }
 
+const MOST_PARTS = 2 ** 22 // views at a time: a gigabyte of objects
+
+/** @param {number} n */
+function checkParts (n) {
+  if (n > MOST_PARTS) throw failure('ERR_MEMORY', `${n} views were asked for; ${MOST_PARTS} at a time are possible`)
+}
+
 /**
- * @param {unknown} sizeOrSizes
+ * @param {number | number[]} sizes  of each part but the last, or of all
  * @param {number} extent
  * @returns {number[]}
  */
-function partSizes (sizeOrSizes, extent) {
-  if (typeof sizeOrSizes === 'number') {
-    const size = integer('size', sizeOrSizes)
+function partSizes (sizes, extent) {
+  if (typeof sizes === 'number') {
+    const size = sizes
     if (size < 1 && extent > 0) throw failure('ERR_BOUNDS', `size is ${size}; a part has at least one element`)
     if (extent === 0) return [0]
-    return Array.from({ length: Math.ceil(extent / size) }, (_, i) => Math.min(size, extent - i * size))
+    const length = Math.ceil(extent / size)
+    checkParts(length)
+    return Array.from({ length }, (_, i) => Math.min(size, extent - i * size))
   }
-  const sizes = integers('sizes', sizeOrSizes)
+  checkParts(sizes.length)
   const sum = sizes.reduce((a, b) => a + b, 0)
   if (sum !== extent || sizes.some(size => size < 0)) throw failure('ERR_SHAPE', `sizes [${sizes.join(', ')}] were given; together they must be the axis' ${extent} elements`)
   return sizes
@@ -1519,6 +1555,8 @@ function likeOf (layout, dtype) {
 // ---- Results that may go into a tensor of the caller's ----
 
 /** @typedef {{ dtype?: string, casting?: 'safe' | 'same_kind' | 'unsafe', out?: Tensor }} ResultOptions out: gets the result, and is returned */
+/** @typedef {ResultOptions & { axis?: number | null }} AxisOptions */
+/** @typedef {ResultOptions & { axis?: number | number[] | null }} RollOptions */
 /** @typedef {ResultOptions & { device?: string, copy?: boolean }} ToOptions copy: also where nothing would change */
 /** @typedef {{ dtype: Dtype | undefined, casting: number, out: Tensor | undefined }} Result the same, read and checked */
 
@@ -1617,15 +1655,18 @@ function checkCast (from, to, casting) {
 }
 
 /**
- * (axis, options), or options in place of an omitted axis.
+ * (axis, options), or options in place of an omitted axis, which they may name.
  *
  * @param {unknown} axis
  * @param {unknown} opts
  * @returns {[unknown, unknown]}
  */
 function axisAndOptions (axis, opts) {
-  if (opts !== undefined || axis === undefined || axis === null || !isOptions(axis)) return [axis, opts]
-  return [undefined, axis]
+  if (opts === undefined && axis !== undefined && axis !== null && isOptions(axis)) {
+    opts = axis
+    axis = undefined
+  }
+  return [axis === undefined ? optionsOf(opts).axis : axis, opts]
 }
 
 /**

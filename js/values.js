@@ -7,6 +7,7 @@ const { show } = require('./validate')
 const { dtypeOfArray, partsOfArray } = require('./buffers')
 
 const MAX_DEPTH = 64
+const MOST_VALUES = 2 ** 26 // that lists may have; with twice as many, V8 ends the process
 
 /**
  * @param {unknown} value
@@ -39,8 +40,23 @@ function listOf (value) {
   if (Array.isArray(value)) return value
   if (value === null || typeof value !== 'object') return null
   if (dtypeOfArray(value) !== undefined) return /** @type {any} */ (value)
-  if (typeof (/** @type {any} */ (value))[Symbol.iterator] === 'function') return Array.from(/** @type {Iterable<unknown>} */ (value))
+  if (typeof (/** @type {any} */ (value))[Symbol.iterator] === 'function') return collected(/** @type {Iterable<unknown>} */ (value))
   return null
+}
+
+/**
+ * What an iterable gives, which may have no end.
+ *
+ * @param {Iterable<unknown>} iterable
+ * @returns {unknown[]}
+ */
+function collected (iterable) {
+  const out = []
+  for (const value of iterable) {
+    if (out.length === MOST_VALUES) throw failure('ERR_MEMORY', `the iterable gave ${MOST_VALUES} values and does not end; no more are possible`)
+    out.push(value)
+  }
+  return out
 }
 
 /**
@@ -56,6 +72,7 @@ function flatten (data, complex) {
   /** @type {number[]} */
   const shape = []
   let leaf = -1 // depth of the values; -1: none seen yet
+  let entries = 1 // of all lists together, as far as the shape is known
 
   /**
    * @param {unknown} value
@@ -76,8 +93,12 @@ function flatten (data, complex) {
     if (depth >= MAX_DEPTH) throw failure('ERR_SHAPE', `lists are nested more than ${MAX_DEPTH} deep`)
     const n = Array.isArray(list) ? list.length : partsOfArray(list).length
     if (!Number.isSafeInteger(n)) throw failure('ERR_ARGUMENT', `a list's length is ${show(n)}; an integer was expected`)
-    if (depth === shape.length && leaf < 0) shape.push(n)
-    else if (shape[depth] !== n) throw failure('ERR_SHAPE', `the nested list is ragged: ${n} entries at depth ${depth} where others have ${shape[depth] ?? 'none'}`)
+    if (depth === shape.length && leaf < 0) {
+      shape.push(n)
+      entries *= Math.max(1, n)
+      if (entries > MOST_VALUES) throw failure('ERR_MEMORY', `nested lists of shape [${shape.join(', ')}] have more than ${MOST_VALUES} entries; a typed array may have them`)
+    }
+    if (shape[depth] !== n) throw failure('ERR_SHAPE', `the nested list is ragged: ${n} entries at depth ${depth} where others have ${shape[depth] ?? 'none'}`)
     for (let i = 0; i < n; i++) walk(list[i], depth + 1)
   }
   walk(data, 0)
@@ -162,4 +183,4 @@ function pack (flat, dtype) {
   return { array, dtype: 'float64' }
 }
 
-module.exports = { flatten, deduce, scalarFor, pack, listOf }
+module.exports = { MOST_VALUES, flatten, deduce, scalarFor, pack, listOf }

@@ -212,3 +212,39 @@ describe('user code in the middle of a call', () => {
     fails(() => fromBlob(source, away), Error, 'ERR_DETACHED')
   })
 })
+
+describe('a float32 tensor that goes away while its shape is read', () => {
+  /** A list whose entries dispose the tensor when they are read. */
+  const disposing = (t, list) => new Proxy(list, {
+    get (target, key) {
+      if (key === '0') t.dispose()
+      return target[key]
+    }
+  })
+  const USES = {
+    expand: (t, list) => t.expand(list([3, 2])),
+    broadcastTo: (t, list) => t.broadcastTo(list([3, 2])),
+    split: (t, list) => t.split(list([1, 1])),
+    reshape: (t, list) => t.reshape(list([2])),
+    view: (t, list) => t.view(list([2])),
+    permute: (t, list) => t.permute(list([0])),
+    flip: (t, list) => t.flip(list([0])),
+    squeeze: (t, list) => t.squeeze(list([0])),
+    asStrided: (t, list) => t.asStrided([1], list([1])),
+    resize: (t, list) => t.resize(list([1])),
+    tile: (t, list) => t.tile(list([2])),
+    repeat: (t, list) => t.repeat(list([1, 1])),
+    roll: (t, list) => t.roll(list([1])),
+    take: (t, list) => t.take(list([1])),
+    tensor: (t, list) => tensor(t, list([2]))
+  }
+
+  for (const [name, use] of Object.entries(USES)) {
+    it(`is refused by ${name}`, () => {
+      const t = tensor([1, 2])
+      const { tensors } = memory()
+      refuses(() => use(t, list => disposing(t, list)), 'ERR_DISPOSED')
+      assert.equal(memory().tensors, tensors - 1)
+    })
+  }
+})

@@ -166,3 +166,38 @@ describe('WASM memory that the caller makes grow', () => {
     assert.deepEqual(t.toArray(), [1, 2])
   })
 })
+
+describe('the tables of short floats', () => {
+  // At its first use a table is made, for which memory may grow in the middle of a read.
+  const program = dtype => `
+    const { tensor, zeros } = require('samebytes')
+    const dtype = '${dtype}'
+    const kept = []
+    const t = tensor([1.5, 2], dtype)
+    const accessor = t.accessor()
+    accessor.set(3, 0)
+    for (let i = 0; i < 400; i++) kept.push(zeros([4096], 'uint8')) // no room is left for the table
+    const read = { toArray: () => t.toArray(), get: () => [t.get(0), t.get(1)], accessor: () => [accessor.get(0), accessor.get(1)] }
+    console.log(JSON.stringify(read[process.env.READ]()))`
+
+  for (const dtype of ['float16', 'bfloat16', 'float8_e4m3fn']) {
+    for (const READ of ['toArray', 'get', 'accessor']) {
+      it(`of ${dtype} are made when ${READ} needs them`, async () => {
+        assert.deepEqual(await childJson(program(dtype), { env: { READ } }), [3, 2])
+      })
+    }
+  }
+
+  it('leave nothing behind where there is no memory: float16', async () => {
+    const { before, after, code } = await childJson(`
+      const { memory, setMemoryLimit, tensor } = require('samebytes')
+      const t = tensor([1.5], 'bfloat16')
+      const before = memory().bytes
+      setMemoryLimit(before.v8 + before.wasm + 2 ** 18)
+      let code
+      try { t.toArray() } catch (error) { code = error.code }
+      console.log(JSON.stringify({ before, after: memory().bytes, code }))`)
+    assert.equal(code, 'ERR_MEMORY')
+    assert.deepEqual(after, before)
+  })
+})
