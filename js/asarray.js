@@ -7,7 +7,7 @@ const { boolean, optionsOf, castingOf } = require('./validate')
 const { countCopy } = require('./storage')
 const { dtypes, dtypeOf } = require('./dtypes')
 const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer } = require('./buffers')
-const { checkPlace, dynamismOf, likeLayout, axesOfOrder, written } = require('./layouts')
+const { checkPlace, dynamismOf, emptyLayout, likeLayout, axesOfOrder, written, layoutOverBytes, bytesOf } = require('./layouts')
 const { Tensor, wrap } = require('./tensor')
 const { copyOf } = require('./make')
 const { fromBlob } = require('./blob')
@@ -61,7 +61,10 @@ function whyCopy (x, { dtype, order }) {
   }
   const found = dtypeOfArray(x)
   if (found !== undefined) return dtype === undefined || dtype === found ? null : `a typed array of ${found} that is wanted as ${dtype}`
-  if (isBuffer(x)) return null
+  if (isBuffer(x)) {
+    const isAligned = dtype === undefined || bytesOf(x).byteOffset % dtypeOf(dtype).itemsize === 0
+    return isAligned ? null : `a view that is not aligned for ${dtype}`
+  }
   return typeof x === 'object' ? 'a list' : `a ${typeof x}`
 }
 
@@ -89,19 +92,25 @@ function wrapped (x, { dtype, dynamism }) {
  * @returns {Tensor} with bytes of its own
  */
 function copied (x, options) {
-  if (dtypeOfArray(x) === undefined && isBuffer(x)) {
-    const whole = wrapped(x, options)
-    try {
-      return copied(whole, options)
-    } finally {
-      whole.dispose()
-    }
-  }
+  if (dtypeOfArray(x) === undefined && isBuffer(x)) return copiedBytes(x, options)
   if (!Tensor.isTensor(x)) return copyOf(x, null, options)
   const source = Tensor.layoutOf(x)
   const { dtype, order, casting, dynamism = x.dynamism } = options
   const made = likeLayout(dtype === undefined ? dtypes[source.dtype] : dtypeOf(dtype), source, { order, dynamism }, false)
   return wrap(written(made, () => ffi.copy(made, source, castingOf(casting))))
+}
+
+/**
+ * @param {unknown} x  a buffer, aligned or not; bytes after the last whole element do not count
+ * @param {AsarrayOptions} options
+ * @returns {Tensor} 1-D
+ */
+function copiedBytes (x, { dtype: name, dynamism }) {
+  const dtype = dtypeOf(name)
+  const { buffer, byteOffset, byteLength } = bytesOf(x)
+  const length = Math.floor(byteLength / dtype.itemsize)
+  const source = layoutOverBytes({ buffer, byteOffset, byteLength: length * dtype.itemsize }, dtype.index, [length])
+  return wrap(written(emptyLayout(dtype, [length], { dynamism }, false), made => ffi.copy(made, source, 0)))
 }
 
 module.exports = { asarray }

@@ -41,8 +41,7 @@ function tensorsOf (args, least) {
  */
 function combined (reason, args, recipeOf) {
   const { tensors, rest } = tensorsOf(args, 1)
-  const [given, opts] = axisAndOptions(rest[0], rest[1])
-  const { axis: named } = given === undefined ? optionsOf(opts) : { axis: given }
+  const [named, opts] = axisAndOptions(rest[0], rest[1])
   const axis = named === undefined ? 0 : named === null ? null : integer('axis', named)
   const result = resultOf(opts)
   return produced(reason, recipeOf(tensors.map(Tensor.attachedOf), axis), result)

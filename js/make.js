@@ -4,7 +4,7 @@
 const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { countCopy, countStaged } = require('./storage')
-const { shapeOf, optionsOf, isOptions, castingOf } = require('./validate')
+const { show, shapeOf, optionsOf, isOptions, castingOf } = require('./validate')
 const { dtypes, itemsizes, dtypeOf } = require('./dtypes')
 const { dtypeOfArray, isGone, partsOfArray } = require('./buffers')
 const { flatten, deduce, scalarFor } = require('./values')
@@ -262,23 +262,27 @@ function clone (t, opts) {
 
 /**
  * @param {unknown} t
+ * @param {string} [name]  of the argument, for messages
  * @returns {Tensor}
  */
-function tensorOf (t) {
-  if (!Tensor.isTensor(t)) throw failure('ERR_ARGUMENT', 'a tensor was expected')
+function tensorOf (t, name = 't') {
+  if (!Tensor.isTensor(t)) throw failure('ERR_ARGUMENT', `${name} is ${show(t)}; a tensor was expected`)
   return t
 }
 
 /**
  * Do two tensors have a byte in common? Judged by address.
  *
- * @param {Tensor | Tensor[]} a
- * @param {Tensor} [b]
+ * @param {...(Tensor | Tensor[])} args  (a, b) or ([a, b])
  * @returns {boolean}
+ * @throws {TypeError} ERR_ARGUMENT other than two tensors
  */
-function sharesMemory (a, b) {
-  const [x, y] = Array.isArray(a) ? a : [a, b]
-  return ffi.sharesMemory(Tensor.layoutOf(tensorOf(x)), Tensor.layoutOf(tensorOf(y)))
+function sharesMemory (...args) {
+  const given = args.length === 1 && Array.isArray(args[0]) ? args[0] : args
+  const { length } = given
+  if (length !== 2) throw failure('ERR_ARGUMENT', `${length} tensors were given; two were expected`)
+  const [a, b] = [tensorOf(given[0], 'a'), tensorOf(given[1], 'b')]
+  return ffi.sharesMemory(Tensor.layoutOf(a), Tensor.layoutOf(b))
 }
 
 /**
