@@ -99,14 +99,14 @@ function arrayEqual (...args) {
  *
  * @param {...(Tensors | CloseOptions)} args  (a, b, options) or ([a, b], options): rtol = 1e-5, atol = 1e-8, equalNaN = false
  * @returns {boolean}
- * @throws {RangeError} ERR_SHAPE they do not broadcast · {TypeError} ERR_ARGUMENT
+ * @throws {RangeError} ERR_SHAPE they do not broadcast, ERR_BOUNDS a tolerance below 0 · {TypeError} ERR_ARGUMENT
  * @example
  * allClose(tensor([1, 2]), tensor([1.000001, 2])) // true
  */
 function allClose (...args) {
   const { tensors, rest } = tensorsOf(args, 2)
   const { rtol, atol, equalNaN: asked } = optionsOf(rest[0])
-  const within = [number('rtol', rtol, 1e-5), number('atol', atol, 1e-8)]
+  const within = [tolerance('rtol', rtol, 1e-5), tolerance('atol', atol, 1e-8)]
   const equalNaN = boolean('equalNaN', asked)
   if (tensors.length > 2) throw failure('ERR_ARGUMENT', `${tensors.length} tensors were given; two were expected`)
   const [a, b] = tensors.map(Tensor.attachedOf)
@@ -119,9 +119,10 @@ function allClose (...args) {
  * @param {number} missing
  * @returns {number}
  */
-function number (name, value, missing) {
+function tolerance (name, value, missing) {
   if (value === undefined) return missing
   if (typeof value !== 'number') throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number was expected`)
+  if (value < 0) throw failure('ERR_BOUNDS', `${name} is ${value}; it is 0 or more`)
   return value
 }
 

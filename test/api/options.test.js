@@ -1,7 +1,7 @@
 'use strict'
 // What an option says is done or refused; nothing is passed over in silence.
 const assert = require('node:assert/strict')
-const { asarray, clone, concat, sharesMemory, tensor, zeros, zerosLike } = require('samebytes')
+const { allClose, asarray, clone, concat, sharesMemory, tensor, zeros, zerosLike } = require('samebytes')
 const { fails, refuses } = require('../setup')
 
 const matrix = () => tensor([[1, 2], [3, 4]])
@@ -74,6 +74,14 @@ describe('functions of tensors', () => {
     assert.deepEqual(asarray(view, 'uint8').set(5, 0), undefined)
     assert.equal(bytes[1], 5)
     refuses(() => asarray(new DataView(new ArrayBuffer(8)), { copy: true }), 'ERR_DTYPE')
+  })
+
+  it('allClose takes no tolerance below 0', () => {
+    const t = tensor([1])
+    fails(() => allClose(t, t, { rtol: -1 }), RangeError, 'ERR_BOUNDS', /rtol is -1/)
+    fails(() => allClose(t, t, { atol: -1e-9 }), RangeError, 'ERR_BOUNDS', /atol is -1e-9/)
+    assert.equal(allClose(t, zeros([1]), { atol: Infinity }), true)
+    assert.equal(allClose(t, t, { rtol: 0, atol: -0 }), true)
   })
 
   it('mT is for 2 axes or more', () => {
