@@ -52,6 +52,8 @@ class Layout {
     this.flags = flags
     /** elements that a resize may reach in place */
     this.capacity = size
+    /** of axes in memory, after a resize: strides of axes with one or no element do not tell it @type {number[] | null} */
+    this.order = null
     /** the typed array given out last @type {any} */
     this.data = null
   }
@@ -383,6 +385,20 @@ function denseOrdered (dtype, shape, dimOrder) {
 }
 
 /**
+ * A layout of the same shape, its axes in the same order in memory.
+ *
+ * @param {Layout} layout
+ * @param {number} dtype
+ * @returns {Layout} without gaps, without bytes
+ */
+function denseLike (layout, dtype) {
+  const { order } = layout
+  const out = order === null ? viewByNumbers(rows.dense_like, layout, dtype) : denseOrdered(dtype, layout.shape, order)
+  out.order = order
+  return out
+}
+
+/**
  * @param {number} dtype
  * @param {number[]} shape
  * @returns {Layout} row-major, without bytes
@@ -417,12 +433,14 @@ function reshape (layout, shape) {
  * @returns {Layout} without bytes where an unbound layout needs more than it has
  */
 function resize (layout, shape) {
-  const at = putList(ARGS, shape)
+  const order = layout.order ?? (isContiguous(layout) ? null : dimOrder(layout))
+  const at = putList(putList(ARGS, shape), order)
   frame.f64[at] = layout.flags & STATIC ? 0 : layout.flags & UNBOUND ? 2 : 1
   frame.f64[at + 1] = layout.capacity
   const out = view(rows.resize, layout)
   if (frame.f64[RESULTS] !== 0) out.storage = nothing
   else out.capacity = layout.capacity
+  out.order = order
   return out
 }
 
@@ -437,7 +455,9 @@ function rebind (layout, source) {
   put(0, layout)
   put(1, source)
   invoke(rows.set_data)
-  return takeLayout(source.storage, (source.flags & READ_ONLY) | (layout.flags & (STATIC | UNBOUND)))
+  const out = takeLayout(source.storage, (source.flags & READ_ONLY) | (layout.flags & (STATIC | UNBOUND)))
+  out.order = layout.order
+  return out
 }
 
 /**
@@ -447,6 +467,7 @@ function rebind (layout, source) {
  * @returns {number[]}
  */
 function dimOrder (layout) {
+  if (layout.order !== null) return layout.order.slice()
   put(0, layout)
   invoke(rows.dim_order)
   return takeLayout(nothing, 0).shape
@@ -766,6 +787,7 @@ module.exports = {
   viewByNumbers,
   asStrided,
   denseOrdered,
+  denseLike,
   extent,
   dense,
   reshape,

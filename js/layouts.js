@@ -118,6 +118,7 @@ function withBytes (layout, flags, zeroed, shared) {
     throw failure('ERR_ARGUMENT', `shared is ${show(shared)}; true, false or 'sab' was expected`)
   }
   const made = new ffi.Layout(storage, layout.dtype, layout.shape, layout.strides, 0, layout.size, (layout.flags & CONTIGUOUS) | flags)
+  made.order = layout.order
   if (zeroed && shared === true) ffi.fill(made, false)
   return made
 }

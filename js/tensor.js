@@ -171,10 +171,17 @@ class Tensor {
   get capacity () { return this.#live().capacity }
   /** Where the bytes are. @returns {string} */
   get device () { this.#live(); return 'cpu' }
-  /** The tensor that this one is a view of. @returns {Tensor | undefined} */
-  get base () { this.#live(); return this.#base }
+  /** The tensor that this one is a view of; none where either went over to other bytes since. @returns {Tensor | undefined} */
+  get base () {
+    const { storage } = this.#live()
+    const base = this.#base
+    if (base === undefined) return undefined
+    const layout = base.#layout
+    return layout === null || layout.storage === storage ? base : undefined
+  }
+
   /** Is it a view of another tensor? @returns {boolean} */
-  get isView () { this.#live(); return this.#base !== undefined }
+  get isView () { return this.base !== undefined }
   /** Do our writers refuse it? @returns {boolean} */
   get isReadOnly () { return (this.#live().flags & READ_ONLY) !== 0 }
   /** Can other threads see the bytes? @returns {boolean} */
@@ -485,10 +492,12 @@ class Tensor {
    * The last two axes swapped.
    *
    * @returns {Tensor} a view
-   * @throws {RangeError} ERR_BOUNDS fewer than 2 axes
+   * @throws {RangeError} ERR_SHAPE fewer than 2 axes
    */
   get mT () {
-    return this.#view(ffi.viewByNumbers(rows.transpose, this.#live(), -1, -2))
+    const layout = this.#live()
+    if (layout.shape.length < 2) throw failure('ERR_SHAPE', `mT is for 2 and more axes; the tensor has ${layout.shape.length}`)
+    return this.#view(ffi.viewByNumbers(rows.transpose, layout, -1, -2))
   }
 
   /** A matrix transposed: a view. @returns {Tensor} @throws {RangeError} ERR_SHAPE unless 2-D */
@@ -681,28 +690,29 @@ class Tensor {
    * @param {number | number[]} sizeOrSizes  elements in each part, the last may have fewer; or of each by itself, all together the axis
    * @param {number} [axis]
    * @returns {Tensor[]} views
-   * @throws {RangeError} ERR_SHAPE the sizes do not add up, ERR_BOUNDS
+   * @throws {RangeError} ERR_SHAPE the sizes do not add up, ERR_BOUNDS, ERR_MEMORY more parts than a process can hold
    * @example
    * tensor([1, 2, 3]).split(2).map(t => t.toArray()) // [[1, 2], [3]]
    */
   split (sizeOrSizes, axis = 0) {
+    const given = typeof sizeOrSizes === 'number' ? integer('size', sizeOrSizes) : integers('sizes', sizeOrSizes, 'ERR_BOUNDS', MOST_PARTS)
     const extent = this.#extent(axis)
-    return this.#parts(axis, partSizes(sizeOrSizes, extent))
+    return this.#parts(axis, Array.isArray(given) ? checkSizes(given, extent) : equalSizes(given, extent))
   }
 
   /**
    * The same number of elements in each of n parts along an axis; the last may have fewer, and where the axis is
-   * short there are fewer parts.
+   * short there are fewer parts; n without elements where it has none.
    *
    * @param {number} n
    * @param {number} [axis]
    * @returns {Tensor[]} views
-   * @throws {RangeError} ERR_BOUNDS
+   * @throws {RangeError} ERR_BOUNDS, ERR_MEMORY as split
    */
   chunk (n, axis = 0) {
     if (integer('n', n) < 1) throw failure('ERR_BOUNDS', `n is ${n}; at least one part was expected`)
     const extent = this.#extent(axis)
-    return this.#parts(axis, partSizes(Math.max(1, Math.ceil(extent / n)), extent))
+    return this.#parts(axis, extent === 0 ? sameParts(n, 0) : equalSizes(ceilingOf(extent, n), extent))
   }
 
   /**
@@ -710,10 +720,10 @@ class Tensor {
    *
    * @param {number} [axis]
    * @returns {Tensor[]} views
-   * @throws {RangeError} ERR_BOUNDS
+   * @throws {RangeError} ERR_BOUNDS, ERR_MEMORY as split
    */
   unbind (axis = 0) {
-    return Array.from({ length: this.#extent(axis) }, (_, i) => this.select(axis, i))
+    return sameParts(this.#extent(axis), 1).map((_, i) => this.select(axis, i))
   }
 
   /**
@@ -774,7 +784,8 @@ class Tensor {
   /**
    * Another shape over the same bytes, in place: as many axes, in the same order in memory. No element moves, and those
    * cut off are there again when it grows. Beyond its capacity an 'unbound' tensor moves to a storage of its own, a
-   * counted copy: views and `data` taken before keep the old one.
+   * counted copy of all that it had room for, the rest uninitialised: views and `data` taken before keep the old one.
+   * What is not ours alone (blobs, shared memory) does not move.
    *
    * @param {...(number | number[])} shape  extents, or an array of them
    * @returns {this}
@@ -790,19 +801,18 @@ class Tensor {
       this.#layout = out
       return this
     }
-    if (layout.storage.kind === 'js') {
-      throw failure('ERR_SHAPE', `shape [${extents.join(', ')}] needs ${out.size} elements; the blob has room for ${layout.capacity}, and it is not ours to grow`)
+    if (!isOurs(layout.storage)) {
+      throw failure('ERR_SHAPE', `shape [${extents.join(', ')}] needs ${out.size} elements; there is room for ${layout.capacity}, and a blob or shared memory does not move`)
     }
     const made = withBytes(out, layout.flags & UNBOUND, false)
     try {
-      if (layout.size > 0) ffi.copy(flat(made, layout.size), flat(layout, layout.size), 0)
+      if (layout.capacity > 0) ffi.copy(flat(made, layout.capacity), flat(layout, layout.capacity), 0)
     } catch (error) {
       backend.release(made.storage)
       throw error
     }
     this.#rebind(made)
-    this.#base = undefined
-    countCopy('resize', layout.size * itemsizes[layout.dtype])
+    countCopy('resize', layout.capacity * itemsizes[layout.dtype])
     return this
   }
 
@@ -818,8 +828,23 @@ class Tensor {
     if (!Tensor.isTensor(source)) throw failure('ERR_ARGUMENT', `source is ${show(source)}; a tensor was expected (fromBlob makes one of other bytes)`)
     const layout = this.#idle()
     this.#rebind(ffi.rebind(layout, source.#attached()))
-    this.#base = source === this ? this.#base : source.#base ?? source
+    const root = source.#root(this)
+    this.#base = root === this ? undefined : root
     return this
+  }
+
+  /**
+   * Whose bytes these are: its base's, or its own.
+   *
+   * @param {Tensor} stop  where the search ends, so that no tensor becomes its own base
+   * @returns {Tensor}
+   */
+  #root (stop) {
+    /** @type {Tensor} */
+    let root = this
+    for (let { base } = root; root !== stop && base !== undefined; { base } = root) root = base
+    if (root.base === undefined) root.#base = undefined // not only for now
+    return root
   }
 
   /** @returns {InstanceType<typeof Layout>} that no pending operation uses */
@@ -883,7 +908,7 @@ class Tensor {
     const dtype = name === undefined ? undefined : dtypeOf(name)
     const casting = castingOf(rule)
     const layout = this.#attached()
-    const target = ffi.viewByNumbers(rows.dense_like, layout, dtype === undefined ? layout.dtype : dtype.index)
+    const target = ffi.denseLike(layout, dtype === undefined ? layout.dtype : dtype.index)
     return copied(reason, target, layout, casting)
   }
 
@@ -1099,22 +1124,63 @@ function formatOf (format, ndim) {
   return order
 }
 
+const MOST_PARTS = 2 ** 20 // of one tensor; with many more, V8 would end the process
+
 /**
- * @param {unknown} sizeOrSizes
- * @param {number} extent
+ * @param {number} a  not negative
+ * @param {number} b  positive
+ * @returns {number} a / b rounded up, exactly
+ */
+function ceilingOf (a, b) {
+  const rest = a % b
+  return (a - rest) / b + (rest > 0 ? 1 : 0)
+}
+
+/**
+ * @param {number} count
+ * @param {number} size
  * @returns {number[]}
  */
-function partSizes (sizeOrSizes, extent) {
-  if (typeof sizeOrSizes === 'number') {
-    const size = integer('size', sizeOrSizes)
-    if (size < 1 && extent > 0) throw failure('ERR_BOUNDS', `size is ${size}; a part has at least one element`)
-    if (extent === 0) return [0]
-    return Array.from({ length: Math.ceil(extent / size) }, (_, i) => Math.min(size, extent - i * size))
-  }
-  const sizes = integers('sizes', sizeOrSizes)
-  const sum = sizes.reduce((a, b) => a + b, 0)
-  if (sum !== extent || sizes.some(size => size < 0)) throw failure('ERR_SHAPE', `sizes [${sizes.join(', ')}] were given; together they must be the axis' ${extent} elements`)
+function sameParts (count, size) {
+  if (count > MOST_PARTS) throw failure('ERR_MEMORY', `${count} parts were asked for; ${MOST_PARTS} can be made at once, narrow or select takes one`)
+  return new Array(count).fill(size)
+}
+
+/**
+ * @param {number} size  of each part but the last
+ * @param {number} extent  of all
+ * @returns {number[]}
+ */
+function equalSizes (size, extent) {
+  if (size < 0 || (size === 0 && extent > 0)) throw failure('ERR_BOUNDS', `size is ${size}; a part has at least one element`)
+  if (extent === 0) return [0]
+  const sizes = sameParts(ceilingOf(extent, size), size)
+  sizes[sizes.length - 1] = extent - size * (sizes.length - 1)
   return sizes
+}
+
+/**
+ * @param {number[]} sizes
+ * @param {number} extent  of all
+ * @returns {number[]} sizes
+ */
+function checkSizes (sizes, extent) {
+  let rest = extent
+  for (const size of sizes) {
+    if (size < 0 || size > rest) rest = NaN
+    rest -= size
+  }
+  if (rest !== 0) throw failure('ERR_SHAPE', `sizes are [${sizes.slice(0, 16).join(', ')}${sizes.length > 16 ? ', …' : ''}]; together they must be the axis' ${extent} elements`)
+  return sizes
+}
+
+/**
+ * Bytes that nobody else is meant to see: neither a blob nor shared.
+ *
+ * @param {import('./storage').Storage} storage
+ */
+function isOurs ({ kind, extra }) {
+  return kind === 'v8' || (kind === 'wasm' && extra !== null && extra.handle !== 0)
 }
 
 /**
