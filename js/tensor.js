@@ -172,14 +172,7 @@ class Tensor {
   /** Where the bytes are. @returns {string} */
   get device () { this.#live(); return 'cpu' }
   /** The tensor that this one is a view of; none where either went over to other bytes since. @returns {Tensor | undefined} */
-  get base () {
-    const { storage } = this.#live()
-    const base = this.#base
-    if (base === undefined) return undefined
-    const layout = base.#layout
-    return layout === null || layout.storage === storage ? base : undefined
-  }
-
+  get base () { this.#live(); return this.#viewed() }
   /** Is it a view of another tensor? @returns {boolean} */
   get isView () { return this.base !== undefined }
   /** Do our writers refuse it? @returns {boolean} */
@@ -523,9 +516,8 @@ class Tensor {
     if (rule === false) return this.#view(ffi.viewByList(rows.view, layout, shape))
     const out = ffi.reshape(layout, shape)
     if (out.storage !== ffi.nothing && rule !== true) return this.#view(out)
-    const { storage } = this.#attached()
     const target = out.storage === ffi.nothing ? out : ffi.dense(layout.dtype, out.shape)
-    return copied('reshape', target, new Layout(storage, layout.dtype, layout.shape, layout.strides, layout.offset, layout.size, 0), 0)
+    return copied('reshape', target, this.#attached(), 0)
   }
 
   /**
@@ -842,9 +834,16 @@ class Tensor {
   #root (stop) {
     /** @type {Tensor} */
     let root = this
-    for (let { base } = root; root !== stop && base !== undefined; { base } = root) root = base
-    if (root.base === undefined) root.#base = undefined // not only for now
+    for (let base = root.#viewed(); root !== stop && base !== undefined; base = root.#viewed()) root = base
+    if (root.#viewed() === undefined) root.#base = undefined // not only for now
     return root
+  }
+
+  /** @returns {Tensor | undefined} whose bytes it shows, unless they parted */
+  #viewed () {
+    const base = this.#base
+    if (base === undefined || this.#layout === null || base.#layout === null) return base
+    return base.#layout.storage === this.#layout.storage ? base : undefined
   }
 
   /** @returns {InstanceType<typeof Layout>} that no pending operation uses */

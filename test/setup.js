@@ -122,6 +122,12 @@ async function collectUntil (condition) {
   return condition()
 }
 
+/** memory() without what nobody holds any more, so that only what a test does changes it. */
+function settledMemory () {
+  globalThis.gc()
+  return memory()
+}
+
 /** Runs a program in a Node of its own; resolves to { code, signal, stdout, stderr }. */
 function child (source, { flags = [], env = {}, timeout = 60000, type = 'commonjs' } = {}) {
   const args = [...flags, `--input-type=${type}`, '-e', source]
@@ -185,5 +191,6 @@ module.exports = {
   nativeOnly,
   refusedUnchanged,
   refuses,
+  settledMemory,
   turn
 }
