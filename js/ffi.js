@@ -94,6 +94,20 @@ function detached (storage, length) {
 }
 
 /**
+ * Writes what a descriptor says of a storage.
+ *
+ * @param {number} at  index in the frame
+ * @param {Storage} storage
+ */
+function putStorage (at, storage) {
+  const { f64 } = frame
+  f64[at + HANDLE] = storage.extra === null ? 0 : storage.extra.handle
+  // Where no byte is touched, the offset in the buffer stands for the address: alignment can be judged.
+  f64[at + ADDRESS] = storage.address === null ? storage.byteOffset : storage.address
+  f64[at + NBYTES] = storage.nbytes
+}
+
+/**
  * Writes a descriptor.
  *
  * @param {number} slot  0 to 3
@@ -103,10 +117,7 @@ function put (slot, layout) {
   const { f64 } = frame
   const at = OPERANDS + slot * SIZE_OF_OPERAND
   const { storage, shape, strides } = layout
-  f64[at + HANDLE] = storage.extra === null ? 0 : storage.extra.handle
-  // Where no byte is touched, the offset in the buffer stands for the address: alignment can be judged.
-  f64[at + ADDRESS] = storage.address === null ? storage.byteOffset : storage.address
-  f64[at + NBYTES] = storage.nbytes
+  putStorage(at, storage)
   f64[at + DTYPE] = layout.dtype
   f64[at + NDIM] = shape.length
   f64[at + OFFSET] = layout.offset
@@ -600,6 +611,40 @@ function write (row, target, sources, a, b) {
   }
 }
 
+const FEW_BYTES = 2 ** 16 // beyond, streaming and threads pay
+
+/**
+ * Few elements of one dtype and shape, known to be dense: their bytes in one stretch are all there is to copy.
+ *
+ * @param {Layout} a
+ * @param {Layout} b
+ */
+function arePlain (a, b) {
+  if (a.dtype !== b.dtype || a.size !== b.size || (a.flags & b.flags & CONTIGUOUS) === 0 || a.size > FEW_BYTES / 16) return false
+  const [x, y] = [a.shape, b.shape]
+  if (x === y) return true
+  if (x.length !== y.length) return false
+  for (let d = 0; d < x.length; d++) if (x[d] !== y[d]) return false
+  return true
+}
+
+/**
+ * @param {Layout} dst  within reach, and held
+ * @param {Layout} src  likewise, and plain beside it
+ */
+function copyBytes (dst, src) {
+  const { f64 } = frame
+  const itemsize = itemsizes[dst.dtype]
+  putStorage(OPERANDS, dst.storage)
+  putStorage(OPERANDS + SIZE_OF_OPERAND, src.storage)
+  f64[ARGS] = dst.offset * itemsize
+  f64[ARGS + 1] = src.offset * itemsize
+  f64[ARGS + 2] = dst.size * itemsize
+  backend.call(rows.copy_bytes)
+  held.a = held.b = null
+  if (f64[STATUS] !== 0) check()
+}
+
 /**
  * @param {Layout} dst
  * @param {Layout} src
@@ -614,6 +659,10 @@ function copy (dst, src, casting) {
   reach(src)
   held.a = dst
   held.b = src
+  if (arePlain(dst, src)) {
+    copyBytes(dst, src)
+    return
+  }
   put(0, dst)
   put(1, src)
   const { f64 } = frame

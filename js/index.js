@@ -2,7 +2,8 @@
 // The public package: names only. What they do is in the files that they come from.
 
 const { SamebytesError, failure } = require('./errors')
-const { stats, counts } = require('./storage')
+const { stats, counts, budget, countedBytes } = require('./storage')
+const { show } = require('./validate')
 const ffi = require('./ffi')
 const { Tensor } = require('./tensor')
 const { tensor, empty, zeros, ones, full, fromBytes, clone, sharesMemory, canCast } = require('./make')
@@ -80,16 +81,15 @@ function dispose (list) {
  */
 function memory () {
   engine.sweep()
-  const bytes = { v8: 0, native: 0, mapped: 0, shared: 0, pinned: 0, cuda: 0, wasm: 0 }
   let tensors = 0
   let storages = 0
   for (const row of counts.values()) {
     tensors += row.tensors
     storages += row.storages
-    if (row.kind === 'v8') bytes.v8 += row.bytes
-    if (row.kind === 'sab') bytes.shared += row.bytes
   }
+  const { v8, sab } = countedBytes()
   const { heap } = ffi.totals()
+  const bytes = { v8, native: 0, mapped: 0, shared: sab, pinned: 0, cuda: 0, wasm: 0 }
   bytes[engine.name === 'wasm' ? 'wasm' : 'native'] = heap
   return {
     tensors,
@@ -102,6 +102,21 @@ function memory () {
     inFlight: stats.inFlight,
     deleterErrors: stats.deleterErrors
   }
+}
+
+/**
+ * Sets how many bytes tensors may take together: what they own, whoever allocated it, but not the caller's bytes. A
+ * request beyond it is ERR_MEMORY; what exists stays.
+ *
+ * @param {number} nbytes  Infinity for no limit; without a call it is the container's memory, else the machine's
+ * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS below 0
+ * @example
+ * setMemoryLimit(2 ** 30)
+ */
+function setMemoryLimit (nbytes) {
+  if (typeof nbytes !== 'number' || Number.isNaN(nbytes)) throw failure('ERR_ARGUMENT', `nbytes is ${show(nbytes)}; a number was expected`)
+  if (nbytes < 0) throw failure('ERR_BOUNDS', `nbytes is ${nbytes}; it is 0 or more`)
+  budget.limit = nbytes
 }
 
 /** Waits until deleters that are due have run. @returns {Promise<void>} */
@@ -137,6 +152,7 @@ module.exports = {
   keep,
   dispose,
   memory,
+  setMemoryLimit,
   flush,
   backend,
   wasmMemory

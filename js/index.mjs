@@ -2,5 +2,5 @@
 export {
   Tensor, Scope, SamebytesError, tensor, empty, zeros, ones, full, fromBytes, fromBlob, clone,
   rand, randn, randint, manualSeed, Generator,
-  sharesMemory, canCast, dtypes, tidy, scope, keep, dispose, memory, flush, backend, wasmMemory
+  sharesMemory, canCast, dtypes, tidy, scope, keep, dispose, memory, setMemoryLimit, flush, backend, wasmMemory
 } from './index.js'

@@ -149,9 +149,8 @@ function layoutOverBytes ({ buffer, byteOffset, byteLength }, dtype, shape) {
     buffer = new Uint8Array(/** @type {ArrayBuffer} */ (buffer), byteOffset, byteLength).slice().buffer
     byteOffset = 0
   }
-  const layout = ffi.dense(dtype, shape)
-  layout.storage = backend.borrow(buffer, byteOffset, byteLength)
-  return layout
+  const { shape: extents, strides, size, flags } = denseLayout(dtype, shape)
+  return new ffi.Layout(backend.borrow(buffer, byteOffset, byteLength), dtype, extents, strides, 0, size, flags)
 }
 
 /**

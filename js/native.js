@@ -8,7 +8,7 @@
 const path = require('node:path')
 const { failure } = require('./errors')
 const { byteLengthOf, isSharedArrayBuffer, MAX_LENGTH } = require('./buffers')
-const { Storage, Group, Extra, passing, rowNumbers, newSharedStorage, stats, counts, reportDeleter } = require('./storage')
+const { Storage, Group, Extra, passing, rowNumbers, newSharedStorage, grant, countedBytes, stats, counts, reportDeleter } = require('./storage')
 
 const BLOCK = 4096 // bytes in a block: one tensor that is kept keeps all of it
 const BLOCKS = 4 // that are counted together
@@ -94,6 +94,13 @@ class Backend {
     this.adopted = this.newGroup('js')
     /** slots whose tensors were disposed unexposed, by size / 64 @type {Storage[][]} */
     this.spare = Array.from({ length: SMALL / ALIGNMENT + 1 }, () => [])
+    /** bytes that tensors take, what was collected left out */
+    this.inUse = () => {
+      this.sweep()
+      this.call(this.rows.totals)
+      const { v8, sab } = countedBytes()
+      return v8 + sab + this.frame.f64[this.RESULTS + 1]
+    }
     this.nativeBytes = 0
     this.nativeLimit = 32 * 2 ** 20
     addon.onDeleter((/** @type {Function} */ deleter, /** @type {bigint} */ address) => {
@@ -208,6 +215,7 @@ class Backend {
    * @param {Block} block
    */
   fillBlock (block) {
+    grant(BLOCK, this.inUse)
     const buffer = newBuffer(BLOCK, ALIGNMENT, false)
     const address = this.locate(buffer)
     block.buffer = buffer
@@ -233,6 +241,7 @@ class Backend {
    * @param {boolean} zeroed
    */
   allocateOwn (nbytes, zeroed) {
+    grant(nbytes, this.inUse)
     const buffer = newBuffer(nbytes, ALIGNMENT, zeroed)
     const address = this.locate(buffer)
     const start = -address & (ALIGNMENT - 1)
@@ -283,6 +292,7 @@ class Backend {
 
   /** @param {number} nbytes */
   allocateSab (nbytes) {
+    grant(nbytes, this.inUse)
     return newSharedStorage(this.newGroup('sab'), nbytes)
   }
 
@@ -294,6 +304,7 @@ class Backend {
    * @returns {Storage}
    */
   allocateNative (nbytes, check) {
+    grant(nbytes, this.inUse)
     const { f64 } = this.frame
     this.nativeBytes += nbytes
     if (this.nativeBytes > this.nativeLimit) { // finalizers wait for the event loop; this does not
@@ -404,6 +415,7 @@ class Backend {
   promote (storage) {
     if (storage.block === null) return
     const { nbytes, address: from } = storage
+    grant(nbytes, this.inUse)
     let buffer = newBuffer(nbytes, PADDING, true)
     let address = this.locate(buffer)
     let start = -address & (ALIGNMENT - 1)

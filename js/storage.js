@@ -96,6 +96,48 @@ const stats = {
   deleterErrors: 0
 }
 
+/** How much memory tensors may take. granted: at least what is in use, with what has gone since it was counted. */
+const budget = { limit: memoryOfMachine(), granted: 0 }
+
+/** @returns {number} bytes that this process may have: its container's limit, else all there are */
+function memoryOfMachine () {
+  if (typeof process !== 'object' || typeof process.constrainedMemory !== 'function') return Infinity
+  const all = require('node:os').totalmem()
+  const allowed = process.constrainedMemory()
+  return allowed > 0 ? Math.min(allowed, all) : all
+}
+
+/**
+ * Asks for bytes before they are allocated.
+ *
+ * @param {number} nbytes
+ * @param {() => number} inUse  counts what is in use, at some cost
+ * @throws {RangeError} ERR_MEMORY beyond the limit
+ */
+function grant (nbytes, inUse) {
+  budget.granted += nbytes
+  if (budget.granted > budget.limit) recount(nbytes, inUse)
+}
+
+/**
+ * @param {number} nbytes
+ * @param {() => number} inUse
+ */
+function recount (nbytes, inUse) {
+  const used = inUse()
+  budget.granted = used + nbytes
+  if (budget.granted <= budget.limit) return
+  budget.granted = used
+  throw failure('ERR_MEMORY', `${nbytes} bytes were asked for; ${used} of the limit of ${budget.limit} are in use (setMemoryLimit)`)
+}
+
+/** Bytes of groups that are known to be alive, by kind. @returns {{ v8: number, sab: number }} */
+function countedBytes () {
+  const bytes = { v8: 0, sab: 0 }
+  for (const { kind, bytes: n } of counts.values()) if (kind === 'v8' || kind === 'sab') bytes[kind] += n
+  return bytes
+}
+
 /**
  * Bytes that Atomics and other threads may work on.
  *
@@ -146,4 +188,4 @@ function reportDeleter (error) {
   process.emitWarning(`a deleter threw: ${text}`, 'SamebytesWarning')
 }
 
-module.exports = { Storage, Group, Extra, passing, rowNumbers, newSharedStorage, stats, counts, countCopy, countStaged, reportDeleter }
+module.exports = { Storage, Group, Extra, passing, rowNumbers, budget, grant, countedBytes, newSharedStorage, stats, counts, countCopy, countStaged, reportDeleter }

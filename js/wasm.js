@@ -7,7 +7,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { failure } = require('./errors')
 const { byteLengthOf, MAX_LENGTH } = require('./buffers')
-const { Storage, Group, Extra, passing, rowNumbers, newSharedStorage, counts, stats, reportDeleter } = require('./storage')
+const { Storage, Group, Extra, passing, rowNumbers, newSharedStorage, grant, countedBytes, counts, stats, reportDeleter } = require('./storage')
 
 const MAX_PAGES = 65536
 const SIZE_MAX = 2 ** 32 - 1 // in C
@@ -70,6 +70,11 @@ class Backend {
     this.renew()
     /** @type {(row: number) => void} */
     this.call = exports.sb_call
+    /** bytes that tensors take */
+    this.inUse = () => {
+      this.call(this.rows.totals)
+      return countedBytes().sab + this.frame.f64[this.tables.frame.RESULTS + 1]
+    }
     this.nextWatch = 0
     /** whose bytes a typed array that was given out shows; keeps them @type {WeakMap<object, Storage>} */
     this.exposed = new WeakMap()
@@ -144,6 +149,7 @@ class Backend {
    * @returns {Storage}
    */
   allocate (nbytes, check) {
+    grant(nbytes, this.inUse)
     this.frame.f64[this.tables.frame.ARGS] = nbytes
     this.call(this.rows.storage_new)
     check()
@@ -175,6 +181,7 @@ class Backend {
 
   /** @param {number} nbytes */
   allocateSab (nbytes) {
+    grant(nbytes, this.inUse)
     return newSharedStorage(this.newGroup('sab'), nbytes)
   }
 

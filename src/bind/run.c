@@ -48,8 +48,18 @@ static sb_status no_storage(const double *at, int32_t index) {
   return sb__fail(SB_ERR_ARGUMENT, "operand %d has no valid address", index);
 }
 
+static inline const double *operand(const sb__binding *b, int32_t index) {
+  return b->frame + SB__FRAME_OPERANDS + index * SB__OPERAND_SIZE_OF_OPERAND;
+}
+
+static sb_status read_storage(sb__binding *b, int32_t index) {
+  const double *at = operand(b, index);
+  b->operands[index].storage = find_storage(b, at, index);
+  return b->operands[index].storage ? SB_OK : no_storage(at, index);
+}
+
 static sb_status read_tensor(sb__binding *b, int32_t index, bool touched) {
-  const double *at = b->frame + SB__FRAME_OPERANDS + index * SB__OPERAND_SIZE_OF_OPERAND;
+  const double *at = operand(b, index);
   int64_t dtype = 0, ndim = 0, flags = 0;
   sb_tensor *t = &b->operands[index];
   t->storage = find_storage(b, at, index);
@@ -122,6 +132,8 @@ static sb_status read_operands(sb__binding *b, const char **signature) {
       status = read_number(b->frame[SB__FRAME_ARGS + at++], &b->numbers[numbers++]);
     else if (*s == 't' || *s == 'w')
       status = read_tensor(b, tensors++, true);
+    else if (*s == 'b')
+      status = read_storage(b, tensors++);
     else if (*s == 'l')
       status = read_list(b, lists++, &at);
     else

@@ -632,7 +632,8 @@ sb_status sb_broadcast_to(const sb_tensor *t, int32_t ndim, const int64_t *shape
   int64_t asked[SB_MAX_DIMS], numel = 0;
   char from[128], to[128];
   const int32_t added = ndim - t->ndim;
-  for (int32_t d = 0; d < ndim && d < SB_MAX_DIMS; d++) {
+  if (ndim < 0 || ndim > SB_MAX_DIMS) return sb__check_shape(ndim, shape, &numel); /* says so */
+  for (int32_t d = 0; d < ndim; d++) {
     asked[d] = shape[d] == -1 && d >= added ? t->shape[d - added] : shape[d];
   }
   const sb_status status = sb__check_shape(ndim, asked, &numel);

@@ -1,6 +1,8 @@
 /* Copies with everything that may lie in between: broadcast, cast, scale and bias, overlap. */
 #include "ops/copy.h"
 
+#include <string.h>
+
 #include "ops/run.h"
 
 /* What happens to an element on its way. */
@@ -248,5 +250,20 @@ sb_status sb_fill(const sb_tensor *t, const sb_scalar *value) {
     if (once.strides[d] == 0) once.shape[d] = 1;
   }
   sb__run_fill(&once, item.bytes);
+  return SB_OK;
+}
+
+static bool holds(const sb_storage *s, int64_t at, int64_t n) {
+  return at >= 0 && n >= 0 && (uint64_t)n <= s->nbytes && (uint64_t)at <= s->nbytes - (uint64_t)n &&
+         (s->data || n == 0);
+}
+
+sb_status sb__copy_bytes(sb_storage *to, int64_t to_at, const sb_storage *from, int64_t from_at,
+                         int64_t n) {
+  if (!holds(to, to_at, n) || !holds(from, from_at, n)) {
+    return sb__fail(SB_ERR_BOUNDS, "%lld bytes from %lld to %lld leave a storage", (long long)n,
+                    (long long)from_at, (long long)to_at);
+  }
+  if (n > 0) memmove((char *)to->data + to_at, (const char *)from->data + from_at, (size_t)n);
   return SB_OK;
 }

@@ -14,6 +14,11 @@ typedef struct sb__copy {
 /* sb_copy or sb_copy_scaled. */
 sb_status sb__copy_run(const sb__copy *c, int64_t *staged);
 
+/* Moves n bytes from one storage to another (or within it), each from a place in bytes; all must lie
+ * inside. What is left of a copy between dense layouts of one dtype and shape. */
+sb_status sb__copy_bytes(sb_storage *to, int64_t to_at, const sb_storage *from, int64_t from_at,
+                         int64_t n);
+
 /* What sb__copy_run would refuse before it writes. collides: dst overlaps what is read, so that pieces
  * would overwrite what others have yet to read. */
 sb_status sb__copy_check(const sb__copy *c, bool *collides);

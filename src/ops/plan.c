@@ -86,7 +86,11 @@ static bool continues(const sb__plan *plan, const sb__plan_dim *dim) {
   return dim->step[0] == length && length <= SHORT_ROW;
 }
 
-static bool is_channels(int64_t n) { return n >= 2 && n <= 4; }
+#define FEW_PIXELS 128 /* making the masks of SPLIT and JOIN would take longer */
+
+static bool is_channels(int64_t channels, int64_t pixels) {
+  return channels >= 2 && channels <= 4 && pixels > FEW_PIXELS;
+}
 
 static sb__plan_kind kind_of(const sb__plan *plan, int64_t to_size, int64_t from_size) {
   const sb__plan_dim *row = &plan->row, *column = &plan->column;
@@ -94,8 +98,9 @@ static sb__plan_kind kind_of(const sb__plan *plan, int64_t to_size, int64_t from
   if (row->step[1] == from_size) return SB__PLAN_ROWS;
   if (column->step[1] != from_size) return SB__PLAN_STRIDED;
   if (to_size <= 8 && from_size <= 8) {
-    if (is_channels(column->n) && row->step[1] == column->n * from_size) return SB__PLAN_SPLIT;
-    if (is_channels(row->n) && column->step[0] == row->n * to_size) return SB__PLAN_JOIN;
+    if (is_channels(column->n, row->n) && row->step[1] == column->n * from_size)
+      return SB__PLAN_SPLIT;
+    if (is_channels(row->n, column->n) && column->step[0] == row->n * to_size) return SB__PLAN_JOIN;
   }
   return SB__PLAN_TRANSPOSE;
 }

@@ -88,7 +88,7 @@ static void garbage(void) {
     int tensors = 0;
     for (int i = 0; i < SB__FRAME_OPERANDS; i++) frame[i] = number(50);
     for (const char *s = signature; *s && *s != '>'; s++) {
-      if (*s != 'v' && *s != 't' && *s != 'w') continue;
+      if (!strchr("vtwb", *s)) continue;
       operand(frame + SB__FRAME_OPERANDS + tensors++ * SB__OPERAND_SIZE_OF_OPERAND, strangeness,
               *s != 'v', handle);
     }
@@ -104,6 +104,16 @@ static void garbage(void) {
       at[SB__OPERAND_NDIM] = (double)(random_in(0, 7) == 0);
     }
     double *first = frame + SB__FRAME_ARGS;
+    if (strstr(signature, "vl") == signature && random_in(0, 1)) { /* as many as axes, which are dense */
+      const double ndim = target[SB__OPERAND_NDIM];
+      double stride = 1;
+      const int axes = ndim >= 0 && ndim <= 4 ? (int)ndim : 0;
+      first[0] = axes;
+      for (int d = axes - 1; d >= 0; d--) {
+        target[SB__OPERAND_STRIDES + d] = stride;
+        stride *= target[SB__OPERAND_SHAPE + d];
+      }
+    }
     if (tensors > 2 && random_in(0, 1)) first[1] = SB_CASTING_UNSAFE;
     if (strstr(signature, "ssssn") && random_in(0, 3)) { /* low, high, seed, offset, stream */
       for (int k = 0; k < 4; k++)

@@ -276,6 +276,8 @@ static void others(void) {
   FAILS(SB_ERR_SHAPE, sb_broadcast_to(&column, DIMS(-1, 3, 1), &out));
   FAILS(SB_ERR_SHAPE, sb_broadcast_to(&column, DIMS(3, -2), &out));
   FAILS(SB_ERR_SHAPE, sb_broadcast_to(&column, DIMS(-1), &out));
+  EQ(sb_broadcast_to(&column, DIMS(2, -1, 4), &v), SB_OK);
+  expect(&v, 9, DIMS(2, 3, 4), LIST(0, 1, 0));
   int64_t strides[3] = {7, 7, 7};
   EQ(sb_dim_order_strides(DIMS(2, 3, 4), LIST(0, 2, 1), strides), SB_OK);
   EQ(strides[0], 12);

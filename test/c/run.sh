@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Builds the core with sanitizers and runs every program of this folder; the last line is the sum.
+# With the argument arm64, for that processor, emulated, without sanitizers.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -10,6 +11,12 @@ trap 'exit 130' INT TERM
 cc=${CC:-gcc}
 flags=(-DSB_TEST -std=gnu11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
   -Wall -Wextra -ffp-contract=off -Isrc)
+emulator=()
+if [ "${1:-}" = arm64 ]; then
+  cc=aarch64-linux-gnu-gcc
+  emulator=(qemu-aarch64 -L /usr/aarch64-linux-gnu)
+  flags=(-DSB_TEST -std=gnu11 -O2 -Wall -Wextra -ffp-contract=off -Isrc)
+fi
 unset LD_PRELOAD
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:strict_string_checks=1:exitcode=99
 export UBSAN_OPTIONS=print_stacktrace=1:exitcode=99
@@ -30,7 +37,7 @@ fi
 # A program that was built: its lines, counted. TITLE PROGRAM
 run () {
   local source=$1 status=0 ok bad
-  "$2" >"$build/out" 2>&1 || status=$?
+  "${emulator[@]}" "$2" >"$build/out" 2>&1 || status=$?
   grep -v "WARNING: AddressSanitizer failed to allocate" "$build/out"
   ok=$(grep -c '^ok' "$build/out")
   bad=$(grep -c '^not ok' "$build/out")
@@ -54,8 +61,10 @@ for source in test/c/*.c; do
   run "$source" "$build/$name"
 done
 
-echo '# threads, under ThreadSanitizer'
-if "$cc" "${flags[@]/-fsanitize=address,undefined/-fsanitize=thread}" -Werror test/c/threads.c \
+[ ${#emulator[@]} -gt 0 ] || echo '# threads, under ThreadSanitizer'
+if [ ${#emulator[@]} -gt 0 ]; then
+  : # no sanitizer there
+elif "$cc" "${flags[@]/-fsanitize=address,undefined/-fsanitize=thread}" -Werror test/c/threads.c \
   src/core/*.c src/ops/*.c src/kernels/*.c src/platform/posix.c -lm -lpthread -o "$build/threads-tsan"; then
   export TSAN_OPTIONS=exitcode=99
   run 'test/c/threads.c under ThreadSanitizer' "$build/threads-tsan"

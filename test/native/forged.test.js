@@ -103,6 +103,32 @@ describe('a forged frame', function () {
     })
   })
 
+  it('with bytes outside a storage is refused by copy_bytes', async () => {
+    const codes = await run(`
+      const big = 2 ** 53
+      const places = [[0, 0, 1025], [1, 0, 1024], [0, 1, 1024], [1024, 0, 1], [0, 1024, 1], [-1, 0, 4], [0, -1, 4], [0, 0, -1], [big, 0, 1], [0, big, 1],
+        [big, big, big], [0, 0, big], [1025, 0, 0], [NaN, 0, 1], [0, 0.5, 1], [0, 0, 1e300]]
+      const codes = {}
+      for (const place of [[0, 512, 512], [1, 0, 1023], [1024, 1024, 0], ...places]) {
+        for (let i = 0; i < 2; i++) sound(i)
+        f.set(place, at.ARGS)
+        codes[place] = call('copy_bytes')
+      }
+      const lost = [0, 1].map(slot => {
+        for (let i = 0; i < 2; i++) sound(i)
+        f.set([0, 0, 4], at.ARGS)
+        set(slot, { ADDRESS: 0 })
+        return call('copy_bytes')
+      })
+      say({ codes, lost })
+    `)
+    const inside = ['0,512,512', '1,0,1023', '1024,1024,0']
+    for (const [place, code] of Object.entries(codes.codes)) {
+      assert.ok(inside.includes(place) ? code === 'OK' : ['ERR_BOUNDS', 'ERR_ARGUMENT'].includes(code), `${place}: ${code}`)
+    }
+    assert.deepEqual(codes.lost, ['ERR_BOUNDS', 'ERR_BOUNDS'])
+  })
+
   it('with extents and strides that leave the bytes is refused by every row', async () => {
     const codes = await run(`
       const found = {}
