@@ -144,7 +144,7 @@ function factorOf (name, value, missing) {
     const one = Float64Array.of(value ?? missing)
     return { layout: layoutOver(one, FLOAT64.index, []), length: -1 }
   }
-  const list = listOf(value)
+  const list = listOf(name, value)
   if (list === null) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number or a list of numbers was expected`)
   const numbers = Float64Array.from(list, (x, i) => {
     if (typeof x !== 'number') throw failure('ERR_ARGUMENT', `${name}[${i}] is ${show(x)}; a number was expected`)

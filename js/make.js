@@ -144,7 +144,7 @@ function tensor (data, shape, opts) {
     made = wrap(emptyLayout(named ?? from, countFits(extents ?? [length], length), options, false))
     fillFrom(made, source, casting, true)
   } else {
-    const { flat, shape: found } = flatten(data, named !== undefined && named.kind === 'COMPLEX')
+    const { flat, shape: found } = flatten('data', data, named !== undefined && named.kind === 'COMPLEX')
     const dtype = named ?? dtypeOf(deduce(flat))
     made = wrap(emptyLayout(dtype, countFits(extents ?? found, flat.length), options, false))
     try {

@@ -5,9 +5,9 @@
 const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { countCopy } = require('./storage')
-const { show, integer, integers, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, castingOf } = require('./validate')
+const { show, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, castingOf } = require('./validate')
 const { dtypes, itemsizes, dtypeOf } = require('./dtypes')
-const { flatten, scalarFor } = require('./values')
+const { BRAND, COPY, flatten, scalarFor } = require('./values')
 const { dtypeOfArray, isSharedArrayBuffer, isResizable, partsOfArray } = require('./buffers')
 const { denseLayout, withBytes, DYNAMISMS, layoutOver, layoutOverBytes, bytesOf } = require('./layouts')
 const { read, readable, nest, writeValues, factorOf } = require('./elements')
@@ -174,7 +174,7 @@ class Tensor {
   /** The tensor that this one is a view of; none where either went over to other bytes since. @returns {Tensor | undefined} */
   get base () { this.#live(); return this.#viewed() }
   /** Is it a view of another tensor? @returns {boolean} */
-  get isView () { return this.base !== undefined }
+  get isView () { this.#live(); return this.#viewed() !== undefined }
   /** Do our writers refuse it? @returns {boolean} */
   get isReadOnly () { return (this.#live().flags & READ_ONLY) !== 0 }
   /** Can other threads see the bytes? @returns {boolean} */
@@ -511,6 +511,7 @@ class Tensor {
   reshape (...args) {
     const last = args[args.length - 1]
     const { copy: rule } = args.length > 1 && isOptions(last) ? optionsOf(args.pop()) : {}
+    boolean('copy', rule)
     const shape = shapeOfArguments(args)
     const layout = this.#live()
     if (rule === false) return this.#view(ffi.viewByList(rows.view, layout, shape))
@@ -612,7 +613,8 @@ class Tensor {
    * tensor([1, 2]).expand(3, -1).toArray() // [[1, 2], [1, 2], [1, 2]]
    */
   expand (...shape) {
-    return this.#view(ffi.viewByList(rows.broadcast_to, this.#live(), shapeOfArguments(shape)))
+    const extents = shapeOfArguments(shape)
+    return this.#view(ffi.viewByList(rows.broadcast_to, this.#live(), extents))
   }
 
   /**
@@ -990,7 +992,7 @@ class Tensor {
       return layoutOver(array, from.index, shape)
     }
     const to = dtypes[dtype]
-    const { flat, shape: given } = flatten(src, to.kind === 'COMPLEX' && !isFlat(src, size))
+    const { flat, shape: given } = flatten('src', src, to.kind === 'COMPLEX' && !isFlat(src, size))
     const packed = ffi.dense(dtype, given)
     packed.storage = ffi.allocate(packed.size * to.itemsize)
     try {
@@ -1262,6 +1264,7 @@ function copied (reason, target, source, casting) {
   return made
 }
 
+Object.defineProperty(Tensor.prototype, BRAND, { value: COPY })
 for (const name of ['dims', 'type', 'location']) {
   Object.defineProperty(Tensor.prototype, name, { enumerable: false })
 }

@@ -101,7 +101,7 @@ function copyOf (list, n) {
 function integers (name, list, code = 'ERR_BOUNDS', most = 64) {
   if (!Array.isArray(list) && dtypeOfArray(list) === undefined) throw noList(name, list)
   const { length } = /** @type {ArrayLike<unknown>} */ (/** @type {unknown} */ (list))
-  if (!(Number.isInteger(length) && length <= most)) throw tooMany(name, length, most) // a Proxy may say anything
+  if (!(Number.isInteger(length) && length >= 0 && length <= most)) throw tooMany(name, length, most) // a Proxy may say anything
   const out = copyOf(/** @type {ArrayLike<number>} */ (/** @type {unknown} */ (list)), length)
   for (let i = 0; i < out.length; i++) {
     if (!Number.isSafeInteger(out[i])) throw noInteger(`${name}[${i}]`, out[i], code)
