@@ -412,6 +412,20 @@ function denseLike (layout, dtype) {
 /**
  * @param {number} dtype
  * @param {number[]} shape
+ * @param {number[]} strides  not negative
+ * @param {number[] | null} dimOrder  null: as the strides say
+ * @returns {{ layout: Layout, elements: number }} without bytes; elements that a storage needs for it
+ */
+function strided (dtype, shape, strides, dimOrder) {
+  frame.f64[ARGS] = dtype
+  putList(putList(putList(ARGS + 1, shape), strides), dimOrder)
+  invoke(rows.strided)
+  return { layout: takeLayout(nothing, 0), elements: frame.f64[RESULTS] }
+}
+
+/**
+ * @param {number} dtype
+ * @param {number[]} shape
  * @returns {Layout} row-major, without bytes
  */
 function dense (dtype, shape) {
@@ -695,33 +709,47 @@ function copyValues (dst, src) {
 }
 
 /**
- * Fills a layout with random numbers.
+ * Runs a row that writes a layout from scalars and a number alone.
  *
  * @param {number} row
  * @param {Layout} layout
- * @param {number | bigint} a  of the distribution
- * @param {number | bigint} b
- * @param {bigint} seed
- * @param {bigint} offset
- * @returns {number} how far the generator moves on
+ * @param {(number | bigint)[]} scalars
+ * @param {number} number  read by rows that take one after the scalars
+ * @returns {number} the row's result
  */
-function draw (row, layout, a, b, seed, offset) {
+function generate (row, layout, scalars, number) {
   const target = reach(layout)
   try {
     held.a = target
     put(0, target)
-    for (const [i, value] of [a, b, seed, offset].entries()) putScalar(ARGS + 3 * i, value)
-    frame.f64[ARGS + 12] = 0 // the stream
+    for (let i = 0; i < scalars.length; i++) putScalar(ARGS + 3 * i, scalars[i])
+    frame.f64[ARGS + 3 * scalars.length] = number
     backend.call(row)
     held.a = null
     check()
-    const words = frame.f64[RESULTS]
+    const result = frame.f64[RESULTS]
     settle(target, layout, true)
-    return words
+    return result
   } catch (error) {
     settle(target, layout, false)
     throw error
   }
+}
+
+/**
+ * Throws where values from start by step do not all fit a dtype.
+ *
+ * @param {number} dtype
+ * @param {number} size
+ * @param {number | bigint} start
+ * @param {number | bigint} step
+ */
+function checkArange (dtype, size, start, step) {
+  frame.f64[ARGS] = dtype
+  frame.f64[ARGS + 1] = size
+  putScalar(ARGS + 2, start)
+  putScalar(ARGS + 5, step)
+  invoke(rows.arange_check)
 }
 
 /**
@@ -837,6 +865,7 @@ module.exports = {
   asStrided,
   denseOrdered,
   denseLike,
+  strided,
   extent,
   dense,
   reshape,
@@ -854,6 +883,7 @@ module.exports = {
   checkCopy,
   startCopy,
   cut,
-  draw,
+  generate,
+  checkArange,
   totals
 }

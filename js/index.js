@@ -6,9 +6,13 @@ const { stats, counts, budget, countedBytes } = require('./storage')
 const { show } = require('./validate')
 const ffi = require('./ffi')
 const { Tensor } = require('./tensor')
-const { tensor, empty, zeros, ones, full, fromBytes, clone, sharesMemory, canCast } = require('./make')
+const { tensor, empty, zeros, ones, full, scalarTensor, fromBytes, clone, sharesMemory, canCast } = require('./make')
 const { fromBlob } = require('./blob')
 const { Generator, manualSeed, rand, randn, randint } = require('./random')
+const { emptyLike, zerosLike, onesLike, fullLike, randLike, randnLike, randintLike } = require('./like')
+const { emptyStrided, zerosStrided, onesStrided, fullStrided, randStrided, randnStrided, randintStrided } = require('./strided')
+const { arange, linspace, eye } = require('./sequences')
+const { asarray } = require('./asarray')
 const { dtypes: dtypeList } = require('./dtypes')
 const lifetime = require('./lifetime')
 const { Scope, keep } = require('./lifetime')
@@ -143,6 +147,25 @@ module.exports = {
   randint,
   manualSeed,
   Generator,
+  scalarTensor,
+  arange,
+  linspace,
+  eye,
+  asarray,
+  emptyLike,
+  zerosLike,
+  onesLike,
+  fullLike,
+  randLike,
+  randnLike,
+  randintLike,
+  emptyStrided,
+  zerosStrided,
+  onesStrided,
+  fullStrided,
+  randStrided,
+  randnStrided,
+  randintStrided,
   clone,
   sharesMemory,
   canCast,

@@ -2,5 +2,8 @@
 export {
   Tensor, Scope, SamebytesError, tensor, empty, zeros, ones, full, fromBytes, fromBlob, clone,
   rand, randn, randint, manualSeed, Generator,
+  scalarTensor, arange, linspace, eye, asarray,
+  emptyLike, zerosLike, onesLike, fullLike, randLike, randnLike, randintLike,
+  emptyStrided, zerosStrided, onesStrided, fullStrided, randStrided, randnStrided, randintStrided,
   sharesMemory, canCast, dtypes, tidy, scope, keep, dispose, memory, setMemoryLimit, flush, backend, wasmMemory
 } from './index.js'

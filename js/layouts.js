@@ -4,7 +4,7 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
-const { show, shapeOf, oneOf } = require('./validate')
+const { show, boolean, integers, shapeOf, oneOf } = require('./validate')
 const { countStaged } = require('./storage')
 const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone, partsOfArray, partsOfView, byteLengthOf } = require('./buffers')
 const { itemsizes } = require('./dtypes')
@@ -79,6 +79,21 @@ function allocated (layout) {
 }
 
 /**
+ * Where a new tensor can be: on the CPU, in ordinary memory.
+ *
+ * @param {unknown} device
+ * @param {unknown} pinMemory
+ */
+function checkPlace (device, pinMemory) {
+  if (device !== undefined && device !== 'cpu') throw failure('ERR_DEVICE', `device is ${show(device)}; 'cpu' is there`)
+  if (pinMemory !== undefined && boolean('pinMemory', pinMemory)) {
+    throw failure('ERR_UNSUPPORTED', 'pinMemory is true: memory is pinned for CUDA, which is not there')
+  }
+}
+
+/** @typedef {(dtype: import('./dtypes').Dtype, what: any, options: Record<string, any>, zeroed: boolean) => Layout} Lay one of the three below */
+
+/**
  * A new tensor's layout over new bytes, as the options of all that make tensors say.
  *
  * @param {import('./dtypes').Dtype} dtype
@@ -87,26 +102,73 @@ function allocated (layout) {
  * @param {boolean} zeroed
  * @returns {Layout}
  */
-function emptyLayout (dtype, shape, { device, dynamism, order, shared }, zeroed) {
-  if (device !== undefined && device !== 'cpu') throw failure('ERR_DEVICE', `device is ${show(device)}; 'cpu' is there`)
+function emptyLayout (dtype, shape, { device, dynamism, order, shared, pinMemory }, zeroed) {
+  checkPlace(device, pinMemory)
   const flags = dynamismOf(dynamism)
   let layout = denseLayout(dtype.index, Array.isArray(shape) ? shape : shapeOf(shape))
-  if (order !== undefined && order !== 'C') {
-    if (order !== 'F') throw failure('ERR_ARGUMENT', `order is ${show(order)}; 'C' or 'F' was expected`)
-    layout = ffi.denseOrdered(dtype.index, layout.shape, layout.shape.map((_, d) => layout.shape.length - 1 - d))
-  }
+  const axes = axesOfOrder(order, layout.shape.length)
+  if (axes !== null && order !== 'C') layout = ffi.denseOrdered(dtype.index, layout.shape, axes)
   return withBytes(layout, flags, zeroed, shared)
+}
+
+/**
+ * The same in the shape of another layout, and with its axes in the same order in memory unless an order is asked for.
+ *
+ * @param {import('./dtypes').Dtype} dtype
+ * @param {Layout} like
+ * @param {Record<string, any>} options
+ * @param {boolean} zeroed
+ * @returns {Layout}
+ */
+function likeLayout (dtype, like, options, zeroed) {
+  const { device, dynamism, order, shared, pinMemory } = options
+  if (order !== undefined || ffi.isContiguous(like)) {
+    return emptyLayout(dtype, like.shape, { device, dynamism, order, shared, pinMemory }, zeroed)
+  }
+  checkPlace(device, pinMemory)
+  return withBytes(ffi.viewByNumbers(ffi.rows.dense_like, like, dtype.index), dynamismOf(dynamism), zeroed, shared)
+}
+
+/**
+ * The same with strides that are given, over as many bytes as they reach.
+ *
+ * @param {import('./dtypes').Dtype} dtype
+ * @param {[unknown, unknown]} place  shape and strides
+ * @param {Record<string, any>} options
+ * @param {boolean} zeroed
+ * @returns {Layout}
+ */
+function stridedLayout (dtype, [shape, strides], { device, dynamism, order, shared, pinMemory }, zeroed) {
+  checkPlace(device, pinMemory)
+  const flags = dynamismOf(dynamism)
+  const extents = shapeOf(shape)
+  const { layout, elements } = ffi.strided(dtype.index, extents, integers('strides', strides), axesOfOrder(order, extents.length))
+  return withBytes(layout, flags, zeroed, shared, elements)
+}
+
+/**
+ * Axes from outermost to innermost in memory.
+ *
+ * @param {unknown} order
+ * @param {number} n
+ * @returns {number[] | null} null: none is asked for
+ */
+function axesOfOrder (order, n) {
+  if (order === undefined) return null
+  if (order !== 'C' && order !== 'F') throw failure('ERR_ARGUMENT', `order is ${show(order)}; 'C' or 'F' was expected`)
+  return Array.from({ length: n }, (_, d) => order === 'C' ? d : n - 1 - d)
 }
 
 /**
  * @param {Layout} layout  without bytes
  * @param {number} flags  of dynamism
- * @param {boolean} zeroed
+ * @param {boolean} zeroed  all bytes, also those that no element has
  * @param {unknown} [shared]  true or 'sab': memory that other threads may see
+ * @param {number} [elements]  that there is room for
  * @returns {Layout}
  */
-function withBytes (layout, flags, zeroed, shared) {
-  const nbytes = layout.size * itemsizes[layout.dtype]
+function withBytes (layout, flags, zeroed, shared, elements = layout.size) {
+  const nbytes = elements * itemsizes[layout.dtype]
   let storage
   if (shared === undefined || shared === false) {
     storage = zeroed ? backend.allocateZeroed(nbytes, ffi.check) : backend.allocate(nbytes, ffi.check)
@@ -117,10 +179,27 @@ function withBytes (layout, flags, zeroed, shared) {
   } else {
     throw failure('ERR_ARGUMENT', `shared is ${show(shared)}; true, false or 'sab' was expected`)
   }
+  if (zeroed && shared === true) ffi.fill(new ffi.Layout(storage, layout.dtype, [elements], [1], 0, elements, 0), false)
   const made = new ffi.Layout(storage, layout.dtype, layout.shape, layout.strides, 0, layout.size, (layout.flags & CONTIGUOUS) | flags)
   made.order = layout.order
-  if (zeroed && shared === true) ffi.fill(made, false)
   return made
+}
+
+/**
+ * A layout over new bytes once its elements are written; where that fails, the bytes are given up.
+ *
+ * @param {Layout} layout
+ * @param {(layout: Layout) => void} write
+ * @returns {Layout}
+ */
+function written (layout, write) {
+  try {
+    write(layout)
+  } catch (error) {
+    backend.release(layout.storage)
+    throw error
+  }
+  return layout
 }
 
 // ---- Over a caller's bytes ----
@@ -167,4 +246,4 @@ function bytesOf (source) {
   return bytes
 }
 
-module.exports = { denseLayout, DYNAMISMS, dynamismOf, allocated, emptyLayout, withBytes, layoutOver, layoutOverBytes, bytesOf }
+module.exports = { denseLayout, DYNAMISMS, dynamismOf, allocated, checkPlace, emptyLayout, likeLayout, stridedLayout, axesOfOrder, withBytes, written, layoutOver, layoutOverBytes, bytesOf }

@@ -8,7 +8,7 @@ const { shapeOf, optionsOf, isOptions, castingOf } = require('./validate')
 const { dtypes, itemsizes, dtypeOf } = require('./dtypes')
 const { dtypeOfArray, isGone, partsOfArray } = require('./buffers')
 const { flatten, deduce, scalarFor } = require('./values')
-const { denseLayout, allocated, emptyLayout, layoutOver, layoutOverBytes, bytesOf } = require('./layouts')
+const { denseLayout, allocated, emptyLayout, written, layoutOver, layoutOverBytes, bytesOf } = require('./layouts')
 const { writeValues } = require('./elements')
 const { Tensor, wrap } = require('./tensor')
 
@@ -19,6 +19,7 @@ const { Tensor, wrap } = require('./tensor')
  * @property {'static' | 'bounded' | 'unbound'} [dynamism]  how far resize may go; 'bounded' where none is given
  * @property {'C' | 'F'} [order]  axes in memory; the data is in logical order whatever it says
  * @property {boolean | 'sab'} [shared]  memory that other threads may see
+ * @property {boolean} [pinMemory]  for CUDA
  * @property {'safe' | 'same_kind' | 'unsafe'} [casting]
  */
 
@@ -51,18 +52,39 @@ const FLOAT32 = dtypeOf('float32')
  */
 function empty (shape, opts) {
   if (opts === undefined && Array.isArray(shape)) return wrap(allocated(denseLayout(FLOAT32.index, shape)))
-  return make(shape, opts, false)
+  return make(emptyLayout, shape, opts, false)
 }
 
 /**
- * @param {unknown} shape
+ * @param {import('./layouts').Lay} lay
+ * @param {unknown} what  for lay
  * @param {unknown} opts
  * @param {boolean} zeroed
+ * @param {import('./dtypes').Dtype} [missing]  where the options name no dtype
+ * @returns {Tensor}
  */
-function make (shape, opts, zeroed) {
+function make (lay, what, opts, zeroed, missing = FLOAT32) {
   const options = optionsOf(opts)
-  const dtype = options.dtype === undefined ? FLOAT32 : dtypeOf(options.dtype)
-  return wrap(emptyLayout(dtype, shape, options, zeroed))
+  const { dtype: name } = options
+  return wrap(lay(name === undefined ? missing : dtypeOf(name), what, options, zeroed))
+}
+
+/**
+ * @param {import('./layouts').Lay} lay
+ * @param {unknown} what  for lay
+ * @param {unknown} value
+ * @param {unknown} opts
+ * @param {import('./dtypes').Dtype} [missing]  where the options name no dtype; else the value's
+ * @returns {Tensor}
+ */
+function makeFull (lay, what, value, opts, missing) {
+  const options = optionsOf(opts)
+  const { dtype: name } = options
+  const dtype = name === undefined && missing !== undefined
+    ? missing
+    : dtypeOf(name ?? (Array.isArray(value) ? 'complex64' : deduce(/** @type {any[]} */ ([value]))))
+  const scalar = scalarFor(value, dtype)
+  return wrap(written(lay(dtype, what, options, false), layout => ffi.fill(layout, scalar)))
 }
 
 /**
@@ -74,7 +96,7 @@ function make (shape, opts, zeroed) {
  * @throws as empty
  */
 function zeros (shape, opts) {
-  return make(shape, opts, true)
+  return make(emptyLayout, shape, opts, true)
 }
 
 /**
@@ -86,7 +108,7 @@ function zeros (shape, opts) {
  * @throws as empty
  */
 function ones (shape, opts) {
-  return make(shape, opts, false).fill(1)
+  return make(emptyLayout, shape, opts, false).fill(1)
 }
 
 /**
@@ -99,16 +121,21 @@ function ones (shape, opts) {
  * @throws as empty · {TypeError} ERR_CAST the value does not fit
  */
 function full (shape, value, opts) {
-  const options = optionsOf(opts)
-  const dtype = dtypeOf(options.dtype ?? (Array.isArray(value) ? 'complex64' : deduce([value])))
-  const scalar = scalarFor(value, dtype)
-  const t = wrap(emptyLayout(dtype, shape, options, false))
-  try {
-    return t.fill(scalar)
-  } catch (error) {
-    t.dispose()
-    throw error
-  }
+  return makeFull(emptyLayout, shape, value, opts)
+}
+
+/**
+ * A tensor without axes.
+ *
+ * @param {import('./tensor').Value} value  dtype as full
+ * @param {MakeOptions | string} [opts]
+ * @returns {Tensor}
+ * @throws as full
+ * @example
+ * scalarTensor(2n).dtype // 'int64'
+ */
+function scalarTensor (value, opts) {
+  return makeFull(emptyLayout, [], value, opts)
 }
 
 /**
@@ -125,37 +152,38 @@ function full (shape, value, opts) {
  */
 function tensor (data, shape, opts) {
   const [given, asked] = shapeAndOptions(shape, opts)
-  const options = { dtype: asked.dtype, device: asked.device, dynamism: asked.dynamism, order: asked.order, shared: asked.shared, casting: asked.casting }
+  const { dtype, device, dynamism, order, shared, pinMemory, casting } = asked
+  const made = copyOf(data, given === undefined ? null : shapeOf(given), { dtype, device, dynamism, order, shared, pinMemory, casting })
+  countCopy('tensor', made.nbytes)
+  return made
+}
+
+/**
+ * @param {any} data
+ * @param {number[] | null} extents  null: the data's
+ * @param {MakeOptions} options  without getters
+ * @returns {Tensor}
+ */
+function copyOf (data, extents, options) {
   const casting = castingOf(options.casting)
   const named = options.dtype === undefined ? undefined : dtypeOf(options.dtype)
-  const extents = given === undefined ? null : shapeOf(given)
   const arrayType = dtypeOfArray(data)
-  /** @type {Tensor} */
-  let made
   if (Tensor.isTensor(data)) {
     const source = Tensor.layoutOf(data)
-    made = wrap(emptyLayout(named ?? dtypes[source.dtype], countFits(extents ?? source.shape, source.size), options, false))
-    fillFrom(made, source, casting, extents !== null)
-  } else if (arrayType !== undefined) {
+    const made = emptyLayout(named ?? dtypes[source.dtype], countFits(extents ?? source.shape, source.size), options, false)
+    return wrap(written(made, made => fillFrom(made, source, casting, extents !== null)))
+  }
+  if (arrayType !== undefined) {
     const from = dtypeOf(arrayType)
     const { buffer, length } = partsOfArray(data)
     if (length === 0 && isGone(buffer)) throw failure('ERR_DETACHED', 'the typed array was transferred away')
     const source = layoutOver(data, from.index, [length]) // before memory grows under it
-    made = wrap(emptyLayout(named ?? from, countFits(extents ?? [length], length), options, false))
-    fillFrom(made, source, casting, true)
-  } else {
-    const { flat, shape: found } = flatten('data', data, named !== undefined && named.kind === 'COMPLEX')
-    const dtype = named ?? dtypeOf(deduce(flat))
-    made = wrap(emptyLayout(dtype, countFits(extents ?? found, flat.length), options, false))
-    try {
-      writeValues(Tensor.layoutOf(made), flat)
-    } catch (error) {
-      made.dispose()
-      throw error
-    }
+    const made = emptyLayout(named ?? from, countFits(extents ?? [length], length), options, false)
+    return wrap(written(made, made => fillFrom(made, source, casting, true)))
   }
-  countCopy('tensor', made.nbytes)
-  return made
+  const { flat, shape: found } = flatten('data', data, named !== undefined && named.kind === 'COMPLEX')
+  const made = emptyLayout(named ?? dtypeOf(deduce(flat)), countFits(extents ?? found, flat.length), options, false)
+  return wrap(written(made, made => writeValues(made, flat)))
 }
 
 /**
@@ -170,35 +198,29 @@ function countFits (shape, count) {
 }
 
 /**
- * @param {Tensor} made
+ * @param {InstanceType<typeof ffi.Layout>} target
  * @param {InstanceType<typeof ffi.Layout>} source
  * @param {number} casting
- * @param {boolean} reshaped  the source's shape is not made's
+ * @param {boolean} reshaped  the source's shape is not the target's
  */
-function fillFrom (made, source, casting, reshaped) {
-  const target = Tensor.layoutOf(made)
-  try {
-    if (!reshaped) {
-      ffi.copy(target, source, casting)
-      return
-    }
-    const viewed = ffi.reshape(source, target.shape)
-    if (viewed.storage !== ffi.nothing || source.storage === ffi.nothing) {
+function fillFrom (target, source, casting, reshaped) {
+  if (!reshaped) {
+    ffi.copy(target, source, casting)
+    return
+  }
+  const viewed = ffi.reshape(source, target.shape)
+  if (viewed.storage !== ffi.nothing || source.storage === ffi.nothing) {
+    ffi.copy(target, viewed, casting)
+  } else { // strides that no view can follow: in logical order first
+    viewed.storage = ffi.allocate(source.size * itemsizes[source.dtype])
+    const flat = new ffi.Layout(viewed.storage, source.dtype, source.shape, ffi.dense(source.dtype, source.shape).strides, 0, source.size, 0)
+    try {
+      ffi.copy(flat, source, 0)
+      countStaged(viewed.storage.nbytes)
       ffi.copy(target, viewed, casting)
-    } else { // strides that no view can follow: in logical order first
-      viewed.storage = ffi.allocate(source.size * itemsizes[source.dtype])
-      const flat = new ffi.Layout(viewed.storage, source.dtype, source.shape, ffi.dense(source.dtype, source.shape).strides, 0, source.size, 0)
-      try {
-        ffi.copy(flat, source, 0)
-        countStaged(viewed.storage.nbytes)
-        ffi.copy(target, viewed, casting)
-      } finally {
-        ffi.backend.release(viewed.storage)
-      }
+    } finally {
+      ffi.backend.release(viewed.storage)
     }
-  } catch (error) {
-    made.dispose()
-    throw error
   }
 }
 
@@ -212,18 +234,17 @@ function fillFrom (made, source, casting, reshaped) {
  * @throws {RangeError} ERR_SHAPE another length · {TypeError} ERR_DTYPE
  */
 function fromBytes (bytes, shape, opts) {
-  const { dtype: name, device, dynamism, order, shared } = optionsOf(opts)
-  const options = { device, dynamism, order, shared }
+  const { dtype: name, device, dynamism, order, shared, pinMemory } = optionsOf(opts)
+  const options = { device, dynamism, order, shared, pinMemory }
   const dtype = dtypeOf(name)
   const parts = bytesOf(bytes)
   const extents = shapeOf(shape)
   const nbytes = ffi.dense(dtype.index, extents).size * dtype.itemsize
   if (parts.byteLength !== nbytes) throw failure('ERR_SHAPE', `bytes has ${parts.byteLength} bytes; the shape needs ${nbytes}`)
   const source = layoutOverBytes(parts, dtype.index, extents)
-  const t = wrap(emptyLayout(dtype, extents, options, false))
-  fillFrom(t, source, 0, false)
+  const made = written(emptyLayout(dtype, extents, options, false), made => ffi.copy(made, source, 0))
   countCopy('fromBytes', nbytes)
-  return t
+  return wrap(made)
 }
 
 /**
@@ -272,4 +293,4 @@ function canCast (from, to, casting) {
   return ffi.canCast(dtypeOf(from).index, dtypeOf(to).index, castingOf(casting))
 }
 
-module.exports = { tensor, empty, zeros, ones, full, fromBytes, clone, sharesMemory, canCast }
+module.exports = { tensor, empty, zeros, ones, full, scalarTensor, fromBytes, clone, sharesMemory, canCast, make, makeFull, copyOf, tensorOf }

@@ -5,8 +5,8 @@ const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { show, optionsOf } = require('./validate')
 const { dtypeOf } = require('./dtypes')
-const { emptyLayout } = require('./layouts')
-const { Tensor, wrap } = require('./tensor')
+const { emptyLayout, written } = require('./layouts')
+const { wrap } = require('./tensor')
 
 const { rows } = ffi
 
@@ -89,25 +89,45 @@ function manualSeed (seed) {
   return shared.manualSeed(seed)
 }
 
+const FLOAT32 = dtypeOf('float32')
+
 /**
  * @param {number} row
- * @param {unknown} shape
+ * @param {import('./layouts').Lay} lay
+ * @param {unknown} what  for lay
  * @param {Record<string, any>} options
- * @param {string} dtype  where the options name none
+ * @param {import('./dtypes').Dtype} missing  where the options name no dtype
  * @param {number | bigint} a  of the distribution
  * @param {number | bigint} b
- * @returns {Tensor}
+ * @returns {import('./tensor').Tensor}
  */
-function draw (row, shape, { dtype: name, device, dynamism, order, shared: visible, generator = shared }, dtype, a, b) {
+function draw (row, lay, what, options, missing, a, b) {
+  const { dtype: name, generator = shared } = options
   if (!Generator.isGenerator(generator)) throw failure('ERR_ARGUMENT', `generator is ${show(generator)}; a Generator was expected`)
-  const t = wrap(emptyLayout(dtypeOf(name ?? dtype), shape, { device, dynamism, order, shared: visible }, false))
-  try {
-    Generator.advance(generator, ffi.draw(row, Tensor.layoutOf(t), a, b, generator.seed, generator.offset))
-  } catch (error) {
-    t.dispose()
-    throw error
+  const layout = lay(name === undefined ? missing : dtypeOf(name), what, options, false)
+  return wrap(written(layout, () => {
+    Generator.advance(generator, ffi.generate(row, layout, [a, b, generator.seed, generator.offset], 0)) // of stream 0
+  }))
+}
+
+/**
+ * @param {import('./layouts').Lay} lay
+ * @param {unknown} what  for lay
+ * @param {number | bigint} low
+ * @param {number | bigint} high
+ * @param {unknown} opts
+ * @param {import('./dtypes').Dtype} [missing]  where the options name no dtype
+ * @returns {import('./tensor').Tensor}
+ */
+function drawIntegers (lay, what, low, high, opts, missing) {
+  for (const [name, value] of Object.entries({ low, high })) {
+    if (typeof value !== 'bigint' && !Number.isSafeInteger(value)) {
+      throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a safe integer or a bigint was expected`)
+    }
   }
-  return t
+  if (high === 1n << 64n) high = 2 ** 64 // as a number, it is what lets uint64 have all its values
+  missing ??= dtypeOf(typeof low === 'bigint' || typeof high === 'bigint' ? 'int64' : 'int32')
+  return draw(rows.randint, lay, what, optionsOf(opts), missing, low, high)
 }
 
 /**
@@ -115,13 +135,13 @@ function draw (row, shape, { dtype: name, device, dynamism, order, shared: visib
  *
  * @param {Shape} shape
  * @param {RandomOptions | string} [opts]  float32 where no dtype is given; float16, bfloat16 and float64 are there
- * @returns {Tensor}
+ * @returns {import('./tensor').Tensor}
  * @throws {TypeError} ERR_DTYPE no floating dtype · {RangeError} ERR_SHAPE, ERR_MEMORY
  * @example
  * rand([2, 3], { generator: new Generator(1) })
  */
 function rand (shape, opts) {
-  return draw(rows.uniform, shape, optionsOf(opts), 'float32', 0, 1)
+  return draw(rows.uniform, emptyLayout, shape, optionsOf(opts), FLOAT32, 0, 1)
 }
 
 /**
@@ -129,11 +149,11 @@ function rand (shape, opts) {
  *
  * @param {Shape} shape
  * @param {RandomOptions | string} [opts]  as rand
- * @returns {Tensor}
+ * @returns {import('./tensor').Tensor}
  * @throws as rand
  */
 function randn (shape, opts) {
-  return draw(rows.normal, shape, optionsOf(opts), 'float32', 0, 1)
+  return draw(rows.normal, emptyLayout, shape, optionsOf(opts), FLOAT32, 0, 1)
 }
 
 /**
@@ -143,18 +163,11 @@ function randn (shape, opts) {
  * @param {number | bigint} high  exclusive
  * @param {Shape} shape
  * @param {RandomOptions | string} [opts]  int32 where no dtype is given, int64 for bigints
- * @returns {Tensor}
+ * @returns {import('./tensor').Tensor}
  * @throws {RangeError} ERR_BOUNDS low is not below high · {TypeError} ERR_CAST the dtype does not hold them, ERR_DTYPE
  */
 function randint (low, high, shape, opts) {
-  for (const [name, value] of Object.entries({ low, high })) {
-    if (typeof value !== 'bigint' && !Number.isSafeInteger(value)) {
-      throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a safe integer or a bigint was expected`)
-    }
-  }
-  if (high === 1n << 64n) high = 2 ** 64 // as a number, it is what lets uint64 have all its values
-  const wide = typeof low === 'bigint' || typeof high === 'bigint'
-  return draw(rows.randint, shape, optionsOf(opts), wide ? 'int64' : 'int32', low, high)
+  return drawIntegers(emptyLayout, shape, low, high, opts)
 }
 
-module.exports = { Generator, manualSeed, rand, randn, randint }
+module.exports = { Generator, manualSeed, rand, randn, randint, draw, drawIntegers }

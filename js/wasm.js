@@ -150,7 +150,7 @@ class Backend {
    */
   allocate (nbytes, check) {
     grant(nbytes, this.inUse)
-    this.frame.f64[this.tables.frame.ARGS] = nbytes
+    this.frame.f64[this.tables.frame.ARGS] = Math.min(nbytes, Number.MAX_SAFE_INTEGER) // too many either way
     this.call(this.rows.storage_new)
     check()
     const { f64 } = this.frame // memory may have grown

@@ -210,11 +210,32 @@ SB_CHECKED SB_API sb_status sb_tensor_init(sb_storage *storage, sb_dtype dtype, 
 
 /* Makes a row-major tensor of uninitialised elements with a storage of its own.
  *
- *   out     holds the storage's one reference; sb_tensor_release drops it
+ *   out     holds the storage's one reference; sb_tensor_release drops it. It is bounded: for another
+ *           dynamism, assign that field
  *
- * Errors  SB_ERR_DTYPE · SB_ERR_SHAPE · SB_ERR_MEMORY */
+ * Errors  SB_ERR_DTYPE · SB_ERR_SHAPE · SB_ERR_MEMORY
+ * Notes   for zeros, ones and the like, sb_fill comes next; for evenly spaced numbers sb_arange or
+ *         sb_linspace; for random ones sb_uniform, sb_normal or sb_randint */
 SB_CHECKED SB_API sb_status sb_tensor_empty(sb_dtype dtype, int32_t ndim, const int64_t *shape,
                                             sb_tensor *out);
+
+/* The same with any strides that are not negative. The storage ends with the last element that they
+ * reach; strides of 0, and others by which elements share bytes, are allowed.
+ *
+ *   strides  ndim of them
+ *
+ * Errors  as sb_tensor_empty · SB_ERR_BOUNDS a stride is negative, or the last element lies beyond 64 bits
+ * Source  PyTorch `empty_strided` */
+SB_CHECKED SB_API sb_status sb_tensor_empty_strided(sb_dtype dtype, int32_t ndim,
+                                                    const int64_t *shape, const int64_t *strides,
+                                                    sb_tensor *out);
+
+/* The same with t's shape, without gaps, its axes in the same order of storage.
+ *
+ * Errors  as sb_tensor_empty
+ * Source  PyTorch `empty_like` with preserve_format */
+SB_CHECKED SB_API sb_status sb_tensor_empty_like(const sb_tensor *t, sb_dtype dtype,
+                                                 sb_tensor *out);
 
 SB_API void sb_tensor_copy_layout(const sb_tensor *t,
                                   sb_tensor *out); /* copies ndim entries only */
@@ -499,6 +520,34 @@ SB_CHECKED SB_API sb_status sb_copy_values(const sb_tensor *dst, const sb_tensor
  * Errors  SB_ERR_CAST (also without elements) · SB_ERR_READ_ONLY
  * Source  PyTorch `fill_` */
 SB_CHECKED SB_API sb_status sb_fill(const sb_tensor *t, const sb_scalar *value);
+
+/* Writes start, start + step, start + 2 * step, … to t's elements in row-major order.
+ *
+ *   t            any strides
+ *   start, step  bool, int, uint or real
+ *
+ * Bits    integer dtypes and bool: exact. Others: in float64, the product i * step rounded, then the sum,
+ *         then the cast to t's dtype
+ * Errors  SB_ERR_CAST a value does not fit t's dtype, as in sb_copy_values; nothing was written ·
+ *         SB_ERR_ARGUMENT a complex one · SB_ERR_BOUNDS one is not finite · SB_ERR_OVERLAP ·
+ *         SB_ERR_READ_ONLY · SB_ERR_MEMORY (as in sb_overlaps_itself)
+ * Source  array API `arange` */
+SB_CHECKED SB_API sb_status sb_arange(const sb_tensor *t, const sb_scalar *start,
+                                      const sb_scalar *step);
+
+/* Writes evenly spaced numbers from start on to t's elements in row-major order.
+ *
+ *   t         any dtype but bool, any strides
+ *   endpoint  true: the last one is exactly stop; false: one more step would reach it
+ *
+ * Bits    in float64: i * step rounded, then + start, step being (stop - start) / (elements - 1), without the
+ *         end point / elements; then the cast to t's dtype, for an integer dtype the next integer below
+ * Errors  SB_ERR_CAST a value does not fit t's dtype; nothing was written · SB_ERR_DTYPE bool ·
+ *         SB_ERR_BOUNDS start, stop or stop - start is not finite · SB_ERR_OVERLAP · SB_ERR_READ_ONLY ·
+ *         SB_ERR_MEMORY
+ * Source  array API and NumPy `linspace` */
+SB_CHECKED SB_API sb_status sb_linspace(const sb_tensor *t, double start, double stop,
+                                        bool endpoint);
 
 /* ---- Random numbers ----
  *

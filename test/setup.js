@@ -128,6 +128,12 @@ function settledMemory () {
   return memory()
 }
 
+/** Tensors that are alive, without those that a collection would find dead. */
+function alive () {
+  for (let round = 0; round < 2; round++) globalThis.gc?.()
+  return memory().tensors
+}
+
 /** Runs a program in a Node of its own; resolves to { code, signal, stdout, stderr }. */
 function child (source, { flags = [], env = {}, timeout = 60000, type = 'commonjs' } = {}) {
   const args = [...flags, `--input-type=${type}`, '-e', source]
@@ -178,6 +184,7 @@ function generator (seed) {
 
 module.exports = {
   ROOT,
+  alive,
   assertView,
   child,
   childJson,

@@ -6,6 +6,7 @@
 
 #include "bind/frame.h"
 #include "ops/copy.h"
+#include "ops/series.h"
 
 #define T(i) (&b->operands[i])
 #define N(i) (b->numbers[i])
@@ -222,6 +223,23 @@ static sb_status dense_ordered(sb__binding *b) {
   return sb_tensor_init(NULL, (sb_dtype)N(0), COUNT(0), LIST(0), strides, 0, OUT);
 }
 
+/* Lists: shape, strides, and dimOrder, with which they have to agree, where one is given. The number is
+ * how many elements a storage needs. */
+static sb_status strided(sb__binding *b) {
+  int64_t made[SB_MAX_DIMS], numel = 0, elements = 0;
+  sb_status status = sb__check_shape(COUNT(0), LIST(0), &numel);
+  if (!status) status = check_count(b, "strides", 1);
+  if (!status) status = check_count(b, "dimOrder", 2);
+  if (!status && COUNT(1) < 0) status = sb__fail(SB_ERR_ARGUMENT, "strides are missing");
+  if (!status && COUNT(2) >= 0) {
+    status = sb_dim_order_strides(COUNT(0), LIST(0), LIST(2), made); /* checks the order */
+    if (!status) status = sb__check_dim_order(COUNT(0), LIST(0), LIST(1), LIST(2));
+  }
+  if (!status) status = sb__strided((sb_dtype)N(0), COUNT(0), LIST(0), LIST(1), OUT, &elements);
+  RESULT(0) = (double)elements;
+  return status;
+}
+
 /* Lists: shape, strides, dimOrder; either of the latter may be missing. Numbers: offset; 1: inside the
  * tensor's own elements, 0: inside its storage. */
 static sb_status as_strided(sb__binding *b) {
@@ -364,6 +382,16 @@ static sb_status random_fill(sb__binding *b, distribution kind) {
   }
   RESULT(0) = (double)(generator.offset - SCALAR(3)->as.u);
   return status;
+}
+
+/* Scalars: start, stop. The number: is stop the last element? */
+static sb_status linspace(sb__binding *b) {
+  for (int i = 0; i < 2; i++) {
+    if (SCALAR(i)->kind != SB_SCALAR_REAL) {
+      return sb__fail(SB_ERR_ARGUMENT, "%s must be a real number", i ? "stop" : "start");
+    }
+  }
+  return sb_linspace(T(0), SCALAR(0)->as.real, SCALAR(1)->as.real, N(0) != 0);
 }
 
 /* handle and address of a new storage on the native heap (in WASM: in linear memory). */

@@ -57,6 +57,10 @@ bool sb__dtype_is_valid(int64_t dtype);
  * is valid) and completes the rest in place. */
 sb_status sb__tensor_finish(sb_tensor *t);
 
+/* A layout without a storage, of strides that are not negative, and how many elements a storage needs for it. */
+sb_status sb__strided(sb_dtype dtype, int32_t ndim, const int64_t *shape, const int64_t *strides,
+                      sb_tensor *out, int64_t *elements);
+
 /* layout.c */
 sb_status sb__check_shape(int64_t ndim, const int64_t *shape, int64_t *numel);
 sb_status sb__dense_strides(int32_t ndim, const int64_t *shape, int64_t *strides);

@@ -91,17 +91,56 @@ sb_status sb_tensor_init(sb_storage *storage, sb_dtype dtype, int32_t ndim, cons
   return status;
 }
 
-sb_status sb_tensor_empty(sb_dtype dtype, int32_t ndim, const int64_t *shape, sb_tensor *out) {
-  sb_tensor made;
-  sb_status status = sb_tensor_init(NULL, dtype, ndim, shape, NULL, 0, &made);
-  if (status) return status;
-  const int64_t nbytes = sb_tensor_nbytes(&made);
+/* A layout and a storage of so many elements for it. */
+static sb_status own(sb_tensor *made, int64_t elements, sb_tensor *out) {
+  const int64_t nbytes =
+      elements * sb_dtype_itemsize(made->dtype); /* cannot overflow: checked with it */
   if ((uint64_t)nbytes > SIZE_MAX) {
     return sb__fail(SB_ERR_MEMORY, "%lld bytes cannot be addressed", (long long)nbytes);
   }
-  status = sb_storage_new((size_t)nbytes, &made.storage);
-  if (!status) sb_tensor_copy_layout(&made, out);
+  const sb_status status = sb_storage_new((size_t)nbytes, &made->storage);
+  if (!status) sb_tensor_copy_layout(made, out);
   return status;
+}
+
+sb_status sb_tensor_empty(sb_dtype dtype, int32_t ndim, const int64_t *shape, sb_tensor *out) {
+  sb_tensor made;
+  const sb_status status = sb_tensor_init(NULL, dtype, ndim, shape, NULL, 0, &made);
+  return status ? status : own(&made, sb_tensor_numel(&made), out);
+}
+
+sb_status sb__strided(sb_dtype dtype, int32_t ndim, const int64_t *shape, const int64_t *strides,
+                      sb_tensor *out, int64_t *elements) {
+  int64_t numel = 0, lowest = 0, highest = 0;
+  sb_status status = sb__check_shape(ndim, shape, &numel);
+  for (int32_t d = 0; !status && d < ndim; d++) {
+    if (strides[d] >= 0) continue;
+    status = sb__fail(SB_ERR_BOUNDS,
+                      "strides[%d] is %lld; a storage of its own begins with the first element, so "
+                      "strides are 0 or more",
+                      d, (long long)strides[d]);
+  }
+  if (!status) status = sb_tensor_init(NULL, dtype, ndim, shape, strides, 0, out);
+  if (status) return status;
+  (void)sb__extent(out, &lowest, &highest); /* sb_tensor_init has checked it */
+  *elements = numel ? highest + 1 : 0;
+  return SB_OK;
+}
+
+sb_status sb_tensor_empty_strided(sb_dtype dtype, int32_t ndim, const int64_t *shape,
+                                  const int64_t *strides, sb_tensor *out) {
+  sb_tensor made;
+  int64_t elements = 0;
+  const sb_status status = sb__strided(dtype, ndim, shape, strides, &made, &elements);
+  return status ? status : own(&made, elements, out);
+}
+
+sb_status sb_tensor_empty_like(const sb_tensor *t, sb_dtype dtype, sb_tensor *out) {
+  sb_tensor made;
+  const sb_status status = sb_dense_like(t, dtype, &made);
+  if (status) return status;
+  made.dynamism = SB_BOUNDED;
+  return own(&made, sb_tensor_numel(&made), out);
 }
 
 void sb_tensor_retain(sb_tensor *t) { sb_storage_ref(t->storage); }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "ops/fit.h"
 #include "ops/run.h"
 
 /* What happens to an element on its way. */

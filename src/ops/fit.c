@@ -1,7 +1,7 @@
 /* Do values that a person wrote fit a dtype? */
 #include <math.h>
 
-#include "ops/run.h"
+#include "ops/fit.h"
 
 /* Values that do not fit an integer or a bool. Index of the first one, or -1. */
 static int64_t first_misfit(const sb__chunk *x, sb__form form, sb_dtype to, int64_t n) {
@@ -73,4 +73,38 @@ sb_status sb__check_fit(const sb__chunk *x, sb__form form, sb_dtype to, int64_t 
                     sb_dtype_name(to));
   }
   return sb__fail(SB_ERR_CAST, "the value %.17g does not fit %s", x->real[i], sb_dtype_name(to));
+}
+
+sb_status sb__whole(const char *name, const sb_scalar *value, sb__integer *out) {
+  const double x = value->as.real;
+  if (value->kind == SB_SCALAR_UINT) {
+    *out = (sb__integer){false, value->as.u};
+  } else if (value->kind == SB_SCALAR_INT || value->kind == SB_SCALAR_BOOL) {
+    *out = (sb__integer){value->as.i < 0, (uint64_t)value->as.i};
+  } else if (value->kind == SB_SCALAR_REAL && x == trunc(x) && x >= -0x1p63 && x < 0x1p64) {
+    *out = (sb__integer){x < 0, x < 0 ? (uint64_t)(int64_t)x : (uint64_t)x};
+  } else if (value->kind == SB_SCALAR_REAL) {
+    return sb__fail(SB_ERR_BOUNDS, "%s is %.17g, which is no 64-bit integer", name, x);
+  } else {
+    return sb__fail(SB_ERR_ARGUMENT, "%s must be an integer", name);
+  }
+  return SB_OK;
+}
+
+sb__integer sb__lowest(sb_dtype dtype) {
+  if (sb_dtype_kind(dtype) != SB_SIGNED) return (sb__integer){false, 0};
+  return (sb__integer){true, ~sb__highest(dtype).bits};
+}
+
+sb__integer sb__highest(sb_dtype dtype) {
+  const int bits = dtype == SB_BOOL ? 1 : 8 * (int)sb_dtype_itemsize(dtype);
+  return (sb__integer){false, UINT64_MAX >> (64 - bits + (sb_dtype_kind(dtype) == SB_SIGNED))};
+}
+
+bool sb__is_above(sb__integer a, sb__integer b) {
+  return a.negative == b.negative ? a.bits > b.bits : b.negative;
+}
+
+bool sb__integer_fits(sb__integer x, sb_dtype dtype) {
+  return !sb__is_above(x, sb__highest(dtype)) && !sb__is_above(sb__lowest(dtype), x);
 }

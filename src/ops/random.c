@@ -2,6 +2,7 @@
  * into the target if it has no gaps, else by way of a small buffer. */
 #include <math.h>
 
+#include "ops/fit.h"
 #include "ops/loop.h"
 #include "ops/parallel.h"
 #include "ops/random.h"
@@ -165,35 +166,13 @@ sb_status sb_normal(const sb_tensor *t, double mean, double std, sb_generator *g
 
 /* ---- Integers ---- */
 
-/* An integer from -2^63 to 2^64 - 1. */
-typedef struct integer {
-  bool negative;
-  uint64_t bits; /* two's complement */
-} integer;
-
-static sb_status whole(const char *name, const sb_scalar *value, integer *out) {
-  const double x = value->as.real;
-  if (value->kind == SB_SCALAR_UINT) {
-    *out = (integer){false, value->as.u};
-  } else if (value->kind == SB_SCALAR_INT || value->kind == SB_SCALAR_BOOL) {
-    *out = (integer){value->as.i < 0, (uint64_t)value->as.i};
-  } else if (value->kind == SB_SCALAR_REAL && x == trunc(x) && x >= -0x1p63 && x < 0x1p64) {
-    *out = (integer){x < 0, x < 0 ? (uint64_t)(int64_t)x : (uint64_t)x};
-  } else if (value->kind == SB_SCALAR_REAL) {
-    return sb__fail(SB_ERR_BOUNDS, "%s is %.17g, which is no 64-bit integer", name, x);
-  } else {
-    return sb__fail(SB_ERR_ARGUMENT, "%s must be an integer", name);
-  }
-  return SB_OK;
-}
-
 /* high - 1: it exists where high itself may be 2^64. */
-static sb_status last_below(const sb_scalar *high, integer *out) {
+static sb_status last_below(const sb_scalar *high, sb__integer *out) {
   if (high->kind == SB_SCALAR_REAL && high->as.real == 0x1p64) {
-    *out = (integer){false, UINT64_MAX};
+    *out = (sb__integer){false, UINT64_MAX};
     return SB_OK;
   }
-  const sb_status status = whole("high", high, out);
+  const sb_status status = sb__whole("high", high, out);
   if (status) return status;
   if (out->negative && out->bits == UINT64_C(1) << 63) {
     return sb__fail(SB_ERR_BOUNDS, "high is the lowest 64-bit integer; nothing is below it");
@@ -202,31 +181,20 @@ static sb_status last_below(const sb_scalar *high, integer *out) {
   return SB_OK;
 }
 
-static bool is_above(integer a, integer b) {
-  return a.negative == b.negative ? a.bits > b.bits : b.negative;
-}
-
-static bool fits(integer x, sb_dtype dtype) {
-  const int bits = dtype == SB_BOOL ? 1 : 8 * (int)sb_dtype_itemsize(dtype);
-  if (sb_dtype_kind(dtype) != SB_SIGNED) return !x.negative && x.bits <= UINT64_MAX >> (64 - bits);
-  const uint64_t magnitude = x.negative ? ~x.bits : x.bits; /* of -1 it is 0 */
-  return magnitude <= UINT64_MAX >> (65 - bits);
-}
-
 sb_status sb_randint(const sb_tensor *t, const sb_scalar *low, const sb_scalar *high,
                      sb_generator *generator) {
   sb__random how = {.draw = SB__DRAW_INTEGER};
-  integer first = {false, 0}, last = {false, 0};
+  sb__integer first = {false, 0}, last = {false, 0};
   const sb_kind kind = sb_dtype_kind(t->dtype);
   if (kind != SB_BOOLEAN && kind != SB_UNSIGNED && kind != SB_SIGNED) {
     return sb__fail(SB_ERR_DTYPE, "random integers are of an integer dtype or bool, not %s",
                     sb_dtype_name(t->dtype));
   }
-  sb_status status = whole("low", low, &first);
+  sb_status status = sb__whole("low", low, &first);
   if (!status) status = last_below(high, &last);
   if (status) return status;
-  if (is_above(first, last)) return sb__fail(SB_ERR_BOUNDS, "low must be below high");
-  if (!fits(first, t->dtype) || !fits(last, t->dtype)) {
+  if (sb__is_above(first, last)) return sb__fail(SB_ERR_BOUNDS, "low must be below high");
+  if (!sb__integer_fits(first, t->dtype) || !sb__integer_fits(last, t->dtype)) {
     return sb__fail(SB_ERR_CAST, "integers from low to high do not fit %s",
                     sb_dtype_name(t->dtype));
   }

@@ -24,7 +24,4 @@ void sb__run_fill(const sb_tensor *t, const char *item);
 /* Is what is computed between them float64? Else it is float32. */
 bool sb__is_wide(sb_dtype dtype);
 
-/* fit.c: the first of n values that does not fit is named by the error. */
-sb_status sb__check_fit(const sb__chunk *x, sb__form form, sb_dtype to, int64_t n);
-
 #endif

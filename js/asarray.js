@@ -1,0 +1,107 @@
+'use strict'
+// asarray: a tensor of whatever there is, and a copy only where it must be.
+
+const ffi = require('./ffi')
+const { failure } = require('./errors')
+const { boolean, optionsOf, castingOf } = require('./validate')
+const { countCopy } = require('./storage')
+const { dtypes, dtypeOf } = require('./dtypes')
+const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer } = require('./buffers')
+const { checkPlace, dynamismOf, likeLayout, axesOfOrder, written } = require('./layouts')
+const { Tensor, wrap } = require('./tensor')
+const { copyOf } = require('./make')
+const { fromBlob } = require('./blob')
+
+/** @typedef {{ dtype?: string, device?: string, order?: 'C' | 'F', copy?: boolean, casting?: 'safe' | 'same_kind' | 'unsafe', dynamism?: 'static' | 'bounded' | 'unbound', pinMemory?: boolean }} AsarrayOptions */
+
+/**
+ * A tensor of what is given. A tensor that is as wanted is returned itself; typed arrays and buffers are wrapped
+ * as fromBlob does; lists, iterables and numbers are copied as tensor does, and so is what needs another dtype or order of axes.
+ *
+ * @param {any} x  a tensor, typed array, Buffer (uint8), ArrayBuffer, SharedArrayBuffer or DataView (dtype is needed), number or list
+ * @param {AsarrayOptions | string} [opts]  copy: true always copies, false never; dynamism: of what is made
+ * @returns {Tensor}
+ * @throws ERR_UNSUPPORTED copy is false and a copy is needed · {TypeError} ERR_CAST, ERR_DTYPE · as fromBlob and tensor
+ * @example
+ * const t = zeros([2])
+ * asarray(t) === t // true
+ * asarray(new Float64Array(2), { copy: false }).dtype // 'float64'
+ */
+function asarray (x, opts) {
+  const { dtype: name, device, order, copy, casting, dynamism, pinMemory } = optionsOf(opts)
+  const options = { dtype: name === undefined ? undefined : dtypeOf(name).name, order, casting, dynamism }
+  const rule = copy === undefined ? undefined : boolean('copy', copy)
+  checkPlace(device, pinMemory)
+  castingOf(casting)
+  dynamismOf(dynamism)
+  axesOfOrder(order, 0)
+  const need = whyCopy(x, options)
+  if (rule === false && need !== null) throw failure('ERR_UNSUPPORTED', `copy is false, but ${need} would have to be copied`)
+  if (rule === true || need !== null) {
+    const made = copied(x, options)
+    countCopy('asarray', made.nbytes)
+    return made
+  }
+  return Tensor.isTensor(x) ? x : wrapped(x, options)
+}
+
+/**
+ * What stands in the way of the bytes as they are, in words; null: nothing.
+ *
+ * @param {unknown} x
+ * @param {AsarrayOptions} options
+ * @returns {string | null}
+ */
+function whyCopy (x, { dtype, order }) {
+  if (Tensor.isTensor(x)) {
+    const layout = Tensor.layoutOf(x)
+    if (dtype !== undefined && dtype !== x.dtype) return `a tensor of ${x.dtype} that is wanted as ${dtype}`
+    const axes = axesOfOrder(order, layout.shape.length)
+    return axes === null || ffi.isContiguousIn(layout, axes) ? null : `a tensor that does not lie in order '${order}'`
+  }
+  const found = dtypeOfArray(x)
+  if (found !== undefined) return dtype === undefined || dtype === found ? null : `a typed array of ${found} that is wanted as ${dtype}`
+  if (isBuffer(x)) return null
+  return typeof x === 'object' ? 'a list' : `a ${typeof x}`
+}
+
+/**
+ * Bytes of no dtype of their own.
+ *
+ * @param {unknown} x
+ */
+function isBuffer (x) {
+  return ArrayBuffer.isView(x) || isArrayBuffer(x) || isSharedArrayBuffer(x)
+}
+
+/**
+ * @param {any} x  a typed array or a buffer
+ * @param {AsarrayOptions} options
+ * @returns {Tensor}
+ */
+function wrapped (x, { dtype, dynamism }) {
+  return fromBlob(x, dtypeOfArray(x) === undefined ? { dtype, dynamism } : { dynamism })
+}
+
+/**
+ * @param {any} x
+ * @param {AsarrayOptions} options
+ * @returns {Tensor} with bytes of its own
+ */
+function copied (x, options) {
+  if (dtypeOfArray(x) === undefined && isBuffer(x)) {
+    const whole = wrapped(x, options)
+    try {
+      return copied(whole, options)
+    } finally {
+      whole.dispose()
+    }
+  }
+  if (!Tensor.isTensor(x)) return copyOf(x, null, options)
+  const source = Tensor.layoutOf(x)
+  const { dtype, order, casting, dynamism = x.dynamism } = options
+  const made = likeLayout(dtype === undefined ? dtypes[source.dtype] : dtypeOf(dtype), source, { order, dynamism }, false)
+  return wrap(written(made, () => ffi.copy(made, source, castingOf(casting))))
+}
+
+module.exports = { asarray }

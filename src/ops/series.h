@@ -1,0 +1,11 @@
+/* Evenly spaced numbers, checked without a tensor. */
+#ifndef SB_SERIES_H
+#define SB_SERIES_H
+
+#include "core/core.h"
+
+/* What sb_arange of numel elements would say to its values. */
+sb_status sb__arange_check(sb_dtype dtype, int64_t numel, const sb_scalar *start,
+                           const sb_scalar *step);
+
+#endif
