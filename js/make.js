@@ -82,7 +82,7 @@ function makeFull (lay, what, value, opts, missing) {
   const { dtype: name } = options
   const dtype = name === undefined && missing !== undefined
     ? missing
-    : dtypeOf(name ?? (Array.isArray(value) ? 'complex64' : deduce(/** @type {any[]} */ ([value]))))
+    : dtypeOf(name !== undefined ? name : Array.isArray(value) ? 'complex64' : deduce(/** @type {any[]} */ ([value])))
   const scalar = scalarFor(value, dtype)
   return wrap(written(lay(dtype, what, options, false), layout => ffi.fill(layout, scalar)))
 }

@@ -49,6 +49,7 @@ const generator = arg('generator')('generator', () => new Generator(1))
 const drawn = options({ ...made, generator })
 const out = (make = () => zeros([2, 3])) => arg('out')('out', make)
 const result = (make, keys) => options({ dtype: dtype('dtype', 'float32'), casting, out: out(make), ...keys })
+const shapeOnly = { allow: ['a tensor over a detached buffer'] } // its bytes are not looked at
 const like = options({ dtype: dtype(), device, dynamism, shared })
 const drawnLike = options({ dtype: dtype(), device, dynamism, shared, generator })
 const sixty = () => Float32Array.of(1, 2, 3, 4, 5, 6)
@@ -87,17 +88,17 @@ const FUNCTIONS = {
   randint: [integral('low', 0), integral('high', 9), shape(), options({ ...made, dtype: dtype('dtype', 'int64'), generator })],
   manualSeed: [integral('seed', 1)],
   scalarTensor: [value(), makers],
-  arange: [number('start', 1, { bigint: true }), number('stop', 7, { bigint: true, optional }), number('step', 2, { bigint: true, optional }), makers],
+  arange: [number('start', 1, { allow: ['a bigint'] }), number('options|stop', 7, { allow: ['a bigint'], optional }), number('options|step', 2, { allow: ['a bigint'], optional }), makers],
   linspace: [number('start', 1), number('stop', 7), integer('num', 3, { outside: [-1] }), makers],
-  eye: [integer('n', 3, { outside: [-1] }), integer('m', 3, { optional, outside: [-1] }), makers],
-  asarray: [values('data', () => [[1, 2, 3], [4, 5, 6]]), options({ dtype: dtype(), device, dynamism, order, shared, copy: flag('copy', true) })],
-  emptyLike: [t(), like],
-  zerosLike: [t(), like],
-  onesLike: [t(), like],
-  fullLike: [t(), value(), like],
-  randLike: [t(), drawnLike],
-  randnLike: [t(), drawnLike],
-  randintLike: [t(), integral('low', 0), integral('high', 9), options({ ...drawnLike.keys, dtype: dtype('dtype', 'int64') })],
+  eye: [integer('n', 3, { outside: [-1] }), integer('options|m', 3, { optional, outside: [-1] }), makers],
+  asarray: [values('data', () => [[1, 2, 3], [4, 5, 6]], { allow: ['an ArrayBuffer'] }), options({ dtype: dtype(), device, dynamism, order, copy: flag('copy', true) })],
+  emptyLike: [t('tensor', undefined, shapeOnly), like],
+  zerosLike: [t('tensor', undefined, shapeOnly), like],
+  onesLike: [t('tensor', undefined, shapeOnly), like],
+  fullLike: [t('tensor', undefined, shapeOnly), value(), like],
+  randLike: [t('tensor', undefined, shapeOnly), drawnLike],
+  randnLike: [t('tensor', undefined, shapeOnly), drawnLike],
+  randintLike: [t('tensor', undefined, shapeOnly), integral('low', 0), integral('high', 9), options({ ...drawnLike.keys, dtype: dtype('dtype', 'int64') })],
   emptyStrided: [shape(), integers('strides', [3, 1]), like],
   zerosStrided: [shape(), integers('strides', [3, 1]), like],
   onesStrided: [shape(), integers('strides', [3, 1]), like],
