@@ -529,8 +529,103 @@ const CHANGES = {
   }
 }
 
-const CALLS = { ...MAKERS, ...VIEWS, ...COPIES, ...WRITES, ...CHANGES }
-const GROUPS = [[MAKERS, 2], [VIEWS, 10], [COPIES, 2], [WRITES, 6], [CHANGES, 3]]
+/** Result of copies put together: a new one, dense. */
+const gathered = (t, shape, f) => filled(Model.make(t.dtype, shape, { dynamism: 'bounded' }), t.pick(shape, f))
+
+const COMBINED = {
+  concat: {
+    args: (r, t, state) => {
+      const axis = r.axis(t.shape.length)
+      const same = other => other.dtype === t.dtype && other.shape.length === t.shape.length && other.shape.every((n, d) => n === t.shape[d] || d === axis || d === axis + t.shape.length)
+      return [Array.from({ length: r.next(3) }, () => ({ ref: r.pick(state.ids(same)) })), axis]
+    },
+    model (t, others, axis) {
+      const all = [t, ...others]
+      const ranks = all.some(other => other.shape.length !== t.shape.length)
+      const place = caught(() => real(axis, t.shape.length))
+      refuse(ranks && 'ERR_SHAPE', place, t.shape.length === 0 && 'ERR_SHAPE')
+      const d = real(axis, t.shape.length)
+      if (all.some(other => other.shape.some((n, k) => k !== d && n !== t.shape[k]))) fail('ERR_SHAPE')
+      const made = Model.make(t.dtype, changed(t.shape, d, all.reduce((sum, other) => sum + other.shape[d], 0)))
+      let at = 0
+      for (const other of all) {
+        filled(narrowed(made, d, at, other.shape[d]), other)
+        at += other.shape[d]
+      }
+      return made
+    },
+    library: (t, others, axis) => samebytes.concat([t, ...others], axis)
+  },
+  stack: {
+    args: (r, t, state) => [Array.from({ length: r.next(3) }, () => ({ ref: r.pick(state.ids(other => other.dtype === t.dtype && other.shape.join() === t.shape.join())) })), r.axis(t.shape.length + 1)],
+    model (t, others, axis) {
+      const all = [t, ...others]
+      refuse(all.some(other => other.shape.join() !== t.shape.join()) && 'ERR_SHAPE', caught(() => real(axis, t.shape.length + 1)))
+      return COMBINED.concat.model(...[VIEWS.unsqueeze.model(t, axis), others.map(other => VIEWS.unsqueeze.model(other, axis)), axis])
+    },
+    library: (t, others, axis) => samebytes.stack([t, ...others], axis)
+  },
+  roll: {
+    args: (r, t) => r.next(3) ? [r.next(13) - 6, r.axis(t.shape.length)] : [r.next(13) - 6],
+    model (t, shift, axis) {
+      const move = (i, n) => (((i - shift) % n) + n) % n
+      if (axis !== undefined) {
+        const d = real(axis, t.shape.length)
+        return gathered(t, t.shape, index => changed(index, d, move(index[d], t.shape[d])))
+      }
+      const all = indices(t.shape)
+      return gathered(t, t.shape, index => all[move(flat(t.shape, index), t.size)])
+    },
+    library: (t, ...args) => t.roll(...args)
+  },
+  take: {
+    args: (r, t) => {
+      const axis = r.next(3) ? r.axis(t.shape.length) : undefined
+      const n = axis === undefined ? t.size : t.shape.at(axis) ?? 1
+      return [Array.from({ length: r.next(4) }, () => n === 0 && !r.rarely() ? null : r.axis(Math.max(n, 1))).filter(i => i !== null), ...(axis === undefined ? [] : [axis])]
+    },
+    model (t, list, axis) {
+      if (axis === undefined) {
+        const all = indices(t.shape)
+        const found = list.map(i => real(i, t.size))
+        return gathered(t, [list.length], ([i]) => all[found[i]])
+      }
+      const d = real(axis, t.shape.length)
+      const found = list.map(i => real(i, t.shape[d]))
+      return gathered(t, changed(t.shape, d, list.length), index => changed(index, d, found[index[d]]))
+    },
+    library: (t, ...args) => t.take(...args)
+  },
+  tile: {
+    args: (r, t) => {
+      const reps = Array.from({ length: r.next(t.shape.length + 2) }, () => r.next(3))
+      return t.size * product(reps) > MOST_ELEMENTS ? null : [reps]
+    },
+    model (t, reps) {
+      const added = Math.max(reps.length - t.shape.length, 0)
+      const shape = [...new Array(added).fill(1), ...t.shape]
+      const times = [...new Array(shape.length - reps.length).fill(1), ...reps]
+      const result = shape.map((n, d) => n * times[d])
+      return gathered(t, result, index => index.slice(added).map((i, d) => i % t.shape[d]))
+    },
+    library: (t, reps) => t.tile(reps)
+  },
+  repeat: {
+    args: (r, t) => r.next(2) ? [r.next(3), r.axis(t.shape.length)] : [r.next(3)],
+    model (t, n, axis) {
+      if (axis !== undefined) {
+        const d = real(axis, t.shape.length)
+        return gathered(t, changed(t.shape, d, n * t.shape[d]), index => changed(index, d, Math.floor(index[d] / n)))
+      }
+      const all = indices(t.shape)
+      return gathered(t, [t.size * n], ([i]) => all[Math.floor(i / n)])
+    },
+    library: (t, n, axis) => t.repeat(n, axis === undefined ? undefined : { axis })
+  }
+}
+
+const CALLS = { ...MAKERS, ...VIEWS, ...COPIES, ...WRITES, ...CHANGES, ...COMBINED }
+const GROUPS = [[MAKERS, 2], [VIEWS, 10], [COPIES, 2], [WRITES, 6], [CHANGES, 3], [COMBINED, 2]]
 
 // ---- Programs ----
 
@@ -556,7 +651,11 @@ class State {
   }
 }
 
-const resolved = (args, state, side) => args.map(arg => arg !== null && typeof arg === 'object' && 'ref' in arg ? state.live.get(arg.ref)?.[side] : arg)
+/** Tensors in place of { ref }, also in lists. */
+const resolved = (args, state, side) => args.map(arg => {
+  if (Array.isArray(arg)) return resolved(arg, state, side)
+  return arg !== null && typeof arg === 'object' && 'ref' in arg ? state.live.get(arg.ref)[side] : arg
+})
 
 /** The next step of a program, as plain data. */
 function newStep (r, state) {
@@ -581,7 +680,7 @@ function attempt (fn) {
   }
 }
 
-const isUndone = (step, state) => [step.on, ...(step.args ?? []).map(arg => arg?.ref)].every(id => id === null || id === undefined || state.live.has(id))
+const isReady = (step, state) => [step.on, ...(step.args ?? []).flat().map(arg => arg?.ref)].every(id => id === null || id === undefined || state.live.has(id))
 
 /** Takes one step on both sides, and compares all. */
 function take (step, state) {
@@ -641,7 +740,7 @@ function run (nextStep) {
   let error = null
   try {
     for (let step = nextStep(state); step !== null; step = nextStep(state)) {
-      if (!isUndone(step, state)) continue // what it was for is gone
+      if (!isReady(step, state)) continue // what it was for is gone
       steps.push(step)
       take(step, state)
       assert.equal(memory().tensors - before, state.live.size, 'tensors that memory() counts')
