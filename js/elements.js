@@ -3,10 +3,11 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
-const { show } = require('./validate')
+const { show, integer } = require('./validate')
 const { countStaged } = require('./storage')
 const { dtypes, itemsizes, dtypeOf } = require('./dtypes')
 const { pack, listOf } = require('./values')
+const { dtypeOfArray, partsOfArray, isGone } = require('./buffers')
 const { layoutOver } = require('./layouts')
 
 const { backend, Layout } = ffi
@@ -153,4 +154,44 @@ function factorOf (name, value, missing) {
   return { layout: layoutOver(numbers, FLOAT64.index, [numbers.length]), length: numbers.length }
 }
 
-module.exports = { read, readable, nest, writeValues, factorOf }
+/**
+ * Integers that a list, or anything that can be iterated over, has; each is read once.
+ *
+ * @param {string} name
+ * @param {unknown} value
+ * @returns {number[]}
+ */
+function integerList (name, value) {
+  const list = listOf(name, value)
+  if (list === null) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a list of integers was expected`)
+  const n = dtypeOfArray(value) === undefined ? list.length : partsOfArray(value).length
+  if (!(Number.isInteger(n) && n >= 0 && n <= MOST_VALUES)) throw failure('ERR_MEMORY', `${name} has ${show(n)} entries; ${MOST_VALUES} are possible`)
+  const out = []
+  for (let i = 0; i < n; i++) {
+    const x = list[i]
+    out.push(Number.isSafeInteger(x) ? /** @type {number} */ (x) : integer(`${name}[${i}]`, typeof x === 'bigint' ? Number(x) : x))
+  }
+  return out
+}
+
+/**
+ * A list of indices for C to read: a typed array of integers as it is, anything else copied.
+ *
+ * @param {string} name
+ * @param {unknown} value
+ * @returns {InstanceType<typeof Layout>} one axis
+ */
+function indicesOf (name, value) {
+  const arrayType = dtypeOfArray(value)
+  if (arrayType !== undefined) {
+    const { buffer, length } = partsOfArray(value)
+    if (length === 0 && isGone(buffer)) throw failure('ERR_DETACHED', `${name} was transferred away`)
+    return layoutOver(value, dtypeOf(arrayType).index, [length])
+  }
+  const list = integerList(name, value)
+  const small = list.every(x => x === (x | 0))
+  const array = small ? new Int32Array(list) : BigInt64Array.from(list, BigInt)
+  return layoutOver(array, dtypeOf(small ? 'int32' : 'int64').index, [list.length])
+}
+
+module.exports = { read, readable, nest, writeValues, factorOf, integerList, indicesOf }

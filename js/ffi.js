@@ -538,6 +538,18 @@ function canCast (from, to, casting) {
 }
 
 /**
+ * @param {number} a
+ * @param {number} b
+ * @returns {number} the dtype in which both meet
+ */
+function promoteTypes (a, b) {
+  frame.f64[ARGS] = a
+  frame.f64[ARGS + 1] = b
+  invoke(rows.promote_types)
+  return frame.f64[RESULTS]
+}
+
+/**
  * @param {Layout} a
  * @param {Layout} b
  * @returns {boolean}
@@ -709,6 +721,73 @@ function copyValues (dst, src) {
 }
 
 /**
+ * @param {Layout} dst  of the source's dtype; shares no byte with the others
+ * @param {Layout} src
+ * @param {Layout} indices
+ * @param {number} axis
+ */
+function take (dst, src, indices, axis) {
+  write(rows.take, dst, [src, indices], axis, 0)
+}
+
+/**
+ * What a row says of two layouts that it reads.
+ *
+ * @param {number} row
+ * @param {Layout} a
+ * @param {Layout} b
+ * @param {() => void} putArguments
+ * @returns {boolean}
+ */
+function judge (row, a, b, putArguments) {
+  const x = reach(a)
+  try {
+    const y = reach(b)
+    try {
+      held.a = x
+      held.b = y
+      put(0, x)
+      put(1, y)
+      putArguments()
+      backend.call(row)
+      held.a = held.b = null
+      check()
+      return frame.f64[RESULTS] !== 0
+    } finally {
+      settle(y, b, false)
+    }
+  } finally {
+    settle(x, a, false)
+  }
+}
+
+/**
+ * @param {Layout} a
+ * @param {Layout} b
+ * @param {boolean} equalNaN
+ * @returns {boolean}
+ */
+function arrayEqual (a, b, equalNaN) {
+  return judge(rows.array_equal, a, b, () => { frame.f64[ARGS] = equalNaN ? 1 : 0 })
+}
+
+/**
+ * @param {Layout} a
+ * @param {Layout} b
+ * @param {number} rtol
+ * @param {number} atol
+ * @param {boolean} equalNaN
+ * @returns {boolean}
+ */
+function allClose (a, b, rtol, atol, equalNaN) {
+  return judge(rows.all_close, a, b, () => {
+    putScalar(ARGS, rtol)
+    putScalar(ARGS + 3, atol)
+    frame.f64[ARGS + 6] = equalNaN ? 1 : 0
+  })
+}
+
+/**
  * Runs a row that writes a layout from scalars and a number alone.
  *
  * @param {number} row
@@ -875,11 +954,15 @@ module.exports = {
   isContiguous,
   isContiguousIn,
   canCast,
+  promoteTypes,
   sharesMemory,
   fill,
   copy,
   copyScaled,
   copyValues,
+  take,
+  arrayEqual,
+  allClose,
   checkCopy,
   startCopy,
   cut,

@@ -7,6 +7,8 @@ const { show } = require('./validate')
 const ffi = require('./ffi')
 const { Tensor } = require('./tensor')
 const { tensor, empty, zeros, ones, full, scalarTensor, fromBytes, clone, sharesMemory, canCast } = require('./make')
+const { promoteTypes } = require('./typeinfo')
+const { concat, stack, arrayEqual, allClose } = require('./combine')
 const { fromBlob } = require('./blob')
 const { Generator, manualSeed, rand, randn, randint } = require('./random')
 const { emptyLike, zerosLike, onesLike, fullLike, randLike, randnLike, randintLike } = require('./like')
@@ -167,8 +169,13 @@ module.exports = {
   randnStrided,
   randintStrided,
   clone,
+  concat,
+  stack,
+  arrayEqual,
+  allClose,
   sharesMemory,
   canCast,
+  promoteTypes,
   dtypes,
   tidy,
   scope,

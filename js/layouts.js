@@ -85,7 +85,7 @@ function allocated (layout) {
  * @param {unknown} pinMemory
  */
 function checkPlace (device, pinMemory) {
-  if (device !== undefined && device !== 'cpu') throw failure('ERR_DEVICE', `device is ${show(device)}; 'cpu' is there`)
+  checkDevice(device)
   if (pinMemory !== undefined && boolean('pinMemory', pinMemory)) {
     throw failure('ERR_UNSUPPORTED', 'pinMemory is true: memory is pinned for CUDA, which is not there')
   }
@@ -202,6 +202,27 @@ function written (layout, write) {
   return layout
 }
 
+/**
+ * Is a device there?
+ *
+ * @param {unknown} device  undefined: none is asked for
+ */
+function checkDevice (device) {
+  if (device === undefined || device === 'cpu') return
+  if (backend.name === 'wasm' && isDevice(device)) throw failure('ERR_UNSUPPORTED', `device is ${show(device)}; WASM has 'cpu' alone`)
+  throw failure('ERR_DEVICE', `device is ${show(device)}; 'cpu' is there`)
+}
+
+/**
+ * Does a text name a device, there or not?
+ *
+ * @param {unknown} value
+ * @returns {boolean}
+ */
+function isDevice (value) {
+  return typeof value === 'string' && /^(cpu|cuda(:\d+)?)$/.test(value)
+}
+
 // ---- Over a caller's bytes ----
 
 /**
@@ -246,4 +267,4 @@ function bytesOf (source) {
   return bytes
 }
 
-module.exports = { denseLayout, DYNAMISMS, dynamismOf, allocated, checkPlace, emptyLayout, likeLayout, stridedLayout, axesOfOrder, withBytes, written, layoutOver, layoutOverBytes, bytesOf }
+module.exports = { checkDevice, isDevice, denseLayout, DYNAMISMS, dynamismOf, allocated, checkPlace, emptyLayout, likeLayout, stridedLayout, axesOfOrder, withBytes, written, layoutOver, layoutOverBytes, bytesOf }

@@ -304,6 +304,7 @@ class Backend {
    * @returns {Storage}
    */
   allocateNative (nbytes, check) {
+    if (nbytes > Number.MAX_SAFE_INTEGER) throw failure('ERR_MEMORY', `${nbytes} bytes cannot be allocated`)
     grant(nbytes, this.inUse)
     const { f64 } = this.frame
     this.nativeBytes += nbytes

@@ -5,13 +5,15 @@
 const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { countCopy } = require('./storage')
-const { show, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, castingOf } = require('./validate')
+const { show, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, CASTINGS, castingOf } = require('./validate')
 const { dtypes, itemsizes, dtypeOf } = require('./dtypes')
 const { BRAND, COPY, flatten, scalarFor } = require('./values')
 const { dtypeOfArray, isSharedArrayBuffer, isResizable, partsOfArray } = require('./buffers')
-const { denseLayout, withBytes, DYNAMISMS, layoutOver, layoutOverBytes, bytesOf } = require('./layouts')
-const { read, readable, nest, writeValues, factorOf } = require('./elements')
+const { denseLayout, withBytes, DYNAMISMS, layoutOver, layoutOverBytes, bytesOf, checkDevice, isDevice } = require('./layouts')
+const { read, readable, nest, writeValues, factorOf, integerList, indicesOf } = require('./elements')
 const { parseSlice, parseSlices } = require('./slices')
+const moves = require('./moves')
+const { imageOf, layoutOfImage, imageOfLayout } = require('./images')
 const { copyAsync, busy, signalOf, checkSignal } = require('./async')
 const { print } = require('./print')
 const lifetime = require('./lifetime')
@@ -115,6 +117,24 @@ class Tensor {
     return t.#live()
   }
 
+  /**
+   * @param {Tensor} t
+   * @returns {InstanceType<typeof Layout>} whose bytes are there
+   * @ignore
+   */
+  static attachedOf (t) {
+    return t.#attached()
+  }
+
+  /**
+   * @param {Tensor} t
+   * @returns {InstanceType<typeof Layout>} that may be written to
+   * @ignore
+   */
+  static writableOf (t) {
+    return t.#writable()
+  }
+
   #live () {
     const layout = this.#layout
     if (layout === null) throw disposed()
@@ -182,6 +202,9 @@ class Tensor {
     const { storage } = this.#live()
     return storage.kind === 'native' || isSharedArrayBuffer(storage.buffer)
   }
+
+  /** Is it in page-locked memory, from which devices copy faster? @returns {boolean} */
+  get isPinned () { this.#live(); return false }
 
   /** The owner given to fromBlob, else its source; undefined for tensors made here. @returns {unknown} */
   get owner () { return this.#live().storage.owner }
@@ -874,50 +897,243 @@ class Tensor {
   /**
    * A copy with bytes of its own, and the axes in the same order of storage.
    *
-   * @param {{ dtype?: string, casting?: 'safe' | 'same_kind' | 'unsafe' } | string} [opts]
+   * @param {ResultOptions | string} [opts]
    * @returns {Tensor}
-   * @throws {TypeError} ERR_CAST the rule forbids the cast
+   * @throws {TypeError} ERR_CAST the rule forbids the cast · as copyFrom, of out
    */
   clone (opts) {
-    return this.#copy('clone', optionsOf(opts))
+    return this.#copy('clone', resultOf(opts))
   }
 
   /**
    * A copy in another dtype (in the same one as well).
    *
    * @param {string} dtype
-   * @param {{ casting?: 'safe' | 'same_kind' | 'unsafe' }} [opts]
+   * @param {{ casting?: 'safe' | 'same_kind' | 'unsafe', out?: Tensor }} [opts]
    * @returns {Tensor}
-   * @throws {TypeError} ERR_CAST
+   * @throws as clone
    */
   astype (dtype, opts) {
-    return this.#copy('astype', { ...optionsOf(opts), dtype: dtypeOf(dtype).name })
+    return this.#copy('astype', { ...resultOf(opts), dtype: dtypeOf(dtype) })
   }
 
-  /** Itself where it is row-major contiguous, else a copy that is. @returns {Tensor} */
-  contiguous () {
+  /**
+   * Itself where it is row-major contiguous, else a copy that is.
+   *
+   * @param {ResultOptions} [opts]  out: is copied to in any case, and returned
+   * @returns {Tensor}
+   */
+  contiguous (opts) {
+    const result = opts === undefined ? NO_OPTIONS : resultOf(opts)
+    if (result.out !== undefined) return this.#copy('contiguous', result)
     const layout = this.#attached()
     if (ffi.isContiguous(layout)) return this
     return copied('contiguous', denseLayout(layout.dtype, layout.shape), layout, 0)
   }
 
   /**
-   * @param {string} reason
-   * @param {Record<string, any>} options
+   * Itself where it has the dtype and is on the device, else a copy that has and is, with the axes in the same order
+   * of storage.
+   *
+   * @param {string | ToOptions} target  a dtype, a device, or both
+   * @param {ToOptions} [opts]
+   * @returns {Tensor}
+   * @throws {TypeError} ERR_CAST, ERR_DTYPE · ERR_DEVICE it is not there, ERR_UNSUPPORTED on WASM · as copyFrom, of out
+   * @example
+   * tensor([1, 2]).to('float16').dtype // 'float16'
    */
-  #copy (reason, { dtype: name, casting: rule }) {
-    const dtype = name === undefined ? undefined : dtypeOf(name)
-    const casting = castingOf(rule)
+  to (target, opts) {
+    const asked = conversionOf(target, opts)
     const layout = this.#attached()
-    const target = ffi.denseLike(layout, dtype === undefined ? layout.dtype : dtype.index)
-    return copied(reason, target, layout, casting)
+    if (asked.out === undefined && !asked.copy && (asked.dtype === undefined || asked.dtype.index === layout.dtype)) return this
+    return this.#copy('to', asked)
+  }
+
+  /**
+   * Itself where it is in the CPU's memory, else a copy there.
+   *
+   * @param {ToOptions} [opts]
+   * @returns {Tensor}
+   * @throws as to
+   */
+  cpu (opts) {
+    return this.to('cpu', opts)
+  }
+
+  /**
+   * Itself where it is on a CUDA device, else a copy there.
+   *
+   * @param {number} [index]  of the device
+   * @param {ToOptions} [opts]
+   * @returns {Tensor}
+   * @throws as to
+   */
+  cuda (index = 0, opts) {
+    return this.to({ ...optionsOf(opts), device: `cuda:${integer('index', index)}` })
+  }
+
+  /**
+   * The same as to, off the event loop or in turns of it.
+   *
+   * @param {string | ToOptions} target
+   * @param {ToOptions & { signal?: AbortSignal }} [opts]
+   * @returns {Promise<Tensor>}
+   * @throws as to and copyFromAsync
+   */
+  async toAsync (target, opts) {
+    const { signal } = typeof target === 'string' ? optionsOf(opts) : optionsOf(target)
+    const { dtype, casting, copy, out } = conversionOf(target, opts)
+    const layout = this.#attached()
+    if (out === undefined && !copy && (dtype === undefined || dtype.index === layout.dtype)) return this
+    const made = out ?? wrap(withBytes(likeOf(layout, dtype), layout.flags & (STATIC | UNBOUND), false))
+    try {
+      if (out !== undefined) checkOut(out.#writable(), layout.shape, dtype)
+      return await made.copyFromAsync(this, { casting: CASTINGS[casting], signal })
+    } catch (error) {
+      if (out === undefined) made.dispose()
+      throw error
+    }
+  }
+
+  /**
+   * The same as cpu, off the event loop or in turns of it.
+   *
+   * @param {ToOptions & { signal?: AbortSignal }} [opts]
+   * @returns {Promise<Tensor>}
+   */
+  async cpuAsync (opts) {
+    return this.toAsync('cpu', opts)
+  }
+
+  /**
+   * The same as cuda, off the event loop or in turns of it.
+   *
+   * @param {number} [index]
+   * @param {ToOptions & { signal?: AbortSignal }} [opts]
+   * @returns {Promise<Tensor>}
+   */
+  async cudaAsync (index = 0, opts) {
+    return this.toAsync({ ...optionsOf(opts), device: `cuda:${integer('index', index)}` })
+  }
+
+  /**
+   * A copy in memory that other threads may see.
+   *
+   * @returns {Tensor}
+   * @throws {RangeError} ERR_MEMORY
+   */
+  shareMemory () {
+    const layout = this.#attached()
+    return copied('shareMemory', likeOf(layout, undefined), layout, 0, true)
+  }
+
+  /**
+   * @param {string} reason
+   * @param {Result} result
+   */
+  #copy (reason, { dtype, casting, out }) {
+    const layout = this.#attached()
+    if (out !== undefined) return copiedInto(reason, out, dtype, layout, casting)
+    return copied(reason, likeOf(layout, dtype), layout, casting)
+  }
+
+  // ---- Copies of which parts go to several places ----
+
+  /**
+   * The whole again and again along each axis.
+   *
+   * @param {number | number[]} reps  how often, the last one along the last axis; more than there are axes add leading ones
+   * @param {ResultOptions | string} [opts]
+   * @returns {Tensor}
+   * @throws {RangeError} ERR_SHAPE a negative number, or too large a result · ERR_MEMORY · ERR_CAST · as copyFrom, of out
+   * @example
+   * tensor([1, 2]).tile(2).toArray() // [1, 2, 1, 2]
+   */
+  tile (reps, opts) {
+    const times = typeof reps === 'number' ? [integer('reps', reps)] : integers('reps', reps)
+    const result = resultOf(opts)
+    checkCounts('reps', times)
+    return produced('tile', moves.tile(this.#attached(), times), result)
+  }
+
+  /**
+   * Each element again and again.
+   *
+   * @param {number | ArrayLike<number> | Tensor} repeats  how often: all, or each index of the axis
+   * @param {(ResultOptions & { axis?: number | null }) | string} [opts]  without axis: all elements, along one axis
+   * @returns {Tensor}
+   * @throws {RangeError} ERR_SHAPE another count, or a negative one, ERR_BOUNDS axis · as tile
+   * @example
+   * tensor([[1, 2], [3, 4]]).repeat([1, 2], { axis: 0 }).toArray() // [[1, 2], [3, 4], [3, 4]]
+   */
+  repeat (repeats, opts) {
+    const { axis: along } = optionsOf(opts)
+    const result = resultOf(opts)
+    const axis = along === undefined || along === null ? null : integer('axis', along)
+    const counts = typeof repeats === 'number' ? integer('repeats', repeats) : integerList('repeats', Tensor.isTensor(repeats) ? listedIntegers('repeats', repeats) : repeats)
+    checkCounts('repeats', typeof counts === 'number' ? [counts] : counts)
+    return produced('repeat', moves.repeat(this.#attached(), counts, axis), result)
+  }
+
+  /**
+   * Elements moved along axes; those beyond an end come back at the other.
+   *
+   * @param {number | number[]} shift  places; negative moves towards the start
+   * @param {number | number[] | null} [axis]  one for each shift; without it all elements are moved along one axis, and
+   *   the shape is kept
+   * @param {ResultOptions | string} [opts]
+   * @returns {Tensor}
+   * @throws {RangeError} ERR_BOUNDS axis, ERR_SHAPE another count · as copyFrom, of out
+   * @example
+   * tensor([1, 2, 3]).roll(1).toArray() // [3, 1, 2]
+   */
+  roll (shift, axis, opts) {
+    const [along, options] = axisAndOptions(axis, opts)
+    const shifts = axesOf(shift, 'shift')
+    const axes = along === undefined || along === null ? null : axesOf(along)
+    const result = resultOf(options)
+    return produced('roll', moves.roll(this.#attached(), shifts, axes), result)
+  }
+
+  /**
+   * The elements with certain indices along an axis, in their order; an index may come more than once.
+   *
+   * @param {ArrayLike<number | bigint> | Tensor} indices  integers along one axis; negative counts from the end
+   * @param {number | null} [axis]  without it: of all elements along one axis
+   * @param {ResultOptions | string} [opts]
+   * @returns {Tensor}
+   * @throws {RangeError} ERR_BOUNDS an index or the axis is outside (nothing is written then), ERR_SHAPE · {TypeError} ERR_DTYPE
+   *   indices are no integers · as copyFrom, of out
+   * @example
+   * tensor([10, 20, 30]).take([2, 0, -1]).toArray() // [30, 10, 30]
+   */
+  take (indices, axis, opts) {
+    const [along, options] = axisAndOptions(axis, opts)
+    const result = resultOf(options)
+    const d = along === undefined || along === null ? null : integer('axis', along)
+    const list = Tensor.isTensor(indices) ? null : indicesOf('indices', indices)
+    const layout = this.#attached()
+    return produced('take', moves.take(layout, list ?? /** @type {Tensor} */ (indices).#attached(), d), result)
+  }
+
+  /**
+   * A picture of (height, width), or (height, width, 1, 3 or 4) uint8: grey, colours, or colours with alpha.
+   *
+   * @returns {ImageData | { data: Uint8ClampedArray, width: number, height: number }} the former where the runtime has that class
+   * @throws {RangeError} ERR_SHAPE · {TypeError} ERR_DTYPE
+   */
+  toImageData () {
+    const image = imageOfLayout(this.#attached())
+    countCopy('toImageData', 4 * image.width * image.height)
+    return /** @type {any} */ (image)
   }
 
   /**
    * Copies into this tensor: broadcast, cast, scaled on the way.
    *
-   * @param {Tensor | number | bigint | boolean | ArrayBufferView | any[]} src  a value or tensor or nested
-   *   list that broadcasts; a typed array or flat list of equal count fills row-major
+   * @param {Tensor | number | bigint | boolean | ArrayBufferView | any[] | { data: Uint8ClampedArray, width: number, height: number }} src
+   *   a value or tensor or nested list that broadcasts; a typed array or flat list of equal count fills
+   *   row-major; an ImageData fills (height, width, 4), or without alpha (height, width, 3)
    * @param {{ casting?: 'safe' | 'same_kind' | 'unsafe', scale?: number | ArrayLike<number>, bias?: number | ArrayLike<number>, axis?: number }} [opts]
    *   scale and bias give x * scale + bias: one number, or one per index of this tensor's axis
    * @returns {this}
@@ -927,7 +1143,8 @@ class Tensor {
     const { casting: rule, scale, bias, axis } = optionsOf(opts)
     const casting = castingOf(rule)
     const scaling = scalingOf(scale, bias, axis)
-    const source = this.#source(src)
+    const image = Tensor.isTensor(src) ? null : imageOf(src)
+    const source = this.#source(src, image)
     try {
       const layout = this.#writable()
       if (scaling === null) ffi.copy(layout, source, casting)
@@ -961,10 +1178,12 @@ class Tensor {
     checkSignal(signal)
     const casting = castingOf(rule)
     const scaling = scalingOf(scale, bias, axis)
-    const source = this.#source(src)
-    const isArray = dtypeOfArray(src) !== undefined
+    const image = Tensor.isTensor(src) ? null : imageOf(src)
+    const source = this.#source(src, image)
+    const array = image === null ? src : image.data
+    const isArray = dtypeOfArray(array) !== undefined
     try {
-      if (isArray) source.storage = kept(source.storage, src)
+      if (isArray) source.storage = kept(source.storage, array)
       const layout = this.#writable()
       await copyAsync({ dst: layout, src: source, scaling, casting }, !isArray && !Tensor.isTensor(src), signal)
       countCopy('copyFromAsync', layout.size * itemsizes[layout.dtype])
@@ -978,11 +1197,13 @@ class Tensor {
    * What copyFrom was given, as a layout.
    *
    * @param {unknown} src
+   * @param {import('./images').Image | null} image  what it is
    * @returns {InstanceType<typeof Layout>}
    */
-  #source (src) {
+  #source (src, image) {
     if (Tensor.isTensor(src)) return src.#attached()
     const { shape, size, dtype } = this.#live()
+    if (image !== null) return layoutOfImage(image, shape)
     const arrayType = dtypeOfArray(src)
     if (arrayType !== undefined) {
       const array = /** @type {any} */ (src)
@@ -1247,14 +1468,14 @@ function isFlat (list, size) {
  * @param {InstanceType<typeof Layout>} target  without bytes
  * @param {InstanceType<typeof Layout>} source
  * @param {number} casting
+ * @param {boolean} [shared]  in memory that other threads may see
  * @returns {Tensor}
  */
-function copied (reason, target, source, casting) {
-  const made = wrap(withBytes(target, source.flags & (STATIC | UNBOUND), false))
+function copied (reason, target, source, casting, shared = false) {
+  const made = wrap(withBytes(target, source.flags & (STATIC | UNBOUND), false, shared))
   try {
     const { storage, dtype, strides } = Tensor.layoutOf(made)
-    const sameShape = target.shape.length === source.shape.length && target.shape.every((extent, d) => extent === source.shape[d])
-    const { strides: along } = sameShape ? { strides } : ffi.dense(dtype, source.shape)
+    const { strides: along } = moves.isSameShape(target.shape, source.shape) ? { strides } : ffi.dense(dtype, source.shape)
     ffi.copy(new Layout(storage, dtype, source.shape, along, 0, source.size, 0), source, casting)
   } catch (error) {
     made.dispose()
@@ -1264,9 +1485,151 @@ function copied (reason, target, source, casting) {
   return made
 }
 
+/**
+ * @param {InstanceType<typeof Layout>} layout
+ * @param {Dtype | undefined} dtype  undefined: its own
+ * @returns {InstanceType<typeof Layout>} without gaps and bytes, the axes in the same order of storage
+ */
+function likeOf (layout, dtype) {
+  return ffi.denseLike(layout, dtype === undefined ? layout.dtype : dtype.index)
+}
+
+// ---- Results that may go into a tensor of the caller's ----
+
+/** @typedef {{ dtype?: string, casting?: 'safe' | 'same_kind' | 'unsafe', out?: Tensor }} ResultOptions out: gets the result, and is returned */
+/** @typedef {ResultOptions & { device?: string, copy?: boolean }} ToOptions copy: also where nothing would change */
+/** @typedef {{ dtype: Dtype | undefined, casting: number, out: Tensor | undefined }} Result the same, read and checked */
+
+/** @type {Result} */
+const NO_OPTIONS = { dtype: undefined, casting: 1, out: undefined }
+
+/**
+ * @param {unknown} opts
+ * @returns {Result}
+ */
+function resultOf (opts) {
+  if (opts === undefined) return NO_OPTIONS
+  const { dtype: name, casting: rule, out } = optionsOf(opts)
+  if (out !== undefined && !Tensor.isTensor(out)) throw failure('ERR_ARGUMENT', `out is ${show(out)}; a tensor was expected`)
+  return { dtype: name === undefined ? undefined : dtypeOf(name), casting: castingOf(rule), out }
+}
+
+/**
+ * What \`to\` was given.
+ *
+ * @param {unknown} target
+ * @param {unknown} opts
+ * @returns {Result & { copy: boolean }}
+ */
+function conversionOf (target, opts) {
+  const options = typeof target === 'string' ? optionsOf(opts) : optionsOf(target ?? null)
+  const { dtype, device, casting, copy, out } = options
+  const named = isDevice(target)
+  checkDevice(named ? target : device)
+  const result = resultOf({ dtype: typeof target === 'string' && !named ? target : dtype, casting, out })
+  return { ...result, copy: boolean('copy', copy) }
+}
+
+/**
+ * May a result of this shape and dtype go there?
+ *
+ * @param {InstanceType<typeof Layout>} out
+ * @param {number[]} shape
+ * @param {Dtype | undefined} dtype  that was asked for besides
+ */
+function checkOut (out, shape, dtype) {
+  if (!moves.isSameShape(out.shape, shape)) throw failure('ERR_SHAPE', `out has shape [${out.shape.join(', ')}]; the result has [${shape.join(', ')}]`)
+  if (dtype !== undefined && dtype.index !== out.dtype) throw failure('ERR_DTYPE', `out is ${dtypes[out.dtype].name}; the result was to be ${dtype.name}`)
+}
+
+/**
+ * @param {string} reason
+ * @param {Tensor} out
+ * @param {Dtype | undefined} dtype
+ * @param {InstanceType<typeof Layout>} source
+ * @param {number} casting
+ * @returns {Tensor} out
+ */
+function copiedInto (reason, out, dtype, source, casting) {
+  const layout = Tensor.writableOf(out)
+  checkOut(layout, source.shape, dtype)
+  ffi.copy(layout, source, casting)
+  countCopy(reason, layout.size * itemsizes[layout.dtype])
+  return out
+}
+
+/**
+ * A recipe's result, in a tensor of its own or in the caller's.
+ *
+ * @param {string} reason
+ * @param {import('./moves').Recipe} recipe
+ * @param {Result} result
+ * @returns {Tensor}
+ */
+function produced (reason, recipe, { dtype, casting, out }) {
+  const given = out === undefined ? null : Tensor.writableOf(out)
+  if (given !== null) checkOut(given, recipe.shape, dtype)
+  const to = given !== null ? given.dtype : dtype === undefined ? recipe.dtype : dtype.index
+  for (const source of recipe.sources) checkCast(source.dtype, to, casting)
+  const target = given ?? withBytes(denseLayout(to, recipe.shape), 0, false)
+  const made = out ?? wrap(target)
+  try {
+    if (given === null) moves.write(recipe, target, casting)
+    else moves.writeInto(recipe, target, casting)
+  } catch (error) {
+    if (given === null) made.dispose()
+    throw error
+  }
+  countCopy(reason, target.size * itemsizes[to])
+  return made
+}
+
+/**
+ * @param {number} from
+ * @param {number} to
+ * @param {number} casting
+ */
+function checkCast (from, to, casting) {
+  if (ffi.canCast(from, to, casting)) return
+  throw failure('ERR_CAST', `${dtypes[from].name} does not cast to ${dtypes[to].name} under casting '${CASTINGS[casting]}'`)
+}
+
+/**
+ * (axis, options), or options in place of an omitted axis.
+ *
+ * @param {unknown} axis
+ * @param {unknown} opts
+ * @returns {[unknown, unknown]}
+ */
+function axisAndOptions (axis, opts) {
+  if (opts !== undefined || axis === undefined || axis === null || !isOptions(axis)) return [axis, opts]
+  return [undefined, axis]
+}
+
+/**
+ * @param {string} name
+ * @param {number[]} counts
+ */
+function checkCounts (name, counts) {
+  const i = counts.findIndex(n => n < 0)
+  if (i >= 0) throw failure('ERR_SHAPE', `${name} has ${counts[i]}; 0 or more was expected`)
+}
+
+/**
+ * @param {string} name
+ * @param {Tensor} t
+ * @returns {any[]}
+ */
+function listedIntegers (name, t) {
+  const { kind, name: dtype } = dtypes[Tensor.layoutOf(t).dtype]
+  if (kind !== 'SIGNED' && kind !== 'UNSIGNED') throw failure('ERR_DTYPE', `${name} is ${dtype}; integers were expected`)
+  if (t.ndim > 1) throw failure('ERR_SHAPE', `${name} has ${t.ndim} axes; one was expected`)
+  return t.ndim === 0 ? [t.item()] : t.toArray()
+}
+
 Object.defineProperty(Tensor.prototype, BRAND, { value: COPY })
 for (const name of ['dims', 'type', 'location']) {
   Object.defineProperty(Tensor.prototype, name, { enumerable: false })
 }
 
-module.exports = { Tensor, wrap }
+module.exports = { Tensor, wrap, resultOf, produced, axisAndOptions }

@@ -149,8 +149,9 @@ class Backend {
    * @returns {Storage}
    */
   allocate (nbytes, check) {
+    if (nbytes > SIZE_MAX) throw failure('ERR_MEMORY', `${nbytes} bytes cannot be allocated; WASM addresses 4 GiB`)
     grant(nbytes, this.inUse)
-    this.frame.f64[this.tables.frame.ARGS] = Math.min(nbytes, Number.MAX_SAFE_INTEGER) // too many either way
+    this.frame.f64[this.tables.frame.ARGS] = nbytes
     this.call(this.rows.storage_new)
     check()
     const { f64 } = this.frame // memory may have grown

@@ -140,6 +140,16 @@ SB_API sb_kind sb_dtype_kind(sb_dtype dtype);
  *         of `from` may change, so int64 → float64 is same_kind */
 SB_API bool sb_can_cast(sb_dtype from, sb_dtype to, sb_casting casting);
 
+/* The dtype in which values of two dtypes meet: the smallest one of the higher kind that both fit.
+ *
+ *   out  bool and anything give the other; an integer and a float (or complex) give the latter, whatever
+ *        their sizes; uint64 and a signed integer give float64; float16 and bfloat16 give float32; the two
+ *        float8 give float16, and a float8 and another float the other
+ *
+ * Errors  SB_ERR_DTYPE a or b is no dtype
+ * Source  array API `result_type`; NumPy for uint64 with signed integers, PyTorch for integers with floats */
+SB_CHECKED SB_API sb_status sb_promote_types(sb_dtype a, sb_dtype b, sb_dtype *out);
+
 /* ---- Storages ---- */
 
 typedef struct sb_storage sb_storage; /* counted; the count is atomic */
@@ -548,6 +558,41 @@ SB_CHECKED SB_API sb_status sb_arange(const sb_tensor *t, const sb_scalar *start
  * Source  array API and NumPy `linspace` */
 SB_CHECKED SB_API sb_status sb_linspace(const sb_tensor *t, double start, double stop,
                                         bool endpoint);
+
+/* Picks elements along an axis by their indices.
+ *
+ *   indices  one axis, any integer dtype; negative counts from the end; each read once
+ *   axis     of t; negative counts from the end
+ *   dst      of t's dtype and shape, but along axis as many elements as indices; shares no byte with t
+ *            or indices
+ *
+ * Errors  SB_ERR_BOUNDS an index or the axis is outside; nothing is written then · SB_ERR_DTYPE ·
+ *         SB_ERR_SHAPE · SB_ERR_OVERLAP · SB_ERR_READ_ONLY · SB_ERR_MEMORY (8 bytes an index)
+ * Source  array API `take` */
+SB_CHECKED SB_API sb_status sb_take(const sb_tensor *t, const sb_tensor *indices, int64_t axis,
+                                    const sb_tensor *dst);
+
+/* Says whether a and b have one shape and equal numbers, whatever their dtypes are: exactly, also beyond
+ * 2^53.
+ *
+ *   equal_nan  NaN equals NaN; a complex number of which a part is NaN is one
+ *   out        written on success
+ *
+ * Source  NumPy `array_equal` */
+SB_CHECKED SB_API sb_status sb_array_equal(const sb_tensor *a, const sb_tensor *b, bool equal_nan,
+                                           bool *out);
+
+/* Says whether everywhere |a - b| <= atol + rtol * |b|, or a and b are equal (infinities of one sign are),
+ * broadcast to each other. Infinities are close to nothing else.
+ *
+ *   equal_nan  as in sb_array_equal
+ *
+ * Bits    computed in float64; a difference between integers, or an integer and a float, is exact where
+ *         it is below 2^53; of complex numbers the modulus counts
+ * Errors  SB_ERR_SHAPE they do not broadcast
+ * Source  NumPy `allclose` */
+SB_CHECKED SB_API sb_status sb_all_close(const sb_tensor *a, const sb_tensor *b, double rtol,
+                                         double atol, bool equal_nan, bool *out);
 
 /* ---- Random numbers ----
  *

@@ -182,7 +182,11 @@ function generator (seed) {
   return { uint32, next, pick, shuffle }
 }
 
+/** what asking for a CUDA device is answered with where there is none */
+const NO_CUDA = backend() === 'wasm' ? 'ERR_UNSUPPORTED' : 'ERR_DEVICE'
+
 module.exports = {
+  NO_CUDA,
   ROOT,
   alive,
   assertView,

@@ -306,10 +306,36 @@ static sb_status resize(sb__binding *b) {
   return status;
 }
 
+static sb_status promote_types(sb__binding *b) {
+  sb_dtype out = SB_BOOL;
+  const sb_status status = sb_promote_types((sb_dtype)N(0), (sb_dtype)N(1), &out);
+  RESULT(0) = (double)out;
+  return status;
+}
+
 static sb_status shares_memory(sb__binding *b) {
   bool shared = false;
   const sb_status status = sb_shares_memory(T(0), T(1), &shared);
   RESULT(0) = shared;
+  return status;
+}
+
+static sb_status array_equal(sb__binding *b) {
+  bool equal = false;
+  const sb_status status = sb_array_equal(T(0), T(1), N(0) != 0, &equal);
+  RESULT(0) = equal;
+  return status;
+}
+
+/* Scalars: rtol and atol. Number: whether NaN equals NaN. */
+static sb_status all_close(sb__binding *b) {
+  bool close = false;
+  if (SCALAR(0)->kind != SB_SCALAR_REAL || SCALAR(1)->kind != SB_SCALAR_REAL) {
+    return sb__fail(SB_ERR_ARGUMENT, "rtol and atol must be real numbers");
+  }
+  const sb_status status =
+      sb_all_close(T(0), T(1), SCALAR(0)->as.real, SCALAR(1)->as.real, N(0) != 0, &close);
+  RESULT(0) = close;
   return status;
 }
 

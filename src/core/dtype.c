@@ -1,4 +1,4 @@
-/* Names, sizes and kinds of the dtypes, and which casts lose nothing. */
+/* Names, sizes and kinds of the dtypes, and which casts lose nothing; where two dtypes meet. */
 #include "core/core.h"
 
 typedef struct dtype_row {
@@ -81,4 +81,22 @@ bool sb_can_cast(sb_dtype from, sb_dtype to, sb_casting casting) {
   if (b == SB_BOOLEAN) return false;
   if (casting == SB_CASTING_SAFE) return loses_nothing(from, to);
   return !(a == SB_FLOATING && (b == SB_SIGNED || b == SB_UNSIGNED));
+}
+
+static bool is_complex(sb_dtype dtype) { return sb_dtype_kind(dtype) == SB_COMPLEX; }
+
+/* The list has the smaller ones of a kind first, so the first that fits is the smallest. */
+sb_status sb_promote_types(sb_dtype a, sb_dtype b, sb_dtype *out) {
+  if (!sb__dtype_is_valid((int64_t)a) || !sb__dtype_is_valid((int64_t)b)) {
+    return sb__fail(SB_ERR_DTYPE, "%lld and %lld are not both dtypes", (long long)a, (long long)b);
+  }
+  sb_dtype found = is_integer(a) ? b : a; /* equal, or an integer beside what is none */
+  if (a != b && is_integer(a) == is_integer(b)) {
+    const sb_dtype end = is_integer(a) ? SB_FLOAT16 : SB_DTYPE_COUNT;
+    found = is_integer(a) ? SB_BOOL : is_complex(a) || is_complex(b) ? SB_COMPLEX64 : SB_FLOAT16;
+    while (found < end && !(loses_nothing(a, found) && loses_nothing(b, found))) found++;
+    if (found == end) found = SB_FLOAT64; /* no integer holds uint64 and a sign */
+  }
+  *out = found;
+  return SB_OK;
 }

@@ -43,6 +43,22 @@ void sb__copy_items(char *to, int64_t to_step, const char *from, int64_t from_st
   }
 }
 
+static inline void gather_items(char *to, int64_t to_step, const char *from, const int64_t *places,
+                                int64_t n, size_t itemsize) {
+  for (int64_t i = 0; i < n; i++) memcpy(to + i * to_step, from + places[i], itemsize);
+}
+
+void sb__gather_items(char *to, int64_t to_step, const char *from, const int64_t *places, int64_t n,
+                      int64_t itemsize) {
+  switch (itemsize) {
+    case 1: gather_items(to, to_step, from, places, n, 1); break;
+    case 2: gather_items(to, to_step, from, places, n, 2); break;
+    case 4: gather_items(to, to_step, from, places, n, 4); break;
+    case 8: gather_items(to, to_step, from, places, n, 8); break;
+    default: gather_items(to, to_step, from, places, n, 16); break;
+  }
+}
+
 void sb__fill_items(char *to, int64_t step, const void *item, int64_t n, int64_t itemsize) {
   if (itemsize == 1 && step == 1) {
     memset(to, *(const unsigned char *)item, (size_t)n);

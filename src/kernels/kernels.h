@@ -110,6 +110,10 @@ extern const sb__kernels sb__kernels_simd128;
 void sb__copy_items(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
                     int64_t itemsize);
 
+/* Copies n items, the i-th from places[i] bytes behind from; otherwise as sb__copy_items. */
+void sb__gather_items(char *to, int64_t to_step, const char *from, const int64_t *places, int64_t n,
+                      int64_t itemsize);
+
 /* Writes the same itemsize bytes n times. */
 void sb__fill_items(char *to, int64_t step, const void *item, int64_t n, int64_t itemsize);
 

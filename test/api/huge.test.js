@@ -107,4 +107,10 @@ describe('a blob of more bytes than 32 bits count, none of them touched', () => 
     refuses(() => blob([2], { strides: [huge] }), 'ERR_BOUNDS')
     assert.equal(blob([2], { strides: [huge - 1] }).size, 2)
   })
+
+  it('are no bytes to be had: beyond what a double counts exactly, too', () => {
+    for (const shared of [false, true, 'sab']) {
+      for (const n of [2 ** 48, 3 * 2 ** 51]) refuses(() => empty([n], { shared }), 'ERR_MEMORY')
+    }
+  })
 })

@@ -1,6 +1,6 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { empty, flush, fromBlob, full, memory, sharesMemory, tensor, zeros } = require('samebytes')
+const { allClose, arrayEqual, concat, empty, flush, fromBlob, full, memory, sharesMemory, stack, tensor, zeros } = require('samebytes')
 const { frame, backend, rows, tables } = require('../../js/ffi')
 const { nativeOnly, refuses } = require('../setup')
 
@@ -71,6 +71,55 @@ const CASES = {
   'toArray and toString of bfloat16': [() => {
     const t = tensor([1, 2], 'bfloat16')
     return [() => { assert.deepEqual([t.toArray(), String(t), t.get(1)], [[1, 2], 'tensor([1., 2.], dtype=bfloat16)', 2]); return null }, () => {}]
+  }, 0],
+  'concat of float32': [() => {
+    const t = tensor([[1, 2], [3, 4]])
+    const turned = t.T
+    return [() => concat(t, turned, 1), made => assert.deepEqual(made.toArray(), [[1, 2, 1, 3], [3, 4, 2, 4]])]
+  }, 0],
+  'stack of float32': [() => {
+    const t = tensor([1, 2])
+    return [() => stack([t, t], 1), made => assert.deepEqual(made.toArray(), [[1, 1], [2, 2]])]
+  }, 0],
+  'tile of float32': [() => {
+    const t = tensor([[1, 2], [3, 4]]).T
+    return [() => t.tile(2), made => assert.deepEqual(made.toArray(), [[1, 3, 1, 3], [2, 4, 2, 4]])]
+  }, 0],
+  'repeat of each float32, of a transposed matrix': [() => {
+    const t = tensor([[1, 2], [3, 4]]).T
+    return [() => t.repeat([1, 0, 2, 0]), made => assert.deepEqual(made.toArray(), [1, 2, 2])]
+  }, 1],
+  'roll of float32 in itself': [() => {
+    const t = tensor([[1, 2], [3, 4]])
+    return [
+      () => { t.copyFrom([[1, 2], [3, 4]]).roll(1, { out: t }); return null },
+      () => assert.deepEqual(t.toArray(), [[4, 1], [2, 3]]),
+      () => {}
+    ]
+  }, 0],
+  'take of int32': [() => {
+    const t = tensor([5, 6, 7], 'int32')
+    return [() => t.take([2, 0]), made => assert.deepEqual(made.toArray(), [7, 5])]
+  }, 1],
+  'take of int32 into the indices': [() => {
+    const [t, indices] = [tensor([5, 6, 7], 'int32'), tensor([2, 0, 1], 'int32')]
+    return [
+      () => { t.take(indices.copyFrom([2, 0, 1]), { out: indices }); return null },
+      () => assert.deepEqual(indices.toArray(), [7, 5, 6]),
+      () => assert.deepEqual(indices.toArray(), [2, 0, 1])
+    ]
+  }, 1],
+  'shareMemory of float32': [() => {
+    const t = tensor([[1, 2], [3, 4]]).T
+    return [() => t.shareMemory(), made => assert.deepEqual(made.toArray(), [[1, 3], [2, 4]])]
+  }, 2],
+  'arrayEqual and allClose of float32': [() => {
+    const [t, other] = [tensor([[1, 2], [3, 4]]).T, tensor([1, 2])]
+    return [() => { assert.deepEqual([arrayEqual(t, t), allClose(t, other)], [true, false]); return null }, () => {}]
+  }, 0],
+  'toImageData, and copyFrom of it': [() => {
+    const t = zeros([2, 2, 3], 'uint8')
+    return [() => { t.copyFrom(t.toImageData()); return null }, () => {}]
   }, 0],
   'data of shared float32': [() => {
     const t = full([4], 3, { shared: true })

@@ -1,0 +1,127 @@
+'use strict'
+// Functions of several tensors: one made of all of them, and whether they are equal.
+
+const ffi = require('./ffi')
+const { failure } = require('./errors')
+const { show, boolean, integer, optionsOf } = require('./validate')
+const moves = require('./moves')
+const { Tensor, resultOf, produced, axisAndOptions } = require('./tensor')
+
+/** @typedef {import('./tensor').ResultOptions} ResultOptions */
+
+/**
+ * (list, …) or (a, b, …): the tensors, and what follows them.
+ *
+ * @param {unknown[]} args
+ * @param {number} least  tensors
+ * @returns {{ tensors: Tensor[], rest: unknown[] }}
+ */
+function tensorsOf (args, least) {
+  const isList = Array.isArray(args[0])
+  const given = isList ? /** @type {unknown[]} */ (args[0]) : args
+  const { length } = given
+  const tensors = []
+  for (let i = 0; i < length; i++) {
+    const t = given[i]
+    if (Tensor.isTensor(t)) tensors.push(t)
+    else if (isList || i < least) throw failure('ERR_ARGUMENT', `${isList ? 'entry' : 'argument'} ${i} is ${show(t)}; a tensor was expected`)
+    else break
+  }
+  if (tensors.length < least) throw failure('ERR_ARGUMENT', `${tensors.length} tensors were given; at least ${least} are needed`)
+  return { tensors, rest: args.slice(isList ? 1 : tensors.length) }
+}
+
+/**
+ * @param {string} reason
+ * @param {unknown[]} args
+ * @param {(sources: InstanceType<typeof ffi.Layout>[], axis: number | null) => import('./moves').Recipe} recipeOf
+ * @returns {Tensor}
+ */
+function combined (reason, args, recipeOf) {
+  const { tensors, rest } = tensorsOf(args, 1)
+  const [given, opts] = axisAndOptions(rest[0], rest[1])
+  const { axis: named } = given === undefined ? optionsOf(opts) : { axis: given }
+  const axis = named === undefined ? 0 : named === null ? null : integer('axis', named)
+  const result = resultOf(opts)
+  return produced(reason, recipeOf(tensors.map(Tensor.attachedOf), axis), result)
+}
+
+/**
+ * Tensors one after the other along an axis. Other dtypes meet as promoteTypes says, unless one is given.
+ *
+ * @param {...any} args  (list, axis = 0, options) or (a, b, …, axis = 0, options). The tensors have one shape but for the
+ *   axis; axis null puts all elements along one axis. Options: dtype, casting, out (gets the result, and is returned), axis
+ * @returns {Tensor}
+ * @throws {RangeError} ERR_SHAPE, ERR_BOUNDS axis, ERR_MEMORY · {TypeError} ERR_CAST · as copyFrom, of out
+ * @example
+ * concat(tensor([1]), tensor([2, 3])).toArray() // [1, 2, 3]
+ */
+function concat (...args) {
+  return combined('concat', args, moves.concat)
+}
+
+/**
+ * Tensors of one shape beside each other along a new axis.
+ *
+ * @param {...any} args  (list, axis = 0, options) or (a, b, …, axis = 0, options): the axis of the result; options as of concat
+ * @returns {Tensor}
+ * @throws as concat
+ * @example
+ * stack([tensor([1, 2]), tensor([3, 4])], 1).toArray() // [[1, 3], [2, 4]]
+ */
+function stack (...args) {
+  return combined('stack', args, (sources, axis) => {
+    if (axis === null) throw failure('ERR_ARGUMENT', 'axis is null; an integer was expected')
+    return moves.stack(sources, axis)
+  })
+}
+
+/**
+ * Have all tensors one shape and equal numbers? Dtypes may differ; 64-bit integers and floats are compared exactly.
+ *
+ * @param {...any} args  (list, options) or (a, b, …, options). equalNaN: NaN equals NaN
+ * @returns {boolean}
+ * @throws {TypeError} ERR_ARGUMENT
+ * @example
+ * arrayEqual(tensor([1, 2]), tensor([1, 2], 'int64')) // true
+ */
+function arrayEqual (...args) {
+  const { tensors, rest } = tensorsOf(args, 2)
+  const { equalNaN: asked } = optionsOf(rest[0])
+  const equalNaN = boolean('equalNaN', asked)
+  const [first, ...others] = tensors.map(Tensor.attachedOf)
+  return others.every(other => ffi.arrayEqual(first, other, equalNaN))
+}
+
+/**
+ * Is |a - b| <= atol + rtol * |b| everywhere? Broadcast; an infinity is close to itself alone.
+ *
+ * @param {...any} args  (a, b, options) or ([a, b], options): rtol = 1e-5, atol = 1e-8, equalNaN = false
+ * @returns {boolean}
+ * @throws {RangeError} ERR_SHAPE they do not broadcast · {TypeError} ERR_ARGUMENT
+ * @example
+ * allClose(tensor([1, 2]), tensor([1.000001, 2])) // true
+ */
+function allClose (...args) {
+  const { tensors, rest } = tensorsOf(args, 2)
+  const { rtol, atol, equalNaN: asked } = optionsOf(rest[0])
+  const within = [number('rtol', rtol, 1e-5), number('atol', atol, 1e-8)]
+  const equalNaN = boolean('equalNaN', asked)
+  if (tensors.length > 2) throw failure('ERR_ARGUMENT', `${tensors.length} tensors were given; two were expected`)
+  const [a, b] = tensors.map(Tensor.attachedOf)
+  return ffi.allClose(a, b, within[0], within[1], equalNaN)
+}
+
+/**
+ * @param {string} name
+ * @param {unknown} value
+ * @param {number} missing
+ * @returns {number}
+ */
+function number (name, value, missing) {
+  if (value === undefined) return missing
+  if (typeof value !== 'number') throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number was expected`)
+  return value
+}
+
+module.exports = { concat, stack, arrayEqual, allClose }

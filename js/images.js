@@ -1,0 +1,118 @@
+'use strict'
+// Pictures as browsers have them: rows of red, green, blue and alpha, a byte each.
+
+const ffi = require('./ffi')
+const { failure } = require('./errors')
+const { show } = require('./validate')
+const { countStaged } = require('./storage')
+const { dtypeOfArray, partsOfArray } = require('./buffers')
+const { dtypeOf } = require('./dtypes')
+const { denseLayout, allocated, layoutOver } = require('./layouts')
+
+const { backend, rows } = ffi
+
+/** @typedef {InstanceType<typeof ffi.Layout>} Layout */
+/** @typedef {{ data: Uint8ClampedArray, width: number, height: number }} Image */
+
+const UINT8 = dtypeOf('uint8').index
+const WAYS = 'image data goes into (height, width, 4), or (height, width, 3) without alpha'
+
+/**
+ * An ImageData, or what has the same fields; null for anything else.
+ *
+ * @param {any} value
+ * @returns {Image | null}
+ */
+function imageOf (value) {
+  if (value === null || typeof value !== 'object' || Array.isArray(value) || ArrayBuffer.isView(value)) return null
+  const { data, width, height } = value
+  const dtype = dtypeOfArray(data)
+  if (dtype === undefined || typeof width !== 'number' || typeof height !== 'number') return null
+  if (dtype !== 'uint8') throw failure('ERR_DTYPE', `the image's data is ${dtype}; uint8 was expected`)
+  const { length } = partsOfArray(data)
+  if (!Number.isSafeInteger(width) || !Number.isSafeInteger(height) || width < 0 || height < 0 || length !== 4 * width * height) {
+    throw failure('ERR_SHAPE', `the image has ${length} bytes; ${show(width)} x ${show(height)} pixels of 4 were expected`)
+  }
+  return { data, width, height }
+}
+
+/**
+ * An image's channels as a target has them.
+ *
+ * @param {Image} image
+ * @param {number[]} shape  of the target
+ * @returns {Layout}
+ */
+function layoutOfImage ({ data, width, height }, shape) {
+  const [h, w, channels = 1] = shape
+  if (h !== height || w !== width || shape.length > 3) {
+    throw failure('ERR_SHAPE', `the image has ${height} rows of ${width} pixels; the target has shape [${shape.join(', ')}]: ${WAYS}, of other orders permute shows one`)
+  }
+  if (channels !== 3 && channels !== 4) {
+    throw failure('ERR_SHAPE', `the target has shape [${shape.join(', ')}]: ${WAYS}; of these select(2, 0) is the first channel, and grey is a sum of three that you choose`)
+  }
+  const layout = layoutOver(data, UINT8, [height, width, 4])
+  return channels === 4 ? layout : ffi.viewByNumbers(rows.narrow, layout, 2, 0, 3)
+}
+
+/**
+ * Bytes as an image: grey, colours, or colours with alpha; else it is opaque.
+ *
+ * @param {Layout} layout  (height, width) or (height, width, 1, 3 or 4) of uint8
+ * @returns {Image} of the runtime's class where it has one
+ */
+function imageOfLayout (layout) {
+  const { shape } = layout
+  const [height, width, channels = 1] = shape
+  if (layout.dtype !== UINT8) throw failure('ERR_DTYPE', 'image data is made of uint8; astype, or copyFrom with a scale, makes it of others')
+  if ((shape.length !== 2 && shape.length !== 3) || ![1, 3, 4].includes(channels)) {
+    throw failure('ERR_SHAPE', `the tensor has shape [${shape.join(', ')}]; (height, width) or (height, width, 1, 3 or 4) was expected, and permute shows other orders so`)
+  }
+  if (layout.size === 0) throw failure('ERR_SHAPE', `the tensor has shape [${shape.join(', ')}]; an image has at least one pixel`)
+  const data = newPixels(4 * width * height)
+  const pixels = layoutOver(data, UINT8, [height, width, 4])
+  if (channels === 4) {
+    ffi.copy(pixels, layout, 0)
+  } else {
+    data.fill(255)
+    const source = shape.length === 2 ? ffi.reshape(layout, [height, width, 1]) : layout
+    if (backend.name === 'wasm') writeByWay(pixels, source)
+    else ffi.copy(colours(pixels), source, 0)
+  }
+  const Class = /** @type {any} */ (globalThis).ImageData
+  return typeof Class === 'function' ? new Class(data, width, height) : { data, width, height }
+}
+
+/** @param {Layout} pixels */
+function colours (pixels) {
+  return ffi.viewByNumbers(rows.narrow, pixels, 2, 0, 3)
+}
+
+/**
+ * Where each write of a part would stage the target: once, in a temporary that goes there as a whole.
+ *
+ * @param {Layout} pixels
+ * @param {Layout} source
+ */
+function writeByWay (pixels, source) {
+  const way = allocated(denseLayout(UINT8, pixels.shape))
+  try {
+    ffi.fill(way, 255)
+    ffi.copy(colours(way), source, 0)
+    ffi.copy(pixels, way, 0)
+    countStaged(way.size)
+  } finally {
+    backend.release(way.storage)
+  }
+}
+
+/** @param {number} nbytes */
+function newPixels (nbytes) {
+  try {
+    return new Uint8ClampedArray(nbytes)
+  } catch {
+    throw failure('ERR_MEMORY', `no memory for an image of ${nbytes} bytes`)
+  }
+}
+
+module.exports = { imageOf, layoutOfImage, imageOfLayout }

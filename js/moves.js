@@ -1,0 +1,425 @@
+'use strict'
+// Results that are put together by copies: what goes where. Layouts only; who calls makes the tensors.
+
+const ffi = require('./ffi')
+const { failure } = require('./errors')
+const { countStaged } = require('./storage')
+const { itemsizes } = require('./dtypes')
+const { denseLayout, allocated, layoutOver } = require('./layouts')
+const { dtypeOf } = require('./dtypes')
+
+const { backend, rows, nothing } = ffi
+
+/** @typedef {InstanceType<typeof ffi.Layout>} Layout */
+
+/**
+ * A result that has no place yet.
+ *
+ * @typedef {object} Recipe
+ * @property {number} dtype  where none is asked for
+ * @property {number[]} shape
+ * @property {Layout[]} sources  whose elements it has
+ * @property {Layout[]} [others]  that are read besides
+ * @property {(target: Layout, casting: number) => void} write  all elements of a target of that shape, which shares
+ *   no byte with the sources
+ * @property {(target: Layout) => boolean} [suits]  can it be written at once? Else a dense one of dtype can
+ */
+
+const INT32 = dtypeOf('int32').index
+const MOST_AXES = 64
+
+/**
+ * @param {Layout} layout
+ * @param {number} axis
+ * @param {number} start
+ * @param {number} length
+ * @returns {Layout}
+ */
+function narrow (layout, axis, start, length) {
+  return ffi.viewByNumbers(rows.narrow, layout, axis, start, length)
+}
+
+/**
+ * @param {number} axis
+ * @param {number} ndim
+ * @returns {number} counted from the first one
+ */
+function place (axis, ndim) {
+  if (axis < -ndim || axis >= ndim) throw failure('ERR_BOUNDS', `axis is ${axis}; there are ${ndim} axes`)
+  return axis < 0 ? axis + ndim : axis
+}
+
+/**
+ * @param {number} n
+ * @returns {number} an extent that C can be told
+ */
+function extent (n) {
+  if (!Number.isSafeInteger(n)) throw failure('ERR_SHAPE', `the result would have ${n} elements along an axis`)
+  return n
+}
+
+/** @param {readonly number[]} shape */
+const text = shape => `[${shape.join(', ')}]`
+
+/**
+ * @param {readonly number[]} a
+ * @param {readonly number[]} b
+ * @param {number} [but]  an axis that may differ
+ * @returns {boolean}
+ */
+function isSameShape (a, b, but = -1) {
+  return a.length === b.length && a.every((n, d) => d === but || n === b[d])
+}
+
+/**
+ * A shape with another extent. Not `with`, which takes longer than all the rest of a small result.
+ *
+ * @param {readonly number[]} shape
+ * @param {number} d
+ * @param {number} n
+ * @returns {number[]}
+ */
+function replaced (shape, d, n) {
+  const out = shape.slice()
+  out[d] = n
+  return out
+}
+
+/**
+ * Calls fn with a row-major copy of a layout, in the order and in the dtype given, which lives as long.
+ *
+ * @param {number} dtype
+ * @param {readonly number[]} shape
+ * @param {(copy: Layout) => void} fn
+ */
+function withTemporary (dtype, shape, fn) {
+  const copy = allocated(denseLayout(dtype, shape.slice()))
+  try {
+    countStaged(copy.size * itemsizes[dtype])
+    fn(copy)
+  } finally {
+    backend.release(copy.storage)
+  }
+}
+
+/**
+ * Calls fn with a layout's elements along one axis: a view where there is one, else a copy.
+ *
+ * @param {Layout} layout
+ * @param {(flat: Layout) => void} fn
+ */
+function withFlat (layout, fn) {
+  const flat = ffi.reshape(layout, [layout.size])
+  if (flat.storage !== nothing) return fn(flat)
+  withTemporary(layout.dtype, layout.shape, copy => {
+    ffi.copy(copy, layout, 0)
+    fn(ffi.reshape(copy, [layout.size]))
+  })
+}
+
+/**
+ * The dtype in which all of them meet.
+ *
+ * @param {Layout[]} sources
+ */
+function commonDtype (sources) {
+  return sources.map(source => source.dtype).reduce((a, b) => ffi.promoteTypes(a, b))
+}
+
+/**
+ * One after the other along an axis.
+ *
+ * @param {Layout[]} sources  at least one
+ * @param {number | null} axis  null: along one axis, all of each
+ * @returns {Recipe}
+ */
+function concat (sources, axis) {
+  const dtype = commonDtype(sources)
+  const [{ shape: first }] = sources
+  if (axis !== null && first.length === 0) throw failure('ERR_SHAPE', 'tensors without axes cannot be concatenated; stack makes an axis for them')
+  const d = axis === null ? 0 : place(axis, first.length)
+  if (axis !== null) {
+    for (const [i, { shape }] of sources.entries()) {
+      if (!isSameShape(shape, first, d)) throw failure('ERR_SHAPE', `tensor ${i} has shape ${text(shape)}; ${text(first)} was expected, which axis ${d} alone may differ from`)
+    }
+  }
+  const lengths = sources.map(({ shape, size }) => axis === null ? size : shape[d])
+  const total = extent(lengths.reduce((sum, n) => sum + n, 0))
+  return {
+    dtype,
+    shape: axis === null ? [total] : replaced(first, d, total),
+    sources,
+    write (target, casting) {
+      let at = 0
+      for (const [i, source] of sources.entries()) {
+        const part = narrow(target, d, at, lengths[i])
+        at += lengths[i]
+        if (source.size > 0) ffi.copy(axis === null ? ffi.reshape(part, source.shape) : part, source, casting)
+      }
+    }
+  }
+}
+
+/**
+ * Beside each other along a new axis.
+ *
+ * @param {Layout[]} sources  at least one
+ * @param {number} axis  of the result
+ * @returns {Recipe}
+ */
+function stack (sources, axis) {
+  const dtype = commonDtype(sources)
+  const [{ shape: first }] = sources
+  const d = place(axis, first.length + 1)
+  for (const [i, { shape }] of sources.entries()) {
+    if (!isSameShape(shape, first)) throw failure('ERR_SHAPE', `tensor ${i} has shape ${text(shape)}; ${text(first)} was expected, as of the first`)
+  }
+  return {
+    dtype,
+    shape: first.toSpliced(d, 0, sources.length),
+    sources,
+    write (target, casting) {
+      for (const [i, source] of sources.entries()) {
+        ffi.copy(ffi.viewByNumbers(rows.select, target, d, i), source, casting)
+      }
+    }
+  }
+}
+
+/**
+ * A target gets a source again and again: the axes of which there are several are split, and the source
+ * broadcast along what is new.
+ *
+ * @param {Layout} source
+ * @param {number[]} shape  of the result
+ * @param {number[]} split  the same elements, with an axis for each repetition
+ * @param {number[]} one  the source's shape among these axes
+ * @returns {Recipe}
+ */
+function broadcast (source, shape, split, one) {
+  return {
+    dtype: source.dtype,
+    shape,
+    sources: [source],
+    write (target, casting) {
+      if (target.size > 0) ffi.copy(ffi.reshape(target, split), ffi.reshape(source, one), casting)
+    }
+  }
+}
+
+/**
+ * The whole again and again.
+ *
+ * @param {Layout} source
+ * @param {number[]} reps  per axis, the last for the last one; none is negative
+ * @returns {Recipe}
+ */
+function tile (source, reps) {
+  const n = Math.max(reps.length, source.shape.length)
+  const from = [...new Array(n - source.shape.length).fill(1), ...source.shape]
+  const times = [...new Array(n - reps.length).fill(1), ...reps]
+  const shape = from.map((length, d) => extent(length * times[d]))
+  const split = []
+  const one = []
+  for (let d = 0; d < n; d++) {
+    if (times[d] !== 1) {
+      split.push(times[d])
+      one.push(1)
+    }
+    if (from[d] !== 1) {
+      split.push(from[d])
+      one.push(from[d])
+    }
+  }
+  return broadcast(source, shape, split, one)
+}
+
+/**
+ * Each element again and again.
+ *
+ * @param {Layout} source
+ * @param {number | number[]} counts  for all, or of each index of the axis; none is negative
+ * @param {number | null} axis  null: of all elements along one axis
+ * @returns {Recipe}
+ */
+function repeat (source, counts, axis) {
+  if (axis === null) return flattened(source, flat => repeat(flat, counts, 0))
+  const { shape } = source
+  const d = place(axis, shape.length)
+  if (typeof counts !== 'number' && counts.length === 1) counts = counts[0]
+  if (typeof counts === 'number' && shape.length < MOST_AXES) {
+    const split = shape.toSpliced(d + 1, 0, counts)
+    return broadcast(source, replaced(shape, d, extent(shape[d] * counts)), split, replaced(split, d + 1, 1))
+  }
+  const each = typeof counts === 'number' ? new Array(shape[d]).fill(counts) : counts
+  if (each.length !== shape[d]) throw failure('ERR_SHAPE', `repeats has ${each.length} entries; axis ${d} has ${shape[d]} elements`)
+  const total = extent(each.reduce((sum, n) => sum + n, 0))
+  return picked(source, d, total, () => layoutOver(expand(each, total), INT32, [total]))
+}
+
+/**
+ * Each index as often as it is wanted.
+ *
+ * @param {number[]} counts
+ * @param {number} total
+ */
+function expand (counts, total) {
+  let indices
+  try {
+    indices = new Int32Array(total)
+  } catch {
+    throw failure('ERR_MEMORY', `no memory for ${total} indices`)
+  }
+  let at = 0
+  for (const [i, n] of counts.entries()) indices.fill(i, at, at += n)
+  return indices
+}
+
+/**
+ * Those with certain indices.
+ *
+ * @param {Layout} source
+ * @param {Layout} indices  one axis of integers
+ * @param {number | null} axis  null: among all elements along one axis
+ * @returns {Recipe}
+ */
+function take (source, indices, axis) {
+  if (axis === null) return flattened(source, flat => take(flat, indices, 0))
+  if (indices.shape.length !== 1) throw failure('ERR_SHAPE', `indices has shape ${text(indices.shape)}; one axis was expected`)
+  const recipe = picked(source, place(axis, source.shape.length), indices.size, () => indices)
+  recipe.others = [indices]
+  return recipe
+}
+
+/**
+ * @param {Layout} source
+ * @param {number} d
+ * @param {number} n  indices
+ * @param {() => Layout} indices  made when they are needed
+ * @returns {Recipe}
+ */
+function picked (source, d, n, indices) {
+  return {
+    dtype: source.dtype,
+    shape: replaced(source.shape, d, n),
+    sources: [source],
+    suits: target => target.dtype === source.dtype,
+    write (target) { ffi.take(target, source, indices(), d) }
+  }
+}
+
+/**
+ * What a recipe makes of all elements along one axis; where no view shows them so, they are copied when it is written.
+ *
+ * @param {Layout} source
+ * @param {(flat: Layout) => Recipe} recipeOf
+ * @returns {Recipe}
+ */
+function flattened (source, recipeOf) {
+  const flat = ffi.reshape(source, [source.size]) // without bytes where there is no such view
+  const recipe = recipeOf(flat)
+  if (flat.storage !== nothing) return recipe
+  const { dtype, shape, others, suits } = recipe
+  return {
+    dtype,
+    shape,
+    sources: [source],
+    others,
+    suits,
+    write (target, casting) { withFlat(source, elements => recipeOf(elements).write(target, casting)) }
+  }
+}
+
+/**
+ * Elements moved along, those beyond an end coming back at the other one.
+ *
+ * @param {Layout} source
+ * @param {number[]} shifts
+ * @param {number[] | null} axes  one for each shift, or one of the two stands for all; null: along one axis,
+ *   the shape being kept
+ * @returns {Recipe}
+ */
+function roll (source, shifts, axes) {
+  const { dtype, shape, size } = source
+  const along = axes ?? [0]
+  if (shifts.length !== along.length && shifts.length !== 1 && along.length !== 1) {
+    throw failure('ERR_SHAPE', `${shifts.length} shifts and ${along.length} axes were given; one for each was expected`)
+  }
+  const moves = new Map()
+  for (let i = 0; i < Math.max(shifts.length, along.length) && shifts.length > 0 && along.length > 0; i++) {
+    const d = axes === null ? 0 : place(along[along.length === 1 ? 0 : i], shape.length)
+    const n = axes === null ? size : shape[d]
+    const shift = shifts[shifts.length === 1 ? 0 : i] % n + (moves.get(d) ?? 0)
+    moves.set(d, n === 0 ? 0 : (shift % n + n) % n)
+  }
+  /** @type {Recipe['write']} */
+  const write = (target, casting) => { if (size > 0) rollAxes(target, source, [...moves], casting) }
+  if (axes !== null || shape.length === 1) return { dtype, shape, sources: [source], write }
+  return {
+    dtype,
+    shape,
+    sources: [source],
+    suits: target => ffi.reshape(target, [size]).storage !== nothing,
+    write (target, casting) {
+      withFlat(source, flat => { if (size > 0) rollAxes(ffi.reshape(target, [size]), flat, [...moves], casting) })
+    }
+  }
+}
+
+/**
+ * @param {Layout} target
+ * @param {Layout} source
+ * @param {[number, number][]} moves  axes and how far, from 0 on and less than the axis has
+ * @param {number} casting
+ */
+function rollAxes (target, source, moves, casting) {
+  if (moves.length === 0) return ffi.copy(target, source, casting)
+  const [[d, shift], ...rest] = moves
+  if (shift === 0) return rollAxes(target, source, rest, casting)
+  const kept = source.shape[d] - shift
+  rollAxes(narrow(target, d, shift, kept), narrow(source, d, 0, kept), rest, casting)
+  rollAxes(narrow(target, d, 0, shift), narrow(source, d, kept, shift), rest, casting)
+}
+
+/**
+ * Writes a result into a target that shares no byte with what is read.
+ *
+ * @param {Recipe} recipe
+ * @param {Layout} target  of its shape
+ * @param {number} casting
+ */
+function write (recipe, target, casting) {
+  if (recipe.suits === undefined || recipe.suits(target)) recipe.write(target, casting)
+  else writeByWay(recipe, recipe.dtype, target, casting)
+}
+
+/**
+ * @param {Recipe} recipe
+ * @param {number} dtype  on the way
+ * @param {Layout} target
+ * @param {number} casting
+ */
+function writeByWay (recipe, dtype, target, casting) {
+  withTemporary(dtype, recipe.shape, copy => {
+    recipe.write(copy, casting)
+    ffi.copy(target, copy, casting)
+  })
+}
+
+/**
+ * Writes a result into any target.
+ *
+ * @param {Recipe} recipe
+ * @param {Layout} target  of its shape
+ * @param {number} casting
+ * @throws ERR_OVERLAP two elements of the target share a byte; nothing is written then
+ */
+function writeInto (recipe, target, casting) {
+  const { sources, others = [], suits } = recipe
+  ffi.checkCopy({ dst: target, src: target, scaling: null, casting })
+  const isShared = [...sources, ...others].some(source => ffi.sharesMemory(target, source))
+  if (isShared && (suits === undefined || suits(target))) writeByWay(recipe, target.dtype, target, casting)
+  else write(recipe, target, casting)
+}
+
+module.exports = { isSameShape, concat, stack, tile, repeat, take, roll, write, writeInto }

@@ -1,0 +1,139 @@
+'use strict'
+const assert = require('node:assert/strict')
+const { empty, memory, tensor, zeros } = require('samebytes')
+const { copied, fails, refusedUnchanged, refuses } = require('../setup')
+
+// Two rows of three pixels; no byte comes twice.
+const BYTES = Array.from({ length: 24 }, (_, i) => 10 * i)
+const image = () => ({ data: Uint8ClampedArray.from(BYTES), width: 3, height: 2 })
+const rgba = () => tensor(Uint8Array.from(BYTES), [2, 3, 4])
+const rows = channels => [0, 1].map(y => [0, 1, 2].map(x => BYTES.slice(12 * y + 4 * x, 12 * y + 4 * x + channels)))
+
+describe('toImageData', () => {
+  it('gives the bytes of a (height, width, 4) uint8 tensor, and counts one copy', () => {
+    const t = rgba()
+    const { result, copies } = copied(() => t.toImageData())
+    assert.deepEqual(copies, { toImageData: { count: 1, bytes: 24 } })
+    assert.deepEqual([result.width, result.height, [...result.data]], [3, 2, BYTES])
+    assert.ok(result.data instanceof Uint8ClampedArray)
+    result.data[0] = 99
+    assert.equal(t.get(0, 0, 0), 0)
+  })
+
+  it('makes three channels, and one, opaque', () => {
+    const opaque = BYTES.map((byte, i) => i % 4 === 3 ? 255 : byte)
+    assert.deepEqual([...rgba().slice('...', ':3').toImageData().data], opaque)
+    assert.deepEqual([...rgba().slice('...', ':3').contiguous().toImageData().data], opaque)
+    const grey = [0, 1, 2, 3, 4, 5].flatMap(i => [i, i, i, 255])
+    assert.deepEqual([...tensor(Uint8Array.of(0, 1, 2, 3, 4, 5), [2, 3]).toImageData().data], grey)
+    assert.deepEqual([...tensor(Uint8Array.of(0, 1, 2, 3, 4, 5), [2, 3, 1]).toImageData().data], grey)
+    assert.deepEqual([...tensor(Uint8Array.of(0, 2, 4, 1, 3, 5), [3, 2]).T.flip(0).flip(0).toImageData().data], [0, 4, 3, 2, 1, 5].flatMap(i => [i, i, i, 255]))
+  })
+
+  it('reads planes through a view', () => {
+    const planes = rgba().permute(2, 0, 1).contiguous()
+    assert.deepEqual([...planes.permute(1, 2, 0).toImageData().data], BYTES)
+  })
+
+  it('makes one of the runtime\'s own class', () => {
+    class ImageData {
+      constructor (data, width, height) { Object.assign(this, { data, width, height }) }
+    }
+    const before = Object.getOwnPropertyDescriptor(globalThis, 'ImageData')
+    Object.defineProperty(globalThis, 'ImageData', { value: ImageData, configurable: true, writable: true })
+    try {
+      const made = rgba().toImageData()
+      assert.ok(made instanceof ImageData)
+      assert.deepEqual([...made.data], BYTES)
+    } finally {
+      if (before) Object.defineProperty(globalThis, 'ImageData', before)
+      else delete globalThis.ImageData
+    }
+  })
+
+  it('refuses other shapes and dtypes', () => {
+    for (const shape of [[], [3], [2, 3, 2], [2, 3, 5], [4, 2, 3, 4], [0, 3], [2, 0, 4], [3, 2, 3, 1]]) {
+      refuses(() => zeros(shape, 'uint8').toImageData(), 'ERR_SHAPE')
+    }
+    fails(() => zeros([3, 20, 30], 'uint8').toImageData(), RangeError, 'ERR_SHAPE', /permute/)
+    for (const dtype of ['float32', 'bool', 'int8', 'int64']) fails(() => zeros([2, 3], dtype).toImageData(), TypeError, 'ERR_DTYPE', /uint8/)
+    const wide = zeros([1, 1], 'uint8').expand(2 ** 22, 2 ** 22)
+    refuses(() => wide.toImageData(), 'ERR_MEMORY')
+  })
+
+  it('leaves no tensor behind', () => {
+    const t = tensor(Uint8Array.of(1, 2, 3, 4), [2, 2])
+    const { tensors, storages } = memory()
+    t.toImageData()
+    refuses(() => t.reshape(4).toImageData())
+    const after = memory()
+    assert.ok(after.tensors <= tensors + 1 && after.storages <= storages)
+  })
+})
+
+describe('copyFrom of an ImageData', () => {
+  it('fills (height, width, 4) uint8, and without alpha (height, width, 3)', () => {
+    assert.deepEqual(empty([2, 3, 4], 'uint8').copyFrom(image()).toArray(), rows(4))
+    const { result, copies } = copied(() => zeros([2, 3, 3], 'uint8').copyFrom(image()))
+    assert.deepEqual(copies, { copyFrom: { count: 1, bytes: 18 } })
+    assert.deepEqual(result.toArray(), rows(3))
+  })
+
+  it('casts and scales to float32, and writes planes through a view', () => {
+    const planes = zeros([3, 2, 3])
+    planes.permute(1, 2, 0).copyFrom(image(), { scale: [1, 2, 3], bias: 0.5, axis: -1 })
+    assert.deepEqual(planes.permute(1, 2, 0).toArray(), rows(3).map(row => row.map(([r, g, b]) => [r + 0.5, 2 * g + 0.5, 3 * b + 0.5])))
+  })
+
+  it('takes bytes of other classes, such as a decoded PNG', () => {
+    assert.deepEqual(empty([2, 3, 4], 'uint8').copyFrom({ data: Buffer.from(BYTES), width: 3, height: 2, gamma: 0 }).toArray(), rows(4))
+    const t = empty([2, 3, 3], 'uint8')
+    assert.deepEqual(empty([2, 3, 3], 'uint8').copyFrom(t.copyFrom(image()).toImageData()).toArray(), rows(3))
+  })
+
+  it('goes off the event loop as well', async () => {
+    const t = zeros([2, 3, 3])
+    const source = image()
+    assert.equal(await t.copyFromAsync(source), t)
+    assert.deepEqual(t.toArray(), rows(3))
+    const shared = zeros([2, 3, 4], { dtype: 'uint8', shared: true })
+    await shared.copyFromAsync({ ...source, data: new Uint8ClampedArray(new SharedArrayBuffer(24)).fill(7) })
+    assert.deepEqual(shared.reshape(-1).toArray(), new Array(24).fill(7))
+  })
+
+  it('refuses one channel, and says what to do', () => {
+    for (const shape of [[2, 3], [2, 3, 1]]) {
+      const t = zeros(shape, 'uint8')
+      const error = refusedUnchanged(t, () => t.copyFrom(image()), 'ERR_SHAPE')
+      assert.match(error.message, /select\(2, 0\)/)
+    }
+  })
+
+  it('refuses other sizes, and planes', () => {
+    for (const shape of [[3, 2, 4], [2, 3, 2], [1, 2, 3, 4], [], [6, 4], [24], [3, 2, 3]]) {
+      const t = zeros(shape, 'uint8')
+      refusedUnchanged(t, () => t.copyFrom(image()), 'ERR_SHAPE')
+    }
+    assert.match(refuses(() => zeros([3, 2, 3]).permute(2, 0, 1).copyFrom(image())).message, /permute/)
+  })
+
+  it('refuses images whose fields contradict each other', () => {
+    const t = zeros([2, 3, 4], 'uint8')
+    for (const fields of [{ width: 4 }, { height: 0 }, { width: 1.5 }, { width: -3, height: -2 }, { height: NaN }, { data: new Uint8Array(23) }]) {
+      refusedUnchanged(t, () => t.copyFrom({ ...image(), ...fields }), 'ERR_SHAPE')
+    }
+    refusedUnchanged(t, () => t.copyFrom({ ...image(), data: new Float32Array(24) }), 'ERR_DTYPE')
+    for (const fields of [{ data: undefined }, { data: BYTES }, { width: '3' }, { height: undefined }]) {
+      refusedUnchanged(t, () => t.copyFrom({ ...image(), ...fields }), 'ERR_ARGUMENT')
+    }
+    const gone = image()
+    structuredClone(gone.data, { transfer: [gone.data.buffer] })
+    refusedUnchanged(t, () => t.copyFrom(gone), 'ERR_SHAPE')
+  })
+
+  it('reads its fields before it looks at the tensor', () => {
+    const t = zeros([2, 3, 4], 'uint8')
+    const { data, height } = image()
+    fails(() => t.copyFrom({ data, height, get width () { t.dispose(); return 3 } }), Error, 'ERR_DISPOSED')
+  })
+})
