@@ -403,9 +403,8 @@ function denseOrdered (dtype, shape, dimOrder) {
  * @returns {Layout} without gaps, without bytes
  */
 function denseLike (layout, dtype) {
-  const { order } = layout
-  const out = order === null ? viewByNumbers(rows.dense_like, layout, dtype) : denseOrdered(dtype, layout.shape, order)
-  out.order = order
+  const out = viewByNumbers(rows.dense_like, layout, dtype)
+  out.order = layout.order
   return out
 }
 

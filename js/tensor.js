@@ -729,7 +729,7 @@ class Tensor {
   chunk (n, axis = 0) {
     if (integer('n', n) < 1) throw failure('ERR_BOUNDS', `n is ${n}; at least one part was expected`)
     const extent = this.#extent(axis)
-    return this.#parts(axis, extent === 0 ? sameParts(n, 0) : equalSizes(ceilingOf(extent, n), extent))
+    return this.#parts(axis, extent === 0 ? sameParts(n, 0) : equalSizes(Math.ceil(extent / n), extent))
   }
 
   /**
@@ -1349,16 +1349,6 @@ function formatOf (format, ndim) {
 const MOST_PARTS = 2 ** 20 // of one tensor; with many more, V8 would end the process
 
 /**
- * @param {number} a  not negative
- * @param {number} b  positive
- * @returns {number} a / b rounded up, exactly
- */
-function ceilingOf (a, b) {
-  const rest = a % b
-  return (a - rest) / b + (rest > 0 ? 1 : 0)
-}
-
-/**
  * @param {number} count
  * @param {number} size
  * @returns {number[]}
@@ -1376,7 +1366,7 @@ function sameParts (count, size) {
 function equalSizes (size, extent) {
   if (size < 0 || (size === 0 && extent > 0)) throw failure('ERR_BOUNDS', `size is ${size}; a part has at least one element`)
   if (extent === 0) return [0]
-  const sizes = sameParts(ceilingOf(extent, size), size)
+  const sizes = sameParts(Math.ceil(extent / size), size)
   sizes[sizes.length - 1] = extent - size * (sizes.length - 1)
   return sizes
 }

@@ -89,6 +89,9 @@ describe('resize', () => {
       assert.deepEqual(t.dimOrder, dimOrder)
       assert.deepEqual(t.resize(now).strides, strides)
     }
+    const t = zeros([1, 3, 2, 2], { dynamism: 'unbound' }).toMemoryFormat('channels_last').resize(50, 1, 1, 1)
+    assert.equal(t.capacity, 50) // moved to where strides do not tell
+    assert.deepEqual(t.resize(1, 3, 2, 2).strides, [12, 1, 6, 3])
   })
 
   it('is refused: another rank, too large, static, gaps, negative; the float32 tensor is as it was', () => {
