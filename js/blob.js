@@ -1,15 +1,47 @@
 'use strict'
-// fromBlob: tensors over bytes that somebody else made. Never copies.
+// fromBlob and forBlob: tensors over bytes that somebody else made. Never copies.
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { show, boolean, integer, integers, shapeOf, optionsOf, isOptions } = require('./validate')
-const { dtypeOfArray, dtypeOfType, isArrayBuffer, isSharedArrayBuffer, isGone, partsOfArray, partsOfView, byteLengthOf } = require('./buffers')
-const { byName, dtypeOf } = require('./dtypes')
-const { denseLayout, dynamismOf } = require('./layouts')
-const { wrap } = require('./tensor')
+const { claim } = require('./storage')
+const { dtypeOfArray, dtypeOfType, isArrayBuffer, isSharedArrayBuffer, byteLengthOf } = require('./buffers')
+const { dtypes, dtypeOf } = require('./dtypes')
+const { checkDevice, dynamismOf, bytesOf, adopted, viewed, inheritCapacity } = require('./layouts')
+const records = require('./records')
+const { Tensor, wrap } = require('./tensor')
 
-const { backend, Layout, READ_ONLY, CONTIGUOUS } = ffi
+const { backend, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
+
+const EXPECTED = 'a typed array, ArrayBuffer, SharedArrayBuffer, DataView or address'
+
+/** what a record may call a dtype besides its name here @type {Map<unknown, string>} */
+const TORCH_NAMES = new Map(Object.entries({
+  byte: 'uint8',
+  char: 'int8',
+  short: 'int16',
+  int: 'int32',
+  long: 'int64',
+  half: 'float16',
+  float: 'float32',
+  double: 'float64',
+  cfloat: 'complex64',
+  cdouble: 'complex128'
+}))
+
+/** @typedef {InstanceType<typeof ffi.Layout>} Layout */
+/** @typedef {import('./records').Blob} Blob */
+
+/**
+ * @typedef {object} BlobRecord  as toBlob gives it, or filled in by others
+ * @property {bigint | number | null} ptr  address of the first element
+ * @property {import('./tensor').Shape} [shape]
+ * @property {string} [dtype]
+ * @property {readonly number[] | null} [strides]  elements; row-major where none are given
+ * @property {string | null} [device]
+ * @property {number} [elementSize]  bytes
+ * @property {unknown} [owner]
+ */
 
 /**
  * @typedef {object} BlobOptions
@@ -28,34 +60,38 @@ const { backend, Layout, READ_ONLY, CONTIGUOUS } = ffi
  */
 
 /**
+ * What options say, after all that is user code ran.
+ *
+ * @typedef {object} Given
+ * @property {string | undefined} dtype  the name of one
+ * @property {number[] | null} shape
+ * @property {number[] | null} strides
+ * @property {number[] | null} dimOrder
+ * @property {number | null} offset
+ * @property {number | undefined} nbytes
+ * @property {unknown} owner  undefined: none
+ * @property {Function | undefined} deleter
+ * @property {boolean} borrowed
+ * @property {boolean} transfer
+ * @property {boolean} readOnly
+ * @property {number | undefined} dynamism  a flag
+ */
+
+/**
  * The bytes of a source, before anything is made of them.
  *
- * @param {any} source
- * @param {Record<string, any>} options
- * @returns {{ buffer: ArrayBufferLike, byteOffset: number, nbytes: number, dtype: string | undefined }}
+ * @param {unknown} source
+ * @param {string | undefined} asked  a dtype
+ * @returns {import('./layouts').Bytes & { dtype: string | undefined }}
  */
-function bytesOfSource (source, options) {
-  const arrayType = dtypeOfArray(source)
-  let buffer = source
-  let byteOffset = 0
-  let nbytes
-  let dtype
-  if (arrayType !== undefined) {
-    // Pairs for complex and bits for short floats are what those dtypes' own typed arrays hold.
-    if (options.dtype !== undefined && arrayType !== 'uint8' && dtypeOfType(dtypeOf(options.dtype).Type) !== arrayType) {
-      throw failure('ERR_DTYPE', `the source is of ${arrayType}, dtype is ${options.dtype}; view(dtype) reads bytes as another dtype`)
-    }
-    ({ buffer, byteOffset, byteLength: nbytes } = partsOfArray(source))
-    dtype = arrayType
-  } else if (ArrayBuffer.isView(source)) { // DataView
-    ({ buffer, byteOffset, byteLength: nbytes } = partsOfView(source))
-  } else if (isArrayBuffer(source) || isSharedArrayBuffer(source)) {
-    nbytes = byteLengthOf(source)
-  } else {
-    throw failure('ERR_ARGUMENT', `source is ${show(source)}; a typed array, ArrayBuffer, SharedArrayBuffer, DataView or address was expected`)
+function bytesOfSource (source, asked) {
+  const dtype = dtypeOfArray(source)
+  // Pairs for complex and bits for short floats are what those dtypes' own typed arrays hold.
+  if (dtype !== undefined && asked !== undefined && dtype !== 'uint8' && dtypeOfType(dtypeOf(asked).Type) !== dtype) {
+    throw failure('ERR_DTYPE', `the source is of ${dtype}, dtype is ${asked}; view(dtype) reads bytes as another dtype`)
   }
-  if (nbytes === 0 && isGone(buffer)) throw failure('ERR_DETACHED', 'the source was transferred away')
-  return { buffer, byteOffset, nbytes, dtype }
+  const { buffer, byteOffset, byteLength } = bytesOf(source, 'source', EXPECTED)
+  return { buffer, byteOffset, byteLength, dtype }
 }
 
 /**
@@ -78,13 +114,14 @@ function takeOver (buffer) {
 }
 
 /**
- * @param {number | bigint} source
+ * @param {string} name
+ * @param {unknown} source
  * @returns {number}
  */
-function addressOf (source) {
-  const address = Number(source)
+function addressOf (name, source) {
+  const address = typeof source === 'bigint' || typeof source === 'number' ? Number(source) : NaN
   if (!Number.isSafeInteger(address) || address < 0) {
-    throw failure('ERR_ARGUMENT', `the address is ${show(source)}; a bigint or safe integer, not negative, was expected`)
+    throw failure('ERR_ARGUMENT', `${name} is ${show(source)}; a bigint or safe integer, not negative, was expected`)
   }
   return address
 }
@@ -93,11 +130,15 @@ function addressOf (source) {
  * A tensor over the source's own bytes; both see each other's writes. The source is kept alive, and so
  * is owner. It may be longer than needed; with the shape omitted, 1-D over the whole of it.
  *
- * @param {ArrayBufferView | ArrayBufferLike | number | bigint} source  an address needs owner, deleter or borrowed
+ * A record is what toBlob gives, or a plain object with its fields: ptr, shape and dtype, and where they are known strides,
+ * device and owner. Its shape may be omitted, and a given one keeps the order of its elements. Only toBlob's own records work in
+ * WASM and need no owner. In a record, and nowhere else, dtype may also be one of PyTorch's names, such as 'float' and 'long'.
+ *
+ * @param {ArrayBufferView | ArrayBufferLike | number | bigint | null | BlobRecord} source  an address needs owner, deleter or borrowed
  * @param {import('./tensor').Shape | BlobOptions | string | null} [shape]
  * @param {BlobOptions | string} [opts]
  * @returns {import('./tensor').Tensor}
- * @throws {RangeError} ERR_BOUNDS the layout leaves the source, ERR_ALIGNMENT (fromBytes copies) · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_DETACHED · ERR_UNSUPPORTED addresses in WASM
+ * @throws {RangeError} ERR_BOUNDS the layout leaves the source, ERR_ALIGNMENT (fromBytes copies) · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_DETACHED · ERR_DEVICE · ERR_UNSUPPORTED addresses in WASM
  * @example
  * const samples = new Float32Array(6)
  * fromBlob(samples, [2, 3]).set(1, 0, 0) // samples[0] is 1 now
@@ -105,76 +146,82 @@ function addressOf (source) {
 function fromBlob (source, shape, opts) {
   if (opts === undefined && (shape === undefined || Array.isArray(shape))) {
     const dtype = dtypeOfArray(source)
-    if (dtype !== undefined) return overArray(/** @type {any} */ (source), byName.get(dtype), shape)
+    if (dtype !== undefined) return wrap(adopted(source, dtypeOf(dtype), /** @type {any} */ (shape)))
   }
   if (opts === undefined && shape !== undefined && shape !== null && isOptions(shape)) {
     opts = /** @type {BlobOptions} */ (shape)
     shape = undefined
   }
   // All that is user code runs here, before any buffer is looked at.
-  const { dtype, strides, dimOrder, offset, nbytes, owner, deleter, borrowed, transfer, readOnly, dynamism, device } = optionsOf(opts)
-  const given = {
-    dtype,
-    transfer: boolean('transfer', transfer),
-    owner,
-    deleter,
-    borrowed: boolean('borrowed', borrowed),
-    flags: (boolean('readOnly', readOnly) ? READ_ONLY : 0) | dynamismOf(dynamism),
-    nbytes: nbytes === undefined ? undefined : integer('nbytes', nbytes),
-    strides: strides === undefined ? null : integers('strides', strides),
-    dimOrder: dimOrder === undefined ? null : integers('dimOrder', dimOrder, 'ERR_SHAPE'),
-    offset: offset === undefined ? 0 : integer('offset', offset),
-    shape: shape === undefined || shape === null ? null : shapeOf(shape)
-  }
-  if (dtype !== undefined) dtypeOf(dtype)
-  if (device !== undefined && device !== 'cpu') throw failure('ERR_DEVICE', `device is ${show(device)}; 'cpu' is there`)
-  if (deleter !== undefined && typeof deleter !== 'function') throw failure('ERR_ARGUMENT', `deleter is ${show(deleter)}; a function was expected`)
+  const given = givenOf(shape, optionsOf(opts))
+  const ours = records.layoutOf(source)
+  if (ours !== undefined) return wrap(overOurs(/** @type {Blob} */ (source), ours, given))
   const layout = typeof source === 'bigint' || typeof source === 'number' || source === null
     ? overAddress(source ?? 0, given)
-    : overBuffer(source, given)
-  layout.flags |= given.flags
+    : isPlain(source) ? overRecord(/** @type {any} */ (source), given) : overBuffer(source, given)
+  layout.flags |= flagsOf(given, 0)
   return wrap(layout)
 }
 
 /**
- * The plain case: a typed array as it is, row-major from its first element.
- *
- * @param {any} array
- * @param {any} dtype
- * @param {number[] | undefined} shape
- * @returns {import('./tensor').Tensor}
+ * @param {unknown} shape
+ * @param {Record<string, any>} options
+ * @returns {Given}
  */
-function overArray (array, dtype, shape) {
-  if (shape !== undefined) shape = denseLayout(dtype.index, shape).shape // user code in getters runs here
-  const { buffer, byteOffset, byteLength, length } = partsOfArray(array)
-  if (byteLength === 0 && isGone(buffer)) throw failure('ERR_DETACHED', 'the source was transferred away')
-  const { shape: extents, strides, size } = denseLayout(dtype.index, shape === undefined ? [length] : shape)
-  if (size > length) throw failure('ERR_BOUNDS', `shape [${extents.join(', ')}] needs ${size} elements; the source has ${length} of ${dtype.name}`)
-  const storage = backend.adopt(buffer, byteOffset, byteLength, array)
-  storage.owner = array
-  return wrap(new Layout(storage, dtype.index, extents, strides, 0, size, CONTIGUOUS))
+function givenOf (shape, { dtype, strides, dimOrder, offset, nbytes, owner, deleter, borrowed, transfer, readOnly, dynamism, device }) {
+  const given = {
+    dtype: dtype === undefined ? undefined : dtypeOf(dtype).name,
+    transfer: boolean('transfer', transfer),
+    owner: owner ?? undefined,
+    deleter,
+    borrowed: boolean('borrowed', borrowed),
+    readOnly: boolean('readOnly', readOnly),
+    dynamism: dynamism === undefined ? undefined : dynamismOf(dynamism),
+    nbytes: nbytes === undefined ? undefined : integer('nbytes', nbytes),
+    strides: strides === undefined ? null : integers('strides', strides),
+    dimOrder: dimOrder === undefined ? null : integers('dimOrder', dimOrder, 'ERR_SHAPE'),
+    offset: offset === undefined ? null : integer('offset', offset),
+    shape: shape === undefined || shape === null ? null : shapeOf(shape)
+  }
+  checkDevice(device)
+  if (deleter !== undefined && typeof deleter !== 'function') throw failure('ERR_ARGUMENT', `deleter is ${show(deleter)}; a function was expected`)
+  return given
 }
 
 /**
+ * @param {Given} given
+ * @param {number} inherited  flags
+ * @returns {number}
+ */
+function flagsOf ({ readOnly, dynamism }, inherited) {
+  const read = (inherited & READ_ONLY) | (readOnly ? READ_ONLY : 0)
+  return read | (dynamism ?? (inherited & ~READ_ONLY))
+}
+
+// ---- Buffers ----
+
+/**
  * @param {any} source
- * @param {Record<string, any>} given
- * @returns {InstanceType<typeof Layout>}
+ * @param {Given} given
+ * @returns {Layout}
  */
 function overBuffer (source, given) {
-  const { buffer, byteOffset, nbytes, dtype: found } = bytesOfSource(source, given)
+  const { buffer, byteOffset, byteLength, dtype: found } = bytesOfSource(source, given.dtype)
   if (given.dtype === undefined && found === undefined) throw failure('ERR_DTYPE', 'dtype is needed: the source does not tell what its bytes are')
   const dtype = dtypeOf(given.dtype ?? found)
-  const storage = backend.adopt(buffer, byteOffset, nbytes, source)
+  const storage = backend.adopt(buffer, byteOffset, byteLength, source)
+  const last = { deleter: given.deleter }
   try {
-    const layout = shaped(storage, dtype, given, Math.floor(nbytes / dtype.itemsize))
+    const layout = shaped(storage, dtype, given, Math.floor(byteLength / dtype.itemsize))
     storage.owner = given.owner ?? source
+    if (given.deleter !== undefined) backend.attachDeleter(storage, (/** @type {bigint} */ address) => last.deleter?.(address), ffi.check)
     if (given.transfer) { // last: nothing fails after the caller's buffer is gone
       storage.buffer = takeOver(buffer)
       storage.owner = given.owner
     }
-    if (given.deleter !== undefined) attachDeleter(storage, given.deleter)
     return layout
   } catch (error) {
+    last.deleter = undefined // nothing was taken over
     backend.release(storage)
     throw error
   }
@@ -183,52 +230,275 @@ function overBuffer (source, given) {
 /**
  * @param {import('./storage').Storage} storage
  * @param {import('./dtypes').Dtype} dtype
- * @param {Record<string, any>} given
+ * @param {Given} given
  * @param {number} count  elements in the source
- * @returns {InstanceType<typeof Layout>}
+ * @returns {Layout}
  */
 function shaped (storage, dtype, given, count) {
   const whole = new Layout(storage, dtype.index, [0], [1], 0, 0, 0)
-  const shape = given.shape ?? [Math.max(0, count - given.offset)]
-  return ffi.asStrided(whole, shape, given.strides, given.dimOrder, given.offset, false)
+  const offset = given.offset ?? 0
+  const shape = given.shape ?? [Math.max(0, count - offset)]
+  return ffi.asStrided(whole, shape, given.strides, given.dimOrder, offset, false)
 }
 
-/**
- * The deleter of the caller's buffer: run when no tensor uses it any more.
- *
- * @param {import('./storage').Storage} storage
- * @param {Function} deleter
- */
-function attachDeleter (storage, deleter) {
-  backend.attachDeleter(storage, deleter, ffi.check)
-}
+// ---- Addresses ----
 
 /**
  * @param {number | bigint} source
- * @param {Record<string, any>} given
- * @returns {InstanceType<typeof Layout>}
+ * @param {Given} given
+ * @returns {Layout}
  */
 function overAddress (source, given) {
-  const address = addressOf(source)
-  if (backend.name !== 'native') throw failure('ERR_UNSUPPORTED', 'an address needs the native addon; WASM sees its own memory only')
+  const address = addressOf('the address', source)
+  checkForeign(given)
   if (given.dtype === undefined) throw failure('ERR_DTYPE', 'dtype is needed: an address does not tell what its bytes are')
-  if (given.owner === undefined && given.deleter === undefined && !given.borrowed) {
-    throw failure('ERR_ARGUMENT', 'an address needs owner, deleter or borrowed: true, so that it is clear who keeps the bytes')
-  }
-  if (given.transfer) throw failure('ERR_ARGUMENT', 'transfer is for ArrayBuffers; an address has a deleter')
   const dtype = dtypeOf(given.dtype)
   if (given.shape === null && given.nbytes === undefined) throw failure('ERR_SHAPE', 'shape or nbytes is needed: an address has no end')
-  if (given.nbytes !== undefined && given.nbytes < 0) throw failure('ERR_BOUNDS', `nbytes is ${given.nbytes}; it is 0 or more`)
   // The layout is judged before anything is taken over, over what is there or what it will need.
-  const probe = backend.borrow(new ArrayBuffer(0), 0, given.nbytes ?? 2 ** 53 - 1)
-  probe.address = address
-  const layout = shaped(probe, dtype, given, Math.floor((given.nbytes ?? 0) / dtype.itemsize))
+  const layout = shaped(probe(address, given.nbytes), dtype, given, Math.floor((given.nbytes ?? 0) / dtype.itemsize))
   if (address === 0 && layout.size > 0) throw failure('ERR_ARGUMENT', 'address 0 has no elements')
   const needed = given.nbytes ?? (layout.size === 0 ? 0 : (layout.offset + ffi.extent(layout)[1] + 1) * dtype.itemsize)
-  const storage = backend.wrap(address, address === 0 ? 0 : needed, given.deleter, ffi.check)
-  storage.owner = given.owner
-  layout.storage = storage
+  layout.storage = wrapped(address, needed, given)
   return layout
 }
 
-module.exports = { fromBlob }
+/**
+ * Who keeps the bytes of an address?
+ *
+ * @param {Given} given
+ */
+function checkForeign ({ owner, deleter, borrowed, transfer, nbytes }) {
+  if (backend.name !== 'native') throw failure('ERR_UNSUPPORTED', 'an address needs the native addon; WASM sees its own memory only')
+  if (owner === undefined && deleter === undefined && !borrowed) {
+    throw failure('ERR_ARGUMENT', 'an address needs owner, deleter or borrowed: true, so that it is clear who keeps the bytes')
+  }
+  if (transfer) throw failure('ERR_ARGUMENT', 'transfer is for ArrayBuffers; an address has a deleter')
+  if (nbytes !== undefined && nbytes < 0) throw failure('ERR_BOUNDS', `nbytes is ${nbytes}; it is 0 or more`)
+}
+
+/**
+ * Bytes at an address as long as a layout is judged: none is touched.
+ *
+ * @param {number} address
+ * @param {number | undefined} nbytes
+ */
+function probe (address, nbytes) {
+  const storage = backend.borrow(new ArrayBuffer(0), 0, nbytes ?? 2 ** 53 - 1)
+  storage.address = address
+  return storage
+}
+
+/**
+ * @param {number} address
+ * @param {number} nbytes
+ * @param {Given} given
+ * @returns {import('./storage').Storage}
+ */
+function wrapped (address, nbytes, { owner, deleter }) {
+  const base = Tensor.isTensor(owner) ? Tensor.layoutOf(owner).storage : null
+  const storage = backend.wrap(address, address === 0 ? 0 : nbytes, deleter, ffi.check)
+  storage.owner = owner
+  if (base !== null) { // an owner's dispose must not free the bytes under us
+    const extra = /** @type {import('./storage').Extra} */ (storage.extra)
+    claim(base)
+    extra.base = base
+  }
+  return storage
+}
+
+// ---- Records ----
+
+/**
+ * Is it an object that could be a record?
+ *
+ * @param {unknown} source
+ */
+function isPlain (source) {
+  return source !== null && typeof source === 'object' && !Array.isArray(source) && !ArrayBuffer.isView(source) &&
+    !isArrayBuffer(source) && !isSharedArrayBuffer(source) && !Tensor.isTensor(source)
+}
+
+/**
+ * Over the bytes of toBlob's own record, whatever they are.
+ *
+ * @param {Blob} record
+ * @param {Layout} layout  that it stands for
+ * @param {Given} given
+ * @returns {Layout}
+ */
+function overOurs (record, layout, given) {
+  if (given.deleter !== undefined || given.transfer) {
+    throw failure('ERR_ARGUMENT', `${given.transfer ? 'transfer' : 'deleter'} was given; the record of a tensor keeps the tensor's bytes itself`)
+  }
+  ffi.checkAttached(layout.storage)
+  const made = within(layout, given)
+  made.owner = given.owner ?? record.owner
+  made.flags = flagsOf(given, layout.flags & (READ_ONLY | STATIC | UNBOUND))
+  inheritCapacity(made, layout)
+  return made
+}
+
+/**
+ * A record's elements, or those of them that are asked for.
+ *
+ * @param {Layout} layout
+ * @param {Given} given
+ * @returns {Layout}
+ */
+function within (layout, { dtype: name, shape, strides, dimOrder, offset, nbytes }) {
+  const dtype = name === undefined ? undefined : dtypeOf(name)
+  if (nbytes !== undefined) checkLength(layout, nbytes)
+  const dense = ffi.isContiguous(layout)
+  if (strides === null && dimOrder === null) {
+    if (dense && shape !== null) offset ??= 0 // a run of elements may be longer than needed
+    if (!dense && offset !== null) throw failure('ERR_SHAPE', `offset is ${offset}; strides are needed as well, because the record's elements are not row-major`)
+  }
+  return viewed(layout, { dtype, shape, strides, dimOrder, offset })
+}
+
+/**
+ * @param {Layout} layout  of a record
+ * @param {number} nbytes  from its first element
+ */
+function checkLength (layout, nbytes) {
+  if (layout.size === 0) return
+  const [low, high] = ffi.extent(layout)
+  const { name, itemsize } = dtypes[layout.dtype]
+  if (low < 0 || (high + 1) * itemsize > nbytes) {
+    throw failure('ERR_BOUNDS', `nbytes is ${nbytes}; the record reaches elements ${low} to ${high} of ${name}`)
+  }
+}
+
+/**
+ * Over the address in a record that somebody else filled in.
+ *
+ * @param {Record<string, any>} record
+ * @param {Given} given
+ * @returns {Layout}
+ */
+function overRecord (record, given) {
+  const { ptr, shape, strides, dtype: name, device, elementSize, owner } = record
+  if (ptr === undefined) throw failure('ERR_ARGUMENT', `source is an object without ptr; ${EXPECTED}, or a record with ptr, shape and dtype was expected`)
+  if (shape === undefined && given.shape === null) throw failure('ERR_SHAPE', 'shape is missing in the record')
+  if (name === undefined && given.dtype === undefined) throw failure('ERR_DTYPE', 'dtype is missing in the record')
+  const dtype = name === undefined ? dtypeOf(given.dtype) : dtypeOf(TORCH_NAMES.get(name) ?? name)
+  const extents = shape === undefined ? given.shape : shapeOf(shape)
+  const steps = strides === undefined || strides === null ? null : integers('strides of the record', strides)
+  const address = ptr === null ? 0 : addressOf('ptr', ptr)
+  checkDevice(device ?? undefined, 'device of the record')
+  if (elementSize !== undefined && elementSize !== dtype.itemsize) throw failure('ERR_DTYPE', `elementSize of the record is ${show(elementSize)}; an element of ${dtype.name} has ${dtype.itemsize} bytes`)
+  const asked = { ...given, owner: given.owner ?? owner ?? undefined }
+  checkForeign(asked)
+  return overElements(address, dtype, /** @type {number[]} */ (extents), steps, asked)
+}
+
+const FAR = 2 ** 40 // elements that strides may lead back: room below an address while a layout is judged
+
+/**
+ * @param {number} address  of a record's first element, which need not be its lowest one
+ * @param {import('./dtypes').Dtype} dtype
+ * @param {number[]} shape
+ * @param {number[] | null} strides
+ * @param {Given} given
+ * @returns {Layout}
+ */
+function overElements (address, { index, itemsize }, shape, strides, given) {
+  const whole = ffi.asStrided(new Layout(probe(address, undefined), index, [0], [1], 0, 0, 0), shape, strides, null, FAR, false)
+  const [low, high] = whole.size === 0 ? [0, -1] : ffi.extent(whole)
+  if (address === 0 && whole.size > 0) throw failure('ERR_ARGUMENT', 'ptr 0 has no elements')
+  const first = address + low * itemsize
+  const nbytes = (high - low + 1) * itemsize
+  if (first < 0 || !Number.isSafeInteger(first + nbytes)) throw failure('ERR_BOUNDS', `strides of the record lead from ptr to address ${first}`)
+  const layout = new Layout(probe(first, nbytes), index, whole.shape, whole.strides, -low, whole.size, 0)
+  const made = within(layout, given)
+  made.storage = wrapped(first, nbytes, given)
+  return made
+}
+
+// ---- The builder ----
+
+/** What forBlob gives: fromBlob's options one by one. */
+class BlobBuilder {
+  /** undefined once the tensor was made @type {{ source: any, shape: any, opts: Record<string, unknown> } | undefined} */
+  #plan
+
+  /**
+   * @param {any} source
+   * @param {any} shape
+   * @param {string | undefined} dtype
+   * @ignore
+   */
+  constructor (source, shape, dtype) {
+    this.#plan = { source, shape, opts: { dtype } }
+  }
+
+  /** A builder has one tensor to give: its source, owner and deleter go with it. */
+  #open () {
+    if (this.#plan === undefined) throw failure('ERR_STALE', 'the builder was finished: makeTensor gave its tensor; forBlob begins another one')
+    return this.#plan
+  }
+
+  /**
+   * @param {string} name
+   * @param {unknown} value
+   * @returns {this}
+   */
+  #set (name, value) {
+    this.#open().opts[name] = value
+    return this
+  }
+
+  /** @param {string} dtype @returns {this} */
+  dtype (dtype) { return this.#set('dtype', dtype) }
+  /** @param {number[]} strides  elements; any that stay inside @returns {this} */
+  strides (strides) { return this.#set('strides', strides) }
+  /** @param {number[]} order  axes from outermost to innermost in memory @returns {this} */
+  dimOrder (order) { return this.#set('dimOrder', order) }
+  /** @param {number} offset  elements from the source's first byte @returns {this} */
+  offset (offset) { return this.#set('offset', offset) }
+  /** @param {number} nbytes  of an address @returns {this} */
+  nbytes (nbytes) { return this.#set('nbytes', nbytes) }
+  /** @param {'static' | 'bounded' | 'unbound'} dynamism @returns {this} */
+  dynamism (dynamism) { return this.#set('dynamism', dynamism) }
+  /** @param {(address: bigint) => void} deleter  called once, when nobody uses the bytes @returns {this} */
+  deleter (deleter) { return this.#set('deleter', deleter) }
+  /** @param {unknown} owner  kept as long as the bytes are in use @returns {this} */
+  owner (owner) { return this.#set('owner', owner) }
+  /** The caller vouches for an address. @param {boolean} [yes] @returns {this} */
+  borrowed (yes = true) { return this.#set('borrowed', yes) }
+  /** Takes the caller's ArrayBuffer over. @param {boolean} [yes] @returns {this} */
+  transfer (yes = true) { return this.#set('transfer', yes) }
+  /** @param {string} device  'cpu' @returns {this} */
+  device (device) { return this.#set('device', device) }
+  /** @param {boolean} [yes] @returns {this} */
+  readOnly (yes = true) { return this.#set('readOnly', yes) }
+
+  /**
+   * The tensor, once. Nothing is taken over before, nor where it throws; then it may be tried again.
+   *
+   * @returns {import('./tensor').Tensor}
+   * @throws as fromBlob · ERR_STALE the tensor was made
+   */
+  makeTensor () {
+    const { source, shape, opts } = this.#open()
+    const made = fromBlob(source, shape, opts)
+    this.#plan = undefined
+    return made
+  }
+}
+
+/**
+ * fromBlob as a builder: setters in any order, then makeTensor().
+ *
+ * @param {ArrayBufferView | ArrayBufferLike | number | bigint | null | BlobRecord} source
+ * @param {import('./tensor').Shape | null} [shape]
+ * @param {string} [dtype]
+ * @returns {BlobBuilder}
+ * @example
+ * forBlob(new Float32Array(6), [2, 3]).dimOrder([1, 0]).readOnly().makeTensor().strides // [1, 2]
+ */
+function forBlob (source, shape, dtype) {
+  return new BlobBuilder(source, shape, dtype)
+}
+
+module.exports = { fromBlob, forBlob, BlobBuilder }

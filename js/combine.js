@@ -7,7 +7,9 @@ const { show, boolean, integer, optionsOf } = require('./validate')
 const moves = require('./moves')
 const { Tensor, resultOf, produced, axisAndOptions } = require('./tensor')
 
-/** @typedef {import('./tensor').ResultOptions} ResultOptions */
+/** @typedef {import('./tensor').ResultOptions & { axis?: number | null }} CombineOptions */
+/** @typedef {{ rtol?: number, atol?: number, equalNaN?: boolean }} CloseOptions */
+/** @typedef {Tensor | readonly Tensor[]} Tensors a list, or one of several arguments */
 
 /**
  * (list, …) or (a, b, …): the tensors, and what follows them.
@@ -49,7 +51,7 @@ function combined (reason, args, recipeOf) {
 /**
  * Tensors one after the other along an axis. Other dtypes meet as promoteTypes says, unless one is given.
  *
- * @param {...any} args  (list, axis = 0, options) or (a, b, …, axis = 0, options). The tensors have one shape but for the
+ * @param {...(Tensors | number | null | CombineOptions | string)} args  (list, axis = 0, options) or (a, b, …, axis = 0, options). The tensors have one shape but for the
  *   axis; axis null puts all elements along one axis. Options: dtype, casting, out (gets the result, and is returned), axis
  * @returns {Tensor}
  * @throws {RangeError} ERR_SHAPE, ERR_BOUNDS axis, ERR_MEMORY · {TypeError} ERR_CAST · as copyFrom, of out
@@ -63,7 +65,7 @@ function concat (...args) {
 /**
  * Tensors of one shape beside each other along a new axis.
  *
- * @param {...any} args  (list, axis = 0, options) or (a, b, …, axis = 0, options): the axis of the result; options as of concat
+ * @param {...(Tensors | number | CombineOptions | string)} args  (list, axis = 0, options) or (a, b, …, axis = 0, options): the axis of the result; options as of concat
  * @returns {Tensor}
  * @throws as concat
  * @example
@@ -79,7 +81,7 @@ function stack (...args) {
 /**
  * Have all tensors one shape and equal numbers? Dtypes may differ; 64-bit integers and floats are compared exactly.
  *
- * @param {...any} args  (list, options) or (a, b, …, options). equalNaN: NaN equals NaN
+ * @param {...(Tensors | { equalNaN?: boolean })} args  (list, options) or (a, b, …, options). equalNaN: NaN equals NaN
  * @returns {boolean}
  * @throws {TypeError} ERR_ARGUMENT
  * @example
@@ -96,7 +98,7 @@ function arrayEqual (...args) {
 /**
  * Is |a - b| <= atol + rtol * |b| everywhere? Broadcast; an infinity is close to itself alone.
  *
- * @param {...any} args  (a, b, options) or ([a, b], options): rtol = 1e-5, atol = 1e-8, equalNaN = false
+ * @param {...(Tensors | CloseOptions)} args  (a, b, options) or ([a, b], options): rtol = 1e-5, atol = 1e-8, equalNaN = false
  * @returns {boolean}
  * @throws {RangeError} ERR_SHAPE they do not broadcast · {TypeError} ERR_ARGUMENT
  * @example

@@ -56,6 +56,8 @@ class Layout {
     this.order = null
     /** the typed array given out last @type {any} */
     this.data = null
+    /** of a tensor made from a record; else undefined: the storage knows @type {unknown} */
+    this.owner = undefined
   }
 }
 
@@ -720,7 +722,7 @@ function copyValues (dst, src) {
 }
 
 /**
- * @param {Layout} dst  of the source's dtype; shares no byte with the others
+ * @param {Layout} dst  of the source's dtype; shares no byte with it
  * @param {Layout} src
  * @param {Layout} indices
  * @param {number} axis

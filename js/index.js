@@ -9,7 +9,7 @@ const { Tensor } = require('./tensor')
 const { tensor, empty, zeros, ones, full, scalarTensor, fromBytes, clone, sharesMemory, canCast } = require('./make')
 const { promoteTypes } = require('./typeinfo')
 const { concat, stack, arrayEqual, allClose } = require('./combine')
-const { fromBlob } = require('./blob')
+const { fromBlob, forBlob } = require('./blob')
 const { Generator, manualSeed, rand, randn, randint } = require('./random')
 const { emptyLike, zerosLike, onesLike, fullLike, randLike, randnLike, randintLike } = require('./like')
 const { emptyStrided, zerosStrided, onesStrided, fullStrided, randStrided, randnStrided, randintStrided } = require('./strided')
@@ -144,6 +144,7 @@ module.exports = {
   full,
   fromBytes,
   fromBlob,
+  forBlob,
   rand,
   randn,
   randint,

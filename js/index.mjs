@@ -1,6 +1,6 @@
 // The same instance for import as for require.
 export {
-  Tensor, Scope, SamebytesError, tensor, empty, zeros, ones, full, fromBytes, fromBlob, clone,
+  Tensor, Scope, SamebytesError, tensor, empty, zeros, ones, full, fromBytes, fromBlob, forBlob, clone,
   concat, stack, arrayEqual, allClose,
   rand, randn, randint, manualSeed, Generator,
   scalarTensor, arange, linspace, eye, asarray,

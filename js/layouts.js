@@ -1,6 +1,6 @@
 'use strict'
-// Layouts before there is a tensor: dense ones, remembered; those over bytes of their own; and those over
-// bytes that a caller gave for one call.
+// Layouts before there is a tensor: dense ones, remembered; those over bytes of their own; those over bytes
+// that a caller gave, for one call or for good; and views of others.
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
@@ -9,7 +9,7 @@ const { countStaged } = require('./storage')
 const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone, partsOfArray, partsOfView, byteLengthOf } = require('./buffers')
 const { itemsizes } = require('./dtypes')
 
-const { backend, CONTIGUOUS, STATIC, UNBOUND } = ffi
+const { backend, rows, CONTIGUOUS, STATIC, UNBOUND } = ffi
 
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
 /** @typedef {{ buffer: ArrayBufferLike, byteOffset: number, byteLength: number }} Bytes where some bytes are */
@@ -206,11 +206,12 @@ function written (layout, write) {
  * Is a device there?
  *
  * @param {unknown} device  undefined: none is asked for
+ * @param {string} [name]  of the argument, for messages
  */
-function checkDevice (device) {
+function checkDevice (device, name = 'device') {
   if (device === undefined || device === 'cpu') return
-  if (backend.name === 'wasm' && isDevice(device)) throw failure('ERR_UNSUPPORTED', `device is ${show(device)}; WASM has 'cpu' alone`)
-  throw failure('ERR_DEVICE', `device is ${show(device)}; 'cpu' is there`)
+  if (backend.name === 'wasm' && isDevice(device)) throw failure('ERR_UNSUPPORTED', `${name} is ${show(device)}; WASM has 'cpu' alone`)
+  throw failure('ERR_DEVICE', `${name} is ${show(device)}; 'cpu' is there`)
 }
 
 /**
@@ -254,17 +255,82 @@ function layoutOverBytes ({ buffer, byteOffset, byteLength }, dtype, shape) {
 }
 
 /**
+ * Where a caller's bytes are.
+ *
  * @param {unknown} source
+ * @param {string} [name]  of the argument, for messages
+ * @param {string} [expected]
  * @returns {Bytes}
  */
-function bytesOf (source) {
+function bytesOf (source, name = 'bytes', expected = 'a typed array or an ArrayBuffer') {
   let bytes
   if (dtypeOfArray(source) !== undefined) bytes = partsOfArray(source)
   else if (ArrayBuffer.isView(source)) bytes = partsOfView(source)
   else if (isArrayBuffer(source) || isSharedArrayBuffer(source)) bytes = { buffer: source, byteOffset: 0, byteLength: byteLengthOf(source) }
-  else throw failure('ERR_ARGUMENT', `bytes is ${show(source)}; a typed array or an ArrayBuffer was expected`)
-  if (bytes.byteLength === 0 && isGone(bytes.buffer)) throw failure('ERR_DETACHED', 'the bytes were transferred away')
+  else throw failure('ERR_ARGUMENT', `${name} is ${show(source)}; ${expected} was expected`)
+  if (bytes.byteLength === 0 && isGone(bytes.buffer)) throw failure('ERR_DETACHED', `${name} was transferred away`)
   return bytes
 }
 
-module.exports = { checkDevice, isDevice, denseLayout, DYNAMISMS, dynamismOf, allocated, checkPlace, emptyLayout, likeLayout, stridedLayout, axesOfOrder, withBytes, written, layoutOver, layoutOverBytes, bytesOf }
+/**
+ * A typed array as it is, row-major from its first element, for as long as a tensor uses it.
+ *
+ * @param {any} array
+ * @param {import('./dtypes').Dtype} dtype
+ * @param {number[] | undefined} shape  where none is given, 1-D over all of it
+ * @returns {Layout}
+ */
+function adopted (array, dtype, shape) {
+  if (shape !== undefined) shape = denseLayout(dtype.index, shape).shape // user code in getters runs here
+  const { buffer, byteOffset, byteLength } = partsOfArray(array)
+  if (byteLength === 0 && isGone(buffer)) throw failure('ERR_DETACHED', 'source was transferred away')
+  const length = Math.floor(byteLength / dtype.itemsize)
+  const { shape: extents, strides, size } = denseLayout(dtype.index, shape === undefined ? [length] : shape)
+  if (size > length) throw failure('ERR_BOUNDS', `shape [${extents.join(', ')}] needs ${size} elements; the source has ${length} of ${dtype.name}`)
+  const storage = backend.adopt(buffer, byteOffset, byteLength, array)
+  storage.owner = array
+  return new ffi.Layout(storage, dtype.index, extents, strides, 0, size, CONTIGUOUS)
+}
+
+// ---- Views of others ----
+
+/**
+ * @typedef {object} Asked
+ * @property {import('./dtypes').Dtype | undefined} dtype
+ * @property {number[] | null} shape
+ * @property {number[] | null} strides  any inside the layout's bytes
+ * @property {number[] | null} dimOrder
+ * @property {number | null} offset  elements from the layout's first one
+ */
+
+/**
+ * The same bytes with another shape, strides, dtype or offset. A shape alone keeps the logical order.
+ *
+ * @param {Layout} layout
+ * @param {Asked} asked
+ * @returns {Layout} on the same storage
+ */
+function viewed (layout, { dtype, shape, strides, dimOrder, offset }) {
+  let view = layout
+  if (dtype !== undefined && dtype.index !== layout.dtype) view = ffi.viewByNumbers(rows.view_dtype, layout, dtype.index)
+  if (strides !== null || dimOrder !== null || offset !== null) {
+    return ffi.asStrided(view, shape ?? view.shape, strides, dimOrder, view.offset + (offset ?? 0), true)
+  }
+  if (shape !== null) return ffi.viewByList(rows.view, view, shape)
+  return view === layout ? ffi.viewByList(rows.view, layout, layout.shape) : view
+}
+
+/**
+ * A view over all that a layout shows may grow as far as that one; others only to what they show.
+ *
+ * @param {Layout} view
+ * @param {Layout} whole
+ */
+function inheritCapacity (view, whole) {
+  const [from, to] = [itemsizes[whole.dtype], itemsizes[view.dtype]]
+  if (view.shape.length > 0 && view.size * to === whole.size * from && view.offset * to === whole.offset * from) {
+    view.capacity = Math.floor(whole.capacity * from / to)
+  }
+}
+
+module.exports = { checkDevice, isDevice, denseLayout, DYNAMISMS, dynamismOf, allocated, checkPlace, emptyLayout, likeLayout, stridedLayout, axesOfOrder, withBytes, written, layoutOver, layoutOverBytes, bytesOf, adopted, viewed, inheritCapacity }

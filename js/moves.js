@@ -19,7 +19,6 @@ const { backend, rows, nothing } = ffi
  * @property {number} dtype  where none is asked for
  * @property {number[]} shape
  * @property {Layout[]} sources  whose elements it has
- * @property {Layout[]} [others]  that are read besides
  * @property {(target: Layout, casting: number) => void} write  all elements of a target of that shape, which shares
  *   no byte with the sources
  * @property {(target: Layout) => boolean} [suits]  can it be written at once? Else a dense one of dtype can
@@ -47,15 +46,6 @@ function narrow (layout, axis, start, length) {
 function place (axis, ndim) {
   if (axis < -ndim || axis >= ndim) throw failure('ERR_BOUNDS', `axis is ${axis}; there are ${ndim} axes`)
   return axis < 0 ? axis + ndim : axis
-}
-
-/**
- * @param {number} n
- * @returns {number} an extent that C can be told
- */
-function extent (n) {
-  if (!Number.isSafeInteger(n)) throw failure('ERR_SHAPE', `the result would have ${n} elements along an axis`)
-  return n
 }
 
 /** @param {readonly number[]} shape */
@@ -144,7 +134,7 @@ function concat (sources, axis) {
     }
   }
   const lengths = sources.map(({ shape, size }) => axis === null ? size : shape[d])
-  const total = extent(lengths.reduce((sum, n) => sum + n, 0))
+  const total = lengths.reduce((sum, n) => sum + n, 0)
   return {
     dtype,
     shape: axis === null ? [total] : replaced(first, d, total),
@@ -218,7 +208,7 @@ function tile (source, reps) {
   const n = Math.max(reps.length, source.shape.length)
   const from = [...new Array(n - source.shape.length).fill(1), ...source.shape]
   const times = [...new Array(n - reps.length).fill(1), ...reps]
-  const shape = from.map((length, d) => extent(length * times[d]))
+  const shape = from.map((length, d) => length * times[d])
   const split = []
   const one = []
   for (let d = 0; d < n; d++) {
@@ -249,11 +239,11 @@ function repeat (source, counts, axis) {
   if (typeof counts !== 'number' && counts.length === 1) counts = counts[0]
   if (typeof counts === 'number' && shape.length < MOST_AXES) {
     const split = shape.toSpliced(d + 1, 0, counts)
-    return broadcast(source, replaced(shape, d, extent(shape[d] * counts)), split, replaced(split, d + 1, 1))
+    return broadcast(source, replaced(shape, d, shape[d] * counts), split, replaced(split, d + 1, 1))
   }
   const each = typeof counts === 'number' ? new Array(shape[d]).fill(counts) : counts
   if (each.length !== shape[d]) throw failure('ERR_SHAPE', `repeats has ${each.length} entries; axis ${d} has ${shape[d]} elements`)
-  const total = extent(each.reduce((sum, n) => sum + n, 0))
+  const total = each.reduce((sum, n) => sum + n, 0)
   return picked(source, d, total, () => layoutOver(expand(each, total), INT32, [total]))
 }
 
@@ -286,9 +276,7 @@ function expand (counts, total) {
 function take (source, indices, axis) {
   if (axis === null) return flattened(source, flat => take(flat, indices, 0))
   if (indices.shape.length !== 1) throw failure('ERR_SHAPE', `indices has shape ${text(indices.shape)}; one axis was expected`)
-  const recipe = picked(source, place(axis, source.shape.length), indices.size, () => indices)
-  recipe.others = [indices]
-  return recipe
+  return picked(source, place(axis, source.shape.length), indices.size, () => indices)
 }
 
 /**
@@ -319,12 +307,11 @@ function flattened (source, recipeOf) {
   const flat = ffi.reshape(source, [source.size]) // without bytes where there is no such view
   const recipe = recipeOf(flat)
   if (flat.storage !== nothing) return recipe
-  const { dtype, shape, others, suits } = recipe
+  const { dtype, shape, suits } = recipe
   return {
     dtype,
     shape,
     sources: [source],
-    others,
     suits,
     write (target, casting) { withFlat(source, elements => recipeOf(elements).write(target, casting)) }
   }
@@ -415,9 +402,9 @@ function writeByWay (recipe, dtype, target, casting) {
  * @throws ERR_OVERLAP two elements of the target share a byte; nothing is written then
  */
 function writeInto (recipe, target, casting) {
-  const { sources, others = [], suits } = recipe
+  const { sources, suits } = recipe
   ffi.checkCopy({ dst: target, src: target, scaling: null, casting })
-  const isShared = [...sources, ...others].some(source => ffi.sharesMemory(target, source))
+  const isShared = sources.some(source => ffi.sharesMemory(target, source))
   if (isShared && (suits === undefined || suits(target))) writeByWay(recipe, target.dtype, target, casting)
   else write(recipe, target, casting)
 }

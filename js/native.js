@@ -8,7 +8,7 @@
 const path = require('node:path')
 const { failure } = require('./errors')
 const { byteLengthOf, isSharedArrayBuffer, MAX_LENGTH } = require('./buffers')
-const { Storage, Group, Extra, passing, rowNumbers, newSharedStorage, grant, countedBytes, stats, counts, reportDeleter } = require('./storage')
+const { Storage, Group, Extra, passing, unclaim, rowNumbers, newSharedStorage, grant, countedBytes, stats, counts, reportDeleter } = require('./storage')
 
 const BLOCK = 4096 // bytes in a block: one tensor that is kept keeps all of it
 const BLOCKS = 4 // that are counted together
@@ -40,7 +40,7 @@ class Block {
 /** @type {any[]} */
 const NO_WINDOWS = []
 
-/** who keeps the bytes of an address, for as long as a buffer over them is held @type {WeakMap<object, unknown>} */
+/** who keeps the bytes of an address, for as long as a buffer over them is held @type {WeakMap<object, unknown[]>} */
 const owners = new WeakMap()
 
 /** @returns {string[]} where the addon may be, in the order in which it is looked for */
@@ -453,7 +453,7 @@ class Backend {
       check()
       storage.buffer = buffer
       extra.windows = null
-      if (storage.owner !== undefined) owners.set(buffer, storage.owner)
+      if (storage.owner !== undefined) owners.set(buffer, [storage.owner, extra.base])
     }
     return /** @type {ArrayBufferLike} */ (storage.buffer)
   }
@@ -521,6 +521,7 @@ class Backend {
     if (storage.released) return
     storage.claims = -1
     const { group: { count }, block, extra } = storage
+    if (extra !== null && extra.base !== null) unclaim(extra.base, this)
     if (block !== null) {
       const spare = this.spare[slotSize(storage.nbytes) >>> 6]
       if (spare.length === SPARE) return

@@ -33,6 +33,8 @@ class Extra {
     this.deleter = null
     /** whose bytes these are as well: claimed @type {Storage | null} */
     this.base = null
+    /** blob records of it that are not known to be collected @type {{ live: number } | null} */
+    this.records = null
     /** pending operations that read or write the bytes: our writers refuse them */
     this.busy = 0
     /** those of them that write */
@@ -73,6 +75,28 @@ class Storage {
 
   get kind () { return this.group.kind }
   get released () { return this.claims < 0 }
+}
+
+/**
+ * One user more.
+ *
+ * @param {Storage} storage
+ */
+function claim (storage) {
+  if (storage.claims++ === 0) storage.group.count.storages++
+}
+
+/**
+ * One user less; the last one gives the bytes up, unless a blob record has them: then collection does.
+ *
+ * @param {Storage} storage
+ * @param {{ release: (storage: Storage) => void }} backend
+ */
+function unclaim (storage, backend) {
+  if (--storage.claims > 0) return
+  storage.group.count.storages--
+  const { extra } = storage
+  if (extra === null || extra.records === null || extra.records.live === 0) backend.release(storage)
 }
 
 /**
@@ -188,4 +212,4 @@ function reportDeleter (error) {
   process.emitWarning(`a deleter threw: ${text}`, 'SamebytesWarning')
 }
 
-module.exports = { Storage, Group, Extra, passing, rowNumbers, budget, grant, countedBytes, newSharedStorage, stats, counts, countCopy, countStaged, reportDeleter }
+module.exports = { Storage, Group, Extra, passing, claim, unclaim, rowNumbers, budget, grant, countedBytes, newSharedStorage, stats, counts, countCopy, countStaged, reportDeleter }

@@ -4,13 +4,14 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
-const { countCopy } = require('./storage')
+const { countCopy, claim, unclaim } = require('./storage')
 const { show, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, CASTINGS, castingOf } = require('./validate')
 const { dtypes, itemsizes, dtypeOf } = require('./dtypes')
 const { BRAND, COPY, flatten, scalarFor } = require('./values')
-const { dtypeOfArray, isSharedArrayBuffer, isResizable, partsOfArray } = require('./buffers')
-const { denseLayout, withBytes, DYNAMISMS, layoutOver, layoutOverBytes, bytesOf, checkDevice, isDevice } = require('./layouts')
+const { dtypeOfArray, isSharedArrayBuffer, isResizable, partsOfArray, dtypeOfType } = require('./buffers')
+const { denseLayout, withBytes, DYNAMISMS, layoutOver, layoutOverBytes, bytesOf, checkDevice, isDevice, adopted, viewed, inheritCapacity } = require('./layouts')
 const { read, readable, nest, writeValues, factorOf, integerList, indicesOf } = require('./elements')
+const records = require('./records')
 const { parseSlice, parseSlices } = require('./slices')
 const moves = require('./moves')
 const { imageOf, layoutOfImage, imageOfLayout } = require('./images')
@@ -24,6 +25,7 @@ const { backend, rows, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 /** @typedef {import('./ffi').Scaling} Scaling */
 /** @typedef {number | bigint | boolean | [number, number]} Value one element, as get gives it */
 /** @typedef {readonly number[] | number} Shape */
+/** @typedef {import('./records').Blob} Blob */
 
 /** @type {typeof Symbol.dispose} */
 const DISPOSE = Symbol.dispose ?? Symbol.for('Symbol.dispose')
@@ -191,10 +193,10 @@ class Tensor {
   get capacity () { return this.#live().capacity }
   /** Where the bytes are. @returns {string} */
   get device () { this.#live(); return 'cpu' }
-  /** The tensor that this one is a view of; none where either went over to other bytes since. @returns {Tensor | undefined} */
-  get base () { this.#live(); return this.#viewed() }
+  /** The tensor that this one is a view of, or was where that went over to other bytes since. @returns {Tensor | undefined} */
+  get base () { this.#live(); return this.#base }
   /** Is it a view of another tensor? @returns {boolean} */
-  get isView () { this.#live(); return this.#viewed() !== undefined }
+  get isView () { this.#live(); return this.#base !== undefined }
   /** Do our writers refuse it? @returns {boolean} */
   get isReadOnly () { return (this.#live().flags & READ_ONLY) !== 0 }
   /** Can other threads see the bytes? @returns {boolean} */
@@ -206,8 +208,8 @@ class Tensor {
   /** Is it in page-locked memory, from which devices copy faster? @returns {boolean} */
   get isPinned () { this.#live(); return false }
 
-  /** The owner given to fromBlob, else its source; undefined for tensors made here. @returns {unknown} */
-  get owner () { return this.#live().storage.owner }
+  /** The owner given to fromBlob, else its source (of a record: its owner); undefined for tensors made here. @returns {unknown} */
+  get owner () { const l = this.#live(); return l.owner === undefined ? l.storage.owner : l.owner }
   /** Was it disposed? @returns {boolean} */
   get isDisposed () { return this.#layout === null }
 
@@ -278,13 +280,36 @@ class Tensor {
    */
   get dataPtr () {
     const layout = this.#attached()
-    const { storage } = layout
-    if (layout.size === 0) return 0n
-    if (backend.name === 'wasm' && storage.kind !== 'wasm') {
+    if (layout.size > 0 && hasNoAddress(layout)) {
       throw failure('ERR_UNSUPPORTED', 'the bytes are the caller\'s and have no address in WASM memory')
     }
-    backend.promote(storage)
-    return BigInt(backend.addressOf(storage) + layout.offset * itemsizes[layout.dtype])
+    return addressOf(layout)
+  }
+
+  /**
+   * A plain description of the bytes, for others and for fromBlob. It is a snapshot: what happens to this tensor later
+   * does not change it. It keeps the bytes alive, also past this tensor's dispose, and so does every tensor
+   * that fromBlob makes of it (of it, not of a copy of its fields).
+   *
+   * @returns {Blob} frozen
+   * @throws ERR_DISPOSED, ERR_DETACHED
+   * @example
+   * fromBlob(zeros([2, 3]).T.toBlob()).strides // [1, 3]
+   */
+  toBlob () {
+    const layout = this.#attached()
+    const { name, itemsize } = dtypes[layout.dtype]
+    const record = Object.freeze({
+      ptr: hasNoAddress(layout) ? 0n : addressOf(layout),
+      shape: Object.freeze(layout.shape.slice()),
+      strides: Object.freeze(layout.strides.slice()),
+      dtype: name,
+      device: 'cpu',
+      elementSize: itemsize,
+      owner: this
+    })
+    records.remember(record, layout)
+    return record
   }
 
   // ---- Elements ----
@@ -428,6 +453,7 @@ class Tensor {
   #view (layout) {
     const whole = /** @type {InstanceType<typeof Layout>} */ (this.#layout)
     if (whole.capacity !== whole.size) inheritCapacity(layout, whole)
+    if (whole.owner !== undefined) layout.owner = whole.owner
     return new Tensor(KEY, layout, this.#base ?? this)
   }
 
@@ -566,17 +592,8 @@ class Tensor {
     const extents = shape === undefined || shape === null ? null : shapeOf(shape)
     const strides = givenStrides === undefined ? null : integers('strides', givenStrides)
     const order = givenOrder === undefined ? null : integers('dimOrder', givenOrder, 'ERR_SHAPE')
-    const offset = givenOffset === undefined ? 0 : integer('offset', givenOffset)
-    let layout = this.#live()
-    if (dtype !== undefined && dtype.index !== layout.dtype) layout = ffi.viewByNumbers(rows.view_dtype, layout, dtype.index)
-    if (strides !== null || order !== null || givenOffset !== undefined) {
-      layout = ffi.asStrided(layout, extents ?? layout.shape, strides, order, layout.offset + offset, true)
-    } else if (extents !== null) {
-      layout = ffi.viewByList(rows.view, layout, extents)
-    } else if (layout === this.#layout) {
-      layout = ffi.viewByList(rows.view, layout, layout.shape)
-    }
-    return this.#view(layout)
+    const offset = givenOffset === undefined ? null : integer('offset', givenOffset)
+    return this.#view(viewed(this.#live(), { dtype, shape: extents, strides, dimOrder: order, offset }))
   }
 
   /**
@@ -829,29 +846,59 @@ class Tensor {
       throw error
     }
     this.#rebind(made)
+    this.#base = undefined
     countCopy('resize', layout.capacity * itemsizes[layout.dtype])
     return this
   }
 
   /**
    * Lets this tensor show other bytes, in its own shape and strides, from the source's first element. Views made before
-   * stay on the old bytes, which live as long as somebody has them.
+   * stay on the old bytes, which live as long as somebody has them. base and owner are then the source's: of a
+   * tensor it is a view, of a typed array it is none.
    *
-   * @param {Tensor | ArrayBufferView} source  contiguous, of the same dtype, with at least as many elements
+   * @param {Tensor | ArrayBufferView} source  contiguous, of the same dtype, with at least as many elements; a typed array
+   *   of the kind that data gives is adopted as fromBlob does
    * @returns {this}
-   * @throws {TypeError} ERR_DTYPE · {RangeError} ERR_BOUNDS too small, ERR_SHAPE gaps · ERR_BUSY, ERR_DETACHED; nothing has changed then
+   * @throws {TypeError} ERR_DTYPE, ERR_ARGUMENT · {RangeError} ERR_BOUNDS too small, ERR_SHAPE gaps, ERR_ALIGNMENT · ERR_BUSY, ERR_DETACHED; nothing has changed then
+   * @example
+   * zeros([2, 2]).setData(new Float32Array([1, 2, 3, 4])).toArray() // [[1, 2], [3, 4]]
    */
   setData (source) {
-    if (!Tensor.isTensor(source)) throw failure('ERR_ARGUMENT', `source is ${show(source)}; a tensor was expected (fromBlob makes one of other bytes)`)
+    if (!Tensor.isTensor(source)) return this.#setArray(source)
     const layout = this.#idle()
-    this.#rebind(ffi.rebind(layout, source.#attached()))
+    const from = source.#attached()
+    const made = ffi.rebind(layout, from)
+    made.owner = from.owner
+    this.#rebind(made)
     const root = source.#root(this)
     this.#base = root === this ? undefined : root
     return this
   }
 
   /**
-   * Whose bytes these are: its base's, or its own.
+   * @param {unknown} array
+   * @returns {this}
+   */
+  #setArray (array) {
+    const type = dtypeOfArray(array)
+    if (type === undefined) throw failure('ERR_ARGUMENT', `source is ${show(array)}; a tensor or typed array was expected (fromBlob makes a tensor of other bytes)`)
+    const layout = this.#idle()
+    const dtype = dtypes[layout.dtype]
+    const wanted = dtypeOfType(dtype.Type)
+    if (type !== wanted) throw failure('ERR_DTYPE', `source is of ${type}; the tensor is of ${dtype.name}, whose typed array is of ${wanted}`)
+    const source = adopted(array, dtype, undefined)
+    try {
+      this.#rebind(ffi.rebind(layout, source))
+    } catch (error) {
+      backend.release(source.storage)
+      throw error
+    }
+    this.#base = undefined
+    return this
+  }
+
+  /**
+   * What it was viewed from in the end.
    *
    * @param {Tensor} stop  where the search ends, so that no tensor becomes its own base
    * @returns {Tensor}
@@ -859,16 +906,8 @@ class Tensor {
   #root (stop) {
     /** @type {Tensor} */
     let root = this
-    for (let base = root.#viewed(); root !== stop && base !== undefined; base = root.#viewed()) root = base
-    if (root.#viewed() === undefined) root.#base = undefined // not only for now
+    for (let base = root.#base; root !== stop && base !== undefined; base = root.#base) root = base
     return root
-  }
-
-  /** @returns {Tensor | undefined} whose bytes it shows, unless they parted */
-  #viewed () {
-    const base = this.#base
-    if (base === undefined || this.#layout === null || base.#layout === null) return base
-    return base.#layout.storage === this.#layout.storage ? base : undefined
   }
 
   /** @returns {InstanceType<typeof Layout>} that no pending operation uses */
@@ -886,7 +925,7 @@ class Tensor {
    */
   #rebind (layout) {
     const { storage } = /** @type {InstanceType<typeof Layout>} */ (this.#layout)
-    if (layout.storage.claims++ === 0) layout.storage.group.count.storages++
+    claim(layout.storage)
     layout.storage.group.count.tensors++
     this.#layout = layout
     drop(storage)
@@ -1295,24 +1334,38 @@ class Tensor {
  * @param {import('./storage').Storage} storage
  */
 function drop (storage) {
-  const { count } = storage.group
-  count.tensors--
-  if (--storage.claims > 0) return
-  count.storages--
-  backend.release(storage)
+  storage.group.count.tensors--
+  unclaim(storage, backend)
 }
 
 /**
- * A view over all that a tensor shows may grow as far as that one; others only to what they show.
+ * Bytes that nobody else is meant to see: neither a blob nor shared.
  *
- * @param {InstanceType<typeof Layout>} view
- * @param {InstanceType<typeof Layout>} whole
+ * @param {import('./storage').Storage} storage
  */
-function inheritCapacity (view, whole) {
-  const [from, to] = [itemsizes[whole.dtype], itemsizes[view.dtype]]
-  if (view.shape.length > 0 && view.size * to === whole.size * from && view.offset * to === whole.offset * from) {
-    view.capacity = Math.floor(whole.capacity * from / to)
-  }
+function isOurs ({ kind, extra }) {
+  return kind === 'v8' || (kind === 'wasm' && extra !== null && extra.handle !== 0)
+}
+
+/**
+ * Are the bytes the caller's, where only linear memory has addresses?
+ *
+ * @param {InstanceType<typeof Layout>} layout
+ */
+function hasNoAddress ({ storage }) {
+  return backend.name === 'wasm' && storage.kind !== 'wasm'
+}
+
+/**
+ * Address of the first element, which will not move any more.
+ *
+ * @param {InstanceType<typeof Layout>} layout
+ * @returns {bigint} 0n without elements
+ */
+function addressOf ({ storage, size, offset, dtype }) {
+  if (size === 0) return 0n
+  backend.promote(storage)
+  return BigInt(backend.addressOf(storage) + offset * itemsizes[dtype])
 }
 
 /**
@@ -1384,15 +1437,6 @@ function checkSizes (sizes, extent) {
   }
   if (rest !== 0) throw failure('ERR_SHAPE', `sizes are [${sizes.slice(0, 16).join(', ')}${sizes.length > 16 ? ', …' : ''}]; together they must be the axis' ${extent} elements`)
   return sizes
-}
-
-/**
- * Bytes that nobody else is meant to see: neither a blob nor shared.
- *
- * @param {import('./storage').Storage} storage
- */
-function isOurs ({ kind, extra }) {
-  return kind === 'v8' || (kind === 'wasm' && extra !== null && extra.handle !== 0)
 }
 
 /**

@@ -7,7 +7,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { failure } = require('./errors')
 const { byteLengthOf, MAX_LENGTH } = require('./buffers')
-const { Storage, Group, Extra, passing, rowNumbers, newSharedStorage, grant, countedBytes, counts, stats, reportDeleter } = require('./storage')
+const { Storage, Group, Extra, passing, claim, unclaim, rowNumbers, newSharedStorage, grant, countedBytes, counts, stats, reportDeleter } = require('./storage')
 
 const MAX_PAGES = 65536
 const SIZE_MAX = 2 ** 32 - 1 // in C
@@ -209,7 +209,7 @@ class Backend {
       if (holder !== undefined && !holder.released) {
         inside.extra = new Extra()
         inside.extra.base = holder
-        holder.claims++
+        claim(holder)
       }
       return inside
     }
@@ -334,11 +334,7 @@ class Backend {
     const { extra } = storage
     if (storage.kind === 'sab') storage.group.count.bytes -= storage.nbytes
     if (extra === null) return // somebody else's
-    const { base } = extra
-    if (base !== null && --base.claims === 0) {
-      base.group.count.storages--
-      this.release(base)
-    }
+    if (extra.base !== null) unclaim(extra.base, this)
     if (extra.handle !== 0) {
       counts.delete(extra.watch)
       this.registry.unregister(storage)

@@ -247,6 +247,88 @@ SB_CHECKED SB_API sb_status sb_tensor_empty_strided(sb_dtype dtype, int32_t ndim
 SB_CHECKED SB_API sb_status sb_tensor_empty_like(const sb_tensor *t, sb_dtype dtype,
                                                  sb_tensor *out);
 
+/* Describes somebody else's memory as a tensor: sb_storage_wrap and sb_tensor_init in one. From a lower
+ * offset, for strides that walk back, call these two.
+ *
+ *   data     its first element; taken over on success only (freed by deleter)
+ *   nbytes   how many bytes may be read and written from there on
+ *   strides  ndim of them, in elements, or NULL for row-major
+ *   deleter  NULL: the caller promises to keep data alive as long as the storage
+ *   out      holds the storage's one reference; sb_tensor_release drops it
+ *
+ * Errors  as sb_storage_wrap and sb_tensor_init; the deleter does not run then
+ * Source  ExecuTorch `make_tensor_ptr` and `from_blob`, LibTorch `from_blob` */
+SB_CHECKED SB_API sb_status sb_tensor_from_blob(void *data, size_t nbytes, sb_dtype dtype,
+                                                int32_t ndim, const int64_t *shape,
+                                                const int64_t *strides, sb_deleter deleter,
+                                                void *context, sb_tensor *out);
+
+/* Makes a row-major tensor with a storage of its own from typed values.
+ *
+ *   from    what values is an array of
+ *   values  count of them, in row-major order, aligned for their type; borrowed, and copied
+ *   count   exactly the elements of the shape
+ *   dtype   what they are cast to; may be from
+ *   out     holds the storage's one reference
+ *
+ * Errors  SB_ERR_SHAPE another count · SB_ERR_CAST the rule forbids the cast, also of no elements ·
+ *         SB_ERR_ARGUMENT values is NULL · SB_ERR_ALIGNMENT · SB_ERR_DTYPE · SB_ERR_MEMORY
+ * Source  ExecuTorch `make_tensor_ptr(sizes, data, …, type)` */
+SB_CHECKED SB_API sb_status sb_tensor_from_values(sb_dtype from, const void *values, int64_t count,
+                                                  sb_dtype dtype, int32_t ndim,
+                                                  const int64_t *shape, sb_casting casting,
+                                                  sb_tensor *out);
+
+/* Makes a row-major tensor with a storage of its own from the bytes of its elements; no value is converted.
+ *
+ *   bytes   nbytes of them, in the host's byte order, at any address; borrowed, and copied
+ *   nbytes  exactly those of the shape's elements
+ *   out     holds the storage's one reference
+ *
+ * Errors  SB_ERR_SHAPE another count · SB_ERR_ARGUMENT bytes is NULL · SB_ERR_DTYPE · SB_ERR_MEMORY
+ * Source  ExecuTorch `make_tensor_ptr(sizes, std::vector<uint8_t>, …)` */
+SB_CHECKED SB_API sb_status sb_tensor_from_bytes(const void *bytes, size_t nbytes, sb_dtype dtype,
+                                                 int32_t ndim, const int64_t *shape,
+                                                 sb_tensor *out);
+
+/* Copies a tensor into a storage of its own, its axes in the same order of storage, its dynamism kept.
+ *
+ *   dtype   what the elements are cast to; may be t's
+ *   out     holds the storage's one reference; not t
+ *
+ * Errors  SB_ERR_CAST the rule forbids the cast, also of no elements · SB_ERR_ARGUMENT t has no bytes ·
+ *         SB_ERR_DTYPE · SB_ERR_MEMORY
+ * Source  ExecuTorch `clone_tensor_ptr`, PyTorch `clone` */
+SB_CHECKED SB_API sb_status sb_clone(const sb_tensor *t, sb_dtype dtype, sb_casting casting,
+                                     sb_tensor *out);
+
+/* Resizes a tensor that holds its storage, as sb_resize does, and where an unbound one needs more than it has,
+ * moves it to a new storage with all that it had room for, in the order in which it lay.
+ *
+ *   t       its reference goes over to the new storage; views of it that hold none have lost their bytes then
+ *
+ * Errors  as sb_resize, also for wrapped memory, which is not ours to grow · SB_ERR_MEMORY; t is unchanged
+ * Source  ExecuTorch `resize_tensor_ptr` */
+SB_CHECKED SB_API sb_status sb_tensor_resize(sb_tensor *t, int32_t ndim, const int64_t *shape);
+
+/* Address of one element, bounds kept.
+ *
+ *   dtype   must be t's; another one of the same width is none
+ *   index   t's ndim entries; negative counts from the end
+ *
+ * Returns NULL for an index outside, another dtype, or a tensor without bytes
+ * Source  PyTorch `accessor`, ExecuTorch `make_tensor_accessor` */
+static inline void *sb_at(const sb_tensor *t, sb_dtype dtype, const int64_t *index) {
+  int64_t at = t->offset;
+  if (dtype != t->dtype || !t->storage) return NULL;
+  for (int32_t d = 0; d < t->ndim; d++) {
+    const int64_t i = index[d] < 0 ? index[d] + t->shape[d] : index[d];
+    if (i < 0 || i >= t->shape[d]) return NULL;
+    at += i * t->strides[d];
+  }
+  return (char *)sb_storage_data(t->storage) + at * sb_dtype_itemsize(dtype);
+}
+
 SB_API void sb_tensor_copy_layout(const sb_tensor *t,
                                   sb_tensor *out); /* copies ndim entries only */
 SB_API void sb_tensor_retain(sb_tensor *t);        /* from here on t holds its storage */
@@ -497,7 +579,7 @@ typedef struct sb_scalar {
  * Bits    equal dtypes copy bits, NaN payloads included; casts yield the canonical NaN, round to
  *         nearest, ties to even; a bool byte other than 0 and 1 reads as true
  * Errors  SB_ERR_SHAPE · SB_ERR_CAST the rule forbids it · SB_ERR_OVERLAP · SB_ERR_READ_ONLY ·
- *         SB_ERR_MEMORY
+ *         SB_ERR_ARGUMENT a side has no bytes · SB_ERR_MEMORY
  * Source  NumPy `copyto`, PyTorch `copy_` */
 SB_CHECKED SB_API sb_status sb_copy(const sb_tensor *dst, const sb_tensor *src, sb_casting casting,
                                     int64_t *staged);
@@ -561,10 +643,9 @@ SB_CHECKED SB_API sb_status sb_linspace(const sb_tensor *t, double start, double
 
 /* Picks elements along an axis by their indices.
  *
- *   indices  one axis, any integer dtype; negative counts from the end; each read once
+ *   indices  one axis, any integer dtype; negative counts from the end; all are read before dst is written
  *   axis     of t; negative counts from the end
  *   dst      of t's dtype and shape, but along axis as many elements as indices; shares no byte with t
- *            or indices
  *
  * Errors  SB_ERR_BOUNDS an index or the axis is outside; nothing is written then · SB_ERR_DTYPE ·
  *         SB_ERR_SHAPE · SB_ERR_OVERLAP · SB_ERR_READ_ONLY · SB_ERR_MEMORY (8 bytes an index)

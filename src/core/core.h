@@ -61,6 +61,12 @@ sb_status sb__tensor_finish(sb_tensor *t);
 sb_status sb__strided(sb_dtype dtype, int32_t ndim, const int64_t *shape, const int64_t *strides,
                       sb_tensor *out, int64_t *elements);
 
+/* tensor.c: gives a layout without bytes a heap storage of its own, of so many uninitialised elements. */
+sb_status sb__tensor_allocate(sb_tensor *t, int64_t elements);
+
+/* tensor.c: a tensor whose elements will be touched has a storage. */
+sb_status sb__check_bytes(const char *name, const sb_tensor *t);
+
 /* layout.c */
 sb_status sb__check_shape(int64_t ndim, const int64_t *shape, int64_t *numel);
 sb_status sb__dense_strides(int32_t ndim, const int64_t *shape, int64_t *strides);

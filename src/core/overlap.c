@@ -143,7 +143,8 @@ sb_status sb_overlaps_itself(const sb_tensor *t, bool *out) {
 sb_status sb__check_target(const sb_tensor *t) {
   bool overlaps = false;
   if (t->flags & SB_READ_ONLY) return sb__fail(SB_ERR_READ_ONLY, "the target is read-only");
-  const sb_status status = sb_overlaps_itself(t, &overlaps);
+  sb_status status = sb__check_bytes("the target", t);
+  if (!status) status = sb_overlaps_itself(t, &overlaps);
   if (status) return status;
   if (overlaps) {
     return sb__fail(SB_ERR_OVERLAP, "two elements of the target share a byte; write to its base");

@@ -91,14 +91,18 @@ sb_status sb_tensor_init(sb_storage *storage, sb_dtype dtype, int32_t ndim, cons
   return status;
 }
 
-/* A layout and a storage of so many elements for it. */
-static sb_status own(sb_tensor *made, int64_t elements, sb_tensor *out) {
+sb_status sb__tensor_allocate(sb_tensor *t, int64_t elements) {
   const int64_t nbytes =
-      elements * sb_dtype_itemsize(made->dtype); /* cannot overflow: checked with it */
+      elements * sb_dtype_itemsize(t->dtype); /* cannot overflow: checked with the layout */
   if ((uint64_t)nbytes > SIZE_MAX) {
     return sb__fail(SB_ERR_MEMORY, "%lld bytes cannot be addressed", (long long)nbytes);
   }
-  const sb_status status = sb_storage_new((size_t)nbytes, &made->storage);
+  return sb_storage_new((size_t)nbytes, &t->storage);
+}
+
+/* A layout and a storage of so many elements for it. */
+static sb_status own(sb_tensor *made, int64_t elements, sb_tensor *out) {
+  const sb_status status = sb__tensor_allocate(made, elements);
   if (!status) sb_tensor_copy_layout(made, out);
   return status;
 }
@@ -141,6 +145,25 @@ sb_status sb_tensor_empty_like(const sb_tensor *t, sb_dtype dtype, sb_tensor *ou
   if (status) return status;
   made.dynamism = SB_BOUNDED;
   return own(&made, sb_tensor_numel(&made), out);
+}
+
+sb_status sb_tensor_from_blob(void *data, size_t nbytes, sb_dtype dtype, int32_t ndim,
+                              const int64_t *shape, const int64_t *strides, sb_deleter deleter,
+                              void *context, sb_tensor *out) {
+  sb_storage borrowed; /* judged before anything is taken over */
+  sb_tensor made;
+  sb__storage_borrow(data, nbytes, &borrowed);
+  sb_status status = sb_tensor_init(&borrowed, dtype, ndim, shape, strides, 0, &made);
+  if (!status) status = sb_storage_wrap(data, nbytes, deleter, context, &made.storage);
+  if (!status) sb_tensor_copy_layout(&made, out);
+  return status;
+}
+
+sb_status sb__check_bytes(const char *name, const sb_tensor *t) {
+  char text[128];
+  if (t->storage || sb_tensor_numel(t) == 0) return SB_OK;
+  return sb__fail(SB_ERR_ARGUMENT, "%s of shape %s has no bytes yet", name,
+                  sb__shape_text(t->ndim, t->shape, text));
 }
 
 void sb_tensor_retain(sb_tensor *t) { sb_storage_ref(t->storage); }

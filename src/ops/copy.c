@@ -126,11 +126,14 @@ static bool is_plain(const work *w) {
 static sb_status copy(work *w, int64_t *staged) {
   sb_tensor source;
   bool held = false, in_place = false;
+  sb_status status = sb__check_bytes("the source", w->src);
+  if (!status) status = sb__check_bytes("the target", w->dst);
+  if (status) return status;
   if (is_plain(w) && !(w->dst->flags & SB_READ_ONLY)) {
     sb__run_bytes(sb_tensor_data(w->dst), sb_tensor_data(w->src), sb_tensor_nbytes(w->dst));
     return SB_OK;
   }
-  sb_status status = sb__check_target(w->dst);
+  status = sb__check_target(w->dst);
   if (!status) status = prepare(w->dst, w->src, &source, &held, &in_place, staged);
   if (status) return status;
   w->src = &source;
@@ -238,7 +241,8 @@ sb_status sb_fill(const sb_tensor *t, const sb_scalar *value) {
   const uint32_t mode = sb__float_mode_default();
   const sb__form form = sb__casts[dtypes[value->kind]].form;
   chunk.c[0] = value->as.c; /* the widest member; every form starts at its first byte */
-  const sb_status status = sb__check_fit(&chunk, form, t->dtype, 1);
+  sb_status status = sb__check_fit(&chunk, form, t->dtype, 1);
+  if (!status) status = sb__check_bytes("the target", t);
   if (!status) sb__casts[t->dtype].store[form](item.bytes, 16, &chunk, 1);
   sb__float_mode_restore(mode);
   if (status || sb_tensor_numel(t) == 0) return status;

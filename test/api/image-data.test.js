@@ -101,6 +101,15 @@ describe('copyFrom of an ImageData', () => {
     assert.deepEqual(shared.reshape(-1).toArray(), new Array(24).fill(7))
   })
 
+  it('holds a tensor\'s bytes until they are copied', async () => {
+    const [t, other] = [zeros([2, 3, 4], 'uint8'), rgba()]
+    const copy = t.copyFromAsync({ data: other.data, width: 3, height: 2 })
+    other.dispose()
+    for (let i = 0; i < 20; i++) zeros([24], 'uint8').fill(9) // in their place, if they were freed
+    await copy
+    assert.deepEqual(t.toArray(), rows(4))
+  })
+
   it('refuses one channel, and says what to do', () => {
     for (const shape of [[2, 3], [2, 3, 1]]) {
       const t = zeros(shape, 'uint8')

@@ -145,6 +145,12 @@ describe('out', () => {
     assert.deepEqual(concat([same.slice('1:'), same.slice(':1')], { out: same }).toArray(), [5n, 2n ** 53n + 1n])
   })
 
+  it('gets each source as it is, not as the dtype in which they meet, also by way of a temporary copy', () => {
+    const out = zeros([2], 'float64')
+    const t = out.view('int64').slice(':1').fill(2 ** 24 + 1)
+    assert.deepEqual(concat(t, tensor([1.5]), { out }).toArray(), [2 ** 24 + 1, 1.5]) // float32 would round
+  })
+
   it('counts a temporary copy as staged, only where there has to be one', () => {
     const t = tensor([1, 2, 3, 4])
     const apart = empty([4])

@@ -121,6 +121,16 @@ static void garbage(void) {
       for (int k = 0; k < 2; k++) first[3 * k + 1] = (double)random_in(0, 4);
       if (random_in(0, 3)) first[12] = (double)random_in(0, 16);
     }
+    if (row < ROWS && !strcmp(names[row], "take") && random_in(0, 3)) { /* indices along an axis of the target */
+      double *indices = source + SB__OPERAND_SIZE_OF_OPERAND;
+      const int64_t axis = random_in(0, 2);
+      source[SB__OPERAND_DTYPE] = target[SB__OPERAND_DTYPE];
+      indices[SB__OPERAND_DTYPE] = (double)random_in(SB_UINT8, SB_UINT64);
+      indices[SB__OPERAND_NDIM] = 1;
+      indices[SB__OPERAND_SHAPE] = target[SB__OPERAND_SHAPE + axis];
+      indices[SB__OPERAND_STRIDES] = (double)random_in(0, 2);
+      first[0] = (double)axis;
+    }
     /* gigabytes would be granted, and cost seconds to poison */
     if (row < ROWS && !strcmp(names[row], "storage_new") && *first > 4096 && *first < 0x1p50)
       *first = 4096;

@@ -128,7 +128,15 @@ const CASES = {
   'fromBlob of an address': [() => {
     const kept = full([4], 3, { shared: true })
     return [() => fromBlob(kept.dataPtr, [4], { dtype: 'float32', owner: kept }), t => assert.equal(t.get(3), 3)]
-  }, 1]
+  }, 1],
+  'fromBlob of a plain record, float32': [() => {
+    const record = { ...full([4], 3, { shared: true }).toBlob() }
+    return [() => fromBlob(record), t => assert.equal(t.get(3), 3)]
+  }, 1],
+  'fromBlob of a tensor\'s record, float32': [() => {
+    const record = full([4], 3, { shared: true }).toBlob()
+    return [() => fromBlob(record), t => assert.equal(t.get(3), 3)]
+  }, 0]
 }
 
 describe('where the n-th allocation fails', function () {
@@ -204,6 +212,29 @@ describe('where the n-th allocation fails', function () {
       assert.equal(calls, 150)
     })
   }
+
+  it('fromBlob with transfer and a deleter leaves the Float32Array to its holder, and the deleter does not run', async () => {
+    const held = []
+    let failures = 0
+    let calls = 0
+    for (let i = 0; i < 150; i++) {
+      const source = new Float32Array([0, 0, 0, 3])
+      const take = () => {
+        assert.deepEqual([...source], [0, 0, 0, 3]) // after each failure, too
+        return fromBlob(source, [4], { transfer: true, deleter: () => calls++ })
+      }
+      failures += untilItSucceeds(take, held)
+      assert.equal(source.length, 0)
+    }
+    assert.ok(failures >= 300, `${failures} failures`)
+    globalThis.gc()
+    await flush()
+    assert.equal(calls, 0)
+    assert.ok(held.every(t => t.get(3) === 3))
+    held.forEach(t => t.dispose())
+    await flush()
+    assert.equal(calls, 150)
+  })
 
   it('empty, shared float32, gives its memory back', () => {
     const held = []

@@ -1,0 +1,117 @@
+'use strict'
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const path = require('node:path')
+const samebytes = require('samebytes')
+const { childJson } = require('../setup')
+
+const ROOT = path.join(__dirname, '..', '..')
+const read = file => fs.readFileSync(path.join(ROOT, file), 'utf8')
+
+/** The rows of all tables of a page: { column: cell }. */
+function rowsOf (page) {
+  const rows = []
+  let columns = null
+  for (const line of page.split('\n')) {
+    const cells = line.startsWith('| ') ? line.slice(2, -2).split(' | ').map(cell => cell.trim()) : null
+    if (cells === null || /^-+$/.test(cells[0])) {
+      if (cells === null) columns = null
+    } else if (columns === null) columns = cells
+    else rows.push(Object.fromEntries(cells.map((cell, i) => [columns[i], cell])))
+  }
+  return rows
+}
+
+const snippets = cell => [...cell.matchAll(/`([^`]+)`/g)].map(match => match[1])
+
+/** Names that a snippet of JavaScript calls or reads: { functions, members }; what stands in strings and objects is none. */
+function namesIn (snippet) {
+  const code = snippet.replace(/'[^']*'/g, '""')
+  return {
+    functions: [...code.matchAll(/(?<![\w.])(?:new )?([A-Za-z]\w*)\(/g)].map(match => match[1]),
+    members: [...code.matchAll(/\.([A-Za-z]\w*)/g)].map(match => match[1])
+  }
+}
+
+/** The titles of all tests in test files of mocha, by file. */
+function mochaTitles (files) {
+  return childJson(`
+    const Mocha = require('mocha')
+    const titles = {}
+    for (const file of ${JSON.stringify(files)}) {
+      const mocha = new Mocha()
+      mocha.addFile(file)
+      mocha.loadFiles()
+      const list = titles[file] = []
+      const walk = suite => { for (const test of suite.tests) list.push(test.title); suite.suites.forEach(walk) }
+      walk(mocha.suite)
+    }
+    console.log(JSON.stringify(titles))
+  `, { flags: ['--expose-gc'] })
+}
+
+/** The titles in a C program: test("…" "…", …). */
+function cTitles (file) {
+  return [...read(file).matchAll(/\btest\(((?:\s*"(?:[^"\\]|\\.)*")+)/g)]
+    .map(([, strings]) => [...strings.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(match => match[1]).join(''))
+}
+
+/** The one file of that name. */
+function fileOf (name) {
+  const found = ['test/api', 'test/native', 'test/c'].map(folder => `${folder}/${name}`).filter(file => fs.existsSync(path.join(ROOT, file)))
+  assert.equal(found.length, 1, `${name}: ${found.length} files`)
+  return found[0]
+}
+
+describe('docs/from-executorch-and-torch.md', function () {
+  this.timeout(60000)
+  const rows = rowsOf(read('docs/from-executorch-and-torch.md'))
+
+  it('has its tables', () => {
+    assert.ok(rows.length > 60, `${rows.length} rows`)
+    for (const row of rows) {
+      assert.equal(Object.keys(row).length, 4, JSON.stringify(row))
+      assert.ok(Object.values(row).every(cell => cell !== ''), JSON.stringify(row))
+    }
+  })
+
+  it('names functions and members that the package has', () => {
+    const builder = Object.getPrototypeOf(samebytes.forBlob(new Float32Array(1)))
+    const known = new Set([samebytes.Tensor.prototype, builder].flatMap(Object.getOwnPropertyNames))
+    let checked = 0
+    for (const { JavaScript } of rows) {
+      for (const snippet of snippets(JavaScript)) {
+        const { functions, members } = namesIn(snippet)
+        for (const name of functions) assert.equal(typeof samebytes[name], 'function', `${name} of ${snippet}`)
+        for (const name of members) assert.ok(known.has(name), `${name} of ${snippet}`)
+        checked += functions.length + members.length
+      }
+    }
+    assert.ok(checked > 100, `${checked} names`)
+  })
+
+  it('names what src/samebytes.h declares', () => {
+    const header = read('src/samebytes.h').replace(/\/\*[^]*?\*\//g, '') // comments declare nothing
+    const dtypes = [...header.matchAll(/^ X\((\w+), \w+, "/gm)].map(match => `SB_${match[1]}`)
+    const known = new Set([...header.matchAll(/\b(sb_\w+|SB_\w+)\b/g)].map(match => match[1]).concat(dtypes))
+    let checked = 0
+    for (const row of rows) {
+      for (const [name] of row.C.matchAll(/\b(?:sb_|SB_)\w+/g)) {
+        assert.ok(known.has(name), `${name} in ${row.C}`)
+        checked++
+      }
+    }
+    assert.ok(checked > 60, `${checked} names`)
+  })
+
+  it('names tests that are there', async () => {
+    const named = rows.flatMap(row => row['Shown by'].split('<br>').map(text => text.split(' › ')))
+    const files = [...new Set(named.map(([file]) => file))].map(fileOf)
+    const titles = await mochaTitles(files.filter(file => file.endsWith('.js')).map(file => path.join(ROOT, file)))
+    for (const [name, ...rest] of named) {
+      const file = fileOf(name)
+      const there = file.endsWith('.c') ? cTitles(file) : titles[path.join(ROOT, file)]
+      assert.ok(there.includes(rest.join(' › ')), `${name} has no test '${rest.join(' › ')}'`)
+    }
+  })
+})
