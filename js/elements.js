@@ -316,7 +316,7 @@ function factorOf (name, value, missing) {
     const one = Float64Array.of(value ?? missing)
     return { layout: layoutOver(one, FLOAT64.index, []), length: -1 }
   }
-  const list = listOf(value)
+  const list = listOf(name, value)
   if (list === null) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number or a list of numbers was expected`)
   const numbers = Float64Array.from(list, (x, i) => {
     if (typeof x !== 'number') throw failure('ERR_ARGUMENT', `${name}[${i}] is ${show(x)}; a number was expected`)
@@ -333,10 +333,10 @@ function factorOf (name, value, missing) {
  * @returns {number[]}
  */
 function integerList (name, value) {
-  const list = listOf(value)
+  const list = listOf(name, value)
   if (list === null) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a list of integers was expected`)
   const n = dtypeOfArray(value) === undefined ? list.length : partsOfArray(value).length
-  if (!(Number.isInteger(n) && n <= MOST_VALUES)) throw failure('ERR_MEMORY', `${name} has ${show(n)} entries; ${MOST_VALUES} are possible`)
+  if (!(Number.isInteger(n) && n >= 0 && n <= MOST_VALUES)) throw failure('ERR_MEMORY', `${name} has ${show(n)} entries; ${MOST_VALUES} are possible`)
   const out = []
   for (let i = 0; i < n; i++) {
     const x = list[i]

@@ -82,7 +82,7 @@ function makeFull (lay, what, value, opts, missing) {
   const { dtype: name } = options
   const dtype = name === undefined && missing !== undefined
     ? missing
-    : dtypeOf(name ?? (Array.isArray(value) ? 'complex64' : deduce(/** @type {any[]} */ ([value]))))
+    : dtypeOf(name !== undefined ? name : Array.isArray(value) ? 'complex64' : deduce(/** @type {any[]} */ ([value])))
   const scalar = scalarFor(value, dtype)
   return wrap(written(lay(dtype, what, options, false), layout => ffi.fill(layout, scalar)))
 }
@@ -181,7 +181,7 @@ function copyOf (data, extents, options) {
     const made = emptyLayout(named ?? from, countFits(extents ?? [length], length), options, false)
     return wrap(written(made, made => fillFrom(made, source, casting, true)))
   }
-  const { flat, shape: found } = flatten(data, named !== undefined && named.kind === 'COMPLEX')
+  const { flat, shape: found } = flatten('data', data, named !== undefined && named.kind === 'COMPLEX')
   const made = emptyLayout(named ?? dtypeOf(deduce(flat)), countFits(extents ?? found, flat.length), options, false)
   return wrap(written(made, made => writeValues(made, flat)))
 }

@@ -7,7 +7,7 @@ const { failure } = require('./errors')
 const { countCopy, claim, unclaim } = require('./storage')
 const { show, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, CASTINGS, castingOf, inside } = require('./validate')
 const { dtypes, itemsizes, dtypeOf } = require('./dtypes')
-const { flatten, scalarFor } = require('./values')
+const { BRAND, COPY, flatten, scalarFor } = require('./values')
 const { dtypeOfArray, isSharedArrayBuffer, isResizable, partsOfArray, dtypeOfType } = require('./buffers')
 const { denseLayout, withBytes, DYNAMISMS, layoutOver, layoutOverBytes, bytesOf, checkDevice, isDevice, adopted, viewed, inheritCapacity } = require('./layouts')
 const { read, writeValues, factorOf, integerList, indicesOf, write, nested, shownValues } = require('./elements')
@@ -211,7 +211,7 @@ class Tensor {
   get capacity () { return this.#live().capacity }
   /** Where the bytes are. @returns {string} */
   get device () { this.#live(); return 'cpu' }
-  /** The tensor that this one is a view of. @returns {Tensor | undefined} */
+  /** The tensor that this one is a view of, or was where that went over to other bytes since. @returns {Tensor | undefined} */
   get base () { this.#live(); return this.#base }
   /** Is it a view of another tensor? @returns {boolean} */
   get isView () { this.#live(); return this.#base !== undefined }
@@ -541,10 +541,12 @@ class Tensor {
    * The last two axes swapped.
    *
    * @returns {Tensor} a view
-   * @throws {RangeError} ERR_BOUNDS fewer than 2 axes
+   * @throws {RangeError} ERR_SHAPE fewer than 2 axes
    */
   get mT () {
-    return this.#view(ffi.viewByNumbers(rows.transpose, this.#live(), -1, -2))
+    const layout = this.#live()
+    if (layout.shape.length < 2) throw failure('ERR_SHAPE', `mT is for 2 and more axes; the tensor has ${layout.shape.length}`)
+    return this.#view(ffi.viewByNumbers(rows.transpose, layout, -1, -2))
   }
 
   /** A matrix transposed: a view. @returns {Tensor} @throws {RangeError} ERR_SHAPE unless 2-D */
@@ -565,14 +567,14 @@ class Tensor {
   reshape (...args) {
     const last = args[args.length - 1]
     const { copy: rule } = args.length > 1 && isOptions(last) ? optionsOf(args.pop()) : {}
+    boolean('copy', rule)
     const shape = shapeOfArguments(args)
     const layout = this.#live()
     if (rule === false) return this.#view(ffi.viewByList(rows.view, layout, shape))
     const out = ffi.reshape(layout, shape)
     if (out.storage !== ffi.nothing && rule !== true) return this.#view(out)
-    const { storage } = this.#attached()
     const target = out.storage === ffi.nothing ? out : ffi.dense(layout.dtype, out.shape)
-    return copied('reshape', target, new Layout(storage, layout.dtype, layout.shape, layout.strides, layout.offset, layout.size, 0), 0)
+    return copied('reshape', target, this.#attached(), 0)
   }
 
   /**
@@ -658,7 +660,8 @@ class Tensor {
    * tensor([1, 2]).expand(3, -1).toArray() // [[1, 2], [1, 2], [1, 2]]
    */
   expand (...shape) {
-    return this.#view(ffi.viewByList(rows.broadcast_to, this.#live(), shapeOfArguments(shape)))
+    const extents = shapeOfArguments(shape)
+    return this.#view(ffi.viewByList(rows.broadcast_to, this.#live(), extents))
   }
 
   /**
@@ -728,28 +731,29 @@ class Tensor {
    * @param {number | number[]} sizeOrSizes  elements in each part, the last may have fewer; or of each by itself, all together the axis
    * @param {number} [axis]
    * @returns {Tensor[]} views
-   * @throws {RangeError} ERR_SHAPE the sizes do not add up, ERR_BOUNDS
+   * @throws {RangeError} ERR_SHAPE the sizes do not add up, ERR_BOUNDS, ERR_MEMORY more parts than a process can hold
    * @example
    * tensor([1, 2, 3]).split(2).map(t => t.toArray()) // [[1, 2], [3]]
    */
   split (sizeOrSizes, axis = 0) {
+    const given = typeof sizeOrSizes === 'number' ? integer('size', sizeOrSizes) : integers('sizes', sizeOrSizes, 'ERR_BOUNDS', MOST_PARTS)
     const extent = this.#extent(axis)
-    return this.#parts(axis, partSizes(sizeOrSizes, extent))
+    return this.#parts(axis, Array.isArray(given) ? checkSizes(given, extent) : equalSizes(given, extent))
   }
 
   /**
    * The same number of elements in each of n parts along an axis; the last may have fewer, and where the axis is
-   * short there are fewer parts.
+   * short there are fewer parts; n without elements where it has none.
    *
    * @param {number} n
    * @param {number} [axis]
    * @returns {Tensor[]} views
-   * @throws {RangeError} ERR_BOUNDS
+   * @throws {RangeError} ERR_BOUNDS, ERR_MEMORY as split
    */
   chunk (n, axis = 0) {
     if (integer('n', n) < 1) throw failure('ERR_BOUNDS', `n is ${n}; at least one part was expected`)
     const extent = this.#extent(axis)
-    return this.#parts(axis, partSizes(Math.max(1, Math.ceil(extent / n)), extent))
+    return this.#parts(axis, extent === 0 ? sameParts(n, 0) : equalSizes(Math.ceil(extent / n), extent))
   }
 
   /**
@@ -757,10 +761,10 @@ class Tensor {
    *
    * @param {number} [axis]
    * @returns {Tensor[]} views
-   * @throws {RangeError} ERR_BOUNDS
+   * @throws {RangeError} ERR_BOUNDS, ERR_MEMORY as split
    */
   unbind (axis = 0) {
-    return Array.from({ length: this.#extent(axis) }, (_, i) => this.select(axis, i))
+    return sameParts(this.#extent(axis), 1).map((_, i) => this.select(axis, i))
   }
 
   /**
@@ -821,7 +825,8 @@ class Tensor {
   /**
    * Another shape over the same bytes, in place: as many axes, in the same order in memory. No element moves, and those
    * cut off are there again when it grows. Beyond its capacity an 'unbound' tensor moves to a storage of its own, a
-   * counted copy: views and `data` taken before keep the old one.
+   * counted copy of all that it had room for, the rest uninitialised: views and `data` taken before keep the old one.
+   * What is not ours alone (blobs, shared memory) does not move.
    *
    * @param {...(number | number[])} shape  extents, or an array of them
    * @returns {this}
@@ -842,14 +847,14 @@ class Tensor {
     }
     const made = withBytes(out, layout.flags & UNBOUND, false)
     try {
-      if (layout.size > 0) ffi.copy(flat(made, layout.size), flat(layout, layout.size), 0)
+      if (layout.capacity > 0) ffi.copy(flat(made, layout.capacity), flat(layout, layout.capacity), 0)
     } catch (error) {
       backend.release(made.storage)
       throw error
     }
     this.#rebind(made)
     this.#base = undefined
-    countCopy('resize', layout.size * itemsizes[layout.dtype])
+    countCopy('resize', layout.capacity * itemsizes[layout.dtype])
     return this
   }
 
@@ -868,12 +873,12 @@ class Tensor {
   setData (source) {
     if (!Tensor.isTensor(source)) return this.#setArray(source)
     const layout = this.#idle()
-    const base = source.#base ?? source
     const from = source.#attached()
     const made = ffi.rebind(layout, from)
     made.owner = from.owner
     this.#rebind(made)
-    if (base !== this) this.#base = base
+    const root = source.#root(this)
+    this.#base = root === this ? undefined : root
     return this
   }
 
@@ -897,6 +902,19 @@ class Tensor {
     }
     this.#base = undefined
     return this
+  }
+
+  /**
+   * What it was viewed from in the end.
+   *
+   * @param {Tensor} stop  where the search ends, so that no tensor becomes its own base
+   * @returns {Tensor}
+   */
+  #root (stop) {
+    /** @type {Tensor} */
+    let root = this
+    for (let base = root.#base; root !== stop && base !== undefined; base = root.#base) root = base
+    return root
   }
 
   /** @returns {InstanceType<typeof Layout>} that no pending operation uses */
@@ -1241,7 +1259,7 @@ class Tensor {
       return layoutOver(array, from.index, shape)
     }
     const to = dtypes[dtype]
-    const { flat, shape: given } = flatten(src, to.kind === 'COMPLEX' && !isFlat(src, size))
+    const { flat, shape: given } = flatten('src', src, to.kind === 'COMPLEX' && !isFlat(src, size))
     const packed = ffi.dense(dtype, given)
     packed.storage = ffi.allocate(packed.size * to.itemsize)
     try {
@@ -1409,21 +1427,43 @@ function formatOf (format, ndim) {
   return order
 }
 
+const MOST_PARTS = 2 ** 20 // of one tensor; with many more, V8 would end the process
+
 /**
- * @param {unknown} sizeOrSizes
- * @param {number} extent
+ * @param {number} count
+ * @param {number} size
  * @returns {number[]}
  */
-function partSizes (sizeOrSizes, extent) {
-  if (typeof sizeOrSizes === 'number') {
-    const size = integer('size', sizeOrSizes)
-    if (size < 1 && extent > 0) throw failure('ERR_BOUNDS', `size is ${size}; a part has at least one element`)
-    if (extent === 0) return [0]
-    return Array.from({ length: Math.ceil(extent / size) }, (_, i) => Math.min(size, extent - i * size))
+function sameParts (count, size) {
+  if (count > MOST_PARTS) throw failure('ERR_MEMORY', `${count} parts were asked for; ${MOST_PARTS} can be made at once, narrow or select takes one`)
+  return new Array(count).fill(size)
+}
+
+/**
+ * @param {number} size  of each part but the last
+ * @param {number} extent  of all
+ * @returns {number[]}
+ */
+function equalSizes (size, extent) {
+  if (size < 0 || (size === 0 && extent > 0)) throw failure('ERR_BOUNDS', `size is ${size}; a part has at least one element`)
+  if (extent === 0) return [0]
+  const sizes = sameParts(Math.ceil(extent / size), size)
+  sizes[sizes.length - 1] = extent - size * (sizes.length - 1)
+  return sizes
+}
+
+/**
+ * @param {number[]} sizes
+ * @param {number} extent  of all
+ * @returns {number[]} sizes
+ */
+function checkSizes (sizes, extent) {
+  let rest = extent
+  for (const size of sizes) {
+    if (size < 0 || size > rest) rest = NaN
+    rest -= size
   }
-  const sizes = integers('sizes', sizeOrSizes)
-  const sum = sizes.reduce((a, b) => a + b, 0)
-  if (sum !== extent || sizes.some(size => size < 0)) throw failure('ERR_SHAPE', `sizes [${sizes.join(', ')}] were given; together they must be the axis' ${extent} elements`)
+  if (rest !== 0) throw failure('ERR_SHAPE', `sizes are [${sizes.slice(0, 16).join(', ')}${sizes.length > 16 ? ', …' : ''}]; together they must be the axis' ${extent} elements`)
   return sizes
 }
 
@@ -1513,7 +1553,7 @@ function copied (reason, target, source, casting, shared = false) {
  * @returns {InstanceType<typeof Layout>} without gaps and bytes, the axes in the same order of storage
  */
 function likeOf (layout, dtype) {
-  return ffi.viewByNumbers(rows.dense_like, layout, dtype === undefined ? layout.dtype : dtype.index)
+  return ffi.denseLike(layout, dtype === undefined ? layout.dtype : dtype.index)
 }
 
 // ---- Results that may go into a tensor of the caller's ----
@@ -1649,6 +1689,7 @@ function listedIntegers (name, t) {
   return t.ndim === 0 ? [t.item()] : t.toArray()
 }
 
+Object.defineProperty(Tensor.prototype, BRAND, { value: COPY })
 for (const name of ['dims', 'type', 'location']) {
   Object.defineProperty(Tensor.prototype, name, { enumerable: false })
 }

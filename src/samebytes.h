@@ -484,14 +484,14 @@ SB_CHECKED SB_API sb_status sb_as_strided(const sb_tensor *t, int32_t ndim, cons
 SB_CHECKED SB_API sb_status sb_flip(const sb_tensor *t, int32_t count, const int64_t *axes,
                                     sb_tensor *out);
 
-/* Shows the elements whose indices along a and b differ by offset: both axes go, and a last one is added.
+/* Shows the elements whose indices along two axes differ by offset: both go, and a last one is added.
  *
- *   offset  elements to the right of the main diagonal (of b's index over a's); negative: below
+ *   offset  elements to the right of the main diagonal (of axis2's index over axis1's); negative: below
  *
- * Errors  SB_ERR_BOUNDS an axis is outside, or a and b are the same
+ * Errors  SB_ERR_BOUNDS an axis is outside, or both are the same
  * Source  PyTorch `diagonal` */
-SB_CHECKED SB_API sb_status sb_diagonal(const sb_tensor *t, int64_t offset, int64_t a, int64_t b,
-                                        sb_tensor *out);
+SB_CHECKED SB_API sb_status sb_diagonal(const sb_tensor *t, int64_t offset, int64_t axis1,
+                                        int64_t axis2, sb_tensor *out);
 
 /* Drops axes of one element.
  *
@@ -531,7 +531,8 @@ SB_CHECKED SB_API sb_status sb_dim_order_strides(int32_t ndim, const int64_t *sh
                                                  const int64_t *order, int64_t *strides);
 
 /* The axes from outermost to innermost in memory: by falling stride, ties and axes of one element where
- * they stand.
+ * they stand. But axes of one element do not matter: where row-major does not fit and channels last (4 or 5
+ * axes) does, it is that. Strides without elements are row-major, and so is their order.
  *
  *   order   written: t's ndim axes
  *
@@ -555,15 +556,17 @@ SB_CHECKED SB_API sb_status sb_dense_like(const sb_tensor *t, sb_dtype dtype, sb
  * are still there when it grows again.
  *
  *   shape     t's ndim extents
+ *   order     t's axes from outermost to innermost, or NULL: as sb_dim_order says. Who resizes through axes
+ *             of one or no element keeps it, because strides tell it no more
  *   out       may be t; its capacity is t's
  *   outgrown  may be NULL. Set to whether an unbound t is too small. If it is, out is a layout without a
  *             storage, for the caller to allocate and to copy t's elements into
  *
- * Errors  SB_ERR_SHAPE another rank, t is static, has gaps, or is too small (and not unbound, or
- *         outgrown is NULL)
+ * Errors  SB_ERR_SHAPE another rank, t is static, has gaps in that order, or is too small (and not
+ *         unbound, or outgrown is NULL); order is no permutation
  * Source  ExecuTorch `resize_tensor` */
 SB_CHECKED SB_API sb_status sb_resize(const sb_tensor *t, int32_t ndim, const int64_t *shape,
-                                      sb_tensor *out, bool *outgrown);
+                                      const int64_t *order, sb_tensor *out, bool *outgrown);
 
 /* Lets t show a source's bytes, from its first element, in t's own shape and strides. Takes no reference
  * and drops none: who holds t's storage releases it before, and retains it after.
