@@ -30,7 +30,7 @@ const TORCH_NAMES = new Map(Object.entries({
 }))
 
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
-/** @import { DtypeName, Shape, Dynamism, DeviceName, Blob, BlobSource, BlobOptions, DtypeOfSource } from './types' */
+/** @import { DtypeName, NameOf, Or, Shape, Dynamism, DeviceName, Blob, BlobSource, BlobOptions, DtypeOfSource } from './types' */
 
 /**
  * What options say, after all that is user code ran.
@@ -108,11 +108,11 @@ function addressOf (name, source) {
  * WASM and need no owner. In a record, and nowhere else, dtype may also be one of PyTorch's names, such as 'float' and 'long'.
  *
  * @template {BlobSource} S
- * @template {DtypeName} [D=DtypeOfSource<S>]
+ * @template {DtypeName} [D=never]
  * @param {S} source  an address needs owner, deleter or borrowed
- * @param {Shape | BlobOptions<D> | D | null} [shape]  elements
- * @param {BlobOptions<D> | D} [opts]
- * @returns {Tensor<D>} over the source's bytes, which stay whose they are; a deleter is told when nobody uses them
+ * @param {Shape | BlobOptions<D> | NameOf<D> | null} [shape]  elements
+ * @param {BlobOptions<D> | NameOf<D>} [opts]
+ * @returns {Tensor<Or<D, DtypeOfSource<S>>>} over the source's bytes, which stay whose they are; a deleter is told when nobody uses them
  * @throws {RangeError} ERR_BOUNDS the layout leaves the source, ERR_SHAPE, ERR_ALIGNMENT (fromBytes copies) · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_DETACHED · ERR_DEVICE · ERR_UNSUPPORTED addresses in WASM
  * @see PyTorch from_blob, ExecuTorch from_blob
  * @example

@@ -7,7 +7,7 @@ const { show, boolean, integer, optionsOf } = require('./validate')
 const moves = require('./moves')
 const { Tensor, resultOf, produced, axisAndOptions } = require('./tensor')
 
-/** @import { DtypeName, AnyTensor, AxisOptions, CloseOptions, EqualOptions, Joined } from './types' */
+/** @import { DtypeName, NameOf, Or, Promote, AnyTensor, AxisOptions, CloseOptions, EqualOptions, Joined } from './types' */
 
 /**
  * (list, …) or (a, b, …): the tensors, and what follows them.
@@ -50,36 +50,60 @@ function combined (reason, args, recipeOf) {
  * Tensors one after the other along an axis. Other dtypes meet as promoteTypes says, unless one is given.
  *
  * @template {readonly AnyTensor[]} L
- * @template {DtypeName} [E=Joined<L>]
+ * @template {DtypeName} [E=never]
  * @overload
  * @param {readonly [...L]} list  tensors of one shape but for the axis
- * @param {number | null | AxisOptions<E> | E} [axis]  0 where none is given; null puts all elements along one axis
- * @param {AxisOptions<E> | E} [opts]  out: gets the result, and is returned
- * @returns {Tensor<E>} a copy
+ * @param {number | null | AxisOptions<E> | NameOf<E>} [axis]  0 where none is given; null puts all elements along one axis
+ * @param {AxisOptions<E> | NameOf<E>} [opts]  out: gets the result, and is returned
+ * @returns {Tensor<Or<E, Joined<L>>>} a copy
  * @throws {RangeError} ERR_SHAPE, ERR_BOUNDS axis, ERR_MEMORY · {TypeError} ERR_CAST, ERR_ARGUMENT · as copyFrom, of out
  * @see array API concat
  * @example
  * concat(tensor([1]), tensor([2, 3])).toArray() // [1, 2, 3]
  */
 /**
- * @template {AnyTensor[]} L
+ * @template {DtypeName} A
+ * @template {DtypeName} B
+ * @template {DtypeName} [E=never]
  * @overload
- * @param {[...tensors: L]} tensors
- * @returns {Tensor<Joined<L>>}
+ * @param {Tensor<A>} a
+ * @param {Tensor<B>} b
+ * @param {number | null | AxisOptions<E> | NameOf<E>} [axis]
+ * @param {AxisOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, Promote<A, B>>>}
  */
 /**
- * @template {AnyTensor[]} L
- * @template {DtypeName} [E=Joined<L>]
+ * @template {DtypeName} A
+ * @template {DtypeName} B
+ * @template {DtypeName} C
+ * @template {DtypeName} [E=never]
  * @overload
- * @param {[...tensors: L, axis: number | null | AxisOptions<E> | E]} tensors
- * @returns {Tensor<E>}
+ * @param {Tensor<A>} a
+ * @param {Tensor<B>} b
+ * @param {Tensor<C>} c
+ * @param {number | null | AxisOptions<E> | NameOf<E>} [axis]
+ * @param {AxisOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, Promote<Promote<A, B>, C>>>}
  */
 /**
- * @template {AnyTensor[]} L
- * @template {DtypeName} [E=Joined<L>]
+ * @template {DtypeName} A
+ * @template {DtypeName} B
+ * @template {DtypeName} C
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
  * @overload
- * @param {[...tensors: L, axis: number | null, opts: AxisOptions<E> | E]} tensors
- * @returns {Tensor<E>}
+ * @param {Tensor<A>} a
+ * @param {Tensor<B>} b
+ * @param {Tensor<C>} c
+ * @param {Tensor<D>} d
+ * @param {number | null | AxisOptions<E> | NameOf<E>} [axis]
+ * @param {AxisOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, Promote<Promote<Promote<A, B>, C>, D>>>}
+ */
+/**
+ * @overload
+ * @param {...(AnyTensor | number | null | AxisOptions | DtypeName)} args
+ * @returns {AnyTensor}
  */
 /**
  * @param {...any} args
@@ -93,36 +117,60 @@ function concat (...args) {
  * Tensors of one shape beside each other along a new axis.
  *
  * @template {readonly AnyTensor[]} L
- * @template {DtypeName} [E=Joined<L>]
+ * @template {DtypeName} [E=never]
  * @overload
  * @param {readonly [...L]} list
- * @param {number | AxisOptions<E> | E} [axis]  of the result, 0 where none is given; negative counts from its end
- * @param {AxisOptions<E> | E} [opts]  out: gets the result, and is returned
- * @returns {Tensor<E>} a copy
+ * @param {number | AxisOptions<E> | NameOf<E>} [axis]  of the result, 0 where none is given; negative counts from its end
+ * @param {AxisOptions<E> | NameOf<E>} [opts]  out: gets the result, and is returned
+ * @returns {Tensor<Or<E, Joined<L>>>} a copy
  * @throws as concat
  * @see array API stack
  * @example
  * stack([tensor([1, 2]), tensor([3, 4])], 1).toArray() // [[1, 3], [2, 4]]
  */
 /**
- * @template {AnyTensor[]} L
+ * @template {DtypeName} A
+ * @template {DtypeName} B
+ * @template {DtypeName} [E=never]
  * @overload
- * @param {[...tensors: L]} tensors
- * @returns {Tensor<Joined<L>>}
+ * @param {Tensor<A>} a
+ * @param {Tensor<B>} b
+ * @param {number | AxisOptions<E> | NameOf<E>} [axis]
+ * @param {AxisOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, Promote<A, B>>>}
  */
 /**
- * @template {AnyTensor[]} L
- * @template {DtypeName} [E=Joined<L>]
+ * @template {DtypeName} A
+ * @template {DtypeName} B
+ * @template {DtypeName} C
+ * @template {DtypeName} [E=never]
  * @overload
- * @param {[...tensors: L, axis: number | AxisOptions<E> | E]} tensors
- * @returns {Tensor<E>}
+ * @param {Tensor<A>} a
+ * @param {Tensor<B>} b
+ * @param {Tensor<C>} c
+ * @param {number | AxisOptions<E> | NameOf<E>} [axis]
+ * @param {AxisOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, Promote<Promote<A, B>, C>>>}
  */
 /**
- * @template {AnyTensor[]} L
- * @template {DtypeName} [E=Joined<L>]
+ * @template {DtypeName} A
+ * @template {DtypeName} B
+ * @template {DtypeName} C
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
  * @overload
- * @param {[...tensors: L, axis: number, opts: AxisOptions<E> | E]} tensors
- * @returns {Tensor<E>}
+ * @param {Tensor<A>} a
+ * @param {Tensor<B>} b
+ * @param {Tensor<C>} c
+ * @param {Tensor<D>} d
+ * @param {number | AxisOptions<E> | NameOf<E>} [axis]
+ * @param {AxisOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, Promote<Promote<Promote<A, B>, C>, D>>>}
+ */
+/**
+ * @overload
+ * @param {...(AnyTensor | number | AxisOptions | DtypeName)} args
+ * @returns {AnyTensor}
  */
 /**
  * @param {...any} args

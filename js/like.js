@@ -9,7 +9,7 @@ const { Tensor } = require('./tensor')
 const { make, makeFull, tensorOf } = require('./make')
 const { draw, drawIntegers } = require('./random')
 
-/** @import { DtypeName, InputOf, MakeOptions, RandomOptions } from './types' */
+/** @import { DtypeName, NameOf, Or, InputOf, MakeOptions, RandomOptions } from './types' */
 
 /** @param {unknown} t */
 function layoutOf (t) {
@@ -20,10 +20,10 @@ function layoutOf (t) {
  * A tensor of uninitialised elements in another one's shape.
  *
  * @template {DtypeName} D
- * @template {DtypeName} [E=D]
+ * @template {DtypeName} [E=never]
  * @param {Tensor<D>} t  gives shape, dtype and order of axes in memory, without gaps; not its dynamism
- * @param {MakeOptions<E> | E} [opts]  what is to differ
- * @returns {Tensor<E>} owns its bytes
+ * @param {MakeOptions<E> | NameOf<E>} [opts]  what is to differ
+ * @returns {Tensor<Or<E, D>>} owns its bytes
  * @throws {TypeError} ERR_ARGUMENT t is no tensor · ERR_DISPOSED · as empty
  * @see array API empty_like
  * @example
@@ -38,10 +38,10 @@ function emptyLike (t, opts) {
  * A tensor of zeros in another one's shape.
  *
  * @template {DtypeName} D
- * @template {DtypeName} [E=D]
+ * @template {DtypeName} [E=never]
  * @param {Tensor<D>} t  as emptyLike
- * @param {MakeOptions<E> | E} [opts]
- * @returns {Tensor<E>} owns its bytes
+ * @param {MakeOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, D>>} owns its bytes
  * @throws as emptyLike
  * @see array API zeros_like
  * @example
@@ -56,10 +56,10 @@ function zerosLike (t, opts) {
  * A tensor of ones in another one's shape.
  *
  * @template {DtypeName} D
- * @template {DtypeName} [E=D]
+ * @template {DtypeName} [E=never]
  * @param {Tensor<D>} t  as emptyLike
- * @param {MakeOptions<E> | E} [opts]
- * @returns {Tensor<E>} owns its bytes
+ * @param {MakeOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, D>>} owns its bytes
  * @throws as emptyLike
  * @see array API ones_like
  * @example
@@ -74,11 +74,11 @@ function onesLike (t, opts) {
  * A tensor with one value everywhere, in another one's shape.
  *
  * @template {DtypeName} D
- * @template {DtypeName} [E=D]
+ * @template {DtypeName} [E=never]
  * @param {Tensor<D>} t  as emptyLike
- * @param {InputOf<E>} value  that must fit the dtype
- * @param {MakeOptions<E> | E} [opts]
- * @returns {Tensor<E>} owns its bytes
+ * @param {InputOf<Or<E, D>>} value  that must fit the dtype
+ * @param {MakeOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, D>>} owns its bytes
  * @throws as emptyLike · {TypeError} ERR_CAST the value does not fit
  * @see array API full_like
  * @example
@@ -93,10 +93,10 @@ function fullLike (t, value, opts) {
  * A tensor of numbers from [0, 1), all equally likely, in another one's shape.
  *
  * @template {DtypeName} D
- * @template {DtypeName} [E=D]
+ * @template {DtypeName} [E=never]
  * @param {Tensor<D>} t  as emptyLike
- * @param {RandomOptions<E> | E} [opts]
- * @returns {Tensor<E>} owns its bytes
+ * @param {RandomOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, D>>} owns its bytes
  * @throws as emptyLike · {TypeError} ERR_DTYPE t's dtype is not floating, and none is given
  * @see PyTorch rand_like
  * @example
@@ -111,10 +111,10 @@ function randLike (t, opts) {
  * A tensor of normally distributed numbers, mean 0 and standard deviation 1, in another one's shape.
  *
  * @template {DtypeName} D
- * @template {DtypeName} [E=D]
+ * @template {DtypeName} [E=never]
  * @param {Tensor<D>} t  as emptyLike
- * @param {RandomOptions<E> | E} [opts]
- * @returns {Tensor<E>} owns its bytes
+ * @param {RandomOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, D>>} owns its bytes
  * @throws as randLike
  * @see PyTorch randn_like
  * @example
@@ -129,12 +129,12 @@ function randnLike (t, opts) {
  * A tensor of integers from [low, high), all exactly equally likely, in another one's shape.
  *
  * @template {DtypeName} D
- * @template {DtypeName} [E=D]
+ * @template {DtypeName} [E=never]
  * @param {Tensor<D>} t  as emptyLike
  * @param {number | bigint} low
  * @param {number | bigint} high  exclusive
- * @param {RandomOptions<E> | E} [opts]
- * @returns {Tensor<E>} owns its bytes
+ * @param {RandomOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, D>>} owns its bytes
  * @throws as emptyLike · as randint; {TypeError} ERR_DTYPE t's dtype is no integer, and none is given
  * @see PyTorch randint_like
  * @example

@@ -12,7 +12,7 @@ const { denseLayout, allocated, emptyLayout, written, layoutOver, layoutOverByte
 const { writeValues } = require('./elements')
 const { Tensor, wrap } = require('./tensor')
 
-/** @import { DtypeName, Shape, Value, Casting, TensorData, MakeOptions, RequiredDtype, ResultOptions, DtypeOfValue, DtypeOfData } from './types' */
+/** @import { DtypeName, NameOf, Or, Shape, Value, Casting, TensorData, MakeOptions, RequiredDtype, ResultOptions, DtypeOfValue, DtypeOfData } from './types' */
 
 /**
  * (shape, options), or options in place of an omitted shape.
@@ -32,10 +32,10 @@ const FLOAT32 = dtypeOf('float32')
 /**
  * A tensor of uninitialised elements.
  *
- * @template {DtypeName} [D='float32']
+ * @template {DtypeName} [D=never]
  * @param {Shape} shape  extents; an integer for one axis
- * @param {MakeOptions<D> | D} [opts]  float32 where no dtype is given
- * @returns {Tensor<D>} row-major, 64-byte aligned; owns its bytes
+ * @param {MakeOptions<D> | NameOf<D>} [opts]  float32 where no dtype is given
+ * @returns {Tensor<Or<D, 'float32'>>} row-major, 64-byte aligned; owns its bytes
  * @throws {RangeError} ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_DEVICE, ERR_UNSUPPORTED
  * @see array API empty
  * @example
@@ -81,10 +81,10 @@ function makeFull (lay, what, value, opts, missing) {
 /**
  * A tensor of zeros.
  *
- * @template {DtypeName} [D='float32']
+ * @template {DtypeName} [D=never]
  * @param {Shape} shape  extents; an integer for one axis
- * @param {MakeOptions<D> | D} [opts]  float32 where no dtype is given
- * @returns {Tensor<D>} owns its bytes
+ * @param {MakeOptions<D> | NameOf<D>} [opts]  float32 where no dtype is given
+ * @returns {Tensor<Or<D, 'float32'>>} owns its bytes
  * @throws as empty
  * @see array API zeros
  * @example
@@ -97,10 +97,10 @@ function zeros (shape, opts) {
 /**
  * A tensor of ones.
  *
- * @template {DtypeName} [D='float32']
+ * @template {DtypeName} [D=never]
  * @param {Shape} shape  extents; an integer for one axis
- * @param {MakeOptions<D> | D} [opts]  float32 where no dtype is given
- * @returns {Tensor<D>} owns its bytes
+ * @param {MakeOptions<D> | NameOf<D>} [opts]  float32 where no dtype is given
+ * @returns {Tensor<Or<D, 'float32'>>} owns its bytes
  * @throws as empty
  * @see array API ones
  * @example
@@ -114,11 +114,11 @@ function ones (shape, opts) {
  * A tensor with one value everywhere.
  *
  * @template {Value} V
- * @template {DtypeName} [D=DtypeOfValue<V>]
+ * @template {DtypeName} [D=never]
  * @param {Shape} shape  extents; an integer for one axis
  * @param {V} value  number → float32, bigint → int64, boolean → bool, pair → complex64, unless a dtype is given
- * @param {MakeOptions<D> | D} [opts]
- * @returns {Tensor<D>} owns its bytes
+ * @param {MakeOptions<D> | NameOf<D>} [opts]
+ * @returns {Tensor<Or<D, DtypeOfValue<V>>>} owns its bytes
  * @throws as empty · {TypeError} ERR_CAST the value does not fit
  * @see array API full
  * @example
@@ -132,10 +132,10 @@ function full (shape, value, opts) {
  * A tensor without axes.
  *
  * @template {Value} V
- * @template {DtypeName} [D=DtypeOfValue<V>]
+ * @template {DtypeName} [D=never]
  * @param {V} value  dtype as full
- * @param {MakeOptions<D> | D} [opts]
- * @returns {Tensor<D>} owns its bytes
+ * @param {MakeOptions<D> | NameOf<D>} [opts]
+ * @returns {Tensor<Or<D, DtypeOfValue<V>>>} owns its bytes
  * @throws as full
  * @see PyTorch scalar_tensor, ExecuTorch scalar_tensor
  * @example
@@ -150,11 +150,11 @@ function scalarTensor (value, opts) {
  * a typed array, or a tensor. Numbers become float32, not float64.
  *
  * @template {TensorData} T
- * @template {DtypeName} [D=DtypeOfData<T>]
+ * @template {DtypeName} [D=never]
  * @param {T} data  in logical order; it stays the caller's
- * @param {Shape | null | MakeOptions<D> | D} [shape]  the data's where none is given
- * @param {MakeOptions<D> | D} [opts]
- * @returns {Tensor<D>} owns its bytes
+ * @param {Shape | null | MakeOptions<D> | NameOf<D>} [shape]  the data's where none is given
+ * @param {MakeOptions<D> | NameOf<D>} [opts]
+ * @returns {Tensor<Or<D, DtypeOfData<T>>>} owns its bytes
  * @throws {RangeError} ERR_SHAPE ragged, or another count, ERR_MEMORY · {TypeError} ERR_CAST a value or a dtype does not fit, ERR_DTYPE, ERR_ARGUMENT ·
  *   ERR_DETACHED
  * @see PyTorch tensor, array API asarray with copy
@@ -241,7 +241,7 @@ function fillFrom (target, source, casting, reshaped) {
  * @template {DtypeName} [D=any]
  * @param {ArrayBufferView | ArrayBufferLike} bytes  exactly as many as the shape needs; they stay the caller's
  * @param {Shape} shape  elements
- * @param {RequiredDtype<D> | D} opts  dtype is required
+ * @param {RequiredDtype<D> | NameOf<D>} opts  dtype is required
  * @returns {Tensor<D>} owns its bytes
  * @throws {RangeError} ERR_SHAPE another length, ERR_MEMORY · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_DETACHED
  * @see NumPy frombuffer, which does not copy, ExecuTorch make_tensor_ptr over std::vector<uint8_t>
@@ -266,10 +266,10 @@ function fromBytes (bytes, shape, opts) {
  * A copy with bytes of its own, its axes in the same order of storage.
  *
  * @template {DtypeName} D
- * @template {DtypeName} [E=D]
+ * @template {DtypeName} [E=never]
  * @param {Tensor<D>} t
- * @param {ResultOptions<E> | E} [opts]
- * @returns {Tensor<E>}
+ * @param {ResultOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, D>>}
  * @throws {TypeError} ERR_ARGUMENT t is no tensor · as the method of this name
  * @see PyTorch clone, ExecuTorch clone_tensor_ptr
  * @example

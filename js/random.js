@@ -10,7 +10,7 @@ const { wrap } = require('./tensor')
 
 const { rows } = ffi
 
-/** @import { Shape, RandomOptions, RandomFloating, RandomInteger, DtypeOfBounds } from './types' */
+/** @import { NameOf, Or, Shape, RandomOptions, RandomFloating, RandomInteger, DtypeOfBounds } from './types' */
 /** @import { Tensor } from './tensor' */
 
 /**
@@ -145,10 +145,10 @@ function drawIntegers (lay, what, low, high, opts, missing) {
 /**
  * A tensor of numbers from [0, 1), all equally likely.
  *
- * @template {RandomFloating} [D='float32']
+ * @template {RandomFloating} [D=never]
  * @param {Shape} shape  extents; an integer for one axis
- * @param {RandomOptions<D> | D} [opts]  float32 where no dtype is given; float16, bfloat16 and float64 are there
- * @returns {Tensor<D>} owns its bytes
+ * @param {RandomOptions<D> | NameOf<D>} [opts]  float32 where no dtype is given; float16, bfloat16 and float64 are there
+ * @returns {Tensor<Or<D, 'float32'>>} owns its bytes
  * @throws {TypeError} ERR_DTYPE no floating dtype, ERR_ARGUMENT · {RangeError} ERR_SHAPE, ERR_MEMORY
  * @see PyTorch rand
  * @example
@@ -161,10 +161,10 @@ function rand (shape, opts) {
 /**
  * A tensor of normally distributed numbers, mean 0 and standard deviation 1.
  *
- * @template {RandomFloating} [D='float32']
+ * @template {RandomFloating} [D=never]
  * @param {Shape} shape  extents; an integer for one axis
- * @param {RandomOptions<D> | D} [opts]  as rand
- * @returns {Tensor<D>} owns its bytes
+ * @param {RandomOptions<D> | NameOf<D>} [opts]  as rand
+ * @returns {Tensor<Or<D, 'float32'>>} owns its bytes
  * @throws as rand
  * @see PyTorch randn
  * @example
@@ -179,12 +179,12 @@ function randn (shape, opts) {
  *
  * @template {number | bigint} N
  * @template {number | bigint} M
- * @template {RandomInteger} [D=DtypeOfBounds<N | M>]
+ * @template {RandomInteger} [D=never]
  * @param {N} low
  * @param {M} high  exclusive
  * @param {Shape} shape  extents; an integer for one axis
- * @param {RandomOptions<D> | D} [opts]  int32 where no dtype is given, int64 for bigints
- * @returns {Tensor<D>} owns its bytes
+ * @param {RandomOptions<D> | NameOf<D>} [opts]  int32 where no dtype is given, int64 for bigints
+ * @returns {Tensor<Or<D, DtypeOfBounds<N | M>>>} owns its bytes
  * @throws {RangeError} ERR_BOUNDS low is not below high, ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_CAST the dtype does not hold them, ERR_DTYPE, ERR_ARGUMENT
  * @see PyTorch randint
  * @example

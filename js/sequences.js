@@ -11,7 +11,7 @@ const { wrap } = require('./tensor')
 
 const { rows } = ffi
 
-/** @import { DtypeName, MakeOptions, LinspaceOptions, EyeOptions, DtypeOfRange } from './types' */
+/** @import { DtypeName, NameOf, Or, MakeOptions, LinspaceOptions, EyeOptions, DtypeOfRange } from './types' */
 /** @import { Tensor } from './tensor' */
 
 /**
@@ -79,12 +79,12 @@ function countNumbers (start, stop, step) {
  * @template {number | bigint} A
  * @template {number | bigint} [B=never]
  * @template {number | bigint} [C=never]
- * @template {DtypeName} [D=DtypeOfRange<A | B | C>]
+ * @template {DtypeName} [D=never]
  * @param {A} start  stop, where it is the only number: start is 0 then
- * @param {B | MakeOptions<D> | D} [stop]  exclusive
- * @param {C | MakeOptions<D> | D} [step]  1 where none is given; not 0
- * @param {MakeOptions<D> | D} [opts]  where no dtype is given: int64 if one is a bigint, int32 if all are safe integers, else float32
- * @returns {Tensor<D>} of ceil((stop - start) / step) elements; owns its bytes
+ * @param {B | MakeOptions<D> | NameOf<D>} [stop]  exclusive
+ * @param {C | MakeOptions<D> | NameOf<D>} [step]  1 where none is given; not 0
+ * @param {MakeOptions<D> | NameOf<D>} [opts]  where no dtype is given: int64 if one is a bigint, int32 if all are safe integers, else float32
+ * @returns {Tensor<Or<D, DtypeOfRange<A | B | C>>>} of ceil((stop - start) / step) elements; owns its bytes
  * @throws {TypeError} ERR_CAST a value does not fit the dtype, ERR_ARGUMENT step is 0 · {RangeError} ERR_BOUNDS NaN and infinities, ERR_SHAPE, ERR_MEMORY too many
  * @see array API arange
  * @example
@@ -118,12 +118,12 @@ function arange (start, stop, step, opts) {
  * Evenly spaced numbers from start to stop, computed in float64 and rounded to the dtype; integer dtypes get the next
  * integer below, as NumPy does.
  *
- * @template {DtypeName} [D='float32']
+ * @template {DtypeName} [D=never]
  * @param {number} start
  * @param {number} stop  exactly the last one, unless endpoint is false
  * @param {number} num  elements
- * @param {LinspaceOptions<D> | D} [opts]  float32 where no dtype is given; endpoint false: stop is what would come next
- * @returns {Tensor<D>} owns its bytes
+ * @param {LinspaceOptions<D> | NameOf<D>} [opts]  float32 where no dtype is given; endpoint false: stop is what would come next
+ * @returns {Tensor<Or<D, 'float32'>>} owns its bytes
  * @throws {TypeError} ERR_CAST a value does not fit the dtype, ERR_DTYPE bool, ERR_ARGUMENT · {RangeError} ERR_BOUNDS NaN, infinities and stop - start beyond float64, ERR_SHAPE, ERR_MEMORY
  * @see array API linspace
  * @example
@@ -145,11 +145,11 @@ function linspace (start, stop, num, opts) {
 /**
  * A matrix of ones on a diagonal and zeros elsewhere.
  *
- * @template {DtypeName} [D='float32']
+ * @template {DtypeName} [D=never]
  * @param {number} n  rows
- * @param {number | EyeOptions<D> | D} [m]  columns; as many as rows where none are given
- * @param {EyeOptions<D> | D} [opts]  k: the diagonal, 0 in the middle, above it positive
- * @returns {Tensor<D>} float32 where no dtype is given; owns its bytes
+ * @param {number | EyeOptions<D> | NameOf<D>} [m]  columns; as many as rows where none are given
+ * @param {EyeOptions<D> | NameOf<D>} [opts]  k: the diagonal, 0 in the middle, above it positive
+ * @returns {Tensor<Or<D, 'float32'>>} float32 where no dtype is given; owns its bytes
  * @throws {RangeError} ERR_SHAPE, ERR_BOUNDS k, ERR_MEMORY · {TypeError} ERR_DTYPE, ERR_ARGUMENT
  * @see array API eye
  * @example

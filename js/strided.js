@@ -8,7 +8,7 @@ const { stridedLayout } = require('./layouts')
 const { make, makeFull } = require('./make')
 const { draw, drawIntegers } = require('./random')
 
-/** @import { DtypeName, Shape, Value, MakeOptions, RandomOptions, RandomFloating, RandomInteger, DtypeOfValue, DtypeOfBounds } from './types' */
+/** @import { DtypeName, NameOf, Or, Shape, Value, MakeOptions, RandomOptions, RandomFloating, RandomInteger, DtypeOfValue, DtypeOfBounds } from './types' */
 /** @import { Tensor } from './tensor' */
 
 const FLOAT32 = dtypeOf('float32')
@@ -16,11 +16,11 @@ const FLOAT32 = dtypeOf('float32')
 /**
  * A tensor of uninitialised elements. Its storage ends with the last element that the strides reach.
  *
- * @template {DtypeName} [D='float32']
+ * @template {DtypeName} [D=never]
  * @param {Shape} shape  elements
  * @param {readonly number[]} strides  elements, 0 or more, one per axis; elements may share bytes
- * @param {MakeOptions<D> | D} [opts]  float32 where no dtype is given; an order must agree with the strides
- * @returns {Tensor<D>} owns its bytes
+ * @param {MakeOptions<D> | NameOf<D>} [opts]  float32 where no dtype is given; an order must agree with the strides
+ * @returns {Tensor<Or<D, 'float32'>>} owns its bytes
  * @throws {RangeError} ERR_SHAPE another number of strides, ERR_BOUNDS a negative one, ERR_MEMORY · {TypeError} ERR_DTYPE, ERR_ARGUMENT
  * @see PyTorch empty_strided
  * @example
@@ -33,11 +33,11 @@ function emptyStrided (shape, strides, opts) {
 /**
  * A tensor of zeros; bytes between its elements are zero as well.
  *
- * @template {DtypeName} [D='float32']
+ * @template {DtypeName} [D=never]
  * @param {Shape} shape  elements
  * @param {readonly number[]} strides  as emptyStrided
- * @param {MakeOptions<D> | D} [opts]
- * @returns {Tensor<D>} owns its bytes
+ * @param {MakeOptions<D> | NameOf<D>} [opts]
+ * @returns {Tensor<Or<D, 'float32'>>} owns its bytes
  * @throws as emptyStrided
  * @see ExecuTorch zeros_strided
  * @example
@@ -50,11 +50,11 @@ function zerosStrided (shape, strides, opts) {
 /**
  * A tensor of ones; what lies between its elements is uninitialised.
  *
- * @template {DtypeName} [D='float32']
+ * @template {DtypeName} [D=never]
  * @param {Shape} shape  elements
  * @param {readonly number[]} strides  as emptyStrided
- * @param {MakeOptions<D> | D} [opts]
- * @returns {Tensor<D>} owns its bytes
+ * @param {MakeOptions<D> | NameOf<D>} [opts]
+ * @returns {Tensor<Or<D, 'float32'>>} owns its bytes
  * @throws as emptyStrided
  * @see ExecuTorch ones_strided
  * @example
@@ -68,12 +68,12 @@ function onesStrided (shape, strides, opts) {
  * A tensor with one value everywhere; what lies between its elements is uninitialised.
  *
  * @template {Value} V
- * @template {DtypeName} [D=DtypeOfValue<V>]
+ * @template {DtypeName} [D=never]
  * @param {Shape} shape  elements
  * @param {readonly number[]} strides  as emptyStrided
  * @param {V} value  number → float32, bigint → int64, boolean → bool, pair → complex64, unless a dtype is given
- * @param {MakeOptions<D> | D} [opts]
- * @returns {Tensor<D>} owns its bytes
+ * @param {MakeOptions<D> | NameOf<D>} [opts]
+ * @returns {Tensor<Or<D, DtypeOfValue<V>>>} owns its bytes
  * @throws as emptyStrided · {TypeError} ERR_CAST the value does not fit
  * @see ExecuTorch full_strided
  * @example
@@ -86,11 +86,11 @@ function fullStrided (shape, strides, value, opts) {
 /**
  * A tensor of numbers from [0, 1), all equally likely: the same as rand's of the same shape.
  *
- * @template {RandomFloating} [D='float32']
+ * @template {RandomFloating} [D=never]
  * @param {Shape} shape  elements
  * @param {readonly number[]} strides  as emptyStrided, but no two elements may share a byte
- * @param {RandomOptions<D> | D} [opts]
- * @returns {Tensor<D>} owns its bytes
+ * @param {RandomOptions<D> | NameOf<D>} [opts]
+ * @returns {Tensor<Or<D, 'float32'>>} owns its bytes
  * @throws as emptyStrided · ERR_OVERLAP
  * @see ExecuTorch rand_strided
  * @example
@@ -103,11 +103,11 @@ function randStrided (shape, strides, opts) {
 /**
  * A tensor of normally distributed numbers, mean 0 and standard deviation 1: the same as randn's of the same shape.
  *
- * @template {RandomFloating} [D='float32']
+ * @template {RandomFloating} [D=never]
  * @param {Shape} shape  elements
  * @param {readonly number[]} strides  as randStrided
- * @param {RandomOptions<D> | D} [opts]
- * @returns {Tensor<D>} owns its bytes
+ * @param {RandomOptions<D> | NameOf<D>} [opts]
+ * @returns {Tensor<Or<D, 'float32'>>} owns its bytes
  * @throws as randStrided
  * @see ExecuTorch randn_strided
  * @example
@@ -122,13 +122,13 @@ function randnStrided (shape, strides, opts) {
  *
  * @template {number | bigint} N
  * @template {number | bigint} M
- * @template {RandomInteger} [D=DtypeOfBounds<N | M>]
+ * @template {RandomInteger} [D=never]
  * @param {N} low
  * @param {M} high  exclusive
  * @param {Shape} shape  elements
  * @param {readonly number[]} strides  as randStrided
- * @param {RandomOptions<D> | D} [opts]  dtype as randint
- * @returns {Tensor<D>} owns its bytes
+ * @param {RandomOptions<D> | NameOf<D>} [opts]  dtype as randint
+ * @returns {Tensor<Or<D, DtypeOfBounds<N | M>>>} owns its bytes
  * @throws as randStrided · {RangeError} ERR_BOUNDS low is not below high · {TypeError} ERR_CAST the dtype does not hold them
  * @see ExecuTorch randint_strided
  * @example

@@ -25,7 +25,7 @@ const { backend, rows, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 
 /** @typedef {import('./dtypes').Dtype} Dtype */
 /** @typedef {import('./ffi').Scaling} Scaling */
-/** @import { DtypeName, DtypeOf, ValueOf, DataOf, InputOf, NestedOf, PartOf, Shape, Dynamism, DeviceName, MemoryFormat, SliceSpec, Picture, Blob, CopySource } from './types' */
+/** @import { DtypeName, NameOf, Or, DtypeOf, ValueOf, DataOf, InputOf, NestedOf, PartOf, Shape, Dynamism, DeviceName, MemoryFormat, SliceSpec, Picture, Blob, CopySource } from './types' */
 /** @import { ViewOptions, ResultOptions, ToOptions, ToAsyncOptions, AxisOptions, CopyOptions, CopyAsyncOptions, AccessorOptions, Accessor } from './types' */
 
 /** @type {typeof Symbol.dispose} */
@@ -429,9 +429,9 @@ class Tensor {
    * Single elements again and again: dtype and number of axes are checked once, bounds at each access. It sees what others
    * write, keeps no element, and holds the tensor. After resize and setData it is stale.
    *
-   * @template {D} [E=D]
-   * @param {AccessorOptions<E> | E} [opts]  what the caller relies on
-   * @returns {Accessor<E>} with get(...index) and set(value, ...index), as the tensor's
+   * @template {D} [E=never]
+   * @param {AccessorOptions<E> | NameOf<E>} [opts]  what the caller relies on
+   * @returns {Accessor<Or<E, D>>} with get(...index) and set(value, ...index), as the tensor's
    * @throws {TypeError} ERR_DTYPE the dtype is another one · {RangeError} ERR_SHAPE the number of axes is · ERR_DETACHED
    * @see PyTorch accessor, ExecuTorch make_tensor_accessor
    * @example
@@ -685,11 +685,11 @@ class Tensor {
   /**
    * A view with another shape, strides, dtype or offset; never a copy.
    *
-   * @template {DtypeName} [E=D]
+   * @template {DtypeName} [E=never]
    * @overload
-   * @param {Shape | null | ViewOptions<E> | E} [shape]  one -1 is inferred
-   * @param {ViewOptions<E> | E} [opts]  strides: any inside this tensor's bytes; offset: elements from this tensor's first one
-   * @returns {Tensor<E>} a view
+   * @param {Shape | null | ViewOptions<E> | NameOf<E>} [shape]  one -1 is inferred
+   * @param {ViewOptions<E> | NameOf<E>} [opts]  strides: any inside this tensor's bytes; offset: elements from this tensor's first one
+   * @returns {Tensor<Or<E, D>>} a view
    * @throws {RangeError} ERR_SHAPE where the order cannot be kept (reshape copies), ERR_BOUNDS outside, ERR_ALIGNMENT ·
    *   {TypeError} ERR_DTYPE, ERR_ARGUMENT
    * @see PyTorch view and view(dtype), ExecuTorch make_tensor_ptr over a tensor
@@ -1080,9 +1080,9 @@ class Tensor {
   /**
    * A copy with bytes of its own, and the axes in the same order of storage.
    *
-   * @template {DtypeName} [E=D]
-   * @param {ResultOptions<E> | E} [opts]
-   * @returns {Tensor<E>}
+   * @template {DtypeName} [E=never]
+   * @param {ResultOptions<E> | NameOf<E>} [opts]
+   * @returns {Tensor<Or<E, D>>}
    * @throws {TypeError} ERR_CAST the rule forbids the cast, ERR_DTYPE, ERR_ARGUMENT · {RangeError} ERR_MEMORY · ERR_DETACHED · as copyFrom, of out
    * @see PyTorch clone, ExecuTorch clone_tensor_ptr
    * @example
@@ -1152,11 +1152,11 @@ class Tensor {
    * tensor([1, 2]).to('float16').dtype // 'float16'
    */
   /**
-   * @template {DtypeName} [E=D]
+   * @template {DtypeName} [E=never]
    * @overload
-   * @param {E | ToOptions<E>} target  a dtype, or both
+   * @param {ToOptions<E> | NameOf<E>} target  a dtype, or both
    * @param {ToOptions<E>} [opts]
-   * @returns {Tensor<E>}
+   * @returns {Tensor<Or<E, D>>}
    */
   /**
    * @param {string | ToOptions} target
@@ -1221,11 +1221,11 @@ class Tensor {
    * (await tensor([1, 2]).toAsync('float64')).dtype // 'float64'
    */
   /**
-   * @template {DtypeName} [E=D]
+   * @template {DtypeName} [E=never]
    * @overload
-   * @param {E | ToAsyncOptions<E>} target
+   * @param {ToAsyncOptions<E> | NameOf<E>} target
    * @param {ToAsyncOptions<E>} [opts]
-   * @returns {Promise<Tensor<E>>}
+   * @returns {Promise<Tensor<Or<E, D>>>}
    */
   /**
    * @param {string | ToAsyncOptions} target
@@ -1311,10 +1311,10 @@ class Tensor {
   /**
    * The whole again and again along each axis.
    *
-   * @template {DtypeName} [E=D]
+   * @template {DtypeName} [E=never]
    * @param {number | readonly number[]} reps  how often, the last one along the last axis; more than there are axes add leading ones
-   * @param {ResultOptions<E> | E} [opts]
-   * @returns {Tensor<E>} a copy
+   * @param {ResultOptions<E> | NameOf<E>} [opts]
+   * @returns {Tensor<Or<E, D>>} a copy
    * @throws {RangeError} ERR_SHAPE a negative number, or too large a result; ERR_MEMORY · {TypeError} ERR_CAST, ERR_ARGUMENT · as copyFrom, of out
    * @see array API tile
    * @example
@@ -1330,10 +1330,10 @@ class Tensor {
   /**
    * Each element again and again.
    *
-   * @template {DtypeName} [E=D]
+   * @template {DtypeName} [E=never]
    * @param {number | ArrayLike<number> | Tensor} repeats  how often: all, or each index of the axis
-   * @param {AxisOptions<E> | E} [opts]  without axis: all elements, along one axis
-   * @returns {Tensor<E>} a copy
+   * @param {AxisOptions<E> | NameOf<E>} [opts]  without axis: all elements, along one axis
+   * @returns {Tensor<Or<E, D>>} a copy
    * @throws {RangeError} ERR_SHAPE another count, or a negative one, ERR_BOUNDS axis · as tile
    * @see array API repeat
    * @example
@@ -1351,12 +1351,12 @@ class Tensor {
   /**
    * Elements moved along axes; those beyond an end come back at the other.
    *
-   * @template {DtypeName} [E=D]
+   * @template {DtypeName} [E=never]
    * @param {number | readonly number[]} shift  places; negative moves towards the start
-   * @param {number | readonly number[] | null | ResultOptions<E> | E} [axis]  one for each shift; without it all elements are moved along
+   * @param {number | readonly number[] | null | ResultOptions<E> | NameOf<E>} [axis]  one for each shift; without it all elements are moved along
    *   one axis, and the shape is kept
-   * @param {ResultOptions<E> | E} [opts]
-   * @returns {Tensor<E>} a copy
+   * @param {ResultOptions<E> | NameOf<E>} [opts]
+   * @returns {Tensor<Or<E, D>>} a copy
    * @throws {RangeError} ERR_BOUNDS axis, ERR_SHAPE another count, ERR_MEMORY · {TypeError} ERR_CAST, ERR_ARGUMENT · as copyFrom, of out
    * @see array API roll
    * @example
@@ -1373,11 +1373,11 @@ class Tensor {
   /**
    * The elements with certain indices along an axis, in their order; an index may come more than once.
    *
-   * @template {DtypeName} [E=D]
+   * @template {DtypeName} [E=never]
    * @param {ArrayLike<number | bigint> | Tensor} indices  integers along one axis; negative counts from the end
-   * @param {number | null | ResultOptions<E> | E} [axis]  without it: of all elements along one axis
-   * @param {ResultOptions<E> | E} [opts]
-   * @returns {Tensor<E>} a copy
+   * @param {number | null | ResultOptions<E> | NameOf<E>} [axis]  without it: of all elements along one axis
+   * @param {ResultOptions<E> | NameOf<E>} [opts]
+   * @returns {Tensor<Or<E, D>>} a copy
    * @throws {RangeError} ERR_BOUNDS an index or the axis is outside (nothing is written then), ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_DTYPE
    *   indices are no integers, ERR_CAST · as copyFrom, of out
    * @see array API take

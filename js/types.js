@@ -75,7 +75,9 @@
  * @property {'float64'} Float64Array
  */
 
-/** @template D @typedef {0 extends 1 & D ? true : false} IsAny */
+/** @template D @typedef {unknown extends D ? true : false} IsAny */
+/** A dtype's name where options may stand as well: what is no string says nothing about D. @template {DtypeName} D @typedef {`${D}`} NameOf */
+/** The dtype that was asked for, else another one. @template D @template M @typedef {[D] extends [never] ? M : D} Or */
 /** What `dtype` gives. @template {DtypeName} D @typedef {IsAny<D> extends true ? DtypeName : D} DtypeOf */
 /** One element, as `get` gives it. @template {DtypeName} D @typedef {IsAny<D> extends true ? any : Elements[D]} ValueOf */
 /** What `data` gives. @template {DtypeName} D @typedef {IsAny<D> extends true ? any : Arrays[D]} DataOf */
@@ -270,8 +272,9 @@
  * The dtype of several tensors together; any where a list does not tell how many of each dtype it has.
  *
  * @template L
- * @typedef {L extends readonly [import('./tensor').Tensor<infer A extends DtypeName>] ? A
- *   : L extends readonly [import('./tensor').Tensor<infer A extends DtypeName>, ...infer R] ? Promote<A, Joined<R>>
+ * @template [A=never] of those before
+ * @typedef {L extends readonly [import('./tensor').Tensor<infer B extends DtypeName>, ...infer R] ? Joined<R, [A] extends [never] ? B : Promote<A, B>>
+ *   : L extends readonly [] ? A
  *   : L extends readonly import('./tensor').Tensor<infer D extends DtypeName>[] ? (IsAny<D> extends true ? any : true extends IsUnion<D> ? any : D) : any} Joined
  */
 
