@@ -222,8 +222,9 @@ async function scope (fn, isTensor) {
  * @throws {TypeError} ERR_ARGUMENT
  * @see TensorFlow.js keep
  * @example
- * tidy(() => { globalThis.kept = keep(zeros([2])) })
- * globalThis.kept.isDisposed // false
+ * let t
+ * tidy(() => { t = keep(zeros([2])) })
+ * t.isDisposed // false
  */
 function keep (tensor) {
   if (tensor === null || typeof tensor !== 'object') throw failure('ERR_ARGUMENT', 'keep takes a tensor')

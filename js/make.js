@@ -273,7 +273,7 @@ function fromBytes (bytes, shape, opts) {
  * @throws {TypeError} ERR_ARGUMENT t is no tensor · as the method of this name
  * @see PyTorch clone, ExecuTorch clone_tensor_ptr
  * @example
- * clone(zeros([2]), 'int8').dtype // 'int8'
+ * clone(zeros([2]), 'float64').dtype // 'float64'
  */
 function clone (t, opts) {
   Tensor.layoutOf(tensorOf(t))

@@ -57,8 +57,15 @@ describe('types', function () {
       const project = path.join(scratch, 'tsconfig.json')
       fs.writeFileSync(project, JSON.stringify({
         compilerOptions: {
-          noEmit: true, strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, module: 'nodenext',
-          target, lib, types, typeRoots: [path.join(ROOT, 'node_modules', '@types')]
+          noEmit: true,
+          strict: true,
+          exactOptionalPropertyTypes: true,
+          skipLibCheck: false,
+          module: 'nodenext',
+          target,
+          lib,
+          types,
+          typeRoots: [path.join(ROOT, 'node_modules', '@types')]
         },
         include: ['*.mts', '*.cts']
       }))
