@@ -551,6 +551,35 @@ function promoteTypes (a, b) {
 }
 
 /**
+ * @param {number} dtype
+ * @returns {{ eps: number, max: number, smallestNormal: number }}
+ */
+function finfo (dtype) {
+  frame.f64[ARGS] = dtype
+  invoke(rows.finfo)
+  const { f64 } = frame
+  return { eps: f64[RESULTS], max: f64[RESULTS + 1], smallestNormal: f64[RESULTS + 2] }
+}
+
+/**
+ * @param {Layout} layout
+ * @returns {string} 16 hexadecimal digits, the same for the same elements
+ */
+function hash (layout) {
+  const source = reach(layout)
+  held.a = source
+  put(0, source)
+  backend.call(rows.hash)
+  held.a = null
+  try {
+    check()
+    return [0, 1].map(i => frame.f64[RESULTS + i].toString(16).padStart(8, '0')).join('')
+  } finally {
+    settle(source, layout, false)
+  }
+}
+
+/**
  * @param {Layout} a
  * @param {Layout} b
  * @returns {boolean}
@@ -956,6 +985,8 @@ module.exports = {
   isContiguousIn,
   canCast,
   promoteTypes,
+  finfo,
+  hash,
   sharesMemory,
   fill,
   copy,

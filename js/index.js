@@ -7,7 +7,7 @@ const { show } = require('./validate')
 const ffi = require('./ffi')
 const { Tensor } = require('./tensor')
 const { tensor, empty, zeros, ones, full, scalarTensor, fromBytes, clone, sharesMemory, canCast } = require('./make')
-const { promoteTypes } = require('./typeinfo')
+const { promoteTypes, finfo, iinfo } = require('./typeinfo')
 const { concat, stack, arrayEqual, allClose } = require('./combine')
 const { fromBlob, forBlob } = require('./blob')
 const { Generator, manualSeed, rand, randn, randint } = require('./random')
@@ -177,6 +177,8 @@ module.exports = {
   sharesMemory,
   canCast,
   promoteTypes,
+  finfo,
+  iinfo,
   dtypes,
   tidy,
   scope,

@@ -6,5 +6,5 @@ export {
   scalarTensor, arange, linspace, eye, asarray,
   emptyLike, zerosLike, onesLike, fullLike, randLike, randnLike, randintLike,
   emptyStrided, zerosStrided, onesStrided, fullStrided, randStrided, randnStrided, randintStrided,
-  sharesMemory, canCast, promoteTypes, dtypes, tidy, scope, keep, dispose, memory, setMemoryLimit, flush, backend, wasmMemory
+  sharesMemory, canCast, promoteTypes, finfo, iinfo, dtypes, tidy, scope, keep, dispose, memory, setMemoryLimit, flush, backend, wasmMemory
 } from './index.js'

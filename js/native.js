@@ -103,13 +103,7 @@ class Backend {
     }
     this.nativeBytes = 0
     this.nativeLimit = 32 * 2 ** 20
-    addon.onDeleter((/** @type {Function} */ deleter, /** @type {bigint} */ address) => {
-      try {
-        deleter(address)
-      } catch (error) {
-        reportDeleter(error)
-      }
-    })
+    addon.onDeleter((/** @type {Function} */ deleter, /** @type {bigint} */ address) => { deleter(address) })
   }
 
   /** The last failure in words. */
@@ -328,7 +322,7 @@ class Backend {
    * @returns {Storage}
    */
   wrap (address, nbytes, deleter, check) {
-    this.addon.wrap(address, nbytes, deleter)
+    this.addon.wrap(address, nbytes, deleter && reporting(deleter))
     check()
     return this.hold(this.frame.f64[this.tables.frame.RESULTS], address, nbytes)
   }
@@ -373,7 +367,7 @@ class Backend {
    * @param {() => void} check
    */
   attachDeleter (storage, deleter, check) {
-    this.addon.wrap(this.addressOf(storage), storage.nbytes, deleter)
+    this.addon.wrap(this.addressOf(storage), storage.nbytes, reporting(deleter))
     check()
     this.watch(storage, this.frame.f64[this.RESULTS])
   }
@@ -567,6 +561,23 @@ class Backend {
     const turn = () => new Promise(resolve => setImmediate(resolve))
     for (let i = 0; i < 3; i++) await turn()
     while (this.addon.due() > 0) await turn()
+  }
+}
+
+/**
+ * What a deleter throws is reported by the instance of the package that was given it: a process may have
+ * several over one addon (Jest), and the last one listens for all.
+ *
+ * @param {Function} deleter
+ * @returns {(address: bigint) => void}
+ */
+function reporting (deleter) {
+  return address => {
+    try {
+      deleter(address)
+    } catch (error) {
+      reportDeleter(error)
+    }
   }
 }
 

@@ -1,136 +1,182 @@
 'use strict'
-// Tensors as text, as PyTorch prints them: aligned columns, four digits, summarised beyond a thousand.
+// Tensors as text, as PyTorch 1.13 prints them: aligned columns, four digits, summarised beyond a thousand.
 
 const THRESHOLD = 1000 // elements from which only the edges are shown
 const EDGE = 3 // entries at each edge then
 const PRECISION = 4 // digits after the point
 const WIDTH = 80 // columns
+const PREFIX = 'tensor('
+const TIE = /^(-?\d+\.\d{3}[02468])50*(e.*)?$/ // half-way between two numbers of PRECISION digits, the lower one even
+
+/** How a tensor's numbers are written: each by text, in columns of a width. @typedef {{ text: (value: any) => string, width: number }} Style */
 
 /**
- * Python's repr of a float in exponent form has two digits at least.
+ * Of two decimals as near, Python takes the even one, JavaScript the larger one.
+ *
+ * @param {(digits: number) => string} write  with so many digits after the point
+ * @returns {string}
+ */
+function rounded (write) {
+  if (!TIE.test(write(PRECISION + 1))) return write(PRECISION) // which may be rounded itself
+  const tie = TIE.exec(write(10 * PRECISION))
+  return tie === null ? write(PRECISION) : tie[1] + (tie[2] ?? '')
+}
+
+/**
+ * Python's exponents have two digits at least.
  *
  * @param {number} x
  */
 function scientific (x) {
-  return x.toExponential(PRECISION).replace(/e([+-])(\d)$/, 'e$10$2')
+  return rounded(digits => x.toExponential(digits)).replace(/e([+-])(\d)$/, 'e$10$2')
+}
+
+/** @param {number} x */
+function fixed (x) {
+  return rounded(digits => x.toFixed(digits))
+}
+
+/** @param {number} x */
+function whole (x) {
+  return `${x.toFixed(0)}.`
+}
+
+/**
+ * What finite floats look like beside each other.
+ *
+ * @param {number[]} values  finite, without zeros
+ * @returns {(x: number) => string}
+ */
+function writerOf (values) {
+  let low = Infinity
+  let high = 0
+  let integral = true
+  for (const value of values) {
+    const x = Math.abs(value)
+    if (x < low) low = x
+    if (x > high) high = x
+    integral &&= Number.isInteger(x)
+  }
+  if (values.length > 0 && (high / low > 1000 || high > 1e8 || (!integral && low < 1e-4))) return scientific
+  return integral ? whole : fixed
 }
 
 /**
  * How the floats of one tensor are written: all in the same way.
  *
  * @param {number[]} values
- * @returns {(x: number) => string}
+ * @returns {Style}
  */
 function floatStyle (values) {
-  const finite = values.filter(x => Number.isFinite(x) && x !== 0).map(Math.abs)
+  const finite = values.filter(x => Number.isFinite(x) && x !== 0)
+  const write = writerOf(finite)
   /** @param {number} x */
-  const special = x => Number.isNaN(x) ? 'nan' : x > 0 ? 'inf' : '-inf'
-  if (finite.length === 0) return x => Number.isFinite(x) ? (Object.is(x, -0) ? '-0.' : '0.') : special(x)
-  const high = finite.reduce((a, b) => Math.max(a, b))
-  const low = finite.reduce((a, b) => Math.min(a, b))
-  const whole = values.every(x => !Number.isFinite(x) || Math.ceil(x) === x)
-  if (high / low > 1000 || high > 1e8 || (!whole && low < 1e-4)) {
-    return x => Number.isFinite(x) ? scientific(x) : special(x)
+  const text = x => {
+    if (!Number.isFinite(x)) return Number.isNaN(x) ? 'nan' : x > 0 ? 'inf' : '-inf'
+    return Object.is(x, -0) ? `-${write(0)}` : write(x)
   }
-  if (whole) return x => Number.isFinite(x) ? `${Object.is(x, -0) ? '-0' : x.toFixed(0)}.` : special(x)
-  return x => Number.isFinite(x) ? (Object.is(x, -0) ? '-0.0000' : x.toFixed(PRECISION)) : special(x)
+  return { text, width: widest(finite, text) } // zeros, nan and inf do not widen a column
+}
+
+/**
+ * @param {any[]} values
+ * @param {(value: any) => string} text
+ */
+function widest (values, text) {
+  return values.reduce((most, value) => Math.max(most, text(value).length), 1)
 }
 
 /**
  * @param {any[]} values
  * @param {string} kind
- * @returns {(value: any) => string}
+ * @returns {Style}
  */
 function styleOf (values, kind) {
-  if (kind === 'BOOLEAN') return value => value ? 'True' : 'False'
   if (kind === 'FLOATING') return floatStyle(values)
-  if (kind === 'COMPLEX') {
-    const re = floatStyle(values.map(v => v[0]))
-    const im = floatStyle(values.map(v => v[1]))
-    return ([a, b]) => `${re(a)}${b < 0 || Object.is(b, -0) ? '-' : '+'}${im(Math.abs(b))}j`
+  if (kind !== 'COMPLEX') {
+    const text = kind === 'BOOLEAN' ? (/** @type {boolean} */ value) => value ? 'True' : 'False' : String
+    return { text, width: widest(values, text) }
   }
-  return String
+  const re = floatStyle(values.map(v => v[0]))
+  const im = floatStyle(values.map(v => v[1]))
+  return { // only the real part stands in a column of its own
+    text: ([a, b]) => `${re.text(a).padStart(re.width)}${im.text(b).startsWith('-') ? '' : '+'}${im.text(b)}j`,
+    width: re.width + im.width + 1
+  }
 }
 
 /**
- * Which indices of an axis are shown; -1 stands for what is left out.
- *
- * @param {number} extent
- * @param {boolean} summarise
+ * @param {number[]} shape  of what is there
+ * @param {any[]} values  what is shown, in logical order
+ * @param {string} kind
+ * @returns {string}
  */
-function shown (extent, summarise) {
-  if (!summarise || extent <= 2 * EDGE) return Array.from({ length: extent }, (_, i) => i)
-  return [0, 1, 2, -1, extent - 3, extent - 2, extent - 1]
+function body (shape, values, kind) {
+  const summarised = isSummarised(shape)
+  const { text, width } = styleOf(values, kind)
+  const texts = values.map(value => kind === 'COMPLEX' ? text(value) : text(value).padStart(width))
+  const last = shape.length - 1
+  let next = 0
+  /**
+   * @param {number} d
+   * @param {number} indent  columns before it
+   * @returns {string}
+   */
+  const write = (d, indent) => {
+    if (d > last) return texts[next++].trimStart()
+    const parts = []
+    const cut = summarised && shape[d] > 2 * EDGE
+    const shown = cut ? 2 * EDGE : shape[d]
+    for (let i = 0; i < shown; i++) {
+      if (cut && i === EDGE) parts.push(d < last ? '...' : ' ...')
+      parts.push(d < last ? write(d + 1, indent + 1) : texts[next++])
+    }
+    const margin = ' '.repeat(indent + 1)
+    if (d < last) return `[${parts.join(`,${'\n'.repeat(last - d)}${margin}`)}]`
+    const each = Math.max(1, Math.floor((WIDTH - indent) / (width + 2)))
+    const lines = []
+    for (let i = 0; i < parts.length; i += each) lines.push(parts.slice(i, i + each).join(', '))
+    return `[${lines.join(`,\n${margin}`)}]`
+  }
+  return write(0, PREFIX.length)
 }
 
 /**
  * @param {number[]} shape
- * @param {(index: number[]) => any} read
- * @param {string} kind
- * @param {number} indent  columns before the text
- * @returns {string}
+ * @returns {boolean} whether only the edges of a tensor are shown: EDGE entries at both ends of long axes
  */
-function body (shape, read, kind, indent) {
-  const size = shape.reduce((a, b) => a * b, 1)
-  const summarise = size > THRESHOLD
-  /** @type {any[]} */
-  const values = []
-  /**
-   * @param {number} d
-   * @param {number[]} index
-   * @returns {any}
-   */
-  const pick = (d, index) => {
-    if (d === shape.length) {
-      const value = read(index)
-      values.push(value)
-      return { value }
-    }
-    return shown(shape[d], summarise).map(i => i < 0 ? null : pick(d + 1, [...index, i]))
-  }
-  const picked = pick(0, [])
-  const style = styleOf(values, kind)
-  // As in PyTorch, nan and inf do not widen a column.
-  const wide = kind === 'FLOATING' ? values.filter(v => Number.isFinite(v) && v !== 0) : values
-  const width = shape.length === 0 ? 0 : wide.reduce((most, v) => Math.max(most, style(v).length), 0)
-  /**
-   * @param {any} node
-   * @param {number} d
-   * @param {number} at
-   * @returns {string}
-   */
-  const write = (node, d, at) => {
-    if (d === shape.length) return style(node.value).padStart(width)
-    if (d === shape.length - 1) {
-      const items = node.map((/** @type {any} */ n) => n === null ? ' ...' : style(n.value).padStart(width))
-      const each = Math.max(1, Math.floor((WIDTH - at) / (width + 2)))
-      const lines = []
-      for (let i = 0; i < items.length; i += each) lines.push(items.slice(i, i + each).join(', '))
-      return `[${lines.join(`,\n${' '.repeat(at + 1)}`)}]`
-    }
-    const gap = `,${'\n'.repeat(shape.length - 1 - d)}${' '.repeat(at + 1)}`
-    return `[${node.map((/** @type {any} */ n) => n === null ? '...' : write(n, d + 1, at + 1)).join(gap)}]`
-  }
-  return write(picked, 0, indent)
+function isSummarised (shape) {
+  return shape.reduce((a, b) => a * b, 1) > THRESHOLD
 }
+
+/** dtypes that values tell by themselves */
+const TOLD = ['float32', 'int64', 'bool', 'complex64']
 
 /**
  * The whole text: `tensor([[1., 2.], [3., 4.]])`, with a dtype that its values do not tell.
  *
- * @param {{ shape: number[], dtype: string, kind: string, size: number, read: (index: number[]) => any }} t
+ * @param {object} t
+ * @param {number[]} t.shape
+ * @param {string} t.dtype
+ * @param {string} t.kind
+ * @param {string} t.device
+ * @param {any[]} t.values  what is shown, in logical order: all, or the edges
  * @returns {string}
  */
-function print ({ shape, dtype, kind, size, read }) {
+function print ({ shape, dtype, kind, device, values }) {
+  const empty = shape.includes(0)
   const suffixes = []
-  if (size === 0 && shape.length !== 1) suffixes.push(`size=(${shape.join(', ')})`)
-  if (size === 0 ? dtype !== 'float32' : !['float32', 'int64', 'bool', 'complex64'].includes(dtype)) suffixes.push(`dtype=${dtype}`)
-  const text = size === 0 ? '[]' : body(shape, read, kind, 'tensor('.length)
-  const last = text.slice(text.lastIndexOf('\n') + 1)
-  const suffix = suffixes.join(', ')
-  const first = text.includes('\n') ? 0 : 'tensor('.length
-  if (suffix === '') return `tensor(${text})`
-  const breaks = first + last.length + suffix.length + 3 > WIDTH
-  return `tensor(${text},${breaks ? '\n       ' : ' '}${suffix})`
+  if (device !== 'cpu') suffixes.push(`device='${device}'`)
+  if (empty && shape.length !== 1) suffixes.push(`size=(${shape.join(', ')})`)
+  if (empty ? dtype !== 'float32' : !TOLD.includes(dtype)) suffixes.push(`dtype=torch.${dtype}`)
+  let text = PREFIX + (empty ? '[]' : body(shape, values, kind))
+  let used = text.length - text.lastIndexOf('\n') + 1 // columns of the last line, a comma and a bracket
+  for (const suffix of suffixes) {
+    const breaks = used + suffix.length + 2 > WIDTH
+    text += `,${breaks ? `\n${' '.repeat(PREFIX.length)}` : ' '}${suffix.replace('torch.', '')}` // lines break where PyTorch's do
+    used = breaks ? PREFIX.length + suffix.length : used + suffix.length + 2
+  }
+  return `${text})`
 }
 
-module.exports = { print }
+module.exports = { print, isSummarised, EDGE }

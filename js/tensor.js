@@ -5,18 +5,19 @@
 const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { countCopy, claim, unclaim } = require('./storage')
-const { show, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, CASTINGS, castingOf } = require('./validate')
+const { show, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, CASTINGS, castingOf, inside } = require('./validate')
 const { dtypes, itemsizes, dtypeOf } = require('./dtypes')
 const { BRAND, COPY, flatten, scalarFor } = require('./values')
 const { dtypeOfArray, isSharedArrayBuffer, isResizable, partsOfArray, dtypeOfType } = require('./buffers')
 const { denseLayout, withBytes, DYNAMISMS, layoutOver, layoutOverBytes, bytesOf, checkDevice, isDevice, adopted, viewed, inheritCapacity } = require('./layouts')
-const { read, readable, nest, writeValues, factorOf, integerList, indicesOf } = require('./elements')
+const { read, writeValues, factorOf, integerList, indicesOf, write, nested, shownValues } = require('./elements')
 const records = require('./records')
 const { parseSlice, parseSlices } = require('./slices')
 const moves = require('./moves')
 const { imageOf, layoutOfImage, imageOfLayout } = require('./images')
 const { copyAsync, busy, signalOf, checkSignal } = require('./async')
 const { print } = require('./print')
+const { accessorOf } = require('./accessor')
 const lifetime = require('./lifetime')
 
 const { backend, rows, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
@@ -29,6 +30,17 @@ const { backend, rows, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 
 /** @type {typeof Symbol.dispose} */
 const DISPOSE = Symbol.dispose ?? Symbol.for('Symbol.dispose')
+
+const INSPECT = Symbol.for('nodejs.util.inspect.custom')
+
+/** structuredClone's error says: Symbol(…) could not be cloned */
+const UNCLONEABLE = Symbol('a Tensor (share(t) gives a token that can be posted)')
+
+/** tensors whose content could not be compared */
+let unreadable = 0
+
+/** null: disposed @type {(t: any) => InstanceType<typeof Layout> | null} */
+let layoutNow
 
 /** what the constructor asks for, so that nobody makes a tensor over a layout of their own */
 const KEY = Symbol('samebytes')
@@ -95,6 +107,8 @@ class Tensor {
     if (key !== KEY) refuseConstruction()
     this.#layout = layout
     this.#base = base
+    /** no structured clone takes a symbol; without one, clones would be empty objects @type {symbol} */
+    this.uncloneable = UNCLONEABLE
     const { storage } = layout
     const { count } = storage.group
     if (storage.claims++ === 0) count.storages++
@@ -108,6 +122,10 @@ class Tensor {
    */
   static isTensor (value) {
     return value !== null && typeof value === 'object' && #layout in value
+  }
+
+  static {
+    layoutNow = t => t.#layout
   }
 
   /**
@@ -328,13 +346,7 @@ class Tensor {
     }
     let at = layout.offset
     for (let d = 0; d < n; d++) {
-      const i = index[from + d]
-      const extent = shape[d]
-      if (typeof i !== 'number' || !Number.isInteger(i) || i < -extent || i >= extent) {
-        const index = integer(`index ${d}`, i)
-        throw failure('ERR_BOUNDS', `index ${index} is outside axis ${d} of ${extent} elements`)
-      }
-      at += (i < 0 ? i + extent : i) * strides[d]
+      at += inside(index[from + d], shape[d], d) * strides[d]
     }
     return at
   }
@@ -376,12 +388,24 @@ class Tensor {
     const scalar = scalarFor(value, dtype) // user code in a pair's getters runs here
     const layout = this.#writable()
     const place = this.#place(layout, index, 0)
-    if (typeof value === 'number' && dtype.name === 'float64' && backend.canView(layout.storage, dtype.Type)) {
-      const window = backend.window(layout.storage, layout.dtype, dtype.Type, ffi.check)
-      window[backend.windowOffset(layout.storage) / 8 + place] = value
-      return
-    }
-    ffi.fill(new Layout(layout.storage, layout.dtype, [], [], place, 1, layout.flags), scalar)
+    write(layout, place, scalar)
+  }
+
+  /**
+   * Single elements again and again, faster than get and set: what can be checked beforehand is. It goes with the
+   * tensor's bytes wherever they move, and throws ERR_STALE once the tensor was resized or got other bytes.
+   *
+   * @param {{ dtype?: string, ndim?: number } | string} [opts]  what the caller relies on
+   * @returns {import('./accessor').Accessor}  with get(...index) and set(value, ...index), as the tensor's
+   * @throws {TypeError} ERR_DTYPE the dtype is another one · {RangeError} ERR_SHAPE the number of axes is
+   * @example
+   * const a = tensor([[1, 2], [3, 4]]).accessor({ dtype: 'float32', ndim: 2 })
+   * a.set(a.get(0, 1) + 1, 1, 0)
+   */
+  accessor (opts) {
+    const given = optionsOf(opts)
+    const wanted = { dtype: given.dtype, ndim: given.ndim } // user code in getters runs here
+    return accessorOf(this, this.#attached(), layoutNow, wanted)
   }
 
   /**
@@ -402,7 +426,7 @@ class Tensor {
    * @returns {any} a value for 0-d
    */
   toArray () {
-    return this.#reading(nest)
+    return nested(this.#attached())
   }
 
   /** The same as toArray. */
@@ -418,23 +442,6 @@ class Tensor {
      */
     const plain = value => Array.isArray(value) ? value.map(plain) : typeof value === 'bigint' ? String(value) : value
     return plain(this.toArray())
-  }
-
-  /**
-   * What fn makes of a layout that JavaScript can read.
-   *
-   * @template R
-   * @param {(layout: InstanceType<typeof Layout>) => R} fn
-   * @returns {R}
-   */
-  #reading (fn) {
-    const layout = this.#attached()
-    const copy = readable(layout)
-    try {
-      return fn(copy)
-    } finally {
-      if (copy !== layout) backend.release(copy.storage)
-    }
   }
 
   /** Over the first axis: views, or elements in 1-D. @returns {IterableIterator<any>} */
@@ -1306,17 +1313,19 @@ class Tensor {
 
   /** As PyTorch prints it. @returns {string} */
   toString () {
-    return this.#reading(layout => print({
-      shape: layout.shape,
-      dtype: this.dtype,
-      kind: dtypes[layout.dtype].kind,
-      size: layout.size,
-      read: index => read(layout, index.reduce((at, i, d) => at + i * layout.strides[d], layout.offset))
-    }))
+    const layout = this.#attached()
+    const { name, kind } = dtypes[layout.dtype]
+    return print({ shape: layout.shape, dtype: name, kind, device: this.device, values: shownValues(layout) })
   }
 
-  /** For console.log, which must not throw. @returns {string} */
-  [Symbol.for('nodejs.util.inspect.custom')] () {
+  /**
+   * For console.log, which must not throw.
+   *
+   * @param {number} [depth]  how much deeper lists and objects are shown
+   * @returns {string}
+   */
+  [INSPECT] (depth = 0) {
+    if (depth < 0) return '[Tensor]'
     try {
       return this.toString()
     } catch (error) {
@@ -1324,6 +1333,25 @@ class Tensor {
       if (code === 'ERR_DISPOSED') return 'tensor(disposed)'
       if (code === 'ERR_DETACHED') return 'tensor(detached)'
       throw error
+    }
+  }
+
+  /**
+   * What Object.prototype.toString shows, and with it assert.deepStrictEqual, Jest and Chai compare: dtype,
+   * shape and content. Reads all elements; never throws.
+   *
+   * @returns {string}
+   */
+  get [Symbol.toStringTag] () {
+    const layout = #layout in this ? this.#layout : undefined
+    if (layout === undefined) return 'Tensor' // the prototype, or what has it without being one
+    if (layout === null) return 'Tensor(disposed)'
+    const what = `${dtypes[layout.dtype].name}[${layout.shape.join(',')}]`
+    try {
+      return `Tensor(${what}#${ffi.hash(layout)})`
+    } catch (error) {
+      if (/** @type {{ code?: string }} */ (error).code === 'ERR_DETACHED') return `Tensor(${what}, detached)`
+      return `Tensor(${what}, unreadable ${++unreadable})` // no memory for it: equal to none
     }
   }
 }

@@ -2,7 +2,10 @@
 // What dtypes are to each other, and what numbers they hold.
 
 const ffi = require('./ffi')
+const { failure } = require('./errors')
+const { show } = require('./validate')
 const { dtypes, dtypeOf } = require('./dtypes')
+const { Tensor } = require('./tensor')
 
 /**
  * The dtype in which values of two dtypes meet.
@@ -22,4 +25,48 @@ function promoteTypes (a, b) {
   return dtypes[ffi.promoteTypes(dtypeOf(a).index, dtypeOf(b).index)].name
 }
 
-module.exports = { promoteTypes }
+/**
+ * A dtype's name, or that of a tensor's.
+ *
+ * @param {unknown} of
+ */
+function dtypeFor (of) {
+  return dtypeOf(Tensor.isTensor(of) ? of.dtype : of)
+}
+
+/**
+ * The numbers that a floating dtype has; of a complex one, those of its parts.
+ *
+ * @param {string | Tensor} dtype
+ * @returns {{ bits: number, eps: number, max: number, min: number, smallestNormal: number, dtype: string }}
+ *   eps: from 1 to the next larger number; smallestNormal: the smallest positive number of full precision
+ * @throws {TypeError} ERR_DTYPE
+ * @example
+ * finfo('bfloat16').eps // 0.0078125
+ */
+function finfo (dtype) {
+  const { name, kind, index, itemsize } = dtypeFor(dtype)
+  if (kind !== 'FLOATING' && kind !== 'COMPLEX') throw failure('ERR_DTYPE', `dtype is ${show(name)}; finfo is for floats, iinfo for integers`)
+  const { eps, max, smallestNormal } = ffi.finfo(index)
+  const [bits, part] = kind === 'COMPLEX' ? [4 * itemsize, `float${4 * itemsize}`] : [8 * itemsize, name]
+  return { bits, eps, max, min: -max, smallestNormal, dtype: part }
+}
+
+/**
+ * The numbers that an integer dtype has.
+ *
+ * @param {string | Tensor} dtype
+ * @returns {{ bits: number, min: number | bigint, max: number | bigint, dtype: string }} bigint for 64 bits
+ * @throws {TypeError} ERR_DTYPE
+ * @example
+ * iinfo('int8').max // 127
+ */
+function iinfo (dtype) {
+  const { name, kind, itemsize } = dtypeFor(dtype)
+  if (kind !== 'SIGNED' && kind !== 'UNSIGNED') throw failure('ERR_DTYPE', `dtype is ${show(name)}; iinfo is for integers, finfo for floats`)
+  const bits = 8 * itemsize
+  const [min, max] = kind === 'SIGNED' ? [-(2n ** BigInt(bits - 1)), 2n ** BigInt(bits - 1) - 1n] : [0n, 2n ** BigInt(bits) - 1n]
+  return bits === 64 ? { bits, min, max, dtype: name } : { bits, min: Number(min), max: Number(max), dtype: name }
+}
+
+module.exports = { promoteTypes, finfo, iinfo }

@@ -56,6 +56,29 @@ function noInteger (name, value, code) {
 }
 
 /**
+ * An index of an axis. Short, for what most programs pass.
+ *
+ * @param {unknown} i  negative counts from the end
+ * @param {number} extent  elements of the axis
+ * @param {number} d  the axis, for messages
+ * @returns {number} from 0 on
+ */
+function inside (i, extent, d) {
+  return typeof i === 'number' && i >>> 0 === i && i < extent ? i : slowlyInside(i, extent, d)
+}
+
+/**
+ * @param {unknown} i
+ * @param {number} extent
+ * @param {number} d
+ */
+function slowlyInside (i, extent, d) {
+  const index = integer(`index ${d}`, i)
+  if (index < -extent || index >= extent) throw failure('ERR_BOUNDS', `index ${index} is outside axis ${d} of ${extent} elements`)
+  return index < 0 ? index + extent : index
+}
+
+/**
  * @param {string} name
  * @param {unknown} list
  */
@@ -193,4 +216,4 @@ function castingOf (value) {
   return value === undefined ? 1 : oneOf('casting', value, CASTINGS)
 }
 
-module.exports = { show, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, oneOf, CASTINGS, castingOf }
+module.exports = { show, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, oneOf, CASTINGS, castingOf, inside }

@@ -150,6 +150,19 @@ SB_API bool sb_can_cast(sb_dtype from, sb_dtype to, sb_casting casting);
  * Source  array API `result_type`; NumPy for uint64 with signed integers, PyTorch for integers with floats */
 SB_CHECKED SB_API sb_status sb_promote_types(sb_dtype a, sb_dtype b, sb_dtype *out);
 
+/* The numbers that a floating dtype has; of a complex one, its parts. */
+typedef struct sb_float_info {
+  double eps;             /* from 1 to the next larger number */
+  double max;             /* the largest finite number */
+  double smallest_normal; /* the smallest positive number of full precision */
+} sb_float_info;
+
+/* Says which numbers a floating or complex dtype has.
+ *
+ * Errors  SB_ERR_DTYPE another kind
+ * Source  array API `finfo` */
+SB_CHECKED SB_API sb_status sb_finfo(sb_dtype dtype, sb_float_info *out);
+
 /* ---- Storages ---- */
 
 typedef struct sb_storage sb_storage; /* counted; the count is atomic */
@@ -350,6 +363,13 @@ SB_API bool sb_is_contiguous(const sb_tensor *t);
  * Cost    constant for layouts without gaps, else one pass over both
  * Source  NumPy `shares_memory` */
 SB_CHECKED SB_API sb_status sb_shares_memory(const sb_tensor *a, const sb_tensor *b, bool *out);
+
+/* A number for a tensor's content: equal for equal elements in the same logical order, whatever the strides
+ * and the shape; different, but for chance (2^-64), where a bit of an element differs.
+ *
+ * Bits    the same on every back end; other versions may give others
+ * Cost    one pass over t */
+SB_CHECKED SB_API sb_status sb_hash(const sb_tensor *t, uint64_t *out);
 
 /* Says whether two elements of t share a byte (a zero stride, an overlapping window).
  *

@@ -313,6 +313,24 @@ static sb_status promote_types(sb__binding *b) {
   return status;
 }
 
+static sb_status finfo(sb__binding *b) {
+  sb_float_info info = {0};
+  const sb_status status = sb_finfo((sb_dtype)N(0), &info);
+  RESULT(0) = info.eps;
+  RESULT(1) = info.max;
+  RESULT(2) = info.smallest_normal;
+  return status;
+}
+
+/* The results are the hash's upper and lower half. */
+static sb_status hash(sb__binding *b) {
+  uint64_t value = 0;
+  const sb_status status = sb_hash(T(0), &value);
+  RESULT(0) = (double)(value >> 32);
+  RESULT(1) = (double)(value & UINT32_MAX);
+  return status;
+}
+
 static sb_status shares_memory(sb__binding *b) {
   bool shared = false;
   const sb_status status = sb_shares_memory(T(0), T(1), &shared);

@@ -1,4 +1,6 @@
 /* Names, sizes and kinds of the dtypes, and which casts lose nothing; where two dtypes meet. */
+#include <math.h>
+
 #include "core/core.h"
 
 typedef struct dtype_row {
@@ -98,5 +100,18 @@ sb_status sb_promote_types(sb_dtype a, sb_dtype b, sb_dtype *out) {
     if (found == end) found = SB_FLOAT64; /* no integer holds uint64 and a sign */
   }
   *out = found;
+  return SB_OK;
+}
+
+sb_status sb_finfo(sb_dtype dtype, sb_float_info *out) {
+  if (!sb__dtype_is_valid((int64_t)dtype) || is_integer(dtype)) {
+    return sb__fail(SB_ERR_DTYPE, "%s is no floating or complex dtype", sb_dtype_name(dtype));
+  }
+  const range r = range_of(dtype);
+  const double eps = ldexp(1, 1 - r.bits);
+  /* Where there are no infinities, NaN has the place of the largest number. */
+  out->max = ldexp(2 - (r.special ? eps : 2 * eps), r.highest);
+  out->smallest_normal = ldexp(1, r.lowest + r.bits - 1);
+  out->eps = eps;
   return SB_OK;
 }

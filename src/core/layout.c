@@ -633,6 +633,7 @@ sb_status sb_broadcast_to(const sb_tensor *t, int32_t ndim, const int64_t *shape
   char from[128], to[128];
   const int32_t added = ndim - t->ndim;
   if (ndim < 0 || ndim > SB_MAX_DIMS) return sb__check_shape(ndim, shape, &numel); /* says so */
+  asked[0] = 0; /* also of no axes */
   for (int32_t d = 0; d < ndim; d++) {
     asked[d] = shape[d] == -1 && d >= added ? t->shape[d - added] : shape[d];
   }

@@ -13,7 +13,6 @@ function staged (fn) {
 /** [count, bytes] on native and in WASM, where the caller's bytes are staged */
 const expect = { native: 0, wasm: 1 }[backend()]
 const floats = () => new Float32Array([1, 2, 3, 4, 5, 6])
-const needsDecoding = dtype => dtype !== 'float16' || globalThis.Float16Array === undefined
 
 const CASES = [
   ['making, reading and writing float32', () => {
@@ -75,7 +74,7 @@ const CASES = [
   ['set of one of the caller\'s float32', () => {
     const t = fromBlob(floats())
     return () => t.set(1, 2)
-  }, [0, 0], [1, 4]],
+  }, [0, 0], [0, 0]],
   ['set of one of the caller\'s float64', () => {
     const t = fromBlob(new Float64Array(2))
     return () => t.set(1, 1)
@@ -116,19 +115,16 @@ const CASES = [
 ]
 
 for (const dtype of ['bfloat16', 'float8_e4m3fn', 'float8_e5m2', 'float16']) {
-  const decodes = needsDecoding(dtype) ? 1 : 0
   const itemsize = dtype.startsWith('float8') ? 1 : 2
   const own = () => tensor([[1, 2, 3], [4, 5, 6]], { dtype })
   const blob = () => fromBlob(new Uint8Array(6 * itemsize), [2, 3], { dtype })
   CASES.push(
-    [`toArray of ${dtype}`, () => { const t = own(); return () => t.toArray() }, [decodes, 24 * decodes], [decodes, 24 * decodes]],
-    [`toString of ${dtype}`, () => { const t = own(); return () => String(t) }, [decodes, 24 * decodes], [decodes, 24 * decodes]],
-    [`toArray of a ${dtype} column`, () => { const t = own().slice(':', 1); return () => t.toArray() }, [decodes, 8 * decodes], [decodes, 8 * decodes]],
-    [`get of ${dtype}`, () => { const t = own(); t.get(0, 0); return () => [t.get(1, 2), t.get(0, 0)] }, [2 * decodes, 8 * decodes], [2 * decodes, 8 * decodes]],
-    [`toArray of the caller's ${dtype}`, () => { const t = blob(); return () => t.toArray() },
-      [decodes, 24 * decodes], [2 * decodes, (24 + 6 * itemsize) * decodes]],
-    [`get of the caller's ${dtype}`, () => { const t = blob(); t.get(0, 0); return () => t.get(1, 1) },
-      [decodes, 4 * decodes], [2 * decodes, (4 + itemsize) * decodes]]
+    [`toArray of ${dtype}`, () => { const t = own(); return () => t.toArray() }, [0, 0], [0, 0]],
+    [`toString of ${dtype}`, () => { const t = own(); return () => String(t) }, [0, 0], [0, 0]],
+    [`toArray of a ${dtype} column`, () => { const t = own().slice(':', 1); return () => t.toArray() }, [0, 0], [0, 0]],
+    [`get of ${dtype}`, () => { const t = own(); return () => [t.get(1, 2), t.get(0, 0)] }, [0, 0], [0, 0]],
+    [`toArray of the caller's ${dtype}`, () => { const t = blob(); return () => t.toArray() }, [0, 0], [0, 0]],
+    [`get of the caller's ${dtype}`, () => { const t = blob(); return () => t.get(1, 1) }, [0, 0], [0, 0]]
   )
 }
 

@@ -1,7 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
 const util = require('node:util')
-const { tensor, zeros } = require('samebytes')
+const { Tensor, dtypes, empty, fromBlob, memory, tensor, zeros } = require('samebytes')
 
 const range = (n, dtype) => tensor(Array.from({ length: n }, (_, i) => i), { dtype })
 
@@ -41,6 +41,29 @@ const PRINTED = [
   ['float8_e4m3fn', () => tensor([1.5], 'float8_e4m3fn'), 'tensor([1.5000], dtype=float8_e4m3fn)'],
   ['complex64', () => tensor([[1, 2], [3, -4]], [2], 'complex64'), 'tensor([1.+2.j, 3.-4.j])'],
   ['complex128', () => tensor([[0.5, 1]], [1], 'complex128'), 'tensor([0.5000+1.j], dtype=complex128)'],
+  ['float32 half-way between two texts, to the even one', () => tensor([0.03125, 0.09375, -0.15625]), 'tensor([ 0.0312,  0.0938, -0.1562])'],
+  ['float32 half-way in the exponent form', () => tensor([100005, 300005, 1e-3]), 'tensor([1.0000e+05, 3.0000e+05, 1.0000e-03])'],
+  ['float32 negative zero', () => tensor([-0, 0]), 'tensor([-0., 0.])'],
+  ['float32 negative zero beside a fraction', () => tensor([-0, 1.5]), 'tensor([-0.0000, 1.5000])'],
+  ['float32 nan and inf alone', () => tensor([NaN, Infinity]), 'tensor([nan, inf])'],
+  ['float64 subnormal', () => tensor([5e-324], 'float64'), 'tensor([4.9407e-324], dtype=float64)'],
+  ['complex64 nan, inf and negative zeros', () => tensor([[1, 2], [NaN, -Infinity], [-0, -0]], 'complex64'), 'tensor([1.+2.j, nan-infj, -0.-0.j])'],
+  ['complex64 in columns of their real parts', () => tensor([[[10.5, 1], [-1, -100.25]]], 'complex64'), 'tensor([[10.5000+1.0000j, -1.0000-100.2500j]])'],
+  ['complex64 rank 0', () => tensor([1.5, -2], [], 'complex64'), 'tensor(1.5000-2.j)'],
+  ['complex64 without elements', () => zeros([0, 3], 'complex64'), 'tensor([], size=(0, 3), dtype=complex64)'],
+  ['bool rank 0', () => tensor(false), 'tensor(False)'],
+  ['bool on several lines', () => tensor(new Array(30).fill(true)),
+    'tensor([True, True, True, True, True, True, True, True, True, True, True, True,\n' +
+    '        True, True, True, True, True, True, True, True, True, True, True, True,\n' +
+    '        True, True, True, True, True, True])'],
+  ['int32 with the dtype on a line of its own, where PyTorch\'s longer name has it',
+    () => tensor([0, -111, -222, -333, -444, -555, -666, -777, -888], 'int32'),
+    'tensor([   0, -111, -222, -333, -444, -555, -666, -777, -888],\n       dtype=int32)'],
+  ['float16 of 1001 × 1, summarised', () => zeros([1001, 1], 'float16'),
+    'tensor([[0.],\n        [0.],\n        [0.],\n        ...,\n        [0.],\n        [0.],\n        [0.]], dtype=float16)'],
+  ['uint16', () => tensor([1, 65535], 'uint16'), 'tensor([    1, 65535], dtype=uint16)'],
+  ['uint32', () => tensor([4294967295], 'uint32'), 'tensor([4294967295], dtype=uint32)'],
+  ['float8_e5m2', () => tensor([0.25, -57344], 'float8_e5m2'), 'tensor([ 2.5000e-01, -5.7344e+04], dtype=float8_e5m2)'],
   ['float32 transposed', () => tensor([[1, 2], [3, 4]]).T,
     'tensor([[1., 3.],\n        [2., 4.]])'],
   ['int64 of rank 3', () => tensor([[[1n, 2n]], [[3n, 4n]]]), 'tensor([[[1, 2]],\n\n        [[3, 4]]])'],
@@ -83,5 +106,57 @@ describe('toString', () => {
     const start = Date.now()
     assert.match(t.toString(), /^tensor\(\[\[1\.5000, 1\.5000, 1\.5000, {2}\.\.\., 1\.5000/)
     assert.ok(Date.now() - start < 1000)
+  })
+
+  for (const dtype of dtypes) {
+    it(`reads no more of 64 MiB of ${dtype} than it shows`, () => {
+      const { itemsize } = zeros([1], dtype)
+      const n = 2 ** 26 / itemsize
+      for (const t of [empty([n], { dtype, shared: true }), empty([n], dtype), fromBlob(new ArrayBuffer(2 ** 26), dtype)]) {
+        for (const i of [0, 1, 2, -3, -2, -1]) t.set(i === -1, i)
+        String(zeros([1], dtype)) // what stands for bits is looked up once
+        const before = memory().staged.bytes
+        const start = Date.now()
+        assert.match(t.toString(), dtype === 'bool' ? /\.\.\., False, False, {2}True]/ : /\.\.\., +0(\.|\.\+0\.j)?, +0(\.|\.\+0\.j)?, +1(\.|\.\+0\.j)?]/)
+        assert.ok(Date.now() - start < 100)
+        assert.ok(memory().staged.bytes - before <= 6 * itemsize)
+        t.dispose()
+      }
+    })
+  }
+})
+
+describe('inspection', () => {
+  const t = tensor([[1, 2], [3, 4]])
+
+  it('of a float32 matrix in an object or a list is indented', () => {
+    assert.equal(util.inspect({ a: [t] }), '{\n  a: [\n    tensor([[1., 2.],\n            [3., 4.]])\n  ]\n}')
+  })
+
+  it('stops where it goes too deep, as for other objects', () => {
+    assert.equal(util.inspect({ a: { b: { c: t } } }), '{\n  a: { b: { c: [Tensor] } }\n}'.replace(/\n */g, ' '))
+    assert.equal(util.inspect([t], { depth: 0 }), '[ [Tensor] ]')
+    assert.equal(util.inspect(t, { depth: 0 }), String(t))
+  })
+
+  it('does not throw for a disposed or detached float32 tensor, or for the class', () => {
+    const gone = zeros([2])
+    gone.dispose()
+    assert.equal(util.inspect([gone]), '[ tensor(disposed) ]')
+    const buffer = new ArrayBuffer(16)
+    const detached = fromBlob(buffer, [4], 'float32')
+    structuredClone(buffer, { transfer: [buffer] })
+    assert.equal(util.inspect(detached), 'tensor(detached)')
+    assert.equal(typeof util.inspect(Tensor, { showHidden: true, depth: 3 }), 'string')
+  })
+})
+
+describe('JSON', () => {
+  it('has NaN and infinities as null, 64-bit integers as strings, complex64 as pairs', () => {
+    assert.equal(JSON.stringify({ t: tensor([[NaN, 1.5], [-Infinity, 2]]) }), '{"t":[[null,1.5],[null,2]]}')
+    assert.equal(JSON.stringify(tensor([9007199254740993n])), '["9007199254740993"]')
+    assert.equal(JSON.stringify(tensor([[1, 2]], 'complex64')), '[[1,2]]')
+    assert.equal(JSON.stringify(tensor([true, false])), '[true,false]')
+    assert.equal(JSON.stringify(tensor(1.5, [], 'bfloat16')), '1.5')
   })
 })

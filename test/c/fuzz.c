@@ -94,6 +94,7 @@ static void garbage(void) {
     }
     arguments(signature, strangeness, handle);
     double *target = frame + SB__FRAME_OPERANDS, *source = target + SB__OPERAND_SIZE_OF_OPERAND;
+    if (tensors > 1 && random_in(0, 1)) source[SB__OPERAND_DTYPE] = target[SB__OPERAND_DTYPE];
     if (tensors > 2 && random_in(0, 1)) { /* of the target's shape: rarely so by chance */
       const size_t first = SB__OPERAND_NDIM, rest = SB__OPERAND_SIZE_OF_OPERAND - first;
       memcpy(source + first, target + first, rest * sizeof(double));
