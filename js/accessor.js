@@ -12,7 +12,7 @@ const { ways, load, store, read, write } = require('./elements')
 const { backend, READ_ONLY } = ffi
 
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
-/** @typedef {import('./tensor').Value} Value */
+/** @import { Value, Accessor } from './types' */
 /** @typedef {(tensor: object) => Layout | null} LayoutOf the layout that a tensor has now; null: disposed */
 
 const NONE = new Uint8Array(0)
@@ -272,12 +272,6 @@ class AccessorN {
 }
 
 const CLASSES = [AccessorN, Accessor1, Accessor2, Accessor3, Accessor4]
-
-/**
- * @typedef {object} Accessor
- * @property {(...index: number[]) => any} get  the element: number, boolean, bigint or [re, im]
- * @property {(value: Value, ...index: number[]) => void} set  writes the element; the value must fit the dtype
- */
 
 /**
  * @param {object} tensor

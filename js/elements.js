@@ -342,7 +342,7 @@ function factorOf (name, value, missing) {
     const one = Float64Array.of(value ?? missing)
     return { layout: layoutOver(one, FLOAT64.index, []), length: -1 }
   }
-  const list = listOf(value)
+  const list = listOf(name, value)
   if (list === null) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number or a list of numbers was expected`)
   const numbers = new Float64Array(lengthOf(name, list))
   for (let i = 0; i < numbers.length; i++) {
@@ -372,7 +372,7 @@ function lengthOf (name, list) {
  * @returns {number[]}
  */
 function integerList (name, value) {
-  const list = listOf(value)
+  const list = listOf(name, value)
   if (list === null) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a list of integers was expected`)
   const n = lengthOf(name, list)
   const out = []

@@ -52,6 +52,8 @@ class Layout {
     this.flags = flags
     /** elements that a resize may reach in place */
     this.capacity = size
+    /** of axes in memory, after a resize: strides of axes with one or no element do not tell it @type {number[] | null} */
+    this.order = null
     /** the typed array given out last @type {any} */
     this.data = null
     /** of a tensor made from a record; else undefined: the storage knows @type {unknown} */
@@ -396,6 +398,19 @@ function denseOrdered (dtype, shape, dimOrder) {
 }
 
 /**
+ * A layout of the same shape, its axes in the same order in memory.
+ *
+ * @param {Layout} layout
+ * @param {number} dtype
+ * @returns {Layout} without gaps, without bytes
+ */
+function denseLike (layout, dtype) {
+  const out = viewByNumbers(rows.dense_like, layout, dtype)
+  out.order = layout.order
+  return out
+}
+
+/**
  * @param {number} dtype
  * @param {number[]} shape
  * @param {number[]} strides  not negative
@@ -444,12 +459,14 @@ function reshape (layout, shape) {
  * @returns {Layout} without bytes where an unbound layout needs more than it has
  */
 function resize (layout, shape) {
-  const at = putList(ARGS, shape)
+  const order = layout.order ?? (isContiguous(layout) ? null : dimOrder(layout))
+  const at = putList(putList(ARGS, shape), order)
   frame.f64[at] = layout.flags & STATIC ? 0 : layout.flags & UNBOUND ? 2 : 1
   frame.f64[at + 1] = layout.capacity
   const out = view(rows.resize, layout)
   if (frame.f64[RESULTS] !== 0) out.storage = nothing
   else out.capacity = layout.capacity
+  out.order = order
   return out
 }
 
@@ -464,7 +481,9 @@ function rebind (layout, source) {
   put(0, layout)
   put(1, source)
   invoke(rows.set_data)
-  return takeLayout(source.storage, (source.flags & READ_ONLY) | (layout.flags & (STATIC | UNBOUND)))
+  const out = takeLayout(source.storage, (source.flags & READ_ONLY) | (layout.flags & (STATIC | UNBOUND)))
+  out.order = layout.order
+  return out
 }
 
 /**
@@ -474,6 +493,7 @@ function rebind (layout, source) {
  * @returns {number[]}
  */
 function dimOrder (layout) {
+  if (layout.order !== null) return layout.order.slice()
   put(0, layout)
   invoke(rows.dim_order)
   return takeLayout(nothing, 0).shape
@@ -953,6 +973,7 @@ module.exports = {
   viewByNumbers,
   asStrided,
   denseOrdered,
+  denseLike,
   strided,
   extent,
   dense,

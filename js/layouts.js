@@ -180,7 +180,9 @@ function withBytes (layout, flags, zeroed, shared, elements = layout.size) {
     throw failure('ERR_ARGUMENT', `shared is ${show(shared)}; true, false or 'sab' was expected`)
   }
   if (zeroed && shared === true) ffi.fill(new ffi.Layout(storage, layout.dtype, [elements], [1], 0, elements, 0), false)
-  return new ffi.Layout(storage, layout.dtype, layout.shape, layout.strides, 0, layout.size, (layout.flags & CONTIGUOUS) | flags)
+  const made = new ffi.Layout(storage, layout.dtype, layout.shape, layout.strides, 0, layout.size, (layout.flags & CONTIGUOUS) | flags)
+  made.order = layout.order
+  return made
 }
 
 /**

@@ -89,9 +89,10 @@ function noList (name, list) {
 /**
  * @param {string} name
  * @param {unknown} n
+ * @param {number} most
  */
-function tooMany (name, n) {
-  return failure('ERR_SHAPE', `${name} has ${show(n)} entries; 64 are possible`)
+function tooMany (name, n, most) {
+  return failure('ERR_SHAPE', `${name} has ${show(n)} entries; ${most} are possible`)
 }
 
 /**
@@ -117,12 +118,13 @@ function copyOf (list, n) {
  * @param {string} name
  * @param {unknown} list  an array or an integer typed array
  * @param {string} [code]
+ * @param {number} [most]  entries
  * @returns {number[]}
  */
-function integers (name, list, code = 'ERR_BOUNDS') {
+function integers (name, list, code = 'ERR_BOUNDS', most = 64) {
   if (!Array.isArray(list) && dtypeOfArray(list) === undefined) throw noList(name, list)
   const { length } = /** @type {ArrayLike<unknown>} */ (/** @type {unknown} */ (list))
-  if (!(Number.isInteger(length) && length <= 64)) throw tooMany(name, length) // a Proxy may say anything
+  if (!(Number.isInteger(length) && length >= 0 && length <= most)) throw tooMany(name, length, most) // a Proxy may say anything
   const out = copyOf(/** @type {ArrayLike<number>} */ (/** @type {unknown} */ (list)), length)
   for (let i = 0; i < out.length; i++) {
     if (!Number.isSafeInteger(out[i])) throw noInteger(`${name}[${i}]`, out[i], code)

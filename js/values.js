@@ -9,6 +9,10 @@ const { dtypeOfArray, partsOfArray } = require('./buffers')
 const MAX_DEPTH = 64
 const MOST_VALUES = 2 ** 26 // that lists may have; with twice as many, V8 ends the process
 
+/** The prototype of tensors has it, in every copy of the package; its value is the copy's own. */
+const BRAND = Symbol.for('samebytes.tensor')
+const COPY = {}
+
 /**
  * @param {unknown} value
  * @returns {value is number | bigint | boolean}
@@ -33,27 +37,31 @@ function pairOf (value) {
 /**
  * A list of something that can be iterated over; strings cannot here.
  *
+ * @param {string} name  of the argument, for messages
  * @param {unknown} value
  * @returns {ArrayLike<unknown> | null}
  */
-function listOf (value) {
+function listOf (name, value) {
   if (Array.isArray(value)) return value
   if (value === null || typeof value !== 'object') return null
   if (dtypeOfArray(value) !== undefined) return /** @type {any} */ (value)
-  if (typeof (/** @type {any} */ (value))[Symbol.iterator] === 'function') return collected(/** @type {Iterable<unknown>} */ (value))
+  const copy = (/** @type {any} */ (value))[BRAND]
+  if (copy !== undefined && copy !== COPY) throw failure('ERR_ARGUMENT', `${name} is a tensor of another copy of samebytes; its data or toArray() can be given`)
+  if (typeof (/** @type {any} */ (value))[Symbol.iterator] === 'function') return collected(name, /** @type {Iterable<unknown>} */ (value))
   return null
 }
 
 /**
  * What an iterable gives, which may have no end.
  *
+ * @param {string} name  of the argument, for messages
  * @param {Iterable<unknown>} iterable
  * @returns {unknown[]}
  */
-function collected (iterable) {
+function collected (name, iterable) {
   const out = []
   for (const value of iterable) {
-    if (out.length === MOST_VALUES) throw failure('ERR_MEMORY', `the iterable gave ${MOST_VALUES} values and does not end; no more are possible`)
+    if (out.length === MOST_VALUES) throw failure('ERR_MEMORY', `${name} is an iterable that gave ${MOST_VALUES} values and does not end; no more are possible`)
     out.push(value)
   }
   return out
@@ -62,17 +70,23 @@ function collected (iterable) {
 /**
  * Flattens nested lists in logical order.
  *
+ * @param {string} name  of the argument, for messages
  * @param {unknown} data
  * @param {boolean} complex  innermost pairs of numbers are values
  * @returns {{ flat: (number | bigint | boolean | [number, number])[], shape: number[] }}
  */
-function flatten (data, complex) {
+function flatten (name, data, complex) {
   /** @type {(number | bigint | boolean | [number, number])[]} */
   const flat = []
   /** @type {number[]} */
   const shape = []
   let leaf = -1 // depth of the values; -1: none seen yet
   let entries = 1 // of all lists together, as far as the shape is known
+
+  /** The shape is known before all entries were looked at, of which there may be no end. */
+  function checkCount () {
+    if (entries > MOST_VALUES) throw failure('ERR_MEMORY', `${name} has lists of shape [${shape.join(', ')}]; more than ${MOST_VALUES} values are for a typed array`)
+  }
 
   /**
    * @param {unknown} value
@@ -81,24 +95,27 @@ function flatten (data, complex) {
   function walk (value, depth) {
     const pair = complex ? pairOf(value) : null
     if (pair !== null || isScalar(value)) {
-      if (leaf < 0) leaf = depth
+      if (leaf < 0) {
+        leaf = depth
+        checkCount()
+      }
       if (leaf !== depth || depth !== shape.length) {
-        throw failure('ERR_SHAPE', `the nested list is ragged: ${show(value)} stands at depth ${depth}, other values deeper or higher`)
+        throw failure('ERR_SHAPE', `${name} is ragged: ${show(value)} stands at depth ${depth}, other values deeper or higher`)
       }
       flat.push(pair ?? /** @type {number} */ (value))
       return
     }
-    const list = listOf(value)
-    if (list === null) throw failure('ERR_ARGUMENT', `${show(value)} is no number, bigint, boolean or list of them`)
-    if (depth >= MAX_DEPTH) throw failure('ERR_SHAPE', `lists are nested more than ${MAX_DEPTH} deep`)
+    const list = listOf(name, value)
+    if (list === null) throw failure('ERR_ARGUMENT', `${name} ${depth === 0 ? 'is' : 'has'} ${show(value)}; a number, bigint, boolean or list of them was expected`)
+    if (depth >= MAX_DEPTH) throw failure('ERR_SHAPE', `${name} is nested more than ${MAX_DEPTH} deep`)
     const n = Array.isArray(list) ? list.length : partsOfArray(list).length
-    if (!Number.isSafeInteger(n)) throw failure('ERR_ARGUMENT', `a list's length is ${show(n)}; an integer was expected`)
+    if (!Number.isSafeInteger(n) || n < 0) throw failure('ERR_ARGUMENT', `${name} has a list of length ${show(n)}; an integer was expected`)
     if (depth === shape.length && leaf < 0) {
       shape.push(n)
       entries *= Math.max(1, n)
-      if (entries > MOST_VALUES) throw failure('ERR_MEMORY', `nested lists of shape [${shape.join(', ')}] have more than ${MOST_VALUES} entries; a typed array may have them`)
+      if (n === 0) checkCount()
     }
-    if (shape[depth] !== n) throw failure('ERR_SHAPE', `the nested list is ragged: ${n} entries at depth ${depth} where others have ${shape[depth] ?? 'none'}`)
+    if (shape[depth] !== n) throw failure('ERR_SHAPE', `${name} is ragged: ${n} entries at depth ${depth} where others have ${shape[depth] ?? 'none'}`)
     for (let i = 0; i < n; i++) walk(list[i], depth + 1)
   }
   walk(data, 0)
@@ -183,4 +200,4 @@ function pack (flat, dtype) {
   return { array, dtype: 'float64' }
 }
 
-module.exports = { MOST_VALUES, flatten, deduce, scalarFor, pack, listOf }
+module.exports = { BRAND, COPY, MOST_VALUES, flatten, deduce, scalarFor, pack, listOf }

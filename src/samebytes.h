@@ -5,7 +5,7 @@
  * counts bytes says so in its name (nbytes, itemsize).
  *
  * What can fail returns sb_status and leaves its results untouched on failure; the reason in words is
- * sb_error_message() of the same thread. Nothing in here aborts.
+ * sb_error_message() of the same thread. What returns something else cannot fail. Nothing in here aborts.
  *
  * Ownership: inputs are borrowed for the call. An sb_tensor is a value: copying it borrows, and only
  * sb_tensor_retain makes it hold its storage. Views take no reference.
@@ -132,6 +132,7 @@ SB_API int64_t sb_dtype_itemsize(sb_dtype dtype);
 /* Bytes that an element's address must be a multiple of: the item size, but half of it for complex. */
 SB_API int64_t sb_dtype_alignment(sb_dtype dtype);
 
+/* Which kind of numbers it holds; SB_BOOLEAN for a number that is no dtype. */
 SB_API sb_kind sb_dtype_kind(sb_dtype dtype);
 
 /* Says whether a cast from one dtype to another is allowed under a casting rule.
@@ -190,9 +191,17 @@ SB_CHECKED SB_API sb_status sb_storage_new(size_t nbytes, sb_storage **out);
 SB_CHECKED SB_API sb_status sb_storage_wrap(void *data, size_t nbytes, sb_deleter deleter,
                                             void *context, sb_storage **out);
 
-SB_API sb_storage *sb_storage_ref(sb_storage *storage); /* returns its argument; NULL is fine */
-SB_API void sb_storage_unref(sb_storage **storage);     /* sets it NULL; NULL is fine */
+/* One holder more. Returns its argument; NULL is fine. Any thread. */
+SB_API sb_storage *sb_storage_ref(sb_storage *storage);
+
+/* One holder less; the last one frees the bytes. Sets it NULL; NULL is fine. Any thread. */
+SB_API void sb_storage_unref(sb_storage **storage);
+
+/* Address of the first byte: of a new storage, a multiple of SB_ALIGNMENT; NULL without bytes. Borrowed:
+ * good as long as somebody holds the storage. */
 SB_API void *sb_storage_data(const sb_storage *storage);
+
+/* How many bytes there are. */
 SB_API size_t sb_storage_nbytes(const sb_storage *storage);
 
 /* ---- Tensors ---- */
@@ -342,12 +351,20 @@ static inline void *sb_at(const sb_tensor *t, sb_dtype dtype, const int64_t *ind
   return (char *)sb_storage_data(t->storage) + at * sb_dtype_itemsize(dtype);
 }
 
-SB_API void sb_tensor_copy_layout(const sb_tensor *t,
-                                  sb_tensor *out); /* copies ndim entries only */
-SB_API void sb_tensor_retain(sb_tensor *t);        /* from here on t holds its storage */
-SB_API void sb_tensor_release(sb_tensor *t);       /* drops it and sets storage NULL */
+/* Copies a descriptor: the fields and ndim entries of shape and strides only. Takes no reference. */
+SB_API void sb_tensor_copy_layout(const sb_tensor *t, sb_tensor *out);
+
+/* From here on t holds its storage; sb_tensor_release drops it. A tensor without bytes is fine. */
+SB_API void sb_tensor_retain(sb_tensor *t);
+
+/* Drops what t holds and sets its storage NULL; a second call does nothing. */
+SB_API void sb_tensor_release(sb_tensor *t);
+
+/* How many elements there are: 1 without axes. */
 SB_API int64_t sb_tensor_numel(const sb_tensor *t);
-SB_API int64_t sb_tensor_nbytes(const sb_tensor *t); /* of the elements, not of the storage */
+
+/* Bytes of the elements, not of the storage. */
+SB_API int64_t sb_tensor_nbytes(const sb_tensor *t);
 
 /* Address of the first element; NULL without bytes or without elements. */
 SB_API void *sb_tensor_data(const sb_tensor *t);
@@ -368,6 +385,7 @@ SB_CHECKED SB_API sb_status sb_shares_memory(const sb_tensor *a, const sb_tensor
  * and the shape; different, but for chance (2^-64), where a bit of an element differs.
  *
  * Bits    the same on every back end; other versions may give others
+ * Errors  SB_ERR_ARGUMENT t has elements and no bytes
  * Cost    one pass over t */
 SB_CHECKED SB_API sb_status sb_hash(const sb_tensor *t, uint64_t *out);
 
@@ -484,14 +502,14 @@ SB_CHECKED SB_API sb_status sb_as_strided(const sb_tensor *t, int32_t ndim, cons
 SB_CHECKED SB_API sb_status sb_flip(const sb_tensor *t, int32_t count, const int64_t *axes,
                                     sb_tensor *out);
 
-/* Shows the elements whose indices along a and b differ by offset: both axes go, and a last one is added.
+/* Shows the elements whose indices along two axes differ by offset: both go, and a last one is added.
  *
- *   offset  elements to the right of the main diagonal (of b's index over a's); negative: below
+ *   offset  elements to the right of the main diagonal (of axis2's index over axis1's); negative: below
  *
- * Errors  SB_ERR_BOUNDS an axis is outside, or a and b are the same
+ * Errors  SB_ERR_BOUNDS an axis is outside, or both are the same
  * Source  PyTorch `diagonal` */
-SB_CHECKED SB_API sb_status sb_diagonal(const sb_tensor *t, int64_t offset, int64_t a, int64_t b,
-                                        sb_tensor *out);
+SB_CHECKED SB_API sb_status sb_diagonal(const sb_tensor *t, int64_t offset, int64_t axis1,
+                                        int64_t axis2, sb_tensor *out);
 
 /* Drops axes of one element.
  *
@@ -531,7 +549,8 @@ SB_CHECKED SB_API sb_status sb_dim_order_strides(int32_t ndim, const int64_t *sh
                                                  const int64_t *order, int64_t *strides);
 
 /* The axes from outermost to innermost in memory: by falling stride, ties and axes of one element where
- * they stand.
+ * they stand. But axes of one element do not matter: where row-major does not fit and channels last (4 or 5
+ * axes) does, it is that. Strides without elements are row-major, and so is their order.
  *
  *   order   written: t's ndim axes
  *
@@ -555,15 +574,17 @@ SB_CHECKED SB_API sb_status sb_dense_like(const sb_tensor *t, sb_dtype dtype, sb
  * are still there when it grows again.
  *
  *   shape     t's ndim extents
+ *   order     t's axes from outermost to innermost, or NULL: as sb_dim_order says. Who resizes through axes
+ *             of one or no element keeps it, because strides tell it no more
  *   out       may be t; its capacity is t's
  *   outgrown  may be NULL. Set to whether an unbound t is too small. If it is, out is a layout without a
  *             storage, for the caller to allocate and to copy t's elements into
  *
- * Errors  SB_ERR_SHAPE another rank, t is static, has gaps, or is too small (and not unbound, or
- *         outgrown is NULL)
+ * Errors  SB_ERR_SHAPE another rank, t is static, has gaps in that order, or is too small (and not
+ *         unbound, or outgrown is NULL); order is no permutation
  * Source  ExecuTorch `resize_tensor` */
 SB_CHECKED SB_API sb_status sb_resize(const sb_tensor *t, int32_t ndim, const int64_t *shape,
-                                      sb_tensor *out, bool *outgrown);
+                                      const int64_t *order, sb_tensor *out, bool *outgrown);
 
 /* Lets t show a source's bytes, from its first element, in t's own shape and strides. Takes no reference
  * and drops none: who holds t's storage releases it before, and retains it after.
@@ -676,6 +697,7 @@ SB_CHECKED SB_API sb_status sb_take(const sb_tensor *t, const sb_tensor *indices
  *   equal_nan  NaN equals NaN; a complex number of which a part is NaN is one
  *   out        written on success
  *
+ * Errors  SB_ERR_ARGUMENT one has elements and no bytes
  * Source  NumPy `array_equal` */
 SB_CHECKED SB_API sb_status sb_array_equal(const sb_tensor *a, const sb_tensor *b, bool equal_nan,
                                            bool *out);
@@ -687,7 +709,7 @@ SB_CHECKED SB_API sb_status sb_array_equal(const sb_tensor *a, const sb_tensor *
  *
  * Bits    computed in float64; a difference between integers, or an integer and a float, is exact where
  *         it is below 2^53; of complex numbers the modulus counts
- * Errors  SB_ERR_SHAPE they do not broadcast
+ * Errors  SB_ERR_SHAPE they do not broadcast · SB_ERR_ARGUMENT one has elements and no bytes
  * Source  NumPy `allclose` */
 SB_CHECKED SB_API sb_status sb_all_close(const sb_tensor *a, const sb_tensor *b, double rtol,
                                          double atol, bool equal_nan, bool *out);

@@ -122,6 +122,12 @@ async function collectUntil (condition) {
   return condition()
 }
 
+/** memory() without what nobody holds any more, so that only what a test does changes it. */
+function settledMemory () {
+  globalThis.gc()
+  return memory()
+}
+
 /** Tensors that are alive, without those that a collection would find dead. */
 function alive () {
   for (let round = 0; round < 2; round++) globalThis.gc?.()
@@ -196,5 +202,6 @@ module.exports = {
   nativeOnly,
   refusedUnchanged,
   refuses,
+  settledMemory,
   turn
 }

@@ -291,13 +291,17 @@ static sb_status is_contiguous_in(sb__binding *b) {
   return status ? status : answer(b, sb_is_contiguous_in(T(0), LIST(0)));
 }
 
-/* Numbers: dynamism and capacity, which the frame's descriptors lack. */
+/* Lists: shape; order of axes in memory, or none. Numbers: dynamism and capacity, which the frame's
+ * descriptors lack. */
 static sb_status resize(sb__binding *b) {
   bool outgrown = false;
+  const sb_status counted = check_count(b, "dimOrder", 1);
+  if (counted) return counted;
   if (N(0) < SB_STATIC || N(0) > SB_UNBOUND) return sb__fail(SB_ERR_ARGUMENT, "dynamism");
   T(0)->dynamism = (int32_t)N(0);
   T(0)->capacity = N(1);
-  const sb_status status = sb_resize(T(0), COUNT(0), LIST(0), OUT, &outgrown);
+  const sb_status status =
+      sb_resize(T(0), COUNT(0), LIST(0), COUNT(1) < 0 ? NULL : LIST(1), OUT, &outgrown);
   RESULT(0) = outgrown;
   return status;
 }

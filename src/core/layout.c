@@ -459,22 +459,24 @@ sb_status sb_flip(const sb_tensor *t, int32_t count, const int64_t *axes, sb_ten
     flipped[d] = true;
   }
   sb_tensor_copy_layout(t, out); /* nothing fails from here on */
-  for (int32_t d = 0; d < out->ndim; d++) {
+  const bool empty = sb_tensor_numel(out) == 0;
+  for (int32_t d = 0; !empty && d < out->ndim; d++) {
     if (!flipped[d] || out->shape[d] < 2) continue;
     advance(out, d, out->shape[d] - 1);
-    if (out->capacity > 0) out->strides[d] = -out->strides[d];
+    out->strides[d] = -out->strides[d];
   }
   limit_capacity(out);
   return SB_OK;
 }
 
-sb_status sb_diagonal(const sb_tensor *t, int64_t offset, int64_t a, int64_t b, sb_tensor *out) {
+sb_status sb_diagonal(const sb_tensor *t, int64_t offset, int64_t axis1, int64_t axis2,
+                      sb_tensor *out) {
   int32_t x = 0, y = 0;
   int64_t stride = 0;
-  sb_status status = sb__check_axis("a", a, t->ndim, &x);
-  if (!status) status = sb__check_axis("b", b, t->ndim, &y);
+  sb_status status = sb__check_axis("axis1", axis1, t->ndim, &x);
+  if (!status) status = sb__check_axis("axis2", axis2, t->ndim, &y);
   if (status) return status;
-  if (x == y) return sb__fail(SB_ERR_BOUNDS, "a and b are both axis %d", x);
+  if (x == y) return sb__fail(SB_ERR_BOUNDS, "axis1 and axis2 are both axis %d", x);
   const int64_t down = offset < 0 ? (offset == INT64_MIN ? INT64_MAX : -offset) : 0,
                 right = offset > 0 ? offset : 0;
   const int64_t rows = down < t->shape[x] ? t->shape[x] - down : 0;

@@ -5,16 +5,28 @@ static uint64_t distance(int64_t stride) { /* INT64_MIN has one, too */
   return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
 }
 
+/* Axes of 4 and 5 dimensions with the channels innermost. */
+static const int64_t channels_last[2][5] = {{0, 2, 3, 1}, {0, 2, 3, 4, 1}};
+
+static bool is_channels_last(const sb_tensor *t) {
+  if (t->ndim != 4 && t->ndim != 5) return false;
+  return !sb_is_contiguous(t) && sb_is_contiguous_in(t, channels_last[t->ndim - 4]);
+}
+
 void sb_dim_order(const sb_tensor *t, int64_t *order) {
-  /* Axes by falling stride; equal ones, and those without a say, stay as they are. */
-  for (int32_t d = 0; d < t->ndim; d++) {
-    int32_t i = d;
-    for (; i > 0 && t->shape[d] != 1; i--) {
-      const int64_t before = order[i - 1];
-      if (t->shape[before] == 1 || distance(t->strides[before]) >= distance(t->strides[d])) break;
-      order[i] = before;
+  const bool known =
+      is_channels_last(t); /* where an axis has one element, other orders fit as well */
+  for (int32_t d = 0; d < t->ndim; d++) order[d] = known ? channels_last[t->ndim - 4][d] : d;
+  for (int32_t d = 1; !known && d < t->ndim; d++) {
+    /* Axes by falling stride; equal ones stay as they are, and so do those of one element. */
+    int32_t at = d;
+    for (int32_t i = d - 1; i >= 0 && t->shape[d] != 1; i--) {
+      if (t->shape[i] == 1) continue;
+      if (distance(t->strides[order[i]]) >= distance(t->strides[d])) break;
+      order[at] = order[i];
+      at = i;
     }
-    order[i] = d;
+    order[at] = d;
   }
 }
 
@@ -83,17 +95,11 @@ static bool same_shape(const sb_tensor *t, const int64_t *shape) {
   return true;
 }
 
-static sb_status check_resizable(const sb_tensor *t, int32_t ndim, const int64_t *shape,
-                                 const int64_t *order) {
+static sb_status check_resizable(const sb_tensor *t, const int64_t *shape, const int64_t *order) {
   char from[128], to[128];
-  if (ndim != t->ndim) {
-    return sb__fail(SB_ERR_SHAPE, "shape %s has %d axes; a resize keeps the %d of %s",
-                    sb__shape_text(ndim, shape, to), ndim, t->ndim,
-                    sb__shape_text(t->ndim, t->shape, from));
-  }
   if (t->dynamism == SB_STATIC && !same_shape(t, shape)) {
     return sb__fail(SB_ERR_SHAPE, "the tensor is static: it stays %s, shape is %s",
-                    sb__shape_text(t->ndim, t->shape, from), sb__shape_text(ndim, shape, to));
+                    sb__shape_text(t->ndim, t->shape, from), sb__shape_text(t->ndim, shape, to));
   }
   if (!sb_is_contiguous_in(t, order)) {
     return sb__fail(SB_ERR_SHAPE, "the tensor of shape %s has gaps; contiguous() copies",
@@ -102,15 +108,21 @@ static sb_status check_resizable(const sb_tensor *t, int32_t ndim, const int64_t
   return SB_OK;
 }
 
-sb_status sb_resize(const sb_tensor *t, int32_t ndim, const int64_t *shape, sb_tensor *out,
-                    bool *outgrown) {
+sb_status sb_resize(const sb_tensor *t, int32_t ndim, const int64_t *shape, const int64_t *order,
+                    sb_tensor *out, bool *outgrown) {
   sb_tensor made;
-  int64_t order[SB_MAX_DIMS], strides[SB_MAX_DIMS], numel = 0;
+  int64_t axes[SB_MAX_DIMS], strides[SB_MAX_DIMS], numel = 0;
   char from[128], to[128];
-  sb_dim_order(t, order);
   sb_status status = sb__check_shape(ndim, shape, &numel);
-  if (!status) status = check_resizable(t, ndim, shape, order);
-  if (!status) status = sb_dim_order_strides(ndim, shape, order, strides);
+  if (status) return status;
+  if (ndim != t->ndim) {
+    return sb__fail(SB_ERR_SHAPE, "shape %s has %d axes; a resize keeps the %d of %s",
+                    sb__shape_text(ndim, shape, to), ndim, t->ndim,
+                    sb__shape_text(t->ndim, t->shape, from));
+  }
+  if (!order) sb_dim_order(t, axes);
+  status = sb_dim_order_strides(ndim, shape, order ? order : axes, strides); /* judges the order */
+  if (!status) status = check_resizable(t, shape, order ? order : axes);
   if (status) return status;
   const bool fits = numel <= t->capacity || ndim == 0;
   if (!fits && (t->dynamism != SB_UNBOUND || !outgrown)) {

@@ -89,7 +89,7 @@ sb_status sb_tensor_resize(sb_tensor *t, int32_t ndim, const int64_t *shape) {
   sb_tensor made;
   bool outgrown = false;
   char text[128];
-  sb_status status = sb_resize(t, ndim, shape, &made, &outgrown);
+  sb_status status = sb_resize(t, ndim, shape, NULL, &made, &outgrown);
   if (status) return status;
   if (outgrown && t->storage && t->storage->kind != SB__STORAGE_HEAP) {
     return sb__fail(SB_ERR_SHAPE,

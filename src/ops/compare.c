@@ -135,8 +135,15 @@ static bool all_close(sb_tensor *a, sb_tensor *b, const tolerance *within) {
   return close;
 }
 
+static sb_status check_bytes_of_both(const sb_tensor *a, const sb_tensor *b) {
+  sb_status status = sb__check_bytes("a", a);
+  return status ? status : sb__check_bytes("b", b);
+}
+
 sb_status sb_array_equal(const sb_tensor *a, const sb_tensor *b, bool equal_nan, bool *out) {
   sb_tensor x, y;
+  sb_status status = check_bytes_of_both(a, b);
+  if (status) return status;
   bool same = a->ndim == b->ndim;
   for (int32_t d = 0; same && d < a->ndim; d++) same = a->shape[d] == b->shape[d];
   if (same) {
@@ -169,6 +176,7 @@ sb_status sb_all_close(const sb_tensor *a, const sb_tensor *b, double rtol, doub
                     sb__shape_text(a->ndim, a->shape, one),
                     sb__shape_text(b->ndim, b->shape, other));
   }
-  *out = all_close(&x, &y, &(tolerance){rtol, atol, equal_nan});
-  return SB_OK;
+  sb_status status = check_bytes_of_both(a, b);
+  if (!status) *out = all_close(&x, &y, &(tolerance){rtol, atol, equal_nan});
+  return status;
 }

@@ -141,11 +141,27 @@ static void shapes(void) {
   CHECK(close_to(&a, &b, 0, 0) && close_to(&b, &a, 0, 0));
 }
 
+static void no_bytes(void) {
+  const sb_tensor *const t =
+      &(sb_tensor){.abi = SB_ABI, .dtype = SB_FLOAT32, .ndim = 1, .shape = {2}, .strides = {1}};
+  sb_tensor a;
+  bool out = true;
+  uint64_t hash = 7;
+  EQ(sb_tensor_init(&first, SB_FLOAT32, DIMS(2), NULL, 0, &a), SB_OK);
+  EQ(sb_array_equal(&a, t, false, &out), SB_ERR_ARGUMENT);
+  EQ(sb_array_equal(t, &a, false, &out), SB_ERR_ARGUMENT);
+  EQ(sb_all_close(&a, t, 0, 0, false, &out), SB_ERR_ARGUMENT);
+  EQ(sb_all_close(t, &a, 0, 0, false, &out), SB_ERR_ARGUMENT);
+  EQ(sb_hash(t, &hash), SB_ERR_ARGUMENT);
+  CHECK(out && hash == 7);
+}
+
 int main(void) {
   sb__storage_borrow(one, SIZE, &first);
   sb__storage_borrow(two, SIZE, &second);
   test("64-bit integers and floats compare exactly, 200,000 pairs", pairs);
   test("sb_array_equal agrees with looking at each element, on 20,000 layouts", layouts);
   test("shapes: equal ones, and those that broadcast", shapes);
+  test("tensors without bytes are refused", no_bytes);
   return done();
 }

@@ -271,8 +271,11 @@ static void others(void) {
   EQ(sb_tensor_numel(&v), 0);
   FAILS(SB_ERR_SHAPE, sb_broadcast_to(&column, DIMS(2, 1), &out));
   FAILS(SB_ERR_SHAPE, sb_broadcast_to(&column, DIMS(3), &out));
+  EQ(sb_broadcast_to(&column, DIMS(2, -1, -1), &v), SB_OK); /* as they are */
+  expect(&v, 9, DIMS(2, 3, 1), LIST(0, 1, 1));
+  FAILS(SB_ERR_SHAPE, sb_broadcast_to(&column, DIMS(-1, 3, 1), &out));
   FAILS(SB_ERR_SHAPE, sb_broadcast_to(&column, DIMS(3, -2), &out));
-  FAILS(SB_ERR_SHAPE, sb_broadcast_to(&column, DIMS(-1, 3, 1), &out)); /* no axis whose extent to keep */
+  FAILS(SB_ERR_SHAPE, sb_broadcast_to(&column, DIMS(-1), &out));
   EQ(sb_broadcast_to(&column, DIMS(2, -1, 4), &v), SB_OK);
   expect(&v, 9, DIMS(2, 3, 4), LIST(0, 1, 0));
   int64_t strides[3] = {7, 7, 7};
@@ -294,6 +297,116 @@ static void others(void) {
   EQ(v.dtype, SB_UINT8);
   expect(&v, 0, DIMS(2, 3, 4), LIST(1, 2, 6));
   FAILS(SB_ERR_DTYPE, sb_dense_like(&turned, (sb_dtype)-1, &out));
+}
+
+static void flips(void) {
+  const sb_tensor t = make(SB_UINT8, DIMS(2, 3, 1), LIST(10, 2, 5), 4),
+                  zero = make(SB_UINT8, 0, NULL, NULL, 3),
+                  none = make(SB_UINT8, DIMS(2, 0), NULL, 4096),
+                  wide = make(SB_UINT8, DIMS(3), LIST(0), 1);
+  sb_tensor v;
+  EQ(sb_flip(&t, -1, NULL, &v), SB_OK);
+  expect(&v, 18, DIMS(2, 3, 1), LIST(-10, -2, 1));
+  EQ(sb_flip(&v, 2, LIST(0, -2), &v), SB_OK); /* in place, and back */
+  expect(&v, 4, DIMS(2, 3, 1), LIST(10, 2, 1));
+  EQ(sb_flip(&t, 1, LIST(2), &v), SB_OK);
+  expect(&v, 4, DIMS(2, 3, 1), LIST(10, 2, 1));
+  EQ(sb_flip(&t, 0, NULL, &v), SB_OK);
+  expect(&v, 4, DIMS(2, 3, 1), LIST(10, 2, 1));
+  EQ(sb_flip(&zero, -1, NULL, &v), SB_OK);
+  expect(&v, 3, 0, NULL, NULL);
+  EQ(sb_flip(&none, -1, NULL, &v), SB_OK);
+  expect(&v, 4096, DIMS(2, 0), LIST(1, 1));
+  EQ(sb_flip(&wide, -1, NULL, &v), SB_OK);
+  expect(&v, 1, DIMS(3), LIST(0));
+  FAILS(SB_ERR_BOUNDS, sb_flip(&t, 1, LIST(3), &out));
+  FAILS(SB_ERR_BOUNDS, sb_flip(&t, 1, LIST(-4), &out));
+  FAILS(SB_ERR_BOUNDS, sb_flip(&t, 1, LIST(INT64_MIN), &out));
+  FAILS(SB_ERR_BOUNDS, sb_flip(&t, 1, LIST(INT64_MAX), &out));
+  FAILS(SB_ERR_BOUNDS, sb_flip(&t, 2, LIST(1, -2), &out));
+  FAILS(SB_ERR_BOUNDS, sb_flip(&t, 4, LIST(0, 1, 2, 0), &out));
+  FAILS(SB_ERR_BOUNDS, sb_flip(&zero, 1, LIST(0), &out));
+}
+
+static void diagonals(void) {
+  const sb_tensor t = make(SB_UINT8, DIMS(3, 2, 4), LIST(8, 100, -1), 50);
+  sb_tensor v;
+  EQ(sb_diagonal(&t, 0, 0, 2, &v), SB_OK);
+  expect(&v, 50, DIMS(2, 3), LIST(100, 7));
+  EQ(v.capacity, 6);
+  EQ(sb_diagonal(&t, 1, 0, -1, &v), SB_OK);
+  expect(&v, 49, DIMS(2, 3), LIST(100, 7));
+  EQ(sb_diagonal(&t, 3, -3, 2, &v), SB_OK);
+  expect(&v, 47, DIMS(2, 1), LIST(100, 1));
+  EQ(sb_diagonal(&t, -2, 2, 1, &v), SB_OK);
+  expect(&v, 48, DIMS(3, 2), LIST(8, 99));
+  const int64_t beyond[] = {4, -3, INT64_MAX, INT64_MIN, INT64_MAX - 1, INT64_MIN + 1};
+  for (int i = 0; i < 6; i++) { /* beyond all elements: none, where it was */
+    EQ(sb_diagonal(&t, beyond[i], 0, 2, &v), SB_OK);
+    EQ(v.offset, 50);
+    EQ(v.shape[1], 0);
+    EQ(sb_tensor_numel(&v), 0);
+  }
+  v = t;
+  EQ(sb_diagonal(&v, 0, 1, 0, &v), SB_OK); /* in place */
+  expect(&v, 50, DIMS(4, 2), LIST(-1, 108));
+  const sb_tensor none = make(SB_UINT8, DIMS(0, 3), NULL, 4096),
+                  row = make(SB_UINT8, DIMS(4), NULL, 0);
+  EQ(sb_diagonal(&none, 1, 0, 1, &v), SB_OK);
+  EQ(v.ndim, 1);
+  EQ(v.offset, 4096);
+  FAILS(SB_ERR_BOUNDS, sb_diagonal(&t, 0, 0, 3, &out));
+  FAILS(SB_ERR_BOUNDS, sb_diagonal(&t, 0, INT64_MIN, 0, &out));
+  FAILS(SB_ERR_BOUNDS, sb_diagonal(&t, 0, 1, -2, &out));
+  FAILS(SB_ERR_BOUNDS, sb_diagonal(&row, 0, 0, 1, &out));
+  const sb_tensor far = make(SB_UINT8, DIMS(2, 2), LIST(2000, -2000), 2000);
+  EQ(sb_diagonal(&far, 0, 0, 1, &v), SB_OK);
+  expect(&v, 2000, DIMS(2), LIST(0));
+  sb_tensor huge = {
+      .ndim = 2, .dtype = SB_UINT8, .shape = {2, 2}, .strides = {INT64_MAX, INT64_MAX}};
+  FAILS(SB_ERR_BOUNDS, sb_diagonal(&huge, 0, 0, 1, &out));
+}
+
+static void squeezes(void) {
+  const sb_tensor t = make(SB_UINT8, DIMS(1, 3, 1, 2), LIST(9, 4, 9, -1), 20),
+                  one = make(SB_UINT8, DIMS(1, 1), NULL, 7),
+                  zero = make(SB_UINT8, 0, NULL, NULL, 3);
+  sb_tensor v;
+  EQ(sb_squeeze(&t, -1, NULL, &v), SB_OK);
+  expect(&v, 20, DIMS(3, 2), LIST(4, -1));
+  EQ(sb_squeeze(&t, 1, LIST(-2), &v), SB_OK);
+  expect(&v, 20, DIMS(1, 3, 2), LIST(6, 4, -1));
+  EQ(sb_squeeze(&t, 0, NULL, &v), SB_OK);
+  EQ(v.ndim, 4);
+  v = t;
+  EQ(sb_squeeze(&v, 2, LIST(2, 0), &v), SB_OK);
+  expect(&v, 20, DIMS(3, 2), LIST(4, -1));
+  EQ(sb_squeeze(&one, -1, NULL, &v), SB_OK);
+  expect(&v, 7, 0, NULL, NULL);
+  EQ(v.capacity, 1);
+  EQ(sb_squeeze(&zero, -1, NULL, &v), SB_OK);
+  EQ(v.ndim, 0);
+  FAILS(SB_ERR_SHAPE, sb_squeeze(&t, 1, LIST(1), &out));
+  FAILS(SB_ERR_BOUNDS, sb_squeeze(&t, 2, LIST(0, -4), &out));
+  FAILS(SB_ERR_BOUNDS, sb_squeeze(&t, 1, LIST(INT64_MIN), &out));
+  FAILS(SB_ERR_BOUNDS, sb_squeeze(&zero, 1, LIST(0), &out));
+  EQ(sb_unsqueeze(&t, 4, &v), SB_OK);
+  expect(&v, 20, DIMS(1, 3, 1, 2, 1), LIST(6, 4, 2, -1, 1));
+  EQ(sb_unsqueeze(&t, -5, &v), SB_OK);
+  expect(&v, 20, DIMS(1, 1, 3, 1, 2), LIST(6, 6, 4, 2, -1));
+  EQ(sb_unsqueeze(&zero, 0, &v), SB_OK);
+  expect(&v, 3, DIMS(1), LIST(1));
+  v = t;
+  EQ(sb_unsqueeze(&v, 2, &v), SB_OK);
+  expect(&v, 20, DIMS(1, 3, 1, 1, 2), LIST(6, 4, 2, 2, -1));
+  FAILS(SB_ERR_BOUNDS, sb_unsqueeze(&t, 5, &out));
+  FAILS(SB_ERR_BOUNDS, sb_unsqueeze(&t, -6, &out));
+  FAILS(SB_ERR_BOUNDS, sb_unsqueeze(&t, INT64_MAX, &out));
+  v = t;
+  while (v.ndim < SB_MAX_DIMS) EQ(sb_unsqueeze(&v, 0, &v), SB_OK);
+  FAILS(SB_ERR_SHAPE, sb_unsqueeze(&v, 0, &out));
+  EQ(sb_squeeze(&v, -1, NULL, &v), SB_OK);
+  expect(&v, 20, DIMS(3, 2), LIST(4, -1));
 }
 
 /* ---- Against a model that only knows indices ---- */
@@ -486,6 +599,44 @@ static void random_reshapes(void) {
   CHECK(views > 1000 && copies > 1000);
 }
 
+static void random_flips_and_diagonals(void) {
+  random_state = 15;
+  for (int round = 0; round < 10000; round++) {
+    sb_tensor t, v;
+    int64_t index[SB_MAX_DIMS] = {0};
+    const int32_t ndim = (int32_t)random_in(2, 4), a = (int32_t)random_in(0, ndim - 1);
+    const int32_t b = (a + (int32_t)random_in(1, ndim - 1)) % ndim;
+    if (!random_layout(&storage, SB_INT16, ndim, round % 8 ? 1 : 0, 5, 9, &t)) continue;
+    EQ(sb_flip(&t, 2, LIST(a, b - ndim), &v), SB_OK);
+    CHECK(sb__check_extent(&v) == SB_OK);
+    if (sb_tensor_numel(&v) > 0) do {
+        int64_t from[SB_MAX_DIMS];
+        for (int32_t d = 0; d < ndim; d++)
+          from[d] = d == a || d == b ? t.shape[d] - 1 - index[d] : index[d];
+        EQ(place_of(&v, index), place_of(&t, from));
+      } while (next_index(&v, index));
+    const int64_t offset = random_in(-5, 5);
+    int64_t length = 0;
+    while (length + (offset < 0 ? -offset : 0) < t.shape[a] &&
+           length + (offset > 0 ? offset : 0) < t.shape[b])
+      length++;
+    EQ(sb_diagonal(&t, offset, a - (round & 1 ? ndim : 0), b, &v), SB_OK);
+    CHECK(sb__check_extent(&v) == SB_OK);
+    EQ(v.ndim, ndim - 1);
+    EQ(v.shape[ndim - 2], length);
+    if (sb_tensor_numel(&v) == 0) continue;
+    memset(index, 0, sizeof index);
+    do {
+      int64_t from[SB_MAX_DIMS];
+      for (int32_t d = 0, next = 0; d < ndim; d++)
+        if (d != a && d != b) from[d] = index[next++];
+      from[a] = index[ndim - 2] + (offset < 0 ? -offset : 0);
+      from[b] = index[ndim - 2] + (offset > 0 ? offset : 0);
+      EQ(place_of(&v, index), place_of(&t, from));
+    } while (next_index(&v, index));
+  }
+}
+
 static void random_unfolds(void) {
   random_state = 14;
   for (int round = 0; round < 5000; round++) {
@@ -520,10 +671,15 @@ int main(void) {
   test("sb_reshape views where it can, infers -1, and says when it would copy", reshapes);
   test("unfold, view_dtype, as_strided, broadcast_to, dim order and dense_like give these layouts",
        others);
+  test("sb_flip walks axes backwards, and leaves views of nothing where they are", flips);
+  test("sb_diagonal reaches no further than the shorter axis, whatever the offset", diagonals);
+  test("sb_squeeze and sb_unsqueeze drop and add axes of one element, up to 64", squeezes);
   test("sb_slice reaches the same elements as a model of indices, 20,000 times", random_slices);
   test("sb_permute reaches the same elements as a model of indices", random_permutes);
   test("sb_reshape makes a view exactly where brute force finds one, 30,000 times",
        random_reshapes);
+  test("sb_flip and sb_diagonal reach the same elements as a model of indices, 10,000 times",
+       random_flips_and_diagonals);
   test("sb_unfold reaches the same elements as a model of indices", random_unfolds);
   return done();
 }

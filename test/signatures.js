@@ -1,0 +1,202 @@
+'use strict'
+// Every public function and method with a valid call, and of what kind each argument is. test/api/bad-input-table.test.js
+// puts wrong values in each place; a function without a row fails it.
+//
+// An argument: { kind, name (that messages use), valid (a value, or a function that makes one), optional,
+// allow (labels of wrong values that are right here), keys (of options) }. One that is optional may be undefined.
+const { Generator, fromBlob, tensor, zeros } = require('samebytes')
+
+const arg = kind => (name, valid, more = {}) => ({ kind, name, valid, ...more })
+
+const integer = arg('integer') // any safe integer that the function takes
+const axis = (name = 'axis', valid = 0, more) => arg('axis')(name, valid, { outside: [2, -3, 2 ** 53 - 1, -(2 ** 53 - 1)], ...more })
+const axes = (name = 'axis', valid = [0], more) => arg('integers')(name, valid, { orOne: true, ...more })
+const integers = arg('integers')
+const shape = (valid = [2, 3], more) => arg('shape')('shape', valid, { orOne: true, ...more })
+const dtype = (name = 'dtype', valid = 'float64', more) => arg('dtype')(name, valid, more)
+const word = arg('word') // one of a few
+const flag = arg('boolean')
+const number = arg('number') // any, also fractions
+const fn = arg('function')
+const t = (name = 'tensor', make = () => tensor([[1, 2, 3], [4, 5, 6]]), more) => arg('tensor')(name, make, more)
+const value = (valid = 1, more) => arg('value')('value', valid, more) // one element
+const values = (name, valid, more) => arg('values')(name, valid, more) // numbers, nested lists, typed arrays
+const bytes = arg('bytes')
+const any = (valid, more) => arg('any')('', valid, more)
+const integral = arg('integral') // a safe integer or a bigint
+const optional = true
+
+/** A right value for an argument, a new one each time. */
+const validOf = ({ valid }) => typeof valid === 'function' ? valid() : valid
+
+const options = (keys, more) => ({
+  kind: 'options',
+  name: 'options',
+  valid: () => Object.fromEntries(Object.entries(keys).map(([key, each]) => [key, validOf(each)])),
+  keys,
+  optional,
+  ...more
+})
+
+const casting = word('casting', 'unsafe')
+const dynamism = word('dynamism', 'unbound')
+const order = word('order', 'F')
+const device = word('device', 'cpu')
+const shared = word('shared', false, { allow: ['true'] })
+const made = { dtype: dtype(), device, dynamism, order, shared }
+const makers = options(made)
+const generator = arg('generator')('generator', () => new Generator(1))
+const drawn = options({ ...made, generator })
+const out = (make = () => zeros([2, 3])) => arg('out')('out', make)
+const result = (make, keys) => options({ dtype: dtype('dtype', 'float32'), casting, out: out(make), ...keys })
+const shapeOnly = { allow: ['a tensor over a detached buffer'] } // its bytes are not looked at
+const like = options({ dtype: dtype(), device, dynamism, shared })
+const drawnLike = options({ dtype: dtype(), device, dynamism, shared, generator })
+const sixty = () => Float32Array.of(1, 2, 3, 4, 5, 6)
+const pixels = () => tensor([[[1, 2, 3], [4, 5, 6]]], 'uint8')
+const indices = (name = 'index') => arg('index')(name, 1, { outside: [2, -3, 2 ** 53 - 1, -(2 ** 53 - 1)] })
+
+const writes = true
+const copying = { casting, scale: arg('factor')('scale', 2), bias: arg('factor')('bias', 1), axis: axis('axis', 0, { outside: [] }) }
+const signal = arg('signal')('signal', () => new AbortController().signal)
+const source = values('src', () => [[1, 2, 3], [4, 5, 6]])
+
+/** Exported functions: arguments. */
+const FUNCTIONS = {
+  tensor: [values('data', () => [[1, 2, 3], [4, 5, 6]]), shape([2, 3], { optional, orOptions: true }), options({ ...made, casting })],
+  empty: [shape(), makers],
+  zeros: [shape(), makers],
+  ones: [shape(), makers],
+  full: [shape(), value(), makers],
+  fromBytes: [bytes('bytes', () => new Uint8Array(48)), shape(), options(made, { optional: false })],
+  fromBlob: [bytes('source|address', sixty), shape([2, 3], { optional, orOptions: true }), options({
+    dtype: dtype('dtype', 'float32'),
+    strides: integers('strides', [3, 1]),
+    dimOrder: integers('dimOrder', [0, 1]),
+    offset: integer('offset', 0),
+    nbytes: integer('nbytes', 24),
+    deleter: fn('deleter', () => () => {}),
+    borrowed: flag('borrowed', false),
+    transfer: flag('transfer', false),
+    readOnly: flag('readOnly', false),
+    dynamism,
+    device
+  })],
+  forBlob: [any(sixty), any([2, 3]), any('float32')], // judged by makeTensor
+  rand: [shape(), drawn],
+  randn: [shape(), drawn],
+  randint: [integral('low', 0), integral('high', 9), shape(), options({ ...made, dtype: dtype('dtype', 'int64'), generator })],
+  manualSeed: [integral('seed', 1)],
+  scalarTensor: [value(), makers],
+  arange: [number('start', 1, { allow: ['a bigint'] }), number('options|stop', 7, { allow: ['a bigint'], optional }), number('options|step', 2, { allow: ['a bigint'], optional }), makers],
+  linspace: [number('start', 1), number('stop', 7), integer('num', 3, { outside: [-1] }), makers],
+  eye: [integer('n', 3, { outside: [-1] }), integer('options|m', 3, { optional, outside: [-1] }), makers],
+  asarray: [values('data', () => [[1, 2, 3], [4, 5, 6]], { allow: ['an ArrayBuffer'] }), options({ dtype: dtype(), device, dynamism, order, copy: flag('copy', true) })],
+  emptyLike: [t('tensor', undefined, shapeOnly), like],
+  zerosLike: [t('tensor', undefined, shapeOnly), like],
+  onesLike: [t('tensor', undefined, shapeOnly), like],
+  fullLike: [t('tensor', undefined, shapeOnly), value(), like],
+  randLike: [t('tensor', undefined, shapeOnly), drawnLike],
+  randnLike: [t('tensor', undefined, shapeOnly), drawnLike],
+  randintLike: [t('tensor', undefined, shapeOnly), integral('low', 0), integral('high', 9), options({ ...drawnLike.keys, dtype: dtype('dtype', 'int64') })],
+  emptyStrided: [shape(), integers('strides', [3, 1]), like],
+  zerosStrided: [shape(), integers('strides', [3, 1]), like],
+  onesStrided: [shape(), integers('strides', [3, 1]), like],
+  fullStrided: [shape(), integers('strides', [3, 1]), value(), like],
+  randStrided: [shape(), integers('strides', [3, 1]), drawnLike],
+  randnStrided: [shape(), integers('strides', [3, 1]), drawnLike],
+  randintStrided: [integral('low', 0), integral('high', 9), shape(), integers('strides', [3, 1]), options({ ...drawnLike.keys, dtype: dtype('dtype', 'int64') })],
+  clone: [t(), options({ dtype: dtype(), casting })],
+  concat: [arg('tensors')('', () => [tensor([[1, 2, 3]]), tensor([[4, 5, 6]])]), axis('axis', 0, { optional, allow: ['null'] }), result()],
+  stack: [arg('tensors')('', () => [tensor([1, 2, 3]), tensor([4, 5, 6])]), axis('axis', 0, { optional }), result()],
+  arrayEqual: [t('argument 0|entry 0|tensors were given'), t('argument 1'), options({ equalNaN: flag('equalNaN', true) })],
+  allClose: [t('argument 0|entry 0|tensors were given'), t('argument 1'), options({ rtol: number('rtol', 0.1), atol: number('atol', 0.1), equalNaN: flag('equalNaN', true) })],
+  sharesMemory: [t(), t()],
+  canCast: [dtype(), dtype(), word('casting', 'safe', { optional })],
+  promoteTypes: [dtype(), dtype()],
+  finfo: [dtype('dtype', 'float32')],
+  iinfo: [dtype('dtype', 'int8')],
+  tidy: [fn('tidy', () => () => {})],
+  scope: [fn('scope', () => () => {})],
+  keep: [arg('object')('keep', () => zeros([1]))],
+  dispose: [arg('disposable')('dispose', () => zeros([1]))],
+  memory: [],
+  flush: [],
+  setMemoryLimit: [arg('limit')('nbytes', 2 ** 40)],
+  backend: [],
+  wasmMemory: []
+}
+
+/** Methods: arguments; make: the tensor that has them; writes: it may not be read-only; delegates: to another
+ * method of the same tensor, whoever made it. */
+const METHODS = {
+  setBytes: { args: [bytes('bytes', () => new Uint8Array(24))], writes },
+  get: { args: [indices(), arg('index')('index', 1, { outside: [3, -4] })] },
+  at: { args: [indices(), arg('index')('index', 1, { outside: [3, -4], optional })] },
+  set: { args: [value(), indices(), arg('index')('index', 1, { outside: [3, -4] })], writes },
+  item: { args: [], make: () => tensor([[5]]) },
+  toArray: { args: [] },
+  tolist: { args: [], delegates: true },
+  toJSON: { args: [], delegates: true },
+  accessor: { args: [options({ dtype: dtype('dtype', 'float32'), ndim: integer('ndim', 2, { outside: [1, -1] }) })] },
+  '[iterator]': { args: [], lazy: true },
+  slice: { args: [arg('slice')('slice 0|step', '1:'), arg('slice')('slice 1|step', 1)] },
+  select: { args: [axis(), arg('index')('index', 1, { outside: [2, -3] })] },
+  narrow: { args: [axis(), integer('start', 1, { outside: [3, -3] }), integer('length', 1, { outside: [2, -1] })] },
+  permute: { args: [integers('order', [1, 0])] },
+  transpose: { args: [axis('a', 0), axis('b', 1)] },
+  reshape: { args: [shape([3, 2], { inferred: true }), options({ copy: flag('copy', true) }, { name: 'options|shape' })] },
+  view: {
+    args: [shape([2, 2], { optional, orOptions: true, inferred: true }), options({
+      strides: integers('strides', [1, 2]),
+      dimOrder: integers('dimOrder', [1, 0]),
+      dtype: dtype('dtype', 'int32'),
+      offset: integer('offset', 1, { outside: [-1, 6] })
+    })]
+  },
+  unfold: { args: [axis(), integer('size', 1, { outside: [3, -1] }), integer('step', 1, { outside: [0] })] },
+  squeeze: { args: [axes('axis', [0], { optional })], make: () => zeros([1, 3]) },
+  unsqueeze: { args: [axis('axis', 0, { outside: [3, -4] })] },
+  expand: { args: [shape([4, 2, 3], { inferred: true })] },
+  broadcastTo: { args: [shape([4, 2, 3], { inferred: true })], delegates: true },
+  flip: { args: [axes('axis', [0], { optional })] },
+  diagonal: { args: [integer('offset', 1, { optional }), axis('axis1', 0, { optional }), axis('axis2', 1, { optional })] },
+  asStrided: { args: [shape([2, 2]), integers('strides', [1, 1]), integer('offset', 1, { optional, outside: [-1, 6] })] },
+  split: { args: [axes('size', [1, 1], { name: 'sizes?' }), axis('axis', 0, { optional })] },
+  chunk: { args: [integer('n', 2, { outside: [0, -1] }), axis('axis', 0, { optional })] },
+  unbind: { args: [axis('axis', 0, { optional })] },
+  isContiguous: { args: [word('memoryFormat', 'channels_last', { optional })], make: () => zeros([1, 1, 1, 1]) },
+  toMemoryFormat: { args: [word('memoryFormat', 'channels_last')], make: () => zeros([1, 2, 2, 2]) },
+  resize: { args: [shape([3, 2])] },
+  setData: { args: [arg('tensor')('source', () => zeros([6]), { allow: ['a typed array'] })] },
+  clone: { args: [options({ dtype: dtype('dtype', 'float32'), casting, out: out() })] },
+  astype: { args: [dtype('dtype', 'float32'), options({ casting, out: out() })] },
+  contiguous: { args: [options({ out: out() })] },
+  to: { args: [arg('dtype')('', 'float32', { orOptions: true }), options({ casting, copy: flag('copy', true), out: out() })] },
+  cpu: { args: [options({ copy: flag('copy', true), dtype: dtype() })], delegates: true },
+  cuda: { args: [integer('index', 0, { optional })], refused: ['ERR_DEVICE', 'ERR_UNSUPPORTED'] },
+  toAsync: { args: [arg('dtype')('', 'float64', { orOptions: true }), options({ casting, copy: flag('copy', true), signal })] },
+  cpuAsync: { args: [options({ copy: flag('copy', true), signal })], delegates: true },
+  cudaAsync: { args: [integer('index', 0, { optional })], refused: ['ERR_DEVICE', 'ERR_UNSUPPORTED'] },
+  shareMemory: { args: [] },
+  tile: { args: [axes('reps', [2, 1], { negative: false }), result(() => zeros([4, 3]))] },
+  repeat: { args: [arg('counts')('repeats', () => [2, 1]), result(() => zeros([3, 3]), { axis: axis() })] },
+  roll: { args: [axes('shift', [1]), axes('axis', [0], { optional, allow: ['null'] }), result()] },
+  take: { args: [arg('counts')('indices', () => [1, 0]), axis('axis', 0, { optional, allow: ['null'] }), result()] },
+  toImageData: { args: [], make: pixels },
+  toBlob: { args: [] },
+  copyFrom: { args: [source, options(copying)], writes },
+  copyFromAsync: { args: [source, options({ ...copying, signal })], writes },
+  fill: { args: [value()], writes },
+  zero: { args: [], writes },
+  dispose: { args: [], onDisposed: true },
+  '[dispose]': { args: [], onDisposed: true, delegates: true },
+  toString: { args: [] },
+  '[inspect]': { args: [], onDisposed: true, delegates: true }
+}
+
+/** What a method without a make of its own is called on; over bytes of the caller, who may take them away. */
+const sample = () => tensor([[1, 2, 3], [4, 5, 6]])
+const sampleOver = array => fromBlob(array, [2, 3])
+
+module.exports = { FUNCTIONS, METHODS, sample, sampleOver, validOf }
