@@ -178,7 +178,6 @@ const METHODS = {
   toAsync: { args: [arg('dtype')('', 'float64', { orOptions: true }), options({ casting, copy: flag('copy', true), signal })] },
   cpuAsync: { args: [options({ copy: flag('copy', true), signal })], delegates: true },
   cudaAsync: { args: [integer('index', 0, { optional })], refused: ['ERR_DEVICE', 'ERR_UNSUPPORTED'] },
-  pinMemory: { args: [], refused: ['ERR_UNSUPPORTED', 'ERR_DEVICE'] },
   shareMemory: { args: [] },
   tile: { args: [axes('reps', [2, 1], { negative: false }), result(() => zeros([4, 3]))] },
   repeat: { args: [arg('counts')('repeats', () => [2, 1]), result(() => zeros([3, 3]), { axis: axis() })] },

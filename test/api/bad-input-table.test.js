@@ -161,9 +161,11 @@ async function acceptsRight ({ args, refused, random }, call, make = () => undef
 }
 
 describe('the table of public functions', () => {
-  it('has a row for each one', () => {
+  it('has a row for each one, and no others', () => {
     assert.deepEqual(exported.filter(name => !FUNCTIONS[name]), [], 'exported functions without a row in test/signatures.js')
     assert.deepEqual(methods.map(nameOf).filter(name => !METHODS[name]), [], 'methods without a row in test/signatures.js')
+    assert.deepEqual(Object.keys(FUNCTIONS).filter(name => !exported.includes(name)), [])
+    assert.deepEqual(Object.keys(METHODS).filter(name => !methods.map(nameOf).includes(name)), [])
   })
 })
 
