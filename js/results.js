@@ -20,7 +20,9 @@ const { Layout, STATIC, UNBOUND } = ffi
  * @returns {InstanceType<typeof Layout>} without gaps and bytes, the axes in the same order of storage
  */
 function likeOf (layout, dtype) {
-  return ffi.denseLike(layout, dtype === undefined ? layout.dtype : dtype.index)
+  const to = dtype === undefined ? layout.dtype : dtype.index
+  const isRowMajor = layout.order === null && layout.size > 0 && ffi.isContiguous(layout)
+  return isRowMajor ? denseLayout(to, layout.shape) : ffi.denseLike(layout, to)
 }
 
 /**

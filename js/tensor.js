@@ -12,7 +12,7 @@ const {
 const { dtypes, itemsizes, dtypeOf } = require('./dtypes')
 const { BRAND, COPY, scalarFor } = require('./values')
 const { dtypeOfArray, isSharedArrayBuffer, partsOfArray, dtypeOfType } = require('./buffers')
-const { denseLayout, withBytes, DYNAMISMS, layoutOverBytes, bytesOf, checkDevice, isDevice, adopted, viewed, inheritCapacity } = require('./layouts')
+const { denseLayout, withBytes, DYNAMISMS, layoutOverBytes, bytesOf, checkDevice, isDevice, adopted, viewed, inherit } = require('./layouts')
 const { read, integerList, indicesOf, write, nested, shownValues } = require('./elements')
 const records = require('./records')
 const { parseSlice, parseSlices } = require('./slices')
@@ -444,8 +444,7 @@ class Tensor {
    */
   #view (layout) {
     const whole = /** @type {InstanceType<typeof Layout>} */ (this.#layout)
-    if (whole.capacity !== whole.size) inheritCapacity(layout, whole)
-    if (whole.owner !== undefined) layout.owner = whole.owner
+    if (whole.rare !== null) inherit(layout, whole)
     return new Tensor(KEY, layout, this.#base ?? this)
   }
 
