@@ -368,6 +368,7 @@ SB_CHECKED SB_API sb_status sb_shares_memory(const sb_tensor *a, const sb_tensor
  * and the shape; different, but for chance (2^-64), where a bit of an element differs.
  *
  * Bits    the same on every back end; other versions may give others
+ * Errors  SB_ERR_ARGUMENT t has elements and no bytes
  * Cost    one pass over t */
 SB_CHECKED SB_API sb_status sb_hash(const sb_tensor *t, uint64_t *out);
 
@@ -668,7 +669,8 @@ SB_CHECKED SB_API sb_status sb_linspace(const sb_tensor *t, double start, double
  *   dst      of t's dtype and shape, but along axis as many elements as indices; shares no byte with t
  *
  * Errors  SB_ERR_BOUNDS an index or the axis is outside; nothing is written then · SB_ERR_DTYPE ·
- *         SB_ERR_SHAPE · SB_ERR_OVERLAP · SB_ERR_READ_ONLY · SB_ERR_MEMORY (8 bytes an index)
+ *         SB_ERR_SHAPE · SB_ERR_OVERLAP · SB_ERR_READ_ONLY · SB_ERR_MEMORY (8 bytes an index) ·
+ *         SB_ERR_ARGUMENT one of them has no bytes
  * Source  array API `take` */
 SB_CHECKED SB_API sb_status sb_take(const sb_tensor *t, const sb_tensor *indices, int64_t axis,
                                     const sb_tensor *dst);
@@ -679,6 +681,7 @@ SB_CHECKED SB_API sb_status sb_take(const sb_tensor *t, const sb_tensor *indices
  *   equal_nan  NaN equals NaN; a complex number of which a part is NaN is one
  *   out        written on success
  *
+ * Errors  SB_ERR_ARGUMENT one of them has elements and no bytes
  * Source  NumPy `array_equal` */
 SB_CHECKED SB_API sb_status sb_array_equal(const sb_tensor *a, const sb_tensor *b, bool equal_nan,
                                            bool *out);
@@ -690,7 +693,7 @@ SB_CHECKED SB_API sb_status sb_array_equal(const sb_tensor *a, const sb_tensor *
  *
  * Bits    computed in float64; a difference between integers, or an integer and a float, is exact where
  *         it is below 2^53; of complex numbers the modulus counts
- * Errors  SB_ERR_SHAPE they do not broadcast
+ * Errors  SB_ERR_SHAPE they do not broadcast · SB_ERR_ARGUMENT as sb_array_equal
  * Source  NumPy `allclose` */
 SB_CHECKED SB_API sb_status sb_all_close(const sb_tensor *a, const sb_tensor *b, double rtol,
                                          double atol, bool equal_nan, bool *out);

@@ -117,6 +117,11 @@ static bool row_is_close(const sb__loop *loop, sb_dtype a, sb_dtype b, const tol
   return true;
 }
 
+static sb_status check_bytes(const sb_tensor *a, const sb_tensor *b) {
+  const sb_status status = sb__check_bytes("the first", a);
+  return status ? status : sb__check_bytes("the second", b);
+}
+
 /* a and b have one shape. What both repeat is compared once. */
 static bool all_close(sb_tensor *a, sb_tensor *b, const tolerance *within) {
   const sb_tensor *const tensors[] = {a, b};
@@ -138,6 +143,8 @@ static bool all_close(sb_tensor *a, sb_tensor *b, const tolerance *within) {
 sb_status sb_array_equal(const sb_tensor *a, const sb_tensor *b, bool equal_nan, bool *out) {
   sb_tensor x, y;
   bool same = a->ndim == b->ndim;
+  const sb_status status = check_bytes(a, b);
+  if (status) return status;
   for (int32_t d = 0; same && d < a->ndim; d++) same = a->shape[d] == b->shape[d];
   if (same) {
     sb_tensor_copy_layout(a, &x);
@@ -162,6 +169,8 @@ sb_status sb_all_close(const sb_tensor *a, const sb_tensor *b, double rtol, doub
                        bool equal_nan, bool *out) {
   sb_tensor x, y;
   int64_t shape[SB_MAX_DIMS];
+  const sb_status status = check_bytes(a, b);
+  if (status) return status;
   const int32_t ndim = common_shape(a, b, shape);
   if (sb_broadcast_to(a, ndim, shape, &x) || sb_broadcast_to(b, ndim, shape, &y)) {
     char one[128], other[128];

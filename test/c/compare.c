@@ -141,11 +141,29 @@ static void shapes(void) {
   CHECK(close_to(&a, &b, 0, 0) && close_to(&b, &a, 0, 0));
 }
 
+static void no_bytes(void) {
+  sb_tensor a, none;
+  bool out = true;
+  uint64_t hash = 7;
+  EQ(sb_tensor_init(&first, SB_FLOAT32, DIMS(2), NULL, 0, &a), SB_OK);
+  EQ(sb_tensor_init(NULL, SB_FLOAT32, DIMS(2), NULL, 0, &none), SB_OK);
+  EQ(sb_array_equal(&a, &none, false, &out), SB_ERR_ARGUMENT);
+  EQ(sb_array_equal(&none, &a, false, &out), SB_ERR_ARGUMENT);
+  EQ(sb_all_close(&a, &none, 0, 0, false, &out), SB_ERR_ARGUMENT);
+  EQ(sb_all_close(&none, &a, 0, 0, false, &out), SB_ERR_ARGUMENT);
+  EQ(sb_hash(&none, &hash), SB_ERR_ARGUMENT);
+  CHECK(out && hash == 7);
+  EQ(sb_tensor_init(NULL, SB_FLOAT32, DIMS(0), NULL, 0, &none), SB_OK);
+  CHECK(equal(&none, &none));
+  EQ(sb_hash(&none, &hash), SB_OK);
+}
+
 int main(void) {
   sb__storage_borrow(one, SIZE, &first);
   sb__storage_borrow(two, SIZE, &second);
   test("64-bit integers and floats compare exactly, 200,000 pairs", pairs);
   test("sb_array_equal agrees with looking at each element, on 20,000 layouts", layouts);
   test("shapes: equal ones, and those that broadcast", shapes);
+  test("tensors without bytes are refused, unless they have no elements", no_bytes);
   return done();
 }
