@@ -12,16 +12,19 @@ const { Tensor, wrap } = require('./tensor')
 const { copyOf } = require('./make')
 const { fromBlob } = require('./blob')
 
-/** @typedef {{ dtype?: string, device?: string, order?: 'C' | 'F', copy?: boolean, casting?: 'safe' | 'same_kind' | 'unsafe', dynamism?: 'static' | 'bounded' | 'unbound', pinMemory?: boolean }} AsarrayOptions */
+/** @import { DtypeName, NameOf, Or, TensorData, AsarrayOptions, DtypeOfData } from './types' */
 
 /**
  * A tensor of what is given. A tensor that is as wanted is returned itself; typed arrays and buffers are wrapped
  * as fromBlob does; lists, iterables and numbers are copied as tensor does, and so is what needs another dtype or order of axes.
  *
- * @param {any} x  a tensor, typed array, Buffer (uint8), ArrayBuffer, SharedArrayBuffer or DataView (dtype is needed), number or list
- * @param {AsarrayOptions | string} [opts]  copy: true always copies, false never; dynamism: of what is made
- * @returns {Tensor}
+ * @template {TensorData | ArrayBufferLike} T
+ * @template {DtypeName} [D=never]
+ * @param {T} x  a tensor, typed array, Buffer (uint8), ArrayBuffer, SharedArrayBuffer or DataView (dtype is needed), number or list
+ * @param {AsarrayOptions<D> | NameOf<D>} [opts]  copy: true always copies, false never; dynamism: of what is made
+ * @returns {Tensor<Or<D, DtypeOfData<T>>>} x itself, over x's bytes, or with bytes of its own
  * @throws ERR_UNSUPPORTED copy is false and a copy is needed · {TypeError} ERR_CAST, ERR_DTYPE · as fromBlob and tensor
+ * @see array API asarray
  * @example
  * const t = zeros([2])
  * asarray(t) === t // true

@@ -30,34 +30,7 @@ const TORCH_NAMES = new Map(Object.entries({
 }))
 
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
-/** @typedef {import('./records').Blob} Blob */
-
-/**
- * @typedef {object} BlobRecord  as toBlob gives it, or filled in by others
- * @property {bigint | number | null} ptr  address of the first element
- * @property {import('./tensor').Shape} [shape]
- * @property {string} [dtype]
- * @property {readonly number[] | null} [strides]  elements; row-major where none are given
- * @property {string | null} [device]
- * @property {number} [elementSize]  bytes
- * @property {unknown} [owner]
- */
-
-/**
- * @typedef {object} BlobOptions
- * @property {string} [dtype]  needed for buffers, DataViews and addresses; reinterprets Uint8Arrays
- * @property {number[]} [strides]  elements; any that stay inside
- * @property {number[]} [dimOrder]  axes from outermost to innermost in memory
- * @property {number} [offset]  elements from the source's first byte
- * @property {number} [nbytes]  of an address: lets the extent be checked
- * @property {unknown} [owner]  kept as long as the bytes are in use
- * @property {(address: bigint) => void} [deleter]  called once, on a later turn, when nobody uses the bytes
- * @property {boolean} [borrowed]  the caller vouches for an address
- * @property {boolean} [transfer]  takes the caller's ArrayBuffer over
- * @property {boolean} [readOnly]
- * @property {'static' | 'bounded' | 'unbound'} [dynamism]  'unbound' cannot grow beyond the blob either
- * @property {string} [device]  'cpu'
- */
+/** @import { DtypeName, NameOf, Or, Shape, Dynamism, DeviceName, Blob, BlobSource, BlobOptions, DtypeOfSource } from './types' */
 
 /**
  * What options say, after all that is user code ran.
@@ -134,14 +107,18 @@ function addressOf (name, source) {
  * device and owner. Its shape may be omitted, and a given one keeps the order of its elements. Only toBlob's own records work in
  * WASM and need no owner. In a record, and nowhere else, dtype may also be one of PyTorch's names, such as 'float' and 'long'.
  *
- * @param {ArrayBufferView | ArrayBufferLike | number | bigint | null | BlobRecord} source  an address needs owner, deleter or borrowed
- * @param {import('./tensor').Shape | BlobOptions | string | null} [shape]
- * @param {BlobOptions | string} [opts]
- * @returns {import('./tensor').Tensor}
- * @throws {RangeError} ERR_BOUNDS the layout leaves the source, ERR_ALIGNMENT (fromBytes copies) · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_DETACHED · ERR_DEVICE · ERR_UNSUPPORTED addresses in WASM
+ * @template {BlobSource} S
+ * @template {DtypeName} [D=never]
+ * @param {S} source  an address needs owner, deleter or borrowed
+ * @param {Shape | BlobOptions<D> | NameOf<D> | null} [shape]  elements
+ * @param {BlobOptions<D> | NameOf<D>} [opts]
+ * @returns {Tensor<Or<D, DtypeOfSource<S>>>} over the source's bytes, which stay whose they are; a deleter is told when nobody uses them
+ * @throws {RangeError} ERR_BOUNDS the layout leaves the source, ERR_SHAPE, ERR_ALIGNMENT (fromBytes copies) · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_DETACHED · ERR_DEVICE · ERR_UNSUPPORTED addresses in WASM
+ * @see PyTorch from_blob, ExecuTorch from_blob
  * @example
  * const samples = new Float32Array(6)
- * fromBlob(samples, [2, 3]).set(1, 0, 0) // samples[0] is 1 now
+ * fromBlob(samples, [2, 3]).set(1, 0, 0)
+ * samples[0] // 1
  */
 function fromBlob (source, shape, opts) {
   if (opts === undefined && (shape === undefined || Array.isArray(shape))) {
@@ -417,7 +394,12 @@ function overElements (address, { index, itemsize }, shape, strides, given) {
 
 // ---- The builder ----
 
-/** What forBlob gives: fromBlob's options one by one. */
+/**
+ * What forBlob gives: fromBlob's options one by one. Setters return the builder, and what they are given is judged at
+ * makeTensor; after it they throw ERR_STALE.
+ *
+ * @template {DtypeName} [D=any]
+ */
 class BlobBuilder {
   /** undefined once the tensor was made @type {{ source: any, shape: any, opts: Record<string, unknown> } | undefined} */
   #plan
@@ -426,7 +408,7 @@ class BlobBuilder {
    * @param {any} source
    * @param {any} shape
    * @param {string | undefined} dtype
-   * @ignore
+   * @private
    */
   constructor (source, shape, dtype) {
     this.#plan = { source, shape, opts: { dtype } }
@@ -448,36 +430,143 @@ class BlobBuilder {
     return this
   }
 
-  /** @param {string} dtype @returns {this} */
+  /**
+   * What one element is.
+   *
+   * @template {DtypeName} E
+   * @overload
+   * @param {E} dtype
+   * @returns {BlobBuilder<E>}
+   * @throws ERR_STALE the tensor was made
+   * @example
+   * forBlob(new ArrayBuffer(4)).dtype('int16').makeTensor().shape // [2]
+   */
+  /**
+   * @param {string} dtype
+   * @returns {any}
+   */
   dtype (dtype) { return this.#set('dtype', dtype) }
-  /** @param {number[]} strides  elements; any that stay inside @returns {this} */
+  /**
+   * Elements from one to the next per axis.
+   *
+   * @param {readonly number[]} strides  any that stay inside
+   * @returns {this}
+   * @throws ERR_STALE the tensor was made
+   * @example
+   * forBlob(new Float32Array(6), [2, 3]).strides([1, 2]).makeTensor().strides // [1, 2]
+   */
   strides (strides) { return this.#set('strides', strides) }
-  /** @param {number[]} order  axes from outermost to innermost in memory @returns {this} */
+  /**
+   * Axes from outermost to innermost in memory.
+   *
+   * @param {readonly number[]} order  each axis once
+   * @returns {this}
+   * @throws ERR_STALE the tensor was made
+   * @example
+   * forBlob(new Float32Array(6), [2, 3]).dimOrder([1, 0]).makeTensor().strides // [1, 2]
+   */
   dimOrder (order) { return this.#set('dimOrder', order) }
-  /** @param {number} offset  elements from the source's first byte @returns {this} */
+  /**
+   * Where the first element is.
+   *
+   * @param {number} offset  elements from the source's first byte
+   * @returns {this}
+   * @throws ERR_STALE the tensor was made
+   * @example
+   * forBlob(Int8Array.of(1, 2, 3)).offset(1).makeTensor().toArray() // [2, 3]
+   */
   offset (offset) { return this.#set('offset', offset) }
-  /** @param {number} nbytes  of an address @returns {this} */
+  /**
+   * How many bytes an address has; the extent is checked against it.
+   *
+   * @param {number} nbytes
+   * @returns {this}
+   * @throws ERR_STALE the tensor was made
+   * @example
+   * const floats = (address, owner) => forBlob(address, [4], 'float32').nbytes(16).owner(owner).makeTensor()
+   */
   nbytes (nbytes) { return this.#set('nbytes', nbytes) }
-  /** @param {'static' | 'bounded' | 'unbound'} dynamism @returns {this} */
+  /**
+   * How far resize may go; no blob grows.
+   *
+   * @param {Dynamism} dynamism
+   * @returns {this}
+   * @throws ERR_STALE the tensor was made
+   * @example
+   * forBlob(new Float32Array(2)).dynamism('static').makeTensor().dynamism // 'static'
+   */
   dynamism (dynamism) { return this.#set('dynamism', dynamism) }
-  /** @param {(address: bigint) => void} deleter  called once, when nobody uses the bytes @returns {this} */
+  /**
+   * What to call when nobody uses the bytes: once, on a later turn.
+   *
+   * @param {(address: bigint) => void} deleter
+   * @returns {this}
+   * @throws ERR_STALE the tensor was made
+   * @example
+   * const wrap = (address, free) => forBlob(address, [4], 'float32').deleter(free).makeTensor()
+   */
   deleter (deleter) { return this.#set('deleter', deleter) }
-  /** @param {unknown} owner  kept as long as the bytes are in use @returns {this} */
+  /**
+   * What to keep as long as the bytes are in use.
+   *
+   * @param {unknown} owner
+   * @returns {this}
+   * @throws ERR_STALE the tensor was made
+   * @example
+   * forBlob(new Float32Array(2)).owner('me').makeTensor().owner // 'me'
+   */
   owner (owner) { return this.#set('owner', owner) }
-  /** The caller vouches for an address. @param {boolean} [yes] @returns {this} */
+  /**
+   * The caller vouches for an address: its bytes stay as long as they are in use.
+   *
+   * @param {boolean} [yes]
+   * @returns {this}
+   * @throws ERR_STALE the tensor was made
+   * @example
+   * const floats = address => forBlob(address, [4], 'float32').borrowed().makeTensor()
+   */
   borrowed (yes = true) { return this.#set('borrowed', yes) }
-  /** Takes the caller's ArrayBuffer over. @param {boolean} [yes] @returns {this} */
+  /**
+   * Takes the caller's ArrayBuffer over: it is detached.
+   *
+   * @param {boolean} [yes]
+   * @returns {this}
+   * @throws ERR_STALE the tensor was made
+   * @example
+   * const source = new Float32Array(2)
+   * forBlob(source).transfer().makeTensor()
+   * source.length // 0
+   */
   transfer (yes = true) { return this.#set('transfer', yes) }
-  /** @param {string} device  'cpu' @returns {this} */
+  /**
+   * Where the bytes are.
+   *
+   * @param {DeviceName} device  'cpu'
+   * @returns {this}
+   * @throws ERR_STALE the tensor was made
+   * @example
+   * forBlob(new Float32Array(2)).device('cpu').makeTensor().device // 'cpu'
+   */
   device (device) { return this.#set('device', device) }
-  /** @param {boolean} [yes] @returns {this} */
+  /**
+   * Our writers will refuse the tensor and its views.
+   *
+   * @param {boolean} [yes]
+   * @returns {this}
+   * @throws ERR_STALE the tensor was made
+   * @example
+   * forBlob(new Float32Array(2)).readOnly().makeTensor().isReadOnly // true
+   */
   readOnly (yes = true) { return this.#set('readOnly', yes) }
 
   /**
    * The tensor, once. Nothing is taken over before, nor where it throws; then it may be tried again.
    *
-   * @returns {import('./tensor').Tensor}
+   * @returns {Tensor<D>} over the source's bytes
    * @throws as fromBlob · ERR_STALE the tensor was made
+   * @see ExecuTorch TensorPtrMaker::make_tensor_ptr, LibTorch TensorMaker::make_tensor
+   * @example
+   * forBlob(new Float32Array(6), [2, 3]).makeTensor().shape // [2, 3]
    */
   makeTensor () {
     const { source, shape, opts } = this.#open()
@@ -488,16 +577,21 @@ class BlobBuilder {
 }
 
 /**
- * fromBlob as a builder: setters in any order, then makeTensor().
+ * fromBlob as a builder: setters in any order, then makeTensor(). Takes nothing over.
  *
- * @param {ArrayBufferView | ArrayBufferLike | number | bigint | null | BlobRecord} source
- * @param {import('./tensor').Shape | null} [shape]
- * @param {string} [dtype]
- * @returns {BlobBuilder}
+ * @template {BlobSource} S
+ * @template {DtypeName} [D=DtypeOfSource<S>]
+ * @param {S} source  as fromBlob
+ * @param {Shape | null} [shape]  elements
+ * @param {D} [dtype]
+ * @returns {BlobBuilder<D>}
+ * @throws nothing: makeTensor judges
+ * @see ExecuTorch for_blob, LibTorch for_blob
  * @example
  * forBlob(new Float32Array(6), [2, 3]).dimOrder([1, 0]).readOnly().makeTensor().strides // [1, 2]
  */
 function forBlob (source, shape, dtype) {
+  // @ts-expect-error The constructor is private to everybody else.
   return new BlobBuilder(source, shape, dtype)
 }
 

@@ -7,9 +7,7 @@ const { show, boolean, integer, optionsOf, axisAndOptions } = require('./validat
 const moves = require('./moves')
 const { Tensor, resultOf, produced } = require('./tensor')
 
-/** @typedef {import('./tensor').ResultOptions & { axis?: number | null }} CombineOptions */
-/** @typedef {{ rtol?: number, atol?: number, equalNaN?: boolean }} CloseOptions */
-/** @typedef {Tensor | readonly Tensor[]} Tensors a list, or one of several arguments */
+/** @import { DtypeName, NameOf, Or, Promote, AnyTensor, AxisOptions, CloseOptions, EqualOptions, Joined } from './types' */
 
 /**
  * (list, …) or (a, b, …): the tensors, and what follows them.
@@ -51,12 +49,65 @@ function combined (reason, args, recipeOf) {
 /**
  * Tensors one after the other along an axis. Other dtypes meet as promoteTypes says, unless one is given.
  *
- * @param {...(Tensors | number | null | CombineOptions | string)} args  (list, axis = 0, options) or (a, b, …, axis = 0, options). The tensors have one shape but for the
- *   axis; axis null puts all elements along one axis. Options: dtype, casting, out (gets the result, and is returned), axis
- * @returns {Tensor}
- * @throws {RangeError} ERR_SHAPE, ERR_BOUNDS axis, ERR_MEMORY · {TypeError} ERR_CAST · as copyFrom, of out
+ * @template {readonly AnyTensor[]} L
+ * @template {DtypeName} [E=never]
+ * @overload
+ * @param {readonly [...L]} list  tensors of one shape but for the axis
+ * @param {number | null | AxisOptions<E> | NameOf<E>} [axis]  0 where none is given; null puts all elements along one axis
+ * @param {AxisOptions<E> | NameOf<E>} [opts]  out: gets the result, and is returned
+ * @returns {Tensor<Or<E, Joined<L>>>} a copy
+ * @throws {RangeError} ERR_SHAPE, ERR_BOUNDS axis, ERR_MEMORY · {TypeError} ERR_CAST, ERR_ARGUMENT · as copyFrom, of out
+ * @see array API concat
  * @example
  * concat(tensor([1]), tensor([2, 3])).toArray() // [1, 2, 3]
+ */
+/**
+ * @template {DtypeName} A
+ * @template {DtypeName} B
+ * @template {DtypeName} [E=never]
+ * @overload
+ * @param {Tensor<A>} a
+ * @param {Tensor<B>} b
+ * @param {number | null | AxisOptions<E> | NameOf<E>} [axis]
+ * @param {AxisOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, Promote<A, B>>>}
+ */
+/**
+ * @template {DtypeName} A
+ * @template {DtypeName} B
+ * @template {DtypeName} C
+ * @template {DtypeName} [E=never]
+ * @overload
+ * @param {Tensor<A>} a
+ * @param {Tensor<B>} b
+ * @param {Tensor<C>} c
+ * @param {number | null | AxisOptions<E> | NameOf<E>} [axis]
+ * @param {AxisOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, Promote<Promote<A, B>, C>>>}
+ */
+/**
+ * @template {DtypeName} A
+ * @template {DtypeName} B
+ * @template {DtypeName} C
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @overload
+ * @param {Tensor<A>} a
+ * @param {Tensor<B>} b
+ * @param {Tensor<C>} c
+ * @param {Tensor<D>} d
+ * @param {number | null | AxisOptions<E> | NameOf<E>} [axis]
+ * @param {AxisOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, Promote<Promote<Promote<A, B>, C>, D>>>}
+ */
+/**
+ * @overload
+ * @param {...(AnyTensor | number | null | AxisOptions | DtypeName)} args
+ * @returns {AnyTensor}
+ */
+/**
+ * @param {...any} args
+ * @returns {any}
  */
 function concat (...args) {
   return combined('concat', args, moves.concat)
@@ -65,11 +116,65 @@ function concat (...args) {
 /**
  * Tensors of one shape beside each other along a new axis.
  *
- * @param {...(Tensors | number | CombineOptions | string)} args  (list, axis = 0, options) or (a, b, …, axis = 0, options): the axis of the result; options as of concat
- * @returns {Tensor}
+ * @template {readonly AnyTensor[]} L
+ * @template {DtypeName} [E=never]
+ * @overload
+ * @param {readonly [...L]} list
+ * @param {number | AxisOptions<E> | NameOf<E>} [axis]  of the result, 0 where none is given; negative counts from its end
+ * @param {AxisOptions<E> | NameOf<E>} [opts]  out: gets the result, and is returned
+ * @returns {Tensor<Or<E, Joined<L>>>} a copy
  * @throws as concat
+ * @see array API stack
  * @example
  * stack([tensor([1, 2]), tensor([3, 4])], 1).toArray() // [[1, 3], [2, 4]]
+ */
+/**
+ * @template {DtypeName} A
+ * @template {DtypeName} B
+ * @template {DtypeName} [E=never]
+ * @overload
+ * @param {Tensor<A>} a
+ * @param {Tensor<B>} b
+ * @param {number | AxisOptions<E> | NameOf<E>} [axis]
+ * @param {AxisOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, Promote<A, B>>>}
+ */
+/**
+ * @template {DtypeName} A
+ * @template {DtypeName} B
+ * @template {DtypeName} C
+ * @template {DtypeName} [E=never]
+ * @overload
+ * @param {Tensor<A>} a
+ * @param {Tensor<B>} b
+ * @param {Tensor<C>} c
+ * @param {number | AxisOptions<E> | NameOf<E>} [axis]
+ * @param {AxisOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, Promote<Promote<A, B>, C>>>}
+ */
+/**
+ * @template {DtypeName} A
+ * @template {DtypeName} B
+ * @template {DtypeName} C
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @overload
+ * @param {Tensor<A>} a
+ * @param {Tensor<B>} b
+ * @param {Tensor<C>} c
+ * @param {Tensor<D>} d
+ * @param {number | AxisOptions<E> | NameOf<E>} [axis]
+ * @param {AxisOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, Promote<Promote<Promote<A, B>, C>, D>>>}
+ */
+/**
+ * @overload
+ * @param {...(AnyTensor | number | AxisOptions | DtypeName)} args
+ * @returns {AnyTensor}
+ */
+/**
+ * @param {...any} args
+ * @returns {any}
  */
 function stack (...args) {
   return combined('stack', args, (sources, axis) => {
@@ -81,9 +186,10 @@ function stack (...args) {
 /**
  * Have all tensors one shape and equal numbers? Dtypes may differ; 64-bit integers and floats are compared exactly.
  *
- * @param {...(Tensors | { equalNaN?: boolean })} args  (list, options) or (a, b, …, options). equalNaN: NaN equals NaN
+ * @param {...(AnyTensor | readonly AnyTensor[] | EqualOptions)} args  (list, options) or (a, b, …, options). equalNaN: NaN equals NaN
  * @returns {boolean}
- * @throws {TypeError} ERR_ARGUMENT
+ * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_MEMORY · ERR_DISPOSED, ERR_DETACHED
+ * @see NumPy array_equal
  * @example
  * arrayEqual(tensor([1, 2]), tensor([1, 2], 'int64')) // true
  */
@@ -98,11 +204,25 @@ function arrayEqual (...args) {
 /**
  * Is |a - b| <= atol + rtol * |b| everywhere? Broadcast; an infinity is close to itself alone.
  *
- * @param {...(Tensors | CloseOptions)} args  (a, b, options) or ([a, b], options): rtol = 1e-5, atol = 1e-8, equalNaN = false
+ * @overload
+ * @param {AnyTensor} a
+ * @param {AnyTensor} b
+ * @param {CloseOptions} [opts]  rtol = 1e-5, atol = 1e-8, equalNaN = false
  * @returns {boolean}
- * @throws {RangeError} ERR_SHAPE they do not broadcast · {TypeError} ERR_ARGUMENT
+ * @throws {RangeError} ERR_SHAPE they do not broadcast, ERR_MEMORY · {TypeError} ERR_ARGUMENT · ERR_DISPOSED, ERR_DETACHED
+ * @see NumPy and PyTorch allclose
  * @example
  * allClose(tensor([1, 2]), tensor([1.000001, 2])) // true
+ */
+/**
+ * @overload
+ * @param {readonly [AnyTensor, AnyTensor]} list
+ * @param {CloseOptions} [opts]
+ * @returns {boolean}
+ */
+/**
+ * @param {...any} args
+ * @returns {boolean}
  */
 function allClose (...args) {
   const { tensors, rest } = tensorsOf(args, 2)

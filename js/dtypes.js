@@ -5,7 +5,7 @@ const { tables } = require('./backend')
 const { failure } = require('./errors')
 const { show } = require('./validate')
 
-/** @typedef {{ name: string, kind: string, itemsize: number, index: number, Type: any }} Dtype */
+/** @typedef {{ name: any, kind: string, itemsize: number, index: number, Type: any }} Dtype name: a DtypeName */
 
 const floats16 = /** @type {any} */ (globalThis).Float16Array
 /** @type {Record<string, any>} */

@@ -1,7 +1,12 @@
 'use strict'
 // The errors that samebytes throws. Codes and classes come from C's list.
 
-/** What samebytes throws where JavaScript has no class of its own for it; `code` is stable. */
+/**
+ * What samebytes throws where JavaScript has no class of its own for it; `code` is stable.
+ *
+ * @example
+ * new SamebytesError('no such thing', 'ERR_UNSUPPORTED').code // 'ERR_UNSUPPORTED'
+ */
 class SamebytesError extends Error {
   /**
    * @param {string} message

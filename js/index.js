@@ -21,12 +21,73 @@ const { Scope, keep } = require('./lifetime')
 
 const { backend: engine } = ffi
 
-/** @returns {'native' | 'wasm'} what does the work */
+// The words of the types, for programs in TypeScript.
+/** @typedef {import('./types').DtypeName} DtypeName */
+/** @typedef {import('./types').Shape} Shape */
+/** @typedef {import('./types').Value} Value */
+/** @typedef {import('./types').Casting} Casting */
+/** @typedef {import('./types').Dynamism} Dynamism */
+/** @typedef {import('./types').Order} Order */
+/** @typedef {import('./types').DeviceName} DeviceName */
+/** @typedef {import('./types').MemoryFormat} MemoryFormat */
+/** @typedef {import('./types').SliceSpec} SliceSpec */
+/** @typedef {import('./types').TensorData} TensorData */
+/** @typedef {import('./types').CopySource} CopySource */
+/** @typedef {import('./types').Image} Image */
+/** @typedef {import('./types').Unsigned} Unsigned */
+/** @typedef {import('./types').Signed} Signed */
+/** @typedef {import('./types').Floating} Floating */
+/** @typedef {import('./types').Complex} Complex */
+/** @typedef {import('./types').BlobRecord} BlobRecord */
+/** @typedef {import('./types').CopyOptions} CopyOptions */
+/** @typedef {import('./types').CopyAsyncOptions} CopyAsyncOptions */
+/** @typedef {import('./types').CloseOptions} CloseOptions */
+/** @typedef {import('./types').EqualOptions} EqualOptions */
+/** @typedef {import('./types').FloatInfo} FloatInfo */
+/** @template {DtypeName} D @typedef {import('./types').DtypeOf<D>} DtypeOf */
+/** @template {DtypeName} D @typedef {import('./types').ValueOf<D>} ValueOf */
+/** @template {DtypeName} D @typedef {import('./types').DataOf<D>} DataOf */
+/** @template {DtypeName} D @typedef {import('./types').InputOf<D>} InputOf */
+/** @template {DtypeName} D @typedef {import('./types').NestedOf<D>} NestedOf */
+/** @template {DtypeName} D @typedef {import('./types').PartOf<D>} PartOf */
+/** @template {DtypeName} [D=any] @typedef {import('./types').Accessor<D>} Accessor */
+/** @template {DtypeName} [D=any] @typedef {import('./types').AccessorOptions<D>} AccessorOptions */
+/** @template {DtypeName} [D=any] @typedef {import('./types').IntegerInfo<D>} IntegerInfo */
+/** @template {DtypeName} [D=any] @typedef {import('./types').Blob<D>} Blob */
+/** @template {DtypeName} [D=any] @typedef {import('./types').MakeOptions<D>} MakeOptions */
+/** @template {DtypeName} [D=any] @typedef {import('./types').RandomOptions<D>} RandomOptions */
+/** @template {DtypeName} [D=any] @typedef {import('./types').LinspaceOptions<D>} LinspaceOptions */
+/** @template {DtypeName} [D=any] @typedef {import('./types').EyeOptions<D>} EyeOptions */
+/** @template {DtypeName} [D=any] @typedef {import('./types').AsarrayOptions<D>} AsarrayOptions */
+/** @template {DtypeName} [D=any] @typedef {import('./types').BlobOptions<D>} BlobOptions */
+/** @template {DtypeName} [D=any] @typedef {import('./types').ViewOptions<D>} ViewOptions */
+/** @template {DtypeName} [D=any] @typedef {import('./types').ResultOptions<D>} ResultOptions */
+/** @template {DtypeName} [D=any] @typedef {import('./types').ToOptions<D>} ToOptions */
+/** @template {DtypeName} [D=any] @typedef {import('./types').ToAsyncOptions<D>} ToAsyncOptions */
+/** @template {DtypeName} [D=any] @typedef {import('./types').AxisOptions<D>} AxisOptions */
+/** @template A @template B @typedef {import('./types').Promote<A, B>} Promote */
+/** @template {DtypeName} [D=any] @typedef {import('./blob').BlobBuilder<D>} BlobBuilder */
+
+/**
+ * Which back end does the work: the same calls give the same bits on each.
+ *
+ * @returns {'native' | 'wasm'}
+ * @throws nothing
+ * @example
+ * ['native', 'wasm'].includes(backend()) // true
+ */
 function backend () {
   return /** @type {'native' | 'wasm'} */ (engine.name)
 }
 
-/** @returns {import('./wasm').WasmMemory | undefined} the WebAssembly.Memory in which dataPtr is an address; undefined on native */
+/**
+ * The WebAssembly.Memory in which dataPtr is an address; its buffer is another one after it grows.
+ *
+ * @returns {import('./wasm').WasmMemory | undefined} undefined on native
+ * @throws nothing
+ * @example
+ * (wasmMemory() === undefined) === (backend() === 'native') // true
+ */
 function wasmMemory () {
   return 'memory' in engine ? engine.memory : undefined
 }
@@ -37,7 +98,11 @@ function wasmMemory () {
  *
  * @template R
  * @param {() => R} fn
- * @returns {R}
+ * @returns {R} what fn returned
+ * @throws {TypeError} ERR_ARGUMENT no function, or a promise · what fn throws; all is disposed then
+ * @see TensorFlow.js tidy
+ * @example
+ * tidy(() => zeros([2, 3]).T.contiguous()).shape // [3, 2]
  */
 function tidy (fn) {
   return lifetime.tidy(fn, Tensor.isTensor)
@@ -49,7 +114,11 @@ function tidy (fn) {
  *
  * @template R
  * @param {(scope: InstanceType<typeof Scope>) => Promise<R> | R} fn
- * @returns {Promise<R>}
+ * @returns {Promise<R>} what fn returned
+ * @throws {TypeError} ERR_ARGUMENT no function · what fn throws, as rejections; all is disposed then
+ * @example
+ * const t = await scope(async s => s.track(ones([2])).clone())
+ * t.toArray() // [1, 1]
  */
 function scope (fn) {
   return lifetime.scope(fn, Tensor.isTensor)
@@ -58,7 +127,12 @@ function scope (fn) {
 /**
  * Disposes each tensor of a list.
  *
- * @param {Tensor[] | Tensor} list
+ * @param {readonly Tensor[] | Tensor} list
+ * @throws {TypeError} ERR_ARGUMENT; nothing is disposed then
+ * @example
+ * const t = zeros([2])
+ * dispose([t, ones([2])])
+ * t.isDisposed // true
  */
 function dispose (list) {
   const all = Tensor.isTensor(list) ? [list] : Array.isArray(list) ? list : null
@@ -83,7 +157,12 @@ function dispose (list) {
  * What is alive and what was copied, as plain numbers. What V8 owns is counted until it is known to be
  * collected: small tensors by the block that they share.
  *
- * @returns {Memory}
+ * @returns {Memory} a snapshot
+ * @throws nothing
+ * @example
+ * const { count } = memory().copied.clone ?? { count: 0 }
+ * zeros([2]).clone()
+ * memory().copied.clone.count - count // 1
  */
 function memory () {
   engine.sweep()
@@ -117,7 +196,7 @@ function memory () {
  * @param {number} nbytes  Infinity for no limit; without a call it is the container's memory, else the machine's
  * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS below 0
  * @example
- * setMemoryLimit(2 ** 30)
+ * setMemoryLimit(2 ** 34)
  */
 function setMemoryLimit (nbytes) {
   if (typeof nbytes !== 'number' || Number.isNaN(nbytes)) throw failure('ERR_ARGUMENT', `nbytes is ${show(nbytes)}; a number was expected`)
@@ -125,12 +204,19 @@ function setMemoryLimit (nbytes) {
   budget.limit = nbytes
 }
 
-/** Waits until deleters that are due have run. @returns {Promise<void>} */
+/**
+ * Waits until deleters that are due have run.
+ *
+ * @returns {Promise<void>}
+ * @throws nothing
+ * @example
+ * await flush()
+ */
 function flush () {
   return engine.flush()
 }
 
-/** The names of all dtypes. @type {readonly string[]} */
+/** The names of all dtypes, in C's order; frozen. @type {readonly DtypeName[]} */
 const dtypes = Object.freeze(dtypeList.map(d => d.name))
 
 module.exports = {

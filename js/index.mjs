@@ -8,3 +8,50 @@ export {
   emptyStrided, zerosStrided, onesStrided, fullStrided, randStrided, randnStrided, randintStrided,
   sharesMemory, canCast, promoteTypes, finfo, iinfo, dtypes, tidy, scope, keep, dispose, memory, setMemoryLimit, flush, backend, wasmMemory
 } from './index.js'
+
+/** @typedef {import('./types.js').DtypeName} DtypeName */
+/** @typedef {import('./types.js').Shape} Shape */
+/** @typedef {import('./types.js').Value} Value */
+/** @typedef {import('./types.js').Casting} Casting */
+/** @typedef {import('./types.js').Dynamism} Dynamism */
+/** @typedef {import('./types.js').Order} Order */
+/** @typedef {import('./types.js').DeviceName} DeviceName */
+/** @typedef {import('./types.js').MemoryFormat} MemoryFormat */
+/** @typedef {import('./types.js').SliceSpec} SliceSpec */
+/** @typedef {import('./types.js').TensorData} TensorData */
+/** @typedef {import('./types.js').CopySource} CopySource */
+/** @typedef {import('./types.js').Image} Image */
+/** @typedef {import('./types.js').Unsigned} Unsigned */
+/** @typedef {import('./types.js').Signed} Signed */
+/** @typedef {import('./types.js').Floating} Floating */
+/** @typedef {import('./types.js').Complex} Complex */
+/** @typedef {import('./types.js').BlobRecord} BlobRecord */
+/** @typedef {import('./types.js').CopyOptions} CopyOptions */
+/** @typedef {import('./types.js').CopyAsyncOptions} CopyAsyncOptions */
+/** @typedef {import('./types.js').CloseOptions} CloseOptions */
+/** @typedef {import('./types.js').EqualOptions} EqualOptions */
+/** @typedef {import('./types.js').FloatInfo} FloatInfo */
+/** @template {DtypeName} D @typedef {import('./types.js').DtypeOf<D>} DtypeOf */
+/** @template {DtypeName} D @typedef {import('./types.js').ValueOf<D>} ValueOf */
+/** @template {DtypeName} D @typedef {import('./types.js').DataOf<D>} DataOf */
+/** @template {DtypeName} D @typedef {import('./types.js').InputOf<D>} InputOf */
+/** @template {DtypeName} D @typedef {import('./types.js').NestedOf<D>} NestedOf */
+/** @template {DtypeName} D @typedef {import('./types.js').PartOf<D>} PartOf */
+/** @template {DtypeName} [D=any] @typedef {import('./types.js').Accessor<D>} Accessor */
+/** @template {DtypeName} [D=any] @typedef {import('./types.js').AccessorOptions<D>} AccessorOptions */
+/** @template {DtypeName} [D=any] @typedef {import('./types.js').IntegerInfo<D>} IntegerInfo */
+/** @template {DtypeName} [D=any] @typedef {import('./types.js').Blob<D>} Blob */
+/** @template {DtypeName} [D=any] @typedef {import('./types.js').MakeOptions<D>} MakeOptions */
+/** @template {DtypeName} [D=any] @typedef {import('./types.js').RandomOptions<D>} RandomOptions */
+/** @template {DtypeName} [D=any] @typedef {import('./types.js').LinspaceOptions<D>} LinspaceOptions */
+/** @template {DtypeName} [D=any] @typedef {import('./types.js').EyeOptions<D>} EyeOptions */
+/** @template {DtypeName} [D=any] @typedef {import('./types.js').AsarrayOptions<D>} AsarrayOptions */
+/** @template {DtypeName} [D=any] @typedef {import('./types.js').BlobOptions<D>} BlobOptions */
+/** @template {DtypeName} [D=any] @typedef {import('./types.js').ViewOptions<D>} ViewOptions */
+/** @template {DtypeName} [D=any] @typedef {import('./types.js').ResultOptions<D>} ResultOptions */
+/** @template {DtypeName} [D=any] @typedef {import('./types.js').ToOptions<D>} ToOptions */
+/** @template {DtypeName} [D=any] @typedef {import('./types.js').ToAsyncOptions<D>} ToAsyncOptions */
+/** @template {DtypeName} [D=any] @typedef {import('./types.js').AxisOptions<D>} AxisOptions */
+/** @template A @template B @typedef {import('./types.js').Promote<A, B>} Promote */
+/** @typedef {import('./index.js').Memory} Memory */
+/** @template {DtypeName} [D=any] @typedef {import('./blob.js').BlobBuilder<D>} BlobBuilder */

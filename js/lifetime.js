@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 'use strict'
 // Scopes: which tensors are disposed together. Knows nothing of bytes.
 
@@ -109,7 +110,15 @@ function tidy (fn, isTensor) {
 /** @type {typeof Symbol.dispose} */
 const DISPOSE = Symbol.dispose ?? Symbol.for('Symbol.dispose')
 
-/** Disposes what it was given to track; for asynchronous code, with `using` or `scope`. */
+/**
+ * Disposes what it was given to track; for asynchronous code, with `using` or `scope`.
+ *
+ * @example
+ * const s = new Scope()
+ * const t = s.track(zeros([2]))
+ * s.dispose()
+ * t.isDisposed // true
+ */
 class Scope {
   /** @type {any[]} */
   #tracked = []
@@ -118,9 +127,12 @@ class Scope {
   /**
    * Disposes the tensor (or each of a list) when the scope ends.
    *
-   * @template T
+   * @template {{ dispose: () => void } | readonly { dispose: () => void }[]} T
    * @param {T} value  a tensor or an array of them
    * @returns {T} the same
+   * @throws {TypeError} ERR_ARGUMENT · ERR_DISPOSED the scope has ended
+   * @example
+   * new Scope().track([zeros([2]), ones([2])]).length // 2
    */
   track (value) {
     if (this.#ended) throw failure('ERR_DISPOSED', 'the scope has ended')
@@ -139,14 +151,27 @@ class Scope {
    *
    * @template T
    * @param {T} tensor
-   * @returns {T}
+   * @returns {T} the same
+   * @throws nothing
+   * @example
+   * const s = new Scope()
+   * const t = s.keep(s.track(zeros([2])))
+   * s.dispose()
+   * t.isDisposed // false
    */
   keep (tensor) {
     this.#tracked = this.#tracked.filter(other => other !== tensor)
     return tensor
   }
 
-  /** Disposes all that is tracked; a second call does nothing. */
+  /**
+   * Disposes all that is tracked; a second call does nothing.
+   *
+   * @throws nothing
+   * @example
+   * const s = new Scope()
+   * s.dispose()
+   */
   dispose () {
     this.end(undefined, () => false)
   }
@@ -189,11 +214,17 @@ async function scope (fn, isTensor) {
 }
 
 /**
- * Excepts a tensor from the scopes around it.
+ * Excepts a tensor from the scopes around it, for as long as it lives: who keeps it disposes it.
  *
- * @template T
+ * @template {object} T
  * @param {T} tensor
  * @returns {T} the same
+ * @throws {TypeError} ERR_ARGUMENT
+ * @see TensorFlow.js keep
+ * @example
+ * let t
+ * tidy(() => { t = keep(zeros([2])) })
+ * t.isDisposed // false
  */
 function keep (tensor) {
   if (tensor === null || typeof tensor !== 'object') throw failure('ERR_ARGUMENT', 'keep takes a tensor')

@@ -9,8 +9,7 @@ const { Tensor } = require('./tensor')
 const { make, makeFull, tensorOf } = require('./make')
 const { draw, drawIntegers } = require('./random')
 
-/** @typedef {import('./make').MakeOptions} MakeOptions */
-/** @typedef {import('./random').RandomOptions} RandomOptions */
+/** @import { DtypeName, NameOf, Or, InputOf, MakeOptions, RandomOptions } from './types' */
 
 /** @param {unknown} t */
 function layoutOf (t) {
@@ -20,10 +19,13 @@ function layoutOf (t) {
 /**
  * A tensor of uninitialised elements in another one's shape.
  *
- * @param {Tensor} t  gives shape, dtype and order of axes in memory, without gaps; not its dynamism
- * @param {MakeOptions | string} [opts]  what is to differ
- * @returns {Tensor}
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @param {Tensor<D>} t  gives shape, dtype and order of axes in memory, without gaps; not its dynamism
+ * @param {MakeOptions<E> | NameOf<E>} [opts]  what is to differ
+ * @returns {Tensor<Or<E, D>>} owns its bytes
  * @throws {TypeError} ERR_ARGUMENT t is no tensor · ERR_DISPOSED · as empty
+ * @see array API empty_like
  * @example
  * emptyLike(zeros([2, 3], 'int8').T).strides // [1, 3]
  */
@@ -35,10 +37,15 @@ function emptyLike (t, opts) {
 /**
  * A tensor of zeros in another one's shape.
  *
- * @param {Tensor} t  as emptyLike
- * @param {MakeOptions | string} [opts]
- * @returns {Tensor}
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @param {Tensor<D>} t  as emptyLike
+ * @param {MakeOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, D>>} owns its bytes
  * @throws as emptyLike
+ * @see array API zeros_like
+ * @example
+ * zerosLike(tensor([[1n, 2n]])).toArray() // [ [ 0n, 0n ] ]
  */
 function zerosLike (t, opts) {
   const layout = layoutOf(t)
@@ -48,10 +55,15 @@ function zerosLike (t, opts) {
 /**
  * A tensor of ones in another one's shape.
  *
- * @param {Tensor} t  as emptyLike
- * @param {MakeOptions | string} [opts]
- * @returns {Tensor}
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @param {Tensor<D>} t  as emptyLike
+ * @param {MakeOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, D>>} owns its bytes
  * @throws as emptyLike
+ * @see array API ones_like
+ * @example
+ * onesLike(zeros([2]), 'int16').toArray() // [1, 1]
  */
 function onesLike (t, opts) {
   const layout = layoutOf(t)
@@ -61,11 +73,16 @@ function onesLike (t, opts) {
 /**
  * A tensor with one value everywhere, in another one's shape.
  *
- * @param {Tensor} t  as emptyLike
- * @param {import('./tensor').Value} value  that must fit the dtype
- * @param {MakeOptions | string} [opts]
- * @returns {Tensor}
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @param {Tensor<D>} t  as emptyLike
+ * @param {InputOf<Or<E, D>>} value  that must fit the dtype
+ * @param {MakeOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, D>>} owns its bytes
  * @throws as emptyLike · {TypeError} ERR_CAST the value does not fit
+ * @see array API full_like
+ * @example
+ * fullLike(zeros([2]), 0.5).toArray() // [0.5, 0.5]
  */
 function fullLike (t, value, opts) {
   const layout = layoutOf(t)
@@ -75,10 +92,15 @@ function fullLike (t, value, opts) {
 /**
  * A tensor of numbers from [0, 1), all equally likely, in another one's shape.
  *
- * @param {Tensor} t  as emptyLike
- * @param {RandomOptions | string} [opts]
- * @returns {Tensor}
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @param {Tensor<D>} t  as emptyLike
+ * @param {RandomOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, D>>} owns its bytes
  * @throws as emptyLike · {TypeError} ERR_DTYPE t's dtype is not floating, and none is given
+ * @see PyTorch rand_like
+ * @example
+ * randLike(zeros([2, 3])).shape // [2, 3]
  */
 function randLike (t, opts) {
   const layout = layoutOf(t)
@@ -88,10 +110,15 @@ function randLike (t, opts) {
 /**
  * A tensor of normally distributed numbers, mean 0 and standard deviation 1, in another one's shape.
  *
- * @param {Tensor} t  as emptyLike
- * @param {RandomOptions | string} [opts]
- * @returns {Tensor}
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @param {Tensor<D>} t  as emptyLike
+ * @param {RandomOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, D>>} owns its bytes
  * @throws as randLike
+ * @see PyTorch randn_like
+ * @example
+ * randnLike(zeros([2, 3], 'int8'), 'float64').dtype // 'float64'
  */
 function randnLike (t, opts) {
   const layout = layoutOf(t)
@@ -101,12 +128,17 @@ function randnLike (t, opts) {
 /**
  * A tensor of integers from [low, high), all exactly equally likely, in another one's shape.
  *
- * @param {Tensor} t  as emptyLike
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @param {Tensor<D>} t  as emptyLike
  * @param {number | bigint} low
  * @param {number | bigint} high  exclusive
- * @param {RandomOptions | string} [opts]
- * @returns {Tensor}
+ * @param {RandomOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, D>>} owns its bytes
  * @throws as emptyLike · as randint; {TypeError} ERR_DTYPE t's dtype is no integer, and none is given
+ * @see PyTorch randint_like
+ * @example
+ * randintLike(zeros([3], 'int16'), 0, 10).dtype // 'int16'
  */
 function randintLike (t, low, high, opts) {
   const layout = layoutOf(t)

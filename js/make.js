@@ -12,18 +12,7 @@ const { denseLayout, allocated, emptyLayout, written, layoutOver, layoutOverByte
 const { writeValues } = require('./elements')
 const { Tensor, wrap } = require('./tensor')
 
-/**
- * @typedef {object} MakeOptions
- * @property {string} [dtype]
- * @property {string} [device]  'cpu'
- * @property {'static' | 'bounded' | 'unbound'} [dynamism]  how far resize may go; 'bounded' where none is given
- * @property {'C' | 'F'} [order]  axes in memory; the data is in logical order whatever it says
- * @property {boolean | 'sab'} [shared]  memory that other threads may see
- * @property {boolean} [pinMemory]  for CUDA
- * @property {'safe' | 'same_kind' | 'unsafe'} [casting]
- */
-
-/** @typedef {import('./tensor').Shape} Shape */
+/** @import { DtypeName, NameOf, Or, Shape, Value, Casting, TensorData, MakeOptions, RequiredDtype, ResultOptions, DtypeOfValue, DtypeOfData } from './types' */
 
 /**
  * (shape, options), or options in place of an omitted shape.
@@ -43,10 +32,12 @@ const FLOAT32 = dtypeOf('float32')
 /**
  * A tensor of uninitialised elements.
  *
+ * @template {DtypeName} [D=never]
  * @param {Shape} shape  extents; an integer for one axis
- * @param {MakeOptions | string} [opts]  float32 where no dtype is given
- * @returns {Tensor} row-major, 64-byte aligned
- * @throws {RangeError} ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_DTYPE
+ * @param {MakeOptions<D> | NameOf<D>} [opts]  float32 where no dtype is given
+ * @returns {Tensor<Or<D, 'float32'>>} row-major, 64-byte aligned; owns its bytes
+ * @throws {RangeError} ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_DEVICE, ERR_UNSUPPORTED
+ * @see array API empty
  * @example
  * empty([2, 3], 'uint8').nbytes // 6
  */
@@ -90,10 +81,14 @@ function makeFull (lay, what, value, opts, missing) {
 /**
  * A tensor of zeros.
  *
- * @param {Shape} shape
- * @param {MakeOptions | string} [opts]
- * @returns {Tensor}
+ * @template {DtypeName} [D=never]
+ * @param {Shape} shape  extents; an integer for one axis
+ * @param {MakeOptions<D> | NameOf<D>} [opts]  float32 where no dtype is given
+ * @returns {Tensor<Or<D, 'float32'>>} owns its bytes
  * @throws as empty
+ * @see array API zeros
+ * @example
+ * zeros([2], 'int64').toArray() // [ 0n, 0n ]
  */
 function zeros (shape, opts) {
   return make(emptyLayout, shape, opts, true)
@@ -102,10 +97,14 @@ function zeros (shape, opts) {
 /**
  * A tensor of ones.
  *
- * @param {Shape} shape
- * @param {MakeOptions | string} [opts]
- * @returns {Tensor}
+ * @template {DtypeName} [D=never]
+ * @param {Shape} shape  extents; an integer for one axis
+ * @param {MakeOptions<D> | NameOf<D>} [opts]  float32 where no dtype is given
+ * @returns {Tensor<Or<D, 'float32'>>} owns its bytes
  * @throws as empty
+ * @see array API ones
+ * @example
+ * ones(3, { dtype: 'bool' }).toArray() // [true, true, true]
  */
 function ones (shape, opts) {
   return make(emptyLayout, shape, opts, false).fill(1)
@@ -114,11 +113,16 @@ function ones (shape, opts) {
 /**
  * A tensor with one value everywhere.
  *
- * @param {Shape} shape
- * @param {import('./tensor').Value} value  number → float32, bigint → int64, boolean → bool, unless a dtype is given
- * @param {MakeOptions | string} [opts]
- * @returns {Tensor}
+ * @template {Value} V
+ * @template {DtypeName} [D=never]
+ * @param {Shape} shape  extents; an integer for one axis
+ * @param {V} value  number → float32, bigint → int64, boolean → bool, pair → complex64, unless a dtype is given
+ * @param {MakeOptions<D> | NameOf<D>} [opts]
+ * @returns {Tensor<Or<D, DtypeOfValue<V>>>} owns its bytes
  * @throws as empty · {TypeError} ERR_CAST the value does not fit
+ * @see array API full
+ * @example
+ * full([2, 2], 7, 'uint8').toArray() // [[7, 7], [7, 7]]
  */
 function full (shape, value, opts) {
   return makeFull(emptyLayout, shape, value, opts)
@@ -127,10 +131,13 @@ function full (shape, value, opts) {
 /**
  * A tensor without axes.
  *
- * @param {import('./tensor').Value} value  dtype as full
- * @param {MakeOptions | string} [opts]
- * @returns {Tensor}
+ * @template {Value} V
+ * @template {DtypeName} [D=never]
+ * @param {V} value  dtype as full
+ * @param {MakeOptions<D> | NameOf<D>} [opts]
+ * @returns {Tensor<Or<D, DtypeOfValue<V>>>} owns its bytes
  * @throws as full
+ * @see PyTorch scalar_tensor, ExecuTorch scalar_tensor
  * @example
  * scalarTensor(2n).dtype // 'int64'
  */
@@ -142,11 +149,15 @@ function scalarTensor (value, opts) {
  * Copies values into a new tensor: a number, bigint, boolean, nested or iterable lists of them,
  * a typed array, or a tensor. Numbers become float32, not float64.
  *
- * @param {any} data
- * @param {Shape | MakeOptions | string | null} [shape]
- * @param {MakeOptions | string} [opts]
- * @returns {Tensor}
- * @throws {RangeError} ERR_SHAPE ragged, or another count · {TypeError} ERR_CAST a value or a dtype does not fit
+ * @template {TensorData} T
+ * @template {DtypeName} [D=never]
+ * @param {T} data  in logical order; it stays the caller's
+ * @param {Shape | null | MakeOptions<D> | NameOf<D>} [shape]  the data's where none is given
+ * @param {MakeOptions<D> | NameOf<D>} [opts]
+ * @returns {Tensor<Or<D, DtypeOfData<T>>>} owns its bytes
+ * @throws {RangeError} ERR_SHAPE ragged, or another count, ERR_MEMORY · {TypeError} ERR_CAST a value or a dtype does not fit, ERR_DTYPE, ERR_ARGUMENT ·
+ *   ERR_DETACHED
+ * @see PyTorch tensor, array API asarray with copy
  * @example
  * tensor([[1, 2], [3, 4]]).shape // [2, 2]
  */
@@ -227,11 +238,15 @@ function fillFrom (target, source, casting, reshaped) {
 /**
  * Copies raw bytes and reads them as a dtype.
  *
- * @param {ArrayBufferView | ArrayBufferLike} bytes  exactly as many as the shape needs
- * @param {Shape} shape
- * @param {MakeOptions | string} opts  dtype is required
- * @returns {Tensor}
- * @throws {RangeError} ERR_SHAPE another length · {TypeError} ERR_DTYPE
+ * @template {DtypeName} [D=any]
+ * @param {ArrayBufferView | ArrayBufferLike} bytes  exactly as many as the shape needs; they stay the caller's
+ * @param {Shape} shape  elements
+ * @param {RequiredDtype<D> | NameOf<D>} opts  dtype is required
+ * @returns {Tensor<D>} owns its bytes
+ * @throws {RangeError} ERR_SHAPE another length, ERR_MEMORY · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_DETACHED
+ * @see NumPy frombuffer, which does not copy, ExecuTorch make_tensor_ptr over std::vector<uint8_t>
+ * @example
+ * fromBytes(Uint8Array.of(1, 0, 0, 1), [2], 'int16').toArray() // [1, 256]
  */
 function fromBytes (bytes, shape, opts) {
   const { dtype: name, device, dynamism, order, shared, pinMemory } = optionsOf(opts)
@@ -250,10 +265,15 @@ function fromBytes (bytes, shape, opts) {
 /**
  * A copy with bytes of its own, its axes in the same order of storage.
  *
- * @param {Tensor} t
- * @param {{ dtype?: string, casting?: 'safe' | 'same_kind' | 'unsafe' } | string} [opts]
- * @returns {Tensor}
- * @throws {TypeError} ERR_CAST
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @param {Tensor<D>} t
+ * @param {ResultOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, D>>}
+ * @throws {TypeError} ERR_ARGUMENT t is no tensor · as the method of this name
+ * @see PyTorch clone, ExecuTorch clone_tensor_ptr
+ * @example
+ * clone(zeros([2]), 'float64').dtype // 'float64'
  */
 function clone (t, opts) {
   Tensor.layoutOf(tensorOf(t))
@@ -272,8 +292,24 @@ function tensorOf (t) {
 /**
  * Do two tensors have a byte in common? Judged by address.
  *
- * @param {Tensor | Tensor[]} a
- * @param {Tensor} [b]
+ * @overload
+ * @param {Tensor} a
+ * @param {Tensor} b
+ * @returns {boolean}
+ * @throws {TypeError} ERR_ARGUMENT no tensor · {RangeError} ERR_MEMORY interleaved layouts need a bit for each byte · ERR_DISPOSED
+ * @see NumPy shares_memory
+ * @example
+ * const t = zeros([4])
+ * sharesMemory(t.slice(':2'), t.slice('2:')) // false
+ */
+/**
+ * @overload
+ * @param {readonly [Tensor, Tensor]} list
+ * @returns {boolean}
+ */
+/**
+ * @param {any} a
+ * @param {any} [b]
  * @returns {boolean}
  */
 function sharesMemory (a, b) {
@@ -284,10 +320,14 @@ function sharesMemory (a, b) {
 /**
  * May one dtype be cast to another?
  *
- * @param {string} from
- * @param {string} to
- * @param {'safe' | 'same_kind' | 'unsafe'} [casting]  'same_kind' where none is given
+ * @param {DtypeName} from
+ * @param {DtypeName} to
+ * @param {Casting} [casting]  'same_kind' where none is given
  * @returns {boolean}
+ * @throws {TypeError} ERR_DTYPE, ERR_ARGUMENT
+ * @see array API can_cast, with NumPy's levels
+ * @example
+ * canCast('int64', 'float64', 'safe') // false
  */
 function canCast (from, to, casting) {
   return ffi.canCast(dtypeOf(from).index, dtypeOf(to).index, castingOf(casting))

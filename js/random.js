@@ -10,8 +10,8 @@ const { wrap } = require('./tensor')
 
 const { rows } = ffi
 
-/** @typedef {import('./tensor').Shape} Shape */
-/** @typedef {import('./make').MakeOptions & { generator?: Generator }} RandomOptions */
+/** @import { NameOf, Or, Shape, RandomOptions, RandomFloating, RandomInteger, DtypeOfBounds } from './types' */
+/** @import { Tensor } from './tensor' */
 
 /**
  * @param {unknown} seed
@@ -27,15 +27,19 @@ function seedOf (seed) {
  * A place in the stream of random numbers that a seed stands for (Philox4x32-10). The same seed gives
  * the same bits on every back end; each call takes up where the one before ended.
  *
+ * @see PyTorch Generator
  * @example
- * const generator = new Generator(42)
- * rand([3], { generator }) // the same three numbers for every generator of seed 42
+ * const draw = () => rand([3], { generator: new Generator(42) })
+ * arrayEqual(draw(), draw()) // true
  */
 class Generator {
   #seed
   #offset = 0n
 
-  /** @param {number | bigint} seed  64 bits of it count */
+  /**
+   * @param {number | bigint} seed  64 bits of it count
+   * @throws {TypeError} ERR_ARGUMENT
+   */
   constructor (seed) {
     this.#seed = seedOf(seed)
   }
@@ -48,8 +52,12 @@ class Generator {
   /**
    * Goes to the start of another seed's stream.
    *
-   * @param {number | bigint} seed
+   * @param {number | bigint} seed  64 bits of it count
    * @returns {this}
+   * @throws {TypeError} ERR_ARGUMENT
+   * @see PyTorch Generator.manual_seed
+   * @example
+   * new Generator(1).manualSeed(2).seed // 2n
    */
   manualSeed (seed) {
     this.#seed = seedOf(seed)
@@ -82,8 +90,12 @@ const shared = new Generator(Math.floor(Math.random() * 2 ** 53))
 /**
  * Seeds the generator that is used where none is given.
  *
- * @param {number | bigint} seed
+ * @param {number | bigint} seed  64 bits of it count
  * @returns {Generator} that one
+ * @throws {TypeError} ERR_ARGUMENT
+ * @see PyTorch manual_seed
+ * @example
+ * manualSeed(7).seed // 7n
  */
 function manualSeed (seed) {
   return shared.manualSeed(seed)
@@ -133,12 +145,14 @@ function drawIntegers (lay, what, low, high, opts, missing) {
 /**
  * A tensor of numbers from [0, 1), all equally likely.
  *
- * @param {Shape} shape
- * @param {RandomOptions | string} [opts]  float32 where no dtype is given; float16, bfloat16 and float64 are there
- * @returns {import('./tensor').Tensor}
- * @throws {TypeError} ERR_DTYPE no floating dtype · {RangeError} ERR_SHAPE, ERR_MEMORY
+ * @template {RandomFloating} [D=never]
+ * @param {Shape} shape  extents; an integer for one axis
+ * @param {RandomOptions<D> | NameOf<D>} [opts]  float32 where no dtype is given; float16, bfloat16 and float64 are there
+ * @returns {Tensor<Or<D, 'float32'>>} owns its bytes
+ * @throws {TypeError} ERR_DTYPE no floating dtype, ERR_ARGUMENT · {RangeError} ERR_SHAPE, ERR_MEMORY
+ * @see PyTorch rand
  * @example
- * rand([2, 3], { generator: new Generator(1) })
+ * rand([2, 3], { generator: new Generator(1) }).shape // [2, 3]
  */
 function rand (shape, opts) {
   return draw(rows.uniform, emptyLayout, shape, optionsOf(opts), FLOAT32, 0, 1)
@@ -147,10 +161,14 @@ function rand (shape, opts) {
 /**
  * A tensor of normally distributed numbers, mean 0 and standard deviation 1.
  *
- * @param {Shape} shape
- * @param {RandomOptions | string} [opts]  as rand
- * @returns {import('./tensor').Tensor}
+ * @template {RandomFloating} [D=never]
+ * @param {Shape} shape  extents; an integer for one axis
+ * @param {RandomOptions<D> | NameOf<D>} [opts]  as rand
+ * @returns {Tensor<Or<D, 'float32'>>} owns its bytes
  * @throws as rand
+ * @see PyTorch randn
+ * @example
+ * randn(4, 'float64').dtype // 'float64'
  */
 function randn (shape, opts) {
   return draw(rows.normal, emptyLayout, shape, optionsOf(opts), FLOAT32, 0, 1)
@@ -159,12 +177,18 @@ function randn (shape, opts) {
 /**
  * A tensor of integers from [low, high), all exactly equally likely.
  *
- * @param {number | bigint} low
- * @param {number | bigint} high  exclusive
- * @param {Shape} shape
- * @param {RandomOptions | string} [opts]  int32 where no dtype is given, int64 for bigints
- * @returns {import('./tensor').Tensor}
- * @throws {RangeError} ERR_BOUNDS low is not below high · {TypeError} ERR_CAST the dtype does not hold them, ERR_DTYPE
+ * @template {number | bigint} N
+ * @template {number | bigint} M
+ * @template {RandomInteger} [D=never]
+ * @param {N} low
+ * @param {M} high  exclusive
+ * @param {Shape} shape  extents; an integer for one axis
+ * @param {RandomOptions<D> | NameOf<D>} [opts]  int32 where no dtype is given, int64 for bigints
+ * @returns {Tensor<Or<D, DtypeOfBounds<N | M>>>} owns its bytes
+ * @throws {RangeError} ERR_BOUNDS low is not below high, ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_CAST the dtype does not hold them, ERR_DTYPE, ERR_ARGUMENT
+ * @see PyTorch randint
+ * @example
+ * randint(3, 4, [2]).toArray() // [3, 3]
  */
 function randint (low, high, shape, opts) {
   return drawIntegers(emptyLayout, shape, low, high, opts)

@@ -5,17 +5,6 @@ const { Extra } = require('./storage')
 
 /** @typedef {InstanceType<typeof import('./ffi').Layout>} Layout */
 
-/**
- * @typedef {object} Blob  where some bytes are, in plain words
- * @property {bigint} ptr  address of the first element; 0n without elements, and for the caller's bytes in WASM
- * @property {readonly number[]} shape
- * @property {readonly number[]} strides  elements
- * @property {string} dtype
- * @property {string} device
- * @property {number} elementSize  bytes
- * @property {import('./tensor').Tensor} owner
- */
-
 /** by record: a private link, so that no forged or copied one has it @type {WeakMap<object, Layout>} */
 const layouts = new WeakMap()
 

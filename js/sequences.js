@@ -11,8 +11,8 @@ const { wrap } = require('./tensor')
 
 const { rows } = ffi
 
-/** @typedef {import('./make').MakeOptions} MakeOptions */
-/** @typedef {import('./tensor').Tensor} Tensor */
+/** @import { DtypeName, NameOf, Or, MakeOptions, LinspaceOptions, EyeOptions, DtypeOfRange } from './types' */
+/** @import { Tensor } from './tensor' */
 
 /**
  * Arguments of which the last ones may be omitted, and options after those that are there.
@@ -76,12 +76,17 @@ function countNumbers (start, stop, step) {
  * Numbers from start by step up to stop, which is none of them. Integer dtypes are counted exactly, others are
  * start + i * step in float64, rounded to the dtype.
  *
- * @param {number | bigint} start  stop, where it is the only number: start is 0 then
- * @param {number | bigint | MakeOptions | string} [stop]  exclusive
- * @param {number | bigint | MakeOptions | string} [step]  1 where none is given; not 0
- * @param {MakeOptions | string} [opts]  where no dtype is given: int64 if one is a bigint, int32 if all are safe integers, else float32
- * @returns {Tensor} of ceil((stop - start) / step) elements
+ * @template {number | bigint} A
+ * @template {number | bigint} [B=never]
+ * @template {number | bigint} [C=never]
+ * @template {DtypeName} [D=never]
+ * @param {A} start  stop, where it is the only number: start is 0 then
+ * @param {B | MakeOptions<D> | NameOf<D>} [stop]  exclusive
+ * @param {C | MakeOptions<D> | NameOf<D>} [step]  1 where none is given; not 0
+ * @param {MakeOptions<D> | NameOf<D>} [opts]  where no dtype is given: int64 if one is a bigint, int32 if all are safe integers, else float32
+ * @returns {Tensor<Or<D, DtypeOfRange<A | B | C>>>} of ceil((stop - start) / step) elements; owns its bytes
  * @throws {TypeError} ERR_CAST a value does not fit the dtype, ERR_ARGUMENT step is 0 · {RangeError} ERR_BOUNDS NaN and infinities, ERR_SHAPE, ERR_MEMORY too many
+ * @see array API arange
  * @example
  * arange(5).toArray() // [0, 1, 2, 3, 4]
  * arange(1, 2, 0.25).toArray() // [1, 1.25, 1.5, 1.75]
@@ -113,13 +118,14 @@ function arange (start, stop, step, opts) {
  * Evenly spaced numbers from start to stop, computed in float64 and rounded to the dtype; integer dtypes get the next
  * integer below, as NumPy does.
  *
+ * @template {DtypeName} [D=never]
  * @param {number} start
  * @param {number} stop  exactly the last one, unless endpoint is false
  * @param {number} num  elements
- * @param {MakeOptions & { endpoint?: boolean } | string} [opts]  float32 where no dtype is given; endpoint false:
- *   stop is what would come next
- * @returns {Tensor}
- * @throws {TypeError} ERR_CAST a value does not fit the dtype, ERR_DTYPE bool · {RangeError} ERR_BOUNDS NaN, infinities and stop - start beyond float64, ERR_SHAPE, ERR_MEMORY
+ * @param {LinspaceOptions<D> | NameOf<D>} [opts]  float32 where no dtype is given; endpoint false: stop is what would come next
+ * @returns {Tensor<Or<D, 'float32'>>} owns its bytes
+ * @throws {TypeError} ERR_CAST a value does not fit the dtype, ERR_DTYPE bool, ERR_ARGUMENT · {RangeError} ERR_BOUNDS NaN, infinities and stop - start beyond float64, ERR_SHAPE, ERR_MEMORY
+ * @see array API linspace
  * @example
  * linspace(0, 1, 5).toArray() // [0, 0.25, 0.5, 0.75, 1]
  */
@@ -139,11 +145,13 @@ function linspace (start, stop, num, opts) {
 /**
  * A matrix of ones on a diagonal and zeros elsewhere.
  *
+ * @template {DtypeName} [D=never]
  * @param {number} n  rows
- * @param {number | MakeOptions & { k?: number } | string} [m]  columns; as many as rows where none are given
- * @param {MakeOptions & { k?: number } | string} [opts]  k: the diagonal, 0 in the middle, above it positive
- * @returns {Tensor} float32 where no dtype is given
- * @throws {RangeError} ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_DTYPE
+ * @param {number | EyeOptions<D> | NameOf<D>} [m]  columns; as many as rows where none are given
+ * @param {EyeOptions<D> | NameOf<D>} [opts]  k: the diagonal, 0 in the middle, above it positive
+ * @returns {Tensor<Or<D, 'float32'>>} float32 where no dtype is given; owns its bytes
+ * @throws {RangeError} ERR_SHAPE, ERR_BOUNDS k, ERR_MEMORY · {TypeError} ERR_DTYPE, ERR_ARGUMENT
+ * @see array API eye
  * @example
  * eye(2, 3, { k: 1 }).toArray() // [[0, 1, 0], [0, 0, 1]]
  */

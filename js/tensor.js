@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 'use strict'
 // The Tensor class: layout beside a storage. Methods check what they are given, call C through ffi.js
 // and wrap the layout that comes back.
@@ -30,9 +31,8 @@ const lifetime = require('./lifetime')
 const { backend, rows, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 
 /** @typedef {import('./dtypes').Dtype} Dtype */
-/** @typedef {number | bigint | boolean | [number, number]} Value one element, as get gives it */
-/** @typedef {readonly number[] | number} Shape */
-/** @typedef {import('./records').Blob} Blob */
+/** @import { DtypeName, NameOf, Or, DtypeOf, ValueOf, DataOf, InputOf, NestedOf, PartOf, Shape, Dynamism, DeviceName, MemoryFormat, SliceSpec, Picture, Blob, CopySource } from './types' */
+/** @import { ViewOptions, ResultOptions, ToOptions, ToAsyncOptions, AxisOptions, CopyOptions, CopyAsyncOptions, AccessorOptions, Accessor } from './types' */
 
 /** @type {typeof Symbol.dispose} */
 const DISPOSE = Symbol.dispose ?? Symbol.for('Symbol.dispose')
@@ -69,12 +69,18 @@ function readOnly () {
  * @returns {Tensor}
  */
 function wrap (layout, base) {
+  // @ts-expect-error The constructor is private to everybody else.
   return new Tensor(KEY, layout, base)
 }
 
 /**
  * n-dimensional array over bytes that others may see as well. Made by `tensor`, `zeros`, `fromBlob`
  * and their like. Views share the bytes of their base: writing to one shows in the other.
+ *
+ * Shapes, strides, offsets and sizes count elements; names with bytes in them count bytes. Whatever is asked of a
+ * disposed tensor, but `isDisposed`, is ERR_DISPOSED.
+ *
+ * @template {DtypeName} [D=any] the dtype's name; any where it is not known
  */
 class Tensor {
   /** null: disposed @type {InstanceType<typeof Layout> | null} */
@@ -86,7 +92,7 @@ class Tensor {
    * @param {symbol} key  that only this file has
    * @param {InstanceType<typeof Layout>} layout
    * @param {Tensor | undefined} base
-   * @ignore
+   * @private
    */
   constructor (key, layout, base) {
     if (key !== KEY) refuseConstruction()
@@ -102,8 +108,12 @@ class Tensor {
   }
 
   /**
-   * @param {unknown} value
+   * Is it a tensor of this package's?
+   *
+   * @param {unknown} value  anything; it is not touched
    * @returns {value is Tensor}
+   * @example
+   * Tensor.isTensor(zeros([2])) // true
    */
   static isTensor (value) {
     return value !== null && typeof value === 'object' && #layout in value
@@ -172,7 +182,7 @@ class Tensor {
   get offset () { return this.#live().offset }
   /** Bytes from the storage's first one. @returns {number} */
   get byteOffset () { const l = this.#live(); return l.offset * itemsizes[l.dtype] }
-  /** What one element is, such as 'float32'. @returns {string} */
+  /** What one element is, such as 'float32'. @returns {DtypeOf<D>} */
   get dtype () { return dtypes[this.#live().dtype].name }
   /** Axes. @returns {number} */
   get ndim () { return this.#live().shape.length }
@@ -184,9 +194,9 @@ class Tensor {
   get itemsize () { return itemsizes[this.#live().dtype] }
   /** Bytes of all elements. @returns {number} */
   get nbytes () { const l = this.#live(); return l.size * itemsizes[l.dtype] }
-  /** Axes from outermost to innermost in memory. @returns {number[]} */
+  /** Axes from outermost to innermost in memory; a copy. @returns {number[]} @see ExecuTorch dim_order */
   get dimOrder () { return ffi.dimOrder(this.#live()) }
-  /** May it be resized: 'static' not, 'bounded' up to its capacity, 'unbound' beyond. @returns {'static' | 'bounded' | 'unbound'} */
+  /** May it be resized: 'static' not, 'bounded' up to its capacity, 'unbound' beyond. @returns {Dynamism} @see ExecuTorch TensorShapeDynamism */
   get dynamism () {
     const { flags } = this.#live()
     return DYNAMISMS[flags & STATIC ? 0 : flags & UNBOUND ? 2 : 1]
@@ -194,9 +204,9 @@ class Tensor {
 
   /** Elements that resize may reach in place. @returns {number} */
   get capacity () { return this.#live().capacity }
-  /** Where the bytes are. @returns {string} */
+  /** Where the bytes are. @returns {DeviceName} */
   get device () { this.#live(); return 'cpu' }
-  /** The tensor that this one is a view of, or was where that went over to other bytes since. @returns {Tensor | undefined} */
+  /** The tensor that this one is a view of, or was where that went over to other bytes since. @returns {Tensor | undefined} @see NumPy ndarray.base */
   get base () { this.#live(); return this.#base }
   /** Is it a view of another tensor? @returns {boolean} */
   get isView () { this.#live(); return this.#base !== undefined }
@@ -208,17 +218,17 @@ class Tensor {
     return storage.kind === 'native' || isSharedArrayBuffer(storage.buffer)
   }
 
-  /** Is it in page-locked memory, from which devices copy faster? @returns {boolean} */
+  /** Is it in page-locked memory, from which devices copy faster? @returns {boolean} @see PyTorch is_pinned */
   get isPinned () { this.#live(); return false }
 
   /** The owner given to fromBlob, else its source (of a record: its owner); undefined for tensors made here. @returns {unknown} */
   get owner () { const l = this.#live(); return l.owner === undefined ? l.storage.owner : l.owner }
-  /** Was it disposed? @returns {boolean} */
+  /** Was it disposed? Never throws. @returns {boolean} */
   get isDisposed () { return this.#layout === null }
 
   /** onnxruntime's name for shape. @returns {number[]} */
   get dims () { return this.#live().shape.slice() }
-  /** onnxruntime's name for dtype. @returns {string} */
+  /** onnxruntime's name for dtype. @returns {DtypeOf<D>} */
   get type () { return dtypes[this.#live().dtype].name }
   /** onnxruntime's word for where it is. @returns {string} */
   get location () { this.#live(); return 'cpu' }
@@ -230,11 +240,13 @@ class Tensor {
    * the tensor or a view of it does: there it is a window on memory that moves when it grows, to be taken
    * anew after every await, allocation and dispose.
    *
-   * @returns {any} of the type that goes with the dtype
-   * @throws ERR_SHAPE when not row-major contiguous (contiguous() copies), ERR_DISPOSED, ERR_DETACHED,
-   *   ERR_UNSUPPORTED where the runtime can make no buffer over the memory
+   * @returns {DataOf<D>} of the type that goes with the dtype; complex numbers are pairs in it, short floats without a
+   *   typed array of their own are bits
+   * @throws {RangeError} ERR_SHAPE when not row-major contiguous (contiguous() copies) · ERR_DETACHED · ERR_UNSUPPORTED
+   *   where the runtime can make no buffer over the memory
+   * @see NumPy ndarray.data, PyTorch Tensor.numpy()
    * @example
-   * zeros([2, 2]).data // Float32Array(4)
+   * zeros([2, 2]).data // Float32Array(4) [ 0, 0, 0, 0 ]
    */
   get data () {
     const layout = this.#layout
@@ -248,8 +260,10 @@ class Tensor {
   /**
    * The same range as bytes; no copy.
    *
-   * @returns {Uint8Array}
+   * @returns {Uint8Array} of nbytes
    * @throws as data
+   * @example
+   * tensor([1, 256], 'int16').bytes // Uint8Array(4) [ 1, 0, 0, 1 ]
    */
   get bytes () {
     const { buffer, byteOffset, byteLength } = partsOfArray(this.data)
@@ -257,11 +271,13 @@ class Tensor {
   }
 
   /**
-   * Writes raw bytes over all elements.
+   * Writes raw bytes over all elements, in row-major order. A copy; the bytes stay the caller's.
    *
    * @param {ArrayBufferView | ArrayBufferLike} bytes  exactly nbytes of them
    * @returns {this}
-   * @throws ERR_SHAPE another length, ERR_READ_ONLY, ERR_OVERLAP
+   * @throws {RangeError} ERR_SHAPE another length · {TypeError} ERR_ARGUMENT · ERR_READ_ONLY, ERR_OVERLAP, ERR_BUSY, ERR_DETACHED
+   * @example
+   * zeros([2], 'int16').setBytes(Uint8Array.of(1, 0, 0, 1)).toArray() // [1, 256]
    */
   setBytes (bytes) {
     const source = bytesOf(bytes)
@@ -278,8 +294,11 @@ class Tensor {
    * Address of the first element; stable as long as the tensor lives. 0n without elements. Reading it
    * keeps nothing alive.
    *
-   * @returns {bigint}
-   * @throws ERR_UNSUPPORTED for the caller's buffers in WASM
+   * @returns {bigint} in WASM: in wasmMemory()
+   * @throws ERR_UNSUPPORTED for the caller's buffers in WASM · ERR_DETACHED
+   * @see PyTorch data_ptr, ExecuTorch const_data_ptr
+   * @example
+   * zeros([0]).dataPtr // 0n
    */
   get dataPtr () {
     const layout = this.#attached()
@@ -294,8 +313,9 @@ class Tensor {
    * does not change it. It keeps the bytes alive, also past this tensor's dispose, and so does every tensor
    * that fromBlob makes of it (of it, not of a copy of its fields).
    *
-   * @returns {Blob} frozen
-   * @throws ERR_DISPOSED, ERR_DETACHED
+   * @returns {Blob<D>} frozen
+   * @throws ERR_DETACHED
+   * @see ExecuTorch from_blob, whose arguments these are
    * @example
    * fromBlob(zeros([2, 3]).T.toBlob()).strides // [1, 3]
    */
@@ -340,8 +360,8 @@ class Tensor {
    * One element.
    *
    * @param {...number} index  one per axis; negative counts from the end
-   * @returns {any} number, boolean, bigint (64-bit integers) or [re, im]
-   * @throws {RangeError} ERR_BOUNDS outside, ERR_SHAPE another count
+   * @returns {ValueOf<D>} number, boolean, bigint (64-bit integers) or [re, im]
+   * @throws {RangeError} ERR_BOUNDS outside, ERR_SHAPE another count · {TypeError} ERR_ARGUMENT · ERR_DETACHED
    * @example
    * tensor([[1, 2], [3, 4]]).get(1, -1) // 4
    */
@@ -353,7 +373,17 @@ class Tensor {
   /**
    * The element at an index, or a view where fewer indices are given.
    *
-   * @param {...number} index
+   * @template {PartOf<D>} [R=PartOf<D>] which of them
+   * @overload
+   * @param {...number} index  of the first axes; negative counts from the end
+   * @returns {R}
+   * @throws {RangeError} ERR_BOUNDS outside, ERR_SHAPE more than axes · {TypeError} ERR_ARGUMENT
+   * @see array API, indexing by integers
+   * @example
+   * tensor([[1, 2], [3, 4]]).at(1).toArray() // [3, 4]
+   */
+  /**
+   * @param {...any} index
    * @returns {any}
    */
   at (...index) {
@@ -364,9 +394,13 @@ class Tensor {
   /**
    * Writes one element. The value must fit the dtype.
    *
-   * @param {Value} value
+   * @param {InputOf<D>} value
    * @param {...number} index  one per axis; negative counts from the end
-   * @throws {TypeError} ERR_CAST · {RangeError} ERR_BOUNDS, ERR_SHAPE · ERR_READ_ONLY
+   * @throws {TypeError} ERR_CAST, ERR_ARGUMENT · {RangeError} ERR_BOUNDS, ERR_SHAPE · ERR_READ_ONLY, ERR_BUSY, ERR_DETACHED
+   * @example
+   * const t = zeros([2, 2])
+   * t.set(5, 1, 0)
+   * t.toArray() // [[0, 0], [5, 0]]
    */
   set (value, ...index) {
     const dtype = dtypes[this.#live().dtype]
@@ -377,15 +411,18 @@ class Tensor {
   }
 
   /**
-   * Single elements again and again, faster than get and set: what can be checked beforehand is. It goes with the
-   * tensor's bytes wherever they move, and throws ERR_STALE once the tensor was resized or got other bytes.
+   * Single elements again and again: dtype and number of axes are checked once, bounds at each access. It sees what others
+   * write, keeps no element, and holds the tensor. After resize and setData it is stale.
    *
-   * @param {{ dtype?: string, ndim?: number } | string} [opts]  what the caller relies on
-   * @returns {import('./accessor').Accessor}  with get(...index) and set(value, ...index), as the tensor's
-   * @throws {TypeError} ERR_DTYPE the dtype is another one · {RangeError} ERR_SHAPE the number of axes is
+   * @template {D} [E=never]
+   * @param {AccessorOptions<E> | NameOf<E>} [opts]  what the caller relies on
+   * @returns {Accessor<Or<E, D>>} with get(...index) and set(value, ...index), as the tensor's
+   * @throws {TypeError} ERR_DTYPE the dtype is another one · {RangeError} ERR_SHAPE the number of axes is · ERR_DETACHED
+   * @see PyTorch accessor, ExecuTorch make_tensor_accessor
    * @example
    * const a = tensor([[1, 2], [3, 4]]).accessor({ dtype: 'float32', ndim: 2 })
    * a.set(a.get(0, 1) + 1, 1, 0)
+   * a.get(1, 0) // 3
    */
   accessor (opts) {
     const given = optionsOf(opts)
@@ -396,8 +433,11 @@ class Tensor {
   /**
    * The only element.
    *
-   * @returns {any} as get
-   * @throws {RangeError} ERR_SHAPE when there is another number of elements
+   * @returns {ValueOf<D>} as get
+   * @throws {RangeError} ERR_SHAPE when there is another number of elements · ERR_DETACHED
+   * @see PyTorch and NumPy item
+   * @example
+   * tensor([[7]]).item() // 7
    */
   item () {
     const layout = this.#attached()
@@ -408,18 +448,39 @@ class Tensor {
   /**
    * Copies the elements into nested arrays.
    *
-   * @returns {any} a value for 0-d
+   * @template {NestedOf<D>} [R=NestedOf<D>] how deep they are, such as number[][]
+   * @returns {R} a value for 0-d
+   * @throws {RangeError} ERR_MEMORY more entries than a process can hold · ERR_DETACHED
+   * @see NumPy and PyTorch tolist
+   * @example
+   * tensor([1, 2, 3, 4], [2, 2]).toArray() // [[1, 2], [3, 4]]
    */
   toArray () {
     return nested(this.#attached())
   }
 
-  /** The same as toArray. */
+  /**
+   * The same as toArray.
+   *
+   * @template {NestedOf<D>} [R=NestedOf<D>]
+   * @returns {R}
+   * @throws as toArray
+   * @see NumPy and PyTorch tolist
+   * @example
+   * tensor([1n, 2n]).tolist() // [ 1n, 2n ]
+   */
   tolist () {
     return this.toArray()
   }
 
-  /** Nested arrays; 64-bit integers as strings, since JSON has none. */
+  /**
+   * Nested arrays; 64-bit integers as strings, since JSON has none.
+   *
+   * @returns {any}
+   * @throws as toArray
+   * @example
+   * JSON.stringify(tensor([1n, 2n])) // '["1","2"]'
+   */
   toJSON () {
     /**
      * @param {any} value
@@ -429,7 +490,15 @@ class Tensor {
     return plain(this.toArray())
   }
 
-  /** Over the first axis: views, or elements in 1-D. @returns {IterableIterator<any>} */
+  /**
+   * Over the first axis: views, or elements in 1-D.
+   *
+   * @returns {IterableIterator<PartOf<D>>}
+   * @throws {RangeError} ERR_SHAPE without axes
+   * @see array API and NumPy, iteration
+   * @example
+   * Array.from(tensor([[1, 2], [3, 4]]), row => row.toArray()) // [[1, 2], [3, 4]]
+   */
   * [Symbol.iterator] () {
     const { shape } = this.#live()
     if (shape.length === 0) throw failure('ERR_SHAPE', 'a tensor without axes cannot be iterated over')
@@ -440,7 +509,7 @@ class Tensor {
 
   /**
    * @param {InstanceType<typeof Layout>} layout
-   * @returns {Tensor} a view of this
+   * @returns {Tensor<D>} a view of this
    */
   #view (layout) {
     const whole = /** @type {InstanceType<typeof Layout>} */ (this.#layout)
@@ -452,9 +521,10 @@ class Tensor {
    * Python's basic slicing, one entry per axis: a number (drops the axis), '1:5', '::-1', '...',
    * null (new axis), or { start, stop, step }.
    *
-   * @param {...(number | string | null | { start?: number | null, stop?: number | null, step?: number | null })} specs
-   * @returns {Tensor} a view
-   * @throws {RangeError} ERR_BOUNDS an index outside, ERR_SHAPE too many entries
+   * @param {...SliceSpec} specs  for the first axes; the others are kept whole
+   * @returns {Tensor<D>} a view
+   * @throws {RangeError} ERR_BOUNDS an index outside, ERR_SHAPE too many entries · {TypeError} ERR_ARGUMENT
+   * @see array API, basic indexing
    * @example
    * tensor([1, 2, 3, 4]).slice('::2').toArray() // [1, 3]
    */
@@ -468,8 +538,11 @@ class Tensor {
    *
    * @param {number} axis  negative counts from the end
    * @param {number} index  likewise
-   * @returns {Tensor} a view
-   * @throws {RangeError} ERR_BOUNDS
+   * @returns {Tensor<D>} a view
+   * @throws {RangeError} ERR_BOUNDS axis or index outside · {TypeError} ERR_ARGUMENT
+   * @see PyTorch select
+   * @example
+   * tensor([[1, 2], [3, 4]]).select(1, 0).toArray() // [1, 3]
    */
   select (axis, index) {
     integer('axis', axis)
@@ -480,11 +553,14 @@ class Tensor {
   /**
    * length elements of an axis.
    *
-   * @param {number} axis
-   * @param {number} start
-   * @param {number} length
-   * @returns {Tensor} a view
-   * @throws {RangeError} ERR_BOUNDS
+   * @param {number} axis  negative counts from the end
+   * @param {number} start  elements; likewise
+   * @param {number} length  elements
+   * @returns {Tensor<D>} a view
+   * @throws {RangeError} ERR_BOUNDS axis, start or length outside · {TypeError} ERR_ARGUMENT
+   * @see PyTorch narrow
+   * @example
+   * tensor([1, 2, 3, 4]).narrow(0, 1, 2).toArray() // [2, 3]
    */
   narrow (axis, start, length) {
     integer('axis', axis)
@@ -496,9 +572,10 @@ class Tensor {
   /**
    * The same bytes with dimensions in another order; writing to one shows in the other.
    *
-   * @param {...(number | number[])} order  axes of this tensor, each once; negative counts from the end
-   * @returns {Tensor} a view
-   * @throws {RangeError} ERR_SHAPE when the count differs, ERR_BOUNDS when an axis is outside or repeated
+   * @param {...(number | readonly number[])} order  axes of this tensor, each once; negative counts from the end
+   * @returns {Tensor<D>} a view
+   * @throws {RangeError} ERR_SHAPE when the count differs, ERR_BOUNDS when an axis is outside or repeated · {TypeError} ERR_ARGUMENT
+   * @see array API permute_dims, PyTorch permute
    * @example
    * zeros([2, 3]).permute([1, 0]).shape // [3, 2]
    */
@@ -510,10 +587,13 @@ class Tensor {
   /**
    * Swaps two axes.
    *
-   * @param {number} a
-   * @param {number} b
-   * @returns {Tensor} a view
-   * @throws {RangeError} ERR_BOUNDS
+   * @param {number} a  negative counts from the end
+   * @param {number} b  likewise
+   * @returns {Tensor<D>} a view
+   * @throws {RangeError} ERR_BOUNDS an axis is outside · {TypeError} ERR_ARGUMENT
+   * @see PyTorch transpose
+   * @example
+   * zeros([2, 3, 4]).transpose(0, -1).shape // [4, 3, 2]
    */
   transpose (a, b) {
     integer('a', a)
@@ -524,8 +604,11 @@ class Tensor {
   /**
    * The last two axes swapped.
    *
-   * @returns {Tensor} a view
+   * @returns {Tensor<D>} a view
    * @throws {RangeError} ERR_SHAPE fewer than 2 axes
+   * @see array API mT
+   * @example
+   * zeros([2, 3, 4]).mT.shape // [2, 4, 3]
    */
   get mT () {
     const layout = this.#live()
@@ -533,7 +616,15 @@ class Tensor {
     return this.#view(ffi.viewByNumbers(rows.transpose, layout, -1, -2))
   }
 
-  /** A matrix transposed: a view. @returns {Tensor} @throws {RangeError} ERR_SHAPE unless 2-D */
+  /**
+   * A matrix transposed.
+   *
+   * @returns {Tensor<D>} a view
+   * @throws {RangeError} ERR_SHAPE unless 2-D
+   * @see array API T
+   * @example
+   * tensor([[1, 2], [3, 4]]).T.toArray() // [[1, 3], [2, 4]]
+   */
   get T () {
     const layout = this.#live()
     if (layout.shape.length !== 2) throw noMatrix(layout)
@@ -543,10 +634,24 @@ class Tensor {
   /**
    * The same elements in the same order with another shape: a view where that can be, else a copy.
    *
-   * @param {...(Shape | { copy?: boolean })} args  extents, or an array of them and { copy }; one -1 is
-   *   inferred. copy: false throws where a copy would be needed, true always copies
-   * @returns {Tensor}
-   * @throws {RangeError} ERR_SHAPE another number of elements
+   * @overload
+   * @param {Shape} shape  extents; one -1 is inferred
+   * @param {{ copy?: boolean | undefined }} [opts]  copy: false throws where a copy would be needed, true always copies
+   * @returns {Tensor<D>}
+   * @throws {RangeError} ERR_SHAPE another number of elements, or the order cannot be kept without a copy; ERR_MEMORY ·
+   *   {TypeError} ERR_ARGUMENT
+   * @see array API reshape
+   * @example
+   * zeros([2, 3]).reshape(3, -1).shape // [3, 2]
+   */
+  /**
+   * @overload
+   * @param {...number} shape  extents; one -1 is inferred
+   * @returns {Tensor<D>}
+   */
+  /**
+   * @param {...any} args
+   * @returns {Tensor<D>}
    */
   reshape (...args) {
     const last = args[args.length - 1]
@@ -564,13 +669,21 @@ class Tensor {
   /**
    * A view with another shape, strides, dtype or offset; never a copy.
    *
-   * @param {Shape | null | Record<string, any> | string} [shape]  one -1 is inferred
-   * @param {{ strides?: number[], dimOrder?: number[], dtype?: string, offset?: number } | string} [opts]
-   *   strides: any inside this tensor's bytes; offset: elements from this tensor's first one
-   * @returns {Tensor}
-   * @throws {RangeError} ERR_SHAPE where the order cannot be kept (reshape copies), ERR_BOUNDS outside
+   * @template {DtypeName} [E=never]
+   * @overload
+   * @param {Shape | null | ViewOptions<E> | NameOf<E>} [shape]  one -1 is inferred
+   * @param {ViewOptions<E> | NameOf<E>} [opts]  strides: any inside this tensor's bytes; offset: elements from this tensor's first one
+   * @returns {Tensor<Or<E, D>>} a view
+   * @throws {RangeError} ERR_SHAPE where the order cannot be kept (reshape copies), ERR_BOUNDS outside, ERR_ALIGNMENT ·
+   *   {TypeError} ERR_DTYPE, ERR_ARGUMENT
+   * @see PyTorch view and view(dtype), ExecuTorch make_tensor_ptr over a tensor
    * @example
    * zeros([2, 3]).view([3, 2]).shape // [3, 2]
+   */
+  /**
+   * @param {any} [shape]
+   * @param {any} [opts]
+   * @returns {any}
    */
   view (shape, opts) {
     if (shape !== undefined && shape !== null && opts === undefined && isOptions(shape)) {
@@ -591,11 +704,12 @@ class Tensor {
    * Windows along an axis: the axis becomes their number, and a last axis of extent size is added.
    * Windows overlap where step is smaller than size.
    *
-   * @param {number} axis
+   * @param {number} axis  negative counts from the end
    * @param {number} size  elements in a window
    * @param {number} step  elements from one window to the next
-   * @returns {Tensor} a view
-   * @throws {RangeError} ERR_BOUNDS
+   * @returns {Tensor<D>} a view
+   * @throws {RangeError} ERR_BOUNDS axis, size or step · {TypeError} ERR_ARGUMENT
+   * @see PyTorch unfold
    * @example
    * tensor([1, 2, 3, 4]).unfold(0, 3, 1).toArray() // [[1, 2, 3], [2, 3, 4]]
    */
@@ -609,9 +723,10 @@ class Tensor {
   /**
    * Without axes of one element.
    *
-   * @param {number | number[]} [axis]  only these, which must have one; all where none is given
-   * @returns {Tensor} a view
-   * @throws {RangeError} ERR_SHAPE another extent, ERR_BOUNDS
+   * @param {number | readonly number[]} [axis]  only these, which must have one; all where none is given
+   * @returns {Tensor<D>} a view
+   * @throws {RangeError} ERR_SHAPE another extent, ERR_BOUNDS an axis is outside or repeated · {TypeError} ERR_ARGUMENT
+   * @see array API squeeze
    * @example
    * zeros([1, 3, 1]).squeeze().shape // [3]
    */
@@ -624,8 +739,9 @@ class Tensor {
    * With an axis of one element more.
    *
    * @param {number} axis  where it will stand; negative counts from the end of the result
-   * @returns {Tensor} a view
-   * @throws {RangeError} ERR_BOUNDS
+   * @returns {Tensor<D>} a view
+   * @throws {RangeError} ERR_BOUNDS outside, ERR_SHAPE there are 64 axes · {TypeError} ERR_ARGUMENT
+   * @see array API expand_dims, PyTorch unsqueeze
    * @example
    * zeros([3]).unsqueeze(-1).shape // [3, 1]
    */
@@ -637,9 +753,10 @@ class Tensor {
   /**
    * Axes of one element repeated, leading ones added: elements appear more than once, none is copied.
    *
-   * @param {...(number | number[])} shape  extents, or an array of them; -1 keeps an axis
-   * @returns {Tensor} a view that cannot be copied into
-   * @throws {RangeError} ERR_SHAPE it does not broadcast
+   * @param {...(number | readonly number[])} shape  extents, or an array of them; -1 keeps an axis
+   * @returns {Tensor<D>} a view that cannot be copied into
+   * @throws {RangeError} ERR_SHAPE it does not broadcast · {TypeError} ERR_ARGUMENT
+   * @see PyTorch expand, array API broadcast_to
    * @example
    * tensor([1, 2]).expand(3, -1).toArray() // [[1, 2], [1, 2], [1, 2]]
    */
@@ -651,9 +768,12 @@ class Tensor {
   /**
    * The array API's name for expand.
    *
-   * @param {...(number | number[])} shape
-   * @returns {Tensor} a view
+   * @param {...(number | readonly number[])} shape  extents, or an array of them; -1 keeps an axis
+   * @returns {Tensor<D>} a view that cannot be copied into
    * @throws as expand
+   * @see array API broadcast_to
+   * @example
+   * tensor([1, 2]).broadcastTo([2, 2]).toArray() // [[1, 2], [1, 2]]
    */
   broadcastTo (...shape) {
     return this.expand(...shape)
@@ -662,9 +782,10 @@ class Tensor {
   /**
    * Axes walked backwards.
    *
-   * @param {number | number[]} [axis]  all where none is given
-   * @returns {Tensor} a view
-   * @throws {RangeError} ERR_BOUNDS an axis is outside or repeated
+   * @param {number | readonly number[]} [axis]  all where none is given
+   * @returns {Tensor<D>} a view
+   * @throws {RangeError} ERR_BOUNDS an axis is outside or repeated · {TypeError} ERR_ARGUMENT
+   * @see array API flip
    * @example
    * tensor([1, 2, 3]).flip().toArray() // [3, 2, 1]
    */
@@ -676,11 +797,12 @@ class Tensor {
   /**
    * The elements whose indices along two axes differ by offset, as a last axis.
    *
-   * @param {number} [offset]  0 is the main diagonal; positive lies right of it
-   * @param {number} [axis1]
-   * @param {number} [axis2]
-   * @returns {Tensor} a view
-   * @throws {RangeError} ERR_BOUNDS
+   * @param {number} [offset]  elements: 0 is the main diagonal; positive lies right of it
+   * @param {number} [axis1]  negative counts from the end
+   * @param {number} [axis2]  likewise
+   * @returns {Tensor<D>} a view
+   * @throws {RangeError} ERR_BOUNDS an axis is outside, or both are the same · {TypeError} ERR_ARGUMENT
+   * @see NumPy and PyTorch diagonal
    * @example
    * tensor([[1, 2], [3, 4]]).diagonal().toArray() // [1, 4]
    */
@@ -694,11 +816,13 @@ class Tensor {
   /**
    * Any layout inside the storage.
    *
-   * @param {Shape} shape
-   * @param {number[]} strides  elements
-   * @param {number} [offset]  elements from the storage's first byte, not from this tensor's first element
-   * @returns {Tensor} a view
-   * @throws {RangeError} ERR_BOUNDS an element would lie outside, ERR_SHAPE
+   * @param {Shape} shape  elements
+   * @param {readonly number[]} strides  elements, one per axis; 0 repeats, negative walks back
+   * @param {number} [offset]  elements from the storage's first byte, not from this tensor's first element; this tensor's
+   *   own where none is given
+   * @returns {Tensor<D>} a view
+   * @throws {RangeError} ERR_BOUNDS an element would lie outside, ERR_SHAPE · {TypeError} ERR_ARGUMENT
+   * @see PyTorch as_strided
    * @example
    * tensor([1, 2, 3, 4]).asStrided([3, 2], [1, 1]).toArray() // [[1, 2], [2, 3], [3, 4]]
    */
@@ -712,10 +836,11 @@ class Tensor {
   /**
    * Parts along an axis.
    *
-   * @param {number | number[]} sizeOrSizes  elements in each part, the last may have fewer; or of each by itself, all together the axis
-   * @param {number} [axis]
-   * @returns {Tensor[]} views
-   * @throws {RangeError} ERR_SHAPE the sizes do not add up, ERR_BOUNDS, ERR_MEMORY more parts than a process can hold
+   * @param {number | readonly number[]} sizeOrSizes  elements in each part, the last may have fewer; or of each by itself, all together the axis
+   * @param {number} [axis]  negative counts from the end
+   * @returns {Tensor<D>[]} views
+   * @throws {RangeError} ERR_SHAPE the sizes do not add up, ERR_BOUNDS, ERR_MEMORY more parts than a process can hold · {TypeError} ERR_ARGUMENT
+   * @see PyTorch split
    * @example
    * tensor([1, 2, 3]).split(2).map(t => t.toArray()) // [[1, 2], [3]]
    */
@@ -729,10 +854,13 @@ class Tensor {
    * The same number of elements in each of n parts along an axis; the last may have fewer, and where the axis is
    * short there are fewer parts; n without elements where it has none.
    *
-   * @param {number} n
-   * @param {number} [axis]
-   * @returns {Tensor[]} views
-   * @throws {RangeError} ERR_BOUNDS, ERR_MEMORY as split
+   * @param {number} n  parts
+   * @param {number} [axis]  negative counts from the end
+   * @returns {Tensor<D>[]} views
+   * @throws {RangeError} ERR_BOUNDS, ERR_MEMORY as split · {TypeError} ERR_ARGUMENT
+   * @see PyTorch chunk
+   * @example
+   * arange(5).chunk(2).map(t => t.shape) // [[3], [2]]
    */
   chunk (n, axis = 0) {
     if (integer('n', n) < 1) throw failure('ERR_BOUNDS', `n is ${n}; at least one part was expected`)
@@ -743,9 +871,12 @@ class Tensor {
   /**
    * One view for each index of an axis, without that axis.
    *
-   * @param {number} [axis]
-   * @returns {Tensor[]} views
-   * @throws {RangeError} ERR_BOUNDS, ERR_MEMORY as split
+   * @param {number} [axis]  negative counts from the end
+   * @returns {Tensor<D>[]} views
+   * @throws {RangeError} ERR_BOUNDS, ERR_MEMORY as split · {TypeError} ERR_ARGUMENT
+   * @see PyTorch unbind, array API unstack
+   * @example
+   * tensor([[1, 2], [3, 4]]).unbind(1).map(t => t.toArray()) // [[1, 3], [2, 4]]
    */
   unbind (axis = 0) {
     return sameParts(this.#extent(axis), 1).map((_, i) => this.select(axis, i))
@@ -777,9 +908,12 @@ class Tensor {
   /**
    * Without gaps, in the order of a memory format? Axes of one element do not matter.
    *
-   * @param {'contiguous' | 'channels_last' | 'channels_last_3d'} [memoryFormat]  row-major where none is given
+   * @param {MemoryFormat} [memoryFormat]  row-major where none is given
    * @returns {boolean}
    * @throws {TypeError} ERR_ARGUMENT no memory format · {RangeError} ERR_SHAPE it is for another number of axes
+   * @see PyTorch is_contiguous
+   * @example
+   * zeros([2, 3]).T.isContiguous() // false
    */
   isContiguous (memoryFormat) {
     const layout = this.#live()
@@ -790,9 +924,10 @@ class Tensor {
   /**
    * Itself where it lies in memory as a format says, else a copy that does: the same shape, other strides.
    *
-   * @param {'contiguous' | 'channels_last' | 'channels_last_3d'} memoryFormat
-   * @returns {Tensor}
-   * @throws as isContiguous
+   * @param {MemoryFormat} memoryFormat
+   * @returns {Tensor<D>}
+   * @throws as isContiguous · {RangeError} ERR_MEMORY · ERR_DETACHED
+   * @see PyTorch contiguous(memory_format=…)
    * @example
    * zeros([1, 3, 2, 2]).toMemoryFormat('channels_last').strides // [12, 1, 6, 3]
    */
@@ -812,9 +947,10 @@ class Tensor {
    * counted copy of all that it had room for, the rest uninitialised: views and `data` taken before keep the old one.
    * What is not ours alone (blobs, shared memory) does not move.
    *
-   * @param {...(number | number[])} shape  extents, or an array of them
+   * @param {...(number | readonly number[])} shape  extents, or an array of them
    * @returns {this}
-   * @throws {RangeError} ERR_SHAPE another rank, static, too small, gaps · ERR_BUSY · ERR_MEMORY; nothing has changed then
+   * @throws {RangeError} ERR_SHAPE another rank, static, too small, gaps; ERR_MEMORY · {TypeError} ERR_ARGUMENT · ERR_BUSY, ERR_DETACHED; nothing has changed then
+   * @see ExecuTorch resize_tensor_ptr
    * @example
    * zeros([4, 3]).resize(2, 3).capacity // 12
    */
@@ -847,10 +983,11 @@ class Tensor {
    * stay on the old bytes, which live as long as somebody has them. base and owner are then the source's: of a
    * tensor it is a view, of a typed array it is none.
    *
-   * @param {Tensor | ArrayBufferView} source  contiguous, of the same dtype, with at least as many elements; a typed array
+   * @param {Tensor<D> | DataOf<D>} source  contiguous, of the same dtype, with at least as many elements; a typed array
    *   of the kind that data gives is adopted as fromBlob does
    * @returns {this}
    * @throws {TypeError} ERR_DTYPE, ERR_ARGUMENT · {RangeError} ERR_BOUNDS too small, ERR_SHAPE gaps, ERR_ALIGNMENT · ERR_BUSY, ERR_DETACHED; nothing has changed then
+   * @see PyTorch set_data, ExecuTorch set_data
    * @example
    * zeros([2, 2]).setData(new Float32Array([1, 2, 3, 4])).toArray() // [[1, 2], [3, 4]]
    */
@@ -927,9 +1064,13 @@ class Tensor {
   /**
    * A copy with bytes of its own, and the axes in the same order of storage.
    *
-   * @param {ResultOptions | string} [opts]
-   * @returns {Tensor}
-   * @throws {TypeError} ERR_CAST the rule forbids the cast · as copyFrom, of out
+   * @template {DtypeName} [E=never]
+   * @param {ResultOptions<E> | NameOf<E>} [opts]
+   * @returns {Tensor<Or<E, D>>}
+   * @throws {TypeError} ERR_CAST the rule forbids the cast, ERR_DTYPE, ERR_ARGUMENT · {RangeError} ERR_MEMORY · ERR_DETACHED · as copyFrom, of out
+   * @see PyTorch clone, ExecuTorch clone_tensor_ptr
+   * @example
+   * tensor([1, 2]).clone({ dtype: 'float64' }).dtype // 'float64'
    */
   clone (opts) {
     return this.#copy('clone', resultOf(opts))
@@ -938,10 +1079,14 @@ class Tensor {
   /**
    * A copy in another dtype (in the same one as well).
    *
-   * @param {string} dtype
-   * @param {{ casting?: 'safe' | 'same_kind' | 'unsafe', out?: Tensor }} [opts]
-   * @returns {Tensor}
+   * @template {DtypeName} E
+   * @param {E} dtype
+   * @param {ResultOptions<E>} [opts]
+   * @returns {Tensor<E>}
    * @throws as clone
+   * @see array API astype
+   * @example
+   * tensor([1.5, -300]).astype('int8', { casting: 'unsafe' }).toArray() // [1, -128]
    */
   astype (dtype, opts) {
     return this.#copy('astype', { ...resultOf(opts), dtype: dtypeOf(dtype) })
@@ -950,8 +1095,23 @@ class Tensor {
   /**
    * Itself where it is row-major contiguous, else a copy that is.
    *
-   * @param {ResultOptions} [opts]  out: is copied to in any case, and returned
-   * @returns {Tensor}
+   * @overload
+   * @returns {Tensor<D>}
+   * @throws {RangeError} ERR_MEMORY · ERR_DETACHED
+   * @see PyTorch contiguous, NumPy ascontiguousarray
+   * @example
+   * zeros([2, 3]).T.contiguous().strides // [2, 1]
+   */
+  /**
+   * @template {DtypeName} [E=D]
+   * @overload
+   * @param {ResultOptions<E>} opts  out: is copied to in any case, and returned
+   * @returns {Tensor<E>}
+   * @throws as copyFrom, of out
+   */
+  /**
+   * @param {ResultOptions} [opts]
+   * @returns {any}
    */
   contiguous (opts) {
     const result = opts === undefined ? NO_OPTIONS : resultOf(opts)
@@ -965,12 +1125,27 @@ class Tensor {
    * Itself where it has the dtype and is on the device, else a copy that has and is, with the axes in the same order
    * of storage.
    *
-   * @param {string | ToOptions} target  a dtype, a device, or both
-   * @param {ToOptions} [opts]
-   * @returns {Tensor}
-   * @throws {TypeError} ERR_CAST, ERR_DTYPE · ERR_DEVICE it is not there, ERR_UNSUPPORTED on WASM · as copyFrom, of out
+   * @template {DtypeName} [E=D]
+   * @overload
+   * @param {DeviceName} target
+   * @param {ToOptions<E>} [opts]
+   * @returns {Tensor<E>}
+   * @throws {TypeError} ERR_CAST, ERR_DTYPE, ERR_ARGUMENT · {RangeError} ERR_MEMORY · ERR_DEVICE it is not there, ERR_UNSUPPORTED on WASM · as copyFrom, of out
+   * @see PyTorch to
    * @example
    * tensor([1, 2]).to('float16').dtype // 'float16'
+   */
+  /**
+   * @template {DtypeName} [E=never]
+   * @overload
+   * @param {ToOptions<E> | NameOf<E>} target  a dtype, or both
+   * @param {ToOptions<E>} [opts]
+   * @returns {Tensor<Or<E, D>>}
+   */
+  /**
+   * @param {string | ToOptions} target
+   * @param {ToOptions} [opts]
+   * @returns {any}
    */
   to (target, opts) {
     const asked = conversionOf(target, opts)
@@ -982,9 +1157,13 @@ class Tensor {
   /**
    * Itself where it is in the CPU's memory, else a copy there.
    *
-   * @param {ToOptions} [opts]
-   * @returns {Tensor}
+   * @template {DtypeName} [E=D]
+   * @param {ToOptions<E>} [opts]
+   * @returns {Tensor<E>}
    * @throws as to
+   * @see PyTorch cpu
+   * @example
+   * zeros([2]).cpu().device // 'cpu'
    */
   cpu (opts) {
     return this.to('cpu', opts)
@@ -993,10 +1172,20 @@ class Tensor {
   /**
    * Itself where it is on a CUDA device, else a copy there.
    *
+   * @template {DtypeName} [E=D]
+   * @overload
    * @param {number} [index]  of the device
-   * @param {ToOptions} [opts]
-   * @returns {Tensor}
+   * @param {ToOptions<E>} [opts]
+   * @returns {Tensor<E>}
    * @throws as to
+   * @see PyTorch cuda
+   * @example
+   * const move = t => t.cuda(1) // the same as t.to('cuda:1')
+   */
+  /**
+   * @param {number} [index]
+   * @param {ToOptions} [opts]
+   * @returns {any}
    */
   cuda (index = 0, opts) {
     return this.to({ ...optionsOf(opts), device: `cuda:${integer('index', index)}` })
@@ -1005,10 +1194,27 @@ class Tensor {
   /**
    * The same as to, off the event loop or in turns of it.
    *
-   * @param {string | ToOptions} target
-   * @param {ToOptions & { signal?: AbortSignal }} [opts]
-   * @returns {Promise<Tensor>}
-   * @throws as to and copyFromAsync
+   * @template {DtypeName} [E=D]
+   * @overload
+   * @param {DeviceName} target
+   * @param {ToAsyncOptions<E>} [opts]
+   * @returns {Promise<Tensor<E>>}
+   * @throws as to and copyFromAsync, as rejections
+   * @see PyTorch to(non_blocking=True)
+   * @example
+   * (await tensor([1, 2]).toAsync('float64')).dtype // 'float64'
+   */
+  /**
+   * @template {DtypeName} [E=never]
+   * @overload
+   * @param {ToAsyncOptions<E> | NameOf<E>} target
+   * @param {ToAsyncOptions<E>} [opts]
+   * @returns {Promise<Tensor<Or<E, D>>>}
+   */
+  /**
+   * @param {string | ToAsyncOptions} target
+   * @param {ToAsyncOptions} [opts]
+   * @returns {Promise<any>}
    */
   async toAsync (target, opts) {
     const { signal } = typeof target === 'string' ? optionsOf(opts) : optionsOf(target)
@@ -1028,8 +1234,12 @@ class Tensor {
   /**
    * The same as cpu, off the event loop or in turns of it.
    *
-   * @param {ToOptions & { signal?: AbortSignal }} [opts]
-   * @returns {Promise<Tensor>}
+   * @template {DtypeName} [E=D]
+   * @param {ToAsyncOptions<E>} [opts]
+   * @returns {Promise<Tensor<E>>}
+   * @throws as toAsync
+   * @example
+   * (await zeros([2]).cpuAsync()).device // 'cpu'
    */
   async cpuAsync (opts) {
     return this.toAsync('cpu', opts)
@@ -1038,9 +1248,19 @@ class Tensor {
   /**
    * The same as cuda, off the event loop or in turns of it.
    *
+   * @template {DtypeName} [E=D]
+   * @overload
+   * @param {number} [index]  of the device
+   * @param {ToAsyncOptions<E>} [opts]
+   * @returns {Promise<Tensor<E>>}
+   * @throws as toAsync
+   * @example
+   * const move = async t => await t.cudaAsync(1)
+   */
+  /**
    * @param {number} [index]
-   * @param {ToOptions & { signal?: AbortSignal }} [opts]
-   * @returns {Promise<Tensor>}
+   * @param {ToAsyncOptions} [opts]
+   * @returns {Promise<any>}
    */
   async cudaAsync (index = 0, opts) {
     return this.toAsync({ ...optionsOf(opts), device: `cuda:${integer('index', index)}` })
@@ -1049,8 +1269,11 @@ class Tensor {
   /**
    * A copy in memory that other threads may see.
    *
-   * @returns {Tensor}
-   * @throws {RangeError} ERR_MEMORY
+   * @returns {Tensor<D>}
+   * @throws {RangeError} ERR_MEMORY · ERR_DETACHED
+   * @see PyTorch share_memory_, which works in place
+   * @example
+   * zeros([2]).shareMemory().isShared // true
    */
   shareMemory () {
     const layout = this.#attached()
@@ -1075,10 +1298,12 @@ class Tensor {
   /**
    * The whole again and again along each axis.
    *
-   * @param {number | number[]} reps  how often, the last one along the last axis; more than there are axes add leading ones
-   * @param {ResultOptions | string} [opts]
-   * @returns {Tensor}
-   * @throws {RangeError} ERR_SHAPE a negative number, or too large a result · ERR_MEMORY · ERR_CAST · as copyFrom, of out
+   * @template {DtypeName} [E=never]
+   * @param {number | readonly number[]} reps  how often, the last one along the last axis; more than there are axes add leading ones
+   * @param {ResultOptions<E> | NameOf<E>} [opts]
+   * @returns {Tensor<Or<E, D>>} a copy
+   * @throws {RangeError} ERR_SHAPE a negative number, or too large a result; ERR_MEMORY · {TypeError} ERR_CAST, ERR_ARGUMENT · as copyFrom, of out
+   * @see array API tile
    * @example
    * tensor([1, 2]).tile(2).toArray() // [1, 2, 1, 2]
    */
@@ -1092,10 +1317,12 @@ class Tensor {
   /**
    * Each element again and again.
    *
+   * @template {DtypeName} [E=never]
    * @param {number | ArrayLike<number> | Tensor} repeats  how often: all, or each index of the axis
-   * @param {(ResultOptions & { axis?: number | null }) | string} [opts]  without axis: all elements, along one axis
-   * @returns {Tensor}
+   * @param {AxisOptions<E> | NameOf<E>} [opts]  without axis: all elements, along one axis
+   * @returns {Tensor<Or<E, D>>} a copy
    * @throws {RangeError} ERR_SHAPE another count, or a negative one, ERR_BOUNDS axis · as tile
+   * @see array API repeat
    * @example
    * tensor([[1, 2], [3, 4]]).repeat([1, 2], { axis: 0 }).toArray() // [[1, 2], [3, 4], [3, 4]]
    */
@@ -1111,12 +1338,14 @@ class Tensor {
   /**
    * Elements moved along axes; those beyond an end come back at the other.
    *
-   * @param {number | number[]} shift  places; negative moves towards the start
-   * @param {number | number[] | null} [axis]  one for each shift; without it all elements are moved along one axis, and
-   *   the shape is kept
-   * @param {ResultOptions | string} [opts]
-   * @returns {Tensor}
-   * @throws {RangeError} ERR_BOUNDS axis, ERR_SHAPE another count · as copyFrom, of out
+   * @template {DtypeName} [E=never]
+   * @param {number | readonly number[]} shift  places; negative moves towards the start
+   * @param {number | readonly number[] | null | ResultOptions<E> | NameOf<E>} [axis]  one for each shift; without it all elements are moved along
+   *   one axis, and the shape is kept
+   * @param {ResultOptions<E> | NameOf<E>} [opts]
+   * @returns {Tensor<Or<E, D>>} a copy
+   * @throws {RangeError} ERR_BOUNDS axis, ERR_SHAPE another count, ERR_MEMORY · {TypeError} ERR_CAST, ERR_ARGUMENT · as copyFrom, of out
+   * @see array API roll
    * @example
    * tensor([1, 2, 3]).roll(1).toArray() // [3, 1, 2]
    */
@@ -1131,12 +1360,14 @@ class Tensor {
   /**
    * The elements with certain indices along an axis, in their order; an index may come more than once.
    *
+   * @template {DtypeName} [E=never]
    * @param {ArrayLike<number | bigint> | Tensor} indices  integers along one axis; negative counts from the end
-   * @param {number | null} [axis]  without it: of all elements along one axis
-   * @param {ResultOptions | string} [opts]
-   * @returns {Tensor}
-   * @throws {RangeError} ERR_BOUNDS an index or the axis is outside (nothing is written then), ERR_SHAPE · {TypeError} ERR_DTYPE
-   *   indices are no integers · as copyFrom, of out
+   * @param {number | null | ResultOptions<E> | NameOf<E>} [axis]  without it: of all elements along one axis
+   * @param {ResultOptions<E> | NameOf<E>} [opts]
+   * @returns {Tensor<Or<E, D>>} a copy
+   * @throws {RangeError} ERR_BOUNDS an index or the axis is outside (nothing is written then), ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_DTYPE
+   *   indices are no integers, ERR_CAST · as copyFrom, of out
+   * @see array API take
    * @example
    * tensor([10, 20, 30]).take([2, 0, -1]).toArray() // [30, 10, 30]
    */
@@ -1152,8 +1383,10 @@ class Tensor {
   /**
    * A picture of (height, width), or (height, width, 1, 3 or 4) uint8: grey, colours, or colours with alpha.
    *
-   * @returns {ImageData | { data: Uint8ClampedArray, width: number, height: number }} the former where the runtime has that class
-   * @throws {RangeError} ERR_SHAPE · {TypeError} ERR_DTYPE
+   * @returns {Picture} a copy; an ImageData where the runtime has that class
+   * @throws {RangeError} ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_DTYPE · ERR_DETACHED
+   * @example
+   * full([1, 1, 3], 7, 'uint8').toImageData().data // Uint8ClampedArray(4) [ 7, 7, 7, 255 ]
    */
   toImageData () {
     const image = imageOfLayout(this.#attached())
@@ -1164,13 +1397,16 @@ class Tensor {
   /**
    * Copies into this tensor: broadcast, cast, scaled on the way.
    *
-   * @param {Tensor | number | bigint | boolean | ArrayBufferView | any[] | { data: Uint8ClampedArray, width: number, height: number }} src
+   * @param {CopySource} src
    *   a value or tensor or nested list that broadcasts; a typed array or flat list of equal count fills
    *   row-major; an ImageData fills (height, width, 4), or without alpha (height, width, 3)
-   * @param {{ casting?: 'safe' | 'same_kind' | 'unsafe', scale?: number | ArrayLike<number>, bias?: number | ArrayLike<number>, axis?: number }} [opts]
-   *   scale and bias give x * scale + bias: one number, or one per index of this tensor's axis
+   * @param {CopyOptions} [opts]  scale and bias give x * scale + bias: one number, or one per index of this tensor's axis
    * @returns {this}
-   * @throws ERR_SHAPE, ERR_CAST, ERR_OVERLAP (two elements of this share a byte), ERR_READ_ONLY
+   * @throws {RangeError} ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_CAST, ERR_DTYPE, ERR_ARGUMENT · ERR_OVERLAP (two elements of this share a byte),
+   *   ERR_READ_ONLY, ERR_BUSY, ERR_DETACHED
+   * @see PyTorch copy_, NumPy copyto
+   * @example
+   * zeros([2, 2]).copyFrom([1, 2], { scale: 0.5 }).toArray() // [[0.5, 1], [0.5, 1]]
    */
   copyFrom (src, opts) {
     const { casting: rule, scale, bias, axis } = optionsOf(opts)
@@ -1195,15 +1431,15 @@ class Tensor {
    * settles both sides are held, and our writers throw ERR_BUSY for tensors on either one's storage;
    * reading is fine.
    *
-   * @param {Tensor | number | bigint | boolean | ArrayBufferView | any[]} src  as copyFrom; typed arrays
-   *   are read until it settles
-   * @param {{ casting?: 'safe' | 'same_kind' | 'unsafe', scale?: number | ArrayLike<number>, bias?: number | ArrayLike<number>, axis?: number, signal?: AbortSignal }} [opts]
-   *   signal: where it aborts before all is settled, what was copied so far stays
+   * @param {CopySource} src  as copyFrom; typed arrays are read until it settles
+   * @param {CopyAsyncOptions} [opts]  signal: where it aborts before all is settled, what was copied so far stays
    * @returns {Promise<this>}
    * @throws as copyFrom · ERR_BUSY a side is in use, or is being written · ERR_DETACHED a buffer went away
    *   meanwhile · the signal's reason
    * @example
-   * await zeros([4096, 4096]).copyFromAsync(picture.T, { signal: AbortSignal.timeout(1000) })
+   * const target = zeros([2, 2])
+   * await target.copyFromAsync(tensor([[1, 2], [3, 4]]).T, { signal: AbortSignal.timeout(1000) })
+   * target.toArray() // [[1, 3], [2, 4]]
    */
   async copyFromAsync (src, opts) {
     const { casting: rule, scale, bias, axis, signal: given } = optionsOf(opts)
@@ -1229,9 +1465,12 @@ class Tensor {
   /**
    * Writes one value to every element. The value must fit the dtype.
    *
-   * @param {Value} value
+   * @param {InputOf<D>} value
    * @returns {this}
-   * @throws {TypeError} ERR_CAST · ERR_READ_ONLY
+   * @throws {TypeError} ERR_CAST, ERR_ARGUMENT · ERR_READ_ONLY, ERR_BUSY, ERR_DETACHED
+   * @see PyTorch fill_
+   * @example
+   * zeros([2], 'int64').fill(5n).toArray() // [ 5n, 5n ]
    */
   fill (value) {
     const scalar = typeof value === 'number' && dtypes[this.#live().dtype].kind === 'FLOATING' ? value : scalarFor(value, dtypes[this.#live().dtype])
@@ -1239,7 +1478,15 @@ class Tensor {
     return this
   }
 
-  /** Writes zero to every element. @returns {this} @throws ERR_READ_ONLY */
+  /**
+   * Writes zero to every element.
+   *
+   * @returns {this}
+   * @throws ERR_READ_ONLY, ERR_BUSY, ERR_DETACHED
+   * @see PyTorch zero_
+   * @example
+   * ones([2]).zero().toArray() // [0, 0]
+   */
   zero () {
     ffi.fill(this.#writable(), false)
     return this
@@ -1249,7 +1496,12 @@ class Tensor {
 
   /**
    * Drops this tensor's claim on its bytes. They are freed when nobody else has them: views of them,
-   * `.data` taken before. Using the tensor afterwards throws ERR_DISPOSED; a second dispose does nothing.
+   * `.data` taken before. Using the tensor afterwards throws ERR_DISPOSED; a second dispose does nothing. Never throws.
+   *
+   * @example
+   * const t = zeros([2])
+   * t.dispose()
+   * t.isDisposed // true
    */
   dispose () {
     const layout = this.#layout
@@ -1265,7 +1517,15 @@ class Tensor {
 
   // ---- As text ----
 
-  /** As PyTorch prints it. @returns {string} */
+  /**
+   * As PyTorch prints it.
+   *
+   * @returns {string}
+   * @throws ERR_DETACHED
+   * @see PyTorch, printing of tensors
+   * @example
+   * String(tensor([1, 2])) // 'tensor([1., 2.])'
+   */
   toString () {
     const layout = this.#attached()
     const { name, kind } = dtypes[layout.dtype]
@@ -1346,9 +1606,7 @@ function noMatrix ({ shape }) {
 
 // ---- Results that may go into a tensor of the caller's ----
 
-/** @typedef {{ dtype?: string, casting?: 'safe' | 'same_kind' | 'unsafe', out?: Tensor }} ResultOptions out: gets the result, and is returned */
-/** @typedef {ResultOptions & { device?: string, copy?: boolean }} ToOptions copy: also where nothing would change */
-/** @typedef {{ dtype: Dtype | undefined, casting: number, out: Tensor | undefined }} Result the same, read and checked */
+/** @typedef {{ dtype: Dtype | undefined, casting: number, out: Tensor | undefined }} Result ResultOptions, read and checked */
 
 /** @type {Result} */
 const NO_OPTIONS = { dtype: undefined, casting: 1, out: undefined }

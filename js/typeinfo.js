@@ -7,16 +7,21 @@ const { show } = require('./validate')
 const { dtypes, dtypeOf } = require('./dtypes')
 const { Tensor } = require('./tensor')
 
+/** @import { DtypeName, AnyTensor, Floating, Complex, Signed, Unsigned, Promote, FloatInfo, IntegerInfo } from './types' */
+
 /**
  * The dtype in which values of two dtypes meet.
  *
  * bool gives way to everything; an integer beside a float (or complex) gives the latter, whatever their sizes; uint64
  * and a signed integer give float64; float16 and bfloat16 give float32; the two float8 give float16.
  *
- * @param {string} a
- * @param {string} b
- * @returns {string}
+ * @template {DtypeName} A
+ * @template {DtypeName} B
+ * @param {A} a
+ * @param {B} b
+ * @returns {Promote<A, B>}
  * @throws {TypeError} ERR_DTYPE
+ * @see array API result_type, PyTorch promote_types
  * @example
  * promoteTypes('int32', 'uint8') // 'int32'
  * promoteTypes('int64', 'float32') // 'float32'
@@ -37,10 +42,10 @@ function dtypeFor (of) {
 /**
  * The numbers that a floating dtype has; of a complex one, those of its parts.
  *
- * @param {string | Tensor} dtype
- * @returns {{ bits: number, eps: number, max: number, min: number, smallestNormal: number, dtype: string }}
- *   eps: from 1 to the next larger number; smallestNormal: the smallest positive number of full precision
- * @throws {TypeError} ERR_DTYPE
+ * @param {Floating | Complex | AnyTensor} dtype  a name, or a tensor of it
+ * @returns {FloatInfo} eps: from 1 to the next larger number; smallestNormal: the smallest positive number of full precision
+ * @throws {TypeError} ERR_DTYPE · ERR_DISPOSED
+ * @see array API finfo
  * @example
  * finfo('bfloat16').eps // 0.0078125
  */
@@ -55,11 +60,18 @@ function finfo (dtype) {
 /**
  * The numbers that an integer dtype has.
  *
- * @param {string | Tensor} dtype
- * @returns {{ bits: number, min: number | bigint, max: number | bigint, dtype: string }} bigint for 64 bits
- * @throws {TypeError} ERR_DTYPE
+ * @template {DtypeName} D
+ * @overload
+ * @param {(D & (Signed | Unsigned)) | Tensor<D>} dtype  a name, or a tensor of it
+ * @returns {IntegerInfo<D>} bigint for 64 bits
+ * @throws {TypeError} ERR_DTYPE · ERR_DISPOSED
+ * @see array API iinfo
  * @example
  * iinfo('int8').max // 127
+ */
+/**
+ * @param {unknown} dtype
+ * @returns {any}
  */
 function iinfo (dtype) {
   const { name, kind, itemsize } = dtypeFor(dtype)

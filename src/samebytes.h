@@ -5,7 +5,7 @@
  * counts bytes says so in its name (nbytes, itemsize).
  *
  * What can fail returns sb_status and leaves its results untouched on failure; the reason in words is
- * sb_error_message() of the same thread. Nothing in here aborts.
+ * sb_error_message() of the same thread. What returns something else cannot fail. Nothing in here aborts.
  *
  * Ownership: inputs are borrowed for the call. An sb_tensor is a value: copying it borrows, and only
  * sb_tensor_retain makes it hold its storage. Views take no reference.
@@ -132,6 +132,7 @@ SB_API int64_t sb_dtype_itemsize(sb_dtype dtype);
 /* Bytes that an element's address must be a multiple of: the item size, but half of it for complex. */
 SB_API int64_t sb_dtype_alignment(sb_dtype dtype);
 
+/* Which kind of numbers it holds; SB_BOOLEAN for a number that is no dtype. */
 SB_API sb_kind sb_dtype_kind(sb_dtype dtype);
 
 /* Says whether a cast from one dtype to another is allowed under a casting rule.
@@ -190,9 +191,17 @@ SB_CHECKED SB_API sb_status sb_storage_new(size_t nbytes, sb_storage **out);
 SB_CHECKED SB_API sb_status sb_storage_wrap(void *data, size_t nbytes, sb_deleter deleter,
                                             void *context, sb_storage **out);
 
-SB_API sb_storage *sb_storage_ref(sb_storage *storage); /* returns its argument; NULL is fine */
-SB_API void sb_storage_unref(sb_storage **storage);     /* sets it NULL; NULL is fine */
+/* One holder more. Returns its argument; NULL is fine. Any thread. */
+SB_API sb_storage *sb_storage_ref(sb_storage *storage);
+
+/* One holder less; the last one frees the bytes. Sets it NULL; NULL is fine. Any thread. */
+SB_API void sb_storage_unref(sb_storage **storage);
+
+/* Address of the first byte: of a new storage, a multiple of SB_ALIGNMENT; NULL without bytes. Borrowed:
+ * good as long as somebody holds the storage. */
 SB_API void *sb_storage_data(const sb_storage *storage);
+
+/* How many bytes there are. */
 SB_API size_t sb_storage_nbytes(const sb_storage *storage);
 
 /* ---- Tensors ---- */
@@ -342,12 +351,20 @@ static inline void *sb_at(const sb_tensor *t, sb_dtype dtype, const int64_t *ind
   return (char *)sb_storage_data(t->storage) + at * sb_dtype_itemsize(dtype);
 }
 
-SB_API void sb_tensor_copy_layout(const sb_tensor *t,
-                                  sb_tensor *out); /* copies ndim entries only */
-SB_API void sb_tensor_retain(sb_tensor *t);        /* from here on t holds its storage */
-SB_API void sb_tensor_release(sb_tensor *t);       /* drops it and sets storage NULL */
+/* Copies a descriptor: the fields and ndim entries of shape and strides only. Takes no reference. */
+SB_API void sb_tensor_copy_layout(const sb_tensor *t, sb_tensor *out);
+
+/* From here on t holds its storage; sb_tensor_release drops it. A tensor without bytes is fine. */
+SB_API void sb_tensor_retain(sb_tensor *t);
+
+/* Drops what t holds and sets its storage NULL; a second call does nothing. */
+SB_API void sb_tensor_release(sb_tensor *t);
+
+/* How many elements there are: 1 without axes. */
 SB_API int64_t sb_tensor_numel(const sb_tensor *t);
-SB_API int64_t sb_tensor_nbytes(const sb_tensor *t); /* of the elements, not of the storage */
+
+/* Bytes of the elements, not of the storage. */
+SB_API int64_t sb_tensor_nbytes(const sb_tensor *t);
 
 /* Address of the first element; NULL without bytes or without elements. */
 SB_API void *sb_tensor_data(const sb_tensor *t);
@@ -681,7 +698,7 @@ SB_CHECKED SB_API sb_status sb_take(const sb_tensor *t, const sb_tensor *indices
  *   equal_nan  NaN equals NaN; a complex number of which a part is NaN is one
  *   out        written on success
  *
- * Errors  SB_ERR_ARGUMENT one of them has elements and no bytes
+ * Errors  SB_ERR_ARGUMENT one has elements and no bytes
  * Source  NumPy `array_equal` */
 SB_CHECKED SB_API sb_status sb_array_equal(const sb_tensor *a, const sb_tensor *b, bool equal_nan,
                                            bool *out);
@@ -693,7 +710,7 @@ SB_CHECKED SB_API sb_status sb_array_equal(const sb_tensor *a, const sb_tensor *
  *
  * Bits    computed in float64; a difference between integers, or an integer and a float, is exact where
  *         it is below 2^53; of complex numbers the modulus counts
- * Errors  SB_ERR_SHAPE they do not broadcast · SB_ERR_ARGUMENT as sb_array_equal
+ * Errors  SB_ERR_SHAPE they do not broadcast · SB_ERR_ARGUMENT one has elements and no bytes
  * Source  NumPy `allclose` */
 SB_CHECKED SB_API sb_status sb_all_close(const sb_tensor *a, const sb_tensor *b, double rtol,
                                          double atol, bool equal_nan, bool *out);

@@ -117,11 +117,6 @@ static bool row_is_close(const sb__loop *loop, sb_dtype a, sb_dtype b, const tol
   return true;
 }
 
-static sb_status check_bytes(const sb_tensor *a, const sb_tensor *b) {
-  const sb_status status = sb__check_bytes("the first", a);
-  return status ? status : sb__check_bytes("the second", b);
-}
-
 /* a and b have one shape. What both repeat is compared once. */
 static bool all_close(sb_tensor *a, sb_tensor *b, const tolerance *within) {
   const sb_tensor *const tensors[] = {a, b};
@@ -140,11 +135,16 @@ static bool all_close(sb_tensor *a, sb_tensor *b, const tolerance *within) {
   return close;
 }
 
+static sb_status check_bytes_of_both(const sb_tensor *a, const sb_tensor *b) {
+  sb_status status = sb__check_bytes("a", a);
+  return status ? status : sb__check_bytes("b", b);
+}
+
 sb_status sb_array_equal(const sb_tensor *a, const sb_tensor *b, bool equal_nan, bool *out) {
   sb_tensor x, y;
-  bool same = a->ndim == b->ndim;
-  const sb_status status = check_bytes(a, b);
+  sb_status status = check_bytes_of_both(a, b);
   if (status) return status;
+  bool same = a->ndim == b->ndim;
   for (int32_t d = 0; same && d < a->ndim; d++) same = a->shape[d] == b->shape[d];
   if (same) {
     sb_tensor_copy_layout(a, &x);
@@ -169,8 +169,6 @@ sb_status sb_all_close(const sb_tensor *a, const sb_tensor *b, double rtol, doub
                        bool equal_nan, bool *out) {
   sb_tensor x, y;
   int64_t shape[SB_MAX_DIMS];
-  const sb_status status = check_bytes(a, b);
-  if (status) return status;
   const int32_t ndim = common_shape(a, b, shape);
   if (sb_broadcast_to(a, ndim, shape, &x) || sb_broadcast_to(b, ndim, shape, &y)) {
     char one[128], other[128];
@@ -178,6 +176,7 @@ sb_status sb_all_close(const sb_tensor *a, const sb_tensor *b, double rtol, doub
                     sb__shape_text(a->ndim, a->shape, one),
                     sb__shape_text(b->ndim, b->shape, other));
   }
-  *out = all_close(&x, &y, &(tolerance){rtol, atol, equal_nan});
-  return SB_OK;
+  sb_status status = check_bytes_of_both(a, b);
+  if (!status) *out = all_close(&x, &y, &(tolerance){rtol, atol, equal_nan});
+  return status;
 }

@@ -72,7 +72,7 @@ static void add_strided(digest *d, const char *at, int64_t step, int64_t n, int6
 sb_status sb_hash(const sb_tensor *t, uint64_t *out) {
   const int64_t itemsize = sb_dtype_itemsize(t->dtype), numel = sb_tensor_numel(t);
   digest d = {{1, 2, 3, 4}, {0}, 0};
-  const sb_status status = sb__check_bytes("the tensor", t);
+  sb_status status = sb__check_bytes("t", t);
   if (status) return status;
   if (numel) {
     sb__loop loop;

@@ -115,3 +115,24 @@ describe('docs/from-executorch-and-torch.md', function () {
     }
   })
 })
+
+describe('src/samebytes.h', () => {
+  const header = read('src/samebytes.h')
+  const functions = [...header.matchAll(/(\/\*(?:(?!\*\/)[^])*\*\/)?\n((?:SB_CHECKED )?SB_API [^;{]*?\b(sb_\w+)\([^]*?\);)/g)]
+
+  it('declares functions', () => {
+    assert.equal(functions.length, header.match(/^(?:SB_CHECKED )?SB_API /gm).length)
+    assert.ok(functions.length > 60, `${functions.length} functions`)
+  })
+
+  for (const [, comment, declaration, name] of functions) {
+    it(`explains ${name}`, () => {
+      assert.ok(comment, `${name} has no comment`)
+      assert.match(comment, /^\/\* "?[A-Z]\S* \S+/, `${name} begins with what it does`)
+      const canFail = / sb_status (?=sb_)/.test(declaration)
+      assert.equal(declaration.startsWith('SB_CHECKED'), canFail, `${name} is checked where it can fail`)
+      if (canFail) assert.match(comment, /\n \* Errors {2}\S/, `${name} says how it fails`)
+      else assert.doesNotMatch(comment, /\n \* Errors /, `${name} cannot fail`)
+    })
+  }
+})

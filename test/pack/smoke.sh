@@ -87,10 +87,11 @@ TS
 }
 
 in_app () (cd "$scratch/app" && "$@")
-types () {
+types () { # LIBRARIES
+  cp "$root"/test/types/*.?ts "$scratch/app"
   in_app node "$root/node_modules/typescript/bin/tsc" --noEmit --strict --target es2023 \
-    --lib es2023,esnext.disposable,esnext.float16,dom --module nodenext \
-    --typeRoots "$root/node_modules/@types" --types node esm.mts cjs.cts
+    --lib "$1" --module nodenext \
+    --typeRoots "$root/node_modules/@types" --types node *.mts *.cts
 }
 
 report () {
@@ -111,5 +112,6 @@ for backend in native wasm; do
   try "is one instance for both on $backend" in_app "${with[@]}" node both.mjs
 done
 try 'exports its subpaths' in_app node subpaths.cjs
-try 'has types for both' types
+try 'has types for both' types es2023,esnext.disposable,esnext.float16,dom
+try 'has types for older programs' types es2022,dom
 report
