@@ -4,9 +4,8 @@
 const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { countStaged } = require('./storage')
-const { itemsizes } = require('./dtypes')
+const { itemsizes, dtypeOf } = require('./dtypes')
 const { denseLayout, allocated, layoutOver } = require('./layouts')
-const { dtypeOf } = require('./dtypes')
 
 const { backend, rows, nothing } = ffi
 
@@ -26,6 +25,7 @@ const { backend, rows, nothing } = ffi
 
 const INT32 = dtypeOf('int32').index
 const MOST_AXES = 64
+const MOST_COUNTS = 2 ** 27 // as in lists; beyond, V8 would end the process
 
 /**
  * @param {Layout} layout
@@ -241,10 +241,21 @@ function repeat (source, counts, axis) {
     const split = shape.toSpliced(d + 1, 0, counts)
     return broadcast(source, replaced(shape, d, shape[d] * counts), split, replaced(split, d + 1, 1))
   }
-  const each = typeof counts === 'number' ? new Array(shape[d]).fill(counts) : counts
+  const each = typeof counts === 'number' ? sameCounts(counts, shape[d]) : counts
   if (each.length !== shape[d]) throw failure('ERR_SHAPE', `repeats has ${each.length} entries; axis ${d} has ${shape[d]} elements`)
   const total = each.reduce((sum, n) => sum + n, 0)
   return picked(source, d, total, () => layoutOver(expand(each, total), INT32, [total]))
+}
+
+/**
+ * The same count for each index, where there is no axis left for repetitions.
+ *
+ * @param {number} count
+ * @param {number} n
+ */
+function sameCounts (count, n) {
+  if (n > MOST_COUNTS) throw failure('ERR_MEMORY', `${n} elements of one of ${MOST_AXES} axes cannot be repeated; ${MOST_COUNTS} can`)
+  return new Array(n).fill(count)
 }
 
 /**

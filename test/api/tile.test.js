@@ -75,6 +75,12 @@ describe('repeat', () => {
     assert.deepEqual(matrix().repeat([1, 0, 0, 0, 0, 2]).toArray(), [1, 6, 6])
   })
 
+  it('refuses more elements of one of 64 axes than a process can list', () => {
+    const shape = new Array(64).fill(1)
+    const wide = zeros(shape).expand(2 ** 33, ...shape.slice(1))
+    fails(() => wide.repeat(0, { axis: 0 }), RangeError, 'ERR_MEMORY', /8589934592 elements of one of 64 axes/)
+  })
+
   it('works on 64 axes', () => {
     const shape = new Array(64).fill(1)
     shape[63] = 2
