@@ -7,7 +7,7 @@ const { show, integer, inside } = require('./validate')
 const { busy } = require('./async')
 const { dtypes, dtypeOf } = require('./dtypes')
 const { scalarFor } = require('./values')
-const { ways, load, store, read, write } = require('./elements')
+const { ways, windowFor, load, store, read, write } = require('./elements')
 
 const { backend, READ_ONLY } = ffi
 
@@ -54,7 +54,7 @@ class Place {
     if (now !== layout) throw failure('ERR_STALE', 'the tensor was resized, or got other bytes, after the accessor was made')
     ffi.checkAttached(storage)
     const { Type, itemsize } = dtypes[layout.dtype]
-    const window = backend.canView(storage, Type) ? backend.window(storage, layout.dtype, Type, ffi.check) : null
+    const window = backend.canView(storage, Type) ? windowFor(storage, layout.dtype) : null
     this.window = window
     this.probe = window === null || window.length === 0 ? NONE : new Uint8Array(window.buffer, window.byteOffset + window.byteLength - 1, 1)
     this.block = storage.block

@@ -7,7 +7,7 @@ const { show, boolean, integer, integers, shapeOf, optionsOf, isOptions } = requ
 const { claim } = require('./storage')
 const { dtypeOfArray, dtypeOfType, isArrayBuffer, isSharedArrayBuffer, byteLengthOf } = require('./buffers')
 const { dtypes, dtypeOf } = require('./dtypes')
-const { checkDevice, dynamismOf, bytesOf, adopted, viewed, inheritCapacity } = require('./layouts')
+const { checkDevice, dynamismOf, bytesOf, adopted, viewed, inherit } = require('./layouts')
 const records = require('./records')
 const { Tensor, wrap } = require('./tensor')
 
@@ -309,9 +309,9 @@ function overOurs (record, layout, given) {
   }
   ffi.checkAttached(layout.storage)
   const made = within(layout, given)
+  inherit(made, layout)
   made.owner = given.owner ?? record.owner
   made.flags = flagsOf(given, layout.flags & (READ_ONLY | STATIC | UNBOUND))
-  inheritCapacity(made, layout)
   return made
 }
 

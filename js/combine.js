@@ -3,9 +3,9 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
-const { show, boolean, integer, optionsOf } = require('./validate')
+const { show, boolean, integer, optionsOf, axisAndOptions } = require('./validate')
 const moves = require('./moves')
-const { Tensor, resultOf, produced, axisAndOptions } = require('./tensor')
+const { Tensor, resultOf, produced } = require('./tensor')
 
 /** @import { DtypeName, NameOf, Or, Promote, AnyTensor, AxisOptions, CloseOptions, EqualOptions, Joined } from './types' */
 

@@ -43,30 +43,32 @@ function decoded (dtype) {
   const n = 2 ** (8 * dtype.itemsize)
   const bits = ffi.dense(dtype.index, [n])
   const floats = ffi.dense(FLOAT32.index, [n])
+  bits.storage = ffi.allocate(n * dtype.itemsize)
   try {
-    bits.storage = ffi.allocate(n * dtype.itemsize)
     floats.storage = ffi.allocate(n * FLOAT32.itemsize)
-    const from = windowOf(bits)
-    for (let i = 0; i < n; i++) from.window[from.first + i] = i
+    const from = backend.window(bits.storage, dtype.index, dtype.Type, ffi.check)
+    const first = backend.windowOffset(bits.storage) / dtype.itemsize
+    for (let i = 0; i < n; i++) from[first + i] = i
     ffi.copy(floats, bits, 0)
     const to = windowOf(floats)
     return to.window.slice(to.first, to.first + n)
   } finally {
-    for (const { storage } of [bits, floats]) if (storage !== ffi.nothing) backend.release(storage)
+    backend.release(bits.storage)
+    if (floats.storage !== ffi.nothing) backend.release(floats.storage)
   }
 }
 
 /**
- * The table of a short float. Made at the first use, which may make memory grow: windows that were taken before are
- * empty then.
+ * A typed array over a storage, for load and store. What load needs besides is made first: memory may grow then.
  *
- * @param {number} way
- * @returns {Float32Array}
+ * @param {import('./storage').Storage} storage
+ * @param {number} dtype
+ * @returns {any}
  */
-function tableOf (way) {
-  const table = values[way] ?? decoded(dtypes[way - DECODED])
-  values[way] = table
-  return table
+function windowFor (storage, dtype) {
+  const way = ways[dtype]
+  if (way >= DECODED && values[way] === undefined) values[way] = decoded(dtypes[dtype])
+  return backend.window(storage, dtype, dtypes[dtype].Type, ffi.check)
 }
 
 /**
@@ -76,9 +78,8 @@ function tableOf (way) {
  * @returns {{ window: any, first: number }}
  */
 function windowOf ({ storage, dtype, offset }) {
-  const { Type, itemsize } = dtypes[dtype]
-  const window = backend.window(storage, dtype, Type, ffi.check)
-  return { window, first: backend.windowOffset(storage) / itemsize + offset }
+  const window = windowFor(storage, dtype)
+  return { window, first: backend.windowOffset(storage) / dtypes[dtype].itemsize + offset }
 }
 
 const WAYS = ['uint8', 'int8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64', 'float32', 'float64', 'float16', 'bool', 'complex64', 'complex128']
@@ -115,10 +116,7 @@ function load (window, at, way) {
     case 11: return window[at] !== 0
     case 12: return [window[2 * at], window[2 * at + 1]]
     case 13: return [window[2 * at], window[2 * at + 1]]
-    default: {
-      const bits = window[at]
-      return tableOf(way)[bits]
-    }
+    default: return values[way][window[at]]
   }
 }
 
@@ -178,7 +176,7 @@ function read (layout, place) {
   const dtype = dtypes[layout.dtype]
   const { storage } = layout
   if (!backend.canView(storage, dtype.Type)) return readCopy(layout, place)
-  const window = backend.window(storage, layout.dtype, dtype.Type, ffi.check)
+  const window = windowFor(storage, layout.dtype)
   return load(window, backend.windowOffset(storage) / dtype.itemsize + place, ways[layout.dtype])
 }
 
@@ -270,7 +268,6 @@ function nest (layout) {
   const { shape, strides } = layout
   if (shape.length === 0) return read(layout, layout.offset)
   const way = ways[layout.dtype]
-  if (way >= DECODED) tableOf(way)
   const { window, first } = windowOf(layout)
   const last = shape.length - 1
   /**
@@ -403,4 +400,4 @@ function indicesOf (name, value) {
   return layoutOver(array, dtypeOf(small ? 'int32' : 'int64').index, [list.length])
 }
 
-module.exports = { ways, load, store, read, write, nested, shownValues, writeValues, factorOf, integerList, indicesOf }
+module.exports = { ways, windowFor, load, store, read, write, nested, shownValues, writeValues, factorOf, integerList, indicesOf }

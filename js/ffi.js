@@ -50,15 +50,30 @@ class Layout {
     this.offset = offset
     this.size = size
     this.flags = flags
-    /** elements that a resize may reach in place */
-    this.capacity = size
-    /** of axes in memory, after a resize: strides of axes with one or no element do not tell it @type {number[] | null} */
-    this.order = null
     /** the typed array given out last @type {any} */
     this.data = null
-    /** of a tensor made from a record; else undefined: the storage knows @type {unknown} */
-    this.owner = undefined
+    /** what few layouts have @type {Rare | null} */
+    this.rare = null
   }
+
+  /** Elements that a resize may reach in place. */
+  get capacity () { return this.rare === null || this.rare.capacity < 0 ? this.size : this.rare.capacity }
+  set capacity (n) { if (n !== this.capacity) (this.rare ??= new Rare()).capacity = n }
+  /** Of a tensor made from a record; else undefined: the storage knows. @type {unknown} */
+  get owner () { return this.rare === null ? undefined : this.rare.owner }
+  set owner (owner) { if (owner !== this.owner) (this.rare ??= new Rare()).owner = owner }
+  /** Of axes in memory, after a resize: strides of axes with one or no element do not tell it. @type {number[] | null} */
+  get order () { return this.rare === null ? null : this.rare.order }
+  set order (order) { if (order !== this.order) (this.rare ??= new Rare()).order = order }
+}
+
+/** Beside each layout, these would take 24 of its bytes. */
+class Rare {
+  capacity = -1 // the layout's size
+  /** @type {unknown} */
+  owner = undefined
+  /** @type {number[] | null} */
+  order = null
 }
 
 /** Throws what the frame reports. */
@@ -98,11 +113,11 @@ function detached (storage, length) {
 /**
  * Writes what a descriptor says of a storage.
  *
- * @param {number} at  index in the frame
+ * @param {Float64Array} f64  the frame
+ * @param {number} at  index in it
  * @param {Storage} storage
  */
-function putStorage (at, storage) {
-  const { f64 } = frame
+function putStorage (f64, at, storage) {
   f64[at + HANDLE] = storage.extra === null ? 0 : storage.extra.handle
   // Where no byte is touched, the offset in the buffer stands for the address: alignment can be judged.
   f64[at + ADDRESS] = storage.address === null ? storage.byteOffset : storage.address
@@ -119,7 +134,7 @@ function put (slot, layout) {
   const { f64 } = frame
   const at = OPERANDS + slot * SIZE_OF_OPERAND
   const { storage, shape, strides } = layout
-  putStorage(at, storage)
+  putStorage(f64, at, storage)
   f64[at + DTYPE] = layout.dtype
   f64[at + NDIM] = shape.length
   f64[at + OFFSET] = layout.offset
@@ -691,8 +706,8 @@ function arePlain (a, b) {
 function copyBytes (dst, src) {
   const { f64 } = frame
   const itemsize = itemsizes[dst.dtype]
-  putStorage(OPERANDS, dst.storage)
-  putStorage(OPERANDS + SIZE_OF_OPERAND, src.storage)
+  putStorage(f64, OPERANDS, dst.storage)
+  putStorage(f64, OPERANDS + SIZE_OF_OPERAND, src.storage)
   f64[ARGS] = dst.offset * itemsize
   f64[ARGS + 1] = src.offset * itemsize
   f64[ARGS + 2] = dst.size * itemsize

@@ -321,16 +321,17 @@ function viewed (layout, { dtype, shape, strides, dimOrder, offset }) {
 }
 
 /**
- * A view over all that a layout shows may grow as far as that one; others only to what they show.
+ * What a view has of the layout that it is of: its owner, and if it shows as much, room to grow.
  *
  * @param {Layout} view
  * @param {Layout} whole
  */
-function inheritCapacity (view, whole) {
+function inherit (view, whole) {
   const [from, to] = [itemsizes[whole.dtype], itemsizes[view.dtype]]
+  view.owner = whole.owner
   if (view.shape.length > 0 && view.size * to === whole.size * from && view.offset * to === whole.offset * from) {
     view.capacity = Math.floor(whole.capacity * from / to)
   }
 }
 
-module.exports = { checkDevice, isDevice, denseLayout, DYNAMISMS, dynamismOf, allocated, checkPlace, emptyLayout, likeLayout, stridedLayout, axesOfOrder, withBytes, written, layoutOver, layoutOverBytes, bytesOf, adopted, viewed, inheritCapacity }
+module.exports = { checkDevice, isDevice, denseLayout, DYNAMISMS, dynamismOf, allocated, checkPlace, emptyLayout, likeLayout, stridedLayout, axesOfOrder, withBytes, written, layoutOver, layoutOverBytes, bytesOf, adopted, viewed, inherit }

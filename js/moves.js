@@ -4,9 +4,8 @@
 const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { countStaged } = require('./storage')
-const { itemsizes } = require('./dtypes')
+const { itemsizes, dtypeOf } = require('./dtypes')
 const { denseLayout, allocated, layoutOver } = require('./layouts')
-const { dtypeOf } = require('./dtypes')
 
 const { backend, rows, nothing } = ffi
 

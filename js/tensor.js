@@ -6,16 +6,23 @@
 const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { countCopy, claim, unclaim } = require('./storage')
-const { show, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, CASTINGS, castingOf, inside } = require('./validate')
+const {
+  show, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, axisAndOptions, CASTINGS, castingOf,
+  inside, formatOf, checkCounts, MOST_PARTS, sameParts, equalSizes, checkSizes
+} = require('./validate')
 const { dtypes, itemsizes, dtypeOf } = require('./dtypes')
-const { BRAND, COPY, flatten, scalarFor } = require('./values')
-const { dtypeOfArray, isSharedArrayBuffer, isResizable, partsOfArray, dtypeOfType } = require('./buffers')
-const { denseLayout, withBytes, DYNAMISMS, layoutOver, layoutOverBytes, bytesOf, checkDevice, isDevice, adopted, viewed, inheritCapacity } = require('./layouts')
-const { read, writeValues, factorOf, integerList, indicesOf, write, nested, shownValues } = require('./elements')
+const { BRAND, COPY, scalarFor } = require('./values')
+const { dtypeOfArray, isSharedArrayBuffer, partsOfArray, dtypeOfType } = require('./buffers')
+const { denseLayout, withBytes, DYNAMISMS, layoutOverBytes, bytesOf, checkDevice, isDevice, adopted, viewed, inherit } = require('./layouts')
+const { read, integerList, indicesOf, write, nested, shownValues } = require('./elements')
 const records = require('./records')
 const { parseSlice, parseSlices } = require('./slices')
+const { dataOf, hasNoAddress, addressOf } = require('./exposed')
 const moves = require('./moves')
-const { imageOf, layoutOfImage, imageOfLayout } = require('./images')
+const results = require('./results')
+const { likeOf, copied, copiedInto, checkOut } = results
+const { imageOf, imageOfLayout } = require('./images')
+const { sourceOf, kept, scalingOf } = require('./sources')
 const { copyAsync, busy, signalOf, checkSignal } = require('./async')
 const { print } = require('./print')
 const { accessorOf } = require('./accessor')
@@ -24,7 +31,6 @@ const lifetime = require('./lifetime')
 const { backend, rows, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 
 /** @typedef {import('./dtypes').Dtype} Dtype */
-/** @typedef {import('./ffi').Scaling} Scaling */
 /** @import { DtypeName, NameOf, Or, DtypeOf, ValueOf, DataOf, InputOf, NestedOf, PartOf, Shape, Dynamism, DeviceName, MemoryFormat, SliceSpec, Picture, Blob, CopySource } from './types' */
 /** @import { ViewOptions, ResultOptions, ToOptions, ToAsyncOptions, AxisOptions, RollOptions, CopyOptions, CopyAsyncOptions, AccessorOptions, Accessor } from './types' */
 
@@ -55,27 +61,6 @@ function disposed () {
 
 function readOnly () {
   return failure('ERR_READ_ONLY', 'the tensor is read-only')
-}
-
-/**
- * What copyFrom was given as scale, bias and axis.
- *
- * @param {unknown} scale
- * @param {unknown} bias
- * @param {unknown} axis
- * @returns {Scaling | null} null: nothing is scaled
- */
-function scalingOf (scale, bias, axis) {
-  const scaled = scale !== undefined || bias !== undefined
-  if (!scaled && axis === undefined) return null
-  const factors = scaled ? factorOf('scale', scale, 1) : null
-  const terms = scaled ? factorOf('bias', bias, 0) : null
-  const along = axis === undefined ? 0 : integer('axis', axis)
-  if (factors === null || terms === null) return null
-  if (axis === undefined && (factors.length >= 0 || terms.length >= 0)) {
-    throw failure('ERR_ARGUMENT', 'scale or bias is a list; axis says along which axis of the target')
-  }
-  return { scale: factors.layout, bias: terms.layout, axis: along }
 }
 
 /**
@@ -528,8 +513,7 @@ class Tensor {
    */
   #view (layout) {
     const whole = /** @type {InstanceType<typeof Layout>} */ (this.#layout)
-    if (whole.capacity !== whole.size) inheritCapacity(layout, whole)
-    if (whole.owner !== undefined) layout.owner = whole.owner
+    if (whole.rare !== null) inherit(layout, whole)
     return new Tensor(KEY, layout, this.#base ?? this)
   }
 
@@ -679,7 +663,7 @@ class Tensor {
     const out = ffi.reshape(layout, shape)
     if (out.storage !== ffi.nothing && rule !== true) return this.#view(out)
     const target = out.storage === ffi.nothing ? out : ffi.dense(layout.dtype, out.shape)
-    return copied('reshape', target, this.#attached(), 0)
+    return wrap(copied('reshape', target, this.#attached(), 0))
   }
 
   /**
@@ -952,7 +936,7 @@ class Tensor {
     const order = formatOf(memoryFormat, layout.shape.length)
     if (order === null) return this.contiguous()
     if (ffi.isContiguousIn(layout, order)) return this
-    return copied('toMemoryFormat', ffi.denseOrdered(layout.dtype, layout.shape, order), layout, 0)
+    return wrap(copied('toMemoryFormat', ffi.denseOrdered(layout.dtype, layout.shape, order), layout, 0))
   }
 
   // ---- Other bytes, another shape ----
@@ -1135,7 +1119,7 @@ class Tensor {
     const layout = this.#attached()
     const dtype = result.dtype === undefined ? layout.dtype : result.dtype.index
     if (dtype === layout.dtype && ffi.isContiguous(layout)) return this
-    return copied('contiguous', denseLayout(dtype, layout.shape), layout, result.casting)
+    return wrap(copied('contiguous', denseLayout(dtype, layout.shape), layout, result.casting))
   }
 
   /**
@@ -1294,7 +1278,7 @@ class Tensor {
    */
   shareMemory () {
     const layout = this.#attached()
-    return copied('shareMemory', likeOf(layout, undefined), layout, 0, true)
+    return wrap(copied('shareMemory', likeOf(layout, undefined), layout, 0, true))
   }
 
   /**
@@ -1303,8 +1287,11 @@ class Tensor {
    */
   #copy (reason, { dtype, casting, out }) {
     const layout = this.#attached()
-    if (out !== undefined) return copiedInto(reason, out, dtype, layout, casting)
-    return copied(reason, likeOf(layout, dtype), layout, casting)
+    if (out !== undefined) {
+      copiedInto(reason, out.#writable(), dtype, layout, casting)
+      return out
+    }
+    return wrap(copied(reason, likeOf(layout, dtype), layout, casting))
   }
 
   // ---- Copies of which parts go to several places ----
@@ -1427,7 +1414,7 @@ class Tensor {
     const casting = castingOf(rule)
     const scaling = scalingOf(scale, bias, axis)
     const image = Tensor.isTensor(src) ? null : imageOf(src)
-    const source = this.#source(src, image)
+    const source = Tensor.isTensor(src) ? src.#attached() : sourceOf(src, image, this.#live())
     try {
       const layout = this.#writable()
       if (scaling === null) ffi.copy(layout, source, casting)
@@ -1462,7 +1449,7 @@ class Tensor {
     const casting = castingOf(rule)
     const scaling = scalingOf(scale, bias, axis)
     const image = Tensor.isTensor(src) ? null : imageOf(src)
-    const source = this.#source(src, image)
+    const source = Tensor.isTensor(src) ? src.#attached() : sourceOf(src, image, this.#live())
     const array = image === null ? src : image.data
     const isArray = dtypeOfArray(array) !== undefined
     try {
@@ -1474,39 +1461,6 @@ class Tensor {
       if (!Tensor.isTensor(src)) backend.release(source.storage)
     }
     return this
-  }
-
-  /**
-   * What copyFrom was given, as a layout.
-   *
-   * @param {unknown} src
-   * @param {import('./images').Image | null} image  what it is
-   * @returns {InstanceType<typeof Layout>}
-   */
-  #source (src, image) {
-    if (Tensor.isTensor(src)) return src.#attached()
-    const { shape, size, dtype } = this.#live()
-    if (image !== null) return layoutOfImage(image, shape)
-    const arrayType = dtypeOfArray(src)
-    if (arrayType !== undefined) {
-      const array = /** @type {any} */ (src)
-      const from = dtypeOf(arrayType)
-      const { length } = partsOfArray(array)
-      if (length !== size) throw failure('ERR_SHAPE', `the typed array has ${length} elements; the tensor has ${size}`)
-      return layoutOver(array, from.index, shape)
-    }
-    const to = dtypes[dtype]
-    const { flat, shape: given } = flatten('src', src, to.kind === 'COMPLEX' && !isFlat(src, size))
-    const packed = ffi.dense(dtype, given)
-    packed.storage = ffi.allocate(packed.size * to.itemsize)
-    try {
-      writeValues(packed, flat)
-    } catch (error) {
-      backend.release(packed.storage)
-      throw error
-    }
-    // A flat list of equal count fills row-major.
-    return given.length === 1 && given[0] === size ? ffi.reshape(packed, shape) : packed
   }
 
   /**
@@ -1656,27 +1610,6 @@ function isOurs ({ kind, extra }) {
 }
 
 /**
- * Are the bytes the caller's, where only linear memory has addresses?
- *
- * @param {InstanceType<typeof Layout>} layout
- */
-function hasNoAddress ({ storage }) {
-  return backend.name === 'wasm' && storage.kind !== 'wasm'
-}
-
-/**
- * Address of the first element, which will not move any more.
- *
- * @param {InstanceType<typeof Layout>} layout
- * @returns {bigint} 0n without elements
- */
-function addressOf ({ storage, size, offset, dtype }) {
-  if (size === 0) return 0n
-  backend.promote(storage)
-  return BigInt(backend.addressOf(storage) + offset * itemsizes[dtype])
-}
-
-/**
  * The first elements in memory, in the order in which they lie.
  *
  * @param {InstanceType<typeof Layout>} layout  without gaps
@@ -1686,154 +1619,9 @@ function flat ({ storage, dtype, offset }, size) {
   return new Layout(storage, dtype, [size], [1], offset, size, 0)
 }
 
-/** axes from outermost to innermost, by format and number of axes @type {Record<string, Record<number, number[]>>} */
-const FORMATS = {
-  channels_last: { 4: [0, 2, 3, 1], 5: [0, 2, 3, 4, 1] },
-  channels_last_3d: { 5: [0, 2, 3, 4, 1] }
-}
-
-/**
- * @param {unknown} format
- * @param {number} ndim
- * @returns {number[] | null} null: row-major
- */
-function formatOf (format, ndim) {
-  if (format === 'contiguous') return null
-  if (typeof format !== 'string' || !Object.hasOwn(FORMATS, format)) {
-    throw failure('ERR_ARGUMENT', `memoryFormat is ${show(format)}; 'contiguous', 'channels_last' or 'channels_last_3d' was expected`)
-  }
-  const order = FORMATS[format][ndim]
-  if (order === undefined) throw failure('ERR_SHAPE', `${format} is for ${Object.keys(FORMATS[format]).join(' or ')} axes; the tensor has ${ndim}`)
-  return order
-}
-
-const MOST_PARTS = 2 ** 20 // of one tensor; with many more, V8 would end the process
-
-/**
- * @param {number} count
- * @param {number} size
- * @returns {number[]}
- */
-function sameParts (count, size) {
-  if (count > MOST_PARTS) throw failure('ERR_MEMORY', `${count} parts were asked for; ${MOST_PARTS} can be made at once, narrow or select takes one`)
-  return new Array(count).fill(size)
-}
-
-/**
- * @param {number} size  of each part but the last
- * @param {number} extent  of all
- * @returns {number[]}
- */
-function equalSizes (size, extent) {
-  if (size < 0 || (size === 0 && extent > 0)) throw failure('ERR_BOUNDS', `size is ${size}; a part has at least one element`)
-  if (extent === 0) return [0]
-  const sizes = sameParts(Math.ceil(extent / size), size)
-  sizes[sizes.length - 1] = extent - size * (sizes.length - 1)
-  return sizes
-}
-
-/**
- * @param {number[]} sizes
- * @param {number} extent  of all
- * @returns {number[]} sizes
- */
-function checkSizes (sizes, extent) {
-  let rest = extent
-  for (const size of sizes) {
-    if (size < 0 || size > rest) rest = NaN
-    rest -= size
-  }
-  if (rest !== 0) throw failure('ERR_SHAPE', `sizes are [${sizes.slice(0, 16).join(', ')}${sizes.length > 16 ? ', …' : ''}]; together they must be the axis' ${extent} elements`)
-  return sizes
-}
-
-/**
- * A typed array for the caller.
- *
- * @param {InstanceType<typeof Layout>} layout
- */
-function dataOf (layout) {
-  const { storage } = layout
-  const { Type, kind, itemsize } = dtypes[layout.dtype]
-  ffi.checkAttached(storage)
-  if (layout.size === 0) return new Type(0)
-  if (!ffi.isContiguous(layout)) throw notContiguous(layout)
-  const buffer = backend.bufferOf(storage, ffi.check)
-  const n = kind === 'COMPLEX' ? 2 * layout.size : layout.size
-  let data
-  try {
-    data = new Type(buffer, storage.byteOffset + layout.offset * itemsize, n)
-  } catch (error) {
-    throw failure('ERR_UNSUPPORTED', `no typed array of ${n} elements can be made; narrow first (${/** @type {Error} */ (error).message})`)
-  }
-  if (storage.kind === 'wasm') backend.expose(data, storage)
-  if (storage.kind !== 'js' || !isResizable(buffer)) layout.data = data // else: may shrink, to be checked at each use
-  return data
-}
-
-/**
- * A typed array's storage beyond one call: what it shows of WASM memory is claimed.
- *
- * @param {import('./storage').Storage} storage
- * @param {unknown} array
- */
-function kept (storage, array) {
-  if (storage.kind !== 'wasm') return storage
-  const { buffer, byteOffset, byteLength } = partsOfArray(array)
-  return backend.adopt(buffer, byteOffset, byteLength, /** @type {object} */ (array))
-}
-
 /** @param {InstanceType<typeof Layout>} layout */
 function noMatrix ({ shape }) {
   return failure('ERR_SHAPE', `T is for 2 axes; the tensor has ${shape.length}`)
-}
-
-/** @param {InstanceType<typeof Layout>} layout */
-function notContiguous ({ shape, strides }) {
-  return failure('ERR_SHAPE', `the tensor of shape [${shape.join(', ')}] and strides [${strides.join(', ')}] is not contiguous; contiguous() copies`)
-}
-
-/**
- * A flat list of as many numbers as there are elements: none of them is half of a complex value.
- *
- * @param {unknown} list
- * @param {number} size
- */
-function isFlat (list, size) {
-  return Array.isArray(list) && list.length === size && list.every(value => typeof value === 'number')
-}
-
-/**
- * A tensor of its own with a layout's elements in the same logical order.
- *
- * @param {string} reason  the public function, for memory()
- * @param {InstanceType<typeof Layout>} target  without bytes
- * @param {InstanceType<typeof Layout>} source
- * @param {number} casting
- * @param {boolean} [shared]  in memory that other threads may see
- * @returns {Tensor}
- */
-function copied (reason, target, source, casting, shared = false) {
-  const made = wrap(withBytes(target, source.flags & (STATIC | UNBOUND), false, shared))
-  try {
-    const { storage, dtype, strides } = Tensor.layoutOf(made)
-    const { strides: along } = moves.isSameShape(target.shape, source.shape) ? { strides } : ffi.dense(dtype, source.shape)
-    ffi.copy(new Layout(storage, dtype, source.shape, along, 0, source.size, 0), source, casting)
-  } catch (error) {
-    made.dispose()
-    throw error
-  }
-  countCopy(reason, made.nbytes)
-  return made
-}
-
-/**
- * @param {InstanceType<typeof Layout>} layout
- * @param {Dtype | undefined} dtype  undefined: its own
- * @returns {InstanceType<typeof Layout>} without gaps and bytes, the axes in the same order of storage
- */
-function likeOf (layout, dtype) {
-  return ffi.denseLike(layout, dtype === undefined ? layout.dtype : dtype.index)
 }
 
 // ---- Results that may go into a tensor of the caller's ----
@@ -1855,7 +1643,7 @@ function resultOf (opts) {
 }
 
 /**
- * What \`to\` was given.
+ * What `to` was given.
  *
  * @param {unknown} target
  * @param {unknown} opts
@@ -1871,35 +1659,7 @@ function conversionOf (target, opts) {
 }
 
 /**
- * May a result of this shape and dtype go there?
- *
- * @param {InstanceType<typeof Layout>} out
- * @param {number[]} shape
- * @param {Dtype | undefined} dtype  that was asked for besides
- */
-function checkOut (out, shape, dtype) {
-  if (!moves.isSameShape(out.shape, shape)) throw failure('ERR_SHAPE', `out has shape [${out.shape.join(', ')}]; the result has [${shape.join(', ')}]`)
-  if (dtype !== undefined && dtype.index !== out.dtype) throw failure('ERR_DTYPE', `out is ${dtypes[out.dtype].name}; the result was to be ${dtype.name}`)
-}
-
-/**
- * @param {string} reason
- * @param {Tensor} out
- * @param {Dtype | undefined} dtype
- * @param {InstanceType<typeof Layout>} source
- * @param {number} casting
- * @returns {Tensor} out
- */
-function copiedInto (reason, out, dtype, source, casting) {
-  const layout = Tensor.writableOf(out)
-  checkOut(layout, source.shape, dtype)
-  ffi.copy(layout, source, casting)
-  countCopy(reason, layout.size * itemsizes[layout.dtype])
-  return out
-}
-
-/**
- * A recipe's result, in a tensor of its own or in the caller's.
+ * What a recipe makes, in a tensor of its own or in the caller's.
  *
  * @param {string} reason
  * @param {import('./moves').Recipe} recipe
@@ -1907,55 +1667,8 @@ function copiedInto (reason, out, dtype, source, casting) {
  * @returns {Tensor}
  */
 function produced (reason, recipe, { dtype, casting, out }) {
-  const given = out === undefined ? null : Tensor.writableOf(out)
-  if (given !== null) checkOut(given, recipe.shape, dtype)
-  const to = given !== null ? given.dtype : dtype === undefined ? recipe.dtype : dtype.index
-  for (const source of recipe.sources) checkCast(source.dtype, to, casting)
-  const target = given ?? withBytes(denseLayout(to, recipe.shape), 0, false)
-  const made = out ?? wrap(target)
-  try {
-    if (given === null) moves.write(recipe, target, casting)
-    else moves.writeInto(recipe, target, casting)
-  } catch (error) {
-    if (given === null) made.dispose()
-    throw error
-  }
-  countCopy(reason, target.size * itemsizes[to])
-  return made
-}
-
-/**
- * @param {number} from
- * @param {number} to
- * @param {number} casting
- */
-function checkCast (from, to, casting) {
-  if (ffi.canCast(from, to, casting)) return
-  throw failure('ERR_CAST', `${dtypes[from].name} does not cast to ${dtypes[to].name} under casting '${CASTINGS[casting]}'`)
-}
-
-/**
- * (axis, options), or options in place of an omitted axis, which they may name.
- *
- * @param {unknown} axis
- * @param {unknown} opts
- * @returns {[unknown, unknown]}
- */
-function axisAndOptions (axis, opts) {
-  if (opts === undefined && axis !== undefined && axis !== null && isOptions(axis)) {
-    opts = axis
-    axis = undefined
-  }
-  return [axis === undefined ? optionsOf(opts).axis : axis, opts]
-}
-
-/**
- * @param {string} name
- * @param {number[]} counts
- */
-function checkCounts (name, counts) {
-  const i = counts.findIndex(n => n < 0)
-  if (i >= 0) throw failure('ERR_SHAPE', `${name} has ${counts[i]}; 0 or more was expected`)
+  const layout = results.produced(reason, recipe, out === undefined ? null : Tensor.writableOf(out), dtype, casting)
+  return out ?? wrap(layout)
 }
 
 /**
@@ -1975,4 +1688,4 @@ for (const name of ['dims', 'type', 'location']) {
   Object.defineProperty(Tensor.prototype, name, { enumerable: false })
 }
 
-module.exports = { Tensor, wrap, resultOf, produced, axisAndOptions }
+module.exports = { Tensor, wrap, resultOf, produced }

@@ -216,4 +216,89 @@ function castingOf (value) {
   return value === undefined ? 1 : oneOf('casting', value, CASTINGS)
 }
 
-module.exports = { show, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, oneOf, CASTINGS, castingOf, inside }
+/**
+ * (axis, options), or options in place of an omitted axis, which they may name.
+ *
+ * @param {unknown} axis
+ * @param {unknown} opts
+ * @returns {[unknown, unknown]}
+ */
+function axisAndOptions (axis, opts) {
+  if (opts === undefined && axis !== undefined && axis !== null && isOptions(axis)) {
+    opts = axis
+    axis = undefined
+  }
+  return [axis === undefined ? optionsOf(opts).axis : axis, opts]
+}
+
+/**
+ * @param {string} name
+ * @param {number[]} counts
+ */
+function checkCounts (name, counts) {
+  const i = counts.findIndex(n => n < 0)
+  if (i >= 0) throw failure('ERR_SHAPE', `${name} has ${counts[i]}; 0 or more was expected`)
+}
+
+/** axes from outermost to innermost, by format and number of axes @type {Record<string, Record<number, number[]>>} */
+const FORMATS = {
+  channels_last: { 4: [0, 2, 3, 1], 5: [0, 2, 3, 4, 1] },
+  channels_last_3d: { 5: [0, 2, 3, 4, 1] }
+}
+
+/**
+ * @param {unknown} format
+ * @param {number} ndim
+ * @returns {number[] | null} null: row-major
+ */
+function formatOf (format, ndim) {
+  if (format === 'contiguous') return null
+  if (typeof format !== 'string' || !Object.hasOwn(FORMATS, format)) {
+    throw failure('ERR_ARGUMENT', `memoryFormat is ${show(format)}; 'contiguous', 'channels_last' or 'channels_last_3d' was expected`)
+  }
+  const order = FORMATS[format][ndim]
+  if (order === undefined) throw failure('ERR_SHAPE', `${format} is for ${Object.keys(FORMATS[format]).join(' or ')} axes; the tensor has ${ndim}`)
+  return order
+}
+
+const MOST_PARTS = 2 ** 20 // of one tensor; with many more, V8 would end the process
+
+/**
+ * @param {number} count
+ * @param {number} size
+ * @returns {number[]}
+ */
+function sameParts (count, size) {
+  if (count > MOST_PARTS) throw failure('ERR_MEMORY', `${count} parts were asked for; ${MOST_PARTS} can be made at once, narrow or select takes one`)
+  return new Array(count).fill(size)
+}
+
+/**
+ * @param {number} size  of each part but the last
+ * @param {number} extent  of all
+ * @returns {number[]}
+ */
+function equalSizes (size, extent) {
+  if (size < 0 || (size === 0 && extent > 0)) throw failure('ERR_BOUNDS', `size is ${size}; a part has at least one element`)
+  if (extent === 0) return [0]
+  const sizes = sameParts(Math.ceil(extent / size), size)
+  sizes[sizes.length - 1] = extent - size * (sizes.length - 1)
+  return sizes
+}
+
+/**
+ * @param {number[]} sizes
+ * @param {number} extent  of all
+ * @returns {number[]} sizes
+ */
+function checkSizes (sizes, extent) {
+  let rest = extent
+  for (const size of sizes) {
+    if (size < 0 || size > rest) rest = NaN
+    rest -= size
+  }
+  if (rest !== 0) throw failure('ERR_SHAPE', `sizes are [${sizes.slice(0, 16).join(', ')}${sizes.length > 16 ? ', …' : ''}]; together they must be the axis' ${extent} elements`)
+  return sizes
+}
+
+module.exports = { show, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, oneOf, CASTINGS, castingOf, axisAndOptions, checkCounts, formatOf, MOST_PARTS, sameParts, equalSizes, checkSizes, inside }

@@ -686,7 +686,8 @@ SB_CHECKED SB_API sb_status sb_linspace(const sb_tensor *t, double start, double
  *   dst      of t's dtype and shape, but along axis as many elements as indices; shares no byte with t
  *
  * Errors  SB_ERR_BOUNDS an index or the axis is outside; nothing is written then · SB_ERR_DTYPE ·
- *         SB_ERR_SHAPE · SB_ERR_OVERLAP · SB_ERR_READ_ONLY · SB_ERR_MEMORY (8 bytes an index)
+ *         SB_ERR_SHAPE · SB_ERR_OVERLAP · SB_ERR_READ_ONLY · SB_ERR_MEMORY (8 bytes an index) ·
+ *         SB_ERR_ARGUMENT one of them has no bytes
  * Source  array API `take` */
 SB_CHECKED SB_API sb_status sb_take(const sb_tensor *t, const sb_tensor *indices, int64_t axis,
                                     const sb_tensor *dst);

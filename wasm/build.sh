@@ -9,7 +9,7 @@ trap 'rm -rf "$objects"' EXIT
 flags=(-Isrc -std=gnu11 -ffp-contract=off -mbulk-memory -msimd128 ${SB_TEST:+-DSB_TEST}
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wmissing-declarations -Wvla -Wundef)
 
-# Element loops for speed; what is called once per operation for size.
+# Element loops and what each call goes through (its operands) for speed, the rest for size.
 compile () { # FLAG... FILE
   local name=${*: -1}
   emcc -c "${flags[@]}" "$@" -o "$objects/${name//\//_}.o"
@@ -19,7 +19,11 @@ for file in src/kernels/*.c; do
   [ "$file" = src/kernels/kernels.c ] && level=-O2 # as fast, and 2 KB smaller
   compile "$level" -fno-unroll-loops "$file"
 done
-for file in src/core/*.c src/ops/*.c src/bind/*.c src/platform/wasm.c wasm/binding.c; do compile -Os "$file"; done
+for file in src/core/*.c src/ops/*.c src/bind/*.c src/platform/wasm.c wasm/binding.c; do
+  level=-Os
+  case $file in src/bind/run.c | src/core/tensor.c) level=-O2 ;; esac
+  compile "$level" "$file"
+done
 
 mkdir -p dist
 emcc -O3 -mbulk-memory -msimd128 "$objects"/*.o \

@@ -45,7 +45,9 @@ static sb_status find_places(const sb_tensor *t, const sb_tensor *indices, int32
                              int64_t *places) {
   const sb__cast_kernels *casts = &sb__casts[indices->dtype];
   const int64_t step = indices->strides[0] * sb_dtype_itemsize(indices->dtype);
-  const int64_t along = t->strides[d] * sb_dtype_itemsize(t->dtype), extent = t->shape[d];
+  const int64_t extent = t->shape[d];
+  const int64_t along = /* strides of no elements may overflow */
+      sb_tensor_numel(t) ? t->strides[d] * sb_dtype_itemsize(t->dtype) : 0;
   const char *from = sb_tensor_data(indices);
   sb__chunk chunk;
   for (int64_t first = 0, n = indices->shape[0]; first < n; first += SB__CHUNK) {
@@ -90,6 +92,8 @@ sb_status sb_take(const sb_tensor *t, const sb_tensor *indices, int64_t axis,
   int32_t d = 0;
   sb_status status = sb__check_axis("axis", axis, t->ndim, &d);
   if (!status) status = check_take(t, indices, d, dst);
+  if (!status) status = sb__check_bytes("the source", t);
+  if (!status) status = sb__check_bytes("indices", indices);
   if (status || indices->shape[0] == 0) return status;
   const int64_t n = indices->shape[0];
   int64_t *places =

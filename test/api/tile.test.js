@@ -75,6 +75,13 @@ describe('repeat', () => {
     assert.deepEqual(matrix().repeat([1, 0, 0, 0, 0, 2]).toArray(), [1, 6, 6])
   })
 
+  it('takes more elements of one of 64 axes than a process can list, where there is room for the result', () => {
+    const shape = new Array(64).fill(1)
+    const wide = zeros(shape).expand(2 ** 33, ...shape.slice(1))
+    assert.deepEqual(wide.repeat(0, { axis: 0 }).shape, [0, ...shape.slice(1)])
+    fails(() => wide.repeat(1, { axis: 0 }), RangeError, 'ERR_MEMORY', /34359738368 bytes/)
+  })
+
   it('works on 64 axes', () => {
     const shape = new Array(64).fill(1)
     shape[63] = 2

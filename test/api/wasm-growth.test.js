@@ -153,6 +153,23 @@ describe('WASM memory that the caller makes grow', () => {
     assert.deepEqual(blob.toArray(), [[1, 1], [1, 1]])
   })
 
+  for (const [way, read] of Object.entries({ toArray: 't.toArray()', get: '[t.get(0), t.get(1)]', accessor: '[0, 1].map(i => a.get(i))', printing: 'String(t)' })) {
+    it(`by its own needs when bfloat16 is read for the first time, by ${way}`, async () => {
+      const { read: values, grown } = await childJson(`
+        const { empty, memory, tensor, wasmMemory, zeros } = require('samebytes')
+        const t = tensor([1, 2.5], 'bfloat16')
+        const a = t.accessor()
+        const left = wasmMemory().buffer.byteLength - Number(zeros([1]).dataPtr)
+        const kept = empty([left - 65536], 'uint8') // the table of all values takes more than is left then
+        const before = memory().grown
+        const read = ${read}
+        console.log(JSON.stringify({ read, grown: memory().grown - before + kept.size * 0 }))
+      `, { env: { SAMEBYTES_BACKEND: 'wasm' } })
+      assert.deepEqual(values, way === 'printing' ? 'tensor([1.0000, 2.5000], dtype=bfloat16)' : [1, 2.5])
+      assert.ok(grown >= 1)
+    })
+  }
+
   it('from address 0 on can be copied: uint8', () => {
     const start = new Uint8Array(wasmMemory().buffer, 0, 4)
     const copy = Array.from(start)

@@ -120,6 +120,28 @@ static void no_memory(void) {
   EQ(sb_take(&t, &indices, 1, &dst), SB_ERR_MEMORY);
 }
 
+/* Strides of what has no elements may be anything. */
+static void no_elements(void) {
+  sb_tensor t, indices, dst;
+  const int64_t index = INT64_C(1) << 51;
+  EQ(sb_tensor_init(&second, SB_INT64, DIMS(1), NULL, 0, &indices), SB_OK);
+  memcpy(two, &index, sizeof index);
+  EQ(sb_tensor_init(&first, SB_COMPLEX128, DIMS(0, INT64_C(1) << 52), NULL, 0, &t), SB_OK);
+  t.strides[1] = INT64_MAX;
+  EQ(sb_tensor_init(&third, SB_COMPLEX128, DIMS(0, 1), NULL, 0, &dst), SB_OK);
+  EQ(sb_take(&t, &indices, 1, &dst), SB_OK);
+}
+
+static void no_bytes(void) {
+  sb_tensor t, none;
+  EQ(sb_tensor_init(&first, SB_INT32, DIMS(2), NULL, 0, &t), SB_OK);
+  EQ(sb_tensor_init(NULL, SB_INT32, DIMS(2), NULL, 0, &none), SB_OK);
+  memset(one, 0, SIZE);
+  EQ(sb_take(&none, &t, 0, &t), SB_ERR_ARGUMENT);
+  EQ(sb_take(&t, &none, 0, &t), SB_ERR_ARGUMENT);
+  EQ(sb_take(&t, &t, 0, &none), SB_ERR_ARGUMENT);
+}
+
 int main(void) {
   sb__storage_borrow(one, SIZE, &first);
   sb__storage_borrow(two, SIZE, &second);
@@ -127,5 +149,7 @@ int main(void) {
   test("sb_take equals picking one by one, and leaves every other byte, 20,000 times", takes);
   test("sb_take refuses what does not fit", refusals);
   test("sb_take without memory", no_memory);
+  test("sb_take of no elements, whose strides overflow", no_elements);
+  test("sb_take refuses tensors without bytes", no_bytes);
   return done();
 }

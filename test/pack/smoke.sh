@@ -87,12 +87,11 @@ TS
 }
 
 in_app () (cd "$scratch/app" && "$@")
-types () { # LIBRARIES
-  cp "$root"/test/types/*.?ts "$scratch/app"
-  in_app node "$root/node_modules/typescript/bin/tsc" --noEmit --strict --target es2023 \
-    --lib "$1" --module nodenext \
-    --typeRoots "$root/node_modules/@types" --types node *.mts *.cts
-}
+types () ( # LIBRARIES
+  cp "$root"/test/types/*.?ts "$scratch/app" && cd "$scratch/app" &&
+    node "$root/node_modules/typescript/bin/tsc" --noEmit --strict --target es2023 --lib "$1" --module nodenext \
+      --typeRoots "$root/node_modules/@types" --types node *.mts *.cts
+)
 
 report () {
   echo "$passed passed, $failed failed"

@@ -1,0 +1,106 @@
+'use strict'
+// Copies and what recipes make, in bytes of their own or in a layout of the caller's. Layouts only; who calls makes
+// the tensors.
+
+const ffi = require('./ffi')
+const { failure } = require('./errors')
+const { CASTINGS } = require('./validate')
+const { countCopy } = require('./storage')
+const { dtypes, itemsizes } = require('./dtypes')
+const { denseLayout, withBytes, written } = require('./layouts')
+const moves = require('./moves')
+
+const { Layout, STATIC, UNBOUND } = ffi
+
+/** @typedef {import('./dtypes').Dtype} Dtype */
+
+/**
+ * @param {InstanceType<typeof Layout>} layout
+ * @param {Dtype | undefined} dtype  undefined: its own
+ * @returns {InstanceType<typeof Layout>} without gaps and bytes, the axes in the same order of storage
+ */
+function likeOf (layout, dtype) {
+  const to = dtype === undefined ? layout.dtype : dtype.index
+  const isRowMajor = layout.order === null && layout.size > 0 && ffi.isContiguous(layout)
+  return isRowMajor ? denseLayout(to, layout.shape) : ffi.denseLike(layout, to)
+}
+
+/**
+ * A layout's elements in the same logical order, in bytes of their own.
+ *
+ * @param {string} reason  the public function, for memory()
+ * @param {InstanceType<typeof Layout>} target  without bytes; of another shape it is row-major
+ * @param {InstanceType<typeof Layout>} source
+ * @param {number} casting
+ * @param {boolean} [shared]  in memory that other threads may see
+ * @returns {InstanceType<typeof Layout>} target with bytes
+ */
+function copied (reason, target, source, casting, shared = false) {
+  const made = withBytes(target, source.flags & (STATIC | UNBOUND), false, shared)
+  written(made, ({ storage, dtype, size }) => {
+    if (moves.isSameShape(target.shape, source.shape)) ffi.copy(made, source, casting)
+    else ffi.copy(new Layout(storage, dtype, source.shape, ffi.dense(dtype, source.shape).strides, 0, size, 0), source, casting)
+  })
+  countCopy(reason, made.size * itemsizes[made.dtype])
+  return made
+}
+
+/**
+ * The same in a layout of the caller's.
+ *
+ * @param {string} reason
+ * @param {InstanceType<typeof Layout>} out  that may be written to
+ * @param {Dtype | undefined} dtype  that was asked for besides
+ * @param {InstanceType<typeof Layout>} source
+ * @param {number} casting
+ */
+function copiedInto (reason, out, dtype, source, casting) {
+  checkOut(out, source.shape, dtype)
+  ffi.copy(out, source, casting)
+  countCopy(reason, out.size * itemsizes[out.dtype])
+}
+
+/**
+ * What a recipe makes.
+ *
+ * @param {string} reason
+ * @param {import('./moves').Recipe} recipe
+ * @param {InstanceType<typeof Layout> | null} out  of the caller's, that may be written to; null: bytes of its own
+ * @param {Dtype | undefined} dtype
+ * @param {number} casting
+ * @returns {InstanceType<typeof Layout>}
+ */
+function produced (reason, recipe, out, dtype, casting) {
+  if (out !== null) checkOut(out, recipe.shape, dtype)
+  const to = out !== null ? out.dtype : dtype === undefined ? recipe.dtype : dtype.index
+  for (const source of recipe.sources) checkCast(source.dtype, to, casting)
+  const target = out ?? withBytes(denseLayout(to, recipe.shape), 0, false)
+  if (out === null) written(target, () => moves.write(recipe, target, casting))
+  else moves.writeInto(recipe, target, casting)
+  countCopy(reason, target.size * itemsizes[to])
+  return target
+}
+
+/**
+ * May a result of this shape and dtype go there?
+ *
+ * @param {InstanceType<typeof Layout>} out
+ * @param {number[]} shape
+ * @param {Dtype | undefined} dtype  that was asked for besides
+ */
+function checkOut (out, shape, dtype) {
+  if (!moves.isSameShape(out.shape, shape)) throw failure('ERR_SHAPE', `out has shape [${out.shape.join(', ')}]; the result has [${shape.join(', ')}]`)
+  if (dtype !== undefined && dtype.index !== out.dtype) throw failure('ERR_DTYPE', `out is ${dtypes[out.dtype].name}; the result was to be ${dtype.name}`)
+}
+
+/**
+ * @param {number} from
+ * @param {number} to
+ * @param {number} casting
+ */
+function checkCast (from, to, casting) {
+  if (ffi.canCast(from, to, casting)) return
+  throw failure('ERR_CAST', `${dtypes[from].name} does not cast to ${dtypes[to].name} under casting '${CASTINGS[casting]}'`)
+}
+
+module.exports = { likeOf, copied, copiedInto, produced, checkOut }
