@@ -7,19 +7,79 @@ const { show } = require('./validate')
 const ffi = require('./ffi')
 const { Tensor } = require('./tensor')
 const { tensor, empty, zeros, ones, full, scalarTensor, fromBytes, clone, sharesMemory, canCast } = require('./make')
-const { promoteTypes, finfo, iinfo } = require('./typeinfo')
-const { concat, stack, arrayEqual, allClose } = require('./combine')
 const { fromBlob, forBlob } = require('./blob')
 const { Generator, manualSeed, rand, randn, randint } = require('./random')
-const { emptyLike, zerosLike, onesLike, fullLike, randLike, randnLike, randintLike } = require('./like')
-const { emptyStrided, zerosStrided, onesStrided, fullStrided, randStrided, randnStrided, randintStrided } = require('./strided')
-const { arange, linspace, eye } = require('./sequences')
-const { asarray } = require('./asarray')
 const { dtypes: dtypeList } = require('./dtypes')
 const lifetime = require('./lifetime')
 const { Scope, keep } = require('./lifetime')
 
 const { backend: engine } = ffi
+
+/**
+ * A function whose file is read when it is first called: what few programs need should not cost all of them.
+ *
+ * @template {(...args: any[]) => any} F
+ * @param {() => F} load
+ * @returns {F}
+ */
+function later (load) {
+  /** @type {F | undefined} */
+  let fn
+  /** @param {any[]} args */
+  const call = (...args) => (fn ??= load())(...args)
+  return /** @type {any} */ (call)
+}
+
+/** @type {typeof import('./typeinfo').promoteTypes} */
+const promoteTypes = later(() => require('./typeinfo').promoteTypes)
+/** @type {typeof import('./typeinfo').finfo} */
+const finfo = later(() => require('./typeinfo').finfo)
+/** @type {typeof import('./typeinfo').iinfo} */
+const iinfo = later(() => require('./typeinfo').iinfo)
+/** @type {typeof import('./combine').concat} */
+const concat = later(() => require('./combine').concat)
+/** @type {typeof import('./combine').stack} */
+const stack = later(() => require('./combine').stack)
+/** @type {typeof import('./combine').arrayEqual} */
+const arrayEqual = later(() => require('./combine').arrayEqual)
+/** @type {typeof import('./combine').allClose} */
+const allClose = later(() => require('./combine').allClose)
+/** @type {typeof import('./like').emptyLike} */
+const emptyLike = later(() => require('./like').emptyLike)
+/** @type {typeof import('./like').zerosLike} */
+const zerosLike = later(() => require('./like').zerosLike)
+/** @type {typeof import('./like').onesLike} */
+const onesLike = later(() => require('./like').onesLike)
+/** @type {typeof import('./like').fullLike} */
+const fullLike = later(() => require('./like').fullLike)
+/** @type {typeof import('./like').randLike} */
+const randLike = later(() => require('./like').randLike)
+/** @type {typeof import('./like').randnLike} */
+const randnLike = later(() => require('./like').randnLike)
+/** @type {typeof import('./like').randintLike} */
+const randintLike = later(() => require('./like').randintLike)
+/** @type {typeof import('./strided').emptyStrided} */
+const emptyStrided = later(() => require('./strided').emptyStrided)
+/** @type {typeof import('./strided').zerosStrided} */
+const zerosStrided = later(() => require('./strided').zerosStrided)
+/** @type {typeof import('./strided').onesStrided} */
+const onesStrided = later(() => require('./strided').onesStrided)
+/** @type {typeof import('./strided').fullStrided} */
+const fullStrided = later(() => require('./strided').fullStrided)
+/** @type {typeof import('./strided').randStrided} */
+const randStrided = later(() => require('./strided').randStrided)
+/** @type {typeof import('./strided').randnStrided} */
+const randnStrided = later(() => require('./strided').randnStrided)
+/** @type {typeof import('./strided').randintStrided} */
+const randintStrided = later(() => require('./strided').randintStrided)
+/** @type {typeof import('./sequences').arange} */
+const arange = later(() => require('./sequences').arange)
+/** @type {typeof import('./sequences').linspace} */
+const linspace = later(() => require('./sequences').linspace)
+/** @type {typeof import('./sequences').eye} */
+const eye = later(() => require('./sequences').eye)
+/** @type {typeof import('./asarray').asarray} */
+const asarray = later(() => require('./asarray').asarray)
 
 // The words of the types, for programs in TypeScript.
 /** @typedef {import('./types').DtypeName} DtypeName */

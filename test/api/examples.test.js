@@ -92,7 +92,12 @@ function commentsAbove (file, start) {
 
 const DEFINITIONS = /^(?:async )?(?:function\*? |class )(\w+)/
 
+/** whose files index.js reads when they are first called: { name: file } */
+const LATER = Object.fromEntries([...fs.readFileSync(path.join(FOLDER, 'index.js'), 'utf8')
+  .matchAll(/later\(\(\) => require\('\.\/(\w+)'\)\.(\w+)\)/g)].map(([, file, name]) => [name, `${file}.js`]))
+
 function fileOf (name) {
+  if (LATER[name]) return LATER[name]
   const found = comments.find(({ code, file }) => DEFINITIONS.exec(code)?.[1] === name && file !== 'ffi.js' &&
     (samebytes[name] === require(path.join(FOLDER, file))[name] || file === 'index.js'))
   return found?.file
