@@ -448,16 +448,23 @@ sb_status sb_reshape(const sb_tensor *t, int32_t ndim, const int64_t *shape, sb_
   return SB_OK;
 }
 
+/* Axes that a list names, each once; all where count is below 0. */
+static sb_status mark_axes(const sb_tensor *t, int32_t count, const int64_t *axes, bool *marked) {
+  for (int32_t d = 0; count < 0 && d < t->ndim; d++) marked[d] = true;
+  for (int32_t i = 0; i < count; i++) {
+    int32_t d = 0;
+    const sb_status status = sb__check_axis("axis", axes[i], t->ndim, &d);
+    if (status) return status;
+    if (marked[d]) return sb__fail(SB_ERR_BOUNDS, "axis %d is repeated", d);
+    marked[d] = true;
+  }
+  return SB_OK;
+}
+
 sb_status sb_flip(const sb_tensor *t, int32_t count, const int64_t *axes, sb_tensor *out) {
   bool flipped[SB_MAX_DIMS] = {false};
-  const int32_t n = count < 0 ? t->ndim : count;
-  for (int32_t i = 0; i < n; i++) {
-    int32_t d = i;
-    const sb_status status = count < 0 ? SB_OK : sb__check_axis("axis", axes[i], t->ndim, &d);
-    if (status) return status;
-    if (flipped[d]) return sb__fail(SB_ERR_BOUNDS, "axis %d is repeated", d);
-    flipped[d] = true;
-  }
+  const sb_status status = mark_axes(t, count, axes, flipped);
+  if (status) return status;
   sb_tensor_copy_layout(t, out); /* nothing fails from here on */
   const bool empty = sb_tensor_numel(out) == 0;
   for (int32_t d = 0; !empty && d < out->ndim; d++) {
@@ -501,22 +508,17 @@ sb_status sb_diagonal(const sb_tensor *t, int64_t offset, int64_t axis1, int64_t
 
 sb_status sb_squeeze(const sb_tensor *t, int32_t count, const int64_t *axes, sb_tensor *out) {
   bool dropped[SB_MAX_DIMS] = {false};
-  const int32_t n = count < 0 ? t->ndim : count;
-  for (int32_t i = 0; i < n; i++) {
-    int32_t d = i;
-    const sb_status status = count < 0 ? SB_OK : sb__check_axis("axis", axes[i], t->ndim, &d);
-    if (status) return status;
-    if (dropped[d]) return sb__fail(SB_ERR_BOUNDS, "axis %d is repeated", d);
-    if (count >= 0 && t->shape[d] != 1) {
-      return sb__fail(SB_ERR_SHAPE, "axis %d has %lld elements; only axes of one can be dropped", d,
-                      (long long)t->shape[d]);
-    }
-    dropped[d] = t->shape[d] == 1;
+  const sb_status status = mark_axes(t, count, axes, dropped);
+  if (status) return status;
+  for (int32_t d = 0; count >= 0 && d < t->ndim; d++) {
+    if (!dropped[d] || t->shape[d] == 1) continue;
+    return sb__fail(SB_ERR_SHAPE, "axis %d has %lld elements; only axes of one can be dropped", d,
+                    (long long)t->shape[d]);
   }
   const int64_t capacity = t->capacity; /* the same elements: the same room to grow */
   sb_tensor_copy_layout(t, out);        /* nothing fails from here on */
   for (int32_t d = out->ndim - 1; d >= 0; d--) {
-    if (dropped[d]) remove_axis(out, d);
+    if (dropped[d] && out->shape[d] == 1) remove_axis(out, d);
   }
   normalise(out);
   out->capacity = out->ndim ? capacity : 1;
