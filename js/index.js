@@ -263,6 +263,7 @@ function setMemoryLimit (nbytes) {
   if (typeof nbytes !== 'number' || Number.isNaN(nbytes)) throw failure('ERR_ARGUMENT', `nbytes is ${show(nbytes)}; a number was expected`)
   if (nbytes < 0) throw failure('ERR_BOUNDS', `nbytes is ${nbytes}; it is 0 or more`)
   budget.limit = nbytes
+  budget.isKnown = true
 }
 
 /**

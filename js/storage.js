@@ -120,8 +120,11 @@ const stats = {
   deleterErrors: 0
 }
 
-/** How much memory tensors may take. granted: at least what is in use, with what has gone since it was counted. */
-const budget = { limit: memoryOfMachine(), granted: 0 }
+/**
+ * How much memory tensors may take; looked up when it is first asked for. granted: at least what is in use, with what
+ * has gone since it was counted.
+ */
+const budget = { limit: 0, isKnown: false, granted: 0 }
 
 /** @returns {number} bytes that this process may have: its container's limit, else all there are */
 function memoryOfMachine () {
@@ -148,6 +151,11 @@ function grant (nbytes, inUse) {
  * @param {() => number} inUse
  */
 function recount (nbytes, inUse) {
+  if (!budget.isKnown) {
+    budget.limit = memoryOfMachine()
+    budget.isKnown = true
+    if (budget.granted <= budget.limit) return
+  }
   const used = inUse()
   budget.granted = used + nbytes
   if (budget.granted <= budget.limit) return

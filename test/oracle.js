@@ -56,13 +56,14 @@ function agrees (name, { seed, count = 400, least = count / 4, needs = 'numpy', 
 
   before(function () {
     const command = python()
-    const found = command && spawnSync(command, ['-c', `import ${needs}`]).status === 0
+    const env = { ...process.env, LD_PRELOAD: '' } // PyTorch throws; under a sanitizer that came first it must not
+    const found = command && spawnSync(command, ['-c', `import ${needs}`], { env }).status === 0
     if (!found) {
-      if (process.env.CI) throw new Error(`Python with ${needs} is missing`)
+      if (process.env.CI && needs === 'numpy') throw new Error('Python with NumPy is missing')
       return this.skip()
     }
     const script = path.join(ROOT, 'test', 'python', 'views.py')
-    const { status, stdout, stderr } = spawnSync(command, [script], { input: JSON.stringify(cases), encoding: 'utf8', maxBuffer: 1 << 28 })
+    const { status, stdout, stderr } = spawnSync(command, [script], { input: JSON.stringify(cases), env, encoding: 'utf8', maxBuffer: 1 << 28 })
     assert.equal(status, 0, stderr)
     expected = JSON.parse(stdout)
   })
