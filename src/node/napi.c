@@ -72,13 +72,15 @@ static napi_value address(napi_env env, napi_callback_info info) {
   return sb__number(env, (double)(uintptr_t)data);
 }
 
-/* locate(buffer): where its first byte is becomes the first result; 0 for what is no ArrayBuffer. */
+/* locate(buffer), just allocated: where its first byte is becomes the first result; 0 for what is no
+ * ArrayBuffer. */
 static napi_value locate(napi_env env, napi_callback_info info) {
   napi_value argument = NULL;
   void *data = NULL;
   size_t nbytes = 0;
   environment *e = sb__enter(env, info, 1, &argument);
   if (napi_get_arraybuffer_info(env, argument, &data, &nbytes) != napi_ok) data = NULL;
+  if (data) sb__os_expect_use(data, nbytes);
   e->binding.frame[SB__FRAME_RESULTS] = (double)(uintptr_t)data;
   return NULL;
 }

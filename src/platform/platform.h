@@ -43,6 +43,10 @@ static inline bool sb__add_overflows(int64_t a, int64_t b, int64_t *out) {
 void *sb__os_alloc_aligned(size_t nbytes, size_t alignment);
 void sb__os_free_aligned(void *data);
 
+/* Tells the system that memory which was just allocated will be used from end to end: large pages, where it
+ * has them, are touched in less time. Below some megabytes, and where there are none, nothing happens. */
+void sb__os_expect_use(void *data, size_t nbytes);
+
 /* A lock for short stretches. {0} is an unlocked one. */
 typedef struct sb__lock {
   atomic_flag taken;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #if defined(__SSE__)
@@ -20,10 +21,26 @@
 void *sb__os_alloc_aligned(size_t nbytes, size_t alignment) {
   void *data = NULL;
   if (nbytes > PTRDIFF_MAX - alignment) return NULL;
-  return posix_memalign(&data, alignment, nbytes) ? NULL : data;
+  if (posix_memalign(&data, alignment, nbytes)) return NULL;
+  sb__os_expect_use(data, nbytes);
+  return data;
 }
 
 void sb__os_free_aligned(void *data) { free(data); }
+
+#define LARGE ((size_t)4 << 20) /* two large pages on x86: less would not hold one for certain */
+
+void sb__os_expect_use(void *data, size_t nbytes) {
+#if defined(MADV_HUGEPAGE)
+  if (nbytes < LARGE) return;
+  const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)data;
+  const uintptr_t from = (at + page - 1) / page * page, to = (at + nbytes) / page * page;
+  (void)madvise((char *)data + (from - at), to - from, MADV_HUGEPAGE); /* advice: refused is fine */
+#else
+  (void)data;
+  (void)nbytes;
+#endif
+}
 
 void sb__lock_take(sb__lock *lock) {
   while (atomic_flag_test_and_set_explicit(&lock->taken, memory_order_acquire)) sched_yield();

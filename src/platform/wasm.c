@@ -11,6 +11,11 @@ void *sb__os_alloc_aligned(size_t nbytes, size_t alignment) {
 
 void sb__os_free_aligned(void *data) { free(data); }
 
+void sb__os_expect_use(void *data, size_t nbytes) {
+  (void)data;
+  (void)nbytes;
+}
+
 void sb__lock_take(sb__lock *lock) { (void)lock; }
 void sb__lock_drop(sb__lock *lock) { (void)lock; }
 
