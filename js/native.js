@@ -306,7 +306,7 @@ class Backend {
       this.sweep()
       this.nativeBytes = 0
     }
-    f64[this.tables.frame.ARGS] = Math.min(nbytes, Number.MAX_SAFE_INTEGER) // too many either way
+    f64[this.tables.frame.ARGS] = nbytes
     this.call(this.rows.storage_new)
     check()
     return this.hold(f64[this.RESULTS], f64[this.RESULTS + 1], nbytes)

@@ -28,6 +28,37 @@ static int check_failures, tests_failed;
           __FILE__, __LINE__, #actual, a_, (uint64_t)a_, e_, (uint64_t)e_);                \
  } while (0)
 
+/* The call fails with status, leaves out as it was, and no storage behind. */
+#define FAILS(status, call)                                   \
+ do {                                                         \
+  const int64_t storages = sb__storage_totals_now().storages; \
+  sb_tensor out, was;                                         \
+  memset(&out, 0x5a, sizeof out);                             \
+  was = out;                                                  \
+  EQ(call, status);                                           \
+  CHECK(!memcmp(&out, &was, sizeof out));                     \
+  CHECK(sb_error_message()[0]);                               \
+  EQ(sb__storage_totals_now().storages, storages);            \
+ } while (0)
+
+/* Runs call with the first, second, … allocation failing until it succeeds; also is checked after each
+ * failure. */
+#define UNTIL_OK(least, call, also)                           \
+ do {                                                         \
+  int64_t n = 1;                                              \
+  const int64_t storages = sb__storage_totals_now().storages; \
+  for (; n < 100; n++) {                                      \
+   sb__fail_allocation(n);                                    \
+   const sb_status s_ = call;                                 \
+   sb__fail_allocation(0);                                    \
+   if (!s_) break;                                            \
+   EQ(s_, SB_ERR_MEMORY);                                     \
+   also;                                                      \
+   EQ(sb__storage_totals_now().storages, storages);           \
+  }                                                           \
+  EQ(n, (least) + 1);                                         \
+ } while (0)
+
 static inline void test(const char *name, void (*run)(void)) {
   check_failures = 0;
   run();

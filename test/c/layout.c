@@ -21,17 +21,6 @@ static void expect(const sb_tensor *t, int64_t offset, int32_t ndim, const int64
   }
 }
 
-/* The call fails with status and leaves out as it was. */
-#define FAILS(status, call)               \
- do {                                     \
-  sb_tensor out, was;                     \
-  memset(&out, 0x5a, sizeof out);         \
-  was = out;                              \
-  EQ(call, status);                       \
-  CHECK(!memcmp(&out, &was, sizeof out)); \
-  CHECK(sb_error_message()[0]);           \
- } while (0)
-
 static void init(void) {
   sb_tensor t = make(SB_FLOAT32, DIMS(2, 3, 4), NULL, 0);
   expect(&t, 0, DIMS(2, 3, 4), LIST(12, 4, 1));

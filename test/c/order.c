@@ -26,17 +26,6 @@ static void expect(const int64_t *actual, int32_t n, const int64_t *expected) {
   expect(order_, t.ndim, expected_);                \
  } while (0)
 
-/* The call fails with status and leaves out as it was. */
-#define FAILS(status, call)               \
- do {                                     \
-  sb_tensor out, was;                     \
-  memset(&out, 0x5a, sizeof out);         \
-  was = out;                              \
-  EQ(call, status);                       \
-  CHECK(!memcmp(&out, &was, sizeof out)); \
-  CHECK(sb_error_message()[0]);           \
- } while (0)
-
 static void orders(void) {
   sb_tensor t = make(&storage, DIMS(2, 3, 4), NULL, 0);
   ORDER(t, 0, 1, 2);

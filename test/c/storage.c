@@ -61,22 +61,6 @@ static void references(void) {
   EQ(after.foreign_bytes, before.foreign_bytes);
 }
 
-/* Runs call with the first, second, … allocation failing until it succeeds. */
-#define UNTIL_OK(least, call, also)                 \
- do {                                               \
-  int64_t n = 1;                                    \
-  for (; n < 100; n++) {                            \
-   sb__fail_allocation(n);                          \
-   const sb_status s_ = call;                       \
-   sb__fail_allocation(0);                          \
-   if (!s_) break;                                  \
-   EQ(s_, SB_ERR_MEMORY);                           \
-   also;                                            \
-   EQ(sb__storage_totals_now().storages, storages); \
-  }                                                 \
-  EQ(n, (least) + 1);                               \
- } while (0)
-
 static void no_memory(void) {
   static int32_t data[16], was[16];
   int64_t storages = sb__storage_totals_now().storages, staged = 0;
