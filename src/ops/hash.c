@@ -2,6 +2,7 @@
  * words. Each word of a block has a lane, so that a processor works on four multiplications at once. */
 #include <string.h>
 
+#include "kernels/kernels.h"
 #include "ops/loop.h"
 
 #define LANES 4
@@ -48,23 +49,12 @@ static void add(digest *d, const char *at, size_t n) {
   memcpy(d->pending, at + n - d->count, d->count);
 }
 
-/* itemsize is a constant wherever this is inlined. */
-static inline void gather(char *out, const char *at, int64_t step, int64_t n, size_t itemsize) {
-  for (int64_t i = 0; i < n; i++, at += step, out += itemsize) memcpy(out, at, itemsize);
-}
-
 static void add_strided(digest *d, const char *at, int64_t step, int64_t n, int64_t itemsize) {
   char row[GATHERED];
   const int64_t most = GATHERED / itemsize;
   for (int64_t i = 0; i < n; i += most, at += most * step) {
     const int64_t some = n - i < most ? n - i : most;
-    switch (itemsize) {
-      case 1: gather(row, at, step, some, 1); break;
-      case 2: gather(row, at, step, some, 2); break;
-      case 4: gather(row, at, step, some, 4); break;
-      case 8: gather(row, at, step, some, 8); break;
-      default: gather(row, at, step, some, 16); break;
-    }
+    sb__copy_items(row, itemsize, at, step, some, itemsize);
     add(d, row, (size_t)(some * itemsize));
   }
 }
