@@ -5,6 +5,7 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
+const { onNextTurn } = require('./host')
 const { Extra, stats, countStaged } = require('./storage')
 const { show } = require('./validate')
 const { itemsizes } = require('./dtypes')
@@ -25,35 +26,17 @@ const LONG = 1.5 // and above which half as many
 /** who waits for a turn of its own @type {(() => void)[]} */
 const waiting = []
 
-/** Taken now, because test tools replace it. @type {(fn: () => void) => void} */
-const later = typeof setImmediate === 'function' ? setImmediate : throughChannel
-
-/**
- * A later turn where there is no setImmediate. Each has a channel of its own: an open one would keep
- * Node alive.
- *
- * @param {() => void} fn
- */
-function throughChannel (fn) {
-  const { port1, port2 } = new MessageChannel()
-  port1.onmessage = () => {
-    port1.close()
-    fn()
-  }
-  port2.postMessage(null)
-}
-
 /** Waits for a turn of the event loop in which no other piece is copied. */
 function nextTurn () {
   return new Promise(resolve => {
-    if (waiting.push(() => resolve(undefined)) === 1) later(wake)
+    if (waiting.push(() => resolve(undefined)) === 1) onNextTurn(wake)
   })
 }
 
 function wake () {
   const next = /** @type {() => void} */ (waiting.shift())
   next()
-  if (waiting.length > 0) later(wake)
+  if (waiting.length > 0) onNextTurn(wake)
 }
 
 // ---- What is in use ----
@@ -229,7 +212,7 @@ async function copyPieces (copy, pieces, signal) {
  * @param {Layout} layout
  */
 function isElsewhere ({ storage }) {
-  return backend.name === 'wasm' && storage.address === null
+  return backend.isWasm && storage.address === null
 }
 
 /**

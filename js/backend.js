@@ -1,33 +1,64 @@
 'use strict'
-// Chooses the back end once. Everything above sees one interface and does not know which it is:
+// Chooses the back end once, in Node. Everything above sees one interface and does not know which it is:
 //
-//   name               'native' or 'wasm'
+//   name               'native', 'wasm' or 'wasm-shared'
 //   tables             C's lists
 //   frame              { f64, i64 }: the shared block, renewed where memory can move
 //   call(row)          runs a row on the frame
 //   text()             the last failure in words
 //   allocate(n, zero)  a Storage of n bytes that this back end likes best
 //   ...                see native.js and wasm.js, which name the same functions
+//
+// In the bundle for browsers backend.browser.js takes this file's place.
 
 const { failure } = require('./errors')
+const { warn, readModule } = require('./host')
 
 /** @returns {import('./native').Backend | import('./wasm').Backend} */
 function choose () {
   const wanted = process.env.SAMEBYTES_BACKEND
-  if (wanted === 'wasm') return require('./wasm').start()
+  if (wanted === 'wasm') return startWasm()
+  if (wanted === 'wasm-shared') return startShared()
   if (wanted !== undefined && wanted !== '' && wanted !== 'native') {
-    throw failure('ERR_ARGUMENT', `SAMEBYTES_BACKEND is '${wanted}'; 'native' or 'wasm' was expected`)
+    throw failure('ERR_ARGUMENT', `SAMEBYTES_BACKEND is '${wanted}'; 'native', 'wasm' or 'wasm-shared' was expected`)
   }
   const native = require('./native')
   try {
     return native.start()
   } catch (error) {
     if (wanted === 'native') throw error
-    if (native.isExpected()) {
-      process.emitWarning(`the native addon is missing, WASM is used instead: ${/** @type {Error} */ (error).message}`, 'SamebytesWarning')
-    }
-    return require('./wasm').start()
+    if (native.isExpected()) warn(`the native addon is missing, WASM is used instead: ${/** @type {Error} */ (error).message}`)
+    return startWasm()
   }
+}
+
+/** @param {string} name  of a file */
+function compile (name) {
+  let bytes
+  try {
+    bytes = readModule(name)
+  } catch (error) {
+    throw failure('ERR_UNSUPPORTED', `the WASM module could not be read: ${/** @type {Error} */ (error).message}`)
+  }
+  return new WebAssembly.Module(/** @type {Uint8Array<ArrayBuffer>} */ (bytes))
+}
+
+function startWasm () {
+  const { start, newMemory } = require('./wasm')
+  return start(compile('samebytes.wasm'), newMemory({}))
+}
+
+/** One memory for all threads that the first one starts. */
+function startShared () {
+  const { getEnvironmentData, setEnvironmentData } = require('node:worker_threads')
+  const { start, newGroup } = require('./wasm-shared')
+  const KEY = 'samebytes.memory'
+  const found = /** @type {any} */ (getEnvironmentData(KEY))
+  if (found !== undefined) return start(found)
+  const group = newGroup(compile('samebytes-shared.wasm'), {})
+  const backend = start(group)
+  setEnvironmentData(KEY, group)
+  return backend
 }
 
 module.exports = choose()

@@ -45,7 +45,7 @@ function notContiguous ({ shape, strides }) {
  * @param {Layout} layout
  */
 function hasNoAddress ({ storage }) {
-  return backend.name === 'wasm' && storage.kind !== 'wasm'
+  return backend.isWasm && storage.kind !== 'wasm'
 }
 
 /**

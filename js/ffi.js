@@ -157,7 +157,7 @@ function reach (layout) {
   if (storage.released) throw failure('ERR_DISPOSED', 'the tensor was disposed')
   checkAttached(storage)
   if (storage.address === null) {
-    if (backend.name === 'wasm') return stage(layout)
+    if (backend.isWasm) return stage(layout)
     backend.addressOf(storage)
   }
   return layout
@@ -603,7 +603,7 @@ function sharesMemory (a, b) {
   checkAttached(a.storage)
   checkAttached(b.storage)
   if (a.storage !== b.storage && (a.storage.block !== null || b.storage.block !== null)) return false
-  const unplaced = backend.name === 'wasm' && (a.storage.address === null || b.storage.address === null)
+  const unplaced = backend.isWasm && (a.storage.address === null || b.storage.address === null)
   if (unplaced && a.storage.buffer !== b.storage.buffer) return false
   if (!unplaced) {
     backend.addressOf(a.storage)
@@ -722,7 +722,7 @@ function copyBytes (dst, src) {
  * @param {number} casting
  */
 function copy (dst, src, casting) {
-  if (backend.name === 'wasm') { // may stage, which takes more care
+  if (backend.isWasm) { // may stage, which takes more care
     write(rows.copy, dst, [src], casting, 0)
     return
   }

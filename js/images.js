@@ -76,7 +76,7 @@ function imageOfLayout (layout) {
   } else {
     data.fill(255)
     const source = shape.length === 2 ? ffi.reshape(layout, [height, width, 1]) : layout
-    if (backend.name === 'wasm') writeByWay(pixels, source)
+    if (backend.isWasm) writeByWay(pixels, source)
     else ffi.copy(colours(pixels), source, 0)
   }
   const Class = /** @type {any} */ (globalThis).ImageData

@@ -132,13 +132,13 @@ const asarray = later(() => require('./asarray').asarray)
 /**
  * Which back end does the work: the same calls give the same bits on each.
  *
- * @returns {'native' | 'wasm'}
+ * @returns {'native' | 'wasm' | 'wasm-shared'}
  * @throws nothing
  * @example
- * ['native', 'wasm'].includes(backend()) // true
+ * ['native', 'wasm', 'wasm-shared'].includes(backend()) // true
  */
 function backend () {
-  return /** @type {'native' | 'wasm'} */ (engine.name)
+  return /** @type {'native' | 'wasm' | 'wasm-shared'} */ (engine.name)
 }
 
 /**
@@ -236,7 +236,7 @@ function memory () {
   const { v8, sab } = countedBytes()
   const { heap } = ffi.totals()
   const bytes = { v8, native: 0, mapped: 0, shared: sab, pinned: 0, cuda: 0, wasm: 0 }
-  bytes[engine.name === 'wasm' ? 'wasm' : 'native'] = heap
+  bytes[engine.isWasm ? 'wasm' : 'native'] = heap
   return {
     tensors,
     storages,

@@ -173,7 +173,7 @@ function withBytes (layout, flags, zeroed, shared, elements = layout.size) {
   if (shared === undefined || shared === false) {
     storage = zeroed ? backend.allocateZeroed(nbytes, ffi.check) : backend.allocate(nbytes, ffi.check)
   } else if (shared === 'sab') {
-    storage = backend.allocateSab(nbytes)
+    storage = backend.allocateSab(nbytes, ffi.check)
   } else if (shared === true) {
     storage = backend.allocateNative(nbytes, ffi.check)
   } else {
@@ -210,7 +210,7 @@ function written (layout, write) {
  */
 function checkDevice (device, name = 'device') {
   if (device === undefined || device === 'cpu') return
-  if (backend.name === 'wasm' && isDevice(device)) throw failure('ERR_UNSUPPORTED', `${name} is ${show(device)}; WASM has 'cpu' alone`)
+  if (backend.isWasm && isDevice(device)) throw failure('ERR_UNSUPPORTED', `${name} is ${show(device)}; WASM has 'cpu' alone`)
   throw failure('ERR_DEVICE', `${name} is ${show(device)}; 'cpu' is there`)
 }
 
@@ -334,4 +334,14 @@ function inherit (view, whole) {
   }
 }
 
-module.exports = { checkDevice, isDevice, denseLayout, DYNAMISMS, dynamismOf, allocated, checkPlace, emptyLayout, likeLayout, stridedLayout, axesOfOrder, withBytes, written, layoutOver, layoutOverBytes, bytesOf, adopted, viewed, inherit }
+/**
+ * @param {readonly number[]} a
+ * @param {readonly number[]} b
+ * @param {number} [but]  an axis that may differ
+ * @returns {boolean}
+ */
+function isSameShape (a, b, but = -1) {
+  return a.length === b.length && a.every((n, d) => d === but || n === b[d])
+}
+
+module.exports = { isSameShape, checkDevice, isDevice, denseLayout, DYNAMISMS, dynamismOf, allocated, checkPlace, emptyLayout, likeLayout, stridedLayout, axesOfOrder, withBytes, written, layoutOver, layoutOverBytes, bytesOf, adopted, viewed, inherit }

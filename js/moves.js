@@ -5,7 +5,7 @@ const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { countStaged } = require('./storage')
 const { itemsizes, dtypeOf } = require('./dtypes')
-const { denseLayout, allocated, layoutOver } = require('./layouts')
+const { denseLayout, allocated, isSameShape, layoutOver } = require('./layouts')
 
 const { backend, rows, nothing } = ffi
 
@@ -50,16 +50,6 @@ function place (axis, ndim) {
 
 /** @param {readonly number[]} shape */
 const text = shape => `[${shape.join(', ')}]`
-
-/**
- * @param {readonly number[]} a
- * @param {readonly number[]} b
- * @param {number} [but]  an axis that may differ
- * @returns {boolean}
- */
-function isSameShape (a, b, but = -1) {
-  return a.length === b.length && a.every((n, d) => d === but || n === b[d])
-}
 
 /**
  * A shape with another extent. Not `with`, which takes longer than all the rest of a small result.
@@ -420,4 +410,4 @@ function writeInto (recipe, target, casting) {
   else write(recipe, target, casting)
 }
 
-module.exports = { isSameShape, concat, stack, tile, repeat, take, roll, write, writeInto }
+module.exports = { concat, stack, tile, repeat, take, roll, write, writeInto }

@@ -18,6 +18,8 @@ const PADDING = ALIGNMENT - 16 // what aligning takes where the allocator gives 
 const BIG = 65536 // bytes from which a storage is counted by itself
 const CROWD = 64 // storages that are otherwise counted together
 const SPARE = 64 // freed slots kept for reuse, each size
+const SUPPLIED = 256 // bytes of the largest tensor whose own buffer is made before it is needed
+const SUPPLY = 7 // buffers that are made at a time: as many as addresses fit the frame's results
 
 /** Where small tensors are cut from. */
 class Block {
@@ -39,6 +41,21 @@ class Block {
 
 /** @type {any[]} */
 const NO_WINDOWS = []
+
+/**
+ * Buffers of one size for tensors that will be exposed: several are made at a time, because one question
+ * tells where all of them are. The first time one, then more and more.
+ */
+class Supply {
+  constructor () {
+    this.left = 0
+    this.next = 1
+    /** @type {(ArrayBuffer | null)[]} */
+    this.buffers = new Array(SUPPLY).fill(null)
+    /** @type {number[]} */
+    this.addresses = new Array(SUPPLY).fill(0)
+  }
+}
 
 /** who keeps the bytes of an address, for as long as a buffer over them is held @type {WeakMap<object, unknown[]>} */
 const owners = new WeakMap()
@@ -76,6 +93,7 @@ class Backend {
     const addon = load()
     this.addon = addon
     this.name = 'native'
+    this.isWasm = false
     this.tables = JSON.parse(addon.tables)
     this.frame = { f64: new Float64Array(addon.frame), i64: new BigInt64Array(addon.frame) }
     this.rows = rowNumbers(this.tables)
@@ -92,6 +110,8 @@ class Backend {
     this.crowd = this.newGroup('v8')
     /** @type {Group} */
     this.adopted = this.newGroup('js')
+    /** by size / 64 */
+    this.supplies = Array.from({ length: SUPPLIED / ALIGNMENT + 1 }, () => new Supply())
     /** slots whose tensors were disposed unexposed, by size / 64 @type {Storage[][]} */
     this.spare = Array.from({ length: SMALL / ALIGNMENT + 1 }, () => [])
     /** bytes that tensors take, what was collected left out */
@@ -284,7 +304,7 @@ class Backend {
     return new Storage(passing, null, buffer, byteOffset, nbytes)
   }
 
-  /** @param {number} nbytes */
+  /** @param {number} nbytes @returns {Storage} all zero */
   allocateSab (nbytes) {
     grant(nbytes, this.inUse)
     return newSharedStorage(this.newGroup('sab'), nbytes)
@@ -411,8 +431,19 @@ class Backend {
     if (storage.block === null) return
     const { nbytes, address: from } = storage
     grant(nbytes, this.inUse)
-    let buffer = newBuffer(nbytes, PADDING, true)
-    let address = this.locate(buffer)
+    let buffer
+    let address
+    if (nbytes <= SUPPLIED) {
+      const supply = this.supplies[slotSize(nbytes) >>> 6]
+      if (supply.left === 0) this.refill(supply, slotSize(nbytes))
+      const i = --supply.left
+      buffer = /** @type {ArrayBuffer} */ (supply.buffers[i])
+      supply.buffers[i] = null
+      address = supply.addresses[i]
+    } else {
+      buffer = newBuffer(nbytes, PADDING, true)
+      address = this.locate(buffer)
+    }
     let start = -address & (ALIGNMENT - 1)
     if (start > PADDING) { // an allocator that aligns to less than 16
       buffer = newBuffer(nbytes, ALIGNMENT, true)
@@ -427,6 +458,24 @@ class Backend {
     storage.address = address + start
     storage.block = null
     stats.promoted++
+  }
+
+  /**
+   * @param {Supply} supply  an empty one
+   * @param {number} nbytes
+   */
+  refill (supply, nbytes) {
+    const { buffers } = supply
+    buffers[0] = newBuffer(nbytes, PADDING, true)
+    supply.left = 1
+    try {
+      for (; supply.left < supply.next; supply.left++) buffers[supply.left] = newBuffer(nbytes, PADDING, true)
+    } catch {
+      supply.next = 1 // one will do
+    }
+    this.addon.locate(...buffers)
+    for (let i = 0; i < supply.left; i++) supply.addresses[i] = this.frame.f64[this.RESULTS + i]
+    supply.next = Math.min(2 * supply.next, SUPPLY)
   }
 
   /** Nothing to note: the typed array keeps its buffer. */

@@ -7,8 +7,10 @@ const { failure } = require('./errors')
 const { CASTINGS } = require('./validate')
 const { countCopy } = require('./storage')
 const { dtypes, itemsizes } = require('./dtypes')
-const { denseLayout, withBytes, written } = require('./layouts')
-const moves = require('./moves')
+const { denseLayout, isSameShape, withBytes, written } = require('./layouts')
+
+/** read when one is first written */
+const moves = () => require('./moves')
 
 const { Layout, STATIC, UNBOUND } = ffi
 
@@ -38,7 +40,7 @@ function likeOf (layout, dtype) {
 function copied (reason, target, source, casting, shared = false) {
   const made = withBytes(target, source.flags & (STATIC | UNBOUND), false, shared)
   written(made, ({ storage, dtype, size }) => {
-    if (moves.isSameShape(target.shape, source.shape)) ffi.copy(made, source, casting)
+    if (isSameShape(target.shape, source.shape)) ffi.copy(made, source, casting)
     else ffi.copy(new Layout(storage, dtype, source.shape, ffi.dense(dtype, source.shape).strides, 0, size, 0), source, casting)
   })
   countCopy(reason, made.size * itemsizes[made.dtype])
@@ -75,8 +77,8 @@ function produced (reason, recipe, out, dtype, casting) {
   const to = out !== null ? out.dtype : dtype === undefined ? recipe.dtype : dtype.index
   for (const source of recipe.sources) checkCast(source.dtype, to, casting)
   const target = out ?? withBytes(denseLayout(to, recipe.shape), 0, false)
-  if (out === null) written(target, () => moves.write(recipe, target, casting))
-  else moves.writeInto(recipe, target, casting)
+  if (out === null) written(target, () => moves().write(recipe, target, casting))
+  else moves().writeInto(recipe, target, casting)
   countCopy(reason, target.size * itemsizes[to])
   return target
 }
@@ -89,7 +91,7 @@ function produced (reason, recipe, out, dtype, casting) {
  * @param {Dtype | undefined} dtype  that was asked for besides
  */
 function checkOut (out, shape, dtype) {
-  if (!moves.isSameShape(out.shape, shape)) throw failure('ERR_SHAPE', `out has shape [${out.shape.join(', ')}]; the result has [${shape.join(', ')}]`)
+  if (!isSameShape(out.shape, shape)) throw failure('ERR_SHAPE', `out has shape [${out.shape.join(', ')}]; the result has [${shape.join(', ')}]`)
   if (dtype !== undefined && dtype.index !== out.dtype) throw failure('ERR_DTYPE', `out is ${dtypes[out.dtype].name}; the result was to be ${dtype.name}`)
 }
 

@@ -2,6 +2,7 @@
 // Bytes, as JavaScript knows them: where they are, who else holds them, and how many were copied.
 
 const { failure } = require('./errors')
+const { memoryOfMachine, warn } = require('./host')
 
 /**
  * What is counted together for memory(): the tensors and storages that live and die with one watched
@@ -126,14 +127,6 @@ const stats = {
  */
 const budget = { limit: 0, isKnown: false, granted: 0 }
 
-/** @returns {number} bytes that this process may have: its container's limit, else all there are */
-function memoryOfMachine () {
-  if (typeof process !== 'object' || typeof process.constrainedMemory !== 'function') return Infinity
-  const all = require('node:os').totalmem()
-  const allowed = process.constrainedMemory()
-  return allowed > 0 ? Math.min(allowed, all) : all
-}
-
 /**
  * Asks for bytes before they are allocated.
  *
@@ -217,7 +210,7 @@ function reportDeleter (error) {
   try {
     text = error instanceof Error ? String(error.stack) : String(error)
   } catch {}
-  process.emitWarning(`a deleter threw: ${text}`, 'SamebytesWarning')
+  warn(`a deleter threw: ${text}`)
 }
 
 module.exports = { Storage, Group, Extra, passing, claim, unclaim, rowNumbers, budget, grant, countedBytes, newSharedStorage, stats, counts, countCopy, countStaged, reportDeleter }

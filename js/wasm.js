@@ -3,12 +3,12 @@
 // view of it is made anew. The caller's own buffers stay where they are: a kernel that needs their
 // bytes is given a copy in linear memory, and what it wrote is copied back (counted as staged).
 
-const fs = require('node:fs')
-const path = require('node:path')
 const { failure } = require('./errors')
+const { onNextTurn } = require('./host')
 const { byteLengthOf, MAX_LENGTH } = require('./buffers')
 const { Storage, Group, Extra, passing, claim, unclaim, rowNumbers, newSharedStorage, grant, countedBytes, counts, stats, reportDeleter } = require('./storage')
 
+const PAGE = 65536 // bytes
 const MAX_PAGES = 65536
 const SIZE_MAX = 2 ** 32 - 1 // in C
 
@@ -46,16 +46,14 @@ function newFrame (size, renew) {
 
 /** Linear memory as the rest of the library uses it. */
 class Backend {
-  constructor () {
-    this.name = 'wasm'
-    const memory = new WebAssembly.Memory({ initial: 16, maximum: MAX_PAGES })
-    const module = new WebAssembly.Module(new Uint8Array(readModule()))
-    const instance = new WebAssembly.Instance(module, {
-      env: { memory, emscripten_notify_memory_growth: () => { this.renew() } }
-    })
-    const exports = /** @type {any} */ (instance.exports)
-    exports._initialize()
-    /** @type {WasmMemory} */
+  /**
+   * @param {'wasm' | 'wasm-shared'} name
+   * @param {any} exports  of the instance, which has its environment
+   * @param {WasmMemory} memory
+   */
+  constructor (name, exports, memory) {
+    this.name = name
+    this.isWasm = true
     this.memory = memory
     this.buffer = memory.buffer
     /** nobody else has it: without elements once the memory grew */
@@ -108,7 +106,7 @@ class Backend {
   /** @param {number} at */
   textAt (at) {
     const bytes = new Uint8Array(this.memory.buffer, at)
-    return Buffer.from(bytes.subarray(0, bytes.indexOf(0))).toString('utf8')
+    return new TextDecoder().decode(bytes.slice(0, bytes.indexOf(0))) // a copy, because memory may be shared
   }
 
   /** The last failure in words. */
@@ -157,6 +155,17 @@ class Backend {
     const { f64 } = this.frame // memory may have grown
     const handle = f64[this.tables.frame.RESULTS]
     const address = f64[this.tables.frame.RESULTS + 1]
+    return this.hold(handle, address, nbytes)
+  }
+
+  /**
+   * Bytes of linear memory under a handle, which is dropped when they are collected.
+   *
+   * @param {number} handle
+   * @param {number} address
+   * @param {number} nbytes
+   */
+  hold (handle, address, nbytes) {
     const storage = new Storage(new Group('wasm'), null, null, address, nbytes)
     const extra = storage.extra = new Extra()
     const { count } = storage.group
@@ -180,8 +189,8 @@ class Backend {
     return storage
   }
 
-  /** @param {number} nbytes */
-  allocateSab (nbytes) {
+  /** @param {number} nbytes @param {() => void} check  throws what the frame reports @returns {Storage} all zero */
+  allocateSab (nbytes, check) {
     grant(nbytes, this.inUse)
     return newSharedStorage(this.newGroup('sab'), nbytes)
   }
@@ -190,9 +199,10 @@ class Backend {
    * What other threads may see: in WASM a SharedArrayBuffer.
    *
    * @param {number} nbytes
+   * @param {() => void} check
    */
-  allocateNative (nbytes) {
-    return this.allocateSab(nbytes)
+  allocateNative (nbytes, check) {
+    return this.allocateSab(nbytes, check)
   }
 
   /**
@@ -239,10 +249,15 @@ class Backend {
    * @returns {Storage | null}
    */
   overOwn (buffer, byteOffset, nbytes) {
-    if (buffer !== this.current() || byteOffset === 0) return null // for C nothing is at 0
+    if (!this.isOwn(buffer) || byteOffset === 0) return null // for C nothing is at 0
     const storage = new Storage(new Group('wasm'), null, null, byteOffset, nbytes)
     storage.address = byteOffset
     return storage
+  }
+
+  /** @param {ArrayBufferLike} buffer */
+  isOwn (buffer) {
+    return buffer === this.current()
   }
 
   /** @returns {Storage} */
@@ -371,7 +386,7 @@ class Backend {
 
   /** @param {Function} deleter */
   queue (deleter) {
-    setImmediate(() => {
+    onNextTurn(() => {
       try {
         deleter(0n)
       } catch (error) {
@@ -382,18 +397,41 @@ class Backend {
 
   /** Waits until what is due on the event loop is done. */
   async flush () {
-    for (let i = 0; i < 3; i++) await new Promise(resolve => setImmediate(resolve))
+    for (let i = 0; i < 3; i++) await new Promise(resolve => onNextTurn(() => resolve(undefined)))
   }
 }
 
-/** @returns {Buffer} */
-function readModule () {
-  const file = path.join(__dirname, '..', 'dist', 'samebytes.wasm')
+/**
+ * @param {{ initialMemory?: number, maximumMemory?: number, shared?: boolean }} options  bytes, whole pages are taken
+ * @returns {WasmMemory}
+ */
+function newMemory ({ initialMemory = 16 * PAGE, maximumMemory = MAX_PAGES * PAGE, shared = false }) {
+  const initial = Math.max(16, Math.ceil(initialMemory / PAGE)) // what the module itself needs
+  const maximum = Math.max(initial, Math.floor(maximumMemory / PAGE))
   try {
-    return fs.readFileSync(file)
+    return /** @type {any} */ (new WebAssembly.Memory({ initial, maximum, shared }))
   } catch (error) {
-    throw failure('ERR_UNSUPPORTED', `the WASM module could not be read: ${/** @type {Error} */ (error).message}`)
+    throw failure('ERR_MEMORY', `WASM memory of ${initial * PAGE} bytes, growing up to ${maximum * PAGE}, could not be had: ${/** @type {Error} */ (error).message}`)
   }
 }
 
-module.exports = { Backend, start: () => new Backend() }
+/**
+ * One thread's memory and module.
+ *
+ * @param {WebAssembly.Module} module
+ * @param {WasmMemory} memory
+ */
+function start (module, memory) {
+  const grown = { renew () {} }
+  const instance = new WebAssembly.Instance(module, {
+    env: { memory: /** @type {any} */ (memory), emscripten_notify_memory_growth: () => { grown.renew() } }
+  })
+  const exports = /** @type {any} */ (instance.exports)
+  exports._initialize()
+  if (!exports.sb_start()) throw failure('ERR_MEMORY', 'WASM memory is too small for an environment')
+  const backend = new Backend('wasm', exports, memory)
+  grown.renew = () => { backend.renew() }
+  return backend
+}
+
+module.exports = { Backend, start, newMemory }

@@ -2,7 +2,7 @@
 
 // The runner behind `npm test`: one suite on every back end.
 //
-//   node test/run.js [part of a path]... [--backend native|wasm] [--grep text] [-- node flags]
+//   node test/run.js [part of a path]... [--backend native|wasm|wasm-shared] [--grep text] [-- node flags]
 //
 // test/api runs on each back end, test/native on the native one, with the test addon
 // (SAMEBYTES_TEST_BINARY, else build/Release/samebytes_test.node). Each suite has a process of its
@@ -16,6 +16,7 @@ const path = require('node:path')
 const { parseArgs } = require('node:util')
 
 const ROOT = path.join(__dirname, '..')
+const BACKENDS = ['native', 'wasm', 'wasm-shared']
 const FULL = process.env.SAMEBYTES_FULL === '1'
 const TEST_TIMEOUT_MS = FULL ? 120_000 : 20_000
 const STALL_TIMEOUT_MS = FULL ? 1_800_000 : 180_000
@@ -56,13 +57,13 @@ function readArguments () {
   const end = tokens.find(token => token.kind === 'option-terminator')
   const isFlag = token => end && token.kind === 'positional' && token.index > end.index
   const nodeFlags = tokens.filter(isFlag).map(token => token.value)
-  if (values.backend && !['native', 'wasm'].includes(values.backend)) {
-    console.error(`--backend is native or wasm, not ${values.backend}`)
+  if (values.backend && !BACKENDS.includes(values.backend)) {
+    console.error(`--backend is one of ${BACKENDS.join(', ')}, not ${values.backend}`)
     process.exit(2)
   }
   return {
     filters: positionals.slice(0, positionals.length - nodeFlags.length),
-    backends: values.backend ? [values.backend] : ['native', 'wasm'],
+    backends: values.backend ? [values.backend] : BACKENDS,
     grep: values.grep,
     nodeFlags
   }

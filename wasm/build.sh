@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds dist/samebytes.wasm: the C core over linear memory, SIMD, standalone, with an imported memory
-# so that the loader (js/wasm.js) sees it grow. SB_TEST=1 in the environment adds the test rows.
+# Builds dist/samebytes.wasm and dist/samebytes-shared.wasm: the C core over linear memory of one thread, and
+# over memory that threads share. SIMD, standalone, with an imported memory so that the loader (js/wasm.js)
+# sees it grow. SB_TEST=1 in the environment adds the test rows. As arguments: which of plain and shared.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 objects=$(mktemp -d)
@@ -8,25 +9,53 @@ trap 'rm -rf "$objects"' EXIT
 
 flags=(-Isrc -std=gnu11 -ffp-contract=off -mbulk-memory -msimd128 ${SB_TEST:+-DSB_TEST}
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wmissing-declarations -Wvla -Wundef)
+shared=(-matomics -mmutable-globals)
 
 # Element loops and what each call goes through (its operands) for speed, the rest for size.
 compile () { # FLAG... FILE
   local name=${*: -1}
   emcc -c "${flags[@]}" "$@" -o "$objects/${name//\//_}.o"
 }
-for file in src/kernels/*.c; do
-  level=-O3
-  [ "$file" = src/kernels/kernels.c ] && level=-O2 # as fast, and 2 KB smaller
-  compile "$level" -fno-unroll-loops "$file"
-done
-for file in src/core/*.c src/ops/*.c src/bind/*.c src/platform/wasm.c wasm/binding.c; do
-  level=-Os
-  case $file in src/bind/run.c | src/core/tensor.c) level=-O2 ;; esac
-  compile "$level" "$file"
-done
+
+compile_all () { # FLAG...
+  local file level
+  rm -f "$objects"/*.o
+  for file in src/kernels/*.c; do
+    level=-O3
+    [ "$file" = src/kernels/kernels.c ] && level=-O2 # as fast, and 2 KB smaller
+    compile "$level" -fno-unroll-loops "$@" "$file"
+  done
+  for file in src/core/*.c src/ops/*.c src/bind/*.c src/platform/wasm.c wasm/binding.c; do
+    level=-Os
+    case $file in src/bind/run.c | src/core/tensor.c) level=-O2 ;; esac
+    compile "$level" "$@" "$file"
+  done
+}
+
+link_module () { # NAME FLAG...
+  local name=$1
+  shift
+  emcc -O3 -mbulk-memory -msimd128 "$objects"/*.o "$@" \
+    --no-entry -sSTANDALONE_WASM -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=4GB -sIMPORTED_MEMORY \
+    -sINITIAL_MEMORY=1MB -sTOTAL_STACK=262144 -o "dist/$name.wasm"
+}
+
+plain () {
+  compile_all
+  link_module samebytes -sMALLOC=emmalloc
+}
+
+# The tool chain's allocator takes its lock only where it is told that there are threads.
+shared () {
+  local library
+  library=$(em-config EMSCRIPTEN_ROOT)/system/lib
+  compile_all "${shared[@]}"
+  emcc -c -O2 -DNDEBUG -D__EMSCRIPTEN_PTHREADS__=1 "${shared[@]}" -mbulk-memory "$library/emmalloc.c" -o "$objects/emmalloc.o"
+  emcc -c -O2 -DNDEBUG -D__EMSCRIPTEN_PTHREADS__=1 "${shared[@]}" -mbulk-memory "$library/sbrk.c" -o "$objects/sbrk.o"
+  link_module samebytes-shared "${shared[@]}" -sMALLOC=none -Wl,--shared-memory -Wl,--no-check-features \
+    -Wl,--export=__wasm_init_tls -Wl,--export=__tls_size
+}
 
 mkdir -p dist
-emcc -O3 -mbulk-memory -msimd128 "$objects"/*.o \
-  --no-entry -sSTANDALONE_WASM -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=4GB -sIMPORTED_MEMORY \
-  -sINITIAL_MEMORY=1MB -sTOTAL_STACK=262144 -sMALLOC=emmalloc \
-  -o dist/samebytes.wasm
+[ $# -gt 0 ] || set -- plain shared
+for module in "$@"; do $module; done

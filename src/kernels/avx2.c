@@ -20,6 +20,7 @@
 # define MOST_ROWS 8
 # define BAND_ROWS (SIZE == 1 ? 64 : 128 / SIZE)
 # define BAND_BYTES 2048
+# define AHEAD_BYTES 0
 # define smaller_transpose transpose_any
 # define HAS_F16C
 

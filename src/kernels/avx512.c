@@ -22,6 +22,7 @@
 # define MOST_ROWS 16
 # define BAND_ROWS (SIZE == 1 ? 64 : 128 / SIZE)
 # define BAND_BYTES 2048
+# define AHEAD_BYTES (SIZE <= 2 ? 128 : SIZE == 16 ? 256 : 0) /* measured */
 # define smaller_transpose sb__kernels_avx2.transpose
 # define HAS_F16C
 

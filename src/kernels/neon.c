@@ -11,6 +11,7 @@
 # define MOST_ROWS 16
 # define BAND_ROWS (SIZE == 1 ? 64 : 128 / SIZE)
 # define BAND_BYTES 2048
+# define AHEAD_BYTES 0
 # define smaller_transpose transpose_any
 
 typedef uint8x16_t vec;

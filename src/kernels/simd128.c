@@ -12,6 +12,7 @@
 # define MOST_ROWS 8
 # define BAND_ROWS (SIZE == 2 ? 32 : 512) /* measured; nothing can be fetched here */
 # define BAND_BYTES 2048
+# define AHEAD_BYTES 0
 # define smaller_transpose transpose_any
 
 typedef v128_t vec;

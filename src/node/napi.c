@@ -72,16 +72,23 @@ static napi_value address(napi_env env, napi_callback_info info) {
   return sb__number(env, (double)(uintptr_t)data);
 }
 
-/* locate(buffer), just allocated: where its first byte is becomes the first result; 0 for what is no
- * ArrayBuffer. */
+enum { MAX_LOCATED = SB__FRAME_OPERANDS - SB__FRAME_RESULTS };
+
+/* locate(buffer, ...), just allocated, up to seven: where their first bytes are becomes the results; 0 for
+ * what is no ArrayBuffer. */
 static napi_value locate(napi_env env, napi_callback_info info) {
-  napi_value argument = NULL;
-  void *data = NULL;
-  size_t nbytes = 0;
-  environment *e = sb__enter(env, info, 1, &argument);
-  if (napi_get_arraybuffer_info(env, argument, &data, &nbytes) != napi_ok) data = NULL;
-  if (data) sb__os_expect_use(data, nbytes);
-  e->binding.frame[SB__FRAME_RESULTS] = (double)(uintptr_t)data;
+  napi_value arguments[MAX_LOCATED];
+  size_t count = MAX_LOCATED;
+  environment *e = NULL;
+  napi_get_cb_info(env, info, &count, arguments, NULL, (void **)&e);
+  if (count > MAX_LOCATED) count = MAX_LOCATED;
+  for (size_t i = 0; i < count; i++) {
+    void *data = NULL;
+    size_t nbytes = 0;
+    if (napi_get_arraybuffer_info(env, arguments[i], &data, &nbytes) != napi_ok) data = NULL;
+    if (data) sb__os_expect_use(data, nbytes);
+    e->binding.frame[SB__FRAME_RESULTS + i] = (double)(uintptr_t)data;
+  }
   return NULL;
 }
 

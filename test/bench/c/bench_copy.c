@@ -153,6 +153,8 @@ int main(int argc, char **argv) {
   to = aligned_alloc(4096, most);
   from = aligned_alloc(4096, most);
   if (!to || !from) return 1;
+  sb__os_expect_use(to, most);
+  sb__os_expect_use(from, most);
   for (size_t i = 0; i < most; i++) from[i] = (char)(i * 2654435761u >> 21 & 0x3f);
   memset(to, 1, most);
   sb__storage_borrow(to, most, &to_bytes);

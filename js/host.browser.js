@@ -1,0 +1,31 @@
+'use strict'
+// What the runtime has, here a browser: a page or a worker of one.
+
+/**
+ * A later turn of the event loop: timers would wait for milliseconds. Each turn has a channel of its own, because an
+ * open one would keep other runtimes alive.
+ *
+ * @param {() => void} fn
+ */
+function onNextTurn (fn) {
+  const { port1, port2 } = new MessageChannel()
+  port1.onmessage = () => {
+    port1.close()
+    fn()
+  }
+  port2.postMessage(null)
+}
+
+/**
+ * @param {string} text  what the developer should know though nothing failed
+ */
+function warn (text) {
+  console.warn(`samebytes: ${text}`)
+}
+
+/** @returns {number} nobody tells */
+function memoryOfMachine () {
+  return Infinity
+}
+
+module.exports = { onNextTurn, warn, memoryOfMachine }

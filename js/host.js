@@ -1,0 +1,34 @@
+'use strict'
+// What the runtime has, here Node. In the bundle for browsers host.browser.js takes this file's place.
+
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+
+/** A later turn of the event loop. Taken now, because test tools replace it. @type {(fn: () => void) => void} */
+const onNextTurn = setImmediate
+
+/**
+ * @param {string} text  what the developer should know though nothing failed
+ */
+function warn (text) {
+  process.emitWarning(text, 'SamebytesWarning')
+}
+
+/** @returns {number} bytes that this process may have: its container's limit, else all there are */
+function memoryOfMachine () {
+  const all = os.totalmem()
+  const allowed = typeof process.constrainedMemory === 'function' ? process.constrainedMemory() : 0
+  return allowed > 0 ? Math.min(allowed, all) : all
+}
+
+/**
+ * @param {string} name  of a file beside the package's modules
+ * @returns {Uint8Array}
+ * @throws what reading it throws
+ */
+function readModule (name) {
+  return fs.readFileSync(path.join(__dirname, '..', 'dist', name))
+}
+
+module.exports = { onNextTurn, warn, memoryOfMachine, readModule }

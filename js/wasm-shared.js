@@ -1,0 +1,155 @@
+'use strict'
+// WASM over memory that threads share: each has an instance of one module, with a stack, thread-local variables
+// and a frame of its own, and all see the same bytes. The first thread makes the group, others join it.
+
+const { failure } = require('./errors')
+const { Backend, newMemory } = require('./wasm')
+const { version } = require('./version')
+
+/** @typedef {import('./wasm').WasmMemory} WasmMemory */
+
+/**
+ * What a thread needs to join; can be cloned to any of the page or process.
+ *
+ * @typedef {object} ThreadGroup
+ * @property {string} version  of the package that made it
+ * @property {WebAssembly.Module} module
+ * @property {WasmMemory} memory
+ * @property {string} name  of this group, as nobody else has one
+ * @property {boolean} started  whether its first thread is there
+ */
+
+/**
+ * @param {WebAssembly.Module} module
+ * @param {{ initialMemory?: number, maximumMemory?: number }} options  bytes
+ * @returns {ThreadGroup} nobody's yet
+ */
+function newGroup (module, options) {
+  const memory = newMemory({ ...options, shared: true })
+  const name = crypto.getRandomValues(new Uint32Array(4)).join('-')
+  return { version, module, memory, name, started: false }
+}
+
+/** what this thread's memory.buffer has been: one more each time that the memory grew @type {WeakSet<object>} */
+const buffers = new WeakSet()
+
+/** Linear memory that other threads have as well. */
+class SharedBackend extends Backend {
+  /**
+   * @param {any} exports
+   * @param {ThreadGroup} group
+   */
+  constructor (exports, group) {
+    super('wasm-shared', exports, group.memory)
+    this.group = group
+    this.exports = exports
+    /** the number of this thread's environment */
+    this.id = exports.sb_id()
+  }
+
+  /** @override */
+  renew () {
+    super.renew()
+    buffers.add(this.buffer)
+  }
+
+  /**
+   * Whoever makes shared memory grow leaves the old buffers as they are: shorter ones over the same bytes.
+   *
+   * @override
+   * @param {ArrayBufferLike} buffer
+   */
+  isOwn (buffer) {
+    if (buffers.has(buffer)) return true
+    if (buffer !== this.memory.buffer) return false
+    this.renew()
+    return true
+  }
+
+  /**
+   * @override
+   * @param {number} handle
+   * @param {number} address
+   * @param {number} nbytes
+   */
+  hold (handle, address, nbytes) {
+    if (address + nbytes > this.buffer.byteLength) this.renew() // another thread made it grow
+    return super.hold(handle, address, nbytes)
+  }
+
+  /** @override @param {number} nbytes @param {() => void} check */
+  allocateNative (nbytes, check) {
+    return this.allocate(nbytes, check)
+  }
+
+  /** @override @param {number} nbytes @param {() => void} check */
+  allocateSab (nbytes, check) {
+    return this.allocateZeroed(nbytes, check)
+  }
+}
+
+/**
+ * Joins a group, as its first thread or as another.
+ *
+ * @param {ThreadGroup} group
+ */
+function start (group) {
+  if (group.version !== version) {
+    throw failure('ERR_UNSUPPORTED', `the memory was made by samebytes ${group.version}; this is ${version}, and both have to be the same`)
+  }
+  const { memory, module } = group
+  const grown = { renew () {} }
+  const instance = new WebAssembly.Instance(module, {
+    env: { memory: /** @type {any} */ (memory), emscripten_notify_memory_growth: () => { grown.renew() } }
+  })
+  const exports = /** @type {any} */ (instance.exports)
+  if (group.started) join(exports, memory)
+  else begin(exports, group)
+  const backend = new SharedBackend(exports, group)
+  grown.renew = () => { backend.renew() }
+  return backend
+}
+
+/**
+ * @param {any} exports
+ * @param {ThreadGroup} group
+ */
+function begin (exports, group) {
+  exports._initialize()
+  enter(exports, exports.sb_new_environment(exports.__tls_size.value, 0))
+  group.started = true
+}
+
+/**
+ * The module starts every thread on the same stack. A thread that joins takes the boot stack for as long as it
+ * needs to get its own; one at a time.
+ *
+ * @param {any} exports
+ * @param {WasmMemory} memory
+ */
+function join (exports, memory) {
+  const words = new Int32Array(memory.buffer)
+  const lock = exports.sb_boot_lock() >>> 2
+  while (Atomics.compareExchange(words, lock, 0, 1) !== 0) continue // for some microseconds: pages may not sleep
+  try {
+    exports.stackRestore(exports.sb_boot_stack())
+    const tls = exports.__tls_size.value
+    const environment = exports.sb_new_environment(tls, 1)
+    if (environment !== 0) exports.stackRestore(exports.sb_stack(environment, tls))
+    enter(exports, environment)
+  } finally {
+    Atomics.store(words, lock, 0)
+  }
+}
+
+/**
+ * @param {any} exports
+ * @param {number} environment  this thread's from now on; 0: there was no memory for it
+ */
+function enter (exports, environment) {
+  if (environment === 0) throw failure('ERR_MEMORY', 'there is no WASM memory for another thread')
+  exports.__wasm_init_tls(exports.sb_tls(environment))
+  exports.sb_start(environment)
+}
+
+module.exports = { SharedBackend, newGroup, start }
