@@ -10,6 +10,7 @@ const { tensor, empty, zeros, ones, full, scalarTensor, fromBytes, clone, shares
 const { fromBlob, forBlob } = require('./blob')
 const { Generator, manualSeed, rand, randn, randint } = require('./random')
 const { dtypes: dtypeList } = require('./dtypes')
+const { init } = require('./init')
 const lifetime = require('./lifetime')
 const { Scope, keep } = require('./lifetime')
 
@@ -82,6 +83,7 @@ const eye = later(() => require('./sequences').eye)
 const asarray = later(() => require('./asarray').asarray)
 
 // The words of the types, for programs in TypeScript.
+/** @typedef {import('./init').InitOptions} InitOptions */
 /** @typedef {import('./types').DtypeName} DtypeName */
 /** @typedef {import('./types').Shape} Shape */
 /** @typedef {import('./types').Value} Value */
@@ -282,6 +284,7 @@ function flush () {
 const dtypes = Object.freeze(dtypeList.map(d => d.name))
 
 module.exports = {
+  init,
   Tensor,
   Scope,
   SamebytesError,

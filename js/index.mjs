@@ -1,6 +1,6 @@
 // The same instance for import as for require.
 export {
-  Tensor, Scope, SamebytesError, tensor, empty, zeros, ones, full, fromBytes, fromBlob, forBlob, clone,
+  init, Tensor, Scope, SamebytesError, tensor, empty, zeros, ones, full, fromBytes, fromBlob, forBlob, clone,
   concat, stack, arrayEqual, allClose,
   rand, randn, randint, manualSeed, Generator,
   scalarTensor, arange, linspace, eye, asarray,
@@ -9,6 +9,7 @@ export {
   sharesMemory, canCast, promoteTypes, finfo, iinfo, dtypes, tidy, scope, keep, dispose, memory, setMemoryLimit, flush, backend, wasmMemory
 } from './index.js'
 
+/** @typedef {import('./init.js').InitOptions} InitOptions */
 /** @typedef {import('./types.js').DtypeName} DtypeName */
 /** @typedef {import('./types.js').Shape} Shape */
 /** @typedef {import('./types.js').Value} Value */
