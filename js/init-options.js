@@ -11,7 +11,7 @@ const LARGEST = 2 ** 32 // bytes that WASM addresses
  * @property {URL | string | Response | ArrayBuffer | ArrayBufferView | WebAssembly.Module} [wasm]  the module, or where
  * it is; else beside the package's own file
  * @property {boolean | 'auto'} [shared]  memory that workers can have as well: false, true, or where the page allows it
- * @property {unknown} [from]  of another thread: this one joins its memory
+ * @property {import('./share').Token} [from]  of another thread: this one joins its memory
  * @property {number} [initialMemory]  bytes that memory has from the start
  * @property {number} [maximumMemory]  bytes that it may grow to
  */
