@@ -10,7 +10,6 @@ const { tensor, empty, zeros, ones, full, scalarTensor, fromBytes, clone, shares
 const { fromBlob, forBlob } = require('./blob')
 const { Generator, manualSeed, rand, randn, randint } = require('./random')
 const { dtypes: dtypeList } = require('./dtypes')
-const { init } = require('./init')
 const lifetime = require('./lifetime')
 const { Scope, keep } = require('./lifetime')
 
@@ -82,6 +81,8 @@ const eye = later(() => require('./sequences').eye)
 /** @type {typeof import('./asarray').asarray} */
 const asarray = later(() => require('./asarray').asarray)
 
+/** @type {typeof import('./init').init} */
+const init = later(() => require('./init').init)
 /** @type {typeof import('./share').share} */
 const share = later(() => require('./share').share)
 /** @type {typeof import('./share').fromShared} */
