@@ -4,7 +4,7 @@
 const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { show, integer, integers, shapeOf, optionsOf } = require('./validate')
-const { isSharedArrayBuffer } = require('./buffers')
+const { dtypeOfArray, isSharedArrayBuffer } = require('./buffers')
 const { dtypeOf, dtypes } = require('./dtypes')
 const { Tensor, wrap } = require('./tensor')
 const { version } = require('./version')
@@ -158,7 +158,7 @@ function partsOf (token) {
     flags: integer('flags', flags) & (READ_ONLY | STATIC | UNBOUND)
   }
   if (kind === 'parcel') checkHome(home)
-  else if (!isSharedArrayBuffer(buffer) || !(left instanceof Int32Array) || left.length !== 1) throw failure('ERR_ARGUMENT', 'the token has no SharedArrayBuffer; what share() gave was expected')
+  else if (!isSharedArrayBuffer(buffer) || dtypeOfArray(left) !== 'int32' || left?.length !== 1) throw failure('ERR_ARGUMENT', 'the token has no SharedArrayBuffer; what share() gave was expected')
   return parts
 }
 
