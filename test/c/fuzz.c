@@ -122,7 +122,7 @@ static void garbage(void) {
       for (int k = 0; k < 2; k++) first[3 * k + 1] = (double)random_in(0, 4);
       if (random_in(0, 3)) first[12] = (double)random_in(0, 16);
     }
-    if (row < ROWS && !strcmp(names[row], "take") && random_in(0, 3)) { /* indices along an axis of the target */
+    if (row < ROWS && !strcmp(names[row], "take") && random_in(0, 15)) { /* indices along an axis of the target */
       double *indices = source + SB__OPERAND_SIZE_OF_OPERAND;
       const int64_t axis = random_in(0, 2);
       source[SB__OPERAND_DTYPE] = target[SB__OPERAND_DTYPE];
