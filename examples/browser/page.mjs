@@ -45,7 +45,7 @@ async function fetched (url) {
 
 /** What differs with and without isolation. */
 function describe () {
-  $('kind').textContent = isShared() ? '· SharedArrayBuffer, two threads' : '· ArrayBuffer, one thread: the page is not isolated'
+  $('kind').textContent = isShared() ? '· SharedArrayBuffer, seen by all threads' : '· ArrayBuffer, one thread: the page is not isolated'
   if (isShared()) return
   $('thread-words').textContent = 'every view'
   $('worker').classList.add('absent')
@@ -241,7 +241,7 @@ async function listenTo (mine, sound) {
 
 $('microphone').onclick = attempt(async () => {
   enable(false)
-  const mine = begin('The microphone', recordSeconds * RATE, () => {})
+  const mine = begin(isShared() ? 'The microphone, written here by the audio thread' : 'The microphone', recordSeconds * RATE, () => {})
   mine.there = 0
   try {
     mine.stop = await record(mine.job.samples, isShared(), (samples, copied) => {

@@ -1,7 +1,7 @@
 'use strict'
 // The page of examples/browser in Chromium, with and without isolation.
 //
-//   node test/browser/demo.js                 the tests; the last line says how many passed and failed
+//   node test/browser/demo.js [WORDS]         the tests, or those whose titles contain the words
 //   node test/browser/demo.js --screenshot    makes docs/browser-demo.png instead
 
 const assert = require('node:assert/strict')
@@ -164,12 +164,12 @@ async function open (browser, url, troubles) {
   return page
 }
 
-async function runTests () {
+async function runTests (words) {
   let [passed, failed] = [0, 0]
   const browser = await launch()
   for (const isolated of [true, false]) {
     const server = await serve({ isolated })
-    for (const [title, test] of Object.entries(tests)) {
+    for (const [title, test] of Object.entries(tests).filter(([title]) => title.includes(words))) {
       const troubles = []
       const page = await open(browser, server.url + '?speed=6&seconds=2', troubles)
       try {
@@ -206,7 +206,9 @@ async function makeScreenshot () {
   await server.close()
 }
 
-(process.argv.includes('--screenshot') ? makeScreenshot : runTests)().catch(error => {
+const [what = ''] = process.argv.slice(2)
+const done = what === '--screenshot' ? makeScreenshot() : runTests(what)
+done.catch(error => {
   console.error(error)
   console.log('0 passed, 1 failed')
   process.exit(1)

@@ -21,13 +21,13 @@ function fewColours (png) {
   return write(width, height, palette, rows)
 }
 
-/** The most used colours, no two of them nearly the same. */
+/** The most used colours as they are, then colours that are far from those, then what is between. */
 function choose (counts) {
   const byUse = [...counts].sort((a, b) => b[1] - a[1]).map(([colour]) => colour)
-  const palette = []
-  for (const apart of [600, 250, 60, 0]) { // squared distances: first the wide range, then what is between
+  const palette = byUse.slice(0, 80)
+  for (const [apart, size] of [[400, 200], [60, 256]]) { // squared distances
     for (const colour of byUse) {
-      if (palette.length === 256) return palette
+      if (palette.length >= size) break
       if (palette.every(other => distance(colour, other) > apart)) palette.push(colour)
     }
   }
