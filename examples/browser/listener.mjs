@@ -29,17 +29,19 @@ export function loadModel () {
  */
 export function prepare (length) {
   const count = Math.max(1, Math.ceil(length / HOP))
-  const samples = zeros([CONTEXT + count * HOP])
-  return {
-    count,
-    samples,
-    windows: samples.unfold(0, CONTEXT + HOP, HOP), // a view: neighbours overlap by 64 samples
-    speech: zeros([count]), // the model's answers
-    stateA: zeros(STATE),
-    stateB: zeros(STATE),
-    levels: zeros([count, 3]),
-    progress: zeros([2], { dtype: 'int32' }) // windows that there are; that are measured
-  }
+  return tidy(() => { // if one cannot be made, none is left behind
+    const samples = zeros([CONTEXT + count * HOP])
+    return {
+      count,
+      samples,
+      windows: samples.unfold(0, CONTEXT + HOP, HOP), // a view: neighbours overlap by 64 samples
+      speech: zeros([count]), // the model's answers
+      stateA: zeros(STATE),
+      stateB: zeros(STATE),
+      levels: zeros([count, 3]),
+      progress: zeros([2], { dtype: 'int32' }) // windows that there are; that are measured
+    }
+  })
 }
 
 /** Frees the bytes now, instead of when the garbage collector comes by. */

@@ -57,11 +57,13 @@ function describe () {
 
 /** Everything of the last run goes, and what the next one needs is made. */
 function begin (title, length, fill) {
-  if (run !== null) {
-    signal(run, -1)
-    release(run.job)
+  const last = run
+  run = null // what follows may fail
+  if (last !== null) {
+    signal(last, -1)
+    release(last.job)
   }
-  const before = memory().copied
+  const before = memory()
   const job = prepare(length)
   run = { title, job, heard: 0, seconds: length / RATE, before, brought: { count: 0, bytes: 0 }, messages: 0, marks: [], runs: 0, active: false, stopped: false, checks: null, stop () {}, wake () {} }
   showStripes($('bar'), job)
@@ -167,6 +169,7 @@ async function check (mine) {
     identical: isSame(job.speech, plain),
     levels: levelsAreRight(job, heard),
     inLoop: copiedSince(loopFrom.copied, loopEnd.copied),
+    staged: less(loopEnd.staged, loopFrom.staged),
     beyond: beyond(mine, loopEnd),
     grown: loopEnd.grown - loopFrom.grown,
     segments: segmentsOf(job.speech.data, heard)
@@ -199,7 +202,7 @@ function copiedSince (before, after) {
   const rows = {}
   for (const [reason, { count, bytes }] of Object.entries(after)) {
     const was = before[reason] ?? { count: 0, bytes: 0 }
-    if (count > was.count) rows[reason] = { count: count - was.count, bytes: bytes - was.bytes }
+    if (count > was.count) rows[reason] = less({ count, bytes }, was)
   }
   return rows
 }
@@ -207,7 +210,7 @@ function copiedSince (before, after) {
 // ---- Buttons ----
 
 $('run').onclick = attempt(async () => {
-  const isNew = run.title === BUNDLED && run.runs === 0 // as the page began
+  const isNew = run?.title === BUNDLED && run.runs === 0 // as the page began
   await listenTo(isNew ? run : begin(BUNDLED, bundled.length, writeSound(bundled)), bundled)
 })
 
@@ -267,6 +270,7 @@ $('stop').onclick = () => {
 
 /** Tensors are made until memory has grown: whoever listens meanwhile notices nothing. */
 $('grow').onclick = attempt(async () => {
+  if (run === null) throw new Error('there is nothing in memory that could stay where it is')
   const old = wasmMemory().buffer
   const from = old.byteLength
   if (from >= MOST) throw new Error(`memory has ${bytesText(from)}; that is enough for a demonstration`)
@@ -380,17 +384,19 @@ function showCounters (counts) {
 
 /** What memory() counted since a run began, less what this page asked for. */
 function beyond ({ before, brought, runs, loopEnd }, counts) {
-  const total = sum(copiedSince(before, (loopEnd ?? counts).copied))
+  const total = sum(copiedSince(before.copied, (loopEnd ?? counts).copied))
   return { count: total.count - brought.count - 2 * runs, bytes: total.bytes - brought.bytes - runs * RUN.out }
 }
 
 /** By whom what was copied: what this page asked for, and whatever else memory() counted meanwhile. */
 function showCopies (counts) {
-  const { brought, runs } = run
+  const { brought, runs, before, loopEnd } = run
   const rest = beyond(run, counts)
+  const staged = less((loopEnd ?? counts).staged, before.staged)
   const rows = [
     ['samebytes: the sound and its rate into tensors', brought.count, brought.bytes, ''],
     ['samebytes: answers out of onnxruntime-web', 2 * runs, runs * RUN.out, ''],
+    ['samebytes: temporaries on their way (staged)', staged.count, staged.bytes, ''],
     ['samebytes: anything else', rest.count, rest.bytes, ''],
     ['onnxruntime-web: into its memory', 3 * runs, runs * RUN.in, 'other'],
     ['onnxruntime-web: out of its memory', 2 * runs, runs * RUN.out, 'other']
@@ -420,6 +426,10 @@ function showChecks () {
     items.push(item(null, 'memory may grow at any time: press “Grow memory now”'))
   }
   setHtml('checks', items.join(''))
+}
+
+function less (a, b) {
+  return { count: a.count - b.count, bytes: a.bytes - b.bytes }
 }
 
 function sum (copies) {

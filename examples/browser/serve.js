@@ -6,6 +6,7 @@
 const fs = require('node:fs')
 const http = require('node:http')
 const path = require('node:path')
+const { pipeline } = require('node:stream')
 
 const DIST = path.join(__dirname, '..', '..', 'dist')
 
@@ -78,8 +79,8 @@ function answer (file, isolated, request, response) {
       'Cache-Control': 'no-cache',
       ...(isolated ? ISOLATION : {})
     })
-    if (request.method === 'HEAD') response.end()
-    else stream.pipe(response)
+    if (request.method === 'GET') pipeline(stream, response, () => {}) // who goes away early needs no answer
+    else response.end(() => stream.destroy())
   })
 }
 

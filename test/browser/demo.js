@@ -37,6 +37,7 @@ const tests = {
     assert.equal(checks.heard, checks.count)
     assert.ok(checks.count > 300 && checks.segments > 3, 'the recording has 12 seconds and speech')
     assert.deepEqual(checks.inLoop, { copyFrom: { count: 2 * checks.count, bytes: ANSWER * checks.count } })
+    assert.ok(checks.staged.bytes <= ANSWER * checks.count, `${checks.staged.bytes} bytes were staged`)
     assert.ok(growth.at > 100 && growth.at < checks.count, `memory grew at window ${growth.at}`)
     assert.equal(growth.stayed, true, 'samples have another address')
     assert.ok(run.memory.grown > before && checks.grown > 0)
