@@ -22,12 +22,17 @@ function entry (names, places) {
 import { init as start, notReady } from './init.browser.js'
 import { SamebytesError } from './errors.js'
 const places = ${places}
-const early = name => function () { throw notReady(name) }
+let api
+// What was taken out of the namespace before init works after it as well.
+const early = name => function (...args) {
+  if (api === undefined) throw notReady(name)
+  return new.target === undefined ? api[name](...args) : new api[name](...args)
+}
 export { SamebytesError }
 ${names.map(name => `export let ${name} = early('${name}')`).join('\n')}
 export async function init (options) {
   await start(options, places)
-  const api = require('./index.js')
+  api = require('./index.js')
   ${names.map(name => `${name} = api.${name}`).join('\n  ')}
 }
 `
