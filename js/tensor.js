@@ -12,7 +12,7 @@ const {
 } = require('./validate')
 const { dtypes, itemsizes, dtypeOf } = require('./dtypes')
 const { BRAND, COPY, scalarFor } = require('./values')
-const { dtypeOfArray, isSharedArrayBuffer, partsOfArray, dtypeOfType } = require('./buffers')
+const { dtypeOfArray, isSharedArrayBuffer, isVideoFrame, isAudioBuffer, partsOfArray, dtypeOfType } = require('./buffers')
 const { denseLayout, withBytes, DYNAMISMS, layoutOverBytes, bytesOf, checkDevice, isDevice, adopted, viewed, inherit } = require('./layouts')
 const { read, integerList, indicesOf, write, nested, shownValues } = require('./elements')
 const records = require('./records')
@@ -22,6 +22,7 @@ const results = require('./results')
 const { likeOf, copied, copiedInto, checkOut } = results
 const { imageOf, imageOfLayout } = require('./images')
 const { sourceOf, kept, scalingOf } = require('./sources')
+const { channelsOf, copyRows } = require('./channels')
 const { print } = require('./print')
 const lifetime = require('./lifetime')
 
@@ -29,6 +30,7 @@ const lifetime = require('./lifetime')
 const moves = () => require('./moves')
 const accessors = () => require('./accessor')
 const copies = () => require('./async')
+const media = () => require('./media')
 
 const { backend, rows, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 
@@ -1415,6 +1417,12 @@ class Tensor {
     const { casting: rule, scale, bias, axis } = optionsOf(opts)
     const casting = castingOf(rule)
     const scaling = scalingOf(scale, bias, axis)
+    if (isVideoFrame(src)) throw failure('ERR_ARGUMENT', 'src is a VideoFrame, which takes time to read; copyFromAsync copies it')
+    const channels = channelsOf(src)
+    if (channels !== null && copyRows({ dst: this.#writable(), scaling, casting }, channels)) {
+      countCopy('copyFrom', this.nbytes)
+      return this
+    }
     const image = Tensor.isTensor(src) ? null : imageOf(src)
     const source = Tensor.isTensor(src) ? src.#attached() : sourceOf(src, image, this.#live())
     try {
@@ -1451,6 +1459,14 @@ class Tensor {
     checkSignal(signal)
     const casting = castingOf(rule)
     const scaling = scalingOf(scale, bias, axis)
+    if (isVideoFrame(src) || isAudioBuffer(src)) {
+      const channels = channelsOf(src)
+      const layout = this.#writable()
+      if (channels === null) await media().copyFrame(src, { dst: layout, scaling, casting }, signal)
+      else await media().copyChannels({ dst: layout, scaling, casting }, channels, signal)
+      countCopy('copyFromAsync', layout.size * itemsizes[layout.dtype])
+      return this
+    }
     const image = Tensor.isTensor(src) ? null : imageOf(src)
     const source = Tensor.isTensor(src) ? src.#attached() : sourceOf(src, image, this.#live())
     const array = image === null ? src : image.data
