@@ -45,7 +45,7 @@ function imageOf (value) {
  */
 function layoutOfImage ({ data, width, height }, shape) {
   checkShape(width, height, shape)
-  return channelsOf(layoutOver(data, UINT8, [height, width, 4]), shape[2])
+  return withAlphaOrNot(layoutOver(data, UINT8, [height, width, 4]), shape[2])
 }
 
 /**
@@ -67,7 +67,7 @@ function checkShape (width, height, shape) {
  * @param {Layout} pixels  (height, width, 4)
  * @param {number} count  3: without alpha
  */
-function channelsOf (pixels, count) {
+function withAlphaOrNot (pixels, count) {
   return count === 4 ? pixels : colours(pixels)
 }
 
@@ -143,4 +143,4 @@ function newPixels (nbytes) {
   }
 }
 
-module.exports = { imageOf, layoutOfImage, checkShape, channelsOf, makeOpaque, imageOfLayout }
+module.exports = { imageOf, layoutOfImage, checkShape, withAlphaOrNot, makeOpaque, imageOfLayout }

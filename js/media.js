@@ -3,11 +3,11 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
-const { stats, countStaged } = require('./storage')
-const { dtypeOf } = require('./dtypes')
+const { stats, countCopy, countStaged } = require('./storage')
+const { dtypeOf, itemsizes } = require('./dtypes')
 const { denseLayout, allocated } = require('./layouts')
-const { checkShape, channelsOf, makeOpaque } = require('./images')
-const { copiesOfRows } = require('./channels')
+const { checkShape, withAlphaOrNot, makeOpaque } = require('./images')
+const { channelsOf, copiesOfRows } = require('./channels')
 const { copyAsync, hold, letGo, checkSignal } = require('./async')
 
 const { backend } = ffi
@@ -17,30 +17,47 @@ const { backend } = ffi
 
 const UINT8 = dtypeOf('uint8').index
 
+/**
+ * @param {any} src  a VideoFrame, which may be closed at once, or an AudioBuffer
+ * @param {() => Layout} target  that may be written to; asked for when no code of the caller's is yet to run
+ * @param {{ scaling: import('./ffi').Scaling | null, casting: number, signal: AbortSignal | undefined }} options
+ */
+async function copyMedia (src, target, { scaling, casting, signal }) {
+  const channels = channelsOf(src)
+  const own = channels === null ? cloneOf(src) : null
+  let dst
+  try {
+    dst = target()
+    hold(dst.storage, 1)
+    try {
+      if (channels === null) await copyFrame(own, { dst, scaling, casting }, signal)
+      else await copyChannels({ dst, scaling, casting }, channels, signal)
+    } finally {
+      letGo(dst.storage, 1)
+    }
+  } finally {
+    own?.close()
+  }
+  countCopy('copyFromAsync', dst.size * itemsizes[dst.dtype])
+}
+
 // ---- VideoFrame ----
 
 /**
  * A frame's pixels as RGBA. The runtime writes them where the target has bytes for them, else into a temporary, from which
  * they are copied as those of an ImageData are.
  *
- * @param {any} frame  may be closed at once
+ * @param {any} frame
  * @param {CopyOfAny} copy
  * @param {AbortSignal | undefined} signal
  */
 async function copyFrame (frame, { dst, scaling, casting }, signal) {
-  const own = cloneOf(frame)
-  hold(dst.storage, 1)
-  try {
-    const { width, height } = own.visibleRect
-    checkShape(width, height, dst.shape)
-    checkConverts(own, 4 * width * height)
-    const fits = scaling === null && dst.dtype === UINT8 && dst.shape[2] === 4 && ffi.isContiguous(dst)
-    if (!fits || !(await readFrame(own, dst))) await copyByWay(own, { dst, scaling, casting }, signal)
-    checkSignal(signal)
-  } finally {
-    own.close()
-    letGo(dst.storage, 1)
-  }
+  const { width, height } = frame.visibleRect
+  checkShape(width, height, dst.shape)
+  checkConverts(frame, 4 * width * height)
+  const fits = scaling === null && dst.dtype === UINT8 && dst.shape[2] === 4 && ffi.isContiguous(dst)
+  if (!fits || !(await readFrame(frame, dst))) await copyByWay(frame, { dst, scaling, casting }, signal)
+  checkSignal(signal)
 }
 
 /**
@@ -92,7 +109,7 @@ async function copyByWay (frame, { dst, scaling, casting }, signal) {
   const { width, height } = frame.visibleRect
   const pixels = allocated(denseLayout(UINT8, [height, width, 4]))
   try {
-    const src = channelsOf(pixels, dst.shape[2])
+    const src = withAlphaOrNot(pixels, dst.shape[2])
     ffi.checkCopy({ dst, src, scaling, casting }) // before the frame is read for nothing
     countStaged(pixels.size)
     if (!(await readFrame(frame, pixels))) throw failure('ERR_UNSUPPORTED', `this runtime reads no VideoFrame of format ${frame.format} into WASM memory`)
@@ -142,14 +159,8 @@ async function readFrame (frame, pixels) {
  * @param {AbortSignal | undefined} signal
  */
 async function copyChannels (copy, channels, signal) {
-  const { storage } = copy.dst
-  const copies = copiesOfRows(copy, channels) ?? []
-  hold(storage, 1)
-  try {
-    for (const each of copies) await copyAsync(each, false, signal)
-  } finally {
-    letGo(storage, 1)
-  }
+  const copies = copiesOfRows(copy, channels) ?? [] // null is for lists
+  for (const each of copies) await copyAsync(each, false, signal)
 }
 
-module.exports = { copyFrame, copyChannels }
+module.exports = { copyMedia }

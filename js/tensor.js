@@ -35,7 +35,7 @@ const media = () => require('./media')
 const { backend, rows, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 
 /** @typedef {import('./dtypes').Dtype} Dtype */
-/** @import { DtypeName, NameOf, Or, DtypeOf, ValueOf, DataOf, InputOf, NestedOf, PartOf, Shape, Dynamism, DeviceName, MemoryFormat, SliceSpec, Picture, Blob, CopySource } from './types' */
+/** @import { DtypeName, NameOf, Or, DtypeOf, ValueOf, DataOf, InputOf, NestedOf, PartOf, Shape, Dynamism, DeviceName, MemoryFormat, SliceSpec, Picture, Blob, CopySource, Frame } from './types' */
 /** @import { ViewOptions, ResultOptions, ToOptions, ToAsyncOptions, AxisOptions, RollOptions, CopyOptions, CopyAsyncOptions, AccessorOptions, Accessor } from './types' */
 
 /** @type {typeof Symbol.dispose} */
@@ -1404,7 +1404,8 @@ class Tensor {
    *
    * @param {CopySource} src
    *   a value or tensor or nested list that broadcasts; a typed array or flat list of equal count fills
-   *   row-major; an ImageData fills (height, width, 4), or without alpha (height, width, 3)
+   *   row-major; an ImageData fills (height, width, 4), or without alpha (height, width, 3); an AudioBuffer fills
+   *   (channels, frames), and back: fromBlob(buffer.getChannelData(c)).copyFrom(t.select(0, c))
    * @param {CopyOptions} [opts]  scale and bias give x * scale + bias: one number, or one per index of this tensor's axis
    * @returns {this}
    * @throws {RangeError} ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_CAST, ERR_DTYPE, ERR_ARGUMENT · ERR_OVERLAP (two elements of this share a byte),
@@ -1442,11 +1443,12 @@ class Tensor {
    * settles both sides are held, and our writers throw ERR_BUSY for tensors on either one's storage;
    * reading is fine.
    *
-   * @param {CopySource} src  as copyFrom; typed arrays are read until it settles
+   * @param {CopySource | Frame} src  as copyFrom; typed arrays are read until it settles. A VideoFrame's visible part fills
+   *   what an ImageData does, and may be closed at once; into (height, width, 4) uint8 without gaps the browser writes it itself
    * @param {CopyAsyncOptions} [opts]  signal: where it aborts before all is settled, what was copied so far stays
    * @returns {Promise<this>}
    * @throws as copyFrom · ERR_BUSY a side is in use, or is being written · ERR_DETACHED a buffer went away
-   *   meanwhile · the signal's reason
+   *   meanwhile, a VideoFrame was closed · ERR_UNSUPPORTED the browser does not read such a frame · the signal's reason
    * @example
    * const target = zeros([2, 2])
    * await target.copyFromAsync(tensor([[1, 2], [3, 4]]).T, { signal: AbortSignal.timeout(1000) })
@@ -1460,11 +1462,8 @@ class Tensor {
     const casting = castingOf(rule)
     const scaling = scalingOf(scale, bias, axis)
     if (isVideoFrame(src) || isAudioBuffer(src)) {
-      const channels = channelsOf(src)
-      const layout = this.#writable()
-      if (channels === null) await media().copyFrame(src, { dst: layout, scaling, casting }, signal)
-      else await media().copyChannels({ dst: layout, scaling, casting }, channels, signal)
-      countCopy('copyFromAsync', layout.size * itemsizes[layout.dtype])
+      const { copyMedia } = media()
+      await copyMedia(src, () => this.#writable(), { scaling, casting, signal })
       return this
     }
     const image = Tensor.isTensor(src) ? null : imageOf(src)
