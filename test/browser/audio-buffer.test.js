@@ -54,9 +54,10 @@ describe('copyFrom of an AudioBuffer', () => {
     assert.deepEqual(t.toArray(), ROWS.map(row => [-1, -1, ...row, -1, -1]))
   })
 
-  it('interleaves through a view, casts and scales', () => {
+  it('interleaves through a view, casts and scales: each channel is staged once', async () => {
     const interleaved = zeros([FRAMES, CHANNELS])
-    interleaved.T.copyFrom(audio())
+    const { copied, staged } = await counted(() => interleaved.T.copyFrom(audio()))
+    assert.deepEqual([copied, staged], [{ copyFrom: [1, 4 * CHANNELS * FRAMES] }, [CHANNELS, 4 * CHANNELS * FRAMES]])
     assert.deepEqual(interleaved.T.toArray(), ROWS)
     const options = { scale: [100, 10, 1], bias: [0, 1, 2], axis: 0, casting: 'unsafe' }
     const wanted = ROWS.map((row, c) => row.map(value => value * [100, 10, 1][c] + c))
@@ -124,7 +125,11 @@ describe('an AudioBuffer of a tensor', () => {
     })
     assert.deepEqual([copied, staged], [{ copyFrom: [CHANNELS, 4 * CHANNELS * FRAMES] }, NONE])
     assert.deepEqual(rowsOf(buffer), ROWS)
-    for (let c = 0; c < CHANNELS; c++) fromBlob(buffer.getChannelData(c)).zero().copyFrom(t.select(0, c))
+    for (let c = 0; c < CHANNELS; c++) buffer.getChannelData(c).fill(0)
+    const strided = await counted(() => {
+      for (let c = 0; c < CHANNELS; c++) fromBlob(buffer.getChannelData(c)).copyFrom(t.select(0, c))
+    })
+    assert.deepEqual([strided.copied, strided.staged], [copied, [CHANNELS, 4 * CHANNELS * FRAMES]])
     assert.deepEqual(rowsOf(buffer), ROWS)
   })
 
