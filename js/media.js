@@ -113,7 +113,6 @@ async function copyByWay (frame, { dst, scaling, casting }, signal) {
     ffi.checkCopy({ dst, src, scaling, casting }) // before the frame is read for nothing
     countStaged(pixels.size)
     if (!(await readFrame(frame, pixels))) throw failure('ERR_UNSUPPORTED', `this runtime reads no VideoFrame of format ${frame.format} into WASM memory`)
-    checkSignal(signal)
     await copyAsync({ dst, src, scaling, casting }, true, signal)
   } finally {
     backend.release(pixels.storage)

@@ -260,6 +260,19 @@ describe('copyFromAsync of a VideoFrame', () => {
     }
   })
 
+  it('leaves no staged bytes behind where it is refused or stopped', async () => {
+    const [flags, floats] = [zeros([480, 640, 4], 'bool'), zeros([480, 640, 4])]
+    const frame = canvas(640, 480).frame()
+    const { wasm } = memory().bytes
+    await rejects(flags.copyFromAsync(frame), 'ERR_CAST')
+    assert.ok(memory().bytes.wasm <= wasm)
+    const controller = new AbortController()
+    const pending = floats.copyFromAsync(frame, { signal: controller.signal })
+    controller.abort(new Error('enough'))
+    await assert.rejects(pending, { message: 'enough' })
+    assert.ok(memory().bytes.wasm <= wasm)
+  })
+
   it('is refused before it is read: by shape, dtype, read-only targets, and by copyFrom', async () => {
     const { staged } = await counted(async () => {
       for (const shape of [[W, H, 4], [H, W], [H, W, 1], [1, H, W, 4], [N], []]) await rejects(zeros(shape, 'uint8').copyFromAsync(frameOf()), 'ERR_SHAPE')
