@@ -1,7 +1,7 @@
 'use strict'
 // What samebytes copied, for tests in pages.
 const assert = require('node:assert/strict')
-const { memory } = require('samebytes')
+const { empty, memory } = require('samebytes')
 
 /** What fn did: { result, copied: { [reason]: [count, bytes] }, staged: [count, bytes] }. */
 async function counted (fn) {
@@ -23,11 +23,12 @@ async function rejects (promise, code, pattern = /\S{3}/) {
   assert.match(error.message, pattern)
 }
 
-/** Memory grows while what is pending goes on. */
+/** Memory grows, however much of it other tests have left free. */
 function grow () {
   const { grown } = memory()
-  const { empty } = require('samebytes')
-  for (let nbytes = 2 ** 22; memory().grown === grown; nbytes *= 2) empty([nbytes], 'uint8').dispose()
+  const blocks = []
+  while (memory().grown === grown) blocks.push(empty([2 ** 25], 'uint8'))
+  for (const block of blocks) block.dispose()
 }
 
 module.exports = { counted, rejects, grow }
