@@ -42,6 +42,14 @@ const casting = word('casting', 'unsafe')
 const dynamism = word('dynamism', 'unbound')
 const order = word('order', 'F')
 const device = word('device', 'cpu')
+/** every token that was made, to be taken back at the end @type {any[]} */
+const tokens = []
+function newToken () {
+  const token = share(zeros([2], { shared: true }))
+  tokens.push(token)
+  return token
+}
+
 const shared = word('shared', false, { allow: ['true'] })
 const made = { dtype: dtype(), device, dynamism, order, shared }
 const makers = options(made)
@@ -113,8 +121,8 @@ const FUNCTIONS = {
   allClose: [t('argument 0|entry 0|tensors were given'), t('argument 1'), options({ rtol: number('rtol', 0.1), atol: number('atol', 0.1), equalNaN: flag('equalNaN', true) })],
   sharesMemory: [t(), t()],
   share: [t('t', () => zeros([2], { shared: true })), options({ uses: integer('uses', 2, { outside: [0, -1] }) })],
-  fromShared: [arg('token')('token', () => share(zeros([2], { shared: true })))],
-  unshare: [arg('token')('token', () => share(zeros([2], { shared: true })))],
+  fromShared: [arg('token')('token', newToken)],
+  unshare: [arg('token')('token', newToken)],
   init: [options({ shared: word('shared', 'auto', { allow: ['true'] }), initialMemory: number('initialMemory', 2 ** 21, { outside: [0, -1, 2 ** 33] }), maximumMemory: number('maximumMemory', 2 ** 22, { outside: [0, -1, 2 ** 33] }), from: arg('object')('from', () => ({})) })],
   canCast: [dtype(), dtype(), word('casting', 'safe', { optional })],
   promoteTypes: [dtype(), dtype()],
@@ -203,4 +211,4 @@ const METHODS = {
 const sample = () => tensor([[1, 2, 3], [4, 5, 6]])
 const sampleOver = array => fromBlob(array, [2, 3])
 
-module.exports = { FUNCTIONS, METHODS, sample, sampleOver, validOf }
+module.exports = { FUNCTIONS, METHODS, sample, sampleOver, tokens, validOf }

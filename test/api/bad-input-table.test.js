@@ -4,7 +4,7 @@ const assert = require('node:assert/strict')
 const vm = require('node:vm')
 const samebytes = require('samebytes')
 const { Tensor, memory, tensor, zeros } = samebytes
-const { FUNCTIONS, METHODS, sample, sampleOver, validOf } = require('../signatures')
+const { FUNCTIONS, METHODS, sample, sampleOver, tokens, validOf } = require('../signatures')
 const { detached, disposed, otherPackage, wrongFor } = require('../wrong')
 
 const CLASSES = { ERR_ARGUMENT: TypeError, ERR_DTYPE: TypeError, ERR_CAST: TypeError, ERR_SHAPE: RangeError, ERR_BOUNDS: RangeError, ERR_MEMORY: RangeError, ERR_ALIGNMENT: RangeError }
@@ -22,7 +22,9 @@ const getters = keys.filter(key => descriptors[key].get)
 /** What a call comes to: { result } or { error }, after it settled. */
 async function outcome (call) {
   try {
-    return { result: await call() }
+    const result = await call()
+    if (typeof result?.samebytes === 'string') tokens.push(result)
+    return { result }
   } catch (error) {
     return { error }
   }
@@ -171,6 +173,13 @@ describe('the table of public functions', () => {
 
 describe('wrong values', function () {
   this.timeout(FULL ? 600000 : 60000)
+
+  after(() => {
+    for (const token of tokens) {
+      try { samebytes.unshare(token) } catch {} // taken, or taken back
+    }
+    assert.equal(memory().inFlight, 0)
+  })
 
   for (const name of exported.filter(name => FUNCTIONS[name])) {
     const row = { args: FUNCTIONS[name], random: /^rand/.test(name) || name === 'empty' || name.startsWith('emptyL') || name.startsWith('emptyS') }
