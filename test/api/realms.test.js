@@ -128,7 +128,8 @@ function loadInside (context) {
 describe('the package inside another realm', () => {
   const globals = { process, Buffer, setImmediate, setTimeout, structuredClone, performance }
   const context = vm.createContext({ ...globals })
-  const inner = loadInside(context)
+  let inner
+  before(() => { inner = loadInside(context) })
   const run = source => vm.runInContext(`(() => { ${source} })()`, Object.assign(context, { samebytes: inner }))
 
   it('is another instance, whose objects are of that realm', () => {

@@ -1,0 +1,41 @@
+// Starts the package and runs the tests, in the page. run.js says what and hears of every event by note().
+import * as samebytes from '/dist/samebytes.mjs'
+import * as second from '/second/samebytes.mjs'
+import { files } from 'tests'
+import { titleOf, describeError } from '../describe'
+import { reasonFor } from '../cannot'
+
+const { wanted, init, timeout, grep, place } = globalThis.RUN
+const note = entry => globalThis.note(JSON.stringify(entry))
+
+await samebytes.init(init)
+await second.init()
+globalThis.samebytes = { ...samebytes }
+globalThis.otherSamebytes = { ...second }
+
+const { mocha } = globalThis
+mocha.setup({ ui: 'bdd', reporter, timeout, grep })
+for (const file of wanted) {
+  note({ event: 'load', file })
+  mocha.suite.emit('pre-require', globalThis, file, mocha)
+  files[file]()
+  mocha.suite.emit('post-require', globalThis, file, mocha)
+}
+mocha.suite.eachTest(test => {
+  const reason = reasonFor(place, test.file, titleOf(test))
+  if (reason === null) return
+  test.pending = true
+  test.reason = reason
+})
+mocha.run()
+
+function reporter (runner) {
+  runner.on('suite', suite => {
+    if (suite.file) note({ event: 'test', file: suite.file, title: `${titleOf(suite)} (hooks)` })
+  })
+  runner.on('test', test => note({ event: 'test', file: test.file, title: titleOf(test) }))
+  runner.on('pass', () => note({ event: 'pass' }))
+  runner.on('pending', test => note({ event: 'skip', title: titleOf(test), reason: test.reason }))
+  runner.on('fail', (test, error) => note({ event: 'fail', title: titleOf(test), text: describeError(error) }))
+  runner.on('end', () => note({ event: 'end' }))
+}
