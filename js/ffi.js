@@ -962,11 +962,48 @@ function cut (layout, most, compact) {
   return { extents: shape, axis: frame.f64[RESULTS] }
 }
 
-/** @returns {{ storages: number, heap: number, foreign: number }} bytes alive in C */
+/** @returns {{ storages: number, heap: number, foreign: number, inFlight: number }} bytes alive in C; tokens' uses */
 function totals () {
   invoke(rows.totals)
   const { f64 } = frame
-  return { storages: f64[RESULTS], heap: f64[RESULTS + 1], foreign: f64[RESULTS + 2] }
+  return { storages: f64[RESULTS], heap: f64[RESULTS + 1], foreign: f64[RESULTS + 2], inFlight: f64[RESULTS + 3] }
+}
+
+/**
+ * A storage on its way to other threads: it stays for as many takers.
+ *
+ * @param {Storage} storage  with a handle
+ * @param {number} uses
+ * @returns {number} its key
+ */
+function sendStorage (storage, uses) {
+  putStorage(frame.f64, OPERANDS, storage)
+  frame.f64[ARGS] = uses
+  invoke(rows.parcel_new)
+  return frame.f64[RESULTS]
+}
+
+/**
+ * @param {number} key
+ * @returns {Storage} this thread's as well
+ */
+function receiveStorage (key) {
+  frame.f64[ARGS] = key
+  invoke(rows.parcel_take)
+  const { f64 } = frame
+  return backend.hold(f64[RESULTS], f64[RESULTS + 1], f64[RESULTS + 2])
+}
+
+/** @param {number} key */
+function takeBackStorage (key) {
+  frame.f64[ARGS] = key
+  invoke(rows.parcel_drop)
+}
+
+/** @returns {number} tells this process from others */
+function home () {
+  invoke(rows.parcels_home)
+  return frame.f64[RESULTS]
 }
 
 module.exports = {
@@ -1015,5 +1052,9 @@ module.exports = {
   cut,
   generate,
   checkArange,
-  totals
+  totals,
+  sendStorage,
+  receiveStorage,
+  takeBackStorage,
+  home
 }

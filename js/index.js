@@ -10,7 +10,6 @@ const { tensor, empty, zeros, ones, full, scalarTensor, fromBytes, clone, shares
 const { fromBlob, forBlob } = require('./blob')
 const { Generator, manualSeed, rand, randn, randint } = require('./random')
 const { dtypes: dtypeList } = require('./dtypes')
-const { init } = require('./init')
 const lifetime = require('./lifetime')
 const { Scope, keep } = require('./lifetime')
 
@@ -82,7 +81,17 @@ const eye = later(() => require('./sequences').eye)
 /** @type {typeof import('./asarray').asarray} */
 const asarray = later(() => require('./asarray').asarray)
 
+/** @type {typeof import('./init').init} */
+const init = later(() => require('./init').init)
+/** @type {typeof import('./share').share} */
+const share = later(() => require('./share').share)
+/** @type {typeof import('./share').fromShared} */
+const fromShared = later(() => require('./share').fromShared)
+/** @type {typeof import('./share').unshare} */
+const unshare = later(() => require('./share').unshare)
+
 // The words of the types, for programs in TypeScript.
+/** @typedef {import('./share').Token} Token */
 /** @typedef {import('./init').InitOptions} InitOptions */
 /** @typedef {import('./types').DtypeName} DtypeName */
 /** @typedef {import('./types').Shape} Shape */
@@ -212,7 +221,7 @@ function dispose (list) {
  * @property {{ count: number, bytes: number }} staged  temporary copies: overlap, the caller's bytes in WASM
  * @property {number} promoted  small tensors whose bytes got a buffer of their own
  * @property {number} grown  times that WASM memory grew
- * @property {number} inFlight
+ * @property {number} inFlight  copies that are pending, and uses of tokens that nobody has taken yet
  * @property {number} deleterErrors  deleters that threw
  */
 
@@ -236,7 +245,7 @@ function memory () {
     storages += row.storages
   }
   const { v8, sab } = countedBytes()
-  const { heap } = ffi.totals()
+  const { heap, inFlight } = ffi.totals()
   const bytes = { v8, native: 0, mapped: 0, shared: sab, pinned: 0, cuda: 0, wasm: 0 }
   bytes[engine.isWasm ? 'wasm' : 'native'] = heap
   return {
@@ -247,7 +256,7 @@ function memory () {
     staged: { ...stats.staged },
     promoted: stats.promoted,
     grown: stats.grown,
-    inFlight: stats.inFlight,
+    inFlight: stats.inFlight + inFlight,
     deleterErrors: stats.deleterErrors
   }
 }
@@ -326,6 +335,9 @@ module.exports = {
   arrayEqual,
   allClose,
   sharesMemory,
+  share,
+  fromShared,
+  unshare,
   canCast,
   promoteTypes,
   finfo,

@@ -6,10 +6,11 @@ export {
   scalarTensor, arange, linspace, eye, asarray,
   emptyLike, zerosLike, onesLike, fullLike, randLike, randnLike, randintLike,
   emptyStrided, zerosStrided, onesStrided, fullStrided, randStrided, randnStrided, randintStrided,
-  sharesMemory, canCast, promoteTypes, finfo, iinfo, dtypes, tidy, scope, keep, dispose, memory, setMemoryLimit, flush, backend, wasmMemory
+  sharesMemory, share, fromShared, unshare, canCast, promoteTypes, finfo, iinfo, dtypes, tidy, scope, keep, dispose, memory, setMemoryLimit, flush, backend, wasmMemory
 } from './index.js'
 
 /** @typedef {import('./init.js').InitOptions} InitOptions */
+/** @typedef {import('./share.js').Token} Token */
 /** @typedef {import('./types.js').DtypeName} DtypeName */
 /** @typedef {import('./types.js').Shape} Shape */
 /** @typedef {import('./types.js').Value} Value */

@@ -11,7 +11,7 @@ const LARGEST = 2 ** 32 // bytes that WASM addresses
  * @property {URL | string | Response | ArrayBuffer | ArrayBufferView | WebAssembly.Module} [wasm]  the module, or where
  * it is; else beside the package's own file
  * @property {boolean | 'auto'} [shared]  memory that workers can have as well: false, true, or where the page allows it
- * @property {unknown} [from]  of another thread: this one joins its memory
+ * @property {import('./share').Token} [from]  of another thread: this one joins its memory
  * @property {number} [initialMemory]  bytes that memory has from the start
  * @property {number} [maximumMemory]  bytes that it may grow to
  */
@@ -22,12 +22,12 @@ const LARGEST = 2 ** 32 // bytes that WASM addresses
  */
 function optionsOfInit (given) {
   if (given === undefined) return {}
-  if (given === null || typeof given !== 'object') throw failure('ERR_ARGUMENT', `options is ${show(given)}; an object was expected`)
+  if (given === null || typeof given !== 'object' || Array.isArray(given)) throw failure('ERR_ARGUMENT', `options is ${show(given)}; an object was expected`)
   const { wasm, shared, from, initialMemory, maximumMemory } = /** @type {InitOptions} */ (given)
   if (shared !== undefined && shared !== 'auto' && typeof shared !== 'boolean') {
     throw failure('ERR_ARGUMENT', `shared is ${show(shared)}; true, false or 'auto' was expected`)
   }
-  if (from !== undefined && (from === null || typeof from !== 'object')) {
+  if (from !== undefined && (from === null || typeof from !== 'object' || Array.isArray(from))) {
     throw failure('ERR_ARGUMENT', `from is ${show(from)}; a token of share() was expected`)
   }
   checkBytes('initialMemory', initialMemory)

@@ -8,6 +8,7 @@ const { optionsOfInit } = require('./init-options')
 const { version } = require('./version')
 const wasm = require('./wasm')
 const shared = require('./wasm-shared')
+const { guard } = require('./threads.browser')
 
 /** @typedef {import('./init-options').InitOptions} InitOptions */
 /** @typedef {{ plain: () => unknown, shared: () => unknown }} Places  the modules, or where they are */
@@ -79,12 +80,11 @@ async function open (options, places) {
   if (!WebAssembly.validate(SIMD)) {
     throw failure('ERR_UNSUPPORTED', "this runtime's WebAssembly has no SIMD, which samebytes needs (Chrome 91, Firefox 89, Safari 16.4 and later have it)")
   }
-  engine = options.from !== undefined ? joined(options) : await started(options, places)
-  const { tables } = engine
-  if (tables.version !== version) {
-    engine = null
-    throw failure('ERR_UNSUPPORTED', `the WASM module is that of samebytes ${tables.version}; this is ${version}`)
-  }
+  const made = options.from !== undefined ? joined(options) : await started(options, places)
+  const { tables } = made
+  if (tables.version !== version) throw failure('ERR_UNSUPPORTED', `the WASM module is that of samebytes ${tables.version}; this is ${version}`)
+  if (made instanceof shared.SharedBackend) await guard(made)
+  engine = made
 }
 
 /**

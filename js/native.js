@@ -94,6 +94,8 @@ class Backend {
     this.addon = addon
     this.name = 'native'
     this.isWasm = false
+    /** @type {import('./wasm-shared').ThreadGroup | null} */
+    this.group = null
     this.tables = JSON.parse(addon.tables)
     this.frame = { f64: new Float64Array(addon.frame), i64: new BigInt64Array(addon.frame) }
     this.rows = rowNumbers(this.tables)

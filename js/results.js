@@ -8,9 +8,7 @@ const { CASTINGS } = require('./validate')
 const { countCopy } = require('./storage')
 const { dtypes, itemsizes } = require('./dtypes')
 const { denseLayout, isSameShape, withBytes, written } = require('./layouts')
-
-/** read when one is first written */
-const moves = () => require('./moves')
+const moves = require('./moves')
 
 const { Layout, STATIC, UNBOUND } = ffi
 
@@ -77,8 +75,8 @@ function produced (reason, recipe, out, dtype, casting) {
   const to = out !== null ? out.dtype : dtype === undefined ? recipe.dtype : dtype.index
   for (const source of recipe.sources) checkCast(source.dtype, to, casting)
   const target = out ?? withBytes(denseLayout(to, recipe.shape), 0, false)
-  if (out === null) written(target, () => moves().write(recipe, target, casting))
-  else moves().writeInto(recipe, target, casting)
+  if (out === null) written(target, () => moves.write(recipe, target, casting))
+  else moves.writeInto(recipe, target, casting)
   countCopy(reason, target.size * itemsizes[to])
   return target
 }

@@ -22,13 +22,11 @@ const results = require('./results')
 const { likeOf, copied, copiedInto, checkOut } = results
 const { imageOf, imageOfLayout } = require('./images')
 const { sourceOf, kept, scalingOf } = require('./sources')
+const { copyAsync, busy, signalOf, checkSignal } = require('./async')
 const { print } = require('./print')
+const { accessorOf } = require('./accessor')
+const moves = require('./moves')
 const lifetime = require('./lifetime')
-
-// Read when they are first used: an import should not wait for what few programs need.
-const moves = () => require('./moves')
-const accessors = () => require('./accessor')
-const copies = () => require('./async')
 
 const { backend, rows, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 
@@ -170,7 +168,7 @@ class Tensor {
     const layout = this.#attached()
     const { extra } = layout.storage
     if (layout.flags & READ_ONLY) throw readOnly()
-    if (extra !== null && extra.busy > 0) throw copies().busy('tensor')
+    if (extra !== null && extra.busy > 0) throw busy('tensor')
     return layout
   }
 
@@ -429,7 +427,7 @@ class Tensor {
   accessor (opts) {
     const given = optionsOf(opts)
     const wanted = { dtype: given.dtype, ndim: given.ndim } // user code in getters runs here
-    return accessors().accessorOf(this, this.#attached(), layoutNow, wanted)
+    return accessorOf(this, this.#attached(), layoutNow, wanted)
   }
 
   /**
@@ -1044,7 +1042,7 @@ class Tensor {
   #idle () {
     const layout = this.#attached()
     const { extra } = layout.storage
-    if (extra !== null && extra.busy > 0) throw copies().busy('tensor')
+    if (extra !== null && extra.busy > 0) throw busy('tensor')
     return layout
   }
 
@@ -1314,7 +1312,7 @@ class Tensor {
     const times = typeof reps === 'number' ? [integer('reps', reps)] : integers('reps', reps)
     const result = resultOf(opts)
     checkCounts('reps', times)
-    return produced('tile', moves().tile(this.#attached(), times), result)
+    return produced('tile', moves.tile(this.#attached(), times), result)
   }
 
   /**
@@ -1335,7 +1333,7 @@ class Tensor {
     const axis = along === undefined || along === null ? null : integer('axis', along)
     const counts = typeof repeats === 'number' ? integer('repeats', repeats) : integerList('repeats', Tensor.isTensor(repeats) ? listedIntegers('repeats', repeats) : repeats)
     checkCounts('repeats', typeof counts === 'number' ? [counts] : counts)
-    return produced('repeat', moves().repeat(this.#attached(), counts, axis), result)
+    return produced('repeat', moves.repeat(this.#attached(), counts, axis), result)
   }
 
   /**
@@ -1357,7 +1355,7 @@ class Tensor {
     const shifts = axesOf(shift, 'shift')
     const axes = along === undefined || along === null ? null : axesOf(along)
     const result = resultOf(options)
-    return produced('roll', moves().roll(this.#attached(), shifts, axes), result)
+    return produced('roll', moves.roll(this.#attached(), shifts, axes), result)
   }
 
   /**
@@ -1380,7 +1378,7 @@ class Tensor {
     const d = along === undefined || along === null ? null : integer('axis', along)
     const list = Tensor.isTensor(indices) ? null : indicesOf('indices', indices)
     const layout = this.#attached()
-    return produced('take', moves().take(layout, list ?? /** @type {Tensor} */ (indices).#attached(), d), result)
+    return produced('take', moves.take(layout, list ?? /** @type {Tensor} */ (indices).#attached(), d), result)
   }
 
   /**
@@ -1446,7 +1444,6 @@ class Tensor {
    */
   async copyFromAsync (src, opts) {
     const { casting: rule, scale, bias, axis, signal: given } = optionsOf(opts)
-    const { copyAsync, signalOf, checkSignal } = copies()
     const signal = signalOf(given)
     checkSignal(signal)
     const casting = castingOf(rule)

@@ -41,10 +41,19 @@ class SharedBackend extends Backend {
    */
   constructor (exports, group) {
     super('wasm-shared', exports, group.memory)
-    this.group = group
+    this.group = group // which the class above knows as null
     this.exports = exports
     /** the number of this thread's environment */
     this.id = exports.sb_id()
+  }
+
+  /**
+   * Gives back what a thread held that is gone.
+   *
+   * @param {number} id  of its environment
+   */
+  end (id) {
+    this.exports.sb_end(id)
   }
 
   /** @override */

@@ -54,6 +54,8 @@ class Backend {
   constructor (name, exports, memory) {
     this.name = name
     this.isWasm = true
+    /** the threads that have this memory; null: one has it @type {import('./wasm-shared').ThreadGroup | null} */
+    this.group = null
     this.memory = memory
     this.buffer = memory.buffer
     /** nobody else has it: without elements once the memory grew */

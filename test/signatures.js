@@ -4,7 +4,7 @@
 //
 // An argument: { kind, name (that messages use), valid (a value, or a function that makes one), optional,
 // allow (labels of wrong values that are right here), keys (of options) }. One that is optional may be undefined.
-const { Generator, fromBlob, tensor, zeros } = require('samebytes')
+const { Generator, fromBlob, share, tensor, zeros } = require('samebytes')
 
 const arg = kind => (name, valid, more = {}) => ({ kind, name, valid, ...more })
 
@@ -112,6 +112,10 @@ const FUNCTIONS = {
   arrayEqual: [t('argument 0|entry 0|tensors were given'), t('argument 1'), options({ equalNaN: flag('equalNaN', true) })],
   allClose: [t('argument 0|entry 0|tensors were given'), t('argument 1'), options({ rtol: number('rtol', 0.1), atol: number('atol', 0.1), equalNaN: flag('equalNaN', true) })],
   sharesMemory: [t(), t()],
+  share: [t('t', () => zeros([2], { shared: true })), options({ uses: integer('uses', 2, { outside: [0, -1] }) })],
+  fromShared: [arg('token')('token', () => share(zeros([2], { shared: true })))],
+  unshare: [arg('token')('token', () => share(zeros([2], { shared: true })))],
+  init: [options({ shared: word('shared', 'auto', { allow: ['true'] }), initialMemory: number('initialMemory', 2 ** 21, { outside: [0, -1, 2 ** 33] }), maximumMemory: number('maximumMemory', 2 ** 22, { outside: [0, -1, 2 ** 33] }), from: arg('object')('from', () => ({})) })],
   canCast: [dtype(), dtype(), word('casting', 'safe', { optional })],
   promoteTypes: [dtype(), dtype()],
   finfo: [dtype('dtype', 'float32')],

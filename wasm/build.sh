@@ -25,7 +25,7 @@ compile_all () { # FLAG...
     [ "$file" = src/kernels/kernels.c ] && level=-O2 # as fast, and 2 KB smaller
     compile "$level" -fno-unroll-loops "$@" "$file"
   done
-  for file in src/core/*.c src/ops/*.c src/bind/*.c src/platform/wasm.c wasm/binding.c; do
+  for file in src/core/*.c src/ops/*.c src/bind/*.c src/share/*.c src/platform/wasm.c wasm/binding.c; do
     level=-Os
     case $file in src/bind/run.c | src/core/tensor.c) level=-O2 ;; esac
     compile "$level" "$@" "$file"

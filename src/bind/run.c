@@ -7,6 +7,7 @@
 #include "bind/frame.h"
 #include "ops/copy.h"
 #include "ops/series.h"
+#include "share/parcels.h"
 
 #define T(i) (&b->operands[i])
 #define N(i) (b->numbers[i])
@@ -455,11 +456,29 @@ static sb_status storage_new(sb__binding *b) {
   return SB_OK;
 }
 
+/* handle, address and bytes of the storage that a parcel held. */
+static sb_status parcel_take(sb__binding *b) {
+  sb_storage *storage = NULL;
+  sb_status status = sb__parcel_take((double)N(0), &storage);
+  if (status) return status;
+  RESULT(1) = (double)(uintptr_t)sb_storage_data(storage);
+  RESULT(2) = (double)sb_storage_nbytes(storage);
+  status = sb__claim_new(b, storage, &RESULT(0));
+  if (status) sb_storage_unref(&storage);
+  return status;
+}
+
+static sb_status parcels_home(sb__binding *b) {
+  RESULT(0) = sb__parcels_home();
+  return SB_OK;
+}
+
 static sb_status totals(sb__binding *b) {
   const sb__storage_totals now = sb__storage_totals_now();
   RESULT(0) = (double)now.storages;
   RESULT(1) = (double)now.heap_bytes;
   RESULT(2) = (double)now.foreign_bytes;
+  RESULT(3) = (double)sb__parcels_in_flight();
   return SB_OK;
 }
 

@@ -57,6 +57,9 @@ void sb__lock_drop(sb__lock *lock);
 /* A variable of the environment; NULL where it is not set, or where there is no environment. */
 const char *sb__os_environment(const char *name);
 
+/* A number that another process, or another start of this one, will hardly have. */
+uint64_t sb__os_unique(void);
+
 /* Processors that this process may use: its affinity, and what its container grants. At least 1. */
 int sb__os_processors(void);
 

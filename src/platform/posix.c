@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #if defined(__SSE__)
@@ -63,6 +64,19 @@ __asm__(".symver pthread_create, pthread_create@GLIBC_2.2.5");
 __asm__(".symver pthread_create, pthread_create@GLIBC_2.17");
 # endif
 #endif
+
+uint64_t sb__os_unique(void) {
+  static const char here = 0; /* its address is random where the system makes it so */
+  struct timespec now = {0, 0};
+  (void)clock_gettime(CLOCK_REALTIME, &now);
+  uint64_t x = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+  x ^= (uint64_t)getpid() << 32 ^ (uint64_t)(uintptr_t)&here;
+  for (int i = 0; i < 3; i++) { /* spreads what differs over all bits */
+    x ^= x >> 31;
+    x *= UINT64_C(0x9e3779b97f4a7c15);
+  }
+  return x;
+}
 
 #if defined(__linux__)
 /* Whole processors that a control group's cpu.max grants; INT_MAX without a limit. */

@@ -34,6 +34,8 @@ const char *sb__os_environment(const char *name) {
   return NULL;
 }
 
+uint64_t sb__os_unique(void) { return 0; } /* JavaScript names the memory */
+
 int sb__os_processors(void) { return 1; }
 
 void sb__os_parallel(int helpers, int count, void (*part)(void *context, int i), void *context) {
