@@ -1606,7 +1606,7 @@ function drop (storage) {
  * @param {import('./storage').Storage} storage
  */
 function isOurs ({ kind, extra }) {
-  return kind === 'v8' || (kind === 'wasm' && extra !== null && extra.handle !== 0)
+  return kind === 'v8' || (kind === 'wasm' && extra !== null && extra.handle !== 0 && !extra.stays)
 }
 
 /**

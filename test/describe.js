@@ -3,6 +3,12 @@
 
 const titleOf = test => test.titlePath().join(' › ')
 
+/** What test/setup.js's skip noted for the test or a suite around it. */
+function reasonOf (test) {
+  for (let at = test; at; at = at.parent) if (at.skipReason) return at.skipReason
+  return 'no reason was given'
+}
+
 function describeError (error) {
   if (!(error instanceof Error)) return `thrown: ${String(error)}`
   let text = error.stack || String(error)
@@ -11,4 +17,4 @@ function describeError (error) {
   return text
 }
 
-module.exports = { titleOf, describeError }
+module.exports = { titleOf, reasonOf, describeError }

@@ -1,9 +1,11 @@
 'use strict'
-// What the tests share: refusals, counters, collection, child processes.
+// What the tests share: refusals, counters, collection, skips, child processes.
 const assert = require('node:assert/strict')
 const path = require('node:path')
 const { execFile } = require('node:child_process')
 const { memory, backend } = require('samebytes')
+const { anotherCopy } = require('./another-copy')
+const { CANNOT } = require('./cannot')
 
 const ROOT = path.join(__dirname, '..')
 
@@ -152,12 +154,39 @@ async function childJson (source, options) {
   return JSON.parse(stdout)
 }
 
-/** For use in describe: its tests need the native addon, elsewhere they count as skipped. */
-function nativeOnly () {
-  before(function () {
-    if (backend() !== 'native') this.skip()
-  })
+/** Is the back end one of the two over linear memory? */
+const isWasm = backend() !== 'native'
+
+/** Does every tensor with bytes of its own lie where other threads see it? */
+const ALL_SHARED = backend() === 'wasm-shared'
+
+/** Skips a test, or in a hook the tests of its suite, and says why: test/run.js prints the reasons. */
+function skip (context, reason) {
+  const { test } = context
+  const skipped = test.type === 'hook' ? test.parent : test
+  skipped.skipReason = reason
+  return context.skip()
 }
+
+const isPage = typeof document === 'object'
+
+/** What test/cannot.js calls the place where the tests run. */
+const PLACES = [backend(), ...isPage ? ['page'] : [], ...isPage && !crossOriginIsolated ? ['page without isolation'] : []]
+
+/** Skips where this back end or page lacks a feature of test/cannot.js. */
+function skipWithout (context, feature) {
+  const { places, reason } = CANNOT[feature]
+  if (PLACES.some(place => places.includes(place))) skip(context, reason)
+}
+
+/** For use in describe: all its tests need a feature of test/cannot.js. */
+function needs (feature) {
+  assert.ok(CANNOT[feature], feature)
+  before(function () { skipWithout(this, feature) })
+}
+
+/** For use in describe: its tests are about the native addon. */
+const nativeOnly = () => needs('the addon')
 
 /** The same numbers on every run: mulberry32; next(n) is an integer in [0, n). */
 function generator (seed) {
@@ -183,12 +212,14 @@ function generator (seed) {
 }
 
 /** what asking for a CUDA device is answered with where there is none */
-const NO_CUDA = backend() === 'wasm' ? 'ERR_UNSUPPORTED' : 'ERR_DEVICE'
+const NO_CUDA = isWasm ? 'ERR_UNSUPPORTED' : 'ERR_DEVICE'
 
 module.exports = {
+  ALL_SHARED,
   NO_CUDA,
   ROOT,
   alive,
+  anotherCopy,
   assertView,
   child,
   childJson,
@@ -199,9 +230,13 @@ module.exports = {
   fromHex,
   generator,
   hex,
+  isWasm,
   nativeOnly,
+  needs,
   refusedUnchanged,
   refuses,
   settledMemory,
+  skip,
+  skipWithout,
   turn
 }

@@ -2,7 +2,7 @@
 // Wrong values for every kind of argument of test/signatures.js: [label, value], or [label, make] where each use
 // needs a new one. What a label says is allowed where a row allows it.
 const { Tensor, fromBlob, zeros } = require('samebytes')
-const { otherPackage } = require('./other-package')
+const { anotherCopy } = require('./setup')
 
 const NOTHING = [['undefined', undefined], ['null', null]]
 const OTHER = [['a string', 'x'], ['an empty string', ''], ['true', true], ['a bigint', 1n], ['a symbol', Symbol('s')],
@@ -42,6 +42,19 @@ const detached = () => {
   const t = fromBlob(source, [2, 3])
   structuredClone(source, { transfer: [source.buffer] })
   return t
+}
+
+/** A second copy of the package, which knows nothing of the first: on WASM, where copies share nothing. */
+let other
+function otherPackage () {
+  const backend = process.env.SAMEBYTES_BACKEND
+  process.env.SAMEBYTES_BACKEND = 'wasm'
+  try {
+    return (other ??= anotherCopy())
+  } finally {
+    if (backend === undefined) delete process.env.SAMEBYTES_BACKEND
+    else process.env.SAMEBYTES_BACKEND = backend
+  }
 }
 
 /** What looks like a tensor and is none. */

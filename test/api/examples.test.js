@@ -6,7 +6,7 @@ const path = require('node:path')
 const { inspect } = require('node:util')
 const samebytes = require('samebytes')
 const { budget } = require('../../js/storage')
-const { ROOT } = require('../setup')
+const { ROOT, needs } = require('../setup')
 
 const FOLDER = path.join(ROOT, 'js')
 const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor
@@ -115,6 +115,7 @@ function members (Class, file, title) {
 }
 
 describe('documentation', () => {
+  needs('the package\'s sources')
   const functions = Object.entries(samebytes).filter(([, value]) => typeof value === 'function').map(([name]) => name)
 
   for (const name of functions) {

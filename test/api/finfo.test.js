@@ -3,7 +3,7 @@ const assert = require('node:assert/strict')
 const path = require('node:path')
 const { execFileSync } = require('node:child_process')
 const { dtypes, fromBlob, finfo, iinfo, tensor, zeros } = require('samebytes')
-const { ROOT, fails, refuses } = require('../setup')
+const { ROOT, fails, refuses, skip } = require('../setup')
 const { python } = require('../copies')
 
 // From NumPy; bfloat16 and float8 from ml_dtypes and the OCP specification of float8.
@@ -49,7 +49,7 @@ describe('finfo', () => {
 
   it('is NumPy\'s', function () {
     const command = python()
-    if (!command) return this.skip()
+    if (!command) return skip(this, 'Python with NumPy is missing')
     const names = ['float16', 'float32', 'float64', 'complex64', 'complex128']
     const expected = JSON.parse(execFileSync(command, [path.join(ROOT, 'test', 'python', 'finfo.py'), ...names], { encoding: 'utf8' }))
     assert.deepEqual(names.map(name => {

@@ -3,7 +3,7 @@ const assert = require('node:assert/strict')
 const path = require('node:path')
 const { execFileSync } = require('node:child_process')
 const { dtypes, promoteTypes } = require('samebytes')
-const { ROOT, fails, refuses } = require('../setup')
+const { ROOT, fails, refuses, skip } = require('../setup')
 const { python } = require('../copies')
 
 // Rows and columns: the array API's lattice with the other floats and the mixed kinds that it leaves open.
@@ -52,7 +52,7 @@ describe('promoteTypes', () => {
 
   it('agrees with NumPy within a kind', function () {
     const command = python()
-    if (!command) return this.skip()
+    if (!command) return skip(this, 'Python with NumPy is missing')
     const known = dtypes.filter(name => !/^bfloat|^float8/.test(name))
     const expected = JSON.parse(execFileSync(command, [path.join(ROOT, 'test', 'python', 'promote_types.py'), ...known], { encoding: 'utf8' }))
     for (const [i, a] of known.entries()) {

@@ -1,10 +1,11 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { Worker } = require('node:worker_threads')
-const { backend, empty, fromBlob, full, memory, ones, tensor, zeros } = require('samebytes')
-const { refuses } = require('../setup')
+const { empty, fromBlob, full, memory, ones, tensor, wasmMemory, zeros } = require('samebytes')
+const { ALL_SHARED, isWasm, refuses, skipWithout } = require('../setup')
 
-const kindOf = shared => shared === true && backend() === 'native' ? 'native' : 'shared'
+/** what memory() counts such bytes as */
+const kindOf = shared => ALL_SHARED ? 'wasm' : shared === true && !isWasm ? 'native' : 'shared'
 const makers = {
   empty: opts => empty([256, 256], opts),
   zeros: opts => zeros([256, 256], opts),
@@ -54,11 +55,21 @@ describe('shared memory', () => {
   it('is a SharedArrayBuffer for sab, a plain one for true on native', () => {
     const isShared = t => t.data.buffer instanceof SharedArrayBuffer
     assert.equal(isShared(empty([4], { shared: 'sab' })), true)
-    assert.equal(isShared(empty([4], { shared: true })), backend() === 'wasm')
-    assert.equal(empty([4]).isShared, false)
-    assert.equal(empty([4], { shared: false }).isShared, false)
+    assert.equal(isShared(empty([4], { shared: true })), isWasm)
+    for (const t of [empty([4]), empty([4], { shared: false })]) assert.deepEqual([t.isShared, isShared(t)], [ALL_SHARED, ALL_SHARED])
     assert.equal(fromBlob(new Float32Array(4)).isShared, false)
     assert.equal(fromBlob(new Float32Array(new SharedArrayBuffer(16))).isShared, true)
+  })
+
+  it('lies in wasmMemory() in WASM over memory that threads share, as all tensors do', function () {
+    skipWithout(this, 'one memory for all threads')
+    for (const opts of [{}, { shared: true }, { shared: 'sab' }]) {
+      const t = full([4], 7, opts)
+      assert.equal(t.isShared, true)
+      assert.equal(t.data.buffer instanceof SharedArrayBuffer, true)
+      assert.deepEqual([...new Float32Array(wasmMemory().buffer, Number(t.dataPtr), 4)], [7, 7, 7, 7])
+      assert.equal(fromBlob(t.data).isShared, true)
+    }
   })
 
   it('refuses other words', () => {
@@ -79,13 +90,18 @@ describe('shared memory', () => {
     assert.equal(t.get(1), 5)
     t.set(7, 2)
     assert.equal(Atomics.exchange(data, 2, 9), 7)
-    assert.equal(Atomics.wait(data, 2, 7), 'not-equal')
-    assert.equal(Atomics.wait(data, 2, 9, 1), 'timed-out')
     assert.equal(Atomics.notify(data, 2), 0)
     const waiting = Atomics.waitAsync(t.slice('1:').data, 1, 9) // the same element, through a view
     assert.equal(waiting.async, true)
     assert.equal(Atomics.notify(data, 2), 1)
     assert.equal(await waiting.value, 'ok')
+  })
+
+  it('takes Atomics.wait on data of int32', function () {
+    skipWithout(this, 'a thread that may wait')
+    const { data } = zeros([4], { dtype: 'int32', shared: 'sab' }).fill(9)
+    assert.equal(Atomics.wait(data, 2, 7), 'not-equal')
+    assert.equal(Atomics.wait(data, 2, 9, 1), 'timed-out')
   })
 
   it('is seen by another thread, both ways: int32 and Atomics.wait', async () => {

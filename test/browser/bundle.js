@@ -29,7 +29,7 @@ const inPages = files => ({
     onResolve({ filter: /^samebytes$/ }, () => here('samebytes.js'))
     onResolve({ filter: /^node:/ }, ({ path }) => here(`node/${path.slice(5).replace('/', '-')}.js`))
     onResolve({ filter: /\/js\/storage$/ }, () => here('budget.js'))
-    onResolve({ filter: /\/other-package$/ }, () => here('other-package.js'))
+    onResolve({ filter: /\/another-copy$/ }, () => here('another-copy.js'))
     onResolve({ filter: /^tests$/ }, () => ({ path: 'tests', namespace: 'list' }))
     onLoad({ filter: /./, namespace: 'list' }, () => ({ contents: listOf(files), resolveDir: ROOT }))
     onLoad({ filter: /[\\/]test[\\/][^\\/]*[\\/]?[^\\/]*\.js$/ }, ({ path: file }) => ({ contents: withPlace(file) }))
@@ -47,7 +47,7 @@ function withPlace (file) {
 async function bundle (files) {
   const { outputFiles } = await build({
     entryPoints: [path.join(__dirname, 'page.mjs')],
-    inject: [path.join(__dirname, 'node', 'globals.js')],
+    inject: [path.join(__dirname, 'node', 'globals.mjs')],
     outfile: path.join(ROOT, 'tests.mjs'), // not written
     write: false,
     bundle: true,

@@ -2,10 +2,9 @@
 import * as samebytes from '/dist/samebytes.mjs'
 import * as second from '/second/samebytes.mjs'
 import { files } from 'tests'
-import { titleOf, describeError } from '../describe'
-import { reasonFor } from '../cannot'
+import { titleOf, reasonOf, describeError } from '../describe'
 
-const { wanted, init, timeout, grep, place } = globalThis.RUN
+const { wanted, init, timeout, grep } = globalThis.RUN
 const note = entry => globalThis.note(JSON.stringify(entry))
 
 await samebytes.init(init)
@@ -21,12 +20,6 @@ for (const file of wanted) {
   files[file]()
   mocha.suite.emit('post-require', globalThis, file, mocha)
 }
-mocha.suite.eachTest(test => {
-  const reason = reasonFor(place, test.file, titleOf(test))
-  if (reason === null) return
-  test.pending = true
-  test.reason = reason
-})
 mocha.run()
 
 function reporter (runner) {
@@ -35,7 +28,7 @@ function reporter (runner) {
   })
   runner.on('test', test => note({ event: 'test', file: test.file, title: titleOf(test) }))
   runner.on('pass', () => note({ event: 'pass' }))
-  runner.on('pending', test => note({ event: 'skip', title: titleOf(test), reason: test.reason }))
+  runner.on('pending', test => note({ event: 'skip', title: titleOf(test), reason: reasonOf(test) }))
   runner.on('fail', (test, error) => note({ event: 'fail', title: titleOf(test), text: describeError(error) }))
   runner.on('end', () => note({ event: 'end' }))
 }

@@ -1,3 +1,0 @@
-'use strict'
-/** A second copy of the package, at another address: page.mjs has started it. */
-module.exports = { otherPackage: () => globalThis.otherSamebytes }
