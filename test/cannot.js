@@ -15,6 +15,7 @@ const CANNOT = {
   'a Node of its own': { places: ['page'], reason: 'starts a Node, or is about how Node loads the package' },
   'the package\'s sources': { places: ['page'], reason: 'compares sources with sources, which are the same everywhere' },
   'buffers that Node keeps': { places: ['page'], reason: 'about the pool of Node\'s small Buffers' },
+  'another init': { places: ['page'], reason: 'a page that has its memory refuses other options of init; test/browser/init.js tries them in fresh pages' },
   'a thread that may wait': { places: ['page'], reason: 'a page must not wait; its workers may' },
   SharedArrayBuffer: { places: ['page without isolation'], reason: 'a page that is not isolated has no SharedArrayBuffer' }
 }

@@ -171,7 +171,7 @@ function skip (context, reason) {
 const isPage = typeof document === 'object'
 
 /** What test/cannot.js calls the place where the tests run. */
-const PLACES = [backend(), ...isPage ? ['page'] : [], ...isPage && !crossOriginIsolated ? ['page without isolation'] : []]
+const PLACES = [backend(), ...isPage ? ['page'] : [], ...isPage && !globalThis.crossOriginIsolated ? ['page without isolation'] : []]
 
 /** Skips where this back end or page lacks a feature of test/cannot.js. */
 function skipWithout (context, feature) {

@@ -22,12 +22,16 @@ function entry (names, places) {
 import { init as start, notReady } from './init.browser.js'
 import { SamebytesError } from './errors.js'
 const places = ${places}
-const early = name => function () { throw notReady(name) }
+let api = null
+const early = name => function (...args) { // may be kept from before init
+  if (api === null) throw notReady(name)
+  return new.target ? new api[name](...args) : api[name](...args)
+}
 export { SamebytesError }
 ${names.map(name => `export let ${name} = early('${name}')`).join('\n')}
 export async function init (options) {
   await start(options, places)
-  const api = require('./index.js')
+  api = require('./index.js')
   ${names.map(name => `${name} = api.${name}`).join('\n  ')}
 }
 `

@@ -58,8 +58,8 @@ async function bundle (files) {
     sourcemap: 'external',
     legalComments: 'none',
     logLevel: 'error',
-    plugins: [inPages(files)],
-    ...process.env.TEST_NODE_PATHS && { nodePaths: process.env.TEST_NODE_PATHS.split(':') }
+    nodePaths: process.env.NODE_PATH?.split(path.delimiter) ?? [],
+    plugins: [inPages(files)]
   })
   const textOf = end => outputFiles.find(({ path }) => path.endsWith(end)).text
   return { code: textOf('.mjs'), map: textOf('.map') }

@@ -5,8 +5,9 @@
 //   node test/browser/run.js [part of a path]... [--run wasm|wasm-isolated|wasm-shared|init] [--grep text]
 //
 // Each run has a browser of its own, which tells every result as it comes; if its page dies or hangs, the test
-// that ran counts as failed and a new one goes on with the next file. What a page cannot do is test/cannot.js;
-// it is counted by reason. The last line is `N passed, N failed`.
+// that ran counts as failed and a new one goes on with the next file. What a page cannot do is in test/cannot.js,
+// and counted by reason; a page that is not isolated skips the tests that used SharedArrayBuffer in the one that is.
+// The last line is `N passed, N failed`.
 
 const fs = require('node:fs')
 const { SourceMap } = require('node:module')
@@ -25,8 +26,8 @@ const PASSED_ON = ['CI', 'PYTHON', 'SAMEBYTES_FULL', 'SAMEBYTES_FUZZ_SEED', 'SAM
 
 /** What each run is: the page, and what init is given there. */
 const RUNS = {
-  wasm: { title: 'wasm, not isolated', backend: 'wasm', isolated: false, init: {} },
   'wasm-isolated': { title: 'wasm, isolated', backend: 'wasm', isolated: true, init: {} },
+  wasm: { title: 'wasm, not isolated', backend: 'wasm', isolated: false, init: {}, after: 'wasm-isolated' },
   'wasm-shared': { title: 'wasm-shared, isolated', backend: 'wasm-shared', isolated: true, init: { shared: true } }
 }
 
@@ -51,11 +52,12 @@ async function main () {
   const isWanted = name => values.run ? values.run === name : name !== 'init' || filters.length === 0
   const files = testFiles().filter(file => filters.length === 0 || filters.some(part => file.includes(part)))
   const tests = await bundle(files)
-  for (const name of Object.keys(RUNS).filter(isWanted)) {
-    const run = new Run(RUNS[name], { files, tests, grep: values.grep, total })
-    await run.all()
+  const usesShared = []
+  for (const [name, kind] of Object.entries(RUNS)) {
+    const isNeeded = Object.entries(RUNS).some(([other, { after }]) => after === name && isWanted(other))
+    if (isWanted(name) || isNeeded) await new Run(kind, { files, tests, grep: values.grep, total, usesShared }).all()
   }
-  if (isWanted('init')) await testInit({ launch, total, fail })
+  if (isWanted('init')) await testInit({ launch, total, fail, grep: values.grep })
   if (total.passed + total.failed === 0) fail(total, 'test/browser/run.js', 'no tests ran')
   return report(total)
 }
@@ -82,8 +84,8 @@ function launch () {
 
 /** All files in one kind of page. */
 class Run {
-  constructor (kind, { files, tests, grep, total }) {
-    Object.assign(this, kind, { files, tests, grep, total })
+  constructor (kind, { files, tests, grep, total, usesShared }) {
+    Object.assign(this, kind, { files, tests, grep, total, usesShared })
     this.map = new SourceMap(JSON.parse(tests.map))
     this.passed = 0
     this.skipped = 0
@@ -154,18 +156,19 @@ class Run {
       init: this.init,
       timeout: TEST_TIMEOUT_MS,
       grep: this.grep,
-      place: { backend: this.backend, runtime: 'browser', isolated: this.isolated },
+      skipped: this.isolated ? [] : this.usesShared,
       env: { ...env, SAMEBYTES_BACKEND: this.backend },
       totalmem: os.totalmem()
     }
   }
 
   /** Was it the end? */
-  heard ({ event, file = this.last.file, title, text, reason }) {
+  heard ({ event, file = this.last.file, title, text, reason, usesShared }) {
     if (event === 'load') this.last = { file, title: `loading ${file}` }
     if (event === 'test') this.last = { file, title, running: true }
     if (event === 'pass') this.dot('.', () => { this.passed++; this.total.passed++ })
-    if (event === 'skip') this.dot(',', () => this.skip(reason ?? `its own: ${title}`))
+    if (usesShared && this.isolated && this.backend === 'wasm') this.usesShared.push(`${file} ${title}`)
+    if (event === 'skip') this.dot(',', () => this.skip(reason))
     if (event === 'fail') this.dot('!', () => fail(this.total, `${this.title}: ${title}`, this.mapped(text)))
     return event === 'end'
   }

@@ -1,5 +1,5 @@
 // What Node has and pages do not, for the tests; the package itself does not see it.
-import { Buffer } from 'buffer'
+import { Buffer } from './buffer'
 
 const warned = []
 const { warn } = console
