@@ -22,10 +22,11 @@ function entry (names, places) {
 import { init as start, notReady } from './init.browser.js'
 import { SamebytesError } from './errors.js'
 const places = ${places}
-let api = null
-const early = name => function (...args) { // may be kept from before init
-  if (api === null) throw notReady(name)
-  return new.target ? new api[name](...args) : api[name](...args)
+let api
+// What was taken out of the namespace before init works after it as well.
+const early = name => function (...args) {
+  if (api === undefined) throw notReady(name)
+  return new.target === undefined ? api[name](...args) : new api[name](...args)
 }
 export { SamebytesError }
 ${names.map(name => `export let ${name} = early('${name}')`).join('\n')}
