@@ -54,9 +54,9 @@ function startShared () {
   const { start, newGroup } = require('./wasm-shared')
   const KEY = 'samebytes.memory'
   const found = /** @type {any} */ (getEnvironmentData(KEY))
-  const group = found ?? newGroup(compile('samebytes-shared.wasm'), {})
-  const backend = start(group, threadId)
-  if (found === undefined) setEnvironmentData(KEY, group)
+  const group = found?.group ?? newGroup(compile('samebytes-shared.wasm'), {})
+  const backend = start(group, { thread: threadId, parent: found?.parent ?? 0 })
+  setEnvironmentData(KEY, { group, parent: threadId })
   endWithWorkers(backend)
   return backend
 }
@@ -64,7 +64,7 @@ function startShared () {
 /**
  * What a worker's environment holds goes when its thread is gone, however it ended. The thread that started it does
  * that: a worker itself would give up the stack and bytes that it may still use, because nothing says which of
- * its `exit` listeners is the last one.
+ * its `exit` listeners is the last one. Where that thread has not loaded the package, one above it has to end first.
  *
  * @param {import('./wasm-shared').SharedBackend} backend
  */

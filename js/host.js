@@ -7,7 +7,7 @@ const path = require('node:path')
 const { setImmediate } = require('node:timers') // some test environments have no global one
 const { TextDecoder } = require('node:util')
 
-/** A later turn of the event loop. Taken now, because test tools replace it. @type {(fn: () => void) => void} */
+/** A later turn of the event loop. Taken now, because test tools replace it, or take the global away. @type {(fn: () => void) => void} */
 const onNextTurn = setImmediate
 
 /** @param {Uint8Array} bytes  UTF-8, of memory that nobody shares */

@@ -22,6 +22,14 @@ const { version } = require('./version')
  */
 
 /**
+ * Which thread of the host it is, where the host numbers them.
+ *
+ * @typedef {object} Place
+ * @property {number} thread  no other one has or had this number; 0: none
+ * @property {number} parent  a thread that this one does not outlive; 0: none
+ */
+
+/**
  * @param {WebAssembly.Module} module
  * @param {{ initialMemory?: number, maximumMemory?: number }} options  bytes
  * @returns {ThreadGroup} nobody's yet
@@ -104,9 +112,10 @@ class SharedBackend extends Backend {
   }
 
   /**
-   * Gives up what a thread held that is gone. Not for the thread itself: its stack is part of that.
+   * Gives up what a thread held that is gone, and those that it started. Not for the thread itself: its stack is
+   * part of that.
    *
-   * @param {number} thread  its number, as it was started with
+   * @param {number} thread  its number
    */
   endThread (thread) {
     this.exports.sb_end_thread(thread)
@@ -123,9 +132,9 @@ function staying (storage) {
  * Joins a group, as its first thread or as another.
  *
  * @param {ThreadGroup} group
- * @param {number} [thread]  a number that no other thread has or had; 0: nobody will name it to endThread
+ * @param {Place} [place]
  */
-function start (group, thread = 0) {
+function start (group, place = { thread: 0, parent: 0 }) {
   if (group.version !== version) {
     throw failure('ERR_UNSUPPORTED', `the memory was made by samebytes ${group.version}; this is ${version}, and both have to be the same`)
   }
@@ -135,8 +144,8 @@ function start (group, thread = 0) {
     env: { memory: /** @type {any} */ (memory), emscripten_notify_memory_growth: () => { grown.renew() } }
   })
   const exports = /** @type {any} */ (instance.exports)
-  if (group.started) join(exports, memory, thread)
-  else begin(exports, group, thread)
+  if (group.started) join(exports, memory, place)
+  else begin(exports, group, place)
   const backend = new SharedBackend(exports, group)
   grown.renew = () => { backend.renew() }
   return backend
@@ -145,11 +154,11 @@ function start (group, thread = 0) {
 /**
  * @param {any} exports
  * @param {ThreadGroup} group
- * @param {number} thread
+ * @param {Place} place
  */
-function begin (exports, group, thread) {
+function begin (exports, group, { thread, parent }) {
   exports._initialize()
-  enter(exports, exports.sb_new_environment(exports.__tls_size.value, 0, thread))
+  enter(exports, exports.sb_new_environment(exports.__tls_size.value, 0, thread, parent))
   group.started = true
 }
 
@@ -159,16 +168,16 @@ function begin (exports, group, thread) {
  *
  * @param {any} exports
  * @param {WasmMemory} memory
- * @param {number} thread
+ * @param {Place} place
  */
-function join (exports, memory, thread) {
+function join (exports, memory, { thread, parent }) {
   const words = new Int32Array(memory.buffer)
   const lock = exports.sb_boot_lock() >>> 2
   while (Atomics.compareExchange(words, lock, 0, 1) !== 0) continue // for some microseconds: pages may not sleep
   try {
     exports.stackRestore(exports.sb_boot_stack())
     const tls = exports.__tls_size.value
-    const environment = exports.sb_new_environment(tls, 1, thread)
+    const environment = exports.sb_new_environment(tls, 1, thread, parent)
     if (environment !== 0) exports.stackRestore(exports.sb_stack(environment, tls))
     enter(exports, environment)
   } finally {

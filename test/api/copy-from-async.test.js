@@ -545,18 +545,19 @@ describe('copyFromAsync', function () {
     })
   })
 
-  it('copies the caller\'s float32 into WASM memory once or twice, however it lies, and never on native', async () => {
+  it('copies the caller\'s float32 into WASM memory once or twice, however it lies, and never on native or where both lie alike', async () => {
     const nbytes = 9e6
     const caller = shape => fromBlob(new Float32Array(nbytes / 4), shape)
-    for (const [dst, src] of [
-      [zeros([1500, 1500]), caller([1500, 1500]).T],
-      [caller([2, 1125000]), zeros([1125000, 2]).T],
-      [caller([2, 1125000]), caller([2, 1125000])]
+    for (const [dst, src, isAlike] of [
+      [zeros([1500, 1500]), caller([1500, 1500]).T, false],
+      [caller([2, 1125000]), zeros([1125000, 2]).T, false],
+      [caller([2, 1125000]), caller([2, 1125000]), true],
+      [zeros([2, 1125000]), caller([2, 1125000]), true]
     ]) {
       const before = memory().staged.bytes
       await dst.copyFromAsync(src)
       const staged = (memory().staged.bytes - before) / nbytes
-      assert.ok(isWasm ? staged >= 1 && staged < 2.1 : staged === 0, `${staged} times`)
+      assert.ok(isWasm && !isAlike ? staged >= 1 && staged < 2.1 : staged === 0, `${staged} times`)
     }
   })
 
