@@ -28,7 +28,7 @@ const inPages = files => ({
     onResolve({ filter: /^\/(dist|second)\// }, ({ path }) => ({ path, external: true }))
     onResolve({ filter: /^samebytes$/ }, () => here('samebytes.js'))
     onResolve({ filter: /^node:/ }, ({ path }) => here(`node/${path.slice(5).replace('/', '-')}.js`))
-    onResolve({ filter: /\/js\/storage$/ }, () => here('budget.js'))
+    onResolve({ filter: /^\.\.\/\.\.\/js\// }, ({ path }) => here(path.endsWith('/storage') ? 'budget.js' : 'internals.js'))
     onResolve({ filter: /\/another-copy$/ }, () => here('another-copy.js'))
     onResolve({ filter: /^tests$/ }, () => ({ path: 'tests', namespace: 'list' }))
     onLoad({ filter: /./, namespace: 'list' }, () => ({ contents: listOf(files), resolveDir: ROOT }))
