@@ -230,6 +230,7 @@ module.exports = {
   fromHex,
   generator,
   hex,
+  isPage,
   isWasm,
   nativeOnly,
   needs,
