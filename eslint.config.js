@@ -1,5 +1,6 @@
 'use strict'
 
+const globals = require('globals')
 const neostandard = require('neostandard')
 
 module.exports = [
@@ -13,5 +14,9 @@ module.exports = [
   {
     files: ['**/*.js'],
     languageOptions: { sourceType: 'commonjs' }
+  },
+  {
+    files: ['test/browser/**', 'test/setup.js'],
+    languageOptions: { globals: globals.browser }
   }
 ]

@@ -18,10 +18,11 @@ class SamebytesError extends Error {
     this.code = code
   }
 }
+Object.defineProperty(SamebytesError, 'name', { value: 'SamebytesError', configurable: true }) // bundlers give it another
 Object.defineProperty(SamebytesError.prototype, 'name', { value: 'SamebytesError', configurable: true, writable: true })
 
 /** @type {Record<string, ErrorConstructor | typeof SamebytesError>} */
-const classes = { ERR_ARGUMENT: TypeError, ERR_UNSUPPORTED: SamebytesError }
+const classes = { ERR_ARGUMENT: TypeError, ERR_BOUNDS: RangeError, ERR_MEMORY: RangeError, ERR_UNSUPPORTED: SamebytesError }
 
 /**
  * Takes C's list: [code without ERR_, class name] in the order of its numbers.

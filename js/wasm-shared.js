@@ -4,7 +4,7 @@
 
 const { failure } = require('./errors')
 const { newName } = require('./host')
-const { Backend, newMemory } = require('./wasm')
+const { Backend, newMemory, maxima } = require('./wasm')
 const { version } = require('./version')
 
 /** @typedef {import('./wasm').WasmMemory} WasmMemory */
@@ -17,6 +17,7 @@ const { version } = require('./version')
  * @property {WebAssembly.Module} module
  * @property {WasmMemory} memory
  * @property {string} name  of this group, as nobody else has one
+ * @property {number | undefined} maximum  bytes that memory may grow to
  * @property {boolean} started  whether its first thread is there
  */
 
@@ -35,7 +36,7 @@ const { version } = require('./version')
  */
 function newGroup (module, options) {
   const memory = newMemory({ ...options, shared: true })
-  return { version, module, memory, name: newName(), started: false }
+  return { version, module, memory, name: newName(), maximum: maxima.get(memory), started: false }
 }
 
 /** what this thread's memory.buffer has been: one more each time that the memory grew @type {WeakSet<object>} */
@@ -51,6 +52,7 @@ class SharedBackend extends Backend {
     super('wasm-shared', exports, group.memory)
     this.group = group // which the class above knows as null
     this.exports = exports
+    this.maximum = group.maximum ?? this.maximum
     /** the number of this thread's environment */
     this.id = exports.sb_id()
   }

@@ -44,6 +44,9 @@ function newFrame (size, renew) {
   }
 }
 
+/** bytes that memory of this thread may grow to: it does not tell @type {WeakMap<object, number>} */
+const maxima = new WeakMap()
+
 /** Linear memory as the rest of the library uses it. */
 class Backend {
   /**
@@ -57,6 +60,8 @@ class Backend {
     /** the threads that have this memory; null: one has it @type {import('./wasm-shared').ThreadGroup | null} */
     this.group = null
     this.memory = memory
+    /** bytes that it may grow to */
+    this.maximum = maxima.get(memory) ?? MAX_PAGES * PAGE
     this.buffer = memory.buffer
     /** nobody else has it: without elements once the memory grew */
     this.probe = new Uint8Array(this.buffer, 0, 1)
@@ -153,11 +158,27 @@ class Backend {
     grant(nbytes, this.inUse)
     this.frame.f64[this.tables.frame.ARGS] = nbytes
     this.call(this.rows.storage_new)
-    check()
+    try {
+      check()
+    } catch (error) {
+      throw this.inNumbers(error, nbytes)
+    }
     const { f64 } = this.frame // memory may have grown
     const handle = f64[this.tables.frame.RESULTS]
     const address = f64[this.tables.frame.RESULTS + 1]
     return this.hold(handle, address, nbytes)
+  }
+
+  /**
+   * Out of memory, with how much there is; other errors as they are.
+   *
+   * @param {any} error
+   * @param {number} nbytes
+   */
+  inNumbers (error, nbytes) {
+    if (error.code !== 'ERR_MEMORY') return error
+    const mib = (/** @type {number} */ bytes) => Math.round(bytes / 2 ** 16) / 16
+    return failure('ERR_MEMORY', `${nbytes} bytes could not be allocated; WASM memory has ${mib(this.current().byteLength)} of at most ${mib(this.maximum)} MiB`)
   }
 
   /**
@@ -411,7 +432,9 @@ function newMemory ({ initialMemory = 16 * PAGE, maximumMemory = MAX_PAGES * PAG
   const initial = Math.max(16, Math.ceil(initialMemory / PAGE)) // what the module itself needs
   const maximum = Math.max(initial, Math.floor(maximumMemory / PAGE))
   try {
-    return /** @type {any} */ (new WebAssembly.Memory({ initial, maximum, shared }))
+    const memory = /** @type {any} */ (new WebAssembly.Memory({ initial, maximum, shared }))
+    maxima.set(memory, maximum * PAGE)
+    return memory
   } catch (error) {
     throw failure('ERR_MEMORY', `WASM memory of ${initial * PAGE} bytes, growing up to ${maximum * PAGE}, could not be had: ${/** @type {Error} */ (error).message}`)
   }
@@ -436,4 +459,4 @@ function start (module, memory) {
   return backend
 }
 
-module.exports = { Backend, start, newMemory }
+module.exports = { Backend, start, newMemory, maxima }

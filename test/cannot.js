@@ -1,17 +1,23 @@
 'use strict'
-// What a back end cannot do, or what its tests need not do again: feature → the back ends, and why. Tests name a
+// What a back end cannot do, or what its tests need not do again: feature → the back ends and pages, and why. Tests name a
 // feature and are skipped there (setup.js: needs, skipWithout); test/run.js counts the skips by reason.
 
 const WASM = ['wasm', 'wasm-shared']
 
 const CANNOT = {
-  addresses: { backends: WASM, reason: 'an address needs the native addon: WASM sees its own memory only' },
-  'buffers of their own': { backends: WASM, reason: 'all tensors lie in the one buffer of WASM memory' },
-  'memory that can be detached': { backends: WASM, reason: 'the buffer of WASM memory cannot be transferred' },
-  'memory that grows': { backends: ['native'], reason: 'the addon has no memory that grows and moves' },
-  'the addon': { backends: WASM, reason: 'about the addon itself' },
-  'one memory for all threads': { backends: ['native', 'wasm'], reason: 'only wasm-shared has memory that all threads see whole' },
-  declarations: { backends: WASM, reason: 'the declarations do not depend on the back end: compiled once, on native' }
+  addresses: { places: WASM, reason: 'an address needs the native addon: WASM sees its own memory only' },
+  'buffers of their own': { places: WASM, reason: 'all tensors lie in the one buffer of WASM memory' },
+  'memory that can be detached': { places: WASM, reason: 'the buffer of WASM memory cannot be transferred' },
+  'memory that grows': { places: ['native'], reason: 'the addon has no memory that grows and moves' },
+  'the addon': { places: WASM, reason: 'about the addon itself' },
+  'one memory for all threads': { places: ['native', 'wasm'], reason: 'only wasm-shared has memory that all threads see whole' },
+  declarations: { places: WASM, reason: 'the declarations do not depend on the back end: compiled once, on native' },
+  'a Node of its own': { places: ['page'], reason: 'starts a Node, or is about how Node loads the package' },
+  'the package\'s sources': { places: ['page'], reason: 'compares sources with sources, which are the same everywhere' },
+  'buffers that Node keeps': { places: ['page'], reason: 'about the pool of Node\'s small Buffers' },
+  'another init': { places: ['page'], reason: 'a page that has its memory refuses other options of init; test/browser/init.js tries them in fresh pages' },
+  'a thread that may wait': { places: ['page'], reason: 'a page must not wait; its workers may' },
+  SharedArrayBuffer: { places: ['page without isolation'], reason: 'a page that is not isolated has no SharedArrayBuffer' }
 }
 
 module.exports = { CANNOT }

@@ -14,6 +14,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { parseArgs } = require('node:util')
+const { titleOf, reasonOf, describeError } = require('./describe')
 
 const ROOT = path.join(__dirname, '..')
 const BACKENDS = ['native', 'wasm', 'wasm-shared']
@@ -234,22 +235,6 @@ async function child ({ files, grep, log }) {
 
 /** A dot per test on the terminal, a line per event in the log; written at once, so a crash loses nothing. */
 function reporter (note) {
-  const titleOf = test => test.titlePath().join(' › ')
-
-  /** What test/setup.js's skip noted for the test or a suite around it. */
-  function reasonOf (test) {
-    for (let at = test; at; at = at.parent) if (at.skipReason) return at.skipReason
-    return 'no reason was given'
-  }
-
-  function describeError (error) {
-    if (!(error instanceof Error)) return `thrown: ${String(error)}`
-    let text = error.stack || String(error)
-    if (error.code && !text.includes(error.code)) text = `${error.code} ${text}`
-    if (error.cause) text += `\ncause: ${error.cause?.stack || error.cause}`
-    return text
-  }
-
   return class Dots {
     constructor (runner) {
       const dot = text => process.stdout.write(text)

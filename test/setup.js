@@ -1,12 +1,10 @@
 'use strict'
 // What the tests share: refusals, counters, collection, skips, child processes.
 const assert = require('node:assert/strict')
-const fs = require('node:fs')
 const path = require('node:path')
-const vm = require('node:vm')
 const { execFile } = require('node:child_process')
-const { createRequire } = require('node:module')
 const { memory, backend } = require('samebytes')
+const { anotherCopy } = require('./another-copy')
 const { CANNOT } = require('./cannot')
 
 const ROOT = path.join(__dirname, '..')
@@ -170,10 +168,15 @@ function skip (context, reason) {
   return context.skip()
 }
 
-/** Skips where this back end lacks a feature of test/cannot.js. */
+const isPage = typeof document === 'object'
+
+/** What test/cannot.js calls the place where the tests run. */
+const PLACES = [backend(), ...isPage ? ['page'] : [], ...isPage && !globalThis.crossOriginIsolated ? ['page without isolation'] : []]
+
+/** Skips where this back end or page lacks a feature of test/cannot.js. */
 function skipWithout (context, feature) {
-  const { backends, reason } = CANNOT[feature]
-  if (backends.includes(backend())) skip(context, reason)
+  const { places, reason } = CANNOT[feature]
+  if (PLACES.some(place => places.includes(place))) skip(context, reason)
 }
 
 /** For use in describe: all its tests need a feature of test/cannot.js. */
@@ -184,27 +187,6 @@ function needs (feature) {
 
 /** For use in describe: its tests are about the native addon. */
 const nativeOnly = () => needs('the addon')
-
-/**
- * The package once more, with modules of its own, also those that are read later; Node's modules from outside.
- *
- * @param {object} [context]  of node:vm, for globals of its own
- */
-function anotherCopy (context) {
-  const modules = new Map()
-  const load = file => {
-    if (!modules.has(file)) {
-      const module = { exports: {} }
-      modules.set(file, module)
-      const outer = createRequire(file)
-      const require = name => name.startsWith('.') ? load(outer.resolve(name)) : outer(name)
-      const wrapper = vm.compileFunction(fs.readFileSync(file, 'utf8'), ['module', 'exports', 'require', '__filename', '__dirname'], { filename: file, parsingContext: context })
-      wrapper(module, module.exports, require, file, path.dirname(file))
-    }
-    return modules.get(file).exports
-  }
-  return load(path.join(ROOT, 'js', 'index.js'))
-}
 
 /** The same numbers on every run: mulberry32; next(n) is an integer in [0, n). */
 function generator (seed) {
@@ -248,6 +230,7 @@ module.exports = {
   fromHex,
   generator,
   hex,
+  isPage,
   isWasm,
   nativeOnly,
   needs,

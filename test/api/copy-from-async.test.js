@@ -33,7 +33,9 @@ function alive () {
 function counted (shape, options) {
   const t = empty(shape, options)
   const n = t.size
-  return t.copyFrom(Uint8Array.from({ length: n }, (_, i) => i % 251), { casting: 'unsafe' })
+  const bytes = new Uint8Array(n)
+  for (let i = 0; i < n; i++) bytes[i] = i % 251 // Uint8Array.from with a function takes fifty times as long
+  return t.copyFrom(bytes, { casting: 'unsafe' })
 }
 
 // Where bytes may be, for copies of some pieces and of one.

@@ -1,7 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
 const samebytes = require('samebytes')
-const { childJson } = require('../setup')
+const { childJson, skipWithout } = require('../setup')
 
 describe('import and require', () => {
   it('give one instance: the same functions under the same names', async () => {
@@ -19,7 +19,8 @@ describe('import and require', () => {
     assert.match(samebytes.backend(), /^(native|wasm|wasm-shared)$/)
   })
 
-  it('work together in a process that starts with import, on float32', async () => {
+  it('work together in a process that starts with import, on float32', async function () {
+    skipWithout(this, 'a Node of its own')
     const { same, values, backend } = await childJson(`
       import { createRequire } from 'node:module'
       import { tensor, backend } from 'samebytes'
@@ -31,14 +32,16 @@ describe('import and require', () => {
     assert.equal(backend, samebytes.backend())
   })
 
-  it('refuse a back end that does not exist', async () => {
+  it('refuse a back end that does not exist', async function () {
+    skipWithout(this, 'a Node of its own')
     const { child } = require('../setup')
     const { code, stderr } = await child("require('samebytes')", { env: { SAMEBYTES_BACKEND: 'quantum' } })
     assert.equal(code, 1)
     assert.match(stderr, /quantum/)
   })
 
-  it('load where the other back end is forced', async () => {
+  it('load where the other back end is forced', async function () {
+    skipWithout(this, 'a Node of its own')
     const run = backend => childJson(
       "const s = require('samebytes'); console.log(JSON.stringify([s.backend(), s.tensor([1.5]).toArray()]))",
       { env: { SAMEBYTES_BACKEND: backend } })
@@ -46,7 +49,8 @@ describe('import and require', () => {
     assert.deepEqual(await run('wasm'), ['wasm', [1.5]])
   })
 
-  it('leave nothing that keeps a process alive', async () => {
+  it('leave nothing that keeps a process alive', async function () {
+    skipWithout(this, 'a Node of its own')
     const { code } = await require('../setup').child("require('samebytes').zeros([3]).data", { timeout: 10000 })
     assert.equal(code, 0)
   })

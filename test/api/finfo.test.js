@@ -1,8 +1,9 @@
 'use strict'
 const assert = require('node:assert/strict')
+const path = require('node:path')
 const { execFileSync } = require('node:child_process')
 const { dtypes, fromBlob, finfo, iinfo, tensor, zeros } = require('samebytes')
-const { fails, refuses, skip } = require('../setup')
+const { ROOT, fails, refuses, skip } = require('../setup')
 const { python } = require('../copies')
 
 // From NumPy; bfloat16 and float8 from ml_dtypes and the OCP specification of float8.
@@ -49,11 +50,8 @@ describe('finfo', () => {
   it('is NumPy\'s', function () {
     const command = python()
     if (!command) return skip(this, 'Python with NumPy is missing')
-    const source = 'import json, sys, numpy as np\n' +
-      'f = lambda name: (lambda i: [i.bits, float(i.eps), float(i.max), float(i.min), float(i.smallest_normal), i.dtype.name])(np.finfo(name))\n' +
-      'print(json.dumps([f(name) for name in sys.argv[1:]]))'
     const names = ['float16', 'float32', 'float64', 'complex64', 'complex128']
-    const expected = JSON.parse(execFileSync(command, ['-c', source, ...names], { encoding: 'utf8' }))
+    const expected = JSON.parse(execFileSync(command, [path.join(ROOT, 'test', 'python', 'finfo.py'), ...names], { encoding: 'utf8' }))
     assert.deepEqual(names.map(name => {
       const { bits, eps, max, min, smallestNormal, dtype } = finfo(name)
       return [bits, eps, max, min, smallestNormal, dtype]

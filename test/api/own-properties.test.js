@@ -77,8 +77,9 @@ describe('a Float32Array\'s own properties', () => {
 })
 
 describe('the own properties of buffers', () => {
-  for (const Buffer of [ArrayBuffer, SharedArrayBuffer]) {
-    it(`do not fool samebytes about a ${Buffer.name} of 16 bytes`, () => {
+  for (const name of ['ArrayBuffer', 'SharedArrayBuffer']) {
+    it(`do not fool samebytes about a ${name} of 16 bytes`, () => {
+      const Buffer = globalThis[name]
       for (const lie of [0, 8, 1e9, undefined]) {
         const made = [lying(new Buffer(16), 'byteLength', lie), new (liar(Buffer, 'byteLength', lie))(16)]
         for (const buffer of made) {

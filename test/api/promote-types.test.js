@@ -1,8 +1,9 @@
 'use strict'
 const assert = require('node:assert/strict')
+const path = require('node:path')
 const { execFileSync } = require('node:child_process')
 const { dtypes, promoteTypes } = require('samebytes')
-const { fails, refuses, skip } = require('../setup')
+const { ROOT, fails, refuses, skip } = require('../setup')
 const { python } = require('../copies')
 
 // Rows and columns: the array API's lattice with the other floats and the mixed kinds that it leaves open.
@@ -53,11 +54,7 @@ describe('promoteTypes', () => {
     const command = python()
     if (!command) return skip(this, 'Python with NumPy is missing')
     const known = dtypes.filter(name => !/^bfloat|^float8/.test(name))
-    const source = 'import json, sys, numpy as np\n' +
-      'names = json.loads(sys.argv[1])\n' +
-      'kind = lambda name: np.dtype(name).kind in "biu"\n' +
-      'print(json.dumps([[np.promote_types(a, b).name if kind(a) == kind(b) else None for b in names] for a in names]))'
-    const expected = JSON.parse(execFileSync(command, ['-c', source, JSON.stringify(known)], { encoding: 'utf8' }))
+    const expected = JSON.parse(execFileSync(command, [path.join(ROOT, 'test', 'python', 'promote_types.py'), ...known], { encoding: 'utf8' }))
     for (const [i, a] of known.entries()) {
       for (const [j, b] of known.entries()) {
         if (expected[i][j] !== null) assert.equal(promoteTypes(a, b), expected[i][j], `${a} with ${b}`)

@@ -2,7 +2,7 @@
 const assert = require('node:assert/strict')
 const { Worker } = require('node:worker_threads')
 const { backend, dtypes, empty, fromBlob, fromShared, memory, share, tensor, unshare, zeros } = require('samebytes')
-const { collectUntil, copied, fails, hex, refuses, settledMemory } = require('../setup')
+const { collectUntil, copied, fails, hex, refuses, settledMemory, skipWithout } = require('../setup')
 
 // Memory that can leave its thread, as each back end has it.
 const KINDS = backend() === 'wasm-shared' ? [undefined, true, 'sab'] : [true, 'sab']
@@ -121,7 +121,8 @@ describe('share', () => {
         assert.deepEqual(t.toArray(), [[1, 2], [30, 4]])
       })
 
-      it('from a worker that posts and exits', async () => {
+      it('from a worker that posts and exits', async function () {
+        skipWithout(this, 'SharedArrayBuffer')
         const before = settledMemory()
         const { said: [token], code } = await inWorker(`
           post(sb.share(sb.tensor([1, 2, 3], { shared: ${JSON.stringify(shared)} }).slice('1:')))

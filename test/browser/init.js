@@ -1,0 +1,280 @@
+'use strict'
+// init() in pages: each test has a fresh one, because a page starts the package once.
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const path = require('node:path')
+const { describeError } = require('../describe')
+const { ROOT } = require('./bundle')
+const { serve } = require('./server')
+
+const dist = name => fs.readFileSync(path.join(ROOT, 'dist', name))
+const { version } = require('../../package.json')
+
+/** Run in the page first: what the tests call there. */
+function prepare () {
+  globalThis.PLAIN = '/dist/samebytes.wasm'
+  globalThis.SHARED = '/dist/samebytes-shared.wasm'
+  globalThis.load = () => import('/dist/samebytes.mjs')
+  globalThis.plain = error => ({ Class: error.constructor.name, code: error.code, message: error.message })
+  globalThis.refusal = async fn => {
+    try {
+      await fn()
+    } catch (error) {
+      return globalThis.plain(error)
+    }
+    return { message: 'nothing was thrown' }
+  }
+  /** what init with these options comes to: the back end, or the error */
+  globalThis.started = async options => {
+    const samebytes = await globalThis.load()
+    try {
+      await samebytes.init(options)
+    } catch (error) {
+      return globalThis.plain(error)
+    }
+    const { backend, wasmMemory, tensor } = samebytes
+    return { backend: backend(), bytes: wasmMemory().buffer.byteLength, sum: tensor([1, 2]).toArray() }
+  }
+}
+
+/* global load, refusal, started, PLAIN, SHARED, fetch, location */
+
+function refused (given, code, pattern, Class = 'SamebytesError') {
+  assert.deepEqual({ code: given.code, Class: given.Class }, { code, Class }, given.message)
+  assert.match(given.message, pattern)
+}
+
+const works = ({ message, backend, sum }, expected = 'wasm') => assert.deepEqual({ message, backend, sum }, { message: undefined, backend: expected, sum: [1, 2] })
+
+/** [title, test, is the page isolated?] */
+const TESTS = [
+  ['without options starts wasm', async page => works(await page.evaluate(() => started()))],
+  ['works in a page that is isolated', async page => works(await page.evaluate(() => started())), true],
+  ['what is used before it says so', async page => {
+    const { early, late, made } = await page.evaluate(async () => {
+      const { SamebytesError, init, ...samebytes } = await load()
+      const early = []
+      for (const name of Object.keys(samebytes)) early.push(await refusal(() => samebytes[name]([2])))
+      await init()
+      return { early, late: samebytes.zeros([2]).toArray(), made: new samebytes.Generator(1) instanceof (await load()).Generator }
+    })
+    assert.ok(early.length > 40)
+    for (const error of early) refused(error, 'ERR_UNSUPPORTED', /^\w+ was used before samebytes is ready; await init\(\) first$/)
+    assert.deepEqual([late, made], [[0, 0], true])
+  }],
+  ['takes a URL, a string, a Response, bytes and a module', async (page, fresh) => {
+    const sources = [
+      () => new URL(PLAIN, location.href), () => PLAIN, () => fetch(PLAIN),
+      async () => (await fetch(PLAIN)).arrayBuffer(), async () => new Uint8Array(await (await fetch(PLAIN)).arrayBuffer()),
+      async () => WebAssembly.compile(await (await fetch(PLAIN)).arrayBuffer())
+    ]
+    for (const source of sources) works(await (await fresh()).evaluate(`(${source})().then ? (${source})().then(wasm => started({ wasm })) : started({ wasm: (${source})() })`))
+  }],
+  ['refuses what is none of these', async page => {
+    for (const wasm of ['5', '{}', '[]', 'true', "Symbol('s')"]) {
+      refused(await page.evaluate(`started({ wasm: ${wasm} })`), 'ERR_ARGUMENT', /wasm is .*; a URL, a Response/, 'TypeError')
+    }
+  }],
+  ['of a page of HTML instead of the module names it and its status', async page => {
+    refused(await page.evaluate(() => started({ wasm: '/missing.wasm' })), 'ERR_IO', /\/missing\.wasm cannot be had: 404/)
+    refused(await page.evaluate(() => started({ wasm: '/blank' })), 'ERR_FORMAT', /\/blank \(\d+ bytes\) is no WASM module/)
+  }],
+  ['of a server that is not there', async page => {
+    refused(await page.evaluate(() => started({ wasm: 'http://127.0.0.1:9/x.wasm' })), 'ERR_IO', /127\.0\.0\.1:9\/x\.wasm cannot be had/)
+  }],
+  ['of a module that was cut off', async page => {
+    refused(await page.evaluate(() => started({ wasm: '/truncated.wasm' })), 'ERR_FORMAT', /\/truncated\.wasm \(50000 bytes\) is no whole WASM module/)
+    refused(await page.evaluate(() => started({ wasm: '/broken.wasm' })), 'ERR_IO', /\/broken\.wasm could not be read|cannot be had/)
+    refused(await page.evaluate(() => started({ wasm: new ArrayBuffer(0) })), 'ERR_FORMAT', /0 bytes\) is no WASM module/)
+    refused(await page.evaluate(() => started({ wasm: new Uint8Array([0, 97, 115, 109]) })), 'ERR_FORMAT', /4 bytes\) is no whole WASM module/)
+  }],
+  ['of another module', async page => {
+    const other = 'Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0)'
+    const error = await page.evaluate(`started({ wasm: ${other} })`)
+    refused(error, 'ERR_FORMAT', /module is not/)
+  }],
+  ['of the plain module where the shared one is needed, and the reverse', async page => {
+    refused(await page.evaluate(() => started({ wasm: PLAIN, shared: true })), 'ERR_FORMAT', /not the one for shared memory \(samebytes-shared\.wasm\)/)
+    refused(await page.evaluate(() => started({ wasm: SHARED })), 'ERR_FORMAT', /not the one for one thread \(samebytes\.wasm\)/)
+    works(await page.evaluate(() => started({ shared: true })), 'wasm-shared')
+  }, true],
+  ['with shared: true in a page that is not isolated names the headers', async page => {
+    refused(await page.evaluate(() => started({ shared: true })), 'ERR_UNSUPPORTED', /cross-origin isolated.*Cross-Origin-Opener-Policy: same-origin.*Cross-Origin-Embedder-Policy: require-corp/)
+    works(await page.evaluate(() => started()))
+  }],
+  ["with shared: 'auto' takes what the page has: nothing", async page => works(await page.evaluate(() => started({ shared: 'auto' })))],
+  ["with shared: 'auto' takes what the page has: isolation", async page => works(await page.evaluate(() => started({ shared: 'auto' })), 'wasm-shared'), true],
+  ['refuses wrong options', async page => {
+    const wrong = [['null', 'ERR_ARGUMENT', 'TypeError'], ["{ shared: 'yes' }", 'ERR_ARGUMENT', 'TypeError'], ['{ initialMemory: -1 }', 'ERR_BOUNDS', 'RangeError'],
+      ["{ maximumMemory: '1' }", 'ERR_ARGUMENT', 'TypeError'], ['{ initialMemory: 2 ** 25, maximumMemory: 2 ** 24 }', 'ERR_BOUNDS', 'RangeError'],
+      ['{ from: 5 }', 'ERR_ARGUMENT', 'TypeError'], ['{ from: {} }', 'ERR_UNSUPPORTED', 'SamebytesError']]
+    for (const [options, code, Class] of wrong) refused(await page.evaluate(`started(${options})`), code, /options|shared|Memory|from/, Class)
+    works(await page.evaluate(() => started()))
+  }],
+  ['that failed may be repeated', async page => {
+    refused(await page.evaluate(() => started({ wasm: '/missing.wasm' })), 'ERR_IO', /404/)
+    works(await page.evaluate(() => started()))
+  }],
+  ['again with the same options does nothing, with others it is refused', async page => {
+    const result = await page.evaluate(async () => {
+      const samebytes = await load()
+      await samebytes.init({ initialMemory: 2 ** 22 })
+      const memory = samebytes.wasmMemory()
+      const t = samebytes.tensor([1, 2])
+      await samebytes.init({ initialMemory: 2 ** 22, shared: false })
+      const others = []
+      for (const options of [{}, { initialMemory: 2 ** 23 }, { initialMemory: 2 ** 22, shared: 'auto' }]) others.push(await refusal(() => samebytes.init(options)))
+      return { same: memory === samebytes.wasmMemory(), values: t.toArray(), others }
+    })
+    assert.deepEqual([result.same, result.values], [true, [1, 2]])
+    for (const error of result.others) refused(error, 'ERR_UNSUPPORTED', /called before with other options/)
+  }],
+  ['twice at once is one start', async page => {
+    const [count, other] = await page.evaluate(async () => {
+      const { init, zeros } = await load()
+      const all = Promise.all([init(), init(), init()])
+      const other = await refusal(() => init({ initialMemory: 2 ** 22 }))
+      await all
+      zeros([1])
+      return [performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('.wasm')).length, other]
+    })
+    assert.equal(count, 1)
+    refused(other, 'ERR_UNSUPPORTED', /other options/)
+  }],
+  ...[false, true].map(shared => [`keeps initialMemory and maximumMemory${shared ? ', shared' : ''}, and out of memory says how much there is`, async page => {
+    const { bytes, error, after, zeroed } = await page.evaluate(async shared => {
+      const { init, wasmMemory, empty, zeros, ones } = await load()
+      await init({ shared, initialMemory: 1.5 * 2 ** 20, maximumMemory: 2 * 2 ** 20 })
+      const bytes = wasmMemory().buffer.byteLength
+      const error = await refusal(() => empty([2000000], 'uint8'))
+      const zeroed = await refusal(() => zeros([3000000], 'uint8'))
+      return { bytes, error, zeroed, after: ones([3]).toArray() }
+    }, shared)
+    assert.equal(bytes, 1.5 * 2 ** 20)
+    refused(error, 'ERR_MEMORY', /^2000000 bytes could not be allocated; WASM memory has [\d.]+ of at most 2 MiB$/, 'RangeError')
+    refused(zeroed, 'ERR_MEMORY', /^3000000 bytes could not be allocated; WASM memory has [\d.]+ of at most 2 MiB$/, 'RangeError')
+    assert.deepEqual(after, [1, 1, 1])
+  }, shared]),
+  ['of memory that no page can have', async page => {
+    const { code, Class, bytes } = await page.evaluate(() => started({ initialMemory: 2 ** 32 }))
+    if (bytes === undefined) assert.deepEqual({ code, Class }, { code: 'ERR_MEMORY', Class: 'RangeError' })
+    else assert.equal(bytes, 2 ** 32)
+  }],
+  ['of samebytes/inline needs no other file', async page => {
+    const { asked } = page
+    const result = await page.evaluate(async () => {
+      globalThis.load = () => import('/inline-only.mjs')
+      return started()
+    })
+    works(result)
+    assert.deepEqual(asked.filter(url => /wasm/.test(url)), [])
+  }],
+  ['of samebytes/inline over shared memory', async page => works(await page.evaluate(() => {
+    globalThis.load = () => import('/inline-only.mjs')
+    return started({ shared: true })
+  }), 'wasm-shared'), true],
+  ['of two versions in one page: each has memory of its own, and refuses the other\'s tensors', async page => {
+    const result = await page.evaluate(async () => {
+      const one = await load()
+      const two = await import('/other/samebytes.mjs')
+      await one.init()
+      const wrong = await refusal(() => two.init({ wasm: PLAIN }))
+      await two.init()
+      const [a, b] = [one.tensor([1, 2]), two.tensor([3, 4])]
+      const mixed = [await refusal(() => a.copyFrom(b)), await refusal(() => two.concat([a, b])), await refusal(() => one.concat([a, b])), await refusal(() => one.share(b))]
+      const joined = [one.fromBlob(b.data).toArray(), [...two.fromBlob(a.data).fill(7).data], a.toArray()]
+      return { wrong, mixed, joined, apart: one.wasmMemory() !== two.wasmMemory() }
+    })
+    refused(result.wrong, 'ERR_UNSUPPORTED', new RegExp(`the WASM module is that of samebytes ${version}; this is 9\\.9\\.9`.replaceAll('.', '\\.').replaceAll('\\\\', '\\')))
+    for (const error of result.mixed) refused(error, 'ERR_ARGUMENT', /another copy|tensor/, 'TypeError')
+    assert.deepEqual(result.joined, [[3, 4], [7, 7], [7, 7]])
+    assert.equal(result.apart, true)
+  }],
+  ['in a runtime without SIMD', async page => {
+    refused(await page.evaluate(() => {
+      WebAssembly.validate = () => false
+      return started()
+    }), 'ERR_UNSUPPORTED', /no SIMD.*Chrome 91/)
+  }],
+  ['in a runtime without WebAssembly', async page => {
+    refused(await page.evaluate(() => {
+      delete globalThis.WebAssembly
+      return started()
+    }), 'ERR_UNSUPPORTED', /no WebAssembly/)
+  }],
+  ['in a worker', async page => {
+    const result = await page.evaluate(() => new Promise(resolve => {
+      const source = `import { init, backend, zeros } from '${location.origin}/dist/samebytes.mjs'; await init(); postMessage([backend(), zeros([2]).toArray()])`
+      const worker = new Worker(URL.createObjectURL(new Blob([source], { type: 'text/javascript' })), { type: 'module' })
+      worker.onmessage = ({ data }) => resolve(data)
+      worker.onerror = ({ message }) => resolve(message)
+    }))
+    assert.deepEqual(result, ['wasm', [0, 0]])
+  }]
+]
+
+/** The package of another version, as an application might have it twice. */
+const ofVersion = text => Buffer.from(String(text).replaceAll(JSON.stringify(version), '"9.9.9"').replaceAll(`'${version}'`, "'9.9.9'"))
+
+/** The module of another version: as long as ours, because nothing else in it moves. */
+function moduleOfVersion (bytes) {
+  const at = bytes.indexOf(`"version":"${version}"`)
+  assert.ok(at > 0, 'the module names its version')
+  const other = Buffer.from(bytes)
+  other.write('"version":"9.9.9"', at)
+  return other
+}
+
+const PAGES = () => ({
+  '/blank': '<!doctype html><title>samebytes</title>',
+  '/favicon.ico': '',
+  '/truncated.wasm': dist('samebytes.wasm').subarray(0, 50000),
+  '/broken.wasm': (request, response, headers) => {
+    response.writeHead(200, { ...headers, 'Content-Length': 100000 })
+    response.write(Buffer.alloc(1000), () => response.destroy())
+  },
+  '/inline-only.mjs': dist('samebytes-inline.mjs'),
+  '/other/samebytes.mjs': ofVersion(dist('samebytes.mjs')),
+  '/other/samebytes.wasm': moduleOfVersion(dist('samebytes.wasm'))
+})
+
+/** Runs them all: passed and failed are added to total. */
+async function testInit ({ launch, total, fail, grep }) {
+  process.stdout.write('\ninit in Chromium\n')
+  const pages = PAGES()
+  const [open, isolated] = await Promise.all([false, true].map(isolated => serve({ isolated, pages })))
+  const browser = await launch()
+  try {
+    for (const [title, test, isIsolated] of TESTS) {
+      if (grep && !title.includes(grep)) continue
+      const context = await browser.newContext()
+      const fresh = () => newPage(context, (isIsolated ? isolated : open).url)
+      try {
+        await test(await fresh(), fresh)
+        total.passed++
+        process.stdout.write('.')
+      } catch (error) {
+        fail(total, `init › ${title}`, describeError(error))
+        process.stdout.write('!')
+      }
+      await context.close()
+    }
+  } finally {
+    await browser.close()
+    open.close()
+    isolated.close()
+  }
+  process.stdout.write('\n')
+}
+
+async function newPage (context, url) {
+  const page = await context.newPage()
+  page.setDefaultTimeout(60_000)
+  page.asked = []
+  page.on('request', request => page.asked.push(request.url()))
+  await page.addInitScript(prepare)
+  await page.goto(`${url}/blank`)
+  return page
+}
+
+module.exports = { testInit }

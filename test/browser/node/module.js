@@ -1,0 +1,6 @@
+'use strict'
+module.exports = {
+  createRequire () {
+    throw new Error('a page loads no CommonJS files')
+  }
+}

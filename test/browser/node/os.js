@@ -1,0 +1,5 @@
+'use strict'
+module.exports = {
+  tmpdir: () => require('./files').SCRATCH,
+  totalmem: () => globalThis.RUN.totalmem
+}

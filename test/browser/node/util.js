@@ -1,0 +1,2 @@
+'use strict'
+module.exports = require('node-inspect-extracted') // Node's own inspect

@@ -1,0 +1,198 @@
+'use strict'
+
+// The runner behind `npm run test:browser`: the files of test/api and test/browser in headless Chromium.
+//
+//   node test/browser/run.js [part of a path]... [--run wasm|wasm-isolated|wasm-shared|init] [--grep text]
+//
+// Each run has a browser of its own, which tells every result as it comes; if its page dies or hangs, the test
+// that ran counts as failed and a new one goes on with the next file. What a page cannot do is in test/cannot.js,
+// and counted by reason; a page that is not isolated skips the tests that used SharedArrayBuffer in the one that is.
+// The last line is `N passed, N failed`.
+
+const fs = require('node:fs')
+const { SourceMap } = require('node:module')
+const os = require('node:os')
+const path = require('node:path')
+const { parseArgs } = require('node:util')
+const { chromium } = require('playwright-core')
+const { ROOT, bundle, testFiles } = require('./bundle')
+const { serve } = require('./server')
+const { testInit } = require('./init')
+
+const FULL = process.env.SAMEBYTES_FULL === '1'
+const TEST_TIMEOUT_MS = FULL ? 240_000 : 60_000
+const STALL_TIMEOUT_MS = FULL ? 1_800_000 : 180_000
+const PASSED_ON = ['CI', 'PYTHON', 'SAMEBYTES_FULL', 'SAMEBYTES_FUZZ_SEED', 'SAMEBYTES_FUZZ_PROGRAMS']
+
+/** What each run is: the page, and what init is given there. */
+const RUNS = {
+  'wasm-isolated': { title: 'wasm, isolated', backend: 'wasm', isolated: true, init: {} },
+  wasm: { title: 'wasm, not isolated', backend: 'wasm', isolated: false, init: {}, after: 'wasm-isolated' },
+  'wasm-shared': { title: 'wasm-shared, isolated', backend: 'wasm-shared', isolated: true, init: { shared: true } }
+}
+
+const PAGE = `<!doctype html><meta charset="utf-8"><title>samebytes</title><body>
+<script src="/mocha.js"></script>
+<script type="module" src="/tests.mjs"></script>
+`
+
+main().then(code => { process.exitCode = code })
+
+async function main () {
+  const { values, positionals: filters } = parseArgs({
+    options: { run: { type: 'string', short: 'r' }, grep: { type: 'string', short: 'g' } },
+    allowPositionals: true
+  })
+  const names = [...Object.keys(RUNS), 'init']
+  if (values.run && !names.includes(values.run)) {
+    console.error(`--run is one of ${names.join(', ')}, not ${values.run}`)
+    return 2
+  }
+  const total = { passed: 0, failed: 0, failures: [] }
+  const isWanted = name => values.run ? values.run === name : name !== 'init' || filters.length === 0
+  const files = testFiles().filter(file => filters.length === 0 || filters.some(part => file.includes(part)))
+  const tests = await bundle(files)
+  const usesShared = []
+  for (const [name, kind] of Object.entries(RUNS)) {
+    const isNeeded = Object.entries(RUNS).some(([other, { after }]) => after === name && isWanted(other))
+    if (isWanted(name) || isNeeded) await new Run(kind, { files, tests, grep: values.grep, total, usesShared }).all()
+  }
+  if (isWanted('init')) await testInit({ launch, total, fail, grep: values.grep })
+  if (total.passed + total.failed === 0) fail(total, 'test/browser/run.js', 'no tests ran')
+  return report(total)
+}
+
+function fail (total, title, text) {
+  total.failed++
+  total.failures.push({ title, text })
+}
+
+function report ({ passed, failed, failures }) {
+  for (const [i, { title, text }] of failures.entries()) {
+    process.stdout.write(`\n${i + 1}) ${title}\n${text.replace(/^/gm, '   ')}\n`)
+  }
+  process.stdout.write(`\n${passed} passed, ${failed} failed\n`)
+  return failed ? 1 : 0
+}
+
+function launch () {
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--js-flags=--expose-gc', '--autoplay-policy=no-user-gesture-required', '--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream']
+  })
+}
+
+/** All files in one kind of page. */
+class Run {
+  constructor (kind, { files, tests, grep, total, usesShared }) {
+    Object.assign(this, kind, { files, tests, grep, total, usesShared })
+    this.map = new SourceMap(JSON.parse(tests.map))
+    this.passed = 0
+    this.skipped = 0
+    /** @type {Map<string, number>} */
+    this.reasons = new Map()
+  }
+
+  async all () {
+    process.stdout.write(`\ntests in Chromium: ${this.title}\n`)
+    const from = Date.now()
+    const mocha = fs.readFileSync(path.join(path.dirname(require.resolve('mocha/package.json')), 'mocha.js'))
+    const server = await serve({ isolated: this.isolated, pages: { '/': PAGE, '/mocha.js': mocha, '/tests.mjs': this.tests.code } })
+    try {
+      let rest = this.files
+      while (rest.length > 0) rest = await this.once(server.url, rest)
+    } finally {
+      server.close()
+    }
+    this.print((Date.now() - from) / 1000)
+  }
+
+  /** One page; the files that are left when it ended early. */
+  async once (url, files) {
+    const failed = this.total.failed
+    this.last = {}
+    const browser = await launch()
+    const ending = await this.page(browser, url, files).catch(error => error.message)
+    await browser.close()
+    if (ending === null) return []
+    process.stdout.write('!')
+    fail(this.total, `${this.title}: ${this.last.title ?? 'before the first test'}`, ending)
+    if (!this.last.file) return [] // it did not even start
+    const next = files.indexOf(this.last.file) + 1
+    return this.total.failed - failed > 50 ? [] : files.slice(next)
+  }
+
+  /** null, or what was wrong with its end */
+  async page (browser, url, files) {
+    const page = await browser.newPage()
+    let told = Date.now()
+    let watch
+    const ended = new Promise(resolve => {
+      page.on('crash', () => resolve('the page crashed'))
+      browser.on('disconnected', () => resolve('Chromium ended'))
+      page.on('pageerror', error => { if (!this.last.running) resolve(this.mapped(error.stack)) })
+      watch = setInterval(() => {
+        if (Date.now() - told > STALL_TIMEOUT_MS) resolve(`no test finished for ${STALL_TIMEOUT_MS / 1000} s`)
+      }, 1000)
+      page.exposeFunction('note', text => {
+        told = Date.now()
+        if (this.heard(JSON.parse(text))) resolve(null)
+      })
+    })
+    await page.addInitScript(`globalThis.RUN = ${JSON.stringify(this.told(files))}`)
+    try {
+      await page.goto(url)
+      return await ended
+    } finally {
+      clearInterval(watch)
+    }
+  }
+
+  /** What the page is told. */
+  told (files) {
+    const env = Object.fromEntries(PASSED_ON.flatMap(name => name in process.env ? [[name, process.env[name]]] : []))
+    return {
+      wanted: files,
+      init: this.init,
+      timeout: TEST_TIMEOUT_MS,
+      grep: this.grep,
+      skipped: this.isolated ? [] : this.usesShared,
+      env: { ...env, SAMEBYTES_BACKEND: this.backend },
+      totalmem: os.totalmem()
+    }
+  }
+
+  /** Was it the end? */
+  heard ({ event, file = this.last.file, title, text, reason, usesShared }) {
+    if (event === 'load') this.last = { file, title: `loading ${file}` }
+    if (event === 'test') this.last = { file, title, running: true }
+    if (event === 'pass') this.dot('.', () => { this.passed++; this.total.passed++ })
+    if (usesShared && this.isolated && this.backend === 'wasm') this.usesShared.push(`${file} ${title}`)
+    if (event === 'skip') this.dot(',', () => this.skip(reason))
+    if (event === 'fail') this.dot('!', () => fail(this.total, `${this.title}: ${title}`, this.mapped(text)))
+    return event === 'end'
+  }
+
+  dot (sign, count) {
+    process.stdout.write(sign)
+    count()
+  }
+
+  skip (reason) {
+    this.skipped++
+    this.reasons.set(reason, (this.reasons.get(reason) ?? 0) + 1)
+  }
+
+  /** A stack with lines of the files that were bundled. */
+  mapped (text) {
+    return text.replace(/http:\S+\/tests\.mjs:(\d+):(\d+)/g, (found, line, column) => {
+      const { originalSource, originalLine, originalColumn } = this.map.findEntry(line - 1, column - 1)
+      return originalSource === undefined ? found : `${path.relative(ROOT, path.resolve(ROOT, originalSource))}:${originalLine + 1}:${originalColumn + 1}`
+    })
+  }
+
+  print (seconds) {
+    process.stdout.write(`\n${this.passed} passed, ${this.skipped} skipped, ${seconds.toFixed(0)} s\n`)
+    for (const [reason, count] of [...this.reasons].sort((a, b) => b[1] - a[1])) process.stdout.write(`  ${count} skipped: ${reason}\n`)
+  }
+}
