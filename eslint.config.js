@@ -12,5 +12,13 @@ module.exports = [
   {
     files: ['**/*.js'],
     languageOptions: { sourceType: 'commonjs' }
+  },
+  {
+    files: ['test/bundlers/app/**'],
+    languageOptions: { globals: { window: 'readonly', location: 'readonly', crossOriginIsolated: 'readonly', Worker: 'readonly', addEventListener: 'readonly', postMessage: 'readonly', expect: 'readonly' } }
+  },
+  {
+    files: ['test/bundlers/app/{src,vitest,vitest-failing}/*.js'],
+    languageOptions: { sourceType: 'module' }
   }
 ]

@@ -4,9 +4,15 @@
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
+const timers = require('node:timers')
 
-/** A later turn of the event loop. Taken now, because test tools replace it. @type {(fn: () => void) => void} */
-const onNextTurn = setImmediate
+/**
+ * A later turn of the event loop. Taken now, because test tools replace it, and from the module, because Jest's jsdom
+ * has no such global.
+ *
+ * @type {(fn: () => void) => void}
+ */
+const onNextTurn = timers.setImmediate
 
 /**
  * @param {string} text  what the developer should know though nothing failed

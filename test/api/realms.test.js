@@ -126,7 +126,7 @@ function loadInside (context) {
 }
 
 describe('the package inside another realm', () => {
-  const globals = { process, Buffer, setImmediate, setTimeout, structuredClone, performance }
+  const globals = { process, Buffer, setTimeout, structuredClone, performance } // and no setImmediate, as in Jest's jsdom
   const context = vm.createContext({ ...globals })
   const inner = loadInside(context)
   const run = source => vm.runInContext(`(() => { ${source} })()`, Object.assign(context, { samebytes: inner }))
