@@ -5,6 +5,7 @@ const neostandard = require('neostandard')
 module.exports = [
   { ignores: ['build/', 'build-asan/', 'dist/', 'types/', 'prebuilds/', 'coverage/'] },
   ...neostandard({ env: ['mocha'] }),
+  ...neostandard({ env: ['browser'], files: ['examples/browser/*.mjs'] }),
   {
     files: ['test/**/*.js', 'test/**/*.mjs'],
     languageOptions: { globals: { gc: 'readonly' } }

@@ -9,11 +9,12 @@ const { onNextTurn } = require('./host')
 const { Extra, stats, countStaged } = require('./storage')
 const { show } = require('./validate')
 const { itemsizes } = require('./dtypes')
+const { part, scalingOfPart } = require('./layouts')
 
-const { backend, rows, Layout, READ_ONLY } = ffi
+const { backend, rows } = ffi
 
 /** @typedef {import('./storage').Storage} Storage */
-/** @typedef {InstanceType<typeof Layout>} Layout */
+/** @typedef {InstanceType<typeof ffi.Layout>} Layout */
 /** @typedef {import('./ffi').Copy} Copy */
 
 const PIECE = 2 ** 19 // bytes of the first piece, of the wider side
@@ -94,36 +95,6 @@ function checkSignal (signal) {
 
 // ---- Pieces ----
 
-/**
- * @param {Layout} layout
- * @param {number[]} start  per axis
- * @param {number[]} extents
- * @returns {Layout} a part of it
- */
-function part ({ storage, dtype, strides, offset, flags }, start, extents) {
-  let at = offset
-  let size = 1
-  for (let d = 0; d < extents.length; d++) {
-    at += start[d] * strides[d]
-    size *= extents[d]
-  }
-  return new Layout(storage, dtype, extents, strides, at, size, flags & READ_ONLY)
-}
-
-/**
- * What a piece has of one factor, or of one per index of an axis.
- *
- * @param {Layout} factor
- * @param {number} axis
- * @param {number[]} start
- * @param {number[]} extents
- */
-function partOfFactor (factor, axis, start, extents) {
-  if (factor.shape.length === 0) return factor
-  const d = axis < 0 ? axis + extents.length : axis
-  return part(factor, [start[d]], [extents[d]])
-}
-
 /** The pieces of a layout, one after the other. */
 class Pieces {
   /**
@@ -178,8 +149,8 @@ function copyPiece ({ dst, src, scaling, casting }, { start }, extents) {
   if (scaling === null) {
     ffi.copy(to, from, casting)
   } else {
-    const { scale, bias, axis } = scaling
-    ffi.copyScaled(to, from, partOfFactor(scale, axis, start, extents), partOfFactor(bias, axis, start, extents), axis, casting)
+    const { scale, bias, axis } = scalingOfPart(scaling, start, extents)
+    ffi.copyScaled(to, from, scale, bias, axis, casting)
   }
 }
 
@@ -358,4 +329,4 @@ async function copyAsync (copy, isOurs, signal) {
   }
 }
 
-module.exports = { copyAsync, busy, signalOf, checkSignal }
+module.exports = { copyAsync, busy, hold, letGo, signalOf, checkSignal }

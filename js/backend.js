@@ -48,17 +48,31 @@ function startWasm () {
   return start(compile('samebytes.wasm'), newMemory({}))
 }
 
-/** One memory for all threads that the first one starts. */
+/** One memory for all threads that the first one starts, and those that they start. */
 function startShared () {
-  const { getEnvironmentData, setEnvironmentData } = require('node:worker_threads')
+  const { getEnvironmentData, setEnvironmentData, threadId } = require('node:worker_threads')
   const { start, newGroup } = require('./wasm-shared')
   const KEY = 'samebytes.memory'
   const found = /** @type {any} */ (getEnvironmentData(KEY))
-  if (found !== undefined) return start(found)
-  const group = newGroup(compile('samebytes-shared.wasm'), {})
-  const backend = start(group)
-  setEnvironmentData(KEY, group)
+  const group = found?.group ?? newGroup(compile('samebytes-shared.wasm'), {})
+  const backend = start(group, { thread: threadId, parent: found?.parent ?? 0 })
+  setEnvironmentData(KEY, { group, parent: threadId })
+  endWithWorkers(backend)
   return backend
+}
+
+/**
+ * What a worker's environment holds goes when its thread is gone, however it ended. The thread that started it does
+ * that: a worker itself would give up the stack and bytes that it may still use, because nothing says which of
+ * its `exit` listeners is the last one. Where that thread has not loaded the package, one above it has to end first.
+ *
+ * @param {import('./wasm-shared').SharedBackend} backend
+ */
+function endWithWorkers (backend) {
+  process.on('worker', worker => {
+    const { threadId } = worker
+    worker.prependOnceListener('exit', () => { backend.endThread(threadId) })
+  })
 }
 
 module.exports = choose()

@@ -138,6 +138,27 @@ const isArrayBuffer = value => has(value, arrayBufferLength)
  */
 const isSharedArrayBuffer = value => has(value, sharedLength)
 
+const slots = {
+  videoFrame: slotOf('VideoFrame', 'timestamp'),
+  audioBuffer: slotOf('AudioBuffer', 'length')
+}
+
+/**
+ * @param {string} name  of a class that some runtimes have
+ * @param {string} field
+ * @returns {((this: unknown) => any) | undefined} reads a field that each of its objects has
+ */
+function slotOf (name, field) {
+  const Class = /** @type {any} */ (globalThis)[name]
+  return typeof Class === 'function' ? getter(Class.prototype, field) : undefined
+}
+
+/** @param {unknown} value */
+const isVideoFrame = value => has(value, slots.videoFrame)
+
+/** @param {unknown} value */
+const isAudioBuffer = value => has(value, slots.audioBuffer)
+
 /**
  * A detached buffer: no view can be made over it.
  *
@@ -151,4 +172,4 @@ function isGone (buffer) {
   }
 }
 
-module.exports = { dtypeOfArray, dtypeOfType, isArrayBuffer, isSharedArrayBuffer, isGone, partsOfArray, partsOfView, byteLengthOf, isResizable, MAX_LENGTH }
+module.exports = { dtypeOfArray, dtypeOfType, isArrayBuffer, isSharedArrayBuffer, isVideoFrame, isAudioBuffer, isGone, partsOfArray, partsOfView, byteLengthOf, isResizable, MAX_LENGTH }

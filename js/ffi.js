@@ -717,13 +717,51 @@ function copyBytes (dst, src) {
 }
 
 /**
+ * The caller's bytes on either side, and both in the same order without gaps: the runtime can copy them, while a kernel
+ * would need them in linear memory first.
+ *
+ * @param {Layout} dst
+ * @param {Layout} src
+ */
+function areSameOutside (dst, src) {
+  if (dst.dtype !== src.dtype || dst.size !== src.size || (dst.storage.address !== null && src.storage.address !== null)) return false
+  const { length } = dst.shape
+  if (length !== src.shape.length) return false
+  for (let d = 0; d < length; d++) if (dst.shape[d] !== src.shape[d]) return false
+  return isContiguous(dst) && isContiguous(src)
+}
+
+/**
+ * @param {Layout} dst
+ * @param {Layout} src
+ */
+function copyOutside (dst, src) {
+  bytesWithin(dst).set(bytesWithin(src))
+}
+
+/**
+ * A dense layout's bytes where they are.
+ *
+ * @param {Layout} layout
+ * @returns {Uint8Array<ArrayBuffer>}
+ */
+function bytesWithin ({ storage, dtype, offset, size }) {
+  if (storage.released) throw failure('ERR_DISPOSED', 'the tensor was disposed')
+  checkAttached(storage)
+  const buffer = /** @type {ArrayBuffer} */ (backend.bufferOf(storage, check))
+  if (size === 0) return new Uint8Array(0)
+  return new Uint8Array(buffer, storage.byteOffset + offset * itemsizes[dtype], size * itemsizes[dtype])
+}
+
+/**
  * @param {Layout} dst
  * @param {Layout} src
  * @param {number} casting
  */
 function copy (dst, src, casting) {
   if (backend.isWasm) { // may stage, which takes more care
-    write(rows.copy, dst, [src], casting, 0)
+    if (areSameOutside(dst, src)) copyOutside(dst, src)
+    else write(rows.copy, dst, [src], casting, 0)
     return
   }
   reach(dst)
@@ -1020,6 +1058,7 @@ module.exports = {
   nothing,
   check,
   checkAttached,
+  bytesWithin,
   allocate,
   viewByList,
   viewByNumbers,

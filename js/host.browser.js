@@ -16,6 +16,12 @@ function onNextTurn (fn) {
   port2.postMessage(null)
 }
 
+/** @param {Uint8Array} bytes  UTF-8, of memory that nobody shares */
+const textOf = bytes => new TextDecoder().decode(bytes)
+
+/** @returns {string} a name that nobody else has */
+const newName = () => crypto.getRandomValues(new Uint32Array(4)).join('-')
+
 /**
  * @param {string} text  what the developer should know though nothing failed
  */
@@ -28,4 +34,4 @@ function memoryOfMachine () {
   return Infinity
 }
 
-module.exports = { onNextTurn, warn, memoryOfMachine }
+module.exports = { onNextTurn, textOf, newName, warn, memoryOfMachine }

@@ -4,15 +4,17 @@
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
-const timers = require('node:timers')
+const { setImmediate } = require('node:timers') // some test environments have no global one
+const { TextDecoder } = require('node:util')
 
-/**
- * A later turn of the event loop. Taken now, because test tools replace it, and from the module, because Jest's jsdom
- * has no such global.
- *
- * @type {(fn: () => void) => void}
- */
-const onNextTurn = timers.setImmediate
+/** A later turn of the event loop. Taken now, because test tools replace it, or take the global away. @type {(fn: () => void) => void} */
+const onNextTurn = setImmediate
+
+/** @param {Uint8Array} bytes  UTF-8, of memory that nobody shares */
+const textOf = bytes => new TextDecoder().decode(bytes)
+
+/** @returns {string} a name that nobody else has */
+const newName = () => require('node:crypto').randomUUID()
 
 /**
  * @param {string} text  what the developer should know though nothing failed
@@ -37,4 +39,4 @@ function readModule (name) {
   return fs.readFileSync(path.join(__dirname, '..', 'dist', name))
 }
 
-module.exports = { onNextTurn, warn, memoryOfMachine, readModule }
+module.exports = { onNextTurn, textOf, newName, warn, memoryOfMachine, readModule }

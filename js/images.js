@@ -44,6 +44,16 @@ function imageOf (value) {
  * @returns {Layout}
  */
 function layoutOfImage ({ data, width, height }, shape) {
+  checkShape(width, height, shape)
+  return withAlphaOrNot(layoutOver(data, UINT8, [height, width, 4]), shape[2])
+}
+
+/**
+ * @param {number} width
+ * @param {number} height
+ * @param {number[]} shape  of a target for so many pixels
+ */
+function checkShape (width, height, shape) {
   const [h, w, channels = 1] = shape
   if (h !== height || w !== width || shape.length > 3) {
     throw failure('ERR_SHAPE', `the image has ${height} rows of ${width} pixels; the target has shape [${shape.join(', ')}]: ${WAYS}, of other orders permute shows one`)
@@ -51,8 +61,14 @@ function layoutOfImage ({ data, width, height }, shape) {
   if (channels !== 3 && channels !== 4) {
     throw failure('ERR_SHAPE', `the target has shape [${shape.join(', ')}]: ${WAYS}; of these select(2, 0) is the first channel, and grey is a sum of three that you choose`)
   }
-  const layout = layoutOver(data, UINT8, [height, width, 4])
-  return channels === 4 ? layout : ffi.viewByNumbers(rows.narrow, layout, 2, 0, 3)
+}
+
+/**
+ * @param {Layout} pixels  (height, width, 4)
+ * @param {number} count  3: without alpha
+ */
+function withAlphaOrNot (pixels, count) {
+  return count === 4 ? pixels : colours(pixels)
 }
 
 /**
@@ -71,16 +87,29 @@ function imageOfLayout (layout) {
   if (layout.size === 0) throw failure('ERR_SHAPE', `the tensor has shape [${shape.join(', ')}]; an image has at least one pixel`)
   const data = newPixels(4 * width * height)
   const pixels = layoutOver(data, UINT8, [height, width, 4])
-  if (channels === 4) {
-    ffi.copy(pixels, layout, 0)
-  } else {
-    data.fill(255)
-    const source = shape.length === 2 ? ffi.reshape(layout, [height, width, 1]) : layout
-    if (backend.isWasm) writeByWay(pixels, source)
-    else ffi.copy(colours(pixels), source, 0)
-  }
+  const source = shape.length === 2 ? ffi.reshape(layout, [height, width, 1]) : layout
+  if (backend.isWasm && !(channels === 4 && ffi.isContiguous(source))) writeByWay(pixels, source)
+  else write(pixels, source)
   const Class = /** @type {any} */ (globalThis).ImageData
   return typeof Class === 'function' ? new Class(data, width, height) : { data, width, height }
+}
+
+/**
+ * @param {Layout} pixels
+ * @param {Layout} source
+ */
+function write (pixels, source) {
+  if (source.shape[2] === 4) {
+    ffi.copy(pixels, source, 0)
+  } else {
+    makeOpaque(pixels)
+    ffi.copy(colours(pixels), source, 0)
+  }
+}
+
+/** @param {Layout} pixels */
+function makeOpaque (pixels) {
+  ffi.fill(ffi.viewByNumbers(rows.narrow, pixels, 2, 3, 1), 255)
 }
 
 /** @param {Layout} pixels */
@@ -89,7 +118,7 @@ function colours (pixels) {
 }
 
 /**
- * Where each write of a part would stage the target: once, in a temporary that goes there as a whole.
+ * Where kernels cannot write to the target: into a temporary that goes there as a whole.
  *
  * @param {Layout} pixels
  * @param {Layout} source
@@ -97,8 +126,7 @@ function colours (pixels) {
 function writeByWay (pixels, source) {
   const way = allocated(denseLayout(UINT8, pixels.shape))
   try {
-    ffi.fill(way, 255)
-    ffi.copy(colours(way), source, 0)
+    write(way, source)
     ffi.copy(pixels, way, 0)
     countStaged(way.size)
   } finally {
@@ -115,4 +143,4 @@ function newPixels (nbytes) {
   }
 }
 
-module.exports = { imageOf, layoutOfImage, imageOfLayout }
+module.exports = { imageOf, layoutOfImage, checkShape, withAlphaOrNot, makeOpaque, imageOfLayout }

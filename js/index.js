@@ -220,7 +220,7 @@ function dispose (list) {
  * @property {Record<string, { count: number, bytes: number }>} copied  by the function that copied
  * @property {{ count: number, bytes: number }} staged  temporary copies: overlap, the caller's bytes in WASM
  * @property {number} promoted  small tensors whose bytes got a buffer of their own
- * @property {number} grown  times that WASM memory grew
+ * @property {number} grown  times that WASM memory grew; where threads share it: that this one noticed
  * @property {number} inFlight  copies that are pending, and uses of tokens that nobody has taken yet
  * @property {number} deleterErrors  deleters that threw
  */

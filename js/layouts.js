@@ -9,7 +9,7 @@ const { countStaged } = require('./storage')
 const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone, partsOfArray, partsOfView, byteLengthOf } = require('./buffers')
 const { itemsizes } = require('./dtypes')
 
-const { backend, rows, CONTIGUOUS, STATIC, UNBOUND } = ffi
+const { backend, rows, CONTIGUOUS, READ_ONLY, STATIC, UNBOUND } = ffi
 
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
 /** @typedef {{ buffer: ArrayBufferLike, byteOffset: number, byteLength: number }} Bytes where some bytes are */
@@ -335,6 +335,46 @@ function inherit (view, whole) {
 }
 
 /**
+ * @param {Layout} layout
+ * @param {number[]} start  per axis
+ * @param {number[]} extents
+ * @returns {Layout} a part of it
+ */
+function part ({ storage, dtype, strides, offset, flags }, start, extents) {
+  let at = offset
+  let size = 1
+  for (let d = 0; d < extents.length; d++) {
+    at += start[d] * strides[d]
+    size *= extents[d]
+  }
+  return new ffi.Layout(storage, dtype, extents, strides, at, size, flags & READ_ONLY)
+}
+
+/**
+ * What a piece has of one factor, or of one per index of an axis.
+ *
+ * @param {Layout} factor
+ * @param {number} axis
+ * @param {number[]} start
+ * @param {number[]} extents
+ */
+function partOfFactor (factor, axis, start, extents) {
+  if (factor.shape.length === 0) return factor
+  const d = axis < 0 ? axis + extents.length : axis
+  return part(factor, [start[d]], [extents[d]])
+}
+
+/**
+ * @param {import('./ffi').Scaling} scaling
+ * @param {number[]} start
+ * @param {number[]} extents
+ * @returns {import('./ffi').Scaling}
+ */
+function scalingOfPart ({ scale, bias, axis }, start, extents) {
+  return { scale: partOfFactor(scale, axis, start, extents), bias: partOfFactor(bias, axis, start, extents), axis }
+}
+
+/**
  * @param {readonly number[]} a
  * @param {readonly number[]} b
  * @param {number} [but]  an axis that may differ
@@ -344,4 +384,4 @@ function isSameShape (a, b, but = -1) {
   return a.length === b.length && a.every((n, d) => d === but || n === b[d])
 }
 
-module.exports = { isSameShape, checkDevice, isDevice, denseLayout, DYNAMISMS, dynamismOf, allocated, checkPlace, emptyLayout, likeLayout, stridedLayout, axesOfOrder, withBytes, written, layoutOver, layoutOverBytes, bytesOf, adopted, viewed, inherit }
+module.exports = { isSameShape, checkDevice, isDevice, denseLayout, DYNAMISMS, dynamismOf, allocated, checkPlace, emptyLayout, likeLayout, stridedLayout, axesOfOrder, withBytes, written, layoutOver, layoutOverBytes, bytesOf, adopted, viewed, inherit, part, scalingOfPart }

@@ -34,6 +34,8 @@ class Extra {
     this.deleter = null
     /** whose bytes these are as well: claimed @type {Storage | null} */
     this.base = null
+    /** others may follow the bytes by their address: they do not move to where there is more room */
+    this.stays = false
     /** blob records of it that are not known to be collected @type {{ live: number } | null} */
     this.records = null
     /** pending operations that read or write the bytes: our writers refuse them */

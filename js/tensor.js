@@ -12,7 +12,7 @@ const {
 } = require('./validate')
 const { dtypes, itemsizes, dtypeOf } = require('./dtypes')
 const { BRAND, COPY, scalarFor } = require('./values')
-const { dtypeOfArray, isSharedArrayBuffer, partsOfArray, dtypeOfType } = require('./buffers')
+const { dtypeOfArray, isSharedArrayBuffer, isVideoFrame, isAudioBuffer, partsOfArray, dtypeOfType } = require('./buffers')
 const { denseLayout, withBytes, DYNAMISMS, layoutOverBytes, bytesOf, checkDevice, isDevice, adopted, viewed, inherit } = require('./layouts')
 const { read, integerList, indicesOf, write, nested, shownValues } = require('./elements')
 const records = require('./records')
@@ -22,7 +22,9 @@ const results = require('./results')
 const { likeOf, copied, copiedInto, checkOut } = results
 const { imageOf, imageOfLayout } = require('./images')
 const { sourceOf, kept, scalingOf } = require('./sources')
+const { channelsOf, copyRows } = require('./channels')
 const { copyAsync, busy, signalOf, checkSignal } = require('./async')
+const { copyMedia } = require('./media')
 const { print } = require('./print')
 const { accessorOf } = require('./accessor')
 const moves = require('./moves')
@@ -31,7 +33,7 @@ const lifetime = require('./lifetime')
 const { backend, rows, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 
 /** @typedef {import('./dtypes').Dtype} Dtype */
-/** @import { DtypeName, NameOf, Or, DtypeOf, ValueOf, DataOf, InputOf, NestedOf, PartOf, Shape, Dynamism, DeviceName, MemoryFormat, SliceSpec, Picture, Blob, CopySource } from './types' */
+/** @import { DtypeName, NameOf, Or, DtypeOf, ValueOf, DataOf, InputOf, NestedOf, PartOf, Shape, Dynamism, DeviceName, MemoryFormat, SliceSpec, Picture, Blob, CopySource, Frame } from './types' */
 /** @import { ViewOptions, ResultOptions, ToOptions, ToAsyncOptions, AxisOptions, RollOptions, CopyOptions, CopyAsyncOptions, AccessorOptions, Accessor } from './types' */
 
 /** @type {typeof Symbol.dispose} */
@@ -1403,7 +1405,8 @@ class Tensor {
    *
    * @param {CopySource} src
    *   a value or tensor or nested list that broadcasts; a typed array or flat list of equal count fills
-   *   row-major; an ImageData fills (height, width, 4), or without alpha (height, width, 3)
+   *   row-major; an ImageData fills (height, width, 4), or without alpha (height, width, 3); an AudioBuffer fills
+   *   (channels, frames), and back: fromBlob(buffer.getChannelData(c)).copyFrom(t.select(0, c))
    * @param {CopyOptions} [opts]  scale and bias give x * scale + bias: one number, or one per index of this tensor's axis
    * @returns {this}
    * @throws {RangeError} ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_CAST, ERR_DTYPE, ERR_ARGUMENT · ERR_OVERLAP (two elements of this share a byte),
@@ -1416,6 +1419,12 @@ class Tensor {
     const { casting: rule, scale, bias, axis } = optionsOf(opts)
     const casting = castingOf(rule)
     const scaling = scalingOf(scale, bias, axis)
+    if (isVideoFrame(src)) throw failure('ERR_ARGUMENT', 'src is a VideoFrame, which takes time to read; copyFromAsync copies it')
+    const channels = channelsOf(src)
+    if (channels !== null && copyRows({ dst: this.#writable(), scaling, casting }, channels)) {
+      countCopy('copyFrom', this.nbytes)
+      return this
+    }
     const image = Tensor.isTensor(src) ? null : imageOf(src)
     const source = Tensor.isTensor(src) ? src.#attached() : sourceOf(src, image, this.#live())
     try {
@@ -1435,11 +1444,12 @@ class Tensor {
    * settles both sides are held, and our writers throw ERR_BUSY for tensors on either one's storage;
    * reading is fine.
    *
-   * @param {CopySource} src  as copyFrom; typed arrays are read until it settles
+   * @param {CopySource | Frame} src  as copyFrom; typed arrays are read until it settles. A VideoFrame's visible part fills
+   *   what an ImageData does, and may be closed at once; into (height, width, 4) uint8 without gaps the browser writes it itself
    * @param {CopyAsyncOptions} [opts]  signal: where it aborts before all is settled, what was copied so far stays
    * @returns {Promise<this>}
    * @throws as copyFrom · ERR_BUSY a side is in use, or is being written · ERR_DETACHED a buffer went away
-   *   meanwhile · the signal's reason
+   *   meanwhile, a VideoFrame was closed · ERR_UNSUPPORTED the browser does not read such a frame · the signal's reason
    * @example
    * const target = zeros([2, 2])
    * await target.copyFromAsync(tensor([[1, 2], [3, 4]]).T, { signal: AbortSignal.timeout(1000) })
@@ -1451,6 +1461,10 @@ class Tensor {
     checkSignal(signal)
     const casting = castingOf(rule)
     const scaling = scalingOf(scale, bias, axis)
+    if (isVideoFrame(src) || isAudioBuffer(src)) {
+      await copyMedia(src, () => this.#writable(), { scaling, casting, signal })
+      return this
+    }
     const image = Tensor.isTensor(src) ? null : imageOf(src)
     const source = Tensor.isTensor(src) ? src.#attached() : sourceOf(src, image, this.#live())
     const array = image === null ? src : image.data
@@ -1614,7 +1628,7 @@ function drop (storage) {
  * @param {import('./storage').Storage} storage
  */
 function isOurs ({ kind, extra }) {
-  return kind === 'v8' || (kind === 'wasm' && extra !== null && extra.handle !== 0)
+  return kind === 'v8' || (kind === 'wasm' && extra !== null && extra.handle !== 0 && !extra.stays)
 }
 
 /**

@@ -116,7 +116,9 @@
 /** @template V @typedef {OrList<OrList<OrList<OrList<V>>>>} UpTo4 */
 /** Values in nested lists, of up to 8 axes. @typedef {UpTo4<UpTo4<Value | ArrayBufferView | AnyTensor>>} NestedValues */
 /** @typedef {NestedValues | Iterable<NestedValues>} TensorData what `tensor` makes a tensor of */
-/** @typedef {TensorData | Image} CopySource what `copyFrom` copies */
+/** VideoFrame where the program's lib has it. @typedef {typeof globalThis extends { VideoFrame: { prototype: infer F } } ? F : never} Frame */
+/** AudioBuffer where the program's lib has it. @typedef {typeof globalThis extends { AudioBuffer: { prototype: infer A } } ? A : never} Audio */
+/** @typedef {TensorData | Image | Audio} CopySource what `copyFrom` copies */
 
 /** PyTorch's names of dtypes, which a record may have. @typedef {{ byte: 'uint8', char: 'int8', short: 'int16', int: 'int32', long: 'int64', half: 'float16', float: 'float32', double: 'float64', cfloat: 'complex64', cdouble: 'complex128' }} TorchNames */
 

@@ -3,6 +3,7 @@
 // and a frame of its own, and all see the same bytes. The first thread makes the group, others join it.
 
 const { failure } = require('./errors')
+const { newName } = require('./host')
 const { Backend, newMemory } = require('./wasm')
 const { version } = require('./version')
 
@@ -20,14 +21,21 @@ const { version } = require('./version')
  */
 
 /**
+ * Which thread of the host it is, where the host numbers them.
+ *
+ * @typedef {object} Place
+ * @property {number} thread  no other one has or had this number; 0: none
+ * @property {number} parent  a thread that this one does not outlive; 0: none
+ */
+
+/**
  * @param {WebAssembly.Module} module
  * @param {{ initialMemory?: number, maximumMemory?: number }} options  bytes
  * @returns {ThreadGroup} nobody's yet
  */
 function newGroup (module, options) {
   const memory = newMemory({ ...options, shared: true })
-  const name = crypto.getRandomValues(new Uint32Array(4)).join('-')
-  return { version, module, memory, name, started: false }
+  return { version, module, memory, name: newName(), started: false }
 }
 
 /** what this thread's memory.buffer has been: one more each time that the memory grew @type {WeakSet<object>} */
@@ -86,23 +94,45 @@ class SharedBackend extends Backend {
     return super.hold(handle, address, nbytes)
   }
 
+  /** Looks whether another thread made memory grow: memory() counts it. @override */
+  sweep () {
+    if (this.memory.buffer !== this.buffer) this.renew()
+  }
+
   /** @override @param {number} nbytes @param {() => void} check */
   allocateNative (nbytes, check) {
-    return this.allocate(nbytes, check)
+    return staying(this.allocate(nbytes, check))
   }
 
   /** @override @param {number} nbytes @param {() => void} check */
   allocateSab (nbytes, check) {
-    return this.allocateZeroed(nbytes, check)
+    return staying(this.allocateZeroed(nbytes, check))
   }
+
+  /**
+   * Gives up what a thread held that is gone, and those that it started. Not for the thread itself: its stack is
+   * part of that.
+   *
+   * @param {number} thread  its number
+   */
+  endThread (thread) {
+    this.exports.sb_end_thread(thread)
+  }
+}
+
+/** @param {import('./storage').Storage} storage  that was asked for as memory that others may see */
+function staying (storage) {
+  /** @type {import('./storage').Extra} */ (storage.extra).stays = true
+  return storage
 }
 
 /**
  * Joins a group, as its first thread or as another.
  *
  * @param {ThreadGroup} group
+ * @param {Place} [place]
  */
-function start (group) {
+function start (group, place = { thread: 0, parent: 0 }) {
   if (group.version !== version) {
     throw failure('ERR_UNSUPPORTED', `the memory was made by samebytes ${group.version}; this is ${version}, and both have to be the same`)
   }
@@ -112,8 +142,8 @@ function start (group) {
     env: { memory: /** @type {any} */ (memory), emscripten_notify_memory_growth: () => { grown.renew() } }
   })
   const exports = /** @type {any} */ (instance.exports)
-  if (group.started) join(exports, memory)
-  else begin(exports, group)
+  if (group.started) join(exports, memory, place)
+  else begin(exports, group, place)
   const backend = new SharedBackend(exports, group)
   grown.renew = () => { backend.renew() }
   return backend
@@ -122,10 +152,11 @@ function start (group) {
 /**
  * @param {any} exports
  * @param {ThreadGroup} group
+ * @param {Place} place
  */
-function begin (exports, group) {
+function begin (exports, group, { thread, parent }) {
   exports._initialize()
-  enter(exports, exports.sb_new_environment(exports.__tls_size.value, 0))
+  enter(exports, exports.sb_new_environment(exports.__tls_size.value, 0, thread, parent))
   group.started = true
 }
 
@@ -135,15 +166,16 @@ function begin (exports, group) {
  *
  * @param {any} exports
  * @param {WasmMemory} memory
+ * @param {Place} place
  */
-function join (exports, memory) {
+function join (exports, memory, { thread, parent }) {
   const words = new Int32Array(memory.buffer)
   const lock = exports.sb_boot_lock() >>> 2
   while (Atomics.compareExchange(words, lock, 0, 1) !== 0) continue // for some microseconds: pages may not sleep
   try {
     exports.stackRestore(exports.sb_boot_stack())
     const tls = exports.__tls_size.value
-    const environment = exports.sb_new_environment(tls, 1)
+    const environment = exports.sb_new_environment(tls, 1, thread, parent)
     if (environment !== 0) exports.stackRestore(exports.sb_stack(environment, tls))
     enter(exports, environment)
   } finally {

@@ -4,7 +4,7 @@
 // bytes is given a copy in linear memory, and what it wrote is copied back (counted as staged).
 
 const { failure } = require('./errors')
-const { onNextTurn } = require('./host')
+const { onNextTurn, textOf } = require('./host')
 const { byteLengthOf, MAX_LENGTH } = require('./buffers')
 const { Storage, Group, Extra, passing, claim, unclaim, rowNumbers, newSharedStorage, grant, countedBytes, counts, stats, reportDeleter } = require('./storage')
 
@@ -108,7 +108,7 @@ class Backend {
   /** @param {number} at */
   textAt (at) {
     const bytes = new Uint8Array(this.memory.buffer, at)
-    return new TextDecoder().decode(bytes.slice(0, bytes.indexOf(0))) // a copy, because memory may be shared
+    return textOf(bytes.slice(0, bytes.indexOf(0))) // a copy, because memory may be shared
   }
 
   /** The last failure in words. */

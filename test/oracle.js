@@ -5,7 +5,7 @@ const path = require('node:path')
 const { spawnSync } = require('node:child_process')
 const { tensor } = require('samebytes')
 const { python } = require('./copies')
-const { ROOT, generator, refuses } = require('./setup')
+const { ROOT, generator, refuses, skip } = require('./setup')
 
 const sliceText = ([start, stop, step]) => `${start ?? ''}:${stop ?? ''}:${step ?? ''}`
 
@@ -60,7 +60,7 @@ function agrees (name, { seed, count = 400, least = count / 4, needs = 'numpy', 
     const found = command && spawnSync(command, ['-c', `import ${needs}`], { env }).status === 0
     if (!found) {
       if (process.env.CI && needs === 'numpy') throw new Error('Python with NumPy is missing')
-      return this.skip()
+      return skip(this, `Python with ${needs === 'torch' ? 'PyTorch' : 'NumPy'} is missing`)
     }
     const script = path.join(ROOT, 'test', 'python', 'views.py')
     const { status, stdout, stderr } = spawnSync(command, [script], { input: JSON.stringify(cases), env, encoding: 'utf8', maxBuffer: 1 << 28 })

@@ -4,8 +4,8 @@
 //
 //   node test/run.js [part of a path]... [--backend native|wasm|wasm-shared] [--grep text] [-- node flags]
 //
-// test/api runs on each back end, test/native on the native one, with the test addon
-// (SAMEBYTES_TEST_BINARY, else build/Release/samebytes_test.node). Each suite has a process of its
+// test/api runs on each back end, test/wasm-shared on that one, test/native on the native one, with the test
+// addon (SAMEBYTES_TEST_BINARY, else build/Release/samebytes_test.node). Each suite has a process of its
 // own, which notes down every result as it comes; if it dies, the test that ran counts as failed
 // and a new process goes on with the next file. The last line is `N passed, N failed`.
 
@@ -31,7 +31,7 @@ async function main () {
   const { filters, backends, grep, nodeFlags } = readArguments()
   const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-test-'))
   process.on('exit', () => fs.rmSync(scratch, { recursive: true, force: true }))
-  const total = { passed: 0, failed: 0, skipped: 0, failures: [] }
+  const total = { passed: 0, failed: 0, skipped: new Map(), failures: [] }
 
   for (const suite of suites(backends)) {
     const files = suite.files.filter(file => matches(file, filters))
@@ -73,6 +73,7 @@ function suites (backends) {
   const all = []
   for (const backend of backends) {
     all.push({ title: `test/api on ${backend}`, backend, files: testFiles('api') })
+    if (backend === 'wasm-shared') all.push({ title: 'test/wasm-shared', backend, files: testFiles('wasm-shared') })
     const files = testFiles('native')
     if (backend === 'native' && files.length > 0) {
       const binary = process.env.SAMEBYTES_TEST_BINARY ||
@@ -164,22 +165,42 @@ function readResults (log, suite, total) {
   let ended = false
   for (const line of fs.readFileSync(log, 'utf8').split('\n')) {
     if (!line.endsWith('}')) continue // empty, or cut short by a crash
-    const { event, file = last.file, title, text } = JSON.parse(line)
+    const { event, file = last.file, title, text, reason } = JSON.parse(line)
     if (event === 'load') last = { file, title: `loading ${relative(file)}`, loading: true }
     if (event === 'test') last = { file, title }
     if (event === 'pass') total.passed++
-    if (event === 'skip') total.skipped++
+    if (event === 'skip') countSkip(total.skipped, reason, suite.backend)
     if (event === 'fail') fail(total, `${suite.title}: ${title}`, text)
     if (event === 'end') ended = true
   }
   return { last, ended }
 }
 
+/** @param {Map<string, Map<string, number>>} skipped  tests by back end, by reason */
+function countSkip (skipped, reason, backend) {
+  const row = skipped.get(reason) ?? new Map()
+  skipped.set(reason, row.set(backend, (row.get(backend) ?? 0) + 1))
+}
+
+/** Prints how many tests were skipped, and why; gives how many. */
+function reportSkips (skipped) {
+  let all = 0
+  if (skipped.size > 0) process.stdout.write('\nskipped:\n')
+  for (const [reason, row] of skipped) {
+    const count = [...row.values()].reduce((a, b) => a + b, 0)
+    const where = [...row].map(([backend, n]) => row.size > 1 ? `${n} on ${backend}` : `on ${backend}`).join(', ')
+    process.stdout.write(`${String(count).padStart(5)}  ${reason} (${where})\n`)
+    all += count
+  }
+  return all
+}
+
 function report ({ passed, failed, skipped, failures }) {
   for (const [i, { title, text }] of failures.entries()) {
     process.stdout.write(`\n${i + 1}) ${title}\n${text.replace(/^/gm, '   ')}\n`)
   }
-  const tail = skipped ? `, ${skipped} skipped` : ''
+  const count = reportSkips(skipped)
+  const tail = count > 0 ? `, ${count} skipped` : ''
   process.stdout.write(`\n${passed} passed, ${failed} failed${tail}\n`)
   return failed ? 1 : 0
 }
@@ -215,6 +236,12 @@ async function child ({ files, grep, log }) {
 function reporter (note) {
   const titleOf = test => test.titlePath().join(' › ')
 
+  /** What test/setup.js's skip noted for the test or a suite around it. */
+  function reasonOf (test) {
+    for (let at = test; at; at = at.parent) if (at.skipReason) return at.skipReason
+    return 'no reason was given'
+  }
+
   function describeError (error) {
     if (!(error instanceof Error)) return `thrown: ${String(error)}`
     let text = error.stack || String(error)
@@ -232,7 +259,7 @@ function reporter (note) {
       })
       runner.on('test', test => note({ event: 'test', file: test.file, title: titleOf(test) }))
       runner.on('pass', () => { note({ event: 'pass' }); dot('.') })
-      runner.on('pending', test => { note({ event: 'skip', title: titleOf(test) }); dot(',') })
+      runner.on('pending', test => { note({ event: 'skip', title: titleOf(test), reason: reasonOf(test) }); dot(',') })
       runner.on('fail', (test, error) => {
         note({ event: 'fail', title: titleOf(test), text: describeError(error) })
         dot('!')

@@ -1,9 +1,13 @@
 'use strict'
-// What the tests share: refusals, counters, collection, child processes.
+// What the tests share: refusals, counters, collection, skips, child processes.
 const assert = require('node:assert/strict')
+const fs = require('node:fs')
 const path = require('node:path')
+const vm = require('node:vm')
 const { execFile } = require('node:child_process')
+const { createRequire } = require('node:module')
 const { memory, backend } = require('samebytes')
+const { CANNOT } = require('./cannot')
 
 const ROOT = path.join(__dirname, '..')
 
@@ -152,11 +156,54 @@ async function childJson (source, options) {
   return JSON.parse(stdout)
 }
 
-/** For use in describe: its tests need the native addon, elsewhere they count as skipped. */
-function nativeOnly () {
-  before(function () {
-    if (backend() !== 'native') this.skip()
-  })
+/** Is the back end one of the two over linear memory? */
+const isWasm = backend() !== 'native'
+
+/** Does every tensor with bytes of its own lie where other threads see it? */
+const ALL_SHARED = backend() === 'wasm-shared'
+
+/** Skips a test, or in a hook the tests of its suite, and says why: test/run.js prints the reasons. */
+function skip (context, reason) {
+  const { test } = context
+  const skipped = test.type === 'hook' ? test.parent : test
+  skipped.skipReason = reason
+  return context.skip()
+}
+
+/** Skips where this back end lacks a feature of test/cannot.js. */
+function skipWithout (context, feature) {
+  const { backends, reason } = CANNOT[feature]
+  if (backends.includes(backend())) skip(context, reason)
+}
+
+/** For use in describe: all its tests need a feature of test/cannot.js. */
+function needs (feature) {
+  assert.ok(CANNOT[feature], feature)
+  before(function () { skipWithout(this, feature) })
+}
+
+/** For use in describe: its tests are about the native addon. */
+const nativeOnly = () => needs('the addon')
+
+/**
+ * The package once more, with modules of its own, also those that are read later; Node's modules from outside.
+ *
+ * @param {object} [context]  of node:vm, for globals of its own
+ */
+function anotherCopy (context) {
+  const modules = new Map()
+  const load = file => {
+    if (!modules.has(file)) {
+      const module = { exports: {} }
+      modules.set(file, module)
+      const outer = createRequire(file)
+      const require = name => name.startsWith('.') ? load(outer.resolve(name)) : outer(name)
+      const wrapper = vm.compileFunction(fs.readFileSync(file, 'utf8'), ['module', 'exports', 'require', '__filename', '__dirname'], { filename: file, parsingContext: context })
+      wrapper(module, module.exports, require, file, path.dirname(file))
+    }
+    return modules.get(file).exports
+  }
+  return load(path.join(ROOT, 'js', 'index.js'))
 }
 
 /** The same numbers on every run: mulberry32; next(n) is an integer in [0, n). */
@@ -183,12 +230,14 @@ function generator (seed) {
 }
 
 /** what asking for a CUDA device is answered with where there is none */
-const NO_CUDA = backend() === 'wasm' ? 'ERR_UNSUPPORTED' : 'ERR_DEVICE'
+const NO_CUDA = isWasm ? 'ERR_UNSUPPORTED' : 'ERR_DEVICE'
 
 module.exports = {
+  ALL_SHARED,
   NO_CUDA,
   ROOT,
   alive,
+  anotherCopy,
   assertView,
   child,
   childJson,
@@ -199,9 +248,13 @@ module.exports = {
   fromHex,
   generator,
   hex,
+  isWasm,
   nativeOnly,
+  needs,
   refusedUnchanged,
   refuses,
   settledMemory,
+  skip,
+  skipWithout,
   turn
 }

@@ -1,8 +1,8 @@
 'use strict'
 // Wrong values for every kind of argument of test/signatures.js: [label, value], or [label, make] where each use
 // needs a new one. What a label says is allowed where a row allows it.
-const path = require('node:path')
 const { Tensor, fromBlob, zeros } = require('samebytes')
+const { anotherCopy } = require('./setup')
 
 const NOTHING = [['undefined', undefined], ['null', null]]
 const OTHER = [['a string', 'x'], ['an empty string', ''], ['true', true], ['a bigint', 1n], ['a symbol', Symbol('s')],
@@ -47,21 +47,14 @@ const detached = () => {
 /** A second copy of the package, which knows nothing of the first: on WASM, where copies share nothing. */
 let other
 function otherPackage () {
-  if (other !== undefined) return other
-  const folder = path.dirname(require.resolve('samebytes'))
-  const mine = Object.keys(require.cache).filter(file => file.startsWith(folder))
-  const kept = mine.map(file => [file, require.cache[file]])
   const backend = process.env.SAMEBYTES_BACKEND
-  for (const file of mine) delete require.cache[file]
   process.env.SAMEBYTES_BACKEND = 'wasm'
   try {
-    other = require('samebytes')
+    return (other ??= anotherCopy())
   } finally {
     if (backend === undefined) delete process.env.SAMEBYTES_BACKEND
     else process.env.SAMEBYTES_BACKEND = backend
-    for (const [file, module] of kept) require.cache[file] = module
   }
-  return other
 }
 
 /** What looks like a tensor and is none. */

@@ -13,7 +13,9 @@ typedef struct environment {
   sb__binding binding;
   double frame[SB__FRAME_SIZE];
 #ifdef __wasm_atomics__
-  uint32_t id; /* never used again */
+  uint32_t id;     /* never used again */
+  uint32_t thread; /* the host's number for it; 0: none */
+  uint32_t parent; /* the number of a thread that ends after this one; 0: none */
   struct environment *next;
 #endif
 } environment;
@@ -54,13 +56,16 @@ static uint32_t last_id;
 
 WASM_EXPORT(sb_boot_lock) int32_t *sb__wasm_boot_lock(void);
 WASM_EXPORT(sb_boot_stack) char *sb__wasm_boot_stack(void);
-WASM_EXPORT(sb_new_environment) environment *sb__wasm_new_environment(uint32_t tls, uint32_t stack);
+WASM_EXPORT(sb_new_environment)
+environment *sb__wasm_new_environment(uint32_t tls, uint32_t stack, uint32_t thread,
+                                      uint32_t parent);
 WASM_EXPORT(sb_start) void sb__wasm_start(environment *e);
 WASM_EXPORT(sb_tls) char *sb__wasm_tls(environment *e);
 WASM_EXPORT(sb_stack) char *sb__wasm_stack(environment *e, uint32_t tls);
 WASM_EXPORT(sb_id) uint32_t sb__wasm_id(void);
 WASM_EXPORT(sb_next_id) uint32_t sb__wasm_next_id(uint32_t id);
 WASM_EXPORT(sb_end) bool sb__wasm_end(uint32_t id);
+WASM_EXPORT(sb_end_thread) void sb__wasm_end_thread(uint32_t thread);
 
 int32_t *sb__wasm_boot_lock(void) { return &boot_lock; }
 char *sb__wasm_boot_stack(void) { return boot_stack + BOOT_STACK; }
@@ -69,10 +74,13 @@ static size_t round_up(size_t nbytes) { return (nbytes + 63) / 64 * 64; }
 
 /* An environment with thread-local variables of tls bytes and a stack behind it. Uses none itself: the caller
  * has not got them yet. NULL without memory. */
-environment *sb__wasm_new_environment(uint32_t tls, uint32_t stack) {
+environment *sb__wasm_new_environment(uint32_t tls, uint32_t stack, uint32_t thread,
+                                      uint32_t parent) {
   environment *e = aligned_alloc(64, round_up(sizeof *e) + round_up(tls) + (stack ? STACK : 0));
   if (!e) return NULL;
   prepare(e);
+  e->thread = thread;
+  e->parent = parent;
   sb__lock_take(&lock);
   e->id = ++last_id;
   e->next = environments;
@@ -103,24 +111,39 @@ uint32_t sb__wasm_next_id(uint32_t id) {
   return next;
 }
 
-static environment *take_out(uint32_t id) {
-  environment **at = &environments, *found;
+/* The environment of this number; with 0, one of the thread's or of a thread below it. NULL: there is none. */
+static environment *take_out(uint32_t id, uint32_t thread) {
+  environment **at = &environments, *e;
   sb__lock_take(&lock);
-  while (*at && (*at)->id != id) at = &(*at)->next;
-  found = *at;
-  if (found) *at = found->next;
+  for (; (e = *at); at = &e->next) {
+    if (id ? e->id == id : e->thread == thread || e->parent == thread) break;
+  }
+  if (e) *at = e->next;
   sb__lock_drop(&lock);
-  return found;
+  return e;
+}
+
+static void end(environment *e) {
+  sb__claims_drop_all(&e->binding);
+  free(e);
 }
 
 /* The thread of this environment is gone: what it claimed is dropped, its memory freed. False: somebody did
  * that before. */
 bool sb__wasm_end(uint32_t id) {
-  environment *e = take_out(id);
-  if (!e) return false;
-  sb__claims_drop_all(&e->binding);
-  free(e);
-  return true;
+  environment *e = id ? take_out(id, 0) : NULL;
+  if (e) end(e);
+  return e != NULL;
+}
+
+/* The same for all environments of a thread, one for each copy of the package, and of threads below it. */
+void sb__wasm_end_thread(uint32_t thread) {
+  environment *e;
+  while (thread && (e = take_out(0, thread))) {
+    const uint32_t ended = e->thread;
+    end(e);
+    if (ended != thread) sb__wasm_end_thread(ended);
+  }
 }
 
 #endif

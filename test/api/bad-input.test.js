@@ -178,8 +178,7 @@ describe('bad input', () => {
       assert.deepEqual(t.toArray(), [[1, 2, 3], [4, 5, 6]])
     })
 
-    it('cannot be made with new Tensor', function () {
-      if (!Tensor) return this.skip()
+    it('cannot be made with new Tensor', () => {
       for (const args of [[], [{}], [{ shape: [1e6], strides: [1], offset: 0 }], [zeros([1])], [null, null]]) {
         assert.throws(() => new Tensor(...args).toArray())
       }

@@ -4,7 +4,7 @@ const path = require('node:path')
 const { spawnSync } = require('node:child_process')
 const { allClose, arrayEqual, canCast, concat, fromBlob, promoteTypes, stack, tensor } = require('samebytes')
 const { python } = require('../copies')
-const { ROOT, generator } = require('../setup')
+const { ROOT, generator, skip } = require('../setup')
 
 const WHOLE = ['bool', 'uint8', 'int8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64']
 const DTYPES = [...WHOLE, 'float16', 'float32', 'float64', 'complex64', 'complex128']
@@ -115,7 +115,7 @@ describe('agrees with NumPy', function () {
   before(function () {
     if (command) return
     if (process.env.CI) throw new Error('Python with NumPy is missing')
-    this.skip()
+    skip(this, 'Python with NumPy is missing')
   })
 
   for (const op of Object.keys(OPS)) {

@@ -48,6 +48,30 @@ describe('copyFrom', () => {
     assert.deepEqual(t.toArray(), [[1, 3, 5], [2, 4, 6]])
   })
 
+  it('takes a list of typed arrays as rows, also of its own data, and of another dtype', () => {
+    const t = zeros([2, 3])
+    const { copies } = copied(() => t.copyFrom([new Float32Array([1, 2, 3]), new Float32Array([4, 5, 6])]))
+    assert.deepEqual(copies, { copyFrom: { count: 1, bytes: 24 } })
+    assert.deepEqual(t.toArray(), [[1, 2, 3], [4, 5, 6]])
+    t.copyFrom([t.data.subarray(3), t.data.subarray(0, 3)])
+    assert.deepEqual(t.toArray(), [[4, 5, 6], [1, 2, 3]])
+    t.T.copyFrom([new Float32Array([1, 2]), new Float32Array([3, 4]), new Float32Array([5, 6])], { scale: [1, 10, 100], axis: 0 })
+    assert.deepEqual(t.toArray(), [[1, 30, 500], [2, 40, 600]])
+    t.copyFrom([new Int16Array([1, 2, 3]), [4, 5, 6]])
+    assert.deepEqual(t.toArray(), [[1, 2, 3], [4, 5, 6]])
+    t.copyFrom([new Float32Array([7, 8, 9])])
+    assert.deepEqual(t.toArray(), [[7, 8, 9], [7, 8, 9]])
+    fails(() => t.copyFrom([new Float32Array(3), new Float32Array(2)]), RangeError, 'ERR_SHAPE')
+    fails(() => zeros([2, 3], 'int32').copyFrom([new Float32Array([0.5, 1, 2]), new Float32Array(3)]), TypeError, 'ERR_CAST')
+  })
+
+  it('of a list of typed arrays reads it before it looks at the tensor', () => {
+    const t = zeros([2, 3])
+    const list = [new Float32Array(3), new Float32Array(3)]
+    Object.defineProperty(list, 1, { get () { t.dispose(); return new Float32Array(3) } })
+    fails(() => t.copyFrom(list), Error, 'ERR_DISPOSED')
+  })
+
   it('copies nothing into tensors without elements, but still looks at the dtypes', () => {
     const t = zeros([0, 3], 'int32')
     assert.equal(t.copyFrom(zeros([3], 'int32')), t)

@@ -58,7 +58,7 @@ function cTitles (file) {
 
 /** The one file of that name. */
 function fileOf (name) {
-  const found = ['test/api', 'test/native', 'test/c'].map(folder => `${folder}/${name}`).filter(file => fs.existsSync(path.join(ROOT, file)))
+  const found = ['test/api', 'test/native', 'test/browser', 'test/c'].map(folder => `${folder}/${name}`).filter(file => fs.existsSync(path.join(ROOT, file)))
   assert.equal(found.length, 1, `${name}: ${found.length} files`)
   return found[0]
 }
@@ -112,6 +112,21 @@ describe('docs/from-executorch-and-torch.md', function () {
       const file = fileOf(name)
       const there = file.endsWith('.c') ? cTitles(file) : titles[path.join(ROOT, file)]
       assert.ok(there.includes(rest.join(' › ')), `${name} has no test '${rest.join(' › ')}'`)
+    }
+  })
+})
+
+describe('docs/camera-canvas-audio.md', function () {
+  this.timeout(60000)
+  const rows = rowsOf(read('docs/camera-canvas-audio.md'))
+
+  it('names tests that are there', async () => {
+    assert.ok(rows.length > 15, `${rows.length} rows`)
+    const named = rows.flatMap(row => row['Shown by'].split('<br>').map(text => text.split(' › ')))
+    const files = [...new Set(named.map(([file]) => path.join(ROOT, fileOf(file))))]
+    const titles = await mochaTitles(files)
+    for (const [name, ...rest] of named) {
+      assert.ok(titles[path.join(ROOT, fileOf(name))].includes(rest.join(' › ')), `${name} has no test '${rest.join(' › ')}'`)
     }
   })
 })

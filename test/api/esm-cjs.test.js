@@ -16,7 +16,7 @@ describe('import and require', () => {
       'full', 'keep', 'memory', 'ones', 'scope', 'sharesMemory', 'tensor', 'tidy', 'zeros']
     for (const name of names) assert.ok(name in samebytes, `${name} is missing`)
     assert.ok(new samebytes.SamebytesError('text') instanceof Error)
-    assert.match(samebytes.backend(), /^(native|wasm)$/)
+    assert.match(samebytes.backend(), /^(native|wasm|wasm-shared)$/)
   })
 
   it('work together in a process that starts with import, on float32', async () => {

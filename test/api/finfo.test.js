@@ -2,7 +2,7 @@
 const assert = require('node:assert/strict')
 const { execFileSync } = require('node:child_process')
 const { dtypes, fromBlob, finfo, iinfo, tensor, zeros } = require('samebytes')
-const { fails, refuses } = require('../setup')
+const { fails, refuses, skip } = require('../setup')
 const { python } = require('../copies')
 
 // From NumPy; bfloat16 and float8 from ml_dtypes and the OCP specification of float8.
@@ -48,7 +48,7 @@ describe('finfo', () => {
 
   it('is NumPy\'s', function () {
     const command = python()
-    if (!command) return this.skip()
+    if (!command) return skip(this, 'Python with NumPy is missing')
     const source = 'import json, sys, numpy as np\n' +
       'f = lambda name: (lambda i: [i.bits, float(i.eps), float(i.max), float(i.min), float(i.smallest_normal), i.dtype.name])(np.finfo(name))\n' +
       'print(json.dumps([f(name) for name in sys.argv[1:]]))'

@@ -1,7 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { backend, flush, forBlob, fromBlob, full, zeros } = require('samebytes')
-const { NO_CUDA, copied, fails, fromHex, refuses } = require('../setup')
+const { NO_CUDA, copied, fails, fromHex, isWasm, refuses } = require('../setup')
 const { SAMPLES } = require('../tables')
 
 const floats = () => new Float32Array([0, 1, 2, 3, 4, 5, 6, 7])
@@ -70,7 +70,7 @@ describe('forBlob', () => {
     const kept = full([4], 3, { shared: true })
     const calls = []
     const builder = () => forBlob(backend() === 'native' ? kept.dataPtr : 64n, [4], 'float32').deleter(address => calls.push(address))
-    if (backend() === 'wasm') {
+    if (isWasm) {
       fails(() => builder().makeTensor(), Error, 'ERR_UNSUPPORTED')
       return
     }

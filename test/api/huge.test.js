@@ -2,7 +2,7 @@
 const assert = require('node:assert/strict')
 const { constants } = require('node:buffer')
 const { empty, fromBlob, zeros } = require('samebytes')
-const { fails, nativeOnly, refuses } = require('../setup')
+const { fails, needs, refuses } = require('../setup')
 
 // Numbers around the borders of 32 bits, which the layouts on their way from C treat differently.
 const BORDERS = [2 ** 31 - 1, 2 ** 31, 2 ** 31 + 1, 2 ** 32 - 1, 2 ** 32, 2 ** 32 + 1, 2 ** 40 + 3, 2 ** 52 - 1]
@@ -59,7 +59,7 @@ describe('numbers beyond 32 bits', () => {
 })
 
 describe('a blob of more bytes than 32 bits count, none of them touched', () => {
-  nativeOnly()
+  needs('addresses')
 
   const huge = 2 ** 52
   const blob = (shape, opts) => fromBlob(64n, shape, { dtype: 'int8', borrowed: true, nbytes: huge, ...opts })

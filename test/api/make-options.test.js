@@ -5,7 +5,7 @@ const {
   arange, asarray, backend, empty, emptyLike, emptyStrided, eye, fromBytes, full, fullLike, fullStrided, linspace, ones, onesLike, onesStrided, rand,
   randLike, randStrided, randint, randintLike, randintStrided, randn, randnLike, randnStrided, scalarTensor, tensor, zeros, zerosLike, zerosStrided
 } = require('samebytes')
-const { NO_CUDA, alive, fails } = require('../setup')
+const { ALL_SHARED, NO_CUDA, alive, fails } = require('../setup')
 
 const like = zeros([2, 3])
 const bytes = new Uint8Array(24)
@@ -67,7 +67,7 @@ describe('options of what makes tensors', () => {
         const inSab = shared === 'sab' || backend() !== 'native'
         if (t.isContiguous()) assert.equal(t.data.buffer instanceof SharedArrayBuffer, inSab)
       }
-      assert.equal(make({ shared: false }).isShared, false)
+      assert.equal(make({ shared: false }).isShared, ALL_SHARED)
     })
   }
 

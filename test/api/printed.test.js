@@ -3,7 +3,7 @@ const assert = require('node:assert/strict')
 const path = require('node:path')
 const { spawnSync } = require('node:child_process')
 const { empty, fromBlob } = require('samebytes')
-const { ROOT, generator } = require('../setup')
+const { ROOT, generator, skip } = require('../setup')
 
 // PyTorch 1.13 as the oracle: the same bytes in the same layout must print alike, but for "torch.".
 
@@ -112,7 +112,7 @@ describe('toString beside PyTorch 1.13', function () {
 
   before(function () {
     const command = pythonWithTorch()
-    if (command === null) return this.skip()
+    if (command === null) return skip(this, 'Python with PyTorch is missing')
     const input = all.map(({ data, ...one }) => JSON.stringify({ ...one, bytes: Buffer.from(data.buffer).toString('base64') })).join('\n')
     const { stdout, stderr, status } = spawnSync(command, [path.join(ROOT, 'test', 'python', 'printed.py')], { input, encoding: 'utf8', maxBuffer: 1 << 28 })
     assert.equal(status, 0, stderr)

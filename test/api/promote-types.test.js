@@ -2,7 +2,7 @@
 const assert = require('node:assert/strict')
 const { execFileSync } = require('node:child_process')
 const { dtypes, promoteTypes } = require('samebytes')
-const { fails, refuses } = require('../setup')
+const { fails, refuses, skip } = require('../setup')
 const { python } = require('../copies')
 
 // Rows and columns: the array API's lattice with the other floats and the mixed kinds that it leaves open.
@@ -51,7 +51,7 @@ describe('promoteTypes', () => {
 
   it('agrees with NumPy within a kind', function () {
     const command = python()
-    if (!command) return this.skip()
+    if (!command) return skip(this, 'Python with NumPy is missing')
     const known = dtypes.filter(name => !/^bfloat|^float8/.test(name))
     const source = 'import json, sys, numpy as np\n' +
       'names = json.loads(sys.argv[1])\n' +

@@ -1,7 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { backend, empty, full, memory, tensor, zeros } = require('samebytes')
-const { generator } = require('../setup')
+const { generator, skipWithout } = require('../setup')
 const { SAMPLES } = require('../tables')
 
 // DESIGN.md, section 4: small tensors live together until somebody asks for their address.
@@ -52,7 +52,7 @@ describe('small tensors', () => {
   })
 
   it('never show a neighbour through data.buffer', function () {
-    if (backend() !== 'native') return this.skip() // in WASM all share the one memory
+    skipWithout(this, 'buffers of their own')
     const secret = Array.from({ length: 64 }, () => full([4], 1234.5))
     const t = tensor([1, 2, 3, 4])
     const more = Array.from({ length: 64 }, () => full([4], 1234.5))
@@ -65,7 +65,7 @@ describe('small tensors', () => {
   })
 
   it('are promoted once, by data, bytes or dataPtr, and not by use', function () {
-    if (backend() !== 'native') return this.skip()
+    skipWithout(this, 'buffers of their own')
     for (const expose of [t => t.data, t => t.bytes, t => t.dataPtr]) {
       const t = tensor([1, 2])
       const v = t.slice('1:')

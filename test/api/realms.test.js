@@ -1,11 +1,8 @@
 'use strict'
 const assert = require('node:assert/strict')
-const fs = require('node:fs')
-const path = require('node:path')
 const vm = require('node:vm')
-const { createRequire } = require('node:module')
 const samebytes = require('samebytes')
-const { ROOT, refuses } = require('../setup')
+const { anotherCopy, refuses } = require('../setup')
 
 const { empty, fromBlob, tensor, zeros } = samebytes
 const other = vm.createContext({})
@@ -108,27 +105,10 @@ describe('another realm\'s objects', () => {
   })
 })
 
-/** The package as Jest runs it: its modules in a context with globals of its own, Node's modules from outside. */
-function loadInside (context) {
-  const modules = new Map()
-  const load = file => {
-    if (!modules.has(file)) {
-      const module = { exports: {} }
-      modules.set(file, module)
-      const outer = createRequire(file)
-      const require = name => name.startsWith('.') ? load(outer.resolve(name)) : outer(name)
-      const wrapper = vm.compileFunction(fs.readFileSync(file, 'utf8'), ['module', 'exports', 'require', '__filename', '__dirname'], { filename: file, parsingContext: context })
-      wrapper(module, module.exports, require, file, path.dirname(file))
-    }
-    return modules.get(file).exports
-  }
-  return load(path.join(ROOT, 'js', 'index.js'))
-}
-
 describe('the package inside another realm', () => {
   const globals = { process, Buffer, setTimeout, structuredClone, performance } // and no setImmediate, as in Jest's jsdom
   const context = vm.createContext({ ...globals })
-  const inner = loadInside(context)
+  const inner = anotherCopy(context) // as Jest runs it
   const run = source => vm.runInContext(`(() => { ${source} })()`, Object.assign(context, { samebytes: inner }))
 
   it('is another instance, whose objects are of that realm', () => {

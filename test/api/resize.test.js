@@ -1,7 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { empty, fromBlob, full, rand, sharesMemory, tensor, zeros } = require('samebytes')
-const { copied, fails, generator, nativeOnly, refusedUnchanged, refuses, settledMemory, turn } = require('../setup')
+const { copied, fails, generator, needs, refusedUnchanged, refuses, settledMemory, turn } = require('../setup')
 const { SAMPLES } = require('../tables')
 
 describe('resize', () => {
@@ -257,7 +257,7 @@ describe('an unbound float32 tensor', () => {
 })
 
 describe('an unbound tensor at an address', () => {
-  nativeOnly()
+  needs('addresses')
 
   it('does not move: float32', () => {
     const owner = empty([4], { shared: true })

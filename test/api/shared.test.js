@@ -1,10 +1,11 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { Worker } = require('node:worker_threads')
-const { backend, empty, fromBlob, full, memory, ones, tensor, zeros } = require('samebytes')
-const { refuses } = require('../setup')
+const { empty, fromBlob, full, memory, ones, tensor, wasmMemory, zeros } = require('samebytes')
+const { ALL_SHARED, isWasm, refuses, skipWithout } = require('../setup')
 
-const kindOf = shared => shared === true && backend() === 'native' ? 'native' : 'shared'
+/** what memory() counts such bytes as */
+const kindOf = shared => ALL_SHARED ? 'wasm' : shared === true && !isWasm ? 'native' : 'shared'
 const makers = {
   empty: opts => empty([256, 256], opts),
   zeros: opts => zeros([256, 256], opts),
@@ -54,11 +55,21 @@ describe('shared memory', () => {
   it('is a SharedArrayBuffer for sab, a plain one for true on native', () => {
     const isShared = t => t.data.buffer instanceof SharedArrayBuffer
     assert.equal(isShared(empty([4], { shared: 'sab' })), true)
-    assert.equal(isShared(empty([4], { shared: true })), backend() === 'wasm')
-    assert.equal(empty([4]).isShared, false)
-    assert.equal(empty([4], { shared: false }).isShared, false)
+    assert.equal(isShared(empty([4], { shared: true })), isWasm)
+    for (const t of [empty([4]), empty([4], { shared: false })]) assert.deepEqual([t.isShared, isShared(t)], [ALL_SHARED, ALL_SHARED])
     assert.equal(fromBlob(new Float32Array(4)).isShared, false)
     assert.equal(fromBlob(new Float32Array(new SharedArrayBuffer(16))).isShared, true)
+  })
+
+  it('lies in wasmMemory() in WASM over memory that threads share, as all tensors do', function () {
+    skipWithout(this, 'one memory for all threads')
+    for (const opts of [{}, { shared: true }, { shared: 'sab' }]) {
+      const t = full([4], 7, opts)
+      assert.equal(t.isShared, true)
+      assert.equal(t.data.buffer instanceof SharedArrayBuffer, true)
+      assert.deepEqual([...new Float32Array(wasmMemory().buffer, Number(t.dataPtr), 4)], [7, 7, 7, 7])
+      assert.equal(fromBlob(t.data).isShared, true)
+    }
   })
 
   it('refuses other words', () => {

@@ -1,7 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { Tensor, backend, empty, flush, fromBlob, full, memory, sharesMemory, tensor, tidy, wasmMemory, zeros } = require('samebytes')
-const { NO_CUDA, collectUntil, copied, fails, refuses } = require('../setup')
+const { NO_CUDA, collectUntil, copied, fails, isWasm, refuses } = require('../setup')
 const { SAMPLES } = require('../tables')
 
 const matrix = () => tensor([[1, 2, 3], [4, 5, 6]])
@@ -212,7 +212,7 @@ describe('fromBlob of toBlob\'s record', () => {
   it('of a copy of its fields is an address, whose owner is the tensor', () => {
     const t = full([2, 2], 3)
     const fields = { ...t.T.slice('::-1').toBlob() }
-    if (backend() === 'wasm') {
+    if (isWasm) {
       fails(() => fromBlob(fields), Error, 'ERR_UNSUPPORTED', /native/)
       return
     }
@@ -319,7 +319,7 @@ describe('fromBlob of toBlob\'s record', () => {
   it('is not given by an object that only looks like one', () => {
     const blob = zeros([2]).toBlob()
     for (const forged of [Object.create(blob), new Proxy(blob, {}), JSON.parse('{"ptr":0,"shape":[1],"dtype":"float32"}')]) {
-      if (backend() === 'wasm') fails(() => fromBlob(forged), Error, 'ERR_UNSUPPORTED')
+      if (isWasm) fails(() => fromBlob(forged), Error, 'ERR_UNSUPPORTED')
       else if (forged.owner === undefined) fails(() => fromBlob(forged), TypeError, 'ERR_ARGUMENT')
       else assert.ok(fromBlob(forged) instanceof Tensor) // as an address with an owner
     }

@@ -5,8 +5,8 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { execFile } = require('node:child_process')
-const { dtypes, promoteTypes, backend } = require('samebytes')
-const { ROOT } = require('../setup')
+const { dtypes, promoteTypes } = require('samebytes')
+const { ROOT, skipWithout } = require('../setup')
 
 const TSC = path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
 const FOLDER = path.join(ROOT, 'test', 'types')
@@ -40,7 +40,7 @@ describe('types', function () {
   let scratch
 
   before(async function () {
-    if (backend() !== 'native') return this.skip() // they are the same on each
+    skipWithout(this, 'declarations')
     scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-types-'))
     const link = path.join(scratch, 'node_modules', 'samebytes')
     fs.mkdirSync(link, { recursive: true })

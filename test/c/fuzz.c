@@ -78,7 +78,7 @@ static void arguments(const char *signature, int strangeness, double handle) {
 
 static void garbage(void) {
   static int64_t good[ROWS];
-  double handle = 0;
+  double handle = 0, parcel = 0;
   random_state = 31;
   for (int round = 0; round < 4500 * ROWS; round++) { /* so that each row is called as often */
     const int strangeness = round % 4 == 0 ? 40 : round % 4 == 1 ? 5 : 1;
@@ -122,7 +122,7 @@ static void garbage(void) {
       for (int k = 0; k < 2; k++) first[3 * k + 1] = (double)random_in(0, 4);
       if (random_in(0, 3)) first[12] = (double)random_in(0, 16);
     }
-    if (row < ROWS && !strcmp(names[row], "take") && random_in(0, 3)) { /* indices along an axis of the target */
+    if (row < ROWS && !strcmp(names[row], "take") && random_in(0, 15)) { /* indices along an axis of the target */
       double *indices = source + SB__OPERAND_SIZE_OF_OPERAND;
       const int64_t axis = random_in(0, 2);
       source[SB__OPERAND_DTYPE] = target[SB__OPERAND_DTYPE];
@@ -132,6 +132,8 @@ static void garbage(void) {
       indices[SB__OPERAND_STRIDES] = (double)random_in(0, 2);
       first[0] = (double)axis;
     }
+    if (row < ROWS && strstr("parcel_take parcel_drop", names[row]) && random_in(0, 3))
+      *first = parcel;
     /* gigabytes would be granted, and cost seconds to poison */
     if (row < ROWS && !strcmp(names[row], "storage_new") && *first > 4096 && *first < 0x1p50)
       *first = 4096;
@@ -145,6 +147,7 @@ static void garbage(void) {
     } else if (row < ROWS) {
       good[row]++;
       if (!strcmp(names[row], "storage_new")) handle = frame[SB__FRAME_RESULTS];
+      if (!strcmp(names[row], "parcel_new")) parcel = frame[SB__FRAME_RESULTS];
     }
     if (row >= ROWS) EQ(status, SB_ERR_ARGUMENT);
     if (!status && strchr(signature, '>') &&

@@ -61,17 +61,18 @@ for source in test/c/*.c; do
   run "$source" "$build/$name"
 done
 
-[ ${#emulator[@]} -gt 0 ] || echo '# threads, under ThreadSanitizer'
-if [ ${#emulator[@]} -gt 0 ]; then
-  : # no sanitizer there
-elif "$cc" "${flags[@]/-fsanitize=address,undefined/-fsanitize=thread}" -Werror test/c/threads.c \
-  src/core/*.c src/ops/*.c src/kernels/*.c src/platform/posix.c -lm -lpthread -o "$build/threads-tsan"; then
-  export TSAN_OPTIONS=exitcode=99
-  run 'test/c/threads.c under ThreadSanitizer' "$build/threads-tsan"
-else
-  echo 'not ok - test/c/threads.c compiles for ThreadSanitizer'
-  failed=$((failed + 1))
-fi
+export TSAN_OPTIONS=exitcode=99
+for name in threads parcels; do
+  [ ${#emulator[@]} = 0 ] || break # no sanitizer there
+  echo "# $name, under ThreadSanitizer"
+  if "$cc" "${flags[@]/-fsanitize=address,undefined/-fsanitize=thread}" -Werror "test/c/$name.c" \
+    src/core/*.c src/ops/*.c src/kernels/*.c src/share/*.c src/platform/posix.c -lm -lpthread -o "$build/$name-tsan"; then
+    run "test/c/$name.c under ThreadSanitizer" "$build/$name-tsan"
+  else
+    echo "not ok - test/c/$name.c compiles for ThreadSanitizer"
+    failed=$((failed + 1))
+  fi
+done
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]

@@ -3,7 +3,7 @@ const assert = require('node:assert/strict')
 const { pbkdf2 } = require('node:crypto')
 const { empty, flush, fromBlob, full, memory, tensor, zeros } = require('samebytes')
 const { frame, backend, rows, tables } = require('../../js/ffi')
-const { child, childJson, collectUntil, fails, generator, nativeOnly } = require('../setup')
+const { child, childJson, collectUntil, fails, generator, nativeOnly, skip } = require('../setup')
 
 /** The n-th allocation in C from now on fails; 0: none. */
 function failAllocation (n) {
@@ -200,7 +200,7 @@ describe('copyFromAsync off the event loop', function () {
   })
 
   it('is ERR_MEMORY where the n-th allocation fails: nothing is written, nothing stays, and it works afterwards', async function () {
-    if (rows.fail_allocation === undefined) return this.skip()
+    if (rows.fail_allocation === undefined) return skip(this, 'needs the test addon (SB_TEST)')
     const CASES = {
       'of float32 tensors': [() => [shared([2000], 'float32'), shared([2000], 'float32')], ([a, b]) => a.copyFromAsync(b.slice('::-1')), 1],
       'of a number': [() => [shared([2000], 'float32')], ([a]) => a.copyFromAsync(3), 3],

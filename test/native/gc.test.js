@@ -1,6 +1,6 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { childJson, nativeOnly } = require('../setup')
+const { childJson, nativeOnly, skip } = require('../setup')
 
 const MIB = 1048576
 const sanitized = /asan/.test(process.env.LD_PRELOAD ?? '') || 'ASAN_OPTIONS' in process.env
@@ -12,7 +12,7 @@ describe('collection of tensors that nobody disposes', function () {
   const env = { SAMEBYTES_BACKEND: 'native' }
 
   it('2,000,000 small float32 tensors in one synchronous loop grow the process by less than 16 MiB', async function () {
-    if (sanitized) return this.skip() // a sanitizer's own memory grows
+    if (sanitized) return skip(this, 'a sanitizer\'s own memory grows')
     const grown = await childJson(`
       const { empty } = require('samebytes')
       let peak = 0
@@ -31,7 +31,7 @@ describe('collection of tensors that nobody disposes', function () {
   })
 
   it('4000 float32 tensors of 1 MiB, every byte written, grow the process by less than 128 MiB', async function () {
-    if (sanitized) return this.skip()
+    if (sanitized) return skip(this, 'a sanitizer\'s own memory grows')
     const growthOf = make => childJson(`
       const { empty } = require('samebytes')
       ${make('1')}

@@ -2,7 +2,7 @@
 const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const { empty, zeros } = require('samebytes')
-const { nativeOnly } = require('../setup')
+const { nativeOnly, skip } = require('../setup')
 
 /** What Linux notes about the mapping that an address lies in: 'hg' is the advice to use large pages. */
 function flagsAt (address) {
@@ -17,7 +17,7 @@ function flagsAt (address) {
 
 describe('new memory', () => {
   nativeOnly()
-  before(function () { if (!fs.existsSync('/sys/kernel/mm/transparent_hugepage/enabled')) this.skip() })
+  before(function () { if (!fs.existsSync('/sys/kernel/mm/transparent_hugepage/enabled')) skip(this, 'the system has no large pages') })
 
   const makers = { empty, zeros, 'shared memory': shape => empty(shape, { shared: true }) }
   for (const [name, make] of Object.entries(makers)) {

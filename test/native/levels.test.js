@@ -3,7 +3,7 @@ const assert = require('node:assert/strict')
 const path = require('node:path')
 const { askNumpy, checksum, copySets, largeSets, python } = require('../copies')
 const { PROGRAM } = require('../program')
-const { ROOT, childJson, nativeOnly } = require('../setup')
+const { ROOT, childJson, nativeOnly, skip } = require('../setup')
 
 // The same bits on every instruction set and number of threads, as NumPy has them. A level that this
 // processor lacks counts for nothing: its test is that of another one again.
@@ -35,7 +35,7 @@ describe('every instruction set and number of threads', function () {
       before(function () {
         const command = python()
         if (!command && process.env.CI) throw new Error('Python with NumPy is missing')
-        if (!command) return this.skip()
+        if (!command) return skip(this, 'Python with NumPy is missing')
         for (const [name, cases] of Object.entries(sets())) expected[name] = checksum(askNumpy(command, cases))
       })
 

@@ -2,7 +2,7 @@
 const assert = require('node:assert/strict')
 const { allClose, arrayEqual, concat, empty, flush, fromBlob, full, memory, sharesMemory, stack, tensor, zeros } = require('samebytes')
 const { frame, backend, rows, tables } = require('../../js/ffi')
-const { nativeOnly, refuses } = require('../setup')
+const { nativeOnly, refuses, skip } = require('../setup')
 
 /** The n-th allocation in C from now on fails; 0: none. */
 function failAllocation (n) {
@@ -143,7 +143,7 @@ describe('where the n-th allocation fails', function () {
   this.timeout(30000)
   nativeOnly()
   before(function () {
-    if (rows.fail_allocation === undefined) this.skip()
+    if (rows.fail_allocation === undefined) skip(this, 'needs the test addon (SB_TEST)')
   })
   afterEach(() => { if (rows.fail_allocation !== undefined) failAllocation(0) })
 

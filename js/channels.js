@@ -1,0 +1,91 @@
+'use strict'
+// Sound as Web Audio has it: an array of samples for each channel. Each one is copied into its row of the target, so that
+// no channel is put into a temporary first.
+
+const ffi = require('./ffi')
+const { failure } = require('./errors')
+const { dtypeOfArray, partsOfArray, isAudioBuffer } = require('./buffers')
+const { dtypes, dtypeOf } = require('./dtypes')
+const { layoutOver, part, scalingOfPart } = require('./layouts')
+
+const { rows } = ffi
+
+/** @typedef {InstanceType<typeof ffi.Layout>} Layout */
+/** @typedef {Omit<import('./ffi').Copy, 'src'>} CopyOfAny */
+/** @typedef {{ arrays: ArrayBufferView[], length: number, isAudio: boolean }} Channels  length: of each, where they are an AudioBuffer's */
+
+/**
+ * An AudioBuffer's channels, or a list that may be one of rows; null for anything else.
+ *
+ * @param {any} src
+ * @returns {Channels | null}
+ */
+function channelsOf (src) {
+  if (isAudioBuffer(src)) {
+    const { numberOfChannels, length } = src
+    return { arrays: Array.from({ length: numberOfChannels }, (_, c) => src.getChannelData(c)), length, isAudio: true }
+  }
+  if (!Array.isArray(src) || dtypeOfArray(src[0]) === undefined) return null
+  return { arrays: Array.from({ length: src.length }, (_, c) => src[c]), length: 0, isAudio: false }
+}
+
+/**
+ * The copy of each row. All is checked here: no row is written where another one cannot be.
+ *
+ * @param {CopyOfAny} copy
+ * @param {Channels} channels
+ * @returns {import('./ffi').Copy[] | null} null: a list that is to be read value by value
+ */
+function copiesOfRows ({ dst, scaling, casting }, { arrays, length, isAudio }) {
+  if (isAudio) checkAudio(arrays, length, dst.shape)
+  else if (!areRows(arrays, dst)) return null
+  const extents = [1, dst.shape[1]]
+  const sources = arrays.map(array => layoutOver(array, dtypeOf(dtypeOfArray(array)).index, extents))
+  // Of a list, a row that is written may be one that is yet to be read.
+  if (!isAudio && sources.some(src => ffi.sharesMemory(dst, src))) return null
+  ffi.checkCopy({ dst, src: ffi.viewByList(rows.broadcast_to, sources[0], dst.shape), scaling, casting })
+  return sources.map((src, c) => {
+    const start = [c, 0]
+    return { dst: part(dst, start, extents), src, scaling: scaling && scalingOfPart(scaling, start, extents), casting }
+  })
+}
+
+/**
+ * @param {ArrayBufferView[]} arrays
+ * @param {number} length
+ * @param {number[]} shape
+ */
+function checkAudio (arrays, length, shape) {
+  if (shape.length !== 2 || shape[0] !== arrays.length || shape[1] !== length) {
+    throw failure('ERR_SHAPE', `the AudioBuffer has ${arrays.length} channels of ${length} frames; the target has shape [${shape.join(', ')}]: (channels, frames) was expected, and T shows (frames, channels) so`)
+  }
+  const gone = arrays.findIndex(array => partsOfArray(array).length !== length)
+  if (gone !== -1) throw failure('ERR_DETACHED', `channel ${gone} of the AudioBuffer was transferred away`)
+}
+
+/**
+ * @param {unknown[]} arrays
+ * @param {Layout} target
+ */
+function areRows (arrays, { dtype, shape }) {
+  const { name } = dtypes[dtype]
+  return shape.length === 2 && shape[0] === arrays.length &&
+    arrays.every(array => dtypeOfArray(array) === name && partsOfArray(array).length === shape[1])
+}
+
+/**
+ * @param {CopyOfAny} copy
+ * @param {Channels} channels
+ * @returns {boolean} whether they could be copied as rows
+ */
+function copyRows (copy, channels) {
+  const copies = copiesOfRows(copy, channels)
+  if (copies === null) return false
+  for (const { dst, src, scaling, casting } of copies) {
+    if (scaling === null) ffi.copy(dst, src, casting)
+    else ffi.copyScaled(dst, src, scaling.scale, scaling.bias, scaling.axis, casting)
+  }
+  return true
+}
+
+module.exports = { channelsOf, copiesOfRows, copyRows }

@@ -1,0 +1,216 @@
+'use strict'
+// The page of examples/browser in Chromium, with and without isolation.
+//
+//   node test/browser/demo.js [WORDS]         the tests, or those whose titles contain the words
+//   node test/browser/demo.js --screenshot    makes docs/browser-demo.png instead
+
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const http = require('node:http')
+const path = require('node:path')
+const { chromium } = require('playwright-core')
+const { serve } = require('../../examples/browser/serve')
+const { fewColours } = require('./png')
+
+const ROOT = path.join(__dirname, '..', '..')
+const ANSWER = 4 * 256 + 4 // bytes that each window brings back from onnxruntime-web: the state, a probability
+const LIMIT = 60000 // ms, for what should take seconds
+
+/** What a window may copy is declared: onnxruntime-web writes to no memory but its own. */
+function assertHeard ({ checks, runs }) {
+  assert.equal(checks.identical, true, 'the plain loop has other probabilities')
+  assert.equal(checks.levels, true, 'the waveform was measured wrongly')
+  assert.deepEqual(checks.beyond, { count: 0, bytes: 0 })
+  assert.equal(runs, checks.heard)
+}
+
+const tests = {
+  async 'hears the recording to its end while memory grows' ({ page, isolated }) {
+    assert.equal(await page.evaluate(() => globalThis.crossOriginIsolated), isolated)
+    await page.click('#run')
+    await page.waitForFunction(() => globalThis.demo.run.heard > 100)
+    const before = await page.evaluate(() => globalThis.demo.memory.grown)
+    await page.click('#grow')
+    const run = await finished(page)
+    assertHeard(run)
+    const { checks, growth } = run
+    assert.equal(checks.heard, checks.count)
+    assert.ok(checks.count > 300 && checks.segments > 3, 'the recording has 12 seconds and speech')
+    assert.deepEqual(checks.inLoop, { copyFrom: { count: 2 * checks.count, bytes: ANSWER * checks.count } })
+    assert.ok(checks.staged.bytes <= ANSWER * checks.count, `${checks.staged.bytes} bytes were staged`)
+    assert.ok(growth.at > 100 && growth.at < checks.count, `memory grew at window ${growth.at}`)
+    assert.equal(growth.stayed, true, 'samples have another address')
+    assert.ok(run.memory.grown > before && checks.grown > 0)
+    assert.equal(run.messages, isolated ? 1 : 0)
+    assert.match(await page.textContent('#checks'), /identical to the plain loop: yes/)
+    assert.match(await page.textContent('#size'), /memory grew: 4\.0 MiB → \d+\.\d MiB/)
+  },
+
+  async 'leaves no views behind, run after run' ({ page }) {
+    for (let i = 0; i < 2; i++) {
+      await page.click('#run')
+      const { memory, checks } = await finished(page)
+      assert.ok(memory.tensors < 20, `${memory.tensors} tensors`)
+      assert.equal(checks.identical, true)
+      await page.evaluate(() => { globalThis.demo.run.checks = null })
+    }
+  },
+
+  async 'hears a WAV file of the user, in stereo and at another rate' ({ page }) {
+    await page.setInputFiles('#pick', { name: 'tone.wav', mimeType: 'audio/wav', buffer: tone({ seconds: 1, rate: 44100, channels: 2 }) })
+    const run = await finished(page)
+    assertHeard(run)
+    assert.equal(run.checks.heard, Math.ceil(16000 / 512))
+    assert.match(await page.textContent('#title'), /^tone\.wav, 1\.0 of 1\.0 s/)
+    // 0.5 in one channel and nothing in the other: half of it in the mix
+    const most = await page.evaluate(() => Math.max(...globalThis.demo.run.job.samples.data))
+    assert.ok(Math.abs(most - 0.25) < 0.01, `the loudest sample is ${most}`)
+  },
+
+  async 'says which file is no sound, and goes on' ({ page }) {
+    await page.setInputFiles('#pick', { name: 'noise.wav', mimeType: 'audio/wav', buffer: Buffer.from('nothing to hear') })
+    await page.waitForSelector('#trouble:visible')
+    assert.match(await page.textContent('#trouble'), /noise\.wav is no sound/)
+    await page.click('#run')
+    assertHeard(await finished(page))
+    assert.equal(await page.isVisible('#trouble'), false)
+  },
+
+  async 'hears the microphone for as long as it has room' ({ page, isolated }) {
+    await page.click('#microphone')
+    const run = await finished(page)
+    assertHeard(run)
+    assert.equal(run.checks.heard, Math.ceil(2 * 16000 / 512))
+    assert.ok(await page.evaluate(() => globalThis.demo.run.job.samples.data.some(x => x !== 0)), 'nothing was recorded')
+    if (isolated) assert.deepEqual(run.brought, { count: 1, bytes: 8 }) // the audio thread writes to the tensor itself
+    else assert.ok(run.brought.bytes >= 2 * 16000 * 4, `${run.brought.bytes} bytes were brought`)
+  },
+
+  async 'stops when it is told to' ({ page }) {
+    await page.click('#microphone')
+    await page.waitForFunction(() => globalThis.demo.run.heard > 5)
+    await page.click('#stop')
+    const run = await finished(page)
+    assertHeard(run)
+    assert.ok(run.checks.heard < run.checks.count)
+  },
+
+  async 'serves nothing else' ({ url, isolated }) {
+    const home = await ask(url, '/')
+    assert.equal(home.statusCode, 200)
+    assert.equal(home.headers['cross-origin-embedder-policy'], isolated ? 'require-corp' : undefined)
+    for (const path of ['/serve.js', '/../serve.js', '/dist/../package.json', '/%2e%2e/%2e%2e/package.json', '/dist/', '//etc/passwd', '/constructor']) {
+      assert.equal((await ask(url, path)).statusCode, 404, path)
+    }
+    assert.equal((await ask(url, '/', 'POST')).statusCode, 404)
+  }
+}
+
+/** What the page knows of a run that is over. */
+async function finished (page) {
+  await page.waitForFunction(() => globalThis.demo.run.checks !== null && !globalThis.document.getElementById('run').disabled, null, { timeout: LIMIT })
+  await page.waitForTimeout(100) // a few pictures more
+  return page.evaluate(() => {
+    const { checks, growth, runs, messages, brought } = globalThis.demo.run
+    return { checks, growth, runs, messages, brought, memory: globalThis.demo.memory }
+  })
+}
+
+/** A WAV file with 440 Hz in its first channel, 16 bits a sample. */
+function tone ({ seconds, rate, channels }) {
+  const frames = seconds * rate
+  const wav = Buffer.alloc(44 + frames * channels * 2)
+  wav.write('RIFF', 0)
+  wav.writeUInt32LE(wav.length - 8, 4)
+  wav.write('WAVEfmt ', 8)
+  wav.writeUInt32LE(16, 16)
+  wav.writeUInt16LE(1, 20) // PCM
+  wav.writeUInt16LE(channels, 22)
+  wav.writeUInt32LE(rate, 24)
+  wav.writeUInt32LE(rate * channels * 2, 28)
+  wav.writeUInt16LE(channels * 2, 32)
+  wav.writeUInt16LE(16, 34)
+  wav.write('data', 36)
+  wav.writeUInt32LE(frames * channels * 2, 40)
+  for (let i = 0; i < frames; i++) {
+    wav.writeInt16LE(Math.round(16384 * Math.sin(2 * Math.PI * 440 * i / rate)), 44 + i * channels * 2)
+  }
+  return wav
+}
+
+/** A request whose path is sent as it is. */
+function ask (url, path, method = 'GET') {
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(url)
+    http.request({ hostname, port, path, method }, response => resolve(response.resume())).on('error', reject).end()
+  })
+}
+
+function launch () {
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--use-fake-ui-for-media-stream', '--use-fake-device-for-media-stream']
+  })
+}
+
+/** The page when it is ready; `troubles` fills with what it complains about. */
+async function open (browser, url, troubles) {
+  const page = await browser.newPage({ viewport: { width: 1200, height: 800 }, colorScheme: 'light', permissions: ['microphone'] })
+  page.setDefaultTimeout(LIMIT)
+  page.on('console', message => { if (['error', 'warning'].includes(message.type())) troubles.push(message.text()) })
+  page.on('pageerror', error => troubles.push(error.stack))
+  page.on('requestfailed', request => troubles.push(`${request.url()}: ${request.failure().errorText}`))
+  await page.goto(url)
+  await page.waitForSelector('#run:enabled')
+  return page
+}
+
+async function runTests (words) {
+  let [passed, failed] = [0, 0]
+  const browser = await launch()
+  for (const isolated of [true, false]) {
+    const server = await serve({ isolated })
+    for (const [title, test] of Object.entries(tests).filter(([title]) => title.includes(words))) {
+      const troubles = []
+      const page = await open(browser, server.url + '?speed=6&seconds=2', troubles)
+      try {
+        await test({ page, isolated, url: server.url })
+        assert.deepEqual(troubles, [])
+        passed++
+      } catch (error) {
+        failed++
+        console.log(`FAILED ${title} (${isolated ? 'isolated' : 'not isolated'})\n${error.stack}\n${troubles.join('\n')}`)
+      }
+      await page.close()
+    }
+    await server.close()
+  }
+  await browser.close()
+  console.log(`${passed} passed, ${failed} failed`)
+  if (failed > 0) process.exitCode = 1
+}
+
+/** The page after a run in which memory grew. */
+async function makeScreenshot () {
+  const server = await serve()
+  const browser = await launch()
+  const page = await open(browser, server.url + '?speed=2', [])
+  await page.click('#run')
+  await page.waitForFunction(() => globalThis.demo.run.heard > 225)
+  await page.click('#grow')
+  await finished(page)
+  await page.mouse.move(600, 790)
+  const png = fewColours(await page.screenshot())
+  fs.writeFileSync(path.join(ROOT, 'docs', 'browser-demo.png'), png)
+  console.log(`docs/browser-demo.png: ${png.length} bytes`)
+  await browser.close()
+  await server.close()
+}
+
+const [what = ''] = process.argv.slice(2)
+const done = what === '--screenshot' ? makeScreenshot() : runTests(what)
+done.catch(error => {
+  console.error(error)
+  console.log('0 passed, 1 failed')
+  process.exit(1)
+})
