@@ -18,5 +18,13 @@ module.exports = [
   {
     files: ['test/browser/**', 'test/setup.js'],
     languageOptions: { globals: globals.browser }
+  },
+  {
+    files: ['test/bundlers/app/**'],
+    languageOptions: { globals: { window: 'readonly', location: 'readonly', crossOriginIsolated: 'readonly', Worker: 'readonly', addEventListener: 'readonly', postMessage: 'readonly', expect: 'readonly' } }
+  },
+  {
+    files: ['test/bundlers/app/{src,vitest,vitest-failing}/*.js'],
+    languageOptions: { sourceType: 'module' }
   }
 ]

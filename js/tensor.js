@@ -41,6 +41,9 @@ const DISPOSE = Symbol.dispose ?? Symbol.for('Symbol.dispose')
 
 const INSPECT = Symbol.for('nodejs.util.inspect.custom')
 
+/** the properties that Jest copies to show a difference; without it all getters, also those that throw */
+const JEST_COPIES = Symbol.for('@jest/serializableProperties')
+
 /** structuredClone's error says: Symbol(…) could not be cloned */
 const UNCLONEABLE = Symbol('a Tensor (share(t) gives a token that can be posted)')
 
@@ -1565,9 +1568,14 @@ class Tensor {
     }
   }
 
+  /** @returns {string[]} */
+  get [JEST_COPIES] () {
+    return []
+  }
+
   /**
-   * What Object.prototype.toString shows, and with it assert.deepStrictEqual, Jest and Chai compare: dtype,
-   * shape and content. Reads all elements; never throws.
+   * What Object.prototype.toString shows, and with it assert.deepStrictEqual and Chai compare: dtype, shape and
+   * content. Reads all elements; never throws.
    *
    * @returns {string}
    */

@@ -19,20 +19,16 @@ function publicNames () {
 /** @param {string} places  the source text of { plain, shared } */
 function entry (names, places) {
   return `
-import { init as start, notReady } from './init.browser.js'
+import { init as start } from './init.browser.js'
+import { arrive, early } from './early.browser.js'
 import { SamebytesError } from './errors.js'
 const places = ${places}
-let api
-// What was taken out of the namespace before init works after it as well.
-const early = name => function (...args) {
-  if (api === undefined) throw notReady(name)
-  return new.target === undefined ? api[name](...args) : new api[name](...args)
-}
 export { SamebytesError }
 ${names.map(name => `export let ${name} = early('${name}')`).join('\n')}
 export async function init (options) {
   await start(options, places)
-  api = require('./index.js')
+  const api = require('./index.js')
+  arrive(api)
   ${names.map(name => `${name} = api.${name}`).join('\n  ')}
 }
 `

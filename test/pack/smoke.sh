@@ -36,7 +36,7 @@ contents () { # what users need is there; what would make npm build or bloat is 
   local list file ok=0
   list=$(tar -tzf "$scratch/samebytes.tgz" | sed 's|^package/||' | sort)
   for file in LICENSE README.md package.json js/index.js js/index.mjs types/index.d.ts types/index.d.mts \
-    dist/samebytes.wasm dist/samebytes-shared.wasm src/samebytes.h "prebuilds/$(node -p 'process.platform+"-"+process.arch')/samebytes.node"; do
+    dist/samebytes.mjs dist/samebytes-inline.mjs dist/samebytes.wasm dist/samebytes-shared.wasm src/samebytes.h "prebuilds/$(node -p 'process.platform+"-"+process.arch')/samebytes.node"; do
     grep -qxF "$file" <<<"$list" || { echo "missing: $file"; ok=1; }
   done
   if grep -E '^(binding\.gyp|test/|build|examples/|\.ci/|src/.*\.c$|.*\.stamp$)' <<<"$list"; then

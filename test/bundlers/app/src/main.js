@@ -1,0 +1,42 @@
+// What each bundler builds: views of the same bytes in a page, and in its worker where the page is isolated.
+import { init, tensor, share, backend, SamebytesError } from 'samebytes'
+
+async function main () {
+  const early = errorOf(() => tensor([1]))
+  await init({ shared: location.search === '?plain' ? false : 'auto' })
+  const m = tensor([1, 2, 3, 4, 5, 6], [2, 3])
+  const t = m.permute([1, 0])
+  m.set(7, 0, 2)
+  t.set(8, 1, 1)
+  return {
+    early: early instanceof SamebytesError && early.code,
+    isolated: crossOriginIsolated,
+    backend: backend(),
+    seen: [t.get(2, 0), m.get(1, 1)],
+    worker: backend() === 'wasm-shared' ? await inWorker(share(m)) : null,
+    after: m.toArray()
+  }
+}
+
+function errorOf (fn) {
+  try {
+    fn()
+  } catch (error) {
+    return error
+  }
+}
+
+async function inWorker (token) {
+  const worker = new Worker(new URL('./worker.js', import.meta.url), { type: 'module' })
+  try {
+    return await new Promise((resolve, reject) => {
+      worker.onmessage = ({ data }) => resolve(data)
+      worker.onerror = event => reject(new Error(`the worker failed: ${event.message}`))
+      worker.postMessage(token)
+    })
+  } finally {
+    worker.terminate()
+  }
+}
+
+window.result = main()

@@ -1,0 +1,11 @@
+// A page's program in TypeScript, without Node's types.
+import { init, tensor, share, fromShared, type Token } from 'samebytes'
+import * as inline from 'samebytes/inline'
+
+await init({ wasm: new URL('https://example.com/samebytes.wasm'), shared: 'auto' })
+const t = tensor([1, 2], 'float32')
+const token: Token = share(t)
+await inline.init({ from: token })
+export const data: Float32Array = t.data
+export const shape: readonly number[] = fromShared(token).shape
+export const make: typeof tensor = inline.tensor

@@ -1,0 +1,305 @@
+'use strict'
+
+// Bundlers and test runners, on the packed package: what docs/bundlers.md shows is built, opened in Chromium with and
+// without isolation, and tested with Jest and Vitest.
+//
+//   node test/bundlers/run.js [samebytes.tgz]     packs the package if none is given
+//
+// The tools of ./package.json are installed into a temporary folder. The last line is `N passed, N failed`.
+
+const assert = require('node:assert/strict')
+const { spawn } = require('node:child_process')
+const { once } = require('node:events')
+const fs = require('node:fs')
+const net = require('node:net')
+const os = require('node:os')
+const path = require('node:path')
+const { launch, serve, resultOf, lineOf } = require('./pages')
+const { readGuide } = require('./guide')
+
+const ROOT = path.join(__dirname, '..', '..')
+const STEP_LIMIT_MS = 180_000
+
+const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-bundlers-'))
+process.on('exit', () => fs.rmSync(scratch, { recursive: true, force: true }))
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1))
+
+const app = path.join(scratch, 'app')
+const dist = path.join(app, 'dist')
+const guide = readGuide()
+const { policy } = guide['Content-Security-Policy']
+const total = { passed: 0, failed: 0 }
+
+main().catch(error => {
+  console.log(error)
+  total.failed++
+}).finally(() => {
+  console.log(`${total.passed} passed, ${total.failed} failed`)
+  process.exitCode = total.failed === 0 && total.passed > 0 ? 0 : 1
+})
+
+async function main () {
+  if (!await test('the package and the tools install', install)) return
+  const browser = await launch()
+  try {
+    await testBundlers(browser)
+    for (const version of ['vite', 'vite-7']) await testServer(browser, version)
+    await testPrograms(browser)
+  } finally {
+    await browser.close()
+  }
+  await testRunners()
+  await testTypes()
+}
+
+/** @returns {Promise<boolean>} whether it passed */
+async function test (title, body) {
+  try {
+    await body()
+    total.passed++
+    console.log(`ok - ${title}`)
+    return true
+  } catch (error) {
+    total.failed++
+    console.log(`not ok - ${title}\n${String(error.stack ?? error).replace(/^/gm, '    ')}`)
+    return false
+  }
+}
+
+// ---- Installing and running ----
+
+async function install () {
+  const tarball = process.argv[2] ? path.resolve(process.argv[2]) : await pack()
+  fs.cpSync(path.join(__dirname, 'app'), app, { recursive: true })
+  fs.copyFileSync(path.join(__dirname, 'package.json'), path.join(scratch, 'package.json'))
+  const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock', '--loglevel=error']
+  await run('npm', ['install', ...quiet], { cwd: scratch })
+  await run('npm', ['install', '--offline', ...quiet, tarball], { cwd: app })
+  fs.copyFileSync(tarball, path.join(scratch, 'samebytes.tgz'))
+}
+
+async function pack () {
+  await run('bash', ['.ci/build', 'package'], { cwd: ROOT })
+  await run('npm', ['pack', '--ignore-scripts', '--loglevel=error', '--pack-destination', scratch], { cwd: ROOT })
+  return path.join(scratch, fs.readdirSync(scratch).find(name => /^samebytes-.*\.tgz$/.test(name)))
+}
+
+function start (command, args, { cwd = app, env = {} } = {}) {
+  const { SAMEBYTES_BINARY, SAMEBYTES_BACKEND, NODE_PATH, NODE_OPTIONS, ...clean } = process.env
+  const PATH = `${path.join(scratch, 'node_modules', '.bin')}:${process.env.PATH}`
+  const child = spawn(command, args, { cwd, env: { ...clean, PATH, NO_COLOR: '1', CI: 'true', ...env }, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+  child.text = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', data => { child.text += data })
+  // A tool and what it started are one group, so nothing stays behind.
+  child.end = () => { try { process.kill(-child.pid, 'SIGKILL') } catch {} }
+  process.on('exit', child.end)
+  child.once('close', () => process.off('exit', child.end))
+  return child
+}
+
+/** Runs a command to its end. @returns {Promise<{ code: number, text: string }>} */
+async function ending (command, args, options) {
+  const child = start(command, args, options)
+  const timer = setTimeout(child.end, STEP_LIMIT_MS)
+  const [code, signal] = await once(child, 'close')
+  clearTimeout(timer)
+  assert.equal(signal, null, `${command} ${args.join(' ')} took too long\n${child.text}`)
+  return { code, text: child.text }
+}
+
+async function run (command, args, options) {
+  const { code, text } = await ending(command, args, options)
+  assert.equal(code, 0, `${command} ${args.join(' ')} ended with ${code}\n${text}`)
+  return text
+}
+
+/** Does what a section of the guide says, in a folder without the output of another one. */
+async function follow (title, folder = app) {
+  fs.rmSync(path.join(folder, 'dist'), { recursive: true, force: true })
+  const section = guide[title]
+  assert.ok(section !== undefined, `docs/bundlers.md has no section ${title}`)
+  write(section.files, folder)
+  for (const command of section.commands) await run('bash', ['-euc', command], { cwd: folder })
+}
+
+function write (files, folder) {
+  for (const [name, text] of Object.entries(files)) {
+    fs.mkdirSync(path.dirname(path.join(folder, name)), { recursive: true })
+    fs.writeFileSync(path.join(folder, name), text)
+  }
+}
+
+// ---- Bundlers ----
+
+const ISOLATED = {
+  early: 'ERR_UNSUPPORTED',
+  isolated: true,
+  backend: 'wasm-shared',
+  seen: [7, 8],
+  worker: { backend: 'wasm-shared', before: [[1, 2, 7], [4, 8, 6]] },
+  after: [[1, 2, 7], [9, 8, 6]]
+}
+const ALONE = { ...ISOLATED, isolated: false, backend: 'wasm', worker: null, after: [[1, 2, 7], [4, 8, 6]] }
+
+async function testBundlers (browser) {
+  for (const tool of ['webpack', 'Rollup', 'esbuild', 'Vite']) {
+    if (!await test(`${tool} builds`, () => follow(tool))) continue
+    await test(`what ${tool} built runs in an isolated page and its worker`, async () => {
+      const { value, modules } = await opened(resultOf, browser, { isolated: true, policy })
+      assert.deepEqual(value, ISOLATED)
+      assert.equal(modules.length, 1, `the page asked for ${modules}`)
+    })
+    await test(`what ${tool} built runs in a page that is not isolated`, async () => {
+      const { value, modules } = await opened(resultOf, browser, { isolated: false, policy })
+      assert.deepEqual(value, ALONE)
+      assert.equal(modules.length, 1, `the page asked for ${modules}`)
+    })
+  }
+  await test('init says what is missing where a policy forbids WebAssembly', async () => {
+    await assert.rejects(opened(resultOf, browser, { isolated: true, policy: policy.replace(" 'wasm-unsafe-eval'", '') }),
+      error => /WebAssembly is not allowed here.*'wasm-unsafe-eval'/.test(error.message))
+  })
+}
+
+async function opened (read, browser, options) {
+  const server = await serve(dist, options)
+  try {
+    return { value: await read(browser, server.url), modules: server.modules }
+  } finally {
+    server.close()
+  }
+}
+
+/** Vite's development server, with the configuration of the build before it. */
+async function testServer (browser, version) {
+  const port = await freePort()
+  const script = path.join(scratch, 'node_modules', version, 'bin', 'vite.js')
+  const server = start(process.execPath, [script, '--port', String(port), '--strictPort', '--host', 'localhost'])
+  const url = `http://localhost:${port}/`
+  try {
+    await test(`the development server of ${version} starts`, () => until(() => /ready in/.test(server.text), server))
+    await test(`the development server of ${version} serves an isolated page and its worker`, async () => {
+      assert.deepEqual(await resultOf(browser, url), ISOLATED)
+    })
+    await test(`the development server of ${version} serves the module for one thread`, async () => {
+      assert.deepEqual(await resultOf(browser, `${url}?plain`), { ...ALONE, isolated: true })
+    })
+  } finally {
+    server.end()
+  }
+}
+
+async function freePort () {
+  const server = net.createServer().listen(0, 'localhost')
+  await once(server, 'listening')
+  const { port } = server.address()
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+async function until (isTrue, child) {
+  const deadline = Date.now() + STEP_LIMIT_MS
+  while (!isTrue()) {
+    assert.ok(child.exitCode === null && Date.now() < deadline, `the server did not start\n${child.text}`)
+    await new Promise(resolve => setTimeout(resolve, 50))
+  }
+}
+
+/** The whole programs in the guide. */
+async function testPrograms (browser) {
+  await test('the program that the guide begins with does what it says', async () => {
+    const folder = path.join(app, 'example')
+    fs.mkdirSync(folder)
+    fs.copyFileSync(path.join(app, 'index.html'), path.join(folder, 'index.html'))
+    write(guide[''].files, folder)
+    await follow('Vite', folder)
+    fs.rmSync(dist, { recursive: true, force: true })
+    fs.renameSync(path.join(folder, 'dist'), dist)
+    assert.equal((await opened(lineOf, browser, { isolated: true, policy })).value, '[4, 2, 3]')
+  })
+  await test('a module elsewhere is found where init is told', async () => {
+    await follow('Modules elsewhere')
+    const { value, modules } = await opened(lineOf, browser, { policy, entry: 'elsewhere.js' })
+    assert.equal(value, '[1, 2]')
+    assert.match(modules.join(), /^samebytes-\w{8}\.wasm$/)
+  })
+  await test('samebytes/inline is a single file', async () => {
+    await follow('A single file')
+    assert.deepEqual(fs.readdirSync(dist), ['single.js'])
+    const { value, modules } = await opened(lineOf, browser, { policy: `${policy}; connect-src 'none'`, entry: 'single.js' })
+    assert.deepEqual({ value, modules }, { value: '[1, 2]', modules: [] })
+  })
+  await test('CommonJS in a bundle for browsers gets the ES module, and names taken before init come alive', async () => {
+    fs.rmSync(dist, { recursive: true })
+    await run('webpack', ['--entry-reset', '--entry', './src/required.cjs'])
+    const { value } = await opened(resultOf, browser, { policy })
+    assert.deepEqual(value, { codes: Array(4).fill('ERR_UNSUPPORTED'), is: [true, true, true, true], values: [1, 2] })
+  })
+  await test('a bundle for Node leaves the package out, and has the addon', async () => {
+    await follow('Programs for Node')
+    assert.equal(await run(process.execPath, ['dist/server.cjs']), 'native [ 1, 2 ]\n')
+  })
+}
+
+// ---- Jest and Vitest ----
+
+const RUNNERS = [
+  { title: 'Jest, in processes', tool: 'Jest', flags: ['--maxWorkers=2'] },
+  { title: 'Jest, in threads', tool: 'Jest', flags: ['--maxWorkers=2', '--workerThreads'] },
+  { title: 'Jest, both files in one process', tool: 'Jest', flags: ['--runInBand'], workers: 1 },
+  { title: 'Jest with jsdom', tool: 'Jest', flags: ['--maxWorkers=2', '--env=jsdom'] },
+  { title: 'Vitest, in processes', tool: 'Vitest', flags: ['--pool=forks'] },
+  { title: 'Vitest, in threads', tool: 'Vitest', flags: ['--pool=threads'] }
+]
+
+async function testRunners () {
+  for (const [i, { title, tool, flags, workers = 2 }] of RUNNERS.entries()) {
+    await test(`${title}: tests pass`, async () => {
+      const [seen, cache] = [`seen-${i}`, `cache-${i}`].map(name => path.join(scratch, name))
+      fs.mkdirSync(seen)
+      fs.mkdirSync(cache) // Jest starts no workers for tests that it remembers as fast
+      const { code, text } = await withRunner(tool, tool.toLowerCase(), flags, { SEEN: seen, TMPDIR: cache })
+      assert.equal(code, 0, text)
+      assert.match(text, /Tests\D+10 passed/)
+      assert.doesNotMatch(text, /did not exit|failed to exit|open handle/i)
+      assert.equal(new Set(fs.readdirSync(seen).map(name => name.replace(/-\w+$/, ''))).size, workers, 'workers that tests ran in')
+    })
+  }
+  for (const tool of ['Jest', 'Vitest']) {
+    await test(`${tool}: tensors that differ fail, and are shown`, async () => {
+      const { code, text } = await withRunner(tool, `${tool.toLowerCase()}-failing`, [], {})
+      assert.equal(code, 1, text)
+      assert.match(text, /Tests\D+2 failed\D+1 passed/)
+      assert.doesNotMatch(text, /RangeError|TypeError/)
+      if (tool === 'Jest') assert.match(text, /Expected: \[1, 3\]\s+Received: \[1, 2\]/)
+      else assert.match(text, /expected tensor\(\[1\., 2\.\]\) to deeply equal tensor\(\[1\., 3\.\]\)/)
+    })
+  }
+}
+
+/** The guide's command in a folder of tests. */
+function withRunner (tool, folder, flags, env) {
+  const [command] = guide[tool].commands
+  return ending('bash', ['-euc', [command.trim(), ...flags].join(' ')], { cwd: path.join(app, folder), env })
+}
+
+// ---- Types ----
+
+async function testTypes () {
+  for (const moduleResolution of ['bundler', 'nodenext']) {
+    await test(`types are found by moduleResolution ${moduleResolution}, without those of Node`, async () => {
+      const module = moduleResolution === 'bundler' ? 'esnext' : 'nodenext'
+      const compilerOptions = { noEmit: true, strict: true, types: [], target: 'es2022', lib: ['es2022', 'dom'], module, moduleResolution }
+      fs.writeFileSync(path.join(app, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['types.ts'] }))
+      await run(process.execPath, [path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'), '--project', app])
+    })
+  }
+  await test('attw finds nothing but what cannot be otherwise', async () => {
+    const { text } = await ending('attw', [path.join(scratch, 'samebytes.tgz'), '--format', 'json', '--profile', 'node16',
+      '--exclude-entrypoints', 'samebytes.wasm', 'samebytes-shared.wasm'])
+    const { analysis } = JSON.parse(text)
+    const problems = analysis.problems.map(({ kind, entrypoint, resolutionKind }) => `${kind} ${entrypoint} ${resolutionKind}`)
+    assert.deepEqual(problems.filter(problem => !problem.endsWith('node10')), ['CJSResolvesToESM ./inline node16-cjs'])
+  })
+}
