@@ -67,7 +67,7 @@ function share (t, opts) {
   }
   const holder = holderOf(storage)
   const byteOffset = holder === storage ? at : at + Number(storage.address) - Number(holder.address)
-  /** @type {import('./storage').Extra} */ (holder.extra).stays = true // resize must not leave the takers behind
+  if (holder.extra !== null) holder.extra.stays = true // resize must not leave the takers behind
   const { group } = backend
   const place = group === null ? { home: ffi.home() } : { home: group.name, group }
   return { ...common, kind: 'parcel', ...place, byteOffset, key: ffi.sendStorage(holder, uses) }
