@@ -8,7 +8,7 @@ const LARGEST = 2 ** 32 // bytes that WASM addresses
 
 /**
  * @typedef {object} InitOptions
- * @property {URL | string | Response | ArrayBuffer | ArrayBufferView | WebAssembly.Module} [wasm]  the module, or where
+ * @property {URL | string | Response | ArrayBuffer | ArrayBufferView | import('./types').WasmModule} [wasm]  the module, or where
  * it is; else beside the package's own file
  * @property {boolean | 'auto'} [shared]  memory that workers can have as well: false, true, or where the page allows it
  * @property {import('./share').Token} [from]  of another thread: this one joins its memory

@@ -3,6 +3,7 @@
 // other files import them in theirs, and tsc makes declarations of them. D stands for one dtype's name; a tensor of
 // whatever dtype has D = any, and its values are any.
 
+/** @typedef {object} WasmModule a WebAssembly.Module: programs without lib dom do not know that name */
 /** @typedef {import('./tensor').Tensor<any>} AnyTensor */
 
 // ---- Dtypes, and what goes with each ----

@@ -14,7 +14,7 @@ const { version } = require('./version')
  *
  * @typedef {object} ThreadGroup
  * @property {string} version  of the package that made it
- * @property {WebAssembly.Module} module
+ * @property {import('./types').WasmModule} module
  * @property {WasmMemory} memory
  * @property {string} name  of this group, as nobody else has one
  * @property {number | undefined} maximum  bytes that memory may grow to
@@ -30,7 +30,7 @@ const { version } = require('./version')
  */
 
 /**
- * @param {WebAssembly.Module} module
+ * @param {import('./types').WasmModule} module
  * @param {{ initialMemory?: number, maximumMemory?: number }} options  bytes
  * @returns {ThreadGroup} nobody's yet
  */
@@ -140,7 +140,7 @@ function start (group, place = { thread: 0, parent: 0 }) {
   }
   const { memory, module } = group
   const grown = { renew () {} }
-  const instance = new WebAssembly.Instance(module, {
+  const instance = new WebAssembly.Instance(/** @type {any} */ (module), {
     env: { memory: /** @type {any} */ (memory), emscripten_notify_memory_growth: () => { grown.renew() } }
   })
   const exports = /** @type {any} */ (instance.exports)

@@ -443,12 +443,12 @@ function newMemory ({ initialMemory = 16 * PAGE, maximumMemory = MAX_PAGES * PAG
 /**
  * One thread's memory and module.
  *
- * @param {WebAssembly.Module} module
+ * @param {import('./types').WasmModule} module
  * @param {WasmMemory} memory
  */
 function start (module, memory) {
   const grown = { renew () {} }
-  const instance = new WebAssembly.Instance(module, {
+  const instance = new WebAssembly.Instance(/** @type {any} */ (module), {
     env: { memory: /** @type {any} */ (memory), emscripten_notify_memory_growth: () => { grown.renew() } }
   })
   const exports = /** @type {any} */ (instance.exports)

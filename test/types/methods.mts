@@ -138,7 +138,7 @@ is<Tensor<'float32'>>()(u)
 is<Memory>()(memory())
 is<number>()(memory().bytes.v8)
 is<Promise<void>>()(flush())
-is<'native' | 'wasm'>()(backend())
+is<'native' | 'wasm' | 'wasm-shared'>()(backend())
 is<bigint>()(manualSeed(1).seed)
 is<string>()(new SamebytesError('text', 'ERR_BUSY').code)
 

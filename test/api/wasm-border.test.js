@@ -1,0 +1,65 @@
+'use strict'
+// Linear memory up to its last page: addresses beyond 2 GiB are negative where somebody takes them for signed.
+const assert = require('node:assert/strict')
+const { childJson, needs } = require('../setup')
+
+const FILL = `
+  const { arange, arrayEqual, empty, memory, setMemoryLimit, sharesMemory, wasmMemory } = require('samebytes')
+  setMemoryLimit(Infinity)
+  const kept = []
+  function fill (nbytes) {
+    for (;;) {
+      try { kept.push(empty([nbytes], 'uint8')) } catch (error) { return [error.code, error.message] }
+    }
+  }
+  const half = fill(2 ** 29)
+  const rest = [2 ** 25, 2 ** 20, 2 ** 16].map(fill)
+  const last = kept.reduce((a, b) => a.dataPtr > b.dataPtr ? a : b)
+  const end = last.narrow(0, last.size - 65536, 65536)
+`
+
+describe('WASM memory of 4 GiB', function () {
+  this.timeout(120000)
+  needs('memory that grows')
+
+  it('is used to its end: views, elements, data and kernels work there', async () => {
+    const { nbytes, top, seen, values, equal, copied, data, both } = await childJson(`${FILL}
+      end.fill(7)
+      const seen = [end.get(0), end.get(-1), last.get(-1), last.data[last.size - 1]]
+      const floats = end.narrow(0, 65536 - 4096, 4096).view('float32').view([32, 32])
+      floats.copyFrom(arange(1024).view([32, 32]))
+      const values = floats.T.slice('30:', '30:').toArray()
+      console.log(JSON.stringify({
+        nbytes: wasmMemory().buffer.byteLength,
+        top: Number(last.dataPtr) + last.nbytes,
+        seen,
+        values,
+        equal: arrayEqual(floats, arange(1024).view([32, 32])),
+        copied: floats.T.slice(0).contiguous().toArray().slice(-2),
+        data: [floats.data[1023], floats.data.byteOffset > 2 ** 31],
+        both: sharesMemory(floats, last) && !sharesMemory(floats, kept[0])
+      }))`)
+    assert.ok(nbytes > 2 ** 32 - 2 ** 20 && nbytes <= 2 ** 32, `${nbytes} bytes`)
+    assert.ok(top > 2 ** 32 - 2 ** 21 && top <= 2 ** 32, `up to ${top}`)
+    assert.deepEqual(seen, [7, 7, 7, 7])
+    assert.deepEqual(values, [[990, 1022], [991, 1023]])
+    assert.equal(equal, true)
+    assert.deepEqual(copied, [960, 992])
+    assert.deepEqual(data, [1023, true])
+    assert.equal(both, true)
+  })
+
+  it('and no further: the message names the request and the limit, and all goes on', async () => {
+    const { half, rest, after } = await childJson(`${FILL}
+      const before = memory().tensors
+      let beyond
+      try { empty([2 ** 32], 'uint8') } catch (error) { beyond = error.code }
+      kept.pop().dispose()
+      const t = empty([1000], 'uint8').fill(3)
+      console.log(JSON.stringify({ half, rest, after: [beyond, t.get(999), memory().tensors - before] }))`)
+    assert.equal(half[0], 'ERR_MEMORY')
+    assert.match(half[1], /^536870912 bytes .* of at most 4096 MiB$/)
+    for (const [code] of rest) assert.equal(code, 'ERR_MEMORY')
+    assert.deepEqual(after, ['ERR_MEMORY', 3, 0])
+  })
+})
