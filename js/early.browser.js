@@ -21,12 +21,14 @@ function early (name) {
     if (api === null) throw notReady(name)
     return api[name]
   }
-  return new Proxy(function () {}, {
+  /** @type {any} */
+  const proxy = new Proxy(function () {}, {
     apply: (target, self, given) => real()(...given),
-    construct: (target, given) => Reflect.construct(real(), given),
+    construct: (target, given, made) => Reflect.construct(real(), given, made === proxy ? real() : made),
     // Tools look at functions before they are called: what every function has is no use of this one. A list has a length.
     get: (target, key) => api === null && key in target && key !== 'length' ? Reflect.get(target, key) : Reflect.get(real(), key)
   })
+  return proxy
 }
 
 module.exports = { arrive, early }

@@ -1032,6 +1032,16 @@ function receiveStorage (key) {
   return backend.hold(f64[RESULTS], f64[RESULTS + 1], f64[RESULTS + 2])
 }
 
+/**
+ * @param {number} key
+ * @returns {number} bytes of what a token is of; nothing is taken
+ */
+function sentBytes (key) {
+  frame.f64[ARGS] = key
+  invoke(rows.parcel_nbytes)
+  return frame.f64[RESULTS]
+}
+
 /** @param {number} key */
 function takeBackStorage (key) {
   frame.f64[ARGS] = key
@@ -1094,6 +1104,7 @@ module.exports = {
   totals,
   sendStorage,
   receiveStorage,
+  sentBytes,
   takeBackStorage,
   home
 }

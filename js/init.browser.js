@@ -62,8 +62,13 @@ function init (given, places) {
  * @param {InitOptions} b
  */
 function isSame (a, b) {
-  return a.wasm === b.wasm && (a.shared ?? false) === (b.shared ?? false) && groupOf(a.from) === groupOf(b.from) &&
+  return placeOf(a.wasm) === placeOf(b.wasm) && (a.shared ?? false) === (b.shared ?? false) && groupOf(a.from) === groupOf(b.from) &&
     a.initialMemory === b.initialMemory && a.maximumMemory === b.maximumMemory
+}
+
+/** @param {unknown} wasm  a URL is the text that it stands for */
+function placeOf (wasm) {
+  return wasm instanceof URL ? String(wasm) : wasm
 }
 
 /** @param {any} token */
@@ -93,11 +98,17 @@ async function open (options, places) {
  */
 function joined ({ from, shared: wanted }) {
   const group = /** @type {any} */ (from).group
-  if (wanted === false || group === undefined) {
-    throw failure('ERR_UNSUPPORTED', 'from is a token without memory to join; share() gives one where init had shared memory')
-  }
+  if (wanted === false) throw failure('ERR_ARGUMENT', 'shared is false; a thread that joins memory (from) shares it')
+  if (group === undefined) throw failure('ERR_UNSUPPORTED', 'from is a token without memory to join; share() gives one where init had shared memory')
+  if (group === null || typeof group !== 'object') throw failure('ERR_ARGUMENT', `from.group is ${show(group)}; what share() gave was expected`)
+  if (!(group.module instanceof WebAssembly.Module)) throw failure('ERR_ARGUMENT', `from.group.module is ${show(group.module)}; a WebAssembly.Module was expected`)
   if (!(group.memory instanceof WebAssembly.Memory)) throw failure('ERR_ARGUMENT', `from.group.memory is ${show(group.memory)}; a WebAssembly.Memory was expected`)
-  return shared.start(group)
+  try {
+    return shared.start(group)
+  } catch (error) {
+    if (!(error instanceof WebAssembly.LinkError || error instanceof WebAssembly.RuntimeError)) throw error
+    throw failure('ERR_FORMAT', `from.group has memory that is not of its module: ${error.message}`)
+  }
 }
 
 /**

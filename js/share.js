@@ -4,7 +4,8 @@
 const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { show, integer, integers, shapeOf, optionsOf } = require('./validate')
-const { dtypeOfArray, isSharedArrayBuffer } = require('./buffers')
+const { byteLengthOf, dtypeOfArray, isSharedArrayBuffer } = require('./buffers')
+const { Storage, passing } = require('./storage')
 const { dtypeOf, dtypes } = require('./dtypes')
 const { Tensor, wrap } = require('./tensor')
 const { version } = require('./version')
@@ -12,7 +13,7 @@ const { version } = require('./version')
 const { backend, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 
 /** @import { AnyTensor, DtypeName } from './types' */
-/** @typedef {import('./storage').Storage} Storage */
+/** @typedef {InstanceType<typeof Storage>} Stored */
 
 /**
  * What share() gives: plain data for postMessage and structuredClone. Its fields are not meant to be read.
@@ -35,7 +36,8 @@ const { backend, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 /**
  * A token of a tensor for another thread: post it, and `fromShared` makes a tensor over the same bytes of it there. The
  * bytes stay alive for as many takers as were asked for, also when the tensor is disposed or this thread ends
- * meanwhile; what was not taken shows in `memory().inFlight`, and `unshare` takes it back.
+ * meanwhile; what was not taken shows in `memory().inFlight` (but of a SharedArrayBuffer, which is collected with its
+ * tokens), and `unshare` takes it back.
  *
  * Memory can leave its thread where it is shared: tensors made with `{ shared: true }` or `'sab'`, by `shareMemory()`,
  * over a SharedArrayBuffer or an address; with `init({ shared: true })` in a page, all tensors whose bytes are samebytes'.
@@ -63,7 +65,7 @@ function share (t, opts) {
   const at = offset * dtypes[dtype].itemsize
   const common = { samebytes: version, dtype: dtypes[dtype].name, shape: shape.slice(), strides: strides.slice(), flags: flags & (READ_ONLY | STATIC | UNBOUND) }
   if (isSharedArrayBuffer(storage.buffer)) {
-    return { ...common, kind: 'buffer', home: 0, key: 0, byteOffset: at + storage.byteOffset, buffer: /** @type {SharedArrayBuffer} */ (storage.buffer), left: usesLeft(uses) }
+    return { ...common, kind: 'buffer', home: 0, key: 0, ...(backend.group !== null && { group: backend.group }), byteOffset: at + storage.byteOffset, buffer: /** @type {SharedArrayBuffer} */ (storage.buffer), left: usesLeft(uses) }
   }
   const holder = holderOf(storage)
   const byteOffset = holder === storage ? at : at + Number(storage.address) - Number(holder.address)
@@ -84,11 +86,12 @@ function usesLeft (uses) {
 }
 
 /**
- * @param {Storage} storage
- * @returns {Storage} with a handle, which other threads may hold as well
+ * @param {Stored} storage
+ * @returns {Stored} with a handle, which other threads may hold as well
  */
 function holderOf (storage) {
-  const holder = storage.extra?.base ?? storage
+  let holder = storage
+  while (holder.extra !== null && holder.extra.base !== null) holder = holder.extra.base
   if (holder.kind === 'wasm' && backend.name === 'wasm') {
     throw failure('ERR_UNSUPPORTED', 'this WASM memory belongs to one thread: init({ shared: true }) in a cross-origin isolated page makes one that workers can have as well; so does shareMemory() for one tensor')
   }
@@ -113,13 +116,10 @@ function holderOf (storage) {
 function fromShared (token) {
   const given = partsOf(token)
   const { dtype, shape, strides, byteOffset, flags } = given
-  const storage = given.kind === 'buffer' ? receivedBuffer(given) : receivedParcel(given)
-  try {
-    return wrap(placed(storage, dtype, shape, strides, byteOffset, flags))
-  } catch (error) {
-    backend.release(storage)
-    throw error
-  }
+  const nbytes = given.kind === 'buffer' ? byteLengthOf(/** @type {SharedArrayBuffer} */ (given.buffer)) : ffi.sentBytes(given.key)
+  const layout = placed(new Storage(passing, null, null, 0, nbytes), dtype, shape, strides, byteOffset, flags) // a wrong token takes nothing
+  layout.storage = given.kind === 'buffer' ? receivedBuffer(given) : ffi.receiveStorage(given.key)
+  return wrap(layout)
 }
 
 /**
@@ -174,17 +174,14 @@ function checkHome (home) {
   }
 }
 
-/** @param {{ key: number }} parts */
-function receivedParcel ({ key }) {
-  return ffi.receiveStorage(key)
-}
-
 /** @param {{ buffer?: SharedArrayBuffer, left?: Int32Array }} parts */
 function receivedBuffer ({ buffer, left }) {
   const uses = /** @type {Int32Array} */ (left)
-  if (Atomics.sub(uses, 0, 1) <= 0) {
-    Atomics.add(uses, 0, 1)
-    throw usedUp()
+  for (let now = Atomics.load(uses, 0); ;) { // takes one, where there is one
+    if (now <= 0) throw usedUp()
+    const before = Atomics.compareExchange(uses, 0, now, now - 1)
+    if (before === now) break
+    now = before
   }
   const whole = /** @type {SharedArrayBuffer} */ (buffer)
   return backend.adopt(whole, 0, whole.byteLength, whole)
@@ -197,7 +194,7 @@ function usedUp () {
 /**
  * A layout as the token says, if it lies inside the storage.
  *
- * @param {Storage} storage
+ * @param {Stored} storage
  * @param {import('./dtypes').Dtype} dtype
  * @param {number[]} shape
  * @param {number[]} strides

@@ -4,6 +4,8 @@
 // one held. Only one: a thread that tidies up may be terminated in the middle of that, and workers often go
 // together. The first thread is the keeper, the page's main thread as a rule; where it goes, another one is.
 
+const { failure } = require('./errors')
+
 /** @typedef {import('./wasm-shared').SharedBackend} SharedBackend */
 
 /** Locks are held until these settle, which they never do. @type {Promise<void>[]} */
@@ -26,31 +28,34 @@ function take (name) {
 
 /**
  * @param {SharedBackend} engine  this thread's
- * @returns {Promise<void>} when the others can know of this thread
+ * @returns {Promise<void>} when the others know of this thread
+ * @throws {Error} ERR_UNSUPPORTED where there are no Web Locks, as a rejection
  */
 async function guard (engine) {
   const { name } = engine.group
   const lockOf = (/** @type {number} */ id) => `samebytes ${name} ${id}`
-  const channel = new BroadcastChannel(`samebytes ${name}`)
   /** @type {Set<number>} */
-  const watched = new Set([engine.id])
-  let isKeeper = false
+  const waited = new Set([engine.id])
 
-  /** @param {number} id  of a thread, which has its lock */
-  const watch = id => {
-    if (watched.has(id)) return
-    watched.add(id)
-    navigator.locks.request(lockOf(id), () => { engine.end(id) })
+  // What memory says counts: a thread is in its list when it has its lock, and stays there until it is given up.
+  const watchAll = () => {
+    for (const id of engine.watched()) {
+      if (waited.has(id)) continue
+      waited.add(id)
+      navigator.locks.request(lockOf(id), () => { engine.end(id) })
+    }
   }
-  channel.onmessage = ({ data }) => {
-    if (data === 'who?') channel.postMessage(engine.id)
-    else if (isKeeper) watch(data)
+  try {
+    await take(lockOf(engine.id))
+  } catch (error) {
+    throw failure('ERR_UNSUPPORTED', `shared memory needs Web Locks: ${/** @type {Error} */ (error).message}`)
   }
-  await take(lockOf(engine.id))
-  channel.postMessage(engine.id)
+  engine.beWatched()
+  const channel = new BroadcastChannel(`samebytes ${name}`)
+  channel.postMessage('here')
   take(`samebytes ${name} keeper`).then(() => {
-    isKeeper = true
-    channel.postMessage('who?')
+    channel.onmessage = watchAll
+    watchAll()
   }, () => {}) // the thread ends first
 }
 

@@ -57,6 +57,18 @@ class SharedBackend extends Backend {
     this.id = exports.sb_id()
   }
 
+  /** This thread holds its lock: who gets that lock knows that the thread is gone. */
+  beWatched () {
+    this.exports.sb_watched()
+  }
+
+  /** @returns {number[]} environments whose threads can be told to be gone, this one's as well */
+  watched () {
+    const ids = []
+    for (let id = this.exports.sb_next_watched(0); id !== 0; id = this.exports.sb_next_watched(id)) ids.push(id >>> 0)
+    return ids
+  }
+
   /**
    * Gives back what a thread held that is gone.
    *

@@ -11,6 +11,7 @@ const { Storage, Group, Extra, passing, claim, unclaim, rowNumbers, newSharedSto
 const PAGE = 65536 // bytes
 const MAX_PAGES = 65536
 const SIZE_MAX = 2 ** 32 - 1 // in C
+const MOST = 0x7fffff00 - 64 // bytes of one allocation: the tool chain's allocator counts in signed 32 bits
 
 /** @typedef {{ readonly buffer: ArrayBuffer, grow (pages: number): number }} WasmMemory a WebAssembly.Memory */
 
@@ -155,6 +156,7 @@ class Backend {
    */
   allocate (nbytes, check) {
     if (nbytes > SIZE_MAX) throw failure('ERR_MEMORY', `${nbytes} bytes cannot be allocated; WASM addresses 4 GiB`)
+    if (nbytes > MOST) throw failure('ERR_MEMORY', `${nbytes} bytes cannot be allocated; in WASM one tensor takes less than 2 GiB`)
     grant(nbytes, this.inUse)
     this.frame.f64[this.tables.frame.ARGS] = nbytes
     this.call(this.rows.storage_new)
@@ -430,7 +432,8 @@ class Backend {
  */
 function newMemory ({ initialMemory = 16 * PAGE, maximumMemory = MAX_PAGES * PAGE, shared = false }) {
   const initial = Math.max(16, Math.ceil(initialMemory / PAGE)) // what the module itself needs
-  const maximum = Math.max(initial, Math.floor(maximumMemory / PAGE))
+  const maximum = Math.floor(maximumMemory / PAGE)
+  if (maximum < initial) throw failure('ERR_BOUNDS', `maximumMemory is ${maximumMemory}; at least ${initial * PAGE} bytes are needed`)
   try {
     const memory = /** @type {any} */ (new WebAssembly.Memory({ initial, maximum, shared }))
     maxima.set(memory, maximum * PAGE)

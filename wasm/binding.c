@@ -16,6 +16,7 @@ typedef struct environment {
   uint32_t id;     /* never used again */
   uint32_t thread; /* the host's number for it; 0: none */
   uint32_t parent; /* the number of a thread that ends after this one; 0: none */
+  bool watched;    /* its host can tell that the thread is gone */
   struct environment *next;
 #endif
 } environment;
@@ -64,6 +65,8 @@ WASM_EXPORT(sb_tls) char *sb__wasm_tls(environment *e);
 WASM_EXPORT(sb_stack) char *sb__wasm_stack(environment *e, uint32_t tls);
 WASM_EXPORT(sb_id) uint32_t sb__wasm_id(void);
 WASM_EXPORT(sb_next_id) uint32_t sb__wasm_next_id(uint32_t id);
+WASM_EXPORT(sb_watched) void sb__wasm_watched(void);
+WASM_EXPORT(sb_next_watched) uint32_t sb__wasm_next_watched(uint32_t id);
 WASM_EXPORT(sb_end) bool sb__wasm_end(uint32_t id);
 WASM_EXPORT(sb_end_thread) void sb__wasm_end_thread(uint32_t thread);
 
@@ -99,6 +102,23 @@ char *sb__wasm_stack(environment *e, uint32_t tls) {
 }
 
 uint32_t sb__wasm_id(void) { return here->id; }
+
+void sb__wasm_watched(void) {
+  sb__lock_take(&lock);
+  here->watched = true;
+  sb__lock_drop(&lock);
+}
+
+/* The lowest number above id of an environment whose thread said that it is watched; 0: none. */
+uint32_t sb__wasm_next_watched(uint32_t id) {
+  uint32_t next = 0;
+  sb__lock_take(&lock);
+  for (const environment *e = environments; e; e = e->next) {
+    if (e->watched && e->id > id && (!next || e->id < next)) next = e->id;
+  }
+  sb__lock_drop(&lock);
+  return next;
+}
 
 /* The lowest number above id that an environment has; 0: none. */
 uint32_t sb__wasm_next_id(uint32_t id) {

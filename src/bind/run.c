@@ -468,6 +468,13 @@ static sb_status parcel_take(sb__binding *b) {
   return status;
 }
 
+static sb_status parcel_nbytes(sb__binding *b) {
+  size_t nbytes = 0;
+  const sb_status status = sb__parcel_nbytes((double)N(0), &nbytes);
+  RESULT(0) = (double)nbytes;
+  return status;
+}
+
 static sb_status parcels_home(sb__binding *b) {
   RESULT(0) = sb__parcels_home();
   return SB_OK;

@@ -93,6 +93,14 @@ sb_status sb__parcel_take(double key, sb_storage **out) {
   return p ? SB_OK : stale();
 }
 
+sb_status sb__parcel_nbytes(double key, size_t *nbytes) {
+  sb__lock_take(&lock);
+  const parcel *p = find(key);
+  if (p) *nbytes = p->storage->nbytes;
+  sb__lock_drop(&lock);
+  return p ? SB_OK : stale();
+}
+
 sb_status sb__parcel_drop(double key) {
   sb_storage *storage = NULL;
   sb__lock_take(&lock);

@@ -3,7 +3,7 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const path = require('node:path')
 const samebytes = require('samebytes')
-const { childJson, skipWithout } = require('../setup')
+const { childJson, needs, skipWithout } = require('../setup')
 
 const ROOT = path.join(__dirname, '..', '..')
 const read = file => fs.readFileSync(path.join(ROOT, file), 'utf8')
@@ -119,6 +119,7 @@ describe('docs/from-executorch-and-torch.md', function () {
 
 describe('docs/camera-canvas-audio.md', function () {
   this.timeout(60000)
+  needs('the package\'s sources')
   const rows = rowsOf(read('docs/camera-canvas-audio.md'))
 
   it('names tests that are there', async () => {

@@ -132,7 +132,7 @@ static void garbage(void) {
       indices[SB__OPERAND_STRIDES] = (double)random_in(0, 2);
       first[0] = (double)axis;
     }
-    if (row < ROWS && strstr("parcel_take parcel_drop", names[row]) && random_in(0, 3))
+    if (row < ROWS && strstr("parcel_take parcel_nbytes parcel_drop", names[row]) && random_in(0, 3))
       *first = parcel;
     /* gigabytes would be granted, and cost seconds to poison */
     if (row < ROWS && !strcmp(names[row], "storage_new") && *first > 4096 && *first < 0x1p50)

@@ -28,6 +28,10 @@ static void one_way(void) {
   EQ(sb__parcels_in_flight(), 2);
   sb_storage_unref(&storage); /* who sent it may go */
   EQ(atomic_load(&freed), before);
+  size_t nbytes = 0;
+  EQ(sb__parcel_nbytes(key, &nbytes), SB_OK);
+  EQ(nbytes, 8);
+  EQ(sb__parcels_in_flight(), 2);
   EQ(sb__parcel_take(key, &taken), SB_OK);
   CHECK(sb_storage_data(taken) == data);
   sb_storage_unref(&taken);
@@ -65,11 +69,13 @@ static void refused(void) {
       1e300, NAN, INFINITY, -INFINITY};
   sb_storage borrowed, *storage = made(1), *taken = NULL;
   double key = 7;
+  size_t nbytes = 0;
   char byte = 0;
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
     EQ(sb__parcel_take(keys[i], &taken), SB_ERR_STALE);
     EQ(sb__parcel_drop(keys[i]), SB_ERR_STALE);
-    CHECK(!taken);
+    EQ(sb__parcel_nbytes(keys[i], &nbytes), SB_ERR_STALE);
+    CHECK(!taken && !nbytes);
   }
   sb__storage_borrow(&byte, 1, &borrowed);
   EQ(sb__parcel_new(&borrowed, 1, &key), SB_ERR_UNSUPPORTED);
