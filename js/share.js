@@ -69,10 +69,11 @@ function share (t, opts) {
   }
   const holder = holderOf(storage)
   const byteOffset = holder === storage ? at : at + Number(storage.address) - Number(holder.address)
-  if (holder.extra !== null) holder.extra.stays = true // resize must not leave the takers behind
   const { group } = backend
   const place = group === null ? { home: ffi.home() } : { home: group.name, group }
-  return { ...common, kind: 'parcel', ...place, byteOffset, key: ffi.sendStorage(holder, uses) }
+  const key = ffi.sendStorage(holder, uses)
+  if (holder.extra !== null) holder.extra.stays = true // resize must not leave the takers behind
+  return { ...common, kind: 'parcel', ...place, byteOffset, key }
 }
 
 /**
