@@ -127,17 +127,20 @@ class Run {
     const page = await browser.newPage()
     let told = Date.now()
     let watch
+    let end
     const ended = new Promise(resolve => {
+      end = resolve
       page.on('crash', () => resolve('the page crashed'))
       browser.on('disconnected', () => resolve('Chromium ended'))
       page.on('pageerror', error => { if (!this.last.running) resolve(this.mapped(error.stack)) })
       watch = setInterval(() => {
         if (Date.now() - told > STALL_TIMEOUT_MS) resolve(`no test finished for ${STALL_TIMEOUT_MS / 1000} s`)
       }, 1000)
-      page.exposeFunction('note', text => {
-        told = Date.now()
-        if (this.heard(JSON.parse(text))) resolve(null)
-      })
+    })
+    // A page that starts before it has this function could tell nothing.
+    await page.exposeFunction('note', text => {
+      told = Date.now()
+      if (this.heard(JSON.parse(text))) end(null)
     })
     await page.addInitScript(`globalThis.RUN = ${JSON.stringify(this.told(files))}`)
     try {
