@@ -11,30 +11,20 @@ flags=(-Isrc -std=gnu11 -ffp-contract=off -mbulk-memory -msimd128 ${SB_TEST:+-DS
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wmissing-declarations -Wvla -Wundef)
 shared=(-matomics -mmutable-globals)
 
+# Element loops and what each call goes through (its operands) for speed, the rest for size.
 compile () { # FLAG... FILE
   local name=${*: -1}
   emcc -c "${flags[@]}" "$@" -o "$objects/${name//\//_}.o"
 }
 
-# By way of text, so that hoist.mjs can move constants out of loops.
-compile_kernels () { # FLAG...
+compile_all () { # FLAG...
   local file level
+  rm -f "$objects"/*.o
   for file in src/kernels/*.c; do
     level=-O3
     [ "$file" = src/kernels/kernels.c ] && level=-O2 # as fast, and 2 KB smaller
-    emcc -S "${flags[@]}" "$level" -fno-unroll-loops "$@" "$file" -o "$objects/$(basename "$file" .c).s"
+    compile "$level" -fno-unroll-loops "$@" "$file"
   done
-  node wasm/hoist.mjs "$objects"/*.s
-  for file in "$objects"/*.s; do
-    emcc -c -mbulk-memory -msimd128 "$@" "$file" -o "$file.o"
-  done
-}
-
-# Element loops and what each call goes through (its operands) for speed, the rest for size.
-compile_all () { # FLAG...
-  local file level
-  rm -f "$objects"/*
-  compile_kernels "$@"
   for file in src/core/*.c src/ops/*.c src/bind/*.c src/share/*.c src/platform/wasm.c wasm/binding.c; do
     level=-Os
     case $file in src/bind/run.c | src/core/tensor.c) level=-O2 ;; esac
@@ -45,9 +35,19 @@ compile_all () { # FLAG...
 link_module () { # NAME FLAG...
   local name=$1
   shift
-  emcc -O2 -mbulk-memory -msimd128 "$objects"/*.o "$@" \
+  emcc -O3 -mbulk-memory -msimd128 "$objects"/*.o "$@" \
     --no-entry -sSTANDALONE_WASM -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=4GB -sIMPORTED_MEMORY \
     -sINITIAL_MEMORY=1MB -sTOTAL_STACK=262144 -o "dist/$name.wasm"
+  hoist "dist/$name.wasm"
+}
+
+# By way of text, after the linker's optimizations: they would put the constants back.
+hoist () { # MODULE
+  local features=(--mvp-features --enable-simd --enable-bulk-memory --enable-threads --enable-mutable-globals) tools
+  tools=$(em-config BINARYEN_ROOT)/bin
+  "$tools/wasm-dis" "${features[@]}" "$1" -o "$objects/module.wat"
+  node wasm/hoist.mjs "$objects/module.wat"
+  "$tools/wasm-as" "${features[@]}" "$objects/module.wat" -o "$1"
 }
 
 plain () {
