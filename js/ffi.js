@@ -146,6 +146,20 @@ function put (slot, layout) {
 }
 
 /**
+ * Writes a layout as the first operand, for functions of the addon that are no rows.
+ *
+ * @param {Layout} layout  whose storage has an address
+ * @param {boolean} readOnly  whatever the layout says
+ */
+function putOperand (layout, readOnly) {
+  put(0, layout)
+  if (readOnly) frame.f64[OPERANDS + FLAGS] = READ_ONLY
+}
+
+/** @param {number} i @returns {number} the i-th of the numbers that C left among the arguments */
+const argument = i => frame.f64[ARGS + i]
+
+/**
  * A layout whose bytes C will touch: attached, with an address. Comes before any put, because memory
  * may grow here.
  *
@@ -1068,6 +1082,8 @@ module.exports = {
   nothing,
   check,
   checkAttached,
+  putOperand,
+  argument,
   bytesWithin,
   allocate,
   viewByList,

@@ -12,6 +12,7 @@ const { Generator, manualSeed, rand, randn, randint } = require('./random')
 const { dtypes: dtypeList } = require('./dtypes')
 const lifetime = require('./lifetime')
 const { Scope, keep } = require('./lifetime')
+const { exported } = require('./loans')
 
 const { backend: engine } = ffi
 
@@ -222,6 +223,7 @@ function dispose (list) {
  * @property {number} promoted  small tensors whose bytes got a buffer of their own
  * @property {number} grown  times that WASM memory grew; where threads share it: that this one noticed
  * @property {number} inFlight  copies that are pending, and uses of tokens that nobody has taken yet
+ * @property {number} exported  loans of this thread's tensors that native code has
  * @property {number} deleterErrors  deleters that threw
  */
 
@@ -257,6 +259,7 @@ function memory () {
     promoted: stats.promoted,
     grown: stats.grown,
     inFlight: stats.inFlight + inFlight,
+    exported: exported(),
     deleterErrors: stats.deleterErrors
   }
 }

@@ -89,6 +89,8 @@ static sb_status read_tensor(sb__binding *b, int32_t index, bool touched) {
   return SB_OK;
 }
 
+sb_status sb__read_operand(sb__binding *b) { return read_tensor(b, 0, true); }
+
 static sb_status read_list(sb__binding *b, int32_t index, int32_t *at) {
   const double *args = b->frame + SB__FRAME_ARGS;
   int64_t count = 0;
