@@ -91,12 +91,12 @@ function checkUse ({ storage, flags }, readOnly) {
  * @param {Stored} storage
  */
 function fix (storage) {
+  const isCallers = storage.kind === 'js'
+  if (storage.kind === 'sab' || (storage.extra !== null && storage.extra.fixed)) return
   const buffer = /** @type {ArrayBuffer} */ (storage.buffer)
-  if (isSharedArrayBuffer(buffer)) return
+  if (isCallers && isResizable(buffer)) throw failure('ERR_UNSUPPORTED', "the tensor's buffer is resizable, and native code could not be told when it shrinks; clone() copies")
+  if (!isCallers || !isSharedArrayBuffer(buffer)) keepAttached(buffer) // the last question costs microseconds
   const extra = storage.extra ??= new Extra()
-  if (extra.fixed) return
-  if (isResizable(buffer)) throw failure('ERR_UNSUPPORTED', "the tensor's buffer is resizable, and native code could not be told when it shrinks; clone() copies")
-  keepAttached(buffer)
   extra.fixed = true
 }
 

@@ -90,6 +90,9 @@ enum {
  * its claim's. */
 sb_status sb__read_operand(sb__binding *b);
 
+/* Writes the first operand where a row's layout goes. */
+sb_status sb__write_layout(sb__binding *b);
+
 /* Runs one row of exports.def on the frame. Never fails otherwise than by the frame's status. */
 void sb__run(sb__binding *b, uint32_t row);
 

@@ -73,4 +73,9 @@ bool sb__loans_begin(sb__environment *e);
 void sb__loans_end(sb__environment *e);  /* from here on nothing is heard of a return */
 void sb__loans_free(sb__environment *e); /* the last thing */
 
+/* ---- capsules.c ---- */
+
+napi_value sb__node_capsule(napi_env env, napi_callback_info info);
+napi_value sb__node_from_capsule(napi_env env, napi_callback_info info);
+
 #endif

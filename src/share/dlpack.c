@@ -152,6 +152,13 @@ sb_status sb_tensor_to_dlpack_legacy(const sb_tensor *t, struct sb_dl_managed **
   return SB_OK;
 }
 
+sb_storage *sb__dlpack_storage(bool versioned, void *managed) {
+  const exported *e = managed;
+  const bool is_ours =
+      versioned ? e->as.versioned.deleter == free_versioned : e->as.legacy.deleter == free_legacy;
+  return is_ours ? e->storage : NULL;
+}
+
 /* ---- In ---- */
 
 static void drop_legacy(void *data, void *context) {
