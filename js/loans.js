@@ -8,6 +8,8 @@ const { isResizable, isSharedArrayBuffer } = require('./buffers')
 const { keepAttached } = require('./host')
 
 const { backend, READ_ONLY } = ffi
+/** @type {any} undefined on WebAssembly */
+const addon = /** @type {any} */ (backend).addon
 
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
 /** @typedef {InstanceType<typeof ffi.Storage>} Stored */
@@ -18,9 +20,9 @@ const { backend, READ_ONLY } = ffi
  *
  * @type {{ held: (Stored | null)[], letGo: ((storage: Stored) => void)[], free: number[] }}
  */
-const lent = backend.isWasm ? { held: [], letGo: [], free: [] } : (backend.addon.lent ??= { held: [], letGo: [], free: [] })
+const lent = addon === undefined ? { held: [], letGo: [], free: [] } : (addon.lent ??= { held: [], letGo: [], free: [] })
 
-if (!backend.isWasm) backend.addon.onReturned(collect)
+if (addon !== undefined) addon.onReturned(collect)
 
 /** @param {Stored} storage */
 function unhold (storage) {
@@ -31,7 +33,7 @@ function unhold (storage) {
 function collect () {
   let n
   do {
-    n = backend.addon.returned()
+    n = addon.returned()
     for (let i = 1; i <= n; i++) giveBack(ffi.argument(i))
   } while (n === 512)
 }
@@ -59,7 +61,7 @@ function giveBack (number) {
  */
 function hold (layout, readOnly) {
   const { storage } = layout
-  if (backend.isWasm) throw failure('ERR_UNSUPPORTED', 'native code can have the bytes of tensors with the native addon only (backend() is the WebAssembly one)')
+  if (addon === undefined) throw failure('ERR_UNSUPPORTED', 'native code can have the bytes of tensors with the native addon only (backend() is the WebAssembly one)')
   checkUse(layout, readOnly)
   collect()
   ffi.checkAttached(storage)
@@ -91,18 +93,18 @@ function checkUse ({ storage, flags }, readOnly) {
  * @param {Stored} storage
  */
 function fix (storage) {
-  const isCallers = storage.kind === 'js'
-  if (storage.kind === 'sab' || (storage.extra !== null && storage.extra.fixed)) return
-  const buffer = /** @type {ArrayBuffer} */ (storage.buffer)
-  if (isCallers && isResizable(buffer)) throw failure('ERR_UNSUPPORTED', "the tensor's buffer is resizable, and native code could not be told when it shrinks; clone() copies")
-  if (!isCallers || !isSharedArrayBuffer(buffer)) keepAttached(buffer) // the last question costs microseconds
   const extra = storage.extra ??= new Extra()
+  if (extra.fixed) return
+  const buffer = /** @type {ArrayBuffer} */ (storage.buffer)
+  const isShared = storage.kind === 'sab' || (storage.kind === 'js' && isSharedArrayBuffer(buffer)) // which takes microseconds
+  if (!isShared && isResizable(buffer)) throw failure('ERR_UNSUPPORTED', "the tensor's buffer is resizable, and native code could not be told when it shrinks; clone() copies")
+  if (!isShared) keepAttached(buffer)
   extra.fixed = true
 }
 
 /** @returns {number} loans that native code has */
 function exported () {
-  if (!backend.isWasm) collect()
+  if (addon !== undefined) collect()
   return lent.held.length - lent.free.length
 }
 

@@ -90,7 +90,7 @@ enum {
  * its claim's. */
 sb_status sb__read_operand(sb__binding *b);
 
-/* Writes the first operand where a row's layout goes. */
+/* Writes the first operand's layout as a result. */
 sb_status sb__write_layout(sb__binding *b);
 
 /* Runs one row of exports.def on the frame. Never fails otherwise than by the frame's status. */

@@ -73,6 +73,11 @@ bool sb__loans_begin(sb__environment *e);
 void sb__loans_end(sb__environment *e);  /* from here on nothing is heard of a return */
 void sb__loans_free(sb__environment *e); /* the last thing */
 
+/* ---- addons.c ---- */
+
+napi_value sb__node_offer(napi_env env, napi_callback_info info);
+void sb__offers_end(sb__environment *e); /* from here on other addons find nothing */
+
 /* ---- capsules.c ---- */
 
 napi_value sb__node_capsule(napi_env env, napi_callback_info info);

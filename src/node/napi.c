@@ -448,6 +448,7 @@ static void end_environment(void *data) {
   for (js_deleter *d = e->deleters->first; d; d = d->next) delete_function(e->env, d);
   sb__lock_drop(&e->deleters->lock);
   sb__copies_end(e);
+  sb__offers_end(e);
   sb__loans_end(e);
   for (uint32_t i = 0; i < e->watch_count; i++) {
     watch *w = e->watches[i];
@@ -531,6 +532,7 @@ NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
       {"fromCapsule", sb__node_from_capsule},
       {"onReturned", sb__node_on_returned},
       {"returned", sb__node_returned},
+      {"offer", sb__node_offer},
   };
   napi_value frame = NULL, tables = NULL;
   environment *e = new_environment(env, &frame);
