@@ -175,7 +175,7 @@ function leave (error) {
  * @param {string} text
  * @returns {Error} what C says went wrong
  */
-const errorOf = (status, text) => failure(codes[status] ?? 'ERR_ARGUMENT', text)
+const errorOf = (status, text) => failure(codes[status] ?? 'ERR_ARGUMENT', text === '' ? `an addon refused: ${codes[status]}` : text)
 
 /**
  * A tensor that C left: its layout in the frame, and where its storage is not known its handle, address and bytes.

@@ -2,6 +2,7 @@
 // The public package: names only. What they do is in the files that they come from.
 
 const { SamebytesError, failure } = require('./errors')
+const { later } = require('./later')
 const { stats, counts, budget, countedBytes } = require('./storage')
 const { show } = require('./validate')
 const ffi = require('./ffi')
@@ -15,21 +16,6 @@ const { Scope, keep } = require('./lifetime')
 const { exported } = require('./loans')
 
 const { backend: engine } = ffi
-
-/**
- * A function whose file is read when it is first called: what few programs need should not cost all of them.
- *
- * @template {(...args: any[]) => any} F
- * @param {() => F} load
- * @returns {F}
- */
-function later (load) {
-  /** @type {F | undefined} */
-  let fn
-  /** @param {any[]} args */
-  const call = (...args) => (fn ??= load())(...args)
-  return /** @type {any} */ (call)
-}
 
 /** @type {typeof import('./typeinfo').promoteTypes} */
 const promoteTypes = later(() => require('./typeinfo').promoteTypes)

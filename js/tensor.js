@@ -5,6 +5,7 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
+const { later } = require('./later')
 const { countCopy, claim, unclaim } = require('./storage')
 const {
   show, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, axisAndOptions, CASTINGS, castingOf,
@@ -24,9 +25,7 @@ const { imageOf, imageOfLayout } = require('./images')
 const { sourceOf, kept, scalingOf } = require('./sources')
 const { channelsOf, copyRows } = require('./channels')
 const { copyAsync, busy, signalOf, checkSignal } = require('./async')
-const { copyMedia } = require('./media')
 const { print } = require('./print')
-const { accessorOf } = require('./accessor')
 const moves = require('./moves')
 const { askedOf, capsuleOf } = require('./capsules')
 const lifetime = require('./lifetime')
@@ -36,6 +35,11 @@ const { backend, rows, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 /** @typedef {import('./dtypes').Dtype} Dtype */
 /** @import { DtypeName, NameOf, Or, DtypeOf, ValueOf, DataOf, InputOf, NestedOf, PartOf, Shape, Dynamism, DeviceName, MemoryFormat, SliceSpec, Picture, Blob, CopySource, Frame, Capsule, DlpackOptions } from './types' */
 /** @import { ViewOptions, ResultOptions, ToOptions, ToAsyncOptions, AxisOptions, RollOptions, CopyOptions, CopyAsyncOptions, AccessorOptions, Accessor } from './types' */
+
+/** @type {typeof import('./accessor').accessorOf} */
+const accessorOf = later(() => require('./accessor').accessorOf)
+/** @type {typeof import('./media').copyMedia} */
+const copyMedia = later(() => require('./media').copyMedia)
 
 /** @type {typeof Symbol.dispose} */
 const DISPOSE = Symbol.dispose ?? Symbol.for('Symbol.dispose')

@@ -130,7 +130,7 @@ typedef struct sb_table {
   sb_status (*tensor_from_napi)(uint64_t environment, napi_value value, uint32_t flags,
                                 sb_tensor *out);
   sb_status (*tensor_to_napi)(uint64_t environment, const sb_tensor *t, napi_value *out);
-  napi_value (*napi_error)(uint64_t environment, sb_status status);
+  napi_value (*napi_error)(uint64_t environment, sb_status status, const char *words);
 #define X(name) SB_POINTER_TO(sb_##name) name;
   SB_FUNCTIONS(X)
 #undef X
@@ -257,29 +257,37 @@ SB_CHECKED static inline sb_status sb_tensor_to_napi(const sb_napi *samebytes, c
   return samebytes->call->tensor_to_napi(samebytes->environment, t, out);
 }
 
-/* Throws what a status stands for, with the code, class and words that samebytes' own errors have. The last
- * failure of this thread is the one that it tells of.
+/* Throws what a status stands for, with the code and class that samebytes' own errors have.
  *
  *   samebytes  open or not
+ *   words      what went wrong; NULL: what samebytes said last on this thread
  *
  * Returns NULL, for a callback to return */
-static inline napi_value sb_napi_throw(const sb_napi *samebytes, napi_env env, sb_status status) {
+static inline napi_value sb_napi_throw_words(const sb_napi *samebytes, napi_env env,
+                                             sb_status status, const char *words) {
   static const char *const codes[] = {"",
 #define X(code, class, meaning) "ERR_" #code,
                                       SB_ERRORS(X)
 #undef X
   };
   if (samebytes->call) {
-    napi_value error = samebytes->call->napi_error(samebytes->environment, status);
+    napi_value error = samebytes->call->napi_error(samebytes->environment, status, words);
     if (error && napi_throw(env, error) == napi_ok) return NULL;
+    if (!words) words = samebytes->call->error_message();
+  } else if (!words) {
+    words = samebytes->message;
   }
   const char *code = (size_t)status < sizeof codes / sizeof *codes ? codes[status] : "";
-  const char *message = samebytes->call ? samebytes->call->error_message() : samebytes->message;
   if (status == SB_ERR_ARGUMENT)
-    napi_throw_type_error(env, code, message);
+    napi_throw_type_error(env, code, words);
   else
-    napi_throw_error(env, code, message);
+    napi_throw_error(env, code, words);
   return NULL;
+}
+
+/* The same with the words of the last failure: what a callback returns whose call of samebytes failed. */
+static inline napi_value sb_napi_throw(const sb_napi *samebytes, napi_env env, sb_status status) {
+  return sb_napi_throw_words(samebytes, env, status, NULL);
 }
 
 #ifdef __cplusplus

@@ -155,9 +155,9 @@ static sb_status to_napi(uint64_t environment, const sb_tensor *t, napi_value *o
   return status;
 }
 
-static napi_value error_of(uint64_t environment, sb_status status) {
+static napi_value error_of(uint64_t environment, sb_status status, const char *words) {
   char text[512];
-  strncpy(text, sb_error_message(), sizeof text - 1);
+  strncpy(text, words ? words : sb_error_message(), sizeof text - 1);
   text[sizeof text - 1] = 0;
   const offer *o = find(environment);
   if (!o) return NULL;

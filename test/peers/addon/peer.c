@@ -264,7 +264,7 @@ static napi_value park(napi_env env, napi_callback_info info) {
   napi_value argument = NULL;
   peer *p = enter(env, info, 1, &argument);
   if (parked_by) return NULL;
-  const sb_status status = sb_tensor_from_napi(&p->samebytes, env, argument, SB_READ_ONLY, &parked);
+  const sb_status status = sb_tensor_from_napi(&p->samebytes, env, argument, 0, &parked);
   if (status) return sb_napi_throw(&p->samebytes, env, status);
   parked_by = p->samebytes.call;
   return NULL;
