@@ -107,7 +107,7 @@ class Module {
         const session = await openSession(isOne ? 'source' : `source.${name}`, each, runtime)
         const inputs = slotsOf('input', session.inputNames, session.inputMetadata)
         const outputs = slotsOf('output', session.outputNames, session.outputMetadata)
-        methods.set(String(name), { name: String(name), session, runtime, inputs, outputs, given: [], targets: [], results: null })
+        methods.set(String(name), { name: String(name), session, runtime, inputs, outputs, all: outputs.filter(({ isTensor }) => isTensor).map(({ index }) => index), given: [], targets: [], results: null })
       }
     } catch (error) {
       for (const { session } of methods.values()) await close(session)
@@ -149,12 +149,8 @@ class Module {
    *   does not write into tensors · ERR_MODEL onnxruntime failed, its error is the cause · the signal's reason; each as a rejection
    * @see ExecuTorch Module::execute, onnxruntime InferenceSession.run
    */
-  async run (inputs = [], options = undefined) {
-    const { failure, show } = instance()
-    if (!Array.isArray(inputs) && !isRecord(inputs)) throw failure('ERR_ARGUMENT', `inputs is ${show(inputs)}; an array or a record of values was expected`)
-    if (options !== undefined && !isRecord(options)) throw failure('ERR_ARGUMENT', `options is ${show(options)}; an object was expected`)
-    const { method, outputs, signal } = options ?? {}
-    return await this.#call(method, inputs, outputs, signal)
+  run (inputs = [], options = undefined) {
+    return this.#call(undefined, undefined, inputs, options)
   }
 
   /**
@@ -166,7 +162,7 @@ class Module {
    * @see ExecuTorch Module::forward
    */
   forward (...values) {
-    return this.execute('forward', ...values)
+    return this.#call('forward', values)
   }
 
   /**
@@ -178,10 +174,8 @@ class Module {
    * @throws as run
    * @see ExecuTorch Module::execute
    */
-  async execute (method, ...values) {
-    const { Tensor } = instance()
-    const inputs = values.length === 1 && isRecord(values[0]) && !Tensor.isTensor(values[0]) ? values[0] : values
-    return await this.#call(method ?? null, inputs, undefined, undefined)
+  execute (method, ...values) {
+    return this.#call(method ?? null, values)
   }
 
   /**
@@ -272,28 +266,32 @@ class Module {
 
   /**
    * @param {unknown} name
-   * @param {readonly unknown[] | Record<string, unknown>} inputs
-   * @param {unknown} outputs
-   * @param {unknown} given  a signal
+   * @param {any[] | undefined} list  of forward and execute; undefined: what run was given follows
+   * @param {any} [inputs]
+   * @param {any} [options]
    */
-  async #call (name, inputs, outputs, given) {
-    const { signalOf, checkSignal } = instance()
-    const signal = signalOf(given)
+  async #call (name, list, inputs, options) {
+    /** @type {AbortSignal | undefined} */
+    let signal
+    let outputs
+    if (list === undefined) ({ name, outputs, signal } = optionsOf(inputs, options))
+    else inputs = list.length === 1 && isRecord(list[0]) ? list[0] : list
     const method = this.#methodOf(name)
     const values = valuesOf(method, inputs)
     const { targets, wanted } = targetsOf(method, outputs)
-    checkSignal(signal)
+    if (signal !== undefined) instance().checkSignal(signal)
     const run = new Run(method, values, targets, wanted) // the last that may run user code
-    this.#methodOf(name)
+    if (this.#ending !== null) this.#methodOf(name)
     run.hold()
     this.#pending++
     try {
       if (this.#pending > 1) await /** @type {Promise<void>} */ (new Promise(resolve => { this.#waiting.push(resolve) }))
-      checkSignal(signal)
+      if (signal !== undefined) instance().checkSignal(signal)
       const results = await run.perform()
-      checkSignal(signal)
+      if (signal !== undefined) instance().checkSignal(signal)
       method.results = results
-      return Array.isArray(inputs) ? wanted.map(i => results[i]) : Object.fromEntries(wanted.map(i => [method.outputs[i].name, results[i]]))
+      if (!Array.isArray(inputs)) return Object.fromEntries(wanted.map(i => [method.outputs[i].name, results[i]]))
+      return wanted === method.all && wanted.length === results.length ? results.slice() : wanted.map(i => results[i])
     } finally {
       run.letGo()
       this.#next()
@@ -308,6 +306,20 @@ class Module {
   }
 }
 Object.defineProperty(Module.prototype, ASYNC_DISPOSE, { value: Module.prototype.dispose, configurable: true, writable: true })
+
+/**
+ * What run was given.
+ *
+ * @param {unknown} inputs
+ * @param {unknown} options
+ */
+function optionsOf (inputs, options) {
+  const { failure, show, signalOf } = instance()
+  if (!Array.isArray(inputs) && !isRecord(inputs)) throw failure('ERR_ARGUMENT', `inputs is ${show(inputs)}; an array or a record of values was expected`)
+  if (options === undefined) return { name: undefined, outputs: undefined, signal: undefined }
+  if (!isRecord(options)) throw failure('ERR_ARGUMENT', `options is ${show(options)}; an object was expected`)
+  return { name: options.method, outputs: options.outputs, signal: signalOf(options.signal) }
+}
 
 /**
  * @param {Method} method
@@ -338,8 +350,8 @@ function valuesOf (method, inputs) {
 function targetsOf (method, outputs) {
   const { failure, show } = instance()
   const targets = method.targets.slice()
-  const all = method.outputs.filter(({ isTensor }) => isTensor).map(({ index }) => index)
-  if (outputs === undefined) return { targets, wanted: all }
+  const { all } = method
+  if (outputs === undefined) return { targets: method.targets, wanted: all }
   if (Array.isArray(outputs) && outputs.length > 0 && outputs.every(each => typeof each === 'string')) {
     return { targets, wanted: [...new Set(outputs)].map(name => slotOf(method.outputs, name, 'output').index) }
   }

@@ -103,8 +103,10 @@ function fromOrt (x) {
     throw failure('ERR_DTYPE', what)
   }
   const { data } = x
-  if (dtypeOfArray(data) === undefined) throw failure('ERR_ARGUMENT', `x.data is ${show(data)}; a typed array was expected`)
+  const held = dtypeOfArray(data)
+  if (held === undefined) throw failure('ERR_ARGUMENT', `x.data is ${show(data)}; a typed array was expected`)
   if (!Array.isArray(dims)) throw failure('ERR_ARGUMENT', `x.dims is ${show(dims)}; an array of integers was expected`)
+  if (held === type) return fromBlob(data, [...dims])
   return fromBlob(fromBits(data, type), [...dims], /** @type {any} */ (type))
 }
 

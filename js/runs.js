@@ -2,7 +2,7 @@
 // One run of a method: what it is given is taken and held when it is called, fed and written into when its turn comes.
 
 const { instance } = require('./instance')
-const { about, expectedShape, namedExtents, nestedStrings, operandOf, shown, targetOf } = require('./signature')
+const { about, said, expectedShape, namedExtents, nestedStrings, operandOf, shown, targetOf } = require('./signature')
 const { abilitiesOf, messageOf } = require('./sessions')
 const { discard } = require('./discard')
 
@@ -20,6 +20,7 @@ const { discard } = require('./discard')
  * @property {import('./sessions').Runtime} runtime
  * @property {Slot[]} inputs
  * @property {Slot[]} outputs
+ * @property {number[]} all  the indices of those that onnxruntime gives
  * @property {unknown[]} given  what setInput was given, by index
  * @property {(Tensor | undefined)[]} targets  what setOutput was given, by index
  * @property {any[] | null} results  of the last run that ended well, by index
@@ -52,8 +53,7 @@ class LiveFeed {
   }
 
   get data () {
-    const { asBits, dataOf } = instance()
-    return asBits(dataOf(this.#layout))
+    return shownBy(this.#layout)
   }
 }
 
@@ -83,38 +83,39 @@ class Run {
     this.wanted = wanted
     /** may a target have to have another shape than it has? */
     this.isOpen = false
+    const { inputs, outputs } = method
     /** @type {Operand[]} */
     this.operands = []
-    for (const slot of method.inputs) {
-      const value = values[slot.index]
-      if (value === undefined) throw failure('ERR_ARGUMENT', `${slot.title} has no value: neither the call nor setInput gave one`)
-      this.operands.push(operandOf(slot, value))
+    for (let i = 0; i < inputs.length; i++) {
+      const value = values[i]
+      if (value === undefined) throw failure('ERR_ARGUMENT', `${inputs[i].title} has no value: neither the call nor setInput gave one`)
+      this.operands.push(operandOf(inputs[i], value))
     }
     /** @type {Target[]} */
     this.targets = []
-    for (const i of wanted) {
-      const tensor = targets[i]
-      if (tensor !== undefined) this.targets.push(new Target(method.outputs[i], tensor, targetOf(method.outputs[i], tensor)))
+    for (let k = 0; k < wanted.length; k++) {
+      const slot = outputs[wanted[k]]
+      const tensor = targets[slot.index]
+      if (tensor !== undefined) this.targets.push(new Target(slot, tensor, targetOf(slot, tensor)))
     }
     this.#checkOthers()
   }
 
   /** Nothing is read while somebody writes it, and nothing written twice. */
   #checkOthers () {
-    const { failure } = instance()
-    const { inputs } = this.method
-    for (const [i, { layout }] of this.operands.entries()) {
-      if (layout !== null && layout.storage.extra !== null && layout.storage.extra.written > 0) {
-        throw failure('ERR_BUSY', `${inputs[i].title}: the tensor is being written to by a pending copyFromAsync or by a model's run; await it first`)
-      }
+    const { operands, targets, method: { inputs } } = this
+    for (let i = 0; i < operands.length; i++) {
+      const { layout } = operands[i]
+      if (layout === null || layout.storage.extra === null || layout.storage.extra.written === 0) continue
+      throw instance().failure('ERR_BUSY', `${inputs[i].title}: the tensor is being written to by a pending copyFromAsync or by a model's run; await it first`)
     }
-    if (this.targets.length === 0) return
-    const read = this.operands.flatMap(({ layout }, i) => layout === null ? [] : [{ title: inputs[i].title, ...placeOf(layout) }])
-    for (const { slot, layout } of this.targets) {
-      const place = { title: slot.title, ...placeOf(layout) }
-      const other = read.find(each => each.memory === place.memory && each.from < place.to && place.from < each.to)
-      if (other !== undefined) throw failure('ERR_OVERLAP', `${place.title} would be written over bytes of ${other.title}`)
-      read.push(place)
+    for (let k = 0; k < targets.length; k++) {
+      const place = new Place(targets[k].layout)
+      for (let i = 0; i < operands.length; i++) {
+        const { layout } = operands[i]
+        if (layout !== null && place.meets(new Place(layout))) throw overlap(targets[k].slot, inputs[i])
+      }
+      for (let i = 0; i < k; i++) if (place.meets(new Place(targets[i].layout))) throw overlap(targets[k].slot, targets[i].slot)
     }
   }
 
@@ -135,7 +136,8 @@ class Run {
 
   /** @returns {Promise<any[]>} what was wanted, by output's index */
   async perform () {
-    if (this.targets.length > 0 || this.#hasShared()) await this.#checkAbilities()
+    const { runtime, session } = this.method
+    if (this.targets.length > 0 || this.#hasShared()) this.#check(runtime.abilities ?? await abilitiesOf(runtime, session))
     let found
     try {
       if (this.targets.length > 0) this.#shape()
@@ -148,17 +150,21 @@ class Run {
 
   /** Are there bytes that not every onnxruntime reads? */
   #hasShared () {
-    for (const { layout } of this.operands) if (layout !== null && isShared(layout)) return true
+    const { operands } = this
+    for (let i = 0; i < operands.length; i++) {
+      const { layout } = operands[i]
+      if (layout !== null && isShared(layout)) return true
+    }
     return false
   }
 
-  async #checkAbilities () {
-    const { failure } = instance()
-    const { runtime, session } = this.method
-    const { inPlace, writesShared } = runtime.abilities ?? await abilitiesOf(runtime, session)
+  /** @param {import('./sessions').Abilities} abilities */
+  #check ({ inPlace, writesShared }) {
     for (const { slot, layout } of this.targets) {
+      if (inPlace && (writesShared || !isShared(layout))) continue
+      const { failure } = instance()
       if (!inPlace) throw failure('ERR_UNSUPPORTED', `${slot.title}: this onnxruntime writes results to memory of its own, not into a tensor; run without that output, and copyFrom the result`)
-      if (!writesShared && isShared(layout)) throw failure('ERR_UNSUPPORTED', `${slot.title}: this onnxruntime cannot write to a SharedArrayBuffer (onnxruntime-node can in Node 22 and later)`)
+      throw failure('ERR_UNSUPPORTED', `${slot.title}: this onnxruntime cannot write to a SharedArrayBuffer (onnxruntime-node can in Node 22 and later)`)
     }
   }
 
@@ -174,23 +180,32 @@ class Run {
     }
   }
 
-  /** @returns {Promise<Record<string, any>>} onnxruntime's results */
-  async #once () {
+  /**
+   * What onnxruntime throws comes as Failed: all else is ours.
+   *
+   * @returns {Promise<Record<string, any>>} onnxruntime's results
+   */
+  #once () {
     const { method, targets } = this
     const feeds = this.#feeds()
-    if (targets.length === 0) return await this.#ask(feeds, this.#wantsAll() ? undefined : this.#names(), undefined)
+    if (targets.length === 0) return this.#ask(feeds, this.#wantsAll() ? undefined : this.#names(), undefined)
     /** @type {Record<string, any>} */
     const fetches = {}
-    for (const i of this.wanted) fetches[method.outputs[i].name] = null
-    for (const { slot, layout } of targets) fetches[slot.name] = fetchOf(layout, method.runtime.ort)
-    return await this.#ask(feeds, fetches, this.isOpen ? QUIET : undefined)
+    if (targets.length < this.wanted.length) for (const name of this.#names()) fetches[name] = null
+    for (let k = 0; k < targets.length; k++) fetches[targets[k].slot.name] = fetchOf(targets[k].layout, method.runtime.ort)
+    return this.#ask(feeds, fetches, this.isOpen ? QUIET : undefined)
   }
 
   #feeds () {
-    const { inputs, runtime: { abilities } } = this.method
+    const { operands, method: { inputs, runtime: { abilities } } } = this
     /** @type {Record<string, any>} */
     const feeds = {}
-    for (const [i, operand] of this.operands.entries()) feeds[inputs[i].name] = about(inputs[i], () => feedOf(operand, abilities))
+    let i = 0
+    try {
+      for (; i < inputs.length; i++) feeds[inputs[i].name] = feedOf(operands[i], abilities)
+    } catch (error) {
+      throw said(inputs[i], error)
+    }
     return feeds
   }
 
@@ -200,14 +215,10 @@ class Run {
    * @param {{} | undefined} options
    * @returns {Promise<Record<string, any>>}
    */
-  async #ask (feeds, fetches, options) {
+  #ask (feeds, fetches, options) {
     const { session } = this.method
-    try {
-      if (fetches === undefined) return await session.run(feeds)
-      return await (options === undefined ? session.run(feeds, fetches) : session.run(feeds, fetches, options))
-    } catch (error) {
-      throw new Failed(error)
-    }
+    const found = fetches === undefined ? session.run(feeds) : options === undefined ? session.run(feeds, fetches) : session.run(feeds, fetches, options)
+    return found.catch(failed)
   }
 
   #wantsAll () {
@@ -269,22 +280,55 @@ class Run {
    * @returns {any[]} by output's index
    */
   #valuesOf (found) {
-    const { fromOrt } = instance()
-    const values = new Array(this.method.outputs.length).fill(undefined)
-    for (const i of this.wanted) {
-      const slot = this.method.outputs[i]
+    const { targets, wanted, method: { outputs } } = this
+    /** @type {any[]} */
+    const values = []
+    for (let i = 0; i < outputs.length; i++) values.push(undefined)
+    for (let k = 0; k < wanted.length; k++) {
+      const slot = outputs[wanted[k]]
       const theirs = found[slot.name]
-      const target = this.targets.find(each => each.slot === slot)
-      if (target !== undefined) {
-        if (!isSame(theirs.dims, target.layout.shape)) throw misfit(target, theirs.dims)
-        values[i] = target.tensor
-        discard(theirs, target.layout.storage.buffer)
-      } else {
-        values[i] = theirs.type === 'string' ? nestedStrings(theirs.data, theirs.dims) : about(slot, () => fromOrt(theirs))
-      }
+      const target = targets.length === 0 ? undefined : targets.find(each => each.slot === slot)
+      values[slot.index] = target === undefined ? valueOf(slot, theirs) : written(target, theirs)
     }
     return values
   }
+}
+
+/**
+ * @param {Slot} slot
+ * @param {any} theirs  onnxruntime's tensor
+ * @returns {any}
+ */
+function valueOf (slot, theirs) {
+  if (theirs.type === 'string') return nestedStrings(theirs.data, theirs.dims)
+  try {
+    return instance().fromOrt(theirs)
+  } catch (error) {
+    throw said(slot, error)
+  }
+}
+
+/**
+ * @param {Target} target
+ * @param {any} theirs  onnxruntime's copy of what it wrote
+ */
+function written (target, theirs) {
+  if (!isSame(theirs.dims, target.layout.shape)) throw misfit(target, theirs.dims)
+  discard(theirs, target.layout.storage.buffer)
+  return target.tensor
+}
+
+/** @param {unknown} error  onnxruntime's */
+function failed (error) {
+  throw new Failed(error)
+}
+
+/**
+ * @param {Slot} written
+ * @param {Slot} other
+ */
+function overlap (written, other) {
+  return instance().failure('ERR_OVERLAP', `${written.title} would be written over bytes of ${other.title}`)
 }
 
 /**
@@ -336,23 +380,41 @@ function isSame (a, b) {
 /** @param {Layout} layout */
 function isShared ({ storage: { kind, buffer } }) {
   const { ffi: { backend }, isSharedArrayBuffer } = instance()
-  return kind === 'wasm' ? backend.name === 'wasm-shared' : isSharedArrayBuffer(buffer)
+  if (kind === 'wasm') return backend.name === 'wasm-shared'
+  return !(buffer === null || buffer instanceof ArrayBuffer) && isSharedArrayBuffer(buffer) // the slow way only where it may be
+}
+
+/** Which bytes of which memory a dense layout has. */
+class Place {
+  /** @param {Layout} layout */
+  constructor ({ storage, offset, size, dtype }) {
+    const { ffi: { backend }, itemsizes } = instance()
+    const itemsize = itemsizes[dtype]
+    const isOutside = backend.isWasm && storage.kind !== 'wasm'
+    if (!isOutside && size > 0) backend.promote(storage)
+    const first = isOutside ? storage.byteOffset : size === 0 ? 0 : backend.addressOf(storage)
+    this.memory = isOutside ? storage.buffer : null
+    this.from = first + offset * itemsize
+    this.to = this.from + size * itemsize
+  }
+
+  /** @param {Place} other */
+  meets ({ memory, from, to }) {
+    return memory === this.memory && from < this.to && this.from < to
+  }
 }
 
 /**
- * Which bytes: of which memory, from where to where.
+ * The bytes as a typed array, the same one as long as it is good.
  *
- * @param {Layout} layout  dense
- * @returns {{ memory: unknown, from: number, to: number }}
+ * @param {Layout} layout
+ * @returns {any}
  */
-function placeOf ({ storage, offset, size, dtype }) {
-  const { ffi: { backend }, itemsizes } = instance()
-  const itemsize = itemsizes[dtype]
-  const outside = backend.isWasm && storage.kind !== 'wasm'
-  if (!outside && size > 0) backend.promote(storage)
-  const first = outside ? storage.byteOffset : size === 0 ? 0 : backend.addressOf(storage)
-  const from = first + offset * itemsize
-  return { memory: outside ? storage.buffer : null, from, to: from + size * itemsize }
+function shownBy (layout) {
+  const { asBits, dataOf, dtypes } = instance()
+  const { data } = layout
+  const array = data !== null && data.length > 0 ? data : dataOf(layout)
+  return dtypes[layout.dtype].name === 'float16' ? asBits(array) : array
 }
 
 /**
@@ -365,10 +427,10 @@ function feedOf ({ layout, strings }, abilities) {
     const { strings: data, dims } = /** @type {import('./signature').Strings} */ (strings)
     return { type: 'string', dims, data, location: 'cpu' }
   }
-  const { ffi: { backend }, asBits, dataOf, dtypes } = instance()
+  const { ffi: { backend }, dtypes } = instance()
   if (abilities !== null && !abilities.readsShared && isShared(layout)) return stagedFeed(layout)
   if (backend.isWasm) return new LiveFeed(layout)
-  return { type: dtypes[layout.dtype].name, dims: layout.shape.slice(), data: asBits(dataOf(layout)), location: 'cpu' }
+  return { type: dtypes[layout.dtype].name, dims: layout.shape.slice(), data: shownBy(layout), location: 'cpu' }
 }
 
 /**
@@ -377,8 +439,8 @@ function feedOf ({ layout, strings }, abilities) {
  * @param {Layout} layout
  */
 function stagedFeed (layout) {
-  const { asBits, countStaged, dataOf, dtypes } = instance()
-  const data = asBits(dataOf(layout)).slice()
+  const { countStaged, dtypes } = instance()
+  const data = shownBy(layout).slice()
   countStaged(data.byteLength)
   return { type: dtypes[layout.dtype].name, dims: layout.shape.slice(), data, location: 'cpu' }
 }
@@ -389,10 +451,10 @@ function stagedFeed (layout) {
  * @returns {any} a tensor of onnxruntime's that it writes into
  */
 function fetchOf (layout, ort) {
-  const { ffi: { backend }, asBits, dataOf, dtypes } = instance()
-  const data = asBits(dataOf(layout))
-  const made = new ort.Tensor(dtypes[layout.dtype].name, data, layout.shape.slice())
-  if (backend.isWasm || dtypes[layout.dtype].name === 'float16') Object.defineProperty(made, 'data', { get: () => asBits(dataOf(layout)) })
+  const { ffi: { backend }, dtypes } = instance()
+  const { name } = dtypes[layout.dtype]
+  const made = new ort.Tensor(name, shownBy(layout), layout.shape.slice())
+  if (backend.isWasm || name === 'float16') Object.defineProperty(made, 'data', { get: () => shownBy(layout) })
   return made
 }
 

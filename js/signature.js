@@ -106,8 +106,19 @@ function shown (shape) {
 }
 
 /**
- * The same error, which then says what it is about.
+ * The same error, which says what it is about.
  *
+ * @param {Slot} slot
+ * @param {any} error
+ */
+function said (slot, error) {
+  if (typeof error?.code !== 'string') return error
+  const made = instance().failure(error.code, `${slot.title}: ${error.message}`)
+  made.cause = error
+  return made
+}
+
+/**
  * @template R
  * @param {Slot} slot
  * @param {() => R} fn
@@ -117,11 +128,7 @@ function about (slot, fn) {
   try {
     return fn()
   } catch (error) {
-    const { code, message } = /** @type {any} */ (error)
-    if (typeof code !== 'string') throw error
-    const said = instance().failure(code, `${slot.title}: ${message}`)
-    said.cause = error
-    throw said
+    throw said(slot, error)
   }
 }
 
@@ -133,28 +140,31 @@ function about (slot, fn) {
  */
 function fits (shape, declared) {
   if (declared === null || declared.length === 0) return true
-  return shape.length === declared.length && shape.every((n, d) => typeof declared[d] !== 'number' || declared[d] === n)
+  if (shape.length !== declared.length) return false
+  for (let d = 0; d < shape.length; d++) if (typeof declared[d] === 'number' && declared[d] !== shape[d]) return false
+  return true
 }
 
 /**
  * @param {Slot} slot
  * @param {Layout} layout
  */
-function checkDtype ({ title, dtype }, layout) {
+function checkDtype (slot, layout) {
+  const { dtype } = slot
   const { failure, dtypes, TYPES } = instance()
   const { name } = dtypes[layout.dtype]
-  if (dtype !== null && name !== dtype) throw failure('ERR_DTYPE', `${title} is of ${dtype}; a tensor of ${name} was given`)
-  if (!TYPES.has(name)) throw failure('ERR_DTYPE', `${title}: onnxruntime has no type for ${name}`)
+  if (dtype !== null && name !== dtype) throw failure('ERR_DTYPE', `${slot.title} is of ${dtype}; a tensor of ${name} was given`)
+  if (!TYPES.has(name)) throw failure('ERR_DTYPE', `${slot.title}: onnxruntime has no type for ${name}`)
 }
 
 /**
  * @param {Slot} slot
  * @param {Layout} layout
  */
-function checkDense ({ title }, layout) {
+function checkDense (slot, layout) {
   const { failure, ffi } = instance()
   if (layout.size > 0 && !ffi.isContiguous(layout)) {
-    throw failure('ERR_SHAPE', `${title}: a row-major contiguous tensor was expected; one of shape ${shown(layout.shape)} and strides ${shown(layout.strides)} was given, contiguous() copies`)
+    throw failure('ERR_SHAPE', `${slot.title}: a row-major contiguous tensor was expected; one of shape ${shown(layout.shape)} and strides ${shown(layout.strides)} was given, contiguous() copies`)
   }
 }
 
@@ -162,14 +172,15 @@ function checkDense ({ title }, layout) {
  * @param {Slot} slot
  * @param {readonly number[]} shape
  */
-function checkShape ({ title, shape: declared }, shape) {
+function checkShape (slot, shape) {
+  const declared = slot.shape
   if (fits(shape, declared)) return
-  throw instance().failure('ERR_SHAPE', `${title} has shape ${shown(declared)}; one of shape ${shown(shape)} was given`)
+  throw instance().failure('ERR_SHAPE', `${slot.title} has shape ${shown(declared)}; one of shape ${shown(shape)} was given`)
 }
 
 /** @param {Slot} slot */
-function checkKind ({ title, isTensor }) {
-  if (!isTensor) throw instance().failure('ERR_UNSUPPORTED', `${title} is a list or a map, which onnxruntime does not have in JavaScript`)
+function checkKind (slot) {
+  if (!slot.isTensor) throw instance().failure('ERR_UNSUPPORTED', `${slot.title} is a list or a map, which onnxruntime does not have in JavaScript`)
 }
 
 // ---- Inputs ----
@@ -190,7 +201,12 @@ function operandOf (slot, value) {
     value = tensorOf(slot, value)
   }
   const t = /** @type {Tensor} */ (value)
-  const layout = about(slot, () => Tensor.attachedOf(t))
+  let layout
+  try {
+    layout = Tensor.attachedOf(t)
+  } catch (error) {
+    throw said(slot, error)
+  }
   if (slot.dtype === 'string') throw instance().failure('ERR_DTYPE', `${slot.title} is of strings; a tensor of ${dtypes[layout.dtype].name} was given`)
   checkDtype(slot, layout)
   checkShape(slot, layout.shape)
@@ -307,11 +323,16 @@ function padded (dims, declared) {
  */
 function targetOf (slot, t) {
   const { Tensor, failure, show, ffi } = instance()
-  const { title, shape: declared } = slot
+  const { shape: declared } = slot
   checkKind(slot)
-  if (!Tensor.isTensor(t)) throw failure('ERR_ARGUMENT', `${title}: a tensor to be written into was expected; ${show(t)} was given`)
-  const layout = about(slot, () => Tensor.writableOf(t))
-  if (slot.dtype === 'string') throw failure('ERR_DTYPE', `${title} is of strings, which no tensor holds`)
+  if (!Tensor.isTensor(t)) throw failure('ERR_ARGUMENT', `${slot.title}: a tensor to be written into was expected; ${show(t)} was given`)
+  let layout
+  try {
+    layout = Tensor.writableOf(t)
+  } catch (error) {
+    throw said(slot, error)
+  }
+  if (slot.dtype === 'string') throw failure('ERR_DTYPE', `${slot.title} is of strings, which no tensor holds`)
   checkDtype(slot, layout)
   checkDense(slot, layout)
   const rank = declared?.length ?? 0
@@ -329,9 +350,10 @@ function targetOf (slot, t) {
  */
 function namedExtents (slots, shapes) {
   const named = new Map()
-  for (const [i, { shape }] of slots.entries()) {
+  for (let i = 0; i < slots.length; i++) {
+    const { shape } = slots[i]
     if (shape === null || shape.length !== shapes[i].length) continue
-    for (const [d, name] of shape.entries()) if (typeof name === 'string') named.set(name, shapes[i][d])
+    for (let d = 0; d < shape.length; d++) if (typeof shape[d] === 'string') named.set(/** @type {string} */ (shape[d]), shapes[i][d])
   }
   return named
 }
@@ -345,8 +367,14 @@ function namedExtents (slots, shapes) {
  */
 function expectedShape ({ shape }, named) {
   if (shape === null || shape.length === 0) return null
-  const dims = shape.map(n => typeof n === 'string' ? named.get(n) : n)
-  return dims.every(n => typeof n === 'number') ? /** @type {number[]} */ (dims) : null
+  const dims = []
+  for (let d = 0; d < shape.length; d++) {
+    const n = shape[d]
+    const extent = typeof n === 'string' ? named.get(n) : n
+    if (typeof extent !== 'number') return null
+    dims.push(extent)
+  }
+  return dims
 }
 
 /**
@@ -363,4 +391,4 @@ function nestedStrings (strings, dims) {
   return Array.from({ length: n }, (_, i) => nestedStrings(strings.slice(i * size, (i + 1) * size), rest))
 }
 
-module.exports = { Slot, slotsOf, slotOf, namesOf, shown, about, operandOf, targetOf, namedExtents, expectedShape, nestedStrings }
+module.exports = { Slot, slotsOf, slotOf, namesOf, shown, said, about, operandOf, targetOf, namedExtents, expectedShape, nestedStrings }
