@@ -34,4 +34,7 @@ function memoryOfMachine () {
   return Infinity
 }
 
-module.exports = { onNextTurn, textOf, newName, warn, memoryOfMachine }
+/** Nothing is lent to native code here. */
+function keepAttached () {}
+
+module.exports = { onNextTurn, textOf, newName, warn, memoryOfMachine, keepAttached }

@@ -5,6 +5,7 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
+const { later } = require('./later')
 const { countCopy, claim, unclaim } = require('./storage')
 const {
   show, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, axisAndOptions, CASTINGS, castingOf,
@@ -24,9 +25,7 @@ const { imageOf, imageOfLayout } = require('./images')
 const { sourceOf, kept, scalingOf } = require('./sources')
 const { channelsOf, copyRows } = require('./channels')
 const { copyAsync, busy, signalOf, checkSignal } = require('./async')
-const { copyMedia } = require('./media')
 const { print } = require('./print')
-const { accessorOf } = require('./accessor')
 const moves = require('./moves')
 const lifetime = require('./lifetime')
 
@@ -35,6 +34,11 @@ const { backend, rows, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 /** @typedef {import('./dtypes').Dtype} Dtype */
 /** @import { DtypeName, NameOf, Or, DtypeOf, ValueOf, DataOf, InputOf, NestedOf, PartOf, Shape, Dynamism, DeviceName, MemoryFormat, SliceSpec, Picture, Blob, CopySource, Frame } from './types' */
 /** @import { ViewOptions, ResultOptions, ToOptions, ToAsyncOptions, AxisOptions, RollOptions, CopyOptions, CopyAsyncOptions, AccessorOptions, Accessor } from './types' */
+
+/** @type {typeof import('./accessor').accessorOf} */
+const accessorOf = later(() => require('./accessor').accessorOf)
+/** @type {typeof import('./media').copyMedia} */
+const copyMedia = later(() => require('./media').copyMedia)
 
 /** @type {typeof Symbol.dispose} */
 const DISPOSE = Symbol.dispose ?? Symbol.for('Symbol.dispose')
@@ -1419,20 +1423,21 @@ class Tensor {
     const { casting: rule, scale, bias, axis } = optionsOf(opts)
     const casting = castingOf(rule)
     const scaling = scalingOf(scale, bias, axis)
-    if (isVideoFrame(src)) throw failure('ERR_ARGUMENT', 'src is a VideoFrame, which takes time to read; copyFromAsync copies it')
-    const channels = channelsOf(src)
+    const isTensor = Tensor.isTensor(src) // the most frequent, and what media are told by throws for anything else
+    if (!isTensor && isVideoFrame(src)) throw failure('ERR_ARGUMENT', 'src is a VideoFrame, which takes time to read; copyFromAsync copies it')
+    const channels = isTensor ? null : channelsOf(src)
     if (channels !== null && copyRows({ dst: this.#writable(), scaling, casting }, channels)) {
       countCopy('copyFrom', this.nbytes)
       return this
     }
-    const image = Tensor.isTensor(src) ? null : imageOf(src)
-    const source = Tensor.isTensor(src) ? src.#attached() : sourceOf(src, image, this.#live())
+    const image = isTensor ? null : imageOf(src)
+    const source = isTensor ? src.#attached() : sourceOf(src, image, this.#live())
     try {
       const layout = this.#writable()
       if (scaling === null) ffi.copy(layout, source, casting)
       else ffi.copyScaled(layout, source, scaling.scale, scaling.bias, scaling.axis, casting)
     } finally {
-      if (!Tensor.isTensor(src)) backend.release(source.storage)
+      if (!isTensor) backend.release(source.storage)
     }
     countCopy('copyFrom', this.nbytes)
     return this
@@ -1461,21 +1466,22 @@ class Tensor {
     checkSignal(signal)
     const casting = castingOf(rule)
     const scaling = scalingOf(scale, bias, axis)
-    if (isVideoFrame(src) || isAudioBuffer(src)) {
+    const isTensor = Tensor.isTensor(src)
+    if (!isTensor && (isVideoFrame(src) || isAudioBuffer(src))) {
       await copyMedia(src, () => this.#writable(), { scaling, casting, signal })
       return this
     }
-    const image = Tensor.isTensor(src) ? null : imageOf(src)
-    const source = Tensor.isTensor(src) ? src.#attached() : sourceOf(src, image, this.#live())
+    const image = isTensor ? null : imageOf(src)
+    const source = isTensor ? src.#attached() : sourceOf(src, image, this.#live())
     const array = image === null ? src : image.data
     const isArray = dtypeOfArray(array) !== undefined
     try {
       if (isArray) source.storage = kept(source.storage, array)
       const layout = this.#writable()
-      await copyAsync({ dst: layout, src: source, scaling, casting }, !isArray && !Tensor.isTensor(src), signal)
+      await copyAsync({ dst: layout, src: source, scaling, casting }, !isArray && !isTensor, signal)
       countCopy('copyFromAsync', layout.size * itemsizes[layout.dtype])
     } finally {
-      if (!Tensor.isTensor(src)) backend.release(source.storage)
+      if (!isTensor) backend.release(source.storage)
     }
     return this
   }

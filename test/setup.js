@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict')
 const path = require('node:path')
 const { execFile } = require('node:child_process')
-const { memory, backend } = require('samebytes')
+const { backend, empty, fromBlob, memory } = require('samebytes')
 const { anotherCopy } = require('./another-copy')
 const { CANNOT } = require('./cannot')
 
@@ -127,17 +127,47 @@ async function collectUntil (condition) {
   return condition()
 }
 
-/** memory() without what nobody holds any more, so that only what a test does changes it. */
+/**
+ * Tensors are counted by groups: one that died undisposed counts until its group is collected, and a freed slot
+ * that waits for reuse keeps its group. Afterwards no slot waits and no group is open that has a dead tensor.
+ */
+function closeGroups () {
+  const make = nbytes => empty([nbytes], { dtype: 'uint8' })
+  for (let nbytes = 64; nbytes <= 1024; nbytes += 64) {
+    for (let i = 0; i < 64; i++) make(nbytes) // taken out of the lists of free slots, and never given back
+  }
+  const last = Array.from({ length: 128 }, () => make(1024))
+  last.push(...Array.from({ length: 70 }, () => make(2048)), ...Array.from({ length: 70 }, () => fromBlob(new Uint8Array(1))))
+  for (const t of last.reverse()) t.dispose() // the lists are full before it is the turn of those in an old group
+}
+
+/** Lets go of what nobody holds any more, so that only what a test does changes memory(). */
+function settle () {
+  if (backend() === 'native') closeGroups()
+  for (let round = 0; round < 2; round++) globalThis.gc?.()
+}
+
+/** memory() without what nobody holds any more. */
 function settledMemory () {
-  globalThis.gc()
+  settle()
+  return memory()
+}
+
+/** The same, and without what only a later turn gives back, such as bytes that other threads see. */
+async function quietMemory () {
+  let last = ''
+  for (let same = 0, round = 0; same < 3 && round < 50; round++) {
+    const now = JSON.stringify(settledMemory())
+    same = now === last ? same + 1 : 0
+    last = now
+    await turn()
+    await turn()
+  }
   return memory()
 }
 
 /** Tensors that are alive, without those that a collection would find dead. */
-function alive () {
-  for (let round = 0; round < 2; round++) globalThis.gc?.()
-  return memory().tensors
-}
+const alive = () => settledMemory().tensors
 
 /** Runs a program in a Node of its own; resolves to { code, signal, stdout, stderr }. */
 function child (source, { flags = [], env = {}, timeout = 60000, type = 'commonjs' } = {}) {
@@ -238,6 +268,7 @@ module.exports = {
   isWasm,
   nativeOnly,
   needs,
+  quietMemory,
   refusedUnchanged,
   refuses,
   settledMemory,

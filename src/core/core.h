@@ -28,6 +28,7 @@ typedef enum sb__storage_kind {
   SB__STORAGE_SHARED,
   SB__STORAGE_PINNED,
   SB__STORAGE_CUDA,
+  SB__STORAGE_LENT, /* another storage's bytes, or V8's, for as long as native code has them */
 } sb__storage_kind;
 
 struct sb_storage {
@@ -44,6 +45,11 @@ struct sb_storage {
 
 /* A storage for one call; never counted, never freed. */
 void sb__storage_borrow(void *data, size_t nbytes, sb_storage *out);
+
+/* A storage that gives bytes back instead of freeing them: as sb_storage_wrap, but the totals leave it out,
+ * because somebody else counts the bytes. */
+sb_status sb__storage_lend(void *data, size_t nbytes, sb_deleter give_back, void *context,
+                           sb_storage **out);
 
 typedef struct sb__storage_totals {
   int64_t storages, heap_bytes, foreign_bytes;

@@ -1,7 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { backend, empty, fromBlob, memory, tensor, zeros } = require('samebytes')
-const { copied } = require('../setup')
+const { copied, quietMemory, settledMemory } = require('../setup')
 
 describe('memory', () => {
   it('reports plain numbers under the names that the contract lists', () => {
@@ -27,8 +27,7 @@ describe('memory', () => {
   })
 
   it('counts float32 tensors, views included, until they are disposed', () => {
-    globalThis.gc?.()
-    const before = memory().tensors
+    const before = settledMemory().tensors
     const t = zeros([4])
     const v = t.slice('1:')
     assert.equal(memory().tensors, before + 2)
@@ -40,9 +39,9 @@ describe('memory', () => {
     assert.equal(memory().tensors, before)
   })
 
-  it('counts the bytes of a large float32 tensor where they are', () => {
+  it('counts the bytes of a large float32 tensor where they are', async () => {
     const kind = backend() === 'native' ? 'v8' : 'wasm'
-    const before = memory().bytes[kind]
+    const before = (await quietMemory()).bytes[kind]
     const t = zeros([512, 512])
     const grown = memory().bytes[kind] - before
     assert.ok(grown >= 1048576 && grown < 1048576 + 65536, `${grown} bytes for 1 MiB`)
@@ -50,9 +49,9 @@ describe('memory', () => {
     assert.ok(memory().bytes[kind] - before < 65536)
   })
 
-  it('counts the bytes of shared float32 memory and gives them back', function () {
+  it('counts the bytes of shared float32 memory and gives them back', async () => {
     const kinds = m => m.bytes.native + m.bytes.shared + m.bytes.wasm
-    const before = kinds(memory())
+    const before = kinds(await quietMemory())
     const t = empty([512, 512], { shared: true })
     const v = t.slice('1:')
     assert.ok(kinds(memory()) - before >= 1048576)

@@ -2,7 +2,7 @@
 const assert = require('node:assert/strict')
 const { Worker } = require('node:worker_threads')
 const { empty, fromShared, memory, share, tensor } = require('samebytes')
-const { childJson, collectUntil, fails, nativeOnly, settledMemory } = require('../setup')
+const { childJson, collectUntil, fails, nativeOnly, quietMemory } = require('../setup')
 
 const MIB = 1048576
 
@@ -32,7 +32,7 @@ describe('native memory in several threads', () => {
   })
 
   it('is given back when a worker that held it is terminated', async () => {
-    const before = settledMemory().bytes.native
+    const before = (await quietMemory()).bytes.native
     const t = empty([MIB], { dtype: 'uint8', shared: true })
     const token = share(t)
     t.dispose()
@@ -43,7 +43,7 @@ describe('native memory in several threads', () => {
   })
 
   it('is given back when a worker that held it calls process.exit', async () => {
-    const before = settledMemory().bytes.native
+    const before = (await quietMemory()).bytes.native
     const token = (() => share(empty([MIB], { dtype: 'uint8', shared: true })))()
     const { worker } = await holder(token, 'process.exit(3)')
     await new Promise(resolve => worker.once('exit', resolve))
