@@ -78,7 +78,7 @@ function takeOver (buffer) {
   const length = byteLengthOf(buffer)
   let taken
   try {
-    taken = structuredClone(buffer, { transfer: [buffer] })
+    taken = typeof structuredClone === 'function' ? structuredClone(buffer, { transfer: [buffer] }) : /** @type {any} */ (ArrayBuffer.prototype).transfer.call(buffer)
   } catch (error) {
     throw failure('ERR_UNSUPPORTED', `the buffer cannot be transferred: ${/** @type {Error} */ (error).message}`)
   }

@@ -13,6 +13,9 @@ const onNextTurn = setImmediate
 /** @param {Uint8Array} bytes  UTF-8, of memory that nobody shares */
 const textOf = bytes => new TextDecoder().decode(bytes)
 
+/** @returns {number} ms */
+const now = () => performance.now()
+
 /** @returns {string} a name that nobody else has */
 const newName = () => require('node:crypto').randomUUID()
 
@@ -39,4 +42,4 @@ function readModule (name) {
   return fs.readFileSync(path.join(__dirname, '..', 'dist', name))
 }
 
-module.exports = { onNextTurn, textOf, newName, warn, memoryOfMachine, readModule }
+module.exports = { onNextTurn, textOf, now, newName, warn, memoryOfMachine, readModule }

@@ -17,12 +17,12 @@ function publicNames () {
 }
 
 /** @param {string} places  the source text of { plain, shared } */
-function entry (names, places) {
+function entry (names, places, imports) {
   return `
 import { init as start } from './init.browser.js'
 import { arrive, early } from './early.browser.js'
 import { SamebytesError } from './errors.js'
-const places = ${places}
+${imports}const places = ${places}
 export { SamebytesError }
 ${names.map(name => `export let ${name} = early('${name}')`).join('\n')}
 export async function init (options) {
@@ -34,12 +34,12 @@ export async function init (options) {
 `
 }
 
-function places (text) {
-  return `{ ${Object.entries(MODULES).map(([kind, file]) => `${kind}: () => ${text(file)}`).join(', ')} }`
+function places (text, isInside) {
+  return `{ ${Object.entries(MODULES).map(([kind, file]) => `${kind}: () => ${text(file)}`).join(', ')}, isInside: ${isInside} }`
 }
 
 const beside = file => `new URL('./${file}', import.meta.url)`
-const inside = file => `Uint8Array.from(atob('${readFileSync(join(ROOT, 'dist', file)).toString('base64')}'), c => c.charCodeAt(0))`
+const inside = file => `bytesOf('${readFileSync(join(ROOT, 'dist', file)).toString('base64')}')`
 
 /** Files of js/ that have another one for browsers. */
 const forBrowsers = {
@@ -51,7 +51,7 @@ const forBrowsers = {
 
 async function bundle (name, where) {
   await build({
-    stdin: { contents: entry(publicNames(), places(where)), resolveDir: join(ROOT, 'js'), sourcefile: 'entry.mjs' },
+    stdin: { contents: entry(publicNames(), places(where, where === inside), where === inside ? "import { bytesOf } from './base64.browser.js'\n" : ''), resolveDir: join(ROOT, 'js'), sourcefile: 'entry.mjs' },
     outfile: join(ROOT, 'dist', name),
     bundle: true,
     format: 'esm',
