@@ -253,7 +253,7 @@ function memory () {
     tensors,
     storages,
     bytes,
-    copied: structuredClone(stats.copied),
+    copied: Object.fromEntries(Object.entries(stats.copied).map(([reason, row]) => [reason, { ...row }])),
     staged: { ...stats.staged },
     promoted: stats.promoted,
     grown: stats.grown,
