@@ -68,6 +68,9 @@ const eye = later(() => require('./sequences').eye)
 /** @type {typeof import('./asarray').asarray} */
 const asarray = later(() => require('./asarray').asarray)
 
+/** @type {typeof import('./dlpack').fromDlpack} */
+const fromDlpack = later(() => require('./dlpack').fromDlpack)
+
 /** @type {typeof import('./init').init} */
 const init = later(() => require('./init').init)
 /** @type {typeof import('./share').share} */
@@ -76,6 +79,13 @@ const share = later(() => require('./share').share)
 const fromShared = later(() => require('./share').fromShared)
 /** @type {typeof import('./share').unshare} */
 const unshare = later(() => require('./share').unshare)
+/** @type {typeof import('./ort').toOrt} */
+const toOrt = later(() => require('./ort').toOrt)
+/** @type {typeof import('./ort').fromOrt} */
+const fromOrt = later(() => require('./ort').fromOrt)
+
+// What samebytes/module needs of the package beyond its public names; a page's bundle of it finds them here.
+Object.defineProperty(Tensor, Symbol.for('samebytes.instance'), { get: () => require('./instance').instance() })
 
 // The words of the types, for programs in TypeScript.
 /** @typedef {import('./share').Token} Token */
@@ -97,6 +107,9 @@ const unshare = later(() => require('./share').unshare)
 /** @typedef {import('./types').Floating} Floating */
 /** @typedef {import('./types').Complex} Complex */
 /** @typedef {import('./types').BlobRecord} BlobRecord */
+/** @typedef {import('./types').Capsule} Capsule */
+/** @typedef {import('./types').DlpackOptions} DlpackOptions */
+/** @typedef {import('./types').DlpackSource} DlpackSource */
 /** @typedef {import('./types').CopyOptions} CopyOptions */
 /** @typedef {import('./types').CopyAsyncOptions} CopyAsyncOptions */
 /** @typedef {import('./types').CloseOptions} CloseOptions */
@@ -241,7 +254,7 @@ function memory () {
     tensors,
     storages,
     bytes,
-    copied: structuredClone(stats.copied),
+    copied: Object.fromEntries(Object.entries(stats.copied).map(([reason, row]) => [reason, { ...row }])),
     staged: { ...stats.staged },
     promoted: stats.promoted,
     grown: stats.grown,
@@ -340,6 +353,9 @@ module.exports = {
   share,
   fromShared,
   unshare,
+  fromDlpack,
+  toOrt,
+  fromOrt,
   canCast,
   promoteTypes,
   finfo,
