@@ -292,18 +292,6 @@ function flush () {
   return engine.flush()
 }
 
-// Where other addons find the native side: by a tensor, or by the class. Made when the first of them asks.
-for (const object of [Tensor, Tensor.prototype]) {
-  Object.defineProperty(object, '__samebytes__', {
-    configurable: true,
-    get () {
-      const { offer } = require('./addons')
-      for (const of of [Tensor, Tensor.prototype]) Object.defineProperty(of, '__samebytes__', { value: offer })
-      return offer
-    }
-  })
-}
-
 /** The names of all dtypes, in C's order; frozen. @type {readonly DtypeName[]} */
 const dtypes = Object.freeze(dtypeList.map(d => d.name))
 
