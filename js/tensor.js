@@ -1457,20 +1457,21 @@ class Tensor {
     const { casting: rule, scale, bias, axis } = optionsOf(opts)
     const casting = castingOf(rule)
     const scaling = scalingOf(scale, bias, axis)
-    if (isVideoFrame(src)) throw failure('ERR_ARGUMENT', 'src is a VideoFrame, which takes time to read; copyFromAsync copies it')
-    const channels = channelsOf(src)
+    const isTensor = Tensor.isTensor(src) // the most frequent, and what media are told by throws for anything else
+    if (!isTensor && isVideoFrame(src)) throw failure('ERR_ARGUMENT', 'src is a VideoFrame, which takes time to read; copyFromAsync copies it')
+    const channels = isTensor ? null : channelsOf(src)
     if (channels !== null && copyRows({ dst: this.#writable(), scaling, casting }, channels)) {
       countCopy('copyFrom', this.nbytes)
       return this
     }
-    const image = Tensor.isTensor(src) ? null : imageOf(src)
-    const source = Tensor.isTensor(src) ? src.#attached() : sourceOf(src, image, this.#live())
+    const image = isTensor ? null : imageOf(src)
+    const source = isTensor ? src.#attached() : sourceOf(src, image, this.#live())
     try {
       const layout = this.#writable()
       if (scaling === null) ffi.copy(layout, source, casting)
       else ffi.copyScaled(layout, source, scaling.scale, scaling.bias, scaling.axis, casting)
     } finally {
-      if (!Tensor.isTensor(src)) backend.release(source.storage)
+      if (!isTensor) backend.release(source.storage)
     }
     countCopy('copyFrom', this.nbytes)
     return this
@@ -1499,21 +1500,22 @@ class Tensor {
     checkSignal(signal)
     const casting = castingOf(rule)
     const scaling = scalingOf(scale, bias, axis)
-    if (isVideoFrame(src) || isAudioBuffer(src)) {
+    const isTensor = Tensor.isTensor(src)
+    if (!isTensor && (isVideoFrame(src) || isAudioBuffer(src))) {
       await copyMedia(src, () => this.#writable(), { scaling, casting, signal })
       return this
     }
-    const image = Tensor.isTensor(src) ? null : imageOf(src)
-    const source = Tensor.isTensor(src) ? src.#attached() : sourceOf(src, image, this.#live())
+    const image = isTensor ? null : imageOf(src)
+    const source = isTensor ? src.#attached() : sourceOf(src, image, this.#live())
     const array = image === null ? src : image.data
     const isArray = dtypeOfArray(array) !== undefined
     try {
       if (isArray) source.storage = kept(source.storage, array)
       const layout = this.#writable()
-      await copyAsync({ dst: layout, src: source, scaling, casting }, !isArray && !Tensor.isTensor(src), signal)
+      await copyAsync({ dst: layout, src: source, scaling, casting }, !isArray && !isTensor, signal)
       countCopy('copyFromAsync', layout.size * itemsizes[layout.dtype])
     } finally {
-      if (!Tensor.isTensor(src)) backend.release(source.storage)
+      if (!isTensor) backend.release(source.storage)
     }
     return this
   }

@@ -44,77 +44,22 @@ extern "C" {
 #endif
 
 /* Every function of samebytes.h, in the table's order: new ones come last. */
-#define SB_FUNCTIONS(X)     \
- X(status_name)             \
- X(error_message)           \
- X(dtype_name)              \
- X(dtype_itemsize)          \
- X(dtype_alignment)         \
- X(dtype_kind)              \
- X(can_cast)                \
- X(promote_types)           \
- X(finfo)                   \
- X(storage_new)             \
- X(storage_wrap)            \
- X(storage_ref)             \
- X(storage_unref)           \
- X(storage_data)            \
- X(storage_nbytes)          \
- X(tensor_init)             \
- X(tensor_empty)            \
- X(tensor_empty_strided)    \
- X(tensor_empty_like)       \
- X(tensor_from_blob)        \
- X(tensor_from_values)      \
- X(tensor_from_bytes)       \
- X(clone)                   \
- X(tensor_resize)           \
- X(tensor_copy_layout)      \
- X(tensor_retain)           \
- X(tensor_release)          \
- X(tensor_numel)            \
- X(tensor_nbytes)           \
- X(tensor_data)             \
- X(is_contiguous)           \
- X(shares_memory)           \
- X(hash)                    \
- X(overlaps_itself)         \
- X(permute)                 \
- X(transpose)               \
- X(select)                  \
- X(narrow)                  \
- X(slice)                   \
- X(reshape)                 \
- X(unfold)                  \
- X(view_dtype)              \
- X(as_strided)              \
- X(flip)                    \
- X(diagonal)                \
- X(squeeze)                 \
- X(unsqueeze)               \
- X(broadcast_to)            \
- X(dim_order_strides)       \
- X(dim_order)               \
- X(is_contiguous_in)        \
- X(dense_like)              \
- X(resize)                  \
- X(set_data)                \
- X(copy)                    \
- X(copy_scaled)             \
- X(copy_values)             \
- X(fill)                    \
- X(arange)                  \
- X(linspace)                \
- X(take)                    \
- X(array_equal)             \
- X(all_close)               \
- X(uniform)                 \
- X(normal)                  \
- X(randint)                 \
- X(tensor_to_dlpack)        \
- X(tensor_to_dlpack_legacy) \
- X(tensor_from_dlpack)      \
+/* clang-format off */
+#define SB_FUNCTIONS(X) \
+ X(status_name) X(error_message) X(dtype_name) X(dtype_itemsize) X(dtype_alignment) \
+ X(dtype_kind) X(can_cast) X(promote_types) X(finfo) X(storage_new) X(storage_wrap) \
+ X(storage_ref) X(storage_unref) X(storage_data) X(storage_nbytes) X(tensor_init) \
+ X(tensor_empty) X(tensor_empty_strided) X(tensor_empty_like) X(tensor_from_blob) \
+ X(tensor_from_values) X(tensor_from_bytes) X(clone) X(tensor_resize) X(tensor_copy_layout) \
+ X(tensor_retain) X(tensor_release) X(tensor_numel) X(tensor_nbytes) X(tensor_data) \
+ X(is_contiguous) X(shares_memory) X(hash) X(overlaps_itself) X(permute) X(transpose) \
+ X(select) X(narrow) X(slice) X(reshape) X(unfold) X(view_dtype) X(as_strided) X(flip) \
+ X(diagonal) X(squeeze) X(unsqueeze) X(broadcast_to) X(dim_order_strides) X(dim_order) \
+ X(is_contiguous_in) X(dense_like) X(resize) X(set_data) X(copy) X(copy_scaled) \
+ X(copy_values) X(fill) X(arange) X(linspace) X(take) X(array_equal) X(all_close) X(uniform) \
+ X(normal) X(randint) X(tensor_to_dlpack) X(tensor_to_dlpack_legacy) X(tensor_from_dlpack) \
  X(tensor_from_dlpack_legacy)
+/* clang-format on */
 
 #ifdef __cplusplus
 # define SB_POINTER_TO(function) decltype(&function)

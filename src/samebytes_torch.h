@@ -41,6 +41,7 @@ inline void check(const sb_napi &sb, sb_status status) {
 struct holding {
   const sb_table *call;
   sb_storage *storage; /* one reference */
+  bool read_only;
 };
 
 inline void drop(void *context) {
@@ -54,6 +55,8 @@ inline void drop_torch(void *, void *context) { delete static_cast<c10::Storage 
 struct dtypes {
   std::array<at::ScalarType, SB_DTYPE_COUNT> torch; /* Undefined: this LibTorch has none */
   std::array<int, static_cast<size_t>(at::ScalarType::NumOptions)> ours; /* -1: we have none */
+
+  static_assert(SB_DTYPE_COUNT == 17, "a name for each dtype");
 
   /* By names, because what LibTorch has depends on its version. */
   dtypes() {
@@ -110,7 +113,8 @@ inline sb_dtype dtype_of(at::ScalarType type) {
 /* An at::Tensor over t's bytes, with its strides and offset: any layout but one that walks backwards.
  *
  *   t          borrowed: the at::Tensor, and each view of it, holds the storage by a reference of its own
- *   read_only  true: you promise not to write, which lets read-only tensors through (LibTorch knows none)
+ *   read_only  true: you promise not to write, which lets read-only tensors through. LibTorch knows none, but
+ *              from_torch still knows then
  *
  * Throws SB_ERR_DTYPE · SB_ERR_UNSUPPORTED a negative stride · SB_ERR_READ_ONLY · SB_ERR_ARGUMENT t has no bytes
  * Source LibTorch `from_blob` */
@@ -127,7 +131,7 @@ inline at::Tensor to_torch(const sb_table *call, const sb_tensor &t, bool read_o
     }
   }
   if (!t.storage) throw error(SB_ERR_ARGUMENT, "the tensor has no bytes yet");
-  auto *held = new detail::holding{call, call->storage_ref(t.storage)};
+  auto *held = new detail::holding{call, call->storage_ref(t.storage), read_only};
   at::DataPtr data(call->storage_data(t.storage), held, &detail::drop, at::Device(at::kCPU));
   c10::Storage storage(c10::Storage::use_byte_size_t(), call->storage_nbytes(t.storage),
                        std::move(data), nullptr, false);
@@ -186,7 +190,10 @@ inline void from_torch(const sb_table *call, const at::Tensor &x, sb_tensor *out
     status = call->tensor_init(storage, dtype, static_cast<int32_t>(x.dim()), x.sizes().data(),
                                x.strides().data(), x.storage_offset(), out);
   }
-  if (!status) return;
+  if (!status) {
+    if (held && held->call == call && held->read_only) out->flags |= SB_READ_ONLY;
+    return;
+  }
   call->storage_unref(&storage);
   throw error(status, call->error_message());
 }

@@ -212,6 +212,8 @@ describe('LibTorch', function () {
       const t = fromBlob(new Float32Array(2), [2], { readOnly: true })
       refuses(() => odd.write(t), 'ERR_READ_ONLY')
       assert.equal(seen(t).numel, 2)
+      assert.equal(odd.readOnly(t).isReadOnly, true)
+      assert.equal(torch.same(ones([2])).isReadOnly, false)
     })
 
     it('for what is no tensor, or no more', () => {

@@ -106,6 +106,13 @@ napi_value write(napi_env env, napi_callback_info info) {
   });
 }
 
+// readOnly(t): in for reading only, and out again
+napi_value read_only(napi_env env, napi_callback_info info) {
+  napi_value arguments[1] = {};
+  sb_napi &sb = enter(env, info, arguments).samebytes;
+  return samebytes::guard(sb, env, [&] { return samebytes::to_napi(sb, samebytes::to_torch(sb, env, arguments[0], true)); });
+}
+
 // hold(t), sum() of all that is held, release(), releaseElsewhere()
 napi_value hold(napi_env env, napi_callback_info info) {
   napi_value arguments[1] = {};
@@ -159,7 +166,8 @@ NAPI_MODULE_INIT() {
     napi_callback function;
   } functions[] = {{"open", open_package}, {"make", make},       {"describe", describe},
                    {"write", write},       {"hold", hold},       {"sum", sum},
-                   {"release", release},   {"releaseElsewhere", release_elsewhere}, {"fails", fails}};
+                   {"release", release},   {"releaseElsewhere", release_elsewhere}, {"fails", fails},
+                   {"readOnly", read_only}};
   napi_set_instance_data(env, new instance, end, nullptr);
   for (const auto &f : functions) {
     napi_value function = nullptr;
