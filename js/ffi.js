@@ -238,9 +238,14 @@ function stage (layout) {
   const [low, high] = extent(layout)
   const n = (high - low + 1) * itemsize
   const from = storage.byteOffset + (layout.offset + low) * itemsize
-  const source = new Uint8Array(/** @type {ArrayBuffer} */ (storage.buffer), from, n)
   const copy = allocate(n)
-  bytesOfStaged(copy, n).set(source)
+  try {
+    checkAttached(storage) // it may be linear memory from its first byte on, which has just grown
+    bytesOfStaged(copy, n).set(new Uint8Array(/** @type {ArrayBuffer} */ (storage.buffer), from, n))
+  } catch (error) {
+    backend.release(copy)
+    throw error
+  }
   countStaged(n)
   return new Layout(copy, dtype, shape, strides, -low, size, flags)
 }

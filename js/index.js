@@ -79,6 +79,13 @@ const share = later(() => require('./share').share)
 const fromShared = later(() => require('./share').fromShared)
 /** @type {typeof import('./share').unshare} */
 const unshare = later(() => require('./share').unshare)
+/** @type {typeof import('./ort').toOrt} */
+const toOrt = later(() => require('./ort').toOrt)
+/** @type {typeof import('./ort').fromOrt} */
+const fromOrt = later(() => require('./ort').fromOrt)
+
+// What samebytes/module needs of the package beyond its public names; a page's bundle of it finds them here.
+Object.defineProperty(Tensor, Symbol.for('samebytes.instance'), { get: () => require('./instance').instance() })
 
 // The words of the types, for programs in TypeScript.
 /** @typedef {import('./share').Token} Token */
@@ -246,7 +253,7 @@ function memory () {
     tensors,
     storages,
     bytes,
-    copied: structuredClone(stats.copied),
+    copied: Object.fromEntries(Object.entries(stats.copied).map(([reason, row]) => [reason, { ...row }])),
     staged: { ...stats.staged },
     promoted: stats.promoted,
     grown: stats.grown,
@@ -346,6 +353,8 @@ module.exports = {
   fromShared,
   unshare,
   fromDlpack,
+  toOrt,
+  fromOrt,
   canCast,
   promoteTypes,
   finfo,

@@ -64,7 +64,10 @@ extern "C" {
  X(OVERLAP, SamebytesError, "two elements of the target share a byte")      \
  X(MEMORY, RangeError, "memory could not be obtained")                      \
  X(DEVICE, SamebytesError, "there is no such device")                       \
- X(UNSUPPORTED, SamebytesError, "this back end cannot do it")
+ X(UNSUPPORTED, SamebytesError, "this back end cannot do it")               \
+ X(FORMAT, SamebytesError, "the bytes are not what they should be")         \
+ X(NOT_FOUND, SamebytesError, "there is nothing of that name")              \
+ X(MODEL, SamebytesError, "a model could not be run")
 
 typedef enum sb_status {
   SB_OK = 0,

@@ -50,6 +50,16 @@ function newToken () {
   return token
 }
 
+/** What onnxruntime's looks like. */
+class OrtTensor {
+  constructor (type, data, dims) {
+    Object.assign(this, { type, dims, location: 'cpu' })
+    Object.defineProperty(this, 'data', { value: data, configurable: true })
+  }
+
+  dispose () {}
+}
+
 const shared = word('shared', false, { allow: ['true'] })
 const made = { dtype: dtype(), device, dynamism, order, shared }
 const makers = options(made)
@@ -124,6 +134,8 @@ const FUNCTIONS = {
   fromShared: [arg('token')('token', newToken)],
   unshare: [arg('token')('token', newToken)],
   fromDlpack: [arg('capsule')('x', () => zeros([2, 3]))],
+  toOrt: [t('t'), arg('object')('ort', () => ({ Tensor: OrtTensor }))],
+  fromOrt: [arg('object')('x', () => new OrtTensor('float32', new Float32Array(6), [2, 3]))],
   init: [options({ shared: word('shared', 'auto', { allow: ['true'] }), initialMemory: number('initialMemory', 2 ** 21, { outside: [0, -1, 2 ** 33] }), maximumMemory: number('maximumMemory', 2 ** 22, { outside: [0, -1, 2 ** 33] }), from: arg('object')('from', () => ({})) })],
   canCast: [dtype(), dtype(), word('casting', 'safe', { optional })],
   promoteTypes: [dtype(), dtype()],
