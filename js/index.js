@@ -238,6 +238,7 @@ function dispose (list) {
  * memory().copied.clone.count - count // 1
  */
 function memory () {
+  const lent = exported() // first: what came back is let go of
   engine.sweep()
   let tensors = 0
   let storages = 0
@@ -258,7 +259,7 @@ function memory () {
     promoted: stats.promoted,
     grown: stats.grown,
     inFlight: stats.inFlight + inFlight,
-    exported: exported(),
+    exported: lent,
     deleterErrors: stats.deleterErrors
   }
 }
