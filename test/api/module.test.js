@@ -532,6 +532,18 @@ describe('samebytes/module', function () {
     assert.ok(memory().tensors - before <= 3)
   })
 
+  it('leaves a blob record the bytes of an input that was disposed while it ran', async () => {
+    const module = await load(DOUBLE)
+    const x = tensor([1, 2, 3, 4])
+    const record = x.toBlob()
+    const call = module.forward(x)
+    x.dispose()
+    await call
+    const others = Array.from({ length: 100 }, () => full([4], 9))
+    assert.deepEqual(fromBlob(record).toArray(), [1, 2, 3, 4])
+    for (const t of others) t.dispose()
+  })
+
   it('is disposed after the calls that are pending; later ones are refused', async () => {
     const module = await load(DOUBLE)
     const calls = [module.forward([1]), module.forward([2])]
