@@ -192,6 +192,9 @@ function received (storage, flags) {
 /** @param {number} i @returns {number} the i-th of the numbers that C left among the arguments */
 const argument = i => frame.f64[ARGS + i]
 
+/** @param {number} i @returns {number} the i-th of the results that C left */
+const result = i => frame.f64[RESULTS + i]
+
 /**
  * A layout whose bytes C will touch: attached, with an address. Comes before any put, because memory
  * may grow here.
@@ -235,9 +238,14 @@ function stage (layout) {
   const [low, high] = extent(layout)
   const n = (high - low + 1) * itemsize
   const from = storage.byteOffset + (layout.offset + low) * itemsize
-  const source = new Uint8Array(/** @type {ArrayBuffer} */ (storage.buffer), from, n)
   const copy = allocate(n)
-  bytesOfStaged(copy, n).set(source)
+  try {
+    checkAttached(storage) // it may be linear memory from its first byte on, which has just grown
+    bytesOfStaged(copy, n).set(new Uint8Array(/** @type {ArrayBuffer} */ (storage.buffer), from, n))
+  } catch (error) {
+    backend.release(copy)
+    throw error
+  }
   countStaged(n)
   return new Layout(copy, dtype, shape, strides, -low, size, flags)
 }
@@ -1089,6 +1097,20 @@ function sentBytes (key) {
   return frame.f64[RESULTS]
 }
 
+/**
+ * What a capsule held.
+ *
+ * @param {(number: number) => Storage} lentAs  what this thread itself lent under a number
+ * @returns {Layout}
+ */
+function takeCapsule (lentAs) {
+  const { f64 } = frame
+  const number = f64[RESULTS + 4]
+  const layout = takeLayout(nothing, f64[RESULTS + 3] & READ_ONLY)
+  layout.storage = number >= 0 ? lentAs(number) : backend.hold(f64[RESULTS], f64[RESULTS + 1], f64[RESULTS + 2])
+  return layout
+}
+
 /** @param {number} key */
 function takeBackStorage (key) {
   frame.f64[ARGS] = key
@@ -1120,6 +1142,7 @@ module.exports = {
   errorOf,
   received,
   argument,
+  result,
   bytesWithin,
   allocate,
   viewByList,
@@ -1158,5 +1181,6 @@ module.exports = {
   receiveStorage,
   sentBytes,
   takeBackStorage,
+  takeCapsule,
   home
 }

@@ -14,6 +14,9 @@ const onNextTurn = setImmediate
 /** @param {Uint8Array} bytes  UTF-8, of memory that nobody shares */
 const textOf = bytes => new TextDecoder().decode(bytes)
 
+/** @returns {number} ms */
+const now = () => performance.now()
+
 /** @returns {string} a name that nobody else has */
 const newName = () => require('node:crypto').randomUUID()
 
@@ -51,4 +54,4 @@ function keepAttached (buffer) {
   if (isMarkedAsUntransferable === undefined || !isMarkedAsUntransferable(buffer)) markAsUntransferable(buffer)
 }
 
-module.exports = { onNextTurn, textOf, newName, warn, memoryOfMachine, readModule, keepAttached }
+module.exports = { onNextTurn, textOf, now, newName, warn, memoryOfMachine, readModule, keepAttached }

@@ -68,6 +68,9 @@ const eye = later(() => require('./sequences').eye)
 /** @type {typeof import('./asarray').asarray} */
 const asarray = later(() => require('./asarray').asarray)
 
+/** @type {typeof import('./dlpack').fromDlpack} */
+const fromDlpack = later(() => require('./dlpack').fromDlpack)
+
 /** @type {typeof import('./init').init} */
 const init = later(() => require('./init').init)
 /** @type {typeof import('./share').share} */
@@ -104,6 +107,9 @@ Object.defineProperty(Tensor, Symbol.for('samebytes.instance'), { get: () => req
 /** @typedef {import('./types').Floating} Floating */
 /** @typedef {import('./types').Complex} Complex */
 /** @typedef {import('./types').BlobRecord} BlobRecord */
+/** @typedef {import('./types').Capsule} Capsule */
+/** @typedef {import('./types').DlpackOptions} DlpackOptions */
+/** @typedef {import('./types').DlpackSource} DlpackSource */
 /** @typedef {import('./types').CopyOptions} CopyOptions */
 /** @typedef {import('./types').CopyAsyncOptions} CopyAsyncOptions */
 /** @typedef {import('./types').CloseOptions} CloseOptions */
@@ -247,7 +253,7 @@ function memory () {
     tensors,
     storages,
     bytes,
-    copied: structuredClone(stats.copied),
+    copied: Object.fromEntries(Object.entries(stats.copied).map(([reason, row]) => [reason, { ...row }])),
     staged: { ...stats.staged },
     promoted: stats.promoted,
     grown: stats.grown,
@@ -346,6 +352,7 @@ module.exports = {
   share,
   fromShared,
   unshare,
+  fromDlpack,
   toOrt,
   fromOrt,
   canCast,

@@ -96,7 +96,7 @@ function fix (storage) {
   const extra = storage.extra ??= new Extra()
   if (extra.fixed) return
   const buffer = /** @type {ArrayBuffer} */ (storage.buffer)
-  const isShared = isSharedArrayBuffer(buffer)
+  const isShared = storage.kind === 'sab' || (storage.kind === 'js' && isSharedArrayBuffer(buffer)) // which takes microseconds
   if (!isShared && isResizable(buffer)) throw failure('ERR_UNSUPPORTED', "the tensor's buffer is resizable, and native code could not be told when it shrinks; clone() copies")
   if (!isShared) keepAttached(buffer)
   extra.fixed = true

@@ -304,6 +304,15 @@ class Backend {
   }
 
   /**
+   * Is it linear memory? Here there is none.
+   *
+   * @param {ArrayBufferLike} buffer
+   */
+  isOwn (buffer) {
+    return false
+  }
+
+  /**
    * The same for one call.
    *
    * @param {ArrayBufferLike} buffer

@@ -57,7 +57,8 @@ extern "C" {
  X(diagonal) X(squeeze) X(unsqueeze) X(broadcast_to) X(dim_order_strides) X(dim_order) \
  X(is_contiguous_in) X(dense_like) X(resize) X(set_data) X(copy) X(copy_scaled) \
  X(copy_values) X(fill) X(arange) X(linspace) X(take) X(array_equal) X(all_close) X(uniform) \
- X(normal) X(randint)
+ X(normal) X(randint) X(tensor_to_dlpack) X(tensor_to_dlpack_legacy) X(tensor_from_dlpack) \
+ X(tensor_from_dlpack_legacy)
 /* clang-format on */
 
 #ifdef __cplusplus

@@ -18,12 +18,12 @@ function publicNames () {
 }
 
 /** @param {string} places  the source text of { plain, shared } */
-function entry (names, places) {
+function entry (names, places, imports) {
   return `
 import { init as start } from './init.browser.js'
 import { arrive, early } from './early.browser.js'
 import { SamebytesError } from './errors.js'
-const places = ${places}
+${imports}const places = ${places}
 export { SamebytesError }
 ${names.map(name => `export let ${name} = early('${name}')`).join('\n')}
 export async function init (options) {
@@ -35,12 +35,12 @@ export async function init (options) {
 `
 }
 
-function places (text) {
-  return `{ ${Object.entries(MODULES).map(([kind, file]) => `${kind}: () => ${text(file)}`).join(', ')} }`
+function places (text, isInside) {
+  return `{ ${Object.entries(MODULES).map(([kind, file]) => `${kind}: () => ${text(file)}`).join(', ')}, isInside: ${isInside} }`
 }
 
 const beside = file => `new URL('./${file}', import.meta.url)`
-const inside = file => `Uint8Array.from(atob('${readFileSync(join(ROOT, 'dist', file)).toString('base64')}'), c => c.charCodeAt(0))`
+const inside = file => `bytesOf('${readFileSync(join(ROOT, 'dist', file)).toString('base64')}')`
 
 /** Files of js/ that have another one for browsers. */
 const forBrowsers = {
@@ -83,6 +83,8 @@ async function bundle (name, contents, plugins) {
 
 const ofModule = "import { Module } from './module.js'\nexport { Module }"
 for (const [name, where] of [['samebytes', beside], ['samebytes-inline', inside]]) {
-  await bundle(`${name}.mjs`, entry(publicNames(), places(where)), [forBrowsers])
+  const isInside = where === inside
+  const imports = isInside ? "import { bytesOf } from './base64.browser.js'\n" : ''
+  await bundle(`${name}.mjs`, entry(publicNames(), places(where, isInside), imports), [forBrowsers])
   await bundle(`${name}-module.mjs`, ofModule, [forBrowsers, besides(`${name}.mjs`)])
 }

@@ -56,6 +56,9 @@ typedef struct sb__storage_totals {
 } sb__storage_totals;
 sb__storage_totals sb__storage_totals_now(void); /* alive in this process (this module in WASM) */
 
+/* share/dlpack.c: the storage that a managed struct holds; NULL: it was not made here, or has no elements. */
+sb_storage *sb__dlpack_storage(bool versioned, void *managed);
+
 /* dtype.c */
 bool sb__dtype_is_valid(int64_t dtype);
 

@@ -78,4 +78,9 @@ void sb__loans_free(sb__environment *e); /* the last thing */
 napi_value sb__node_offer(napi_env env, napi_callback_info info);
 void sb__offers_end(sb__environment *e); /* from here on other addons find nothing */
 
+/* ---- capsules.c ---- */
+
+napi_value sb__node_capsule(napi_env env, napi_callback_info info);
+napi_value sb__node_from_capsule(napi_env env, napi_callback_info info);
+
 #endif

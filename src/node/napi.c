@@ -528,6 +528,8 @@ NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
       {"move", move},
       {"copy", sb__node_copy},
       {"stop", sb__node_stop},
+      {"capsule", sb__node_capsule},
+      {"fromCapsule", sb__node_from_capsule},
       {"onReturned", sb__node_on_returned},
       {"returned", sb__node_returned},
       {"offer", sb__node_offer},
