@@ -423,6 +423,17 @@ describe('samebytes/module', function () {
       assert.deepEqual(seen.toArray(), [2, 2, 2])
     })
 
+    it('says that an output\'s buffer went away while the call waited', async () => {
+      const module = await load(DOUBLE)
+      const bytes = new Float32Array(3)
+      const first = module.forward([1])
+      const refused = rejects(module.run([input([3])], { outputs: [fromBlob(bytes)] }), 'ERR_DETACHED', /output 'y' \(0\)/)
+      structuredClone(bytes, { transfer: [bytes.buffer] })
+      await first
+      await refused
+      assert.equal(memory().inFlight, 0)
+    })
+
     it('is busy with both until the call settles', async () => {
       const module = await load(DOUBLE)
       const [x, y] = [input([3]), target([3])]
