@@ -106,7 +106,7 @@ describe('assert.deepStrictEqual', () => {
     const start = Date.now()
     Object.prototype.toString.call(t)
     Object.prototype.toString.call(t.view([2 ** 25, 2]).slice(':', 0))
-    assert.ok(Date.now() - start < 2000)
+    assert.ok(Date.now() - start < 15000)
     t.dispose()
   })
 })
