@@ -44,7 +44,7 @@ function wake () {
 
 /** @param {string} what */
 function busy (what) {
-  return failure('ERR_BUSY', `the ${what}'s bytes are in use by a pending copyFromAsync; await it first`)
+  return failure('ERR_BUSY', `the ${what}'s bytes are in use by a pending copyFromAsync or by a model's run; await it first`)
 }
 
 /**

@@ -183,10 +183,17 @@ function slotOf (name, field) {
 }
 
 /** @param {unknown} value */
-const isVideoFrame = value => has(value, slots.videoFrame)
+const isVideoFrame = value => !isListed(value) && has(value, slots.videoFrame)
 
 /** @param {unknown} value */
-const isAudioBuffer = value => has(value, slots.audioBuffer)
+const isAudioBuffer = value => !isListed(value) && has(value, slots.audioBuffer)
+
+/**
+ * No object of such a class, told without a throw: one takes 4 µs in Chromium.
+ *
+ * @param {unknown} value
+ */
+const isListed = value => Array.isArray(value) || ArrayBuffer.isView(value)
 
 /**
  * A detached buffer: no view can be made over it.

@@ -44,4 +44,7 @@ function memoryOfMachine () {
   return Infinity
 }
 
-module.exports = { onNextTurn, textOf, now, newName, warn, memoryOfMachine }
+/** Nothing is lent to native code here. */
+function keepAttached () {}
+
+module.exports = { onNextTurn, textOf, now, newName, warn, memoryOfMachine, keepAttached }

@@ -2,6 +2,7 @@
 // The public package: names only. What they do is in the files that they come from.
 
 const { SamebytesError, failure } = require('./errors')
+const { later } = require('./later')
 const { stats, counts, budget, countedBytes } = require('./storage')
 const { show } = require('./validate')
 const ffi = require('./ffi')
@@ -12,23 +13,9 @@ const { Generator, manualSeed, rand, randn, randint } = require('./random')
 const { dtypes: dtypeList } = require('./dtypes')
 const lifetime = require('./lifetime')
 const { Scope, keep } = require('./lifetime')
+const { exported } = require('./loans')
 
 const { backend: engine } = ffi
-
-/**
- * A function whose file is read when it is first called: what few programs need should not cost all of them.
- *
- * @template {(...args: any[]) => any} F
- * @param {() => F} load
- * @returns {F}
- */
-function later (load) {
-  /** @type {F | undefined} */
-  let fn
-  /** @param {any[]} args */
-  const call = (...args) => (fn ??= load())(...args)
-  return /** @type {any} */ (call)
-}
 
 /** @type {typeof import('./typeinfo').promoteTypes} */
 const promoteTypes = later(() => require('./typeinfo').promoteTypes)
@@ -81,6 +68,9 @@ const eye = later(() => require('./sequences').eye)
 /** @type {typeof import('./asarray').asarray} */
 const asarray = later(() => require('./asarray').asarray)
 
+/** @type {typeof import('./dlpack').fromDlpack} */
+const fromDlpack = later(() => require('./dlpack').fromDlpack)
+
 /** @type {typeof import('./init').init} */
 const init = later(() => require('./init').init)
 /** @type {typeof import('./share').share} */
@@ -89,6 +79,13 @@ const share = later(() => require('./share').share)
 const fromShared = later(() => require('./share').fromShared)
 /** @type {typeof import('./share').unshare} */
 const unshare = later(() => require('./share').unshare)
+/** @type {typeof import('./ort').toOrt} */
+const toOrt = later(() => require('./ort').toOrt)
+/** @type {typeof import('./ort').fromOrt} */
+const fromOrt = later(() => require('./ort').fromOrt)
+
+// What samebytes/module needs of the package beyond its public names; a page's bundle of it finds them here.
+Object.defineProperty(Tensor, Symbol.for('samebytes.instance'), { get: () => require('./instance').instance() })
 
 // The words of the types, for programs in TypeScript.
 /** @typedef {import('./share').Token} Token */
@@ -110,6 +107,9 @@ const unshare = later(() => require('./share').unshare)
 /** @typedef {import('./types').Floating} Floating */
 /** @typedef {import('./types').Complex} Complex */
 /** @typedef {import('./types').BlobRecord} BlobRecord */
+/** @typedef {import('./types').Capsule} Capsule */
+/** @typedef {import('./types').DlpackOptions} DlpackOptions */
+/** @typedef {import('./types').DlpackSource} DlpackSource */
 /** @typedef {import('./types').CopyOptions} CopyOptions */
 /** @typedef {import('./types').CopyAsyncOptions} CopyAsyncOptions */
 /** @typedef {import('./types').CloseOptions} CloseOptions */
@@ -222,6 +222,7 @@ function dispose (list) {
  * @property {number} promoted  small tensors whose bytes got a buffer of their own
  * @property {number} grown  times that WASM memory grew; where threads share it: that this one noticed
  * @property {number} inFlight  copies that are pending, and uses of tokens that nobody has taken yet
+ * @property {number} exported  loans of this thread's tensors that native code has
  * @property {number} deleterErrors  deleters that threw
  */
 
@@ -257,6 +258,7 @@ function memory () {
     promoted: stats.promoted,
     grown: stats.grown,
     inFlight: stats.inFlight + inFlight,
+    exported: exported(),
     deleterErrors: stats.deleterErrors
   }
 }
@@ -287,6 +289,18 @@ function setMemoryLimit (nbytes) {
  */
 function flush () {
   return engine.flush()
+}
+
+// Where other addons find the native side: by a tensor, or by the class. Made when the first of them asks.
+for (const object of [Tensor, Tensor.prototype]) {
+  Object.defineProperty(object, '__samebytes__', {
+    configurable: true,
+    get () {
+      const { offer } = require('./addons')
+      for (const of of [Tensor, Tensor.prototype]) Object.defineProperty(of, '__samebytes__', { value: offer })
+      return offer
+    }
+  })
 }
 
 /** The names of all dtypes, in C's order; frozen. @type {readonly DtypeName[]} */
@@ -338,6 +352,9 @@ module.exports = {
   share,
   fromShared,
   unshare,
+  fromDlpack,
+  toOrt,
+  fromOrt,
   canCast,
   promoteTypes,
   finfo,

@@ -38,6 +38,16 @@ link_module () { # NAME FLAG...
   emcc -O3 -mbulk-memory -msimd128 "$objects"/*.o "$@" \
     --no-entry -sSTANDALONE_WASM -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=4GB -sIMPORTED_MEMORY \
     -sINITIAL_MEMORY=1MB -sTOTAL_STACK=262144 -o "dist/$name.wasm"
+  hoist "dist/$name.wasm"
+}
+
+# By way of text, after the linker's optimizations: they would put the constants back.
+hoist () { # MODULE
+  local features=(--mvp-features --enable-simd --enable-bulk-memory --enable-threads --enable-mutable-globals) tools
+  tools=$(em-config BINARYEN_ROOT)/bin
+  "$tools/wasm-dis" "${features[@]}" "$1" -o "$objects/module.wat"
+  node wasm/hoist.mjs "$objects/module.wat"
+  "$tools/wasm-as" "${features[@]}" "$objects/module.wat" -o "$1"
 }
 
 plain () {
