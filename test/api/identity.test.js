@@ -147,3 +147,16 @@ describe('structured clones', () => {
     assert.equal(memory().tensors, before + 1)
   })
 })
+
+describe('names', () => {
+  it('of public functions and classes are those that they are exported by, also in bundles', () => {
+    const samebytes = require('samebytes')
+    const wrong = Object.entries(samebytes).filter(([name, value]) => typeof value === 'function' && value.name !== name)
+    assert.deepEqual(wrong.map(([name, { name: own }]) => `${name}: ${own}`), [])
+    const t = zeros([2])
+    assert.equal(t.constructor.name, 'Tensor')
+    t.dispose()
+    assert.throws(() => t.get(0), error => error.name === 'SamebytesError' && error.constructor.name === 'SamebytesError' && /^SamebytesError: /.test(String(error)))
+    assert.throws(() => zeros([-1]), error => error.name === 'RangeError' && error.constructor === RangeError)
+  })
+})
