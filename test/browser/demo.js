@@ -15,7 +15,7 @@ const { fewColours } = require('./png')
 const ROOT = path.join(__dirname, '..', '..')
 const ANSWER = 4 * 256 + 4 // bytes that each window brings back from onnxruntime-web: the state, a probability
 const [CONTEXT, HOP] = [64, 512] // samples of a window: those of the one before, new ones
-const LIMIT = 60000 // ms, for what should take seconds
+const LIMIT = 180000 // ms, for what should take seconds
 
 /** What a window may copy is declared: onnxruntime-web writes to no memory but its own. */
 function assertHeard ({ checks, runs }) {
@@ -249,6 +249,7 @@ function ask (url, path, method = 'GET') {
 function launch () {
   return chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    timeout: 120_000,
     args: ['--no-sandbox', '--use-fake-ui-for-media-stream', '--use-fake-device-for-media-stream']
   })
 }

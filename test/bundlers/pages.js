@@ -14,7 +14,7 @@ const PAGE_LIMIT_MS = 120_000
 
 function launch () {
   const executablePath = process.env.CHROMIUM || '/usr/bin/chromium'
-  return chromium.launch({ executablePath, args: ['--no-sandbox'] })
+  return chromium.launch({ executablePath, timeout: 120_000, args: ['--no-sandbox'] })
 }
 
 /**
@@ -65,6 +65,7 @@ async function lineOf (browser, url) {
 
 async function inPage (browser, url, use) {
   const page = await browser.newPage()
+  page.setDefaultTimeout(PAGE_LIMIT_MS)
   const lines = []
   let failed
   const failure = new Promise((resolve, reject) => { failed = reject })
