@@ -5,7 +5,7 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
-const { onNextTurn } = require('./host')
+const { onNextTurn, now } = require('./host')
 const { Extra, stats, countStaged } = require('./storage')
 const { show } = require('./validate')
 const { itemsizes } = require('./dtypes')
@@ -44,7 +44,7 @@ function wake () {
 
 /** @param {string} what */
 function busy (what) {
-  return failure('ERR_BUSY', `the ${what}'s bytes are in use by a pending copyFromAsync; await it first`)
+  return failure('ERR_BUSY', `the ${what}'s bytes are in use by a pending copyFromAsync or by a model's run; await it first`)
 }
 
 /**
@@ -168,9 +168,9 @@ async function copyPieces (copy, pieces, signal) {
     await nextTurn()
     checkSignal(signal)
     const extents = pieces.extents(count)
-    const from = performance.now()
+    const from = now()
     copyPiece(copy, pieces, extents)
-    const took = performance.now() - from
+    const took = now() - from
     if (took < SHORT) count = Math.min(2 * count, MOST)
     else if (took > LONG && count > 1) count /= 2
     pieces.pass(extents)

@@ -4,6 +4,7 @@
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
+const worker = require('node:worker_threads')
 const { setImmediate } = require('node:timers') // some test environments have no global one
 const { TextDecoder } = require('node:util')
 
@@ -12,6 +13,9 @@ const onNextTurn = setImmediate
 
 /** @param {Uint8Array} bytes  UTF-8, of memory that nobody shares */
 const textOf = bytes => new TextDecoder().decode(bytes)
+
+/** @returns {number} ms */
+const now = () => performance.now()
 
 /** @returns {string} a name that nobody else has */
 const newName = () => require('node:crypto').randomUUID()
@@ -39,4 +43,15 @@ function readModule (name) {
   return fs.readFileSync(path.join(__dirname, '..', 'dist', name))
 }
 
-module.exports = { onNextTurn, textOf, newName, warn, memoryOfMachine, readModule }
+/**
+ * No transfer takes the buffer's bytes away from now on, as far as the runtime sees to it. Not for buffers over memory
+ * that is not V8's: Node 24 and later would end the process with them. They have the mark already.
+ *
+ * @param {ArrayBuffer} buffer
+ */
+function keepAttached (buffer) {
+  const { markAsUntransferable, isMarkedAsUntransferable } = /** @type {any} */ (worker)
+  if (isMarkedAsUntransferable === undefined || !isMarkedAsUntransferable(buffer)) markAsUntransferable(buffer)
+}
+
+module.exports = { onNextTurn, textOf, now, newName, warn, memoryOfMachine, readModule, keepAttached }

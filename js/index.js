@@ -13,6 +13,7 @@ const { Generator, manualSeed, rand, randn, randint } = require('./random')
 const { dtypes: dtypeList } = require('./dtypes')
 const lifetime = require('./lifetime')
 const { Scope, keep } = require('./lifetime')
+const { exported } = require('./loans')
 
 const { backend: engine } = ffi
 
@@ -67,6 +68,9 @@ const eye = later(() => require('./sequences').eye)
 /** @type {typeof import('./asarray').asarray} */
 const asarray = later(() => require('./asarray').asarray)
 
+/** @type {typeof import('./dlpack').fromDlpack} */
+const fromDlpack = later(() => require('./dlpack').fromDlpack)
+
 /** @type {typeof import('./init').init} */
 const init = later(() => require('./init').init)
 /** @type {typeof import('./share').share} */
@@ -75,6 +79,13 @@ const share = later(() => require('./share').share)
 const fromShared = later(() => require('./share').fromShared)
 /** @type {typeof import('./share').unshare} */
 const unshare = later(() => require('./share').unshare)
+/** @type {typeof import('./ort').toOrt} */
+const toOrt = later(() => require('./ort').toOrt)
+/** @type {typeof import('./ort').fromOrt} */
+const fromOrt = later(() => require('./ort').fromOrt)
+
+// What samebytes/module needs of the package beyond its public names; a page's bundle of it finds them here.
+Object.defineProperty(Tensor, Symbol.for('samebytes.instance'), { get: () => require('./instance').instance() })
 
 // The words of the types, for programs in TypeScript.
 /** @typedef {import('./share').Token} Token */
@@ -96,6 +107,9 @@ const unshare = later(() => require('./share').unshare)
 /** @typedef {import('./types').Floating} Floating */
 /** @typedef {import('./types').Complex} Complex */
 /** @typedef {import('./types').BlobRecord} BlobRecord */
+/** @typedef {import('./types').Capsule} Capsule */
+/** @typedef {import('./types').DlpackOptions} DlpackOptions */
+/** @typedef {import('./types').DlpackSource} DlpackSource */
 /** @typedef {import('./types').CopyOptions} CopyOptions */
 /** @typedef {import('./types').CopyAsyncOptions} CopyAsyncOptions */
 /** @typedef {import('./types').CloseOptions} CloseOptions */
@@ -208,6 +222,7 @@ function dispose (list) {
  * @property {number} promoted  small tensors whose bytes got a buffer of their own
  * @property {number} grown  times that WASM memory grew; where threads share it: that this one noticed
  * @property {number} inFlight  copies that are pending, and uses of tokens that nobody has taken yet
+ * @property {number} exported  loans of this thread's tensors that native code has
  * @property {number} deleterErrors  deleters that threw
  */
 
@@ -238,11 +253,12 @@ function memory () {
     tensors,
     storages,
     bytes,
-    copied: structuredClone(stats.copied),
+    copied: Object.fromEntries(Object.entries(stats.copied).map(([reason, row]) => [reason, { ...row }])),
     staged: { ...stats.staged },
     promoted: stats.promoted,
     grown: stats.grown,
     inFlight: stats.inFlight + inFlight,
+    exported: exported(),
     deleterErrors: stats.deleterErrors
   }
 }
@@ -273,6 +289,18 @@ function setMemoryLimit (nbytes) {
  */
 function flush () {
   return engine.flush()
+}
+
+// Where other addons find the native side: by a tensor, or by the class. Made when the first of them asks.
+for (const object of [Tensor, Tensor.prototype]) {
+  Object.defineProperty(object, '__samebytes__', {
+    configurable: true,
+    get () {
+      const { offer } = require('./addons')
+      for (const of of [Tensor, Tensor.prototype]) Object.defineProperty(of, '__samebytes__', { value: offer })
+      return offer
+    }
+  })
 }
 
 /** The names of all dtypes, in C's order; frozen. @type {readonly DtypeName[]} */
@@ -324,6 +352,9 @@ module.exports = {
   share,
   fromShared,
   unshare,
+  fromDlpack,
+  toOrt,
+  fromOrt,
   canCast,
   promoteTypes,
   finfo,

@@ -6,7 +6,7 @@ export {
   scalarTensor, arange, linspace, eye, asarray,
   emptyLike, zerosLike, onesLike, fullLike, randLike, randnLike, randintLike,
   emptyStrided, zerosStrided, onesStrided, fullStrided, randStrided, randnStrided, randintStrided,
-  sharesMemory, share, fromShared, unshare, canCast, promoteTypes, finfo, iinfo, dtypes, tidy, scope, keep, dispose, memory, setMemoryLimit, flush, backend, wasmMemory
+  sharesMemory, share, fromShared, unshare, fromDlpack, toOrt, fromOrt, canCast, promoteTypes, finfo, iinfo, dtypes, tidy, scope, keep, dispose, memory, setMemoryLimit, flush, backend, wasmMemory
 } from './index.js'
 
 /** @typedef {import('./init.js').InitOptions} InitOptions */
@@ -28,6 +28,9 @@ export {
 /** @typedef {import('./types.js').Floating} Floating */
 /** @typedef {import('./types.js').Complex} Complex */
 /** @typedef {import('./types.js').BlobRecord} BlobRecord */
+/** @typedef {import('./types.js').Capsule} Capsule */
+/** @typedef {import('./types.js').DlpackOptions} DlpackOptions */
+/** @typedef {import('./types.js').DlpackSource} DlpackSource */
 /** @typedef {import('./types.js').CopyOptions} CopyOptions */
 /** @typedef {import('./types.js').CopyAsyncOptions} CopyAsyncOptions */
 /** @typedef {import('./types.js').CloseOptions} CloseOptions */

@@ -27,12 +27,13 @@ const { channelsOf, copyRows } = require('./channels')
 const { copyAsync, busy, signalOf, checkSignal } = require('./async')
 const { print } = require('./print')
 const moves = require('./moves')
+const { askedOf, capsuleOf } = require('./capsules')
 const lifetime = require('./lifetime')
 
 const { backend, rows, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 
 /** @typedef {import('./dtypes').Dtype} Dtype */
-/** @import { DtypeName, NameOf, Or, DtypeOf, ValueOf, DataOf, InputOf, NestedOf, PartOf, Shape, Dynamism, DeviceName, MemoryFormat, SliceSpec, Picture, Blob, CopySource, Frame } from './types' */
+/** @import { DtypeName, NameOf, Or, DtypeOf, ValueOf, DataOf, InputOf, NestedOf, PartOf, Shape, Dynamism, DeviceName, MemoryFormat, SliceSpec, Picture, Blob, CopySource, Frame, Capsule, DlpackOptions } from './types' */
 /** @import { ViewOptions, ResultOptions, ToOptions, ToAsyncOptions, AxisOptions, RollOptions, CopyOptions, CopyAsyncOptions, AccessorOptions, Accessor } from './types' */
 
 /** @type {typeof import('./accessor').accessorOf} */
@@ -342,6 +343,39 @@ class Tensor {
     })
     records.remember(record, layout)
     return record
+  }
+
+  /**
+   * A capsule of DLPack for another addon of the process: `fromDlpack` there, or C with samebytes_dlpack.h, takes it,
+   * once. No byte is copied; the bytes are held until the consumer's deleter runs, on any thread, or the capsule is
+   * collected unused. Bytes that are V8's stay where they are so long, and cannot be transferred any more; they go with their
+   * thread, so for a consumer that may outlive it, ask for a copy or share the memory before.
+   *
+   * @param {DlpackOptions} [opts]
+   * @returns {Capsule} of DLPack 1.x where maxVersion says that it is known, else a legacy one
+   * @throws {TypeError} ERR_ARGUMENT, ERR_DTYPE bool and float8 in a legacy capsule · ERR_READ_ONLY in a legacy one · ERR_UNSUPPORTED
+   * negative strides in a legacy one, a resizable buffer, or WASM · ERR_DEVICE dlDevice is not the CPU · ERR_BUSY · ERR_DETACHED ·
+   * {RangeError} ERR_BOUNDS, ERR_MEMORY
+   * @see array API __dlpack__
+   * @example
+   * const give = (addon, t) => addon.take(t.__dlpack__({ maxVersion: [1, 0] }))
+   */
+  __dlpack__ (opts) {
+    const asked = askedOf(optionsOf(opts))
+    return capsuleOf(this.#attached(), asked)
+  }
+
+  /**
+   * Where the bytes are, as DLPack numbers it.
+   *
+   * @returns {[type: number, id: number]} [1, 0], the CPU
+   * @see array API __dlpack_device__
+   * @example
+   * zeros([2]).__dlpack_device__() // [1, 0]
+   */
+  __dlpack_device__ () {
+    this.#live()
+    return [1, 0]
   }
 
   // ---- Elements ----

@@ -4,6 +4,7 @@
 
 const { failure } = require('./errors')
 const { newName } = require('./host')
+const { byteLengthOf, isSharedArrayBuffer } = require('./buffers')
 const { Backend, newMemory, maxima } = require('./wasm')
 const { version } = require('./version')
 
@@ -39,8 +40,11 @@ function newGroup (module, options) {
   return { version, module, memory, name: newName(), maximum: maxima.get(memory), started: false }
 }
 
-/** what this thread's memory.buffer has been: one more each time that the memory grew @type {WeakSet<object>} */
+/** that show this memory: what this thread's memory.buffer has been, and what others had of it @type {WeakSet<object>} */
 const buffers = new WeakSet()
+
+/** that do not @type {WeakSet<object>} */
+const others = new WeakSet()
 
 /** Linear memory that other threads have as well. */
 class SharedBackend extends Backend {
@@ -85,32 +89,38 @@ class SharedBackend extends Backend {
   }
 
   /**
-   * Whoever makes shared memory grow leaves the old buffers as they are: shorter ones over the same bytes.
+   * Whoever makes shared memory grow leaves the old buffers as they are: shorter ones over the same bytes. Another thread
+   * posts buffers of its own over them.
    *
    * @override
    * @param {ArrayBufferLike} buffer
    */
   isOwn (buffer) {
     if (buffers.has(buffer)) return true
-    if (buffer !== this.memory.buffer) return false
-    this.renew()
-    return true
+    if (others.has(buffer) || !isSharedArrayBuffer(buffer)) return false
+    if (this.shows(buffer)) buffers.add(buffer)
+    else others.add(buffer)
+    return buffers.has(buffer)
   }
 
   /**
-   * @override
-   * @param {number} handle
-   * @param {number} address
-   * @param {number} nbytes
+   * Has the buffer this memory's bytes? What is written here, where no other thread writes, shows in both or in one.
+   *
+   * @param {SharedArrayBuffer} buffer
    */
-  hold (handle, address, nbytes) {
-    if (address + nbytes > this.buffer.byteLength) this.renew() // another thread made it grow
-    return super.hold(handle, address, nbytes)
-  }
-
-  /** Looks whether another thread made memory grow: memory() counts it. @override */
-  sweep () {
-    if (this.memory.buffer !== this.buffer) this.renew()
+  shows (buffer) {
+    const at = this.frameAt + this.tables.frame.ARGS * 8
+    if (byteLengthOf(buffer) < at + 8) return false
+    const [mine, theirs] = [this.buffer, buffer].map(bytes => new BigInt64Array(bytes, at, 1))
+    const kept = Atomics.load(mine, 0)
+    let isSame = true
+    for (let round = 0; round < 3; round++) {
+      const sign = BigInt(Math.floor(Math.random() * 2 ** 52))
+      Atomics.store(mine, 0, sign)
+      isSame &&= Atomics.load(theirs, 0) === sign
+    }
+    Atomics.store(mine, 0, kept)
+    return isSame
   }
 
   /** @override @param {number} nbytes @param {() => void} check */

@@ -60,7 +60,10 @@ extern "C" {
  X(OVERLAP, SamebytesError, "two elements of the target share a byte")      \
  X(MEMORY, RangeError, "memory could not be obtained")                      \
  X(DEVICE, SamebytesError, "there is no such device")                       \
- X(UNSUPPORTED, SamebytesError, "this back end cannot do it")
+ X(UNSUPPORTED, SamebytesError, "this back end cannot do it")               \
+ X(FORMAT, SamebytesError, "the bytes are not what they should be")         \
+ X(NOT_FOUND, SamebytesError, "there is nothing of that name")              \
+ X(MODEL, SamebytesError, "a model could not be run")
 
 typedef enum sb_status {
   SB_OK = 0,
@@ -783,6 +786,57 @@ SB_CHECKED SB_API sb_status sb_normal(const sb_tensor *t, double mean, double st
  * Source  Lemire, Fast random integer generation in an interval (2019); PyTorch `randint` */
 SB_CHECKED SB_API sb_status sb_randint(const sb_tensor *t, const sb_scalar *low,
                                        const sb_scalar *high, sb_generator *generator);
+
+/* ---- DLPack ----
+ *
+ * The structs, and capsules between addons, are in samebytes_dlpack.h. */
+
+struct sb_dl_managed;
+struct sb_dl_managed_versioned;
+
+/* Describes t's bytes for a consumer of DLPack 1.x. No byte is copied; the consumer's hold keeps the storage alive
+ * until it calls the deleter, on any thread.
+ *
+ *   flags   0, or SB_DL_IS_COPIED where the caller made t for this consumer and lets go of it
+ *   out     the caller's, who gives it to a consumer or calls its deleter. It is of version 1.2: data is the
+ *           first element, byte_offset 0, strides are always there. Without elements it holds nothing, and
+ *           data is NULL. A read-only t has that flag
+ *
+ * Errors  SB_ERR_UNSUPPORTED t's storage is borrowed for a call · SB_ERR_ARGUMENT another flag, or elements
+ *         without bytes · SB_ERR_DTYPE · SB_ERR_SHAPE · SB_ERR_MEMORY
+ * Source  DLPack `DLManagedTensorVersioned`, PyTorch `to_dlpack` */
+SB_CHECKED SB_API sb_status sb_tensor_to_dlpack(const sb_tensor *t, uint64_t flags,
+                                                struct sb_dl_managed_versioned **out);
+
+/* The same for consumers of what came before 1.0. What these read wrongly is refused: sb_clone makes it dense and
+ * writable, and sb_view_dtype reads bool and float8 as bytes.
+ *
+ * Errors  SB_ERR_DTYPE bool, float8 · SB_ERR_READ_ONLY · SB_ERR_UNSUPPORTED a negative stride (PyTorch 1 ends the
+ *         process), or a borrowed storage · SB_ERR_ARGUMENT · SB_ERR_SHAPE · SB_ERR_MEMORY
+ * Source  DLPack `DLManagedTensor` */
+SB_CHECKED SB_API sb_status sb_tensor_to_dlpack_legacy(const sb_tensor *t,
+                                                       struct sb_dl_managed **out);
+
+/* Makes a tensor over the bytes of a producer of DLPack 1.x, on the CPU or in pinned memory.
+ *
+ *   managed  taken over on success: its deleter runs when the last holder of the storage is gone, on that
+ *            one's thread. The caller's as before on failure, with its deleter not called
+ *   out      holds the storage's one reference; read-only where the producer says so
+ *
+ * Errors  SB_ERR_ARGUMENT managed, its shape or, with elements, its data is NULL · SB_ERR_UNSUPPORTED another
+ *         major version · SB_ERR_DTYPE no dtype has that code, bits and lanes · SB_ERR_DEVICE ·
+ *         SB_ERR_SHAPE · SB_ERR_BOUNDS the elements leave the address space · SB_ERR_ALIGNMENT · SB_ERR_MEMORY
+ * Notes   what the fields say is checked; that the bytes are there is the producer's word
+ * Source  DLPack `DLManagedTensorVersioned`, PyTorch and NumPy `from_dlpack` */
+SB_CHECKED SB_API sb_status sb_tensor_from_dlpack(struct sb_dl_managed_versioned *managed,
+                                                  sb_tensor *out);
+
+/* The same for producers of what came before 1.0.
+ *
+ * Errors  as sb_tensor_from_dlpack
+ * Source  DLPack `DLManagedTensor` */
+SB_CHECKED SB_API sb_status sb_tensor_from_dlpack_legacy(struct sb_dl_managed *managed,
+                                                         sb_tensor *out);
 
 #ifdef __cplusplus
 }

@@ -25,7 +25,10 @@ const CLASSES = {
   ERR_READ_ONLY: Error,
   ERR_OVERLAP: Error,
   ERR_UNSUPPORTED: Error,
-  ERR_DEVICE: Error
+  ERR_DEVICE: Error,
+  ERR_FORMAT: Error,
+  ERR_NOT_FOUND: Error,
+  ERR_MODEL: Error
 }
 
 function thrownBy (fn) {
@@ -246,6 +249,7 @@ const NO_CUDA = isWasm ? 'ERR_UNSUPPORTED' : 'ERR_DEVICE'
 
 module.exports = {
   ALL_SHARED,
+  CLASSES,
   NO_CUDA,
   ROOT,
   alive,

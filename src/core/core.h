@@ -28,6 +28,7 @@ typedef enum sb__storage_kind {
   SB__STORAGE_SHARED,
   SB__STORAGE_PINNED,
   SB__STORAGE_CUDA,
+  SB__STORAGE_LENT, /* another storage's bytes, or V8's, for as long as native code has them */
 } sb__storage_kind;
 
 struct sb_storage {
@@ -45,10 +46,18 @@ struct sb_storage {
 /* A storage for one call; never counted, never freed. */
 void sb__storage_borrow(void *data, size_t nbytes, sb_storage *out);
 
+/* A storage that gives bytes back instead of freeing them: as sb_storage_wrap, but the totals leave it out,
+ * because somebody else counts the bytes. */
+sb_status sb__storage_lend(void *data, size_t nbytes, sb_deleter give_back, void *context,
+                           sb_storage **out);
+
 typedef struct sb__storage_totals {
   int64_t storages, heap_bytes, foreign_bytes;
 } sb__storage_totals;
 sb__storage_totals sb__storage_totals_now(void); /* alive in this process (this module in WASM) */
+
+/* share/dlpack.c: the storage that a managed struct holds; NULL: it was not made here, or has no elements. */
+sb_storage *sb__dlpack_storage(bool versioned, void *managed);
 
 /* dtype.c */
 bool sb__dtype_is_valid(int64_t dtype);
