@@ -359,3 +359,8 @@ module.exports = {
   backend,
   wasmMemory
 }
+
+// What is read late has no name of its own, and bundlers and minifiers give the others another.
+for (const [name, value] of Object.entries(module.exports)) {
+  if (typeof value === 'function' && value.name !== name) Object.defineProperty(value, 'name', { value: name, configurable: true })
+}

@@ -27,7 +27,6 @@ const { channelsOf, copyRows } = require('./channels')
 const { copyAsync, busy, signalOf, checkSignal } = require('./async')
 const { print } = require('./print')
 const moves = require('./moves')
-const { askedOf, capsuleOf } = require('./capsules')
 const lifetime = require('./lifetime')
 
 const { backend, rows, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
@@ -40,6 +39,10 @@ const { backend, rows, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 const accessorOf = later(() => require('./accessor').accessorOf)
 /** @type {typeof import('./media').copyMedia} */
 const copyMedia = later(() => require('./media').copyMedia)
+/** @type {typeof import('./capsules').askedOf} */
+const askedOf = later(() => require('./capsules').askedOf)
+/** @type {typeof import('./capsules').capsuleOf} */
+const capsuleOf = later(() => require('./capsules').capsuleOf)
 
 /** @type {typeof Symbol.dispose} */
 const DISPOSE = Symbol.dispose ?? Symbol.for('Symbol.dispose')
