@@ -292,18 +292,6 @@ function flush () {
   return engine.flush()
 }
 
-// Where other addons find the native side: by a tensor, or by the class. Made when the first of them asks.
-for (const object of [Tensor, Tensor.prototype]) {
-  Object.defineProperty(object, '__samebytes__', {
-    configurable: true,
-    get () {
-      const { offer } = require('./addons')
-      for (const of of [Tensor, Tensor.prototype]) Object.defineProperty(of, '__samebytes__', { value: offer })
-      return offer
-    }
-  })
-}
-
 /** The names of all dtypes, in C's order; frozen. @type {readonly DtypeName[]} */
 const dtypes = Object.freeze(dtypeList.map(d => d.name))
 
@@ -370,4 +358,9 @@ module.exports = {
   flush,
   backend,
   wasmMemory
+}
+
+// What is read late has no name of its own, and bundlers and minifiers give the others another.
+for (const [name, value] of Object.entries(module.exports)) {
+  if (typeof value === 'function' && value.name !== name) Object.defineProperty(value, 'name', { value: name, configurable: true })
 }

@@ -76,6 +76,14 @@ function readOnly () {
   return failure('ERR_READ_ONLY', 'the tensor is read-only')
 }
 
+/** undefined: no addon has asked yet @type {unknown} */
+let offer
+
+function offerToAddons () {
+  if (offer === undefined) offer = require('./addons').offer
+  return offer
+}
+
 /**
  * @param {InstanceType<typeof Layout>} layout
  * @param {Tensor} [base]
@@ -131,6 +139,9 @@ class Tensor {
   static isTensor (value) {
     return value !== null && typeof value === 'object' && #layout in value
   }
+
+  /** Where addons find samebytes' functions: `sb_napi_open` of samebytes_napi.h; null on WebAssembly. @returns {unknown} @ignore */
+  static get __samebytes__ () { return offerToAddons() }
 
   static {
     layoutNow = t => t.#layout
@@ -245,6 +256,9 @@ class Tensor {
   get type () { return dtypes[this.#live().dtype].name }
   /** onnxruntime's word for where it is. @returns {string} */
   get location () { this.#live(); return 'cpu' }
+
+  /** Where addons find samebytes' functions: `sb_tensor_from_napi` of samebytes_napi.h; null on WebAssembly. @returns {unknown} */
+  get __samebytes__ () { return offerToAddons() }
 
   // ---- Bytes ----
 

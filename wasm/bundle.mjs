@@ -32,6 +32,7 @@ export async function init (options) {
   arrive(api)
   ${names.map(name => `${name} = api.${name}`).join('\n  ')}
 }
+Object.defineProperty(init, 'name', { value: 'init', configurable: true })
 `
 }
 

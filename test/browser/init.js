@@ -287,7 +287,7 @@ function within (ms, promise) {
 
 async function newPage (context, url) {
   const page = await context.newPage()
-  page.setDefaultTimeout(60_000)
+  page.setDefaultTimeout(TEST_LIMIT_MS)
   page.asked = []
   page.on('request', request => page.asked.push(request.url()))
   await page.addInitScript(prepare)
