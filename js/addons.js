@@ -16,12 +16,17 @@ const { backend, READ_ONLY, STATIC, UNBOUND } = ffi
  */
 function lend (value, readOnly) {
   try {
-    if (readOnly === undefined) return void giveBack(/** @type {number} */ (value))
+    if (readOnly === undefined) return takeBack(/** @type {number} */ (value))
     if (!Tensor.isTensor(value)) throw failure('ERR_ARGUMENT', `${show(value)} was given; a tensor of this copy of samebytes was expected`)
     return hold(Tensor.attachedOf(value), readOnly)
   } catch (error) {
     return -ffi.leave(error)
   }
+}
+
+/** @param {number} number @returns {undefined} */
+function takeBack (number) {
+  giveBack(number)
 }
 
 /**

@@ -18,7 +18,7 @@ const VERSION = [1, 2] // the newest whose rules are known here
  * producer lent goes back to it, by its deleter, when no tensor and no typed array over the bytes is left, on whatever
  * thread that is. A capsule can be used once; where this throws, it is as it was.
  *
- * @param {DlpackSource | Capsule | Tensor} x  an object with `__dlpack__`, which is asked for a capsule of DLPack 1.x, or a
+ * @param {DlpackSource | Capsule} x  an object with `__dlpack__`, such as a tensor, which is asked for a capsule of DLPack 1.x, or a
  * capsule of either kind
  * @returns {Tensor} read-only where the producer says so; of a tensor, one over the same bytes
  * @throws {TypeError} ERR_ARGUMENT x is neither, ERR_DTYPE · ERR_STALE the capsule was used · ERR_DEVICE its bytes are not the

@@ -238,6 +238,7 @@ function dispose (list) {
  * memory().copied.clone.count - count // 1
  */
 function memory () {
+  const lent = exported() // first: what came back is let go of
   engine.sweep()
   let tensors = 0
   let storages = 0
@@ -258,7 +259,7 @@ function memory () {
     promoted: stats.promoted,
     grown: stats.grown,
     inFlight: stats.inFlight + inFlight,
-    exported: exported(),
+    exported: lent,
     deleterErrors: stats.deleterErrors
   }
 }
@@ -289,18 +290,6 @@ function setMemoryLimit (nbytes) {
  */
 function flush () {
   return engine.flush()
-}
-
-// Where other addons find the native side: by a tensor, or by the class. Made when the first of them asks.
-for (const object of [Tensor, Tensor.prototype]) {
-  Object.defineProperty(object, '__samebytes__', {
-    configurable: true,
-    get () {
-      const { offer } = require('./addons')
-      for (const of of [Tensor, Tensor.prototype]) Object.defineProperty(of, '__samebytes__', { value: offer })
-      return offer
-    }
-  })
 }
 
 /** The names of all dtypes, in C's order; frozen. @type {readonly DtypeName[]} */

@@ -27,7 +27,6 @@ const { channelsOf, copyRows } = require('./channels')
 const { copyAsync, busy, signalOf, checkSignal } = require('./async')
 const { print } = require('./print')
 const moves = require('./moves')
-const { askedOf, capsuleOf } = require('./capsules')
 const lifetime = require('./lifetime')
 
 const { backend, rows, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
@@ -40,6 +39,10 @@ const { backend, rows, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 const accessorOf = later(() => require('./accessor').accessorOf)
 /** @type {typeof import('./media').copyMedia} */
 const copyMedia = later(() => require('./media').copyMedia)
+/** @type {typeof import('./capsules').askedOf} */
+const askedOf = later(() => require('./capsules').askedOf)
+/** @type {typeof import('./capsules').capsuleOf} */
+const capsuleOf = later(() => require('./capsules').capsuleOf)
 
 /** @type {typeof Symbol.dispose} */
 const DISPOSE = Symbol.dispose ?? Symbol.for('Symbol.dispose')
@@ -71,6 +74,14 @@ function disposed () {
 
 function readOnly () {
   return failure('ERR_READ_ONLY', 'the tensor is read-only')
+}
+
+/** undefined: no addon has asked yet @type {unknown} */
+let offer
+
+function offerToAddons () {
+  if (offer === undefined) offer = require('./addons').offer
+  return offer
 }
 
 /**
@@ -128,6 +139,9 @@ class Tensor {
   static isTensor (value) {
     return value !== null && typeof value === 'object' && #layout in value
   }
+
+  /** Where addons find samebytes' functions: `sb_napi_open` of samebytes_napi.h; null on WebAssembly. @returns {unknown} @ignore */
+  static get __samebytes__ () { return offerToAddons() }
 
   static {
     layoutNow = t => t.#layout
@@ -242,6 +256,9 @@ class Tensor {
   get type () { return dtypes[this.#live().dtype].name }
   /** onnxruntime's word for where it is. @returns {string} */
   get location () { this.#live(); return 'cpu' }
+
+  /** Where addons find samebytes' functions: `sb_tensor_from_napi` of samebytes_napi.h; null on WebAssembly. @returns {unknown} */
+  get __samebytes__ () { return offerToAddons() }
 
   // ---- Bytes ----
 

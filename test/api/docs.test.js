@@ -133,6 +133,20 @@ describe('docs/camera-canvas-audio.md', function () {
   })
 })
 
+describe('docs/dlpack.md', function () {
+  this.timeout(60000)
+  needs('the addon')
+  const rows = rowsOf(read('docs/dlpack.md')).filter(row => row['Shown by'] !== undefined)
+
+  it('names tests that are there', async () => {
+    assert.ok(rows.length >= 10, `${rows.length} rows`)
+    const named = rows.map(row => row['Shown by'].split(' › '))
+    const files = [...new Set(named.map(([file]) => path.join(ROOT, fileOf(file))))]
+    const titles = await mochaTitles(files)
+    for (const [name, title] of named) assert.ok(titles[path.join(ROOT, fileOf(name))].includes(title), `${name} has no test '${title}'`)
+  })
+})
+
 describe('src/samebytes.h', () => {
   const header = read('src/samebytes.h')
   const functions = [...header.matchAll(/(\/\*(?:(?!\*\/)[^])*\*\/)?\n((?:SB_CHECKED )?SB_API [^;{]*?\b(sb_\w+)\([^]*?\);)/g)]

@@ -18,6 +18,7 @@ function seen (peer, t) {
 }
 
 describe('an addon of somebody else', function () {
+  this.timeout(60000)
   nativeOnly()
   let peer
 
@@ -137,6 +138,16 @@ describe('an addon of somebody else', function () {
     assert.equal(peer.heldSum(), 2030)
     peer.release()
     assert.equal(memory().exported, 0)
+  })
+
+  it('frees at once what it releases after dispose', () => {
+    const t = full([1 << 18], 3, { shared: true })
+    peer.hold(t)
+    t.dispose()
+    const held = memory().bytes.native
+    assert.ok(held >= 2 ** 20)
+    peer.releaseElsewhere()
+    assert.ok(memory().bytes.native <= held - 2 ** 20)
   })
 
   it('makes a tensor of what it holds, when the first one was disposed', () => {
