@@ -6,7 +6,7 @@
 const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { onNextTurn, now } = require('./host')
-const { Extra, stats, countStaged } = require('./storage')
+const { Extra, claim, unclaim, stats, countStaged } = require('./storage')
 const { show } = require('./validate')
 const { itemsizes } = require('./dtypes')
 const { part, scalingOfPart } = require('./layouts')
@@ -52,7 +52,7 @@ function busy (what) {
  * @param {number} writes  1: it is the target
  */
 function hold (storage, writes) {
-  if (storage.claims++ === 0) storage.group.count.storages++
+  claim(storage)
   const extra = storage.extra ??= new Extra()
   extra.busy++
   extra.written += writes
@@ -66,9 +66,7 @@ function letGo (storage, writes) {
   const extra = /** @type {Extra} */ (storage.extra)
   extra.busy--
   extra.written -= writes
-  if (--storage.claims > 0) return
-  storage.group.count.storages--
-  backend.release(storage)
+  unclaim(storage, backend)
 }
 
 // ---- Signals ----

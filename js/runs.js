@@ -192,7 +192,12 @@ class Run {
     /** @type {Record<string, any>} */
     const fetches = {}
     if (targets.length < this.wanted.length) for (const name of this.#names()) fetches[name] = null
-    for (let k = 0; k < targets.length; k++) fetches[targets[k].slot.name] = fetchOf(targets[k].layout, method.runtime.ort)
+    let k = 0
+    try {
+      for (; k < targets.length; k++) fetches[targets[k].slot.name] = fetchOf(targets[k].layout, method.runtime.ort)
+    } catch (error) {
+      throw said(targets[k].slot, error)
+    }
     return this.#ask(feeds, fetches, this.isOpen ? QUIET : undefined)
   }
 

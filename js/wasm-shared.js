@@ -166,7 +166,7 @@ function start (group, place = { thread: 0, parent: 0 }) {
     env: { memory: /** @type {any} */ (memory), emscripten_notify_memory_growth: () => { grown.renew() } }
   })
   const exports = /** @type {any} */ (instance.exports)
-  if (group.started) join(exports, memory, place)
+  if (group.started) join(exports, place)
   else begin(exports, group, place)
   const backend = new SharedBackend(exports, group)
   grown.renew = () => { backend.renew() }
@@ -185,26 +185,17 @@ function begin (exports, group, { thread, parent }) {
 }
 
 /**
- * The module starts every thread on the same stack. A thread that joins takes the boot stack for as long as it
- * needs to get its own; one at a time.
+ * The module starts every thread on the same stack. What gives this one its own uses none, and no thread-local
+ * variables.
  *
  * @param {any} exports
- * @param {WasmMemory} memory
  * @param {Place} place
  */
-function join (exports, memory, { thread, parent }) {
-  const words = new Int32Array(memory.buffer)
-  const lock = exports.sb_boot_lock() >>> 2
-  while (Atomics.compareExchange(words, lock, 0, 1) !== 0) continue // for some microseconds: pages may not sleep
-  try {
-    exports.stackRestore(exports.sb_boot_stack())
-    const tls = exports.__tls_size.value
-    const environment = exports.sb_new_environment(tls, 1, thread, parent)
-    if (environment !== 0) exports.stackRestore(exports.sb_stack(environment, tls))
-    enter(exports, environment)
-  } finally {
-    Atomics.store(words, lock, 0)
-  }
+function join (exports, { thread, parent }) {
+  const tls = exports.__tls_size.value
+  const environment = exports.sb_new_environment(tls, 1, thread, parent)
+  if (environment !== 0) exports.stackRestore(exports.sb_stack(environment, tls))
+  enter(exports, environment)
 }
 
 /**

@@ -4,7 +4,6 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
-const { pathToFileURL } = require('node:url')
 const { Worker } = require('node:worker_threads')
 const { backend, fromBlob, memory, tensor, zeros } = require('samebytes')
 const { Module } = require('samebytes/module')
@@ -24,7 +23,7 @@ describe('samebytes/module in Node', function () {
   it('finds onnxruntime-node by itself, and a model by path or URL', async () => {
     const file = path.join(folder, 'a model.onnx')
     fs.writeFileSync(file, DOUBLE)
-    for (const source of [file, pathToFileURL(file)]) {
+    for (const source of [file, new URL(encodeURI(`file://${file}`))]) {
       const module = await Module.load(source)
       assert.deepEqual((await module.forward([1, 2]))[0].toArray(), [2, 4])
       await module.dispose()

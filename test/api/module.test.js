@@ -423,6 +423,17 @@ describe('samebytes/module', function () {
       assert.deepEqual(seen.toArray(), [2, 2, 2])
     })
 
+    it('says that an output\'s buffer went away while the call waited', async () => {
+      const module = await load(DOUBLE)
+      const bytes = new Float32Array(3)
+      const first = module.forward([1])
+      const refused = rejects(module.run([input([3])], { outputs: [fromBlob(bytes)] }), 'ERR_DETACHED', /output 'y' \(0\)/)
+      structuredClone(bytes, { transfer: [bytes.buffer] })
+      await first
+      await refused
+      assert.equal(memory().inFlight, 0)
+    })
+
     it('is busy with both until the call settles', async () => {
       const module = await load(DOUBLE)
       const [x, y] = [input([3]), target([3])]
@@ -530,6 +541,18 @@ describe('samebytes/module', function () {
     assert.deepEqual((await next)[0].toArray(), [2, 4, 6, 8])
     for (const t of others) t.dispose()
     assert.ok(memory().tensors - before <= 3)
+  })
+
+  it('leaves a blob record the bytes of an input that was disposed while it ran', async () => {
+    const module = await load(DOUBLE)
+    const x = tensor([1, 2, 3, 4])
+    const record = x.toBlob()
+    const call = module.forward(x)
+    x.dispose()
+    await call
+    const others = Array.from({ length: 100 }, () => full([4], 9))
+    assert.deepEqual(fromBlob(record).toArray(), [1, 2, 3, 4])
+    for (const t of others) t.dispose()
   })
 
   it('is disposed after the calls that are pending; later ones are refused', async () => {

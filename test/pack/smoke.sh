@@ -37,7 +37,7 @@ contents () { # what users need is there; what would make npm build or bloat is 
   prebuilt=prebuilds/$(node -p 'process.platform+"-"+process.arch')
   list=$(tar -tzf "$scratch/samebytes.tgz" | sed 's|^package/||' | sort)
   for file in LICENSE README.md package.json js/index.js js/index.mjs types/index.d.ts types/index.d.mts \
-    dist/samebytes.mjs dist/samebytes-inline.mjs dist/samebytes.wasm dist/samebytes-shared.wasm js/native-paths.js js/native-paths.mjs \
+    dist/samebytes.mjs dist/samebytes-inline.mjs dist/samebytes-module.mjs dist/samebytes-inline-module.mjs js/module.js js/module.mjs types/module.d.ts types/module.d.mts dist/samebytes.wasm dist/samebytes-shared.wasm js/native-paths.js js/native-paths.mjs \
     types/native-paths.d.ts types/native-paths.d.mts src/samebytes.h src/samebytes_napi.h src/samebytes_torch.h "$prebuilt/samebytes.node" "$prebuilt/libsamebytes.so.1"; do
     grep -qxF "$file" <<<"$list" || { echo "missing: $file"; ok=1; }
   done
