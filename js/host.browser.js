@@ -19,6 +19,19 @@ function onNextTurn (fn) {
 /** @param {Uint8Array} bytes  UTF-8, of memory that nobody shares */
 const textOf = bytes => new TextDecoder().decode(bytes)
 
+/** @param {Uint8Array} bytes  of memory that nobody shares */
+function isUtf8 (bytes) {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** A browser inflates asynchronously only: a file object's load() does. */
+const inflate = null
+
 /** @returns {string} a name that nobody else has */
 const newName = () => crypto.getRandomValues(new Uint32Array(4)).join('-')
 
@@ -34,4 +47,4 @@ function memoryOfMachine () {
   return Infinity
 }
 
-module.exports = { onNextTurn, textOf, newName, warn, memoryOfMachine }
+module.exports = { onNextTurn, textOf, isUtf8, inflate, newName, warn, memoryOfMachine }

@@ -13,6 +13,26 @@ const onNextTurn = setImmediate
 /** @param {Uint8Array} bytes  UTF-8, of memory that nobody shares */
 const textOf = bytes => new TextDecoder().decode(bytes)
 
+/** @param {Uint8Array} bytes  of memory that nobody shares */
+function isUtf8 (bytes) {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * @param {Uint8Array} bytes  deflated
+ * @param {number} nbytes  that they become, at most
+ * @returns {Uint8Array}
+ * @throws what is wrong with them
+ */
+function inflate (bytes, nbytes) {
+  return require('node:zlib').inflateRawSync(bytes, { maxOutputLength: Math.max(nbytes, 1), chunkSize: Math.max(64, Math.min(nbytes + 1, 2 ** 30)) })
+}
+
 /** @returns {string} a name that nobody else has */
 const newName = () => require('node:crypto').randomUUID()
 
@@ -39,4 +59,4 @@ function readModule (name) {
   return fs.readFileSync(path.join(__dirname, '..', 'dist', name))
 }
 
-module.exports = { onNextTurn, textOf, newName, warn, memoryOfMachine, readModule }
+module.exports = { onNextTurn, textOf, isUtf8, inflate, newName, warn, memoryOfMachine, readModule }

@@ -90,6 +90,17 @@ const fromShared = later(() => require('./share').fromShared)
 /** @type {typeof import('./share').unshare} */
 const unshare = later(() => require('./share').unshare)
 
+/** @type {typeof import('./formats').parseNpy} */
+const parseNpy = later(() => require('./formats').parseNpy)
+/** @type {typeof import('./formats').parseNpz} */
+const parseNpz = later(() => require('./formats').parseNpz)
+/** @type {typeof import('./formats').parseSafetensors} */
+const parseSafetensors = later(() => require('./formats').parseSafetensors)
+/** @type {typeof import('./formats').parseGguf} */
+const parseGguf = later(() => require('./formats').parseGguf)
+/** @type {typeof import('./formats').alloc} */
+const alloc = later(() => require('./formats').alloc)
+
 // The words of the types, for programs in TypeScript.
 /** @typedef {import('./share').Token} Token */
 /** @typedef {import('./init').InitOptions} InitOptions */
@@ -245,8 +256,8 @@ function memory () {
     storages += row.storages
   }
   const { v8, sab } = countedBytes()
-  const { heap, inFlight } = ffi.totals()
-  const bytes = { v8, native: 0, mapped: 0, shared: sab, pinned: 0, cuda: 0, wasm: 0 }
+  const { heap, inFlight, mapped } = ffi.totals()
+  const bytes = { v8, native: 0, mapped, shared: sab, pinned: 0, cuda: 0, wasm: 0 }
   bytes[engine.isWasm ? 'wasm' : 'native'] = heap
   return {
     tensors,
@@ -338,6 +349,11 @@ module.exports = {
   share,
   fromShared,
   unshare,
+  parseNpy,
+  parseNpz,
+  parseSafetensors,
+  parseGguf,
+  alloc,
   canCast,
   promoteTypes,
   finfo,

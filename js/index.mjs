@@ -6,6 +6,7 @@ export {
   scalarTensor, arange, linspace, eye, asarray,
   emptyLike, zerosLike, onesLike, fullLike, randLike, randnLike, randintLike,
   emptyStrided, zerosStrided, onesStrided, fullStrided, randStrided, randnStrided, randintStrided,
+  parseNpy, parseNpz, parseSafetensors, parseGguf, alloc,
   sharesMemory, share, fromShared, unshare, canCast, promoteTypes, finfo, iinfo, dtypes, tidy, scope, keep, dispose, memory, setMemoryLimit, flush, backend, wasmMemory
 } from './index.js'
 

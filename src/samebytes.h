@@ -60,7 +60,11 @@ extern "C" {
  X(OVERLAP, SamebytesError, "two elements of the target share a byte")      \
  X(MEMORY, RangeError, "memory could not be obtained")                      \
  X(DEVICE, SamebytesError, "there is no such device")                       \
- X(UNSUPPORTED, SamebytesError, "this back end cannot do it")
+ X(UNSUPPORTED, SamebytesError, "this back end cannot do it")               \
+ X(FORMAT, SamebytesError, "the bytes are not what their format says")      \
+ X(IO, SamebytesError, "the system could not read, write or map a file")    \
+ X(NOT_FOUND, SamebytesError, "there is nothing of that name")              \
+ X(EXISTS, SamebytesError, "there is something of that name already")
 
 typedef enum sb_status {
   SB_OK = 0,

@@ -25,7 +25,11 @@ const CLASSES = {
   ERR_READ_ONLY: Error,
   ERR_OVERLAP: Error,
   ERR_UNSUPPORTED: Error,
-  ERR_DEVICE: Error
+  ERR_DEVICE: Error,
+  ERR_FORMAT: Error,
+  ERR_IO: Error,
+  ERR_NOT_FOUND: Error,
+  ERR_EXISTS: Error
 }
 
 function thrownBy (fn) {

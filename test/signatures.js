@@ -5,6 +5,7 @@
 // An argument: { kind, name (that messages use), valid (a value, or a function that makes one), optional,
 // allow (labels of wrong values that are right here), keys (of options) }. One that is optional may be undefined.
 const { Generator, fromBlob, share, tensor, zeros } = require('samebytes')
+const { floats, gguf, npyOf, placed, safetensors, zip } = require('./files')
 
 const arg = kind => (name, valid, more = {}) => ({ kind, name, valid, ...more })
 
@@ -123,6 +124,11 @@ const FUNCTIONS = {
   share: [t('t', () => zeros([2], { shared: true })), options({ uses: integer('uses', 2, { outside: [0, -1] }) })],
   fromShared: [arg('token')('token', newToken)],
   unshare: [arg('token')('token', newToken)],
+  parseNpy: [bytes('bytes', () => placed(npyOf('<f4', '(2,)', floats(1, 2)))), options({ dtype: dtype('dtype', 'float32') })],
+  parseNpz: [bytes('bytes', () => placed(zip([])))],
+  parseSafetensors: [bytes('bytes', () => placed(safetensors('{}')))],
+  parseGguf: [bytes('bytes', () => placed(gguf([], [])))],
+  alloc: [integer('n', 16, { outside: [-1] })],
   init: [options({ shared: word('shared', 'auto', { allow: ['true'] }), initialMemory: number('initialMemory', 2 ** 21, { outside: [0, -1, 2 ** 33] }), maximumMemory: number('maximumMemory', 2 ** 22, { outside: [0, -1, 2 ** 33] }), from: arg('object')('from', () => ({})) })],
   canCast: [dtype(), dtype(), word('casting', 'safe', { optional })],
   promoteTypes: [dtype(), dtype()],

@@ -109,7 +109,7 @@ const KINDS = {
     ['an ArrayBuffer', new ArrayBuffer(8)], ['a ragged list', ragged], ['a list 70 deep', deep], ['a hole', [1, , 2]], // eslint-disable-line no-sparse-arrays
     ['an entry that is a symbol', [1, Symbol('s')]], ['an entry that is null', [null]], ['a list of strings', ['1', '2']], ...LIES,
     ...made(FAKES), ...made(GONE)]],
-  bytes: [['ERR_ARGUMENT', 'ERR_SHAPE', 'ERR_BOUNDS', 'ERR_DETACHED', 'ERR_DTYPE', 'ERR_UNSUPPORTED', 'ERR_ALIGNMENT'], () => [...NOTHING, ...OTHER.filter(([label]) => label !== 'a bigint'), // an address is the caller's to vouch for
+  bytes: [['ERR_ARGUMENT', 'ERR_SHAPE', 'ERR_BOUNDS', 'ERR_DETACHED', 'ERR_FORMAT', 'ERR_DTYPE', 'ERR_UNSUPPORTED', 'ERR_ALIGNMENT'], () => [...NOTHING, ...OTHER.filter(([label]) => label !== 'a bigint'), // an address is the caller's to vouch for
     ...OBJECTS, ['a list', [1, 2, 3]], ['a tensor', zeros([6])], ['too few', new Float32Array(1)], ...made([['a detached array', () => {
       const source = new Float32Array(6)
       structuredClone(source, { transfer: [source.buffer] })
