@@ -4,17 +4,18 @@
 const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { textOf, inflate } = require('./host')
-const { show, integer, optionsOf } = require('./validate')
+const { integer, optionsOf } = require('./validate')
 const { isSharedArrayBuffer } = require('./buffers')
 const { countCopy } = require('./storage')
 const { dtypes, dtypeOf } = require('./dtypes')
 const { bytesOf, denseLayout } = require('./layouts')
-const { Tensor, wrap } = require('./tensor')
-const { NPY, SAFETENSORS, GGUF, ZIP_END, ZIP_DIRECTORY, ZIP_MEMBER, PAIR, TENSOR, GGUF_TYPES, parse, recordsOf } = require('./parsers')
+const { wrap } = require('./tensor')
+const { NPY, SAFETENSORS, GGUF, ZIP_END, ZIP_DIRECTORY, ZIP_MEMBER, PAIR, TENSOR, parse, recordsOf } = require('./parsers')
 
 const { backend, Layout, READ_ONLY } = ffi
 
 /** @import { DtypeName } from './types' */
+/** @template {DtypeName} [D=any] @typedef {import('./tensor').Tensor<D>} Tensor */
 /** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
 /** @typedef {import('./parsers').Found} Found */
 
@@ -763,7 +764,7 @@ function crc32 (bytes, crc = 0) {
  * @throws ERR_FORMAT, with the byte and the reason · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_DETACHED
  * @see NumPy lib.format
  * @example
- * const sum = bytes => parseNpy(bytes).toArray().reduce((a, b) => a + b)
+ * parseNpy(toNpyBytes(tensor([1, 2]))).toArray() // [1, 2]
  */
 function parseNpy (bytes, opts) {
   const { dtype } = optionsOf(opts)
@@ -839,4 +840,4 @@ function alloc (n) {
  */
 const isFile = file => file instanceof TensorFile
 
-module.exports = { parseNpy, parseNpz, parseSafetensors, parseGguf, alloc, TensorFile, isFile, KEY, Bytes, npyTensor, npzFile, safetensorsFile, ggufFile, npyEntry, tensorOf, layoutWithout, crc32, show, Tensor, GGUF_TYPES }
+module.exports = { parseNpy, parseNpz, parseSafetensors, parseGguf, alloc, TensorFile, isFile, KEY, Bytes, npyTensor, npzFile, safetensorsFile, ggufFile, npyEntry, tensorOf, layoutWithout, crc32 }

@@ -449,4 +449,4 @@ function zipMember (r) {
   r.words.push(n, 30, r.u16(26), r.u16(8))
 }
 
-module.exports = { NPY, SAFETENSORS, GGUF, ZIP_END, ZIP_DIRECTORY, ZIP_MEMBER, PAIR, TENSOR, MEMBER, GGUF_TYPES, parse, parseHere, recordsOf }
+module.exports = { NPY, SAFETENSORS, GGUF, ZIP_END, ZIP_DIRECTORY, ZIP_MEMBER, PAIR, TENSOR, MEMBER, parse, parseHere, recordsOf }

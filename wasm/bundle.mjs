@@ -45,7 +45,7 @@ const inside = file => `Uint8Array.from(atob('${readFileSync(join(ROOT, 'dist', 
 const forBrowsers = {
   name: 'for browsers',
   setup ({ onResolve }) {
-    onResolve({ filter: /^\.\/(host|backend|init)$/ }, ({ path, resolveDir }) => ({ path: join(resolveDir, `${path}.browser.js`) }))
+    onResolve({ filter: /^\.\/(host|backend|init|files)$/ }, ({ path, resolveDir }) => ({ path: join(resolveDir, `${path}.browser.js`) }))
   }
 }
 
