@@ -2,6 +2,7 @@
 #
 #   samebytes        what ships
 #   samebytes_test   the same sources with SB_TEST=1, for tests
+#   libsamebytes     the C core as a shared library (libsamebytes.so.1): the functions of samebytes.h, no Node-API
 #   samebytes_bench  what the benches compare with: memcpy and its like
 #
 # node-gyp configure -- -Dsanitize=address,undefined   makes both with these sanitizers
@@ -10,6 +11,9 @@
     'sanitize%': '',
     'sources_node': [
       '<!@(node -p "[\'core\',\'ops\',\'kernels\',\'share\',\'cuda\',\'bind\',\'node\'].map(d=>\'src/\'+d).filter(fs.existsSync).flatMap(d=>fs.readdirSync(d).filter(f=>f.endsWith(\'.c\')).sort().map(f=>d+\'/\'+f)).join(\' \')")',
+    ],
+    'sources_library': [
+      '<!@(node -p "[\'core\',\'ops\',\'kernels\',\'share\',\'cuda\'].map(d=>\'src/\'+d).filter(fs.existsSync).flatMap(d=>fs.readdirSync(d).filter(f=>f.endsWith(\'.c\')).sort().map(f=>d+\'/\'+f)).join(\' \')")',
     ],
   },
   'target_defaults': {
@@ -66,6 +70,17 @@
       'sources': ['<@(sources_node)'],
       'dependencies': ['samebytes_platform'],
       'defines': ['SB_TEST=1'],
+    },
+    {
+      'target_name': 'libsamebytes',
+      'type': 'shared_library',
+      'product_prefix': '',
+      'product_name': 'libsamebytes',
+      'product_extension': 'so.1',
+      'product_dir': '<(PRODUCT_DIR)',
+      'sources': ['<@(sources_library)'],
+      'dependencies': ['samebytes_platform'],
+      'ldflags': ['-Wl,-soname,libsamebytes.so.1', '-Wl,--exclude-libs,ALL', '-Wl,--no-undefined'],
     },
     {
       'target_name': 'samebytes_bench',

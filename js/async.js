@@ -5,8 +5,8 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
-const { onNextTurn } = require('./host')
-const { Extra, stats, countStaged } = require('./storage')
+const { onNextTurn, now } = require('./host')
+const { Extra, claim, unclaim, stats, countStaged } = require('./storage')
 const { show } = require('./validate')
 const { itemsizes } = require('./dtypes')
 const { part, scalingOfPart } = require('./layouts')
@@ -44,7 +44,7 @@ function wake () {
 
 /** @param {string} what */
 function busy (what) {
-  return failure('ERR_BUSY', `the ${what}'s bytes are in use by a pending copyFromAsync; await it first`)
+  return failure('ERR_BUSY', `the ${what}'s bytes are in use by a pending copyFromAsync or by a model's run; await it first`)
 }
 
 /**
@@ -52,7 +52,7 @@ function busy (what) {
  * @param {number} writes  1: it is the target
  */
 function hold (storage, writes) {
-  if (storage.claims++ === 0) storage.group.count.storages++
+  claim(storage)
   const extra = storage.extra ??= new Extra()
   extra.busy++
   extra.written += writes
@@ -66,9 +66,7 @@ function letGo (storage, writes) {
   const extra = /** @type {Extra} */ (storage.extra)
   extra.busy--
   extra.written -= writes
-  if (--storage.claims > 0) return
-  storage.group.count.storages--
-  backend.release(storage)
+  unclaim(storage, backend)
 }
 
 // ---- Signals ----
@@ -168,9 +166,9 @@ async function copyPieces (copy, pieces, signal) {
     await nextTurn()
     checkSignal(signal)
     const extents = pieces.extents(count)
-    const from = performance.now()
+    const from = now()
     copyPiece(copy, pieces, extents)
-    const took = performance.now() - from
+    const took = now() - from
     if (took < SHORT) count = Math.min(2 * count, MOST)
     else if (took > LONG && count > 1) count /= 2
     pieces.pass(extents)

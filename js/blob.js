@@ -78,7 +78,7 @@ function takeOver (buffer) {
   const length = byteLengthOf(buffer)
   let taken
   try {
-    taken = structuredClone(buffer, { transfer: [buffer] })
+    taken = typeof structuredClone === 'function' ? structuredClone(buffer, { transfer: [buffer] }) : /** @type {any} */ (ArrayBuffer.prototype).transfer.call(buffer)
   } catch (error) {
     throw failure('ERR_UNSUPPORTED', `the buffer cannot be transferred: ${/** @type {Error} */ (error).message}`)
   }
@@ -186,10 +186,12 @@ function overBuffer (source, given) {
   const { buffer, byteOffset, byteLength, dtype: found } = bytesOfSource(source, given.dtype)
   if (given.dtype === undefined && found === undefined) throw failure('ERR_DTYPE', 'dtype is needed: the source does not tell what its bytes are')
   const dtype = dtypeOf(given.dtype ?? found)
-  const storage = backend.adopt(buffer, byteOffset, byteLength, source)
+  const skipped = isFromZero(buffer, byteOffset) && /** @type {number} */ (given.offset) > 0 ? dtype.itemsize : 0
+  if (skipped > 0) given = { ...given, offset: /** @type {number} */ (given.offset) - 1 }
+  const storage = backend.adopt(buffer, byteOffset + skipped, byteLength - skipped, source)
   const last = { deleter: given.deleter }
   try {
-    const layout = shaped(storage, dtype, given, Math.floor(byteLength / dtype.itemsize))
+    const layout = shaped(storage, dtype, given, Math.floor((byteLength - skipped) / dtype.itemsize))
     storage.owner = given.owner ?? source
     if (given.deleter !== undefined) backend.attachDeleter(storage, (/** @type {bigint} */ address) => last.deleter?.(address), ffi.check)
     if (given.transfer) { // last: nothing fails after the caller's buffer is gone
@@ -202,6 +204,16 @@ function overBuffer (source, given) {
     backend.release(storage)
     throw error
   }
+}
+
+/**
+ * Is it linear memory from its first byte on? For C nothing is there, so what is asked for further on starts after it.
+ *
+ * @param {ArrayBufferLike} buffer
+ * @param {number} byteOffset
+ */
+function isFromZero (buffer, byteOffset) {
+  return byteOffset === 0 && backend.isOwn(buffer)
 }
 
 /**

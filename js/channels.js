@@ -4,7 +4,7 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
-const { dtypeOfArray, partsOfArray, isAudioBuffer } = require('./buffers')
+const { dtypeOfArray, partsOfArray, partsOfLive, isAudioBuffer } = require('./buffers')
 const { dtypes, dtypeOf } = require('./dtypes')
 const { layoutOver, part, scalingOfPart } = require('./layouts')
 
@@ -69,8 +69,8 @@ function checkAudio (arrays, length, shape) {
  */
 function areRows (arrays, { dtype, shape }) {
   const { name } = dtypes[dtype]
-  return shape.length === 2 && shape[0] === arrays.length &&
-    arrays.every(array => dtypeOfArray(array) === name && partsOfArray(array).length === shape[1])
+  return shape.length === 2 && shape[0] === arrays.length && shape[1] > 0 &&
+    arrays.every(array => dtypeOfArray(array) === name && partsOfLive(array, 'a row of src').length === shape[1])
 }
 
 /**

@@ -7,7 +7,7 @@ const { show, integer } = require('./validate')
 const { countStaged } = require('./storage')
 const { dtypes, itemsizes, dtypeOf } = require('./dtypes')
 const { MOST_VALUES, pack, listOf } = require('./values')
-const { dtypeOfArray, partsOfArray, isGone } = require('./buffers')
+const { dtypeOfArray, partsOfLive } = require('./buffers')
 const { isSummarised, isOmitted, EDGE } = require('./print')
 const { layoutOver } = require('./layouts')
 
@@ -356,7 +356,7 @@ function factorOf (name, value, missing) {
  * @returns {number}
  */
 function lengthOf (name, list) {
-  const n = dtypeOfArray(list) === undefined ? list.length : partsOfArray(list).length
+  const n = dtypeOfArray(list) === undefined ? list.length : partsOfLive(list, name).length
   if (!(Number.isInteger(n) && n >= 0 && n <= MOST_VALUES)) throw failure('ERR_MEMORY', `${name} has ${show(n)} entries; ${MOST_VALUES} are possible`) // a Proxy may say anything
   return n
 }
@@ -390,8 +390,7 @@ function integerList (name, value) {
 function indicesOf (name, value) {
   const arrayType = dtypeOfArray(value)
   if (arrayType !== undefined) {
-    const { buffer, length } = partsOfArray(value)
-    if (length === 0 && isGone(buffer)) throw failure('ERR_DETACHED', `${name} was transferred away`)
+    const { length } = partsOfLive(value, name)
     return layoutOver(value, dtypeOf(arrayType).index, [length])
   }
   const list = integerList(name, value)

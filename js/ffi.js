@@ -146,6 +146,56 @@ function put (slot, layout) {
 }
 
 /**
+ * Writes a layout as the first operand, for functions of the addon that are no rows.
+ *
+ * @param {Layout} layout  whose storage has an address
+ * @param {boolean} readOnly  whatever the layout says
+ */
+function putOperand (layout, readOnly) {
+  put(0, layout)
+  if (readOnly) frame.f64[OPERANDS + FLAGS] = READ_ONLY
+}
+
+/**
+ * Leaves an error for C: its words in the frame.
+ *
+ * @param {unknown} error
+ * @returns {number} its status
+ */
+function leave (error) {
+  const { code, message } = /** @type {{ code?: string, message?: string }} */ (error ?? {})
+  const status = codes.indexOf(String(code))
+  /** @type {any} */ const native = backend
+  native.leaveText(status > 0 ? String(message) : 'JavaScript could not run (out of memory, or of stack)')
+  return status > 0 ? status : codes.indexOf('ERR_MEMORY')
+}
+
+/**
+ * @param {number} status
+ * @param {string} text
+ * @returns {Error} what C says went wrong
+ */
+const errorOf = (status, text) => failure(codes[status] ?? 'ERR_ARGUMENT', text === '' ? `an addon refused: ${codes[status]}` : text)
+
+/**
+ * A tensor that C left: its layout in the frame, and where its storage is not known its handle, address and bytes.
+ *
+ * @param {Storage | null} storage
+ * @param {number} flags
+ * @returns {Layout}
+ */
+function received (storage, flags) {
+  const { f64 } = frame
+  return takeLayout(storage ?? backend.hold(f64[RESULTS], f64[RESULTS + 1], f64[RESULTS + 2]), flags)
+}
+
+/** @param {number} i @returns {number} the i-th of the numbers that C left among the arguments */
+const argument = i => frame.f64[ARGS + i]
+
+/** @param {number} i @returns {number} the i-th of the results that C left */
+const result = i => frame.f64[RESULTS + i]
+
+/**
  * A layout whose bytes C will touch: attached, with an address. Comes before any put, because memory
  * may grow here.
  *
@@ -188,9 +238,14 @@ function stage (layout) {
   const [low, high] = extent(layout)
   const n = (high - low + 1) * itemsize
   const from = storage.byteOffset + (layout.offset + low) * itemsize
-  const source = new Uint8Array(/** @type {ArrayBuffer} */ (storage.buffer), from, n)
   const copy = allocate(n)
-  bytesOfStaged(copy, n).set(source)
+  try {
+    checkAttached(storage) // it may be linear memory from its first byte on, which has just grown
+    bytesOfStaged(copy, n).set(new Uint8Array(/** @type {ArrayBuffer} */ (storage.buffer), from, n))
+  } catch (error) {
+    backend.release(copy)
+    throw error
+  }
   countStaged(n)
   return new Layout(copy, dtype, shape, strides, -low, size, flags)
 }
@@ -1042,6 +1097,20 @@ function sentBytes (key) {
   return frame.f64[RESULTS]
 }
 
+/**
+ * What a capsule held.
+ *
+ * @param {(number: number) => Storage} lentAs  what this thread itself lent under a number
+ * @returns {Layout}
+ */
+function takeCapsule (lentAs) {
+  const { f64 } = frame
+  const number = f64[RESULTS + 4]
+  const layout = takeLayout(nothing, f64[RESULTS + 3] & READ_ONLY)
+  layout.storage = number >= 0 ? lentAs(number) : backend.hold(f64[RESULTS], f64[RESULTS + 1], f64[RESULTS + 2])
+  return layout
+}
+
 /** @param {number} key */
 function takeBackStorage (key) {
   frame.f64[ARGS] = key
@@ -1171,6 +1240,12 @@ module.exports = {
   nothing,
   check,
   checkAttached,
+  putOperand,
+  leave,
+  errorOf,
+  received,
+  argument,
+  result,
   bytesWithin,
   allocate,
   viewByList,
@@ -1209,6 +1284,7 @@ module.exports = {
   receiveStorage,
   sentBytes,
   takeBackStorage,
+  takeCapsule,
   home,
   parse,
   swapBytes,

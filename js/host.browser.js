@@ -1,13 +1,17 @@
 'use strict'
-// What the runtime has, here a browser: a page or a worker of one.
+// What the runtime has, here a browser: a page, a worker or an AudioWorklet, which has none of the web's functions.
 
 /**
  * A later turn of the event loop: timers would wait for milliseconds. Each turn has a channel of its own, because an
- * open one would keep other runtimes alive.
+ * open one would keep other runtimes alive. An AudioWorklet has neither; there what is due comes right after this.
  *
  * @param {() => void} fn
  */
 function onNextTurn (fn) {
+  if (typeof MessageChannel !== 'function') {
+    Promise.resolve().then(fn)
+    return
+  }
   const { port1, port2 } = new MessageChannel()
   port1.onmessage = () => {
     port1.close()
@@ -17,7 +21,13 @@ function onNextTurn (fn) {
 }
 
 /** @param {Uint8Array} bytes  UTF-8, of memory that nobody shares */
-const textOf = bytes => new TextDecoder().decode(bytes)
+const textOf = bytes => typeof TextDecoder === 'function' ? new TextDecoder().decode(bytes) : decodeURIComponent(Array.from(bytes, inHex).join(''))
+
+/** @param {number} byte */
+const inHex = byte => `%${byte.toString(16).padStart(2, '0')}`
+
+/** @returns {number} ms */
+const now = () => (typeof performance === 'object' ? performance : Date).now()
 
 /** @param {Uint8Array} bytes  of memory that nobody shares */
 function isUtf8 (bytes) {
@@ -47,4 +57,7 @@ function memoryOfMachine () {
   return Infinity
 }
 
-module.exports = { onNextTurn, textOf, isUtf8, inflate, newName, warn, memoryOfMachine }
+/** Nothing is lent to native code here. */
+function keepAttached () {}
+
+module.exports = { onNextTurn, textOf, isUtf8, inflate, now, newName, warn, memoryOfMachine, keepAttached }

@@ -4,6 +4,7 @@
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
+const worker = require('node:worker_threads')
 const { setImmediate } = require('node:timers') // some test environments have no global one
 const { TextDecoder } = require('node:util')
 
@@ -33,6 +34,9 @@ function inflate (bytes, nbytes) {
   return require('node:zlib').inflateRawSync(bytes, { maxOutputLength: Math.max(nbytes, 1), chunkSize: Math.max(64, Math.min(nbytes + 1, 2 ** 30)) })
 }
 
+/** @returns {number} ms */
+const now = () => performance.now()
+
 /** @returns {string} a name that nobody else has */
 const newName = () => require('node:crypto').randomUUID()
 
@@ -59,4 +63,15 @@ function readModule (name) {
   return fs.readFileSync(path.join(__dirname, '..', 'dist', name))
 }
 
-module.exports = { onNextTurn, textOf, isUtf8, inflate, newName, warn, memoryOfMachine, readModule }
+/**
+ * No transfer takes the buffer's bytes away from now on, as far as the runtime sees to it. Not for buffers over memory
+ * that is not V8's: Node 24 and later would end the process with them. They have the mark already.
+ *
+ * @param {ArrayBuffer} buffer
+ */
+function keepAttached (buffer) {
+  const { markAsUntransferable, isMarkedAsUntransferable } = /** @type {any} */ (worker)
+  if (isMarkedAsUntransferable === undefined || !isMarkedAsUntransferable(buffer)) markAsUntransferable(buffer)
+}
+
+module.exports = { onNextTurn, textOf, isUtf8, inflate, now, newName, warn, memoryOfMachine, readModule, keepAttached }

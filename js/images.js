@@ -5,7 +5,7 @@ const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { show } = require('./validate')
 const { countStaged } = require('./storage')
-const { dtypeOfArray, partsOfArray } = require('./buffers')
+const { dtypeOfArray, partsOfLive } = require('./buffers')
 const { dtypeOf } = require('./dtypes')
 const { denseLayout, allocated, layoutOver } = require('./layouts')
 
@@ -29,7 +29,7 @@ function imageOf (value) {
   const dtype = dtypeOfArray(data)
   if (dtype === undefined || typeof width !== 'number' || typeof height !== 'number') return null
   if (dtype !== 'uint8') throw failure('ERR_DTYPE', `the image's data is ${dtype}; uint8 was expected`)
-  const { length } = partsOfArray(data)
+  const { length } = partsOfLive(data, "the image's data")
   if (!Number.isSafeInteger(width) || !Number.isSafeInteger(height) || width < 0 || height < 0 || length !== 4 * width * height) {
     throw failure('ERR_SHAPE', `the image has ${length} bytes; ${show(width)} x ${show(height)} pixels of 4 were expected`)
   }

@@ -2,6 +2,7 @@
 // The public package: names only. What they do is in the files that they come from.
 
 const { SamebytesError, failure } = require('./errors')
+const { later } = require('./later')
 const { stats, counts, budget, countedBytes } = require('./storage')
 const { show } = require('./validate')
 const ffi = require('./ffi')
@@ -12,23 +13,9 @@ const { Generator, manualSeed, rand, randn, randint } = require('./random')
 const { dtypes: dtypeList } = require('./dtypes')
 const lifetime = require('./lifetime')
 const { Scope, keep } = require('./lifetime')
+const { exported } = require('./loans')
 
 const { backend: engine } = ffi
-
-/**
- * A function whose file is read when it is first called: what few programs need should not cost all of them.
- *
- * @template {(...args: any[]) => any} F
- * @param {() => F} load
- * @returns {F}
- */
-function later (load) {
-  /** @type {F | undefined} */
-  let fn
-  /** @param {any[]} args */
-  const call = (...args) => (fn ??= load())(...args)
-  return /** @type {any} */ (call)
-}
 
 /** @type {typeof import('./typeinfo').promoteTypes} */
 const promoteTypes = later(() => require('./typeinfo').promoteTypes)
@@ -81,6 +68,9 @@ const eye = later(() => require('./sequences').eye)
 /** @type {typeof import('./asarray').asarray} */
 const asarray = later(() => require('./asarray').asarray)
 
+/** @type {typeof import('./dlpack').fromDlpack} */
+const fromDlpack = later(() => require('./dlpack').fromDlpack)
+
 /** @type {typeof import('./init').init} */
 const init = later(() => require('./init').init)
 /** @type {typeof import('./share').share} */
@@ -89,6 +79,13 @@ const share = later(() => require('./share').share)
 const fromShared = later(() => require('./share').fromShared)
 /** @type {typeof import('./share').unshare} */
 const unshare = later(() => require('./share').unshare)
+/** @type {typeof import('./ort').toOrt} */
+const toOrt = later(() => require('./ort').toOrt)
+/** @type {typeof import('./ort').fromOrt} */
+const fromOrt = later(() => require('./ort').fromOrt)
+
+// What samebytes/module needs of the package beyond its public names; a page's bundle of it finds them here.
+Object.defineProperty(Tensor, Symbol.for('samebytes.instance'), { get: () => require('./instance').instance() })
 
 /** @type {typeof import('./formats').parseNpy} */
 const parseNpy = later(() => require('./formats').parseNpy)
@@ -161,6 +158,9 @@ const alloc = later(() => require('./formats').alloc)
 /** @typedef {import('./types').Floating} Floating */
 /** @typedef {import('./types').Complex} Complex */
 /** @typedef {import('./types').BlobRecord} BlobRecord */
+/** @typedef {import('./types').Capsule} Capsule */
+/** @typedef {import('./types').DlpackOptions} DlpackOptions */
+/** @typedef {import('./types').DlpackSource} DlpackSource */
 /** @typedef {import('./types').CopyOptions} CopyOptions */
 /** @typedef {import('./types').CopyAsyncOptions} CopyAsyncOptions */
 /** @typedef {import('./types').CloseOptions} CloseOptions */
@@ -273,6 +273,7 @@ function dispose (list) {
  * @property {number} promoted  small tensors whose bytes got a buffer of their own
  * @property {number} grown  times that WASM memory grew; where threads share it: that this one noticed
  * @property {number} inFlight  copies that are pending, and uses of tokens that nobody has taken yet
+ * @property {number} exported  loans of this thread's tensors that native code has
  * @property {number} deleterErrors  deleters that threw
  */
 
@@ -288,6 +289,7 @@ function dispose (list) {
  * memory().copied.clone.count - count // 1
  */
 function memory () {
+  const lent = exported() // first: what came back is let go of
   engine.sweep()
   let tensors = 0
   let storages = 0
@@ -303,11 +305,12 @@ function memory () {
     tensors,
     storages,
     bytes,
-    copied: structuredClone(stats.copied),
+    copied: Object.fromEntries(Object.entries(stats.copied).map(([reason, row]) => [reason, { ...row }])),
     staged: { ...stats.staged },
     promoted: stats.promoted,
     grown: stats.grown,
     inFlight: stats.inFlight + inFlight,
+    exported: lent,
     deleterErrors: stats.deleterErrors
   }
 }
@@ -412,6 +415,9 @@ module.exports = {
   save,
   load,
   alloc,
+  fromDlpack,
+  toOrt,
+  fromOrt,
   canCast,
   promoteTypes,
   finfo,
@@ -426,4 +432,9 @@ module.exports = {
   flush,
   backend,
   wasmMemory
+}
+
+// What is read late has no name of its own, and bundlers and minifiers give the others another.
+for (const [name, value] of Object.entries(module.exports)) {
+  if (typeof value === 'function' && value.name !== name) Object.defineProperty(value, 'name', { value: name, configurable: true })
 }

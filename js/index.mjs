@@ -10,7 +10,7 @@ export {
   toNpyBytes, toNpzBytes, toSafetensorsBytes,
   openNpy, openNpz, openSafetensors, openGguf, openRaw, createNpy, createSafetensors, saveNpy, saveNpz,
   saveSafetensors, saveNpySync, saveNpzSync, saveSafetensorsSync, save, load,
-  sharesMemory, share, fromShared, unshare, canCast, promoteTypes, finfo, iinfo, dtypes, tidy, scope, keep, dispose, memory, setMemoryLimit, flush, backend, wasmMemory
+  sharesMemory, share, fromShared, unshare, fromDlpack, toOrt, fromOrt, canCast, promoteTypes, finfo, iinfo, dtypes, tidy, scope, keep, dispose, memory, setMemoryLimit, flush, backend, wasmMemory
 } from './index.js'
 
 /** @typedef {import('./init.js').InitOptions} InitOptions */
@@ -36,6 +36,9 @@ export {
 /** @typedef {import('./types.js').Floating} Floating */
 /** @typedef {import('./types.js').Complex} Complex */
 /** @typedef {import('./types.js').BlobRecord} BlobRecord */
+/** @typedef {import('./types.js').Capsule} Capsule */
+/** @typedef {import('./types.js').DlpackOptions} DlpackOptions */
+/** @typedef {import('./types.js').DlpackSource} DlpackSource */
 /** @typedef {import('./types.js').CopyOptions} CopyOptions */
 /** @typedef {import('./types.js').CopyAsyncOptions} CopyAsyncOptions */
 /** @typedef {import('./types.js').CloseOptions} CloseOptions */

@@ -10,7 +10,7 @@ const LARGEST = 2 ** 32 // bytes that WASM addresses
  * @typedef {object} InitOptions
  * @property {URL | string | Response | ArrayBuffer | ArrayBufferView | import('./types').WasmModule} [wasm]  the module, or where
  * it is; else beside the package's own file
- * @property {boolean | 'auto'} [shared]  memory that workers can have as well: false, true, or where the page allows it
+ * @property {boolean | 'auto'} [shared]  memory that workers can have as well: false, true, or where the page allows it (it is isolated and has Web Locks)
  * @property {import('./share').Token} [from]  of another thread: this one joins its memory
  * @property {number} [initialMemory]  bytes that memory has from the start
  * @property {number} [maximumMemory]  bytes that it may grow to

@@ -8,10 +8,10 @@ const { optionsOfInit } = require('./init-options')
 const { version } = require('./version')
 const wasm = require('./wasm')
 const shared = require('./wasm-shared')
-const { guard } = require('./threads.browser')
+const { guard, isWorklet, whyNoLocks } = require('./threads.browser')
 
 /** @typedef {import('./init-options').InitOptions} InitOptions */
-/** @typedef {{ plain: () => unknown, shared: () => unknown }} Places  the modules, or where they are */
+/** @typedef {{ plain: () => unknown, shared: () => unknown, isInside: boolean }} Places  the modules, or where they are */
 /** @typedef {import('./wasm').Backend} Engine */
 
 /** (module (func (result v128) i32.const 0 i8x16.splat)): valid where there is SIMD */
@@ -43,7 +43,7 @@ function init (given, places) {
   try {
     const options = optionsOfInit(given)
     if (begun !== null) {
-      if (!isSame(begun.options, options)) throw failure('ERR_UNSUPPORTED', 'init was called before with other options; a page or worker has one memory')
+      if (!isNone(options) && !isSame(begun.options, options)) throw failure('ERR_UNSUPPORTED', 'init was called before with other options; a page or worker has one memory')
       return begun.done
     }
     const done = open(options, places).catch(error => {
@@ -57,6 +57,9 @@ function init (given, places) {
   }
 }
 
+/** @param {InitOptions} options  without any it asks for what there is */
+const isNone = options => Object.values(options).every(value => value === undefined)
+
 /**
  * @param {InitOptions} a
  * @param {InitOptions} b
@@ -68,8 +71,14 @@ function isSame (a, b) {
 
 /** @param {unknown} wasm  a URL is the text that it stands for */
 function placeOf (wasm) {
-  return wasm instanceof URL ? String(wasm) : wasm
+  return isUrl(wasm) ? String(wasm) : wasm
 }
+
+/**
+ * @param {unknown} value
+ * @returns {value is URL} in an AudioWorklet there are none
+ */
+const isUrl = value => typeof URL === 'function' && value instanceof URL
 
 /** @param {any} token */
 function groupOf (token) {
@@ -85,24 +94,25 @@ async function open (options, places) {
   if (!WebAssembly.validate(SIMD)) {
     throw failure('ERR_UNSUPPORTED', "this runtime's WebAssembly has no SIMD, which samebytes needs (Chrome 91, Firefox 89, Safari 16.4 and later have it)")
   }
-  const made = options.from !== undefined ? joined(options) : await started(options, places)
+  const made = options.from !== undefined ? await joined(options) : await started(options, places)
   const { tables } = made
   if (tables.version !== version) throw failure('ERR_UNSUPPORTED', `the WASM module is that of samebytes ${tables.version}; this is ${version}`)
-  if (made instanceof shared.SharedBackend) await guard(made)
+  if (made instanceof shared.SharedBackend && !isWorklet()) await guard(made)
   engine = made
 }
 
 /**
  * @param {InitOptions} options
- * @returns {Engine}
+ * @returns {Promise<Engine>}
  */
-function joined ({ from, shared: wanted }) {
+async function joined ({ from, shared: wanted }) {
   const group = /** @type {any} */ (from).group
   if (wanted === false) throw failure('ERR_ARGUMENT', 'shared is false; a thread that joins memory (from) shares it')
   if (group === undefined) throw failure('ERR_UNSUPPORTED', 'from is a token without memory to join; share() gives one where init had shared memory')
   if (group === null || typeof group !== 'object') throw failure('ERR_ARGUMENT', `from.group is ${show(group)}; what share() gave was expected`)
   if (!(group.module instanceof WebAssembly.Module)) throw failure('ERR_ARGUMENT', `from.group.module is ${show(group.module)}; a WebAssembly.Module was expected`)
   if (!(group.memory instanceof WebAssembly.Memory)) throw failure('ERR_ARGUMENT', `from.group.memory is ${show(group.memory)}; a WebAssembly.Memory was expected`)
+  if (!isWorklet()) await checkLocks() // first, since nobody could take back what a thread gets when it joins
   try {
     return shared.start(group)
   } catch (error) {
@@ -117,11 +127,12 @@ function joined ({ from, shared: wanted }) {
  * @returns {Promise<Engine>}
  */
 async function started (options, places) {
-  const isShared = options.shared === 'auto' ? isIsolated() : options.shared === true
+  const isShared = options.shared === 'auto' ? isIsolated() && await whyNoLocks() === null : options.shared === true
   if (isShared && !isIsolated()) {
     throw failure('ERR_UNSUPPORTED', 'shared memory needs a page that is cross-origin isolated: it is served with Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp')
   }
-  const module = await moduleOf(options.wasm ?? (isShared ? places.shared() : places.plain()))
+  if (isShared && options.shared === true) await checkLocks()
+  const module = await moduleOf(options.wasm ?? placeIn(places, isShared))
   try {
     const { initialMemory, maximumMemory } = options
     if (isShared) return shared.start(shared.newGroup(module, { initialMemory, maximumMemory }))
@@ -130,6 +141,25 @@ async function started (options, places) {
     if (!(error instanceof WebAssembly.LinkError || error instanceof TypeError)) throw error
     throw failure('ERR_FORMAT', `the module is not the one for ${isShared ? 'shared memory (samebytes-shared.wasm)' : 'one thread (samebytes.wasm)'}: ${error.message}`)
   }
+}
+
+/** @throws {Error} ERR_UNSUPPORTED without Web Locks, as a rejection */
+async function checkLocks () {
+  const error = await whyNoLocks()
+  if (error !== null) throw failure('ERR_UNSUPPORTED', `shared memory needs Web Locks, which tell when a worker is gone, and this page or worker may have none: ${error.message}`)
+}
+
+/**
+ * @param {Places} places
+ * @param {boolean} isShared
+ */
+function placeIn (places, isShared) {
+  if (typeof URL !== 'function' && !places.isInside) throw noFetch()
+  return isShared ? places.shared() : places.plain()
+}
+
+function noFetch () {
+  return failure('ERR_UNSUPPORTED', 'nothing can be fetched here, as in an AudioWorklet: post a WebAssembly.Module and call init({ wasm: module }), or import samebytes/inline, which has it inside')
 }
 
 function isIsolated () {
@@ -143,7 +173,7 @@ function isIsolated () {
 async function moduleOf (source) {
   if (source instanceof WebAssembly.Module) return source
   if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return compile(/** @type {BufferSource} */ (source), 'wasm')
-  const response = source instanceof Response ? source : await fetched(source)
+  const response = typeof Response === 'function' && source instanceof Response ? source : await fetched(source)
   const name = response.url === '' ? 'the response' : response.url
   if (!response.ok) throw failure('ERR_IO', `${name} cannot be had: ${response.status} ${response.statusText}`)
   let bytes
@@ -157,9 +187,10 @@ async function moduleOf (source) {
 
 /** @param {unknown} source */
 async function fetched (source) {
-  if (typeof source !== 'string' && !(source instanceof URL)) {
+  if (typeof source !== 'string' && !isUrl(source)) {
     throw failure('ERR_ARGUMENT', `wasm is ${show(source)}; a URL, a Response, an ArrayBuffer or a WebAssembly.Module was expected`)
   }
+  if (typeof fetch !== 'function') throw noFetch()
   try {
     return await fetch(source)
   } catch (error) {

@@ -9,7 +9,7 @@ const { optionsOfInit } = require('./init-options')
 /**
  * Makes the package ready: in a browser it fetches and compiles the WASM module, and everything else of the package
  * throws until this is done; in Node all is ready with the import, and nothing happens. Once it succeeded, another call
- * with the same options does nothing; a call that failed may be repeated.
+ * with the same options, or without any, does nothing; a call that failed may be repeated.
  *
  * @param {InitOptions} [options]
  * @returns {Promise<void>}

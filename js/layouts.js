@@ -6,7 +6,7 @@ const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { show, boolean, integers, shapeOf, oneOf } = require('./validate')
 const { countStaged } = require('./storage')
-const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone, partsOfArray, partsOfView, byteLengthOf } = require('./buffers')
+const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone, partsOfArray, partsOfLive, partsOfView, byteLengthOf } = require('./buffers')
 const { itemsizes } = require('./dtypes')
 
 const { backend, rows, CONTIGUOUS, READ_ONLY, STATIC, UNBOUND } = ffi
@@ -264,8 +264,8 @@ function layoutOverBytes ({ buffer, byteOffset, byteLength }, dtype, shape) {
  */
 function bytesOf (source, name = 'bytes', expected = 'a typed array or an ArrayBuffer') {
   let bytes
-  if (dtypeOfArray(source) !== undefined) bytes = partsOfArray(source)
-  else if (ArrayBuffer.isView(source)) bytes = partsOfView(source)
+  if (dtypeOfArray(source) !== undefined) bytes = partsOfLive(source, name)
+  else if (ArrayBuffer.isView(source)) bytes = partsOfView(source, name)
   else if (isArrayBuffer(source) || isSharedArrayBuffer(source)) bytes = { buffer: source, byteOffset: 0, byteLength: byteLengthOf(source) }
   else throw failure('ERR_ARGUMENT', `${name} is ${show(source)}; ${expected} was expected`)
   if (bytes.byteLength === 0 && isGone(bytes.buffer)) throw failure('ERR_DETACHED', `${name} was transferred away`)
@@ -282,8 +282,7 @@ function bytesOf (source, name = 'bytes', expected = 'a typed array or an ArrayB
  */
 function adopted (array, dtype, shape) {
   if (shape !== undefined) shape = denseLayout(dtype.index, shape).shape // user code in getters runs here
-  const { buffer, byteOffset, byteLength } = partsOfArray(array)
-  if (byteLength === 0 && isGone(buffer)) throw failure('ERR_DETACHED', 'source was transferred away')
+  const { buffer, byteOffset, byteLength } = partsOfLive(array, 'source')
   const length = Math.floor(byteLength / dtype.itemsize)
   const { shape: extents, strides, size } = denseLayout(dtype.index, shape === undefined ? [length] : shape)
   if (size > length) throw failure('ERR_BOUNDS', `shape [${extents.join(', ')}] needs ${size} elements; the source has ${length} of ${dtype.name}`)

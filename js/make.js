@@ -6,7 +6,7 @@ const { failure } = require('./errors')
 const { countCopy, countStaged } = require('./storage')
 const { show, shapeOf, optionsOf, isOptions, castingOf } = require('./validate')
 const { dtypes, itemsizes, dtypeOf } = require('./dtypes')
-const { dtypeOfArray, isGone, partsOfArray } = require('./buffers')
+const { dtypeOfArray, partsOfLive } = require('./buffers')
 const { flatten, deduce, scalarFor } = require('./values')
 const { denseLayout, allocated, emptyLayout, written, layoutOver, layoutOverBytes, bytesOf } = require('./layouts')
 const { writeValues } = require('./elements')
@@ -186,8 +186,7 @@ function copyOf (data, extents, options) {
   }
   if (arrayType !== undefined) {
     const from = dtypeOf(arrayType)
-    const { buffer, length } = partsOfArray(data)
-    if (length === 0 && isGone(buffer)) throw failure('ERR_DETACHED', 'the typed array was transferred away')
+    const { length } = partsOfLive(data, 'the typed array')
     const source = layoutOver(data, from.index, [length]) // before memory grows under it
     const made = emptyLayout(named ?? from, countFits(extents ?? [length], length), options, false)
     return wrap(written(made, made => fillFrom(made, source, casting, true)))

@@ -6,6 +6,7 @@
 // memory until one of its tensors is touched.
 
 const path = require('node:path')
+const { TextEncoder } = require('node:util')
 const { failure } = require('./errors')
 const { byteLengthOf, isSharedArrayBuffer, MAX_LENGTH } = require('./buffers')
 const { Storage, Group, Extra, passing, unclaim, rowNumbers, newSharedStorage, grant, countedBytes, stats, counts, reportDeleter } = require('./storage')
@@ -20,6 +21,8 @@ const CROWD = 64 // storages that are otherwise counted together
 const SPARE = 64 // freed slots kept for reuse, each size
 const SUPPLIED = 256 // bytes of the largest tensor whose own buffer is made before it is needed
 const SUPPLY = 7 // buffers that are made at a time: as many as addresses fit the frame's results
+
+const encoder = new TextEncoder()
 
 /** Where small tensors are cut from. */
 class Block {
@@ -132,6 +135,12 @@ class Backend {
   text () {
     const end = this.textBytes.indexOf(0)
     return Buffer.from(this.textBytes.subarray(0, end)).toString('utf8')
+  }
+
+  /** @param {string} text  for C to read where its own failures are */
+  leaveText (text) {
+    const { written } = encoder.encodeInto(text, this.textBytes.subarray(0, -1))
+    this.textBytes[written] = 0
   }
 
   // ---- Counting ----
@@ -292,6 +301,15 @@ class Backend {
    */
   adopt (buffer, byteOffset, nbytes) {
     return new Storage(this.groupFor('js', nbytes), null, buffer, byteOffset, nbytes)
+  }
+
+  /**
+   * Is it linear memory? Here there is none.
+   *
+   * @param {ArrayBufferLike} buffer
+   */
+  isOwn (buffer) {
+    return false
   }
 
   /**

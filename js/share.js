@@ -4,7 +4,7 @@
 const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { show, integer, integers, shapeOf, optionsOf } = require('./validate')
-const { byteLengthOf, dtypeOfArray, isSharedArrayBuffer } = require('./buffers')
+const { byteLengthOf, dtypeOfArray, isSharedArrayBuffer, partsOfArray } = require('./buffers')
 const { Storage, passing } = require('./storage')
 const { dtypeOf, dtypes } = require('./dtypes')
 const { Tensor, wrap } = require('./tensor')
@@ -160,8 +160,21 @@ function partsOf (token) {
     flags: integer('flags', flags) & (READ_ONLY | STATIC | UNBOUND)
   }
   if (kind === 'parcel') checkHome(home)
-  else if (!isSharedArrayBuffer(buffer) || dtypeOfArray(left) !== 'int32' || left?.length !== 1) throw failure('ERR_ARGUMENT', 'the token has no SharedArrayBuffer; what share() gave was expected')
+  else if (!isSharedArrayBuffer(buffer)) throw failure('ERR_ARGUMENT', 'the token has no SharedArrayBuffer; what share() gave was expected')
+  else if (!isCounter(left, buffer)) throw failure('ERR_ARGUMENT', 'the token has no count of its uses that all its clones have; what share() gave was expected')
   return parts
+}
+
+/**
+ * Is it what usesLeft makes? One that clones do not have together would be used without end.
+ *
+ * @param {unknown} left
+ * @param {SharedArrayBuffer} bytes  the tensor's
+ */
+function isCounter (left, bytes) {
+  if (dtypeOfArray(left) !== 'int32') return false
+  const { buffer, length } = partsOfArray(left)
+  return length === 1 && isSharedArrayBuffer(buffer) && byteLengthOf(buffer) === 4 && buffer !== bytes
 }
 
 /** @param {unknown} home */

@@ -6,7 +6,7 @@ const { failure } = require('./errors')
 const { integer } = require('./validate')
 const { dtypes, dtypeOf } = require('./dtypes')
 const { flatten } = require('./values')
-const { dtypeOfArray, partsOfArray } = require('./buffers')
+const { dtypeOfArray, partsOfArray, partsOfLive } = require('./buffers')
 const { allocated, written, layoutOver } = require('./layouts')
 const { writeValues, factorOf } = require('./elements')
 const { layoutOfImage } = require('./images')
@@ -38,7 +38,7 @@ function sourceOf (src, image, { shape, size, dtype }) {
  * @returns {Layout}
  */
 function elementsOf (array, shape, size) {
-  const { length } = partsOfArray(array)
+  const { length } = partsOfLive(array, 'src')
   if (length !== size) throw failure('ERR_SHAPE', `the typed array has ${length} elements; the tensor has ${size}`)
   return layoutOver(array, dtypeOf(dtypeOfArray(array)).index, shape)
 }

@@ -42,6 +42,8 @@ class Extra {
     this.busy = 0
     /** those of them that write */
     this.written = 0
+    /** no transfer takes the buffer away: native code had the bytes */
+    this.fixed = false
   }
 }
 

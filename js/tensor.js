@@ -5,6 +5,7 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
+const { later } = require('./later')
 const { countCopy, claim, unclaim } = require('./storage')
 const {
   show, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, axisAndOptions, CASTINGS, castingOf,
@@ -24,17 +25,24 @@ const { imageOf, imageOfLayout } = require('./images')
 const { sourceOf, kept, scalingOf } = require('./sources')
 const { channelsOf, copyRows } = require('./channels')
 const { copyAsync, busy, signalOf, checkSignal } = require('./async')
-const { copyMedia } = require('./media')
 const { print } = require('./print')
-const { accessorOf } = require('./accessor')
 const moves = require('./moves')
 const lifetime = require('./lifetime')
 
 const { backend, rows, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 
 /** @typedef {import('./dtypes').Dtype} Dtype */
-/** @import { DtypeName, NameOf, Or, DtypeOf, ValueOf, DataOf, InputOf, NestedOf, PartOf, Shape, Dynamism, DeviceName, MemoryFormat, SliceSpec, Picture, Blob, CopySource, Frame } from './types' */
+/** @import { DtypeName, NameOf, Or, DtypeOf, ValueOf, DataOf, InputOf, NestedOf, PartOf, Shape, Dynamism, DeviceName, MemoryFormat, SliceSpec, Picture, Blob, CopySource, Frame, Capsule, DlpackOptions } from './types' */
 /** @import { ViewOptions, ResultOptions, ToOptions, ToAsyncOptions, AxisOptions, RollOptions, CopyOptions, CopyAsyncOptions, AccessorOptions, Accessor } from './types' */
+
+/** @type {typeof import('./accessor').accessorOf} */
+const accessorOf = later(() => require('./accessor').accessorOf)
+/** @type {typeof import('./media').copyMedia} */
+const copyMedia = later(() => require('./media').copyMedia)
+/** @type {typeof import('./capsules').askedOf} */
+const askedOf = later(() => require('./capsules').askedOf)
+/** @type {typeof import('./capsules').capsuleOf} */
+const capsuleOf = later(() => require('./capsules').capsuleOf)
 
 /** @type {typeof Symbol.dispose} */
 const DISPOSE = Symbol.dispose ?? Symbol.for('Symbol.dispose')
@@ -66,6 +74,14 @@ function disposed () {
 
 function readOnly () {
   return failure('ERR_READ_ONLY', 'the tensor is read-only')
+}
+
+/** undefined: no addon has asked yet @type {unknown} */
+let offer
+
+function offerToAddons () {
+  if (offer === undefined) offer = require('./addons').offer
+  return offer
 }
 
 /**
@@ -123,6 +139,9 @@ class Tensor {
   static isTensor (value) {
     return value !== null && typeof value === 'object' && #layout in value
   }
+
+  /** Where addons find samebytes' functions: `sb_napi_open` of samebytes_napi.h; null on WebAssembly. @returns {unknown} @ignore */
+  static get __samebytes__ () { return offerToAddons() }
 
   static {
     layoutNow = t => t.#layout
@@ -238,6 +257,9 @@ class Tensor {
   /** onnxruntime's word for where it is. @returns {string} */
   get location () { this.#live(); return 'cpu' }
 
+  /** Where addons find samebytes' functions: `sb_tensor_from_napi` of samebytes_napi.h; null on WebAssembly. @returns {unknown} */
+  get __samebytes__ () { return offerToAddons() }
+
   // ---- Bytes ----
 
   /**
@@ -338,6 +360,39 @@ class Tensor {
     })
     records.remember(record, layout)
     return record
+  }
+
+  /**
+   * A capsule of DLPack for another addon of the process: `fromDlpack` there, or C with samebytes_dlpack.h, takes it,
+   * once. No byte is copied; the bytes are held until the consumer's deleter runs, on any thread, or the capsule is
+   * collected unused. Bytes that are V8's stay where they are so long, and cannot be transferred any more; they go with their
+   * thread, so for a consumer that may outlive it, ask for a copy or share the memory before.
+   *
+   * @param {DlpackOptions} [opts]
+   * @returns {Capsule} of DLPack 1.x where maxVersion says that it is known, else a legacy one
+   * @throws {TypeError} ERR_ARGUMENT, ERR_DTYPE bool and float8 in a legacy capsule · ERR_READ_ONLY in a legacy one · ERR_UNSUPPORTED
+   * negative strides in a legacy one, a resizable buffer, or WASM · ERR_DEVICE dlDevice is not the CPU · ERR_BUSY · ERR_DETACHED ·
+   * {RangeError} ERR_BOUNDS, ERR_MEMORY
+   * @see array API __dlpack__
+   * @example
+   * const give = (addon, t) => addon.take(t.__dlpack__({ maxVersion: [1, 0] }))
+   */
+  __dlpack__ (opts) {
+    const asked = askedOf(optionsOf(opts))
+    return capsuleOf(this.#attached(), asked)
+  }
+
+  /**
+   * Where the bytes are, as DLPack numbers it.
+   *
+   * @returns {[type: number, id: number]} [1, 0], the CPU
+   * @see array API __dlpack_device__
+   * @example
+   * zeros([2]).__dlpack_device__() // [1, 0]
+   */
+  __dlpack_device__ () {
+    this.#live()
+    return [1, 0]
   }
 
   // ---- Elements ----
@@ -1419,20 +1474,21 @@ class Tensor {
     const { casting: rule, scale, bias, axis } = optionsOf(opts)
     const casting = castingOf(rule)
     const scaling = scalingOf(scale, bias, axis)
-    if (isVideoFrame(src)) throw failure('ERR_ARGUMENT', 'src is a VideoFrame, which takes time to read; copyFromAsync copies it')
-    const channels = channelsOf(src)
+    const isTensor = Tensor.isTensor(src) // the most frequent, and what media are told by throws for anything else
+    if (!isTensor && isVideoFrame(src)) throw failure('ERR_ARGUMENT', 'src is a VideoFrame, which takes time to read; copyFromAsync copies it')
+    const channels = isTensor ? null : channelsOf(src)
     if (channels !== null && copyRows({ dst: this.#writable(), scaling, casting }, channels)) {
       countCopy('copyFrom', this.nbytes)
       return this
     }
-    const image = Tensor.isTensor(src) ? null : imageOf(src)
-    const source = Tensor.isTensor(src) ? src.#attached() : sourceOf(src, image, this.#live())
+    const image = isTensor ? null : imageOf(src)
+    const source = isTensor ? src.#attached() : sourceOf(src, image, this.#live())
     try {
       const layout = this.#writable()
       if (scaling === null) ffi.copy(layout, source, casting)
       else ffi.copyScaled(layout, source, scaling.scale, scaling.bias, scaling.axis, casting)
     } finally {
-      if (!Tensor.isTensor(src)) backend.release(source.storage)
+      if (!isTensor) backend.release(source.storage)
     }
     countCopy('copyFrom', this.nbytes)
     return this
@@ -1461,21 +1517,22 @@ class Tensor {
     checkSignal(signal)
     const casting = castingOf(rule)
     const scaling = scalingOf(scale, bias, axis)
-    if (isVideoFrame(src) || isAudioBuffer(src)) {
+    const isTensor = Tensor.isTensor(src)
+    if (!isTensor && (isVideoFrame(src) || isAudioBuffer(src))) {
       await copyMedia(src, () => this.#writable(), { scaling, casting, signal })
       return this
     }
-    const image = Tensor.isTensor(src) ? null : imageOf(src)
-    const source = Tensor.isTensor(src) ? src.#attached() : sourceOf(src, image, this.#live())
+    const image = isTensor ? null : imageOf(src)
+    const source = isTensor ? src.#attached() : sourceOf(src, image, this.#live())
     const array = image === null ? src : image.data
     const isArray = dtypeOfArray(array) !== undefined
     try {
       if (isArray) source.storage = kept(source.storage, array)
       const layout = this.#writable()
-      await copyAsync({ dst: layout, src: source, scaling, casting }, !isArray && !Tensor.isTensor(src), signal)
+      await copyAsync({ dst: layout, src: source, scaling, casting }, !isArray && !isTensor, signal)
       countCopy('copyFromAsync', layout.size * itemsizes[layout.dtype])
     } finally {
-      if (!Tensor.isTensor(src)) backend.release(source.storage)
+      if (!isTensor) backend.release(source.storage)
     }
     return this
   }

@@ -4,8 +4,6 @@
 // one held. Only one: a thread that tidies up may be terminated in the middle of that, and workers often go
 // together. The first thread is the keeper, the page's main thread as a rule; where it goes, another one is.
 
-const { failure } = require('./errors')
-
 /** @typedef {import('./wasm-shared').SharedBackend} SharedBackend */
 
 /** Locks are held until these settle, which they never do. @type {Promise<void>[]} */
@@ -27,9 +25,25 @@ function take (name) {
 }
 
 /**
- * @param {SharedBackend} engine  this thread's
+ * May this thread have Web Locks? Not every page that is isolated may: a sandboxed frame has no storage to have them in.
+ *
+ * @returns {Promise<Error | null>} what is in the way
+ */
+async function whyNoLocks () {
+  try {
+    await navigator.locks.request(`samebytes ${Math.random()}`, () => {})
+    return null
+  } catch (error) {
+    return /** @type {Error} */ (error)
+  }
+}
+
+/** Is this an AudioWorklet? It has no Web Locks, and lives as long as its context: what it holds stays that long, or longer. */
+const isWorklet = () => typeof navigator !== 'object' && typeof (/** @type {any} */ (globalThis).AudioWorkletGlobalScope) === 'function'
+
+/**
+ * @param {SharedBackend} engine  this thread's, where locks can be had
  * @returns {Promise<void>} when the others know of this thread
- * @throws {Error} ERR_UNSUPPORTED where there are no Web Locks, as a rejection
  */
 async function guard (engine) {
   const { name } = engine.group
@@ -45,11 +59,7 @@ async function guard (engine) {
       navigator.locks.request(lockOf(id), () => { engine.end(id) })
     }
   }
-  try {
-    await take(lockOf(engine.id))
-  } catch (error) {
-    throw failure('ERR_UNSUPPORTED', `shared memory needs Web Locks: ${/** @type {Error} */ (error).message}`)
-  }
+  await take(lockOf(engine.id))
   engine.beWatched()
   const channel = new BroadcastChannel(`samebytes ${name}`)
   channel.postMessage('here')
@@ -59,4 +69,4 @@ async function guard (engine) {
   }, () => {}) // the thread ends first
 }
 
-module.exports = { guard }
+module.exports = { guard, isWorklet, whyNoLocks }

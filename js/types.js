@@ -152,6 +152,26 @@
 
 /** @typedef {ArrayBufferView | ArrayBufferLike | number | bigint | null | BlobRecord | Blob} BlobSource */
 
+/** A tensor on its way between addons, which can be taken once. @typedef {object & { readonly dlpack?: never }} Capsule */
+
+/**
+ * What a consumer asks for, as in Python's protocol.
+ *
+ * @typedef {object} DlpackOptions
+ * @property {readonly [number, number] | null | undefined} [maxVersion]  major and minor that the consumer knows; without it the capsule is legacy
+ * @property {boolean | null | undefined} [copy]  true: bytes that are the consumer's alone; else nothing is copied
+ * @property {readonly [number, number] | null | undefined} [dlDevice]  type and number; [1, 0], the CPU
+ * @property {null | undefined} [stream]  the CPU has none
+ */
+
+/**
+ * What can be asked for a capsule.
+ *
+ * @typedef {object} DlpackSource
+ * @property {(options: { maxVersion: [number, number] }) => Capsule} __dlpack__
+ * @property {() => readonly [number, number]} [__dlpack_device__]
+ */
+
 // ---- Options ----
 
 /**

@@ -2,7 +2,7 @@
 // What users pass, turned into plain values before anything else happens: no user code runs after these.
 
 const { failure } = require('./errors')
-const { dtypeOfArray } = require('./buffers')
+const { dtypeOfArray, partsOfLive } = require('./buffers')
 
 /**
  * A value in words, for messages. Never runs user code.
@@ -123,7 +123,7 @@ function copyOf (list, n) {
  */
 function integers (name, list, code = 'ERR_BOUNDS', most = 64) {
   if (!Array.isArray(list) && dtypeOfArray(list) === undefined) throw noList(name, list)
-  const { length } = /** @type {ArrayLike<unknown>} */ (/** @type {unknown} */ (list))
+  const { length } = Array.isArray(list) ? list : partsOfLive(list, name)
   if (!(Number.isInteger(length) && length >= 0 && length <= most)) throw tooMany(name, length, most) // a Proxy may say anything
   const out = copyOf(/** @type {ArrayLike<number>} */ (/** @type {unknown} */ (list)), length)
   for (let i = 0; i < out.length; i++) {

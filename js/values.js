@@ -4,7 +4,7 @@
 
 const { failure } = require('./errors')
 const { show } = require('./validate')
-const { dtypeOfArray, partsOfArray } = require('./buffers')
+const { dtypeOfArray, partsOfLive } = require('./buffers')
 
 const MAX_DEPTH = 64
 const MOST_VALUES = 2 ** 26 // that lists may have; with twice as many, V8 ends the process
@@ -108,7 +108,7 @@ function flatten (name, data, complex) {
     const list = listOf(name, value)
     if (list === null) throw failure('ERR_ARGUMENT', `${name} ${depth === 0 ? 'is' : 'has'} ${show(value)}; a number, bigint, boolean or list of them was expected`)
     if (depth >= MAX_DEPTH) throw failure('ERR_SHAPE', `${name} is nested more than ${MAX_DEPTH} deep`)
-    const n = Array.isArray(list) ? list.length : partsOfArray(list).length
+    const n = Array.isArray(list) ? list.length : partsOfLive(list, depth === 0 ? name : `a list in ${name}`).length
     if (!Number.isSafeInteger(n) || n < 0) throw failure('ERR_ARGUMENT', `${name} has a list of length ${show(n)}; an integer was expected`)
     if (depth === shape.length && leaf < 0) {
       shape.push(n)

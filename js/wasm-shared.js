@@ -4,6 +4,7 @@
 
 const { failure } = require('./errors')
 const { newName } = require('./host')
+const { byteLengthOf, isSharedArrayBuffer } = require('./buffers')
 const { Backend, newMemory, maxima } = require('./wasm')
 const { version } = require('./version')
 
@@ -39,8 +40,11 @@ function newGroup (module, options) {
   return { version, module, memory, name: newName(), maximum: maxima.get(memory), started: false }
 }
 
-/** what this thread's memory.buffer has been: one more each time that the memory grew @type {WeakSet<object>} */
+/** that show this memory: what this thread's memory.buffer has been, and what others had of it @type {WeakSet<object>} */
 const buffers = new WeakSet()
+
+/** that do not @type {WeakSet<object>} */
+const others = new WeakSet()
 
 /** Linear memory that other threads have as well. */
 class SharedBackend extends Backend {
@@ -85,32 +89,38 @@ class SharedBackend extends Backend {
   }
 
   /**
-   * Whoever makes shared memory grow leaves the old buffers as they are: shorter ones over the same bytes.
+   * Whoever makes shared memory grow leaves the old buffers as they are: shorter ones over the same bytes. Another thread
+   * posts buffers of its own over them.
    *
    * @override
    * @param {ArrayBufferLike} buffer
    */
   isOwn (buffer) {
     if (buffers.has(buffer)) return true
-    if (buffer !== this.memory.buffer) return false
-    this.renew()
-    return true
+    if (others.has(buffer) || !isSharedArrayBuffer(buffer)) return false
+    if (this.shows(buffer)) buffers.add(buffer)
+    else others.add(buffer)
+    return buffers.has(buffer)
   }
 
   /**
-   * @override
-   * @param {number} handle
-   * @param {number} address
-   * @param {number} nbytes
+   * Has the buffer this memory's bytes? What is written here, where no other thread writes, shows in both or in one.
+   *
+   * @param {SharedArrayBuffer} buffer
    */
-  hold (handle, address, nbytes) {
-    if (address + nbytes > this.buffer.byteLength) this.renew() // another thread made it grow
-    return super.hold(handle, address, nbytes)
-  }
-
-  /** Looks whether another thread made memory grow: memory() counts it. @override */
-  sweep () {
-    if (this.memory.buffer !== this.buffer) this.renew()
+  shows (buffer) {
+    const at = this.frameAt + this.tables.frame.ARGS * 8
+    if (byteLengthOf(buffer) < at + 8) return false
+    const [mine, theirs] = [this.buffer, buffer].map(bytes => new BigInt64Array(bytes, at, 1))
+    const kept = Atomics.load(mine, 0)
+    let isSame = true
+    for (let round = 0; round < 3; round++) {
+      const sign = BigInt(Math.floor(Math.random() * 2 ** 52))
+      Atomics.store(mine, 0, sign)
+      isSame &&= Atomics.load(theirs, 0) === sign
+    }
+    Atomics.store(mine, 0, kept)
+    return isSame
   }
 
   /** @override @param {number} nbytes @param {() => void} check */
@@ -156,7 +166,7 @@ function start (group, place = { thread: 0, parent: 0 }) {
     env: { memory: /** @type {any} */ (memory), emscripten_notify_memory_growth: () => { grown.renew() } }
   })
   const exports = /** @type {any} */ (instance.exports)
-  if (group.started) join(exports, memory, place)
+  if (group.started) join(exports, place)
   else begin(exports, group, place)
   const backend = new SharedBackend(exports, group)
   grown.renew = () => { backend.renew() }
@@ -175,26 +185,17 @@ function begin (exports, group, { thread, parent }) {
 }
 
 /**
- * The module starts every thread on the same stack. A thread that joins takes the boot stack for as long as it
- * needs to get its own; one at a time.
+ * The module starts every thread on the same stack. What gives this one its own uses none, and no thread-local
+ * variables.
  *
  * @param {any} exports
- * @param {WasmMemory} memory
  * @param {Place} place
  */
-function join (exports, memory, { thread, parent }) {
-  const words = new Int32Array(memory.buffer)
-  const lock = exports.sb_boot_lock() >>> 2
-  while (Atomics.compareExchange(words, lock, 0, 1) !== 0) continue // for some microseconds: pages may not sleep
-  try {
-    exports.stackRestore(exports.sb_boot_stack())
-    const tls = exports.__tls_size.value
-    const environment = exports.sb_new_environment(tls, 1, thread, parent)
-    if (environment !== 0) exports.stackRestore(exports.sb_stack(environment, tls))
-    enter(exports, environment)
-  } finally {
-    Atomics.store(words, lock, 0)
-  }
+function join (exports, { thread, parent }) {
+  const tls = exports.__tls_size.value
+  const environment = exports.sb_new_environment(tls, 1, thread, parent)
+  if (environment !== 0) exports.stackRestore(exports.sb_stack(environment, tls))
+  enter(exports, environment)
 }
 
 /**

@@ -66,13 +66,14 @@ class Backend {
     this.buffer = memory.buffer
     /** nobody else has it: without elements once the memory grew */
     this.probe = new Uint8Array(this.buffer, 0, 1)
+    /** bytes that the windows reach: a resizable buffer (toResizableBuffer) grows in place */
+    this.covered = 0
     this.frameAt = exports.sb_frame()
     /** typed arrays over the whole memory, by dtype @type {any[]} */
     this.windows = []
     this.tables = JSON.parse(this.textAt(exports.sb_tables()))
     this.frame = newFrame(this.tables.frame.SIZE, () => { this.renew() })
     this.rows = rowNumbers(this.tables)
-    this.epoch = -1
     this.renew()
     /** @type {(row: number) => void} */
     this.call = exports.sb_call
@@ -102,7 +103,9 @@ class Backend {
     this.probe = new Uint8Array(this.buffer, 0, 1)
     this.frame.cover(this.buffer, this.frameAt)
     this.windows = []
-    if (this.epoch++ >= 0) stats.grown++
+    const covered = byteLengthOf(this.buffer)
+    if (this.covered > 0 && covered > this.covered) stats.grown++ // else it is another buffer of the same bytes
+    this.covered = covered
   }
 
   /** The memory's buffer: another one where somebody else made the memory grow, who told nobody. */
@@ -145,7 +148,10 @@ class Backend {
     }
   }
 
-  sweep () {}
+  /** Looks whether memory grew and nobody told: memory() counts it. */
+  sweep () {
+    if (byteLengthOf(this.memory.buffer) > this.covered) this.renew()
+  }
 
   // ---- Making storages ----
 
@@ -191,6 +197,7 @@ class Backend {
    * @param {number} nbytes
    */
   hold (handle, address, nbytes) {
+    this.reach(address + nbytes)
     const storage = new Storage(new Group('wasm'), null, null, address, nbytes)
     const extra = storage.extra = new Extra()
     const { count } = storage.group
@@ -201,6 +208,15 @@ class Backend {
     counts.set(extra.watch, count)
     this.registry.register(storage, { id: extra.watch, handle }, storage)
     return storage
+  }
+
+  /**
+   * Somebody else may have made memory grow where its buffer stayed: another thread, or who made it resizable.
+   *
+   * @param {number} end  of bytes that are about to be used
+   */
+  reach (end) {
+    if (end > this.covered) this.renew()
   }
 
   /**
@@ -275,6 +291,7 @@ class Backend {
    */
   overOwn (buffer, byteOffset, nbytes) {
     if (!this.isOwn(buffer) || byteOffset === 0) return null // for C nothing is at 0
+    this.reach(byteOffset + nbytes)
     const storage = new Storage(new Group('wasm'), null, null, byteOffset, nbytes)
     storage.address = byteOffset
     return storage

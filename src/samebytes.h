@@ -10,6 +10,10 @@
  * Ownership: inputs are borrowed for the call. An sb_tensor is a value: copying it borrows, and only
  * sb_tensor_retain makes it hold its storage. Views take no reference.
  *
+ * A process may have several copies of these functions: each copy of the npm package's addon, libsamebytes. A storage
+ * belongs to the copy that made it, and goes to that one's functions only. Node's addons get tensors from
+ * JavaScript with the functions that go with them by samebytes_napi.h; other programs link libsamebytes.
+ *
  * Threads: storages may be shared between threads (their count is atomic); one sb_tensor may not be
  * changed by two at once. */
 #ifndef SAMEBYTES_H
@@ -44,7 +48,7 @@ extern "C" {
 
 /* ---- Errors ---- */
 
-/* code, JavaScript class, meaning. JavaScript's codes are "ERR_" + code. */
+/* code, JavaScript class, meaning. JavaScript's codes are "ERR_" + code. New ones come last: numbers stay. */
 #define SB_ERRORS(X)                                                        \
  X(ARGUMENT, TypeError, "an argument is of the wrong kind")                 \
  X(SHAPE, RangeError, "shapes, ranks or counts do not fit")                 \
@@ -61,9 +65,10 @@ extern "C" {
  X(MEMORY, RangeError, "memory could not be obtained")                      \
  X(DEVICE, SamebytesError, "there is no such device")                       \
  X(UNSUPPORTED, SamebytesError, "this back end cannot do it")               \
- X(FORMAT, SamebytesError, "the bytes are not what their format says")      \
- X(IO, SamebytesError, "the system could not read, write or map a file")    \
+ X(FORMAT, SamebytesError, "the bytes are not what they should be")         \
  X(NOT_FOUND, SamebytesError, "there is nothing of that name")              \
+ X(MODEL, SamebytesError, "a model could not be run")                       \
+ X(IO, SamebytesError, "the system could not read, write or map a file")    \
  X(EXISTS, SamebytesError, "there is something of that name already")
 
 typedef enum sb_status {
@@ -73,7 +78,7 @@ typedef enum sb_status {
 #undef X
 } sb_status;
 
-/* "SHAPE" for SB_ERR_SHAPE; "OK" for SB_OK; "?" for a number that is no status. */
+/* "SHAPE" for SB_ERR_SHAPE; "OK" for SB_OK; "?" for a number that is no status. Static, never freed. */
 SB_API const char *sb_status_name(sb_status status);
 
 /* Says in words why the last call on this thread failed: argument, what was given, what was expected.
@@ -127,7 +132,7 @@ typedef enum sb_casting {
   SB_CASTING_UNSAFE,    /* anything: float to integer truncates and saturates, NaN becomes 0 */
 } sb_casting;
 
-/* The name in the API ("float32"); "?" for a number that is no dtype. */
+/* The name in the API ("float32"); "?" for a number that is no dtype. Static, never freed. */
 SB_API const char *sb_dtype_name(sb_dtype dtype);
 
 /* Bytes of one element; 0 for a number that is no dtype. */
@@ -136,7 +141,7 @@ SB_API int64_t sb_dtype_itemsize(sb_dtype dtype);
 /* Bytes that an element's address must be a multiple of: the item size, but half of it for complex. */
 SB_API int64_t sb_dtype_alignment(sb_dtype dtype);
 
-/* Which kind of numbers it holds; SB_BOOLEAN for a number that is no dtype. */
+/* Which kind of numbers one holds; SB_BOOLEAN for a number that is no dtype. */
 SB_API sb_kind sb_dtype_kind(sb_dtype dtype);
 
 /* Says whether a cast from one dtype to another is allowed under a casting rule.
@@ -173,7 +178,7 @@ SB_CHECKED SB_API sb_status sb_finfo(sb_dtype dtype, sb_float_info *out);
 typedef struct sb_storage sb_storage; /* counted; the count is atomic */
 
 /* Frees wrapped memory: called once, on whatever thread dropped the last reference, with the address
- * and the context given to sb_storage_wrap. */
+ * and the context given to sb_storage_wrap. It may drop other storages, and calls nothing else in here. */
 typedef void (*sb_deleter)(void *data, void *context);
 
 /* Makes a storage of uninitialised bytes on the native heap.
@@ -181,7 +186,8 @@ typedef void (*sb_deleter)(void *data, void *context);
  *   nbytes  0 is allowed: data is then NULL
  *   out     a new storage; the caller owns its one reference
  *
- * Errors  SB_ERR_MEMORY */
+ * Errors  SB_ERR_MEMORY
+ * Source  LibTorch `Storage` */
 SB_CHECKED SB_API sb_status sb_storage_new(size_t nbytes, sb_storage **out);
 
 /* Makes a storage over memory that somebody else made.
@@ -191,7 +197,8 @@ SB_CHECKED SB_API sb_status sb_storage_new(size_t nbytes, sb_storage **out);
  *   deleter  NULL: the caller promises to keep data alive as long as the storage
  *   out      a new storage; the caller owns its one reference
  *
- * Errors  SB_ERR_ARGUMENT data is NULL with nbytes > 0 · SB_ERR_MEMORY */
+ * Errors  SB_ERR_ARGUMENT data is NULL with nbytes > 0 · SB_ERR_MEMORY
+ * Source  LibTorch `DataPtr` with its deleter */
 SB_CHECKED SB_API sb_status sb_storage_wrap(void *data, size_t nbytes, sb_deleter deleter,
                                             void *context, sb_storage **out);
 
@@ -205,7 +212,7 @@ SB_API void sb_storage_unref(sb_storage **storage);
  * good as long as somebody holds the storage. */
 SB_API void *sb_storage_data(const sb_storage *storage);
 
-/* How many bytes there are. */
+/* How many bytes there are; the storage is not NULL. */
 SB_API size_t sb_storage_nbytes(const sb_storage *storage);
 
 /* ---- Tensors ---- */
@@ -355,7 +362,9 @@ static inline void *sb_at(const sb_tensor *t, sb_dtype dtype, const int64_t *ind
   return (char *)sb_storage_data(t->storage) + at * sb_dtype_itemsize(dtype);
 }
 
-/* Copies a descriptor: the fields and ndim entries of shape and strides only. Takes no reference. */
+/* Copies a descriptor: the fields and ndim entries of shape and strides only. Takes no reference.
+ *
+ *   out  may be t; what it held before is not dropped */
 SB_API void sb_tensor_copy_layout(const sb_tensor *t, sb_tensor *out);
 
 /* From here on t holds its storage; sb_tensor_release drops it. A tensor without bytes is fine. */
@@ -364,16 +373,25 @@ SB_API void sb_tensor_retain(sb_tensor *t);
 /* Drops what t holds and sets its storage NULL; a second call does nothing. */
 SB_API void sb_tensor_release(sb_tensor *t);
 
-/* How many elements there are: 1 without axes. */
+/* How many elements there are: 1 without axes.
+ *
+ * Source  PyTorch `numel` */
 SB_API int64_t sb_tensor_numel(const sb_tensor *t);
 
-/* Bytes of the elements, not of the storage. */
+/* Bytes of the elements, not of the storage.
+ *
+ * Source  NumPy `nbytes` */
 SB_API int64_t sb_tensor_nbytes(const sb_tensor *t);
 
-/* Address of the first element; NULL without bytes or without elements. */
+/* Address of the first element; NULL without bytes or without elements. Borrowed: good as long as somebody holds
+ * the storage.
+ *
+ * Source  PyTorch `data_ptr` */
 SB_API void *sb_tensor_data(const sb_tensor *t);
 
-/* Row-major without gaps, axes of size 1 ignored; true without elements. */
+/* Row-major without gaps, axes of size 1 ignored; true without elements.
+ *
+ * Source  PyTorch `is_contiguous` */
 SB_API bool sb_is_contiguous(const sb_tensor *t);
 
 /* Says whether any byte belongs to an element of both, judged by address.
@@ -564,7 +582,9 @@ SB_API void sb_dim_order(const sb_tensor *t, int64_t *order);
 /* Without gaps when its axes are walked in an order, outermost first; axes of one element are ignored; true
  * without elements. {0, 2, 3, 1} is PyTorch's channels_last.
  *
- *   order   t's ndim axes, each once, not negative */
+ *   order   t's ndim axes, each once, not negative
+ *
+ * Source  PyTorch `is_contiguous(memory_format)` */
 SB_API bool sb_is_contiguous_in(const sb_tensor *t, const int64_t *order);
 
 /* A layout without gaps and without bytes, of t's shape and with its axes in the same order of storage,
@@ -787,6 +807,57 @@ SB_CHECKED SB_API sb_status sb_normal(const sb_tensor *t, double mean, double st
  * Source  Lemire, Fast random integer generation in an interval (2019); PyTorch `randint` */
 SB_CHECKED SB_API sb_status sb_randint(const sb_tensor *t, const sb_scalar *low,
                                        const sb_scalar *high, sb_generator *generator);
+
+/* ---- DLPack ----
+ *
+ * The structs, and capsules between addons, are in samebytes_dlpack.h. */
+
+struct sb_dl_managed;
+struct sb_dl_managed_versioned;
+
+/* Describes t's bytes for a consumer of DLPack 1.x. No byte is copied; the consumer's hold keeps the storage alive
+ * until it calls the deleter, on any thread.
+ *
+ *   flags   0, or SB_DL_IS_COPIED where the caller made t for this consumer and lets go of it
+ *   out     the caller's, who gives it to a consumer or calls its deleter. It is of version 1.2: data is the
+ *           first element, byte_offset 0, strides are always there. Without elements it holds nothing, and
+ *           data is NULL. A read-only t has that flag
+ *
+ * Errors  SB_ERR_UNSUPPORTED t's storage is borrowed for a call · SB_ERR_ARGUMENT another flag, or elements
+ *         without bytes · SB_ERR_DTYPE · SB_ERR_SHAPE · SB_ERR_MEMORY
+ * Source  DLPack `DLManagedTensorVersioned`, PyTorch `to_dlpack` */
+SB_CHECKED SB_API sb_status sb_tensor_to_dlpack(const sb_tensor *t, uint64_t flags,
+                                                struct sb_dl_managed_versioned **out);
+
+/* The same for consumers of what came before 1.0. What these read wrongly is refused: sb_clone makes it dense and
+ * writable, and sb_view_dtype reads bool and float8 as bytes.
+ *
+ * Errors  SB_ERR_DTYPE bool, float8 · SB_ERR_READ_ONLY · SB_ERR_UNSUPPORTED a negative stride (PyTorch 1 ends the
+ *         process), or a borrowed storage · SB_ERR_ARGUMENT · SB_ERR_SHAPE · SB_ERR_MEMORY
+ * Source  DLPack `DLManagedTensor` */
+SB_CHECKED SB_API sb_status sb_tensor_to_dlpack_legacy(const sb_tensor *t,
+                                                       struct sb_dl_managed **out);
+
+/* Makes a tensor over the bytes of a producer of DLPack 1.x, on the CPU or in pinned memory.
+ *
+ *   managed  taken over on success: its deleter runs when the last holder of the storage is gone, on that
+ *            one's thread. The caller's as before on failure, with its deleter not called
+ *   out      holds the storage's one reference; read-only where the producer says so
+ *
+ * Errors  SB_ERR_ARGUMENT managed, its shape or, with elements, its data is NULL · SB_ERR_UNSUPPORTED another
+ *         major version · SB_ERR_DTYPE no dtype has that code, bits and lanes · SB_ERR_DEVICE ·
+ *         SB_ERR_SHAPE · SB_ERR_BOUNDS the elements leave the address space · SB_ERR_ALIGNMENT · SB_ERR_MEMORY
+ * Notes   what the fields say is checked; that the bytes are there is the producer's word
+ * Source  DLPack `DLManagedTensorVersioned`, PyTorch and NumPy `from_dlpack` */
+SB_CHECKED SB_API sb_status sb_tensor_from_dlpack(struct sb_dl_managed_versioned *managed,
+                                                  sb_tensor *out);
+
+/* The same for producers of what came before 1.0.
+ *
+ * Errors  as sb_tensor_from_dlpack
+ * Source  DLPack `DLManagedTensor` */
+SB_CHECKED SB_API sb_status sb_tensor_from_dlpack_legacy(struct sb_dl_managed *managed,
+                                                         sb_tensor *out);
 
 #ifdef __cplusplus
 }

@@ -28,8 +28,9 @@ const CLASSES = {
   ERR_DEVICE: Error,
   ERR_FORMAT: Error,
   ERR_IO: Error,
+  ERR_EXISTS: Error,
   ERR_NOT_FOUND: Error,
-  ERR_EXISTS: Error
+  ERR_MODEL: Error
 }
 
 function thrownBy (fn) {
@@ -250,6 +251,7 @@ const NO_CUDA = isWasm ? 'ERR_UNSUPPORTED' : 'ERR_DEVICE'
 
 module.exports = {
   ALL_SHARED,
+  CLASSES,
   NO_CUDA,
   ROOT,
   alive,

@@ -4,7 +4,7 @@
 //
 // An argument: { kind, name (that messages use), valid (a value, or a function that makes one), optional,
 // allow (labels of wrong values that are right here), keys (of options) }. One that is optional may be undefined.
-const { Generator, fromBlob, share, tensor, zeros } = require('samebytes')
+const { Generator, backend, fromBlob, share, tensor, zeros } = require('samebytes')
 const { floats, gguf, npyOf, placed, safetensors, zip } = require('./files')
 
 const arg = kind => (name, valid, more = {}) => ({ kind, name, valid, ...more })
@@ -49,6 +49,16 @@ function newToken () {
   const token = share(zeros([2], { shared: true }))
   tokens.push(token)
   return token
+}
+
+/** What onnxruntime's looks like. */
+class OrtTensor {
+  constructor (type, data, dims) {
+    Object.assign(this, { type, dims, location: 'cpu' })
+    Object.defineProperty(this, 'data', { value: data, configurable: true })
+  }
+
+  dispose () {}
 }
 
 const shared = word('shared', false, { allow: ['true'] })
@@ -132,6 +142,9 @@ const FUNCTIONS = {
   toNpzBytes: [arg('tensorsByName')('tensors', () => ({ a: zeros([2]) }))],
   toSafetensorsBytes: [arg('tensorsByName')('tensors', () => ({ a: zeros([2]) })), options({ metadata: arg('textsByName')('metadata', () => ({ a: 'b' })) })],
   alloc: [integer('n', 16, { outside: [-1] })],
+  fromDlpack: [arg('capsule')('x', () => zeros([2, 3]))],
+  toOrt: [t('t'), arg('object')('ort', () => ({ Tensor: OrtTensor }))],
+  fromOrt: [arg('object')('x', () => new OrtTensor('float32', new Float32Array(6), [2, 3]))],
   init: [options({ shared: word('shared', 'auto', { allow: ['true'] }), initialMemory: number('initialMemory', 2 ** 21, { outside: [0, -1, 2 ** 33] }), maximumMemory: number('maximumMemory', 2 ** 22, { outside: [0, -1, 2 ** 33] }), from: arg('object')('from', () => ({})) })],
   canCast: [dtype(), dtype(), word('casting', 'safe', { optional })],
   promoteTypes: [dtype(), dtype()],
@@ -210,6 +223,11 @@ const METHODS = {
   take: { args: [arg('counts')('indices', () => [1, 0]), axis('axis', 0, { optional, allow: ['null'] }), result()] },
   toImageData: { args: [], make: pixels },
   toBlob: { args: [] },
+  __dlpack__: {
+    args: [options({ maxVersion: integers('maxVersion', [1, 0], { allow: ['null'] }), copy: flag('copy', false, { allow: ['null'] }), dlDevice: integers('dlDevice', [1, 0], { allow: ['null'] }), stream: any(null) })],
+    refused: backend() === 'native' ? undefined : ['ERR_UNSUPPORTED']
+  },
+  __dlpack_device__: { args: [] },
   copyFrom: { args: [source, options(copying)], writes },
   copyFromAsync: { args: [source, options({ ...copying, signal })], writes },
   fill: { args: [value()], writes },

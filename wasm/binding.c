@@ -2,7 +2,7 @@
  *
  * A module over shared memory is instantiated by each thread. All instances see one set of static data, but
  * each needs a stack and thread-local variables of its own: an environment has them behind it. A thread that
- * joins has no stack yet, so it makes its environment on the boot stack, which JavaScript locks meanwhile. */
+ * joins has neither yet, and what makes its environment uses none (wasm/straight.mjs looks). */
 #include <stdlib.h>
 
 #include "bind/frame.h"
@@ -17,7 +17,6 @@ typedef struct environment {
   uint32_t thread; /* the host's number for it; 0: none */
   uint32_t parent; /* the number of a thread that ends after this one; 0: none */
   bool watched;    /* its host can tell that the thread is gone */
-  struct environment *next;
 #endif
 } environment;
 
@@ -47,16 +46,13 @@ bool sb__wasm_start(void) {
 #else
 
 # define STACK 262144 /* bytes of each thread's; the first one has the module's, of the same size */
-# define BOOT_STACK 4096
+# define MOST_THREADS 4096
 
-static _Alignas(16) char boot_stack[BOOT_STACK];
-static int32_t boot_lock; /* taken and dropped by JavaScript */
-static sb__lock lock;     /* of what follows */
-static environment *environments;
+static sb__lock lock; /* of what follows; under it nothing is looped over */
+static environment *environments[MOST_THREADS];
 static uint32_t last_id;
+static atomic_uint most; /* places that ever had one */
 
-WASM_EXPORT(sb_boot_lock) int32_t *sb__wasm_boot_lock(void);
-WASM_EXPORT(sb_boot_stack) char *sb__wasm_boot_stack(void);
 WASM_EXPORT(sb_new_environment)
 environment *sb__wasm_new_environment(uint32_t tls, uint32_t stack, uint32_t thread,
                                       uint32_t parent);
@@ -70,13 +66,22 @@ WASM_EXPORT(sb_next_watched) uint32_t sb__wasm_next_watched(uint32_t id);
 WASM_EXPORT(sb_end) bool sb__wasm_end(uint32_t id);
 WASM_EXPORT(sb_end_thread) void sb__wasm_end_thread(uint32_t thread);
 
-int32_t *sb__wasm_boot_lock(void) { return &boot_lock; }
-char *sb__wasm_boot_stack(void) { return boot_stack + BOOT_STACK; }
-
 static size_t round_up(size_t nbytes) { return (nbytes + 63) / 64 * 64; }
 
+static bool put(environment *e, uint32_t place) {
+  sb__lock_take(&lock);
+  const bool is_free = !environments[place];
+  if (is_free) {
+    e->id = ++last_id;
+    environments[place] = e;
+    if (place >= most) most = place + 1;
+  }
+  sb__lock_drop(&lock);
+  return is_free;
+}
+
 /* An environment with thread-local variables of tls bytes and a stack behind it. Uses none itself: the caller
- * has not got them yet. NULL without memory. */
+ * has not got them yet. NULL without memory, or with so many threads. */
 environment *sb__wasm_new_environment(uint32_t tls, uint32_t stack, uint32_t thread,
                                       uint32_t parent) {
   environment *e = aligned_alloc(64, round_up(sizeof *e) + round_up(tls) + (stack ? STACK : 0));
@@ -84,12 +89,10 @@ environment *sb__wasm_new_environment(uint32_t tls, uint32_t stack, uint32_t thr
   prepare(e);
   e->thread = thread;
   e->parent = parent;
-  sb__lock_take(&lock);
-  e->id = ++last_id;
-  e->next = environments;
-  environments = e;
-  sb__lock_drop(&lock);
-  return e;
+  for (uint32_t place = 0; place < MOST_THREADS; place++)
+    if (put(e, place)) return e;
+  free(e);
+  return NULL;
 }
 
 void sb__wasm_start(environment *e) { here = e; }
@@ -109,37 +112,43 @@ void sb__wasm_watched(void) {
   sb__lock_drop(&lock);
 }
 
-/* The lowest number above id of an environment whose thread said that it is watched; 0: none. */
-uint32_t sb__wasm_next_watched(uint32_t id) {
-  uint32_t next = 0;
+/* The environment's number, or 0 where there is none. */
+static uint32_t id_at(uint32_t place, bool watched) {
   sb__lock_take(&lock);
-  for (const environment *e = environments; e; e = e->next) {
-    if (e->watched && e->id > id && (!next || e->id < next)) next = e->id;
-  }
+  const environment *e = environments[place];
+  const uint32_t id = e && (e->watched || !watched) ? e->id : 0;
   sb__lock_drop(&lock);
+  return id;
+}
+
+static uint32_t next_id(uint32_t id, bool watched) {
+  uint32_t next = 0;
+  for (uint32_t place = 0; place < most; place++) {
+    const uint32_t found = id_at(place, watched);
+    if (found > id && (!next || found < next)) next = found;
+  }
   return next;
 }
 
+/* The lowest number above id of an environment whose thread said that it is watched; 0: none. */
+uint32_t sb__wasm_next_watched(uint32_t id) { return next_id(id, true); }
+
 /* The lowest number above id that an environment has; 0: none. */
-uint32_t sb__wasm_next_id(uint32_t id) {
-  uint32_t next = 0;
+uint32_t sb__wasm_next_id(uint32_t id) { return next_id(id, false); }
+
+static environment *take_out_at(uint32_t place, uint32_t id, uint32_t thread) {
   sb__lock_take(&lock);
-  for (const environment *e = environments; e; e = e->next) {
-    if (e->id > id && (!next || e->id < next)) next = e->id;
-  }
+  environment *e = environments[place];
+  if (e && !(id ? e->id == id : e->thread == thread || e->parent == thread)) e = NULL;
+  if (e) environments[place] = NULL;
   sb__lock_drop(&lock);
-  return next;
+  return e;
 }
 
 /* The environment of this number; with 0, one of the thread's or of a thread below it. NULL: there is none. */
 static environment *take_out(uint32_t id, uint32_t thread) {
-  environment **at = &environments, *e;
-  sb__lock_take(&lock);
-  for (; (e = *at); at = &e->next) {
-    if (id ? e->id == id : e->thread == thread || e->parent == thread) break;
-  }
-  if (e) *at = e->next;
-  sb__lock_drop(&lock);
+  environment *e = NULL;
+  for (uint32_t place = 0; !e && place < most; place++) e = take_out_at(place, id, thread);
   return e;
 }
 

@@ -41,6 +41,17 @@ link_module () { # NAME FLAG...
   emcc -O3 -mbulk-memory -msimd128 "$objects"/*.o "$@" \
     --no-entry -sSTANDALONE_WASM -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=4GB -sIMPORTED_MEMORY \
     -sINITIAL_MEMORY=1MB -sTOTAL_STACK=262144 -o "dist/$name.wasm"
+  hoist "dist/$name.wasm"
+}
+
+# By way of text, after the linker's optimizations: they would put the constants back.
+hoist () { # MODULE
+  local features=(--mvp-features --enable-simd --enable-bulk-memory --enable-threads --enable-mutable-globals) tools
+  tools=$(em-config BINARYEN_ROOT)/bin
+  "$tools/wasm-dis" "${features[@]}" "$1" -o "$objects/module.wat"
+  [ "$1" != dist/samebytes-shared.wasm ] || node wasm/straight.mjs "$objects/module.wat"
+  node wasm/hoist.mjs "$objects/module.wat"
+  "$tools/wasm-as" "${features[@]}" "$objects/module.wat" -o "$1"
 }
 
 plain () {
@@ -48,13 +59,10 @@ plain () {
   link_module samebytes -sMALLOC=emmalloc
 }
 
-# The tool chain's allocator takes its lock only where it is told that there are threads.
+# The tool chain's allocator has a lock that a terminated thread may leave behind: platform/heap.c stands in for it.
 shared () {
-  local library
-  library=$(em-config EMSCRIPTEN_ROOT)/system/lib
   compile_all "${shared[@]}"
-  emcc -c -O2 -DNDEBUG -D__EMSCRIPTEN_PTHREADS__=1 "${shared[@]}" -mbulk-memory "$library/emmalloc.c" -o "$objects/emmalloc.o"
-  emcc -c -O2 -DNDEBUG -D__EMSCRIPTEN_PTHREADS__=1 "${shared[@]}" -mbulk-memory "$library/sbrk.c" -o "$objects/sbrk.o"
+  compile -O3 "${shared[@]}" src/platform/heap.c
   link_module samebytes-shared "${shared[@]}" -sMALLOC=none -Wl,--shared-memory -Wl,--no-check-features \
     -Wl,--export=__wasm_init_tls -Wl,--export=__tls_size
 }

@@ -1,5 +1,6 @@
 // Bundles js/ for browsers: dist/samebytes.mjs, which finds its modules beside it, and dist/samebytes-inline.mjs,
-// which has them inside. Both export what js/index.js does, as bindings that come alive with init().
+// which has them inside. Both export what js/index.js does, as bindings that come alive with init(). Beside each stands
+// its module of samebytes/module (samebytes-module.mjs, samebytes-inline-module.mjs), which imports it.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -17,12 +18,12 @@ function publicNames () {
 }
 
 /** @param {string} places  the source text of { plain, shared } */
-function entry (names, places) {
+function entry (names, places, imports) {
   return `
 import { init as start } from './init.browser.js'
 import { arrive, early } from './early.browser.js'
 import { SamebytesError } from './errors.js'
-const places = ${places}
+${imports}const places = ${places}
 export { SamebytesError }
 ${names.map(name => `export let ${name} = early('${name}')`).join('\n')}
 export async function init (options) {
@@ -31,27 +32,45 @@ export async function init (options) {
   arrive(api)
   ${names.map(name => `${name} = api.${name}`).join('\n  ')}
 }
+Object.defineProperty(init, 'name', { value: 'init', configurable: true })
 `
 }
 
-function places (text) {
-  return `{ ${Object.entries(MODULES).map(([kind, file]) => `${kind}: () => ${text(file)}`).join(', ')} }`
+function places (text, isInside) {
+  return `{ ${Object.entries(MODULES).map(([kind, file]) => `${kind}: () => ${text(file)}`).join(', ')}, isInside: ${isInside} }`
 }
 
 const beside = file => `new URL('./${file}', import.meta.url)`
-const inside = file => `Uint8Array.from(atob('${readFileSync(join(ROOT, 'dist', file)).toString('base64')}'), c => c.charCodeAt(0))`
+const inside = file => `bytesOf('${readFileSync(join(ROOT, 'dist', file)).toString('base64')}')`
 
 /** Files of js/ that have another one for browsers. */
 const forBrowsers = {
   name: 'for browsers',
   setup ({ onResolve }) {
-    onResolve({ filter: /^\.\/(host|backend|init|files)$/ }, ({ path, resolveDir }) => ({ path: join(resolveDir, `${path}.browser.js`) }))
+    onResolve({ filter: /^\.\/(host|backend|init|models|files)$/ }, ({ path, resolveDir }) => ({ path: join(resolveDir, `${path}.browser.js`) }))
   }
 }
 
-async function bundle (name, where) {
+/** In place of js/instance.js: there is one instance, the bundle's beside it, and init is called once. */
+const ofPage = page => `
+import { Tensor } from './${page}'
+export const instance = () => Tensor[Symbol.for('samebytes.instance')]
+`
+
+/** @param {string} page  the bundle whose instance it uses */
+const besides = page => ({
+  name: 'beside the other bundle',
+  setup ({ onResolve, onLoad }) {
+    onResolve({ filter: /^\.\/instance$/ }, () => ({ path: page, namespace: 'instance' }))
+    onLoad({ filter: /./, namespace: 'instance' }, () => ({ contents: ofPage(page) }))
+    onResolve({ filter: /./, namespace: 'instance' }, ({ path }) => ({ path, external: true }))
+    onResolve({ filter: /^onnxruntime-web$/ }, ({ path }) => ({ path, external: true }))
+  }
+})
+
+async function bundle (name, contents, plugins) {
   await build({
-    stdin: { contents: entry(publicNames(), places(where)), resolveDir: join(ROOT, 'js'), sourcefile: 'entry.mjs' },
+    stdin: { contents, resolveDir: join(ROOT, 'js'), sourcefile: 'entry.mjs' },
     outfile: join(ROOT, 'dist', name),
     bundle: true,
     format: 'esm',
@@ -59,9 +78,14 @@ async function bundle (name, where) {
     target: 'es2022',
     legalComments: 'none',
     logLevel: 'warning',
-    plugins: [forBrowsers]
+    plugins
   })
 }
 
-await bundle('samebytes.mjs', beside)
-await bundle('samebytes-inline.mjs', inside)
+const ofModule = "import { Module } from './module.js'\nexport { Module }"
+for (const [name, where] of [['samebytes', beside], ['samebytes-inline', inside]]) {
+  const isInside = where === inside
+  const imports = isInside ? "import { bytesOf } from './base64.browser.js'\n" : ''
+  await bundle(`${name}.mjs`, entry(publicNames(), places(where, isInside), imports), [forBrowsers])
+  await bundle(`${name}-module.mjs`, ofModule, [forBrowsers, besides(`${name}.mjs`)])
+}

@@ -86,6 +86,13 @@ enum {
 #undef EXPORT
 };
 
+/* Reads the first operand, whose bytes will be touched, and checks it against its storage, which stays b's or
+ * its claim's. */
+sb_status sb__read_operand(sb__binding *b);
+
+/* Writes the first operand's layout as a result. */
+sb_status sb__write_layout(sb__binding *b);
+
 /* Runs one row of exports.def on the frame. Never fails otherwise than by the frame's status. */
 void sb__run(sb__binding *b, uint32_t row);
 

@@ -31,22 +31,43 @@ static bool reserve(void **array, uint32_t *count, uint32_t index, size_t itemsi
   return true;
 }
 
-static bool take_slot(uint32_t *out, uint32_t *generation) {
-  bool taken = true;
+/* Doubles the table, unless another thread did: it had count slots. Under the lock nothing is called, and
+ * nothing looped over. */
+static bool more_slots(uint32_t count) {
+  const uint32_t wanted = count ? 2 * count : 64;
+  slot *unused = count < UINT32_C(1) << SLOT_BITS ? sb__alloc(wanted * sizeof(slot)) : NULL;
+  if (!unused) return false;
+  memset(unused, 0, wanted * sizeof(slot));
   sb__lock_take(&lock);
-  if (first_free) {
-    *out = first_free - 1;
-    first_free = slots[*out].next_free;
-  } else {
-    void *array = slots;
-    taken = used_count < UINT32_C(1) << SLOT_BITS &&
-            reserve(&array, &slot_count, used_count, sizeof(slot));
-    slots = array;
-    if (taken) *out = used_count++;
+  if (slot_count == count) {
+    slot *grown = unused;
+    if (count) memcpy(grown, slots, count * sizeof(slot));
+    unused = slots;
+    slots = grown;
+    slot_count = wanted;
   }
-  if (taken) *generation = ++slots[*out].generation;
   sb__lock_drop(&lock);
-  return taken;
+  sb__free(unused);
+  return true;
+}
+
+static bool take_slot(uint32_t *out, uint32_t *generation) {
+  for (;;) {
+    uint32_t index = UINT32_MAX;
+    sb__lock_take(&lock);
+    const uint32_t count = slot_count;
+    if (first_free) {
+      index = first_free - 1;
+      first_free = slots[index].next_free;
+    } else if (used_count < count) {
+      index = used_count++;
+    }
+    if (index != UINT32_MAX) *generation = ++slots[index].generation;
+    sb__lock_drop(&lock);
+    *out = index;
+    if (index != UINT32_MAX) return true;
+    if (!more_slots(count)) return false;
+  }
 }
 
 static void give_back_slot(uint32_t index) {

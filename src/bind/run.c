@@ -91,6 +91,8 @@ static sb_status read_tensor(sb__binding *b, int32_t index, bool touched) {
   return SB_OK;
 }
 
+sb_status sb__read_operand(sb__binding *b) { return read_tensor(b, 0, true); }
+
 static sb_status read_list(sb__binding *b, int32_t index, int32_t *at) {
   const double *args = b->frame + SB__FRAME_ARGS;
   int64_t count = 0;
@@ -163,7 +165,7 @@ static sb_status check_exact(const sb_tensor *t, int64_t numel) {
 }
 
 /* FLAGS of a result says whether all its integers fit 32 bits. */
-static sb_status write_layout(sb__binding *b) {
+sb_status sb__write_layout(sb__binding *b) {
   double *at = b->frame + SB__FRAME_OUT;
   const sb_tensor *t = OUT;
   int64_t numel = 1;
@@ -189,7 +191,7 @@ static sb_status write_results(sb__binding *b, const char *results) {
   int32_t numbers = 0;
   while (*results && *++results) {
     if (*results == 'v')
-      status = write_layout(b);
+      status = sb__write_layout(b);
     else
       b->frame[SB__FRAME_RESULTS + numbers] = b->results[numbers], numbers++;
   }

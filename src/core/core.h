@@ -32,6 +32,7 @@ typedef enum sb__storage_kind {
   SB__STORAGE_SHARED,   /* the following have room here; their issues fill it */
   SB__STORAGE_PINNED,
   SB__STORAGE_CUDA,
+  SB__STORAGE_LENT, /* another storage's bytes, or V8's, for as long as native code has them */
 } sb__storage_kind;
 
 struct sb_storage {
@@ -56,10 +57,18 @@ sb_status sb__storage_wrap_as(sb__storage_kind kind, void *data, size_t nbytes, 
 /* nbytes of a storage that is not borrowed, from one of its bytes on: a storage of its own, which keeps the other. */
 sb_status sb__storage_part(sb_storage *whole, int64_t at, int64_t nbytes, sb_storage **out);
 
+/* A storage that gives bytes back instead of freeing them: as sb_storage_wrap, but the totals leave it out,
+ * because somebody else counts the bytes. */
+sb_status sb__storage_lend(void *data, size_t nbytes, sb_deleter give_back, void *context,
+                           sb_storage **out);
+
 typedef struct sb__storage_totals {
   int64_t storages, heap_bytes, foreign_bytes, mapped_bytes;
 } sb__storage_totals;
 sb__storage_totals sb__storage_totals_now(void); /* alive in this process (this module in WASM) */
+
+/* share/dlpack.c: the storage that a managed struct holds; NULL: it was not made here, or has no elements. */
+sb_storage *sb__dlpack_storage(bool versioned, void *managed);
 
 /* dtype.c */
 bool sb__dtype_is_valid(int64_t dtype);

@@ -13,6 +13,13 @@ static atomic_int_fast64_t *bytes_of(sb__storage_kind kind) {
   }
 }
 
+/* sign: 1 for a storage more, -1 for one less. */
+static void count(const sb_storage *storage, int sign) {
+  if (storage->kind == SB__STORAGE_LENT) return;
+  atomic_fetch_add(&storages, sign);
+  atomic_fetch_add(bytes_of(storage->kind), sign * (int_fast64_t)storage->nbytes);
+}
+
 static sb_status new_storage(sb__storage_kind kind, void *data, size_t nbytes, sb_deleter deleter,
                              void *context, sb_storage **out) {
   sb_storage *storage = sb__alloc(sizeof *storage);
@@ -21,8 +28,7 @@ static sb_status new_storage(sb__storage_kind kind, void *data, size_t nbytes, s
   storage->kind = kind;
   storage->deleter = deleter;
   storage->context = context;
-  atomic_fetch_add(&storages, 1);
-  atomic_fetch_add(bytes_of(kind), (int_fast64_t)nbytes);
+  count(storage, 1);
   *out = storage;
   return SB_OK;
 }
@@ -79,6 +85,11 @@ sb_status sb_storage_wrap(void *data, size_t nbytes, sb_deleter deleter, void *c
   return new_storage(SB__STORAGE_FOREIGN, data, nbytes, deleter, context, out);
 }
 
+sb_status sb__storage_lend(void *data, size_t nbytes, sb_deleter give_back, void *context,
+                           sb_storage **out) {
+  return new_storage(SB__STORAGE_LENT, data, nbytes, give_back, context, out);
+}
+
 void sb__storage_borrow(void *data, size_t nbytes, sb_storage *out) {
   atomic_init(&out->count, 1);
   atomic_init(&out->in_flight, 0);
@@ -102,8 +113,7 @@ void sb_storage_unref(sb_storage **storage) {
   if (!s || s->kind == SB__STORAGE_BORROWED) return;
   if (atomic_fetch_sub_explicit(&s->count, 1, memory_order_acq_rel) != 1) return;
   if (s->deleter) s->deleter(s->data, s->context);
-  atomic_fetch_sub(&storages, 1);
-  atomic_fetch_sub(bytes_of(s->kind), (int_fast64_t)s->nbytes);
+  count(s, -1);
   sb__free(s);
 }
 

@@ -15,6 +15,7 @@ typedef struct sb__environment {
   struct deleter_queue *deleters;               /* one reference */
   struct copying *copies;                       /* off the loop, that have not settled */
   uint32_t copies_made;
+  struct sb__office *loans; /* one reference */
   bool no_external_buffers; /* as in runtimes that refuse them */
 } sb__environment;
 
@@ -45,5 +46,41 @@ napi_value sb__node_stop(napi_env env, napi_callback_info info);
 
 /* Stops them all: the environment ends. */
 void sb__copies_end(sb__environment *e);
+
+/* ---- loans.c ---- */
+
+/* Lends the bytes of the first operand in the frame to native code. JavaScript holds what the operand is over
+ * under a number (js/loans.js: hold), and lets it go once it hears of its return.
+ *
+ *   number  that hold() gave
+ *   out     the operand's layout; holds the one reference to a storage of its own. Whoever drops the last
+ *           reference, on whatever thread, and also when this environment has ended, gives the bytes back
+ *
+ * Errors  as the operand's checks · SB_ERR_MEMORY. JavaScript must let go of the number then */
+sb_status sb__lend(sb__environment *e, uint32_t number, sb_tensor *out);
+
+/* The base of what was lent: a native storage, which may stay longer than its environment. NULL: the bytes are
+ * V8's, or the storage is none that was lent. */
+sb_storage *sb__lent_base(const sb_storage *storage);
+
+/* Which number of this environment a storage was lent under; -1: none of this one's. */
+int64_t sb__lent_number(const sb__environment *e, const sb_storage *storage);
+
+napi_value sb__node_on_returned(napi_env env, napi_callback_info info);
+napi_value sb__node_returned(napi_env env, napi_callback_info info);
+
+bool sb__loans_begin(sb__environment *e);
+void sb__loans_end(sb__environment *e);  /* from here on nothing is heard of a return */
+void sb__loans_free(sb__environment *e); /* the last thing */
+
+/* ---- addons.c ---- */
+
+napi_value sb__node_offer(napi_env env, napi_callback_info info);
+void sb__offers_end(sb__environment *e); /* from here on other addons find nothing */
+
+/* ---- capsules.c ---- */
+
+napi_value sb__node_capsule(napi_env env, napi_callback_info info);
+napi_value sb__node_from_capsule(napi_env env, napi_callback_info info);
 
 #endif

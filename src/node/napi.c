@@ -450,6 +450,8 @@ static void end_environment(void *data) {
   for (js_deleter *d = e->deleters->first; d; d = d->next) delete_function(e->env, d);
   sb__lock_drop(&e->deleters->lock);
   sb__copies_end(e);
+  sb__offers_end(e);
+  sb__loans_end(e);
   for (uint32_t i = 0; i < e->watch_count; i++) {
     watch *w = e->watches[i];
     if (w->ref) napi_delete_reference(e->env, w->ref);
@@ -469,6 +471,7 @@ static void free_environment(napi_env env, void *data, void *hint) {
   for (uint32_t i = 0; i < e->watch_count; i++) sb__free(e->watches[i]);
   sb__free(e->watches);
   unref_queue(e->deleters);
+  sb__loans_free(e);
   sb__free(e);
 }
 
@@ -490,6 +493,11 @@ static environment *new_environment(napi_env env, napi_value *frame) {
   e->env = env;
   e->deleters = queue;
   e->binding.frame = data;
+  if (!sb__loans_begin(e)) {
+    unref_queue(queue);
+    sb__free(e);
+    return NULL;
+  }
   e->no_external_buffers = getenv("SAMEBYTES_NO_EXTERNAL_BUFFERS") != NULL;
   if (napi_set_instance_data(env, e, free_environment, NULL) != napi_ok) {
     free_environment(env, e, NULL);
@@ -522,6 +530,11 @@ NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
       {"move", move},
       {"copy", sb__node_copy},
       {"stop", sb__node_stop},
+      {"capsule", sb__node_capsule},
+      {"fromCapsule", sb__node_from_capsule},
+      {"onReturned", sb__node_on_returned},
+      {"returned", sb__node_returned},
+      {"offer", sb__node_offer},
   };
   napi_value frame = NULL, tables = NULL;
   environment *e = new_environment(env, &frame);

@@ -55,12 +55,34 @@ void sb__os_unmap(void *data, size_t nbytes); /* what sb__os_map gave */
 /* Makes a file that long, with room on its disk; 0 or the system's error number. */
 int sb__os_reserve(int file, int64_t nbytes);
 
-/* A lock for short stretches. {0} is an unlocked one. */
+/* A part of what is done under a lock. */
+#if defined(__GNUC__)
+# define SB__STRAIGHT static inline __attribute__((always_inline))
+#else
+# define SB__STRAIGHT static inline
+#endif
+
+/* A lock for short stretches. {0} is an unlocked one. In WebAssembly a thread may be terminated while it has one, but
+ * only where a loop begins or a function is entered: what is done under locks there is a straight line
+ * (wasm/straight.mjs), and taking one is inlined for that. They are spun on, because a page's main thread may not
+ * sleep. */
 typedef struct sb__lock {
   atomic_flag taken;
 } sb__lock;
+#if defined(__wasm__) && !defined(__wasm_atomics__) /* one thread */
+static inline void sb__lock_take(sb__lock *lock) { (void)lock; }
+static inline void sb__lock_drop(sb__lock *lock) { (void)lock; }
+#elif defined(__wasm__)
+SB__STRAIGHT void sb__lock_take(sb__lock *lock) {
+  while (atomic_flag_test_and_set_explicit(&lock->taken, memory_order_acquire)) continue;
+}
+SB__STRAIGHT void sb__lock_drop(sb__lock *lock) {
+  atomic_flag_clear_explicit(&lock->taken, memory_order_release);
+}
+#else
 void sb__lock_take(sb__lock *lock);
 void sb__lock_drop(sb__lock *lock);
+#endif
 
 /* A variable of the environment; NULL where it is not set, or where there is no environment. */
 const char *sb__os_environment(const char *name);

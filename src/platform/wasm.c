@@ -1,5 +1,4 @@
-/* platform.h for WASM, which has one float mode. A module without atomics has one thread, so that no lock can be
- * contended; over shared memory locks are spun on, because a page's main thread may not sleep. */
+/* platform.h for WASM, which has one float mode. */
 #include "platform/platform.h"
 
 #include <stdlib.h>
@@ -16,18 +15,6 @@ void sb__os_expect_use(void *data, size_t nbytes) {
   (void)data;
   (void)nbytes;
 }
-
-#ifdef __wasm_atomics__
-void sb__lock_take(sb__lock *lock) {
-  while (atomic_flag_test_and_set_explicit(&lock->taken, memory_order_acquire)) continue;
-}
-void sb__lock_drop(sb__lock *lock) {
-  atomic_flag_clear_explicit(&lock->taken, memory_order_release);
-}
-#else
-void sb__lock_take(sb__lock *lock) { (void)lock; }
-void sb__lock_drop(sb__lock *lock) { (void)lock; }
-#endif
 
 const char *sb__os_environment(const char *name) {
   (void)name;

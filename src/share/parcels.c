@@ -1,6 +1,8 @@
 /* One process-wide table. A slot that was emptied is used again under another generation. */
 #include "share/parcels.h"
 
+#include <string.h>
+
 #define SLOT_BITS 24
 #define LAST_GENERATION ((UINT32_C(1) << 29) - 1)
 
@@ -17,47 +19,65 @@ static uint32_t room, used, first_free; /* first_free: slot + 1 */
 static int64_t in_flight;
 static uint64_t home; /* 0: nobody has asked */
 
-static bool take_slot(uint32_t *slot) {
-  if (first_free) {
-    *slot = first_free - 1;
-    first_free = parcels[*slot].next_free;
-    return true;
-  }
-  if (used == room) {
-    const uint32_t more = room ? 2 * room : 16;
-    parcel *grown =
-        more <= UINT32_C(1) << SLOT_BITS ? sb__realloc(parcels, more * sizeof(parcel)) : NULL;
-    if (!grown) return false;
+/* Doubles the table, unless another thread did: it had count slots. Under the lock nothing is called, and
+ * nothing looped over. */
+static bool more_slots(uint32_t count) {
+  const uint32_t wanted = count ? 2 * count : 16;
+  parcel *unused = count < UINT32_C(1) << SLOT_BITS ? sb__alloc(wanted * sizeof(parcel)) : NULL;
+  if (!unused) return false;
+  memset(unused, 0, wanted * sizeof(parcel));
+  sb__lock_take(&lock);
+  if (room == count) {
+    parcel *grown = unused;
+    if (count) memcpy(grown, parcels, count * sizeof(parcel));
+    unused = parcels;
     parcels = grown;
-    room = more;
+    room = wanted;
   }
-  *slot = used++;
-  parcels[*slot].generation = 0;
+  sb__lock_drop(&lock);
+  sb__free(unused);
   return true;
 }
 
-sb_status sb__parcel_new(sb_storage *storage, int64_t uses, double *key) {
-  uint32_t slot = 0;
-  if (storage->kind == SB__STORAGE_BORROWED) {
-    return sb__fail(SB_ERR_UNSUPPORTED, "borrowed bytes cannot be handed to another thread");
-  }
-  if (uses < 1) return sb__fail(SB_ERR_BOUNDS, "uses is %lld; it is at least 1", (long long)uses);
+typedef enum outcome { PUT, NO_SLOT, TOO_MANY } outcome;
+
+/* The storage's reference becomes the parcel's. */
+static outcome put(sb_storage *storage, int64_t uses, double *key, uint32_t *count) {
   sb__lock_take(&lock);
-  const bool taken = uses <= INT64_MAX - in_flight && take_slot(&slot);
-  if (taken) {
+  const outcome done = uses > INT64_MAX - in_flight ? TOO_MANY
+                       : first_free || used < room  ? PUT
+                                                    : NO_SLOT;
+  *count = room;
+  if (done == PUT) {
+    const uint32_t slot = first_free ? first_free - 1 : used++;
     parcel *p = &parcels[slot];
-    p->storage = sb_storage_ref(storage);
+    if (first_free) first_free = p->next_free;
+    p->storage = storage;
     p->uses = uses;
     p->generation++;
     in_flight += uses;
     *key = (double)((uint64_t)p->generation << SLOT_BITS | slot);
   }
   sb__lock_drop(&lock);
-  return taken ? SB_OK : sb__fail(SB_ERR_MEMORY, "no memory for another token");
+  return done;
+}
+
+sb_status sb__parcel_new(sb_storage *storage, int64_t uses, double *key) {
+  uint32_t count = 0;
+  outcome done;
+  if (storage->kind == SB__STORAGE_BORROWED) {
+    return sb__fail(SB_ERR_UNSUPPORTED, "borrowed bytes cannot be handed to another thread");
+  }
+  if (uses < 1) return sb__fail(SB_ERR_BOUNDS, "uses is %lld; it is at least 1", (long long)uses);
+  sb_storage *kept = sb_storage_ref(storage);
+  while ((done = put(kept, uses, key, &count)) == NO_SLOT && more_slots(count)) continue;
+  if (done == PUT) return SB_OK;
+  sb_storage_unref(&kept);
+  return sb__fail(SB_ERR_MEMORY, "no memory for another token");
 }
 
 /* The parcel with this key; the lock is held. */
-static parcel *find(double key) {
+SB__STRAIGHT parcel *find(double key) {
   if (!(key >= 1 && key < 9007199254740992.0)) return NULL;
   const uint64_t bits = (uint64_t)key;
   const uint64_t slot = bits & ((UINT64_C(1) << SLOT_BITS) - 1);
@@ -66,7 +86,7 @@ static parcel *find(double key) {
   return p->storage && p->generation == bits >> SLOT_BITS ? p : NULL;
 }
 
-static void empty_slot(parcel *p) {
+SB__STRAIGHT void empty_slot(parcel *p) {
   p->storage = NULL;
   if (p->generation == LAST_GENERATION) return; /* retired */
   p->next_free = first_free;
@@ -83,7 +103,8 @@ sb_status sb__parcel_take(double key, sb_storage **out) {
   if (p) {
     in_flight--;
     if (--p->uses > 0) {
-      *out = sb_storage_ref(p->storage);
+      *out = p->storage;
+      atomic_fetch_add_explicit(&p->storage->count, 1, memory_order_relaxed);
     } else {
       *out = p->storage;
       empty_slot(p);
@@ -123,8 +144,9 @@ int64_t sb__parcels_in_flight(void) {
 }
 
 double sb__parcels_home(void) {
+  const uint64_t drawn = (sb__os_unique() >> 11) | 1;
   sb__lock_take(&lock);
-  if (!home) home = (sb__os_unique() >> 11) | 1;
+  if (!home) home = drawn;
   const uint64_t now = home;
   sb__lock_drop(&lock);
   return (double)now;

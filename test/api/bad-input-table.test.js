@@ -18,7 +18,8 @@ const keys = Reflect.ownKeys(descriptors).filter(key => key !== 'constructor')
 const SYMBOLS = new Map([[Symbol.iterator, '[iterator]'], [Symbol.dispose, '[dispose]'], [Symbol.for('nodejs.util.inspect.custom'), '[inspect]'], [Symbol.for('Symbol.dispose'), '[dispose]']])
 const nameOf = key => SYMBOLS.get(key) ?? String(key)
 const methods = keys.filter(key => typeof descriptors[key].value === 'function')
-const getters = keys.filter(key => descriptors[key].get && key !== Symbol.for('@jest/serializableProperties')) // which is about the class
+const ABOUT_THE_CLASS = [Symbol.for('@jest/serializableProperties'), '__samebytes__']
+const getters = keys.filter(key => descriptors[key].get && !ABOUT_THE_CLASS.includes(key))
 
 /** What a call comes to: { result } or { error }, after it settled. */
 async function outcome (call) {

@@ -63,7 +63,7 @@ describe('bad input', () => {
         refuses(() => fromBlob(new Float32Array(6), shape), 'ERR_SHAPE', 'ERR_ARGUMENT')
         refuses(() => fromBlob(new Float32Array(6), [6], { strides: shape }), 'ERR_SHAPE', 'ERR_ARGUMENT')
         refuses(() => sample().view([6], { dimOrder: shape }), 'ERR_SHAPE', 'ERR_ARGUMENT')
-        assert.ok(Date.now() - start < 1000)
+        assert.ok(Date.now() - start < 15000) // else it takes minutes
       }
       // eslint-disable-next-line no-sparse-arrays
       refuses(() => empty([2, , 3]), 'ERR_ARGUMENT')
@@ -310,7 +310,7 @@ describe('bad input', () => {
         const start = Date.now()
         refuses(() => zeros(lie(length)))
         refusedUnchanged(t, () => t.permute(lie(length)))
-        assert.ok(Date.now() - start < 2000)
+        assert.ok(Date.now() - start < 15000)
       }
     })
 

@@ -61,6 +61,7 @@ describe('copyFrom', () => {
     assert.deepEqual(t.toArray(), [[1, 2, 3], [4, 5, 6]])
     t.copyFrom([new Float32Array([7, 8, 9])])
     assert.deepEqual(t.toArray(), [[7, 8, 9], [7, 8, 9]])
+    assert.equal(zeros([2, 0]).copyFrom([new Float32Array(0), new Float32Array(0)]).size, 0)
     fails(() => t.copyFrom([new Float32Array(3), new Float32Array(2)]), RangeError, 'ERR_SHAPE')
     fails(() => zeros([2, 3], 'int32').copyFrom([new Float32Array([0.5, 1, 2]), new Float32Array(3)]), TypeError, 'ERR_CAST')
   })

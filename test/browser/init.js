@@ -6,6 +6,9 @@ const path = require('node:path')
 const { describeError } = require('../describe')
 const { ROOT } = require('./bundle')
 const { serve } = require('./server')
+const threads = require('./threads')
+
+const TEST_LIMIT_MS = 180_000
 
 const dist = name => fs.readFileSync(path.join(ROOT, 'dist', name))
 const { version } = require('../../package.json')
@@ -115,7 +118,7 @@ const TESTS = [
     refused(await page.evaluate(() => started({ wasm: '/missing.wasm' })), 'ERR_IO', /404/)
     works(await page.evaluate(() => started()))
   }],
-  ['again with the same options does nothing, with others it is refused', async page => {
+  ['again with the same options or none does nothing, with others it is refused', async page => {
     const result = await page.evaluate(async () => {
       const samebytes = await load()
       await samebytes.init({ initialMemory: 2 ** 22 })
@@ -123,7 +126,9 @@ const TESTS = [
       const t = samebytes.tensor([1, 2])
       await samebytes.init({ initialMemory: 2 ** 22, shared: false })
       const others = []
-      for (const options of [{}, { initialMemory: 2 ** 23 }, { initialMemory: 2 ** 22, shared: 'auto' }]) others.push(await refusal(() => samebytes.init(options)))
+      await samebytes.init() // asks for what there is
+      await samebytes.init({})
+      for (const options of [{ shared: false }, { initialMemory: 2 ** 23 }, { initialMemory: 2 ** 22, shared: 'auto' }, { wasm: SHARED }]) others.push(await refusal(() => samebytes.init(options)))
       return { same: memory === samebytes.wasmMemory(), values: t.toArray(), others }
     })
     assert.deepEqual([result.same, result.values], [true, [1, 2]])
@@ -234,6 +239,10 @@ const PAGES = () => ({
     response.write(Buffer.alloc(1000), () => response.destroy())
   },
   '/inline-only.mjs': dist('samebytes-inline.mjs'),
+  '/inline-for-all.mjs': (request, response, headers) => {
+    response.writeHead(200, { ...headers, 'Content-Type': 'text/javascript', 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' })
+    response.end(dist('samebytes-inline.mjs'))
+  },
   '/other/samebytes.mjs': ofVersion(dist('samebytes.mjs')),
   '/other/samebytes.wasm': moduleOfVersion(dist('samebytes.wasm'))
 })
@@ -243,21 +252,23 @@ async function testInit ({ launch, total, fail, grep }) {
   process.stdout.write('\ninit in Chromium\n')
   const pages = PAGES()
   const [open, isolated] = await Promise.all([false, true].map(isolated => serve({ isolated, pages })))
-  const browser = await launch()
+  let browser = await launch()
   try {
-    for (const [title, test, isIsolated] of TESTS) {
+    const named = [...TESTS.map(([title, ...rest]) => [`init › ${title}`, ...rest]), ...threads.TESTS]
+    for (const [title, test, isIsolated] of named) {
       if (grep && !title.includes(grep)) continue
+      if (!browser.isConnected()) browser = await launch() // the test before ended it
       const context = await browser.newContext()
       const fresh = () => newPage(context, (isIsolated ? isolated : open).url)
       try {
-        await test(await fresh(), fresh)
+        await within(TEST_LIMIT_MS, (async () => test(await fresh(), fresh))())
         total.passed++
         process.stdout.write('.')
       } catch (error) {
-        fail(total, `init › ${title}`, describeError(error))
+        fail(total, title, describeError(error))
         process.stdout.write('!')
       }
-      await context.close()
+      await context.close().catch(() => {}) // with the browser
     }
   } finally {
     await browser.close()
@@ -267,12 +278,20 @@ async function testInit ({ launch, total, fail, grep }) {
   process.stdout.write('\n')
 }
 
+/** What a page is asked to evaluate has no limit of its own. */
+function within (ms, promise) {
+  let timer
+  const late = new Promise((resolve, reject) => { timer = setTimeout(() => reject(new Error(`not done after ${ms / 1000} s`)), ms) })
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
+}
+
 async function newPage (context, url) {
   const page = await context.newPage()
-  page.setDefaultTimeout(60_000)
+  page.setDefaultTimeout(TEST_LIMIT_MS)
   page.asked = []
   page.on('request', request => page.asked.push(request.url()))
   await page.addInitScript(prepare)
+  await page.addInitScript(threads.prepare)
   await page.goto(`${url}/blank`)
   return page
 }

@@ -1,5 +1,6 @@
 // Starts the package and runs the tests, in the page. run.js says what and hears of every event by note().
 import * as samebytes from '/dist/samebytes.mjs'
+import * as samebytesModule from '/dist/samebytes-module.mjs'
 import * as second from '/second/samebytes.mjs'
 import { files } from 'tests'
 import { titleOf, reasonOf, describeError } from '../describe'
@@ -12,6 +13,7 @@ const note = entry => globalThis.note(JSON.stringify(entry))
 await samebytes.init(init)
 await second.init()
 globalThis.samebytes = { ...samebytes }
+globalThis.samebytesModule = samebytesModule
 globalThis.otherSamebytes = { ...second }
 
 const { mocha } = globalThis

@@ -21,7 +21,9 @@ const { testInit } = require('./init')
 
 const FULL = process.env.SAMEBYTES_FULL === '1'
 const TEST_TIMEOUT_MS = FULL ? 240_000 : 60_000
+const STARTS = 3 // of Chromium, if it ends before the first test
 const STALL_TIMEOUT_MS = FULL ? 1_800_000 : 180_000
+const ENDED = 'Chromium ended'
 const PASSED_ON = ['CI', 'PYTHON', 'SAMEBYTES_FULL', 'SAMEBYTES_FUZZ_SEED', 'SAMEBYTES_FUZZ_PROGRAMS']
 
 /** What each run is: the page, and what init is given there. */
@@ -75,9 +77,22 @@ function report ({ passed, failed, failures }) {
   return failed ? 1 : 0
 }
 
-function launch () {
+/** Chromium: on a machine that is short of time or memory it does not always come up at once. */
+async function launch () {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await launchOnce()
+    } catch (error) {
+      if (attempt === STARTS) throw error
+      process.stdout.write(`\nChromium did not start, once more: ${error.message.split('\n')[0]}\n`)
+    }
+  }
+}
+
+function launchOnce () {
   return chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    timeout: 120_000,
     args: ['--no-sandbox', '--js-flags=--expose-gc', '--autoplay-policy=no-user-gesture-required', '--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream']
   })
 }
@@ -89,6 +104,7 @@ class Run {
     this.map = new SourceMap(JSON.parse(tests.map))
     this.passed = 0
     this.skipped = 0
+    this.starts = 0
     /** @type {Map<string, number>} */
     this.reasons = new Map()
   }
@@ -115,6 +131,10 @@ class Run {
     const ending = await this.page(browser, url, files).catch(error => error.message)
     await browser.close()
     if (ending === null) return []
+    if (ending === ENDED && !this.last.file && ++this.starts < STARTS) {
+      process.stdout.write('\nChromium ended before it began, once more\n')
+      return files
+    }
     process.stdout.write('!')
     fail(this.total, `${this.title}: ${this.last.title ?? 'before the first test'}`, ending)
     if (!this.last.file) return [] // it did not even start
@@ -131,7 +151,7 @@ class Run {
     const ended = new Promise(resolve => {
       end = resolve
       page.on('crash', () => resolve('the page crashed'))
-      browser.on('disconnected', () => resolve('Chromium ended'))
+      browser.on('disconnected', () => resolve(ENDED))
       page.on('pageerror', error => { if (!this.last.running) resolve(this.mapped(error.stack)) })
       watch = setInterval(() => {
         if (Date.now() - told > STALL_TIMEOUT_MS) resolve(`no test finished for ${STALL_TIMEOUT_MS / 1000} s`)
@@ -144,7 +164,7 @@ class Run {
     })
     await page.addInitScript(`globalThis.RUN = ${JSON.stringify(this.told(files))}`)
     try {
-      await page.goto(url)
+      await page.goto(url, { timeout: STALL_TIMEOUT_MS, waitUntil: 'commit' }) // what comes then it tells itself
       return await ended
     } finally {
       clearInterval(watch)

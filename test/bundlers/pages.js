@@ -10,11 +10,11 @@ const { chromium } = require('playwright-core')
 
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.wasm': 'application/wasm' }
 const ISOLATION = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' }
-const PAGE_LIMIT_MS = 30_000
+const PAGE_LIMIT_MS = 120_000
 
 function launch () {
   const executablePath = process.env.CHROMIUM || '/usr/bin/chromium'
-  return chromium.launch({ executablePath, args: ['--no-sandbox'] })
+  return chromium.launch({ executablePath, timeout: 120_000, args: ['--no-sandbox'] })
 }
 
 /**
@@ -65,6 +65,7 @@ async function lineOf (browser, url) {
 
 async function inPage (browser, url, use) {
   const page = await browser.newPage()
+  page.setDefaultTimeout(PAGE_LIMIT_MS)
   const lines = []
   let failed
   const failure = new Promise((resolve, reject) => { failed = reject })

@@ -18,7 +18,7 @@ const { launch, serve, resultOf, lineOf } = require('./pages')
 const { readGuide } = require('./guide')
 
 const ROOT = path.join(__dirname, '..', '..')
-const STEP_LIMIT_MS = 180_000
+const STEP_LIMIT_MS = 900_000
 
 const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-bundlers-'))
 process.on('exit', () => fs.rmSync(scratch, { recursive: true, force: true }))
@@ -133,6 +133,7 @@ function write (files, folder) {
 
 const ISOLATED = {
   early: 'ERR_UNSUPPORTED',
+  names: ['SamebytesError', 'SamebytesError', 'Tensor', 'SamebytesError', 'Tensor', 'memory', 'init', 'Tensor('], // minified or not
   isolated: true,
   backend: 'wasm-shared',
   seen: [7, 8],

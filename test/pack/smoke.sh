@@ -33,10 +33,12 @@ pack () {
 }
 
 contents () { # what users need is there; what would make npm build or bloat is not
-  local list file ok=0
+  local list file ok=0 prebuilt
+  prebuilt=prebuilds/$(node -p 'process.platform+"-"+process.arch')
   list=$(tar -tzf "$scratch/samebytes.tgz" | sed 's|^package/||' | sort)
   for file in LICENSE README.md package.json js/index.js js/index.mjs types/index.d.ts types/index.d.mts \
-    dist/samebytes.mjs dist/samebytes-inline.mjs dist/samebytes.wasm dist/samebytes-shared.wasm src/samebytes.h "prebuilds/$(node -p 'process.platform+"-"+process.arch')/samebytes.node"; do
+    dist/samebytes.mjs dist/samebytes-inline.mjs dist/samebytes-module.mjs dist/samebytes-inline-module.mjs js/module.js js/module.mjs types/module.d.ts types/module.d.mts dist/samebytes.wasm dist/samebytes-shared.wasm js/native-paths.js js/native-paths.mjs \
+    types/native-paths.d.ts types/native-paths.d.mts src/samebytes.h src/samebytes_napi.h src/samebytes_torch.h "$prebuilt/samebytes.node" "$prebuilt/libsamebytes.so.1"; do
     grep -qxF "$file" <<<"$list" || { echo "missing: $file"; ok=1; }
   done
   if grep -E '^(binding\.gyp|test/|build|examples/|\.ci/|src/.*\.c$|.*\.stamp$)' <<<"$list"; then
@@ -77,6 +79,11 @@ JS
 const wasm = require('node:fs').readFileSync(require.resolve('samebytes/samebytes.wasm'))
 if (!WebAssembly.validate(wasm)) throw new Error('samebytes.wasm is not valid')
 require('samebytes/package.json')
+const fs = require('node:fs')
+const { include, library } = require('samebytes/native')
+for (const header of ['samebytes.h', 'samebytes_napi.h', 'samebytes_torch.h']) fs.accessSync(include + '/' + header)
+if (!library.endsWith('.so.1')) throw new Error(`library is ${library}`)
+fs.accessSync(library)
 JS
   cat >esm.mts <<'TS'
 import { tensor } from 'samebytes'
@@ -84,6 +91,32 @@ const m = tensor([1, 2, 3, 4, 5, 6], [2, 3], { dtype: 'float32' })
 export const shape: readonly number[] = m.permute([1, 0]).shape
 TS
   cp esm.mts cjs.cts
+}
+
+# The example as its reader would build it, by the compiler alone: it links to nothing.
+build_addon () { # ROOT
+  set -e
+  headers=$(node -p 'path.dirname(path.dirname(fs.realpathSync(process.execPath)))')/include/node
+  [ -f "$headers/node_api.h" ] || headers=$(ls -d "$1"/node_modules/.cache/node-headers-*/include/node "$HOME"/.cache/node-gyp/*/include/node 2>/dev/null | head -1)
+  mkdir -p build/Release
+  ${CC:-gcc} -std=gnu11 -Wall -Wextra -Werror -O2 -shared -fPIC -DNAPI_VERSION=8 -I"$headers" -I"$(node -p "require('samebytes/native').include")" "$1/examples/addon/levels.c" -o build/Release/levels.node
+  cp "$1/examples/addon/index.js" levels.cjs
+  node levels.cjs | grep -F '204, 255,   7,   7'
+  cat >linked.c <<'C'
+#include <samebytes.h>
+int main(void) {
+  const int64_t shape[] = {2, 3};
+  sb_tensor t;
+  if (sb_tensor_empty(SB_FLOAT32, 2, shape, &t)) return 1;
+  const sb_scalar value = {.kind = SB_SCALAR_REAL, .as.real = 7};
+  const int failed = sb_fill(&t, &value) || ((float *)sb_tensor_data(&t))[5] != 7;
+  sb_tensor_release(&t);
+  return failed;
+}
+C
+  library=$(node -p "require('samebytes/native').library")
+  ${CC:-gcc} -std=gnu11 -Wall -Wextra -Werror -I"$(node -p "require('samebytes/native').include")" linked.c "$library" -Wl,-rpath,"$(dirname "$library")" -o linked
+  ./linked
 }
 
 in_app () (cd "$scratch/app" && "$@")
@@ -111,6 +144,7 @@ for backend in native wasm; do
   try "is one instance for both on $backend" in_app "${with[@]}" node both.mjs
 done
 try 'exports its subpaths' in_app node subpaths.cjs
+try 'builds and loads an addon against it' in_app bash -c "$(declare -f build_addon); build_addon '$root'"
 try 'has types for both' types es2023,esnext.disposable,esnext.float16,dom
 try 'has types for older programs' types es2022,dom
 report

@@ -1,5 +1,6 @@
 // The same declarations through require. Compiled only.
 import samebytes = require('samebytes')
+import native = require('samebytes/native')
 
 const { zeros, tensor, fromBlob } = samebytes
 const t: samebytes.Tensor<'int8'> = zeros([2], 'int8')
@@ -18,4 +19,8 @@ zeros([2], { dtype: 'float33' })
 // @ts-expect-error The constructor is nobody's.
 void new samebytes.Tensor()
 
-export = { t, data, n, big, f64, name, wrong }
+const include: string = native.include
+const library: string | null = native.library
+const { exported }: samebytes.Memory = samebytes.memory()
+
+export = { t, data, n, big, f64, name, wrong, include, library, exported }

@@ -2,7 +2,7 @@
 import {
   zeros, concat, stack, arrayEqual, allClose, sharesMemory, canCast, promoteTypes, finfo, iinfo, dtypes, tidy, scope, Scope,
   keep, dispose, memory, flush, backend, manualSeed, SamebytesError,
-  type Tensor, type DtypeName, type Memory, type Promote, type FloatInfo
+  fromDlpack, type Capsule, type Tensor, type DtypeName, type Memory, type Promote, type FloatInfo
 } from 'samebytes'
 import { is, type Equal, type Expect } from './equal.mjs'
 
@@ -65,6 +65,16 @@ is<Promise<I8>>()(i8.toAsync('cpu'))
 is<Promise<I8>>()(i8.cpuAsync())
 is<Promise<I8>>()(i8.cudaAsync(0))
 is<I8>()(i8.shareMemory())
+is<Capsule>()(i8.__dlpack__())
+is<Capsule>()(i8.__dlpack__({ maxVersion: [1, 0], copy: true, dlDevice: i8.__dlpack_device__(), stream: null }))
+is<[type: number, id: number]>()(i8.__dlpack_device__())
+is<Tensor>()(fromDlpack(i8.__dlpack__()))
+is<Tensor>()(fromDlpack({ __dlpack__: options => i8.__dlpack__(options), __dlpack_device__: () => i8.__dlpack_device__() }))
+is<Tensor>()(fromDlpack(i8))
+// @ts-expect-error a number is no capsule
+fromDlpack(1)
+// @ts-expect-error the version has two parts
+i8.__dlpack__({ maxVersion: 1 })
 is<I8>()(i8.tile(2))
 is<Tensor<'int16'>>()(i8.tile([2], 'int16'))
 is<I8>()(i8.repeat(2, { axis: 0 }))

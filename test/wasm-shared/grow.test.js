@@ -96,4 +96,19 @@ describe('memory that another thread makes grow', () => {
     assert.deepEqual([t.toArray(), u.dataPtr, memory().staged.count], [[6, 6], t.dataPtr, before])
     await end()
   })
+
+  it('is known where a thread posts arrays over it, also of a buffer that it had before it grew: float32', async () => {
+    const t = tensor([1, 2, 3])
+    const { end } = await grown()
+    const { buffer } = wasmMemory()
+    const arrays = [t.data, new Float32Array(buffer, Number(t.dataPtr), 3)]
+    const { next, ended } = start(`
+      const staged = s.memory().staged.count
+      const all = workerData.map(array => s.fromBlob(array))
+      port.postMessage([all.map(u => u.dataPtr), s.sharesMemory(all[0], all[1]), all.map(u => u.fill(7).size), s.memory().staged.count - staged])`, arrays)
+    assert.deepEqual(await next(), [[t.dataPtr, t.dataPtr], true, [3, 3], 0])
+    assert.deepEqual(t.toArray(), [7, 7, 7])
+    await ended
+    await end()
+  })
 })

@@ -12,12 +12,14 @@ module.exports = function work (sb, rounds) {
   const image = ones([1080, 1920, 3], 'uint8')
   const planes = empty([3, 1080, 1920])
   const matrix = zeros([4, 4])
+  const smallHalf = empty([4, 4], 'float16')
   const things = {
     'contiguous copy, 16 MiB': n => { for (let i = 0; i < n; i++) b.copyFrom(a) },
     'transpose 4096 × 1024, float32': n => { for (let i = 0; i < n; i++) c.copyFrom(a.T) },
     'float32 → float16': n => { for (let i = 0; i < n; i++) half.copyFrom(a) },
     'NHWC → NCHW, uint8 → float32': n => { for (let i = 0; i < n; i++) planes.copyFrom(image.permute(2, 0, 1), { casting: 'unsafe' }) },
     'fill, 16 MiB': n => { for (let i = 0; i < n; i++) b.fill(i) },
+    '1000 casts of 16 elements': n => { for (let i = 0; i < n * 1000; i++) smallHalf.copyFrom(matrix) },
     'a view (T)': n => { for (let i = 0; i < n * 20000; i++) kept = matrix.T },
     'data, again': n => { for (let i = 0; i < n * 100000; i++) kept = matrix.data }
   }

@@ -3,8 +3,10 @@
 // use wasm-shared have one memory; here a worker is told whose to join.
 const { share, unshare, zeros } = require('samebytes')
 
+// A worker holds a lock of its own: who gets it knows that nothing of the worker runs any more, as Node's 'exit' says.
 const PRELUDE = `
-onmessage = async ({ data: { source, workerData, origin, init } }) => {
+onmessage = async ({ data: { source, workerData, origin, init, lock } }) => {
+  await new Promise(held => { navigator.locks.request(lock, () => { held(); return new Promise(() => {}) }) })
   try {
     const samebytes = /require\\('samebytes'\\)/.test(source) && await import(origin + '/dist/samebytes.mjs')
     if (samebytes) await samebytes.init(init)
@@ -26,19 +28,22 @@ function forWorkers () {
   return { from: { group: token.group } }
 }
 
+let last = 0
+
 class Worker {
   constructor (source, { workerData }) {
+    this.lock = `test ${location.href} ${performance.timeOrigin} ${++last}`
     this.handlers = { exit: [], error: [], message: [] }
     const url = URL.createObjectURL(new Blob([PRELUDE], { type: 'text/javascript' }))
     this.worker = new globalThis.Worker(url)
     this.worker.onmessage = ({ data }) => {
       if (data.ended) this.end(0)
-      else if (data.error) this.tell('error', data.error)
+      else if (data.error) this.fail(data.error)
       else this.tell('message', data.value)
     }
-    this.worker.onerror = ({ message }) => this.tell('error', new Error(message))
+    this.worker.onerror = ({ message }) => this.fail(new Error(message))
     try {
-      this.worker.postMessage({ source, workerData, origin: location.origin, init: forWorkers() })
+      this.worker.postMessage({ source, workerData, origin: location.origin, init: forWorkers(), lock: this.lock })
     } catch (error) {
       this.worker.terminate()
       throw error
@@ -51,9 +56,14 @@ class Worker {
     for (const { fn } of all) fn(value)
   }
 
+  fail (error) {
+    this.tell('error', error)
+    this.end(1)
+  }
+
   end (code) {
     this.worker.terminate()
-    this.tell('exit', code)
+    navigator.locks.request(this.lock, () => this.tell('exit', code))
   }
 
   async terminate () {

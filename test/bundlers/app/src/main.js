@@ -1,5 +1,5 @@
 // What each bundler builds: views of the same bytes in a page, and in its worker where the page is isolated.
-import { init, tensor, share, backend, SamebytesError } from 'samebytes'
+import { init, tensor, share, backend, memory, SamebytesError, Tensor } from 'samebytes'
 
 async function main () {
   const early = errorOf(() => tensor([1]))
@@ -10,6 +10,7 @@ async function main () {
   t.set(8, 1, 1)
   return {
     early: early instanceof SamebytesError && early.code,
+    names: [early, SamebytesError.prototype, m].map(x => x.constructor.name).concat(early.name, Tensor.name, memory.name, init.name, /\w+\(/.exec(Object.prototype.toString.call(m))[0]),
     isolated: crossOriginIsolated,
     backend: backend(),
     seen: [t.get(2, 0), m.get(1, 1)],

@@ -1,0 +1,1 @@
+export { include, library } from './native-paths.js'

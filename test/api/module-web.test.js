@@ -1,0 +1,73 @@
+'use strict'
+// Modules over onnxruntime-web, in a Node of its own: what is loaded beside onnxruntime-node works with that one's sessions.
+const assert = require('node:assert/strict')
+const { Module } = require('samebytes/module')
+const { ones, zeros } = require('samebytes')
+const { ADD, DOUBLE, loadOrt } = require('../models')
+const { childJson, isPage, needs, skip } = require('../setup')
+
+const PROGRAM = `
+  const { memory, ones, tensor, zeros } = require('samebytes')
+  const { Module } = require('samebytes/module')
+  const { ADD, BOTH, same } = require('./test/models')
+  const ort = require('onnxruntime-web')
+  const refusal = promise => promise.then(() => 'none', ({ code, message }) => [code, message])
+  ;(async () => {
+    const module = await Module.load({ forward: ADD, both: BOTH, text: same('string'), halves: same('float16') }, { ort })
+    const x = ones([2, 3])
+    const told = []
+    const before = memory()
+    told.push((await module.forward(x, x))[0].toArray())
+    told.push(memory().staged.bytes - before.staged.bytes, JSON.stringify(memory().copied) === JSON.stringify(before.copied))
+    told.push((await module.execute('text', ['a', 'é']))[0], (await module.execute('halves', [0.5]))[0].item())
+    const c = zeros([2, 3])
+    told.push(await refusal(module.run([x, x], { outputs: [c] })))
+    module.setOutput('c', c)
+    told.push((await refusal(module.forward(x, x)))[0])
+    module.setOutput('c', null)
+    told.push((await module.forward(x, x))[0].shape, c.fill(5).toArray(), memory().inFlight)
+    const all = await Promise.all(Array.from({ length: 10 }, (_, i) => module.execute('both', [i], [i])))
+    told.push(all.map(([sum]) => sum.item()))
+    told.push(await refusal(Module.load(Uint8Array.of(1, 2, 3), { ort }).catch(error => { throw Object.assign(error, { message: '' }) })))
+    await module.dispose()
+    console.log(JSON.stringify(told))
+    process.exit(0) // onnxruntime-web keeps threads
+  })()
+`
+
+describe('samebytes/module over onnxruntime-web', function () {
+  this.timeout(120000)
+
+  describe('in Node', () => {
+    needs('a Node of its own')
+    it('runs models on float32, and says that it cannot write into tensors', async () => {
+      const told = await childJson(PROGRAM, { timeout: 100000 })
+      assert.deepEqual(told, [
+        [[2, 2, 2], [2, 2, 2]],
+        0,
+        true,
+        ['a', 'é'],
+        0.5,
+        ['ERR_UNSUPPORTED', 'output \'c\' (0): this onnxruntime writes results to memory of its own, not into a tensor; run without that output, and copyFrom the result'],
+        'ERR_UNSUPPORTED',
+        [2, 3],
+        [[5, 5, 5], [5, 5, 5]],
+        0,
+        [0, 2, 4, 6, 8, 10, 12, 14, 16, 18],
+        ['ERR_FORMAT', '']
+      ])
+    })
+  })
+
+  describe('in a page', () => {
+    before(function () { if (!isPage) skip(this, 'about onnxruntime-web in a page') })
+    it('says that it cannot write into tensors, and goes on', async () => {
+      const module = await Module.load({ forward: ADD, double: DOUBLE }, { ort: await loadOrt() })
+      const [x, c] = [ones([2, 3]), zeros([2, 3])]
+      await assert.rejects(module.run([x, x], { outputs: [c] }), { code: 'ERR_UNSUPPORTED', message: /copyFrom/ })
+      c.copyFrom((await module.forward(x, x))[0])
+      assert.deepEqual(c.toArray(), [[2, 2, 2], [2, 2, 2]])
+      await module.dispose()
+    })
+  })
+})
