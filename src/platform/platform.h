@@ -52,7 +52,7 @@ void sb__os_expect_use(void *data, size_t nbytes);
 void *sb__os_map(int file, int64_t offset, size_t nbytes, bool shared, int *error);
 void sb__os_unmap(void *data, size_t nbytes); /* what sb__os_map gave */
 
-/* Makes a file that long, with room on its disk; 0 or the system's error number. */
+/* Makes a file that long, with room on its disk where its file system can reserve any; 0 or the system's error number. */
 int sb__os_reserve(int file, int64_t nbytes);
 
 /* A part of what is done under a lock. */

@@ -67,13 +67,13 @@ void sb__os_unmap(void *data, size_t nbytes) {
 }
 
 int sb__os_reserve(int file, int64_t nbytes) {
-#if defined(__APPLE__)
-  return ftruncate(file, nbytes) ? errno : 0;
-#else
+#if defined(__linux__)
+  /* Not posix_fallocate: where a file system cannot reserve, that writes to each of its blocks. */
   int error = EINTR;
-  while (nbytes > 0 && error == EINTR) error = posix_fallocate(file, 0, nbytes);
-  return nbytes > 0 ? error : 0;
+  while (nbytes > 0 && error == EINTR) error = fallocate(file, 0, 0, nbytes) ? errno : 0;
+  if (nbytes == 0 || (error != EOPNOTSUPP && error != ENOSYS)) return nbytes == 0 ? 0 : error;
 #endif
+  return ftruncate(file, nbytes) ? errno : 0;
 }
 
 void sb__lock_take(sb__lock *lock) {
