@@ -386,6 +386,7 @@ class Tensor {
    * Where the bytes are, as DLPack numbers it.
    *
    * @returns {[type: number, id: number]} [1, 0], the CPU
+   * @throws ERR_DISPOSED
    * @see array API __dlpack_device__
    * @example
    * zeros([2]).__dlpack_device__() // [1, 0]

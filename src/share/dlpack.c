@@ -194,7 +194,7 @@ static sb_status place(const sb_dl_tensor *given, sb_tensor *out, uintptr_t *add
                        int64_t *nbytes) {
   sb_dtype dtype = SB_BOOL;
   sb_tensor t;
-  int64_t low = 0, high = 0, first = 0;
+  int64_t low = 0, high = 0;
   sb_status status = dtype_of(given->dtype, &dtype);
   if (!status) status = check_device(given->device);
   if (!status) status = check_lists(given);
@@ -212,9 +212,9 @@ static sb_status place(const sb_dl_tensor *given, sb_tensor *out, uintptr_t *add
     if (!given->data) return sb__fail(SB_ERR_ARGUMENT, "the capsule has elements and no address");
     if (!sb__extent(&t, &low, &high) || sb__add_overflows(high, 1, &high) || low == INT64_MIN ||
         sb__add_overflows(high, -low, nbytes) || sb__mul_overflows(*nbytes, itemsize, nbytes) ||
-        sb__mul_overflows(low, itemsize, &first) || (uint64_t)*nbytes > SIZE_MAX ||
+        (uint64_t)*nbytes > SIZE_MAX ||
         __builtin_add_overflow((uintptr_t)given->data, given->byte_offset, address) ||
-        __builtin_add_overflow(*address, first, address) || *address == 0 ||
+        __builtin_add_overflow(*address, low * itemsize, address) || *address == 0 ||
         (uint64_t)*nbytes > UINTPTR_MAX - *address) {
       return sb__fail(SB_ERR_BOUNDS, "the capsule's elements lie outside of all memory");
     }

@@ -251,7 +251,8 @@ const RUNNERS = [
   { title: 'Jest, both files in one process', tool: 'Jest', flags: ['--runInBand'], workers: 1 },
   { title: 'Jest with jsdom', tool: 'Jest', flags: ['--maxWorkers=2', '--env=jsdom'] },
   { title: 'Vitest, in processes', tool: 'Vitest', flags: ['--pool=forks'] },
-  { title: 'Vitest, in threads', tool: 'Vitest', flags: ['--pool=threads'] }
+  { title: 'Vitest, in threads', tool: 'Vitest', flags: ['--pool=threads'] },
+  { title: 'Vitest with jsdom', tool: 'Vitest', flags: ['--environment=jsdom'] }
 ]
 
 async function testRunners () {
@@ -301,6 +302,6 @@ async function testTypes () {
       '--exclude-entrypoints', 'samebytes.wasm', 'samebytes-shared.wasm'])
     const { analysis } = JSON.parse(text)
     const problems = analysis.problems.map(({ kind, entrypoint, resolutionKind }) => `${kind} ${entrypoint} ${resolutionKind}`)
-    assert.deepEqual(problems.filter(problem => !problem.endsWith('node10')), ['CJSResolvesToESM ./inline node16-cjs'])
+    assert.deepEqual(problems.filter(problem => !problem.endsWith('node10')), ['CJSResolvesToESM ./inline node16-cjs', 'CJSResolvesToESM ./inline/module node16-cjs'])
   })
 }
