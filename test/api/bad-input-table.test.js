@@ -116,7 +116,10 @@ async function refusesAll ({ args }, call, make) {
 const realm = vm.createContext({})
 function foreign (value) {
   if (Array.isArray(value)) return value.reduce((list, x) => { list.push(foreign(x)); return list }, vm.runInContext('[]', realm))
-  if (ArrayBuffer.isView(value)) return new (vm.runInContext(value.constructor.name, realm))(value)
+  if (ArrayBuffer.isView(value)) {
+    const Type = vm.runInContext(value.constructor.name, realm)
+    return value.buffer instanceof SharedArrayBuffer ? new Type(value.buffer, value.byteOffset, value.length) : new Type(value)
+  }
   if (value !== null && typeof value === 'object' && Object.getPrototypeOf(value) === Object.prototype) {
     return Object.assign(vm.runInContext('({})', realm), Object.fromEntries(Object.entries(value).map(([key, x]) => [key, foreign(x)])))
   }
