@@ -29,16 +29,6 @@ const inHex = byte => `%${byte.toString(16).padStart(2, '0')}`
 /** @returns {number} ms */
 const now = () => (typeof performance === 'object' ? performance : Date).now()
 
-/** @param {Uint8Array} bytes  of memory that nobody shares */
-function isUtf8 (bytes) {
-  try {
-    new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-    return true
-  } catch {
-    return false
-  }
-}
-
 /** A browser inflates asynchronously only: a file object's load() does. */
 const inflate = null
 
@@ -60,4 +50,4 @@ function memoryOfMachine () {
 /** Nothing is lent to native code here. */
 function keepAttached () {}
 
-module.exports = { onNextTurn, textOf, isUtf8, inflate, now, newName, warn, memoryOfMachine, keepAttached }
+module.exports = { onNextTurn, textOf, inflate, now, newName, warn, memoryOfMachine, keepAttached }

@@ -14,16 +14,6 @@ const onNextTurn = setImmediate
 /** @param {Uint8Array} bytes  UTF-8, of memory that nobody shares */
 const textOf = bytes => new TextDecoder().decode(bytes)
 
-/** @param {Uint8Array} bytes  of memory that nobody shares */
-function isUtf8 (bytes) {
-  try {
-    new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-    return true
-  } catch {
-    return false
-  }
-}
-
 /**
  * @param {Uint8Array} bytes  deflated
  * @param {number} nbytes  that they become, at most
@@ -74,4 +64,4 @@ function keepAttached (buffer) {
   if (isMarkedAsUntransferable === undefined || !isMarkedAsUntransferable(buffer)) markAsUntransferable(buffer)
 }
 
-module.exports = { onNextTurn, textOf, isUtf8, inflate, now, newName, warn, memoryOfMachine, readModule, keepAttached }
+module.exports = { onNextTurn, textOf, inflate, now, newName, warn, memoryOfMachine, readModule, keepAttached }

@@ -460,15 +460,14 @@ static sb_status storage_new(sb__binding *b) {
   return SB_OK;
 }
 
+#ifndef __wasm__
 /* Of the first storage's bytes into the second one's doubles. Numbers: the parser, bytes of the whole file, where the
  * given ones begin in it. The results are how many doubles there are, and how many bytes are wanted (0: none) for all
  * of them. */
 static sb_status parse(sb__binding *b) {
   static sb_status (*const parsers[])(sb__reader * r) = {
-      sb__npy_parse,  sb__safetensors_parse,
-#ifndef __wasm__
-      sb__gguf_parse, sb__zip_end,           sb__zip_directory, sb__zip_member,
-#endif
+      sb__npy_parse, sb__safetensors_parse, sb__gguf_parse,
+      sb__zip_end,   sb__zip_directory,     sb__zip_member,
   };
   const sb_storage *in = T(0)->storage, *out = T(1)->storage;
   if (N(0) < 0 || N(0) >= (int64_t)(sizeof parsers / sizeof *parsers) || N(2) < 0 ||
@@ -486,6 +485,8 @@ static sb_status parse(sb__binding *b) {
   RESULT(1) = (double)r.wanted;
   return status;
 }
+
+#endif
 
 /* Number: bytes of an item, of which the storage is full. */
 static sb_status swap_bytes(sb__binding *b) {

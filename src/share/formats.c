@@ -1,6 +1,7 @@
 /* What the parsers of file formats have in common. */
 #include "share/formats.h"
 
+#ifndef __wasm__ /* no parser there: js/parsers-here.js */
 sb_status sb__bad(const sb__reader *r, int64_t at, const char *reason) {
   return sb__fail(SB_ERR_FORMAT, "byte %lld: %s", (long long)(r->base + at), reason);
 }
@@ -111,9 +112,9 @@ typedef struct order {
   bool escaped, by_place;
 } order;
 
-static int compare(const order *o, double i, double j) {
+/* 0: the same tag and name, or place. */
+static int compare(const order *o, const double *a, const double *b) {
   const sb__reader *r = o->r;
-  const double *a = r->words + (int64_t)i, *b = r->words + (int64_t)j;
   if (a[SB__RECORD_TAG] != b[SB__RECORD_TAG]) {
     return a[SB__RECORD_TAG] < b[SB__RECORD_TAG] ? -1 : 1;
   }
@@ -135,10 +136,17 @@ static int compare(const order *o, double i, double j) {
   return (p < p_end) - (q < q_end);
 }
 
+/* Of equals the first one of the file comes first. */
+static bool is_before(const order *o, double i, double j) {
+  const double *a = o->r->words + (int64_t)i, *b = o->r->words + (int64_t)j;
+  const int difference = compare(o, a, b);
+  return difference ? difference < 0 : a[SB__RECORD_NAME_AT] < b[SB__RECORD_NAME_AT];
+}
+
 static void sift(const order *o, double *list, int64_t i, int64_t n) {
   for (int64_t child = 2 * i + 1; child < n; i = child, child = 2 * i + 1) {
-    if (child + 1 < n && compare(o, list[child], list[child + 1]) < 0) child++;
-    if (compare(o, list[i], list[child]) >= 0) return;
+    if (child + 1 < n && is_before(o, list[child], list[child + 1])) child++;
+    if (!is_before(o, list[i], list[child])) return;
     const double kept = list[i];
     list[i] = list[child];
     list[child] = kept;
@@ -202,16 +210,16 @@ sb_status sb__check_records(sb__reader *r, bool escaped, bool tiled, int64_t end
   const order by_name = {r, escaped, false}, by_place = {r, escaped, true};
   sort(&by_name, list, n);
   for (int64_t i = 1; i < n; i++) {
-    if (compare(&by_name, list[i - 1], list[i]) == 0) {
-      const double *a = r->words + (int64_t)list[i - 1], *b = r->words + (int64_t)list[i];
-      const double at = a[SB__RECORD_NAME_AT] > b[SB__RECORD_NAME_AT] ? a[SB__RECORD_NAME_AT]
-                                                                      : b[SB__RECORD_NAME_AT];
-      return sb__bad(r, (int64_t)at, "this name is there twice");
+    const double *a = r->words + (int64_t)list[i - 1], *b = r->words + (int64_t)list[i];
+    if (compare(&by_name, a, b) == 0) {
+      return sb__bad(r, (int64_t)b[SB__RECORD_NAME_AT], "this name is there twice");
     }
   }
   sort(&by_place, list, n);
   return check_places(r, list, n, tiled, end);
 }
+
+#endif
 
 void sb__swap(void *data, int64_t count, int32_t itemsize) {
   uint8_t *p = data;

@@ -2,7 +2,9 @@
  * goes as doubles into room that the caller has, and is bounded by the bytes that were given.
  *
  * A parser fails with SB_ERR_FORMAT, naming the byte and the reason. It may be given the beginning of a file
- * only: where that does not suffice, it succeeds and says how many bytes it wants. */
+ * only: where that does not suffice, it succeeds and says how many bytes it wants.
+ *
+ * The WASM module has no room for them: there js/parsers-here.js does the same, word for word. */
 #ifndef SB_FORMATS_H
 #define SB_FORMATS_H
 

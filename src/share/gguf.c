@@ -1,5 +1,5 @@
 /* .gguf: counts, metadata, an index of tensors, data. Versions 2 and 3, little-endian. */
-#ifndef __wasm__ /* there js/parsers.js does it: the module has no room */
+#ifndef __wasm__ /* there js/parsers-here.js does it: the module has no room */
 # include <string.h>
 
 # include "share/formats.h"
@@ -118,9 +118,9 @@ static sb_status take_tensor(sb__reader *r, uint64_t alignment) {
   if (type >= sizeof types / sizeof *types || !types[type].bytes) {
     return sb__bad(r, r->at - 12, "this type of tensor is not known");
   }
-  if (begin % alignment) return sb__bad(r, r->at - 8, "the offset is no multiple of the alignment");
   if (begin > (uint64_t)r->total)
     return sb__bad(r, r->at - 8, "the data of this tensor begins after the file");
+  if (begin % alignment) return sb__bad(r, r->at - 8, "the offset is no multiple of the alignment");
   const int32_t elements = types[type].elements_by_2 ? 2 * types[type].elements_by_2 : 1;
   if (elements > 1 && (!ndim || shape[ndim - 1] % elements)) {
     return sb__bad(r, (int64_t)name[0], "the innermost extent is no whole number of blocks");

@@ -1,5 +1,5 @@
 /* .zip, as far as .npz needs it: where members are. What they hold is inflated elsewhere. */
-#ifndef __wasm__ /* there js/parsers.js does it: the module has no room */
+#ifndef __wasm__ /* there js/parsers-here.js does it: the module has no room */
 # include <string.h>
 
 # include "share/formats.h"
