@@ -54,7 +54,7 @@ function isRecord (value) {
 
 /**
  * A model's methods, run by onnxruntime. Inputs are read and given outputs are written where tensors have their bytes: nothing is
- * copied here. Calls queue in order and take what is set when they are made.
+ * copied here, but an output that is an input of the model itself, into the tensor given for it. Calls queue in order and take what is set when they are made.
  *
  * What a call is given is held until it settles (disposing it frees nothing), and busy: writing to it with samebytes, resize and
  * setData are ERR_BUSY. What a pending call writes into cannot be given to another one.
