@@ -194,11 +194,12 @@ SB_CHECKED static inline sb_status sb_tensor_from_napi(sb_napi *samebytes, napi_
  *              collected, and its last buffer is. A view of what sb_tensor_from_napi gave is one of that tensor's storage
  *   out        the Tensor
  *
- * Errors  SB_ERR_ARGUMENT t was filled by another version, or has elements and no bytes · SB_ERR_DTYPE, SB_ERR_SHAPE,
+ * Errors  SB_ERR_ARGUMENT not open, t was filled by another version, or has elements and no bytes · SB_ERR_DTYPE, SB_ERR_SHAPE,
  *         SB_ERR_BOUNDS, SB_ERR_ALIGNMENT it is no valid layout · SB_ERR_UNSUPPORTED the bytes are V8's, of another
  *         thread · SB_ERR_STALE another thread's samebytes · SB_ERR_MEMORY */
 SB_CHECKED static inline sb_status sb_tensor_to_napi(const sb_napi *samebytes, const sb_tensor *t,
                                                      napi_value *out) {
+  if (!samebytes->call) return SB_ERR_ARGUMENT;
   return samebytes->call->tensor_to_napi(samebytes->environment, t, out);
 }
 
@@ -220,7 +221,8 @@ static inline napi_value sb_napi_throw_words(const sb_napi *samebytes, napi_env 
     if (error && napi_throw(env, error) == napi_ok) return NULL;
     if (!words) words = samebytes->call->error_message();
   } else if (!words) {
-    words = samebytes->message;
+    words = samebytes->message[0] ? samebytes->message
+                                  : "samebytes is not open: sb_napi_open comes before this";
   }
   const char *code = (size_t)status < sizeof codes / sizeof *codes ? codes[status] : "";
   if (status == SB_ERR_ARGUMENT)

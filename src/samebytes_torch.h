@@ -156,6 +156,7 @@ inline at::Tensor to_torch(const sb_table *call, const sb_tensor &t, bool read_o
  *        bit is set, it requires grad, or has no storage · SB_ERR_SHAPE more than 64 axes · SB_ERR_MEMORY */
 inline void from_torch(const sb_table *call, const at::Tensor &x, sb_tensor *out) {
   const auto refuse = [](sb_status status, const char *what) { throw error(status, what); };
+  if (!call) refuse(SB_ERR_ARGUMENT, "samebytes is not open: sb_napi_open comes before this");
   if (!x.defined()) refuse(SB_ERR_ARGUMENT, "the at::Tensor is undefined");
   if (x.layout() != at::kStrided)
     refuse(SB_ERR_UNSUPPORTED, "the at::Tensor has no strides (sparse, say); to_dense() copies");

@@ -153,7 +153,24 @@ function settledMemory () {
   return memory()
 }
 
-/** The same, and without what only a later turn gives back, such as bytes that other threads see. */
+/**
+ * fn must leave as many tensors and storages as there were. Never more; fewer, where what an earlier test left was let go of
+ * meanwhile (V8 and mocha hold on to this and that), are no answer: then it is tried again.
+ */
+function leavesNothing (fn) {
+  const counts = () => { const { tensors, storages } = settledMemory(); return [tensors, storages] }
+  let before
+  let after
+  for (let attempt = 0; attempt < 5; attempt++) {
+    before = counts()
+    fn()
+    after = counts()
+    if (after.some((count, i) => count > before[i]) || after.every((count, i) => count === before[i])) break
+  }
+  assert.deepEqual(after, before)
+}
+
+/** memory() without what nobody holds any more, nor what only a later turn gives back, such as bytes that other threads see. */
 async function quietMemory () {
   let last = ''
   for (let same = 0, round = 0; same < 3 && round < 50; round++) {
@@ -266,6 +283,7 @@ module.exports = {
   hex,
   isPage,
   isWasm,
+  leavesNothing,
   nativeOnly,
   needs,
   quietMemory,

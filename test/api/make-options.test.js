@@ -5,7 +5,7 @@ const {
   arange, asarray, backend, empty, emptyLike, emptyStrided, eye, fromBytes, full, fullLike, fullStrided, linspace, ones, onesLike, onesStrided, rand,
   randLike, randStrided, randint, randintLike, randintStrided, randn, randnLike, randnStrided, scalarTensor, tensor, zeros, zerosLike, zerosStrided
 } = require('samebytes')
-const { ALL_SHARED, NO_CUDA, alive, fails } = require('../setup')
+const { ALL_SHARED, NO_CUDA, fails, leavesNothing } = require('../setup')
 
 const like = zeros([2, 3])
 const bytes = new Uint8Array(24)
@@ -46,14 +46,14 @@ const OTHERS = {
 describe('options of what makes tensors', () => {
   for (const [name, make] of Object.entries({ ...PLAIN, ...OTHERS })) {
     it(`${name}: pinMemory names CUDA, which is not there; false is fine; nothing is left`, () => {
-      const before = alive()
-      fails(() => make({ pinMemory: true }), Error, 'ERR_UNSUPPORTED', /pinMemory.*CUDA/)
-      for (const bad of [1, 'yes', null]) fails(() => make({ pinMemory: bad }), TypeError, 'ERR_ARGUMENT', /pinMemory/)
-      fails(() => make({ device: 'cuda:0' }), Error, NO_CUDA)
-      fails(() => make({ dynamism: 'some' }), TypeError, 'ERR_ARGUMENT', /dynamism/)
-      fails(() => make({ shared: 'yes' }), TypeError, 'ERR_ARGUMENT', /shared/)
-      fails(() => make({ order: 'A' }), TypeError, 'ERR_ARGUMENT', /order/)
-      assert.equal(alive(), before)
+      leavesNothing(() => {
+        fails(() => make({ pinMemory: true }), Error, 'ERR_UNSUPPORTED', /pinMemory.*CUDA/)
+        for (const bad of [1, 'yes', null]) fails(() => make({ pinMemory: bad }), TypeError, 'ERR_ARGUMENT', /pinMemory/)
+        fails(() => make({ device: 'cuda:0' }), Error, NO_CUDA)
+        fails(() => make({ dynamism: 'some' }), TypeError, 'ERR_ARGUMENT', /dynamism/)
+        fails(() => make({ shared: 'yes' }), TypeError, 'ERR_ARGUMENT', /shared/)
+        fails(() => make({ order: 'A' }), TypeError, 'ERR_ARGUMENT', /order/)
+      })
       assert.equal(make({ pinMemory: false, device: 'cpu' }).device, 'cpu')
     })
 

@@ -329,6 +329,14 @@ describe('an addon of somebody else', function () {
     assert.deepEqual([major, minor, missing], [1, 0, 0])
   })
 
+  it('is told where it gives a tensor before samebytes is open', async () => {
+    const said = await childJson(`
+      const peer = require(${JSON.stringify(PEER)})
+      try { peer.early() } catch ({ code, message }) { console.log(JSON.stringify([code, message])) }
+    `)
+    assert.deepEqual(said, ['ERR_ARGUMENT', 'samebytes is not open: sb_napi_open comes before this'])
+  })
+
   it('takes and gives 100,000 times without growing', async function () {
     if (sanitized) return skip(this, 'a sanitizer\'s own memory grows')
     this.timeout(120000)

@@ -248,6 +248,14 @@ describe('LibTorch', function () {
     assert.ok(grown < 16 * 2 ** 20, `grew by ${grown} bytes`)
   })
 
+  it('is told where it gives a tensor before samebytes is open', async () => {
+    const said = await childJson(`
+      const torch = require(${JSON.stringify(BLOBS)})
+      try { torch.blob(3) } catch ({ code, message }) { console.log(JSON.stringify([code, message])) }
+    `)
+    assert.deepEqual(said, ['ERR_ARGUMENT', 'samebytes is not open: sb_napi_open comes before this'])
+  })
+
   it('works on workers that end while it holds tensors', async () => {
     const codes = await childJson(`
       const { Worker } = require('node:worker_threads')

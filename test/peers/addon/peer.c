@@ -229,6 +229,16 @@ static napi_value held_to_js(napi_env env, napi_callback_info info) {
   return status ? sb_napi_throw(&p->samebytes, env, status) : out;
 }
 
+/* early(): a tensor out, before samebytes is open */
+static napi_value early(napi_env env, napi_callback_info info) {
+  const sb_napi closed = {0};
+  sb_tensor t = {0};
+  napi_value out = NULL;
+  (void)info;
+  const sb_status status = sb_tensor_to_napi(&closed, &t, &out);
+  return status ? sb_napi_throw(&closed, env, status) : out;
+}
+
 /* release(): all of them, on this thread */
 static napi_value release(napi_env env, napi_callback_info info) {
   peer *p = enter(env, info, 0, NULL);
@@ -377,6 +387,7 @@ NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
       {"hold", hold},
       {"heldSum", held_sum},
       {"heldToJs", held_to_js},
+      {"early", early},
       {"release", release},
       {"releaseElsewhere", release_elsewhere},
       {"park", park},
