@@ -4,7 +4,7 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
-const { stats, countStaged } = require('./storage')
+const { stats, countCopy, countStaged } = require('./storage')
 const { show } = require('./validate')
 const { dtypes, itemsizes } = require('./dtypes')
 const { dataOf } = require('./exposed')
@@ -13,12 +13,14 @@ const { tensor } = require('./make')
 const { fromBlob } = require('./blob')
 const { hold, letGo, signalOf, checkSignal } = require('./async')
 const { dtypeOfArray, isSharedArrayBuffer } = require('./buffers')
+const { keep } = require('./lifetime')
 const { TYPES, asBits, fromBits, fromOrt } = require('./ort')
 
 const parts = {
   ffi,
   failure,
   stats,
+  countCopy,
   countStaged,
   show,
   dtypes,
@@ -31,6 +33,7 @@ const parts = {
   letGo,
   signalOf,
   checkSignal,
+  keep,
   dtypeOfArray,
   isSharedArrayBuffer,
   TYPES,

@@ -4,7 +4,7 @@
 
 const { instance } = require('./instance')
 const { runtimeOf, openSession, close } = require('./sessions')
-const { slotsOf, slotOf, namesOf, operandOf, targetOf } = require('./signature')
+const { slotsOf, slotOf, namesOf, readOf, operandOf, targetOf } = require('./signature')
 const { Run } = require('./runs')
 
 /** @typedef {import('./tensor').Tensor} Tensor */
@@ -36,7 +36,7 @@ const { Run } = require('./runs')
  * @property {AbortSignal | undefined} [signal]  a run that has begun goes on to its end
  */
 
-/** @type {any} */
+/** @type {typeof Symbol.asyncDispose} */
 const ASYNC_DISPOSE = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose')
 
 /** what the constructor asks for */
@@ -54,7 +54,7 @@ function isRecord (value) {
 
 /**
  * A model's methods, run by onnxruntime. Inputs are read and given outputs are written where tensors have their bytes: nothing is
- * copied here. Calls queue in order and take what is set when they are made.
+ * copied here, but an output that is an input of the model itself, into the tensor given for it. Calls queue in order and take what is set when they are made.
  *
  * What a call is given is held until it settles (disposing it frees nothing), and busy: writing to it with samebytes, resize and
  * setData are ERR_BUSY. What a pending call writes into cannot be given to another one.
@@ -107,7 +107,8 @@ class Module {
         const session = await openSession(isOne ? 'source' : `source.${name}`, each, runtime)
         const inputs = slotsOf('input', session.inputNames, session.inputMetadata)
         const outputs = slotsOf('output', session.outputNames, session.outputMetadata)
-        methods.set(String(name), { name: String(name), session, runtime, inputs, outputs, all: outputs.filter(({ isTensor }) => isTensor).map(({ index }) => index), given: [], targets: [], results: null })
+        for (const slot of outputs) slot.isInput = session.inputNames.includes(slot.name)
+        methods.set(String(name), { name: String(name), session, runtime, abilities: null, inputs, outputs, all: outputs.filter(({ isTensor }) => isTensor).map(({ index }) => index), given: [], targets: [], results: null })
       }
     } catch (error) {
       for (const { session } of methods.values()) await close(session)
@@ -179,8 +180,9 @@ class Module {
   }
 
   /**
-   * Sets an input for the calls that follow, until it is set again; a call's own value goes before it. The module keeps
-   * the value alive; of what is no tensor it makes one now.
+   * Sets an input for the calls that follow, until it is set again; a call's own value goes before it. The module keeps a view
+   * of its own of a tensor's bytes, in the shape that it has now: disposing, resizing or setData of the tensor changes nothing,
+   * writing to its bytes does. Of what is no tensor it makes one now.
    *
    * @param {string | number} nameOrIndex
    * @param {ModelValue | null} value  null: none any more
@@ -193,7 +195,13 @@ class Module {
     const found = this.#methodOf(method)
     const slot = slotOf(found.inputs, nameOrIndex, 'input')
     if (value === undefined) throw failure('ERR_ARGUMENT', `${slot.title} is undefined; a value was expected, or null for none`)
-    found.given[slot.index] = value === null ? undefined : operandOf(slot, value).value
+    const given = value === null ? undefined : givenOf(slot, value)
+    if (this.#ending !== null) { // by user code in the value
+      forget(given)
+      this.#methodOf(method)
+    }
+    forget(found.given[slot.index])
+    found.given[slot.index] = given
   }
 
   /**
@@ -244,7 +252,7 @@ class Module {
   async #end () {
     if (this.#pending > 0) await /** @type {Promise<void>} */ (new Promise(resolve => { this.#idle.push(resolve) }))
     for (const method of this.#methods.values()) {
-      method.given = []
+      for (const given of method.given.splice(0)) forget(given)
       method.targets = []
       method.results = null
       await close(method.session)
@@ -298,6 +306,10 @@ class Module {
     }
   }
 
+  [ASYNC_DISPOSE] () {
+    return this.dispose()
+  }
+
   /** A call has settled: the next one's turn. */
   #next () {
     const next = this.#waiting.shift()
@@ -305,7 +317,31 @@ class Module {
     else if (next !== undefined) next()
   }
 }
-Object.defineProperty(Module.prototype, ASYNC_DISPOSE, { value: Module.prototype.dispose, configurable: true, writable: true })
+
+/**
+ * A value that stays set: no scope and no other owner disposes it.
+ *
+ * @param {import('./signature').Slot} slot
+ * @param {unknown} value
+ * @returns {Tensor | import('./signature').Strings}
+ */
+function givenOf (slot, value) {
+  const { Tensor, keep } = instance()
+  const read = readOf(slot, value)
+  if (!Tensor.isTensor(read)) return read
+  try {
+    operandOf(slot, read)
+    return keep(read === value ? read.view() : read)
+  } catch (error) {
+    if (read !== value) read.dispose()
+    throw error
+  }
+}
+
+/** @param {Tensor | import('./signature').Strings | undefined} given */
+function forget (given) {
+  if (instance().Tensor.isTensor(given)) given.dispose()
+}
 
 /**
  * What run was given.
@@ -324,11 +360,12 @@ function optionsOf (inputs, options) {
 /**
  * @param {Method} method
  * @param {readonly unknown[] | Record<string, unknown>} inputs
- * @returns {unknown[]} by index, with what setInput gave
+ * @returns {unknown[]} by index; undefined: what setInput gave
  */
 function valuesOf (method, inputs) {
   const { failure } = instance()
-  const values = method.given.slice()
+  /** @type {unknown[]} */
+  const values = []
   if (!Array.isArray(inputs)) {
     for (const [key, value] of Object.entries(inputs)) {
       const { index } = slotOf(method.inputs, key, 'input')

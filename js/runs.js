@@ -2,7 +2,7 @@
 // One run of a method: what it is given is taken and held when it is called, fed and written into when its turn comes.
 
 const { instance } = require('./instance')
-const { about, said, expectedShape, namedExtents, nestedStrings, operandOf, shown, targetOf } = require('./signature')
+const { about, said, expectedShape, namedExtents, nestedStrings, operandOf, readOf, shown, targetOf } = require('./signature')
 const { abilitiesOf, messageOf } = require('./sessions')
 const { discard } = require('./discard')
 
@@ -18,10 +18,11 @@ const { discard } = require('./discard')
  * @property {string} name
  * @property {any} session
  * @property {import('./sessions').Runtime} runtime
+ * @property {import('./sessions').Abilities | null} abilities  of the session; null: not asked yet
  * @property {Slot[]} inputs
  * @property {Slot[]} outputs
  * @property {number[]} all  the indices of those that onnxruntime gives
- * @property {unknown[]} given  what setInput was given, by index
+ * @property {(Tensor | import('./signature').Strings | undefined)[]} given  what setInput was given, by index: the module's own views
  * @property {(Tensor | undefined)[]} targets  what setOutput was given, by index
  * @property {any[] | null} results  of the last run that ended well, by index
  */
@@ -84,10 +85,14 @@ class Run {
     /** may a target have to have another shape than it has? */
     this.isOpen = false
     const { inputs, outputs } = method
+    /** @type {(Tensor | import('./signature').Strings | undefined)[]} */
+    const read = []
+    for (let i = 0; i < inputs.length; i++) read.push(values[i] === undefined ? undefined : readOf(inputs[i], values[i]))
+    // no user code from here on
     /** @type {Operand[]} */
     this.operands = []
     for (let i = 0; i < inputs.length; i++) {
-      const value = values[i]
+      const value = read[i] ?? method.given[i]
       if (value === undefined) throw failure('ERR_ARGUMENT', `${inputs[i].title} has no value: neither the call nor setInput gave one`)
       this.operands.push(operandOf(inputs[i], value))
     }
@@ -136,8 +141,8 @@ class Run {
 
   /** @returns {Promise<any[]>} what was wanted, by output's index */
   async perform () {
-    const { runtime, session } = this.method
-    if (this.targets.length > 0 || this.#hasShared()) this.#check(runtime.abilities ?? await abilitiesOf(runtime, session))
+    const { method } = this
+    if (this.targets.length > 0 || this.#hasShared()) this.#check(method.abilities ??= await abilitiesOf(method.runtime, method.session))
     let found
     try {
       if (this.targets.length > 0) this.#shape()
@@ -188,13 +193,16 @@ class Run {
   #once () {
     const { method, targets } = this
     const feeds = this.#feeds()
-    if (targets.length === 0) return this.#ask(feeds, this.#wantsAll() ? undefined : this.#names(), undefined)
+    if (targets.every(({ slot }) => slot.isInput)) return this.#ask(feeds, this.#wantsAll() ? undefined : this.#names(), undefined)
     /** @type {Record<string, any>} */
     const fetches = {}
     if (targets.length < this.wanted.length) for (const name of this.#names()) fetches[name] = null
     let k = 0
     try {
-      for (; k < targets.length; k++) fetches[targets[k].slot.name] = fetchOf(targets[k].layout, method.runtime.ort)
+      for (; k < targets.length; k++) {
+        const { slot, layout } = targets[k]
+        fetches[slot.name] = slot.isInput ? null : fetchOf(layout, method.runtime.ort)
+      }
     } catch (error) {
       throw said(targets[k].slot, error)
     }
@@ -202,7 +210,7 @@ class Run {
   }
 
   #feeds () {
-    const { operands, method: { inputs, runtime: { abilities } } } = this
+    const { operands, method: { inputs, abilities } } = this
     /** @type {Record<string, any>} */
     const feeds = {}
     let i = 0
@@ -318,9 +326,25 @@ function valueOf (slot, theirs) {
  * @param {any} theirs  onnxruntime's copy of what it wrote
  */
 function written (target, theirs) {
+  if (target.slot.isInput) return copiedTo(target, theirs)
   if (!isSame(theirs.dims, target.layout.shape)) throw misfit(target, theirs.dims)
   discard(theirs, target.layout.storage.buffer)
   return target.tensor
+}
+
+/**
+ * The one thing that is copied here.
+ *
+ * @param {Target} target  of an output that is an input, too
+ * @param {any} theirs
+ */
+function copiedTo (target, { dims, data }) {
+  const { asBits, countCopy } = instance()
+  fit(target, [...dims])
+  const { layout, tensor } = target
+  if (layout.size > 0) shownBy(layout).set(asBits(data))
+  countCopy('run', data.byteLength)
+  return tensor
 }
 
 /** @param {unknown} error  onnxruntime's */

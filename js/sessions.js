@@ -16,10 +16,9 @@ const IDENTITY = Uint8Array.from(
  * @typedef {object} Runtime
  * @property {any} ort
  * @property {Record<string, unknown>} options  of sessions
- * @property {Abilities | null} abilities  null: not asked yet
  */
 
-/** what was found out, by onnxruntime's session class and place of work @type {WeakMap<object, Map<string, Promise<Abilities>>>} */
+/** what was found out, by onnxruntime's session class and place of work @type {WeakMap<object, Map<string, Promise<Abilities | null>>>} */
 const known = new WeakMap()
 
 /**
@@ -34,7 +33,7 @@ async function runtimeOf (given) {
   if (typeof found?.InferenceSession?.create !== 'function' || typeof found.Tensor !== 'function') {
     throw failure('ERR_ARGUMENT', `ort is ${show(found)}; onnxruntime-node, onnxruntime-web or their like was expected`)
   }
-  return { ort: found, options, abilities: null }
+  return { ort: found, options }
 }
 
 /**
@@ -131,31 +130,59 @@ function placeOf ({ executionProviders, preferredOutputLocation }) {
 }
 
 /**
- * What sessions like this one can do, tried once on a model of one operation.
+ * What sessions like this one can do, tried once on a model of one operation. Where new sessions are not like this one any more
+ * (onnxruntime-node was loaded after onnxruntime-web: they share their registry), it is taken to be able to do nothing.
  *
  * @param {Runtime} runtime
  * @param {any} session
  * @returns {Promise<Abilities>}
  */
 async function abilitiesOf (runtime, session) {
-  if (runtime.abilities !== null) return runtime.abilities
-  const kind = session.handler?.constructor ?? runtime.ort.InferenceSession
+  const kind = kindOf(session, runtime.ort)
   const place = placeOf(runtime.options)
   const key = JSON.stringify(place)
   const tried = known.get(kind) ?? new Map()
   known.set(kind, tried)
-  if (!tried.has(key)) tried.set(key, tryOut(runtime.ort, place))
-  runtime.abilities = await /** @type {Promise<Abilities>} */ (tried.get(key))
-  return runtime.abilities
+  const trial = tried.get(key) ?? tryOut(runtime.ort, place, kind)
+  tried.set(key, trial)
+  let abilities = null
+  try {
+    abilities = await trial
+  } finally {
+    if (abilities === null && tried.get(key) === trial) tried.delete(key) // to be asked again
+  }
+  return abilities ?? { inPlace: false, readsShared: false, writesShared: false }
+}
+
+/**
+ * @param {any} session
+ * @param {any} ort
+ * @returns {object} what sessions of one back end have in common
+ */
+function kindOf (session, ort) {
+  return session.handler?.constructor ?? ort.InferenceSession
 }
 
 /**
  * @param {any} ort
  * @param {Record<string, unknown>} options
- * @returns {Promise<Abilities>}
+ * @param {object} kind
+ * @returns {Promise<Abilities | null>} null: new sessions are of another kind
+ * @throws ERR_MODEL
  */
-async function tryOut (ort, options) {
-  const session = await ort.InferenceSession.create(IDENTITY, { ...options, logSeverityLevel: 4 })
+async function tryOut (ort, options, kind) {
+  let session
+  try {
+    session = await ort.InferenceSession.create(IDENTITY, { ...options, logSeverityLevel: 4 })
+  } catch (cause) {
+    const error = instance().failure('ERR_MODEL', `onnxruntime cannot load the model by which it is found out whether it works in place: ${messageOf(cause)}`)
+    error.cause = cause
+    throw error
+  }
+  if (kindOf(session, ort) !== kind) {
+    await close(session)
+    return null
+  }
   const plain = new Float32Array(2)
   const shared = typeof SharedArrayBuffer === 'function' ? new Float32Array(new SharedArrayBuffer(8)) : null
   try {

@@ -19,11 +19,7 @@ const { instance } = require('./instance')
 
 /** @typedef {{ strings: string[], dims: number[] }} Strings */
 
-/**
- * A value that fits an input: a tensor's layout, or strings; and the value itself, as it can be given again.
- *
- * @typedef {{ layout: Layout | null, strings: Strings | null, value: any }} Operand
- */
+/** A value that fits an input: a tensor's layout, or strings. @typedef {{ layout: Layout | null, strings: Strings | null }} Operand */
 
 class Slot {
   /**
@@ -43,6 +39,8 @@ class Slot {
     this.shape = isTensor && Array.isArray(told.shape) ? told.shape.map(extentOf) : null
     /** a list or a map: onnxruntime takes and gives none in JavaScript */
     this.isTensor = told === undefined || isTensor
+    /** an output that is an input of the model itself: onnxruntime-node writes it into no tensor that is given, and does not say so */
+    this.isInput = false
   }
 
   /** as messages call it */
@@ -186,20 +184,28 @@ function checkKind (slot) {
 // ---- Inputs ----
 
 /**
- * A value for an input. Tensors stay as they are; what is made of other values is a tensor of the input's dtype.
+ * A value for an input, read once: this may run user code, which may do anything to what was read before.
  *
  * @param {Slot} slot
  * @param {unknown} value
+ * @returns {Tensor | Strings} a tensor as it is, or one of the input's dtype
+ */
+function readOf (slot, value) {
+  checkKind(slot)
+  if (instance().Tensor.isTensor(value)) return value
+  return stringsOf(slot, value) ?? tensorOf(slot, value)
+}
+
+/**
+ * Does it fit? Runs no user code.
+ *
+ * @param {Slot} slot
+ * @param {Tensor | Strings} value  that was read
  * @returns {Operand}
  */
 function operandOf (slot, value) {
   const { Tensor, dtypes } = instance()
-  checkKind(slot)
-  if (!Tensor.isTensor(value)) {
-    const strings = stringsOf(slot, value)
-    if (strings !== null) return { layout: null, strings, value: { type: 'string', dims: strings.dims, data: strings.strings, location: 'cpu' } }
-    value = tensorOf(slot, value)
-  }
+  if (!Tensor.isTensor(value)) return { layout: null, strings: /** @type {Strings} */ (value) }
   const t = /** @type {Tensor} */ (value)
   let layout
   try {
@@ -211,7 +217,7 @@ function operandOf (slot, value) {
   checkDtype(slot, layout)
   checkShape(slot, layout.shape)
   checkDense(slot, layout)
-  return { layout, strings: null, value }
+  return { layout, strings: null }
 }
 
 /**
@@ -223,7 +229,7 @@ function operandOf (slot, value) {
  */
 function stringsOf (slot, value) {
   const isTheirs = isOrt(value) && value.type === 'string'
-  const found = isTheirs ? { strings: [...value.data], dims: [...value.dims] } : flatStrings(value)
+  const found = about(slot, () => isTheirs ? theirStrings(value) : flatStrings(value, slot.dtype === 'string'))
   if (found === null) return null
   const { failure, show } = instance()
   const { title, dtype, shape } = slot
@@ -234,13 +240,25 @@ function stringsOf (slot, value) {
 }
 
 /**
+ * @param {{ data: unknown, dims: number[] }} value  onnxruntime's
+ * @returns {Strings}
+ */
+function theirStrings ({ data, dims }) {
+  const { failure, show } = instance()
+  if (!Array.isArray(data)) throw failure('ERR_ARGUMENT', `its data is ${show(data)}; an array of strings was expected`)
+  return { strings: [...data], dims: [...dims] }
+}
+
+/**
  * @param {unknown} value
+ * @param {boolean} canBeEmpty  are lists without anything in them lists of strings?
  * @returns {Strings | null} null: it is neither a string nor a list that begins with one
  */
-function flatStrings (value) {
+function flatStrings (value, canBeEmpty) {
   let first = value
   for (let depth = 0; Array.isArray(first) && depth < 64; depth++) first = first[0]
-  if (typeof first !== 'string') return null
+  const isEmpty = canBeEmpty && first === undefined && Array.isArray(value)
+  if (typeof first !== 'string' && !isEmpty) return null
   const { failure, show } = instance()
   /** @type {string[]} */
   const strings = []
@@ -297,7 +315,10 @@ function tensorOf (slot, value) {
     }
     const made = tensor(value, /** @type {any} */ (dtype === null ? undefined : { dtype }))
     const dims = padded(made.shape, shape)
-    return dims.length === made.ndim ? made : made.view(dims)
+    if (dims.length === made.ndim) return made
+    const view = made.view(dims)
+    made.dispose()
+    return view
   })
 }
 
@@ -391,4 +412,4 @@ function nestedStrings (strings, dims) {
   return Array.from({ length: n }, (_, i) => nestedStrings(strings.slice(i * size, (i + 1) * size), rest))
 }
 
-module.exports = { Slot, slotsOf, slotOf, namesOf, shown, said, about, operandOf, targetOf, namedExtents, expectedShape, nestedStrings }
+module.exports = { Slot, slotsOf, slotOf, namesOf, shown, said, about, readOf, operandOf, targetOf, namedExtents, expectedShape, nestedStrings }

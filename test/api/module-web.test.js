@@ -4,7 +4,7 @@ const assert = require('node:assert/strict')
 const { Module } = require('samebytes/module')
 const { ones, zeros } = require('samebytes')
 const { ADD, DOUBLE, loadOrt } = require('../models')
-const { childJson, isPage, needs, skip } = require('../setup')
+const { ALL_SHARED, childJson, isPage, needs, skip } = require('../setup')
 
 const PROGRAM = `
   const { memory, ones, tensor, zeros } = require('samebytes')
@@ -35,6 +35,30 @@ const PROGRAM = `
   })()
 `
 
+const MIXED = `
+  const { ones, zeros } = require('samebytes')
+  const { Module } = require('samebytes/module')
+  const { ADD } = require('./test/models')
+  const ort = require('onnxruntime-web')
+  ;(async () => {
+    const x = ones([2, 3])
+    const module = await Module.load(ADD, { ort })
+    require('onnxruntime-node') // new sessions are this one's
+    const other = await Module.load(ADD)
+    const told = []
+    for (let i = 0; i < 2; i++) {
+      const c = zeros([2, 3])
+      told.push(await module.run([x, x], { outputs: [c] }).then(() => c.toArray(), ({ code }) => code))
+      if (!process.env.SAMEBYTES_BACKEND?.includes('shared')) {
+        await other.run([x, x], { outputs: [c] })
+        told.push(c.toArray())
+      }
+    }
+    console.log(JSON.stringify(told.map(String)))
+    process.exit(0) // onnxruntime-web keeps threads
+  })()
+`
+
 describe('samebytes/module over onnxruntime-web', function () {
   this.timeout(120000)
 
@@ -56,6 +80,15 @@ describe('samebytes/module over onnxruntime-web', function () {
         [0, 2, 4, 6, 8, 10, 12, 14, 16, 18],
         ['ERR_FORMAT', '']
       ])
+    })
+  })
+
+  describe('beside onnxruntime-node', () => {
+    needs('a Node of its own')
+    it('says that it cannot write into tensors, also when others now can', async () => {
+      const told = await childJson(MIXED, { timeout: 100000 })
+      const right = ALL_SHARED ? ['ERR_UNSUPPORTED'] : ['ERR_UNSUPPORTED', '2,2,2,2,2,2']
+      assert.deepEqual(told, [...right, ...right])
     })
   })
 

@@ -1,10 +1,10 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { arange, empty, flush, fromBlob, full, memory, ones, scope, tensor, zeros } = require('samebytes')
+const { arange, empty, flush, fromBlob, full, memory, ones, scope, tensor, tidy, zeros } = require('samebytes')
 const { Module } = require('samebytes/module')
 const { onnx } = require('../onnx')
 const { ADD, BOTH, DOUBLE, FIXED, input, loadOrt, same, target } = require('../models')
-const { ALL_SHARED, CLASSES, collectUntil, copied, skip, skipWithout } = require('../setup')
+const { ALL_SHARED, CLASSES, collectUntil, copied, isPage, skip, skipWithout } = require('../setup')
 
 /** The promise must be rejected with this code; its error. */
 async function rejects (promise, code, pattern = /\S{3}/) {
@@ -155,9 +155,20 @@ describe('samebytes/module', function () {
     assert.deepEqual((await module.execute('matrix', new ort.Tensor('string', ['a', 'b'], [1, 2])))[0], [['a', 'b']])
     await rejects(module.execute('list', [1]), 'ERR_DTYPE', /input 'x' \(0\) is of strings/)
     await rejects(module.execute('list', zeros([1])), 'ERR_DTYPE', /float32/)
-    await rejects(module.execute('matrix', [['a'], ['b', 'c']]), 'ERR_SHAPE', /ragged/)
-    await rejects(module.execute('matrix', ['a', 1]), 'ERR_ARGUMENT')
+    await rejects(module.execute('matrix', [['a'], ['b', 'c']]), 'ERR_SHAPE', /input 'x' \(0\).*ragged/)
+    await rejects(module.execute('matrix', ['a', 1]), 'ERR_ARGUMENT', /input 'x' \(0\).*1 among strings/)
+    await rejects(module.execute('list', [undefined]), 'ERR_ARGUMENT', /input 'x' \(0\).*undefined among strings/)
     await rejects(module.execute('matrix', [['a', 'b', 'c']]), 'ERR_SHAPE', /\[\?, 2\].*\[1, 3\]/)
+    for (const data of [undefined, null, 'ab', { length: 1 }]) {
+      await rejects(module.execute('list', { type: 'string', dims: [1], data, location: 'cpu' }), 'ERR_ARGUMENT', /input 'x' \(0\).*data/)
+    }
+  })
+
+  it('takes and gives no strings in lists without any', async () => {
+    const module = await load({ list: same('string', '[?]'), matrix: same('string', '[?, ?]') })
+    assert.deepEqual((await module.execute('list', []))[0], [])
+    assert.deepEqual((await module.execute('matrix', [[], []]))[0], [[], []])
+    await rejects(module.execute('matrix', [[], ['a']]), 'ERR_SHAPE', /input 'x' \(0\).*ragged/)
   })
 
   it('takes onnxruntime\'s own tensors, over the same bytes', async () => {
@@ -225,6 +236,42 @@ describe('samebytes/module', function () {
       await turn()
     }
     assert.ok((await module.forward())[0].toArray().every(x => x === 6))
+  })
+
+  it('keeps what was set whoever disposes it, in a scope or not, and gives it back', async () => {
+    const module = await load(ADD)
+    const one = [[1, 1, 1]]
+    const tensors = () => memory().tensors
+    const before = tensors()
+    tidy(() => { module.setInput('a', [[1, 2, 3]]) })
+    assert.equal(tensors() - before, 1)
+    const first = await module.run({ b: one })
+    assert.deepEqual(first.c.toArray(), [[2, 3, 4]])
+    const x = input([1, 3])
+    const view = x.view([1, 3])
+    const start = tensors()
+    module.setInput('a', x) // the one that was set before is given back
+    assert.equal(tensors(), start)
+    view.fill(4) // seen: its bytes are not copied
+    x.dispose()
+    view.dispose()
+    const second = await module.run({ b: one })
+    assert.deepEqual(second.c.toArray(), [[5, 5, 5]])
+    const held = tensors()
+    assert.throws(() => module.setInput('a', zeros([2, 2])), { code: 'ERR_SHAPE' })
+    const third = await module.run({ b: one })
+    assert.deepEqual(third.c.toArray(), [[5, 5, 5]])
+    const waiting = module.run({ b: one })
+    module.setInput('a', null) // what a call took stays
+    assert.deepEqual((await waiting).c.toArray(), [[5, 5, 5]])
+    assert.ok(held > 0)
+    const y = input([1, 3])
+    const least = tensors()
+    module.setInput('b', y)
+    assert.equal(tensors() - least, 1)
+    await module.dispose()
+    assert.equal(tensors(), least)
+    y.fill(3) // the caller's own stays
   })
 
   it('takes what is set when it is called', async () => {
@@ -312,6 +359,29 @@ describe('samebytes/module', function () {
       assert.equal(module.getOutput('sum'), sum)
       module.setOutput(0, null)
       assert.notEqual((await module.forward(a, b))[0], sum)
+    })
+
+    it('copies an output that is an input of the model, too, and counts it', async () => {
+      const module = await load(onnx({ inputs: { a: 'float32[n]', h: 'float16[?]' }, nodes: ['Neg(a) -> b'], outputs: { a: 'float32[n]', b: 'float32[n]', h: 'float16[?]' } }))
+      const [a, b] = [target([4]), target([4])]
+      const h = ALL_SHARED ? fromBlob(new Uint8Array(8), [4], 'float16') : zeros([4], 'float16')
+      const start = { ...memory().copied.run }
+      const results = await module.run([[1, 2], [0.5, 3]], { outputs: [a, b, h] })
+      assert.deepEqual(results, [a, b, h])
+      assert.deepEqual(results.map(t => t.toArray()), [[1, 2], [-1, -2], [0.5, 3]])
+      const { count, bytes } = memory().copied.run
+      assert.deepEqual([count - (start.count ?? 0), bytes - (start.bytes ?? 0)], [2, 12])
+      const alone = await module.run({ a: [5], h: [1, 2, 3] }, { outputs: { h } })
+      assert.deepEqual([alone.a.toArray(), alone.b.toArray(), alone.h === h, h.toArray()], [[5], [-5], true, [1, 2, 3]])
+      const small = target([1])
+      await rejects(module.run([[1, 2], [1]], { outputs: { a: small } }), 'ERR_SHAPE', /output 'a' \(0\)/)
+      const seen = a.view([2])
+      const call = module.run([[7, 8], [1]], { outputs: [a] })
+      assert.throws(() => a.fill(1), { code: 'ERR_BUSY' })
+      a.dispose()
+      await call
+      assert.deepEqual(seen.toArray(), [7, 8])
+      assert.equal(memory().inFlight, 0)
     })
 
     it('feeds one run\'s output to the next, to and fro', async () => {
@@ -609,6 +679,50 @@ describe('samebytes/module', function () {
     await rejects(other.run(list), 'ERR_DISPOSED')
     const liar = new Proxy([x, x], { get: (target, key) => key === 'length' ? 2 ** 53 : Reflect.get(target, key) })
     await rejects(other.run(liar), 'ERR_SHAPE')
+  })
+
+  it('judges inputs when no user code runs any more', async () => {
+    const module = await load(ADD)
+    const kinds = [{}, { dynamism: 'unbound' }, ...ALL_SHARED ? [] : [{ shared: true }]]
+    for (const options of kinds) {
+      const x = ones([1, 3], options)
+      const others = []
+      const list = { * [Symbol.iterator] () { x.dispose(); for (let i = 0; i < 40; i++) others.push(full([1, 3], 99, options)); yield [1, 1, 1] } }
+      await rejects(module.forward(x, list), 'ERR_DISPOSED', /input 'a' \(0\)/)
+      for (const t of others) t.dispose()
+    }
+    const x = ones([1, 3], { dynamism: 'unbound' })
+    const growing = { * [Symbol.iterator] () { x.resize([3, 3]).fill(2); yield [1, 1, 1] } }
+    assert.deepEqual((await module.forward(x, growing))[0].toArray(), new Array(3).fill([3, 3, 3]))
+    // ... and what is set is that of the call's end
+    module.setInput('a', [[1, 1, 1]])
+    const setting = { * [Symbol.iterator] () { module.setInput('a', [[5, 5, 5]]); yield [1, 1, 1] } }
+    assert.deepEqual((await module.forward({ b: setting })).c.toArray(), [[6, 6, 6]])
+    const ending = { * [Symbol.iterator] () { module.dispose(); yield [1, 1, 1] } }
+    assert.throws(() => module.setInput('a', ending), { code: 'ERR_DISPOSED' })
+    assert.equal(memory().inFlight, 0)
+  })
+
+  it('asks again what onnxruntime can do, when it could not be found out', async () => {
+    let failures = 0
+    const flaky = {
+      ...ort,
+      Tensor: ort.Tensor,
+      InferenceSession: {
+        create: async (model, options) => {
+          if (options.logSeverityLevel === 4 && failures++ === 0) throw new Error('not now')
+          return ort.InferenceSession.create(model, options)
+        }
+      }
+    }
+    const module = await Module.load(DOUBLE, { ort: flaky, executionProviders: [isPage ? 'wasm' : 'cpu'], preferredOutputLocation: 'cpu' })
+    const ask = () => module.run([[1]], { outputs: [target([1])] }).then(() => 'done', error => error)
+    const error = await ask()
+    assert.deepEqual([error.code, error.cause?.message], ['ERR_MODEL', 'not now'], error.stack)
+    const next = await ask()
+    assert.ok(next === 'done' || next.code === 'ERR_UNSUPPORTED', next.stack)
+    assert.equal(failures, 2)
+    await module.dispose()
   })
 
   it('leaves no tensors: a thousand calls', async () => {

@@ -30,6 +30,11 @@ await module.execute('encode', { a: t })
 module.setInput(0, 1, 'encode')
 module.setOutput('y', null)
 const disposed: Promise<void> = module.dispose()
+await module[Symbol.asyncDispose]()
+{
+  await using other = await Module.load('model.onnx')
+  is<Module>()(other)
+}
 
 // @ts-expect-error An output is a tensor.
 module.setOutput('y', new Float32Array(2))
