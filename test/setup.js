@@ -204,6 +204,30 @@ async function childJson (source, options) {
   return JSON.parse(stdout)
 }
 
+/**
+ * How much a native addon's work lets the resident set grow, once it is warm: { grown, exported } after a hundred thousand rounds.
+ *
+ * @param {string} prelude  a program that has `samebytes`, and says what round needs
+ * @param {string} round  what is done each time; i counts
+ */
+function growth (prelude, round) {
+  return childJson(`
+    const samebytes = require('samebytes')
+    ${prelude}
+    const rounds = n => { for (let i = 0; i < n; i++) { ${round} } }
+    const turn = () => new Promise(resolve => setImmediate(resolve))
+    async function main () {
+      for (let i = 0; i < 20; i++) { rounds(1000); await turn() }
+      gc()
+      const before = process.memoryUsage.rss()
+      for (let i = 0; i < 100; i++) { rounds(1000); await turn() }
+      gc()
+      console.log(JSON.stringify({ grown: process.memoryUsage.rss() - before, exported: samebytes.memory().exported }))
+    }
+    main()
+  `, { env: { SAMEBYTES_BACKEND: 'native' }, flags: ['--expose-gc'], timeout: 100000 })
+}
+
 /** Is the back end one of the two over linear memory? */
 const isWasm = backend() !== 'native'
 
@@ -280,6 +304,7 @@ module.exports = {
   fails,
   fromHex,
   generator,
+  growth,
   hex,
   isPage,
   isWasm,

@@ -4,7 +4,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const native = require('samebytes/native')
 const samebytes = require('samebytes')
-const { ROOT, anotherCopy, child, childJson, collectUntil, copied, fails, nativeOnly, refuses, skip } = require('../setup')
+const { ROOT, anotherCopy, child, childJson, collectUntil, copied, fails, growth, nativeOnly, refuses, skip } = require('../setup')
 
 const { dtypes, empty, flush, fromBlob, full, memory, ones, sharesMemory, tensor, zeros } = samebytes
 
@@ -340,23 +340,10 @@ describe('an addon of somebody else', function () {
   it('takes and gives 100,000 times without growing', async function () {
     if (sanitized) return skip(this, 'a sanitizer\'s own memory grows')
     this.timeout(120000)
-    const { grown, exported } = await childJson(`
-      const samebytes = require('samebytes')
+    const { grown, exported } = await growth(`
       const peer = require(${JSON.stringify(PEER)})
       peer.open(samebytes)
-      const t = samebytes.ones([16])
-      const round = n => { for (let i = 0; i < n; i++) { peer.same(t, 0).dispose(); peer.count(64).dispose() } }
-      const turn = () => new Promise(resolve => setImmediate(resolve))
-      async function main () {
-        for (let i = 0; i < 20; i++) { round(1000); await turn() }
-        gc()
-        const before = process.memoryUsage.rss()
-        for (let i = 0; i < 100; i++) { round(1000); await turn() }
-        gc()
-        console.log(JSON.stringify({ grown: process.memoryUsage.rss() - before, exported: samebytes.memory().exported }))
-      }
-      main()
-    `, { env: { SAMEBYTES_BACKEND: 'native' }, flags: ['--expose-gc'], timeout: 100000 })
+      const t = samebytes.ones([16])`, 'peer.same(t, 0).dispose(); peer.count(64).dispose()')
     assert.equal(exported, 0)
     assert.ok(grown < 16 * 2 ** 20, `grew by ${grown} bytes`)
   })
