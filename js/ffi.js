@@ -1055,11 +1055,11 @@ function cut (layout, most, compact) {
   return { extents: shape, axis: frame.f64[RESULTS] }
 }
 
-/** @returns {{ storages: number, heap: number, foreign: number, inFlight: number }} bytes alive in C; tokens' uses */
+/** @returns {{ storages: number, heap: number, foreign: number, inFlight: number, mapped: number }} bytes alive in C; tokens' uses */
 function totals () {
   invoke(rows.totals)
   const { f64 } = frame
-  return { storages: f64[RESULTS], heap: f64[RESULTS + 1], foreign: f64[RESULTS + 2], inFlight: f64[RESULTS + 3] }
+  return { storages: f64[RESULTS], heap: f64[RESULTS + 1], foreign: f64[RESULTS + 2], inFlight: f64[RESULTS + 3], mapped: f64[RESULTS + 4] }
 }
 
 /**
@@ -1123,6 +1123,109 @@ function home () {
   return frame.f64[RESULTS]
 }
 
+// ---- Files ----
+
+/**
+ * What a parser of C's finds in bytes.
+ *
+ * @param {number} which  of parse's in run.c
+ * @param {Storage} input  with an address
+ * @param {Storage} output  likewise, for doubles
+ * @param {number} total  bytes of the whole file
+ * @param {number} base  where the given bytes begin in it
+ * @returns {{ count: number, wanted: number }} doubles that there are (perhaps more than fit), bytes that have to be given for all; 0: no more
+ */
+function parse (which, input, output, total, base) {
+  backend.addressOf(input)
+  backend.addressOf(output)
+  held.a = input
+  held.b = output
+  const { f64 } = frame
+  putStorage(f64, OPERANDS, input)
+  putStorage(f64, OPERANDS + SIZE_OF_OPERAND, output)
+  f64[ARGS] = which
+  f64[ARGS + 1] = total
+  f64[ARGS + 2] = base
+  try {
+    invoke(rows.parse)
+  } finally {
+    held.a = held.b = null
+  }
+  return { count: f64[RESULTS], wanted: f64[RESULTS + 1] }
+}
+
+/**
+ * Reverses the bytes of each item.
+ *
+ * @param {Storage} storage  with an address, full of them
+ * @param {number} itemsize  2, 4 or 8
+ */
+function swapBytes (storage, itemsize) {
+  backend.addressOf(storage)
+  held.a = storage
+  putStorage(frame.f64, OPERANDS, storage)
+  frame.f64[ARGS] = itemsize
+  try {
+    invoke(rows.swap_bytes)
+  } finally {
+    held.a = null
+  }
+}
+
+/**
+ * A file as memory, on native. It may be closed afterwards.
+ *
+ * @param {number} fd
+ * @param {number} nbytes  from its beginning, at least 1
+ * @param {boolean} shared  whether writes reach it
+ * @returns {Storage}
+ * @throws ERR_IO, with errno
+ */
+function mapFile (fd, nbytes, shared) {
+  const { f64 } = frame
+  f64[ARGS] = fd
+  f64[ARGS + 1] = 0
+  f64[ARGS + 2] = nbytes
+  f64[ARGS + 3] = shared ? 1 : 0
+  try {
+    invoke(rows.map_file)
+  } catch (error) {
+    throw Object.assign(/** @type {Error} */ (error), { errno: -f64[RESULTS] })
+  }
+  return backend.hold(f64[RESULTS], f64[RESULTS + 1], nbytes)
+}
+
+/**
+ * Makes a file so long, with room on its disk.
+ *
+ * @param {number} fd
+ * @param {number} nbytes
+ * @returns {number} the system's error number; 0: done
+ */
+function reserveFile (fd, nbytes) {
+  frame.f64[ARGS] = fd
+  frame.f64[ARGS + 1] = nbytes
+  invoke(rows.reserve_file)
+  return frame.f64[RESULTS]
+}
+
+/**
+ * Some bytes of a storage with a handle, which they keep.
+ *
+ * @param {Storage} whole
+ * @param {number} at
+ * @param {number} nbytes
+ * @returns {Storage}
+ */
+function partOf (whole, at, nbytes) {
+  const { f64 } = frame
+  putStorage(f64, OPERANDS, whole)
+  f64[ARGS] = at
+  f64[ARGS + 1] = nbytes
+  invoke(rows.storage_part)
+  return backend.hold(f64[RESULTS], f64[RESULTS + 1], nbytes)
+}
+
 module.exports = {
   backend,
   rows,
@@ -1182,5 +1285,10 @@ module.exports = {
   sentBytes,
   takeBackStorage,
   takeCapsule,
-  home
+  home,
+  parse,
+  swapBytes,
+  mapFile,
+  reserveFile,
+  partOf
 }

@@ -29,6 +29,9 @@ const inHex = byte => `%${byte.toString(16).padStart(2, '0')}`
 /** @returns {number} ms */
 const now = () => (typeof performance === 'object' ? performance : Date).now()
 
+/** A browser inflates asynchronously only: a file object's load() does. */
+const inflate = null
+
 /** @returns {string} a name that nobody else has */
 const newName = () => crypto.getRandomValues(new Uint32Array(4)).join('-')
 
@@ -47,4 +50,4 @@ function memoryOfMachine () {
 /** Nothing is lent to native code here. */
 function keepAttached () {}
 
-module.exports = { onNextTurn, textOf, now, newName, warn, memoryOfMachine, keepAttached }
+module.exports = { onNextTurn, textOf, inflate, now, newName, warn, memoryOfMachine, keepAttached }

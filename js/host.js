@@ -14,6 +14,16 @@ const onNextTurn = setImmediate
 /** @param {Uint8Array} bytes  UTF-8, of memory that nobody shares */
 const textOf = bytes => new TextDecoder().decode(bytes)
 
+/**
+ * @param {Uint8Array} bytes  deflated
+ * @param {number} nbytes  that they become, at most
+ * @returns {Uint8Array}
+ * @throws what is wrong with them
+ */
+function inflate (bytes, nbytes) {
+  return require('node:zlib').inflateRawSync(bytes, { maxOutputLength: Math.max(nbytes, 1), chunkSize: Math.max(64, Math.min(nbytes + 1, 2 ** 30)) })
+}
+
 /** @returns {number} ms */
 const now = () => performance.now()
 
@@ -54,4 +64,4 @@ function keepAttached (buffer) {
   if (isMarkedAsUntransferable === undefined || !isMarkedAsUntransferable(buffer)) markAsUntransferable(buffer)
 }
 
-module.exports = { onNextTurn, textOf, now, newName, warn, memoryOfMachine, readModule, keepAttached }
+module.exports = { onNextTurn, textOf, inflate, now, newName, warn, memoryOfMachine, readModule, keepAttached }

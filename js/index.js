@@ -87,8 +87,59 @@ const fromOrt = later(() => require('./ort').fromOrt)
 // What samebytes/module needs of the package beyond its public names; a page's bundle of it finds them here.
 Object.defineProperty(Tensor, Symbol.for('samebytes.instance'), { get: () => require('./instance').instance() })
 
+/** @type {typeof import('./formats').parseNpy} */
+const parseNpy = later(() => require('./formats').parseNpy)
+/** @type {typeof import('./formats').parseNpz} */
+const parseNpz = later(() => require('./formats').parseNpz)
+/** @type {typeof import('./formats').parseSafetensors} */
+const parseSafetensors = later(() => require('./formats').parseSafetensors)
+/** @type {typeof import('./formats').parseGguf} */
+const parseGguf = later(() => require('./formats').parseGguf)
+/** @type {typeof import('./writers').toNpyBytes} */
+const toNpyBytes = later(() => require('./writers').toNpyBytes)
+/** @type {typeof import('./writers').toNpzBytes} */
+const toNpzBytes = later(() => require('./writers').toNpzBytes)
+/** @type {typeof import('./writers').toSafetensorsBytes} */
+const toSafetensorsBytes = later(() => require('./writers').toSafetensorsBytes)
+/** @type {typeof import('./files').openNpy} */
+const openNpy = later(() => require('./files').openNpy)
+/** @type {typeof import('./files').openNpz} */
+const openNpz = later(() => require('./files').openNpz)
+/** @type {typeof import('./files').openSafetensors} */
+const openSafetensors = later(() => require('./files').openSafetensors)
+/** @type {typeof import('./files').openGguf} */
+const openGguf = later(() => require('./files').openGguf)
+/** @type {typeof import('./files').openRaw} */
+const openRaw = later(() => require('./files').openRaw)
+/** @type {typeof import('./files').createNpy} */
+const createNpy = later(() => require('./files').createNpy)
+/** @type {typeof import('./files').createSafetensors} */
+const createSafetensors = later(() => require('./files').createSafetensors)
+/** @type {typeof import('./files').saveNpy} */
+const saveNpy = later(() => require('./files').saveNpy)
+/** @type {typeof import('./files').saveNpz} */
+const saveNpz = later(() => require('./files').saveNpz)
+/** @type {typeof import('./files').saveSafetensors} */
+const saveSafetensors = later(() => require('./files').saveSafetensors)
+/** @type {typeof import('./files').saveNpySync} */
+const saveNpySync = later(() => require('./files').saveNpySync)
+/** @type {typeof import('./files').saveNpzSync} */
+const saveNpzSync = later(() => require('./files').saveNpzSync)
+/** @type {typeof import('./files').saveSafetensorsSync} */
+const saveSafetensorsSync = later(() => require('./files').saveSafetensorsSync)
+/** @type {typeof import('./files').save} */
+const save = later(() => require('./files').save)
+/** @type {typeof import('./files').load} */
+const load = later(() => require('./files').load)
+/** @type {typeof import('./formats').alloc} */
+const alloc = later(() => require('./formats').alloc)
+
 // The words of the types, for programs in TypeScript.
 /** @typedef {import('./share').Token} Token */
+/** @typedef {import('./formats').TensorFile} TensorFile */
+/** @typedef {import('./formats').TensorInfo} TensorInfo */
+/** @typedef {import('./writers').Tensors} Tensors */
+/** @typedef {import('./files').SaveOptions} SaveOptions */
 /** @typedef {import('./init').InitOptions} InitOptions */
 /** @typedef {import('./types').DtypeName} DtypeName */
 /** @typedef {import('./types').Shape} Shape */
@@ -247,8 +298,8 @@ function memory () {
     storages += row.storages
   }
   const { v8, sab } = countedBytes()
-  const { heap, inFlight } = ffi.totals()
-  const bytes = { v8, native: 0, mapped: 0, shared: sab, pinned: 0, cuda: 0, wasm: 0 }
+  const { heap, inFlight, mapped } = ffi.totals()
+  const bytes = { v8, native: 0, mapped, shared: sab, pinned: 0, cuda: 0, wasm: 0 }
   bytes[engine.isWasm ? 'wasm' : 'native'] = heap
   return {
     tensors,
@@ -341,6 +392,29 @@ module.exports = {
   share,
   fromShared,
   unshare,
+  parseNpy,
+  parseNpz,
+  parseSafetensors,
+  parseGguf,
+  toNpyBytes,
+  toNpzBytes,
+  toSafetensorsBytes,
+  openNpy,
+  openNpz,
+  openSafetensors,
+  openGguf,
+  openRaw,
+  createNpy,
+  createSafetensors,
+  saveNpy,
+  saveNpz,
+  saveSafetensors,
+  saveNpySync,
+  saveNpzSync,
+  saveSafetensorsSync,
+  save,
+  load,
+  alloc,
   fromDlpack,
   toOrt,
   fromOrt,

@@ -6,11 +6,19 @@ export {
   scalarTensor, arange, linspace, eye, asarray,
   emptyLike, zerosLike, onesLike, fullLike, randLike, randnLike, randintLike,
   emptyStrided, zerosStrided, onesStrided, fullStrided, randStrided, randnStrided, randintStrided,
+  parseNpy, parseNpz, parseSafetensors, parseGguf, alloc,
+  toNpyBytes, toNpzBytes, toSafetensorsBytes,
+  openNpy, openNpz, openSafetensors, openGguf, openRaw, createNpy, createSafetensors, saveNpy, saveNpz,
+  saveSafetensors, saveNpySync, saveNpzSync, saveSafetensorsSync, save, load,
   sharesMemory, share, fromShared, unshare, fromDlpack, toOrt, fromOrt, canCast, promoteTypes, finfo, iinfo, dtypes, tidy, scope, keep, dispose, memory, setMemoryLimit, flush, backend, wasmMemory
 } from './index.js'
 
 /** @typedef {import('./init.js').InitOptions} InitOptions */
 /** @typedef {import('./share.js').Token} Token */
+/** @typedef {import('./formats.js').TensorFile} TensorFile */
+/** @typedef {import('./index.js').TensorInfo} TensorInfo */
+/** @typedef {import('./index.js').Tensors} Tensors */
+/** @typedef {import('./index.js').SaveOptions} SaveOptions */
 /** @typedef {import('./types.js').DtypeName} DtypeName */
 /** @typedef {import('./types.js').Shape} Shape */
 /** @typedef {import('./types.js').Value} Value */

@@ -67,7 +67,9 @@ extern "C" {
  X(UNSUPPORTED, SamebytesError, "this back end cannot do it")               \
  X(FORMAT, SamebytesError, "the bytes are not what they should be")         \
  X(NOT_FOUND, SamebytesError, "there is nothing of that name")              \
- X(MODEL, SamebytesError, "a model could not be run")
+ X(MODEL, SamebytesError, "a model could not be run")                       \
+ X(IO, SamebytesError, "the system could not read, write or map a file")    \
+ X(EXISTS, SamebytesError, "there is something of that name already")
 
 typedef enum sb_status {
   SB_OK = 0,

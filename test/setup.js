@@ -27,6 +27,8 @@ const CLASSES = {
   ERR_UNSUPPORTED: Error,
   ERR_DEVICE: Error,
   ERR_FORMAT: Error,
+  ERR_IO: Error,
+  ERR_EXISTS: Error,
   ERR_NOT_FOUND: Error,
   ERR_MODEL: Error
 }

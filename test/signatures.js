@@ -5,6 +5,7 @@
 // An argument: { kind, name (that messages use), valid (a value, or a function that makes one), optional,
 // allow (labels of wrong values that are right here), keys (of options) }. One that is optional may be undefined.
 const { Generator, backend, fromBlob, share, tensor, zeros } = require('samebytes')
+const { floats, gguf, npyOf, placed, safetensors, zip } = require('./files')
 
 const arg = kind => (name, valid, more = {}) => ({ kind, name, valid, ...more })
 
@@ -133,6 +134,14 @@ const FUNCTIONS = {
   share: [t('t', () => zeros([2], { shared: true })), options({ uses: integer('uses', 2, { outside: [0, -1] }) })],
   fromShared: [arg('token')('token', newToken)],
   unshare: [arg('token')('token', newToken)],
+  parseNpy: [bytes('byte', () => placed(npyOf('<f4', '(2,)', floats(1, 2)))), options({ dtype: dtype('dtype', 'float32') })],
+  parseNpz: [bytes('byte', () => placed(zip([])))],
+  parseSafetensors: [bytes('byte', () => placed(safetensors('{}')))],
+  parseGguf: [bytes('byte', () => placed(gguf([], [])))],
+  toNpyBytes: [t('t')],
+  toNpzBytes: [arg('tensorsByName')('tensors', () => ({ a: zeros([2]) }))],
+  toSafetensorsBytes: [arg('tensorsByName')('tensors', () => ({ a: zeros([2]) })), options({ metadata: arg('textsByName')('metadata', () => ({ a: 'b' })) })],
+  alloc: [integer('n', 16, { outside: [-1] })],
   fromDlpack: [arg('capsule')('x', () => zeros([2, 3]))],
   toOrt: [t('t'), arg('object')('ort', () => ({ Tensor: OrtTensor }))],
   fromOrt: [arg('object')('x', () => new OrtTensor('float32', new Float32Array(6), [2, 3]))],
@@ -151,6 +160,10 @@ const FUNCTIONS = {
   backend: [],
   wasmMemory: []
 }
+
+/** What takes a path: test/native/files.test.js gives it wrong values, because right ones need files. */
+const OF_FILES = ['openNpy', 'openNpz', 'openSafetensors', 'openGguf', 'openRaw', 'createNpy', 'createSafetensors', 'saveNpy', 'saveNpz', 'saveSafetensors',
+  'saveNpySync', 'saveNpzSync', 'saveSafetensorsSync', 'save', 'load']
 
 /** Methods: arguments; make: the tensor that has them; writes: it may not be read-only; delegates: to another
  * method of the same tensor, whoever made it. */
@@ -229,4 +242,4 @@ const METHODS = {
 const sample = () => tensor([[1, 2, 3], [4, 5, 6]])
 const sampleOver = array => fromBlob(array, [2, 3])
 
-module.exports = { FUNCTIONS, METHODS, sample, sampleOver, tokens, validOf }
+module.exports = { FUNCTIONS, OF_FILES, METHODS, sample, sampleOver, tokens, validOf }

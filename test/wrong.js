@@ -109,12 +109,15 @@ const KINDS = {
     ['an ArrayBuffer', new ArrayBuffer(8)], ['a ragged list', ragged], ['a list 70 deep', deep], ['a hole', [1, , 2]], // eslint-disable-line no-sparse-arrays
     ['an entry that is a symbol', [1, Symbol('s')]], ['an entry that is null', [null]], ['a list of strings', ['1', '2']], ...LIES,
     ...made(FAKES), ...made(GONE)]],
-  bytes: [['ERR_ARGUMENT', 'ERR_SHAPE', 'ERR_BOUNDS', 'ERR_DETACHED', 'ERR_DTYPE', 'ERR_UNSUPPORTED', 'ERR_ALIGNMENT'], () => [...NOTHING, ...OTHER.filter(([label]) => label !== 'a bigint'), // an address is the caller's to vouch for
+  bytes: [['ERR_ARGUMENT', 'ERR_SHAPE', 'ERR_BOUNDS', 'ERR_DETACHED', 'ERR_FORMAT', 'ERR_DTYPE', 'ERR_UNSUPPORTED', 'ERR_ALIGNMENT'], () => [...NOTHING, ...OTHER.filter(([label]) => label !== 'a bigint'), // an address is the caller's to vouch for
     ...OBJECTS, ['a list', [1, 2, 3]], ['a tensor', zeros([6])], ['too few', new Float32Array(1)], ...made([['a detached array', () => {
       const source = new Float32Array(6)
       structuredClone(source, { transfer: [source.buffer] })
       return source
     }, ['ERR_DETACHED']]])]],
+  tensorsByName: [['ERR_ARGUMENT', 'ERR_DISPOSED', 'ERR_DETACHED'], () => [['undefined', undefined], ['null', null], ['a number', 1], ['a string', 'x'], ['a tensor', zeros([1])], ['a record of numbers', { a: 1 }],
+    ['a list of numbers', [1]], ['entries without a name', [[1, zeros([1])]]], ['half a surrogate', [['\ud800', zeros([1])]]], ['a name twice', [['a', zeros([1])], ['a', zeros([1])]]]]],
+  textsByName: [['ERR_ARGUMENT'], () => [['null', null], ['a number', 1], ['a list', ['x']], ['a record of numbers', { a: 1 }]]],
   slice: [['ERR_ARGUMENT', 'ERR_BOUNDS', 'ERR_UNSUPPORTED'], () => [['undefined', undefined], ...OTHER, ['a Date', new Date(0)], ['a Map', new Map()], ...LISTS, ...NO_INTEGERS, ['1:2:3:4', '1:2:3:4'], ['::0', '::0'], ['1e3:', '1e3:'],
     ['a range from a string', { start: '1' }], ['a range to NaN', { stop: NaN }], ['a range by 0', { step: 0 }], ['a range by a bigint', { step: 1n }], ['2^53:', '9007199254740992:'], ['far', '99999999999999999999999:']]],
   object: [['ERR_ARGUMENT'], () => [...NOTHING, ...OTHER.filter(([label]) => !/function|class/.test(label)), ['a number', 1]]],

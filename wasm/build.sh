@@ -27,7 +27,10 @@ compile_all () { # FLAG...
   done
   for file in src/core/*.c src/ops/*.c src/bind/*.c src/share/*.c src/platform/wasm.c wasm/binding.c; do
     level=-Os
-    case $file in src/bind/run.c | src/core/tensor.c) level=-O2 ;; esac
+    case $file in
+      src/bind/run.c | src/core/tensor.c) level=-O2 ;;
+      src/share/*) level=-Oz ;;
+    esac
     compile "$level" "$@" "$file"
   done
 }

@@ -7,6 +7,8 @@
 #include "bind/frame.h"
 #include "ops/copy.h"
 #include "ops/series.h"
+#include "share/formats.h"
+#include "share/map.h"
 #include "share/parcels.h"
 
 #define T(i) (&b->operands[i])
@@ -458,6 +460,77 @@ static sb_status storage_new(sb__binding *b) {
   return SB_OK;
 }
 
+#ifndef __wasm__
+/* Of the first storage's bytes into the second one's doubles. Numbers: the parser, bytes of the whole file, where the
+ * given ones begin in it. The results are how many doubles there are, and how many bytes are wanted (0: none) for all
+ * of them. */
+static sb_status parse(sb__binding *b) {
+  static sb_status (*const parsers[])(sb__reader * r) = {
+      sb__npy_parse, sb__safetensors_parse, sb__gguf_parse,
+      sb__zip_end,   sb__zip_directory,     sb__zip_member,
+  };
+  const sb_storage *in = T(0)->storage, *out = T(1)->storage;
+  if (N(0) < 0 || N(0) >= (int64_t)(sizeof parsers / sizeof *parsers) || N(2) < 0 ||
+      (uint64_t)N(1) < in->nbytes || (uintptr_t)out->data % sizeof(double)) {
+    return sb__fail(SB_ERR_ARGUMENT, "there is nothing to parse");
+  }
+  sb__reader r = {.bytes = in->data,
+                  .given = (int64_t)in->nbytes,
+                  .total = N(1),
+                  .base = N(2),
+                  .words = out->data,
+                  .room = (int64_t)(out->nbytes / sizeof(double))};
+  const sb_status status = parsers[N(0)](&r);
+  RESULT(0) = (double)r.count;
+  RESULT(1) = (double)r.wanted;
+  return status;
+}
+
+#endif
+
+/* Number: bytes of an item, of which the storage is full. */
+static sb_status swap_bytes(sb__binding *b) {
+  sb_storage *storage = T(0)->storage;
+  if (N(0) != 2 && N(0) != 4 && N(0) != 8) {
+    return sb__fail(SB_ERR_ARGUMENT, "items of %lld bytes", (long long)N(0));
+  }
+  sb__swap(storage->data, (int64_t)storage->nbytes / N(0), (int32_t)N(0));
+  return SB_OK;
+}
+
+#ifndef __wasm__
+/* The storage's reference becomes a claim of this environment; handle and address are the results. */
+static sb_status give_storage(sb__binding *b, sb_storage *storage) {
+  RESULT(1) = (double)(uintptr_t)sb_storage_data(storage);
+  const sb_status status = sb__claim_new(b, storage, &RESULT(0));
+  if (status) sb_storage_unref(&storage);
+  return status;
+}
+
+/* Numbers: file descriptor, first byte, bytes, whether writes reach the file. A failure leaves the system's error number
+ * in the first result. */
+static sb_status map_file(sb__binding *b) {
+  sb_storage *storage = NULL;
+  int error = 0;
+  const sb_status status = sb__map_file(N(0), N(1), N(2), N(3) != 0, &storage, &error);
+  b->frame[SB__FRAME_RESULTS] = error;
+  return status ? status : give_storage(b, storage);
+}
+
+/* Numbers: file descriptor, bytes. The result is the system's error number. */
+static sb_status reserve_file(sb__binding *b) {
+  if (N(0) < 0 || N(0) > INT32_MAX || N(1) < 0) return sb__fail(SB_ERR_ARGUMENT, "this is no file");
+  RESULT(0) = sb__os_reserve((int)N(0), N(1));
+  return SB_OK;
+}
+
+static sb_status storage_part(sb__binding *b) {
+  sb_storage *storage = NULL;
+  const sb_status status = sb__storage_part(T(0)->storage, N(0), N(1), &storage);
+  return status ? status : give_storage(b, storage);
+}
+#endif
+
 /* handle, address and bytes of the storage that a parcel held. */
 static sb_status parcel_take(sb__binding *b) {
   sb_storage *storage = NULL;
@@ -488,6 +561,7 @@ static sb_status totals(sb__binding *b) {
   RESULT(1) = (double)now.heap_bytes;
   RESULT(2) = (double)now.foreign_bytes;
   RESULT(3) = (double)sb__parcels_in_flight();
+  RESULT(4) = (double)now.mapped_bytes;
   return SB_OK;
 }
 

@@ -8,6 +8,9 @@
 /* error.c: records the message for this thread and returns status. */
 SB_PRINTF(2, 3) sb_status sb__fail(sb_status status, const char *format, ...);
 
+/* error.c: snprintf. */
+SB_PRINTF(3, 4) int sb__print(char *text, size_t room, const char *format, ...);
+
 /* memory.c: every allocation of the library. A test build can make the n-th one fail. */
 void *sb__alloc(size_t nbytes);               /* nbytes > 0; any type's alignment */
 void *sb__realloc(void *data, size_t nbytes); /* as realloc, also without data */
@@ -24,8 +27,9 @@ typedef enum sb__storage_kind {
   SB__STORAGE_BORROWED, /* somebody else's, for one call: V8's or JavaScript's */
   SB__STORAGE_HEAP,     /* our native heap */
   SB__STORAGE_FOREIGN,  /* wrapped; freed by its deleter */
-  SB__STORAGE_MAPPED,   /* the following have room here; their issues fill it */
-  SB__STORAGE_SHARED,
+  SB__STORAGE_MAPPED,   /* a file */
+  SB__STORAGE_PART,     /* of another one, which it keeps: counted there */
+  SB__STORAGE_SHARED,   /* the following have room here; their issues fill it */
   SB__STORAGE_PINNED,
   SB__STORAGE_CUDA,
   SB__STORAGE_LENT, /* another storage's bytes, or V8's, for as long as native code has them */
@@ -46,13 +50,20 @@ struct sb_storage {
 /* A storage for one call; never counted, never freed. */
 void sb__storage_borrow(void *data, size_t nbytes, sb_storage *out);
 
+/* As sb_storage_wrap, of a kind. */
+sb_status sb__storage_wrap_as(sb__storage_kind kind, void *data, size_t nbytes, sb_deleter deleter,
+                              void *context, sb_storage **out);
+
+/* nbytes of a storage that is not borrowed, from one of its bytes on: a storage of its own, which keeps the other. */
+sb_status sb__storage_part(sb_storage *whole, int64_t at, int64_t nbytes, sb_storage **out);
+
 /* A storage that gives bytes back instead of freeing them: as sb_storage_wrap, but the totals leave it out,
  * because somebody else counts the bytes. */
 sb_status sb__storage_lend(void *data, size_t nbytes, sb_deleter give_back, void *context,
                            sb_storage **out);
 
 typedef struct sb__storage_totals {
-  int64_t storages, heap_bytes, foreign_bytes;
+  int64_t storages, heap_bytes, foreign_bytes, mapped_bytes;
 } sb__storage_totals;
 sb__storage_totals sb__storage_totals_now(void); /* alive in this process (this module in WASM) */
 

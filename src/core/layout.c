@@ -2,7 +2,6 @@
  *
  * out may be t, and is untouched on failure: a view is checked first and then made in place, or worked
  * out in a copy that is written to out at the end. */
-#include <stdio.h>
 
 #include "core/core.h"
 
@@ -12,10 +11,10 @@ const char *sb__shape_text(int32_t ndim, const int64_t *shape, char text[128]) {
   size_t used = 0;
   text[used++] = '[';
   for (int32_t d = 0; d < ndim && used < 96; d++) {
-    const int n = snprintf(text + used, 128 - used, d ? ", %lld" : "%lld", (long long)shape[d]);
+    const int n = sb__print(text + used, 128 - used, d ? ", %lld" : "%lld", (long long)shape[d]);
     if (n > 0) used += (size_t)n;
   }
-  snprintf(text + used, 128 - used, ndim > 0 && used >= 96 ? ", ...]" : "]");
+  sb__print(text + used, 128 - used, ndim > 0 && used >= 96 ? ", ...]" : "]");
   return text;
 }
 

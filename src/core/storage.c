@@ -2,14 +2,22 @@
  * thread. Totals are kept for memory(). */
 #include "core/core.h"
 
-static atomic_int_fast64_t storages, heap_bytes, foreign_bytes;
+static atomic_int_fast64_t storages, heap_bytes, foreign_bytes, mapped_bytes, part_bytes;
+
+static atomic_int_fast64_t *bytes_of(sb__storage_kind kind) {
+  switch (kind) {
+    case SB__STORAGE_HEAP: return &heap_bytes;
+    case SB__STORAGE_MAPPED: return &mapped_bytes;
+    case SB__STORAGE_PART: return &part_bytes; /* of other storages: nobody asks */
+    default: return &foreign_bytes;
+  }
+}
 
 /* sign: 1 for a storage more, -1 for one less. */
 static void count(const sb_storage *storage, int sign) {
   if (storage->kind == SB__STORAGE_LENT) return;
   atomic_fetch_add(&storages, sign);
-  atomic_fetch_add(storage->kind == SB__STORAGE_HEAP ? &heap_bytes : &foreign_bytes,
-                   sign * (int_fast64_t)storage->nbytes);
+  atomic_fetch_add(bytes_of(storage->kind), sign * (int_fast64_t)storage->nbytes);
 }
 
 static sb_status new_storage(sb__storage_kind kind, void *data, size_t nbytes, sb_deleter deleter,
@@ -38,6 +46,33 @@ sb_status sb_storage_new(size_t nbytes, sb_storage **out) {
   }
   const sb_status status = new_storage(SB__STORAGE_HEAP, data, nbytes, free_heap, NULL, out);
   if (status) sb__free_aligned(data);
+  return status;
+}
+
+sb_status sb__storage_wrap_as(sb__storage_kind kind, void *data, size_t nbytes, sb_deleter deleter,
+                              void *context, sb_storage **out) {
+  return new_storage(kind, data, nbytes, deleter, context, out);
+}
+
+static void drop_whole(void *data, void *context) {
+  sb_storage *whole = context;
+  (void)data;
+  sb_storage_unref(&whole);
+}
+
+sb_status sb__storage_part(sb_storage *whole, int64_t at, int64_t nbytes, sb_storage **out) {
+  if (whole->kind == SB__STORAGE_BORROWED) {
+    return sb__fail(SB_ERR_ARGUMENT, "borrowed bytes have no parts that stay");
+  }
+  if (at < 0 || nbytes < 0 || (uint64_t)at > whole->nbytes ||
+      (uint64_t)nbytes > whole->nbytes - (uint64_t)at) {
+    return sb__fail(SB_ERR_BOUNDS, "%lld bytes from byte %lld on are outside the storage",
+                    (long long)nbytes, (long long)at);
+  }
+  void *data = (char *)whole->data + at;
+  const sb_status status =
+      new_storage(SB__STORAGE_PART, data, (size_t)nbytes, drop_whole, whole, out);
+  if (!status) sb_storage_ref(whole);
   return status;
 }
 
@@ -88,5 +123,5 @@ size_t sb_storage_nbytes(const sb_storage *storage) { return storage->nbytes; }
 
 sb__storage_totals sb__storage_totals_now(void) {
   return (sb__storage_totals){atomic_load(&storages), atomic_load(&heap_bytes),
-                              atomic_load(&foreign_bytes)};
+                              atomic_load(&foreign_bytes), atomic_load(&mapped_bytes)};
 }

@@ -265,7 +265,9 @@ static napi_value buffer(napi_env env, napi_callback_info info) {
     }
   }
   if (status == napi_ok) {
-    account(e, w, 0); /* V8 counts the bytes with the buffer from now on */
+    /* V8 counts the bytes with the buffer from now on; those of files are no memory that it should save. */
+    const bool is_file = storage->kind == SB__STORAGE_MAPPED || storage->kind == SB__STORAGE_PART;
+    account(e, w, is_file ? -(int64_t)storage->nbytes : 0);
     return made;
   }
   if (pending) { /* ERR_BUFFER_TOO_LARGE, say: Node runs the finalizer then; our error names the way out */

@@ -47,6 +47,14 @@ void sb__os_free_aligned(void *data);
  * has them, are touched in less time. Below some megabytes, and where there are none, nothing happens. */
 void sb__os_expect_use(void *data, size_t nbytes);
 
+/* Maps nbytes > 0 of an open file, from any byte on. shared: writes reach the file, which has to be open for them; else
+ * they stay private. NULL: error is the system's number. */
+void *sb__os_map(int file, int64_t offset, size_t nbytes, bool shared, int *error);
+void sb__os_unmap(void *data, size_t nbytes); /* what sb__os_map gave */
+
+/* Makes a file that long, with room on its disk where its file system can reserve any; 0 or the system's error number. */
+int sb__os_reserve(int file, int64_t nbytes);
+
 /* A part of what is done under a lock. */
 #if defined(__GNUC__)
 # define SB__STRAIGHT static inline __attribute__((always_inline))

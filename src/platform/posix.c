@@ -2,6 +2,8 @@
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "platform/platform.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
@@ -41,6 +43,37 @@ void sb__os_expect_use(void *data, size_t nbytes) {
   (void)data;
   (void)nbytes;
 #endif
+}
+
+void *sb__os_map(int file, int64_t offset, size_t nbytes, bool shared, int *error) {
+  const int64_t before = offset % sysconf(_SC_PAGESIZE); /* a mapping begins with a page */
+#if defined(MAP_NORESERVE)
+  const int flags = shared ? MAP_SHARED : MAP_PRIVATE | MAP_NORESERVE;
+#else
+  const int flags = shared ? MAP_SHARED : MAP_PRIVATE;
+#endif
+  void *data =
+      mmap(NULL, nbytes + (size_t)before, PROT_READ | PROT_WRITE, flags, file, offset - before);
+  if (data == MAP_FAILED) {
+    *error = errno;
+    return NULL;
+  }
+  return (char *)data + before;
+}
+
+void sb__os_unmap(void *data, size_t nbytes) {
+  const size_t before = (uintptr_t)data % (uintptr_t)sysconf(_SC_PAGESIZE);
+  (void)munmap((char *)data - before, nbytes + before);
+}
+
+int sb__os_reserve(int file, int64_t nbytes) {
+#if defined(__linux__)
+  /* Not posix_fallocate: where a file system cannot reserve, that writes to each of its blocks. */
+  int error = EINTR;
+  while (nbytes > 0 && error == EINTR) error = fallocate(file, 0, 0, nbytes) ? errno : 0;
+  if (nbytes == 0 || (error != EOPNOTSUPP && error != ENOSYS)) return nbytes == 0 ? 0 : error;
+#endif
+  return ftruncate(file, nbytes) ? errno : 0;
 }
 
 void sb__lock_take(sb__lock *lock) {

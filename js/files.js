@@ -1,0 +1,821 @@
+'use strict'
+// Files in Node: mapped as tensors, written, read. In browsers files.browser.js takes this file's place.
+
+const fs = require('node:fs')
+const path = require('node:path')
+const { fileURLToPath } = require('node:url')
+const { randomUUID } = require('node:crypto')
+const ffi = require('./ffi')
+const { failure } = require('./errors')
+const { show, boolean, integer, optionsOf, isOptions, shapeOf, oneOf } = require('./validate')
+const { Extra } = require('./storage')
+const { dtypeOf } = require('./dtypes')
+const { denseLayout } = require('./layouts')
+const { Tensor, wrap } = require('./tensor')
+const { signalOf, checkSignal } = require('./async')
+const formats = require('./formats')
+const writers = require('./writers')
+
+const { backend, Layout, READ_ONLY } = ffi
+const { windowOf, sizeOf } = writers
+
+/** @import { AnyTensor, DtypeName, Shape } from './types' */
+/** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
+/** @typedef {import('./formats').Source} Source */
+/** @typedef {import('./formats').TensorFile} TensorFile */
+/** @typedef {import('./writers').Tensors} Tensors */
+/** @typedef {import('./writers').Piece} Piece */
+
+const CHUNK = 2 ** 24 // bytes that are written or read at a time
+const MODES = /** @type {const} */ (['r', 'r+', 'c'])
+const IF_EXISTS = /** @type {const} */ (['replace', 'error'])
+
+/**
+ * @param {unknown} place
+ * @returns {string}
+ */
+function pathOf (place) {
+  const given = place instanceof URL && place.protocol === 'file:' ? fileURLToPath(place) : place
+  if (typeof given !== 'string' || given === '' || given.includes('\0')) throw failure('ERR_ARGUMENT', `path is ${show(place)}; a path or file: URL was expected`)
+  return given
+}
+
+/**
+ * What the system said, as one of ours: with errno and path.
+ *
+ * @param {any} error
+ * @param {string} file
+ */
+function systemError (error, file) {
+  if (typeof error?.code === 'string' && error.code.startsWith('ERR_') && error.syscall === undefined) {
+    return error.errno === undefined ? error : Object.assign(error, { path: file })
+  }
+  const code = { ENOENT: 'ERR_NOT_FOUND', ENOTDIR: 'ERR_NOT_FOUND', EEXIST: 'ERR_EXISTS' }[/** @type {string} */ (error.code)] ?? 'ERR_IO'
+  return Object.assign(failure(code, error.message), { errno: error.errno, path: file, cause: error })
+}
+
+/**
+ * @template R
+ * @param {string} file
+ * @param {() => R} fn
+ * @returns {R}
+ */
+function named (file, fn) {
+  try {
+    return fn()
+  } catch (error) {
+    throw systemError(error, file)
+  }
+}
+
+/** @param {number} fd @param {Uint8Array} target @param {number} from */
+function readFully (fd, target, from) {
+  for (let at = 0; at < target.length;) {
+    const n = fs.readSync(fd, target, at, Math.min(target.length - at, 2 ** 30), from + at)
+    if (n === 0) throw failure('ERR_FORMAT', `byte ${from + at}: the file ends here; it became shorter while it was read`)
+    at += n
+  }
+}
+
+/** A file that is mapped. Its header is read, not mapped, so that nobody changes it while it is judged. @implements {Source} */
+class MappedFile {
+  /**
+   * @param {string} file
+   * @param {number} mode  of MODES
+   * @param {string} reason
+   * @param {number} [fd]  of the file, where it is open
+   */
+  constructor (file, mode, reason, fd) {
+    this.file = file
+    this.writes = mode === 1
+    this.flags = mode === 0 ? READ_ONLY : 0
+    this.reason = reason
+    this.first = 4096
+    this.size = 0
+    /** null: not mapped, as it is empty, or closed @type {Storage | null} */
+    this.storage = null
+    this.fd = fd ?? named(file, () => fs.openSync(file, (this.writes ? fs.constants.O_RDWR : fs.constants.O_RDONLY) | fs.constants.O_NONBLOCK))
+    try {
+      const stat = fs.fstatSync(this.fd)
+      if (!stat.isFile()) throw failure('ERR_IO', `${file} is no regular file`)
+      this.size = stat.size
+      if (this.size > 0) this.storage = ffi.mapFile(this.fd, this.size, this.writes)
+    } catch (error) {
+      fs.closeSync(this.fd)
+      throw systemError(error, file)
+    }
+  }
+
+  /**
+   * @param {number} from
+   * @param {number} nbytes
+   */
+  read (from, nbytes) {
+    const bytes = new Uint8Array(nbytes)
+    if (this.fd >= 0) named(this.file, () => readFully(this.fd, bytes, from))
+    else if (nbytes > 0) this.copy(bytes, from)
+    return bytes
+  }
+
+  /**
+   * @param {Uint8Array} target
+   * @param {number} from
+   */
+  copy (target, from) {
+    if (this.storage === null) throw failure('ERR_DISPOSED', 'the file was closed')
+    const { addon } = /** @type {any} */ (backend)
+    addon.move(addon.address(target), backend.addressOf(this.storage) + from, target.length)
+  }
+
+  /**
+   * @param {number} from
+   * @param {number} nbytes
+   * @param {number} alignment
+   */
+  place (from, nbytes, alignment) {
+    if (this.storage === null) throw failure('ERR_DISPOSED', 'the file was closed')
+    return from % alignment === 0 ? ffi.partOf(this.storage, from, nbytes) : null // a mapping begins with a page
+  }
+
+  /** What has to be known of it is: the mapping stays. */
+  settle () {
+    if (this.fd >= 0) fs.closeSync(this.fd)
+    this.fd = -1
+  }
+
+  close () {
+    this.settle()
+    if (this.storage !== null) backend.release(this.storage)
+    this.storage = null
+  }
+}
+
+/**
+ * @param {unknown} opts
+ * @returns {{ mode: number, dtype: any, byteOffset: any }}
+ */
+function openOptions (opts) {
+  const { mode, guard, dtype, byteOffset } = optionsOf(opts)
+  const options = { mode: mode === undefined ? 0 : oneOf('mode', mode, MODES), dtype, byteOffset }
+  if (dtype !== undefined) dtypeOf(dtype)
+  if (boolean('guard', guard)) throw failure('ERR_UNSUPPORTED', 'guard is true; a file that is truncated while it is mapped cannot be told yet')
+  return options
+}
+
+/**
+ * @template R
+ * @param {unknown} place
+ * @param {number} mode
+ * @param {string} reason
+ * @param {(source: MappedFile) => R} fn
+ * @returns {R}
+ */
+function opened (place, mode, reason, fn) {
+  const file = pathOf(place)
+  if (backend.isWasm) throw failure('ERR_UNSUPPORTED', 'mapping a file needs the native addon; load() reads one, as does parse… of its bytes')
+  const source = new MappedFile(file, mode, reason)
+  try {
+    const result = fn(source)
+    source.settle()
+    return result
+  } catch (error) {
+    source.close()
+    throw error
+  }
+}
+
+/**
+ * The array of a .npy file, mapped: its header is read, its data when it is used. Mode 'r': read-only (what is written through
+ * `data` nevertheless stays private); 'r+': writes reach the file; 'c': writes stay private. Who makes the file shorter while it
+ * is mapped makes the use of what was cut off end the process.
+ *
+ * @template {DtypeName} [D=any]
+ * @param {string | URL} path
+ * @param {{ mode?: 'r' | 'r+' | 'c', dtype?: D, guard?: boolean } | D} [opts]  dtype: of an array that NumPy wrote as raw bytes
+ * @returns {Tensor<D>} over the file, which is unmapped when nobody uses it. A copy where it is big-endian or not aligned
+ * @throws ERR_FORMAT · ERR_NOT_FOUND, ERR_IO, with errno and path · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_UNSUPPORTED in
+ * WASM; big-endian in mode 'r+'
+ * @see NumPy load(mmap_mode)
+ * @example
+ * const sum = path => openNpy(path).toArray().reduce((a, b) => a + b)
+ */
+function openNpy (path, opts) {
+  const { mode, dtype } = openOptions(opts)
+  return opened(path, mode, 'openNpy', source => {
+    const t = formats.npyTensor(source, dtype)
+    source.close()
+    return t
+  })
+}
+
+/**
+ * The arrays of an .npz file by name, as parseNpz gives them, over the mapped file.
+ *
+ * @param {string | URL} path
+ * @param {{ mode?: 'r' | 'r+' | 'c', guard?: boolean }} [opts]  as openNpy
+ * @returns {TensorFile}
+ * @throws as openNpy
+ * @see NumPy load
+ * @example
+ * const names = path => [...openNpz(path).keys()]
+ */
+function openNpz (path, opts) {
+  return opened(path, openOptions(opts).mode, 'openNpz', formats.npzFile)
+}
+
+/**
+ * The tensors of a .safetensors file by name, over the mapped file.
+ *
+ * @param {string | URL} path
+ * @param {{ mode?: 'r' | 'r+' | 'c', guard?: boolean }} [opts]  as openNpy
+ * @returns {TensorFile}
+ * @throws as openNpy · ERR_ALIGNMENT from get(), in mode 'r+', where a tensor is not aligned in the file
+ * @see safetensors safe_open
+ * @example
+ * const shapes = path => [...openSafetensors(path)].map(([name, t]) => [name, t.shape])
+ */
+function openSafetensors (path, opts) {
+  return opened(path, openOptions(opts).mode, 'openSafetensors', formats.safetensorsFile)
+}
+
+/**
+ * The tensors of a .gguf file by name, as parseGguf gives them, over the mapped file.
+ *
+ * @param {string | URL} path
+ * @param {{ mode?: 'r' | 'r+' | 'c', guard?: boolean }} [opts]  as openNpy
+ * @returns {TensorFile}
+ * @throws as openNpy
+ * @see ggml gguf_init_from_file
+ * @example
+ * const architecture = path => openGguf(path).metadata['general.architecture']
+ */
+function openGguf (path, opts) {
+  return opened(path, openOptions(opts).mode, 'openGguf', formats.ggufFile)
+}
+
+/**
+ * The bytes of any file as a tensor, mapped.
+ *
+ * @template {DtypeName} [D=any]
+ * @param {string | URL} path
+ * @param {Shape | null} [shape]  elements; 1-D over the rest of the file unless told
+ * @param {{ dtype?: D, byteOffset?: number, mode?: 'r' | 'r+' | 'c', guard?: boolean } | D} [opts]  dtype is needed
+ * @returns {Tensor<D>} over the file, as openNpy
+ * @throws {TypeError} ERR_DTYPE · {RangeError} ERR_BOUNDS outside the file, ERR_ALIGNMENT · ERR_NOT_FOUND, ERR_IO · ERR_UNSUPPORTED
+ * @see NumPy memmap
+ * @example
+ * const samples = path => openRaw(path, { dtype: 'int16', byteOffset: 44 })
+ */
+function openRaw (path, shape, opts) {
+  if (opts === undefined && shape !== undefined && shape !== null && isOptions(shape)) [shape, opts] = [undefined, /** @type {any} */ (shape)]
+  const { mode, dtype: name, byteOffset = 0 } = openOptions(opts)
+  if (name === undefined) throw failure('ERR_DTYPE', 'dtype is needed: a file of raw bytes does not tell what they are')
+  const { index, itemsize, kind } = dtypeOf(name)
+  const at = integer('byteOffset', byteOffset)
+  const extents = shape === undefined || shape === null ? null : shapeOf(shape)
+  return opened(path, mode, 'openRaw', source => {
+    if (at < 0 || at > source.size) throw failure('ERR_BOUNDS', `byteOffset is ${at}; the file has ${source.size} bytes`)
+    const bare = denseLayout(index, extents ?? [Math.floor((source.size - at) / itemsize)])
+    const nbytes = bare.size * itemsize
+    if (nbytes > source.size - at) throw failure('ERR_BOUNDS', `shape [${bare.shape.join(', ')}] of ${name} from byte ${at} on needs ${nbytes} bytes; the file has ${source.size}`)
+    const alignment = kind === 'COMPLEX' ? itemsize / 2 : itemsize
+    const storage = nbytes === 0 ? backend.allocate(0, ffi.check) : source.place(at, nbytes, alignment)
+    if (storage === null) throw failure('ERR_ALIGNMENT', `byteOffset is ${at}; ${name} needs a multiple of ${alignment}`)
+    const t = wrap(new Layout(storage, index, bare.shape, bare.strides, 0, bare.size, bare.flags | source.flags))
+    source.close()
+    return t
+  })
+}
+
+// ---- Writing ----
+
+/** A file that is not there under its name until it is whole. */
+class Draft {
+  /** @param {string} place */
+  constructor (place) {
+    this.file = place
+    let mode = 0o666
+    try {
+      this.file = fs.realpathSync(place) // what a link points to is replaced, not the link
+      mode = fs.statSync(this.file).mode & 0o777
+    } catch {}
+    this.draft = path.join(path.dirname(this.file), `.samebytes-${randomUUID()}.tmp`)
+    this.fd = named(place, () => fs.openSync(this.draft, 'wx+', mode))
+  }
+
+  /** @param {boolean} replace */
+  publish (replace) {
+    if (replace) {
+      fs.renameSync(this.draft, this.file)
+    } else {
+      fs.linkSync(this.draft, this.file)
+      fs.unlinkSync(this.draft)
+    }
+  }
+
+  /** The name is as safe as the bytes; not all file systems can. */
+  syncFolder () {
+    try {
+      const fd = fs.openSync(path.dirname(this.file), 'r')
+      try {
+        fs.fsyncSync(fd)
+      } finally {
+        fs.closeSync(fd)
+      }
+    } catch {}
+  }
+
+  close () {
+    if (this.fd >= 0) fs.closeSync(this.fd)
+    this.fd = -1
+  }
+
+  discard () {
+    this.close()
+    try {
+      fs.unlinkSync(this.draft)
+    } catch {}
+  }
+}
+
+/** @param {Piece[]} pieces */
+const totalOf = pieces => pieces.reduce((n, piece) => n + sizeOf(piece), 0)
+
+/**
+ * @param {string} file
+ * @param {Piece[]} pieces
+ */
+function writeSync (file, pieces) {
+  const draft = new Draft(file)
+  try {
+    for (const piece of pieces) {
+      for (let at = 0, n = sizeOf(piece); at < n;) at += fs.writeSync(draft.fd, windowOf(piece), at, Math.min(CHUNK, n - at))
+    }
+    fs.fdatasyncSync(draft.fd)
+    draft.publish(true)
+    draft.syncFolder()
+    draft.close()
+  } catch (error) {
+    draft.discard()
+    throw systemError(error, file)
+  }
+}
+
+/**
+ * @typedef {object} SaveOptions
+ * @property {Record<string, string>} [metadata]  of .safetensors
+ * @property {AbortSignal} [signal]  what was there stays then
+ * @property {(progress: { done: number, total: number }) => void} [onProgress]  bytes
+ */
+
+/**
+ * @param {any} opts
+ * @returns {{ metadata: any, signal: AbortSignal | undefined, onProgress: ((progress: { done: number, total: number }) => void) | undefined }}
+ */
+function transferOptions (opts) {
+  const { metadata, signal, onProgress } = optionsOf(opts)
+  if (onProgress !== undefined && typeof onProgress !== 'function') throw failure('ERR_ARGUMENT', `onProgress is ${show(onProgress)}; a function was expected`)
+  return { metadata, signal: signalOf(signal), onProgress }
+}
+
+/**
+ * @param {string} file
+ * @param {Piece[]} pieces
+ * @param {{ signal?: AbortSignal, onProgress?: Function }} options
+ */
+async function writeAsync (file, pieces, { signal, onProgress }) {
+  checkSignal(signal)
+  const held = pieces.flatMap(piece => Tensor.isTensor(piece) ? [Tensor.attachedOf(piece).storage] : [])
+  for (const storage of held) reading(storage)
+  try {
+    const draft = new Draft(file)
+    try {
+      await writeInto(draft.fd, pieces, signal, onProgress)
+      await settled(done => { fs.fdatasync(draft.fd, done) })
+      checkSignal(signal)
+      draft.publish(true)
+      draft.syncFolder()
+      draft.close()
+    } catch (error) {
+      draft.discard()
+      throw error
+    }
+  } catch (error) {
+    throw signal?.aborted && error === signal.reason ? error : systemError(error, file)
+  } finally {
+    for (const storage of held) doneReading(storage)
+  }
+}
+
+/**
+ * @param {(done: (error: any, result?: any) => void) => void} start
+ * @returns {Promise<any>}
+ */
+function settled (start) {
+  return new Promise((resolve, reject) => { start((error, result) => { error ? reject(error) : resolve(result) }) })
+}
+
+/**
+ * @param {number} fd
+ * @param {Piece[]} pieces
+ * @param {AbortSignal | undefined} signal
+ * @param {Function | undefined} onProgress
+ */
+async function writeInto (fd, pieces, signal, onProgress) {
+  const total = totalOf(pieces)
+  let done = 0
+  for (const piece of pieces) {
+    for (let at = 0, n = sizeOf(piece); at < n;) {
+      const part = windowOf(piece).subarray(at, Math.min(n, at + CHUNK))
+      const stays = backend.isWasm ? part.slice() : part // WASM memory may move meanwhile
+      const written = await settled(settle => { fs.write(fd, stays, 0, stays.length, null, settle) })
+      at += written
+      done += written
+      checkSignal(signal)
+      onProgress?.({ done, total })
+    }
+  }
+}
+
+/** @param {Storage} storage  that nobody may write to while it is read */
+function reading (storage) {
+  if (storage.claims++ === 0) storage.group.count.storages++
+  const extra = storage.extra ??= new Extra()
+  extra.busy++
+}
+
+/** @param {Storage} storage */
+function doneReading (storage) {
+  const extra = /** @type {Extra} */ (storage.extra)
+  extra.busy--
+  if (--storage.claims > 0) return
+  storage.group.count.storages--
+  backend.release(storage)
+}
+
+/**
+ * @param {unknown} t
+ * @param {string} reason
+ */
+const npyPieces = (t, reason) => writers.npyPieces(writers.tensorGiven(t), reason)
+/**
+ * @param {unknown} tensors
+ * @param {string} reason
+ */
+const npzPieces = (tensors, reason) => writers.npzPieces(writers.entriesOf(tensors), reason)
+/**
+ * @param {unknown} tensors
+ * @param {unknown} metadata
+ * @param {string} reason
+ */
+const safetensorsPieces = (tensors, metadata, reason) => writers.safetensorsPieces(writers.entriesOf(tensors), writers.metadataOf(metadata), reason)
+
+/**
+ * Writes a .npy file: to another name first, with what the disk's cache holds written out, then under this one, so that
+ * nobody sees half a file and who maps the old one keeps it. The tensor is busy meanwhile.
+ *
+ * @param {string | URL} path
+ * @param {AnyTensor} t
+ * @param {SaveOptions} [opts]
+ * @returns {Promise<void>}
+ * @throws {TypeError} ERR_ARGUMENT · ERR_IO, ERR_NOT_FOUND, with errno and path · the signal's reason · as rejections
+ * @see NumPy save
+ * @example
+ * const write = (path, t) => saveNpy(path, t, { onProgress: ({ done, total }) => console.log(done / total) })
+ */
+async function saveNpy (path, t, opts) {
+  const file = pathOf(path)
+  const options = transferOptions(opts)
+  await writeAsync(file, npyPieces(t, 'saveNpy'), options)
+}
+
+/**
+ * Writes an .npz file, as saveNpy does.
+ *
+ * @param {string | URL} path
+ * @param {Tensors} tensors
+ * @param {SaveOptions} [opts]
+ * @returns {Promise<void>}
+ * @throws as saveNpy
+ * @see NumPy savez
+ * @example
+ * const write = (path, a, b) => saveNpz(path, { a, b })
+ */
+async function saveNpz (path, tensors, opts) {
+  const file = pathOf(path)
+  const options = transferOptions(opts)
+  await writeAsync(file, npzPieces(tensors, 'saveNpz'), options)
+}
+
+/**
+ * Writes a .safetensors file, as saveNpy does.
+ *
+ * @param {string | URL} path
+ * @param {Tensors} tensors
+ * @param {SaveOptions} [opts]
+ * @returns {Promise<void>}
+ * @throws as saveNpy · {TypeError} ERR_DTYPE complex128
+ * @see safetensors save_file
+ * @example
+ * const write = (path, weight) => saveSafetensors(path, { weight }, { metadata: { format: 'pt' } })
+ */
+async function saveSafetensors (path, tensors, opts) {
+  const file = pathOf(path)
+  const options = transferOptions(opts)
+  await writeAsync(file, safetensorsPieces(tensors, options.metadata, 'saveSafetensors'), options)
+}
+
+/**
+ * saveNpy at once.
+ *
+ * @param {string | URL} path
+ * @param {AnyTensor} t
+ * @throws as saveNpy
+ * @example
+ * const write = (path, t) => saveNpySync(path, t)
+ */
+function saveNpySync (path, t) {
+  writeSync(pathOf(path), npyPieces(t, 'saveNpySync'))
+}
+
+/**
+ * saveNpz at once.
+ *
+ * @param {string | URL} path
+ * @param {Tensors} tensors
+ * @throws as saveNpz
+ * @example
+ * const write = (path, a, b) => saveNpzSync(path, { a, b })
+ */
+function saveNpzSync (path, tensors) {
+  writeSync(pathOf(path), npzPieces(tensors, 'saveNpzSync'))
+}
+
+/**
+ * saveSafetensors at once.
+ *
+ * @param {string | URL} path
+ * @param {Tensors} tensors
+ * @param {{ metadata?: Record<string, string> }} [opts]
+ * @throws as saveSafetensors
+ * @example
+ * const write = (path, weight) => saveSafetensorsSync(path, { weight })
+ */
+function saveSafetensorsSync (path, tensors, opts) {
+  const { metadata } = optionsOf(opts)
+  writeSync(pathOf(path), safetensorsPieces(tensors, metadata, 'saveSafetensorsSync'))
+}
+
+/**
+ * @param {string} file
+ * @param {readonly string[]} known
+ */
+function extensionOf (file, known) {
+  const extension = path.extname(file).toLowerCase()
+  if (!known.includes(extension)) throw failure('ERR_UNSUPPORTED', `${file} ends in none of ${known.join(', ')}`)
+  return extension
+}
+
+/**
+ * Writes a file whose name says how: .npy (a tensor), .npz or .safetensors (tensors by name).
+ *
+ * @param {string | URL} path
+ * @param {AnyTensor | Tensors} tensors
+ * @param {SaveOptions} [opts]
+ * @returns {Promise<void>}
+ * @throws as saveNpy · ERR_UNSUPPORTED another extension
+ * @example
+ * const write = (path, weight) => save(path, { weight }, { signal: AbortSignal.timeout(60000) })
+ */
+async function save (path, tensors, opts) {
+  const extension = extensionOf(pathOf(path), ['.npy', '.npz', '.safetensors'])
+  if (extension === '.npy') return saveNpy(path, /** @type {any} */ (tensors), opts)
+  return extension === '.npz' ? saveNpz(path, /** @type {any} */ (tensors), opts) : saveSafetensors(path, /** @type {any} */ (tensors), opts)
+}
+
+/**
+ * @param {unknown} opts
+ * @returns {boolean} whether what is there may be replaced
+ */
+function replaces (opts) {
+  const { ifExists } = optionsOf(opts)
+  return ifExists === undefined || oneOf('ifExists', ifExists, IF_EXISTS) === 0
+}
+
+/**
+ * @template R
+ * @param {string} file
+ * @param {Uint8Array} header
+ * @param {number} total
+ * @param {boolean} replace
+ * @param {(source: MappedFile) => R} fn
+ * @returns {R}
+ */
+function created (file, header, total, replace, fn) {
+  if (backend.isWasm) throw failure('ERR_UNSUPPORTED', 'mapping a file needs the native addon; save() writes one')
+  const draft = new Draft(file)
+  try {
+    const errno = ffi.reserveFile(draft.fd, total)
+    if (errno !== 0) throw Object.assign(failure('ERR_IO', `${total} bytes could not be reserved for ${file} (errno ${errno})`), { errno: -errno })
+    fs.writeSync(draft.fd, header, 0, header.length, 0)
+    const source = new MappedFile(file, 1, 'created', draft.fd)
+    draft.fd = -1 // the source's now
+    try {
+      const result = fn(source)
+      draft.publish(replace)
+      source.settle()
+      return result
+    } catch (error) {
+      source.close()
+      throw error
+    }
+  } catch (error) {
+    draft.discard()
+    throw systemError(error, file)
+  }
+}
+
+/**
+ * A new .npy file, mapped, all zero: what is written to the tensor is in it. Its space on the disk is reserved.
+ *
+ * @template {DtypeName} [D='float32']
+ * @param {string | URL} path
+ * @param {Shape} shape  elements
+ * @param {{ dtype?: D, order?: 'C' | 'F', ifExists?: 'replace' | 'error' } | D} [opts]  what exists is replaced unless told;
+ * who maps the old file keeps it
+ * @returns {Tensor<D>} over the file, as openNpy in mode 'r+'
+ * @throws ERR_EXISTS · ERR_IO, ERR_NOT_FOUND, with errno and path · ERR_UNSUPPORTED in WASM · {RangeError} ERR_SHAPE
+ * @see NumPy lib.format.open_memmap
+ * @example
+ * const rows = path => createNpy(path, [1000, 3], { dtype: 'float64' })
+ */
+function createNpy (path, shape, opts) {
+  const file = pathOf(path)
+  const { dtype: name = 'float32', order } = optionsOf(opts)
+  const replace = replaces(opts)
+  const dtype = dtypeOf(name)
+  const fortran = order !== undefined && oneOf('order', order, /** @type {const} */ (['C', 'F'])) === 1
+  const bare = formats.layoutWithout(dtype, denseLayout(dtype.index, shapeOf(shape)).shape, fortran)
+  const header = writers.npyHeader(dtype.name, bare.shape, fortran && bare.shape.length > 1)
+  return created(file, header, header.length + bare.size * dtype.itemsize, replace, source => {
+    const t = formats.npyTensor(source, dtype.name)
+    source.close()
+    return t
+  })
+}
+
+/**
+ * A new .safetensors file, mapped, all zero, to copy tensors into.
+ *
+ * @param {string | URL} path
+ * @param {Record<string, { shape: Shape, dtype: DtypeName }>} specs  by name
+ * @param {{ metadata?: Record<string, string>, ifExists?: 'replace' | 'error' }} [opts]
+ * @returns {TensorFile} as openSafetensors in mode 'r+'
+ * @throws as createNpy · {TypeError} ERR_DTYPE complex128
+ * @example
+ * const layer = path => createSafetensors(path, { weight: { shape: [64, 64], dtype: 'bfloat16' } })
+ */
+function createSafetensors (path, specs, opts) {
+  const file = pathOf(path)
+  const { metadata } = optionsOf(opts)
+  const replace = replaces(opts)
+  if (specs === null || typeof specs !== 'object' || Array.isArray(specs) || Tensor.isTensor(specs)) throw failure('ERR_ARGUMENT', `specs is ${show(specs)}; a record of { shape, dtype } was expected`)
+  const list = Object.entries(specs).map(([name, spec]) => {
+    if (spec === null || typeof spec !== 'object') throw failure('ERR_ARGUMENT', `specs[${show(name)}] is ${show(spec)}; { shape, dtype } was expected`)
+    const dtype = dtypeOf(spec.dtype)
+    const { shape, size } = denseLayout(dtype.index, shapeOf(spec.shape))
+    return { name, dtype: dtype.name, shape, nbytes: size * dtype.itemsize }
+  })
+  const { header, total } = writers.safetensorsHeader(list, writers.metadataOf(metadata))
+  return created(file, header, total, replace, formats.safetensorsFile)
+}
+
+// ---- Reading ----
+
+/** A file that is read, not mapped. @implements {Source} */
+class ReadFile {
+  /**
+   * @param {number} fd
+   * @param {number} size
+   */
+  constructor (fd, size) {
+    this.fd = fd
+    this.size = size
+    this.first = 4096
+    this.flags = 0
+    this.writes = false
+    this.reason = 'load'
+    /** read already @type {{ from: number, storage: Storage } | null} */
+    this.ready = null
+  }
+
+  /** @param {number} from @param {number} nbytes */
+  read (from, nbytes) {
+    if (this.fd < 0) throw failure('ERR_DISPOSED', 'the file was read and closed')
+    const bytes = new Uint8Array(nbytes)
+    readFully(this.fd, bytes, from)
+    return bytes
+  }
+
+  /** @param {number} from @param {number} nbytes */
+  place (from, nbytes) {
+    const { ready } = this
+    if (ready === null || ready.from !== from || ready.storage.nbytes !== nbytes) return null
+    this.ready = null
+    return ready.storage
+  }
+
+  /**
+   * Reads what a tensor will have, in turns of the event loop.
+   *
+   * @param {number} from
+   * @param {number} nbytes
+   * @param {(n: number) => void} step  after each piece; may throw
+   */
+  async prepare (from, nbytes, step) {
+    const storage = backend.allocate(nbytes, ffi.check)
+    for (let at = 0; at < nbytes;) {
+      const size = Math.min(CHUNK, nbytes - at)
+      const window = () => new Uint8Array(/** @type {any} */ (backend.bufferOf(storage, ffi.check)), storage.byteOffset + at, size)
+      const target = backend.isWasm ? new Uint8Array(size) : window() // WASM memory may move meanwhile
+      const n = await settled(done => { fs.read(this.fd, target, 0, size, from + at, done) })
+      if (n === 0) throw failure('ERR_FORMAT', `byte ${from + at}: the file ends here; it became shorter while it was read`)
+      if (backend.isWasm) window().set(target)
+      at += n
+      step(n)
+    }
+    this.ready = { from, storage }
+  }
+
+  close () {}
+}
+
+/** @type {Record<string, (source: any) => TensorFile>} */
+const FILES = { '.npz': formats.npzFile, '.safetensors': formats.safetensorsFile, '.gguf': formats.ggufFile }
+
+/**
+ * @param {ReadFile} source
+ * @param {string} extension
+ * @param {DtypeName | undefined} dtype
+ * @param {(n: number) => void} step
+ */
+async function ownTensors (source, extension, dtype, step) {
+  if (extension === '.npy') {
+    const { entry } = formats.npyEntry(source, '', dtype)
+    await source.prepare(entry.begin, entry.nbytes, step)
+    return formats.npyTensor(source, dtype)
+  }
+  const file = FILES[extension](source)
+  for (const name of file.keys()) {
+    const { byteOffset, nbytes } = /** @type {any} */ (file.info(name))
+    if (extension === '.npz') step(nbytes) // a member at a time
+    else await source.prepare(byteOffset, nbytes, step)
+    file.get(name)
+  }
+  return file
+}
+
+/**
+ * Reads the tensors of a .npy, .npz, .safetensors or .gguf file into memory of their own.
+ *
+ * @param {string | URL} path  whose extension says what it is
+ * @param {{ dtype?: DtypeName, signal?: AbortSignal, onProgress?: (progress: { done: number, total: number }) => void }} [opts]
+ * dtype: of a .npy whose array NumPy wrote as raw bytes
+ * @returns {Promise<any>} a tensor of a .npy, else a file object
+ * @throws ERR_FORMAT · ERR_NOT_FOUND, ERR_IO, with errno and path · ERR_UNSUPPORTED another extension · {RangeError} ERR_MEMORY · the signal's
+ * reason · as rejections
+ * @see PyTorch load, NumPy load
+ * @example
+ * const weight = async path => (await load(path)).get('weight')
+ */
+async function load (path, opts) {
+  const file = pathOf(path)
+  const extension = extensionOf(file, ['.npy', '.npz', '.safetensors', '.gguf'])
+  const { dtype } = optionsOf(opts)
+  if (dtype !== undefined) dtypeOf(dtype)
+  const { signal, onProgress } = transferOptions(opts)
+  checkSignal(signal)
+  const fd = named(file, () => fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK))
+  try {
+    const stat = fs.fstatSync(fd)
+    if (!stat.isFile()) throw failure('ERR_IO', `${file} is no regular file`)
+    let done = 0
+    const source = new ReadFile(fd, stat.size)
+    const step = (/** @type {number} */ n) => {
+      done += n
+      checkSignal(signal)
+      onProgress?.({ done: Math.min(done, stat.size), total: stat.size })
+    }
+    try {
+      return await ownTensors(source, extension, dtype, step)
+    } finally {
+      source.fd = -1
+    }
+  } catch (error) {
+    throw signal?.aborted && error === signal.reason ? error : systemError(error, file)
+  } finally {
+    fs.closeSync(fd)
+  }
+}
+
+module.exports = { openNpy, openNpz, openSafetensors, openGguf, openRaw, createNpy, createSafetensors, saveNpy, saveNpz, saveSafetensors, saveNpySync, saveNpzSync, saveSafetensorsSync, save, load }

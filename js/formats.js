@@ -1,0 +1,843 @@
+'use strict'
+// Tensors in the bytes of .npy, .npz, .safetensors and .gguf files: views where the bytes' place allows it.
+
+const ffi = require('./ffi')
+const { failure } = require('./errors')
+const { textOf, inflate } = require('./host')
+const { integer, optionsOf } = require('./validate')
+const { isSharedArrayBuffer } = require('./buffers')
+const { countCopy } = require('./storage')
+const { dtypes, dtypeOf } = require('./dtypes')
+const { bytesOf, denseLayout } = require('./layouts')
+const { wrap } = require('./tensor')
+const { NPY, SAFETENSORS, GGUF, ZIP_END, ZIP_DIRECTORY, ZIP_MEMBER, PAIR, TENSOR, parse, recordsOf } = require('./parsers')
+
+const { backend, Layout, READ_ONLY } = ffi
+
+/** @import { DtypeName } from './types' */
+/** @template {DtypeName} [D=any] @typedef {import('./tensor').Tensor<D>} Tensor */
+/** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
+/** @typedef {import('./parsers').Found} Found */
+
+const FORTRAN = 1
+const SWAPPED = 2
+
+/**
+ * Where a tensor is in a file, and what it is.
+ *
+ * @typedef {object} TensorInfo
+ * @property {string} name
+ * @property {DtypeName} dtype  of the tensor that get() gives
+ * @property {number[]} shape  of that tensor
+ * @property {string} type  what the format calls the type: '<f4', 'BF16', 'Q4_K'
+ * @property {number[]} fileShape  elements, as the file says; another than shape where elements come in blocks
+ * @property {{ elements: number, bytes: number }} block  of the type; one element, but of quantised types
+ * @property {number} byteOffset  in the file, or in what the member of an .npz was inflated to
+ * @property {number} nbytes
+ */
+
+/**
+ * Bytes that a file has, in memory or not.
+ *
+ * @typedef {object} Source
+ * @property {number} size  bytes
+ * @property {number} first  bytes that a parser is given first
+ * @property {number} flags  of layouts over it
+ * @property {string} reason  under which copies are counted
+ * @property {boolean} writes  whether what is written to a tensor has to reach it
+ * @property {(from: number, nbytes: number) => Uint8Array} read  in a buffer that nobody shares unless the caller's is shared
+ * @property {(from: number, nbytes: number, alignment: number) => Storage | null} place  null: they are not aligned
+ * @property {() => void} close
+ */
+
+/** A caller's bytes as a file. @implements {Source} */
+class Bytes {
+  /**
+   * @param {unknown} bytes
+   * @param {string} reason
+   */
+  constructor (bytes, reason) {
+    const { buffer, byteOffset, byteLength } = bytesOf(bytes)
+    this.buffer = buffer
+    this.byteOffset = byteOffset
+    this.size = byteLength
+    this.source = /** @type {object} */ (bytes)
+    this.flags = 0
+    this.reason = reason
+    this.writes = false
+    this.first = backend.isWasm ? 4096 : Infinity // a parser's bytes may have to be copied there
+  }
+
+  /**
+   * @param {number} from
+   * @param {number} nbytes
+   */
+  read (from, nbytes) {
+    return new Uint8Array(this.buffer, this.byteOffset + from, nbytes)
+  }
+
+  /**
+   * @param {number} from
+   * @param {number} nbytes
+   * @param {number} alignment
+   */
+  place (from, nbytes, alignment) {
+    const at = this.byteOffset + from
+    if (at % alignment !== 0) return null
+    const storage = backend.adopt(this.buffer, at, nbytes, this.source)
+    if (backend.addressOf(storage) % alignment !== 0) {
+      backend.release(storage)
+      return null
+    }
+    storage.owner ??= this.source
+    return storage
+  }
+
+  close () {}
+}
+
+/** Part of a file as one. @implements {Source} */
+class Part {
+  /**
+   * @param {Source} whole
+   * @param {number} at
+   * @param {number} size
+   */
+  constructor (whole, at, size) {
+    this.whole = whole
+    this.at = at
+    this.size = size
+    this.flags = whole.flags
+    this.reason = whole.reason
+    this.writes = whole.writes
+    this.first = whole.first
+  }
+
+  /** @param {number} from @param {number} nbytes */
+  read (from, nbytes) { return this.whole.read(this.at + from, nbytes) }
+  /** @param {number} from @param {number} nbytes @param {number} alignment */
+  place (from, nbytes, alignment) { return this.whole.place(this.at + from, nbytes, alignment) }
+  close () {}
+}
+
+/**
+ * What a parser finds in a file, of whose beginning it is given as much as it asks for.
+ *
+ * @param {number} which
+ * @param {Source} source
+ */
+function parsed (which, source) {
+  const { size } = source
+  for (let n = Math.min(size, source.first); ;) {
+    const { buffer, byteOffset, byteLength } = source.read(0, n)
+    const { words, wanted } = parse(which, { buffer, byteOffset, byteLength }, size)
+    if (wanted === 0) return words
+    n = Math.min(size, Math.max(wanted, 2 * n))
+  }
+}
+
+/**
+ * @param {Source} source
+ * @param {number} at
+ * @param {number} n
+ */
+function textAt (source, at, n) {
+  return textOf(source.read(at, n).slice()) // a copy, because memory may be shared
+}
+
+/**
+ * A string of JSON, which was checked.
+ *
+ * @param {Source} source
+ * @param {number} at  after its quote
+ * @param {number} n
+ * @returns {string}
+ */
+function jsonAt (source, at, n) {
+  const text = textAt(source, at, n)
+  return text.includes('\\') ? JSON.parse(`"${text}"`) : text
+}
+
+// ---- Tensors ----
+
+/**
+ * A tensor's record in words that programs understand.
+ *
+ * @typedef {object} Entry
+ * @property {string} name
+ * @property {number} dtype  -1: none of ours
+ * @property {number} foreign
+ * @property {string} type
+ * @property {number} blockElements
+ * @property {number} blockBytes
+ * @property {number} begin
+ * @property {number} nbytes
+ * @property {number[]} shape
+ */
+
+/**
+ * @param {Float64Array} words
+ * @param {string} name
+ * @param {string} type
+ * @returns {Entry}
+ */
+function entryOf (words, name, type) {
+  return {
+    name,
+    type,
+    dtype: words[4],
+    foreign: words[5],
+    blockElements: words[6],
+    blockBytes: words[7],
+    begin: words[8],
+    nbytes: words[9],
+    shape: Array.from(words.subarray(11, 11 + words[10]))
+  }
+}
+
+/**
+ * dtype and shape of the tensor for an entry: bytes where the type is none of ours.
+ *
+ * @param {Entry} entry
+ * @returns {{ dtype: import('./dtypes').Dtype, shape: number[] }}
+ */
+function tensorOf ({ dtype, shape, blockElements, blockBytes, nbytes }) {
+  if (dtype >= 0) return { dtype: dtypes[dtype], shape }
+  const bytes = dtypeOf('uint8')
+  if (blockElements === 1 && blockBytes === 1) return { dtype: bytes, shape }
+  const last = shape[shape.length - 1]
+  if (shape.length === 0 || last % blockElements !== 0) return { dtype: bytes, shape: [nbytes] }
+  return { dtype: bytes, shape: [...shape.slice(0, -1), last / blockElements * blockBytes] }
+}
+
+/**
+ * @param {import('./dtypes').Dtype} dtype
+ * @param {number[]} shape
+ * @param {boolean} fortran
+ */
+function layoutWithout (dtype, shape, fortran) {
+  return fortran && shape.length > 1 ? ffi.denseOrdered(dtype.index, shape, shape.map((_, d) => shape.length - 1 - d)) : denseLayout(dtype.index, shape)
+}
+
+/**
+ * The tensor of an entry: over the file's bytes, or over a copy of them where they are not aligned or in another order.
+ *
+ * @param {Source} source
+ * @param {Entry} entry
+ * @param {{ fortran?: boolean, swapped?: boolean }} [how]
+ */
+function madeOf (source, entry, { fortran = false, swapped = false } = {}) {
+  const { dtype, shape } = tensorOf(entry)
+  const bare = layoutWithout(dtype, shape, fortran)
+  let storage = swapped || entry.nbytes === 0 ? null : source.place(entry.begin, entry.nbytes, Math.min(dtype.itemsize, dtype.kind === 'COMPLEX' ? dtype.itemsize / 2 : 8))
+  if (storage === null) {
+    if (source.writes && entry.nbytes > 0) throw unwritable(entry, swapped)
+    storage = copyOf(source, entry)
+    if (swapped) ffi.swapBytes(storage, dtype.kind === 'COMPLEX' ? dtype.itemsize / 2 : dtype.itemsize)
+  }
+  return wrap(new Layout(storage, dtype.index, bare.shape, bare.strides, 0, bare.size, (bare.flags & ~READ_ONLY) | source.flags))
+}
+
+/**
+ * @param {Entry} entry
+ * @param {boolean} swapped
+ */
+function unwritable ({ name, begin }, swapped) {
+  const what = name === '' ? 'the tensor' : JSON.stringify(name)
+  return swapped
+    ? failure('ERR_UNSUPPORTED', `${what} is big-endian: a copy could not be written back; mode 'c' or 'r' copies`)
+    : failure('ERR_ALIGNMENT', `${what} begins at byte ${begin}, which its dtype cannot be written at in place; mode 'c' or 'r' copies`)
+}
+
+/**
+ * @param {Source} source
+ * @param {Entry} entry
+ * @returns {Storage} with a copy of the entry's bytes
+ */
+function copyOf (source, { begin, nbytes }) {
+  const storage = backend.allocate(nbytes, ffi.check)
+  if (nbytes === 0) return storage
+  const target = windowOf(storage)
+  for (let at = 0; at < nbytes;) {
+    const piece = source.read(begin + at, Math.min(nbytes - at, 2 ** 26))
+    target.set(piece, at)
+    at += piece.length
+  }
+  countCopy(source.reason, nbytes)
+  return storage
+}
+
+/** @param {Storage} storage */
+function windowOf (storage) {
+  const buffer = backend.bufferOf(storage, ffi.check)
+  return new Uint8Array(/** @type {ArrayBuffer} */ (buffer), storage.byteOffset, storage.nbytes)
+}
+
+// ---- npy ----
+
+/**
+ * @param {Source} source
+ * @param {string} name
+ * @param {string | undefined} dtype  of what has none in the file
+ * @returns {{ entry: Entry, how: { fortran: boolean, swapped: boolean } }}
+ */
+function npyEntry (source, name, dtype) {
+  const words = parsed(NPY, source).subarray(1)
+  const entry = entryOf(words, name, '')
+  const how = { fortran: (entry.foreign & FORTRAN) !== 0, swapped: (entry.foreign & SWAPPED) !== 0 }
+  if (dtype !== undefined) giveDtype(entry, dtype)
+  if (entry.dtype < 0) {
+    throw failure('ERR_DTYPE', `the array is of ${entry.blockBytes} raw bytes an element (NumPy has no ${entry.blockBytes === 2 ? 'bfloat16' : 'float8'}); dtype says what they are`)
+  }
+  entry.type = `${how.swapped ? '>' : '<'}${dtypes[entry.dtype].name}`
+  return { entry, how }
+}
+
+/**
+ * @param {Entry} entry
+ * @param {string} dtype
+ */
+function giveDtype (entry, dtype) {
+  const { index, itemsize, name } = dtypeOf(dtype)
+  if (entry.dtype >= 0 && entry.dtype !== index) throw failure('ERR_DTYPE', `dtype is ${name}; the array is of ${dtypes[entry.dtype].name}`)
+  if (entry.dtype < 0 && itemsize !== entry.blockBytes) throw failure('ERR_DTYPE', `dtype is ${name}; the array has ${entry.blockBytes} bytes an element`)
+  entry.dtype = index
+}
+
+/**
+ * @param {Source} source
+ * @param {string | undefined} dtype
+ * @returns {Tensor}
+ */
+function npyTensor (source, dtype) {
+  const { entry, how } = npyEntry(source, '', dtype)
+  return madeOf(source, entry, how)
+}
+
+// ---- Files of several tensors ----
+
+/**
+ * How a file object finds and makes its tensors.
+ *
+ * @typedef {object} Plan
+ * @property {Source | null} source
+ * @property {Map<string, any>} entries  by name
+ * @property {() => Record<string, any>} metadata
+ * @property {(entry: any) => Tensor} make
+ * @property {(entry: any) => Promise<Tensor>} makeAsync
+ * @property {(entry: any) => TensorInfo} info
+ */
+
+const KEY = Symbol('samebytes file')
+
+/**
+ * The tensors of a file by name. Made by `openSafetensors`, `parseNpz` and their like; only the header was read. A
+ * tensor is made when it is first asked for, and stays valid after `close()`.
+ */
+class TensorFile {
+  /** null: closed @type {Plan | null} */
+  #plan
+  /** made and not disposed @type {Map<string, Tensor>} */
+  #made = new Map()
+  /** @type {Record<string, any> | null} */
+  #metadata = null
+
+  /**
+   * @param {symbol} key  that only samebytes has
+   * @param {Plan} plan
+   * @private
+   */
+  constructor (key, plan) {
+    if (key !== KEY) throw failure('ERR_ARGUMENT', 'file objects are made by openSafetensors(), parseNpz() and their like')
+    this.#plan = plan
+  }
+
+  #open () {
+    if (this.#plan === null) throw failure('ERR_DISPOSED', 'the file was closed')
+    return this.#plan
+  }
+
+  /**
+   * How many tensors there are.
+   *
+   * @returns {number}
+   * @throws ERR_DISPOSED the file was closed
+   */
+  get size () { return this.#open().entries.size }
+
+  /**
+   * What the file says of itself: strings in .safetensors; in .gguf numbers, bigint (64-bit), booleans, strings and lists
+   * of them (typed arrays where they are numbers); nothing in .npz.
+   *
+   * @returns {Record<string, any>} the same object each time
+   * @throws ERR_DISPOSED the file was closed
+   */
+  get metadata () {
+    const plan = this.#open()
+    return (this.#metadata ??= plan.metadata())
+  }
+
+  /**
+   * @returns {IterableIterator<string>} the names, in the order of the file
+   * @throws ERR_DISPOSED the file was closed
+   */
+  keys () { return this.#open().entries.keys() }
+
+  /**
+   * @param {string} name
+   * @returns {boolean}
+   * @throws ERR_DISPOSED the file was closed
+   */
+  has (name) { return this.#open().entries.has(name) }
+
+  /**
+   * A tensor: the same one each time until it is disposed. Over the file's bytes, but for what is not aligned, in another byte
+   * order or deflated: a copy, counted in `memory().copied`. Types that are none of ours come as uint8; `info` says what they are.
+   *
+   * @param {string} name
+   * @returns {Tensor | undefined} undefined: there is none of that name
+   * @throws ERR_FORMAT · ERR_DTYPE · {RangeError} ERR_MEMORY · ERR_ALIGNMENT, ERR_UNSUPPORTED a copy that could not be written
+   * back (mode 'r+'), or deflated in a browser (load() inflates) · ERR_DISPOSED the file was closed
+   */
+  get (name) {
+    const { entries, make } = this.#open()
+    const known = this.#made.get(name)
+    if (known !== undefined && !known.isDisposed) return known
+    const entry = entries.get(name)
+    if (entry === undefined) return undefined
+    const made = make(entry)
+    this.#made.set(name, made)
+    return made
+  }
+
+  /**
+   * The same on a later turn, for what browsers inflate asynchronously only.
+   *
+   * @param {string} name
+   * @returns {Promise<Tensor | undefined>}
+   * @throws as get, as rejections
+   */
+  async load (name) {
+    const { entries, makeAsync } = this.#open()
+    const entry = entries.get(name)
+    const known = this.#made.get(name)
+    if (entry === undefined || (known !== undefined && !known.isDisposed)) return this.get(name)
+    const made = await makeAsync(entry)
+    this.#made.set(name, made)
+    return made
+  }
+
+  /**
+   * What the file says of a tensor; its bytes are not touched.
+   *
+   * @param {string} name
+   * @returns {TensorInfo | undefined} undefined: there is none of that name
+   * @throws ERR_FORMAT · ERR_DISPOSED the file was closed
+   */
+  info (name) {
+    const { entries, info } = this.#open()
+    const entry = entries.get(name)
+    return entry === undefined ? undefined : info(entry)
+  }
+
+  /** @returns {Generator<[string, Tensor]>} */
+  * [Symbol.iterator] () {
+    for (const name of this.keys()) yield [name, /** @type {Tensor} */ (this.get(name))]
+  }
+
+  /** Tensors that were taken stay as they are. Closing twice does nothing. */
+  close () {
+    this.#plan?.source?.close()
+    this.#plan = null
+    this.#made.clear()
+  }
+}
+if (Symbol.dispose !== undefined) Object.defineProperty(TensorFile.prototype, Symbol.dispose, { value: TensorFile.prototype.close, configurable: true, writable: true })
+
+/** @param {Entry} entry @returns {TensorInfo} */
+function infoOf (entry) {
+  const { dtype, shape } = tensorOf(entry)
+  const { name, type, shape: fileShape, blockElements: elements, blockBytes: bytes, begin: byteOffset, nbytes } = entry
+  return { name, dtype: dtype.name, shape: shape.slice(), type, fileShape: fileShape.slice(), block: { elements, bytes }, byteOffset, nbytes }
+}
+
+/**
+ * @param {Source} source
+ * @param {Map<string, Entry>} entries
+ * @param {() => Record<string, any>} metadata
+ */
+function plainFile (source, entries, metadata) {
+  const make = (/** @type {Entry} */ entry) => madeOf(source, entry)
+  // @ts-expect-error The constructor is private to everybody else.
+  return new TensorFile(KEY, { source, entries, metadata, make, makeAsync: async entry => make(entry), info: infoOf })
+}
+
+/** @param {Source} source @returns {TensorFile} */
+function safetensorsFile (source) {
+  /** @type {Map<string, Entry>} */
+  const entries = new Map()
+  /** @type {[string, string][]} */
+  const pairs = []
+  for (const { tag, nameAt, nameLength, words } of recordsOf(parsed(SAFETENSORS, source))) {
+    const name = jsonAt(source, nameAt, nameLength)
+    if (tag === PAIR) pairs.push([name, jsonAt(source, words[5], words[6])])
+    else entries.set(name, entryOf(words, name, typeAt(source, words[5])))
+  }
+  return plainFile(source, entries, () => Object.fromEntries(pairs))
+}
+
+/**
+ * @param {Source} source
+ * @param {number} at
+ */
+function typeAt (source, at) {
+  const bytes = source.read(at, Math.min(16, source.size - at))
+  return String.fromCharCode(...bytes.subarray(0, bytes.indexOf(34)))
+}
+
+const GGUF_NAMES = Object.fromEntries(('0 F32,1 F16,2 Q4_0,3 Q4_1,6 Q5_0,7 Q5_1,8 Q8_0,9 Q8_1,10 Q2_K,11 Q3_K,12 Q4_K,13 Q5_K,14 Q6_K,15 Q8_K,16 IQ2_XXS,17 IQ2_XS,' +
+  '18 IQ3_XXS,19 IQ1_S,20 IQ4_NL,21 IQ3_S,22 IQ2_S,23 IQ4_XS,24 I8,25 I16,26 I32,27 I64,28 F64,29 IQ1_M,30 BF16,34 TQ1_0,35 TQ2_0,39 MXFP4').split(',').map(each => each.split(' ')))
+
+/** @param {Source} source @returns {TensorFile} */
+function ggufFile (source) {
+  const words = parsed(GGUF, source)
+  const header = source.read(0, Math.min(words[0], source.size)).slice() // values are read when they are asked for
+  /** @type {Map<string, Entry>} */
+  const entries = new Map()
+  /** @type {[string, number, number][]} */
+  const pairs = []
+  const text = (/** @type {number} */ at, /** @type {number} */ n) => textOf(header.subarray(at, at + n))
+  for (const { tag, nameAt, nameLength, words: found } of recordsOf(words)) {
+    const name = text(nameAt, nameLength)
+    if (tag === TENSOR) entries.set(name, entryOf(found, name, GGUF_NAMES[found[5]]))
+    else pairs.push([name, found[4], found[5]])
+  }
+  const view = new DataView(header.buffer, header.byteOffset, header.byteLength)
+  return plainFile(source, entries, () => Object.fromEntries(pairs.map(([name, type, at]) => [name, ggufValue(view, type, { at })])))
+}
+
+/** readers of plain values by type, their bytes, and the arrays of them @type {Record<number, [(view: DataView, at: number) => any, number, any]>} */
+const GGUF_VALUES = {
+  0: [(view, at) => view.getUint8(at), 1, Uint8Array],
+  1: [(view, at) => view.getInt8(at), 1, Int8Array],
+  2: [(view, at) => view.getUint16(at, true), 2, Uint16Array],
+  3: [(view, at) => view.getInt16(at, true), 2, Int16Array],
+  4: [(view, at) => view.getUint32(at, true), 4, Uint32Array],
+  5: [(view, at) => view.getInt32(at, true), 4, Int32Array],
+  6: [(view, at) => view.getFloat32(at, true), 4, Float32Array],
+  7: [(view, at) => view.getUint8(at) !== 0, 1, null],
+  10: [(view, at) => view.getBigUint64(at, true), 8, BigUint64Array],
+  11: [(view, at) => view.getBigInt64(at, true), 8, BigInt64Array],
+  12: [(view, at) => view.getFloat64(at, true), 8, Float64Array]
+}
+
+/**
+ * @param {DataView} view  that was checked
+ * @param {number} type
+ * @param {{ at: number }} place  of the value; afterwards behind it
+ * @returns {any}
+ */
+function ggufValue (view, type, place) {
+  const plain = GGUF_VALUES[type]
+  if (plain !== undefined) {
+    const [read, nbytes] = plain
+    place.at += nbytes
+    return read(view, place.at - nbytes)
+  }
+  if (type === 8) {
+    const n = Number(view.getBigUint64(place.at, true))
+    const at = place.at + 8
+    place.at = at + n
+    return textOf(new Uint8Array(view.buffer, view.byteOffset + at, n))
+  }
+  const inner = view.getUint32(place.at, true)
+  const n = Number(view.getBigUint64(place.at + 4, true))
+  place.at += 12
+  const Type = GGUF_VALUES[inner]?.[2] ?? null
+  if (Type !== null) {
+    const bytes = n * Type.BYTES_PER_ELEMENT
+    const from = view.byteOffset + place.at
+    place.at += bytes
+    return new Type(view.buffer.slice(from, from + bytes))
+  }
+  const list = []
+  for (let i = 0; i < n; i++) list.push(ggufValue(view, inner, place))
+  return list
+}
+
+// ---- npz ----
+
+/**
+ * A member of a zip.
+ *
+ * @typedef {object} Member
+ * @property {string} name  without .npy
+ * @property {boolean} isArray
+ * @property {number} method  0 stored, 8 deflated
+ * @property {number} crc
+ * @property {number} packed  bytes in the file
+ * @property {number} unpacked  bytes
+ * @property {number} header  byte of the file
+ * @property {number} end  byte of the file
+ * @property {Source | null} bytes  once it was looked at
+ */
+
+const LONGEST_END = 22 + 65535 + 20 + 56 // of a zip: its end with a comment, and what zip64 has before
+
+/** @param {Source} source @returns {TensorFile} */
+function npzFile (source) {
+  const { size } = source
+  const tail = Math.min(size, LONGEST_END)
+  const piece = (/** @type {number} */ from, /** @type {number} */ n) => {
+    const { buffer, byteOffset, byteLength } = source.read(from, n)
+    return { buffer, byteOffset, byteLength }
+  }
+  const [begin, nbytes] = parse(ZIP_END, piece(size - tail, tail), size, size - tail).words
+  const directory = piece(begin, nbytes)
+  const { words } = parse(ZIP_DIRECTORY, directory, nbytes, begin)
+  /** @type {Map<string, Member>} */
+  const entries = new Map()
+  for (const { nameAt, nameLength, words: found } of recordsOf(words)) {
+    const full = textAt(source, begin + nameAt, nameLength)
+    const isArray = full.endsWith('.npy')
+    const name = isArray ? full.slice(0, -4) : full
+    if (entries.has(name)) throw failure('ERR_FORMAT', `byte ${begin + nameAt}: two members are called ${JSON.stringify(name)}`)
+    entries.set(name, { name, isArray, method: found[4], crc: found[5], packed: found[6], unpacked: found[7], header: found[8], end: found[9], bytes: null })
+  }
+  const open = (/** @type {Member} */ member) => (member.bytes ??= memberBytes(source, member))
+  const make = (/** @type {Member} */ member) => memberTensor(open(member), member)
+  // @ts-expect-error The constructor is private to everybody else.
+  return new TensorFile(KEY, {
+    source,
+    entries,
+    metadata: () => ({}),
+    make,
+    makeAsync: async (/** @type {Member} */ member) => {
+      if (member.method === 8) member.bytes ??= await inflatedLater(source, member)
+      return make(member)
+    },
+    info: (/** @type {Member} */ member) => infoOf(memberEntry(open(member), member).entry)
+  })
+}
+
+/**
+ * @param {Source} bytes
+ * @param {Member} member
+ * @returns {{ entry: Entry, how?: { fortran: boolean, swapped: boolean } }}
+ */
+function memberEntry (bytes, { name, isArray, unpacked }) {
+  if (isArray) return npyEntry(bytes, name, undefined)
+  return { entry: { name, type: 'bytes', dtype: dtypeOf('uint8').index, foreign: 0, blockElements: 1, blockBytes: 1, begin: 0, nbytes: unpacked, shape: [unpacked] } }
+}
+
+/**
+ * @param {Source} bytes
+ * @param {Member} member
+ */
+function memberTensor (bytes, member) {
+  const { entry, how } = memberEntry(bytes, member)
+  if (member.method === 8) member.bytes = null // inflated bytes are one tensor's
+  return madeOf(bytes, entry, how)
+}
+
+/**
+ * Where a member's data is.
+ *
+ * @param {Source} source
+ * @param {Member} member
+ * @returns {Part}
+ */
+function packedBytes (source, { name, header, packed, end, method }) {
+  const given = Math.min(source.size - header, 30 + 2 * 65535)
+  const { buffer, byteOffset, byteLength } = source.read(header, Math.min(given, 1024))
+  let found = parse(ZIP_MEMBER, { buffer, byteOffset, byteLength }, given, header)
+  if (found.wanted > 0) {
+    const more = source.read(header, given)
+    found = parse(ZIP_MEMBER, { buffer: more.buffer, byteOffset: more.byteOffset, byteLength: more.byteLength }, given, header)
+  }
+  const [begin, nameAt, nameLength, itsMethod] = found.words
+  const itsName = textAt(source, header + nameAt, nameLength)
+  if ((itsName !== name && itsName !== `${name}.npy`) || itsMethod !== method) throw failure('ERR_FORMAT', `byte ${header}: the member's own header says something else than the zip directory`)
+  if (header + begin + packed > end) throw failure('ERR_FORMAT', `byte ${header}: the member reaches into what comes after it`)
+  return new Part(source, header + begin, packed)
+}
+
+/**
+ * @param {Source} source
+ * @param {Member} member
+ * @returns {Source}
+ */
+function memberBytes (source, member) {
+  const packed = packedBytes(source, member)
+  if (member.method === 0) return packed
+  if (inflate === null) throw failure('ERR_UNSUPPORTED', `${JSON.stringify(member.name)} is deflated, which a browser inflates asynchronously only; await file.load(name)`)
+  if (source.writes) throw failure('ERR_UNSUPPORTED', `${JSON.stringify(member.name)} is deflated: what is written could not be written back; mode 'c' or 'r' copies`)
+  const bytes = packed.read(0, packed.size)
+  let inflated
+  try {
+    inflated = inflate(isSharedArrayBuffer(bytes.buffer) ? bytes.slice() : bytes, member.unpacked)
+  } catch (error) {
+    throw badMember(member, /** @type {Error} */ (error).message)
+  }
+  return inflatedBytes(source, member, inflated)
+}
+
+/**
+ * @param {Source} source
+ * @param {Member} member
+ * @returns {Promise<Source>}
+ */
+async function inflatedLater (source, member) {
+  const packed = packedBytes(source, member)
+  const inflated = new Uint8Array(member.unpacked) // at most 1032 times what is packed, as the parser saw to
+  let n = 0
+  try {
+    const stream = new Blob([packed.read(0, packed.size).slice()]).stream().pipeThrough(new DecompressionStream('deflate-raw'))
+    const reader = stream.getReader()
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) break
+      if (n + value.length > inflated.length) {
+        await reader.cancel()
+        throw new Error('it has more bytes than the zip directory says')
+      }
+      inflated.set(value, n)
+      n += value.length
+    }
+  } catch (error) {
+    throw badMember(member, /** @type {Error} */ (error).message)
+  }
+  return inflatedBytes(source, member, inflated.subarray(0, n))
+}
+
+/**
+ * @param {Member} member
+ * @param {string} why
+ */
+function badMember ({ name, header }, why) {
+  return failure('ERR_FORMAT', `byte ${header}: the member ${JSON.stringify(name)} cannot be inflated: ${why}`)
+}
+
+/**
+ * @param {Source} source
+ * @param {Member} member
+ * @param {Uint8Array} inflated
+ * @returns {Source}
+ */
+function inflatedBytes (source, member, inflated) {
+  if (inflated.length !== member.unpacked) throw badMember(member, `it has ${inflated.length} bytes; the zip directory says ${member.unpacked}`)
+  if (crc32(inflated) !== member.crc) throw badMember(member, 'its checksum is wrong')
+  const bytes = new Bytes(inflated, source.reason)
+  bytes.flags = source.flags
+  countCopy(source.reason, inflated.length)
+  return bytes
+}
+
+/** @type {Uint32Array | null} */
+let crcTable = null
+
+/**
+ * @param {Uint8Array} bytes
+ * @param {number} [crc]  of what came before
+ * @returns {number}
+ */
+function crc32 (bytes, crc = 0) {
+  crcTable ??= Uint32Array.from({ length: 256 }, (_, n) => {
+    for (let k = 0; k < 8; k++) n = n & 1 ? 0xedb88320 ^ (n >>> 1) : n >>> 1
+    return n
+  })
+  let c = ~crc
+  for (let i = 0; i < bytes.length; i++) c = crcTable[(c ^ bytes[i]) & 255] ^ (c >>> 8)
+  return ~c >>> 0
+}
+
+// ---- Public ----
+
+/**
+ * The array in the bytes of a .npy file, without copying it: what is written to the tensor is in the bytes. Only
+ * arrays that are not aligned there, and big-endian ones, are copied (counted in `memory().copied`).
+ *
+ * @template {DtypeName} [D=any]
+ * @param {ArrayBufferView | ArrayBufferLike} bytes  of the file, which may be longer
+ * @param {{ dtype?: D } | D} [opts]  dtype: of an array that NumPy wrote as raw bytes (bfloat16, float8)
+ * @returns {Tensor<D>} over the bytes, which stay the caller's; in Fortran order where the file is
+ * @throws ERR_FORMAT, with the byte and the reason · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_DETACHED
+ * @see NumPy lib.format
+ * @example
+ * parseNpy(toNpyBytes(tensor([1, 2]))).toArray() // [1, 2]
+ */
+function parseNpy (bytes, opts) {
+  const { dtype } = optionsOf(opts)
+  if (dtype !== undefined) dtypeOf(dtype)
+  return npyTensor(new Bytes(bytes, 'parseNpy'), dtype)
+}
+
+/**
+ * The arrays in the bytes of an .npz file, by name. Stored ones are views of the bytes where they are aligned; deflated ones
+ * are inflated, which a browser does asynchronously only: `await file.load(name)`.
+ *
+ * @param {ArrayBufferView | ArrayBufferLike} bytes  of the whole file
+ * @returns {TensorFile}
+ * @throws ERR_FORMAT, with the byte and the reason · {TypeError} ERR_ARGUMENT · ERR_DETACHED
+ * @see NumPy load
+ * @example
+ * const names = bytes => [...parseNpz(bytes).keys()]
+ */
+function parseNpz (bytes) {
+  return npzFile(new Bytes(bytes, 'parseNpz'))
+}
+
+/**
+ * The tensors in the bytes of a .safetensors file, by name: views of the bytes, but of those that are not aligned.
+ *
+ * @param {ArrayBufferView | ArrayBufferLike} bytes  of the whole file
+ * @returns {TensorFile}
+ * @throws ERR_FORMAT, with the byte and the reason · {TypeError} ERR_ARGUMENT · ERR_DETACHED
+ * @see safetensors load
+ * @example
+ * const shapes = bytes => [...parseSafetensors(bytes)].map(([name, t]) => [name, t.shape])
+ */
+function parseSafetensors (bytes) {
+  return safetensorsFile(new Bytes(bytes, 'parseSafetensors'))
+}
+
+/**
+ * The tensors in the bytes of a .gguf file, by name: views of the bytes. Quantised ones come as uint8, their last axis
+ * counting bytes; `info(name)` says what a block of them is.
+ *
+ * @param {ArrayBufferView | ArrayBufferLike} bytes  of the whole file
+ * @returns {TensorFile}
+ * @throws ERR_FORMAT, with the byte and the reason · {TypeError} ERR_ARGUMENT · ERR_DETACHED
+ * @see ggml gguf_init_from_file
+ * @example
+ * const names = bytes => [...parseGguf(bytes).keys()]
+ */
+function parseGguf (bytes) {
+  return ggufFile(new Bytes(bytes, 'parseGguf'))
+}
+
+/**
+ * Uninitialised bytes that are cheapest to parse from here: aligned, and in WASM in linear memory, where C reads them without
+ * a copy. There they are gone when the memory grows, so fill and parse them before another await.
+ *
+ * @param {number} n  bytes
+ * @returns {Uint8Array}
+ * @throws {RangeError} ERR_BOUNDS, ERR_MEMORY · {TypeError} ERR_ARGUMENT
+ * @example
+ * alloc(4096).length // 4096
+ */
+function alloc (n) {
+  const nbytes = integer('n', n)
+  if (nbytes < 0) throw failure('ERR_BOUNDS', `n is ${n}; it is 0 or more`)
+  const { index } = dtypeOf('uint8')
+  const bare = denseLayout(index, [nbytes])
+  return /** @type {any} */ (wrap(new Layout(backend.allocate(nbytes, ffi.check), index, bare.shape, bare.strides, 0, bare.size, bare.flags)).data)
+}
+
+/**
+ * @param {unknown} file
+ * @returns {file is TensorFile}
+ */
+const isFile = file => file instanceof TensorFile
+
+module.exports = { parseNpy, parseNpz, parseSafetensors, parseGguf, alloc, TensorFile, isFile, KEY, Bytes, npyTensor, npzFile, safetensorsFile, ggufFile, npyEntry, tensorOf, layoutWithout, crc32 }

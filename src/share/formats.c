@@ -1,0 +1,233 @@
+/* What the parsers of file formats have in common. */
+#include "share/formats.h"
+
+#ifndef __wasm__ /* no parser there: js/parsers-here.js */
+sb_status sb__bad(const sb__reader *r, int64_t at, const char *reason) {
+  return sb__fail(SB_ERR_FORMAT, "byte %lld: %s", (long long)(r->base + at), reason);
+}
+
+bool sb__has(sb__reader *r, int64_t n) {
+  if (n >= 0 && n <= r->given - r->at) return true;
+  r->wanted = n >= 0 && n <= r->total - r->at ? r->at + n : 0;
+  return false;
+}
+
+sb_status sb__ends(sb__reader *r) {
+  return r->wanted ? SB_OK : sb__bad(r, r->at, "the file ends before what has to be here");
+}
+
+uint64_t sb__peek(const sb__reader *r, int64_t at, int32_t nbytes) {
+  uint64_t value = 0;
+  while (nbytes-- > 0) value = value << 8 | r->bytes[at + nbytes];
+  return value;
+}
+
+void sb__put(sb__reader *r, double word) {
+  if (r->count < r->room) r->words[r->count] = word;
+  r->count++;
+}
+
+sb_status sb__put_tensor(sb__reader *r, const double *name, int32_t dtype, double foreign,
+                         int32_t block_elements, int32_t block_bytes, int64_t begin, int32_t ndim,
+                         const int64_t *shape, int64_t *nbytes) {
+  int64_t numel = 1;
+  bool none = false;
+  for (int32_t d = 0; d < ndim; d++) {
+    none = none || shape[d] == 0;
+    if (sb__mul_overflows(numel, shape[d] ? shape[d] : 1, &numel) || numel > INT64_C(1) << 53) {
+      return sb__bad(r, (int64_t)name[0], "the shape has too many elements");
+    }
+  }
+  if (none) numel = 0;
+  if (sb__mul_overflows(numel, block_bytes, nbytes) || *nbytes % block_elements) {
+    return sb__bad(r, (int64_t)name[0], "the shape is no whole number of bytes or blocks");
+  }
+  *nbytes /= block_elements;
+  const double words[] = {
+      SB__RECORD_SHAPE + ndim, SB__TENSOR,  name[0],       name[1],         dtype, foreign,
+      block_elements,          block_bytes, (double)begin, (double)*nbytes, ndim};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) sb__put(r, words[i]);
+  for (int32_t d = 0; d < ndim; d++) sb__put(r, (double)shape[d]);
+  return SB_OK;
+}
+
+int32_t sb__utf8(const sb__reader *r, int64_t at, int64_t end, uint32_t *code) {
+  static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+  const uint8_t first = r->bytes[at];
+  const int32_t length = first < 0x80   ? 1
+                         : first < 0xc0 ? 0
+                         : first < 0xe0 ? 2
+                         : first < 0xf0 ? 3
+                                        : 4;
+  if (!length || length > end - at || first > 0xf4) return 0;
+  uint32_t c = length == 1 ? first : first & (0x7fU >> length);
+  for (int32_t i = 1; i < length; i++) {
+    if ((r->bytes[at + i] & 0xc0) != 0x80) return 0;
+    c = c << 6 | (r->bytes[at + i] & 0x3f);
+  }
+  *code = c;
+  return c < least[length] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0 : length;
+}
+
+bool sb__is_utf8(const sb__reader *r, int64_t at, int64_t end) {
+  while (at < end) {
+    uint32_t code = 0;
+    const int32_t length = sb__utf8(r, at, end, &code);
+    if (!length) return false;
+    at += length;
+  }
+  return true;
+}
+
+/* ---- Order ---- */
+
+static uint32_t hexadecimal(const sb__reader *r, int64_t at) {
+  uint32_t code = 0;
+  for (int32_t i = 0; i < 4; i++) {
+    const uint8_t c = r->bytes[at + i];
+    code = code << 4 | (c <= '9' ? c - 48U : (c & 7) + 9U);
+  }
+  return code;
+}
+
+/* One character of a name that is valid JSON, if escaped; else one byte. */
+static uint32_t next_code(const sb__reader *r, int64_t *at, int64_t end, bool escaped) {
+  uint32_t code = 0;
+  if (!escaped) return r->bytes[(*at)++];
+  *at += sb__utf8(r, *at, end, &code);
+  if (code != '\\') return code;
+  const uint8_t c = r->bytes[(*at)++];
+  if (c != 'u')
+    return c == 'b' ? 8 : c == 't' ? 9 : c == 'n' ? 10 : c == 'f' ? 12 : c == 'r' ? 13 : c;
+  code = hexadecimal(r, *at);
+  *at += 4;
+  if (code < 0xd800 || code >= 0xe000) return code;
+  code = 0x10000 + ((code & 0x3ff) << 10 | (hexadecimal(r, *at + 2) & 0x3ff));
+  *at += 6;
+  return code;
+}
+
+typedef struct order {
+  const sb__reader *r;
+  bool escaped, by_place;
+} order;
+
+/* 0: the same tag and name, or place. */
+static int compare(const order *o, const double *a, const double *b) {
+  const sb__reader *r = o->r;
+  if (a[SB__RECORD_TAG] != b[SB__RECORD_TAG]) {
+    return a[SB__RECORD_TAG] < b[SB__RECORD_TAG] ? -1 : 1;
+  }
+  if (o->by_place) {
+    if (a[SB__RECORD_TAG] == SB__PAIR) return 0;
+    for (int32_t k = SB__RECORD_BEGIN; k <= SB__RECORD_NBYTES; k++) { /* HEADER, of members */
+      if (a[k] != b[k]) return a[k] < b[k] ? -1 : 1;
+    }
+    return 0;
+  }
+  int64_t p = (int64_t)a[SB__RECORD_NAME_AT], q = (int64_t)b[SB__RECORD_NAME_AT];
+  const int64_t p_end = p + (int64_t)a[SB__RECORD_NAME_LENGTH];
+  const int64_t q_end = q + (int64_t)b[SB__RECORD_NAME_LENGTH];
+  while (p < p_end && q < q_end) {
+    const uint32_t x = next_code(r, &p, p_end, o->escaped);
+    const uint32_t y = next_code(r, &q, q_end, o->escaped);
+    if (x != y) return x < y ? -1 : 1;
+  }
+  return (p < p_end) - (q < q_end);
+}
+
+/* Of equals the first one of the file comes first. */
+static bool is_before(const order *o, double i, double j) {
+  const double *a = o->r->words + (int64_t)i, *b = o->r->words + (int64_t)j;
+  const int difference = compare(o, a, b);
+  return difference ? difference < 0 : a[SB__RECORD_NAME_AT] < b[SB__RECORD_NAME_AT];
+}
+
+static void sift(const order *o, double *list, int64_t i, int64_t n) {
+  for (int64_t child = 2 * i + 1; child < n; i = child, child = 2 * i + 1) {
+    if (child + 1 < n && is_before(o, list[child], list[child + 1])) child++;
+    if (!is_before(o, list[i], list[child])) return;
+    const double kept = list[i];
+    list[i] = list[child];
+    list[child] = kept;
+  }
+}
+
+static void sort(const order *o, double *list, int64_t n) {
+  for (int64_t i = n / 2 - 1; i >= 0; i--) sift(o, list, i, n);
+  for (int64_t i = n - 1; i > 0; i--) {
+    const double kept = list[0];
+    list[0] = list[i];
+    list[i] = kept;
+    sift(o, list, 0, i);
+  }
+}
+
+/* Sorted by place: each ends where the next one begins, or before. */
+static sb_status check_places(sb__reader *r, const double *list, int64_t n, bool tiled,
+                              int64_t end) {
+  int64_t last = (int64_t)r->words[0];
+  for (int64_t i = 0; i < n; i++) {
+    double *record = r->words + (int64_t)list[i];
+    const int64_t name = (int64_t)record[SB__RECORD_NAME_AT];
+    if (record[SB__RECORD_TAG] == SB__MEMBER) {
+      const double next =
+          i + 1 < n ? r->words[(int64_t)list[i + 1] + SB__RECORD_HEADER] : (double)end;
+      record[SB__RECORD_END] = next;
+      if (next - record[SB__RECORD_HEADER] <
+          30 + record[SB__RECORD_NAME_LENGTH] + record[SB__RECORD_PACKED]) {
+        return sb__bad(r, name, "the member reaches into what comes after it");
+      }
+      continue;
+    }
+    if (record[SB__RECORD_TAG] != SB__TENSOR) continue;
+    const double begin = record[SB__RECORD_BEGIN], nbytes = record[SB__RECORD_NBYTES];
+    if (begin < (double)last && (tiled || nbytes > 0)) {
+      return sb__bad(r, name, "the data of this tensor overlaps that of another one");
+    }
+    if (tiled && begin > (double)last) {
+      return sb__bad(r, name, "there are bytes before this tensor's data that belong to none");
+    }
+    if (begin + nbytes > (double)end) {
+      return sb__bad(r, name, "the data of this tensor ends after the file");
+    }
+    if (nbytes > 0 || tiled) last = (int64_t)(begin + nbytes);
+  }
+  if (tiled && last != end) return sb__bad(r, last, "the bytes from here on belong to no tensor");
+  return SB_OK;
+}
+
+sb_status sb__check_records(sb__reader *r, bool escaped, bool tiled, int64_t end) {
+  const int64_t all = r->count;
+  int64_t n = 0;
+  if (all > r->room) {
+    r->count += all / SB__RECORD_VALUE_LENGTH; /* no record is shorter */
+    return SB_OK;
+  }
+  for (int64_t at = 1; at < all; at += (int64_t)r->words[at], n++) sb__put(r, (double)at);
+  if (r->count > r->room) return SB_OK;
+  double *list = r->words + all;
+  const order by_name = {r, escaped, false}, by_place = {r, escaped, true};
+  sort(&by_name, list, n);
+  for (int64_t i = 1; i < n; i++) {
+    const double *a = r->words + (int64_t)list[i - 1], *b = r->words + (int64_t)list[i];
+    if (compare(&by_name, a, b) == 0) {
+      return sb__bad(r, (int64_t)b[SB__RECORD_NAME_AT], "this name is there twice");
+    }
+  }
+  sort(&by_place, list, n);
+  return check_places(r, list, n, tiled, end);
+}
+
+#endif
+
+void sb__swap(void *data, int64_t count, int32_t itemsize) {
+  uint8_t *p = data;
+  for (int64_t i = 0; i < count; i++, p += itemsize) {
+    for (int32_t low = 0, high = itemsize - 1; low < high; low++, high--) {
+      const uint8_t kept = p[low];
+      p[low] = p[high];
+      p[high] = kept;
+    }
+  }
+}

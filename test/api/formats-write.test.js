@@ -1,0 +1,66 @@
+'use strict'
+const assert = require('node:assert/strict')
+const { dtypes, fromBytes, parseNpy, parseNpz, parseSafetensors, tensor, toNpyBytes, toNpzBytes, toSafetensorsBytes, zeros } = require('samebytes')
+const { fails, hex } = require('../setup')
+
+const SHAPES = [[], [1], [3], [64], [2, 3], [0, 4], [3, 1, 2, 5]]
+
+/** A tensor whose bytes all differ, as far as they can. */
+function filled (dtype, shape, from = 0) {
+  const t = zeros(shape, { dtype })
+  const bytes = Uint8Array.from({ length: t.nbytes }, (_, i) => dtype === 'bool' ? (i + from) & 1 : (i * 7 + from) & 127)
+  return fromBytes(bytes, shape, { dtype })
+}
+
+const same = (a, b) => assert.deepEqual([a.dtype, a.shape, hex(a)], [b.dtype, b.shape, hex(b)])
+
+describe('writing formats', () => {
+  for (const dtype of dtypes) {
+    it(`${dtype} goes through each format and comes back bit for bit, at multiples of its size`, () => {
+      const all = Object.fromEntries(SHAPES.map((shape, i) => [`é ${shape.join('x')}`, filled(dtype, shape, i)]))
+      for (const t of Object.values(all)) same(parseNpy(toNpyBytes(t), dtype), t)
+      const named = dtype.startsWith('bfloat') || dtype.startsWith('float8') ? {} : all // NumPy has none: their dtype must be told
+      const npz = parseNpz(toNpzBytes(named))
+      assert.deepEqual([...npz.keys()], Object.keys(named))
+      for (const [name, t] of npz) same(t, named[name])
+      if (dtype === 'complex128') return fails(() => toSafetensorsBytes(all), TypeError, 'ERR_DTYPE', /complex128/)
+      const bytes = toSafetensorsBytes(new Map(Object.entries(all)), { metadata: { a: '"é"', __proto__0: '' } })
+      const file = parseSafetensors(bytes)
+      assert.deepEqual(file.metadata, { a: '"é"', __proto__0: '' })
+      assert.deepEqual([...file.keys()].sort(), Object.keys(all).sort())
+      for (const [name, t] of file) {
+        same(t, all[name])
+        const { byteOffset, nbytes } = file.info(name)
+        assert.equal(byteOffset % (nbytes % 64 === 0 ? 64 : t.itemsize), 0)
+      }
+    })
+  }
+
+  it('a .npy has 128 bytes before its data, in version 1', () => {
+    const bytes = toNpyBytes(zeros([2, 3]))
+    assert.deepEqual([bytes.length, bytes[6], bytes[127]], [152, 1, 10])
+    assert.equal(parseNpy(toNpyBytes(zeros(Array(64).fill(1)))).ndim, 64)
+  })
+
+  it('Fortran order is kept, other layouts are made row-major', () => {
+    const t = tensor([[1, 2, 3], [4, 5, 6]])
+    assert.deepEqual([parseNpy(toNpyBytes(t.T)).strides, parseNpy(toNpyBytes(t.T)).toArray()], [[1, 3], t.T.toArray()])
+    assert.deepEqual(parseNpy(toNpyBytes(t.flip(1))).toArray(), [[3, 2, 1], [6, 5, 4]])
+    assert.deepEqual(parseSafetensors(toSafetensorsBytes({ t: t.T })).get('t').toArray(), t.T.toArray())
+    assert.deepEqual(parseNpz(toNpzBytes({ t: t.T })).get('t').toArray(), t.T.toArray())
+  })
+
+  it('arrays of an .npz are at multiples of 64', () => {
+    const file = parseNpz(toNpzBytes({ a: zeros([1]), 'a longer name': zeros([3]), b: zeros([2], 'uint8'), c: zeros([0]) }))
+    for (const [name, t] of file) if (t.size > 0) assert.equal(t.data.byteOffset % 64, 0, name)
+  })
+
+  it('takes records, Maps, entries and file objects; refuses what a file cannot name', () => {
+    const t = tensor([1, 2])
+    const file = parseSafetensors(toSafetensorsBytes([['a', t]]))
+    assert.deepEqual(parseNpz(toNpzBytes(file)).get('a').toArray(), [1, 2])
+    fails(() => toSafetensorsBytes({ __metadata__: t }), TypeError, 'ERR_ARGUMENT', /__metadata__/)
+    assert.equal(parseNpz(toNpzBytes({})).size, 0)
+    assert.equal(parseSafetensors(toSafetensorsBytes({})).size, 0)
+  })
+})

@@ -1,0 +1,359 @@
+'use strict'
+const assert = require('node:assert/strict')
+const { alloc, dtypes, memory, parseGguf, parseNpy, parseNpz, parseSafetensors, sharesMemory, tensor } = require('samebytes')
+const { copied, fails, refuses } = require('../setup')
+const { u32, u64, npyOf, safetensors, text, gguf, zip, placed, floats } = require('../files')
+const { npyFiles, safetensorsFiles, ggufFiles, npzFiles } = require('../corpora')
+
+/** Names of dtypes in .npy, and bytes of one element. */
+const NPY = {
+  bool: ['|b1', 1],
+  uint8: ['|u1', 1],
+  int8: ['|i1', 1],
+  uint16: ['<u2', 2],
+  int16: ['<i2', 2],
+  uint32: ['<u4', 4],
+  int32: ['<i4', 4],
+  uint64: ['<u8', 8],
+  int64: ['<i8', 8],
+  float16: ['<f2', 2],
+  float32: ['<f4', 4],
+  float64: ['<f8', 8],
+  complex64: ['<c8', 8],
+  complex128: ['<c16', 16]
+}
+
+/** Every beginning of a file is refused with the byte at fault. */
+function refusesBeginnings (parse, file, ...open) {
+  for (let n = 0; n < file.length; n++) {
+    const error = refuses(() => open.reduce((result, name) => result.get(name), parse(placed(file.subarray(0, n)))), 'ERR_FORMAT')
+    assert.match(error.message, /^byte \d+: \S{2}/)
+  }
+}
+
+/** The file with one byte changed, for each: parsed, or refused with a typed error. */
+function survivesChanges (parse, file, use) {
+  for (let i = 0; i < file.length; i++) {
+    for (const change of [1, 0x20, 0x80, 0xff]) {
+      const bytes = placed(file)
+      bytes[i] ^= change
+      try {
+        use(parse(bytes))
+      } catch (error) {
+        assert.match(error.code ?? error.stack, /^ERR_(FORMAT|DTYPE|UNSUPPORTED|MEMORY)$/, `byte ${i} ^ ${change}: ${error.stack}`)
+      }
+    }
+  }
+}
+
+describe('parseNpy', () => {
+  for (const [dtype, [descr, itemsize]] of Object.entries(NPY)) {
+    it(`${dtype} is a view of the bytes, and what is written is in them`, () => {
+      const data = Buffer.from(Array.from({ length: 6 * itemsize }, (_, i) => dtype === 'bool' ? i & 1 : i))
+      const bytes = placed(npyOf(descr, '(2, 3)', data))
+      const { result: t, copies } = copied(() => parseNpy(bytes))
+      assert.deepEqual({ dtype: t.dtype, shape: t.shape, copies }, { dtype, shape: [2, 3], copies: {} })
+      assert.deepEqual(Buffer.from(t.bytes), data)
+      assert.equal(t.data.buffer, bytes.buffer)
+      t.zero()
+      assert.deepEqual(Buffer.from(bytes.subarray(-6 * itemsize)), Buffer.alloc(6 * itemsize))
+      bytes[bytes.length - itemsize] = 1
+      assert.notDeepEqual(t.get(1, 2), t.get(0, 0))
+    })
+
+    if (itemsize === 1) continue
+    it(`big-endian ${dtype} is converted by one copy`, () => {
+      const values = tensor([1, 2, 3], dtype).clone()
+      const width = dtype.startsWith('complex') ? itemsize / 2 : itemsize
+      const swapped = Buffer.from(values.bytes)
+      for (let i = 0; i < swapped.length; i += width) swapped.subarray(i, i + width).reverse()
+      const { result: t, copies } = copied(() => parseNpy(placed(npyOf('>' + descr.slice(1), '(3,)', swapped))))
+      assert.deepEqual(t.toArray(), values.toArray())
+      assert.equal(t.dtype, dtype)
+      assert.deepEqual(copies, { parseNpy: { count: 1, bytes: swapped.length } })
+    })
+
+    it(`${dtype} that is not aligned is copied, and counted`, () => {
+      const data = Buffer.from(Array.from({ length: 2 * itemsize }, (_, i) => i))
+      const bytes = placed(npyOf(descr, '(2,)', data), 1)
+      const { result: t, copies } = copied(() => parseNpy(bytes))
+      assert.deepEqual(Buffer.from(t.bytes), data)
+      assert.deepEqual(copies, { parseNpy: { count: 1, bytes: data.length } })
+    })
+  }
+
+  it('Fortran order is kept by strides', () => {
+    const t = parseNpy(placed(npyOf('<f4', '(2, 3)', floats(1, 2, 3, 4, 5, 6), 'True')))
+    assert.deepEqual([t.toArray(), t.strides], [[[1, 3, 5], [2, 4, 6]], [1, 2]])
+  })
+
+  it('reads versions 2 and 3, no axes, no elements, and leaves bytes behind the array alone', () => {
+    assert.deepEqual(parseNpy(placed(npyOf('<f4', '(1,)', floats(1), 'False', 2))).toArray(), [1])
+    assert.deepEqual(parseNpy(placed(npyOf('<f4', '(1,)', floats(1), 'False', 3))).toArray(), [1])
+    assert.equal(parseNpy(placed(npyOf('<f4', '()', floats(7)))).item(), 7)
+    assert.deepEqual(parseNpy(placed(npyOf('<f4', '(0, 3)'))).shape, [0, 3])
+    assert.deepEqual(parseNpy(placed(npyOf('<f4', '(1,)', floats(1, 2)))).toArray(), [1])
+    assert.equal(parseNpy(placed(npyOf('<f4', `(${'1, '.repeat(64)})`, floats(7)))).ndim, 64)
+  })
+
+  it('raw bytes are what dtype says', () => {
+    const bytes = placed(npyOf('<V2', '(2,)', Buffer.of(0x80, 0x3f, 0, 0x40)))
+    assert.deepEqual(parseNpy(bytes, { dtype: 'bfloat16' }).toArray(), [1, 2])
+    assert.deepEqual(parseNpy(bytes, 'bfloat16').toArray(), [1, 2])
+    assert.deepEqual(parseNpy(placed(npyOf('|V1', '(1,)', Buffer.of(0x38))), 'float8_e4m3fn').toArray(), [1])
+    fails(() => parseNpy(bytes), TypeError, 'ERR_DTYPE', /dtype/)
+    fails(() => parseNpy(bytes, 'float32'), TypeError, 'ERR_DTYPE')
+    fails(() => parseNpy(placed(npyOf('<f4', '(1,)', floats(1))), 'int32'), TypeError, 'ERR_DTYPE')
+  })
+
+  const { bad } = npyFiles()
+  for (const [what, bytes] of Object.entries(bad)) {
+    it(`refuses ${what}`, () => {
+      fails(() => parseNpy(placed(bytes)), Error, 'ERR_FORMAT', /^byte \d+: \S/)
+    })
+  }
+
+  it('refuses every beginning of a file, and survives every changed byte', () => {
+    const file = npyOf('<f4', '(2, 3)', floats(1, 2, 3, 4, 5, 6))
+    refusesBeginnings(parseNpy, file)
+    survivesChanges(parseNpy, file, t => t.toArray())
+  })
+})
+
+describe('parseSafetensors', () => {
+  const { plain, entry, bad } = safetensorsFiles()
+
+  it('gives names, metadata and tensors', () => {
+    const file = parseSafetensors(placed(plain()))
+    assert.equal(file.size, 3)
+    assert.deepEqual([...file.keys()].sort(), ['b', 'none', 'ü"\\'])
+    assert.deepEqual(file.metadata, { format: 'pt', __proto__0: 'é "x"\n' })
+    assert.equal(file.metadata, file.metadata)
+    assert.deepEqual(file.get('b').toArray(), [[1, 2], [3, 4]])
+    assert.equal(file.get('ü"\\').item(), -5n)
+    assert.deepEqual(file.get('none').shape, [3, 0])
+    assert.equal(file.get('x'), undefined)
+    assert.equal(file.info('x'), undefined)
+    assert.deepEqual([file.has('b'), file.has('x'), file.has('toString')], [true, false, false])
+    assert.deepEqual(Object.fromEntries([...file].map(([name, t]) => [name, t.dtype])), { b: 'float32', none: 'uint8', 'ü"\\': 'int64' })
+  })
+
+  it('gives the same tensor until it is disposed', () => {
+    const file = parseSafetensors(placed(plain()))
+    const first = file.get('b')
+    assert.equal(file.get('b'), first)
+    first.dispose()
+    const second = file.get('b')
+    assert.notEqual(second, first)
+    assert.deepEqual(second.toArray(), [[1, 2], [3, 4]])
+  })
+
+  it('gives views where they are aligned, copies where not; both ways', () => {
+    for (const shift of [0, 1, 2, 3, 4]) {
+      const header = JSON.stringify({ a: { dtype: 'F32', shape: [2], data_offsets: [0, 8] } })
+      const bytes = placed(safetensors(header + ' '.repeat(-header.length & 7), floats(1, 2)), shift)
+      const { result: t, copies } = copied(() => parseSafetensors(bytes).get('a'))
+      assert.deepEqual(t.toArray(), [1, 2])
+      const isView = shift % 4 === 0
+      assert.deepEqual(copies, isView ? {} : { parseSafetensors: { count: 1, bytes: 8 } })
+      t.set(5, 1)
+      assert.equal(new DataView(bytes.buffer).getFloat32(bytes.buffer.byteLength - 4, true), isView ? 5 : 2)
+    }
+  })
+
+  it('tensors stay when the file is closed, which can be done twice', () => {
+    const before = memory().tensors
+    const file = parseSafetensors(placed(plain()))
+    const t = file.get('b')
+    file.close()
+    file.close()
+    assert.deepEqual(t.toArray(), [[1, 2], [3, 4]])
+    for (const use of [() => file.get('b'), () => file.size, () => [...file], () => file.metadata, () => file.keys(), () => file.has('b'), () => file.info('b')]) refuses(use, 'ERR_DISPOSED')
+    t.dispose()
+    assert.equal(memory().tensors, before)
+  })
+
+  const TYPES = { BOOL: 'bool', U8: 'uint8', I8: 'int8', I16: 'int16', U16: 'uint16', F16: 'float16', BF16: 'bfloat16', I32: 'int32', U32: 'uint32', F32: 'float32', C64: 'complex64', F64: 'float64', I64: 'int64', U64: 'uint64', F8_E4M3: 'float8_e4m3fn', F8_E5M2: 'float8_e5m2' }
+  for (const [type, dtype] of Object.entries(TYPES)) {
+    it(`${type} is ${dtype}`, () => {
+      const nbytes = 2 * tensor([0], dtype).itemsize
+      const t = parseSafetensors(placed(safetensors({ a: { dtype: type, shape: [2], data_offsets: [0, nbytes] } }, Buffer.alloc(nbytes)))).get('a')
+      assert.deepEqual([t.dtype, t.shape], [dtype, [2]])
+    })
+  }
+  it('all dtypes but complex128 have a type', () => {
+    assert.deepEqual(dtypes.filter(dtype => !Object.values(TYPES).includes(dtype)), ['complex128'])
+  })
+
+  it('types that are none of ours come as bytes, and info says what they are', () => {
+    for (const [type, shape, bytes, given] of [['F8_E8M0', [2, 2], 4, [2, 2]], ['F4', [2, 4], 4, [2, 2]], ['F6_E2M3', [8], 6, [6]], ['F4', [2, 3], 3, [3]]]) {
+      const file = parseSafetensors(placed(safetensors({ a: { dtype: type, shape, data_offsets: [0, bytes] } }, Buffer.alloc(bytes))))
+      const { type: found, fileShape, nbytes } = file.info('a')
+      assert.deepEqual([found, fileShape, nbytes, file.get('a').dtype, file.get('a').shape], [type, shape, bytes, 'uint8', given])
+    }
+  })
+
+  it('spaces around the header, no metadata, null metadata', () => {
+    assert.equal(parseSafetensors(placed(safetensors('{}'))).size, 0)
+    assert.equal(parseSafetensors(placed(safetensors(' \n{} \t '))).size, 0)
+    assert.deepEqual(parseSafetensors(placed(safetensors('{"__metadata__":null}'))).metadata, {})
+    assert.deepEqual(Object.entries(parseSafetensors(placed(safetensors('{"__metadata__":{"__proto__":"x"}}'))).metadata), [['__proto__', 'x']])
+  })
+
+  for (const [what, bytes] of Object.entries(bad)) {
+    it(`refuses ${what}`, () => {
+      fails(() => parseSafetensors(placed(bytes)), Error, 'ERR_FORMAT', /^byte \d+: \S/)
+    })
+  }
+
+  it('names where it is', () => {
+    fails(() => parseSafetensors(placed(entry('"dtype":"F33","shape":[1],"data_offsets":[0,4]'))), Error, 'ERR_FORMAT', /^byte 23: this dtype/)
+  })
+
+  it('refuses every beginning of a file, and survives every changed byte', () => {
+    refusesBeginnings(parseSafetensors, plain())
+    survivesChanges(parseSafetensors, plain(), file => [...file].map(([, t]) => t.toArray()))
+  })
+
+  it('reads ten thousand tensors', () => {
+    const n = 10000
+    const header = Object.fromEntries(Array.from({ length: n }, (_, i) => [`layer.${i * 7 % n}`, { dtype: 'F32', shape: [1], data_offsets: [4 * i, 4 * i + 4] }]))
+    const text = JSON.stringify(header)
+    const file = parseSafetensors(placed(safetensors(text + ' '.repeat(-text.length & 7), Buffer.from(Float32Array.from({ length: n }, (_, i) => i).buffer))))
+    assert.equal(file.size, n)
+    assert.equal(file.get('layer.7').item(), 1)
+  })
+})
+
+describe('parseGguf', () => {
+  const { plain, bad } = ggufFiles()
+
+  it('gives metadata, views of plain types, and bytes of quantised ones', () => {
+    const bytes = placed(plain())
+    const { result: file, copies } = copied(() => parseGguf(bytes))
+    assert.deepEqual([...file.keys()], ['w', 'q', 'none'])
+    const { result } = copied(() => ({ w: file.get('w'), q: file.get('q'), none: file.get('none') }))
+    assert.deepEqual(copies, {})
+    assert.deepEqual([result.w.dtype, result.w.toArray()], ['float32', [[1, 2, 3], [4, 5, 6]]])
+    assert.deepEqual([result.q.dtype, result.q.shape, result.q.get(1, 35)], ['uint8', [2, 36], 9])
+    assert.deepEqual(result.none.shape, [5, 0])
+    const { type, block, fileShape } = file.info('q')
+    assert.deepEqual({ type, block, fileShape }, { type: 'Q4_0', block: { elements: 32, bytes: 18 }, fileShape: [2, 64] })
+    assert.deepEqual(file.metadata, {
+      'general.architecture': 'llama',
+      'general.alignment': 32,
+      'a.u8': 200,
+      'a.i8': -56,
+      'a.f32': 1.5,
+      'a.bool': true,
+      'a.u64': 2n ** 63n,
+      'a.i64': -1n,
+      'a.tokens': ['é', '', 'b'],
+      'a.scores': Float32Array.of(1, 2),
+      'a.flags': [false, true],
+      'a.nested': [Uint8Array.of(7), ['x']]
+    })
+    result.w.set(9, 0, 0)
+    assert.equal(parseGguf(bytes).get('w').get(0, 0), 9)
+  })
+
+  it('reads version 2, and files without tensors', () => {
+    assert.equal(parseGguf(placed(plain({ version: 2 }))).size, 3)
+    assert.deepEqual(parseGguf(placed(gguf([], []))).metadata, {})
+  })
+
+  for (const [what, bytes] of Object.entries(bad)) {
+    it(`refuses ${what}`, () => {
+      fails(() => parseGguf(placed(bytes)), Error, 'ERR_FORMAT', /^byte \d+: \S/)
+    })
+  }
+
+  it('refuses every beginning of a file, and survives every changed byte', () => {
+    refusesBeginnings(parseGguf, plain())
+    survivesChanges(parseGguf, plain(), file => [...file].map(([, t]) => t.shape) && file.metadata)
+  })
+
+  it('reads long metadata', () => {
+    const words = Array.from({ length: 20000 }, (_, i) => `word ${i}`)
+    const bytes = gguf([['tokens', 9, Buffer.concat([u32(8), u64(words.length), ...words.map(text)])]], [['w', [2], 0, 0]], floats(1, 2))
+    const file = parseGguf(placed(bytes))
+    assert.deepEqual(file.metadata.tokens, words)
+    assert.deepEqual(file.get('w').toArray(), [1, 2])
+  })
+})
+
+describe('parseNpz', () => {
+  const { array, plain, bad } = npzFiles()
+
+  it('gives stored arrays by name, without .npy; other members as bytes', () => {
+    const file = parseNpz(placed(plain({ comment: 'a comment' })))
+    assert.deepEqual([...file.keys()], ['a', 'b', 'note.txt'])
+    assert.deepEqual([file.get('a').toArray(), file.get('b').toArray()], [[1, 2], [3]])
+    assert.deepEqual(Buffer.from(file.get('note.txt').bytes).toString(), 'hi')
+    assert.deepEqual(file.metadata, {})
+    assert.deepEqual(file.info('a').shape, [2])
+  })
+
+  it('stored arrays that are aligned are views', () => {
+    const bytes = placed(plain())
+    const { result: t, copies } = copied(() => parseNpz(bytes).get('a'))
+    assert.deepEqual(copies, {})
+    t.set(7, 1)
+    assert.deepEqual(parseNpz(bytes).get('a').toArray(), [1, 7])
+    assert.equal(t.data.buffer, bytes.buffer)
+  })
+
+  it('an empty zip has no arrays', () => {
+    assert.equal(parseNpz(placed(zip([]))).size, 0)
+  })
+
+  const bytes = array(1)
+  for (const [what, bytes] of Object.entries(bad)) {
+    it(`refuses ${what}`, () => {
+      fails(() => parseNpz(placed(bytes)), Error, 'ERR_FORMAT', /^byte \d+: \S/)
+    })
+  }
+
+  it('refuses a member whose own header says something else', () => {
+    fails(() => parseNpz(placed(zip([['a.npy', bytes, { itsName: 'b.npy' }]]))).get('a'), Error, 'ERR_FORMAT')
+    fails(() => parseNpz(placed(zip([['a.npy', bytes.subarray(0, 40)]]))).get('a'), Error, 'ERR_FORMAT')
+  })
+
+  it('refuses every beginning of a file, and survives every changed byte', () => {
+    refusesBeginnings(parseNpz, plain())
+    survivesChanges(parseNpz, plain(), file => [...file].map(([, t]) => t.toArray()))
+  })
+})
+
+describe('bytes to parse', () => {
+  const file = npyOf('<f4', '(2,)', floats(1, 2))
+
+  it('may be an ArrayBuffer, any view, a SharedArrayBuffer', () => {
+    const { buffer } = placed(file)
+    const sources = [buffer, new Uint8Array(buffer), new DataView(buffer), new Uint8Array(buffer).subarray(0)]
+    if (typeof SharedArrayBuffer === 'function') {
+      const shared = new SharedArrayBuffer(file.length)
+      new Uint8Array(shared).set(file)
+      sources.push(shared)
+    }
+    for (const source of sources) assert.deepEqual(parseNpy(source).toArray(), [1, 2])
+  })
+
+  it('of alloc are aligned, and parsed without a copy', () => {
+    const bytes = alloc(file.length)
+    assert.equal(bytes.constructor, Uint8Array)
+    assert.equal(bytes.length, file.length)
+    bytes.set(file)
+    const staged = memory().staged.bytes
+    const { result: t, copies } = copied(() => parseNpy(bytes))
+    assert.deepEqual([t.toArray(), copies, memory().staged.bytes - staged], [[1, 2], {}, 0])
+    assert.equal(t.dataPtr % 64n, 0n)
+    bytes[bytes.length - 1] ^= 0x80
+    assert.deepEqual(t.toArray(), [1, -2])
+  })
+
+  it('several tensors of one buffer share it', () => {
+    const bytes = placed(file)
+    assert.equal(sharesMemory(parseNpy(bytes), parseNpy(bytes)), true)
+  })
+})

@@ -1,0 +1,111 @@
+/* Parsers of files, parts of storages, mapped files. What the parsers refuse is in test/api/formats.test.js. */
+#include "share/formats.h"
+
+#include <unistd.h>
+
+#include "check.h"
+#include "share/map.h"
+
+static const char header[] = "{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}";
+enum { HEADER = sizeof header - 1, FILE_SIZE = 8 + HEADER + 8 };
+
+static uint8_t *new_file(void) {
+  uint8_t *bytes = calloc(1, FILE_SIZE);
+  bytes[0] = HEADER;
+  memcpy(bytes + 8, header, HEADER);
+  return bytes;
+}
+
+static void finds_tensors(void) {
+  uint8_t *bytes = new_file();
+  double words[64];
+  sb__reader r = {.bytes = bytes, .given = FILE_SIZE, .total = FILE_SIZE, .words = words, .room = 64};
+  EQ(sb__safetensors_parse(&r), SB_OK);
+  EQ(r.wanted, 0);
+  EQ(words[0], 8 + HEADER);
+  const double *record = words + 1;
+  EQ(record[SB__RECORD_TAG], SB__TENSOR);
+  EQ(record[SB__RECORD_TYPE], SB_FLOAT32);
+  EQ(record[SB__RECORD_BEGIN], 8 + HEADER);
+  EQ(record[SB__RECORD_NBYTES], 8);
+  EQ(record[SB__RECORD_NDIM], 1);
+  EQ(record[SB__RECORD_SHAPE], 2);
+  EQ(r.count, 1 + record[SB__RECORD_LENGTH] + 1);
+  free(bytes);
+}
+
+/* With less room nothing is written behind it, and what is wanted is said; so is what lacks in a file's beginning. */
+static void says_what_it_wants(void) {
+  uint8_t *bytes = new_file();
+  for (int64_t room = 1; room < 14; room++) {
+    double *words = malloc((size_t)room * sizeof *words);
+    sb__reader r = {.bytes = bytes, .given = FILE_SIZE, .total = FILE_SIZE, .words = words, .room = room};
+    EQ(sb__safetensors_parse(&r), SB_OK);
+    CHECK(r.count > room);
+    free(words);
+  }
+  for (int64_t given = 0; given < 8 + HEADER; given++) {
+    double words[64];
+    uint8_t *part = malloc((size_t)given + 1);
+    memcpy(part, bytes, (size_t)given);
+    sb__reader r = {.bytes = part, .given = given, .total = FILE_SIZE, .words = words, .room = 64};
+    EQ(sb__safetensors_parse(&r), SB_OK);
+    EQ(r.wanted, given < 8 ? 8 : 8 + HEADER);
+    sb__reader whole = {.bytes = part, .given = given, .total = given, .words = words, .room = 64};
+    EQ(sb__safetensors_parse(&whole), SB_ERR_FORMAT);
+    CHECK(strncmp(sb_error_message(), "byte ", 5) == 0);
+    free(part);
+  }
+  free(bytes);
+}
+
+static void parts_keep_the_whole(void) {
+  const int64_t before = sb__storage_totals_now().storages;
+  sb_storage *whole = NULL, *part = NULL, *none = NULL;
+  EQ(sb_storage_new(100, &whole), SB_OK);
+  EQ(sb__storage_part(whole, 60, 40, &part), SB_OK);
+  EQ(sb__storage_part(whole, 61, 40, &none), SB_ERR_BOUNDS);
+  EQ(sb__storage_part(whole, -1, 4, &none), SB_ERR_BOUNDS);
+  EQ(sb__storage_part(whole, 0, INT64_MAX, &none), SB_ERR_BOUNDS);
+  CHECK(!none);
+  char *data = sb_storage_data(whole);
+  sb_storage_unref(&whole);
+  CHECK(sb_storage_data(part) == data + 60);
+  memset(sb_storage_data(part), 7, 40);
+  sb_storage_unref(&part);
+  EQ(sb__storage_totals_now().storages, before);
+}
+
+static void maps_files(void) {
+  char path[] = "/tmp/samebytes-map-XXXXXX", read_back[4] = {0};
+  const int file = mkstemp(path);
+  sb_storage *shared = NULL, *private = NULL, *none = NULL;
+  int error = 0;
+  EQ(sb__os_reserve(file, 10000), 0);
+  EQ(sb__map_file(file, 5000, 4, true, &shared, &error), SB_OK);
+  EQ(sb__map_file(file, 0, 10000, false, &private, &error), SB_OK);
+  EQ(sb__storage_totals_now().mapped_bytes, 10004);
+  memcpy(sb_storage_data(shared), "same", 4);
+  EQ(pread(file, read_back, 4, 5000), 4);
+  CHECK(!memcmp(read_back, "same", 4));
+  CHECK(!memcmp((char *)sb_storage_data(private) + 5000, "same", 4));
+  memcpy((char *)sb_storage_data(private) + 5000, "ours", 4);
+  CHECK(!memcmp(sb_storage_data(shared), "same", 4));
+  EQ(sb__map_file(file, 0, 0, false, &none, &error), SB_ERR_ARGUMENT);
+  EQ(sb__map_file(-1, 0, 1, false, &none, &error), SB_ERR_ARGUMENT);
+  close(file);
+  EQ(sb__map_file(file, 0, 1, false, &none, &error), SB_ERR_IO);
+  CHECK(error != 0 && !none);
+  sb_storage_unref(&shared);
+  sb_storage_unref(&private);
+  EQ(sb__storage_totals_now().mapped_bytes, 0);
+  unlink(path);
+}
+
+int main(void) {
+  test("finds tensors", finds_tensors);
+  test("says what it wants", says_what_it_wants);
+  test("parts keep the whole", parts_keep_the_whole);
+  test("maps files", maps_files);
+  return done();
+}

@@ -1,0 +1,326 @@
+'use strict'
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const { execFileSync } = require('node:child_process')
+const samebytes = require('samebytes')
+const { collectUntil, copied, fails, hex, isWasm, needs, refuses, skip } = require('../setup')
+const { floats, npyOf, safetensors } = require('../files')
+const { arange, createNpy, createSafetensors, load, memory, openGguf, openNpy, openNpz, openRaw, openSafetensors, save, saveNpy, saveNpySync, saveNpzSync, saveSafetensorsSync, tensor, zeros, toNpyBytes } = samebytes
+
+let folder
+before(() => { folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-files-')) })
+after(() => { fs.rmSync(folder, { recursive: true, force: true }) })
+const at = name => path.join(folder, name)
+const put = (name, bytes) => {
+  fs.writeFileSync(at(name), bytes)
+  return at(name)
+}
+/** Files of the folder that are open. */
+function openHere () {
+  return fs.readdirSync('/proc/self/fd').filter(fd => {
+    try {
+      return fs.readlinkSync(`/proc/self/fd/${fd}`).startsWith(folder)
+    } catch {
+      return false // the one that lists them
+    }
+  }).length
+}
+
+/** What is there but under a name of its own. */
+const drafts = () => fs.readdirSync(folder).filter(name => name.endsWith('.tmp'))
+
+/** Nothing is mapped any more: what other tests left is collected first. */
+const unmapped = () => collectUntil(() => memory().bytes.mapped === 0)
+
+async function rejects (promise, code) {
+  const error = await promise.then(() => assert.fail('nothing was thrown'), error => error)
+  assert.equal(error.code, code, error.stack)
+  return error
+}
+
+describe('mapped files', () => {
+  needs('the addon')
+
+  it('a .npy: nothing is copied, its buffer is its own range, mapped bytes are counted until the last one is gone', async () => {
+    const file = put('a.npy', toNpyBytes(tensor([[1, 2], [3, 4]])))
+    assert.ok(await unmapped())
+    const { result: t, copies } = copied(() => openNpy(file))
+    assert.deepEqual([t.toArray(), copies, t.isReadOnly], [[[1, 2], [3, 4]], {}, true])
+    assert.equal(memory().bytes.mapped, 144)
+    assert.equal(t.data.buffer.byteLength, 16)
+    assert.equal(t.dataPtr % 64n, 0n)
+    t.dispose()
+    assert.ok(await unmapped())
+  })
+
+  it("mode 'r' refuses our writers, and what data writes stays private", () => {
+    const file = put('r.npy', toNpyBytes(tensor([1, 2])))
+    const t = openNpy(file)
+    refuses(() => t.set(5, 0), 'ERR_READ_ONLY')
+    t.data[0] = 5
+    assert.deepEqual(openNpy(file).toArray(), [1, 2])
+  })
+
+  it("mode 'r+' writes to the file, which others see, and sees what they write", () => {
+    const file = put('rw.npy', toNpyBytes(tensor([1, 2])))
+    const t = openNpy(file, { mode: 'r+' })
+    t.set(5, 0)
+    assert.equal(fs.readFileSync(file).readFloatLE(128), 5)
+    const fd = fs.openSync(file, 'r+')
+    fs.writeSync(fd, floats(7), 0, 4, 132)
+    fs.closeSync(fd)
+    assert.deepEqual(t.toArray(), [5, 7])
+    assert.deepEqual(openNpy(file).toArray(), [5, 7])
+  })
+
+  it("mode 'c' writes to a copy of its own", () => {
+    const file = put('c.npy', toNpyBytes(tensor([1, 2])))
+    const t = openNpy(file, { mode: 'c' })
+    t.set(5, 0)
+    assert.deepEqual([t.toArray(), openNpy(file).toArray()], [[5, 2], [1, 2]])
+  })
+
+  it('tensors of a file stay when it is closed and replaced; each has a buffer of its own', async () => {
+    const file = at('w.safetensors')
+    saveSafetensorsSync(file, { a: arange(16), b: tensor([1, 2]), c: zeros([0]) }, { metadata: { by: 'us' } })
+    assert.ok(await unmapped())
+    const weights = openSafetensors(file)
+    assert.deepEqual([weights.size, weights.metadata], [3, { by: 'us' }])
+    const [a, b, c] = [weights.get('a'), weights.get('b'), weights.get('c')]
+    weights.close()
+    refuses(() => weights.get('a'), 'ERR_DISPOSED')
+    saveSafetensorsSync(file, { a: zeros([16]) })
+    assert.deepEqual([a.toArray(), b.toArray(), c.shape], [arange(16).toArray(), [1, 2], [0]])
+    assert.deepEqual([a.data.buffer.byteLength, b.data.buffer.byteLength], [64, 8])
+    assert.ok(memory().bytes.mapped > 0)
+    for (const t of [a, b, c]) t.dispose()
+    assert.ok(await unmapped())
+  })
+
+  it('what is not aligned is copied and counted; where it could not be written back, refused', () => {
+    const header = '{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}'
+    const file = put('odd.safetensors', safetensors(header + ' '.repeat(1 + (-header.length & 7)), floats(1, 2)))
+    const weights = openSafetensors(file)
+    const { result: t, copies } = copied(() => weights.get('a'))
+    assert.deepEqual([t.toArray(), copies], [[1, 2], { openSafetensors: { count: 1, bytes: 8 } }])
+    refuses(() => openSafetensors(file, { mode: 'r+' }).get('a'), 'ERR_ALIGNMENT')
+    refuses(() => openNpy(put('big.npy', npyOf('>f4', '(1,)', floats(1))), { mode: 'r+' }), 'ERR_UNSUPPORTED')
+  })
+
+  it('raw bytes of any file', () => {
+    const file = put('raw', Buffer.concat([Buffer.alloc(4), floats(1, 2, 3)]))
+    assert.deepEqual(openRaw(file, { dtype: 'float32', byteOffset: 4 }).toArray(), [1, 2, 3])
+    assert.deepEqual(openRaw(file, [1, 2], { dtype: 'float32', byteOffset: 8 }).toArray(), [[2, 3]])
+    openRaw(file, [1], { dtype: 'float32', mode: 'r+' }).fill(9)
+    assert.equal(fs.readFileSync(file).readFloatLE(0), 9)
+    refuses(() => openRaw(file), 'ERR_DTYPE')
+    refuses(() => openRaw(file, [5], 'float32'), 'ERR_BOUNDS')
+    refuses(() => openRaw(file, [1], { dtype: 'float32', byteOffset: 2 }), 'ERR_ALIGNMENT')
+    refuses(() => openRaw(file, [1], { dtype: 'float32', byteOffset: -4 }), 'ERR_BOUNDS')
+    refuses(() => openRaw(file, [1], { dtype: 'float32', byteOffset: 17 }), 'ERR_BOUNDS')
+  })
+
+  it('new files are mapped, all zero, and replace or refuse what is there', () => {
+    const t = createNpy(at('new.npy'), [2, 3], { dtype: 'int16', order: 'F' })
+    assert.deepEqual([t.toArray(), t.strides], [[[0, 0, 0], [0, 0, 0]], [1, 2]])
+    t.set(7, 1, 2)
+    assert.deepEqual(openNpy(at('new.npy')).toArray(), [[0, 0, 0], [0, 0, 7]])
+    assert.equal(fails(() => createNpy(at('new.npy'), [1], { ifExists: 'error' }), Error, 'ERR_EXISTS'), undefined)
+    const other = createNpy(at('new.npy'), [1])
+    other.fill(1)
+    assert.equal(t.get(1, 2), 7)
+    assert.deepEqual(createNpy(at('none.npy'), [0, 2]).shape, [0, 2])
+    const weights = createSafetensors(at('new.safetensors'), { a: { shape: [3], dtype: 'float64' }, b: { shape: [], dtype: 'bool' } }, { metadata: { x: 'y' } })
+    weights.get('a').copyFrom([1, 2, 3])
+    const again = openSafetensors(at('new.safetensors'))
+    assert.deepEqual([again.get('a').toArray(), again.get('b').item(), again.metadata], [[1, 2, 3], false, { x: 'y' }])
+    assert.deepEqual(drafts(), [])
+  })
+
+  it('a file is opened again and again, and nothing stays behind', async () => {
+    const file = at('again.safetensors')
+    saveSafetensorsSync(file, { a: arange(16) })
+    assert.ok(await unmapped())
+    const before = openHere()
+    for (let i = 0; i < 200; i++) {
+      const weights = openSafetensors(file)
+      weights.get('a').dispose()
+      weights.close()
+    }
+    assert.deepEqual([memory().bytes.mapped, openHere()], [0, before])
+  })
+
+  it('a collected file is unmapped', async () => {
+    const file = at('dropped.safetensors')
+    saveSafetensorsSync(file, { a: arange(16) })
+    const drop = () => { for (let i = 0; i < 10; i++) openSafetensors(file).get('a') }
+    drop()
+    assert.ok(await unmapped())
+  })
+
+  it('wrong files and arguments are refused, and nothing stays mapped or open', async () => {
+    assert.ok(await unmapped())
+    const before = openHere()
+    for (const open of [openNpy, openNpz, openSafetensors, openGguf]) {
+      const error = refuses(() => open(at('missing')), 'ERR_NOT_FOUND')
+      assert.deepEqual([error.errno, error.path], [-2, at('missing')])
+      refuses(() => open(folder), 'ERR_IO')
+      refuses(() => open(put('empty', '')), 'ERR_FORMAT')
+      refuses(() => open(put('short', 'PK')), 'ERR_FORMAT')
+      refuses(() => open('/dev/null'), 'ERR_IO')
+      for (const wrong of [undefined, null, 1, '', 'a\0b', {}, Symbol('x')]) fails(() => open(wrong), TypeError, 'ERR_ARGUMENT', /path/)
+      fails(() => open(at('a.npy'), { mode: 'w' }), TypeError, 'ERR_ARGUMENT', /mode/)
+      fails(() => open(at('a.npy'), { guard: true }), Error, 'ERR_UNSUPPORTED', /guard/)
+      fails(() => open(at('a.npy'), 5), TypeError, 'ERR_ARGUMENT')
+    }
+    refuses(() => createNpy(path.join(at('missing'), 'a.npy'), [1]), 'ERR_NOT_FOUND')
+    refuses(() => createNpy(at('huge.npy'), [2 ** 50], 'uint8'), 'ERR_IO')
+    fails(() => createSafetensors(at('x.safetensors'), { a: 1 }), TypeError, 'ERR_ARGUMENT', /specs/)
+    assert.deepEqual(drafts(), [])
+    assert.deepEqual([memory().bytes.mapped, openHere()], [0, before])
+  })
+})
+
+describe('saving and loading', () => {
+  before(function () { if (typeof document === 'object') skip(this, 'a page has no files') })
+
+  const all = () => ({ a: tensor([[1, 2], [3, 4]]), b: arange(100), c: zeros([0, 2], 'uint8') })
+
+  for (const extension of ['.npz', '.safetensors']) {
+    it(`${extension} is saved, loaded, and what was there is replaced as a whole`, async () => {
+      const file = at('s' + extension)
+      await save(file, { old: zeros([3]) })
+      const steps = []
+      await save(file, new Map(Object.entries(all())), { onProgress: step => steps.push(step) })
+      const { done, total } = steps.at(-1)
+      assert.equal(done, total)
+      assert.equal(total, fs.statSync(file).size)
+      const loaded = await load(file)
+      assert.deepEqual([...loaded.keys()].sort(), ['a', 'b', 'c'])
+      for (const [name, t] of loaded) assert.deepEqual([t.dtype, t.shape, hex(t)], [all()[name].dtype, all()[name].shape, hex(all()[name])])
+      loaded.get('a').set(9, 0, 0)
+      assert.equal((await load(file)).get('a').get(0, 0), 1)
+      loaded.get('b').resize([50])
+      assert.deepEqual(drafts(), [])
+    })
+  }
+
+  it('.npy is saved and loaded', async () => {
+    await save(at('s.npy'), all().a)
+    assert.deepEqual((await load(at('s.npy'))).toArray(), [[1, 2], [3, 4]])
+    saveNpySync(at('s.npy'), all().b)
+    assert.deepEqual((await load(at('s.npy'))).shape, [100])
+  })
+
+  it('a tensor that is being saved is busy; an aborted save leaves what was there', async () => {
+    const t = zeros([2 ** 24], 'uint8')
+    const file = put('kept.npy', toNpyBytes(tensor([1])))
+    const before = fs.readFileSync(file)
+    const controller = new AbortController()
+    const saving = saveNpy(file, t, { signal: controller.signal, onProgress: () => controller.abort(new Error('enough')) })
+    refuses(() => t.fill(1), 'ERR_BUSY')
+    await assert.rejects(saving, /enough/)
+    t.fill(1)
+    assert.deepEqual(fs.readFileSync(file), before)
+    await assert.rejects(saveNpy(file, t, { signal: AbortSignal.abort(new Error('at once')) }), /at once/)
+    await assert.rejects(load(file, { signal: AbortSignal.abort(new Error('at once')) }), /at once/)
+    assert.deepEqual(drafts(), [])
+  })
+
+  it('a link stays a link, and permissions stay', async () => {
+    const file = put('target.npy', '')
+    fs.chmodSync(file, 0o640)
+    fs.symlinkSync(file, at('link.npy'))
+    await saveNpy(at('link.npy'), all().a)
+    assert.ok(fs.lstatSync(at('link.npy')).isSymbolicLink())
+    assert.equal(fs.statSync(file).mode & 0o777, 0o640)
+    assert.deepEqual((await load(file)).shape, [2, 2])
+  })
+
+  it('refuses wrong files and arguments', async () => {
+    await rejects(load(at('missing.npy')), 'ERR_NOT_FOUND')
+    await rejects(load(at('s.xyz')), 'ERR_UNSUPPORTED')
+    await rejects(load(put('bad.npy', 'x'.repeat(20))), 'ERR_FORMAT')
+    await rejects(save(at('s.gguf'), all()), 'ERR_UNSUPPORTED')
+    await rejects(save(path.join(at('missing'), 's.npy'), all().a), 'ERR_NOT_FOUND')
+    await rejects(save(at('s.npy'), all()), 'ERR_ARGUMENT')
+    await rejects(save(at('s.npz'), all().a), 'ERR_ARGUMENT')
+    await rejects(save(5, all()), 'ERR_ARGUMENT')
+    await rejects(saveNpy(at('s.npy'), all().a, { signal: 1 }), 'ERR_ARGUMENT')
+    await rejects(saveNpy(at('s.npy'), all().a, { onProgress: 1 }), 'ERR_ARGUMENT')
+    assert.deepEqual(drafts(), [])
+  })
+})
+
+describe('NumPy and files', function () {
+  this.timeout(120000)
+  before(function () { if (!fs.existsSync('/usr/bin/python3')) skip(this, 'Python with NumPy is missing') })
+  const python = (source, ...args) => execFileSync('/usr/bin/python3', ['-c', source, ...args], { encoding: 'utf8' })
+
+  it('reads what we write, bit for bit', async () => {
+    const named = ['bool', 'uint8', 'int8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64', 'float16', 'float32', 'float64', 'complex64', 'complex128']
+    const tensors = Object.fromEntries(named.map((dtype, i) => [dtype, samebytes.fromBytes(Uint8Array.from({ length: 6 * zeros([1], { dtype }).itemsize }, (_, k) => dtype === 'bool' ? k & 1 : k * 3 + i), [2, 3], { dtype })]))
+    tensors.fortran = tensors.float32.T
+    saveNpzSync(at('ours.npz'), tensors)
+    for (const [name, t] of Object.entries(tensors)) saveNpySync(at(`ours-${name}.npy`), t)
+    const said = JSON.parse(python(`
+import json, sys, numpy as np, zipfile
+z = np.load(sys.argv[1] + '/ours.npz')
+out = {}
+for k in z:
+    a, b = z[k], np.load(sys.argv[1] + '/ours-' + k + '.npy', mmap_mode='r')
+    assert a.tobytes() == b.tobytes() and a.dtype == b.dtype and b.ctypes.data % 64 == 0
+    out[k] = [str(a.dtype), list(a.shape), a.tobytes().hex(), bool(a.flags.f_contiguous)]
+assert zipfile.ZipFile(sys.argv[1] + '/ours.npz').testzip() is None
+print(json.dumps(out))`, folder))
+    for (const [name, t] of Object.entries(tensors)) assert.deepEqual(said[name], [t.dtype, t.shape, hex(t), name === 'fortran'])
+  })
+
+  it('writes what we read: all dtypes, byte orders, Fortran order, stored and deflated', async () => {
+    const said = JSON.parse(python(`
+import json, sys, numpy as np
+out, arrays = {}, {}
+for d in 'b1 u1 i1 u2 i2 u4 i4 u8 i8 f2 f4 f8 c8 c16'.split():
+    for order in '<>':
+        a = np.frombuffer(bytes((k & 1 if d == 'b1' else k * 5 + 1) & 127 for k in range(6 * np.dtype(d).itemsize)), order + d).reshape(2, 3)
+        for f in ('C', 'F'):
+            name = d + {'<': 'l', '>': 'b'}[order] + f
+            arrays[name] = np.array(a, order=f)
+            np.save(sys.argv[1] + '/np-' + name + '.npy', arrays[name])
+            little = a.astype(a.dtype.newbyteorder('<'))
+            out[name] = [str(np.dtype(d)), little.tobytes().hex()]
+np.savez(sys.argv[1] + '/np.npz', **arrays)
+np.savez_compressed(sys.argv[1] + '/npc.npz', **arrays)
+np.savez_compressed(sys.argv[1] + '/bomb.npz', a=np.zeros(1 << 20, 'f4'))
+print(json.dumps(out))`, folder))
+    const parse = name => fs.readFileSync(at(name))
+    for (const file of ['np.npz', 'npc.npz']) {
+      const parsed = samebytes.parseNpz(parse(file))
+      const loaded = await load(at(file))
+      for (const [name, [dtype, bytes]] of Object.entries(said)) {
+        assert.deepEqual([parsed.get(name).dtype, hex(parsed.get(name))], [dtype, bytes], `${file} ${name}`)
+        assert.deepEqual([loaded.get(name).dtype, hex(loaded.get(name))], [dtype, bytes], `${file} ${name}`)
+        assert.equal(hex(await samebytes.parseNpz(parse(file)).load(name)), bytes)
+      }
+    }
+    for (const [name, [dtype, bytes]] of Object.entries(said)) {
+      const t = samebytes.parseNpy(parse(`np-${name}.npy`))
+      assert.deepEqual([t.dtype, hex(t)], [dtype, bytes], name)
+      if (!isWasm) assert.equal(hex(openNpy(at(`np-${name}.npy`))), bytes, name)
+    }
+    const bomb = parse('bomb.npz')
+    assert.equal(samebytes.parseNpz(bomb).get('a').size, 1 << 20)
+    bomb[bomb.length >> 1] ^= 0xff
+    refuses(() => samebytes.parseNpz(bomb).get('a'), 'ERR_FORMAT')
+  })
+
+  it('sees what is written to a mapped file, and the other way around', function () {
+    if (isWasm) skip(this, 'WASM maps no files')
+    const t = createNpy(at('both.npy'), [4], 'int32')
+    t.copyFrom([1, 2, 3, 4])
+    assert.equal(python("import sys, numpy as np; a = np.load(sys.argv[1], mmap_mode='r+'); print(a.tolist()); a *= 2", at('both.npy')).trim(), '[1, 2, 3, 4]')
+    assert.deepEqual(t.toArray(), [2, 4, 6, 8])
+  })
+})

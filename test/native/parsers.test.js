@@ -1,0 +1,129 @@
+'use strict'
+const assert = require('node:assert/strict')
+const parsers = require('../../js/parsers')
+const here = require('../../js/parsers-here')
+const { npyOf, safetensors, placed, floats, u64 } = require('../files')
+const { npyFiles, safetensorsFiles, ggufFiles, npzFiles } = require('../corpora')
+
+const { NPY, SAFETENSORS, GGUF, ZIP_END, ZIP_DIRECTORY, ZIP_MEMBER } = parsers
+const MUTATIONS = 2000 // of each format
+
+/** Whole numbers below n, the same ones each time. */
+function numbers (seed) {
+  let state = seed
+  return n => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return Math.floor(state / 2 ** 32 * n)
+  }
+}
+
+/** What a parser says: its words, the bytes that it wants, or its refusal. */
+function verdict (parse, which, { buffer, byteOffset, byteLength }, total, base) {
+  try {
+    const { words, wanted } = parse(which, { buffer, byteOffset, byteLength }, total, base)
+    return wanted > 0 ? { wanted } : { words: Array.from(words) }
+  } catch (error) {
+    assert.equal(error.code, 'ERR_FORMAT', error.stack)
+    return { message: error.message, class: error.constructor.name }
+  }
+}
+
+const tally = { read: 0, wanting: 0, refused: 0 }
+
+function same (what, which, bytes, total = bytes.length, base = 0) {
+  const expected = verdict(parsers.parse, which, bytes, total, base)
+  assert.deepEqual(verdict(here.parse, which, bytes, total, base), expected, `${what}: ${Buffer.from(bytes).subarray(0, 400).toString('latin1')}`)
+  tally[expected.words ? 'read' : expected.wanted ? 'wanting' : 'refused']++
+  return expected
+}
+
+/** All that is parsed of a zip. */
+function sameZip (what, bytes) {
+  const { words } = same(what, ZIP_END, bytes)
+  same(what, ZIP_MEMBER, bytes)
+  if (!words) return
+  const [begin, nbytes] = words
+  const directory = same(what, ZIP_DIRECTORY, bytes.subarray(begin, begin + nbytes), nbytes, begin)
+  for (let at = 1, left = directory.words ? words[2] : 0; left > 0; left--, at += directory.words[at]) {
+    const header = directory.words[at + 8]
+    same(what, ZIP_MEMBER, bytes.subarray(header, header + 40), bytes.length - header, header)
+  }
+}
+
+const escaped = safetensors('{"\\u00e9\\n":{"dtype":"F4","shape":[2,3],"data_offsets":[0,3]},"é\\t":{"data_offsets":[3,3],"dtype":"U8","shape":[9007199254740992,0]},"__metadata__":{"\\ud83d\\ude00":"\\"","a":"","\\/":"z"}}', Buffer.alloc(3))
+const thrice = safetensors(`{${['b', 'a', '\\u0061', 'a', 'b'].map(name => `"${name}":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}`)}}`)
+const rounded = shape => safetensors(`{"a":{"dtype":"F64","shape":[${shape}],"data_offsets":[0,8]}}`, Buffer.alloc(8))
+const NPYS = [
+  ...['b1', 'c16', 'V2', 'V3', '\0f4', 'c8'].flatMap(name => ['<', '>', '|', '='].map(order => npyOf(order + name, '(1,)', Buffer.alloc(16)))),
+  npyOf('\0f4', '(1,)', floats(1)), npyOf('<f4', '()', floats(1), 'True'), npyOf('<f4', '(1,)', floats(1), 'False', 2), npyOf('<f4', '(1,)', floats(1), 'False', 3),
+  npyOf('<f4', '(9007199254740993,)'), npyOf('<f4', '(9007199254740992,)'), npyOf('<f4', '(3, 3002399751580331)'), npyOf('<f4', '(5, 0, 3,)')
+]
+
+/** format: [its files, how they are compared, what mutations put in] */
+const FORMATS = {
+  npy: [[npyFiles, NPYS], (what, bytes, total) => same(what, NPY, bytes, total), '{}(),:\'" \n0189<>|=fciuVTrueFalse\0\xff\xc3'],
+  safetensors: [[safetensorsFiles, [escaped, thrice, rounded('3,3002399751580331'), rounded('9007199254740993'), Buffer.concat([u64(2 ** 33), escaped])]],
+    (what, bytes, total) => same(what, SAFETENSORS, bytes, total), '{}[],:" \n\\u0189abdDFU_\0\xff\xc3\xed'],
+  gguf: [[ggufFiles, []], (what, bytes, total) => same(what, GGUF, bytes, total), '\0\x01\x02\x04\x08\x09\x20\x7f\x80\xff'],
+  zip: [[npzFiles, []], (what, bytes) => sameZip(what, bytes), '\0\x01\x08\x4b\x50\xff']
+}
+
+function mutated (bytes, random, alphabet, most) {
+  let copy = Buffer.from(bytes)
+  for (let n = 1 + random(most); n > 0; n--) {
+    const at = random(copy.length)
+    const kind = random(5)
+    const part = copy.subarray(at, at + 1 + random(24))
+    const byte = Buffer.from(alphabet[random(alphabet.length)], 'latin1')
+    if (kind === 0) copy[at] ^= 1 << random(8)
+    else if (kind === 1) byte.copy(copy, at)
+    else if (kind === 2) copy = Buffer.concat([copy.subarray(0, at), byte, copy.subarray(at)])
+    else if (kind === 3) copy = Buffer.concat([copy.subarray(0, at), copy.subarray(at + part.length)])
+    else copy = Buffer.concat([copy.subarray(0, at), part, copy.subarray(at)])
+    if (copy.length === 0) return Buffer.from(bytes)
+  }
+  return copy
+}
+
+/** The length of a header is in the file: after a mutation it may be right again. */
+function mended (name, bytes, random) {
+  if (name !== 'safetensors' || bytes.length < 16 || random(4) === 0) return bytes
+  const end = bytes.lastIndexOf('}') + 1
+  if (end > 8) u64(end - 8).copy(bytes)
+  return bytes
+}
+
+describe('parsers in JavaScript and in C find the same', function () {
+  this.timeout(120000)
+
+  for (const [name, [[files, more], compare, alphabet]] of Object.entries(FORMATS)) {
+    const { plain, bad } = files()
+    const corpus = [['a good one', plain()], ...Object.entries(bad), ...more.map((bytes, i) => [`number ${i}`, bytes])]
+
+    it(`${name}: ${corpus.length} files, and every beginning of the good one`, () => {
+      for (const [what, bytes] of corpus) compare(what, placed(bytes))
+      const whole = plain()
+      for (let n = 0; n < whole.length; n++) {
+        compare(`${n} bytes`, placed(whole.subarray(0, n)))
+        compare(`${n} bytes of ${whole.length}`, placed(whole.subarray(0, n)), whole.length)
+      }
+    })
+
+    it(`${name}: ${MUTATIONS} mutations of them`, () => {
+      const random = numbers(1)
+      const small = corpus.map(([, bytes]) => bytes).filter(bytes => bytes.length > 0 && bytes.length < 4096)
+      const before = { ...tally }
+      for (let i = 0; i < MUTATIONS; i++) {
+        const bytes = mended(name, random(2) ? mutated(plain(), random, alphabet, 1) : mutated(small[random(small.length)], random, alphabet, 3), random)
+        compare(`mutation ${i}`, placed(bytes))
+      }
+      assert.ok(tally.read - before.read > 20 && tally.refused - before.refused > 500, JSON.stringify(tally))
+    })
+  }
+
+  it('in the same order: ten thousand names', () => {
+    const n = 10000
+    const header = Object.fromEntries(Array.from({ length: n }, (_, i) => [`layer.${i * 7 % n}`, { dtype: 'U8', shape: [1], data_offsets: [n - 1 - i, n - i] }]))
+    assert.equal(same('many', SAFETENSORS, placed(safetensors(header, Buffer.alloc(n)))).words.length, 1 + n * 12 + n)
+  })
+})
