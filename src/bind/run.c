@@ -471,7 +471,8 @@ static sb_status parse(sb__binding *b) {
   };
   const sb_storage *in = T(0)->storage, *out = T(1)->storage;
   if (N(0) < 0 || N(0) >= (int64_t)(sizeof parsers / sizeof *parsers) || N(2) < 0 ||
-      (uint64_t)N(1) < in->nbytes || (uintptr_t)out->data % sizeof(double)) {
+      (uint64_t)N(1) < in->nbytes || (!in->data && in->nbytes) || (!out->data && out->nbytes) ||
+      (uintptr_t)out->data % sizeof(double)) {
     return sb__fail(SB_ERR_ARGUMENT, "there is nothing to parse");
   }
   sb__reader r = {.bytes = in->data,
@@ -493,6 +494,9 @@ static sb_status swap_bytes(sb__binding *b) {
   sb_storage *storage = T(0)->storage;
   if (N(0) != 2 && N(0) != 4 && N(0) != 8) {
     return sb__fail(SB_ERR_ARGUMENT, "items of %lld bytes", (long long)N(0));
+  }
+  if (!storage->data && storage->nbytes) {
+    return sb__fail(SB_ERR_ARGUMENT, "the bytes have no address");
   }
   sb__swap(storage->data, (int64_t)storage->nbytes / N(0), (int32_t)N(0));
   return SB_OK;

@@ -78,6 +78,8 @@ static void arguments(const char *signature, int strangeness, double handle) {
 
 static void garbage(void) {
   static int64_t good[ROWS];
+  FILE *file = tmpfile();
+  CHECK(file);
   double handle = 0, parcel = 0;
   random_state = 31;
   for (int round = 0; round < 4500 * ROWS; round++) { /* so that each row is called as often */
@@ -137,10 +139,32 @@ static void garbage(void) {
     /* gigabytes would be granted, and cost seconds to poison */
     if (row < ROWS && !strcmp(names[row], "storage_new") && *first > 4096 && *first < 0x1p50)
       *first = 4096;
+    if (row < ROWS && !strcmp(names[row], "parse") && random_in(0, 3)) { /* a file that is one, mostly */
+      static const char npy[] =
+          "\x93NUMPY\1\0\x76\0{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }";
+      double *in = frame + SB__FRAME_OPERANDS, *out = in + SB__OPERAND_SIZE_OF_OPERAND;
+      memset(bytes, ' ', 128);
+      memcpy(bytes, npy, sizeof npy - 1);
+      bytes[127] = '\n';
+      if (!random_in(0, 3)) bytes[random_in(0, 127)] ^= 1;
+      in[SB__OPERAND_HANDLE] = out[SB__OPERAND_HANDLE] = 0;
+      in[SB__OPERAND_ADDRESS] = (double)(uintptr_t)bytes;
+      out[SB__OPERAND_ADDRESS] = (double)(uintptr_t)(bytes + 2048);
+      in[SB__OPERAND_NBYTES] = out[SB__OPERAND_NBYTES] = 1024;
+      first[0] = first[2] = 0;
+      first[1] = 1024;
+    }
+    /* descriptors are the caller's to vouch for, as addresses are: ours, or none */
+    if (row < ROWS && strstr("map_file reserve_file", names[row])) {
+      first[0] = random_in(0, 7) ? (double)fileno(file) : -1;
+      for (int k = 1; k < 3; k++)
+        if (fabs(first[k]) < 0x1p50) first[k] = fmin(first[k], 4096);
+    }
     frame[SB__FRAME_STATUS] = -1;
     sb__run(&b, row);
+    if (row < ROWS && !strcmp(names[row], "parse")) memset(bytes, 0, 128); /* indices of others are there */
     const double status = frame[SB__FRAME_STATUS];
-    CHECK(status >= 0 && status <= SB_ERR_MODEL && status == floor(status));
+    CHECK(status >= 0 && status <= SB_ERR_EXISTS && status == floor(status));
     if (status) {
       const char *text = (const char *)(frame + SB__FRAME_TEXT);
       CHECK(text[0] && memchr(text, 0, 512));
@@ -161,6 +185,7 @@ static void garbage(void) {
       sb__fail_allocation(0);
     }
   }
+  fclose(file);
   for (int r = 0; r < ROWS; r++)
     if (good[r] < 20) {
       printf("  only %d calls of %s succeeded\n", (int)good[r], names[r]);
@@ -184,7 +209,7 @@ static void pure_noise(void) { /* every double of the frame is random bits; addr
       if (round & 1) at[SB__OPERAND_HANDLE] = 0;
     }
     sb__run(&b, (uint32_t)random_in(0, ROWS));
-    CHECK(frame[SB__FRAME_STATUS] >= 0 && frame[SB__FRAME_STATUS] <= SB_ERR_MODEL);
+    CHECK(frame[SB__FRAME_STATUS] >= 0 && frame[SB__FRAME_STATUS] <= SB_ERR_EXISTS);
     sb__claims_drop_all(&b);
     sb__fail_allocation(0);
   }

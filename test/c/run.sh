@@ -38,9 +38,9 @@ fi
 run () {
   local source=$1 status=0 ok bad
   "${emulator[@]}" "$2" >"$build/out" 2>&1 || status=$?
-  grep -v "WARNING: AddressSanitizer failed to allocate" "$build/out"
-  ok=$(grep -c '^ok' "$build/out")
-  bad=$(grep -c '^not ok' "$build/out")
+  grep -av "WARNING: AddressSanitizer failed to allocate" "$build/out"
+  ok=$(grep -ac '^ok' "$build/out")
+  bad=$(grep -ac '^not ok' "$build/out")
   # 0: all passed; 1: some did not, and said so; anything else died on the way (or leaked).
   if [ $((ok + bad)) = 0 ] || [ $status -gt 1 ] || { [ $status = 1 ] && [ "$bad" = 0 ]; }; then
     echo "not ok - $source runs to its end (exit status $status)"
