@@ -87,6 +87,13 @@ static void run(const sb_tensor *t, const int64_t *places, int64_t n, const sb_t
   } while (sb__loop_next(&loop));
 }
 
+static sb_status check_apart(const sb_tensor *t, const sb_tensor *dst) {
+  bool shared = false;
+  const sb_status status = sb_shares_memory(t, dst, &shared);
+  if (status || !shared) return status;
+  return sb__fail(SB_ERR_OVERLAP, "the target shares bytes with the source");
+}
+
 sb_status sb_take(const sb_tensor *t, const sb_tensor *indices, int64_t axis,
                   const sb_tensor *dst) {
   int32_t d = 0;
@@ -94,6 +101,7 @@ sb_status sb_take(const sb_tensor *t, const sb_tensor *indices, int64_t axis,
   if (!status) status = check_take(t, indices, d, dst);
   if (!status) status = sb__check_bytes("the source", t);
   if (!status) status = sb__check_bytes("indices", indices);
+  if (!status) status = check_apart(t, dst);
   if (status || indices->shape[0] == 0) return status;
   const int64_t n = indices->shape[0];
   int64_t *places =

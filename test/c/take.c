@@ -94,6 +94,8 @@ static void refusals(void) {
   dst.flags = 0;
   dst.strides[0] = 0;
   EQ(sb_take(&t, &indices, 0, &dst), SB_ERR_OVERLAP);
+  EQ(sb_tensor_init(&first, SB_FLOAT32, DIMS(2, 4), NULL, 4, &dst), SB_OK);
+  EQ(sb_take(&t, &indices, 0, &dst), SB_ERR_OVERLAP); /* shares bytes with t */
   EQ(sb_tensor_init(&third, SB_FLOAT32, DIMS(2, 4), NULL, 0, &dst), SB_OK);
   EQ(sb_tensor_init(&second, SB_FLOAT32, DIMS(2), NULL, 0, &indices), SB_OK);
   EQ(sb_take(&t, &indices, 0, &dst), SB_ERR_DTYPE);
