@@ -1226,6 +1226,56 @@ function partOf (whole, at, nbytes) {
   return backend.hold(f64[RESULTS], f64[RESULTS + 1], nbytes)
 }
 
+/**
+ * Begins to wait for a word, off the event loop. Bytes that many processes see are native's; the caller keeps the storage.
+ *
+ * @param {Storage} storage  with a handle
+ * @param {number} at  first byte of the word
+ * @param {number} expected  its 32 bits, unsigned
+ * @param {number} ms
+ * @param {(how: number, error: Error | null) => void} done  called on a later turn, unless the result is 0; how counts as WAKINGS
+ * @returns {number} an id for endWait; 0: the word is another
+ */
+function startWait (storage, at, expected, ms, done) {
+  putWord(storage, at, expected)
+  const { addon } = /** @type {any} */ (backend)
+  addon.wait(ms, (/** @type {number} */ how) => {
+    const status = frame.f64[STATUS]
+    done(how, status === 0 ? null : failure(codes[status], backend.text()))
+  })
+  check()
+  return frame.f64[RESULTS]
+}
+
+/** @param {number} id  of a wait, pending or not */
+function endWait (id) {
+  const { addon } = /** @type {any} */ (backend)
+  addon.endWait(id)
+}
+
+/**
+ * @param {Storage} storage  with a handle
+ * @param {number} at  first byte of a word
+ * @param {number} count  to wake at most
+ * @returns {number} how many were woken
+ */
+function wake (storage, at, count) {
+  putWord(storage, at, count)
+  invoke(rows.wake)
+  return frame.f64[RESULTS]
+}
+
+/**
+ * @param {Storage} storage
+ * @param {number} at
+ * @param {number} value
+ */
+function putWord (storage, at, value) {
+  putStorage(frame.f64, OPERANDS, storage)
+  frame.f64[ARGS] = at
+  frame.f64[ARGS + 1] = value
+}
+
 module.exports = {
   backend,
   rows,
@@ -1290,5 +1340,8 @@ module.exports = {
   swapBytes,
   mapFile,
   reserveFile,
-  partOf
+  partOf,
+  startWait,
+  endWait,
+  wake
 }

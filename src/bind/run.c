@@ -8,6 +8,7 @@
 #include "ops/copy.h"
 #include "ops/series.h"
 #include "share/formats.h"
+#include "share/futex.h"
 #include "share/map.h"
 #include "share/parcels.h"
 
@@ -526,6 +527,29 @@ static sb_status reserve_file(sb__binding *b) {
   if (N(0) < 0 || N(0) > INT32_MAX || N(1) < 0) return sb__fail(SB_ERR_ARGUMENT, "this is no file");
   RESULT(0) = sb__os_reserve((int)N(0), N(1));
   return SB_OK;
+}
+
+/* Numbers: a word's first byte, what it should be. The result says whether it is. */
+static sb_status wait_check(sb__binding *b) {
+  void *word = NULL;
+  bool is_equal = false;
+  sb_status status = sb__word_at(T(0)->storage, N(0), &word);
+  if (status) return status;
+  if (N(1) < 0 || N(1) > UINT32_MAX)
+    return sb__fail(SB_ERR_BOUNDS, "no word is %lld", (long long)N(1));
+  status = sb__word_is(word, (uint32_t)N(1), &is_equal);
+  RESULT(0) = is_equal;
+  return status;
+}
+
+/* Numbers: a word's first byte, how many to wake at most. The result is how many were. */
+static sb_status wake(sb__binding *b) {
+  void *word = NULL;
+  int64_t woken = 0;
+  sb_status status = sb__word_at(T(0)->storage, N(0), &word);
+  if (!status) status = sb__word_wake(word, N(1), &woken);
+  RESULT(0) = (double)woken;
+  return status;
 }
 
 static sb_status storage_part(sb__binding *b) {
