@@ -1233,8 +1233,8 @@ function partOf (whole, at, nbytes) {
  * @param {number} at  first byte of the word
  * @param {number} expected  its 32 bits, unsigned
  * @param {number} ms
- * @param {(how: number, error: Error | null) => void} done  called on a later turn, unless the result is 0; how counts as WAKINGS
- * @returns {number} an id for endWait; 0: the word is another
+ * @param {(how: number, error: Error | null) => void} done  called on a later turn, if there is an id
+ * @returns {{ how: number, id: number }} how it ended, as C's sb__waking counts; RUNG with an id for endWait: it goes on
  */
 function startWait (storage, at, expected, ms, done) {
   putWord(storage, at, expected)
@@ -1244,7 +1244,7 @@ function startWait (storage, at, expected, ms, done) {
     done(how, status === 0 ? null : failure(codes[status], backend.text()))
   })
   check()
-  return frame.f64[RESULTS]
+  return { how: frame.f64[RESULTS], id: frame.f64[RESULTS + 1] }
 }
 
 /** @param {number} id  of a wait, pending or not */

@@ -100,7 +100,7 @@ class Waits {
   waitFor (storage, at, bits, ms, signal) {
     return new Promise((resolve, reject) => {
       if (this.ended) throw gone()
-      const id = ffi.startWait(storage, at, bits, ms, (how, error) => {
+      const { how: first, id } = ffi.startWait(storage, at, bits, ms, (how, error) => {
         signal?.removeEventListener('abort', stop)
         this.pending.delete(stop)
         unclaim(storage, backend)
@@ -109,8 +109,8 @@ class Waits {
         else reject(this.ended ? gone() : signal?.reason)
       })
       const stop = () => { ffi.endWait(id) }
-      if (id === 0) {
-        resolve('not-equal')
+      if (first !== RUNG) {
+        resolve(HOW[first])
         return
       }
       claim(storage)

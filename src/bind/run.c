@@ -11,6 +11,7 @@
 #include "share/futex.h"
 #include "share/map.h"
 #include "share/parcels.h"
+#include "share/ring.h"
 
 #define T(i) (&b->operands[i])
 #define N(i) (b->numbers[i])
@@ -529,16 +530,16 @@ static sb_status reserve_file(sb__binding *b) {
   return SB_OK;
 }
 
-/* Numbers: a word's first byte, what it should be. The result says whether it is. */
+/* Numbers: a word's first byte, what it should be. The result counts as sb__waking does: a wait without any time. */
 static sb_status wait_check(sb__binding *b) {
   void *word = NULL;
-  bool is_equal = false;
+  sb__waking how = SB__WAIT_FAILED;
   sb_status status = sb__word_at(T(0)->storage, N(0), &word);
   if (status) return status;
   if (N(1) < 0 || N(1) > UINT32_MAX)
     return sb__fail(SB_ERR_BOUNDS, "no word is %lld", (long long)N(1));
-  status = sb__word_is(word, (uint32_t)N(1), &is_equal);
-  RESULT(0) = is_equal;
+  status = sb__word_look(word, (uint32_t)N(1), &how);
+  RESULT(0) = (double)how;
   return status;
 }
 
@@ -549,6 +550,68 @@ static sb_status wake(sb__binding *b) {
   sb_status status = sb__word_at(T(0)->storage, N(0), &word);
   if (!status) status = sb__word_wake(word, N(1), &woken);
   RESULT(0) = (double)woken;
+  return status;
+}
+
+/* The first operand is a ring's control words, the first number its slots. */
+static sb__ring ring_of(const sb__binding *b) {
+  return (sb__ring){.control = T(0)->storage, .slots = N(0)};
+}
+
+/* Two numbers of 32 bits each: the upper half first. */
+static uint64_t halves(const sb__binding *b, int at) {
+  return (uint64_t)N(at) << 32 | (uint32_t)N(at + 1);
+}
+
+static sb_status ring_make(sb__binding *b) {
+  const sb__ring ring = ring_of(b);
+  return sb__ring_make(&ring, N(1));
+}
+
+static sb_status ring_judge(sb__binding *b) {
+  const sb__ring ring = ring_of(b);
+  return sb__ring_judge(&ring, N(1));
+}
+
+/* Numbers: slots, the word's index. The results are its halves. */
+static sb_status ring_word(sb__binding *b) {
+  const sb__ring ring = ring_of(b);
+  uint64_t word = 0;
+  const sb_status status = sb__ring_word(&ring, N(1), &word);
+  RESULT(0) = (double)(word >> 32);
+  RESULT(1) = (double)(uint32_t)word;
+  return status;
+}
+
+/* Numbers: slots, halves of the word before, halves of the new one. The results are handle and address of the role, 0
+ * where another was quicker, and the count of frames. */
+static sb_status ring_claim(sb__binding *b) {
+  const sb__ring ring = ring_of(b);
+  sb_storage *role = NULL;
+  uint64_t count = 0;
+  sb_status status = sb__ring_claim(&ring, halves(b, 1), halves(b, 3), &role, &count);
+  RESULT(0) = RESULT(1) = 0;
+  if (!status && role) status = give_storage(b, role);
+  RESULT(2) = (double)count;
+  return status;
+}
+
+/* Numbers: slots, the frame, halves of the writer's word. */
+static sb_status ring_begin(sb__binding *b) {
+  const sb__ring ring = ring_of(b);
+  return sb__ring_begin(&ring, N(1), halves(b, 2));
+}
+
+static sb_status ring_commit(sb__binding *b) {
+  const sb__ring ring = ring_of(b);
+  return sb__ring_commit(&ring, N(1));
+}
+
+static sb_status ring_has(sb__binding *b) {
+  const sb__ring ring = ring_of(b);
+  bool has = false;
+  const sb_status status = sb__ring_has(&ring, N(1), &has);
+  RESULT(0) = has;
   return status;
 }
 

@@ -7,7 +7,7 @@
 #include "node/environment.h"
 #include "share/futex.h"
 
-enum { MOST_WAITS = 4096 }; /* of an environment at a time */
+enum { MOST_WAITS = 1024 }; /* of an environment at a time */
 
 typedef struct waiting {
   sb__task task;                   /* first: the thread gets this */
@@ -28,6 +28,7 @@ typedef struct sb__room {
   atomic_int references;             /* by the environment and each wait */
   sb__lock lock;                     /* over what follows, and over the list */
   napi_threadsafe_function function; /* NULL: the environment has ended, or nobody ever waited */
+  napi_threadsafe_function mine;     /* the same, for the environment's thread alone */
   bool is_called;                    /* function will run */
   waiting *first;
   int count; /* of the list; the environment's thread alone changes it */
@@ -97,7 +98,7 @@ static void tell(napi_env env, napi_value ignored, void *context, void *data) {
   for (waiting *w = take_over(r); w; w = take_over(r)) {
     napi_handle_scope scope = NULL;
     napi_value done = NULL, how = NULL;
-    if (--r->count == 0) napi_unref_threadsafe_function(env, r->function);
+    if (--r->count == 0) napi_unref_threadsafe_function(env, r->mine);
     sb__report(&e->binding, w->how == SB__WAIT_FAILED ? sb__word_failed(w->error) : SB_OK);
     if (napi_open_handle_scope(env, &scope) == napi_ok) {
       napi_get_reference_value(env, w->done, &done);
@@ -117,13 +118,14 @@ static bool listen(sb__environment *e) {
   room *r = e->waits;
   napi_value name = NULL;
   napi_threadsafe_function function = NULL;
-  if (r->function) return true;
+  if (r->mine) return true;
   if (napi_create_string_utf8(e->env, "samebytes waits", NAPI_AUTO_LENGTH, &name) != napi_ok ||
       napi_create_threadsafe_function(e->env, NULL, NULL, name, 0, 1, NULL, NULL, e, tell,
                                       &function) != napi_ok) {
     return false;
   }
   napi_unref_threadsafe_function(e->env, function);
+  r->mine = function;
   sb__lock_take(&r->lock);
   r->function = function;
   sb__lock_drop(&r->lock);
@@ -163,7 +165,8 @@ static sb_status begin(sb__environment *e, double ms, napi_value done) {
   if (w->next) w->next->previous = w;
   r->first = w;
   sb__lock_drop(&r->lock);
-  b->frame[SB__FRAME_RESULTS] = w->id;
+  b->frame[SB__FRAME_RESULTS] = SB__RUNG; /* till somebody rings */
+  b->frame[SB__FRAME_RESULTS + 1] = w->id;
   if (!sb__os_run_apart(&w->task)) {
     sb__lock_take(&r->lock);
     leave(w);
@@ -172,20 +175,22 @@ static sb_status begin(sb__environment *e, double ms, napi_value done) {
     free_waiting(w);
     return sb__fail(SB_ERR_MEMORY, "there is no thread for another wait");
   }
-  if (r->count++ == 0) napi_ref_threadsafe_function(e->env, r->function);
+  if (r->count++ == 0) napi_ref_threadsafe_function(e->env, r->mine);
   return SB_OK;
 }
 
-/* wait(ms, done): begins what row wait_check judges; the frame has its operand. The first result is 0 where the word is not
- * what was expected; then done is not called. Else it is a number to end the wait by, and done(how) is called on a later turn:
- * how counts as sb__waking does, and a failure's status is in the frame. */
+/* wait(ms, done): what row wait_check does with the operand and numbers in the frame, for longer. The first result says how it
+ * ended, as there, where it did at once; then done is not called. It is SB__RUNG for a wait that goes on: the second one is a number
+ * to end it by, and done(how) is called on a later turn, a failure's status in the frame. */
 napi_value sb__node_wait(napi_env env, napi_callback_info info) {
   napi_value arguments[2] = {NULL, NULL};
   sb__environment *e = sb__enter(env, info, 2, arguments);
   sb__binding *b = &e->binding;
+  const double ms = sb__number_of(env, arguments[0]);
   sb__run(b, SB__ROW_wait_check);
-  if (b->frame[SB__FRAME_STATUS] != 0 || b->frame[SB__FRAME_RESULTS] == 0) return NULL;
-  sb__report(b, begin(e, sb__number_of(env, arguments[0]), arguments[1]));
+  if (b->frame[SB__FRAME_STATUS] != 0 || b->frame[SB__FRAME_RESULTS] != SB__TIMED_OUT || ms == 0)
+    return NULL;
+  sb__report(b, begin(e, ms, arguments[1]));
   return NULL;
 }
 

@@ -28,13 +28,11 @@ sb_status sb__word_failed(int error) {
                   error == EFAULT ? " (was the file made shorter?)" : "");
 }
 
-sb_status sb__word_is(const void *word, uint32_t expected, bool *out) {
+sb_status sb__word_look(const void *word, uint32_t expected, sb__waking *out) {
   sb__bell bell = {0};
   int error = 0;
-  const sb__waking how = sb__os_wait(word, expected, &bell, 0, &error);
-  if (how == SB__WAIT_FAILED) return sb__word_failed(error);
-  *out = how != SB__NOT_EQUAL;
-  return SB_OK;
+  *out = sb__os_wait(word, expected, &bell, 0, &error);
+  return *out == SB__WAIT_FAILED ? sb__word_failed(error) : SB_OK;
 }
 
 sb_status sb__word_wake(void *word, int64_t count, int64_t *woken) {
