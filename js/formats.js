@@ -840,4 +840,4 @@ function alloc (n) {
  */
 const isFile = file => file instanceof TensorFile
 
-module.exports = { parseNpy, parseNpz, parseSafetensors, parseGguf, alloc, TensorFile, isFile, KEY, Bytes, npyTensor, npzFile, safetensorsFile, ggufFile, npyEntry, tensorOf, layoutWithout, crc32 }
+module.exports = { parseNpy, parseNpz, parseSafetensors, parseGguf, alloc, TensorFile, isFile, KEY, Bytes, npyTensor, npzFile, safetensorsFile, ggufFile, npyEntry, madeOf, tensorOf, layoutWithout, crc32 }
