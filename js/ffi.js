@@ -1339,6 +1339,84 @@ function putWord (storage, at, value) {
   frame.f64[ARGS + 1] = value
 }
 
+/** A ring's control words, for whoever knows how many slots it has. */
+class RingWords {
+  /**
+   * @param {Storage} control  with a handle
+   * @param {number} slots
+   */
+  constructor (control, slots) {
+    this.control = control
+    this.slots = slots
+  }
+
+  /**
+   * @param {number} row
+   * @param {number[]} numbers
+   */
+  call (row, ...numbers) {
+    const { f64 } = frame
+    putStorage(f64, OPERANDS, this.control)
+    f64[ARGS] = this.slots
+    for (let i = 0; i < numbers.length; i++) f64[ARGS + 1 + i] = numbers[i]
+    invoke(row)
+  }
+
+  /** @param {number} frameBytes */
+  make (frameBytes) {
+    this.call(rows.ring_make, frameBytes)
+  }
+
+  /** @param {number} frameBytes */
+  judge (frameBytes) {
+    this.call(rows.ring_judge, frameBytes)
+  }
+
+  /**
+   * @param {number} index  of a word before the slots' own
+   * @returns {[number, number]} its halves, the upper one first
+   */
+  word (index) {
+    this.call(rows.ring_word, index)
+    return [frame.f64[RESULTS], frame.f64[RESULTS + 1]]
+  }
+
+  /**
+   * @param {[number, number]} before  the writer's word
+   * @param {[number, number]} mine
+   * @param {[number, number]} namespace
+   * @returns {{ role: Storage, count: number } | null} null: another was quicker
+   */
+  claim (before, mine, namespace) {
+    this.call(rows.ring_claim, ...before, ...mine, ...namespace)
+    const { f64 } = frame
+    const count = f64[RESULTS + 2]
+    return f64[RESULTS] === 0 ? null : { role: backend.hold(f64[RESULTS], f64[RESULTS + 1], 0), count }
+  }
+
+  /**
+   * @param {number} n  a frame
+   * @param {[number, number]} mine
+   */
+  begin (n, mine) {
+    this.call(rows.ring_begin, n, ...mine)
+  }
+
+  /** @param {number} n */
+  commit (n) {
+    this.call(rows.ring_commit, n)
+  }
+
+  /**
+   * @param {number} n
+   * @returns {boolean} is the frame in its slot, whole?
+   */
+  has (n) {
+    this.call(rows.ring_has, n)
+    return frame.f64[RESULTS] === 1
+  }
+}
+
 module.exports = {
   backend,
   rows,
@@ -1410,5 +1488,6 @@ module.exports = {
   isSealed,
   startWait,
   endWait,
-  wake
+  wake,
+  RingWords
 }

@@ -584,13 +584,13 @@ static sb_status ring_word(sb__binding *b) {
   return status;
 }
 
-/* Numbers: slots, halves of the word before, halves of the new one. The results are handle and address of the role, 0
+/* Numbers: slots, halves of the word before, of the new one, and of its namespace. The results are handle and address of the role, 0
  * where another was quicker, and the count of frames. */
 static sb_status ring_claim(sb__binding *b) {
   const sb__ring ring = ring_of(b);
   sb_storage *role = NULL;
   uint64_t count = 0;
-  sb_status status = sb__ring_claim(&ring, halves(b, 1), halves(b, 3), &role, &count);
+  sb_status status = sb__ring_claim(&ring, halves(b, 1), halves(b, 3), halves(b, 5), &role, &count);
   RESULT(0) = RESULT(1) = 0;
   if (!status && role) status = give_storage(b, role);
   RESULT(2) = (double)count;

@@ -105,8 +105,8 @@ static sb_status mend(const sb__ring *ring, word *words, uint64_t *count) {
   return status;
 }
 
-sb_status sb__ring_claim(const sb__ring *ring, uint64_t before, uint64_t mine, sb_storage **role,
-                         uint64_t *count) {
+sb_status sb__ring_claim(const sb__ring *ring, uint64_t before, uint64_t mine, uint64_t space,
+                         sb_storage **role, uint64_t *count) {
   word *words = NULL;
   sb_status status = words_of(ring, 0, &words);
   *role = NULL;
@@ -125,6 +125,7 @@ sb_status sb__ring_claim(const sb__ring *ring, uint64_t before, uint64_t mine, s
     sb_storage_unref(role);
     return SB_OK;
   }
+  atomic_store(&words[SB__RING_NAMESPACE], space);
   status = mend(ring, words, count);
   if (status) sb_storage_unref(role);
   return status;

@@ -13,8 +13,9 @@ enum {
   SB__RING_BYTES = 2, /* of a frame */
   SB__RING_WRITER =
       3, /* process id in the upper 22 bits, its start time in the lower 42; 0: nobody writes */
-  SB__RING_COUNT = 8,  /* frames that were committed; its lower half is waited on */
-  SB__RING_FIRST = 16, /* of the slots' words */
+  SB__RING_NAMESPACE = 4, /* of process ids, in which the writer's means something; 0: not known */
+  SB__RING_COUNT = 8,     /* frames that were committed; its lower half is waited on */
+  SB__RING_FIRST = 16,    /* of the slots' words */
 };
 
 /* A ring's control words as everybody knows them: of this storage, for so many slots. */
@@ -35,11 +36,12 @@ sb_status sb__ring_word(const sb__ring *ring, int64_t index, uint64_t *out);
 /* Makes the caller the writer, if the writer's word is still before, and mends what the last one left: a frame that is there but was not
  * counted is; one that is half written is none.
  *
+ *   space  of the caller's process id
  *   role   a storage without bytes; whoever drops its last reference, on whatever thread, lets the ring have another writer.
  *          NULL: somebody else was quicker
  *   count  frames */
-sb_status sb__ring_claim(const sb__ring *ring, uint64_t before, uint64_t mine, sb_storage **role,
-                         uint64_t *count);
+sb_status sb__ring_claim(const sb__ring *ring, uint64_t before, uint64_t mine, uint64_t space,
+                         sb_storage **role, uint64_t *count);
 
 /* Frame n is going to be written. SB_ERR_BUSY: mine is the writer no more. */
 sb_status sb__ring_begin(const sb__ring *ring, int64_t n, uint64_t mine);
