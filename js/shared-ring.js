@@ -133,7 +133,7 @@ class SharedRing {
     checkPlatform()
     for (let tries = 0; ; tries++) {
       if (which === 1) {
-        const there = unless('ERR_NOT_FOUND', () => opened(called))
+        const there = unless('ERR_NOT_FOUND', () => opened(called, dtype.name))
         if (there !== undefined) return checked(there, dtype.name, whole)
       }
       try {
@@ -149,17 +149,20 @@ class SharedRing {
    *
    * @template {DtypeName} [D=any]
    * @param {string} name
+   * @param {{ dtype?: D } | D} [opts]  dtype: it has to be that one, or says what NumPy calls raw bytes (bfloat16)
    * @returns {SharedRing<D>}
-   * @throws ERR_NOT_FOUND · ERR_FORMAT · ERR_IO, with errno and path · {TypeError} ERR_ARGUMENT · ERR_UNSUPPORTED
+   * @throws ERR_NOT_FOUND · ERR_FORMAT · ERR_IO, with errno and path · {TypeError} ERR_ARGUMENT, ERR_DTYPE · ERR_UNSUPPORTED
    * @example
    * const newest = () => SharedRing.open('levels').count - 1
    */
-  static open (name) {
+  static open (name, opts) {
+    const { dtype } = optionsOf(opts)
+    const wanted = dtype === undefined ? undefined : dtypeOf(dtype).name
     const { nameOf, checkPlatform } = require('./segments')
     const called = nameOf(name)
     nameOf(controlOf(called))
     checkPlatform()
-    return opened(called)
+    return opened(called, wanted)
   }
 
   /**
@@ -481,8 +484,14 @@ function made (name, dtype, shape, opts) {
   try {
     new ffi.RingWords(TensorClass.attachedOf(control.tensor).storage, shape[0]).make(frameBytes)
     const frames = SharedTensor.create(name, shape, { ...opts, dtype })
-    // @ts-expect-error The constructor is private to everybody else.
-    return new SharedRing(KEY, name, frames, control)
+    try {
+      // @ts-expect-error The constructor is private to everybody else.
+      return new SharedRing(KEY, name, frames, control)
+    } catch (error) {
+      close(frames)
+      unless('ERR_NOT_FOUND', () => SharedTensor.unlink(name))
+      throw error
+    }
   } catch (error) {
     close(control)
     unless('ERR_NOT_FOUND', () => SharedTensor.unlink(controlOf(name)))
@@ -496,7 +505,9 @@ function made (name, dtype, shape, opts) {
  * @param {SharedTensor<any>} shared
  */
 function close (shared) {
-  shared.tensor.dispose()
+  try {
+    shared.tensor.dispose()
+  } catch {} // without memory there is none
   shared.dispose()
 }
 
@@ -508,11 +519,12 @@ function isThere (name) {
 
 /**
  * @param {string} name
+ * @param {DtypeName | undefined} dtype
  * @returns {SharedRing<any>}
  */
-function opened (name) {
+function opened (name, dtype) {
   for (let tries = 0; ; tries++) {
-    const frames = SharedTensor.open(name)
+    const frames = SharedTensor.open(name, { dtype })
     try {
       const control = SharedTensor.open(controlOf(name))
       try {
