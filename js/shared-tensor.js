@@ -21,6 +21,8 @@ const IF_EXISTS = /** @type {const} */ (['error', 'open', 'replace'])
 const MODES = /** @type {const} */ (['r', 'r+', 'c'])
 
 const segments = () => require('./segments')
+/** @type {typeof import('./waits') | undefined} */
+let waits
 
 /**
  * Plain data by which another process opens the same segment.
@@ -321,9 +323,9 @@ class SharedTensor {
    * }
    */
   async wait (index, expected, opts) {
-    const { Waits } = require('./waits')
+    waits ??= require('./waits')
     const layout = this.#words()
-    this.#waits ??= new Waits()
+    this.#waits ??= new waits.Waits()
     return await this.#waits.wait(layout, index, expected, opts)
   }
 
@@ -343,7 +345,8 @@ class SharedTensor {
    * }
    */
   notify (index, n) {
-    return require('./waits').notify(this.#words(), index, n)
+    waits ??= require('./waits')
+    return waits.notify(this.#words(), index, n)
   }
 
   /** @returns {Descriptor} what `descriptor` gives @throws nothing */

@@ -531,16 +531,16 @@ static sb_status reserve_file(sb__binding *b) {
   return SB_OK;
 }
 
-/* Numbers: a word's first byte, what it should be. The result counts as sb__waking does: a wait without any time. */
+/* Numbers: a word's first byte, what it should be. The result is SB__TIMED_OUT where it is, else SB__NOT_EQUAL. */
 static sb_status wait_check(sb__binding *b) {
   void *word = NULL;
-  sb__waking how = SB__WAIT_FAILED;
+  bool is_equal = false;
   sb_status status = sb__word_at(T(0)->storage, N(0), &word);
   if (status) return status;
   if (N(1) < 0 || N(1) > UINT32_MAX)
     return sb__fail(SB_ERR_BOUNDS, "no word is %lld", (long long)N(1));
-  status = sb__word_look(word, (uint32_t)N(1), &how);
-  RESULT(0) = (double)how;
+  status = sb__word_is(word, (uint32_t)N(1), &is_equal);
+  RESULT(0) = is_equal ? SB__TIMED_OUT : SB__NOT_EQUAL;
   return status;
 }
 

@@ -147,6 +147,9 @@ void sb__os_ring(sb__bell *bell);
 sb__waking sb__os_wait(const void *word, uint32_t expected, sb__bell *bell, int64_t end,
                        int *error);
 
+/* Is the word what is expected? 1, 0, or -1: error is the system's number. Nobody who is woken is mistaken for this. */
+int sb__os_word_is(const void *word, uint32_t expected, int *error);
+
 /* From now on as on a system that cannot sleep on word and bell together: the bell is looked at every 10 ms. */
 void sb__os_wait_in_slices(void);
 

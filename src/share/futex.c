@@ -28,11 +28,11 @@ sb_status sb__word_failed(int error) {
                   error == EFAULT ? " (was the file made shorter?)" : "");
 }
 
-sb_status sb__word_look(const void *word, uint32_t expected, sb__waking *out) {
-  sb__bell bell = {0};
+sb_status sb__word_is(const void *word, uint32_t expected, bool *out) {
   int error = 0;
-  *out = sb__os_wait(word, expected, &bell, 0, &error);
-  return *out == SB__WAIT_FAILED ? sb__word_failed(error) : SB_OK;
+  const int is_equal = sb__os_word_is(word, expected, &error);
+  *out = is_equal == 1;
+  return is_equal < 0 ? sb__word_failed(error) : SB_OK;
 }
 
 sb_status sb__word_wake(void *word, int64_t count, int64_t *woken) {

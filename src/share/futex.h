@@ -7,9 +7,8 @@
 /* The word at a byte of a storage, which has to be a multiple of 4 and inside; not of borrowed bytes, which may move. */
 sb_status sb__word_at(const sb_storage *storage, int64_t at, void **out);
 
-/* A wait that ends at once: SB__TIMED_OUT where the word is what is expected, and SB__WOKEN where somebody happened to wake it
- * and counted it. The system reads the word, so that a page which is gone is SB_ERR_IO and no fault. */
-sb_status sb__word_look(const void *word, uint32_t expected, sb__waking *out);
+/* Is the word what is expected? Asked of the system, so that a page which is gone is SB_ERR_IO and no fault. */
+sb_status sb__word_is(const void *word, uint32_t expected, bool *out);
 
 /* Wakes up to count sleepers of the word, in whatever process, and says how many there were. */
 sb_status sb__word_wake(void *word, int64_t count, int64_t *woken);
