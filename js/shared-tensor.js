@@ -20,6 +20,9 @@ const FORMATS = /** @type {const} */ (['npy', 'raw'])
 const IF_EXISTS = /** @type {const} */ (['error', 'open', 'replace'])
 const MODES = /** @type {const} */ (['r', 'r+', 'c'])
 
+const ATTEMPTS = 16 // to open what is there or make it
+const PARTS = /** @type {const} */ (['mode', 'guard', 'dtype', 'shape', 'format', 'offset'])
+
 const segments = () => require('./segments')
 
 /**
@@ -134,16 +137,15 @@ class SharedTensor {
    * const frames = () => SharedTensor.create('frames', [8, 480, 640, 3], { dtype: 'uint8', ifExists: 'replace' })
    */
   static create (name, shape, opts) {
-    const given = optionsOf(opts)
-    const { format, sealed, mode, ifExists, persist } = given
-    const dtype = dtypeOf(given.dtype ?? 'float32')
-    const wanted = wantedOf({ dtype: dtype.name, shape, format })
+    const { dtype: type = 'float32', format, sealed, mode, ifExists, persist } = optionsOf(opts)
+    const dtype = dtypeOf(type)
+    const wanted = wantedOf({ dtype: dtype.name, shape: shapeOf(shape), format })
     const isSealed = sealed === undefined ? name === null : boolean('sealed', sealed)
     const which = ifExists === undefined ? 0 : oneOf('ifExists', ifExists, IF_EXISTS)
     const permissions = mode === undefined ? 0o600 : integer('mode', mode)
     const stays = boolean('persist', persist)
     if (permissions < 0 || permissions > 0o777) throw failure('ERR_BOUNDS', `mode is ${permissions}; permissions are 0o000 to 0o777`)
-    const { nameOf, pathOf, checkPlatform, newSegment, publish, openSegment } = segments()
+    const { nameOf, pathOf, checkPlatform, checkFree, newSegment, publish, openSegment } = segments()
     const called = name === null ? null : nameOf(name)
     if (isSealed !== (called === null)) throw failure('ERR_ARGUMENT', called === null ? 'a segment without a name is sealed' : 'a sealed segment has no name: name is null')
     const bare = denseLayout(dtype.index, wanted.shape ?? [])
@@ -152,7 +154,8 @@ class SharedTensor {
     if (total === 0) throw failure('ERR_SHAPE', 'a raw segment without elements has no bytes that could be mapped')
     checkPlatform()
     const label = called === null ? '/dev/shm' : pathOf(called)
-    for (;;) { // others make and remove it meanwhile
+    if (which === 0 && called !== null) checkFree(called) // before memory is reserved
+    for (let left = ATTEMPTS; ; left--) { // others make and remove it meanwhile
       if (which === 1 && called !== null) {
         const there = unless('ERR_NOT_FOUND', () => openSegment(label, 1, false))
         if (there !== undefined) return finished(there, called, label, wanted)
@@ -164,7 +167,7 @@ class SharedTensor {
         return new SharedTensor(KEY, plan)
       } catch (error) {
         segment.close()
-        if (which !== 1 || /** @type {any} */ (error).code !== 'ERR_EXISTS') throw error
+        if (which !== 1 || left === 1 || /** @type {any} */ (error).code !== 'ERR_EXISTS') throw error
       }
     }
   }
@@ -187,11 +190,16 @@ class SharedTensor {
    */
   static open (where, opts) {
     const place = placeOf(where)
-    const wanted = wantedOf({ ...place.known, ...optionsOf(opts) })
+    const given = optionsOf(opts)
+    const wanted = wantedOf(Object.fromEntries(PARTS.map(key => {
+      const value = given[key]
+      return [key, value === undefined ? place.known[key] : value]
+    })), place.known.id)
     const { checkPlatform, openSegment, segmentOfDescriptor } = segments()
     checkPlatform()
     const segment = place.fd === null ? openSegment(place.path, wanted.mode, place.name === null) : segmentOfDescriptor(place.fd, wanted.mode)
-    return finished(segment, place.name, place.fd === null ? place.path : pathOfDescriptor(segment), wanted)
+    const isOfProcess = place.fd !== null || place.path.startsWith('/proc/') // which may end before this one
+    return finished(segment, place.name, isOfProcess ? pathOfDescriptor(segment) : place.path, wanted)
   }
 
   /**
@@ -310,14 +318,15 @@ if (Symbol.dispose !== undefined) Object.defineProperty(SharedTensor.prototype, 
 
 /**
  * @param {Record<string, any>} given
+ * @param {string} [id]
  * @returns {Wanted}
  */
-function wantedOf ({ mode, guard, dtype, shape, format, offset, id }) {
+function wantedOf ({ mode, guard, dtype, shape, format, offset }, id) {
   const wanted = {
     mode: mode === undefined ? 1 : oneOf('mode', mode, MODES),
     format: format === undefined ? 0 : oneOf('format', format, FORMATS),
     dtype: dtype === undefined ? undefined : dtypeOf(dtype).name,
-    shape: shape === undefined || shape === null ? undefined : shapeOf(shape),
+    shape: shape === undefined ? undefined : shapeOf(shape),
     offset: offset === undefined ? undefined : integer('offset', offset),
     id
   }
@@ -333,11 +342,11 @@ function wantedOf ({ mode, guard, dtype, shape, format, offset, id }) {
  * @returns {{ path: string, name: string | null, fd: number | null, known: Record<string, any> }}
  */
 function placeOf (where) {
-  const { nameOf, pathOf } = segments()
+  const { nameOf, nameOfPath, pathOf } = segments()
   if (typeof where === 'string') {
     if (where.indexOf('/', 1) < 0) return { path: pathOf(nameOf(where)), name: nameOf(where), fd: null, known: {} }
     if (where.includes('\0')) throw failure('ERR_ARGUMENT', `path is ${show(where)}; a path has no character 0`)
-    return { path: where, name: null, fd: null, known: {} }
+    return { path: where, name: nameOfPath(where), fd: null, known: {} }
   }
   if (where === null || typeof where !== 'object') throw failure('ERR_ARGUMENT', `where is ${show(where)}; a name, a path, { fd } or a descriptor was expected`)
   const { fd, path, name, id, format, dtype, shape, offset } = /** @type {any} */ (where)
