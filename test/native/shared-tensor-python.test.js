@@ -6,7 +6,7 @@ const os = require('node:os')
 const path = require('node:path')
 const { execFile, execFileSync } = require('node:child_process')
 const { SharedTensor, dtypes, fromBytes } = require('samebytes')
-const { hex, needs, refuses, skip } = require('../setup')
+const { ROOT, hex, needs, refuses, skip } = require('../setup')
 const { FOLDER, clean, fresh, here } = require('../segments')
 const { node, python, endAll, hasPython } = require('../other-process')
 
@@ -188,6 +188,29 @@ with open('${FOLDER}/${fortran}', 'wb') as f: np.save(f, np.asfortranarray(a.ast
     assert.ok(a.tensor.get(999) >= 2)
     a.tensor.fill(0)
     assert.equal(SharedTensor.open(a.name).tensor.get(999), 0)
+  })
+})
+
+describe('the examples of shared memory', function () {
+  this.timeout(240000)
+  needs('the addon')
+  const said = name => execFileSync(process.execPath, [path.join(ROOT, 'examples', name, 'index.js')], { encoding: 'utf8' })
+  const left = text => fs.readdirSync(FOLDER).filter(name => name.startsWith(`samebytes-example-${/^Node, process (\d+)/.exec(text)[1]}`))
+
+  it('Node and Python double each other\'s', async function () {
+    if (!hasPython || (await python().ask('import torch')).error) skip(this, 'PyTorch is missing')
+    await endAll()
+    const text = said('share-with-python')
+    assert.match(text, /Node sees 3 … 3, sum 50331648\n/)
+    assert.match(text, /Python sees 0\.0, 2\.0 … 2097150\.0\ncopied: nothing\n/)
+    assert.deepEqual(left(text), [])
+  })
+
+  it('Node and C double each other\'s', () => {
+    const text = said('share-with-c')
+    assert.match(text, /^C, .*: 1 2 3 4 5 6 7 8\nNode sees: 2 4 6 8 10 12 14 16$/m)
+    assert.match(text, /^Node sees the C program's: 0 1 4 9 16 25 36 49\nC, .*: 0 2 8 18 32 50 72 98$/m)
+    assert.deepEqual(left(text), [])
   })
 })
 
