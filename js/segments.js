@@ -123,7 +123,7 @@ function newSegment (sealed, mode, header, total, label) {
   try {
     file = ffi.newSegment(sealed, mode, total)
   } catch (error) {
-    throw named(label, () => { throw noSegment(error, total) })
+    throw systemError(noSegment(error, total), label)
   }
   const segment = new Segment(file, label, 1)
   try {

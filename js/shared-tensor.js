@@ -248,8 +248,12 @@ class SharedTensor {
   }
 
   /**
-   * @returns {string | null} without a slash; null: sealed, or opened by descriptor or by a path elsewhere
+   * What it is opened by, without a slash.
+   *
+   * @returns {string | null} null: sealed, or opened by descriptor or by a path elsewhere
    * @throws nothing
+   * @example
+   * const isAnonymous = s => s.name === null
    */
   get name () { return this.#known.name }
 
@@ -258,6 +262,8 @@ class SharedTensor {
    *
    * @returns {string}
    * @throws nothing
+   * @example
+   * const command = s => `python3 -c "import numpy as np; print(np.load('${s.path}', mmap_mode='r+'))"`
    */
   get path () { return this.#known.path }
 
@@ -266,6 +272,8 @@ class SharedTensor {
    *
    * @returns {number}
    * @throws ERR_DISPOSED
+   * @example
+   * const options = s => ({ stdio: ['inherit', 'inherit', 'inherit', s.fd] }) // the child's descriptor 3
    */
   get fd () { return this.#open().segment.fd }
 
@@ -274,6 +282,8 @@ class SharedTensor {
    *
    * @returns {boolean}
    * @throws ERR_DISPOSED
+   * @example
+   * const trusted = fd => SharedTensor.open({ fd }).isSealed
    */
   get isSealed () { return ffi.isSealed(this.fd) }
 
@@ -282,6 +292,8 @@ class SharedTensor {
    *
    * @returns {Descriptor}
    * @throws nothing
+   * @example
+   * const send = (child, s) => child.send(s.descriptor)
    */
   get descriptor () {
     const { descriptor } = this.#known
@@ -293,6 +305,8 @@ class SharedTensor {
    *
    * @returns {Tensor<D>} over the segment's bytes
    * @throws ERR_DISPOSED
+   * @example
+   * const sum = name => SharedTensor.open(name).tensor.data.reduce((a, b) => a + b, 0)
    */
   get tensor () {
     const { make } = this.#open()
@@ -300,13 +314,27 @@ class SharedTensor {
     return this.#tensor
   }
 
-  /** @returns {Descriptor} what `descriptor` gives @throws nothing */
+  /**
+   * What `descriptor` gives, for JSON.stringify.
+   *
+   * @returns {Descriptor}
+   * @throws nothing
+   * @example
+   * const text = s => JSON.stringify(s)
+   */
   toJSON () { return this.descriptor }
 
   /**
    * Closes the descriptor. Tensors that were taken stay mapped, and a name stays. Disposing twice does nothing.
    *
    * @throws nothing
+   * @example
+   * const tensorOf = name => {
+   *   const s = SharedTensor.open(name)
+   *   const t = s.tensor
+   *   s.dispose()
+   *   return t
+   * }
    */
   dispose () {
     this.#plan?.segment.close()
