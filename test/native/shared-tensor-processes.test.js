@@ -106,6 +106,7 @@ describe('SharedTensor between processes', function () {
       const open = await all(names[1], 'open')
       assert.equal(new Set(open.map(answer => answer.result)).size, 1, JSON.stringify(open))
       assert.deepEqual(SharedTensor.open(names[1]).tensor.toArray(), [1, 1, 1, 0])
+      for (const name of names.slice(0, 2)) assert.equal(here().filter(entry => linkOf(entry).endsWith(`:${name}`)).length, 1, 'who came late left nothing')
       const replace = await all(names[2], 'replace')
       const { descriptor, tensor } = SharedTensor.open(names[2])
       const winner = replace.findIndex(answer => answer.result === descriptor.id)
@@ -224,9 +225,23 @@ describe('SharedTensor between processes', function () {
     fs.unlinkSync(mark)
     const other = node()
     await other.run(`process.setgroups([]); process.setgid(65534); process.setuid(65534); require('node:fs').symlinkSync('${text}', '${mark}')`)
+    assert.equal(SharedTensor.list().some(({ name }) => name === a.name), false)
     assert.equal(SharedTensor.sweep().includes(a.name), false)
     assert.ok(fs.existsSync(a.path))
   })
+
+  it('a name that is another file\'s by now is not taken from it', () => undisturbed(async () => {
+    const name = fresh()
+    const other = node()
+    await other.run(`SharedTensor.create('${name}', [1])`)
+    await other.kill()
+    fs.unlinkSync(`${FOLDER}/${name}`)
+    fs.writeFileSync(`${FOLDER}/${name}`, 'mine')
+    assert.equal(SharedTensor.list().some(entry => entry.name === name), false)
+    assert.equal(SharedTensor.sweep().includes(name), false)
+    assert.equal(fs.readFileSync(`${FOLDER}/${name}`, 'utf8'), 'mine')
+    assert.deepEqual(here().filter(entry => linkOf(entry).endsWith(`:${name}`)), [], 'what said who made it has gone')
+  }))
 
   it('without space it is an error at creation, and nothing is left', async function () {
     const source = `
