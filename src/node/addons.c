@@ -26,15 +26,7 @@ static offer *find(uint64_t environment) {
   return o;
 }
 
-/* JavaScript can't run while an exception waits to be thrown, and that one is the addon's. */
-static sb_status check_pending(napi_env env) {
-  bool pending = false;
-  napi_is_exception_pending(env, &pending);
-  if (!pending) return SB_OK;
-  return sb__fail(SB_ERR_ARGUMENT, "an exception is pending: return from the callback first");
-}
-
-/* A function of JavaScript's that throws nothing; NULL where it could not run. No exception is pending. */
+/* A function of JavaScript's that throws nothing; NULL where it could not run. */
 static napi_value run(const offer *o, napi_ref function, size_t count,
                       const napi_value *arguments) {
   napi_env env = o->owner->env;
@@ -65,15 +57,13 @@ static sb_status from_napi(uint64_t environment, napi_value value, uint32_t flag
   }
   napi_env env = o->owner->env;
   napi_handle_scope scope = NULL;
-  sb_status status = check_pending(env);
-  if (status) return status;
   napi_value arguments[2] = {value, NULL};
   double number = -(double)SB_ERR_MEMORY;
   if (napi_open_handle_scope(env, &scope) != napi_ok) return sb__fail(SB_ERR_MEMORY, "no scope");
   napi_get_boolean(env, flags != 0, &arguments[1]);
   napi_value result = run(o, o->lend, 2, arguments);
   if (result) napi_get_value_double(env, result, &number);
-  status =
+  sb_status status =
       number < 0 ? failure_of(o, result ? -number : 0) : sb__lend(o->owner, (uint32_t)number, out);
   if (number >= 0 && status) { /* it was not lent after all */
     char text[256];
@@ -141,8 +131,7 @@ static sb_status to_napi(uint64_t environment, const sb_tensor *t, napi_value *o
   sb__binding *b = &o->owner->binding;
   napi_env env = o->owner->env;
   napi_escapable_handle_scope scope = NULL;
-  sb_status status = check_pending(env);
-  if (!status) status = take_layout(b, t);
+  sb_status status = take_layout(b, t);
   if (!status) status = sb__write_layout(b);
   if (status) return status;
   const int64_t number = sb__lent_number(o->owner, t->storage);
@@ -173,7 +162,6 @@ static napi_value error_of(uint64_t environment, sb_status status, const char *w
   const offer *o = find(environment);
   if (!o) return NULL;
   napi_env env = o->owner->env;
-  if (check_pending(env)) return NULL;
   napi_value arguments[2] = {sb__number(env, status), NULL};
   if (napi_create_string_utf8(env, text, NAPI_AUTO_LENGTH, &arguments[1]) != napi_ok) return NULL;
   return run(o, o->fail, 2, arguments);

@@ -195,7 +195,7 @@ static napi_value from_flags(napi_env env, napi_callback_info info) {
   return NULL;
 }
 
-/* afterThrow(t, open, back) throws RangeError('mine') and then takes t, or gives a tensor back, which fails */
+/* afterThrow(t, open, back) throws RangeError('mine') and then takes t, or gives a tensor back */
 static napi_value after_throw(napi_env env, napi_callback_info info) {
   napi_value arguments[3], out = NULL;
   peer *p = enter(env, info, 3, arguments);
