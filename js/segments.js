@@ -52,6 +52,15 @@ function faultOf (name) {
 /** @param {string} name */
 const pathOf = name => `${FOLDER}/${name}`
 
+/**
+ * @param {string} path
+ * @returns {string | null} the name that it stands for
+ */
+function nameOfPath (path) {
+  const name = /^\/+dev\/+shm\/+([^/]+)$/.exec(path)?.[1]
+  return name === undefined || faultOf(name) !== null ? null : name
+}
+
 /** Only here: Linux's shared memory, by the addon. */
 function checkPlatform () {
   if (backend.isWasm) throw failure('ERR_UNSUPPORTED', 'memory that other processes see needs the native addon')
@@ -75,6 +84,8 @@ class Segment extends MappedFile {
       throw error
     }
     this.holder = holder
+    /** where it was given a name, by this process @type {{ path: string, inode: bigint } | null} */
+    this.tag = null
   }
 
   /** The descriptor stays open: others may be given it. @override */
@@ -85,6 +96,8 @@ class Segment extends MappedFile {
     super.close()
     backend.release(this.holder)
     this.fd = -1
+    if (this.tag !== null && statOf(this.tag.path)?.ino !== this.tag.inode) remove(tagOf(this.tag.inode)) // others took the name away
+    this.tag = null
   }
 
   /** What tells it from all other files. */
@@ -110,7 +123,7 @@ function newSegment (sealed, mode, header, total, label) {
   try {
     file = ffi.newSegment(sealed, mode, total)
   } catch (error) {
-    throw named(label, () => { throw noSegment(error, total) })
+    throw systemError(noSegment(error, total), label)
   }
   const segment = new Segment(file, label, 1)
   try {
@@ -263,7 +276,11 @@ function publish (segment, name, { replace, persist }) {
   const [tag, draft] = [tagOf(ino), draftOf(ino)]
   const text = ownerText({ name, persist })
   remove(tag) // of a file that had this number before
-  named(path, () => fs.symlinkSync(text, tag))
+  try {
+    fs.symlinkSync(text, tag)
+  } catch (/** @type {any} */ error) {
+    throw Object.assign(failure('ERR_IO', error.message), { errno: error.errno, path: tag })
+  }
   try {
     if (replace) {
       const before = statOf(path)
@@ -273,6 +290,7 @@ function publish (segment, name, { replace, persist }) {
     } else {
       link(segment.fd, name, path)
     }
+    segment.tag = { path, inode: ino }
   } catch (error) {
     remove(pathOf(draft))
     remove(tag)
@@ -288,9 +306,18 @@ function publish (segment, name, { replace, persist }) {
 function link (fd, name, path) {
   const errno = ffi.linkSegment(fd, name)
   if (errno === 0) return
-  const code = errno === EEXIST ? 'ERR_EXISTS' : 'ERR_IO'
-  const text = errno === EEXIST ? `there is a segment ${show(name)}` : `${show(name)} could not be made (${getSystemErrorName(-errno)})`
-  throw Object.assign(failure(code, text), { errno: -errno, path })
+  if (errno === EEXIST) throw taken(name)
+  throw Object.assign(failure('ERR_IO', `${show(name)} could not be made (${getSystemErrorName(-errno)})`), { errno: -errno, path })
+}
+
+/** @param {string} name @throws ERR_EXISTS */
+function checkFree (name) {
+  if (statOf(pathOf(name)) !== null) throw taken(name)
+}
+
+/** @param {string} name */
+function taken (name) {
+  return Object.assign(failure('ERR_EXISTS', `there is a segment ${show(name)}`), { errno: -EEXIST, path: pathOf(name) })
 }
 
 /**
@@ -384,4 +411,4 @@ function list () {
   return found
 }
 
-module.exports = { nameOf, pathOf, checkPlatform, Segment, newSegment, openSegment, segmentOfDescriptor, publish, unlink, list, sweep, identity, isDead, systemError }
+module.exports = { nameOf, pathOf, nameOfPath, checkFree, checkPlatform, Segment, newSegment, openSegment, segmentOfDescriptor, publish, unlink, list, sweep, identity, isDead, systemError }

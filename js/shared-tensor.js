@@ -20,6 +20,9 @@ const FORMATS = /** @type {const} */ (['npy', 'raw'])
 const IF_EXISTS = /** @type {const} */ (['error', 'open', 'replace'])
 const MODES = /** @type {const} */ (['r', 'r+', 'c'])
 
+const ATTEMPTS = 16 // to open what is there or make it
+const PARTS = /** @type {const} */ (['mode', 'guard', 'dtype', 'shape', 'format', 'offset'])
+
 const segments = () => require('./segments')
 /** @type {typeof import('./waits') | undefined} */
 let waits
@@ -138,16 +141,15 @@ class SharedTensor {
    * const frames = () => SharedTensor.create('frames', [8, 480, 640, 3], { dtype: 'uint8', ifExists: 'replace' })
    */
   static create (name, shape, opts) {
-    const given = optionsOf(opts)
-    const { format, sealed, mode, ifExists, persist } = given
-    const dtype = dtypeOf(given.dtype ?? 'float32')
-    const wanted = wantedOf({ dtype: dtype.name, shape, format })
+    const { dtype: type = 'float32', format, sealed, mode, ifExists, persist } = optionsOf(opts)
+    const dtype = dtypeOf(type)
+    const wanted = wantedOf({ dtype: dtype.name, shape: shapeOf(shape), format })
     const isSealed = sealed === undefined ? name === null : boolean('sealed', sealed)
     const which = ifExists === undefined ? 0 : oneOf('ifExists', ifExists, IF_EXISTS)
     const permissions = mode === undefined ? 0o600 : integer('mode', mode)
     const stays = boolean('persist', persist)
     if (permissions < 0 || permissions > 0o777) throw failure('ERR_BOUNDS', `mode is ${permissions}; permissions are 0o000 to 0o777`)
-    const { nameOf, pathOf, checkPlatform, newSegment, publish, openSegment } = segments()
+    const { nameOf, pathOf, checkPlatform, checkFree, newSegment, publish, openSegment } = segments()
     const called = name === null ? null : nameOf(name)
     if (isSealed !== (called === null)) throw failure('ERR_ARGUMENT', called === null ? 'a segment without a name is sealed' : 'a sealed segment has no name: name is null')
     const bare = denseLayout(dtype.index, wanted.shape ?? [])
@@ -156,7 +158,8 @@ class SharedTensor {
     if (total === 0) throw failure('ERR_SHAPE', 'a raw segment without elements has no bytes that could be mapped')
     checkPlatform()
     const label = called === null ? '/dev/shm' : pathOf(called)
-    for (;;) { // others make and remove it meanwhile
+    if (which === 0 && called !== null) checkFree(called) // before memory is reserved
+    for (let left = ATTEMPTS; ; left--) { // others make and remove it meanwhile
       if (which === 1 && called !== null) {
         const there = unless('ERR_NOT_FOUND', () => openSegment(label, 1, false))
         if (there !== undefined) return finished(there, called, label, wanted)
@@ -168,7 +171,7 @@ class SharedTensor {
         return new SharedTensor(KEY, plan)
       } catch (error) {
         segment.close()
-        if (which !== 1 || /** @type {any} */ (error).code !== 'ERR_EXISTS') throw error
+        if (which !== 1 || left === 1 || /** @type {any} */ (error).code !== 'ERR_EXISTS') throw error
       }
     }
   }
@@ -191,11 +194,16 @@ class SharedTensor {
    */
   static open (where, opts) {
     const place = placeOf(where)
-    const wanted = wantedOf({ ...place.known, ...optionsOf(opts) })
+    const given = optionsOf(opts)
+    const wanted = wantedOf(Object.fromEntries(PARTS.map(key => {
+      const value = given[key]
+      return [key, value === undefined ? place.known[key] : value]
+    })), place.known.id)
     const { checkPlatform, openSegment, segmentOfDescriptor } = segments()
     checkPlatform()
     const segment = place.fd === null ? openSegment(place.path, wanted.mode, place.name === null) : segmentOfDescriptor(place.fd, wanted.mode)
-    return finished(segment, place.name, place.fd === null ? place.path : pathOfDescriptor(segment), wanted)
+    const isOfProcess = place.fd !== null || place.path.startsWith('/proc/') // which may end before this one
+    return finished(segment, place.name, isOfProcess ? pathOfDescriptor(segment) : place.path, wanted)
   }
 
   /**
@@ -244,8 +252,12 @@ class SharedTensor {
   }
 
   /**
-   * @returns {string | null} without a slash; null: sealed, or opened by descriptor or by a path elsewhere
+   * What it is opened by, without a slash.
+   *
+   * @returns {string | null} null: sealed, or opened by descriptor or by a path elsewhere
    * @throws nothing
+   * @example
+   * const isAnonymous = s => s.name === null
    */
   get name () { return this.#known.name }
 
@@ -254,6 +266,8 @@ class SharedTensor {
    *
    * @returns {string}
    * @throws nothing
+   * @example
+   * const command = s => `python3 -c "import numpy as np; print(np.load('${s.path}', mmap_mode='r+'))"`
    */
   get path () { return this.#known.path }
 
@@ -262,6 +276,8 @@ class SharedTensor {
    *
    * @returns {number}
    * @throws ERR_DISPOSED
+   * @example
+   * const options = s => ({ stdio: ['inherit', 'inherit', 'inherit', s.fd] }) // the child's descriptor 3
    */
   get fd () { return this.#open().segment.fd }
 
@@ -270,6 +286,8 @@ class SharedTensor {
    *
    * @returns {boolean}
    * @throws ERR_DISPOSED
+   * @example
+   * const trusted = fd => SharedTensor.open({ fd }).isSealed
    */
   get isSealed () { return ffi.isSealed(this.fd) }
 
@@ -278,6 +296,8 @@ class SharedTensor {
    *
    * @returns {Descriptor}
    * @throws nothing
+   * @example
+   * const send = (child, s) => child.send(s.descriptor)
    */
   get descriptor () {
     const { descriptor } = this.#known
@@ -289,6 +309,8 @@ class SharedTensor {
    *
    * @returns {Tensor<D>} over the segment's bytes
    * @throws ERR_DISPOSED
+   * @example
+   * const sum = name => SharedTensor.open(name).tensor.data.reduce((a, b) => a + b, 0)
    */
   get tensor () {
     const { make } = this.#open()
@@ -349,13 +371,27 @@ class SharedTensor {
     return waits.notify(this.#words(), index, n)
   }
 
-  /** @returns {Descriptor} what `descriptor` gives @throws nothing */
+  /**
+   * What `descriptor` gives, for JSON.stringify.
+   *
+   * @returns {Descriptor}
+   * @throws nothing
+   * @example
+   * const text = s => JSON.stringify(s)
+   */
   toJSON () { return this.descriptor }
 
   /**
    * Closes the descriptor and ends what waits. Tensors that were taken stay mapped, and a name stays. Disposing twice does nothing.
    *
    * @throws nothing
+   * @example
+   * const tensorOf = name => {
+   *   const s = SharedTensor.open(name)
+   *   const t = s.tensor
+   *   s.dispose()
+   *   return t
+   * }
    */
   dispose () {
     this.#waits?.end()
@@ -368,14 +404,15 @@ if (Symbol.dispose !== undefined) Object.defineProperty(SharedTensor.prototype, 
 
 /**
  * @param {Record<string, any>} given
+ * @param {string} [id]
  * @returns {Wanted}
  */
-function wantedOf ({ mode, guard, dtype, shape, format, offset, id }) {
+function wantedOf ({ mode, guard, dtype, shape, format, offset }, id) {
   const wanted = {
     mode: mode === undefined ? 1 : oneOf('mode', mode, MODES),
     format: format === undefined ? 0 : oneOf('format', format, FORMATS),
     dtype: dtype === undefined ? undefined : dtypeOf(dtype).name,
-    shape: shape === undefined || shape === null ? undefined : shapeOf(shape),
+    shape: shape === undefined ? undefined : shapeOf(shape),
     offset: offset === undefined ? undefined : integer('offset', offset),
     id
   }
@@ -391,11 +428,11 @@ function wantedOf ({ mode, guard, dtype, shape, format, offset, id }) {
  * @returns {{ path: string, name: string | null, fd: number | null, known: Record<string, any> }}
  */
 function placeOf (where) {
-  const { nameOf, pathOf } = segments()
+  const { nameOf, nameOfPath, pathOf } = segments()
   if (typeof where === 'string') {
     if (where.indexOf('/', 1) < 0) return { path: pathOf(nameOf(where)), name: nameOf(where), fd: null, known: {} }
     if (where.includes('\0')) throw failure('ERR_ARGUMENT', `path is ${show(where)}; a path has no character 0`)
-    return { path: where, name: null, fd: null, known: {} }
+    return { path: where, name: nameOfPath(where), fd: null, known: {} }
   }
   if (where === null || typeof where !== 'object') throw failure('ERR_ARGUMENT', `where is ${show(where)}; a name, a path, { fd } or a descriptor was expected`)
   const { fd, path, name, id, format, dtype, shape, offset } = /** @type {any} */ (where)
