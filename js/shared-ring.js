@@ -29,6 +29,15 @@ const START_BITS = 42n // of the writer's word; its process id is above them
 const TRIES = 100 // while others make, remove or take it
 const STRETCH = 64 // frames that are read or passed over without a turn of the event loop
 
+/**
+ * @param {Storage} control
+ * @param {number} slots
+ */
+function newWords (control, slots) {
+  const { RingWords } = require('./words')
+  return new RingWords(control, slots)
+}
+
 /** @param {string} name */
 const controlOf = name => `${name}.control`
 
@@ -102,7 +111,7 @@ class SharedRing {
     this.#control = control
     this.#slots = slots
     this.#shape = Object.freeze(shape)
-    this.#words = new ffi.RingWords(TensorClass.attachedOf(control.tensor).storage, slots)
+    this.#words = newWords(TensorClass.attachedOf(control.tensor).storage, slots)
     this.#waits = new Waits()
     this.#mend()
   }
@@ -176,9 +185,8 @@ class SharedRing {
   static unlink (name) {
     const { nameOf } = require('./segments')
     const called = nameOf(name)
-    const control = unless('ERR_NOT_FOUND', () => { SharedTensor.unlink(called); return true })
-    const frames = unless('ERR_NOT_FOUND', () => { SharedTensor.unlink(controlOf(called)); return true })
-    if (control === undefined && frames === undefined) SharedTensor.unlink(called)
+    const found = [called, controlOf(called)].map(each => unless('ERR_NOT_FOUND', () => SharedTensor.unlink(each) === undefined))
+    if (!found.includes(true)) SharedTensor.unlink(called) // which says so
   }
 
   #live () {
@@ -209,6 +217,8 @@ class SharedRing {
    *
    * @returns {number}
    * @throws ERR_DISPOSED · ERR_FORMAT a number that no writer writes
+   * @example
+   * const newest = ring => ring.count - 1
    */
   get count () { return countOf(this.#live().word(COUNT)) }
 
@@ -238,6 +248,11 @@ class SharedRing {
    *
    * @returns {number} its index
    * @throws ERR_STALE next() was not called · ERR_DISPOSED
+   * @example
+   * const put = (ring, byte) => {
+   *   ring.next().fill(byte)
+   *   return ring.commit()
+   * }
    */
   commit () {
     const words = this.#live()
@@ -360,6 +375,11 @@ class SharedRing {
    * @param {number} index
    * @returns {boolean} false: it was overwritten, or is being, or is not there yet
    * @throws ERR_DISPOSED · {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS
+   * @example
+   * const copied = (ring, { tensor, index }) => {
+   *   const copy = tensor.clone()
+   *   return ring.intact(index) ? copy : null
+   * }
    */
   intact (index) {
     const n = integer('index', index)
@@ -417,6 +437,12 @@ class SharedRing {
    * names stay. Disposing twice does nothing.
    *
    * @throws nothing
+   * @example
+   * const once = (name, values) => {
+   *   const ring = SharedRing.open(name)
+   *   ring.write(values)
+   *   ring.dispose()
+   * }
    */
   dispose () {
     if (!this.#isOpen) return
@@ -482,7 +508,7 @@ function made (name, dtype, shape, opts) {
   const frameBytes = denseLayout(dtypeOf(dtype).index, shape.slice(1)).size * dtypeOf(dtype).itemsize
   const control = SharedTensor.create(controlOf(name), [FIRST + shape[0]], { ...opts, dtype: 'uint64' })
   try {
-    new ffi.RingWords(TensorClass.attachedOf(control.tensor).storage, shape[0]).make(frameBytes)
+    newWords(TensorClass.attachedOf(control.tensor).storage, shape[0]).make(frameBytes)
     const frames = SharedTensor.create(name, shape, { ...opts, dtype })
     try {
       // @ts-expect-error The constructor is private to everybody else.
@@ -555,7 +581,7 @@ function judged (name, frames, control) {
     throw failure('ERR_FORMAT', `byte 0: ${name} is no ring: ${FIRST + slots} words of uint64 were expected beside it, not ${words.dtype} [${words.shape.join(', ')}]`)
   }
   const { storage } = TensorClass.attachedOf(control.tensor)
-  new ffi.RingWords(storage, slots).judge(denseLayout(dtypeOf(dtype).index, rest).size * itemsizes[dtypeOf(dtype).index])
+  newWords(storage, slots).judge(denseLayout(dtypeOf(dtype).index, rest).size * itemsizes[dtypeOf(dtype).index])
   // @ts-expect-error The constructor is private to everybody else.
   return new SharedRing(KEY, name, frames, control)
 }

@@ -7,6 +7,7 @@ const { show, integer, optionsOf } = require('./validate')
 const { claim, unclaim } = require('./storage')
 const { dtypes } = require('./dtypes')
 const { signalOf, checkSignal } = require('./async')
+const words = require('./words')
 
 const { backend, READ_ONLY } = ffi
 
@@ -100,7 +101,7 @@ class Waits {
   waitFor (storage, at, bits, ms, signal) {
     return new Promise((resolve, reject) => {
       if (this.ended) throw gone()
-      const { how: first, id } = ffi.startWait(storage, at, bits, ms, (how, error) => {
+      const { how: first, id } = words.startWait(storage, at, bits, ms, (how, error) => {
         signal?.removeEventListener('abort', stop)
         this.pending.delete(stop)
         unclaim(storage, backend)
@@ -108,7 +109,7 @@ class Waits {
         else if (how !== RUNG) resolve(HOW[how])
         else reject(this.ended ? gone() : signal?.reason)
       })
-      const stop = () => { ffi.endWait(id) }
+      const stop = () => { words.endWait(id) }
       if (first !== RUNG) {
         resolve(HOW[first])
         return
@@ -142,7 +143,7 @@ function notify (layout, index, n) {
   const at = wordAt(layout, index)
   const count = n === undefined || n === Infinity ? 2 ** 31 : integer('n', n)
   if (count < 0) throw failure('ERR_BOUNDS', `n is ${count}; it is at least 0`)
-  return ffi.wake(layout.storage, at, Math.min(count, 2 ** 31))
+  return words.wake(layout.storage, at, Math.min(count, 2 ** 31))
 }
 
 module.exports = { Waits, notify }

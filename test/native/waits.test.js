@@ -4,7 +4,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { Worker } = require('node:worker_threads')
-const { createNpy, openNpy, memory, zeros } = require('samebytes')
+const { SharedTensor, createNpy, openNpy, memory, zeros } = require('samebytes')
 const { Tensor } = require('../../js/tensor')
 const { Waits, notify } = require('../../js/waits')
 const { frame, backend, rows, tables } = require('../../js/ffi')
@@ -333,5 +333,51 @@ say(int(a[4]))
     const after = await quietMemory() // less where what an earlier test left has gone meanwhile
     for (const key of ['tensors', 'storages', 'inFlight']) assert.ok(after[key] <= before[key], key)
     assert.ok(after.bytes.mapped <= before.bytes.mapped)
+  })
+
+  it('is a method of SharedTensor: two processes, an element of a name', async () => {
+    const name = `samebytes-test-${process.pid}-waits`
+    const shared = SharedTensor.create(name, [2, 3], { dtype: 'int64', ifExists: 'replace' })
+    try {
+      const peer = nodePeer(`
+        const { SharedTensor } = require('samebytes')
+        const shared = SharedTensor.open(process.env.NAME)
+        const how = []
+        while (shared.tensor.get(1, 2) !== 5n) how.push(await shared.wait(5, 0))
+        shared.tensor.set(6n, 0, 0)
+        shared.notify(0)
+        await send(how.length)`, { env: { NAME: name } })
+      const waiting = shared.wait(0, 0n)
+      shared.tensor.set(5n, 1, 2)
+      shared.notify(5)
+      assert.ok(Number.isInteger(await peer.next()))
+      assert.match(await waiting, /ok|not-equal/)
+      assert.equal(shared.tensor.get(0, 0), 6n)
+      assert.equal(await shared.wait(0, 0), 'not-equal')
+      assert.equal(await shared.wait(0, 6, { timeout: 0 }), 'timed-out')
+      for (const mode of ['r', 'c']) {
+        const other = SharedTensor.open(name, { mode })
+        await assert.rejects(other.wait(0, 6), { code: 'ERR_READ_ONLY' })
+        fails(() => other.notify(0), Error, 'ERR_READ_ONLY')
+        other.dispose()
+      }
+    } finally {
+      SharedTensor.unlink(name)
+    }
+    const last = shared.wait(0, 6)
+    shared.dispose()
+    await assert.rejects(last, { code: 'ERR_DISPOSED' })
+    await assert.rejects(shared.wait(0, 6), { code: 'ERR_DISPOSED' })
+    fails(() => shared.notify(0), Error, 'ERR_DISPOSED')
+  })
+
+  it('is one of raw segments, from any element on, and of sealed ones', async () => {
+    const sealed = SharedTensor.create(null, [5], { dtype: 'uint32', format: 'raw' })
+    const part = SharedTensor.open({ fd: sealed.fd }, { format: 'raw', dtype: 'uint32', offset: 3 })
+    const waiting = part.wait(1, 0)
+    while (sealed.notify(4) === 0) await turn()
+    assert.equal(await waiting, 'ok')
+    part.dispose()
+    sealed.dispose()
   })
 })
