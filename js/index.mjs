@@ -19,6 +19,8 @@ export {
 /** @template {DtypeName} [D=any] @typedef {import('./shared-tensor.js').CreateOptions<D>} CreateOptions */
 /** @template {DtypeName} [D=any] @typedef {import('./shared-tensor.js').OpenOptions<D>} OpenOptions */
 /** @typedef {import('./index.js').SegmentInfo} SegmentInfo */
+/** @template {DtypeName} [D=any] @typedef {import('./index.js').RingOptions<D>} RingOptions */
+/** @template {DtypeName} [D=any] @typedef {import('./index.js').Frame<D>} Frame */
 /** @typedef {import('./formats.js').TensorFile} TensorFile */
 /** @typedef {import('./index.js').TensorInfo} TensorInfo */
 /** @typedef {import('./index.js').Tensors} Tensors */
