@@ -4,7 +4,6 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { fileURLToPath } = require('node:url')
-const { randomUUID } = require('node:crypto')
 const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { show, boolean, integer, optionsOf, isOptions, shapeOf, oneOf } = require('./validate')
@@ -12,6 +11,7 @@ const { Extra } = require('./storage')
 const { dtypeOf } = require('./dtypes')
 const { denseLayout } = require('./layouts')
 const { Tensor, wrap } = require('./tensor')
+const { newName } = require('./host')
 const { signalOf, checkSignal } = require('./async')
 const formats = require('./formats')
 const writers = require('./writers')
@@ -303,7 +303,7 @@ class Draft {
       this.file = fs.realpathSync(place) // what a link points to is replaced, not the link
       mode = fs.statSync(this.file).mode & 0o777
     } catch {}
-    this.draft = path.join(path.dirname(this.file), `.samebytes-${randomUUID()}.tmp`)
+    this.draft = path.join(path.dirname(this.file), `.samebytes-${newName()}.tmp`)
     this.fd = named(place, () => fs.openSync(this.draft, 'wx+', mode))
   }
 
