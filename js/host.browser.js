@@ -21,7 +21,7 @@ function onNextTurn (fn) {
 }
 
 /** @param {Uint8Array} bytes  UTF-8, of memory that nobody shares */
-const textOf = bytes => typeof TextDecoder === 'function' ? new TextDecoder().decode(bytes) : decodeURIComponent(Array.from(bytes, inHex).join(''))
+const textOf = bytes => typeof TextDecoder === 'function' ? new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes) : decodeURIComponent(Array.from(bytes, inHex).join(''))
 
 /** @param {number} byte */
 const inHex = byte => `%${byte.toString(16).padStart(2, '0')}`

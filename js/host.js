@@ -13,8 +13,10 @@ let worker
 /** A later turn of the event loop. Taken now, because test tools replace it, or take the global away. @type {(fn: () => void) => void} */
 const onNextTurn = setImmediate
 
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true }) // what looks like one is part of a name
+
 /** @param {Uint8Array} bytes  UTF-8, of memory that nobody shares */
-const textOf = bytes => new TextDecoder().decode(bytes)
+const textOf = bytes => utf8.decode(bytes)
 
 /**
  * @param {Uint8Array} bytes  deflated

@@ -6,13 +6,6 @@
 const { tables } = require('./ffi')
 const { failure } = require('./errors')
 
-const NPY = 0
-const SAFETENSORS = 1
-const GGUF = 2
-const ZIP_END = 3
-const ZIP_DIRECTORY = 4
-const ZIP_MEMBER = 5
-
 const PAIR = 0
 const TENSOR = 1
 const MEMBER = 2
@@ -876,4 +869,4 @@ function zipMember (r) {
   r.put(n, 30, r.u16(26), r.u16(8))
 }
 
-module.exports = { NPY, SAFETENSORS, GGUF, ZIP_END, ZIP_DIRECTORY, ZIP_MEMBER, PAIR, TENSOR, parse }
+module.exports = { parse }

@@ -69,16 +69,18 @@ function checkPlatform () {
 
 // ---- Segments ----
 
+/** How a segment is mapped; mode: of MODES. @typedef {{ mode: number, guard: boolean }} How */
+
 /** A segment that is mapped, and the descriptor that goes with it. */
 class Segment extends MappedFile {
   /**
    * @param {{ holder: Storage, fd: number }} file
    * @param {string} label  its path, for errors
-   * @param {number} mode  of MODES
+   * @param {How} how
    */
-  constructor ({ holder, fd }, label, mode) {
+  constructor ({ holder, fd }, label, how) {
     try {
-      super(label, mode, 'SharedTensor', fd)
+      super(label, how, 'SharedTensor', fd)
     } catch (error) {
       backend.release(holder)
       throw error
@@ -115,9 +117,10 @@ class Segment extends MappedFile {
  * @param {Uint8Array | null} header  its first bytes
  * @param {number} total  bytes
  * @param {string} label
+ * @param {boolean} guard
  * @returns {Segment}
  */
-function newSegment (sealed, mode, header, total, label) {
+function newSegment (sealed, mode, header, total, label, guard) {
   grant(total, backend.inUse)
   let file
   try {
@@ -125,7 +128,7 @@ function newSegment (sealed, mode, header, total, label) {
   } catch (error) {
     throw systemError(noSegment(error, total), label)
   }
-  const segment = new Segment(file, label, 1)
+  const segment = new Segment(file, label, { mode: 1, guard })
   try {
     if (header !== null) named(label, () => fs.writeSync(file.fd, header, 0, header.length, 0))
   } catch (error) {
@@ -148,29 +151,29 @@ function noSegment (error, total) {
  * A segment, or any other file, by what opens it.
  *
  * @param {string} path
- * @param {number} mode  of MODES
+ * @param {How} how
  * @param {boolean} follow  symbolic links
  * @returns {Segment}
  */
-function openSegment (path, mode, follow) {
-  const fd = named(path, () => fs.openSync(path, (mode === 1 ? O_RDWR : O_RDONLY) | O_NONBLOCK | (follow ? 0 : O_NOFOLLOW)))
+function openSegment (path, how, follow) {
+  const fd = named(path, () => fs.openSync(path, (how.mode === 1 ? O_RDWR : O_RDONLY) | O_NONBLOCK | (follow ? 0 : O_NOFOLLOW)))
   let file
   try {
     file = named(path, () => ffi.holdFile(fd)) // which goes with the environment, also where a worker is terminated
   } finally {
     fs.closeSync(fd)
   }
-  return new Segment(file, path, mode)
+  return new Segment(file, path, how)
 }
 
 /**
  * @param {number} fd  which stays the caller's
- * @param {number} mode  of MODES
+ * @param {How} how
  * @returns {Segment}
  */
-function segmentOfDescriptor (fd, mode) {
+function segmentOfDescriptor (fd, how) {
   const label = `file descriptor ${fd}`
-  return new Segment(named(label, () => ffi.holdFile(fd)), label, mode)
+  return new Segment(named(label, () => ffi.holdFile(fd)), label, how)
 }
 
 // ---- Owners ----

@@ -48,6 +48,7 @@ const segments = () => require('./segments')
  * @property {'error' | 'open' | 'replace'} [ifExists]  'error' unless told. 'open': what is there, if its dtype and shape are these;
  * 'replace': the name gets this segment, and who has the old one mapped keeps it
  * @property {boolean} [persist]  `sweep` leaves it
+ * @property {boolean} [guard]  as of openNpy: if a peer makes it shorter, its use is ERR_IO, not the end of this process
  */
 
 /**
@@ -58,7 +59,7 @@ const segments = () => require('./segments')
  * @property {'npy' | 'raw'} [format]  'npy' unless told
  * @property {number} [offset]  elements from the segment's first byte; raw only
  * @property {'r' | 'r+' | 'c'} [mode]  'r+' unless told. 'r': read-only, and needs no permission to write; 'c': writes stay private
- * @property {boolean} [guard]  as of openNpy
+ * @property {boolean} [guard]  as of openNpy: if a peer makes it shorter, its use is ERR_IO, not the end of this process
  */
 
 /**
@@ -66,6 +67,7 @@ const segments = () => require('./segments')
  *
  * @typedef {object} Wanted
  * @property {number} mode  of MODES
+ * @property {boolean} guard
  * @property {number} format  of FORMATS
  * @property {DtypeName | undefined} dtype
  * @property {number[] | undefined} shape
@@ -137,9 +139,9 @@ class SharedTensor {
    * const frames = () => SharedTensor.create('frames', [8, 480, 640, 3], { dtype: 'uint8', ifExists: 'replace' })
    */
   static create (name, shape, opts) {
-    const { dtype: type = 'float32', format, sealed, mode, ifExists, persist } = optionsOf(opts)
+    const { dtype: type = 'float32', format, sealed, mode, ifExists, persist, guard } = optionsOf(opts)
     const dtype = dtypeOf(type)
-    const wanted = wantedOf({ dtype: dtype.name, shape: shapeOf(shape), format })
+    const wanted = wantedOf({ dtype: dtype.name, shape: shapeOf(shape), format, guard })
     const isSealed = sealed === undefined ? name === null : boolean('sealed', sealed)
     const which = ifExists === undefined ? 0 : oneOf('ifExists', ifExists, IF_EXISTS)
     const permissions = mode === undefined ? 0o600 : integer('mode', mode)
@@ -157,10 +159,10 @@ class SharedTensor {
     if (which === 0 && called !== null) checkFree(called) // before memory is reserved
     for (let left = ATTEMPTS; ; left--) { // others make and remove it meanwhile
       if (which === 1 && called !== null) {
-        const there = unless('ERR_NOT_FOUND', () => openSegment(label, 1, false))
+        const there = unless('ERR_NOT_FOUND', () => openSegment(label, wanted, false))
         if (there !== undefined) return finished(there, called, label, wanted)
       }
-      const segment = newSegment(isSealed, permissions, header, total, label)
+      const segment = newSegment(isSealed, permissions, header, total, label, wanted.guard)
       const plan = planned(segment, called, called === null ? pathOfDescriptor(segment) : label, wanted)
       try {
         if (called !== null) publish(segment, called, { replace: which === 2, persist: stays })
@@ -175,7 +177,7 @@ class SharedTensor {
   /**
    * The tensor of a segment that is there, or of any .npy file. Its header is read, not mapped, and held against the segment's
    * size, so that whoever writes to it cannot make this process read outside. Who makes a segment that is not sealed
-   * shorter makes the use of what was cut off end this process.
+   * shorter makes the use of what was cut off end this process, or with `guard: true` fail.
    *
    * @template {DtypeName} [D=any]
    * @param {string | { fd: number } | Descriptor} where  a name; a path (it has a slash behind its first character); an open
@@ -197,7 +199,7 @@ class SharedTensor {
     })), place.known.id)
     const { checkPlatform, openSegment, segmentOfDescriptor } = segments()
     checkPlatform()
-    const segment = place.fd === null ? openSegment(place.path, wanted.mode, place.name === null) : segmentOfDescriptor(place.fd, wanted.mode)
+    const segment = place.fd === null ? openSegment(place.path, wanted, place.name === null) : segmentOfDescriptor(place.fd, wanted)
     const isOfProcess = place.fd !== null || place.path.startsWith('/proc/') // which may end before this one
     return finished(segment, place.name, isOfProcess ? pathOfDescriptor(segment) : place.path, wanted)
   }
@@ -352,13 +354,13 @@ if (Symbol.dispose !== undefined) Object.defineProperty(SharedTensor.prototype, 
 function wantedOf ({ mode, guard, dtype, shape, format, offset }, id) {
   const wanted = {
     mode: mode === undefined ? 1 : oneOf('mode', mode, MODES),
+    guard: boolean('guard', guard),
     format: format === undefined ? 0 : oneOf('format', format, FORMATS),
     dtype: dtype === undefined ? undefined : dtypeOf(dtype).name,
     shape: shape === undefined ? undefined : shapeOf(shape),
     offset: offset === undefined ? undefined : integer('offset', offset),
     id
   }
-  if (boolean('guard', guard)) throw failure('ERR_UNSUPPORTED', 'guard is true; a segment that is made shorter while it is mapped cannot be told yet')
   if (wanted.format === 0 && offset !== undefined && offset !== 0) throw failure('ERR_ARGUMENT', `offset is ${show(offset)}; a .npy says itself where its data begins`)
   if (wanted.format === 1 && dtype === undefined) throw failure('ERR_DTYPE', 'dtype is needed: raw bytes do not tell what they are')
   if (wanted.shape !== undefined) denseLayout(dtypeOf(wanted.dtype ?? 'uint8').index, wanted.shape) // no wrong one is looked for
