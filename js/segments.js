@@ -17,13 +17,17 @@ const { MappedFile, systemError, named } = require('./files')
 
 const { backend } = ffi
 const { O_RDONLY, O_RDWR, O_NONBLOCK, O_NOFOLLOW } = fs.constants
-const { ENOSPC, ENOMEM, EEXIST } = os.constants.errno
+const { ENOSPC, ENOMEM, EEXIST, EMFILE, ENFILE } = os.constants.errno
 
 const FOLDER = '/dev/shm'
 const MARK = '.samebytes-'
 const LONGEST = 255 // bytes of a name
 
+const SWEEP = 256 // segments between two looks at which of them were collected
+
 /** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
+
+let opened = 0
 
 /**
  * A name that shm_open would take, without its slash.
@@ -86,6 +90,7 @@ class Segment extends MappedFile {
       throw error
     }
     this.holder = holder
+    if (++opened % SWEEP === 0) backend.sweep() // finalizers wait for the event loop; who opens in a loop does not
     /** where it was given a name, by this process @type {{ path: string, inode: bigint } | null} */
     this.tag = null
   }
@@ -148,6 +153,24 @@ function noSegment (error, total) {
 }
 
 /**
+ * What fn gives. Where there are too many open files, those that were collected are closed first: finalizers wait for the event loop.
+ *
+ * @template R
+ * @param {string} path
+ * @param {() => R} fn
+ * @returns {R}
+ */
+function roomy (path, fn) {
+  try {
+    return fn()
+  } catch (/** @type {any} */ error) {
+    if (![-EMFILE, -ENFILE, -ENOMEM].includes(error.errno)) throw systemError(error, path)
+    backend.sweep()
+    return named(path, fn)
+  }
+}
+
+/**
  * A segment, or any other file, by what opens it.
  *
  * @param {string} path
@@ -156,10 +179,10 @@ function noSegment (error, total) {
  * @returns {Segment}
  */
 function openSegment (path, how, follow) {
-  const fd = named(path, () => fs.openSync(path, (how.mode === 1 ? O_RDWR : O_RDONLY) | O_NONBLOCK | (follow ? 0 : O_NOFOLLOW)))
+  const fd = roomy(path, () => fs.openSync(path, (how.mode === 1 ? O_RDWR : O_RDONLY) | O_NONBLOCK | (follow ? 0 : O_NOFOLLOW)))
   let file
   try {
-    file = named(path, () => ffi.holdFile(fd)) // which goes with the environment, also where a worker is terminated
+    file = roomy(path, () => ffi.holdFile(fd)) // which goes with the environment, also where a worker is terminated
   } finally {
     fs.closeSync(fd)
   }
@@ -173,7 +196,7 @@ function openSegment (path, how, follow) {
  */
 function segmentOfDescriptor (fd, how) {
   const label = `file descriptor ${fd}`
-  return new Segment(named(label, () => ffi.holdFile(fd)), label, how)
+  return new Segment(roomy(label, () => ffi.holdFile(fd)), label, how)
 }
 
 // ---- Owners ----

@@ -268,6 +268,16 @@ describe('SharedTensor between processes', function () {
     assert.deepEqual(here().filter(entry => linkOf(entry).endsWith(`:${name}`)), [], 'what said who made it has gone')
   }))
 
+  it('who opens again and again and disposes nothing runs out of nothing', async () => {
+    const { name } = SharedTensor.create(fresh(), [4])
+    assert.equal(limited('-n 1024', `
+      const { SharedTensor } = require('samebytes')
+      let sum = 0
+      for (let i = 0; i < 5000; i++) sum += SharedTensor.open('${name}').tensor.size
+      console.log(sum)
+    `), 20000)
+  })
+
   it('without space it is an error at creation, and nothing is left', async function () {
     const source = `
       const { SharedTensor } = require('samebytes')
@@ -293,9 +303,8 @@ describe('SharedTensor between processes', function () {
       const none = `ERR_MEMORY -${errno.ENOSPC} /dev/shm/sb-test-full`
       assert.deepEqual(full, { codes: [none, none, 'made', 'made'], left: 0 })
     }
-    const limited = JSON.parse(execFileSync('bash', ['-c', 'ulimit -f 1024; exec "$0" -e "$1"', process.execPath, source], { cwd: ROOT, encoding: 'utf8' }))
     const beyond = where => `ERR_IO -${errno.EFBIG} ${where}`
-    assert.deepEqual(limited, { codes: [beyond('/dev/shm/sb-test-full'), beyond('/dev/shm/sb-test-full'), beyond('/dev/shm'), beyond('/dev/shm')], left: 0 })
+    assert.deepEqual(limited('-f 1024', source), { codes: [beyond('/dev/shm/sb-test-full'), beyond('/dev/shm/sb-test-full'), beyond('/dev/shm'), beyond('/dev/shm')], left: 0 })
     if (full === null) skip(this, 'this user may mount no folder of its own')
   })
 })
@@ -312,6 +321,9 @@ async function undisturbed (fn) {
     }
   }
 }
+
+/** What a program says that may use no more than that of something. */
+const limited = (limit, source) => JSON.parse(execFileSync('bash', ['-c', `ulimit ${limit}; exec "$0" -e "$1"`, process.execPath, source], { cwd: ROOT, encoding: 'utf8' }))
 
 function linkOf (entry) {
   try {
