@@ -255,6 +255,26 @@ describe('SharedTensor between processes', function () {
     assert.ok(fs.existsSync(a.path))
   })
 
+  it('what a process leaves that is killed between the steps of making a name, sweep takes away', () => undisturbed(async () => {
+    const [name, draft] = [fresh(), fresh()]
+    const other = node()
+    await other.run(`SharedTensor.create('${name}', [1]); SharedTensor.create('${draft}', [1])`)
+    const inode = fs.statSync(`${FOLDER}/${draft}`).ino
+    const whole = `${FOLDER}/.samebytes-draft-${inode}`
+    fs.unlinkSync(`${FOLDER}/${name}`) // as if it had said who it is, and no more
+    fs.renameSync(`${FOLDER}/${draft}`, whole) // as if it were about to replace a name
+    try {
+      SharedTensor.sweep()
+      assert.ok(fs.existsSync(whole), 'it is alive')
+      assert.equal(here().length, 2, 'it may be in the middle of it')
+      await other.kill()
+      assert.deepEqual(SharedTensor.sweep().filter(swept => [name, draft].includes(swept)), [])
+      assert.deepEqual([here(), fs.existsSync(whole)], [[], false])
+    } finally {
+      fs.rmSync(whole, { force: true })
+    }
+  }))
+
   it('a name that is another file\'s by now is not taken from it', () => undisturbed(async () => {
     const name = fresh()
     const other = node()
