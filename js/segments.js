@@ -68,7 +68,7 @@ function nameOfPath (path) {
 /** Only here: Linux's shared memory, by the addon. */
 function checkPlatform () {
   if (backend.isWasm) throw failure('ERR_UNSUPPORTED', 'memory that other processes see needs the native addon')
-  if (process.platform !== 'linux') throw failure('ERR_UNSUPPORTED', `shared memory between processes is there on Linux only; this is ${process.platform}`)
+  if (process.platform !== 'linux') throw failure('ERR_UNSUPPORTED', `SharedTensor needs Linux; this is ${process.platform}`)
 }
 
 // ---- Segments ----
@@ -149,11 +149,13 @@ function newSegment (sealed, mode, header, total, label, guard) {
  */
 function noSegment (error, total) {
   if (error.errno !== -ENOSPC && error.errno !== -ENOMEM) return error
-  return Object.assign(failure('ERR_MEMORY', `${total} bytes of shared memory are not free (${getSystemErrorName(error.errno)})`), { errno: error.errno })
+  const text = `${total} bytes of shared memory are not free (${getSystemErrorName(error.errno)})`
+  return Object.assign(failure('ERR_MEMORY', text), { errno: error.errno })
 }
 
 /**
- * What fn gives. Where there are too many open files, those that were collected are closed first: finalizers wait for the event loop.
+ * What fn gives. Where there are too many open files, those that were collected are closed first: finalizers wait for the
+ * event loop.
  *
  * @template R
  * @param {string} path

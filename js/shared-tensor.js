@@ -149,7 +149,9 @@ class SharedTensor {
     if (permissions < 0 || permissions > 0o777) throw failure('ERR_BOUNDS', `mode is ${permissions}; permissions are 0o000 to 0o777`)
     const { nameOf, pathOf, checkPlatform, checkFree, newSegment, publish, openSegment } = segments()
     const called = name === null ? null : nameOf(name)
-    if (isSealed !== (called === null)) throw failure('ERR_ARGUMENT', called === null ? 'a segment without a name is sealed' : 'a sealed segment has no name: name is null')
+    if (isSealed !== (called === null)) {
+      throw failure('ERR_ARGUMENT', isSealed ? 'a sealed segment has no name: name is null' : 'a segment without a name is sealed')
+    }
     const bare = denseLayout(dtype.index, wanted.shape ?? [])
     const header = wanted.format === 0 ? require('./writers').npyHeader(dtype.name, bare.shape, false) : null
     const total = (header === null ? 0 : header.length) + bare.size * dtype.itemsize
@@ -378,15 +380,20 @@ function placeOf (where) {
     if (where.includes('\0')) throw failure('ERR_ARGUMENT', `path is ${show(where)}; a path has no character 0`)
     return { path: where, name: nameOfPath(where), fd: null, known: {} }
   }
-  if (where === null || typeof where !== 'object') throw failure('ERR_ARGUMENT', `where is ${show(where)}; a name, a path, { fd } or a descriptor was expected`)
+  if (where === null || typeof where !== 'object') throw noPlace(where)
   const { fd, path, name, id, format, dtype, shape, offset } = /** @type {any} */ (where)
   if (fd !== undefined) {
     if (integer('fd', fd) < 0 || fd > 2 ** 31 - 1) throw failure('ERR_BOUNDS', `fd is ${fd}; an open file was expected`)
     return { path: '', name: null, fd, known: {} }
   }
-  if (typeof path !== 'string' || typeof id !== 'string') throw failure('ERR_ARGUMENT', `where is ${show(where)}; a name, a path, { fd } or a descriptor was expected`)
+  if (typeof path !== 'string' || typeof id !== 'string') throw noPlace(where)
   const known = { id, format, dtype, shape, offset }
   return name === null || name === undefined ? { ...placeOf(path), known } : { path: pathOf(nameOf(name)), name: nameOf(name), fd: null, known }
+}
+
+/** @param {unknown} where */
+function noPlace (where) {
+  return failure('ERR_ARGUMENT', `where is ${show(where)}; a name, a path, { fd } or a descriptor was expected`)
 }
 
 /** @param {Segment} segment */
@@ -429,7 +436,9 @@ function finished (segment, name, path, wanted) {
 function planned (segment, name, path, wanted) {
   try {
     const { id } = segment
-    if (wanted.id !== undefined && wanted.id !== id) throw failure('ERR_STALE', `${path} is another segment than the descriptor's: that one was removed or replaced`)
+    if (wanted.id !== undefined && wanted.id !== id) {
+      throw failure('ERR_STALE', `${path} is another segment than the descriptor's: that one was removed or replaced`)
+    }
     const { dtype, shape, make } = wanted.format === 0 ? npyPlan(segment, wanted) : rawPlan(segment, wanted)
     const descriptor = { path, name, id, format: FORMATS[wanted.format], dtype, shape, offset: wanted.offset ?? 0 }
     return { segment, name, path, descriptor, make }
@@ -448,7 +457,9 @@ function npyPlan (segment, wanted) {
   const formats = require('./formats')
   const { entry, how } = formats.npyEntry(segment, '', wanted.dtype)
   const { dtype, shape } = formats.tensorOf(entry)
-  if (wanted.shape !== undefined && String(wanted.shape) !== String(shape)) throw failure('ERR_SHAPE', `shape is [${wanted.shape.join(', ')}]; the segment's is [${shape.join(', ')}]`)
+  if (wanted.shape !== undefined && String(wanted.shape) !== String(shape)) {
+    throw failure('ERR_SHAPE', `shape is [${wanted.shape.join(', ')}]; the segment's is [${shape.join(', ')}]`)
+  }
   return { dtype: dtype.name, shape: shape.slice(), make: () => formats.madeOf(segment, entry, how) }
 }
 
@@ -464,7 +475,9 @@ function rawPlan (segment, { dtype: name, shape, offset = 0 }) {
   if (at < 0 || at > segment.size) throw failure('ERR_BOUNDS', `offset is ${offset} of ${itemsize} bytes; the segment has ${segment.size} bytes`)
   const bare = denseLayout(index, shape ?? [Math.floor((segment.size - at) / itemsize)])
   const nbytes = bare.size * itemsize
-  if (nbytes > segment.size - at) throw failure('ERR_BOUNDS', `shape [${bare.shape.join(', ')}] of ${name} from byte ${at} on needs ${nbytes} bytes; the segment has ${segment.size}`)
+  if (nbytes > segment.size - at) {
+    throw failure('ERR_BOUNDS', `shape [${bare.shape.join(', ')}] of ${name} from byte ${at} on needs ${nbytes} bytes; the segment has ${segment.size}`)
+  }
   const make = () => {
     const storage = nbytes === 0 ? backend.allocate(0, ffi.check) : segment.place(at, nbytes, kind === 'COMPLEX' ? itemsize / 2 : itemsize)
     return wrap(new Layout(/** @type {any} */ (storage), index, bare.shape, bare.strides, 0, bare.size, bare.flags | segment.flags))
