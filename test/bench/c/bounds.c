@@ -41,16 +41,17 @@ TARGET static inline void move(char *to, const char *from, int nbytes, int strea
   for (int i = 0; i < nbytes; i += WIDTH) store(to + i, load(from + i), stream);
 }
 
-/* A transpose of n x n items of size bytes, in bands of rows and columns: squares of as many items as a line has. */
-TARGET EXPORT(lines) void bound_lines(char *to, const char *from, int n, int size, int rows, int columns, int stream) {
-  const int side = 64 / size;
+/* A transpose of n x n items of size bytes, in bands of rows and columns: squares whose sides are `width` bytes, a line or
+ * more. */
+TARGET EXPORT(lines) void bound_lines(char *to, const char *from, int n, int size, int rows, int columns, int width, int stream) {
+  const int side = width / size;
   const int64_t step = (int64_t)n * size;
   for (int i0 = 0; i0 < n; i0 += rows)
     for (int j0 = 0; j0 < n; j0 += columns)
       for (int j = j0; j < j0 + columns && j < n; j += side)
         for (int i = i0; i < i0 + rows && i < n; i += side)
           for (int k = 0; k < side; k++)
-            move(to + (j + k) * step + i * size, from + (i + k) * step + j * size, 64, stream);
+            move(to + (j + k) * step + i * size, from + (i + k) * step + j * size, width, stream);
   end();
 }
 

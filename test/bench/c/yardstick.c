@@ -5,7 +5,7 @@
  *
  * and, on x86, the loops of bounds.c
  *
- *   lines (to, from, n, size, rows, columns, stream)   runs (to, from, a, b, d, run, together, stream)
+ *   lines (to, from, n, size, rows, columns, width, stream)   runs (to, from, a, b, d, run, together, stream)
  *   cast (to, from, n, which, stream)
  *
  * Built by `.ci/build bench`. to and from are Uint8Arrays of at least nbytes. */
@@ -107,7 +107,7 @@ static napi_value js_lines(napi_env env, napi_callback_info info) {
   const char *from = NULL;
   int x[MOST - 2];
   loop_arguments(env, info, &to, &from, x);
-  bound_lines(to, from, x[0], x[1], x[2], x[3], x[4]);
+  bound_lines(to, from, x[0], x[1], x[2], x[3], x[4], x[5]);
   return NULL;
 }
 

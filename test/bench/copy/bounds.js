@@ -5,7 +5,8 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { ROOT } = require('../measure')
 
-const BANDS = [[4096, 64], [2048, 64], [512, 256], [4096, 256], [128, 256], [64, 4096]]
+const BANDS = [[4096, 64], [512, 256], [4096, 256], [256, 4096]]
+const WIDTHS = [64, 256] // bytes
 const TOGETHER = [1, 8, 64]
 const CASTS = ['uint8 float32', 'float32 float64', 'float64 float32', 'float32 float16', 'float16 float32', 'float32 bfloat16', 'bfloat16 float32']
 const SIZES = { uint8: 1, int16: 2, float32: 4, float64: 8 }
@@ -23,7 +24,9 @@ function boundsOf ({ from, to, shape, order }, loops, target, source, streams) {
   const add = (name, run) => streams.forEach(stream => { runs[`bound ${name} ${stream}`] = () => run(stream) })
   const count = shape.reduce((a, b) => a * b, 1)
   if (from === to && shape.length === 2 && loops.lines) {
-    for (const [rows, columns] of BANDS) add(`lines ${rows} ${columns}`, stream => loops.lines(target, source, shape[0], SIZES[from], rows, columns, stream))
+    for (const [rows, columns] of BANDS) {
+      for (const width of WIDTHS) add(`lines ${rows} ${columns} ${width}`, stream => loops.lines(target, source, shape[0], SIZES[from], rows, columns, width, stream))
+    }
   } else if (from === to && String(order) === '3,1,0,2' && loops.runs) {
     const [a, b, c, d] = shape
     for (const together of TOGETHER) add(`runs ${together}`, stream => loops.runs(target, source, a, b, d, c * SIZES[from], together, stream))
