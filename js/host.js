@@ -4,9 +4,11 @@
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
-const worker = require('node:worker_threads')
 const { setImmediate } = require('node:timers') // some test environments have no global one
 const { TextDecoder } = require('node:util')
+
+/** read when it is first needed, for it takes longer than all of this file @type {any} */
+let worker
 
 /** A later turn of the event loop. Taken now, because test tools replace it, or take the global away. @type {(fn: () => void) => void} */
 const onNextTurn = setImmediate
@@ -65,7 +67,8 @@ function readModule (name) {
  * @param {ArrayBuffer} buffer
  */
 function keepAttached (buffer) {
-  const { markAsUntransferable, isMarkedAsUntransferable } = /** @type {any} */ (worker)
+  worker ??= require('node:worker_threads')
+  const { markAsUntransferable, isMarkedAsUntransferable } = worker
   if (isMarkedAsUntransferable === undefined || !isMarkedAsUntransferable(buffer)) markAsUntransferable(buffer)
 }
 

@@ -122,13 +122,18 @@ static inline napi_value sb_napi__get(napi_env env, napi_value object, const cha
  *   from  a tensor, the class Tensor, or the module (what require('samebytes') gives)
  *   out   open on success
  *
- * Errors  SB_ERR_ARGUMENT from is none of these · SB_ERR_UNSUPPORTED samebytes runs on WebAssembly there, or this
+ * Errors  SB_ERR_ARGUMENT from is none of these, or an exception is pending (it stays so, here and below) ·
+ *         SB_ERR_UNSUPPORTED samebytes runs on WebAssembly there, or this
  *         header is newer than that package, or older than it by a major version; sb_napi_throw says so */
 SB_CHECKED static inline sb_status sb_napi_open(napi_env env, napi_value from, sb_napi *out) {
   static const napi_type_tag tag = SB_NAPI_TYPE_TAG;
   void *data = NULL;
   bool is_ours = false;
   napi_valuetype type = napi_undefined;
+  if (napi_is_exception_pending(env, &is_ours) == napi_ok && is_ours) {
+    return sb_napi__fail(out, SB_ERR_ARGUMENT,
+                         "an exception is pending: return from the callback first");
+  }
   napi_value offer = sb_napi__get(env, from, "__samebytes__");
   if (offer) napi_typeof(env, offer, &type);
   if (offer && type == napi_undefined) { /* the module? */

@@ -40,13 +40,16 @@ static napi_value stretch(napi_env env, napi_callback_info info) {
 
   sb_status status = sb_tensor_from_napi(&samebytes, env, argument, 0, &picture);
   if (status) return sb_napi_throw(&samebytes, env, status);
-  if (picture.dtype != SB_UINT8 || picture.ndim != 2) {
+  bool overlaps = false; /* a pixel that is there twice would be stretched twice */
+  status = samebytes.call->overlaps_itself(&picture, &overlaps);
+  if (!status && (picture.dtype != SB_UINT8 || picture.ndim != 2 || overlaps)) {
     samebytes.call->tensor_release(&picture);
-    napi_throw_type_error(env, "ERR_PICTURE", "a picture is uint8 [height, width]");
+    napi_throw_type_error(env, "ERR_PICTURE",
+                          "a picture is uint8 [height, width], each pixel a byte of its own");
     return NULL;
   }
 
-  status = samebytes.call->tensor_empty(SB_INT32, 1, shape, &levels);
+  if (!status) status = samebytes.call->tensor_empty(SB_INT32, 1, shape, &levels);
   if (!status) {
     status = samebytes.call->fill(&levels, &zero);
     if (!status) {

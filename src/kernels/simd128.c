@@ -13,6 +13,8 @@
 # define BAND_ROWS (SIZE == 2 ? 32 : 512) /* measured; nothing can be fetched here */
 # define BAND_BYTES 2048
 # define AHEAD_BYTES 0
+/* A fill copies its first bytes on: memory.copy may write lines that it has not read, stores cannot. */
+# define FILL_COPIES ((int64_t)16384)
 # define smaller_transpose transpose_any
 
 typedef v128_t vec;

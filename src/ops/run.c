@@ -15,6 +15,14 @@
 # define STREAM_FROM (INT64_C(12) << 20)
 #endif
 
+/* Reading more than that to write less, rows are copied into the first cache before they are converted:
+ * memory.copy reads ahead, for which a module's loops cannot ask. Elsewhere they can. */
+#ifdef __wasm__
+# define FETCH_FROM (INT64_C(8) << 20)
+#else
+# define FETCH_FROM INT64_MAX
+#endif
+
 typedef struct runner {
   const sb__job *job;
   const sb__plan *plan;
@@ -23,7 +31,7 @@ typedef struct runner {
   bool converts;              /* else bytes are only moved */
   bool forms;                 /* by sb__casts, where no loop is made for the pair */
   bool single;                /* factors are float32 */
-  bool streams;
+  bool streams, fetches;
   sb__masks masks;      /* of SPLIT and JOIN */
   sb__cast load, store; /* into and out of float32; NULL: it is float32 already */
 } runner;
@@ -110,7 +118,7 @@ static int64_t piece_at(const char *to, int64_t itemsize, int64_t left) {
 
 /* A row whose elements lie side by side on both sides. */
 static void emit(const runner *r, char *to, const char *from, int64_t n, factors f) {
-  char room[PIECE * 16] __attribute__((aligned(64)));
+  char room[PIECE * 16] __attribute__((aligned(64))); /* what was fetched, or is to be sent */
   if (!r->converts) {
     if (r->streams)
       r->kernels->stream(to, from, n * r->to_size);
@@ -121,7 +129,8 @@ static void emit(const runner *r, char *to, const char *from, int64_t n, factors
   const bool buffered = r->streams || r->job->in_place;
   while (n > 0) {
     const int64_t count = piece_at(to, r->to_size, n), nbytes = count * r->to_size;
-    convert(r, buffered ? room : to, from, count, f);
+    if (r->fetches) memcpy(room, from, (size_t)(count * r->from_size));
+    convert(r, buffered ? room : to, r->fetches ? room : from, count, f);
     if (r->streams)
       r->kernels->stream(to, room, nbytes);
     else if (buffered)
@@ -344,6 +353,9 @@ void sb__run_job(const sb__job *job) {
   const int64_t nbytes = sb__plan_numel(plan) * r.to_size;
   r.streams = r.kernels->stream && plan->kind != SB__PLAN_STRIDED && nbytes >= STREAM_FROM;
   if (r.converts) choose_loops(&r);
+  r.fetches = r.converts && !r.forms && !r.streams && !job->in_place &&
+              plan->kind == SB__PLAN_ROWS && r.from_size > r.to_size &&
+              sb__plan_numel(plan) * r.from_size >= FETCH_FROM;
   if (split || plan->kind == SB__PLAN_JOIN) {
     const int64_t channels = split ? plan->column.n : plan->row.n;
     sb__make_masks(&r.masks, channels, split ? r.from_size : r.to_size, split);

@@ -1,6 +1,6 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { canCast, dtypes, fromBlob, tensor, zeros } = require('samebytes')
+const { arrayEqual, canCast, dtypes, fromBlob, Generator, randn, tensor, zeros } = require('samebytes')
 const { copied, fails, fromHex, hex, refuses } = require('../setup')
 const { CANONICAL_NAN, CASTS, ODD_NAN, SAMPLES } = require('../tables')
 
@@ -202,6 +202,25 @@ describe('astype', () => {
     result.fill(0)
     assert.deepEqual(t.toArray(), [1, 2, 3])
   })
+
+  for (const [from, to, options] of [
+    ['float32', 'float16'], ['float64', 'float32'], ['float32', 'uint8', { casting: 'unsafe' }],
+    ['float64', 'int32', { casting: 'unsafe' }], ['float32', 'bfloat16', { scale: 0.5, bias: 3 }]
+  ]) {
+    it(`${from} to ${to} of megabytes is as in small pieces`, () => {
+      const n = 2 ** 21 + 77
+      const source = randn([n], from, { generator: new Generator(5) })
+      const whole = zeros([n + 3], to)
+      const pieces = zeros([n + 3], to)
+      whole.narrow(0, 1, n).copyFrom(source, options)
+      for (let i = 0; i < n; i += 50000) {
+        const count = Math.min(50000, n - i)
+        pieces.narrow(0, 1 + i, count).copyFrom(source.narrow(0, i, count), options)
+      }
+      assert.ok(arrayEqual(whole, pieces))
+      assert.ok(!arrayEqual(whole, zeros([n + 3], to)))
+    })
+  }
 
   it('refuses unknown dtypes', () => {
     fails(() => zeros([1]).astype('float'), TypeError, 'ERR_DTYPE')

@@ -1,6 +1,6 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { fromBlob, tensor, zeros } = require('samebytes')
+const { fromBlob, scalarTensor, tensor, zeros } = require('samebytes')
 const { copied, fails, refusedUnchanged } = require('../setup')
 const { SAMPLES } = require('../tables')
 
@@ -32,6 +32,22 @@ describe('fill and zero', () => {
         const t = tensor(new Array(n + 2).fill(c), [n + 2], { dtype })
         t.narrow(0, 1, n).fill(b)
         assert.deepEqual(t.toArray(), [c, ...new Array(n).fill(b), c])
+      }
+    })
+  }
+
+  for (const [dtype, itemsize] of [['int16', 2], ['float32', 4], ['complex128', 16]]) {
+    it(`write megabytes of ${dtype} to the last element and no further`, () => {
+      const item = dtype === 'complex128' ? [1.5, -2] : 0x1234
+      const one = scalarTensor(item, { dtype }).bytes.slice() // its own: the tensor goes
+      for (const n of [0, 1, 7, 2 ** 20 / itemsize].map(more => 2 ** 20 / itemsize + more)) {
+        const base = zeros([n + 10], dtype)
+        base.narrow(0, 3, n).fill(item)
+        const wrong = base.bytes.findIndex((byte, i) => {
+          const at = Math.floor(i / itemsize)
+          return byte !== (at >= 3 && at < 3 + n ? one[i % itemsize] : 0)
+        })
+        assert.equal(wrong, -1, `${n} elements`)
       }
     })
   }

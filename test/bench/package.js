@@ -5,7 +5,7 @@ const { execFileSync } = require('node:child_process')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
-const { ROOT, addonPath, inFreshProcess, median } = require('./measure')
+const { ROOT, addonPath, median } = require('./measure')
 
 const rows = [
   {
@@ -19,26 +19,30 @@ const rows = [
   { what: 'WebAssembly', unit: 'KB', limit: { value: 150 }, measure: wasmSize }
 ]
 
+// Not by performance.now(): a process' first look at it takes a millisecond.
+const PROGRAM = `const start = process.hrtime.bigint()
+require(process.argv[2])
+console.log(Number(process.hrtime.bigint() - start) / 1e6)`
+
 let loaded
 /** Milliseconds for samebytes and for an empty module in fresh processes, in turn. */
 function loadTimes (quick) {
   if (loaded) return loaded
   loaded = withFolder(folder => {
-    const nothing = path.join(folder, 'nothing.js')
+    const [program, nothing] = ['program.js', 'nothing.js'].map(name => path.join(folder, name))
     fs.writeFileSync(nothing, '')
-    const modules = ['samebytes', nothing]
+    fs.writeFileSync(program, PROGRAM)
+    const modules = [ROOT, nothing]
     const times = [[], []]
-    for (let i = 0; i < (quick ? 5 : 15); i++) modules.forEach((module, k) => times[k].push(loadTime(module)))
+    for (let i = 0; i < (quick ? 5 : 15); i++) modules.forEach((module, k) => times[k].push(loadTime(program, module)))
     return times.map(median)
   })
   return loaded
 }
 
-function loadTime (module) {
-  return inFreshProcess(`
-    const start = performance.now()
-    require(${JSON.stringify(module)})
-    process.stdout.write(String(performance.now() - start))`)
+/** In a program that is a file, as programs are: with -e, Node sets up more on the first require. */
+function loadTime (program, module) {
+  return Number(execFileSync(process.execPath, [program, module], { cwd: ROOT, encoding: 'utf8' }))
 }
 
 function strippedSize (file) {

@@ -247,6 +247,14 @@ describe('an addon of somebody else', function () {
       peer.same(to, 0)
     })
 
+    it('while an exception of the addon is pending, which stays', () => {
+      const t = ones([2])
+      for (const [open, back] of [[1, 0], [0, 0], [1, 1]]) {
+        assert.throws(() => peer.afterThrow(t, open, back), { name: 'RangeError', message: 'mine' })
+      }
+      assert.deepEqual(t.toArray(), [1, 1])
+    })
+
     it('unknown flags', () => {
       fails(() => peer.fromFlags(ones([2]), 2), TypeError, 'ERR_ARGUMENT', /flags is 2/)
     })

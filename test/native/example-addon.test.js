@@ -35,6 +35,7 @@ describe('the example addon', () => {
 
   it('refuses other tensors, and what is none', () => {
     assert.throws(() => stretch(zeros([2, 2])), { code: 'ERR_PICTURE', name: 'TypeError' })
+    assert.throws(() => stretch(zeros([1, 2], 'uint8').expand(2, 2)), { code: 'ERR_PICTURE' })
     fails(() => stretch([1, 2]), TypeError, 'ERR_ARGUMENT')
     fails(() => stretch(fromBlob(new Uint8Array(4), [2, 2], { readOnly: true })), Error, 'ERR_READ_ONLY')
     assert.equal(memory().exported, 0)

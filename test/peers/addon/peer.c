@@ -195,6 +195,26 @@ static napi_value from_flags(napi_env env, napi_callback_info info) {
   return NULL;
 }
 
+/* afterThrow(t, open, back) throws RangeError('mine') and then takes t, or gives a tensor back */
+static napi_value after_throw(napi_env env, napi_callback_info info) {
+  napi_value arguments[3], out = NULL;
+  peer *p = enter(env, info, 3, arguments);
+  const int64_t shape[] = {2};
+  sb_napi fresh = {0};
+  sb_napi *samebytes = number(env, arguments[1]) != 0 ? &p->samebytes : &fresh;
+  sb_tensor t;
+  sb_status status = SB_OK;
+  napi_throw_range_error(env, NULL, "mine");
+  if (number(env, arguments[2]) == 0) {
+    status = sb_tensor_from_napi(samebytes, env, arguments[0], 0, &t);
+    if (!status) p->samebytes.call->tensor_release(&t);
+  } else if (p->samebytes.call->tensor_empty(SB_INT8, 1, shape, &t) == SB_OK) {
+    status = sb_tensor_to_napi(samebytes, &t, &out);
+    p->samebytes.call->tensor_release(&t);
+  }
+  return status ? sb_napi_throw(samebytes, env, status) : NULL;
+}
+
 /* hold(t): keeps it until release() */
 static napi_value hold(napi_env env, napi_callback_info info) {
   napi_value argument = NULL;
@@ -384,6 +404,7 @@ NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
       {"freed", freed_so_far},
       {"wrong", wrong},
       {"fromFlags", from_flags},
+      {"afterThrow", after_throw},
       {"hold", hold},
       {"heldSum", held_sum},
       {"heldToJs", held_to_js},
