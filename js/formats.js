@@ -3,7 +3,8 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
-const { textOf, inflate } = require('./host')
+const { textOf, inflate, findCrc32 } = require('./host')
+const { later } = require('./later')
 const { integer, optionsOf } = require('./validate')
 const { isSharedArrayBuffer } = require('./buffers')
 const { countCopy } = require('./storage')
@@ -582,6 +583,7 @@ function ggufValue (view, type, place) {
  * @property {Source | null} bytes  once it was looked at
  */
 
+const MOST_DEFLATED = 2 ** 31 - 1 // bytes of a member, which have to be in memory together
 const LONGEST_END = 22 + 65535 + 20 + 56 // of a zip: its end with a comment, and what zip64 has before
 
 /** @param {Source} source @returns {TensorFile} */
@@ -655,6 +657,7 @@ function packedBytes (source, { name, header, packed, end, method }) {
   const itsName = textAt(bytes, nameAt, nameLength)
   if ((itsName !== name && itsName !== `${name}.npy`) || itsMethod !== method) throw failure('ERR_FORMAT', `byte ${header}: the member's own header says something else than the zip directory`)
   if (header + begin + packed > end) throw failure('ERR_FORMAT', `byte ${header}: the member reaches into what comes after it`)
+  if (method === 8 && packed > MOST_DEFLATED) throw failure('ERR_UNSUPPORTED', `${JSON.stringify(name)} has ${packed} deflated bytes; at most ${MOST_DEFLATED} are inflated`)
   return new Part(source, header + begin, packed)
 }
 
@@ -685,7 +688,12 @@ function memberBytes (source, member) {
  */
 async function inflatedLater (source, member) {
   const packed = packedBytes(source, member)
-  const inflated = new Uint8Array(member.unpacked) // at most 1032 times what is packed, as the parser saw to
+  let inflated
+  try {
+    inflated = new Uint8Array(member.unpacked) // at most 1032 times what is packed, as the parser saw to
+  } catch {
+    throw failure('ERR_MEMORY', `${member.unpacked} bytes that ${JSON.stringify(member.name)} is inflated to cannot be allocated`)
+  }
   let n = 0
   try {
     const stream = new Blob([packed.read(0, packed.size).slice()]).stream().pipeThrough(new DecompressionStream('deflate-raw'))
@@ -722,7 +730,7 @@ function badMember ({ name, header }, why) {
  */
 function inflatedBytes (source, member, inflated) {
   if (inflated.length !== member.unpacked) throw badMember(member, `it has ${inflated.length} bytes; the zip directory says ${member.unpacked}`)
-  if (crc32(inflated) !== member.crc) throw badMember(member, 'its checksum is wrong')
+  if (crc32(inflated, 0) !== member.crc) throw badMember(member, 'its checksum is wrong')
   const bytes = new Bytes(inflated, source.reason)
   bytes.flags = source.flags
   countCopy(source.reason, inflated.length)
@@ -732,12 +740,14 @@ function inflatedBytes (source, member, inflated) {
 /** @type {Uint32Array | null} */
 let crcTable = null
 
+const crc32 = later(() => findCrc32() ?? crc32Here)
+
 /**
  * @param {Uint8Array} bytes
- * @param {number} [crc]  of what came before
+ * @param {number} crc  of what came before
  * @returns {number}
  */
-function crc32 (bytes, crc = 0) {
+function crc32Here (bytes, crc) {
   crcTable ??= Uint32Array.from({ length: 256 }, (_, n) => {
     for (let k = 0; k < 8; k++) n = n & 1 ? 0xedb88320 ^ (n >>> 1) : n >>> 1
     return n
@@ -836,4 +846,4 @@ function alloc (n) {
  */
 const isFile = file => file instanceof TensorFile
 
-module.exports = { parseNpy, parseNpz, parseSafetensors, parseGguf, alloc, TensorFile, isFile, KEY, Bytes, npyTensor, npzFile, safetensorsFile, ggufFile, npyEntry, madeOf, tensorOf, layoutWithout, crc32 }
+module.exports = { parseNpy, parseNpz, parseSafetensors, parseGguf, alloc, TensorFile, isFile, KEY, Bytes, npyTensor, npzFile, safetensorsFile, ggufFile, npyEntry, madeOf, tensorOf, layoutWithout, crc32, crc32Here }

@@ -32,6 +32,9 @@ const now = () => (typeof performance === 'object' ? performance : Date).now()
 /** A browser inflates asynchronously only: a file object's load() does. */
 const inflate = null
 
+/** @returns {undefined} it has no CRC-32 */
+const findCrc32 = () => undefined
+
 /** @returns {string} a name that nobody else has */
 const newName = () => crypto.getRandomValues(new Uint32Array(4)).join('-')
 
@@ -50,4 +53,4 @@ function memoryOfMachine () {
 /** Nothing is lent to native code here. */
 function keepAttached () {}
 
-module.exports = { onNextTurn, textOf, inflate, now, newName, warn, memoryOfMachine, keepAttached }
+module.exports = { onNextTurn, textOf, inflate, findCrc32, now, newName, warn, memoryOfMachine, keepAttached }
