@@ -20,6 +20,7 @@ function dataOf (layout) {
   const { Type, kind, itemsize } = dtypes[layout.dtype]
   ffi.checkAttached(storage)
   if (layout.size === 0) return new Type(0)
+  ffi.checkIntact(storage)
   if (!ffi.isContiguous(layout)) throw notContiguous(layout)
   const buffer = backend.bufferOf(storage, ffi.check)
   const n = kind === 'COMPLEX' ? 2 * layout.size : layout.size
@@ -30,7 +31,8 @@ function dataOf (layout) {
     throw failure('ERR_UNSUPPORTED', `no typed array of ${n} elements can be made; narrow first (${/** @type {Error} */ (error).message})`)
   }
   if (storage.kind === 'wasm') backend.expose(data, storage)
-  if (storage.kind !== 'js' || !isResizable(buffer)) layout.data = data // else: may shrink, to be checked at each use
+  // What may shrink, or prove to be gone, is checked at each use.
+  if ((storage.kind !== 'js' || !isResizable(buffer)) && !ffi.isGuarded(storage)) layout.data = data
   return data
 }
 
@@ -56,6 +58,7 @@ function hasNoAddress ({ storage }) {
  */
 function addressOf ({ storage, size, offset, dtype }) {
   if (size === 0) return 0n
+  ffi.checkIntact(storage)
   backend.promote(storage)
   return BigInt(backend.addressOf(storage) + offset * itemsizes[dtype])
 }

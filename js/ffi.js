@@ -102,6 +102,23 @@ function checkAttached (storage) {
   throw detached(storage, length)
 }
 
+/** @param {Storage} storage */
+function isGuarded ({ extra }) {
+  return extra !== null && extra.guarded
+}
+
+/**
+ * A guarded file's bytes are all there, as far as anybody knows.
+ *
+ * @param {Storage} storage
+ * @throws ERR_IO
+ */
+function checkIntact (storage) {
+  if (!isGuarded(storage)) return
+  putStorage(frame.f64, OPERANDS, storage)
+  invoke(rows.storage_intact)
+}
+
 /**
  * @param {Storage} storage
  * @param {number} length
@@ -1178,19 +1195,21 @@ function swapBytes (storage, itemsize) {
  * @param {number} fd
  * @param {number} nbytes  from its beginning, at least 1
  * @param {boolean} shared  whether writes reach it
+ * @param {boolean} guarded  whether its bytes may go away, and checkIntact says so then
  * @returns {Storage}
- * @throws ERR_IO, with errno
+ * @throws ERR_IO, with errno · ERR_UNSUPPORTED a guard, where another handler of SIGBUS took our place
  */
-function mapFile (fd, nbytes, shared) {
+function mapFile (fd, nbytes, shared, guarded) {
   const { f64 } = frame
   f64[ARGS] = fd
   f64[ARGS + 1] = 0
   f64[ARGS + 2] = nbytes
   f64[ARGS + 3] = shared ? 1 : 0
+  f64[ARGS + 4] = guarded ? 1 : 0
   try {
     invoke(rows.map_file)
   } catch (error) {
-    throw Object.assign(/** @type {Error} */ (error), { errno: -f64[RESULTS] })
+    throw f64[RESULTS] === 0 ? error : Object.assign(/** @type {Error} */ (error), { errno: -f64[RESULTS] })
   }
   return backend.hold(f64[RESULTS], f64[RESULTS + 1], nbytes)
 }
@@ -1349,6 +1368,8 @@ module.exports = {
   takeBackStorage,
   takeCapsule,
   home,
+  isGuarded,
+  checkIntact,
   parse,
   swapBytes,
   mapFile,

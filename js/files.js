@@ -4,7 +4,6 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { fileURLToPath } = require('node:url')
-const { randomUUID } = require('node:crypto')
 const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { show, boolean, integer, optionsOf, isOptions, shapeOf, oneOf } = require('./validate')
@@ -12,6 +11,7 @@ const { Extra } = require('./storage')
 const { dtypeOf } = require('./dtypes')
 const { denseLayout } = require('./layouts')
 const { Tensor, wrap } = require('./tensor')
+const { newName } = require('./host')
 const { signalOf, checkSignal } = require('./async')
 const formats = require('./formats')
 const writers = require('./writers')
@@ -81,11 +81,11 @@ function readFully (fd, target, from) {
 class MappedFile {
   /**
    * @param {string} file
-   * @param {number} mode  of MODES
+   * @param {{ mode: number, guard: boolean }} options  mode: of MODES
    * @param {string} reason
    * @param {number} [fd]  of the file, where it is open
    */
-  constructor (file, mode, reason, fd) {
+  constructor (file, { mode, guard }, reason, fd) {
     this.file = file
     this.writes = mode === 1
     this.flags = mode === 0 ? READ_ONLY : 0
@@ -99,7 +99,7 @@ class MappedFile {
       const stat = fs.fstatSync(this.fd)
       if (!stat.isFile()) throw failure('ERR_IO', `${file} is no regular file`)
       this.size = stat.size
-      if (this.size > 0) this.storage = ffi.mapFile(this.fd, this.size, this.writes)
+      if (this.size > 0) this.storage = ffi.mapFile(this.fd, this.size, this.writes, guard)
     } catch (error) {
       this.settle()
       throw systemError(error, file)
@@ -124,7 +124,9 @@ class MappedFile {
   copy (target, from) {
     if (this.storage === null) throw failure('ERR_DISPOSED', 'the file was closed')
     const { addon } = /** @type {any} */ (backend)
+    ffi.checkIntact(this.storage)
     addon.move(addon.address(target), backend.addressOf(this.storage) + from, target.length)
+    ffi.checkIntact(this.storage)
   }
 
   /**
@@ -152,28 +154,27 @@ class MappedFile {
 
 /**
  * @param {unknown} opts
- * @returns {{ mode: number, dtype: any, byteOffset: any }}
+ * @returns {{ mode: number, guard: boolean, dtype: any, byteOffset: any }}
  */
 function openOptions (opts) {
   const { mode, guard, dtype, byteOffset } = optionsOf(opts)
-  const options = { mode: mode === undefined ? 0 : oneOf('mode', mode, MODES), dtype, byteOffset }
+  const options = { mode: mode === undefined ? 0 : oneOf('mode', mode, MODES), guard: boolean('guard', guard), dtype, byteOffset }
   if (dtype !== undefined) dtypeOf(dtype)
-  if (boolean('guard', guard)) throw failure('ERR_UNSUPPORTED', 'guard is true; a file that is truncated while it is mapped cannot be told yet')
   return options
 }
 
 /**
  * @template R
  * @param {unknown} place
- * @param {number} mode
+ * @param {{ mode: number, guard: boolean }} options
  * @param {string} reason
  * @param {(source: MappedFile) => R} fn
  * @returns {R}
  */
-function opened (place, mode, reason, fn) {
+function opened (place, options, reason, fn) {
   const file = pathOf(place)
   if (backend.isWasm) throw failure('ERR_UNSUPPORTED', 'mapping a file needs the native addon; load() reads one, as does parse… of its bytes')
-  const source = new MappedFile(file, mode, reason)
+  const source = new MappedFile(file, options, reason)
   try {
     const result = fn(source)
     source.settle()
@@ -187,22 +188,24 @@ function opened (place, mode, reason, fn) {
 /**
  * The array of a .npy file, mapped: its header is read, its data when it is used. Mode 'r': read-only (what is written through
  * `data` nevertheless stays private); 'r+': writes reach the file; 'c': writes stay private. Who makes the file shorter while it
- * is mapped makes the use of what was cut off end the process.
+ * is mapped makes the use of what was cut off end the process, or with `guard: true` fail.
  *
  * @template {DtypeName} [D=any]
  * @param {string | URL} path
- * @param {{ mode?: 'r' | 'r+' | 'c', dtype?: D, guard?: boolean } | D} [opts]  dtype: of an array that NumPy wrote as raw bytes
+ * @param {{ mode?: 'r' | 'r+' | 'c', dtype?: D, guard?: boolean } | D} [opts]  dtype: of an array that NumPy wrote as raw bytes.
+ * guard: pages that are cut off read as zeros, and once one was touched each use of the file's tensors is ERR_IO; until then
+ * nobody looks, and data that was taken before goes on giving zeros
  * @returns {Tensor<D>} over the file, which is unmapped when nobody uses it. A copy where it is big-endian or not aligned
  * @throws ERR_FORMAT · ERR_NOT_FOUND, ERR_IO, with errno and path · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_UNSUPPORTED in
- * WASM; big-endian in mode 'r+'
+ * WASM; big-endian in mode 'r+'; guard, where a handler of SIGBUS was installed after ours
  * @see NumPy load(mmap_mode)
  * @example
  * const sum = path => openNpy(path).toArray().reduce((a, b) => a + b)
  */
 function openNpy (path, opts) {
-  const { mode, dtype } = openOptions(opts)
-  return opened(path, mode, 'openNpy', source => {
-    const t = formats.npyTensor(source, dtype)
+  const options = openOptions(opts)
+  return opened(path, options, 'openNpy', source => {
+    const t = formats.npyTensor(source, options.dtype)
     source.close()
     return t
   })
@@ -220,7 +223,7 @@ function openNpy (path, opts) {
  * const names = path => [...openNpz(path).keys()]
  */
 function openNpz (path, opts) {
-  return opened(path, openOptions(opts).mode, 'openNpz', formats.npzFile)
+  return opened(path, openOptions(opts), 'openNpz', formats.npzFile)
 }
 
 /**
@@ -235,7 +238,7 @@ function openNpz (path, opts) {
  * const shapes = path => [...openSafetensors(path)].map(([name, t]) => [name, t.shape])
  */
 function openSafetensors (path, opts) {
-  return opened(path, openOptions(opts).mode, 'openSafetensors', formats.safetensorsFile)
+  return opened(path, openOptions(opts), 'openSafetensors', formats.safetensorsFile)
 }
 
 /**
@@ -250,7 +253,7 @@ function openSafetensors (path, opts) {
  * const architecture = path => openGguf(path).metadata['general.architecture']
  */
 function openGguf (path, opts) {
-  return opened(path, openOptions(opts).mode, 'openGguf', formats.ggufFile)
+  return opened(path, openOptions(opts), 'openGguf', formats.ggufFile)
 }
 
 /**
@@ -268,12 +271,13 @@ function openGguf (path, opts) {
  */
 function openRaw (path, shape, opts) {
   if (opts === undefined && shape !== undefined && shape !== null && isOptions(shape)) [shape, opts] = [undefined, /** @type {any} */ (shape)]
-  const { mode, dtype: name, byteOffset = 0 } = openOptions(opts)
+  const options = openOptions(opts)
+  const { dtype: name, byteOffset = 0 } = options
   if (name === undefined) throw failure('ERR_DTYPE', 'dtype is needed: a file of raw bytes does not tell what they are')
   const { index, itemsize, kind } = dtypeOf(name)
   const at = integer('byteOffset', byteOffset)
   const extents = shape === undefined || shape === null ? null : shapeOf(shape)
-  return opened(path, mode, 'openRaw', source => {
+  return opened(path, options, 'openRaw', source => {
     if (at < 0 || at > source.size) throw failure('ERR_BOUNDS', `byteOffset is ${at}; the file has ${source.size} bytes`)
     const bare = denseLayout(index, extents ?? [Math.floor((source.size - at) / itemsize)])
     const nbytes = bare.size * itemsize
@@ -299,7 +303,7 @@ class Draft {
       this.file = fs.realpathSync(place) // what a link points to is replaced, not the link
       mode = fs.statSync(this.file).mode & 0o777
     } catch {}
-    this.draft = path.join(path.dirname(this.file), `.samebytes-${randomUUID()}.tmp`)
+    this.draft = path.join(path.dirname(this.file), `.samebytes-${newName()}.tmp`)
     this.fd = named(place, () => fs.openSync(this.draft, 'wx+', mode))
   }
 
@@ -618,7 +622,7 @@ function created (file, header, total, replace, fn) {
     const errno = ffi.reserveFile(draft.fd, total)
     if (errno !== 0) throw Object.assign(failure('ERR_IO', `${total} bytes could not be reserved for ${file} (errno ${errno})`), { errno: -errno })
     fs.writeSync(draft.fd, header, 0, header.length, 0)
-    const source = new MappedFile(file, 1, 'created', draft.fd)
+    const source = new MappedFile(file, { mode: 1, guard: false }, 'created', draft.fd)
     draft.fd = -1 // the source's now
     try {
       const result = fn(source)

@@ -3,7 +3,8 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
-const { textOf, inflate } = require('./host')
+const { textOf, inflate, findCrc32 } = require('./host')
+const { later } = require('./later')
 const { integer, optionsOf } = require('./validate')
 const { isSharedArrayBuffer } = require('./buffers')
 const { countCopy } = require('./storage')
@@ -121,7 +122,7 @@ class Part {
 }
 
 /**
- * What a parser finds in a file, of whose beginning it is given as much as it asks for.
+ * What a parser finds in a file, of whose beginning it is given as much as it asks for; and that beginning, to which the words refer.
  *
  * @param {number} which
  * @param {Source} source
@@ -129,32 +130,32 @@ class Part {
 function parsed (which, source) {
   const { size } = source
   for (let n = Math.min(size, source.first); ;) {
-    const { buffer, byteOffset, byteLength } = source.read(0, n)
-    const { words, wanted } = parse(which, { buffer, byteOffset, byteLength }, size)
-    if (wanted === 0) return words
+    const bytes = source.read(0, n)
+    const { words, wanted } = parse(which, bytes, size)
+    if (wanted === 0) return { words, bytes }
     n = Math.min(size, Math.max(wanted, 2 * n))
   }
 }
 
 /**
- * @param {Source} source
+ * @param {Uint8Array} bytes
  * @param {number} at
  * @param {number} n
  */
-function textAt (source, at, n) {
-  return textOf(source.read(at, n).slice()) // a copy, because memory may be shared
+function textAt (bytes, at, n) {
+  return textOf(bytes.slice(at, at + n)) // a copy, because memory may be shared
 }
 
 /**
  * A string of JSON, which was checked.
  *
- * @param {Source} source
+ * @param {Uint8Array} bytes
  * @param {number} at  after its quote
  * @param {number} n
  * @returns {string}
  */
-function jsonAt (source, at, n) {
-  const text = textAt(source, at, n)
+function jsonAt (bytes, at, n) {
+  const text = textAt(bytes, at, n)
   return text.includes('\\') ? JSON.parse(`"${text}"`) : text
 }
 
@@ -282,7 +283,7 @@ function windowOf (storage) {
  * @returns {{ entry: Entry, how: { fortran: boolean, swapped: boolean } }}
  */
 function npyEntry (source, name, dtype) {
-  const words = parsed(NPY, source).subarray(1)
+  const words = parsed(NPY, source).words.subarray(1)
   const entry = entryOf(words, name, '')
   const how = { fortran: (entry.foreign & FORTRAN) !== 0, swapped: (entry.foreign & SWAPPED) !== 0 }
   if (dtype !== undefined) giveDtype(entry, dtype)
@@ -478,21 +479,21 @@ function safetensorsFile (source) {
   const entries = new Map()
   /** @type {[string, string][]} */
   const pairs = []
-  for (const { tag, nameAt, nameLength, words } of recordsOf(parsed(SAFETENSORS, source))) {
-    const name = jsonAt(source, nameAt, nameLength)
-    if (tag === PAIR) pairs.push([name, jsonAt(source, words[5], words[6])])
-    else entries.set(name, entryOf(words, name, typeAt(source, words[5])))
+  const { words: all, bytes } = parsed(SAFETENSORS, source)
+  for (const { tag, nameAt, nameLength, words } of recordsOf(all)) {
+    const name = jsonAt(bytes, nameAt, nameLength)
+    if (tag === PAIR) pairs.push([name, jsonAt(bytes, words[5], words[6])])
+    else entries.set(name, entryOf(words, name, typeAt(bytes, words[5])))
   }
   return plainFile(source, entries, () => Object.fromEntries(pairs))
 }
 
 /**
- * @param {Source} source
+ * @param {Uint8Array} bytes
  * @param {number} at
  */
-function typeAt (source, at) {
-  const bytes = source.read(at, Math.min(16, source.size - at))
-  return String.fromCharCode(...bytes.subarray(0, bytes.indexOf(34)))
+function typeAt (bytes, at) {
+  return String.fromCharCode(...bytes.subarray(at, bytes.indexOf(34, at)))
 }
 
 const GGUF_NAMES = Object.fromEntries(('0 F32,1 F16,2 Q4_0,3 Q4_1,6 Q5_0,7 Q5_1,8 Q8_0,9 Q8_1,10 Q2_K,11 Q3_K,12 Q4_K,13 Q5_K,14 Q6_K,15 Q8_K,16 IQ2_XXS,17 IQ2_XS,' +
@@ -500,8 +501,8 @@ const GGUF_NAMES = Object.fromEntries(('0 F32,1 F16,2 Q4_0,3 Q4_1,6 Q5_0,7 Q5_1,
 
 /** @param {Source} source @returns {TensorFile} */
 function ggufFile (source) {
-  const words = parsed(GGUF, source)
-  const header = source.read(0, Math.min(words[0], source.size)).slice() // values are read when they are asked for
+  const { words, bytes } = parsed(GGUF, source)
+  const header = bytes.slice(0, words[0]) // values are read when they are asked for
   /** @type {Map<string, Entry>} */
   const entries = new Map()
   /** @type {[string, number, number][]} */
@@ -582,23 +583,20 @@ function ggufValue (view, type, place) {
  * @property {Source | null} bytes  once it was looked at
  */
 
+const MOST_DEFLATED = 2 ** 31 - 1 // bytes of a member, which have to be in memory together
 const LONGEST_END = 22 + 65535 + 20 + 56 // of a zip: its end with a comment, and what zip64 has before
 
 /** @param {Source} source @returns {TensorFile} */
 function npzFile (source) {
   const { size } = source
   const tail = Math.min(size, LONGEST_END)
-  const piece = (/** @type {number} */ from, /** @type {number} */ n) => {
-    const { buffer, byteOffset, byteLength } = source.read(from, n)
-    return { buffer, byteOffset, byteLength }
-  }
-  const [begin, nbytes] = parse(ZIP_END, piece(size - tail, tail), size, size - tail).words
-  const directory = piece(begin, nbytes)
+  const [begin, nbytes] = parse(ZIP_END, source.read(size - tail, tail), size, size - tail).words
+  const directory = source.read(begin, nbytes)
   const { words } = parse(ZIP_DIRECTORY, directory, nbytes, begin)
   /** @type {Map<string, Member>} */
   const entries = new Map()
   for (const { nameAt, nameLength, words: found } of recordsOf(words)) {
-    const full = textAt(source, begin + nameAt, nameLength)
+    const full = textAt(directory, nameAt, nameLength)
     const isArray = full.endsWith('.npy')
     const name = isArray ? full.slice(0, -4) : full
     if (entries.has(name)) throw failure('ERR_FORMAT', `byte ${begin + nameAt}: two members are called ${JSON.stringify(name)}`)
@@ -649,16 +647,17 @@ function memberTensor (bytes, member) {
  */
 function packedBytes (source, { name, header, packed, end, method }) {
   const given = Math.min(source.size - header, 30 + 2 * 65535)
-  const { buffer, byteOffset, byteLength } = source.read(header, Math.min(given, 1024))
-  let found = parse(ZIP_MEMBER, { buffer, byteOffset, byteLength }, given, header)
+  let bytes = source.read(header, Math.min(given, 1024))
+  let found = parse(ZIP_MEMBER, bytes, given, header)
   if (found.wanted > 0) {
-    const more = source.read(header, given)
-    found = parse(ZIP_MEMBER, { buffer: more.buffer, byteOffset: more.byteOffset, byteLength: more.byteLength }, given, header)
+    bytes = source.read(header, given)
+    found = parse(ZIP_MEMBER, bytes, given, header)
   }
   const [begin, nameAt, nameLength, itsMethod] = found.words
-  const itsName = textAt(source, header + nameAt, nameLength)
+  const itsName = textAt(bytes, nameAt, nameLength)
   if ((itsName !== name && itsName !== `${name}.npy`) || itsMethod !== method) throw failure('ERR_FORMAT', `byte ${header}: the member's own header says something else than the zip directory`)
   if (header + begin + packed > end) throw failure('ERR_FORMAT', `byte ${header}: the member reaches into what comes after it`)
+  if (method === 8 && packed > MOST_DEFLATED) throw failure('ERR_UNSUPPORTED', `${JSON.stringify(name)} has ${packed} deflated bytes; at most ${MOST_DEFLATED} are inflated`)
   return new Part(source, header + begin, packed)
 }
 
@@ -689,7 +688,12 @@ function memberBytes (source, member) {
  */
 async function inflatedLater (source, member) {
   const packed = packedBytes(source, member)
-  const inflated = new Uint8Array(member.unpacked) // at most 1032 times what is packed, as the parser saw to
+  let inflated
+  try {
+    inflated = new Uint8Array(member.unpacked) // at most 1032 times what is packed, as the parser saw to
+  } catch {
+    throw failure('ERR_MEMORY', `${member.unpacked} bytes that ${JSON.stringify(member.name)} is inflated to cannot be allocated`)
+  }
   let n = 0
   try {
     const stream = new Blob([packed.read(0, packed.size).slice()]).stream().pipeThrough(new DecompressionStream('deflate-raw'))
@@ -726,7 +730,7 @@ function badMember ({ name, header }, why) {
  */
 function inflatedBytes (source, member, inflated) {
   if (inflated.length !== member.unpacked) throw badMember(member, `it has ${inflated.length} bytes; the zip directory says ${member.unpacked}`)
-  if (crc32(inflated) !== member.crc) throw badMember(member, 'its checksum is wrong')
+  if (crc32(inflated, 0) !== member.crc) throw badMember(member, 'its checksum is wrong')
   const bytes = new Bytes(inflated, source.reason)
   bytes.flags = source.flags
   countCopy(source.reason, inflated.length)
@@ -736,12 +740,14 @@ function inflatedBytes (source, member, inflated) {
 /** @type {Uint32Array | null} */
 let crcTable = null
 
+const crc32 = later(() => findCrc32() ?? crc32Here)
+
 /**
  * @param {Uint8Array} bytes
- * @param {number} [crc]  of what came before
+ * @param {number} crc  of what came before
  * @returns {number}
  */
-function crc32 (bytes, crc = 0) {
+function crc32Here (bytes, crc) {
   crcTable ??= Uint32Array.from({ length: 256 }, (_, n) => {
     for (let k = 0; k < 8; k++) n = n & 1 ? 0xedb88320 ^ (n >>> 1) : n >>> 1
     return n
@@ -840,4 +846,4 @@ function alloc (n) {
  */
 const isFile = file => file instanceof TensorFile
 
-module.exports = { parseNpy, parseNpz, parseSafetensors, parseGguf, alloc, TensorFile, isFile, KEY, Bytes, npyTensor, npzFile, safetensorsFile, ggufFile, npyEntry, madeOf, tensorOf, layoutWithout, crc32 }
+module.exports = { parseNpy, parseNpz, parseSafetensors, parseGguf, alloc, TensorFile, isFile, KEY, Bytes, npyTensor, npzFile, safetensorsFile, ggufFile, npyEntry, madeOf, tensorOf, layoutWithout, crc32, crc32Here }

@@ -21,7 +21,7 @@ function onNextTurn (fn) {
 }
 
 /** @param {Uint8Array} bytes  UTF-8, of memory that nobody shares */
-const textOf = bytes => typeof TextDecoder === 'function' ? new TextDecoder().decode(bytes) : decodeURIComponent(Array.from(bytes, inHex).join(''))
+const textOf = bytes => typeof TextDecoder === 'function' ? new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes) : decodeURIComponent(Array.from(bytes, inHex).join(''))
 
 /** @param {number} byte */
 const inHex = byte => `%${byte.toString(16).padStart(2, '0')}`
@@ -31,6 +31,9 @@ const now = () => (typeof performance === 'object' ? performance : Date).now()
 
 /** A browser inflates asynchronously only: a file object's load() does. */
 const inflate = null
+
+/** @returns {undefined} it has no CRC-32 */
+const findCrc32 = () => undefined
 
 /** @returns {string} a name that nobody else has */
 const newName = () => crypto.getRandomValues(new Uint32Array(4)).join('-')
@@ -50,4 +53,4 @@ function memoryOfMachine () {
 /** Nothing is lent to native code here. */
 function keepAttached () {}
 
-module.exports = { onNextTurn, textOf, inflate, now, newName, warn, memoryOfMachine, keepAttached }
+module.exports = { onNextTurn, textOf, inflate, findCrc32, now, newName, warn, memoryOfMachine, keepAttached }

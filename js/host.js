@@ -13,8 +13,10 @@ let worker
 /** A later turn of the event loop. Taken now, because test tools replace it, or take the global away. @type {(fn: () => void) => void} */
 const onNextTurn = setImmediate
 
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true }) // what looks like one is part of a name
+
 /** @param {Uint8Array} bytes  UTF-8, of memory that nobody shares */
-const textOf = bytes => new TextDecoder().decode(bytes)
+const textOf = bytes => utf8.decode(bytes)
 
 /**
  * @param {Uint8Array} bytes  deflated
@@ -25,6 +27,9 @@ const textOf = bytes => new TextDecoder().decode(bytes)
 function inflate (bytes, nbytes) {
   return require('node:zlib').inflateRawSync(bytes, { maxOutputLength: Math.max(nbytes, 1), chunkSize: Math.max(64, Math.min(nbytes + 1, 2 ** 30)) })
 }
+
+/** A CRC-32 of the runtime's own, with that of what came before; undefined: it has none. @returns {((bytes: Uint8Array, crc: number) => number) | undefined} */
+const findCrc32 = () => /** @type {any} */ (require('node:zlib')).crc32 // Node 20.15, 22.2
 
 /** @returns {number} ms */
 const now = () => performance.now()
@@ -67,4 +72,4 @@ function keepAttached (buffer) {
   if (isMarkedAsUntransferable === undefined || !isMarkedAsUntransferable(buffer)) markAsUntransferable(buffer)
 }
 
-module.exports = { onNextTurn, textOf, inflate, now, newName, warn, memoryOfMachine, readModule, keepAttached }
+module.exports = { onNextTurn, textOf, inflate, findCrc32, now, newName, warn, memoryOfMachine, readModule, keepAttached }

@@ -396,6 +396,7 @@ class Backend {
     }
     storage.extra = new Extra()
     storage.extra.watch = id
+    storage.extra.guarded = this.frame.f64[this.RESULTS] !== 0
     return storage.extra
   }
 
@@ -523,14 +524,15 @@ class Backend {
 
   /**
    * Are the bytes in reach of JavaScript? Native memory is once a buffer over it was asked for: our own
-   * reads make none, because it would hold the memory until it is collected (and some runtimes refuse).
+   * reads make none, because it would hold the memory until it is collected (and some runtimes refuse). Guarded
+   * memory never is: C looks after each use whether it is still there.
    *
    * @param {Storage} storage
    * @param {any} Type  of a window, which has to reach all of them
    * @returns {boolean}
    */
   canView (storage, Type) {
-    return (storage.kind !== 'native' || storage.buffer !== null) && storage.nbytes <= MAX_LENGTH * Type.BYTES_PER_ELEMENT
+    return (storage.kind !== 'native' || (storage.buffer !== null && !(/** @type {Extra} */ (storage.extra)).guarded)) && storage.nbytes <= MAX_LENGTH * Type.BYTES_PER_ELEMENT
   }
 
   /**

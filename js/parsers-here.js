@@ -6,18 +6,13 @@
 const { tables } = require('./ffi')
 const { failure } = require('./errors')
 
-const NPY = 0
-const SAFETENSORS = 1
-const GGUF = 2
-const ZIP_END = 3
-const ZIP_DIRECTORY = 4
-const ZIP_MEMBER = 5
-
 const PAIR = 0
 const TENSOR = 1
 const MEMBER = 2
 
 const MOST = 2 ** 53
+const MOST_IN_GGUF = 1000000
+const LONGEST = 100000000 // bytes of a header of .gguf, or of a zip's directory
 const MOST_AXES = 64
 
 const code = (/** @type {string} */ c) => c.charCodeAt(0)
@@ -42,6 +37,7 @@ class Reader {
     this.total = total
     this.base = base
     this.at = 0
+    this.longest = Infinity // header
     this.room = new Float64Array(512)
     this.count = 0
   }
@@ -80,9 +76,9 @@ class Reader {
 
   /** @param {number} n  bytes that have to be there next */
   need (n) {
-    if (n <= this.given - this.at) return
     if (n > this.total - this.at) this.bad(this.at, 'the file ends before what has to be here')
-    throw new Wanted(this.at + n)
+    if (n > this.longest - this.at) this.bad(this.at, 'the header is longer than 100000000 bytes')
+    if (n > this.given - this.at) throw new Wanted(this.at + n)
   }
 
   /** @param {number} n */
@@ -712,7 +708,9 @@ function gguf (r) {
   const tensors = r.u64(8)
   const pairs = r.u64(16)
   if (tensors > r.total || pairs > r.total) r.bad(8, 'there are more tensors or values than bytes')
+  if (tensors > MOST_IN_GGUF || pairs > MOST_IN_GGUF) r.bad(8, 'there are more than 1000000 tensors or values')
   r.at = 24
+  r.longest = LONGEST
   r.put(0)
   const state = { alignment: 32 }
   for (let i = 0; i < pairs; i++) ggufPair(r, state)
@@ -815,6 +813,7 @@ function zipEnd (r) {
   }
   const room = r.base + end
   if (nbytes > room || begin > room - nbytes || begin + nbytes !== room || count > Math.floor(nbytes / 46)) r.bad(end, 'the zip directory is not where it has to be')
+  if (nbytes > LONGEST) r.bad(end, 'the zip directory is longer than 100000000 bytes')
   r.put(begin, nbytes, count)
 }
 
@@ -876,4 +875,4 @@ function zipMember (r) {
   r.put(n, 30, r.u16(26), r.u16(8))
 }
 
-module.exports = { NPY, SAFETENSORS, GGUF, ZIP_END, ZIP_DIRECTORY, ZIP_MEMBER, PAIR, TENSOR, parse }
+module.exports = { parse }

@@ -3,10 +3,20 @@
 // there those of parsers-here.js do. Both find the same.
 
 const ffi = require('./ffi')
-const here = require('./parsers-here')
+const { later } = require('./later')
 
 const { backend } = ffi
-const { NPY, SAFETENSORS, GGUF, ZIP_END, ZIP_DIRECTORY, ZIP_MEMBER, PAIR, TENSOR } = here
+const parseHere = later(() => require('./parsers-here').parse)
+
+// As C numbers them: parsers, and the tags of records.
+const NPY = 0
+const SAFETENSORS = 1
+const GGUF = 2
+const ZIP_END = 3
+const ZIP_DIRECTORY = 4
+const ZIP_MEMBER = 5
+const PAIR = 0
+const TENSOR = 1
 
 /**
  * A record of src/share/formats.h.
@@ -27,7 +37,7 @@ const { NPY, SAFETENSORS, GGUF, ZIP_END, ZIP_DIRECTORY, ZIP_MEMBER, PAIR, TENSOR
  * @throws ERR_FORMAT
  */
 function parse (which, bytes, total, base = 0) {
-  if (backend.isWasm) return here.parse(which, bytes, total, base)
+  if (backend.isWasm) return parseHere(which, bytes, total, base)
   const input = backend.borrow(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   for (let room = 512; ;) {
     const words = new Float64Array(room)

@@ -17,13 +17,17 @@ const { MappedFile, systemError, named } = require('./files')
 
 const { backend } = ffi
 const { O_RDONLY, O_RDWR, O_NONBLOCK, O_NOFOLLOW } = fs.constants
-const { ENOSPC, ENOMEM, EEXIST } = os.constants.errno
+const { ENOSPC, ENOMEM, EEXIST, EMFILE, ENFILE } = os.constants.errno
 
 const FOLDER = '/dev/shm'
 const MARK = '.samebytes-'
 const LONGEST = 255 // bytes of a name
 
+const SWEEP = 256 // segments between two looks at which of them were collected
+
 /** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
+
+let opened = 0
 
 /**
  * A name that shm_open would take, without its slash.
@@ -64,26 +68,29 @@ function nameOfPath (path) {
 /** Only here: Linux's shared memory, by the addon. */
 function checkPlatform () {
   if (backend.isWasm) throw failure('ERR_UNSUPPORTED', 'memory that other processes see needs the native addon')
-  if (process.platform !== 'linux') throw failure('ERR_UNSUPPORTED', `shared memory between processes is there on Linux only; this is ${process.platform}`)
+  if (process.platform !== 'linux') throw failure('ERR_UNSUPPORTED', `SharedTensor needs Linux; this is ${process.platform}`)
 }
 
 // ---- Segments ----
+
+/** How a segment is mapped; mode: of MODES. @typedef {{ mode: number, guard: boolean }} How */
 
 /** A segment that is mapped, and the descriptor that goes with it. */
 class Segment extends MappedFile {
   /**
    * @param {{ holder: Storage, fd: number }} file
    * @param {string} label  its path, for errors
-   * @param {number} mode  of MODES
+   * @param {How} how
    */
-  constructor ({ holder, fd }, label, mode) {
+  constructor ({ holder, fd }, label, how) {
     try {
-      super(label, mode, 'SharedTensor', fd)
+      super(label, how, 'SharedTensor', fd)
     } catch (error) {
       backend.release(holder)
       throw error
     }
     this.holder = holder
+    if (++opened % SWEEP === 0) backend.sweep() // finalizers wait for the event loop; who opens in a loop does not
     /** where it was given a name, by this process @type {{ path: string, inode: bigint } | null} */
     this.tag = null
   }
@@ -115,9 +122,10 @@ class Segment extends MappedFile {
  * @param {Uint8Array | null} header  its first bytes
  * @param {number} total  bytes
  * @param {string} label
+ * @param {boolean} guard
  * @returns {Segment}
  */
-function newSegment (sealed, mode, header, total, label) {
+function newSegment (sealed, mode, header, total, label, guard) {
   grant(total, backend.inUse)
   let file
   try {
@@ -125,7 +133,7 @@ function newSegment (sealed, mode, header, total, label) {
   } catch (error) {
     throw systemError(noSegment(error, total), label)
   }
-  const segment = new Segment(file, label, 1)
+  const segment = new Segment(file, label, { mode: 1, guard })
   try {
     if (header !== null) named(label, () => fs.writeSync(file.fd, header, 0, header.length, 0))
   } catch (error) {
@@ -141,36 +149,56 @@ function newSegment (sealed, mode, header, total, label) {
  */
 function noSegment (error, total) {
   if (error.errno !== -ENOSPC && error.errno !== -ENOMEM) return error
-  return Object.assign(failure('ERR_MEMORY', `${total} bytes of shared memory are not free (${getSystemErrorName(error.errno)})`), { errno: error.errno })
+  const text = `${total} bytes of shared memory are not free (${getSystemErrorName(error.errno)})`
+  return Object.assign(failure('ERR_MEMORY', text), { errno: error.errno })
+}
+
+/**
+ * What fn gives. Where there are too many open files, those that were collected are closed first: finalizers wait for the
+ * event loop.
+ *
+ * @template R
+ * @param {string} path
+ * @param {() => R} fn
+ * @returns {R}
+ */
+function roomy (path, fn) {
+  try {
+    return fn()
+  } catch (/** @type {any} */ error) {
+    if (![-EMFILE, -ENFILE, -ENOMEM].includes(error.errno)) throw systemError(error, path)
+    backend.sweep()
+    return named(path, fn)
+  }
 }
 
 /**
  * A segment, or any other file, by what opens it.
  *
  * @param {string} path
- * @param {number} mode  of MODES
+ * @param {How} how
  * @param {boolean} follow  symbolic links
  * @returns {Segment}
  */
-function openSegment (path, mode, follow) {
-  const fd = named(path, () => fs.openSync(path, (mode === 1 ? O_RDWR : O_RDONLY) | O_NONBLOCK | (follow ? 0 : O_NOFOLLOW)))
+function openSegment (path, how, follow) {
+  const fd = roomy(path, () => fs.openSync(path, (how.mode === 1 ? O_RDWR : O_RDONLY) | O_NONBLOCK | (follow ? 0 : O_NOFOLLOW)))
   let file
   try {
-    file = named(path, () => ffi.holdFile(fd)) // which goes with the environment, also where a worker is terminated
+    file = roomy(path, () => ffi.holdFile(fd)) // which goes with the environment, also where a worker is terminated
   } finally {
     fs.closeSync(fd)
   }
-  return new Segment(file, path, mode)
+  return new Segment(file, path, how)
 }
 
 /**
  * @param {number} fd  which stays the caller's
- * @param {number} mode  of MODES
+ * @param {How} how
  * @returns {Segment}
  */
-function segmentOfDescriptor (fd, mode) {
+function segmentOfDescriptor (fd, how) {
   const label = `file descriptor ${fd}`
-  return new Segment(named(label, () => ffi.holdFile(fd)), label, mode)
+  return new Segment(roomy(label, () => ffi.holdFile(fd)), label, how)
 }
 
 // ---- Owners ----

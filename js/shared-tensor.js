@@ -50,6 +50,7 @@ let waits
  * @property {'error' | 'open' | 'replace'} [ifExists]  'error' unless told. 'open': what is there, if its dtype and shape are these;
  * 'replace': the name gets this segment, and who has the old one mapped keeps it
  * @property {boolean} [persist]  `sweep` leaves it
+ * @property {boolean} [guard]  as of openNpy: if a peer makes it shorter, its use is ERR_IO, not the end of this process
  */
 
 /**
@@ -60,7 +61,7 @@ let waits
  * @property {'npy' | 'raw'} [format]  'npy' unless told
  * @property {number} [offset]  elements from the segment's first byte; raw only
  * @property {'r' | 'r+' | 'c'} [mode]  'r+' unless told. 'r': read-only, and needs no permission to write; 'c': writes stay private
- * @property {boolean} [guard]  as of openNpy
+ * @property {boolean} [guard]  as of openNpy: if a peer makes it shorter, its use is ERR_IO, not the end of this process
  */
 
 /**
@@ -68,6 +69,7 @@ let waits
  *
  * @typedef {object} Wanted
  * @property {number} mode  of MODES
+ * @property {boolean} guard
  * @property {number} format  of FORMATS
  * @property {DtypeName | undefined} dtype
  * @property {number[] | undefined} shape
@@ -141,9 +143,9 @@ class SharedTensor {
    * const frames = () => SharedTensor.create('frames', [8, 480, 640, 3], { dtype: 'uint8', ifExists: 'replace' })
    */
   static create (name, shape, opts) {
-    const { dtype: type = 'float32', format, sealed, mode, ifExists, persist } = optionsOf(opts)
+    const { dtype: type = 'float32', format, sealed, mode, ifExists, persist, guard } = optionsOf(opts)
     const dtype = dtypeOf(type)
-    const wanted = wantedOf({ dtype: dtype.name, shape: shapeOf(shape), format })
+    const wanted = wantedOf({ dtype: dtype.name, shape: shapeOf(shape), format, guard })
     const isSealed = sealed === undefined ? name === null : boolean('sealed', sealed)
     const which = ifExists === undefined ? 0 : oneOf('ifExists', ifExists, IF_EXISTS)
     const permissions = mode === undefined ? 0o600 : integer('mode', mode)
@@ -151,7 +153,9 @@ class SharedTensor {
     if (permissions < 0 || permissions > 0o777) throw failure('ERR_BOUNDS', `mode is ${permissions}; permissions are 0o000 to 0o777`)
     const { nameOf, pathOf, checkPlatform, checkFree, newSegment, publish, openSegment } = segments()
     const called = name === null ? null : nameOf(name)
-    if (isSealed !== (called === null)) throw failure('ERR_ARGUMENT', called === null ? 'a segment without a name is sealed' : 'a sealed segment has no name: name is null')
+    if (isSealed !== (called === null)) {
+      throw failure('ERR_ARGUMENT', isSealed ? 'a sealed segment has no name: name is null' : 'a segment without a name is sealed')
+    }
     const bare = denseLayout(dtype.index, wanted.shape ?? [])
     const header = wanted.format === 0 ? require('./writers').npyHeader(dtype.name, bare.shape, false) : null
     const total = (header === null ? 0 : header.length) + bare.size * dtype.itemsize
@@ -161,10 +165,10 @@ class SharedTensor {
     if (which === 0 && called !== null) checkFree(called) // before memory is reserved
     for (let left = ATTEMPTS; ; left--) { // others make and remove it meanwhile
       if (which === 1 && called !== null) {
-        const there = unless('ERR_NOT_FOUND', () => openSegment(label, 1, false))
+        const there = unless('ERR_NOT_FOUND', () => openSegment(label, wanted, false))
         if (there !== undefined) return finished(there, called, label, wanted)
       }
-      const segment = newSegment(isSealed, permissions, header, total, label)
+      const segment = newSegment(isSealed, permissions, header, total, label, wanted.guard)
       const plan = planned(segment, called, called === null ? pathOfDescriptor(segment) : label, wanted)
       try {
         if (called !== null) publish(segment, called, { replace: which === 2, persist: stays })
@@ -179,7 +183,7 @@ class SharedTensor {
   /**
    * The tensor of a segment that is there, or of any .npy file. Its header is read, not mapped, and held against the segment's
    * size, so that whoever writes to it cannot make this process read outside. Who makes a segment that is not sealed
-   * shorter makes the use of what was cut off end this process.
+   * shorter makes the use of what was cut off end this process, or with `guard: true` fail.
    *
    * @template {DtypeName} [D=any]
    * @param {string | { fd: number } | Descriptor} where  a name; a path (it has a slash behind its first character); an open
@@ -201,7 +205,7 @@ class SharedTensor {
     })), place.known.id)
     const { checkPlatform, openSegment, segmentOfDescriptor } = segments()
     checkPlatform()
-    const segment = place.fd === null ? openSegment(place.path, wanted.mode, place.name === null) : segmentOfDescriptor(place.fd, wanted.mode)
+    const segment = place.fd === null ? openSegment(place.path, wanted, place.name === null) : segmentOfDescriptor(place.fd, wanted)
     const isOfProcess = place.fd !== null || place.path.startsWith('/proc/') // which may end before this one
     return finished(segment, place.name, isOfProcess ? pathOfDescriptor(segment) : place.path, wanted)
   }
@@ -410,13 +414,13 @@ if (Symbol.dispose !== undefined) Object.defineProperty(SharedTensor.prototype, 
 function wantedOf ({ mode, guard, dtype, shape, format, offset }, id) {
   const wanted = {
     mode: mode === undefined ? 1 : oneOf('mode', mode, MODES),
+    guard: boolean('guard', guard),
     format: format === undefined ? 0 : oneOf('format', format, FORMATS),
     dtype: dtype === undefined ? undefined : dtypeOf(dtype).name,
     shape: shape === undefined ? undefined : shapeOf(shape),
     offset: offset === undefined ? undefined : integer('offset', offset),
     id
   }
-  if (boolean('guard', guard)) throw failure('ERR_UNSUPPORTED', 'guard is true; a segment that is made shorter while it is mapped cannot be told yet')
   if (wanted.format === 0 && offset !== undefined && offset !== 0) throw failure('ERR_ARGUMENT', `offset is ${show(offset)}; a .npy says itself where its data begins`)
   if (wanted.format === 1 && dtype === undefined) throw failure('ERR_DTYPE', 'dtype is needed: raw bytes do not tell what they are')
   if (wanted.shape !== undefined) denseLayout(dtypeOf(wanted.dtype ?? 'uint8').index, wanted.shape) // no wrong one is looked for
@@ -434,15 +438,20 @@ function placeOf (where) {
     if (where.includes('\0')) throw failure('ERR_ARGUMENT', `path is ${show(where)}; a path has no character 0`)
     return { path: where, name: nameOfPath(where), fd: null, known: {} }
   }
-  if (where === null || typeof where !== 'object') throw failure('ERR_ARGUMENT', `where is ${show(where)}; a name, a path, { fd } or a descriptor was expected`)
+  if (where === null || typeof where !== 'object') throw noPlace(where)
   const { fd, path, name, id, format, dtype, shape, offset } = /** @type {any} */ (where)
   if (fd !== undefined) {
     if (integer('fd', fd) < 0 || fd > 2 ** 31 - 1) throw failure('ERR_BOUNDS', `fd is ${fd}; an open file was expected`)
     return { path: '', name: null, fd, known: {} }
   }
-  if (typeof path !== 'string' || typeof id !== 'string') throw failure('ERR_ARGUMENT', `where is ${show(where)}; a name, a path, { fd } or a descriptor was expected`)
+  if (typeof path !== 'string' || typeof id !== 'string') throw noPlace(where)
   const known = { id, format, dtype, shape, offset }
   return name === null || name === undefined ? { ...placeOf(path), known } : { path: pathOf(nameOf(name)), name: nameOf(name), fd: null, known }
+}
+
+/** @param {unknown} where */
+function noPlace (where) {
+  return failure('ERR_ARGUMENT', `where is ${show(where)}; a name, a path, { fd } or a descriptor was expected`)
 }
 
 /** @param {Segment} segment */
@@ -485,7 +494,9 @@ function finished (segment, name, path, wanted) {
 function planned (segment, name, path, wanted) {
   try {
     const { id } = segment
-    if (wanted.id !== undefined && wanted.id !== id) throw failure('ERR_STALE', `${path} is another segment than the descriptor's: that one was removed or replaced`)
+    if (wanted.id !== undefined && wanted.id !== id) {
+      throw failure('ERR_STALE', `${path} is another segment than the descriptor's: that one was removed or replaced`)
+    }
     const { dtype, shape, make } = wanted.format === 0 ? npyPlan(segment, wanted) : rawPlan(segment, wanted)
     const descriptor = { path, name, id, format: FORMATS[wanted.format], dtype, shape, offset: wanted.offset ?? 0 }
     return { segment, name, path, descriptor, make }
@@ -504,7 +515,9 @@ function npyPlan (segment, wanted) {
   const formats = require('./formats')
   const { entry, how } = formats.npyEntry(segment, '', wanted.dtype)
   const { dtype, shape } = formats.tensorOf(entry)
-  if (wanted.shape !== undefined && String(wanted.shape) !== String(shape)) throw failure('ERR_SHAPE', `shape is [${wanted.shape.join(', ')}]; the segment's is [${shape.join(', ')}]`)
+  if (wanted.shape !== undefined && String(wanted.shape) !== String(shape)) {
+    throw failure('ERR_SHAPE', `shape is [${wanted.shape.join(', ')}]; the segment's is [${shape.join(', ')}]`)
+  }
   return { dtype: dtype.name, shape: shape.slice(), make: () => formats.madeOf(segment, entry, how) }
 }
 
@@ -520,7 +533,9 @@ function rawPlan (segment, { dtype: name, shape, offset = 0 }) {
   if (at < 0 || at > segment.size) throw failure('ERR_BOUNDS', `offset is ${offset} of ${itemsize} bytes; the segment has ${segment.size} bytes`)
   const bare = denseLayout(index, shape ?? [Math.floor((segment.size - at) / itemsize)])
   const nbytes = bare.size * itemsize
-  if (nbytes > segment.size - at) throw failure('ERR_BOUNDS', `shape [${bare.shape.join(', ')}] of ${name} from byte ${at} on needs ${nbytes} bytes; the segment has ${segment.size}`)
+  if (nbytes > segment.size - at) {
+    throw failure('ERR_BOUNDS', `shape [${bare.shape.join(', ')}] of ${name} from byte ${at} on needs ${nbytes} bytes; the segment has ${segment.size}`)
+  }
   const make = () => {
     const storage = nbytes === 0 ? backend.allocate(0, ffi.check) : segment.place(at, nbytes, kind === 'COMPLEX' ? itemsize / 2 : itemsize)
     return wrap(new Layout(/** @type {any} */ (storage), index, bare.shape, bare.strides, 0, bare.size, bare.flags | segment.flags))

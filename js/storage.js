@@ -42,6 +42,8 @@ class Extra {
     this.busy = 0
     /** those of them that write */
     this.written = 0
+    /** a mapping whose bytes may turn out to be gone: C touches them and looks, JavaScript's windows do not */
+    this.guarded = false
     /** no transfer takes the buffer away: native code had the bytes */
     this.fixed = false
   }

@@ -139,7 +139,7 @@ function entriesOf (given) {
     if (!Array.isArray(entry) || entry.length !== 2) throw failure('ERR_ARGUMENT', `an entry of tensors is ${show(entry)}; [name, tensor] was expected`)
     const [name, t] = entry
     if (typeof name !== 'string') throw failure('ERR_ARGUMENT', `a name of tensors is ${show(name)}; a string was expected`)
-    if (!(/** @type {any} */ (name)).isWellFormed?.() && name !== new TextDecoder().decode(utf8(name))) throw failure('ERR_ARGUMENT', `a name of tensors is ${show(name)}, which has half a surrogate pair`)
+    if (!(/** @type {any} */ (name)).isWellFormed?.() && name !== new TextDecoder('utf-8', { ignoreBOM: true }).decode(utf8(name))) throw failure('ERR_ARGUMENT', `a name of tensors is ${show(name)}, which has half a surrogate pair`)
     if (seen.has(name)) throw failure('ERR_ARGUMENT', `tensors has the name ${show(name)} twice`)
     seen.add(name)
     return [name, tensorGiven(t, `tensors[${show(name)}]`)]

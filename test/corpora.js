@@ -126,6 +126,8 @@ function ggufFiles () {
     'big-endian numbers': plain({ version: 0x03000000 }),
     'more tensors than bytes': plain({ counts: [2n ** 40n, 0] }),
     'more values than bytes': plain({ counts: [0, 2n ** 64n - 1n] }),
+    'more than a million values': gguf([], [], Buffer.alloc(1100000), { counts: [0, 1000001] }),
+    'more than a million tensors': gguf([], [], Buffer.alloc(1100000), { counts: [1000001, 0] }),
     'a name twice': gguf([], [['w', [1], 0, 0], ['w', [1], 0, 32]], Buffer.alloc(64)),
     'a key twice': gguf([['k', 0, Buffer.of(1)], ['k', 0, Buffer.of(2)]], []),
     'a key that is not UTF-8': Buffer.concat([Buffer.from('GGUF'), u32(3), u64(0), u64(1), u64(1), Buffer.of(0xff), u32(0), Buffer.of(1)]),

@@ -64,6 +64,8 @@ typedef struct sb__binding {
   } lists[3];
   sb_scalar scalars[4];
   double results[7];
+  const sb_storage *guarded[4]; /* of this call, to be looked at again when it is done */
+  int32_t guarded_count;
 } sb__binding;
 
 /* Puts storage into the table; the reference moves into this environment's claim on success. A handle

@@ -59,10 +59,25 @@ static inline const double *operand(const sb__binding *b, int32_t index) {
   return b->frame + SB__FRAME_OPERANDS + index * SB__OPERAND_SIZE_OF_OPERAND;
 }
 
+/* A guarded mapping whose bytes will be touched has all of them, and is looked at once more afterwards. */
+static sb_status check_guarded(sb__binding *b, const sb_storage *storage) {
+  b->guarded[b->guarded_count++] = storage;
+  return sb__check_intact(storage);
+}
+
+static sb_status check_guarded_again(sb__binding *b) {
+  sb_status status = SB_OK;
+  for (int32_t i = 0; !status && i < b->guarded_count; i++)
+    status = sb__check_intact(b->guarded[i]);
+  return status;
+}
+
 static sb_status read_storage(sb__binding *b, int32_t index) {
   const double *at = operand(b, index);
-  b->operands[index].storage = find_storage(b, at, index);
-  return b->operands[index].storage ? SB_OK : no_storage(at, index);
+  sb_storage *storage = find_storage(b, at, index);
+  b->operands[index].storage = storage;
+  if (!storage) return no_storage(at, index);
+  return SB_GUARDS && storage->fault ? check_guarded(b, storage) : SB_OK;
 }
 
 static sb_status read_tensor(sb__binding *b, int32_t index, bool touched) {
@@ -91,10 +106,13 @@ static sb_status read_tensor(sb__binding *b, int32_t index, bool touched) {
   if (touched && !t->storage->data && sb_tensor_numel(t)) {
     return sb__fail(SB_ERR_ARGUMENT, "operand %d has elements but no address", index);
   }
-  return SB_OK;
+  return SB_GUARDS && touched && t->storage->fault ? check_guarded(b, t->storage) : SB_OK;
 }
 
-sb_status sb__read_operand(sb__binding *b) { return read_tensor(b, 0, true); }
+sb_status sb__read_operand(sb__binding *b) {
+  b->guarded_count = 0;
+  return read_tensor(b, 0, true);
+}
 
 static sb_status read_list(sb__binding *b, int32_t index, int32_t *at) {
   const double *args = b->frame + SB__FRAME_ARGS;
@@ -509,19 +527,23 @@ static sb_status swap_bytes(sb__binding *b) {
 /* The storage's reference becomes a claim of this environment; handle and address are the results. */
 static sb_status give_storage(sb__binding *b, sb_storage *storage) {
   RESULT(1) = (double)(uintptr_t)sb_storage_data(storage);
+  b->guarded_count = 0; /* nothing fails any more once there is a claim */
   const sb_status status = sb__claim_new(b, storage, &RESULT(0));
   if (status) sb_storage_unref(&storage);
   return status;
 }
 
-/* Numbers: file descriptor, first byte, bytes, whether writes reach the file. A failure leaves the system's error number
+/* Numbers: file descriptor, first byte, bytes, whether writes reach the file, whether it is guarded. A failure leaves the system's error number
  * in the first result. */
 static sb_status map_file(sb__binding *b) {
   sb_storage *storage = NULL;
   int error = 0;
-  const sb_status status = sb__map_file(N(0), N(1), N(2), N(3) != 0, &storage, &error);
+  sb_status status = sb__map_file(N(0), N(1), N(2), N(3) != 0, &storage, &error);
   b->frame[SB__FRAME_RESULTS] = error;
-  return status ? status : give_storage(b, storage);
+  if (!status && N(4)) status = sb__map_guard(storage);
+  if (!status) return give_storage(b, storage);
+  sb_storage_unref(&storage);
+  return status;
 }
 
 /* Numbers: file descriptor, bytes. The result is the system's error number. */
@@ -663,6 +685,11 @@ static sb_status segment_link(sb__binding *b) {
 }
 #endif
 
+static sb_status parcel_new(sb__binding *b) {
+  b->guarded_count = 0; /* nothing fails any more once there is a parcel */
+  return sb__parcel_new(T(0)->storage, N(0), &RESULT(0));
+}
+
 /* handle, address and bytes of the storage that a parcel held. */
 static sb_status parcel_take(sb__binding *b) {
   sb_storage *storage = NULL;
@@ -729,8 +756,10 @@ void sb__run(sb__binding *b, uint32_t row) {
     status = sb__fail(SB_ERR_ARGUMENT, "there is no function %u", row);
   } else {
     signature = rows[row].signature;
+    b->guarded_count = 0;
     status = read_operands(b, &signature);
     if (!status) status = rows[row].run(b);
+    if (SB_GUARDS && !status) status = check_guarded_again(b);
   }
   if (!status) status = write_results(b, signature);
   sb__report(b, status);

@@ -29,6 +29,7 @@ typedef enum sb__storage_kind {
   SB__STORAGE_FOREIGN,  /* wrapped; freed by its deleter */
   SB__STORAGE_MAPPED,   /* a file */
   SB__STORAGE_PART,     /* of another one, which it keeps: counted there */
+  SB__STORAGE_FILE,     /* no bytes: an open file, closed with it */
   SB__STORAGE_SHARED,   /* the following have room here; their issues fill it */
   SB__STORAGE_PINNED,
   SB__STORAGE_CUDA,
@@ -44,7 +45,9 @@ struct sb_storage {
   size_t nbytes;
   sb_deleter deleter; /* NULL: nothing to free */
   void *context;      /* deleter's second argument */
-  void *stream;       /* device work to wait for before freeing; NULL on the CPU */
+  const atomic_int
+      *fault;   /* not 0: bytes of a guarded mapping (share/map.h) are gone; NULL: not guarded */
+  void *stream; /* device work to wait for before freeing; NULL on the CPU */
 };
 
 /* A storage for one call; never counted, never freed. */
@@ -61,6 +64,9 @@ sb_status sb__storage_part(sb_storage *whole, int64_t at, int64_t nbytes, sb_sto
  * because somebody else counts the bytes. */
 sb_status sb__storage_lend(void *data, size_t nbytes, sb_deleter give_back, void *context,
                            sb_storage **out);
+
+/* SB_ERR_IO where a guarded mapping's bytes are gone. */
+sb_status sb__check_intact(const sb_storage *storage);
 
 typedef struct sb__storage_totals {
   int64_t storages, heap_bytes, foreign_bytes, mapped_bytes;

@@ -72,8 +72,10 @@ sb_status sb__storage_part(sb_storage *whole, int64_t at, int64_t nbytes, sb_sto
   void *data = (char *)whole->data + at;
   const sb_status status =
       new_storage(SB__STORAGE_PART, data, (size_t)nbytes, drop_whole, whole, out);
-  if (!status) sb_storage_ref(whole);
-  return status;
+  if (status) return status;
+  sb_storage_ref(whole);
+  (*out)->fault = whole->fault;
+  return SB_OK;
 }
 
 sb_status sb_storage_wrap(void *data, size_t nbytes, sb_deleter deleter, void *context,
@@ -99,6 +101,7 @@ void sb__storage_borrow(void *data, size_t nbytes, sb_storage *out) {
   out->nbytes = nbytes;
   out->deleter = NULL;
   out->context = NULL;
+  out->fault = NULL;
   out->stream = NULL;
 }
 
@@ -115,6 +118,11 @@ void sb_storage_unref(sb_storage **storage) {
   if (s->deleter) s->deleter(s->data, s->context);
   count(s, -1);
   sb__free(s);
+}
+
+sb_status sb__check_intact(const sb_storage *storage) {
+  if (!storage->fault || !atomic_load(storage->fault)) return SB_OK;
+  return sb__fail(SB_ERR_IO, "the bytes are gone: their file was made shorter while it was mapped");
 }
 
 void *sb_storage_data(const sb_storage *storage) { return storage->data; }

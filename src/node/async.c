@@ -91,6 +91,10 @@ static void complete(napi_env env, napi_status cancelled, void *data) {
   (void)cancelled; /* then nothing is finished */
   if (e) {
     unlink(c);
+    for (int i = 0; !c->status && i < c->count; i++) {
+      c->status = sb__check_intact(c->operands[i].storage);
+      if (c->status) strncpy(c->message, sb_error_message(), sizeof c->message - 1);
+    }
     e->binding.frame[SB__FRAME_RESULTS] = c->finished;
     sb__report(&e->binding, c->status ? sb__fail(c->status, "%s", c->message) : SB_OK);
     napi_get_undefined(env, &undefined);

@@ -160,13 +160,19 @@ static watch *new_watch(environment *e) {
   return w;
 }
 
-/* watch(object, handle) → id, or -1 without memory. handle 0: nothing goes with the object. */
+enum {
+  FILE_PRESSURE = 65536
+}; /* bytes: V8 collects after about a thousand open files that nobody closed */
+
+/* watch(object, handle) → id, or -1 without memory. handle 0: nothing goes with the object; else the first result says
+ * whether its storage is guarded. */
 static napi_value watch_object(napi_env env, napi_callback_info info) {
   napi_value arguments[2] = {NULL, NULL};
   environment *e = sb__enter(env, info, 2, arguments);
   const double handle = sb__number_of(env, arguments[1]);
   const sb_storage *storage = handle != 0 ? sb__claim_get(&e->binding, handle) : NULL;
   watch *w = new_watch(e);
+  if (storage) e->binding.frame[SB__FRAME_RESULTS] = storage->fault != NULL;
   if (!w) return sb__number(env, -1);
   w->handle = handle;
   const napi_status made =
@@ -179,6 +185,7 @@ static napi_value watch_object(napi_env env, napi_callback_info info) {
     return sb__number(env, -1);
   }
   if (storage && storage->kind == SB__STORAGE_HEAP) account(e, w, (int64_t)storage->nbytes);
+  if (storage && storage->kind == SB__STORAGE_FILE) account(e, w, FILE_PRESSURE);
   return sb__number(env, w->id);
 }
 

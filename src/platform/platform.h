@@ -52,6 +52,20 @@ void sb__os_expect_use(void *data, size_t nbytes);
 void *sb__os_map(int file, int64_t offset, size_t nbytes, bool shared, int *error);
 void sb__os_unmap(void *data, size_t nbytes); /* what sb__os_map gave */
 
+#if defined(__wasm__)
+# define SB_GUARDS 0 /* nothing is mapped, and the module has no code for it */
+#else
+# define SB_GUARDS 1
+#endif
+
+/* Guards what sb__os_map gave, or any whole mapping of a file, for as long as it is mapped: where its file became
+ * shorter, or could not be read, a fault gives way to private zeros from that page to the mapping's end, and the returned
+ * word is 1 from then on. It lives until sb__os_unguard, which comes before the mapping's end. Costs nothing until a
+ * fault comes. The first call installs a handler of SIGBUS; faults that are nobody's go on to the one before.
+ * NULL: error is ENOMEM, or EBUSY where somebody's handler has taken ours' place since. */
+atomic_int *sb__os_guard(void *data, size_t nbytes, int *error);
+void sb__os_unguard(atomic_int *fault);
+
 /* Makes a file that long, with room on its disk where its file system can reserve any; 0 or the system's error number. */
 int sb__os_reserve(int file, int64_t nbytes);
 

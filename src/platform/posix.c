@@ -69,6 +69,128 @@ void sb__os_unmap(void *data, size_t nbytes) {
   (void)munmap((char *)data - before, nbytes + before);
 }
 
+/* ---- Guards ---- */
+
+/* A mapping whose faults are caught. Never freed but used again: the handler may look at any at any time. */
+typedef struct guard {
+  atomic_int fault;            /* first: what others know of it */
+  atomic_uint version;         /* odd while begin and end change */
+  atomic_uintptr_t begin, end; /* whole pages; 0: free */
+  struct guard *next;
+} guard;
+
+static _Atomic(guard *) guards; /* the handler takes no lock; who changes anything has this one: */
+static sb__lock guarding;
+static bool is_installed;
+static uintptr_t page_size;            /* what the handler needs of the system, asked beforehand */
+static struct sigaction before_guards; /* whose handler was there */
+
+/* In the handler. The tail goes with the page: bytes beyond a file's new end are missing as well, and a mapping for each
+ * page might be more than the system allows. */
+static bool mend(uintptr_t at) {
+  for (guard *g = atomic_load(&guards); g; g = g->next) {
+    const unsigned version = atomic_load(&g->version);
+    const uintptr_t begin = atomic_load(&g->begin), end = atomic_load(&g->end);
+    if (at < begin || at >= end || version % 2 || atomic_load(&g->version) != version) continue;
+    const uintptr_t from = at - at % page_size;
+    atomic_store(&g->fault, 1); /* before the zeros: who read them finds it */
+    return mmap((void *)from, end - from, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
+  }
+  return false;
+}
+
+static bool is_file_fault(const siginfo_t *info) {
+#if defined(BUS_MCEERR_AR)
+  if (info->si_code == BUS_MCEERR_AR || info->si_code == BUS_MCEERR_AO)
+    return false; /* memory that broke */
+#endif
+  return info->si_code > 0; /* else somebody sent it */
+}
+
+/* As if ours were not there. */
+static void as_before(int number, siginfo_t *info, void *context) {
+  const struct sigaction *before = &before_guards;
+  const bool sent = info->si_code <= 0;
+  if (before->sa_handler == SIG_IGN && sent) return;
+  if (before->sa_handler == SIG_DFL || before->sa_handler == SIG_IGN) {
+    struct sigaction plain;
+    memset(&plain, 0, sizeof plain);
+    plain.sa_handler = SIG_DFL;
+    (void)sigaction(number, &plain, NULL); /* a fault comes again when we return */
+    if (sent) (void)raise(number);
+  } else if (before->sa_flags & SA_SIGINFO) {
+    before->sa_sigaction(number, info, context);
+  } else {
+    before->sa_handler(number);
+  }
+}
+
+static void on_fault(int number, siginfo_t *info, void *context) {
+  const int error = errno;
+  const bool mended = is_file_fault(info) && mend((uintptr_t)info->si_addr);
+  errno = error;
+  if (!mended) as_before(number, info, context);
+}
+
+static int install(void) {
+  struct sigaction now, ours;
+  memset(&ours, 0, sizeof ours);
+  if (sigaction(SIGBUS, NULL, &now)) return errno;
+  if ((now.sa_flags & SA_SIGINFO) && now.sa_sigaction == on_fault) return 0;
+  /* A later handler may go on to ours or not. Before it, ours would go on to it: in circles, perhaps. */
+  if (is_installed && now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN) return EBUSY;
+  page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
+  before_guards = now;
+  ours.sa_sigaction = on_fault;
+  ours.sa_mask = now.sa_mask;
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK | (now.sa_flags & (SA_RESTART | SA_NODEFER));
+  if (sigaction(SIGBUS, &ours, NULL)) return errno;
+  is_installed = true;
+  return 0;
+}
+
+static void set_range(guard *g, uintptr_t begin, uintptr_t end) {
+  atomic_fetch_add(&g->version, 1);
+  atomic_store(&g->begin, begin);
+  atomic_store(&g->end, end);
+  atomic_fetch_add(&g->version, 1);
+}
+
+static guard *free_guard(void) {
+  guard *g = atomic_load(&guards);
+  while (g && atomic_load(&g->end)) g = g->next;
+  if (g) return g;
+  g = calloc(1, sizeof *g);
+  if (!g) return NULL;
+  g->next = atomic_load(&guards);
+  atomic_store(&guards, g);
+  return g;
+}
+
+atomic_int *sb__os_guard(void *data, size_t nbytes, int *error) {
+  const uintptr_t at = (uintptr_t)data;
+  guard *g = NULL;
+  sb__lock_take(&guarding);
+  *error = install();
+  if (!*error) {
+    g = free_guard();
+    if (!g) *error = ENOMEM;
+  }
+  if (g) {
+    atomic_store(&g->fault, 0);
+    set_range(g, at - at % page_size, (at + nbytes + page_size - 1) / page_size * page_size);
+  }
+  sb__lock_drop(&guarding);
+  return g ? &g->fault : NULL;
+}
+
+void sb__os_unguard(atomic_int *fault) {
+  sb__lock_take(&guarding);
+  set_range((guard *)fault, 0, 0);
+  sb__lock_drop(&guarding);
+}
+
 int sb__os_reserve(int file, int64_t nbytes) {
 #if defined(__linux__)
   /* Not posix_fallocate: where a file system cannot reserve, that writes to each of its blocks. */
@@ -300,8 +422,9 @@ static void *help(void *nothing) {
   return NULL;
 }
 
-/* A thread that goes by itself. Signals are for the host's own threads. sigprocmask speaks of this thread on
- * Linux, and older C libraries have it. stack: bytes; 0: as many as threads have. */
+/* A thread that goes by itself. Signals are for the host's own threads, but for those that a thread's own fault raises:
+ * blocked, they would end the process, whatever handles them. sigprocmask speaks of this thread on Linux, and older C
+ * libraries have it. stack: bytes; 0: as many as threads have. */
 static bool start_thread(void *(*run)(void *), void *argument, size_t stack) {
   pthread_attr_t attributes;
   pthread_t thread;
@@ -310,6 +433,10 @@ static bool start_thread(void *(*run)(void *), void *argument, size_t stack) {
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   if (stack) pthread_attr_setstacksize(&attributes, stack); /* refused: it has the usual one */
   sigfillset(&all);
+  sigdelset(&all, SIGBUS);
+  sigdelset(&all, SIGFPE);
+  sigdelset(&all, SIGILL);
+  sigdelset(&all, SIGSEGV);
   sigprocmask(SIG_SETMASK, &all, &before);
   const bool started = !pthread_create(&thread, &attributes, run, argument);
   sigprocmask(SIG_SETMASK, &before, NULL);

@@ -5,20 +5,30 @@
 # include "share/formats.h"
 
 enum { DEEPEST = 8 }; /* arrays in arrays */
+/* Bytes, and things in it: a hole in a file could be read as a header without end. */
+enum { LONGEST_HEADER = 100000000, MOST = 1000000 };
 enum { UINT32 = 4, STRING = 8, ARRAY = 9 };
 
+/* Are the next n bytes there, however large n is? wanted, if they are only in the file. */
+static sb_status reach(sb__reader *r, uint64_t n) {
+  if (n > (uint64_t)(r->total - r->at))
+    return sb__bad(r, r->at, "the file ends before what has to be here");
+  if (n > LONGEST_HEADER || r->at > LONGEST_HEADER - (int64_t)n)
+    return sb__bad(r, r->at, "the header is longer than 100000000 bytes");
+  return sb__has(r, (int64_t)n) ? SB_OK : sb__ends(r);
+}
+
 static sb_status take_integer(sb__reader *r, int32_t nbytes, uint64_t *out) {
-  if (!sb__has(r, nbytes)) return sb__ends(r);
+  const sb_status status = reach(r, (uint64_t)nbytes);
+  if (status || r->wanted) return status;
   *out = sb__peek(r, r->at, nbytes);
   r->at += nbytes;
   return SB_OK;
 }
 
-/* Jumps over n bytes, however large n is. */
 static sb_status skip(sb__reader *r, uint64_t n) {
-  if (n > (uint64_t)(r->total - r->at))
-    return sb__bad(r, r->at, "the file ends before what has to be here");
-  if (!sb__has(r, (int64_t)n)) return sb__ends(r);
+  const sb_status status = reach(r, n);
+  if (status || r->wanted) return status;
   r->at += (int64_t)n;
   return SB_OK;
 }
@@ -146,6 +156,8 @@ sb_status sb__gguf_parse(sb__reader *r) {
   if (tensors > (uint64_t)r->total || pairs > (uint64_t)r->total) {
     return sb__bad(r, 8, "there are more tensors or values than bytes");
   }
+  if (tensors > MOST || pairs > MOST)
+    return sb__bad(r, 8, "there are more than 1000000 tensors or values");
   if (r->room < 1) return sb__fail(SB_ERR_ARGUMENT, "there is no room");
   sb__put(r, 0);
   while (!status && !r->wanted && pairs-- > 0) status = take_pair(r, &alignment);

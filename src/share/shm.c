@@ -12,7 +12,7 @@ static void close_file(void *data, void *context) {
 /* Takes the file over, also where that fails. */
 static sb_status hold(int file, sb_storage **out, int *held) {
   const sb_status status =
-      sb__storage_wrap_as(SB__STORAGE_FOREIGN, NULL, 0, close_file, (void *)(intptr_t)file, out);
+      sb__storage_wrap_as(SB__STORAGE_FILE, NULL, 0, close_file, (void *)(intptr_t)file, out);
   if (status) sb__os_close(file);
   *held = file;
   return status;

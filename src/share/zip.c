@@ -4,6 +4,7 @@
 
 # include "share/formats.h"
 
+enum { LONGEST_DIRECTORY = 100000000 }; /* bytes; a hole in a file could be read as one */
 enum { END = 22, LONGEST_COMMENT = 65535, LOCATOR = 20, END64 = 56, ENTRY = 46, HEADER = 30 };
 
 static bool is_at(const sb__reader *r, int64_t at, uint32_t signature) {
@@ -40,6 +41,8 @@ sb_status sb__zip_end(sb__reader *r) {
   if (nbytes > room || begin > room - nbytes || begin + nbytes != room || count > nbytes / ENTRY) {
     return sb__bad(r, end, "the zip directory is not where it has to be");
   }
+  if (nbytes > LONGEST_DIRECTORY)
+    return sb__bad(r, end, "the zip directory is longer than 100000000 bytes");
   sb__put(r, (double)begin);
   sb__put(r, (double)nbytes);
   sb__put(r, (double)count);

@@ -215,6 +215,13 @@ describe('parseSafetensors', () => {
     survivesChanges(parseSafetensors, plain(), file => [...file].map(([, t]) => t.toArray()))
   })
 
+  it('keeps what looks like a byte order mark in a name', () => {
+    const entry = { dtype: 'U8', shape: [0], data_offsets: [0, 0] }
+    const file = parseSafetensors(placed(safetensors({ a: entry, '\ufeffa': entry, __metadata__: { '\ufeffk': '\ufeffv' } })))
+    assert.deepEqual([...file.keys()], ['a', '\ufeffa'])
+    assert.deepEqual(file.metadata, { '\ufeffk': '\ufeffv' })
+  })
+
   it('reads ten thousand tensors', () => {
     const n = 10000
     const header = Object.fromEntries(Array.from({ length: n }, (_, i) => [`layer.${i * 7 % n}`, { dtype: 'F32', shape: [1], data_offsets: [4 * i, 4 * i + 4] }]))

@@ -102,10 +102,49 @@ static void maps_files(void) {
   unlink(path);
 }
 
+/* A file that becomes shorter: zeros, an error, and the guard's place is used again. */
+static void guards_mappings(void) {
+  char path[] = "/tmp/samebytes-guard-XXXXXX";
+  const int file = mkstemp(path);
+  const int64_t page = sysconf(_SC_PAGESIZE);
+  const sb__storage_totals before = sb__storage_totals_now();
+  for (int round = 0; round < 4; round++) {
+    sb_storage *whole = NULL, *part = NULL, *other = NULL;
+    int error = 0;
+    EQ(ftruncate(file, 4 * page), 0);
+    EQ(pwrite(file, "ab", 2, 3 * page - 1), 2);
+    EQ(sb__map_file(file, 64, 4 * page - 64, round % 2, &whole, &error), SB_OK);
+    EQ(sb__map_file(file, 0, page, false, &other, &error), SB_OK);
+    EQ(sb__map_guard(whole), SB_OK);
+    EQ(sb__map_guard(other), SB_OK);
+    EQ(sb__storage_part(whole, 3 * page - 64, 1, &part), SB_OK);
+    volatile char *bytes = sb_storage_data(whole);
+    EQ(bytes[3 * page - 65], 'a');
+    EQ(*(char *)sb_storage_data(part), 'b');
+    EQ(ftruncate(file, page), 0);
+    EQ(bytes[0], 0);
+    EQ(sb__check_intact(whole), SB_OK); /* nobody touched what is gone */
+    EQ(bytes[3 * page - 65], 0);
+    bytes[3 * page - 64] = 'c';
+    EQ(*(char *)sb_storage_data(part), 'c');
+    EQ(sb__check_intact(whole), SB_ERR_IO);
+    EQ(sb__check_intact(part), SB_ERR_IO);
+    EQ(sb__check_intact(other), SB_OK);
+    sb_storage_unref(&whole);
+    EQ(sb__check_intact(part), SB_ERR_IO);
+    sb_storage_unref(&part);
+    sb_storage_unref(&other);
+    EQ(sb__storage_totals_now().storages, before.storages);
+  }
+  close(file);
+  unlink(path);
+}
+
 int main(void) {
   test("finds tensors", finds_tensors);
   test("says what it wants", says_what_it_wants);
   test("parts keep the whole", parts_keep_the_whole);
   test("maps files", maps_files);
+  test("guards mappings", guards_mappings);
   return done();
 }

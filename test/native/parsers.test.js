@@ -2,7 +2,7 @@
 const assert = require('node:assert/strict')
 const parsers = require('../../js/parsers')
 const here = require('../../js/parsers-here')
-const { npyOf, safetensors, placed, floats, u64 } = require('../files')
+const { npyOf, safetensors, gguf, placed, floats, u16, u32, u64 } = require('../files')
 const { npyFiles, safetensorsFiles, ggufFiles, npzFiles } = require('../corpora')
 
 const { NPY, SAFETENSORS, GGUF, ZIP_END, ZIP_DIRECTORY, ZIP_MEMBER } = parsers
@@ -120,6 +120,16 @@ describe('parsers in JavaScript and in C find the same', function () {
       assert.ok(tally.read - before.read > 20 && tally.refused - before.refused > 500, JSON.stringify(tally))
     })
   }
+
+  it('as long: what goes on beyond 100000000 bytes', () => {
+    const total = 2 ** 34
+    const pair = n => placed(gguf([['k', 8, u64(n)]], []))
+    for (const n of [1e8, 1e8 - 50, 1e8 - 49, 1e8 - 48, 1e8 - 45, 1e8 - 40]) same(`a text of ${n}`, GGUF, pair(n), total)
+    assert.match(same('too long', GGUF, pair(2 ** 33), total).message, /longer than 100000000/)
+    const end = nbytes => placed(Buffer.concat([u32(0x06054b50), u32(0), u16(1), u16(1), u32(nbytes), u32(2 ** 31), u16(0)]))
+    for (const nbytes of [1e8, 1e8 + 1]) same(`a directory of ${nbytes}`, ZIP_END, end(nbytes), 2 ** 31 + nbytes + 22, 2 ** 31 + nbytes)
+    assert.match(same('too long', ZIP_END, end(1e8 + 1), 2 ** 31 + 1e8 + 23, 2 ** 31 + 1e8 + 1).message, /longer than 100000000/)
+  })
 
   it('in the same order: ten thousand names', () => {
     const n = 10000

@@ -171,6 +171,31 @@ describe('SharedTensor between processes', function () {
     assert.equal(await other.run('return SharedTensor.open({ fd: 3 }).tensor.get(999)'), 1)
   })
 
+  it('a named one that a peer makes shorter ends who uses what was cut off; with guard it is ERR_IO', async () => {
+    const use = `
+      const cut = async () => require('node:child_process').execFileSync('truncate', ['-s', '4096', things.s.path])
+      const code = fn => { try { fn(); return 'fine' } catch (error) { return error.code } }
+    `
+    for (const make of ['create', 'open']) {
+      const name = fresh()
+      if (make === 'open') SharedTensor.create(name, [2 ** 16])
+      const other = node()
+      assert.deepEqual(await other.run(`${use}
+        things.s = SharedTensor.${make}('${name}', ${make === 'open' ? '' : '[2 ** 16], '}{ guard: true })
+        const t = things.s.tensor
+        t.set(1, 0)
+        await cut()
+        return [code(() => t.get(0)), code(() => t.get(2 ** 16 - 1)), code(() => t.fill(1)), code(() => things.s.tensor.get(0))]
+      `), ['fine', 'ERR_IO', 'ERR_IO', 'ERR_IO'])
+      assert.deepEqual(await other.end(), { code: 0, signal: null })
+    }
+    const careless = node()
+    const asked = careless.ask(`${use} things.s = SharedTensor.create('${fresh()}', [2 ** 16]); await cut(); things.s.tensor.get(2 ** 16 - 1)`).catch(() => 'it ended')
+    assert.equal(await asked, 'it ended')
+    const { code, signal } = await careless.ended
+    assert.ok(signal === 'SIGBUS' || code > 0, 'a sanitizer says so by its exit code')
+  })
+
   it('a name that is removed while it is open: everybody keeps the bytes, nobody finds them', async () => {
     const a = SharedTensor.create(fresh(), [2])
     const other = node()
@@ -230,6 +255,26 @@ describe('SharedTensor between processes', function () {
     assert.ok(fs.existsSync(a.path))
   })
 
+  it('what a process leaves that is killed between the steps of making a name, sweep takes away', () => undisturbed(async () => {
+    const [name, draft] = [fresh(), fresh()]
+    const other = node()
+    await other.run(`SharedTensor.create('${name}', [1]); SharedTensor.create('${draft}', [1])`)
+    const inode = fs.statSync(`${FOLDER}/${draft}`).ino
+    const whole = `${FOLDER}/.samebytes-draft-${inode}`
+    fs.unlinkSync(`${FOLDER}/${name}`) // as if it had said who it is, and no more
+    fs.renameSync(`${FOLDER}/${draft}`, whole) // as if it were about to replace a name
+    try {
+      SharedTensor.sweep()
+      assert.ok(fs.existsSync(whole), 'it is alive')
+      assert.equal(here().length, 2, 'it may be in the middle of it')
+      await other.kill()
+      assert.deepEqual(SharedTensor.sweep().filter(swept => [name, draft].includes(swept)), [])
+      assert.deepEqual([here(), fs.existsSync(whole)], [[], false])
+    } finally {
+      fs.rmSync(whole, { force: true })
+    }
+  }))
+
   it('a name that is another file\'s by now is not taken from it', () => undisturbed(async () => {
     const name = fresh()
     const other = node()
@@ -242,6 +287,16 @@ describe('SharedTensor between processes', function () {
     assert.equal(fs.readFileSync(`${FOLDER}/${name}`, 'utf8'), 'mine')
     assert.deepEqual(here().filter(entry => linkOf(entry).endsWith(`:${name}`)), [], 'what said who made it has gone')
   }))
+
+  it('who opens again and again and disposes nothing runs out of nothing', async () => {
+    const { name } = SharedTensor.create(fresh(), [4])
+    assert.equal(limited('-n 1024', `
+      const { SharedTensor } = require('samebytes')
+      let sum = 0
+      for (let i = 0; i < 5000; i++) sum += SharedTensor.open('${name}').tensor.size
+      console.log(sum)
+    `), 20000)
+  })
 
   it('without space it is an error at creation, and nothing is left', async function () {
     const source = `
@@ -268,9 +323,8 @@ describe('SharedTensor between processes', function () {
       const none = `ERR_MEMORY -${errno.ENOSPC} /dev/shm/sb-test-full`
       assert.deepEqual(full, { codes: [none, none, 'made', 'made'], left: 0 })
     }
-    const limited = JSON.parse(execFileSync('bash', ['-c', 'ulimit -f 1024; exec "$0" -e "$1"', process.execPath, source], { cwd: ROOT, encoding: 'utf8' }))
     const beyond = where => `ERR_IO -${errno.EFBIG} ${where}`
-    assert.deepEqual(limited, { codes: [beyond('/dev/shm/sb-test-full'), beyond('/dev/shm/sb-test-full'), beyond('/dev/shm'), beyond('/dev/shm')], left: 0 })
+    assert.deepEqual(limited('-f 1024', source), { codes: [beyond('/dev/shm/sb-test-full'), beyond('/dev/shm/sb-test-full'), beyond('/dev/shm'), beyond('/dev/shm')], left: 0 })
     if (full === null) skip(this, 'this user may mount no folder of its own')
   })
 })
@@ -287,6 +341,9 @@ async function undisturbed (fn) {
     }
   }
 }
+
+/** What a program says that may use no more than that of something. */
+const limited = (limit, source) => JSON.parse(execFileSync('bash', ['-c', `ulimit ${limit}; exec "$0" -e "$1"`, process.execPath, source], { cwd: ROOT, encoding: 'utf8' }))
 
 function linkOf (entry) {
   try {

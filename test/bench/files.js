@@ -1,0 +1,129 @@
+'use strict'
+// Files: what opening one costs, and saving beside dd of the same bytes. Disks are what they are: the ratio counts.
+
+const { execFileSync } = require('node:child_process')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const { full, openNpy, openSafetensors, saveNpy, saveNpySync } = require('samebytes')
+const { ROOT, inFreshProcess, median } = require('./measure')
+
+const TENSORS = 400
+const MiB = 2 ** 20
+
+let folder // removed with the process
+function at (name) {
+  if (folder === undefined) {
+    folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-bench-'))
+    process.on('exit', () => fs.rmSync(folder, { recursive: true, force: true }))
+  }
+  return path.join(folder, name)
+}
+
+/** 1 GiB of 400 tensors, as a header and a hole: nobody reads the data. */
+function weights () {
+  const file = at('weights.safetensors')
+  if (fs.existsSync(file)) return file
+  const n = Math.floor(1024 * MiB / TENSORS / 256) * 256 // bytes of each
+  const entries = Array.from({ length: TENSORS }, (_, i) => [`model.layers.${i >> 3}.part.${i & 7}.weight`, { dtype: 'F32', shape: [64, n / 256], data_offsets: [i * n, (i + 1) * n] }])
+  const text = JSON.stringify(Object.fromEntries(entries))
+  const header = Buffer.from(text + ' '.repeat(-text.length & 63) + ' '.repeat(56))
+  const size = Buffer.alloc(8)
+  size.writeBigUInt64LE(BigInt(header.length))
+  fs.writeFileSync(file, Buffer.concat([size, header]))
+  fs.truncateSync(file, 8 + header.length + TENSORS * n)
+  return file
+}
+
+/** Median of fn's times. @param {(round: number) => number} fn  ns */
+const times = (rounds, fn) => median(Array.from({ length: rounds }, (_, i) => fn(i)))
+
+function timed (fn) {
+  const start = process.hrtime.bigint()
+  fn()
+  return Number(process.hrtime.bigint() - start)
+}
+
+function opening ({ quick }) {
+  const file = weights()
+  return times(quick ? 50 : 500, () => {
+    let opened
+    const time = timed(() => { opened = openSafetensors(file) })
+    opened.close()
+    return time
+  }) / 1e6
+}
+
+/** A view of each tensor of a file, for the first time; alone: of one, right after opening, when the processor's caches have other things. */
+const firstViews = alone => ({ quick }) => {
+  const file = weights()
+  return times(quick ? 50 : 500, round => {
+    const opened = openSafetensors(file)
+    const names = [...opened.keys()]
+    const wanted = alone ? [names[round % names.length]] : names
+    const time = timed(() => { for (const name of wanted) opened.get(name) })
+    for (const name of wanted) opened.get(name).dispose()
+    opened.close()
+    return time / wanted.length
+  })
+}
+
+function openingNpy ({ quick }) {
+  const file = at('open.npy')
+  saveNpySync(file, full([1000, 1000], 1))
+  return times(quick ? 200 : 2000, () => {
+    let t
+    const time = timed(() => { t = openNpy(file) })
+    t.dispose()
+    return time
+  }) / 1e3
+}
+
+/** MiB that the first opening of a process adds, with the code that it loads. */
+const resident = () => inFreshProcess(`
+  const { openSafetensors } = require(${JSON.stringify(path.join(ROOT, 'js'))})
+  const before = process.memoryUsage.rss()
+  const opened = openSafetensors(${JSON.stringify(weights())})
+  process.stdout.write(String((process.memoryUsage.rss() - before) / 2 ** 20))
+  opened.close()`)
+
+/** Saves and dd's in turn, once for all rows of a size. */
+const saved = new Map()
+async function saving (quick) {
+  if (saved.has(quick)) return saved.get(quick)
+  const [rounds, nbytes] = quick ? [3, 64 * MiB] : [5, 1024 * MiB]
+  const t = full([nbytes / 4], 1)
+  const [source, target] = [at('source'), at('target')]
+  fs.writeFileSync(source, t.bytes)
+  const seen = { dd: [], sync: [], async: [] }
+  for (let round = -1; round < rounds; round++) { // one to warm up
+    for (const kind of Object.keys(seen)) {
+      fs.rmSync(target, { force: true })
+      execFileSync('sync')
+      const start = process.hrtime.bigint()
+      if (kind === 'dd') execFileSync('dd', [`if=${source}`, `of=${target}`, 'bs=4M', 'conv=fdatasync'], { stdio: 'ignore' })
+      else if (kind === 'sync') saveNpySync(target, t)
+      else await saveNpy(target, t)
+      if (round >= 0) seen[kind].push(Number(process.hrtime.bigint() - start) / 1e6)
+    }
+  }
+  for (const file of [source, target]) fs.rmSync(file)
+  const medians = Object.fromEntries(Object.entries(seen).map(([kind, values]) => [kind, median(values)]))
+  saved.set(quick, medians)
+  return medians
+}
+
+const dd = { what: 'dd bs=4M conv=fdatasync', measure: async ({ quick }) => (await saving(quick)).dd }
+const save = (what, kind) => ({ what, unit: 'ms', limit: { ratio: 1.25 }, measure: async ({ quick }) => (await saving(quick))[kind], yardstick: dd })
+
+const rows = [
+  { what: 'open a safetensors of 1 GiB, 400 tensors', unit: 'ms', limit: { value: 5 }, measure: opening },
+  { what: 'its resident memory, first opening of a process', unit: 'MiB', limit: { value: 5 }, measure: resident },
+  { what: 'the first view of each of its tensors', unit: 'ns', limit: { value: 1000 }, measure: firstViews(false) },
+  { what: 'the very first of a file, caches cold', unit: 'ns', measure: firstViews(true) },
+  { what: 'open a mapped .npy', unit: 'µs', limit: { value: 100 }, measure: openingNpy },
+  save('save 1 GiB with fdatasync: saveNpySync', 'sync'),
+  save('save 1 GiB with fdatasync: saveNpy', 'async')
+]
+
+module.exports = { title: 'Files', rows }

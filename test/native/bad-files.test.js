@@ -1,0 +1,193 @@
+'use strict'
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const zlib = require('node:zlib')
+const samebytes = require('samebytes')
+const { collectUntil, hex, needs, refuses } = require('../setup')
+const { u16, u32, u64, npyOf, safetensors, zip, crc32, floats } = require('../files')
+const { npyFiles, safetensorsFiles, ggufFiles, npzFiles } = require('../corpora')
+const { crc32: checksum, crc32Here } = require('../../js/formats')
+const { load, memory, openGguf, openNpy, openNpz, openRaw, openSafetensors, parseNpz, saveNpzSync, toNpzBytes, zeros } = samebytes
+
+const FORMATS = {
+  npy: [openNpy, npyFiles()],
+  safetensors: [openSafetensors, safetensorsFiles()],
+  gguf: [openGguf, ggufFiles()],
+  npz: [openNpz, npzFiles()]
+}
+
+// What the parsers refuse in bytes is in test/api/formats.test.js; here the same comes from the disk.
+describe('hostile files', function () {
+  this.timeout(120000)
+  needs('the addon')
+
+  let folder
+  before(() => { folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-bad-')) })
+  after(() => { fs.rmSync(folder, { recursive: true, force: true }) })
+  const put = (name, bytes) => {
+    fs.writeFileSync(path.join(folder, name), bytes)
+    return path.join(folder, name)
+  }
+  /** A file of these pieces, [where, bytes], and holes between them. */
+  const sparse = (name, size, pieces) => {
+    const file = put(name, '')
+    const fd = fs.openSync(file, 'r+')
+    for (const [at, bytes] of pieces) fs.writeSync(fd, bytes, 0, bytes.length, at)
+    fs.ftruncateSync(fd, size)
+    fs.closeSync(fd)
+    return file
+  }
+  const open = () => fs.readdirSync('/proc/self/fd').filter(fd => {
+    try {
+      return fs.readlinkSync(`/proc/self/fd/${fd}`).startsWith(folder)
+    } catch {
+      return false
+    }
+  }).length
+
+  for (const [extension, [openFile, { bad, plain }]] of Object.entries(FORMATS)) {
+    it(`.${extension}: ${Object.keys(bad).length} wrong ones are refused when they are mapped and when they are read`, async () => {
+      for (const [what, bytes] of Object.entries(bad)) {
+        const file = put(`bad.${extension}`, bytes)
+        for (const mode of ['r', 'r+', 'c']) assert.match(refuses(() => openFile(file, { mode }), 'ERR_FORMAT').message, /^byte \d+: \S/, what)
+        const error = await load(file).then(() => assert.fail(`${what} was read`), error => error)
+        assert.deepEqual([error.code, /^byte \d+: \S/.test(error.message)], ['ERR_FORMAT', true], what)
+      }
+      assert.equal(open(), 0)
+      assert.ok(await collectUntil(() => memory().bytes.mapped === 0))
+    })
+
+    it(`.${extension}: every beginning of a good one is refused`, async () => {
+      const whole = plain()
+      const names = extension === 'npy' ? [] : [...openFile(put(`good.${extension}`, whole)).keys()]
+      const use = file => { for (const name of names) file.get(name) }
+      use(openFile(put(`good.${extension}`, whole)))
+      for (let n = 0; n < whole.length; n++) {
+        const file = put(`part.${extension}`, whole.subarray(0, n))
+        refuses(() => use(openFile(file)), 'ERR_FORMAT')
+        assert.equal((await load(file).then(() => assert.fail(`${n} bytes were read`), error => error)).code, 'ERR_FORMAT')
+      }
+      assert.equal(open(), 0)
+      assert.ok(await collectUntil(() => memory().bytes.mapped === 0))
+    })
+  }
+
+  it('headers of a gigabyte that are not there cost nothing; holes are no memory', () => {
+    const rss = process.memoryUsage.rss()
+    const size = 2 ** 34
+    refuses(() => openSafetensors(sparse('big.safetensors', size, [[0, u64(2 ** 33)]])), 'ERR_FORMAT')
+    refuses(() => openNpy(sparse('big.npy', size, [[0, Buffer.concat([Buffer.from('\x93NUMPY\x02\0', 'latin1'), u32(2 ** 31)])]])), 'ERR_FORMAT')
+    refuses(() => openGguf(sparse('big.gguf', size, [[0, Buffer.concat([Buffer.from('GGUF'), u32(3), u64(2 ** 33), u64(2 ** 33)])]])), 'ERR_FORMAT')
+    refuses(() => openGguf(sparse('many.gguf', size, [[0, Buffer.concat([Buffer.from('GGUF'), u32(3), u64(0), u64(1000000)])]])), 'ERR_FORMAT')
+    refuses(() => openGguf(sparse('long.gguf', size, [[0, Buffer.concat([Buffer.from('GGUF'), u32(3), u64(0), u64(1), u64(1), Buffer.of(97), u32(8), u64(2 ** 33)])]])), 'ERR_FORMAT')
+    const at = size - 98
+    const end = [
+      u32(0x06064b50), u64(44), u16(45), u16(45), u32(0), u32(0), u64(1), u64(1), u64(at), u64(0),
+      u32(0x07064b50), u32(0), u64(at), u32(1), u32(0x06054b50), u32(0), u16(1), u16(1), u32(0), u32(0), u16(0)
+    ]
+    refuses(() => openNpz(sparse('big.npz', size, [[at, Buffer.concat(end)]])), 'ERR_FORMAT')
+    const raw = openRaw(sparse('big', size, []), { dtype: 'uint8' })
+    assert.deepEqual([raw.size, raw.get(size - 1)], [size, 0])
+    raw.dispose()
+    assert.ok(process.memoryUsage.rss() - rss < 2 ** 30)
+  })
+
+  it('a header of many megabytes is read to its end', () => {
+    const n = 30000
+    const entries = Object.fromEntries(Array.from({ length: n }, (_, i) => [`${'x'.repeat(100)}${i}`, { dtype: 'U8', shape: [1], data_offsets: [i, i + 1] }]))
+    const file = openSafetensors(put('long.safetensors', safetensors(entries, Buffer.alloc(n, 7))))
+    assert.deepEqual([file.size, file.get(`${'x'.repeat(100)}${n - 1}`).item()], [n, 7])
+    file.close()
+  })
+
+  const deflated = (content, differs) => {
+    const bytes = zlib.deflateRawSync(content)
+    return zip([['a.npy', bytes, { method: 8, unpacked: content.length, crc: crc32(content), ...differs }]])
+  }
+
+  it('a deflated member becomes what the directory says, or nothing', async () => {
+    const good = npyOf('<f4', '(100000,)', Buffer.alloc(400000))
+    assert.deepEqual(parseNpz(deflated(good)).get('a').shape, [100000])
+    const wrong = {
+      'more bytes than it says': { unpacked: 1000 },
+      'fewer bytes than it says': { unpacked: good.length + 1 },
+      'another checksum': { crc: (crc32(good) ^ 1) >>> 0 }
+    }
+    const files = Object.entries(wrong).map(([what, differs]) => [what, deflated(good, differs)])
+    files.push(['bytes that are not deflated', zip([['a.npy', Buffer.alloc(1000, 0xff), { method: 8, unpacked: good.length }]])])
+    for (const [what, bytes] of files) {
+      const file = put('deflated.npz', bytes)
+      assert.match(refuses(() => openNpz(file).get('a'), 'ERR_FORMAT').message, /^byte \d+: /, what)
+      assert.equal((await openNpz(file).load('a').then(() => null, error => error)).code, 'ERR_FORMAT', what)
+      assert.equal((await load(file).then(() => null, error => error)).code, 'ERR_FORMAT', what)
+    }
+    assert.ok(await collectUntil(() => memory().bytes.mapped === 0))
+  })
+
+  it('what is left of a bomb is bounded by the directory', () => {
+    const bomb = zlib.deflateRawSync(Buffer.alloc(2 ** 28))
+    const rss = process.memoryUsage.rss()
+    for (let i = 0; i < 10; i++) refuses(() => parseNpz(zip([['a.npy', bomb, { method: 8, unpacked: 100 }]])).get('a'), 'ERR_FORMAT')
+    assert.ok(process.memoryUsage.rss() - rss < 2 ** 27)
+  })
+
+  it('zip64: a member of more than 4 GiB, far behind', () => {
+    const n = 2 ** 32 + 1000
+    const npy = npyOf('|u1', `(${n},)`)
+    const size = npy.length + n
+    const name = Buffer.from('a.npy')
+    const field = (...values) => Buffer.concat([u16(1), u16(8 * values.length), ...values.map(u64)])
+    const common = [u16(45), u16(0), u16(0), u32(0), u32(0), u32(0xffffffff), u32(0xffffffff), u16(name.length)]
+    const head = Buffer.concat([u32(0x04034b50), ...common, u16(20), name, field(size, size)])
+    const at = 2 ** 32 + 64 // where its header is
+    const entry = Buffer.concat([u32(0x02014b50), u16(45), ...common, u16(28), u16(0), u16(0), u16(0), u32(0), u32(0xffffffff), name, field(size, size, at)])
+    const begin = at + head.length + size
+    const end = begin + entry.length
+    const last = Buffer.concat([
+      u32(0x06064b50), u64(44), u16(45), u16(45), u32(0), u32(0), u64(1), u64(1), u64(entry.length), u64(begin),
+      u32(0x07064b50), u32(0), u64(end), u32(1),
+      u32(0x06054b50), u32(0), u16(1), u16(1), u32(entry.length), u32(0xffffffff), u16(0)
+    ])
+    const file = sparse('wide.npz', end + last.length, [[at, Buffer.concat([head, npy])], [begin - 1, Buffer.of(9)], [begin, entry], [end, last]])
+    const t = openNpz(file).get('a')
+    assert.deepEqual([t.shape, t.get(0), t.get(n - 1)], [[n], 0, 9])
+    t.dispose()
+    for (const [where, bytes] of [[end + 48, u64(begin + 1)], [end + 56 + 8, u64(end + 1)], [end + 32, u64(2n ** 63n)]]) {
+      const fd = fs.openSync(file, 'r+')
+      const before = Buffer.alloc(8)
+      fs.readSync(fd, before, 0, 8, where)
+      fs.writeSync(fd, bytes, 0, 8, where)
+      refuses(() => openNpz(file), 'ERR_FORMAT')
+      fs.writeSync(fd, before, 0, 8, where)
+      fs.closeSync(fd)
+    }
+  })
+
+  it('zip64: more members than 65535', () => {
+    const n = 66000
+    const one = zeros([1], 'uint8')
+    const file = path.join(folder, 'many.npz')
+    saveNpzSync(file, Array.from({ length: n }, (_, i) => [`a${i}`, one]))
+    const read = openNpz(file)
+    assert.deepEqual([read.size, read.get('a65999').toArray()], [n, [0]])
+    read.close()
+  })
+
+  it('checksums are those of zip', () => {
+    const bytes = Buffer.from('123456789')
+    for (const crc of [checksum, crc32Here]) assert.deepEqual([crc(bytes, 0), crc(bytes.subarray(4), crc(bytes.subarray(0, 4), 0)), crc(Buffer.alloc(0), 0)], [0xcbf43926, 0xcbf43926, 0])
+    const t = zeros([100])
+    assert.equal(hex(parseNpz(toNpzBytes({ t })).get('t')), hex(t))
+  })
+
+  it('a file that became shorter while it was read', async () => {
+    const bytes = npyOf('<f4', '(2,)', floats(1, 2))
+    const file = put('short.npy', bytes.subarray(0, -4))
+    refuses(() => openNpy(file), 'ERR_FORMAT')
+    const long = put('long.npy', npyOf('<f4', `(${2 ** 24},)`, Buffer.alloc(2 ** 26)))
+    const error = await load(long, { onProgress: ({ done }) => { if (done === 2 ** 24) fs.truncateSync(long, 2 ** 24 + 5) } }).then(() => null, error => error)
+    assert.equal(error?.code, 'ERR_FORMAT')
+  })
+})
