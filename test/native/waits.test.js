@@ -11,6 +11,8 @@ const { frame, backend, rows, tables } = require('../../js/ffi')
 const { childJson, fails, nativeOnly, quietMemory, skip, turn } = require('../setup')
 const { nodePeer, pythonPeer, endPeers } = require('../peer-process')
 
+const MANY = 100000 // elements
+
 const layoutOf = t => Tensor.attachedOf(t)
 
 /** Notifies until as many were woken: who waits begins to do so on a thread of its own. */
@@ -168,11 +170,11 @@ say(int(a[4]))
     assert.equal(notify(layout, 1), 0)
   })
 
-  it('500 times at once, and libuv’s threads stay free', async () => {
+  it('200 times at once, and libuv’s threads stay free', async () => {
     const { file, layout, waits } = words()
-    const waiting = Array.from({ length: 500 }, (_, i) => waits.wait(layout, i % 8, 0))
+    const waiting = Array.from({ length: 200 }, (_, i) => waits.wait(layout, i % 8, 0))
     assert.ok((await fs.promises.stat(file)).size > 0) // would wait for ever behind them
-    for (let i = 0; i < 8; i++) await wakeAll(layout, i, i < 4 ? 63 : 62)
+    for (let i = 0; i < 8; i++) await wakeAll(layout, i, 25)
     assert.deepEqual(new Set(await Promise.all(waiting)), new Set(['ok']))
   })
 
@@ -209,16 +211,16 @@ say(int(a[4]))
   })
 
   it('holds the bytes while it is pending, and lets go of them then', async () => {
-    const { file, t, layout, waits } = words()
+    const { file, t, layout, waits } = words('int32', MANY) // more than earlier tests may have left behind
     const other = openNpy(file, { mode: 'r+' })
     const before = (await quietMemory()).bytes.mapped
     const waiting = waits.wait(layout, 0, 0)
     t.dispose()
-    assert.equal((await quietMemory()).bytes.mapped, before)
+    assert.ok(before - (await quietMemory()).bytes.mapped < 4 * MANY)
     await wakeAll(layoutOf(other), 0)
     assert.equal(await waiting, 'ok')
     assert.equal(waits.pending.size, 0)
-    assert.ok((await quietMemory()).bytes.mapped < before)
+    assert.ok(before - (await quietMemory()).bytes.mapped >= 4 * MANY)
   })
 
   it('of a file that became shorter is an error, not the end of the process', async () => {
@@ -263,7 +265,7 @@ say(int(a[4]))
     assert.equal(openNpy(file).get(1), 1)
   })
 
-  for (const [how, code] of Object.entries({ 'process.exit(5)': 5, 'process.abort = null; setTimeout(() => { throw new Error(\'mine\') })': 1 })) {
+  for (const [how, code] of Object.entries({ 'process.exit(5)': 5, 'setTimeout(() => { throw new Error(\'mine\') })': 1 })) {
     it(`goes with a process that ends by ${how} while it is pending`, async () => {
       const { file } = words()
       const peer = nodePeer(`${PRELUDE}
@@ -276,7 +278,7 @@ say(int(a[4]))
 
   for (const how of ['worker.terminate()', 'worker.postMessage(\'process.exit()\')']) {
     it(`goes with a worker that ends by ${how} while it is pending, and so does what it held`, async () => {
-      const { file, layout } = words()
+      const { file, layout } = words('int32', MANY)
       const before = (await quietMemory()).bytes.mapped
       for (let round = 0; round < 5; round++) {
         const worker = new Worker(`${PRELUDE}
