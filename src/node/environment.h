@@ -18,6 +18,7 @@ typedef struct sb__environment {
   struct sb__office *loans; /* one reference */
   struct sb__room *waits;   /* one reference */
   bool no_external_buffers; /* as in runtimes that refuse them */
+  bool counts_below_zero;   /* V8's external memory may be corrected downwards */
 } sb__environment;
 
 /* The caller's arguments and environment; missing arguments are undefined. */

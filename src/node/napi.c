@@ -272,9 +272,11 @@ static napi_value buffer(napi_env env, napi_callback_info info) {
     }
   }
   if (status == napi_ok) {
-    /* V8 counts the bytes with the buffer from now on; those of files are no memory that it should save. */
+    /* V8 counts the bytes with the buffer from now on; those of files are no memory that it should save. Where both are
+     * collected together V8 takes its count back before the watch takes ours, and newer ones end the process when the sum
+     * is below zero in between: there they are counted. */
     const bool is_file = storage->kind == SB__STORAGE_MAPPED || storage->kind == SB__STORAGE_PART;
-    account(e, w, is_file ? -(int64_t)storage->nbytes : 0);
+    account(e, w, is_file && e->counts_below_zero ? -(int64_t)storage->nbytes : 0);
     return made;
   }
   if (pending) { /* ERR_BUFFER_TOO_LARGE, say: Node runs the finalizer then; our error names the way out */
@@ -513,6 +515,8 @@ static environment *new_environment(napi_env env, napi_value *frame) {
     sb__free(e);
     return NULL;
   }
+  const napi_node_version *version = NULL;
+  e->counts_below_zero = napi_get_node_version(env, &version) == napi_ok && version->major < 23;
   e->no_external_buffers = getenv("SAMEBYTES_NO_EXTERNAL_BUFFERS") != NULL;
   if (napi_set_instance_data(env, e, free_environment, NULL) != napi_ok) {
     free_environment(env, e, NULL);
