@@ -39,7 +39,7 @@ function nameOf (given) {
   if (typeof given !== 'string') throw failure('ERR_ARGUMENT', `name is ${show(given)}; a string was expected`)
   const name = given.startsWith('/') ? given.slice(1) : given
   const why = faultOf(name)
-  if (why !== null) throw failure('ERR_ARGUMENT', `name is ${show(given.length > 300 ? given.slice(0, 300) + '…' : given)}: ${why}`)
+  if (why !== null) throw failure('ERR_ARGUMENT', `name is ${show(given.length > 300 ? given.slice(0, 300) + '...' : given)}: ${why}`)
   return name
 }
 
