@@ -352,7 +352,7 @@ class SharedTensor {
     waits ??= require('./waits')
     const layout = this.#words()
     this.#waits ??= new waits.Waits()
-    return await this.#waits.wait(layout, index, expected, opts)
+    return this.#waits.wait(layout, index, expected, opts)
   }
 
   /**

@@ -44,6 +44,9 @@ function wordAt (layout, index) {
  */
 function bitsOf (layout, expected) {
   const { name, itemsize } = dtypes[layout.dtype]
+  if (typeof expected === 'number' && (expected >>> 0 === expected || (expected | 0) === expected)) { // spares most the bigints
+    if (name.startsWith('u') ? expected >= 0 : itemsize === 8 || (expected | 0) === expected) return expected >>> 0
+  }
   if (typeof expected !== 'bigint' && !Number.isSafeInteger(expected)) {
     throw failure(typeof expected === 'number' ? 'ERR_CAST' : 'ERR_ARGUMENT', `expected is ${show(expected)}; an integer was expected`)
   }
@@ -77,15 +80,16 @@ class Waits {
    * @param {unknown} expected
    * @param {unknown} [opts]
    * @returns {Promise<Woken>}
+   * @throws what is wrong with them
    */
-  async wait (layout, index, expected, opts) {
+  wait (layout, index, expected, opts) {
     const { timeout, signal: given } = optionsOf(opts)
     const ms = timeoutOf(timeout)
     const signal = signalOf(given)
     const at = wordAt(layout, index)
     const bits = bitsOf(layout, expected)
     checkSignal(signal)
-    return await this.waitFor(layout.storage, at, bits, ms, signal)
+    return this.waitFor(layout.storage, at, bits, ms, signal)
   }
 
   /**

@@ -132,28 +132,44 @@ say(int(a[4]))
 
   it('refuses what is no word, and values that are none of the dtype', async () => {
     const { t, layout, waits } = words()
-    const rejects = async (promise, code) => assert.rejects(promise, { code })
+    const rejects = (fn, code) => assert.rejects(async () => fn(), { code })
     for (const dtype of ['float32', 'uint8', 'int16', 'float64', 'bool', 'complex64']) {
       const other = words(dtype)
-      await rejects(waits.wait(other.layout, 0, 0), 'ERR_DTYPE')
+      await rejects(() => waits.wait(other.layout, 0, 0), 'ERR_DTYPE')
       fails(() => notify(other.layout, 0), TypeError, 'ERR_DTYPE')
     }
     for (const [index, code] of [[-1, 'ERR_BOUNDS'], [8, 'ERR_BOUNDS'], [2 ** 53, 'ERR_BOUNDS'], [0.5, 'ERR_BOUNDS'], ['0', 'ERR_ARGUMENT'], [undefined, 'ERR_ARGUMENT']]) {
-      await rejects(waits.wait(layout, index, 0), code)
+      await rejects(() => waits.wait(layout, index, 0), code)
       fails(() => notify(layout, index), Error, code)
     }
     for (const [expected, code] of [[2 ** 31, 'ERR_CAST'], [-(2 ** 31) - 1, 'ERR_CAST'], [0.5, 'ERR_CAST'], [NaN, 'ERR_CAST'], ['0', 'ERR_ARGUMENT'], [undefined, 'ERR_ARGUMENT'], [2n ** 64n, 'ERR_CAST']]) {
-      await rejects(waits.wait(layout, 0, expected), code)
+      await rejects(() => waits.wait(layout, 0, expected), code)
     }
     for (const [timeout, code] of [[-1, 'ERR_BOUNDS'], [NaN, 'ERR_BOUNDS'], ['1', 'ERR_ARGUMENT'], [null, 'ERR_ARGUMENT']]) {
-      await rejects(waits.wait(layout, 0, 0, { timeout }), code)
+      await rejects(() => waits.wait(layout, 0, 0, { timeout }), code)
     }
-    await rejects(waits.wait(layout, 0, 0, { signal: {} }), 'ERR_ARGUMENT')
+    await rejects(() => waits.wait(layout, 0, 0, { signal: {} }), 'ERR_ARGUMENT')
     for (const [n, code] of [[-1, 'ERR_BOUNDS'], [0.5, 'ERR_BOUNDS'], ['1', 'ERR_ARGUMENT'], [null, 'ERR_ARGUMENT']]) fails(() => notify(layout, 0, n), Error, code)
     const readOnly = layoutOf(openNpy(path.join(folder, '0.npy')))
-    await rejects(waits.wait(readOnly, 0, 0), 'ERR_READ_ONLY')
-    await rejects(waits.wait(layoutOf(zeros([4], { dtype: 'int32' })), 0, 0), 'ERR_UNSUPPORTED')
+    await rejects(() => waits.wait(readOnly, 0, 0), 'ERR_READ_ONLY')
+    await rejects(() => waits.wait(layoutOf(zeros([4], { dtype: 'int32' })), 0, 0), 'ERR_UNSUPPORTED')
     assert.equal(t.get(0), 0)
+  })
+
+  it('takes the numbers of its dtype and no others', async () => {
+    const right = { int32: [-1, -(2 ** 31), 2 ** 31 - 1, 0, -0], uint32: [0, 2 ** 31, 2 ** 32 - 1], int64: [-1, -1n, 2 ** 40, -(2n ** 63n), 2 ** 32 - 1], uint64: [0, 2 ** 32 - 1, 2 ** 53 - 1, 2n ** 64n - 1n] }
+    const wrong = { int32: [2 ** 31, -(2 ** 31) - 1, 2n ** 31n], uint32: [-1, 2 ** 32, -1n], int64: [2n ** 63n, 2 ** 53], uint64: [-1, -1n, -(2 ** 31), 2n ** 64n] }
+    for (const dtype of Object.keys(right)) {
+      const { t, layout, waits } = words(dtype)
+      for (const value of right[dtype]) {
+        t.set(value, 3)
+        assert.equal(await waits.waitFor(layout.storage, 0, 1, 0), 'not-equal')
+        assert.equal(await waits.wait(layout, 3, value, { timeout: 0 }), 'timed-out', `${dtype} ${value}`)
+        t.set(dtype.endsWith('64') ? 77n : 77, 3)
+        assert.equal(await waits.wait(layout, 3, value, { timeout: 0 }), 'not-equal', `${dtype} ${value}`)
+      }
+      for (const value of wrong[dtype]) await assert.rejects(async () => waits.wait(layout, 3, value), { code: 'ERR_CAST' }, `${dtype} ${value}`)
+    }
   })
 
   it('wakes as many as notify says, and tells how many those were', async () => {
@@ -194,7 +210,7 @@ say(int(a[4]))
     const reason = new Error('mine')
     controller.abort(reason)
     for (const each of await Promise.allSettled(waiting)) assert.equal(each.reason, reason)
-    await assert.rejects(waits.wait(layout, 0, 0, { signal: controller.signal }), error => error === reason)
+    await assert.rejects(async () => waits.wait(layout, 0, 0, { signal: controller.signal }), error => error === reason)
     assert.equal(notify(layout, 0), 0)
     assert.equal(waits.pending.size, 0)
     assert.equal(memory().storages, before.storages)
@@ -206,7 +222,7 @@ say(int(a[4]))
     const waiting = Array.from({ length: 20 }, (_, i) => waits.wait(layout, i % 8, 0, { timeout: 1e9 }))
     waits.end()
     for (const { reason } of await Promise.allSettled(waiting)) assert.equal(reason.code, 'ERR_DISPOSED')
-    await assert.rejects(waits.wait(layout, 0, 0), { code: 'ERR_DISPOSED' })
+    await assert.rejects(async () => waits.wait(layout, 0, 0), { code: 'ERR_DISPOSED' })
     waits.end()
   })
 
@@ -226,7 +242,7 @@ say(int(a[4]))
   it('of a file that became shorter is an error, not the end of the process', async () => {
     const { file, layout, waits } = words('int32', 4096)
     fs.truncateSync(file, 0)
-    await assert.rejects(waits.wait(layout, 4000, 0), { code: 'ERR_IO' })
+    await assert.rejects(async () => waits.wait(layout, 4000, 0), { code: 'ERR_IO' })
     fails(() => notify(layout, 4000), Error, 'ERR_IO', /shorter/)
   })
 
