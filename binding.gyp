@@ -84,7 +84,7 @@
     },
     {
       'target_name': 'samebytes_bench',
-      'sources': ['test/bench/c/yardstick.c'],
+      'sources': ['test/bench/c/yardstick.c', 'test/bench/c/bounds.c'],
     },
   ],
 }

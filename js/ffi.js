@@ -1245,6 +1245,69 @@ function partOf (whole, at, nbytes) {
   return backend.hold(f64[RESULTS], f64[RESULTS + 1], nbytes)
 }
 
+/**
+ * @param {number} row
+ * @returns {{ holder: Storage, fd: number }} a file that is closed when its holder is released
+ * @throws ERR_IO, with errno
+ */
+function heldFile (row) {
+  const { f64 } = frame
+  try {
+    invoke(row)
+  } catch (error) {
+    throw f64[RESULTS] > 0 ? Object.assign(/** @type {Error} */ (error), { errno: -f64[RESULTS] }) : error
+  }
+  const fd = f64[RESULTS + 1]
+  return { holder: backend.hold(f64[RESULTS], 0, 0), fd }
+}
+
+/**
+ * Another descriptor of an open file.
+ *
+ * @param {number} fd
+ */
+function holdFile (fd) {
+  frame.f64[ARGS] = fd
+  return heldFile(rows.file_hold)
+}
+
+/**
+ * Shared memory between processes that has no name yet, all zero.
+ *
+ * @param {boolean} sealed  nobody can make it shorter, or give it a name
+ * @param {number} mode  permissions
+ * @param {number} nbytes  at least 1
+ */
+function newSegment (sealed, mode, nbytes) {
+  const { f64 } = frame
+  f64[ARGS] = sealed ? 1 : 0
+  f64[ARGS + 1] = mode
+  f64[ARGS + 2] = nbytes
+  return heldFile(rows.segment_new)
+}
+
+/**
+ * @param {number} fd
+ * @param {string} name  in the folder of named shared memory
+ * @returns {number} the system's error number; 0: it has the name
+ */
+function linkSegment (fd, name) {
+  /** @type {any} */ (backend).leaveText(name)
+  frame.f64[ARGS] = fd
+  invoke(rows.segment_link)
+  return frame.f64[RESULTS]
+}
+
+/**
+ * @param {number} fd
+ * @returns {boolean} can nobody make the file shorter?
+ */
+function isSealed (fd) {
+  frame.f64[ARGS] = fd
+  invoke(rows.file_is_sealed)
+  return frame.f64[RESULTS] === 1
+}
+
 module.exports = {
   backend,
   rows,
@@ -1311,5 +1374,9 @@ module.exports = {
   swapBytes,
   mapFile,
   reserveFile,
-  partOf
+  partOf,
+  holdFile,
+  newSegment,
+  linkSegment,
+  isSealed
 }

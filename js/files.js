@@ -101,7 +101,7 @@ class MappedFile {
       this.size = stat.size
       if (this.size > 0) this.storage = ffi.mapFile(this.fd, this.size, this.writes, guard)
     } catch (error) {
-      fs.closeSync(this.fd)
+      this.settle()
       throw systemError(error, file)
     }
   }
@@ -822,4 +822,4 @@ async function load (path, opts) {
   }
 }
 
-module.exports = { openNpy, openNpz, openSafetensors, openGguf, openRaw, createNpy, createSafetensors, saveNpy, saveNpz, saveSafetensors, saveNpySync, saveNpzSync, saveSafetensorsSync, save, load }
+module.exports = { openNpy, openNpz, openSafetensors, openGguf, openRaw, createNpy, createSafetensors, saveNpy, saveNpz, saveSafetensors, saveNpySync, saveNpzSync, saveSafetensorsSync, save, load, MappedFile, systemError, named, MODES }

@@ -14,6 +14,7 @@ const { dtypes: dtypeList } = require('./dtypes')
 const lifetime = require('./lifetime')
 const { Scope, keep } = require('./lifetime')
 const { exported } = require('./loans')
+const { SharedTensor } = require('./shared-tensor')
 
 const { backend: engine } = ffi
 
@@ -136,6 +137,10 @@ const alloc = later(() => require('./formats').alloc)
 
 // The words of the types, for programs in TypeScript.
 /** @typedef {import('./share').Token} Token */
+/** @typedef {import('./shared-tensor').Descriptor} Descriptor */
+/** @template {DtypeName} [D=any] @typedef {import('./shared-tensor').CreateOptions<D>} CreateOptions */
+/** @template {DtypeName} [D=any] @typedef {import('./shared-tensor').OpenOptions<D>} OpenOptions */
+/** @typedef {import('./segments').SegmentInfo} SegmentInfo */
 /** @typedef {import('./formats').TensorFile} TensorFile */
 /** @typedef {import('./formats').TensorInfo} TensorInfo */
 /** @typedef {import('./writers').Tensors} Tensors */
@@ -392,6 +397,7 @@ module.exports = {
   share,
   fromShared,
   unshare,
+  SharedTensor,
   parseNpy,
   parseNpz,
   parseSafetensors,

@@ -10,11 +10,15 @@ export {
   toNpyBytes, toNpzBytes, toSafetensorsBytes,
   openNpy, openNpz, openSafetensors, openGguf, openRaw, createNpy, createSafetensors, saveNpy, saveNpz,
   saveSafetensors, saveNpySync, saveNpzSync, saveSafetensorsSync, save, load,
-  sharesMemory, share, fromShared, unshare, fromDlpack, toOrt, fromOrt, canCast, promoteTypes, finfo, iinfo, dtypes, tidy, scope, keep, dispose, memory, setMemoryLimit, flush, backend, wasmMemory
+  sharesMemory, share, fromShared, unshare, SharedTensor, fromDlpack, toOrt, fromOrt, canCast, promoteTypes, finfo, iinfo, dtypes, tidy, scope, keep, dispose, memory, setMemoryLimit, flush, backend, wasmMemory
 } from './index.js'
 
 /** @typedef {import('./init.js').InitOptions} InitOptions */
 /** @typedef {import('./share.js').Token} Token */
+/** @typedef {import('./shared-tensor.js').Descriptor} Descriptor */
+/** @template {DtypeName} [D=any] @typedef {import('./shared-tensor.js').CreateOptions<D>} CreateOptions */
+/** @template {DtypeName} [D=any] @typedef {import('./shared-tensor.js').OpenOptions<D>} OpenOptions */
+/** @typedef {import('./index.js').SegmentInfo} SegmentInfo */
 /** @typedef {import('./formats.js').TensorFile} TensorFile */
 /** @typedef {import('./index.js').TensorInfo} TensorInfo */
 /** @typedef {import('./index.js').Tensors} Tensors */

@@ -10,6 +10,7 @@
 #include "share/formats.h"
 #include "share/map.h"
 #include "share/parcels.h"
+#include "share/shm.h"
 
 #define T(i) (&b->operands[i])
 #define N(i) (b->numbers[i])
@@ -554,6 +555,46 @@ static sb_status storage_part(sb__binding *b) {
   sb_storage *storage = NULL;
   const sb_status status = sb__storage_part(T(0)->storage, N(0), N(1), &storage);
   return status ? status : give_storage(b, storage);
+}
+
+/* A file that a storage holds: the results are its handle and the descriptor, or the system's error number. */
+static sb_status give_file(sb__binding *b, sb_status status, sb_storage *storage, int file,
+                           int error) {
+  b->frame[SB__FRAME_RESULTS] = error;
+  if (!status) status = give_storage(b, storage);
+  RESULT(1) = file;
+  return status;
+}
+
+/* Number: file descriptor, of which another one is made. */
+static sb_status file_hold(sb__binding *b) {
+  sb_storage *storage = NULL;
+  int file = -1, error = 0;
+  const sb_status status = sb__file_hold(N(0), &storage, &file, &error);
+  return give_file(b, status, storage, file, error);
+}
+
+static sb_status file_is_sealed(sb__binding *b) {
+  return answer(b, N(0) >= 0 && N(0) <= INT32_MAX && sb__os_is_sealed((int)N(0)));
+}
+
+/* Numbers: whether it is sealed, permissions, bytes. */
+static sb_status segment_new(sb__binding *b) {
+  sb_storage *storage = NULL;
+  int file = -1, error = 0;
+  const sb_status status = sb__segment_new(N(0) != 0, N(1), N(2), &storage, &file, &error);
+  return give_file(b, status, storage, file, error);
+}
+
+/* Number: file descriptor; the name is the frame's text. The result is the system's error number. */
+static sb_status segment_link(sb__binding *b) {
+  const char *name = (const char *)(b->frame + SB__FRAME_TEXT);
+  const size_t room = (SB__FRAME_SIZE - SB__FRAME_TEXT) * sizeof(double);
+  if (N(0) < 0 || N(0) > INT32_MAX || !memchr(name, 0, room)) {
+    return sb__fail(SB_ERR_ARGUMENT, "this is no file, or no name");
+  }
+  RESULT(0) = sb__os_segment_link((int)N(0), name);
+  return SB_OK;
 }
 #endif
 

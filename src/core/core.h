@@ -29,6 +29,7 @@ typedef enum sb__storage_kind {
   SB__STORAGE_FOREIGN,  /* wrapped; freed by its deleter */
   SB__STORAGE_MAPPED,   /* a file */
   SB__STORAGE_PART,     /* of another one, which it keeps: counted there */
+  SB__STORAGE_FILE,     /* no bytes: an open file, closed with it */
   SB__STORAGE_SHARED,   /* the following have room here; their issues fill it */
   SB__STORAGE_PINNED,
   SB__STORAGE_CUDA,

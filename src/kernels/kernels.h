@@ -8,9 +8,6 @@
  * Any address will do. */
 static inline void sb__fetch(const char *at) { __builtin_prefetch(at, 0, 2); }
 
-/* The same for what is read once, and soon: it passes the second cache by. */
-static inline void sb__fetch_once(const char *at) { __builtin_prefetch(at, 0, 0); }
-
 /* ---- One table per instruction set, filled by level.inc ---- */
 
 /* n elements that lie side by side; to and from do not overlap. */

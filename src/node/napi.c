@@ -160,6 +160,10 @@ static watch *new_watch(environment *e) {
   return w;
 }
 
+enum {
+  FILE_PRESSURE = 65536
+}; /* bytes: V8 collects after about a thousand open files that nobody closed */
+
 /* watch(object, handle) → id, or -1 without memory. handle 0: nothing goes with the object; else the first result says
  * whether its storage is guarded. */
 static napi_value watch_object(napi_env env, napi_callback_info info) {
@@ -181,6 +185,7 @@ static napi_value watch_object(napi_env env, napi_callback_info info) {
     return sb__number(env, -1);
   }
   if (storage && storage->kind == SB__STORAGE_HEAP) account(e, w, (int64_t)storage->nbytes);
+  if (storage && storage->kind == SB__STORAGE_FILE) account(e, w, FILE_PRESSURE);
   return sb__number(env, w->id);
 }
 

@@ -69,6 +69,21 @@ void sb__os_unguard(atomic_int *fault);
 /* Makes a file that long, with room on its disk where its file system can reserve any; 0 or the system's error number. */
 int sb__os_reserve(int file, int64_t nbytes);
 
+/* Shared memory between processes: a file of nbytes > 0 that has its memory, all zero, and no name, open for reading and
+ * writing; -1: error is the system's number. mode: permissions, as they are given. sealed: nobody can make it shorter or
+ * longer; else sb__os_segment_link can give it names. */
+int sb__os_segment_new(bool sealed, uint32_t mode, int64_t nbytes, int *error);
+
+/* One name more, without a slash, where named shared memory is; 0 or the system's error number. */
+int sb__os_segment_link(int file, const char *name);
+
+/* Can nobody make the file shorter? */
+bool sb__os_is_sealed(int file);
+
+/* Another descriptor of an open file, closed in programs that this one starts; -1: error is the system's number. */
+int sb__os_duplicate(int file, int *error);
+void sb__os_close(int file);
+
 /* A part of what is done under a lock. */
 #if defined(__GNUC__)
 # define SB__STRAIGHT static inline __attribute__((always_inline))

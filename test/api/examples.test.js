@@ -137,7 +137,8 @@ describe('documentation', () => {
   const builder = samebytes.forBlob(new Float32Array(1)).constructor
   const all = [
     ...members(samebytes.Tensor, 'tensor.js', 'Tensor'), ...members(samebytes.Generator, 'random.js', 'Generator'),
-    ...members(samebytes.Scope, 'lifetime.js', 'Scope').filter(([title]) => title !== 'Scope.end'), ...members(builder, 'blob.js', 'BlobBuilder')
+    ...members(samebytes.Scope, 'lifetime.js', 'Scope').filter(([title]) => title !== 'Scope.end'), ...members(builder, 'blob.js', 'BlobBuilder'),
+    ...isPage ? [] : members(samebytes.SharedTensor, 'shared-tensor.js', 'SharedTensor')
   ]
   for (const [title, file, start, kind] of all) {
     it(`explains ${title}`, () => {

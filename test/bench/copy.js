@@ -10,6 +10,9 @@
 //     @tensorflow/tfjs-core @tensorflow/tfjs-backend-cpu @tensorflow/tfjs-backend-wasm
 //   SAMEBYTES_PEERS=/tmp/peers npm run bench
 //
+// A bound is what the barest loop that moves the same bytes between the same places reaches, in the best of some orders
+// (c/bounds.c), on either side.
+//
 // limit: { native, wasm } at least, of the yardstick and of native; { peer } times the better of NumPy and PyTorch.
 
 const { spawn, spawnSync } = require('node:child_process')
@@ -102,9 +105,10 @@ async function timeInTurn (children, work, { quick }) {
   const runners = []
   for (const child of children) {
     for (const name of await child.ask({ work })) {
-      const who = name === 'samebytes' ? child.title : name
+      const isBound = name.startsWith('bound')
+      const who = name === 'samebytes' ? child.title : isBound ? `${child.title} ${name}` : name
       const isYardstick = ['memcpy', 'stream', 'memset'].includes(name)
-      if (isYardstick && child.title !== 'native') continue
+      if ((isYardstick && child.title !== 'native') || (isBound && child.title === 'two threads')) continue
       runners.push({ child, name, who, always: isYardstick || who === 'native', samples: [], spent: 0 })
     }
   }
@@ -134,17 +138,19 @@ function judge ({ what, work, limit }, seconds) {
   const memory = better(['memcpy', 'stream', 'memset'])
   const peer = better(['NumPy', 'PyTorch'])
   const wasm = GBps.WASM && GBps.WASM / native
+  const boundOf = side => better(Object.keys(GBps).filter(who => who.startsWith(`${side} bound`)))
+  const bounds = { native: boundOf('native'), wasm: boundOf('WASM') }
   const nativeOk = limit.peer ? !(native / peer < limit.peer) : !(native / memory < limit.native)
   const wasmOk = !(wasm < limit.wasm)
   const limited = limit.peer ? peer : limit.native
-  return { what, unit: 'GB/s', value: native, memory, wasm, GBps, limit, nativeOk, wasmOk, ok: limited ? nativeOk && wasmOk : undefined }
+  return { what, unit: 'GB/s', value: native, memory, wasm, GBps, bounds, limit, nativeOk, wasmOk, ok: limited ? nativeOk && wasmOk : undefined }
 }
 
-const head = ['what', 'memory', 'samebytes', 'at least', 'two threads', 'WASM / native', 'at least', ...Object.values(PEERS), '']
+const head = ['what', 'memory', 'samebytes', 'at least', 'bound', 'two threads', 'WASM / native', 'at least', 'bound', ...Object.values(PEERS), '']
 const numbers = head.map((_, c) => c).slice(1, -1)
 
 /** Speeds as parts of the yardstick's, or in GB/s where there is none. */
-function cellsOf ({ what, memory, wasm, GBps, limit, nativeOk, wasmOk, ok }) {
+function cellsOf ({ what, memory, wasm, GBps, bounds, limit, nativeOk, wasmOk, ok }) {
   const speed = value => {
     if (value === undefined) return '–'
     return memory === undefined ? `${value.toFixed(2)} GB/s` : (value / memory).toFixed(2)
@@ -154,9 +160,11 @@ function cellsOf ({ what, memory, wasm, GBps, limit, nativeOk, wasmOk, ok }) {
     memory === undefined ? '–' : `${memory.toFixed(0)} GB/s`,
     speed(GBps.native),
     limit.peer ? `${limit.peer} × peer` : limit.native?.toFixed(2) ?? '',
+    bounds.native ? speed(bounds.native) : '',
     speed(GBps['two threads']),
     wasm?.toFixed(2) ?? '–',
     limit.wasm?.toFixed(1) ?? '',
+    bounds.wasm ? (bounds.wasm / GBps.native).toFixed(2) : '',
     ...Object.keys(PEERS).map(who => speed(GBps[who])),
     ok === undefined ? '' : ok ? 'ok' : [!nativeOk && 'UNDER', !wasmOk && 'WASM UNDER'].filter(Boolean).join(', ')
   ]

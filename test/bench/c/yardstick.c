@@ -3,10 +3,18 @@
  *
  *   memcpy (to, from, nbytes, times)   stream (to, from, nbytes)   memset (to, byte, nbytes)
  *
+ * and, on x86, the loops of bounds.c
+ *
+ *   lines (to, from, n, size, rows, columns, width, stream)   runs (to, from, a, b, d, run, together, stream)
+ *   cast (to, from, n, which, stream)
+ *
  * Built by `.ci/build bench`. to and from are Uint8Arrays of at least nbytes. */
 #include <node_api.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "bounds.h"
 
 #if defined(__x86_64__)
 # include <immintrin.h>
@@ -81,12 +89,62 @@ static napi_value js_memset(napi_env env, napi_callback_info info) {
   return NULL;
 }
 
+#if defined(__x86_64__)
+enum { MOST = 8 };
+
+/* Two arrays, then integers. */
+static void loop_arguments(napi_env env, napi_callback_info info, char **to, const char **from, int integers[MOST - 2]) {
+  napi_value argv[MOST];
+  size_t argc = MOST;
+  napi_get_cb_info(env, info, &argc, argv, NULL, NULL);
+  *to = bytes_of(env, argv[0]);
+  *from = bytes_of(env, argv[1]);
+  for (int i = 0; i < MOST - 2; i++) integers[i] = (int)number_of(env, argv[i + 2]);
+}
+
+static napi_value js_lines(napi_env env, napi_callback_info info) {
+  char *to = NULL;
+  const char *from = NULL;
+  int x[MOST - 2];
+  loop_arguments(env, info, &to, &from, x);
+  bound_lines(to, from, x[0], x[1], x[2], x[3], x[4], x[5]);
+  return NULL;
+}
+
+static napi_value js_runs(napi_env env, napi_callback_info info) {
+  char *to = NULL;
+  const char *from = NULL;
+  int x[MOST - 2];
+  loop_arguments(env, info, &to, &from, x);
+  bound_runs(to, from, x[0], x[1], x[2], x[3], x[4], x[5]);
+  return NULL;
+}
+
+static napi_value js_cast(napi_env env, napi_callback_info info) {
+  char *to = NULL;
+  const char *from = NULL;
+  int x[MOST - 2];
+  loop_arguments(env, info, &to, &from, x);
+  bound_cast(to, from, x[0], x[1], x[2]);
+  return NULL;
+}
+
+static bool has_loops(void) { return __builtin_cpu_supports("avx2"); }
+#else
+static napi_value js_lines(napi_env env, napi_callback_info info) { return (void)env, (void)info, NULL; }
+static napi_value js_runs(napi_env env, napi_callback_info info) { return js_lines(env, info); }
+static napi_value js_cast(napi_env env, napi_callback_info info) { return js_lines(env, info); }
+static bool has_loops(void) { return false; }
+#endif
+
 NAPI_MODULE_INIT() {
   static const struct {
     const char *name;
     napi_callback function;
-  } functions[] = {{"memcpy", js_memcpy}, {"stream", js_stream}, {"memset", js_memset}};
-  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+  } functions[] = {{"memcpy", js_memcpy}, {"stream", js_stream}, {"memset", js_memset},
+                   {"lines", js_lines},   {"runs", js_runs},     {"cast", js_cast}};
+  const size_t count = sizeof functions / sizeof *functions;
+  for (size_t i = 0; i < (has_loops() ? count : 3); i++) {
     napi_value function = NULL;
     napi_create_function(env, functions[i].name, NAPI_AUTO_LENGTH, functions[i].function, NULL, &function);
     napi_set_named_property(env, exports, functions[i].name, function);

@@ -4,12 +4,14 @@
 
 const { backend, empty, rand, randn, tensor, Generator } = require('samebytes')
 const measure = require('../measure')
+const { boundsOf, inWasm } = require('./bounds')
 const { serve } = require('./serve')
 
 const MOST = 208 << 20 // bytes
 const [to, from] = [1, 2].map(value => empty([MOST], 'uint8').fill(value))
 
 const yardstick = backend() === 'native' ? measure.yardstick() : null
+const bare = backend() === 'native' ? null : inWasm()
 
 const generator = new Generator(1)
 const pattern = tensor(Float32Array.from({ length: 4096 }, (_, i) => i / 32))
@@ -32,7 +34,9 @@ function copy ({ from: source, to: target, shape, order, scale, bias }) {
     const [a, b] = [to.data, from.data]
     runs.memcpy = () => yardstick.memcpy(a, b, nbytes, 1)
     runs.stream = () => yardstick.stream(a, b, nbytes)
+    Object.assign(runs, boundsOf({ from: source, to: target, shape, order }, yardstick, a, b, [0, 1]))
   }
+  if (bare) Object.assign(runs, boundsOf({ from: source, to: target, shape, order }, bare.loops, bare.target, bare.source, [0]))
   return runs
 }
 

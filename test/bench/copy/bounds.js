@@ -1,0 +1,51 @@
+'use strict'
+// The loops of ../c/bounds.c for a piece of work, in the orders that were found to be best somewhere.
+
+const fs = require('node:fs')
+const path = require('node:path')
+const { ROOT } = require('../measure')
+
+const BANDS = [[4096, 64], [512, 256], [4096, 256], [256, 4096]]
+const WIDTHS = [64, 256] // bytes
+const TOGETHER = [1, 8, 64]
+const CASTS = ['uint8 float32', 'float32 float64', 'float64 float32', 'float32 float16', 'float16 float32', 'float32 bfloat16', 'bfloat16 float32']
+const SIZES = { uint8: 1, int16: 2, float32: 4, float64: 8 }
+
+/**
+ * @param {{ from: string, to: string, shape: number[], order?: number[] }} work
+ * @param {Record<string, Function>} loops  lines, runs, cast, widen: those that there are
+ * @param {unknown} target
+ * @param {unknown} source
+ * @param {number[]} streams  0: stores go through the caches, 1: past them
+ * @returns {Record<string, () => void>} by names that begin with `bound`
+ */
+function boundsOf ({ from, to, shape, order }, loops, target, source, streams) {
+  const runs = {}
+  const add = (name, run) => streams.forEach(stream => { runs[`bound ${name} ${stream}`] = () => run(stream) })
+  const count = shape.reduce((a, b) => a * b, 1)
+  if (from === to && shape.length === 2 && loops.lines) {
+    for (const [rows, columns] of BANDS) {
+      for (const width of WIDTHS) add(`lines ${rows} ${columns} ${width}`, stream => loops.lines(target, source, shape[0], SIZES[from], rows, columns, width, stream))
+    }
+  } else if (from === to && String(order) === '3,1,0,2' && loops.runs) {
+    const [a, b, c, d] = shape
+    for (const together of TOGETHER) add(`runs ${together}`, stream => loops.runs(target, source, a, b, d, c * SIZES[from], together, stream))
+  } else if (from === 'uint8' && to === 'float32' && loops.widen) {
+    add('widen', () => loops.widen(target, source, count))
+  } else if (CASTS.includes(`${from} ${to}`) && loops.cast) {
+    add('cast', stream => loops.cast(target, source, count, CASTS.indexOf(`${from} ${to}`), stream))
+  }
+  return runs
+}
+
+/** The same loops in WebAssembly, over memory of their own. */
+function inWasm () {
+  const file = path.join(ROOT, 'build', 'bounds.wasm')
+  if (!fs.existsSync(file)) return null
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(fs.readFileSync(file)), { wasi_snapshot_preview1: { proc_exit () {} } })
+  const at = 1 << 20
+  new Uint8Array(exports.memory.buffer, at).fill(1)
+  return { loops: exports, target: at, source: at + (exports.memory.buffer.byteLength - at >> 8 << 7) }
+}
+
+module.exports = { boundsOf, inWasm }

@@ -1,0 +1,366 @@
+'use strict'
+// Memory between processes: what real ones do to each other, and what is left when they are killed.
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const os = require('node:os')
+const { execFile, execFileSync } = require('node:child_process')
+const { SharedTensor } = require('samebytes')
+const { ROOT, needs, refuses, skip } = require('../setup')
+const { FOLDER, clean, fresh, here } = require('../segments')
+const { node, endAll } = require('../other-process')
+
+const { errno } = os.constants
+const isRoot = process.geteuid?.() === 0
+
+describe('SharedTensor between processes', function () {
+  this.timeout(120000)
+  needs('the addon')
+  afterEach(async () => {
+    await endAll()
+    clean()
+  })
+
+  it('shows in each what the other writes: by name, by descriptor, by an inherited file', async () => {
+    const named = SharedTensor.create(fresh(), [4], 'int32')
+    const sealed = SharedTensor.create(null, [4], 'int32')
+    const other = node({ stdio: [sealed.fd] }) // 3 there
+    for (const [a, where] of [[named, named.name], [named, named.descriptor], [sealed, sealed.descriptor], [sealed, { fd: 3 }], [sealed, '/proc/self/fd/3']]) {
+      a.tensor.fill(2)
+      assert.deepEqual(await other.run(`
+        const s = things.s = SharedTensor.open(${JSON.stringify(where)})
+        const before = s.tensor.toArray()
+        s.tensor.set(7, 3)
+        return [before, s.isSealed]
+      `), [[2, 2, 2, 2], a === sealed])
+      assert.deepEqual(a.tensor.toArray(), [2, 2, 2, 7])
+      a.tensor.set(9, 0)
+      assert.equal(await other.run('return things.s.tensor.get(0)'), 9)
+    }
+    const back = SharedTensor.open(await other.run("return (things.mine = SharedTensor.create(null, [2], 'float64')).descriptor"))
+    back.tensor.fill(0.5)
+    assert.deepEqual(await other.run('return things.mine.tensor.toArray()'), [0.5, 0.5])
+    assert.deepEqual(await other.end(), { code: 0, signal: null })
+    assert.deepEqual(back.tensor.toArray(), [0.5, 0.5]) // the last one that has it keeps it
+    assert.equal(refuses(() => SharedTensor.open(`/proc/${other.pid}/fd/3`)).code, 'ERR_NOT_FOUND')
+  })
+
+  it('a name lives when its process has ended; sweep takes it away, unless it was to stay or its process is alive', () => undisturbed(async () => {
+    const [gone, stays, alive, killed, mine] = [fresh(), fresh(), fresh(), fresh(), fresh()]
+    SharedTensor.create(mine, [1])
+    const [a, b, c] = [node(), node(), node()]
+    await a.run(`SharedTensor.create('${gone}', [2]).tensor.fill(4); SharedTensor.create('${stays}', [2], { persist: true })`)
+    await b.run(`SharedTensor.create('${alive}', [2])`)
+    await c.run(`things.s = SharedTensor.create('${killed}', [2])`)
+    assert.deepEqual(await a.end(), { code: 0, signal: null })
+    await c.kill()
+    const known = () => Object.fromEntries(SharedTensor.list().filter(({ name }) => name.includes(`-${process.pid}-`)).map(({ name, isAlive, persist, pid }) => [name, [isAlive, persist, pid]]))
+    assert.deepEqual(known(), { [gone]: [false, false, a.pid], [stays]: [false, true, a.pid], [alive]: [true, false, b.pid], [killed]: [false, false, c.pid], [mine]: [true, false, process.pid] })
+    const held = SharedTensor.open(gone)
+    const swept = SharedTensor.sweep()
+    assert.deepEqual([gone, killed].filter(name => !swept.includes(name)), [])
+    assert.deepEqual([stays, alive, mine].filter(name => swept.includes(name)), [])
+    assert.deepEqual(held.tensor.toArray(), [4, 4])
+    assert.deepEqual(Object.keys(known()).sort(), [stays, alive, mine].sort())
+    refuses(() => SharedTensor.open(gone), 'ERR_NOT_FOUND')
+    SharedTensor.unlink(stays)
+    assert.deepEqual(known()[stays], undefined)
+    await b.kill()
+    assert.ok(SharedTensor.sweep().includes(alive))
+  }))
+
+  it('a process number that somebody else has by now means no owner; one of another namespace is left alone', () => undisturbed(async () => {
+    const marks = () => fs.readdirSync(FOLDER).filter(name => name.startsWith('.samebytes-') && here().includes(name))
+    const forge = change => {
+      const { name } = SharedTensor.create(fresh(), [1])
+      const mark = marks().find(entry => fs.readlinkSync(`${FOLDER}/${entry}`).endsWith(`:${name}`))
+      const fields = fs.readlinkSync(`${FOLDER}/${mark}`).split(':')
+      fs.unlinkSync(`${FOLDER}/${mark}`)
+      fs.symlinkSync(change(fields).join(':'), `${FOLDER}/${mark}`)
+      return name
+    }
+    const reused = forge(([pid, start, ...rest]) => [pid, Number(start) - 1, ...rest])
+    const elsewhere = forge(([pid, start, , ...rest]) => [2 ** 22 - 1, start, 1, ...rest])
+    const unknown = forge(([, , , ...rest]) => [2 ** 22 - 1, '', '', ...rest])
+    const nonsense = forge(() => ['nonsense'])
+    const another = forge(fields => [...fields.slice(0, 4), 'sb-test-another'])
+    const swept = SharedTensor.sweep()
+    assert.ok(swept.includes(reused))
+    for (const name of [elsewhere, unknown, nonsense, another, 'sb-test-another']) assert.equal(swept.includes(name), false, name)
+    for (const name of [elsewhere, unknown, nonsense, another]) assert.ok(fs.existsSync(`${FOLDER}/${name}`), name)
+    for (const entry of fs.readdirSync(FOLDER)) if (/^(nonsense|.*:sb-test-another)$/.test(linkOf(entry))) fs.unlinkSync(`${FOLDER}/${entry}`)
+  }))
+
+  it('two owners of one name: one makes it, the others are told, or have the same, or take its place', async () => {
+    const others = [node(), node(), node()]
+    for (let round = 0; round < 5; round++) {
+      const names = [fresh(), fresh(), fresh()]
+      const all = (name, ifExists) => Promise.all(others.map((other, i) => other.ask(`
+        const s = SharedTensor.create('${name}', [4], { ifExists: '${ifExists}' })
+        things[s.name] = s
+        s.tensor.set(1, ${i})
+        return s.descriptor.id
+      `)))
+      const error = await all(names[0], 'error')
+      assert.equal(error.filter(answer => answer.error === undefined).length, 1)
+      for (const answer of error) if (answer.error) assert.equal(answer.error.code, 'ERR_EXISTS')
+      const open = await all(names[1], 'open')
+      assert.equal(new Set(open.map(answer => answer.result)).size, 1, JSON.stringify(open))
+      assert.deepEqual(SharedTensor.open(names[1]).tensor.toArray(), [1, 1, 1, 0])
+      for (const name of names.slice(0, 2)) assert.equal(here().filter(entry => linkOf(entry).endsWith(`:${name}`)).length, 1, 'who came late left nothing')
+      const replace = await all(names[2], 'replace')
+      const { descriptor, tensor } = SharedTensor.open(names[2])
+      const winner = replace.findIndex(answer => answer.result === descriptor.id)
+      assert.deepEqual(tensor.toArray(), [0, 1, 2, 3].map(i => i === winner ? 1 : 0))
+      assert.deepEqual(SharedTensor.list().filter(({ name }) => names.includes(name)).length, 3)
+    }
+  })
+
+  it('who opens a name finds all of it or nothing, while others make, replace and remove it, and are killed', async () => {
+    const name = fresh()
+    const source = `
+      process.stdin.unref()
+      for (;;) {
+        for (const ifExists of ['replace', 'error', 'open']) {
+          try { const s = SharedTensor.create('${name}', [3000], { ifExists }); s.tensor.set(7, 2999); s.tensor.dispose(); s.dispose() } catch (error) { if (error.code !== 'ERR_EXISTS') throw error }
+        }
+        try { SharedTensor.unlink('${name}') } catch (error) { if (error.code !== 'ERR_NOT_FOUND') throw error }
+      }
+    `
+    let [found, missing] = [0, 0]
+    for (let round = 0; round < 6; round++) {
+      const others = [node(), node()]
+      const ends = others.map(async other => other.ask(source).then(answer => assert.fail(JSON.stringify(answer)), () => {}))
+      for (const until = found + 50; found < until;) {
+        try {
+          const s = SharedTensor.open(name, { shape: [3000], dtype: 'float32' })
+          assert.ok([0, 7].includes(s.tensor.get(2999)))
+          s.tensor.dispose()
+          s.dispose()
+          found++
+        } catch (error) {
+          assert.equal(error.code, 'ERR_NOT_FOUND', error.stack)
+          missing++
+        }
+        if ((found + missing) % 16 === 0) await new Promise(resolve => setImmediate(resolve))
+      }
+      for (const other of others) await other.kill()
+      await Promise.all(ends)
+    }
+    SharedTensor.sweep() // all of them are dead
+    assert.deepEqual(here(), [])
+  })
+
+  it('a peer that ends, killed or not, takes nothing from the others', async () => {
+    const a = SharedTensor.create(fresh(), [2])
+    for (const how of ['SIGKILL', 'SIGTERM', 'end']) {
+      const other = node()
+      await other.run(`things.s = SharedTensor.open('${a.name}'); things.s.tensor.set(3, 1)`)
+      await (how === 'end' ? other.end() : other.kill(how))
+      a.tensor.set(4, 0)
+      assert.deepEqual(SharedTensor.open(a.name).tensor.toArray(), [4, 3])
+    }
+  })
+
+  it('a sealed segment cannot be made shorter by a peer', async () => {
+    const a = SharedTensor.create(null, [1000])
+    const other = node({ stdio: [a.fd] })
+    for (const change of [`fs.truncateSync('${a.path}', 0)`, 'fs.ftruncateSync(3, 10)', 'fs.ftruncateSync(3, 2 ** 20)']) {
+      assert.equal((await other.ask(`const fs = require('node:fs'); ${change}`)).error.code, 'EPERM')
+    }
+    a.tensor.fill(1)
+    assert.equal(await other.run('return SharedTensor.open({ fd: 3 }).tensor.get(999)'), 1)
+  })
+
+  it('a named one that a peer makes shorter ends who uses what was cut off; with guard it is ERR_IO', async () => {
+    const use = `
+      const cut = async () => require('node:child_process').execFileSync('truncate', ['-s', '4096', things.s.path])
+      const code = fn => { try { fn(); return 'fine' } catch (error) { return error.code } }
+    `
+    for (const make of ['create', 'open']) {
+      const name = fresh()
+      if (make === 'open') SharedTensor.create(name, [2 ** 16])
+      const other = node()
+      assert.deepEqual(await other.run(`${use}
+        things.s = SharedTensor.${make}('${name}', ${make === 'open' ? '' : '[2 ** 16], '}{ guard: true })
+        const t = things.s.tensor
+        t.set(1, 0)
+        await cut()
+        return [code(() => t.get(0)), code(() => t.get(2 ** 16 - 1)), code(() => t.fill(1)), code(() => things.s.tensor.get(0))]
+      `), ['fine', 'ERR_IO', 'ERR_IO', 'ERR_IO'])
+      assert.deepEqual(await other.end(), { code: 0, signal: null })
+    }
+    const careless = node()
+    const asked = careless.ask(`${use} things.s = SharedTensor.create('${fresh()}', [2 ** 16]); await cut(); things.s.tensor.get(2 ** 16 - 1)`).catch(() => 'it ended')
+    assert.equal(await asked, 'it ended')
+    const { code, signal } = await careless.ended
+    assert.ok(signal === 'SIGBUS' || code > 0, 'a sanitizer says so by its exit code')
+  })
+
+  it('a name that is removed while it is open: everybody keeps the bytes, nobody finds them', async () => {
+    const a = SharedTensor.create(fresh(), [2])
+    const other = node()
+    await other.run(`things.s = SharedTensor.open('${a.name}'); SharedTensor.unlink('${a.name}'); things.s.tensor.fill(6)`)
+    assert.deepEqual(a.tensor.toArray(), [6, 6])
+    refuses(() => SharedTensor.open(a.descriptor), 'ERR_NOT_FOUND')
+    assert.deepEqual(SharedTensor.open({ fd: a.fd }).tensor.toArray(), [6, 6])
+    refuses(() => SharedTensor.unlink(a.name), 'ERR_NOT_FOUND')
+    const b = SharedTensor.create(a.name, [1])
+    refuses(() => SharedTensor.open(a.descriptor), 'ERR_STALE')
+    fs.unlinkSync(b.path) // by who knows nothing of marks
+    b.dispose()
+    assert.deepEqual(here(), [])
+  })
+
+  it('without permission it is ERR_IO, with errno and path, and nothing is taken away', async function () {
+    if (!isRoot) skip(this, 'only root can become somebody else')
+    const a = SharedTensor.create(fresh(), [2])
+    const readable = SharedTensor.create(fresh(), [2], { mode: 0o644 })
+    const sealed = SharedTensor.create(null, [2])
+    readable.tensor.fill(3)
+    const other = node()
+    const attempt = source => other.ask(source).then(({ error, result }) => error === undefined ? result : [error.code, error.errno, error.path])
+    const own = fresh()
+    // What is loaded late is loaded before: files may be out of reach afterwards.
+    await other.run(`SharedTensor.create(null, [1]).tensor; SharedTensor.list(); process.setgroups([]); process.setgid(65534); process.setuid(65534); things.s = SharedTensor.create('${own}', [1])`)
+    assert.deepEqual(await attempt(`SharedTensor.open('${a.name}')`), ['ERR_IO', -errno.EACCES, a.path])
+    assert.deepEqual(await attempt(`SharedTensor.open('${a.name}', { mode: 'r' })`), ['ERR_IO', -errno.EACCES, a.path])
+    assert.deepEqual(await attempt(`SharedTensor.open('${readable.name}')`), ['ERR_IO', -errno.EACCES, readable.path])
+    assert.deepEqual(await attempt(`return SharedTensor.open('${readable.name}', { mode: 'r' }).tensor.toArray()`), [3, 3])
+    assert.equal((await attempt(`SharedTensor.open('${sealed.path}')`))[0], 'ERR_IO')
+    assert.deepEqual(await attempt(`SharedTensor.unlink('${a.name}')`), ['ERR_IO', -errno.EPERM, a.path])
+    for (const ifExists of ['replace', 'open', 'error']) {
+      const [code] = await attempt(`SharedTensor.create('${a.name}', [2], { ifExists: '${ifExists}' })`)
+      assert.equal(code, ifExists === 'error' ? 'ERR_EXISTS' : 'ERR_IO')
+    }
+    assert.deepEqual(await attempt(`return SharedTensor.list().filter(({ name }) => ['${a.name}', '${own}'].includes(name)).length`), 2)
+    await other.kill()
+    assert.equal(SharedTensor.sweep().includes(own), false, 'what others left is theirs')
+    fs.writeFileSync(a.path + '-x', '') // others' marks say nothing of our files
+    assert.deepEqual(a.tensor.toArray(), [0, 0])
+    fs.unlinkSync(a.path + '-x')
+    SharedTensor.unlink(own)
+  })
+
+  it('a mark of somebody else\'s for our name does not make us remove it', async function () {
+    if (!isRoot) skip(this, 'only root can become somebody else')
+    const a = SharedTensor.create(fresh(), [2])
+    const inode = fs.statSync(a.path).ino
+    const mark = `${FOLDER}/.samebytes-${inode}`
+    const text = fs.readlinkSync(mark).replace(/^\d+:\d+/, '4194303:1')
+    fs.unlinkSync(mark)
+    const other = node()
+    await other.run(`process.setgroups([]); process.setgid(65534); process.setuid(65534); require('node:fs').symlinkSync('${text}', '${mark}')`)
+    assert.equal(SharedTensor.list().some(({ name }) => name === a.name), false)
+    assert.equal(SharedTensor.sweep().includes(a.name), false)
+    assert.ok(fs.existsSync(a.path))
+  })
+
+  it('what a process leaves that is killed between the steps of making a name, sweep takes away', () => undisturbed(async () => {
+    const [name, draft] = [fresh(), fresh()]
+    const other = node()
+    await other.run(`SharedTensor.create('${name}', [1]); SharedTensor.create('${draft}', [1])`)
+    const inode = fs.statSync(`${FOLDER}/${draft}`).ino
+    const whole = `${FOLDER}/.samebytes-draft-${inode}`
+    fs.unlinkSync(`${FOLDER}/${name}`) // as if it had said who it is, and no more
+    fs.renameSync(`${FOLDER}/${draft}`, whole) // as if it were about to replace a name
+    try {
+      SharedTensor.sweep()
+      assert.ok(fs.existsSync(whole), 'it is alive')
+      assert.equal(here().length, 2, 'it may be in the middle of it')
+      await other.kill()
+      assert.deepEqual(SharedTensor.sweep().filter(swept => [name, draft].includes(swept)), [])
+      assert.deepEqual([here(), fs.existsSync(whole)], [[], false])
+    } finally {
+      fs.rmSync(whole, { force: true })
+    }
+  }))
+
+  it('a name that is another file\'s by now is not taken from it', () => undisturbed(async () => {
+    const name = fresh()
+    const other = node()
+    await other.run(`SharedTensor.create('${name}', [1])`)
+    await other.kill()
+    fs.unlinkSync(`${FOLDER}/${name}`)
+    fs.writeFileSync(`${FOLDER}/${name}`, 'mine')
+    assert.equal(SharedTensor.list().some(entry => entry.name === name), false)
+    assert.equal(SharedTensor.sweep().includes(name), false)
+    assert.equal(fs.readFileSync(`${FOLDER}/${name}`, 'utf8'), 'mine')
+    assert.deepEqual(here().filter(entry => linkOf(entry).endsWith(`:${name}`)), [], 'what said who made it has gone')
+  }))
+
+  it('who opens again and again and disposes nothing runs out of nothing', async () => {
+    const { name } = SharedTensor.create(fresh(), [4])
+    assert.equal(limited('-n 1024', `
+      const { SharedTensor } = require('samebytes')
+      let sum = 0
+      for (let i = 0; i < 5000; i++) sum += SharedTensor.open('${name}').tensor.size
+      console.log(sum)
+    `), 20000)
+  })
+
+  it('without space it is an error at creation, and nothing is left', async function () {
+    const source = `
+      const { SharedTensor } = require('samebytes')
+      const fs = require('node:fs')
+      const text = name => { try { return fs.readlinkSync('/dev/shm/' + name) } catch { return name } }
+      const codes = []
+      for (const name of ['sb-test-full-' + process.pid, null]) {
+        for (const format of ['npy', 'raw']) {
+          try {
+            const s = SharedTensor.create(name, [2 ** 20], { format })
+            s.tensor.fill(1)
+            codes.push('made')
+          } catch (error) { codes.push([error.code, error.errno, error.path.replace(/-\\d+$/, '')].join(' ')) }
+        }
+      }
+      const small = SharedTensor.create('sb-test-small-' + process.pid, [16])
+      small.tensor.fill(1)
+      SharedTensor.unlink(small.name)
+      console.log(JSON.stringify({ codes, left: fs.readdirSync('/dev/shm').filter(name => text(name).endsWith('-' + process.pid)).length }))
+    `
+    const full = await inSmallFolder(source)
+    if (full !== null) {
+      const none = `ERR_MEMORY -${errno.ENOSPC} /dev/shm/sb-test-full`
+      assert.deepEqual(full, { codes: [none, none, 'made', 'made'], left: 0 })
+    }
+    const beyond = where => `ERR_IO -${errno.EFBIG} ${where}`
+    assert.deepEqual(limited('-f 1024', source), { codes: [beyond('/dev/shm/sb-test-full'), beyond('/dev/shm/sb-test-full'), beyond('/dev/shm'), beyond('/dev/shm')], left: 0 })
+    if (full === null) skip(this, 'this user may mount no folder of its own')
+  })
+})
+
+/** Others of this user may sweep as well, such as these tests in another process: then it is tried again. */
+async function undisturbed (fn) {
+  for (let left = 5; ; left--) {
+    try {
+      return await fn()
+    } catch (error) {
+      if (left === 1) throw error
+      await endAll()
+      clean()
+    }
+  }
+}
+
+/** What a program says that may use no more than that of something. */
+const limited = (limit, source) => JSON.parse(execFileSync('bash', ['-c', `ulimit ${limit}; exec "$0" -e "$1"`, process.execPath, source], { cwd: ROOT, encoding: 'utf8' }))
+
+function linkOf (entry) {
+  try {
+    return fs.readlinkSync(`${FOLDER}/${entry}`)
+  } catch {
+    return ''
+  }
+}
+
+/** What a program says with 1 MiB of shared memory; null: there can be no such place. */
+function inSmallFolder (source) {
+  return new Promise((resolve, reject) => {
+    const script = 'mount -t tmpfs -o size=1m none /dev/shm 2>/dev/null || exit 77; exec "$0" -e "$1"'
+    execFile('unshare', ['-m', 'bash', '-c', script, process.execPath, source], { cwd: ROOT, encoding: 'utf8' }, (error, stdout, stderr) => {
+      if (error && (error.code === 'ENOENT' || error.code === 77 || /unshare failed/.test(stderr))) resolve(null)
+      else if (error) reject(new Error(stderr))
+      else resolve(JSON.parse(stdout))
+    })
+  })
+}
