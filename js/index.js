@@ -15,6 +15,7 @@ const lifetime = require('./lifetime')
 const { Scope, keep } = require('./lifetime')
 const { exported } = require('./loans')
 const { SharedTensor } = require('./shared-tensor')
+const { SharedRing } = require('./shared-ring')
 
 const { backend: engine } = ffi
 
@@ -141,6 +142,8 @@ const alloc = later(() => require('./formats').alloc)
 /** @template {DtypeName} [D=any] @typedef {import('./shared-tensor').CreateOptions<D>} CreateOptions */
 /** @template {DtypeName} [D=any] @typedef {import('./shared-tensor').OpenOptions<D>} OpenOptions */
 /** @typedef {import('./segments').SegmentInfo} SegmentInfo */
+/** @template {DtypeName} [D=any] @typedef {import('./shared-ring').RingOptions<D>} RingOptions */
+/** @template {DtypeName} [D=any] @typedef {import('./shared-ring').Frame<D>} Frame */
 /** @typedef {import('./formats').TensorFile} TensorFile */
 /** @typedef {import('./formats').TensorInfo} TensorInfo */
 /** @typedef {import('./writers').Tensors} Tensors */
@@ -398,6 +401,7 @@ module.exports = {
   fromShared,
   unshare,
   SharedTensor,
+  SharedRing,
   parseNpy,
   parseNpz,
   parseSafetensors,

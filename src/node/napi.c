@@ -457,6 +457,7 @@ static void end_environment(void *data) {
   for (js_deleter *d = e->deleters->first; d; d = d->next) delete_function(e->env, d);
   sb__lock_drop(&e->deleters->lock);
   sb__copies_end(e);
+  sb__waits_end(e);
   sb__offers_end(e);
   sb__loans_end(e);
   for (uint32_t i = 0; i < e->watch_count; i++) {
@@ -478,6 +479,7 @@ static void free_environment(napi_env env, void *data, void *hint) {
   for (uint32_t i = 0; i < e->watch_count; i++) sb__free(e->watches[i]);
   sb__free(e->watches);
   unref_queue(e->deleters);
+  sb__waits_free(e);
   sb__loans_free(e);
   sb__free(e);
 }
@@ -501,6 +503,12 @@ static environment *new_environment(napi_env env, napi_value *frame) {
   e->deleters = queue;
   e->binding.frame = data;
   if (!sb__loans_begin(e)) {
+    unref_queue(queue);
+    sb__free(e);
+    return NULL;
+  }
+  if (!sb__waits_begin(e)) {
+    sb__loans_free(e);
     unref_queue(queue);
     sb__free(e);
     return NULL;
@@ -537,6 +545,8 @@ NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
       {"move", move},
       {"copy", sb__node_copy},
       {"stop", sb__node_stop},
+      {"wait", sb__node_wait},
+      {"endWait", sb__node_end_wait},
       {"capsule", sb__node_capsule},
       {"fromCapsule", sb__node_from_capsule},
       {"onReturned", sb__node_on_returned},
