@@ -26,9 +26,12 @@ const { windowOf, sizeOf } = writers
 /** @typedef {import('./writers').Tensors} Tensors */
 /** @typedef {import('./writers').Piece} Piece */
 
+const SWEEP = 256 // mappings between two looks at which of them were collected
 const CHUNK = 2 ** 24 // bytes that are written or read at a time
 const MODES = /** @type {const} */ (['r', 'r+', 'c'])
 const IF_EXISTS = /** @type {const} */ (['replace', 'error'])
+
+let mappings = 0
 
 /**
  * @param {unknown} place
@@ -104,6 +107,7 @@ class MappedFile {
       this.settle()
       throw systemError(error, file)
     }
+    if (++mappings % SWEEP === 0) backend.sweep() // finalizers wait for the event loop; who opens in a loop does not
   }
 
   /**

@@ -152,6 +152,14 @@ describe('mapped files', () => {
     assert.deepEqual([memory().bytes.mapped, openHere()], [0, before])
   })
 
+  it('who opens in a loop and disposes nothing runs out of no mappings', function () {
+    this.timeout(120000)
+    const most = Number(fs.readFileSync('/proc/sys/vm/max_map_count', 'latin1'))
+    if (most > 100000) skip(this, `${most} mappings are too many to run out of`)
+    const file = put('loop.npy', toNpyBytes(tensor([1, 2])))
+    for (let i = 0; i < most + 1000; i++) openNpy(file)
+  })
+
   it('a collected file is unmapped', async () => {
     const file = at('dropped.safetensors')
     saveSafetensorsSync(file, { a: arange(16) })
