@@ -224,6 +224,7 @@ function npzPieces (entries, reason) {
     let crc = 0
     for (const piece of array) crc = crc32(windowOf(piece), crc)
     const file = utf8(`${name}.npy`)
+    if (file.length > 0xffff || name.includes('\0')) throw failure('ERR_ARGUMENT', `a name of tensors is ${show(name.slice(0, 300))}; a zip takes ${0xffff - 4} bytes without a character 0`)
     const wide = zip64([size, size])
     const pad = -(at + 30 + file.length + wide.length + 4) & (ALIGNMENT - 1)
     const padding = numbers([2, 0xd935], [2, pad], [pad, 0])

@@ -50,6 +50,12 @@ describe('writing formats', () => {
     assert.deepEqual(parseNpz(toNpzBytes({ t: t.T })).get('t').toArray(), t.T.toArray())
   })
 
+  it('names that a zip cannot hold are refused', () => {
+    const longest = 'x'.repeat(65531)
+    assert.deepEqual([...parseNpz(toNpzBytes({ [longest]: zeros([1]) })).keys()], [longest])
+    for (const name of [`${longest}x`, 'é'.repeat(32766), 'a\0b']) fails(() => toNpzBytes({ [name]: zeros([1]) }), TypeError, 'ERR_ARGUMENT')
+  })
+
   it('arrays of an .npz are at multiples of 64', () => {
     const file = parseNpz(toNpzBytes({ a: zeros([1]), 'a longer name': zeros([3]), b: zeros([2], 'uint8'), c: zeros([0]) }))
     for (const [name, t] of file) if (t.size > 0) assert.equal(t.data.byteOffset % 64, 0, name)
