@@ -139,11 +139,19 @@ function entriesOf (given) {
     if (!Array.isArray(entry) || entry.length !== 2) throw failure('ERR_ARGUMENT', `an entry of tensors is ${show(entry)}; [name, tensor] was expected`)
     const [name, t] = entry
     if (typeof name !== 'string') throw failure('ERR_ARGUMENT', `a name of tensors is ${show(name)}; a string was expected`)
-    if (!(/** @type {any} */ (name)).isWellFormed?.() && name !== new TextDecoder('utf-8', { ignoreBOM: true }).decode(utf8(name))) throw failure('ERR_ARGUMENT', `a name of tensors is ${show(name)}, which has half a surrogate pair`)
+    if (!isWellFormed(name)) throw failure('ERR_ARGUMENT', `a name of tensors is ${show(name)}, which has half a surrogate pair`)
     if (seen.has(name)) throw failure('ERR_ARGUMENT', `tensors has the name ${show(name)} twice`)
     seen.add(name)
     return [name, tensorGiven(t, `tensors[${show(name)}]`)]
   })
+}
+
+/**
+ * @param {string} text
+ * @returns {boolean} whether UTF-8 can say it: there is no half of a surrogate pair
+ */
+function isWellFormed (text) {
+  return (/** @type {any} */ (text)).isWellFormed?.() || text === new TextDecoder('utf-8', { ignoreBOM: true }).decode(utf8(text))
 }
 
 /**
@@ -155,6 +163,7 @@ function metadataOf (metadata) {
   if (metadata === null || typeof metadata !== 'object' || Array.isArray(metadata)) throw failure('ERR_ARGUMENT', `metadata is ${show(metadata)}; a record of strings was expected`)
   return Object.entries(metadata).map(([key, value]) => {
     if (typeof value !== 'string') throw failure('ERR_ARGUMENT', `metadata[${show(key)}] is ${show(value)}; a string was expected`)
+    if (!isWellFormed(key) || !isWellFormed(value)) throw failure('ERR_ARGUMENT', `metadata[${show(key)}] is ${show(value)}: one of them has half a surrogate pair`)
     return [key, value]
   })
 }

@@ -56,6 +56,12 @@ describe('writing formats', () => {
     for (const name of [`${longest}x`, 'é'.repeat(32766), 'a\0b']) fails(() => toNpzBytes({ [name]: zeros([1]) }), TypeError, 'ERR_ARGUMENT')
   })
 
+  it('half a surrogate pair in metadata is refused: nobody could read it', () => {
+    for (const metadata of [{ key: '\ud800' }, { '\udc00': 'value' }]) fails(() => toSafetensorsBytes({ a: zeros([1]) }, { metadata }), TypeError, 'ERR_ARGUMENT')
+    const metadata = { '💥': '日本' }
+    assert.deepEqual(parseSafetensors(toSafetensorsBytes({ a: zeros([1]) }, { metadata })).metadata, metadata)
+  })
+
   it('arrays of an .npz are at multiples of 64', () => {
     const file = parseNpz(toNpzBytes({ a: zeros([1]), 'a longer name': zeros([3]), b: zeros([2], 'uint8'), c: zeros([0]) }))
     for (const [name, t] of file) if (t.size > 0) assert.equal(t.data.byteOffset % 64, 0, name)
