@@ -424,7 +424,12 @@ class TensorFile {
     const known = this.#made.get(name)
     if (entry === undefined || (known !== undefined && !known.isDisposed)) return this.get(name)
     const made = await makeAsync(entry)
-    this.#made.set(name, made)
+    const meanwhile = this.#made.get(name)
+    if (meanwhile !== undefined && !meanwhile.isDisposed) {
+      made.dispose()
+      return meanwhile
+    }
+    if (this.#plan !== null) this.#made.set(name, made)
     return made
   }
 
