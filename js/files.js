@@ -302,13 +302,30 @@ class Draft {
   /** @param {string} place */
   constructor (place) {
     this.file = place
-    let mode = 0o666
+    /** @type {fs.Stats | null} */
+    let before = null
     try {
       this.file = fs.realpathSync(place) // what a link points to is replaced, not the link
-      mode = fs.statSync(this.file).mode & 0o777
+      before = fs.statSync(this.file)
     } catch {}
+    if (before !== null && !before.isFile()) throw Object.assign(failure('ERR_IO', `${place} is no regular file`), { path: place })
     this.draft = path.join(path.dirname(this.file), `.samebytes-${newName()}.tmp`)
-    this.fd = named(place, () => fs.openSync(this.draft, 'wx+', mode))
+    this.fd = named(place, () => fs.openSync(this.draft, 'wx+', before === null ? 0o666 : 0o600))
+    if (before !== null) this.inherit(before)
+  }
+
+  /**
+   * Who may read and write what was there may do so with this, whatever the umask.
+   *
+   * @param {fs.Stats} before
+   */
+  inherit ({ mode, uid, gid }) {
+    try {
+      fs.fchownSync(this.fd, uid, gid)
+    } catch {} // others' files stay theirs only where root saves
+    try {
+      fs.fchmodSync(this.fd, mode & 0o777)
+    } catch {} // not all file systems have permissions
   }
 
   /** @param {boolean} replace */

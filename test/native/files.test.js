@@ -239,12 +239,33 @@ describe('saving and loading', () => {
 
   it('a link stays a link, and permissions stay', async () => {
     const file = put('target.npy', '')
-    fs.chmodSync(file, 0o640)
+    fs.chmodSync(file, 0o662) // what a umask would take away
     fs.symlinkSync(file, at('link.npy'))
     await saveNpy(at('link.npy'), all().a)
     assert.ok(fs.lstatSync(at('link.npy')).isSymbolicLink())
-    assert.equal(fs.statSync(file).mode & 0o777, 0o640)
+    assert.equal(fs.statSync(file).mode & 0o777, 0o662)
     assert.deepEqual((await load(file)).shape, [2, 2])
+  })
+
+  it('the owner stays where root saves', function () {
+    if (process.geteuid() !== 0) skip(this, 'only root gives files away')
+    const file = put('theirs.npy', '')
+    fs.chownSync(file, 65534, 65533)
+    saveNpySync(file, all().a)
+    const { uid, gid } = fs.statSync(file)
+    assert.deepEqual([uid, gid], [65534, 65533])
+  })
+
+  it('what is no regular file is not replaced', async () => {
+    const pipe = at('pipe.npy')
+    execFileSync('mkfifo', [pipe])
+    fs.mkdirSync(at('folder.npy'))
+    for (const file of [pipe, at('folder.npy')]) {
+      refuses(() => saveNpySync(file, all().a), 'ERR_IO')
+      await rejects(save(file, all().a), 'ERR_IO')
+      refuses(() => createNpy(file, [2]), 'ERR_IO')
+    }
+    assert.deepEqual([fs.statSync(pipe).isFIFO(), drafts()], [true, []])
   })
 
   it('refuses wrong files and arguments', async () => {
