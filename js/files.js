@@ -390,7 +390,7 @@ function writeSync (file, pieces) {
  * @typedef {object} SaveOptions
  * @property {Record<string, string>} [metadata]  of .safetensors
  * @property {AbortSignal} [signal]  what was there stays then
- * @property {(progress: { done: number, total: number }) => void} [onProgress]  bytes
+ * @property {(progress: { done: number, total: number }) => void} [onProgress]  bytes; what it throws ends the transfer
  */
 
 /**
@@ -400,7 +400,34 @@ function writeSync (file, pieces) {
 function transferOptions (opts) {
   const { metadata, signal, onProgress } = optionsOf(opts)
   if (onProgress !== undefined && typeof onProgress !== 'function') throw failure('ERR_ARGUMENT', `onProgress is ${show(onProgress)}; a function was expected`)
-  return { metadata, signal: signalOf(signal), onProgress }
+  return { metadata, signal: signalOf(signal), onProgress: onProgress && told(onProgress) }
+}
+
+/** What a caller's function threw, on its way back to the caller. */
+class Thrown extends Error {}
+
+/**
+ * @param {(progress: { done: number, total: number }) => void} fn
+ * @returns {(progress: { done: number, total: number }) => void}
+ */
+const told = fn => progress => {
+  try {
+    fn(progress)
+  } catch (cause) {
+    throw new Thrown('onProgress threw', { cause })
+  }
+}
+
+/**
+ * What a transfer is rejected with.
+ *
+ * @param {any} error
+ * @param {AbortSignal | undefined} signal
+ * @param {string} file
+ */
+function rejection (error, signal, file) {
+  if (error instanceof Thrown) return error.cause
+  return signal?.aborted && error === signal.reason ? error : systemError(error, file)
 }
 
 /**
@@ -426,7 +453,7 @@ async function writeAsync (file, pieces, { signal, onProgress }) {
       throw error
     }
   } catch (error) {
-    throw signal?.aborted && error === signal.reason ? error : systemError(error, file)
+    throw rejection(error, signal, file)
   } finally {
     for (const storage of held) doneReading(storage)
   }
@@ -837,7 +864,7 @@ async function load (path, opts) {
       source.fd = -1
     }
   } catch (error) {
-    throw signal?.aborted && error === signal.reason ? error : systemError(error, file)
+    throw rejection(error, signal, file)
   } finally {
     fs.closeSync(fd)
   }

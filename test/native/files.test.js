@@ -237,6 +237,17 @@ describe('saving and loading', () => {
     assert.deepEqual(drafts(), [])
   })
 
+  it('what onProgress throws comes back as it is, and leaves what was there', async () => {
+    const file = put('told.npy', toNpyBytes(tensor([1])))
+    const before = fs.readFileSync(file)
+    for (const thrown of [new TypeError('mine'), null]) {
+      const onProgress = () => { throw thrown }
+      assert.equal(await save(file, all().b, { onProgress }).then(assert.fail, error => error), thrown)
+      assert.equal(await load(file, { onProgress }).then(assert.fail, error => error), thrown)
+    }
+    assert.deepEqual([fs.readFileSync(file), drafts()], [before, []])
+  })
+
   it('a link stays a link, and permissions stay', async () => {
     const file = put('target.npy', '')
     fs.chmodSync(file, 0o662) // what a umask would take away
