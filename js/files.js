@@ -219,7 +219,7 @@ function openNpy (path, opts) {
  * The arrays of an .npz file by name, as parseNpz gives them, over the mapped file.
  *
  * @param {string | URL} path
- * @param {{ mode?: 'r' | 'r+' | 'c', guard?: boolean }} [opts]  as openNpy
+ * @param {{ mode?: 'r' | 'r+' | 'c', dtype?: DtypeName, guard?: boolean } | DtypeName} [opts]  as openNpy; dtype: of arrays that have none
  * @returns {TensorFile}
  * @throws as openNpy
  * @see NumPy load
@@ -227,7 +227,8 @@ function openNpy (path, opts) {
  * const names = path => [...openNpz(path).keys()]
  */
 function openNpz (path, opts) {
-  return opened(path, openOptions(opts), 'openNpz', formats.npzFile)
+  const options = openOptions(opts)
+  return opened(path, options, 'openNpz', source => formats.npzFile(source, options.dtype))
 }
 
 /**
@@ -802,7 +803,7 @@ class ReadFile {
   close () {}
 }
 
-/** @type {Record<string, (source: any) => TensorFile>} */
+/** @type {Record<string, (source: any, dtype?: string) => TensorFile>} */
 const FILES = { '.npz': formats.npzFile, '.safetensors': formats.safetensorsFile, '.gguf': formats.ggufFile }
 
 /**
@@ -817,7 +818,7 @@ async function ownTensors (source, extension, dtype, step) {
     await source.prepare(entry.begin, entry.nbytes, step)
     return formats.npyTensor(source, dtype)
   }
-  const file = FILES[extension](source)
+  const file = FILES[extension](source, dtype)
   for (const name of file.keys()) {
     const { byteOffset, nbytes } = /** @type {any} */ (file.info(name))
     if (extension === '.npz') step(nbytes) // a member at a time
@@ -832,7 +833,7 @@ async function ownTensors (source, extension, dtype, step) {
  *
  * @param {string | URL} path  whose extension says what it is
  * @param {{ dtype?: DtypeName, signal?: AbortSignal, onProgress?: (progress: { done: number, total: number }) => void }} [opts]
- * dtype: of a .npy whose array NumPy wrote as raw bytes
+ * dtype: of arrays in .npy and .npz that NumPy wrote as raw bytes
  * @returns {Promise<any>} a tensor of a .npy, else a file object
  * @throws ERR_FORMAT · ERR_NOT_FOUND, ERR_IO, with errno and path · ERR_UNSUPPORTED another extension · {RangeError} ERR_MEMORY · the signal's
  * reason · as rejections

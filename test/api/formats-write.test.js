@@ -67,6 +67,18 @@ describe('writing formats', () => {
     for (const [name, t] of file) if (t.size > 0) assert.equal(t.data.byteOffset % 64, 0, name)
   })
 
+  it('raw bytes in an .npz are what dtype says; arrays that have a dtype keep it', () => {
+    const bytes = toNpzBytes({ half: tensor([1, 2], 'bfloat16'), plain: tensor([3], 'int32') })
+    for (const opts of ['bfloat16', { dtype: 'bfloat16' }]) {
+      const file = parseNpz(bytes, opts)
+      assert.deepEqual([...file].map(([, t]) => [t.dtype, t.toArray()]), [['bfloat16', [1, 2]], ['int32', [3]]])
+      assert.equal(file.info('half').dtype, 'bfloat16')
+    }
+    fails(() => parseNpz(bytes).get('half'), TypeError, 'ERR_DTYPE')
+    fails(() => parseNpz(bytes, 'float8_e5m2').get('half'), TypeError, 'ERR_DTYPE')
+    fails(() => parseNpz(bytes, 'half'), TypeError, 'ERR_DTYPE')
+  })
+
   it('takes records, Maps, entries and file objects; refuses what a file cannot name', () => {
     const t = tensor([1, 2])
     const file = parseSafetensors(toSafetensorsBytes([['a', t]]))

@@ -215,6 +215,14 @@ describe('saving and loading', () => {
     })
   }
 
+  it('raw bytes of an .npz are what dtype says', async () => {
+    saveNpzSync(at('raw.npz'), { half: tensor([1, 2], 'bfloat16'), plain: tensor([3], 'int32') })
+    for (const file of [openNpz(at('raw.npz'), 'bfloat16'), openNpz(at('raw.npz'), { dtype: 'bfloat16' }), await load(at('raw.npz'), { dtype: 'bfloat16' })]) {
+      assert.deepEqual([file.get('half').toArray(), file.get('plain').toArray()], [[1, 2], [3]])
+    }
+    await rejects(load(at('raw.npz')), 'ERR_DTYPE')
+  })
+
   it('.npy is saved and loaded', async () => {
     await save(at('s.npy'), all().a)
     assert.deepEqual((await load(at('s.npy'))).toArray(), [[1, 2], [3, 4]])
