@@ -38,7 +38,7 @@ let mappings = 0
  * @returns {string}
  */
 function pathOf (place) {
-  const given = place instanceof URL && place.protocol === 'file:' ? fileURLToPath(place) : place
+  const given = place instanceof URL && place.protocol === 'file:' ? pathOfUrl(place) : place
   if (typeof given !== 'string' || given === '' || given.includes('\0')) throw failure('ERR_ARGUMENT', `path is ${show(place)}; a path or file: URL was expected`)
   return given
 }
@@ -68,6 +68,15 @@ function named (file, fn) {
     return fn()
   } catch (error) {
     throw systemError(error, file)
+  }
+}
+
+/** @param {URL} url @throws {TypeError} ERR_ARGUMENT another host, an escaped slash */
+function pathOfUrl (url) {
+  try {
+    return fileURLToPath(url)
+  } catch (error) {
+    throw failure('ERR_ARGUMENT', `path is ${url.href}: ${/** @type {Error} */ (error).message}`)
   }
 }
 

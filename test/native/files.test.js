@@ -296,6 +296,7 @@ describe('saving and loading', () => {
     await rejects(save(at('s.npy'), all()), 'ERR_ARGUMENT')
     await rejects(save(at('s.npz'), all().a), 'ERR_ARGUMENT')
     await rejects(save(5, all()), 'ERR_ARGUMENT')
+    for (const url of ['file://host/s.npz', 'file:///a%2fs.npz', 'file:///a%00s.npz', 'http://host/s.npz']) await rejects(save(new URL(url), all()), 'ERR_ARGUMENT')
     await rejects(saveNpy(at('s.npy'), all().a, { signal: 1 }), 'ERR_ARGUMENT')
     await rejects(saveNpy(at('s.npy'), all().a, { onProgress: 1 }), 'ERR_ARGUMENT')
     assert.deepEqual(drafts(), [])
