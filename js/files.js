@@ -17,7 +17,7 @@ const formats = require('./formats')
 const writers = require('./writers')
 
 const { backend, Layout, READ_ONLY } = ffi
-const { windowOf, sizeOf } = writers
+const { Summed, whatOf, windowOf, sizeOf } = writers
 
 /** @import { AnyTensor, DtypeName, Shape } from './types' */
 /** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
@@ -373,6 +373,27 @@ class Draft {
   }
 }
 
+/**
+ * Room for what is written of tensors whose checksum is needed: what others write to them must not come between.
+ *
+ * @param {Piece[]} pieces
+ * @returns {Uint8Array}
+ */
+const ownBytes = pieces => new Uint8Array(pieces.reduce((n, piece) => piece instanceof Summed ? Math.max(n, Math.min(CHUNK, sizeOf(piece))) : n, 0))
+
+/**
+ * @param {Piece} piece
+ * @param {number} at  byte of it
+ * @param {Uint8Array} own  as ownBytes
+ * @returns {Uint8Array} at most CHUNK bytes
+ */
+function partOf (piece, at, own) {
+  const part = windowOf(piece).subarray(at, at + CHUNK)
+  if (!(piece instanceof Summed)) return part
+  own.set(part)
+  return own.subarray(0, part.length)
+}
+
 /** @param {Piece[]} pieces */
 const totalOf = pieces => pieces.reduce((n, piece) => n + sizeOf(piece), 0)
 
@@ -383,8 +404,15 @@ const totalOf = pieces => pieces.reduce((n, piece) => n + sizeOf(piece), 0)
 function writeSync (file, pieces) {
   const draft = new Draft(file)
   try {
+    const own = ownBytes(pieces)
     for (const piece of pieces) {
-      for (let at = 0, n = sizeOf(piece); at < n;) at += fs.writeSync(draft.fd, windowOf(piece), at, Math.min(CHUNK, n - at))
+      for (let at = 0, n = sizeOf(piece); at < n;) {
+        const part = partOf(piece, at, own)
+        const written = fs.writeSync(draft.fd, part)
+        if (piece instanceof Summed) piece.add(part.subarray(0, written))
+        at += written
+      }
+      if (piece instanceof Summed) fs.writeSync(draft.fd, piece.sum(), 0, 4, piece.at)
     }
     fs.fdatasyncSync(draft.fd)
     draft.publish(true)
@@ -447,7 +475,7 @@ function rejection (error, signal, file) {
  */
 async function writeAsync (file, pieces, { signal, onProgress }) {
   checkSignal(signal)
-  const held = pieces.flatMap(piece => Tensor.isTensor(piece) ? [Tensor.attachedOf(piece).storage] : [])
+  const held = pieces.map(whatOf).flatMap(piece => Tensor.isTensor(piece) ? [Tensor.attachedOf(piece).storage] : [])
   for (const storage of held) reading(storage)
   try {
     const draft = new Draft(file)
@@ -486,16 +514,19 @@ function settled (start) {
 async function writeInto (fd, pieces, signal, onProgress) {
   const total = totalOf(pieces)
   let done = 0
+  const own = ownBytes(pieces)
   for (const piece of pieces) {
     for (let at = 0, n = sizeOf(piece); at < n;) {
-      const part = windowOf(piece).subarray(at, Math.min(n, at + CHUNK))
+      const part = partOf(piece, at, own)
       const stays = backend.isWasm ? part.slice() : part // WASM memory may move meanwhile
       const written = await settled(settle => { fs.write(fd, stays, 0, stays.length, null, settle) })
+      if (piece instanceof Summed) piece.add(stays.subarray(0, written))
       at += written
       done += written
       checkSignal(signal)
       onProgress?.({ done, total })
     }
+    if (piece instanceof Summed) fs.writeSync(fd, piece.sum(), 0, 4, piece.at)
   }
 }
 
