@@ -10,7 +10,7 @@ const { Tensor, resultOf, produced } = require('./tensor')
 /** @import { DtypeName, NameOf, Or, Promote, AnyTensor, AxisOptions, CloseOptions, EqualOptions, Joined } from './types' */
 
 /**
- * (list, …) or (a, b, …): the tensors, and what follows them.
+ * (list, ...) or (a, b, ...): the tensors, and what follows them.
  *
  * @param {unknown[]} args
  * @param {number} least  tensors
@@ -185,7 +185,7 @@ function stack (...args) {
 /**
  * Have all tensors one shape and equal numbers? Dtypes may differ; 64-bit integers and floats are compared exactly.
  *
- * @param {...(AnyTensor | readonly AnyTensor[] | EqualOptions)} args  (list, options) or (a, b, …, options). equalNaN: NaN equals NaN
+ * @param {...(AnyTensor | readonly AnyTensor[] | EqualOptions)} args  (list, options) or (a, b, ..., options). equalNaN: NaN equals NaN
  * @returns {boolean}
  * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_MEMORY · ERR_DISPOSED, ERR_DETACHED
  * @see NumPy array_equal

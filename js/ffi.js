@@ -1378,5 +1378,7 @@ module.exports = {
   holdFile,
   newSegment,
   linkSegment,
-  isSealed
+  isSealed,
+  putStorage,
+  invoke
 }

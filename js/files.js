@@ -186,7 +186,7 @@ function openOptions (opts) {
  */
 function opened (place, options, reason, fn) {
   const file = pathOf(place)
-  if (backend.isWasm) throw failure('ERR_UNSUPPORTED', 'mapping a file needs the native addon; load() reads one, as does parse… of its bytes')
+  if (backend.isWasm) throw failure('ERR_UNSUPPORTED', 'mapping a file needs the native addon; load() reads one, as does parse... of its bytes')
   const source = new MappedFile(file, options, reason)
   try {
     const result = fn(source)

@@ -14,7 +14,6 @@ const { dtypes: dtypeList } = require('./dtypes')
 const lifetime = require('./lifetime')
 const { Scope, keep } = require('./lifetime')
 const { exported } = require('./loans')
-const { SharedTensor } = require('./shared-tensor')
 
 const { backend: engine } = ffi
 
@@ -88,6 +87,10 @@ const fromOrt = later(() => require('./ort').fromOrt)
 // What samebytes/module needs of the package beyond its public names; a page's bundle of it finds them here.
 Object.defineProperty(Tensor, Symbol.for('samebytes.instance'), { get: () => require('./instance').instance() })
 
+// Classes that are read when they are first asked for, by the getters below the exports: here are their names and types.
+const SharedTensor = /** @type {typeof import('./shared-tensor').SharedTensor} */ (/** @type {unknown} */ (undefined))
+const SharedRing = /** @type {typeof import('./shared-ring').SharedRing} */ (/** @type {unknown} */ (undefined))
+
 /** @type {typeof import('./formats').parseNpy} */
 const parseNpy = later(() => require('./formats').parseNpy)
 /** @type {typeof import('./formats').parseNpz} */
@@ -137,10 +140,16 @@ const alloc = later(() => require('./formats').alloc)
 
 // The words of the types, for programs in TypeScript.
 /** @typedef {import('./share').Token} Token */
+// @ts-ignore The name of a constant as well, as a class' would be.
+/** @template {DtypeName} [D=any] @typedef {import('./shared-tensor').SharedTensor<D>} SharedTensor */
+// @ts-ignore likewise
+/** @template {DtypeName} [D=any] @typedef {import('./shared-ring').SharedRing<D>} SharedRing */
 /** @typedef {import('./shared-tensor').Descriptor} Descriptor */
 /** @template {DtypeName} [D=any] @typedef {import('./shared-tensor').CreateOptions<D>} CreateOptions */
 /** @template {DtypeName} [D=any] @typedef {import('./shared-tensor').OpenOptions<D>} OpenOptions */
 /** @typedef {import('./segments').SegmentInfo} SegmentInfo */
+/** @template {DtypeName} [D=any] @typedef {import('./shared-ring').RingOptions<D>} RingOptions */
+/** @template {DtypeName} [D=any] @typedef {import('./shared-ring').Frame<D>} Frame */
 /** @typedef {import('./formats').TensorFile} TensorFile */
 /** @typedef {import('./formats').TensorInfo} TensorInfo */
 /** @typedef {import('./writers').Tensors} Tensors */
@@ -397,7 +406,10 @@ module.exports = {
   share,
   fromShared,
   unshare,
+  // @ts-ignore likewise
   SharedTensor,
+  // @ts-ignore likewise
+  SharedRing,
   parseNpy,
   parseNpz,
   parseSafetensors,
@@ -444,3 +456,8 @@ module.exports = {
 for (const [name, value] of Object.entries(module.exports)) {
   if (typeof value === 'function' && value.name !== name) Object.defineProperty(value, 'name', { value: name, configurable: true })
 }
+
+Object.defineProperties(module.exports, {
+  SharedTensor: { get: () => require('./shared-tensor').SharedTensor, enumerable: true },
+  SharedRing: { get: () => require('./shared-ring').SharedRing, enumerable: true }
+})

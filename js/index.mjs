@@ -10,7 +10,7 @@ export {
   toNpyBytes, toNpzBytes, toSafetensorsBytes,
   openNpy, openNpz, openSafetensors, openGguf, openRaw, createNpy, createSafetensors, saveNpy, saveNpz,
   saveSafetensors, saveNpySync, saveNpzSync, saveSafetensorsSync, save, load,
-  sharesMemory, share, fromShared, unshare, SharedTensor, fromDlpack, toOrt, fromOrt, canCast, promoteTypes, finfo, iinfo, dtypes, tidy, scope, keep, dispose, memory, setMemoryLimit, flush, backend, wasmMemory
+  sharesMemory, share, fromShared, unshare, SharedTensor, SharedRing, fromDlpack, toOrt, fromOrt, canCast, promoteTypes, finfo, iinfo, dtypes, tidy, scope, keep, dispose, memory, setMemoryLimit, flush, backend, wasmMemory
 } from './index.js'
 
 /** @typedef {import('./init.js').InitOptions} InitOptions */
@@ -19,6 +19,8 @@ export {
 /** @template {DtypeName} [D=any] @typedef {import('./shared-tensor.js').CreateOptions<D>} CreateOptions */
 /** @template {DtypeName} [D=any] @typedef {import('./shared-tensor.js').OpenOptions<D>} OpenOptions */
 /** @typedef {import('./index.js').SegmentInfo} SegmentInfo */
+/** @template {DtypeName} [D=any] @typedef {import('./index.js').RingOptions<D>} RingOptions */
+/** @template {DtypeName} [D=any] @typedef {import('./index.js').Frame<D>} Frame */
 /** @typedef {import('./formats.js').TensorFile} TensorFile */
 /** @typedef {import('./index.js').TensorInfo} TensorInfo */
 /** @typedef {import('./index.js').Tensors} Tensors */

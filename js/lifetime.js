@@ -92,7 +92,7 @@ function tidy (fn, isTensor) {
   try {
     result = fn()
     if (result !== null && typeof result === 'object' && typeof /** @type {any} */ (result).then === 'function') {
-      throw failure('ERR_ARGUMENT', 'tidy is synchronous, but its function returned a promise; use scope(async s => …)')
+      throw failure('ERR_ARGUMENT', 'tidy is synchronous, but its function returned a promise; use scope(async s => ...)')
     }
   } catch (error) {
     current = outer

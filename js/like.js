@@ -1,5 +1,5 @@
 'use strict'
-// …Like: new tensors in the shape of one that there is.
+// ...Like: new tensors in the shape of one that there is.
 
 const { rows } = require('./ffi')
 const { optionsOf } = require('./validate')

@@ -116,7 +116,7 @@ function ones (shape, opts) {
  * @template {Value} V
  * @template {DtypeName} [D=never]
  * @param {Shape} shape  extents; an integer for one axis
- * @param {V} value  number → float32, bigint → int64, boolean → bool, pair → complex64, unless a dtype is given
+ * @param {V} value  number -> float32, bigint -> int64, boolean -> bool, pair -> complex64, unless a dtype is given
  * @param {MakeOptions<D> | NameOf<D>} [opts]
  * @returns {Tensor<Or<D, DtypeOfValue<V>>>} owns its bytes
  * @throws as empty · {TypeError} ERR_CAST the value does not fit

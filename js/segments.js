@@ -35,7 +35,7 @@ function nameOf (given) {
   if (typeof given !== 'string') throw failure('ERR_ARGUMENT', `name is ${show(given)}; a string was expected`)
   const name = given.startsWith('/') ? given.slice(1) : given
   const why = faultOf(name)
-  if (why !== null) throw failure('ERR_ARGUMENT', `name is ${show(given.length > 300 ? given.slice(0, 300) + '…' : given)}: ${why}`)
+  if (why !== null) throw failure('ERR_ARGUMENT', `name is ${show(given.length > 300 ? given.slice(0, 300) + '...' : given)}: ${why}`)
   return name
 }
 
@@ -226,11 +226,17 @@ function namespaceOf () {
   }
 }
 
-/** @param {{ name: string, persist: boolean }} of @returns {string} */
-function ownerText ({ name, persist }) {
+/** What tells this process from all others; '': it is not known. */
+function identity () {
   const self = processOf('self')
   const isKnown = self !== null && self.pid === process.pid // else /proc is another namespace's
-  return [process.pid, isKnown ? self.start : '', isKnown ? namespaceOf() : '', persist ? 1 : 0, name].join(':')
+  return { pid: process.pid, start: isKnown ? self.start : '', namespace: isKnown ? namespaceOf() : '' }
+}
+
+/** @param {{ name: string, persist: boolean }} of @returns {string} */
+function ownerText ({ name, persist }) {
+  const { pid, start, namespace } = identity()
+  return [pid, start, namespace, persist ? 1 : 0, name].join(':')
 }
 
 /** @param {string} text @returns {Owner | null} */
@@ -428,4 +434,4 @@ function list () {
   return found
 }
 
-module.exports = { nameOf, pathOf, nameOfPath, checkFree, checkPlatform, Segment, newSegment, openSegment, segmentOfDescriptor, publish, unlink, list, sweep, systemError }
+module.exports = { nameOf, pathOf, nameOfPath, checkFree, checkPlatform, Segment, newSegment, openSegment, segmentOfDescriptor, publish, unlink, list, sweep, identity, isDead, systemError }

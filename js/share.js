@@ -63,18 +63,27 @@ function share (t, opts) {
   const layout = Tensor.attachedOf(t)
   const { storage, shape, strides, offset, flags, dtype } = layout
   const at = offset * dtypes[dtype].itemsize
-  const common = { samebytes: version, dtype: dtypes[dtype].name, shape: shape.slice(), strides: strides.slice(), flags: flags & (READ_ONLY | STATIC | UNBOUND) }
+  const { group } = backend
+  /** @type {Token} one literal, without spreads: they took a third of the time */
+  const token = { samebytes: version, kind: 'parcel', home: 0, key: 0, dtype: dtypes[dtype].name, shape: shape.slice(), strides: strides.slice(), byteOffset: at, flags: flags & (READ_ONLY | STATIC | UNBOUND) }
+  if (group !== null) token.group = group
   if (isSharedArrayBuffer(storage.buffer)) {
-    return { ...common, kind: 'buffer', home: 0, key: 0, ...(backend.group !== null && { group: backend.group }), byteOffset: at + storage.byteOffset, buffer: /** @type {SharedArrayBuffer} */ (storage.buffer), left: usesLeft(uses) }
+    token.kind = 'buffer'
+    token.byteOffset = at + storage.byteOffset
+    token.buffer = /** @type {SharedArrayBuffer} */ (storage.buffer)
+    token.left = usesLeft(uses)
+    return token
   }
   const holder = holderOf(storage)
-  const byteOffset = holder === storage ? at : at + Number(storage.address) - Number(holder.address)
-  const { group } = backend
-  const place = group === null ? { home: ffi.home() } : { home: group.name, group }
-  const key = ffi.sendStorage(holder, uses)
+  if (holder !== storage) token.byteOffset = at + Number(storage.address) - Number(holder.address)
+  token.home = group === null ? (home ??= ffi.home()) : group.name
+  token.key = ffi.sendStorage(holder, uses)
   if (holder.extra !== null) holder.extra.stays = true // resize must not leave the takers behind
-  return { ...common, kind: 'parcel', ...place, byteOffset, key }
+  return token
 }
+
+/** of this process, once it is known @type {number | undefined} */
+let home
 
 /**
  * @param {number} uses
@@ -177,13 +186,13 @@ function isCounter (left, bytes) {
   return length === 1 && isSharedArrayBuffer(buffer) && byteLengthOf(buffer) === 4 && buffer !== bytes
 }
 
-/** @param {unknown} home */
-function checkHome (home) {
+/** @param {unknown} given */
+function checkHome (given) {
   if (backend.group !== null) {
-    if (home !== backend.group.name) throw failure('ERR_UNSUPPORTED', 'the token is of memory that this thread has not joined; a worker calls init({ from: token }) first')
+    if (given !== backend.group.name) throw failure('ERR_UNSUPPORTED', 'the token is of memory that this thread has not joined; a worker calls init({ from: token }) first')
   } else if (backend.isWasm) {
     throw failure('ERR_UNSUPPORTED', 'the token is of shared memory, and this thread has one of its own; a worker calls init({ from: token }) first')
-  } else if (home !== ffi.home()) {
+  } else if (given !== (home ??= ffi.home())) {
     throw failure('ERR_STALE', 'the token was made by another process')
   }
 }

@@ -6,7 +6,7 @@ const { failure } = require('./errors')
 const { show, boolean, integer, optionsOf, shapeOf, oneOf } = require('./validate')
 const { dtypeOf } = require('./dtypes')
 const { denseLayout } = require('./layouts')
-const { wrap } = require('./tensor')
+const { Tensor: TensorClass, wrap } = require('./tensor')
 
 const { backend, Layout } = ffi
 
@@ -24,6 +24,8 @@ const ATTEMPTS = 16 // to open what is there or make it
 const PARTS = /** @type {const} */ (['mode', 'guard', 'dtype', 'shape', 'format', 'offset'])
 
 const segments = () => require('./segments')
+/** @type {typeof import('./waits') | undefined} */
+let waits
 
 /**
  * Plain data by which another process opens the same segment.
@@ -105,6 +107,8 @@ class SharedTensor {
   #known
   /** @type {Tensor | null} */
   #tensor = null
+  /** @type {InstanceType<typeof import('./waits').Waits> | null} those that end with this */
+  #waits = null
 
   /**
    * @param {symbol} key  that only samebytes has
@@ -318,6 +322,59 @@ class SharedTensor {
     return this.#tensor
   }
 
+  /** The tensor's layout, whose words others see. */
+  #words () {
+    if (!this.#open().segment.writes) throw failure('ERR_READ_ONLY', 'the segment was not opened in mode \'r+\': a word may be a private copy, and nobody can wait on it')
+    return TensorClass.attachedOf(this.tensor)
+  }
+
+  /**
+   * Waits, off the event loop, until somebody calls notify for an element: this process, another one, or any program by the
+   * system's futex on the element's address. As with Atomics.wait the element is compared first, so that no change is
+   * missed: change it, then notify. Of 64 bits the lower half alone is compared and waited on. A pending wait keeps the process
+   * alive and holds the bytes; each takes a thread that sleeps, and there may be 1024 at a time.
+   *
+   * @param {number} index  of an element, as in `tensor.data`
+   * @param {number | bigint} expected  what the element should be
+   * @param {{ timeout?: number, signal?: AbortSignal }} [opts]  milliseconds, for ever unless told
+   * @returns {Promise<'ok' | 'not-equal' | 'timed-out'>} 'ok': it was notified, or changed meanwhile; look again, as after any futex.
+   * 'not-equal': it was another when the wait began
+   * @throws ERR_DISPOSED now or meanwhile · {TypeError} ERR_DTYPE of neither 32 nor 64 bits, integers · {TypeError} ERR_CAST, ERR_ARGUMENT ·
+   * {RangeError} ERR_BOUNDS · {RangeError} ERR_MEMORY too many at a time · ERR_READ_ONLY · ERR_IO the segment was made shorter ·
+   * ERR_UNSUPPORTED · the signal's reason · as rejections
+   * @see JavaScript Atomics.waitAsync, Linux futex
+   * @example
+   * const changed = async (shared, last) => {
+   *   while (shared.tensor.get(0) === last) await shared.wait(0, last)
+   * }
+   */
+  async wait (index, expected, opts) {
+    waits ??= require('./waits')
+    const layout = this.#words()
+    this.#waits ??= new waits.Waits()
+    return this.#waits.wait(layout, index, expected, opts)
+  }
+
+  /**
+   * Wakes who waits on an element, in whatever process.
+   *
+   * @param {number} index  of an element, as in `tensor.data`
+   * @param {number} [n]  how many at most; all unless told
+   * @returns {number} how many were woken
+   * @throws ERR_DISPOSED · {TypeError} ERR_DTYPE, ERR_ARGUMENT · {RangeError} ERR_BOUNDS · ERR_READ_ONLY · ERR_IO the segment was made
+   * shorter · ERR_UNSUPPORTED
+   * @see JavaScript Atomics.notify
+   * @example
+   * const publish = (shared, value) => {
+   *   shared.tensor.set(value, 0)
+   *   return shared.notify(0)
+   * }
+   */
+  notify (index, n) {
+    waits ??= require('./waits')
+    return waits.notify(this.#words(), index, n)
+  }
+
   /**
    * What `descriptor` gives, for JSON.stringify.
    *
@@ -329,7 +386,7 @@ class SharedTensor {
   toJSON () { return this.descriptor }
 
   /**
-   * Closes the descriptor. Tensors that were taken stay mapped, and a name stays. Disposing twice does nothing.
+   * Closes the descriptor and ends what waits. Tensors that were taken stay mapped, and a name stays. Disposing twice does nothing.
    *
    * @throws nothing
    * @example
@@ -341,6 +398,7 @@ class SharedTensor {
    * }
    */
   dispose () {
+    this.#waits?.end()
     this.#plan?.segment.close()
     this.#plan = null
     this.#tensor = null

@@ -1,5 +1,5 @@
 'use strict'
-// …Strided: new tensors with strides that the caller gives.
+// ...Strided: new tensors with strides that the caller gives.
 
 const { rows } = require('./ffi')
 const { optionsOf } = require('./validate')
@@ -71,7 +71,7 @@ function onesStrided (shape, strides, opts) {
  * @template {DtypeName} [D=never]
  * @param {Shape} shape  elements
  * @param {readonly number[]} strides  as emptyStrided
- * @param {V} value  number → float32, bigint → int64, boolean → bool, pair → complex64, unless a dtype is given
+ * @param {V} value  number -> float32, bigint -> int64, boolean -> bool, pair -> complex64, unless a dtype is given
  * @param {MakeOptions<D> | NameOf<D>} [opts]
  * @returns {Tensor<Or<D, DtypeOfValue<V>>>} owns its bytes
  * @throws as emptyStrided · {TypeError} ERR_CAST the value does not fit

@@ -52,7 +52,7 @@ const INSPECT = Symbol.for('nodejs.util.inspect.custom')
 /** the properties that Jest copies to show a difference; without it all getters, also those that throw */
 const JEST_COPIES = Symbol.for('@jest/serializableProperties')
 
-/** structuredClone's error says: Symbol(…) could not be cloned */
+/** structuredClone's error says: Symbol(...) could not be cloned */
 const UNCLONEABLE = Symbol('a Tensor (share(t) gives a token that can be posted)')
 
 /** tensors whose content could not be compared */
@@ -988,7 +988,7 @@ class Tensor {
    * @param {MemoryFormat} memoryFormat
    * @returns {Tensor<D>}
    * @throws as isContiguous · {RangeError} ERR_MEMORY · ERR_DETACHED
-   * @see PyTorch contiguous(memory_format=…)
+   * @see PyTorch contiguous(memory_format=...)
    * @example
    * zeros([1, 3, 2, 2]).toMemoryFormat('channels_last').strides // [12, 1, 6, 3]
    */

@@ -297,7 +297,7 @@ function checkSizes (sizes, extent) {
     if (size < 0 || size > rest) rest = NaN
     rest -= size
   }
-  if (rest !== 0) throw failure('ERR_SHAPE', `sizes are [${sizes.slice(0, 16).join(', ')}${sizes.length > 16 ? ', …' : ''}]; together they must be the axis' ${extent} elements`)
+  if (rest !== 0) throw failure('ERR_SHAPE', `sizes are [${sizes.slice(0, 16).join(', ')}${sizes.length > 16 ? ', ...' : ''}]; together they must be the axis' ${extent} elements`)
   return sizes
 }
 

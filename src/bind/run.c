@@ -8,8 +8,10 @@
 #include "ops/copy.h"
 #include "ops/series.h"
 #include "share/formats.h"
+#include "share/futex.h"
 #include "share/map.h"
 #include "share/parcels.h"
+#include "share/ring.h"
 #include "share/shm.h"
 
 #define T(i) (&b->operands[i])
@@ -549,6 +551,91 @@ static sb_status reserve_file(sb__binding *b) {
   if (N(0) < 0 || N(0) > INT32_MAX || N(1) < 0) return sb__fail(SB_ERR_ARGUMENT, "this is no file");
   RESULT(0) = sb__os_reserve((int)N(0), N(1));
   return SB_OK;
+}
+
+/* Numbers: a word's first byte, what it should be. The result is SB__TIMED_OUT where it is, else SB__NOT_EQUAL. */
+static sb_status wait_check(sb__binding *b) {
+  void *word = NULL;
+  bool is_equal = false;
+  sb_status status = sb__word_at(T(0)->storage, N(0), &word);
+  if (status) return status;
+  if (N(1) < 0 || N(1) > UINT32_MAX)
+    return sb__fail(SB_ERR_BOUNDS, "no word is %lld", (long long)N(1));
+  status = sb__word_is(word, (uint32_t)N(1), &is_equal);
+  RESULT(0) = is_equal ? SB__TIMED_OUT : SB__NOT_EQUAL;
+  return status;
+}
+
+/* Numbers: a word's first byte, how many to wake at most. The result is how many were. */
+static sb_status wake(sb__binding *b) {
+  void *word = NULL;
+  int64_t woken = 0;
+  sb_status status = sb__word_at(T(0)->storage, N(0), &word);
+  if (!status) status = sb__word_wake(word, N(1), &woken);
+  RESULT(0) = (double)woken;
+  return status;
+}
+
+/* The first operand is a ring's control words, the first number its slots. */
+static sb__ring ring_of(const sb__binding *b) {
+  return (sb__ring){.control = T(0)->storage, .slots = N(0)};
+}
+
+/* Two numbers of 32 bits each: the upper half first. */
+static uint64_t halves(const sb__binding *b, int at) {
+  return (uint64_t)N(at) << 32 | (uint32_t)N(at + 1);
+}
+
+static sb_status ring_make(sb__binding *b) {
+  const sb__ring ring = ring_of(b);
+  return sb__ring_make(&ring, N(1));
+}
+
+static sb_status ring_judge(sb__binding *b) {
+  const sb__ring ring = ring_of(b);
+  return sb__ring_judge(&ring, N(1));
+}
+
+/* Numbers: slots, the word's index. The results are its halves. */
+static sb_status ring_word(sb__binding *b) {
+  const sb__ring ring = ring_of(b);
+  uint64_t word = 0;
+  const sb_status status = sb__ring_word(&ring, N(1), &word);
+  RESULT(0) = (double)(word >> 32);
+  RESULT(1) = (double)(uint32_t)word;
+  return status;
+}
+
+/* Numbers: slots, halves of the word before, of the new one, and of its namespace. The results are handle and address of the role, 0
+ * where another was quicker, and the count of frames. */
+static sb_status ring_claim(sb__binding *b) {
+  const sb__ring ring = ring_of(b);
+  sb_storage *role = NULL;
+  uint64_t count = 0;
+  sb_status status = sb__ring_claim(&ring, halves(b, 1), halves(b, 3), halves(b, 5), &role, &count);
+  RESULT(0) = RESULT(1) = 0;
+  if (!status && role) status = give_storage(b, role);
+  RESULT(2) = (double)count;
+  return status;
+}
+
+/* Numbers: slots, the frame, halves of the writer's word. */
+static sb_status ring_begin(sb__binding *b) {
+  const sb__ring ring = ring_of(b);
+  return sb__ring_begin(&ring, N(1), halves(b, 2));
+}
+
+static sb_status ring_commit(sb__binding *b) {
+  const sb__ring ring = ring_of(b);
+  return sb__ring_commit(&ring, N(1));
+}
+
+static sb_status ring_has(sb__binding *b) {
+  const sb__ring ring = ring_of(b);
+  bool has = false;
+  const sb_status status = sb__ring_has(&ring, N(1), &has);
+  RESULT(0) = has;
+  return status;
 }
 
 static sb_status storage_part(sb__binding *b) {

@@ -16,7 +16,9 @@ typedef struct sb__environment {
   struct copying *copies;                       /* off the loop, that have not settled */
   uint32_t copies_made;
   struct sb__office *loans; /* one reference */
+  struct sb__room *waits;   /* one reference */
   bool no_external_buffers; /* as in runtimes that refuse them */
+  bool counts_below_zero;   /* V8's external memory may be corrected downwards */
 } sb__environment;
 
 /* The caller's arguments and environment; missing arguments are undefined. */
@@ -72,6 +74,16 @@ napi_value sb__node_returned(napi_env env, napi_callback_info info);
 bool sb__loans_begin(sb__environment *e);
 void sb__loans_end(sb__environment *e);  /* from here on nothing is heard of a return */
 void sb__loans_free(sb__environment *e); /* the last thing */
+
+/* ---- waits.c ---- */
+
+napi_value sb__node_wait(napi_env env, napi_callback_info info);
+napi_value sb__node_end_wait(napi_env env, napi_callback_info info);
+
+bool sb__waits_begin(sb__environment *e);
+void sb__waits_end(
+    sb__environment *e); /* all that sleep are woken; their threads let go of what they hold */
+void sb__waits_free(sb__environment *e); /* the last thing */
 
 /* ---- addons.c ---- */
 

@@ -272,9 +272,11 @@ static napi_value buffer(napi_env env, napi_callback_info info) {
     }
   }
   if (status == napi_ok) {
-    /* V8 counts the bytes with the buffer from now on; those of files are no memory that it should save. */
+    /* V8 counts the bytes with the buffer from now on; those of files are no memory that it should save. Where both are
+     * collected together V8 takes its count back before the watch takes ours, and newer ones end the process when the sum
+     * is below zero in between: there they are counted. */
     const bool is_file = storage->kind == SB__STORAGE_MAPPED || storage->kind == SB__STORAGE_PART;
-    account(e, w, is_file ? -(int64_t)storage->nbytes : 0);
+    account(e, w, is_file && e->counts_below_zero ? -(int64_t)storage->nbytes : 0);
     return made;
   }
   if (pending) { /* ERR_BUFFER_TOO_LARGE, say: Node runs the finalizer then; our error names the way out */
@@ -457,6 +459,7 @@ static void end_environment(void *data) {
   for (js_deleter *d = e->deleters->first; d; d = d->next) delete_function(e->env, d);
   sb__lock_drop(&e->deleters->lock);
   sb__copies_end(e);
+  sb__waits_end(e);
   sb__offers_end(e);
   sb__loans_end(e);
   for (uint32_t i = 0; i < e->watch_count; i++) {
@@ -478,6 +481,7 @@ static void free_environment(napi_env env, void *data, void *hint) {
   for (uint32_t i = 0; i < e->watch_count; i++) sb__free(e->watches[i]);
   sb__free(e->watches);
   unref_queue(e->deleters);
+  sb__waits_free(e);
   sb__loans_free(e);
   sb__free(e);
 }
@@ -505,6 +509,14 @@ static environment *new_environment(napi_env env, napi_value *frame) {
     sb__free(e);
     return NULL;
   }
+  if (!sb__waits_begin(e)) {
+    sb__loans_free(e);
+    unref_queue(queue);
+    sb__free(e);
+    return NULL;
+  }
+  const napi_node_version *version = NULL;
+  e->counts_below_zero = napi_get_node_version(env, &version) == napi_ok && version->major < 23;
   e->no_external_buffers = getenv("SAMEBYTES_NO_EXTERNAL_BUFFERS") != NULL;
   if (napi_set_instance_data(env, e, free_environment, NULL) != napi_ok) {
     free_environment(env, e, NULL);
@@ -537,6 +549,8 @@ NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
       {"move", move},
       {"copy", sb__node_copy},
       {"stop", sb__node_stop},
+      {"wait", sb__node_wait},
+      {"endWait", sb__node_end_wait},
       {"capsule", sb__node_capsule},
       {"fromCapsule", sb__node_from_capsule},
       {"onReturned", sb__node_on_returned},

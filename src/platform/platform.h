@@ -128,6 +128,50 @@ int sb__os_processors(void);
  * after fork, this thread does all. */
 void sb__os_parallel(int helpers, int count, void (*part)(void *context, int i), void *context);
 
+/* Work for a thread of its own, which may sleep for long in it. */
+typedef struct sb__task {
+  struct sb__task *next; /* run_apart's */
+  void (*run)(struct sb__task *task);
+} sb__task;
+
+/* Calls task->run(task) on another thread; task stays the caller's, and is not touched once run was called. Some threads stay
+ * for the next task; they do not keep the process alive. False: there is no thread to be had. */
+bool sb__os_run_apart(sb__task *task);
+
+/* ---- Words that processes sleep on ---- */
+
+typedef enum sb__waking {
+  SB__WOKEN,     /* by sb__os_wake, of whatever process; or the word has changed while this slept */
+  SB__NOT_EQUAL, /* the word was another before anybody slept */
+  SB__TIMED_OUT,
+  SB__RUNG,        /* the bell */
+  SB__WAIT_FAILED, /* error is the system's number: ENOSYS where there is nothing to sleep on */
+} sb__waking;
+
+/* A bell that wakes one sleeper, {0} at first. It is rung once, and then stays so. */
+typedef struct sb__bell {
+  _Atomic uint32_t rung;
+} sb__bell;
+void sb__os_ring(sb__bell *bell);
+
+/* Sleeps while a word of memory, at a multiple of 4, is what is expected. Other threads, and processes that map the same page,
+ * wake it. The system reads the word: one that is mapped no more is an error (EFAULT).
+ *
+ *   end  nanoseconds of sb__os_now; -1: never */
+sb__waking sb__os_wait(const void *word, uint32_t expected, sb__bell *bell, int64_t end,
+                       int *error);
+
+/* Is the word what is expected? 1, 0, or -1: error is the system's number. Nobody who is woken is mistaken for this. */
+int sb__os_word_is(const void *word, uint32_t expected, int *error);
+
+/* From now on as on a system that cannot sleep on word and bell together: the bell is looked at every 10 ms. */
+void sb__os_wait_in_slices(void);
+
+/* Wakes up to count > 0 sleepers of all processes and says how many; -1: error is the system's number. */
+int sb__os_wake(void *word, int count, int *error);
+
+int64_t sb__os_now(void); /* nanoseconds of a clock that only goes on */
+
 /* Sets rounding, denormals and exception masks to the default and returns what was there. */
 uint32_t sb__float_mode_default(void);
 void sb__float_mode_restore(uint32_t mode);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <time.h>
@@ -306,8 +307,10 @@ const char *sb__os_environment(const char *name) { return getenv(name); }
 #if defined(SB_OLD_GLIBC) && defined(__GLIBC__)
 # if defined(__x86_64__)
 __asm__(".symver pthread_create, pthread_create@GLIBC_2.2.5");
+__asm__(".symver pthread_attr_setstacksize, pthread_attr_setstacksize@GLIBC_2.2.5");
 # elif defined(__aarch64__)
 __asm__(".symver pthread_create, pthread_create@GLIBC_2.17");
+__asm__(".symver pthread_attr_setstacksize, pthread_attr_setstacksize@GLIBC_2.17");
 # endif
 #endif
 
@@ -419,25 +422,31 @@ static void *help(void *nothing) {
   return NULL;
 }
 
-/* Signals are for the host's own threads, but for those that a thread's own fault raises: blocked, they would end the
- * process, whatever handles them. sigprocmask speaks of this thread on Linux, and older C
- * libraries have it. */
-static void start_helpers(int wanted) {
+/* A thread that goes by itself. Signals are for the host's own threads, but for those that a thread's own fault raises:
+ * blocked, they would end the process, whatever handles them. sigprocmask speaks of this thread on Linux, and older C
+ * libraries have it. stack: bytes; 0: as many as threads have. */
+static bool start_thread(void *(*run)(void *), void *argument, size_t stack) {
   pthread_attr_t attributes;
   pthread_t thread;
   sigset_t all, before;
-  if (wanted > MOST_HELPERS) wanted = MOST_HELPERS;
-  if (pool.helpers >= wanted || pthread_attr_init(&attributes)) return;
+  if (pthread_attr_init(&attributes)) return false;
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  if (stack) pthread_attr_setstacksize(&attributes, stack); /* refused: it has the usual one */
   sigfillset(&all);
   sigdelset(&all, SIGBUS);
   sigdelset(&all, SIGFPE);
   sigdelset(&all, SIGILL);
   sigdelset(&all, SIGSEGV);
   sigprocmask(SIG_SETMASK, &all, &before);
-  while (pool.helpers < wanted && !pthread_create(&thread, &attributes, help, NULL)) pool.helpers++;
+  const bool started = !pthread_create(&thread, &attributes, run, argument);
   sigprocmask(SIG_SETMASK, &before, NULL);
   pthread_attr_destroy(&attributes);
+  return started;
+}
+
+static void start_helpers(int wanted) {
+  if (wanted > MOST_HELPERS) wanted = MOST_HELPERS;
+  while (pool.helpers < wanted && start_thread(help, NULL, 0)) pool.helpers++;
 }
 
 static bool take_pool(int helpers) {
@@ -472,6 +481,168 @@ void sb__os_parallel(int helpers, int count, void (*part)(void *context, int i),
   pthread_mutex_unlock(&pool.lock);
   atomic_flag_clear_explicit(&pool.taken, memory_order_release);
 }
+
+/* ---- Threads that sleep for others ---- */
+
+#define MOST_IDLE 4                   /* threads that wait for the next task */
+#define SMALL_STACK ((size_t)1 << 18) /* bytes */
+
+static struct {
+  pthread_mutex_t lock; /* of what follows */
+  pthread_cond_t offered;
+  sb__task *first; /* that an idle thread will take */
+  int idle, due;   /* threads that wait; tasks in the list */
+} apart = {.lock = PTHREAD_MUTEX_INITIALIZER, .offered = PTHREAD_COND_INITIALIZER};
+
+static void *run_tasks(void *argument) {
+  for (sb__task *task = argument; task;) {
+    task->run(task);
+    pthread_mutex_lock(&apart.lock);
+    const bool stays = apart.idle < MOST_IDLE;
+    if (stays) {
+      apart.idle++;
+      while (!apart.first) pthread_cond_wait(&apart.offered, &apart.lock);
+      apart.idle--;
+      apart.due--;
+    }
+    task = stays ? apart.first : NULL;
+    if (task) apart.first = task->next;
+    pthread_mutex_unlock(&apart.lock);
+  }
+  return NULL;
+}
+
+bool sb__os_run_apart(sb__task *task) {
+  pthread_mutex_lock(&apart.lock);
+  const bool has_idle = apart.idle > apart.due;
+  if (has_idle) {
+    task->next = apart.first;
+    apart.first = task;
+    apart.due++;
+    pthread_cond_signal(&apart.offered);
+  }
+  pthread_mutex_unlock(&apart.lock);
+  return has_idle || start_thread(run_tasks, task, SMALL_STACK);
+}
+
+int64_t sb__os_now(void) {
+  struct timespec now = {0, 0};
+  (void)clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+#if defined(__linux__) && defined(__LP64__)
+/* The kernel's, of which headers may be older than it is. */
+# define FUTEX_OF_ALL_WAIT_UNTIL \
+  9 /* FUTEX_WAIT_BITSET without FUTEX_PRIVATE_FLAG: the end is absolute */
+# define FUTEX_OF_ALL_WAKE 1
+# define FUTEX_OF_ALL_CMP_REQUEUE 4
+# define FUTEX_OF_US_WAKE 129
+# define SYSTEM_FUTEX_WAITV 449
+# define WORD_OF_ALL 2
+# define WORD_OF_US 130
+# define SLICE 10000000 /* nanoseconds between two looks at a bell that cannot wake */
+
+typedef struct futex_word {
+  uint64_t expected, address;
+  uint32_t flags, reserved;
+} futex_word;
+
+static struct timespec time_of(int64_t nanoseconds) {
+  return (struct timespec){.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
+}
+
+/* Both words at once, from Linux 5.16 on. The result is 0 (the bell), 1 (the word), or minus an error. */
+static int wait_for_two(const void *word, uint32_t expected, sb__bell *bell, int64_t end) {
+  const struct timespec until = time_of(end);
+  const futex_word words[2] = {{0, (uintptr_t)&bell->rung, WORD_OF_US, 0},
+                               {expected, (uintptr_t)word, WORD_OF_ALL, 0}};
+  const long woken =
+      syscall(SYSTEM_FUTEX_WAITV, words, 2, 0, end < 0 ? NULL : &until, CLOCK_MONOTONIC);
+  return woken < 0 ? -errno : (int)woken;
+}
+
+/* The word alone, again and again, so that the bell is heard. */
+static int wait_for_slice(const void *word, uint32_t expected, int64_t end) {
+  const int64_t slice = sb__os_now() + SLICE;
+  const bool is_last = end >= 0 && end < slice;
+  const struct timespec until = time_of(is_last ? end : slice);
+  if (!syscall(SYS_futex, word, FUTEX_OF_ALL_WAIT_UNTIL, expected, &until, NULL, UINT32_MAX))
+    return 1;
+  return errno == ETIMEDOUT && !is_last ? -EINTR : -errno;
+}
+
+static atomic_bool has_no_two;
+
+void sb__os_wait_in_slices(void) { atomic_store(&has_no_two, true); }
+
+sb__waking sb__os_wait(const void *word, uint32_t expected, sb__bell *bell, int64_t end,
+                       int *error) {
+  bool slept = false;
+  for (;;) {
+    if (atomic_load(&bell->rung)) return SB__RUNG;
+    const bool two = !atomic_load(&has_no_two);
+    const int woken =
+        two ? wait_for_two(word, expected, bell, end) : wait_for_slice(word, expected, end);
+    if (woken == 1) return SB__WOKEN;
+    if (woken == 0) return SB__RUNG;
+    if (two && (woken == -ENOSYS || woken == -EPERM)) { /* an old kernel, or a sandbox */
+      atomic_store(&has_no_two, true);
+    } else if (woken == -EAGAIN) {
+      if (!atomic_load(&bell->rung)) return slept ? SB__WOKEN : SB__NOT_EQUAL;
+    } else if (woken == -ETIMEDOUT) {
+      return SB__TIMED_OUT;
+    } else if (woken == -EINTR) {
+      slept = true;
+    } else {
+      *error = -woken;
+      return SB__WAIT_FAILED;
+    }
+  }
+}
+
+/* Nobody is woken and nobody moved; the comparison is left, of a word that may be gone. A wait whose time is over costs a
+ * hundred times as much: 24 us on a virtual machine, where a timer is set. */
+int sb__os_word_is(const void *word, uint32_t expected, int *error) {
+  if (!syscall(SYS_futex, word, FUTEX_OF_ALL_CMP_REQUEUE, 0, NULL, word, expected)) return 1;
+  *error = errno;
+  return errno == EAGAIN ? 0 : -1;
+}
+
+int sb__os_wake(void *word, int count, int *error) {
+  const long woken = syscall(SYS_futex, word, FUTEX_OF_ALL_WAKE, count, NULL, NULL, 0);
+  if (woken < 0) *error = errno;
+  return (int)woken;
+}
+
+void sb__os_ring(sb__bell *bell) {
+  atomic_store(&bell->rung, 1);
+  (void)syscall(SYS_futex, &bell->rung, FUTEX_OF_US_WAKE, 1, NULL, NULL, 0);
+}
+#else
+sb__waking sb__os_wait(const void *word, uint32_t expected, sb__bell *bell, int64_t end,
+                       int *error) {
+  (void)word, (void)expected, (void)bell, (void)end;
+  *error = ENOSYS;
+  return SB__WAIT_FAILED;
+}
+
+int sb__os_word_is(const void *word, uint32_t expected, int *error) {
+  (void)word, (void)expected;
+  *error = ENOSYS;
+  return -1;
+}
+
+int sb__os_wake(void *word, int count, int *error) {
+  (void)word, (void)count;
+  *error = ENOSYS;
+  return -1;
+}
+
+void sb__os_ring(sb__bell *bell) { atomic_store(&bell->rung, 1); }
+
+void sb__os_wait_in_slices(void) {}
+#endif
 
 /* ---- Floating point ---- */
 

@@ -138,7 +138,8 @@ describe('documentation', () => {
   const all = [
     ...members(samebytes.Tensor, 'tensor.js', 'Tensor'), ...members(samebytes.Generator, 'random.js', 'Generator'),
     ...members(samebytes.Scope, 'lifetime.js', 'Scope').filter(([title]) => title !== 'Scope.end'), ...members(builder, 'blob.js', 'BlobBuilder'),
-    ...isPage ? [] : members(samebytes.SharedTensor, 'shared-tensor.js', 'SharedTensor')
+    ...isPage ? [] : members(samebytes.SharedTensor, 'shared-tensor.js', 'SharedTensor'),
+    ...isPage ? [] : members(samebytes.SharedRing, 'shared-ring.js', 'SharedRing')
   ]
   for (const [title, file, start, kind] of all) {
     it(`explains ${title}`, () => {

@@ -1,4 +1,7 @@
+#include <unistd.h>
+
 #include "check.h"
+#include "share/ring.h"
 
 static const char *const names[] = {
 #define EXPORT(name, signature, call) #name,
@@ -76,11 +79,22 @@ static void arguments(const char *signature, int strangeness, double handle) {
   }
 }
 
+/* A claim on a ring's control words, of 4 slots and frames of 8 bytes; 0 without memory. */
+static double new_ring(void) {
+  sb_storage *storage = NULL;
+  double handle = 0;
+  if (sb_storage_new((SB__RING_FIRST + 4) * 8, &storage)) return 0;
+  const sb__ring ring = {storage, 4};
+  CHECK(sb__ring_make(&ring, 8) == SB_OK);
+  if (sb__claim_new(&b, storage, &handle)) sb_storage_unref(&storage);
+  return handle;
+}
+
 static void garbage(void) {
   static int64_t good[ROWS];
   FILE *file = tmpfile();
   CHECK(file);
-  double handle = 0, parcel = 0;
+  double handle = 0, parcel = 0, ring = 0;
   random_state = 31;
   for (int round = 0; round < 4500 * ROWS; round++) { /* so that each row is called as often */
     const int strangeness = round % 4 == 0 ? 40 : round % 4 == 1 ? 5 : 1;
@@ -155,13 +169,40 @@ static void garbage(void) {
       first[1] = 1024;
     }
     /* descriptors are the caller's to vouch for, as addresses are: ours, or none */
-    if (row < ROWS && strstr("map_file reserve_file", names[row])) {
+    if (row < ROWS && strstr("map_file reserve_file file_hold file_is_sealed segment_link", names[row])) {
       first[0] = random_in(0, 7) ? (double)fileno(file) : -1;
       for (int k = 1; k < 3; k++)
         if (fabs(first[k]) < 0x1p50) first[k] = fmin(first[k], 4096);
     }
+    /* words that processes wait on, and rings of them: rarely such by chance */
+    const bool is_ring = row < ROWS && strstr(names[row], "ring_") == names[row];
+    if ((is_ring || (row < ROWS && strstr("wait_check wake", names[row]))) && random_in(0, 3)) {
+      if (ring == 0) ring = new_ring();
+      frame[SB__FRAME_OPERANDS + SB__OPERAND_HANDLE] = ring;
+      first[0] = is_ring ? 4 : 4 * (double)random_in(0, 3);
+      first[1] = is_ring ? (strstr("ring_make ring_judge", names[row]) ? 8 : (double)random_in(0, 9)) : 0;
+      for (int k = 2; k < 7 && random_in(0, 7); k++) first[k] = 0; /* nobody writes */
+    }
+    /* pages of shared memory are really there: no more than a few */
+    if (row < ROWS && !strcmp(names[row], "segment_new") && first[2] > 4096) first[2] = 4096;
+    int segment = -1;
+    char *name = (char *)(frame + SB__FRAME_TEXT);
+    if (row < ROWS && !strcmp(names[row], "segment_link")) {
+      int error = 0;
+      snprintf(name, 64, "samebytes-fuzz-%ld", (long)getpid());
+      if (!random_in(0, 3)) name[random_in(0, 15)] = '/';
+      if (!random_in(0, 7)) memset(name, 'x', 512); /* without an end */
+      else if (!random_in(0, 3)) segment = sb__os_segment_new(false, 0600, 64, &error);
+      if (segment >= 0) first[0] = segment;
+    }
     frame[SB__FRAME_STATUS] = -1;
     sb__run(&b, row);
+    if (segment >= 0) {
+      char path[64];
+      snprintf(path, sizeof path, "/dev/shm/samebytes-fuzz-%ld", (long)getpid());
+      unlink(path);
+      close(segment);
+    }
     if (row < ROWS && !strcmp(names[row], "parse")) memset(bytes, 0, 128); /* indices of others are there */
     const double status = frame[SB__FRAME_STATUS];
     CHECK(status >= 0 && status <= SB_ERR_EXISTS && status == floor(status));
@@ -183,6 +224,7 @@ static void garbage(void) {
     if (round % 500 == 499) {
       sb__claims_drop_all(&b);
       sb__fail_allocation(0);
+      ring = 0;
     }
   }
   fclose(file);

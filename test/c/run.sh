@@ -62,7 +62,7 @@ for source in test/c/*.c; do
 done
 
 export TSAN_OPTIONS=exitcode=99
-for name in threads parcels dlpack; do
+for name in threads parcels dlpack ring; do
   [ ${#emulator[@]} = 0 ] || break # no sanitizer there
   echo "# $name, under ThreadSanitizer"
   if "$cc" "${flags[@]/-fsanitize=address,undefined/-fsanitize=thread}" -Werror "test/c/$name.c" \

@@ -1,7 +1,10 @@
 'use strict'
 const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
 const { constants } = require('node:buffer')
-const { flush, fromBlob, full, memory, tidy } = require('samebytes')
+const { createNpy, flush, fromBlob, full, memory, tidy } = require('samebytes')
 const { childJson, nativeOnly, refuses, skip } = require('../setup')
 
 // Electron refuses external ArrayBuffers; the switch makes this process refuse them as well.
@@ -64,5 +67,33 @@ describe('a buffer larger than the runtime makes', function () {
     await flush()
     assert.deepEqual(calls, [kept.dataPtr])
     assert.ok(memory().storages <= storages + 1) // + 1: what single elements are read through
+  })
+})
+
+describe('a buffer over a mapped file', function () {
+  this.timeout(60000)
+  nativeOnly()
+
+  it('may be collected together with its tensor, several collections before the event loop turns', async () => {
+    const file = path.join(os.tmpdir(), `samebytes-${process.pid}-collected.npy`)
+    try {
+      createNpy(file, [2 ** 22]).dispose()
+      const rounds = await childJson(`
+        const { openNpy } = require('samebytes')
+        async function main () {
+          for (let round = 0; round < 3; round++) {
+            (() => { openNpy(${JSON.stringify(file)}).data[0] })()
+            for (let i = 0; i < 4; i++) {
+              for (let n = 0; n < 3; n++) gc() // V8 counts the buffer out before its watch hears of it
+              await new Promise(resolve => setImmediate(resolve))
+            }
+          }
+          console.log(3)
+        }
+        main()`, { flags: ['--expose-gc'] })
+      assert.equal(rounds, 3)
+    } finally {
+      fs.rmSync(file, { force: true })
+    }
   })
 })

@@ -122,6 +122,21 @@ describe('a guarded file that is made shorter', function () {
     assert.deepEqual(said, ['ERR_IO', 'ERR_IO', 'ERR_IO', 'ERR_IO', 'ERR_IO'])
   })
 
+  it('cannot be saved, and leaves nothing half written', async () => {
+    const said = await program(`
+      const main = async () => {
+        const said = []
+        for (const guard of [true, false]) { // the system's own calls fail in any case
+          const t = openNpy(ones('from.npy'), { guard })
+          cut(at('from.npy'), 8192)
+          said.push(code(() => saveNpySync(at('to.npy'), t)), await codeLater(samebytes.saveNpy(at('to.npy'), t)))
+        }
+        say([said, fs.readdirSync(${JSON.stringify(folder)}).filter(name => name.endsWith('to.npy') || name.endsWith('.tmp'))])
+      }
+      main()`)
+    assert.deepEqual(said, [['ERR_IO', 'ERR_IO', 'ERR_IO', 'ERR_IO'], []])
+  })
+
   it('fails in a worker, which opened it or was sent it', async () => {
     const said = await program(`
       const { Worker } = require('node:worker_threads')

@@ -1,6 +1,9 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { allClose, arrayEqual, concat, empty, flush, fromBlob, full, memory, sharesMemory, stack, tensor, zeros } = require('samebytes')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const { allClose, arrayEqual, concat, empty, flush, fromBlob, full, memory, openNpy, openSafetensors, saveNpySync, saveSafetensorsSync, sharesMemory, stack, tensor, zeros } = require('samebytes')
 const { frame, backend, rows, tables } = require('../../js/ffi')
 const { nativeOnly, refuses, skip } = require('../setup')
 
@@ -14,13 +17,19 @@ function failAllocation (n) {
 /** tensors, storages and bytes, without what was copied in all this time */
 function alive () {
   const { tensors, storages, bytes } = memory()
-  return { tensors, storages, native: bytes.native, shared: bytes.shared }
+  return { tensors, storages, native: bytes.native, shared: bytes.shared, mapped: bytes.mapped }
 }
 
 /** Nothing is alive that was not before. */
 function noMoreThan (before, n) {
   const after = alive()
   for (const name of Object.keys(before)) assert.ok(after[name] <= before[name], `request ${n}: ${after[name] - before[name]} ${name} more`)
+}
+
+let folder // of files, made with the first one
+const at = name => {
+  folder ??= fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-no-memory-'))
+  return path.join(folder, name)
 }
 
 // What allocates in C: prepare() → [act, check], and how many of its requests there are at least.
@@ -125,6 +134,19 @@ const CASES = {
     const t = full([4], 3, { shared: true })
     return [() => { assert.deepEqual([...t.data], [3, 3, 3, 3]); return null }, () => {}]
   }, 0],
+  'openNpy of float32': [() => {
+    saveNpySync(at('a.npy'), tensor([1, 2]))
+    return [() => openNpy(at('a.npy')), t => assert.deepEqual(t.toArray(), [1, 2])]
+  }, 2],
+  'openNpy of float32, guarded': [() => {
+    saveNpySync(at('a.npy'), tensor([1, 2]))
+    return [() => openNpy(at('a.npy'), { guard: true }), t => assert.deepEqual(t.toArray(), [1, 2])]
+  }, 3],
+  'a tensor of a safetensors file': [() => {
+    saveSafetensorsSync(at('a.safetensors'), { a: tensor([1, 2]) })
+    const file = openSafetensors(at('a.safetensors'))
+    return [() => file.get('a'), t => assert.deepEqual(t.toArray(), [1, 2])]
+  }, 1],
   'fromBlob of an address': [() => {
     const kept = full([4], 3, { shared: true })
     return [() => fromBlob(kept.dataPtr, [4], { dtype: 'float32', owner: kept }), t => assert.equal(t.get(3), 3)]
@@ -146,6 +168,7 @@ describe('where the n-th allocation fails', function () {
     if (rows.fail_allocation === undefined) skip(this, 'needs the test addon (SB_TEST)')
   })
   afterEach(() => { if (rows.fail_allocation !== undefined) failAllocation(0) })
+  after(() => { if (folder !== undefined) fs.rmSync(folder, { recursive: true, force: true }) })
 
   /** act with the n-th allocation failing, for n = 1, 2, …; gives how many failures there were. */
   function everyFailure (act, check, unchanged) {

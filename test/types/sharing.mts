@@ -1,5 +1,5 @@
 // Tensors between processes. Compiled only.
-import { SharedTensor, type CreateOptions, type Descriptor, type SegmentInfo, type Tensor } from 'samebytes'
+import { SharedTensor, type CreateOptions, type Descriptor, type Frame, type RingOptions, type SegmentInfo, SharedRing, type Tensor } from 'samebytes'
 import { is } from './equal.mjs'
 
 is<SharedTensor<'float32'>>()(SharedTensor.create('a', [2, 3]))
@@ -31,3 +31,28 @@ SharedTensor.create('a', [1], { format: 'npz' })
 SharedTensor.create(undefined, [1])
 // @ts-expect-error made by create and open only
 new SharedTensor()
+
+const waited = made.wait(0, 5n, { timeout: 10, signal: new AbortController().signal })
+is<Promise<'ok' | 'not-equal' | 'timed-out'>>()(waited)
+is<number>()(made.notify(0, 1))
+
+const ring = SharedRing.create('a', { slots: 4, shape: [2, 3], dtype: 'uint8', ifExists: 'open', mode: 0o600, persist: true })
+is<SharedRing<'uint8'>>()(ring)
+is<SharedRing<'float32'>>()(SharedRing.create('a', { slots: 4, shape: 3 }))
+is<Tensor<'uint8'>>()(ring.next())
+is<number>()(ring.commit())
+is<number>()(ring.write([[1, 2, 3], [4, 5, 6]], { casting: 'unsafe' }))
+is<number>()(ring.count)
+is<boolean>()(ring.intact(3))
+is<string>()(ring.controlPath)
+is<ReadonlyArray<number>>()(ring.shape)
+for await (const frame of ring.read({ from: 0, signal: new AbortController().signal })) is<Frame<'uint8'>>()(frame)
+is<SharedRing<'bfloat16'>>()(SharedRing.open('a', 'bfloat16'))
+is<void>()(SharedRing.unlink('a'))
+const ringOptions: RingOptions<'int16'> = { slots: 1, shape: [], dtype: 'int16' }
+is<SharedRing<'int16'>>()(SharedRing.create('a', ringOptions))
+
+// @ts-expect-error slots are needed
+SharedRing.create('a', { shape: [1] })
+// @ts-expect-error made by create and open only
+new SharedRing()

@@ -1,0 +1,234 @@
+#include "check.h"
+
+#include <pthread.h>
+
+#include "share/futex.h"
+#include "share/ring.h"
+
+/* Runs under ThreadSanitizer, too. */
+
+enum { SLOTS = 4, WORDS = SB__RING_FIRST + SLOTS, FRAMES = 20000, VALUES = 64 };
+
+static sb_storage *words_of(int64_t count) {
+  sb_storage *storage = NULL;
+  EQ(sb_storage_new((size_t)count * 8, &storage), SB_OK);
+  memset(sb_storage_data(storage), 0xee, (size_t)count * 8);
+  return storage;
+}
+
+static uint64_t word(const sb__ring *ring, int64_t i) {
+  const _Atomic uint64_t *words = sb_storage_data(ring->control);
+  return atomic_load(&words[i]);
+}
+
+static void one_writer(void) {
+  sb_storage *control = words_of(WORDS), *role = NULL, *other = NULL;
+  const sb__ring ring = {control, SLOTS};
+  uint64_t count = 99;
+  bool has = true;
+  EQ(sb__ring_judge(&ring, 16), SB_ERR_FORMAT);
+  EQ(sb__ring_make(&ring, 16), SB_OK);
+  EQ(sb__ring_judge(&ring, 16), SB_OK);
+  EQ(sb__ring_judge(&ring, 17), SB_ERR_FORMAT);
+  EQ(sb__ring_claim(&ring, 0, 7, 5, &role, &count), SB_OK);
+  CHECK(role);
+  EQ(count, 0);
+  EQ(word(&ring, SB__RING_WRITER), 7);
+  EQ(word(&ring, SB__RING_NAMESPACE), 5);
+  EQ(sb__ring_claim(&ring, 0, 8, 5, &other, &count), SB_OK);
+  CHECK(!other);
+  EQ(sb__ring_begin(&ring, 0, 8), SB_ERR_BUSY);
+  for (int64_t n = 0; n < 9; n++) {
+    EQ(sb__ring_begin(&ring, n, 7), SB_OK);
+    EQ(sb__ring_has(&ring, n, &has), SB_OK);
+    CHECK(!has);
+    EQ(sb__ring_commit(&ring, n), SB_OK);
+    EQ(sb__ring_has(&ring, n, &has), SB_OK);
+    CHECK(has);
+    if (n >= SLOTS) EQ(sb__ring_has(&ring, n - SLOTS, &has), SB_OK);
+    if (n >= SLOTS) CHECK(!has);
+  }
+  EQ(word(&ring, SB__RING_COUNT), 9);
+  EQ(sb__ring_begin(&ring, 9, 7), SB_OK); /* half-written */
+  sb_storage_unref(&role);
+  EQ(word(&ring, SB__RING_WRITER), 0);
+  EQ(word(&ring, SB__RING_FIRST + 9 % SLOTS), 19);
+  EQ(sb__ring_claim(&ring, 0, 8, 5, &role, &count), SB_OK);
+  EQ(count, 9);
+  EQ(word(&ring, SB__RING_FIRST + 9 % SLOTS), 0);
+  sb_storage_unref(&control); /* the role keeps the words */
+  EQ(word(&ring, SB__RING_WRITER), 8);
+  sb_storage_unref(&role);
+}
+
+static void nonsense(void) {
+  sb_storage *control = words_of(WORDS), *role = NULL;
+  sb_storage borrowed;
+  bool has = false;
+  uint64_t count = 0;
+  sb__storage_borrow(sb_storage_data(control), WORDS * 8, &borrowed);
+  const sb__ring wrong[] = {{control, SLOTS + 1}, {control, 0},       {control, -1},
+                            {control, INT64_MAX}, {&borrowed, SLOTS}, {control, INT64_MIN}};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    EQ(sb__ring_make(&wrong[i], 1), SB_ERR_ARGUMENT);
+    EQ(sb__ring_judge(&wrong[i], 1), SB_ERR_ARGUMENT);
+    EQ(sb__ring_word(&wrong[i], 0, &count), SB_ERR_ARGUMENT);
+    EQ(sb__ring_claim(&wrong[i], 0, 1, 1, &role, &count), SB_ERR_ARGUMENT);
+    EQ(sb__ring_begin(&wrong[i], 0, 1), SB_ERR_ARGUMENT);
+    EQ(sb__ring_commit(&wrong[i], 0), SB_ERR_ARGUMENT);
+    EQ(sb__ring_has(&wrong[i], 0, &has), SB_ERR_ARGUMENT);
+  }
+  const sb__ring ring = {control, SLOTS};
+  EQ(sb__ring_make(&ring, 1), SB_OK);
+  EQ(sb__ring_word(&ring, -1, &count), SB_ERR_BOUNDS);
+  EQ(sb__ring_word(&ring, SB__RING_FIRST, &count), SB_ERR_BOUNDS);
+  EQ(sb__ring_has(&ring, -1, &has), SB_ERR_ARGUMENT);
+  EQ(sb__ring_has(&ring, INT64_C(1) << 53, &has), SB_ERR_ARGUMENT);
+  _Atomic uint64_t *words = sb_storage_data(control);
+  for (int i = 0; i < 4; i++) {
+    atomic_store(&words[SB__RING_COUNT], (UINT64_C(1) << 53) + ((uint64_t)i << 61));
+    EQ(sb__ring_claim(&ring, 0, 3, 1, &role, &count), SB_ERR_FORMAT);
+    CHECK(!role);
+    EQ(word(&ring, SB__RING_WRITER), 0);
+  }
+  sb_storage_unref(&control);
+}
+
+static void without_memory(void) {
+  sb_storage *control = words_of(WORDS), *role = NULL;
+  const sb__ring ring = {control, SLOTS};
+  uint64_t count = 0;
+  EQ(sb__ring_make(&ring, 1), SB_OK);
+  UNTIL_OK(2, sb__ring_claim(&ring, 0, 1, 1, &role, &count), CHECK(!role));
+  EQ(word(&ring, SB__RING_WRITER), 1);
+  sb_storage_unref(&role);
+  EQ(word(&ring, SB__RING_WRITER), 0);
+  sb_storage_unref(&control);
+}
+
+/* ---- A writer and readers that sleep ---- */
+
+static struct {
+  sb__ring ring;
+  _Atomic uint64_t frames[SLOTS][VALUES];
+} shared;
+
+static void *read_frames(void *argument) {
+  int64_t *whole = argument, next = 0;
+  int torn = 0;
+  sb__bell bell = {0};
+  while (next < FRAMES) {
+    uint64_t count = 0;
+    int error = 0;
+    bool before = false, after = false;
+    if (sb__ring_word(&shared.ring, SB__RING_COUNT, &count)) return "no count";
+    if ((int64_t)count <= next) {
+      void *at = NULL;
+      if (sb__word_at(shared.ring.control, 8 * SB__RING_COUNT, &at)) return "no word";
+      if (sb__os_wait(at, (uint32_t)count, &bell, -1, &error) > SB__NOT_EQUAL) return "no wait";
+      continue;
+    }
+    next = (int64_t)count;
+    const int64_t n = next - 1;
+    if (sb__ring_has(&shared.ring, n, &before)) return "no frame";
+    const uint64_t first = atomic_load_explicit(&shared.frames[n % SLOTS][0], memory_order_relaxed);
+    bool same = true;
+    for (int i = 1; i < VALUES; i++)
+      same &= atomic_load_explicit(&shared.frames[n % SLOTS][i], memory_order_relaxed) == first;
+    if (sb__ring_has(&shared.ring, n, &after)) return "no frame";
+    if (before && after) {
+      ++*whole;
+      torn += !same || first != (uint64_t)n;
+    }
+  }
+  return torn ? "torn frames" : NULL;
+}
+
+static void frames_in_order(void) {
+  pthread_t readers[2];
+  int64_t whole[2] = {0, 0};
+  uint64_t count = 0;
+  sb_storage *role = NULL;
+  shared.ring = (sb__ring){words_of(WORDS), SLOTS};
+  EQ(sb__ring_make(&shared.ring, VALUES * 8), SB_OK);
+  for (int i = 0; i < 2; i++) EQ(pthread_create(&readers[i], NULL, read_frames, &whole[i]), 0);
+  EQ(sb__ring_claim(&shared.ring, 0, 1, 1, &role, &count), SB_OK);
+  for (int64_t n = 0; n < FRAMES; n++) {
+    EQ(sb__ring_begin(&shared.ring, n, 1), SB_OK);
+    for (int i = 0; i < VALUES; i++)
+      atomic_store_explicit(&shared.frames[n % SLOTS][i], (uint64_t)n, memory_order_relaxed);
+    EQ(sb__ring_commit(&shared.ring, n), SB_OK);
+  }
+  for (int i = 0; i < 2; i++) {
+    void *fault = NULL;
+    pthread_join(readers[i], &fault);
+    if (fault) printf("  %s\n", (const char *)fault);
+    CHECK(!fault);
+    CHECK(whole[i] > 0); /* the last frame at least */
+  }
+  sb_storage_unref(&role);
+  sb_storage_unref(&shared.ring.control);
+}
+
+/* ---- Waiting ---- */
+
+typedef struct sleeper {
+  sb__task task;
+  const void *word;
+  sb__bell bell;
+  atomic_int how; /* -1: asleep, or about to be */
+} sleeper;
+
+static void sleep_for(sb__task *task) {
+  sleeper *s = (sleeper *)(void *)task;
+  int error = 0;
+  atomic_store(&s->how, (int)sb__os_wait(s->word, 5, &s->bell, -1, &error));
+}
+
+static void waits(void) {
+  enum { COUNT = 40 };
+  static sleeper sleepers[COUNT];
+  sb_storage *storage = words_of(1);
+  _Atomic uint32_t *words = sb_storage_data(storage);
+  void *at = NULL;
+  int64_t woken = 0, all = 0;
+  bool is_equal = false;
+  atomic_store(&words[1], 5);
+  EQ(sb__word_at(storage, 4, &at), SB_OK);
+  CHECK(at == (void *)&words[1]);
+  EQ(sb__word_at(storage, 5, &at), SB_ERR_BOUNDS);
+  EQ(sb__word_at(storage, 2, &at), SB_ERR_ALIGNMENT);
+  EQ(sb__word_at(storage, -4, &at), SB_ERR_BOUNDS);
+  EQ(sb__word_is(&words[1], 5, &is_equal), SB_OK);
+  CHECK(is_equal);
+  EQ(sb__word_is(&words[1], 6, &is_equal), SB_OK);
+  CHECK(!is_equal);
+  EQ(sb__word_wake(&words[1], 0, &woken), SB_OK);
+  for (int round = 0; round < 3; round++) {
+    for (int i = 0; i < COUNT; i++) {
+      sleepers[i] = (sleeper){.task.run = sleep_for, .word = &words[1]};
+      atomic_init(&sleepers[i].how, -1);
+      CHECK(sb__os_run_apart(&sleepers[i].task));
+    }
+    for (all = 0; all < COUNT / 2; all += woken)
+      EQ(sb__word_wake(&words[1], COUNT / 2 - all, &woken), SB_OK);
+    EQ(all, COUNT / 2);
+    for (int i = 0; i < COUNT; i++) sb__os_ring(&sleepers[i].bell);
+    for (int i = 0; i < COUNT; i++) {
+      while (atomic_load(&sleepers[i].how) < 0) continue;
+      all -= atomic_load(&sleepers[i].how) == SB__WOKEN;
+    }
+    EQ(all, 0);
+  }
+  sb_storage_unref(&storage);
+}
+
+int main(void) {
+  test("a ring has one writer, whose end another one mends", one_writer);
+  test("words that make no sense are refused, and none outside is touched", nonsense);
+  test("every allocation of a claim may fail, and nobody is the writer then", without_memory);
+  test("what is in its slot before and after is whole: a writer and two readers that sleep",
+       frames_in_order);
+  test("sleepers are woken, counted, or rung, on threads that are used again", waits);
+  return done();
+}

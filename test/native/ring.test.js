@@ -1,0 +1,607 @@
+'use strict'
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const { Worker } = require('node:worker_threads')
+const { SharedRing, SharedTensor, memory, openNpy } = require('samebytes')
+const { backend, rows, frame, tables } = require('../../js/ffi')
+const { childJson, collectUntil, copied, fails, generator, nativeOnly, quietMemory, turn } = require('../setup')
+const { nodePeer, pythonPeer, endPeers } = require('../peer-process')
+
+const [WRITER, COUNT, FIRST] = [3, 8, 16] // as documented
+const names = new Set()
+let made = 0
+
+/** A name that nobody else has; it is taken away after the test. */
+function newName () {
+  const name = `samebytes-test-${process.pid}-ring-${made++}`
+  names.add(name)
+  return name
+}
+
+/** One letter of each name may be in no other: the children's programs start so. */
+const PRELUDE = `
+  const { SharedRing } = require('samebytes')
+  const name = process.env.RING
+  const turn = () => new Promise(resolve => setImmediate(resolve))
+`
+
+const peerOf = (name, source) => nodePeer(PRELUDE + source, { env: { RING: name } })
+
+/** The control words, for writing as well. */
+const controlOf = ring => openNpy(ring.controlPath, { mode: 'r+' })
+
+/** The frames that read() gives until there were `count`, as [index, lost, first value]. */
+async function firstFrames (ring, count, options) {
+  const frames = []
+  for await (const { tensor, index, lost } of ring.read(options)) {
+    frames.push([index, lost, Number(tensor.get(...tensor.shape.map(() => 0)))])
+    if (frames.length === count) break
+  }
+  return frames
+}
+
+/** The n-th allocation in C from now on fails; 0: none. */
+function failAllocation (n) {
+  frame.f64[tables.frame.ARGS] = n
+  backend.call(rows.fail_allocation)
+}
+
+describe('SharedRing', function () {
+  this.timeout(120000)
+  nativeOnly()
+  afterEach(async () => {
+    await endPeers()
+    for (const name of names) {
+      try {
+        SharedRing.unlink(name)
+      } catch (error) {
+        if (error.code !== 'ERR_NOT_FOUND') throw error
+      }
+    }
+    names.clear()
+  })
+
+  for (const dtype of ['float32', 'uint8', 'int64', 'bfloat16', 'complex64']) {
+    it(`gives ${dtype} frames as they were written, without a copy`, async () => {
+      const name = newName()
+      const ring = SharedRing.create(name, { slots: 3, shape: [2, 5], dtype })
+      const other = SharedRing.open(name, dtype)
+      assert.deepEqual([other.name, other.slots, other.shape, other.dtype, other.count], [name, 3, [2, 5], dtype, 0])
+      for (let i = 0; i < 3; i++) {
+        const t = ring.next()
+        assert.deepEqual([t.shape, t.dtype], [[2, 5], dtype])
+        t.fill(dtype === 'int64' ? BigInt(i) : i)
+        assert.equal(ring.commit(), i)
+      }
+      const { copies } = copied(() => other.read())
+      assert.deepEqual(copies, {})
+      const seen = []
+      for await (const { tensor, index, lost } of other.read()) {
+        assert.ok(tensor.isReadOnly)
+        assert.equal(other.intact(index), true)
+        seen.push([index, lost, tensor.astype('float32', { casting: 'unsafe' }).get(1, 4)])
+        if (index === 2) break
+      }
+      assert.deepEqual(seen, [[0, 0, 0], [1, 0, 1], [2, 0, 2]])
+      ring.dispose()
+      other.dispose()
+    })
+  }
+
+  it('shows a frame in place: what the writer does to a slot, a reader’s tensor has', async () => {
+    const name = newName()
+    const ring = SharedRing.create(name, { slots: 2, shape: [4], dtype: 'int32' })
+    const other = SharedRing.open(name)
+    ring.write([1, 2, 3, 4])
+    const { value } = await other.read().next()
+    assert.deepEqual(value.tensor.toArray(), [1, 2, 3, 4])
+    ring.write(0)
+    assert.equal(other.intact(0), true)
+    ring.next().fill(9)
+    assert.equal(other.intact(0), false)
+    assert.deepEqual(value.tensor.toArray(), [9, 9, 9, 9])
+    ring.commit()
+    assert.deepEqual([0, 1, 2, 3].map(i => other.intact(i)), [false, true, true, false])
+    ring.dispose()
+    other.dispose()
+  })
+
+  it('wakes a reader in another process for each frame: 300, one after the other', async () => {
+    const name = newName()
+    const ring = SharedRing.create(name, { slots: 4, shape: [8], dtype: 'float64' })
+    const peer = peerOf(name, `
+      const ring = SharedRing.open(name)
+      await send('ready')
+      for await (const { tensor, index, lost } of ring.read()) {
+        const values = tensor.toArray()
+        await send([index, lost, values[0], values[7], ring.intact(index)])
+        if (index === 299) break
+      }`)
+    assert.equal(await peer.next(), 'ready')
+    for (let i = 0; i < 300; i++) {
+      ring.write(i * 1.5)
+      assert.deepEqual(await peer.next(), [i, 0, i * 1.5, i * 1.5, true])
+    }
+    assert.equal((await peer.exit).code, 0)
+    ring.dispose()
+  })
+
+  it('counts every frame once, read or lost, beside a writer that does not wait', async () => {
+    const name = newName()
+    const ring = SharedRing.create(name, { slots: 8, shape: [4096], dtype: 'float64' })
+    const peer = peerOf(name, `
+      const ring = SharedRing.open(name)
+      for (let i = 0; i < 20000; i++) {
+        ring.write(i)
+        if (i % 500 === 0) await turn()
+      }`)
+    let next = 0
+    let whole = 0
+    for await (const { tensor, index, lost } of ring.read({ from: 0 })) {
+      assert.equal(index, next + lost)
+      next = index + 1
+      const values = tensor.data.slice() // a copy, in one go
+      if (ring.intact(index)) {
+        whole++
+        assert.ok(values.every(value => value === index), `frame ${index} is of several`)
+      }
+      if (index === 19999) break
+    }
+    assert.ok(whole > 0)
+    assert.equal((await peer.exit).code, 0)
+    ring.dispose()
+  })
+
+  it('tells a reader that is overtaken how much it lost, and lets it go on half a ring behind', async () => {
+    const name = newName()
+    const ring = SharedRing.create(name, { slots: 4, shape: [], dtype: 'int32' })
+    const other = SharedRing.open(name)
+    const frames = other.read()
+    const next = async () => {
+      const { value: { index, lost, tensor } } = await frames.next()
+      return [index, lost, tensor.item()]
+    }
+    const write = n => { for (let i = 0; i < n; i++) ring.write(ring.count * 10) }
+    write(2)
+    assert.deepEqual(await next(), [0, 0, 0])
+    write(3) // five: frame 1 is there yet
+    assert.deepEqual(await next(), [1, 0, 10])
+    write(5) // ten: 2 to 5 are gone
+    assert.deepEqual(await next(), [8, 6, 80])
+    assert.deepEqual(await next(), [9, 0, 90])
+    const pending = next()
+    write(1)
+    assert.deepEqual(await pending, [10, 0, 100])
+    ring.next() // the slot of frame 7
+    assert.deepEqual(await firstFrames(other, 3, { from: 5 }), [[8, 3, 80], [9, 0, 90], [10, 0, 100]])
+    assert.deepEqual(await firstFrames(other, 1, { from: 10 }), [[10, 0, 100]])
+    ring.commit()
+    assert.deepEqual(await firstFrames(other, 1), [[8, 0, 80]])
+    ring.dispose()
+    other.dispose()
+  })
+
+  it('begins with a frame that is to come, where it is told to', async () => {
+    const name = newName()
+    const ring = SharedRing.create(name, { slots: 4, shape: [1], dtype: 'int32' })
+    const other = SharedRing.open(name)
+    const pending = firstFrames(other, 1, { from: 6 })
+    for (let i = 0; i < 7; i++) {
+      ring.write([i])
+      await turn()
+    }
+    assert.deepEqual(await pending, [[6, 0, 6]])
+    ring.dispose()
+    other.dispose()
+  })
+
+  it('is two .npy files for NumPy, whose words are those of the table', async () => {
+    const name = newName()
+    const ring = SharedRing.create(name, { slots: 5, shape: [3, 2], dtype: 'float32' })
+    for (let i = 0; i < 7; i++) ring.write(i)
+    ring.next().fill(100)
+    const peer = pythonPeer(`
+import numpy as np, json, os
+f = np.load(sys.argv[1], mmap_mode='r')
+c = np.load(sys.argv[2], mmap_mode='r')
+writer = int(c[3])
+n = int(c[8]) - 1
+say(json.dumps(dict(shape=f.shape, dtype=str(f.dtype), words=str(c.dtype), n=c.size, magic=int(c[0]).to_bytes(8, 'little').decode(),
+  slots=int(c[1]), bytes=int(c[2]), pid=writer >> 42, start=writer & (2 ** 42 - 1), count=int(c[8]), slot=[int(x) for x in c[16:]],
+  newest=float(f[n % 5].sum()), intact=bool(c[16 + n % 5] == 2 * n + 2))))
+input()
+say(int(c[8]), float(f[7 % 5].sum()))
+`, [ring.path, ring.controlPath])
+    const stat = fs.readFileSync('/proc/self/stat', 'latin1')
+    assert.deepEqual(JSON.parse(await peer.next()), {
+      shape: [5, 3, 2],
+      dtype: 'float32',
+      words: 'uint64',
+      n: 21,
+      magic: 'sb-ring1',
+      slots: 5,
+      bytes: 24,
+      pid: process.pid,
+      start: Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]),
+      count: 7,
+      slot: [12, 14, 15, 8, 10],
+      newest: 36,
+      intact: true
+    })
+    ring.commit()
+    peer.send('go on')
+    assert.equal(await peer.next(), '8 600.0')
+    ring.dispose()
+  })
+
+  it('is read by NumPy while it is written: what is intact is whole', async () => {
+    const name = newName()
+    const ring = SharedRing.create(name, { slots: 4, shape: [20000], dtype: 'int64' })
+    const peer = pythonPeer(`
+import numpy as np
+f = np.load(sys.argv[1], mmap_mode='r')
+c = np.load(sys.argv[2], mmap_mode='r')
+say('ready')
+whole = torn = 0
+n = -1
+while n < 2999:
+  n = int(c[8]) - 1
+  if n < 0: continue
+  before = int(c[16 + n % 4])
+  x = f[n % 4].copy()
+  after = int(c[16 + n % 4])
+  if before == after == 2 * n + 2:
+    whole += 1
+    if not (x == n).all(): torn += 1
+say(whole > 0, torn)
+`, [ring.path, ring.controlPath])
+    assert.equal(await peer.next(), 'ready')
+    for (let i = 0; i < 3000; i++) {
+      ring.write(BigInt(i))
+      if (i % 50 === 0) await turn()
+    }
+    assert.equal(await peer.next(), 'True 0')
+    ring.dispose()
+  })
+
+  it('has one writer at a time: in this process, in another, in a worker', async () => {
+    const name = newName()
+    const ring = SharedRing.create(name, { slots: 2, shape: [1] })
+    const other = SharedRing.open(name)
+    ring.write([1])
+    fails(() => other.next(), Error, 'ERR_BUSY', new RegExp(`process ${process.pid}`))
+    fails(() => other.write([1]), Error, 'ERR_BUSY')
+    const peer = peerOf(name, `
+      const ring = SharedRing.open(name)
+      try { ring.next() } catch (error) { await send(error.code) }
+      await next()
+      ring.write([5])
+      await send(ring.count)
+      await next()`)
+    assert.equal(await peer.next(), 'ERR_BUSY')
+    ring.dispose()
+    peer.send('go on')
+    assert.equal(await peer.next(), 2)
+    fails(() => other.next(), Error, 'ERR_BUSY', new RegExp(`process ${peer.child.pid}`))
+    peer.send('go on')
+    await peer.exit
+    assert.equal(other.write([6]), 2)
+    other.dispose()
+  })
+
+  it('gets another writer when the one before is collected, or its worker ends', async () => {
+    const name = newName()
+    const other = SharedRing.create(name, { slots: 2, shape: [1] })
+    ;(() => SharedRing.open(name).write([1]))()
+    const takes = () => {
+      try {
+        other.next()
+      } catch {
+        return false
+      }
+      return true
+    }
+    assert.ok(await collectUntil(takes))
+    other.commit()
+    other.dispose()
+    const worker = new Worker(`
+      const { SharedRing } = require('samebytes')
+      const ring = SharedRing.open(${JSON.stringify(name)})
+      ring.next()
+      require('node:worker_threads').parentPort.postMessage('writes')
+      for (;;) ring.next()`, { eval: true })
+    await new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject))
+    const last = SharedRing.open(name)
+    fails(() => last.next(), Error, 'ERR_BUSY')
+    await worker.terminate()
+    assert.equal(last.write([2]), 2)
+    assert.deepEqual(await firstFrames(last, 1, { from: 2 }), [[2, 0, 2]])
+    last.dispose()
+  })
+
+  it('is mended on open, where a writer was killed between next() and commit()', async () => {
+    const name = newName()
+    const reader = SharedRing.create(name, { slots: 3, shape: [4], dtype: 'int32' })
+    const peer = peerOf(name, `
+      const ring = SharedRing.open(name)
+      for (let i = 0; i < 5; i++) ring.write(i)
+      ring.next().select(0, 0).fill(77)
+      await send('half')
+      await next()`)
+    assert.equal(await peer.next(), 'half')
+    const control = controlOf(reader)
+    const word = i => Number(control.get(i))
+    assert.deepEqual([5 % 3, word(FIRST + 2), word(COUNT)], [2, 2 * 5 + 1, 5])
+    await peer.kill('SIGKILL')
+    assert.ok(word(WRITER) > 0)
+    const ring = SharedRing.open(name)
+    assert.deepEqual([word(FIRST + 2), word(COUNT), word(WRITER)], [0, 5, 0])
+    assert.deepEqual([2, 3, 4, 5].map(i => ring.intact(i)), [false, true, true, false])
+    assert.equal(ring.write(50), 5)
+    assert.deepEqual(await firstFrames(reader, 3), [[3, 0, 3], [4, 0, 4], [5, 0, 50]])
+    for (const each of [ring, reader, control]) each.dispose()
+  })
+
+  it('is mended where the writer was killed after a frame was whole and before it was counted', async () => {
+    const name = newName()
+    const reader = SharedRing.create(name, { slots: 3, shape: [1], dtype: 'int32' })
+    const peer = peerOf(name, `
+      const ring = SharedRing.open(name)
+      for (let i = 0; i < 4; i++) ring.write([i])
+      ring.next().fill(4)
+      await send('half')
+      await next()`)
+    await peer.next()
+    const control = controlOf(reader)
+    control.set(2n * 4n + 2n, FIRST + 1) // what commit() writes first
+    await peer.kill('SIGKILL')
+    const pending = firstFrames(reader, 3, { from: 2 })
+    const ring = SharedRing.open(name)
+    assert.equal(ring.count, 5)
+    assert.deepEqual(await pending, [[2, 0, 2], [3, 0, 3], [4, 0, 4]])
+    for (const each of [ring, reader, control]) each.dispose()
+  })
+
+  it('goes on for readers when the writer is killed, at any moment, and another one takes over: 12 times', async () => {
+    const name = newName()
+    const ring = SharedRing.create(name, { slots: 4, shape: [30000], dtype: 'int64' })
+    const { next } = generator(7)
+    const controller = new AbortController()
+    const seen = { last: -1 }
+    let whole = 0
+    const reading = (async () => {
+      for await (const { tensor, index, lost } of ring.read({ from: 0, signal: controller.signal })) {
+        assert.equal(index, seen.last + 1 + lost)
+        seen.last = index
+        const values = tensor.data.slice()
+        if (!ring.intact(index)) continue
+        whole++
+        assert.ok(values.every(value => value === BigInt(index)), `frame ${index} is of several`)
+      }
+    })()
+    for (let round = 0; round < 12; round++) {
+      const before = ring.count
+      const peer = peerOf(name, `
+        const ring = SharedRing.open(name)
+        for (;;) {
+          ring.write(BigInt(ring.count))
+          if (ring.count % 3 === 0) await turn()
+        }`)
+      for (const enough = before + 1 + next(40); ring.count < enough;) await turn()
+      for (let spin = next(3000); spin > 0; spin--) ring.intact(0) // not always at the same point of a write
+      await peer.kill('SIGKILL')
+      assert.ok(ring.count >= before)
+    }
+    const end = SharedRing.open(name)
+    const index = end.write(BigInt(end.count))
+    while (seen.last < index) await turn()
+    controller.abort()
+    await assert.rejects(reading, { name: 'AbortError' })
+    assert.ok(whole > 0)
+    end.dispose()
+    ring.dispose()
+  })
+
+  it('ends a loop with its signal, and leaves nothing', async () => {
+    const name = newName()
+    const before = await quietMemory()
+    const ring = SharedRing.create(name, { slots: 2, shape: [1] })
+    const controller = new AbortController()
+    const pending = firstFrames(ring, 1, { signal: controller.signal })
+    await turn()
+    controller.abort(new Error('mine'))
+    await assert.rejects(pending, { message: 'mine' })
+    await assert.rejects(ring.read({ signal: AbortSignal.abort(new Error('yours')) }).next(), { message: 'yours' })
+    ring.dispose()
+    const after = await quietMemory()
+    for (const key of ['tensors', 'storages', 'inFlight']) assert.ok(after[key] <= before[key], `${key}: ${after[key]}, before ${before[key]}`)
+    assert.ok(after.bytes.mapped <= before.bytes.mapped)
+  })
+
+  it('ends its loops when it is disposed, and is ERR_DISPOSED afterwards', async () => {
+    const name = newName()
+    const ring = SharedRing.create(name, { slots: 2, shape: [1] })
+    const other = SharedRing.open(name)
+    ring.write([1])
+    const view = ring.next()
+    const pending = [firstFrames(other, 5), firstFrames(other, 5, { from: 9 })]
+    const idle = other.read()
+    assert.equal((await idle.next()).value.index, 0)
+    other.dispose()
+    assert.deepEqual(await Promise.all(pending), [[[0, 0, 1]], []])
+    assert.equal((await idle.next()).done, true)
+    other.dispose()
+    for (const act of [() => other.count, () => other.next(), () => other.commit(), () => other.write([1]), () => other.read(), () => other.intact(0)]) fails(act, Error, 'ERR_DISPOSED')
+    ring.dispose()
+    assert.deepEqual(view.fill(3).toArray(), [3]) // stays mapped
+    assert.equal(other.name, name)
+    assert.equal(fs.existsSync(other.path), true)
+  })
+
+  it('refuses what makes no sense, and says what is wrong', async () => {
+    const name = newName()
+    const good = { slots: 2, shape: [1] }
+    for (const [given, code] of [
+      [undefined, 'ERR_ARGUMENT'], [{}, 'ERR_ARGUMENT'], [{ ...good, slots: 0 }, 'ERR_BOUNDS'], [{ ...good, slots: 1.5 }, 'ERR_BOUNDS'], [{ ...good, slots: '2' }, 'ERR_ARGUMENT'],
+      [{ ...good, slots: 2 ** 52 }, 'ERR_MEMORY'], [{ ...good, slots: 2 ** 53 - 1, shape: [2 ** 40] }, 'ERR_SHAPE'], [{ ...good, shape: [-2] }, 'ERR_SHAPE'], [{ ...good, shape: 'x' }, 'ERR_ARGUMENT'], [{ ...good, dtype: 'int33' }, 'ERR_DTYPE'],
+      [{ ...good, ifExists: 'no' }, 'ERR_ARGUMENT'], [{ ...good, mode: -1 }, 'ERR_BOUNDS'], [{ ...good, persist: 1 }, 'ERR_ARGUMENT']
+    ]) {
+      assert.throws(() => SharedRing.create(name, given), error => error.code === code || assert.fail(`${JSON.stringify(given)}: ${error.stack}`))
+      fails(() => SharedRing.open(name), Error, 'ERR_NOT_FOUND')
+    }
+    for (const wrong of ['', 'a/b', 5, null, undefined, 'x'.repeat(248), '..']) {
+      fails(() => SharedRing.create(wrong, good), TypeError, 'ERR_ARGUMENT')
+      fails(() => SharedRing.open(wrong), TypeError, 'ERR_ARGUMENT')
+      fails(() => SharedRing.unlink(wrong), TypeError, 'ERR_ARGUMENT')
+    }
+    fails(() => new SharedRing(), TypeError, 'ERR_ARGUMENT')
+    fails(() => SharedRing.unlink(name), Error, 'ERR_NOT_FOUND')
+    const ring = SharedRing.create(name, good)
+    fails(() => SharedRing.create(name, good), Error, 'ERR_EXISTS')
+    fails(() => ring.commit(), Error, 'ERR_STALE', /next\(\)/)
+    for (const from of [-1, 0.5, NaN, '1', null]) assert.throws(() => ring.read({ from }), { code: typeof from === 'number' ? 'ERR_BOUNDS' : 'ERR_ARGUMENT' })
+    for (const index of [-1, 0.5, NaN, '1', null, undefined, 2 ** 53]) assert.throws(() => ring.intact(index), { code: typeof index === 'number' ? 'ERR_BOUNDS' : 'ERR_ARGUMENT' })
+    fails(() => ring.read({ signal: 5 }), TypeError, 'ERR_ARGUMENT')
+    fails(() => ring.write([1, 2, 3]), RangeError, 'ERR_SHAPE')
+    fails(() => ring.write(['x']), TypeError, 'ERR_ARGUMENT')
+    assert.equal(ring.count, 0)
+    assert.equal(ring.write([4]), 0)
+    ring.dispose()
+  })
+
+  it('is opened where it is there, if it is the one that was asked for; or replaced, and who has the old one keeps it', async () => {
+    const name = newName()
+    const ring = SharedRing.create(name, { slots: 2, shape: [3], dtype: 'int16', ifExists: 'open' })
+    ring.write(7)
+    const same = SharedRing.create(name, { slots: 2, shape: [3], dtype: 'int16', ifExists: 'open' })
+    assert.equal(same.count, 1)
+    fails(() => SharedRing.create(name, { slots: 3, shape: [3], dtype: 'int16', ifExists: 'open' }), RangeError, 'ERR_SHAPE')
+    fails(() => SharedRing.create(name, { slots: 2, shape: [3], dtype: 'int32', ifExists: 'open' }), TypeError, 'ERR_DTYPE')
+    const other = SharedRing.create(name, { slots: 4, shape: [2], ifExists: 'replace' })
+    assert.deepEqual([other.slots, other.count, SharedRing.open(name).slots], [4, 0, 4])
+    ring.write(8)
+    other.write(1)
+    assert.deepEqual(await firstFrames(same, 2), [[0, 0, 7], [1, 0, 8]])
+    assert.deepEqual(await firstFrames(other, 1), [[0, 0, 1]])
+    SharedRing.unlink(name)
+    fails(() => SharedRing.open(name), Error, 'ERR_NOT_FOUND')
+    for (const each of [ring, same, other]) each.dispose()
+  })
+
+  it('opens nothing that is no ring', () => {
+    const name = newName()
+    const control = `${name}.control`
+    const put = (of, shape, dtype) => SharedTensor.create(of, shape, { dtype, ifExists: 'replace' })
+    const frames = put(name, [4, 2], 'float32')
+    fails(() => SharedRing.open(name), Error, 'ERR_NOT_FOUND')
+    const words = put(control, [20], 'uint64')
+    fails(() => SharedRing.open(name), Error, 'ERR_FORMAT', /ready/)
+    const sound = () => words.tensor.fill(0n).copyFrom([0x31676e69722d6273n, 4n, 8n, ...new Array(17).fill(0n)])
+    sound()
+    assert.equal(SharedRing.open(name).count, 0)
+    for (const [at, value] of [[0, 5n], [1, 5n], [1, 0n], [1, 2n ** 64n - 1n], [2, 9n], [2, 0n]]) {
+      sound()
+      words.tensor.set(value, at)
+      fails(() => SharedRing.open(name), Error, 'ERR_FORMAT')
+    }
+    for (const [shape, dtype] of [[[19], 'uint64'], [[21], 'uint64'], [[20], 'int64'], [[20, 1], 'uint64'], [[0], 'uint64'], [[], 'uint64']]) {
+      put(control, shape, dtype)
+      fails(() => SharedRing.open(name), Error, 'ERR_FORMAT')
+    }
+    for (const shape of [[], [0, 2]]) {
+      put(name, shape, 'float32')
+      fails(() => SharedRing.open(name), Error, 'ERR_FORMAT')
+    }
+    for (const each of [frames, words]) each.dispose()
+  })
+
+  it('reads outside of nothing and ends nobody, whatever a peer writes to the control words', async () => {
+    const name = newName()
+    const ring = SharedRing.create(name, { slots: 5, shape: [1000], dtype: 'float64' })
+    const codes = await childJson(`${PRELUDE}
+      const { openNpy, memory } = require('samebytes')
+      const { generator } = require('./test/setup')
+      const { next, uint32, pick } = generator(3)
+      const codes = {}
+      const note = code => { codes[code] = (codes[code] ?? 0) + 1 }
+      async function main () {
+        let ring = SharedRing.open(name)
+        const control = openNpy(ring.controlPath, { mode: 'r+' })
+        const sound = control.toArray()
+        const wild = () => pick([0n, 1n, 2n, 11n, 2n ** 32n, 2n ** 53n, 2n ** 64n - 1n, BigInt(uint32()), BigInt(uint32()) << 32n, BigInt(next(12))])
+        const acts = [
+          () => ring.count,
+          () => ring.intact(next(20)),
+          () => ring.next().fill(1),
+          () => ring.commit(),
+          () => ring.write(2),
+          () => { ring.dispose(); ring = SharedRing.open(name) },
+          async () => {
+            const controller = new AbortController()
+            const frames = ring.read({ from: pick([undefined, 0, 3, 1e15]), signal: controller.signal })
+            const reading = (async () => { for (let i = 0; i < 3; i++) (await frames.next()).value?.tensor.get(999) })()
+            reading.catch(() => {}) // heard of below
+            await turn()
+            controller.abort()
+            await reading
+          }
+        ]
+        for (let round = 0; round < 4000; round++) {
+          for (let n = 1 + next(3); n > 0; n--) control.set(wild(), pick([3, 4, 8, 8, 16, 17, 18, 19, 20, next(21)]))
+          try { await pick(acts)(); note('ok') } catch (error) { note(error.code) }
+          if (round % 10 === 9) control.copyFrom(sound)
+        }
+        console.log(JSON.stringify(codes))
+      }
+      main()`, { env: { RING: name, SAMEBYTES_BACKEND: 'native' }, timeout: 100000 })
+    const allowed = ['ok', 'ERR_FORMAT', 'ERR_BUSY', 'ERR_STALE', 'ERR_DISPOSED', '20'] // 20: of an AbortError
+    assert.deepEqual(Object.keys(codes).filter(code => !allowed.includes(code)), [])
+    assert.ok(codes.ok > 500 && codes.ERR_FORMAT > 50, JSON.stringify(codes))
+    ring.dispose()
+  })
+
+  it('leaves the loop its turns when a peer counts without end', async () => {
+    const name = newName()
+    const ring = SharedRing.create(name, { slots: 5, shape: [1], dtype: 'int32' })
+    const peer = peerOf(name, `
+      const { openNpy } = require('samebytes')
+      const ring = SharedRing.open(name)
+      const control = openNpy(ring.controlPath, { mode: 'r+' })
+      await send('ready')
+      for (let n = 1n; ; n++) control.set(n, 8)`)
+    await peer.next()
+    const controller = new AbortController()
+    const pending = firstFrames(ring, 1, { signal: controller.signal })
+    for (let i = 0; i < 100; i++) await turn()
+    controller.abort()
+    await assert.rejects(pending, { name: 'AbortError' })
+    await peer.kill('SIGKILL')
+    ring.dispose()
+  })
+
+  it('without memory is refused, and nothing is left', () => {
+    const name = newName()
+    let failures = 0
+    for (let n = 1; n < 60; n++) {
+      failAllocation(n)
+      let ring
+      try {
+        ring = SharedRing.create(name, { slots: 2, shape: [2] })
+        ring.write([1, 2])
+      } catch (error) {
+        failures++
+        assert.equal(error.code, 'ERR_MEMORY', error.stack)
+      } finally {
+        failAllocation(0)
+      }
+      if (ring !== undefined) {
+        ring.write([3, 4])
+        ring.dispose()
+        SharedRing.unlink(name)
+      }
+      assert.deepEqual(fs.readdirSync('/dev/shm').filter(file => file.startsWith(name)), [])
+    }
+    assert.ok(failures > 3, `${failures}`)
+    assert.ok(memory().tensors >= 0)
+  })
+})
