@@ -706,6 +706,7 @@ function replaces (opts) {
  */
 function created (file, header, total, replace, fn) {
   if (backend.isWasm) throw failure('ERR_UNSUPPORTED', 'mapping a file needs the native addon; save() writes one')
+  if (!Number.isSafeInteger(total)) throw failure('ERR_SHAPE', `${file} would have ${total} bytes, which is more than a file has`)
   const draft = new Draft(file)
   try {
     const errno = ffi.reserveFile(draft.fd, total)

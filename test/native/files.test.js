@@ -132,6 +132,8 @@ describe('mapped files', () => {
     other.fill(1)
     assert.equal(t.get(1, 2), 7)
     assert.deepEqual(createNpy(at('none.npy'), [0, 2]).shape, [0, 2])
+    fails(() => createNpy(at('huge.npy'), [2 ** 50], { dtype: 'float64' }), RangeError, 'ERR_SHAPE')
+    fails(() => createSafetensors(at('huge.safetensors'), { a: { shape: [2 ** 50], dtype: 'float64' } }), RangeError, 'ERR_SHAPE')
     const weights = createSafetensors(at('new.safetensors'), { a: { shape: [3], dtype: 'float64' }, b: { shape: [], dtype: 'bool' } }, { metadata: { x: 'y' } })
     weights.get('a').copyFrom([1, 2, 3])
     const again = openSafetensors(at('new.safetensors'))
