@@ -17,7 +17,7 @@ const formats = require('./formats')
 const writers = require('./writers')
 
 const { backend, Layout, READ_ONLY } = ffi
-const { windowOf, sizeOf } = writers
+const { Summed, whatOf, windowOf, sizeOf } = writers
 
 /** @import { AnyTensor, DtypeName, Shape } from './types' */
 /** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
@@ -26,16 +26,19 @@ const { windowOf, sizeOf } = writers
 /** @typedef {import('./writers').Tensors} Tensors */
 /** @typedef {import('./writers').Piece} Piece */
 
+const SWEEP = 256 // mappings between two looks at which of them were collected
 const CHUNK = 2 ** 24 // bytes that are written or read at a time
 const MODES = /** @type {const} */ (['r', 'r+', 'c'])
 const IF_EXISTS = /** @type {const} */ (['replace', 'error'])
+
+let mappings = 0
 
 /**
  * @param {unknown} place
  * @returns {string}
  */
 function pathOf (place) {
-  const given = place instanceof URL && place.protocol === 'file:' ? fileURLToPath(place) : place
+  const given = place instanceof URL && place.protocol === 'file:' ? pathOfUrl(place) : place
   if (typeof given !== 'string' || given === '' || given.includes('\0')) throw failure('ERR_ARGUMENT', `path is ${show(place)}; a path or file: URL was expected`)
   return given
 }
@@ -65,6 +68,15 @@ function named (file, fn) {
     return fn()
   } catch (error) {
     throw systemError(error, file)
+  }
+}
+
+/** @param {URL} url @throws {TypeError} ERR_ARGUMENT another host, an escaped slash */
+function pathOfUrl (url) {
+  try {
+    return fileURLToPath(url)
+  } catch (error) {
+    throw failure('ERR_ARGUMENT', `path is ${url.href}: ${/** @type {Error} */ (error).message}`)
   }
 }
 
@@ -104,6 +116,7 @@ class MappedFile {
       this.settle()
       throw systemError(error, file)
     }
+    if (++mappings % SWEEP === 0) backend.sweep() // finalizers wait for the event loop; who opens in a loop does not
   }
 
   /**
@@ -215,7 +228,7 @@ function openNpy (path, opts) {
  * The arrays of an .npz file by name, as parseNpz gives them, over the mapped file.
  *
  * @param {string | URL} path
- * @param {{ mode?: 'r' | 'r+' | 'c', guard?: boolean }} [opts]  as openNpy
+ * @param {{ mode?: 'r' | 'r+' | 'c', dtype?: DtypeName, guard?: boolean } | DtypeName} [opts]  as openNpy; dtype: of arrays that have none
  * @returns {TensorFile}
  * @throws as openNpy
  * @see NumPy load
@@ -223,7 +236,8 @@ function openNpy (path, opts) {
  * const names = path => [...openNpz(path).keys()]
  */
 function openNpz (path, opts) {
-  return opened(path, openOptions(opts), 'openNpz', formats.npzFile)
+  const options = openOptions(opts)
+  return opened(path, options, 'openNpz', source => formats.npzFile(source, options.dtype))
 }
 
 /**
@@ -298,13 +312,30 @@ class Draft {
   /** @param {string} place */
   constructor (place) {
     this.file = place
-    let mode = 0o666
+    /** @type {fs.Stats | null} */
+    let before = null
     try {
       this.file = fs.realpathSync(place) // what a link points to is replaced, not the link
-      mode = fs.statSync(this.file).mode & 0o777
+      before = fs.statSync(this.file)
     } catch {}
+    if (before !== null && !before.isFile()) throw Object.assign(failure('ERR_IO', `${place} is no regular file`), { path: place })
     this.draft = path.join(path.dirname(this.file), `.samebytes-${newName()}.tmp`)
-    this.fd = named(place, () => fs.openSync(this.draft, 'wx+', mode))
+    this.fd = named(place, () => fs.openSync(this.draft, 'wx+', before === null ? 0o666 : 0o600))
+    if (before !== null) this.inherit(before)
+  }
+
+  /**
+   * Who may read and write what was there may do so with this, whatever the umask.
+   *
+   * @param {fs.Stats} before
+   */
+  inherit ({ mode, uid, gid }) {
+    try {
+      fs.fchownSync(this.fd, uid, gid)
+    } catch {} // others' files stay theirs only where root saves
+    try {
+      fs.fchmodSync(this.fd, mode & 0o777)
+    } catch {} // not all file systems have permissions
   }
 
   /** @param {boolean} replace */
@@ -342,6 +373,27 @@ class Draft {
   }
 }
 
+/**
+ * Room for what is written of tensors whose checksum is needed: what others write to them must not come between.
+ *
+ * @param {Piece[]} pieces
+ * @returns {Uint8Array}
+ */
+const ownBytes = pieces => new Uint8Array(pieces.reduce((n, piece) => piece instanceof Summed ? Math.max(n, Math.min(CHUNK, sizeOf(piece))) : n, 0))
+
+/**
+ * @param {Piece} piece
+ * @param {number} at  byte of it
+ * @param {Uint8Array} own  as ownBytes
+ * @returns {Uint8Array} at most CHUNK bytes
+ */
+function partOf (piece, at, own) {
+  const part = windowOf(piece).subarray(at, at + CHUNK)
+  if (!(piece instanceof Summed)) return part
+  own.set(part)
+  return own.subarray(0, part.length)
+}
+
 /** @param {Piece[]} pieces */
 const totalOf = pieces => pieces.reduce((n, piece) => n + sizeOf(piece), 0)
 
@@ -352,8 +404,15 @@ const totalOf = pieces => pieces.reduce((n, piece) => n + sizeOf(piece), 0)
 function writeSync (file, pieces) {
   const draft = new Draft(file)
   try {
+    const own = ownBytes(pieces)
     for (const piece of pieces) {
-      for (let at = 0, n = sizeOf(piece); at < n;) at += fs.writeSync(draft.fd, windowOf(piece), at, Math.min(CHUNK, n - at))
+      for (let at = 0, n = sizeOf(piece); at < n;) {
+        const part = partOf(piece, at, own)
+        const written = fs.writeSync(draft.fd, part)
+        if (piece instanceof Summed) piece.add(part.subarray(0, written))
+        at += written
+      }
+      if (piece instanceof Summed) fs.writeSync(draft.fd, piece.sum(), 0, 4, piece.at)
     }
     fs.fdatasyncSync(draft.fd)
     draft.publish(true)
@@ -369,7 +428,7 @@ function writeSync (file, pieces) {
  * @typedef {object} SaveOptions
  * @property {Record<string, string>} [metadata]  of .safetensors
  * @property {AbortSignal} [signal]  what was there stays then
- * @property {(progress: { done: number, total: number }) => void} [onProgress]  bytes
+ * @property {(progress: { done: number, total: number }) => void} [onProgress]  bytes; what it throws ends the transfer
  */
 
 /**
@@ -379,7 +438,34 @@ function writeSync (file, pieces) {
 function transferOptions (opts) {
   const { metadata, signal, onProgress } = optionsOf(opts)
   if (onProgress !== undefined && typeof onProgress !== 'function') throw failure('ERR_ARGUMENT', `onProgress is ${show(onProgress)}; a function was expected`)
-  return { metadata, signal: signalOf(signal), onProgress }
+  return { metadata, signal: signalOf(signal), onProgress: onProgress && told(onProgress) }
+}
+
+/** What a caller's function threw, on its way back to the caller. */
+class Thrown extends Error {}
+
+/**
+ * @param {(progress: { done: number, total: number }) => void} fn
+ * @returns {(progress: { done: number, total: number }) => void}
+ */
+const told = fn => progress => {
+  try {
+    fn(progress)
+  } catch (cause) {
+    throw new Thrown('onProgress threw', { cause })
+  }
+}
+
+/**
+ * What a transfer is rejected with.
+ *
+ * @param {any} error
+ * @param {AbortSignal | undefined} signal
+ * @param {string} file
+ */
+function rejection (error, signal, file) {
+  if (error instanceof Thrown) return error.cause
+  return signal?.aborted && error === signal.reason ? error : systemError(error, file)
 }
 
 /**
@@ -389,7 +475,7 @@ function transferOptions (opts) {
  */
 async function writeAsync (file, pieces, { signal, onProgress }) {
   checkSignal(signal)
-  const held = pieces.flatMap(piece => Tensor.isTensor(piece) ? [Tensor.attachedOf(piece).storage] : [])
+  const held = pieces.map(whatOf).flatMap(piece => Tensor.isTensor(piece) ? [Tensor.attachedOf(piece).storage] : [])
   for (const storage of held) reading(storage)
   try {
     const draft = new Draft(file)
@@ -405,7 +491,7 @@ async function writeAsync (file, pieces, { signal, onProgress }) {
       throw error
     }
   } catch (error) {
-    throw signal?.aborted && error === signal.reason ? error : systemError(error, file)
+    throw rejection(error, signal, file)
   } finally {
     for (const storage of held) doneReading(storage)
   }
@@ -428,16 +514,19 @@ function settled (start) {
 async function writeInto (fd, pieces, signal, onProgress) {
   const total = totalOf(pieces)
   let done = 0
+  const own = ownBytes(pieces)
   for (const piece of pieces) {
     for (let at = 0, n = sizeOf(piece); at < n;) {
-      const part = windowOf(piece).subarray(at, Math.min(n, at + CHUNK))
+      const part = partOf(piece, at, own)
       const stays = backend.isWasm ? part.slice() : part // WASM memory may move meanwhile
       const written = await settled(settle => { fs.write(fd, stays, 0, stays.length, null, settle) })
+      if (piece instanceof Summed) piece.add(stays.subarray(0, written))
       at += written
       done += written
       checkSignal(signal)
       onProgress?.({ done, total })
     }
+    if (piece instanceof Summed) fs.writeSync(fd, piece.sum(), 0, 4, piece.at)
   }
 }
 
@@ -617,6 +706,7 @@ function replaces (opts) {
  */
 function created (file, header, total, replace, fn) {
   if (backend.isWasm) throw failure('ERR_UNSUPPORTED', 'mapping a file needs the native addon; save() writes one')
+  if (!Number.isSafeInteger(total)) throw failure('ERR_SHAPE', `${file} would have ${total} bytes, which is more than a file has`)
   const draft = new Draft(file)
   try {
     const errno = ffi.reserveFile(draft.fd, total)
@@ -754,7 +844,7 @@ class ReadFile {
   close () {}
 }
 
-/** @type {Record<string, (source: any) => TensorFile>} */
+/** @type {Record<string, (source: any, dtype?: string) => TensorFile>} */
 const FILES = { '.npz': formats.npzFile, '.safetensors': formats.safetensorsFile, '.gguf': formats.ggufFile }
 
 /**
@@ -769,7 +859,7 @@ async function ownTensors (source, extension, dtype, step) {
     await source.prepare(entry.begin, entry.nbytes, step)
     return formats.npyTensor(source, dtype)
   }
-  const file = FILES[extension](source)
+  const file = FILES[extension](source, dtype)
   for (const name of file.keys()) {
     const { byteOffset, nbytes } = /** @type {any} */ (file.info(name))
     if (extension === '.npz') step(nbytes) // a member at a time
@@ -784,7 +874,7 @@ async function ownTensors (source, extension, dtype, step) {
  *
  * @param {string | URL} path  whose extension says what it is
  * @param {{ dtype?: DtypeName, signal?: AbortSignal, onProgress?: (progress: { done: number, total: number }) => void }} [opts]
- * dtype: of a .npy whose array NumPy wrote as raw bytes
+ * dtype: of arrays in .npy and .npz that NumPy wrote as raw bytes
  * @returns {Promise<any>} a tensor of a .npy, else a file object
  * @throws ERR_FORMAT · ERR_NOT_FOUND, ERR_IO, with errno and path · ERR_UNSUPPORTED another extension · {RangeError} ERR_MEMORY · the signal's
  * reason · as rejections
@@ -816,7 +906,7 @@ async function load (path, opts) {
       source.fd = -1
     }
   } catch (error) {
-    throw signal?.aborted && error === signal.reason ? error : systemError(error, file)
+    throw rejection(error, signal, file)
   } finally {
     fs.closeSync(fd)
   }

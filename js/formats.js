@@ -280,13 +280,14 @@ function windowOf (storage) {
  * @param {Source} source
  * @param {string} name
  * @param {string | undefined} dtype  of what has none in the file
+ * @param {boolean} [isOnly]  the file's only array: where it has a dtype, it is that one
  * @returns {{ entry: Entry, how: { fortran: boolean, swapped: boolean } }}
  */
-function npyEntry (source, name, dtype) {
+function npyEntry (source, name, dtype, isOnly = true) {
   const words = parsed(NPY, source).words.subarray(1)
   const entry = entryOf(words, name, '')
   const how = { fortran: (entry.foreign & FORTRAN) !== 0, swapped: (entry.foreign & SWAPPED) !== 0 }
-  if (dtype !== undefined) giveDtype(entry, dtype)
+  if (dtype !== undefined && (isOnly || entry.dtype < 0)) giveDtype(entry, dtype)
   if (entry.dtype < 0) {
     throw failure('ERR_DTYPE', `the array is of ${entry.blockBytes} raw bytes an element (NumPy has no ${entry.blockBytes === 2 ? 'bfloat16' : 'float8'}); dtype says what they are`)
   }
@@ -424,7 +425,12 @@ class TensorFile {
     const known = this.#made.get(name)
     if (entry === undefined || (known !== undefined && !known.isDisposed)) return this.get(name)
     const made = await makeAsync(entry)
-    this.#made.set(name, made)
+    const meanwhile = this.#made.get(name)
+    if (meanwhile !== undefined && !meanwhile.isDisposed) {
+      made.dispose()
+      return meanwhile
+    }
+    if (this.#plan !== null) this.#made.set(name, made)
     return made
   }
 
@@ -586,8 +592,12 @@ function ggufValue (view, type, place) {
 const MOST_DEFLATED = 2 ** 31 - 1 // bytes of a member, which have to be in memory together
 const LONGEST_END = 22 + 65535 + 20 + 56 // of a zip: its end with a comment, and what zip64 has before
 
-/** @param {Source} source @returns {TensorFile} */
-function npzFile (source) {
+/**
+ * @param {Source} source
+ * @param {string} [dtype]  of arrays that have none in the file
+ * @returns {TensorFile}
+ */
+function npzFile (source, dtype) {
   const { size } = source
   const tail = Math.min(size, LONGEST_END)
   const [begin, nbytes] = parse(ZIP_END, source.read(size - tail, tail), size, size - tail).words
@@ -603,7 +613,7 @@ function npzFile (source) {
     entries.set(name, { name, isArray, method: found[4], crc: found[5], packed: found[6], unpacked: found[7], header: found[8], end: found[9], bytes: null })
   }
   const open = (/** @type {Member} */ member) => (member.bytes ??= memberBytes(source, member))
-  const make = (/** @type {Member} */ member) => memberTensor(open(member), member)
+  const make = (/** @type {Member} */ member) => memberTensor(open(member), member, dtype)
   // @ts-expect-error The constructor is private to everybody else.
   return new TensorFile(KEY, {
     source,
@@ -614,26 +624,28 @@ function npzFile (source) {
       if (member.method === 8) member.bytes ??= await inflatedLater(source, member)
       return make(member)
     },
-    info: (/** @type {Member} */ member) => infoOf(memberEntry(open(member), member).entry)
+    info: (/** @type {Member} */ member) => infoOf(memberEntry(open(member), member, dtype).entry)
   })
 }
 
 /**
  * @param {Source} bytes
  * @param {Member} member
+ * @param {string | undefined} dtype
  * @returns {{ entry: Entry, how?: { fortran: boolean, swapped: boolean } }}
  */
-function memberEntry (bytes, { name, isArray, unpacked }) {
-  if (isArray) return npyEntry(bytes, name, undefined)
+function memberEntry (bytes, { name, isArray, unpacked }, dtype) {
+  if (isArray) return npyEntry(bytes, name, dtype, false)
   return { entry: { name, type: 'bytes', dtype: dtypeOf('uint8').index, foreign: 0, blockElements: 1, blockBytes: 1, begin: 0, nbytes: unpacked, shape: [unpacked] } }
 }
 
 /**
  * @param {Source} bytes
  * @param {Member} member
+ * @param {string | undefined} dtype
  */
-function memberTensor (bytes, member) {
-  const { entry, how } = memberEntry(bytes, member)
+function memberTensor (bytes, member, dtype) {
+  const { entry, how } = memberEntry(bytes, member, dtype)
   if (member.method === 8) member.bytes = null // inflated bytes are one tensor's
   return madeOf(bytes, entry, how)
 }
@@ -783,14 +795,17 @@ function parseNpy (bytes, opts) {
  * are inflated, which a browser does asynchronously only: `await file.load(name)`.
  *
  * @param {ArrayBufferView | ArrayBufferLike} bytes  of the whole file
+ * @param {{ dtype?: DtypeName } | DtypeName} [opts]  dtype: of arrays that NumPy wrote as raw bytes (bfloat16, float8)
  * @returns {TensorFile}
- * @throws ERR_FORMAT, with the byte and the reason · {TypeError} ERR_ARGUMENT · ERR_DETACHED
+ * @throws ERR_FORMAT, with the byte and the reason · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_DETACHED
  * @see NumPy load
  * @example
  * const names = bytes => [...parseNpz(bytes).keys()]
  */
-function parseNpz (bytes) {
-  return npzFile(new Bytes(bytes, 'parseNpz'))
+function parseNpz (bytes, opts) {
+  const { dtype } = optionsOf(opts)
+  if (dtype !== undefined) dtypeOf(dtype)
+  return npzFile(new Bytes(bytes, 'parseNpz'), dtype)
 }
 
 /**

@@ -23,11 +23,7 @@ const FOLDER = '/dev/shm'
 const MARK = '.samebytes-'
 const LONGEST = 255 // bytes of a name
 
-const SWEEP = 256 // segments between two looks at which of them were collected
-
 /** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
-
-let opened = 0
 
 /**
  * A name that shm_open would take, without its slash.
@@ -90,7 +86,6 @@ class Segment extends MappedFile {
       throw error
     }
     this.holder = holder
-    if (++opened % SWEEP === 0) backend.sweep() // finalizers wait for the event loop; who opens in a loop does not
     /** where it was given a name, by this process @type {{ path: string, inode: bigint } | null} */
     this.tag = null
   }

@@ -206,7 +206,7 @@ class SharedTensor {
     const { checkPlatform, openSegment, segmentOfDescriptor } = segments()
     checkPlatform()
     const segment = place.fd === null ? openSegment(place.path, wanted, place.name === null) : segmentOfDescriptor(place.fd, wanted)
-    const isOfProcess = place.fd !== null || place.path.startsWith('/proc/') // which may end before this one
+    const isOfProcess = place.fd !== null || /^\/(proc|dev\/fd)\//.test(place.path) // which may end before this one
     return finished(segment, place.name, isOfProcess ? pathOfDescriptor(segment) : place.path, wanted)
   }
 
@@ -436,7 +436,8 @@ function placeOf (where) {
   if (typeof where === 'string') {
     if (where.indexOf('/', 1) < 0) return { path: pathOf(nameOf(where)), name: nameOf(where), fd: null, known: {} }
     if (where.includes('\0')) throw failure('ERR_ARGUMENT', `path is ${show(where)}; a path has no character 0`)
-    return { path: where, name: nameOfPath(where), fd: null, known: {} }
+    const place = where.startsWith('/') ? where : `${process.cwd()}/${where}` // others have another working directory
+    return { path: place, name: nameOfPath(place), fd: null, known: {} }
   }
   if (where === null || typeof where !== 'object') throw noPlace(where)
   const { fd, path, name, id, format, dtype, shape, offset } = /** @type {any} */ (where)

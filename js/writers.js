@@ -15,8 +15,35 @@ const { crc32 } = require('./formats')
 /**
  * A piece of a file: bytes, or a tensor's, which are asked for anew each time, because WASM memory may grow.
  *
- * @typedef {Uint8Array | Tensor} Piece
+ * @typedef {Uint8Array | Tensor | Summed} Piece
  */
+
+/**
+ * A tensor in a zip, whose checksum is that of the bytes that were written: others may write to the tensor meanwhile.
+ */
+class Summed {
+  /**
+   * @param {Tensor} tensor
+   * @param {number} crc  of what is before it in its member
+   */
+  constructor (tensor, crc) {
+    this.tensor = tensor
+    this.crc = crc
+    /** bytes of the checksum in the zip directory, which comes later @type {Uint8Array} */
+    this.field = new Uint8Array(4)
+    /** byte of the file where it is as well */
+    this.at = 0
+  }
+
+  /** @param {Uint8Array} bytes  that were written, and that nobody else has */
+  add (bytes) { this.crc = crc32(bytes, this.crc) }
+
+  /** @returns {Uint8Array} what is written at byte `at` when all of it was added */
+  sum () {
+    this.field.set(numbers([4, this.crc]))
+    return this.field
+  }
+}
 
 const ALIGNMENT = 64
 
@@ -139,11 +166,19 @@ function entriesOf (given) {
     if (!Array.isArray(entry) || entry.length !== 2) throw failure('ERR_ARGUMENT', `an entry of tensors is ${show(entry)}; [name, tensor] was expected`)
     const [name, t] = entry
     if (typeof name !== 'string') throw failure('ERR_ARGUMENT', `a name of tensors is ${show(name)}; a string was expected`)
-    if (!(/** @type {any} */ (name)).isWellFormed?.() && name !== new TextDecoder('utf-8', { ignoreBOM: true }).decode(utf8(name))) throw failure('ERR_ARGUMENT', `a name of tensors is ${show(name)}, which has half a surrogate pair`)
+    if (!isWellFormed(name)) throw failure('ERR_ARGUMENT', `a name of tensors is ${show(name)}, which has half a surrogate pair`)
     if (seen.has(name)) throw failure('ERR_ARGUMENT', `tensors has the name ${show(name)} twice`)
     seen.add(name)
     return [name, tensorGiven(t, `tensors[${show(name)}]`)]
   })
+}
+
+/**
+ * @param {string} text
+ * @returns {boolean} whether UTF-8 can say it: there is no half of a surrogate pair
+ */
+function isWellFormed (text) {
+  return (/** @type {any} */ (text)).isWellFormed?.() || text === new TextDecoder('utf-8', { ignoreBOM: true }).decode(utf8(text))
 }
 
 /**
@@ -155,6 +190,7 @@ function metadataOf (metadata) {
   if (metadata === null || typeof metadata !== 'object' || Array.isArray(metadata)) throw failure('ERR_ARGUMENT', `metadata is ${show(metadata)}; a record of strings was expected`)
   return Object.entries(metadata).map(([key, value]) => {
     if (typeof value !== 'string') throw failure('ERR_ARGUMENT', `metadata[${show(key)}] is ${show(value)}; a string was expected`)
+    if (!isWellFormed(key) || !isWellFormed(value)) throw failure('ERR_ARGUMENT', `metadata[${show(key)}] is ${show(value)}: one of them has half a surrogate pair`)
     return [key, value]
   })
 }
@@ -217,21 +253,25 @@ function npzPieces (entries, reason) {
   /** @type {Piece[]} */
   const pieces = []
   const directory = []
+  /** @type {Summed[]} */
+  const all = []
   let at = 0
   for (const [name, t] of entries) {
     const array = npyPieces(t, reason)
     const size = array.reduce((n, piece) => n + sizeOf(piece), 0)
-    let crc = 0
-    for (const piece of array) crc = crc32(windowOf(piece), crc)
+    const summed = new Summed(/** @type {Tensor} */ (array[1]), crc32(windowOf(array[0]), 0))
     const file = utf8(`${name}.npy`)
+    if (file.length > 0xffff || name.includes('\0')) throw failure('ERR_ARGUMENT', `a name of tensors is ${show(name.slice(0, 300))}; a zip takes ${0xffff - 4} bytes without a character 0`)
     const wide = zip64([size, size])
     const pad = -(at + 30 + file.length + wide.length + 4) & (ALIGNMENT - 1)
     const padding = numbers([2, 0xd935], [2, pad], [pad, 0])
-    const head = joined(numbers([4, 0x04034b50], ...common(size, crc), [2, file.length], [2, wide.length + padding.length]), file, wide, padding)
+    const head = joined(numbers([4, 0x04034b50], ...common(size, 0), [2, file.length], [2, wide.length + padding.length]), file, wide, padding)
     const far = zip64([size, size, at])
     directory.push(joined(
-      numbers([4, 0x02014b50], [2, 45], ...common(size, crc), [2, file.length], [2, far.length], [2, 0], [2, 0], [2, 0], [4, 0], [4, Math.min(at, 0xffffffff)]), file, far))
-    pieces.push(head, ...array)
+      numbers([4, 0x02014b50], [2, 45], ...common(size, 0), [2, file.length], [2, far.length], [2, 0], [2, 0], [2, 0], [4, 0], [4, Math.min(at, 0xffffffff)]), file, far))
+    summed.at = at + 14
+    all.push(summed)
+    pieces.push(head, array[0], summed)
     at += head.length + size
   }
   const list = joined(...directory)
@@ -240,7 +280,13 @@ function npzPieces (entries, reason) {
   const isWide = n >= 0xffff || end >= 0xffffffff
   const wide = isWide ? numbers([4, 0x06064b50], [8, 44], [2, 45], [2, 45], [4, 0], [4, 0], [8, n], [8, n], [8, list.length], [8, at], [4, 0x07064b50], [4, 0], [8, end], [4, 1]) : new Uint8Array(0)
   const short = Math.min(n, 0xffff)
-  return [...pieces, joined(list, wide, numbers([4, 0x06054b50], [4, 0], [2, short], [2, short], [4, Math.min(list.length, 0xffffffff)], [4, Math.min(at, 0xffffffff)], [2, 0]))]
+  const last = joined(list, wide, numbers([4, 0x06054b50], [4, 0], [2, short], [2, short], [4, Math.min(list.length, 0xffffffff)], [4, Math.min(at, 0xffffffff)], [2, 0]))
+  let from = 16
+  directory.forEach((entry, i) => {
+    all[i].field = last.subarray(from, from + 4)
+    from += entry.length
+  })
+  return [...pieces, last]
 }
 
 /**
@@ -294,10 +340,20 @@ function joined (...parts) {
   return bytes
 }
 
+/** @param {Piece} piece @returns {Uint8Array | Tensor} */
+const whatOf = piece => piece instanceof Summed ? piece.tensor : piece
+
 /** @param {Piece} piece */
-const windowOf = piece => Tensor.isTensor(piece) ? piece.bytes : /** @type {Uint8Array} */ (piece)
+function windowOf (piece) {
+  const what = whatOf(piece)
+  return Tensor.isTensor(what) ? what.bytes : /** @type {Uint8Array} */ (what)
+}
+
 /** @param {Piece} piece */
-const sizeOf = piece => Tensor.isTensor(piece) ? piece.nbytes : /** @type {Uint8Array} */ (piece).length
+function sizeOf (piece) {
+  const what = whatOf(piece)
+  return Tensor.isTensor(what) ? what.nbytes : /** @type {Uint8Array} */ (what).length
+}
 
 /**
  * @param {Piece[]} pieces
@@ -314,8 +370,13 @@ function bytesOfPieces (pieces, reason) {
   }
   let at = 0
   for (const piece of pieces) {
+    const n = sizeOf(piece)
     bytes.set(windowOf(piece), at)
-    at += sizeOf(piece)
+    if (piece instanceof Summed) {
+      piece.add(bytes.subarray(at, at + n))
+      bytes.set(piece.sum(), piece.at)
+    }
+    at += n
   }
   countCopy(reason, nbytes)
   return bytes
@@ -371,4 +432,4 @@ function toSafetensorsBytes (tensors, opts) {
 
 /** @typedef {Record<string, AnyTensor> | Iterable<readonly [string, AnyTensor]>} Tensors by name: a record, a Map, a file object, entries */
 
-module.exports = { toNpyBytes, toNpzBytes, toSafetensorsBytes, tensorGiven, entriesOf, metadataOf, npyHeader, npyPieces, npzPieces, safetensorsHeader, safetensorsPieces, windowOf, sizeOf }
+module.exports = { toNpyBytes, toNpzBytes, toSafetensorsBytes, tensorGiven, entriesOf, metadataOf, npyHeader, npyPieces, npzPieces, safetensorsHeader, safetensorsPieces, Summed, whatOf, windowOf, sizeOf }

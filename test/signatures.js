@@ -135,7 +135,7 @@ const FUNCTIONS = {
   fromShared: [arg('token')('token', newToken), options({ shared: word('shared', undefined) })],
   unshare: [arg('token')('token', newToken)],
   parseNpy: [bytes('byte', () => placed(npyOf('<f4', '(2,)', floats(1, 2)))), options({ dtype: dtype('dtype', 'float32') })],
-  parseNpz: [bytes('byte', () => placed(zip([])))],
+  parseNpz: [bytes('byte', () => placed(zip([]))), options({ dtype: dtype('dtype', 'float32') })],
   parseSafetensors: [bytes('byte', () => placed(safetensors('{}')))],
   parseGguf: [bytes('byte', () => placed(gguf([], [])))],
   toNpyBytes: [t('t')],

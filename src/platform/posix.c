@@ -76,11 +76,12 @@ typedef struct guard {
   atomic_int fault;            /* first: what others know of it */
   atomic_uint version;         /* odd while begin and end change */
   atomic_uintptr_t begin, end; /* whole pages; 0: free */
-  struct guard *next;
+  struct guard *next, *next_free;
 } guard;
 
 static _Atomic(guard *) guards; /* the handler takes no lock; who changes anything has this one: */
 static sb__lock guarding;
+static guard *unused;
 static bool is_installed;
 static uintptr_t page_size;            /* what the handler needs of the system, asked beforehand */
 static struct sigaction before_guards; /* whose handler was there */
@@ -158,9 +159,11 @@ static void set_range(guard *g, uintptr_t begin, uintptr_t end) {
 }
 
 static guard *free_guard(void) {
-  guard *g = atomic_load(&guards);
-  while (g && atomic_load(&g->end)) g = g->next;
-  if (g) return g;
+  guard *g = unused;
+  if (g) {
+    unused = g->next_free;
+    return g;
+  }
   g = calloc(1, sizeof *g);
   if (!g) return NULL;
   g->next = atomic_load(&guards);
@@ -187,7 +190,10 @@ atomic_int *sb__os_guard(void *data, size_t nbytes, int *error) {
 
 void sb__os_unguard(atomic_int *fault) {
   sb__lock_take(&guarding);
-  set_range((guard *)fault, 0, 0);
+  guard *g = (guard *)fault;
+  set_range(g, 0, 0);
+  g->next_free = unused;
+  unused = g;
   sb__lock_drop(&guarding);
 }
 

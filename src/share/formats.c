@@ -22,6 +22,21 @@ uint64_t sb__peek(const sb__reader *r, int64_t at, int32_t nbytes) {
   return value;
 }
 
+void sb__skip_spaces(sb__reader *r) {
+  while (r->at < r->given) {
+    const uint8_t c = r->bytes[r->at];
+    if (c != ' ' && c != '\t' && c != '\r' && c != '\n') break;
+    r->at++;
+  }
+}
+
+bool sb__take(sb__reader *r, char c) {
+  sb__skip_spaces(r);
+  const bool is_there = r->at < r->given && r->bytes[r->at] == (uint8_t)c;
+  r->at += is_there;
+  return is_there;
+}
+
 void sb__put(sb__reader *r, double word) {
   if (r->count < r->room) r->words[r->count] = word;
   r->count++;

@@ -90,6 +90,12 @@ sb_status sb__ends(sb__reader *r);
 
 uint64_t sb__peek(const sb__reader *r, int64_t at, int32_t nbytes); /* little-endian */
 
+/* Spaces, tabs and ends of lines. */
+void sb__skip_spaces(sb__reader *r);
+
+/* Takes the character, and spaces before it, if it is there. */
+bool sb__take(sb__reader *r, char c);
+
 void sb__put(sb__reader *r, double word);
 
 /* A TENSOR of that many elements a block; the data's end is checked, words[BEGIN] is not. Empty shapes have one

@@ -7,22 +7,6 @@
 
 enum { LONGEST_HEADER = 1 << 20 }; /* bytes; a plain array has 118 */
 
-static void skip_spaces(sb__reader *r) {
-  while (r->at < r->given) {
-    const uint8_t c = r->bytes[r->at];
-    if (c != ' ' && c != '\t' && c != '\r' && c != '\n') break;
-    r->at++;
-  }
-}
-
-/* Takes the character, and spaces before it, if it is there. */
-static bool take(sb__reader *r, char c) {
-  skip_spaces(r);
-  const bool is_there = r->at < r->given && r->bytes[r->at] == (uint8_t)c;
-  r->at += is_there;
-  return is_there;
-}
-
 static bool take_word(sb__reader *r, const char *word) {
   const int64_t n = (int64_t)strlen(word);
   if (n > r->given - r->at || memcmp(r->bytes + r->at, word, (size_t)n) != 0) return false;
@@ -32,7 +16,7 @@ static bool take_word(sb__reader *r, const char *word) {
 
 /* A quoted text without escapes; NULL: it is none. */
 static const uint8_t *take_text(sb__reader *r, int64_t *length) {
-  skip_spaces(r);
+  sb__skip_spaces(r);
   const int64_t from = r->at + 1;
   if (from >= r->given || (r->bytes[r->at] != '\'' && r->bytes[r->at] != '"')) return NULL;
   const uint8_t *end = memchr(r->bytes + from, r->bytes[r->at], (size_t)(r->given - from));
@@ -93,15 +77,15 @@ unknown:
 
 static sb_status read_shape(sb__reader *r, array *a) {
   bool comma = true;
-  if (!take(r, '(')) return sb__bad(r, r->at, "shape is no tuple");
-  while (!take(r, ')')) {
+  if (!sb__take(r, '(')) return sb__bad(r, r->at, "shape is no tuple");
+  while (!sb__take(r, ')')) {
     if (!comma) return sb__bad(r, r->at, "a comma is missing in shape");
     if (a->ndim == SB_MAX_DIMS) return sb__bad(r, r->at, "shape has more than 64 axes");
     if (!take_integer(r, &a->shape[a->ndim]))
       return sb__bad(r, r->at, "shape has an entry that is no extent");
     a->ndim++;
-    comma = take(r, ',');
-    skip_spaces(r);
+    comma = sb__take(r, ',');
+    sb__skip_spaces(r);
   }
   /* (3) is a number, not a tuple. */
   return a->ndim == 1 && !comma ? sb__bad(r, r->at, "shape is no tuple") : SB_OK;
@@ -110,15 +94,15 @@ static sb_status read_shape(sb__reader *r, array *a) {
 static sb_status read_dict(sb__reader *r, array *a) {
   int32_t seen = 0;
   bool comma = true;
-  if (!take(r, '{')) return sb__bad(r, r->at, "the header is no dict");
-  while (!take(r, '}')) {
+  if (!sb__take(r, '{')) return sb__bad(r, r->at, "the header is no dict");
+  while (!sb__take(r, '}')) {
     int64_t length = 0;
     const int64_t at = r->at;
     const uint8_t *key = comma ? take_text(r, &length) : NULL;
     int32_t which = 0;
     sb_status status = SB_OK;
-    if (!key || !take(r, ':')) return sb__bad(r, r->at, "the header's dict is malformed");
-    skip_spaces(r);
+    if (!key || !sb__take(r, ':')) return sb__bad(r, r->at, "the header's dict is malformed");
+    sb__skip_spaces(r);
     if (length == 5 && !memcmp(key, "descr", 5)) {
       which = 1;
       status = read_descr(r, a);
@@ -135,9 +119,9 @@ static sb_status read_dict(sb__reader *r, array *a) {
     if (status) return status;
     if (!which || seen & which) return sb__bad(r, at, "the header has another key, or one twice");
     seen |= which;
-    comma = take(r, ',');
+    comma = sb__take(r, ',');
   }
-  skip_spaces(r);
+  sb__skip_spaces(r);
   if (seen != 7) return sb__bad(r, r->at, "the header lacks descr, fortran_order or shape");
   return r->at == r->given ? SB_OK : sb__bad(r, r->at, "the header goes on after its dict");
 }

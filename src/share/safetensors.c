@@ -7,21 +7,6 @@
 
 enum { LONGEST_HEADER = 100000000 }; /* bytes; the reference implementation's */
 
-static void skip_spaces(sb__reader *r) {
-  while (r->at < r->given) {
-    const uint8_t c = r->bytes[r->at];
-    if (c != ' ' && c != '\t' && c != '\r' && c != '\n') break;
-    r->at++;
-  }
-}
-
-static bool take(sb__reader *r, char c) {
-  skip_spaces(r);
-  const bool is_there = r->at < r->given && r->bytes[r->at] == (uint8_t)c;
-  r->at += is_there;
-  return is_there;
-}
-
 static bool is_hexadecimal(uint8_t c) {
   return (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'f');
 }
@@ -58,7 +43,7 @@ static int32_t character(const sb__reader *r) {
 
 /* Where a string is, without its quotes. */
 static sb_status take_string(sb__reader *r, double place[2]) {
-  if (!take(r, '"')) return sb__bad(r, r->at, "a string was expected");
+  if (!sb__take(r, '"')) return sb__bad(r, r->at, "a string was expected");
   const int64_t from = r->at;
   while (r->at < r->given && r->bytes[r->at] != '"') {
     const int32_t length = character(r);
@@ -67,7 +52,7 @@ static sb_status take_string(sb__reader *r, double place[2]) {
   }
   place[0] = (double)from;
   place[1] = (double)(r->at - from);
-  return take(r, '"') ? SB_OK : sb__bad(r, from, "the string has no end");
+  return sb__take(r, '"') ? SB_OK : sb__bad(r, from, "the string has no end");
 }
 
 static bool is(const sb__reader *r, const double place[2], const char *text) {
@@ -77,11 +62,11 @@ static bool is(const sb__reader *r, const double place[2], const char *text) {
 
 /* A list of at most most integers from 0 to 2^53; how many there were. */
 static sb_status take_list(sb__reader *r, int32_t most, int64_t *list, int32_t *count) {
-  if (!take(r, '[')) return sb__bad(r, r->at, "a list was expected");
-  for (*count = 0; !take(r, ']'); ++*count) {
-    if (*count && !take(r, ',')) return sb__bad(r, r->at, "a comma is missing");
+  if (!sb__take(r, '[')) return sb__bad(r, r->at, "a list was expected");
+  for (*count = 0; !sb__take(r, ']'); ++*count) {
+    if (*count && !sb__take(r, ',')) return sb__bad(r, r->at, "a comma is missing");
     if (*count == most) return sb__bad(r, r->at, "the list has too many entries");
-    skip_spaces(r);
+    sb__skip_spaces(r);
     const int64_t from = r->at;
     int64_t n = 0;
     for (; r->at < r->given && r->bytes[r->at] >= '0' && r->bytes[r->at] <= '9'; r->at++) {
@@ -128,11 +113,12 @@ static sb_status take_tensor(sb__reader *r, const double name[2]) {
   int64_t shape[SB_MAX_DIMS], offsets[2] = {0, 0}, nbytes = 0;
   int32_t seen = 0, ndim = 0, count = 0;
   size_t which = 0;
-  if (!take(r, '{')) return sb__bad(r, r->at, "a tensor's entry is no object");
+  if (!sb__take(r, '{')) return sb__bad(r, r->at, "a tensor's entry is no object");
   while (seen != 7) {
-    if (seen && !take(r, ',')) return sb__bad(r, r->at, "dtype, shape or data_offsets is missing");
+    if (seen && !sb__take(r, ','))
+      return sb__bad(r, r->at, "dtype, shape or data_offsets is missing");
     sb_status status = take_string(r, key);
-    if (!status && !take(r, ':')) status = sb__bad(r, r->at, "a colon is missing");
+    if (!status && !sb__take(r, ':')) status = sb__bad(r, r->at, "a colon is missing");
     if (status) return status;
     int32_t bit = 0;
     if (is(r, key, "dtype")) {
@@ -150,7 +136,8 @@ static sb_status take_tensor(sb__reader *r, const double name[2]) {
       return sb__bad(r, (int64_t)key[0], "an entry has another field, or one twice");
     seen |= bit;
   }
-  if (!take(r, '}')) return sb__bad(r, r->at, "a tensor's entry goes on after its three fields");
+  if (!sb__take(r, '}'))
+    return sb__bad(r, r->at, "a tensor's entry goes on after its three fields");
   while (which < sizeof dtypes / sizeof *dtypes && !is(r, text, dtypes[which].name)) which++;
   if (which == sizeof dtypes / sizeof *dtypes)
     return sb__bad(r, (int64_t)text[0], "this dtype is not known");
@@ -170,17 +157,17 @@ static sb_status take_tensor(sb__reader *r, const double name[2]) {
 
 static sb_status take_metadata(sb__reader *r) {
   bool first = true;
-  skip_spaces(r);
+  sb__skip_spaces(r);
   if (r->given - r->at >= 4 && !memcmp(r->bytes + r->at, "null", 4)) {
     r->at += 4;
     return SB_OK;
   }
-  if (!take(r, '{')) return sb__bad(r, r->at, "__metadata__ is no object");
-  for (; !take(r, '}'); first = false) {
+  if (!sb__take(r, '{')) return sb__bad(r, r->at, "__metadata__ is no object");
+  for (; !sb__take(r, '}'); first = false) {
     double words[SB__RECORD_VALUE_LENGTH + 1] = {SB__RECORD_VALUE_LENGTH + 1, SB__PAIR};
-    if (!first && !take(r, ',')) return sb__bad(r, r->at, "a comma is missing");
+    if (!first && !sb__take(r, ',')) return sb__bad(r, r->at, "a comma is missing");
     sb_status status = take_string(r, words + SB__RECORD_NAME_AT);
-    if (!status && !take(r, ':')) status = sb__bad(r, r->at, "a colon is missing");
+    if (!status && !sb__take(r, ':')) status = sb__bad(r, r->at, "a colon is missing");
     if (!status) status = take_string(r, words + SB__RECORD_VALUE_AT);
     if (status) return status;
     for (int32_t i = 0; i <= SB__RECORD_VALUE_LENGTH; i++) sb__put(r, words[i]);
@@ -199,12 +186,12 @@ sb_status sb__safetensors_parse(sb__reader *r) {
   if (r->room < 1) return sb__fail(SB_ERR_ARGUMENT, "there is no room");
   r->given = 8 + (int64_t)length;
   sb__put(r, (double)r->given);
-  if (!take(r, '{')) return sb__bad(r, r->at, "the header is no JSON object");
-  for (; !take(r, '}'); first = false) {
+  if (!sb__take(r, '{')) return sb__bad(r, r->at, "the header is no JSON object");
+  for (; !sb__take(r, '}'); first = false) {
     double name[2] = {0, 0};
-    if (!first && !take(r, ',')) return sb__bad(r, r->at, "a comma is missing");
+    if (!first && !sb__take(r, ',')) return sb__bad(r, r->at, "a comma is missing");
     sb_status status = take_string(r, name);
-    if (!status && !take(r, ':')) status = sb__bad(r, r->at, "a colon is missing");
+    if (!status && !sb__take(r, ':')) status = sb__bad(r, r->at, "a colon is missing");
     if (status) return status;
     if (!is(r, name, "__metadata__")) {
       status = take_tensor(r, name);
@@ -216,7 +203,7 @@ sb_status sb__safetensors_parse(sb__reader *r) {
     }
     if (status) return status;
   }
-  skip_spaces(r);
+  sb__skip_spaces(r);
   if (r->at != r->given) return sb__bad(r, r->at, "the header goes on after its object");
   const sb_status status = sb__check_records(r, true, true, r->total);
   r->given = given;

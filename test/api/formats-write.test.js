@@ -50,9 +50,33 @@ describe('writing formats', () => {
     assert.deepEqual(parseNpz(toNpzBytes({ t: t.T })).get('t').toArray(), t.T.toArray())
   })
 
+  it('names that a zip cannot hold are refused', () => {
+    const longest = 'x'.repeat(65531)
+    assert.deepEqual([...parseNpz(toNpzBytes({ [longest]: zeros([1]) })).keys()], [longest])
+    for (const name of [`${longest}x`, 'é'.repeat(32766), 'a\0b']) fails(() => toNpzBytes({ [name]: zeros([1]) }), TypeError, 'ERR_ARGUMENT')
+  })
+
+  it('half a surrogate pair in metadata is refused: nobody could read it', () => {
+    for (const metadata of [{ key: '\ud800' }, { '\udc00': 'value' }]) fails(() => toSafetensorsBytes({ a: zeros([1]) }, { metadata }), TypeError, 'ERR_ARGUMENT')
+    const metadata = { '💥': '日本' }
+    assert.deepEqual(parseSafetensors(toSafetensorsBytes({ a: zeros([1]) }, { metadata })).metadata, metadata)
+  })
+
   it('arrays of an .npz are at multiples of 64', () => {
     const file = parseNpz(toNpzBytes({ a: zeros([1]), 'a longer name': zeros([3]), b: zeros([2], 'uint8'), c: zeros([0]) }))
     for (const [name, t] of file) if (t.size > 0) assert.equal(t.data.byteOffset % 64, 0, name)
+  })
+
+  it('raw bytes in an .npz are what dtype says; arrays that have a dtype keep it', () => {
+    const bytes = toNpzBytes({ half: tensor([1, 2], 'bfloat16'), plain: tensor([3], 'int32') })
+    for (const opts of ['bfloat16', { dtype: 'bfloat16' }]) {
+      const file = parseNpz(bytes, opts)
+      assert.deepEqual([...file].map(([, t]) => [t.dtype, t.toArray()]), [['bfloat16', [1, 2]], ['int32', [3]]])
+      assert.equal(file.info('half').dtype, 'bfloat16')
+    }
+    fails(() => parseNpz(bytes).get('half'), TypeError, 'ERR_DTYPE')
+    fails(() => parseNpz(bytes, 'float8_e5m2').get('half'), TypeError, 'ERR_DTYPE')
+    fails(() => parseNpz(bytes, 'half'), TypeError, 'ERR_DTYPE')
   })
 
   it('takes records, Maps, entries and file objects; refuses what a file cannot name', () => {

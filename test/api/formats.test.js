@@ -2,7 +2,7 @@
 const assert = require('node:assert/strict')
 const { alloc, dtypes, memory, parseGguf, parseNpy, parseNpz, parseSafetensors, sharesMemory, tensor } = require('samebytes')
 const { copied, fails, refuses } = require('../setup')
-const { u32, u64, npyOf, safetensors, text, gguf, zip, placed, floats } = require('../files')
+const { crc32, u32, u64, npyOf, safetensors, text, gguf, zip, placed, floats } = require('../files')
 const { npyFiles, safetensorsFiles, ggufFiles, npzFiles } = require('../corpora')
 
 /** Names of dtypes in .npy, and bytes of one element. */
@@ -299,6 +299,15 @@ describe('parseNpz', () => {
     assert.deepEqual(Buffer.from(file.get('note.txt').bytes).toString(), 'hi')
     assert.deepEqual(file.metadata, {})
     assert.deepEqual(file.info('a').shape, [2])
+  })
+
+  it('load gives the same tensor to all who ask at once', async () => {
+    const bytes = npyOf('<f4', '(2,)', floats(1, 2))
+    const packed = Buffer.concat([Buffer.of(1, bytes.length, 0, ~bytes.length, 255), bytes]) // a deflated block that is stored
+    const file = parseNpz(placed(zip([['a.npy', packed, { method: 8, unpacked: bytes.length, crc: crc32(bytes) }]])))
+    const [first, second] = await Promise.all([file.load('a'), file.load('a')])
+    assert.ok(first === second && first === file.get('a'))
+    assert.deepEqual(first.toArray(), [1, 2])
   })
 
   it('stored arrays that are aligned are views', () => {

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Fuzzes each parser of files for so many seconds (5 unless told); the last line is the sum.
+# Fuzzes each parser of files for so many seconds (5 unless told); the last line is the sum. The same files each time,
+# unless FUZZ_SEED in the environment says otherwise (0: others each time).
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -20,7 +21,7 @@ for i in "${!formats[@]}"; do
   name=${formats[i]}
   if "$cc" "${flags[@]}" -DFORMAT="$i" test/c/fuzz/formats.c src/share/{formats,npy,safetensors,gguf,zip}.c src/core/error.c \
       -o "$scratch/fuzz-$name" &&
-    "$scratch/fuzz-$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=0 \
+    "$scratch/fuzz-$name" -seed="${FUZZ_SEED:-1}" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=0 \
       -artifact_prefix="$scratch/" "$scratch/$name" >"$scratch/log" 2>&1; then
     echo "ok - $name, $(grep -oE 'number_of_executed_units: [0-9]+' "$scratch/log" | grep -oE '[0-9]+$') files"
     passed=$((passed + 1))

@@ -132,6 +132,8 @@ describe('mapped files', () => {
     other.fill(1)
     assert.equal(t.get(1, 2), 7)
     assert.deepEqual(createNpy(at('none.npy'), [0, 2]).shape, [0, 2])
+    fails(() => createNpy(at('huge.npy'), [2 ** 50], { dtype: 'float64' }), RangeError, 'ERR_SHAPE')
+    fails(() => createSafetensors(at('huge.safetensors'), { a: { shape: [2 ** 50], dtype: 'float64' } }), RangeError, 'ERR_SHAPE')
     const weights = createSafetensors(at('new.safetensors'), { a: { shape: [3], dtype: 'float64' }, b: { shape: [], dtype: 'bool' } }, { metadata: { x: 'y' } })
     weights.get('a').copyFrom([1, 2, 3])
     const again = openSafetensors(at('new.safetensors'))
@@ -150,6 +152,14 @@ describe('mapped files', () => {
       weights.close()
     }
     assert.deepEqual([memory().bytes.mapped, openHere()], [0, before])
+  })
+
+  it('who opens in a loop and disposes nothing runs out of no mappings', function () {
+    this.timeout(120000)
+    const most = Number(fs.readFileSync('/proc/sys/vm/max_map_count', 'latin1'))
+    if (most > 100000) skip(this, `${most} mappings are too many to run out of`)
+    const file = put('loop.npy', toNpyBytes(tensor([1, 2])))
+    for (let i = 0; i < most + 1000; i++) openNpy(file)
   })
 
   it('a collected file is unmapped', async () => {
@@ -207,6 +217,28 @@ describe('saving and loading', () => {
     })
   }
 
+  it('an .npz of a tensor that somebody writes to meanwhile: checksums are those of what was written', async function () {
+    this.timeout(120000)
+    if (!fs.existsSync('/usr/bin/python3')) skip(this, 'Python is missing')
+    const t = tensor(new Uint8Array(2 ** 25 + 5))
+    let turns = 0
+    const changing = () => { t.data.fill(++turns, 2 ** 24) } // around the library, as other processes do
+    await save(at('live.npz'), { before: tensor([1]), t, after: tensor([2]) }, { onProgress: changing })
+    assert.ok(turns > 3)
+    execFileSync('/usr/bin/python3', ['-c', 'import sys, zipfile; assert zipfile.ZipFile(sys.argv[1]).testzip() is None', at('live.npz')])
+    const bytes = openNpz(at('live.npz')).get('t').data
+    assert.deepEqual([bytes[0], bytes[2 ** 24], openNpz(at('live.npz')).get('after').item()], [0, bytes[2 ** 24 + 1], 2])
+    assert.ok(bytes[2 ** 24] > 0)
+  })
+
+  it('raw bytes of an .npz are what dtype says', async () => {
+    saveNpzSync(at('raw.npz'), { half: tensor([1, 2], 'bfloat16'), plain: tensor([3], 'int32') })
+    for (const file of [openNpz(at('raw.npz'), 'bfloat16'), openNpz(at('raw.npz'), { dtype: 'bfloat16' }), await load(at('raw.npz'), { dtype: 'bfloat16' })]) {
+      assert.deepEqual([file.get('half').toArray(), file.get('plain').toArray()], [[1, 2], [3]])
+    }
+    await rejects(load(at('raw.npz')), 'ERR_DTYPE')
+  })
+
   it('.npy is saved and loaded', async () => {
     await save(at('s.npy'), all().a)
     assert.deepEqual((await load(at('s.npy'))).toArray(), [[1, 2], [3, 4]])
@@ -229,14 +261,46 @@ describe('saving and loading', () => {
     assert.deepEqual(drafts(), [])
   })
 
+  it('what onProgress throws comes back as it is, and leaves what was there', async () => {
+    const file = put('told.npy', toNpyBytes(tensor([1])))
+    const before = fs.readFileSync(file)
+    for (const thrown of [new TypeError('mine'), null]) {
+      const onProgress = () => { throw thrown }
+      assert.equal(await save(file, all().b, { onProgress }).then(assert.fail, error => error), thrown)
+      assert.equal(await load(file, { onProgress }).then(assert.fail, error => error), thrown)
+    }
+    assert.deepEqual([fs.readFileSync(file), drafts()], [before, []])
+  })
+
   it('a link stays a link, and permissions stay', async () => {
     const file = put('target.npy', '')
-    fs.chmodSync(file, 0o640)
+    fs.chmodSync(file, 0o662) // what a umask would take away
     fs.symlinkSync(file, at('link.npy'))
     await saveNpy(at('link.npy'), all().a)
     assert.ok(fs.lstatSync(at('link.npy')).isSymbolicLink())
-    assert.equal(fs.statSync(file).mode & 0o777, 0o640)
+    assert.equal(fs.statSync(file).mode & 0o777, 0o662)
     assert.deepEqual((await load(file)).shape, [2, 2])
+  })
+
+  it('the owner stays where root saves', function () {
+    if (process.geteuid() !== 0) skip(this, 'only root gives files away')
+    const file = put('theirs.npy', '')
+    fs.chownSync(file, 65534, 65533)
+    saveNpySync(file, all().a)
+    const { uid, gid } = fs.statSync(file)
+    assert.deepEqual([uid, gid], [65534, 65533])
+  })
+
+  it('what is no regular file is not replaced', async () => {
+    const pipe = at('pipe.npy')
+    execFileSync('mkfifo', [pipe])
+    fs.mkdirSync(at('folder.npy'))
+    for (const file of [pipe, at('folder.npy')]) {
+      refuses(() => saveNpySync(file, all().a), 'ERR_IO')
+      await rejects(save(file, all().a), 'ERR_IO')
+      refuses(() => createNpy(file, [2]), 'ERR_IO')
+    }
+    assert.deepEqual([fs.statSync(pipe).isFIFO(), drafts()], [true, []])
   })
 
   it('refuses wrong files and arguments', async () => {
@@ -248,6 +312,7 @@ describe('saving and loading', () => {
     await rejects(save(at('s.npy'), all()), 'ERR_ARGUMENT')
     await rejects(save(at('s.npz'), all().a), 'ERR_ARGUMENT')
     await rejects(save(5, all()), 'ERR_ARGUMENT')
+    for (const url of ['file://host/s.npz', 'file:///a%2fs.npz', 'file:///a%00s.npz', 'http://host/s.npz']) await rejects(save(new URL(url), all()), 'ERR_ARGUMENT')
     await rejects(saveNpy(at('s.npy'), all().a, { signal: 1 }), 'ERR_ARGUMENT')
     await rejects(saveNpy(at('s.npy'), all().a, { onProgress: 1 }), 'ERR_ARGUMENT')
     assert.deepEqual(drafts(), [])

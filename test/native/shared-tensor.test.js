@@ -58,6 +58,19 @@ describe('SharedTensor', () => {
     assert.deepEqual(here(), [])
   })
 
+  it('path and descriptor mean the same wherever they are read: not this working directory, not this process\' descriptors', async () => {
+    const a = SharedTensor.create(fresh(), [2])
+    const relative = path.relative(process.cwd(), a.path)
+    const opened = [relative, `./${relative}`, `/dev/fd/${a.fd}`].map(where => SharedTensor.open(where))
+    for (const b of opened) {
+      assert.ok(path.isAbsolute(b.path) && !b.path.startsWith('/dev/fd/'), b.path)
+      assert.equal(b.descriptor.path, b.path)
+      assert.equal(await childJson(`const { SharedTensor } = require('samebytes')
+        process.chdir('/')
+        console.log(SharedTensor.open(${JSON.stringify(b.descriptor)}).tensor.size)`), 2)
+    }
+  })
+
   it('the tensor is the same one until it is disposed; tidy takes it, not the segment', () => {
     const a = SharedTensor.create(null, [2])
     const t = a.tensor
