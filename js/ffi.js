@@ -1095,13 +1095,17 @@ function sendStorage (storage, uses) {
 
 /**
  * @param {number} key
+ * @param {boolean} asSab  its buffer is a SharedArrayBuffer; a token of which none can be made is not used up
  * @returns {Storage} this thread's as well
  */
-function receiveStorage (key) {
+function receiveStorage (key, asSab) {
+  const buffer = asSab && backend.name === 'native' ? backend.sharedBuffer(key, check) : null // WASM's memory is one
   frame.f64[ARGS] = key
   invoke(rows.parcel_take)
   const { f64 } = frame
-  return backend.hold(f64[RESULTS], f64[RESULTS + 1], f64[RESULTS + 2])
+  const storage = backend.hold(f64[RESULTS], f64[RESULTS + 1], f64[RESULTS + 2])
+  if (buffer !== null) storage.buffer = buffer
+  return storage
 }
 
 /**

@@ -523,6 +523,19 @@ class Backend {
   }
 
   /**
+   * A SharedArrayBuffer over what a token is of. It holds the bytes until every thread that has it let it go.
+   *
+   * @param {number} key
+   * @param {() => void} check  throws what the frame reports
+   * @returns {SharedArrayBuffer}
+   */
+  sharedBuffer (key, check) {
+    const buffer = this.addon.sharedBuffer(key)
+    check()
+    return buffer ?? new SharedArrayBuffer(0)
+  }
+
+  /**
    * Are the bytes in reach of JavaScript? Native memory is once a buffer over it was asked for: our own
    * reads make none, because it would hold the memory until it is collected (and some runtimes refuse). Guarded
    * memory never is: C looks after each use whether it is still there.

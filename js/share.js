@@ -67,7 +67,7 @@ function share (t, opts) {
   /** @type {Token} one literal, without spreads: they took a third of the time */
   const token = { samebytes: version, kind: 'parcel', home: 0, key: 0, dtype: dtypes[dtype].name, shape: shape.slice(), strides: strides.slice(), byteOffset: at, flags: flags & (READ_ONLY | STATIC | UNBOUND) }
   if (group !== null) token.group = group
-  if (isSharedArrayBuffer(storage.buffer)) {
+  if (storage.kind !== 'native' && isSharedArrayBuffer(storage.buffer)) { // native memory goes by its key, whatever buffer this thread has
     token.kind = 'buffer'
     token.byteOffset = at + storage.byteOffset
     token.buffer = /** @type {SharedArrayBuffer} */ (storage.buffer)
@@ -113,22 +113,31 @@ function holderOf (storage) {
 
 /**
  * A tensor of a token, over the same bytes as the one that was shared: what one thread writes, the other sees. In Node
- * it has an ArrayBuffer of this thread's own; Atomics.wait needs a SharedArrayBuffer (`{ shared: 'sab' }`).
+ * the `data` of native memory (`{ shared: true }`, mapped files, segments, addresses) has an ArrayBuffer of this thread's
+ * own; with `{ shared: 'sab' }` it has a SharedArrayBuffer over the same bytes, which Atomics.wait takes: threads of this
+ * process that take it so wake each other, whatever they call it. It can be posted on, and holds the bytes until every
+ * thread that has it let it go. Other tokens are of SharedArrayBuffers already.
  *
  * @param {Token} token
+ * @param {object} [opts]
+ * @param {'sab'} [opts.shared]  needs Node 22.23.3, 24.16, 26.1 or newer where the memory is native
  * @returns {Tensor}
  * @throws {TypeError} ERR_ARGUMENT no token · ERR_STALE used up, taken back, or of another process · ERR_UNSUPPORTED of
- * another version, or of memory that this thread has not joined (init({ from: token })) · {RangeError} ERR_BOUNDS, ERR_MEMORY
+ * another version, of memory that this thread has not joined (init({ from: token })), or where the runtime makes no
+ * SharedArrayBuffer over native memory: the token can still be taken without · {RangeError} ERR_BOUNDS, ERR_MEMORY
+ * @see Node-API node_api_create_external_sharedarraybuffer
  * @example
  * const t = zeros([2], { shared: 'sab' })
  * sharesMemory(t, fromShared(share(t))) // true
  */
-function fromShared (token) {
+function fromShared (token, opts) {
+  const { shared } = optionsOf(opts)
+  if (shared !== undefined && shared !== 'sab') throw failure('ERR_ARGUMENT', `shared is ${show(shared)}; 'sab' was expected`)
   const given = partsOf(token)
   const { dtype, shape, strides, byteOffset, flags } = given
   const nbytes = given.kind === 'buffer' ? byteLengthOf(/** @type {SharedArrayBuffer} */ (given.buffer)) : ffi.sentBytes(given.key)
   const layout = placed(new Storage(passing, null, null, 0, nbytes), dtype, shape, strides, byteOffset, flags) // a wrong token takes nothing
-  layout.storage = given.kind === 'buffer' ? receivedBuffer(given) : ffi.receiveStorage(given.key)
+  layout.storage = given.kind === 'buffer' ? receivedBuffer(given) : ffi.receiveStorage(given.key, shared === 'sab')
   return wrap(layout)
 }
 

@@ -246,8 +246,16 @@ function skip (context, reason) {
 
 const isPage = typeof document === 'object'
 
+/** By its version, so that a lookup that fails is no reason to skip. */
+function makesExternalSabs () {
+  const [major, minor, patch] = process.versions.node.split('.').map(Number)
+  if (major === 22) return minor > 23 || (minor === 23 && patch >= 3)
+  return (major === 24 && minor >= 16) || (major === 26 && minor >= 1) || major > 26
+}
+
 /** What test/cannot.js calls the place where the tests run. */
-const PLACES = [backend(), ...isPage ? ['page'] : [], ...isPage && !globalThis.crossOriginIsolated ? ['page without isolation'] : []]
+const PLACES = [backend(), ...isPage ? ['page'] : [], ...isPage && !globalThis.crossOriginIsolated ? ['page without isolation'] : [],
+  ...isPage ? [] : [makesExternalSabs() ? 'Node with external SharedArrayBuffers' : 'Node without external SharedArrayBuffers']]
 
 /** Skips where this back end or page lacks a feature of test/cannot.js. */
 function skipWithout (context, feature) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "node/environment.h"
+#include "share/parcels.h"
 
 /* An object that is watched without being kept: memory of V8's (to know when it is gone), or the
  * JavaScript side of a native storage (to drop its claim then). */
@@ -292,6 +293,58 @@ static napi_value buffer(napi_env env, napi_callback_info info) {
   return NULL;
 }
 
+/* ---- External SharedArrayBuffers ---- */
+
+/* Of newer versions of Node than the one that this is built for; NULL where the process has none. Weak, so that the
+ * loader looks it up: dlsym would ask for a newer C library. */
+extern napi_status NAPI_CDECL node_api_create_external_sharedarraybuffer(
+    napi_env env, void *data, size_t nbytes, void(NAPI_CDECL *finalize)(void *data, void *hint),
+    void *hint, napi_value *result) __attribute__((weak, visibility("default")));
+
+/* When the last thread dropped it, on whatever thread that is, V8's own ones included, perhaps in the middle of a
+ * collection, and also when the environment that made it has long ended: no call of Node-API is allowed here. */
+static void finalize_shared_buffer(void *data, void *hint) {
+  sb_storage *storage = hint;
+  (void)data;
+  sb_storage_unref(&storage);
+}
+
+/* sharedBuffer(key) → a new SharedArrayBuffer over the storage of that parcel, of which nothing is taken. It keeps the
+ * storage alive until every thread that has it let it go. undefined: there are no bytes, or the status in the frame says why.
+ * V8 counts no bytes with it: they stay with the watch of who takes the parcel. */
+static napi_value shared_buffer(napi_env env, napi_callback_info info) {
+  napi_value argument = NULL, made = NULL;
+  environment *e = sb__enter(env, info, 1, &argument);
+  sb_storage *storage = NULL;
+  sb_status status = SB_OK;
+  if (!node_api_create_external_sharedarraybuffer) {
+    status =
+        sb__fail(SB_ERR_UNSUPPORTED,
+                 "this runtime makes no SharedArrayBuffer over native memory; Node 22.23.3, "
+                 "24.16, 26.1 and later do; memory made with { shared: 'sab' } is one anywhere");
+  } else if (e->no_external_buffers) {
+    status = sb__fail(SB_ERR_UNSUPPORTED,
+                      "this runtime allows no SharedArrayBuffer over native memory; memory made "
+                      "with { shared: 'sab' } is one anywhere");
+  } else {
+    status = sb__parcel_peek(sb__number_of(env, argument), &storage);
+  }
+  if (status == SB_OK && storage->nbytes == 0) { /* nothing to keep alive, and perhaps no address */
+    sb_storage_unref(&storage);
+  } else if (status == SB_OK) {
+    const napi_status created = node_api_create_external_sharedarraybuffer(
+        env, storage->data, storage->nbytes, finalize_shared_buffer, storage, &made);
+    if (created != napi_ok) { /* refused before it took anything over */
+      sb_storage_unref(&storage);
+      made = NULL;
+      status = sb__fail(SB_ERR_UNSUPPORTED,
+                        "this runtime allows no SharedArrayBuffer over native memory");
+    }
+  }
+  sb__report(&e->binding, status);
+  return made;
+}
+
 /* ---- Deleters in JavaScript ---- */
 
 /* Waits in a storage's context, then in the queue. */
@@ -542,6 +595,7 @@ NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
       {"unwatch", unwatch},
       {"sweep", sweep},
       {"buffer", buffer},
+      {"sharedBuffer", shared_buffer},
       {"wrap", wrap},
       {"onDeleter", on_deleter},
       {"due", due},

@@ -114,6 +114,17 @@ sb_status sb__parcel_take(double key, sb_storage **out) {
   return p ? SB_OK : stale();
 }
 
+sb_status sb__parcel_peek(double key, sb_storage **out) {
+  sb__lock_take(&lock);
+  const parcel *p = find(key);
+  if (p) {
+    *out = p->storage;
+    atomic_fetch_add_explicit(&p->storage->count, 1, memory_order_relaxed);
+  }
+  sb__lock_drop(&lock);
+  return p ? SB_OK : stale();
+}
+
 sb_status sb__parcel_nbytes(double key, size_t *nbytes) {
   sb__lock_take(&lock);
   const parcel *p = find(key);

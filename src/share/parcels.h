@@ -12,6 +12,9 @@ sb_status sb__parcel_new(sb_storage *storage, int64_t uses, double *key);
 /* One use less; the caller has a reference. SB_ERR_STALE: used up, dropped, or no key. */
 sb_status sb__parcel_take(double key, sb_storage **out);
 
+/* The storage with a reference for the caller; no use less. SB_ERR_STALE likewise. */
+sb_status sb__parcel_peek(double key, sb_storage **out);
+
 /* Bytes of the storage; nothing is taken. SB_ERR_STALE likewise. */
 sb_status sb__parcel_nbytes(double key, size_t *nbytes);
 

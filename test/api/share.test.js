@@ -245,6 +245,18 @@ describe('share', () => {
     assert.ok(after.tensors <= before.tensors + 1)
   })
 
+  it('is over a SharedArrayBuffer where it was one, asked for or not; no other word than that is taken', function () {
+    skipWithout(this, 'SharedArrayBuffer')
+    const t = tensor([1, 2], { shared: 'sab' })
+    const token = share(t, { uses: 2 })
+    for (const shared of [true, false, null, 'SAB', 1]) fails(() => fromShared(token, { shared }), TypeError, 'ERR_ARGUMENT', /'sab' was expected/)
+    for (const options of [{ shared: 'sab' }, {}]) {
+      const u = fromShared(token, options)
+      assert.equal(u.data.buffer, t.data.buffer)
+      assert.ok(u.data.buffer instanceof SharedArrayBuffer)
+    }
+  })
+
   it('reads a token’s fields once', () => {
     const token = share(tensor([1, 2], { shared: true }))
     const reads = {}

@@ -1,5 +1,5 @@
-// Tensors between processes. Compiled only.
-import { SharedTensor, type CreateOptions, type Descriptor, type Frame, type RingOptions, type SegmentInfo, SharedRing, type Tensor } from 'samebytes'
+// Tensors between processes and threads. Compiled only.
+import { SharedTensor, type CreateOptions, type Descriptor, type Frame, type RingOptions, type SegmentInfo, SharedRing, type Tensor, fromShared, share, zeros } from 'samebytes'
 import { is } from './equal.mjs'
 
 is<SharedTensor<'float32'>>()(SharedTensor.create('a', [2, 3]))
@@ -24,6 +24,10 @@ is<void>()(SharedTensor.unlink('a'))
 
 const options: CreateOptions<'float64'> = { dtype: 'float64' }
 is<SharedTensor<'float64'>>()(SharedTensor.create('a', [1], options))
+
+is<Tensor>()(fromShared(share(zeros([2], { shared: true })), { shared: 'sab' }))
+// @ts-expect-error it is native memory's own buffer unless told
+fromShared(share(made.tensor), { shared: true })
 
 // @ts-expect-error no such format
 SharedTensor.create('a', [1], { format: 'npz' })
