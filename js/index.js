@@ -452,12 +452,24 @@ module.exports = {
   wasmMemory
 }
 
-// What is read late has no name of its own, and bundlers and minifiers give the others another.
+/**
+ * What is read late has no name of its own, and bundlers and minifiers give the others another.
+ *
+ * @template {Function} F
+ * @param {string} name
+ * @param {F} value
+ * @returns {F}
+ */
+function named (name, value) {
+  if (value.name !== name) Object.defineProperty(value, 'name', { value: name, configurable: true })
+  return value
+}
+
 for (const [name, value] of Object.entries(module.exports)) {
-  if (typeof value === 'function' && value.name !== name) Object.defineProperty(value, 'name', { value: name, configurable: true })
+  if (typeof value === 'function') named(name, value)
 }
 
 Object.defineProperties(module.exports, {
-  SharedTensor: { get: () => require('./shared-tensor').SharedTensor, enumerable: true },
-  SharedRing: { get: () => require('./shared-ring').SharedRing, enumerable: true }
+  SharedTensor: { get: () => named('SharedTensor', require('./shared-tensor').SharedTensor), enumerable: true },
+  SharedRing: { get: () => named('SharedRing', require('./shared-ring').SharedRing), enumerable: true }
 })

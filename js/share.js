@@ -119,8 +119,8 @@ function holderOf (storage) {
  * thread that has it let it go. Other tokens are of SharedArrayBuffers already.
  *
  * @param {Token} token
- * @param {object} [opts]
- * @param {'sab'} [opts.shared]  needs Node 22.23.3, 24.16, 26.1 or newer where the memory is native
+ * @param {{ shared?: 'sab' } | number} [opts]  shared needs Node 22.23.3, 24.16, 26.1 or newer where the memory is native; a
+ * number, which `tokens.map(fromShared)` passes, says nothing
  * @returns {Tensor}
  * @throws {TypeError} ERR_ARGUMENT no token · ERR_STALE used up, taken back, or of another process · ERR_UNSUPPORTED of
  * another version, of memory that this thread has not joined (init({ from: token })), or where the runtime makes no
@@ -131,7 +131,7 @@ function holderOf (storage) {
  * sharesMemory(t, fromShared(share(t))) // true
  */
 function fromShared (token, opts) {
-  const { shared } = optionsOf(opts)
+  const { shared } = typeof opts === 'number' ? {} : optionsOf(opts)
   if (shared !== undefined && shared !== 'sab') throw failure('ERR_ARGUMENT', `shared is ${show(shared)}; 'sab' was expected`)
   const given = partsOf(token)
   const { dtype, shape, strides, byteOffset, flags } = given

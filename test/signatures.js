@@ -132,7 +132,7 @@ const FUNCTIONS = {
   allClose: [t('argument 0|entry 0|tensors were given'), t('argument 1'), options({ rtol: number('rtol', 0.1), atol: number('atol', 0.1), equalNaN: flag('equalNaN', true) })],
   sharesMemory: [t(), t()],
   share: [t('t', () => zeros([2], { shared: true })), options({ uses: integer('uses', 2, { outside: [0, -1] }) })],
-  fromShared: [arg('token')('token', newToken), options({ shared: word('shared', undefined) })],
+  fromShared: [arg('token')('token', newToken), options({ shared: word('shared', undefined) }, { allow: ['a number'] })],
   unshare: [arg('token')('token', newToken)],
   parseNpy: [bytes('byte', () => placed(npyOf('<f4', '(2,)', floats(1, 2)))), options({ dtype: dtype('dtype', 'float32') })],
   parseNpz: [bytes('byte', () => placed(zip([]))), options({ dtype: dtype('dtype', 'float32') })],

@@ -66,6 +66,11 @@ describe('share', () => {
         fails(() => unshare(token), Error, 'ERR_STALE')
       })
 
+      it('is taken by map, which passes places and the list, too', () => {
+        const [t, u] = [share(tensor([1, 2], { shared })), share(tensor([3, 4], { shared }))].map(fromShared)
+        assert.deepEqual([t.toArray(), u.toArray()], [[1, 2], [3, 4]])
+      })
+
       it('is taken back', () => {
         const token = share(tensor([1, 2], { shared }), { uses: 5 })
         fromShared(token)
