@@ -6,6 +6,7 @@ const { failure } = require('./errors')
 const { show, boolean, integers } = require('./validate')
 const { dtypes, itemsizes } = require('./dtypes')
 const { countCopy } = require('./storage')
+const { SHARED } = require('./devices')
 const { withBytes } = require('./layouts')
 const { likeOf } = require('./results')
 const loans = require('./loans')
@@ -86,7 +87,7 @@ function capsuleOf (layout, { isVersioned, copy }) {
  * @param {boolean} isVersioned
  */
 function capsuleOfCopy (layout, isVersioned) {
-  const made = withBytes(likeOf(layout, undefined), 0, false, true)
+  const made = withBytes(likeOf(layout, undefined), 0, false, SHARED)
   try {
     ffi.copy(made, layout, 0)
     countCopy('__dlpack__', made.size * itemsizes[made.dtype])

@@ -14,7 +14,8 @@ const {
 const { dtypes, itemsizes, dtypeOf } = require('./dtypes')
 const { BRAND, COPY, scalarFor } = require('./values')
 const { dtypeOfArray, isSharedArrayBuffer, isVideoFrame, isAudioBuffer, partsOfArray, dtypeOfType } = require('./buffers')
-const { denseLayout, withBytes, DYNAMISMS, layoutOverBytes, bytesOf, checkDevice, isDevice, adopted, viewed, inherit } = require('./layouts')
+const { CPU, HOST, SHARED, isDevice, deviceOf, deviceOfStorage, nameOfDevice, placeLike, checkTogether } = require('./devices')
+const { denseLayout, withBytes, DYNAMISMS, layoutOverBytes, bytesOf, adopted, viewed, inherit } = require('./layouts')
 const { read, integerList, indicesOf, write, nested, shownValues } = require('./elements')
 const records = require('./records')
 const { parseSlice, parseSlices } = require('./slices')
@@ -229,7 +230,7 @@ class Tensor {
   /** Elements that resize may reach in place. @returns {number} */
   get capacity () { return this.#live().capacity }
   /** Where the bytes are. @returns {DeviceName} */
-  get device () { this.#live(); return 'cpu' }
+  get device () { return nameOfDevice(deviceOfStorage(this.#live().storage)) }
   /** The tensor that this one is a view of, or was where that went over to other bytes since. @returns {Tensor | undefined} @see NumPy ndarray.base */
   get base () { this.#live(); return this.#base }
   /** Is it a view of another tensor? @returns {boolean} */
@@ -243,7 +244,7 @@ class Tensor {
   }
 
   /** Is it in page-locked memory, from which devices copy faster? @returns {boolean} @see PyTorch is_pinned */
-  get isPinned () { this.#live(); return false }
+  get isPinned () { const { extra } = this.#live().storage; return extra !== null && extra.pinned }
 
   /** The owner given to fromBlob, else its source (of a record: its owner); undefined for tensors made here. @returns {unknown} */
   get owner () { const l = this.#live(); return l.owner === undefined ? l.storage.owner : l.owner }
@@ -255,7 +256,7 @@ class Tensor {
   /** onnxruntime's name for dtype. @returns {DtypeOf<D>} */
   get type () { return dtypes[this.#live().dtype].name }
   /** onnxruntime's word for where it is. @returns {string} */
-  get location () { this.#live(); return 'cpu' }
+  get location () { return deviceOfStorage(this.#live().storage) === CPU ? 'cpu' : 'gpu-buffer' }
 
   /** Where addons find samebytes' functions: `sb_tensor_from_napi` of samebytes_napi.h; null on WebAssembly. @returns {unknown} */
   get __samebytes__ () { return offerToAddons() }
@@ -354,7 +355,7 @@ class Tensor {
       shape: Object.freeze(layout.shape.slice()),
       strides: Object.freeze(layout.strides.slice()),
       dtype: name,
-      device: 'cpu',
+      device: nameOfDevice(deviceOfStorage(layout.storage)),
       elementSize: itemsize,
       owner: this
     })
@@ -1026,7 +1027,7 @@ class Tensor {
     if (!isOurs(layout.storage)) {
       throw failure('ERR_SHAPE', `shape [${extents.join(', ')}] needs ${out.size} elements; there is room for ${layout.capacity}, and a blob or shared memory does not move`)
     }
-    const made = withBytes(out, layout.flags & UNBOUND, false)
+    const made = withBytes(out, layout.flags & UNBOUND, false, placeLike(layout.storage))
     try {
       if (layout.capacity > 0) ffi.copy(flat(made, layout.capacity), flat(layout, layout.capacity), 0)
     } catch (error) {
@@ -1211,8 +1212,7 @@ class Tensor {
    */
   to (target, opts) {
     const asked = conversionOf(target, opts)
-    const layout = this.#attached()
-    if (asked.out === undefined && !asked.copy && (asked.dtype === undefined || asked.dtype.index === layout.dtype)) return this
+    if (isThere(this.#attached(), asked)) return this
     return this.#copy('to', asked)
   }
 
@@ -1280,12 +1280,17 @@ class Tensor {
    */
   async toAsync (target, opts) {
     const { signal } = typeof target === 'string' ? optionsOf(opts) : optionsOf(target)
-    const { dtype, casting, copy, out } = conversionOf(target, opts)
+    const asked = conversionOf(target, opts)
+    const { dtype, casting, out, device } = asked
     const layout = this.#attached()
-    if (out === undefined && !copy && (dtype === undefined || dtype.index === layout.dtype)) return this
-    const made = out ?? wrap(withBytes(likeOf(layout, dtype), layout.flags & (STATIC | UNBOUND), false))
+    if (isThere(layout, asked)) return this
+    const made = out ?? wrap(withBytes(likeOf(layout, dtype), layout.flags & (STATIC | UNBOUND), false, placeFor(layout, device)))
     try {
-      if (out !== undefined) checkOut(out.#writable(), layout.shape, dtype)
+      if (out !== undefined) {
+        const layoutOfOut = out.#writable()
+        checkOut(layoutOfOut, layout.shape, dtype)
+        checkDeviceOfOut(layoutOfOut, device)
+      }
       return await made.copyFromAsync(this, { casting: CASTINGS[casting], signal })
     } catch (error) {
       if (out === undefined) made.dispose()
@@ -1339,20 +1344,23 @@ class Tensor {
    */
   shareMemory () {
     const layout = this.#attached()
-    return wrap(copied('shareMemory', likeOf(layout, undefined), layout, 0, true))
+    const device = deviceOfStorage(layout.storage)
+    return wrap(copied('shareMemory', likeOf(layout, undefined), layout, 0, device === CPU ? SHARED : { device, pinned: false, shared: true }))
   }
 
   /**
    * @param {string} reason
-   * @param {Result} result
+   * @param {Result & { device?: number }} result  device: without one it stays where it is
    */
-  #copy (reason, { dtype, casting, out }) {
+  #copy (reason, { dtype, casting, out, device }) {
     const layout = this.#attached()
     if (out !== undefined) {
-      copiedInto(reason, out.#writable(), dtype, layout, casting)
+      const target = out.#writable()
+      checkDeviceOfOut(target, device ?? deviceOfStorage(layout.storage))
+      copiedInto(reason, target, dtype, layout, casting)
       return out
     }
-    return wrap(copied(reason, likeOf(layout, dtype), layout, casting))
+    return wrap(copied(reason, likeOf(layout, dtype), layout, casting, placeFor(layout, device)))
   }
 
   // ---- Copies of which parts go to several places ----
@@ -1686,7 +1694,7 @@ function drop (storage) {
  * @param {import('./storage').Storage} storage
  */
 function isOurs ({ kind, extra }) {
-  return kind === 'v8' || (kind === 'wasm' && extra !== null && extra.handle !== 0 && !extra.stays)
+  return kind === 'v8' || ((kind === 'wasm' || kind === 'cuda') && extra !== null && extra.handle !== 0 && !extra.stays)
 }
 
 /**
@@ -1727,15 +1735,48 @@ function resultOf (opts) {
  *
  * @param {unknown} target
  * @param {unknown} opts
- * @returns {Result & { copy: boolean }}
+ * @returns {Conversion}
  */
 function conversionOf (target, opts) {
   const options = typeof target === 'string' ? optionsOf(opts) : optionsOf(target ?? null)
   const { dtype, device, casting, copy, out } = options
   const named = isDevice(target)
-  checkDevice(named ? target : device)
+  const asked = named ? target : device
+  const at = asked === undefined ? undefined : deviceOf(asked)
   const result = resultOf({ dtype: typeof target === 'string' && !named ? target : dtype, casting, out })
-  return { ...result, copy: boolean('copy', copy) }
+  return { ...result, copy: boolean('copy', copy), device: at }
+}
+
+/** @typedef {Result & { copy: boolean, device: number | undefined }} Conversion */
+
+/**
+ * Is a tensor already what `to` is to make of it?
+ *
+ * @param {InstanceType<typeof Layout>} layout
+ * @param {Conversion} asked
+ */
+function isThere ({ dtype, storage }, asked) {
+  return asked.out === undefined && !asked.copy && (asked.dtype === undefined || asked.dtype.index === dtype) &&
+    (asked.device === undefined || asked.device === deviceOfStorage(storage))
+}
+
+/**
+ * @param {InstanceType<typeof Layout>} layout
+ * @param {number | undefined} device  undefined: the layout's
+ */
+function placeFor ({ storage }, device) {
+  if (device === undefined) return placeLike(storage)
+  return device === CPU ? HOST : { device, pinned: false, shared: false }
+}
+
+/**
+ * @param {InstanceType<typeof Layout>} out
+ * @param {number | undefined} device  undefined: any
+ * @throws ERR_DEVICE
+ */
+function checkDeviceOfOut ({ storage }, device) {
+  const there = deviceOfStorage(storage)
+  if (device !== undefined && there !== device) throw failure('ERR_DEVICE', `out is on ${nameOfDevice(there)}; the result was to be on ${nameOfDevice(device)}, and cpu() or to() bring it elsewhere`)
 }
 
 /**
