@@ -8,7 +8,7 @@ const { show, integers, shapeOf, oneOf } = require('./validate')
 const { countStaged } = require('./storage')
 const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone, partsOfArray, partsOfLive, partsOfView, byteLengthOf } = require('./buffers')
 const { itemsizes } = require('./dtypes')
-const { CPU, placeOf } = require('./devices')
+const { CPU, placeOf, deviceOfStorage, nameOfDevice } = require('./devices')
 
 const { backend, rows, CONTIGUOUS, READ_ONLY, STATIC, UNBOUND } = ffi
 
@@ -100,7 +100,7 @@ function emptyLayout (dtype, shape, { device, dynamism, order, shared, pinMemory
 }
 
 /**
- * The same in the shape of another layout, and with its axes in the same order in memory unless an order is asked for.
+ * The same in the shape of another layout, on its device, and with its axes in the same order in memory, unless others are asked for.
  *
  * @param {import('./dtypes').Dtype} dtype
  * @param {Layout} like
@@ -109,7 +109,8 @@ function emptyLayout (dtype, shape, { device, dynamism, order, shared, pinMemory
  * @returns {Layout}
  */
 function likeLayout (dtype, like, options, zeroed) {
-  const { device, dynamism, order, shared, pinMemory } = options
+  const { dynamism, order, shared, pinMemory } = options
+  const device = options.device ?? nameOfDevice(deviceOfStorage(like.storage))
   if (order !== undefined || ffi.isContiguous(like)) {
     return emptyLayout(dtype, like.shape, { device, dynamism, order, shared, pinMemory }, zeroed)
   }

@@ -90,6 +90,15 @@ class Storage {
 }
 
 /**
+ * Are the bytes where the CPU does not see them?
+ *
+ * @param {Storage} storage
+ */
+function isOnDevice ({ extra }) {
+  return extra !== null && extra.device >= 0
+}
+
+/**
  * One user more.
  *
  * @param {Storage} storage
@@ -225,4 +234,4 @@ function reportDeleter (error) {
   warn(`a deleter threw: ${text}`)
 }
 
-module.exports = { Storage, Group, Extra, passing, claim, unclaim, rowNumbers, budget, grant, countedBytes, newSharedStorage, stats, counts, countCopy, countStaged, reportDeleter }
+module.exports = { Storage, Group, Extra, passing, isOnDevice, claim, unclaim, rowNumbers, budget, grant, countedBytes, newSharedStorage, stats, counts, countCopy, countStaged, reportDeleter }
