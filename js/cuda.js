@@ -238,7 +238,8 @@ function checkPinning (what = 'pinMemory is true') {
   if (backend.isWasm) throw failure('ERR_UNSUPPORTED', `${what}: memory is pinned for CUDA, and WASM has none`)
   if (known.size > 0) return
   try {
-    indexOf('cuda', 'device')
+    ffi.run(rows.cuda_open, [], [DEFAULT_DEVICE])
+    known.add(DEFAULT_DEVICE)
   } catch (error) {
     const { code, message } = /** @type {{ code: string, message: string }} */ (error)
     throw code === 'ERR_DEVICE' ? failure('ERR_UNSUPPORTED', `${what}: memory is pinned for CUDA, which is not there (${message})`) : error
