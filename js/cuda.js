@@ -21,7 +21,7 @@ const addon = /** @type {any} */ (backend).addon
 const WASM = 'CUDA needs the native addon; this is the WASM back end'
 const DEFAULT_DEVICE = 0
 
-/** in the order of C's WHEN_… */
+/** in the order of C's WHEN_READY and its like */
 const READY = 0
 const STREAM = 1
 const EVENT = 2
@@ -276,7 +276,7 @@ const registrations = new FinalizationRegistry((/** @type {number} */ handle) =>
  * ERR_DETACHED, ERR_DISPOSED
  * @see CUDA cuMemHostRegister, PyTorch torch.cuda.cudart().cudaHostRegister
  * @example
- * if (cuda.isAvailable()) hostRegister(fromBlob(new Float32Array(1024))).isPinned // true
+ * const pinned = path => hostRegister(openSafetensors(path).get('weights'))
  */
 function hostRegister (t) {
   if (!Tensor.isTensor(t)) throw failure('ERR_ARGUMENT', `t is ${show(t)}; a tensor was expected`)
@@ -577,7 +577,7 @@ class Event {
    * @throws {TypeError} ERR_ARGUMENT · ERR_DEVICE · {RangeError} ERR_MEMORY · ERR_CUDA_CONTEXT_LOST
    * @see PyTorch Event.record
    * @example
-   * if (cuda.isAvailable()) new cuda.Event().record().isDone // true, as nothing was to do
+   * const marked = stream => new cuda.Event().record(stream)
    */
   record (stream) {
     const isOurs = Stream.isStream(stream)
