@@ -27,9 +27,18 @@ function choose () {
     return native.start()
   } catch (error) {
     if (wanted === 'native') throw error
-    if (native.isExpected()) warn(`the native addon is missing, WASM is used instead: ${/** @type {Error} */ (error).message}`)
+    if (native.isExpected()) warnOnce(`WASM is used instead of the native addon: ${/** @type {Error} */ (error).message}`)
     return startWasm()
   }
+}
+
+/** @param {string} text  which workers that this thread starts do not say again */
+function warnOnce (text) {
+  const { getEnvironmentData, setEnvironmentData } = require('node:worker_threads')
+  const KEY = 'samebytes.warned'
+  if (getEnvironmentData(KEY) === true) return
+  setEnvironmentData(KEY, true)
+  warn(text)
 }
 
 /** @param {string} name  of a file */
@@ -38,9 +47,18 @@ function compile (name) {
   try {
     bytes = readModule(name)
   } catch (error) {
-    throw failure('ERR_UNSUPPORTED', `the WASM module could not be read: ${/** @type {Error} */ (error).message}`)
+    throw failure('ERR_UNSUPPORTED', `the WASM module could not be read: ${reasonOf(/** @type {any} */ (error), name)}`)
   }
   return new WebAssembly.Module(/** @type {Uint8Array<ArrayBuffer>} */ (bytes))
+}
+
+/**
+ * @param {Error & { code?: string }} error
+ * @param {string} name  of a file
+ */
+function reasonOf ({ code, message }, name) {
+  if (code !== 'ERR_ACCESS_DENIED') return message
+  return `the permission model forbids it, --allow-fs-read=${require('node:path').join(__dirname, '..', 'dist', name)} allows it`
 }
 
 function startWasm () {

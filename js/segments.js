@@ -302,7 +302,7 @@ function publish (segment, name, { replace, persist }) {
   try {
     fs.symlinkSync(text, tag)
   } catch (/** @type {any} */ error) {
-    throw Object.assign(failure('ERR_IO', error.message), { errno: error.errno, path: tag })
+    throw error.code === 'ERR_ACCESS_DENIED' ? systemError(error, path) : Object.assign(failure('ERR_IO', error.message), { errno: error.errno, path: tag })
   }
   try {
     if (replace) {

@@ -539,8 +539,13 @@ function close (shared) {
 
 /** @param {string} name */
 function isThere (name) {
-  const { pathOf } = require('./segments')
-  return require('node:fs').existsSync(pathOf(name))
+  const { pathOf, systemError } = require('./segments')
+  const path = pathOf(name)
+  try {
+    return require('node:fs').existsSync(path)
+  } catch (error) {
+    throw systemError(error, path) // of the permission model
+  }
 }
 
 /**
