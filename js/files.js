@@ -11,7 +11,7 @@ const { Extra } = require('./storage')
 const { dtypeOf } = require('./dtypes')
 const { denseLayout } = require('./layouts')
 const { Tensor, wrap } = require('./tensor')
-const { newName } = require('./host')
+const { newName, log } = require('./host')
 const { signalOf, checkSignal } = require('./async')
 const formats = require('./formats')
 const writers = require('./writers')
@@ -134,6 +134,7 @@ class MappedFile {
       this.settle()
       throw systemError(error, file)
     }
+    log('mapped %s: %d bytes, mode %s%s', file, this.size, MODES[mode], guard ? ', guarded' : '')
     if (++mappings % SWEEP === 0) backend.sweep() // finalizers wait for the event loop; who opens in a loop does not
   }
 

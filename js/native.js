@@ -8,6 +8,7 @@
 const path = require('node:path')
 const { TextEncoder } = require('node:util')
 const { failure } = require('./errors')
+const { isLogged, log } = require('./host')
 const { byteLengthOf, isSharedArrayBuffer, MAX_LENGTH } = require('./buffers')
 const { platformName, prebuilt, isShipped } = require('./platform')
 const { Storage, Group, Extra, passing, unclaim, rowNumbers, newSharedStorage, grant, countedBytes, stats, counts, reportDeleter } = require('./storage')
@@ -80,9 +81,12 @@ function load () {
   let isForbidden = false
   for (const place of places()) {
     try {
-      return require(place)
+      const addon = require(place)
+      log('addon %s', place)
+      return addon
     } catch (/** @type {any} */ error) {
       reasons.push(`${place}: ${reasonOf(error)}`)
+      log('no addon %s', reasons[reasons.length - 1])
       isForbidden ||= FORBIDDEN.includes(error.code)
     }
   }
@@ -490,6 +494,7 @@ class Backend {
     storage.address = address + start
     storage.block = null
     stats.promoted++
+    if (isLogged) log('promoted a tensor of %d bytes: it has a buffer of its own', nbytes)
   }
 
   /**

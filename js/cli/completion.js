@@ -100,7 +100,7 @@ function zsh () {
 # zsh completion of samebytes
 _samebytes_segments () {
   local -a names
-  names=("\${(@f)$(command samebytes ls --names 2>/dev/null)}")
+  names=(\${(f)"$(command samebytes ls --names 2>/dev/null)"})
   compadd -a names
 }
 

@@ -79,7 +79,7 @@ function backEnd (samebytes) {
   if (wanted !== null) return [ok('back end', `${name}${asked}: ${without}`), simd, one]
   const why = whyNoAddon()
   if (require('../native').isExpected()) return [broken('back end', `${name}: the native addon is shipped for this platform, but ${why}`, 'install the package again; if that does not help, this text belongs in a bug report'), simd, one]
-  return [missing('back end', `${name}: ${without}`, `there is no prebuilt addon for ${process.platform}-${process.arch}: build it from source to have the rest`), simd, one]
+  return [missing('back end', `${name}: ${without}`, 'the addon is not shipped for this platform: npx samebytes-build compiles it'), simd, one]
 }
 
 /** @returns {string} */

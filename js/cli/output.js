@@ -2,29 +2,14 @@
 // What the program writes: text for people, JSON for programs. Names come from files that anybody may have made, so
 // nothing of them reaches a terminal but letters.
 
+const { plain, UNSEEN } = require('../plain')
+
 const MOST_SHOWN = 160 // characters of a name or text
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
 
-/** Controls (of terminals above all), what changes the direction of text, halves of pairs, other ends of lines. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
-const SHORT = new Map([['\n', '\\n'], ['\r', '\\r'], ['\t', '\\t']])
-
 /**
- * Text of others, fit for a terminal and for one line.
- *
- * @param {string} text
- * @returns {string}
- */
-function plain (text) {
-  return text.replace(UNSEEN, c => {
-    const code = /** @type {number} */ (c.codePointAt(0))
-    return SHORT.get(c) ?? (code < 256 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u{${code.toString(16)}}`)
-  })
-}
-
-/**
- * The same, of which only the ends are shown where it is long.
+ * Text of others, of which only the ends are shown where it is long.
  *
  * @param {string} text
  */
