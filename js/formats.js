@@ -854,7 +854,7 @@ function parseGguf (bytes) {
  */
 function alloc (n) {
   const nbytes = integer('n', n)
-  if (nbytes < 0) throw failure('ERR_BOUNDS', `n is ${n}; it is 0 or more`)
+  if (nbytes < 0) throw failure('ERR_BOUNDS', `n is ${n}; 0 or more was expected`)
   const { index } = dtypeOf('uint8')
   const bare = denseLayout(index, [nbytes])
   return /** @type {any} */ (wrap(new Layout(backend.allocate(nbytes, ffi.check), index, bare.shape, bare.strides, 0, bare.size, bare.flags)).data)

@@ -273,7 +273,7 @@ function scope (fn) {
  */
 function dispose (list) {
   const all = Tensor.isTensor(list) ? [list] : Array.isArray(list) ? list : null
-  if (all === null || !all.every(Tensor.isTensor)) throw failure('ERR_ARGUMENT', 'dispose takes a tensor or an array of them')
+  if (all === null || !all.every(Tensor.isTensor)) throw failure('ERR_ARGUMENT', `dispose was given ${show(list)}; a tensor or an array of them was expected`)
   for (const t of all) t.dispose()
 }
 
@@ -340,7 +340,7 @@ function memory () {
  */
 function setMemoryLimit (nbytes) {
   if (typeof nbytes !== 'number' || Number.isNaN(nbytes)) throw failure('ERR_ARGUMENT', `nbytes is ${show(nbytes)}; a number was expected`)
-  if (nbytes < 0) throw failure('ERR_BOUNDS', `nbytes is ${nbytes}; it is 0 or more`)
+  if (nbytes < 0) throw failure('ERR_BOUNDS', `nbytes is ${nbytes}; 0 or more was expected`)
   budget.limit = nbytes
   budget.isKnown = true
 }

@@ -459,7 +459,7 @@ function newMemory ({ initialMemory = 16 * PAGE, maximumMemory = MAX_PAGES * PAG
     maxima.set(memory, maximum * PAGE)
     return memory
   } catch (error) {
-    throw failure('ERR_MEMORY', `WASM memory of ${initial * PAGE} bytes, growing up to ${maximum * PAGE}, could not be had: ${/** @type {Error} */ (error).message}`)
+    throw failure('ERR_MEMORY', `WASM memory of ${initial * PAGE} bytes, growing up to ${maximum * PAGE}, could not be allocated: ${/** @type {Error} */ (error).message}`)
   }
 }
 
