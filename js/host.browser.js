@@ -53,4 +53,7 @@ function memoryOfMachine () {
 /** Nothing is lent to native code here. */
 function keepAttached () {}
 
-module.exports = { onNextTurn, textOf, inflate, findCrc32, now, newName, warn, memoryOfMachine, keepAttached }
+/** Nobody asks here. */
+function traceIfAsked () {}
+
+module.exports = { traceIfAsked, onNextTurn, textOf, inflate, findCrc32, now, newName, warn, memoryOfMachine, keepAttached }

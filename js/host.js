@@ -72,4 +72,9 @@ function keepAttached (buffer) {
   if (isMarkedAsUntransferable === undefined || !isMarkedAsUntransferable(buffer)) markAsUntransferable(buffer)
 }
 
-module.exports = { onNextTurn, textOf, inflate, findCrc32, now, newName, warn, memoryOfMachine, readModule, keepAttached }
+/** SAMEBYTES_TRACE=1 asks for a report at the end of who made the tensors that are left. */
+function traceIfAsked () {
+  if (process.env.SAMEBYTES_TRACE === '1') require('./inspect/report').start()
+}
+
+module.exports = { traceIfAsked, onNextTurn, textOf, inflate, findCrc32, now, newName, warn, memoryOfMachine, readModule, keepAttached }
