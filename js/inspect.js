@@ -2,8 +2,7 @@
 // samebytes/inspect: what shares what, as a map of memory. Loading it begins to note who makes tensors and copies.
 
 const { instance } = require('./instance')
-const { takeMap } = require('./inspect/map')
-const { trace, untrace } = require('./inspect/trace')
+const { takeMap, trace, untrace } = require('./inspect/map')
 const { isNode } = require('./inspect/system')
 const { later } = require('./later')
 

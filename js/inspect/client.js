@@ -263,7 +263,7 @@ function client (root, first, { coverage, isLive }) {
 
   /** @param {Region} region @param {MappedTensors} row */
   function drawRow (region, row) {
-    const { count, dtype, shape, strides, site, isView, isReadOnly, exposed } = row
+    const { count, dtype, shape, strides, site, isView, isReadOnly, exposed, thread } = row
     const key = keyOf(region, row)
     const isPlain = isRowMajor(row)
     const label = `${count > 1 ? `${count} times ` : ''}${dtype} ${listed(shape)}${isPlain ? '' : `, strides ${listed(strides)}`}${site === null ? '' : `, ${site.call} at ${where(site)}`}`
@@ -282,6 +282,7 @@ function client (root, first, { coverage, isLive }) {
       count > 1 ? el('em', {}, `${grouped(count)} \u00d7 `) : null,
       el('b', {}, dtype), ' ', el('span', { class: 'shape' }, listed(shape)),
       isPlain ? null : el('span', { class: 'strides', title: 'strides, in elements' }, listed(strides)),
+      thread === null ? null : el('span', { class: 'tag thread' }, thread),
       isReadOnly ? el('span', { class: 'tag' }, 'read-only') : null,
       exposed > 0 ? el('span', { class: 'tag js', title: 'JavaScript has a typed array over these bytes' }, 'data') : null,
       site === null ? null : el('span', { class: 'from' }, el('span', { class: 'call' }, site.call), ` ${where(site)}`)))
@@ -343,7 +344,7 @@ function client (root, first, { coverage, isLive }) {
     ]
     if (region.address !== null) facts.push(['address', `0x${(BigInt(region.address) + BigInt(Math.max(0, starts[0]))).toString(16)}`])
     if (site !== null) facts.push(['made by', `${site.call === '' ? '' : `${site.call}, `}${site.file}:${site.line}:${site.column}`])
-    const is = [isView ? 'a view' : 'no view', ...isReadOnly ? ['read-only'] : [], ...exposed > 0 ? [count > 1 ? `data taken of ${grouped(exposed)}` : 'data taken by JavaScript'] : []]
+    const is = [isView ? 'a view' : 'no view', ...row.thread === null ? [] : [`of ${row.thread}`], ...isReadOnly ? ['read-only'] : [], ...exposed > 0 ? [count > 1 ? `data taken of ${grouped(exposed)}` : 'data taken by JavaScript'] : []]
     facts.push(['is', is.join(', ')])
     for (const owner of region.owners) facts.push(['also', ownerText(owner)])
     return [

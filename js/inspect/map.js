@@ -2,7 +2,9 @@
 // The memory map as plain data: regions of bytes, the tensors on each, who else has them, and what was copied.
 
 const { instance } = require('../instance')
-const { trace, aliveNow, storageNote, rolesOf, fileOfStorage, copies, untraced } = require('./trace')
+const tracing = require('./trace')
+const threads = require('./threads')
+const { aliveNow, storageNote, rolesOf, fileOfStorage, copies, untraced } = require('./trace')
 const { shownSite, nameOfFile, programName, pid } = require('./system')
 
 /** @typedef {InstanceType<typeof import('../storage').Storage>} Storage */
@@ -36,6 +38,7 @@ const { shownSite, nameOfFile, programName, pid } = require('./system')
  * @property {boolean} isReadOnly
  * @property {number} exposed  of them, whose `data` somebody took
  * @property {Site | null} site  who made it, and by what; null: not known
+ * @property {string | null} thread  that has it; null: this one
  */
 
 /**
@@ -83,12 +86,15 @@ function shown (site) {
   return known
 }
 
-/** @param {Storage} storage */
+/** Whose bytes they are in the end. @param {Storage} storage */
 function rootOf (storage) {
   let root = storage
   while (root.extra !== null && root.extra.base !== null) root = root.extra.base
   return root
 }
+
+/** @param {Storage} storage */
+const fileOf = storage => fileOfStorage(storage) ?? fileOfStorage(rootOf(storage))
 
 /**
  * Where a storage's bytes are: begin and end of them all in a space, which is memory or a buffer without an address; null: not
@@ -102,6 +108,8 @@ function placeOf (storage) {
   const { backend } = ffi
   const { kind, buffer } = storage
   const root = rootOf(storage)
+  const file = fileOf(storage)
+  if (file !== undefined && storage.address !== null) return { space: 'memory', begin: file.begin, end: file.end, at: storage.address }
   if (root !== storage && root.address !== null && storage.address !== null) {
     const begin = Math.min(root.address, storage.address)
     return { space: 'memory', begin, end: Math.max(root.address + root.nbytes, storage.address + storage.nbytes), at: storage.address }
@@ -119,7 +127,7 @@ function placeOf (storage) {
 
 /** @param {Storage} storage @returns {Kind} */
 function kindOf (storage) {
-  const file = fileOfStorage(rootOf(storage))
+  const file = fileOf(storage)
   if (file !== undefined) return nameOfFile(file).kind
   const roles = rolesOf(storage)
   if (roles !== undefined) for (const role of /** @type {const} */ (['dlpack', 'foreign'])) if (roles.has(role)) return role
@@ -155,7 +163,7 @@ function ownersOf (members, device) {
     else owner.count += count
   }
   if (device !== 'cpu') add('device', device)
-  const file = [...members].map(storage => fileOfStorage(rootOf(storage))).find(each => each !== undefined)
+  const file = [...members].map(fileOf).find(each => each !== undefined)
   if (file !== undefined) {
     const { kind, name } = nameOfFile(file)
     add(kind, file.writes ? name : `${name} (private)`)
@@ -268,7 +276,7 @@ function rowsOf (list, begin) {
     const exposed = layout.data !== null && layout.data.length > 0 ? 1 : 0
     const row = rows.get(key)
     if (row === undefined) {
-      rows.set(key, { id: note.number, count: 1, dtype, itemsize, shape: [...shape], strides: [...strides], size, starts: [start], reach: reachOf(layout, itemsize), isView, isReadOnly, exposed, site })
+      rows.set(key, { id: note.number, count: 1, dtype, itemsize, shape: [...shape], strides: [...strides], size, starts: [start], reach: reachOf(layout, itemsize), isView, isReadOnly, exposed, site, thread: null })
     } else {
       row.count++
       row.exposed += exposed
@@ -307,6 +315,31 @@ function sitesOf (sites) {
 
 /** @param {Region} region */
 const totalOf = ({ nbytes, count }) => nbytes * count
+
+/**
+ * Begins to note who makes tensors and copies, for the map and the report; what exists already is not on them. In Node importing
+ * samebytes/inspect does it. A tensor then costs microseconds more. A second call does nothing.
+ *
+ * @throws ERR_ARGUMENT in a page before init() is done
+ * @example
+ * trace()
+ */
+function trace () {
+  tracing.trace()
+  threads.open(takeMap)
+}
+
+/**
+ * Ends what trace() began, and forgets what was noted: tensors cost what they did before.
+ *
+ * @throws nothing
+ * @example
+ * untrace()
+ */
+function untrace () {
+  threads.close()
+  tracing.untrace()
+}
 
 /**
  * @param {number} limit  rows of regions
@@ -357,4 +390,4 @@ function takeMap (limit) {
   }
 }
 
-module.exports = { takeMap }
+module.exports = { takeMap, trace, untrace }

@@ -8,8 +8,8 @@ const { spawn } = require('node:child_process')
 const { randomBytes, timingSafeEqual } = require('node:crypto')
 const { pathToFileURL } = require('node:url')
 const { instance } = require('../instance')
-const { takeMap } = require('./map')
-const { trace } = require('./trace')
+const { takeMap, trace } = require('./map')
+const { ask, withOthers } = require('./threads')
 const { pageOf, policyOf, newNonce } = require('./page')
 const { textOf } = require('./text')
 
@@ -56,7 +56,8 @@ async function serve ({ port, limit }) {
     if (response.writableLength < 2 ** 24) response.write(`event: ${event}\ndata: ${data}\n\n`) // who does not read gets no more
   }
   const look = () => {
-    const now = JSON.stringify(takeMap(limit))
+    ask(limit)
+    const now = JSON.stringify(withOthers(takeMap(limit)))
     if (now === last) return
     last = now
     for (const response of pages) send(response, 'map', now)
@@ -72,7 +73,7 @@ async function serve ({ port, limit }) {
       clearInterval(timer)
       timer = null
     })
-    last = JSON.stringify(takeMap(limit))
+    last = JSON.stringify(withOthers(takeMap(limit)))
     send(response, 'map', last)
     timer ??= setInterval(look, EVERY).unref()
   }
@@ -89,7 +90,7 @@ async function serve ({ port, limit }) {
       follow(response)
     } else {
       const nonce = newNonce()
-      const page = pageOf(takeMap(limit), { events: 'events', nonce })
+      const page = pageOf(withOthers(takeMap(limit)), { events: 'events', nonce })
       response.writeHead(200, { ...HEADERS, 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': `${policyOf(nonce, true)}; frame-ancestors 'none'` }).end(page)
     }
   })
@@ -149,6 +150,7 @@ function show (url) {
 async function run (script, args, { port = 0, open = false, snapshot, print = line => { process.stderr.write(`${line}\n`) } } = {}) {
   const file = path.resolve(script)
   process.argv = [process.argv[0], file, ...args]
+  process.env.SAMEBYTES_TRACE ??= `map:${process.pid}` // its workers load this as well
   trace()
   /** @type {Server | null} */
   let server = null

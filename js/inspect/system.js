@@ -69,24 +69,48 @@ function fileOf (fd) {
   }
 }
 
+const MOST = 10000 // names that a file's own is looked for among
+
+/** names of files that were mapped before they had one, by key @type {Map<string, string>} */
+const names = new Map()
+
 /**
- * What a mapped file is called now: shared memory gets its name when it is whole.
+ * @param {string} folder
+ * @param {string} key  of a file
+ * @returns {string | undefined} its name there
+ */
+function nameIn (folder, key) {
+  try {
+    const all = fs.readdirSync(folder)
+    return all.length > MOST
+      ? undefined
+      : all.find(each => {
+        const found = fs.lstatSync(path.join(folder, each), { bigint: true, throwIfNoEntry: false })
+        return found !== undefined && `${found.dev}-${found.ino}` === key
+      })
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * What a mapped file is called now: files and shared memory that we make get their names when they are whole.
  *
  * @param {{ path: string, key: string }} file
  * @returns {{ kind: 'file' | 'shm', name: string }}
  */
 function nameOfFile ({ path: file, key }) {
   if (file.startsWith('/memfd:')) return { kind: 'shm', name: '(sealed, without a name)' }
-  if (!file.startsWith('/dev/shm/')) return { kind: 'file', name: shownPath(file) }
-  const name = file.slice('/dev/shm/'.length)
-  if (!name.endsWith(' (deleted)') && !name.startsWith('#')) return { kind: 'shm', name }
-  try {
-    for (const each of fs.readdirSync('/dev/shm')) {
-      const { dev, ino } = fs.lstatSync(`/dev/shm/${each}`, { bigint: true })
-      if (`${dev}-${ino}` === key) return { kind: 'shm', name: each }
-    }
-  } catch {}
-  return { kind: 'shm', name: '(without a name)' }
+  if (file.startsWith('/dev/shm/')) {
+    const name = file.slice('/dev/shm/'.length)
+    const isNamed = !name.endsWith(' (deleted)') && !name.startsWith('#')
+    return { kind: 'shm', name: isNamed ? name : nameIn('/dev/shm', key) ?? '(without a name)' }
+  }
+  const draft = /^\.samebytes-[\w-]+\.tmp$/.test(path.basename(file))
+  const name = names.get(key) ?? (draft ? nameIn(path.dirname(file), key) : undefined)
+  if (name === undefined) return { kind: 'file', name: shownPath(file) }
+  names.set(key, name)
+  return { kind: 'file', name: shownPath(path.join(path.dirname(file), name)) }
 }
 
 /** @returns {string} what runs: the program's file, and the thread where it is not the first */

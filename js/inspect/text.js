@@ -51,6 +51,7 @@ function describeTensors (row) {
   const { count, dtype, shape, strides, isReadOnly, exposed, site } = row
   const words = [`${count > 1 ? `${count} × ` : ''}${dtype} [${shape.join(', ')}]`]
   if (!isRowMajor(shape, strides)) words.push(`strides [${strides.join(', ')}]`)
+  if (row.thread !== null) words.push(row.thread)
   if (isReadOnly) words.push('read-only')
   if (exposed > 0) words.push(exposed === count ? 'data taken' : `data taken of ${exposed}`)
   if (site !== null) words.push(place(site))

@@ -28,7 +28,9 @@ let numbers = new WeakMap()
 let storages = new WeakMap()
 /** who else has a storage, as far as it went through here @type {WeakMap<Storage, Set<string>>} */
 const roles = new WeakMap()
-/** @type {WeakMap<Storage, { path: string, key: string, writes: boolean }>} */
+/** @typedef {{ path: string, key: string, writes: boolean, begin: number, end: number }} MappedFile begin, end: addresses of all of it */
+
+/** of mappings, and of storages that are parts of them @type {WeakMap<Storage, MappedFile>} */
 const files = new WeakMap()
 /** who copied, by reason @type {Map<string, Sites>} */
 const copies = new Map()
@@ -176,14 +178,7 @@ function noteCopy (reason, bytes) {
   } catch {}
 }
 
-/**
- * Begins to note who makes tensors and copies, for the map and the report; what exists already is not on them. In Node importing
- * samebytes/inspect does it. A tensor then costs microseconds more. A second call does nothing.
- *
- * @throws ERR_ARGUMENT in a page before init() is done
- * @example
- * trace()
- */
+/** Begins. @throws ERR_ARGUMENT in a page before init() is done */
 function trace () {
   if (isOn) return
   const { ffi, lifetime, stats, memory } = instance()
@@ -212,9 +207,13 @@ function trace () {
   if (backend.addon === undefined) return
   tellOf(ffi, 'mapFile', (storage, [fd, , writes]) => {
     const file = fileOf(fd)
-    if (file !== null) files.set(storage, { ...file, writes })
+    if (file !== null) files.set(storage, { ...file, writes, begin: storage.address, end: storage.address + storage.nbytes })
   })
-  tellOf(ffi, 'takeCapsule', layout => addRole(layout.storage, 'dlpack'))
+  tellOf(ffi, 'partOf', (storage, [whole]) => {
+    const file = files.get(whole)
+    if (file !== undefined) files.set(storage, file)
+  })
+  tellOf(ffi, 'takeCapsule', ({ storage }) => { if (!storages.has(storage)) addRole(storage, 'dlpack') }) // else it is ours again
   tellOf(backend, 'wrap', storage => addRole(storage, 'foreign'))
   backend.sweep = () => {
     for (const id of backend.addon.sweep()) {
@@ -225,13 +224,7 @@ function trace () {
   undo.push(() => { delete backend.sweep })
 }
 
-/**
- * Ends what trace() began, and forgets what was noted: tensors cost what they did before.
- *
- * @throws nothing
- * @example
- * untrace()
- */
+/** Ends it, and forgets what was noted. */
 function untrace () {
   if (!isOn) return
   isOn = false
