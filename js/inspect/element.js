@@ -5,7 +5,9 @@ const { client } = require('./client')
 const { coverage } = require('./coverage')
 const { styleOf } = require('./style')
 
-/** @typedef {HTMLElement & { refresh: () => void }} MapElement refresh: shows what is so now */
+/** What makes elements, where there are any. @typedef {typeof globalThis extends { document: { createElement(name: 'div'): infer E } } ? E : object} Division */
+
+/** @typedef {Division & { refresh: () => void }} MapElement refresh: shows what is so now */
 
 /**
  * @param {() => import('./map').MemoryMap} take
@@ -18,7 +20,7 @@ function newElement (take) {
   sheet.replaceSync(`:host { display: block; }${styleOf(':host')}`)
   shadow.adoptedStyleSheets = [sheet]
   const { update } = client(shadow, take(), { coverage, isLive: false })
-  return Object.assign(host, { refresh: () => update(take()) })
+  return Object.assign(/** @type {any} */ (host), { refresh: () => update(take()) })
 }
 
 module.exports = { newElement }
