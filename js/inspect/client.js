@@ -62,6 +62,8 @@ function client (root, first, { coverage, isLive }) {
   const listed = list => `[${list.join(', ').replace(/-/g, '\u2212')}]`
   /** @param {import('./sites').Site | null} site */
   const where = site => site === null ? '' : `${site.file}:${site.line}`
+  /** @param {import('./sites').Site} site */
+  const shortly = site => `${site.file.split(/[\\/]/).pop()}:${site.line}`
   /** @param {number} n */
   const signed = n => n < 0 ? `\u2212${grouped(-n)}` : `+${grouped(n)}`
 
@@ -285,7 +287,7 @@ function client (root, first, { coverage, isLive }) {
       thread === null ? null : el('span', { class: 'tag thread' }, thread),
       isReadOnly ? el('span', { class: 'tag' }, 'read-only') : null,
       exposed > 0 ? el('span', { class: 'tag js', title: 'JavaScript has a typed array over these bytes' }, 'data') : null,
-      site === null ? null : el('span', { class: 'from' }, el('span', { class: 'call' }, site.call), ` ${where(site)}`)))
+      site === null ? null : el('span', { class: 'from' }, el('span', { class: 'call' }, site.call), ` ${shortly(site)}`)))
   }
 
   function drawList () {
@@ -309,7 +311,9 @@ function client (root, first, { coverage, isLive }) {
 
   /** What to show before anything was chosen: a view whose strides are worth it. @param {Region[]} regions */
   function interesting (regions) {
-    for (const wanted of [(/** @type {MappedTensors} */ row) => !isRowMajor(row) && row.size > 3, () => true]) {
+    /** @type {((row: MappedTensors) => boolean)[]} */
+    const wishes = [row => !isRowMajor(row) && row.size > 3 && row.reach[1] - row.reach[0] <= SLOTS * row.itemsize && row.strides.every(n => n !== 0), row => !isRowMajor(row) && row.size > 3, () => true]
+    for (const wanted of wishes) {
       for (const region of regions) for (const row of region.tensors) if (wanted(row)) return keyOf(region, row)
     }
     return ''
@@ -420,31 +424,33 @@ function client (root, first, { coverage, isLive }) {
     const steps = strides.filter((n, d) => shape[d] > 1 && Math.abs(n) >= 4 && Math.abs(n) <= 16).map(Math.abs)
     const columns = Math.min(slots.length, steps.length > 0 ? Math.min(...steps) : slots.length <= 16 ? Math.max(4, slots.length) : 16)
     const rows = Math.ceil(slots.length / columns)
-    const [w, h, gap] = [Math.max(22, Math.min(44, 352 / columns)), 26, 3]
+    const [w, h, gap, margin] = [Math.max(20, Math.min(44, 318 / columns)), 26, 3, 40]
     const orders = slots.flat().sort((a, b) => a - b)
     const rank = new Map(orders.map((order, i) => [order, i / Math.max(1, orders.length - 1)]))
+    /** @type {any[]} */
+    const words = []
     const cells = slots.map((elements, i) => {
-      const [x, y] = [(i % columns) * w, Math.floor(i / columns) * (h + gap)]
+      const [x, y] = [margin + (i % columns) * w, Math.floor(i / columns) * (h + gap)]
+      if (i % columns === 0) words.push(el('text', { class: 'at', x: margin - 8, y: y + h / 2 + 4 }, String(row.starts[0] + row.reach[0] + i * itemsize)))
       const isShared = elements.length > 1
       const text = elements.length === 0 ? '' : isShared ? `\u00d7${elements.length >= 1000 ? '999+' : elements.length}` : String(elements[0])
-      const cell = el('g', { class: elements.length === 0 ? 'slot gap' : isShared ? 'slot shared' : 'slot' },
-        el('rect', { x: x + 1, y, width: w - 2, height: h, rx: 4 }),
-        text.length * 6.6 > w - 2 && !isShared ? null : el('text', { x: x + w / 2, y: y + h / 2 + 4 }, text),
-        el('title', {}, titleOf(row, i, elements)))
-      cell.firstChild.style.setProperty('--order', `${Math.round(100 * (rank.get(elements[0]) ?? 0))}%`)
+      const cell = el('rect', { class: elements.length === 0 ? 'slot gap' : isShared ? 'slot shared' : 'slot', x: x + 1, y, width: w - 2, height: h, rx: 4 }, el('title', {}, titleOf(row, i, elements)))
+      cell.style.setProperty('--order', `${Math.round(100 * (rank.get(elements[0]) ?? 0))}%`)
+      if (text !== '' && text.length * 6.6 <= w) words.push(el('text', { x: x + w / 2, y: y + h / 2 + 4 }, text))
       return cell
     })
-    const points = orders.length > 1 && orders.length <= SLOTS ? pathOf(slots, columns, w, h + gap, h) : ''
-    const width = columns * w
+    const points = orders.length > 1 && orders.length <= SLOTS ? pathOf(slots, columns, w, h + gap, h, margin) : ''
+    const width = margin + columns * w
     const height = rows * (h + gap) - gap
     const shared = slots.filter(elements => elements.length > 1).length
-    const notes = [all > slots.length ? `the first ${slots.length} of ${grouped(all)} places in memory` : `${many(slots.length, 'place')} in memory`, `${many(itemsize, 'byte')} each`]
+    const notes = ['numbered as they are read', all > slots.length ? `the first ${slots.length} of ${grouped(all)} places in memory` : `${many(slots.length, 'place')} in memory`, `${many(itemsize, 'byte')} each`]
     if (shared > 0) notes.push('striped: several elements share the bytes')
     if (slots.some(elements => elements.length === 0)) notes.push('empty: not its bytes')
     return el('figure', { class: hue(dtype) },
-      el('svg', { class: 'diagram', viewBox: `-4 -4 ${width + 8} ${height + 8}`, width: width + 8, height: height + 8, role: 'img', 'aria-label': `Which element is where: ${notes.join(', ')}` },
+      el('svg', { class: 'diagram', viewBox: `0 -4 ${width + 4} ${height + 8}`, width: width + 4, height: height + 8, role: 'img', 'aria-label': `Which element is where: ${notes.join(', ')}` },
         ...cells,
-        points === '' ? null : el('polyline', { points, class: 'walk' })),
+        points === '' ? null : el('polyline', { points, class: 'walk' }),
+        ...words),
       el('figcaption', {}, notes.join(' \u00b7 ')))
   }
 
@@ -453,10 +459,10 @@ function client (root, first, { coverage, isLive }) {
    *
    * @param {number[][]} slots
    */
-  function pathOf (slots, columns = 1, w = 1, line = 1, h = 1) {
+  function pathOf (slots, columns = 1, w = 1, line = 1, h = 1, margin = 0) {
     const places = slots.flatMap((elements, i) => elements.map(order => [order, i])).sort((a, b) => a[0] - b[0])
-    if (places.some(([order], i) => order !== i)) return '' // what is shown is not the beginning
-    return places.slice(0, 48).map(([, i]) => `${(i % columns) * w + w / 2},${Math.floor(i / columns) * line + h - 3}`).join(' ')
+    if (places.some(([order], i) => order !== i) || places.every(([order, i]) => order === i)) return '' // not the beginning, or nothing to tell
+    return places.slice(0, 48).map(([, i]) => `${margin + (i % columns) * w + w / 2},${Math.floor(i / columns) * line + h / 2}`).join(' ')
   }
 
   /** @param {MappedTensors} row @param {number} slot @param {number[]} elements */

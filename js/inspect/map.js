@@ -320,7 +320,7 @@ const totalOf = ({ nbytes, count }) => nbytes * count
  * Begins to note who makes tensors and copies, for the map and the report; what exists already is not on them. In Node importing
  * samebytes/inspect does it. A tensor then costs microseconds more. A second call does nothing.
  *
- * @throws ERR_ARGUMENT in a page before init() is done
+ * @throws ERR_UNSUPPORTED in a page before init() is done
  * @example
  * trace()
  */

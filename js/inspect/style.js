@@ -71,12 +71,12 @@ ${colours}
 .region h2 .size { letter-spacing: -.01em; margin-right: 2px; }
 .map em { font-style: normal; color: var(--dim); font-weight: 500; }
 .kind, .owner, .tag { font: 500 11.5px/1.5 system-ui, sans-serif; border-radius: 5px; padding: 0 6px; color: var(--dim); background: var(--room); white-space: nowrap; }
-.owner { color: var(--ink); background: none; box-shadow: inset 0 0 0 1px var(--line); max-width: 100%; overflow: hidden; text-overflow: ellipsis; }
+.owner { color: var(--ink); background: none; box-shadow: inset 0 0 0 1px var(--line); max-width: 52%; overflow: hidden; text-overflow: ellipsis; }
 .owner::before { content: "+ "; color: var(--faint); }
 .region .site, .copies .site { margin-left: auto; font-weight: 400; font-size: 11.5px; color: var(--faint); }
 .copies h2 .site { font-family: inherit; font-size: 12.5px; margin-left: 4px; }
 .stripe {
-  display: grid; grid-template-columns: minmax(0, 11fr) minmax(0, 9fr); gap: 14px; align-items: center; width: 100%; min-height: 23px;
+  display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 14px; align-items: center; width: 100%; min-height: 23px;
   font: inherit; color: inherit; text-align: left; background: none; border: 0; padding: 2px 6px; margin: 0 -6px; width: calc(100% + 12px); border-radius: 7px; cursor: pointer;
 }
 .stripe:hover, .stripe[aria-pressed=true] { background: color-mix(in srgb, var(--c) 11%, transparent); }
@@ -85,14 +85,14 @@ ${colours}
 .room { display: block; width: var(--share); height: 15px; background: var(--room); border-radius: 3px; overflow: hidden; position: relative; }
 .several .room { box-shadow: 2px 2px 0 -.5px var(--card), 2.5px 2.5px 0 0 var(--faint); overflow: visible; }
 .bytes { display: block; width: 100%; height: 100%; border-radius: 3px; fill: color-mix(in oklab, var(--c), #fff var(--lift)); shape-rendering: crispEdges; }
-.level1 { opacity: .32; } .level2 { opacity: .52; } .level3 { opacity: .74; }
+.level1 { opacity: .4; } .level2 { opacity: .58; } .level3 { opacity: .78; }
 .words { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; font-size: 12.5px; }
 .words b { font-weight: 600; color: color-mix(in oklab, var(--c), var(--ink) 25%); }
 @media (prefers-color-scheme: dark) { .words b { color: color-mix(in oklab, var(--c), #fff 42%); } }
 .shape, .strides, .from { font-size: 12px; }
 .strides { color: var(--dim); margin-left: 8px; } .strides::before { content: "strides "; font-family: system-ui, sans-serif; font-size: 11.5px; color: var(--faint); }
-.tag { margin-left: 6px; font-size: 10.5px; } .tag.js { color: #8a6a00; background: #f7df1e40; }
-@media (prefers-color-scheme: dark) { .tag.js { color: #f0dc6b; } }
+.tag { margin-left: 6px; font-size: 10.5px; } .tag.thread { color: var(--ink); box-shadow: inset 0 0 0 1px var(--line); background: none; } .tag.js { color: #8a6a00; background: #f7df1e40; }
+@media (prefers-color-scheme: dark) { .tag.thread { color: var(--ink); box-shadow: inset 0 0 0 1px var(--line); background: none; } .tag.js { color: #f0dc6b; } }
 .from { color: var(--faint); margin-left: 10px; } .from .call { color: var(--dim); }
 .more { font: inherit; font-size: 12.5px; color: var(--dim); background: none; border: 1px solid var(--line); border-radius: 7px; padding: 3px 10px; margin-top: 5px; cursor: pointer; }
 .none { color: var(--dim); padding: 6px 2px; }
@@ -106,11 +106,12 @@ ${colours}
 .details h3 .shape { font-size: 14px; font-weight: 500; }
 .details figure { margin: 12px 0 10px; }
 .diagram { display: block; max-width: 100%; height: auto; overflow: visible; }
-.slot rect { fill: color-mix(in oklab, color-mix(in oklab, var(--c), #fff var(--lift)) calc(38% + .62 * var(--order)), var(--card)); }
-.slot text { fill: var(--ink); font-size: 11px; text-anchor: middle; paint-order: stroke; stroke: color-mix(in srgb, var(--card) 70%, transparent); stroke-width: 3px; stroke-linejoin: round; }
-.slot.gap rect { fill: none; stroke: var(--line); stroke-dasharray: 3 3; }
-.slot.shared rect { stroke: var(--c); stroke-width: 2px; stroke-dasharray: 5 3; }
-.walk { fill: none; stroke: var(--ink); stroke-opacity: .38; stroke-width: 1.4; stroke-linejoin: round; pointer-events: none; }
+.slot { fill: color-mix(in oklab, color-mix(in oklab, var(--c), #fff var(--lift)) calc(38% + .62 * var(--order)), var(--card)); }
+.diagram text { pointer-events: none; fill: var(--ink); font-size: 11px; text-anchor: middle; paint-order: stroke; stroke: color-mix(in srgb, var(--card) 70%, transparent); stroke-width: 3px; stroke-linejoin: round; }
+.diagram .at { fill: var(--faint); font-size: 10px; text-anchor: end; stroke: none; }
+.slot.gap { fill: none; stroke: var(--line); stroke-dasharray: 3 3; }
+.slot.shared { stroke: var(--c); stroke-width: 2px; stroke-dasharray: 5 3; }
+.walk { fill: none; stroke: var(--ink); stroke-opacity: .3; stroke-width: 1.6; stroke-linejoin: round; pointer-events: none; }
 .details figcaption { color: var(--dim); font-size: 12px; margin-top: 7px; }
 .axes { list-style: none; font-size: 12px; border-top: 1px solid var(--line); }
 .axes li { display: grid; grid-template-columns: 60px 110px 1fr; gap: 8px; padding: 4px 0; border-bottom: 1px solid var(--line); }

@@ -178,7 +178,7 @@ function noteCopy (reason, bytes) {
   } catch {}
 }
 
-/** Begins. @throws ERR_ARGUMENT in a page before init() is done */
+/** Begins. @throws ERR_UNSUPPORTED in a page before init() is done */
 function trace () {
   if (isOn) return
   const { ffi, lifetime, stats, memory } = instance()
