@@ -58,4 +58,7 @@ function memoryOfMachine () {
 /** Nothing is lent to native code here. */
 function keepAttached () {}
 
-module.exports = { isLogged, log, onNextTurn, textOf, inflate, findCrc32, now, newName, warn, memoryOfMachine, keepAttached }
+/** Nobody asks here. */
+function traceIfAsked () {}
+
+module.exports = { isLogged, log, traceIfAsked, onNextTurn, textOf, inflate, findCrc32, now, newName, warn, memoryOfMachine, keepAttached }

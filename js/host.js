@@ -85,4 +85,12 @@ function keepAttached (buffer) {
   if (isMarkedAsUntransferable === undefined || !isMarkedAsUntransferable(buffer)) markAsUntransferable(buffer)
 }
 
-module.exports = { isLogged, log, onNextTurn, textOf, inflate, findCrc32, now, newName, warn, memoryOfMachine, readModule, keepAttached }
+/** SAMEBYTES_TRACE=1 asks for a report at the end of who made the tensors that are left; the map's server has its workers answer. */
+function traceIfAsked () {
+  const { SAMEBYTES_TRACE: asked } = process.env
+  if (asked === undefined) return
+  if (asked === '1') require('./inspect/report').start()
+  else if (asked === `map:${process.pid}`) require('./inspect')
+}
+
+module.exports = { isLogged, log, traceIfAsked, onNextTurn, textOf, inflate, findCrc32, now, newName, warn, memoryOfMachine, readModule, keepAttached }

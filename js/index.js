@@ -2,6 +2,7 @@
 // The public package: names only. What they do is in the files that they come from.
 
 const { SamebytesError, failure } = require('./errors')
+const { traceIfAsked } = require('./host')
 const { later } = require('./later')
 const { stats, counts, budget, countedBytes } = require('./storage')
 const { show } = require('./validate')
@@ -473,3 +474,5 @@ Object.defineProperties(module.exports, {
   SharedTensor: { get: () => named('SharedTensor', require('./shared-tensor').SharedTensor), enumerable: true },
   SharedRing: { get: () => named('SharedRing', require('./shared-ring').SharedRing), enumerable: true }
 })
+
+traceIfAsked()

@@ -219,6 +219,16 @@ static watch *watch_of(environment *e, double id) {
   return w->in_use ? w : NULL;
 }
 
+/* watched(id) → the object; undefined: it was collected. What JavaScript has for this, a WeakRef, would keep the object until
+ * the turn of the event loop ends. */
+static napi_value watched(napi_env env, napi_callback_info info) {
+  napi_value argument = NULL, object = NULL;
+  environment *e = sb__enter(env, info, 1, &argument);
+  watch *w = watch_of(e, sb__number_of(env, argument));
+  if (w && w->ref) napi_get_reference_value(env, w->ref, &object);
+  return object;
+}
+
 /* unwatch(id): the object is known to be unused; drops its claim at once. */
 static napi_value unwatch(napi_env env, napi_callback_info info) {
   napi_value argument = NULL;
@@ -620,6 +630,7 @@ NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
       {"address", address},
       {"watch", watch_object},
       {"unwatch", unwatch},
+      {"watched", watched},
       {"sweep", sweep},
       {"buffer", buffer},
       {"sharedBuffer", shared_buffer},
