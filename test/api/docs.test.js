@@ -133,10 +133,30 @@ describe('docs/camera-canvas-audio.md', function () {
   })
 })
 
-describe('docs/neighbours.md, docs/models.md and docs/dlpack.md', function () {
+describe('docs/coming-from.md', () => {
+  const rows = rowsOf(read('docs/coming-from.md'))
+
+  it('names functions and members that the package has', () => {
+    const { Module } = require('samebytes/module')
+    const builder = Object.getPrototypeOf(samebytes.forBlob(new Float32Array(1)))
+    const known = new Set([samebytes.Tensor.prototype, builder, Module.prototype, Module].flatMap(Object.getOwnPropertyNames))
+    let checked = 0
+    for (const { here } of rows) {
+      for (const snippet of snippets(here)) {
+        const { functions, members } = namesIn(snippet)
+        for (const name of functions) assert.equal(typeof samebytes[name], 'function', `${name} of ${snippet}`)
+        for (const name of members) assert.ok(known.has(name) || snippet === 'fromOrt(results.output)', `${name} of ${snippet}`)
+        checked += functions.length + members.length
+      }
+    }
+    assert.ok(rows.length > 50 && checked > 120, `${rows.length} rows, ${checked} names`)
+  })
+})
+
+describe('docs/neighbours.md, docs/running-a-model.md and docs/dlpack.md', function () {
   this.timeout(60000)
   needs('the package\'s sources')
-  const rows = ['docs/neighbours.md', 'docs/models.md', 'docs/dlpack.md'].flatMap(page => rowsOf(read(page))).filter(row => 'Shown by' in row)
+  const rows = ['docs/neighbours.md', 'docs/running-a-model.md', 'docs/dlpack.md'].flatMap(page => rowsOf(read(page))).filter(row => 'Shown by' in row)
 
   it('name tests that are there', async () => {
     assert.ok(rows.length > 30, `${rows.length} rows`)
@@ -151,12 +171,12 @@ describe('docs/neighbours.md, docs/models.md and docs/dlpack.md', function () {
   })
 })
 
-describe('README.md, neighbours', () => {
+describe('README.md, examples', () => {
   needs('the package\'s sources')
 
   it('names programs and tests that are there', () => {
     const text = read('README.md')
-    const from = text.indexOf('## Neighbours')
+    const from = text.indexOf('## Examples')
     const rows = rowsOf(text.slice(from, text.indexOf('\n## ', from)))
     const { scripts } = JSON.parse(read('package.json'))
     assert.ok(rows.length >= 8, `${rows.length} rows`)
