@@ -151,6 +151,41 @@ describe('docs/coming-from.md', () => {
     }
     assert.ok(rows.length > 50 && checked > 120, `${rows.length} rows, ${checked} names`)
   })
+
+  it('calls them as they are called', async () => {
+    const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor
+    const elsewhere = /module|Module|\bort\b|image|toImageData|path\b|results|init\(|dataPtr/ // a model, a page, a file, an address
+    let ran = 0
+    const failures = []
+    for (const { here } of rows) {
+      for (const snippet of snippets(here).filter(snippet => !elsewhere.test(snippet) && /[(.]/.test(snippet))) {
+        const named = {
+          ...samebytes,
+          t: samebytes.arange(0, 16, 1, 'float32').view(/channels_last/.test(snippet) ? [2, 2, 2, 2] : /2, 0, 1/.test(snippet) ? [4, 2, 2] : [4, 4]),
+          u: samebytes.ones([4, 4]),
+          s: /strides\(s\)/.test(snippet) ? [1] : [16],
+          x: /fill|set\(/.test(snippet) ? 1 : /int32/.test(snippet) ? new Int32Array(16) : new Float32Array(16),
+          a: new Float32Array(4),
+          b: Buffer.alloc(16),
+          data: new Float32Array(16),
+          dims: [4, 4],
+          shape: /forBlob|dtype: 'int32' }|resize|broadcastTo|asStrided|fromBlob/.test(snippet) ? [4, 4] : [2, 3],
+          strides: [4, 1],
+          offset: 0,
+          value: 1,
+          i: 1,
+          j: 2,
+          fn: () => samebytes.zeros([2])
+        }
+        if (/forBlob/.test(snippet)) Object.assign(named, { shape: [16] })
+        if (/\.item\(/.test(snippet)) named.t = samebytes.tensor(1)
+        ran++
+        await new AsyncFunction(...Object.keys(named), `return (${snippet})`)(...Object.values(named)).catch(error => failures.push(`${snippet}: ${error.message}`))
+      }
+    }
+    assert.deepEqual(failures, [])
+    assert.ok(ran > 90, `${ran} snippets`)
+  })
 })
 
 describe('docs/neighbours.md, docs/running-a-model.md and docs/dlpack.md', function () {

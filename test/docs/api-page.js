@@ -36,7 +36,8 @@ const TITLES = {
   writers: 'Writing files',
   files: 'Files',
   lifetime: 'Lifetime and counters',
-  index: 'Lifetime and counters'
+  index: 'Lifetime and counters',
+  init: 'In pages'
 }
 
 function apiPage () {
@@ -77,7 +78,7 @@ function writerOf (checker) {
 
   function module (title, symbol, known) {
     const groups = new Map() // of functions, by title
-    const [classes, values, types] = [[], [], []]
+    const [classes, spaces, values, types] = [[], [], [], []]
     for (const exported of checker.getExportsOfModule(symbol)) {
       const target = valueOf(exported)
       const name = exported.name
@@ -95,7 +96,8 @@ function writerOf (checker) {
           const [group, source] = documented(name, target)
           if (!groups.has(group)) groups.set(group, [])
           groups.get(group).push([name, source])
-        } else values.push([name, target])
+        } else if (isNamespace(type)) spaces.push([name, type])
+        else values.push([name, target])
       }
     }
     const parts = [`# \`${title}\`\n`]
@@ -105,12 +107,32 @@ function writerOf (checker) {
       for (const [name, target] of groups.get(group)) parts.push(callable(name, target, '###'))
     }
     for (const [name, target] of classes) parts.push(...classPage(name, target))
+    for (const [name, type] of spaces) parts.push(...namespace(name, type))
     if (values.length > 0) {
       parts.push('## Values\n')
       for (const [name, target] of values) parts.push(value(name, target))
     }
     if (types.length > 0) parts.push('## Types\n', ...types.map(([name, target]) => typeEntry(name, target)))
     return parts
+  }
+
+  /** An object of functions, as `cuda` is. */
+  function isNamespace (type) {
+    const properties = type.getProperties()
+    return (type.flags & ts.TypeFlags.Object) !== 0 && properties.length > 0 && properties.every(inPackage) && properties.some(each => signaturesOf(each).length > 0)
+  }
+
+  function namespace (name, type) {
+    const parts = [`## \`${name}\`\n`]
+    const inside = []
+    for (const member of type.getProperties()) {
+      const its = typeOf(member)
+      const [built] = its.getConstructSignatures()
+      if (built !== undefined) inside.push(...classPage(`${name}.${member.name}`, built.getReturnType().symbol ?? member))
+      else if (its.getCallSignatures().length > 0) parts.push(callable(member.name, member, '###', `${name}.`))
+      else parts.push(property(`${name}.${member.name}`, member))
+    }
+    return [...parts, ...inside]
   }
 
   function typeOf (symbol) {

@@ -9,6 +9,9 @@ const { ROOT } = require('./blocks')
 
 const PYTHON = process.env.PYTHON ?? '/usr/bin/python3' // the system's, because it has NumPy and PyTorch
 
+/** A sanitizer's runtime, and the addon that needs it, are for this process alone. */
+const PLAIN = { LD_PRELOAD: undefined, SAMEBYTES_BINARY: undefined }
+
 /** Runs a command to its end: { code, output }. */
 function ended (command, args, { cwd, env = {}, timeout = 120000 }) {
   return new Promise(resolve => {
@@ -30,8 +33,7 @@ function runScript (source, name, folder) {
 function runPython (source, name, folder) {
   const file = path.join(folder, `${name}.py`)
   fs.writeFileSync(file, source)
-  const { LD_PRELOAD, ...env } = process.env
-  return ended(PYTHON, [file], { cwd: folder, env: { ...env, LD_PRELOAD: '', PYTHONDONTWRITEBYTECODE: '1', SAMEBYTES_ROOT: ROOT } })
+  return ended(PYTHON, [file], { cwd: folder, env: { ...PLAIN, PYTHONDONTWRITEBYTECODE: '1', SAMEBYTES_ROOT: ROOT } })
 }
 
 /** What a compiler says of C or C++, with the folder of Node's headers. */
@@ -39,10 +41,9 @@ function compile (source, language, name, folder, headers) {
   const file = path.join(folder, `${name}.${language}`)
   fs.writeFileSync(file, source)
   const isC = language === 'c'
-  const { LD_PRELOAD, ...env } = process.env // a sanitizer's runtime is for the addon
   const include = [path.join(ROOT, 'src'), headers, ...isC ? [] : ['/usr/include/torch/csrc/api/include']].flatMap(place => ['-I', place])
   return ended(isC ? process.env.CC ?? 'gcc' : 'g++', [`-std=${isC ? 'gnu11' : 'c++17'}`, '-fsyntax-only', '-Wall', '-Wextra', '-Werror', '-Wno-unused-function', '-DNAPI_VERSION=8',
-    ...isC ? [] : ['-w', '-DAT_PER_OPERATOR_HEADERS'], ...include, file], { cwd: folder, env: { ...env, LD_PRELOAD: '' } })
+    ...isC ? [] : ['-w', '-DAT_PER_OPERATOR_HEADERS'], ...include, file], { cwd: folder, env: PLAIN })
 }
 
 /**
