@@ -219,15 +219,21 @@ function backend () {
 }
 
 /**
+ * A WebAssembly.Memory, of the type that the program's own declarations have for it.
+ *
+ * @typedef {typeof globalThis extends { WebAssembly: { Memory: { prototype: infer M } } } ? M : import('./wasm').WasmMemory} LinearMemory
+ */
+
+/**
  * The WebAssembly.Memory in which dataPtr is an address; its buffer is another one after it grows.
  *
- * @returns {import('./wasm').WasmMemory | undefined} undefined on native
+ * @returns {LinearMemory | undefined} undefined on native
  * @throws nothing
  * @example
  * (wasmMemory() === undefined) === (backend() === 'native') // true
  */
 function wasmMemory () {
-  return 'memory' in engine ? engine.memory : undefined
+  return /** @type {any} */ ('memory' in engine ? engine.memory : undefined)
 }
 
 /**
