@@ -53,4 +53,6 @@ function memoryOfMachine () {
 /** Nothing is lent to native code here. */
 function keepAttached () {}
 
-module.exports = { onNextTurn, textOf, inflate, findCrc32, now, newName, warn, memoryOfMachine, keepAttached }
+const pythonPath = null
+
+module.exports = { onNextTurn, textOf, inflate, findCrc32, now, newName, warn, memoryOfMachine, keepAttached, pythonPath }

@@ -72,4 +72,7 @@ function keepAttached (buffer) {
   if (isMarkedAsUntransferable === undefined || !isMarkedAsUntransferable(buffer)) markAsUntransferable(buffer)
 }
 
-module.exports = { onNextTurn, textOf, inflate, findCrc32, now, newName, warn, memoryOfMachine, readModule, keepAttached }
+/** @type {string | null} */
+const pythonPath = path.join(__dirname, 'python')
+
+module.exports = { onNextTurn, textOf, inflate, findCrc32, now, newName, warn, memoryOfMachine, readModule, keepAttached, pythonPath }

@@ -3,6 +3,7 @@
 
 const { SamebytesError, failure } = require('./errors')
 const { later } = require('./later')
+const host = require('./host')
 const { stats, counts, budget, countedBytes } = require('./storage')
 const { show } = require('./validate')
 const ffi = require('./ffi')
@@ -137,6 +138,15 @@ const save = later(() => require('./files').save)
 const load = later(() => require('./files').load)
 /** @type {typeof import('./formats').alloc} */
 const alloc = later(() => require('./formats').alloc)
+
+/**
+ * Folder of the Python module `samebytes_cuda`, for PYTHONPATH: GPU memory that Node and Python have together. null in browsers.
+ *
+ * @type {string | null}
+ * @example
+ * pythonPath === null || pythonPath.endsWith('python') // true
+ */
+const { pythonPath } = host
 
 // The words of the types, for programs in TypeScript.
 /** @typedef {import('./share').Token} Token */
@@ -433,6 +443,7 @@ module.exports = {
   save,
   load,
   alloc,
+  pythonPath,
   fromDlpack,
   toOrt,
   fromOrt,

@@ -93,6 +93,8 @@ _SIGNATURES = {
     'cuCtxPushCurrent_v2': [_at],
     'cuCtxPopCurrent_v2': [_at],
     'cuCtxSynchronize': [],
+    'cuMemcpyDtoH_v2': [_at, _u64, _size],
+    'cuMemcpyHtoD_v2': [_u64, _at, _size],
     'cuMemGetAddressRange_v2': [_at, _at, _u64],
     'cuPointerGetAttribute': [_at, _int, _u64],
     'cuIpcGetMemHandle': [_at, _u64],
@@ -457,6 +459,37 @@ class Memory:
         except BaseException:
             del _exports[address]
             raise
+
+    def get_bytes(self):
+        """A copy of the elements on the CPU, in their order in memory.
+
+        Errors   ERR_SHAPE they are not contiguous · ERR_DISPOSED · ERR_DEVICE"""
+        nbytes = self._dense_nbytes()
+        data = bytearray(nbytes)
+        if nbytes:
+            with _driver().on(self.device):
+                _driver().call('cuMemcpyDtoH_v2', (C.c_ubyte * nbytes).from_buffer(data), self._ptr, nbytes)
+        return bytes(data)
+
+    def set_bytes(self, data):
+        """The elements, from bytes on the CPU: anything with the buffer protocol, of the same length.
+
+        Errors   as get_bytes · ERR_BOUNDS another length · ERR_READ_ONLY"""
+        nbytes, view = self._dense_nbytes(), memoryview(data).cast('B')
+        if self.read_only:
+            raise Error('ERR_READ_ONLY', 'the memory is read-only')
+        if len(view) != nbytes:
+            raise Error('ERR_BOUNDS', f'{len(view)} bytes were given; {nbytes} are expected')
+        if nbytes:
+            with _driver().on(self.device):
+                _driver().call('cuMemcpyHtoD_v2', self._ptr, bytes(view), nbytes)
+                _driver().call('cuCtxSynchronize')
+
+    def _dense_nbytes(self):
+        self._check()
+        if list(self.strides) != _dense(self.shape):
+            raise Error('ERR_SHAPE', f'the elements are not contiguous: strides {list(self.strides)}')
+        return self.nbytes
 
     def close(self):
         """Lets the memory go. Where its address was given to others, it goes with the last of them: PyTorch and CuPy keep
@@ -828,6 +861,7 @@ def _layout_of(x):
     """(dtype, shape, strides in elements, address, read-only, device or None)."""
     if isinstance(x, Memory):
         x._check()
+        x._is_shown = True  # close() leaves it to whoever has it last
         return x.dtype, list(x.shape), list(x.strides), x._ptr, x.read_only, x.device
     if type(x).__module__.split('.')[0] == 'torch':
         if not x.is_cuda:
