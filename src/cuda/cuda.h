@@ -45,10 +45,9 @@ typedef struct sb__cuda_properties {
   bool has_uuid;
   int major, minor; /* compute capability */
   int multiprocessors;
-  int driver;    /* version: 1000 * major + 10 * minor */
-  int64_t total; /* bytes */
-  int64_t
-      free_now; /* bytes, as the driver counts them; -1: the context is lost, or could not be made */
+  int driver;       /* version: 1000 * major + 10 * minor */
+  int64_t total;    /* bytes */
+  int64_t free_now; /* bytes, as the driver counts; -1: unknown, nothing has used the device */
   bool shares_by_descriptor; /* VMM with POSIX file descriptors */
   bool registers_read_only;  /* host memory that may only be read can be pinned */
 } sb__cuda_properties;
@@ -195,8 +194,9 @@ sb_status sb__cuda_register(void *data, size_t nbytes, bool read_only, sb_storag
 /* Waits for copies in flight, then lets the pages go. Sets it NULL. */
 void sb__cuda_unregister(sb__cuda_registration **registration);
 
-/* Is all of it page-locked, by sb__cuda_pinned_new or sb__cuda_register? No driver is asked. */
-bool sb__cuda_is_pinned(const void *data, size_t nbytes);
+/* Is all of a range page-locked, by sb__cuda_pinned_new or sb__cuda_register? No driver is asked. storage: whose bytes they are; may
+ * be NULL, or a borrowed one. */
+bool sb__cuda_is_pinned(const sb_storage *storage, const void *data, size_t nbytes);
 
 /* The address at which a device sees a storage's bytes: of the device itself, or pinned. */
 sb_status sb__cuda_device_address(const sb_storage *storage, int device, CUdeviceptr *out);
@@ -225,16 +225,17 @@ sb_status sb__cuda_copy_begin(const sb__copy *c, sb__cuda_stream *stream, sb__cu
 sb_status sb__cuda_copy_when(sb__cuda_copying *copying, sb__cuda_done done, void *context,
                              bool *already);
 
-/* After done was called: moves what a pageable target waits for, unless dst is NULL (it is gone, or nobody wants it), and frees it.
- * dst: the same layout as before; its bytes may have moved. */
-sb_status sb__cuda_copy_end(sb__cuda_copying **copying, const sb_tensor *dst);
+/* After done was called: moves what a pageable target waits for, and frees it. c: the same copy as before, where the target's bytes
+ * may have moved (the source is not looked at); NULL: nobody wants it any more. */
+sb_status sb__cuda_copy_end(sb__cuda_copying **copying, const sb__copy *c, int64_t *staged);
 
-/* A touch from outside: the next work on stream waits for what touched the storage before, and who touches it next waits
- * for what the stream has by then. For capsules, __cuda_array_interface__, other libraries' kernels. */
-sb_status sb__cuda_touch(sb_storage *storage, sb__cuda_stream *stream);
+/* A touch from outside: the next work on the stream waits for what touched the storage before, and who touches it next waits for what
+ * the stream has been given by then, so this comes before and after work of others. For capsules, __cuda_array_interface__, other
+ * libraries' kernels. */
+sb_status sb__cuda_touch(sb_storage *storage, int64_t device, sb__cuda_stream *stream);
 
 /* Blocks until the work that touched a storage is done. */
-sb_status sb__cuda_wait_for(sb_storage *storage);
+sb_status sb__cuda_wait_for(const sb_storage *storage);
 
 /* ---- Kernels: launch.c runs what plan.c plans ---- */
 
