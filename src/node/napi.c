@@ -512,6 +512,7 @@ static void end_environment(void *data) {
   for (js_deleter *d = e->deleters->first; d; d = d->next) delete_function(e->env, d);
   sb__lock_drop(&e->deleters->lock);
   sb__copies_end(e);
+  sb__askings_end(e);
   sb__waits_end(e);
   sb__offers_end(e);
   sb__loans_end(e);
@@ -610,6 +611,11 @@ NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
       {"onReturned", sb__node_on_returned},
       {"returned", sb__node_returned},
       {"offer", sb__node_offer},
+      {"vramNew", sb__node_vram_new},
+      {"vramShare", sb__node_vram_share},
+      {"vramUnshare", sb__node_vram_unshare},
+      {"vramHeld", sb__node_vram_held},
+      {"vramOpen", sb__node_vram_open},
   };
   napi_value frame = NULL, tables = NULL;
   environment *e = new_environment(env, &frame);
