@@ -16,10 +16,10 @@ typedef struct sb__environment {
   struct copying *copies;                       /* off the loop, that have not settled */
   uint32_t copies_made;
   struct sb__asking *askings; /* of other processes, that have no answer */
-  struct sb__office *loans; /* one reference */
-  struct sb__room *waits;   /* one reference */
-  bool no_external_buffers; /* as in runtimes that refuse them */
-  bool counts_below_zero;   /* V8's external memory may be corrected downwards */
+  struct sb__office *loans;   /* one reference */
+  struct sb__room *waits;     /* one reference */
+  bool no_external_buffers;   /* as in runtimes that refuse them */
+  bool counts_below_zero;     /* V8's external memory may be corrected downwards */
 } sb__environment;
 
 /* The caller's arguments and environment; missing arguments are undefined. */
