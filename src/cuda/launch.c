@@ -181,23 +181,3 @@ sb_status sb__cuda_launch_now(int device, CUstream stream, const sb__cuda_launch
   }
   return status;
 }
-
-/* Until there is a planner. */
-__attribute__((weak)) sb_status sb__cuda_plan_copy(const sb_tensor *dst, const sb_tensor *src,
-                                                   const sb_tensor *scale, const sb_tensor *bias,
-                                                   sb__cuda_emit emit, void *context) {
-  (void)dst, (void)src, (void)scale, (void)bias, (void)emit, (void)context;
-  return sb__fail(SB_ERR_UNSUPPORTED, "there are no kernels");
-}
-
-__attribute__((weak)) sb_status sb__cuda_plan_fill(const sb_tensor *t, const void *item,
-                                                   sb__cuda_emit emit, void *context) {
-  (void)t, (void)item, (void)emit, (void)context;
-  return sb__fail(SB_ERR_UNSUPPORTED, "there are no kernels");
-}
-
-__attribute__((weak)) sb_status sb__cuda_plan_random(const sb_tensor *t, const sb__random *how,
-                                                     sb__cuda_emit emit, void *context) {
-  (void)t, (void)how, (void)emit, (void)context;
-  return sb__fail(SB_ERR_UNSUPPORTED, "there are no kernels");
-}

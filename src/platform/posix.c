@@ -361,11 +361,11 @@ static int read_all(int file, char *bytes, size_t nbytes) {
 }
 
 int sb__os_read_file(const char *path, void *bytes, size_t room, size_t *nbytes) {
-  struct stat about;
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return errno;
-  int error = fstat(file, &about) ? errno : 0;
-  if (!error) *nbytes = (size_t)about.st_size;
+  const off_t end = lseek(file, 0, SEEK_END); /* fstat has a new symbol */
+  int error = end < 0 || lseek(file, 0, SEEK_SET) ? errno : 0;
+  if (!error) *nbytes = (size_t)end;
   if (!error && bytes) error = *nbytes > room ? EFBIG : read_all(file, bytes, *nbytes);
   (void)close(file);
   return error;
