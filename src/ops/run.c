@@ -434,7 +434,7 @@ void sb__run_bytes(char *to, const char *from, int64_t nbytes) {
   const int parts = sb__parts_for(nbytes);
   const sb__kernels *kernels = nbytes >= STREAM_FROM ? sb__kernels_now() : NULL;
   if (kernels && !kernels->stream) kernels = NULL;
-  const int64_t each = (nbytes / parts + 63) / 64 * 64;
+  const int64_t each = ((nbytes + parts - 1) / parts + 63) / 64 * 64;
   byte_job job = {to, from, nbytes, each, kernels};
   sb__parallel(parts, run_bytes_part, &job);
 }

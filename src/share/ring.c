@@ -114,7 +114,7 @@ sb_status sb__ring_claim(const sb__ring *ring, uint64_t before, uint64_t mine, u
   claim *c = sb__alloc(sizeof *c);
   if (!c) return sb__fail(SB_ERR_MEMORY, "no memory for a writer");
   *c = (claim){NULL, &words[SB__RING_WRITER], mine};
-  status = sb__storage_lend(words, 0, give_back, c, role);
+  status = sb__storage_lend(words, 0, NULL, give_back, c, role);
   if (status) {
     sb__free(c);
     return status;
