@@ -320,11 +320,9 @@ static napi_value buffer(napi_env env, napi_callback_info info) {
     sb__report(&e->binding, sb__fail(SB_ERR_STALE, "the storage is not alive here"));
     return NULL;
   }
-  if (SB__ON_DEVICE(storage)) {
-    sb__report(&e->binding, sb__check_host("the storage", storage));
-    return NULL;
-  }
-  sb__report(&e->binding, SB_OK);
+  const sb_status here = sb__check_host("the tensor", storage);
+  sb__report(&e->binding, here);
+  if (here) return NULL;
   if (storage->nbytes == 0) { /* V8 would make a detached one of address 0 */
     napi_create_arraybuffer(env, 0, NULL, &made);
     return made;
@@ -396,11 +394,12 @@ static napi_value shared_buffer(napi_env env, napi_callback_info info) {
                       "with { shared: 'sab' } is one anywhere");
   } else {
     status = sb__parcel_peek(sb__number_of(env, argument), &storage);
+    if (status == SB_OK && SB__ON_DEVICE(storage)) {
+      status = sb__check_host("the tensor", storage);
+      sb_storage_unref(&storage);
+    }
   }
-  if (status == SB_OK && SB__ON_DEVICE(storage)) {
-    status = sb__check_host("the storage", storage);
-    sb_storage_unref(&storage);
-  } else if (status == SB_OK && storage->nbytes == 0) { /* nothing to keep alive, and perhaps no address */
+  if (status == SB_OK && storage->nbytes == 0) { /* nothing to keep alive, and perhaps no address */
     sb_storage_unref(&storage);
   } else if (status == SB_OK) {
     const napi_status created = node_api_create_external_sharedarraybuffer(
