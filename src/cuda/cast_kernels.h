@@ -208,6 +208,7 @@ SB_FUNCTION float sb__scale_single(float x, float scale, float bias) {
   typedef to_tag##_t to_t;                                                                   \
   typedef from_tag##_t from_t;                                                               \
   enum { TO = sizeof(to_t), FROM = sizeof(from_t), N = 16 / (TO > FROM ? TO : FROM) };       \
+  enum { STEPS = N >= 8 ? 2 : 4 };                                                           \
   typedef struct to_vector {                                                                 \
    SB_ALIGNED(N *TO) to_t x[N];                                                              \
   } to_vector;                                                                               \
@@ -216,17 +217,17 @@ SB_FUNCTION float sb__scale_single(float x, float scale, float bias) {
   } from_vector;                                                                             \
   const from_vector *from = (const from_vector *)A.from;                                     \
   to_vector *to = (to_vector *)A.to;                                                         \
-  const uint32_t first = blockIdx.x * 1024u + threadIdx.x;                                   \
-  from_vector v[4];                                                                          \
-  int64_t place[4];                                                                          \
-  SB_UNROLL for (uint32_t k = 0; k < 4; k++) {                                               \
+  const uint32_t first = blockIdx.x * (256u * STEPS) + threadIdx.x;                          \
+  from_vector v[STEPS];                                                                      \
+  int64_t place[STEPS];                                                                      \
+  SB_UNROLL for (uint32_t k = 0; k < STEPS; k++) {                                           \
    if (first + k * 256 < A.n) {                                                              \
     int64_t at;                                                                              \
     sb__places(A.dim, A.to_step, A.from_step, A.ndim, first + k * 256, &place[k], &at);      \
     v[k] = from[at];                                                                         \
    }                                                                                         \
   }                                                                                          \
-  SB_UNROLL for (uint32_t k = 0; k < 4; k++) {                                               \
+  SB_UNROLL for (uint32_t k = 0; k < STEPS; k++) {                                           \
    to_vector out;                                                                            \
    if (first + k * 256 < A.n) {                                                              \
     SB_UNROLL for (int i = 0; i < N; i++) out.x[i] = SB__PLAIN(to_tag, from_tag, v[k].x[i]); \

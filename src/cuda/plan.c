@@ -349,6 +349,9 @@ static int64_t vector_of(const work *w) {
   return 16 / (to > from ? to : from);
 }
 
+/* Vectors that a block of such a kernel takes. */
+static uint64_t steps_of(int64_t n) { return n >= 8 ? 512 : 1024; }
+
 /* The kernel for a pair side by side; NULL: there is none. */
 static const char *pair_of(const work *w) {
   static const char *const pairs[SB_DTYPE_COUNT][SB_DTYPE_COUNT] = {
@@ -369,7 +372,7 @@ static const char *pair_of(const work *w) {
 }
 
 static sb_status plan_run_cast(const work *w) {
-  const uint64_t n = (uint64_t)vector_of(w), each = 256 * n * (n >= 8 ? 2 : 4);
+  const uint64_t n = (uint64_t)vector_of(w), each = n * steps_of((int64_t)n);
   const sb__args_convert a = {.to = w->base[0],
                               .from = w->base[1],
                               .n = (uint64_t)numel_of(w),
@@ -403,7 +406,7 @@ static sb_status plan_rows(const work *w) {
     a.to_step[d] = w->dim[d].step[0] / to;
     a.from_step[d] = w->dim[d].step[1] / from;
   }
-  return LAUNCH(w, "cast", w->kernel, blocks_of(a.n, 1024), 256, &a);
+  return LAUNCH(w, "cast", w->kernel, blocks_of(a.n, steps_of(n)), 256, &a);
 }
 
 static sb_status plan_all_rows(work *w) {
