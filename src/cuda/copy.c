@@ -667,7 +667,7 @@ sb_status sb__cuda_touch(sb_storage *storage, int64_t device, sb__cuda_stream *s
 }
 
 sb_status sb__cuda_wait_for(const sb_storage *storage) {
-  const sb__cuda_use *use = use_of(storage);
+  sb__cuda_use *use = use_of(storage);
   const sb_status status = sb__cuda_load();
   return status || !use ? status : sb__cuda_use_wait(use);
 }

@@ -91,7 +91,7 @@ static sb_status new_block(size_t nbytes, pinned_block **out) {
   return SB_OK;
 }
 
-static void put_back(pinned_block *b, const sb__cuda_use *use) {
+static void put_back(pinned_block *b, sb__cuda_use *use) {
   b->device = use->device;
   if (use->touched && sb__cuda_is_usable()) {
     /* Without an event nobody can tell: wait, or, where that fails as well, CUDA is lost. */
