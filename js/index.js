@@ -138,6 +138,23 @@ const load = later(() => require('./files').load)
 /** @type {typeof import('./formats').alloc} */
 const alloc = later(() => require('./formats').alloc)
 
+/** @type {typeof import('./cuda').hostRegister} */
+const hostRegister = later(() => require('./cuda').hostRegister)
+
+/** @typedef {typeof import('./cuda')} CudaFile */
+/**
+ * CUDA devices, where an NVIDIA driver is there: `cuda.whyNot()` says what is missing. The driver is looked for when
+ * something here is called, or a tensor is made on a device.
+ *
+ * @type {Readonly<Pick<CudaFile, 'isAvailable' | 'whyNot' | 'deviceCount' | 'properties' | 'synchronize' | 'memoryStats' | 'emptyCache' | 'Stream' | 'Event'>>}
+ */
+const cuda = Object.freeze(Object.defineProperties(/** @type {any} */ ({}), Object.fromEntries(
+  ['isAvailable', 'whyNot', 'deviceCount', 'properties', 'synchronize', 'memoryStats', 'emptyCache', 'Stream', 'Event'].map(name => {
+    const get = () => named(name, /** @type {any} */ (require('./cuda'))[name])
+    return [name, { get, enumerable: true }]
+  })
+)))
+
 // The words of the types, for programs in TypeScript.
 /** @typedef {import('./share').Token} Token */
 // @ts-ignore The name of a constant as well, as a class' would be.
@@ -175,6 +192,11 @@ const alloc = later(() => require('./formats').alloc)
 /** @typedef {import('./types').Capsule} Capsule */
 /** @typedef {import('./types').DlpackOptions} DlpackOptions */
 /** @typedef {import('./types').DlpackSource} DlpackSource */
+/** @typedef {import('./cuda').Stream} CudaStream */
+/** @typedef {import('./cuda').Event} CudaEvent */
+/** @typedef {import('./cuda').DeviceProperties} DeviceProperties */
+/** @typedef {import('./cuda').MemoryStats} MemoryStats */
+/** @typedef {import('./types').CudaArrayInterface} CudaArrayInterface */
 /** @typedef {import('./types').CopyOptions} CopyOptions */
 /** @typedef {import('./types').CopyAsyncOptions} CopyAsyncOptions */
 /** @typedef {import('./types').CloseOptions} CloseOptions */
@@ -312,8 +334,8 @@ function memory () {
     storages += row.storages
   }
   const { v8, sab } = countedBytes()
-  const { heap, inFlight, mapped } = ffi.totals()
-  const bytes = { v8, native: 0, mapped, shared: sab, pinned: 0, cuda: 0, wasm: 0 }
+  const { heap, inFlight, mapped, pinned, cuda: there } = ffi.totals()
+  const bytes = { v8, native: 0, mapped, shared: sab, pinned, cuda: there, wasm: 0 }
   bytes[engine.isWasm ? 'wasm' : 'native'] = heap
   return {
     tensors,
@@ -433,6 +455,8 @@ module.exports = {
   save,
   load,
   alloc,
+  cuda,
+  hostRegister,
   fromDlpack,
   toOrt,
   fromOrt,

@@ -47,7 +47,7 @@ const inside = file => `bytesOf('${readFileSync(join(ROOT, 'dist', file)).toStri
 const forBrowsers = {
   name: 'for browsers',
   setup ({ onResolve }) {
-    onResolve({ filter: /^\.\/(host|backend|init|models|files|shared-tensor|shared-ring)$/ }, ({ path, resolveDir }) => ({ path: join(resolveDir, `${path}.browser.js`) }))
+    onResolve({ filter: /^\.\/(host|backend|init|models|files|shared-tensor|shared-ring|cuda)$/ }, ({ path, resolveDir }) => ({ path: join(resolveDir, `${path}.browser.js`) }))
   }
 }
 

@@ -725,6 +725,8 @@ static sb_status totals(sb__binding *b) {
   RESULT(2) = (double)now.foreign_bytes;
   RESULT(3) = (double)sb__parcels_in_flight();
   RESULT(4) = (double)now.mapped_bytes;
+  RESULT(5) = (double)now.pinned_bytes;
+  RESULT(6) = (double)now.cuda_bytes;
   return SB_OK;
 }
 
