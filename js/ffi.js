@@ -243,6 +243,7 @@ function reachHere (layout, read) {
   const here = dense(layout.dtype, layout.shape)
   here.storage = allocate(here.size * itemsizes[here.dtype])
   try {
+    backend.addressOf(here.storage)
     if (read) copy(here, layout, 0)
   } catch (error) {
     backend.release(here.storage)

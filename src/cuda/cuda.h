@@ -31,7 +31,7 @@ sb_status sb__cuda_load(void);
  * or this thread's; never freed. */
 const char *sb__cuda_why_not(void);
 
-/* Where device code lies: the folder of the addon (or of libsamebytes), without a slash at its end. NULL: the folder of the
+/* Where device code lies, unless SAMEBYTES_CUDA_CODE names the folder: the folder of the addon (or of libsamebytes), without a slash at its end. NULL: the folder of the
  * library that this function is in. Copied; before the first launch. */
 sb_status sb__cuda_set_folder(const char *folder);
 

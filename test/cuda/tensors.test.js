@@ -183,8 +183,7 @@ describe('tensors on a device', () => {
   it('print as tensors do, with their device', () => {
     assert.equal(String(tensor([1, 2.5], { device })), "tensor([1.0000, 2.5000], device='cuda:0')")
     assert.equal(String(zeros([2, 0], { device })), "tensor([], device='cuda:0', size=(2, 0))")
-    const large = arange(10000, { device })
-    assert.equal(String(large), String(arange(10000)).replace(', dtype', ", device='cuda:0', dtype"))
+    assert.equal(String(arange(10000, { device })), String(arange(10000)).replace(', dtype', ", device='cuda:0',\n       dtype"))
     assert.equal(require('node:util').inspect(tensor(7n, { device })), "tensor(7, device='cuda:0')")
     assert.equal(JSON.stringify(tensor([1n], { device })), '["1"]')
   })
