@@ -1115,6 +1115,13 @@ function cut (layout, most, compact) {
   return { extents: shape, axis: frame.f64[RESULTS] }
 }
 
+/** Descriptors of device memory that nobody has used, and memory that importers have on loan. @returns {number} */
+function sharedVram () {
+  if (backend.isWasm) return 0
+  /** @type {any} */ (backend).addon.vramHeld()
+  return frame.f64[RESULTS]
+}
+
 /** @returns {{ storages: number, heap: number, foreign: number, inFlight: number, mapped: number, pinned: number, cuda: number }} bytes alive in C; tokens' uses */
 function totals () {
   invoke(rows.totals)
@@ -1447,6 +1454,7 @@ module.exports = {
   generate,
   checkArange,
   totals,
+  sharedVram,
   sendStorage,
   receiveStorage,
   sentBytes,
