@@ -2,6 +2,7 @@
 // The public package: names only. What they do is in the files that they come from.
 
 const { SamebytesError, failure } = require('./errors')
+const { traceIfAsked } = require('./host')
 const { later } = require('./later')
 const host = require('./host')
 const { stats, counts, budget, countedBytes } = require('./storage')
@@ -250,15 +251,21 @@ function backend () {
 }
 
 /**
+ * A WebAssembly.Memory, of the type that the program's own declarations have for it.
+ *
+ * @typedef {typeof globalThis extends { WebAssembly: { Memory: { prototype: infer M } } } ? M : import('./wasm').WasmMemory} LinearMemory
+ */
+
+/**
  * The WebAssembly.Memory in which dataPtr is an address; its buffer is another one after it grows.
  *
- * @returns {import('./wasm').WasmMemory | undefined} undefined on native
+ * @returns {LinearMemory | undefined} undefined on native
  * @throws nothing
  * @example
  * (wasmMemory() === undefined) === (backend() === 'native') // true
  */
 function wasmMemory () {
-  return 'memory' in engine ? engine.memory : undefined
+  return /** @type {any} */ ('memory' in engine ? engine.memory : undefined)
 }
 
 /**
@@ -305,7 +312,7 @@ function scope (fn) {
  */
 function dispose (list) {
   const all = Tensor.isTensor(list) ? [list] : Array.isArray(list) ? list : null
-  if (all === null || !all.every(Tensor.isTensor)) throw failure('ERR_ARGUMENT', 'dispose takes a tensor or an array of them')
+  if (all === null || !all.every(Tensor.isTensor)) throw failure('ERR_ARGUMENT', `dispose was given ${show(list)}; a tensor or an array of them was expected`)
   for (const t of all) t.dispose()
 }
 
@@ -372,7 +379,7 @@ function memory () {
  */
 function setMemoryLimit (nbytes) {
   if (typeof nbytes !== 'number' || Number.isNaN(nbytes)) throw failure('ERR_ARGUMENT', `nbytes is ${show(nbytes)}; a number was expected`)
-  if (nbytes < 0) throw failure('ERR_BOUNDS', `nbytes is ${nbytes}; it is 0 or more`)
+  if (nbytes < 0) throw failure('ERR_BOUNDS', `nbytes is ${nbytes}; 0 or more was expected`)
   budget.limit = nbytes
   budget.isKnown = true
 }
@@ -508,3 +515,5 @@ Object.defineProperties(module.exports, {
   SharedTensor: { get: () => named('SharedTensor', require('./shared-tensor').SharedTensor), enumerable: true },
   SharedRing: { get: () => named('SharedRing', require('./shared-ring').SharedRing), enumerable: true }
 })
+
+traceIfAsked()

@@ -31,8 +31,9 @@ sb_status sb__cuda_load(void);
  * or this thread's; never freed. */
 const char *sb__cuda_why_not(void);
 
-/* Where device code lies, unless SAMEBYTES_CUDA_CODE names the folder: the folder of the addon (or of libsamebytes), without a slash at its end. NULL: the folder of the
- * library that this function is in. Copied; before the first launch. */
+/* Where device code lies: the folder of the addon (or of libsamebytes), without a slash at its end. NULL: the folder of the
+ * library that this function is in. Copied; before the first launch. Looked at are that folder, cuda/ in it and cuda/ beside
+ * it; SAMEBYTES_CUDA_CODE names another one. */
 sb_status sb__cuda_set_folder(const char *folder);
 
 /* ---- Devices: device.c ---- */

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "cuda/cuda.h"
+#include "kernels/kernels.h"
 #include "node/environment.h"
+#include "ops/parallel.h"
 #include "share/parcels.h"
 
 /* An object that is watched without being kept: memory of V8's (to know when it is gone), or the
@@ -62,6 +64,27 @@ static napi_value noop(napi_env env, napi_callback_info info) {
   napi_create_int32(env, x, &result);
   return result;
 }
+
+/* about() → [instruction set of the kernels, threads of a large copy]. */
+static napi_value about(napi_env env, napi_callback_info info) {
+  napi_value result = NULL, level = NULL;
+  (void)info;
+  if (napi_create_array_with_length(env, 2, &result) != napi_ok) return NULL;
+  napi_create_string_utf8(env, sb__kernels_now()->level, NAPI_AUTO_LENGTH, &level);
+  napi_set_element(env, result, 0, level);
+  napi_set_element(env, result, 1, sb__number(env, sb__threads_now()));
+  return result;
+}
+
+#ifdef SB_TEST
+/* pressure() → bytes that V8 believes to be held outside its heap, by buffers and by what it was told. */
+static napi_value pressure(napi_env env, napi_callback_info info) {
+  int64_t total = 0;
+  (void)info;
+  napi_adjust_external_memory(env, 0, &total);
+  return sb__number(env, (double)total);
+}
+#endif
 
 /* address(view) → number: where its first byte is. Typed arrays only: they tell on every version of
  * Node, also over a SharedArrayBuffer. */
@@ -207,6 +230,16 @@ static watch *watch_of(environment *e, double id) {
   return w->in_use ? w : NULL;
 }
 
+/* watched(id) → the object; undefined: it was collected. What JavaScript has for this, a WeakRef, would keep the object until
+ * the turn of the event loop ends. */
+static napi_value watched(napi_env env, napi_callback_info info) {
+  napi_value argument = NULL, object = NULL;
+  environment *e = sb__enter(env, info, 1, &argument);
+  watch *w = watch_of(e, sb__number_of(env, argument));
+  if (w && w->ref) napi_get_reference_value(env, w->ref, &object);
+  return object;
+}
+
 /* unwatch(id): the object is known to be unused; drops its claim at once. */
 static napi_value unwatch(napi_env env, napi_callback_info info) {
   napi_value argument = NULL;
@@ -287,11 +320,9 @@ static napi_value buffer(napi_env env, napi_callback_info info) {
     sb__report(&e->binding, sb__fail(SB_ERR_STALE, "the storage is not alive here"));
     return NULL;
   }
-  if (SB__ON_DEVICE(storage)) {
-    sb__report(&e->binding, sb__check_host("the storage", storage));
-    return NULL;
-  }
-  sb__report(&e->binding, SB_OK);
+  const sb_status here = sb__check_host("the tensor", storage);
+  sb__report(&e->binding, here);
+  if (here) return NULL;
   if (storage->nbytes == 0) { /* V8 would make a detached one of address 0 */
     napi_create_arraybuffer(env, 0, NULL, &made);
     return made;
@@ -363,11 +394,12 @@ static napi_value shared_buffer(napi_env env, napi_callback_info info) {
                       "with { shared: 'sab' } is one anywhere");
   } else {
     status = sb__parcel_peek(sb__number_of(env, argument), &storage);
+    if (status == SB_OK && SB__ON_DEVICE(storage)) {
+      status = sb__check_host("the tensor", storage);
+      sb_storage_unref(&storage);
+    }
   }
-  if (status == SB_OK && SB__ON_DEVICE(storage)) {
-    status = sb__check_host("the storage", storage);
-    sb_storage_unref(&storage);
-  } else if (status == SB_OK && storage->nbytes == 0) { /* nothing to keep alive, and perhaps no address */
+  if (status == SB_OK && storage->nbytes == 0) { /* nothing to keep alive, and perhaps no address */
     sb_storage_unref(&storage);
   } else if (status == SB_OK) {
     const napi_status created = node_api_create_external_sharedarraybuffer(
@@ -661,9 +693,14 @@ NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
   } functions[] = {
       {"call", call},
       {"noop", noop},
+      {"about", about},
+#ifdef SB_TEST
+      {"pressure", pressure},
+#endif
       {"address", address},
       {"watch", watch_object},
       {"unwatch", unwatch},
+      {"watched", watched},
       {"sweep", sweep},
       {"buffer", buffer},
       {"sharedBuffer", shared_buffer},

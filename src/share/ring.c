@@ -12,8 +12,9 @@ typedef _Atomic uint64_t word;
 
 static sb_status words_of(const sb__ring *ring, int64_t n, word **out) {
   const sb_storage *s = ring->control;
-  if (s->kind == SB__STORAGE_BORROWED || ring->slots < 1 || n < 0 || n >= LAST ||
-      (uintptr_t)s->data % sizeof(word) != 0 || s->nbytes / sizeof(word) < SB__RING_FIRST ||
+  if (s->kind == SB__STORAGE_BORROWED || SB__ON_DEVICE(s) || ring->slots < 1 || n < 0 ||
+      n >= LAST || (uintptr_t)s->data % sizeof(word) != 0 ||
+      s->nbytes / sizeof(word) < SB__RING_FIRST ||
       (uint64_t)ring->slots > s->nbytes / sizeof(word) - SB__RING_FIRST) {
     return sb__fail(SB_ERR_ARGUMENT, "these are no control words of %lld slots",
                     (long long)ring->slots);

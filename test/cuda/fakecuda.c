@@ -31,12 +31,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#if __has_include("emu.h")
-# include "emu.h"
-# define KERNELS 1
-#else
-# define KERNELS 0
-#endif
+#include "emu.h"
 
 typedef int Result; /* CUresult */
 typedef unsigned long long Address;
@@ -206,10 +201,8 @@ typedef struct item {
   unsigned width;
   void (*function)(void *);
   ticket *ticket;
-#if KERNELS
   emu_kernel *kernel;
   emu_dim grid, block;
-#endif
   _Alignas(16) char arguments[4096];
 } item;
 
@@ -265,18 +258,16 @@ static void set(const item *i) {
   for (size_t k = 0; k < i->n; k++) memcpy((char *)i->to + k * i->width, &i->value, i->width);
 }
 
+static void run_kernel(const item *i) {
+  const char *wrong = emu_launch(i->kernel, i->grid, i->block, i->arguments);
+  if (!wrong) return;
+  fprintf(stderr, "fakecuda: %s\n", wrong);
+  sticky = LAUNCH_FAILED;
+}
+
 static void run(item *i) {
   switch (i->what) {
-    case KERNEL:
-#if KERNELS
-    {
-      const char *wrong = emu_launch(i->kernel, i->grid, i->block, i->arguments);
-      if (!wrong) break;
-      fprintf(stderr, "fakecuda: %s\n", wrong);
-      sticky = LAUNCH_FAILED;
-    }
-#endif
-      break;
+    case KERNEL: run_kernel(i); break;
     case COPY: memmove(i->to, i->from, i->n); break;
     case SET: set(i); break;
     case HOST: i->function(i->to); break;
@@ -575,7 +566,6 @@ API Result cuModuleLoadData(void **module, const void *image) {
   return 0;
 }
 
-#if KERNELS
 API Result cuModuleGetFunction(void **function, void *module, const char *name) {
   GATE_IN_CONTEXT;
   (void)module;
@@ -600,16 +590,6 @@ API Result cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsi
   memcpy(i->arguments, parameters[0], kernel->nbytes);
   return put(handle, i);
 }
-#else
-API Result cuModuleGetFunction(void **function, void *module, const char *name) {
-  GATE_IN_CONTEXT;
-  (void)function;
-  (void)module;
-  (void)name;
-  return NOT_FOUND;
-}
-API Result cuLaunchKernel(void) { return NOT_FOUND; }
-#endif
 
 /* ---- Memory ---- */
 

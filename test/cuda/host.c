@@ -9,6 +9,9 @@
 #include "../c/check.h"
 #include "cuda/inside.h"
 #include "fakecuda.h"
+#include "share/futex.h"
+#include "share/parcels.h"
+#include "share/ring.h"
 
 /* ---- What the fake driver can be asked ---- */
 
@@ -267,6 +270,89 @@ static void cache(void) {
   EQ(fake_device_bytes(), 0);
 }
 
+/* ---- Nothing of the CPU's touches a device's bytes ---- */
+
+static void gates(void) {
+  sb_tensor there, here, indices, part;
+  sb_storage *piece = NULL;
+  sb_generator generator = {1, 0, 0};
+  bool yes = false;
+  uint64_t hash = 0;
+  double key = 0;
+  const sb_scalar one = {.kind = SB_SCALAR_INT, .as.i = 1};
+  EQ(on_device(0, SB_FLOAT32, DIMS(4, 4), &there), SB_OK);
+  EQ(sb_tensor_empty(SB_FLOAT32, DIMS(4, 4), &here), SB_OK);
+  EQ(sb_tensor_empty(SB_INT32, DIMS(4), &indices), SB_OK);
+  count_up(&indices);
+  count_up(&here);
+#define REFUSED(call)                 \
+ do {                                 \
+  EQ(call, SB_ERR_DEVICE);            \
+  CHECK(says("cuda:0") && says("cpu()")); \
+ } while (0)
+  REFUSED(sb_array_equal(&there, &here, true, &yes));
+  REFUSED(sb_array_equal(&here, &there, true, &yes));
+  REFUSED(sb_all_close(&here, &there, 0, 0, false, &yes));
+  REFUSED(sb_all_close(&there, &here, 0, 0, false, &yes));
+  REFUSED(sb_hash(&there, &hash));
+  REFUSED(sb_take(&there, &indices, 0, &here));
+  REFUSED(sb_take(&here, &indices, 0, &there));
+  sb_tensor far;
+  EQ(on_device(0, SB_INT32, DIMS(4), &far), SB_OK);
+  sb_tensor picked;
+  EQ(sb_tensor_empty(SB_FLOAT32, DIMS(4, 4), &picked), SB_OK);
+  REFUSED(sb_take(&here, &far, 0, &picked));
+  sb_tensor_release(&picked);
+  REFUSED(sb_arange(&far, &one, &one));
+  REFUSED(sb_linspace(&there, 0, 1, true));
+  /* Factors are numbers of the host's. */
+  sb_tensor factor;
+  EQ(on_device(0, SB_FLOAT64, 0, NULL, &factor), SB_OK);
+  REFUSED(sb_copy_scaled(&there, &here, &factor, &factor, 0, SB_CASTING_UNSAFE, NULL));
+  REFUSED(sb_copy_values(&here, &there));
+  /* Parts and loans of it are no better. */
+  EQ(sb__storage_part(there.storage, 16, 16, &piece), SB_OK);
+  EQ(sb_tensor_init(piece, SB_FLOAT32, DIMS(4), NULL, 0, &part), SB_OK);
+  REFUSED(sb_hash(&part, &hash));
+  sb_storage *lent = NULL;
+  EQ(sb__storage_lend(piece->data, piece->nbytes, piece, NULL, NULL, &lent), SB_OK);
+  EQ(sb_tensor_init(lent, SB_FLOAT32, DIMS(4), NULL, 0, &part), SB_OK);
+  REFUSED(sb_hash(&part, &hash));
+  CHECK(sb__storage_root(lent) == there.storage);
+  /* What goes to another thread is not touched, only handed on. */
+  sb_storage *taken = NULL;
+  EQ(sb__parcel_new(there.storage, 1, &key), SB_OK);
+  EQ(sb__parcel_take(key, &taken), SB_OK);
+  CHECK(taken == there.storage);
+  sb_storage_unref(&taken);
+  void *word = NULL;
+  REFUSED(sb__word_at(there.storage, 0, &word));
+  EQ(sb__ring_make(&(sb__ring){.control = there.storage, .slots = 1}, 16), SB_ERR_ARGUMENT);
+  /* Elsewhere it is understood. */
+  EQ(sb_copy(&there, &here, SB_CASTING_SAFE, NULL), SB_OK);
+  EQ(sb_uniform(&there, 0, 1, &generator), SB_OK);
+  EQ(generator.offset, 16);
+  EQ(sb_fill(&there, &one), SB_OK);
+  sb_tensor clone;
+  EQ(sb_clone(&there, SB_FLOAT32, SB_CASTING_SAFE, &clone), SB_OK);
+  EQ(clone.storage->device, 0);
+  EQ(sb_copy(&here, &clone, SB_CASTING_SAFE, NULL), SB_OK);
+  EQ(((float *)here.storage->data)[15], 1);
+  sb_tensor_release(&clone);
+  EQ(sb__copy_bytes(there.storage, 4, here.storage, 0, 8), SB_OK);
+  EQ(sb__copy_bytes(here.storage, 8, there.storage, 0, 8), SB_OK);
+  EQ(sb__copy_bytes(here.storage, 60, there.storage, 0, 8), SB_ERR_BOUNDS);
+  sb_storage_unref(&lent);
+  sb_storage_unref(&piece);
+  sb_tensor_release(&factor);
+  sb_tensor_release(&far);
+  sb_tensor_release(&indices);
+  sb_tensor_release(&here);
+  sb_tensor_release(&there);
+  EQ(sb__storage_totals_now().cuda_bytes, 0);
+  EQ(sb__storage_totals_now().storages, 0);
+}
+
 int main(void) {
   apart("no driver: each call says so", "SAMEBYTES_LIBCUDA=/nonexistent/libcuda.so.1", no_driver);
   apart("a library that is no driver", "SAMEBYTES_LIBCUDA=libm.so.6", not_a_driver);
@@ -279,5 +365,6 @@ int main(void) {
   apart("bytes go there and come back", "", there_and_back);
   apart("page-locked memory", "", pinned);
   apart("memory comes from a cache", "", cache);
+  apart("the CPU touches nothing of a device's", "", gates);
   return children_failed > 0;
 }
