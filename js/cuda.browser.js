@@ -27,6 +27,9 @@ module.exports = {
   synchronize: refuse,
   memoryStats: refuse,
   hostRegister: refuse,
+  share: async () => refuse(),
+  open: async () => refuse(),
+  unshare: refuse,
   streamOf: refuse,
   Stream,
   Event

@@ -4,6 +4,7 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
+const { later } = require('./later')
 const { show, integer } = require('./validate')
 const { isOnDevice, countStaged } = require('./storage')
 const { CPU, nameOfDevice, isDevice, isPinned } = require('./devices')
@@ -209,25 +210,33 @@ function collector () {
  *
  * @param {number} nbytes
  * @param {number} device  CPU: pinned ones
- * @param {unknown} shared  true, false or 'sab'
+ * @param {unknown} shared  true, false, 'sab' or 'own'
  * @returns {Storage}
  */
 function allocate (nbytes, device, shared) {
-  if (shared === 'sab') throw failure('ERR_ARGUMENT', "shared is 'sab'; a SharedArrayBuffer is neither on a device nor pinned")
+  if (shared === 'sab') throw failure('ERR_ARGUMENT', "shared is 'sab'; a SharedArrayBuffer is not pinned")
   if (nbytes > Number.MAX_SAFE_INTEGER) throw failure('ERR_MEMORY', `${nbytes} bytes cannot be allocated`)
   sweepWhenFull()
   const native = /** @type {import('./native').Backend} */ (backend)
   native.press(nbytes / (device === CPU ? 1 : 8))
   if (device === CPU) ffi.run(rows.pinned_new, [], [nbytes])
-  else ffi.run(shared === true ? sharedRow() : rows.cuda_new, [], [device, nbytes])
+  else if (shared === false) ffi.run(rows.cuda_new, [], [device, nbytes])
+  else shareable(nbytes, device, shared === 'own')
   const storage = native.hold(ffi.result(0), ffi.result(1), nbytes)
-  if (shared === true) /** @type {import('./storage').Extra} */ (storage.extra).stays = true
+  if (shared !== false) /** @type {import('./storage').Extra} */ (storage.extra).stays = true
   return storage
 }
 
-/** @returns {number} */
-function sharedRow () {
-  throw failure('ERR_UNSUPPORTED', 'shared is true; memory of a device that other processes may see is not there yet')
+/**
+ * Bytes that other processes can map.
+ *
+ * @param {number} nbytes
+ * @param {number} device
+ * @param {boolean} own  in an allocation of their own
+ */
+function shareable (nbytes, device, own) {
+  addon.vramNew(device, nbytes, own)
+  ffi.check()
 }
 
 /**
@@ -668,7 +677,17 @@ function touch (storage, stream) {
   ffi.run(rows.cuda_touch, [storage, on ?? storage], [on === null ? 0 : 1])
 }
 
+/** @type {typeof import('./vram').share} */
+const share = later(() => require('./vram').share)
+/** @type {typeof import('./vram').open} */
+const open = later(() => require('./vram').open)
+/** @type {typeof import('./vram').unshare} */
+const unshare = later(() => require('./vram').unshare)
+
 module.exports = {
+  share,
+  open,
+  unshare,
   isAvailable,
   whyNot,
   deviceCount,

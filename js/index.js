@@ -2,7 +2,9 @@
 // The public package: names only. What they do is in the files that they come from.
 
 const { SamebytesError, failure } = require('./errors')
+const { traceIfAsked } = require('./host')
 const { later } = require('./later')
+const host = require('./host')
 const { stats, counts, budget, countedBytes } = require('./storage')
 const { show } = require('./validate')
 const ffi = require('./ffi')
@@ -138,6 +140,15 @@ const load = later(() => require('./files').load)
 /** @type {typeof import('./formats').alloc} */
 const alloc = later(() => require('./formats').alloc)
 
+/**
+ * Folder of the Python module `samebytes_cuda`, for PYTHONPATH: GPU memory that Node and Python have together. null in browsers.
+ *
+ * @type {string | null}
+ * @example
+ * pythonPath === null || pythonPath.endsWith('python') // true
+ */
+const pythonPath = host.pythonPath
+
 /** @type {typeof import('./cuda').hostRegister} */
 const hostRegister = later(() => require('./cuda').hostRegister)
 
@@ -146,10 +157,10 @@ const hostRegister = later(() => require('./cuda').hostRegister)
  * CUDA devices, where an NVIDIA driver is there: `cuda.whyNot()` says what is missing. The driver is looked for when
  * something here is called, or a tensor is made on a device.
  *
- * @type {Readonly<Pick<CudaFile, 'isAvailable' | 'whyNot' | 'deviceCount' | 'properties' | 'synchronize' | 'memoryStats' | 'emptyCache' | 'Stream' | 'Event'>>}
+ * @type {Readonly<Pick<CudaFile, 'isAvailable' | 'whyNot' | 'deviceCount' | 'properties' | 'synchronize' | 'memoryStats' | 'emptyCache' | 'Stream' | 'Event' | 'share' | 'open' | 'unshare'>>}
  */
 const cuda = Object.freeze(Object.defineProperties(/** @type {any} */ ({}), Object.fromEntries(
-  ['isAvailable', 'whyNot', 'deviceCount', 'properties', 'synchronize', 'memoryStats', 'emptyCache', 'Stream', 'Event'].map(name => {
+  ['isAvailable', 'whyNot', 'deviceCount', 'properties', 'synchronize', 'memoryStats', 'emptyCache', 'Stream', 'Event', 'share', 'open', 'unshare'].map(name => {
     const get = () => named(name, /** @type {any} */ (require('./cuda'))[name])
     return [name, { get, enumerable: true }]
   })
@@ -240,15 +251,21 @@ function backend () {
 }
 
 /**
+ * A WebAssembly.Memory, of the type that the program's own declarations have for it.
+ *
+ * @typedef {typeof globalThis extends { WebAssembly: { Memory: { prototype: infer M } } } ? M : import('./wasm').WasmMemory} LinearMemory
+ */
+
+/**
  * The WebAssembly.Memory in which dataPtr is an address; its buffer is another one after it grows.
  *
- * @returns {import('./wasm').WasmMemory | undefined} undefined on native
+ * @returns {LinearMemory | undefined} undefined on native
  * @throws nothing
  * @example
  * (wasmMemory() === undefined) === (backend() === 'native') // true
  */
 function wasmMemory () {
-  return 'memory' in engine ? engine.memory : undefined
+  return /** @type {any} */ ('memory' in engine ? engine.memory : undefined)
 }
 
 /**
@@ -295,7 +312,7 @@ function scope (fn) {
  */
 function dispose (list) {
   const all = Tensor.isTensor(list) ? [list] : Array.isArray(list) ? list : null
-  if (all === null || !all.every(Tensor.isTensor)) throw failure('ERR_ARGUMENT', 'dispose takes a tensor or an array of them')
+  if (all === null || !all.every(Tensor.isTensor)) throw failure('ERR_ARGUMENT', `dispose was given ${show(list)}; a tensor or an array of them was expected`)
   for (const t of all) t.dispose()
 }
 
@@ -308,7 +325,7 @@ function dispose (list) {
  * @property {{ count: number, bytes: number }} staged  temporary copies: overlap, the caller's bytes in WASM
  * @property {number} promoted  small tensors whose bytes got a buffer of their own
  * @property {number} grown  times that WASM memory grew; where threads share it: that this one noticed
- * @property {number} inFlight  copies that are pending, and uses of tokens that nobody has taken yet
+ * @property {number} inFlight  copies that are pending, uses of tokens that nobody has taken yet, and device memory that is kept for others
  * @property {number} exported  loans of this thread's tensors that native code has
  * @property {number} deleterErrors  deleters that threw
  */
@@ -345,7 +362,7 @@ function memory () {
     staged: { ...stats.staged },
     promoted: stats.promoted,
     grown: stats.grown,
-    inFlight: stats.inFlight + inFlight,
+    inFlight: stats.inFlight + inFlight + ffi.sharedVram(),
     exported: lent,
     deleterErrors: stats.deleterErrors
   }
@@ -362,7 +379,7 @@ function memory () {
  */
 function setMemoryLimit (nbytes) {
   if (typeof nbytes !== 'number' || Number.isNaN(nbytes)) throw failure('ERR_ARGUMENT', `nbytes is ${show(nbytes)}; a number was expected`)
-  if (nbytes < 0) throw failure('ERR_BOUNDS', `nbytes is ${nbytes}; it is 0 or more`)
+  if (nbytes < 0) throw failure('ERR_BOUNDS', `nbytes is ${nbytes}; 0 or more was expected`)
   budget.limit = nbytes
   budget.isKnown = true
 }
@@ -455,6 +472,7 @@ module.exports = {
   save,
   load,
   alloc,
+  pythonPath,
   cuda,
   hostRegister,
   fromDlpack,
@@ -497,3 +515,5 @@ Object.defineProperties(module.exports, {
   SharedTensor: { get: () => named('SharedTensor', require('./shared-tensor').SharedTensor), enumerable: true },
   SharedRing: { get: () => named('SharedRing', require('./shared-ring').SharedRing), enumerable: true }
 })
+
+traceIfAsked()

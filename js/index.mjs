@@ -10,7 +10,7 @@ export {
   toNpyBytes, toNpzBytes, toSafetensorsBytes,
   openNpy, openNpz, openSafetensors, openGguf, openRaw, createNpy, createSafetensors, saveNpy, saveNpz,
   saveSafetensors, saveNpySync, saveNpzSync, saveSafetensorsSync, save, load,
-  sharesMemory, share, fromShared, unshare, SharedTensor, SharedRing, fromDlpack, toOrt, fromOrt, canCast, promoteTypes, finfo, iinfo, dtypes, tidy, scope, keep, dispose, memory, setMemoryLimit, flush, backend, wasmMemory
+  sharesMemory, share, fromShared, unshare, SharedTensor, SharedRing, pythonPath, fromDlpack, toOrt, fromOrt, canCast, promoteTypes, finfo, iinfo, dtypes, tidy, scope, keep, dispose, memory, setMemoryLimit, flush, backend, wasmMemory
 } from './index.js'
 
 /** @typedef {import('./init.js').InitOptions} InitOptions */

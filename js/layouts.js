@@ -178,7 +178,8 @@ function withBytes (layout, flags, zeroed, place, elements = layout.size) {
  * @returns {import('./storage').Storage} not zeroed, but for a SharedArrayBuffer
  */
 function storageAt ({ device, pinned, shared }, nbytes) {
-  if (shared !== 'sab' && typeof shared !== 'boolean') throw failure('ERR_ARGUMENT', `shared is ${show(shared)}; true, false or 'sab' was expected`)
+  const isKnown = typeof shared === 'boolean' || shared === (device === CPU ? 'sab' : 'own')
+  if (!isKnown) throw failure('ERR_ARGUMENT', `shared is ${show(shared)}; true, false or ${device === CPU ? "'sab'" : "'own' on a device"} was expected`)
   if (device !== CPU || pinned) return require('./cuda').allocate(nbytes, device, shared)
   if (shared === false) return backend.allocate(nbytes, ffi.check)
   return shared === 'sab' ? backend.allocateSab(nbytes, ffi.check) : backend.allocateNative(nbytes, ffi.check)

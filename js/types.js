@@ -194,7 +194,8 @@
  * @property {DeviceName | undefined} [device]  'cpu' where none is given
  * @property {Dynamism | undefined} [dynamism]  'bounded' where none is given
  * @property {Order | undefined} [order]  axes in memory; the data is in logical order whatever it says
- * @property {boolean | 'sab' | undefined} [shared]  memory that other threads may see; 'sab': in a SharedArrayBuffer
+ * @property {boolean | 'sab' | 'own' | undefined} [shared]  memory that other threads may see; 'sab': in a SharedArrayBuffer. On a device
+ * memory that other processes can open (cuda.share) and that outlives this one; 'own': in an allocation of its own
  * @property {boolean | undefined} [pinMemory]  page-locked memory of the CPU's, which CUDA devices see and copy faster
  * @property {Casting | undefined} [casting]  of a typed array's or tensor's dtype; 'same_kind' where none is given
  */

@@ -66,12 +66,8 @@ SB_FUNCTION double sb__real_from_c(sb_complex128 x, bool single) {
   return sb__real_from_real(x.re, single); /* complex numbers are not scaled */
 }
 
-SB_FUNCTION double sb__scale(const sb__args_cast *a, uint32_t i, double x) {
-  int64_t scale_at, bias_at;
-  sb__places(a->dim, a->scale_step, a->bias_step, a->ndim, i, &scale_at, &bias_at);
-  const double factor = *(const double *)(a->scale + scale_at);
-  const double term = *(const double *)(a->bias + bias_at);
-  if (a->scaled == 2) {
+SB_COLD double sb__scale(double x, double factor, double term, uint32_t scaled) {
+  if (scaled == 2) {
     const float product = (float)x * (float)factor;
     return (double)(product + (float)term);
   }
@@ -86,39 +82,31 @@ SB_FUNCTION double sb__scale(const sb__args_cast *a, uint32_t i, double x) {
 
 /* ---- Side by side ---- */
 
-/* Floats of 8 bits to and from float32: the steps of sb__small_to_double and sb__small_from_double, in
- * 32 bits. */
+/* Short floats to and from float32, without branches. */
 SB_FUNCTION float sb__float_from_small(uint32_t bits, sb__small_float f) {
   const uint32_t magnitude = bits & (f.sign - 1), sign = bits & f.sign ? 0x80000000u : 0;
-  const uint32_t exponent = magnitude >> f.mantissa;
-  const uint32_t fraction = magnitude & ((1u << f.mantissa) - 1);
-  if (magnitude > f.largest) {
-    const bool infinite = magnitude == f.infinity && f.infinity != f.nan;
-    return sb__float_of(infinite ? sign | 0x7f800000u : 0x7fc00000u);
-  }
-  if (exponent == 0) {
-    const float unit = sb__float_of((uint32_t)(127 + 1 - f.bias - f.mantissa) << 23);
-    return sb__float_of(sb__bits_of_float((float)fraction * unit) | sign);
-  }
-  return sb__float_of(sign | (exponent + 127 - (uint32_t)f.bias) << 23 |
-                      fraction << (23 - f.mantissa));
+  /* Moved into the places of a float32, the exponent counts from another bias; a product mends that. */
+  const float high = sb__float_of((uint32_t)(254 - f.bias) << 23); /* 2^(127 - bias) */
+  const float x = sb__float_of(magnitude << (23 - f.mantissa)) * high;
+  const bool infinite = magnitude == f.infinity && f.infinity != f.nan;
+  const uint32_t special = infinite ? sign | 0x7f800000u : 0x7fc00000u;
+  return sb__float_of(magnitude > f.largest ? special : sign | sb__bits_of_float(x));
 }
 
 SB_FUNCTION uint32_t sb__small_from_float(float x, sb__small_float f) {
-  const uint32_t bits = sb__bits_of_float(x), sign = bits >> 31 ? f.sign : 0;
-  const int exponent = (int)(bits >> 23 & 0xff) - 127 + f.bias;
-  if (x != x) return f.nan;
-  uint32_t significand = (bits & 0x7fffffu) | 0x800000u;
-  int drop = 23 - f.mantissa;
-  if (exponent < 1) drop += 1 - exponent;
-  if (drop > 25) return sign; /* zero and float32's subnormals among them */
-  const uint32_t half = 1u << (drop - 1), rest = significand & (2 * half - 1);
-  significand >>= drop;
-  if (rest > half || (rest == half && (significand & 1))) significand++;
-  const uint32_t base = exponent < 1 ? 0 : (uint32_t)(exponent - 1) << f.mantissa;
-  const uint32_t magnitude = base + significand;
+  const uint32_t bits = sb__bits_of_float(x), magnitude = bits & 0x7fffffffu;
+  const uint32_t sign = bits >> 31 ? f.sign : 0, shift = (uint32_t)(23 - f.mantissa);
+  /* Half of the dropped bits' range, less one for an even result, carries where it has to. */
+  const uint32_t normal = (magnitude - ((uint32_t)(127 - f.bias) << 23) + (1u << (shift - 1)) - 1 +
+                           (magnitude >> shift & 1)) >>
+                          shift;
+  /* A sum with this has the smallest subnormal as its last bit, so that the sum rounds. */
+  const uint32_t unit = (uint32_t)(127 + 24 - f.bias - f.mantissa) << 23;
+  const uint32_t small = sb__bits_of_float(sb__float_of(magnitude) + sb__float_of(unit)) - unit;
+  const uint32_t out = magnitude < (uint32_t)(128 - f.bias) << 23 ? small : normal;
   const uint32_t beyond = f.infinity == f.nan ? f.nan : sign | f.infinity;
-  return magnitude > f.largest ? beyond : sign | magnitude;
+  if (magnitude > 0x7f800000u) return f.nan;
+  return out > f.largest ? beyond : sign | out;
 }
 
 #define SB__TYPE(constant, tag, name, type, kind) typedef type tag##_t;
@@ -134,7 +122,7 @@ SB_FUNCTION float sb__f32_of_i16(i16_t x) { return (float)x; }
 SB_FUNCTION float sb__f32_of_u32(u32_t x) { return (float)x; }
 SB_FUNCTION float sb__f32_of_i32(i32_t x) { return (float)x; }
 SB_FUNCTION float sb__f32_of_i64(i64_t x) { return (float)x; }
-SB_FUNCTION float sb__f32_of_f16(f16_t x) { return sb__float_from_half(x); }
+SB_FUNCTION float sb__f32_of_f16(f16_t x) { return sb__float_from_small(x, sb__float16); }
 SB_FUNCTION float sb__f32_of_bf16(bf16_t x) { return sb__float_from_brain(x); }
 SB_FUNCTION float sb__f32_of_f32(f32_t x) { return x; }
 SB_FUNCTION float sb__f32_of_f64(f64_t x) { return sb__canonical_single((float)x); }
@@ -154,7 +142,7 @@ SB_FUNCTION i16_t sb__i16_of_f32(float x) {
 }
 SB_FUNCTION i32_t sb__i32_of_f32(float x) { return sb__int32_from_float(x); }
 SB_FUNCTION i64_t sb__i64_of_f32(float x) { return sb__int_from_real(x, INT64_MIN, INT64_MAX); }
-SB_FUNCTION f16_t sb__f16_of_f32(float x) { return sb__half_from_float(x); }
+SB_FUNCTION f16_t sb__f16_of_f32(float x) { return (f16_t)sb__small_from_float(x, sb__float16); }
 SB_FUNCTION bf16_t sb__bf16_of_f32(float x) { return sb__brain_from_float(x); }
 SB_FUNCTION f64_t sb__f64_of_f32(float x) { return sb__canonical_double((double)x); }
 SB_FUNCTION f8e4m3_t sb__f8e4m3_of_f32(float x) {
@@ -191,13 +179,13 @@ SB_FUNCTION float sb__scale_single(float x, float scale, float bias) {
 #define SB__SCALED(to, from, x) \
  sb__##to##_of_f32(sb__scale_single(sb__f32_of_##from(x), scale, bias))
 
-/* Loads and stores of 16 bytes of the wider dtype. More of them a thread where what is read is narrow. */
+/* Loads and stores of 16 bytes of the wider dtype, four a thread, or two where that is many elements. */
 #define SB__SIDE_BY_SIDE(name, to_tag, from_tag, FACTORS, CONVERT)                            \
  SB_KERNEL(name, sb__args_convert, 256) {                                                     \
   typedef to_tag##_t to_t;                                                                    \
   typedef from_tag##_t from_t;                                                                \
   enum { TO = sizeof(to_t), FROM = sizeof(from_t), N = 16 / (TO > FROM ? TO : FROM) };        \
-  enum { STEPS = FROM >= TO ? 4 : 8 };                                                        \
+  enum { STEPS = N >= 8 ? 2 : 4 };                                                            \
   typedef struct to_vector {                                                                  \
    SB_ALIGNED(N *TO) to_t x[N];                                                               \
   } to_vector;                                                                                \

@@ -281,11 +281,6 @@ sb_status sb__cuda_folder(char *path, size_t room) {
   const bool fits = n < room;
   if (fits) memcpy(path, folder, n + 1);
   sb__lock_drop(&lock);
-  const char *named = sb__os_environment("SAMEBYTES_CUDA_CODE");
-  if (named && *named && strlen(named) < room) {
-    memcpy(path, named, strlen(named) + 1);
-    return SB_OK;
-  }
   if (fits && (n || sb__os_folder_of(&lock, path, room))) return SB_OK;
   return sb__fail(SB_ERR_NOT_FOUND, "the folder of device code is not known");
 }

@@ -357,7 +357,8 @@ static const char *pair_of(const work *w) {
 
 static sb_status plan_run_cast(const work *w, const char *kernel) {
   const int64_t to = sb_dtype_itemsize(w->to), from = sb_dtype_itemsize(w->from);
-  const uint64_t each = 256u * (from >= to ? 4u : 8u) * 16u / (uint64_t)(to > from ? to : from);
+  const uint64_t each_time = 16u / (uint64_t)(to > from ? to : from);
+  const uint64_t each = 256u * each_time * (each_time >= 8 ? 2u : 4u);
   const sb__args_convert a = {.to = w->base[0],
                               .from = w->base[1],
                               .n = (uint64_t)numel_of(w),
@@ -387,7 +388,7 @@ static sb_status plan_cast(const work *w) {
     a.scale_step[d] = w->dim[d].step[2];
     a.bias_step[d] = w->dim[d].step[3];
   }
-  return LAUNCH(w, "cast", names[w->from], blocks_of(a.n, 1024), 256, &a);
+  return LAUNCH(w, "cast", names[w->from], blocks_of(a.n, 512), 256, &a);
 }
 
 sb_status sb__cuda_plan_copy(const sb_tensor *dst, const sb_tensor *src, const sb_tensor *scale,

@@ -15,11 +15,12 @@ typedef struct sb__environment {
   struct deleter_queue *deleters;               /* one reference */
   struct copying *copies;                       /* off the loop, that have not settled */
   uint32_t copies_made;
-  struct sb__office *loans; /* one reference */
-  struct sb__room *waits;   /* one reference */
-  struct sb__desk *cuda;    /* one reference */
-  bool no_external_buffers; /* as in runtimes that refuse them */
-  bool counts_below_zero;   /* V8's external memory may be corrected downwards */
+  struct sb__asking *askings; /* of other processes, that have no answer */
+  struct sb__office *loans;   /* one reference */
+  struct sb__room *waits;     /* one reference */
+  struct sb__desk *cuda;      /* one reference */
+  bool no_external_buffers;   /* as in runtimes that refuse them */
+  bool counts_below_zero;     /* V8's external memory may be corrected downwards */
 } sb__environment;
 
 /* The caller's arguments and environment; missing arguments are undefined. */
@@ -107,6 +108,17 @@ void sb__desk_free(sb__environment *e); /* the last thing */
 
 napi_value sb__node_offer(napi_env env, napi_callback_info info);
 void sb__offers_end(sb__environment *e); /* from here on other addons find nothing */
+
+/* ---- vram.c ---- */
+
+napi_value sb__node_vram_new(napi_env env, napi_callback_info info);
+napi_value sb__node_vram_share(napi_env env, napi_callback_info info);
+napi_value sb__node_vram_unshare(napi_env env, napi_callback_info info);
+napi_value sb__node_vram_held(napi_env env, napi_callback_info info);
+napi_value sb__node_vram_open(napi_env env, napi_callback_info info);
+
+/* The environment ends: its questions do, soon. */
+void sb__askings_end(sb__environment *e);
 
 /* ---- capsules.c ---- */
 
