@@ -1117,8 +1117,10 @@ function cut (layout, most, compact) {
 
 /** Descriptors of device memory that nobody has used, and memory that importers have on loan. @returns {number} */
 function sharedVram () {
-  if (backend.isWasm) return 0
-  /** @type {any} */ (backend).addon.vramHeld()
+  /** @type {any} undefined on WASM */
+  const { addon } = /** @type {any} */ (backend)
+  if (addon === undefined) return 0
+  addon.vramHeld()
   return frame.f64[RESULTS]
 }
 
