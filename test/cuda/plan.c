@@ -194,16 +194,22 @@ static void any_copy(void) {
   end();
 }
 
-/* Bytes side by side, at every place within 16, of every small number. */
+/* Bytes side by side, at every place within 16, of every small number; what is read ends where its allocation
+ * does, so that the sanitizer sees a byte too many. */
 static void runs(void) {
   begin();
   for (int64_t i = 0; i < 500 * factor; i++) {
     sb_tensor dst, src;
-    const int64_t n = i < 300 ? i % 60 + 1 : random_in(1, 30000);
+    sb_storage *exact = NULL;
+    const int64_t n = i < 300 ? i % 60 + 1 : random_in(1, 30000), at = random_in(0, 31);
+    char *bytes = malloc((size_t)(at + n));
+    for (int64_t k = 0; k < at + n; k++) bytes[k] = (char)random_bits();
+    EQ(sb_storage_wrap(bytes, (size_t)(at + n), NULL, NULL, &exact), SB_OK);
     EQ(sb_tensor_init(expected, SB_UINT8, DIMS(n), NULL, 32 + random_in(0, 31), &dst), SB_OK);
-    EQ(sb_tensor_init(source, SB_UINT8, DIMS(n), NULL, 32 + random_in(0, 31), &src), SB_OK);
-    if (i % 3 == 0) src.offset = dst.offset % 16;
+    EQ(sb_tensor_init(exact, SB_UINT8, DIMS(n), NULL, at, &src), SB_OK);
     check_copy(&dst, &src);
+    sb_storage_unref(&exact);
+    free(bytes);
   }
   end();
 }
