@@ -331,6 +331,56 @@ static void boxes(void) {
   end();
 }
 
+/* What a launch of a copy over any layout covers. */
+typedef struct covered {
+  int64_t bytes, launches;
+} covered;
+
+static sb_status cover(void *context, const sb__cuda_launch *launch) {
+  covered *c = context;
+  sb__args_items a;
+  const char *size = launch->kernel + strlen("sb_copy_items_");
+  CHECK(!strncmp(launch->kernel, "sb_copy_items_", 14));
+  EQ(launch->nbytes, sizeof a);
+  memcpy(&a, launch->arguments, sizeof a);
+  int64_t n = 1;
+  for (uint32_t d = 0; d < a.ndim; d++) {
+    const sb__divisor by = a.dim[d];
+    n *= by.n;
+    for (int i = 0; i < 2000;
+         i++) { /* what kernels do to divide; multiples are where it could go wrong */
+      uint64_t x = random_bits() % INT32_MAX;
+      if (i % 2 && x >= by.n) x = x / by.n * by.n - (uint64_t)(i & 2) / 2;
+      EQ((uint32_t)((x * by.factor >> 32) + x) >> by.shift, x / by.n);
+    }
+  }
+  EQ(a.n, n);
+  CHECK(n <= INT32_MAX && (uint64_t)launch->grid[0] * 1024 >= (uint64_t)n);
+  c->bytes += n * atoi(size);
+  c->launches++;
+  return SB_OK;
+}
+
+/* Nobody has that memory, and a plan does not look at it. */
+static void large(void) {
+  sb_storage *s = NULL;
+  EQ(sb_storage_wrap((void *)(uintptr_t)65536, (size_t)1 << 46, NULL, NULL, &s), SB_OK);
+  static const int64_t shapes[][3] = {{1, 1, 0x7fffffff}, {1, 1, 0x80000000}, {5, 70000, 70001},
+                                      {3, 3, 0x7ffffffe}, {65537, 3, 65537},  {1, 2, 0x300000001}};
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+    const int64_t *n = shapes[i];
+    const int64_t gaps[] = {n[1] * n[2] * 2 + 7, n[2] * 2 + 3, 2};
+    sb_tensor dst, src;
+    covered c = {0, 0};
+    EQ(sb_tensor_init(s, SB_INT16, 3, n, NULL, 0, &dst), SB_OK);
+    EQ(sb_tensor_init(s, SB_INT16, 3, n, gaps, 1, &src), SB_OK);
+    EQ(sb__cuda_plan_copy(&dst, &src, NULL, NULL, cover, &c), SB_OK);
+    EQ(c.bytes, sb_tensor_nbytes(&dst));
+    CHECK(c.launches >= (sb_tensor_numel(&dst) + INT32_MAX - 1) / INT32_MAX && c.launches < 20);
+  }
+  sb_storage_unref(&s);
+}
+
 static void casts(void) {
   begin();
   for (int to = 0; to < SB_DTYPE_COUNT; to++) {
@@ -567,6 +617,7 @@ int main(int argc, char **argv) {
   test("pixels and planes", channels);
   test("complex numbers at odd places", parts_of_complex);
   test("boxes of a large copy", boxes);
+  test("copies of more than 31 bits can count, planned only", large);
   test("casts", casts);
   test("scale and bias", scaled);
   test("fills", fills);
