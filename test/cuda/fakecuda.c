@@ -787,9 +787,10 @@ static int knows(Address at, size_t n, int *device) {
   return known || has_mapping(at, n, device);
 }
 
+/* Can a device reach them? It sees page-locked memory at the same addresses as the CPU. */
 static int has_bytes(Address at, size_t n) {
   int device = -1;
-  return knows(at, n, &device) && device >= 0;
+  return knows(at, n, &device);
 }
 
 API Result cuPointerGetAttribute(void *out, int attribute, Address at) {
