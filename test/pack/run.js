@@ -455,7 +455,7 @@ async function testOther (runtime) {
 /** There is no Node.js for musl in the registry, but a Bun; Debian has no libstdc++ for musl, so a bridge makes its own do. */
 async function testMusl (bun) {
   const folder = path.join(scratch, 'musl')
-  await test('musl: a runtime for it runs here', async () => {
+  await must('musl: a runtime for it runs here', async () => {
     fs.mkdirSync(folder)
     for (const library of ['libstdc++.so.6', 'libgcc_s.so.1']) {
       fs.copyFileSync((await run(['gcc', `-print-file-name=${library}`])).out.trim(), path.join(folder, library))
@@ -481,7 +481,7 @@ async function testPnpm (pnpm) {
   const name = 'pnpm'
   const cwd = appOf(name)
   const node = { title: 'pnpm', command: [process.execPath] }
-  if (!await test('pnpm: installs offline, and asks for no build', async () => {
+  if (!await must('pnpm: installs offline, and asks for no build', async () => {
     fs.cpSync(path.join(__dirname, 'app'), cwd, { recursive: true })
     write(path.join(cwd, 'package.json'), { name: 'app', version: '1.0.0', private: true })
     const { out, err } = await run([process.execPath, pnpm, 'add', '--offline', '--store-dir', path.join(scratch, 'store'), tarball], { cwd })
@@ -496,10 +496,10 @@ async function testPnpm (pnpm) {
 async function testYarn (yarn) {
   const name = 'yarn'
   const cwd = appOf(name)
-  if (!await test("Yarn Plug'n'Play: installs offline, and builds nothing", async () => {
+  if (!await must("Yarn Plug'n'Play: installs offline, and builds nothing", async () => {
     fs.cpSync(path.join(__dirname, 'app'), cwd, { recursive: true })
     write(path.join(cwd, 'package.json'), { name: 'app', version: '1.0.0', private: true })
-    write(path.join(cwd, '.yarnrc.yml'), 'nodeLinker: pnp\nenableTelemetry: false\nenableNetwork: false\nenableGlobalCache: false\nenableScripts: true\n')
+    write(path.join(cwd, '.yarnrc.yml'), 'nodeLinker: pnp\nenableTelemetry: false\nenableNetwork: false\nenableGlobalCache: false\nenableScripts: true\npnpEnableEsmLoader: true\n')
     write(path.join(cwd, 'yarn.lock'), '')
     const { out } = await run([process.execPath, yarn, 'add', `samebytes@file:${tarball}`], { cwd })
     assert.doesNotMatch(out, /must be built|STDOUT|couldn't be built/)
