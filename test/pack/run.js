@@ -42,6 +42,7 @@ main().catch(error => {
 async function main () {
   if (!await must('packs', pack)) return
   await test('holds the files that belong in it, and no others', testContents)
+  await test('needs no newer C library than Node.js 20', testLibraries)
   await test(`is no larger than ${LIMIT} bytes`, testSize)
   const here = { title: `Node.js ${process.versions.node}`, bin: path.dirname(process.execPath), command: [process.execPath] }
   if (!await must('installs offline, without scripts', () => install('here', here))) return
@@ -140,6 +141,21 @@ async function testContents () {
   const { scripts, gypfile } = JSON.parse((await run(['tar', '-xzOf', tarball, 'package/package.json'])).out)
   assert.equal(gypfile, false)
   for (const name of ['preinstall', 'install', 'postinstall', 'prepare']) assert.equal(scripts[name], undefined, name)
+}
+
+/** The addon must load wherever Node.js 20 does, which needs glibc 2.28. */
+async function testLibraries () {
+  const folder = path.join(scratch, 'binaries')
+  fs.mkdirSync(folder)
+  await run(['tar', '-xzf', tarball, '-C', folder, 'package/prebuilds'])
+  const binaries = fs.readdirSync(folder, { recursive: true }).filter(name => /\.(node|so\.1)$/.test(name))
+  for (const name of binaries) {
+    const text = fs.readFileSync(path.join(folder, name), 'latin1')
+    const versions = [...text.matchAll(/GLIBC_2\.(\d+)/g)].map(([, minor]) => Number(minor))
+    if (name.includes('musl')) assert.deepEqual(versions, [], name)
+    else assert.ok(versions.length > 0 && Math.max(...versions) <= 28, `${name} needs glibc 2.${Math.max(...versions)}`)
+  }
+  assert.ok(binaries.length >= 2)
 }
 
 function testSize () {
