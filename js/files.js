@@ -11,7 +11,7 @@ const { Extra } = require('./storage')
 const { dtypeOf } = require('./dtypes')
 const { denseLayout } = require('./layouts')
 const { Tensor, wrap } = require('./tensor')
-const { newName } = require('./host')
+const { newName, log } = require('./host')
 const { signalOf, checkSignal } = require('./async')
 const formats = require('./formats')
 const writers = require('./writers')
@@ -134,6 +134,7 @@ class MappedFile {
       this.settle()
       throw systemError(error, file)
     }
+    log('mapped %s: %d bytes, mode %s%s', file, this.size, MODES[mode], guard ? ', guarded' : '')
     if (++mappings % SWEEP === 0) backend.sweep() // finalizers wait for the event loop; who opens in a loop does not
   }
 
@@ -454,16 +455,19 @@ function writeSync (file, pieces) {
  * @property {Record<string, string>} [metadata]  of .safetensors
  * @property {AbortSignal} [signal]  what was there stays then
  * @property {(progress: { done: number, total: number }) => void} [onProgress]  bytes; what it throws ends the transfer
+ * @property {'replace' | 'error'} [ifExists]  'error': what is there stays, and that is ERR_EXISTS; 'replace' unless told
  */
+
+/** @typedef {{ metadata: any, signal: AbortSignal | undefined, onProgress: ((progress: { done: number, total: number }) => void) | undefined, replace: boolean }} Transfer */
 
 /**
  * @param {any} opts
- * @returns {{ metadata: any, signal: AbortSignal | undefined, onProgress: ((progress: { done: number, total: number }) => void) | undefined }}
+ * @returns {Transfer}
  */
 function transferOptions (opts) {
-  const { metadata, signal, onProgress } = optionsOf(opts)
+  const { metadata, signal, onProgress, ifExists } = optionsOf(opts)
   if (onProgress !== undefined && typeof onProgress !== 'function') throw failure('ERR_ARGUMENT', `onProgress is ${show(onProgress)}; a function was expected`)
-  return { metadata, signal: signalOf(signal), onProgress: onProgress && told(onProgress) }
+  return { metadata, signal: signalOf(signal), onProgress: onProgress && told(onProgress), replace: replaces({ ifExists }) }
 }
 
 /** What a caller's function threw, on its way back to the caller. */
@@ -496,9 +500,9 @@ function rejection (error, signal, file) {
 /**
  * @param {string} file
  * @param {Piece[]} pieces
- * @param {{ signal?: AbortSignal, onProgress?: Function }} options
+ * @param {Transfer} options
  */
-async function writeAsync (file, pieces, { signal, onProgress }) {
+async function writeAsync (file, pieces, { signal, onProgress, replace }) {
   checkSignal(signal)
   const held = pieces.map(whatOf).flatMap(piece => Tensor.isTensor(piece) ? [Tensor.attachedOf(piece).storage] : [])
   for (const storage of held) reading(storage)
@@ -508,7 +512,7 @@ async function writeAsync (file, pieces, { signal, onProgress }) {
       await writeInto(draft.fd, pieces, signal, onProgress)
       if (!isRestricted()) await settled(done => { fs.fdatasync(draft.fd, done) })
       checkSignal(signal)
-      draft.publish(true)
+      draft.publish(replace)
       draft.syncFolder()
       draft.close()
     } catch (error) {

@@ -134,7 +134,7 @@ class SharedRing {
     const called = nameOf(name)
     nameOf(controlOf(called))
     const slots = integer('slots', given)
-    if (slots < 1) throw failure('ERR_BOUNDS', `slots is ${slots}; a ring has at least 1`)
+    if (slots < 1) throw failure('ERR_BOUNDS', `slots is ${slots}; at least 1 was expected`)
     const dtype = dtypeOf(dtypeName)
     const whole = [slots, ...shapeOf(shape)]
     denseLayout(dtype.index, whole)
