@@ -4,6 +4,7 @@
 const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { show, boolean, integer, optionsOf, axisAndOptions } = require('./validate')
+const { checkTogether } = require('./devices')
 const moves = require('./moves')
 const { Tensor, resultOf, produced } = require('./tensor')
 
@@ -27,7 +28,7 @@ function tensorsOf (args, least) {
     else if (isList || i < least) throw failure('ERR_ARGUMENT', `${isList ? 'entry' : 'argument'} ${i} is ${show(t)}; a tensor was expected`)
     else break
   }
-  if (tensors.length < least) throw failure('ERR_ARGUMENT', `${tensors.length} tensors were given; at least ${least} are needed`)
+  if (tensors.length < least) throw failure('ERR_ARGUMENT', `${tensors.length} tensors were given; at least ${least} were expected`)
   return { tensors, rest: args.slice(isList ? 1 : tensors.length) }
 }
 
@@ -187,7 +188,7 @@ function stack (...args) {
  *
  * @param {...(AnyTensor | readonly AnyTensor[] | EqualOptions)} args  (list, options) or (a, b, ..., options). equalNaN: NaN equals NaN
  * @returns {boolean}
- * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_MEMORY · ERR_DISPOSED, ERR_DETACHED
+ * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_MEMORY · ERR_DEVICE they are on different ones · ERR_DISPOSED, ERR_DETACHED
  * @see NumPy array_equal
  * @example
  * arrayEqual(tensor([1, 2]), tensor([1, 2], 'int64')) // true
@@ -197,6 +198,7 @@ function arrayEqual (...args) {
   const { equalNaN: asked } = optionsOf(rest[0])
   const equalNaN = boolean('equalNaN', asked)
   const [first, ...others] = tensors.map(Tensor.attachedOf)
+  for (const other of others) checkTogether(first.storage, other.storage)
   return others.every(other => ffi.arrayEqual(first, other, equalNaN))
 }
 
@@ -230,6 +232,7 @@ function allClose (...args) {
   const equalNaN = boolean('equalNaN', asked)
   if (tensors.length > 2) throw failure('ERR_ARGUMENT', `${tensors.length} tensors were given; two were expected`)
   const [a, b] = tensors.map(Tensor.attachedOf)
+  checkTogether(a.storage, b.storage)
   return ffi.allClose(a, b, within[0], within[1], equalNaN)
 }
 
@@ -242,7 +245,7 @@ function allClose (...args) {
 function tolerance (name, value, missing) {
   if (value === undefined) return missing
   if (typeof value !== 'number') throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number was expected`)
-  if (value < 0) throw failure('ERR_BOUNDS', `${name} is ${value}; it is 0 or more`)
+  if (value < 0) throw failure('ERR_BOUNDS', `${name} is ${value}; 0 or more was expected`)
   return value
 }
 

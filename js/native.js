@@ -8,7 +8,9 @@
 const path = require('node:path')
 const { TextEncoder } = require('node:util')
 const { failure } = require('./errors')
+const { isLogged, log } = require('./host')
 const { byteLengthOf, isSharedArrayBuffer, MAX_LENGTH } = require('./buffers')
+const { platformName, prebuilt, isShipped } = require('./platform')
 const { Storage, Group, Extra, passing, unclaim, rowNumbers, newSharedStorage, grant, countedBytes, stats, counts, reportDeleter } = require('./storage')
 
 const BLOCK = 4096 // bytes in a block: one tensor that is kept keeps all of it
@@ -65,29 +67,42 @@ const owners = new WeakMap()
 
 /** @returns {string[]} where the addon may be, in the order in which it is looked for */
 function places () {
-  const root = path.join(__dirname, '..')
   if (process.env.SAMEBYTES_BINARY) return [path.resolve(process.env.SAMEBYTES_BINARY)]
-  return [
-    path.join(root, 'build', 'Release', 'samebytes.node'),
-    path.join(root, 'prebuilds', `${process.platform}-${process.arch}`, 'samebytes.node')
-  ]
+  return [path.join(__dirname, '..', 'build', 'Release', 'samebytes.node'), path.join(prebuilt(), 'samebytes.node')]
 }
 
-/** @returns {boolean} whether this platform is one that the addon is shipped for */
+/** @returns {boolean} whether the addon should be there */
 function isExpected () {
-  return process.env.SAMEBYTES_BINARY !== undefined || (process.platform === 'linux' && process.arch === 'x64')
+  return process.env.SAMEBYTES_BINARY !== undefined || isShipped()
 }
 
 function load () {
   const reasons = []
+  let isForbidden = false
   for (const place of places()) {
     try {
-      return require(place)
-    } catch (error) {
-      reasons.push(`${place}: ${/** @type {Error} */ (error).message.split('\n')[0]}`)
+      const addon = require(place)
+      log('addon %s', place)
+      return addon
+    } catch (/** @type {any} */ error) {
+      reasons.push(`${place}: ${reasonOf(error)}`)
+      log('no addon %s', reasons[reasons.length - 1])
+      isForbidden ||= FORBIDDEN.includes(error.code)
     }
   }
-  throw failure('ERR_UNSUPPORTED', `no native addon for ${process.platform}-${process.arch} could be loaded (${reasons.join('; ')}); SAMEBYTES_BACKEND=wasm does without`)
+  const advice = isForbidden ? '' : ', npx samebytes-build compiles one'
+  throw failure('ERR_UNSUPPORTED', `no native addon for ${platformName()} could be loaded (${reasons.join('; ')}); SAMEBYTES_BACKEND=wasm does without${advice}`)
+}
+
+const FORBIDDEN = ['ERR_DLOPEN_DISABLED', 'ERR_ACCESS_DENIED']
+
+/** @param {Error & { code?: string }} error  why an addon could not be loaded */
+function reasonOf ({ code, message }) {
+  if (code === 'MODULE_NOT_FOUND') return 'no such file'
+  const isPermission = /** @type {any} */ (process).permission !== undefined
+  if (code === 'ERR_DLOPEN_DISABLED') return `addons are forbidden${isPermission ? ', --allow-addons allows them' : ' by --no-addons'}`
+  if (code === 'ERR_ACCESS_DENIED') return `the permission model forbids it, --allow-fs-read=${path.join(__dirname, '..')} allows it`
+  return message.split('\n')[0]
 }
 
 /** The addon's memory as the rest of the library uses it. */
@@ -341,15 +356,23 @@ class Backend {
     if (nbytes > Number.MAX_SAFE_INTEGER) throw failure('ERR_MEMORY', `${nbytes} bytes cannot be allocated`)
     grant(nbytes, this.inUse)
     const { f64 } = this.frame
-    this.nativeBytes += nbytes
-    if (this.nativeBytes > this.nativeLimit) { // finalizers wait for the event loop; this does not
-      this.sweep()
-      this.nativeBytes = 0
-    }
+    this.press(nbytes)
     f64[this.tables.frame.ARGS] = nbytes
     this.call(this.rows.storage_new)
     check()
     return this.hold(f64[this.RESULTS], f64[this.RESULTS + 1], nbytes)
+  }
+
+  /**
+   * Frees what was collected, now and then: finalizers wait for the event loop; this does not.
+   *
+   * @param {number} nbytes  that are asked for
+   */
+  press (nbytes) {
+    this.nativeBytes += nbytes
+    if (this.nativeBytes <= this.nativeLimit) return
+    this.sweep()
+    this.nativeBytes = 0
   }
 
   /**
@@ -359,10 +382,11 @@ class Backend {
    * @param {number} nbytes
    * @param {Function | undefined} deleter
    * @param {() => void} check  throws what the frame reports
+   * @param {number} device  that has it; -1: the CPU
    * @returns {Storage}
    */
-  wrap (address, nbytes, deleter, check) {
-    this.addon.wrap(address, nbytes, deleter && reporting(deleter))
+  wrap (address, nbytes, deleter, check, device) {
+    this.addon.wrap(address, nbytes, deleter && reporting(deleter), device)
     check()
     return this.hold(this.frame.f64[this.tables.frame.RESULTS], address, nbytes)
   }
@@ -377,6 +401,7 @@ class Backend {
     storage.address = address
     const extra = this.watch(storage, handle)
     extra.handle = handle // operands name it instead of the address
+    if (extra.device >= 0) storage.group.kind = storage.group.count.kind = 'cuda'
     counts.set(extra.watch, storage.group.count)
     return storage
   }
@@ -394,10 +419,13 @@ class Backend {
       this.drop(handle)
       throw failure('ERR_MEMORY', 'no memory to watch a storage')
     }
-    storage.extra = new Extra()
-    storage.extra.watch = id
-    storage.extra.guarded = this.frame.f64[this.RESULTS] !== 0
-    return storage.extra
+    const { f64 } = this.frame
+    const extra = storage.extra = new Extra()
+    extra.watch = id
+    extra.guarded = f64[this.RESULTS] !== 0
+    extra.device = f64[this.RESULTS + 1]
+    extra.pinned = f64[this.RESULTS + 2] !== 0
+    return extra
   }
 
   /**
@@ -408,7 +436,7 @@ class Backend {
    * @param {() => void} check
    */
   attachDeleter (storage, deleter, check) {
-    this.addon.wrap(this.addressOf(storage), storage.nbytes, reporting(deleter))
+    this.addon.wrap(this.addressOf(storage), storage.nbytes, reporting(deleter), -1)
     check()
     this.watch(storage, this.frame.f64[this.RESULTS])
   }
@@ -479,6 +507,7 @@ class Backend {
     storage.address = address + start
     storage.block = null
     stats.promoted++
+    if (isLogged) log('promoted a tensor of %d bytes: it has a buffer of its own', nbytes)
   }
 
   /**
@@ -511,6 +540,7 @@ class Backend {
    */
   bufferOf (storage, check) {
     if (storage.block !== null) this.promote(storage)
+    if (storage.kind === 'cuda') throw outOfSight(storage)
     if (storage.kind === 'native' && (storage.buffer === null || (storage.nbytes > 0 && byteLengthOf(storage.buffer) === 0))) {
       const extra = /** @type {Extra} */ (storage.extra)
       const buffer = this.addon.buffer(extra.watch)
@@ -545,7 +575,9 @@ class Backend {
    * @returns {boolean}
    */
   canView (storage, Type) {
-    return (storage.kind !== 'native' || (storage.buffer !== null && !(/** @type {Extra} */ (storage.extra)).guarded)) && storage.nbytes <= MAX_LENGTH * Type.BYTES_PER_ELEMENT
+    const { kind } = storage
+    if (kind === 'native' ? storage.buffer === null || (/** @type {Extra} */ (storage.extra)).guarded : kind === 'cuda') return false
+    return storage.nbytes <= MAX_LENGTH * Type.BYTES_PER_ELEMENT
   }
 
   /**
@@ -646,6 +678,11 @@ class Backend {
     for (let i = 0; i < 3; i++) await turn()
     while (this.addon.due() > 0) await turn()
   }
+}
+
+/** @param {Storage} storage */
+function outOfSight ({ extra }) {
+  return failure('ERR_DEVICE', `the bytes are on cuda:${extra?.device}, where JavaScript does not see them; cpu() copies them`)
 }
 
 /**

@@ -48,6 +48,14 @@ static sb_status failure_of(const offer *o, double status) {
 
 /* ---- The table's own functions ---- */
 
+/* Addons read and write what they get. */
+static sb_status lend(const offer *o, uint32_t number, sb_tensor *out) {
+  sb__binding *b = &o->owner->binding;
+  sb_status status = sb__read_operand(b);
+  if (!status) status = sb__check_host("the tensor", b->operands[0].storage);
+  return status ? status : sb__lend(o->owner, number, out);
+}
+
 static sb_status from_napi(uint64_t environment, napi_value value, uint32_t flags, sb_tensor *out) {
   const offer *o = find(environment);
   if (!o) return SB_ERR_STALE;
@@ -59,12 +67,13 @@ static sb_status from_napi(uint64_t environment, napi_value value, uint32_t flag
   napi_handle_scope scope = NULL;
   napi_value arguments[2] = {value, NULL};
   double number = -(double)SB_ERR_MEMORY;
-  if (napi_open_handle_scope(env, &scope) != napi_ok) return sb__fail(SB_ERR_MEMORY, "no scope");
+  if (napi_open_handle_scope(env, &scope) != napi_ok)
+    return sb__fail(SB_ERR_MEMORY, "no memory for a scope");
   napi_get_boolean(env, flags != 0, &arguments[1]);
   napi_value result = run(o, o->lend, 2, arguments);
   if (result) napi_get_value_double(env, result, &number);
   sb_status status =
-      number < 0 ? failure_of(o, result ? -number : 0) : sb__lend(o->owner, (uint32_t)number, out);
+      number < 0 ? failure_of(o, result ? -number : 0) : lend(o, (uint32_t)number, out);
   if (number >= 0 && status) { /* it was not lent after all */
     char text[256];
     strncpy(text, sb_error_message(), sizeof text - 1);
@@ -138,7 +147,7 @@ static sb_status to_napi(uint64_t environment, const sb_tensor *t, napi_value *o
   if (number < 0) status = claim(b, t->storage);
   if (status) return status;
   if (napi_open_escapable_handle_scope(env, &scope) != napi_ok)
-    return sb__fail(SB_ERR_MEMORY, "no scope");
+    return sb__fail(SB_ERR_MEMORY, "no memory for a scope");
   const napi_value arguments[] = {sb__number(env, (double)number), sb__number(env, t->dynamism),
                                   sb__number(env, t->flags & SB_READ_ONLY)};
   napi_value result = run(o, o->make, 3, arguments);
