@@ -24,7 +24,7 @@ async function serve (headers) {
       response.writeHead(200, { 'Content-Type': TYPES[path.extname(place)], ...headers }).end(fs.readFileSync(place))
     } else if (number && list[number[1]]) {
       response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', ...headers }).end(`<!doctype html><link rel="icon" href="data:,">
-        <script type="importmap">{ "imports": { "samebytes": "/dist/samebytes.mjs", "samebytes/module": "/dist/samebytes-module.mjs" } }</script>
+        <script type="importmap">{ "imports": { "samebytes": "/dist/samebytes.mjs", "samebytes/module": "/dist/samebytes-module.mjs", "samebytes/inspect": "/dist/samebytes-inspect.mjs" } }</script>
         <script>addEventListener('unhandledrejection', event => { globalThis.failure = String(event.reason) }); addEventListener('error', event => { globalThis.failure = event.message })</script>
         <script type="module">${list[number[1]].source}\nglobalThis.finished = true</script>`)
     } else response.writeHead(404).end()
