@@ -133,10 +133,65 @@ describe('docs/camera-canvas-audio.md', function () {
   })
 })
 
-describe('docs/neighbours.md, docs/models.md and docs/dlpack.md', function () {
+describe('docs/coming-from.md', () => {
+  const rows = rowsOf(read('docs/coming-from.md'))
+
+  it('names functions and members that the package has', () => {
+    const { Module } = require('samebytes/module')
+    const builder = Object.getPrototypeOf(samebytes.forBlob(new Float32Array(1)))
+    const known = new Set([samebytes.Tensor.prototype, builder, Module.prototype, Module].flatMap(Object.getOwnPropertyNames))
+    let checked = 0
+    for (const { here } of rows) {
+      for (const snippet of snippets(here)) {
+        const { functions, members } = namesIn(snippet)
+        for (const name of functions) assert.equal(typeof samebytes[name], 'function', `${name} of ${snippet}`)
+        for (const name of members) assert.ok(known.has(name) || snippet === 'fromOrt(results.output)', `${name} of ${snippet}`)
+        checked += functions.length + members.length
+      }
+    }
+    assert.ok(rows.length > 50 && checked > 120, `${rows.length} rows, ${checked} names`)
+  })
+
+  it('calls them as they are called', async () => {
+    const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor
+    const elsewhere = /module|Module|\bort\b|image|toImageData|path\b|results|init\(|dataPtr/ // a model, a page, a file, an address
+    let ran = 0
+    const failures = []
+    for (const { here } of rows) {
+      for (const snippet of snippets(here).filter(snippet => !elsewhere.test(snippet) && /[(.]/.test(snippet))) {
+        const named = {
+          ...samebytes,
+          t: samebytes.arange(0, 16, 1, 'float32').view(/channels_last/.test(snippet) ? [2, 2, 2, 2] : /2, 0, 1/.test(snippet) ? [4, 2, 2] : [4, 4]),
+          u: samebytes.ones([4, 4]),
+          s: /strides\(s\)/.test(snippet) ? [1] : [16],
+          x: /fill|set\(/.test(snippet) ? 1 : /int32/.test(snippet) ? new Int32Array(16) : new Float32Array(16),
+          a: new Float32Array(4),
+          b: Buffer.alloc(16),
+          data: new Float32Array(16),
+          dims: [4, 4],
+          shape: /forBlob|dtype: 'int32' }|resize|broadcastTo|asStrided|fromBlob/.test(snippet) ? [4, 4] : [2, 3],
+          strides: [4, 1],
+          offset: 0,
+          value: 1,
+          i: 1,
+          j: 2,
+          fn: () => samebytes.zeros([2])
+        }
+        if (/forBlob/.test(snippet)) Object.assign(named, { shape: [16] })
+        if (/\.item\(/.test(snippet)) named.t = samebytes.tensor(1)
+        ran++
+        await new AsyncFunction(...Object.keys(named), `return (${snippet})`)(...Object.values(named)).catch(error => failures.push(`${snippet}: ${error.message}`))
+      }
+    }
+    assert.deepEqual(failures, [])
+    assert.ok(ran > 90, `${ran} snippets`)
+  })
+})
+
+describe('docs/neighbours.md, docs/running-a-model.md and docs/dlpack.md', function () {
   this.timeout(60000)
   needs('the package\'s sources')
-  const rows = ['docs/neighbours.md', 'docs/models.md', 'docs/dlpack.md'].flatMap(page => rowsOf(read(page))).filter(row => 'Shown by' in row)
+  const rows = ['docs/neighbours.md', 'docs/running-a-model.md', 'docs/dlpack.md'].flatMap(page => rowsOf(read(page))).filter(row => 'Shown by' in row)
 
   it('name tests that are there', async () => {
     assert.ok(rows.length > 30, `${rows.length} rows`)
@@ -151,12 +206,12 @@ describe('docs/neighbours.md, docs/models.md and docs/dlpack.md', function () {
   })
 })
 
-describe('README.md, neighbours', () => {
+describe('README.md, examples', () => {
   needs('the package\'s sources')
 
   it('names programs and tests that are there', () => {
     const text = read('README.md')
-    const from = text.indexOf('## Neighbours')
+    const from = text.indexOf('## Examples')
     const rows = rowsOf(text.slice(from, text.indexOf('\n## ', from)))
     const { scripts } = JSON.parse(read('package.json'))
     assert.ok(rows.length >= 8, `${rows.length} rows`)

@@ -1,0 +1,72 @@
+'use strict'
+// The code blocks of README.md and docs/ that need a page, in Chromium: with isolation and without.
+
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const http = require('node:http')
+const path = require('node:path')
+const { chromium } = require('playwright-core')
+const { ROOT, blocksOf, missing, pages, programs } = require('../docs/blocks')
+
+const LIMIT = 180000 // ms, for what should take seconds
+const TYPES = { '.mjs': 'text/javascript; charset=utf-8', '.wasm': 'application/wasm' }
+const ISOLATION = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' }
+
+const list = pages().flatMap(page => programs(blocksOf(page).filter(block => block.browser)))
+
+/** Serves dist/ and a page for each program, by its number. */
+async function serve (headers) {
+  const server = http.createServer((request, response) => {
+    const file = /^\/dist\/([\w-]+\.(?:mjs|wasm))$/.exec(request.url)
+    const number = /^\/(\d+)$/.exec(request.url)
+    const place = file && path.join(ROOT, 'dist', file[1])
+    if (place && fs.existsSync(place)) {
+      response.writeHead(200, { 'Content-Type': TYPES[path.extname(place)], ...headers }).end(fs.readFileSync(place))
+    } else if (number && list[number[1]]) {
+      response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', ...headers }).end(`<!doctype html><link rel="icon" href="data:,">
+        <script type="importmap">{ "imports": { "samebytes": "/dist/samebytes.mjs", "samebytes/module": "/dist/samebytes-module.mjs" } }</script>
+        <script>addEventListener('unhandledrejection', event => { globalThis.failure = String(event.reason) }); addEventListener('error', event => { globalThis.failure = event.message })</script>
+        <script type="module">${list[number[1]].source}\nglobalThis.finished = true</script>`)
+    } else response.writeHead(404).end()
+  })
+  await new Promise((resolve, reject) => server.once('error', reject).listen(0, 'localhost', resolve))
+  return { url: `http://localhost:${server.address().port}`, close: () => new Promise(resolve => { server.close(resolve); server.closeAllConnections() }) }
+}
+
+async function main () {
+  const total = { passed: 0, failed: 0 }
+  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', timeout: 120_000, args: ['--no-sandbox'] })
+  try {
+    for (const [kind, headers] of [['isolated', ISOLATION], ['not isolated', {}]]) {
+      const server = await serve(headers)
+      for (const [i, { page: file, line, printed }] of list.entries()) {
+        const page = await browser.newPage()
+        const output = []
+        page.on('console', message => output.push(message.text()))
+        try {
+          await page.goto(`${server.url}/${i}`)
+          await page.waitForFunction(() => globalThis.finished || globalThis.failure, null, { timeout: LIMIT })
+          assert.equal(await page.evaluate(() => globalThis.failure), undefined)
+          if (kind === 'isolated') assert.equal(missing(printed, output.join('\n')), null, `this was not printed; what was:\n${output.join('\n')}`)
+          total.passed++
+          console.log(`ok - ${file}:${line}, ${kind}`)
+        } catch (error) {
+          total.failed++
+          console.log(`not ok - ${file}:${line}, ${kind}\n${String(error.stack).replace(/^/gm, '    ')}`)
+        } finally {
+          await page.close()
+        }
+      }
+      await server.close()
+    }
+  } finally {
+    await browser.close()
+  }
+  console.log(`${total.passed} passed, ${total.failed} failed`)
+  process.exitCode = total.failed === 0 && total.passed >= 8 ? 0 : 1
+}
+
+main().catch(error => {
+  console.error(error)
+  process.exitCode = 1
+})

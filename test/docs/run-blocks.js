@@ -1,0 +1,113 @@
+'use strict'
+// How a block of each language is checked.
+
+const fs = require('node:fs')
+const path = require('node:path')
+const { execFile } = require('node:child_process')
+const ts = require('typescript')
+const { ROOT } = require('./blocks')
+
+const PYTHON = process.env.PYTHON ?? '/usr/bin/python3' // the system's, because it has NumPy and PyTorch
+
+/** A sanitizer's runtime, and the addon that needs it, are for this process alone. */
+const PLAIN = { LD_PRELOAD: undefined, SAMEBYTES_BINARY: undefined }
+
+/** Runs a command to its end: { code, output }. */
+function ended (command, args, { cwd, env = {}, timeout = 120000 }) {
+  return new Promise(resolve => {
+    const running = execFile(command, args, { cwd, env: { ...process.env, ...env }, timeout, maxBuffer: 1 << 24 }, (error, stdout, stderr) => {
+      resolve({ code: running.exitCode ?? error?.code ?? null, stdout, output: stdout + stderr })
+    })
+  })
+}
+
+/** A program in JavaScript, beside the sources so that `samebytes` is this package, but working in a folder of its own. */
+function runScript (source, name, folder) {
+  const isCommon = /\brequire\(/.test(source) && !/^import /m.test(source)
+  const file = path.join(folder, `${name}.${isCommon ? 'cjs' : 'mjs'}`)
+  fs.writeFileSync(file, source)
+  const cwd = fs.mkdtempSync(path.join(folder, 'cwd-'))
+  return ended(process.execPath, ['--expose-gc', file], { cwd, env: { SAMEBYTES_ROOT: ROOT } })
+}
+
+function runPython (source, name, folder) {
+  const file = path.join(folder, `${name}.py`)
+  fs.writeFileSync(file, source)
+  return ended(PYTHON, [file], { cwd: folder, env: { ...PLAIN, PYTHONDONTWRITEBYTECODE: '1', SAMEBYTES_ROOT: ROOT } })
+}
+
+/** What a compiler says of C or C++, with the folder of Node's headers. */
+function compile (source, language, name, folder, headers) {
+  const file = path.join(folder, `${name}.${language}`)
+  fs.writeFileSync(file, source)
+  const isC = language === 'c'
+  const include = [path.join(ROOT, 'src'), headers, ...isC ? [] : ['/usr/include/torch/csrc/api/include']].flatMap(place => ['-I', place])
+  return ended(isC ? process.env.CC ?? 'gcc' : 'g++', [`-std=${isC ? 'gnu11' : 'c++17'}`, '-fsyntax-only', '-Wall', '-Wextra', '-Werror', '-Wno-unused-function', '-DNAPI_VERSION=8',
+    ...isC ? [] : ['-w', '-DAT_PER_OPERATOR_HEADERS'], ...include, file], { cwd: folder, env: PLAIN })
+}
+
+/**
+ * What TypeScript says of programs in TypeScript, strictly, and of those in JavaScript, as an editor does.
+ *
+ * @param {{ name: string, source: string, isTypeScript: boolean }[]} list
+ * @returns {Map<string, string[]>} complaints, by name
+ */
+function typeErrors (list, folder) {
+  return new Map([true, false].flatMap(isTypeScript => {
+    const some = list.filter(each => each.isTypeScript === isTypeScript)
+    return some.length === 0 ? [] : [...complaintsOf(some, folder, isTypeScript ? {} : { noImplicitAny: false, strictNullChecks: false, useUnknownInCatchVariables: false })]
+  }))
+}
+
+/**
+ * `samebytes` is the sources, so that nothing has to be built.
+ *
+ * @param {{ name: string, source: string, isTypeScript: boolean }[]} list
+ * @param {ts.CompilerOptions} more
+ */
+function complaintsOf (list, folder, more) {
+  const js = name => path.join(ROOT, 'js', name)
+  const paths = { samebytes: [js('index.mjs')], 'samebytes/module': [js('module.mjs')], 'samebytes/native': [js('native-paths.mjs')], 'samebytes/inline': [js('index.mjs')] }
+  const { exports } = require(path.join(ROOT, 'package.json'))
+  for (const [name, to] of Object.entries(exports)) {
+    const file = to?.node?.import?.default ?? to?.import?.default
+    if (/\.\/js\//.test(file)) paths[path.posix.join('samebytes', name)] ??= [path.join(ROOT, file)]
+  }
+  const { options } = ts.parseJsonConfigFileContent(ts.readConfigFile(path.join(ROOT, 'tsconfig.json'), ts.sys.readFile).config, ts.sys, ROOT)
+  const files = list.map(({ name, source, isTypeScript }) => {
+    const file = path.join(folder, `${name}.${isTypeScript ? 'mts' : /\brequire\(/.test(source) && !/^import /m.test(source) ? 'cjs' : 'mjs'}`)
+    fs.writeFileSync(file, `${source}\nexport {}\n`.replace(/^(?=.*\brequire\()[^]*?\nexport \{\}\n$/, text => file.endsWith('.cjs') ? source : text))
+    return file
+  })
+  const program = ts.createProgram(files, { ...options, noEmit: true, declaration: false, emitDeclarationOnly: false, rootDir: ROOT, paths, typeRoots: [path.join(ROOT, 'node_modules', '@types')], ...more })
+  const complaints = new Map(list.map(({ name }) => [name, []]))
+  for (const [i, file] of files.entries()) {
+    const source = program.getSourceFile(file)
+    for (const diagnostic of [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)]) {
+      if (diagnostic.code === 7016) continue // a package without types
+      const { line } = source.getLineAndCharacterOfPosition(diagnostic.start)
+      complaints.get(list[i].name).push(`${source.text.split('\n')[line].trim()}\n    ${ts.flattenDiagnosticMessageText(diagnostic.messageText, '\n')}`)
+    }
+  }
+  return complaints
+}
+
+/** What is wrong with a command for a shell, or null. */
+function wrongCommand (line) {
+  const { scripts, bin = {} } = require(path.join(ROOT, 'package.json'))
+  const words = line.replace(/\s+#.*$/, '').split(/\s+/)
+  const [command, first, second] = words
+  if (command === 'npm' && first === 'run') return second in scripts ? null : `no script ${second}`
+  if (command === 'npm' && first === 'test') return null
+  if (command === 'npm' && ['install', 'i'].includes(first)) return null
+  if (command === 'node') {
+    const file = words.find(word => /\.m?js$/.test(word))
+    return file !== undefined && (fs.existsSync(path.join(ROOT, file)) || file === 'app.js' || file === 'app.mjs') ? null : `no file ${file}`
+  }
+  if (command === 'npx') return first in bin || (typeof bin === 'string' && first === 'samebytes') ? null : `no command ${first}`
+  if (['curl', 'cc', 'node-gyp', 'python3'].includes(command)) return null
+  if (/^[A-Z_]+=\S+$/.test(command)) return wrongCommand(words.slice(1).join(' '))
+  return `unknown command ${command}`
+}
+
+module.exports = { compile, runPython, runScript, typeErrors, wrongCommand }

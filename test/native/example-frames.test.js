@@ -1,0 +1,46 @@
+'use strict'
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const path = require('node:path')
+const { spawn, spawnSync } = require('node:child_process')
+const { ROOT, nativeOnly } = require('../setup')
+
+const PROGRAM = path.join(ROOT, 'examples', 'frames-with-python', 'index.js')
+
+const run = (args, env = {}) => spawnSync(process.execPath, [PROGRAM, ...args], { encoding: 'utf8', timeout: 150000, env: { ...process.env, ...env } })
+const left = pid => fs.readdirSync('/dev/shm').filter(name => name.includes(`samebytes-frames-${pid}`))
+
+describe('the example of frames with Python', function () {
+  this.timeout(180000)
+  nativeOnly()
+
+  it('shows each frame to a Python process and gets a picture back, with nothing copied', () => {
+    const { status, stdout, stderr, pid } = run(['--frames', '30', '--kill', '30'])
+    assert.equal(status, 0, stdout + stderr)
+    assert.match(stdout, /\n {2}30 of 30 frames: .*; 30 grey pictures came back\n {2}0 wrong, 0 unanswered, 1 Python processes, .*\n.*copied by samebytes: nothing\n$/)
+    assert.deepEqual(left(pid), [])
+  })
+
+  it('goes on with another Python process when one is killed', () => {
+    const { status, stdout, stderr, pid } = run(['--frames', '20', '--kill', '5'])
+    assert.equal(status, 0, stdout + stderr)
+    assert.match(stdout, /0 wrong, [01] unanswered, 2 Python processes/)
+    assert.deepEqual(left(pid), [])
+  })
+
+  it('says what is missing where there is no Python', () => {
+    const { status, stderr, pid } = run(['--frames', '3'], { PYTHON: '/nowhere/python3' })
+    assert.equal(status, 1)
+    assert.match(stderr, /could not be started: .*ENOENT; Python with NumPy is needed/)
+    assert.deepEqual(left(pid), [])
+  })
+
+  it('leaves no names when it is stopped', async () => {
+    const running = spawn(process.execPath, [PROGRAM, '--frames', '100000', '--kill', '100000'], { stdio: ['ignore', 'pipe', 'ignore'] })
+    const ended = new Promise(resolve => running.once('exit', resolve))
+    await new Promise(resolve => running.stdout.once('data', resolve)) // the names are there
+    running.kill('SIGTERM')
+    assert.equal(await ended, 1)
+    assert.deepEqual(left(running.pid), [])
+  })
+})
