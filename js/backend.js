@@ -12,24 +12,44 @@
 // In the bundle for browsers backend.browser.js takes this file's place.
 
 const { failure } = require('./errors')
-const { warn, readModule } = require('./host')
+const { warn, log, readModule } = require('./host')
 
 /** @returns {import('./native').Backend | import('./wasm').Backend} */
 function choose () {
   const wanted = process.env.SAMEBYTES_BACKEND
-  if (wanted === 'wasm') return startWasm()
-  if (wanted === 'wasm-shared') return startShared()
+  if (wanted === 'wasm') return chosen(startWasm(), 'SAMEBYTES_BACKEND asks for it')
+  if (wanted === 'wasm-shared') return chosen(startShared(), 'SAMEBYTES_BACKEND asks for it')
   if (wanted !== undefined && wanted !== '' && wanted !== 'native') {
     throw failure('ERR_ARGUMENT', `SAMEBYTES_BACKEND is '${wanted}'; 'native', 'wasm' or 'wasm-shared' was expected`)
   }
   const native = require('./native')
   try {
-    return native.start()
+    return chosen(native.start(), wanted === 'native' ? 'SAMEBYTES_BACKEND asks for it' : 'the addon could be loaded')
   } catch (error) {
     if (wanted === 'native') throw error
-    if (native.isExpected()) warn(`the native addon is missing, WASM is used instead: ${/** @type {Error} */ (error).message}`)
-    return startWasm()
+    if (native.isExpected()) warnOnce(`WASM is used instead of the native addon: ${/** @type {Error} */ (error).message}`)
+    return chosen(startWasm(), 'no addon could be loaded')
   }
+}
+
+/**
+ * @template B
+ * @param {B & { name: string }} backend
+ * @param {string} why
+ * @returns {B}
+ */
+function chosen (backend, why) {
+  log('back end %s: %s', backend.name, why)
+  return backend
+}
+
+/** @param {string} text  which workers that this thread starts do not say again */
+function warnOnce (text) {
+  const { getEnvironmentData, setEnvironmentData } = require('node:worker_threads')
+  const KEY = 'samebytes.warned'
+  if (getEnvironmentData(KEY) === true) return
+  setEnvironmentData(KEY, true)
+  warn(text)
 }
 
 /** @param {string} name  of a file */
@@ -38,9 +58,18 @@ function compile (name) {
   try {
     bytes = readModule(name)
   } catch (error) {
-    throw failure('ERR_UNSUPPORTED', `the WASM module could not be read: ${/** @type {Error} */ (error).message}`)
+    throw failure('ERR_UNSUPPORTED', `the WASM module could not be read: ${reasonOf(/** @type {any} */ (error), name)}`)
   }
   return new WebAssembly.Module(/** @type {Uint8Array<ArrayBuffer>} */ (bytes))
+}
+
+/**
+ * @param {Error & { code?: string }} error
+ * @param {string} name  of a file
+ */
+function reasonOf ({ code, message }, name) {
+  if (code !== 'ERR_ACCESS_DENIED') return message
+  return `the permission model forbids it, --allow-fs-read=${require('node:path').join(__dirname, '..', 'dist', name)} allows it`
 }
 
 function startWasm () {

@@ -262,7 +262,7 @@ function checkForeign ({ owner, deleter, borrowed, transfer, nbytes }) {
     throw failure('ERR_ARGUMENT', 'an address needs owner, deleter or borrowed: true, so that it is clear who keeps the bytes')
   }
   if (transfer) throw failure('ERR_ARGUMENT', 'transfer is for ArrayBuffers; an address has a deleter')
-  if (nbytes !== undefined && nbytes < 0) throw failure('ERR_BOUNDS', `nbytes is ${nbytes}; it is 0 or more`)
+  if (nbytes !== undefined && nbytes < 0) throw failure('ERR_BOUNDS', `nbytes is ${nbytes}; 0 or more was expected`)
 }
 
 /**

@@ -27,7 +27,7 @@ function tensorsOf (args, least) {
     else if (isList || i < least) throw failure('ERR_ARGUMENT', `${isList ? 'entry' : 'argument'} ${i} is ${show(t)}; a tensor was expected`)
     else break
   }
-  if (tensors.length < least) throw failure('ERR_ARGUMENT', `${tensors.length} tensors were given; at least ${least} are needed`)
+  if (tensors.length < least) throw failure('ERR_ARGUMENT', `${tensors.length} tensors were given; at least ${least} were expected`)
   return { tensors, rest: args.slice(isList ? 1 : tensors.length) }
 }
 
@@ -242,7 +242,7 @@ function allClose (...args) {
 function tolerance (name, value, missing) {
   if (value === undefined) return missing
   if (typeof value !== 'number') throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number was expected`)
-  if (value < 0) throw failure('ERR_BOUNDS', `${name} is ${value}; it is 0 or more`)
+  if (value < 0) throw failure('ERR_BOUNDS', `${name} is ${value}; 0 or more was expected`)
   return value
 }
 

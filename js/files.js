@@ -11,7 +11,7 @@ const { Extra } = require('./storage')
 const { dtypeOf } = require('./dtypes')
 const { denseLayout } = require('./layouts')
 const { Tensor, wrap } = require('./tensor')
-const { newName } = require('./host')
+const { newName, log } = require('./host')
 const { signalOf, checkSignal } = require('./async')
 const formats = require('./formats')
 const writers = require('./writers')
@@ -50,11 +50,29 @@ function pathOf (place) {
  * @param {string} file
  */
 function systemError (error, file) {
+  if (error?.code === 'ERR_ACCESS_DENIED') return Object.assign(forbidden(error, file), { cause: error })
   if (typeof error?.code === 'string' && error.code.startsWith('ERR_') && error.syscall === undefined) {
     return error.errno === undefined ? error : Object.assign(error, { path: file })
   }
   const code = { ENOENT: 'ERR_NOT_FOUND', ENOTDIR: 'ERR_NOT_FOUND', EEXIST: 'ERR_EXISTS' }[/** @type {string} */ (error.code)] ?? 'ERR_IO'
   return Object.assign(failure(code, error.message), { errno: error.errno, path: file, cause: error })
+}
+
+/**
+ * What Node's permission model refused, with what allows it.
+ *
+ * @param {any} error  permission and resource say what was missing; links need everything, and say it in words only
+ * @param {string} file
+ */
+function forbidden ({ permission, resource }, file) {
+  const flag = { FileSystemRead: '--allow-fs-read', FileSystemWrite: '--allow-fs-write' }[/** @type {string} */ (permission)]
+  const folder = path.dirname(path.resolve(file))
+  let needs = '--allow-fs-read=* --allow-fs-write=*'
+  if (flag !== undefined) needs = `${flag}=${resource || file}`
+  if (flag !== undefined && resource && path.basename(resource) !== path.basename(file)) {
+    needs = `--allow-fs-read=${folder}/* --allow-fs-write=${folder}/*` // of a draft beside the file
+  }
+  return Object.assign(failure('ERR_IO', `${file}: the permission model forbids it; ${needs} is needed`), { path: file })
 }
 
 /**
@@ -116,6 +134,7 @@ class MappedFile {
       this.settle()
       throw systemError(error, file)
     }
+    log('mapped %s: %d bytes, mode %s%s', file, this.size, MODES[mode], guard ? ', guarded' : '')
     if (++mappings % SWEEP === 0) backend.sweep() // finalizers wait for the event loop; who opens in a loop does not
   }
 
@@ -307,6 +326,9 @@ function openRaw (path, shape, opts) {
 
 // ---- Writing ----
 
+/** @returns {boolean} whether Node's permission model is on, which has no fsync, fchmod or fchown for anyone */
+const isRestricted = () => /** @type {any} */ (process).permission !== undefined
+
 /** A file that is not there under its name until it is whole. */
 class Draft {
   /** @param {string} place */
@@ -320,7 +342,9 @@ class Draft {
     } catch {}
     if (before !== null && !before.isFile()) throw Object.assign(failure('ERR_IO', `${place} is no regular file`), { path: place })
     this.draft = path.join(path.dirname(this.file), `.samebytes-${newName()}.tmp`)
-    this.fd = named(place, () => fs.openSync(this.draft, 'wx+', before === null ? 0o666 : 0o600))
+    const { O_RDWR, O_CREAT, O_EXCL, O_DSYNC } = fs.constants
+    const flags = O_RDWR | O_CREAT | O_EXCL | (isRestricted() ? O_DSYNC ?? 0 : 0)
+    this.fd = named(place, () => fs.openSync(this.draft, flags, before === null ? 0o666 : 0o600))
     if (before !== null) this.inherit(before)
   }
 
@@ -331,10 +355,12 @@ class Draft {
    */
   inherit ({ mode, uid, gid }) {
     try {
-      fs.fchownSync(this.fd, uid, gid)
+      if (isRestricted()) fs.chownSync(this.draft, uid, gid)
+      else fs.fchownSync(this.fd, uid, gid)
     } catch {} // others' files stay theirs only where root saves
     try {
-      fs.fchmodSync(this.fd, mode & 0o777)
+      if (isRestricted()) fs.chmodSync(this.draft, mode & 0o777)
+      else fs.fchmodSync(this.fd, mode & 0o777)
     } catch {} // not all file systems have permissions
   }
 
@@ -414,7 +440,7 @@ function writeSync (file, pieces) {
       }
       if (piece instanceof Summed) fs.writeSync(draft.fd, piece.sum(), 0, 4, piece.at)
     }
-    fs.fdatasyncSync(draft.fd)
+    if (!isRestricted()) fs.fdatasyncSync(draft.fd) // else each write was safe when it returned
     draft.publish(true)
     draft.syncFolder()
     draft.close()
@@ -429,16 +455,19 @@ function writeSync (file, pieces) {
  * @property {Record<string, string>} [metadata]  of .safetensors
  * @property {AbortSignal} [signal]  what was there stays then
  * @property {(progress: { done: number, total: number }) => void} [onProgress]  bytes; what it throws ends the transfer
+ * @property {'replace' | 'error'} [ifExists]  'error': what is there stays, and that is ERR_EXISTS; 'replace' unless told
  */
+
+/** @typedef {{ metadata: any, signal: AbortSignal | undefined, onProgress: ((progress: { done: number, total: number }) => void) | undefined, replace: boolean }} Transfer */
 
 /**
  * @param {any} opts
- * @returns {{ metadata: any, signal: AbortSignal | undefined, onProgress: ((progress: { done: number, total: number }) => void) | undefined }}
+ * @returns {Transfer}
  */
 function transferOptions (opts) {
-  const { metadata, signal, onProgress } = optionsOf(opts)
+  const { metadata, signal, onProgress, ifExists } = optionsOf(opts)
   if (onProgress !== undefined && typeof onProgress !== 'function') throw failure('ERR_ARGUMENT', `onProgress is ${show(onProgress)}; a function was expected`)
-  return { metadata, signal: signalOf(signal), onProgress: onProgress && told(onProgress) }
+  return { metadata, signal: signalOf(signal), onProgress: onProgress && told(onProgress), replace: replaces({ ifExists }) }
 }
 
 /** What a caller's function threw, on its way back to the caller. */
@@ -471,9 +500,9 @@ function rejection (error, signal, file) {
 /**
  * @param {string} file
  * @param {Piece[]} pieces
- * @param {{ signal?: AbortSignal, onProgress?: Function }} options
+ * @param {Transfer} options
  */
-async function writeAsync (file, pieces, { signal, onProgress }) {
+async function writeAsync (file, pieces, { signal, onProgress, replace }) {
   checkSignal(signal)
   const held = pieces.map(whatOf).flatMap(piece => Tensor.isTensor(piece) ? [Tensor.attachedOf(piece).storage] : [])
   for (const storage of held) reading(storage)
@@ -481,9 +510,9 @@ async function writeAsync (file, pieces, { signal, onProgress }) {
     const draft = new Draft(file)
     try {
       await writeInto(draft.fd, pieces, signal, onProgress)
-      await settled(done => { fs.fdatasync(draft.fd, done) })
+      if (!isRestricted()) await settled(done => { fs.fdatasync(draft.fd, done) })
       checkSignal(signal)
-      draft.publish(true)
+      draft.publish(replace)
       draft.syncFolder()
       draft.close()
     } catch (error) {

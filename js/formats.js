@@ -35,6 +35,7 @@ const SWAPPED = 2
  * @property {{ elements: number, bytes: number }} block  of the type; one element, but of quantised types
  * @property {number} byteOffset  in the file, or in what the member of an .npz was inflated to
  * @property {number} nbytes
+ * @property {number} [deflated]  bytes that it has in an .npz that deflates it; else absent
  */
 
 /**
@@ -624,7 +625,11 @@ function npzFile (source, dtype) {
       if (member.method === 8) member.bytes ??= await inflatedLater(source, member)
       return make(member)
     },
-    info: (/** @type {Member} */ member) => infoOf(memberEntry(open(member), member, dtype).entry)
+    info: (/** @type {Member} */ member) => {
+      const bytes = open(member)
+      const info = infoOf(memberEntry(bytes, member, dtype).entry)
+      return bytes instanceof Part ? { ...info, byteOffset: bytes.at + info.byteOffset } : { ...info, deflated: member.packed }
+    }
   })
 }
 
@@ -849,7 +854,7 @@ function parseGguf (bytes) {
  */
 function alloc (n) {
   const nbytes = integer('n', n)
-  if (nbytes < 0) throw failure('ERR_BOUNDS', `n is ${n}; it is 0 or more`)
+  if (nbytes < 0) throw failure('ERR_BOUNDS', `n is ${n}; 0 or more was expected`)
   const { index } = dtypeOf('uint8')
   const bare = denseLayout(index, [nbytes])
   return /** @type {any} */ (wrap(new Layout(backend.allocate(nbytes, ffi.check), index, bare.shape, bare.strides, 0, bare.size, bare.flags)).data)
@@ -861,4 +866,4 @@ function alloc (n) {
  */
 const isFile = file => file instanceof TensorFile
 
-module.exports = { parseNpy, parseNpz, parseSafetensors, parseGguf, alloc, TensorFile, isFile, KEY, Bytes, npyTensor, npzFile, safetensorsFile, ggufFile, npyEntry, madeOf, tensorOf, layoutWithout, crc32, crc32Here }
+module.exports = { parseNpy, parseNpz, parseSafetensors, parseGguf, alloc, TensorFile, isFile, KEY, Bytes, npyTensor, npzFile, safetensorsFile, ggufFile, npyEntry, infoOf, madeOf, tensorOf, layoutWithout, crc32, crc32Here }

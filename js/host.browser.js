@@ -20,6 +20,11 @@ function onNextTurn (fn) {
   port2.postMessage(null)
 }
 
+/** There is no NODE_DEBUG here. */
+const isLogged = false
+
+function log () {}
+
 /** @param {Uint8Array} bytes  UTF-8, of memory that nobody shares */
 const textOf = bytes => typeof TextDecoder === 'function' ? new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes) : decodeURIComponent(Array.from(bytes, inHex).join(''))
 
@@ -53,4 +58,7 @@ function memoryOfMachine () {
 /** Nothing is lent to native code here. */
 function keepAttached () {}
 
-module.exports = { onNextTurn, textOf, inflate, findCrc32, now, newName, warn, memoryOfMachine, keepAttached }
+/** Nobody asks here. */
+function traceIfAsked () {}
+
+module.exports = { isLogged, log, traceIfAsked, onNextTurn, textOf, inflate, findCrc32, now, newName, warn, memoryOfMachine, keepAttached }

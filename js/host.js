@@ -5,13 +5,26 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { setImmediate } = require('node:timers') // some test environments have no global one
-const { TextDecoder } = require('node:util')
+const { TextDecoder, debuglog } = require('node:util')
 
 /** read when it is first needed, for it takes longer than all of this file @type {any} */
 let worker
 
 /** A later turn of the event loop. Taken now, because test tools replace it, or take the global away. @type {(fn: () => void) => void} */
 const onNextTurn = setImmediate
+
+/** Does NODE_DEBUG name samebytes? Asked before what is logged is put together. */
+const isLogged = debuglog('samebytes').enabled === true
+
+/**
+ * A line of NODE_DEBUG=samebytes.
+ *
+ * @param {string} text  as util.format takes it
+ * @param {...unknown} values
+ */
+function log (text, ...values) {
+  if (isLogged) require('./log').log(text, values)
+}
 
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true }) // what looks like one is part of a name
 
@@ -72,4 +85,12 @@ function keepAttached (buffer) {
   if (isMarkedAsUntransferable === undefined || !isMarkedAsUntransferable(buffer)) markAsUntransferable(buffer)
 }
 
-module.exports = { onNextTurn, textOf, inflate, findCrc32, now, newName, warn, memoryOfMachine, readModule, keepAttached }
+/** SAMEBYTES_TRACE=1 asks for a report at the end of who made the tensors that are left; the map's server has its workers answer. */
+function traceIfAsked () {
+  const { SAMEBYTES_TRACE: asked } = process.env
+  if (asked === undefined) return
+  if (asked === '1') require('./inspect/report').start()
+  else if (asked === `map:${process.pid}`) require('./inspect')
+}
+
+module.exports = { isLogged, log, traceIfAsked, onNextTurn, textOf, inflate, findCrc32, now, newName, warn, memoryOfMachine, readModule, keepAttached }

@@ -139,7 +139,7 @@ function newPixels (nbytes) {
   try {
     return new Uint8ClampedArray(nbytes)
   } catch {
-    throw failure('ERR_MEMORY', `no memory for an image of ${nbytes} bytes`)
+    throw failure('ERR_MEMORY', `${nbytes} bytes for an image could not be allocated`)
   }
 }
 

@@ -2,6 +2,7 @@
 // The public package: names only. What they do is in the files that they come from.
 
 const { SamebytesError, failure } = require('./errors')
+const { traceIfAsked } = require('./host')
 const { later } = require('./later')
 const { stats, counts, budget, countedBytes } = require('./storage')
 const { show } = require('./validate')
@@ -279,7 +280,7 @@ function scope (fn) {
  */
 function dispose (list) {
   const all = Tensor.isTensor(list) ? [list] : Array.isArray(list) ? list : null
-  if (all === null || !all.every(Tensor.isTensor)) throw failure('ERR_ARGUMENT', 'dispose takes a tensor or an array of them')
+  if (all === null || !all.every(Tensor.isTensor)) throw failure('ERR_ARGUMENT', `dispose was given ${show(list)}; a tensor or an array of them was expected`)
   for (const t of all) t.dispose()
 }
 
@@ -346,7 +347,7 @@ function memory () {
  */
 function setMemoryLimit (nbytes) {
   if (typeof nbytes !== 'number' || Number.isNaN(nbytes)) throw failure('ERR_ARGUMENT', `nbytes is ${show(nbytes)}; a number was expected`)
-  if (nbytes < 0) throw failure('ERR_BOUNDS', `nbytes is ${nbytes}; it is 0 or more`)
+  if (nbytes < 0) throw failure('ERR_BOUNDS', `nbytes is ${nbytes}; 0 or more was expected`)
   budget.limit = nbytes
   budget.isKnown = true
 }
@@ -479,3 +480,5 @@ Object.defineProperties(module.exports, {
   SharedTensor: { get: () => named('SharedTensor', require('./shared-tensor').SharedTensor), enumerable: true },
   SharedRing: { get: () => named('SharedRing', require('./shared-ring').SharedRing), enumerable: true }
 })
+
+traceIfAsked()

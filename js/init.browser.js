@@ -175,7 +175,7 @@ async function moduleOf (source) {
   if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return compile(/** @type {BufferSource} */ (source), 'wasm')
   const response = typeof Response === 'function' && source instanceof Response ? source : await fetched(source)
   const name = response.url === '' ? 'the response' : response.url
-  if (!response.ok) throw failure('ERR_IO', `${name} cannot be had: ${response.status} ${response.statusText}`)
+  if (!response.ok) throw failure('ERR_IO', `${name} could not be read: ${response.status} ${response.statusText}`)
   let bytes
   try {
     bytes = await response.arrayBuffer()
@@ -194,7 +194,7 @@ async function fetched (source) {
   try {
     return await fetch(source)
   } catch (error) {
-    throw failure('ERR_IO', `${source} cannot be had: ${/** @type {Error} */ (error).message}`)
+    throw failure('ERR_IO', `${source} could not be read: ${/** @type {Error} */ (error).message}`)
   }
 }
 

@@ -1,10 +1,10 @@
 'use strict'
-// What samebytes/module takes from the package. In the bundle of it for browsers the page's other bundle takes this
-// file's place (wasm/bundle.mjs), so that both work with one instance.
+// What samebytes/module and samebytes/inspect take from the package. In their bundles for browsers the page's other bundle
+// takes this file's place (wasm/bundle.mjs), so that all work with one instance.
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
-const { stats, countCopy, countStaged } = require('./storage')
+const { stats, counts, countCopy, countStaged } = require('./storage')
 const { show } = require('./validate')
 const { dtypes, itemsizes } = require('./dtypes')
 const { dataOf } = require('./exposed')
@@ -12,14 +12,22 @@ const { Tensor } = require('./tensor')
 const { tensor } = require('./make')
 const { fromBlob } = require('./blob')
 const { hold, letGo, signalOf, checkSignal } = require('./async')
-const { dtypeOfArray, isSharedArrayBuffer } = require('./buffers')
-const { keep } = require('./lifetime')
+const { dtypeOfArray, isSharedArrayBuffer, isArrayBuffer, byteLengthOf } = require('./buffers')
+const lifetime = require('./lifetime')
+const { lent } = require('./loans')
+const { version } = require('./version')
 const { TYPES, asBits, fromBits, fromOrt } = require('./ort')
 
 const parts = {
   ffi,
   failure,
   stats,
+  counts,
+  lifetime,
+  lent,
+  version,
+  /** @type {() => import('./index').Memory} */
+  memory: () => require('./index').memory(),
   countCopy,
   countStaged,
   show,
@@ -33,9 +41,11 @@ const parts = {
   letGo,
   signalOf,
   checkSignal,
-  keep,
+  keep: lifetime.keep,
   dtypeOfArray,
   isSharedArrayBuffer,
+  isArrayBuffer,
+  byteLengthOf,
   TYPES,
   asBits,
   fromBits,

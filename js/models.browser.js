@@ -31,10 +31,10 @@ async function modelAt (place) {
     response = await fetch(place)
     if (response.ok) return new Uint8Array(await response.arrayBuffer())
   } catch (error) {
-    throw failure('ERR_IO', `the model at ${place} cannot be had: ${/** @type {Error} */ (error).message}`)
+    throw failure('ERR_IO', `the model at ${place} could not be read: ${/** @type {Error} */ (error).message}`)
   }
   if (response.status === 404) throw failure('ERR_NOT_FOUND', `there is no model at ${place}`)
-  throw failure('ERR_IO', `the model at ${place} cannot be had: ${response.status} ${response.statusText}`)
+  throw failure('ERR_IO', `the model at ${place} could not be read: ${response.status} ${response.statusText}`)
 }
 
 module.exports = { findOrt, modelAt }

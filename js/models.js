@@ -33,7 +33,7 @@ async function findOrt () {
  * @param {unknown} cause
  */
 function unusable (name, cause) {
-  const error = instance().failure('ERR_UNSUPPORTED', `${name} is installed but cannot be loaded: ${/** @type {Error} */ (cause).message}`)
+  const error = instance().failure('ERR_UNSUPPORTED', `${name} is installed but could not be loaded: ${/** @type {Error} */ (cause).message}`)
   error.cause = cause
   return error
 }
@@ -51,7 +51,7 @@ async function modelAt (place) {
     await fs.access(path)
   } catch (cause) {
     const { code, errno, message } = /** @type {any} */ (cause)
-    const error = code === 'ENOENT' || code === 'ENOTDIR' ? failure('ERR_NOT_FOUND', `there is no model at ${path}`) : failure('ERR_IO', `the model at ${path} cannot be read: ${message}`)
+    const error = code === 'ENOENT' || code === 'ENOTDIR' ? failure('ERR_NOT_FOUND', `there is no model at ${path}`) : failure('ERR_IO', `the model at ${path} could not be read: ${message}`)
     throw Object.assign(error, { errno, path, cause })
   }
   return path

@@ -98,7 +98,7 @@ class Module {
     const { failure, Tensor } = instance()
     const isOne = !isRecord(source) || Tensor.isTensor(source)
     const sources = isOne ? [['forward', source]] : Object.entries(source)
-    if (sources.length === 0) throw failure('ERR_ARGUMENT', 'source is an object without methods')
+    if (sources.length === 0) throw failure('ERR_ARGUMENT', 'source is an object without methods; a path, URL or bytes, or a record of them by method, was expected')
     const runtime = await runtimeOf(sessionOptions)
     /** @type {Map<string, Method>} */
     const methods = new Map()

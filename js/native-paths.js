@@ -3,6 +3,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
+const { prebuilt } = require('./platform')
 
 const root = path.join(__dirname, '..')
 
@@ -17,7 +18,7 @@ const include = path.join(root, 'src')
  */
 const library = [
   path.join(root, 'build', 'Release', 'libsamebytes.so.1'),
-  path.join(root, 'prebuilds', `${process.platform}-${process.arch}`, 'libsamebytes.so.1')
+  path.join(prebuilt(), 'libsamebytes.so.1')
 ].find(place => fs.existsSync(place)) ?? null
 
 module.exports = { include, library }

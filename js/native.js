@@ -8,7 +8,9 @@
 const path = require('node:path')
 const { TextEncoder } = require('node:util')
 const { failure } = require('./errors')
+const { isLogged, log } = require('./host')
 const { byteLengthOf, isSharedArrayBuffer, MAX_LENGTH } = require('./buffers')
+const { platformName, prebuilt, isShipped } = require('./platform')
 const { Storage, Group, Extra, passing, unclaim, rowNumbers, newSharedStorage, grant, countedBytes, stats, counts, reportDeleter } = require('./storage')
 
 const BLOCK = 4096 // bytes in a block: one tensor that is kept keeps all of it
@@ -65,29 +67,42 @@ const owners = new WeakMap()
 
 /** @returns {string[]} where the addon may be, in the order in which it is looked for */
 function places () {
-  const root = path.join(__dirname, '..')
   if (process.env.SAMEBYTES_BINARY) return [path.resolve(process.env.SAMEBYTES_BINARY)]
-  return [
-    path.join(root, 'build', 'Release', 'samebytes.node'),
-    path.join(root, 'prebuilds', `${process.platform}-${process.arch}`, 'samebytes.node')
-  ]
+  return [path.join(__dirname, '..', 'build', 'Release', 'samebytes.node'), path.join(prebuilt(), 'samebytes.node')]
 }
 
-/** @returns {boolean} whether this platform is one that the addon is shipped for */
+/** @returns {boolean} whether the addon should be there */
 function isExpected () {
-  return process.env.SAMEBYTES_BINARY !== undefined || (process.platform === 'linux' && process.arch === 'x64')
+  return process.env.SAMEBYTES_BINARY !== undefined || isShipped()
 }
 
 function load () {
   const reasons = []
+  let isForbidden = false
   for (const place of places()) {
     try {
-      return require(place)
-    } catch (error) {
-      reasons.push(`${place}: ${/** @type {Error} */ (error).message.split('\n')[0]}`)
+      const addon = require(place)
+      log('addon %s', place)
+      return addon
+    } catch (/** @type {any} */ error) {
+      reasons.push(`${place}: ${reasonOf(error)}`)
+      log('no addon %s', reasons[reasons.length - 1])
+      isForbidden ||= FORBIDDEN.includes(error.code)
     }
   }
-  throw failure('ERR_UNSUPPORTED', `no native addon for ${process.platform}-${process.arch} could be loaded (${reasons.join('; ')}); SAMEBYTES_BACKEND=wasm does without`)
+  const advice = isForbidden ? '' : ', npx samebytes-build compiles one'
+  throw failure('ERR_UNSUPPORTED', `no native addon for ${platformName()} could be loaded (${reasons.join('; ')}); SAMEBYTES_BACKEND=wasm does without${advice}`)
+}
+
+const FORBIDDEN = ['ERR_DLOPEN_DISABLED', 'ERR_ACCESS_DENIED']
+
+/** @param {Error & { code?: string }} error  why an addon could not be loaded */
+function reasonOf ({ code, message }) {
+  if (code === 'MODULE_NOT_FOUND') return 'no such file'
+  const isPermission = /** @type {any} */ (process).permission !== undefined
+  if (code === 'ERR_DLOPEN_DISABLED') return `addons are forbidden${isPermission ? ', --allow-addons allows them' : ' by --no-addons'}`
+  if (code === 'ERR_ACCESS_DENIED') return `the permission model forbids it, --allow-fs-read=${path.join(__dirname, '..')} allows it`
+  return message.split('\n')[0]
 }
 
 /** The addon's memory as the rest of the library uses it. */
@@ -479,6 +494,7 @@ class Backend {
     storage.address = address + start
     storage.block = null
     stats.promoted++
+    if (isLogged) log('promoted a tensor of %d bytes: it has a buffer of its own', nbytes)
   }
 
   /**

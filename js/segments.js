@@ -14,6 +14,7 @@ const { failure } = require('./errors')
 const { show } = require('./validate')
 const { grant } = require('./storage')
 const { MappedFile, systemError, named } = require('./files')
+const { log } = require('./host')
 
 const { backend } = ffi
 const { O_RDONLY, O_RDWR, O_NONBLOCK, O_NOFOLLOW } = fs.constants
@@ -135,6 +136,7 @@ function newSegment (sealed, mode, header, total, label, guard) {
     segment.close()
     throw error
   }
+  log('made a segment of %d bytes: %s%s', total, label, sealed ? ', sealed' : '')
   return segment
 }
 
@@ -183,6 +185,7 @@ function openSegment (path, how, follow) {
   } finally {
     fs.closeSync(fd)
   }
+  log('opened the segment %s', path)
   return new Segment(file, path, how)
 }
 
@@ -302,7 +305,7 @@ function publish (segment, name, { replace, persist }) {
   try {
     fs.symlinkSync(text, tag)
   } catch (/** @type {any} */ error) {
-    throw Object.assign(failure('ERR_IO', error.message), { errno: error.errno, path: tag })
+    throw error.code === 'ERR_ACCESS_DENIED' ? systemError(error, path) : Object.assign(failure('ERR_IO', error.message), { errno: error.errno, path: tag })
   }
   try {
     if (replace) {
@@ -314,6 +317,7 @@ function publish (segment, name, { replace, persist }) {
       link(segment.fd, name, path)
     }
     segment.tag = { path, inode: ino }
+    log('named the segment %s', path)
   } catch (error) {
     remove(pathOf(draft))
     remove(tag)
@@ -353,6 +357,7 @@ function unlink (name) {
   const path = pathOf(name)
   const before = statOf(path)
   named(path, () => fs.unlinkSync(path))
+  log('removed the name %s', path)
   if (before !== null) remove(tagOf(before.ino))
 }
 
@@ -408,7 +413,10 @@ function sweep () {
   const names = []
   for (const { inode, owner, stat, isOurs } of tagged()) {
     if (!isOurs || !isDead(owner) || (owner.persist && stat !== null)) continue
-    if (stat !== null && removeNamed(owner.name, inode)) names.push(owner.name)
+    if (stat !== null && removeNamed(owner.name, inode)) {
+      names.push(owner.name)
+      log('swept %s, which process %d left', owner.name, owner.pid)
+    }
     remove(pathOf(draftOf(inode)))
     remove(tagOf(inode))
   }

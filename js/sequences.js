@@ -40,7 +40,7 @@ function numberOf (name, value) {
     throw failure('ERR_BOUNDS', `${name} is ${value}n, which is no 64-bit integer`)
   }
   if (typeof value !== 'number') throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number or a bigint was expected`)
-  if (!Number.isFinite(value)) throw failure('ERR_BOUNDS', `${name} is ${value}; it must be finite`)
+  if (!Number.isFinite(value)) throw failure('ERR_BOUNDS', `${name} is ${value}; a finite number was expected`)
   return value
 }
 

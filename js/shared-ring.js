@@ -134,7 +134,7 @@ class SharedRing {
     const called = nameOf(name)
     nameOf(controlOf(called))
     const slots = integer('slots', given)
-    if (slots < 1) throw failure('ERR_BOUNDS', `slots is ${slots}; a ring has at least 1`)
+    if (slots < 1) throw failure('ERR_BOUNDS', `slots is ${slots}; at least 1 was expected`)
     const dtype = dtypeOf(dtypeName)
     const whole = [slots, ...shapeOf(shape)]
     denseLayout(dtype.index, whole)
@@ -539,8 +539,13 @@ function close (shared) {
 
 /** @param {string} name */
 function isThere (name) {
-  const { pathOf } = require('./segments')
-  return require('node:fs').existsSync(pathOf(name))
+  const { pathOf, systemError } = require('./segments')
+  const path = pathOf(name)
+  try {
+    return require('node:fs').existsSync(path)
+  } catch (error) {
+    throw systemError(error, path) // of the permission model
+  }
 }
 
 /**

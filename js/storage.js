@@ -2,7 +2,7 @@
 // Bytes, as JavaScript knows them: where they are, who else holds them, and how many were copied.
 
 const { failure } = require('./errors')
-const { memoryOfMachine, warn } = require('./host')
+const { memoryOfMachine, warn, isLogged, log } = require('./host')
 
 /**
  * What is counted together for memory(): the tensors and storages that live and die with one watched
@@ -204,6 +204,7 @@ function countCopy (reason, bytes) {
 function countStaged (bytes) {
   stats.staged.count++
   stats.staged.bytes += bytes
+  if (isLogged) log('staged %d bytes: a temporary copy', bytes)
 }
 
 /**

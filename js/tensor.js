@@ -924,7 +924,7 @@ class Tensor {
    * arange(5).chunk(2).map(t => t.shape) // [[3], [2]]
    */
   chunk (n, axis = 0) {
-    if (integer('n', n) < 1) throw failure('ERR_BOUNDS', `n is ${n}; at least one part was expected`)
+    if (integer('n', n) < 1) throw failure('ERR_BOUNDS', `n is ${n}; at least 1 was expected`)
     const extent = this.#extent(axis)
     return this.#parts(axis, extent === 0 ? sameParts(n, 0) : equalSizes(Math.ceil(extent / n), extent))
   }
@@ -1666,7 +1666,7 @@ function hashOf (layout) {
   if (layout.size <= most) return ffi.hash(layout)
   const once = shape.map((extent, d) => strides[d] === 0 ? 1 : extent)
   const size = once.reduce((a, b) => a * b, 1)
-  if (size > most) throw failure('ERR_MEMORY', 'too many elements')
+  if (size > most) throw failure('ERR_MEMORY', `${size} elements are too many to hash; ${most} are possible`)
   return `${ffi.hash(new Layout(storage, dtype, once, strides, offset, size, 0))} of [${once.join(',')}]`
 }
 

@@ -279,7 +279,7 @@ function sameParts (count, size) {
  * @returns {number[]}
  */
 function equalSizes (size, extent) {
-  if (size < 0 || (size === 0 && extent > 0)) throw failure('ERR_BOUNDS', `size is ${size}; a part has at least one element`)
+  if (size < 0 || (size === 0 && extent > 0)) throw failure('ERR_BOUNDS', `size is ${size}; at least 1 was expected`)
   if (extent === 0) return [0]
   const sizes = sameParts(Math.ceil(extent / size), size)
   sizes[sizes.length - 1] = extent - size * (sizes.length - 1)
@@ -297,7 +297,7 @@ function checkSizes (sizes, extent) {
     if (size < 0 || size > rest) rest = NaN
     rest -= size
   }
-  if (rest !== 0) throw failure('ERR_SHAPE', `sizes are [${sizes.slice(0, 16).join(', ')}${sizes.length > 16 ? ', ...' : ''}]; together they must be the axis' ${extent} elements`)
+  if (rest !== 0) throw failure('ERR_SHAPE', `sizes are [${sizes.slice(0, 16).join(', ')}${sizes.length > 16 ? ', ...' : ''}]; ${extent} elements together, as the axis has, were expected`)
   return sizes
 }
 

@@ -60,7 +60,7 @@ function bitsOf (layout, expected) {
 function timeoutOf (timeout) {
   if (timeout === undefined) return Infinity
   if (typeof timeout !== 'number') throw failure('ERR_ARGUMENT', `timeout is ${show(timeout)}; milliseconds were expected`)
-  if (!(timeout >= 0)) throw failure('ERR_BOUNDS', `timeout is ${timeout}; it is at least 0`)
+  if (!(timeout >= 0)) throw failure('ERR_BOUNDS', `timeout is ${timeout}; 0 or more was expected`)
   return timeout
 }
 
@@ -146,7 +146,7 @@ function gone () {
 function notify (layout, index, n) {
   const at = wordAt(layout, index)
   const count = n === undefined || n === Infinity ? 2 ** 31 : integer('n', n)
-  if (count < 0) throw failure('ERR_BOUNDS', `n is ${count}; it is at least 0`)
+  if (count < 0) throw failure('ERR_BOUNDS', `n is ${count}; 0 or more was expected`)
   return words.wake(layout.storage, at, Math.min(count, 2 ** 31))
 }
 

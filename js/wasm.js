@@ -4,7 +4,7 @@
 // bytes is given a copy in linear memory, and what it wrote is copied back (counted as staged).
 
 const { failure } = require('./errors')
-const { onNextTurn, textOf } = require('./host')
+const { onNextTurn, textOf, log } = require('./host')
 const { byteLengthOf, MAX_LENGTH } = require('./buffers')
 const { Storage, Group, Extra, passing, claim, unclaim, rowNumbers, newSharedStorage, grant, countedBytes, counts, stats, reportDeleter } = require('./storage')
 
@@ -104,7 +104,10 @@ class Backend {
     this.frame.cover(this.buffer, this.frameAt)
     this.windows = []
     const covered = byteLengthOf(this.buffer)
-    if (this.covered > 0 && covered > this.covered) stats.grown++ // else it is another buffer of the same bytes
+    if (this.covered > 0 && covered > this.covered) { // else it is another buffer of the same bytes
+      stats.grown++
+      log('WASM memory grew from %d to %d bytes', this.covered, covered)
+    }
     this.covered = covered
   }
 
@@ -456,7 +459,7 @@ function newMemory ({ initialMemory = 16 * PAGE, maximumMemory = MAX_PAGES * PAG
     maxima.set(memory, maximum * PAGE)
     return memory
   } catch (error) {
-    throw failure('ERR_MEMORY', `WASM memory of ${initial * PAGE} bytes, growing up to ${maximum * PAGE}, could not be had: ${/** @type {Error} */ (error).message}`)
+    throw failure('ERR_MEMORY', `WASM memory of ${initial * PAGE} bytes, growing up to ${maximum * PAGE}, could not be allocated: ${/** @type {Error} */ (error).message}`)
   }
 }
 

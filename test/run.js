@@ -4,7 +4,7 @@
 //
 //   node test/run.js [part of a path]... [--backend native|wasm|wasm-shared] [--grep text] [-- node flags]
 //
-// test/api runs on each back end, test/wasm-shared on that one, test/native on the native one, with the test
+// test/api runs on each back end, test/cli on native and wasm, test/wasm-shared on that one, test/native on the native one, with the test
 // addon (SAMEBYTES_TEST_BINARY, else build/Release/samebytes_test.node). Each suite has a process of its
 // own, which notes down every result as it comes; if it dies, the test that ran counts as failed
 // and a new process goes on with the next file. The last line is `N passed, N failed`.
@@ -74,6 +74,7 @@ function suites (backends) {
   const all = []
   for (const backend of backends) {
     all.push({ title: `test/api on ${backend}`, backend, files: testFiles('api') })
+    if (backend !== 'wasm-shared') all.push({ title: `test/cli on ${backend}`, backend, files: testFiles('cli') })
     if (backend === 'wasm-shared') all.push({ title: 'test/wasm-shared', backend, files: testFiles('wasm-shared') })
     const files = testFiles('native')
     if (backend === 'native' && files.length > 0) {

@@ -1,6 +1,6 @@
 // Bundles js/ for browsers: dist/samebytes.mjs, which finds its modules beside it, and dist/samebytes-inline.mjs,
 // which has them inside. Both export what js/index.js does, as bindings that come alive with init(). Beside each stands
-// its module of samebytes/module (samebytes-module.mjs, samebytes-inline-module.mjs), which imports it.
+// its module of samebytes/module (samebytes-module.mjs, samebytes-inline-module.mjs), which imports it, and of samebytes/inspect.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -47,6 +47,7 @@ const inside = file => `bytesOf('${readFileSync(join(ROOT, 'dist', file)).toStri
 const forBrowsers = {
   name: 'for browsers',
   setup ({ onResolve }) {
+    onResolve({ filter: /^\.\/(inspect\/)?(system|serve|threads)$/ }, ({ path, resolveDir }) => ({ path: join(resolveDir, `${path}.browser.js`) }))
     onResolve({ filter: /^\.\/(host|backend|init|models|files|shared-tensor|shared-ring)$/ }, ({ path, resolveDir }) => ({ path: join(resolveDir, `${path}.browser.js`) }))
   }
 }
@@ -61,7 +62,7 @@ export const instance = () => Tensor[Symbol.for('samebytes.instance')]
 const besides = page => ({
   name: 'beside the other bundle',
   setup ({ onResolve, onLoad }) {
-    onResolve({ filter: /^\.\/instance$/ }, () => ({ path: page, namespace: 'instance' }))
+    onResolve({ filter: /^\.\.?\/instance$/ }, () => ({ path: page, namespace: 'instance' }))
     onLoad({ filter: /./, namespace: 'instance' }, () => ({ contents: ofPage(page) }))
     onResolve({ filter: /./, namespace: 'instance' }, ({ path }) => ({ path, external: true }))
     onResolve({ filter: /^onnxruntime-web$/ }, ({ path }) => ({ path, external: true }))
@@ -82,10 +83,12 @@ async function bundle (name, contents, plugins) {
   })
 }
 
+const ofInspect = "import { memoryMap, serveMap, mapElement, trace, untrace } from './inspect.js'\nexport { memoryMap, serveMap, mapElement, trace, untrace }"
 const ofModule = "import { Module } from './module.js'\nexport { Module }"
 for (const [name, where] of [['samebytes', beside], ['samebytes-inline', inside]]) {
   const isInside = where === inside
   const imports = isInside ? "import { bytesOf } from './base64.browser.js'\n" : ''
   await bundle(`${name}.mjs`, entry(publicNames(), places(where, isInside), imports), [forBrowsers])
   await bundle(`${name}-module.mjs`, ofModule, [forBrowsers, besides(`${name}.mjs`)])
+  await bundle(`${name}-inspect.mjs`, ofInspect, [forBrowsers, besides(`${name}.mjs`)])
 }

@@ -323,7 +323,9 @@ static sb_status resize(sb__binding *b) {
   bool outgrown = false;
   const sb_status counted = check_count(b, "dimOrder", 1);
   if (counted) return counted;
-  if (N(0) < SB_STATIC || N(0) > SB_UNBOUND) return sb__fail(SB_ERR_ARGUMENT, "dynamism");
+  if (N(0) < SB_STATIC || N(0) > SB_UNBOUND)
+    return sb__fail(SB_ERR_ARGUMENT, "dynamism is %lld; %d to %d are possible", (long long)N(0),
+                    SB_STATIC, SB_UNBOUND);
   T(0)->dynamism = (int32_t)N(0);
   T(0)->capacity = N(1);
   const sb_status status =
@@ -375,7 +377,7 @@ static sb_status array_equal(sb__binding *b) {
 static sb_status all_close(sb__binding *b) {
   bool close = false;
   if (SCALAR(0)->kind != SB_SCALAR_REAL || SCALAR(1)->kind != SB_SCALAR_REAL) {
-    return sb__fail(SB_ERR_ARGUMENT, "rtol and atol must be real numbers");
+    return sb__fail(SB_ERR_ARGUMENT, "rtol or atol is no real number");
   }
   const sb_status status =
       sb_all_close(T(0), T(1), SCALAR(0)->as.real, SCALAR(1)->as.real, N(0) != 0, &close);
@@ -415,7 +417,9 @@ static sb_status copy_check(sb__binding *b, bool scaled) {
  * and the axis along which others follow. */
 static sb_status cut(sb__binding *b) {
   int64_t extents[SB_MAX_DIMS];
-  if (N(0) < 1) return sb__fail(SB_ERR_BOUNDS, "pieces of %lld elements", (long long)N(0));
+  if (N(0) < 1)
+    return sb__fail(SB_ERR_BOUNDS, "pieces have %lld elements; 1 or more was expected",
+                    (long long)N(0));
   RESULT(0) = sb__cut(T(0), N(0), N(1) != 0, extents);
   memcpy(OUT->shape, extents, (size_t)OUT->ndim * sizeof *extents);
   return SB_OK;
@@ -428,15 +432,15 @@ typedef enum distribution { DRAW_UNIFORM, DRAW_NORMAL, DRAW_INTEGERS } distribut
 static sb_status random_fill(sb__binding *b, distribution kind) {
   for (int i = 2; i < 4; i++) {
     if (SCALAR(i)->kind != SB_SCALAR_INT && SCALAR(i)->kind != SB_SCALAR_UINT) {
-      return sb__fail(SB_ERR_ARGUMENT, "%s must be a 64-bit integer", i == 2 ? "seed" : "offset");
+      return sb__fail(SB_ERR_ARGUMENT, "%s is no 64-bit integer", i == 2 ? "seed" : "offset");
     }
   }
   if (N(0) < 0 || N(0) > UINT32_MAX) {
-    return sb__fail(SB_ERR_BOUNDS, "stream is %lld; it must fit 32 bits", (long long)N(0));
+    return sb__fail(SB_ERR_BOUNDS, "stream is %lld; 0 to 4294967295 is possible", (long long)N(0));
   }
   for (int i = 0; kind != DRAW_INTEGERS && i < 2; i++) {
     if (SCALAR(i)->kind != SB_SCALAR_REAL) {
-      return sb__fail(SB_ERR_ARGUMENT, "parameter %d must be a real number", i);
+      return sb__fail(SB_ERR_ARGUMENT, "parameter %d is no real number", i);
     }
   }
   sb_generator generator = {SCALAR(2)->as.u, SCALAR(3)->as.u, (uint32_t)N(0)};
@@ -458,7 +462,7 @@ static sb_status random_fill(sb__binding *b, distribution kind) {
 static sb_status linspace(sb__binding *b) {
   for (int i = 0; i < 2; i++) {
     if (SCALAR(i)->kind != SB_SCALAR_REAL) {
-      return sb__fail(SB_ERR_ARGUMENT, "%s must be a real number", i ? "stop" : "start");
+      return sb__fail(SB_ERR_ARGUMENT, "%s is no real number", i ? "stop" : "start");
     }
   }
   return sb_linspace(T(0), SCALAR(0)->as.real, SCALAR(1)->as.real, N(0) != 0);
@@ -514,7 +518,8 @@ static sb_status parse(sb__binding *b) {
 static sb_status swap_bytes(sb__binding *b) {
   sb_storage *storage = T(0)->storage;
   if (N(0) != 2 && N(0) != 4 && N(0) != 8) {
-    return sb__fail(SB_ERR_ARGUMENT, "items of %lld bytes", (long long)N(0));
+    return sb__fail(SB_ERR_ARGUMENT, "items have %lld bytes; 2, 4 or 8 was expected",
+                    (long long)N(0));
   }
   if (!storage->data && storage->nbytes) {
     return sb__fail(SB_ERR_ARGUMENT, "the bytes have no address");
@@ -560,7 +565,7 @@ static sb_status wait_check(sb__binding *b) {
   sb_status status = sb__word_at(T(0)->storage, N(0), &word);
   if (status) return status;
   if (N(1) < 0 || N(1) > UINT32_MAX)
-    return sb__fail(SB_ERR_BOUNDS, "no word is %lld", (long long)N(1));
+    return sb__fail(SB_ERR_BOUNDS, "there is no word %lld", (long long)N(1));
   status = sb__word_is(word, (uint32_t)N(1), &is_equal);
   RESULT(0) = is_equal ? SB__TIMED_OUT : SB__NOT_EQUAL;
   return status;

@@ -27,7 +27,7 @@ sb_status sb__check_shape(int64_t ndim, const int64_t *shape, int64_t *numel) {
   }
   for (int64_t d = 0; d < ndim; d++) {
     if (shape[d] < 0) {
-      return sb__fail(SB_ERR_SHAPE, "shape[%lld] is %lld; extents are 0 or more", (long long)d,
+      return sb__fail(SB_ERR_SHAPE, "shape[%lld] is %lld; 0 or more was expected", (long long)d,
                       (long long)shape[d]);
     }
     if (shape[d] == 0) {
@@ -278,7 +278,7 @@ static sb_status slice_range(sb__slicing *view, const sb_tensor *t, int32_t d,
                              const sb_slice_spec *spec) {
   int64_t start = 0, count = 0, stride = 0;
   if (spec->step == 0 || spec->step == INT64_MIN) {
-    return sb__fail(SB_ERR_ARGUMENT, "the step of axis %d is %lld; it cannot be", d,
+    return sb__fail(SB_ERR_ARGUMENT, "the step of axis %d is %lld; any but 0 was expected", d,
                     (long long)spec->step);
   }
   clamp_range(spec, t->shape[d], &start, &count);
@@ -589,7 +589,8 @@ sb_status sb_view_dtype(const sb_tensor *t, sb_dtype dtype, sb_tensor *out) {
                       (long long)from);
     const bool empty = sb_tensor_numel(t) == 0;
     if (t->shape[last] != 1 && t->strides[last] != 1 && !empty) {
-      return sb__fail(SB_ERR_SHAPE, "the last axis has stride %lld; it must be 1 to read %s as %s",
+      return sb__fail(SB_ERR_SHAPE,
+                      "the last axis has stride %lld; 1 was expected, to read %s as %s",
                       (long long)t->strides[last], sb_dtype_name(t->dtype), sb_dtype_name(dtype));
     }
     bytes = t->shape[last] * from;

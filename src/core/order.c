@@ -34,7 +34,9 @@ sb_status sb_dim_order_strides(int32_t ndim, const int64_t *shape, const int64_t
                                int64_t *strides) {
   int64_t stride = 1, made[SB_MAX_DIMS] = {0};
   int8_t taken[SB_MAX_DIMS] = {0};
-  if (ndim < 0 || ndim > SB_MAX_DIMS) return sb__fail(SB_ERR_SHAPE, "%d dimensions", ndim);
+  if (ndim < 0 || ndim > SB_MAX_DIMS)
+    return sb__fail(SB_ERR_SHAPE, "%d dimensions were given; 0 to %d are possible", ndim,
+                    SB_MAX_DIMS);
   for (int32_t i = ndim - 1; i >= 0; i--) {
     if (order[i] < 0 || order[i] >= ndim || taken[order[i]]) {
       return sb__fail(SB_ERR_SHAPE, "dimOrder[%d] is %lld; each of 0 to %d stands once", i,

@@ -59,7 +59,8 @@ static sb_status from_napi(uint64_t environment, napi_value value, uint32_t flag
   napi_handle_scope scope = NULL;
   napi_value arguments[2] = {value, NULL};
   double number = -(double)SB_ERR_MEMORY;
-  if (napi_open_handle_scope(env, &scope) != napi_ok) return sb__fail(SB_ERR_MEMORY, "no scope");
+  if (napi_open_handle_scope(env, &scope) != napi_ok)
+    return sb__fail(SB_ERR_MEMORY, "no memory for a scope");
   napi_get_boolean(env, flags != 0, &arguments[1]);
   napi_value result = run(o, o->lend, 2, arguments);
   if (result) napi_get_value_double(env, result, &number);
@@ -138,7 +139,7 @@ static sb_status to_napi(uint64_t environment, const sb_tensor *t, napi_value *o
   if (number < 0) status = claim(b, t->storage);
   if (status) return status;
   if (napi_open_escapable_handle_scope(env, &scope) != napi_ok)
-    return sb__fail(SB_ERR_MEMORY, "no scope");
+    return sb__fail(SB_ERR_MEMORY, "no memory for a scope");
   const napi_value arguments[] = {sb__number(env, (double)number), sb__number(env, t->dynamism),
                                   sb__number(env, t->flags & SB_READ_ONLY)};
   napi_value result = run(o, o->make, 3, arguments);

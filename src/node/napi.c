@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/kernels.h"
 #include "node/environment.h"
+#include "ops/parallel.h"
 #include "share/parcels.h"
 
 /* An object that is watched without being kept: memory of V8's (to know when it is gone), or the
@@ -61,6 +63,27 @@ static napi_value noop(napi_env env, napi_callback_info info) {
   napi_create_int32(env, x, &result);
   return result;
 }
+
+/* about() → [instruction set of the kernels, threads of a large copy]. */
+static napi_value about(napi_env env, napi_callback_info info) {
+  napi_value result = NULL, level = NULL;
+  (void)info;
+  if (napi_create_array_with_length(env, 2, &result) != napi_ok) return NULL;
+  napi_create_string_utf8(env, sb__kernels_now()->level, NAPI_AUTO_LENGTH, &level);
+  napi_set_element(env, result, 0, level);
+  napi_set_element(env, result, 1, sb__number(env, sb__threads_now()));
+  return result;
+}
+
+#ifdef SB_TEST
+/* pressure() → bytes that V8 believes to be held outside its heap, by buffers and by what it was told. */
+static napi_value pressure(napi_env env, napi_callback_info info) {
+  int64_t total = 0;
+  (void)info;
+  napi_adjust_external_memory(env, 0, &total);
+  return sb__number(env, (double)total);
+}
+#endif
 
 /* address(view) → number: where its first byte is. Typed arrays only: they tell on every version of
  * Node, also over a SharedArrayBuffer. */
@@ -194,6 +217,16 @@ static watch *watch_of(environment *e, double id) {
   if (!(id >= 0 && id < e->watch_count)) return NULL;
   watch *w = e->watches[(uint32_t)id];
   return w->in_use ? w : NULL;
+}
+
+/* watched(id) → the object; undefined: it was collected. What JavaScript has for this, a WeakRef, would keep the object until
+ * the turn of the event loop ends. */
+static napi_value watched(napi_env env, napi_callback_info info) {
+  napi_value argument = NULL, object = NULL;
+  environment *e = sb__enter(env, info, 1, &argument);
+  watch *w = watch_of(e, sb__number_of(env, argument));
+  if (w && w->ref) napi_get_reference_value(env, w->ref, &object);
+  return object;
 }
 
 /* unwatch(id): the object is known to be unused; drops its claim at once. */
@@ -590,9 +623,14 @@ NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
   } functions[] = {
       {"call", call},
       {"noop", noop},
+      {"about", about},
+#ifdef SB_TEST
+      {"pressure", pressure},
+#endif
       {"address", address},
       {"watch", watch_object},
       {"unwatch", unwatch},
+      {"watched", watched},
       {"sweep", sweep},
       {"buffer", buffer},
       {"sharedBuffer", shared_buffer},

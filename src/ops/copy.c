@@ -154,7 +154,7 @@ static sb_status spread(const char *name, const sb_tensor *factor, const sb_tens
   sb_tensor view;
   int32_t d = 0;
   if (factor->dtype != SB_FLOAT64) {
-    return sb__fail(SB_ERR_DTYPE, "%s is %s; it must be float64", name,
+    return sb__fail(SB_ERR_DTYPE, "%s is %s; float64 was expected", name,
                     sb_dtype_name(factor->dtype));
   }
   if (factor->ndim == 0) return sb_broadcast_to(factor, dst->ndim, dst->shape, out);

@@ -86,7 +86,7 @@ sb_status sb__whole(const char *name, const sb_scalar *value, sb__integer *out) 
   } else if (value->kind == SB_SCALAR_REAL) {
     return sb__fail(SB_ERR_BOUNDS, "%s is %.17g, which is no 64-bit integer", name, x);
   } else {
-    return sb__fail(SB_ERR_ARGUMENT, "%s must be an integer", name);
+    return sb__fail(SB_ERR_ARGUMENT, "%s is no integer", name);
   }
   return SB_OK;
 }

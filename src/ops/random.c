@@ -101,7 +101,8 @@ static sb_status check_floating(const sb_tensor *t, const char *what) {
 static sb_status parameter(const char *name, double value, sb_dtype dtype, double *out) {
   sb__chunk chunk;
   double item = 0;
-  if (!isfinite(value)) return sb__fail(SB_ERR_BOUNDS, "%s is %g; it must be finite", name, value);
+  if (!isfinite(value))
+    return sb__fail(SB_ERR_BOUNDS, "%s is %g; a finite number was expected", name, value);
   const uint32_t mode = sb__float_mode_default();
   chunk.real[0] = value;
   sb__casts[dtype].store[SB__FORM_REAL]((char *)&item, 8, &chunk, 1);
@@ -138,8 +139,9 @@ sb_status sb_uniform(const sb_tensor *t, double low, double high, sb_generator *
   if (!status) status = parameter("high", high, t->dtype, &end);
   if (status) return status;
   if (!(begin < end)) {
-    return sb__fail(SB_ERR_BOUNDS, "low is %.17g, high is %.17g; as %s, low must be below high",
-                    low, high, sb_dtype_name(t->dtype));
+    return sb__fail(SB_ERR_BOUNDS,
+                    "low is %.17g, high is %.17g; low below high was expected, also as %s", low,
+                    high, sb_dtype_name(t->dtype));
   }
   const uint32_t mode = sb__float_mode_default();
   const double range = end - begin;
@@ -160,7 +162,7 @@ sb_status sb_normal(const sb_tensor *t, double mean, double std, sb_generator *g
   if (!status) status = parameter("mean", mean, computed, &how.as.normal.mean);
   if (!status) status = parameter("std", std, computed, &how.as.normal.std);
   if (status) return status;
-  if (std < 0) return sb__fail(SB_ERR_BOUNDS, "std is %g; it must not be negative", std);
+  if (std < 0) return sb__fail(SB_ERR_BOUNDS, "std is %g; 0 or more was expected", std);
   return fill(t, &how, generator);
 }
 
@@ -193,7 +195,7 @@ sb_status sb_randint(const sb_tensor *t, const sb_scalar *low, const sb_scalar *
   sb_status status = sb__whole("low", low, &first);
   if (!status) status = last_below(high, &last);
   if (status) return status;
-  if (sb__is_above(first, last)) return sb__fail(SB_ERR_BOUNDS, "low must be below high");
+  if (sb__is_above(first, last)) return sb__fail(SB_ERR_BOUNDS, "low is not below high");
   if (!sb__integer_fits(first, t->dtype) || !sb__integer_fits(last, t->dtype)) {
     return sb__fail(SB_ERR_CAST, "integers from low to high do not fit %s",
                     sb_dtype_name(t->dtype));

@@ -90,7 +90,7 @@ static sb_status integers(sb_dtype dtype, int64_t numel, const sb_scalar *start,
 
 static sb_status check_finite(const char *name, double value) {
   if (isfinite(value)) return SB_OK;
-  return sb__fail(SB_ERR_BOUNDS, "%s is %g; it must be finite", name, value);
+  return sb__fail(SB_ERR_BOUNDS, "%s is %g; a finite number was expected", name, value);
 }
 
 static sb_status real_of(const char *name, const sb_scalar *value, double *out) {
@@ -101,7 +101,7 @@ static sb_status real_of(const char *name, const sb_scalar *value, double *out) 
     case SB_SCALAR_REAL: *out = value->as.real; return check_finite(name, *out);
     case SB_SCALAR_COMPLEX: break;
   }
-  return sb__fail(SB_ERR_ARGUMENT, "%s must be a real number", name);
+  return sb__fail(SB_ERR_ARGUMENT, "%s is no real number", name);
 }
 
 static sb_status arange(sb_dtype dtype, int64_t numel, const sb_scalar *start,

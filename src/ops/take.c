@@ -25,7 +25,8 @@ static sb_status check_take(const sb_tensor *t, const sb_tensor *indices, int32_
     fits = dst->shape[i] == (i == d ? indices->shape[0] : t->shape[i]);
   }
   if (fits) return sb__check_target(dst);
-  return sb__fail(SB_ERR_SHAPE, "the target has shape %s; axis %d must have the %lld indices",
+  return sb__fail(SB_ERR_SHAPE,
+                  "the target has shape %s; on axis %d the %lld indices were expected",
                   sb__shape_text(dst->ndim, dst->shape, text), d, (long long)indices->shape[0]);
 }
 

@@ -68,7 +68,8 @@ sb_status sb__parcel_new(sb_storage *storage, int64_t uses, double *key) {
   if (storage->kind == SB__STORAGE_BORROWED) {
     return sb__fail(SB_ERR_UNSUPPORTED, "borrowed bytes cannot be handed to another thread");
   }
-  if (uses < 1) return sb__fail(SB_ERR_BOUNDS, "uses is %lld; it is at least 1", (long long)uses);
+  if (uses < 1)
+    return sb__fail(SB_ERR_BOUNDS, "uses is %lld; at least 1 was expected", (long long)uses);
   sb_storage *kept = sb_storage_ref(storage);
   while ((done = put(kept, uses, key, &count)) == NO_SLOT && more_slots(count)) continue;
   if (done == PUT) return SB_OK;

@@ -272,6 +272,24 @@ describe('saving and loading', () => {
     assert.deepEqual([fs.readFileSync(file), drafts()], [before, []])
   })
 
+  it("ifExists: 'error' leaves what is there, a link to nothing as well, and no draft", async () => {
+    for (const [name, tensors] of [['kept.npy', all().b], ['kept.npz', all()], ['kept.safetensors', { b: all().b }]]) {
+      const file = put(name, Buffer.from('mine'))
+      const error = await rejects(save(file, tensors, { ifExists: 'error' }), 'ERR_EXISTS')
+      assert.deepEqual([error.path, error.errno < 0], [file, true])
+      assert.equal(fs.readFileSync(file, 'utf8'), 'mine')
+      await save(file, tensors, { ifExists: 'replace' })
+      assert.notEqual(fs.readFileSync(file, 'utf8'), 'mine')
+      fs.unlinkSync(file)
+      await save(file, tensors, { ifExists: 'error' })
+      assert.ok(fs.existsSync(file))
+    }
+    fs.symlinkSync('nowhere', at('dangling.npy'))
+    await rejects(save(at('dangling.npy'), all().b, { ifExists: 'error' }), 'ERR_EXISTS')
+    await rejects(save(at('other.npy'), all().b, { ifExists: 'open' }), 'ERR_ARGUMENT')
+    assert.deepEqual(drafts(), [])
+  })
+
   it('a link stays a link, and permissions stay', async () => {
     const file = put('target.npy', '')
     fs.chmodSync(file, 0o662) // what a umask would take away

@@ -1,0 +1,182 @@
+'use strict'
+// What stands on the command line, as a command's options and operands. node:util's parseArgs takes it apart; what it
+// cannot say, which is what was probably meant, is said here.
+
+const { parseArgs } = require('node:util')
+const { plain } = require('./output')
+
+/** What was asked for makes no sense: exit status 2, with a word on how to go on. */
+class UsageError extends Error {}
+
+/**
+ * An option of a command.
+ *
+ * @typedef {object} Option
+ * @property {'boolean' | 'string'} type
+ * @property {string} text  what it does
+ * @property {string} [argument]  what its value is called
+ * @property {string} [short]
+ * @property {boolean} [multiple]
+ * @property {() => readonly string[]} [choices]
+ */
+
+/**
+ * A command of the program.
+ *
+ * @typedef {object} Command
+ * @property {string} name
+ * @property {string} operands  as the usage line says them
+ * @property {string} text  what it does, in a line
+ * @property {string[]} [more]  lines about it
+ * @property {[string, string][]} examples  command lines, and what they do
+ * @property {Record<string, Option>} options
+ * @property {[number, number]} count  of operands: at least, at most
+ * @property {'files' | 'segments' | 'both' | 'shells' | 'commands' | 'none'} completes  what the operands are, for shells
+ * @property {boolean} [takesRest]  what comes behind the first operand is another program's
+ * @property {() => (given: Given) => Promise<number | void> | number | void} load
+ */
+
+/** What a command was given. @typedef {{ values: Record<string, any>, operands: string[] }} Given */
+
+const MARK = '\0' // no argument can have one
+
+/**
+ * How many letters have to be changed, added, left out or swapped with their neighbours.
+ *
+ * @param {string} a
+ * @param {string} b
+ */
+function distance (a, b) {
+  /** @type {number[][]} */
+  const rows = [Array.from({ length: b.length + 1 }, (_, j) => j)]
+  for (let i = 1; i <= a.length; i++) {
+    rows.push([i])
+    for (let j = 1; j <= b.length; j++) {
+      const isSame = a[i - 1] === b[j - 1]
+      let least = Math.min(rows[i - 1][j] + 1, rows[i][j - 1] + 1, rows[i - 1][j - 1] + (isSame ? 0 : 1))
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) least = Math.min(least, rows[i - 2][j - 2] + 1)
+      rows[i].push(least)
+    }
+  }
+  return rows[a.length][b.length]
+}
+
+/**
+ * What was probably meant.
+ *
+ * @param {string} given
+ * @param {readonly string[]} known
+ * @returns {string | null}
+ */
+function nearest (given, known) {
+  if (given.length > 64) return null
+  let best = null
+  let least = Math.max(2, Math.floor(given.length / 3)) + 0.5
+  for (const name of known) {
+    const isBegun = given.length > 1 && name.startsWith(given)
+    const n = isBegun ? 0.5 : distance(given.toLowerCase(), name.toLowerCase())
+    if (n < least && n < name.length) [best, least] = [name, n]
+  }
+  return best
+}
+
+/**
+ * @param {string} given
+ * @param {readonly string[]} known
+ * @param {string} [mark]  before what is known
+ */
+function didYouMean (given, known, mark = '') {
+  const name = nearest(given, known)
+  return name === null ? '' : `; did you mean ${mark}${name}?`
+}
+
+/** What looks like an option and is none: a slice such as -1 or -3:. @param {string} text */
+const isSlice = text => /^-\d/.test(text)
+
+/**
+ * @param {Command} command
+ * @param {string[]} args
+ * @returns {Given}
+ * @throws {UsageError}
+ */
+function parse (command, args) {
+  const { options: own, rest } = separate(command, args)
+  const options = { ...command.options, help: /** @type {Option} */ ({ type: 'boolean', text: '', short: 'h' }) }
+  const { values, positionals, tokens } = parseArgs({
+    args: own.map(arg => isSlice(arg) ? MARK + arg : arg),
+    options: Object.fromEntries(Object.entries(options).map(([name, { type, short, multiple }]) => [name, { type, ...(short && { short }), ...(multiple && { multiple }) }])),
+    allowPositionals: true,
+    strict: false,
+    tokens: true
+  })
+  for (const token of tokens) if (token.kind === 'option') checkOption(token, options)
+  const operands = [...positionals.map(unmarked), ...rest]
+  for (const name of Object.keys(values)) {
+    const value = /** @type {any} */ (values[name])
+    values[name] = Array.isArray(value) ? value.map(unmarked) : unmarked(value)
+  }
+  if (!values.help) checkCount(command, operands)
+  return { values, operands }
+}
+
+/**
+ * @template T
+ * @param {T} value
+ * @returns {T}
+ */
+const unmarked = value => /** @type {any} */ (typeof value === 'string' ? value.replaceAll(MARK, '') : value)
+
+/**
+ * What belongs to another program.
+ *
+ * @param {Command} command
+ * @param {string[]} args
+ */
+function separate ({ takesRest, options }, args) {
+  if (!takesRest) return { options: args, rest: [] }
+  for (let i = 0; i < args.length; i++) {
+    if (!args[i].startsWith('-')) return { options: args.slice(0, i), rest: args.slice(i) }
+    if (args[i] === '--') return { options: args.slice(0, i), rest: args.slice(i + 1) }
+    if (options[args[i].slice(2)]?.type === 'string') i++ // its value
+  }
+  return { options: args, rest: [] }
+}
+
+/**
+ * @param {{ name: string, rawName: string, value?: string, inlineValue?: boolean }} token
+ * @param {Record<string, Option>} options
+ */
+function checkOption ({ name, rawName, value, inlineValue }, options) {
+  const given = plain(rawName)
+  const option = Object.hasOwn(options, name) ? options[name] : undefined
+  if (option === undefined) {
+    throw new UsageError(`there is no option ${given}${rawName.startsWith('--') ? didYouMean(name, Object.keys(options), '--') : ''}`)
+  }
+  if (option.type === 'boolean') {
+    if (value !== undefined) throw new UsageError(`${given} takes no value; it was given ${JSON.stringify(plain(value))}`)
+    return
+  }
+  const text = value === undefined ? undefined : unmarked(value)
+  if (text === undefined || text === '' || (text.startsWith('-') && !inlineValue && !isSlice(text))) {
+    throw new UsageError(`${given} needs a value: ${given} ${option.argument}`)
+  }
+  const choices = option.choices?.()
+  if (choices !== undefined && !choices.includes(text)) {
+    throw new UsageError(`${given} is ${JSON.stringify(plain(text))}; one of ${choices.join(', ')} was expected${didYouMean(text, choices)}`)
+  }
+}
+
+/**
+ * @param {Command} command
+ * @param {string[]} operands
+ */
+function checkCount ({ operands: names, count: [least, most] }, operands) {
+  if (operands.length < least) {
+    throw new UsageError(operands.length === 0 ? `${names} is missing` : `${names} was expected; ${JSON.stringify(plain(operands.join(' ')))} is not all of it`)
+  }
+  if (operands.length > most) {
+    throw new UsageError(`${JSON.stringify(plain(operands[most]))} is one too many: ${most === 0 ? 'nothing' : names} was expected`)
+  }
+}
+
+module.exports = { UsageError, parse, nearest, didYouMean }

@@ -1,0 +1,96 @@
+'use strict'
+// samebytes convert: tensors of a file, written as another format.
+
+const fs = require('node:fs')
+const path = require('node:path')
+const { failure } = require('../errors')
+const samebytes = require('..')
+const { find, content } = require('./open')
+const { chosen } = require('./show')
+const { progress } = require('./progress')
+const { UsageError } = require('./arguments')
+const { brief, plain, size, counted, print, note, printJson } = require('./output')
+
+/** @typedef {import('./open').Content} Content */
+/** @typedef {import('../tensor').Tensor} Tensor */
+
+const KNOWN = ['.npy', '.npz', '.safetensors']
+
+/**
+ * The tensors that are written, by name. What the target has no type for is refused, not written as the bytes it is made of.
+ *
+ * @param {Content} file
+ * @param {string[]} names
+ * @returns {string[]}
+ */
+function writable (file, names) {
+  const left = names.filter(name => file.format === 'npz' && file.info(name).type === 'bytes')
+  for (const name of left) note(`samebytes convert: ${brief(name)} is no array, and is left out`)
+  const kept = names.filter(name => !left.includes(name))
+  for (const name of kept) {
+    const { type, block, dtype } = file.info(name)
+    const { itemsize } = require('../dtypes').dtypeOf(dtype)
+    if (block.elements > 1 || block.bytes !== itemsize || isForeign(file, type, dtype)) {
+      throw failure('ERR_UNSUPPORTED', `${JSON.stringify(name)} is of type ${type}, which is none of samebytes' own and cannot be written`)
+    }
+  }
+  return kept
+}
+
+/**
+ * Types of .safetensors and .gguf that fill whole bytes, but are none of ours, come as uint8.
+ *
+ * @param {Content} file
+ * @param {string} type
+ * @param {string} dtype
+ */
+function isForeign ({ format }, type, dtype) {
+  return dtype === 'uint8' && ((format === 'safetensors' && type !== 'U8') || format === 'gguf')
+}
+
+/** @param {import('./arguments').Given} given */
+async function convert ({ values: { force, name: called, dtype, json }, operands: [from, to] }) {
+  const extension = path.extname(to).toLowerCase()
+  if (!KNOWN.includes(extension)) throw new UsageError(`${plain(to)} ends in none of ${KNOWN.join(', ')}, which say how it is written`)
+  if (!force) checkFree(to)
+  const { path: source, label, tensor } = find(from, true)
+  const file = content(source, { dtype, isMapped: true })
+  const stop = new AbortController()
+  const interrupt = () => stop.abort()
+  process.once('SIGINT', interrupt)
+  process.once('SIGTERM', interrupt)
+  const { onProgress, end } = progress()
+  try {
+    const names = writable(file, chosen(file, tensor, label))
+    if (called !== undefined && names.length !== 1) throw new UsageError(`--name names one tensor; ${plain(label)} has ${names.length}`)
+    if (extension === '.npy' && names.length !== 1) throw new UsageError(`a .npy file has one tensor; ${plain(label)} has ${names.length}: ${plain(label)}:TENSOR says which`)
+    const metadata = extension === '.safetensors' && file.format === 'safetensors' ? file.metadata : undefined
+    const options = { signal: stop.signal, onProgress, ifExists: force ? /** @type {const} */ ('replace') : /** @type {const} */ ('error'), ...(metadata && { metadata }) }
+    const tensors = names.map(name => /** @type {[string, Tensor]} */ ([called ?? nameIn(name, to), file.get(name)]))
+    if (extension === '.npy') await samebytes.saveNpy(to, tensors[0][1], options)
+    else if (extension === '.npz') await samebytes.saveNpz(to, tensors, options)
+    else await samebytes.saveSafetensors(to, tensors, options)
+    end()
+    const nbytes = fs.statSync(to).size
+    if (json) printJson({ from: label, to, tensors: names.length, nbytes })
+    else print(`${brief(to)}: ${counted(names.length, 'tensor')}, ${size(nbytes)}`)
+  } catch (error) {
+    end()
+    throw error
+  } finally {
+    process.off('SIGINT', interrupt)
+    process.off('SIGTERM', interrupt)
+    file.close()
+  }
+}
+
+/** @param {string} name @param {string} to */
+const nameIn = (name, to) => name === '' ? path.basename(to, path.extname(to)) : name
+
+/** @param {string} to */
+function checkFree (to) {
+  if (fs.lstatSync(to, { throwIfNoEntry: false }) === undefined) return
+  throw failure('ERR_EXISTS', `${to} is there; --force replaces it`)
+}
+
+module.exports = { convert }

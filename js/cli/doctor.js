@@ -1,0 +1,271 @@
+'use strict'
+// samebytes doctor: what this machine lets the library do, and for each thing that it does not what to do about it. Each
+// finding is for itself: that one cannot be had is no reason to be silent about the others, so the library is read here, not above.
+
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const { version } = require('../version')
+const { brief, plain, size, counted, styled, print, printJson } = require('./output')
+
+/**
+ * One thing that was looked at. ok: it is as it should be. missing: something cannot be had here, which is no fault. broken: it
+ * should be there.
+ *
+ * @typedef {object} Finding
+ * @property {string} about
+ * @property {'ok' | 'missing' | 'broken'} state
+ * @property {string} text
+ * @property {string} [advice]  what to do
+ */
+
+const SHM = '/dev/shm'
+const LITTLE_SHM = 64 * 2 ** 20 // bytes: what containers have unless they are told
+const ROOT = path.join(__dirname, '..', '..')
+
+/** @param {string} about @param {string} text @param {string} [advice] @returns {Finding} */
+const ok = (about, text, advice) => ({ about, state: 'ok', text, ...(advice !== undefined && { advice }) })
+/** @param {string} about @param {string} text @param {string} advice @returns {Finding} */
+const missing = (about, text, advice) => ({ about, state: 'missing', text, advice })
+/** @param {string} about @param {string} text @param {string} advice @returns {Finding} */
+const broken = (about, text, advice) => ({ about, state: 'broken', text, advice })
+
+/** @returns {typeof import('..') | Error} */
+function library () {
+  try {
+    return require('..')
+  } catch (error) {
+    return /** @type {Error} */ (error)
+  }
+}
+
+/** @param {string} text @returns {string} the first line, and nothing that is no letter */
+const line = text => plain(text.split('\n')[0])
+
+/** @returns {string} the C library that Node.js was linked with */
+function libc () {
+  if (process.platform !== 'linux') return ''
+  const { header } = /** @type {any} */ (process.report?.getReport() ?? {})
+  return header?.glibcVersionRuntime === undefined ? ', not glibc' : `, glibc ${header.glibcVersionRuntime}`
+}
+
+/** @returns {Finding[]} */
+function versions () {
+  const found = [
+    ok('samebytes', `${version} in ${brief(ROOT)}`),
+    ok('Node.js', `${process.version} on ${process.platform}-${process.arch}${libc()}`)
+  ]
+  const major = Number(process.versions.node.split('.')[0])
+  if (major < 20) found[1] = broken('Node.js', `${process.version}`, 'samebytes needs Node.js 20 or newer')
+  return found
+}
+
+/** @param {typeof import('..') | Error} samebytes @returns {Finding[]} */
+function backEnd (samebytes) {
+  if (samebytes instanceof Error) {
+    return [broken('back end', line(samebytes.message), process.env.SAMEBYTES_BACKEND ? 'without SAMEBYTES_BACKEND another one is chosen' : 'install the package again')]
+  }
+  const wanted = process.env.SAMEBYTES_BACKEND || null
+  const name = samebytes.backend()
+  const asked = wanted === null ? '' : `, by SAMEBYTES_BACKEND=${wanted}`
+  const { backend } = require('../ffi')
+  if (name === 'native') {
+    const [level, threads] = /** @type {any} */ (backend).addon.about()
+    return [ok('back end', `native${asked}`), instructions(level), threadsOf(threads)]
+  }
+  const without = 'files are read, not mapped; shared memory, addresses, addons and CUDA are not there'
+  const simd = ok('instruction set', 'WebAssembly SIMD')
+  const one = ok('threads', '1, each copy runs on the thread that asked for it')
+  if (wanted !== null) return [ok('back end', `${name}${asked}: ${without}`), simd, one]
+  const why = whyNoAddon()
+  if (require('../native').isExpected()) return [broken('back end', `${name}: the native addon is shipped for this platform, but ${why}`, 'install the package again; if that does not help, this text belongs in a bug report'), simd, one]
+  return [missing('back end', `${name}: ${without}`, 'the addon is not shipped for this platform: npx samebytes-build compiles it'), simd, one]
+}
+
+/** @returns {string} */
+function whyNoAddon () {
+  try {
+    require('../native').start()
+    return 'it loads now'
+  } catch (error) {
+    return line(/** @type {Error} */ (error).message)
+  }
+}
+
+/** @param {string} level @returns {Finding} */
+function instructions (level) {
+  const wanted = process.env.SAMEBYTES_ISA
+  if (wanted && wanted !== level) return missing('instruction set', `${level}; SAMEBYTES_ISA=${plain(wanted)} counts for nothing`, 'it names a set that this processor has: scalar, avx2, avx512, neon')
+  if (wanted) return ok('instruction set', `${level}, by SAMEBYTES_ISA`)
+  if (level === 'scalar') return missing('instruction set', 'scalar: the processor has no AVX2', 'copies and casts take longer; nothing else differs')
+  return ok('instruction set', level)
+}
+
+/** @param {number} threads @returns {Finding} */
+function threadsOf (threads) {
+  const wanted = process.env.SAMEBYTES_THREADS
+  const processors = os.cpus().length
+  if (wanted && wanted !== String(threads)) return missing('threads', `${threads}; SAMEBYTES_THREADS=${plain(wanted)} counts for nothing`, 'it is a number from 1 to 1024')
+  const why = wanted ? 'by SAMEBYTES_THREADS' : threads < processors ? `of ${counted(processors, 'processor')}: affinity or the container leaves no more` : 'as many as processors'
+  return ok('threads', `${threads} for a large copy, ${why}`)
+}
+
+/** @param {typeof import('..') | Error} samebytes @returns {Finding[]} */
+function memory (samebytes) {
+  const limit = require('../host').memoryOfMachine()
+  const found = [ok('memory', `${size(limit)} for all tensors together, unless setMemoryLimit says otherwise`)]
+  if (samebytes instanceof Error || samebytes.backend() !== 'native') return found
+  try {
+    const t = samebytes.empty([64], { shared: true })
+    if (t.data.length === 64) found.push(ok('buffers over native memory', 'allowed'))
+    t.dispose()
+  } catch (error) {
+    found.push(missing('buffers over native memory', line(/** @type {Error} */ (error).message), '`data` of native tensors is refused here (Electron, say); clone() copies'))
+  }
+  return found
+}
+
+/** @param {typeof import('..') | Error} samebytes @returns {Finding[]} */
+function sharedMemory (samebytes) {
+  if (process.platform !== 'linux') return [missing('shared memory', 'SharedTensor and SharedRing need Linux', 'share() works between threads; files do between processes')]
+  let space
+  try {
+    space = fs.statfsSync(SHM)
+  } catch (error) {
+    return [broken('shared memory', `${SHM}: ${line(/** @type {Error} */ (error).message)}`, `mount a tmpfs there: mount -t tmpfs tmpfs ${SHM}`)]
+  }
+  const [total, free] = [space.blocks * space.bsize, space.bavail * space.bsize]
+  const about = 'shared memory'
+  const text = `${SHM} has ${size(free)} free of ${size(total)}`
+  /** @type {Finding[]} */
+  const found = []
+  if (!isWritable(SHM)) found.push(broken(about, `${SHM} cannot be written to by user ${os.userInfo().uid}`, `chmod 1777 ${SHM}, or run as another user`))
+  else if (total <= LITTLE_SHM) found.push(missing(about, text, 'that is little: docker run --shm-size=1g, or an emptyDir with medium: Memory in Kubernetes'))
+  else if (free < LITTLE_SHM) found.push(missing(about, text, '`samebytes ls` says who has it; `samebytes sweep` removes what dead processes left'))
+  else found.push(ok(about, text))
+  found.push(...segments(samebytes), ...limits())
+  return found
+}
+
+/** @param {string} folder */
+function isWritable (folder) {
+  try {
+    fs.accessSync(folder, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** @param {typeof import('..') | Error} samebytes @returns {Finding[]} */
+function segments (samebytes) {
+  if (samebytes instanceof Error || samebytes.backend() !== 'native') return []
+  try {
+    const all = samebytes.SharedTensor.list()
+    const left = all.filter(({ isAlive, persist }) => !isAlive && !persist)
+    const bytes = left.reduce((sum, { nbytes }) => sum + nbytes, 0)
+    if (left.length > 0) return [missing('segments', `${all.length}, of which dead processes left ${left.length} (${size(bytes)})`, '`samebytes sweep` removes them')]
+    return [ok('segments', String(all.length))]
+  } catch (error) {
+    return [broken('segments', line(/** @type {Error} */ (error).message), `${SHM} has to be readable`)]
+  }
+}
+
+/** Each segment, ring and mapped file takes an open file or a mapping. @returns {Finding[]} */
+function limits () {
+  /** @type {Finding[]} */
+  const found = []
+  const files = /^Max open files\s+(\d+)/m.exec(textOf('/proc/self/limits'))
+  const mappings = textOf('/proc/sys/vm/max_map_count').trim()
+  if (files !== null) {
+    const text = `${files[1]} at a time`
+    found.push(Number(files[1]) < 1024 ? missing('open files', text, 'each SharedTensor has one open: ulimit -n 65536') : ok('open files', text))
+  }
+  if (mappings !== '') found.push(ok('mappings', `${mappings} at a time`))
+  return found
+}
+
+/** @param {string} file */
+function textOf (file) {
+  try {
+    return fs.readFileSync(file, 'latin1')
+  } catch {
+    return ''
+  }
+}
+
+/** @param {typeof import('..') | Error} samebytes @returns {Finding[]} */
+function cuda (samebytes) {
+  if (samebytes instanceof Error) return []
+  const { cuda } = /** @type {any} */ (samebytes)
+  if (cuda === undefined) return [missing('CUDA', 'this version of samebytes has none', 'tensors are on the CPU')]
+  try {
+    const why = cuda.whyNot()
+    if (why !== null && why !== undefined && why !== '') return [missing('CUDA', line(String(why)), 'it needs an NVIDIA GPU and its driver, nothing else; tensors on the CPU need neither')]
+    const n = cuda.deviceCount()
+    return Array.from({ length: n }, (_, i) => ok(`CUDA device ${i}`, plain(String(cuda.properties(i).name))))
+  } catch (error) {
+    return [broken('CUDA', line(/** @type {Error} */ (error).message), 'nvidia-smi says whether the driver works')]
+  }
+}
+
+/** @returns {Finding[]} */
+function models () {
+  const places = { paths: [process.cwd(), ROOT] }
+  for (const name of ['onnxruntime-node', 'onnxruntime-web']) {
+    let main
+    try {
+      main = require.resolve(name, places)
+    } catch {
+      continue
+    }
+    return [ok('models', `${name} ${versionOf(main, name)}`)]
+  }
+  return [missing('models', 'no onnxruntime is installed here', 'npm install onnxruntime-node, for samebytes/module; nothing else needs it')]
+}
+
+/** @param {string} main  of a package @param {string} name */
+function versionOf (main, name) {
+  for (let folder = path.dirname(main); folder !== path.dirname(folder); folder = path.dirname(folder)) {
+    try {
+      const found = JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8'))
+      if (found.name === name) return plain(String(found.version))
+    } catch {}
+  }
+  return ''
+}
+
+/** @returns {Finding[]} */
+function webAssembly () {
+  const lost = ['samebytes.wasm', 'samebytes-shared.wasm'].filter(name => !fs.existsSync(path.join(ROOT, 'dist', name)))
+  if (lost.length > 0) return [broken('WebAssembly', `${lost.join(' and ')} ${lost.length === 1 ? 'is' : 'are'} not in ${brief(path.join(ROOT, 'dist'))}`, 'install the package again, or build it: npm run build:wasm')]
+  if (typeof WebAssembly !== 'object') return [missing('WebAssembly', 'this Node.js has none', 'it was started with --jitless; only the native addon works')]
+  return [ok('WebAssembly', 'both modules are there')]
+}
+
+const STATES = { ok: ['ok', 'green'], missing: ['--', 'yellow'], broken: ['!!', 'red'] }
+
+/** @param {Finding[]} findings */
+function text (findings) {
+  const width = Math.max(...findings.map(({ about }) => about.length))
+  return findings.flatMap(({ about, state, text, advice }) => {
+    const [mark, style] = STATES[state]
+    const lines = [`${styled(/** @type {any} */ (style), mark)}  ${about.padEnd(width)}  ${text}`]
+    if (advice !== undefined) lines.push(`${' '.repeat(width + 6)}${styled('dim', advice)}`)
+    return lines
+  }).join('\n')
+}
+
+/**
+ * @param {import('./arguments').Given} given
+ * @returns {number} exit status
+ */
+function doctor ({ values: { json } }) {
+  const samebytes = library()
+  const findings = [...versions(), ...backEnd(samebytes), ...webAssembly(), ...memory(samebytes), ...sharedMemory(samebytes), ...cuda(samebytes), ...models()]
+  if (json) printJson({ version, node: process.version, platform: process.platform, arch: process.arch, findings })
+  else print(text(findings))
+  return findings.some(({ state }) => state === 'broken') ? 1 : 0
+}
+
+module.exports = { doctor }

@@ -1,0 +1,139 @@
+'use strict'
+// Runs a command. Exit status: 0 it did what was asked, 1 it could not, 2 what was asked makes no sense.
+
+const { commands } = require('./commands')
+const { UsageError, parse, didYouMean } = require('./arguments')
+const { plain, print, note, styled, endWithReader } = require('./output')
+
+/** @typedef {import('./arguments').Command} Command */
+
+const FAILED = 1
+const MISUSED = 2
+const INTERRUPTED = 130
+const WIDTH = 100
+
+/** @returns {string} */
+function help () {
+  const width = Math.max(...commands.map(({ name }) => name.length))
+  return [
+    'samebytes: tensors whose bytes are shared, not copied',
+    '',
+    `${styled('bold', 'Usage:')} samebytes COMMAND ...`,
+    '',
+    styled('bold', 'Commands:'),
+    ...commands.map(({ name, text }) => `  ${name.padEnd(width)}  ${text}`),
+    '',
+    'samebytes COMMAND --help says more. --version prints the version.'
+  ].join('\n')
+}
+
+/**
+ * @param {Command} command
+ * @returns {string}
+ */
+function helpOf ({ name, operands, text, more = [], options, examples }) {
+  const rows = Object.entries(options).map(([option, { short, argument, text: about }]) => {
+    const long = argument === undefined ? `--${option}` : `--${option} ${argument}`
+    return [short === undefined ? `    ${long}` : `-${short}, ${long}`, about]
+  })
+  rows.push(['-h, --help', 'this'])
+  const width = Math.max(...rows.map(([option]) => option.length))
+  return [
+    `${styled('bold', 'Usage:')} samebytes ${[name, '[OPTION...]', operands].filter(part => part !== '').join(' ')}`,
+    '',
+    ...wrapped(`${text[0].toUpperCase()}${text.slice(1)}.`, 0),
+    ...more.flatMap(paragraph => ['', ...wrapped(paragraph, 0)]),
+    '',
+    styled('bold', 'Options:'),
+    ...rows.flatMap(([option, about]) => wrapped(about, width + 4).map((line, i) => i === 0 ? `  ${option.padEnd(width)}  ${line}` : ' '.repeat(width + 4) + line)),
+    '',
+    styled('bold', 'Examples:'),
+    ...examples.flatMap(([line, about]) => [`  ${line}`, `      ${about}`])
+  ].join('\n')
+}
+
+/**
+ * @param {string} text
+ * @param {number} indent
+ * @returns {string[]} lines
+ */
+function wrapped (text, indent) {
+  const lines = ['']
+  for (const word of text.split(' ')) {
+    const last = lines[lines.length - 1]
+    if (last === '') lines[lines.length - 1] = word
+    else if (last.length + word.length + 1 + indent > WIDTH) lines.push(word)
+    else lines[lines.length - 1] = `${last} ${word}`
+  }
+  return lines
+}
+
+/**
+ * @param {string[]} args
+ * @returns {Promise<number>} exit status
+ */
+async function main (args) {
+  endWithReader()
+  /** @type {Command | undefined} */
+  let command
+  try {
+    const [first, ...rest] = args
+    if (first === undefined) {
+      note(help())
+      return MISUSED
+    }
+    if (first === '--version' || first === '-v') return print(require('../version').version) ?? 0
+    if (first === '--help' || first === '-h') return print(help()) ?? 0
+    if (first === 'help') return helpFor(rest)
+    command = find(first)
+    const given = parse(command, rest)
+    if (given.values.help) return print(helpOf(command)) ?? 0
+    return (await command.load()(given)) ?? 0
+  } catch (error) {
+    return report(error, command)
+  }
+}
+
+/** @param {string[]} rest */
+function helpFor ([name, ...more]) {
+  if (more.length > 0) throw new UsageError('help takes one command')
+  print(name === undefined ? help() : helpOf(find(name)))
+  return 0
+}
+
+/**
+ * @param {string} name
+ * @returns {Command}
+ */
+function find (name) {
+  const command = commands.find(each => each.name === name)
+  if (command !== undefined) return command
+  if (name.startsWith('-')) throw new UsageError(`there is no option ${plain(name)} before the command`)
+  throw new UsageError(`there is no command ${JSON.stringify(plain(name))}${didYouMean(name, commands.map(each => each.name))}`)
+}
+
+/**
+ * One sentence and no stack: what went wrong is the file's or the caller's, and its code says what it is.
+ *
+ * @param {any} error
+ * @param {Command | undefined} command
+ * @returns {number} exit status
+ */
+function report (error, command) {
+  const who = command === undefined ? 'samebytes' : `samebytes ${command.name}`
+  const label = styled('red', `${who}:`, process.stderr)
+  if (error instanceof UsageError) {
+    note(`${label} ${error.message}\n${who} --help says what there is.`)
+    return MISUSED
+  }
+  if (error?.name === 'AbortError') {
+    note(`${label} interrupted`)
+    return INTERRUPTED
+  }
+  const message = plain(String(error?.message ?? error))
+  note(`${label} ${message}${typeof error?.code === 'string' ? ` (${plain(error.code)})` : ''}`)
+  if (/\bsamebytes\b/i.test(process.env.NODE_DEBUG ?? '') && error?.stack !== undefined) note(plain(error.stack).replaceAll('\\n', '\n'))
+  return FAILED
+}
+
+module.exports = { main, helpOf }

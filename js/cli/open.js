@@ -1,0 +1,250 @@
+'use strict'
+// Finds what a command line names, a file or a shared segment, and what tensors it has. All of it may be hostile.
+
+const fs = require('node:fs')
+const path = require('node:path')
+const { failure } = require('../errors')
+const { systemError } = require('../files')
+const formats = require('../formats')
+const { backend } = require('../ffi')
+const samebytes = require('..')
+const { plain } = require('./output')
+
+/** @typedef {import('../formats').Source} Source */
+/** @typedef {import('../formats').TensorInfo} TensorInfo */
+/** @typedef {import('../formats').TensorFile} TensorFile */
+/** @typedef {'npy' | 'npz' | 'safetensors' | 'gguf' | 'raw'} Format */
+
+/**
+ * What a command line names.
+ *
+ * @typedef {object} Place
+ * @property {string} path
+ * @property {string} label  as it was given, without the tensor
+ * @property {string | null} tensor  that was named with it
+ */
+
+const FOLDER = '/dev/shm'
+const MOST_HEADER = 100_000_000 // bytes that a .safetensors' header has at most
+
+/** @param {string} file @param {boolean} [isOwn]  false: a link in a folder of everybody's may be anybody's */
+function isFile (file, isOwn = true) {
+  try {
+    return (isOwn ? fs.statSync(file) : fs.lstatSync(file)).isFile()
+  } catch {
+    return false
+  }
+}
+
+/** @param {string} name @returns {string | null} the segment of that name */
+function segmentOf (name) {
+  const bare = name.startsWith('/') ? name.slice(1) : name
+  if (bare === '' || bare.includes('/') || bare.includes('\0')) return null
+  const file = `${FOLDER}/${bare}`
+  return isFile(file, false) ? file : null
+}
+
+/**
+ * A file, FILE:TENSOR, or the same with a segment. The longest part that is there is the file: names may have colons.
+ *
+ * @param {string} given
+ * @param {boolean} mayName  a tensor
+ * @returns {Place}
+ * @throws ERR_NOT_FOUND
+ */
+function find (given, mayName) {
+  for (let end = given.length; end > 0; end = mayName ? given.lastIndexOf(':', end - 1) : 0) {
+    const label = given.slice(0, end)
+    const tensor = end === given.length ? null : given.slice(end + 1)
+    if (isFile(label)) return { path: label, label, tensor }
+    const segment = segmentOf(label)
+    if (segment !== null) return { path: segment, label, tensor }
+  }
+  if (fs.existsSync(given)) throw failure('ERR_IO', `${given} is no regular file`)
+  throw failure('ERR_NOT_FOUND', `${given}: there is no such file, and no shared segment of that name`)
+}
+
+/** A file that is read where a tensor is asked for: nobody who makes it shorter meanwhile harms anybody. @implements {Source} */
+class ReadFile {
+  /** @param {string} file */
+  constructor (file) {
+    this.file = file
+    this.first = 4096
+    this.flags = 0
+    this.reason = 'load'
+    this.writes = false
+    this.size = 0
+    this.fd = opened(file)
+    try {
+      const stat = fs.fstatSync(this.fd)
+      if (!stat.isFile()) throw failure('ERR_IO', `${file} is no regular file`)
+      this.size = stat.size
+    } catch (error) {
+      this.close()
+      throw systemError(error, file)
+    }
+  }
+
+  /**
+   * @param {number} from
+   * @param {number} nbytes
+   */
+  read (from, nbytes) {
+    if (this.fd < 0) throw failure('ERR_DISPOSED', 'the file was closed')
+    let bytes
+    try {
+      bytes = new Uint8Array(nbytes)
+    } catch {
+      throw failure('ERR_MEMORY', `${nbytes} bytes could not be allocated`)
+    }
+    for (let at = 0; at < nbytes;) {
+      let n = 0
+      try {
+        n = fs.readSync(this.fd, bytes, at, Math.min(nbytes - at, 2 ** 30), from + at)
+      } catch (error) {
+        throw systemError(error, this.file)
+      }
+      if (n === 0) throw failure('ERR_FORMAT', `byte ${from + at}: the file ends here; it became shorter while it was read`)
+      at += n
+    }
+    return bytes
+  }
+
+  /** Its bytes are nowhere yet: whoever needs them reads them. @returns {null} */
+  place () { return null }
+
+  close () {
+    if (this.fd >= 0) fs.closeSync(this.fd)
+    this.fd = -1
+  }
+}
+
+/** @param {string} file */
+function opened (file) {
+  try {
+    return fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK)
+  } catch (error) {
+    throw systemError(error, file)
+  }
+}
+
+/** @param {ReadFile} source @returns {Format} by its content, else by its name */
+function formatOf (source) {
+  const head = Buffer.from(source.read(0, Math.min(16, source.size)))
+  const text = head.toString('latin1')
+  if (text.startsWith('\x93NUMPY')) return 'npy'
+  if (/^PK(\x03\x04|\x05\x06)/.test(text)) return 'npz' // eslint-disable-line no-control-regex
+  if (text.startsWith('GGUF')) return 'gguf'
+  if (head.length > 8 && head.readBigUInt64LE(0) <= MOST_HEADER && head[8] === 123) return 'safetensors'
+  const extension = path.extname(source.file).toLowerCase().slice(1)
+  return extension === 'npy' || extension === 'npz' || extension === 'safetensors' || extension === 'gguf' ? extension : 'raw'
+}
+
+/**
+ * What a file has, however it is made.
+ *
+ * @typedef {object} Content
+ * @property {Format} format
+ * @property {number} nbytes  of the file
+ * @property {Record<string, any>} metadata
+ * @property {string[]} names  of its tensors; one that is '' has none
+ * @property {(name: string) => TensorInfo} info
+ * @property {(name: string) => import('../tensor').Tensor} get
+ * @property {() => void} close
+ */
+
+/**
+ * @param {string} file
+ * @param {{ dtype?: any, isMapped?: boolean }} options  isMapped: where that can be done; else what is asked for is read
+ * @returns {Content}
+ */
+function content (file, { dtype, isMapped = false }) {
+  const source = new ReadFile(file)
+  try {
+    const format = formatOf(source)
+    if (format === 'raw' || format === 'npy') return single(source, format, dtype, isMapped)
+    const several = format === 'npz' ? formats.npzFile(source, dtype) : format === 'gguf' ? formats.ggufFile(source) : formats.safetensorsFile(source)
+    const mapped = isMapped ? whereMapped(() => ({ npz: samebytes.openNpz, gguf: samebytes.openGguf, safetensors: samebytes.openSafetensors })[format](file, { guard: true, dtype })) : null
+    const tensors = mapped ?? several
+    return {
+      format,
+      nbytes: source.size,
+      get metadata () { return several.metadata },
+      names: [...several.keys()],
+      info: name => present(several.info(name), name, file),
+      get: name => present(tensors.get(name), name, file),
+      close () {
+        mapped?.close()
+        several.close()
+        source.close()
+      }
+    }
+  } catch (error) {
+    source.close()
+    throw error
+  }
+}
+
+/**
+ * @param {ReadFile} source
+ * @param {'npy' | 'raw'} format
+ * @param {any} dtype
+ * @param {boolean} isMapped
+ * @returns {Content}
+ */
+function single (source, format, dtype, isMapped) {
+  const { file, size } = source
+  const names = format === 'raw' && dtype === undefined ? [] : ['']
+  return {
+    format,
+    nbytes: size,
+    metadata: {},
+    names,
+    info () {
+      if (format === 'npy') return formats.infoOf(formats.npyEntry(source, '', dtype).entry)
+      const { itemsize, name } = require('../dtypes').dtypeOf(dtype)
+      const shape = [Math.floor(size / itemsize)]
+      return { name: '', dtype: name, shape, type: name, fileShape: shape, block: { elements: 1, bytes: itemsize }, byteOffset: 0, nbytes: shape[0] * itemsize }
+    },
+    get () {
+      const open = format === 'npy' ? () => samebytes.openNpy(file, { guard: true, dtype }) : () => samebytes.openRaw(file, null, { guard: true, dtype })
+      const mapped = isMapped ? whereMapped(open) : null
+      if (mapped !== null) return mapped
+      if (format === 'npy') return formats.npyTensor(source, dtype)
+      const { nbytes, shape } = this.info('')
+      return samebytes.fromBytes(source.read(0, nbytes), shape, { dtype })
+    },
+    close: () => source.close()
+  }
+}
+
+/**
+ * What a mapping gives; null where none can be had.
+ *
+ * @template T
+ * @param {() => T} open
+ * @returns {T | null}
+ */
+function whereMapped (open) {
+  if (backend.isWasm) return null
+  try {
+    return open()
+  } catch (error) {
+    if (/** @type {any} */ (error).code !== 'ERR_UNSUPPORTED') throw error
+    return null
+  }
+}
+
+/**
+ * @template T
+ * @param {T | undefined} found
+ * @param {string} name
+ * @param {string} file
+ * @returns {T}
+ */
+function present (found, name, file) {
+  if (found === undefined) throw failure('ERR_NOT_FOUND', `${file} has no tensor ${JSON.stringify(plain(name))}`)
+  return found
+}
+
+module.exports = { FOLDER, find, content, segmentOf }

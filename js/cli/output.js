@@ -1,0 +1,127 @@
+'use strict'
+// What the program writes: text for people, JSON for programs. Names come from files that anybody may have made, so
+// nothing of them reaches a terminal but letters.
+
+const { plain, UNSEEN } = require('../plain')
+
+const MOST_SHOWN = 160 // characters of a name or text
+
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
+
+/**
+ * Text of others, of which only the ends are shown where it is long.
+ *
+ * @param {string} text
+ */
+function brief (text) {
+  const half = MOST_SHOWN / 2
+  return plain(text.length <= MOST_SHOWN ? text : `${text.slice(0, half)}...${text.slice(-half)}`)
+}
+
+/**
+ * A number of bytes as people read it.
+ *
+ * @param {number} nbytes
+ */
+function size (nbytes) {
+  let unit = 0
+  let n = nbytes
+  while (n >= 1024 && unit < UNITS.length - 1) {
+    n /= 1024
+    unit++
+  }
+  return `${unit === 0 ? n : n.toFixed(n < 10 ? 2 : n < 100 ? 1 : 0)} ${UNITS[unit]}`
+}
+
+/** @param {readonly number[]} shape */
+const shapeText = shape => `[${shape.join(', ')}]`
+
+/**
+ * @param {number} n
+ * @param {string} word
+ */
+const counted = (n, word) => `${n} ${word}${n === 1 ? '' : 's'}`
+
+/**
+ * May text to this stream have colours? FORCE_COLOR and NO_COLOR are what Node itself makes of them.
+ *
+ * @param {{ isTTY?: boolean }} stream
+ * @param {NodeJS.ProcessEnv} [env]
+ */
+function hasColours (stream, env = process.env) {
+  const { FORCE_COLOR: forced, NO_COLOR: refused, TERM } = env
+  if (forced !== undefined) return forced !== '0' && forced !== 'false'
+  if (refused !== undefined && refused !== '') return false
+  return stream.isTTY === true && TERM !== 'dumb'
+}
+
+/** @typedef {'bold' | 'dim' | 'red' | 'green' | 'yellow'} Style */
+const STYLES = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39] }
+
+/**
+ * @param {Style} style
+ * @param {string} text
+ * @param {{ isTTY?: boolean }} [stream]
+ */
+function styled (style, text, stream = process.stdout) {
+  const [on, off] = STYLES[style]
+  return hasColours(stream) ? `\x1b[${on}m${text}\x1b[${off}m` : text
+}
+
+/** @param {string} text  of lines */
+function print (text) {
+  process.stdout.write(`${text}\n`)
+}
+
+/** @param {string} text  what is no result */
+function note (text) {
+  process.stderr.write(`${text}\n`)
+}
+
+/** @param {unknown} value  bigint: numbers where they are exact, else text; numbers that JSON lacks: text */
+function printJson (value) {
+  const text = JSON.stringify(value, (key, x) => {
+    if (typeof x === 'bigint') return x >= Number.MIN_SAFE_INTEGER && x <= Number.MAX_SAFE_INTEGER ? Number(x) : String(x)
+    if (typeof x === 'number' && !Number.isFinite(x)) return String(x)
+    return ArrayBuffer.isView(x) ? Array.from(/** @type {any} */ (x)) : x
+  }, 2)
+  print(text.replace(UNSEEN, c => c === '\n' ? c : [...c].map(each => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')))
+}
+
+/** A column: its title, whether it is of numbers, how a cell is styled. @typedef {{ title: string, isNumber?: boolean, style?: (cell: string) => Style | null }} Column */
+
+/**
+ * Rows below each other; a column in which no row has anything is left out.
+ *
+ * @param {Column[]} columns
+ * @param {string[][]} rows
+ * @returns {string}
+ */
+function table (columns, rows) {
+  const shown = columns.map((column, i) => ({ ...column, i })).filter(({ i }) => rows.some(row => row[i] !== ''))
+  const widths = shown.map(({ title, i }) => rows.reduce((width, row) => Math.max(width, row[i].length), title.length))
+  /** @param {string[]} cells @param {(cell: string, k: number) => string} write */
+  const line = (cells, write) => cells.map((cell, k) => {
+    const space = ' '.repeat(widths[k] - cell.length)
+    const text = write(cell, k)
+    if (shown[k].isNumber) return space + text
+    return k === cells.length - 1 ? text : text + space
+  }).join('  ')
+  const head = line(shown.map(({ title }) => title), cell => styled('bold', cell))
+  return [head, ...rows.map(row => line(shown.map(({ i }) => row[i]), (cell, k) => {
+    const style = shown[k].style?.(cell) ?? null
+    return style === null ? cell : styled(style, cell)
+  }))].join('\n')
+}
+
+/** Who reads our output may stop reading: that ends the program, and is no error. */
+function endWithReader () {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', error => {
+      if (/** @type {any} */ (error).code !== 'EPIPE') throw error
+      process.exit()
+    })
+  }
+}
+
+module.exports = { plain, brief, size, shapeText, counted, hasColours, styled, print, note, printJson, table, endWithReader }

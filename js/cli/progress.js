@@ -1,0 +1,31 @@
+'use strict'
+// How far a transfer is, in one line of a terminal; nothing where there is none.
+
+const { size } = require('./output')
+
+const WIDTH = 30
+const PERIOD = 80 // ms between two lines
+
+/**
+ * @param {NodeJS.WriteStream} [stream]
+ * @returns {{ onProgress: ((progress: { done: number, total: number }) => void) | undefined, end: () => void }}
+ */
+function progress (stream = process.stderr) {
+  if (stream.isTTY !== true || process.env.TERM === 'dumb') return { onProgress: undefined, end () {} }
+  const began = performance.now()
+  let last = -Infinity
+  return {
+    onProgress ({ done, total }) {
+      const now = performance.now()
+      if (now - last < PERIOD && done < total) return
+      last = now
+      const part = total === 0 ? 1 : done / total
+      const full = Math.floor(part * WIDTH)
+      const speed = now > began ? `${size(Math.round(done / (now - began) * 1000))}/s` : ''
+      stream.write(`\r[${'='.repeat(full)}${' '.repeat(WIDTH - full)}] ${String(Math.floor(part * 100)).padStart(3)} %  ${size(done)} of ${size(total)}  ${speed}\x1b[K`)
+    },
+    end () { stream.write('\r\x1b[K') }
+  }
+}
+
+module.exports = { progress }

@@ -1,0 +1,93 @@
+'use strict'
+// samebytes ls, rm, sweep: shared memory that has names.
+
+const { failure } = require('../errors')
+const { SharedTensor } = require('..')
+const { brief, plain, size, shapeText, styled, print, note, printJson, table } = require('./output')
+
+/** @typedef {import('../segments').SegmentInfo} SegmentInfo */
+
+/**
+ * What a segment's header says. Its bytes are anybody's, and it may go at any time.
+ *
+ * @param {string} name
+ * @returns {{ dtype: string | null, shape: number[] | null, fault: string | null }} null: raw, or no more there, or not readable
+ */
+function headerOf (name) {
+  try {
+    const segment = SharedTensor.open(name)
+    const { dtype, shape } = segment.descriptor
+    segment.dispose()
+    return { dtype, shape, fault: null }
+  } catch (error) {
+    return { dtype: null, shape: null, fault: /** @type {any} */ (error).code ?? 'ERR_IO' }
+  }
+}
+
+/** @param {SegmentInfo} segment */
+function ownerText ({ isAlive, persist }) {
+  return `${isAlive ? 'alive' : 'dead'}${persist ? ', persists' : ''}`
+}
+
+/** @param {import('./arguments').Given} given */
+function ls ({ values: { json, names } }) {
+  const found = SharedTensor.list().sort((a, b) => a.name < b.name ? -1 : 1)
+  if (names) return printNames(found)
+  const segments = found.map(segment => ({ ...segment, ...headerOf(segment.name) }))
+  if (json) return printJson(segments.map(({ fault, ...rest }) => rest))
+  if (segments.length === 0) return note('there are no shared segments')
+  const rows = segments.map(segment => {
+    const { name, pid, nbytes, dtype, shape, fault } = segment
+    const isRaw = fault === 'ERR_FORMAT'
+    return [brief(name), ownerText(segment), String(pid), size(nbytes), dtype ?? (isRaw ? 'raw' : '?'), shape === null ? '' : shapeText(shape)]
+  })
+  /** @param {string} cell */
+  const style = cell => cell.startsWith('dead') ? /** @type {const} */ ('red') : /** @type {const} */ ('green')
+  print(table([{ title: 'name' }, { title: 'owner', style }, { title: 'process', isNumber: true }, { title: 'size', isNumber: true }, { title: 'dtype' }, { title: 'shape' }], rows))
+  const left = segments.filter(({ isAlive, persist }) => !isAlive && !persist).length
+  if (left > 0) note(styled('dim', `samebytes sweep removes the ${left} whose owner is dead`, process.stderr))
+}
+
+/** @param {SegmentInfo[]} segments  names with a control character are nobody's who wants them completed */
+function printNames (segments) {
+  const names = segments.map(({ name }) => name).filter(name => plain(name) === name)
+  if (names.length > 0) print(names.join('\n'))
+}
+
+/** @param {import('./arguments').Given} given */
+function rm ({ values: { json, force }, operands }) {
+  const known = new Map(SharedTensor.list().map(segment => [segment.name, segment]))
+  if (!force) for (const operand of operands) checkRemovable(operand, known)
+  const removed = []
+  for (const operand of operands) {
+    SharedTensor.unlink(operand)
+    removed.push(operand)
+    if (!json) print(`removed ${brief(operand)}`)
+  }
+  if (json) printJson({ removed })
+}
+
+/**
+ * @param {string} given
+ * @param {Map<string, SegmentInfo>} known
+ */
+function checkRemovable (given, known) {
+  const name = given.startsWith('/') ? given.slice(1) : given
+  const segment = known.get(name)
+  if (segment === undefined) {
+    if (require('./open').segmentOf(name) === null) throw failure('ERR_NOT_FOUND', `there is no segment ${JSON.stringify(name)}`)
+    throw failure('ERR_BUSY', `${JSON.stringify(name)} was not made by samebytes; --force removes it all the same`)
+  }
+  if (segment.isAlive) throw failure('ERR_BUSY', `${JSON.stringify(name)} belongs to process ${segment.pid}, which is alive; --force removes its name all the same`)
+}
+
+/** @param {import('./arguments').Given} given */
+function sweep ({ values }) {
+  const isDry = values['dry-run'] === true
+  const names = isDry ? SharedTensor.list().filter(({ isAlive, persist }) => !isAlive && !persist).map(({ name }) => name) : SharedTensor.sweep()
+  if (values.json) return printJson({ [isDry ? 'found' : 'removed']: names })
+  if (names.length === 0) return note('no process that has ended left a segment')
+  print(names.map(name => `${isDry ? 'would remove' : 'removed'} ${brief(name)}`).join('\n'))
+}
+
+module.exports = { ls, rm, sweep }

@@ -1,0 +1,393 @@
+'use strict'
+// The memory map as plain data: regions of bytes, the tensors on each, who else has them, and what was copied.
+
+const { instance } = require('../instance')
+const tracing = require('./trace')
+const threads = require('./threads')
+const { aliveNow, storageNote, rolesOf, fileOfStorage, copies, untraced } = require('./trace')
+const { shownSite, nameOfFile, programName, pid } = require('./system')
+
+/** @typedef {InstanceType<typeof import('../storage').Storage>} Storage */
+/** @typedef {import('./sites').Site} Site */
+/** @typedef {import('../tensor').Tensor} Tensor */
+
+/** @typedef {'v8' | 'js' | 'sab' | 'native' | 'wasm' | 'file' | 'shm' | 'foreign' | 'dlpack' | 'pinned' | 'cuda'} Kind */
+
+/**
+ * Who has the bytes besides the tensors of this thread. object: what the caller gave; file, shm: a mapping; native: code that has
+ * them for a while, count of it; threads: a token was given or taken; record: blobs, count of them; operation: what is
+ * pending; device: the GPU that they are on.
+ *
+ * @typedef {{ kind: 'object' | 'file' | 'shm' | 'native' | 'threads' | 'record' | 'operation' | 'device', name: string, count: number }} Owner
+ */
+
+/**
+ * Tensors that differ in nothing but where they begin and which call of the same line made them.
+ *
+ * @typedef {object} MappedTensors
+ * @property {number} id  of the first, by age
+ * @property {number} count
+ * @property {string} dtype
+ * @property {number} itemsize  bytes
+ * @property {number[]} shape
+ * @property {number[]} strides  elements
+ * @property {number} size  elements
+ * @property {number[]} starts  where first elements are, in bytes from the region's first one; of many only some
+ * @property {[number, number]} reach  bytes from the first element to the lowest, and beyond the highest
+ * @property {boolean} isView
+ * @property {boolean} isReadOnly
+ * @property {number} exposed  of them, whose `data` somebody took
+ * @property {Site | null} site  who made it, and by what; null: not known
+ * @property {string | null} thread  that has it; null: this one
+ */
+
+/**
+ * A block of bytes. Regions that look the same are one row: count tells of how many.
+ *
+ * @typedef {object} Region
+ * @property {number} id  of the first, by age
+ * @property {number} count
+ * @property {Kind} kind
+ * @property {number} nbytes  of one
+ * @property {string | null} address  hexadecimal; null: not known, or several
+ * @property {string} device
+ * @property {Owner[]} owners
+ * @property {Site | null} site  who made it
+ * @property {MappedTensors[]} tensors
+ */
+
+/** @typedef {{ count: number, bytes: number, sites: { site: Site | null, count: number, bytes: number }[] }} Copied */
+
+/**
+ * @typedef {object} MemoryMap
+ * @property {1} format  of this description
+ * @property {string} samebytes  the version
+ * @property {string} backend
+ * @property {string} program
+ * @property {number} pid  0 in pages
+ * @property {{ tensors: number, regions: number, bytes: number, untraced: number }} totals  untraced: tensors that there were before, on no map
+ * @property {Region[]} regions  the largest first
+ * @property {{ regions: number, tensors: number, bytes: number }} more  that were left out, the smallest
+ * @property {Record<string, Copied>} copied  by the function that copied; sites since trace()
+ * @property {Copied} staged
+ * @property {import('../index').Memory} memory
+ */
+
+const MOST_STARTS = 128 // of tensors in one row
+
+/** @type {WeakMap<Site, Site>} */
+const shownSites = new WeakMap()
+
+/** @param {Site | null} site */
+function shown (site) {
+  if (site === null) return null
+  let known = shownSites.get(site)
+  if (known === undefined) shownSites.set(site, known = shownSite(site))
+  return known
+}
+
+/** Whose bytes they are in the end. @param {Storage} storage */
+function rootOf (storage) {
+  let root = storage
+  while (root.extra !== null && root.extra.base !== null) root = root.extra.base
+  return root
+}
+
+/** @param {Storage} storage */
+const fileOf = storage => fileOfStorage(storage) ?? fileOfStorage(rootOf(storage))
+
+/**
+ * Where a storage's bytes are: begin and end of them all in a space, which is memory or a buffer without an address; null: not
+ * known, and nobody else can be there.
+ *
+ * @param {Storage} storage
+ * @returns {{ space: unknown, begin: number, end: number, at: number } | null} at: of the storage's first byte
+ */
+function placeOf (storage) {
+  const { ffi, byteLengthOf } = instance()
+  const { backend } = ffi
+  const { kind, buffer } = storage
+  const root = rootOf(storage)
+  const file = fileOf(storage)
+  if (file !== undefined && storage.address !== null) return { space: 'memory', begin: file.begin, end: file.end, at: storage.address }
+  if (root !== storage && root.address !== null && storage.address !== null) {
+    const begin = Math.min(root.address, storage.address)
+    return { space: 'memory', begin, end: Math.max(root.address + root.nbytes, storage.address + storage.nbytes), at: storage.address }
+  }
+  if ((kind === 'js' || kind === 'sab') && buffer !== null) {
+    const length = byteLengthOf(buffer)
+    if (length < storage.byteOffset + storage.nbytes || length === 0) return null // it was transferred away
+    if (backend.isWasm) return { space: buffer, begin: 0, end: length, at: storage.byteOffset }
+    const at = backend.addressOf(storage)
+    return at === 0 ? null : { space: 'memory', begin: at - storage.byteOffset, end: at - storage.byteOffset + length, at }
+  }
+  if (storage.address === null || storage.nbytes === 0) return null
+  return { space: 'memory', begin: storage.address, end: storage.address + storage.nbytes, at: storage.address }
+}
+
+/** @param {Storage} storage @returns {Kind} */
+function kindOf (storage) {
+  const file = fileOf(storage)
+  if (file !== undefined) return nameOfFile(file).kind
+  const roles = rolesOf(storage)
+  if (roles !== undefined) for (const role of /** @type {const} */ (['dlpack', 'foreign'])) if (roles.has(role)) return role
+  return storage.kind
+}
+
+/** @param {unknown} owner  what a caller gave; no code of it runs */
+function nameOfOwner (owner) {
+  const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, Tensor } = instance()
+  if (typeof Buffer === 'function' && Buffer.isBuffer(owner)) return 'Buffer'
+  if (Tensor.isTensor(owner)) return 'Tensor'
+  if (isArrayBuffer(owner)) return 'ArrayBuffer'
+  if (isSharedArrayBuffer(owner)) return 'SharedArrayBuffer'
+  const dtype = dtypeOfArray(owner)
+  if (dtype !== undefined) return `${dtype} array`
+  return ArrayBuffer.isView(owner) ? 'DataView' : typeof owner
+}
+
+/**
+ * @param {Set<Storage>} members
+ * @param {string} device
+ * @returns {Owner[]}
+ */
+function ownersOf (members, device) {
+  const { lent } = instance()
+  /** @type {Map<string, Owner>} */
+  const found = new Map()
+  /** @param {Owner['kind']} kind @param {string} name */
+  const add = (kind, name, count = 1) => {
+    const key = `${kind} ${name}`
+    const owner = found.get(key)
+    if (owner === undefined) found.set(key, { kind, name, count })
+    else owner.count += count
+  }
+  if (device !== 'cpu') add('device', device)
+  const file = [...members].map(fileOf).find(each => each !== undefined)
+  if (file !== undefined) {
+    const { kind, name } = nameOfFile(file)
+    add(kind, file.writes ? name : `${name} (private)`)
+  }
+  const objects = new Set()
+  for (const storage of members) {
+    const { extra, owner } = storage
+    if (owner !== undefined && owner !== null) objects.add(owner)
+    for (const role of rolesOf(storage) ?? []) {
+      if (role === 'sent') add('threads', 'a token was given')
+      if (role === 'received') add('threads', 'of another thread')
+    }
+    const held = lent.held.filter(each => each === storage).length
+    if (held > 0) add('native', 'native code', held)
+    if (extra === null) continue
+    if (extra.records !== null && extra.records.live > 0) add('record', 'toBlob', extra.records.live)
+    if (extra.busy > 0) add('operation', extra.written > 0 ? 'written' : 'read', extra.busy)
+  }
+  for (const owner of objects) add('object', nameOfOwner(owner))
+  return [...found.values()].map(owner => owner.kind === 'threads' || owner.kind === 'file' || owner.kind === 'shm' ? { ...owner, count: 1 } : owner)
+}
+
+/**
+ * @param {any} layout
+ * @param {number} itemsize
+ * @returns {[number, number]}
+ */
+function reachOf ({ shape, strides, size }, itemsize) {
+  if (size === 0) return [0, 0]
+  let [low, high] = [0, itemsize]
+  for (let d = 0; d < shape.length; d++) {
+    const far = (shape[d] - 1) * strides[d] * itemsize
+    if (far < 0) low += far
+    else high += far
+  }
+  return [low, high]
+}
+
+/** @typedef {{ tensor: Tensor, note: { number: number, site: Site | null }, layout: any, storage: Storage, at: number }} Placed */
+
+/**
+ * Tensors by the region of bytes that they are on.
+ *
+ * @param {Placed[]} list
+ */
+function regionsOf (list) {
+  /** @type {Map<unknown, { begin: number, end: number, members: Set<Storage>, tensors: Placed[] }[]>} */
+  const spaces = new Map()
+  /** @type {Map<Storage, { begin: number, end: number, space: unknown, at: number } | null>} */
+  const places = new Map()
+  /** @type {{ begin: number, end: number, hasAddress: boolean, members: Set<Storage>, tensors: Placed[] }[]} */
+  const regions = []
+  /** @type {Map<Storage, any>} */
+  const alone = new Map()
+  for (const placed of list) {
+    const { storage } = placed
+    let place = places.get(storage)
+    if (place === undefined) places.set(storage, place = placeOf(storage))
+    if (place === null) {
+      placed.at = 0
+      let region = alone.get(storage)
+      if (region === undefined) {
+        region = { begin: 0, end: storage.nbytes, hasAddress: false, members: new Set([storage]), tensors: [] }
+        alone.set(storage, region)
+        regions.push(region)
+      }
+      region.tensors.push(placed)
+      continue
+    }
+    placed.at = place.at
+    const rows = spaces.get(place.space) ?? []
+    spaces.set(place.space, rows)
+    rows.push({ begin: place.begin, end: place.end, members: new Set([storage]), tensors: [placed] })
+  }
+  for (const [space, rows] of spaces) {
+    rows.sort((a, b) => a.begin - b.begin || b.end - a.end)
+    /** @type {any} */
+    let open = null
+    for (const row of rows) {
+      if (open !== null && row.begin < open.end) {
+        open.end = Math.max(open.end, row.end)
+        for (const storage of row.members) open.members.add(storage)
+        open.tensors.push(...row.tensors)
+      } else {
+        open = { ...row, hasAddress: space === 'memory' }
+        regions.push(open)
+      }
+    }
+  }
+  return regions
+}
+
+/**
+ * @param {Placed[]} list  of one region
+ * @param {number} begin
+ * @returns {MappedTensors[]}
+ */
+function rowsOf (list, begin) {
+  const { dtypes } = instance()
+  /** @type {Map<string, MappedTensors>} */
+  const rows = new Map()
+  list.sort((a, b) => a.note.number - b.note.number)
+  for (const { tensor, note, layout, at } of list) {
+    const { name: dtype, itemsize } = dtypes[layout.dtype]
+    const { shape, strides, size } = layout
+    const { isView, isReadOnly } = tensor
+    const site = shown(note.site)
+    const key = JSON.stringify([dtype, shape, strides, isView, isReadOnly, site])
+    const start = at - begin + layout.offset * itemsize
+    const exposed = layout.data !== null && layout.data.length > 0 ? 1 : 0
+    const row = rows.get(key)
+    if (row === undefined) {
+      rows.set(key, { id: note.number, count: 1, dtype, itemsize, shape: [...shape], strides: [...strides], size, starts: [start], reach: reachOf(layout, itemsize), isView, isReadOnly, exposed, site, thread: null })
+    } else {
+      row.count++
+      row.exposed += exposed
+      if (row.starts.length < MOST_STARTS) row.starts.push(start)
+      else if (row.count % Math.ceil(row.count / MOST_STARTS) === 0) row.starts[row.count % MOST_STARTS] = start // some of all
+    }
+  }
+  return [...rows.values()]
+}
+
+/**
+ * Regions that look the same, once.
+ *
+ * @param {Region[]} regions
+ */
+function gathered (regions) {
+  /** @type {Map<string, Region>} */
+  const known = new Map()
+  for (const region of regions) {
+    const key = JSON.stringify([region.kind, region.nbytes, region.device, region.owners, region.site, region.tensors.map(row => ({ ...row, id: 0 }))])
+    const first = known.get(key)
+    if (first === undefined) {
+      known.set(key, region)
+      continue
+    }
+    first.count++
+    first.address = null
+  }
+  return [...known.values()]
+}
+
+/** @param {Map<Site | null, { count: number, bytes: number }> | undefined} sites */
+function sitesOf (sites) {
+  return [...sites ?? []].map(([site, row]) => ({ site: shown(site), ...row })).sort((a, b) => b.bytes - a.bytes || b.count - a.count)
+}
+
+/** @param {Region} region */
+const totalOf = ({ nbytes, count }) => nbytes * count
+
+/**
+ * Begins to note who makes tensors and copies, for the map and the report; what exists already is not on them. In Node importing
+ * samebytes/inspect does it. A tensor then costs microseconds more. A second call does nothing.
+ *
+ * @throws ERR_UNSUPPORTED in a page before init() is done
+ * @example
+ * trace()
+ */
+function trace () {
+  tracing.trace()
+  threads.open(takeMap)
+}
+
+/**
+ * Ends what trace() began, and forgets what was noted: tensors cost what they did before.
+ *
+ * @throws nothing
+ * @example
+ * untrace()
+ */
+function untrace () {
+  threads.close()
+  tracing.untrace()
+}
+
+/**
+ * @param {number} limit  rows of regions
+ * @returns {MemoryMap}
+ */
+function takeMap (limit) {
+  trace()
+  const { memory, Tensor, version, ffi } = instance()
+  const now = memory()
+  const list = aliveNow().map(({ tensor, note }) => {
+    const layout = Tensor.layoutOf(tensor)
+    return { tensor, note, layout, storage: layout.storage, at: 0 }
+  })
+  const regions = regionsOf(list).map(({ begin, end, hasAddress, members, tensors }) => {
+    const notes = [...members].map(storage => storageNote(storage, null)).sort((a, b) => a.number - b.number)
+    const device = tensors[0].tensor.device
+    const largest = [...members].reduce((a, b) => b.nbytes > a.nbytes ? b : a)
+    return /** @type {Region} */ ({
+      id: notes[0].number,
+      count: 1,
+      kind: device === 'cpu' ? kindOf(largest) : 'cuda',
+      nbytes: end - begin,
+      address: hasAddress ? `0x${begin.toString(16)}` : null,
+      device,
+      owners: ownersOf(members, device),
+      site: shown(notes[0].site),
+      tensors: rowsOf(tensors, begin)
+    })
+  }).sort((a, b) => a.id - b.id)
+  const rows = gathered(regions).sort((a, b) => totalOf(b) - totalOf(a) || a.id - b.id)
+  const rest = rows.splice(limit)
+  return {
+    format: 1,
+    samebytes: version,
+    backend: ffi.backend.name,
+    program: programName(),
+    pid: pid(),
+    totals: { tensors: list.length, regions: regions.length, bytes: regions.reduce((sum, { nbytes }) => sum + nbytes, 0), untraced: untraced() },
+    regions: rows,
+    more: {
+      regions: rest.reduce((sum, { count }) => sum + count, 0),
+      tensors: rest.reduce((sum, { count, tensors }) => sum + count * tensors.reduce((n, row) => n + row.count, 0), 0),
+      bytes: rest.reduce((sum, row) => sum + totalOf(row), 0)
+    },
+    copied: Object.fromEntries(Object.entries(now.copied).map(([reason, row]) => [reason, { ...row, sites: sitesOf(copies.get(reason)) }])),
+    staged: { ...now.staged, sites: sitesOf(copies.get('staged')) },
+    memory: now
+  }
+}
+
+module.exports = { takeMap, trace, untrace }

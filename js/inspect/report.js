@@ -1,0 +1,75 @@
+'use strict'
+// SAMEBYTES_TRACE=1: when a thread ends, which tensors nobody disposed and no collection could take, by who made them.
+
+const v8 = require('node:v8')
+const vm = require('node:vm')
+const { isMainThread, threadId } = require('node:worker_threads')
+const { instance } = require('../instance')
+const { trace } = require('./map')
+const { aliveNow } = require('./trace')
+const { shownSite } = require('./system')
+const { bytes, many, safe } = require('./text')
+
+const MOST = 50 // lines
+
+let isAsked = false
+
+/** Collects what can be collected, whether the program may or not. */
+function collect () {
+  try {
+    if (typeof globalThis.gc !== 'function') v8.setFlagsFromString('--expose-gc')
+    const gc = globalThis.gc ?? vm.runInNewContext('gc')
+    for (let round = 0; round < 3; round++) gc()
+  } catch {} // then what could have been collected is in the report
+}
+
+/** @returns {string[]} its lines; none where nothing is left */
+function report () {
+  const { Tensor, dtypes } = instance()
+  collect()
+  /** @type {Map<string, { count: number, bytes: number, storages: Set<unknown>, what: string, where: string }>} */
+  const rows = new Map()
+  const seen = new Set()
+  let [tensors, total] = [0, 0]
+  for (const { tensor, note } of aliveNow()) {
+    const { storage, dtype, shape } = Tensor.layoutOf(tensor)
+    const site = note.site === null ? null : shownSite(note.site)
+    const where = site === null ? '(unknown)' : `${site.file}:${site.line}:${site.column}`
+    const call = site === null || site.call === '' ? '' : `, ${site.call}`
+    const what = `${dtypes[dtype].name} [${shape.join(', ')}]${call}`
+    const key = `${where} ${what}`
+    const row = rows.get(key) ?? { count: 0, bytes: 0, storages: new Set(), what, where }
+    rows.set(key, row)
+    row.count++
+    tensors++
+    if (!row.storages.has(storage)) row.bytes += storage.nbytes
+    row.storages.add(storage)
+    if (!seen.has(storage)) total += storage.nbytes
+    seen.add(storage)
+  }
+  if (tensors === 0) return []
+  const all = [...rows.values()].sort((a, b) => b.bytes - a.bytes || b.count - a.count || (a.where < b.where ? -1 : 1))
+  const thread = isMainThread ? '' : ` of worker ${threadId}`
+  const lines = [`samebytes: ${many(tensors, 'tensor')}${thread} ${tensors === 1 ? 'was' : 'were'} alive at exit, on ${bytes(total)}`]
+  for (const { count, bytes: n, what, where } of all.slice(0, MOST)) lines.push(safe(`  ${count} × ${what}, on ${bytes(n)}: ${where}`))
+  if (all.length > MOST) lines.push(`  and ${many(all.length - MOST, 'place')} more`)
+  return lines
+}
+
+/** Begins to note, and reports when this thread ends. A second call does nothing. */
+function start () {
+  if (isAsked) return
+  isAsked = true
+  trace()
+  process.on('exit', () => {
+    const lines = report()
+    if (lines.length === 0) return
+    const text = lines.join('\n') + '\n'
+    try {
+      if (isMainThread) require('node:fs').writeSync(2, text)
+      else process.stderr.write(text)
+    } catch {} // nobody reads it
+  })
+}
+
+module.exports = { start, report }

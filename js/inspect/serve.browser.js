@@ -1,0 +1,11 @@
+'use strict'
+// In browsers there is nobody to serve a page.
+
+const { instance } = require('../instance')
+
+/** @returns {Promise<never>} */
+async function serve () {
+  throw instance().failure('ERR_UNSUPPORTED', 'serveMap needs Node; mapElement() shows the map in this page')
+}
+
+module.exports = { serve }

@@ -1,0 +1,183 @@
+'use strict'
+// The live page: a server for this machine alone, and what `npx samebytes map` runs.
+
+const http = require('node:http')
+const path = require('node:path')
+const fs = require('node:fs')
+const { spawn } = require('node:child_process')
+const { randomBytes, timingSafeEqual } = require('node:crypto')
+const { pathToFileURL } = require('node:url')
+const { instance } = require('../instance')
+const { takeMap, trace } = require('./map')
+const { ask, withOthers } = require('./threads')
+const { pageOf, policyOf, newNonce } = require('./page')
+const { textOf } = require('./text')
+
+/**
+ * @typedef {object} MapServer
+ * @property {string} url  for a browser; who has it sees the map
+ * @property {number} port
+ * @property {() => Promise<void>} close  ends the server and what is connected to it
+ */
+
+/** @typedef {MapServer & { end: (text: string) => Promise<void>, hold: () => void }} Server end: tells pages the last map and why no other follows; hold: keeps the process alive */
+
+const HOST = '127.0.0.1'
+const EVERY = 300 // ms between two looks, while a page is open
+
+/** What every answer says: it is for nobody else, and nothing is kept. */
+const HEADERS = {
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Cross-Origin-Opener-Policy': 'same-origin'
+}
+
+/** Is it the secret? @param {string} given @param {string} secret */
+const isSecret = (given, secret) => given.length === secret.length && timingSafeEqual(Buffer.from(given, 'latin1'), Buffer.from(secret, 'latin1'))
+
+/**
+ * @param {{ port: number, limit: number }} options
+ * @returns {Promise<Server>}
+ */
+async function serve ({ port, limit }) {
+  trace()
+  const secret = randomBytes(24).toString('base64url')
+  /** @type {Set<http.ServerResponse>} */
+  const pages = new Set()
+  /** @type {NodeJS.Timeout | null} */
+  let timer = null
+  let last = ''
+
+  /** @param {http.ServerResponse} response @param {string} event @param {string} data */
+  const send = (response, event, data) => {
+    if (response.writableLength < 2 ** 24) response.write(`event: ${event}\ndata: ${data}\n\n`) // who does not read gets no more
+  }
+  const look = () => {
+    ask(limit)
+    const now = JSON.stringify(withOthers(takeMap(limit)))
+    if (now === last) return
+    last = now
+    for (const response of pages) send(response, 'map', now)
+  }
+
+  /** @param {http.ServerResponse} response */
+  const follow = response => {
+    response.writeHead(200, { ...HEADERS, 'Content-Type': 'text/event-stream; charset=utf-8' })
+    pages.add(response)
+    response.on('close', () => {
+      pages.delete(response)
+      if (pages.size > 0 || timer === null) return
+      clearInterval(timer)
+      timer = null
+    })
+    last = JSON.stringify(withOthers(takeMap(limit)))
+    send(response, 'map', last)
+    timer ??= setInterval(look, EVERY).unref()
+  }
+
+  const server = http.createServer((request, response) => {
+    const { headers: { host }, method, url = '' } = request
+    const [, given = '', rest = ''] = /^\/([\w-]+)\/(events)?$/.exec(url) ?? []
+    const isOurs = host === `${HOST}:${portOf(server)}` // no other name: a foreign page's may have been made to lead here
+    if (!isOurs || !isSecret(given, secret)) {
+      response.writeHead(404, { ...HEADERS, 'Content-Type': 'text/plain' }).end('not found\n')
+    } else if (method !== 'GET') {
+      response.writeHead(405, { ...HEADERS, Allow: 'GET' }).end()
+    } else if (rest === 'events') {
+      follow(response)
+    } else {
+      const nonce = newNonce()
+      const page = pageOf(withOthers(takeMap(limit)), { events: 'events', nonce })
+      response.writeHead(200, { ...HEADERS, 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': `${policyOf(nonce, true)}; frame-ancestors 'none'` }).end(page)
+    }
+  })
+  server.on('connection', socket => socket.unref())
+  await new Promise((resolve, reject) => {
+    server.once('error', error => reject(refusal(error)))
+    server.listen(port, HOST, () => resolve(undefined))
+  })
+  server.unref()
+  const close = () => new Promise(resolve => {
+    if (timer !== null) clearInterval(timer)
+    timer = null
+    server.close(() => resolve(undefined))
+    server.closeAllConnections()
+  })
+  return {
+    url: `http://${HOST}:${portOf(server)}/${secret}/`,
+    port: portOf(server),
+    close: /** @type {() => Promise<void>} */ (close),
+    hold: () => { server.ref() },
+    end: async text => {
+      look()
+      for (const response of pages) send(response, 'end', JSON.stringify(text))
+    }
+  }
+}
+
+/** @param {http.Server} server */
+const portOf = server => /** @type {import('node:net').AddressInfo} */ (server.address()).port
+
+/** @param {any} error */
+function refusal (error) {
+  return Object.assign(instance().failure('ERR_IO', `the map could not be served: ${error.message}`), { errno: error.errno })
+}
+
+/** @param {string} url @returns {void} a browser that cannot be started is no failure: the URL is printed */
+function show (url) {
+  const [command, ...args] = process.platform === 'darwin' ? ['open', url] : process.platform === 'win32' ? ['cmd', '/c', 'start', '""', url] : ['xdg-open', url]
+  const opener = spawn(command, args, { stdio: 'ignore', detached: true })
+  opener.on('error', () => {})
+  opener.unref()
+}
+
+/**
+ * Runs a program with its map: live on a page, or written when the program is done.
+ *
+ * @param {string} script  its path
+ * @param {readonly string[]} args  for it, as process.argv has them
+ * @param {object} [options]
+ * @param {number} [options.port]  0: any that is free
+ * @param {boolean} [options.open]  starts a browser
+ * @param {string} [options.snapshot]  a file to write when the program has nothing more to do, or ends: .html, .json, else text; no server then
+ * @param {(line: string) => void} [options.print]  where the page is; to stderr
+ * @returns {Promise<{ url: string | null }>} once the program was loaded
+ * @throws what loading the program throws · ERR_IO the port
+ */
+async function run (script, args, { port = 0, open = false, snapshot, print = line => { process.stderr.write(`${line}\n`) } } = {}) {
+  const file = path.resolve(script)
+  process.argv = [process.argv[0], file, ...args]
+  process.env.SAMEBYTES_TRACE ??= `map:${process.pid}` // its workers load this as well
+  trace()
+  /** @type {Server | null} */
+  let server = null
+  if (snapshot !== undefined) {
+    const place = path.resolve(snapshot)
+    process.once('exit', () => { fs.writeFileSync(place, snapshotOf(place)) })
+  } else {
+    server = await serve({ port, limit: 1000 })
+    print(`The memory map: ${server.url}`)
+    if (open) show(server.url)
+    const { end, hold } = server
+    process.once('beforeExit', () => {
+      hold()
+      end('the program has nothing more to do').catch(() => {})
+      print('The program has nothing more to do. The map stays until Ctrl-C.')
+    })
+  }
+  await import(pathToFileURL(file).href)
+  return { url: server === null ? null : server.url }
+}
+
+/** @param {string} place  of the file to be */
+function snapshotOf (place) {
+  const map = takeMap(1000)
+  const extension = path.extname(place).toLowerCase()
+  if (extension === '.html' || extension === '.htm') return pageOf(map)
+  return extension === '.json' ? JSON.stringify(map, null, 2) + '\n' : textOf(map)
+}
+
+module.exports = { serve, run }

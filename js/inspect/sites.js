@@ -1,0 +1,97 @@
+'use strict'
+// Where a program stands: the first frame of the call stack that is not samebytes' own, and what it called. No code of
+// the program's runs meanwhile, so that tensors may ask in the middle of being made.
+
+const { isOwn } = require('./system')
+
+/** @typedef {{ file: string, line: number, column: number, call: string }} Site call: of samebytes, '' where it is not known */
+
+const DEPTH = 32 // frames that are looked at
+
+/** each once, by what it says @type {Map<string, Site>} */
+const sites = new Map()
+
+/** kept, for programs replace it @type {((holder: object, from: Function) => void) | undefined} */
+const capture = /** @type {any} */ (Error).captureStackTrace
+
+/**
+ * @param {string} file
+ * @param {number} line
+ * @param {number} column
+ * @param {string} call
+ */
+function siteOf (file, line, column, call) {
+  const key = `${line}:${column}:${call}:${file}`
+  let site = sites.get(key)
+  if (site === undefined) {
+    site = { file, line, column, call }
+    sites.set(key, site)
+  }
+  return site
+}
+
+/** @param {string} name  as stacks have it: `get T`, `Tensor.slice`, `async load` */
+const plain = name => name.replace(/^(?:async |new |get |set )+/, '').replace(/^.*[.#]/, '').replace(/^\[Symbol\.|\]$/g, '')
+
+/**
+ * V8's frames, as objects.
+ *
+ * @param {unknown} holder
+ * @param {any[]} frames
+ * @returns {Site | null}
+ */
+function pick (holder, frames) {
+  let call = ''
+  for (const frame of frames) {
+    const file = frame.getScriptNameOrSourceURL() ?? frame.getFileName()
+    if (typeof file !== 'string' || file === '' || file.startsWith('node:')) continue
+    if (!isOwn(file)) return siteOf(file, frame.getLineNumber() ?? 0, frame.getColumnNumber() ?? 0, call)
+    const name = frame.getFunctionName()
+    if (name && !file.endsWith('later.js') && !name.startsWith('<')) call = plain(name)
+  }
+  return null
+}
+
+/**
+ * The same of a text, as other engines give it, and V8 where something else prepares its stacks.
+ *
+ * @param {string} text
+ * @returns {Site | null}
+ */
+function read (text) {
+  let call = ''
+  for (const line of text.split('\n')) {
+    const found = /^\s*(?:at )?(?:(.*?) ?[(@])?([^()@]+?):(\d+):(\d+)\)?$/.exec(line)
+    if (found === null) continue
+    const [, name, file] = found
+    if (file.startsWith('node:')) continue
+    if (!isOwn(file)) return siteOf(file, Number(found[3]), Number(found[4]), call)
+    if (name !== undefined && name !== '') call = plain(name)
+  }
+  return null
+}
+
+/**
+ * @param {Function} from  that was called; it and what it calls are left out
+ * @returns {Site | null} null: nobody but samebytes is on the stack, or it cannot be told
+ */
+function siteHere (from) {
+  /** @type {any} */ const Class = Error
+  if (capture === undefined) return read(String(new Error().stack))
+  const { prepareStackTrace, stackTraceLimit } = Class
+  try {
+    Class.prepareStackTrace = pick
+    Class.stackTraceLimit = DEPTH
+    const holder = { /** @type {unknown} */ stack: null }
+    capture(holder, from)
+    const { stack } = holder
+    return typeof stack === 'string' ? read(stack) : /** @type {Site | null} */ (stack)
+  } catch {
+    return null // Error is frozen, or the stack is full
+  } finally {
+    Class.prepareStackTrace = prepareStackTrace
+    Class.stackTraceLimit = stackTraceLimit
+  }
+}
+
+module.exports = { siteHere }

@@ -1,0 +1,96 @@
+'use strict'
+// The maps of a process' threads: each answers for its own, and who asks puts them together by address.
+
+const { BroadcastChannel, isMainThread, threadId } = require('node:worker_threads')
+
+/** @typedef {import('./map').MemoryMap} MemoryMap */
+/** @typedef {import('./map').Region} Region */
+/** @typedef {{ map: MemoryMap, name: string, age: number }} Answer age: times that others were asked since */
+
+const STALE = 20 // times a thread may be silent, because it is busy, before it is taken for gone
+
+/** @type {BroadcastChannel | null} */
+let channel = null
+/** what other threads said last, by number @type {Map<number, Answer>} */
+const answers = new Map()
+
+/** @param {number} id */
+const nameOf = id => id === 0 ? 'the main thread' : `worker ${id}`
+
+/**
+ * From now on this thread answers; it keeps no process alive.
+ *
+ * @param {(limit: number) => MemoryMap} take
+ */
+function open (take) {
+  if (channel !== null) return
+  const mine = channel = new BroadcastChannel(`samebytes.inspect.${process.pid}`)
+  mine.onmessage = (/** @type {any} */ { data }) => {
+    if (typeof data?.ask === 'number') mine.postMessage({ from: threadId, map: take(data.ask) })
+    else if (data?.gone !== undefined) answers.delete(data.gone)
+    else if (data?.map !== undefined) answers.set(data.from, { map: data.map, name: nameOf(data.from), age: 0 })
+  }
+  mine.unref()
+  if (!isMainThread) process.on('exit', leave)
+}
+
+function leave () {
+  try {
+    channel?.postMessage({ gone: threadId })
+  } catch {} // the thread ends either way
+}
+
+function close () {
+  channel?.close()
+  channel = null
+  answers.clear()
+}
+
+/** Asks the others; they answer when they come to it. @param {number} limit */
+function ask (limit) {
+  for (const [id, answer] of answers) if (++answer.age > STALE) answers.delete(id)
+  channel?.postMessage({ ask: limit })
+}
+
+/** @param {Region} region @returns {[number, number]} */
+const rangeOf = ({ address, nbytes }) => [Number(address), Number(address) + nbytes]
+
+/**
+ * This thread's map with what the others said: where two have the same memory it is one region.
+ *
+ * @param {MemoryMap} map
+ * @returns {MemoryMap}
+ */
+function withOthers (map) {
+  if (answers.size === 0) return map
+  const regions = map.regions.map(region => ({ ...region, owners: [...region.owners], tensors: [...region.tensors] }))
+  const totals = { ...map.totals }
+  for (const [id, { map: other, name }] of [...answers].sort((a, b) => a[0] - b[0])) {
+    const first = id * 2 ** 32 // numbers of its regions and tensors begin there
+    totals.tensors += other.totals.tensors
+    totals.untraced += other.totals.untraced
+    for (const theirs of other.regions) {
+      const tensors = theirs.tensors.map(row => ({ ...row, id: first + row.id, thread: name }))
+      const ours = theirs.address === null ? undefined : regions.find(region => region.address !== null && region.count === 1 && overlap(region, theirs))
+      if (ours === undefined) {
+        regions.push({ ...theirs, id: first + theirs.id, owners: [...theirs.owners, { kind: 'threads', name, count: 1 }], tensors })
+        totals.regions += theirs.count
+        totals.bytes += theirs.count * theirs.nbytes
+        continue
+      }
+      const shift = Number(theirs.address) - Number(ours.address)
+      ours.tensors.push(...tensors.map(row => ({ ...row, starts: row.starts.map(start => start + shift) })))
+      ours.owners = [...ours.owners.filter(owner => owner.kind !== 'threads' || owner.name.startsWith('worker')), { kind: 'threads', name, count: 1 }]
+    }
+  }
+  regions.sort((a, b) => b.nbytes * b.count - a.nbytes * a.count || a.id - b.id)
+  return { ...map, totals, regions }
+}
+
+/** @param {Region} a @param {Region} b */
+function overlap (a, b) {
+  const [[aBegin, aEnd], [bBegin, bEnd]] = [rangeOf(a), rangeOf(b)]
+  return aBegin < bEnd && bBegin < aEnd
+}
+
+module.exports = { open, close, ask, withOthers }

@@ -1,0 +1,251 @@
+'use strict'
+// Notes who makes tensors and copies, from trace() on. Before, nothing of this is there: the constructor asks
+// lifetime.tracking, as it does for tidy, and what counts copies is a plain object.
+
+const { instance } = require('../instance')
+const { siteHere } = require('./sites')
+const { learnOwn, fileOf } = require('./system')
+
+/** @typedef {import('./sites').Site} Site */
+/** @typedef {import('../tensor').Tensor} Tensor */
+/** @typedef {InstanceType<typeof import('../storage').Storage>} Storage */
+/** @typedef {{ number: number, site: Site | null, ref: WeakRef<Tensor> | null }} Note ref: null on native, where the addon has it */
+/** @typedef {Map<Site | null, { count: number, bytes: number }>} Sites */
+
+const CROWD = 4096 // notes from which on those of dead tensors are looked for
+
+let isOn = false
+let made = 0
+let seenStorages = 0
+/** tensors that were there before */
+let before = 0
+let pruneAt = CROWD
+/** of tensors that may be alive, by watch on native, by number elsewhere; oldest first @type {Map<number, Note>} */
+const notes = new Map()
+/** @type {WeakMap<object, number>} */
+let numbers = new WeakMap()
+/** @type {WeakMap<Storage, { number: number, site: Site | null }>} */
+let storages = new WeakMap()
+/** who else has a storage, as far as it went through here @type {WeakMap<Storage, Set<string>>} */
+const roles = new WeakMap()
+/** @typedef {{ path: string, key: string, writes: boolean, begin: number, end: number }} MappedFile begin, end: addresses of all of it */
+
+/** of mappings, and of storages that are parts of them @type {WeakMap<Storage, MappedFile>} */
+const files = new WeakMap()
+/** who copied, by reason @type {Map<string, Sites>} */
+const copies = new Map()
+/** what trace() replaced, to be put back @type {(() => void)[]} */
+const undo = []
+
+/**
+ * @param {Storage} storage
+ * @param {Site | null} site
+ */
+function storageNote (storage, site) {
+  let note = storages.get(storage)
+  if (note === undefined) {
+    note = { number: ++seenStorages, site }
+    storages.set(storage, note)
+  }
+  return note
+}
+
+/**
+ * A tensor was made. It is not done yet, and must not fail here.
+ *
+ * @param {Tensor} t
+ */
+function noteTensor (t) {
+  try {
+    const { ffi, Tensor } = instance()
+    const { addon } = /** @type {any} */ (ffi.backend)
+    const number = ++made
+    const site = siteHere(noteTensor)
+    storageNote(Tensor.layoutOf(t).storage, site)
+    numbers.set(t, number)
+    if (addon !== undefined) {
+      const id = addon.watch(t, 0)
+      if (id >= 0) notes.set(id, { number, site, ref: null })
+    } else {
+      notes.set(number, { number, site, ref: new WeakRef(t) })
+    }
+    if (notes.size > pruneAt) prune()
+  } catch {} // no memory, or no stack: then it is not on the map
+}
+
+function prune () {
+  aliveNow()
+  pruneAt = Math.max(CROWD, 2 * notes.size)
+}
+
+/**
+ * @param {number} key
+ * @param {Note} note
+ * @returns {Tensor | undefined} undefined: it was collected
+ */
+function tensorOf (key, note) {
+  const { ffi } = instance()
+  const t = note.ref !== null ? note.ref.deref() : /** @type {any} */ (ffi.backend).addon.watched(key)
+  return t !== undefined && numbers.get(t) === note.number ? t : undefined
+}
+
+/** Tensors that were neither disposed nor collected, oldest first. @returns {{ tensor: Tensor, note: Note }[]} */
+function aliveNow () {
+  const { addon } = /** @type {any} */ (instance().ffi.backend)
+  /** @type {{ tensor: Tensor, note: Note }[]} */
+  const found = []
+  for (const [key, note] of notes) {
+    const tensor = tensorOf(key, note)
+    if (tensor !== undefined && !tensor.isDisposed) {
+      found.push({ tensor, note })
+      continue
+    }
+    notes.delete(key)
+    if (tensor !== undefined && addon !== undefined) addon.unwatch(key)
+  }
+  return addon === undefined ? found : found.sort((a, b) => a.note.number - b.note.number) // watches are used again
+}
+
+/**
+ * @param {Storage} storage
+ * @param {string} role
+ */
+function addRole (storage, role) {
+  const known = roles.get(storage)
+  if (known === undefined) roles.set(storage, new Set([role]))
+  else known.add(role)
+}
+
+/**
+ * Lets an object's method tell of what it gives; the method does what it did.
+ *
+ * @param {any} object
+ * @param {string} name
+ * @param {(result: any, args: any[]) => void} tell  must not throw
+ */
+function tellOf (object, name, tell) {
+  const original = object[name]
+  const own = Object.hasOwn(object, name)
+  object[name] = function (/** @type {any[]} */ ...args) {
+    const result = original.apply(this, args)
+    tell(result, args)
+    return result
+  }
+  undo.push(() => {
+    if (own) object[name] = original
+    else delete object[name]
+  })
+}
+
+/**
+ * Lets a count of bytes tell who adds to it.
+ *
+ * @param {{ count: number, bytes: number }} row
+ * @param {string} reason
+ */
+function watchRow (row, reason) {
+  let { bytes } = row
+  Object.defineProperty(row, 'bytes', {
+    get: () => bytes,
+    set: next => {
+      noteCopy(reason, next - bytes)
+      bytes = next
+    },
+    enumerable: true,
+    configurable: true
+  })
+  return row
+}
+
+/** @param {{ count: number, bytes: number }} row */
+function unwatchRow (row) {
+  Object.defineProperty(row, 'bytes', { value: row.bytes, writable: true, enumerable: true, configurable: true })
+}
+
+/**
+ * @param {string} reason
+ * @param {number} bytes
+ */
+function noteCopy (reason, bytes) {
+  try {
+    const site = siteHere(noteCopy)
+    let known = copies.get(reason)
+    if (known === undefined) copies.set(reason, known = new Map())
+    const row = known.get(site) ?? { count: 0, bytes: 0 }
+    row.count++
+    row.bytes += bytes
+    known.set(site, row)
+  } catch {}
+}
+
+/** Begins. @throws ERR_UNSUPPORTED in a page before init() is done */
+function trace () {
+  if (isOn) return
+  const { ffi, lifetime, stats, memory } = instance()
+  learnOwn(() => instance().failure('ERR_ARGUMENT', ''))
+  isOn = true
+  before = memory().tensors
+
+  // The constructor's question has one answer from now on; tidy goes on setting it.
+  let tidies = lifetime.tracking.on
+  Object.defineProperty(lifetime.tracking, 'on', { get: () => true, set: value => { tidies = value }, configurable: true, enumerable: true })
+  undo.push(() => { Object.defineProperty(lifetime.tracking, 'on', { value: tidies, writable: true, configurable: true, enumerable: true }) })
+  tellOf(lifetime, 'made', (_, [t]) => noteTensor(t))
+
+  const { copied, staged } = stats
+  for (const [reason, row] of Object.entries(copied)) watchRow(row, reason)
+  watchRow(staged, 'staged')
+  stats.copied = new Proxy(copied, { set: (rows, reason, row) => Reflect.set(rows, reason, watchRow(row, String(reason))) })
+  undo.push(() => {
+    stats.copied = copied
+    for (const row of [staged, ...Object.values(copied)]) unwatchRow(row)
+  })
+
+  tellOf(ffi, 'sendStorage', (_, [storage]) => addRole(storage, 'sent'))
+  tellOf(ffi, 'receiveStorage', storage => addRole(storage, 'received'))
+  /** @type {any} */ const backend = ffi.backend
+  if (backend.addon === undefined) return
+  tellOf(ffi, 'mapFile', (storage, [fd, , writes]) => {
+    const file = fileOf(fd)
+    if (file !== null) files.set(storage, { ...file, writes, begin: storage.address, end: storage.address + storage.nbytes })
+  })
+  tellOf(ffi, 'partOf', (storage, [whole]) => {
+    const file = files.get(whole)
+    if (file !== undefined) files.set(storage, file)
+  })
+  tellOf(ffi, 'takeCapsule', ({ storage }) => { if (!storages.has(storage)) addRole(storage, 'dlpack') }) // else it is ours again
+  tellOf(backend, 'wrap', storage => addRole(storage, 'foreign'))
+  backend.sweep = () => {
+    for (const id of backend.addon.sweep()) {
+      instance().counts.delete(id)
+      notes.delete(id)
+    }
+  }
+  undo.push(() => { delete backend.sweep })
+}
+
+/** Ends it, and forgets what was noted. */
+function untrace () {
+  if (!isOn) return
+  isOn = false
+  for (const put of undo.splice(0).reverse()) put()
+  const { addon } = /** @type {any} */ (instance().ffi.backend)
+  if (addon !== undefined) for (const [key, note] of notes) if (tensorOf(key, note) !== undefined) addon.unwatch(key)
+  notes.clear()
+  copies.clear()
+  numbers = new WeakMap()
+  storages = new WeakMap()
+  made = seenStorages = before = 0
+  pruneAt = CROWD
+}
+
+/** @returns {boolean} */
+const isTracing = () => isOn
+
+/** What changes with each tensor that is made. @returns {number} */
+const generation = () => made
+
+/** @returns {number} tensors that were there before trace() */
+const untraced = () => before
+
+module.exports = { trace, untrace, isTracing, generation, untraced, aliveNow, storageNote, rolesOf: (/** @type {Storage} */ s) => roles.get(s), fileOfStorage: (/** @type {Storage} */ s) => files.get(s), copies }

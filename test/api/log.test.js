@@ -1,0 +1,82 @@
+'use strict'
+const assert = require('node:assert/strict')
+const { child, needs, isWasm } = require('../setup')
+
+describe('NODE_DEBUG=samebytes', function () {
+  this.timeout(60000)
+  needs('a Node of its own')
+
+  /** The lines that a program logs, without the process' number. */
+  async function logged (source, env = {}) {
+    const { code, stderr } = await child(`const samebytes = require('samebytes')\n${source}`, { env: { NODE_DEBUG: 'samebytes', ...env } })
+    assert.equal(code, 0, stderr)
+    return stderr.split('\n').filter(line => line !== '').map(line => {
+      assert.match(line, /^SAMEBYTES \d+: /)
+      return line.replace(/^SAMEBYTES \d+: /, '')
+    })
+  }
+
+  it('writes nothing, and reads no file for it, unless it is asked for', async () => {
+    const source = `
+      const fs = require('node:fs')
+      const file = require('node:path').join(require('node:os').tmpdir(), 'samebytes-log-' + process.pid + '.npy')
+      const { ones, saveNpySync, openNpy, backend } = require('samebytes')
+      saveNpySync(file, ones([3]))
+      if (backend() === 'native') openNpy(file).data
+      fs.unlinkSync(file)
+      ones([3]).data
+      console.log(Object.keys(require.cache).some(name => name.endsWith('/js/log.js')))`
+    for (const NODE_DEBUG of ['', 'fs,samebyte', undefined]) {
+      const { code, stdout, stderr } = await child(source, { env: { NODE_DEBUG } })
+      assert.equal(code, 0, stderr)
+      assert.equal(stdout, 'false\n')
+      assert.doesNotMatch(stderr, /SAMEBYTES/)
+    }
+    assert.equal((await child(source, { env: { NODE_DEBUG: 'samebytes' } })).stdout, 'true\n')
+  })
+
+  it('says which back end was chosen, and why', async () => {
+    const lines = await logged('')
+    const name = process.env.SAMEBYTES_BACKEND
+    assert.equal(lines[lines.length - 1], `back end ${name}: SAMEBYTES_BACKEND asks for it`)
+    if (!isWasm) assert.match(lines[0], /^addon \/.*\.node$/)
+  })
+
+  it('says why there is no addon', async () => {
+    const { stderr } = await child("require('samebytes')", { env: { NODE_DEBUG: 'samebytes', SAMEBYTES_BACKEND: '', SAMEBYTES_BINARY: '/no such addon' } })
+    assert.match(stderr, /^SAMEBYTES \d+: no addon \/no such addon: .*\nSAMEBYTES \d+: back end wasm: no addon could be loaded$/m)
+  })
+
+  it('says what was staged, promoted, and that WASM memory grew', async () => {
+    const lines = await logged(`
+      const { fromBlob, ones, zeros } = samebytes
+      ones([4]).data
+      const t = fromBlob(new Float32Array(4))
+      t.slice(':3').copyFrom(t.slice('1:')) // overlaps
+      zeros([2, 2]).copyFrom(t.reshape(2, 2).T) // of bytes that WASM does not see
+      zeros([2 ** 22]).dispose()`)
+    assert.ok(lines.includes('staged 12 bytes: a temporary copy') || lines.includes('staged 16 bytes: a temporary copy'), lines.join('\n'))
+    assert.equal(lines.some(line => /^WASM memory grew from \d+ to \d+ bytes$/.test(line)), isWasm)
+    assert.equal(lines.includes('promoted a tensor of 16 bytes: it has a buffer of its own'), !isWasm)
+  })
+
+  it('says what was mapped and shared, in letters', async function () {
+    if (isWasm) return require('../setup').skipWithout(this, 'the addon')
+    const lines = await logged(String.raw`
+      const fs = require('node:fs')
+      const { ones, openNpy, saveNpySync, SharedTensor } = samebytes
+      const file = fs.mkdtempSync(require('node:path').join(require('node:os').tmpdir(), 'samebytes-log-')) + '/a\x1b[31m\n.npy'
+      saveNpySync(file, ones([4]))
+      openNpy(file, { mode: 'c', guard: true })
+      fs.rmSync(require('node:path').dirname(file), { recursive: true })
+      const name = 'sb-test-' + process.pid
+      SharedTensor.create(name, [2]).dispose()
+      SharedTensor.open(name).dispose()
+      SharedTensor.unlink(name)`)
+    const text = lines.join('\n')
+    assert.match(text, /^mapped \/.*\/a\\x1b\[31m\\n\.npy: 144 bytes, mode c, guarded$/m)
+    for (const what of [/^made a segment of 136 bytes: \/dev\/shm\/sb-test-\d+$/m, /^named the segment \/dev\/shm\/sb-test-\d+$/m, /^opened the segment \/dev\/shm\/sb-test-\d+$/m, /^removed the name \/dev\/shm\/sb-test-\d+$/m]) {
+      assert.match(text, what)
+    }
+  })
+})

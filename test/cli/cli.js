@@ -1,0 +1,34 @@
+'use strict'
+// Runs `samebytes` as people do, in a process of its own.
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const { spawn } = require('node:child_process')
+const { ROOT } = require('../setup')
+
+const PROGRAM = path.join(ROOT, require('samebytes/package.json').bin.samebytes)
+const LIMIT_MS = 60000
+
+/** For describe: a folder of its own, removed afterwards; a function that gives its path. */
+function folder () {
+  let made
+  before(() => { made = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-cli-')) })
+  after(() => { fs.rmSync(made, { recursive: true, force: true }) })
+  return (...names) => path.join(made, ...names)
+}
+
+/** Resolves to { code, signal, stdout, stderr }; nothing of the surroundings decides on colours. */
+function cli (args, { cwd = ROOT, env = {}, command = [process.execPath, PROGRAM] } = {}) {
+  const { FORCE_COLOR, NO_COLOR, NODE_DEBUG, ...rest } = process.env
+  return new Promise((resolve, reject) => {
+    const running = spawn(command[0], [...command.slice(1), ...args], { cwd, env: { ...rest, ...env }, stdio: ['ignore', 'pipe', 'pipe'], timeout: LIMIT_MS, killSignal: 'SIGKILL' })
+    let stdout = ''
+    let stderr = ''
+    running.stdout.setEncoding('utf8').on('data', text => { stdout += text })
+    running.stderr.setEncoding('utf8').on('data', text => { stderr += text })
+    running.once('error', reject)
+    running.once('close', (code, signal) => resolve({ code, signal, stdout, stderr }))
+  })
+}
+
+module.exports = { PROGRAM, cli, folder }

@@ -1,0 +1,61 @@
+'use strict'
+const assert = require('node:assert/strict')
+const path = require('node:path')
+const { version } = require('samebytes/package.json')
+const { ROOT, isWasm, nativeOnly } = require('../setup')
+const { cli } = require('./cli')
+
+describe('samebytes doctor', function () {
+  this.timeout(120000)
+  const examined = async (env = {}) => {
+    const { code, stdout, stderr } = await cli(['doctor', '--json'], { env })
+    const { findings, ...rest } = JSON.parse(stdout)
+    return { code, stderr, ...rest, findings, of: about => findings.find(each => each.about === about) }
+  }
+
+  it('says what there is, and what to do about the rest', async () => {
+    const { findings, of, ...rest } = await examined()
+    assert.equal(rest.version, version)
+    assert.equal(rest.node, process.version)
+    assert.match(of('back end').text, isWasm ? /^wasm/ : /^native/)
+    assert.equal(of('samebytes').text, `${version} in ${ROOT}`)
+    for (const { about, state, text, advice } of findings) {
+      assert.match(text, /\S/, about)
+      assert.ok(['ok', 'missing', 'broken'].includes(state), about)
+      if (state !== 'ok') assert.match(advice, /\S{3}/, about)
+    }
+    for (const about of ['instruction set', 'threads', 'WebAssembly', 'memory', 'shared memory', 'models']) assert.ok(of(about), about)
+    assert.equal(rest.code, findings.some(({ state }) => state === 'broken') ? 1 : 0)
+    const { stdout } = await cli(['doctor'])
+    for (const { about, text } of findings) assert.ok(/free of/.test(text) || stdout.includes(`${about}`.padEnd(3)), about)
+    assert.match(stdout, /^ok {2}samebytes +\d/m)
+  })
+
+  describe('on native', () => {
+    nativeOnly()
+
+    it('says what copies run on', async () => {
+      const { of } = await examined({ SAMEBYTES_ISA: 'scalar', SAMEBYTES_THREADS: '3' })
+      assert.deepEqual([of('instruction set').text, of('threads').text], ['scalar, by SAMEBYTES_ISA', '3 for a large copy, by SAMEBYTES_THREADS'])
+      const wrong = await examined({ SAMEBYTES_ISA: 'mmx', SAMEBYTES_THREADS: 'many' })
+      assert.match(wrong.of('instruction set').text, /; SAMEBYTES_ISA=mmx counts for nothing$/)
+      assert.match(wrong.of('threads').text, /; SAMEBYTES_THREADS=many counts for nothing$/)
+      assert.deepEqual([wrong.of('instruction set').state, wrong.code], ['missing', 0])
+    })
+
+    it('says why there is no addon, and goes on', async function () {
+      const lost = path.join(ROOT, 'no such folder', 'samebytes.node')
+      const { code, of } = await examined({ SAMEBYTES_BINARY: lost, SAMEBYTES_BACKEND: '' })
+      assert.equal(code, 1)
+      assert.deepEqual([of('back end').state, of('instruction set').text], ['broken', 'WebAssembly SIMD'])
+      assert.match(of('back end').text, /^wasm: the native addon is shipped for this platform, but .*no such folder/)
+      const forced = await examined({ SAMEBYTES_BINARY: lost, SAMEBYTES_BACKEND: 'native' })
+      assert.deepEqual([forced.code, forced.of('back end').state, forced.of('shared memory') !== undefined], [1, 'broken', true])
+    })
+
+    it('says that a runtime refuses buffers over native memory', async () => {
+      const { code, of } = await examined({ SAMEBYTES_NO_EXTERNAL_BUFFERS: '1' })
+      assert.deepEqual([code, of('buffers over native memory').state], [0, 'missing'])
+    })
+  })
+})

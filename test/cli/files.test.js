@@ -1,0 +1,170 @@
+'use strict'
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const { arange, load, ones, openNpz, saveNpzSync, saveNpySync, saveSafetensorsSync, tensor, zeros } = require('samebytes')
+const { gguf, floats, u32, text } = require('../files')
+const { isWasm, skip } = require('../setup')
+const { cli, folder } = require('./cli')
+
+describe('samebytes info, show and convert', function () {
+  this.timeout(120000)
+  const at = folder()
+  const run = (...args) => cli(args, { cwd: at() })
+  /** What a command prints, which must succeed. */
+  const out = async (...args) => {
+    const { code, stdout, stderr } = await run(...args)
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' }, stdout)
+    return stdout
+  }
+  const json = async (...args) => JSON.parse(await out(...args, '--json'))
+
+  before(() => {
+    saveNpySync(at('a.npy'), arange(0, 24).reshape(2, 3, 4))
+    saveNpzSync(at('b.npz'), { x: ones([3]), 'y:z': tensor([[1n, 2n ** 60n]]) })
+    saveSafetensorsSync(at('m.safetensors'), { 'layer.0.weight': zeros([16, 16]), bias: ones([3], { dtype: 'bfloat16' }) }, { metadata: { format: 'pt' } })
+    fs.writeFileSync(at('g.gguf'), gguf([['general.name', 8, text('tiny')], ['n', 4, u32(7)]], [['w', [3], 0, 0], ['q', [32], 2, 32]], Buffer.concat([floats(1, 2, 3), Buffer.alloc(20), Buffer.alloc(18, 1)])))
+    fs.writeFileSync(at('samples.raw'), Buffer.from(Int16Array.from([1, -2, 3, 4]).buffer))
+  })
+
+  it('says what a file has', async () => {
+    const { tensors, ...file } = await json('info', 'm.safetensors')
+    assert.deepEqual(file, { file: 'm.safetensors', format: 'safetensors', nbytes: fs.statSync(at('m.safetensors')).size, metadata: { format: 'pt' } })
+    assert.deepEqual(tensors.map(({ name, dtype, shape, nbytes }) => [name, dtype, shape, nbytes]), [['layer.0.weight', 'float32', [16, 16], 1024], ['bias', 'bfloat16', [3], 6]])
+    const bytes = fs.readFileSync(at('m.safetensors'))
+    for (const { byteOffset, alignment, nbytes } of tensors) {
+      assert.equal(byteOffset % alignment, 0)
+      assert.ok(byteOffset + nbytes <= bytes.length)
+    }
+    const table = await out('info', 'm.safetensors')
+    assert.match(table, /^m\.safetensors {2}safetensors, 1\.\d\d KiB, 2 tensors\n {2}format: pt\n\nname +dtype +shape +offset +alignment +size\nlayer\.0\.weight {2}float32 +\[16, 16\] +\d+ +64 +1\.00 KiB\nbias +bfloat16 +\[3\] +\d+ +\d+ +6 B\n$/)
+  })
+
+  it('says where arrays in an .npz are: in the file', async () => {
+    const { tensors } = await json('info', 'b.npz')
+    const bytes = fs.readFileSync(at('b.npz'))
+    assert.deepEqual(tensors.map(({ name, dtype }) => [name, dtype]), [['x', 'float32'], ['y:z', 'int64']])
+    assert.deepEqual(new Float32Array(bytes.buffer.slice(bytes.byteOffset + tensors[0].byteOffset).slice(0, 12)), Float32Array.of(1, 1, 1))
+    assert.equal(bytes.readBigInt64LE(tensors[1].byteOffset + 8), 2n ** 60n)
+  })
+
+  it('says of a quantised tensor what it is', async () => {
+    const { metadata, tensors } = await json('info', 'g.gguf')
+    assert.deepEqual(metadata, { 'general.name': 'tiny', n: 7 })
+    assert.deepEqual(tensors.map(({ name, dtype, type, fileShape = null, shape }) => [name, dtype, type, fileShape, shape]), [['w', 'float32', 'F32', null, [3]], ['q', 'uint8', 'Q4_0', [32], [18]]])
+    assert.match(await out('info', 'g.gguf'), /^q +Q4_0 +\[32\]/m)
+    assert.match(await out('show', 'g.gguf:q', '0'), /^q {2}uint8 \[\]; bytes of Q4_0 \[32\]\ntensor\(1, dtype=uint8\)\n$/)
+  })
+
+  it('goes by the content, not by the name', async () => {
+    fs.copyFileSync(at('a.npy'), at('a.bin'))
+    assert.equal((await json('info', 'a.bin')).format, 'npy')
+    assert.match(await out('info', 'samples.raw'), /raw, 8 B, raw bytes; --dtype says what they are/)
+    assert.deepEqual((await json('info', 'samples.raw', '--dtype', 'int16')).tensors[0].shape, [4])
+    const several = await json('info', 'a.npy', 'b.npz')
+    assert.deepEqual(several.map(({ format }) => format), ['npy', 'npz'])
+  })
+
+  it('shows tensors as the library prints them', async () => {
+    assert.equal(await out('show', 'a.npy', '0'), `int32 [3, 4]\n${arange(0, 12).reshape(3, 4)}\n`)
+    const t = arange(0, 24).reshape(2, 3, 4)
+    const slices = [['0,1'], ['...,-1'], ['[0, ::2, 1:3]'], ['-1', '::-1'], ['null', '1'], [':', '-2:']]
+    for (const args of slices) {
+      const specs = args.flatMap(arg => arg.replace(/[[\] ]/g, '').split(',')).map(spec => spec === 'null' ? null : /^-?\d+$/.test(spec) ? Number(spec) : spec)
+      const { dtype, shape, values } = await json('show', 'a.npy', ...args)
+      const wanted = t.slice(...specs)
+      assert.deepEqual({ dtype, shape, values }, { dtype: 'int32', shape: [...wanted.shape], values: wanted.toArray() }, String(args))
+    }
+    assert.deepEqual((await json('show', 'samples.raw', '--dtype', 'int16', '-3:')).values, [-2, 3, 4])
+    assert.deepEqual((await json('show', 'b.npz:y:z')).values, [['1', String(2n ** 60n)]])
+    const all = await json('show', 'b.npz')
+    assert.deepEqual(all.map(({ name }) => name), ['x', 'y:z'])
+    saveNpySync(at('odd.npy'), tensor([NaN, Infinity, -Infinity]))
+    assert.deepEqual((await json('show', 'odd.npy')).values, ['NaN', 'Infinity', '-Infinity'])
+  })
+
+  it('finds a file whose name has a colon before the tensor of another', async () => {
+    fs.copyFileSync(at('a.npy'), at('b.npz:x'))
+    assert.deepEqual((await json('show', 'b.npz:x', '0,0')).values, [0, 1, 2, 3])
+    fs.unlinkSync(at('b.npz:x'))
+    assert.deepEqual((await json('show', 'b.npz:x')).values, [1, 1, 1])
+  })
+
+  it('names what is not there', async () => {
+    const rows = [
+      [['info', 'nothing.npy'], /^samebytes info: nothing\.npy: there is no such file, and no shared segment of that name \(ERR_NOT_FOUND\)\n$/],
+      [['show', 'nothing.npy:x'], /there is no such file/],
+      [['show', 'm.safetensors:bais'], /^samebytes show: m\.safetensors has no tensor "bais"; did you mean bias\? \(ERR_NOT_FOUND\)\n$/],
+      [['info', '.'], /^samebytes info: \. is no regular file \(ERR_IO\)\n$/],
+      [['show', 'a.npy', '0', '0', '0', '0'], /\(ERR_(SHAPE|BOUNDS)\)\n$/],
+      [['show', 'a.npy', '7'], /\(ERR_BOUNDS\)\n$/],
+      [['convert', 'a.npy', 'no/such/folder.npy'], /\(ERR_NOT_FOUND\)\n$/]
+    ]
+    for (const [args, pattern] of rows) {
+      const { code, stdout, stderr } = await run(...args)
+      assert.deepEqual({ code, stdout }, { code: 1, stdout: '' }, stderr)
+      assert.match(stderr, pattern)
+    }
+    for (const args of [['show', 'b.npz', '0'], ['show', 'samples.raw'], ['convert', 'b.npz', 'x.npy'], ['convert', 'b.npz', 'x.npz', '--name', 'y'], ['convert', 'samples.raw', 'x.npy']]) {
+      const { code, stderr } = await run(...args)
+      assert.equal(code, 2, `${args}: ${stderr}`)
+    }
+  })
+
+  it('converts, and the values stay', async () => {
+    assert.match(await out('convert', 'b.npz', 'b.safetensors'), /^b\.safetensors: 2 tensors, /)
+    assert.deepEqual(await json('convert', 'b.safetensors', 'back.npz'), { from: 'b.safetensors', to: 'back.npz', tensors: 2, nbytes: fs.statSync(at('back.npz')).size })
+    const back = await load(at('back.npz'))
+    assert.deepEqual(Object.fromEntries([...back].map(([name, t]) => [name, t.toArray()])), { x: [1, 1, 1], 'y:z': [[1n, 2n ** 60n]] })
+    await out('convert', 'b.npz:y:z', 'y.npy')
+    assert.deepEqual((await load(at('y.npy'))).toArray(), [[1n, 2n ** 60n]])
+    await out('convert', 'm.safetensors', 'copy.safetensors')
+    assert.deepEqual((await json('info', 'copy.safetensors')).metadata, { format: 'pt' })
+    await out('convert', 'a.npy', 'named.npz')
+    await out('convert', 'a.npy', 'other.npz', '--name', 'q')
+    assert.deepEqual([(await json('info', 'named.npz')).tensors[0].name, (await json('info', 'other.npz')).tensors[0].name], ['named', 'q'])
+    await out('convert', 'samples.raw', 'samples.npy', '--dtype', 'int16')
+    assert.deepEqual((await load(at('samples.npy'))).toArray(), [1, -2, 3, 4])
+    await out('convert', 'g.gguf:w', 'w.npy')
+    assert.deepEqual((await load(at('w.npy'))).toArray(), [1, 2, 3])
+  })
+
+  it('replaces nothing without --force, and leaves nothing behind', async () => {
+    fs.writeFileSync(at('there.npz'), 'mine')
+    const refused = await run('convert', 'b.npz', 'there.npz')
+    assert.equal(refused.code, 1)
+    assert.match(refused.stderr, /^samebytes convert: there\.npz is there; --force replaces it \(ERR_EXISTS\)\n$/)
+    assert.equal(fs.readFileSync(at('there.npz'), 'utf8'), 'mine')
+    fs.symlinkSync('nowhere', at('link.npz')) // a name that is taken, too
+    assert.equal((await run('convert', 'b.npz', 'link.npz')).code, 1)
+    await out('convert', 'b.npz', 'there.npz', '--force')
+    assert.equal(openSize(at('there.npz')), 2)
+    await out('convert', 'there.npz', 'there.npz', '--force') // over itself
+    assert.equal(openSize(at('there.npz')), 2)
+    const bad = await run('convert', 'g.gguf', 'g.safetensors')
+    assert.equal(bad.code, 1)
+    assert.match(bad.stderr, /"q" is of type Q4_0, .* \(ERR_UNSUPPORTED\)/)
+    assert.ok(!fs.existsSync(at('g.safetensors')))
+    assert.deepEqual(fs.readdirSync(at()).filter(name => name.startsWith('.samebytes-')), [])
+  })
+
+  function openSize (file) {
+    if (isWasm) return require('samebytes').parseNpz(fs.readFileSync(file)).size
+    const found = openNpz(file)
+    const { size } = found
+    found.close()
+    return size
+  }
+
+  it('shows how far it is on a terminal, and only there', async function () {
+    const { hasPython, PYTHON } = require('../other-process')
+    if (!hasPython) return skip(this, 'Python is missing')
+    const { PROGRAM } = require('./cli')
+    const { LD_PRELOAD, ...env } = process.env
+    const wrapped = ['import os,pty,sys', 'sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))'].join('\n')
+    const { code, stdout } = await cli([process.execPath, PROGRAM, 'convert', at('a.npy'), at('terminal.npz')], { command: [PYTHON, '-c', wrapped], env: { ...env, TERM: 'xterm' } })
+    assert.equal(code, 0, stdout)
+    assert.match(stdout, /\r\[={30}\] 100 % {2}\S+ \S+ of /)
+    assert.match(stdout, /terminal\.npz: 1 tensor/)
+    assert.equal((await run('convert', 'a.npy', 'piped.npz')).stderr, '')
+  })
+})
