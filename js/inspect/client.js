@@ -148,7 +148,7 @@ function client (root, first, { coverage, isLive }) {
       switchOf('Order', [['size', 'Largest'], ['age', 'Newest'], ['views', 'Most shared']], sort, value => { sort = value }),
       switchOf('Scale', [['log', 'Log'], ['linear', 'Linear']], scale, value => { scale = value }),
       legend),
-    el('div', { class: 'columns' }, el('main', {}, list, copies), details))
+    el('div', { class: 'columns' }, el('main', {}, list), el('div', { class: 'side' }, details, copies)))
   frame.addEventListener('keydown', keys)
   root.append(frame)
 
@@ -255,7 +255,7 @@ function client (root, first, { coverage, isLive }) {
       el('h2', {},
         el('span', { class: 'size' }, count > 1 ? el('em', {}, `${grouped(count)} \u00d7 `) : null, bytes(nbytes)),
         el('span', { class: 'kind', title: meaning }, name),
-        ...owners.map(owner => el('span', { class: `owner o-${owner.kind}` }, ownerText(owner))),
+        ...owners.map(owner => el('span', { class: `owner o-${owner.kind}`, title: ownerText(owner) }, owner.kind === 'file' ? `file ${owner.name.split(/[\\/]/).pop()}` : ownerText(owner))),
         site === null ? null : el('span', { class: 'site' }, where(site))),
       ...rows.map(row => drawRow(region, row)),
       left > 0 ? el('button', { type: 'button', class: 'more', onclick: () => { opened.add(id); drawList() } }, `${many(left, 'more kind')} of views`) : null)
@@ -488,13 +488,13 @@ function client (root, first, { coverage, isLive }) {
     if (map.staged.count > 0) rows.push(['staged on the way', map.staged])
     rows.sort((a, b) => b[1].bytes - a[1].bytes)
     const largest = Math.max(1, ...rows.map(([, row]) => row.bytes))
-    copies.replaceChildren(el('h2', {}, 'Copies', el('span', { class: 'site' }, rows.length === 0 ? 'none: every tensor has the bytes that it was made over' : 'that were asked for, by who made them')),
+    copies.replaceChildren(el('h2', {}, 'Copies', el('span', { class: 'site' }, rows.length === 0 ? 'none were made' : 'by what was called, and where')),
       ...rows.map(([reason, { count, bytes: n, sites }]) => {
         const bar = el('span', { class: 'length' })
         bar.style.setProperty('--share', `${(100 * n / largest).toFixed(2)}%`)
         return el('div', { class: 'copy' },
           el('b', {}, reason), el('span', { class: 'track' }, bar), el('span', { class: 'amount' }, `${bytes(n)} in ${grouped(count)}`),
-          el('span', { class: 'from' }, sites.filter(({ site }) => site !== null).slice(0, 3).map(({ site, count }) => `${where(site)}${count > 1 ? ` \u00d7 ${grouped(count)}` : ''}`).join(', ')))
+          el('span', { class: 'from' }, ...sites.filter(({ site }) => site !== null).slice(0, 4).map(({ site, count }) => el('span', { title: where(site) }, `${site === null ? '' : shortly(site)}${count > 1 ? ` \u00d7 ${grouped(count)}` : ''}`))))
       }))
   }
 

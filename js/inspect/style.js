@@ -96,12 +96,13 @@ ${colours}
 .from { color: var(--faint); margin-left: 10px; } .from .call { color: var(--dim); }
 .more { font: inherit; font-size: 12.5px; color: var(--dim); background: none; border: 1px solid var(--line); border-radius: 7px; padding: 3px 10px; margin-top: 5px; cursor: pointer; }
 .none { color: var(--dim); padding: 6px 2px; }
-.copies { padding: 12px 14px; }
-.copy { display: grid; grid-template-columns: 130px minmax(0, 1fr) 130px minmax(0, 1fr); gap: 12px; align-items: center; min-height: 24px; font-size: 12.5px; }
-.copy b { font-weight: 600; overflow: hidden; text-overflow: ellipsis; } .copy .from { margin: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.copies { padding: 14px 18px 13px; }
+.copy { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1.1fr) auto; gap: 1px 10px; align-items: center; font-size: 12.5px; padding: 3px 0; }
+.copy b { font-weight: 600; overflow: hidden; text-overflow: ellipsis; } .copy .from { grid-column: 1 / -1; margin: 0; display: flex; flex-wrap: wrap; gap: 0 12px; }
 .copy .track { background: var(--room); border-radius: 3px; height: 9px; }
 .length { display: block; height: 100%; width: max(2px, var(--share)); border-radius: 3px; background: repeating-linear-gradient(-45deg, var(--dim) 0 4px, var(--faint) 4px 8px); }
-.details { padding: 14px 18px 16px; position: sticky; top: 14px; max-height: calc(100vh - 28px); overflow: auto; }
+.side { display: flex; flex-direction: column; gap: 10px; position: sticky; top: 14px; max-height: calc(100vh - 28px); overflow: auto; border-radius: 12px; }
+.details { padding: 14px 18px 16px; } .details:empty { display: none; }
 .details h3 { font-size: 15px; font-weight: 650; flex-wrap: wrap; }
 .details h3 .shape { font-size: 14px; font-weight: 500; }
 .details figure { margin: 12px 0 10px; }
@@ -119,10 +120,12 @@ ${colours}
 .facts { display: grid; grid-template-columns: 74px 1fr; gap: 3px 10px; margin-top: 11px !important; font-size: 12.5px; }
 .facts dt { color: var(--dim); } .facts dd { font-size: 12px; overflow-wrap: anywhere; }
 @media (max-width: 1080px) {
-  .columns { grid-template-columns: minmax(0, 1fr); }
-  .details { position: sticky; bottom: 10px; top: auto; max-height: 46vh; box-shadow: 0 0 0 1px var(--line), 0 -6px 30px #0003; }
+  .columns { display: flex; flex-direction: column; align-items: stretch; }
+  .side { display: contents; }
+  .copies { order: 1; }
+  .details { order: 2; position: sticky; bottom: 10px; overflow: auto; max-height: 46vh; box-shadow: 0 0 0 1px var(--line), 0 -6px 30px #0003; }
 }
-@media (max-width: 640px) { .stripe { grid-template-columns: minmax(0, 1fr); gap: 2px; } .copy { grid-template-columns: 1fr 1fr; } .numbers { gap: 18px; } .map { padding: 14px; } }
+@media (max-width: 640px) { .stripe { grid-template-columns: minmax(0, 1fr); gap: 2px; } .numbers { gap: 18px; } .map { padding: 14px; } }
 @media (prefers-reduced-motion: no-preference) { .bytes { transition: opacity .15s; } }
 `
 
