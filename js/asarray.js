@@ -7,7 +7,8 @@ const { boolean, optionsOf, castingOf } = require('./validate')
 const { countCopy } = require('./storage')
 const { dtypes, dtypeOf } = require('./dtypes')
 const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer } = require('./buffers')
-const { checkPlace, dynamismOf, emptyLayout, likeLayout, axesOfOrder, written, layoutOverBytes, bytesOf } = require('./layouts')
+const { deviceOfStorage, nameOfDevice, placeOf } = require('./devices')
+const { dynamismOf, emptyLayout, likeLayout, axesOfOrder, written, layoutOverBytes, bytesOf } = require('./layouts')
 const { Tensor, wrap } = require('./tensor')
 const { copyOf } = require('./make')
 const { fromBlob } = require('./blob')
@@ -32,9 +33,10 @@ const { fromBlob } = require('./blob')
  */
 function asarray (x, opts) {
   const { dtype: name, device, order, copy, casting, dynamism, pinMemory } = optionsOf(opts)
-  const options = { dtype: name === undefined ? undefined : dtypeOf(name).name, order, casting, dynamism }
+  const place = placeOf(device, pinMemory)
+  const isNear = Tensor.isTensor(x) && device === undefined
+  const options = { dtype: name === undefined ? undefined : dtypeOf(name).name, order, casting, dynamism, pinMemory, device: isNear ? x.device : place === undefined ? undefined : nameOfDevice(place.device) }
   const rule = copy === undefined ? undefined : boolean('copy', copy)
-  checkPlace(device, pinMemory)
   castingOf(casting)
   dynamismOf(dynamism)
   axesOfOrder(order, 0)
@@ -55,14 +57,18 @@ function asarray (x, opts) {
  * @param {AsarrayOptions} options
  * @returns {string | null}
  */
-function whyCopy (x, { dtype, order }) {
+function whyCopy (x, { dtype, order, device = 'cpu', pinMemory = false }) {
   if (Tensor.isTensor(x)) {
     const layout = Tensor.layoutOf(x)
+    if (nameOfDevice(deviceOfStorage(layout.storage)) !== device) return `a tensor on ${x.device} that is wanted on ${device}`
+    if (pinMemory && !x.isPinned) return 'a tensor that is to be in pinned memory'
     if (dtype !== undefined && dtype !== x.dtype) return `a tensor of ${x.dtype} that is wanted as ${dtype}`
     const axes = axesOfOrder(order, layout.shape.length)
     return axes === null || ffi.isContiguousIn(layout, axes) ? null : `a tensor that does not lie in order '${order}'`
   }
   const found = dtypeOfArray(x)
+  if (device !== 'cpu' && (found !== undefined || isBuffer(x))) return `a buffer that is wanted on ${device}`
+  if (pinMemory && (found !== undefined || isBuffer(x))) return 'a buffer that is to be in pinned memory'
   if (found !== undefined) return dtype === undefined || dtype === found ? null : `a typed array of ${found} that is wanted as ${dtype}`
   if (isBuffer(x)) {
     const isAligned = dtype === undefined || bytesOf(x).byteOffset % dtypeOf(dtype).itemsize === 0
@@ -98,8 +104,8 @@ function copied (x, options) {
   if (dtypeOfArray(x) === undefined && isBuffer(x)) return copiedBytes(x, options)
   if (!Tensor.isTensor(x)) return copyOf(x, null, options)
   const source = Tensor.layoutOf(x)
-  const { dtype, order, casting, dynamism = x.dynamism } = options
-  const made = likeLayout(dtype === undefined ? dtypes[source.dtype] : dtypeOf(dtype), source, { order, dynamism }, false)
+  const { dtype, order, casting, dynamism = x.dynamism, device, pinMemory } = options
+  const made = likeLayout(dtype === undefined ? dtypes[source.dtype] : dtypeOf(dtype), source, { order, dynamism, device, pinMemory }, false)
   return wrap(written(made, () => ffi.copy(made, source, castingOf(casting))))
 }
 
@@ -108,12 +114,12 @@ function copied (x, options) {
  * @param {AsarrayOptions} options
  * @returns {Tensor} 1-D
  */
-function copiedBytes (x, { dtype: name, dynamism }) {
+function copiedBytes (x, { dtype: name, dynamism, device, pinMemory }) {
   const dtype = dtypeOf(name)
   const { buffer, byteOffset, byteLength } = bytesOf(x)
   const length = Math.floor(byteLength / dtype.itemsize)
   const source = layoutOverBytes({ buffer, byteOffset, byteLength: length * dtype.itemsize }, dtype.index, [length])
-  return wrap(written(emptyLayout(dtype, [length], { dynamism }, false), made => ffi.copy(made, source, 0)))
+  return wrap(written(emptyLayout(dtype, [length], { dynamism, device, pinMemory }, false), made => ffi.copy(made, source, 0)))
 }
 
 module.exports = { asarray }

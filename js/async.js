@@ -6,7 +6,7 @@
 const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { onNextTurn, now } = require('./host')
-const { Extra, claim, unclaim, stats, countStaged } = require('./storage')
+const { Extra, claim, unclaim, stats, countStaged, isOnDevice } = require('./storage')
 const { show } = require('./validate')
 const { itemsizes } = require('./dtypes')
 const { part, scalingOfPart } = require('./layouts')
@@ -20,6 +20,7 @@ const { backend, rows } = ffi
 const PIECE = 2 ** 19 // bytes of the first piece, of the wider side
 const MOST = 16 // pieces in one turn
 const SHORT = 0.75 // ms in a turn below which the next one gets twice as many
+const DEVICE_PIECE = 2 ** 23 // bytes of a piece that goes to or from a device
 const LONG = 1.5 // and above which half as many
 
 // ---- Turns ----
@@ -302,14 +303,42 @@ async function copyFixed (copy, signal) {
 }
 
 /**
+ * To, from or between devices, by their own engines. Memory of the host that is not pinned goes a piece in each turn,
+ * because it is moved through memory that is.
+ *
+ * @param {Copy} copy
+ * @param {Storage | null} stream
+ * @param {AbortSignal | undefined} signal
+ */
+async function copyByDevice (copy, stream, signal) {
+  const { copyOn, isPageable } = require('./cuda')
+  const { dst, src, scaling, casting } = copy
+  if (!isPageable(dst.storage) && !isPageable(src.storage)) {
+    await copyOn(copy, stream)
+    checkSignal(signal)
+    return
+  }
+  const shown = ffi.viewByList(rows.broadcast_to, src, dst.shape)
+  const pieces = new Pieces(dst, DEVICE_PIECE / Math.max(itemsizes[dst.dtype], itemsizes[src.dtype]), false)
+  while (!pieces.ended) {
+    const extents = pieces.extents(1)
+    const { start } = pieces
+    await copyOn({ dst: part(dst, start, extents), src: part(shown, start, extents), scaling: scaling && scalingOfPart(scaling, start, extents), casting }, stream)
+    checkSignal(signal)
+    pieces.pass(extents)
+  }
+}
+
+/**
  * Copies without holding the event loop up. All is checked before the first turn.
  *
  * @param {Copy} copy
  * @param {boolean} isOurs  the source is a temporary, which goes with the copy
  * @param {AbortSignal | undefined} signal
+ * @param {Storage | null} [stream]  of a device, where one is asked for
  * @throws ERR_BUSY the source is being written · what copyFrom throws · ERR_DETACHED · the signal's reason
  */
-async function copyAsync (copy, isOurs, signal) {
+async function copyAsync (copy, isOurs, signal, stream = null) {
   const { dst: { storage: to }, src: { storage: from } } = copy
   if (from.extra !== null && from.extra.written > 0) throw busy('source')
   const collides = ffi.checkCopy(copy)
@@ -318,7 +347,8 @@ async function copyAsync (copy, isOurs, signal) {
   hold(from, 0)
   stats.inFlight++
   try {
-    if (backend.isFixed(to) && (isOurs || backend.isFixed(from))) await copyFixed(copy, signal)
+    if (isOnDevice(to) || isOnDevice(from)) await copyByDevice(copy, stream, signal)
+    else if (backend.isFixed(to) && (isOurs || backend.isFixed(from))) await copyFixed(copy, signal)
     else await copyOnLoop(copy, collides, signal)
   } finally {
     stats.inFlight--

@@ -7,7 +7,8 @@ const { show, boolean, integer, integers, shapeOf, optionsOf, isOptions } = requ
 const { claim } = require('./storage')
 const { dtypeOfArray, dtypeOfType, isArrayBuffer, isSharedArrayBuffer, byteLengthOf } = require('./buffers')
 const { dtypes, dtypeOf } = require('./dtypes')
-const { checkDevice, dynamismOf, bytesOf, adopted, viewed, inherit } = require('./layouts')
+const { CPU, deviceOf, deviceOfStorage, nameOfDevice } = require('./devices')
+const { dynamismOf, bytesOf, adopted, viewed, inherit } = require('./layouts')
 const records = require('./records')
 const { Tensor, wrap } = require('./tensor')
 
@@ -48,6 +49,7 @@ const TORCH_NAMES = new Map(Object.entries({
  * @property {boolean} transfer
  * @property {boolean} readOnly
  * @property {number | undefined} dynamism  a flag
+ * @property {number | undefined} device  undefined: none is named
  */
 
 /**
@@ -105,7 +107,7 @@ function addressOf (name, source) {
  *
  * A record is what toBlob gives, or a plain object with its fields: ptr, shape and dtype, and where they are known strides,
  * device and owner. Its shape may be omitted, and a given one keeps the order of its elements. Only toBlob's own records work in
- * WASM and need no owner. In a record, and nowhere else, dtype may also be one of PyTorch's names, such as 'float' and 'long'.
+ * WASM and need no owner. An address on a device needs its name, and is asked for whether it is there. In a record, and nowhere else, dtype may also be one of PyTorch's names, such as 'float' and 'long'.
  *
  * @template {BlobSource} S
  * @template {DtypeName} [D=never]
@@ -158,9 +160,9 @@ function givenOf (shape, { dtype, strides, dimOrder, offset, nbytes, owner, dele
     strides: strides === undefined ? null : integers('strides', strides),
     dimOrder: dimOrder === undefined ? null : integers('dimOrder', dimOrder, 'ERR_SHAPE'),
     offset: offset === undefined ? null : integer('offset', offset),
-    shape: shape === undefined || shape === null ? null : shapeOf(shape)
+    shape: shape === undefined || shape === null ? null : shapeOf(shape),
+    device: device === undefined ? undefined : deviceOf(device)
   }
-  checkDevice(device)
   if (deleter !== undefined && typeof deleter !== 'function') throw failure('ERR_ARGUMENT', `deleter is ${show(deleter)}; a function was expected`)
   return given
 }
@@ -183,6 +185,7 @@ function flagsOf ({ readOnly, dynamism }, inherited) {
  * @returns {Layout}
  */
 function overBuffer (source, given) {
+  if ((given.device ?? CPU) !== CPU) throw failure('ERR_DEVICE', `device is '${nameOfDevice(/** @type {number} */ (given.device))}', and the source is in the CPU's memory; to() copies it to a device`)
   const { buffer, byteOffset, byteLength, dtype: found } = bytesOfSource(source, given.dtype)
   if (given.dtype === undefined && found === undefined) throw failure('ERR_DTYPE', 'dtype is needed: the source does not tell what its bytes are')
   const dtype = dtypeOf(given.dtype ?? found)
@@ -283,9 +286,9 @@ function probe (address, nbytes) {
  * @param {Given} given
  * @returns {import('./storage').Storage}
  */
-function wrapped (address, nbytes, { owner, deleter }) {
+function wrapped (address, nbytes, { owner, deleter, device }) {
   const base = Tensor.isTensor(owner) ? Tensor.layoutOf(owner).storage : null
-  const storage = backend.wrap(address, address === 0 ? 0 : nbytes, deleter, ffi.check)
+  const storage = backend.wrap(address, address === 0 ? 0 : nbytes, deleter, ffi.check, device ?? CPU)
   storage.owner = owner
   if (base !== null) { // an owner's dispose must not free the bytes under us
     const extra = /** @type {import('./storage').Extra} */ (storage.extra)
@@ -319,6 +322,8 @@ function overOurs (record, layout, given) {
   if (given.deleter !== undefined || given.transfer) {
     throw failure('ERR_ARGUMENT', `${given.transfer ? 'transfer' : 'deleter'} was given; the record of a tensor keeps the tensor's bytes itself`)
   }
+  const device = deviceOfStorage(layout.storage)
+  if ((given.device ?? device) !== device) throw failure('ERR_DEVICE', `device is '${nameOfDevice(/** @type {number} */ (given.device))}'; the record's bytes are on ${nameOfDevice(device)}`)
   ffi.checkAttached(layout.storage)
   const made = within(layout, given)
   inherit(made, layout)
@@ -374,9 +379,10 @@ function overRecord (record, given) {
   const extents = shape === undefined ? given.shape : shapeOf(shape)
   const steps = strides === undefined || strides === null ? null : integers('strides of the record', strides)
   const address = ptr === null ? 0 : addressOf('ptr', ptr)
-  checkDevice(device ?? undefined, 'device of the record')
+  const named = device === undefined || device === null ? undefined : deviceOf(device, 'device of the record')
+  if (named !== undefined && (given.device ?? named) !== named) throw failure('ERR_DEVICE', `device is '${nameOfDevice(/** @type {number} */ (given.device))}'; the record says ${show(device)}`)
   if (elementSize !== undefined && elementSize !== dtype.itemsize) throw failure('ERR_DTYPE', `elementSize of the record is ${show(elementSize)}; an element of ${dtype.name} has ${dtype.itemsize} bytes`)
-  const asked = { ...given, owner: given.owner ?? owner ?? undefined }
+  const asked = { ...given, owner: given.owner ?? owner ?? undefined, device: given.device ?? named }
   checkForeign(asked)
   return overElements(address, dtype, /** @type {number[]} */ (extents), steps, asked)
 }
@@ -553,7 +559,7 @@ class BlobBuilder {
   /**
    * Where the bytes are.
    *
-   * @param {DeviceName} device  'cpu'
+   * @param {DeviceName} device  that an address is memory of; 'cpu' unless told
    * @returns {this}
    * @throws ERR_STALE the tensor was made
    * @example

@@ -6,19 +6,31 @@ const { failure } = require('./errors')
 const { show, boolean, integers } = require('./validate')
 const { dtypes, itemsizes } = require('./dtypes')
 const { countCopy } = require('./storage')
+const { CPU, SHARED, deviceOfStorage, nameOfDevice, placeLike } = require('./devices')
 const { withBytes } = require('./layouts')
 const { likeOf } = require('./results')
+const { addressOf } = require('./exposed')
 const loans = require('./loans')
 
 const { backend, READ_ONLY } = ffi
 const { addon } = /** @type {any} */ (backend)
 
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
-/** @typedef {{ isVersioned: boolean, copy: boolean }} Asked what a consumer asked for, after all that is user code ran */
+/**
+ * What a consumer asked for, after all that is user code ran.
+ *
+ * @typedef {object} Asked
+ * @property {boolean} isVersioned
+ * @property {boolean} copy
+ * @property {number[] | null} device  as DLPack numbers it
+ * @property {number | bigint | null} stream  that the consumer works on
+ */
 
-const CPU = 1
+const TYPE_CPU = 1
+const TYPE_CUDA = 2
+const DEFAULT_STREAM = 1 // the legacy one, which tensors are used on where no other is asked for
 /** device types whose memory the CPU reads: its own, and what was pinned for CUDA and ROCm */
-const HOST = [CPU, 3, 11]
+const HOST = [TYPE_CPU, 3, 11]
 
 /**
  * @param {string} name
@@ -40,9 +52,36 @@ function askedOf ({ maxVersion, copy, dlDevice, stream }) {
   const version = pair('maxVersion', maxVersion)
   if (version !== null && version.some(n => n < 0)) throw failure('ERR_BOUNDS', `maxVersion is ${show(maxVersion)}; it has a major and a minor version`)
   const device = pair('dlDevice', dlDevice)
-  if (device !== null && (device[0] !== CPU || device[1] !== 0)) throw failure('ERR_DEVICE', `dlDevice is [${device.join(', ')}]; the tensor is on the CPU, [1, 0]`)
-  if (stream !== undefined && stream !== null) throw failure('ERR_ARGUMENT', `stream is ${show(stream)}; the CPU has none`)
-  return { isVersioned: version !== null && version[0] >= 1, copy: boolean('copy', copy ?? undefined) }
+  const number = stream === undefined ? null : stream
+  if (number !== null && typeof number !== 'bigint' && !Number.isSafeInteger(number)) throw failure('ERR_ARGUMENT', `stream is ${show(stream)}; an integer was expected`)
+  return { isVersioned: version !== null && version[0] >= 1, copy: boolean('copy', copy ?? undefined), device, stream: number }
+}
+
+/**
+ * Where a layout's bytes are, as DLPack numbers it.
+ *
+ * @param {Layout} layout
+ * @returns {[number, number]}
+ */
+function dlDeviceOf ({ storage }) {
+  const device = deviceOfStorage(storage)
+  return device === CPU ? [TYPE_CPU, 0] : [TYPE_CUDA, device]
+}
+
+/**
+ * Is what a consumer asked for where the bytes are?
+ *
+ * @param {Layout} layout
+ * @param {Asked} asked
+ */
+function checkThere (layout, { device, stream }) {
+  const there = dlDeviceOf(layout)
+  if (device !== null && (device[0] !== there[0] || device[1] !== there[1])) {
+    throw failure('ERR_DEVICE', `dlDevice is [${device.join(', ')}]; the tensor is on ${nameOfDevice(deviceOfStorage(layout.storage))}, [${there.join(', ')}]; cpu() and to() copy it elsewhere`)
+  }
+  if (stream === null) return
+  if (there[0] === TYPE_CPU) throw failure('ERR_ARGUMENT', `stream is ${show(stream)}; the CPU has none`)
+  if (stream === 0 || stream === 0n || stream < -1) throw failure('ERR_ARGUMENT', `stream is ${show(stream)}; -1, 1, 2 or a stream's number was expected`)
 }
 
 /**
@@ -71,25 +110,46 @@ function checkLegacy ({ dtype, flags, strides, size }, copy) {
  * @param {Asked} asked
  * @returns {object}
  */
-function capsuleOf (layout, { isVersioned, copy }) {
+function capsuleOf (layout, asked) {
+  const { isVersioned, copy, stream } = asked
+  checkThere(layout, asked)
   if (backend.isWasm) throw failure('ERR_UNSUPPORTED', 'capsules are for native code, which needs the native addon: WASM sees its own memory only')
   if (!isVersioned) checkLegacy(layout, copy)
-  if (copy) return capsuleOfCopy(layout, isVersioned)
+  if (copy) return capsuleOfCopy(layout, isVersioned, stream)
   const readOnly = (layout.flags & READ_ONLY) !== 0
+  if (deviceOfStorage(layout.storage) !== CPU) return capsuleThere(layout, readOnly, stream, isVersioned, false)
   if (layout.size > 0) return capsuleOfOperand(loans.hold(layout, readOnly), isVersioned, false)
   ffi.putOperand(layout, readOnly)
   return capsuleOfOperand(-1, isVersioned, false)
 }
 
 /**
+ * Of a layout on a device: the capsule holds its storage itself.
+ *
+ * @param {Layout} layout
+ * @param {boolean} readOnly
+ * @param {number | bigint | null} stream  of the consumer; -1: it sees to the order itself
+ * @param {boolean} isVersioned
+ * @param {boolean} copied
+ */
+function capsuleThere (layout, readOnly, stream, isVersioned, copied) {
+  loans.checkUse(layout, readOnly)
+  if (stream !== -1 && stream !== -1n && layout.size > 0) require('./cuda').touch(layout.storage, stream)
+  ffi.putOperand(layout, readOnly)
+  return capsuleOfOperand(-1, isVersioned, copied)
+}
+
+/**
  * @param {Layout} layout
  * @param {boolean} isVersioned
+ * @param {number | bigint | null} stream
  */
-function capsuleOfCopy (layout, isVersioned) {
-  const made = withBytes(likeOf(layout, undefined), 0, false, true)
+function capsuleOfCopy (layout, isVersioned, stream) {
+  const made = withBytes(likeOf(layout, undefined), 0, false, placeLike(layout.storage) ?? SHARED)
   try {
     ffi.copy(made, layout, 0)
     countCopy('__dlpack__', made.size * itemsizes[made.dtype])
+    if (deviceOfStorage(made.storage) !== CPU) return capsuleThere(made, false, stream, isVersioned, true)
     ffi.putOperand(made, false)
     return capsuleOfOperand(-1, isVersioned, true)
   } finally {
@@ -130,12 +190,54 @@ function layoutOf (capsule) {
  * Where what others export lies.
  *
  * @param {unknown} device  what their __dlpack_device__ gave
+ * @returns {number | null} the stream on which it will be used here; null: the CPU has none
  */
-function checkHost (device) {
+function streamFor (device) {
   const list = pair('the device of x', device)
-  if (list === null || !HOST.includes(list[0])) {
-    throw failure('ERR_DEVICE', `x is on the device ${list === null ? show(device) : `[${list.join(', ')}]`}; the CPU, [1, 0], was expected`)
+  if (list !== null && HOST.includes(list[0])) return null
+  if (list !== null && list[0] === TYPE_CUDA && !backend.isWasm) return DEFAULT_STREAM
+  throw failure('ERR_DEVICE', `x is on the device ${list === null ? show(device) : `[${list.join(', ')}]`}; the CPU, [1, 0], or a CUDA device, [2, 0] and its like, was expected`)
+}
+
+/** typestr of NumPy's array interface @type {Record<string, string>} */
+const TYPES = {
+  bool: '|b1',
+  uint8: '|u1',
+  int8: '|i1',
+  float8_e4m3fn: '|u1',
+  float8_e5m2: '|u1',
+  uint16: '<u2',
+  int16: '<i2',
+  float16: '<f2',
+  bfloat16: '<u2',
+  uint32: '<u4',
+  int32: '<i4',
+  float32: '<f4',
+  uint64: '<u8',
+  int64: '<i8',
+  float64: '<f8',
+  complex64: '<c8',
+  complex128: '<c16'
+}
+
+/**
+ * The CUDA array interface of a layout on a device.
+ *
+ * @param {Layout} layout
+ * @returns {import('./types').CudaArrayInterface}
+ */
+function arrayInterfaceOf (layout) {
+  const { storage, dtype, shape, strides, size, flags } = layout
+  const { name, itemsize } = dtypes[dtype]
+  if (size > 0) require('./cuda').touch(storage, null)
+  return {
+    shape: shape.slice(),
+    typestr: TYPES[name],
+    data: [addressOf(layout), (flags & READ_ONLY) !== 0],
+    version: 3,
+    strides: ffi.isContiguous(layout) ? null : strides.map(n => n * itemsize),
+    stream: DEFAULT_STREAM
   }
 }
 
-module.exports = { askedOf, capsuleOf, layoutOf, checkHost }
+module.exports = { askedOf, arrayInterfaceOf, capsuleOf, dlDeviceOf, layoutOf, streamFor }

@@ -4,6 +4,7 @@
 const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { show, boolean, integer, optionsOf, axisAndOptions } = require('./validate')
+const { checkTogether } = require('./devices')
 const moves = require('./moves')
 const { Tensor, resultOf, produced } = require('./tensor')
 
@@ -187,7 +188,7 @@ function stack (...args) {
  *
  * @param {...(AnyTensor | readonly AnyTensor[] | EqualOptions)} args  (list, options) or (a, b, ..., options). equalNaN: NaN equals NaN
  * @returns {boolean}
- * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_MEMORY · ERR_DISPOSED, ERR_DETACHED
+ * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_MEMORY · ERR_DEVICE they are on different ones · ERR_DISPOSED, ERR_DETACHED
  * @see NumPy array_equal
  * @example
  * arrayEqual(tensor([1, 2]), tensor([1, 2], 'int64')) // true
@@ -197,6 +198,7 @@ function arrayEqual (...args) {
   const { equalNaN: asked } = optionsOf(rest[0])
   const equalNaN = boolean('equalNaN', asked)
   const [first, ...others] = tensors.map(Tensor.attachedOf)
+  for (const other of others) checkTogether(first.storage, other.storage)
   return others.every(other => ffi.arrayEqual(first, other, equalNaN))
 }
 
@@ -230,6 +232,7 @@ function allClose (...args) {
   const equalNaN = boolean('equalNaN', asked)
   if (tensors.length > 2) throw failure('ERR_ARGUMENT', `${tensors.length} tensors were given; two were expected`)
   const [a, b] = tensors.map(Tensor.attachedOf)
+  checkTogether(a.storage, b.storage)
   return ffi.allClose(a, b, within[0], within[1], equalNaN)
 }
 

@@ -4,7 +4,7 @@
 const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { show } = require('./validate')
-const { layoutOf, checkHost } = require('./capsules')
+const { layoutOf, streamFor } = require('./capsules')
 const { Tensor, wrap } = require('./tensor')
 
 const { Layout } = ffi
@@ -21,8 +21,8 @@ const VERSION = [1, 2] // the newest whose rules are known here
  * @param {DlpackSource | Capsule} x  an object with `__dlpack__`, such as a tensor, which is asked for a capsule of DLPack 1.x, or a
  * capsule of either kind
  * @returns {Tensor} read-only where the producer says so; of a tensor, one over the same bytes
- * @throws {TypeError} ERR_ARGUMENT x is neither, ERR_DTYPE · ERR_STALE the capsule was used · ERR_DEVICE its bytes are not the
- * CPU's · {RangeError} ERR_SHAPE, ERR_BOUNDS, ERR_ALIGNMENT, ERR_MEMORY · ERR_UNSUPPORTED a later major version, or WASM · what x throws
+ * @throws {TypeError} ERR_ARGUMENT x is neither, ERR_DTYPE · ERR_STALE the capsule was used · ERR_DEVICE its bytes are on a
+ * device that is not there, or of a kind not known here · {RangeError} ERR_SHAPE, ERR_BOUNDS, ERR_ALIGNMENT, ERR_MEMORY · ERR_UNSUPPORTED a later major version, or WASM · what x throws
  * @see array API from_dlpack, PyTorch from_dlpack
  * @example
  * const t = zeros([2])
@@ -48,8 +48,8 @@ function capsuleFrom (x) {
   const { __dlpack__: method } = x
   if (typeof method !== 'function') return x // a capsule, or C says that it is none
   const { __dlpack_device__: device } = x
-  if (typeof device === 'function') checkHost(device.call(x))
-  return method.call(x, { maxVersion: VERSION.slice() })
+  const stream = typeof device === 'function' ? streamFor(device.call(x)) : null
+  return method.call(x, stream === null ? { maxVersion: VERSION.slice() } : { maxVersion: VERSION.slice(), stream })
 }
 
 module.exports = { fromDlpack }

@@ -5,6 +5,7 @@ const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { dtypes, itemsizes } = require('./dtypes')
 const { isResizable } = require('./buffers')
+const { isOnDevice } = require('./storage')
 
 const { backend } = ffi
 
@@ -19,6 +20,7 @@ function dataOf (layout) {
   const { storage } = layout
   const { Type, kind, itemsize } = dtypes[layout.dtype]
   ffi.checkAttached(storage)
+  if (isOnDevice(storage)) throw failure('ERR_DEVICE', `the bytes are on cuda:${storage.extra?.device}, where JavaScript does not see them; cpu() copies them`)
   if (layout.size === 0) return new Type(0)
   ffi.checkIntact(storage)
   if (!ffi.isContiguous(layout)) throw notContiguous(layout)

@@ -6,7 +6,7 @@
 
 const backend = require('./backend')
 const { learnErrors, failure } = require('./errors')
-const { Storage, Group, countStaged } = require('./storage')
+const { Storage, Group, isOnDevice, countStaged } = require('./storage')
 const { byteLengthOf } = require('./buffers')
 const { itemsizes } = require('./dtypes')
 
@@ -231,6 +231,29 @@ function reach (layout) {
 }
 
 /**
+ * The same for rows that only the CPU has: what lies on a device comes by way of a copy.
+ *
+ * @param {Layout} layout
+ * @param {boolean} read  the row reads it; else all of its elements are written
+ * @returns {Layout}
+ */
+function reachHere (layout, read) {
+  const there = reach(layout)
+  if (!isOnDevice(there.storage)) return there
+  const here = dense(layout.dtype, layout.shape)
+  here.storage = allocate(here.size * itemsizes[here.dtype])
+  try {
+    backend.addressOf(here.storage)
+    if (read) copy(here, layout, 0)
+  } catch (error) {
+    backend.release(here.storage)
+    throw error
+  }
+  countStaged(here.storage.nbytes)
+  return here
+}
+
+/**
  * Lowest and highest element that a layout reaches, from its offset; it has elements.
  *
  * @param {Layout} layout
@@ -284,6 +307,10 @@ function bytesOfStaged (storage, n) {
  */
 function settle (staged, layout, written) {
   if (staged === layout) return
+  if (isOnDevice(layout.storage)) {
+    settleThere(staged, layout, written)
+    return
+  }
   const { storage, dtype, shape, strides, size } = layout
   if (written && size > 0) {
     const itemsize = itemsizes[dtype]
@@ -295,6 +322,19 @@ function settle (staged, layout, written) {
     else writeBack(target, source, shape, strides, -low * itemsize, itemsize, 0) // not the gaps: they are others'
   }
   backend.release(staged.storage)
+}
+
+/**
+ * @param {Layout} here
+ * @param {Layout} there  on a device
+ * @param {boolean} written
+ */
+function settleThere (here, there, written) {
+  try {
+    if (written) copy(there, here, 0)
+  } finally {
+    backend.release(here.storage)
+  }
 }
 
 /**
@@ -653,7 +693,7 @@ function finfo (dtype) {
  * @returns {string} 16 hexadecimal digits, the same for the same elements
  */
 function hash (layout) {
-  const source = reach(layout)
+  const source = reachHere(layout, true)
   held.a = source
   put(0, source)
   backend.call(rows.hash)
@@ -674,6 +714,7 @@ function hash (layout) {
 function sharesMemory (a, b) {
   checkAttached(a.storage)
   checkAttached(b.storage)
+  if (isOnDevice(a.storage) !== isOnDevice(b.storage)) return false
   if (a.storage !== b.storage && (a.storage.block !== null || b.storage.block !== null)) return false
   const unplaced = backend.isWasm && (a.storage.address === null || b.storage.address === null)
   if (unplaced && a.storage.buffer !== b.storage.buffer) return false
@@ -729,11 +770,12 @@ function fill (layout, value) {
  * @param {number} b
  */
 function write (row, target, sources, a, b) {
-  const to = reach(target)
+  const isHere = row === rows.take // devices have the others
+  const to = isHere ? reachHere(target, false) : reach(target)
   /** @type {Layout[]} */
   const from = []
   try {
-    for (const source of sources) from.push(reach(source))
+    for (const source of sources) from.push(isHere ? reachHere(source, true) : reach(source))
     held.a = to
     held.b = from
     put(0, to)
@@ -764,6 +806,7 @@ const FEW_BYTES = 2 ** 16 // beyond, streaming and threads pay
  */
 function arePlain (a, b) {
   if (a.dtype !== b.dtype || a.size !== b.size || (a.flags & b.flags & CONTIGUOUS) === 0 || a.size > FEW_BYTES / 16) return false
+  if (isOnDevice(a.storage) || isOnDevice(b.storage)) return false
   const [x, y] = [a.shape, b.shape]
   if (x === y) return true
   if (x.length !== y.length) return false
@@ -895,9 +938,9 @@ function take (dst, src, indices, axis) {
  * @returns {boolean}
  */
 function judge (row, a, b, putArguments) {
-  const x = reach(a)
+  const x = reachHere(a, true)
   try {
-    const y = reach(b)
+    const y = reachHere(b, true)
     try {
       held.a = x
       held.b = y
@@ -952,7 +995,7 @@ function allClose (a, b, rtol, atol, equalNaN) {
  * @returns {number} the row's result
  */
 function generate (row, layout, scalars, number) {
-  const target = reach(layout)
+  const target = row === rows.arange || row === rows.linspace ? reachHere(layout, false) : reach(layout)
   try {
     held.a = target
     put(0, target)
@@ -1072,11 +1115,49 @@ function cut (layout, most, compact) {
   return { extents: shape, axis: frame.f64[RESULTS] }
 }
 
-/** @returns {{ storages: number, heap: number, foreign: number, inFlight: number, mapped: number }} bytes alive in C; tokens' uses */
+/** @returns {{ storages: number, heap: number, foreign: number, inFlight: number, mapped: number, pinned: number, cuda: number }} bytes alive in C; tokens' uses */
 function totals () {
   invoke(rows.totals)
   const { f64 } = frame
-  return { storages: f64[RESULTS], heap: f64[RESULTS + 1], foreign: f64[RESULTS + 2], inFlight: f64[RESULTS + 3], mapped: f64[RESULTS + 4] }
+  return { storages: f64[RESULTS], heap: f64[RESULTS + 1], foreign: f64[RESULTS + 2], inFlight: f64[RESULTS + 3], mapped: f64[RESULTS + 4], pinned: f64[RESULTS + 5], cuda: f64[RESULTS + 6] }
+}
+
+/**
+ * Runs a row that takes storages and numbers alone.
+ *
+ * @param {number} row
+ * @param {Storage[]} storages  each with an address, or a handle
+ * @param {number[]} [numbers]
+ */
+function run (row, storages, numbers) {
+  const { f64 } = frame
+  held.a = storages
+  for (let i = 0; i < storages.length; i++) putStorage(f64, OPERANDS + i * SIZE_OF_OPERAND, storages[i])
+  if (numbers !== undefined) for (let i = 0; i < numbers.length; i++) f64[ARGS + i] = numbers[i]
+  backend.call(row)
+  held.a = null
+  check()
+}
+
+/**
+ * Writes storages as operands, for functions of the addon that are no rows.
+ *
+ * @param {Storage[]} storages
+ */
+function putStorages (storages) {
+  for (let i = 0; i < storages.length; i++) putStorage(frame.f64, OPERANDS + i * SIZE_OF_OPERAND, storages[i])
+}
+
+/**
+ * @param {number} device
+ * @param {bigint} number  somebody's of a stream there
+ * @returns {number} the handle of what stands for it
+ */
+function wrapStream (device, number) {
+  frame.f64[ARGS] = device
+  putScalar(ARGS + 1, number)
+  invoke(rows.cuda_stream_wrap)
+  return frame.f64[RESULTS]
 }
 
 /**
@@ -1384,5 +1465,9 @@ module.exports = {
   linkSegment,
   isSealed,
   putStorage,
+  putStorages,
+  putCopy,
+  run,
+  wrapStream,
   invoke
 }

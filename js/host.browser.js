@@ -58,7 +58,9 @@ function memoryOfMachine () {
 /** Nothing is lent to native code here. */
 function keepAttached () {}
 
+const pythonPath = null
+
 /** Nobody asks here. */
 function traceIfAsked () {}
 
-module.exports = { isLogged, log, traceIfAsked, onNextTurn, textOf, inflate, findCrc32, now, newName, warn, memoryOfMachine, keepAttached }
+module.exports = { isLogged, log, traceIfAsked, onNextTurn, textOf, inflate, findCrc32, now, newName, warn, memoryOfMachine, keepAttached, pythonPath }

@@ -85,6 +85,9 @@ function keepAttached (buffer) {
   if (isMarkedAsUntransferable === undefined || !isMarkedAsUntransferable(buffer)) markAsUntransferable(buffer)
 }
 
+/** @type {string | null} */
+const pythonPath = path.join(__dirname, 'python')
+
 /** SAMEBYTES_TRACE=1 asks for a report at the end of who made the tensors that are left; the map's server has its workers answer. */
 function traceIfAsked () {
   const { SAMEBYTES_TRACE: asked } = process.env
@@ -93,4 +96,4 @@ function traceIfAsked () {
   else if (asked === `map:${process.pid}`) require('./inspect')
 }
 
-module.exports = { isLogged, log, traceIfAsked, onNextTurn, textOf, inflate, findCrc32, now, newName, warn, memoryOfMachine, readModule, keepAttached }
+module.exports = { isLogged, log, traceIfAsked, onNextTurn, textOf, inflate, findCrc32, now, newName, warn, memoryOfMachine, readModule, keepAttached, pythonPath }

@@ -4,6 +4,7 @@
 const { SamebytesError, failure } = require('./errors')
 const { traceIfAsked } = require('./host')
 const { later } = require('./later')
+const host = require('./host')
 const { stats, counts, budget, countedBytes } = require('./storage')
 const { show } = require('./validate')
 const ffi = require('./ffi')
@@ -139,6 +140,32 @@ const load = later(() => require('./files').load)
 /** @type {typeof import('./formats').alloc} */
 const alloc = later(() => require('./formats').alloc)
 
+/**
+ * Folder of the Python module `samebytes_cuda`, for PYTHONPATH: GPU memory that Node and Python have together. null in browsers.
+ *
+ * @type {string | null}
+ * @example
+ * pythonPath === null || pythonPath.endsWith('python') // true
+ */
+const pythonPath = host.pythonPath
+
+/** @type {typeof import('./cuda').hostRegister} */
+const hostRegister = later(() => require('./cuda').hostRegister)
+
+/** @typedef {typeof import('./cuda')} CudaFile */
+/**
+ * CUDA devices, where an NVIDIA driver is there: `cuda.whyNot()` says what is missing. The driver is looked for when
+ * something here is called, or a tensor is made on a device.
+ *
+ * @type {Readonly<Pick<CudaFile, 'isAvailable' | 'whyNot' | 'deviceCount' | 'properties' | 'synchronize' | 'memoryStats' | 'emptyCache' | 'Stream' | 'Event' | 'share' | 'open' | 'unshare'>>}
+ */
+const cuda = Object.freeze(Object.defineProperties(/** @type {any} */ ({}), Object.fromEntries(
+  ['isAvailable', 'whyNot', 'deviceCount', 'properties', 'synchronize', 'memoryStats', 'emptyCache', 'Stream', 'Event', 'share', 'open', 'unshare'].map(name => {
+    const get = () => named(name, /** @type {any} */ (require('./cuda'))[name])
+    return [name, { get, enumerable: true }]
+  })
+)))
+
 // The words of the types, for programs in TypeScript.
 /** @typedef {import('./share').Token} Token */
 // @ts-ignore The name of a constant as well, as a class' would be.
@@ -176,6 +203,11 @@ const alloc = later(() => require('./formats').alloc)
 /** @typedef {import('./types').Capsule} Capsule */
 /** @typedef {import('./types').DlpackOptions} DlpackOptions */
 /** @typedef {import('./types').DlpackSource} DlpackSource */
+/** @typedef {import('./cuda').Stream} CudaStream */
+/** @typedef {import('./cuda').Event} CudaEvent */
+/** @typedef {import('./cuda').DeviceProperties} DeviceProperties */
+/** @typedef {import('./cuda').MemoryStats} MemoryStats */
+/** @typedef {import('./types').CudaArrayInterface} CudaArrayInterface */
 /** @typedef {import('./types').CopyOptions} CopyOptions */
 /** @typedef {import('./types').CopyAsyncOptions} CopyAsyncOptions */
 /** @typedef {import('./types').CloseOptions} CloseOptions */
@@ -319,8 +351,8 @@ function memory () {
     storages += row.storages
   }
   const { v8, sab } = countedBytes()
-  const { heap, inFlight, mapped } = ffi.totals()
-  const bytes = { v8, native: 0, mapped, shared: sab, pinned: 0, cuda: 0, wasm: 0 }
+  const { heap, inFlight, mapped, pinned, cuda: there } = ffi.totals()
+  const bytes = { v8, native: 0, mapped, shared: sab, pinned, cuda: there, wasm: 0 }
   bytes[engine.isWasm ? 'wasm' : 'native'] = heap
   return {
     tensors,
@@ -440,6 +472,9 @@ module.exports = {
   save,
   load,
   alloc,
+  pythonPath,
+  cuda,
+  hostRegister,
   fromDlpack,
   toOrt,
   fromOrt,

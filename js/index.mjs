@@ -6,11 +6,11 @@ export {
   scalarTensor, arange, linspace, eye, asarray,
   emptyLike, zerosLike, onesLike, fullLike, randLike, randnLike, randintLike,
   emptyStrided, zerosStrided, onesStrided, fullStrided, randStrided, randnStrided, randintStrided,
-  parseNpy, parseNpz, parseSafetensors, parseGguf, alloc,
+  parseNpy, parseNpz, parseSafetensors, parseGguf, alloc, cuda, hostRegister,
   toNpyBytes, toNpzBytes, toSafetensorsBytes,
   openNpy, openNpz, openSafetensors, openGguf, openRaw, createNpy, createSafetensors, saveNpy, saveNpz,
   saveSafetensors, saveNpySync, saveNpzSync, saveSafetensorsSync, save, load,
-  sharesMemory, share, fromShared, unshare, SharedTensor, SharedRing, fromDlpack, toOrt, fromOrt, canCast, promoteTypes, finfo, iinfo, dtypes, tidy, scope, keep, dispose, memory, setMemoryLimit, flush, backend, wasmMemory
+  sharesMemory, share, fromShared, unshare, SharedTensor, SharedRing, pythonPath, fromDlpack, toOrt, fromOrt, canCast, promoteTypes, finfo, iinfo, dtypes, tidy, scope, keep, dispose, memory, setMemoryLimit, flush, backend, wasmMemory
 } from './index.js'
 
 /** @typedef {import('./init.js').InitOptions} InitOptions */
@@ -45,6 +45,11 @@ export {
 /** @typedef {import('./types.js').Capsule} Capsule */
 /** @typedef {import('./types.js').DlpackOptions} DlpackOptions */
 /** @typedef {import('./types.js').DlpackSource} DlpackSource */
+/** @typedef {import('./index.js').CudaStream} CudaStream */
+/** @typedef {import('./index.js').CudaEvent} CudaEvent */
+/** @typedef {import('./index.js').DeviceProperties} DeviceProperties */
+/** @typedef {import('./index.js').MemoryStats} MemoryStats */
+/** @typedef {import('./types.js').CudaArrayInterface} CudaArrayInterface */
 /** @typedef {import('./types.js').CopyOptions} CopyOptions */
 /** @typedef {import('./types.js').CopyAsyncOptions} CopyAsyncOptions */
 /** @typedef {import('./types.js').CloseOptions} CloseOptions */

@@ -4,10 +4,11 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
-const { show, boolean, integers, shapeOf, oneOf } = require('./validate')
+const { show, integers, shapeOf, oneOf } = require('./validate')
 const { countStaged } = require('./storage')
 const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone, partsOfArray, partsOfLive, partsOfView, byteLengthOf } = require('./buffers')
 const { itemsizes } = require('./dtypes')
+const { CPU, placeOf, deviceOfStorage, nameOfDevice } = require('./devices')
 
 const { backend, rows, CONTIGUOUS, READ_ONLY, STATIC, UNBOUND } = ffi
 
@@ -78,19 +79,6 @@ function allocated (layout) {
   return new ffi.Layout(storage, layout.dtype, layout.shape, layout.strides, 0, layout.size, layout.flags)
 }
 
-/**
- * Where a new tensor can be: on the CPU, in ordinary memory.
- *
- * @param {unknown} device
- * @param {unknown} pinMemory
- */
-function checkPlace (device, pinMemory) {
-  checkDevice(device)
-  if (pinMemory !== undefined && boolean('pinMemory', pinMemory)) {
-    throw failure('ERR_UNSUPPORTED', 'pinMemory is true: memory is pinned for CUDA, which is not there')
-  }
-}
-
 /** @typedef {(dtype: import('./dtypes').Dtype, what: any, options: Record<string, any>, zeroed: boolean) => Layout} Lay one of the three below */
 
 /**
@@ -103,16 +91,16 @@ function checkPlace (device, pinMemory) {
  * @returns {Layout}
  */
 function emptyLayout (dtype, shape, { device, dynamism, order, shared, pinMemory }, zeroed) {
-  checkPlace(device, pinMemory)
+  const place = placeOf(device, pinMemory, shared)
   const flags = dynamismOf(dynamism)
   let layout = denseLayout(dtype.index, Array.isArray(shape) ? shape : shapeOf(shape))
   const axes = axesOfOrder(order, layout.shape.length)
   if (axes !== null && order !== 'C') layout = ffi.denseOrdered(dtype.index, layout.shape, axes)
-  return withBytes(layout, flags, zeroed, shared)
+  return withBytes(layout, flags, zeroed, place)
 }
 
 /**
- * The same in the shape of another layout, and with its axes in the same order in memory unless an order is asked for.
+ * The same in the shape of another layout, on its device, and with its axes in the same order in memory, unless others are asked for.
  *
  * @param {import('./dtypes').Dtype} dtype
  * @param {Layout} like
@@ -121,12 +109,13 @@ function emptyLayout (dtype, shape, { device, dynamism, order, shared, pinMemory
  * @returns {Layout}
  */
 function likeLayout (dtype, like, options, zeroed) {
-  const { device, dynamism, order, shared, pinMemory } = options
+  const { dynamism, order, shared, pinMemory } = options
+  const device = options.device ?? nameOfDevice(deviceOfStorage(like.storage))
   if (order !== undefined || ffi.isContiguous(like)) {
     return emptyLayout(dtype, like.shape, { device, dynamism, order, shared, pinMemory }, zeroed)
   }
-  checkPlace(device, pinMemory)
-  return withBytes(ffi.viewByNumbers(ffi.rows.dense_like, like, dtype.index), dynamismOf(dynamism), zeroed, shared)
+  const place = placeOf(device, pinMemory, shared)
+  return withBytes(ffi.viewByNumbers(ffi.rows.dense_like, like, dtype.index), dynamismOf(dynamism), zeroed, place)
 }
 
 /**
@@ -139,11 +128,11 @@ function likeLayout (dtype, like, options, zeroed) {
  * @returns {Layout}
  */
 function stridedLayout (dtype, [shape, strides], { device, dynamism, order, shared, pinMemory }, zeroed) {
-  checkPlace(device, pinMemory)
+  const place = placeOf(device, pinMemory, shared)
   const flags = dynamismOf(dynamism)
   const extents = shapeOf(shape)
   const { layout, elements } = ffi.strided(dtype.index, extents, integers('strides', strides), axesOfOrder(order, extents.length))
-  return withBytes(layout, flags, zeroed, shared, elements)
+  return withBytes(layout, flags, zeroed, place, elements)
 }
 
 /**
@@ -163,26 +152,42 @@ function axesOfOrder (order, n) {
  * @param {Layout} layout  without bytes
  * @param {number} flags  of dynamism
  * @param {boolean} zeroed  all bytes, also those that no element has
- * @param {unknown} [shared]  true or 'sab': memory that other threads may see
+ * @param {import('./devices').Place} [place]  the CPU's ordinary memory where none is given
  * @param {number} [elements]  that there is room for
  * @returns {Layout}
  */
-function withBytes (layout, flags, zeroed, shared, elements = layout.size) {
+function withBytes (layout, flags, zeroed, place, elements = layout.size) {
   const nbytes = elements * itemsizes[layout.dtype]
   let storage
-  if (shared === undefined || shared === false) {
+  if (place === undefined) {
     storage = zeroed ? backend.allocateZeroed(nbytes, ffi.check) : backend.allocate(nbytes, ffi.check)
-  } else if (shared === 'sab') {
-    storage = backend.allocateSab(nbytes, ffi.check)
-  } else if (shared === true) {
-    storage = backend.allocateNative(nbytes, ffi.check)
   } else {
-    throw failure('ERR_ARGUMENT', `shared is ${show(shared)}; true, false or 'sab' was expected`)
+    storage = storageAt(place, nbytes)
+    if (zeroed && place.shared !== 'sab') zero(new ffi.Layout(storage, layout.dtype, [elements], [1], 0, elements, 0))
   }
-  if (zeroed && shared === true) ffi.fill(new ffi.Layout(storage, layout.dtype, [elements], [1], 0, elements, 0), false)
   const made = new ffi.Layout(storage, layout.dtype, layout.shape, layout.strides, 0, layout.size, (layout.flags & CONTIGUOUS) | flags)
   made.order = layout.order
   return made
+}
+
+/**
+ * Bytes of another kind than most have.
+ *
+ * @param {import('./devices').Place} place
+ * @param {number} nbytes
+ * @returns {import('./storage').Storage} not zeroed, but for a SharedArrayBuffer
+ */
+function storageAt ({ device, pinned, shared }, nbytes) {
+  const isKnown = typeof shared === 'boolean' || shared === (device === CPU ? 'sab' : 'own')
+  if (!isKnown) throw failure('ERR_ARGUMENT', `shared is ${show(shared)}; true, false or ${device === CPU ? "'sab'" : "'own' on a device"} was expected`)
+  if (device !== CPU || pinned) return require('./cuda').allocate(nbytes, device, shared)
+  if (shared === false) return backend.allocate(nbytes, ffi.check)
+  return shared === 'sab' ? backend.allocateSab(nbytes, ffi.check) : backend.allocateNative(nbytes, ffi.check)
+}
+
+/** @param {Layout} layout  over bytes that go where it fails */
+function zero (layout) {
+  written(layout, () => ffi.fill(layout, false))
 }
 
 /**
@@ -200,28 +205,6 @@ function written (layout, write) {
     throw error
   }
   return layout
-}
-
-/**
- * Is a device there?
- *
- * @param {unknown} device  undefined: none is asked for
- * @param {string} [name]  of the argument, for messages
- */
-function checkDevice (device, name = 'device') {
-  if (device === undefined || device === 'cpu') return
-  if (backend.isWasm && isDevice(device)) throw failure('ERR_UNSUPPORTED', `${name} is ${show(device)}; WASM has 'cpu' alone`)
-  throw failure('ERR_DEVICE', `${name} is ${show(device)}; 'cpu' is there`)
-}
-
-/**
- * Does a text name a device, there or not?
- *
- * @param {unknown} value
- * @returns {boolean}
- */
-function isDevice (value) {
-  return typeof value === 'string' && /^(cpu|cuda(:\d+)?)$/.test(value)
 }
 
 // ---- Over a caller's bytes ----
@@ -383,4 +366,4 @@ function isSameShape (a, b, but = -1) {
   return a.length === b.length && a.every((n, d) => d === but || n === b[d])
 }
 
-module.exports = { isSameShape, checkDevice, isDevice, denseLayout, DYNAMISMS, dynamismOf, allocated, checkPlace, emptyLayout, likeLayout, stridedLayout, axesOfOrder, withBytes, written, layoutOver, layoutOverBytes, bytesOf, adopted, viewed, inherit, part, scalingOfPart }
+module.exports = { isSameShape, denseLayout, DYNAMISMS, dynamismOf, allocated, emptyLayout, likeLayout, stridedLayout, axesOfOrder, withBytes, written, layoutOver, layoutOverBytes, bytesOf, adopted, viewed, inherit, part, scalingOfPart }

@@ -21,7 +21,7 @@ function layoutOf (t) {
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
- * @param {Tensor<D>} t  gives shape, dtype and order of axes in memory, without gaps; not its dynamism
+ * @param {Tensor<D>} t  gives shape, dtype, device and order of axes in memory, without gaps; not its dynamism
  * @param {MakeOptions<E> | NameOf<E>} [opts]  what is to differ
  * @returns {Tensor<Or<E, D>>} owns its bytes
  * @throws {TypeError} ERR_ARGUMENT t is no tensor · ERR_DISPOSED · as empty

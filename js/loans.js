@@ -3,7 +3,7 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
-const { claim, unclaim, Extra } = require('./storage')
+const { claim, unclaim, Extra, isOnDevice } = require('./storage')
 const { isResizable, isSharedArrayBuffer } = require('./buffers')
 const { keepAttached } = require('./host')
 
@@ -57,12 +57,13 @@ function giveBack (number) {
  * @param {Layout} layout  of a tensor that was not disposed
  * @param {boolean} readOnly  native code will only read
  * @returns {number}
- * @throws ERR_READ_ONLY · ERR_BUSY · ERR_DETACHED · ERR_UNSUPPORTED without the addon, or of bytes that JavaScript can shrink
+ * @throws ERR_READ_ONLY · ERR_BUSY · ERR_DETACHED · ERR_DEVICE · ERR_UNSUPPORTED without the addon, or of bytes that JavaScript can shrink
  */
 function hold (layout, readOnly) {
   const { storage } = layout
   if (addon === undefined) throw failure('ERR_UNSUPPORTED', 'native code can have the bytes of tensors with the native addon only (backend() is the WebAssembly one)')
   checkUse(layout, readOnly)
+  if (isOnDevice(storage)) throw failure('ERR_DEVICE', `the bytes are on cuda:${storage.extra?.device}; addons take the CPU's, and cpu() copies them there`)
   collect()
   ffi.checkAttached(storage)
   backend.promote(storage)
@@ -108,4 +109,4 @@ function exported () {
   return lent.held.length - lent.free.length
 }
 
-module.exports = { hold, giveBack, exported, lent }
+module.exports = { fix, checkUse, hold, giveBack, exported, lent }

@@ -5,10 +5,11 @@ const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { countCopy, countStaged } = require('./storage')
 const { show, shapeOf, optionsOf, isOptions, castingOf } = require('./validate')
-const { dtypes, itemsizes, dtypeOf } = require('./dtypes')
+const { dtypes, dtypeOf } = require('./dtypes')
 const { dtypeOfArray, partsOfLive } = require('./buffers')
 const { flatten, deduce, scalarFor } = require('./values')
-const { denseLayout, allocated, emptyLayout, written, layoutOver, layoutOverBytes, bytesOf } = require('./layouts')
+const { placeLike } = require('./devices')
+const { denseLayout, allocated, withBytes, emptyLayout, written, layoutOver, layoutOverBytes, bytesOf } = require('./layouts')
 const { writeValues } = require('./elements')
 const { Tensor, wrap } = require('./tensor')
 
@@ -222,8 +223,8 @@ function fillFrom (target, source, casting, reshaped) {
   if (viewed.storage !== ffi.nothing || source.storage === ffi.nothing) {
     ffi.copy(target, viewed, casting)
   } else { // strides that no view can follow: in logical order first
-    viewed.storage = ffi.allocate(source.size * itemsizes[source.dtype])
-    const flat = new ffi.Layout(viewed.storage, source.dtype, source.shape, ffi.dense(source.dtype, source.shape).strides, 0, source.size, 0)
+    const flat = withBytes(ffi.dense(source.dtype, source.shape), 0, false, placeLike(source.storage))
+    viewed.storage = flat.storage
     try {
       ffi.copy(flat, source, 0)
       countStaged(viewed.storage.nbytes)

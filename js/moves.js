@@ -5,7 +5,8 @@ const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { countStaged } = require('./storage')
 const { itemsizes, dtypeOf } = require('./dtypes')
-const { denseLayout, allocated, isSameShape, layoutOver } = require('./layouts')
+const { placeLike } = require('./devices')
+const { denseLayout, withBytes, isSameShape, layoutOver } = require('./layouts')
 
 const { backend, rows, nothing } = ffi
 
@@ -66,14 +67,15 @@ function replaced (shape, d, n) {
 }
 
 /**
- * Calls fn with a row-major copy of a layout, in the order and in the dtype given, which lives as long.
+ * Calls fn with a row-major layout over new bytes, in the order and in the dtype given, which lives as long.
  *
  * @param {number} dtype
  * @param {readonly number[]} shape
+ * @param {Layout} beside  the bytes are on its device
  * @param {(copy: Layout) => void} fn
  */
-function withTemporary (dtype, shape, fn) {
-  const copy = allocated(denseLayout(dtype, shape.slice()))
+function withTemporary (dtype, shape, beside, fn) {
+  const copy = withBytes(denseLayout(dtype, shape.slice()), 0, false, placeLike(beside.storage))
   try {
     countStaged(copy.size * itemsizes[dtype])
     fn(copy)
@@ -91,7 +93,7 @@ function withTemporary (dtype, shape, fn) {
 function withFlat (layout, fn) {
   const flat = ffi.reshape(layout, [layout.size])
   if (flat.storage !== nothing) return fn(flat)
-  withTemporary(layout.dtype, layout.shape, copy => {
+  withTemporary(layout.dtype, layout.shape, layout, copy => {
     ffi.copy(copy, layout, 0)
     fn(ffi.reshape(copy, [layout.size]))
   })
@@ -388,7 +390,7 @@ function write (recipe, target, casting) {
  * @param {number} casting
  */
 function writeByWay (recipe, dtype, target, casting) {
-  withTemporary(dtype, recipe.shape, copy => {
+  withTemporary(dtype, recipe.shape, target, copy => {
     recipe.write(copy, casting)
     ffi.copy(target, copy, casting)
   })

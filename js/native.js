@@ -356,15 +356,23 @@ class Backend {
     if (nbytes > Number.MAX_SAFE_INTEGER) throw failure('ERR_MEMORY', `${nbytes} bytes cannot be allocated`)
     grant(nbytes, this.inUse)
     const { f64 } = this.frame
-    this.nativeBytes += nbytes
-    if (this.nativeBytes > this.nativeLimit) { // finalizers wait for the event loop; this does not
-      this.sweep()
-      this.nativeBytes = 0
-    }
+    this.press(nbytes)
     f64[this.tables.frame.ARGS] = nbytes
     this.call(this.rows.storage_new)
     check()
     return this.hold(f64[this.RESULTS], f64[this.RESULTS + 1], nbytes)
+  }
+
+  /**
+   * Frees what was collected, now and then: finalizers wait for the event loop; this does not.
+   *
+   * @param {number} nbytes  that are asked for
+   */
+  press (nbytes) {
+    this.nativeBytes += nbytes
+    if (this.nativeBytes <= this.nativeLimit) return
+    this.sweep()
+    this.nativeBytes = 0
   }
 
   /**
@@ -374,10 +382,11 @@ class Backend {
    * @param {number} nbytes
    * @param {Function | undefined} deleter
    * @param {() => void} check  throws what the frame reports
+   * @param {number} device  that has it; -1: the CPU
    * @returns {Storage}
    */
-  wrap (address, nbytes, deleter, check) {
-    this.addon.wrap(address, nbytes, deleter && reporting(deleter))
+  wrap (address, nbytes, deleter, check, device) {
+    this.addon.wrap(address, nbytes, deleter && reporting(deleter), device)
     check()
     return this.hold(this.frame.f64[this.tables.frame.RESULTS], address, nbytes)
   }
@@ -392,6 +401,7 @@ class Backend {
     storage.address = address
     const extra = this.watch(storage, handle)
     extra.handle = handle // operands name it instead of the address
+    if (extra.device >= 0) storage.group.kind = storage.group.count.kind = 'cuda'
     counts.set(extra.watch, storage.group.count)
     return storage
   }
@@ -409,10 +419,13 @@ class Backend {
       this.drop(handle)
       throw failure('ERR_MEMORY', 'no memory to watch a storage')
     }
-    storage.extra = new Extra()
-    storage.extra.watch = id
-    storage.extra.guarded = this.frame.f64[this.RESULTS] !== 0
-    return storage.extra
+    const { f64 } = this.frame
+    const extra = storage.extra = new Extra()
+    extra.watch = id
+    extra.guarded = f64[this.RESULTS] !== 0
+    extra.device = f64[this.RESULTS + 1]
+    extra.pinned = f64[this.RESULTS + 2] !== 0
+    return extra
   }
 
   /**
@@ -423,7 +436,7 @@ class Backend {
    * @param {() => void} check
    */
   attachDeleter (storage, deleter, check) {
-    this.addon.wrap(this.addressOf(storage), storage.nbytes, reporting(deleter))
+    this.addon.wrap(this.addressOf(storage), storage.nbytes, reporting(deleter), -1)
     check()
     this.watch(storage, this.frame.f64[this.RESULTS])
   }
@@ -527,6 +540,7 @@ class Backend {
    */
   bufferOf (storage, check) {
     if (storage.block !== null) this.promote(storage)
+    if (storage.kind === 'cuda') throw outOfSight(storage)
     if (storage.kind === 'native' && (storage.buffer === null || (storage.nbytes > 0 && byteLengthOf(storage.buffer) === 0))) {
       const extra = /** @type {Extra} */ (storage.extra)
       const buffer = this.addon.buffer(extra.watch)
@@ -561,7 +575,9 @@ class Backend {
    * @returns {boolean}
    */
   canView (storage, Type) {
-    return (storage.kind !== 'native' || (storage.buffer !== null && !(/** @type {Extra} */ (storage.extra)).guarded)) && storage.nbytes <= MAX_LENGTH * Type.BYTES_PER_ELEMENT
+    const { kind } = storage
+    if (kind === 'native' ? storage.buffer === null || (/** @type {Extra} */ (storage.extra)).guarded : kind === 'cuda') return false
+    return storage.nbytes <= MAX_LENGTH * Type.BYTES_PER_ELEMENT
   }
 
   /**
@@ -662,6 +678,11 @@ class Backend {
     for (let i = 0; i < 3; i++) await turn()
     while (this.addon.due() > 0) await turn()
   }
+}
+
+/** @param {Storage} storage */
+function outOfSight ({ extra }) {
+  return failure('ERR_DEVICE', `the bytes are on cuda:${extra?.device}, where JavaScript does not see them; cpu() copies them`)
 }
 
 /**

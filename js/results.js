@@ -6,6 +6,7 @@ const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { CASTINGS } = require('./validate')
 const { countCopy } = require('./storage')
+const { placeLike, checkTogether } = require('./devices')
 const { dtypes, itemsizes } = require('./dtypes')
 const { denseLayout, isSameShape, withBytes, written } = require('./layouts')
 const moves = require('./moves')
@@ -32,11 +33,11 @@ function likeOf (layout, dtype) {
  * @param {InstanceType<typeof Layout>} target  without bytes; of another shape it is row-major
  * @param {InstanceType<typeof Layout>} source
  * @param {number} casting
- * @param {boolean} [shared]  in memory that other threads may see
+ * @param {import('./devices').Place | undefined} [place]  for the bytes; ordinary memory beside the source's where none is given
  * @returns {InstanceType<typeof Layout>} target with bytes
  */
-function copied (reason, target, source, casting, shared = false) {
-  const made = withBytes(target, source.flags & (STATIC | UNBOUND), false, shared)
+function copied (reason, target, source, casting, place = placeLike(source.storage)) {
+  const made = withBytes(target, source.flags & (STATIC | UNBOUND), false, place)
   written(made, ({ storage, dtype, size }) => {
     if (isSameShape(target.shape, source.shape)) ffi.copy(made, source, casting)
     else ffi.copy(new Layout(storage, dtype, source.shape, ffi.dense(dtype, source.shape).strides, 0, size, 0), source, casting)
@@ -73,8 +74,13 @@ function copiedInto (reason, out, dtype, source, casting) {
 function produced (reason, recipe, out, dtype, casting) {
   if (out !== null) checkOut(out, recipe.shape, dtype)
   const to = out !== null ? out.dtype : dtype === undefined ? recipe.dtype : dtype.index
-  for (const source of recipe.sources) checkCast(source.dtype, to, casting)
-  const target = out ?? withBytes(denseLayout(to, recipe.shape), 0, false)
+  const [{ storage }] = recipe.sources
+  for (const source of recipe.sources) {
+    checkTogether(storage, source.storage)
+    checkCast(source.dtype, to, casting)
+  }
+  if (out !== null) checkTogether(storage, out.storage)
+  const target = out ?? withBytes(denseLayout(to, recipe.shape), 0, false, placeLike(storage))
   if (out === null) written(target, () => moves.write(recipe, target, casting))
   else moves.writeInto(recipe, target, casting)
   countCopy(reason, target.size * itemsizes[to])

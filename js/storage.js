@@ -9,7 +9,7 @@ const { memoryOfMachine, warn, isLogged, log } = require('./host')
  * object (a few blocks of small tensors, some buffers, one native storage).
  */
 class Group {
-  /** @param {'v8' | 'js' | 'sab' | 'native' | 'wasm'} kind  of all that is in it */
+  /** @param {'v8' | 'js' | 'sab' | 'native' | 'wasm' | 'cuda'} kind  of all that is in it */
   constructor (kind) {
     this.kind = kind
     this.count = { kind, tensors: 0, storages: 0, bytes: 0 }
@@ -46,6 +46,10 @@ class Extra {
     this.guarded = false
     /** no transfer takes the buffer away: native code had the bytes */
     this.fixed = false
+    /** number of the CUDA device that has the bytes; -1: the CPU's memory */
+    this.device = -1
+    /** page-locked, made so or registered since */
+    this.pinned = false
   }
 }
 
@@ -54,7 +58,8 @@ const passing = new Group('js')
 
 /**
  * One block of bytes. Its group says who owns it: 'v8', memory that we made in a V8 ArrayBuffer; 'sab',
- * in a SharedArrayBuffer; 'js', the caller's buffer; 'native' and 'wasm', a handle. Small, because every tensor that is made has one.
+ * in a SharedArrayBuffer; 'js', the caller's buffer; 'native', 'wasm' and 'cuda', a handle, the last one to memory
+ * that the CPU does not see. Small, because every tensor that is made has one.
  */
 class Storage {
   /**
@@ -82,6 +87,15 @@ class Storage {
 
   get kind () { return this.group.kind }
   get released () { return this.claims < 0 }
+}
+
+/**
+ * Are the bytes where the CPU does not see them?
+ *
+ * @param {Storage} storage
+ */
+function isOnDevice ({ extra }) {
+  return extra !== null && extra.device >= 0
 }
 
 /**
@@ -221,4 +235,4 @@ function reportDeleter (error) {
   warn(`a deleter threw: ${text}`)
 }
 
-module.exports = { Storage, Group, Extra, passing, claim, unclaim, rowNumbers, budget, grant, countedBytes, newSharedStorage, stats, counts, countCopy, countStaged, reportDeleter }
+module.exports = { Storage, Group, Extra, passing, isOnDevice, claim, unclaim, rowNumbers, budget, grant, countedBytes, newSharedStorage, stats, counts, countCopy, countStaged, reportDeleter }

@@ -14,7 +14,8 @@ const {
 const { dtypes, itemsizes, dtypeOf } = require('./dtypes')
 const { BRAND, COPY, scalarFor } = require('./values')
 const { dtypeOfArray, isSharedArrayBuffer, isVideoFrame, isAudioBuffer, partsOfArray, dtypeOfType } = require('./buffers')
-const { denseLayout, withBytes, DYNAMISMS, layoutOverBytes, bytesOf, checkDevice, isDevice, adopted, viewed, inherit } = require('./layouts')
+const { CPU, HOST, SHARED, isDevice, placeOf, deviceOf, deviceOfStorage, isPinned, nameOfDevice, placeLike, checkTogether } = require('./devices')
+const { denseLayout, withBytes, DYNAMISMS, layoutOverBytes, bytesOf, adopted, viewed, inherit } = require('./layouts')
 const { read, integerList, indicesOf, write, nested, shownValues } = require('./elements')
 const records = require('./records')
 const { parseSlice, parseSlices } = require('./slices')
@@ -32,7 +33,7 @@ const lifetime = require('./lifetime')
 const { backend, rows, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 
 /** @typedef {import('./dtypes').Dtype} Dtype */
-/** @import { DtypeName, NameOf, Or, DtypeOf, ValueOf, DataOf, InputOf, NestedOf, PartOf, Shape, Dynamism, DeviceName, MemoryFormat, SliceSpec, Picture, Blob, CopySource, Frame, Capsule, DlpackOptions } from './types' */
+/** @import { DtypeName, NameOf, Or, DtypeOf, ValueOf, DataOf, InputOf, NestedOf, PartOf, CudaArrayInterface, Shape, Dynamism, DeviceName, MemoryFormat, SliceSpec, Picture, Blob, CopySource, Frame, Capsule, DlpackOptions } from './types' */
 /** @import { ViewOptions, ResultOptions, ToOptions, ToAsyncOptions, AxisOptions, RollOptions, CopyOptions, CopyAsyncOptions, AccessorOptions, Accessor } from './types' */
 
 /** @type {typeof import('./accessor').accessorOf} */
@@ -41,8 +42,19 @@ const accessorOf = later(() => require('./accessor').accessorOf)
 const copyMedia = later(() => require('./media').copyMedia)
 /** @type {typeof import('./capsules').askedOf} */
 const askedOf = later(() => require('./capsules').askedOf)
+/** @type {typeof import('./capsules').dlDeviceOf} */
+const dlDeviceOf = later(() => require('./capsules').dlDeviceOf)
 /** @type {typeof import('./capsules').capsuleOf} */
 const capsuleOf = later(() => require('./capsules').capsuleOf)
+
+/** @type {typeof import('./capsules').arrayInterfaceOf} */
+const arrayInterfaceOf = later(() => require('./capsules').arrayInterfaceOf)
+/** @type {typeof import('./cuda').ready} */
+const ready = later(() => require('./cuda').ready)
+/** @type {typeof import('./cuda').streamOf} */
+const streamOf = later(() => require('./cuda').streamOf)
+/** @type {typeof import('./cuda').withStream} */
+const withStream = later(() => require('./cuda').withStream)
 
 /** @type {typeof Symbol.dispose} */
 const DISPOSE = Symbol.dispose ?? Symbol.for('Symbol.dispose')
@@ -229,7 +241,7 @@ class Tensor {
   /** Elements that resize may reach in place. @returns {number} */
   get capacity () { return this.#live().capacity }
   /** Where the bytes are. @returns {DeviceName} */
-  get device () { this.#live(); return 'cpu' }
+  get device () { return nameOfDevice(deviceOfStorage(this.#live().storage)) }
   /** The tensor that this one is a view of, or was where that went over to other bytes since. @returns {Tensor | undefined} @see NumPy ndarray.base */
   get base () { this.#live(); return this.#base }
   /** Is it a view of another tensor? @returns {boolean} */
@@ -243,7 +255,7 @@ class Tensor {
   }
 
   /** Is it in page-locked memory, from which devices copy faster? @returns {boolean} @see PyTorch is_pinned */
-  get isPinned () { this.#live(); return false }
+  get isPinned () { return isPinned(this.#attached().storage) }
 
   /** The owner given to fromBlob, else its source (of a record: its owner); undefined for tensors made here. @returns {unknown} */
   get owner () { const l = this.#live(); return l.owner === undefined ? l.storage.owner : l.owner }
@@ -255,7 +267,7 @@ class Tensor {
   /** onnxruntime's name for dtype. @returns {DtypeOf<D>} */
   get type () { return dtypes[this.#live().dtype].name }
   /** onnxruntime's word for where it is. @returns {string} */
-  get location () { this.#live(); return 'cpu' }
+  get location () { return deviceOfStorage(this.#live().storage) === CPU ? 'cpu' : 'gpu-buffer' }
 
   /** Where addons find samebytes' functions: `sb_tensor_from_napi` of samebytes_napi.h; null on WebAssembly. @returns {unknown} */
   get __samebytes__ () { return offerToAddons() }
@@ -354,7 +366,7 @@ class Tensor {
       shape: Object.freeze(layout.shape.slice()),
       strides: Object.freeze(layout.strides.slice()),
       dtype: name,
-      device: 'cpu',
+      device: nameOfDevice(deviceOfStorage(layout.storage)),
       elementSize: itemsize,
       owner: this
     })
@@ -371,7 +383,7 @@ class Tensor {
    * @param {DlpackOptions} [opts]
    * @returns {Capsule} of DLPack 1.x where maxVersion says that it is known, else a legacy one
    * @throws {TypeError} ERR_ARGUMENT, ERR_DTYPE bool and float8 in a legacy capsule · ERR_READ_ONLY in a legacy one · ERR_UNSUPPORTED
-   * negative strides in a legacy one, a resizable buffer, or WASM · ERR_DEVICE dlDevice is not the CPU · ERR_BUSY · ERR_DETACHED ·
+   * negative strides in a legacy one, a resizable buffer, or WASM · ERR_DEVICE dlDevice is not where it is · ERR_BUSY · ERR_DETACHED ·
    * {RangeError} ERR_BOUNDS, ERR_MEMORY
    * @see array API __dlpack__
    * @example
@@ -385,15 +397,30 @@ class Tensor {
   /**
    * Where the bytes are, as DLPack numbers it.
    *
-   * @returns {[type: number, id: number]} [1, 0], the CPU
+   * @returns {[type: number, id: number]} [1, 0], the CPU; [2, i], cuda:i
    * @throws ERR_DISPOSED
    * @see array API __dlpack_device__
    * @example
    * zeros([2]).__dlpack_device__() // [1, 0]
    */
   __dlpack_device__ () {
-    this.#live()
-    return [1, 0]
+    return dlDeviceOf(this.#live())
+  }
+
+  /**
+   * What CuPy, Numba and PyTorch know a tensor on a CUDA device by; undefined where it is on the CPU. The fields are those of
+   * version 3 of the CUDA array interface: whoever takes them keeps this tensor, and works on the stream that is named, or waits for
+   * it. Short floats without a code of their own are unsigned integers of their size.
+   *
+   * @returns {CudaArrayInterface | undefined}
+   * @throws ERR_DISPOSED, ERR_CUDA_CONTEXT_LOST
+   * @see Numba, CUDA Array Interface
+   * @example
+   * zeros([2]).__cudaArrayInterface__ // undefined
+   */
+  get __cudaArrayInterface__ () {
+    const layout = this.#live()
+    return deviceOfStorage(layout.storage) === CPU ? undefined : arrayInterfaceOf(layout)
   }
 
   // ---- Elements ----
@@ -1026,7 +1053,7 @@ class Tensor {
     if (!isOurs(layout.storage)) {
       throw failure('ERR_SHAPE', `shape [${extents.join(', ')}] needs ${out.size} elements; there is room for ${layout.capacity}, and a blob or shared memory does not move`)
     }
-    const made = withBytes(out, layout.flags & UNBOUND, false)
+    const made = withBytes(out, layout.flags & UNBOUND, false, placeLike(layout.storage))
     try {
       if (layout.capacity > 0) ffi.copy(flat(made, layout.capacity), flat(layout, layout.capacity), 0)
     } catch (error) {
@@ -1056,6 +1083,7 @@ class Tensor {
     if (!Tensor.isTensor(source)) return this.#setArray(source)
     const layout = this.#idle()
     const from = source.#attached()
+    checkTogether(layout.storage, from.storage)
     const made = ffi.rebind(layout, from)
     made.owner = from.owner
     this.#rebind(made)
@@ -1075,6 +1103,7 @@ class Tensor {
     const dtype = dtypes[layout.dtype]
     const wanted = dtypeOfType(dtype.Type)
     if (type !== wanted) throw failure('ERR_DTYPE', `source is of ${type}; the tensor is of ${dtype.name}, whose typed array is of ${wanted}`)
+    if (deviceOfStorage(layout.storage) !== CPU) throw failure('ERR_DEVICE', `source is in the CPU's memory; the tensor is on ${this.device}, and copyFrom copies`)
     const source = adopted(array, dtype, undefined)
     try {
       this.#rebind(ffi.rebind(layout, source))
@@ -1211,8 +1240,7 @@ class Tensor {
    */
   to (target, opts) {
     const asked = conversionOf(target, opts)
-    const layout = this.#attached()
-    if (asked.out === undefined && !asked.copy && (asked.dtype === undefined || asked.dtype.index === layout.dtype)) return this
+    if (isThere(this.#attached(), asked)) return this
     return this.#copy('to', asked)
   }
 
@@ -1280,12 +1308,17 @@ class Tensor {
    */
   async toAsync (target, opts) {
     const { signal } = typeof target === 'string' ? optionsOf(opts) : optionsOf(target)
-    const { dtype, casting, copy, out } = conversionOf(target, opts)
+    const asked = conversionOf(target, opts)
+    const { dtype, casting, out, device } = asked
     const layout = this.#attached()
-    if (out === undefined && !copy && (dtype === undefined || dtype.index === layout.dtype)) return this
-    const made = out ?? wrap(withBytes(likeOf(layout, dtype), layout.flags & (STATIC | UNBOUND), false))
+    if (isThere(layout, asked)) return this
+    const made = out ?? wrap(withBytes(likeOf(layout, dtype), layout.flags & (STATIC | UNBOUND), false, placeFor(layout, device)))
     try {
-      if (out !== undefined) checkOut(out.#writable(), layout.shape, dtype)
+      if (out !== undefined) {
+        const layoutOfOut = out.#writable()
+        checkOut(layoutOfOut, layout.shape, dtype)
+        checkDeviceOfOut(layoutOfOut, device)
+      }
       return await made.copyFromAsync(this, { casting: CASTINGS[casting], signal })
     } catch (error) {
       if (out === undefined) made.dispose()
@@ -1329,6 +1362,38 @@ class Tensor {
   }
 
   /**
+   * Itself where it is in pinned memory, else a copy there: page-locked, so that devices copy from and to it at the speed of the
+   * link, and see it at its address. What `data` shows is what devices see.
+   *
+   * @returns {Tensor<D>} on the CPU
+   * @throws ERR_UNSUPPORTED there is no CUDA, or WASM · ERR_DEVICE it is on a device · {RangeError} ERR_MEMORY · ERR_DETACHED
+   * @see PyTorch pin_memory
+   * @example
+   * if (cuda.isAvailable()) zeros([2]).pinMemory().isPinned // true
+   */
+  pinMemory () {
+    const layout = this.#attached()
+    if (deviceOfStorage(layout.storage) !== CPU) throw failure('ERR_DEVICE', `the tensor is on ${this.device}; the CPU's memory is pinned, and cpu() copies it there`)
+    if (isPinned(layout.storage)) return this
+    return wrap(copied('pinMemory', likeOf(layout, undefined), layout, 0, placeOf(undefined, true)))
+  }
+
+  /**
+   * When all work is done that was given to devices so far and touches the bytes. Tensors of the CPU's ordinary memory are
+   * ready at once. Reading a device's tensor waits by itself; what others' kernels write to pinned memory does not.
+   *
+   * @returns {Promise<this>}
+   * @throws ERR_DISPOSED, ERR_CUDA_CONTEXT_LOST, and what went wrong in that work, as rejections
+   * @example
+   * (await zeros([2]).ready()).toArray() // [0, 0]
+   */
+  async ready () {
+    const layout = this.#live()
+    if (layout.storage.extra !== null) await ready(layout)
+    return this
+  }
+
+  /**
    * A copy in memory that other threads may see.
    *
    * @returns {Tensor<D>}
@@ -1339,20 +1404,23 @@ class Tensor {
    */
   shareMemory () {
     const layout = this.#attached()
-    return wrap(copied('shareMemory', likeOf(layout, undefined), layout, 0, true))
+    const device = deviceOfStorage(layout.storage)
+    return wrap(copied('shareMemory', likeOf(layout, undefined), layout, 0, device === CPU ? SHARED : { device, pinned: false, shared: true }))
   }
 
   /**
    * @param {string} reason
-   * @param {Result} result
+   * @param {Result & { device?: number }} result  device: without one it stays where it is
    */
-  #copy (reason, { dtype, casting, out }) {
+  #copy (reason, { dtype, casting, out, device }) {
     const layout = this.#attached()
     if (out !== undefined) {
-      copiedInto(reason, out.#writable(), dtype, layout, casting)
+      const target = out.#writable()
+      checkDeviceOfOut(target, device ?? deviceOfStorage(layout.storage))
+      copiedInto(reason, target, dtype, layout, casting)
       return out
     }
-    return wrap(copied(reason, likeOf(layout, dtype), layout, casting))
+    return wrap(copied(reason, likeOf(layout, dtype), layout, casting, placeFor(layout, device)))
   }
 
   // ---- Copies of which parts go to several places ----
@@ -1439,7 +1507,9 @@ class Tensor {
     const d = along === undefined || along === null ? null : integer('axis', along)
     const list = Tensor.isTensor(indices) ? null : indicesOf('indices', indices)
     const layout = this.#attached()
-    return produced('take', moves.take(layout, list ?? /** @type {Tensor} */ (indices).#attached(), d), result)
+    const from = list ?? /** @type {Tensor} */ (indices).#attached()
+    if (list === null) checkTogether(layout.storage, from.storage)
+    return produced('take', moves.take(layout, from, d), result)
   }
 
   /**
@@ -1463,7 +1533,8 @@ class Tensor {
    *   a value or tensor or nested list that broadcasts; a typed array or flat list of equal count fills
    *   row-major; an ImageData fills (height, width, 4), or without alpha (height, width, 3); an AudioBuffer fills
    *   (channels, frames), and back: fromBlob(buffer.getChannelData(c)).copyFrom(t.select(0, c))
-   * @param {CopyOptions} [opts]  scale and bias give x * scale + bias: one number, or one per index of this tensor's axis
+   * @param {CopyOptions} [opts]  scale and bias give x * scale + bias: one number, or one per index of this tensor's axis. stream: of
+   *   the device that has this tensor, else src; what comes from or goes to the CPU is there when this returns
    * @returns {this}
    * @throws {RangeError} ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_CAST, ERR_DTYPE, ERR_ARGUMENT · ERR_OVERLAP (two elements of this share a byte),
    *   ERR_READ_ONLY, ERR_BUSY, ERR_DETACHED
@@ -1472,9 +1543,10 @@ class Tensor {
    * zeros([2, 2]).copyFrom([1, 2], { scale: 0.5 }).toArray() // [[0.5, 1], [0.5, 1]]
    */
   copyFrom (src, opts) {
-    const { casting: rule, scale, bias, axis } = optionsOf(opts)
+    const { casting: rule, scale, bias, axis, stream } = optionsOf(opts)
     const casting = castingOf(rule)
     const scaling = scalingOf(scale, bias, axis)
+    if (stream !== undefined) return this.#copyOn(stream, src, { casting: rule, scale, bias, axis })
     const isTensor = Tensor.isTensor(src) // the most frequent, and what media are told by throws for anything else
     if (!isTensor && isVideoFrame(src)) throw failure('ERR_ARGUMENT', 'src is a VideoFrame, which takes time to read; copyFromAsync copies it')
     const channels = isTensor ? null : channelsOf(src)
@@ -1496,6 +1568,27 @@ class Tensor {
   }
 
   /**
+   * @param {unknown} stream  that was asked for
+   * @param {any} src
+   * @param {CopyOptions} options  without it
+   * @returns {this}
+   */
+  #copyOn (stream, src, options) {
+    const on = this.#streamOf(stream, src)
+    return withStream(on, () => this.copyFrom(src, options))
+  }
+
+  /**
+   * @param {unknown} stream  that was asked for
+   * @param {unknown} src
+   */
+  #streamOf (stream, src) {
+    if (stream === undefined) return null
+    const there = deviceOfStorage(this.#live().storage)
+    return streamOf(stream, there !== CPU || !Tensor.isTensor(src) ? there : deviceOfStorage(src.#live().storage))
+  }
+
+  /**
    * The same without holding the event loop up: on another thread where neither side can move (shared
    * memory, addresses), else in turns of the loop. All is checked at the call; a failure rejects. Until it
    * settles both sides are held, and our writers throw ERR_BUSY for tensors on either one's storage;
@@ -1513,12 +1606,13 @@ class Tensor {
    * target.toArray() // [[1, 3], [2, 4]]
    */
   async copyFromAsync (src, opts) {
-    const { casting: rule, scale, bias, axis, signal: given } = optionsOf(opts)
+    const { casting: rule, scale, bias, axis, signal: given, stream } = optionsOf(opts)
     const signal = signalOf(given)
     checkSignal(signal)
     const casting = castingOf(rule)
     const scaling = scalingOf(scale, bias, axis)
     const isTensor = Tensor.isTensor(src)
+    const on = this.#streamOf(stream, src)
     if (!isTensor && (isVideoFrame(src) || isAudioBuffer(src))) {
       await copyMedia(src, () => this.#writable(), { scaling, casting, signal })
       return this
@@ -1530,7 +1624,7 @@ class Tensor {
     try {
       if (isArray) source.storage = kept(source.storage, array)
       const layout = this.#writable()
-      await copyAsync({ dst: layout, src: source, scaling, casting }, !isArray && !isTensor, signal)
+      await copyAsync({ dst: layout, src: source, scaling, casting }, !isArray && !isTensor, signal, on)
       countCopy('copyFromAsync', layout.size * itemsizes[layout.dtype])
     } finally {
       if (!isTensor) backend.release(source.storage)
@@ -1622,6 +1716,7 @@ class Tensor {
       const { code } = /** @type {{ code?: string }} */ (error)
       if (code === 'ERR_DISPOSED') return 'tensor(disposed)'
       if (code === 'ERR_DETACHED') return 'tensor(detached)'
+      if (code === 'ERR_CUDA_CONTEXT_LOST') return `tensor(lost, device='${this.device}')`
       throw error
     }
   }
@@ -1686,7 +1781,7 @@ function drop (storage) {
  * @param {import('./storage').Storage} storage
  */
 function isOurs ({ kind, extra }) {
-  return kind === 'v8' || (kind === 'wasm' && extra !== null && extra.handle !== 0 && !extra.stays)
+  return kind === 'v8' || ((kind === 'wasm' || kind === 'cuda') && extra !== null && extra.handle !== 0 && !extra.stays)
 }
 
 /**
@@ -1727,15 +1822,48 @@ function resultOf (opts) {
  *
  * @param {unknown} target
  * @param {unknown} opts
- * @returns {Result & { copy: boolean }}
+ * @returns {Conversion}
  */
 function conversionOf (target, opts) {
   const options = typeof target === 'string' ? optionsOf(opts) : optionsOf(target ?? null)
   const { dtype, device, casting, copy, out } = options
   const named = isDevice(target)
-  checkDevice(named ? target : device)
+  const asked = named ? target : device
+  const at = asked === undefined ? undefined : deviceOf(asked)
   const result = resultOf({ dtype: typeof target === 'string' && !named ? target : dtype, casting, out })
-  return { ...result, copy: boolean('copy', copy) }
+  return { ...result, copy: boolean('copy', copy), device: at }
+}
+
+/** @typedef {Result & { copy: boolean, device: number | undefined }} Conversion */
+
+/**
+ * Is a tensor already what `to` is to make of it?
+ *
+ * @param {InstanceType<typeof Layout>} layout
+ * @param {Conversion} asked
+ */
+function isThere ({ dtype, storage }, asked) {
+  return asked.out === undefined && !asked.copy && (asked.dtype === undefined || asked.dtype.index === dtype) &&
+    (asked.device === undefined || asked.device === deviceOfStorage(storage))
+}
+
+/**
+ * @param {InstanceType<typeof Layout>} layout
+ * @param {number | undefined} device  undefined: the layout's
+ */
+function placeFor ({ storage }, device) {
+  if (device === undefined) return placeLike(storage)
+  return device === CPU ? HOST : { device, pinned: false, shared: false }
+}
+
+/**
+ * @param {InstanceType<typeof Layout>} out
+ * @param {number | undefined} device  undefined: any
+ * @throws ERR_DEVICE
+ */
+function checkDeviceOfOut ({ storage }, device) {
+  const there = deviceOfStorage(storage)
+  if (device !== undefined && there !== device) throw failure('ERR_DEVICE', `out is on ${nameOfDevice(there)}; the result was to be on ${nameOfDevice(device)}, and cpu() or to() bring it elsewhere`)
 }
 
 /**

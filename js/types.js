@@ -5,6 +5,7 @@
 
 /** @typedef {object} WasmModule a WebAssembly.Module: programs without lib dom do not know that name */
 /** @typedef {import('./tensor').Tensor<any>} AnyTensor */
+/** @typedef {import('./cuda').Stream} Stream */
 
 // ---- Dtypes, and what goes with each ----
 
@@ -160,15 +161,27 @@
  * @typedef {object} DlpackOptions
  * @property {readonly [number, number] | null | undefined} [maxVersion]  major and minor that the consumer knows; without it the capsule is legacy
  * @property {boolean | null | undefined} [copy]  true: bytes that are the consumer's alone; else nothing is copied
- * @property {readonly [number, number] | null | undefined} [dlDevice]  type and number; [1, 0], the CPU
- * @property {null | undefined} [stream]  the CPU has none
+ * @property {readonly [number, number] | null | undefined} [dlDevice]  type and number: [1, 0], the CPU; [2, 0], cuda:0
+ * @property {number | bigint | null | undefined} [stream]  of a CUDA device, that the consumer works on: 1 and 2 are the default ones, -1 leaves the order to the consumer; the CPU has none
+ */
+
+/**
+ * What others know memory on a CUDA device by.
+ *
+ * @typedef {object} CudaArrayInterface
+ * @property {number[]} shape  elements
+ * @property {string} typestr  such as '<f4'
+ * @property {[bigint, boolean]} data  the address on the device, 0n without elements; may it only be read?
+ * @property {3} version
+ * @property {number[] | null} strides  bytes; null: row-major
+ * @property {number} stream  that work on it goes to; 1: the default one
  */
 
 /**
  * What can be asked for a capsule.
  *
  * @typedef {object} DlpackSource
- * @property {(options: { maxVersion: [number, number] }) => Capsule} __dlpack__
+ * @property {(options: { maxVersion: [number, number], stream?: number }) => Capsule} __dlpack__
  * @property {() => readonly [number, number]} [__dlpack_device__]
  */
 
@@ -181,8 +194,9 @@
  * @property {DeviceName | undefined} [device]  'cpu' where none is given
  * @property {Dynamism | undefined} [dynamism]  'bounded' where none is given
  * @property {Order | undefined} [order]  axes in memory; the data is in logical order whatever it says
- * @property {boolean | 'sab' | undefined} [shared]  memory that other threads may see; 'sab': in a SharedArrayBuffer
- * @property {boolean | undefined} [pinMemory]  for CUDA
+ * @property {boolean | 'sab' | 'own' | undefined} [shared]  memory that other threads may see; 'sab': in a SharedArrayBuffer. On a device
+ * memory that other processes can open (cuda.share) and that outlives this one; 'own': in an allocation of its own
+ * @property {boolean | undefined} [pinMemory]  page-locked memory of the CPU's, which CUDA devices see and copy faster
  * @property {Casting | undefined} [casting]  of a typed array's or tensor's dtype; 'same_kind' where none is given
  */
 
@@ -249,6 +263,7 @@
  * @property {number | ArrayLike<number> | undefined} [scale]  x * scale + bias is written: one number, or one per index of the target's axis
  * @property {number | ArrayLike<number> | undefined} [bias]
  * @property {number | undefined} [axis]  of the target
+ * @property {Stream | bigint | number | undefined} [stream]  of a CUDA device; a number: another library's
  */
 
 /** @typedef {CopyOptions & { signal?: Signal | undefined }} CopyAsyncOptions signal: where it aborts before all is settled, what was copied so far stays */

@@ -97,6 +97,7 @@ const utf8 = (/** @type {string} */ text) => new TextEncoder().encode(text)
  */
 function tensorGiven (t, name = 't') {
   if (!Tensor.isTensor(t)) throw failure('ERR_ARGUMENT', `${name} is ${show(t)}; a tensor was expected`)
+  if (!t.isDisposed && t.device !== 'cpu') throw failure('ERR_DEVICE', `${name} is on ${t.device}; cpu() copies it to where files are written from`)
   return t
 }
 

@@ -69,7 +69,8 @@ extern "C" {
  X(NOT_FOUND, SamebytesError, "there is nothing of that name")              \
  X(MODEL, SamebytesError, "a model could not be run")                       \
  X(IO, SamebytesError, "the system could not read, write or map a file")    \
- X(EXISTS, SamebytesError, "there is something of that name already")
+ X(EXISTS, SamebytesError, "there is something of that name already")       \
+ X(CUDA_CONTEXT_LOST, SamebytesError, "CUDA failed for good in this process")
 
 typedef enum sb_status {
   SB_OK = 0,

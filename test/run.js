@@ -4,8 +4,9 @@
 //
 //   node test/run.js [part of a path]... [--backend native|wasm|wasm-shared] [--grep text] [-- node flags]
 //
-// test/api runs on each back end, test/cli on native and wasm, test/wasm-shared on that one, test/native on the native one, with the test
-// addon (SAMEBYTES_TEST_BINARY, else build/Release/samebytes_test.node). Each suite has a process of its
+// test/api runs on each back end, test/cli on native and wasm, test/wasm-shared on that one, test/native and test/cuda on the native one,
+// with the test addon (SAMEBYTES_TEST_BINARY, else build/Release/samebytes_test.node); test/cuda on the fake driver
+// (.ci/build fakecuda), or with SAMEBYTES_TEST_CUDA=1 on the machine's own. Each suite has a process of its
 // own, which notes down every result as it comes; if it dies, the test that ran counts as failed
 // and a new process goes on with the next file. The last line is `N passed, N failed`.
 
@@ -18,6 +19,7 @@ const { titleOf, reasonOf, describeError } = require('./describe')
 
 const ROOT = path.join(__dirname, '..')
 const BACKENDS = ['native', 'wasm', 'wasm-shared']
+const FAKE_DRIVER = path.join(ROOT, 'build', 'fakecuda', 'libcuda_fake.so')
 const FULL = process.env.SAMEBYTES_FULL === '1'
 const TEST_TIMEOUT_MS = FULL ? 120_000 : 20_000
 const STALL_TIMEOUT_MS = FULL ? 1_800_000 : 180_000
@@ -81,9 +83,16 @@ function suites (backends) {
       const binary = process.env.SAMEBYTES_TEST_BINARY ||
         path.join(ROOT, 'build', 'Release', 'samebytes_test.node')
       all.push({ title: 'test/native on native', backend, files, binary })
+      all.push(cudaSuite(binary))
     }
   }
   return all
+}
+
+function cudaSuite (binary) {
+  const suite = { backend: 'native', files: testFiles('cuda'), binary }
+  if (process.env.SAMEBYTES_TEST_CUDA === '1') return { ...suite, title: 'test/cuda on a device' }
+  return { ...suite, title: 'test/cuda on the fake driver', env: { SAMEBYTES_LIBCUDA: FAKE_DRIVER, SAMEBYTES_CUDA_CODE: path.dirname(FAKE_DRIVER), FAKECUDA_DEVICES: '2' } }
 }
 
 function testFiles (folder) {
@@ -132,6 +141,7 @@ async function runSuite ({ suite, files, grep, nodeFlags, scratch, total }) {
 function runProcess ({ suite, files, grep, nodeFlags, log }) {
   const env = {
     ...process.env,
+    ...suite.env,
     SAMEBYTES_BACKEND: suite.backend,
     SAMEBYTES_TEST_RUN: JSON.stringify({ files, grep, log })
   }

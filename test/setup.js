@@ -29,6 +29,7 @@ const CLASSES = {
   ERR_FORMAT: Error,
   ERR_IO: Error,
   ERR_EXISTS: Error,
+  ERR_CUDA_CONTEXT_LOST: Error,
   ERR_NOT_FOUND: Error,
   ERR_MODEL: Error
 }

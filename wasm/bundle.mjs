@@ -48,7 +48,7 @@ const forBrowsers = {
   name: 'for browsers',
   setup ({ onResolve }) {
     onResolve({ filter: /^\.\/(inspect\/)?(system|serve|threads)$/ }, ({ path, resolveDir }) => ({ path: join(resolveDir, `${path}.browser.js`) }))
-    onResolve({ filter: /^\.\/(host|backend|init|models|files|shared-tensor|shared-ring)$/ }, ({ path, resolveDir }) => ({ path: join(resolveDir, `${path}.browser.js`) }))
+    onResolve({ filter: /^\.\/(host|backend|init|models|files|shared-tensor|shared-ring|cuda)$/ }, ({ path, resolveDir }) => ({ path: join(resolveDir, `${path}.browser.js`) }))
   }
 }
 

@@ -101,6 +101,38 @@ void sb__run(sb__binding *b, uint32_t row);
 /* The copy that row copy_check (copy_scaled_check) has just passed; its tensors are b's operands. */
 sb__copy sb__copy_of(const sb__binding *b, bool scaled);
 
+/* ---- cuda.c ---- */
+
+#ifndef __wasm__
+sb_status sb__row_cuda_count(sb__binding *b);
+sb_status sb__row_cuda_why_not(sb__binding *b);
+sb_status sb__row_cuda_open(sb__binding *b);
+sb_status sb__row_cuda_properties(sb__binding *b);
+sb_status sb__row_cuda_synchronize(sb__binding *b);
+sb_status sb__row_cuda_new(sb__binding *b);
+sb_status sb__row_pinned_new(sb__binding *b);
+sb_status sb__row_cuda_register(sb__binding *b);
+sb_status sb__row_is_pinned(sb__binding *b);
+sb_status sb__row_cuda_empty_cache(sb__binding *b);
+sb_status sb__row_cuda_statistics(sb__binding *b);
+sb_status sb__row_cuda_wait_for(sb__binding *b);
+sb_status sb__row_cuda_stream_new(sb__binding *b);
+sb_status sb__row_cuda_stream_wrap(sb__binding *b);
+sb_status sb__row_cuda_stream_wait(sb__binding *b);
+sb_status sb__row_cuda_stream_synchronize(sb__binding *b);
+sb_status sb__row_cuda_use_stream(sb__binding *b);
+sb_status sb__row_cuda_event_new(sb__binding *b);
+sb_status sb__row_cuda_event_record(sb__binding *b);
+sb_status sb__row_cuda_event_query(sb__binding *b);
+sb_status sb__row_cuda_touch(sb__binding *b);
+
+/* What a handle that such a row gave stands for. */
+struct sb__cuda_stream;
+struct sb__cuda_event;
+sb_status sb__cuda_stream_of(const sb_storage *holder, struct sb__cuda_stream **out);
+sb_status sb__cuda_event_of(const sb_storage *holder, struct sb__cuda_event **out);
+#endif
+
 /* ---- tables.c ---- */
 
 /* What JavaScript has to know, as JSON: dtypes, errors, frame indices, rows. Static; never freed. */

@@ -495,9 +495,11 @@ static sb_status parse(sb__binding *b) {
       sb__zip_end,   sb__zip_directory,     sb__zip_member,
   };
   const sb_storage *in = T(0)->storage, *out = T(1)->storage;
+  const sb_status here = sb__check_host("what is parsed", in);
+  if (here) return here;
   if (N(0) < 0 || N(0) >= (int64_t)(sizeof parsers / sizeof *parsers) || N(2) < 0 ||
       (uint64_t)N(1) < in->nbytes || (!in->data && in->nbytes) || (!out->data && out->nbytes) ||
-      (uintptr_t)out->data % sizeof(double)) {
+      SB__ON_DEVICE(out) || (uintptr_t)out->data % sizeof(double)) {
     return sb__fail(SB_ERR_ARGUMENT, "there is nothing to parse");
   }
   sb__reader r = {.bytes = in->data,
@@ -524,6 +526,8 @@ static sb_status swap_bytes(sb__binding *b) {
   if (!storage->data && storage->nbytes) {
     return sb__fail(SB_ERR_ARGUMENT, "the bytes have no address");
   }
+  const sb_status status = sb__check_host("the storage", storage);
+  if (status) return status;
   sb__swap(storage->data, (int64_t)storage->nbytes / N(0), (int32_t)N(0));
   return SB_OK;
 }
@@ -726,6 +730,8 @@ static sb_status totals(sb__binding *b) {
   RESULT(2) = (double)now.foreign_bytes;
   RESULT(3) = (double)sb__parcels_in_flight();
   RESULT(4) = (double)now.mapped_bytes;
+  RESULT(5) = (double)now.pinned_bytes;
+  RESULT(6) = (double)now.cuda_bytes;
   return SB_OK;
 }
 

@@ -30,9 +30,10 @@ typedef enum sb__storage_kind {
   SB__STORAGE_MAPPED,   /* a file */
   SB__STORAGE_PART,     /* of another one, which it keeps: counted there */
   SB__STORAGE_FILE,     /* no bytes: an open file, closed with it */
-  SB__STORAGE_SHARED,   /* the following have room here; their issues fill it */
-  SB__STORAGE_PINNED,
-  SB__STORAGE_CUDA,
+  SB__STORAGE_SHARED,
+  SB__STORAGE_PINNED,       /* page-locked; context is src/cuda's */
+  SB__STORAGE_CUDA,         /* a device's; context is src/cuda's */
+  SB__STORAGE_CUDA_FOREIGN, /* a device's, made by somebody else; context as well */
   SB__STORAGE_LENT, /* another storage's bytes, or V8's, for as long as native code has them */
 } sb__storage_kind;
 
@@ -40,15 +41,28 @@ struct sb_storage {
   atomic_int_fast64_t count; /* references */
   atomic_int in_flight;      /* operations that still read or write the bytes: busy */
   sb__storage_kind kind;
-  int32_t device; /* index within its kind */
+  int32_t device; /* whose memory it is; -1: the host's, which the CPU may touch */
   void *data;
   size_t nbytes;
   sb_deleter deleter; /* NULL: nothing to free */
   void *context;      /* deleter's second argument */
   const atomic_int
-      *fault;   /* not 0: bytes of a guarded mapping (share/map.h) are gone; NULL: not guarded */
-  void *stream; /* device work to wait for before freeing; NULL on the CPU */
+      *fault; /* not 0: bytes of a guarded mapping (share/map.h) are gone; NULL: not guarded */
+  struct sb_storage *base; /* whose bytes a part shows, or a loan lends; NULL: its own */
 };
+
+/* WebAssembly has no devices, and its modules no code for them. */
+#if defined(__wasm__)
+# define SB__ON_DEVICE(storage) ((void)(storage), false)
+#else
+# define SB__ON_DEVICE(storage) ((storage) && (storage)->device >= 0)
+#endif
+
+/* The storage whose bytes one has in the end. NULL: NULL. */
+const sb_storage *sb__storage_root(const sb_storage *storage);
+
+/* SB_ERR_DEVICE where the CPU may not touch the bytes. name: what they are, as "the source". */
+sb_status sb__check_host(const char *name, const sb_storage *storage);
 
 /* A storage for one call; never counted, never freed. */
 void sb__storage_borrow(void *data, size_t nbytes, sb_storage *out);
@@ -61,15 +75,17 @@ sb_status sb__storage_wrap_as(sb__storage_kind kind, void *data, size_t nbytes, 
 sb_status sb__storage_part(sb_storage *whole, int64_t at, int64_t nbytes, sb_storage **out);
 
 /* A storage that gives bytes back instead of freeing them: as sb_storage_wrap, but the totals leave it out,
- * because somebody else counts the bytes. */
-sb_status sb__storage_lend(void *data, size_t nbytes, sb_deleter give_back, void *context,
-                           sb_storage **out);
+ * because somebody else counts the bytes.
+ *
+ *   base  NULL, or the storage whose bytes they are, which context keeps as long as this one lives */
+sb_status sb__storage_lend(void *data, size_t nbytes, sb_storage *base, sb_deleter give_back,
+                           void *context, sb_storage **out);
 
 /* SB_ERR_IO where a guarded mapping's bytes are gone. */
 sb_status sb__check_intact(const sb_storage *storage);
 
 typedef struct sb__storage_totals {
-  int64_t storages, heap_bytes, foreign_bytes, mapped_bytes;
+  int64_t storages, heap_bytes, foreign_bytes, mapped_bytes, pinned_bytes, cuda_bytes;
 } sb__storage_totals;
 sb__storage_totals sb__storage_totals_now(void); /* alive in this process (this module in WASM) */
 
@@ -90,7 +106,10 @@ sb_status sb__strided(sb_dtype dtype, int32_t ndim, const int64_t *shape, const 
 /* tensor.c: gives a layout without bytes a heap storage of its own, of so many uninitialised elements. */
 sb_status sb__tensor_allocate(sb_tensor *t, int64_t elements);
 
-/* tensor.c: a tensor whose elements will be touched has a storage. */
+/* tensor.c: a tensor whose elements will be touched has a storage, wherever that is. */
+sb_status sb__check_storage(const char *name, const sb_tensor *t);
+
+/* tensor.c: and the CPU may touch it. */
 sb_status sb__check_bytes(const char *name, const sb_tensor *t);
 
 /* layout.c */
@@ -114,6 +133,9 @@ sb_status sb__check_dim_order(int32_t ndim, const int64_t *shape, const int64_t 
 sb_status sb__check_within(const sb_tensor *view, const sb_tensor *t);
 
 /* overlap.c: t may be written to, and each of its bytes belongs to one element. */
+sb_status sb__check_target_anywhere(const sb_tensor *t);
+
+/* The same, by the CPU. */
 sb_status sb__check_target(const sb_tensor *t);
 
 /* "[2, 3]" for messages; text is returned. */

@@ -141,9 +141,14 @@ sb_status sb_overlaps_itself(const sb_tensor *t, bool *out) {
 }
 
 sb_status sb__check_target(const sb_tensor *t) {
+  const sb_status status = sb__check_host("the target", t->storage);
+  return status ? status : sb__check_target_anywhere(t);
+}
+
+sb_status sb__check_target_anywhere(const sb_tensor *t) {
   bool overlaps = false;
   if (t->flags & SB_READ_ONLY) return sb__fail(SB_ERR_READ_ONLY, "the target is read-only");
-  sb_status status = sb__check_bytes("the target", t);
+  sb_status status = sb__check_storage("the target", t);
   if (!status) status = sb_overlaps_itself(t, &overlaps);
   if (status) return status;
   if (overlaps) {

@@ -3,12 +3,18 @@
 #include "core/core.h"
 
 static atomic_int_fast64_t storages, heap_bytes, foreign_bytes, mapped_bytes, part_bytes;
+static atomic_int_fast64_t pinned_bytes, cuda_bytes;
 
 static atomic_int_fast64_t *bytes_of(sb__storage_kind kind) {
   switch (kind) {
     case SB__STORAGE_HEAP: return &heap_bytes;
     case SB__STORAGE_MAPPED: return &mapped_bytes;
     case SB__STORAGE_PART: return &part_bytes; /* of other storages: nobody asks */
+#ifndef __wasm__
+    case SB__STORAGE_PINNED: return &pinned_bytes;
+    case SB__STORAGE_CUDA:
+    case SB__STORAGE_CUDA_FOREIGN: return &cuda_bytes;
+#endif
     default: return &foreign_bytes;
   }
 }
@@ -75,6 +81,8 @@ sb_status sb__storage_part(sb_storage *whole, int64_t at, int64_t nbytes, sb_sto
   if (status) return status;
   sb_storage_ref(whole);
   (*out)->fault = whole->fault;
+  (*out)->device = whole->device;
+  (*out)->base = whole;
   return SB_OK;
 }
 
@@ -87,22 +95,31 @@ sb_status sb_storage_wrap(void *data, size_t nbytes, sb_deleter deleter, void *c
   return new_storage(SB__STORAGE_FOREIGN, data, nbytes, deleter, context, out);
 }
 
-sb_status sb__storage_lend(void *data, size_t nbytes, sb_deleter give_back, void *context,
-                           sb_storage **out) {
-  return new_storage(SB__STORAGE_LENT, data, nbytes, give_back, context, out);
+sb_status sb__storage_lend(void *data, size_t nbytes, sb_storage *base, sb_deleter give_back,
+                           void *context, sb_storage **out) {
+  const sb_status status = new_storage(SB__STORAGE_LENT, data, nbytes, give_back, context, out);
+  if (status || !base) return status;
+  (*out)->device = base->device;
+  (*out)->base = base;
+  return SB_OK;
+}
+
+const sb_storage *sb__storage_root(const sb_storage *storage) {
+  while (storage && storage->base) storage = storage->base;
+  return storage;
 }
 
 void sb__storage_borrow(void *data, size_t nbytes, sb_storage *out) {
   atomic_init(&out->count, 1);
   atomic_init(&out->in_flight, 0);
   out->kind = SB__STORAGE_BORROWED;
-  out->device = 0;
+  out->device = -1;
   out->data = data;
   out->nbytes = nbytes;
   out->deleter = NULL;
   out->context = NULL;
   out->fault = NULL;
-  out->stream = NULL;
+  out->base = NULL;
 }
 
 sb_storage *sb_storage_ref(sb_storage *storage) {
@@ -120,6 +137,14 @@ void sb_storage_unref(sb_storage **storage) {
   sb__free(s);
 }
 
+sb_status sb__check_host(const char *name, const sb_storage *storage) {
+  if (!SB__ON_DEVICE(storage)) return SB_OK;
+  return sb__fail(
+      SB_ERR_DEVICE,
+      "%s lies on cuda:%d, where the CPU cannot touch it; cpu() gives a copy that it can", name,
+      (int)storage->device);
+}
+
 sb_status sb__check_intact(const sb_storage *storage) {
   if (!storage->fault || !atomic_load(storage->fault)) return SB_OK;
   return sb__fail(SB_ERR_IO, "the bytes are gone: their file was made shorter while it was mapped");
@@ -130,6 +155,7 @@ void *sb_storage_data(const sb_storage *storage) { return storage->data; }
 size_t sb_storage_nbytes(const sb_storage *storage) { return storage->nbytes; }
 
 sb__storage_totals sb__storage_totals_now(void) {
-  return (sb__storage_totals){atomic_load(&storages), atomic_load(&heap_bytes),
-                              atomic_load(&foreign_bytes), atomic_load(&mapped_bytes)};
+  return (sb__storage_totals){atomic_load(&storages),      atomic_load(&heap_bytes),
+                              atomic_load(&foreign_bytes), atomic_load(&mapped_bytes),
+                              atomic_load(&pinned_bytes),  atomic_load(&cuda_bytes)};
 }

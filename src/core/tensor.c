@@ -160,6 +160,11 @@ sb_status sb_tensor_from_blob(void *data, size_t nbytes, sb_dtype dtype, int32_t
 }
 
 sb_status sb__check_bytes(const char *name, const sb_tensor *t) {
+  const sb_status status = sb__check_storage(name, t);
+  return status ? status : sb__check_host(name, t->storage);
+}
+
+sb_status sb__check_storage(const char *name, const sb_tensor *t) {
   char text[128];
   if (t->storage || sb_tensor_numel(t) == 0) return SB_OK;
   return sb__fail(SB_ERR_ARGUMENT, "%s of shape %s has no bytes yet", name,

@@ -1,11 +1,13 @@
-/* One number from one representation to another. Plain C, the same bits everywhere; device code may
- * include it. Rounding is to nearest, ties to even; NaN becomes the canonical one. */
+/* One number from one representation to another. Plain C, the same bits everywhere; the kernels of src/cuda
+ * include it as well. Rounding is to nearest, ties to even; NaN becomes the canonical one. */
 #ifndef SB_CONVERT_H
 #define SB_CONVERT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "kernels/function.h"
 
 /* A float of 8 or 16 bits. */
 typedef struct sb__small_float {
@@ -17,29 +19,29 @@ typedef struct sb__small_float {
   uint32_t sign;     /* the sign's bit */
 } sb__small_float;
 
-static const sb__small_float sb__float16 = {10, 15, 0x7c00, 0x7e00, 0x7bff, 0x8000};
-static const sb__small_float sb__bfloat16 = {7, 127, 0x7f80, 0x7fc0, 0x7f7f, 0x8000};
-static const sb__small_float sb__float8_e4m3fn = {3, 7, 0x7f, 0x7f, 0x7e, 0x80};
-static const sb__small_float sb__float8_e5m2 = {2, 15, 0x7c, 0x7e, 0x7b, 0x80};
+SB_CONSTANT sb__small_float sb__float16 = {10, 15, 0x7c00, 0x7e00, 0x7bff, 0x8000};
+SB_CONSTANT sb__small_float sb__bfloat16 = {7, 127, 0x7f80, 0x7fc0, 0x7f7f, 0x8000};
+SB_CONSTANT sb__small_float sb__float8_e4m3fn = {3, 7, 0x7f, 0x7f, 0x7e, 0x80};
+SB_CONSTANT sb__small_float sb__float8_e5m2 = {2, 15, 0x7c, 0x7e, 0x7b, 0x80};
 
-static inline uint64_t sb__bits_of(double x) {
+SB_FUNCTION uint64_t sb__bits_of(double x) {
   uint64_t bits;
   memcpy(&bits, &x, sizeof bits);
   return bits;
 }
 
-static inline double sb__double_of(uint64_t bits) {
+SB_FUNCTION double sb__double_of(uint64_t bits) {
   double x;
   memcpy(&x, &bits, sizeof x);
   return x;
 }
 
 /* The quiet NaN with sign 0 and payload 0. */
-static inline double sb__canonical(double x) {
+SB_FUNCTION double sb__canonical(double x) {
   return x != x ? sb__double_of(0x7ff8000000000000u) : x;
 }
 
-static inline float sb__canonical_float(double x) {
+SB_FUNCTION float sb__canonical_float(double x) {
   if (x != x) {
     const uint32_t bits = 0x7fc00000u;
     float nan;
@@ -49,7 +51,7 @@ static inline float sb__canonical_float(double x) {
   return (float)x;
 }
 
-static inline double sb__small_to_double(uint32_t bits, sb__small_float f) {
+SB_FUNCTION double sb__small_to_double(uint32_t bits, sb__small_float f) {
   const uint32_t magnitude = bits & (f.sign - 1);
   const uint64_t sign = bits & f.sign ? UINT64_C(1) << 63 : 0;
   const uint32_t exponent = magnitude >> f.mantissa;
@@ -67,7 +69,7 @@ static inline double sb__small_to_double(uint32_t bits, sb__small_float f) {
                        fraction << (52 - f.mantissa));
 }
 
-static inline uint32_t sb__small_from_double(double x, sb__small_float f) {
+SB_FUNCTION uint32_t sb__small_from_double(double x, sb__small_float f) {
   const uint64_t bits = sb__bits_of(x);
   const uint32_t sign = bits >> 63 ? f.sign : 0;
   const int exponent = (int)(bits >> 52 & 0x7ff) - 1023 + f.bias; /* as the small format counts */
@@ -89,7 +91,7 @@ static inline uint32_t sb__small_from_double(double x, sb__small_float f) {
 }
 
 /* Whole numbers beyond 53 bits, rounded to odd: a second rounding to a short float is then right. */
-static inline double sb__odd_from_uint(uint64_t x) {
+SB_FUNCTION double sb__odd_from_uint(uint64_t x) {
   int shift = 0;
   while (x >> shift >> 53) shift++;
   uint64_t kept = x >> shift;
@@ -97,19 +99,19 @@ static inline double sb__odd_from_uint(uint64_t x) {
   return (double)kept * (double)(UINT64_C(1) << shift);
 }
 
-static inline double sb__odd_from_int(int64_t x) {
+SB_FUNCTION double sb__odd_from_int(int64_t x) {
   return x < 0 ? -sb__odd_from_uint(0 - (uint64_t)x) : sb__odd_from_uint((uint64_t)x);
 }
 
 /* Toward zero; NaN is 0; what is beyond low or high becomes that. */
-static inline int64_t sb__int_from_real(double x, int64_t low, int64_t high) {
+SB_FUNCTION int64_t sb__int_from_real(double x, int64_t low, int64_t high) {
   if (x != x) return 0;
   if (x <= (double)low) return low;
   if (x >= (double)high) return high;
   return (int64_t)x;
 }
 
-static inline uint64_t sb__uint_from_real(double x, uint64_t high) {
+SB_FUNCTION uint64_t sb__uint_from_real(double x, uint64_t high) {
   if (!(x > 0)) return 0;
   if (x >= (double)high) return high;
   return (uint64_t)x;
@@ -117,32 +119,32 @@ static inline uint64_t sb__uint_from_real(double x, uint64_t high) {
 
 /* ---- To and from float32, without branches: compilers turn loops over these into vectors. ---- */
 
-static inline uint32_t sb__bits_of_float(float x) {
+SB_FUNCTION uint32_t sb__bits_of_float(float x) {
   uint32_t bits;
   memcpy(&bits, &x, sizeof bits);
   return bits;
 }
 
-static inline float sb__float_of(uint32_t bits) {
+SB_FUNCTION float sb__float_of(uint32_t bits) {
   float x;
   memcpy(&x, &bits, sizeof x);
   return x;
 }
 
 /* NaN by its bits: a comparison of floats would come back as a branch. */
-static inline float sb__canonical_single(float x) {
+SB_FUNCTION float sb__canonical_single(float x) {
   const int32_t bits = (int32_t)sb__bits_of_float(x);
   return sb__float_of((uint32_t)((bits & INT32_MAX) > 0x7f800000 ? 0x7fc00000 : bits));
 }
 
-static inline double sb__canonical_double(double x) {
+SB_FUNCTION double sb__canonical_double(double x) {
   const int64_t bits = (int64_t)sb__bits_of(x), nan = 0x7ff8000000000000;
   return sb__double_of((uint64_t)((bits & INT64_MAX) > 0x7ff0000000000000 ? nan : bits));
 }
 
 /* (float)x where |x| <= 2^22. Of compilers for WebAssembly, some convert short integers one by one, in
  * scalar registers (3 times slower); but a sum with 1.5 * 2^23 has them as its last bits. */
-static inline float sb__float_from_short(int32_t x) {
+SB_FUNCTION float sb__float_from_short(int32_t x) {
 #if defined(__wasm_simd128__)
   return sb__float_of((uint32_t)(x + 0x4b400000)) - 0x1.8p23f;
 #else
@@ -150,7 +152,7 @@ static inline float sb__float_from_short(int32_t x) {
 #endif
 }
 
-static inline float sb__float_from_half(uint16_t bits) {
+SB_FUNCTION float sb__float_from_half(uint16_t bits) {
   const int32_t magnitude = bits & 0x7fff;
   const uint32_t sign = (uint32_t)(bits & 0x8000) << 16;
   const int32_t normal = (magnitude << 13) + 0x38000000; /* the exponent counts from another bias */
@@ -160,7 +162,7 @@ static inline float sb__float_from_half(uint16_t bits) {
   return sb__float_of(magnitude < 0x7c00 ? sign | (uint32_t)finite : special);
 }
 
-static inline uint16_t sb__half_from_float(float x) {
+SB_FUNCTION uint16_t sb__half_from_float(float x) {
   const int32_t bits = (int32_t)sb__bits_of_float(x), magnitude = bits & 0x7fffffff;
   const int32_t sign = bits >> 16 & 0x8000;
   /* Half of the dropped bits' range, less one for an even result, carries where it has to. */
@@ -173,23 +175,23 @@ static inline uint16_t sb__half_from_float(float x) {
   return (uint16_t)(magnitude > 0x7f800000 ? 0x7e00 : sign | half);
 }
 
-static inline float sb__float_from_brain(uint16_t bits) {
+SB_FUNCTION float sb__float_from_brain(uint16_t bits) {
   return sb__float_of((bits & 0x7fffu) > 0x7f80u ? 0x7fc00000u : (uint32_t)bits << 16);
 }
 
-static inline uint16_t sb__brain_from_float(float x) {
+SB_FUNCTION uint16_t sb__brain_from_float(float x) {
   const uint32_t bits = sb__bits_of_float(x);
   const uint32_t rounded = (bits + 0x7fffu + (bits >> 16 & 1)) >> 16;
   return (uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? 0x7fc0u : rounded);
 }
 
 /* Toward zero; NaN is 0; low and high are floats, and so is everything between them. */
-static inline int32_t sb__short_from_float(float x, float low, float high) {
+SB_FUNCTION int32_t sb__short_from_float(float x, float low, float high) {
   const float above = x > low ? x : low, inside = above < high ? above : high;
   return (int32_t)(x == x ? inside : 0);
 }
 
-static inline int32_t sb__int32_from_float(float x) {
+SB_FUNCTION int32_t sb__int32_from_float(float x) {
   const float above = x > -0x1p31f ? x : -0x1p31f, inside = above < 0x1p31f ? above : 0;
   const int32_t whole = above < 0x1p31f ? (int32_t)inside : INT32_MAX;
   return x == x ? whole : 0;

@@ -32,32 +32,14 @@ static uint32_t method_of(const sb__random *how) {
 
 /* ---- Integers that were refused ---- */
 
-/* The block of a word in a later attempt. */
-SB_COLD static void retry_block(const sb__random *how, uint64_t word, uint64_t attempt,
-                                uint32_t out[4]) {
-  sb__philox(how->seed, word / 4, how->stream | attempt << 32, out);
-}
-
 static uint32_t retry_u32(const sb__random *how, uint64_t word) {
-  uint64_t product = 0;
-  uint64_t attempt = 1;
-  do {
-    uint32_t w[4];
-    retry_block(how, word, attempt++, w);
-    product = w[word % 4] * how->as.integer.range;
-  } while ((uint32_t)product < how->as.integer.refused);
-  return (uint32_t)(product >> 32);
+  return sb__retry_u32(how->seed, how->stream, word, how->as.integer.range,
+                       how->as.integer.refused);
 }
 
 static uint64_t retry_u64(const sb__random *how, uint64_t word) {
-  uint64_t lower = 0, upper = 0, attempt = 1;
-  do {
-    uint32_t w[4];
-    retry_block(how, word, attempt++, w);
-    const uint64_t whole = (uint64_t)w[word % 4 + 1] << 32 | w[word % 4];
-    upper = sb__multiply_u64(whole, how->as.integer.range, &lower);
-  } while (lower < how->as.integer.refused);
-  return upper;
+  return sb__retry_u64(how->seed, how->stream, word, how->as.integer.range,
+                       how->as.integer.refused);
 }
 
 /* ---- Any processor ---- */

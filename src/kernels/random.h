@@ -12,13 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__GNUC__)
-# define SB_INLINE static inline __attribute__((always_inline))
-# define SB_COLD __attribute__((noinline)) /* seldom called, and not small */
-#else
-# define SB_INLINE static inline
-# define SB_COLD
-#endif
+#include "kernels/function.h"
 
 /* Philox's multipliers, and what its two key words grow by each round. */
 #define SB__PHILOX_M0 0xd2511f53u
@@ -201,6 +195,38 @@ SB_INLINE uint64_t sb__multiply_u64(uint64_t a, uint64_t b, uint64_t *lower) {
   const uint64_t middle = (p00 >> 32) + (uint32_t)p01 + (uint32_t)p10;
   *lower = a * b;
   return a1 * b1 + (p01 >> 32) + (p10 >> 32) + (middle >> 32);
+}
+
+/* The block of a word in a later attempt. */
+SB_INLINE void sb__retry_block(uint64_t seed, uint32_t stream, uint64_t word, uint64_t attempt,
+                               uint32_t out[4]) {
+  sb__philox(seed, word / 4, stream | attempt << 32, out);
+}
+
+/* The upper half of the first product that is not refused, for a word whose own one was. */
+SB_COLD uint32_t sb__retry_u32(uint64_t seed, uint32_t stream, uint64_t word, uint64_t range,
+                               uint64_t refused) {
+  uint64_t product = 0;
+  uint64_t attempt = 1;
+  do {
+    uint32_t w[4];
+    sb__retry_block(seed, stream, word, attempt++, w);
+    product = w[word % 4] * range;
+  } while ((uint32_t)product < refused);
+  return (uint32_t)(product >> 32);
+}
+
+/* The same for two words, of which word is the first. */
+SB_COLD uint64_t sb__retry_u64(uint64_t seed, uint32_t stream, uint64_t word, uint64_t range,
+                               uint64_t refused) {
+  uint64_t lower = 0, upper = 0, attempt = 1;
+  do {
+    uint32_t w[4];
+    sb__retry_block(seed, stream, word, attempt++, w);
+    const uint64_t whole = (uint64_t)w[word % 4 + 1] << 32 | w[word % 4];
+    upper = sb__multiply_u64(whole, range, &lower);
+  } while (lower < refused);
+  return upper;
 }
 
 /* ---- Halves: nearest, ties to even. x is no NaN. ---- */

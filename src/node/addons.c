@@ -48,6 +48,14 @@ static sb_status failure_of(const offer *o, double status) {
 
 /* ---- The table's own functions ---- */
 
+/* Addons read and write what they get. */
+static sb_status lend(const offer *o, uint32_t number, sb_tensor *out) {
+  sb__binding *b = &o->owner->binding;
+  sb_status status = sb__read_operand(b);
+  if (!status) status = sb__check_host("the tensor", b->operands[0].storage);
+  return status ? status : sb__lend(o->owner, number, out);
+}
+
 static sb_status from_napi(uint64_t environment, napi_value value, uint32_t flags, sb_tensor *out) {
   const offer *o = find(environment);
   if (!o) return SB_ERR_STALE;
@@ -65,7 +73,7 @@ static sb_status from_napi(uint64_t environment, napi_value value, uint32_t flag
   napi_value result = run(o, o->lend, 2, arguments);
   if (result) napi_get_value_double(env, result, &number);
   sb_status status =
-      number < 0 ? failure_of(o, result ? -number : 0) : sb__lend(o->owner, (uint32_t)number, out);
+      number < 0 ? failure_of(o, result ? -number : 0) : lend(o, (uint32_t)number, out);
   if (number >= 0 && status) { /* it was not lent after all */
     char text[256];
     strncpy(text, sb_error_message(), sizeof text - 1);

@@ -71,8 +71,9 @@ static sb_status number_of(const sb__environment *e, const sb_storage *source, i
 }
 
 /* The layout of what is managed goes to the frame, and with it a claim on its bytes or, where this environment
- * lent them, their number. Where it fails, the struct is its owner's as before. */
-static sb_status take_in(sb__environment *e, bool versioned, void *managed) {
+ * lent them, their number. Where it fails, the struct is its owner's as before, unless it is gone: memory of a device is
+ * taken over before the last thing that can fail, for want of memory. */
+static sb_status take_in(sb__environment *e, bool versioned, void *managed, bool *is_gone) {
   sb__binding *b = &e->binding;
   sb_tensor *t = &b->operands[0];
   int64_t number = -1;
@@ -90,7 +91,8 @@ static sb_status take_in(sb__environment *e, bool versioned, void *managed) {
   status = sb__write_layout(b);
   if (!status && number < 0) status = claim(b, t->storage);
   if (status) {
-    t->storage->deleter = NULL; /* not taken over */
+    *is_gone = SB__ON_DEVICE(t->storage);
+    if (!*is_gone) t->storage->deleter = NULL; /* not taken over */
     sb_tensor_release(t);
     return status;
   }
@@ -107,9 +109,10 @@ napi_value sb__node_from_capsule(napi_env env, napi_callback_info info) {
   sb__environment *e = sb__enter(env, info, 1, &argument);
   int versioned = 0;
   void *managed = NULL;
+  bool is_gone = false;
   sb_status status = SB_OK;
   switch (sb_dl_capsule_take(env, argument, &versioned, &managed)) {
-    case SB_DL_TAKEN: status = take_in(e, versioned != 0, managed); break;
+    case SB_DL_TAKEN: status = take_in(e, versioned != 0, managed, &is_gone); break;
     case SB_DL_USED:
       sb__report(&e->binding,
                  sb__fail(SB_ERR_STALE, "the capsule was used before; each can be once"));
@@ -118,7 +121,7 @@ napi_value sb__node_from_capsule(napi_env env, napi_callback_info info) {
       sb__report(&e->binding, sb__fail(SB_ERR_ARGUMENT, "x is no capsule of DLPack's"));
       return NULL;
   }
-  if (status) sb_dl_capsule_give_back(env, argument, managed);
+  if (status && !is_gone) sb_dl_capsule_give_back(env, argument, managed);
   sb__report(&e->binding, status);
   return NULL;
 }

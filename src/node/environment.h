@@ -15,10 +15,12 @@ typedef struct sb__environment {
   struct deleter_queue *deleters;               /* one reference */
   struct copying *copies;                       /* off the loop, that have not settled */
   uint32_t copies_made;
-  struct sb__office *loans; /* one reference */
-  struct sb__room *waits;   /* one reference */
-  bool no_external_buffers; /* as in runtimes that refuse them */
-  bool counts_below_zero;   /* V8's external memory may be corrected downwards */
+  struct sb__asking *askings; /* of other processes, that have no answer */
+  struct sb__office *loans;   /* one reference */
+  struct sb__room *waits;     /* one reference */
+  struct sb__desk *cuda;      /* one reference */
+  bool no_external_buffers;   /* as in runtimes that refuse them */
+  bool counts_below_zero;     /* V8's external memory may be corrected downwards */
 } sb__environment;
 
 /* The caller's arguments and environment; missing arguments are undefined. */
@@ -85,10 +87,38 @@ void sb__waits_end(
     sb__environment *e); /* all that sleep are woken; their threads let go of what they hold */
 void sb__waits_free(sb__environment *e); /* the last thing */
 
+/* ---- napi.c ---- */
+
+/* Drops the claims that go with objects which nobody can reach any more, whether or not they were collected on the event
+ * loop; the next sweep() tells JavaScript which. Returns whether there were any. */
+bool sb__drop_unreachable(sb__environment *e);
+
+/* ---- cuda.c ---- */
+
+napi_value sb__node_cuda_when(napi_env env, napi_callback_info info);
+napi_value sb__node_cuda_copy(napi_env env, napi_callback_info info);
+napi_value sb__node_cuda_end(napi_env env, napi_callback_info info);
+napi_value sb__node_cuda_on_full(napi_env env, napi_callback_info info);
+
+bool sb__desk_begin(sb__environment *e);
+void sb__desk_end(sb__environment *e);  /* waits for copies, and tells nobody from here on */
+void sb__desk_free(sb__environment *e); /* the last thing */
+
 /* ---- addons.c ---- */
 
 napi_value sb__node_offer(napi_env env, napi_callback_info info);
 void sb__offers_end(sb__environment *e); /* from here on other addons find nothing */
+
+/* ---- vram.c ---- */
+
+napi_value sb__node_vram_new(napi_env env, napi_callback_info info);
+napi_value sb__node_vram_share(napi_env env, napi_callback_info info);
+napi_value sb__node_vram_unshare(napi_env env, napi_callback_info info);
+napi_value sb__node_vram_held(napi_env env, napi_callback_info info);
+napi_value sb__node_vram_open(napi_env env, napi_callback_info info);
+
+/* The environment ends: its questions do, soon. */
+void sb__askings_end(sb__environment *e);
 
 /* ---- capsules.c ---- */
 

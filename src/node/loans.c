@@ -65,13 +65,14 @@ sb_status sb__lend(sb__environment *e, uint32_t number, sb_tensor *out) {
   loan *l = sb__alloc(sizeof *l);
   if (!l) return sb__fail(SB_ERR_MEMORY, "no memory for a loan");
   *l = (loan){.office = e->loans, .number = number};
-  status = sb__storage_lend(t->storage->data, t->storage->nbytes, give_back, l, &storage);
+  sb_storage *base = t->storage->kind == SB__STORAGE_BORROWED ? NULL : t->storage;
+  status = sb__storage_lend(t->storage->data, t->storage->nbytes, base, give_back, l, &storage);
   if (status) {
     sb__free(l);
     return status;
   }
   atomic_fetch_add(&e->loans->references, 1);
-  if (t->storage->kind != SB__STORAGE_BORROWED) l->base = sb_storage_ref(t->storage);
+  l->base = sb_storage_ref(base);
   sb_tensor_copy_layout(t, out);
   out->storage = storage;
   return SB_OK;

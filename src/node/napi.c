@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/cuda.h"
 #include "kernels/kernels.h"
 #include "node/environment.h"
 #include "ops/parallel.h"
@@ -188,15 +189,22 @@ enum {
   FILE_PRESSURE = 65536
 }; /* bytes: V8 collects after about a thousand open files that nobody closed */
 
-/* watch(object, handle) → id, or -1 without memory. handle 0: nothing goes with the object; else the first result says
- * whether its storage is guarded. */
+enum { DEVICE_SHARE = 8 }; /* V8 is told of this part of a device's memory: it feels it, and does not thrash */
+
+/* watch(object, handle) → id, or -1 without memory. handle 0: nothing goes with the object; else the results say whether its
+ * storage is guarded, the number of the device that has its bytes (-1: the CPU), and whether they were made page-locked. */
 static napi_value watch_object(napi_env env, napi_callback_info info) {
   napi_value arguments[2] = {NULL, NULL};
   environment *e = sb__enter(env, info, 2, arguments);
   const double handle = sb__number_of(env, arguments[1]);
   const sb_storage *storage = handle != 0 ? sb__claim_get(&e->binding, handle) : NULL;
   watch *w = new_watch(e);
-  if (storage) e->binding.frame[SB__FRAME_RESULTS] = storage->fault != NULL;
+  if (storage) {
+    double *results = e->binding.frame + SB__FRAME_RESULTS;
+    results[0] = storage->fault != NULL;
+    results[1] = storage->device;
+    results[2] = storage->kind == SB__STORAGE_PINNED;
+  }
   if (!w) return sb__number(env, -1);
   w->handle = handle;
   const napi_status made =
@@ -210,6 +218,9 @@ static napi_value watch_object(napi_env env, napi_callback_info info) {
   }
   if (storage && storage->kind == SB__STORAGE_HEAP) account(e, w, (int64_t)storage->nbytes);
   if (storage && storage->kind == SB__STORAGE_FILE) account(e, w, FILE_PRESSURE);
+  if (storage && storage->kind == SB__STORAGE_PINNED) account(e, w, (int64_t)storage->nbytes);
+  if (storage && storage->kind == SB__STORAGE_CUDA)
+    account(e, w, (int64_t)(storage->nbytes / DEVICE_SHARE));
   return sb__number(env, w->id);
 }
 
@@ -268,6 +279,26 @@ static napi_value sweep(napi_env env, napi_callback_info info) {
   return ids;
 }
 
+bool sb__drop_unreachable(sb__environment *e) {
+  bool found = false;
+  for (uint32_t i = 0; i < e->watch_count; i++) {
+    watch *w = e->watches[i];
+    napi_handle_scope scope = NULL;
+    napi_value object = NULL;
+    if (!w->in_use || w->handle == 0 || !w->ref) continue;
+    if (napi_open_handle_scope(e->env, &scope) != napi_ok) break;
+    napi_get_reference_value(e->env, w->ref, &object);
+    if (!object) {
+      napi_delete_reference(e->env, w->ref);
+      w->ref = NULL;
+      drop_claim(e, w);
+      found = true;
+    }
+    napi_close_handle_scope(e->env, scope);
+  }
+  return found;
+}
+
 /* ---- External ArrayBuffers ---- */
 
 static void finalize_buffer(napi_env env, void *data, void *hint) {
@@ -289,7 +320,9 @@ static napi_value buffer(napi_env env, napi_callback_info info) {
     sb__report(&e->binding, sb__fail(SB_ERR_STALE, "the storage is not alive here"));
     return NULL;
   }
-  sb__report(&e->binding, SB_OK);
+  const sb_status here = sb__check_host("the tensor", storage);
+  sb__report(&e->binding, here);
+  if (here) return NULL;
   if (storage->nbytes == 0) { /* V8 would make a detached one of address 0 */
     napi_create_arraybuffer(env, 0, NULL, &made);
     return made;
@@ -361,6 +394,10 @@ static napi_value shared_buffer(napi_env env, napi_callback_info info) {
                       "with { shared: 'sab' } is one anywhere");
   } else {
     status = sb__parcel_peek(sb__number_of(env, argument), &storage);
+    if (status == SB_OK && SB__ON_DEVICE(storage)) {
+      status = sb__check_host("the tensor", storage);
+      sb_storage_unref(&storage);
+    }
   }
   if (status == SB_OK && storage->nbytes == 0) { /* nothing to keep alive, and perhaps no address */
     sb_storage_unref(&storage);
@@ -387,6 +424,7 @@ typedef struct js_deleter {
   napi_ref function; /* NULL: its environment has ended, or has called it */
   void *address;
   bool keeps_loop; /* counted in queue.due */
+  bool is_off;     /* nothing was taken over: it only goes */
 } js_deleter;
 
 static void unref_queue(deleter_queue *queue) {
@@ -436,6 +474,10 @@ static void queue_deleter(void *data, void *context) {
   js_deleter *d = context;
   deleter_queue *queue = d->queue;
   bool queued = false;
+  if (d->is_off) {
+    free_deleter(d);
+    return;
+  }
   d->address = data;
   sb__lock_take(&queue->lock);
   if (queue->function) {
@@ -492,11 +534,25 @@ static napi_value on_deleter(napi_env env, napi_callback_info info) {
   return NULL;
 }
 
-/* wrap(address, nbytes, deleter): a claim on foreign memory; its handle is the first result. The watch
+/* Foreign memory of a device, or where that is -1 of the CPU's. */
+static sb_status wrap_memory(double device, void *data, size_t nbytes, js_deleter *d,
+                             sb_storage **out) {
+  int there = -1, kind = 0;
+  if (device < 0) return sb_storage_wrap(data, nbytes, d ? queue_deleter : NULL, d, out);
+  sb_status status = nbytes ? sb__cuda_pointer_device(data, &there, &kind) : SB_OK;
+  if (status) return status;
+  if (nbytes && (kind != 2 || there != device)) {
+    return sb__fail(SB_ERR_DEVICE, "address 0x%llx is not memory of cuda:%d",
+                    (unsigned long long)(uintptr_t)data, (int)device);
+  }
+  return sb__cuda_storage_wrap((int64_t)device, data, nbytes, d ? queue_deleter : NULL, d, out);
+}
+
+/* wrap(address, nbytes, deleter, device): a claim on foreign memory; its handle is the first result. device -1: the CPU's. The watch
  * that comes next is reserved: once this succeeded, nothing fails and makes the deleter run. */
 static napi_value wrap(napi_env env, napi_callback_info info) {
-  napi_value arguments[3] = {NULL, NULL, NULL};
-  environment *e = sb__enter(env, info, 3, arguments);
+  napi_value arguments[4] = {NULL, NULL, NULL, NULL};
+  environment *e = sb__enter(env, info, 4, arguments);
   void *data = (void *)(uintptr_t)sb__number_of(env, arguments[0]);
   const size_t nbytes = (size_t)sb__number_of(env, arguments[1]);
   sb_storage *storage = NULL;
@@ -515,12 +571,16 @@ static napi_value wrap(napi_env env, napi_callback_info info) {
       goto failed;
     }
   }
-  status = sb_storage_wrap(data, nbytes, d ? queue_deleter : NULL, d, &storage);
+  status = wrap_memory(sb__number_of(env, arguments[3]), data, nbytes, d, &storage);
   if (status) goto failed;
   status = sb__claim_new(&e->binding, storage, &e->binding.frame[SB__FRAME_RESULTS]);
   if (status) {
-    storage->deleter = NULL; /* not taken over: the caller still has it */
+    if (d) { /* not taken over: the caller still has it */
+      delete_function(env, d);
+      d->is_off = true;
+    }
     sb_storage_unref(&storage);
+    d = NULL;
     goto failed;
   }
   sb__report(&e->binding, SB_OK);
@@ -545,7 +605,9 @@ static void end_environment(void *data) {
   for (js_deleter *d = e->deleters->first; d; d = d->next) delete_function(e->env, d);
   sb__lock_drop(&e->deleters->lock);
   sb__copies_end(e);
+  sb__askings_end(e);
   sb__waits_end(e);
+  sb__desk_end(e);
   sb__offers_end(e);
   sb__loans_end(e);
   for (uint32_t i = 0; i < e->watch_count; i++) {
@@ -568,6 +630,7 @@ static void free_environment(napi_env env, void *data, void *hint) {
   sb__free(e->watches);
   unref_queue(e->deleters);
   sb__waits_free(e);
+  sb__desk_free(e);
   sb__loans_free(e);
   sb__free(e);
 }
@@ -596,6 +659,13 @@ static environment *new_environment(napi_env env, napi_value *frame) {
     return NULL;
   }
   if (!sb__waits_begin(e)) {
+    sb__loans_free(e);
+    unref_queue(queue);
+    sb__free(e);
+    return NULL;
+  }
+  if (!sb__desk_begin(e)) {
+    sb__waits_free(e);
     sb__loans_free(e);
     unref_queue(queue);
     sb__free(e);
@@ -643,11 +713,20 @@ NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
       {"stop", sb__node_stop},
       {"wait", sb__node_wait},
       {"endWait", sb__node_end_wait},
+      {"cudaWhen", sb__node_cuda_when},
+      {"cudaCopy", sb__node_cuda_copy},
+      {"cudaEnd", sb__node_cuda_end},
+      {"onFull", sb__node_cuda_on_full},
       {"capsule", sb__node_capsule},
       {"fromCapsule", sb__node_from_capsule},
       {"onReturned", sb__node_on_returned},
       {"returned", sb__node_returned},
       {"offer", sb__node_offer},
+      {"vramNew", sb__node_vram_new},
+      {"vramShare", sb__node_vram_share},
+      {"vramUnshare", sb__node_vram_unshare},
+      {"vramHeld", sb__node_vram_held},
+      {"vramOpen", sb__node_vram_open},
   };
   napi_value frame = NULL, tables = NULL;
   environment *e = new_environment(env, &frame);

@@ -2,11 +2,18 @@
 #include <string.h>
 
 #include "core/core.h"
+#include "ops/device.h"
+
+/* A storage where t's is. */
+static sb_status allocate_like(sb_tensor *made, const sb_tensor *t) {
+  if (!SB__ON_DEVICE(t->storage)) return sb__tensor_allocate(made, sb_tensor_numel(made));
+  return sb__device->allocate(t->storage, (size_t)sb_tensor_nbytes(made), &made->storage);
+}
 
 /* made is a layout without bytes, of src's shape or one that src broadcasts to. */
 static sb_status copy_into_own(sb_tensor *made, const sb_tensor *src, sb_casting casting,
                                sb_tensor *out) {
-  sb_status status = sb__tensor_allocate(made, sb_tensor_numel(made));
+  sb_status status = allocate_like(made, src);
   if (status) return status;
   status = sb_copy(made, src, casting, NULL);
   if (status)
@@ -76,7 +83,7 @@ static sb_status run_of(const sb_tensor *t, int64_t n, sb_tensor *out) {
 static sb_status move(const sb_tensor *t, sb_tensor *made) {
   sb_tensor from, to;
   const int64_t n = t->storage ? t->capacity : 0;
-  sb_status status = sb__tensor_allocate(made, sb_tensor_numel(made));
+  sb_status status = allocate_like(made, t);
   if (status || n == 0) return status;
   status = run_of(t, n, &from);
   if (!status) status = run_of(made, n, &to);
@@ -91,7 +98,8 @@ sb_status sb_tensor_resize(sb_tensor *t, int32_t ndim, const int64_t *shape) {
   char text[128];
   sb_status status = sb_resize(t, ndim, shape, NULL, &made, &outgrown);
   if (status) return status;
-  if (outgrown && t->storage && t->storage->kind != SB__STORAGE_HEAP) {
+  if (outgrown && t->storage && t->storage->kind != SB__STORAGE_HEAP &&
+      t->storage->kind != SB__STORAGE_CUDA) {
     return sb__fail(SB_ERR_SHAPE,
                     "shape %s has %lld elements; the blob has room for %lld, and it is not ours to "
                     "grow",

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "ops/device.h"
 #include "ops/fit.h"
 #include "ops/run.h"
 
@@ -11,6 +12,7 @@ typedef struct work {
   const sb_tensor *dst, *src;    /* of one shape */
   const sb_tensor *scale, *bias; /* float64 of that shape, or NULL */
   bool must_fit;                 /* values that a person wrote */
+  const sb__copy *asked;         /* with factors as they were given; NULL: none, or must_fit */
 } work;
 
 static sb_status check_cast(sb_dtype from, sb_dtype to, sb_casting casting) {
@@ -123,12 +125,28 @@ static bool is_plain(const work *w) {
          sb_is_contiguous(b);
 }
 
+/* A side lies on a device. */
+static sb_status copy_on_device(const work *w, int64_t *staged) {
+  sb_tensor shown;
+  sb_status status = sb__check_target_anywhere(w->dst);
+  if (!status) status = sb_broadcast_to(w->src, w->dst->ndim, w->dst->shape, &shown);
+  if (!status && w->must_fit) status = sb__check_host("the source", w->src->storage);
+  if (!status && w->scale) status = sb__check_bytes("scale", w->scale);
+  if (!status && w->scale) status = sb__check_bytes("bias", w->bias);
+  if (status || sb_tensor_numel(w->dst) == 0) return status;
+  const sb__copy plain = {.dst = w->dst, .src = w->src, .casting = SB_CASTING_UNSAFE};
+  return sb__device->copy(w->asked ? w->asked : &plain, w->must_fit, staged);
+}
+
 static sb_status copy(work *w, int64_t *staged) {
   sb_tensor source;
   bool held = false, in_place = false;
-  sb_status status = sb__check_bytes("the source", w->src);
-  if (!status) status = sb__check_bytes("the target", w->dst);
+  sb_status status = sb__check_storage("the source", w->src);
+  if (!status) status = sb__check_storage("the target", w->dst);
   if (status) return status;
+  if (SB__ON_DEVICE(w->src->storage) || SB__ON_DEVICE(w->dst->storage)) {
+    return copy_on_device(w, staged);
+  }
   if (is_plain(w) && !(w->dst->flags & SB_READ_ONLY)) {
     sb__run_bytes(sb_tensor_data(w->dst), sb_tensor_data(w->src), sb_tensor_nbytes(w->dst));
     return SB_OK;
@@ -184,9 +202,12 @@ static sb_status check_scaled(const sb__copy *c, sb_tensor *factors, sb_tensor *
                     sb_dtype_name(src->dtype), sb_dtype_name(dst->dtype));
   }
   sb_status status = check_cast(computed, dst->dtype, c->casting);
-  if (!status) status = spread("scale", c->scale, dst, c->axis, factors);
-  if (!status) status = spread("bias", c->bias, dst, c->axis, terms);
-  return status;
+  return status ? status : sb__copy_spread(c, factors, terms);
+}
+
+sb_status sb__copy_spread(const sb__copy *c, sb_tensor *scale, sb_tensor *bias) {
+  const sb_status status = spread("scale", c->scale, c->dst, c->axis, scale);
+  return status ? status : spread("bias", c->bias, c->dst, c->axis, bias);
 }
 
 sb_status sb_copy_scaled(const sb_tensor *dst, const sb_tensor *src, const sb_tensor *scale,
@@ -195,7 +216,8 @@ sb_status sb_copy_scaled(const sb_tensor *dst, const sb_tensor *src, const sb_te
   const sb__copy c = {dst, src, scale, bias, axis, casting};
   const sb_status status = check_scaled(&c, &factors, &terms);
   if (status) return status;
-  return copy(&(work){.dst = dst, .src = src, .scale = &factors, .bias = &terms}, staged);
+  return copy(&(work){.dst = dst, .src = src, .scale = &factors, .bias = &terms, .asked = &c},
+              staged);
 }
 
 sb_status sb__copy_run(const sb__copy *c, int64_t *staged) {
@@ -207,7 +229,7 @@ sb_status sb__copy_check(const sb__copy *c, bool *collides) {
   sb_tensor shown, factors, terms;
   sb_status status = c->scale ? check_scaled(c, &factors, &terms)
                               : check_cast(c->src->dtype, c->dst->dtype, c->casting);
-  if (!status) status = sb__check_target(c->dst);
+  if (!status) status = sb__check_target_anywhere(c->dst);
   if (!status) status = sb_broadcast_to(c->src, c->dst->ndim, c->dst->shape, &shown);
   if (status) return status;
   *collides =
@@ -226,6 +248,12 @@ static bool repeats(const sb_tensor *t) {
   return false;
 }
 
+static sb_status fill_all(const sb_tensor *t, const char *item) {
+  if (SB__ON_DEVICE(t->storage)) return sb__device->fill(t, item);
+  sb__run_fill(t, item);
+  return SB_OK;
+}
+
 sb_status sb_fill(const sb_tensor *t, const sb_scalar *value) {
   static const sb_dtype dtypes[] = {SB_BOOL, SB_INT64, SB_UINT64, SB_FLOAT64, SB_COMPLEX128};
   union {
@@ -242,25 +270,31 @@ sb_status sb_fill(const sb_tensor *t, const sb_scalar *value) {
   const sb__form form = sb__casts[dtypes[value->kind]].form;
   chunk.c[0] = value->as.c; /* the widest member; every form starts at its first byte */
   sb_status status = sb__check_fit(&chunk, form, t->dtype, 1);
-  if (!status) status = sb__check_bytes("the target", t);
+  if (!status) status = sb__check_storage("the target", t);
   if (!status) sb__casts[t->dtype].store[form](item.bytes, 16, &chunk, 1);
   sb__float_mode_restore(mode);
   if (status || sb_tensor_numel(t) == 0) return status;
-  if (!repeats(t)) {
-    sb__run_fill(t, item.bytes);
-    return SB_OK;
-  }
+  if (!repeats(t)) return fill_all(t, item.bytes);
   sb_tensor_copy_layout(t, &once); /* what zero strides repeat is written once */
   for (int32_t d = 0; d < once.ndim; d++) {
     if (once.strides[d] == 0) once.shape[d] = 1;
   }
-  sb__run_fill(&once, item.bytes);
-  return SB_OK;
+  return fill_all(&once, item.bytes);
 }
 
 static bool holds(const sb_storage *s, int64_t at, int64_t n) {
   return at >= 0 && n >= 0 && (uint64_t)n <= s->nbytes && (uint64_t)at <= s->nbytes - (uint64_t)n &&
          (s->data || n == 0);
+}
+
+static sb_status copy_bytes_on_device(sb_storage *to, int64_t to_at, const sb_storage *from,
+                                      int64_t from_at, int64_t n) {
+  sb_tensor dst, src;
+  sb_status status = sb_tensor_init(to, SB_UINT8, 1, &n, NULL, to_at, &dst);
+  if (!status) {
+    status = sb_tensor_init((sb_storage *)(uintptr_t)from, SB_UINT8, 1, &n, NULL, from_at, &src);
+  }
+  return status ? status : sb_copy(&dst, &src, SB_CASTING_SAFE, NULL);
 }
 
 sb_status sb__copy_bytes(sb_storage *to, int64_t to_at, const sb_storage *from, int64_t from_at,
@@ -269,6 +303,8 @@ sb_status sb__copy_bytes(sb_storage *to, int64_t to_at, const sb_storage *from, 
     return sb__fail(SB_ERR_BOUNDS, "%lld bytes from %lld to %lld leave a storage", (long long)n,
                     (long long)from_at, (long long)to_at);
   }
+  if (SB__ON_DEVICE(to) || SB__ON_DEVICE(from))
+    return copy_bytes_on_device(to, to_at, from, from_at, n);
   if (n > 0) memmove((char *)to->data + to_at, (const char *)from->data + from_at, (size_t)n);
   return SB_OK;
 }

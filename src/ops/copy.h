@@ -14,6 +14,9 @@ typedef struct sb__copy {
 /* sb_copy or sb_copy_scaled. */
 sb_status sb__copy_run(const sb__copy *c, int64_t *staged);
 
+/* The factors of a scaled copy in dst's shape, if they are what sb_copy_scaled takes. */
+sb_status sb__copy_spread(const sb__copy *c, sb_tensor *scale, sb_tensor *bias);
+
 /* Moves n bytes from one storage to another (or within it), each from a place in bytes; all must lie
  * inside. What is left of a copy between dense layouts of one dtype and shape. */
 sb_status sb__copy_bytes(sb_storage *to, int64_t to_at, const sb_storage *from, int64_t from_at,

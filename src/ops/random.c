@@ -2,6 +2,7 @@
  * into the target if it has no gaps, else by way of a small buffer. */
 #include <math.h>
 
+#include "ops/device.h"
 #include "ops/fit.h"
 #include "ops/loop.h"
 #include "ops/parallel.h"
@@ -69,7 +70,7 @@ static void fill_part(void *context, int i) {
 static sb_status fill(const sb_tensor *t, sb__random *how, sb_generator *generator) {
   const int64_t numel = sb_tensor_numel(t);
   const uint64_t used = (uint64_t)numel * (uint64_t)how->words;
-  const sb_status status = sb__check_target(t);
+  sb_status status = sb__check_target_anywhere(t);
   if (status || numel == 0) return status;
   how->dtype = t->dtype;
   how->seed = generator->seed;
@@ -81,8 +82,13 @@ static sb_status fill(const sb_tensor *t, sb__random *how, sb_generator *generat
                     "the generator is at word %llu of 2^64; %llu more were asked for",
                     (unsigned long long)generator->offset, (unsigned long long)used);
   }
-  const int parts = sb__parts_for(sb_tensor_nbytes(t));
-  sb__parallel(parts, fill_part, &(shared_fill){t, how, numel, parts});
+  if (SB__ON_DEVICE(t->storage)) {
+    status = sb__device->random(t, how);
+    if (status) return status;
+  } else {
+    const int parts = sb__parts_for(sb_tensor_nbytes(t));
+    sb__parallel(parts, fill_part, &(shared_fill){t, how, numel, parts});
+  }
   generator->offset = how->first + used;
   return SB_OK;
 }

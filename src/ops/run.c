@@ -8,18 +8,27 @@
 #define PIECE 1024 /* elements that are converted at a time */
 #define PLANE 2048 /* bytes of a channel that are moved at a time */
 
+/* What is streamed is converted in slices, so short that reading never waits for writing, of several pages in turn:
+ * the processor reads ahead within pages, in a few of them at a time. Elements. */
+#define SLICE 128
+#define PAGES 4
+
 /* Writing more than that goes past the caches: it would not stay there anyway. */
 #ifdef SB_TEST
 # define STREAM_FROM 4096 /* so that tests need no large tensors */
+# define PAGE 256
 #else
+# define PAGE 2048
 # define STREAM_FROM (INT64_C(12) << 20)
 #endif
 
 /* Reading more than that to write less, rows are copied into the first cache before they are converted:
  * memory.copy reads ahead, for which a module's loops cannot ask. Elsewhere they can. */
 #ifdef __wasm__
+# define CAN_STREAM false
 # define FETCH_FROM (INT64_C(8) << 20)
 #else
+# define CAN_STREAM true
 # define FETCH_FROM INT64_MAX
 #endif
 
@@ -111,14 +120,49 @@ static void convert(const runner *r, char *to, const char *from, int64_t n, fact
 }
 
 /* Pieces end where a cache line of what is written ends, so that lines are streamed whole. */
-static int64_t piece_at(const char *to, int64_t itemsize, int64_t left) {
-  const int64_t n = PIECE - (int64_t)((uintptr_t)to & 63u) / itemsize;
+static int64_t piece_at(const char *to, int64_t itemsize, int64_t most, int64_t left) {
+  const int64_t n = most - (int64_t)((uintptr_t)to & 63u) / itemsize;
   return n < left ? n : left;
+}
+
+static factors further(factors f, int64_t n) {
+  f.scale += n * f.scale_step;
+  f.bias += n * f.bias_step;
+  return f;
+}
+
+/* At most SLICE elements, converted and sent past the caches. */
+static void send(const runner *r, char *to, const char *from, int64_t n, factors f) {
+  char room[SLICE * 16] __attribute__((aligned(64)));
+  convert(r, room, from, n, f);
+  r->kernels->stream(to, room, n * r->to_size);
+}
+
+static void send_pages(const runner *r, char *to, const char *from, factors f) {
+  for (int64_t i = 0; i < PAGE; i += SLICE) {
+    for (int64_t k = i; k < PAGES * PAGE; k += PAGE)
+      send(r, to + k * r->to_size, from + k * r->from_size, SLICE, further(f, k));
+  }
+}
+
+static void send_row(const runner *r, char *to, const char *from, int64_t n, factors f) {
+  while (n > 0) {
+    const bool pages = n >= PAGES * PAGE && ((uintptr_t)to & 63u) == 0;
+    const int64_t count = pages ? PAGES * PAGE : piece_at(to, r->to_size, SLICE, n);
+    if (pages)
+      send_pages(r, to, from, f);
+    else
+      send(r, to, from, count, f);
+    to += count * r->to_size;
+    from += count * r->from_size;
+    f = further(f, count);
+    n -= count;
+  }
 }
 
 /* A row whose elements lie side by side on both sides. */
 static void emit(const runner *r, char *to, const char *from, int64_t n, factors f) {
-  char room[PIECE * 16] __attribute__((aligned(64))); /* what was fetched, or is to be sent */
+  char room[PIECE * 16] __attribute__((aligned(64))); /* what was fetched, or goes back in place */
   if (!r->converts) {
     if (r->streams)
       r->kernels->stream(to, from, n * r->to_size);
@@ -126,19 +170,21 @@ static void emit(const runner *r, char *to, const char *from, int64_t n, factors
       memcpy(to, from, (size_t)(n * r->to_size));
     return;
   }
-  const bool buffered = r->streams || r->job->in_place;
+  if (CAN_STREAM && r->streams && !r->job->in_place) {
+    send_row(r, to, from, n, f);
+    return;
+  }
   while (n > 0) {
-    const int64_t count = piece_at(to, r->to_size, n), nbytes = count * r->to_size;
+    const int64_t count = piece_at(to, r->to_size, PIECE, n), nbytes = count * r->to_size;
     if (r->fetches) memcpy(room, from, (size_t)(count * r->from_size));
-    convert(r, buffered ? room : to, r->fetches ? room : from, count, f);
+    convert(r, r->job->in_place ? room : to, r->fetches ? room : from, count, f);
     if (r->streams)
       r->kernels->stream(to, room, nbytes);
-    else if (buffered)
+    else if (r->job->in_place)
       memcpy(to, room, (size_t)nbytes);
     to += nbytes;
     from += count * r->from_size;
-    f.scale += count * f.scale_step;
-    f.bias += count * f.bias_step;
+    f = further(f, count);
     n -= count;
   }
 }
@@ -388,7 +434,7 @@ void sb__run_bytes(char *to, const char *from, int64_t nbytes) {
   const int parts = sb__parts_for(nbytes);
   const sb__kernels *kernels = nbytes >= STREAM_FROM ? sb__kernels_now() : NULL;
   if (kernels && !kernels->stream) kernels = NULL;
-  const int64_t each = (nbytes / parts + 63) / 64 * 64;
+  const int64_t each = ((nbytes + parts - 1) / parts + 63) / 64 * 64;
   byte_job job = {to, from, nbytes, each, kernels};
   sb__parallel(parts, run_bytes_part, &job);
 }

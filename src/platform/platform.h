@@ -116,6 +116,27 @@ void sb__lock_drop(sb__lock *lock);
 /* A variable of the environment; NULL where it is not set, or where there is no environment. */
 const char *sb__os_environment(const char *name);
 
+/* ---- Libraries that are found at run time ---- */
+
+/* Opens a library by its name or path, for good; NULL: why says why. */
+void *sb__os_library(const char *name, char *why, size_t room);
+
+/* The address of a function; NULL: the library has none of that name. */
+void *sb__os_symbol(void *library, const char *name);
+
+/* The folder of the library (or program) that an address lies in, without a slash at its end; false: unknown, or longer than room. */
+bool sb__os_folder_of(const void *address, char *folder, size_t room);
+
+/* How long a file is, and, into room for that, its bytes (NULL: only its length). 0 or the system's error number. */
+int sb__os_read_file(const char *path, void *bytes, size_t room, size_t *nbytes);
+
+/* How often this process was forked off since the first call, or its parents were: where it differs from what another call
+ * gave, this is a child of that one. */
+int sb__os_forks(void);
+
+/* Lets others run for a moment. */
+void sb__os_yield(void);
+
 /* A number that another process, or another start of this one, will hardly have. */
 uint64_t sb__os_unique(void);
 

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "platform/platform.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -306,19 +307,83 @@ void sb__lock_drop(sb__lock *lock) {
 
 const char *sb__os_environment(const char *name) { return getenv(name); }
 
-/* ---- Threads ---- */
-
-/* The first version of this symbol: the addon has to load wherever its Node.js does, and the C library
- * that it is built with offers a newer one. */
+/* The first versions of these symbols: the addon has to load wherever its Node.js does, and the C library
+ * that it is built with offers newer ones. Where the older library has them in files of their own (libdl, libpthread), Node.js
+ * has these open. */
 #if defined(SB_OLD_GLIBC) && defined(__GLIBC__)
 # if defined(__x86_64__)
+__asm__(".symver dlopen, dlopen@GLIBC_2.2.5");
+__asm__(".symver dlsym, dlsym@GLIBC_2.2.5");
+__asm__(".symver dlerror, dlerror@GLIBC_2.2.5");
+__asm__(".symver dladdr, dladdr@GLIBC_2.2.5");
 __asm__(".symver pthread_create, pthread_create@GLIBC_2.2.5");
 __asm__(".symver pthread_attr_setstacksize, pthread_attr_setstacksize@GLIBC_2.2.5");
 # elif defined(__aarch64__)
+__asm__(".symver dlopen, dlopen@GLIBC_2.17");
+__asm__(".symver dlsym, dlsym@GLIBC_2.17");
+__asm__(".symver dlerror, dlerror@GLIBC_2.17");
+__asm__(".symver dladdr, dladdr@GLIBC_2.17");
 __asm__(".symver pthread_create, pthread_create@GLIBC_2.17");
 __asm__(".symver pthread_attr_setstacksize, pthread_attr_setstacksize@GLIBC_2.17");
 # endif
 #endif
+
+/* ---- Libraries ---- */
+
+void *sb__os_library(const char *name, char *why, size_t room) {
+  void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  const char *text = library ? "" : dlerror();
+  snprintf(why, room, "%s", text ? text : "it could not be opened");
+  return library;
+}
+
+void *sb__os_symbol(void *library, const char *name) { return dlsym(library, name); }
+
+bool sb__os_folder_of(const void *address, char *folder, size_t room) {
+  Dl_info info;
+  if (!dladdr(address, &info) || !info.dli_fname) return false;
+  const char *slash = strrchr(info.dli_fname, '/');
+  const size_t n = slash ? (size_t)(slash - info.dli_fname) : 1;
+  if (n + 1 > room) return false;
+  memcpy(folder, slash ? info.dli_fname : ".", n);
+  folder[n] = 0;
+  return true;
+}
+
+static int read_all(int file, char *bytes, size_t nbytes) {
+  for (size_t done = 0; done < nbytes;) {
+    const ssize_t n = read(file, bytes + done, nbytes - done);
+    if (n < 0 && errno != EINTR) return errno;
+    if (n == 0) return EIO; /* it became shorter */
+    if (n > 0) done += (size_t)n;
+  }
+  return 0;
+}
+
+int sb__os_read_file(const char *path, void *bytes, size_t room, size_t *nbytes) {
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return errno;
+  const off_t end = lseek(file, 0, SEEK_END); /* fstat has a new symbol */
+  int error = end < 0 || lseek(file, 0, SEEK_SET) ? errno : 0;
+  if (!error) *nbytes = (size_t)end;
+  if (!error && bytes) error = *nbytes > room ? EFBIG : read_all(file, bytes, *nbytes);
+  (void)close(file);
+  return error;
+}
+
+/* ---- Threads ---- */
+
+static atomic_int forks;
+static atomic_flag forks_watched = ATOMIC_FLAG_INIT;
+
+static void count_fork(void) { atomic_fetch_add(&forks, 1); }
+
+int sb__os_forks(void) {
+  if (!atomic_flag_test_and_set(&forks_watched)) (void)pthread_atfork(NULL, NULL, count_fork);
+  return atomic_load(&forks);
+}
+
+void sb__os_yield(void) { sched_yield(); }
 
 uint64_t sb__os_unique(void) {
   static const char here = 0; /* its address is random where the system makes it so */

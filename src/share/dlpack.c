@@ -3,6 +3,9 @@
 #include <string.h>
 
 #include "core/core.h"
+#if !defined(__wasm__)
+# include "cuda/cuda.h"
+#endif
 #include "samebytes_dlpack.h"
 
 #if UINTPTR_MAX == UINT64_MAX
@@ -101,7 +104,12 @@ static sb_status check_exportable(const sb_tensor *t) {
   if (t->storage && t->storage->kind == SB__STORAGE_BORROWED && sb_tensor_numel(t)) {
     return sb__fail(SB_ERR_UNSUPPORTED, "borrowed bytes cannot be held by a consumer; copy them");
   }
-  return sb__check_bytes("the tensor", t);
+  return sb__check_storage("the tensor", t);
+}
+
+static sb_dl_device device_of(const sb_storage *storage) {
+  if (SB__ON_DEVICE(storage)) return (sb_dl_device){SB_DL_CUDA, storage->device};
+  return (sb_dl_device){SB_DL_CPU, 0};
 }
 
 /* A consumer that finds no address with no elements never calls its deleter, so such a tensor holds nothing. */
@@ -115,7 +123,7 @@ static sb_status export_tensor(const sb_tensor *t, exported **out, sb_dl_tensor 
   memcpy(e->lists, t->shape, n * sizeof(int64_t));
   memcpy(e->lists + n, t->strides, n * sizeof(int64_t));
   *tensor = (sb_dl_tensor){.data = sb_tensor_data(t),
-                           .device = {SB_DL_CPU, 0},
+                           .device = device_of(t->storage),
                            .ndim = t->ndim,
                            .dtype = codes[t->dtype],
                            .shape = e->lists,
@@ -174,8 +182,35 @@ static void drop_versioned(void *data, void *context) {
 static sb_status check_device(sb_dl_device device) {
   if (device.type == SB_DL_CPU || device.type == SB_DL_CUDA_HOST || device.type == SB_DL_ROCM_HOST)
     return SB_OK;
-  return sb__fail(SB_ERR_DEVICE, "the capsule's bytes are on a device of type %d; the CPU's is %d",
-                  device.type, SB_DL_CPU);
+#if !defined(__wasm__)
+  if (device.type == SB_DL_CUDA) {
+    const sb_status status = sb__cuda_enter(device.id); /* it may not be there */
+    if (!status) sb__cuda_leave();
+    return status;
+  }
+#endif
+  return sb__fail(SB_ERR_DEVICE,
+                  "the capsule's bytes are on a device of type %d; %d, the CPU, and %d, CUDA, are "
+                  "known here",
+                  device.type, SB_DL_CPU, SB_DL_CUDA);
+}
+
+/* The bytes of what was judged, as a storage that frees it. */
+static sb_status wrap(sb_dl_device device, void *data, size_t nbytes, sb_deleter deleter,
+                      void *context, sb_storage **out) {
+#if !defined(__wasm__)
+  int there = -1, kind = 0;
+  if (device.type == SB_DL_CUDA) {
+    sb_status status = nbytes ? sb__cuda_pointer_device(data, &there, &kind) : SB_OK;
+    if (!status && nbytes && (kind != 2 || there != device.id)) {
+      status = sb__fail(SB_ERR_DEVICE, "the capsule's address is no memory of cuda:%d", device.id);
+    }
+    return status ? status
+                  : sb__cuda_storage_wrap(device.id, data, nbytes, deleter, context, out);
+  }
+#endif
+  (void)device;
+  return sb_storage_wrap(data, nbytes, deleter, context, out);
 }
 
 static sb_status check_lists(const sb_dl_tensor *given) {
@@ -235,7 +270,8 @@ static sb_status import_tensor(const sb_dl_tensor *given, uint32_t flags, sb_del
   sb__storage_borrow((void *)address, (size_t)nbytes, &borrowed);
   status = sb_tensor_init(&borrowed, t.dtype, t.ndim, t.shape, t.strides, t.offset, &made);
   if (!status)
-    status = sb_storage_wrap((void *)address, (size_t)nbytes, deleter, context, &made.storage);
+    status =
+        wrap(given->device, (void *)address, (size_t)nbytes, deleter, context, &made.storage);
   if (status) return status;
   made.flags = flags;
   sb_tensor_copy_layout(&made, out);

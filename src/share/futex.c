@@ -10,6 +10,8 @@ sb_status sb__word_at(const sb_storage *storage, int64_t at, void **out) {
   if (storage->kind == SB__STORAGE_BORROWED) {
     return sb__fail(SB_ERR_UNSUPPORTED, "nobody can wait on bytes of one thread; they may move");
   }
+  const sb_status status = sb__check_host("the word", storage);
+  if (status) return status;
   if (at < 0 || (uint64_t)at + sizeof(uint32_t) > storage->nbytes) {
     return sb__fail(SB_ERR_BOUNDS, "byte %lld is outside the storage", (long long)at);
   }

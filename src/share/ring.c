@@ -12,8 +12,9 @@ typedef _Atomic uint64_t word;
 
 static sb_status words_of(const sb__ring *ring, int64_t n, word **out) {
   const sb_storage *s = ring->control;
-  if (s->kind == SB__STORAGE_BORROWED || ring->slots < 1 || n < 0 || n >= LAST ||
-      (uintptr_t)s->data % sizeof(word) != 0 || s->nbytes / sizeof(word) < SB__RING_FIRST ||
+  if (s->kind == SB__STORAGE_BORROWED || SB__ON_DEVICE(s) || ring->slots < 1 || n < 0 ||
+      n >= LAST || (uintptr_t)s->data % sizeof(word) != 0 ||
+      s->nbytes / sizeof(word) < SB__RING_FIRST ||
       (uint64_t)ring->slots > s->nbytes / sizeof(word) - SB__RING_FIRST) {
     return sb__fail(SB_ERR_ARGUMENT, "these are no control words of %lld slots",
                     (long long)ring->slots);
@@ -114,7 +115,7 @@ sb_status sb__ring_claim(const sb__ring *ring, uint64_t before, uint64_t mine, u
   claim *c = sb__alloc(sizeof *c);
   if (!c) return sb__fail(SB_ERR_MEMORY, "no memory for a writer");
   *c = (claim){NULL, &words[SB__RING_WRITER], mine};
-  status = sb__storage_lend(words, 0, give_back, c, role);
+  status = sb__storage_lend(words, 0, NULL, give_back, c, role);
   if (status) {
     sb__free(c);
     return status;

@@ -320,6 +320,54 @@ static void parts(void) { /* each part of a complex number counts */
   MISFITS(SB_COMPLEX64, COMPLEX(1e39, NAN));
 }
 
+enum { LONG = 20000, SHORT = 100, PADDED = LONG + 80 };
+static char long_in[16 * PADDED] __attribute__((aligned(64)));
+static char long_out[16 * PADDED] __attribute__((aligned(64))), long_wanted[16 * PADDED];
+
+/* Elements at to first + n of one row as a copy of their own; with factors, one for each. */
+static void cast_part(sb_storage *in, sb_storage *out, sb_storage *by, sb_dtype from, sb_dtype to,
+                      int64_t at, int64_t first, int64_t n) {
+  sb_tensor src, dst, factors;
+  EQ(sb_tensor_init(in, from, 1, &n, NULL, first, &src), SB_OK);
+  EQ(sb_tensor_init(out, to, 1, &n, NULL, at + first, &dst), SB_OK);
+  if (!by) {
+    EQ(sb_copy(&dst, &src, SB_CASTING_UNSAFE, NULL), SB_OK);
+    return;
+  }
+  EQ(sb_tensor_init(by, SB_FLOAT64, 1, &n, NULL, first, &factors), SB_OK);
+  EQ(sb_copy_scaled(&dst, &src, &factors, &factors, 0, SB_CASTING_UNSAFE, NULL), SB_OK);
+}
+
+/* Rows that are streamed, in pages side by side, and the same in pieces that are not. */
+static void long_rows(void) {
+  static double factor[PADDED];
+  sb_storage in, out, wanted, by;
+  random_state = 46;
+  for (int i = 0; i < PADDED; i++) factor[i] = (double)random_in(-999, 999) / 64;
+  sb__storage_borrow(long_in, sizeof long_in, &in);
+  sb__storage_borrow(long_out, sizeof long_out, &out);
+  sb__storage_borrow(long_wanted, sizeof long_wanted, &wanted);
+  sb__storage_borrow(factor, sizeof factor, &by);
+  for (int pair = 0; pair < SB_DTYPE_COUNT * SB_DTYPE_COUNT * 2; pair++) {
+    const sb_dtype from = (sb_dtype)(pair / 2 / SB_DTYPE_COUNT),
+                   to = (sb_dtype)(pair / 2 % SB_DTYPE_COUNT);
+    const bool scaled = pair % 2, by_forms = from != SB_FLOAT32 && to != SB_FLOAT32;
+    const bool is_complex = sb_dtype_kind(from) == SB_COMPLEX || sb_dtype_kind(to) == SB_COMPLEX;
+    const int64_t at = random_in(0, 70), n = LONG - random_in(0, 200);
+    if (sb_dtype_itemsize(from) == 0 || sb_dtype_itemsize(to) == 0 || (scaled && is_complex))
+      continue;
+    if (by_forms && random_in(0, 4)) continue;
+    for (size_t i = 0; i + 8 <= sizeof long_in; i += 8)
+      memcpy(long_in + i, &(uint64_t){random_bits()}, 8);
+    memset(long_out, 0xa5, sizeof long_out);
+    memset(long_wanted, 0xa5, sizeof long_wanted);
+    cast_part(&in, &out, scaled ? &by : NULL, from, to, at, 0, n);
+    for (int64_t i = 0; i < n; i += SHORT)
+      cast_part(&in, &wanted, scaled ? &by : NULL, from, to, at, i, n - i < SHORT ? n - i : SHORT);
+    CHECK(!memcmp(long_out, long_wanted, sizeof long_out));
+  }
+}
+
 int main(void) {
   test("float64 → float16 rounds to even, with subnormals, infinities and the canonical NaN",
        halves);
@@ -336,5 +384,6 @@ int main(void) {
   test("sb_fill writes a value that fits and nothing else, and refuses one that does not", fits);
   test("sb_fill refuses a complex number of which one part overflows beside an infinity or NaN",
        parts);
+  test("a row that is streamed is cast and scaled as its parts are", long_rows);
   return done();
 }

@@ -97,20 +97,22 @@ static void streams_and_fills(void) {
   random_state = 43;
   for (int l = 0; l < level_count; l++) {
     for (int round = 0; round < 3000; round++) {
-      const int64_t n = random_in(0, 600), at = random_in(0, 130);
-      memset(out, GUARD, 1024);
-      memset(wanted, GUARD, 1024);
-      noise(from, 1024);
+      const bool pages = round % 64 == 0; /* streamed side by side */
+      const int64_t n = random_in(0, pages ? 100000 : 600), at = random_in(0, 130);
+      const size_t all = (size_t)n + 400;
+      memset(out, GUARD, all);
+      memset(wanted, GUARD, all);
+      noise(from, all);
       failing = levels[l]->level;
       if (levels[l]->stream) {
         memcpy(wanted + at, from + 7, (size_t)n);
         levels[l]->stream((char *)out + at, (const char *)from + 7, n);
         levels[l]->stream_end();
-        same(1024);
+        same(all);
       }
       for (int64_t i = 0; i < n; i++) wanted[at + i] = from[i % 16];
       levels[l]->fill((char *)out + at, (const char *)from, n);
-      same(1024);
+      same(all);
     }
   }
 }

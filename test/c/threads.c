@@ -126,6 +126,29 @@ static void children(void) {
   sb__threads_use(0);
 }
 
+/* Bytes that the parts do not divide evenly: none may be left over. */
+static void remainders(void) {
+  enum { MOST = 20000 };
+  static char from[MOST + 1], to[MOST + 1];
+  sb_storage *storages[2] = {NULL, NULL};
+  for (int i = 0; i < MOST; i++) from[i] = (char)(i % 127 + 1);
+  EQ(sb_storage_wrap(to, MOST + 1, NULL, NULL, &storages[0]), SB_OK);
+  EQ(sb_storage_wrap(from, MOST + 1, NULL, NULL, &storages[1]), SB_OK);
+  for (int threads = 2; threads <= 4; threads++) {
+    sb__threads_use(threads);
+    for (int64_t n = 4096; n < MOST; n += n % 64 < 8 ? 1 : 56) {
+      sb_tensor t[2];
+      for (int i = 0; i < 2; i++)
+        EQ(sb_tensor_init(storages[i], SB_UINT8, DIMS(n), NULL, 0, &t[i]), SB_OK);
+      memset(to, 0, sizeof to);
+      EQ(sb_copy(&t[0], &t[1], SB_CASTING_SAFE, NULL), SB_OK);
+      CHECK(!memcmp(to, from, (size_t)n) && to[n] == 0);
+    }
+  }
+  sb__threads_use(0);
+  for (int i = 0; i < 2; i++) sb_storage_unref(&storages[i]);
+}
+
 static void choice(void) {
   static const struct {
     const char *text;
@@ -147,6 +170,7 @@ int main(void) {
   test("a long program has one checksum whatever the number of threads", counts);
   test("four threads that copy at once get their own results", callers);
   test("a copy in pieces ends when another thread stops it", stopping);
+  test("bytes that threads share are all copied, whatever their number", remainders);
   test("a child of a process with threads copies to the end", children);
   return done();
 }

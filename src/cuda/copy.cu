@@ -1,0 +1,1 @@
+#include "cuda/copy_kernels.h"

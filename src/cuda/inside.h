@@ -1,0 +1,111 @@
+/* What the files of this folder share and nobody else needs. */
+#ifndef SB_CUDA_INSIDE_H
+#define SB_CUDA_INSIDE_H
+
+#include "cuda/cuda.h"
+
+/* ---- load.c ---- */
+
+/* Can the driver be called, from this process, and does its context live? Looks only. */
+bool sb__cuda_is_usable(void);
+
+/* Is this a child of the process that loaded the driver? Then nothing here may be called, and no lock taken. */
+bool sb__cuda_is_forked(void);
+
+bool sb__cuda_is_synchronous(
+    void); /* SAMEBYTES_CUDA_SYNC=1: each operation is waited for, and named where it fails */
+
+/* Remembers what was given to a device, for the words of a lost context. operation: static. */
+void sb__cuda_note(const char *operation);
+void sb__cuda_all_is_well(void); /* what was noted so far came to a good end */
+
+/* The folder of device code. */
+sb_status sb__cuda_folder(char *path, size_t room);
+
+/* ---- device.c ---- */
+
+int sb__cuda_devices(void);           /* how many; after an sb__cuda_load */
+bool sb__cuda_is_entered(int device); /* has its context been made here? */
+
+/* ---- stream.c ---- */
+
+/* A stream of a device, as the driver knows it. Somebody else's may be destroyed at any time: `kept` is then one of ours that
+ * follows it, else the same. Ours and the legacy default one stay. */
+typedef struct sb__cuda_lane {
+  int device;
+  CUstream stream, kept;
+  uint64_t id; /* never used twice; 0: the device's default stream */
+} sb__cuda_lane;
+
+/* Of stream, or of the thread's for that device; in an entered context. */
+sb_status sb__cuda_lane_of(int64_t device, const sb__cuda_stream *stream, sb__cuda_lane *out);
+sb__cuda_lane sb__cuda_lane_for(int device);
+
+/* Waits until a lane is done with all it was given. In its context. */
+sb_status sb__cuda_lane_wait(const sb__cuda_lane *lane, const char *operation);
+
+/* Events of a pool: without times, and who waits for them sleeps. In the device's context. */
+sb_status sb__cuda_event_take(int device, CUevent *out);
+void sb__cuda_event_give(int device, CUevent event); /* NULL is fine; any thread */
+
+/* Who touched memory last. */
+typedef struct sb__cuda_use {
+  bool touched; /* else by nobody, or by who is done */
+  int device;
+  CUstream stream; /* kept of its lane */
+  uint64_t id;
+} sb__cuda_use;
+
+/* As it is now: other threads may change it. */
+sb__cuda_use sb__cuda_use_now(const sb__cuda_use *use);
+
+/* The next work on lane comes after what touched the memory so far. In lane's context. */
+sb_status sb__cuda_use_before(const sb__cuda_use *use, const sb__cuda_lane *lane);
+
+/* The work that was just given to lane touches it. In lane's context. */
+sb_status sb__cuda_use_after(sb__cuda_use *use, const sb__cuda_lane *lane);
+
+/* Blocks until its last work is done. Enters by itself. */
+sb_status sb__cuda_use_wait(const sb__cuda_use *use);
+
+/* It is known to be done, and nobody else has the memory. */
+void sb__cuda_use_settled(sb__cuda_use *use);
+
+/* Takes an event for the last work; NULL: nothing touches it. Enters by itself. */
+sb_status sb__cuda_use_event(const sb__cuda_use *use, CUevent *out);
+
+/* ---- memory.c ---- */
+
+/* The context of storages of the kinds CUDA and PINNED. */
+typedef struct sb__cuda_memory {
+  sb__cuda_use use;
+  int device;  /* -1: pinned */
+  void *block; /* of a cache; NULL: somebody else's */
+  size_t nbytes;
+  sb__cuda_release release; /* of somebody else's */
+  void *context;
+} sb__cuda_memory;
+
+/* Of the storage that others are parts of; NULL: neither on a device nor pinned. */
+sb__cuda_memory *sb__cuda_memory_of(const sb_storage *storage);
+
+void sb__cuda_begin_table(void); /* copy.c: puts the table into ops/device.h */
+
+/* ---- pinned.c ---- */
+
+/* The use that belongs to a page-locked range of the host; NULL: not all of it is. */
+sb__cuda_use *sb__cuda_pinned_use(const sb_storage *storage, const void *data, size_t nbytes);
+
+/* ---- completion.c ---- */
+
+/* As sb__cuda_when, for an event of the pool, recorded by stream, which goes back afterwards. Takes event over, also on
+ * failure. */
+sb_status sb__cuda_when_done(int device, CUstream stream, CUevent event, sb__cuda_done done,
+                             void *context, bool *already);
+
+/* ---- launch.c ---- */
+
+/* Is there device code beside the library? */
+sb_status sb__cuda_check_code(void);
+
+#endif

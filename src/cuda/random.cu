@@ -1,0 +1,1 @@
+#include "cuda/random_kernels.h"

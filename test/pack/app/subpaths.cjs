@@ -1,0 +1,10 @@
+'use strict'
+const wasm = require('node:fs').readFileSync(require.resolve('samebytes/samebytes.wasm'))
+if (!WebAssembly.validate(wasm)) throw new Error('samebytes.wasm is not valid')
+require.resolve('samebytes/samebytes-shared.wasm')
+require('samebytes/package.json')
+const fs = require('node:fs')
+const { include, library } = require('samebytes/native')
+for (const header of ['samebytes.h', 'samebytes_napi.h', 'samebytes_torch.h', 'samebytes_dlpack.h']) fs.accessSync(include + '/' + header)
+if (!library.endsWith('.so.1')) throw new Error(`library is ${library}`)
+fs.accessSync(library)

@@ -1,0 +1,512 @@
+'use strict'
+
+// The package as it is published: packed, installed with no network and no scripts, and used from there.
+//
+//   node test/pack/run.js                       on this Node.js, in a minute
+//   node test/pack/run.js --full                on every runtime and package manager of ./package.json, 64-bit ARM and musl
+//     [--tarball samebytes.tgz] [--only TEXT]   a package that was packed before; tests whose title has TEXT
+//
+// What --full needs besides (bash .ci/setup full) it installs into node_modules/.cache, or SAMEBYTES_PACK_CACHE. The last
+// line is `N passed, N failed`.
+
+const assert = require('node:assert/strict')
+const { spawn } = require('node:child_process')
+const { once } = require('node:events')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const { parseArgs } = require('node:util')
+
+const ROOT = path.join(__dirname, '..', '..')
+const LIMIT = 3 * 2 ** 20 // bytes of the tarball
+const STEP_LIMIT_MS = 900_000
+const QUIET = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
+const PLATFORM = `${process.platform}-${process.arch}`
+
+const { values: options } = parseArgs({ options: { full: { type: 'boolean', default: false }, tarball: { type: 'string' }, only: { type: 'string', default: '' } } })
+const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-pack-'))
+process.on('exit', () => fs.rmSync(scratch, { recursive: true, force: true }))
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1))
+
+const tarball = path.join(scratch, 'samebytes.tgz')
+const total = { passed: 0, failed: 0 }
+
+main().catch(error => {
+  console.log(error)
+  total.failed++
+}).finally(() => {
+  console.log(`${total.passed} passed, ${total.failed} failed`)
+  process.exitCode = total.failed === 0 && total.passed > 0 ? 0 : 1
+})
+
+async function main () {
+  if (!await must('packs', pack)) return
+  await test('holds the files that belong in it, and no others', testContents)
+  await test(`is no larger than ${LIMIT} bytes`, testSize)
+  const here = { title: `Node.js ${process.versions.node}`, bin: path.dirname(process.execPath), command: [process.execPath] }
+  if (!await must('installs offline, without scripts', () => install('here', here))) return
+  await testNode(here, 'here')
+  await testBuildErrors()
+  await test('builds and loads an addon against it', testAddon)
+  await testTypes()
+  await testBundle(here, 'here')
+  if (options.full) await testFull()
+}
+
+/** @returns {Promise<boolean>} whether it passed */
+async function test (title, body) {
+  if (!title.includes(options.only)) return true
+  return must(title, body)
+}
+
+async function must (title, body) {
+  const start = performance.now()
+  try {
+    await body()
+    total.passed++
+    console.log(`ok - ${title} (${((performance.now() - start) / 1000).toFixed(1)} s)`)
+    return true
+  } catch (error) {
+    total.failed++
+    console.log(`not ok - ${title}\n${String(error.stack ?? error).replace(/^/gm, '    ')}`)
+    return false
+  }
+}
+
+// ---- Commands ----
+
+/** Runs a command to its end, in a folder of the scratch. @returns {Promise<{ code: number, out: string, err: string }>} */
+async function ending ([command, ...args], { cwd = scratch, env = {}, bin = '' } = {}) {
+  const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(SAMEBYTES_|npm_|NODE_PATH$|NODE_OPTIONS$|LD_)/.test(name)))
+  const PATH = bin === '' ? process.env.PATH : `${bin}${path.delimiter}${process.env.PATH}`
+  const own = { PATH, npm_config_cache: path.join(scratch, 'cache'), npm_config_update_notifier: 'false', NO_COLOR: '1', HOME: scratch }
+  const child = spawn(command, args, { cwd, env: { ...clean, ...own, ...env }, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+  let out = ''
+  let err = ''
+  child.stdout.on('data', data => { out += data })
+  child.stderr.on('data', data => { err += data })
+  const end = () => { try { process.kill(-child.pid, 'SIGKILL') } catch {} }
+  process.on('exit', end)
+  const timer = setTimeout(end, STEP_LIMIT_MS)
+  try {
+    const [code, signal] = await once(child, 'close')
+    assert.equal(signal, null, `${command} ${args.join(' ')} died or took too long\n${out}${err}`)
+    return { code, out, err }
+  } finally {
+    clearTimeout(timer)
+    process.off('exit', end)
+  }
+}
+
+async function run (command, how) {
+  const { code, out, err } = await ending(command, how)
+  assert.equal(code, 0, `${command.join(' ')} ended with ${code}\n${out}${err}`)
+  return { out, err }
+}
+
+const write = (file, text) => {
+  fs.mkdirSync(path.dirname(file), { recursive: true })
+  fs.writeFileSync(file, typeof text === 'string' ? text : JSON.stringify(text))
+}
+
+// ---- The tarball ----
+
+async function pack () {
+  if (options.tarball !== undefined) return fs.copyFileSync(options.tarball, tarball)
+  await run(['bash', '.ci/build', options.full ? 'package-all' : 'package'], { cwd: ROOT, env: { HOME: process.env.HOME } })
+  await run(['npm', 'pack', '--ignore-scripts', '--loglevel=error', '--pack-destination', scratch], { cwd: ROOT })
+  fs.renameSync(path.join(scratch, fs.readdirSync(scratch).find(name => /^samebytes-.*\.tgz$/.test(name))), tarball)
+}
+
+const NEEDED = [
+  'LICENSE', 'README.md', 'CHANGELOG.md', 'package.json', 'js/index.js', 'js/index.mjs', 'js/module.js', 'js/module.mjs',
+  'js/native-paths.js', 'js/native-paths.mjs', 'js/build.js',
+  'types/index.d.ts', 'types/index.d.mts', 'types/module.d.ts', 'types/module.d.mts', 'types/native-paths.d.ts', 'types/native-paths.d.mts',
+  'dist/samebytes.mjs', 'dist/samebytes-inline.mjs', 'dist/samebytes-module.mjs', 'dist/samebytes-inline-module.mjs',
+  'dist/samebytes.wasm', 'dist/samebytes-shared.wasm',
+  'src/samebytes.h', 'src/samebytes_dlpack.h', 'src/samebytes_napi.h', 'src/samebytes_torch.h',
+  'src/core/tensor.c', 'src/kernels/casts.inc', 'src/bind/exports.def', 'prebuilds/binding.gyp'
+]
+
+async function testContents () {
+  const { out } = await run(['tar', '-tzf', tarball])
+  const list = out.trim().split('\n').map(name => name.replace(/^package\//, ''))
+  const platforms = options.full ? [PLATFORM, 'linux-arm64', 'linux-x64-musl'] : [PLATFORM]
+  const binaries = platforms.flatMap(name => ['samebytes.node', 'libsamebytes.so.1'].map(file => `prebuilds/${name}/${file}`))
+  assert.deepEqual([...NEEDED, ...binaries].filter(name => !list.includes(name)), [], 'missing')
+  // A binding.gyp in the root is an order to build for some package managers.
+  const stray = /^(binding\.gyp|test\/|build|examples\/|\.ci\/|wasm\/|.*\.(stamp|o|tgz)$)/
+  assert.deepEqual(list.filter(name => stray.test(name)), [], 'should not be there')
+  const { scripts, gypfile } = JSON.parse((await run(['tar', '-xzOf', tarball, 'package/package.json'])).out)
+  assert.equal(gypfile, false)
+  for (const name of ['preinstall', 'install', 'postinstall', 'prepare']) assert.equal(scripts[name], undefined, name)
+}
+
+function testSize () {
+  const { size } = fs.statSync(tarball)
+  console.log(`  ${size} bytes`)
+  assert.ok(size <= LIMIT)
+}
+
+// ---- An application ----
+
+const appOf = name => path.join(scratch, name)
+
+/** An empty project with the tarball and the programs of ./app. */
+async function install (name, { bin }) {
+  const app = appOf(name)
+  fs.cpSync(path.join(__dirname, 'app'), app, { recursive: true })
+  write(path.join(app, 'package.json'), { name: 'app', version: '1.0.0', private: true })
+  await run(['npm', 'install', '--offline', ...QUIET, tarball], { cwd: app, bin })
+}
+
+/** The same without binaries. */
+function withoutNative (name) {
+  const app = appOf(`${name}-without`)
+  if (!fs.existsSync(app)) fs.cpSync(appOf(name), app, { recursive: true, verbatimSymlinks: true })
+  fs.rmSync(path.join(app, 'node_modules', 'samebytes', 'prebuilds'), { recursive: true, force: true })
+  return app
+}
+
+/** What every runtime has to do. @param {string[]} backends */
+async function testPrograms ({ title, command, env = {} }, name, { backends, files = ['esm.mjs', 'cjs.cjs'] }) {
+  const cwd = appOf(name)
+  for (const backend of backends) {
+    // The native back end is what a user gets without asking.
+    const asked = backend === 'native' ? {} : { SAMEBYTES_BACKEND: backend }
+    for (const file of files) {
+      await test(`${title}: ${file} on ${backend}`, async () => {
+        const { out, err } = await run([...command, file, backend], { cwd, env: { ...env, ...asked } })
+        assert.equal(out, `done on ${backend}\n`)
+        assert.equal(err, '')
+      })
+    }
+  }
+}
+
+const warnings = text => text.match(/SamebytesWarning/g)?.length ?? 0
+
+async function testNode (node, name) {
+  const { title, command } = node
+  const cwd = appOf(name)
+  await testPrograms(node, name, { backends: ['native', 'wasm', 'wasm-shared'] })
+  await test(`${title}: one instance for import and require`, () => run([...command, 'both.mjs'], { cwd }))
+  await test(`${title}: subpaths`, () => run([...command, 'subpaths.cjs'], { cwd }))
+
+  await test(`${title}: without binaries it says so once, and runs on WASM`, async () => {
+    const where = { cwd: withoutNative(name) }
+    const { out, err } = await run([...command, 'workers.cjs'], where)
+    assert.equal(out, 'wasm wasm wasm\n')
+    assert.equal(warnings(err), 1, err)
+    assert.match(err, /WASM is used instead of the native addon: .*no such file.*npx samebytes-build compiles one/)
+    const quiet = await run([...command, 'cjs.cjs', 'wasm'], { ...where, env: { SAMEBYTES_BACKEND: 'wasm' } })
+    assert.equal(quiet.err, '')
+    const insisted = await ending([...command, 'cjs.cjs', 'native'], { ...where, env: { SAMEBYTES_BACKEND: 'native' } })
+    assert.equal(insisted.code, 1)
+    assert.match(insisted.err, /ERR_UNSUPPORTED/)
+  })
+
+  for (const backend of ['native', 'wasm', 'wasm-shared']) {
+    await test(`${title}: no code from strings, on ${backend}`, async () => {
+      const flag = '--disallow-code-generation-from-strings'
+      await assert.rejects(run([...command, flag, '-e', 'new Function("return 1")()'], { cwd }), /EvalError/)
+      const env = { SAMEBYTES_BACKEND: backend }
+      assert.equal((await run([...command, flag, 'esm.mjs', backend], { cwd, env })).out, `done on ${backend}\n`)
+    })
+  }
+  await testPermissions(node, name)
+}
+
+// ---- The permission model ----
+
+async function testPermissions ({ title, command }, name) {
+  const cwd = fs.realpathSync(appOf(name))
+  const version = (await run([...command, '-p', 'process.versions.node'])).out
+  const on = Number(version.split('.')[0]) < 22 ? '--experimental-permission' : '--permission'
+  const folder = fs.mkdtempSync(path.join(scratch, 'files-'))
+  const file = path.join(folder, 'x.npy')
+  const reads = [`--allow-fs-read=${cwd}/*`]
+  const addons = [...reads, '--allow-addons']
+  const restricted = async (flags, ...args) => {
+    const { out, err } = await run([...command, on, ...flags, 'restricted.cjs', ...args], { cwd })
+    return { ...JSON.parse(out), err }
+  }
+  const refused = async (flags, args, needed) => {
+    const { name, code, message } = await restricted(flags, ...args)
+    assert.deepEqual({ name, code }, { name: 'SamebytesError', code: 'ERR_IO' }, message)
+    assert.ok(message.includes(`the permission model forbids it; ${needed} is needed`), message)
+  }
+
+  await test(`${title}: the permission model, native`, async () => {
+    const { value, err } = await restricted(addons, 'backend')
+    assert.equal(value, 'native')
+    assert.equal(warnings(err), 0, err)
+  })
+  await test(`${title}: the permission model without addons is told of, and WASM is used`, async () => {
+    const { value, err } = await restricted(reads, 'backend')
+    assert.equal(value, 'wasm')
+    assert.equal(warnings(err), 1, err)
+    assert.match(err, /addons are forbidden, --allow-addons allows them/)
+  })
+  await test(`${title}: the permission model names what WASM needs`, async () => {
+    const root = path.join(cwd, 'node_modules', 'samebytes')
+    const some = [`${cwd}/restricted.cjs`, `${cwd}/package.json`, `${root}/js/*`, `${root}/package.json`].map(place => `--allow-fs-read=${place}`)
+    const { code, err } = await ending([...command, on, ...some, 'restricted.cjs', 'backend'], { cwd })
+    assert.equal(code, 1)
+    assert.ok(err.includes(`the permission model forbids it, --allow-fs-read=${path.join(root, 'dist', 'samebytes.wasm')} allows it`), err)
+  })
+  await test(`${title}: the permission model and files`, async () => {
+    await refused(addons, ['open', file], `--allow-fs-read=${file}`)
+    await refused(addons, ['save', file], `--allow-fs-read=${folder}/* --allow-fs-write=${folder}/*`)
+    const both = [`--allow-fs-read=${folder}/*`, `--allow-fs-write=${folder}/*`]
+    for (const flags of [[...reads, ...both], [...addons, ...both]]) {
+      fs.writeFileSync(file, '')
+      fs.chmodSync(file, 0o604)
+      assert.deepEqual((await restricted(flags, 'save', file)).value, [2, 2, 2])
+      assert.equal(fs.statSync(file).mode & 0o777, 0o604)
+      assert.deepEqual(fs.readdirSync(folder), ['x.npy'])
+    }
+  })
+  await test(`${title}: the permission model and shared memory`, async () => {
+    await refused(addons, ['list'], '--allow-fs-read=/dev/shm')
+    await refused(addons, ['ring'], '--allow-fs-read=/dev/shm/samebytes-test-restricted')
+    await refused(addons, ['create'], '--allow-fs-read=* --allow-fs-write=*')
+    assert.ok(!fs.existsSync('/dev/shm/samebytes-test-restricted'))
+  })
+}
+
+// ---- Compiling against it ----
+
+/** The example as its reader would build it, by the compiler alone: it links to nothing. */
+async function testAddon () {
+  const cwd = appOf('here')
+  const compiler = process.env.CC || 'gcc'
+  const { include, library } = JSON.parse((await run([process.execPath, '-p', "JSON.stringify(require('samebytes/native'))"], { cwd })).out)
+  const flags = ['-std=gnu11', '-Wall', '-Wextra', '-Werror', '-O2', `-I${include}`]
+  fs.mkdirSync(path.join(cwd, 'build', 'Release'), { recursive: true })
+  await run([compiler, ...flags, '-shared', '-fPIC', '-DNAPI_VERSION=8', `-I${headersOfNode()}`, path.join(ROOT, 'examples', 'addon', 'levels.c'), '-o', 'build/Release/levels.node'], { cwd })
+  fs.copyFileSync(path.join(ROOT, 'examples', 'addon', 'index.js'), path.join(cwd, 'levels.cjs'))
+  assert.match((await run([process.execPath, 'levels.cjs'], { cwd })).out, /204, 255, {3}7, {3}7/)
+  write(path.join(cwd, 'linked.c'), `#include <samebytes.h>
+int main(void) {
+  const int64_t shape[] = {2, 3};
+  sb_tensor t;
+  if (sb_tensor_empty(SB_FLOAT32, 2, shape, &t)) return 1;
+  const sb_scalar value = {.kind = SB_SCALAR_REAL, .as.real = 7};
+  const int failed = sb_fill(&t, &value) || ((float *)sb_tensor_data(&t))[5] != 7;
+  sb_tensor_release(&t);
+  return failed;
+}
+`)
+  await run([compiler, ...flags, 'linked.c', library, `-Wl,-rpath,${path.dirname(library)}`, '-o', 'linked'], { cwd })
+  await run(['./linked'], { cwd })
+}
+
+function headersOfNode () {
+  const places = [path.join(path.dirname(fs.realpathSync(process.execPath)), '..', 'include', 'node')]
+  for (const [folder, ...rest] of [[path.join(ROOT, 'node_modules', '.cache')], [path.join(os.homedir(), '.cache', 'node-gyp')]]) {
+    if (fs.existsSync(folder)) places.push(...fs.readdirSync(folder).map(name => path.join(folder, name, ...rest, 'include', 'node')))
+  }
+  const found = places.find(place => fs.existsSync(path.join(place, 'node_api.h')))
+  assert.ok(found, 'no headers of Node.js')
+  return found
+}
+
+/** What samebytes-build says where something is missing; that it builds is tested by --full. */
+async function testBuildErrors () {
+  const cwd = appOf('here')
+  const build = path.join(cwd, 'node_modules', '.bin', 'samebytes-build')
+  const failing = async (args, how, text) => {
+    const { code, out, err } = await ending([process.execPath, build, ...args], { cwd, ...how })
+    assert.notEqual(code, 0, out)
+    assert.match(err, text)
+    assert.match(err, /^samebytes-build: [^\n]+\n$/, 'one line, no stack')
+  }
+  await test('samebytes-build: help', async () => {
+    assert.match((await run(['npx', '--offline', 'samebytes-build', '--help'], { cwd })).out, /^Usage: samebytes-build/)
+  })
+  await test('samebytes-build: says what is missing', async () => {
+    const tools = path.join(scratch, 'tools')
+    fs.mkdirSync(tools)
+    const gyp = { npm_config_node_gyp: path.join(ROOT, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js') }
+    await failing(['--fast'], {}, /Unknown option '--fast'.*--help/)
+    await failing([], { env: { ...gyp, PATH: tools } }, /a C compiler is missing; on Debian/)
+    await failing([], { env: { ...gyp, CC: 'no-such-compiler' } }, /the C compiler no-such-compiler \(CC\) does not run/)
+    fs.symlinkSync((await run(['bash', '-c', 'command -v gcc'])).out.trim(), path.join(tools, 'cc'))
+    await failing([], { env: { ...gyp, PATH: tools } }, /make is missing/)
+    await failing(['--out', '/dev/null/nowhere'], { env: gyp }, /\/dev\/null\/nowhere cannot be written \(E\w+\); give another one with --out/)
+    const copy = path.join(tools, 'node') // whose npm is not beside it
+    fs.copyFileSync(process.execPath, copy, fs.constants.COPYFILE_FICLONE)
+    const { code, err } = await ending([copy, build], { cwd, env: { PATH: tools } })
+    assert.equal(code, 1)
+    assert.match(err, /node-gyp is missing; npm install --save-dev node-gyp/)
+    fs.rmSync(tools, { recursive: true })
+  })
+}
+
+// ---- Types ----
+
+async function testTypes () {
+  const cwd = appOf('here')
+  for (const name of fs.readdirSync(path.join(ROOT, 'test', 'types'))) fs.copyFileSync(path.join(ROOT, 'test', 'types', name), path.join(cwd, name))
+  const check = async (title, more, include) => {
+    await test(`types: ${title}`, async () => {
+      const compilerOptions = { noEmit: true, strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, target: 'es2022', types: ['node'], typeRoots: [path.join(ROOT, 'node_modules', '@types')], ...more }
+      write(path.join(cwd, 'tsconfig.json'), { compilerOptions, include })
+      await run([process.execPath, path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'), '--project', cwd], { cwd })
+    })
+  }
+  const all = ['*.mts', '*.cts']
+  await check('nodenext', { lib: ['es2023', 'esnext.disposable', 'esnext.float16', 'dom'], module: 'nodenext', moduleResolution: 'nodenext' }, all)
+  await check('nodenext, older programs', { lib: ['es2022', 'dom'], module: 'nodenext', moduleResolution: 'nodenext' }, all)
+  if (!options.full) return
+  await check('node16', { lib: ['es2022', 'dom'], module: 'node16', moduleResolution: 'node16' }, all)
+  await check('bundler', { lib: ['es2022', 'dom'], module: 'esnext', moduleResolution: 'bundler' }, ['*.mts'])
+  await check('bundler, preserve', { lib: ['esnext', 'dom'], target: 'esnext', module: 'preserve', moduleResolution: 'bundler' }, ['*.mts'])
+}
+
+// ---- A bundler ----
+
+async function testBundle ({ title, command }, name) {
+  const cwd = appOf(name)
+  const esbuild = [process.execPath, path.join(ROOT, 'node_modules', 'esbuild', 'bin', 'esbuild')]
+  await test(`${title}: one file, made by esbuild, with the module inside`, async () => {
+    await run([...esbuild, 'bundled.mjs', '--bundle', '--format=esm', '--outfile=bundled/out.mjs', '--log-level=error'], { cwd })
+    const alone = path.join(scratch, 'alone.mjs')
+    fs.copyFileSync(path.join(cwd, 'bundled', 'out.mjs'), alone)
+    assert.equal((await run([...command, alone])).out, 'wasm [[1,3],[2,4]]\n')
+  })
+  await test(`${title}: a program for Node.js that esbuild bundled`, async () => {
+    await run([...esbuild, 'external.mjs', '--bundle', '--platform=node', '--format=esm', '--packages=external', '--outfile=bundled/node.mjs', '--log-level=error'], { cwd })
+    assert.equal((await run([...command, 'bundled/node.mjs'], { cwd })).out, 'native [[1,3],[2,4]]\n')
+  })
+}
+
+// ---- Everything ----
+
+async function testFull () {
+  const cache = process.env.SAMEBYTES_PACK_CACHE || path.join(ROOT, 'node_modules', '.cache', 'samebytes-pack')
+  if (!await must('the runtimes install', () => installRuntimes(cache))) return
+  const at = (...names) => path.join(cache, 'node_modules', ...names)
+
+  for (const major of [20, 22, 24, 26]) {
+    const bin = at(`node-${major}`, 'bin')
+    const node = { bin, command: [path.join(bin, 'node')], title: `Node.js ${major}` }
+    const name = `node-${major}`
+    if (!await must(`${node.title}: npm installs it offline`, async () => {
+      assert.match((await run(['node', '--version'], { bin })).out, new RegExp(`^v${major}\\.`))
+      await install(name, node)
+    })) continue
+    await testNode(node, name)
+    await testBundle(node, name)
+    if (major === 26) await testFromSource(node, name)
+  }
+
+  await testOther({ title: 'Bun', command: [at('@oven', 'bun-linux-x64', 'bin', 'bun')] })
+  await testOther({ title: 'Deno', command: [at('@deno', 'linux-x64-glibc', 'deno'), 'run', '--quiet', '--no-prompt', '--allow-all'] })
+  await testMusl(at('@oven', 'bun-linux-x64-musl', 'bin', 'bun'))
+  await testArm(at('node-20-arm64', 'bin', 'node'))
+  await testPnpm(at('pnpm', 'bin', 'pnpm.cjs'))
+  await testYarn(at('@yarnpkg', 'cli-dist', 'bin', 'yarn.js'))
+}
+
+/** Of other processors and C libraries as well, so npm has to be forced. */
+async function installRuntimes (cache) {
+  const wanted = fs.readFileSync(path.join(__dirname, 'package.json'), 'utf8')
+  const manifest = path.join(cache, 'package.json')
+  const done = path.join(cache, 'done')
+  if (fs.existsSync(done) && fs.readFileSync(done, 'utf8') === wanted) return
+  fs.rmSync(cache, { recursive: true, force: true })
+  write(manifest, wanted)
+  await run(['npm', 'install', '--force', '--no-package-lock', ...QUIET], { cwd: cache })
+  fs.writeFileSync(done, wanted)
+}
+
+/** samebytes-build compiles from what is in the tarball, and what it made is found and used. */
+async function testFromSource ({ title, command, bin }, name) {
+  await test(`${title}: samebytes-build compiles from source`, async () => {
+    const cwd = appOf(`${name}-source`)
+    fs.cpSync(appOf(name), cwd, { recursive: true, verbatimSymlinks: true })
+    const binaries = path.join(cwd, 'node_modules', 'samebytes', 'prebuilds')
+    for (const entry of fs.readdirSync(binaries, { withFileTypes: true })) {
+      if (entry.isDirectory()) fs.rmSync(path.join(binaries, entry.name), { recursive: true })
+    }
+    const gyp = { npm_config_node_gyp: path.join(ROOT, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js') }
+    const { out } = await run([...command, path.join(cwd, 'node_modules', '.bin', 'samebytes-build')], { cwd, bin, env: gyp })
+    assert.match(out, new RegExp(`made .*/prebuilds/${PLATFORM}/samebytes\\.node\n$`))
+    assert.deepEqual(fs.readdirSync(path.join(binaries, PLATFORM)).sort(), ['libsamebytes.so.1', 'samebytes.node'])
+    assert.equal((await run([...command, 'esm.mjs', 'native'], { cwd })).out, 'done on native\n')
+    await run([...command, 'subpaths.cjs'], { cwd })
+  })
+}
+
+async function testOther (runtime) {
+  const name = 'here'
+  await testPrograms(runtime, name, { backends: ['native', 'wasm'] })
+  await test(`${runtime.title}: one instance for import and require`, () => run([...runtime.command, 'both.mjs'], { cwd: appOf(name) }))
+  await test(`${runtime.title}: subpaths`, () => run([...runtime.command, 'subpaths.cjs'], { cwd: appOf(name) }))
+  await test(`${runtime.title}: without binaries it says so, and runs on WASM`, async () => {
+    const { out, err } = await run([...runtime.command, 'cjs.cjs', 'wasm'], { cwd: withoutNative(name) })
+    assert.equal(out, 'done on wasm\n')
+    assert.equal(warnings(err), 1, err)
+  })
+}
+
+/** There is no Node.js for musl in the registry, but a Bun; Debian has no libstdc++ for musl, so a bridge makes its own do. */
+async function testMusl (bun) {
+  const folder = path.join(scratch, 'musl')
+  await test('musl: a runtime for it runs here', async () => {
+    fs.mkdirSync(folder)
+    for (const library of ['libstdc++.so.6', 'libgcc_s.so.1']) {
+      fs.copyFileSync((await run(['gcc', `-print-file-name=${library}`])).out.trim(), path.join(folder, library))
+    }
+    const loader = 'ld-linux-x86-64.so.2' // what they name it
+    await run(['musl-gcc', '-shared', '-fPIC', '-O2', path.join(__dirname, 'musl', 'bridge.c'), `-Wl,-soname,${loader}`, '-o', path.join(folder, loader)])
+    await run([bun, '--version'], { env: { LD_LIBRARY_PATH: folder } })
+  })
+  await testPrograms({ title: 'musl (Bun)', command: [bun], env: { LD_LIBRARY_PATH: folder } }, 'here', { backends: ['native', 'wasm'] })
+  await test('musl (Bun): the addon is the one for musl', async () => {
+    const { out } = await run([bun, '-e', "console.log(require('samebytes').backend(), require('samebytes/native').library)"], { cwd: appOf('here'), env: { LD_LIBRARY_PATH: folder } })
+    assert.match(out, /^native .*\/linux-x64-musl\/libsamebytes\.so\.1\n$/)
+  })
+}
+
+async function testArm (node) {
+  const arm = { title: '64-bit ARM, emulated', command: ['qemu-aarch64', '-L', '/usr/aarch64-linux-gnu', node] }
+  await testPrograms(arm, 'here', { backends: ['native', 'wasm'] })
+  await test(`${arm.title}: subpaths`, () => run([...arm.command, 'subpaths.cjs'], { cwd: appOf('here') }))
+}
+
+async function testPnpm (pnpm) {
+  const name = 'pnpm'
+  const cwd = appOf(name)
+  const node = { title: 'pnpm', command: [process.execPath] }
+  if (!await test('pnpm: installs offline, and asks for no build', async () => {
+    fs.cpSync(path.join(__dirname, 'app'), cwd, { recursive: true })
+    write(path.join(cwd, 'package.json'), { name: 'app', version: '1.0.0', private: true })
+    const { out, err } = await run([process.execPath, pnpm, 'add', '--offline', '--store-dir', path.join(scratch, 'store'), tarball], { cwd })
+    assert.doesNotMatch(out + err, /build scripts/i)
+    assert.ok(fs.lstatSync(path.join(cwd, 'node_modules', 'samebytes')).isSymbolicLink(), 'the layout of pnpm')
+  })) return
+  await testPrograms(node, name, { backends: ['native', 'wasm'] })
+  await test('pnpm: one instance for import and require', () => run([...node.command, 'both.mjs'], { cwd }))
+  await test('pnpm: subpaths', () => run([...node.command, 'subpaths.cjs'], { cwd }))
+}
+
+async function testYarn (yarn) {
+  const name = 'yarn'
+  const cwd = appOf(name)
+  if (!await test("Yarn Plug'n'Play: installs offline, and builds nothing", async () => {
+    fs.cpSync(path.join(__dirname, 'app'), cwd, { recursive: true })
+    write(path.join(cwd, 'package.json'), { name: 'app', version: '1.0.0', private: true })
+    write(path.join(cwd, '.yarnrc.yml'), 'nodeLinker: pnp\nenableTelemetry: false\nenableNetwork: false\nenableGlobalCache: false\nenableScripts: true\n')
+    write(path.join(cwd, 'yarn.lock'), '')
+    const { out } = await run([process.execPath, yarn, 'add', `samebytes@file:${tarball}`], { cwd })
+    assert.doesNotMatch(out, /must be built|STDOUT|couldn't be built/)
+    assert.ok(fs.existsSync(path.join(cwd, '.pnp.cjs')) && !fs.existsSync(path.join(cwd, 'node_modules')))
+  })) return
+  const node = { title: "Yarn Plug'n'Play", command: [process.execPath, yarn, 'node'] }
+  await testPrograms(node, name, { backends: ['native', 'wasm'] })
+  await test("Yarn Plug'n'Play: one instance for import and require", () => run([...node.command, 'both.mjs'], { cwd }))
+  await test("Yarn Plug'n'Play: subpaths", () => run([...node.command, 'subpaths.cjs'], { cwd }))
+}
