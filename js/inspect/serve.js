@@ -24,6 +24,7 @@ const { textOf } = require('./text')
 
 const HOST = '127.0.0.1'
 const EVERY = 300 // ms between two looks, while a page is open
+const SHARE = 10 // times as long as a look takes the program has for itself
 
 /** What every answer says: it is for nobody else, and nothing is kept. */
 const HEADERS = {
@@ -62,20 +63,26 @@ async function serve ({ port, limit }) {
     last = now
     for (const response of pages) send(response, 'map', now)
   }
+  const follow = () => {
+    const from = performance.now()
+    look()
+    const wait = Math.max(EVERY, (performance.now() - from) * SHARE)
+    timer = pages.size === 0 ? null : setTimeout(follow, wait).unref()
+  }
 
   /** @param {http.ServerResponse} response */
-  const follow = response => {
+  const join = response => {
     response.writeHead(200, { ...HEADERS, 'Content-Type': 'text/event-stream; charset=utf-8' })
     pages.add(response)
     response.on('close', () => {
       pages.delete(response)
       if (pages.size > 0 || timer === null) return
-      clearInterval(timer)
+      clearTimeout(timer)
       timer = null
     })
     last = JSON.stringify(withOthers(takeMap(limit)))
     send(response, 'map', last)
-    timer ??= setInterval(look, EVERY).unref()
+    timer ??= setTimeout(follow, EVERY).unref()
   }
 
   const server = http.createServer((request, response) => {
@@ -87,7 +94,7 @@ async function serve ({ port, limit }) {
     } else if (method !== 'GET') {
       response.writeHead(405, { ...HEADERS, Allow: 'GET' }).end()
     } else if (rest === 'events') {
-      follow(response)
+      join(response)
     } else {
       const nonce = newNonce()
       const page = pageOf(withOthers(takeMap(limit)), { events: 'events', nonce })
@@ -101,7 +108,7 @@ async function serve ({ port, limit }) {
   })
   server.unref()
   const close = () => new Promise(resolve => {
-    if (timer !== null) clearInterval(timer)
+    if (timer !== null) clearTimeout(timer)
     timer = null
     server.close(() => resolve(undefined))
     server.closeAllConnections()
