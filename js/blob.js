@@ -290,6 +290,7 @@ function wrapped (address, nbytes, { owner, deleter, device }) {
   const base = Tensor.isTensor(owner) ? Tensor.layoutOf(owner).storage : null
   const storage = backend.wrap(address, address === 0 ? 0 : nbytes, deleter, ffi.check, device ?? CPU)
   storage.owner = owner
+  if (storage.extra !== null && storage.extra.device >= 0) storage.extra.stays = true // it is not ours to move
   if (base !== null) { // an owner's dispose must not free the bytes under us
     const extra = /** @type {import('./storage').Extra} */ (storage.extra)
     claim(base)

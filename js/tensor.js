@@ -1369,7 +1369,7 @@ class Tensor {
    * @throws ERR_UNSUPPORTED there is no CUDA, or WASM · ERR_DEVICE it is on a device · {RangeError} ERR_MEMORY · ERR_DETACHED
    * @see PyTorch pin_memory
    * @example
-   * if (cuda.isAvailable()) zeros([2]).pinMemory().isPinned // true
+   * const sent = t => t.pinMemory().cuda()
    */
   pinMemory () {
     const layout = this.#attached()

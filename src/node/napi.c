@@ -189,7 +189,9 @@ enum {
   FILE_PRESSURE = 65536
 }; /* bytes: V8 collects after about a thousand open files that nobody closed */
 
-enum { DEVICE_SHARE = 8 }; /* V8 is told of this part of a device's memory: it feels it, and does not thrash */
+enum {
+  DEVICE_SHARE = 8
+}; /* V8 is told of this part of a device's memory: it feels it, and does not thrash */
 
 /* watch(object, handle) → id, or -1 without memory. handle 0: nothing goes with the object; else the results say whether its
  * storage is guarded, the number of the device that has its bytes (-1: the CPU), and whether they were made page-locked. */
