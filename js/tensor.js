@@ -733,9 +733,12 @@ class Tensor {
    * zeros([2, 3]).reshape(3, -1).shape // [3, 2]
    */
   /**
+   * The same elements in the same order with another shape, its extents one by one: a view where that can be, else a copy.
+   *
    * @overload
    * @param {...number} shape  extents; one -1 is inferred
    * @returns {Tensor<D>}
+   * @throws as with a list
    */
   /**
    * @param {...any} args
@@ -1193,6 +1196,8 @@ class Tensor {
    * zeros([2, 3]).T.contiguous().strides // [2, 1]
    */
   /**
+   * Itself where it is row-major contiguous and of the dtype, else a copy that is.
+   *
    * @template {DtypeName} [E=D]
    * @overload
    * @param {ResultOptions<E> | NameOf<E>} opts  out: is copied to in any case, and returned
@@ -1227,11 +1232,14 @@ class Tensor {
    * tensor([1, 2]).to('float16').dtype // 'float16'
    */
   /**
+   * Itself where it has the dtype (and is on the device, where one is given), else a copy that has and is.
+   *
    * @template {DtypeName} [E=never]
    * @overload
-   * @param {ToOptions<E> | NameOf<E>} target  a dtype, or both
-   * @param {ToOptions<E>} [opts]
+   * @param {ToOptions<E> | NameOf<E>} target  a dtype, or dtype and device
+   * @param {ToOptions<E>} [opts]  copy: true copies always; out: gets the copy, and is returned
    * @returns {Tensor<Or<E, D>>}
+   * @throws as with a device
    */
   /**
    * @param {string | ToOptions} target
@@ -1295,11 +1303,14 @@ class Tensor {
    * (await tensor([1, 2]).toAsync('float64')).dtype // 'float64'
    */
   /**
+   * The same as to with a dtype, off the event loop or in turns of it.
+   *
    * @template {DtypeName} [E=never]
    * @overload
-   * @param {ToAsyncOptions<E> | NameOf<E>} target
-   * @param {ToAsyncOptions<E>} [opts]
+   * @param {ToAsyncOptions<E> | NameOf<E>} target  a dtype, or dtype and device
+   * @param {ToAsyncOptions<E>} [opts]  signal: ends the copy
    * @returns {Promise<Tensor<Or<E, D>>>}
+   * @throws as with a device
    */
   /**
    * @param {string | ToAsyncOptions} target
@@ -1681,6 +1692,7 @@ class Tensor {
     drop(layout.storage)
   }
 
+  /** What `using` calls: dispose(). */
   [DISPOSE] () {
     this.dispose()
   }
@@ -1721,7 +1733,7 @@ class Tensor {
     }
   }
 
-  /** @returns {string[]} */
+  /** None: for Jest. @returns {string[]} @ignore */
   get [JEST_COPIES] () {
     return []
   }
