@@ -6,6 +6,7 @@ const path = require('node:path')
 const fs = require('node:fs')
 const { spawn } = require('node:child_process')
 const { randomBytes, timingSafeEqual } = require('node:crypto')
+const Module = require('node:module')
 const { pathToFileURL } = require('node:url')
 const { instance } = require('../instance')
 const { takeMap, trace } = require('./map')
@@ -151,8 +152,8 @@ function show (url) {
  * @param {boolean} [options.open]  starts a browser
  * @param {string} [options.snapshot]  a file to write when the program has nothing more to do, or ends: .html, .json, else text; no server then
  * @param {(line: string) => void} [options.print]  where the page is; to stderr
- * @returns {Promise<{ url: string | null }>} once the program was loaded
- * @throws what loading the program throws · ERR_IO the port
+ * @returns {Promise<{ url: string | null }>} before the program begins, in the next turn; what it throws is uncaught, as ever
+ * @throws ERR_IO the port
  */
 async function run (script, args, { port = 0, open = false, snapshot, print = line => { process.stderr.write(`${line}\n`) } } = {}) {
   const file = path.resolve(script)
@@ -175,8 +176,19 @@ async function run (script, args, { port = 0, open = false, snapshot, print = li
       print('The program has nothing more to do. The map stays until Ctrl-C.')
     })
   }
-  await import(pathToFileURL(file).href)
+  setImmediate(start, file)
   return { url: server === null ? null : server.url }
+}
+
+/**
+ * The program is the main one, as if Node had been given it, and so are its failures.
+ *
+ * @param {string} file
+ */
+function start (file) {
+  const { runMain } = /** @type {any} */ (Module)
+  if (typeof runMain === 'function') runMain(file)
+  else import(pathToFileURL(file).href)
 }
 
 /** @param {string} place  of the file to be */

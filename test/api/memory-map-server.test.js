@@ -114,7 +114,7 @@ describe('a program run for its map', function () {
         ${end}
       `)
       const place = path.join(folder, `map.${extension}`)
-      const { code } = await child(run(file, ['77'], { snapshot: place }))
+      const code = await new Promise(resolve => spawn(process.execPath, ['-e', run(file, ['77'], { snapshot: place })], { cwd: ROOT, stdio: 'ignore' }).once('exit', resolve))
       assert.equal(code, status)
       const text = fs.readFileSync(place, 'utf8')
       if (extension === 'json') assert.deepEqual(JSON.parse(text).regions.map(({ nbytes, site }) => [nbytes, site.line]), [[77, 4]])
@@ -127,6 +127,7 @@ describe('a program run for its map', function () {
     const go = path.join(folder, 'go')
     const file = write('lives.cjs', `
       const fs = require('node:fs')
+      if (require.main !== module) throw new Error('it is not the main program')
       const s = require(${JS} + '/index.js')
       globalThis.held = [s.zeros([10])]
       const timer = setInterval(() => {
