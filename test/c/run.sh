@@ -98,7 +98,7 @@ for name in threads parcels dlpack ring; do
   fi
 done
 
-if [ ${#emulator[@]} = 0 ]; then
+if [ -z "$other" ]; then
   echo '# the host side of CUDA, under ThreadSanitizer'
   # Its atomics have to be seen; what it runs there has no kernels.
   if "$cc" -std=gnu11 -O1 -g -shared -fPIC -fvisibility=hidden -fno-strict-aliasing -fsanitize=thread -Isrc -Itest/cuda \
