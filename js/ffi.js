@@ -1115,6 +1115,15 @@ function cut (layout, most, compact) {
   return { extents: shape, axis: frame.f64[RESULTS] }
 }
 
+/** Descriptors of device memory that nobody has used, and memory that importers have on loan. @returns {number} */
+function sharedVram () {
+  /** @type {any} undefined on WASM */
+  const { addon } = /** @type {any} */ (backend)
+  if (addon === undefined) return 0
+  addon.vramHeld()
+  return frame.f64[RESULTS]
+}
+
 /** @returns {{ storages: number, heap: number, foreign: number, inFlight: number, mapped: number, pinned: number, cuda: number }} bytes alive in C; tokens' uses */
 function totals () {
   invoke(rows.totals)
@@ -1175,13 +1184,13 @@ function sendStorage (storage, uses) {
 }
 
 /**
- * What others see as well does not move to where there is more room.
+ * What others see as well of a device does not move to where there is more room.
  *
  * @param {Storage} storage  with a handle
  * @returns {Storage}
  */
 function staying (storage) {
-  if (storage.extra !== null) storage.extra.stays = true
+  if (isOnDevice(storage)) /** @type {import('./storage').Extra} */ (storage.extra).stays = true
   return storage
 }
 
@@ -1458,6 +1467,7 @@ module.exports = {
   generate,
   checkArange,
   totals,
+  sharedVram,
   sendStorage,
   receiveStorage,
   sentBytes,

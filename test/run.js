@@ -19,7 +19,7 @@ const { titleOf, reasonOf, describeError } = require('./describe')
 
 const ROOT = path.join(__dirname, '..')
 const BACKENDS = ['native', 'wasm', 'wasm-shared']
-const FAKE_DRIVER = path.join(ROOT, 'build', 'cuda', 'libcuda_fake.so')
+const FAKE_DRIVER = path.join(ROOT, 'build', 'fakecuda', 'libcuda_fake.so')
 const FULL = process.env.SAMEBYTES_FULL === '1'
 const TEST_TIMEOUT_MS = FULL ? 120_000 : 20_000
 const STALL_TIMEOUT_MS = FULL ? 1_800_000 : 180_000
@@ -92,7 +92,7 @@ function suites (backends) {
 function cudaSuite (binary) {
   const suite = { backend: 'native', files: testFiles('cuda'), binary }
   if (process.env.SAMEBYTES_TEST_CUDA === '1') return { ...suite, title: 'test/cuda on a device' }
-  return { ...suite, title: 'test/cuda on the fake driver', env: { SAMEBYTES_LIBCUDA: FAKE_DRIVER, SAMEBYTES_CUDA_CODE: path.join(path.dirname(FAKE_DRIVER), 'fake'), FAKECUDA_DEVICES: '2' } }
+  return { ...suite, title: 'test/cuda on the fake driver', env: { SAMEBYTES_LIBCUDA: FAKE_DRIVER, SAMEBYTES_CUDA_CODE: path.dirname(FAKE_DRIVER), FAKECUDA_DEVICES: '2' } }
 }
 
 function testFiles (folder) {

@@ -20,7 +20,7 @@ function twoDevices () {
   })
 }
 
-const FAKE = path.join(ROOT, 'build', 'cuda', 'libcuda_fake.so')
+const FAKE = path.join(ROOT, 'build', 'fakecuda', 'libcuda_fake.so')
 
 /** A program's JSON output, on a driver of its own that faults as env says. */
 const onFake = (source, env = {}, options = {}) => childJson(PRELUDE + source, { ...options, env: { SAMEBYTES_LIBCUDA: FAKE, ...env } })
