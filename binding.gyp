@@ -9,11 +9,14 @@
 {
   'variables': {
     'sanitize%': '',
+    'sources_cuda': [
+      '<!@(node -p "[\'cuda\'].map(d=>\'src/\'+d).filter(fs.existsSync).flatMap(d=>fs.readdirSync(d).filter(f=>f.endsWith(\'.c\')).sort().map(f=>d+\'/\'+f)).join(\' \')")',
+    ],
     'sources_node': [
-      '<!@(node -p "[\'core\',\'ops\',\'kernels\',\'share\',\'cuda\',\'bind\',\'node\'].map(d=>\'src/\'+d).filter(fs.existsSync).flatMap(d=>fs.readdirSync(d).filter(f=>f.endsWith(\'.c\')).sort().map(f=>d+\'/\'+f)).join(\' \')")',
+      '<!@(node -p "[\'core\',\'ops\',\'kernels\',\'share\',\'bind\',\'node\'].map(d=>\'src/\'+d).filter(fs.existsSync).flatMap(d=>fs.readdirSync(d).filter(f=>f.endsWith(\'.c\')).sort().map(f=>d+\'/\'+f)).join(\' \')")',
     ],
     'sources_library': [
-      '<!@(node -p "[\'core\',\'ops\',\'kernels\',\'share\',\'cuda\'].map(d=>\'src/\'+d).filter(fs.existsSync).flatMap(d=>fs.readdirSync(d).filter(f=>f.endsWith(\'.c\')).sort().map(f=>d+\'/\'+f)).join(\' \')")',
+      '<!@(node -p "[\'core\',\'ops\',\'kernels\',\'share\'].map(d=>\'src/\'+d).filter(fs.existsSync).flatMap(d=>fs.readdirSync(d).filter(f=>f.endsWith(\'.c\')).sort().map(f=>d+\'/\'+f)).join(\' \')")',
     ],
   },
   'target_defaults': {
@@ -61,14 +64,32 @@
       'cflags': ['-fno-lto', '-fPIC'],
     },
     {
+      # The driver's side of CUDA, which waits for the driver most of the time: small rather than fast.
+      'target_name': 'samebytes_cuda',
+      'type': 'static_library',
+      'sources': ['<@(sources_cuda)'],
+      'cflags!': ['-O3', '-O2', '-flto'],
+      'cflags': ['-Os', '-fno-lto', '-fPIC'],
+      'configurations': { 'Release': { 'cflags!': ['-O3', '-O2'] } },
+    },
+    {
+      'target_name': 'samebytes_cuda_test',
+      'type': 'static_library',
+      'sources': ['<@(sources_cuda)'],
+      'cflags!': ['-O3', '-O2', '-flto'],
+      'cflags': ['-Os', '-fno-lto', '-fPIC'],
+      'configurations': { 'Release': { 'cflags!': ['-O3', '-O2'] } },
+      'defines': ['SB_TEST=1'],
+    },
+    {
       'target_name': 'samebytes',
       'sources': ['<@(sources_node)'],
-      'dependencies': ['samebytes_platform'],
+      'dependencies': ['samebytes_platform', 'samebytes_cuda'],
     },
     {
       'target_name': 'samebytes_test',
       'sources': ['<@(sources_node)'],
-      'dependencies': ['samebytes_platform'],
+      'dependencies': ['samebytes_platform', 'samebytes_cuda_test'],
       'defines': ['SB_TEST=1'],
     },
     {
@@ -79,7 +100,7 @@
       'product_extension': 'so.1',
       'product_dir': '<(PRODUCT_DIR)',
       'sources': ['<@(sources_library)'],
-      'dependencies': ['samebytes_platform'],
+      'dependencies': ['samebytes_platform', 'samebytes_cuda'],
       'ldflags': ['-Wl,-soname,libsamebytes.so.1', '-Wl,--exclude-libs,ALL', '-Wl,--no-undefined'],
     },
     {

@@ -90,7 +90,9 @@ const fromOrt = later(() => require('./ort').fromOrt)
 Object.defineProperty(Tensor, Symbol.for('samebytes.instance'), { get: () => require('./instance').instance() })
 
 // Classes that are read when they are first asked for, by the getters below the exports: here are their names and types.
+/** A tensor in memory that other processes see, with what names it to them: made by SharedTensor.create and SharedTensor.open. */
 const SharedTensor = /** @type {typeof import('./shared-tensor').SharedTensor} */ (/** @type {unknown} */ (undefined))
+/** Frames that one process writes and others read: made by SharedRing.create and SharedRing.open. */
 const SharedRing = /** @type {typeof import('./shared-ring').SharedRing} */ (/** @type {unknown} */ (undefined))
 
 /** @type {typeof import('./formats').parseNpy} */

@@ -1,5 +1,6 @@
 'use strict'
-// A blob of the host's memory into a tensor on a GPU and back: as it is (pageable), pinned after the fact, and made pinned.
+// A blob of the host's memory into a tensor on a GPU and back: as it is (pageable), made pinned, pinned after the fact, and mapped:
+// the GPU's kernels work on the host's bytes themselves.
 // node examples/cuda-blob/index.js [MiB]
 const { cuda, empty, fromBlob, hostRegister, memory } = require('samebytes')
 
@@ -27,7 +28,11 @@ function show (title, host, device, back) {
   for (let i = 0; i < a.length; i += 4093) {
     if (a[i] !== b[i]) throw new Error(`element ${i} came back as ${b[i]}, not ${a[i]}`)
   }
-  console.log(`${title.padEnd(44)} to the GPU ${there.toFixed(2).padStart(7)} GB/s   back ${here.toFixed(2).padStart(7)} GB/s`)
+  line(title, there, here)
+}
+
+function line (title, there, here) {
+  console.log(`${title.padEnd(46)} to the GPU ${there.toFixed(2).padStart(7)} GB/s   back ${here.toFixed(2).padStart(7)} GB/s`)
 }
 
 function main () {
@@ -47,6 +52,14 @@ function main () {
   show('pinned: empty(…, { pinMemory: true })', pinned, device, empty([n], { pinMemory: true }))
 
   show('pinned: hostRegister of the same ArrayBuffer', hostRegister(blob), device, hostRegister(empty([n])))
+  // The same bytes as pinned.data, as a tensor of the GPU's: nothing is copied before a kernel reads or writes them.
+  const mapped = fromBlob(pinned.dataPtr, [n], { dtype: 'float32', device: 'cuda:0', owner: pinned })
+  const read = bandwidth(mapped.nbytes, () => device.copyFrom(mapped))
+  device.fill(2.5)
+  const written = bandwidth(mapped.nbytes, () => mapped.copyFrom(device))
+  if (pinned.data[n - 1] !== 2.5) throw new Error(`the GPU wrote ${pinned.data[n - 1]}, not 2.5`)
+  line('mapped: a tensor on the GPU over pinned.data', read, written)
+
   console.log(`on the GPU: ${cuda.memoryStats().allocatedBytes / 2 ** 20} MiB; pinned: ${memory().bytes.pinned / 2 ** 20} MiB`)
 }
 
