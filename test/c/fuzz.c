@@ -90,7 +90,7 @@ static double new_ring(void) {
   return handle;
 }
 
-/* There is none here: who gives handles of streams vouches for them, so only tests with a fake one come that far. */
+/* There is none here. */
 static bool needs_driver(const char *row) { return !strncmp(row, "cuda_", 5) || !strncmp(row, "pinned_", 7); }
 
 static void garbage(void) {
