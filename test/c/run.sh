@@ -90,7 +90,7 @@ for name in threads parcels dlpack ring; do
   [ -z "$other" ] || break # no sanitizer there
   echo "# $name, under ThreadSanitizer"
   if "$cc" "${flags[@]/-fsanitize=address,undefined/-fsanitize=thread}" -Werror "test/c/$name.c" \
-    src/core/*.c src/ops/*.c src/kernels/*.c src/share/*.c src/platform/posix.c -lm -lpthread -o "$build/$name-tsan"; then
+    src/core/*.c src/ops/*.c src/kernels/*.c src/share/*.c src/cuda/*.c src/platform/posix.c -lm -lpthread -ldl -o "$build/$name-tsan"; then
     run "test/c/$name.c under ThreadSanitizer" "$build/$name-tsan"
   else
     echo "not ok - test/c/$name.c compiles for ThreadSanitizer"
