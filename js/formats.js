@@ -3,7 +3,7 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
-const { textOf, inflate, findCrc32 } = require('./host')
+const { textOf, inflate, inflateSome, findCrc32 } = require('./host')
 const { later } = require('./later')
 const { integer, optionsOf } = require('./validate')
 const { isSharedArrayBuffer } = require('./buffers')
@@ -626,7 +626,7 @@ function npzFile (source, dtype) {
       return make(member)
     },
     info: (/** @type {Member} */ member) => {
-      const bytes = open(member)
+      const bytes = member.bytes ?? (member.method === 8 && inflateSome !== null ? new Beginning(source, member) : open(member))
       const info = infoOf(memberEntry(bytes, member, dtype).entry)
       return bytes instanceof Part ? { ...info, byteOffset: bytes.at + info.byteOffset } : { ...info, deflated: member.packed }
     }
@@ -729,6 +729,39 @@ async function inflatedLater (source, member) {
     throw badMember(member, /** @type {Error} */ (error).message)
   }
   return inflatedBytes(source, member, inflated.subarray(0, n))
+}
+
+const FIRST_PACKED = 4096 // deflated bytes, which nearly always have all of an array's header: they hold 4 MiB at most
+
+/** A deflated member, of which no more is inflated than is read. @implements {Source} */
+class Beginning {
+  /**
+   * @param {Source} source
+   * @param {Member} member
+   */
+  constructor (source, member) {
+    this.size = member.unpacked
+    this.flags = source.flags
+    this.reason = source.reason
+    this.writes = source.writes
+    this.all = later(() => {
+      const whole = memberBytes(source, member)
+      return () => whole
+    })
+    this.bytes = new Uint8Array(0)
+    const packed = packedBytes(source, member)
+    const some = packed.read(0, Math.min(packed.size, FIRST_PACKED))
+    try {
+      this.bytes = /** @type {NonNullable<typeof inflateSome>} */ (inflateSome)(isSharedArrayBuffer(some.buffer) ? some.slice() : some)
+    } catch {} // who reads it is told
+    this.first = this.bytes.length
+  }
+
+  /** @param {number} from @param {number} nbytes */
+  read (from, nbytes) { return from + nbytes <= this.bytes.length ? this.bytes.subarray(from, from + nbytes) : this.all().read(from, nbytes) }
+  /** @param {number} from @param {number} nbytes @param {number} alignment */
+  place (from, nbytes, alignment) { return this.all().place(from, nbytes, alignment) }
+  close () {}
 }
 
 /**

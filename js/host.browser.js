@@ -36,6 +36,7 @@ const now = () => (typeof performance === 'object' ? performance : Date).now()
 
 /** A browser inflates asynchronously only: a file object's load() does. */
 const inflate = null
+const inflateSome = null
 
 /** @returns {undefined} it has no CRC-32 */
 const findCrc32 = () => undefined
@@ -63,4 +64,4 @@ const pythonPath = null
 /** Nobody asks here. */
 function traceIfAsked () {}
 
-module.exports = { isLogged, log, traceIfAsked, onNextTurn, textOf, inflate, findCrc32, now, newName, warn, memoryOfMachine, keepAttached, pythonPath }
+module.exports = { isLogged, log, traceIfAsked, onNextTurn, textOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, keepAttached, pythonPath }

@@ -41,6 +41,18 @@ function inflate (bytes, nbytes) {
   return require('node:zlib').inflateRawSync(bytes, { maxOutputLength: Math.max(nbytes, 1), chunkSize: Math.max(64, Math.min(nbytes + 1, 2 ** 30)) })
 }
 
+/**
+ * What the beginning of deflated bytes begins with.
+ *
+ * @param {Uint8Array} bytes
+ * @returns {Uint8Array} as much as they hold
+ * @throws what is wrong with them
+ */
+function inflateSome (bytes) {
+  const zlib = require('node:zlib')
+  return zlib.inflateRawSync(bytes, { finishFlush: zlib.constants.Z_SYNC_FLUSH })
+}
+
 /** A CRC-32 of the runtime's own, with that of what came before; undefined: it has none. @returns {((bytes: Uint8Array, crc: number) => number) | undefined} */
 const findCrc32 = () => /** @type {any} */ (require('node:zlib')).crc32 // Node 20.15, 22.2
 
@@ -96,4 +108,4 @@ function traceIfAsked () {
   else if (asked === `map:${process.pid}`) require('./inspect')
 }
 
-module.exports = { isLogged, log, traceIfAsked, onNextTurn, textOf, inflate, findCrc32, now, newName, warn, memoryOfMachine, readModule, keepAttached, pythonPath }
+module.exports = { isLogged, log, traceIfAsked, onNextTurn, textOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, readModule, keepAttached, pythonPath }

@@ -327,7 +327,7 @@ function dispose (list) {
  * @property {{ count: number, bytes: number }} staged  temporary copies: overlap, the caller's bytes in WASM
  * @property {number} promoted  small tensors whose bytes got a buffer of their own
  * @property {number} grown  times that WASM memory grew; where threads share it: that this one noticed
- * @property {number} inFlight  copies that are pending, and uses of tokens that nobody has taken yet
+ * @property {number} inFlight  copies that are pending, uses of tokens that nobody has taken yet, and device memory that is kept for others
  * @property {number} exported  loans of this thread's tensors that native code has
  * @property {number} deleterErrors  deleters that threw
  */
@@ -364,7 +364,7 @@ function memory () {
     staged: { ...stats.staged },
     promoted: stats.promoted,
     grown: stats.grown,
-    inFlight: stats.inFlight + inFlight,
+    inFlight: stats.inFlight + inFlight + ffi.sharedVram(),
     exported: lent,
     deleterErrors: stats.deleterErrors
   }

@@ -5,7 +5,7 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
-const { later } = require('./later')
+const { later, laterFile } = require('./later')
 const { countCopy, claim, unclaim } = require('./storage')
 const {
   show, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, axisAndOptions, CASTINGS, castingOf,
@@ -27,7 +27,6 @@ const { sourceOf, kept, scalingOf } = require('./sources')
 const { channelsOf, copyRows } = require('./channels')
 const { copyAsync, busy, signalOf, checkSignal } = require('./async')
 const { print } = require('./print')
-const moves = require('./moves')
 const lifetime = require('./lifetime')
 
 const { backend, rows, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
@@ -36,6 +35,7 @@ const { backend, rows, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 /** @import { DtypeName, NameOf, Or, DtypeOf, ValueOf, DataOf, InputOf, NestedOf, PartOf, CudaArrayInterface, Shape, Dynamism, DeviceName, MemoryFormat, SliceSpec, Picture, Blob, CopySource, Frame, Capsule, DlpackOptions } from './types' */
 /** @import { ViewOptions, ResultOptions, ToOptions, ToAsyncOptions, AxisOptions, RollOptions, CopyOptions, CopyAsyncOptions, AccessorOptions, Accessor } from './types' */
 
+const moves = laterFile(() => require('./moves'))
 /** @type {typeof import('./accessor').accessorOf} */
 const accessorOf = later(() => require('./accessor').accessorOf)
 /** @type {typeof import('./media').copyMedia} */
@@ -1380,7 +1380,7 @@ class Tensor {
    * @throws ERR_UNSUPPORTED there is no CUDA, or WASM · ERR_DEVICE it is on a device · {RangeError} ERR_MEMORY · ERR_DETACHED
    * @see PyTorch pin_memory
    * @example
-   * if (cuda.isAvailable()) zeros([2]).pinMemory().isPinned // true
+   * const sent = t => t.pinMemory().cuda()
    */
   pinMemory () {
     const layout = this.#attached()
@@ -1452,7 +1452,7 @@ class Tensor {
     const times = typeof reps === 'number' ? [integer('reps', reps)] : integers('reps', reps)
     const result = resultOf(opts)
     checkCounts('reps', times)
-    return produced('tile', moves.tile(this.#attached(), times), result)
+    return produced('tile', moves().tile(this.#attached(), times), result)
   }
 
   /**
@@ -1473,7 +1473,7 @@ class Tensor {
     const axis = along === undefined || along === null ? null : integer('axis', along)
     const counts = typeof repeats === 'number' ? integer('repeats', repeats) : integerList('repeats', Tensor.isTensor(repeats) ? listedIntegers('repeats', repeats) : repeats)
     checkCounts('repeats', typeof counts === 'number' ? [counts] : counts)
-    return produced('repeat', moves.repeat(this.#attached(), counts, axis), result)
+    return produced('repeat', moves().repeat(this.#attached(), counts, axis), result)
   }
 
   /**
@@ -1495,7 +1495,7 @@ class Tensor {
     const shifts = axesOf(shift, 'shift')
     const axes = along === undefined || along === null ? null : axesOf(along)
     const result = resultOf(options)
-    return produced('roll', moves.roll(this.#attached(), shifts, axes), result)
+    return produced('roll', moves().roll(this.#attached(), shifts, axes), result)
   }
 
   /**
@@ -1520,7 +1520,7 @@ class Tensor {
     const layout = this.#attached()
     const from = list ?? /** @type {Tensor} */ (indices).#attached()
     if (list === null) checkTogether(layout.storage, from.storage)
-    return produced('take', moves.take(layout, from, d), result)
+    return produced('take', moves().take(layout, from, d), result)
   }
 
   /**

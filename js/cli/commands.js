@@ -89,6 +89,22 @@ const commands = [
     load: () => require('./convert').convert
   },
   {
+    name: 'map',
+    operands: 'SCRIPT [ARGUMENT...]',
+    text: 'run a program with a map of its memory: what shares what, live on a local page',
+    more: ['Options stand before SCRIPT; what stands behind it is the program\'s. The page is for this machine alone, and only who has its address sees it.'],
+    examples: [['samebytes map service.mjs', 'prints the address of the page'], ['samebytes map --snapshot map.html job.mjs', 'writes the page when the program ends; .json and .txt as well']],
+    options: {
+      open: { type: 'boolean', text: 'start a browser' },
+      port: { type: 'string', argument: 'PORT', text: 'of the page; any that is free unless told' },
+      snapshot: { type: 'string', argument: 'FILE', text: 'write the map when the program ends; no page then' }
+    },
+    count: [1, Infinity],
+    completes: 'files',
+    takesRest: true,
+    load: () => require('./map').map
+  },
+  {
     name: 'doctor',
     operands: '',
     text: 'say what this machine lets samebytes do, and what to do about the rest',

@@ -129,6 +129,7 @@ function placeOf (storage) {
 function kindOf (storage) {
   const file = fileOf(storage)
   if (file !== undefined) return nameOfFile(file).kind
+  if (storage.extra !== null && storage.extra.pinned) return 'pinned'
   const roles = rolesOf(storage)
   if (roles !== undefined) for (const role of /** @type {const} */ (['dlpack', 'foreign'])) if (roles.has(role)) return role
   return storage.kind
@@ -221,7 +222,12 @@ function regionsOf (list) {
   for (const placed of list) {
     const { storage } = placed
     let place = places.get(storage)
-    if (place === undefined) places.set(storage, place = placeOf(storage))
+    if (place === undefined) {
+      place = placeOf(storage)
+      const { device } = placed.tensor
+      if (place !== null && device !== 'cpu') place.space = device // whose addresses are others
+      places.set(storage, place)
+    }
     if (place === null) {
       placed.at = 0
       let region = alone.get(storage)
@@ -248,7 +254,7 @@ function regionsOf (list) {
         for (const storage of row.members) open.members.add(storage)
         open.tensors.push(...row.tensors)
       } else {
-        open = { ...row, hasAddress: space === 'memory' }
+        open = { ...row, hasAddress: typeof space === 'string' }
         regions.push(open)
       }
     }

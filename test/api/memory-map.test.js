@@ -103,6 +103,18 @@ describe('memoryMap', function () {
     assert.deepEqual(map.memory.copied.clone, { count, bytes })
   })
 
+  it('says which copies were staged on the way, and by whom, on int32', async () => {
+    const { staged, memory } = await childJson(`
+      const { memoryMap } = require('samebytes/inspect')
+      const { arange } = require('samebytes')
+      const t = arange(16).reshape([4, 4])
+      t.copyFrom(t.T)
+      console.log(JSON.stringify(memoryMap()))
+    `)
+    assert.deepEqual(staged, { count: 1, bytes: 64, sites: [{ site: { file: '[eval]', line: 5, column: 9, call: 'copyFrom' }, count: 1, bytes: 64 }] })
+    assert.deepEqual(memory.staged, { count: 1, bytes: 64 })
+  })
+
   it('leaves the smallest out, and says how many', async () => {
     const { regions, more, totals } = await fixed('json', 1)
     assert.equal(regions.length, 1)
@@ -164,6 +176,24 @@ describe('memoryMap', function () {
     assert.deepEqual({ rows, tensors }, { rows: 6, tensors: 100001 })
     assert.deepEqual(sums, [1, 10000, 10000, 10000, 10000, 10000])
     assert.ok(starts > 10 && starts <= 128)
+  })
+
+  it('does what the examples of its functions say', async () => {
+    const examples = ['inspect.js', 'inspect/map.js'].flatMap(file => [...fs.readFileSync(path.join(ROOT, 'js', file), 'utf8').matchAll(/ \* @example\n((?: \* .*\n)+) \*\//g)])
+      .map(([, lines]) => lines.replace(/^ \* /gm, '').replace(/^(.+) \/\/ (true)$/gm, 'check($1, $2)'))
+    assert.equal(examples.length, 5)
+    const checked = await childJson(`
+      const { zeros } = require('samebytes')
+      const { memoryMap, serveMap, mapElement, trace, untrace } = require('samebytes/inspect')
+      let checked = 0
+      const check = (value, wanted) => { if (value !== wanted) throw new Error(String(value)); checked++ }
+      const main = async () => {
+        ${examples.map(text => `{\n${text}}`).join('\n')}
+        console.log(checked)
+      }
+      main()
+    `)
+    assert.equal(checked, 2)
   })
 
   it('refuses what it cannot show', async () => {

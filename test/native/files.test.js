@@ -3,10 +3,11 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
+const zlib = require('node:zlib')
 const { execFileSync } = require('node:child_process')
 const samebytes = require('samebytes')
 const { collectUntil, copied, fails, hex, isWasm, needs, refuses, skip } = require('../setup')
-const { floats, npyOf, safetensors } = require('../files')
+const { crc32, floats, npy, npyOf, safetensors, zip } = require('../files')
 const { arange, createNpy, createSafetensors, load, memory, openGguf, openNpy, openNpz, openRaw, openSafetensors, save, saveNpy, saveNpySync, saveNpzSync, saveSafetensorsSync, tensor, zeros, toNpyBytes } = samebytes
 
 let folder
@@ -237,6 +238,32 @@ describe('saving and loading', () => {
       assert.deepEqual([file.get('half').toArray(), file.get('plain').toArray()], [[1, 2], [3]])
     }
     await rejects(load(at('raw.npz')), 'ERR_DTYPE')
+  })
+
+  it('info of a deflated array inflates its header only, however large the array is', () => {
+    const nbytes = 2 ** 23
+    const arrays = {
+      a: npyOf('|u1', `(${nbytes},)`, Buffer.alloc(nbytes)),
+      long: npy(`{'descr': '<f4', 'fortran_order': False, 'shape': (2,), ${' '.repeat(50000)}}`, floats(1, 2)), // begins beyond what is inflated first, or not
+      noise: npyOf('|u1', '(9999,)', Buffer.from(Array.from({ length: 9999 }, (_, i) => (i * i * 7919 >> 3) & 255)))
+    }
+    const file = put('deflated.npz', zip(Object.entries(arrays).map(([name, bytes]) => {
+      const packed = zlib.deflateRawSync(bytes)
+      return [`${name}.npy`, packed, { method: 8, packed: packed.length, unpacked: bytes.length, crc: crc32(bytes) }]
+    })))
+    for (const mode of ['r', 'r+']) { // where a copy could not be written back, info can be had
+      const found = openNpz(file, { mode })
+      const { result: info, copies } = copied(() => found.info('a'))
+      assert.deepEqual(copies, {})
+      assert.deepEqual([info.dtype, info.shape, info.nbytes, info.deflated > 0 && info.deflated < 20000], ['uint8', [nbytes], nbytes, true])
+      assert.deepEqual([found.info('long').shape, found.info('noise').shape], [[2], [9999]])
+      if (mode === 'r') assert.deepEqual([found.get('a').size, found.get('long').toArray(), hex(found.get('noise'))], [nbytes, [1, 2], arrays.noise.subarray(-9999).toString('hex')])
+      found.close()
+    }
+    const lies = put('lies.npz', zip([['a.npy', Buffer.from('not deflated'), { method: 8, unpacked: 1000 }], ['b.npy', zlib.deflateRawSync(Buffer.alloc(500)), { method: 8, unpacked: 500 }]]))
+    const found = openNpz(lies)
+    for (const name of ['a', 'b']) refuses(() => found.info(name), 'ERR_FORMAT')
+    found.close()
   })
 
   it('.npy is saved and loaded', async () => {

@@ -1,0 +1,41 @@
+'use strict'
+// samebytes map: a program with a map of its memory, on a page or in a file.
+
+const fs = require('node:fs')
+const path = require('node:path')
+const { failure } = require('../errors')
+const { run } = require('../inspect/serve')
+const { UsageError } = require('./arguments')
+const { plain, note } = require('./output')
+
+const MOST_PORT = 65535
+
+/**
+ * @param {string | undefined} text
+ * @returns {number}
+ */
+function portOf (text) {
+  if (text === undefined) return 0
+  if (!/^\d{1,5}$/.test(text) || Number(text) > MOST_PORT) throw new UsageError(`--port is ${JSON.stringify(plain(text))}; 0 to ${MOST_PORT} was expected`)
+  return Number(text)
+}
+
+/**
+ * @param {import('./arguments').Given} given
+ * @returns {Promise<number | void>} nothing: what the program says is its exit status
+ */
+async function map ({ values: { port, open, snapshot }, operands: [script, ...args] }) {
+  const options = { port: portOf(port), open, snapshot }
+  if (!fs.existsSync(script)) throw failure('ERR_NOT_FOUND', `${script}: there is no such program`)
+  const folder = path.dirname(path.resolve(snapshot ?? '.'))
+  if (!fs.existsSync(folder)) throw failure('ERR_NOT_FOUND', `${folder}: there is no such folder`)
+  try {
+    await run(script, args, { ...options, print: line => { note(line) } })
+  } catch (/** @type {any} */ error) {
+    if (error?.code === 'ERR_IO' && String(error.message).startsWith('the map could not be served')) throw error
+    console.error(error) // the program's own, with its stack
+    return 1
+  }
+}
+
+module.exports = { map }

@@ -1,0 +1,74 @@
+'use strict'
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const path = require('node:path')
+const { spawn } = require('node:child_process')
+const { setTimeout } = require('node:timers/promises')
+const { ROOT } = require('../setup')
+const { PROGRAM, cli, folder } = require('./cli')
+
+describe('samebytes map', function () {
+  this.timeout(120000)
+  const at = folder()
+  const index = JSON.stringify(path.join(ROOT, 'js', 'index.js'))
+
+  before(() => {
+    fs.writeFileSync(at('program.cjs'), `
+      const { ones } = require(${index})
+      globalThis.kept = [ones([1000, 3])]
+      kept.push(kept[0].T)
+      console.log(JSON.stringify(process.argv.slice(1)))
+      process.exitCode = 5`)
+    fs.writeFileSync(at('fails.mjs'), 'throw new Error("the program\'s own")')
+  })
+
+  it('runs a program with its arguments, and writes what it held', async () => {
+    for (const [name, pattern] of [['map.txt', /float32 \[1000, 3\].*\n.*float32 \[3, 1000\]/], ['map.json', /^\{[\s\S]*"float32"/], ['map.html', /^<!doctype html>/i]]) {
+      const { code, stdout, stderr } = await cli(['map', '--snapshot', name, 'program.cjs', '--json', '-1', 'x'], { cwd: at() })
+      assert.deepEqual({ code, stderr }, { code: 5, stderr: '' })
+      assert.deepEqual(JSON.parse(stdout), [fs.realpathSync(at('program.cjs')), '--json', '-1', 'x'])
+      assert.match(fs.readFileSync(at(name), 'utf8'), pattern)
+    }
+  })
+
+  it('shows the map on a page of this machine while the program runs', async () => {
+    fs.writeFileSync(at('runs.cjs'), `const { ones } = require(${index}); globalThis.kept = ones([12345]); setInterval(() => {}, 1000)`)
+    const running = spawn(process.execPath, [PROGRAM, 'map', at('runs.cjs')], { stdio: ['ignore', 'ignore', 'pipe'] })
+    const ended = new Promise(resolve => running.once('close', resolve))
+    try {
+      const url = await new Promise((resolve, reject) => {
+        let text = ''
+        running.stderr.setEncoding('utf8').on('data', more => {
+          text += more
+          const found = /(http:\/\/127\.0\.0\.1:\d+\/[\w-]+\/)\n/.exec(text)
+          if (found !== null) resolve(found[1])
+        })
+        ended.then(() => reject(new Error(`it ended: ${text}`)))
+      })
+      let page = ''
+      for (const end = Date.now() + 60000; !page.includes('12345') && Date.now() < end;) { // the address is there before the program has run
+        if (page !== '') await setTimeout(20)
+        const answer = await fetch(url)
+        assert.equal(answer.status, 200)
+        page = await answer.text()
+      }
+      assert.match(page, /12345/)
+      assert.equal((await fetch(url.replace(/[\w-]+\/$/, 'another/'))).status, 404)
+    } finally {
+      running.kill('SIGKILL')
+      await ended
+    }
+  })
+
+  it('leaves what the program throws to the program, and says what is not there', async () => {
+    const thrown = await cli(['map', '--snapshot', 'x.txt', 'fails.mjs'], { cwd: at() })
+    assert.equal(thrown.code, 1)
+    assert.match(thrown.stderr, /Error: the program's own\n\s+at /)
+    for (const [args, code, pattern] of [[['map', 'nothing.mjs'], 1, /nothing\.mjs: there is no such program \(ERR_NOT_FOUND\)/], [['map', '--port', 'x', 'program.cjs'], 2, /--port is "x"; 0 to 65535 was expected/],
+      [['map', '--snapshot', 'no/such.txt', 'program.cjs'], 1, /there is no such folder \(ERR_NOT_FOUND\)/], [['map'], 2, /is missing/]]) {
+      const found = await cli(args, { cwd: at() })
+      assert.deepEqual({ code: found.code, stdout: found.stdout }, { code, stdout: '' }, found.stderr)
+      assert.match(found.stderr, pattern)
+    }
+  })
+})
