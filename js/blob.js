@@ -107,7 +107,9 @@ function addressOf (name, source) {
  *
  * A record is what toBlob gives, or a plain object with its fields: ptr, shape and dtype, and where they are known strides,
  * device and owner. Its shape may be omitted, and a given one keeps the order of its elements. Only toBlob's own records work in
- * WASM and need no owner. An address on a device needs its name, and is asked for whether it is there. In a record, and nowhere else, dtype may also be one of PyTorch's names, such as 'float' and 'long'.
+ * WASM and need no owner. An address on a device needs its name, and is asked for whether it is there; that
+ * of page-locked memory (pinMemory, hostRegister) may be given with a device, which then works on the CPU's bytes in place. In a
+ * record, and nowhere else, dtype may also be one of PyTorch's names, such as 'float' and 'long'.
  *
  * @template {BlobSource} S
  * @template {DtypeName} [D=never]
@@ -290,6 +292,7 @@ function wrapped (address, nbytes, { owner, deleter, device }) {
   const base = Tensor.isTensor(owner) ? Tensor.layoutOf(owner).storage : null
   const storage = backend.wrap(address, address === 0 ? 0 : nbytes, deleter, ffi.check, device ?? CPU)
   storage.owner = owner
+  if (storage.extra !== null && storage.extra.device >= 0) storage.extra.stays = true // it is not ours to move
   if (base !== null) { // an owner's dispose must not free the bytes under us
     const extra = /** @type {import('./storage').Extra} */ (storage.extra)
     claim(base)

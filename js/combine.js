@@ -62,17 +62,22 @@ function combined (reason, args, recipeOf) {
  * concat(tensor([1]), tensor([2, 3])).toArray() // [1, 2, 3]
  */
 /**
+ * Tensors one after the other along an axis: two tensors, without a list.
+ *
  * @template {DtypeName} A
  * @template {DtypeName} B
  * @template {DtypeName} [E=never]
  * @overload
  * @param {Tensor<A>} a
  * @param {Tensor<B>} b
- * @param {number | null | AxisOptions<E> | NameOf<E>} [axis]
- * @param {AxisOptions<E> | NameOf<E>} [opts]
+ * @param {number | null | AxisOptions<E> | NameOf<E>} [axis]  0 where none is given; null puts all elements along one axis
+ * @param {AxisOptions<E> | NameOf<E>} [opts]  out: gets the result, and is returned
  * @returns {Tensor<Or<E, Promote<A, B>>>}
+ * @throws as with a list
  */
 /**
+ * Tensors one after the other along an axis: three tensors, without a list.
+ *
  * @template {DtypeName} A
  * @template {DtypeName} B
  * @template {DtypeName} C
@@ -81,11 +86,14 @@ function combined (reason, args, recipeOf) {
  * @param {Tensor<A>} a
  * @param {Tensor<B>} b
  * @param {Tensor<C>} c
- * @param {number | null | AxisOptions<E> | NameOf<E>} [axis]
- * @param {AxisOptions<E> | NameOf<E>} [opts]
+ * @param {number | null | AxisOptions<E> | NameOf<E>} [axis]  0 where none is given; null puts all elements along one axis
+ * @param {AxisOptions<E> | NameOf<E>} [opts]  out: gets the result, and is returned
  * @returns {Tensor<Or<E, Promote<Promote<A, B>, C>>>}
+ * @throws as with a list
  */
 /**
+ * Tensors one after the other along an axis: four tensors, without a list.
+ *
  * @template {DtypeName} A
  * @template {DtypeName} B
  * @template {DtypeName} C
@@ -96,14 +104,18 @@ function combined (reason, args, recipeOf) {
  * @param {Tensor<B>} b
  * @param {Tensor<C>} c
  * @param {Tensor<D>} d
- * @param {number | null | AxisOptions<E> | NameOf<E>} [axis]
- * @param {AxisOptions<E> | NameOf<E>} [opts]
+ * @param {number | null | AxisOptions<E> | NameOf<E>} [axis]  0 where none is given; null puts all elements along one axis
+ * @param {AxisOptions<E> | NameOf<E>} [opts]  out: gets the result, and is returned
  * @returns {Tensor<Or<E, Promote<Promote<Promote<A, B>, C>, D>>>}
+ * @throws as with a list
  */
 /**
+ * Tensors one after the other along an axis: the tensors, then the axis and options, without a list.
+ *
  * @overload
  * @param {...(AnyTensor | number | null | AxisOptions | DtypeName)} args
  * @returns {AnyTensor}
+ * @throws as with a list
  */
 /**
  * @param {...any} args
@@ -129,17 +141,22 @@ function concat (...args) {
  * stack([tensor([1, 2]), tensor([3, 4])], 1).toArray() // [[1, 3], [2, 4]]
  */
 /**
+ * Tensors of one shape beside each other along a new axis: two tensors, without a list.
+ *
  * @template {DtypeName} A
  * @template {DtypeName} B
  * @template {DtypeName} [E=never]
  * @overload
  * @param {Tensor<A>} a
  * @param {Tensor<B>} b
- * @param {number | AxisOptions<E> | NameOf<E>} [axis]
- * @param {AxisOptions<E> | NameOf<E>} [opts]
+ * @param {number | AxisOptions<E> | NameOf<E>} [axis]  of the result, 0 where none is given; negative counts from its end
+ * @param {AxisOptions<E> | NameOf<E>} [opts]  out: gets the result, and is returned
  * @returns {Tensor<Or<E, Promote<A, B>>>}
+ * @throws as with a list
  */
 /**
+ * Tensors of one shape beside each other along a new axis: three tensors, without a list.
+ *
  * @template {DtypeName} A
  * @template {DtypeName} B
  * @template {DtypeName} C
@@ -148,11 +165,14 @@ function concat (...args) {
  * @param {Tensor<A>} a
  * @param {Tensor<B>} b
  * @param {Tensor<C>} c
- * @param {number | AxisOptions<E> | NameOf<E>} [axis]
- * @param {AxisOptions<E> | NameOf<E>} [opts]
+ * @param {number | AxisOptions<E> | NameOf<E>} [axis]  of the result, 0 where none is given; negative counts from its end
+ * @param {AxisOptions<E> | NameOf<E>} [opts]  out: gets the result, and is returned
  * @returns {Tensor<Or<E, Promote<Promote<A, B>, C>>>}
+ * @throws as with a list
  */
 /**
+ * Tensors of one shape beside each other along a new axis: four tensors, without a list.
+ *
  * @template {DtypeName} A
  * @template {DtypeName} B
  * @template {DtypeName} C
@@ -163,14 +183,18 @@ function concat (...args) {
  * @param {Tensor<B>} b
  * @param {Tensor<C>} c
  * @param {Tensor<D>} d
- * @param {number | AxisOptions<E> | NameOf<E>} [axis]
- * @param {AxisOptions<E> | NameOf<E>} [opts]
+ * @param {number | AxisOptions<E> | NameOf<E>} [axis]  of the result, 0 where none is given; negative counts from its end
+ * @param {AxisOptions<E> | NameOf<E>} [opts]  out: gets the result, and is returned
  * @returns {Tensor<Or<E, Promote<Promote<Promote<A, B>, C>, D>>>}
+ * @throws as with a list
  */
 /**
+ * Tensors of one shape beside each other along a new axis: the tensors, then the axis and options, without a list.
+ *
  * @overload
  * @param {...(AnyTensor | number | AxisOptions | DtypeName)} args
  * @returns {AnyTensor}
+ * @throws as with a list
  */
 /**
  * @param {...any} args
@@ -216,10 +240,13 @@ function arrayEqual (...args) {
  * allClose(tensor([1, 2]), tensor([1.000001, 2])) // true
  */
 /**
+ * The same of a list of two tensors.
+ *
  * @overload
  * @param {readonly [AnyTensor, AnyTensor]} list
- * @param {CloseOptions} [opts]
+ * @param {CloseOptions} [opts]  rtol = 1e-5, atol = 1e-8, equalNaN = false
  * @returns {boolean}
+ * @throws as with two
  */
 /**
  * @param {...any} args

@@ -22,7 +22,7 @@ const addon = /** @type {any} */ (backend).addon
 const WASM = 'CUDA needs the native addon; this is the WASM back end'
 const DEFAULT_DEVICE = 0
 
-/** in the order of C's WHEN_… */
+/** in the order of C's WHEN_READY and its like */
 const READY = 0
 const STREAM = 1
 const EVENT = 2
@@ -247,7 +247,8 @@ function checkPinning (what = 'pinMemory is true') {
   if (backend.isWasm) throw failure('ERR_UNSUPPORTED', `${what}: memory is pinned for CUDA, and WASM has none`)
   if (known.size > 0) return
   try {
-    indexOf('cuda', 'device')
+    ffi.run(rows.cuda_open, [], [DEFAULT_DEVICE])
+    known.add(DEFAULT_DEVICE)
   } catch (error) {
     const { code, message } = /** @type {{ code: string, message: string }} */ (error)
     throw code === 'ERR_DEVICE' ? failure('ERR_UNSUPPORTED', `${what}: memory is pinned for CUDA, which is not there (${message})`) : error
@@ -284,7 +285,7 @@ const registrations = new FinalizationRegistry((/** @type {number} */ handle) =>
  * ERR_DETACHED, ERR_DISPOSED
  * @see CUDA cuMemHostRegister, PyTorch torch.cuda.cudart().cudaHostRegister
  * @example
- * if (cuda.isAvailable()) hostRegister(fromBlob(new Float32Array(1024))).isPinned // true
+ * const pinned = path => hostRegister(openSafetensors(path).get('weights'))
  */
 function hostRegister (t) {
   if (!Tensor.isTensor(t)) throw failure('ERR_ARGUMENT', `t is ${show(t)}; a tensor was expected`)
@@ -585,7 +586,7 @@ class Event {
    * @throws {TypeError} ERR_ARGUMENT · ERR_DEVICE · {RangeError} ERR_MEMORY · ERR_CUDA_CONTEXT_LOST
    * @see PyTorch Event.record
    * @example
-   * if (cuda.isAvailable()) new cuda.Event().record().isDone // true, as nothing was to do
+   * const marked = stream => new cuda.Event().record(stream)
    */
   record (stream) {
     const isOurs = Stream.isStream(stream)

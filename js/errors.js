@@ -14,7 +14,7 @@ class SamebytesError extends Error {
    */
   constructor (message, code) {
     super(message)
-    /** @type {string} */
+    /** Stable, such as 'ERR_DISPOSED'; messages are not. @type {string} */
     this.code = code
   }
 }

@@ -1115,6 +1115,15 @@ function cut (layout, most, compact) {
   return { extents: shape, axis: frame.f64[RESULTS] }
 }
 
+/** Descriptors of device memory that nobody has used, and memory that importers have on loan. @returns {number} */
+function sharedVram () {
+  /** @type {any} undefined on WASM */
+  const { addon } = /** @type {any} */ (backend)
+  if (addon === undefined) return 0
+  addon.vramHeld()
+  return frame.f64[RESULTS]
+}
+
 /** @returns {{ storages: number, heap: number, foreign: number, inFlight: number, mapped: number, pinned: number, cuda: number }} bytes alive in C; tokens' uses */
 function totals () {
   invoke(rows.totals)
@@ -1175,6 +1184,17 @@ function sendStorage (storage, uses) {
 }
 
 /**
+ * What others see as well of a device does not move to where there is more room.
+ *
+ * @param {Storage} storage  with a handle
+ * @returns {Storage}
+ */
+function staying (storage) {
+  if (isOnDevice(storage)) /** @type {import('./storage').Extra} */ (storage.extra).stays = true
+  return storage
+}
+
+/**
  * @param {number} key
  * @param {boolean} asSab  its buffer is a SharedArrayBuffer; a token of which none can be made is not used up
  * @returns {Storage} this thread's as well
@@ -1184,7 +1204,7 @@ function receiveStorage (key, asSab) {
   frame.f64[ARGS] = key
   invoke(rows.parcel_take)
   const { f64 } = frame
-  const storage = backend.hold(f64[RESULTS], f64[RESULTS + 1], f64[RESULTS + 2])
+  const storage = staying(backend.hold(f64[RESULTS], f64[RESULTS + 1], f64[RESULTS + 2]))
   if (buffer !== null) storage.buffer = buffer
   return storage
 }
@@ -1209,7 +1229,7 @@ function takeCapsule (lentAs) {
   const { f64 } = frame
   const number = f64[RESULTS + 4]
   const layout = takeLayout(nothing, f64[RESULTS + 3] & READ_ONLY)
-  layout.storage = number >= 0 ? lentAs(number) : backend.hold(f64[RESULTS], f64[RESULTS + 1], f64[RESULTS + 2])
+  layout.storage = number >= 0 ? lentAs(number) : staying(backend.hold(f64[RESULTS], f64[RESULTS + 1], f64[RESULTS + 2]))
   return layout
 }
 
@@ -1447,6 +1467,7 @@ module.exports = {
   generate,
   checkArange,
   totals,
+  sharedVram,
   sendStorage,
   receiveStorage,
   sentBytes,

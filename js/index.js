@@ -90,7 +90,9 @@ const fromOrt = later(() => require('./ort').fromOrt)
 Object.defineProperty(Tensor, Symbol.for('samebytes.instance'), { get: () => require('./instance').instance() })
 
 // Classes that are read when they are first asked for, by the getters below the exports: here are their names and types.
+/** A tensor in memory that other processes see, with what names it to them: made by SharedTensor.create and SharedTensor.open. */
 const SharedTensor = /** @type {typeof import('./shared-tensor').SharedTensor} */ (/** @type {unknown} */ (undefined))
+/** Frames that one process writes and others read: made by SharedRing.create and SharedRing.open. */
 const SharedRing = /** @type {typeof import('./shared-ring').SharedRing} */ (/** @type {unknown} */ (undefined))
 
 /** @type {typeof import('./formats').parseNpy} */
@@ -325,7 +327,7 @@ function dispose (list) {
  * @property {{ count: number, bytes: number }} staged  temporary copies: overlap, the caller's bytes in WASM
  * @property {number} promoted  small tensors whose bytes got a buffer of their own
  * @property {number} grown  times that WASM memory grew; where threads share it: that this one noticed
- * @property {number} inFlight  copies that are pending, and uses of tokens that nobody has taken yet
+ * @property {number} inFlight  copies that are pending, uses of tokens that nobody has taken yet, and device memory that is kept for others
  * @property {number} exported  loans of this thread's tensors that native code has
  * @property {number} deleterErrors  deleters that threw
  */
@@ -362,7 +364,7 @@ function memory () {
     staged: { ...stats.staged },
     promoted: stats.promoted,
     grown: stats.grown,
-    inFlight: stats.inFlight + inFlight,
+    inFlight: stats.inFlight + inFlight + ffi.sharedVram(),
     exported: lent,
     deleterErrors: stats.deleterErrors
   }

@@ -16,4 +16,17 @@ function later (load) {
   return /** @type {any} */ (call)
 }
 
-module.exports = { later }
+/**
+ * The same for all that a file exports.
+ *
+ * @template M
+ * @param {() => M} load
+ * @returns {() => M}
+ */
+function laterFile (load) {
+  /** @type {M | undefined} */
+  let exported
+  return () => (exported ??= load())
+}
+
+module.exports = { later, laterFile }

@@ -110,7 +110,7 @@ function emptyLayout (dtype, shape, { device, dynamism, order, shared, pinMemory
  */
 function likeLayout (dtype, like, options, zeroed) {
   const { dynamism, order, shared, pinMemory } = options
-  const device = options.device ?? nameOfDevice(deviceOfStorage(like.storage))
+  const device = options.device === undefined ? nameOfDevice(deviceOfStorage(like.storage)) : options.device
   if (order !== undefined || ffi.isContiguous(like)) {
     return emptyLayout(dtype, like.shape, { device, dynamism, order, shared, pinMemory }, zeroed)
   }

@@ -176,6 +176,7 @@ class Scope {
     this.end(undefined, () => false)
   }
 
+  /** What `using` calls: dispose(). */
   [DISPOSE] () {
     this.dispose()
   }

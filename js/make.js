@@ -304,9 +304,12 @@ function tensorOf (t, name = 't') {
  * sharesMemory(t.slice(':2'), t.slice('2:')) // false
  */
 /**
+ * The same of a list of two tensors.
+ *
  * @overload
  * @param {readonly [Tensor, Tensor]} list
  * @returns {boolean}
+ * @throws as with two
  */
 /**
  * @param {...any} args

@@ -306,6 +306,7 @@ class Module {
     }
   }
 
+  /** What `await using` calls: dispose(). */
   [ASYNC_DISPOSE] () {
     return this.dispose()
   }

@@ -4,14 +4,16 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
+const { laterFile } = require('./later')
 const { CASTINGS } = require('./validate')
 const { countCopy } = require('./storage')
 const { placeLike, checkTogether } = require('./devices')
 const { dtypes, itemsizes } = require('./dtypes')
 const { denseLayout, isSameShape, withBytes, written } = require('./layouts')
-const moves = require('./moves')
 
 const { Layout, STATIC, UNBOUND } = ffi
+
+const moves = laterFile(() => require('./moves'))
 
 /** @typedef {import('./dtypes').Dtype} Dtype */
 
@@ -81,8 +83,8 @@ function produced (reason, recipe, out, dtype, casting) {
   }
   if (out !== null) checkTogether(storage, out.storage)
   const target = out ?? withBytes(denseLayout(to, recipe.shape), 0, false, placeLike(storage))
-  if (out === null) written(target, () => moves.write(recipe, target, casting))
-  else moves.writeInto(recipe, target, casting)
+  if (out === null) written(target, () => moves().write(recipe, target, casting))
+  else moves().writeInto(recipe, target, casting)
   countCopy(reason, target.size * itemsizes[to])
   return target
 }

@@ -66,6 +66,7 @@ function nameOfPath (path) {
 function checkPlatform () {
   if (backend.isWasm) throw failure('ERR_UNSUPPORTED', 'memory that other processes see needs the native addon')
   if (process.platform !== 'linux') throw failure('ERR_UNSUPPORTED', `SharedTensor needs Linux; this is ${process.platform}`)
+  if (process.versions.deno !== undefined) throw failure('ERR_UNSUPPORTED', 'SharedTensor needs Node or Bun; Deno refuses file descriptors that it has not opened')
 }
 
 // ---- Segments ----

@@ -5,7 +5,7 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
-const { later } = require('./later')
+const { later, laterFile } = require('./later')
 const { countCopy, claim, unclaim } = require('./storage')
 const {
   show, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, axisAndOptions, CASTINGS, castingOf,
@@ -27,7 +27,6 @@ const { sourceOf, kept, scalingOf } = require('./sources')
 const { channelsOf, copyRows } = require('./channels')
 const { copyAsync, busy, signalOf, checkSignal } = require('./async')
 const { print } = require('./print')
-const moves = require('./moves')
 const lifetime = require('./lifetime')
 
 const { backend, rows, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
@@ -36,6 +35,7 @@ const { backend, rows, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 /** @import { DtypeName, NameOf, Or, DtypeOf, ValueOf, DataOf, InputOf, NestedOf, PartOf, CudaArrayInterface, Shape, Dynamism, DeviceName, MemoryFormat, SliceSpec, Picture, Blob, CopySource, Frame, Capsule, DlpackOptions } from './types' */
 /** @import { ViewOptions, ResultOptions, ToOptions, ToAsyncOptions, AxisOptions, RollOptions, CopyOptions, CopyAsyncOptions, AccessorOptions, Accessor } from './types' */
 
+const moves = laterFile(() => require('./moves'))
 /** @type {typeof import('./accessor').accessorOf} */
 const accessorOf = later(() => require('./accessor').accessorOf)
 /** @type {typeof import('./media').copyMedia} */
@@ -733,9 +733,12 @@ class Tensor {
    * zeros([2, 3]).reshape(3, -1).shape // [3, 2]
    */
   /**
+   * The same elements in the same order with another shape, its extents one by one: a view where that can be, else a copy.
+   *
    * @overload
    * @param {...number} shape  extents; one -1 is inferred
    * @returns {Tensor<D>}
+   * @throws as with a list
    */
   /**
    * @param {...any} args
@@ -1193,6 +1196,8 @@ class Tensor {
    * zeros([2, 3]).T.contiguous().strides // [2, 1]
    */
   /**
+   * Itself where it is row-major contiguous and of the dtype, else a copy that is.
+   *
    * @template {DtypeName} [E=D]
    * @overload
    * @param {ResultOptions<E> | NameOf<E>} opts  out: is copied to in any case, and returned
@@ -1227,11 +1232,14 @@ class Tensor {
    * tensor([1, 2]).to('float16').dtype // 'float16'
    */
   /**
+   * Itself where it has the dtype (and is on the device, where one is given), else a copy that has and is.
+   *
    * @template {DtypeName} [E=never]
    * @overload
-   * @param {ToOptions<E> | NameOf<E>} target  a dtype, or both
-   * @param {ToOptions<E>} [opts]
+   * @param {ToOptions<E> | NameOf<E>} target  a dtype, or dtype and device
+   * @param {ToOptions<E>} [opts]  copy: true copies always; out: gets the copy, and is returned
    * @returns {Tensor<Or<E, D>>}
+   * @throws as with a device
    */
   /**
    * @param {string | ToOptions} target
@@ -1295,11 +1303,14 @@ class Tensor {
    * (await tensor([1, 2]).toAsync('float64')).dtype // 'float64'
    */
   /**
+   * The same as to with a dtype, off the event loop or in turns of it.
+   *
    * @template {DtypeName} [E=never]
    * @overload
-   * @param {ToAsyncOptions<E> | NameOf<E>} target
-   * @param {ToAsyncOptions<E>} [opts]
+   * @param {ToAsyncOptions<E> | NameOf<E>} target  a dtype, or dtype and device
+   * @param {ToAsyncOptions<E>} [opts]  signal: ends the copy
    * @returns {Promise<Tensor<Or<E, D>>>}
+   * @throws as with a device
    */
   /**
    * @param {string | ToAsyncOptions} target
@@ -1369,7 +1380,7 @@ class Tensor {
    * @throws ERR_UNSUPPORTED there is no CUDA, or WASM · ERR_DEVICE it is on a device · {RangeError} ERR_MEMORY · ERR_DETACHED
    * @see PyTorch pin_memory
    * @example
-   * if (cuda.isAvailable()) zeros([2]).pinMemory().isPinned // true
+   * const sent = t => t.pinMemory().cuda()
    */
   pinMemory () {
     const layout = this.#attached()
@@ -1441,7 +1452,7 @@ class Tensor {
     const times = typeof reps === 'number' ? [integer('reps', reps)] : integers('reps', reps)
     const result = resultOf(opts)
     checkCounts('reps', times)
-    return produced('tile', moves.tile(this.#attached(), times), result)
+    return produced('tile', moves().tile(this.#attached(), times), result)
   }
 
   /**
@@ -1462,7 +1473,7 @@ class Tensor {
     const axis = along === undefined || along === null ? null : integer('axis', along)
     const counts = typeof repeats === 'number' ? integer('repeats', repeats) : integerList('repeats', Tensor.isTensor(repeats) ? listedIntegers('repeats', repeats) : repeats)
     checkCounts('repeats', typeof counts === 'number' ? [counts] : counts)
-    return produced('repeat', moves.repeat(this.#attached(), counts, axis), result)
+    return produced('repeat', moves().repeat(this.#attached(), counts, axis), result)
   }
 
   /**
@@ -1484,7 +1495,7 @@ class Tensor {
     const shifts = axesOf(shift, 'shift')
     const axes = along === undefined || along === null ? null : axesOf(along)
     const result = resultOf(options)
-    return produced('roll', moves.roll(this.#attached(), shifts, axes), result)
+    return produced('roll', moves().roll(this.#attached(), shifts, axes), result)
   }
 
   /**
@@ -1509,7 +1520,7 @@ class Tensor {
     const layout = this.#attached()
     const from = list ?? /** @type {Tensor} */ (indices).#attached()
     if (list === null) checkTogether(layout.storage, from.storage)
-    return produced('take', moves.take(layout, from, d), result)
+    return produced('take', moves().take(layout, from, d), result)
   }
 
   /**
@@ -1681,6 +1692,7 @@ class Tensor {
     drop(layout.storage)
   }
 
+  /** What `using` calls: dispose(). */
   [DISPOSE] () {
     this.dispose()
   }
@@ -1721,7 +1733,7 @@ class Tensor {
     }
   }
 
-  /** @returns {string[]} */
+  /** None: for Jest. @returns {string[]} @ignore */
   get [JEST_COPIES] () {
     return []
   }

@@ -142,6 +142,7 @@ const FUNCTIONS = {
   toNpzBytes: [arg('tensorsByName')('tensors', () => ({ a: zeros([2]) }))],
   toSafetensorsBytes: [arg('tensorsByName')('tensors', () => ({ a: zeros([2]) })), options({ metadata: arg('textsByName')('metadata', () => ({ a: 'b' })) })],
   alloc: [integer('n', 16, { outside: [-1] })],
+  hostRegister: [t('t')],
   fromDlpack: [arg('capsule')('x', () => zeros([2, 3]))],
   toOrt: [t('t'), arg('object')('ort', () => ({ Tensor: OrtTensor }))],
   fromOrt: [arg('object')('x', () => new OrtTensor('float32', new Float32Array(6), [2, 3]))],
@@ -160,6 +161,9 @@ const FUNCTIONS = {
   backend: [],
   wasmMemory: []
 }
+
+/** What right calls are refused with where there is no CUDA. */
+const REFUSED = { hostRegister: ['ERR_UNSUPPORTED'] }
 
 /** What takes a path: test/native/files.test.js gives it wrong values, because right ones need files. */
 const OF_FILES = ['openNpy', 'openNpz', 'openSafetensors', 'openGguf', 'openRaw', 'createNpy', 'createSafetensors', 'saveNpy', 'saveNpz', 'saveSafetensors',
@@ -216,6 +220,8 @@ const METHODS = {
   toAsync: { args: [arg('dtype')('', 'float64', { orOptions: true }), options({ casting, copy: flag('copy', true), signal })] },
   cpuAsync: { args: [options({ copy: flag('copy', true), signal })], delegates: true },
   cudaAsync: { args: [integer('index', 0, { optional })], refused: ['ERR_DEVICE', 'ERR_UNSUPPORTED'] },
+  pinMemory: { args: [], refused: ['ERR_UNSUPPORTED'] },
+  ready: { args: [] },
   shareMemory: { args: [] },
   tile: { args: [axes('reps', [2, 1], { negative: false }), result(() => zeros([4, 3]))] },
   repeat: { args: [arg('counts')('repeats', () => [2, 1]), result(() => zeros([3, 3]), { axis: axis() })] },
@@ -242,4 +248,4 @@ const METHODS = {
 const sample = () => tensor([[1, 2, 3], [4, 5, 6]])
 const sampleOver = array => fromBlob(array, [2, 3])
 
-module.exports = { FUNCTIONS, OF_FILES, METHODS, sample, sampleOver, tokens, validOf }
+module.exports = { FUNCTIONS, REFUSED, OF_FILES, METHODS, sample, sampleOver, tokens, validOf }

@@ -28,6 +28,8 @@ function client (root, first, { coverage, isLive }) {
   const opened = new Set()
   /** the chosen row @type {string} */
   let chosen = ''
+  /** what is said of it */
+  let detailed = ''
 
   /**
    * @param {string} name
@@ -244,6 +246,21 @@ function client (root, first, { coverage, isLive }) {
   /** @param {number} share */
   const levelOf = share => share <= 0 ? 0 : share >= 1 ? 4 : 1 + Math.floor(share * 2.9999)
 
+  /** what was drawn last, by region: what says the same stays as it is @type {Map<number, { said: string, drawn: any }>} */
+  let drawnLast = new Map()
+
+  /** @param {Region[]} regions @param {number} largest */
+  function drawRegions (regions, largest) {
+    const next = new Map()
+    for (const region of regions) {
+      const said = JSON.stringify([region, opened.has(region.id), scale, largest])
+      const last = drawnLast.get(region.id)
+      next.set(region.id, last?.said === said ? last : { said, drawn: drawRegion(region, largest) })
+    }
+    drawnLast = next
+    return [...next.values()].map(({ drawn }) => drawn)
+  }
+
   /** @param {Region} region */
   function drawRegion (region, largest = 1) {
     const { id, count, kind, nbytes, owners, site, tensors } = region
@@ -295,7 +312,7 @@ function client (root, first, { coverage, isLive }) {
     const held = active?.dataset?.key
     const found = map.regions.filter(matches).sort(ORDERS[sort])
     const largest = Math.max(1, ...found.map(region => region.nbytes))
-    const drawn = found.slice(0, most).map(region => drawRegion(region, largest))
+    const drawn = drawRegions(found.slice(0, most), largest)
     const left = found.length - drawn.length
     list.replaceChildren(...drawn)
     if (found.length === 0) list.append(el('p', { class: 'none' }, map.regions.length === 0 ? 'No tensors are alive.' : 'Nothing matches the filter.'))
@@ -332,6 +349,9 @@ function client (root, first, { coverage, isLive }) {
     chosen = key
     for (const stripe of list.querySelectorAll('.stripe')) stripe.setAttribute('aria-pressed', String(stripe.dataset.key === key))
     const found = find(key)
+    const said = JSON.stringify(found)
+    if (said === detailed) return
+    detailed = said
     if (found === null) details.replaceChildren()
     else details.replaceChildren(...drawDetails(found.region, found.row))
   }

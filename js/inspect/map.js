@@ -221,7 +221,12 @@ function regionsOf (list) {
   for (const placed of list) {
     const { storage } = placed
     let place = places.get(storage)
-    if (place === undefined) places.set(storage, place = placeOf(storage))
+    if (place === undefined) {
+      place = placeOf(storage)
+      const { device } = placed.tensor
+      if (place !== null && device !== 'cpu') place.space = device // whose addresses are others
+      places.set(storage, place)
+    }
     if (place === null) {
       placed.at = 0
       let region = alone.get(storage)
@@ -248,7 +253,7 @@ function regionsOf (list) {
         for (const storage of row.members) open.members.add(storage)
         open.tensors.push(...row.tensors)
       } else {
-        open = { ...row, hasAddress: space === 'memory' }
+        open = { ...row, hasAddress: typeof space === 'string' }
         regions.push(open)
       }
     }

@@ -6,6 +6,7 @@ const path = require('node:path')
 const fs = require('node:fs')
 const { spawn } = require('node:child_process')
 const { randomBytes, timingSafeEqual } = require('node:crypto')
+const Module = require('node:module')
 const { pathToFileURL } = require('node:url')
 const { instance } = require('../instance')
 const { takeMap, trace } = require('./map')
@@ -24,6 +25,7 @@ const { textOf } = require('./text')
 
 const HOST = '127.0.0.1'
 const EVERY = 300 // ms between two looks, while a page is open
+const SHARE = 10 // times as long as a look takes the program has for itself
 
 /** What every answer says: it is for nobody else, and nothing is kept. */
 const HEADERS = {
@@ -62,20 +64,26 @@ async function serve ({ port, limit }) {
     last = now
     for (const response of pages) send(response, 'map', now)
   }
+  const follow = () => {
+    const from = performance.now()
+    look()
+    const wait = Math.max(EVERY, (performance.now() - from) * SHARE)
+    timer = pages.size === 0 ? null : setTimeout(follow, wait).unref()
+  }
 
   /** @param {http.ServerResponse} response */
-  const follow = response => {
+  const join = response => {
     response.writeHead(200, { ...HEADERS, 'Content-Type': 'text/event-stream; charset=utf-8' })
     pages.add(response)
     response.on('close', () => {
       pages.delete(response)
       if (pages.size > 0 || timer === null) return
-      clearInterval(timer)
+      clearTimeout(timer)
       timer = null
     })
     last = JSON.stringify(withOthers(takeMap(limit)))
     send(response, 'map', last)
-    timer ??= setInterval(look, EVERY).unref()
+    timer ??= setTimeout(follow, EVERY).unref()
   }
 
   const server = http.createServer((request, response) => {
@@ -87,7 +95,7 @@ async function serve ({ port, limit }) {
     } else if (method !== 'GET') {
       response.writeHead(405, { ...HEADERS, Allow: 'GET' }).end()
     } else if (rest === 'events') {
-      follow(response)
+      join(response)
     } else {
       const nonce = newNonce()
       const page = pageOf(withOthers(takeMap(limit)), { events: 'events', nonce })
@@ -101,7 +109,7 @@ async function serve ({ port, limit }) {
   })
   server.unref()
   const close = () => new Promise(resolve => {
-    if (timer !== null) clearInterval(timer)
+    if (timer !== null) clearTimeout(timer)
     timer = null
     server.close(() => resolve(undefined))
     server.closeAllConnections()
@@ -144,8 +152,8 @@ function show (url) {
  * @param {boolean} [options.open]  starts a browser
  * @param {string} [options.snapshot]  a file to write when the program has nothing more to do, or ends: .html, .json, else text; no server then
  * @param {(line: string) => void} [options.print]  where the page is; to stderr
- * @returns {Promise<{ url: string | null }>} once the program was loaded
- * @throws what loading the program throws · ERR_IO the port
+ * @returns {Promise<{ url: string | null }>} before the program begins, in the next turn; what it throws is uncaught, as ever
+ * @throws ERR_IO the port
  */
 async function run (script, args, { port = 0, open = false, snapshot, print = line => { process.stderr.write(`${line}\n`) } } = {}) {
   const file = path.resolve(script)
@@ -168,8 +176,19 @@ async function run (script, args, { port = 0, open = false, snapshot, print = li
       print('The program has nothing more to do. The map stays until Ctrl-C.')
     })
   }
-  await import(pathToFileURL(file).href)
+  setImmediate(start, file)
   return { url: server === null ? null : server.url }
+}
+
+/**
+ * The program is the main one, as if Node had been given it, and so are its failures.
+ *
+ * @param {string} file
+ */
+function start (file) {
+  const { runMain } = /** @type {any} */ (Module)
+  if (typeof runMain === 'function') runMain(file)
+  else import(pathToFileURL(file).href)
 }
 
 /** @param {string} place  of the file to be */

@@ -6,7 +6,7 @@ const { isOwn } = require('./system')
 
 /** @typedef {{ file: string, line: number, column: number, call: string }} Site call: of samebytes, '' where it is not known */
 
-const DEPTH = 32 // frames that are looked at
+const DEPTHS = [8, 40] // frames that are looked at: most find theirs among a few, and each costs
 
 /** each once, by what it says @type {Map<string, Site>} */
 const sites = new Map()
@@ -30,8 +30,18 @@ function siteOf (file, line, column, call) {
   return site
 }
 
+/** names without what is around them @type {Map<string, string>} */
+const plains = new Map()
+
 /** @param {string} name  as stacks have it: `get T`, `Tensor.slice`, `async load` */
-const plain = name => name.replace(/^(?:async |new |get |set )+/, '').replace(/^.*[.#]/, '').replace(/^\[Symbol\.|\]$/g, '')
+function plain (name) {
+  let found = plains.get(name)
+  if (found === undefined) {
+    found = name.replace(/^(?:async |new |get |set )+/, '').replace(/^.*[.#]/, '').replace(/^\[Symbol\.|\]$/g, '')
+    plains.set(name, found)
+  }
+  return found
+}
 
 /**
  * V8's frames, as objects.
@@ -81,11 +91,15 @@ function siteHere (from) {
   const { prepareStackTrace, stackTraceLimit } = Class
   try {
     Class.prepareStackTrace = pick
-    Class.stackTraceLimit = DEPTH
-    const holder = { /** @type {unknown} */ stack: null }
-    capture(holder, from)
-    const { stack } = holder
-    return typeof stack === 'string' ? read(stack) : /** @type {Site | null} */ (stack)
+    for (const depth of DEPTHS) {
+      Class.stackTraceLimit = depth
+      const holder = { /** @type {unknown} */ stack: null }
+      capture(holder, from)
+      const { stack } = holder
+      const site = typeof stack === 'string' ? read(stack) : /** @type {Site | null} */ (stack)
+      if (site !== null) return site
+    }
+    return null
   } catch {
     return null // Error is frozen, or the stack is full
   } finally {

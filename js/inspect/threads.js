@@ -23,7 +23,7 @@ const nameOf = id => id === 0 ? 'the main thread' : `worker ${id}`
  * @param {(limit: number) => MemoryMap} take
  */
 function open (take) {
-  if (channel !== null) return
+  if (channel !== null || typeof BroadcastChannel !== 'function' || typeof BroadcastChannel.prototype.unref !== 'function') return // as in runtimes that are like Node
   const mine = channel = new BroadcastChannel(`samebytes.inspect.${process.pid}`)
   mine.onmessage = (/** @type {any} */ { data }) => {
     if (typeof data?.ask === 'number') mine.postMessage({ from: threadId, map: take(data.ask) })
@@ -90,7 +90,7 @@ function withOthers (map) {
 /** @param {Region} a @param {Region} b */
 function overlap (a, b) {
   const [[aBegin, aEnd], [bBegin, bEnd]] = [rangeOf(a), rangeOf(b)]
-  return aBegin < bEnd && bBegin < aEnd
+  return a.device === b.device && aBegin < bEnd && bBegin < aEnd
 }
 
 module.exports = { open, close, ask, withOthers }

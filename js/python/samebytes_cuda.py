@@ -907,7 +907,8 @@ def share(x, uses=1):
         first, last = address + reach[0] * itemsize, address + (reach[1] + 1) * itemsize
         if device is None:
             ordinal = C.c_int()
-            driver.call('cuPointerGetAttribute', C.byref(ordinal), 9, address)
+            with driver.on(0):
+                driver.call('cuPointerGetAttribute', C.byref(ordinal), 9, address)
             device = ordinal.value
         mapping = getattr(x, '_mapping', None)
         if isinstance(x, Memory) and hasattr(mapping, 'handle'):

@@ -130,9 +130,9 @@ static void drop_registration(void *data, void *context) {
 sb_status sb__row_cuda_register(sb__binding *b) {
   sb__cuda_registration *registration = NULL;
   sb_storage *storage = T(0)->storage;
-  const sb_status status = sb__cuda_register(
-      storage->data, storage->nbytes, N(0) != 0,
-      storage->kind == SB__STORAGE_BORROWED ? NULL : storage, &registration);
+  const sb_status status =
+      sb__cuda_register(storage->data, storage->nbytes, N(0) != 0,
+                        storage->kind == SB__STORAGE_BORROWED ? NULL : storage, &registration);
   return status ? status : give_holder(b, drop_registration, registration);
 }
 
@@ -154,11 +154,10 @@ sb_status sb__row_cuda_statistics(sb__binding *b) {
   const sb_status status = sb__cuda_statistics_of(N(0), &s);
   if (status) return status;
   const sb__cuda_pinned_statistics pinned = sb__cuda_pinned_statistics_now();
-  const int64_t numbers[] = {s.allocated, s.allocated_peak,  s.reserved,
-                             s.reserved_peak, s.wrapped,     s.segments,
-                             s.blocks,    s.allocations,     s.driver_allocations,
-                             s.retries,   s.failures,        pinned.allocated,
-                             pinned.reserved, pinned.registered};
+  const int64_t numbers[] = {
+      s.allocated, s.allocated_peak, s.reserved,      s.reserved_peak,      s.wrapped,
+      s.segments,  s.blocks,         s.allocations,   s.driver_allocations, s.retries,
+      s.failures,  pinned.allocated, pinned.reserved, pinned.registered};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
     b->frame[SB__FRAME_ARGS + i] = (double)numbers[i];
   return SB_OK;
@@ -226,8 +225,7 @@ sb_status sb__row_cuda_stream_wait(sb__binding *b) {
   sb__cuda_event *event = NULL;
   sb_status status = sb__cuda_stream_of(T(0)->storage, &stream);
   if (!status) status = sb__cuda_event_of(T(1)->storage, &event);
-  return status ? status
-                : sb__cuda_stream_wait(sb__cuda_stream_device(stream), stream, event);
+  return status ? status : sb__cuda_stream_wait(sb__cuda_stream_device(stream), stream, event);
 }
 
 sb_status sb__row_cuda_stream_synchronize(sb__binding *b) {

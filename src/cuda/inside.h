@@ -54,6 +54,7 @@ typedef struct sb__cuda_use {
   int device;
   CUstream stream; /* kept of its lane */
   uint64_t id;
+  uint64_t turn; /* grows with each touch */
 } sb__cuda_use;
 
 /* As it is now: other threads may change it. */
@@ -65,8 +66,8 @@ sb_status sb__cuda_use_before(const sb__cuda_use *use, const sb__cuda_lane *lane
 /* The work that was just given to lane touches it. In lane's context. */
 sb_status sb__cuda_use_after(sb__cuda_use *use, const sb__cuda_lane *lane);
 
-/* Blocks until its last work is done. Enters by itself. */
-sb_status sb__cuda_use_wait(const sb__cuda_use *use);
+/* Blocks until its last work is done; then nothing touches it, unless somebody did meanwhile. Enters by itself. */
+sb_status sb__cuda_use_wait(sb__cuda_use *use);
 
 /* It is known to be done, and nobody else has the memory. */
 void sb__cuda_use_settled(sb__cuda_use *use);

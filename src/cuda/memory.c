@@ -466,7 +466,7 @@ sb_status sb__cuda_storage_new(int64_t device, size_t nbytes, sb__cuda_stream *s
   if (!status) {
     *memory = (sb__cuda_memory){.device = (int)device, .block = b, .nbytes = nbytes};
     if (b) { /* its first user is lane, or follows it */
-      memory->use = (sb__cuda_use){true, lane.device, lane.kept, lane.id};
+      memory->use = (sb__cuda_use){true, lane.device, lane.kept, lane.id, 0};
     }
     status = wrap(SB__STORAGE_CUDA, memory,
                   b ? (void *)(uintptr_t)(b->segment->address + b->offset) : NULL, out);

@@ -154,13 +154,9 @@ sb_status sb__cuda_empty_pinned(void) {
   if (status) return status;
   sb__lock_take(&lock);
   for (int class = 0; class < CLASSES; class ++) {
-    for (pinned_block **at = &unused[class]; *at;) {
-      pinned_block *b = *at;
-      if (!is_done(b)) {
-        at = &b->next;
-        continue;
-      }
-      *at = b->next;
+    while (unused[class]) {
+      pinned_block *b = unused[class];
+      unused[class] = b->next;
       b->next = gone;
       gone = b;
       seen.reserved -= (int64_t)b->nbytes;
@@ -168,12 +164,14 @@ sb_status sb__cuda_empty_pinned(void) {
   }
   sb__lock_drop(&lock);
   while (gone) {
-    pinned_block *next = gone->next;
-    const sb_status freed = sb__cuda_check(sb__cu.cuMemFreeHost(gone->data), "cuMemFreeHost");
+    pinned_block *b = gone;
+    gone = b->next;
+    sb_status freed = SB_OK;
+    if (b->event) freed = sb__cuda_check(sb__cu.cuEventSynchronize(b->event), "waiting for copies");
+    sb__cuda_event_give(b->device, b->event);
+    if (!sb__cuda_is_lost()) freed = sb__cuda_check(sb__cu.cuMemFreeHost(b->data), "cuMemFreeHost");
     if (!status) status = freed;
-    sb__cuda_event_give(gone->device, gone->event);
-    sb__free(gone);
-    gone = next;
+    sb__free(b);
   }
   sb__cuda_leave();
   return status;

@@ -328,12 +328,6 @@ sb__cuda_use sb__cuda_use_now(const sb__cuda_use *use) {
   return seen;
 }
 
-static void write(sb__cuda_use *use, const sb__cuda_use *now) {
-  sb__lock_take(&lock);
-  *use = *now;
-  sb__lock_drop(&lock);
-}
-
 sb_status sb__cuda_use_before(const sb__cuda_use *of, const sb__cuda_lane *lane) {
   const sb__cuda_use seen = sb__cuda_use_now(of), *use = &seen;
   if (!use->touched || (use->device == lane->device && use->id == lane->id)) return SB_OK;
@@ -341,14 +335,15 @@ sb_status sb__cuda_use_before(const sb__cuda_use *of, const sb__cuda_lane *lane)
 }
 
 sb_status sb__cuda_use_after(sb__cuda_use *use, const sb__cuda_lane *lane) {
-  const sb__cuda_use now = {true, lane->device, lane->kept, lane->id};
   sb_status status =
       lane->stream == lane->kept ? SB_OK : follow(lane->kept, lane->device, lane->stream);
   if (status) { /* nobody can be asked later: wait now */
     (void)sb__cu.cuStreamSynchronize(lane->stream);
     return status;
   }
-  write(use, &now);
+  sb__lock_take(&lock);
+  *use = (sb__cuda_use){true, lane->device, lane->kept, lane->id, use->turn + 1};
+  sb__lock_drop(&lock);
   return SB_OK;
 }
 
@@ -358,7 +353,7 @@ sb_status sb__cuda_use_event(const sb__cuda_use *use, CUevent *out) {
   return seen.touched ? event_now(seen.device, seen.stream, out) : SB_OK;
 }
 
-sb_status sb__cuda_use_wait(const sb__cuda_use *use) {
+sb_status sb__cuda_use_wait(sb__cuda_use *use) {
   const sb__cuda_use seen = sb__cuda_use_now(use);
   if (!seen.touched) return SB_OK;
   sb_status status = sb__cuda_enter(seen.device);
@@ -366,7 +361,15 @@ sb_status sb__cuda_use_wait(const sb__cuda_use *use) {
   status =
       sb__cuda_check(sb__cu.cuStreamSynchronize(seen.stream), "waiting for memory to be ready");
   sb__cuda_leave();
-  return status;
+  if (status) return status;
+  sb__lock_take(&lock);
+  if (use->turn == seen.turn) use->touched = false;
+  sb__lock_drop(&lock);
+  return SB_OK;
 }
 
-void sb__cuda_use_settled(sb__cuda_use *use) { write(use, &(sb__cuda_use){.touched = false}); }
+void sb__cuda_use_settled(sb__cuda_use *use) {
+  sb__lock_take(&lock);
+  use->touched = false;
+  sb__lock_drop(&lock);
+}

@@ -8,20 +8,22 @@
 #include "cuda/cuda.h"
 #include "node/environment.h"
 
-enum { END_MS = 10000 }; /* that an environment waits for its copies at its end; a kernel may hang */
+enum {
+  END_MS = 10000
+}; /* that an environment waits for its copies at its end; a kernel may hang */
 
 typedef struct expected {
   struct sb__desk *desk;            /* one reference */
   struct expected *next, *previous; /* of those that JavaScript has not heard the end of */
   uint32_t id;
-  napi_ref done; /* for the environment's thread only */
+  napi_ref done;             /* for the environment's thread only */
   sb__cuda_copying *copying; /* of a copy; NULL: something else, or it is ended */
   sb_storage *held[2];       /* one reference each; NULL: JavaScript's bytes */
   /* Under the desk's lock: */
-  bool is_over;    /* the completion thread is done with it */
-  bool is_left;    /* nobody will hear of it: the completion thread frees it */
-  bool is_told;    /* JavaScript knows; a copy waits for sb__node_cuda_end */
-  sb__bell bell;   /* rung when it is over */
+  bool is_over;  /* the completion thread is done with it */
+  bool is_left;  /* nobody will hear of it: the completion thread frees it */
+  bool is_told;  /* JavaScript knows; a copy waits for sb__node_cuda_end */
+  sb__bell bell; /* rung when it is over */
   sb_status status;
   char message[256];
 } expected;
@@ -254,7 +256,8 @@ napi_value sb__node_cuda_copy(napi_env env, napi_callback_info info) {
     status = sb__cuda_copy_when(copying, is_done, x, &already);
     if (status || already) {
       x->copying = NULL;
-      const sb_status ended = sb__cuda_copy_end(&copying, already && !status ? &copy : NULL, &staged);
+      const sb_status ended =
+          sb__cuda_copy_end(&copying, already && !status ? &copy : NULL, &staged);
       if (!status) status = ended;
       copying = NULL;
     }
@@ -294,7 +297,8 @@ napi_value sb__node_cuda_end(napi_env env, napi_callback_info info) {
   const sb_status ended = sb__cuda_copy_end(&x->copying, readable ? &copy : NULL, &staged);
   drop_expected(e, x);
   b->frame[SB__FRAME_RESULTS + 1] = (double)staged;
-  if (readable || !wanted) sb__report(b, ended); /* else what was wrong with the operands is there */
+  if (readable || !wanted)
+    sb__report(b, ended); /* else what was wrong with the operands is there */
   return NULL;
 }
 

@@ -189,7 +189,9 @@ enum {
   FILE_PRESSURE = 65536
 }; /* bytes: V8 collects after about a thousand open files that nobody closed */
 
-enum { DEVICE_SHARE = 8 }; /* V8 is told of this part of a device's memory: it feels it, and does not thrash */
+enum {
+  DEVICE_SHARE = 8
+}; /* V8 is told of this part of a device's memory: it feels it, and does not thrash */
 
 /* watch(object, handle) → id, or -1 without memory. handle 0: nothing goes with the object; else the results say whether its
  * storage is guarded, the number of the device that has its bytes (-1: the CPU), and whether they were made page-locked. */
@@ -534,14 +536,25 @@ static napi_value on_deleter(napi_env env, napi_callback_info info) {
   return NULL;
 }
 
-/* Foreign memory of a device, or where that is -1 of the CPU's. */
+/* Does a device see page-locked memory at the same address as the CPU does? */
+static bool is_mapped(int64_t device, void *data) {
+  CUdeviceptr address = 0;
+  if (sb__cuda_enter(device)) return false;
+  const CUresult result = sb__cu.cuMemHostGetDevicePointer(&address, data, 0);
+  sb__cuda_leave();
+  return result == 0 && address == (CUdeviceptr)(uintptr_t)data;
+}
+
+/* Foreign memory of a device, or where that is -1 of the CPU's. Page-locked memory may be told to be a device's: mapped. */
 static sb_status wrap_memory(double device, void *data, size_t nbytes, js_deleter *d,
                              sb_storage **out) {
   int there = -1, kind = 0;
   if (device < 0) return sb_storage_wrap(data, nbytes, d ? queue_deleter : NULL, d, out);
   sb_status status = nbytes ? sb__cuda_pointer_device(data, &there, &kind) : SB_OK;
   if (status) return status;
-  if (nbytes && (kind != 2 || there != device)) {
+  const bool is_there =
+      kind == 1 ? is_mapped((int64_t)device, data) : kind == 2 && there == device;
+  if (nbytes && !is_there) {
     return sb__fail(SB_ERR_DEVICE, "address 0x%llx is not memory of cuda:%d",
                     (unsigned long long)(uintptr_t)data, (int)device);
   }

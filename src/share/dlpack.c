@@ -205,8 +205,7 @@ static sb_status wrap(sb_dl_device device, void *data, size_t nbytes, sb_deleter
     if (!status && nbytes && (kind != 2 || there != device.id)) {
       status = sb__fail(SB_ERR_DEVICE, "the capsule's address is no memory of cuda:%d", device.id);
     }
-    return status ? status
-                  : sb__cuda_storage_wrap(device.id, data, nbytes, deleter, context, out);
+    return status ? status : sb__cuda_storage_wrap(device.id, data, nbytes, deleter, context, out);
   }
 #endif
   (void)device;
@@ -270,8 +269,7 @@ static sb_status import_tensor(const sb_dl_tensor *given, uint32_t flags, sb_del
   sb__storage_borrow((void *)address, (size_t)nbytes, &borrowed);
   status = sb_tensor_init(&borrowed, t.dtype, t.ndim, t.shape, t.strides, t.offset, &made);
   if (!status)
-    status =
-        wrap(given->device, (void *)address, (size_t)nbytes, deleter, context, &made.storage);
+    status = wrap(given->device, (void *)address, (size_t)nbytes, deleter, context, &made.storage);
   if (status) return status;
   made.flags = flags;
   sb_tensor_copy_layout(&made, out);

@@ -4,7 +4,7 @@ const assert = require('node:assert/strict')
 const vm = require('node:vm')
 const samebytes = require('samebytes')
 const { Tensor, memory, tensor, zeros } = samebytes
-const { FUNCTIONS, OF_FILES, METHODS, sample, sampleOver, tokens, validOf } = require('../signatures')
+const { FUNCTIONS, REFUSED, OF_FILES, METHODS, sample, sampleOver, tokens, validOf } = require('../signatures')
 const { skipWithout } = require('../setup')
 const { detached, disposed, otherPackage, wrongFor } = require('../wrong')
 
@@ -187,7 +187,7 @@ describe('wrong values', function () {
   })
 
   for (const name of exported.filter(name => FUNCTIONS[name])) {
-    const row = { args: FUNCTIONS[name], random: /^rand/.test(name) || name === 'empty' || name.startsWith('emptyL') || name.startsWith('emptyS') }
+    const row = { args: FUNCTIONS[name], refused: REFUSED[name], random: /^rand/.test(name) || name === 'empty' || name.startsWith('emptyL') || name.startsWith('emptyS') }
     const call = args => samebytes[name](...args)
     it(`of ${name} are refused, and leave nothing behind`, () => refusesAll(row, call))
     it(`of ${name}: right ones work, of every realm and through Proxies`, function () {

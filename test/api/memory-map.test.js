@@ -166,6 +166,24 @@ describe('memoryMap', function () {
     assert.ok(starts > 10 && starts <= 128)
   })
 
+  it('does what the examples of its functions say', async () => {
+    const examples = ['inspect.js', 'inspect/map.js'].flatMap(file => [...fs.readFileSync(path.join(ROOT, 'js', file), 'utf8').matchAll(/ \* @example\n((?: \* .*\n)+) \*\//g)])
+      .map(([, lines]) => lines.replace(/^ \* /gm, '').replace(/^(.+) \/\/ (true)$/gm, 'check($1, $2)'))
+    assert.equal(examples.length, 5)
+    const checked = await childJson(`
+      const { zeros } = require('samebytes')
+      const { memoryMap, serveMap, mapElement, trace, untrace } = require('samebytes/inspect')
+      let checked = 0
+      const check = (value, wanted) => { if (value !== wanted) throw new Error(String(value)); checked++ }
+      const main = async () => {
+        ${examples.map(text => `{\n${text}}`).join('\n')}
+        console.log(checked)
+      }
+      main()
+    `)
+    assert.equal(checked, 2)
+  })
+
   it('refuses what it cannot show', async () => {
     const told = await childJson(`
       const { memoryMap, mapElement, serveMap } = require('samebytes/inspect')

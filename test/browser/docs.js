@@ -12,7 +12,13 @@ const LIMIT = 180000 // ms, for what should take seconds
 const TYPES = { '.mjs': 'text/javascript; charset=utf-8', '.wasm': 'application/wasm' }
 const ISOLATION = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' }
 
-const list = pages().flatMap(page => programs(blocksOf(page).filter(block => block.browser)))
+const list = pages().flatMap(page => programs(blocksOf(page).filter(block => block.browser)).map(program => ({ ...program, body: bodyOf(program.source) })))
+
+/** A block of JavaScript is a page's module; one of HTML has its own. */
+function bodyOf (source) {
+  const page = source.startsWith('<') ? source : `<body><script type="module">${source}</script></body>`
+  return page.replace(/<\/script>(?![^]*<\/script>)/, '\nglobalThis.finished = true</script>')
+}
 
 /** Serves dist/ and a page for each program, by its number. */
 async function serve (headers) {
@@ -24,9 +30,9 @@ async function serve (headers) {
       response.writeHead(200, { 'Content-Type': TYPES[path.extname(place)], ...headers }).end(fs.readFileSync(place))
     } else if (number && list[number[1]]) {
       response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', ...headers }).end(`<!doctype html><link rel="icon" href="data:,">
-        <script type="importmap">{ "imports": { "samebytes": "/dist/samebytes.mjs", "samebytes/module": "/dist/samebytes-module.mjs" } }</script>
+        <script type="importmap">{ "imports": { "samebytes": "/dist/samebytes.mjs", "samebytes/module": "/dist/samebytes-module.mjs", "samebytes/inspect": "/dist/samebytes-inspect.mjs" } }</script>
         <script>addEventListener('unhandledrejection', event => { globalThis.failure = String(event.reason) }); addEventListener('error', event => { globalThis.failure = event.message })</script>
-        <script type="module">${list[number[1]].source}\nglobalThis.finished = true</script>`)
+        ${list[number[1]].body}`)
     } else response.writeHead(404).end()
   })
   await new Promise((resolve, reject) => server.once('error', reject).listen(0, 'localhost', resolve))

@@ -3,6 +3,7 @@
  * processes.
  *
  *   FAKECUDA_DEVICES=n        number of devices (1; with 0 cuInit answers 100)
+ *   CUDA_VISIBLE_DEVICES=1,0  as NVIDIA's, numbers alone: a GPU keeps its UUID
  *   FAKECUDA_MEM=bytes        memory of each (1 GiB); beyond it: 2
  *   FAKECUDA_HOST_MEM=bytes   page-locked memory that can be had (4 GiB)
  *   FAKECUDA_VERSION=12040    what cuDriverGetVersion answers (13000)
@@ -387,12 +388,30 @@ static size_t number(const char *name, size_t otherwise) {
   return text ? strtoull(text, NULL, 0) : otherwise;
 }
 
+/* Which GPU a device is: CUDA_VISIBLE_DEVICES, a list of numbers, leaves some out and orders the others. */
+static int gpus[DEVICES];
+
+static void order_devices(const char *list) {
+  const int all = devices < DEVICES ? devices : DEVICES;
+  for (int i = 0; i < all; i++) gpus[i] = i;
+  if (!list) return;
+  devices = 0;
+  while (*list) {
+    char *end;
+    const long gpu = strtol(list, &end, 10);
+    if (end == list || gpu < 0 || gpu >= all || devices == DEVICES) return; /* the rest is not seen */
+    gpus[devices++] = (int)gpu;
+    list = *end == ',' ? end + 1 : end;
+  }
+}
+
 API Result cuInit(unsigned flags) {
   if (flags) return INVALID_VALUE;
   if (is_ready) return owner == getpid() ? 0 : NOT_INITIALIZED;
   const Result code = (Result)number("FAKECUDA_INIT", 0);
   if (code) return code;
   devices = (int)number("FAKECUDA_DEVICES", 1);
+  order_devices(getenv("CUDA_VISIBLE_DEVICES"));
   most = number("FAKECUDA_MEM", most);
   most_host = number("FAKECUDA_HOST_MEM", most_host);
   pause_path = getenv("FAKECUDA_PAUSE");
@@ -431,7 +450,7 @@ API Result cuDeviceGetName(char *name, int room, int device) {
 API Result cuDeviceGetUuid_v2(unsigned char *uuid, int device) {
   GATE;
   for (int i = 0; i < 15; i++) uuid[i] = (unsigned char)(0xFA + 7 * i);
-  uuid[15] = (unsigned char)device;
+  uuid[15] = (unsigned char)gpus[device];
   return 0;
 }
 

@@ -353,6 +353,512 @@ static void gates(void) {
   EQ(sb__storage_totals_now().storages, 0);
 }
 
+/* ---- Copies of every kind, beside the CPU's ---- */
+
+static void noise(sb_storage *storage) {
+  for (size_t i = 0; i + 8 <= storage->nbytes; i += 8) memcpy((char *)storage->data + i, &(uint64_t){random_bits()}, 8);
+}
+
+/* A random layout in a storage of the host, and the same in one on a device. */
+static bool twins(sb_storage *host, sb_storage *device, sb_dtype dtype, int32_t ndim, const int64_t *shape, sb_tensor *a,
+                  sb_tensor *b) {
+  int64_t strides[4], order[4] = {0, 1, 2, 3}, stride = 1, low = 0, high = 0;
+  for (int32_t i = ndim - 1; i > 0; i--) {
+    const int64_t k = random_in(0, i), was = order[i];
+    order[i] = order[k];
+    order[k] = was;
+  }
+  const bool dense = random_in(0, 1);
+  for (int32_t i = 0; i < ndim; i++) {
+    const int32_t d = (int32_t)order[i];
+    strides[d] = stride * (!dense && random_in(0, 3) == 0 ? -1 : 1);
+    stride *= shape[d] + (dense ? 0 : random_in(0, 2));
+    if (strides[d] < 0)
+      low += (shape[d] - 1) * strides[d];
+    else
+      high += (shape[d] - 1) * strides[d];
+  }
+  const int64_t room = (int64_t)host->nbytes / sb_dtype_itemsize(dtype);
+  if (high - low >= room) return false;
+  const int64_t offset = random_in(-low, room - 1 - high);
+  return !sb_tensor_init(host, dtype, ndim, shape, strides, offset, a) &&
+         !sb_tensor_init(device, dtype, ndim, shape, strides, offset, b);
+}
+
+enum { ROOM = 1 << 16 };
+
+static bool same_bytes(const sb_storage *host, sb_storage *device) {
+  sb_storage *back = NULL;
+  EQ(sb_storage_new(host->nbytes, &back), SB_OK);
+  EQ(sb__copy_bytes(back, 0, device, 0, (int64_t)host->nbytes), SB_OK);
+  const bool same = !memcmp(back->data, host->data, host->nbytes);
+  sb_storage_unref(&back);
+  return same;
+}
+
+/* What the CPU does between storages of the host, with either side on a device (or both, on one or two). */
+static void compare_copies(int rounds, int devices) {
+  sb_storage *host[2], *there[2], *pinned_from = NULL, *pinned_to = NULL;
+  int64_t tried = 0;
+  random_state = 8;
+  for (int i = 0; i < 2; i++) {
+    EQ(sb_storage_new(ROOM, &host[i]), SB_OK);
+    EQ(sb__cuda_storage_new(i % devices, ROOM, NULL, &there[i]), SB_OK);
+    noise(host[i]);
+    EQ(sb__copy_bytes(there[i], 0, host[i], 0, ROOM), SB_OK);
+  }
+  EQ(sb__cuda_pinned_new(ROOM, &pinned_from), SB_OK);
+  EQ(sb__cuda_pinned_new(ROOM, &pinned_to), SB_OK);
+  for (int round = 0; round < rounds; round++) {
+    const sb_dtype from = (sb_dtype)random_in(0, SB_DTYPE_COUNT - 1);
+    const sb_dtype to = random_in(0, 1) ? from : (sb_dtype)random_in(0, SB_DTYPE_COUNT - 1);
+    const int32_t ndim = (int32_t)random_in(0, 3);
+    int64_t shape[4] = {1, 1, 1, 1}, narrow[4];
+    for (int32_t d = 0; d < ndim; d++) shape[d] = random_in(0, 9) ? random_in(1, 12) : random_in(1, 60);
+    for (int32_t d = 0; d < ndim; d++) narrow[d] = random_in(0, 5) ? shape[d] : 1; /* broadcast */
+    sb_tensor src, dst, far_src, far_dst, pinned_src, pinned_dst;
+    if (!twins(host[0], there[0], from, ndim, narrow, &src, &far_src)) continue;
+    if (!twins(host[1], there[1], to, ndim, shape, &dst, &far_dst)) continue;
+    const bool scaled = sb_dtype_kind(from) != SB_COMPLEX && sb_dtype_kind(to) != SB_COMPLEX && ndim && !random_in(0, 3);
+    tried++;
+    double numbers[128];
+    sb_storage factors;
+    sb_tensor scale, bias;
+    const int64_t axis = ndim ? random_in(0, ndim - 1) : 0;
+    if (scaled) {
+      for (int i = 0; i < 128; i++) numbers[i] = (double)random_in(-100, 100) / 16;
+      sb__storage_borrow(numbers, sizeof numbers, &factors);
+      EQ(sb_tensor_init(&factors, SB_FLOAT64, 1, &shape[axis], NULL, 0, &scale), SB_OK);
+      EQ(sb_tensor_init(&factors, SB_FLOAT64, 0, NULL, NULL, 100, &bias), SB_OK);
+    }
+#define COPY(d, s)                                                                              \
+ (scaled ? sb_copy_scaled(d, s, &scale, &bias, axis, SB_CASTING_UNSAFE, NULL)                   \
+         : sb_copy(d, s, SB_CASTING_UNSAFE, NULL))
+    memcpy(pinned_from->data, host[0]->data, ROOM);
+    memcpy(pinned_to->data, host[1]->data, ROOM);
+    sb_tensor_copy_layout(&src, &pinned_src);
+    sb_tensor_copy_layout(&dst, &pinned_dst);
+    pinned_src.storage = pinned_from;
+    pinned_dst.storage = pinned_to;
+    char before[ROOM];
+    memcpy(before, host[1]->data, ROOM);
+    EQ(COPY(&dst, &src), SB_OK);
+    EQ(COPY(&far_dst, &far_src), SB_OK); /* on the device, or between two */
+    CHECK(same_bytes(host[1], there[1]));
+    EQ(COPY(&pinned_dst, &far_src), SB_OK); /* down, into page-locked memory */
+    CHECK(!memcmp(pinned_to->data, host[1]->data, ROOM));
+    EQ(sb__copy_bytes(there[1], 0, pinned_to, 0, ROOM), SB_OK);
+    char after[ROOM];
+    memcpy(after, host[1]->data, ROOM);
+    memcpy(host[1]->data, before, ROOM);
+    EQ(sb__copy_bytes(there[1], 0, host[1], 0, ROOM), SB_OK);
+    EQ(COPY(&dst, &far_src), SB_OK); /* down */
+    CHECK(!memcmp(after, host[1]->data, ROOM));
+    EQ(COPY(&far_dst, round % 2 ? &src : &pinned_src), SB_OK); /* up */
+    CHECK(same_bytes(host[1], there[1]));
+    if (check_failures) {
+      printf("  round %d: %s to %s, scaled %d\n", round, sb_dtype_name(from), sb_dtype_name(to), scaled);
+      break;
+    }
+    if (random_in(0, 20) == 0) { /* both sides of one storage */
+      sb_tensor shifted, far_shifted;
+      const int64_t n = random_in(100, 400), by = random_in(0, 50);
+      EQ(sb_tensor_init(host[1], to, 1, &n, NULL, 0, &dst), SB_OK);
+      EQ(sb_tensor_init(there[1], to, 1, &n, NULL, 0, &far_dst), SB_OK);
+      EQ(sb_tensor_init(host[1], to, 1, &n, NULL, by, &shifted), SB_OK);
+      EQ(sb_tensor_init(there[1], to, 1, &n, NULL, by, &far_shifted), SB_OK);
+      EQ(sb_copy(&dst, &shifted, SB_CASTING_SAFE, NULL), SB_OK);
+      EQ(sb_copy(&far_dst, &far_shifted, SB_CASTING_SAFE, NULL), SB_OK);
+      CHECK(same_bytes(host[1], there[1]));
+    }
+  }
+  CHECK(tried > rounds / 2);
+  for (int i = 0; i < 2; i++) {
+    sb_storage_unref(&host[i]);
+    sb_storage_unref(&there[i]);
+  }
+  sb_storage_unref(&pinned_from);
+  sb_storage_unref(&pinned_to);
+  EQ(sb__cuda_empty_cache(-1), SB_OK);
+  EQ(sb__cuda_empty_pinned(), SB_OK);
+  EQ(fake_device_bytes(), 0);
+  EQ(fake_host_bytes(), 0);
+}
+
+static void copies(void) { compare_copies(400, 1); }
+static void copies_between(void) { compare_copies(250, 2); }
+static void copies_waited_for(void) { compare_copies(60, 1); }
+
+static void values(void) {
+  const double numbers[] = {1, 2, 300};
+  sb_storage storage;
+  sb_tensor src, there;
+  sb__storage_borrow((void *)(uintptr_t)numbers, sizeof numbers, &storage);
+  EQ(sb_tensor_init(&storage, SB_FLOAT64, DIMS(3), NULL, 0, &src), SB_OK);
+  EQ(on_device(0, SB_UINT8, DIMS(3), &there), SB_OK);
+  EQ(sb_copy_values(&there, &src), SB_ERR_CAST);
+  sb_tensor_release(&there);
+  EQ(on_device(0, SB_INT16, DIMS(3), &there), SB_OK);
+  EQ(sb_copy_values(&there, &src), SB_OK);
+  sb_tensor back;
+  EQ(sb_tensor_empty(SB_INT16, DIMS(3), &back), SB_OK);
+  EQ(sb_copy(&back, &there, SB_CASTING_SAFE, NULL), SB_OK);
+  EQ(((int16_t *)back.storage->data)[2], 300);
+  sb_tensor_release(&there);
+  sb_tensor_release(&back);
+}
+
+/* ---- Memory that is scarce ---- */
+
+static sb_tensor *dead; /* what the hook frees */
+static int swept;
+
+static bool sweep_dead(void *context) {
+  CHECK(context == &dead);
+  swept++;
+  if (!dead) return false;
+  sb_tensor_release(dead);
+  dead = NULL;
+  return true;
+}
+
+static void scarce(void) { /* 64 MiB */
+  sb_storage *a = NULL, *b = NULL;
+  sb__cuda_statistics s;
+  EQ(sb__cuda_storage_new(0, INT64_C(40) << 20, NULL, &a), SB_OK);
+  sb_storage_unref(&a); /* cached, and too small for the next */
+  EQ(sb__cuda_storage_new(0, INT64_C(50) << 20, NULL, &a), SB_OK);
+  EQ(fake_calls("cuMemFree"), 1);
+  EQ(sb__cuda_storage_new(0, INT64_C(50) << 20, NULL, &b), SB_ERR_MEMORY);
+  CHECK(says("52428800 bytes: tensors have 52428800 bytes, 0 more are cached"));
+  CHECK(says("67108864 bytes, 14680064 of them free"));
+  CHECK(!b);
+  EQ(sb__cuda_statistics_of(0, &s), SB_OK);
+  EQ(s.failures, 1);
+  CHECK(s.retries > 0);
+  /* What nobody reaches any more is freed then. */
+  sb_tensor t;
+  EQ(sb_tensor_init(a, SB_UINT8, DIMS(10), NULL, 0, &t), SB_OK);
+  dead = &t;
+  sb__cuda_set_sweep(sweep_dead, &dead);
+  EQ(sb__cuda_storage_new(0, INT64_C(50) << 20, NULL, &b), SB_OK);
+  EQ(swept, 1);
+  EQ(sb__cuda_storage_new(0, INT64_C(50) << 20, NULL, &a), SB_ERR_MEMORY);
+  EQ(swept, 2);
+  sb__cuda_set_sweep(NULL, NULL);
+  sb_storage_unref(&b);
+  EQ(sb__cuda_storage_new(0, SIZE_MAX, NULL, &b), SB_ERR_MEMORY);
+  EQ(sb__cuda_storage_new(0, INT64_C(1) << 40, NULL, &b), SB_ERR_MEMORY);
+  EQ(sb__cuda_storage_new(0, 16, NULL, &b), SB_OK); /* it goes on */
+  sb_storage_unref(&b);
+  /* Pieces of other streams count as well. */
+  sb__cuda_stream *one = NULL, *two = NULL;
+  EQ(sb__cuda_stream_new(0, &one), SB_OK);
+  EQ(sb__cuda_stream_new(0, &two), SB_OK);
+  EQ(sb__cuda_empty_cache(0), SB_OK);
+  EQ(sb__cuda_storage_new(0, INT64_C(9) << 20, one, &a), SB_OK);
+  EQ(sb__cuda_storage_new(0, INT64_C(9) << 20, two, &b), SB_OK);
+  const int64_t calls = fake_calls("cuMemAlloc");
+  sb_storage_unref(&a);
+  sb_storage_unref(&b);
+  sb__cuda_stream_unref(&one);
+  sb__cuda_stream_unref(&two);
+  EQ(sb__cuda_storage_new(0, INT64_C(60) << 20, NULL, &a), SB_OK);
+  CHECK(fake_calls("cuMemAlloc") > calls);
+  sb_storage_unref(&a);
+}
+
+static void scarce_host(void) { /* 1 MiB of page-locked memory */
+  sb_storage *a = NULL, *b = NULL;
+  EQ(sb__cuda_pinned_new(600 << 10, &a), SB_OK);
+  EQ(sb__cuda_pinned_new(600 << 10, &b), SB_ERR_MEMORY);
+  CHECK(says("614400") || says("1048576"));
+  sb_storage_unref(&a);
+  EQ(sb__cuda_pinned_new(100 << 10, &b), SB_OK); /* the unused 1 MiB was given back for it */
+  sb_storage_unref(&b);
+}
+
+/* ---- Streams ---- */
+
+/* Work of one stream is held up: who touches the same memory on another one waits for it. */
+static void order(void) {
+  sb__cuda_stream *one = NULL, *two = NULL;
+  sb_tensor host, back, there;
+  sb_storage *pinned_host = NULL, *pinned_back = NULL;
+  EQ(sb__cuda_stream_new(0, &one), SB_OK);
+  EQ(sb__cuda_stream_new(0, &two), SB_OK);
+  CHECK(sb__cuda_stream_number(one) != sb__cuda_stream_number(two));
+  EQ(sb__cuda_pinned_new(4096, &pinned_host), SB_OK);
+  EQ(sb__cuda_pinned_new(4096, &pinned_back), SB_OK);
+  EQ(sb_tensor_init(pinned_host, SB_INT32, DIMS(1024), NULL, 0, &host), SB_OK);
+  EQ(sb_tensor_init(pinned_back, SB_INT32, DIMS(1024), NULL, 0, &back), SB_OK);
+  count_up(&host);
+  memset(pinned_back->data, 0, 4096);
+  EQ(on_device(0, SB_INT32, DIMS(1024), &there), SB_OK);
+  sb__cuda_copying *up = NULL, *down = NULL;
+  fake_pause(1);
+  EQ(sb__cuda_copy_begin(&(sb__copy){.dst = &there, .src = &host}, one, &up, NULL), SB_OK);
+  EQ(sb__cuda_copy_begin(&(sb__copy){.dst = &back, .src = &there}, two, &down, NULL), SB_OK);
+  EQ(((int32_t *)pinned_back->data)[5], 0);
+  fake_pause(0);
+  EQ(sb__cuda_wait_for(pinned_back), SB_OK);
+  CHECK(are_equal(&back, &host));
+  EQ(sb__cuda_copy_end(&up, NULL, NULL), SB_OK);
+  EQ(sb__cuda_copy_end(&down, NULL, NULL), SB_OK);
+  /* Freed while work on it is held up: the stream that it goes to uses it after that. */
+  fake_pause(1);
+  EQ(sb__cuda_copy_begin(&(sb__copy){.dst = &there, .src = &host}, one, &up, NULL), SB_OK);
+  EQ(sb__cuda_copy_end(&up, NULL, NULL), SB_OK);
+  void *was = there.storage->data;
+  sb_tensor_release(&there);
+  sb_storage *again = NULL, *other = NULL;
+  EQ(sb__cuda_storage_new(0, 4096, two, &other), SB_OK);
+  CHECK(other->data != was); /* another stream gets other memory */
+  EQ(sb__cuda_storage_new(0, 4096, one, &again), SB_OK);
+  CHECK(again->data == was); /* this one the same */
+  fake_pause(0);
+  sb_storage_unref(&again);
+  sb_storage_unref(&other);
+  /* Page-locked memory that is freed in flight is not given out meanwhile. */
+  EQ(on_device(0, SB_INT32, DIMS(1024), &there), SB_OK);
+  fake_pause(1);
+  EQ(sb__cuda_copy_begin(&(sb__copy){.dst = &there, .src = &host}, NULL, &up, NULL), SB_OK);
+  EQ(sb__cuda_copy_end(&up, NULL, NULL), SB_OK);
+  was = pinned_host->data;
+  sb_storage_unref(&pinned_host);
+  EQ(sb__cuda_pinned_new(4096, &pinned_host), SB_OK);
+  CHECK(pinned_host->data != was);
+  fake_pause(0);
+  sb_storage_unref(&pinned_host);
+  sb_storage_unref(&pinned_back);
+  sb_tensor_release(&there);
+  /* A stream that nobody holds is taken over; a wrong device is said. */
+  const uint64_t number = sb__cuda_stream_number(one);
+  sb__cuda_stream_unref(&one);
+  EQ(sb__cuda_stream_new(0, &one), SB_OK);
+  CHECK(sb__cuda_stream_number(one) == number);
+  sb_storage *wrong = NULL;
+  EQ(sb__cuda_storage_new(1, 16, one, &wrong), SB_ERR_DEVICE);
+  CHECK(says("the stream belongs to cuda:0"));
+  sb__cuda_stream_unref(&one);
+  sb__cuda_stream_unref(&two);
+}
+
+/* Somebody else's stream, which is destroyed after use. */
+static void foreign_streams(void) {
+  CUstream theirs = NULL;
+  sb__cuda_stream *wrapped = NULL, *legacy = NULL;
+  sb_tensor host, there, back;
+  EQ(sb__cuda_enter(0), SB_OK);
+  EQ(sb__cu.cuStreamCreate(&theirs, 1), 0);
+  sb__cuda_leave();
+  EQ(sb__cuda_stream_wrap(0, (uint64_t)(uintptr_t)theirs, &wrapped), SB_OK);
+  EQ(sb__cuda_stream_wrap(0, 1, &legacy), SB_OK);
+  EQ(sb__cuda_stream_number(wrapped), (uintptr_t)theirs);
+  EQ(sb_tensor_empty(SB_INT32, DIMS(100), &host), SB_OK);
+  EQ(sb_tensor_empty(SB_INT32, DIMS(100), &back), SB_OK);
+  count_up(&host);
+  EQ(on_device(0, SB_INT32, DIMS(100), &there), SB_OK);
+  sb__cuda_use_stream(wrapped);
+  EQ(sb_copy(&there, &host, SB_CASTING_SAFE, NULL), SB_OK);
+  sb__cuda_use_stream(NULL);
+  sb__cuda_stream_unref(&wrapped);
+  EQ(sb__cuda_enter(0), SB_OK);
+  EQ(sb__cu.cuStreamDestroy(theirs), 0);
+  sb__cuda_leave();
+  sb__cuda_use_stream(legacy);
+  EQ(sb_copy(&back, &there, SB_CASTING_SAFE, NULL), SB_OK);
+  sb__cuda_use_stream(NULL);
+  CHECK(are_equal(&back, &host));
+  sb__cuda_stream_unref(&legacy);
+  sb_tensor_release(&there);
+  sb_tensor_release(&host);
+  sb_tensor_release(&back);
+}
+
+/* ---- Completion ---- */
+
+typedef struct heard {
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  int count;
+  sb_status status;
+  char message[512];
+} heard;
+
+static heard heard_new(void) {
+  return (heard){.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+}
+
+static void hear(void *context, sb_status status, const char *message) {
+  heard *h = context;
+  pthread_mutex_lock(&h->lock);
+  h->count++;
+  h->status = status;
+  snprintf(h->message, sizeof h->message, "%s", message);
+  pthread_cond_broadcast(&h->changed);
+  pthread_mutex_unlock(&h->lock);
+}
+
+static void wait_until_heard(heard *h, int count) {
+  pthread_mutex_lock(&h->lock);
+  while (h->count < count) pthread_cond_wait(&h->changed, &h->lock);
+  pthread_mutex_unlock(&h->lock);
+}
+
+static void completion(void) {
+  heard h = heard_new();
+  bool already = true;
+  sb__cuda_event *event = NULL;
+  sb__cuda_stream *stream = NULL;
+  sb_storage *storage = NULL;
+  EQ(sb__cuda_stream_new(0, &stream), SB_OK);
+  EQ(sb__cuda_event_new(0, false, &event), SB_OK);
+  EQ(sb__cuda_when_event(event, hear, &h, &already), SB_OK);
+  CHECK(already); /* nothing was recorded */
+  EQ(sb__cuda_when(0, stream, hear, &h, &already), SB_OK);
+  CHECK(already || h.count <= 1); /* an idle stream may take a moment */
+  if (!already) wait_until_heard(&h, 1);
+  h.count = 0;
+  EQ(sb__cuda_storage_new(0, 1 << 20, stream, &storage), SB_OK);
+  sb_tensor t;
+  EQ(sb_tensor_init(storage, SB_UINT8, DIMS(1 << 20), NULL, 0, &t), SB_OK);
+  fake_pause(1);
+  sb__cuda_use_stream(stream);
+  EQ(sb_fill(&t, &(sb_scalar){.kind = SB_SCALAR_INT, .as.i = 7}), SB_OK);
+  sb__cuda_use_stream(NULL);
+  EQ(sb__cuda_event_record(event, stream), SB_OK);
+  bool is_done = true;
+  EQ(sb__cuda_event_query(event, &is_done), SB_OK);
+  CHECK(!is_done);
+  for (int i = 0; i < 3; i++) {
+    EQ(i == 0   ? sb__cuda_when(0, stream, hear, &h, &already)
+       : i == 1 ? sb__cuda_when_ready(storage, hear, &h, &already)
+                : sb__cuda_when_event(event, hear, &h, &already),
+       SB_OK);
+    CHECK(!already);
+  }
+  EQ(h.count, 0);
+  fake_pause(0);
+  wait_until_heard(&h, 3);
+  EQ(h.status, SB_OK);
+  EQ(sb__cuda_event_query(event, &is_done), SB_OK);
+  CHECK(is_done);
+  sb__cuda_event_unref(&event);
+  sb__cuda_stream_unref(&stream);
+  sb_storage_unref(&storage);
+}
+
+/* Down into pageable memory without waiting: the rest is done when it is over. */
+static void copy_later(void) {
+  heard h = heard_new();
+  bool already = true;
+  sb_tensor host, there, back;
+  sb__cuda_copying *copying = NULL;
+  int64_t staged = 0;
+  EQ(sb_tensor_empty(SB_FLOAT32, DIMS(50, 20), &host), SB_OK);
+  count_up(&host);
+  EQ(on_device(0, SB_FLOAT32, DIMS(50, 20), &there), SB_OK);
+  EQ(sb_copy(&there, &host, SB_CASTING_SAFE, NULL), SB_OK);
+  EQ(sb_tensor_empty(SB_FLOAT32, DIMS(50, 20), &back), SB_OK);
+  memset(back.storage->data, 0, 4000);
+  const sb__copy c = {.dst = &back, .src = &there};
+  fake_pause(1);
+  EQ(sb__cuda_copy_begin(&c, NULL, &copying, &staged), SB_OK);
+  CHECK(copying);
+  EQ(sb__cuda_copy_when(copying, hear, &h, &already), SB_OK);
+  CHECK(!already);
+  fake_pause(0);
+  wait_until_heard(&h, 1);
+  EQ(((float *)back.storage->data)[999], 0);
+  EQ(sb__cuda_copy_end(&copying, &c, &staged), SB_OK);
+  CHECK(!copying);
+  CHECK(are_equal(&back, &host));
+  EQ(staged, 4000);
+  sb_tensor_release(&host);
+  sb_tensor_release(&there);
+  sb_tensor_release(&back);
+}
+
+/* ---- Memory of others ---- */
+
+static atomic_int released;
+static void release_other(void *data, void *context) {
+  CHECK(data == context);
+  atomic_fetch_add(&released, 1);
+}
+
+static void wrapped(void) {
+  CUdeviceptr theirs = 0;
+  sb_storage *storage = NULL;
+  sb_tensor t;
+  sb__cuda_statistics s;
+  int device = -2, kind = -2;
+  EQ(sb__cuda_enter(1), SB_OK);
+  EQ(sb__cu.cuMemAlloc(&theirs, 4096), 0);
+  sb__cuda_leave();
+  void *data = (void *)(uintptr_t)theirs;
+  EQ(sb__cuda_pointer_device(data, &device, &kind), SB_OK);
+  EQ(device, 1);
+  EQ(kind, 2);
+  EQ(sb__cuda_pointer_device(&device, &device, &kind), SB_OK);
+  EQ(device, -1);
+  EQ(kind, -1);
+  EQ(sb__cuda_storage_wrap(1, NULL, 16, NULL, NULL, &storage), SB_ERR_ARGUMENT);
+  EQ(sb__cuda_storage_wrap(2, data, 16, NULL, NULL, &storage), SB_ERR_DEVICE);
+  EQ(sb__cuda_storage_wrap(1, data, 4096, release_other, data, &storage), SB_OK);
+  EQ(sb__cuda_statistics_of(1, &s), SB_OK);
+  EQ(s.wrapped, 4096);
+  EQ(sb_tensor_init(storage, SB_UINT8, DIMS(4096), NULL, 0, &t), SB_OK);
+  EQ(sb_tensor_resize(&t, DIMS(8192)), SB_ERR_SHAPE); /* not ours to grow */
+  fake_pause(1);
+  EQ(sb_fill(&t, &(sb_scalar){.kind = SB_SCALAR_INT, .as.i = 7}), SB_OK);
+  sb_storage_unref(&storage); /* it is still at work */
+  EQ(atomic_load(&released), 0);
+  fake_pause(0);
+  while (!atomic_load(&released)) sb__os_yield();
+  EQ(sb__cuda_storage_wrap(1, data, 4096, release_other, data, &storage), SB_OK);
+  sb_storage_unref(&storage);
+  EQ(atomic_load(&released), 2); /* idle: at once */
+  EQ(sb__cuda_enter(1), SB_OK);
+  EQ(sb__cu.cuMemFree(theirs), 0);
+  sb__cuda_leave();
+}
+
+static void registered(void) {
+  sb__cuda_registration *r = NULL, *other = NULL;
+  sb_storage *storage = NULL;
+  sb_tensor host, there;
+  EQ(sb_storage_new(1 << 16, &storage), SB_OK);
+  EQ(sb_tensor_init(storage, SB_UINT8, DIMS(1 << 16), NULL, 0, &host), SB_OK);
+  CHECK(!sb__cuda_is_pinned(storage, storage->data, 1 << 16));
+  EQ(sb__cuda_register(NULL, 0, false, NULL, &r), SB_ERR_ARGUMENT);
+  EQ(sb__cuda_register(storage->data, 1 << 16, false, storage, &r), SB_OK);
+  CHECK(sb__cuda_is_pinned(storage, storage->data, 1 << 16));
+  CHECK(sb__cuda_is_pinned(NULL, (char *)storage->data + 100, 50));
+  CHECK(!sb__cuda_is_pinned(NULL, (char *)storage->data + 100, 1 << 16));
+  EQ(sb__cuda_pinned_statistics_now().registered, 1 << 16);
+  EQ(sb__cuda_register((char *)storage->data + 4096, 4096, false, storage, &other), SB_ERR_EXISTS);
+  CHECK(!other);
+  memset(storage->data, 3, 1 << 16);
+  EQ(on_device(0, SB_UINT8, DIMS(1 << 16), &there), SB_OK);
+  const int64_t calls = fake_calls("cuMemHostAlloc");
+  EQ(sb_copy(&there, &host, SB_CASTING_SAFE, NULL), SB_OK);
+  EQ(fake_calls("cuMemHostAlloc"), calls);
+  CUdeviceptr address = 0;
+  EQ(sb__cuda_device_address(storage, 0, &address), SB_OK);
+  CHECK(address);
+  sb_storage *held = storage;
+  sb_storage_unref(&storage); /* the registration keeps it */
+  sb__cuda_unregister(&r);
+  CHECK(!r);
+  (void)held;
+  EQ(sb__cuda_pinned_statistics_now().registered, 0);
+  sb_tensor_release(&there);
+  EQ(fake_host_bytes(), 0);
+  EQ(sb__storage_totals_now().storages, 0);
+}
+
 int main(void) {
   apart("no driver: each call says so", "SAMEBYTES_LIBCUDA=/nonexistent/libcuda.so.1", no_driver);
   apart("a library that is no driver", "SAMEBYTES_LIBCUDA=libm.so.6", not_a_driver);
@@ -366,5 +872,17 @@ int main(void) {
   apart("page-locked memory", "", pinned);
   apart("memory comes from a cache", "", cache);
   apart("the CPU touches nothing of a device's", "", gates);
+  apart("copies and casts are the CPU's", "", copies);
+  apart("copies and casts between devices are the CPU's", "FAKECUDA_DEVICES=2", copies_between);
+  apart("copies when each is waited for", "SAMEBYTES_CUDA_SYNC=1", copies_waited_for);
+  apart("values that a person wrote have to fit", "", values);
+  apart("memory of a device is scarce", "FAKECUDA_MEM=67108864", scarce);
+  apart("page-locked memory is scarce", "FAKECUDA_HOST_MEM=1048576", scarce_host);
+  apart("streams wait for each other where they touch the same memory", "FAKECUDA_DEVICES=2", order);
+  apart("somebody else's stream may go after use", "", foreign_streams);
+  apart("who waits hears of the end", "", completion);
+  apart("a copy that ends later", "", copy_later);
+  apart("memory of others is released when the device is done", "FAKECUDA_DEVICES=2", wrapped);
+  apart("memory is page-locked where it lies", "", registered);
   return children_failed > 0;
 }

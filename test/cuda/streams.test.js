@@ -13,7 +13,7 @@ describe('cuda', () => {
     assert.equal(cuda.isAvailable(), true)
     assert.ok(cuda.deviceCount() >= 1)
     assert.equal(Object.isFrozen(cuda), true)
-    assert.deepEqual(Object.keys(cuda).sort(), ['Event', 'Stream', 'deviceCount', 'emptyCache', 'isAvailable', 'memoryStats', 'properties', 'synchronize', 'whyNot'])
+    assert.deepEqual(Object.keys(cuda).sort(), ['Event', 'Stream', 'deviceCount', 'emptyCache', 'isAvailable', 'memoryStats', 'open', 'properties', 'share', 'synchronize', 'unshare', 'whyNot'])
     for (const name of Object.keys(cuda)) assert.equal(cuda[name].name, name)
   })
 

@@ -37,7 +37,8 @@ const TITLES = {
   files: 'Files',
   lifetime: 'Lifetime and counters',
   index: 'Lifetime and counters',
-  init: 'In pages'
+  init: 'In pages',
+  cuda: 'GPUs'
 }
 
 function apiPage () {

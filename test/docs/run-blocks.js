@@ -3,7 +3,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { execFile } = require('node:child_process')
+const { execFile, spawnSync } = require('node:child_process')
 const ts = require('typescript')
 const { ROOT } = require('./blocks')
 
@@ -92,6 +92,12 @@ function complaintsOf (list, folder, more) {
   return complaints
 }
 
+/** Has the command line such a command? Its help says so. */
+function isKnown (command) {
+  const { bin } = require(path.join(ROOT, 'package.json'))
+  return spawnSync(process.execPath, [path.join(ROOT, bin.samebytes), command, '--help'], { encoding: 'utf8' }).status === 0
+}
+
 /** What is wrong with a command for a shell, or null. */
 function wrongCommand (line) {
   const { scripts, bin = {} } = require(path.join(ROOT, 'package.json'))
@@ -102,9 +108,12 @@ function wrongCommand (line) {
   if (command === 'npm' && ['install', 'i'].includes(first)) return null
   if (command === 'node') {
     const file = words.find(word => /\.m?js$/.test(word))
-    return file !== undefined && (fs.existsSync(path.join(ROOT, file)) || file === 'app.js' || file === 'app.mjs') ? null : `no file ${file}`
+    return file !== undefined && (fs.existsSync(path.join(ROOT, file)) || ['app.js', 'app.mjs', 'service.js', 'script.mjs'].includes(file)) ? null : `no file ${file}`
   }
-  if (command === 'npx') return first in bin || (typeof bin === 'string' && first === 'samebytes') ? null : `no command ${first}`
+  if (command === 'npx') return first === 'samebytes' ? wrongCommand(words.slice(1).join(' ')) : first in bin ? null : `no command ${first}`
+  if (command === 'samebytes') return isKnown(first) ? null : `samebytes has no command ${first}`
+  const evaluated = /^eval "\$\((.*)\)"$/.exec(line.replace(/\s+#.*$/, ''))
+  if (evaluated !== null) return wrongCommand(evaluated[1])
   if (['curl', 'cc', 'node-gyp', 'python3'].includes(command)) return null
   if (/^[A-Z_]+=\S+$/.test(command)) return wrongCommand(words.slice(1).join(' '))
   return `unknown command ${command}`

@@ -42,6 +42,7 @@ main().catch(error => {
 async function main () {
   if (!await must('packs', pack)) return
   await test('holds the files that belong in it, and no others', testContents)
+  await test('needs no newer C library than Node.js 20', testLibraries)
   await test(`is no larger than ${LIMIT} bytes`, testSize)
   const here = { title: `Node.js ${process.versions.node}`, bin: path.dirname(process.execPath), command: [process.execPath] }
   if (!await must('installs offline, without scripts', () => install('here', here))) return
@@ -140,6 +141,21 @@ async function testContents () {
   const { scripts, gypfile } = JSON.parse((await run(['tar', '-xzOf', tarball, 'package/package.json'])).out)
   assert.equal(gypfile, false)
   for (const name of ['preinstall', 'install', 'postinstall', 'prepare']) assert.equal(scripts[name], undefined, name)
+}
+
+/** The addon must load wherever Node.js 20 does, which needs glibc 2.28. */
+async function testLibraries () {
+  const folder = path.join(scratch, 'binaries')
+  fs.mkdirSync(folder)
+  await run(['tar', '-xzf', tarball, '-C', folder, 'package/prebuilds'])
+  const binaries = fs.readdirSync(folder, { recursive: true }).filter(name => /\.(node|so\.1)$/.test(name))
+  for (const name of binaries) {
+    const text = fs.readFileSync(path.join(folder, name), 'latin1')
+    const versions = [...text.matchAll(/GLIBC_2\.(\d+)/g)].map(([, minor]) => Number(minor))
+    if (name.includes('musl')) assert.deepEqual(versions, [], name)
+    else assert.ok(versions.length > 0 && Math.max(...versions) <= 28, `${name} needs glibc 2.${Math.max(...versions)}`)
+  }
+  assert.ok(binaries.length >= 2)
 }
 
 function testSize () {
@@ -455,7 +471,7 @@ async function testOther (runtime) {
 /** There is no Node.js for musl in the registry, but a Bun; Debian has no libstdc++ for musl, so a bridge makes its own do. */
 async function testMusl (bun) {
   const folder = path.join(scratch, 'musl')
-  await test('musl: a runtime for it runs here', async () => {
+  await must('musl: a runtime for it runs here', async () => {
     fs.mkdirSync(folder)
     for (const library of ['libstdc++.so.6', 'libgcc_s.so.1']) {
       fs.copyFileSync((await run(['gcc', `-print-file-name=${library}`])).out.trim(), path.join(folder, library))
@@ -481,7 +497,7 @@ async function testPnpm (pnpm) {
   const name = 'pnpm'
   const cwd = appOf(name)
   const node = { title: 'pnpm', command: [process.execPath] }
-  if (!await test('pnpm: installs offline, and asks for no build', async () => {
+  if (!await must('pnpm: installs offline, and asks for no build', async () => {
     fs.cpSync(path.join(__dirname, 'app'), cwd, { recursive: true })
     write(path.join(cwd, 'package.json'), { name: 'app', version: '1.0.0', private: true })
     const { out, err } = await run([process.execPath, pnpm, 'add', '--offline', '--store-dir', path.join(scratch, 'store'), tarball], { cwd })
@@ -496,10 +512,10 @@ async function testPnpm (pnpm) {
 async function testYarn (yarn) {
   const name = 'yarn'
   const cwd = appOf(name)
-  if (!await test("Yarn Plug'n'Play: installs offline, and builds nothing", async () => {
+  if (!await must("Yarn Plug'n'Play: installs offline, and builds nothing", async () => {
     fs.cpSync(path.join(__dirname, 'app'), cwd, { recursive: true })
     write(path.join(cwd, 'package.json'), { name: 'app', version: '1.0.0', private: true })
-    write(path.join(cwd, '.yarnrc.yml'), 'nodeLinker: pnp\nenableTelemetry: false\nenableNetwork: false\nenableGlobalCache: false\nenableScripts: true\n')
+    write(path.join(cwd, '.yarnrc.yml'), 'nodeLinker: pnp\nenableTelemetry: false\nenableNetwork: false\nenableGlobalCache: false\nenableScripts: true\npnpEnableEsmLoader: true\n')
     write(path.join(cwd, 'yarn.lock'), '')
     const { out } = await run([process.execPath, yarn, 'add', `samebytes@file:${tarball}`], { cwd })
     assert.doesNotMatch(out, /must be built|STDOUT|couldn't be built/)

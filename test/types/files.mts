@@ -1,0 +1,90 @@
+// Tensors in files and in the bytes of files. Compiled only.
+import {
+  zeros, parseNpy, parseNpz, parseSafetensors, parseGguf, toNpyBytes, toNpzBytes, toSafetensorsBytes, openNpy, openNpz, openSafetensors,
+  openGguf, openRaw, createNpy, createSafetensors, saveNpy, saveNpz, saveSafetensors, saveNpySync, saveNpzSync, saveSafetensorsSync,
+  save, load, alloc, type DtypeName, type SaveOptions, type Tensor, type TensorFile, type TensorInfo, type Tensors
+} from 'samebytes'
+import { is } from './equal.mjs'
+
+const t = zeros([2], 'int8')
+const bytes = new Uint8Array(8)
+const url = new URL('file:///x.npy')
+
+// ---- Bytes ----
+
+is<Tensor<any>>()(parseNpy(bytes))
+is<Tensor<'bfloat16'>>()(parseNpy(bytes.buffer, 'bfloat16'))
+is<Tensor<'bfloat16'>>()(parseNpy(bytes, { dtype: 'bfloat16' }))
+is<TensorFile>()(parseNpz(bytes, { dtype: 'bfloat16' }))
+is<TensorFile>()(parseSafetensors(bytes))
+is<TensorFile>()(parseGguf(new DataView(bytes.buffer)))
+toNpyBytes(t).byteLength.toFixed()
+toNpzBytes({ a: t, b: zeros([2]) }).byteLength.toFixed()
+toSafetensorsBytes(new Map([['a', t]]), { metadata: { made: 'here' } }).byteLength.toFixed()
+const many: Tensors = [['a', t]]
+is<Uint8Array>()(alloc(8))
+
+// ---- Files ----
+
+is<Tensor<any>>()(openNpy('x.npy'))
+is<Tensor<'float16'>>()(openNpy(url, { dtype: 'float16', mode: 'r+', guard: true }))
+is<TensorFile>()(openNpz('x.npz', 'bfloat16'))
+is<TensorFile>()(openSafetensors(url, { mode: 'c' }))
+is<TensorFile>()(openGguf('x.gguf'))
+is<Tensor<'uint8'>>()(openRaw('x.bin', [2, 4], 'uint8'))
+is<Tensor<'uint8'>>()(openRaw('x.bin', null, { dtype: 'uint8', byteOffset: 4, mode: 'r' }))
+is<Tensor<'float32'>>()(createNpy('x.npy', [2, 3]))
+is<Tensor<'int16'>>()(createNpy(url, 4, { dtype: 'int16', order: 'F', ifExists: 'error' }))
+is<TensorFile>()(createSafetensors('x.safetensors', { a: { shape: [2], dtype: 'int8' } }, { metadata: {}, ifExists: 'replace' }))
+const options: SaveOptions = { signal: new AbortController().signal, onProgress: ({ done, total }) => { is<number>()(done + total) } }
+is<Promise<void>>()(saveNpy('x.npy', t, options))
+is<Promise<void>>()(saveNpz('x.npz', many))
+is<Promise<void>>()(saveSafetensors(url, { a: t }, { metadata: { made: 'here' } }))
+is<Promise<void>>()(save('x.npy', t))
+is<Promise<void>>()(save('x.npz', many, options))
+is<void>()(saveNpySync('x.npy', t))
+is<void>()(saveNpzSync('x.npz', { a: t }))
+is<void>()(saveSafetensorsSync('x.safetensors', many, { metadata: {} }))
+is<Promise<any>>()(load(url, { dtype: 'bfloat16', onProgress: ({ done }) => { void done } }))
+
+// ---- What is in them ----
+
+const file = openSafetensors('x.safetensors')
+is<Tensor<any> | undefined>()(file.get('a'))
+is<Promise<Tensor<any> | undefined>>()(file.load('a'))
+is<boolean>()(file.has('a') && file.size > 0)
+is<string[]>()([...file.keys()])
+const info: TensorInfo | undefined = file.info('a')
+if (info !== undefined) is<DtypeName>()(info.dtype)
+for (const [name, tensor] of file) {
+  is<string>()(name)
+  is<Tensor<any>>()(tensor)
+}
+is<void>()(file.close())
+
+// ---- What must not compile ----
+
+// @ts-expect-error A path is no number.
+openNpy(1)
+// @ts-expect-error There is no such mode.
+openNpy('x.npy', { mode: 'w' })
+// @ts-expect-error There is no such dtype.
+openRaw('x.bin', null, 'int7')
+// @ts-expect-error A shape is needed.
+createNpy('x.npy')
+// @ts-expect-error There is no such word.
+createNpy('x.npy', [2], { ifExists: 'open' })
+// @ts-expect-error Tensors have a dtype.
+createSafetensors('x.safetensors', { a: { shape: [2] } })
+// @ts-expect-error A .npy has one tensor.
+saveNpySync('x.npy', { a: t })
+// @ts-expect-error Tensors have names.
+saveNpzSync('x.npz', [t])
+// @ts-expect-error There is no such option.
+void saveNpy('x.npy', t, { compress: true })
+// @ts-expect-error Numbers are no tensors.
+toNpzBytes({ a: 1 })
+// @ts-expect-error A string has no bytes.
+parseNpy('x')
+// @ts-expect-error There is no such dtype.
+parseNpy(bytes, 'int7')

@@ -1,0 +1,64 @@
+// What the other files leave out: properties, lifetime, the package itself. Compiled only.
+import { init, zeros, memory, setMemoryLimit, wasmMemory, share, fromShared, unshare, Scope, Generator, SamebytesError, type DeviceName, type Dynamism, type InitOptions, type Token, type Tensor } from 'samebytes'
+import { init as initInline } from 'samebytes/inline'
+import { Module } from 'samebytes/module'
+import { include, library } from 'samebytes/native'
+import { is } from './equal.mjs'
+
+const t = zeros([2, 3], 'int16')
+is<number>()(t.byteOffset + t.size + t.numel + t.itemsize + t.capacity + t.nbytes + t.ndim)
+is<number[]>()(t.dimOrder)
+is<Dynamism>()(t.dynamism)
+is<DeviceName>()(t.device)
+is<boolean>()(t.isView || t.isReadOnly || t.isShared || t.isPinned || t.isDisposed)
+is<Tensor<'int16'>>()(t.setBytes(Uint8Array.of(1, 0)))
+JSON.stringify(t.toJSON())
+is<string>()(t.toString())
+is<string>()(`${t}`)
+for (const row of t) void row
+t[Symbol.dispose]()
+is<void>()(t.dispose())
+
+const options: InitOptions = { shared: 'auto' }
+is<Promise<void>>()(init(options))
+is<Promise<void>>()(initInline())
+const token: Token = share(zeros([2], { shared: true }))
+is<Tensor>()(fromShared(token))
+unshare(token)
+is<void>()(setMemoryLimit(2 ** 30))
+is<number>()(memory().copied.clone?.bytes ?? 0)
+const heap: ArrayBufferLike | undefined = wasmMemory()?.buffer
+const scope = new Scope()
+scope[Symbol.dispose]()
+is<bigint>()(new Generator(1).seed)
+declare const error: unknown
+if (error instanceof SamebytesError) is<string>()(error.code)
+is<string>()(include)
+is<string | null>()(library)
+
+declare const module: Module
+is<boolean>()(module.isDisposed)
+module.getOutput(0)
+module.meta('forward')
+await module[Symbol.asyncDispose]()
+
+// ---- What must not compile ----
+
+// @ts-expect-error A limit is a number.
+setMemoryLimit(1n)
+// @ts-expect-error There is no such option.
+init({ share: true })
+// @ts-expect-error There is no such word.
+init({ shared: 'yes' })
+// @ts-expect-error A tensor is no token.
+fromShared(t)
+// @ts-expect-error Nor here.
+unshare(t)
+// @ts-expect-error It tells, and is not told.
+t.isReadOnly = true
+// @ts-expect-error Bytes are no numbers.
+t.setBytes([1, 2])
+// @ts-expect-error A name or a number.
+module.getOutput({})
+
+export { heap }
