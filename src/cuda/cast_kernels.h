@@ -49,22 +49,11 @@ SB_COLD void sb__store_c(uint32_t dtype, void *to, sb_complex128 x) {
 #undef PREFIX
 #undef STORE
 
-/* What is scaled: rounded to float32 where that is what is computed in. */
-SB_FUNCTION double sb__real_from_i(int64_t x, bool single) {
-  return single ? (double)(float)x : (double)x;
-}
-
-SB_FUNCTION double sb__real_from_u(uint64_t x, bool single) {
-  return single ? (double)(float)x : (double)x;
-}
-
-SB_FUNCTION double sb__real_from_real(double x, bool single) {
-  return single ? (double)(float)x : x;
-}
-
-SB_FUNCTION double sb__real_from_c(sb_complex128 x, bool single) {
-  return sb__real_from_real(x.re, single); /* complex numbers are not scaled */
-}
+/* What is scaled. In float32 sb__scale rounds it: no dtype of which a double does not hold all is scaled there. */
+SB_FUNCTION double sb__real_from_i(int64_t x) { return (double)x; }
+SB_FUNCTION double sb__real_from_u(uint64_t x) { return (double)x; }
+SB_FUNCTION double sb__real_from_real(double x) { return x; }
+SB_FUNCTION double sb__real_from_c(sb_complex128 x) { return x.re; } /* none is scaled */
 
 SB_COLD double sb__scale(double x, double factor, double term, uint32_t scaled) {
   if (scaled == 2) {

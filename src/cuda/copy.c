@@ -1,13 +1,8 @@
 /* Copies of which a side lies on a device, fills and random numbers there.
  *
- * Bytes cross the border between host and device in one stretch, in the order of a layout without gaps; what has to be done to them,
- * the side does that has less to send: the device has kernels for all of it, and the CPU does what it is given in sb_copy. Pageable
- * memory goes through two page-locked blocks in turn, one filled while the other flies. */
-#include <string.h>
-
+ * Bytes cross the border in the order of a layout without gaps; what has to be done to them, the side does that has less to send: the
+ * device has kernels for all of it, and the CPU does what it is given in sb_copy. */
 #include "cuda/inside.h"
-
-#define STAGE ((size_t)8 << 20) /* bytes of a page-locked block */
 
 static CUdeviceptr address_of(const sb_tensor *t) {
   return (CUdeviceptr)(uintptr_t)sb_tensor_data(t);
@@ -31,8 +26,7 @@ static bool has_one_shape(const sb_tensor *a, const sb_tensor *b) {
   return true;
 }
 
-/* Both dense, and their bytes are the same. */
-static bool is_alike(const sb_tensor *a, const sb_tensor *b) {
+bool sb__cuda_is_alike(const sb_tensor *a, const sb_tensor *b) {
   if (a->dtype != b->dtype || !has_one_shape(a, b) || !is_dense(a)) return false;
   for (int32_t d = 0; d < a->ndim; d++) {
     if (a->shape[d] != 1 && a->strides[d] != b->strides[d]) return false;
@@ -48,123 +42,6 @@ static sb_status new_on(int device, const sb_tensor *like, sb_dtype dtype, sb_te
     status = sb__cuda_storage_new(device, (size_t)sb_tensor_nbytes(&made), NULL, &made.storage);
   if (!status) sb_tensor_copy_layout(&made, out);
   return status;
-}
-
-static sb_status new_pinned(const sb_tensor *like, sb_dtype dtype, sb_tensor *out) {
-  sb_tensor made;
-  sb_status status = sb_dense_like(like, dtype, &made);
-  if (!status) status = sb__cuda_pinned_new((size_t)sb_tensor_nbytes(&made), &made.storage);
-  if (!status) sb_tensor_copy_layout(&made, out);
-  return status;
-}
-
-static sb__cuda_use *use_of(const sb_storage *storage) {
-  sb__cuda_memory *memory = sb__cuda_memory_of(storage);
-  return memory ? &memory->use : NULL;
-}
-
-static sb_status before(const sb_storage *storage, const sb__cuda_lane *lane) {
-  const sb__cuda_use *use = use_of(storage);
-  return use ? sb__cuda_use_before(use, lane) : SB_OK;
-}
-
-static sb_status after(const sb_storage *storage, const sb__cuda_lane *lane) {
-  sb__cuda_use *use = use_of(storage);
-  return use ? sb__cuda_use_after(use, lane) : SB_OK;
-}
-
-/* The driver's answer to an operation that was given to lane. */
-static sb_status given(CUresult result, const sb__cuda_lane *lane, const char *operation) {
-  sb_status status = sb__cuda_check(result, operation);
-  if (!status && sb__cuda_is_synchronous()) status = sb__cuda_lane_wait(lane, operation);
-  return status;
-}
-
-/* ---- Across the border; in lane's context ---- */
-
-typedef enum direction { UP, DOWN } direction;
-
-static CUresult cross(direction way, CUdeviceptr device, void *host, size_t n, CUstream stream) {
-  return way == UP ? sb__cu.cuMemcpyHtoDAsync(device, host, n, stream)
-                   : sb__cu.cuMemcpyDtoHAsync(host, device, n, stream);
-}
-
-static const char *name_of(direction way) {
-  return way == UP ? "a copy to the device" : "a copy from the device";
-}
-
-/* Without waiting: the host's side is page-locked. */
-static sb_status cross_pinned(direction way, CUdeviceptr device, void *host, size_t n,
-                              sb__cuda_use *use, const sb__cuda_lane *lane) {
-  sb_status status = sb__cuda_use_before(use, lane);
-  if (status) return status;
-  sb__cuda_note(name_of(way));
-  status = given(cross(way, device, host, n, lane->stream), lane, name_of(way));
-  return status ? status : sb__cuda_use_after(use, lane);
-}
-
-/* A page-locked block and the event of its last transfer. */
-typedef struct stage {
-  sb_storage *block;
-  CUevent event; /* NULL: none is under way */
-  size_t at, n;  /* the bytes of that */
-} stage;
-
-static sb_status begin_stage(direction way, CUdeviceptr device, stage *s,
-                             const sb__cuda_lane *lane) {
-  sb_status status =
-      cross_pinned(way, device + s->at, s->block->data, s->n, use_of(s->block), lane);
-  if (!status) status = sb__cuda_event_take(lane->device, &s->event);
-  if (!status)
-    status = sb__cuda_check(sb__cu.cuEventRecord(s->event, lane->stream), "recording an event");
-  return status;
-}
-
-static sb_status end_stage(direction way, char *host, stage *s, const sb__cuda_lane *lane) {
-  if (!s->event) return SB_OK;
-  const sb_status status = sb__cuda_check(sb__cu.cuEventSynchronize(s->event), name_of(way));
-  sb__cuda_event_give(lane->device, s->event);
-  s->event = NULL;
-  if (!status) sb__cuda_use_settled(use_of(s->block));
-  if (!status && way == DOWN) memcpy(host + s->at, s->block->data, s->n);
-  return status;
-}
-
-/* Through page-locked blocks: the host's side has been read, or written, when this returns. */
-static sb_status cross_pageable(direction way, CUdeviceptr device, char *host, size_t n,
-                                const sb__cuda_lane *lane) {
-  stage stages[2] = {{.block = NULL}, {.block = NULL}};
-  const size_t size = n < STAGE ? n : STAGE;
-  size_t sent = 0;
-  int i = 0;
-  sb_status status = sb__cuda_pinned_new(size, &stages[0].block);
-  if (!status && n > size) status = sb__cuda_pinned_new(size, &stages[1].block);
-  for (; !status && sent < n; i = 1 - i) {
-    stage *s = &stages[i];
-    status = end_stage(way, host, s, lane); /* of the one before the last */
-    s->at = sent;
-    s->n = n - sent < size ? n - sent : size;
-    if (!status && way == UP) memcpy(s->block->data, host + s->at, s->n);
-    if (!status) status = begin_stage(way, device, s, lane);
-    sent += s->n;
-  }
-  for (int k = 0; k < 2;
-       k++, i = 1 - i) { /* going up, blocks go back to their pool while they are sent */
-    if (!status && way == DOWN) status = end_stage(way, host, &stages[i], lane);
-    sb__cuda_event_give(lane->device, stages[i].event);
-    sb_storage_unref(&stages[i].block);
-  }
-  return status;
-}
-
-/* wait: the host's side is no longer in use when this returns; pageable memory never is. */
-static sb_status cross_bytes(direction way, CUdeviceptr device, const sb_storage *owner, void *host,
-                             size_t n, bool wait, const sb__cuda_lane *lane) {
-  if (n == 0) return SB_OK;
-  sb__cuda_use *use = sb__cuda_pinned_use(owner, host, n);
-  if (!use) return cross_pageable(way, device, host, n, lane);
-  const sb_status status = cross_pinned(way, device, host, n, use, lane);
-  return status || !wait ? status : sb__cuda_use_wait(use);
 }
 
 /* ---- On one device; in lane's context ---- */
@@ -205,11 +82,11 @@ static sb_status bring(const sb_tensor *factor, const sb_tensor *shown, const sb
   if (status) return status;
   status = new_on(lane->device, &host, SB_FLOAT64, &made);
   if (!status) {
-    status = before(made.storage, lane);
+    status = sb__cuda_before(made.storage, lane);
     if (!status)
-      status = cross_bytes(UP, address_of(&made), host.storage, sb_tensor_data(&host),
-                           (size_t)sb_tensor_nbytes(&host), true, lane);
-    if (!status) status = after(made.storage, lane);
+      status = sb__cuda_cross(SB__CUDA_UP, address_of(&made), host.storage, sb_tensor_data(&host),
+                              (size_t)sb_tensor_nbytes(&host), true, lane);
+    if (!status) status = sb__cuda_after(made.storage, lane);
     if (status) sb_tensor_release(&made);
   }
   sb_tensor_release(&host);
@@ -243,8 +120,8 @@ static sb_status bring_factors(const sb__copy *c, const sb__cuda_lane *lane, fac
 
 static void release_factors(factors *f, const sb__cuda_lane *lane) {
   if (!f->scale.storage) return;
-  (void)after(f->scale.storage, lane);
-  (void)after(f->bias.storage, lane);
+  (void)sb__cuda_after(f->scale.storage, lane);
+  (void)sb__cuda_after(f->bias.storage, lane);
   sb_tensor_release(&f->scale);
   sb_tensor_release(&f->bias);
 }
@@ -254,8 +131,8 @@ static sb_status copy_there(const sb__copy *c, const sb__cuda_lane *lane, int64_
   const sb_tensor *dst = c->dst, *src = c->src;
   sb_tensor shown, held = {.storage = NULL};
   factors f = {.scale.storage = NULL};
-  sb_status status = before(dst->storage, lane);
-  if (!status) status = before(src->storage, lane);
+  sb_status status = sb__cuda_before(dst->storage, lane);
+  if (!status) status = sb__cuda_before(src->storage, lane);
   if (!status) status = sb_broadcast_to(src, dst->ndim, dst->shape, &shown);
   if (status) return status;
   if (may_overlap(dst, &shown) && !is_in_place(dst, &shown)) {
@@ -266,17 +143,18 @@ static sb_status copy_there(const sb__copy *c, const sb__cuda_lane *lane, int64_
     if (!status && staged) *staged += sb_tensor_nbytes(&held);
   }
   if (!status) status = bring_factors(c, lane, &f);
-  if (!status && !c->scale && is_alike(dst, &shown)) {
+  if (!status && !c->scale && sb__cuda_is_alike(dst, &shown)) {
     sb__cuda_note("a copy on the device");
-    status = given(sb__cu.cuMemcpyDtoDAsync(address_of(dst), address_of(&shown),
-                                            (size_t)sb_tensor_nbytes(dst), lane->stream),
-                   lane, "a copy on the device");
+    status = sb__cuda_given(sb__cu.cuMemcpyDtoDAsync(address_of(dst), address_of(&shown),
+                                                     (size_t)sb_tensor_nbytes(dst), lane->stream),
+                            lane, "a copy on the device");
   } else if (!status) {
     status = sb__cuda_plan_copy(dst, &shown, c->scale ? &f.scale : NULL, c->scale ? &f.bias : NULL,
                                 emit, (void *)(uintptr_t)lane);
   }
-  const sb_status touched = after(dst->storage, lane), read = after(src->storage, lane);
-  if (held.storage) (void)after(held.storage, lane);
+  const sb_status touched = sb__cuda_after(dst->storage, lane),
+                  read = sb__cuda_after(src->storage, lane);
+  if (held.storage) (void)sb__cuda_after(held.storage, lane);
   release_factors(&f, lane);
   sb_tensor_release(&held);
   return status ? status : touched ? touched : read;
@@ -286,12 +164,12 @@ static sb_status copy_there(const sb__copy *c, const sb__cuda_lane *lane, int64_
 
 static sb_status send(const sb_tensor *dst, const sb_tensor *src, bool wait,
                       const sb__cuda_lane *lane) {
-  sb_status status = before(dst->storage, lane);
+  sb_status status = sb__cuda_before(dst->storage, lane);
   if (!status) {
-    status = cross_bytes(UP, address_of(dst), src->storage, sb_tensor_data(src),
-                         (size_t)sb_tensor_nbytes(src), wait, lane);
+    status = sb__cuda_cross(SB__CUDA_UP, address_of(dst), src->storage, sb_tensor_data(src),
+                            (size_t)sb_tensor_nbytes(src), wait, lane);
   }
-  const sb_status touched = after(dst->storage, lane);
+  const sb_status touched = sb__cuda_after(dst->storage, lane);
   return status ? status : touched;
 }
 
@@ -330,7 +208,7 @@ static sb_status convert_then_up(const sb__copy *c, bool must_fit, const sb__cud
   sb_tensor here, there;
   sb_status status = make_on_host(c, must_fit, staged, &here);
   if (status) return status;
-  if (is_alike(c->dst, &here)) {
+  if (sb__cuda_is_alike(c->dst, &here)) {
     status = send(c->dst, &here, true, lane);
   } else {
     status = new_on(lane->device, &here, here.dtype, &there);
@@ -346,7 +224,8 @@ static sb_status convert_then_up(const sb__copy *c, bool must_fit, const sb__cud
 
 static sb_status up(const sb__copy *c, bool must_fit, bool wait, const sb__cuda_lane *lane,
                     int64_t *staged) {
-  if (!must_fit && !c->scale && is_alike(c->dst, c->src)) return send(c->dst, c->src, wait, lane);
+  if (!must_fit && !c->scale && sb__cuda_is_alike(c->dst, c->src))
+    return send(c->dst, c->src, wait, lane);
   /* Fewer bytes cross the border where src comes as it is, and the device has the kernels. */
   if (!must_fit && is_dense(c->src) && sb_tensor_nbytes(c->src) <= sb_tensor_nbytes(c->dst)) {
     const sb_status status = up_then_convert(c, wait, lane, staged);
@@ -375,24 +254,24 @@ static sb_status dense_there(const sb_tensor *src, const sb__cuda_lane *lane, sb
   return status;
 }
 
-static sb_status fetch(const sb_tensor *dst, const sb_tensor *src, bool wait,
-                       const sb__cuda_lane *lane) {
-  sb_status status = before(src->storage, lane);
+sb_status sb__cuda_fetch(const sb_tensor *dst, const sb_tensor *src, bool wait,
+                         const sb__cuda_lane *lane) {
+  sb_status status = sb__cuda_before(src->storage, lane);
   if (!status) {
-    status = cross_bytes(DOWN, address_of(src), dst->storage, sb_tensor_data(dst),
-                         (size_t)sb_tensor_nbytes(dst), wait, lane);
+    status = sb__cuda_cross(SB__CUDA_DOWN, address_of(src), dst->storage, sb_tensor_data(dst),
+                            (size_t)sb_tensor_nbytes(dst), wait, lane);
   }
-  const sb_status touched = after(src->storage, lane);
+  const sb_status touched = sb__cuda_after(src->storage, lane);
   return status ? status : touched;
 }
 
-/* What src has, and dst is to get: of dst's dtype where that has fewer bytes and the device can convert it. */
-static sb_status prepare_down(const sb__copy *c, const sb__cuda_lane *lane, sb_tensor *out,
-                              bool *converted) {
+sb_status sb__cuda_prepare_down(const sb__copy *c, const sb__cuda_lane *lane, sb_tensor *out,
+                                bool *converted) {
   const sb_tensor *dst = c->dst, *src = c->src;
   sb_tensor made;
   *converted = false;
-  if (!is_alike(dst, src) && sb_tensor_nbytes(dst) <= sb_tensor_nbytes(src) && is_dense(dst)) {
+  if (!sb__cuda_is_alike(dst, src) && sb_tensor_nbytes(dst) <= sb_tensor_nbytes(src) &&
+      is_dense(dst)) {
     sb_status status = new_on(lane->device, dst, dst->dtype, &made);
     if (status) return status;
     sb__copy there = *c;
@@ -412,14 +291,14 @@ static sb_status prepare_down(const sb__copy *c, const sb__cuda_lane *lane, sb_t
 static sb_status down(const sb__copy *c, const sb__cuda_lane *lane, int64_t *staged) {
   sb_tensor there, here;
   bool converted = false;
-  sb_status status = prepare_down(c, lane, &there, &converted);
+  sb_status status = sb__cuda_prepare_down(c, lane, &there, &converted);
   if (status) return status;
-  if (is_alike(c->dst, &there) && (converted || !c->scale)) {
-    status = fetch(c->dst, &there, true, lane);
+  if (sb__cuda_is_alike(c->dst, &there) && (converted || !c->scale)) {
+    status = sb__cuda_fetch(c->dst, &there, true, lane);
   } else {
     status = sb_tensor_empty_like(&there, there.dtype, &here);
     if (!status) {
-      status = fetch(&here, &there, true, lane);
+      status = sb__cuda_fetch(&here, &there, true, lane);
       sb__copy rest = *c;
       rest.src = &here;
       if (!status) status = sb__copy_run(&rest, NULL);
@@ -433,22 +312,36 @@ static sb_status down(const sb__copy *c, const sb__cuda_lane *lane, int64_t *sta
 
 /* ---- Between devices ---- */
 
+/* Lets the devices reach each other's memory directly, once; where they cannot, the driver goes by way of the host. */
+static void meet(int to, int from) {
+  static atomic_bool met[SB__CUDA_DEVICES][SB__CUDA_DEVICES];
+  int can = 0;
+  if (atomic_exchange(&met[from][to], true)) return;
+  if (!sb__cu.cuDeviceCanAccessPeer || !sb__cu.cuCtxEnablePeerAccess) return;
+  if (sb__cu.cuDeviceCanAccessPeer(&can, sb__cuda_handle(from), sb__cuda_handle(to)) || !can)
+    return;
+  (void)sb__cu.cuCtxEnablePeerAccess(sb__cuda_context(to),
+                                     0); /* 704: it is already; else the slower way */
+}
+
 /* from's context is the current one. to's lane follows what was sent: so what lies on a device is touched by its own streams. */
 static sb_status send_peer(const sb_tensor *dst, const sb_tensor *src, const sb__cuda_lane *to,
                            const sb__cuda_lane *from) {
   CUevent event = NULL;
   if (!sb__cu.cuMemcpyPeerAsync)
     return sb__fail(SB_ERR_UNSUPPORTED, "this driver copies nothing between devices");
-  sb_status status = before(src->storage, from);
-  if (!status) status = before(dst->storage, from);
+  meet(to->device, from->device);
+  sb_status status = sb__cuda_before(src->storage, from);
+  if (!status) status = sb__cuda_before(dst->storage, from);
   sb__cuda_note("a copy between devices");
   if (!status) {
-    status = given(sb__cu.cuMemcpyPeerAsync(address_of(dst), sb__cuda_context(to->device),
-                                            address_of(src), sb__cuda_context(from->device),
-                                            (size_t)sb_tensor_nbytes(src), from->stream),
-                   from, "a copy between devices");
+    status =
+        sb__cuda_given(sb__cu.cuMemcpyPeerAsync(address_of(dst), sb__cuda_context(to->device),
+                                                address_of(src), sb__cuda_context(from->device),
+                                                (size_t)sb_tensor_nbytes(src), from->stream),
+                       from, "a copy between devices");
   }
-  if (!status) status = after(src->storage, from);
+  if (!status) status = sb__cuda_after(src->storage, from);
   if (status) return status;
   status = sb__cuda_event_take(from->device, &event);
   if (!status)
@@ -458,7 +351,7 @@ static sb_status send_peer(const sb_tensor *dst, const sb_tensor *src, const sb_
     if (!status) {
       status = sb__cuda_check(sb__cu.cuStreamWaitEvent(to->stream, event, 0),
                               "making a stream wait for another device");
-      if (!status) status = after(dst->storage, to);
+      if (!status) status = sb__cuda_after(dst->storage, to);
       sb__cuda_leave();
     }
   }
@@ -472,7 +365,7 @@ static sb_status across(const sb__copy *c, const sb__cuda_lane *to, const sb__cu
   sb_tensor dense, there;
   sb_status status = dense_there(c->src, from, &dense);
   if (status) return status;
-  if (!c->scale && is_alike(c->dst, &dense)) {
+  if (!c->scale && sb__cuda_is_alike(c->dst, &dense)) {
     status = send_peer(c->dst, &dense, to, from);
   } else {
     status = new_on(to->device, &dense, dense.dtype, &there);
@@ -494,7 +387,7 @@ static sb_status across(const sb__copy *c, const sb__cuda_lane *to, const sb__cu
 
 /* ---- The table ---- */
 
-static sb_status run(const sb__copy *c, bool must_fit, bool wait, int64_t *staged) {
+sb_status sb__cuda_copy_run(const sb__copy *c, bool must_fit, bool wait, int64_t *staged) {
   const int to = c->dst->storage->device, from = c->src->storage->device;
   const sb__cuda_lane lane = sb__cuda_lane_for(from >= 0 ? from : to);
   sb_status status = sb__cuda_enter(lane.device);
@@ -514,7 +407,7 @@ static sb_status run(const sb__copy *c, bool must_fit, bool wait, int64_t *stage
 }
 
 static sb_status table_copy(const sb__copy *c, bool must_fit, int64_t *staged) {
-  return run(c, must_fit, true, staged);
+  return sb__cuda_copy_run(c, must_fit, true, staged);
 }
 
 static sb_status table_fill(const sb_tensor *t, const void *item) {
@@ -522,9 +415,9 @@ static sb_status table_fill(const sb_tensor *t, const void *item) {
   const sb__cuda_lane lane = sb__cuda_lane_for(device);
   sb_status status = sb__cuda_enter(device);
   if (status) return status;
-  status = before(t->storage, &lane);
+  status = sb__cuda_before(t->storage, &lane);
   if (!status) status = sb__cuda_plan_fill(t, item, emit, (void *)(uintptr_t)&lane);
-  const sb_status touched = after(t->storage, &lane);
+  const sb_status touched = sb__cuda_after(t->storage, &lane);
   sb__cuda_leave();
   return status ? status : touched;
 }
@@ -534,9 +427,9 @@ static sb_status table_random(const sb_tensor *t, const sb__random *how) {
   const sb__cuda_lane lane = sb__cuda_lane_for(device);
   sb_status status = sb__cuda_enter(device);
   if (status) return status;
-  status = before(t->storage, &lane);
+  status = sb__cuda_before(t->storage, &lane);
   if (!status) status = sb__cuda_plan_random(t, how, emit, (void *)(uintptr_t)&lane);
-  const sb_status touched = after(t->storage, &lane);
+  const sb_status touched = sb__cuda_after(t->storage, &lane);
   sb__cuda_leave();
   return status ? status : touched;
 }
@@ -548,126 +441,4 @@ static sb_status table_allocate(const sb_storage *like, size_t nbytes, sb_storag
 void sb__cuda_begin_table(void) {
   static const sb__device_table table = {table_copy, table_fill, table_random, table_allocate};
   sb__device_register(&table);
-}
-
-/* ---- Without waiting ---- */
-
-struct sb__cuda_copying {
-  int device;
-  CUstream stream; /* kept of its lane */
-  CUevent event;   /* of all that was given; NULL: somebody waits for it, or has */
-  sb_tensor
-      room; /* page-locked, what a pageable target is to get; storage NULL: nothing is left to do */
-  bool converted; /* as the target wants it */
-};
-
-static bool is_on_host(const sb_tensor *t) { return t->storage->device < 0; }
-
-/* The way down, as far as it goes without waiting. */
-static sb_status begin_down(const sb__copy *c, const sb__cuda_lane *lane, sb__cuda_copying *out) {
-  sb_tensor there;
-  const sb_tensor *dst = c->dst;
-  sb_status status = prepare_down(c, lane, &there, &out->converted);
-  if (status) return status;
-  if (is_alike(dst, &there) && (out->converted || !c->scale) &&
-      sb__cuda_is_pinned(dst->storage, sb_tensor_data(dst), (size_t)sb_tensor_nbytes(dst))) {
-    status = fetch(dst, &there, false, lane);
-  } else {
-    status = new_pinned(&there, there.dtype, &out->room);
-    if (!status) status = fetch(&out->room, &there, false, lane);
-  }
-  sb_tensor_release(&there);
-  return status;
-}
-
-static sb_status begin(const sb__copy *c, sb__cuda_copying *out, int64_t *staged) {
-  if (!is_on_host(c->dst)) return run(c, false, false, staged);
-  const sb__cuda_lane lane = sb__cuda_lane_for(out->device);
-  sb_status status = sb__cuda_enter(lane.device);
-  if (status) return status;
-  status = begin_down(c, &lane, out);
-  sb__cuda_leave();
-  return status;
-}
-
-static sb_status mark(sb__cuda_copying *c) {
-  const sb__cuda_lane lane = sb__cuda_lane_for(c->device);
-  sb_status status = sb__cuda_enter(lane.device);
-  if (status) return status;
-  c->stream = lane.stream;
-  status = sb__cuda_event_take(lane.device, &c->event);
-  if (!status)
-    status = sb__cuda_check(sb__cu.cuEventRecord(c->event, lane.stream), "recording an event");
-  sb__cuda_leave();
-  return status;
-}
-
-sb_status sb__cuda_copy_begin(const sb__copy *c, sb__cuda_stream *stream, sb__cuda_copying **out,
-                              int64_t *staged) {
-  *out = NULL;
-  if (sb_tensor_numel(c->dst) == 0) return SB_OK;
-  if (is_on_host(c->dst) && is_on_host(c->src)) return sb__copy_run(c, staged);
-  sb__cuda_copying *made = sb__alloc(sizeof *made);
-  if (!made) return sb__fail(SB_ERR_MEMORY, "no memory for a pending copy");
-  memset(made, 0, sizeof *made);
-  made->device = is_on_host(c->dst) ? c->src->storage->device : c->dst->storage->device;
-  sb__cuda_stream *was = sb__cuda_use_stream(stream ? stream : sb__cuda_stream_for(made->device));
-  sb_status status = begin(c, made, staged);
-  if (!status) status = mark(made);
-  sb__cuda_use_stream(was);
-  if (status) {
-    /* What is under way to the host's side must not be there when its owner lets go. */
-    sb__cuda_event_give(made->device, made->event);
-    sb_tensor_release(&made->room);
-    sb__free(made);
-    return status;
-  }
-  *out = made;
-  return SB_OK;
-}
-
-sb_status sb__cuda_copy_when(sb__cuda_copying *copying, sb__cuda_done done, void *context,
-                             bool *already) {
-  CUevent event = copying->event;
-  copying->event = NULL;
-  *already = true;
-  return event ? sb__cuda_when_done(copying->device, copying->stream, event, done, context, already)
-               : SB_OK;
-}
-
-sb_status sb__cuda_copy_end(sb__cuda_copying **copying, const sb__copy *c, int64_t *staged) {
-  sb__cuda_copying *ended = *copying;
-  sb_status status = SB_OK;
-  *copying = NULL;
-  if (!ended) return SB_OK;
-  if (ended->room.storage && c) {
-    sb__copy rest = *c;
-    rest.src = &ended->room;
-    if (ended->converted) rest.scale = rest.bias = NULL, rest.casting = SB_CASTING_UNSAFE;
-    status = sb__copy_run(&rest, NULL);
-    if (!status && staged) *staged += sb_tensor_nbytes(&ended->room);
-  }
-  sb__cuda_event_give(ended->device, ended->event);
-  sb_tensor_release(&ended->room);
-  sb__free(ended);
-  return status;
-}
-
-/* ---- From outside ---- */
-
-sb_status sb__cuda_touch(sb_storage *storage, int64_t device, sb__cuda_stream *stream) {
-  sb__cuda_lane lane;
-  sb_status status = sb__cuda_enter(device);
-  if (status) return status;
-  status = sb__cuda_lane_of(device, stream, &lane);
-  if (!status) status = before(storage, &lane);
-  if (!status) status = after(storage, &lane);
-  sb__cuda_leave();
-  return status;
-}
-
-sb_status sb__cuda_wait_for(const sb_storage *storage) {
-  const sb__cuda_use *use = use_of(storage);
-  const sb_status status = sb__cuda_load();
-  return status || !use ? status : sb__cuda_use_wait(use);
 }

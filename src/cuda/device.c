@@ -77,6 +77,8 @@ void sb__cuda_leave(void) {
       &ignored); /* fails where the context is lost: nothing is left to undo */
 }
 
+CUdevice sb__cuda_handle(int index) { return devices[index].handle; }
+
 CUcontext sb__cuda_context(int index) { return devices[index].context; }
 
 enum {

@@ -26,6 +26,7 @@ sb_status sb__cuda_folder(char *path, size_t room);
 
 int sb__cuda_devices(void);           /* how many; after an sb__cuda_load */
 bool sb__cuda_is_entered(int device); /* has its context been made here? */
+CUdevice sb__cuda_handle(int device);
 
 /* ---- stream.c ---- */
 
@@ -34,7 +35,6 @@ bool sb__cuda_is_entered(int device); /* has its context been made here? */
 typedef struct sb__cuda_lane {
   int device;
   CUstream stream, kept;
-  uint64_t id; /* never used twice; 0: the device's default stream */
 } sb__cuda_lane;
 
 /* Of stream, or of the thread's for that device; in an entered context. */
@@ -53,8 +53,7 @@ typedef struct sb__cuda_use {
   bool touched; /* else by nobody, or by who is done */
   int device;
   CUstream stream; /* kept of its lane */
-  uint64_t id;
-  uint64_t turn; /* grows with each touch */
+  uint64_t turn;   /* grows with each touch */
 } sb__cuda_use;
 
 /* As it is now: other threads may change it. */
@@ -90,12 +89,53 @@ typedef struct sb__cuda_memory {
 /* Of the storage that others are parts of; NULL: neither on a device nor pinned. */
 sb__cuda_memory *sb__cuda_memory_of(const sb_storage *storage);
 
+/* Has what nobody reaches any more freed: was there any? */
+bool sb__cuda_sweep_now(void);
+
 void sb__cuda_begin_table(void); /* copy.c: puts the table into ops/device.h */
 
 /* ---- pinned.c ---- */
 
-/* The use that belongs to a page-locked range of the host; NULL: not all of it is. */
-sb__cuda_use *sb__cuda_pinned_use(const sb_storage *storage, const void *data, size_t nbytes);
+/* The use that belongs to a page-locked range of the host, which stays until sb__cuda_unpin; NULL: not all of it is. */
+sb__cuda_use *sb__cuda_pin(const sb_storage *storage, const void *data, size_t nbytes,
+                           sb__cuda_registration **held);
+void sb__cuda_unpin(sb__cuda_registration *held); /* NULL is fine */
+
+/* ---- cross.c ---- */
+
+/* Of a storage on a device, or a pinned one; else NULL. */
+sb__cuda_use *sb__cuda_use_of(const sb_storage *storage);
+
+/* sb__cuda_use_before and _after of a storage; nothing for others. In lane's context. */
+sb_status sb__cuda_before(const sb_storage *storage, const sb__cuda_lane *lane);
+sb_status sb__cuda_after(const sb_storage *storage, const sb__cuda_lane *lane);
+
+/* What the driver answered to an operation that was given to lane. operation: static. */
+sb_status sb__cuda_given(CUresult result, const sb__cuda_lane *lane, const char *operation);
+
+typedef enum sb__cuda_way { SB__CUDA_UP, SB__CUDA_DOWN } sb__cuda_way;
+
+/* Copies n bytes between lane's device and the host. owner: the host's storage. wait: its bytes are no longer in use when this
+ * returns; pageable ones never are. In lane's context. */
+sb_status sb__cuda_cross(sb__cuda_way way, CUdeviceptr device, const sb_storage *owner, void *host,
+                         size_t n, bool wait, const sb__cuda_lane *lane);
+
+/* ---- copy.c ---- */
+
+/* Both have no gaps, one dtype and one order: their bytes are the same. */
+bool sb__cuda_is_alike(const sb_tensor *a, const sb_tensor *b);
+
+/* A copy of which a side lies on a device. wait: for page-locked memory of the host. */
+sb_status sb__cuda_copy_run(const sb__copy *c, bool must_fit, bool wait, int64_t *staged);
+
+/* What is to come down from a device, without gaps: of dst's dtype and shape (converted) where that has fewer bytes and the device can do
+ * it, else src's. out holds its storage. In lane's context. */
+sb_status sb__cuda_prepare_down(const sb__copy *c, const sb__cuda_lane *lane, sb_tensor *out,
+                                bool *converted);
+
+/* Down, between two that are alike. */
+sb_status sb__cuda_fetch(const sb_tensor *dst, const sb_tensor *src, bool wait,
+                         const sb__cuda_lane *lane);
 
 /* ---- completion.c ---- */
 

@@ -51,6 +51,8 @@ void sb__cuda_set_sweep(sb__cuda_sweep function, void *context) {
   sweep_context = context;
 }
 
+bool sb__cuda_sweep_now(void) { return sweep && sweep(sweep_context); }
+
 /* ---- Free blocks; all under the cache's lock ---- */
 
 static int bin_of(size_t nbytes) {
@@ -355,7 +357,7 @@ static sb_status take(int device, size_t nbytes, const sb__cuda_lane *lane, bloc
   }
   if (!status && !b) status = free_unused(c);
   if (!status && !b) status = take_either(c, nbytes, lane, &rest, &b);
-  if (!status && !b && sweep && sweep(sweep_context)) {
+  if (!status && !b && sb__cuda_sweep_now()) {
     status = free_unused(c);
     if (!status) status = take_either(c, nbytes, lane, &rest, &b);
   }
@@ -466,7 +468,7 @@ sb_status sb__cuda_storage_new(int64_t device, size_t nbytes, sb__cuda_stream *s
   if (!status) {
     *memory = (sb__cuda_memory){.device = (int)device, .block = b, .nbytes = nbytes};
     if (b) { /* its first user is lane, or follows it */
-      memory->use = (sb__cuda_use){true, lane.device, lane.kept, lane.id, 0};
+      memory->use = (sb__cuda_use){true, lane.device, lane.kept, 0};
     }
     status = wrap(SB__STORAGE_CUDA, memory,
                   b ? (void *)(uintptr_t)(b->segment->address + b->offset) : NULL, out);

@@ -74,7 +74,9 @@ static sb_status new_block(size_t nbytes, pinned_block **out) {
   pinned_block *b = sb__alloc(sizeof *b);
   if (!b) return sb__fail(SB_ERR_MEMORY, "no memory for a storage record");
   CUresult result = sb__cu.cuMemHostAlloc(&data, nbytes, PORTABLE | DEVICE_MAP);
-  if (result == SB__CU_OUT_OF_MEMORY && !sb__cuda_empty_pinned()) {
+  for (int i = 0; result == SB__CU_OUT_OF_MEMORY && i < 2; i++) {
+    if (i && !sb__cuda_sweep_now()) break;
+    if (sb__cuda_empty_pinned()) break;
     result = sb__cu.cuMemHostAlloc(&data, nbytes, PORTABLE | DEVICE_MAP);
   }
   if (result) {
@@ -91,7 +93,7 @@ static sb_status new_block(size_t nbytes, pinned_block **out) {
   return SB_OK;
 }
 
-static void put_back(pinned_block *b, const sb__cuda_use *use) {
+static void put_back(pinned_block *b, sb__cuda_use *use) {
   b->device = use->device;
   if (use->touched && sb__cuda_is_usable()) {
     /* Without an event nobody can tell: wait, or, where that fails as well, CUDA is lost. */
@@ -185,6 +187,7 @@ struct sb__cuda_registration {
   char *data;
   size_t nbytes;
   sb_storage *storage; /* NULL: whoever asked keeps the bytes */
+  atomic_int users;    /* threads that are about to touch it */
 };
 
 static sb__cuda_registration *registrations;
@@ -258,35 +261,46 @@ void sb__cuda_unregister(sb__cuda_registration **registration) {
   sb__cuda_registration *gone = *registration;
   *registration = NULL;
   if (!gone || sb__cuda_is_forked()) return;
+  strike(gone);
+  while (atomic_load(&gone->users)) sb__os_yield();
   (void)sb__cuda_use_wait(&gone->use);
   if (sb__cuda_is_usable() && !enter_any()) {
     (void)sb__cuda_check(sb__cu.cuMemHostUnregister(gone->data), "letting pages go");
     sb__cuda_leave();
   }
-  strike(gone);
   sb_storage_unref(&gone->storage);
   sb__free(gone);
 }
 
-/* The one that has a whole range. */
-static sb__cuda_registration *covering(const char *data, size_t nbytes) {
+/* The one that has a whole range, and has a user more. */
+static sb__cuda_registration *hold(const char *data, size_t nbytes) {
   if (!atomic_load(&registered)) return NULL;
   sb__lock_take(&lock);
   sb__cuda_registration *r = registrations;
   while (r && (data < r->data || data + nbytes > r->data + r->nbytes)) r = r->next;
+  if (r) atomic_fetch_add(&r->users, 1);
   sb__lock_drop(&lock);
   return r;
 }
 
-sb__cuda_use *sb__cuda_pinned_use(const sb_storage *storage, const void *data, size_t nbytes) {
+sb__cuda_use *sb__cuda_pin(const sb_storage *storage, const void *data, size_t nbytes,
+                           sb__cuda_registration **held) {
   const sb_storage *root = sb__storage_root(storage);
+  *held = NULL;
   if (root && root->kind == SB__STORAGE_PINNED) return &((sb__cuda_memory *)root->context)->use;
-  sb__cuda_registration *r = covering(data, nbytes);
-  return r ? &r->use : NULL;
+  *held = hold(data, nbytes);
+  return *held ? &(*held)->use : NULL;
+}
+
+void sb__cuda_unpin(sb__cuda_registration *held) {
+  if (held) atomic_fetch_sub(&held->users, 1);
 }
 
 bool sb__cuda_is_pinned(const sb_storage *storage, const void *data, size_t nbytes) {
-  return sb__cuda_pinned_use(storage, data, nbytes) != NULL;
+  sb__cuda_registration *held = NULL;
+  const bool is_pinned = sb__cuda_pin(storage, data, nbytes, &held) != NULL;
+  sb__cuda_unpin(held);
+  return is_pinned;
 }
 
 sb_status sb__cuda_device_address(const sb_storage *storage, int device, CUdeviceptr *out) {

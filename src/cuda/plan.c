@@ -109,21 +109,16 @@ static bool is_run(const work *w, int32_t count) {
 
 typedef sb_status (*box_plan)(const work *box);
 
-/* Boxes of at most sb__cuda_most elements and `dims` dimensions, one after the other. */
-static sb_status each_box(const work *w, int32_t count, int32_t dims, box_plan plan) {
+/* The boxes of what is too large: cut is the dimension that is cut into pieces of at most `most`. */
+static sb_status cut_boxes(const work *w, int32_t count, int32_t cut, int64_t inside, int64_t most,
+                           box_plan plan) {
   work box = *w;
-  int64_t inside = 1, index[SB_MAX_DIMS + 1] = {0}, stride = 1;
-  int32_t cut = 0;
-  for (; cut < w->ndim && cut < dims && w->dim[cut].n <= sb__cuda_most / inside; cut++)
-    inside *= w->dim[cut].n;
-  if (cut == w->ndim) return plan(w);
-  const int64_t total = w->dim[cut].n;
-  const int64_t most = cut < dims && sb__cuda_most / inside > 1 ? sb__cuda_most / inside : 1;
+  int64_t index[SB_MAX_DIMS + 1] = {0};
   for (;;) {
-    const int64_t left = total - index[cut], n = left < most ? left : most;
-    box.ndim = cut + (n > 1);
-    box.dim[cut].n = n;
-    stride = inside;
+    const int64_t left = w->dim[cut].n - index[cut];
+    int64_t stride = inside;
+    box.dim[cut].n = left < most ? left : most;
+    box.ndim = cut + (box.dim[cut].n > 1);
     box.first = w->first;
     for (int32_t k = 0; k < count; k++) box.base[k] = w->base[k];
     for (int32_t d = cut; d < w->ndim; d++) {
@@ -133,7 +128,7 @@ static sb_status each_box(const work *w, int32_t count, int32_t dims, box_plan p
     }
     const sb_status status = plan(&box);
     if (status) return status;
-    index[cut] += n;
+    index[cut] += box.dim[cut].n;
     int32_t d = cut;
     while (index[d] == w->dim[d].n) {
       index[d] = 0;
@@ -141,6 +136,17 @@ static sb_status each_box(const work *w, int32_t count, int32_t dims, box_plan p
       index[d]++;
     }
   }
+}
+
+/* Boxes of at most sb__cuda_most elements and `dims` dimensions, one after the other. */
+static sb_status each_box(const work *w, int32_t count, int32_t dims, box_plan plan) {
+  int64_t inside = 1;
+  int32_t cut = 0;
+  for (; cut < w->ndim && cut < dims && w->dim[cut].n <= sb__cuda_most / inside; cut++)
+    inside *= w->dim[cut].n;
+  if (cut == w->ndim) return plan(w);
+  const int64_t room = sb__cuda_most / inside;
+  return cut_boxes(w, count, cut, inside, cut < dims && room > 1 ? room : 1, plan);
 }
 
 /* ---- Bytes ---- */

@@ -19,8 +19,6 @@ static SB_THREAD_LOCAL sb__cuda_stream *current;
 
 /* ---- Streams ---- */
 
-static atomic_uint_fast64_t last_id; /* 0: default streams */
-
 /* One that nobody holds any more, or a new one. In its device's context. */
 static sb_status take(int device, sb__cuda_stream **out) {
   sb__lock_take(&lock);
@@ -37,7 +35,7 @@ static sb_status take(int device, sb__cuda_stream **out) {
       sb__free(made);
       return status;
     }
-    made->lane = (sb__cuda_lane){device, handle, handle, atomic_fetch_add(&last_id, 1) + 1};
+    made->lane = (sb__cuda_lane){device, handle, handle};
     made->shadow = NULL;
   }
   made->next = NULL;
@@ -67,11 +65,10 @@ sb_status sb__cuda_stream_wrap(int64_t device, uint64_t number, sb__cuda_stream 
     sb__cuda_stream_unref(&shadow);
     return sb__fail(SB_ERR_MEMORY, "no memory for a stream's record");
   }
-  made->lane = (sb__cuda_lane){(int)device, NULL, NULL, 0};
+  made->lane = (sb__cuda_lane){(int)device, NULL, NULL};
   if (shadow) {
     made->lane.stream = (CUstream)(uintptr_t)number;
     made->lane.kept = shadow->lane.stream;
-    made->lane.id = atomic_fetch_add(&last_id, 1) + 1;
   }
   made->shadow = shadow;
   made->next = NULL;
@@ -121,7 +118,7 @@ sb__cuda_stream *sb__cuda_stream_for(int device) {
 sb_status sb__cuda_lane_of(int64_t device, const sb__cuda_stream *stream, sb__cuda_lane *out) {
   if (!stream) stream = sb__cuda_stream_for((int)device);
   if (!stream) {
-    *out = (sb__cuda_lane){(int)device, NULL, NULL, 0};
+    *out = (sb__cuda_lane){(int)device, NULL, NULL};
     return SB_OK;
   }
   if (stream->lane.device != device) {
@@ -133,7 +130,7 @@ sb_status sb__cuda_lane_of(int64_t device, const sb__cuda_stream *stream, sb__cu
 }
 
 sb__cuda_lane sb__cuda_lane_for(int device) {
-  const sb__cuda_lane lane = {device, NULL, NULL, 0};
+  const sb__cuda_lane lane = {device, NULL, NULL};
   const sb__cuda_stream *stream = sb__cuda_stream_for(device);
   return stream ? stream->lane : lane;
 }
@@ -329,9 +326,12 @@ sb__cuda_use sb__cuda_use_now(const sb__cuda_use *use) {
 }
 
 sb_status sb__cuda_use_before(const sb__cuda_use *of, const sb__cuda_lane *lane) {
-  const sb__cuda_use seen = sb__cuda_use_now(of), *use = &seen;
-  if (!use->touched || (use->device == lane->device && use->id == lane->id)) return SB_OK;
-  return follow(lane->stream, use->device, use->stream);
+  const sb__cuda_use use = sb__cuda_use_now(of);
+  const bool is_ours = lane->stream == lane->kept; /* else what follows it may have older work */
+  if (!use.touched || (is_ours && use.device == lane->device && use.stream == lane->kept)) {
+    return SB_OK;
+  }
+  return follow(lane->stream, use.device, use.stream);
 }
 
 sb_status sb__cuda_use_after(sb__cuda_use *use, const sb__cuda_lane *lane) {
@@ -342,7 +342,7 @@ sb_status sb__cuda_use_after(sb__cuda_use *use, const sb__cuda_lane *lane) {
     return status;
   }
   sb__lock_take(&lock);
-  *use = (sb__cuda_use){true, lane->device, lane->kept, lane->id, use->turn + 1};
+  *use = (sb__cuda_use){true, lane->device, lane->kept, use->turn + 1};
   sb__lock_drop(&lock);
   return SB_OK;
 }

@@ -374,13 +374,16 @@ int sb__os_read_file(const char *path, void *bytes, size_t room, size_t *nbytes)
 /* ---- Threads ---- */
 
 static atomic_int forks;
-static atomic_flag forks_watched = ATOMIC_FLAG_INIT;
+static atomic_bool forks_watched;
 
 static void count_fork(void) { atomic_fetch_add(&forks, 1); }
 
 int sb__os_forks(void) {
-  if (!atomic_flag_test_and_set(&forks_watched)) (void)pthread_atfork(NULL, NULL, count_fork);
-  return atomic_load(&forks);
+  if (!atomic_load_explicit(&forks_watched, memory_order_relaxed) &&
+      !atomic_exchange(&forks_watched, true)) {
+    (void)pthread_atfork(NULL, NULL, count_fork);
+  }
+  return atomic_load_explicit(&forks, memory_order_relaxed);
 }
 
 void sb__os_yield(void) { sched_yield(); }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds the core with sanitizers and runs every program of this folder; the last line is the sum.
+# Builds the core with sanitizers and runs every program of this folder, and the host side of CUDA on the fake driver; the last
+# line is the sum.
 # With the argument arm64, for that processor, emulated, or musl, with that C library; without sanitizers.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -23,7 +24,7 @@ case $other in
   *) echo "run: arm64, musl or nothing, not $other" >&2; exit 2 ;;
 esac
 # Optimised like what ships; musl-gcc then sees bounds where there are none.
-[ -z "$other" ] || flags=(-DSB_TEST -std=gnu11 -O2 -Wall -Wextra -Wno-array-bounds -ffp-contract=off -Isrc)
+[ -z "$other" ] || flags=(-DSB_TEST -std=gnu11 -O2 -Wall -Wextra -ffp-contract=off -Isrc)
 unset LD_PRELOAD
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:strict_string_checks=1:exitcode=99
 export UBSAN_OPTIONS=print_stacktrace=1:exitcode=99
@@ -33,7 +34,7 @@ failed=0
 
 compile () { "$cc" "${flags[@]}" -Werror "$@"; }
 
-if ! printf '%s\n' src/core/*.c src/ops/*.c src/kernels/*.c src/bind/*.c src/share/*.c src/platform/posix.c |
+if ! printf '%s\n' src/core/*.c src/ops/*.c src/kernels/*.c src/bind/*.c src/share/*.c src/cuda/*.c src/platform/posix.c |
   BUILD=$build CC=$cc xargs -P "$(nproc)" -I{} bash -c \
     'o=${1//\//_}; "$CC" "${@:2}" -c "$1" -o "$BUILD/$o.o"' _ {} "${flags[@]}"; then
   echo 'not ok - the core compiles'
@@ -41,10 +42,10 @@ if ! printf '%s\n' src/core/*.c src/ops/*.c src/kernels/*.c src/bind/*.c src/sha
   exit 1
 fi
 
-# A program that was built: its lines, counted. TITLE PROGRAM
+# A program that was built: its lines, counted. TITLE PROGRAM [ARGUMENTS...]
 run () {
   local source=$1 status=0 ok bad
-  "${emulator[@]}" "$2" >"$build/out" 2>&1 || status=$?
+  "${emulator[@]}" "${@:2}" >"$build/out" 2>&1 || status=$?
   grep -av "WARNING: AddressSanitizer failed to allocate" "$build/out"
   ok=$(grep -ac '^ok' "$build/out")
   bad=$(grep -ac '^not ok' "$build/out")
@@ -68,6 +69,22 @@ for source in test/c/*.c; do
   run "$source" "$build/$name"
 done
 
+# The fake driver has fibers, which sanitizers do not follow.
+if [ -z "$other" ]; then
+  echo '# the host side of CUDA'
+  mkdir -p "$build/code"
+  for module in copy cast random; do echo '.version 6.3' >"$build/code/$module.ptx"; done
+  export FAKECUDA=$build/libcuda_fake.so SAMEBYTES_CUDA_CODE=$build/code
+  if "$cc" -std=gnu11 -O1 -g -shared -fPIC -fvisibility=hidden -fno-strict-aliasing -ffp-contract=off -Isrc -Itest/cuda \
+      test/cuda/{fakecuda,emu,kernels}.c -lpthread -ldl -lm -o "$FAKECUDA" &&
+    compile test/cuda/host.c "$build"/*.o -lm -lpthread -ldl -o "$build/host"; then
+    run test/cuda/host.c "$build/host"
+  else
+    echo 'not ok - test/cuda/host.c compiles'
+    failed=$((failed + 1))
+  fi
+fi
+
 export TSAN_OPTIONS=exitcode=99
 for name in threads parcels dlpack ring; do
   [ -z "$other" ] || break # no sanitizer there
@@ -80,6 +97,21 @@ for name in threads parcels dlpack ring; do
     failed=$((failed + 1))
   fi
 done
+
+if [ -z "$other" ]; then
+  echo '# the host side of CUDA, under ThreadSanitizer'
+  # Its atomics have to be seen; what it runs there has no kernels.
+  if "$cc" -std=gnu11 -O1 -g -shared -fPIC -fvisibility=hidden -fno-strict-aliasing -fsanitize=thread -Isrc -Itest/cuda \
+      test/cuda/{fakecuda,emu,kernels}.c -lpthread -ldl -lm -o "$FAKECUDA" &&
+    "$cc" "${flags[@]/-fsanitize=address,undefined/-fsanitize=thread}" -Werror test/cuda/host.c \
+    src/core/*.c src/ops/*.c src/kernels/*.c src/share/*.c src/cuda/*.c src/platform/posix.c \
+    -lm -lpthread -ldl -o "$build/host-tsan"; then
+    run 'test/cuda/host.c under ThreadSanitizer' "$build/host-tsan" threads
+  else
+    echo 'not ok - test/cuda/host.c compiles for ThreadSanitizer'
+    failed=$((failed + 1))
+  fi
+fi
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]

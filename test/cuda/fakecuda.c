@@ -9,7 +9,8 @@
  *   FAKECUDA_VERSION=12040    what cuDriverGetVersion answers (13000)
  *   FAKECUDA_INIT=code        what cuInit answers
  *   FAKECUDA_REJECT_FATBIN=1  machine code is refused with 209
- *   FAKECUDA_FAIL=name:nth:code[,…]  the nth call of that function (*: of any) fails; what is sticky on a GPU is so here
+ *   FAKECUDA_FAIL=name:nth:code[,…]  the nth call of that function fails; what is sticky on a GPU is so here. *: of
+ *                             any that can fail: what only gives something back does with sticky codes alone
  *   FAKECUDA_PAUSE=path       while that file exists, streams take up no further work
  *
  * A module is accepted when it begins as machine code does, or has ".version" in it (PTX); whatever it says, the kernels
@@ -133,6 +134,11 @@ static int is_sticky(Result code) {
   return code == 700 || code == 702 || code == 710 || (code >= 714 && code <= 719) || code == UNKNOWN;
 }
 
+/* cuMemFree, cuMemFreeHost, cuMemHostUnregister, cuEventDestroy, …; and what has to come before these. */
+static int gives_back(const char *name) {
+  return strstr(name, "cuCtxPush") || strstr(name, "Free") || strstr(name, "Unregister") || strstr(name, "Destroy") || strstr(name, "Release");
+}
+
 /* What a call of that name has to answer before anything else; 0: it may go on. */
 static Result gate(const char *name) {
   Result code = 0;
@@ -142,7 +148,8 @@ static Result gate(const char *name) {
   count(name, length);
   for (int i = 0; i < 8; i++) {
     failure *f = &failures[i];
-    const int is_it = !strcmp(f->name, "*") || (strlen(f->name) == length && !memcmp(f->name, name, length));
+    const int is_any = !strcmp(f->name, "*") && (is_sticky(f->code) || !gives_back(name));
+    const int is_it = is_any || (strlen(f->name) == length && !memcmp(f->name, name, length));
     if (f->nth && is_it && --f->nth == 0) code = f->code;
   }
   pthread_mutex_unlock(&lock);
@@ -187,7 +194,10 @@ typedef struct ticket {
 typedef struct event {
   int device;
   ticket *latest; /* NULL: not recorded */
+  struct event *next;
 } event;
+
+static event *events;
 
 typedef enum operation { KERNEL, COPY, SET, HOST, RECORD, WAIT } operation;
 
@@ -777,9 +787,10 @@ static int knows(Address at, size_t n, int *device) {
   return known || has_mapping(at, n, device);
 }
 
+/* Can a device reach them? It sees page-locked memory at the same addresses as the CPU. */
 static int has_bytes(Address at, size_t n) {
   int device = -1;
-  return knows(at, n, &device) && device >= 0;
+  return knows(at, n, &device);
 }
 
 API Result cuPointerGetAttribute(void *out, int attribute, Address at) {
@@ -1133,6 +1144,10 @@ API Result cuEventCreate(void **out, unsigned flags) {
   (void)flags;
   event *e = calloc(1, sizeof *e);
   e->device = here();
+  pthread_mutex_lock(&lock);
+  e->next = events;
+  events = e;
+  pthread_mutex_unlock(&lock);
   *out = e;
   return 0;
 }
@@ -1142,8 +1157,15 @@ API Result cuEventDestroy_v2(void *handle) {
   GATE;
   event *e = handle;
   pthread_mutex_lock(&lock);
-  drop(e->latest);
+  event **place = &events;
+  while (*place && *place != e) place = &(*place)->next;
+  const int known = *place != NULL;
+  if (known) {
+    *place = e->next;
+    drop(e->latest);
+  }
   pthread_mutex_unlock(&lock);
+  if (!known) return INVALID_HANDLE;
   free(e);
   return 0;
 }

@@ -13,6 +13,9 @@
 #include "share/parcels.h"
 #include "share/ring.h"
 
+/* What a thread that just begins has of the sanitizer's own. */
+const char *__lsan_default_suppressions(void) { return "leak:pthread_getattr_np"; }
+
 /* ---- What the fake driver can be asked ---- */
 
 static void (*fake_fail)(const char *text);
@@ -572,7 +575,7 @@ static void scarce_host(void) { /* 1 MiB of page-locked memory */
   sb_storage *a = NULL, *b = NULL;
   EQ(sb__cuda_pinned_new(600 << 10, &a), SB_OK);
   EQ(sb__cuda_pinned_new(600 << 10, &b), SB_ERR_MEMORY);
-  CHECK(says("614400") || says("1048576"));
+  CHECK(says("1048576 bytes of pinned memory"));
   sb_storage_unref(&a);
   EQ(sb__cuda_pinned_new(100 << 10, &b), SB_OK); /* the unused 1 MiB was given back for it */
   sb_storage_unref(&b);
@@ -859,7 +862,303 @@ static void registered(void) {
   EQ(sb__storage_totals_now().storages, 0);
 }
 
-int main(void) {
+/* ---- Failures ---- */
+
+/* Everything once. Each call may fail, cleanly. Returns the first failure. */
+static sb_status all_of_it(void) {
+  static char bytes[3 << 20];
+  sb_storage borrowed, *locked = NULL;
+  sb_tensor host, strided, there, other, wide, back = {.storage = NULL}, clone = {.storage = NULL};
+  sb_generator generator = {1, 0, 0};
+  sb__cuda_stream *stream = NULL;
+  sb__cuda_event *event = NULL;
+  sb__cuda_copying *copying = NULL;
+  sb__cuda_registration *r = NULL;
+  heard h = heard_new();
+  bool already = true;
+  sb_status first = SB_OK, status;
+#define TRY(call)                               \
+ do {                                           \
+  status = call;                                \
+  if (status && !first) first = status;         \
+  if (status) CHECK(sb_error_message()[0]);     \
+ } while (0)
+  there.storage = other.storage = wide.storage = NULL;
+  sb__storage_borrow(bytes, sizeof bytes, &borrowed);
+  EQ(sb_tensor_init(&borrowed, SB_FLOAT32, DIMS(64, 64), NULL, 0, &host), SB_OK);
+  EQ(sb_transpose(&host, 0, 1, &strided), SB_OK);
+  TRY(sb__cuda_stream_new(0, &stream));
+  TRY(on_device(0, SB_FLOAT32, DIMS(64, 64), &there));
+  if (there.storage) {
+    TRY(sb_copy(&there, &host, SB_CASTING_SAFE, NULL));
+    TRY(sb_copy(&there, &strided, SB_CASTING_SAFE, NULL));
+    TRY(sb_copy(&host, &there, SB_CASTING_SAFE, NULL));
+    TRY(sb_copy(&strided, &there, SB_CASTING_SAFE, NULL));
+    TRY(sb_fill(&there, &(sb_scalar){.kind = SB_SCALAR_INT, .as.i = 7}));
+    TRY(sb_normal(&there, 0, 1, &generator));
+    sb_tensor turned;
+    EQ(sb_transpose(&there, 0, 1, &turned), SB_OK);
+    TRY(sb_copy(&there, &turned, SB_CASTING_SAFE, NULL));
+    TRY(sb_clone(&turned, SB_FLOAT16, SB_CASTING_SAME_KIND, &clone));
+    TRY(on_device(1, SB_FLOAT32, DIMS(64, 64), &other));
+    if (other.storage) {
+      TRY(sb_copy(&other, &there, SB_CASTING_SAFE, NULL));
+      TRY(sb_copy(&there, &other, SB_CASTING_SAFE, NULL));
+      TRY(sb_copy(&turned, &other, SB_CASTING_SAFE, NULL));
+    }
+    sb__cuda_use_stream(stream);
+    TRY(sb_fill(&there, &(sb_scalar){.kind = SB_SCALAR_INT, .as.i = 1}));
+    sb__cuda_use_stream(NULL);
+    TRY(sb_copy(&host, &there, SB_CASTING_SAFE, NULL));
+    const sb__copy down = {.dst = &host, .src = &there};
+    TRY(sb__cuda_copy_begin(&down, stream, &copying, NULL));
+    if (copying) {
+      TRY(sb__cuda_copy_when(copying, hear, &h, &already));
+      if (!status && !already) wait_until_heard(&h, 1);
+      if (!status) TRY(h.status);
+      TRY(sb__cuda_copy_end(&copying, status ? NULL : &down, NULL));
+    }
+    h.count = 0;
+    TRY(sb__cuda_when_ready(there.storage, hear, &h, &already));
+    if (!status && !already) wait_until_heard(&h, 1);
+    TRY(sb__cuda_touch(there.storage, 0, stream));
+  }
+  TRY(sb__cuda_pinned_new(10000, &locked));
+  TRY(sb__cuda_register(bytes, sizeof bytes, false, NULL, &r));
+  if (there.storage) TRY(sb_copy(&there, &host, SB_CASTING_SAFE, NULL));
+  sb__cuda_unregister(&r);
+  TRY(sb__cuda_event_new(0, true, &event));
+  if (event) TRY(sb__cuda_event_record(event, stream));
+  if (event) TRY(sb__cuda_event_synchronize(event));
+  TRY(on_device(0, SB_UINT8, DIMS(20 << 20), &wide));
+  sb_tensor_release(&wide);
+  sb_tensor_release(&there);
+  sb_tensor_release(&other);
+  sb_tensor_release(&clone);
+  sb_tensor_release(&back);
+  sb_storage_unref(&locked);
+  sb__cuda_event_unref(&event);
+  sb__cuda_stream_unref(&stream);
+  TRY(sb__cuda_synchronize(0));
+  TRY(sb__cuda_empty_cache(-1));
+  TRY(sb__cuda_empty_pinned());
+  return first;
+}
+
+static void leaves_nothing(void) {
+  EQ(sb__cuda_empty_cache(-1), SB_OK);
+  EQ(sb__cuda_empty_pinned(), SB_OK);
+  EQ(fake_device_bytes(), 0);
+  EQ(fake_host_bytes(), 0);
+  EQ(sb__storage_totals_now().storages, 0);
+  sb__cuda_statistics s;
+  for (int i = 0; i < 2; i++) {
+    EQ(sb__cuda_statistics_of(i, &s), SB_OK);
+    EQ(s.allocated, 0);
+    EQ(s.blocks, 0);
+    EQ(s.reserved, 0);
+  }
+}
+
+/* The first, second, … call of the driver fails with a code that leaves it usable. */
+static void each_call_fails(void) {
+  const int codes[] = {2, 1, 801};
+  for (int i = 0; i < 3; i++) {
+    int failed = 0;
+    for (int n = 1; n < 2000; n++) {
+      char text[40];
+      snprintf(text, sizeof text, "*:%d:%d", n, codes[i]);
+      fake_fail(text);
+      const int64_t calls = fake_calls("*");
+      failed += all_of_it() != SB_OK;
+      const bool is_over = fake_calls("*") - calls < n;
+      fake_fail(NULL);
+      leaves_nothing();
+      if (check_failures) {
+        printf("  call %d failed with %d\n", n, codes[i]);
+        return;
+      }
+      if (is_over) break;
+    }
+    CHECK(failed > 50); /* some are made up for, as memory is */
+    EQ(all_of_it(), SB_OK);
+  }
+}
+
+/* The first, second, … allocation fails. */
+static void each_allocation_fails(void) {
+  EQ(all_of_it(), SB_OK);
+  for (int n = 1; n < 500; n++) {
+    sb__fail_allocation(n);
+    const sb_status status = all_of_it();
+    sb__fail_allocation(0);
+    leaves_nothing();
+    if (status && status != SB_ERR_MEMORY) EQ(status, SB_ERR_MEMORY);
+    if (check_failures) {
+      printf("  allocation %d\n", n);
+      return;
+    }
+    if (!status && n > 200) return;
+  }
+}
+
+/* CUDA is lost at some call: all that follows says so, and nothing hangs. */
+static int lost_at;
+
+static void lost(void) {
+  char text[40];
+  snprintf(text, sizeof text, "*:%d:700", lost_at);
+  EQ(all_of_it(), SB_OK); /* contexts and kernels are there */
+  fake_fail(text);
+  const sb_status status = all_of_it();
+  if (!status && !sb__cuda_is_lost()) exit(2); /* there are not so many calls */
+  CHECK(status == SB_OK || status == SB_ERR_CUDA_CONTEXT_LOST); /* at the very end nobody may hear of it */
+  CHECK(sb__cuda_is_lost());
+  sb_storage *storage = NULL;
+  EQ(sb__cuda_storage_new(0, 16, NULL, &storage), SB_ERR_CUDA_CONTEXT_LOST);
+  CHECK(says("700: a kernel accessed an illegal address"));
+  CHECK(says("Restart the process"));
+  EQ(sb__cuda_pinned_new(16, &storage), SB_ERR_CUDA_CONTEXT_LOST);
+  EQ(sb__cuda_synchronize(0), SB_ERR_CUDA_CONTEXT_LOST);
+  CHECK(strstr(sb__cuda_why_not(), "700"));
+  EQ(sb__storage_totals_now().storages, 0);
+  sb_tensor t; /* the CPU goes on */
+  EQ(sb_tensor_empty(SB_INT32, DIMS(4), &t), SB_OK);
+  count_up(&t);
+  sb_tensor_release(&t);
+}
+
+static void lost_anywhere(void) {
+  int status = 0;
+  for (lost_at = 1; WEXITSTATUS(status) != 2 && lost_at < 1000; lost_at += lost_at < 40 ? 3 : 11) {
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(60);
+      lost();
+      exit(check_failures > 0);
+    }
+    EQ(waitpid(child, &status, 0), child);
+    CHECK(WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 2));
+    if (!WIFEXITED(status) || WEXITSTATUS(status) == 1) printf("  lost at call %d\n", lost_at);
+  }
+  CHECK(lost_at > 100 && lost_at < 1000);
+}
+
+/* A kernel of ours fails while somebody waits: he hears of it, with names. */
+static void lost_while_waiting(void) {
+  heard h = heard_new();
+  bool already = true;
+  sb_tensor there;
+  EQ(on_device(0, SB_FLOAT32, DIMS(100), &there), SB_OK);
+  EQ(sb_fill(&there, &(sb_scalar){.kind = SB_SCALAR_INT, .as.i = 7}), SB_OK);
+  EQ(sb__cuda_synchronize(0), SB_OK);
+  fake_pause(1);
+  EQ(sb_fill(&there, &(sb_scalar){.kind = SB_SCALAR_INT, .as.i = 7}), SB_OK);
+  fake_fail("cuEventSynchronize:1:719");
+  EQ(sb__cuda_when_ready(there.storage, hear, &h, &already), SB_OK);
+  CHECK(!already);
+  fake_pause(0);
+  wait_until_heard(&h, 1);
+  EQ(h.status, SB_ERR_CUDA_CONTEXT_LOST);
+  CHECK(strstr(h.message, "719: a kernel failed"));
+  CHECK(strstr(h.message, "given to the device before: sb_fill_bytes"));
+  sb_tensor_release(&there);
+}
+
+static void forked(void) {
+  sb_tensor there;
+  int status = 0;
+  EQ(on_device(0, SB_FLOAT32, DIMS(100), &there), SB_OK);
+  fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    sb_storage *storage = NULL;
+    EQ(sb__cuda_storage_new(0, 16, NULL, &storage), SB_ERR_DEVICE);
+    CHECK(says("forked"));
+    EQ(sb_fill(&there, &(sb_scalar){.kind = SB_SCALAR_INT, .as.i = 7}), SB_ERR_DEVICE);
+    CHECK(strstr(sb__cuda_why_not(), "forked"));
+    sb_tensor_release(&there); /* does nothing */
+    fflush(stdout);
+    _exit(check_failures > 0);
+  }
+  EQ(waitpid(child, &status, 0), child);
+  EQ(status, 0);
+  EQ(sb_fill(&there, &(sb_scalar){.kind = SB_SCALAR_INT, .as.i = 7}), SB_OK);
+  sb_tensor_release(&there);
+}
+
+/* The process ends while a stream is held up and somebody waits for it. */
+static void exits_at_work(void) {
+  int status = 0;
+  fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    static heard h;
+    static sb_tensor there;
+    bool already = true;
+    h = heard_new();
+    alarm(60);
+    if (on_device(0, SB_FLOAT32, DIMS(100), &there)) _exit(2);
+    fake_pause(1);
+    if (sb_fill(&there, &(sb_scalar){.kind = SB_SCALAR_INT, .as.i = 7})) _exit(3);
+    if (sb__cuda_when_ready(there.storage, hear, &h, &already) || already) _exit(4);
+    exit(0); /* with handlers and leak checks */
+  }
+  EQ(waitpid(child, &status, 0), child);
+  EQ(status, 0);
+}
+
+/* ---- Threads ---- */
+
+static void *at_work(void *number) {
+  sb__cuda_stream *stream = NULL;
+  const int me = (int)(intptr_t)number;
+  random_state = (uint64_t)me + 1;
+  int32_t bytes[256], back[256];
+  sb_storage storage, storage_back;
+  sb_tensor host, home;
+  sb__storage_borrow(bytes, sizeof bytes, &storage);
+  sb__storage_borrow(back, sizeof back, &storage_back);
+  EQ(sb_tensor_init(&storage, SB_INT32, DIMS(256), NULL, 0, &host), SB_OK);
+  EQ(sb_tensor_init(&storage_back, SB_INT32, DIMS(256), NULL, 0, &home), SB_OK);
+  if (me % 2) EQ(sb__cuda_stream_new(0, &stream), SB_OK);
+  sb__cuda_use_stream(stream);
+  for (int round = 0; round < 60; round++) {
+    sb_tensor there;
+    for (int i = 0; i < 256; i++) bytes[i] = (int32_t)random_bits();
+    EQ(on_device(0, SB_INT32, DIMS(256), &there), SB_OK);
+    EQ(sb_copy(&there, &host, SB_CASTING_SAFE, NULL), SB_OK);
+    if (round % 10 == 9) EQ(sb__cuda_empty_cache(0), SB_OK);
+    EQ(sb_copy(&home, &there, SB_CASTING_SAFE, NULL), SB_OK);
+    CHECK(!memcmp(bytes, back, sizeof bytes));
+    heard h = heard_new();
+    bool already = true;
+    EQ(sb__cuda_when_ready(there.storage, hear, &h, &already), SB_OK);
+    if (!already) wait_until_heard(&h, 1);
+    sb_tensor_release(&there);
+  }
+  sb__cuda_use_stream(NULL);
+  sb__cuda_stream_unref(&stream);
+  return NULL;
+}
+
+static void threads(void) {
+  pthread_t all[6];
+  for (int i = 0; i < 6; i++) CHECK(!pthread_create(&all[i], NULL, at_work, (void *)(intptr_t)i));
+  for (int i = 0; i < 6; i++) pthread_join(all[i], NULL);
+  sb__cuda_statistics s;
+  EQ(sb__cuda_statistics_of(0, &s), SB_OK);
+  EQ(s.allocated, 0);
+  EQ(s.blocks, 0);
+}
+
+int main(int argc, char **argv) {
+  if (argc > 1 && !strcmp(argv[1], "threads")) {
+    apart("six threads at once", "", threads);
+    return children_failed > 0;
+  }
   apart("no driver: each call says so", "SAMEBYTES_LIBCUDA=/nonexistent/libcuda.so.1", no_driver);
   apart("a library that is no driver", "SAMEBYTES_LIBCUDA=libm.so.6", not_a_driver);
   apart("the toolkit's stub", "FAKECUDA_INIT=34", stub);
@@ -884,5 +1183,12 @@ int main(void) {
   apart("a copy that ends later", "", copy_later);
   apart("memory of others is released when the device is done", "FAKECUDA_DEVICES=2", wrapped);
   apart("memory is page-locked where it lies", "", registered);
+  apart("each call of the driver fails once", "FAKECUDA_DEVICES=2", each_call_fails);
+  apart("each allocation fails once", "FAKECUDA_DEVICES=2", each_allocation_fails);
+  apart("CUDA is lost at any call", "FAKECUDA_DEVICES=2", lost_anywhere);
+  apart("who waits hears that CUDA was lost", "", lost_while_waiting);
+  apart("a forked child is told so", "", forked);
+  apart("a process ends while a device is at work", "", exits_at_work);
+  apart("six threads at once", "", threads);
   return children_failed > 0;
 }
