@@ -121,7 +121,7 @@ async function pack () {
 
 const NEEDED = [
   'LICENSE', 'README.md', 'CHANGELOG.md', 'package.json', 'js/index.js', 'js/index.mjs', 'js/module.js', 'js/module.mjs',
-  'js/native-paths.js', 'js/native-paths.mjs', 'js/build.js',
+  'docs/README.md', 'docs/api.md', 'docs/c-api.md', 'js/native-paths.js', 'js/native-paths.mjs', 'js/build.js',
   'types/index.d.ts', 'types/index.d.mts', 'types/module.d.ts', 'types/module.d.mts', 'types/native-paths.d.ts', 'types/native-paths.d.mts',
   'dist/samebytes.mjs', 'dist/samebytes-inline.mjs', 'dist/samebytes-module.mjs', 'dist/samebytes-inline-module.mjs',
   'dist/samebytes.wasm', 'dist/samebytes-shared.wasm',
