@@ -62,7 +62,7 @@ function checkNative () {
  * @see CUDA cuMemExportToShareableHandle, cuIpcGetMemHandle
  * @example
  * const d = cuda.isAvailable() && await cuda.share(zeros([2], { device: 'cuda:0', shared: true }))
- * if (d) (await cuda.open(d)).shape // [2], in this process as in others
+ * if (d) console.log((await cuda.open(d)).shape)
  */
 async function share (t, opts) {
   checkNative()
@@ -111,7 +111,7 @@ async function share (t, opts) {
  * @see CUDA cuMemImportFromShareableHandle, cuIpcOpenMemHandle
  * @example
  * const t = cuda.isAvailable() && zeros([2], { device: 'cuda:0', shared: true })
- * if (t) (await cuda.open(JSON.stringify(await cuda.share(t)))).device // 'cuda:0'
+ * if (t) console.log((await cuda.open(JSON.stringify(await cuda.share(t)))).device)
  */
 async function open (d) {
   checkNative()
