@@ -54,9 +54,9 @@ function results () {
 function work () {
   const input = fromShared(workerData)
   const half = input.slice('2:')
+  const views = { input, half, corners: half.slice(':', ':', 0, 0) }
   const sums = zeros([2, 3], 'float64')
-  const corners = half.slice(':', ':', 0, 0)
-  parentPort.on('message', () => { sums.copyFrom(corners) })
+  parentPort.on('message', () => { sums.copyFrom(views.corners) })
   parentPort.postMessage('ready')
 }
 

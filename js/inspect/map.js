@@ -129,6 +129,7 @@ function placeOf (storage) {
 function kindOf (storage) {
   const file = fileOf(storage)
   if (file !== undefined) return nameOfFile(file).kind
+  if (storage.extra !== null && storage.extra.pinned) return 'pinned'
   const roles = rolesOf(storage)
   if (roles !== undefined) for (const role of /** @type {const} */ (['dlpack', 'foreign'])) if (roles.has(role)) return role
   return storage.kind

@@ -103,6 +103,18 @@ describe('memoryMap', function () {
     assert.deepEqual(map.memory.copied.clone, { count, bytes })
   })
 
+  it('says which copies were staged on the way, and by whom, on int32', async () => {
+    const { staged, memory } = await childJson(`
+      const { memoryMap } = require('samebytes/inspect')
+      const { arange } = require('samebytes')
+      const t = arange(16).reshape([4, 4])
+      t.copyFrom(t.T)
+      console.log(JSON.stringify(memoryMap()))
+    `)
+    assert.deepEqual(staged, { count: 1, bytes: 64, sites: [{ site: { file: '[eval]', line: 5, column: 9, call: 'copyFrom' }, count: 1, bytes: 64 }] })
+    assert.deepEqual(memory.staged, { count: 1, bytes: 64 })
+  })
+
   it('leaves the smallest out, and says how many', async () => {
     const { regions, more, totals } = await fixed('json', 1)
     assert.equal(regions.length, 1)
