@@ -195,8 +195,21 @@ function layoutOf (capsule) {
 function streamFor (device) {
   const list = pair('the device of x', device)
   if (list !== null && HOST.includes(list[0])) return null
-  if (list !== null && list[0] === TYPE_CUDA && !backend.isWasm) return DEFAULT_STREAM
+  if (list !== null && list[0] === TYPE_CUDA && !backend.isWasm) {
+    checkDevice(list[1])
+    return DEFAULT_STREAM
+  }
   throw failure('ERR_DEVICE', `x is on the device ${list === null ? show(device) : `[${list.join(', ')}]`}; the CPU, [1, 0], or a CUDA device, [2, 0] and its like, was expected`)
+}
+
+/** @param {number} index @throws ERR_DEVICE there is no such device here */
+function checkDevice (index) {
+  try {
+    ffi.run(ffi.rows.cuda_open, [], [Math.min(index, 2 ** 31)])
+  } catch (error) {
+    const { code, message } = /** @type {any} */ (error)
+    throw failure(code, `x is on the device cuda:${index}: ${message}`)
+  }
 }
 
 /** typestr of NumPy's array interface @type {Record<string, string>} */
