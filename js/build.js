@@ -46,6 +46,7 @@ function main (args) {
     console.log(`samebytes-build: compiling for ${process.env.npm_config_arch ?? platformName()} with ${compiler}`)
     runNodeGyp(gyp, compiler, scratch, verbose)
     for (const name of PRODUCTS) place(path.join(scratch, 'build', 'Release', name), path.join(target, name))
+    copyDeviceCode(target)
   } finally {
     fs.rmSync(scratch, { recursive: true, force: true })
   }
@@ -167,6 +168,17 @@ function place (/** @type {string} */ file, /** @type {string} */ target) {
     fs.rmSync(draft, { force: true })
     throw new Failure(`${target} could not be written: ${/** @type {Error} */ (error).message}`)
   }
+}
+
+/**
+ * GPUs take the same code wherever they are; it lies beside the addon.
+ *
+ * @param {string} target
+ */
+function copyDeviceCode (target) {
+  const [from, to] = [path.join(ROOT, 'prebuilds', 'linux-x64', 'cuda'), path.join(target, 'cuda')]
+  if (isCross() || path.relative(from, to) === '' || !fs.existsSync(from)) return
+  fs.cpSync(from, to, { recursive: true })
 }
 
 /** @returns {boolean} whether this machine cannot load what was built */

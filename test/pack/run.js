@@ -16,9 +16,11 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { parseArgs } = require('node:util')
+const { findCompiler, modules } = require('../../.ci/cuda.js')
 
 const ROOT = path.join(__dirname, '..', '..')
-const LIMIT = 3 * 2 ** 20 // bytes of the tarball
+const LIMIT = 3 * 2 ** 20 // bytes of the tarball without device code for GPUs, which most of its users have no use for
+const LIMIT_IN_ALL = 4 * 2 ** 20
 const STEP_LIMIT_MS = 900_000
 const QUIET = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
 const PLATFORM = `${process.platform}-${process.arch}`
@@ -43,7 +45,7 @@ async function main () {
   if (!await must('packs', pack)) return
   await test('holds the files that belong in it, and no others', testContents)
   await test('needs no newer C library than Node.js 20', testLibraries)
-  await test(`is no larger than ${LIMIT} bytes`, testSize)
+  await test(`is no larger than ${LIMIT} bytes, ${LIMIT_IN_ALL} with device code`, testSize)
   const here = { title: `Node.js ${process.versions.node}`, bin: path.dirname(process.execPath), command: [process.execPath] }
   if (!await must('installs offline, without scripts', () => install('here', here))) return
   await testNode(here, 'here')
@@ -121,12 +123,12 @@ async function pack () {
 
 const NEEDED = [
   'LICENSE', 'README.md', 'CHANGELOG.md', 'package.json', 'js/index.js', 'js/index.mjs', 'js/module.js', 'js/module.mjs',
-  'js/native-paths.js', 'js/native-paths.mjs', 'js/build.js',
+  'js/native-paths.js', 'js/native-paths.mjs', 'js/build.js', 'js/cli/samebytes.js', 'js/inspect.js', 'js/inspect.mjs', 'js/python/samebytes_cuda.py',
   'types/index.d.ts', 'types/index.d.mts', 'types/module.d.ts', 'types/module.d.mts', 'types/native-paths.d.ts', 'types/native-paths.d.mts',
-  'dist/samebytes.mjs', 'dist/samebytes-inline.mjs', 'dist/samebytes-module.mjs', 'dist/samebytes-inline-module.mjs',
+  'dist/samebytes.mjs', 'dist/samebytes-inline.mjs', 'dist/samebytes-module.mjs', 'dist/samebytes-inline-module.mjs', 'dist/samebytes-inspect.mjs',
   'dist/samebytes.wasm', 'dist/samebytes-shared.wasm',
   'src/samebytes.h', 'src/samebytes_dlpack.h', 'src/samebytes_napi.h', 'src/samebytes_torch.h',
-  'src/core/tensor.c', 'src/kernels/casts.inc', 'src/bind/exports.def', 'prebuilds/binding.gyp'
+  'src/core/tensor.c', 'src/kernels/casts.inc', 'src/bind/exports.def', 'src/cuda/load.c', 'prebuilds/binding.gyp', 'docs/README.md', 'docs/api.md', 'docs/c-api.md', 'docs/install.md'
 ]
 
 async function testContents () {
@@ -134,7 +136,9 @@ async function testContents () {
   const list = out.trim().split('\n').map(name => name.replace(/^package\//, ''))
   const platforms = options.full ? [PLATFORM, 'linux-arm64', 'linux-x64-musl'] : [PLATFORM]
   const binaries = platforms.flatMap(name => ['samebytes.node', 'libsamebytes.so.1'].map(file => `prebuilds/${name}/${file}`))
-  assert.deepEqual([...NEEDED, ...binaries].filter(name => !list.includes(name)), [], 'missing')
+  // Where nvcc is; else the package has none, and cuda.whyNot() says so.
+  const code = findCompiler() ? modules.flatMap(name => [`prebuilds/cuda/${name}.fatbin`, `prebuilds/cuda/${name}.ptx`]) : []
+  assert.deepEqual([...NEEDED, ...binaries, ...code].filter(name => !list.includes(name)), [], 'missing')
   // A binding.gyp in the root is an order to build for some package managers.
   const stray = /^(binding\.gyp|test\/|build|examples\/|\.ci\/|wasm\/|.*\.(stamp|o|tgz)$)/
   assert.deepEqual(list.filter(name => stray.test(name)), [], 'should not be there')
@@ -158,10 +162,15 @@ async function testLibraries () {
   assert.ok(binaries.length >= 2)
 }
 
-function testSize () {
-  const { size } = fs.statSync(tarball)
-  console.log(`  ${size} bytes`)
-  assert.ok(size <= LIMIT)
+async function testSize () {
+  const folder = path.join(scratch, 'sizes')
+  fs.mkdirSync(folder)
+  await run(['tar', '-xzf', tarball, '-C', folder])
+  await run(['tar', '--exclude=package/prebuilds/*/cuda', '-czf', 'smaller.tgz', 'package'], { cwd: folder })
+  const sizes = [path.join(folder, 'smaller.tgz'), tarball].map(file => fs.statSync(file).size)
+  fs.rmSync(folder, { recursive: true })
+  console.log(`  ${sizes[1]} bytes, ${sizes[0]} without device code`)
+  assert.ok(sizes[0] <= LIMIT && sizes[1] <= LIMIT_IN_ALL)
 }
 
 // ---- An application ----
@@ -338,7 +347,9 @@ async function testBuildErrors () {
     assert.match(err, text)
     assert.match(err, /^samebytes-build: [^\n]+\n$/, 'one line, no stack')
   }
-  await test('samebytes-build: help', async () => {
+  await test('its programs start', async () => {
+    assert.match((await run(['npx', '--offline', 'samebytes', '--help'], { cwd })).out, /samebytes/)
+
     assert.match((await run(['npx', '--offline', 'samebytes-build', '--help'], { cwd })).out, /^Usage: samebytes-build/)
   })
   await test('samebytes-build: says what is missing', async () => {

@@ -2,6 +2,7 @@
 const wasm = require('node:fs').readFileSync(require.resolve('samebytes/samebytes.wasm'))
 if (!WebAssembly.validate(wasm)) throw new Error('samebytes.wasm is not valid')
 require.resolve('samebytes/samebytes-shared.wasm')
+require.resolve('samebytes/inspect')
 require('samebytes/package.json')
 const fs = require('node:fs')
 const { include, library } = require('samebytes/native')

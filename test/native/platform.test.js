@@ -1,0 +1,26 @@
+'use strict'
+const assert = require('node:assert/strict')
+const path = require('node:path')
+const { ROOT, nativeOnly, skipWithout } = require('../setup')
+
+describe('the name of this machine', () => {
+  nativeOnly()
+
+  let platform
+  before(function () {
+    skipWithout(this, 'the package\'s sources')
+    platform = require('../../js/platform')
+  })
+
+  it('has the C library that runs this program, also where another one is installed', () => {
+    const { glibcVersionRuntime } = process.report.getReport().header
+    const tail = glibcVersionRuntime === undefined ? '-musl' : ''
+    assert.equal(platform.platformName(), `${process.platform}-${process.arch}${tail}`)
+    assert.equal(platform.prebuilt(), path.join(ROOT, 'prebuilds', platform.platformName()))
+    assert.equal(platform.loaderOf(process.execPath).includes('musl'), tail !== '')
+  })
+
+  it('comes from no file that is none for this machine', () => {
+    for (const file of [__filename, '/dev/null', '/nowhere', path.join(ROOT, 'js')]) assert.equal(platform.loaderOf(file), null, file)
+  })
+})
