@@ -254,7 +254,7 @@ describe('a forged frame', function () {
         2 ** 40, 2 ** 52, 2 ** 53, -(2 ** 53), 2 ** 53 + 2, 2 ** 63, -(2 ** 63), 5e-324]
       const small = [0, 1, 2, 3, 4, 5, 8, 16, -1, -4]
       const any = () => next(4) ? small[next(small.length)] : values[next(values.length)]
-      const callable = names.map((name, i) => [name, i]).filter(([name]) => ![...FILES, 'fail_allocation', 'storage_new'].includes(name)).map(([, i]) => i)
+      const callable = names.map((name, i) => [name, i]).filter(([name]) => ![...FILES, 'fail_allocation', 'storage_new'].includes(name) && !/^(cuda|pinned)_/.test(name)).map(([, i]) => i)
       const counts = {}
       for (let i = 0; i < 40000; i++) {
         for (let slot = 0; slot < 4; slot++) {
@@ -268,7 +268,11 @@ describe('a forged frame', function () {
           }
         }
         for (let k = 0; k < 12; k++) f[at.ARGS + k] = any()
-        const code = call(callable[next(callable.length)])
+        const row = callable[next(callable.length)]
+        if (['hash', 'array_equal', 'all_close'].includes(names[row])) { // what repeats its elements without end would be read without end: JavaScript sees to that
+          for (let slot = 0; slot < 4; slot++) for (let d = 0; d < 4; d++) f[field(slot, 'SHAPE') + d] = Math.min(f[field(slot, 'SHAPE') + d], 64)
+        }
+        const code = call(row)
         counts[code] = (counts[code] ?? 0) + 1
         if (i % 1000 === 0) intact()
       }
