@@ -1,5 +1,5 @@
 // What the other files leave out: properties, lifetime, the package itself. Compiled only.
-import { init, zeros, memory, setMemoryLimit, wasmMemory, share, fromShared, unshare, Scope, Generator, SamebytesError, type DeviceName, type Dynamism, type InitOptions, type Token, type Tensor } from 'samebytes'
+import { init, zeros, memory, setMemoryLimit, wasmMemory, share, fromShared, unshare, hostRegister, pythonPath, Scope, Generator, SamebytesError, type DeviceName, type Dynamism, type InitOptions, type Token, type Tensor } from 'samebytes'
 import { init as initInline } from 'samebytes/inline'
 import { Module } from 'samebytes/module'
 import { include, library } from 'samebytes/native'
@@ -33,6 +33,12 @@ scope[Symbol.dispose]()
 is<bigint>()(new Generator(1).seed)
 declare const error: unknown
 if (error instanceof SamebytesError) is<string>()(error.code)
+is<string | null>()(pythonPath)
+const f32 = zeros([2])
+is<Tensor<'float32'>>()(f32.pinMemory())
+is<Tensor<'float32'>>()(hostRegister(f32))
+is<Promise<Tensor<'float32'>>>()(f32.ready())
+is<string | undefined>()(f32.__cudaArrayInterface__?.typestr)
 is<string>()(include)
 is<string | null>()(library)
 
@@ -54,6 +60,8 @@ init({ shared: 'yes' })
 fromShared(t)
 // @ts-expect-error Nor here.
 unshare(t)
+// @ts-expect-error A shape is no tensor.
+hostRegister([2])
 // @ts-expect-error It tells, and is not told.
 t.isReadOnly = true
 // @ts-expect-error Bytes are no numbers.
