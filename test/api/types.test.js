@@ -107,7 +107,8 @@ describe('types', function () {
           types,
           typeRoots: [path.join(ROOT, 'node_modules', '@types')]
         },
-        include: ['*.mts', '*.cts']
+        include: ['*.mts', '*.cts'],
+        exclude: lib.includes('dom') ? [] : ['memory.mts'] // it names WebAssembly, which Node's types leave to those of the DOM
       }))
       assert.equal(await tsc(['--project', project]), '')
     })
