@@ -197,13 +197,15 @@ function textOf (file) {
 /** @param {typeof import('..') | Error} samebytes @returns {Finding[]} */
 function cuda (samebytes) {
   if (samebytes instanceof Error) return []
-  const { cuda } = /** @type {any} */ (samebytes)
-  if (cuda === undefined) return [missing('CUDA', 'this version of samebytes has none', 'tensors are on the CPU')]
+  const { cuda } = samebytes
   try {
     const why = cuda.whyNot()
-    if (why !== null && why !== undefined && why !== '') return [missing('CUDA', line(String(why)), 'it needs an NVIDIA GPU and its driver, nothing else; tensors on the CPU need neither')]
-    const n = cuda.deviceCount()
-    return Array.from({ length: n }, (_, i) => ok(`CUDA device ${i}`, plain(String(cuda.properties(i).name))))
+    if (why !== '') return [missing('CUDA', line(why.replace(/^CUDA is not available: /, '')), 'tensors are on the CPU; an NVIDIA GPU and its driver are what CUDA needs (docs/gpu.md)')]
+    return Array.from({ length: cuda.deviceCount() }, (_, i) => {
+      const { name, major, minor, totalMemory, freeMemory, driverVersion } = cuda.properties(i)
+      const memory = freeMemory < 0 ? size(totalMemory) : `${size(freeMemory)} free of ${size(totalMemory)}`
+      return ok(`cuda:${i}`, `${plain(name)}, ${major}.${minor}, ${memory}, driver of CUDA ${driverVersion}`)
+    })
   } catch (error) {
     return [broken('CUDA', line(/** @type {Error} */ (error).message), 'nvidia-smi says whether the driver works')]
   }

@@ -202,6 +202,41 @@ SB_FUNCTION float sb__scale_single(float x, float scale, float bias) {
   }                                                                                           \
  }
 
+/* The same where rows have gaps between them. Items are vectors of N elements, on both sides. */
+#define SB__ROWS(name, to_tag, from_tag)                                                     \
+ SB_KERNEL(name, sb__args_items, 256) {                                                      \
+  typedef to_tag##_t to_t;                                                                   \
+  typedef from_tag##_t from_t;                                                               \
+  enum { TO = sizeof(to_t), FROM = sizeof(from_t), N = 16 / (TO > FROM ? TO : FROM) };       \
+  enum { STEPS = N >= 8 ? 2 : 4 };                                                           \
+  typedef struct to_vector {                                                                 \
+   SB_ALIGNED(N *TO) to_t x[N];                                                              \
+  } to_vector;                                                                               \
+  typedef struct from_vector {                                                               \
+   SB_ALIGNED(N *FROM) from_t x[N];                                                          \
+  } from_vector;                                                                             \
+  const from_vector *from = (const from_vector *)A.from;                                     \
+  to_vector *to = (to_vector *)A.to;                                                         \
+  const uint32_t first = blockIdx.x * (256u * STEPS) + threadIdx.x;                          \
+  from_vector v[STEPS];                                                                      \
+  int64_t place[STEPS];                                                                      \
+  SB_UNROLL for (uint32_t k = 0; k < STEPS; k++) {                                           \
+   if (first + k * 256 < A.n) {                                                              \
+    int64_t at;                                                                              \
+    sb__places(A.dim, A.to_step, A.from_step, A.ndim, first + k * 256, &place[k], &at);      \
+    v[k] = from[at];                                                                         \
+   }                                                                                         \
+  }                                                                                          \
+  SB_UNROLL for (uint32_t k = 0; k < STEPS; k++) {                                           \
+   to_vector out;                                                                            \
+   if (first + k * 256 < A.n) {                                                              \
+    SB_UNROLL for (int i = 0; i < N; i++) out.x[i] = SB__PLAIN(to_tag, from_tag, v[k].x[i]); \
+    to[place[k]] = out;                                                                      \
+   }                                                                                         \
+  }                                                                                          \
+ }
+
+#define ROWS(to, from) SB__ROWS(sb_rows_##to##_from_##from, to, from)
 #define PAIR(to, from) SB__SIDE_BY_SIDE(sb_cast_##to##_from_##from, to, from, , SB__PLAIN)
 #define SCALED(to, from) \
  SB__SIDE_BY_SIDE(sb_scale_##to##_from_##from, to, from, SB__FACTORS, SB__SCALED)

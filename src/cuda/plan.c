@@ -23,6 +23,7 @@ typedef struct work {
   sb_dtype to, from;
   int64_t size; /* bytes of an item that is moved or repeated */
   int32_t scaled;
+  const char *kernel; /* of a cast: for all boxes, if there is one */
   const sb__random *how;
   int64_t first; /* element of the whole at which the box begins; for random fills */
   char pattern[16];
@@ -342,6 +343,15 @@ enum { /* SB_DTYPES' tags as numbers */
 #undef X
 };
 
+/* How many elements the wider dtype has in 16 bytes. */
+static int64_t vector_of(const work *w) {
+  const int64_t to = sb_dtype_itemsize(w->to), from = sb_dtype_itemsize(w->from);
+  return 16 / (to > from ? to : from);
+}
+
+/* Vectors that a block of such a kernel takes. */
+static uint64_t steps_of(int64_t n) { return n >= 8 ? 512 : 1024; }
+
 /* The kernel for a pair side by side; NULL: there is none. */
 static const char *pair_of(const work *w) {
   static const char *const pairs[SB_DTYPE_COUNT][SB_DTYPE_COUNT] = {
@@ -353,7 +363,7 @@ static const char *pair_of(const work *w) {
 #include "cuda/kernels.def"
   };
   const int64_t to = sb_dtype_itemsize(w->to), from = sb_dtype_itemsize(w->from);
-  const int64_t n = 16 / (to > from ? to : from);
+  const int64_t n = vector_of(w);
   if ((uintptr_t)w->base[0] % (uintptr_t)(n * to) || (uintptr_t)w->base[1] % (uintptr_t)(n * from))
     return NULL;
   if (!w->scaled) return pairs[w->to][w->from];
@@ -361,16 +371,50 @@ static const char *pair_of(const work *w) {
   return scaled[w->to][w->from];
 }
 
-static sb_status plan_run_cast(const work *w, const char *kernel) {
-  const int64_t to = sb_dtype_itemsize(w->to), from = sb_dtype_itemsize(w->from);
-  const uint64_t each_time = 16u / (uint64_t)(to > from ? to : from);
-  const uint64_t each = 256u * each_time * (each_time >= 8 ? 2u : 4u);
+static sb_status plan_run_cast(const work *w) {
+  const uint64_t n = (uint64_t)vector_of(w), each = n * steps_of((int64_t)n);
   const sb__args_convert a = {.to = w->base[0],
                               .from = w->base[1],
                               .n = (uint64_t)numel_of(w),
                               .scale = (const double *)(const void *)w->base[2],
                               .bias = (const double *)(const void *)w->base[3]};
-  return LAUNCH(w, "cast", kernel, blocks_of(a.n, each), 256, &a);
+  return LAUNCH(w, "cast", w->kernel, blocks_of(a.n, each), 256, &a);
+}
+
+/* The kernel for rows side by side, if they are made of whole vectors at their multiples; else NULL. */
+static const char *rows_of(const work *w) {
+  static const char *const names[SB_DTYPE_COUNT][SB_DTYPE_COUNT] = {
+#define ROWS(to, from) [tag_##to][tag_##from] = "sb_rows_" #to "_from_" #from,
+#include "cuda/kernels.def"
+  };
+  const int64_t sizes[] = {sb_dtype_itemsize(w->to), sb_dtype_itemsize(w->from)}, n = vector_of(w);
+  if (w->scaled || w->ndim == 0 || w->dim[0].n % n) return NULL;
+  for (int32_t k = 0; k < 2; k++) {
+    if (w->dim[0].step[k] != sizes[k] || !is_multiple(w, k, n * sizes[k], 0, 0)) return NULL;
+  }
+  return names[w->to][w->from];
+}
+
+static sb_status plan_rows(const work *w) {
+  const int64_t n = vector_of(w);
+  const int64_t to = n * sb_dtype_itemsize(w->to), from = n * sb_dtype_itemsize(w->from);
+  sb__args_items a = {.to = w->base[0], .from = w->base[1]};
+  a.n = (uint32_t)numel_of(w);
+  a.ndim = (uint32_t)w->ndim;
+  for (int32_t d = 0; d < w->ndim; d++) {
+    a.dim[d] = divisor_of(w->dim[d].n);
+    a.to_step[d] = w->dim[d].step[0] / to;
+    a.from_step[d] = w->dim[d].step[1] / from;
+  }
+  return LAUNCH(w, "cast", w->kernel, blocks_of(a.n, steps_of(n)), 256, &a);
+}
+
+static sb_status plan_all_rows(work *w) {
+  const int64_t n = vector_of(w);
+  w->dim[0].n /= n;
+  w->dim[0].step[0] *= n;
+  w->dim[0].step[1] *= n;
+  return each_box(w, 2, SB__CUDA_DIMS, plan_rows);
 }
 
 static sb_status plan_cast(const work *w) {
@@ -409,8 +453,11 @@ sb_status sb__cuda_plan_copy(const sb_tensor *dst, const sb_tensor *src, const s
   if (scale) w.scaled = sb__is_wide(w.to) || sb__is_wide(w.from) ? 1 : 2;
   collect(&w, count, tensors, false);
   if (w.to != w.from || scale) {
-    const char *kernel = is_run(&w, 2) ? pair_of(&w) : NULL;
-    return kernel ? plan_run_cast(&w, kernel) : each_box(&w, count, SB__CUDA_CAST_DIMS, plan_cast);
+    w.kernel = is_run(&w, 2) ? pair_of(&w) : NULL;
+    if (w.kernel) return plan_run_cast(&w);
+    w.kernel = rows_of(&w);
+    if (w.kernel) return plan_all_rows(&w);
+    return each_box(&w, count, SB__CUDA_CAST_DIMS, plan_cast);
   }
   if (is_run(&w, 2)) return plan_bytes(&w, (uint64_t)(numel_of(&w) * w.size));
   divide_items(&w);

@@ -15,6 +15,8 @@ struct sb__cuda_stream {
 
 static sb__lock lock; /* of the lists below */
 static sb__cuda_stream *unused[SB__CUDA_DEVICES];
+static sb__cuda_stream
+    *spare; /* records of others' streams: kept, so that a stale `current` reads no freed memory */
 static SB_THREAD_LOCAL sb__cuda_stream *current;
 
 /* ---- Streams ---- */
@@ -60,7 +62,11 @@ sb_status sb__cuda_stream_wrap(int64_t device, uint64_t number, sb__cuda_stream 
   if (number > 1) status = take((int)device, &shadow);
   sb__cuda_leave();
   if (status) return status;
-  made = sb__alloc(sizeof *made);
+  sb__lock_take(&lock);
+  made = spare;
+  if (made) spare = made->next;
+  sb__lock_drop(&lock);
+  if (!made) made = sb__alloc(sizeof *made);
   if (!made) {
     sb__cuda_stream_unref(&shadow);
     return sb__fail(SB_ERR_MEMORY, "no memory for a stream's record");
@@ -86,15 +92,15 @@ void sb__cuda_stream_unref(sb__cuda_stream **stream) {
   sb__cuda_stream *s = *stream;
   *stream = NULL;
   if (!s || atomic_fetch_sub(&s->count, 1) != 1 || sb__cuda_is_forked()) return;
-  if (s->lane.stream != s->lane.kept || !s->lane.stream) {
-    sb__cuda_stream_unref(&s->shadow);
-    sb__free(s);
-    return;
-  }
+  const bool is_ours = s->lane.stream && s->lane.stream == s->lane.kept;
+  sb__cuda_stream *shadow = s->shadow;
+  s->shadow = NULL;
   sb__lock_take(&lock);
-  s->next = unused[s->lane.device];
-  unused[s->lane.device] = s;
+  sb__cuda_stream **list = is_ours ? &unused[s->lane.device] : &spare;
+  s->next = *list;
+  *list = s;
   sb__lock_drop(&lock);
+  sb__cuda_stream_unref(&shadow);
 }
 
 int sb__cuda_stream_device(const sb__cuda_stream *stream) {

@@ -90,6 +90,9 @@ static double new_ring(void) {
   return handle;
 }
 
+/* There is none here. */
+static bool needs_driver(const char *row) { return !strncmp(row, "cuda_", 5) || !strncmp(row, "pinned_", 7); }
+
 static void garbage(void) {
   static int64_t good[ROWS];
   FILE *file = tmpfile();
@@ -229,7 +232,7 @@ static void garbage(void) {
   }
   fclose(file);
   for (int r = 0; r < ROWS; r++)
-    if (good[r] < 20) {
+    if (good[r] < 20 && !needs_driver(names[r])) {
       printf("  only %d calls of %s succeeded\n", (int)good[r], names[r]);
       CHECK(good[r] >= 20);
     }
@@ -260,6 +263,7 @@ static void pure_noise(void) { /* every double of the frame is random bits; addr
 int main(void) {
   frame = malloc(SB__FRAME_SIZE * sizeof(double)); /* ASan guards both ends */
   if (!frame) return 2;
+  setenv("SAMEBYTES_LIBCUDA", "/nonexistent/libcuda.so.1", 1);
   b.frame = frame;
   test("sb__run survives 4,500 garbage frames a row and always answers with a status", garbage);
   test("sb__run survives 20,000 frames of random bits", pure_noise);

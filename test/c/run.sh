@@ -83,6 +83,13 @@ if [ -z "$other" ]; then
     echo 'not ok - test/cuda/host.c compiles'
     failed=$((failed + 1))
   fi
+  echo '# memory of devices that other processes have'
+  if compile -Itest/cuda test/cuda/vram.c src/node/peers.c "$build"/*.o -lm -lpthread -ldl -o "$build/vram"; then
+    run test/cuda/vram.c "$build/vram"
+  else
+    echo 'not ok - test/cuda/vram.c compiles'
+    failed=$((failed + 1))
+  fi
 fi
 
 export TSAN_OPTIONS=exitcode=99
@@ -90,7 +97,7 @@ for name in threads parcels dlpack ring; do
   [ -z "$other" ] || break # no sanitizer there
   echo "# $name, under ThreadSanitizer"
   if "$cc" "${flags[@]/-fsanitize=address,undefined/-fsanitize=thread}" -Werror "test/c/$name.c" \
-    src/core/*.c src/ops/*.c src/kernels/*.c src/share/*.c src/platform/posix.c -lm -lpthread -o "$build/$name-tsan"; then
+    src/core/*.c src/ops/*.c src/kernels/*.c src/share/*.c src/cuda/*.c src/platform/posix.c -lm -lpthread -ldl -o "$build/$name-tsan"; then
     run "test/c/$name.c under ThreadSanitizer" "$build/$name-tsan"
   else
     echo "not ok - test/c/$name.c compiles for ThreadSanitizer"

@@ -13,10 +13,10 @@ const { complaints, modules, sourcesOf } = require('../../.ci/cuda.js')
 function listed () {
   const names = { copy: [], cast: [], random: [] }
   const text = fs.readFileSync(path.join(root, 'src', 'cuda', 'kernels.def'), 'utf8')
-  for (const [, kind, row] of text.matchAll(/^(KERNEL|PAIR|VIA_F32|SCALED)\((.*)\)$/gm)) {
+  for (const [, kind, row] of text.matchAll(/^(KERNEL|PAIR|VIA_F32|ROWS|SCALED)\((.*)\)$/gm)) {
     const [first, second] = row.split(', ')
     if (kind === 'KERNEL') names[first].push(`sb_${second}`)
-    else names.cast.push(`sb_${kind === 'SCALED' ? 'scale' : 'cast'}_${first}_from_${second}`)
+    else names.cast.push(`sb_${{ SCALED: 'scale', ROWS: 'rows' }[kind] ?? 'cast'}_${first}_from_${second}`)
   }
   return names
 }

@@ -149,6 +149,36 @@ describe('failures of a device', function () {
     assert.match(answer.why, /illegal address/)
   })
 
+  it('work goes to the stream that is named, and streams wait for each other only then', async () => {
+    // The driver refuses to let one stream wait for another: what needs that tells by its failure where it went.
+    const answer = await onFake(`
+      const [a, b] = [zeros([10], { device: 'cuda:0' }), ones([10], { device: 'cuda:0' })]
+      const [stream, other] = [new cuda.Stream(), new cuda.Stream()]
+      const event = new cuda.Event().record(stream)
+      const FNS = {
+        default: () => a.copyFrom(b),
+        stream: () => a.copyFrom(b, { stream }),
+        number: () => a.copyFrom(b, { stream: stream.handle }),
+        capsule: () => a.__dlpack__({ stream: stream.handle }),
+        'capsule on the default stream': () => a.__dlpack__({ stream: 1 }),
+        'capsule without order': () => a.__dlpack__({ stream: -1 }),
+        wait: () => other.wait(event),
+        'default again': () => b.fill(2)
+      }
+      say(Object.fromEntries(Object.entries(FNS).map(([name, fn]) => [name, codeOf(fn)[0].length === 1 ? 'done' : 'refused'])))
+    `, { FAKECUDA_FAIL: Array.from({ length: 40 }, (_, i) => `cuStreamWaitEvent:${i + 1}:1`).join(',') })
+    assert.deepEqual(answer, {
+      default: 'done',
+      stream: 'refused',
+      number: 'refused',
+      capsule: 'refused',
+      'capsule on the default stream': 'done',
+      'capsule without order': 'done',
+      wait: 'refused',
+      'default again': 'done'
+    })
+  })
+
   describe('while work is under way', () => {
     let pause
 

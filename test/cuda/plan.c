@@ -381,18 +381,46 @@ static void large(void) {
   sb_storage_unref(&s);
 }
 
+/* Casts of rows with gaps between them, of whole vectors and of a little more. */
+static void rows(void) {
+  static const sb_dtype dtypes[] = {SB_FLOAT32, SB_BFLOAT16, SB_FLOAT16, SB_UINT8};
+  begin();
+  for (int i = 0; i < 640 * factor; i++) {
+    const sb_dtype to = dtypes[i % 4], from = dtypes[i / 4 % 4];
+    const int64_t n = 16 * random_in(1, 20) + (random_in(0, 3) ? 0 : random_in(1, 15));
+    const int64_t shape[] = {random_in(1, 3), random_in(1, 20), n};
+    int32_t plain[] = {0, 1, 2}, order[] = {0, 1, 2};
+    sb_tensor dst, src;
+    if (to == from) continue;
+    if (i < 16) special_values(from);
+    if (i % 5 == 0) { /* rows begin at multiples, but are not made of them */
+      const int64_t pitch = (n + 31) / 16 * 16;
+      EQ(sb_tensor_init(expected, to, 2, shape + 1, LIST(pitch, 1), 16, &dst), SB_OK);
+      EQ(sb_tensor_init(source, from, 2, shape + 1, LIST(pitch + 16, 1), 32, &src), SB_OK);
+      check_copy(&dst, &src);
+    }
+    if (random_in(0, 1)) order[0] = 1, order[1] = 0;
+    sb__cuda_most = random_in(0, 4) ? INT32_MAX : random_in(100, 900);
+    if (arrange(expected, to, 3, shape, plain, random_in(0, 2) ? 16 : 0, false, &dst) &&
+        arrange(source, from, 3, shape, order, random_in(0, 2) ? 16 : 0, false, &src))
+      check_copy(&dst, &src);
+  }
+  sb__cuda_most = INT32_MAX;
+  end();
+}
+
 static void casts(void) {
   begin();
   for (int to = 0; to < SB_DTYPE_COUNT; to++) {
     for (int from = 0; from < SB_DTYPE_COUNT; from++) {
       special_values((sb_dtype)from);
       for (int i = 0; i < factor; i++) random_copy((sb_dtype)to, (sb_dtype)from);
-      for (int64_t at = 0; at < 4;
-           at += 3) { /* side by side, at a multiple of 16 bytes and beside one */
+      for (int64_t which = 0; which < 3;
+           which++) { /* side by side; all, or but one, at multiples of 16 */
         sb_tensor dst, src;
-        const int64_t n = random_in(1, 6000);
-        EQ(sb_tensor_init(expected, (sb_dtype)to, DIMS(n), NULL, 16 + at, &dst), SB_OK);
-        EQ(sb_tensor_init(source, (sb_dtype)from, DIMS(n), NULL, 16 * random_in(0, 9), &src),
+        const int64_t n = random_in(1, 6000), a = which == 1 ? 3 : 0, b = which == 2 ? 5 : 0;
+        EQ(sb_tensor_init(expected, (sb_dtype)to, DIMS(n), NULL, 16 + a, &dst), SB_OK);
+        EQ(sb_tensor_init(source, (sb_dtype)from, DIMS(n), NULL, 16 * random_in(0, 9) + b, &src),
            SB_OK);
         check_copy(&dst, &src);
       }
@@ -601,6 +629,7 @@ static void names(void) {
 #define KERNEL(module, name, arguments, block) \
  check_kernel("sb_" #name, sizeof(arguments), block), count++;
 #define PAIR(to, from) KERNEL(cast, cast_##to##_from_##from, sb__args_convert, 256)
+#define ROWS(to, from) KERNEL(cast, rows_##to##_from_##from, sb__args_items, 256)
 #define SCALED(to, from) KERNEL(cast, scale_##to##_from_##from, sb__args_convert, 256)
 #include "cuda/kernels.def"
   for (const emu_kernel *k = emu_kernels; k; k = k->next) count--;
@@ -619,6 +648,7 @@ int main(int argc, char **argv) {
   test("boxes of a large copy", boxes);
   test("copies of more than 31 bits can count, planned only", large);
   test("casts", casts);
+  test("casts of rows", rows);
   test("scale and bias", scaled);
   test("fills", fills);
   test("random fills", randoms);

@@ -4,6 +4,7 @@
 #include "../c/check.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <sys/socket.h>
@@ -21,7 +22,7 @@ static int files(void) {
   return count;
 }
 
-/* The server hears of what ended a little later; the runner's limit ends a wait that is in vain. */
+/* The server hears of what ended a little later; the alarm ends a wait that is in vain. */
 static void wait_for_held(int64_t expected) {
   for (int64_t count = -1, bytes = 0; count != expected; usleep(1000))
     sb__peers_held(&count, &bytes);
@@ -283,7 +284,85 @@ static void no_memory(void) {
   }
 }
 
+/* ---- A driver that fails ---- */
+
+static void *of_the_fake(const char *name) {
+  void *library = dlopen(getenv("FAKECUDA"), RTLD_NOW | RTLD_LOCAL);
+  void *address = library ? dlsym(library, name) : NULL;
+  if (!address) {
+    printf("not ok - the fake driver has no %s\n", name);
+    exit(1);
+  }
+  return address;
+}
+
+static void driver_fails(void) {
+  void (*fail)(const char *) = NULL;
+  int64_t (*device_bytes)(void) = NULL;
+  void *address = of_the_fake("fakecuda_fail");
+  memcpy(&fail, &address, sizeof fail);
+  address = of_the_fake("fakecuda_device_bytes");
+  memcpy(&device_bytes, &address, sizeof device_bytes);
+  /* Not what frees: where that fails, memory is left. */
+  static const char *const names[] = {"cuMemGetAllocationGranularity",
+                                      "cuMemCreate",
+                                      "cuMemAddressReserve",
+                                      "cuMemMap",
+                                      "cuMemSetAccess",
+                                      "cuMemExportToShareableHandle",
+                                      "cuMemImportFromShareableHandle"};
+  const int64_t storages = sb__storage_totals_now().storages, bytes = device_bytes();
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    int n = 1;
+    for (sb_status status = SB_ERR_DEVICE; status; n++) {
+      char text[64];
+      snprintf(text, sizeof text, "%s:%d:1", names[i], n);
+      fail(text);
+      status = all_of_it();
+      fail(NULL);
+      wait_for_held(0);
+      EQ(sb__storage_totals_now().storages, storages);
+      EQ(device_bytes(), bytes);
+    }
+    CHECK(n > 2);
+    if (n <= 2) printf("  %s\n", names[i]);
+  }
+  fail("cuMemCreate:1:2,cuMemCreate:2:2");
+  EQ(all_of_it(), SB_ERR_MEMORY);
+  CHECK(strstr(sb_error_message(), "free"));
+  fail("cuMemCreate:1:2"); /* the cache is given back, and it goes */
+  EQ(all_of_it(), SB_OK);
+  fail(NULL);
+  wait_for_held(0);
+  CHECK(device_bytes() <= bytes);
+}
+
+static void not_again(void) {
+  sb_storage *keep = NULL, *s = NULL;
+  sb__shared d;
+  EQ(sb__vram_new(0, 100, false, &keep), SB_OK);
+  EQ(sb__vram_new(0, 100, false, &s), SB_OK);
+  void *first = sb_storage_data(s);
+  sb_storage_unref(&s);
+  EQ(sb__vram_new(0, 100, false, &s), SB_OK);
+  CHECK(sb_storage_data(s) == first); /* nobody else had it */
+  EQ(share(s, 0, 100, 1, &d), SB_OK);
+  sb__opening o = question(&d, 100);
+  EQ(sb__peers_open(&o), SB_OK);
+  sb_storage_unref(&o.storage);
+  sb_storage_unref(&s);
+  wait_for_held(0);
+  for (int i = 0; i < 50; i++) {
+    EQ(sb__vram_new(0, 100, false, &s), SB_OK);
+    CHECK(sb_storage_data(s) != first);
+    sb_storage_unref(&s);
+  }
+  sb_storage_unref(&keep);
+}
+
 int main(void) {
+  setenv("SAMEBYTES_LIBCUDA", getenv("FAKECUDA"), 1);
+  alarm(120); /* a wait that is in vain */
   setvbuf(stdout, NULL, _IOLBF, 0);
   test("segments have room for all sizes, and nobody's bytes are another's", rooms);
   const int before = files();
@@ -296,7 +375,9 @@ int main(void) {
   test("noise and silence disturb nobody", noise);
   test("many threads share and open at once", threads);
   test("without memory nothing is left behind", no_memory);
+  test("what was exported is not used again", not_again);
   EQ(sb__cuda_empty_cache(-1), SB_OK);
   wait_for_files(with_server);
+  test("where the driver fails nothing is left behind", driver_fails);
   return done();
 }

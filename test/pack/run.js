@@ -16,6 +16,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { parseArgs } = require('node:util')
+const { findCompiler, modules } = require('../../.ci/cuda.js')
 
 const ROOT = path.join(__dirname, '..', '..')
 const LIMIT = 3 * 2 ** 20 // bytes of the tarball without device code for GPUs, which most of its users have no use for
@@ -127,7 +128,7 @@ const NEEDED = [
   'dist/samebytes.mjs', 'dist/samebytes-inline.mjs', 'dist/samebytes-module.mjs', 'dist/samebytes-inline-module.mjs', 'dist/samebytes-inspect.mjs',
   'dist/samebytes.wasm', 'dist/samebytes-shared.wasm',
   'src/samebytes.h', 'src/samebytes_dlpack.h', 'src/samebytes_napi.h', 'src/samebytes_torch.h',
-  'src/core/tensor.c', 'src/kernels/casts.inc', 'src/bind/exports.def', 'src/cuda/load.c', 'prebuilds/binding.gyp', 'docs/README.md', 'docs/api.md', 'docs/install.md'
+  'src/core/tensor.c', 'src/kernels/casts.inc', 'src/bind/exports.def', 'src/cuda/load.c', 'prebuilds/binding.gyp', 'docs/README.md', 'docs/api.md', 'docs/c-api.md', 'docs/install.md'
 ]
 
 async function testContents () {
@@ -135,7 +136,9 @@ async function testContents () {
   const list = out.trim().split('\n').map(name => name.replace(/^package\//, ''))
   const platforms = options.full ? [PLATFORM, 'linux-arm64', 'linux-x64-musl'] : [PLATFORM]
   const binaries = platforms.flatMap(name => ['samebytes.node', 'libsamebytes.so.1'].map(file => `prebuilds/${name}/${file}`))
-  assert.deepEqual([...NEEDED, ...binaries].filter(name => !list.includes(name)), [], 'missing')
+  // Where nvcc is; else the package has none, and cuda.whyNot() says so.
+  const code = findCompiler() ? modules.flatMap(name => [`prebuilds/cuda/${name}.fatbin`, `prebuilds/cuda/${name}.ptx`]) : []
+  assert.deepEqual([...NEEDED, ...binaries, ...code].filter(name => !list.includes(name)), [], 'missing')
   // A binding.gyp in the root is an order to build for some package managers.
   const stray = /^(binding\.gyp|test\/|build|examples\/|\.ci\/|wasm\/|.*\.(stamp|o|tgz)$)/
   assert.deepEqual(list.filter(name => stray.test(name)), [], 'should not be there')
