@@ -277,9 +277,9 @@ const registrations = new FinalizationRegistry((/** @type {number} */ handle) =>
  * from and to it as from and to memory that was made so. It takes time, a second per gigabyte or two, and lasts until no tensor uses
  * the memory any more; a buffer cannot be transferred away from then on.
  *
- * @template {AnyTensor} T
- * @param {T} t  of the CPU's memory; of a view all that its storage has is pinned
- * @returns {T} t itself, which isPinned now
+ * @template {import('./types').DtypeName} D
+ * @param {import('./tensor').Tensor<D>} t  of the CPU's memory; of a view all that its storage has is pinned
+ * @returns {import('./tensor').Tensor<D>} t itself, which isPinned now
  * @throws {TypeError} ERR_ARGUMENT t is no tensor · ERR_UNSUPPORTED there is no CUDA, on WASM, a resizable buffer, or memory that may only
  * be read where the device cannot · ERR_EXISTS somebody registered a part of it · ERR_DEVICE t is on a device · {RangeError} ERR_MEMORY ·
  * ERR_DETACHED, ERR_DISPOSED
