@@ -17,7 +17,7 @@ const addon = /** @type {any} */ (backend).addon
 
 /** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
-/** @import { AnyTensor, DeviceName } from './types' */
+/** @import { DeviceName } from './types' */
 
 const WASM = 'CUDA needs the native addon; this is the WASM back end'
 const DEFAULT_DEVICE = 0
