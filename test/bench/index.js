@@ -3,7 +3,7 @@
 //
 //   node --expose-gc test/bench/index.js [--json | --markdown] [--quick] [--only WORD]
 //
-// Every other file of this folder exports `rows`. A row has `what`, a `limit` and one of
+// Every other file of this folder but cuda.js, which needs a GPU (npm run bench:cuda), exports `rows`. A row has `what`, a `limit` and one of
 //
 //   run (n)      does the thing n times; timed in turn with the yardstick's `run`
 //   measure ()   returns (or promises) its value in `unit`, undefined where there is nothing to
@@ -26,7 +26,7 @@ async function main () {
   if (typeof global.gc !== 'function') throw new Error('run it with: node --expose-gc test/bench/index.js')
 
   const sections = fs.readdirSync(__dirname)
-    .filter(file => file.endsWith('.js') && !['index.js', 'measure.js'].includes(file))
+    .filter(file => file.endsWith('.js') && !['index.js', 'measure.js', 'cuda.js'].includes(file))
     .sort()
     .map(file => require(path.join(__dirname, file)))
     .map(section => ({ ...section, rows: section.rows.filter(({ what }) => what.includes(options.only)) }))
