@@ -55,8 +55,13 @@ function systemError (error, file) {
     return error.errno === undefined ? error : Object.assign(error, { path: file })
   }
   const code = { ENOENT: 'ERR_NOT_FOUND', ENOTDIR: 'ERR_NOT_FOUND', EEXIST: 'ERR_EXISTS' }[/** @type {string} */ (error.code)] ?? 'ERR_IO'
-  return Object.assign(failure(code, error.message), { errno: error.errno, path: file, cause: error })
+  // Of a draft nobody has heard: the words are of the file that was to be.
+  const isDraft = typeof error.path === 'string' && DRAFT.test(path.basename(error.path))
+  const message = isDraft ? error.message.replace(/, (\w+) '[^]*$/, (/** @type {string} */ _, /** @type {string} */ call) => `, ${call} '${file}'`) : error.message
+  return Object.assign(failure(code, message), { errno: error.errno, path: file, cause: error })
 }
+
+const DRAFT = /^\.samebytes-[\w-]+\.tmp$/
 
 /**
  * What Node's permission model refused, with what allows it.

@@ -48,7 +48,8 @@ describe('samebytes doctor', function () {
       const { code, of } = await examined({ SAMEBYTES_BINARY: lost, SAMEBYTES_BACKEND: '' })
       assert.equal(code, 1)
       assert.deepEqual([of('back end').state, of('instruction set').text], ['broken', 'WebAssembly SIMD'])
-      assert.match(of('back end').text, /^wasm: the native addon is shipped for this platform, but .*no such folder/)
+      assert.match(of('back end').text, /^wasm: no native addon .*no such folder/)
+      assert.match(of('back end').advice, /SAMEBYTES_BINARY/) // not: install the package again
       const forced = await examined({ SAMEBYTES_BINARY: lost, SAMEBYTES_BACKEND: 'native' })
       assert.deepEqual([forced.code, forced.of('back end').state, forced.of('shared memory') !== undefined], [1, 'broken', true])
     })
