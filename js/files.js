@@ -904,12 +904,20 @@ async function ownTensors (source, extension, dtype, step) {
 }
 
 /**
+ * What load gives, by the path's extension; any where that is known only when it runs.
+ *
+ * @template {string | URL} P
+ * @typedef {P extends `${string}.npy` ? Tensor : P extends `${string}.npz` | `${string}.safetensors` | `${string}.gguf` ? TensorFile : any} Loaded
+ */
+
+/**
  * Reads the tensors of a .npy, .npz, .safetensors or .gguf file into memory of their own.
  *
- * @param {string | URL} path  whose extension says what it is
+ * @template {string | URL} P
+ * @param {P} path  whose extension says what it is
  * @param {{ dtype?: DtypeName, signal?: AbortSignal, onProgress?: (progress: { done: number, total: number }) => void }} [opts]
  * dtype: of arrays in .npy and .npz that NumPy wrote as raw bytes
- * @returns {Promise<any>} a tensor of a .npy, else a file object
+ * @returns {Promise<Loaded<P>>} a tensor of a .npy, else a file object
  * @throws ERR_FORMAT · ERR_NOT_FOUND, ERR_IO, with errno and path · ERR_UNSUPPORTED another extension · {RangeError} ERR_MEMORY · the signal's
  * reason · as rejections
  * @see PyTorch load, NumPy load
@@ -935,7 +943,7 @@ async function load (path, opts) {
       onProgress?.({ done: Math.min(done, stat.size), total: stat.size })
     }
     try {
-      return await ownTensors(source, extension, dtype, step)
+      return /** @type {any} */ (await ownTensors(source, extension, dtype, step))
     } finally {
       source.fd = -1
     }
