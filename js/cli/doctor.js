@@ -133,6 +133,7 @@ function sharedMemory (samebytes) {
   try {
     space = fs.statfsSync(SHM)
   } catch (error) {
+    if (/** @type {any} */ (error).code === 'ERR_ACCESS_DENIED') return [missing('shared memory', `the permission model forbids ${SHM}`, '--allow-fs-read=* --allow-fs-write=* allow it')]
     return [broken('shared memory', `${SHM}: ${line(/** @type {Error} */ (error).message)}`, `mount a tmpfs there: mount -t tmpfs tmpfs ${SHM}`)]
   }
   const [total, free] = [space.blocks * space.bsize, space.bavail * space.bsize]
