@@ -104,6 +104,11 @@ function checkCount (given, ndim) {
   if (given !== ndim) throw failure('ERR_SHAPE', `${given} indices were given; the tensor has ${ndim} axes`)
 }
 
+/** @param {string} name  of a method that was taken from its accessor, as in `const { get } = t.accessor()` */
+function alone (name) {
+  return failure('ERR_ARGUMENT', `${name} was called without its accessor; accessor.${name}(…) was expected`)
+}
+
 // One class for each number of axes: V8 then knows how many indices there are, and makes no list of them.
 
 class Accessor1 {
@@ -119,6 +124,7 @@ class Accessor1 {
 
   /** @param {number} i */
   get (i) {
+    if (this === undefined) throw alone('get')
     if (arguments.length !== 1) checkCount(arguments.length, 1)
     const place = this.#place
     place.check()
@@ -127,6 +133,7 @@ class Accessor1 {
 
   /** @param {Value} value @param {number} i */
   set (value, i) {
+    if (this === undefined) throw alone('set')
     if (arguments.length !== 2) checkCount(arguments.length - 1, 1)
     const place = this.#place
     const plain = place.plain(value)
@@ -153,6 +160,7 @@ class Accessor2 {
 
   /** @param {number} i @param {number} j */
   get (i, j) {
+    if (this === undefined) throw alone('get')
     if (arguments.length !== 2) checkCount(arguments.length, 2)
     const place = this.#place
     place.check()
@@ -161,6 +169,7 @@ class Accessor2 {
 
   /** @param {Value} value @param {number} i @param {number} j */
   set (value, i, j) {
+    if (this === undefined) throw alone('set')
     if (arguments.length !== 3) checkCount(arguments.length - 1, 2)
     const place = this.#place
     const plain = place.plain(value)
@@ -187,6 +196,7 @@ class Accessor3 {
 
   /** @param {number} i @param {number} j @param {number} k */
   get (i, j, k) {
+    if (this === undefined) throw alone('get')
     if (arguments.length !== 3) checkCount(arguments.length, 3)
     const place = this.#place
     place.check()
@@ -195,6 +205,7 @@ class Accessor3 {
 
   /** @param {Value} value @param {number} i @param {number} j @param {number} k */
   set (value, i, j, k) {
+    if (this === undefined) throw alone('set')
     if (arguments.length !== 4) checkCount(arguments.length - 1, 3)
     const place = this.#place
     const plain = place.plain(value)
@@ -222,6 +233,7 @@ class Accessor4 {
 
   /** @param {number} i @param {number} j @param {number} k @param {number} l */
   get (i, j, k, l) {
+    if (this === undefined) throw alone('get')
     if (arguments.length !== 4) checkCount(arguments.length, 4)
     const place = this.#place
     place.check()
@@ -230,6 +242,7 @@ class Accessor4 {
 
   /** @param {Value} value @param {number} i @param {number} j @param {number} k @param {number} l */
   set (value, i, j, k, l) {
+    if (this === undefined) throw alone('set')
     if (arguments.length !== 5) checkCount(arguments.length - 1, 4)
     const place = this.#place
     const plain = place.plain(value)
@@ -257,6 +270,7 @@ class AccessorN {
 
   /** @param {...number} index */
   get (...index) {
+    if (this === undefined) throw alone('get')
     const place = this.#place
     place.check()
     return place.load(this.#at(index))
@@ -264,6 +278,7 @@ class AccessorN {
 
   /** @param {Value} value @param {...number} index */
   set (value, ...index) {
+    if (this === undefined) throw alone('set')
     const place = this.#place
     const plain = place.plain(value)
     place.checkWritable()

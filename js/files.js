@@ -55,8 +55,13 @@ function systemError (error, file) {
     return error.errno === undefined ? error : Object.assign(error, { path: file })
   }
   const code = { ENOENT: 'ERR_NOT_FOUND', ENOTDIR: 'ERR_NOT_FOUND', EEXIST: 'ERR_EXISTS' }[/** @type {string} */ (error.code)] ?? 'ERR_IO'
-  return Object.assign(failure(code, error.message), { errno: error.errno, path: file, cause: error })
+  // Of a draft nobody has heard: the words are of the file that was to be.
+  const isDraft = typeof error.path === 'string' && DRAFT.test(path.basename(error.path))
+  const message = isDraft ? error.message.replace(/, (\w+) '[^]*$/, (/** @type {string} */ _, /** @type {string} */ call) => `, ${call} '${file}'`) : error.message
+  return Object.assign(failure(code, message), { errno: error.errno, path: file, cause: error })
 }
+
+const DRAFT = /^\.samebytes-[\w-]+\.tmp$/
 
 /**
  * What Node's permission model refused, with what allows it.
@@ -899,12 +904,20 @@ async function ownTensors (source, extension, dtype, step) {
 }
 
 /**
+ * What load gives, by the path's extension; any where that is known only when it runs.
+ *
+ * @template {string | URL} P
+ * @typedef {P extends `${string}.npy` ? Tensor : P extends `${string}.npz` | `${string}.safetensors` | `${string}.gguf` ? TensorFile : any} Loaded
+ */
+
+/**
  * Reads the tensors of a .npy, .npz, .safetensors or .gguf file into memory of their own.
  *
- * @param {string | URL} path  whose extension says what it is
+ * @template {string | URL} P
+ * @param {P} path  whose extension says what it is
  * @param {{ dtype?: DtypeName, signal?: AbortSignal, onProgress?: (progress: { done: number, total: number }) => void }} [opts]
  * dtype: of arrays in .npy and .npz that NumPy wrote as raw bytes
- * @returns {Promise<any>} a tensor of a .npy, else a file object
+ * @returns {Promise<Loaded<P>>} a tensor of a .npy, else a file object
  * @throws ERR_FORMAT · ERR_NOT_FOUND, ERR_IO, with errno and path · ERR_UNSUPPORTED another extension · {RangeError} ERR_MEMORY · the signal's
  * reason · as rejections
  * @see PyTorch load, NumPy load
@@ -930,7 +943,7 @@ async function load (path, opts) {
       onProgress?.({ done: Math.min(done, stat.size), total: stat.size })
     }
     try {
-      return await ownTensors(source, extension, dtype, step)
+      return /** @type {any} */ (await ownTensors(source, extension, dtype, step))
     } finally {
       source.fd = -1
     }

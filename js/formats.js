@@ -28,7 +28,7 @@ const SWAPPED = 2
  *
  * @typedef {object} TensorInfo
  * @property {string} name
- * @property {DtypeName} dtype  of the tensor that get() gives
+ * @property {DtypeName} dtype  of the tensor that get() gives; 'uint8' for NumPy's raw bytes (type '<V2', '|V1') of which nobody said what they are
  * @property {number[]} shape  of that tensor
  * @property {string} type  what the format calls the type: '<f4', 'BF16', 'Q4_K'
  * @property {number[]} fileShape  elements, as the file says; another than shape where elements come in blocks
@@ -282,18 +282,43 @@ function windowOf (storage) {
  * @param {string} name
  * @param {string | undefined} dtype  of what has none in the file
  * @param {boolean} [isOnly]  the file's only array: where it has a dtype, it is that one
- * @returns {{ entry: Entry, how: { fortran: boolean, swapped: boolean } }}
+ * @returns {{ entry: Entry, how: { fortran: boolean, swapped: boolean } }} of raw bytes where nobody said what they are
  */
-function npyEntry (source, name, dtype, isOnly = true) {
+function npyHeader (source, name, dtype, isOnly = true) {
   const words = parsed(NPY, source).words.subarray(1)
   const entry = entryOf(words, name, '')
   const how = { fortran: (entry.foreign & FORTRAN) !== 0, swapped: (entry.foreign & SWAPPED) !== 0 }
+  entry.type = `${entry.blockBytes === 1 ? '|' : how.swapped ? '>' : '<'}${entry.dtype < 0 ? 'V' : NUMPY_KINDS[dtypes[entry.dtype].name]}${entry.blockBytes}`
   if (dtype !== undefined && (isOnly || entry.dtype < 0)) giveDtype(entry, dtype)
+  return { entry, how }
+}
+
+/** The same, of what can be a tensor. @type {typeof npyHeader} */
+function npyEntry (source, name, dtype, isOnly) {
+  const found = npyHeader(source, name, dtype, isOnly)
+  const { entry } = found
   if (entry.dtype < 0) {
     throw failure('ERR_DTYPE', `the array is of ${entry.blockBytes} raw bytes an element (NumPy has no ${entry.blockBytes === 2 ? 'bfloat16' : 'float8'}); dtype says what they are`)
   }
-  entry.type = `${how.swapped ? '>' : '<'}${dtypes[entry.dtype].name}`
-  return { entry, how }
+  return found
+}
+
+/** What NumPy calls dtypes, without the size. @type {Record<string, string>} */
+const NUMPY_KINDS = {
+  bool: 'b',
+  uint8: 'u',
+  uint16: 'u',
+  uint32: 'u',
+  uint64: 'u',
+  int8: 'i',
+  int16: 'i',
+  int32: 'i',
+  int64: 'i',
+  float16: 'f',
+  float32: 'f',
+  float64: 'f',
+  complex64: 'c',
+  complex128: 'c'
 }
 
 /**
@@ -627,7 +652,7 @@ function npzFile (source, dtype) {
     },
     info: (/** @type {Member} */ member) => {
       const bytes = member.bytes ?? (member.method === 8 && inflateSome !== null ? new Beginning(source, member) : open(member))
-      const info = infoOf(memberEntry(bytes, member, dtype).entry)
+      const info = infoOf(memberEntry(bytes, member, dtype, npyHeader).entry)
       return bytes instanceof Part ? { ...info, byteOffset: bytes.at + info.byteOffset } : { ...info, deflated: member.packed }
     }
   })
@@ -637,10 +662,11 @@ function npzFile (source, dtype) {
  * @param {Source} bytes
  * @param {Member} member
  * @param {string | undefined} dtype
+ * @param {typeof npyHeader} [read]
  * @returns {{ entry: Entry, how?: { fortran: boolean, swapped: boolean } }}
  */
-function memberEntry (bytes, { name, isArray, unpacked }, dtype) {
-  if (isArray) return npyEntry(bytes, name, dtype, false)
+function memberEntry (bytes, { name, isArray, unpacked }, dtype, read = npyEntry) {
+  if (isArray) return read(bytes, name, dtype, false)
   return { entry: { name, type: 'bytes', dtype: dtypeOf('uint8').index, foreign: 0, blockElements: 1, blockBytes: 1, begin: 0, nbytes: unpacked, shape: [unpacked] } }
 }
 
@@ -899,4 +925,4 @@ function alloc (n) {
  */
 const isFile = file => file instanceof TensorFile
 
-module.exports = { parseNpy, parseNpz, parseSafetensors, parseGguf, alloc, TensorFile, isFile, KEY, Bytes, npyTensor, npzFile, safetensorsFile, ggufFile, npyEntry, infoOf, madeOf, tensorOf, layoutWithout, crc32, crc32Here }
+module.exports = { parseNpy, parseNpz, parseSafetensors, parseGguf, alloc, TensorFile, isFile, KEY, Bytes, npyTensor, npzFile, safetensorsFile, ggufFile, npyEntry, npyHeader, infoOf, madeOf, tensorOf, layoutWithout, crc32, crc32Here }

@@ -21,7 +21,7 @@ const { later } = require('./later')
  * @template {MapFormat} [F='json']
  * @typedef {object} MapOptions
  * @property {F | undefined} [format]  'json'
- * @property {number | undefined} [limit]  rows of blocks, the largest first; 1000. What looks the same is one row
+ * @property {number | undefined} [limit]  rows of blocks, the largest first, and of tensors on each; 1000. What looks the same is one row
  */
 
 /** @type {typeof import('./inspect/text').textOf} */

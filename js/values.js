@@ -161,7 +161,7 @@ function scalarFor (value, dtype) {
     if (dtype.kind !== 'COMPLEX') throw failure('ERR_CAST', `the value [${pair[0]}, ${pair[1]}] does not fit ${dtype.name}`)
     return pair
   }
-  throw failure('ERR_ARGUMENT', `the value is ${show(value)}; a number, bigint, boolean${dtype.kind === 'COMPLEX' ? ' or [re, im]' : ''} was expected`)
+  throw failure('ERR_ARGUMENT', `the value is ${show(value)}; a number, bigint${dtype.kind === 'COMPLEX' ? ', boolean or [re, im]' : ' or boolean'} was expected`)
 }
 
 /**

@@ -6,7 +6,8 @@ const path = require('node:path')
 const { failure } = require('../errors')
 const samebytes = require('..')
 const { find, content } = require('./open')
-const { chosen } = require('./show')
+const { chosen, checkKnown } = require('./show')
+const { about } = require('./failures')
 const { progress } = require('./progress')
 const { UsageError } = require('./arguments')
 const { brief, plain, size, counted, print, note, printJson } = require('./output')
@@ -20,15 +21,18 @@ const KNOWN = ['.npy', '.npz', '.safetensors']
  * The tensors that are written, by name. What the target has no type for is refused, not written as the bytes it is made of.
  *
  * @param {Content} file
+ * @param {string} label
  * @param {string[]} names
  * @returns {string[]}
  */
-function writable (file, names) {
+function writable (file, label, names) {
   const left = names.filter(name => file.format === 'npz' && file.info(name).type === 'bytes')
   for (const name of left) note(`samebytes convert: ${brief(name)} is no array, and is left out`)
   const kept = names.filter(name => !left.includes(name))
   for (const name of kept) {
-    const { type, block, dtype } = file.info(name)
+    const info = file.info(name)
+    checkKnown(info, label)
+    const { type, block, dtype } = info
     const { itemsize } = require('../dtypes').dtypeOf(dtype)
     if (block.elements > 1 || block.bytes !== itemsize || isForeign(file, type, dtype)) {
       throw failure('ERR_UNSUPPORTED', `${JSON.stringify(name)} is of type ${type}, which is none of samebytes' own and cannot be written`)
@@ -54,19 +58,19 @@ async function convert ({ values: { force, name: called, dtype, json }, operands
   if (!KNOWN.includes(extension)) throw new UsageError(`${plain(to)} ends in none of ${KNOWN.join(', ')}, which say how it is written`)
   if (!force) checkFree(to)
   const { path: source, label, tensor } = find(from, true)
-  const file = content(source, { dtype, isMapped: true })
+  const file = about(label, () => content(source, { dtype, isMapped: true }))
   const stop = new AbortController()
   const interrupt = () => stop.abort()
   process.once('SIGINT', interrupt)
   process.once('SIGTERM', interrupt)
   const { onProgress, end } = progress()
   try {
-    const names = writable(file, chosen(file, tensor, label))
+    const names = about(label, () => writable(file, label, chosen(file, tensor, label)))
     if (called !== undefined && names.length !== 1) throw new UsageError(`--name names one tensor; ${plain(label)} has ${names.length}`)
     if (extension === '.npy' && names.length !== 1) throw new UsageError(`a .npy file has one tensor; ${plain(label)} has ${names.length}: ${plain(label)}:TENSOR says which`)
     const metadata = extension === '.safetensors' && file.format === 'safetensors' ? file.metadata : undefined
     const options = { signal: stop.signal, onProgress, ifExists: force ? /** @type {const} */ ('replace') : /** @type {const} */ ('error'), ...(metadata && { metadata }) }
-    const tensors = names.map(name => /** @type {[string, Tensor]} */ ([called ?? nameIn(name, to), file.get(name)]))
+    const tensors = about(label, () => names.map(name => /** @type {[string, Tensor]} */ ([called ?? nameIn(name, to), file.get(name)])))
     if (extension === '.npy') await samebytes.saveNpy(to, tensors[0][1], options)
     else if (extension === '.npz') await samebytes.saveNpz(to, tensors, options)
     else await samebytes.saveSafetensors(to, tensors, options)

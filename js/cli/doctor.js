@@ -78,6 +78,7 @@ function backEnd (samebytes) {
   const one = ok('threads', '1, each copy runs on the thread that asked for it')
   if (wanted !== null) return [ok('back end', `${name}${asked}: ${without}`), simd, one]
   const why = whyNoAddon()
+  if (process.env.SAMEBYTES_BINARY) return [broken('back end', `${name}: ${why}`, 'SAMEBYTES_BINARY is the path of an addon to load, and of no other; without it the package\'s own is loaded'), simd, one]
   if (require('../native').isExpected()) return [broken('back end', `${name}: the native addon is shipped for this platform, but ${why}`, 'install the package again; if that does not help, this text belongs in a bug report'), simd, one]
   return [missing('back end', `${name}: ${without}`, 'the addon is not shipped for this platform: npx samebytes-build compiles it'), simd, one]
 }
@@ -132,6 +133,7 @@ function sharedMemory (samebytes) {
   try {
     space = fs.statfsSync(SHM)
   } catch (error) {
+    if (/** @type {any} */ (error).code === 'ERR_ACCESS_DENIED') return [missing('shared memory', `the permission model forbids ${SHM}`, '--allow-fs-read=* --allow-fs-write=* allow it')]
     return [broken('shared memory', `${SHM}: ${line(/** @type {Error} */ (error).message)}`, `mount a tmpfs there: mount -t tmpfs tmpfs ${SHM}`)]
   }
   const [total, free] = [space.blocks * space.bsize, space.bavail * space.bsize]

@@ -1,7 +1,8 @@
 'use strict'
 // samebytes info: what tensors a file has, by its header.
 
-const { find, content } = require('./open')
+const { find, content, isRaw } = require('./open')
+const { about, failed } = require('./failures')
 const { brief, size, shapeText, counted, styled, print, printJson, table } = require('./output')
 
 /** @typedef {import('./open').Content} Content */
@@ -21,7 +22,9 @@ function alignmentOf (at) {
  */
 function described (label, file) {
   const tensors = file.names.map(name => {
-    const { type, dtype, shape, fileShape, block, byteOffset, nbytes, deflated } = file.info(name)
+    const info = file.info(name)
+    const { type, fileShape, block, byteOffset, nbytes, deflated } = info
+    const [dtype, shape] = isRaw(info) ? [null, fileShape] : [info.dtype, info.shape]
     const place = deflated === undefined ? { byteOffset, alignment: alignmentOf(byteOffset) } : { deflated }
     return { name, dtype, shape, type, ...(block.elements > 1 && { fileShape }), ...place, nbytes }
   })
@@ -46,17 +49,21 @@ function text ({ file, format, nbytes, metadata, tensors }) {
   if (entries.length > MOST_METADATA) lines.push(`  and ${entries.length - MOST_METADATA} more (--json has all)`)
   if (tensors.length === 0) return lines.join('\n')
   const rows = tensors.map(({ name, dtype, type, shape, fileShape, byteOffset, alignment, deflated, nbytes: n }) => [
-    brief(name), fileShape === undefined ? dtype : brief(type), shapeText(fileShape ?? shape),
+    brief(name), fileShape !== undefined ? brief(type) : dtype ?? `raw ${type}`, shapeText(fileShape ?? shape),
     byteOffset === undefined ? 'deflated' : String(byteOffset), alignment === undefined ? '' : String(alignment), size(deflated ?? n)
   ])
   const columns = ['name', 'dtype', 'shape', 'offset', 'alignment', 'size'].map((title, i) => ({ title, isNumber: i > 2 }))
-  return [...lines, '', table(columns, rows)].join('\n')
+  const raw = tensors.some(({ dtype }) => dtype === null) ? ['', 'raw: NumPy has no bfloat16 and no float8; --dtype says which it is'] : []
+  return [...lines, '', table(columns, rows), ...raw].join('\n')
 }
 
-/** @param {import('./arguments').Given} given */
-function info ({ values: { json, dtype }, operands }) {
-  const files = operands.map(operand => {
-    const { path, label } = find(operand, false)
+/**
+ * @param {string} operand
+ * @param {string | undefined} dtype
+ */
+function fileOf (operand, dtype) {
+  const { path, label } = find(operand, false)
+  return about(label, () => {
     const file = content(path, { dtype })
     try {
       return described(label, file)
@@ -64,8 +71,28 @@ function info ({ values: { json, dtype }, operands }) {
       file.close()
     }
   })
-  if (json) printJson(files.length === 1 ? files[0] : files)
-  else print(files.map(text).join('\n\n'))
+}
+
+/**
+ * Of several files those that can be read, and of each other one why not.
+ *
+ * @param {import('./arguments').Given} given
+ * @returns {number} exit status
+ */
+function info ({ values: { json, dtype }, operands }) {
+  let status = 0
+  const files = operands.flatMap(operand => {
+    try {
+      return [fileOf(operand, dtype)]
+    } catch (error) {
+      if (operands.length === 1) throw error
+      status = failed('samebytes info', error)
+      return []
+    }
+  })
+  if (json) printJson(operands.length === 1 ? files[0] : files)
+  else if (files.length > 0) print(files.map(text).join('\n\n'))
+  return status
 }
 
 module.exports = { info }

@@ -3,14 +3,14 @@
 
 const { commands } = require('./commands')
 const { UsageError, parse, didYouMean } = require('./arguments')
-const { plain, print, note, styled, endWithReader } = require('./output')
+const { failed } = require('./failures')
+const { plain, print, note, styled, endWithReader, widthOf } = require('./output')
 
 /** @typedef {import('./arguments').Command} Command */
 
-const FAILED = 1
 const MISUSED = 2
 const INTERRUPTED = 130
-const WIDTH = 100
+const WIDTH = 100 // of help
 
 /** @returns {string} */
 function help () {
@@ -21,7 +21,7 @@ function help () {
     `${styled('bold', 'Usage:')} samebytes COMMAND ...`,
     '',
     styled('bold', 'Commands:'),
-    ...commands.map(({ name, text }) => `  ${name.padEnd(width)}  ${text}`),
+    ...commands.flatMap(({ name, text }) => wrapped(text, width + 4).map((line, i) => `  ${(i === 0 ? name : '').padEnd(width)}  ${line}`)),
     '',
     'samebytes COMMAND --help says more. --version prints the version.'
   ].join('\n')
@@ -59,10 +59,11 @@ function helpOf ({ name, operands, text, more = [], options, examples }) {
  */
 function wrapped (text, indent) {
   const lines = ['']
+  const width = widthOf(WIDTH)
   for (const word of text.split(' ')) {
     const last = lines[lines.length - 1]
     if (last === '') lines[lines.length - 1] = word
-    else if (last.length + word.length + 1 + indent > WIDTH) lines.push(word)
+    else if (last.length + word.length + 1 + indent > width) lines.push(word)
     else lines[lines.length - 1] = `${last} ${word}`
   }
   return lines
@@ -113,8 +114,6 @@ function find (name) {
 }
 
 /**
- * One sentence and no stack: what went wrong is the file's or the caller's, and its code says what it is.
- *
  * @param {any} error
  * @param {Command | undefined} command
  * @returns {number} exit status
@@ -130,10 +129,7 @@ function report (error, command) {
     note(`${label} interrupted`)
     return INTERRUPTED
   }
-  const message = plain(String(error?.message ?? error))
-  note(`${label} ${message}${typeof error?.code === 'string' ? ` (${plain(error.code)})` : ''}`)
-  if (/\bsamebytes\b/i.test(process.env.NODE_DEBUG ?? '') && error?.stack !== undefined) note(plain(error.stack).replaceAll('\\n', '\n'))
-  return FAILED
+  return failed(who, error)
 }
 
 module.exports = { main, helpOf }

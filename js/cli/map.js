@@ -9,6 +9,7 @@ const { UsageError } = require('./arguments')
 const { plain, note } = require('./output')
 
 const MOST_PORT = 65535
+const KNOWN = ['.html', '.htm', '.json', '.txt']
 
 /**
  * @param {string | undefined} text
@@ -26,6 +27,9 @@ function portOf (text) {
  */
 async function map ({ values: { port, open, snapshot }, operands: [script, ...args] }) {
   const options = { port: portOf(port), open, snapshot }
+  if (snapshot !== undefined && !KNOWN.includes(path.extname(snapshot).toLowerCase())) {
+    throw new UsageError(`${plain(snapshot)} ends in none of ${KNOWN.join(', ')}, which say how the map is written`)
+  }
   if (!fs.existsSync(script)) throw failure('ERR_NOT_FOUND', `${script}: there is no such program`)
   const folder = path.dirname(path.resolve(snapshot ?? '.'))
   if (!fs.existsSync(folder)) throw failure('ERR_NOT_FOUND', `${folder}: there is no such folder`)

@@ -61,7 +61,7 @@ function find (given, mayName) {
     if (segment !== null) return { path: segment, label, tensor }
   }
   if (fs.existsSync(given)) throw failure('ERR_IO', `${given} is no regular file`)
-  throw failure('ERR_NOT_FOUND', `${given}: there is no such file, and no shared segment of that name`)
+  throw failure('ERR_NOT_FOUND', `${given === '' ? '""' : given}: there is no such file, and no shared segment of that name`)
 }
 
 /** A file that is read where a tensor is asked for: nobody who makes it shorter meanwhile harms anybody. @implements {Source} */
@@ -201,7 +201,7 @@ function single (source, format, dtype, isMapped) {
     metadata: {},
     names,
     info () {
-      if (format === 'npy') return formats.infoOf(formats.npyEntry(source, '', dtype).entry)
+      if (format === 'npy') return formats.infoOf(formats.npyHeader(source, '', dtype).entry)
       const { itemsize, name } = require('../dtypes').dtypeOf(dtype)
       const shape = [Math.floor(size / itemsize)]
       return { name: '', dtype: name, shape, type: name, fileShape: shape, block: { elements: 1, bytes: itemsize }, byteOffset: 0, nbytes: shape[0] * itemsize }
@@ -247,4 +247,11 @@ function present (found, name, file) {
   return found
 }
 
-module.exports = { FOLDER, find, content, segmentOf }
+/**
+ * NumPy's raw bytes, as which it has bfloat16 and float8, and of which nobody said what they are.
+ *
+ * @param {TensorInfo} info
+ */
+const isRaw = ({ dtype, type }) => dtype === 'uint8' && /^[<>|]V\d+$/.test(type)
+
+module.exports = { FOLDER, find, content, segmentOf, isRaw }

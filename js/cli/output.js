@@ -6,6 +6,8 @@ const { plain, UNSEEN } = require('../plain')
 
 const MOST_SHOWN = 160 // characters of a name or text
 
+const LEAST_WIDTH = 24 // of a terminal that says how wide it is
+
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
 
 /**
@@ -114,14 +116,25 @@ function table (columns, rows) {
   }))].join('\n')
 }
 
-/** Who reads our output may stop reading: that ends the program, and is no error. */
+/** Who reads our output may stop reading: that ends the program, and is no error. That there is no room for it is one. */
 function endWithReader () {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', error => {
-      if (/** @type {any} */ (error).code !== 'EPIPE') throw error
-      process.exit()
+      if (/** @type {any} */ (error).code === 'EPIPE') process.exit()
+      if (stream === process.stdout) note(`${styled('red', 'samebytes:', process.stderr)} the output could not be written: ${plain(error.message)} (ERR_IO)`)
+      process.exit(1)
     })
   }
 }
 
-module.exports = { plain, brief, size, shapeText, counted, hasColours, styled, print, note, printJson, table, endWithReader }
+/**
+ * Characters of a line: what the terminal has, and no more than people like to read.
+ *
+ * @param {number} most
+ * @param {{ isTTY?: boolean, columns?: number }} [stream]
+ */
+function widthOf (most, { isTTY, columns } = process.stdout) {
+  return isTTY === true && columns !== undefined && columns >= LEAST_WIDTH ? Math.min(most, columns) : most
+}
+
+module.exports = { plain, brief, size, shapeText, counted, hasColours, styled, print, note, printJson, table, endWithReader, widthOf }

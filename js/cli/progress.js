@@ -1,9 +1,10 @@
 'use strict'
 // How far a transfer is, in one line of a terminal; nothing where there is none.
 
-const { size } = require('./output')
+const { size, widthOf } = require('./output')
 
-const WIDTH = 30
+const WIDTH = 30 // of the bar
+const MOST = 120 // characters of the line
 const PERIOD = 80 // ms between two lines
 
 /**
@@ -22,7 +23,8 @@ function progress (stream = process.stderr) {
       const part = total === 0 ? 1 : done / total
       const full = Math.floor(part * WIDTH)
       const speed = now > began ? `${size(Math.round(done / (now - began) * 1000))}/s` : ''
-      stream.write(`\r[${'='.repeat(full)}${' '.repeat(WIDTH - full)}] ${String(Math.floor(part * 100)).padStart(3)} %  ${size(done)} of ${size(total)}  ${speed}\x1b[K`)
+      const line = `[${'='.repeat(full)}${' '.repeat(WIDTH - full)}] ${String(Math.floor(part * 100)).padStart(3)} %  ${size(done)} of ${size(total)}  ${speed}`
+      stream.write(`\r${line.slice(0, widthOf(MOST, stream) - 1)}\x1b[K`) // what is wider would leave a line behind each time
     },
     end () { stream.write('\r\x1b[K') }
   }

@@ -2,7 +2,8 @@
 // samebytes show: a tensor of a file, or part of it, as the library prints it.
 
 const { failure } = require('../errors')
-const { find, content } = require('./open')
+const { find, content, isRaw } = require('./open')
+const { about } = require('./failures')
 const { UsageError, didYouMean } = require('./arguments')
 const { plain, brief, shapeText, styled, print, printJson } = require('./output')
 
@@ -43,11 +44,11 @@ function chosen (file, wanted, label) {
 function show ({ values: { json, dtype }, operands: [operand, ...texts] }) {
   const slices = slicesOf(texts)
   const { path, label, tensor } = find(operand, true)
-  const file = content(path, { dtype, isMapped: true })
+  const file = about(label, () => content(path, { dtype, isMapped: true }))
   try {
     const names = chosen(file, tensor, label)
     if (slices.length > 0 && names.length > 1) throw new UsageError(`${plain(label)} has ${names.length} tensors; ${plain(label)}:TENSOR says which one is sliced`)
-    const results = names.map(name => one(file, name, slices, json))
+    const results = about(label, () => names.map(name => one(file, label, name, slices, json)))
     if (json) printJson(results.length === 1 ? results[0] : results)
   } finally {
     file.close()
@@ -55,13 +56,26 @@ function show ({ values: { json, dtype }, operands: [operand, ...texts] }) {
 }
 
 /**
+ * @param {import('./open').TensorInfo} info
+ * @param {string} label  of the file
+ */
+function checkKnown (info, label) {
+  if (!isRaw(info)) return
+  const name = plain(info.name === '' ? label : JSON.stringify(info.name))
+  throw new UsageError(`${name} is of ${info.block.bytes} raw ${info.block.bytes === 1 ? 'byte' : 'bytes'} an element (NumPy has no bfloat16 and no float8); --dtype says what they are`)
+}
+
+/**
  * @param {import('./open').Content} file
+ * @param {string} label
  * @param {string} name
  * @param {(number | string | null)[]} slices
  * @param {boolean} json
  */
-function one (file, name, slices, json) {
-  const { type, block, fileShape } = file.info(name)
+function one (file, label, name, slices, json) {
+  const info = file.info(name)
+  checkKnown(info, label)
+  const { type, block, fileShape } = info
   const whole = file.get(name)
   const found = slices.length === 0 ? whole : /** @type {any} */ (whole).slice(...slices)
   try {
@@ -74,4 +88,4 @@ function one (file, name, slices, json) {
   }
 }
 
-module.exports = { show, chosen }
+module.exports = { show, chosen, checkKnown }

@@ -263,7 +263,7 @@ function client (root, first, { coverage, isLive }) {
 
   /** @param {Region} region */
   function drawRegion (region, largest = 1) {
-    const { id, count, kind, nbytes, owners, site, tensors } = region
+    const { id, count, kind, nbytes, owners, site, tensors, more } = region
     const share = scale === 'linear' ? nbytes / largest : Math.log2(1 + nbytes) / Math.log2(1 + largest)
     const [name, meaning] = KINDS[kind] ?? [kind, '']
     const rows = opened.has(id) ? tensors : tensors.slice(0, ROWS)
@@ -275,7 +275,8 @@ function client (root, first, { coverage, isLive }) {
         ...owners.map(owner => el('span', { class: `owner o-${owner.kind}`, title: ownerText(owner) }, owner.kind === 'file' ? `file ${owner.name.split(/[\\/]/).pop()}` : ownerText(owner))),
         site === null ? null : el('span', { class: 'site' }, where(site))),
       ...rows.map(row => drawRow(region, row)),
-      left > 0 ? el('button', { type: 'button', class: 'more', onclick: () => { opened.add(id); drawList() } }, `${many(left, 'more kind')} of views`) : null)
+      left > 0 ? el('button', { type: 'button', class: 'more', onclick: () => { opened.add(id); drawList() } }, `${many(left, 'more kind')} of views`) : null,
+      more > 0 && left === 0 ? el('p', { class: 'none' }, `${many(more, 'smaller tensor')} ${more === 1 ? 'is' : 'are'} not on the map.`) : null)
     made.style.setProperty('--share', `${(Math.max(0.06, Math.min(1, share)) * 100).toFixed(2)}%`)
     return made
   }

@@ -53,7 +53,8 @@ const { shownSite, nameOfFile, programName, pid } = require('./system')
  * @property {string} device
  * @property {Owner[]} owners
  * @property {Site | null} site  who made it
- * @property {MappedTensors[]} tensors
+ * @property {MappedTensors[]} tensors  the oldest first
+ * @property {number} more  tensors that were left out: the smallest of many that are all different
  */
 
 /** @typedef {{ count: number, bytes: number, sites: { site: Site | null, count: number, bytes: number }[] }} Copied */
@@ -74,6 +75,7 @@ const { shownSite, nameOfFile, programName, pid } = require('./system')
  */
 
 const MOST_STARTS = 128 // of tensors in one row
+const MOST_ROWS = 10 // times the limit: of tensors, on all regions together
 
 /** @type {WeakMap<Site, Site>} */
 const shownSites = new WeakMap()
@@ -83,6 +85,17 @@ function shown (site) {
   if (site === null) return null
   let known = shownSites.get(site)
   if (known === undefined) shownSites.set(site, known = shownSite(site))
+  return known
+}
+
+/** @type {WeakMap<Site, string>} */
+const textOfSites = new WeakMap()
+
+/** What tells places apart; made once. @param {Site | null} site */
+function textOfSite (site) {
+  if (site === null) return ''
+  let known = textOfSites.get(site)
+  if (known === undefined) textOfSites.set(site, known = JSON.stringify(site))
   return known
 }
 
@@ -277,7 +290,7 @@ function rowsOf (list, begin) {
     const { shape, strides, size } = layout
     const { isView, isReadOnly } = tensor
     const site = shown(note.site)
-    const key = JSON.stringify([dtype, shape, strides, isView, isReadOnly, site])
+    const key = `${dtype} ${shape} ${strides} ${isView} ${isReadOnly} ${textOfSite(site)}`
     const start = at - begin + layout.offset * itemsize
     const exposed = layout.data !== null && layout.data.length > 0 ? 1 : 0
     const row = rows.get(key)
@@ -312,6 +325,26 @@ function gathered (regions) {
     first.address = null
   }
   return [...known.values()]
+}
+
+/**
+ * Of regions with many tensors, each unlike the others, the largest of them. At least one of each region stays.
+ *
+ * @param {Region[]} regions
+ * @param {number} limit
+ */
+function shorten (regions, limit) {
+  let left = MOST_ROWS * limit
+  for (const region of regions) {
+    const most = Math.max(1, Math.min(limit, left))
+    const { tensors } = region
+    if (tensors.length > most) {
+      tensors.sort((a, b) => b.size * b.itemsize - a.size * a.itemsize || a.id - b.id)
+      region.more = tensors.splice(most).reduce((n, row) => n + row.count, 0)
+      tensors.sort((a, b) => a.id - b.id)
+    }
+    left -= tensors.length
+  }
 }
 
 /** @param {Map<Site | null, { count: number, bytes: number }> | undefined} sites */
@@ -372,11 +405,13 @@ function takeMap (limit) {
       device,
       owners: ownersOf(members, device),
       site: shown(notes[0].site),
-      tensors: rowsOf(tensors, begin)
+      tensors: rowsOf(tensors, begin),
+      more: 0
     })
   }).sort((a, b) => a.id - b.id)
   const rows = gathered(regions).sort((a, b) => totalOf(b) - totalOf(a) || a.id - b.id)
   const rest = rows.splice(limit)
+  shorten(rows, limit)
   return {
     format: 1,
     samebytes: version,

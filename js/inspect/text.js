@@ -75,9 +75,9 @@ const describeOwner = ({ kind, name, count }) => safe(OWNERS[kind](name, count))
 
 /** @param {Region} region */
 function regionLines (region) {
-  const { id, count, kind, nbytes, owners, tensors } = region
+  const { id, count, kind, nbytes, owners, tensors, more } = region
   const head = [`#${id}`, `${count > 1 ? `${count} × ` : ''}${bytes(nbytes)}`, kind, ...owners.map(describeOwner)].join(' · ')
-  return [head, ...tensors.map(row => `  \u2595${bar(row, nbytes)}\u258f ${describeTensors(row)}`)]
+  return [head, ...tensors.map(row => `  \u2595${bar(row, nbytes)}\u258f ${describeTensors(row)}`), ...(more > 0 ? [`  and ${many(more, 'tensor')} more`] : [])]
 }
 
 /** @param {string} reason @param {import('./map').Copied} copied */

@@ -80,6 +80,7 @@ function withOthers (map) {
       }
       const shift = Number(theirs.address) - Number(ours.address)
       ours.tensors.push(...tensors.map(row => ({ ...row, starts: row.starts.map(start => start + shift) })))
+      ours.more += theirs.more
       ours.owners = [...ours.owners.filter(owner => owner.kind !== 'threads' || owner.name.startsWith('worker')), { kind: 'threads', name, count: 1 }]
     }
   }

@@ -37,8 +37,9 @@ static sb_status give_holder(sb__binding *b, sb_deleter drop, void *context) {
 static void leave(sb__binding *b, const char *text) {
   char *to = (char *)(b->frame + SB__FRAME_TEXT);
   const size_t room = (SB__FRAME_SIZE - SB__FRAME_TEXT) * sizeof(double);
-  strncpy(to, text, room - 1);
-  to[room - 1] = 0;
+  const size_t length = strnlen(text, room - 1);
+  memcpy(to, text, length);
+  to[length] = 0;
 }
 
 /* ---- Devices ---- */

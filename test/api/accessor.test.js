@@ -205,6 +205,15 @@ describe('accessor', () => {
     assert.equal(busy.get(1), 3)
   })
 
+  it('says that its methods were taken from it', () => {
+    for (const shape of [[], [2], [2, 2], [1, 2, 2], [1, 1, 2, 2], [1, 1, 1, 2, 2]]) {
+      const { get, set } = zeros(shape).accessor()
+      const index = shape.map(() => 0)
+      fails(() => get(...index), TypeError, 'ERR_ARGUMENT', /^get was called without its accessor; accessor\.get\(…\) was expected$/)
+      fails(() => set(1, ...index), TypeError, 'ERR_ARGUMENT', /^set was called without its accessor/)
+    }
+  })
+
   it('shows none of its memory', () => {
     const a = zeros([2, 2]).accessor()
     a.get(0, 0)

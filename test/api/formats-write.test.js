@@ -74,6 +74,10 @@ describe('writing formats', () => {
       assert.deepEqual([...file].map(([, t]) => [t.dtype, t.toArray()]), [['bfloat16', [1, 2]], ['int32', [3]]])
       assert.equal(file.info('half').dtype, 'bfloat16')
     }
+    // What there is can be asked without saying it.
+    const info = parseNpz(bytes).info('half')
+    assert.deepEqual([info.dtype, info.type, info.fileShape, info.block], ['uint8', '<V2', [2], { elements: 1, bytes: 2 }])
+    assert.equal(parseNpz(bytes).info('plain').type, '<i4')
     fails(() => parseNpz(bytes).get('half'), TypeError, 'ERR_DTYPE')
     fails(() => parseNpz(bytes, 'float8_e5m2').get('half'), TypeError, 'ERR_DTYPE')
     fails(() => parseNpz(bytes, 'half'), TypeError, 'ERR_DTYPE')

@@ -84,7 +84,7 @@ describe('memoryMap', function () {
     assert.equal(map.totals.bytes, map.regions.reduce((sum, { count, nbytes }) => sum + count * nbytes, 0))
     assert.equal(map.totals.tensors, map.regions.reduce((sum, { count, tensors }) => sum + count * tensors.reduce((n, row) => n + row.count, 0), 0))
     for (const region of map.regions) {
-      assert.deepEqual(Object.keys(region), ['id', 'count', 'kind', 'nbytes', 'address', 'device', 'owners', 'site', 'tensors'])
+      assert.deepEqual(Object.keys(region), ['id', 'count', 'kind', 'nbytes', 'address', 'device', 'owners', 'site', 'tensors', 'more'])
       assert.equal(region.device, 'cpu')
       assert.ok(region.address === null || /^0x[0-9a-f]+$/.test(region.address))
       for (const row of region.tensors) assertRow(row, region)
@@ -121,6 +121,23 @@ describe('memoryMap', function () {
     assert.equal(more.regions, totals.regions - 300)
     assert.equal(more.bytes, totals.bytes - 900)
     assert.match(await fixed('text', 1), /and \d+ blocks of 340 B more, with \d+ tensors/)
+  })
+
+  it('leaves out the smallest of many tensors on one block, which are all different, and says how many', async () => {
+    const { regions, page, text } = await childJson(`
+      const { memoryMap } = require('samebytes/inspect')
+      const { zeros } = require('samebytes')
+      const base = zeros([1000])
+      const views = Array.from({ length: 900 }, (_, i) => base.asStrided([i + 1], [1]))
+      const others = Array.from({ length: 30 }, (_, i) => zeros([i + 1]))
+      console.log(JSON.stringify({ regions: memoryMap({ limit: 20 }).regions, page: memoryMap({ format: 'html', limit: 20 }).length, text: memoryMap({ format: 'text', limit: 20 }) }))
+      if (views.length + others.length === 0) throw new Error('they are alive until here')
+    `)
+    assert.deepEqual([regions[0].nbytes, regions[0].tensors.length, regions[0].more], [4000, 20, 881])
+    assert.deepEqual(regions[0].tensors.map(({ size }) => size), [1000, ...Array.from({ length: 19 }, (_, i) => 882 + i)])
+    assert.ok(regions.length === 20 && regions.every(({ more, tensors }, i) => i === 0 || (more === 0 && tensors.length > 0)))
+    assert.match(text, /\n {2}and 881 tensors more\n/)
+    assert.ok(page < 100000, String(page))
   })
 
   it('gives a page that needs nothing else and runs nothing but its own', async () => {

@@ -242,6 +242,12 @@ const tests = {
       assert.equal(await second.locator('.more').textContent(), '23 more kinds of views')
       await second.locator('.more').click()
       assert.equal(await second.locator('.stripe').count(), 31)
+      running.tell('held.base = s.zeros([300000]); held.views = Array.from({ length: 1100 }, (_, i) => held.base.narrow(0, 0, i + 1))')
+      await wait(page, () => document.querySelectorAll('.region')[1]?.querySelector('.more')?.textContent === '992 more kinds of views')
+      assert.equal(await second.locator('.none').count(), 0)
+      await second.locator('.more').click()
+      assert.equal(await second.locator('.stripe').count(), 1000)
+      assert.equal(await second.locator('.none').textContent(), '101 smaller tensors are not on the map.')
     } finally {
       await running.stop()
     }

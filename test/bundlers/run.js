@@ -8,35 +8,21 @@
 // The tools of ./package.json are installed into a temporary folder. The last line is `N passed, N failed`.
 
 const assert = require('node:assert/strict')
-const { spawn } = require('node:child_process')
 const { once } = require('node:events')
 const fs = require('node:fs')
 const net = require('node:net')
-const os = require('node:os')
 const path = require('node:path')
 const { launch, serve, resultOf, lineOf } = require('./pages')
 const { readGuide } = require('./guide')
+const { ROOT, STEP_LIMIT_MS, scratchFolder, runAll, step: test, ended, packedIn, ...steps } = require('../steps')
 
-const ROOT = path.join(__dirname, '..', '..')
-const STEP_LIMIT_MS = 900_000
-
-const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-bundlers-'))
-process.on('exit', () => fs.rmSync(scratch, { recursive: true, force: true }))
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1))
-
+const scratch = scratchFolder('bundlers')
 const app = path.join(scratch, 'app')
 const dist = path.join(app, 'dist')
 const guide = readGuide()
 const { policy } = guide['Content-Security-Policy']
-const total = { passed: 0, failed: 0 }
 
-main().catch(error => {
-  console.log(error)
-  total.failed++
-}).finally(() => {
-  console.log(`${total.passed} passed, ${total.failed} failed`)
-  process.exitCode = total.failed === 0 && total.passed > 0 ? 0 : 1
-})
+runAll(main)
 
 async function main () {
   if (!await test('the package and the tools install', install)) return
@@ -50,20 +36,6 @@ async function main () {
   }
   await testRunners()
   await testTypes()
-}
-
-/** @returns {Promise<boolean>} whether it passed */
-async function test (title, body) {
-  try {
-    await body()
-    total.passed++
-    console.log(`ok - ${title}`)
-    return true
-  } catch (error) {
-    total.failed++
-    console.log(`not ok - ${title}\n${String(error.stack ?? error).replace(/^/gm, '    ')}`)
-    return false
-  }
 }
 
 // ---- Installing and running ----
@@ -81,31 +53,17 @@ async function install () {
 async function pack () {
   await run('bash', ['.ci/build', 'package'], { cwd: ROOT })
   await run('npm', ['pack', '--ignore-scripts', '--loglevel=error', '--pack-destination', scratch], { cwd: ROOT })
-  return path.join(scratch, fs.readdirSync(scratch).find(name => /^samebytes-.*\.tgz$/.test(name)))
+  return packedIn(scratch)
 }
 
 function start (command, args, { cwd = app, env = {} } = {}) {
   const { SAMEBYTES_BINARY, SAMEBYTES_BACKEND, NODE_PATH, NODE_OPTIONS, ...clean } = process.env
   const PATH = `${path.join(scratch, 'node_modules', '.bin')}:${process.env.PATH}`
-  const child = spawn(command, args, { cwd, env: { ...clean, PATH, NO_COLOR: '1', CI: 'true', ...env }, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
-  child.text = ''
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', data => { child.text += data })
-  // A tool and what it started are one group, so nothing stays behind.
-  child.end = () => { try { process.kill(-child.pid, 'SIGKILL') } catch {} }
-  process.on('exit', child.end)
-  child.once('close', () => process.off('exit', child.end))
-  return child
+  return steps.start(command, args, { cwd, env: { ...clean, PATH, NO_COLOR: '1', CI: 'true', ...env } })
 }
 
 /** Runs a command to its end. @returns {Promise<{ code: number, text: string }>} */
-async function ending (command, args, options) {
-  const child = start(command, args, options)
-  const timer = setTimeout(child.end, STEP_LIMIT_MS)
-  const [code, signal] = await once(child, 'close')
-  clearTimeout(timer)
-  assert.equal(signal, null, `${command} ${args.join(' ')} took too long\n${child.text}`)
-  return { code, text: child.text }
-}
+const ending = (command, args, options) => ended(start(command, args, options))
 
 async function run (command, args, options) {
   const { code, text } = await ending(command, args, options)

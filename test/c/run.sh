@@ -23,8 +23,8 @@ case $other in
   '') ;;
   *) echo "run: arm64, musl or nothing, not $other" >&2; exit 2 ;;
 esac
-# Optimised like what ships; musl-gcc then sees bounds where there are none.
-[ -z "$other" ] || flags=(-DSB_TEST -std=gnu11 -O2 -Wall -Wextra -Wno-array-bounds -ffp-contract=off -Isrc)
+# Optimised like what ships, where compilers see more.
+[ -z "$other" ] || flags=(-DSB_TEST -std=gnu11 -O2 -Wall -Wextra -Werror -ffp-contract=off -Isrc)
 unset LD_PRELOAD
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:strict_string_checks=1:exitcode=99
 export UBSAN_OPTIONS=print_stacktrace=1:exitcode=99

@@ -31,6 +31,16 @@ describe('samebytes doctor', function () {
     assert.match(stdout, /^ok {2}samebytes +\d/m)
   })
 
+  it('says what the permission model forbids, and is not broken by it', async () => {
+    const { PROGRAM } = require('./cli')
+    const flag = process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission'
+    const { code, stdout } = await cli([flag, `--allow-fs-read=${ROOT}/*`, '--allow-addons', PROGRAM, 'doctor', '--json'], { command: [process.execPath] })
+    const { findings } = JSON.parse(stdout)
+    const { state, text, advice } = findings.find(({ about }) => about === 'shared memory')
+    assert.deepEqual([code, state], [0, 'missing'], stdout)
+    assert.match(`${text}: ${advice}`, /the permission model forbids \/dev\/shm: --allow-fs-read=\* --allow-fs-write=\* /)
+  })
+
   describe('on native', () => {
     nativeOnly()
 
@@ -48,7 +58,8 @@ describe('samebytes doctor', function () {
       const { code, of } = await examined({ SAMEBYTES_BINARY: lost, SAMEBYTES_BACKEND: '' })
       assert.equal(code, 1)
       assert.deepEqual([of('back end').state, of('instruction set').text], ['broken', 'WebAssembly SIMD'])
-      assert.match(of('back end').text, /^wasm: the native addon is shipped for this platform, but .*no such folder/)
+      assert.match(of('back end').text, /^wasm: no native addon .*no such folder/)
+      assert.match(of('back end').advice, /SAMEBYTES_BINARY/) // not: install the package again
       const forced = await examined({ SAMEBYTES_BINARY: lost, SAMEBYTES_BACKEND: 'native' })
       assert.deepEqual([forced.code, forced.of('back end').state, forced.of('shared memory') !== undefined], [1, 'broken', true])
     })

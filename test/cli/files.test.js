@@ -89,6 +89,35 @@ describe('samebytes info, show and convert', function () {
     assert.deepEqual((await json('show', 'b.npz:x')).values, [1, 1, 1])
   })
 
+  it('says of raw bytes in arrays of NumPy that they are, and asks what they are', async () => {
+    saveNpySync(at('half.npy'), tensor([1, 2], 'bfloat16'))
+    saveNpzSync(at('mixed.npz'), { w: tensor([[1, 2]], 'bfloat16'), e: tensor([1], 'float8_e5m2'), b: ones([3]) })
+    assert.match(await out('info', 'half.npy'), /^raw <V2 +\[2\] +128 +128 +4 B\n\nraw: .*--dtype/m)
+    assert.deepEqual((await json('info', 'mixed.npz')).tensors.map(({ name, dtype, type, shape }) => [name, dtype, type, shape]), [['w', null, '<V2', [1, 2]], ['e', null, '|V1', [1]], ['b', 'float32', '<f4', [3]]])
+    assert.deepEqual((await json('info', 'half.npy', '--dtype', 'bfloat16')).tensors.map(({ dtype, shape }) => [dtype, shape]), [['bfloat16', [2]]])
+    assert.deepEqual((await json('show', 'half.npy', '--dtype', 'bfloat16')).values, [1, 2])
+    assert.deepEqual((await json('show', 'mixed.npz:b')).values, [1, 1, 1])
+    for (const [args, name] of [[['show', 'half.npy'], 'half.npy'], [['show', 'mixed.npz:w'], '"w"'], [['convert', 'mixed.npz', 'other.safetensors'], '"w"'], [['convert', 'mixed.npz:e', 'other.npy'], '"e"']]) {
+      const { code, stdout, stderr } = await run(...args)
+      assert.deepEqual({ code, stdout }, { code: 2, stdout: '' })
+      assert.ok(stderr.startsWith(`samebytes ${args[0]}: ${name} is of `) && /--dtype says what they are\n/.test(stderr), stderr)
+    }
+  })
+
+  it('says of several files which one cannot be read, and shows the others', async () => {
+    fs.writeFileSync(at('cut.npy'), '\x93NUMPY')
+    const { code, stdout, stderr } = await run('info', 'a.npy', 'cut.npy', 'nothing.npy', 'b.npz')
+    assert.equal(code, 1)
+    assert.match(stdout, /^a\.npy {2}npy[^]*^b\.npz {2}npz/m)
+    assert.match(stderr, /^samebytes info: cut\.npy: byte 0: [^\n]+ \(ERR_FORMAT\)\nsamebytes info: nothing\.npy: [^\n]+ \(ERR_NOT_FOUND\)\n$/)
+    const told = await run('info', '--json', 'cut.npy', 'a.npy')
+    assert.deepEqual([told.code, JSON.parse(told.stdout).map(({ file }) => file)], [1, ['a.npy']])
+    for (const command of [['info'], ['show'], ['convert']]) {
+      const { stderr } = await run(...command, 'cut.npy', ...(command[0] === 'convert' ? ['whole.npy'] : []))
+      assert.match(stderr, /^samebytes \w+: cut\.npy: byte 0: /)
+    }
+  })
+
   it('names what is not there', async () => {
     const rows = [
       [['info', 'nothing.npy'], /^samebytes info: nothing\.npy: there is no such file, and no shared segment of that name \(ERR_NOT_FOUND\)\n$/],
@@ -97,7 +126,7 @@ describe('samebytes info, show and convert', function () {
       [['info', '.'], /^samebytes info: \. is no regular file \(ERR_IO\)\n$/],
       [['show', 'a.npy', '0', '0', '0', '0'], /\(ERR_(SHAPE|BOUNDS)\)\n$/],
       [['show', 'a.npy', '7'], /\(ERR_BOUNDS\)\n$/],
-      [['convert', 'a.npy', 'no/such/folder.npy'], /\(ERR_NOT_FOUND\)\n$/]
+      [['convert', 'a.npy', 'no/such/folder.npy'], /^samebytes convert: ENOENT: [^']*'no\/such\/folder\.npy' \(ERR_NOT_FOUND\)\n$/]
     ]
     for (const [args, pattern] of rows) {
       const { code, stdout, stderr } = await run(...args)
@@ -159,11 +188,23 @@ describe('samebytes info, show and convert', function () {
     const { hasPython, PYTHON } = require('../other-process')
     if (!hasPython) return skip(this, 'Python is missing')
     const { PROGRAM } = require('./cli')
-    const wrapped = ['import os,pty,sys', 'sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))'].join('\n')
-    const { code, stdout } = await cli([process.execPath, PROGRAM, 'convert', at('a.npy'), at('terminal.npz')], { command: [PYTHON, '-c', wrapped], env: { TERM: 'xterm' } })
-    assert.equal(code, 0, stdout)
-    assert.match(stdout, /\r\[={30}\] 100 % {2}\S+ \S+ of /)
-    assert.match(stdout, /terminal\.npz: 1 tensor/)
+    const wrapped = ['import fcntl,os,pty,struct,sys,termios', 'pid, fd = pty.fork()', 'if pid == 0:', "  fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack('HHHH', 24, int(sys.argv[1]), 0, 0))", '  os.execv(sys.argv[2], sys.argv[2:])',
+      'while True:', '  try: part = os.read(fd, 65536)', '  except OSError: break', '  if not part: break', '  os.write(1, part)', 'sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))'].join('\n')
+    const terminal = async (columns, ...args) => {
+      const { code, stdout, stderr } = await cli([String(columns), process.execPath, PROGRAM, ...args], { command: [PYTHON, '-c', wrapped], env: { TERM: 'xterm', NO_COLOR: '1' }, cwd: at() })
+      assert.equal(code, 0, stdout + stderr)
+      return stdout
+    }
+    const shown = await terminal(120, 'convert', 'a.npy', 'terminal.npz')
+    assert.match(shown, /\r\[={30}\] 100 % {2}\S+ \S+ of /)
+    assert.match(shown, /terminal\.npz: 1 tensor/)
+    // No line is wider than the terminal: it would be broken, and a part of the bar would stay behind each time.
+    const bars = (await terminal(40, 'convert', 'a.npy', 'narrow.npz')).split('\r').filter(each => each.startsWith('['))
+    assert.ok(bars.length > 0)
+    for (const bar of bars) assert.ok(bar.replace(/\x1b\[K.*/s, '').length < 40, JSON.stringify(bar)) // eslint-disable-line no-control-regex
+    assert.ok((await terminal(48, 'help', 'show')).split('\r\n').filter(each => !/^(Usage| {2}samebytes)/.test(each)).every(({ length }) => length <= 48))
+    // What comes with no width, or none worth the name, is as anywhere.
+    assert.ok((await terminal(0, '--help')).includes('what shares what, live on a local page'))
     assert.equal((await run('convert', 'a.npy', 'piped.npz')).stderr, '')
   })
 })

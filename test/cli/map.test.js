@@ -65,6 +65,7 @@ describe('samebytes map', function () {
     assert.equal(thrown.code, 1)
     assert.match(thrown.stderr, /Error: the program's own\n\s+at /)
     for (const [args, code, pattern] of [[['map', 'nothing.mjs'], 1, /nothing\.mjs: there is no such program \(ERR_NOT_FOUND\)/], [['map', '--port', 'x', 'program.cjs'], 2, /--port is "x"; 0 to 65535 was expected/],
+      [['map', '--snapshot', 'x.pdf', 'program.cjs'], 2, /^samebytes map: x\.pdf ends in none of \.html, \.htm, \.json, \.txt/],
       [['map', '--snapshot', 'no/such.txt', 'program.cjs'], 1, /there is no such folder \(ERR_NOT_FOUND\)/], [['map'], 2, /is missing/]]) {
       const found = await cli(args, { cwd: at() })
       assert.deepEqual({ code: found.code, stdout: found.stdout }, { code, stdout: '' }, found.stderr)

@@ -1,6 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { commands } = require('../../js/cli/commands')
+const { skip } = require('../setup')
 const { cli } = require('./cli')
 
 describe('samebytes, the command line', function () {
@@ -81,5 +82,13 @@ describe('samebytes, the command line', function () {
     const line = `for i in 1 2 3; do "${process.execPath}" "${PROGRAM}" completion bash; done | head -c 1; "${process.execPath}" "${PROGRAM}" --help | true`
     const { code, stdout, stderr } = await cli([line], { command: ['bash', '-c'] })
     assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: '#', stderr: '' })
+  })
+
+  it('says in one sentence that there is no room for what it writes', async function () {
+    if (!require('node:fs').existsSync('/dev/full')) return skip(this, 'there is no /dev/full')
+    const { PROGRAM } = require('./cli')
+    const { code, stderr } = await cli([`"${process.execPath}" "${PROGRAM}" completion bash > /dev/full`], { command: ['bash', '-c'] })
+    assert.equal(code, 1)
+    assert.match(stderr, /^samebytes: the output could not be written: ENOSPC[^\n]* \(ERR_IO\)\n$/)
   })
 })

@@ -111,7 +111,7 @@ function wrongCommand (line) {
     return file !== undefined && (fs.existsSync(path.join(ROOT, file)) || ['app.js', 'app.mjs', 'service.js', 'script.mjs'].includes(file)) ? null : `no file ${file}`
   }
   if (command === 'npx') return first === 'samebytes' ? wrongCommand(words.slice(1).join(' ')) : first in bin ? null : `no command ${first}`
-  if (command === 'samebytes') return isKnown(first) ? null : `samebytes has no command ${first}`
+  if (command === 'samebytes') return isKnown(first) ? wrongArguments(first, words.slice(2, words.indexOf('|') < 0 ? undefined : words.indexOf('|'))) : `samebytes has no command ${first}`
   const evaluated = /^eval "\$\((.*)\)"$/.exec(line.replace(/\s+#.*$/, ''))
   if (evaluated !== null) return wrongCommand(evaluated[1])
   if (['curl', 'cc', 'node-gyp', 'python3'].includes(command)) return null
@@ -119,4 +119,26 @@ function wrongCommand (line) {
   return `unknown command ${command}`
 }
 
-module.exports = { compile, runPython, runScript, typeErrors, wrongCommand }
+/** What the program itself would say of a command's arguments, or null. */
+function wrongArguments (name, args) {
+  const command = require('../../js/cli/commands').commands.find(each => each.name === name)
+  try {
+    if (command !== undefined) require('../../js/cli/arguments').parse(command, args)
+    return null
+  } catch (error) {
+    return error.message
+  }
+}
+
+/** Lines for a shell, one after the other, in a folder of their own: `samebytes` and `npx samebytes` are this package's. */
+async function runShell ({ before, code }, folder) {
+  const cwd = fs.mkdtempSync(path.join(folder, 'cwd-'))
+  const program = path.join(ROOT, require(path.join(ROOT, 'package.json')).bin.samebytes)
+  const setUp = `set -eu\nsamebytes () { "${process.execPath}" "${program}" "$@"; }\nnpx () { "$@"; }\nnode () { "${process.execPath}" "$@"; }\n`
+  const env = { SAMEBYTES_ROOT: ROOT, NO_COLOR: '1', FORCE_COLOR: undefined }
+  const results = []
+  for (const line of [before, ...code.trim().split('\n')]) results.push({ line, ...await ended('bash', ['-c', setUp + line], { cwd, env }) })
+  return results
+}
+
+module.exports = { compile, runPython, runScript, runShell, typeErrors, wrongCommand }

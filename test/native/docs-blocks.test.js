@@ -6,7 +6,7 @@ const path = require('node:path')
 const { ROOT, nativeOnly, skip } = require('../setup')
 const { hasModule } = require('../python-process')
 const { ELSEWHERE, LANGUAGES, REASONS, blocksOf, missing, pages, parse, programs } = require('../docs/blocks')
-const { compile, runPython, runScript, typeErrors, wrongCommand } = require('../docs/run-blocks')
+const { compile, runPython, runScript, runShell, typeErrors, wrongCommand } = require('../docs/run-blocks')
 
 const SCRIPTS = ['js', 'mjs', 'cjs', 'ts']
 const list = pages()
@@ -105,7 +105,18 @@ describe('the code blocks of README.md and docs/', function () {
     }
   }
 
-  for (const { page, line, language, code } of blocks.filter(isRun)) {
+  for (const [i, block] of blocks.entries()) {
+    const { page, line, language, code } = block
+    if (!isRun(block)) continue
+    if (language === 'sh' && block.before !== '') {
+      it(`${page}:${line} runs in a shell`, async () => {
+        const results = await runShell(block, folder)
+        for (const { line, code, output } of results) assert.ok(code === 0 || (code === 1 && line.startsWith('samebytes doctor')), `${line}: ${output}`)
+        // What the next block shows is what one of them printed.
+        const next = blocks[i + 1]
+        if (next?.language === 'text' && next.page === page) assert.ok(results.some(({ stdout }) => stdout === next.code), `${page}:${next.line} was not printed, but:\n${results[1].stdout}`)
+      })
+    }
     if (language === 'sh') {
       it(`${page}:${line} names commands that are there`, () => {
         for (const command of code.trim().split('\n')) assert.equal(wrongCommand(command), null, command)

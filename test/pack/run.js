@@ -10,36 +10,23 @@
 // line is `N passed, N failed`.
 
 const assert = require('node:assert/strict')
-const { spawn } = require('node:child_process')
-const { once } = require('node:events')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { parseArgs } = require('node:util')
 const { findCompiler, modules } = require('../../.ci/cuda.js')
+const { ROOT, scratchFolder, runAll, step: must, start, ended, packedIn } = require('../steps')
 
-const ROOT = path.join(__dirname, '..', '..')
 const LIMIT = 3 * 2 ** 20 // bytes of the tarball without device code for GPUs, which most of its users have no use for
 const LIMIT_IN_ALL = 4 * 2 ** 20
-const STEP_LIMIT_MS = 900_000
 const QUIET = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
 const PLATFORM = `${process.platform}-${process.arch}`
 
 const { values: options } = parseArgs({ options: { full: { type: 'boolean', default: false }, tarball: { type: 'string' }, only: { type: 'string', default: '' } } })
-const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-pack-'))
-process.on('exit', () => fs.rmSync(scratch, { recursive: true, force: true }))
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1))
-
+const scratch = scratchFolder('pack')
 const tarball = path.join(scratch, 'samebytes.tgz')
-const total = { passed: 0, failed: 0 }
 
-main().catch(error => {
-  console.log(error)
-  total.failed++
-}).finally(() => {
-  console.log(`${total.passed} passed, ${total.failed} failed`)
-  process.exitCode = total.failed === 0 && total.passed > 0 ? 0 : 1
-})
+runAll(main)
 
 async function main () {
   if (!await must('packs', pack)) return
@@ -62,20 +49,6 @@ async function test (title, body) {
   return must(title, body)
 }
 
-async function must (title, body) {
-  const start = performance.now()
-  try {
-    await body()
-    total.passed++
-    console.log(`ok - ${title} (${((performance.now() - start) / 1000).toFixed(1)} s)`)
-    return true
-  } catch (error) {
-    total.failed++
-    console.log(`not ok - ${title}\n${String(error.stack ?? error).replace(/^/gm, '    ')}`)
-    return false
-  }
-}
-
 // ---- Commands ----
 
 /** Runs a command to its end, in a folder of the scratch. @returns {Promise<{ code: number, out: string, err: string }>} */
@@ -83,22 +56,7 @@ async function ending ([command, ...args], { cwd = scratch, env = {}, bin = '' }
   const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(SAMEBYTES_|npm_|NODE_PATH$|NODE_OPTIONS$|LD_)/.test(name)))
   const PATH = bin === '' ? process.env.PATH : `${bin}${path.delimiter}${process.env.PATH}`
   const own = { PATH, npm_config_cache: path.join(scratch, 'cache'), npm_config_update_notifier: 'false', NO_COLOR: '1', HOME: scratch }
-  const child = spawn(command, args, { cwd, env: { ...clean, ...own, ...env }, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
-  let out = ''
-  let err = ''
-  child.stdout.on('data', data => { out += data })
-  child.stderr.on('data', data => { err += data })
-  const end = () => { try { process.kill(-child.pid, 'SIGKILL') } catch {} }
-  process.on('exit', end)
-  const timer = setTimeout(end, STEP_LIMIT_MS)
-  try {
-    const [code, signal] = await once(child, 'close')
-    assert.equal(signal, null, `${command} ${args.join(' ')} died or took too long\n${out}${err}`)
-    return { code, out, err }
-  } finally {
-    clearTimeout(timer)
-    process.off('exit', end)
-  }
+  return ended(start(command, args, { cwd, env: { ...clean, ...own, ...env } }))
 }
 
 async function run (command, how) {
@@ -118,7 +76,7 @@ async function pack () {
   if (options.tarball !== undefined) return fs.copyFileSync(options.tarball, tarball)
   await run(['bash', '.ci/build', options.full ? 'package-all' : 'package'], { cwd: ROOT, env: { HOME: process.env.HOME } })
   await run(['npm', 'pack', '--ignore-scripts', '--loglevel=error', '--pack-destination', scratch], { cwd: ROOT })
-  fs.renameSync(path.join(scratch, fs.readdirSync(scratch).find(name => /^samebytes-.*\.tgz$/.test(name))), tarball)
+  fs.renameSync(packedIn(scratch), tarball)
 }
 
 const NEEDED = [
@@ -166,11 +124,12 @@ async function testSize () {
   const folder = path.join(scratch, 'sizes')
   fs.mkdirSync(folder)
   await run(['tar', '-xzf', tarball, '-C', folder])
-  await run(['tar', '--exclude=package/prebuilds/*/cuda', '-czf', 'smaller.tgz', 'package'], { cwd: folder })
+  await run(['tar', '--exclude=package/prebuilds/cuda', '-czf', 'smaller.tgz', 'package'], { cwd: folder })
   const sizes = [path.join(folder, 'smaller.tgz'), tarball].map(file => fs.statSync(file).size)
   fs.rmSync(folder, { recursive: true })
   console.log(`  ${sizes[1]} bytes, ${sizes[0]} without device code`)
   assert.ok(sizes[0] <= LIMIT && sizes[1] <= LIMIT_IN_ALL)
+  if (findCompiler()) assert.ok(sizes[0] < sizes[1] * 0.9, 'the device code is where it was looked for')
 }
 
 // ---- An application ----

@@ -45,6 +45,11 @@ is<Promise<void>>()(save('x.npz', many, options))
 is<void>()(saveNpySync('x.npy', t))
 is<void>()(saveNpzSync('x.npz', { a: t }))
 is<void>()(saveSafetensorsSync('x.safetensors', many, { metadata: {} }))
+is<Promise<Tensor<any>>>()(load('a.npy'))
+is<Promise<TensorFile>>()(load('a.npz'))
+is<Promise<TensorFile>>()(load('a.safetensors', { signal: new AbortController().signal }))
+is<Promise<TensorFile>>()(load('a.gguf'))
+is<Promise<any>>()(load(String(url)))
 is<Promise<any>>()(load(url, { dtype: 'bfloat16', onProgress: ({ done }) => { void done } }))
 
 // ---- What is in them ----
