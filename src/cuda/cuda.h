@@ -72,8 +72,9 @@ sb_status sb__cuda_check(CUresult result, const char *operation);
 
 bool sb__cuda_is_lost(void);
 
-/* The device of an address, by the driver's word; -1: an ordinary host address. kind: 1 host (pinned), 2 device. */
-sb_status sb__cuda_pointer_device(const void *address, int *device, int *kind);
+/* The device of an address, by the driver's word; -1: an ordinary host address. kind: 1 host (pinned), 2 device. It is asked in
+ * the context of a device that will be used anyway: no other one becomes ready for it. */
+sb_status sb__cuda_pointer_device(const void *address, int64_t context, int *device, int *kind);
 
 /* ---- Streams and events: stream.c ---- */
 

@@ -345,7 +345,8 @@ static void give(int device, block *b, const sb__cuda_use *use) {
   sb__lock_drop(&c->lock);
 }
 
-/* A block of at least nbytes, a multiple of UNIT, that lane may use at once. In the device's context. */
+/* A block of at least nbytes, a multiple of UNIT, that lane may use at once; other lanes come after its last use. In the device's
+ * context. */
 static sb_status take(int device, size_t nbytes, const sb__cuda_lane *lane, block **out) {
   cache *c = &caches[device];
   block *rest = sb__alloc(sizeof *rest), *b = NULL; /* NULL is fine: nothing is cut off then */
@@ -407,27 +408,28 @@ static void is_over(void *context, sb_status status, const char *message) {
   end_memory(e.memory, e.data);
 }
 
-/* Somebody else's memory, which the device may still be at work on: its release waits for that, this thread does not. */
-static void end_wrapped(sb__cuda_memory *memory, void *data) {
-  bool already = true;
+/* Has it end when the device is done with it; false: it is done now. */
+static bool end_later(sb__cuda_memory *memory, void *data) {
   CUevent event = NULL;
-  ending *e = NULL;
-  if (memory->release && memory->use.touched && sb__cuda_is_usable() &&
-      !sb__cuda_use_event(&memory->use, &event) && event) {
-    const int device = memory->use.device;
-    e = sb__alloc(sizeof *e);
-    if (e) {
-      *e = (ending){memory, data};
-      if (sb__cuda_when_done(device, memory->use.stream, event, is_over, e, &already))
-        already = true;
-    } else {
-      (void)sb__cuda_use_wait(&memory->use);
-      sb__cuda_event_give(device, event);
-    }
+  bool already = true;
+  ending *e = sb__alloc(sizeof *e);
+  sb_status status = e ? sb__cuda_use_event(&memory->use, &event) : SB_ERR_MEMORY;
+  if (!status && event) {
+    *e = (ending){memory, data};
+    status =
+        sb__cuda_when_done(memory->use.device, memory->use.stream, event, is_over, e, &already);
   }
-  if (!already) return;
+  if (!status && !already) return true; /* both may be gone by now */
   sb__free(e);
-  end_memory(memory, data);
+  if (status) (void)sb__cuda_use_wait(&memory->use); /* nobody will tell: this thread waits */
+  return false;
+}
+
+/* Somebody else's memory, which the device may still be at work on: its release waits for that, and where it can be, this thread
+ * does not. */
+static void end_wrapped(sb__cuda_memory *memory, void *data) {
+  const bool is_at_work = memory->release && memory->use.touched && sb__cuda_is_usable();
+  if (!is_at_work || !end_later(memory, data)) end_memory(memory, data);
 }
 
 static void free_storage(void *data, void *context) {
@@ -467,9 +469,7 @@ sb_status sb__cuda_storage_new(int64_t device, size_t nbytes, sb__cuda_stream *s
   sb__cuda_leave();
   if (!status) {
     *memory = (sb__cuda_memory){.device = (int)device, .block = b, .nbytes = nbytes};
-    if (b) { /* its first user is lane, or follows it */
-      memory->use = (sb__cuda_use){true, lane.device, lane.kept, 0};
-    }
+    if (b) memory->use = b->use; /* no more than lane was told to follow that */
     status = wrap(SB__STORAGE_CUDA, memory,
                   b ? (void *)(uintptr_t)(b->segment->address + b->offset) : NULL, out);
   }

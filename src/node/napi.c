@@ -550,7 +550,7 @@ static sb_status wrap_memory(double device, void *data, size_t nbytes, js_delete
                              sb_storage **out) {
   int there = -1, kind = 0;
   if (device < 0) return sb_storage_wrap(data, nbytes, d ? queue_deleter : NULL, d, out);
-  sb_status status = nbytes ? sb__cuda_pointer_device(data, &there, &kind) : SB_OK;
+  sb_status status = nbytes ? sb__cuda_pointer_device(data, (int64_t)device, &there, &kind) : SB_OK;
   if (status) return status;
   const bool is_there = kind == 1 ? is_mapped((int64_t)device, data) : kind == 2 && there == device;
   if (nbytes && !is_there) {
