@@ -54,6 +54,8 @@ static void leave(expected *x) {
 }
 
 static void free_expected(expected *x) {
+  (void)sb__cuda_copy_end(&x->copying, NULL,
+                          NULL); /* there is one where nobody waited for its end */
   for (int i = 0; i < 2; i++) {
     if (x->held[i]) atomic_fetch_sub(&x->held[i]->in_flight, 1);
     sb_storage_unref(&x->held[i]);
