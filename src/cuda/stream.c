@@ -377,6 +377,18 @@ sb_status sb__cuda_use_after(sb__cuda_use *use, const sb__cuda_lane *lane) {
   return SB_OK;
 }
 
+sb_status sb__cuda_use_join(sb__cuda_use *use, const sb__cuda_use *more) {
+  const sb__cuda_use seen = sb__cuda_use_now(more);
+  const sb__cuda_lane lane = {seen.device, seen.stream, seen.stream};
+  if (!seen.touched) return SB_OK;
+  sb_status status = sb__cuda_enter(seen.device);
+  if (status) return status;
+  status = sb__cuda_use_before(use, &lane);
+  if (!status) status = sb__cuda_use_after(use, &lane);
+  sb__cuda_leave();
+  return status;
+}
+
 sb_status sb__cuda_use_event(const sb__cuda_use *use, CUevent *out) {
   const sb__cuda_use seen = sb__cuda_use_now(use);
   *out = NULL;

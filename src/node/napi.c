@@ -557,7 +557,9 @@ static sb_status wrap_memory(double device, void *data, size_t nbytes, js_delete
     return sb__fail(SB_ERR_DEVICE, "address 0x%llx is not memory of cuda:%d",
                     (unsigned long long)(uintptr_t)data, (int)device);
   }
-  return sb__cuda_storage_wrap((int64_t)device, data, nbytes, d ? queue_deleter : NULL, d, out);
+  status = sb__cuda_storage_wrap((int64_t)device, data, nbytes, d ? queue_deleter : NULL, d, out);
+  if (!status && kind == 1) sb__cuda_storage_is_mapped(*out);
+  return status;
 }
 
 /* wrap(address, nbytes, deleter, device): a claim on foreign memory; its handle is the first result. device -1: the CPU's. The watch

@@ -928,6 +928,98 @@ static void wrapped(void) {
   sb__cuda_leave();
 }
 
+/* A view of somebody's bytes, by their address, as t; the storage is the caller's. */
+static sb_storage *view_of(int64_t device, void *data, sb_tensor *t) {
+  sb_storage *view = NULL;
+  EQ(sb__cuda_storage_wrap(device, data, 4096, NULL, NULL, &view), SB_OK);
+  EQ(sb_tensor_init(view, SB_UINT8, DIMS(4096), NULL, 0, t), SB_OK);
+  return view;
+}
+
+/* What a view has under way when it ends is its owner's: the bytes are not used again before. */
+static void views(void) {
+  sb_storage *owner = NULL, *view = NULL, *other = NULL;
+  sb__cuda_stream *stream = NULL;
+  sb__cuda_registration *r = NULL;
+  sb_tensor t;
+  static char bytes[8192];
+  const sb_scalar seven = {.kind = SB_SCALAR_INT, .as.i = 7};
+  EQ(sb__cuda_stream_new(0, &stream), SB_OK);
+  /* Page-locked memory. */
+  EQ(sb__cuda_pinned_new(4096, &owner), SB_OK);
+  void *was = owner->data;
+  view = view_of(0, was, &t);
+  fake_pause(1);
+  EQ(sb_fill(&t, &seven), SB_OK);
+  sb_storage_unref(&owner); /* in any order */
+  sb_storage_unref(&view);
+  EQ(sb__cuda_pinned_new(4096, &other), SB_OK);
+  CHECK(other->data != was);
+  fake_pause(0);
+  sb_storage_unref(&other);
+  /* A device's: it goes on with the view's stream. */
+  EQ(sb__cuda_storage_new(0, 4096, NULL, &owner), SB_OK);
+  was = owner->data;
+  EQ(sb__cuda_touch(owner, 0, NULL), SB_OK);
+  view = view_of(0, was, &t);
+  fake_pause(1);
+  sb__cuda_use_stream(stream);
+  EQ(sb_fill(&t, &seven), SB_OK);
+  sb__cuda_use_stream(NULL);
+  const int64_t waits = fake_calls("cuStreamWaitEvent");
+  sb_storage_unref(&view);
+  EQ(fake_calls("cuStreamWaitEvent"), waits + 1); /* the stream comes after what the owner had */
+  sb_storage_unref(&owner);
+  EQ(sb__cuda_storage_new(0, 4096, NULL, &other), SB_OK);
+  CHECK(other->data != was);
+  EQ(sb__cuda_storage_new(0, 4096, stream, &owner), SB_OK);
+  CHECK(owner->data == was);
+  fake_pause(0);
+  sb_storage_unref(&owner);
+  sb_storage_unref(&other);
+  /* Registered memory. */
+  EQ(sb__cuda_register(bytes, sizeof bytes, false, NULL, &r), SB_OK);
+  view = view_of(0, bytes + 1000, &t);
+  EQ(sb_fill(&t, &seven), SB_OK);
+  sb_storage_unref(&view);
+  const int64_t synchronised = fake_calls("cuStreamSynchronize");
+  sb__cuda_unregister(&r);
+  EQ(fake_calls("cuStreamSynchronize"), synchronised + 1);
+  EQ(bytes[1000] + bytes[999], 7);
+  sb__cuda_stream_unref(&stream);
+  /* One that is mapped goes to any device, and comes from it. */
+  sb_tensor host, there, back;
+  EQ(sb__cuda_pinned_new(4096, &owner), SB_OK);
+  EQ(sb_tensor_init(owner, SB_UINT8, DIMS(4096), NULL, 0, &host), SB_OK);
+  view = view_of(0, owner->data, &t);
+  sb__cuda_storage_is_mapped(view);
+  EQ(on_device(1, SB_UINT8, DIMS(4096), &there), SB_OK);
+  EQ(on_device(1, SB_UINT8, DIMS(4096), &back), SB_OK);
+  memset(owner->data, 9, 4096);
+  EQ(sb_copy(&there, &t, SB_CASTING_SAFE, NULL), SB_OK);
+  EQ(sb_fill(&t, &seven), SB_OK);
+  EQ(sb_fill(&back, &seven), SB_OK);
+  EQ(sb_copy(&t, &there, SB_CASTING_SAFE, NULL), SB_OK);
+  EQ(sb__cuda_wait_for(view), SB_OK);
+  EQ(((char *)owner->data)[4095], 9);
+  sb__cuda_copying *copying = NULL;
+  heard h = heard_new();
+  bool already = true;
+  fake_pause(1);
+  EQ(sb__cuda_copy_begin(&(sb__copy){.dst = &t, .src = &back}, NULL, &copying, NULL), SB_OK);
+  EQ(sb__cuda_copy_when(copying, hear, &h, &already), SB_OK);
+  CHECK(!already);
+  fake_pause(0);
+  wait_until_heard(&h, 1);
+  EQ(((char *)owner->data)[4095], 7);
+  EQ(sb__cuda_copy_end(&copying, NULL, NULL), SB_OK);
+  sb_tensor_release(&there);
+  sb_tensor_release(&back);
+  sb_storage_unref(&view);
+  sb_storage_unref(&owner);
+  EQ(sb__storage_totals_now().storages, 0);
+}
+
 static void registered(void) {
   sb__cuda_registration *r = NULL, *other = NULL;
   sb_storage *storage = NULL;
@@ -1319,6 +1411,7 @@ int main(int argc, char **argv) {
   apart("who waits hears of the end", "", completion);
   apart("a copy that ends later", "", copy_later);
   apart("memory of others is released when the device is done", "FAKECUDA_DEVICES=2", wrapped);
+  apart("what a view has under way is its owner's when it ends", "FAKECUDA_DEVICES=2", views);
   apart("memory is page-locked where it lies", "", registered);
   apart("each call of the driver fails once", "FAKECUDA_DEVICES=2", each_call_fails);
   apart("each allocation fails once", "FAKECUDA_DEVICES=2", each_allocation_fails);
