@@ -451,6 +451,7 @@ static sb_status table_allocate(const sb_storage *like, size_t nbytes, sb_storag
 }
 
 void sb__cuda_begin_table(void) {
-  static const sb__device_table table = {table_copy, table_fill, table_random, table_allocate};
+  static const sb__device_table table = {"cuda", table_copy, table_fill, table_random,
+                                         table_allocate};
   sb__device_register(&table);
 }
