@@ -619,7 +619,6 @@ static void end_environment(void *data) {
   for (js_deleter *d = e->deleters->first; d; d = d->next) delete_function(e->env, d);
   sb__lock_drop(&e->deleters->lock);
   sb__copies_end(e);
-  sb__askings_end(e);
   sb__waits_end(e);
   sb__desk_end(e);
   sb__offers_end(e);
