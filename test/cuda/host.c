@@ -1344,7 +1344,7 @@ static void *at_work(void *number) {
   sb__cuda_stream *stream = NULL;
   const int me = (int)(intptr_t)number;
   random_state = (uint64_t)me + 1;
-  int32_t bytes[256], back[256];
+  int32_t bytes[256], back[256] = {0};
   sb_storage storage, storage_back;
   sb_tensor host, home;
   sb__storage_borrow(bytes, sizeof bytes, &storage);
@@ -1357,6 +1357,12 @@ static void *at_work(void *number) {
     sb_tensor there;
     for (int i = 0; i < 256; i++) bytes[i] = (int32_t)random_bits();
     EQ(on_device(0, SB_INT32, DIMS(256), &there), SB_OK);
+    sb_storage *view = NULL;
+    sb_tensor viewed;
+    EQ(sb__cuda_storage_wrap(0, there.storage->data, 1024, NULL, NULL, &view), SB_OK);
+    EQ(sb_tensor_init(view, SB_INT32, DIMS(256), NULL, 0, &viewed), SB_OK);
+    EQ(sb_copy(&viewed, &home, SB_CASTING_SAFE, NULL), SB_OK);
+    sb_storage_unref(&view);
     EQ(sb_copy(&there, &host, SB_CASTING_SAFE, NULL), SB_OK);
     if (round % 10 == 9) EQ(sb__cuda_empty_cache(0), SB_OK);
     EQ(sb_copy(&home, &there, SB_CASTING_SAFE, NULL), SB_OK);
