@@ -244,8 +244,40 @@ const METHODS = {
   '[inspect]': { args: [], onDisposed: true, delegates: true }
 }
 
+/** Functions of `cuda`, for tensors of a device: test/cuda/bad-input.test.js. */
+const onDevice = t('t', () => zeros([2, 3], { device: 'cuda:0', shared: true }), { codes: ['ERR_DEVICE'] })
+const deviceOrNumber = arg('deviceOrNumber')('device', 'cuda:0', { optional })
+const descriptor = arg('descriptor')('(the )?d(escriptor)?', () => ({ ...DESCRIPTOR }))
+const DESCRIPTOR = {
+  samebytes: 'vram',
+  version: 1,
+  socket: '@samebytes-vram-0-0',
+  token: '0'.repeat(32),
+  uuid: '00000000-0000-0000-0000-000000000000',
+  generation: 1,
+  offset: 0,
+  nbytes: 24,
+  dtype: 'float32',
+  shape: [2, 3],
+  strides: [3, 1],
+  readOnly: false,
+  lease: 'none'
+}
+const CUDA = {
+  isAvailable: [],
+  whyNot: [],
+  deviceCount: [],
+  properties: [deviceOrNumber],
+  synchronize: [deviceOrNumber],
+  memoryStats: [deviceOrNumber],
+  emptyCache: [],
+  share: [onDevice, options({ uses: integer('uses', 1, { outside: [0, -1] }) })],
+  open: [descriptor],
+  unshare: [descriptor]
+}
+
 /** What a method without a make of its own is called on; over bytes of the caller, who may take them away. */
 const sample = () => tensor([[1, 2, 3], [4, 5, 6]])
 const sampleOver = array => fromBlob(array, [2, 3])
 
-module.exports = { FUNCTIONS, REFUSED, OF_FILES, METHODS, sample, sampleOver, tokens, validOf }
+module.exports = { CUDA, FUNCTIONS, REFUSED, OF_FILES, METHODS, sample, sampleOver, tokens, validOf }

@@ -122,6 +122,8 @@ const KINDS = {
     ['a range from a string', { start: '1' }], ['a range to NaN', { stop: NaN }], ['a range by 0', { step: 0 }], ['a range by a bigint', { step: 1n }], ['2^53:', '9007199254740992:'], ['far', '99999999999999999999999:']]],
   object: [['ERR_ARGUMENT'], () => [...NOTHING, ...OTHER.filter(([label]) => !/function|class/.test(label)), ['a number', 1]]],
   token: [['ERR_ARGUMENT'], () => [...NOTHING, ...OTHER, ...OBJECTS, ...LISTS, ['a number', 1], ...made(FAKES), ['a tensor', zeros([2])]]],
+  descriptor: [['ERR_ARGUMENT'], () => [...NOTHING, ...OTHER, ...OBJECTS, ...LISTS, ['a number', 1], ...made(FAKES), ['a tensor', zeros([2])], ['JSON of a number', '1'], ['JSON of null', 'null']]],
+  deviceOrNumber: [['ERR_ARGUMENT', 'ERR_BOUNDS', 'ERR_DEVICE'], () => [...noNumbers, ...NO_INTEGERS, ['-1', -1], ['64', 64], ['cpu', 'cpu'], ['cuda:64', 'cuda:64'], ['CUDA:0', 'CUDA:0']]],
   capsule: [['ERR_ARGUMENT', 'ERR_UNSUPPORTED'], () => [...noNumbers, ['a number', 1], ...made(FAKES.slice(1)), ...made(GONE)]],
   disposable: [['ERR_ARGUMENT'], () => [...NOTHING, ...OTHER, ['an object', {}], ['a number', 1], ['a list with null', [null]]]],
   options: [['ERR_ARGUMENT'], () => [['null', null], ['a number', 7], ['true', true], ['a bigint', 1n], ['a symbol', Symbol('s')], ['a function', () => 1], ['[]', []], ['a list', [1, 2]]]],

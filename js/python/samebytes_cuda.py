@@ -238,6 +238,14 @@ class _Mapping:
             step()
 
 
+def _is_read_only(driver, base, size, access):
+    """False: the driver knows no such access. Then the memory can be written, and what is over it refuses to."""
+    result = driver.result('cuMemSetAccess', base, size, C.byref(access), 1)
+    if result in (0, 1, 801):
+        return result == 0
+    raise Error('ERR_DEVICE', f'cuMemSetAccess answered {driver.name_of(result)}')
+
+
 def _map(driver, ordinal, handle, size, read_only):
     """The mapping takes the handle over, also when this fails."""
     mapping = _Mapping(ordinal, 0, size)
@@ -250,7 +258,9 @@ def _map(driver, ordinal, handle, size, read_only):
         driver.call('cuMemMap', base, size, 0, handle, 0)
         mapping.steps.append(lambda: _unmap(driver, ordinal, base, size))
         access = _Access(_Location(1, ordinal), 1 if read_only else 3)
-        driver.call('cuMemSetAccess', base, size, C.byref(access), 1)
+        if not read_only or not _is_read_only(driver, base, size, access):
+            access.flags = 3
+            driver.call('cuMemSetAccess', base, size, C.byref(access), 1)
     except BaseException:
         mapping.close()
         raise

@@ -137,12 +137,15 @@ void sb_storage_unref(sb_storage **storage) {
   sb__free(s);
 }
 
+static const char *_Atomic kind = "device";
+
+void sb__devices_are(const char *called) { atomic_store(&kind, called); }
+
 sb_status sb__check_host(const char *name, const sb_storage *storage) {
   if (!SB__ON_DEVICE(storage)) return SB_OK;
-  return sb__fail(
-      SB_ERR_DEVICE,
-      "%s lies on cuda:%d, where the CPU cannot touch it; cpu() gives a copy that it can", name,
-      (int)storage->device);
+  return sb__fail(SB_ERR_DEVICE,
+                  "%s lies on %s:%d, where the CPU cannot touch it; cpu() gives a copy that it can",
+                  name, atomic_load(&kind), (int)storage->device);
 }
 
 sb_status sb__check_intact(const sb_storage *storage) {

@@ -387,8 +387,20 @@ static sb_status across(const sb__copy *c, const sb__cuda_lane *to, const sb__cu
 
 /* ---- The table ---- */
 
-sb_status sb__cuda_copy_run(const sb__copy *c, bool must_fit, bool wait, int64_t *staged) {
+/* Is it the host's memory that all devices see? */
+static bool is_mapped(const sb_tensor *t) {
+  const sb__cuda_memory *memory = sb__cuda_memory_of(t->storage);
+  return memory && memory->is_mapped;
+}
+
+int sb__cuda_target_device(const sb__copy *c) {
   const int to = c->dst->storage->device, from = c->src->storage->device;
+  return to < 0 || (from >= 0 && is_mapped(c->dst)) ? from : to;
+}
+
+sb_status sb__cuda_copy_run(const sb__copy *c, bool must_fit, bool wait, int64_t *staged) {
+  const int to = c->dst->storage->device < 0 ? -1 : sb__cuda_target_device(c);
+  const int from = to >= 0 && is_mapped(c->src) ? to : c->src->storage->device;
   const sb__cuda_lane lane = sb__cuda_lane_for(from >= 0 ? from : to);
   sb_status status = sb__cuda_enter(lane.device);
   if (status) return status;
@@ -439,6 +451,7 @@ static sb_status table_allocate(const sb_storage *like, size_t nbytes, sb_storag
 }
 
 void sb__cuda_begin_table(void) {
-  static const sb__device_table table = {table_copy, table_fill, table_random, table_allocate};
+  static const sb__device_table table = {"cuda", table_copy, table_fill, table_random,
+                                         table_allocate};
   sb__device_register(&table);
 }

@@ -72,8 +72,9 @@ sb_status sb__cuda_check(CUresult result, const char *operation);
 
 bool sb__cuda_is_lost(void);
 
-/* The device of an address, by the driver's word; -1: an ordinary host address. kind: 1 host (pinned), 2 device. */
-sb_status sb__cuda_pointer_device(const void *address, int *device, int *kind);
+/* The device of an address, by the driver's word; -1: an ordinary host address. kind: 1 host (pinned), 2 device. It is asked in
+ * the context of a device that will be used anyway: no other one becomes ready for it. */
+sb_status sb__cuda_pointer_device(const void *address, int64_t context, int *device, int *kind);
 
 /* ---- Streams and events: stream.c ---- */
 
@@ -152,9 +153,13 @@ sb_status sb__cuda_storage_new(int64_t device, size_t nbytes, sb__cuda_stream *s
 typedef void (*sb__cuda_release)(void *data, void *context);
 
 /* A storage of device memory that somebody else made: a foreign pointer, a mapping of another process' memory.
- * release NULL: nothing to free. */
+ * release NULL: nothing to free. Over bytes of another storage here it is a view, which keeps that; when it ends, what it has under
+ * way is the other's (or the registration's), so that the bytes are not used again before. */
 sb_status sb__cuda_storage_wrap(int64_t device, void *data, size_t nbytes, sb__cuda_release release,
                                 void *context, sb_storage **out);
+
+/* What was wrapped is page-locked memory of the host: all devices see it at that address. */
+void sb__cuda_storage_is_mapped(sb_storage *storage);
 
 /* Called where a device has no memory left, on the thread that asked for it: frees tensors that nobody can reach. Returns whether
  * any were. Of this thread; NULL: none. */

@@ -123,11 +123,11 @@ sb_status sb__cuda_properties_of(int64_t index, sb__cuda_properties *out) {
 
 enum { POINTER_MEMORY_TYPE = 2, POINTER_DEVICE_ORDINAL = 9 };
 
-sb_status sb__cuda_pointer_device(const void *address, int *index, int *kind) {
+sb_status sb__cuda_pointer_device(const void *address, int64_t context, int *index, int *kind) {
   unsigned type = 0;
   int ordinal = -1;
   const CUdeviceptr at = (CUdeviceptr)(uintptr_t)address;
-  const sb_status status = sb__cuda_enter(0);
+  const sb_status status = sb__cuda_enter(context);
   if (status) return status;
   CUresult result = sb__cu.cuPointerGetAttribute(&type, POINTER_MEMORY_TYPE, at);
   if (!result) result = sb__cu.cuPointerGetAttribute(&ordinal, POINTER_DEVICE_ORDINAL, at);

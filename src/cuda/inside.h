@@ -65,6 +65,9 @@ sb_status sb__cuda_use_before(const sb__cuda_use *use, const sb__cuda_lane *lane
 /* The work that was just given to lane touches it. In lane's context. */
 sb_status sb__cuda_use_after(sb__cuda_use *use, const sb__cuda_lane *lane);
 
+/* What `use` has goes on with the last work of `more`, after its own. Enters by itself. */
+sb_status sb__cuda_use_join(sb__cuda_use *use, const sb__cuda_use *more);
+
 /* Blocks until its last work is done; then nothing touches it, unless somebody did meanwhile. Enters by itself. */
 sb_status sb__cuda_use_wait(sb__cuda_use *use);
 
@@ -76,15 +79,25 @@ sb_status sb__cuda_use_event(const sb__cuda_use *use, CUevent *out);
 
 /* ---- memory.c ---- */
 
-/* The context of storages of the kinds CUDA and PINNED. */
+/* The context of storages of the kinds CUDA, CUDA_FOREIGN and PINNED. */
 typedef struct sb__cuda_memory {
   sb__cuda_use use;
-  int device;  /* -1: pinned */
-  void *block; /* of a cache; NULL: somebody else's */
+  int device;     /* -1: pinned */
+  bool is_mapped; /* page-locked memory of the host, which all devices see, as a device's */
+  void *block;    /* of a cache; NULL: somebody else's */
+  char *data;
   size_t nbytes;
   sb__cuda_release release; /* of somebody else's */
   void *context;
+  sb_storage
+      *base; /* of a view by address: whose bytes they are; one reference. NULL: nobody's here */
+  sb_storage *storage;
+  struct sb__cuda_memory *next, *previous; /* of those that are listed */
 } sb__cuda_memory;
+
+/* Lists what a storage has, for views of it by address; and takes it out. */
+void sb__cuda_memory_join(sb__cuda_memory *memory, sb_storage *storage);
+void sb__cuda_memory_leave(sb__cuda_memory *memory);
 
 /* Of the storage that others are parts of; NULL: neither on a device nor pinned. */
 sb__cuda_memory *sb__cuda_memory_of(const sb_storage *storage);
@@ -124,6 +137,9 @@ sb_status sb__cuda_cross(sb__cuda_way way, CUdeviceptr device, const sb_storage 
 
 /* Both have no gaps, one dtype and one order: their bytes are the same. */
 bool sb__cuda_is_alike(const sb_tensor *a, const sb_tensor *b);
+
+/* The device whose lane has the last work of a copy: the target's, unless that is the host's memory which all see. */
+int sb__cuda_target_device(const sb__copy *c);
 
 /* A copy of which a side lies on a device. wait: for page-locked memory of the host. */
 sb_status sb__cuda_copy_run(const sb__copy *c, bool must_fit, bool wait, int64_t *staged);

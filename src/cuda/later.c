@@ -81,7 +81,7 @@ sb_status sb__cuda_copy_begin(const sb__copy *c, sb__cuda_stream *stream, sb__cu
   sb__cuda_copying *made = sb__alloc(sizeof *made);
   if (!made) return sb__fail(SB_ERR_MEMORY, "no memory for a pending copy");
   memset(made, 0, sizeof *made);
-  made->device = is_on_host(c->dst) ? c->src->storage->device : c->dst->storage->device;
+  made->device = sb__cuda_target_device(c);
   sb__cuda_stream *was = sb__cuda_use_stream(stream ? stream : sb__cuda_stream_for(made->device));
   sb_status status = begin(c, made, staged);
   if (!status) status = mark(made);

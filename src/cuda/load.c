@@ -34,8 +34,11 @@ const char *sb__cu_meaning(CUresult result) {
       {200, "the driver does not accept this device code"},
       {201, "the context is invalid"},
       {209, "there is no device code for this GPU"},
+      {214, "the memory of the GPU had an error that cannot be corrected"},
       {218, "the PTX is invalid"},
+      {220, "the link between GPUs had an error that cannot be corrected"},
       {222, "the PTX is newer than the driver"},
+      {226, "the hardware contained an error"},
       {304, "the operating system refused"},
       {400, "a handle is invalid"},
       {500, "nothing of that name was found"},
@@ -44,6 +47,7 @@ const char *sb__cu_meaning(CUresult result) {
       {701, "the launch asks for too many resources"},
       {702, "a kernel ran too long"},
       {704, "peer access is enabled already"},
+      {709, "somebody reset the device (cudaDeviceReset), and all memory on it is gone"},
       {710, "an assertion failed on the device"},
       {712, "this host memory is registered already"},
       {713, "this host memory is not registered"},
@@ -53,11 +57,13 @@ const char *sb__cu_meaning(CUresult result) {
       {717, "a kernel accessed an address space that it may not"},
       {718, "a kernel's program counter is invalid"},
       {719, "a kernel failed"},
+      {721, "a kernel left tensor memory allocated"},
       {800, "it is not permitted"},
       {801, "it is not supported"},
       {802, "the system is not ready; is NVIDIA's fabric manager running?"},
       {803, "driver and driver library differ; restart after the driver was updated"},
       {804, "the forward compatibility library does not support this device or driver"},
+      {810, "NVIDIA's MPS server ended this client"},
       {999, "an unknown error; the nvidia-uvm device is often at fault"},
   };
   for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
@@ -212,9 +218,15 @@ static sb_status lose(CUresult result, const char *operation) {
 
 bool sb__cuda_is_lost(void) { return atomic_load(&lost); }
 
+/* The codes of which NVIDIA says that the process has to end, those of broken hardware, and that of a context which somebody else
+ * has destroyed, with the memory that was ours. */
 static bool is_sticky(CUresult result) {
-  return result == 700 || result == 702 || result == 710 || (result >= 714 && result <= 719) ||
-         result == 999;
+  static const int16_t codes[] = {214, 220, 226, 700, 702, 709, 710, 714,
+                                  715, 716, 717, 718, 719, 721, 810, 999};
+  for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+    if (codes[i] == result) return true;
+  }
+  return false;
 }
 
 sb_status sb__cuda_check(CUresult result, const char *operation) {

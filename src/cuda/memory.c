@@ -345,7 +345,8 @@ static void give(int device, block *b, const sb__cuda_use *use) {
   sb__lock_drop(&c->lock);
 }
 
-/* A block of at least nbytes, a multiple of UNIT, that lane may use at once. In the device's context. */
+/* A block of at least nbytes, a multiple of UNIT, that lane may use at once; other lanes come after its last use. In the device's
+ * context. */
 static sb_status take(int device, size_t nbytes, const sb__cuda_lane *lane, block **out) {
   cache *c = &caches[device];
   block *rest = sb__alloc(sizeof *rest), *b = NULL; /* NULL is fine: nothing is cut off then */
@@ -373,6 +374,59 @@ static sb_status take(int device, size_t nbytes, const sb__cuda_lane *lane, bloc
 
 /* ---- Storages ---- */
 
+static sb__lock listing;
+static sb__cuda_memory *listed; /* the newest one first */
+
+void sb__cuda_memory_join(sb__cuda_memory *memory, sb_storage *storage) {
+  memory->storage = storage;
+  memory->previous = NULL;
+  sb__lock_take(&listing);
+  memory->next = listed;
+  if (listed) listed->previous = memory;
+  listed = memory;
+  sb__lock_drop(&listing);
+}
+
+void sb__cuda_memory_leave(sb__cuda_memory *memory) {
+  sb__lock_take(&listing);
+  if (memory->next) memory->next->previous = memory->previous;
+  if (memory->previous)
+    memory->previous->next = memory->next;
+  else
+    listed = memory->next;
+  sb__lock_drop(&listing);
+}
+
+/* A reference more, unless the last one is gone. */
+static bool revive(sb_storage *storage) {
+  int_fast64_t count = atomic_load(&storage->count);
+  while (count > 0 && !atomic_compare_exchange_weak(&storage->count, &count, count + 1)) continue;
+  return count > 0;
+}
+
+/* Whose bytes they are, with a reference more; NULL: nobody's here. */
+static sb_storage *owner_of(const char *data, size_t nbytes) {
+  sb__lock_take(&listing);
+  const sb__cuda_memory *m = listed;
+  for (; m; m = m->next) {
+    const bool is_owner = m->block || m->release;
+    const bool has_all = data >= m->data && data + nbytes <= m->data + m->nbytes;
+    if (is_owner && has_all && revive(m->storage)) break;
+  }
+  sb_storage *owner = m ? m->storage : NULL;
+  sb__lock_drop(&listing);
+  return owner;
+}
+
+/* A view ends: what the device has yet to do with its bytes is their owner's business now, who may use them again. */
+static void pass_on(sb__cuda_memory *view) {
+  sb__cuda_registration *held = NULL;
+  sb__cuda_use *use = view->base ? sb__cuda_use_of(view->base)
+                                 : sb__cuda_pin(NULL, view->data, view->nbytes, &held);
+  if (use && sb__cuda_use_join(use, &view->use)) (void)sb__cuda_use_wait(&view->use);
+  sb__cuda_unpin(held);
+}
+
 sb__cuda_memory *sb__cuda_memory_of(const sb_storage *storage) {
   const sb_storage *root = sb__storage_root(storage);
   const bool is_ours =
@@ -391,6 +445,7 @@ static void count_wrapped(int device, int64_t nbytes) {
 static void end_memory(sb__cuda_memory *memory, void *data) {
   count_wrapped(memory->device, -(int64_t)memory->nbytes);
   if (memory->release) memory->release(data, memory->context);
+  sb_storage_unref(&memory->base);
   sb__free(memory);
 }
 
@@ -407,32 +462,35 @@ static void is_over(void *context, sb_status status, const char *message) {
   end_memory(e.memory, e.data);
 }
 
-/* Somebody else's memory, which the device may still be at work on: its release waits for that, this thread does not. */
-static void end_wrapped(sb__cuda_memory *memory, void *data) {
-  bool already = true;
+/* Has it end when the device is done with it; false: it is done now. */
+static bool end_later(sb__cuda_memory *memory, void *data) {
   CUevent event = NULL;
-  ending *e = NULL;
-  if (memory->release && memory->use.touched && sb__cuda_is_usable() &&
-      !sb__cuda_use_event(&memory->use, &event) && event) {
-    const int device = memory->use.device;
-    e = sb__alloc(sizeof *e);
-    if (e) {
-      *e = (ending){memory, data};
-      if (sb__cuda_when_done(device, memory->use.stream, event, is_over, e, &already))
-        already = true;
-    } else {
-      (void)sb__cuda_use_wait(&memory->use);
-      sb__cuda_event_give(device, event);
-    }
+  bool already = true;
+  ending *e = sb__alloc(sizeof *e);
+  sb_status status = e ? sb__cuda_use_event(&memory->use, &event) : SB_ERR_MEMORY;
+  if (!status && event) {
+    *e = (ending){memory, data};
+    status =
+        sb__cuda_when_done(memory->use.device, memory->use.stream, event, is_over, e, &already);
   }
-  if (!already) return;
+  if (!status && !already) return true; /* both may be gone by now */
   sb__free(e);
-  end_memory(memory, data);
+  if (status) (void)sb__cuda_use_wait(&memory->use); /* nobody will tell: this thread waits */
+  return false;
+}
+
+/* Somebody else's memory, which the device may still be at work on: its release waits for that, and where it can be, this thread
+ * does not. */
+static void end_wrapped(sb__cuda_memory *memory, void *data) {
+  const bool is_at_work = memory->use.touched && sb__cuda_is_usable();
+  if (is_at_work) pass_on(memory);
+  if (!is_at_work || !memory->release || !end_later(memory, data)) end_memory(memory, data);
 }
 
 static void free_storage(void *data, void *context) {
   sb__cuda_memory *memory = context;
   if (sb__cuda_is_forked()) return; /* a lock may be held by a thread that is not here */
+  if (memory->data) sb__cuda_memory_leave(memory);
   if (!memory->block) {
     end_wrapped(memory, data);
     return;
@@ -448,8 +506,15 @@ static sb_status wrap(sb__storage_kind kind, sb__cuda_memory *memory, void *data
       sb__storage_wrap_as(kind, data, memory->nbytes, free_storage, memory, &made);
   if (status) return status;
   made->device = memory->device;
+  memory->data = data;
+  if (data) sb__cuda_memory_join(memory, made);
   *out = made;
   return SB_OK;
+}
+
+void sb__cuda_storage_is_mapped(sb_storage *storage) {
+  sb__cuda_memory *memory = sb__cuda_memory_of(storage);
+  if (memory) memory->is_mapped = true;
 }
 
 sb_status sb__cuda_storage_new(int64_t device, size_t nbytes, sb__cuda_stream *stream,
@@ -467,9 +532,7 @@ sb_status sb__cuda_storage_new(int64_t device, size_t nbytes, sb__cuda_stream *s
   sb__cuda_leave();
   if (!status) {
     *memory = (sb__cuda_memory){.device = (int)device, .block = b, .nbytes = nbytes};
-    if (b) { /* its first user is lane, or follows it */
-      memory->use = (sb__cuda_use){true, lane.device, lane.kept, 0};
-    }
+    if (b) memory->use = b->use; /* no more than lane was told to follow that */
     status = wrap(SB__STORAGE_CUDA, memory,
                   b ? (void *)(uintptr_t)(b->segment->address + b->offset) : NULL, out);
   }
@@ -491,8 +554,10 @@ sb_status sb__cuda_storage_wrap(int64_t device, void *data, size_t nbytes, sb__c
   if (!memory) return sb__fail(SB_ERR_MEMORY, "no memory for a storage record");
   *memory = (sb__cuda_memory){
       .device = (int)device, .nbytes = nbytes, .release = release, .context = context};
+  if (nbytes) memory->base = owner_of(data, nbytes);
   status = wrap(SB__STORAGE_CUDA_FOREIGN, memory, data, out);
   if (status) {
+    sb_storage_unref(&memory->base);
     sb__free(memory);
     return status;
   }

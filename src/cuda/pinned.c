@@ -110,7 +110,10 @@ static void free_pinned(void *data, void *context) {
   sb__cuda_memory *memory = context;
   (void)data;
   if (sb__cuda_is_forked()) return; /* a lock may be held by a thread that is not here */
-  if (memory->block) put_back(memory->block, &memory->use);
+  if (memory->block) {
+    sb__cuda_memory_leave(memory);
+    put_back(memory->block, &memory->use);
+  }
   sb__free(memory);
 }
 
@@ -133,10 +136,12 @@ sb_status sb__cuda_pinned_new(size_t nbytes, sb_storage **out) {
     count((int64_t)b->nbytes, 0);
   }
   if (!status) {
-    *memory = (sb__cuda_memory){.device = -1, .block = b, .nbytes = nbytes};
+    *memory =
+        (sb__cuda_memory){.device = -1, .block = b, .data = b ? b->data : NULL, .nbytes = nbytes};
     status = sb__storage_wrap_as(SB__STORAGE_PINNED, b ? b->data : NULL, nbytes, free_pinned,
                                  memory, out);
   }
+  if (!status && b) sb__cuda_memory_join(memory, *out);
   if (!status) return SB_OK;
   if (b) put_back(b, &(sb__cuda_use){.touched = false});
   sb__free(memory);

@@ -69,10 +69,20 @@ static void unmap(CUdeviceptr base, size_t size) {
   sb__cu.cuMemAddressFree(base, size);
 }
 
+/* Opens mapped memory to its device. Where a driver knows no read-only access, it can be written: the tensors over it cannot. */
+static CUresult open_access(int device, CUdeviceptr base, size_t size, bool read_only) {
+  CUmemAccessDesc access = {{ON_DEVICE, device}, read_only ? MAY_READ : MAY_WRITE};
+  CUresult result = sb__cu.cuMemSetAccess(base, size, &access, 1);
+  if (read_only && (result == SB__CU_INVALID_VALUE || result == SB__CU_NOT_SUPPORTED)) {
+    access.flags = MAY_WRITE;
+    result = sb__cu.cuMemSetAccess(base, size, &access, 1);
+  }
+  return result;
+}
+
 /* Addresses for a handle's memory; the handle stays the caller's. The context is current. */
 static sb_status map(int device, CUmemHandle handle, size_t size, bool read_only,
                      CUdeviceptr *out) {
-  const CUmemAccessDesc access = {{ON_DEVICE, device}, read_only ? MAY_READ : MAY_WRITE};
   CUdeviceptr base = 0;
   sb_status status = sb__cuda_check(sb__cu.cuMemAddressReserve(&base, size, 0, 0, 0),
                                     "reserving addresses for shared memory");
@@ -82,7 +92,7 @@ static sb_status map(int device, CUmemHandle handle, size_t size, bool read_only
     sb__cu.cuMemAddressFree(base, size);
     return status;
   }
-  status = sb__cuda_check(sb__cu.cuMemSetAccess(base, size, &access, 1), "opening shared memory");
+  status = sb__cuda_check(open_access(device, base, size, read_only), "opening shared memory");
   if (status) {
     unmap(base, size);
     return status;

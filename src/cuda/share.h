@@ -50,7 +50,7 @@ sb_status sb__vram_device(const uint8_t uuid[16], int *device);
 
 /* Maps what another process described: nbytes from offset on. The file stays the caller's.
  *
- *   read_only  the mapping is; whoever has the file may make another one
+ *   read_only  the mapping is, where the driver can; whoever has the file may make another one
  *   end        called, unless it is NULL, once the mapping is gone; and when this fails
  *
  * Errors  SB_ERR_BOUNDS outside of the allocation · SB_ERR_MEMORY · SB_ERR_UNSUPPORTED · SB_ERR_DEVICE · … */

@@ -10,11 +10,12 @@ struct sb__cuda_stream {
   atomic_int_fast64_t count;
   sb__cuda_lane lane;
   sb__cuda_stream *shadow; /* of somebody else's: one of ours that follows it; one reference */
-  sb__cuda_stream *next;   /* unused: of its device */
+  sb__cuda_stream *next;   /* of its list */
 };
 
 static sb__lock lock; /* of the lists below */
 static sb__cuda_stream *unused[SB__CUDA_DEVICES];
+static sb__cuda_stream *foreign; /* others' streams that somebody holds */
 static sb__cuda_stream
     *spare; /* records of others' streams: kept, so that a stale `current` reads no freed memory */
 static SB_THREAD_LOCAL sb__cuda_stream *current;
@@ -54,14 +55,25 @@ sb_status sb__cuda_stream_new(int64_t device, sb__cuda_stream **out) {
   return status;
 }
 
+/* Under the lock: the record of a foreign stream, with a reference more; NULL: nobody holds it. */
+static sb__cuda_stream *held_already(int device, CUstream stream) {
+  sb__cuda_stream *s = foreign;
+  while (s && (s->lane.device != device || s->lane.stream != stream)) s = s->next;
+  return sb__cuda_stream_ref(s);
+}
+
 sb_status sb__cuda_stream_wrap(int64_t device, uint64_t number, sb__cuda_stream **out) {
   sb__cuda_stream *shadow = NULL, *made = NULL;
   if (number > UINTPTR_MAX) return sb__fail(SB_ERR_ARGUMENT, "no stream has that number");
+  const CUstream stream = number > 1 ? (CUstream)(uintptr_t)number : NULL;
   sb_status status = sb__cuda_enter(device);
   if (status) return status;
-  if (number > 1) status = take((int)device, &shadow);
+  sb__lock_take(&lock);
+  *out = held_already((int)device, stream);
+  sb__lock_drop(&lock);
+  if (!*out && stream) status = take((int)device, &shadow);
   sb__cuda_leave();
-  if (status) return status;
+  if (status || *out) return status;
   sb__lock_take(&lock);
   made = spare;
   if (made) spare = made->next;
@@ -71,14 +83,13 @@ sb_status sb__cuda_stream_wrap(int64_t device, uint64_t number, sb__cuda_stream 
     sb__cuda_stream_unref(&shadow);
     return sb__fail(SB_ERR_MEMORY, "no memory for a stream's record");
   }
-  made->lane = (sb__cuda_lane){(int)device, NULL, NULL};
-  if (shadow) {
-    made->lane.stream = (CUstream)(uintptr_t)number;
-    made->lane.kept = shadow->lane.stream;
-  }
+  made->lane = (sb__cuda_lane){(int)device, stream, shadow ? shadow->lane.stream : NULL};
   made->shadow = shadow;
-  made->next = NULL;
   atomic_init(&made->count, 1);
+  sb__lock_take(&lock); /* another thread may have wrapped it meanwhile: both are right */
+  made->next = foreign;
+  foreign = made;
+  sb__lock_drop(&lock);
   *out = made;
   return SB_OK;
 }
@@ -89,16 +100,23 @@ sb__cuda_stream *sb__cuda_stream_ref(sb__cuda_stream *stream) {
 }
 
 void sb__cuda_stream_unref(sb__cuda_stream **stream) {
-  sb__cuda_stream *s = *stream;
+  sb__cuda_stream *s = *stream, *shadow = NULL;
   *stream = NULL;
-  if (!s || atomic_fetch_sub(&s->count, 1) != 1 || sb__cuda_is_forked()) return;
-  const bool is_ours = s->lane.stream && s->lane.stream == s->lane.kept;
-  sb__cuda_stream *shadow = s->shadow;
-  s->shadow = NULL;
-  sb__lock_take(&lock);
-  sb__cuda_stream **list = is_ours ? &unused[s->lane.device] : &spare;
-  s->next = *list;
-  *list = s;
+  if (!s || sb__cuda_is_forked()) return;
+  sb__lock_take(&lock); /* nobody finds it among the foreign ones as it goes */
+  if (atomic_fetch_sub(&s->count, 1) == 1) {
+    const bool is_ours = s->lane.stream && s->lane.stream == s->lane.kept;
+    for (sb__cuda_stream **at = &foreign; !is_ours; at = &(*at)->next) {
+      if (*at != s) continue;
+      *at = s->next;
+      break;
+    }
+    shadow = s->shadow;
+    s->shadow = NULL;
+    sb__cuda_stream **list = is_ours ? &unused[s->lane.device] : &spare;
+    s->next = *list;
+    *list = s;
+  }
   sb__lock_drop(&lock);
   sb__cuda_stream_unref(&shadow);
 }
@@ -184,13 +202,20 @@ sb_status sb__cuda_event_take(int device, CUevent *out) {
   return status;
 }
 
+/* The driver keeps it until it is done. */
+static void destroy(int device, CUevent event) {
+  if (!sb__cuda_is_usable() || sb__cuda_enter(device)) return;
+  (void)sb__cu.cuEventDestroy(event);
+  sb__cuda_leave();
+}
+
 void sb__cuda_event_give(int device, CUevent event) {
   if (!event || sb__cuda_is_forked()) return;
   sb__lock_take(&lock);
   const bool has_room = kept_count[device] < KEPT;
   if (has_room) kept[device][kept_count[device]++] = event;
   sb__lock_drop(&lock);
-  if (!has_room && sb__cuda_is_usable()) (void)sb__cu.cuEventDestroy(event);
+  if (!has_room) destroy(device, event);
 }
 
 /* ---- Events that people hold ---- */
@@ -231,8 +256,7 @@ void sb__cuda_event_unref(sb__cuda_event **event) {
   sb__cuda_event *e = *event;
   *event = NULL;
   if (!e || atomic_fetch_sub(&e->count, 1) != 1) return;
-  if (sb__cuda_is_usable())
-    (void)sb__cu.cuEventDestroy(e->handle); /* the driver keeps it until it is done */
+  destroy(e->device, e->handle);
   sb__free(e);
 }
 
@@ -351,6 +375,18 @@ sb_status sb__cuda_use_after(sb__cuda_use *use, const sb__cuda_lane *lane) {
   *use = (sb__cuda_use){true, lane->device, lane->kept, use->turn + 1};
   sb__lock_drop(&lock);
   return SB_OK;
+}
+
+sb_status sb__cuda_use_join(sb__cuda_use *use, const sb__cuda_use *more) {
+  const sb__cuda_use seen = sb__cuda_use_now(more);
+  const sb__cuda_lane lane = {seen.device, seen.stream, seen.stream};
+  if (!seen.touched) return SB_OK;
+  sb_status status = sb__cuda_enter(seen.device);
+  if (status) return status;
+  status = sb__cuda_use_before(use, &lane);
+  if (!status) status = sb__cuda_use_after(use, &lane);
+  sb__cuda_leave();
+  return status;
 }
 
 sb_status sb__cuda_use_event(const sb__cuda_use *use, CUevent *out) {

@@ -18,6 +18,7 @@ typedef struct expected {
   uint32_t id;
   napi_ref done;             /* for the environment's thread only */
   sb__cuda_copying *copying; /* of a copy; NULL: something else, or it is ended */
+  sb__errand *errand;        /* that a thread of its own does; NULL: something else */
   sb_storage *held[2];       /* one reference each; NULL: JavaScript's bytes */
   /* Under the desk's lock: */
   bool is_over;  /* the completion thread is done with it */
@@ -54,11 +55,14 @@ static void leave(expected *x) {
 }
 
 static void free_expected(expected *x) {
+  (void)sb__cuda_copy_end(&x->copying, NULL,
+                          NULL); /* there is one where nobody waited for its end */
   for (int i = 0; i < 2; i++) {
     if (x->held[i]) atomic_fetch_sub(&x->held[i]->in_flight, 1);
     sb_storage_unref(&x->held[i]);
   }
   unref_desk(x->desk);
+  if (x->errand) x->errand->free(x->errand);
   sb__free(x);
 }
 
@@ -109,7 +113,9 @@ static void tell(napi_env env, napi_value ignored, void *context, void *data) {
     napi_value done = NULL;
     const bool is_scoped = napi_open_handle_scope(env, &scope) == napi_ok;
     if (--d->count == 0) napi_unref_threadsafe_function(env, d->mine);
-    sb__report(&e->binding, x->status ? sb__fail(x->status, "%s", x->message) : SB_OK);
+    sb_status status = x->status ? sb__fail(x->status, "%s", x->message) : SB_OK;
+    if (!status && x->errand) status = x->errand->tell(x->errand, e);
+    sb__report(&e->binding, status);
     if (is_scoped) napi_get_reference_value(env, x->done, &done);
     napi_delete_reference(env, x->done);
     x->done = NULL;
@@ -174,6 +180,30 @@ static void expect(sb__environment *e) {
 
 static sb_status no_memory(void) {
   return sb__fail(SB_ERR_MEMORY, "no memory to wait for a device");
+}
+
+/* ---- Errands ---- */
+
+static void go(sb__task *task) {
+  sb__errand *errand = (sb__errand *)(void *)task;
+  const sb_status status = errand->run(errand);
+  is_done(errand->expected, status, status ? sb_error_message() : NULL);
+}
+
+sb_status sb__run_errand(sb__environment *e, sb__errand *errand, napi_value done) {
+  expected *x = new_expected(e, done);
+  errand->task.run = go;
+  errand->expected = x;
+  if (x) x->errand = errand;
+  if (x && sb__os_run_apart(&errand->task)) {
+    expect(e);
+    return SB_OK;
+  }
+  if (x)
+    drop_expected(e, x); /* and the errand with it */
+  else
+    errand->free(errand);
+  return sb__fail(SB_ERR_MEMORY, "there is no thread to ask another process");
 }
 
 /* ---- Waiting ---- */
@@ -371,6 +401,7 @@ void sb__desk_end(sb__environment *e) {
   for (expected *x = d->first; x; x = x->next) {
     if (x->done) napi_delete_reference(e->env, x->done);
     x->done = NULL;
+    if (x->errand) x->errand->stop(x->errand);
     if (x->copying && wait_for(d, x)) {
       if (sb__cuda_copy_end(&x->copying, NULL, NULL)) continue; /* nobody is left to hear of it */
     }

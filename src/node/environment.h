@@ -15,12 +15,11 @@ typedef struct sb__environment {
   struct deleter_queue *deleters;               /* one reference */
   struct copying *copies;                       /* off the loop, that have not settled */
   uint32_t copies_made;
-  struct sb__asking *askings; /* of other processes, that have no answer */
-  struct sb__office *loans;   /* one reference */
-  struct sb__room *waits;     /* one reference */
-  struct sb__desk *cuda;      /* one reference */
-  bool no_external_buffers;   /* as in runtimes that refuse them */
-  bool counts_below_zero;     /* V8's external memory may be corrected downwards */
+  struct sb__office *loans; /* one reference */
+  struct sb__room *waits;   /* one reference */
+  struct sb__desk *cuda;    /* one reference */
+  bool no_external_buffers; /* as in runtimes that refuse them */
+  bool counts_below_zero;   /* V8's external memory may be corrected downwards */
 } sb__environment;
 
 /* The caller's arguments and environment; missing arguments are undefined. */
@@ -100,6 +99,21 @@ napi_value sb__node_cuda_copy(napi_env env, napi_callback_info info);
 napi_value sb__node_cuda_end(napi_env env, napi_callback_info info);
 napi_value sb__node_cuda_on_full(napi_env env, napi_callback_info info);
 
+/* What a thread of its own does, because it blocks; the first member of what somebody allocated. */
+typedef struct sb__errand {
+  sb__task task; /* the first member: cuda.c's, as is the second one */
+  struct expected *expected;
+  sb_status (*run)(struct sb__errand *errand); /* on that thread */
+  void (*stop)(struct sb__errand *errand);     /* the environment ends: run returns soon, or has */
+  sb_status (*tell)(struct sb__errand *errand, /* it went well: the results go to the frame, */
+                    sb__environment *e);       /* on the environment's thread */
+  void (*free)(struct sb__errand *errand);     /* on any thread, at last */
+} sb__errand;
+
+/* Begins one; it is this function's, also where that fails. done is called on a later turn of the loop, with the frame as tell, or the
+ * failure, left it. An environment that ends stops it, and does not wait for it. */
+sb_status sb__run_errand(sb__environment *e, sb__errand *errand, napi_value done);
+
 bool sb__desk_begin(sb__environment *e);
 void sb__desk_end(sb__environment *e);  /* waits for copies, and tells nobody from here on */
 void sb__desk_free(sb__environment *e); /* the last thing */
@@ -116,9 +130,6 @@ napi_value sb__node_vram_share(napi_env env, napi_callback_info info);
 napi_value sb__node_vram_unshare(napi_env env, napi_callback_info info);
 napi_value sb__node_vram_held(napi_env env, napi_callback_info info);
 napi_value sb__node_vram_open(napi_env env, napi_callback_info info);
-
-/* The environment ends: its questions do, soon. */
-void sb__askings_end(sb__environment *e);
 
 /* ---- capsules.c ---- */
 

@@ -550,14 +550,16 @@ static sb_status wrap_memory(double device, void *data, size_t nbytes, js_delete
                              sb_storage **out) {
   int there = -1, kind = 0;
   if (device < 0) return sb_storage_wrap(data, nbytes, d ? queue_deleter : NULL, d, out);
-  sb_status status = nbytes ? sb__cuda_pointer_device(data, &there, &kind) : SB_OK;
+  sb_status status = nbytes ? sb__cuda_pointer_device(data, (int64_t)device, &there, &kind) : SB_OK;
   if (status) return status;
   const bool is_there = kind == 1 ? is_mapped((int64_t)device, data) : kind == 2 && there == device;
   if (nbytes && !is_there) {
     return sb__fail(SB_ERR_DEVICE, "address 0x%llx is not memory of cuda:%d",
                     (unsigned long long)(uintptr_t)data, (int)device);
   }
-  return sb__cuda_storage_wrap((int64_t)device, data, nbytes, d ? queue_deleter : NULL, d, out);
+  status = sb__cuda_storage_wrap((int64_t)device, data, nbytes, d ? queue_deleter : NULL, d, out);
+  if (!status && kind == 1) sb__cuda_storage_is_mapped(*out);
+  return status;
 }
 
 /* wrap(address, nbytes, deleter, device): a claim on foreign memory; its handle is the first result. device -1: the CPU's. The watch
@@ -617,7 +619,6 @@ static void end_environment(void *data) {
   for (js_deleter *d = e->deleters->first; d; d = d->next) delete_function(e->env, d);
   sb__lock_drop(&e->deleters->lock);
   sb__copies_end(e);
-  sb__askings_end(e);
   sb__waits_end(e);
   sb__desk_end(e);
   sb__offers_end(e);

@@ -1,18 +1,13 @@
-/* Device memory of other processes and for them, as js/vram.js calls it. Asking another process blocks, so it is done on libuv's
- * pool; an environment that ends hangs up first, and waits for its questions as for its copies. */
+/* Device memory of other processes and for them, as js/vram.js calls it. Asking another process blocks, so a thread of its own does
+ * it, not one of libuv's pool: Node waits for those before an environment that ends can hang up. */
 #include <string.h>
 
 #include "node/environment.h"
 #include "node/peers.h"
 
-typedef struct sb__asking {
-  sb__environment *owner; /* NULL: has ended */
-  struct sb__asking *next;
-  napi_async_work work;
-  napi_ref done;
+typedef struct asking {
+  sb__errand errand; /* the first member */
   sb__opening opening;
-  sb_status status;
-  char message[512];
 } asking;
 
 /* ---- Values ---- */
@@ -132,60 +127,29 @@ napi_value sb__node_vram_held(napi_env env, napi_callback_info info) {
 
 /* ---- Opening ---- */
 
-static void execute(napi_env env, void *data) {
-  asking *a = data;
-  (void)env; /* not ours on this thread */
-  a->status = sb__peers_open(&a->opening);
-  if (a->status) strncpy(a->message, sb_error_message(), sizeof a->message - 1);
-}
+static sb__opening *opening_of(sb__errand *errand) { return &((asking *)(void *)errand)->opening; }
 
-static void free_asking(napi_env env, asking *a) {
-  sb_storage_unref(&a->opening.storage);
-  if (a->done) napi_delete_reference(env, a->done);
-  if (a->work) napi_delete_async_work(env, a->work);
-  sb__free(a);
-}
+static sb_status ask(sb__errand *errand) { return sb__peers_open(opening_of(errand)); }
+
+static void hang_up(sb__errand *errand) { sb__peers_stop(opening_of(errand)); }
 
 /* The claim, its handle and what else is known of it are the results. */
-static sb_status tell(sb__environment *e, asking *a) {
-  const sb__opening *o = &a->opening;
+static sb_status tell(sb__errand *errand, sb__environment *e) {
+  sb__opening *o = opening_of(errand);
   double *results = &e->binding.frame[SB__FRAME_RESULTS];
-  if (a->status) return sb__fail(a->status, "%s", a->message);
   const sb_status status = sb__claim_new(&e->binding, o->storage, &results[0]);
   if (status) return status;
   results[1] = (double)(uintptr_t)o->storage->data;
   results[2] = (double)o->storage->nbytes;
   results[3] = o->storage->device;
   results[4] = o->read_only;
-  a->opening.storage = NULL; /* the claim's */
+  o->storage = NULL; /* the claim's */
   return SB_OK;
 }
 
-static void complete(napi_env env, napi_status cancelled, void *data) {
-  asking *a = data;
-  sb__environment *e = a->owner;
-  napi_value done = NULL, undefined = NULL;
-  if (cancelled != napi_ok) a->status = SB_ERR_IO;
-  if (e) {
-    struct sb__asking **at = &e->askings;
-    while (*at != a) at = &(*at)->next;
-    *at = a->next;
-    sb__report(&e->binding, tell(e, a));
-    napi_get_undefined(env, &undefined);
-    napi_get_reference_value(env, a->done, &done);
-  }
-  free_asking(env, a);
-  if (done) napi_call_function(env, undefined, done, 0, NULL, NULL);
-}
-
-static sb_status start(napi_env env, asking *a, napi_value done) {
-  napi_value what = NULL;
-  const bool started =
-      napi_create_string_utf8(env, "samebytes vram", NAPI_AUTO_LENGTH, &what) == napi_ok &&
-      napi_create_reference(env, done, 1, &a->done) == napi_ok &&
-      napi_create_async_work(env, NULL, what, execute, complete, a, &a->work) == napi_ok &&
-      napi_queue_async_work(env, a->work) == napi_ok;
-  return started ? SB_OK : sb__fail(SB_ERR_MEMORY, "the question could not be queued");
+static void free_asking(sb__errand *errand) {
+  sb_storage_unref(&opening_of(errand)->storage);
+  sb__free(errand);
 }
 
 /* vramOpen(socket, token, uuid, generation, offset, nbytes, done): done() is called on a later turn. The frame has the status then, and
@@ -200,30 +164,18 @@ napi_value sb__node_vram_open(napi_env env, napi_callback_info info) {
     return NULL;
   }
   memset(a, 0, sizeof *a);
-  if (!name_of(env, arguments[0], a->opening.socket) ||
-      !bytes_of(env, arguments[1], a->opening.token) ||
-      !bytes_of(env, arguments[2], a->opening.uuid)) {
-    status = sb__fail(SB_ERR_ARGUMENT, "the descriptor has no socket, no token or no uuid");
-  }
+  a->errand = (sb__errand){.run = ask, .stop = hang_up, .tell = tell, .free = free_asking};
   a->opening.generation = (uint64_t)sb__number_of(env, arguments[3]);
   a->opening.offset = (uint64_t)sb__number_of(env, arguments[4]);
   a->opening.nbytes = (uint64_t)sb__number_of(env, arguments[5]);
-  if (!status) status = start(env, a, arguments[6]);
-  if (status) {
-    free_asking(env, a);
+  if (name_of(env, arguments[0], a->opening.socket) &&
+      bytes_of(env, arguments[1], a->opening.token) &&
+      bytes_of(env, arguments[2], a->opening.uuid)) {
+    status = sb__run_errand(e, &a->errand, arguments[6]);
   } else {
-    a->owner = e;
-    a->next = e->askings;
-    e->askings = a;
+    status = sb__fail(SB_ERR_ARGUMENT, "the descriptor has no socket, no token or no uuid");
+    free_asking(&a->errand);
   }
   sb__report(&e->binding, status);
   return NULL;
-}
-
-void sb__askings_end(sb__environment *e) {
-  for (asking *a = e->askings; a; a = a->next) {
-    a->owner = NULL;
-    sb__peers_stop(&a->opening);
-  }
-  e->askings = NULL;
 }

@@ -7,6 +7,8 @@
 #include "ops/copy.h"
 
 typedef struct sb__device_table {
+  const char *called; /* in messages, before a number */
+
   /* As sb_copy_scaled; dst or src lies on a device. The dtypes were judged, the target was checked, shapes broadcast. must_fit: values that
    * a person wrote, which have to fit. */
   sb_status (*copy)(const sb__copy *c, bool must_fit, int64_t *staged);

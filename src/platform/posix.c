@@ -559,7 +559,7 @@ void sb__os_parallel(int helpers, int count, void (*part)(void *context, int i),
 /* ---- Threads that sleep for others ---- */
 
 #define MOST_IDLE 4                   /* threads that wait for the next task */
-#define SMALL_STACK ((size_t)1 << 18) /* bytes */
+#define SMALL_STACK ((size_t)1 << 20) /* bytes; drivers run on them as well */
 
 static struct {
   pthread_mutex_t lock; /* of what follows */

@@ -201,7 +201,7 @@ static sb_status wrap(sb_dl_device device, void *data, size_t nbytes, sb_deleter
 #if !defined(__wasm__)
   int there = -1, kind = 0;
   if (device.type == SB_DL_CUDA) {
-    sb_status status = nbytes ? sb__cuda_pointer_device(data, &there, &kind) : SB_OK;
+    sb_status status = nbytes ? sb__cuda_pointer_device(data, device.id, &there, &kind) : SB_OK;
     if (!status && nbytes && (kind != 2 || there != device.id)) {
       status = sb__fail(SB_ERR_DEVICE, "the capsule's address is no memory of cuda:%d", device.id);
     }

@@ -131,7 +131,10 @@ API void fakecuda_fail(const char *text) {
 }
 
 static int is_sticky(Result code) {
-  return code == 700 || code == 702 || code == 710 || (code >= 714 && code <= 719) || code == UNKNOWN;
+  static const int codes[] = {214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 810, UNKNOWN};
+  for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+    if (codes[i] == code) return 1;
+  return 0;
 }
 
 /* cuMemFree, cuMemFreeHost, cuMemHostUnregister, cuEventDestroy, …; and what has to come before these. */
@@ -694,6 +697,14 @@ API int64_t fakecuda_device_bytes(void) {
   return (int64_t)sum;
 }
 
+API int64_t fakecuda_streams(void) {
+  int64_t alive = 0;
+  pthread_mutex_lock(&lock);
+  for (const stream *s = streams; s; s = s->next) alive++;
+  pthread_mutex_unlock(&lock);
+  return alive;
+}
+
 API int64_t fakecuda_host_bytes(void) {
   pthread_mutex_lock(&lock);
   const size_t sum = used_host;
@@ -1154,7 +1165,7 @@ API Result cuEventCreate(void **out, unsigned flags) {
 
 /* As the real one it may be called before the event is over. */
 API Result cuEventDestroy_v2(void *handle) {
-  GATE;
+  GATE_IN_CONTEXT;
   event *e = handle;
   pthread_mutex_lock(&lock);
   event **place = &events;
@@ -1181,6 +1192,14 @@ API Result cuEventRecord(void *handle, void *where) {
   e->latest = hold(i->ticket);
   pthread_mutex_unlock(&lock);
   return put(where, i);
+}
+
+API int64_t fakecuda_events(void) {
+  int64_t alive = 0;
+  pthread_mutex_lock(&lock);
+  for (const event *e = events; e; e = e->next) alive++;
+  pthread_mutex_unlock(&lock);
+  return alive;
 }
 
 static ticket *latest_of(void *handle) {

@@ -17,4 +17,8 @@ int64_t fakecuda_calls(const char *name);
 int64_t fakecuda_device_bytes(void);
 int64_t fakecuda_host_bytes(void);
 
+/* Streams that were made and not destroyed, default ones included; events. */
+int64_t fakecuda_streams(void);
+int64_t fakecuda_events(void);
+
 #endif

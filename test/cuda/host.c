@@ -21,6 +21,7 @@ const char *__lsan_default_suppressions(void) { return "leak:pthread_getattr_np"
 static void (*fake_fail)(const char *text);
 static void (*fake_pause)(int paused);
 static int64_t (*fake_calls)(const char *name), (*fake_device_bytes)(void), (*fake_host_bytes)(void);
+static int64_t (*fake_streams)(void), (*fake_events)(void);
 
 static void put(void *place, const char *name) {
   static void *library;
@@ -39,6 +40,8 @@ static void ask_the_fake(void) {
   put(&fake_calls, "fakecuda_calls");
   put(&fake_device_bytes, "fakecuda_device_bytes");
   put(&fake_host_bytes, "fakecuda_host_bytes");
+  put(&fake_streams, "fakecuda_streams");
+  put(&fake_events, "fakecuda_events");
 }
 
 /* Runs a test in a child, with variables "NAME=value …" of the environment. */
@@ -568,7 +571,32 @@ static void scarce(void) { /* 64 MiB */
   sb__cuda_stream_unref(&two);
   EQ(sb__cuda_storage_new(0, INT64_C(60) << 20, NULL, &a), SB_OK);
   CHECK(fake_calls("cuMemAlloc") > calls);
+  /* What another stream had is still behind that stream's work, whichever touches it first. */
+  sb__cuda_stream *theirs = NULL;
+  EQ(sb__cuda_stream_new(0, &one), SB_OK);
+  EQ(sb__cuda_stream_new(0, &two), SB_OK);
+  EQ(sb__cuda_stream_wrap(0, sb__cuda_stream_number(two), &theirs), SB_OK);
   sb_storage_unref(&a);
+  EQ(sb__cuda_storage_new(0, INT64_C(60) << 20, one, &a), SB_OK);
+  EQ(sb__cuda_touch(a, 0, one), SB_OK);
+  sb_storage_unref(&a);
+  const int64_t waits = fake_calls("cuStreamWaitEvent");
+  EQ(sb__cuda_storage_new(0, INT64_C(60) << 20, theirs, &a), SB_OK);
+  EQ(fake_calls("cuStreamWaitEvent"), waits + 1);
+  EQ(sb__cuda_touch(a, 0, NULL), SB_OK);
+  EQ(fake_calls("cuStreamWaitEvent"), waits + 2);
+  sb_storage_unref(&a);
+  EQ(sb__cuda_empty_cache(0), SB_OK);
+  EQ(sb__cuda_storage_new(0, INT64_C(60) << 20, one, &a), SB_OK);
+  EQ(sb__cuda_touch(a, 0, one), SB_OK);
+  sb_storage_unref(&a);
+  EQ(sb__cuda_storage_new(0, INT64_C(60) << 20, theirs, &a), SB_OK);
+  const sb__cuda_memory *memory = a->context;
+  EQ((uintptr_t)memory->use.stream, sb__cuda_stream_number(one));
+  sb_storage_unref(&a);
+  sb__cuda_stream_unref(&one);
+  sb__cuda_stream_unref(&two);
+  sb__cuda_stream_unref(&theirs);
 }
 
 static void scarce_host(void) { /* 1 MiB of page-locked memory */
@@ -674,9 +702,43 @@ static void foreign_streams(void) {
   sb__cuda_use_stream(NULL);
   CHECK(are_equal(&back, &host));
   sb__cuda_stream_unref(&legacy);
+  /* A number that is wrapped over and over has one stream of ours behind it. */
+  sb__cuda_stream *first = NULL, *many[20];
+  EQ(sb__cuda_stream_new(0, &first), SB_OK);
+  const uint64_t number = sb__cuda_stream_number(first);
+  for (int k = 0; k < 3; k++) {
+    const int64_t streams = fake_streams();
+    for (int i = 0; i < 20; i++) {
+      EQ(sb__cuda_stream_wrap(0, i % 2 ? number : (uint64_t)i % 4 / 2, &many[i]), SB_OK);
+      EQ(sb__cuda_stream_number(many[i]), i % 2 ? number : 0);
+      EQ(sb__cuda_stream_device(many[i]), 0);
+    }
+    CHECK(many[1] == many[19]);
+    CHECK(fake_streams() <= streams + (k == 0));
+    for (int i = 0; i < 20; i++) sb__cuda_stream_unref(&many[k ? i : 19 - i]);
+  }
+  sb__cuda_stream_unref(&first);
   sb_tensor_release(&there);
   sb_tensor_release(&host);
   sb_tensor_release(&back);
+}
+
+/* Events go, in their context, whoever lets the last reference go: no context is current then. */
+static void events_go(void) {
+  sb__cuda_event *some[300];
+  CUevent pooled[300];
+  EQ(sb__cuda_enter(0), SB_OK);
+  sb__cuda_leave();
+  const int64_t before = fake_events();
+  for (int i = 0; i < 300; i++) EQ(sb__cuda_event_new(0, i % 2, &some[i]), SB_OK);
+  EQ(fake_events(), before + 300);
+  for (int i = 0; i < 300; i++) sb__cuda_event_unref(&some[i]);
+  EQ(fake_events(), before);
+  EQ(sb__cuda_enter(0), SB_OK);
+  for (int i = 0; i < 300; i++) EQ(sb__cuda_event_take(0, &pooled[i]), SB_OK);
+  sb__cuda_leave();
+  for (int i = 0; i < 300; i++) sb__cuda_event_give(0, pooled[i]);
+  EQ(fake_events(), before + 256); /* so many are kept */
 }
 
 /* ---- Completion ---- */
@@ -791,6 +853,40 @@ static void release_other(void *data, void *context) {
   atomic_fetch_add(&released, 1);
 }
 
+static void *let_go(void *storage) {
+  sb_storage *theirs = storage;
+  sb_storage_unref(&theirs);
+  return NULL;
+}
+
+static void *let_go_without_memory(void *storage) {
+  sb__fail_allocation(1);
+  let_go(storage);
+  sb__fail_allocation(0);
+  return NULL;
+}
+
+/* Memory of others is not released while a device is at work on it, also where nothing can tell the end: then the thread waits. */
+static void release_without(void *data, const char *call, void *(*end)(void *)) {
+  sb_storage *storage = NULL;
+  sb_tensor t;
+  pthread_t thread;
+  const int before = atomic_load(&released);
+  EQ(sb__cuda_storage_wrap(1, data, 4096, release_other, data, &storage), SB_OK);
+  EQ(sb_tensor_init(storage, SB_UINT8, DIMS(4096), NULL, 0, &t), SB_OK);
+  fake_pause(1);
+  EQ(sb_fill(&t, &(sb_scalar){.kind = SB_SCALAR_INT, .as.i = 8}), SB_OK);
+  const int64_t waits = fake_calls("cuStreamSynchronize");
+  fake_fail(call);
+  CHECK(!pthread_create(&thread, NULL, end, storage));
+  while (fake_calls("cuStreamSynchronize") == waits && atomic_load(&released) == before) sb__os_yield();
+  EQ(atomic_load(&released), before);
+  fake_fail(NULL);
+  fake_pause(0);
+  pthread_join(thread, NULL);
+  EQ(atomic_load(&released), before + 1);
+}
+
 static void wrapped(void) {
   CUdeviceptr theirs = 0;
   sb_storage *storage = NULL;
@@ -801,10 +897,10 @@ static void wrapped(void) {
   EQ(sb__cu.cuMemAlloc(&theirs, 4096), 0);
   sb__cuda_leave();
   void *data = (void *)(uintptr_t)theirs;
-  EQ(sb__cuda_pointer_device(data, &device, &kind), SB_OK);
+  EQ(sb__cuda_pointer_device(data, 1, &device, &kind), SB_OK);
   EQ(device, 1);
   EQ(kind, 2);
-  EQ(sb__cuda_pointer_device(&device, &device, &kind), SB_OK);
+  EQ(sb__cuda_pointer_device(&device, 1, &device, &kind), SB_OK);
   EQ(device, -1);
   EQ(kind, -1);
   EQ(sb__cuda_storage_wrap(1, NULL, 16, NULL, NULL, &storage), SB_ERR_ARGUMENT);
@@ -823,9 +919,105 @@ static void wrapped(void) {
   EQ(sb__cuda_storage_wrap(1, data, 4096, release_other, data, &storage), SB_OK);
   sb_storage_unref(&storage);
   EQ(atomic_load(&released), 2); /* idle: at once */
+  release_without(data, "cuEventRecord:1:1", let_go);
+  release_without(data, "cuEventQuery:1:1", let_go);
+  release_without(data, "", let_go_without_memory);
+  CHECK(!sb__cuda_is_entered(0)); /* nobody asked for it */
   EQ(sb__cuda_enter(1), SB_OK);
   EQ(sb__cu.cuMemFree(theirs), 0);
   sb__cuda_leave();
+}
+
+/* A view of somebody's bytes, by their address, as t; the storage is the caller's. */
+static sb_storage *view_of(int64_t device, void *data, sb_tensor *t) {
+  sb_storage *view = NULL;
+  EQ(sb__cuda_storage_wrap(device, data, 4096, NULL, NULL, &view), SB_OK);
+  EQ(sb_tensor_init(view, SB_UINT8, DIMS(4096), NULL, 0, t), SB_OK);
+  return view;
+}
+
+/* What a view has under way when it ends is its owner's: the bytes are not used again before. */
+static void views(void) {
+  sb_storage *owner = NULL, *view = NULL, *other = NULL;
+  sb__cuda_stream *stream = NULL;
+  sb__cuda_registration *r = NULL;
+  sb_tensor t;
+  static char bytes[8192];
+  const sb_scalar seven = {.kind = SB_SCALAR_INT, .as.i = 7};
+  EQ(sb__cuda_stream_new(0, &stream), SB_OK);
+  /* Page-locked memory. */
+  EQ(sb__cuda_pinned_new(4096, &owner), SB_OK);
+  void *was = owner->data;
+  view = view_of(0, was, &t);
+  fake_pause(1);
+  EQ(sb_fill(&t, &seven), SB_OK);
+  sb_storage_unref(&owner); /* in any order */
+  sb_storage_unref(&view);
+  EQ(sb__cuda_pinned_new(4096, &other), SB_OK);
+  CHECK(other->data != was);
+  fake_pause(0);
+  sb_storage_unref(&other);
+  /* A device's: it goes on with the view's stream. */
+  EQ(sb__cuda_storage_new(0, 4096, NULL, &owner), SB_OK);
+  was = owner->data;
+  EQ(sb__cuda_touch(owner, 0, NULL), SB_OK);
+  view = view_of(0, was, &t);
+  fake_pause(1);
+  sb__cuda_use_stream(stream);
+  EQ(sb_fill(&t, &seven), SB_OK);
+  sb__cuda_use_stream(NULL);
+  const int64_t waits = fake_calls("cuStreamWaitEvent");
+  sb_storage_unref(&view);
+  EQ(fake_calls("cuStreamWaitEvent"), waits + 1); /* the stream comes after what the owner had */
+  sb_storage_unref(&owner);
+  EQ(sb__cuda_storage_new(0, 4096, NULL, &other), SB_OK);
+  CHECK(other->data != was);
+  EQ(sb__cuda_storage_new(0, 4096, stream, &owner), SB_OK);
+  CHECK(owner->data == was);
+  fake_pause(0);
+  sb_storage_unref(&owner);
+  sb_storage_unref(&other);
+  /* Registered memory. */
+  EQ(sb__cuda_register(bytes, sizeof bytes, false, NULL, &r), SB_OK);
+  view = view_of(0, bytes + 1000, &t);
+  EQ(sb_fill(&t, &seven), SB_OK);
+  sb_storage_unref(&view);
+  const int64_t synchronised = fake_calls("cuStreamSynchronize");
+  sb__cuda_unregister(&r);
+  EQ(fake_calls("cuStreamSynchronize"), synchronised + 1);
+  EQ(bytes[1000] + bytes[999], 7);
+  sb__cuda_stream_unref(&stream);
+  /* One that is mapped goes to any device, and comes from it. */
+  sb_tensor host, there, back;
+  EQ(sb__cuda_pinned_new(4096, &owner), SB_OK);
+  EQ(sb_tensor_init(owner, SB_UINT8, DIMS(4096), NULL, 0, &host), SB_OK);
+  view = view_of(0, owner->data, &t);
+  sb__cuda_storage_is_mapped(view);
+  EQ(on_device(1, SB_UINT8, DIMS(4096), &there), SB_OK);
+  EQ(on_device(1, SB_UINT8, DIMS(4096), &back), SB_OK);
+  memset(owner->data, 9, 4096);
+  EQ(sb_copy(&there, &t, SB_CASTING_SAFE, NULL), SB_OK);
+  EQ(sb_fill(&t, &seven), SB_OK);
+  EQ(sb_fill(&back, &seven), SB_OK);
+  EQ(sb_copy(&t, &there, SB_CASTING_SAFE, NULL), SB_OK);
+  EQ(sb__cuda_wait_for(view), SB_OK);
+  EQ(((char *)owner->data)[4095], 9);
+  sb__cuda_copying *copying = NULL;
+  heard h = heard_new();
+  bool already = true;
+  fake_pause(1);
+  EQ(sb__cuda_copy_begin(&(sb__copy){.dst = &t, .src = &back}, NULL, &copying, NULL), SB_OK);
+  EQ(sb__cuda_copy_when(copying, hear, &h, &already), SB_OK);
+  CHECK(!already);
+  fake_pause(0);
+  wait_until_heard(&h, 1);
+  EQ(((char *)owner->data)[4095], 7);
+  EQ(sb__cuda_copy_end(&copying, NULL, NULL), SB_OK);
+  sb_tensor_release(&there);
+  sb_tensor_release(&back);
+  sb_storage_unref(&view);
+  sb_storage_unref(&owner);
+  EQ(sb__storage_totals_now().storages, 0);
 }
 
 static void registered(void) {
@@ -1028,6 +1220,42 @@ static void lost(void) {
   sb_tensor_release(&t);
 }
 
+/* Each code after which nothing works any more, of whatever call; others leave it usable. */
+static void lost_by_code(void) {
+  static const struct {
+    int code;
+    bool is_lost;
+    const char *says;
+  } codes[] = {
+      {1, false, "an argument"},        {2, false, "out of memory"},    {201, false, "context"},
+      {214, true, "cannot be correct"}, {220, true, "the link between"}, {226, true, "contained an error"},
+      {701, false, "too many"},         {709, true, "cudaDeviceReset"},  {718, true, "program counter"},
+      {721, true, "tensor memory"},     {801, false, "not supported"},   {810, true, "MPS"},
+      {999, true, "unknown"},
+  };
+  for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+    int status = 0;
+    char text[40];
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(60);
+      snprintf(text, sizeof text, "cuCtxSynchronize:1:%d", codes[i].code);
+      EQ(sb__cuda_enter(0), SB_OK);
+      sb__cuda_leave();
+      fake_fail(text);
+      CHECK(sb__cuda_synchronize(0) != SB_OK);
+      CHECK(says(codes[i].says));
+      EQ(sb__cuda_is_lost(), codes[i].is_lost);
+      EQ(sb__cuda_synchronize(0), codes[i].is_lost ? SB_ERR_CUDA_CONTEXT_LOST : SB_OK);
+      exit(check_failures > 0);
+    }
+    EQ(waitpid(child, &status, 0), child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    if (!WIFEXITED(status) || WEXITSTATUS(status)) printf("  code %d\n", codes[i].code);
+  }
+}
+
 static void lost_anywhere(void) {
   int status = 0;
   for (lost_at = 1; WEXITSTATUS(status) != 2 && lost_at < 1000; lost_at += lost_at < 40 ? 3 : 11) {
@@ -1116,7 +1344,7 @@ static void *at_work(void *number) {
   sb__cuda_stream *stream = NULL;
   const int me = (int)(intptr_t)number;
   random_state = (uint64_t)me + 1;
-  int32_t bytes[256], back[256];
+  int32_t bytes[256], back[256] = {0};
   sb_storage storage, storage_back;
   sb_tensor host, home;
   sb__storage_borrow(bytes, sizeof bytes, &storage);
@@ -1129,6 +1357,12 @@ static void *at_work(void *number) {
     sb_tensor there;
     for (int i = 0; i < 256; i++) bytes[i] = (int32_t)random_bits();
     EQ(on_device(0, SB_INT32, DIMS(256), &there), SB_OK);
+    sb_storage *view = NULL;
+    sb_tensor viewed;
+    EQ(sb__cuda_storage_wrap(0, there.storage->data, 1024, NULL, NULL, &view), SB_OK);
+    EQ(sb_tensor_init(view, SB_INT32, DIMS(256), NULL, 0, &viewed), SB_OK);
+    EQ(sb_copy(&viewed, &home, SB_CASTING_SAFE, NULL), SB_OK);
+    sb_storage_unref(&view);
     EQ(sb_copy(&there, &host, SB_CASTING_SAFE, NULL), SB_OK);
     if (round % 10 == 9) EQ(sb__cuda_empty_cache(0), SB_OK);
     EQ(sb_copy(&home, &there, SB_CASTING_SAFE, NULL), SB_OK);
@@ -1179,12 +1413,15 @@ int main(int argc, char **argv) {
   apart("page-locked memory is scarce", "FAKECUDA_HOST_MEM=1048576", scarce_host);
   apart("streams wait for each other where they touch the same memory", "FAKECUDA_DEVICES=2", order);
   apart("somebody else's stream may go after use", "", foreign_streams);
+  apart("events go where no context is current", "", events_go);
   apart("who waits hears of the end", "", completion);
   apart("a copy that ends later", "", copy_later);
   apart("memory of others is released when the device is done", "FAKECUDA_DEVICES=2", wrapped);
+  apart("what a view has under way is its owner's when it ends", "FAKECUDA_DEVICES=2", views);
   apart("memory is page-locked where it lies", "", registered);
   apart("each call of the driver fails once", "FAKECUDA_DEVICES=2", each_call_fails);
   apart("each allocation fails once", "FAKECUDA_DEVICES=2", each_allocation_fails);
+  apart("CUDA is lost by some codes", "", lost_by_code);
   apart("CUDA is lost at any call", "FAKECUDA_DEVICES=2", lost_anywhere);
   apart("who waits hears that CUDA was lost", "", lost_while_waiting);
   apart("a forked child is told so", "", forked);

@@ -1,8 +1,11 @@
 'use strict'
 // Addresses on devices, and what others know them by.
 const assert = require('node:assert/strict')
-const { arange, cuda, flush, forBlob, fromBlob, fromDlpack, fromShared, memory, saveNpySync, share, sharesMemory, tensor, toNpyBytes, toOrt, unshare, zeros } = require('samebytes')
-const { collectUntil, copied, fails, refuses } = require('../setup')
+const fs = require('node:fs')
+const path = require('node:path')
+const samebytes = require('samebytes')
+const { arange, cuda, flush, forBlob, fromBlob, fromDlpack, fromShared, memory, saveNpySync, share, sharesMemory, tensor, toNpyBytes, toOrt, unshare, zeros } = samebytes
+const { ROOT, collectUntil, copied, fails, refuses, skip } = require('../setup')
 const { twoDevices } = require('./device')
 
 const device = 'cuda:0'
@@ -166,6 +169,18 @@ describe('what needs the CPU\'s memory', () => {
     class OrtTensor {}
     const FNS = [() => t.data, () => toNpyBytes(t), () => saveNpySync('never.npy', t), () => toOrt(t, { Tensor: OrtTensor }), () => t.pinMemory()]
     for (const fn of FNS) fails(fn, Error, 'ERR_DEVICE', /cpu\(\)/)
+  })
+
+  it('as addons do, which read and write what they get', function () {
+    const file = path.join(ROOT, 'test', 'peers', 'addon', 'build', 'Release', 'peer.node')
+    if (!fs.existsSync(file)) skip(this, 'the peer addon is not built')
+    const peer = require(file)
+    peer.open(samebytes)
+    const t = zeros([2], { device })
+    for (const given of [t, t.slice('1:'), fromBlob(t.dataPtr, [2], { dtype: 'float32', device, owner: t }), zeros([0], { device })]) fails(() => peer.describe(given), Error, 'ERR_DEVICE', /cpu\(\)/)
+    assert.equal(memory().exported, 0)
+    assert.equal(peer.describe(t.cpu())[3], 2)
+    peer.release()
   })
 })
 

@@ -2,7 +2,11 @@
 // Page-locked memory of the host as a tensor of a device: the same bytes, of which nothing is copied.
 const assert = require('node:assert/strict')
 const { cuda, empty, fromBlob, hostRegister, memory, zeros } = require('samebytes')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
 const { copied, fails, settledMemory } = require('../setup')
+const { fakeOnly, onFake, twoDevices } = require('./device')
 
 /** A device's tensor over a tensor's page-locked bytes. */
 const mapped = t => fromBlob(t.dataPtr, t.shape, { dtype: t.dtype, device: 'cuda:0', nbytes: t.nbytes, owner: t })
@@ -41,6 +45,50 @@ describe('page-locked memory as a device\'s', () => {
     there.dispose()
     there = null
     assert.equal(settledMemory().tensors, before.tensors)
+  })
+
+  describe('between two devices', () => {
+    twoDevices()
+
+    it('goes to the other one, and comes from it', async () => {
+      const t = empty([4, 6], { pinMemory: true })
+      const there = mapped(t.fill(2))
+      const other = there.to('cuda:1')
+      assert.equal(other.device, 'cuda:1')
+      assert.equal(other.get(3, 5), 2)
+      there.copyFrom(other.fill(4))
+      await there.ready()
+      assert.deepEqual([...t.data], Array(24).fill(4))
+      await there.T.copyFromAsync(other.fill(6).T)
+      assert.deepEqual([...t.data], Array(24).fill(6))
+    })
+  })
+
+  describe('that ends while the device is at work on it', () => {
+    fakeOnly()
+
+    it('is not used again before', async () => {
+      const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-pause-'))
+      const FAKECUDA_PAUSE = path.join(folder, 'pause')
+      try {
+        const answer = await onFake(`
+          const { empty, fromBlob, tidy } = samebytes
+          const fs = require('node:fs')
+          const mapped = t => fromBlob(t.dataPtr, t.shape, { dtype: t.dtype, device: 'cuda:0', nbytes: t.nbytes, owner: t })
+          mapped(empty([100], { pinMemory: true })).fill(1).cpu() // device code is there
+          fs.writeFileSync(${JSON.stringify(FAKECUDA_PAUSE)}, '')
+          tidy(() => { mapped(empty([1000], { pinMemory: true })).fill(7) })
+          const other = empty([1000], { pinMemory: true })
+          other.data.fill(1)
+          fs.rmSync(${JSON.stringify(FAKECUDA_PAUSE)})
+          cuda.synchronize()
+          say(other.data.every(x => x === 1))
+        `, { FAKECUDA_PAUSE })
+        assert.equal(answer, true)
+      } finally {
+        fs.rmSync(folder, { recursive: true, force: true })
+      }
+    })
   })
 
   it('is refused of memory that no device sees', () => {

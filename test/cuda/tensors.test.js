@@ -7,6 +7,8 @@ const {
   tidy, zeros, zerosLike, zerosStrided
 } = require('samebytes')
 const { collectUntil, copied, fails, generator, hex, leavesNothing, refuses } = require('../setup')
+const ffi = require('../../js/ffi')
+const { Tensor } = require('../../js/tensor')
 const { twoDevices } = require('./device')
 
 const device = 'cuda:0'
@@ -321,6 +323,19 @@ describe('tensors on a device', () => {
     assert.notDeepStrictEqual(a, b)
     assert.deepStrictEqual(a, arange(6, { device }))
     assert.deepEqual(tensor([[[1, 2, 3]]], { dtype: 'uint8', device }).toImageData().data, Uint8ClampedArray.of(1, 2, 3, 255))
+  })
+
+  it('are refused by what is C\'s where JavaScript asked for it all the same', () => {
+    const { storage } = Tensor.layoutOf(ones([8], { device, dtype: 'float64' }))
+    const { storage: here } = Tensor.layoutOf(zeros([8], { dtype: 'float64', shared: true }))
+    for (let parser = 0; parser < 6; parser++) {
+      fails(() => ffi.parse(parser, storage, here, 64, 0), Error, 'ERR_DEVICE', /what is parsed lies on cuda:0.*cpu\(\)/)
+      refuses(() => ffi.parse(parser, here, storage, 64, 0), 'ERR_ARGUMENT')
+    }
+    for (const itemsize of [2, 4, 8]) fails(() => ffi.swapBytes(storage, itemsize), Error, 'ERR_DEVICE', /the storage lies on cuda:0/)
+    const buffer = ffi.backend.addon.buffer(storage.extra.watch)
+    assert.equal(buffer, undefined)
+    fails(ffi.check, Error, 'ERR_DEVICE', /the tensor lies on cuda:0/)
   })
 
   it('do not go together with tensors elsewhere', () => {

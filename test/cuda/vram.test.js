@@ -2,7 +2,11 @@
 // GPU memory between real processes: on the fake driver, whose memory processes really share; with SAMEBYTES_TEST_CUDA=1 on a GPU,
 // with PyTorch and CuPy where they are.
 const assert = require('node:assert/strict')
-const { skip } = require('../setup')
+const fs = require('node:fs')
+const { once } = require('node:events')
+const { Worker } = require('node:worker_threads')
+const { cuda } = require('samebytes')
+const { quietMemory, skip } = require('../setup')
 const { endAll, hasGpu, start, until } = require('./vram-processes')
 
 const HAS_GPU = process.env.SAMEBYTES_TEST_CUDA === '1'
@@ -270,17 +274,91 @@ describe('GPU memory of two processes', function () {
   })
 
   it('is read-only where it was shared so', async () => {
-    const peers = [start('node'), start('python')]
+    const old = { FAKECUDA_FAIL: 'cuMemSetAccess:1:801' } // a driver that knows no such access
+    const peers = [start('node'), start('python'), start('node', old), start('python', old)]
     const one = start('node')
     await one.ask('make', { as: 't', shape: [2, 3], values: VALUES })
     await one.ask('blob', { of: 't', as: 'b', readOnly: true })
-    const d = await one.ask('share', { of: 'b', uses: 2 })
+    const d = await one.ask('share', { of: 'b', uses: peers.length })
     assert.equal(d.readOnly, true)
     for (const peer of peers) {
       assert.equal((await peer.ask('open', { d, as: 't' })).readOnly, true)
       await refused(peer.ask('write', { of: 't', values: OTHER }), 'ERR_READ_ONLY')
       assert.deepEqual(await peer.ask('read', { of: 't' }), VALUES)
     }
+  })
+
+  describe('where CUDA is lost', () => {
+    before(function () {
+      if (HAS_GPU) skip(this, 'it needs faults that only the fake driver has')
+    })
+
+    it('as the exporter answers: the importer is told so, and goes on', async () => {
+      const [one, other] = [start('node', { FAKECUDA_FAIL: 'cuMemExportToShareableHandle:1:700' }), start('node')]
+      await one.ask('make', { as: 't', shape: [2, 3], values: VALUES })
+      const d = await one.ask('share', { of: 't' })
+      await refused(other.ask('open', { d, as: 't' }), 'ERR_DEVICE', /illegal address/)
+      await refused(one.ask('share', { of: 't' }), 'ERR_CUDA_CONTEXT_LOST', /illegal address/)
+      await refused(one.ask('read', { of: 't' }), 'ERR_CUDA_CONTEXT_LOST')
+      await refused(other.ask('open', { d, as: 't' }), 'ERR_DEVICE', /illegal address/)
+      await one.ask('unshare', { d })
+      await one.ask('dispose', { of: 't' })
+      await until(() => one.ask('held'), ({ inFlight, cuda }) => inFlight === 0 && cuda === 0)
+      await other.ask('make', { as: 'u', shape: [2, 3], values: VALUES })
+      assert.deepEqual(await other.ask('read', { of: 'u' }), VALUES)
+      assert.deepEqual([await one.end(), await other.end()], [0, 0])
+    })
+
+    for (const [shared, call] of [[true, 'cuMemImportFromShareableHandle'], [true, 'cuMemSetAccess'], [false, 'cuIpcOpenMemHandle']]) {
+      it(`as the importer maps the memory (${call}): no use is taken`, async () => {
+        const [one, lost, other] = [start('node'), start('node', { FAKECUDA_FAIL: `${call}:1:700` }), start('node')]
+        await one.ask('make', { as: 't', shape: [2, 3], values: VALUES, shared })
+        const d = await one.ask('share', { of: 't' })
+        await refused(lost.ask('open', { d, as: 't' }), 'ERR_CUDA_CONTEXT_LOST', /illegal address/)
+        await refused(lost.ask('open', { d, as: 't' }), 'ERR_CUDA_CONTEXT_LOST', /illegal address/)
+        await until(() => other.ask('open', { d, as: 't' }).then(() => true, ({ code }) => { assert.equal(code, 'ERR_STALE') }), Boolean)
+        assert.deepEqual(await other.ask('read', { of: 't' }), VALUES)
+        assert.deepEqual([await lost.end(), await other.end(), await one.end()], [0, 0, 0])
+      })
+    }
+
+    it('while an importer has the memory: its end is no other than any', async () => {
+      for (const shared of [true, false]) {
+        const [one, other] = [start('node'), start('node', { FAKECUDA_FAIL: 'cuMemcpyDtoHAsync:2:700' })]
+        await one.ask('make', { as: 't', shape: [2, 3], values: VALUES, shared })
+        await other.ask('open', { d: await one.ask('share', { of: 't' }), as: 't' })
+        assert.deepEqual(await other.ask('read', { of: 't' }), VALUES)
+        await refused(other.ask('read', { of: 't' }), 'ERR_CUDA_CONTEXT_LOST')
+        await other.ask('dispose', { of: 't' })
+        await one.ask('dispose', { of: 't' })
+        await until(() => one.ask('held'), ({ inFlight, cuda }) => inFlight === 0 && cuda === 0)
+        assert.deepEqual([await other.end(), await one.end()], [0, 0])
+      }
+    })
+  })
+
+  it('lets a thread end that waits for an answer, and takes no use for it', async () => {
+    const one = start('node')
+    await one.ask('make', { as: 't', shape: [2, 3], values: VALUES })
+    const d = await one.ask('share', { of: 't' })
+    const connections = () => fs.readFileSync('/proc/net/unix', 'utf8').split('\n').filter(line => line.endsWith(d.socket)).length
+    const { storages } = await quietMemory()
+    one.process.kill('SIGSTOP') // it answers nobody
+    const began = process.hrtime.bigint()
+    const worker = new Worker(`
+      const { cuda } = require('samebytes')
+      cuda.open(require('node:worker_threads').workerData).catch(() => {})
+    `, { eval: true, workerData: d })
+    const ended = once(worker, 'exit')
+    await until(connections, n => n > 1)
+    await worker.terminate()
+    await ended
+    assert.ok(process.hrtime.bigint() - began < 25_000_000_000n, 'it waited for an answer') // for which it has 30 s
+    one.process.kill('SIGCONT')
+    const t = await until(() => cuda.open(d).catch(({ code }) => { assert.equal(code, 'ERR_STALE') }), Boolean)
+    assert.deepEqual(t.cpu().toArray(), VALUES)
+    t.dispose()
+    assert.ok((await quietMemory()).storages <= storages)
   })
 
   it('refuses what is no tensor on a GPU, and no number of uses', async () => {

@@ -4,7 +4,6 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { execFile, spawnSync } = require('node:child_process')
-const ts = require('typescript')
 const { ROOT } = require('./blocks')
 
 const PYTHON = process.env.PYTHON ?? '/usr/bin/python3' // the system's, because it has NumPy and PyTorch
@@ -63,7 +62,7 @@ function typeErrors (list, folder) {
  * `samebytes` is the sources, so that nothing has to be built.
  *
  * @param {{ name: string, source: string, isTypeScript: boolean }[]} list
- * @param {ts.CompilerOptions} more
+ * @param {import('typescript').CompilerOptions} more
  */
 function complaintsOf (list, folder, more) {
   const js = name => path.join(ROOT, 'js', name)
@@ -73,6 +72,7 @@ function complaintsOf (list, folder, more) {
     const file = to?.node?.import?.default ?? to?.import?.default
     if (/\.\/js\//.test(file)) paths[path.posix.join('samebytes', name)] ??= [path.join(ROOT, file)]
   }
+  const ts = require('typescript') // here, because a machine that runs blocks alone has none
   const { options } = ts.parseJsonConfigFileContent(ts.readConfigFile(path.join(ROOT, 'tsconfig.json'), ts.sys.readFile).config, ts.sys, ROOT)
   const files = list.map(({ name, source, isTypeScript }) => {
     const file = path.join(folder, `${name}.${isTypeScript ? 'mts' : /\brequire\(/.test(source) && !/^import /m.test(source) ? 'cjs' : 'mjs'}`)
