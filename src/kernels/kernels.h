@@ -45,6 +45,13 @@ typedef struct sb__random {
   } as;
 } sb__random;
 
+/* Casts past the caches: to begins where a cache line does, and n elements fill whole ones. NULL: no such loop. */
+typedef struct sb__sends {
+  sb__cast f32_from[SB_DTYPE_COUNT];
+  sb__scaled_cast scaled_from[SB_DTYPE_COUNT];
+  sb__cast from_f32[SB_DTYPE_COUNT];
+} sb__sends;
+
 /* Items are 1, 2, 4, 8 or 16 bytes; to and from never overlap. */
 typedef struct sb__kernels {
   const char *level;
@@ -65,6 +72,7 @@ typedef struct sb__kernels {
    * the bytes visible to other threads in order. */
   void (*stream)(char *to, const char *from, int64_t nbytes);
   void (*stream_end)(void);
+  const sb__sends *sends; /* NULL where there is no such thing */
 
   /* Repeats 16 bytes. */
   void (*fill)(char *to, const char *pattern, int64_t nbytes);
@@ -97,6 +105,7 @@ void sb__kernels_use(const sb__kernels *kernels); /* NULL: chooses anew at the n
 extern const sb__kernels sb__kernels_scalar;
 #if defined(__x86_64__)
 extern const sb__kernels sb__kernels_avx2, sb__kernels_avx512;
+extern const sb__sends sb__sends_x86;
 #elif defined(__aarch64__)
 extern const sb__kernels sb__kernels_neon;
 #elif defined(__wasm_simd128__)

@@ -7,6 +7,7 @@
 
 #define PIECE 1024 /* elements that are converted at a time */
 #define PLANE 2048 /* bytes of a channel that are moved at a time */
+#define PIXELS 384 /* at most, where they are sent from registers: reading waits meanwhile */
 
 /* What is streamed is converted in slices, so short that reading never waits for writing, of several pages in turn:
  * the processor reads ahead within pages, in a few of them at a time. Elements. */
@@ -43,6 +44,8 @@ typedef struct runner {
   bool streams, fetches;
   sb__masks masks;      /* of SPLIT and JOIN */
   sb__cast load, store; /* into and out of float32; NULL: it is float32 already */
+  sb__cast send;        /* the whole way, past the caches; NULL: there is no such loop */
+  sb__scaled_cast send_scaled;
 } runner;
 
 /* Factors of a row: where they start, and their steps in bytes. */
@@ -145,14 +148,29 @@ static void send_pages(const runner *r, char *to, const char *from, factors f) {
   }
 }
 
+/* Whole lines of a row, from registers; gives how many elements went that way. */
+static int64_t send_lines(const runner *r, char *to, const char *from, int64_t n, factors f) {
+  const int64_t count = n / (64 / r->to_size) * (64 / r->to_size);
+  if (((uintptr_t)to & 63u) || !count || f.scale_step || f.bias_step) return 0;
+  if (r->send)
+    r->send(to, from, count);
+  else if (r->send_scaled)
+    r->send_scaled((float *)(void *)to, from, count, (float)factor(f.scale), (float)factor(f.bias));
+  else
+    return 0;
+  return count;
+}
+
 static void send_row(const runner *r, char *to, const char *from, int64_t n, factors f) {
   while (n > 0) {
-    const bool pages = n >= PAGES * PAGE && ((uintptr_t)to & 63u) == 0;
-    const int64_t count = pages ? PAGES * PAGE : piece_at(to, r->to_size, SLICE, n);
-    if (pages)
+    int64_t count = send_lines(r, to, from, n, f);
+    if (!count && n >= PAGES * PAGE && ((uintptr_t)to & 63u) == 0) {
+      count = PAGES * PAGE;
       send_pages(r, to, from, f);
-    else
+    } else if (!count) {
+      count = piece_at(to, r->to_size, SLICE, n);
       send(r, to, from, count, f);
+    }
     to += count * r->to_size;
     from += count * r->from_size;
     f = further(f, count);
@@ -256,11 +274,19 @@ static void run_transpose(const runner *r, char *const at[]) {
   }
 }
 
+/* Into the first cache: it is read soon. Any address will do. */
+static void fetch_next(const char *from, int64_t nbytes) {
+  for (int64_t b = 0; b < nbytes; b += 64) __builtin_prefetch(from + b);
+}
+
 static void run_split(const runner *r, char *const at[]) {
   char room[4 * PLANE] __attribute__((aligned(64)));
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
   const bool direct = !r->converts && !r->streams;
-  const int64_t piece = PLANE / r->from_size, most = direct ? row->n : piece;
+  const bool lines = (((uintptr_t)at[0] | (uintptr_t)column->step[0]) & 63u) == 0;
+  const bool sends = r->streams && lines && (r->send || r->send_scaled);
+  const int64_t piece = least(sends ? PIXELS : PLANE, PLANE / r->from_size);
+  const int64_t most = direct ? row->n : piece;
   for (int64_t i = 0; i < row->n; i += most) {
     const int64_t n = least(most, row->n - i), step = n * r->from_size;
     char *to = at[0] + i * row->step[0];
@@ -272,6 +298,7 @@ static void run_split(const runner *r, char *const at[]) {
     }
     f.scale += i * row->step[2];
     f.bias += i * row->step[3];
+    if (sends) fetch_next(from + n * column->n * r->from_size, n * column->n * r->from_size);
     r->kernels->split(room, step, from, n, column->n, r->from_size, &r->masks);
     for (int64_t c = 0; c < column->n; c++) {
       emit(r, to + c * column->step[0], room + c * step, n, f);
@@ -350,8 +377,14 @@ static void choose_loops(runner *r) {
   r->load = r->kernels->f32_from[from];
   r->store = r->kernels->from_f32[to];
   const bool has_load = r->load || from == SB_FLOAT32, has_store = r->store || to == SB_FLOAT32;
+  const sb__sends *sends = r->kernels->sends;
   const bool once = to == SB_FLOAT32 || passes_float32(from, to) || r->job->scaled;
   r->forms = !has_load || !has_store || !once || (r->job->scaled && !r->single);
+  if (!CAN_STREAM || !sends || r->forms) return;
+  if (r->job->scaled)
+    r->send_scaled = to == SB_FLOAT32 ? sends->scaled_from[from] : NULL;
+  else if (!r->load || !r->store)
+    r->send = r->load ? sends->f32_from[from] : sends->from_f32[to];
 }
 
 bool sb__is_wide(sb_dtype dtype) {

@@ -228,6 +228,63 @@ static void scales(void) {
   }
 }
 
+static int sends_seen;
+
+/* Casts past the caches: whole lines, the bits of the scalar level, no byte beside them. */
+static void sent(const sb__sends *sends, sb_dtype a, sb_dtype b, int64_t n, float scale, float bias) {
+  const sb__kernels *scalar = levels[0];
+  const int64_t size = sb_dtype_itemsize(b), at = 64 * random_in(0, 3);
+  const size_t all = (size_t)(at + n * size + 128);
+  const sb__cast cast = b == SB_FLOAT32 ? scalar->f32_from[a] : scalar->from_f32[b];
+  const sb__cast send = b == SB_FLOAT32 ? sends->f32_from[a] : sends->from_f32[b];
+  const char *in = (const char *)from + 3 * sb_dtype_itemsize(a);
+  if (send) {
+    memset(out, GUARD, all);
+    memset(wanted, GUARD, all);
+    cast((char *)wanted + at, in, n);
+    send((char *)out + at, in, n);
+    sends_seen++;
+    same(all);
+  }
+  if (b != SB_FLOAT32 || !sends->scaled_from[a]) return;
+  memset(out, GUARD, all);
+  memset(wanted, GUARD, all);
+  scalar->scaled_from[a]((float *)(void *)(wanted + at), in, n, scale, bias);
+  sends->scaled_from[a]((float *)(void *)(out + at), in, n, scale, bias);
+  sends_seen++;
+  same(all);
+}
+
+static void sends(void) {
+  random_state = 48;
+  for (int l = 0; l < level_count; l++) {
+    if (!levels[l]->sends) continue;
+    failing = levels[l]->level;
+    sends_seen = 0;
+    for (int round = 0; round < 300; round++) {
+      const uint32_t edges[2] = {edgy_float(), edgy_float()};
+      float scale = (float)random_in(-999, 999) / 255, bias = (float)random_in(-99, 99) / 7;
+      if (round % 4 == 0) memcpy(&scale, &edges[0], 4);
+      if (round % 8 == 0) memcpy(&bias, &edges[1], 4);
+      for (int d = 0; d < SB_DTYPE_COUNT; d++) {
+        const int64_t n = 64 * random_in(0, round % 50 ? 6 : 200);
+        for (int i = 0; i < 13000; i++) memcpy(from + 8 * i, &(uint64_t){(uint64_t)edgy_float() << 32 | edgy_float()}, 8);
+        if (d == SB_FLOAT64) /* what rounds to edges of float32, and doubles of any kind */
+          for (int i = 0; i < 13000; i += 2) {
+            const uint32_t bits = edgy_float();
+            float x;
+            memcpy(&x, &bits, 4);
+            const double y = (double)x * (1 + (double)random_in(-2, 2) * 0x1p-25);
+            memcpy(from + 8 * i, &y, 8);
+          }
+        sent(levels[l]->sends, (sb_dtype)d, SB_FLOAT32, n, scale, bias);
+        sent(levels[l]->sends, SB_FLOAT32, (sb_dtype)d, n, scale, bias);
+      }
+    }
+    CHECK(sends_seen >= 300 * 5);
+  }
+}
+
 static void programs(void) {
   uint64_t sums[SB__MOST_LEVELS];
   for (int l = 0; l < level_count; l++) {
@@ -360,6 +417,7 @@ int main(void) {
   test("transposes of every item size at every level, with odd extents and guarded edges", transposes);
   test("2, 3 and 4 channels split and join at every level, with guarded edges", channels);
   test("streams and fills write their bytes and no other", streams_and_fills);
+  test("what is sent past the caches has the bits of the scalar level", sends);
   test("casts from and to float32 at every level equal the casts by forms", casts);
   test("float32 rounds to float16 and bfloat16 as the forms do, beside every value and halfway", halves);
   test("scaled casts round the product and the sum, at every level as the forms do", scales);
