@@ -28,9 +28,11 @@
 #ifdef __wasm__
 # define CAN_STREAM false
 # define FETCH_FROM (INT64_C(8) << 20)
+# define PACK_FROM (INT64_C(2) << 20) /* transposes of as many bytes */
 #else
 # define CAN_STREAM true
 # define FETCH_FROM INT64_MAX
+# define PACK_FROM INT64_MAX
 #endif
 
 typedef struct runner {
@@ -249,9 +251,43 @@ static void run_transpose_block(const runner *r, char *const at[], int64_t rows,
   }
 }
 
+/* A transpose without streams: some bytes of many rows are copied side by side first, by memory.copy, which reads ahead;
+ * there no two lines share a place in the caches, and few columns at a time are written, which go far along their rows.
+ * False: there is no room for it. */
+#define PACK_ROWS 512
+#define PACK_BYTES 512
+#define PACK_STEP (PACK_BYTES + 64)
+
+static bool run_packed(const runner *r, char *const at[]) {
+  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
+  const int64_t size = r->to_size, few = size == 1 ? 16 : size < 8 ? 8 : 4;
+  char *room = sb__alloc_aligned(PACK_ROWS * PACK_STEP);
+  if (!room) return false;
+  for (int64_t i = 0; i < row->n; i += PACK_ROWS) {
+    const int64_t rows = least(PACK_ROWS, row->n - i);
+    for (int64_t c = 0; c < column->n; c += PACK_BYTES / size) {
+      const int64_t columns = least(PACK_BYTES / size, column->n - c);
+      char *to = at[0] + c * column->step[0] + i * size;
+      const char *from = at[1] + c * size + i * row->step[1];
+      for (int64_t k = 0; k < rows; k++)
+        memcpy(room + k * PACK_STEP, from + k * row->step[1], (size_t)(columns * size));
+      for (int64_t k = 0; k < columns; k += few) {
+        if (k > columns - few && columns > few) k = columns - few;
+        r->kernels->transpose(to + k * column->step[0], column->step[0], room + k * size, PACK_STEP,
+                              rows, least(few, columns - k), size, false);
+      }
+    }
+  }
+  sb__free_aligned(room);
+  return true;
+}
+
 static void run_transpose(const runner *r, char *const at[]) {
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column, *more = &r->plan->more;
   const bool lines = (((uintptr_t)at[0] | (uintptr_t)column->step[0]) & 63u) == 0 && more->n == 1;
+  if (!CAN_STREAM && !r->converts && more->n == 1 && row->n * column->n * r->to_size >= PACK_FROM &&
+      row->n >= PACK_ROWS && column->n * r->to_size >= PACK_BYTES && run_packed(r, at))
+    return;
   if (!r->converts && (lines || !r->streams)) {
     for (int64_t m = 0; m < more->n; m++)
       r->kernels->transpose(at[0] + m * more->step[0], column->step[0], at[1] + m * more->step[1],
