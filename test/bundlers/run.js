@@ -63,7 +63,9 @@ function start (command, args, { cwd = app, env = {} } = {}) {
 }
 
 /** Runs a command to its end. @returns {Promise<{ code: number, text: string }>} */
-const ending = (command, args, options) => ended(start(command, args, options))
+function ending (command, args, options) {
+  return ended(start(command, args, options))
+}
 
 async function run (command, args, options) {
   const { code, text } = await ending(command, args, options)
