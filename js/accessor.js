@@ -106,7 +106,7 @@ function checkCount (given, ndim) {
 
 /** @param {string} name  of a method that was taken from its accessor, as in `const { get } = t.accessor()` */
 function alone (name) {
-  return failure('ERR_ARGUMENT', `${name} was called without its accessor; accessor.${name}(…) was expected`)
+  return failure('ERR_ARGUMENT', `${name} was called without its accessor; accessor.${name}(...) was expected`)
 }
 
 // One class for each number of axes: V8 then knows how many indices there are, and makes no list of them.

@@ -209,7 +209,7 @@ describe('accessor', () => {
     for (const shape of [[], [2], [2, 2], [1, 2, 2], [1, 1, 2, 2], [1, 1, 1, 2, 2]]) {
       const { get, set } = zeros(shape).accessor()
       const index = shape.map(() => 0)
-      fails(() => get(...index), TypeError, 'ERR_ARGUMENT', /^get was called without its accessor; accessor\.get\(…\) was expected$/)
+      fails(() => get(...index), TypeError, 'ERR_ARGUMENT', /^get was called without its accessor; accessor\.get\(\.\.\.\) was expected$/)
       fails(() => set(1, ...index), TypeError, 'ERR_ARGUMENT', /^set was called without its accessor/)
     }
   })
