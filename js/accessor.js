@@ -3,7 +3,7 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
-const { show, integer, inside } = require('./validate')
+const { show, integer, inside, wrongCount } = require('./validate')
 const { busy } = require('./async')
 const { dtypes, dtypeOf } = require('./dtypes')
 const { scalarFor } = require('./values')
@@ -101,7 +101,7 @@ class Place {
  * @param {number} ndim
  */
 function checkCount (given, ndim) {
-  if (given !== ndim) throw failure('ERR_SHAPE', `${given} indices were given; the tensor has ${ndim} axes`)
+  if (given !== ndim) throw wrongCount(given, ndim)
 }
 
 /** @param {string} name  of a method that was taken from its accessor, as in `const { get } = t.accessor()` */

@@ -9,7 +9,7 @@ const { later, laterFile } = require('./later')
 const { countCopy, claim, unclaim } = require('./storage')
 const {
   show, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, axisAndOptions, CASTINGS, castingOf,
-  inside, formatOf, checkCounts, MOST_PARTS, sameParts, equalSizes, checkSizes
+  inside, wrongCount, formatOf, checkCounts, MOST_PARTS, sameParts, equalSizes, checkSizes
 } = require('./validate')
 const { dtypes, itemsizes, dtypeOf } = require('./dtypes')
 const { BRAND, COPY, scalarFor } = require('./values')
@@ -434,9 +434,7 @@ class Tensor {
   #place (layout, index, from) {
     const { shape, strides } = layout
     const n = shape.length
-    if (index.length - from !== n) {
-      throw failure('ERR_SHAPE', `${index.length - from} indices were given; the tensor has ${n} axes`)
-    }
+    if (index.length - from !== n) throw wrongCount(index.length - from, n)
     let at = layout.offset
     for (let d = 0; d < n; d++) {
       at += inside(index[from + d], shape[d], d) * strides[d]

@@ -301,4 +301,12 @@ function checkSizes (sizes, extent) {
   return sizes
 }
 
-module.exports = { show, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, oneOf, CASTINGS, castingOf, axisAndOptions, checkCounts, formatOf, MOST_PARTS, sameParts, equalSizes, checkSizes, inside }
+/**
+ * @param {number} given  indices
+ * @param {number} ndim  that the tensor has
+ */
+function wrongCount (given, ndim) {
+  return failure('ERR_SHAPE', `${given} ${given === 1 ? 'index was' : 'indices were'} given; the tensor has ${ndim} ${ndim === 1 ? 'axis' : 'axes'}`)
+}
+
+module.exports = { show, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, oneOf, CASTINGS, castingOf, axisAndOptions, checkCounts, formatOf, MOST_PARTS, sameParts, equalSizes, checkSizes, inside, wrongCount }

@@ -28,6 +28,13 @@ describe('get and set', () => {
     })
   }
 
+  it('counts the indices that are missing in words', () => {
+    for (const get of [(t, ...index) => t.get(...index), (t, ...index) => t.accessor().get(...index)]) {
+      fails(() => get(zeros([2, 3]), 0), RangeError, 'ERR_SHAPE', /^1 index was given; the tensor has 2 axes$/)
+      fails(() => get(zeros([2]), 0, 0), RangeError, 'ERR_SHAPE', /^2 indices were given; the tensor has 1 axis$/)
+    }
+  })
+
   it('copy nothing', () => {
     const t = zeros([4])
     assert.deepEqual(copied(() => { t.set(1, 2); t.get(2) }).copies, {})
