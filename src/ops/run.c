@@ -17,10 +17,14 @@
 /* Writing more than that goes past the caches: it would not stay there anyway. */
 #ifdef SB_TEST
 # define STREAM_FROM 4096 /* so that tests need no large tensors */
+# define STREAM_FILL_FROM 4096
+# define SHEET 256
 # define PAGE 256
 #else
 # define PAGE 2048
 # define STREAM_FROM (INT64_C(12) << 20)
+# define STREAM_FILL_FROM (INT64_C(64) << 20) /* less may be found in a large third cache */
+# define SHEET 4096 /* bytes of the pattern that a fill sends past the caches at a time */
 #endif
 
 /* Reading more than that to write less, rows are copied into the first cache before they are converted:
@@ -514,13 +518,26 @@ typedef struct fill_job {
   const char *pattern; /* 16 bytes */
   int64_t itemsize;
   bool alike; /* all bytes of the pattern */
+  bool streams;
   int count;
 } fill_job;
+
+static void stream_fill(char *to, const char *pattern, int64_t nbytes) {
+  char sheet[SHEET + 16] __attribute__((aligned(64)));
+  const sb__kernels *kernels = sb__kernels_now();
+  const int64_t head = least((int64_t)(-(uintptr_t)to & 63u), nbytes); /* then whole lines */
+  kernels->fill(sheet, pattern, sizeof sheet);
+  kernels->fill(to, pattern, head);
+  for (int64_t i = head; i < nbytes; i += SHEET)
+    kernels->stream(to + i, sheet + head % 16, least(SHEET, nbytes - i));
+}
 
 static void fill_row(const fill_job *job, char *to, const sb__plan_dim *row) {
   const int64_t nbytes = row->n * job->itemsize;
   if (row->step[0] != job->itemsize)
     sb__fill_items(to, row->step[0], job->pattern, row->n, job->itemsize);
+  else if (CAN_STREAM && job->streams && nbytes >= 16 * SHEET)
+    stream_fill(to, job->pattern, nbytes);
   else if (job->alike)
     memset(to, job->pattern[0], (size_t)nbytes);
   else
@@ -538,6 +555,7 @@ static void run_fill_part(void *context, int i) {
     for (int64_t c = 0; c < part.column.n; c++)
       fill_row(job, walk.at[0] + c * part.column.step[0], &part.row);
   } while (sb__walk_next(&part, &walk));
+  if (CAN_STREAM && job->streams) sb__kernels_now()->stream_end();
 }
 
 void sb__run_fill(const sb_tensor *t, const char *item) {
@@ -545,10 +563,16 @@ void sb__run_fill(const sb_tensor *t, const char *item) {
   char pattern[16];
   const int64_t itemsize = sb_dtype_itemsize(t->dtype);
   for (int64_t i = 0; i < 16; i += itemsize) memcpy(pattern + i, item, (size_t)itemsize);
-  const int parts = sb__parts_for(sb_tensor_nbytes(t));
-  fill_job job = {&plan, sb_tensor_data(t), pattern, itemsize, !memcmp(pattern, pattern + 1, 15),
-                  parts};
-  if (parts == 1 && sb_is_contiguous(t)) { /* a few elements, often: no plan */
+  const int64_t nbytes = sb_tensor_nbytes(t);
+  const int parts = sb__parts_for(nbytes);
+  fill_job job = {.plan = &plan,
+                  .base = sb_tensor_data(t),
+                  .pattern = pattern,
+                  .itemsize = itemsize,
+                  .alike = !memcmp(pattern, pattern + 1, 15),
+                  .count = parts};
+  job.streams = CAN_STREAM && nbytes >= STREAM_FILL_FROM && sb__kernels_now()->stream;
+  if (parts == 1 && !job.streams && sb_is_contiguous(t)) { /* a few elements, often: no plan */
     const sb__plan_dim row = {.n = sb_tensor_numel(t), .step = {itemsize}};
     fill_row(&job, job.base, &row);
     return;

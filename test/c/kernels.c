@@ -117,6 +117,42 @@ static void streams_and_fills(void) {
   }
 }
 
+/* Fills of any dtype and place, long enough to go past the caches or not, with nothing written beside them. */
+static void fills(void) {
+  sb_storage to;
+  random_state = 49;
+  for (int l = 0; l < level_count; l++) {
+    sb__kernels_use(levels[l]);
+    failing = levels[l]->level;
+    for (int round = 0; round < 600; round++) {
+      static const sb_dtype dtypes[] = {SB_UINT8, SB_INT16, SB_FLOAT32, SB_FLOAT64, SB_COMPLEX128};
+      const sb_dtype dtype = dtypes[round % 5];
+      const int64_t at = 8 * random_in(0, 8); /* complex numbers need no more */
+      const int64_t size = sb_dtype_itemsize(dtype), first = random_in(0, 70), gap = random_in(0, 2);
+      const int64_t shape[2] = {random_in(1, 3), random_in(1, 20000 / size)};
+      const int64_t strides[2] = {shape[1] + gap, 1};
+      const size_t all = (size_t)(at + (first + 3 * strides[0]) * size + 200);
+      char item[16];
+      sb_tensor t, one;
+      sb_storage single;
+      const sb_scalar value = {.kind = SB_SCALAR_INT, .as.i = random_in(0, 120)};
+      memset(out, GUARD, all);
+      memset(wanted, GUARD, all);
+      sb__storage_borrow(out + at, sizeof out - (size_t)at, &to);
+      sb__storage_borrow(item, sizeof item, &single);
+      EQ(sb_tensor_init(&single, dtype, 0, NULL, NULL, 0, &one), SB_OK);
+      EQ(sb_fill(&one, &value), SB_OK);
+      for (int64_t i = 0; i < shape[0]; i++)
+        for (int64_t k = 0; k < shape[1]; k++)
+          memcpy(wanted + at + (first + i * strides[0] + k) * size, item, (size_t)size);
+      EQ(sb_tensor_init(&to, dtype, 2, shape, strides, first, &t), SB_OK);
+      EQ(sb_fill(&t, &value), SB_OK);
+      same(all);
+    }
+  }
+  sb__kernels_use(NULL);
+}
+
 /* One cast by the forms, the reference for all loops. */
 static void by_forms(sb_dtype a, sb_dtype b, const char *in, char *to, int64_t n) {
   static sb__chunk chunk;
@@ -417,6 +453,7 @@ int main(void) {
   test("transposes of every item size at every level, with odd extents and guarded edges", transposes);
   test("2, 3 and 4 channels split and join at every level, with guarded edges", channels);
   test("streams and fills write their bytes and no other", streams_and_fills);
+  test("fills write their items and no other byte, at every level", fills);
   test("what is sent past the caches has the bits of the scalar level", sends);
   test("casts from and to float32 at every level equal the casts by forms", casts);
   test("float32 rounds to float16 and bfloat16 as the forms do, beside every value and halfway", halves);
