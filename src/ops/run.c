@@ -255,16 +255,30 @@ static void run_transpose_block(const runner *r, char *const at[], int64_t rows,
   }
 }
 
-/* A transpose without streams: some bytes of many rows are copied side by side first, by memory.copy, which reads ahead;
- * there no two lines share a place in the caches, and few columns at a time are written, which go far along their rows.
- * False: there is no room for it. */
+/* Few columns at a time, so that what is written goes on along few rows. */
+static void transpose_by_few(const runner *r, char *to, const char *from, int64_t from_step,
+                             int64_t rows, int64_t columns) {
+  const sb__plan_dim *more = &r->plan->more;
+  const int64_t size = r->to_size, few = size == 1 ? 16 : size < 8 ? 8 : 4;
+  const int64_t step = r->plan->column.step[0];
+  for (int64_t c = 0; c < columns; c += few) {
+    if (c > columns - few && columns > few) c = columns - few;
+    for (int64_t m = 0; m < more->n; m++)
+      r->kernels->transpose(to + m * more->step[0] + c * step, step,
+                            from + m * more->step[1] + c * size, from_step, rows,
+                            least(few, columns - c), size, false);
+  }
+}
+
+/* Some bytes of many rows are copied side by side first, by memory.copy, which reads ahead. There no two lines share a
+ * place in the caches. False: there is no room for it. */
 #define PACK_ROWS 512
 #define PACK_BYTES 512
 #define PACK_STEP (PACK_BYTES + 64)
 
 static bool run_packed(const runner *r, char *const at[]) {
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
-  const int64_t size = r->to_size, few = size == 1 ? 16 : size < 8 ? 8 : 4;
+  const int64_t size = r->to_size;
   char *room = sb__alloc_aligned(PACK_ROWS * PACK_STEP);
   if (!room) return false;
   for (int64_t i = 0; i < row->n; i += PACK_ROWS) {
@@ -275,23 +289,35 @@ static bool run_packed(const runner *r, char *const at[]) {
       const char *from = at[1] + c * size + i * row->step[1];
       for (int64_t k = 0; k < rows; k++)
         memcpy(room + k * PACK_STEP, from + k * row->step[1], (size_t)(columns * size));
-      for (int64_t k = 0; k < columns; k += few) {
-        if (k > columns - few && columns > few) k = columns - few;
-        r->kernels->transpose(to + k * column->step[0], column->step[0], room + k * size, PACK_STEP,
-                              rows, least(few, columns - k), size, false);
-      }
+      transpose_by_few(r, to, room, PACK_STEP, rows, columns);
     }
   }
   sb__free_aligned(room);
   return true;
 }
 
+/* Matrices that continue each other's rows: by few columns from so many bytes together, if each is read from so few. */
+#define FEW_FROM 32768
+#define NEAR 16384
+
+/* Without streams; false: neither way is for this one. */
+static bool run_by_few(const runner *r, char *const at[]) {
+  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
+  const int64_t size = r->to_size, more = r->plan->more.n, reach = row->n * row->step[1];
+  const int64_t nbytes = row->n * column->n * more * size;
+  if (more == 1)
+    return nbytes >= PACK_FROM && row->n >= PACK_ROWS && column->n * size >= PACK_BYTES &&
+           run_packed(r, at);
+  if (nbytes < FEW_FROM || nbytes >= PACK_FROM || size == 1 || reach <= 0 || reach > NEAR)
+    return false;
+  transpose_by_few(r, at[0], at[1], row->step[1], row->n, column->n);
+  return true;
+}
+
 static void run_transpose(const runner *r, char *const at[]) {
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column, *more = &r->plan->more;
   const bool lines = (((uintptr_t)at[0] | (uintptr_t)column->step[0]) & 63u) == 0 && more->n == 1;
-  if (!CAN_STREAM && !r->converts && more->n == 1 && row->n * column->n * r->to_size >= PACK_FROM &&
-      row->n >= PACK_ROWS && column->n * r->to_size >= PACK_BYTES && run_packed(r, at))
-    return;
+  if (!CAN_STREAM && !r->converts && run_by_few(r, at)) return;
   if (!r->converts && (lines || !r->streams)) {
     for (int64_t m = 0; m < more->n; m++)
       r->kernels->transpose(at[0] + m * more->step[0], column->step[0], at[1] + m * more->step[1],

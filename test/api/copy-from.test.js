@@ -119,6 +119,25 @@ describe('copyFrom', () => {
         }
         assert.equal(Buffer.compare(dst.view([-1]).view('uint8').data, expected), 0)
       })
+
+      it(`moves ${dtype} items of many small matrices that continue each other's rows`, () => {
+        const { itemsize } = zeros([], { dtype })
+        const [a, b, c, d] = [40, 2, 39, 35]
+        const src = zeros([a, b, c, d], { dtype })
+        const bytes = Uint8Array.from({ length: src.nbytes }, (_, i) => Math.imul(i + 1, 2654435761) >>> 17)
+        src.view([-1]).view('uint8').data.set(bytes)
+        const dst = zeros([d, b, a, c], { dtype }).copyFrom(src.permute(3, 1, 0, 2))
+
+        const expected = new Uint8Array(src.nbytes)
+        for (let at = 0; at < expected.length; at += itemsize) {
+          let rest = at / itemsize
+          const [k, i] = [rest % c, (rest = rest / c | 0) % a]
+          const [j, l] = [(rest = rest / a | 0) % b, rest / b | 0]
+          const from = (((i * b + j) * c + k) * d + l) * itemsize
+          for (let n = 0; n < itemsize; n++) expected[at + n] = bytes[from + n]
+        }
+        assert.equal(Buffer.compare(dst.view([-1]).view('uint8').data, expected), 0)
+      })
     }
   })
 
