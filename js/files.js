@@ -828,6 +828,8 @@ class ReadFile {
     this.flags = 0
     this.writes = false
     this.reason = 'load'
+    /** @type {Set<unknown>} */
+    this.faults = new Set()
     /** read already @type {{ from: number, storage: Storage } | null} */
     this.ready = null
   }
@@ -890,16 +892,21 @@ async function ownTensors (source, extension, dtype, step) {
   }
   const file = FILES[extension](source, dtype)
   for (const name of file.keys()) {
-    const { byteOffset, nbytes } = /** @type {any} */ (file.info(name))
-    if (extension === '.npz') step(nbytes) // a member at a time
-    else await source.prepare(byteOffset, nbytes, step)
-    file.get(name)
+    try {
+      const { byteOffset, nbytes } = /** @type {any} */ (file.info(name))
+      if (extension === '.npz') step(nbytes) // a member at a time
+      else await source.prepare(byteOffset, nbytes, step)
+      file.get(name)
+    } catch (error) {
+      if (!source.faults.has(error)) throw error // else get() throws it, and the other members are as good as without this one
+    }
   }
   return file
 }
 
 /**
- * Reads the tensors of a .npy, .npz, .safetensors or .gguf file into memory of their own.
+ * Reads the tensors of a .npy, .npz, .safetensors or .gguf file into memory of their own. Arrays in an .npz that are none of
+ * ours, such as Python objects and text, do not keep the others from being read: `get` of such a one throws why.
  *
  * @param {string | URL} path  whose extension says what it is
  * @param {{ dtype?: DtypeName, signal?: AbortSignal, onProgress?: (progress: { done: number, total: number }) => void }} [opts]

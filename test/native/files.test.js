@@ -237,7 +237,28 @@ describe('saving and loading', () => {
     for (const file of [openNpz(at('raw.npz'), 'bfloat16'), openNpz(at('raw.npz'), { dtype: 'bfloat16' }), await load(at('raw.npz'), { dtype: 'bfloat16' })]) {
       assert.deepEqual([file.get('half').toArray(), file.get('plain').toArray()], [[1, 2], [3]])
     }
-    await rejects(load(at('raw.npz')), 'ERR_DTYPE')
+    assert.match((await rejects(load(at('raw.npz')), 'ERR_DTYPE')).message, /^"half": /)
+  })
+
+  it('an array of an .npz that is none of ours is refused by name; the others are read', async () => {
+    const arrays = { a: npyOf('<f4', '(2,)', floats(1, 2)), objects: npyOf('|O', '(2,)', Buffer.alloc(16)), text: npyOf('<U3', '(1,)', Buffer.alloc(12)), z: npyOf('|u1', '(1,)', Buffer.from([7])) }
+    const packed = bytes => {
+      const short = zlib.deflateRawSync(bytes)
+      return [short, { method: 8, unpacked: bytes.length, crc: crc32(bytes) }]
+    }
+    for (const pack of [bytes => [bytes], packed]) {
+      const file = put('mixed.npz', zip(Object.entries(arrays).map(([name, bytes]) => [`${name}.npy`, ...pack(bytes)])))
+      for (const found of [openNpz(file), await load(file)]) {
+        assert.deepEqual([[...found.keys()], found.get('a').toArray(), found.get('z').toArray()], [Object.keys(arrays), [1, 2], [7]])
+        assert.deepEqual([found.info('a').shape, found.info('z').dtype], [[2], 'uint8'])
+        for (const name of ['objects', 'text', 'objects']) {
+          for (const ask of [() => found.get(name), () => found.info(name)]) assert.match(refuses(ask, 'ERR_FORMAT').message, new RegExp(`^"${name}": byte \\d+: descr names a dtype`))
+          assert.match((await rejects(found.load(name), 'ERR_FORMAT')).message, new RegExp(`^"${name}": `))
+        }
+        refuses(() => [...found], 'ERR_FORMAT') // nobody takes the rest for all there is
+        found.close()
+      }
+    }
   })
 
   it('info of a deflated array inflates its header only, however large the array is', () => {
