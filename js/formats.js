@@ -260,20 +260,14 @@ function unwritable ({ name, begin }, swapped) {
 function copyOf (source, { begin, nbytes }) {
   const storage = backend.allocate(nbytes, ffi.check)
   if (nbytes === 0) return storage
-  const target = windowOf(storage)
+  const buffer = /** @type {ArrayBuffer} */ (backend.bufferOf(storage, ffi.check))
   for (let at = 0; at < nbytes;) {
     const piece = source.read(begin + at, Math.min(nbytes - at, 2 ** 26))
-    target.set(piece, at)
+    new Uint8Array(buffer, storage.byteOffset + at, piece.length).set(piece) // of them all there may be no typed array
     at += piece.length
   }
   countCopy(source.reason, nbytes)
   return storage
-}
-
-/** @param {Storage} storage */
-function windowOf (storage) {
-  const buffer = backend.bufferOf(storage, ffi.check)
-  return new Uint8Array(/** @type {ArrayBuffer} */ (buffer), storage.byteOffset, storage.nbytes)
 }
 
 // ---- npy ----
