@@ -473,6 +473,13 @@ async function testOther (runtime) {
   await testPrograms(runtime, name, { backends: ['native', 'wasm'] })
   await test(`${runtime.title}: one instance for import and require`, () => run([...runtime.command, 'both.mjs'], { cwd: appOf(name) }))
   await test(`${runtime.title}: subpaths`, () => run([...runtime.command, 'subpaths.cjs'], { cwd: appOf(name) }))
+  await test(`${runtime.title}: a process ends in the middle of copies`, async () => {
+    for (let i = 0; i < 5; i++) {
+      const { code, err } = await ending([...runtime.command, 'ends.cjs'], { cwd: appOf(name) })
+      assert.equal(code, 1, err)
+      assert.match(err, /mine/)
+    }
+  })
   await test(`${runtime.title}: without binaries it says so, and runs on WASM`, async () => {
     const { out, err } = await run([...runtime.command, 'cjs.cjs', 'wasm'], { cwd: withoutNative(name) })
     assert.equal(out, 'done on wasm\n')
