@@ -2,7 +2,7 @@
 // samebytes info: what tensors a file has, by its header.
 
 const { find, content } = require('./open')
-const { brief, size, shapeText, counted, styled, print, printJson, table } = require('./output')
+const { brief, plain, size, shapeText, counted, styled, print, note, printJson, table } = require('./output')
 
 /** @typedef {import('./open').Content} Content */
 
@@ -18,12 +18,19 @@ function alignmentOf (at) {
 /**
  * @param {string} label
  * @param {Content} file
+ * @param {Error[]} refused  what is wrong with members of an .npz that are none of ours
  */
-function described (label, file) {
-  const tensors = file.names.map(name => {
-    const { type, dtype, shape, fileShape, block, byteOffset, nbytes, deflated } = file.info(name)
-    const place = deflated === undefined ? { byteOffset, alignment: alignmentOf(byteOffset) } : { deflated }
-    return { name, dtype, shape, type, ...(block.elements > 1 && { fileShape }), ...place, nbytes }
+function described (label, file, refused) {
+  const tensors = file.names.flatMap(name => {
+    try {
+      const { type, dtype, shape, fileShape, block, byteOffset, nbytes, deflated } = file.info(name)
+      const place = deflated === undefined ? { byteOffset, alignment: alignmentOf(byteOffset) } : { deflated }
+      return [{ name, dtype, shape, type, ...(block.elements > 1 && { fileShape }), ...place, nbytes }]
+    } catch (/** @type {any} */ error) {
+      if (file.format !== 'npz' || file.names.length === 1 || typeof error.code !== 'string') throw error
+      refused.push(error)
+      return []
+    }
   })
   return { file: label, format: file.format, nbytes: file.nbytes, metadata: file.metadata, tensors }
 }
@@ -55,17 +62,21 @@ function text ({ file, format, nbytes, metadata, tensors }) {
 
 /** @param {import('./arguments').Given} given */
 function info ({ values: { json, dtype }, operands }) {
+  /** @type {any[]} */
+  const refused = []
   const files = operands.map(operand => {
     const { path, label } = find(operand, false)
     const file = content(path, { dtype })
     try {
-      return described(label, file)
+      return described(label, file, refused)
     } finally {
       file.close()
     }
   })
   if (json) printJson(files.length === 1 ? files[0] : files)
   else print(files.map(text).join('\n\n'))
+  for (const { message, code } of refused) note(`samebytes info: ${plain(message)} (${code})`)
+  return refused.length > 0 ? 1 : 0
 }
 
 module.exports = { info }
