@@ -10,6 +10,9 @@ const { isOnDevice } = require('./storage')
 const { backend } = ffi
 
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
+/** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
+
+const MOST = 2 ** 32 - 1 // bytes that any runtime makes a typed array of
 
 /**
  * A typed array for the caller.
@@ -24,11 +27,11 @@ function dataOf (layout) {
   if (layout.size === 0) return new Type(0)
   ffi.checkIntact(storage)
   if (!ffi.isContiguous(layout)) throw notContiguous(layout)
-  const buffer = backend.bufferOf(storage, ffi.check)
   const n = kind === 'COMPLEX' ? 2 * layout.size : layout.size
+  const { buffer, begin } = reach(storage, layout.offset * itemsize, layout.size * itemsize)
   let data
   try {
-    data = new Type(buffer, storage.byteOffset + layout.offset * itemsize, n)
+    data = new Type(buffer, begin, n)
   } catch (error) {
     throw failure('ERR_UNSUPPORTED', `no typed array of ${n} elements can be made; narrow first (${/** @type {Error} */ (error).message})`)
   }
@@ -36,6 +39,39 @@ function dataOf (layout) {
   // What may shrink, or prove to be gone, is checked at each use.
   if ((storage.kind !== 'js' || !isResizable(buffer)) && !ffi.isGuarded(storage)) layout.data = data
   return data
+}
+
+/**
+ * A buffer that has some bytes of a storage: that of them all, or one of their own, as Node 20 makes none over more than 4 GiB of C's memory.
+ *
+ * @param {Storage} storage
+ * @param {number} at
+ * @param {number} nbytes
+ * @returns {{ buffer: ArrayBufferLike, begin: number }}
+ */
+function reach (storage, at, nbytes) {
+  try {
+    return { buffer: backend.bufferOf(storage, ffi.check), begin: storage.byteOffset + at }
+  } catch (error) {
+    if (storage.kind !== 'native' || storage.nbytes <= MOST || nbytes > MOST || !storage.extra?.handle) throw error
+    const part = ffi.partOf(storage, at, nbytes)
+    return { buffer: backend.bufferOf(part, ffi.check), begin: 0 }
+  }
+}
+
+/**
+ * Some bytes of a contiguous layout on the CPU, which may have more than a typed array.
+ *
+ * @param {Layout} layout
+ * @param {number} at
+ * @param {number} nbytes
+ * @returns {Uint8Array}
+ */
+function bytesWithin ({ storage, offset, dtype }, at, nbytes) {
+  ffi.checkAttached(storage)
+  ffi.checkIntact(storage)
+  const { buffer, begin } = reach(storage, offset * itemsizes[dtype] + at, nbytes)
+  return new Uint8Array(/** @type {ArrayBuffer} */ (buffer), begin, nbytes)
 }
 
 /** @param {Layout} layout */
@@ -65,4 +101,4 @@ function addressOf ({ storage, size, offset, dtype }) {
   return BigInt(backend.addressOf(storage) + offset * itemsizes[dtype])
 }
 
-module.exports = { dataOf, hasNoAddress, addressOf }
+module.exports = { dataOf, bytesWithin, hasNoAddress, addressOf }

@@ -1392,14 +1392,16 @@ function newSegment (sealed, mode, nbytes) {
 }
 
 /**
+ * One name more for an open file, which may have had none.
+ *
  * @param {number} fd
- * @param {string} name  in the folder of named shared memory
+ * @param {string} path  of some 300 bytes at most
  * @returns {number} the system's error number; 0: it has the name
  */
-function linkSegment (fd, name) {
-  /** @type {any} */ (backend).leaveText(name)
+function linkFile (fd, path) {
+  /** @type {any} */ (backend).leaveText(path)
   frame.f64[ARGS] = fd
-  invoke(rows.segment_link)
+  invoke(rows.link_file)
   return frame.f64[RESULTS]
 }
 
@@ -1483,7 +1485,7 @@ module.exports = {
   partOf,
   holdFile,
   newSegment,
-  linkSegment,
+  linkFile,
   isSealed,
   putStorage,
   putStorages,

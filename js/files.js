@@ -4,6 +4,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { fileURLToPath } = require('node:url')
+const { getSystemErrorName } = require('node:util')
 const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { show, boolean, integer, optionsOf, isOptions, shapeOf, oneOf } = require('./validate')
@@ -13,6 +14,7 @@ const { denseLayout } = require('./layouts')
 const { Tensor, wrap } = require('./tensor')
 const { newName, log } = require('./host')
 const { signalOf, checkSignal } = require('./async')
+const { bytesWithin } = require('./exposed')
 const formats = require('./formats')
 const writers = require('./writers')
 
@@ -29,6 +31,7 @@ const { Summed, whatOf, windowOf, sizeOf } = writers
 const SWEEP = 256 // mappings between two looks at which of them were collected
 const CHUNK = 2 ** 24 // bytes that are written or read at a time
 const MODES = /** @type {const} */ (['r', 'r+', 'c'])
+const O_TMPFILE = 0o20000000 // not among Node's constants; the same on all processors that there are binaries for
 const IF_EXISTS = /** @type {const} */ (['replace', 'error'])
 
 let mappings = 0
@@ -336,29 +339,56 @@ const isRestricted = () => /** @type {any} */ (process).permission !== undefined
 
 /** A file that is not there under its name until it is whole. */
 class Draft {
-  /** @param {string} place */
-  constructor (place) {
+  /**
+   * @param {string} place
+   * @param {boolean} [isMapped]  it has a name then, by which others know what is mapped
+   */
+  constructor (place, isMapped = false) {
     this.file = place
-    /** @type {fs.Stats | null} */
-    let before = null
+    /** what is there already @type {fs.Stats | null} */
+    this.before = null
     try {
       this.file = fs.realpathSync(place) // what a link points to is replaced, not the link
-      before = fs.statSync(this.file)
+      this.before = fs.statSync(this.file)
     } catch {}
-    if (before !== null && !before.isFile()) throw Object.assign(failure('ERR_IO', `${place} is no regular file`), { path: place })
+    if (this.before !== null && !this.before.isFile()) throw Object.assign(failure('ERR_IO', `${place} is no regular file`), { path: place })
     this.draft = path.join(path.dirname(this.file), `.samebytes-${newName()}.tmp`)
+    /** its folder, while the file has no name; else -1 */
+    this.folder = -1
+    const mode = this.before === null ? 0o666 : 0o600
+    this.fd = isMapped ? -1 : this.unnamed(mode)
+    if (this.fd >= 0) return
     const { O_RDWR, O_CREAT, O_EXCL, O_DSYNC } = fs.constants
     const flags = O_RDWR | O_CREAT | O_EXCL | (isRestricted() ? O_DSYNC ?? 0 : 0)
-    this.fd = named(place, () => fs.openSync(this.draft, flags, before === null ? 0o666 : 0o600))
-    if (before !== null) this.inherit(before)
+    this.fd = named(place, () => fs.openSync(this.draft, flags, mode))
+    this.inherit()
   }
 
   /**
-   * Who may read and write what was there may do so with this, whatever the umask.
+   * A file without a name, of which nothing is left where this process is killed.
    *
-   * @param {fs.Stats} before
+   * @param {number} mode
+   * @returns {number} its descriptor; -1: none can be had here, or be given a name later
    */
-  inherit ({ mode, uid, gid }) {
+  unnamed (mode) {
+    if (process.platform !== 'linux' || backend.isWasm || isRestricted()) return -1
+    const { O_RDONLY, O_RDWR, O_DIRECTORY } = fs.constants
+    const place = path.dirname(this.file)
+    let fd = -1
+    try {
+      this.folder = fs.openSync(place, O_RDONLY | O_DIRECTORY)
+      fd = fs.openSync(place, O_TMPFILE | O_DIRECTORY | O_RDWR, mode)
+      if (fs.fstatSync(fd).isFile() && fs.existsSync(`/proc/self/fd/${fd}`)) return fd // else the runtime left a flag out, or /proc is not there
+    } catch {} // not all file systems have such files
+    if (fd >= 0) fs.closeSync(fd)
+    this.closeFolder()
+    return -1
+  }
+
+  /** Who may read and write what was there may do so with this, whatever the umask. */
+  inherit () {
+    if (this.before === null) return
+    const { mode, uid, gid } = this.before
     try {
       if (isRestricted()) fs.chownSync(this.draft, uid, gid)
       else fs.fchownSync(this.fd, uid, gid)
@@ -369,8 +399,30 @@ class Draft {
     } catch {} // not all file systems have permissions
   }
 
+  /**
+   * Gives what has no name one; no link replaces a name that is taken.
+   *
+   * @param {string} file
+   */
+  link (file) {
+    const errno = ffi.linkFile(this.fd, `/proc/self/fd/${this.folder}/${path.basename(file)}`)
+    if (errno === 0) return
+    const code = getSystemErrorName(-errno)
+    throw Object.assign(new Error(`${code}: link '${file}'`), { code, errno: -errno, syscall: 'link' })
+  }
+
   /** @param {boolean} replace */
   publish (replace) {
+    if (this.folder >= 0) {
+      try {
+        if (this.before === null || !replace) return this.link(this.file)
+      } catch (/** @type {any} */ error) {
+        if (!replace || error.code !== 'EEXIST') throw error
+      }
+      this.link(this.draft) // for as long as the next lines take
+      this.closeFolder()
+      this.inherit()
+    }
     if (replace) {
       fs.renameSync(this.draft, this.file)
     } else {
@@ -391,13 +443,21 @@ class Draft {
     } catch {}
   }
 
+  closeFolder () {
+    if (this.folder >= 0) fs.closeSync(this.folder)
+    this.folder = -1
+  }
+
   close () {
+    this.closeFolder()
     if (this.fd >= 0) fs.closeSync(this.fd)
     this.fd = -1
   }
 
   discard () {
+    const isNamed = this.folder < 0
     this.close()
+    if (!isNamed) return
     try {
       fs.unlinkSync(this.draft)
     } catch {}
@@ -419,7 +479,9 @@ const ownBytes = pieces => new Uint8Array(pieces.reduce((n, piece) => piece inst
  * @returns {Uint8Array} at most CHUNK bytes
  */
 function partOf (piece, at, own) {
-  const part = windowOf(piece).subarray(at, at + CHUNK)
+  const what = whatOf(piece)
+  const n = Math.min(CHUNK, sizeOf(piece) - at)
+  const part = Tensor.isTensor(what) && what.nbytes > 2 ** 31 ? bytesWithin(Tensor.attachedOf(what), at, n) : windowOf(piece).subarray(at, at + n)
   if (!(piece instanceof Summed)) return part
   own.set(part)
   return own.subarray(0, part.length)
@@ -598,7 +660,7 @@ const npzPieces = (tensors, reason) => writers.npzPieces(writers.entriesOf(tenso
 const safetensorsPieces = (tensors, metadata, reason) => writers.safetensorsPieces(writers.entriesOf(tensors), writers.metadataOf(metadata), reason)
 
 /**
- * Writes a .npy file: to another name first, with what the disk's cache holds written out, then under this one, so that
+ * Writes a .npy file: without a name first, with what the disk's cache holds written out, then under this one, so that
  * nobody sees half a file and who maps the old one keeps it. The tensor is busy meanwhile.
  *
  * @param {string | URL} path
@@ -741,7 +803,7 @@ function replaces (opts) {
 function created (file, header, total, replace, fn) {
   if (backend.isWasm) throw failure('ERR_UNSUPPORTED', 'mapping a file needs the native addon; save() writes one')
   if (!Number.isSafeInteger(total)) throw failure('ERR_SHAPE', `${file} would have ${total} bytes, which is more than a file has`)
-  const draft = new Draft(file)
+  const draft = new Draft(file, true)
   try {
     const errno = ffi.reserveFile(draft.fd, total)
     if (errno !== 0) throw Object.assign(failure('ERR_IO', `${total} bytes could not be reserved for ${file} (errno ${errno})`), { errno: -errno })
@@ -833,6 +895,8 @@ class ReadFile {
     this.flags = 0
     this.writes = false
     this.reason = 'load'
+    /** @type {Set<unknown>} */
+    this.faults = new Set()
     /** read already @type {{ from: number, storage: Storage } | null} */
     this.ready = null
   }
@@ -895,10 +959,14 @@ async function ownTensors (source, extension, dtype, step) {
   }
   const file = FILES[extension](source, dtype)
   for (const name of file.keys()) {
-    const { byteOffset, nbytes } = /** @type {any} */ (file.info(name))
-    if (extension === '.npz') step(nbytes) // a member at a time
-    else await source.prepare(byteOffset, nbytes, step)
-    file.get(name)
+    try {
+      const { byteOffset, nbytes } = /** @type {any} */ (file.info(name))
+      if (extension === '.npz') step(nbytes) // a member at a time
+      else await source.prepare(byteOffset, nbytes, step)
+      file.get(name)
+    } catch (error) {
+      if (!source.faults.has(error)) throw error // else get() throws it, and the other members are as good as without this one
+    }
   }
   return file
 }
@@ -911,7 +979,8 @@ async function ownTensors (source, extension, dtype, step) {
  */
 
 /**
- * Reads the tensors of a .npy, .npz, .safetensors or .gguf file into memory of their own.
+ * Reads the tensors of a .npy, .npz, .safetensors or .gguf file into memory of their own. Arrays in an .npz that are none of
+ * ours, such as Python objects and text, do not keep the others from being read: `get` of such a one throws why.
  *
  * @template {string | URL} P
  * @param {P} path  whose extension says what it is

@@ -50,6 +50,7 @@ const SWAPPED = 2
  * @property {(from: number, nbytes: number) => Uint8Array} read  in a buffer that nobody shares unless the caller's is shared
  * @property {(from: number, nbytes: number, alignment: number) => Storage | null} place  null: they are not aligned
  * @property {() => void} close
+ * @property {Set<unknown>} [faults]  where members of an .npz are read once, what was wrong with those that are no arrays of ours
  */
 
 /** A caller's bytes as a file. @implements {Source} */
@@ -259,20 +260,14 @@ function unwritable ({ name, begin }, swapped) {
 function copyOf (source, { begin, nbytes }) {
   const storage = backend.allocate(nbytes, ffi.check)
   if (nbytes === 0) return storage
-  const target = windowOf(storage)
+  const buffer = /** @type {ArrayBuffer} */ (backend.bufferOf(storage, ffi.check))
   for (let at = 0; at < nbytes;) {
     const piece = source.read(begin + at, Math.min(nbytes - at, 2 ** 26))
-    target.set(piece, at)
+    new Uint8Array(buffer, storage.byteOffset + at, piece.length).set(piece) // of them all there may be no typed array
     at += piece.length
   }
   countCopy(source.reason, nbytes)
   return storage
-}
-
-/** @param {Storage} storage */
-function windowOf (storage) {
-  const buffer = backend.bufferOf(storage, ffi.check)
-  return new Uint8Array(/** @type {ArrayBuffer} */ (buffer), storage.byteOffset, storage.nbytes)
 }
 
 // ---- npy ----
@@ -613,6 +608,8 @@ function ggufValue (view, type, place) {
  * @property {number} header  byte of the file
  * @property {number} end  byte of the file
  * @property {Source | null} bytes  once it was looked at
+ * @property {Error | null} fault  of one that was read, which whoever asks for it is told
+ * @property {TensorInfo | null} info  of one that was read
  */
 
 const MOST_DEFLATED = 2 ** 31 - 1 // bytes of a member, which have to be in memory together
@@ -636,10 +633,15 @@ function npzFile (source, dtype) {
     const isArray = full.endsWith('.npy')
     const name = isArray ? full.slice(0, -4) : full
     if (entries.has(name)) throw failure('ERR_FORMAT', `byte ${begin + nameAt}: two members are called ${JSON.stringify(name)}`)
-    entries.set(name, { name, isArray, method: found[4], crc: found[5], packed: found[6], unpacked: found[7], header: found[8], end: found[9], bytes: null })
+    entries.set(name, { name, isArray, method: found[4], crc: found[5], packed: found[6], unpacked: found[7], header: found[8], end: found[9], bytes: null, fault: null, info: null })
   }
   const open = (/** @type {Member} */ member) => (member.bytes ??= memberBytes(source, member))
-  const make = (/** @type {Member} */ member) => memberTensor(open(member), member, dtype)
+  const make = (/** @type {Member} */ member) => memberTensor(source, open(sound(member)), member, dtype)
+  const info = (/** @type {Member} */ member) => {
+    const bytes = member.bytes ?? (member.method === 8 && inflateSome !== null && source.faults === undefined ? new Beginning(source, member) : open(member))
+    const found = infoOf(memberEntry(source, bytes, member, dtype, npyHeader).entry)
+    return bytes instanceof Part ? { ...found, byteOffset: bytes.at + found.byteOffset } : { ...found, deflated: member.packed }
+  }
   // @ts-expect-error The constructor is private to everybody else.
   return new TensorFile(KEY, {
     source,
@@ -647,36 +649,57 @@ function npzFile (source, dtype) {
     metadata: () => ({}),
     make,
     makeAsync: async (/** @type {Member} */ member) => {
-      if (member.method === 8) member.bytes ??= await inflatedLater(source, member)
+      if (sound(member).method === 8) member.bytes ??= await inflatedLater(source, member)
       return make(member)
     },
     info: (/** @type {Member} */ member) => {
-      const bytes = member.bytes ?? (member.method === 8 && inflateSome !== null ? new Beginning(source, member) : open(member))
-      const info = infoOf(memberEntry(bytes, member, dtype, npyHeader).entry)
-      return bytes instanceof Part ? { ...info, byteOffset: bytes.at + info.byteOffset } : { ...info, deflated: member.packed }
+      if (source.faults === undefined) return info(member)
+      member.info ??= info(sound(member)) // now, because the file is closed once it is read
+      return { ...member.info, shape: member.info.shape.slice(), fileShape: member.info.fileShape.slice() }
     }
   })
 }
 
-/**
- * @param {Source} bytes
- * @param {Member} member
- * @param {string | undefined} dtype
- * @param {typeof npyHeader} [read]
- * @returns {{ entry: Entry, how?: { fortran: boolean, swapped: boolean } }}
- */
-function memberEntry (bytes, { name, isArray, unpacked }, dtype, read = npyEntry) {
-  if (isArray) return read(bytes, name, dtype, false)
-  return { entry: { name, type: 'bytes', dtype: dtypeOf('uint8').index, foreign: 0, blockElements: 1, blockBytes: 1, begin: 0, nbytes: unpacked, shape: [unpacked] } }
+/** @param {Member} member @throws what was wrong with it when it was read */
+function sound (member) {
+  if (member.fault !== null) throw member.fault
+  return member
 }
 
 /**
- * @param {Source} bytes
+ * @param {Source} source
+ * @param {Source} bytes  of the member
+ * @param {Member} member
+ * @param {string | undefined} dtype
+ * @param {typeof npyHeader} [read]  npyHeader, of what need not become a tensor
+ * @returns {{ entry: Entry, how?: { fortran: boolean, swapped: boolean } }}
+ * @throws ERR_FORMAT an array that is none of ours: Python objects, text, records · ERR_DTYPE raw bytes
+ */
+function memberEntry (source, bytes, member, dtype, read = npyEntry) {
+  const { name, isArray, unpacked } = member
+  if (!isArray) return { entry: { name, type: 'bytes', dtype: dtypeOf('uint8').index, foreign: 0, blockElements: 1, blockBytes: 1, begin: 0, nbytes: unpacked, shape: [unpacked] } }
+  try {
+    return read(bytes, name, dtype, false)
+  } catch (/** @type {any} */ error) {
+    if (error.code !== 'ERR_FORMAT' && error.code !== 'ERR_DTYPE') throw error
+    const fault = failure(error.code, `${JSON.stringify(name)}: ${error.message}`)
+    if (source.faults !== undefined && error.code === 'ERR_FORMAT') { // a dtype can be given
+      source.faults.add(fault)
+      member.fault = fault
+      member.bytes = null
+    }
+    throw fault
+  }
+}
+
+/**
+ * @param {Source} source
+ * @param {Source} bytes  of the member
  * @param {Member} member
  * @param {string | undefined} dtype
  */
-function memberTensor (bytes, member, dtype) {
-  const { entry, how } = memberEntry(bytes, member, dtype)
+function memberTensor (source, bytes, member, dtype) {
+  const { entry, how } = memberEntry(source, bytes, member, dtype)
   if (member.method === 8) member.bytes = null // inflated bytes are one tensor's
   return madeOf(bytes, entry, how)
 }

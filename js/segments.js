@@ -332,7 +332,7 @@ function publish (segment, name, { replace, persist }) {
  * @param {string} path  for errors
  */
 function link (fd, name, path) {
-  const errno = ffi.linkSegment(fd, name)
+  const errno = ffi.linkFile(fd, pathOf(name))
   if (errno === 0) return
   if (errno === EEXIST) throw taken(name)
   throw Object.assign(failure('ERR_IO', `${show(name)} could not be made (${getSystemErrorName(-errno)})`), { errno: -errno, path })

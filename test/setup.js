@@ -158,10 +158,10 @@ function settledMemory () {
 
 /**
  * fn must leave as many tensors and storages as there were. Never more; fewer, where what an earlier test left was let go of
- * meanwhile (V8 and mocha hold on to this and that), are no answer: then it is tried again.
+ * meanwhile (V8 and mocha hold on to this and that), are no answer: then it is tried again. counted: other numbers of memory().
  */
-function leavesNothing (fn) {
-  const counts = () => { const { tensors, storages } = settledMemory(); return [tensors, storages] }
+function leavesNothing (fn, counted = ({ tensors, storages }) => [tensors, storages]) {
+  const counts = () => counted(settledMemory())
   let before
   let after
   for (let attempt = 0; attempt < 5; attempt++) {

@@ -19,14 +19,21 @@ function alignmentOf (at) {
 /**
  * @param {string} label
  * @param {Content} file
+ * @param {Error[]} refused  what is wrong with members of an .npz that are none of ours
  */
-function described (label, file) {
-  const tensors = file.names.map(name => {
-    const info = file.info(name)
-    const { type, fileShape, block, byteOffset, nbytes, deflated } = info
-    const [dtype, shape] = isRaw(info) ? [null, fileShape] : [info.dtype, info.shape]
-    const place = deflated === undefined ? { byteOffset, alignment: alignmentOf(byteOffset) } : { deflated }
-    return { name, dtype, shape, type, ...(block.elements > 1 && { fileShape }), ...place, nbytes }
+function described (label, file, refused) {
+  const tensors = file.names.flatMap(name => {
+    try {
+      const info = file.info(name)
+      const { type, fileShape, block, byteOffset, nbytes, deflated } = info
+      const [dtype, shape] = isRaw(info) ? [null, fileShape] : [info.dtype, info.shape]
+      const place = deflated === undefined ? { byteOffset, alignment: alignmentOf(byteOffset) } : { deflated }
+      return [{ name, dtype, shape, type, ...(block.elements > 1 && { fileShape }), ...place, nbytes }]
+    } catch (/** @type {any} */ error) {
+      if (file.format !== 'npz' || file.names.length === 1 || typeof error.code !== 'string') throw error
+      refused.push(error)
+      return []
+    }
   })
   return { file: label, format: file.format, nbytes: file.nbytes, metadata: file.metadata, tensors }
 }
@@ -60,13 +67,14 @@ function text ({ file, format, nbytes, metadata, tensors }) {
 /**
  * @param {string} operand
  * @param {string | undefined} dtype
+ * @param {Error[]} refused  gets what is wrong with members of an .npz that are none of ours
  */
-function fileOf (operand, dtype) {
+function fileOf (operand, dtype, refused) {
   const { path, label } = find(operand, false)
   return about(label, () => {
     const file = content(path, { dtype })
     try {
-      return described(label, file)
+      return described(label, file, refused)
     } finally {
       file.close()
     }
@@ -74,16 +82,18 @@ function fileOf (operand, dtype) {
 }
 
 /**
- * Of several files those that can be read, and of each other one why not.
+ * Of several files those that can be read, of an .npz its arrays that can, and of all else why not.
  *
  * @param {import('./arguments').Given} given
  * @returns {number} exit status
  */
 function info ({ values: { json, dtype }, operands }) {
   let status = 0
+  /** @type {Error[]} */
+  const refused = []
   const files = operands.flatMap(operand => {
     try {
-      return [fileOf(operand, dtype)]
+      return [fileOf(operand, dtype, refused)]
     } catch (error) {
       if (operands.length === 1) throw error
       status = failed('samebytes info', error)
@@ -92,6 +102,7 @@ function info ({ values: { json, dtype }, operands }) {
   })
   if (json) printJson(operands.length === 1 ? files[0] : files)
   else if (files.length > 0) print(files.map(text).join('\n\n'))
+  for (const error of refused) status = failed('samebytes info', error)
   return status
 }
 

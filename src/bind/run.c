@@ -682,14 +682,14 @@ static sb_status segment_new(sb__binding *b) {
   return give_file(b, status, storage, file, error);
 }
 
-/* Number: file descriptor; the name is the frame's text. The result is the system's error number. */
-static sb_status segment_link(sb__binding *b) {
-  const char *name = (const char *)(b->frame + SB__FRAME_TEXT);
+/* Number: file descriptor; the path is the frame's text. The result is the system's error number. */
+static sb_status link_file(sb__binding *b) {
+  const char *path = (const char *)(b->frame + SB__FRAME_TEXT);
   const size_t room = (SB__FRAME_SIZE - SB__FRAME_TEXT) * sizeof(double);
-  if (N(0) < 0 || N(0) > INT32_MAX || !memchr(name, 0, room)) {
-    return sb__fail(SB_ERR_ARGUMENT, "this is no file, or no name");
+  if (N(0) < 0 || N(0) > INT32_MAX || !memchr(path, 0, room)) {
+    return sb__fail(SB_ERR_ARGUMENT, "this is no file, or no path");
   }
-  RESULT(0) = sb__os_segment_link((int)N(0), name);
+  RESULT(0) = sb__os_link((int)N(0), path);
   return SB_OK;
 }
 #endif

@@ -25,6 +25,7 @@ typedef struct copying {
   int count;              /* operands */
   sb_tensor staged;       /* storage NULL: no copy of the source is needed first */
   atomic_bool stop;
+  sb__lock running; /* while bytes are touched */
   /* What the pool's thread leaves: */
   sb_status status;
   bool finished; /* every element was copied */
@@ -39,10 +40,9 @@ static sb_status run(const sb__copy *copy, const atomic_bool *stop, bool *done) 
   return sb__copy_in_pieces(copy, PIECE_BYTES / (to > from ? to : from), stop, done);
 }
 
-static void execute(napi_env env, void *data) {
-  copying *c = data;
+static void work(copying *c) {
   bool ready = true;
-  (void)env; /* not ours on this thread */
+  if (atomic_load(&c->stop)) return; /* what was borrowed may be gone */
   if (c->staged.storage) {
     const sb__copy away = {.dst = &c->staged, .src = c->copy.src, .casting = SB_CASTING_SAFE};
     c->status = run(&away, &c->stop, &ready);
@@ -50,6 +50,14 @@ static void execute(napi_env env, void *data) {
   }
   if (ready && !c->status) c->status = run(&c->copy, &c->stop, &c->finished);
   if (c->status) strncpy(c->message, sb_error_message(), sizeof c->message - 1);
+}
+
+static void execute(napi_env env, void *data) {
+  copying *c = data;
+  (void)env; /* not ours on this thread */
+  sb__lock_take(&c->running);
+  work(c);
+  sb__lock_drop(&c->running);
 }
 
 /* ---- On the environment's thread ---- */
@@ -180,10 +188,16 @@ napi_value sb__node_stop(napi_env env, napi_callback_info info) {
   return NULL;
 }
 
+/* Node waits for its pool before the environment's buffers go, Deno does not. A copy that has ended by then is freed by
+ * complete() where the runtime still calls it. */
 void sb__copies_end(sb__environment *e) {
   for (copying *c = e->copies; c; c = c->next) {
     atomic_store(&c->stop, true);
     c->owner = NULL;
+  }
+  for (copying *c = e->copies; c; c = c->next) {
+    sb__lock_take(&c->running);
+    sb__lock_drop(&c->running);
   }
   e->copies = NULL;
 }

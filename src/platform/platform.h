@@ -71,11 +71,11 @@ int sb__os_reserve(int file, int64_t nbytes);
 
 /* Shared memory between processes: a file of nbytes > 0 that has its memory, all zero, and no name, open for reading and
  * writing; -1: error is the system's number. mode: permissions, as they are given. sealed: nobody can make it shorter or
- * longer; else sb__os_segment_link can give it names. */
+ * longer; else sb__os_link can give it names. */
 int sb__os_segment_new(bool sealed, uint32_t mode, int64_t nbytes, int *error);
 
-/* One name more, without a slash, where named shared memory is; 0 or the system's error number. */
-int sb__os_segment_link(int file, const char *name);
+/* One name more for an open file, which may have had none; 0 or the system's error number. */
+int sb__os_link(int file, const char *path);
 
 /* Can nobody make the file shorter? */
 bool sb__os_is_sealed(int file);

@@ -263,13 +263,10 @@ int sb__os_segment_new(bool sealed, uint32_t mode, int64_t nbytes, int *error) {
   return -1;
 }
 
-int sb__os_segment_link(int file, const char *name) {
-  char from[64], to[sizeof SEGMENTS + 1 + NAME_MAX];
-  if (strchr(name, '/')) return EINVAL;
-  if (strlen(name) > NAME_MAX) return ENAMETOOLONG;
+int sb__os_link(int file, const char *path) {
+  char from[64];
   snprintf(from, sizeof from, "/proc/self/fd/%d", file);
-  snprintf(to, sizeof to, SEGMENTS "/%s", name);
-  return linkat(AT_FDCWD, from, AT_FDCWD, to, AT_SYMLINK_FOLLOW) ? errno : 0;
+  return linkat(AT_FDCWD, from, AT_FDCWD, path, AT_SYMLINK_FOLLOW) ? errno : 0;
 }
 
 bool sb__os_is_sealed(int file) {
@@ -285,9 +282,9 @@ int sb__os_segment_new(bool sealed, uint32_t mode, int64_t nbytes, int *error) {
   return -1;
 }
 
-int sb__os_segment_link(int file, const char *name) {
+int sb__os_link(int file, const char *path) {
   (void)file;
-  (void)name;
+  (void)path;
   return ENOSYS;
 }
 

@@ -172,7 +172,7 @@ static void garbage(void) {
       first[1] = 1024;
     }
     /* descriptors are the caller's to vouch for, as addresses are: ours, or none */
-    if (row < ROWS && strstr("map_file reserve_file file_hold file_is_sealed segment_link", names[row])) {
+    if (row < ROWS && strstr("map_file reserve_file file_hold file_is_sealed link_file", names[row])) {
       first[0] = random_in(0, 7) ? (double)fileno(file) : -1;
       for (int k = 1; k < 3; k++)
         if (fabs(first[k]) < 0x1p50) first[k] = fmin(first[k], 4096);
@@ -190,10 +190,10 @@ static void garbage(void) {
     if (row < ROWS && !strcmp(names[row], "segment_new") && first[2] > 4096) first[2] = 4096;
     int segment = -1;
     char *name = (char *)(frame + SB__FRAME_TEXT);
-    if (row < ROWS && !strcmp(names[row], "segment_link")) {
+    if (row < ROWS && !strcmp(names[row], "link_file")) {
       int error = 0;
-      snprintf(name, 64, "samebytes-fuzz-%ld", (long)getpid());
-      if (!random_in(0, 3)) name[random_in(0, 15)] = '/';
+      snprintf(name, 64, "/dev/shm/samebytes-fuzz-%ld", (long)getpid());
+      if (!random_in(0, 3)) name[random_in(0, 8)] = '/';
       if (!random_in(0, 7)) memset(name, 'x', 512); /* without an end */
       else if (!random_in(0, 3)) segment = sb__os_segment_new(false, 0600, 64, &error);
       if (segment >= 0) first[0] = segment;

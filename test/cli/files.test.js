@@ -2,7 +2,7 @@
 const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const { arange, load, ones, openNpz, saveNpzSync, saveNpySync, saveSafetensorsSync, tensor, zeros } = require('samebytes')
-const { gguf, floats, u32, text } = require('../files')
+const { gguf, floats, npyOf, u32, text, zip } = require('../files')
 const { isWasm, skip } = require('../setup')
 const { cli, folder } = require('./cli')
 
@@ -45,6 +45,13 @@ describe('samebytes info, show and convert', function () {
     assert.deepEqual(tensors.map(({ name, dtype }) => [name, dtype]), [['x', 'float32'], ['y:z', 'int64']])
     assert.deepEqual(new Float32Array(bytes.buffer.slice(bytes.byteOffset + tensors[0].byteOffset).slice(0, 12)), Float32Array.of(1, 1, 1))
     assert.equal(bytes.readBigInt64LE(tensors[1].byteOffset + 8), 2n ** 60n)
+  })
+
+  it('names arrays in an .npz that are none of ours, and says where the others are', async () => {
+    fs.writeFileSync(at('mixed.npz'), zip([['objects.npy', npyOf('|O', '(1,)', Buffer.alloc(8))], ['a.npy', npyOf('<f4', '(2,)', Buffer.alloc(8))]]))
+    const { code, stdout, stderr } = await run('info', 'mixed.npz', '--json')
+    assert.deepEqual([code, JSON.parse(stdout).tensors.map(({ name }) => name)], [1, ['a']])
+    assert.match(stderr, /^samebytes info: "objects": byte \d+: descr names a dtype .*\(ERR_FORMAT\)\n$/)
   })
 
   it('says of a quantised tensor what it is', async () => {

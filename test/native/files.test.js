@@ -6,8 +6,8 @@ const path = require('node:path')
 const zlib = require('node:zlib')
 const { execFileSync } = require('node:child_process')
 const samebytes = require('samebytes')
-const { collectUntil, copied, fails, hex, isWasm, needs, refuses, skip } = require('../setup')
-const { crc32, floats, npy, npyOf, safetensors, zip } = require('../files')
+const { child, childJson, collectUntil, copied, fails, hex, isWasm, needs, refuses, skip } = require('../setup')
+const { crc32, floats, npy, npyOf, safetensors, u16, u32, u64, zip } = require('../files')
 const { arange, createNpy, createSafetensors, load, memory, openGguf, openNpy, openNpz, openRaw, openSafetensors, save, saveNpy, saveNpySync, saveNpzSync, saveSafetensorsSync, tensor, zeros, toNpyBytes } = samebytes
 
 let folder
@@ -31,6 +31,16 @@ function openHere () {
 
 /** What is there but under a name of its own. */
 const drafts = () => fs.readdirSync(folder).filter(name => name.endsWith('.tmp'))
+
+/** Has the folder's file system files without a name? */
+function hasUnnamed (place) {
+  try {
+    fs.closeSync(fs.openSync(place, 0o20000000 | fs.constants.O_DIRECTORY | fs.constants.O_RDWR, 0o600)) // O_TMPFILE
+    return true
+  } catch {
+    return false
+  }
+}
 
 /** Nothing is mapped any more: what other tests left is collected first. */
 const unmapped = () => collectUntil(() => memory().bytes.mapped === 0)
@@ -237,7 +247,28 @@ describe('saving and loading', () => {
     for (const file of [openNpz(at('raw.npz'), 'bfloat16'), openNpz(at('raw.npz'), { dtype: 'bfloat16' }), await load(at('raw.npz'), { dtype: 'bfloat16' })]) {
       assert.deepEqual([file.get('half').toArray(), file.get('plain').toArray()], [[1, 2], [3]])
     }
-    await rejects(load(at('raw.npz')), 'ERR_DTYPE')
+    assert.match((await rejects(load(at('raw.npz')), 'ERR_DTYPE')).message, /^"half": /)
+  })
+
+  it('an array of an .npz that is none of ours is refused by name; the others are read', async () => {
+    const arrays = { a: npyOf('<f4', '(2,)', floats(1, 2)), objects: npyOf('|O', '(2,)', Buffer.alloc(16)), text: npyOf('<U3', '(1,)', Buffer.alloc(12)), z: npyOf('|u1', '(1,)', Buffer.from([7])) }
+    const packed = bytes => {
+      const short = zlib.deflateRawSync(bytes)
+      return [short, { method: 8, unpacked: bytes.length, crc: crc32(bytes) }]
+    }
+    for (const pack of [bytes => [bytes], packed]) {
+      const file = put('mixed.npz', zip(Object.entries(arrays).map(([name, bytes]) => [`${name}.npy`, ...pack(bytes)])))
+      for (const found of [openNpz(file), await load(file)]) {
+        assert.deepEqual([[...found.keys()], found.get('a').toArray(), found.get('z').toArray()], [Object.keys(arrays), [1, 2], [7]])
+        assert.deepEqual([found.info('a').shape, found.info('z').dtype], [[2], 'uint8'])
+        for (const name of ['objects', 'text', 'objects']) {
+          for (const ask of [() => found.get(name), () => found.info(name)]) assert.match(refuses(ask, 'ERR_FORMAT').message, new RegExp(`^"${name}": byte \\d+: descr names a dtype`))
+          assert.match((await rejects(found.load(name), 'ERR_FORMAT')).message, new RegExp(`^"${name}": `))
+        }
+        refuses(() => [...found], 'ERR_FORMAT') // nobody takes the rest for all there is
+        found.close()
+      }
+    }
   })
 
   it('info of a deflated array inflates its header only, however large the array is', () => {
@@ -286,6 +317,166 @@ describe('saving and loading', () => {
     await assert.rejects(saveNpy(file, t, { signal: AbortSignal.abort(new Error('at once')) }), /at once/)
     await assert.rejects(load(file, { signal: AbortSignal.abort(new Error('at once')) }), /at once/)
     assert.deepEqual(drafts(), [])
+  })
+
+  it('a process that is killed in the middle of a save leaves what was there, and nothing else', async function () {
+    this.timeout(120000)
+    const place = [folder, '/dev/shm'].find(hasUnnamed)
+    if (place === undefined) skip(this, 'no file system here has files without a name')
+    const killed = fs.mkdtempSync(path.join(place, 'samebytes-killed-'))
+    try {
+      const before = toNpyBytes(tensor([1]))
+      fs.writeFileSync(path.join(killed, 'old.npy'), before)
+      for (const name of ['old.npy', 'new.npy', 'new.npz', 'new.safetensors']) {
+        const { signal, stdout, stderr } = await child(`
+          const { save, zeros } = require('samebytes')
+          const t = zeros([2 ** 25], 'uint8')
+          const file = ${JSON.stringify(path.join(killed, name))}
+          let last = 0
+          save(file, file.endsWith('.npy') ? t : { t }, {
+            onProgress ({ done, total }) {
+              if (done < 2 ** 20 || done === total) return
+              console.log('half')
+              process.kill(process.pid, 'SIGKILL')
+            }
+          })
+        `, { env: { SAMEBYTES_BACKEND: 'native' } })
+        assert.deepEqual([stdout, signal], ['half\n', 'SIGKILL'], stderr)
+        assert.deepEqual(fs.readdirSync(killed), ['old.npy'], name)
+      }
+      assert.deepEqual(fs.readFileSync(path.join(killed, 'old.npy')), Buffer.from(before))
+    } finally {
+      fs.rmSync(killed, { recursive: true })
+    }
+  })
+
+  it('a new file has the permissions that the umask leaves', async () => {
+    const umask = process.umask(0o027)
+    try {
+      await save(at('masked.npy'), all().a)
+      saveNpzSync(at('masked.npz'), all())
+      createNpy(at('masked-too.npy'), [1]).dispose()
+    } finally {
+      process.umask(umask)
+    }
+    for (const name of ['masked.npy', 'masked.npz', 'masked-too.npy']) assert.equal(fs.statSync(at(name)).mode & 0o777, 0o640, name)
+  })
+
+  it('files in a folder that nobody may write to are read, and errors say what was refused; one that nobody may list takes files', async function () {
+    this.timeout(60000)
+    const places = { tried: 0o777, kept: 0o555, blind: 0o333 }
+    fs.chmodSync(folder, 0o755)
+    for (const [name, mode] of Object.entries(places)) {
+      fs.mkdirSync(at(name))
+      for (const [file, t] of [['a.npy', tensor([1, 2])], ['a.npz', { a: tensor([3]) }]]) await save(path.join(at(name), file), t)
+      for (const file of ['a.npy', 'a.npz']) fs.chmodSync(path.join(at(name), file), name === 'tried' ? 0o666 : 0o444)
+      fs.chmodSync(at(name), mode)
+    }
+    const said = await childJson(`
+      const samebytes = require('samebytes')
+      const path = require('node:path')
+      const t = samebytes.ones([3])
+      const codeOf = error => [error.code, error.errno, path.basename(error.path ?? '')]
+      const tries = async fn => {
+        try { return (await fn()) ?? 'done' } catch (error) { return codeOf(error) }
+      }
+      async function all (folder) {
+        const at = name => path.join(folder, name)
+        return {
+          read: await tries(async () => [samebytes.openNpy(at('a.npy')).toArray(), (await samebytes.load(at('a.npz'))).get('a').toArray(), samebytes.openNpz(at('a.npz')).get('a').toArray()]),
+          written: await tries(() => { samebytes.openNpy(at('a.npy'), { mode: 'r+' }).dispose() }),
+          saved: await tries(() => samebytes.save(at('b.npy'), t)),
+          savedSync: await tries(() => samebytes.saveNpzSync(at('b.npz'), { t })),
+          replaced: await tries(() => samebytes.save(at('a.npy'), t)),
+          created: await tries(() => { samebytes.createNpy(at('c.npy'), [2]).dispose() }),
+          back: await tries(async () => (await samebytes.load(at('b.npy'))).toArray())
+        }
+      }
+      async function main () {
+        const [tried, kept, blind] = ${JSON.stringify(Object.keys(places).map(at))}
+        const first = await all(tried) // and what is read when it is first needed is, while everything may be read
+        if (process.geteuid() === 0) process.seteuid(65534)
+        console.log(JSON.stringify([first, await all(kept), await all(blind)]))
+      }
+      main()
+    `, { env: { SAMEBYTES_BACKEND: 'native' } })
+    const refused = (code, errno, name) => [code, -os.constants.errno[errno], name]
+    const read = [[1, 2], [3], [3]]
+    const written = { saved: 'done', savedSync: 'done', replaced: 'done', created: 'done', back: [1, 1, 1] }
+    assert.deepEqual(said[0], { read, written: 'done', ...written })
+    assert.deepEqual(said[1], {
+      read,
+      written: refused('ERR_IO', 'EACCES', 'a.npy'),
+      saved: refused('ERR_IO', 'EACCES', 'b.npy'),
+      savedSync: refused('ERR_IO', 'EACCES', 'b.npz'),
+      replaced: refused('ERR_IO', 'EACCES', 'a.npy'),
+      created: refused('ERR_IO', 'EACCES', 'c.npy'),
+      back: refused('ERR_NOT_FOUND', 'ENOENT', 'b.npy')
+    })
+    assert.deepEqual(said[2], { read, written: refused('ERR_IO', 'EACCES', 'a.npy'), ...written })
+    for (const name of ['kept', 'blind']) fs.chmodSync(at(name), 0o755)
+    assert.deepEqual([fs.readdirSync(at('kept')), fs.readdirSync(at('blind')).sort()], [['a.npy', 'a.npz'], ['a.npy', 'a.npz', 'b.npy', 'b.npz', 'c.npy']])
+  })
+
+  const LARGE = 2 ** 32 + 100 // elements of a member whose sizes 32 bits do not hold, and what is behind it
+
+  it('members of 4 GiB of an .npz, and those behind them, are where the zip says', function () {
+    this.timeout(120000)
+    const file = at('wide.npz')
+    const descriptor = fs.openSync(file, 'w+')
+    try {
+      const directory = []
+      let end = 0
+      for (const [name, header, nbytes] of [['large.npy', npyOf('|u1', `(${LARGE},)`), LARGE], ['after.npy', npyOf('<f4', '(2,)'), 8]]) {
+        const size = header.length + nbytes
+        const common = [u16(45), u16(0), u16(0), u32(0), u32(0), u32(0xffffffff), u32(0xffffffff), u16(name.length)]
+        directory.push(u32(0x02014b50), u16(45), ...common, u16(28), u16(0), u16(0), u16(0), u32(0), u32(0xffffffff), Buffer.from(name), u16(1), u16(24), u64(size), u64(size), u64(end))
+        const head = Buffer.concat([u32(0x04034b50), ...common, u16(20), Buffer.from(name), u16(1), u16(16), u64(size), u64(size), header])
+        fs.writeSync(descriptor, head, 0, head.length, end)
+        end += head.length + nbytes
+        fs.writeSync(descriptor, nbytes === 8 ? floats(5, 6) : Buffer.from([7]), 0, nbytes === 8 ? 8 : 1, end - (nbytes === 8 ? 8 : 1)) // the rest is a hole
+      }
+      const list = Buffer.concat(directory)
+      const last = Buffer.concat([list, u32(0x06064b50), u64(44), u16(45), u16(45), u32(0), u32(0), u64(2), u64(2), u64(list.length), u64(end),
+        u32(0x07064b50), u32(0), u64(end + list.length), u32(1), u32(0x06054b50), u32(0), u16(2), u16(2), u32(list.length), u32(0xffffffff), u16(0)])
+      fs.writeSync(descriptor, last, 0, last.length, end)
+      const found = openNpz(file)
+      const { result: [large, after], copies } = copied(() => [found.get('large'), found.get('after')])
+      assert.deepEqual([large.numel, large.get(0), large.get(LARGE - 2), large.get(LARGE - 1), after.toArray()], [LARGE, 0, 0, 7, [5, 6]])
+      assert.deepEqual([...large.narrow(0, LARGE - 2, 2).data, ...large.narrow(0, 2 ** 31, 1).bytes], [0, 7, 0]) // Node 20 makes no buffer over all of it
+      assert.ok(found.info('after').byteOffset > LARGE)
+      assert.equal(copies.openNpz?.bytes ?? 0, copies.openNpz === undefined ? 0 : 8) // the large one is none
+      found.close()
+      for (const t of [large, after]) t.dispose()
+      if (fs.existsSync('/usr/bin/python3')) {
+        const said = execFileSync('/usr/bin/python3', ['-c', 'import sys, numpy\nf = numpy.load(sys.argv[1])\nprint(f.files, [i.file_size for i in f.zip.infolist()])', file], { encoding: 'utf8' })
+        assert.equal(said, `['large', 'after'] [${LARGE + npyOf('|u1', `(${LARGE},)`).length}, ${8 + npyOf('<f4', '(2,)').length}]\n`)
+      }
+    } finally {
+      fs.closeSync(descriptor)
+      fs.unlinkSync(file)
+    }
+  })
+
+  it('an .npz with a member of 4 GiB is saved as Python reads it, and loaded', async function () {
+    if (process.env.SAMEBYTES_FULL !== '1') skip(this, 'takes minutes: SAMEBYTES_FULL=1')
+    this.timeout(900000)
+    const [from, file] = [at('hole'), at('whole.npz')]
+    put('hole', '')
+    fs.truncateSync(from, LARGE)
+    const large = openRaw(from, [LARGE], { dtype: 'uint8', mode: 'r+' })
+    large.set(7, LARGE - 1)
+    try {
+      await save(file, { before: tensor([1, 2]), large, after: tensor([3]) })
+      execFileSync('/usr/bin/python3', ['-c', 'import sys, zipfile; assert zipfile.ZipFile(sys.argv[1]).testzip() is None', file])
+      const found = await load(file)
+      assert.deepEqual([[...found.keys()], found.get('before').toArray(), found.get('after').toArray()], [['before', 'large', 'after'], [1, 2], [3]])
+      assert.deepEqual([found.get('large').numel, found.get('large').get(LARGE - 2), found.get('large').get(LARGE - 1)], [LARGE, 0, 7])
+      found.get('large').dispose()
+    } finally {
+      large.dispose()
+      for (const name of [from, file]) fs.rmSync(name, { force: true })
+    }
   })
 
   it('what onProgress throws comes back as it is, and leaves what was there', async () => {
