@@ -130,7 +130,11 @@ async function testSize () {
   fs.rmSync(folder, { recursive: true })
   console.log(`  ${sizes[1]} bytes, ${sizes[0]} without device code`)
   assert.ok(sizes[0] <= LIMIT && sizes[1] <= LIMIT_IN_ALL)
-  if (findCompiler()) assert.ok(sizes[0] < sizes[1] * 0.9, 'the device code is where it was looked for')
+  if (!findCompiler()) return
+  assert.ok(sizes[0] < sizes[1] * 0.9, 'the device code is where it was looked for')
+  if (!options.full) return // with the addons of all platforms
+  const [, said, saidCode] = /download of ([\d.]+) MB: .* ([\d.]+) MB device code/.exec(fs.readFileSync(path.join(ROOT, 'docs', 'install.md'), 'utf8'))
+  assert.ok(Math.abs(said - sizes[1] / 1e6) < 0.2 && Math.abs(saidCode - (sizes[1] - sizes[0]) / 1e6) < 0.2, `docs/install.md says ${said} and ${saidCode} MB`)
 }
 
 // ---- An application ----
