@@ -16,7 +16,6 @@
 # define LEVEL avx2
 # define RANDOM sb__random_avx2
 # define LANES 2
-# define TILE 16
 # define MOST_ROWS 8
 # define BAND_ROWS (SIZE == 1 ? 64 : 128 / SIZE)
 # define BAND_BYTES 2048
@@ -41,8 +40,6 @@ static inline void store_lanes(char *to, int64_t step, vec x) {
   _mm_storeu_si128((void *)to, _mm256_castsi256_si128(x));
   _mm_storeu_si128((void *)(to + step), _mm256_extracti128_si256(x, 1));
 }
-
-# define load_rows load_lanes
 
 static inline vec shuffle(vec x, vec mask) { return _mm256_shuffle_epi8(x, mask); }
 static inline vec either(vec a, vec b) { return _mm256_or_si256(a, b); }

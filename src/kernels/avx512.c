@@ -18,8 +18,6 @@
 # define LEVEL avx512
 # define RANDOM sb__random_avx512
 # define LANES 4
-# define TILE 64
-# define MOST_ROWS 16
 # define BAND_ROWS (SIZE == 1 ? 64 : 128 / SIZE)
 # define BAND_BYTES 2048
 # define AHEAD_BYTES (SIZE <= 2 ? 128 : SIZE == 16 ? 256 : 0) /* measured */
@@ -50,38 +48,28 @@ static inline void store_lanes(char *to, int64_t step, vec x) {
 static inline vec shuffle(vec x, vec mask) { return _mm512_shuffle_epi8(x, mask); }
 static inline vec either(vec a, vec b) { return _mm512_or_si512(a, b); }
 
-/* A whole line of each row: on either side, every line is touched once. */
-static inline vec load_rows(const char *from, int64_t step) {
-  (void)step;
-  return load(from);
+/* Lane l of vector k becomes lane k of vector l. */
+static inline void exchange_lanes(vec a[4]) {
+  const vec low = _mm512_shuffle_i32x4(a[0], a[1], 0x44),
+            high = _mm512_shuffle_i32x4(a[0], a[1], 0xee);
+  const vec low2 = _mm512_shuffle_i32x4(a[2], a[3], 0x44),
+            high2 = _mm512_shuffle_i32x4(a[2], a[3], 0xee);
+  a[0] = _mm512_shuffle_i32x4(low, low2, 0x88);
+  a[1] = _mm512_shuffle_i32x4(low, low2, 0xdd);
+  a[2] = _mm512_shuffle_i32x4(high, high2, 0x88);
+  a[3] = _mm512_shuffle_i32x4(high, high2, 0xdd);
 }
 
-/* Zips go across lanes here. In one, place i takes item i / 2 of a half, from b (n places on) where i
- * is odd. */
-# define PLACES_2(i, n) (i), (i) + (n)
-# define PLACES_4(i, n) PLACES_2(i, n), PLACES_2((i) + 1, n)
-# define PLACES_8(i, n) PLACES_4(i, n), PLACES_4((i) + 2, n)
-# define PLACES_16(i, n) PLACES_8(i, n), PLACES_8((i) + 4, n)
-# define PLACES_32(i, n) PLACES_16(i, n), PLACES_16((i) + 8, n)
-# define PLACES_64(i, n) PLACES_32(i, n), PLACES_32((i) + 16, n)
-
-static const uint8_t places_1[2][64] = {{PLACES_64(0, 64)}, {PLACES_64(32, 64)}};
-static const uint16_t places_2[2][32] = {{PLACES_32(0, 32)}, {PLACES_32(16, 32)}};
-static const uint32_t places_4[2][16] = {{PLACES_16(0, 16)}, {PLACES_16(8, 16)}};
-static const uint64_t places_8[2][8] = {{PLACES_8(0, 8)}, {PLACES_8(4, 8)}};
-static const uint64_t places_16[2][8] = {{0, 1, 8, 9, 2, 3, 10, 11}, {4, 5, 12, 13, 6, 7, 14, 15}};
-
-# define ZIP(a, b, bits, places) _mm512_permutex2var_epi##bits(a, _mm512_loadu_si512(places), b)
-# define ZIP_LOW_1(a, b) ZIP(a, b, 8, places_1[0])
-# define ZIP_HIGH_1(a, b) ZIP(a, b, 8, places_1[1])
-# define ZIP_LOW_2(a, b) ZIP(a, b, 16, places_2[0])
-# define ZIP_HIGH_2(a, b) ZIP(a, b, 16, places_2[1])
-# define ZIP_LOW_4(a, b) ZIP(a, b, 32, places_4[0])
-# define ZIP_HIGH_4(a, b) ZIP(a, b, 32, places_4[1])
-# define ZIP_LOW_8(a, b) ZIP(a, b, 64, places_8[0])
-# define ZIP_HIGH_8(a, b) ZIP(a, b, 64, places_8[1])
-# define ZIP_LOW_16(a, b) ZIP(a, b, 64, places_16[0])
-# define ZIP_HIGH_16(a, b) ZIP(a, b, 64, places_16[1])
+# define ZIP_LOW_16(a, b) (a) /* one item fills a lane */
+# define ZIP_HIGH_16(a, b) (b)
+# define ZIP_LOW_1 _mm512_unpacklo_epi8
+# define ZIP_HIGH_1 _mm512_unpackhi_epi8
+# define ZIP_LOW_2 _mm512_unpacklo_epi16
+# define ZIP_HIGH_2 _mm512_unpackhi_epi16
+# define ZIP_LOW_4 _mm512_unpacklo_epi32
+# define ZIP_HIGH_4 _mm512_unpackhi_epi32
+# define ZIP_LOW_8 _mm512_unpacklo_epi64
+# define ZIP_HIGH_8 _mm512_unpackhi_epi64
 
 # include "kernels/level.inc"
 

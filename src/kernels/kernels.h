@@ -8,6 +8,19 @@
  * Any address will do. */
 static inline void sb__fetch(const char *at) { __builtin_prefetch(at, 0, 2); }
 
+/* Rows of nbytes that will be read next. */
+typedef struct sb__ahead {
+  const char *at;
+  int64_t step, rows, nbytes;
+} sb__ahead;
+
+/* Asks for those whose turn comes with step i of n, the first of which is row `done`; gives what is done then. */
+static inline int64_t sb__fetch_rows(const sb__ahead *next, int64_t done, int64_t i, int64_t n) {
+  for (; done * n < (i + 1) * next->rows; done++)
+    for (int64_t k = 0; k < next->nbytes; k += 64) sb__fetch(next->at + done * next->step + k);
+  return done;
+}
+
 /* ---- One table per instruction set, filled by level.inc ---- */
 
 /* n elements that lie side by side; to and from do not overlap. */
@@ -57,9 +70,10 @@ typedef struct sb__kernels {
   const char *level;
 
   /* Item c of row r becomes item r of row c. The steps are those from row to row, on either side.
-   * streams: past the caches; to and to_step are multiples of 64 then. */
+   * streams: past the caches; to and to_step are multiples of 64 then. fetches: what is read is asked for on the
+   * way, as nobody has before. */
   void (*transpose)(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows,
-                    int64_t columns, int64_t itemsize, bool streams);
+                    int64_t columns, int64_t itemsize, bool streams, bool fetches);
 
   /* n pixels of 2, 3 or 4 channels to one plane per channel, and back. Items up to 8 bytes; masks
    * made for the same numbers. */
@@ -68,9 +82,11 @@ typedef struct sb__kernels {
   void (*join)(char *to, const char *from, int64_t plane_step, int64_t n, int64_t channels,
                int64_t itemsize, const sb__masks *masks);
 
-  /* Copies past the caches; NULL where there is no such thing. After the last one, stream_end makes
+  /* Copies past the caches, and so rows that lie side by side, all in whole lines; NULL where there is no such thing. After the last one, stream_end makes
    * the bytes visible to other threads in order. */
   void (*stream)(char *to, const char *from, int64_t nbytes);
+  void (*stream_rows)(char *to, int64_t to_step, const char *from, int64_t nbytes, int64_t rows,
+                      const sb__ahead *next);
   void (*stream_end)(void);
   const sb__sends *sends; /* NULL where there is no such thing */
 

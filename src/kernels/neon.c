@@ -7,7 +7,6 @@
 
 # define LEVEL neon
 # define LANES 1
-# define TILE 16
 # define MOST_ROWS 16
 # define BAND_ROWS (SIZE == 1 ? 64 : 128 / SIZE)
 # define BAND_BYTES 2048
@@ -29,7 +28,6 @@ static inline void store_lanes(char *to, int64_t step, vec x) {
   store(to, x);
 }
 
-# define load_rows load_lanes
 # define stream store
 
 static inline vec shuffle(vec x, vec mask) { return vqtbl1q_u8(x, mask); }

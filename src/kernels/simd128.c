@@ -8,7 +8,6 @@
 
 # define LEVEL simd128
 # define LANES 1
-# define TILE 16
 # define MOST_ROWS 8
 # define BAND_ROWS (SIZE == 2 ? 32 : 512) /* measured; nothing can be fetched here */
 # define BAND_BYTES 2048
@@ -32,7 +31,6 @@ static inline void store_lanes(char *to, int64_t step, vec x) {
   store(to, x);
 }
 
-# define load_rows load_lanes
 # define stream store
 
 static inline vec shuffle(vec x, vec mask) { return wasm_i8x16_swizzle(x, mask); }

@@ -225,30 +225,36 @@ static void run_rows(const runner *r, char *const at[]) {
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* A block of a transpose that cannot be written in lines at once: some rows of what is written, RUN bytes
- * of each (so that few lines are written in parts), gathered where the second cache holds them. */
+/* A transpose goes block by block, by way of a room that the caches hold: some rows of what is written, a run of each.
+ * Runs are long enough that few lines are written in parts, or, where rows begin with lines, that a few lines are read
+ * and written one after the other; measured. */
 #define RUN 1024
 #define BLOCK 49152
-
-/* What the next block reads: pages are left too soon for the processor to see a pattern. */
-static void fetch_block(const runner *r, const char *from, int64_t rows, int64_t columns) {
-  for (int64_t i = 0; i < rows; i++, from += r->plan->row.step[1])
-    for (int64_t b = 0; b < columns * r->from_size; b += 64) sb__fetch(from + b);
-}
+#define LINES_RUN(size) ((size) <= 2 ? 128 : 256)
+#define LINES_BLOCK 16384
 
 static void run_transpose_block(const runner *r, char *const at[], int64_t rows, int64_t columns,
-                                int64_t more) {
+                                int64_t more, const sb__ahead *next) {
   char room[BLOCK] __attribute__((aligned(64)));
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
   const int64_t length = rows * r->from_size, step = more * length;
+  int64_t fetched = 0;
   factors f = factors_at(r, at, row);
   for (int64_t m = 0; m < more; m++) {
     const char *from = at[1] + m * r->plan->more.step[1];
-    if (more > 1) fetch_block(r, from + r->plan->more.step[1], rows, columns);
+    const sb__ahead beside = {from + r->plan->more.step[1], row->step[1], rows,
+                              columns * r->from_size};
+    if (CAN_STREAM && more > 1) sb__fetch_rows(&beside, 0, 0, 1);
     r->kernels->transpose(room + m * length, step, from, row->step[1], rows, columns, r->from_size,
-                          false);
+                          false, false);
+  }
+  if (CAN_STREAM && !r->converts &&
+      (((uintptr_t)at[0] | (uintptr_t)column->step[0] | (uintptr_t)step) & 63u) == 0) {
+    r->kernels->stream_rows(at[0], column->step[0], room, step, columns, next);
+    return;
   }
   for (int64_t c = 0; c < columns; c++) {
+    if (CAN_STREAM) fetched = sb__fetch_rows(next, fetched, c, columns);
     emit(r, at[0] + c * column->step[0], room + c * step, more * rows, f);
     f.scale += column->step[2];
     f.bias += column->step[3];
@@ -266,7 +272,7 @@ static void transpose_by_few(const runner *r, char *to, const char *from, int64_
     for (int64_t m = 0; m < more->n; m++)
       r->kernels->transpose(to + m * more->step[0] + c * step, step,
                             from + m * more->step[1] + c * size, from_step, rows,
-                            least(few, columns - c), size, false);
+                            least(few, columns - c), size, false, false);
   }
 }
 
@@ -316,25 +322,40 @@ static bool run_by_few(const runner *r, char *const at[]) {
 
 static void run_transpose(const runner *r, char *const at[]) {
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column, *more = &r->plan->more;
-  const bool lines = (((uintptr_t)at[0] | (uintptr_t)column->step[0]) & 63u) == 0 && more->n == 1;
+  const int64_t size = r->from_size;
+  const bool lines =
+      !r->converts && more->n == 1 && (((uintptr_t)at[0] | (uintptr_t)column->step[0]) & 63u) == 0;
+  const bool few = size > 8 || row->n * size < 64 || column->n * size < 64 ||
+                   row->n * column->n * size <= LINES_BLOCK;
   if (!CAN_STREAM && !r->converts && run_by_few(r, at)) return;
-  if (!r->converts && (lines || !r->streams)) {
+  if (!r->converts && (!r->streams || (lines && few))) {
     for (int64_t m = 0; m < more->n; m++)
       r->kernels->transpose(at[0] + m * more->step[0], column->step[0], at[1] + m * more->step[1],
-                            row->step[1], row->n, column->n, r->to_size, r->streams);
+                            row->step[1], row->n, column->n, size, r->streams, true);
     return;
   }
-  const int64_t rows = least(row->n, RUN / r->from_size);
-  const int64_t mores = rows < row->n ? 1 : least(more->n, RUN / r->from_size / rows);
-  const int64_t columns = BLOCK / r->from_size / rows / mores;
+  const int64_t wide = least(column->n, LINES_BLOCK / LINES_RUN(size));
+  const int64_t run = lines ? least(RUN, LINES_BLOCK / wide / 64 * 64) : RUN;
+  const int64_t rows = least(row->n, run / size);
+  const int64_t mores = rows < row->n ? 1 : least(more->n, run / size / rows);
+  const int64_t columns = least(column->n, (lines ? LINES_BLOCK : BLOCK) / size / rows / mores);
   for (int64_t m = 0; m < more->n; m += mores) {
-    for (int64_t c = 0; c < column->n; c += columns) {
-      for (int64_t i = 0; i < row->n; i += rows) {
-        char *corner[SB__PLAN_MAX];
-        for (int32_t k = 0; k < r->plan->count; k++)
-          corner[k] = at[k] + m * more->step[k] + c * column->step[k] + i * row->step[k];
-        run_transpose_block(r, corner, least(rows, row->n - i), least(columns, column->n - c),
-                            least(mores, more->n - m));
+    for (int64_t i = 0, n; i < row->n; i += n) {
+      char *corner[SB__PLAN_MAX];
+      for (int32_t k = 0; k < r->plan->count; k++)
+        corner[k] = at[k] + m * more->step[k] + i * row->step[k];
+      n = least(rows, row->n - i);
+      if (lines)
+        n = least(n, (run - (int64_t)((uintptr_t)corner[0] % (uintptr_t)run)) /
+                         size); /* ends with a run */
+      const char *below = corner[1] + n * row->step[1];
+      for (int64_t c = 0; c < column->n; c += columns) {
+        const bool last = c + columns >= column->n;
+        const sb__ahead next = {last ? below : corner[1] + columns * column->step[1], row->step[1],
+                                more->n > 1 ? 0 : n, columns * size};
+        run_transpose_block(r, corner, n, least(columns, column->n - c), least(mores, more->n - m),
+                            &next);
+        for (int32_t k = 0; k < r->plan->count; k++) corner[k] += columns * column->step[k];
       }
     }
   }

@@ -56,7 +56,7 @@ static void transposes(void) {
       for (int64_t r = 0; r < rows; r++)
         for (int64_t c = 0; c < columns; c++)
           memcpy(wanted + at + c * to_step + r * size, from + 3 + r * from_step + c * size, (size_t)size);
-      levels[l]->transpose((char *)out + at, to_step, (char *)from + 3, from_step, rows, columns, size, streams);
+      levels[l]->transpose((char *)out + at, to_step, (char *)from + 3, from_step, rows, columns, size, streams, round % 2);
       if (streams) levels[l]->stream_end();
       failing = levels[l]->level;
       same(all);
@@ -406,6 +406,42 @@ static void layouts(void) {
   sb__kernels_use(NULL);
 }
 
+/* Transposes of several blocks, to rows that begin with lines or not. */
+static void blocks(void) {
+  static const sb_dtype dtypes[] = {SB_UINT8, SB_INT16, SB_FLOAT32, SB_FLOAT64, SB_COMPLEX128};
+  sb_storage s, t;
+  random_state = 53;
+  sb__storage_borrow(from, sizeof from, &s);
+  sb__storage_borrow(out, sizeof out, &t);
+  noise(from, ROOM);
+  for (int l = 0; l < level_count; l++) {
+    sb__kernels_use(levels[l]);
+    failing = levels[l]->level;
+    for (int round = 0; round < 200; round++) {
+      const sb_dtype dtype = dtypes[round % 5];
+      const int64_t size = sb_dtype_itemsize(dtype), most = ROOM / 2 / size, line = 64 / size;
+      const int64_t columns = random_in(1, round % 2 ? 600 : 90), fit = most / columns < 700 ? most / columns : 700;
+      const int64_t rows = round % 3 || fit < line ? random_in(1, fit) : random_in(1, fit / line) * line;
+      const int64_t step = round % 3 || (rows + line) * columns > most ? rows : rows + line;
+      const int64_t at = round % 4 ? random_in(0, 5) * line : random_in(0, 70), read = random_in(0, 9);
+      const int64_t strides[] = {step, 1};
+      const int64_t shape[] = {columns, rows};
+      sb_tensor src, dst;
+      memset(out, GUARD, ROOM);
+      memset(wanted, GUARD, ROOM);
+      for (int64_t c = 0; c < columns; c++)
+        for (int64_t r = 0; r < rows; r++)
+          memcpy(wanted + (at + c * step + r) * size, from + (read + r * columns + c) * size, (size_t)size);
+      EQ(sb_tensor_init(&s, dtype, DIMS(rows, columns), NULL, read, &src), SB_OK);
+      EQ(sb_transpose(&src, 0, 1, &src), SB_OK);
+      EQ(sb_tensor_init(&t, dtype, 2, shape, strides, at, &dst), SB_OK);
+      EQ(sb_copy(&dst, &src, SB_CASTING_SAFE, NULL), SB_OK);
+      same(ROOM);
+    }
+  }
+  sb__kernels_use(NULL);
+}
+
 static void payloads(void) { /* a copy keeps the bits of any NaN */
   uint32_t nans[300], copied[300];
   int64_t n = 300;
@@ -459,6 +495,7 @@ int main(void) {
   test("float32 rounds to float16 and bfloat16 as the forms do, beside every value and halfway", halves);
   test("scaled casts round the product and the sum, at every level as the forms do", scales);
   test("permuted, cut and reversed layouts arrive element by element, at every level", layouts);
+  test("transposes of several blocks write their bytes and no other, at every level", blocks);
   test("copies and transposes keep the payload of NaNs", payloads);
   test("a long program of copies, casts, scales and fills has one checksum at every level", programs);
   test("rounding and denormals as the host set them change nothing, and are restored", environments);
