@@ -69,7 +69,7 @@
       'type': 'static_library',
       'sources': ['<@(sources_cuda)'],
       'cflags!': ['-O3', '-O2', '-flto'],
-      'cflags': ['-Os', '-fno-lto', '-fPIC'],
+      'cflags': ['-Os', '-fno-lto', '-fPIC', '-fno-asynchronous-unwind-tables'],
       'configurations': { 'Release': { 'cflags!': ['-O3', '-O2'] } },
     },
     {
@@ -77,7 +77,7 @@
       'type': 'static_library',
       'sources': ['<@(sources_cuda)'],
       'cflags!': ['-O3', '-O2', '-flto'],
-      'cflags': ['-Os', '-fno-lto', '-fPIC'],
+      'cflags': ['-Os', '-fno-lto', '-fPIC', '-fno-asynchronous-unwind-tables'],
       'configurations': { 'Release': { 'cflags!': ['-O3', '-O2'] } },
       'defines': ['SB_TEST=1'],
     },

@@ -325,10 +325,11 @@ static void run_transpose(const runner *r, char *const at[]) {
   const int64_t size = r->from_size;
   const bool lines =
       !r->converts && more->n == 1 && (((uintptr_t)at[0] | (uintptr_t)column->step[0]) & 63u) == 0;
-  const bool few = size > 8 || row->n * size < 64 || column->n * size < 64 ||
-                   row->n * column->n * size <= LINES_BLOCK;
+  const bool few =
+      row->n * size < 64 || column->n * size < 64 || row->n * column->n * size <= LINES_BLOCK;
+  const bool at_once = few || size == 1 || size > 8; /* measured, too */
   if (!CAN_STREAM && !r->converts && run_by_few(r, at)) return;
-  if (!r->converts && (!r->streams || (lines && few))) {
+  if (!r->converts && (!r->streams || (lines && at_once))) {
     for (int64_t m = 0; m < more->n; m++)
       r->kernels->transpose(at[0] + m * more->step[0], column->step[0], at[1] + m * more->step[1],
                             row->step[1], row->n, column->n, size, r->streams, true);
