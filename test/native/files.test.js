@@ -393,7 +393,8 @@ describe('saving and loading', () => {
         }
       }
       async function main () {
-        const [tried, kept, blind] = ${JSON.stringify(Object.keys(places).map(at))}
+        process.chdir(${JSON.stringify(folder)}) // and names from there: not everybody may come to the temporary folder, where root has its own
+        const [tried, kept, blind] = ${JSON.stringify(Object.keys(places))}
         const first = await all(tried) // and what is read when it is first needed is, while everything may be read
         if (process.geteuid() === 0) process.seteuid(65534)
         console.log(JSON.stringify([first, await all(kept), await all(blind)]))
