@@ -82,8 +82,8 @@ typedef struct sb__kernels {
   void (*join)(char *to, const char *from, int64_t plane_step, int64_t n, int64_t channels,
                int64_t itemsize, const sb__masks *masks);
 
-  /* Copies past the caches, and so rows that lie side by side, all in whole lines; NULL where there is no such thing. After the last one, stream_end makes
-   * the bytes visible to other threads in order. */
+  /* Copies past the caches, and so rows that lie side by side, all in whole lines; NULL where there is no such
+   * thing. After the last one, stream_end makes the bytes visible to other threads in order. */
   void (*stream)(char *to, const char *from, int64_t nbytes);
   void (*stream_rows)(char *to, int64_t to_step, const char *from, int64_t nbytes, int64_t rows,
                       const sb__ahead *next);
