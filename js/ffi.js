@@ -15,7 +15,8 @@ const codes = learnErrors(tables.errors.slice(0, -1))
 
 const { rows } = backend
 
-const { STATUS, RESULTS, OPERANDS, ARGS, HANDLE, ADDRESS, NBYTES, DTYPE, NDIM, OFFSET, FLAGS, NUMEL, SHAPE, STRIDES, SIZE_OF_OPERAND } = tables.frame
+const { STATUS, RESULTS, OPERANDS, ARGS, HANDLE, ADDRESS, NBYTES, HEAD, OFFSET, NUMEL, AXES, SIZE_OF_OPERAND } = tables.frame
+const { NDIM, FLAGS, WIDE } = tables.head
 const OUT = OPERANDS + 4 * SIZE_OF_OPERAND
 
 // Flags of a Layout; C is told of the first only.
@@ -148,19 +149,76 @@ function putStorage (f64, at, storage) {
  * @param {Layout} layout
  */
 function put (slot, layout) {
-  const { f64 } = frame
+  const { f64, i32 } = frame
   const at = OPERANDS + slot * SIZE_OF_OPERAND
-  const { storage, shape, strides } = layout
+  const { storage, shape, strides, offset } = layout
   putStorage(f64, at, storage)
-  f64[at + DTYPE] = layout.dtype
-  f64[at + NDIM] = shape.length
-  f64[at + OFFSET] = layout.offset
-  f64[at + FLAGS] = layout.flags & READ_ONLY
-  for (let d = 0; d < shape.length; d++) {
-    f64[at + SHAPE + d] = shape[d]
-    f64[at + STRIDES + d] = strides[d]
+  i32[2 * (at + OFFSET)] = offset
+  i32[2 * (at + HEAD)] = layout.dtype | shape.length << NDIM | (layout.flags & READ_ONLY) << FLAGS
+  const first = 2 * (at + AXES)
+  const isSmall = shape.length === 2 ? putMatrix(i32, first, shape, strides) : putAxes(i32, first, shape, strides)
+  if (!isSmall || offset !== (offset | 0)) putWide(at, layout)
+}
+
+/**
+ * Writes the lower halves of shape and strides.
+ *
+ * @param {Int32Array} i32  the frame
+ * @param {number} at  index in it
+ * @param {number[]} shape
+ * @param {number[]} strides
+ * @returns {boolean} that is all there is of them
+ */
+function putAxes (i32, at, shape, strides) {
+  let isSmall = true
+  for (let d = 0; d < shape.length; d++, at += 4) {
+    const extent = shape[d]
+    const stride = strides[d]
+    i32[at] = extent
+    i32[at + 2] = stride
+    isSmall = isSmall && extent === (extent | 0) && stride === (stride | 0)
+  }
+  return isSmall
+}
+
+/**
+ * The same of two axes, without a loop.
+ *
+ * @param {Int32Array} i32
+ * @param {number} at
+ * @param {number[]} shape
+ * @param {number[]} strides
+ */
+function putMatrix (i32, at, shape, strides) {
+  const height = shape[0]
+  const width = shape[1]
+  const down = strides[0]
+  const right = strides[1]
+  i32[at] = height
+  i32[at + 2] = down
+  i32[at + 4] = width
+  i32[at + 6] = right
+  return height === (height | 0) && width === (width | 0) && down === (down | 0) && right === (right | 0)
+}
+
+/**
+ * The upper halves of a descriptor's integers.
+ *
+ * @param {number} at
+ * @param {Layout} layout
+ */
+function putWide (at, { shape, strides, offset }) {
+  const { i32 } = frame
+  i32[2 * (at + HEAD)] |= 1 << WIDE
+  i32[2 * (at + OFFSET) + 1] = upper(offset)
+  for (let d = 0, k = 2 * (at + AXES); d < shape.length; d++, k += 4) {
+    i32[k + 1] = upper(shape[d])
+    i32[k + 3] = upper(strides[d])
   }
 }
+
+/** @param {number} x  an integer @returns {number} what is above its lower 32 bits */
+const upper = x => Math.floor(x / 2 ** 32)
 
 /**
  * Writes a layout as the first operand, for functions of the addon that are no rows.
@@ -170,7 +228,7 @@ function put (slot, layout) {
  */
 function putOperand (layout, readOnly) {
   put(0, layout)
-  if (readOnly) frame.f64[OPERANDS + FLAGS] = READ_ONLY
+  if (readOnly) frame.i32[2 * (OPERANDS + HEAD)] |= READ_ONLY << FLAGS
 }
 
 /**
@@ -355,6 +413,18 @@ function writeBack (target, source, shape, strides, at, itemsize, d) {
 }
 
 /**
+ * Writes an integer of 64 bits.
+ *
+ * @param {number} at  index in the frame
+ * @param {number} x
+ */
+function putInteger (at, x) {
+  const { i32 } = frame
+  i32[2 * at] = x
+  i32[2 * at + 1] = x === (x | 0) ? x >> 31 : upper(x)
+}
+
+/**
  * Writes a list of integers; null says that none is given.
  *
  * @param {number} at  index in the frame
@@ -362,14 +432,18 @@ function writeBack (target, source, shape, strides, at, itemsize, d) {
  * @returns {number} index after it
  */
 function putList (at, list) {
-  const { f64 } = frame
-  if (list === null) {
-    f64[at] = -1
-    return at + 1
+  const { i32 } = frame
+  const n = list === null ? -1 : list.length
+  let isWide = 0
+  i32[2 * at] = n
+  for (let i = 0, k = 2 * (at + 1); i < n; i++, k += 2) {
+    const x = /** @type {readonly number[]} */ (list)[i]
+    i32[k] = x
+    if (x !== (x | 0)) isWide = 1
   }
-  f64[at++] = list.length
-  for (let i = 0; i < list.length; i++) f64[at++] = list[i]
-  return at
+  i32[2 * at + 1] = isWide
+  for (let i = 0; i < (isWide !== 0 ? n : 0); i++) putInteger(at + 1 + i, /** @type {readonly number[]} */ (list)[i])
+  return at + 1 + Math.max(n, 0)
 }
 
 /**
@@ -380,28 +454,30 @@ function putList (at, list) {
  * @returns {Layout}
  */
 function takeLayout (storage, flags) {
-  const { f64 } = frame
-  if (f64[OUT + FLAGS] === 0) return takeLargeLayout(storage, flags)
-  // Small integers all: `| 0` tells V8 so, which then needs no box for any of them.
-  const n = f64[OUT + NDIM] | 0
-  const shape = n === 2 ? [f64[OUT + SHAPE] | 0, f64[OUT + SHAPE + 1] | 0] : takeSmall(OUT + SHAPE, n)
-  const strides = n === 2 ? [f64[OUT + STRIDES] | 0, f64[OUT + STRIDES + 1] | 0] : takeSmall(OUT + STRIDES, n)
-  return new Layout(storage, f64[OUT + DTYPE] | 0, shape, strides, f64[OUT + OFFSET] | 0, f64[OUT + NUMEL] | 0, flags)
+  const { i32 } = frame
+  const head = i32[2 * (OUT + HEAD)]
+  if (head >> WIDE !== 0) return takeWideLayout(storage, flags)
+  const n = head >> NDIM
+  const shape = n === 2 ? [i32[FIRST], i32[FIRST + 4]] : takeSmall(FIRST, n)
+  const strides = n === 2 ? [i32[FIRST + 2], i32[FIRST + 6]] : takeSmall(FIRST + 2, n)
+  return new Layout(storage, head & 255, shape, strides, i32[2 * (OUT + OFFSET)], i32[2 * (OUT + NUMEL)], flags)
 }
+
+const FIRST = 2 * (OUT + AXES)
 
 /**
  * Literals, because an array that grows has room for 17.
  *
- * @param {number} at  index in the frame
+ * @param {number} at  index of a lower half
  * @param {number} n
  * @returns {number[]}
  */
 function takeSmall (at, n) {
-  const { f64 } = frame
-  if (n === 1) return [f64[at] | 0]
-  if (n === 3) return [f64[at] | 0, f64[at + 1] | 0, f64[at + 2] | 0]
-  if (n === 4) return [f64[at] | 0, f64[at + 1] | 0, f64[at + 2] | 0, f64[at + 3] | 0]
-  return Array.from(f64.subarray(at, at + n), x => x | 0)
+  const { i32 } = frame
+  if (n === 1) return [i32[at]]
+  if (n === 3) return [i32[at], i32[at + 4], i32[at + 8]]
+  if (n === 4) return [i32[at], i32[at + 4], i32[at + 8], i32[at + 12]]
+  return Array.from({ length: n }, (_, d) => i32[at + 4 * d])
 }
 
 /**
@@ -411,13 +487,16 @@ function takeSmall (at, n) {
  * @param {number} flags
  * @returns {Layout}
  */
-function takeLargeLayout (storage, flags) {
-  const { f64 } = frame
-  const n = f64[OUT + NDIM]
-  const shape = Array.from(f64.subarray(OUT + SHAPE, OUT + SHAPE + n))
-  const strides = Array.from(f64.subarray(OUT + STRIDES, OUT + STRIDES + n))
-  return new Layout(storage, f64[OUT + DTYPE], shape, strides, f64[OUT + OFFSET], f64[OUT + NUMEL], flags)
+function takeWideLayout (storage, flags) {
+  const head = frame.i32[2 * (OUT + HEAD)]
+  const n = head >> NDIM & 255
+  const shape = Array.from({ length: n }, (_, d) => wide(OUT + AXES + 2 * d))
+  const strides = Array.from({ length: n }, (_, d) => wide(OUT + AXES + 2 * d + 1))
+  return new Layout(storage, head & 255, shape, strides, wide(OUT + OFFSET), wide(OUT + NUMEL), flags)
 }
+
+/** @param {number} at  index in the frame @returns {number} the integer of 64 bits there, which a double holds exactly */
+const wide = at => frame.i32[2 * at + 1] * 2 ** 32 + (frame.i32[2 * at] >>> 0)
 
 const KINDS = { BOOL: 0, INT: 1, UINT: 2, REAL: 3, COMPLEX: 4 }
 
@@ -487,10 +566,9 @@ function viewByList (row, layout, list) {
  * @param {number} [c]
  */
 function viewByNumbers (row, layout, a, b = 0, c = 0) {
-  const { f64 } = frame
-  f64[ARGS] = a
-  f64[ARGS + 1] = b
-  f64[ARGS + 2] = c
+  putInteger(ARGS, a)
+  putInteger(ARGS + 1, b)
+  putInteger(ARGS + 2, c)
   return view(row, layout)
 }
 

@@ -115,13 +115,19 @@ class Backend {
     /** @type {import('./wasm-shared').ThreadGroup | null} */
     this.group = null
     this.tables = JSON.parse(addon.tables)
-    this.frame = { f64: new Float64Array(addon.frame), i64: new BigInt64Array(addon.frame) }
+    this.frame = { f64: new Float64Array(addon.frame), i64: new BigInt64Array(addon.frame), i32: new Int32Array(addon.frame) }
     this.rows = rowNumbers(this.tables)
     this.RESULTS = this.tables.frame.RESULTS
     this.int32 = this.tables.dtypes.findIndex((/** @type {[string, string] | null} */ row) => row !== null && row[0] === 'int32')
     this.textBytes = new Uint8Array(addon.frame, this.tables.frame.TEXT * 8)
-    /** @type {(row: number) => void} */
-    this.call = addon.call
+    const { call } = addon
+    const { i32 } = this.frame
+    const at = 2 * this.tables.frame.ROW
+    /** @param {number} row */
+    this.call = row => {
+      i32[at] = row
+      call()
+    }
     this.watched = 0
     this.sweepAt = 256
     /** the block that is cut from now */

@@ -666,8 +666,14 @@ class Tensor {
    * zeros([2, 3]).permute([1, 0]).shape // [3, 2]
    */
   permute (...order) {
-    const axes = integers('order', order.length === 1 && typeof order[0] !== 'number' ? order[0] : order)
-    return this.#view(ffi.viewByList(rows.permute, this.#live(), axes))
+    /** @type {unknown} */
+    let list = order[0]
+    if (order.length !== 1 || typeof list === 'number') {
+      const axes = []
+      for (let i = 0; i < order.length; i++) axes.push(order[i]) // the arguments as they are would be an array for each call
+      list = axes
+    }
+    return this.#view(ffi.viewByList(rows.permute, this.#live(), integers('order', list)))
   }
 
   /**

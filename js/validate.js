@@ -113,7 +113,7 @@ function copyOf (list, n) {
 }
 
 /**
- * A list of safe integers, copied.
+ * A list of safe integers, copied. Short, so that V8 inlines what most programs pass: two of them.
  *
  * @param {string} name
  * @param {unknown} list  an array or an integer typed array
@@ -122,6 +122,22 @@ function copyOf (list, n) {
  * @returns {number[]}
  */
 function integers (name, list, code = 'ERR_BOUNDS', most = 64) {
+  if (Array.isArray(list) && list.length === 2) {
+    const first = list[0]
+    const second = list[1]
+    if (Number.isSafeInteger(first) && Number.isSafeInteger(second)) return [first, second]
+  }
+  return anyIntegers(name, list, code, most)
+}
+
+/**
+ * @param {string} name
+ * @param {unknown} list
+ * @param {string} code
+ * @param {number} most
+ * @returns {number[]}
+ */
+function anyIntegers (name, list, code, most) {
   if (!Array.isArray(list) && dtypeOfArray(list) === undefined) throw noList(name, list)
   const { length } = Array.isArray(list) ? list : partsOfLive(list, name)
   if (!(Number.isInteger(length) && length >= 0 && length <= most)) throw tooMany(name, length, most) // a Proxy may say anything

@@ -25,6 +25,7 @@ const MOST = 0x7fffff00 - 64 // bytes of one allocation: the tool chain's alloca
 function newFrame (size, renew) {
   let f64 = new Float64Array(0)
   let i64 = new BigInt64Array(0)
+  let i32 = new Int32Array(0)
   return {
     get f64 () {
       if (f64.length === 0) renew()
@@ -34,6 +35,10 @@ function newFrame (size, renew) {
       if (i64.length === 0) renew()
       return i64
     },
+    get i32 () {
+      if (i32.length === 0) renew()
+      return i32
+    },
     /**
      * @param {ArrayBuffer} buffer
      * @param {number} at
@@ -41,6 +46,7 @@ function newFrame (size, renew) {
     cover (buffer, at) {
       f64 = new Float64Array(buffer, at, size)
       i64 = new BigInt64Array(buffer, at, size)
+      i32 = new Int32Array(buffer, at, 2 * size)
     }
   }
 }

@@ -1,6 +1,7 @@
 /* The block of memory that an environment and C share: operands and numbers go in, status and results
- * come out. All of it is doubles, so JavaScript needs one Float64Array; integers are exact to 2^53.
- * The indices below are reported to JavaScript by tables.c. */
+ * come out. Most of it is doubles, whose integers are exact to 2^53; a layout's integers have 64 bits, the
+ * lower half first, of which JavaScript writes and reads both only where one of them does not fit
+ * 32. The indices below, of doubles, are reported to JavaScript by tables.c. */
 #ifndef SB_FRAME_H
 #define SB_FRAME_H
 
@@ -10,25 +11,30 @@
 /* name, first double, how many. */
 #define SB__FRAME(X)                                                          \
  X(STATUS, 0, 1)                                                              \
- X(RESULTS, 1, 7)    /* numbers, in the order of the signature */             \
- X(OPERANDS, 8, 720) /* five descriptors; the fifth is the result's layout */ \
- X(ARGS, 728, 640)   /* numbers, lists (count first) and scalars in order */  \
- X(TEXT, 1368, 64)   /* a failure in words: bytes, ending with 0 */           \
- X(SIZE, 1432, 0)
+ X(ROW, 1, 1)        /* to run: 32 bits; WASM gives it as an argument */      \
+ X(RESULTS, 2, 7)    /* numbers, in the order of the signature */             \
+ X(OPERANDS, 9, 670) /* five descriptors; the fifth is the result's layout */ \
+ X(ARGS, 679, 640)   /* numbers, lists (count first) and scalars in order */  \
+ X(TEXT, 1319, 64)   /* a failure in words: bytes, ending with 0 */           \
+ X(SIZE, 1383, 0)
 
 /* Fields of a descriptor. */
 #define SB__OPERAND(X)                                                      \
  X(HANDLE, 0)  /* of a native storage; 0: the address counts */             \
  X(ADDRESS, 1) /* of the storage's first byte; JavaScript vouches for it */ \
  X(NBYTES, 2)  /* of the storage from there on */                           \
- X(DTYPE, 3)                                                                \
- X(NDIM, 4)                                                                 \
- X(OFFSET, 5)   /* elements */                                              \
- X(FLAGS, 6)    /* sb_tensor.flags */                                       \
- X(NUMEL, 7)    /* elements; of a result only */                            \
- X(SHAPE, 8)    /* elements; SB_MAX_DIMS of them */                         \
- X(STRIDES, 72) /* elements */                                              \
- X(SIZE_OF_OPERAND, 144)
+ X(HEAD, 3)    /* 32 bits, see below */                                     \
+ X(OFFSET, 4)  /* elements, as all that follow */                           \
+ X(NUMEL, 5)   /* of a result only */                                       \
+ X(AXES, 6)    /* shape and stride of each; SB_MAX_DIMS of them */          \
+ X(SIZE_OF_OPERAND, 134)
+
+/* What a descriptor's head is made of: first bit of each. */
+#define SB__HEAD(X)                           \
+ X(DTYPE, 0)  /* 8 bits */                    \
+ X(NDIM, 8)   /* 8 bits */                    \
+ X(FLAGS, 16) /* 8 bits of sb_tensor.flags */ \
+ X(WIDE, 24)  /* 1: integers have 64 bits; 0: their lower halves do */
 
 enum {
 #define X(name, at, count) SB__FRAME_##name = at,
@@ -37,7 +43,10 @@ enum {
 #define X(name, at) SB__OPERAND_##name = at,
       SB__OPERAND(X)
 #undef X
-          SB__FRAME_OUT = SB__FRAME_OPERANDS + 4 * SB__OPERAND_SIZE_OF_OPERAND
+#define X(name, at) SB__HEAD_##name = at,
+          SB__HEAD(X)
+#undef X
+              SB__FRAME_OUT = SB__FRAME_OPERANDS + 4 * SB__OPERAND_SIZE_OF_OPERAND
 };
 
 /* ---- handles.c ---- */

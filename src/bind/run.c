@@ -37,6 +37,16 @@ static sb_status read_number(double x, int64_t *out) {
   return sb__fail(SB_ERR_ARGUMENT, "%g is not an integer that a double holds exactly", x);
 }
 
+/* The integer of 64 bits at a double's place, or its lower half. */
+static inline int64_t integer_at(const double *at, bool is_wide) {
+  int64_t wide = 0;
+  int32_t lower = 0;
+  memcpy(&lower, at, sizeof lower);
+  if (!is_wide) return lower;
+  memcpy(&wide, at, sizeof wide);
+  return wide;
+}
+
 /* The storage that a descriptor names; NULL if it names none. */
 static sb_storage *find_storage(sb__binding *b, const double *at, int32_t index) {
   int64_t address = 0, nbytes = 0;
@@ -80,27 +90,32 @@ static sb_status read_storage(sb__binding *b, int32_t index) {
   return SB_GUARDS && storage->fault ? check_guarded(b, storage) : SB_OK;
 }
 
+static inline void read_axes(const double *at, bool is_wide, sb_tensor *t) {
+  t->offset = integer_at(at + SB__OPERAND_OFFSET, is_wide);
+  for (int32_t d = 0; d < t->ndim; d++) {
+    t->shape[d] = integer_at(at + SB__OPERAND_AXES + 2 * d, is_wide);
+    t->strides[d] = integer_at(at + SB__OPERAND_AXES + 2 * d + 1, is_wide);
+  }
+}
+
 static sb_status read_tensor(sb__binding *b, int32_t index, bool touched) {
   const double *at = operand(b, index);
-  int64_t dtype = 0, ndim = 0, flags = 0;
+  const uint32_t head = (uint32_t)integer_at(at + SB__OPERAND_HEAD, false);
+  const uint32_t dtype = head >> SB__HEAD_DTYPE & 255, ndim = head >> SB__HEAD_NDIM & 255;
   sb_tensor *t = &b->operands[index];
   t->storage = find_storage(b, at, index);
   if (!t->storage) return no_storage(at, index);
-  int valid = whole(at[SB__OPERAND_DTYPE], &dtype) & whole(at[SB__OPERAND_NDIM], &ndim) &
-              whole(at[SB__OPERAND_OFFSET], &t->offset) & whole(at[SB__OPERAND_FLAGS], &flags);
-  valid = valid && ndim >= 0 && ndim <= SB_MAX_DIMS && sb__dtype_is_valid(dtype);
-  if (!valid) ndim = 0;
-  for (int64_t d = 0; d < ndim; d++) {
-    valid &= whole(at[SB__OPERAND_SHAPE + d], &t->shape[d]) &
-             whole(at[SB__OPERAND_STRIDES + d], &t->strides[d]);
-  }
-  if (!valid) {
-    return sb__fail(SB_ERR_ARGUMENT, "operand %d is no layout: %g dimensions of dtype %g", index,
-                    at[SB__OPERAND_NDIM], at[SB__OPERAND_DTYPE]);
+  if (ndim > SB_MAX_DIMS || !sb__dtype_is_valid(dtype)) {
+    return sb__fail(SB_ERR_ARGUMENT, "operand %d is no layout: %d dimensions of dtype %d", index,
+                    (int)ndim, (int)dtype);
   }
   t->dtype = (sb_dtype)dtype;
   t->ndim = (int32_t)ndim;
-  t->flags = (uint32_t)flags & SB_READ_ONLY;
+  t->flags = head >> SB__HEAD_FLAGS & SB_READ_ONLY;
+  if (head >> SB__HEAD_WIDE & 1)
+    read_axes(at, true, t);
+  else
+    read_axes(at, false, t);
   const sb_status status = sb__tensor_finish(t);
   if (status) return status;
   if (touched && !t->storage->data && sb_tensor_numel(t)) {
@@ -114,25 +129,25 @@ sb_status sb__read_operand(sb__binding *b) {
   return read_tensor(b, 0, true);
 }
 
-static sb_status read_list(sb__binding *b, int32_t index, int32_t *at) {
-  const double *args = b->frame + SB__FRAME_ARGS;
-  int64_t count = 0;
-  sb_status status = read_number(args[(*at)++], &count);
-  if (status) return status;
-  const int64_t room = SB__FRAME_TEXT - SB__FRAME_ARGS - *at - 8; /* numbers may follow */
+/* Its head is how many there are, and above that whether they have 64 bits. */
+static sb_status read_list(sb__binding *b, int32_t index, const double **at) {
+  const double *entries = *at + 1;
+  const int64_t head = integer_at(*at, true), count = (int32_t)head;
+  const int64_t room = b->frame + SB__FRAME_TEXT - entries - 8; /* numbers may follow */
   if (count < -1 || count > 5 * SB_MAX_DIMS || count > room) {
     return sb__fail(SB_ERR_SHAPE, "a list has %lld entries; %d are possible", (long long)count,
                     SB_MAX_DIMS);
   }
+  const bool is_wide = (uint64_t)head >> 32 & 1;
   b->counts[index] = count;
-  int valid = 1;
-  for (int64_t i = 0; i < count; i++) valid &= whole(args[(*at)++], &LIST(index)[i]);
-  return valid ? SB_OK : sb__fail(SB_ERR_ARGUMENT, "a list's entry is no exact integer");
+  for (int64_t i = 0; i < count; i++) LIST(index)[i] = integer_at(entries + i, is_wide);
+  *at = entries + (count > 0 ? count : 0);
+  return SB_OK;
 }
 
 /* kind, then one or two doubles; 64-bit integers lie there with their own bits. */
-static sb_status read_scalar(sb__binding *b, int32_t index, int32_t *at) {
-  const double *args = b->frame + SB__FRAME_ARGS + *at;
+static sb_status read_scalar(sb__binding *b, int32_t index, const double **at) {
+  const double *args = *at;
   int64_t kind = 0;
   const sb_status status = read_number(args[0], &kind);
   if (status) return status;
@@ -143,26 +158,30 @@ static sb_status read_scalar(sb__binding *b, int32_t index, int32_t *at) {
   memset(scalar, 0, sizeof *scalar);
   scalar->kind = (__typeof__(scalar->kind))kind;
   memcpy(&scalar->as, args + 1, kind == SB_SCALAR_COMPLEX ? 16 : 8);
-  *at += 3;
+  *at = args + 3;
   return SB_OK;
 }
 
 /* Reads what a signature names up to its results, where it leaves the signature. */
 static sb_status read_operands(sb__binding *b, const char **signature) {
   sb_status status = SB_OK;
-  int32_t tensors = 0, numbers = 0, lists = 0, scalars = 0, at = 0;
+  int32_t tensors = 0, lists = 0, scalars = 0;
+  const double *at = b->frame + SB__FRAME_ARGS;
+  int64_t *number = b->numbers;
   const char *s = *signature;
   for (; !status && *s && *s != '>'; s++) {
     if (*s == 'v')
       status = read_tensor(b, tensors++, false);
+    else if (*s == 'i')
+      *number++ = integer_at(at++, true);
     else if (*s == 'n')
-      status = read_number(b->frame[SB__FRAME_ARGS + at++], &b->numbers[numbers++]);
+      status = read_number(*at++, number++);
     else if (*s == 't' || *s == 'w')
       status = read_tensor(b, tensors++, true);
-    else if (*s == 'b')
-      status = read_storage(b, tensors++);
     else if (*s == 'l')
       status = read_list(b, lists++, &at);
+    else if (*s == 'b')
+      status = read_storage(b, tensors++);
     else
       status = read_scalar(b, scalars++, &at);
   }
@@ -172,7 +191,7 @@ static sb_status read_operands(sb__binding *b, const char **signature) {
 
 /* ---- Writing ---- */
 
-static bool is_small(int64_t x) { return x == (int32_t)x; }
+static inline int is_small(int64_t x) { return x == (int32_t)x; }
 
 static bool is_exact(int64_t x) { return x <= SB__LARGEST && x >= -SB__LARGEST; }
 
@@ -185,24 +204,26 @@ static sb_status check_exact(const sb_tensor *t, int64_t numel) {
                   (long long)numel);
 }
 
-/* FLAGS of a result says whether all its integers fit 32 bits. */
+static inline void put_integer(double *at, int64_t x) { memcpy(at, &x, sizeof x); }
+
 sb_status sb__write_layout(sb__binding *b) {
   double *at = b->frame + SB__FRAME_OUT;
   const sb_tensor *t = OUT;
   int64_t numel = 1;
-  bool small = is_small(t->offset);
+  int small = is_small(t->offset);
   for (int32_t d = 0; d < t->ndim; d++) {
-    at[SB__OPERAND_SHAPE + d] = (double)t->shape[d];
-    at[SB__OPERAND_STRIDES + d] = (double)t->strides[d];
-    small = small && is_small(t->shape[d]) && is_small(t->strides[d]);
-    numel *= t->shape[d];
+    const int64_t extent = t->shape[d], stride = t->strides[d];
+    put_integer(at + SB__OPERAND_AXES + 2 * d, extent);
+    put_integer(at + SB__OPERAND_AXES + 2 * d + 1, stride);
+    small &= is_small(extent) & is_small(stride);
+    numel *= extent;
   }
-  at[SB__OPERAND_DTYPE] = (double)t->dtype;
-  at[SB__OPERAND_NDIM] = t->ndim;
-  at[SB__OPERAND_OFFSET] = (double)t->offset;
-  at[SB__OPERAND_NUMEL] = (double)numel;
-  small = small && is_small(numel);
-  at[SB__OPERAND_FLAGS] = small;
+  small &= is_small(numel);
+  put_integer(at + SB__OPERAND_OFFSET, t->offset);
+  put_integer(at + SB__OPERAND_NUMEL, numel);
+  put_integer(at + SB__OPERAND_HEAD, (int64_t)t->dtype << SB__HEAD_DTYPE |
+                                         (int64_t)t->ndim << SB__HEAD_NDIM |
+                                         (int64_t)!small << SB__HEAD_WIDE);
   return small ? SB_OK : check_exact(t, numel);
 }
 

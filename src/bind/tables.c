@@ -26,6 +26,10 @@ static const char tables[] =
 #define X(name, at) "\"" #name "\":" #at ","
         SB__OPERAND(X)
 #undef X
-            "\"\":0}}";
+            "\"\":0},\"head\":{"
+#define X(name, at) "\"" #name "\":" #at ","
+    SB__HEAD(X)
+#undef X
+        "\"\":0}}";
 
 const char *sb__tables(void) { return tables; }

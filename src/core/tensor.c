@@ -13,57 +13,61 @@ void sb_tensor_copy_layout(const sb_tensor *t, sb_tensor *out) {
   }
 }
 
-static sb_status check_alignment(const sb_tensor *t) {
-  const int64_t alignment = sb_dtype_alignment(t->dtype);
+static bool is_aligned(const sb_tensor *t) {
   const uintptr_t address = t->storage ? (uintptr_t)t->storage->data : 0;
-  if ((address & (uintptr_t)(alignment - 1)) == 0) return SB_OK; /* a power of two */
-  return sb__fail(SB_ERR_ALIGNMENT,
-                  "byte 0x%llx is not a multiple of %lld, which %s needs; fromBytes copies",
-                  (unsigned long long)address, (long long)alignment, sb_dtype_name(t->dtype));
+  return (address & (uintptr_t)(sb_dtype_alignment(t->dtype) - 1)) == 0; /* a power of two */
 }
 
 /* Completes what is plainly right in one walk: no axis empty, nothing that overflows, all inside. What
  * it declines, finish_carefully judges and words. */
 static bool finish_plain(sb_tensor *t) {
   int64_t low = t->offset, high = t->offset, dense = 1, nbytes = 0;
-  bool plain = t->ndim <= SB_MAX_DIMS;
-  for (int32_t d = t->ndim - 1; plain && d >= 0; d--) {
-    const int64_t extent = t->shape[d], stride = t->strides[d];
+  if (t->ndim > SB_MAX_DIMS) return false;
+  for (int32_t d = t->ndim - 1; d >= 0; d--) {
+    const int64_t extent = t->shape[d];
     int64_t reach = 0;
     if (extent == 1) {
       t->strides[d] = dense;
       continue;
     }
-    int64_t *end = stride < 0 ? &low : &high;
-    plain = extent > 0 && !sb__mul_overflows(extent - 1, stride, &reach) &&
-            !sb__add_overflows(*end, reach, end) && !sb__mul_overflows(dense, extent, &dense);
+    if (extent <= 0 || sb__mul_overflows(extent - 1, t->strides[d], &reach) ||
+        sb__mul_overflows(dense, extent, &dense) ||
+        sb__add_overflows(high, reach > 0 ? reach : 0, &high) ||
+        sb__add_overflows(low, reach < 0 ? reach : 0, &low)) {
+      return false;
+    }
   }
-  if (!plain || low < 0 || dense > INT64_MAX / 16 || sb__add_overflows(high, 1, &high) ||
+  if (low < 0 || dense > INT64_MAX / 16 || sb__add_overflows(high, 1, &high) ||
       sb__mul_overflows(high, sb_dtype_itemsize(t->dtype), &nbytes)) {
     return false;
   }
-  t->capacity = t->ndim ? dense : 1;
-  return !t->storage || (uint64_t)nbytes <= t->storage->nbytes;
+  t->capacity = dense;
+  return (!t->storage || (uint64_t)nbytes <= t->storage->nbytes) && is_aligned(t);
 }
 
-static sb_status finish_carefully(sb_tensor *t) {
+/* By itself, for the other way needs no registers that it would have to save. */
+static __attribute__((noinline)) sb_status finish_carefully(sb_tensor *t) {
   int64_t numel = 0, dense = 1;
-  const sb_status status = sb__check_shape(t->ndim, t->shape, &numel);
+  sb_status status = sb__check_shape(t->ndim, t->shape, &numel);
   if (status) return status;
   for (int32_t d = t->ndim - 1; d >= 0; d--) { /* cannot overflow: the shape's elements fit */
     if (t->shape[d] == 1 || numel == 0) t->strides[d] = dense;
     if (t->shape[d] > 1) dense *= t->shape[d];
   }
   t->capacity = t->ndim ? numel : 1;
-  return sb__check_extent(t);
+  status = sb__check_extent(t);
+  if (status || is_aligned(t)) return status;
+  return sb__fail(SB_ERR_ALIGNMENT,
+                  "byte 0x%llx is not a multiple of %lld, which %s needs; fromBytes copies",
+                  (unsigned long long)(uintptr_t)t->storage->data,
+                  (long long)sb_dtype_alignment(t->dtype), sb_dtype_name(t->dtype));
 }
 
 sb_status sb__tensor_finish(sb_tensor *t) {
   t->abi = SB_ABI;
   t->struct_size = sizeof *t;
   t->dynamism = SB_BOUNDED;
-  const sb_status status = finish_plain(t) ? SB_OK : finish_carefully(t);
-  return status ? status : check_alignment(t);
+  return finish_plain(t) ? SB_OK : finish_carefully(t);
 }
 
 sb_status sb_tensor_init(sb_storage *storage, sb_dtype dtype, int32_t ndim, const int64_t *shape,

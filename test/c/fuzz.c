@@ -31,27 +31,55 @@ static double number(int strangeness) { /* of 100 */
   return (double)random_in(-3, 6);
 }
 
+static int64_t integer(int strangeness) {
+  static const int64_t odd[] = {INT64_MIN, INT64_MAX, INT64_MIN + 1, INT64_C(1) << 62, -(INT64_C(1) << 62), INT64_C(1) << 53,
+                                -(INT64_C(1) << 53), INT64_C(1) << 32, INT32_MIN, INT32_MAX, 64, 65, 320, 321, 4096, 255, 256};
+  if (random_in(0, 99) < strangeness) return odd[random_in(0, sizeof odd / sizeof *odd - 1)];
+  return random_in(-3, 6);
+}
+
+/* Integers of 64 bits lie among doubles. */
+static void put(double *at, int64_t x) { memcpy(at, &x, sizeof x); }
+static int64_t get(const double *at) {
+  int64_t x = 0;
+  memcpy(&x, at, sizeof x);
+  return x;
+}
+
+/* Part of a descriptor's head. */
+static int64_t part_of(const double *operand, int shift) { return get(operand + SB__OPERAND_HEAD) >> shift & 255; }
+static void put_part(double *operand, int shift, int64_t value) {
+  const int64_t head = get(operand + SB__OPERAND_HEAD) & ~(INT64_C(255) << shift);
+  put(operand + SB__OPERAND_HEAD, head | (value & 255) << shift);
+}
+static double *shape_at(double *operand, int64_t d) { return operand + SB__OPERAND_AXES + 2 * d; }
+static double *stride_at(double *operand, int64_t d) { return shape_at(operand, d) + 1; }
+
 static void operand(double *at, int strangeness, bool touched, double handle) {
   const int64_t start = random_in(0, 3) ? 0 : random_in(0, 64);
-  for (int i = 0; i < SB__OPERAND_SIZE_OF_OPERAND; i++) at[i] = number(strangeness);
+  for (int i = 0; i < SB__OPERAND_SIZE_OF_OPERAND; i++) put(&at[i], integer(strangeness));
   at[SB__OPERAND_HANDLE] = random_in(0, 9) ? 0 : random_in(0, 1) ? handle : strange();
   at[SB__OPERAND_ADDRESS] = (double)(uintptr_t)(bytes + start);
   at[SB__OPERAND_NBYTES] = (double)random_in(0, 4096 - start);
   if (random_in(0, 199) == 0) at[SB__OPERAND_ADDRESS] = NAN;
   if (random_in(0, 199) == 0) at[SB__OPERAND_ADDRESS] = at[SB__OPERAND_NBYTES] = 0;
-  if (random_in(0, 99) >= strangeness) at[SB__OPERAND_DTYPE] = (double)random_in(0, 16);
+  put_part(at, SB__HEAD_WIDE, random_in(0, 3));
+  if (random_in(0, 99) >= strangeness) put_part(at, SB__HEAD_DTYPE, random_in(0, 16));
   if (random_in(0, 99) >= strangeness)
-    at[SB__OPERAND_NDIM] = (double)(random_in(0, 30) ? random_in(0, 4) : random_in(0, 66));
-  if (random_in(0, 99) >= strangeness) at[SB__OPERAND_OFFSET] = (double)random_in(0, 20);
-  if (random_in(0, 9)) at[SB__OPERAND_FLAGS] = 0;
+    put_part(at, SB__HEAD_NDIM, random_in(0, 30) ? random_in(0, 4) : random_in(0, 66));
+  if (random_in(0, 99) >= strangeness) put(at + SB__OPERAND_OFFSET, random_in(0, 20));
+  if (random_in(0, 9)) put_part(at, SB__HEAD_FLAGS, 0);
   if (random_in(0, 2))
     for (int d = 0; d < 64; d++)
-      if (at[SB__OPERAND_SHAPE + d] < 0) at[SB__OPERAND_SHAPE + d] = 1;
+      if (get(shape_at(at, d)) < 0) put(shape_at(at, d), 1);
   /* Zero strides describe any number of elements in no room; walking those takes as long as it says. */
-  double elements = 1;
-  for (int d = 0; touched && d < 64 && d < at[SB__OPERAND_NDIM]; d++)
-    if (at[SB__OPERAND_SHAPE + d] > 1) elements *= at[SB__OPERAND_SHAPE + d];
-  if (touched && !(elements < 5000)) at[SB__OPERAND_NDIM] = 0;
+  double elements = 1, lower = 1; /* by 64 bits, and by 32 */
+  for (int d = 0; touched && d < 64 && d < part_of(at, SB__HEAD_NDIM); d++) {
+    const int64_t extent = get(shape_at(at, d));
+    if (extent > 1) elements *= (double)extent;
+    if ((int32_t)extent > 1) lower *= (int32_t)extent;
+  }
+  if (touched && !(elements < 5000 && lower < 5000)) put_part(at, SB__HEAD_NDIM, 0);
 }
 
 static void arguments(const char *signature, int strangeness, double handle) {
@@ -63,13 +91,16 @@ static void arguments(const char *signature, int strangeness, double handle) {
       if (random_in(0, 3) == 0) *at = (double)random_in(0, 16);
       if (random_in(0, 30) == 0) *at = handle;
       at++;
+    } else if (*signature == 'i') {
+      put(at++, random_in(0, 3) ? integer(strangeness) : random_in(0, 16));
     } else if (*signature == 'l') {
       int64_t n =
           random_in(0, 50) ? random_in(0, 5) * (random_in(0, 1) ? 5 : 1) : random_in(-1, 320);
       if (before != -2 && random_in(0, 9)) n = random_in(0, 1) ? -1 : before; /* missing, or as long */
       if (before != -1) before = n;
-      if (random_in(0, 99) >= strangeness) *at = (double)n;
-      at += 1 + n * (n > 0);
+      const int64_t count = random_in(0, 99) >= strangeness ? n : (int32_t)random_bits();
+      put(at++, random_in(0, 1) << 32 | (int64_t)(uint32_t)count);
+      for (int64_t i = 0; i < n && at < frame + SB__FRAME_ARGS + 640; i++) put(at++, integer(strangeness));
     } else if (*signature == 's') {
       if (random_in(0, 9)) *at = (double)random_in(0, 4);
       if (random_in(0, 1)) memcpy(at + 1, &(uint64_t){random_bits()}, 8);
@@ -113,25 +144,27 @@ static void garbage(void) {
     }
     arguments(signature, strangeness, handle);
     double *target = frame + SB__FRAME_OPERANDS, *source = target + SB__OPERAND_SIZE_OF_OPERAND;
-    if (tensors > 1 && random_in(0, 1)) source[SB__OPERAND_DTYPE] = target[SB__OPERAND_DTYPE];
+    if (tensors > 1 && random_in(0, 1))
+      put_part(source, SB__HEAD_DTYPE, part_of(target, SB__HEAD_DTYPE));
     if (tensors > 2 && random_in(0, 1)) { /* of the target's shape: rarely so by chance */
-      const size_t first = SB__OPERAND_NDIM, rest = SB__OPERAND_SIZE_OF_OPERAND - first;
+      const size_t first = SB__OPERAND_OFFSET, rest = SB__OPERAND_SIZE_OF_OPERAND - first;
       memcpy(source + first, target + first, rest * sizeof(double));
+      put_part(source, SB__HEAD_NDIM, part_of(target, SB__HEAD_NDIM));
+      put_part(source, SB__HEAD_WIDE, part_of(target, SB__HEAD_WIDE));
     }
     for (int k = 2; k < tensors && random_in(0, 7); k++) { /* factors have to be float64, mostly one */
       double *at = frame + SB__FRAME_OPERANDS + k * SB__OPERAND_SIZE_OF_OPERAND;
-      at[SB__OPERAND_DTYPE] = SB_FLOAT64;
-      at[SB__OPERAND_NDIM] = (double)(random_in(0, 7) == 0);
+      put_part(at, SB__HEAD_DTYPE, SB_FLOAT64);
+      put_part(at, SB__HEAD_NDIM, random_in(0, 7) == 0);
     }
     double *first = frame + SB__FRAME_ARGS;
     if (strstr(signature, "vl") == signature && random_in(0, 1)) { /* as many as axes, which are dense */
-      const double ndim = target[SB__OPERAND_NDIM];
-      double stride = 1;
-      const int axes = ndim >= 0 && ndim <= 4 ? (int)ndim : 0;
-      first[0] = axes;
-      for (int d = axes - 1; d >= 0; d--) {
-        target[SB__OPERAND_STRIDES + d] = stride;
-        stride *= target[SB__OPERAND_SHAPE + d];
+      const int64_t ndim = part_of(target, SB__HEAD_NDIM), axes = ndim <= 4 ? ndim : 0;
+      uint64_t stride = 1; /* may overflow */
+      put(first, axes);
+      for (int64_t d = axes - 1; d >= 0; d--) {
+        put(stride_at(target, d), (int64_t)stride);
+        stride *= (uint64_t)get(shape_at(target, d));
       }
     }
     if (tensors > 2 && random_in(0, 1)) first[1] = SB_CASTING_UNSAFE;
@@ -144,11 +177,11 @@ static void garbage(void) {
     if (row < ROWS && !strcmp(names[row], "take") && random_in(0, 15)) { /* indices along an axis of the target */
       double *indices = source + SB__OPERAND_SIZE_OF_OPERAND;
       const int64_t axis = random_in(0, 2);
-      source[SB__OPERAND_DTYPE] = target[SB__OPERAND_DTYPE];
-      indices[SB__OPERAND_DTYPE] = (double)random_in(SB_UINT8, SB_UINT64);
-      indices[SB__OPERAND_NDIM] = 1;
-      indices[SB__OPERAND_SHAPE] = target[SB__OPERAND_SHAPE + axis];
-      indices[SB__OPERAND_STRIDES] = (double)random_in(0, 2);
+      put_part(source, SB__HEAD_DTYPE, part_of(target, SB__HEAD_DTYPE));
+      put_part(indices, SB__HEAD_DTYPE, random_in(SB_UINT8, SB_UINT64));
+      put_part(indices, SB__HEAD_NDIM, 1);
+      put(shape_at(indices, 0), get(shape_at(target, axis)));
+      put(stride_at(indices, 0), random_in(0, 2));
       first[0] = (double)axis;
     }
     if (row < ROWS && strstr("parcel_take parcel_nbytes parcel_drop", names[row]) && random_in(0, 3))
@@ -221,7 +254,7 @@ static void garbage(void) {
     if (!status && strchr(signature, '>') &&
         strchr(strchr(signature, '>'), 'v')) { /* what came out can go in */
       const double *out = frame + SB__FRAME_OUT;
-      CHECK(out[SB__OPERAND_NDIM] >= 0 && out[SB__OPERAND_NDIM] <= 64);
+      CHECK(part_of(out, SB__HEAD_NDIM) <= 64);
       CHECK(sb__check_extent(&b.operands[0]) == SB_OK || !b.operands[0].storage);
     }
     if (round % 500 == 499) {
