@@ -30,10 +30,14 @@ async function halved (trip, { quick }) {
   return Math.min(...medians)
 }
 
-/** Processors that this process may run on, as taskset lists them; none where it cannot be asked. */
+/** Keeps this process, all of its threads, to some processors. @param {string | number} list  as taskset takes it @returns {boolean} done */
+const stay = list => spawnSync('taskset', ['-a', '-cp', String(list), String(process.pid)]).status === 0
+
+/** Processors that this process may run on; none where taskset is missing or refused. */
 function processors () {
   const { status, stdout } = spawnSync('taskset', ['-cp', String(process.pid)], { encoding: 'utf8' })
-  const list = status === 0 ? stdout.slice(stdout.lastIndexOf(':') + 1).trim() : ''
+  const said = status === 0 ? stdout.slice(stdout.lastIndexOf(':') + 1).trim() : ''
+  const list = /^\d/.test(said) && stay(said) ? said : ''
   const ranges = list === '' ? [] : list.split(',').map(range => range.split('-').map(Number))
   return { list, numbers: ranges.flatMap(([first, last = first]) => Array.from({ length: last - first + 1 }, (_, i) => first + i)) }
 }
@@ -43,9 +47,8 @@ const { list: anywhere, numbers } = processors()
 /** The processor that the other process is to stay on; null: the system chooses one again and again. @type {number | null} */
 let place = null
 
-/** The same with this process, all of its threads, kept to the first processor, and the other one to another, or to the same one. */
+/** The same with this process kept to the first processor, and the other one to another, or to the same one. */
 const placed = (other, measure) => async options => {
-  const stay = where => execFileSync('taskset', ['-a', '-cp', String(where), String(process.pid)], { stdio: 'ignore' })
   place = other
   stay(numbers[0])
   try {
