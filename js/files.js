@@ -218,6 +218,7 @@ function opened (place, options, reason, fn) {
   try {
     const result = fn(source)
     source.settle()
+    if (formats.isFile(result)) formats.rehearse(result)
     return result
   } catch (error) {
     source.close()

@@ -11,6 +11,7 @@ const { countCopy } = require('./storage')
 const { dtypes, dtypeOf } = require('./dtypes')
 const { bytesOf, denseLayout } = require('./layouts')
 const { wrap } = require('./tensor')
+const { tracking } = require('./lifetime')
 const { NPY, SAFETENSORS, GGUF, ZIP_END, ZIP_DIRECTORY, ZIP_MEMBER, PAIR, TENSOR, parse, recordsOf } = require('./parsers')
 
 const { backend, Layout, READ_ONLY } = ffi
@@ -354,6 +355,14 @@ function npyTensor (source, dtype) {
 const KEY = Symbol('samebytes file')
 
 /**
+ * Makes a tensor of a file that was just mapped, and gives it up again: the first one that somebody asks for then meets code that was
+ * compiled, and is in the caches. Not where its bytes would be copied, and not of an .npz, whose members have no place before they are read.
+ *
+ * @type {(file: TensorFile) => void}
+ */
+let rehearse
+
+/**
  * The tensors of a file by name. Made by `openSafetensors`, `parseNpz` and their like; only the header was read. A
  * tensor is made when it is first asked for, and stays valid after `close()`.
  */
@@ -378,6 +387,17 @@ class TensorFile {
   #open () {
     if (this.#plan === null) throw failure('ERR_DISPOSED', 'the file was closed')
     return this.#plan
+  }
+
+  static {
+    rehearse = file => {
+      const [first] = file.#open().entries.values()
+      if (first === undefined || first.nbytes === 0 || first.begin % 8 !== 0 || tracking.on) return
+      try {
+        file.get(first.name)?.dispose()
+      } catch {} // who asks for it is told
+      file.#made.delete(first.name)
+    }
   }
 
   /**
@@ -948,4 +968,4 @@ function alloc (n) {
  */
 const isFile = file => file instanceof TensorFile
 
-module.exports = { parseNpy, parseNpz, parseSafetensors, parseGguf, alloc, TensorFile, isFile, KEY, Bytes, npyTensor, npzFile, safetensorsFile, ggufFile, npyEntry, npyHeader, infoOf, madeOf, tensorOf, layoutWithout, crc32, crc32Here }
+module.exports = { parseNpy, parseNpz, parseSafetensors, parseGguf, alloc, TensorFile, isFile, rehearse, KEY, Bytes, npyTensor, npzFile, safetensorsFile, ggufFile, npyEntry, npyHeader, infoOf, madeOf, tensorOf, layoutWithout, crc32, crc32Here }

@@ -88,13 +88,14 @@ class Backend {
       this.call(this.rows.totals)
       return countedBytes().sab + this.frame.f64[this.tables.frame.RESULTS + 1]
     }
-    this.nextWatch = 0
+    /** numbers below counts' length that nobody has any more @type {number[]} */
+    this.spareWatches = []
     /** whose bytes a typed array that was given out shows; keeps them @type {WeakMap<object, Storage>} */
     this.exposed = new WeakMap()
     /** @type {number[]} handles whose storages were collected */
     this.due = []
     this.registry = new FinalizationRegistry((/** @type {{ id: number, handle: number }} */ held) => {
-      counts.delete(held.id)
+      this.forget(held.id)
       if (held.handle !== 0) this.due.push(held.handle)
       this.drop()
     })
@@ -137,13 +138,28 @@ class Backend {
   // ---- Counting ----
 
   /**
+   * @param {Group['count']} count
+   * @returns {number} to forget it by
+   */
+  count (count) {
+    const id = this.spareWatches.pop() ?? counts.rows.length
+    counts.set(id, count)
+    return id
+  }
+
+  /** @param {number} id */
+  forget (id) {
+    counts.delete(id)
+    this.spareWatches.push(id)
+  }
+
+  /**
    * @param {'js' | 'sab'} kind
    * @returns {Group}
    */
   newGroup (kind) {
     const group = new Group(kind)
-    const id = this.nextWatch++
-    counts.set(id, group.count)
+    const id = this.count(group.count)
     this.registry.register(group, { id, handle: 0 })
     return group
   }
@@ -212,9 +228,8 @@ class Backend {
     const { count } = storage.group
     storage.address = address
     extra.handle = handle
-    extra.watch = this.nextWatch++
     count.bytes = nbytes
-    counts.set(extra.watch, count)
+    extra.watch = this.count(count)
     this.registry.register(storage, { id: extra.watch, handle }, storage)
     return storage
   }
@@ -402,7 +417,7 @@ class Backend {
     if (extra === null) return // somebody else's
     if (extra.base !== null) unclaim(extra.base, this)
     if (extra.handle !== 0) {
-      counts.delete(extra.watch)
+      this.forget(extra.watch)
       this.registry.unregister(storage)
       this.due.push(extra.handle)
       this.drop()

@@ -1,7 +1,7 @@
 'use strict'
 // Waking who waits in another process, and handing memory to another thread: round trips between two, halved.
 
-const { execFileSync, spawn } = require('node:child_process')
+const { execFileSync, spawn, spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const net = require('node:net')
 const os = require('node:os')
@@ -30,9 +30,40 @@ async function halved (trip, { quick }) {
   return Math.min(...medians)
 }
 
+/** Keeps this process, all of its threads, to some processors. @param {string | number} list  as taskset takes it @returns {boolean} done */
+const stay = list => spawnSync('taskset', ['-a', '-cp', String(list), String(process.pid)]).status === 0
+
+/** Processors that this process may run on; none where taskset is missing or refused. */
+function processors () {
+  const { status, stdout } = spawnSync('taskset', ['-cp', String(process.pid)], { encoding: 'utf8' })
+  const said = status === 0 ? stdout.slice(stdout.lastIndexOf(':') + 1).trim() : ''
+  const list = /^\d/.test(said) && stay(said) ? said : ''
+  const ranges = list === '' ? [] : list.split(',').map(range => range.split('-').map(Number))
+  return { list, numbers: ranges.flatMap(([first, last = first]) => Array.from({ length: last - first + 1 }, (_, i) => first + i)) }
+}
+
+const { list: anywhere, numbers } = processors()
+
+/** The processor that the other process is to stay on; null: the system chooses one again and again. @type {number | null} */
+let place = null
+
+/** The same with this process kept to the first processor, and the other one to another, or to the same one. */
+const placed = (other, measure) => async options => {
+  place = other
+  stay(numbers[0])
+  try {
+    return await measure(options)
+  } finally {
+    place = null
+    stay(anywhere)
+  }
+}
+
 /** With another process that runs source, an async function's body that has `name`. */
 async function besides (name, source, fn) {
-  const child = spawn(process.execPath, ['-e', `const name = ${JSON.stringify(name)}; (async () => { ${source} })()`], { cwd: ROOT, stdio: 'inherit' })
+  const run = [process.execPath, '-e', `const name = ${JSON.stringify(name)}; (async () => { ${source} })()`]
+  const [program, ...args] = place === null ? run : ['taskset', '-c', String(place), ...run]
+  const child = spawn(program, args, { cwd: ROOT, stdio: 'inherit' })
   const exit = new Promise(resolve => child.on('exit', resolve))
   try {
     return await fn()
@@ -175,8 +206,19 @@ async function handed (options) {
 const nothing = { what: 'postMessage of null, answered', measure: options => posted(() => null, 'null', options) }
 const pipe = { what: 'one byte written to a pipe and read, both blocked', measure: blocked }
 
+/** Where the system puts two processes decides more than what they do, so that each limit is of two that are put alike. */
+function wakings () {
+  const what = 'waits: a process that waits for an element is woken'
+  const limit = { ratio: 3 }
+  const [one, another] = [numbers[0], numbers.at(-1)]
+  const row = (where, place) => ({ what: `${what}, ${where}`, unit: 'µs', limit, measure: placed(place, woken), yardstick: { what: `${pipe.what}, there`, measure: placed(place, blocked) } })
+  const free = { what, unit: 'µs', measure: woken, yardstick: pipe }
+  if (one === undefined) return [{ ...free, limit }]
+  return [...(another === one ? [] : [row('on another processor', another)]), row('on the same processor', one), free]
+}
+
 const rows = [
-  { what: 'waits: a process that waits for an element is woken', unit: 'µs', limit: { ratio: 3 }, measure: woken, yardstick: pipe },
+  ...wakings(),
   { what: 'waits: a frame of 1 KiB is written to a ring, its reader woken', unit: 'µs', measure: ringed, yardstick: pipe },
   { what: 'waits: one byte through a pipe, both in event loops', unit: 'µs', measure: looped, yardstick: pipe },
   { what: 'threads: 1 GiB handed to a worker, answered', unit: 'µs', limit: { ratio: 2 }, measure: handed, yardstick: nothing },

@@ -229,6 +229,7 @@ function writerOf (checker) {
     return parts
   }
 
+  /** With the number that the compiler gave a symbol in this run left out. */
   const symbolName = name => name.startsWith('__@') ? `[Symbol.${/^__@(\w+?)@/.exec(name)?.[1] ?? name}]` : name
 
   function isPrivate (declaration) {
@@ -261,7 +262,7 @@ function writerOf (checker) {
         const isOptional = each.flags & SymbolFlags.Optional ? '?' : ''
         const text = shortened(checker.typeToString(checker.getNonOptionalType(typeOf(each)), undefined, FLAGS))
         const said = textOf(each.getDocumentationComment(checker)).replace(/\s*\n\s*/g, ' ').trim()
-        parts.push(`- \`${each.name}${isOptional}: ${text}\`${said ? `  ${plain(said)}` : ''}`)
+        parts.push(`- \`${symbolName(each.name)}${isOptional}: ${text}\`${said ? `  ${plain(said)}` : ''}`)
       }
       parts.push('')
     } else {

@@ -6,7 +6,7 @@ const path = require('node:path')
 const zlib = require('node:zlib')
 const { execFileSync } = require('node:child_process')
 const samebytes = require('samebytes')
-const { child, childJson, collectUntil, copied, fails, hex, isWasm, needs, refuses, skip } = require('../setup')
+const { child, childJson, collectUntil, copied, fails, hex, isWasm, needs, quietMemory, refuses, settledMemory, skip } = require('../setup')
 const { crc32, floats, npy, npyOf, safetensors, u16, u32, u64, zip } = require('../files')
 const { arange, createNpy, createSafetensors, load, memory, openGguf, openNpy, openNpz, openRaw, openSafetensors, save, saveNpy, saveNpySync, saveNpzSync, saveSafetensorsSync, tensor, zeros, toNpyBytes } = samebytes
 
@@ -455,6 +455,57 @@ describe('saving and loading', () => {
       }
     } finally {
       fs.closeSync(descriptor)
+      fs.unlinkSync(file)
+    }
+  })
+
+  it('opening leaves nothing but the mapping behind, aligned or not', () => {
+    for (const [name, padding] of [['even.safetensors', 0], ['odd.safetensors', 1]]) {
+      const header = '{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}'
+      const bytes = safetensors(header + ' '.repeat(padding + (-header.length & 7)), floats(1, 2))
+      const file = put(name, bytes)
+      for (const mode of ['r', 'r+', 'c']) {
+        const { bytes: { mapped }, ...before } = settledMemory()
+        const opened = openSafetensors(file, { mode })
+        const { bytes: { mapped: now }, ...after } = memory()
+        assert.deepEqual([{ ...after, bytes: now - mapped }], [{ ...before, bytes: bytes.length }])
+        if (padding === 0) assert.deepEqual([opened.get('a').isDisposed, opened.get('a').toArray()], [false, [1, 2]])
+        if (padding === 0) opened.get('a').dispose()
+        opened.close()
+        assert.equal(memory().bytes.mapped, mapped)
+      }
+    }
+  })
+
+  /** Data of two hundred views of a mapped file of more than 4 GiB: each has a part of its own; half of the views are disposed. */
+  function dataOfParts (file) {
+    const large = openRaw(file, { dtype: 'uint8' })
+    const taken = []
+    for (let i = 0; i < 200; i++) {
+      const view = large.narrow(0, i * 2 ** 21, 100)
+      taken.push(view.data, view.bytes)
+      if (i % 2 === 0) view.dispose()
+    }
+    large.dispose()
+    return taken
+  }
+
+  it('data and bytes of a mapped file of more than 4 GiB leave nothing behind', async function () {
+    this.timeout(120000)
+    const file = put('hole', '')
+    fs.truncateSync(file, LARGE)
+    const kept = ({ tensors, storages, bytes: { mapped } }) => [tensors, storages, mapped]
+    const before = kept(await quietMemory())
+    try {
+      let taken = dataOfParts(file)
+      assert.equal(kept(await quietMemory())[2], before[2] + LARGE) // arrays keep the file mapped
+      assert.ok(taken.every(array => array.length === 100 && array[99] === 0))
+      taken = null
+      const isLess = counts => counts.every((n, i) => n <= before[i]) // what earlier tests left may go, too
+      await collectUntil(() => isLess(kept(memory())))
+      const after = kept(await quietMemory())
+      assert.ok(isLess(after), `${after}, not ${before}`)
+    } finally {
       fs.unlinkSync(file)
     }
   })
