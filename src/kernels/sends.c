@@ -10,9 +10,11 @@
 /* Only what follows may use them, whatever the file is compiled for. */
 # if defined(__clang__)
 #  pragma clang attribute push(__attribute__((target("avx2,f16c"))), apply_to = function)
+#  define ROLLED _Pragma("clang loop unroll(disable)")
 # else
 #  pragma GCC push_options
 #  pragma GCC target("avx2,f16c")
+#  define ROLLED _Pragma("GCC unroll 1") /* memory is what it waits for */
 # endif
 
 # define INLINE static inline __attribute__((always_inline))
@@ -103,9 +105,10 @@ INLINE void send(char *to, const char *from, int64_t nbytes, __m256i (*cast)(con
                  int64_t step) {
   const int64_t part = PART / step * 32; /* bytes that are written */
   for (; nbytes >= PARTS * part; nbytes -= PARTS * part, to += PARTS * part, from += PARTS * PART) {
-    for (int64_t i = 0; i < part; i += 64)
-      for (int64_t p = 0; p < PARTS; p++)
-        send_line(to + p * part + i, from + p * PART + i / 32 * step, cast, step);
+    for (int64_t i = 0; i < part; i += 64) {
+      ROLLED for (int64_t p = 0; p < PARTS; p++)
+          send_line(to + p * part + i, from + p * PART + i / 32 * step, cast, step);
+    }
   }
   for (int64_t i = 0; i < nbytes; i += 64) send_line(to + i, from + i / 32 * step, cast, step);
 }
