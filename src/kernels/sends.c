@@ -10,22 +10,30 @@
 /* Only what follows may use them, whatever the file is compiled for. */
 # if defined(__clang__)
 #  pragma clang attribute push(__attribute__((target("avx2,f16c"))), apply_to = function)
+#  define ROLLED _Pragma("clang loop unroll(disable)")
 # else
 #  pragma GCC push_options
 #  pragma GCC target("avx2,f16c")
+#  define ROLLED _Pragma("GCC unroll 1") /* memory is what it waits for */
 # endif
 
 # define INLINE static inline __attribute__((always_inline))
-# define AHEAD 2048 /* bytes between what is read and what is asked for; measured */
+/* Measured: four parts in turn, as the processor reads ahead within a few pages at a time, and what lies so far ahead. */
+# ifdef SB_TEST
+#  define PART 512 /* so that tests need no large tensors */
+# else
+#  define PART 65536 /* bytes that are read of each */
+# endif
+# define PARTS 4
+# define AHEAD 768
 
 /* ---- Each gives half a line of what is written ---- */
 
-INLINE __m256i blend(__m256i x, int32_t nan, __m256 of) {
-  const __m256i is_nan = _mm256_castps_si256(_mm256_cmp_ps(of, of, _CMP_UNORD_Q));
-  return _mm256_blendv_epi8(x, _mm256_set1_epi32(nan), is_nan);
-}
+INLINE __m256i is_nan(__m256 x) { return _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q)); }
 
-INLINE __m256i canonical(__m256 x) { return blend(_mm256_castps_si256(x), 0x7fc00000, x); }
+INLINE __m256i canonical(__m256 x) {
+  return _mm256_blendv_epi8(_mm256_castps_si256(x), _mm256_set1_epi32(0x7fc00000), is_nan(x));
+}
 
 INLINE __m256 floats(const char *from) { return _mm256_loadu_ps((const void *)from); }
 
@@ -34,10 +42,29 @@ INLINE __m256i f32_from_u8(const char *from) {
   return _mm256_castps_si256(_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(x)));
 }
 
+INLINE __m256i f32_from_i32(const char *from) {
+  return _mm256_castps_si256(_mm256_cvtepi32_ps(_mm256_loadu_si256((const void *)from)));
+}
+
+INLINE __m256i f32_from_f16(const char *from) {
+  return canonical(_mm256_cvtph_ps(_mm_loadu_si128((const void *)from)));
+}
+
+INLINE __m256i f32_from_bf16(const char *from) {
+  const __m256i bits = _mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)from));
+  return canonical(_mm256_castsi256_ps(_mm256_slli_epi32(bits, 16)));
+}
+
 INLINE __m256i f32_from_f64(const char *from) {
   const double *x = (const void *)from;
   const __m128 low = _mm256_cvtpd_ps(_mm256_loadu_pd(x));
   return canonical(_mm256_set_m128(_mm256_cvtpd_ps(_mm256_loadu_pd(x + 4)), low));
+}
+
+INLINE __m256i f64_from_f32(const char *from) {
+  const __m256d x = _mm256_cvtps_pd(_mm_loadu_ps((const void *)from));
+  const __m256d nan = _mm256_castsi256_pd(_mm256_set1_epi64x(0x7ff8000000000000));
+  return _mm256_castpd_si256(_mm256_blendv_pd(x, nan, _mm256_cmp_pd(x, x, _CMP_UNORD_Q)));
 }
 
 INLINE __m256i f16_from_f32(const char *from) {
@@ -45,51 +72,59 @@ INLINE __m256i f16_from_f32(const char *from) {
   const __m128i high = _mm256_cvtps_ph(floats(from + 32), _MM_FROUND_TO_NEAREST_INT);
   const __m256i half = _mm256_set_m128i(high, low);
   const __m256i magnitude = _mm256_and_si256(half, _mm256_set1_epi16(0x7fff));
-  const __m256i is_nan = _mm256_cmpgt_epi16(magnitude, _mm256_set1_epi16(0x7c00));
-  return _mm256_blendv_epi8(half, _mm256_set1_epi16(0x7e00), is_nan);
+  const __m256i nan = _mm256_cmpgt_epi16(magnitude, _mm256_set1_epi16(0x7c00));
+  return _mm256_blendv_epi8(half, _mm256_set1_epi16(0x7e00), nan);
 }
 
-/* Eight in 32 bits each. */
+/* Eight in 32 bits each, but for NaN. */
 INLINE __m256i brains(__m256 x) {
   const __m256i bits = _mm256_castps_si256(x);
   const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
   const __m256i sum = _mm256_add_epi32(bits, _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff)));
-  return blend(_mm256_srli_epi32(sum, 16), 0x7fc0, x);
+  return _mm256_srli_epi32(sum, 16);
 }
 
 INLINE __m256i bf16_from_f32(const char *from) {
-  const __m256i mixed = _mm256_packus_epi32(brains(floats(from)), brains(floats(from + 32)));
-  return _mm256_permute4x64_epi64(mixed, 0xd8);
+  const __m256 low = floats(from), high = floats(from + 32);
+  const __m256i mixed = _mm256_packus_epi32(brains(low), brains(high));
+  const __m256i nan = _mm256_packs_epi32(is_nan(low), is_nan(high));
+  return _mm256_permute4x64_epi64(_mm256_blendv_epi8(mixed, _mm256_set1_epi16(0x7fc0), nan), 0xd8);
 }
 
 /* ---- Whole lines ---- */
 
 /* step: bytes that are read for half a line */
+INLINE void send_line(char *to, const char *from, __m256i (*cast)(const char *), int64_t step) {
+  for (int64_t k = 0; step > 8 && k < 2 * step; k += 64)
+    _mm_prefetch(from + AHEAD + k, _MM_HINT_T0);
+  _mm256_stream_si256((void *)to, cast(from));
+  _mm256_stream_si256((void *)(to + 32), cast(from + step));
+}
+
 INLINE void send(char *to, const char *from, int64_t nbytes, __m256i (*cast)(const char *),
                  int64_t step) {
-  for (int64_t i = 0; i < nbytes; i += 64, from += 2 * step) {
-    for (int64_t k = 0; step > 32 && k < 2 * step; k += 64)
-      _mm_prefetch(from + AHEAD + k, _MM_HINT_T0);
-    _mm256_stream_si256((void *)(to + i), cast(from));
-    _mm256_stream_si256((void *)(to + i + 32), cast(from + step));
+  const int64_t part = PART / step * 32; /* bytes that are written */
+  for (; nbytes >= PARTS * part; nbytes -= PARTS * part, to += PARTS * part, from += PARTS * PART) {
+    for (int64_t i = 0; i < part; i += 64) {
+      ROLLED for (int64_t p = 0; p < PARTS; p++)
+          send_line(to + p * part + i, from + p * PART + i / 32 * step, cast, step);
+    }
   }
+  for (int64_t i = 0; i < nbytes; i += 64) send_line(to + i, from + i / 32 * step, cast, step);
 }
 
-static void send_f32_from_u8(char *to, const char *from, int64_t n) {
-  send(to, from, 4 * n, f32_from_u8, 8);
-}
-
-static void send_f32_from_f64(char *to, const char *from, int64_t n) {
-  send(to, from, 4 * n, f32_from_f64, 64);
-}
-
-static void send_f16_from_f32(char *to, const char *from, int64_t n) {
-  send(to, from, 2 * n, f16_from_f32, 64);
-}
-
-static void send_bf16_from_f32(char *to, const char *from, int64_t n) {
-  send(to, from, 2 * n, bf16_from_f32, 64);
-}
+# define SEND(TO, FROM, TO_SIZE, STEP)                                         \
+  static void send_##TO##_from_##FROM(char *to, const char *from, int64_t n) { \
+   send(to, from, TO_SIZE *n, TO##_from_##FROM, STEP);                         \
+  }
+SEND(f32, u8, 4, 8)
+SEND(f32, i32, 4, 32)
+SEND(f32, f16, 4, 16)
+SEND(f32, bf16, 4, 16)
+SEND(f32, f64, 4, 64)
+SEND(f16, f32, 2, 64)
+SEND(bf16, f32, 2, 64)
+SEND(f64, f32, 8, 16)
 
 /* finite: no NaN can come of it. */
 INLINE void send_scaled(float *to, const char *from, int64_t n, __m256 scale, __m256 bias,
@@ -110,9 +145,15 @@ static void send_scaled_from_u8(float *to, const char *from, int64_t n, float sc
 }
 
 const sb__sends sb__sends_x86 = {
-    {[SB_UINT8] = send_f32_from_u8, [SB_FLOAT64] = send_f32_from_f64},
+    {[SB_UINT8] = send_f32_from_u8,
+     [SB_INT32] = send_f32_from_i32,
+     [SB_FLOAT16] = send_f32_from_f16,
+     [SB_BFLOAT16] = send_f32_from_bf16,
+     [SB_FLOAT64] = send_f32_from_f64},
     {[SB_UINT8] = send_scaled_from_u8},
-    {[SB_FLOAT16] = send_f16_from_f32, [SB_BFLOAT16] = send_bf16_from_f32},
+    {[SB_FLOAT16] = send_f16_from_f32,
+     [SB_BFLOAT16] = send_bf16_from_f32,
+     [SB_FLOAT64] = send_f64_from_f32},
 };
 
 # if defined(__clang__)

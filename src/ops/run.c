@@ -231,7 +231,8 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 #define RUN 1024
 #define BLOCK 49152
 #define LINES_RUN(size) ((size) <= 2 ? 128 : 256)
-#define LINES_BLOCK 16384
+#define LINES_BLOCK(size) ((size) <= 2 ? 32768 : 24576)
+#define LINES_FROM 16384 /* less is transposed at once */
 
 static void run_transpose_block(const runner *r, char *const at[], int64_t rows, int64_t columns,
                                 int64_t more, const sb__ahead *next) {
@@ -326,7 +327,7 @@ static void run_transpose(const runner *r, char *const at[]) {
   const bool lines =
       !r->converts && more->n == 1 && (((uintptr_t)at[0] | (uintptr_t)column->step[0]) & 63u) == 0;
   const bool few =
-      row->n * size < 64 || column->n * size < 64 || row->n * column->n * size <= LINES_BLOCK;
+      row->n * size < 64 || column->n * size < 64 || row->n * column->n * size <= LINES_FROM;
   const bool at_once = few || size == 1 || size > 8; /* measured, too */
   if (!CAN_STREAM && !r->converts && run_by_few(r, at)) return;
   if (!r->converts && (!r->streams || (lines && at_once))) {
@@ -335,11 +336,12 @@ static void run_transpose(const runner *r, char *const at[]) {
                             row->step[1], row->n, column->n, size, r->streams, true);
     return;
   }
-  const int64_t wide = least(column->n, LINES_BLOCK / LINES_RUN(size));
-  const int64_t run = lines ? least(RUN, LINES_BLOCK / wide / 64 * 64) : RUN;
+  const int64_t block = lines ? LINES_BLOCK(size) : BLOCK;
+  const int64_t wide = least(column->n, block / LINES_RUN(size));
+  const int64_t run = lines ? least(RUN, block / wide / 64 * 64) : RUN;
   const int64_t rows = least(row->n, run / size);
   const int64_t mores = rows < row->n ? 1 : least(more->n, run / size / rows);
-  const int64_t columns = least(column->n, (lines ? LINES_BLOCK : BLOCK) / size / rows / mores);
+  const int64_t columns = least(column->n, block / size / rows / mores);
   for (int64_t m = 0; m < more->n; m += mores) {
     for (int64_t i = 0, n; i < row->n; i += n) {
       char *corner[SB__PLAN_MAX];

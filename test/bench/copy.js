@@ -99,7 +99,10 @@ async function measure (rows, options) {
   }
 }
 
-/** Median seconds by who it was. The library and its yardsticks run in every round, others while their time lasts. */
+/**
+ * Median seconds by who it was. The library and its yardsticks run in every round, others while their time lasts. Each round
+ * has an order of its own: who comes after another process finds less in the caches.
+ */
 async function timeInTurn (children, work, { quick }) {
   const [rounds, budget] = quick ? [3, 0.1] : [11, 0.8] // seconds
   const runners = []
@@ -113,7 +116,7 @@ async function timeInTurn (children, work, { quick }) {
     }
   }
   for (let round = 0; round < rounds; round++) {
-    for (const runner of runners) {
+    for (const runner of shuffled(runners)) {
       if (!runner.always && runner.spent > budget) continue
       const start = performance.now()
       runner.samples.push(await runner.child.ask({ run: runner.name }))
@@ -121,6 +124,10 @@ async function timeInTurn (children, work, { quick }) {
     }
   }
   return Object.fromEntries(runners.map(({ who, samples }) => [who, median(samples)]))
+}
+
+function shuffled (items) {
+  return items.map(item => ({ item, at: Math.random() })).sort((a, b) => a.at - b.at).map(({ item }) => item)
 }
 
 const PEERS = { NumPy: 'NumPy', PyTorch: 'PyTorch', 'ndarray-ops': 'ndarray-ops', stdlib: '@stdlib', 'tfjs cpu': 'tfjs cpu', 'tfjs wasm': 'tfjs wasm' }
