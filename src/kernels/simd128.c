@@ -61,10 +61,10 @@ static inline vec either(vec a, vec b) { return wasm_v128_or(a, b); }
 # define ZIP_LOW_8(a, b) wasm_i64x2_shuffle(a, b, 0, 2)
 # define ZIP_HIGH_8(a, b) wasm_i64x2_shuffle(a, b, 1, 3)
 
-/* ---- Floats of 16 bits, eight at a time. Left alone, the compiler converts and compares some of this one
+/* ---- Casts of eight at a time. Left alone, the compiler converts and compares some of this one
  * by one. ---- */
 
-# define HAS_HALVES
+# define HAS_CASTS
 # define EACH_32(x) wasm_i32x4_const_splat(x)
 # define EACH_16(x) wasm_i16x8_const_splat(x)
 
@@ -75,27 +75,37 @@ static inline v128_t hidden(v128_t x) {
   return x;
 }
 
-/* Four halves, of which NaN is canonical, as sb__float_from_half does it; but subnormal ones are given a
- * leading 1, which is then subtracted. */
-static inline v128_t wide_halves(v128_t x) {
-  const v128_t magnitude = hidden(wasm_v128_and(x, EACH_32(0x7fff)));
-  const v128_t sign = wasm_i32x4_shl(wasm_v128_xor(x, magnitude), 16);
-  const v128_t small = hidden(wasm_i32x4_lt(magnitude, EACH_32(0x400)));
-  const v128_t special = hidden(wasm_i32x4_gt(magnitude, EACH_32(0x7bff)));
-  v128_t wide = wasm_i32x4_add(wasm_i32x4_shl(magnitude, 13), EACH_32(0x38000000));
-  wide = wasm_i32x4_add(wide, wasm_v128_and(small, EACH_32(0x00800000)));
-  wide = wasm_f32x4_sub(wide, wasm_v128_and(small, wasm_f32x4_const_splat(0x1p-14f)));
-  wide = wasm_v128_or(wide, wasm_v128_and(special, EACH_32(0x7f800000)));
-  return wasm_v128_or(wide, sign);
+/* The magnitudes of four finite halves in the upper half of each x. What is below 2^-14 was given a leading 1 that it does
+ * not have; without it, it is the smaller one. Of all others it is the larger one. */
+static inline v128_t wide_magnitudes(v128_t x) {
+  const v128_t wide = wasm_i32x4_add(wasm_u32x4_shr(x, 3), EACH_32(0x38000000));
+  const v128_t twice = wasm_f32x4_add(wide, wide);
+  return wasm_f32x4_pmin(wide, wasm_f32x4_sub(twice, wasm_f32x4_const_splat(0x1p-14f)));
 }
 
+/* As sb__float_from_half does it. */
 static inline void floats_from_halves(char *to, const char *from) {
-  const v128_t x = wasm_v128_load(from);
+  const v128_t x = wasm_v128_load(from), zero = EACH_16(0);
+  const v128_t any = hidden(wasm_v128_and(x, EACH_16(0x7fff)));
+  const v128_t nan = hidden(wasm_i16x8_gt(any, EACH_16(0x7c00)));
+  const v128_t sign = wasm_v128_andnot(wasm_v128_xor(x, any), nan);
+  const v128_t magnitude = wasm_u16x8_min(wasm_v128_or(any, nan), EACH_16(0x7e00));
+  const v128_t special = hidden(wasm_i16x8_gt(magnitude, EACH_16(0x7bff)));
+  const v128_t upper = wasm_v128_or(sign, wasm_v128_and(special, EACH_16(0x7f80)));
+  const v128_t low = wide_magnitudes(ZIP_LOW_2(zero, magnitude));
+  const v128_t high = wide_magnitudes(ZIP_HIGH_2(zero, magnitude));
+  wasm_v128_store(to, wasm_v128_or(low, ZIP_LOW_2(zero, upper)));
+  wasm_v128_store(to + 16, wasm_v128_or(high, ZIP_HIGH_2(zero, upper)));
+}
+
+/* As sb__float_from_brain does it. */
+static inline void floats_from_brains(char *to, const char *from) {
+  const v128_t x = wasm_v128_load(from), zero = EACH_16(0);
   const v128_t magnitude = hidden(wasm_v128_and(x, EACH_16(0x7fff)));
-  const v128_t nan = wasm_i16x8_gt(magnitude, EACH_16(0x7c00));
-  const v128_t halves = wasm_v128_bitselect(EACH_16(0x7e00), x, nan);
-  wasm_v128_store(to, wide_halves(wasm_u32x4_extend_low_u16x8(halves)));
-  wasm_v128_store(to + 16, wide_halves(wasm_u32x4_extend_high_u16x8(halves)));
+  const v128_t nan = hidden(wasm_i16x8_gt(magnitude, EACH_16(0x7f80)));
+  const v128_t brains = wasm_v128_bitselect(EACH_16(0x7fc0), x, nan);
+  wasm_v128_store(to, ZIP_LOW_2(zero, brains));
+  wasm_v128_store(to + 16, ZIP_HIGH_2(zero, brains));
 }
 
 /* sb__half_from_float but for NaN. Between 2^-14 and 2^-13 both ways give the same, below them the first
@@ -136,28 +146,102 @@ static inline void brains_from_floats(char *to, const char *from) {
   wasm_v128_store(to, canonical(brains, a, b, EACH_16(0x7fc0)));
 }
 
-/* Inlined with constant sizes and function; what is left goes through eight of its own. */
-static inline void by_eights(char *to, int64_t to_size, const char *from, int64_t from_size,
-                             int64_t n, void (*eight)(char *, const char *)) {
-  char in[32] = {0}, out[32];
-  for (; n >= 8; n -= 8, to += 8 * to_size, from += 8 * from_size) eight(to, from);
-  if (n == 0) return;
-  memcpy(in, from, (size_t)(n * from_size));
-  eight(out, in);
-  memcpy(to, out, (size_t)(n * to_size));
+/* Eight integers of 16 bits, flipped to be unsigned: they are the last bits of floats from 2^23 on. */
+static inline void floats_from_shorts(char *to, v128_t x, v128_t first) {
+  const v128_t upper = EACH_16(0x4b00);
+  wasm_v128_store(to, wasm_f32x4_sub(ZIP_LOW_2(x, upper), first));
+  wasm_v128_store(to + 16, wasm_f32x4_sub(ZIP_HIGH_2(x, upper), first));
 }
 
-static void f32_from_f16(char *to, const char *from, int64_t n) {
-  by_eights(to, 4, from, 2, n, floats_from_halves);
+static inline void floats_from_unsigned(char *to, v128_t x) {
+  floats_from_shorts(to, x, wasm_f32x4_const_splat(0x1p23f));
 }
 
-static void f16_from_f32(char *to, const char *from, int64_t n) {
-  by_eights(to, 2, from, 4, n, halves_from_floats);
+static inline void floats_from_signed(char *to, v128_t x) {
+  const v128_t flipped = wasm_v128_xor(x, EACH_16(INT16_MIN));
+  floats_from_shorts(to, flipped, wasm_f32x4_const_splat(0x1p23f + 0x1p15f));
 }
 
-static void bf16_from_f32(char *to, const char *from, int64_t n) {
-  by_eights(to, 2, from, 4, n, brains_from_floats);
+static inline void floats_from_u8(char *to, const char *from) {
+  floats_from_unsigned(to, wasm_u16x8_load8x8(from));
 }
+
+static inline void floats_from_i8(char *to, const char *from) {
+  floats_from_signed(to, wasm_i16x8_load8x8(from));
+}
+
+static inline void floats_from_u16(char *to, const char *from) {
+  floats_from_unsigned(to, wasm_v128_load(from));
+}
+
+static inline void floats_from_i16(char *to, const char *from) {
+  floats_from_signed(to, wasm_v128_load(from));
+}
+
+static inline void floats_from_b1(char *to, const char *from) {
+  floats_from_unsigned(to, wasm_u16x8_min(wasm_u16x8_load8x8(from), EACH_16(1)));
+}
+
+static inline void floats_from_i32(char *to, const char *from) {
+  wasm_v128_store(to, wasm_f32x4_convert_i32x4(wasm_v128_load(from)));
+  wasm_v128_store(to + 16, wasm_f32x4_convert_i32x4(wasm_v128_load(from + 16)));
+}
+
+static inline v128_t canonical_floats(v128_t x) {
+  return wasm_v128_bitselect(x, EACH_32(0x7fc00000), wasm_f32x4_eq(x, x));
+}
+
+static inline void four_doubles(char *to, v128_t x) {
+  const v128_t floats = canonical_floats(x);
+  wasm_v128_store(to, wasm_f64x2_promote_low_f32x4(floats));
+  wasm_v128_store(to + 16, wasm_f64x2_promote_low_f32x4(ZIP_HIGH_8(floats, floats)));
+}
+
+static inline void doubles_from_floats(char *to, const char *from) {
+  four_doubles(to, wasm_v128_load(from));
+  four_doubles(to + 32, wasm_v128_load(from + 16));
+}
+
+static inline void four_floats(char *to, const char *from) {
+  const v128_t low = wasm_f32x4_demote_f64x2_zero(wasm_v128_load(from));
+  const v128_t high = wasm_f32x4_demote_f64x2_zero(wasm_v128_load(from + 16));
+  wasm_v128_store(to, canonical_floats(ZIP_LOW_8(low, high)));
+}
+
+static inline void floats_from_doubles(char *to, const char *from) {
+  four_floats(to, from);
+  four_floats(to + 16, from + 32);
+}
+
+/* Fewer than eight go through eight of their own. */
+static __attribute__((noinline)) void the_last(sb__cast cast, char *to, int64_t to_nbytes,
+                                               const char *from, int64_t from_nbytes) {
+  char in[64] = {0}, out[64];
+  memcpy(in, from, (size_t)from_nbytes);
+  cast(out, in, 8);
+  memcpy(to, out, (size_t)to_nbytes);
+}
+
+# define BY_EIGHTS(name, to_size, from_size, eight)                       \
+  static void name(char *to, const char *from, int64_t n) {               \
+   for (; n >= 8; n -= 8, to += 8 * (to_size), from += 8 * (from_size)) { \
+    eight(to, from);                                                      \
+   }                                                                      \
+   if (n) the_last(name, to, n *(to_size), from, n *(from_size));         \
+  }
+
+BY_EIGHTS(f32_from_b1, 4, 1, floats_from_b1)
+BY_EIGHTS(f32_from_u8, 4, 1, floats_from_u8)
+BY_EIGHTS(f32_from_i8, 4, 1, floats_from_i8)
+BY_EIGHTS(f32_from_u16, 4, 2, floats_from_u16)
+BY_EIGHTS(f32_from_i16, 4, 2, floats_from_i16)
+BY_EIGHTS(f32_from_i32, 4, 4, floats_from_i32)
+BY_EIGHTS(f64_from_f32, 8, 4, doubles_from_floats)
+BY_EIGHTS(f32_from_f64, 4, 8, floats_from_doubles)
+BY_EIGHTS(f32_from_f16, 4, 2, floats_from_halves)
+BY_EIGHTS(f32_from_bf16, 4, 2, floats_from_brains)
+BY_EIGHTS(f16_from_f32, 2, 4, halves_from_floats)
+BY_EIGHTS(bf16_from_f32, 2, 4, brains_from_floats)
 
 # include "kernels/level.inc"
 #endif

@@ -7,11 +7,18 @@
 
 #define PIECE 1024 /* elements that are converted at a time */
 #define PLANE 2048 /* bytes of a channel that are moved at a time */
-#define PIXELS 384 /* at most, where they are sent from registers: reading waits meanwhile */
 
 /* What is streamed is converted in slices, so short that reading never waits for writing, of several pages in turn:
- * the processor reads ahead within pages, in a few of them at a time. Elements. */
-#define SLICE 128
+ * the processor reads ahead within pages, in a few of them at a time. So are long rows in WebAssembly, where pages are
+ * small, and no stores go past the caches. Elements. PIXELS are those of an image that are written at a time, where they
+ * are sent from registers (reading waits meanwhile), and in WebAssembly. */
+#ifdef __wasm__
+# define SLICE 64
+# define PIXELS 256
+#else
+# define SLICE 128
+# define PIXELS 384
+#endif
 #define PAGES 4
 
 /* Writing more than that goes past the caches: it would not stay there anyway. */
@@ -20,22 +27,22 @@
 # define STREAM_FILL_FROM 4096
 # define SHEET 256
 # define PAGE 256
+# define TURN 4096
 #else
 # define PAGE 2048
+# define TURN (INT64_C(1) << 19) /* elements of a row */
 # define STREAM_FROM (INT64_C(12) << 20)
 # define STREAM_FILL_FROM (INT64_C(64) << 20) /* less may be found in a large third cache */
 # define SHEET 4096 /* bytes of the pattern that a fill sends past the caches at a time */
 #endif
 
-/* Reading more than that to write less, rows are copied into the first cache before they are converted:
- * memory.copy reads ahead, for which a module's loops cannot ask. Elsewhere they can. */
 #ifdef __wasm__
 # define CAN_STREAM false
-# define FETCH_FROM (INT64_C(8) << 20)
+# define TURN_FROM TURN
 # define PACK_FROM (INT64_C(2) << 20) /* transposes of as many bytes */
 #else
 # define CAN_STREAM true
-# define FETCH_FROM INT64_MAX
+# define TURN_FROM INT64_MAX
 # define PACK_FROM INT64_MAX
 #endif
 
@@ -47,10 +54,11 @@ typedef struct runner {
   bool converts;              /* else bytes are only moved */
   bool forms;                 /* by sb__casts, where no loop is made for the pair */
   bool single;                /* factors are float32 */
-  bool streams, fetches;
+  bool streams;
   sb__masks masks;      /* of SPLIT and JOIN */
   sb__cast load, store; /* into and out of float32; NULL: it is float32 already */
-  sb__cast send;        /* the whole way, past the caches; NULL: there is no such loop */
+  sb__cast direct;      /* the whole way; NULL: there is no such loop */
+  sb__cast send;        /* the same, past the caches */
   sb__scaled_cast send_scaled;
 } runner;
 
@@ -111,8 +119,8 @@ static void convert(const runner *r, char *to, const char *from, int64_t n, fact
     convert_by_forms(r, to, r->to_size, from, r->from_size, n, f);
     return;
   }
-  if (!f.scale && !(r->load && r->store)) {
-    (r->load ? r->load : r->store)(to, from, n);
+  if (r->direct) {
+    r->direct(to, from, n);
     return;
   }
   float *x = r->store ? room : (float *)(void *)to;
@@ -184,9 +192,39 @@ static void send_row(const runner *r, char *to, const char *from, int64_t n, fac
   }
 }
 
+/* By one loop; what is long in some pages in turn, too, but it stays in the caches. */
+static void convert_row(const runner *r, char *to, const char *from, int64_t n) {
+  const int64_t to_size = r->to_size, from_size = r->from_size;
+  int64_t left = n;
+  while (n >= TURN_FROM && left >= PAGES * PAGE) {
+    for (int64_t i = 0; i < PAGE; i += SLICE) {
+      for (int64_t k = i; k < PAGES * PAGE; k += PAGE)
+        r->direct(to + k * to_size, from + k * from_size, SLICE);
+    }
+    to += PAGES * PAGE * to_size;
+    from += PAGES * PAGE * from_size;
+    left -= PAGES * PAGE;
+  }
+  r->direct(to, from, left);
+}
+
+/* A row without rooms; false: there is no loop for that. */
+static bool convert_whole(const runner *r, char *to, const char *from, int64_t n, factors f) {
+  if (r->streams || r->job->in_place) return false;
+  if (r->direct) {
+    convert_row(r, to, from, n);
+    return true;
+  }
+  if (!r->job->scaled || r->forms || r->store || f.scale_step || f.bias_step) return false;
+  const sb__scaled_cast cast = r->kernels->scaled_from[r->job->from];
+  if (!cast) return false;
+  cast((float *)(void *)to, from, n, (float)factor(f.scale), (float)factor(f.bias));
+  return true;
+}
+
 /* A row whose elements lie side by side on both sides. */
 static void emit(const runner *r, char *to, const char *from, int64_t n, factors f) {
-  char room[PIECE * 16] __attribute__((aligned(64))); /* what was fetched, or goes back in place */
+  char room[PIECE * 16] __attribute__((aligned(64))); /* what goes back in place */
   if (!r->converts) {
     if (r->streams)
       r->kernels->stream(to, from, n * r->to_size);
@@ -198,10 +236,10 @@ static void emit(const runner *r, char *to, const char *from, int64_t n, factors
     send_row(r, to, from, n, f);
     return;
   }
+  if (convert_whole(r, to, from, n, f)) return;
   while (n > 0) {
     const int64_t count = piece_at(to, r->to_size, PIECE, n), nbytes = count * r->to_size;
-    if (r->fetches) memcpy(room, from, (size_t)(count * r->from_size));
-    convert(r, r->job->in_place ? room : to, r->fetches ? room : from, count, f);
+    convert(r, r->job->in_place ? room : to, from, count, f);
     if (r->streams)
       r->kernels->stream(to, room, nbytes);
     else if (r->job->in_place)
@@ -375,7 +413,7 @@ static void run_split(const runner *r, char *const at[]) {
   const bool direct = !r->converts && !r->streams;
   const bool lines = (((uintptr_t)at[0] | (uintptr_t)column->step[0]) & 63u) == 0;
   const bool sends = r->streams && lines && (r->send || r->send_scaled);
-  const int64_t piece = least(sends ? PIXELS : PLANE, PLANE / r->from_size);
+  const int64_t piece = least(sends || !CAN_STREAM ? PIXELS : PLANE, PLANE / r->from_size);
   const int64_t most = direct ? row->n : piece;
   for (int64_t i = 0; i < row->n; i += most) {
     const int64_t n = least(most, row->n - i), step = n * r->from_size;
@@ -470,6 +508,8 @@ static void choose_loops(runner *r) {
   const sb__sends *sends = r->kernels->sends;
   const bool once = to == SB_FLOAT32 || passes_float32(from, to) || r->job->scaled;
   r->forms = !has_load || !has_store || !once || (r->job->scaled && !r->single);
+  if (!r->forms && !r->job->scaled && !(r->load && r->store))
+    r->direct = r->load ? r->load : r->store;
   if (!CAN_STREAM || !sends || r->forms) return;
   if (r->job->scaled)
     r->send_scaled = to == SB_FLOAT32 ? sends->scaled_from[from] : NULL;
@@ -522,9 +562,6 @@ void sb__run_job(const sb__job *job) {
   const int64_t nbytes = sb__plan_numel(plan) * r.to_size;
   r.streams = r.kernels->stream && plan->kind != SB__PLAN_STRIDED && nbytes >= STREAM_FROM;
   if (r.converts) choose_loops(&r);
-  r.fetches = r.converts && !r.forms && !r.streams && !job->in_place &&
-              plan->kind == SB__PLAN_ROWS && r.from_size > r.to_size &&
-              sb__plan_numel(plan) * r.from_size >= FETCH_FROM;
   if (split || plan->kind == SB__PLAN_JOIN) {
     const int64_t channels = split ? plan->column.n : plan->row.n;
     sb__make_masks(&r.masks, channels, split ? r.from_size : r.to_size, split);

@@ -1,6 +1,6 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { arrayEqual, canCast, dtypes, fromBlob, Generator, randn, tensor, zeros } = require('samebytes')
+const { arrayEqual, canCast, dtypes, empty, fromBlob, Generator, randint, randn, tensor, zeros } = require('samebytes')
 const { copied, fails, fromHex, hex, refuses } = require('../setup')
 const { CANONICAL_NAN, CASTS, ODD_NAN, SAMPLES } = require('../tables')
 
@@ -89,6 +89,23 @@ describe('casts', () => {
       it(`${from} NaN becomes the canonical NaN of ${to}`, () => {
         const t = fromBlob(fromHex(bits.repeat(19)), [19], { dtype: from })
         assert.equal(hex(t.astype(to)), canonical.repeat(19))
+      })
+    }
+  }
+
+  // Long rows are converted by pages in turn, short ones as they lie.
+  for (const other of ['bool', 'uint8', 'int8', 'uint16', 'int16', 'int32', 'float16', 'bfloat16', 'float64']) {
+    for (const [from, to] of [[other, 'float32'], ['float32', other]]) {
+      it(`a long row of ${from} becomes the ${to} that its parts become`, () => {
+        const n = 2 ** 19 + 2 ** 14 + 1237
+        const size = empty([], to).itemsize
+        const t = randint(0, 256, [n * empty([], from).itemsize], { dtype: 'uint8', generator: new Generator(7) }).view(from)
+        const whole = t.narrow(0, 3, n - 3).astype(to, { casting: 'unsafe' }).view('uint8')
+        for (let i = 3; i < n; i += 4999) {
+          const part = t.narrow(0, i, Math.min(4999, n - i)).astype(to, { casting: 'unsafe' }).view('uint8')
+          const at = (i - 3) * size
+          assert.ok(arrayEqual(part, whole.narrow(0, at, part.numel)), `${i}`)
+        }
       })
     }
   }

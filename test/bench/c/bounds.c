@@ -2,7 +2,8 @@
  * are moved whole, nothing in them is put in order; casts read and write one after the other, and do nothing but convert.
  *
  * Built twice by `.ci/build bench`: for x86 into samebytes_bench.node, and as build/bounds.wasm. to and from are aligned
- * to 64 bytes; stream says whether stores go past the caches, which WebAssembly's cannot. */
+ * to 64 bytes; stream says whether stores go past the caches, which WebAssembly's cannot: its casts take pages in turn
+ * instead. */
 #include <stdint.h>
 
 #include "bounds.h"
@@ -67,11 +68,98 @@ TARGET EXPORT(runs) void bound_runs(char *to, const char *from, int a, int b, in
 }
 
 #if defined(__wasm__)
-/* uint8 to float32. */
-EXPORT(widen) void bound_widen(char *to, const char *from, int n) {
-  for (int i = 0; i < n; i += 4, to += 16) {
-    const v128_t x = wasm_v128_load32_zero(from + i);
-    wasm_v128_store(to, wasm_f32x4_convert_u32x4(wasm_u32x4_extend_low_u16x8(wasm_u16x8_extend_low_u8x16(x))));
+/* Stores, or what the engine has for it. */
+EXPORT(copy) void bound_copy(char *to, const char *from, int nbytes, int at_once) {
+  if (at_once)
+    __builtin_memcpy(to, from, (unsigned)nbytes);
+  else
+    move(to, from, nbytes, 0);
+}
+
+EXPORT(fill) void bound_fill(char *to, int nbytes, int at_once) {
+  const v128_t x = wasm_f32x4_const_splat(1.5f);
+  if (at_once)
+    __builtin_memset(to, 1, (unsigned)nbytes);
+  else
+    for (int i = 0; i < nbytes; i += 16) wasm_v128_store(to + i, x);
+}
+
+/* Casts, of numbers alone: nothing is rounded that the instructions do not round, nothing asks for infinities, NaN or
+ * subnormals. */
+# define ZIP_LOW(a, b) wasm_i16x8_shuffle(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
+# define ZIP_HIGH(a, b) wasm_i16x8_shuffle(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
+# define BOTH(to, expression, a, b) \
+  do {                              \
+    v128_t x = (a);                 \
+    wasm_v128_store(to, expression);       \
+    x = (b);                        \
+    wasm_v128_store((to) + 16, expression); \
+  } while (0)
+
+static inline void uint8_to_float32(char *to, const char *from) {
+  const v128_t bytes = wasm_u16x8_load8x8(from), upper = wasm_i16x8_const_splat(0x4b00);
+  BOTH(to, wasm_f32x4_sub(x, wasm_f32x4_const_splat(0x1p23f)), ZIP_LOW(bytes, upper), ZIP_HIGH(bytes, upper));
+}
+
+static inline void float32_to_float64(char *to, const char *from) {
+  const v128_t a = load(from), b = load(from + 16);
+  BOTH(to, wasm_f64x2_promote_low_f32x4(x), a, wasm_i64x2_shuffle(a, a, 1, 1));
+  BOTH(to + 32, wasm_f64x2_promote_low_f32x4(x), b, wasm_i64x2_shuffle(b, b, 1, 1));
+}
+
+static inline v128_t four_singles(const char *from) {
+  const v128_t low = wasm_f32x4_demote_f64x2_zero(load(from));
+  return wasm_i64x2_shuffle(low, wasm_f32x4_demote_f64x2_zero(load(from + 16)), 0, 2);
+}
+static inline void float64_to_float32(char *to, const char *from) {
+  BOTH(to, x, four_singles(from), four_singles(from + 32));
+}
+
+static inline v128_t four_halves(v128_t x) {
+  const v128_t sign = wasm_v128_and(wasm_u32x4_shr(x, 16), wasm_i32x4_const_splat(0x8000));
+  const v128_t magnitude = wasm_v128_and(x, wasm_i32x4_const_splat(0x7fffffff));
+  return wasm_v128_or(sign, wasm_i32x4_sub(wasm_u32x4_shr(magnitude, 13), wasm_i32x4_const_splat(0x1c000)));
+}
+static inline void float32_to_float16(char *to, const char *from) {
+  wasm_v128_store(to, wasm_u16x8_narrow_i32x4(four_halves(load(from)), four_halves(load(from + 16))));
+}
+
+static inline void float16_to_float32(char *to, const char *from) {
+  const v128_t halves = load(from), zero = wasm_i16x8_const_splat(0), without = wasm_i32x4_const_splat((int)0x8fffffff);
+  BOTH(to, wasm_f32x4_mul(wasm_v128_and(wasm_i32x4_shr(x, 3), without), wasm_f32x4_const_splat(0x1p112f)), ZIP_LOW(zero, halves),
+       ZIP_HIGH(zero, halves));
+}
+
+static inline void float32_to_bfloat16(char *to, const char *from) {
+  wasm_v128_store(to, wasm_u16x8_narrow_i32x4(wasm_u32x4_shr(load(from), 16), wasm_u32x4_shr(load(from + 16), 16)));
+}
+
+static inline void bfloat16_to_float32(char *to, const char *from) {
+  const v128_t brains = load(from), zero = wasm_i16x8_const_splat(0);
+  BOTH(to, x, ZIP_LOW(zero, brains), ZIP_HIGH(zero, brains));
+}
+
+/* One after the other, or 64 elements of each of some pages in turn; n is a multiple of 8. */
+static inline void each(char *to, const char *from, int n, int to_size, int from_size, void (*eight)(char *, const char *),
+                        int in_turn) {
+  enum { PAGE = 2048, PAGES = 4, SLICE = 64 };
+  int i = 0;
+  for (; in_turn && i + PAGES * PAGE <= n; i += PAGES * PAGE)
+    for (int k = i; k < i + PAGE; k += SLICE)
+      for (int p = k; p < k + PAGES * PAGE; p += PAGE)
+        for (int e = p; e < p + SLICE; e += 8) eight(to + e * to_size, from + e * from_size);
+  for (; i < n; i += 8) eight(to + i * to_size, from + i * from_size);
+}
+
+EXPORT(cast) void bound_casts(char *to, const char *from, int n, int which, int in_turn) {
+  switch (which) {
+    case 0: each(to, from, n, 4, 1, uint8_to_float32, in_turn); break;
+    case 1: each(to, from, n, 8, 4, float32_to_float64, in_turn); break;
+    case 2: each(to, from, n, 4, 8, float64_to_float32, in_turn); break;
+    case 3: each(to, from, n, 2, 4, float32_to_float16, in_turn); break;
+    case 4: each(to, from, n, 4, 2, float16_to_float32, in_turn); break;
+    case 5: each(to, from, n, 2, 4, float32_to_bfloat16, in_turn); break;
+    default: each(to, from, n, 4, 2, bfloat16_to_float32, in_turn); break;
   }
 }
 #else

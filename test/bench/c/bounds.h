@@ -6,7 +6,6 @@
 
 void bound_lines(char *to, const char *from, int n, int size, int rows, int columns, int width, int stream);
 void bound_runs(char *to, const char *from, int a, int b, int d, int run, int together, int stream);
-void bound_widen(char *to, const char *from, int n);
 void bound_cast(char *to, const char *from, int64_t n, int which, int stream);
 
 #endif

@@ -13,10 +13,11 @@ const SIZES = { uint8: 1, int16: 2, float32: 4, float64: 8 }
 
 /**
  * @param {{ from: string, to: string, shape: number[], order?: number[] }} work
- * @param {Record<string, Function>} loops  lines, runs, cast, widen: those that there are
+ * @param {Record<string, Function>} loops  lines, runs, cast, copy: those that there are
  * @param {unknown} target
  * @param {unknown} source
- * @param {number[]} streams  0: stores go through the caches, 1: past them
+ * @param {number[]} streams  0: stores go through the caches, 1: past them; casts in WebAssembly have
+ * both ways, of which 1 takes pages in turn
  * @returns {Record<string, () => void>} by names that begin with `bound`
  */
 function boundsOf ({ from, to, shape, order }, loops, target, source, streams) {
@@ -30,10 +31,10 @@ function boundsOf ({ from, to, shape, order }, loops, target, source, streams) {
   } else if (from === to && String(order) === '3,1,0,2' && loops.runs) {
     const [a, b, c, d] = shape
     for (const together of TOGETHER) add(`runs ${together}`, stream => loops.runs(target, source, a, b, d, c * SIZES[from], together, stream))
-  } else if (from === 'uint8' && to === 'float32' && loops.widen) {
-    add('widen', () => loops.widen(target, source, count))
+  } else if (from === to && !order && loops.copy) {
+    for (const atOnce of [0, 1]) runs[`bound copy ${atOnce}`] = () => loops.copy(target, source, count * SIZES[from], atOnce)
   } else if (CASTS.includes(`${from} ${to}`) && loops.cast) {
-    add('cast', stream => loops.cast(target, source, count, CASTS.indexOf(`${from} ${to}`), stream))
+    for (const way of [0, 1]) runs[`bound cast ${way}`] = () => loops.cast(target, source, count, CASTS.indexOf(`${from} ${to}`), way)
   }
   return runs
 }
@@ -44,7 +45,7 @@ function inWasm () {
   if (!fs.existsSync(file)) return null
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(fs.readFileSync(file)), { wasi_snapshot_preview1: { proc_exit () {} } })
   const at = 1 << 20
-  new Uint8Array(exports.memory.buffer, at).fill(1)
+  new Uint8Array(exports.memory.buffer, at).fill(0x3c) // what floats of all widths have as normal numbers
   return { loops: exports, target: at, source: at + (exports.memory.buffer.byteLength - at >> 8 << 7) }
 }
 

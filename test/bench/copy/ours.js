@@ -45,6 +45,7 @@ function fill ({ to: target, shape }) {
   const bytes = dst.view('uint8').data
   const runs = { samebytes: () => dst.fill(1.5) }
   if (yardstick) runs.memset = () => yardstick.memset(bytes, 1, bytes.length)
+  if (bare) for (const atOnce of [0, 1]) runs[`bound fill ${atOnce}`] = () => bare.loops.fill(bare.target, bytes.length, atOnce)
   return runs
 }
 
