@@ -3,7 +3,7 @@
 //
 //   name               'native', 'wasm' or 'wasm-shared'
 //   tables             C's lists
-//   frame              { f64, i64 }: the shared block, renewed where memory can move
+//   frame              { f64, i64, i32 }: the shared block, renewed where memory can move
 //   call(row)          runs a row on the frame
 //   text()             the last failure in words
 //   allocate(n, zero)  a Storage of n bytes that this back end likes best

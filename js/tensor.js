@@ -673,7 +673,8 @@ class Tensor {
       for (let i = 0; i < order.length; i++) axes.push(order[i]) // the arguments as they are would be an array for each call
       list = axes
     }
-    return this.#view(ffi.viewByList(rows.permute, this.#live(), integers('order', list)))
+    const axes = integers('order', list)
+    return this.#view(ffi.viewByList(rows.permute, this.#live(), axes))
   }
 
   /**
