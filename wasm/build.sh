@@ -29,7 +29,7 @@ compile_all () { # FLAG...
     level=-Os
     case $file in
       src/bind/run.c | src/core/tensor.c) level=-O2 ;;
-      src/share/*) level=-Oz ;;
+      src/share/* | src/ops/series.c | src/ops/take.c | src/core/overlap.c) level=-Oz ;;
     esac
     compile "$level" "$@" "$file"
   done

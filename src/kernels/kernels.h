@@ -82,6 +82,11 @@ typedef struct sb__kernels {
   void (*join)(char *to, const char *from, int64_t plane_step, int64_t n, int64_t channels,
                int64_t itemsize, const sb__masks *masks);
 
+  /* Pixels of three bytes to planes of float32, x * scale + bias with a finite factor per plane, each rounded. Gives how
+   * many of n it did, less than 8 are left. NULL: no such loop. */
+  int64_t (*split_bytes)(char *to, int64_t plane_step, const char *from, int64_t n,
+                         const float scale[3], const float bias[3]);
+
   /* Copies past the caches, and so rows that lie side by side, all in whole lines; NULL where there is no such
    * thing. After the last one, stream_end makes the bytes visible to other threads in order. */
   void (*stream)(char *to, const char *from, int64_t nbytes);

@@ -3,8 +3,11 @@
 #include "kernels/kernels.h"
 
 #if defined(__wasm_simd128__)
+# include <math.h>
 # include <string.h>
 # include <wasm_simd128.h>
+
+# include "kernels/convert.h"
 
 # define LEVEL simd128
 # define LANES 1
@@ -47,6 +50,29 @@ static inline vec either(vec a, vec b) { return wasm_v128_or(a, b); }
   { BYTE_MASK(o, 0), BYTE_MASK(o, 1), BYTE_MASK(o, 2) }
 # define BYTE_MASKS \
   { PLANE_MASKS(0), PLANE_MASKS(1), PLANE_MASKS(2) }
+
+/* Byte b of four pixels, as floats. Sixteen bytes are read for twelve. */
+# define SPLIT_BYTES split_bytes
+# define FOUR_BYTES(b) \
+  wasm_i8x16_const(b, -1, -1, -1, b + 3, -1, -1, -1, b + 6, -1, -1, -1, b + 9, -1, -1, -1)
+
+static inline void store_scaled(char *to, v128_t bytes, float scale, float bias) {
+  const v128_t product = wasm_f32x4_mul(wasm_f32x4_convert_i32x4(bytes), wasm_f32x4_splat(scale));
+  store(to, wasm_f32x4_add(product, wasm_f32x4_splat(bias)));
+}
+
+static int64_t split_bytes(char *to, int64_t plane_step, const char *from, int64_t n,
+                           const float scale[3], const float bias[3]) {
+  int64_t i = 0;
+  for (; i + 6 <= n; i += 4) {
+    const v128_t x = load(from + 3 * i);
+    char *at = to + 4 * i;
+    store_scaled(at, shuffle(x, FOUR_BYTES(0)), scale[0], bias[0]);
+    store_scaled(at + plane_step, shuffle(x, FOUR_BYTES(1)), scale[1], bias[1]);
+    store_scaled(at + 2 * plane_step, shuffle(x, FOUR_BYTES(2)), scale[2], bias[2]);
+  }
+  return i;
+}
 
 # define ZIP_LOW_16(a, b) (a) /* one item fills a lane */
 # define ZIP_HIGH_16(a, b) (b)
@@ -214,8 +240,9 @@ static inline void floats_from_doubles(char *to, const char *from) {
 }
 
 /* Fewer than eight go through eight of their own. */
-static __attribute__((noinline)) void the_last(sb__cast cast, char *to, int64_t to_nbytes,
-                                               const char *from, int64_t from_nbytes) {
+# define NOT_INLINED __attribute__((noinline))
+static NOT_INLINED void the_last(sb__cast cast, char *to, int64_t to_nbytes, const char *from,
+                                 int64_t from_nbytes) {
   char in[64] = {0}, out[64];
   memcpy(in, from, (size_t)from_nbytes);
   cast(out, in, 8);
@@ -223,7 +250,7 @@ static __attribute__((noinline)) void the_last(sb__cast cast, char *to, int64_t 
 }
 
 # define BY_EIGHTS(name, to_size, from_size, eight)                       \
-  static void name(char *to, const char *from, int64_t n) {               \
+  static NOT_INLINED void name(char *to, const char *from, int64_t n) {   \
    for (; n >= 8; n -= 8, to += 8 * (to_size), from += 8 * (from_size)) { \
     eight(to, from);                                                      \
    }                                                                      \
@@ -242,6 +269,39 @@ BY_EIGHTS(f32_from_f16, 4, 2, floats_from_halves)
 BY_EIGHTS(f32_from_bf16, 4, 2, floats_from_brains)
 BY_EIGHTS(f16_from_f32, 2, 4, halves_from_floats)
 BY_EIGHTS(bf16_from_f32, 2, 4, brains_from_floats)
+
+/* As scale_pair.inc does it. */
+static inline void scale_eight(float *x, v128_t scale, v128_t bias) {
+  for (int i = 0; i < 8; i += 4)
+    wasm_v128_store(x + i, wasm_f32x4_add(wasm_f32x4_mul(wasm_v128_load(x + i), scale), bias));
+}
+
+/* The last few, and all where NaN can come of it. */
+static NOT_INLINED void scale_few(sb__cast cast, float *x, const char *from, int64_t n, float scale,
+                                  float bias) {
+  cast((char *)x, from, n);
+# pragma clang loop vectorize(disable)
+  for (int64_t i = 0; i < n; i++) {
+    const float product = x[i] * scale;
+    x[i] = sb__canonical_single(product + bias);
+  }
+}
+
+# define SCALED_BY_EIGHTS(name, size, eight, cast)                                    \
+  static void name(float *to, const char *from, int64_t n, float scale, float bias) { \
+   const v128_t scales = wasm_f32x4_splat(scale), biases = wasm_f32x4_splat(bias);    \
+   const bool finite = isfinite(scale) && isfinite(bias); /* no NaN can come of it */ \
+   for (; finite && n >= 8; n -= 8, to += 8, from += 8 * (size)) {                    \
+    eight((char *)to, from);                                                          \
+    scale_eight(to, scales, biases);                                                  \
+   }                                                                                  \
+   scale_few(cast, to, from, n, scale, bias);                                         \
+  }
+
+SCALED_BY_EIGHTS(scaled_from_u8, 1, floats_from_u8, f32_from_u8)
+SCALED_BY_EIGHTS(scaled_from_i8, 1, floats_from_i8, f32_from_i8)
+SCALED_BY_EIGHTS(scaled_from_u16, 2, floats_from_u16, f32_from_u16)
+SCALED_BY_EIGHTS(scaled_from_i16, 2, floats_from_i16, f32_from_i16)
 
 # include "kernels/level.inc"
 #endif

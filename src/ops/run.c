@@ -3,6 +3,7 @@
 #include "ops/run.h"
 #include "ops/parallel.h"
 
+#include <math.h>
 #include <string.h>
 
 #define PIECE 1024 /* elements that are converted at a time */
@@ -208,20 +209,6 @@ static void convert_row(const runner *r, char *to, const char *from, int64_t n) 
   r->direct(to, from, left);
 }
 
-/* A row without rooms; false: there is no loop for that. */
-static bool convert_whole(const runner *r, char *to, const char *from, int64_t n, factors f) {
-  if (r->streams || r->job->in_place) return false;
-  if (r->direct) {
-    convert_row(r, to, from, n);
-    return true;
-  }
-  if (!r->job->scaled || r->forms || r->store || f.scale_step || f.bias_step) return false;
-  const sb__scaled_cast cast = r->kernels->scaled_from[r->job->from];
-  if (!cast) return false;
-  cast((float *)(void *)to, from, n, (float)factor(f.scale), (float)factor(f.bias));
-  return true;
-}
-
 /* A row whose elements lie side by side on both sides. */
 static void emit(const runner *r, char *to, const char *from, int64_t n, factors f) {
   char room[PIECE * 16] __attribute__((aligned(64))); /* what goes back in place */
@@ -236,7 +223,10 @@ static void emit(const runner *r, char *to, const char *from, int64_t n, factors
     send_row(r, to, from, n, f);
     return;
   }
-  if (convert_whole(r, to, from, n, f)) return;
+  if (r->direct && !r->streams && !r->job->in_place) {
+    convert_row(r, to, from, n);
+    return;
+  }
   while (n > 0) {
     const int64_t count = piece_at(to, r->to_size, PIECE, n), nbytes = count * r->to_size;
     convert(r, r->job->in_place ? room : to, from, count, f);
@@ -407,6 +397,22 @@ static void fetch_next(const char *from, int64_t nbytes) {
   for (int64_t b = 0; b < nbytes; b += 64) __builtin_prefetch(from + b);
 }
 
+/* Three bytes a pixel to floats, at once; gives how many pixels went that way. */
+static int64_t split_bytes(const runner *r, char *const at[]) {
+  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
+  const factors f = factors_at(r, at, row);
+  float scale[3] = {1, 1, 1}, bias[3] = {0};
+  if (CAN_STREAM || !r->kernels->split_bytes || column->n != 3 || r->job->from != SB_UINT8 ||
+      r->job->to != SB_FLOAT32 || f.scale_step || f.bias_step)
+    return 0;
+  for (int64_t c = 0; f.scale && c < 3; c++) {
+    scale[c] = (float)factor(f.scale + c * column->step[2]);
+    bias[c] = (float)factor(f.bias + c * column->step[3]);
+    if (!isfinite(scale[c]) || !isfinite(bias[c])) return 0;
+  }
+  return r->kernels->split_bytes(at[0], column->step[0], at[1], row->n, scale, bias);
+}
+
 static void run_split(const runner *r, char *const at[]) {
   char room[4 * PLANE] __attribute__((aligned(64)));
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
@@ -415,7 +421,7 @@ static void run_split(const runner *r, char *const at[]) {
   const bool sends = r->streams && lines && (r->send || r->send_scaled);
   const int64_t piece = least(sends || !CAN_STREAM ? PIXELS : PLANE, PLANE / r->from_size);
   const int64_t most = direct ? row->n : piece;
-  for (int64_t i = 0; i < row->n; i += most) {
+  for (int64_t i = split_bytes(r, at); i < row->n; i += most) {
     const int64_t n = least(most, row->n - i), step = n * r->from_size;
     char *to = at[0] + i * row->step[0];
     const char *from = at[1] + i * row->step[1];

@@ -1,6 +1,6 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { fromBlob, tensor, zeros } = require('samebytes')
+const { fromBlob, full, tensor, zeros } = require('samebytes')
 const { copied, hex, refusedUnchanged } = require('../setup')
 
 describe('copyFrom with scale and bias', () => {
@@ -81,6 +81,50 @@ describe('copyFrom with scale and bias', () => {
     ]])
     assert.deepEqual(copies, { copyFrom: { count: 1, bytes: 48 } })
   })
+
+  // In float32, where a product of a small integer and the sum are rounded once from float64.
+  const scaled = (x, scale, bias) => Math.fround(Math.fround(x * Math.fround(scale)) + Math.fround(bias))
+  const same = (actual, expected) => assert.equal(hex(actual), hex(tensor(expected)))
+  const FACTORS = [[[0.1, 1.7, -0.3], [0.3, -0.7, 0]], [[0, -0, 1], [-0, -0, 0]], [[Infinity, 2, 3], [0, 1, 2]],
+    [[1, 3e38, 2], [1, -Infinity, NaN]], [[NaN, 1, -Infinity], [0, 0, Infinity]]]
+
+  const PIXELS = [1, 2, 3, 4, 17, ...Array.from({ length: 16 }, (_, i) => 126 + i), 511, 1000] // few are not split by channels
+
+  for (const [dtype, low] of [['uint8', 0], ['int8', -128], ['uint16', 0], ['int16', -32768]]) {
+    const step = /16/.test(dtype) ? 257 : 1
+    for (const channels of [2, 3, 4]) {
+      it(`turns ${channels} channels of ${dtype} into planes, of any number of pixels, beside guards`, () => {
+        for (const n of PIXELS) {
+          const values = Array.from({ length: n * channels }, (_, i) => low + (i * 37 + n) % 256 * step)
+          const pixels = tensor([7, ...values], dtype).slice('1:').reshape(n, channels)
+          const around = full([channels, n + 2], 5)
+          const planes = around.narrow(1, 1, n)
+          const expected = (scale, bias) => Array.from({ length: channels }, (_, c) => [5, ...Array.from({ length: n },
+            (_, i) => scaled(values[i * channels + c], scale[c % 3], bias[c % 3])), 5]).flat()
+          planes.copyFrom(pixels.T)
+          same(around, expected([1, 1, 1], [0, 0, 0]))
+          for (const [scales, biases] of FACTORS) {
+            const [scale, bias] = [scales, biases].map(each => Array.from({ length: channels }, (_, c) => each[c % 3]))
+            planes.copyFrom(pixels.T, { scale, bias, axis: 0 })
+            same(around, expected(scale, bias))
+          }
+        }
+      })
+    }
+
+    it(`scales ${dtype} side by side, of any length, by one finite or other factor`, () => {
+      for (let n = 0; n <= 40; n++) {
+        const values = Array.from({ length: n }, (_, i) => low + (i * 41 + n) % 256 * step)
+        const around = full([n + 2], 5)
+        for (const [scales, biases] of FACTORS) {
+          for (let k = 0; k < 3; k++) {
+            around.slice('1:-1').copyFrom(tensor(values, [n], dtype), { scale: scales[k], bias: biases[k] })
+            same(around, [5, ...values.map(x => scaled(x, scales[k], biases[k])), 5])
+          }
+        }
+      }
+    })
+  }
 
   it('broadcasts its source, and reads bool as 0 and 1', () => {
     const out = zeros([2, 2]).copyFrom(tensor([true, false]), { scale: 3, bias: 1 })
