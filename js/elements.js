@@ -8,7 +8,6 @@ const { countStaged } = require('./storage')
 const { dtypes, itemsizes, dtypeOf } = require('./dtypes')
 const { MOST_VALUES, pack, listOf } = require('./values')
 const { dtypeOfArray, partsOfLive } = require('./buffers')
-const { isSummarised, isOmitted, EDGE } = require('./print')
 const { layoutOver } = require('./layouts')
 
 const { backend, Layout } = ffi
@@ -284,36 +283,6 @@ function nest (layout) {
 }
 
 /**
- * The values that are printed: all, only the edges, or none. Others are not looked at.
- *
- * @param {InstanceType<typeof Layout>} layout
- * @returns {any[]} in logical order
- */
-function shownValues (layout) {
-  if (layout.size === 0 || isOmitted(layout.shape)) return []
-  const shown = isSummarised(layout.shape) ? edgesOf(layout) : layout
-  const { length } = shown.shape
-  return length === 0 ? [nested(shown)] : nested(shown).flat(length - 1)
-}
-
-/**
- * Both ends of each long axis, which becomes two: which end, and the entries there.
- *
- * @param {InstanceType<typeof Layout>} layout
- * @returns {InstanceType<typeof Layout>}
- */
-function edgesOf ({ storage, dtype, shape, strides, offset }) {
-  /** @type {number[][]} */
-  const axes = []
-  shape.forEach((extent, d) => {
-    if (extent > 2 * EDGE) axes.push([2, (extent - EDGE) * strides[d]], [EDGE, strides[d]])
-    else if (extent > 1) axes.push([extent, strides[d]])
-  })
-  const extents = axes.map(axis => axis[0])
-  return new Layout(storage, dtype, extents, axes.map(axis => axis[1]), offset, extents.reduce((a, b) => a * b, 1), 0)
-}
-
-/**
  * Writes values that a person wrote into a layout, in logical order; each must fit its dtype.
  *
  * @param {InstanceType<typeof Layout>} target
@@ -399,4 +368,4 @@ function indicesOf (name, value) {
   return layoutOver(array, dtypeOf(small ? 'int32' : 'int64').index, [list.length])
 }
 
-module.exports = { ways, windowFor, load, store, read, write, nested, shownValues, writeValues, factorOf, integerList, indicesOf }
+module.exports = { ways, windowFor, load, store, read, write, nested, writeValues, factorOf, integerList, indicesOf }

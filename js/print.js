@@ -1,6 +1,9 @@
 'use strict'
 // Tensors as text, as PyTorch 1.13 prints them: aligned columns, four digits, summarised beyond a thousand.
 
+const { Layout } = require('./ffi')
+const { nested } = require('./elements')
+
 const THRESHOLD = 1000 // elements from which only the edges are shown
 const EDGE = 3 // entries at each edge then
 const MOST_SHOWN = 2 ** 18 // elements; of more axes than that takes, none are shown
@@ -158,21 +161,52 @@ function isOmitted (shape) {
   return isSummarised(shape) && shape.reduce((n, extent) => n * Math.min(extent, 2 * EDGE), 1) > MOST_SHOWN
 }
 
+/**
+ * The values that are printed: all, only the edges, or none. Others are not looked at.
+ *
+ * @param {InstanceType<typeof Layout>} layout
+ * @returns {any[]} in logical order
+ */
+function shownValues (layout) {
+  if (layout.size === 0 || isOmitted(layout.shape)) return []
+  const shown = isSummarised(layout.shape) ? edgesOf(layout) : layout
+  const { length } = shown.shape
+  return length === 0 ? [nested(shown)] : nested(shown).flat(length - 1)
+}
+
+/**
+ * Both ends of each long axis, which becomes two: which end, and the entries there.
+ *
+ * @param {InstanceType<typeof Layout>} layout
+ * @returns {InstanceType<typeof Layout>}
+ */
+function edgesOf ({ storage, dtype, shape, strides, offset }) {
+  /** @type {number[][]} */
+  const axes = []
+  shape.forEach((extent, d) => {
+    if (extent > 2 * EDGE) axes.push([2, (extent - EDGE) * strides[d]], [EDGE, strides[d]])
+    else if (extent > 1) axes.push([extent, strides[d]])
+  })
+  const extents = axes.map(axis => axis[0])
+  return new Layout(storage, dtype, extents, axes.map(axis => axis[1]), offset, extents.reduce((a, b) => a * b, 1), 0)
+}
+
 /** dtypes that values tell by themselves */
 const TOLD = ['float32', 'int64', 'bool', 'complex64']
 
 /**
  * The whole text: `tensor([[1., 2.], [3., 4.]])`, with a dtype that its values do not tell.
  *
- * @param {object} t
- * @param {number[]} t.shape
- * @param {string} t.dtype
- * @param {string} t.kind
- * @param {string} t.device
- * @param {any[]} t.values  what is shown, in logical order: all, or the edges
+ * @param {InstanceType<typeof Layout>} layout
+ * @param {object} of
+ * @param {string} of.dtype
+ * @param {string} of.kind
+ * @param {string} of.device
  * @returns {string}
  */
-function print ({ shape, dtype, kind, device, values }) {
+function print (layout, { dtype, kind, device }) {
+  const { shape } = layout
+  const values = shownValues(layout)
   const empty = shape.includes(0)
   const omitted = isOmitted(shape)
   const suffixes = []
@@ -189,4 +223,4 @@ function print ({ shape, dtype, kind, device, values }) {
   return `${text})`
 }
 
-module.exports = { print, isSummarised, isOmitted, EDGE }
+module.exports = { print }

@@ -2,6 +2,7 @@
 // What copyFrom and copyFromAsync are given, as layouts to copy from.
 
 const ffi = require('./ffi')
+const { later } = require('./later')
 const { failure } = require('./errors')
 const { integer } = require('./validate')
 const { dtypes, dtypeOf } = require('./dtypes')
@@ -9,9 +10,11 @@ const { flatten } = require('./values')
 const { dtypeOfArray, partsOfArray, partsOfLive } = require('./buffers')
 const { allocated, written, layoutOver } = require('./layouts')
 const { writeValues, factorOf } = require('./elements')
-const { layoutOfImage } = require('./images')
 
 const { backend } = ffi
+
+/** @type {typeof import('./images').layoutOfImage} */
+const layoutOfImage = later(() => require('./images').layoutOfImage)
 
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
 /** @typedef {import('./ffi').Scaling} Scaling */

@@ -16,17 +16,14 @@ const { BRAND, COPY, scalarFor } = require('./values')
 const { dtypeOfArray, isSharedArrayBuffer, isVideoFrame, isAudioBuffer, partsOfArray, dtypeOfType } = require('./buffers')
 const { CPU, HOST, SHARED, isDevice, placeOf, deviceOf, deviceOfStorage, isPinned, nameOfDevice, placeLike, checkTogether } = require('./devices')
 const { denseLayout, withBytes, DYNAMISMS, layoutOverBytes, bytesOf, adopted, viewed, inherit } = require('./layouts')
-const { read, integerList, indicesOf, write, nested, shownValues } = require('./elements')
+const { read, integerList, indicesOf, write, nested } = require('./elements')
 const records = require('./records')
 const { parseSlice, parseSlices } = require('./slices')
 const { dataOf, hasNoAddress, addressOf } = require('./exposed')
 const results = require('./results')
 const { likeOf, copied, copiedInto, checkOut } = results
-const { imageOf, imageOfLayout } = require('./images')
 const { sourceOf, kept, scalingOf } = require('./sources')
-const { channelsOf, copyRows } = require('./channels')
 const { copyAsync, busy, signalOf, checkSignal } = require('./async')
-const { print } = require('./print')
 const lifetime = require('./lifetime')
 
 const { backend, rows, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
@@ -36,6 +33,16 @@ const { backend, rows, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 /** @import { ViewOptions, ResultOptions, ToOptions, ToAsyncOptions, AxisOptions, RollOptions, CopyOptions, CopyAsyncOptions, AccessorOptions, Accessor } from './types' */
 
 const moves = laterFile(() => require('./moves'))
+/** @type {typeof import('./images').imageOf} */
+const imageOf = later(() => require('./images').imageOf)
+/** @type {typeof import('./images').imageOfLayout} */
+const imageOfLayout = later(() => require('./images').imageOfLayout)
+/** @type {typeof import('./channels').channelsOf} */
+const channelsOf = later(() => require('./channels').channelsOf)
+/** @type {typeof import('./channels').copyRows} */
+const copyRows = later(() => require('./channels').copyRows)
+/** @type {typeof import('./print').print} */
+const print = later(() => require('./print').print)
 /** @type {typeof import('./accessor').accessorOf} */
 const accessorOf = later(() => require('./accessor').accessorOf)
 /** @type {typeof import('./media').copyMedia} */
@@ -1716,7 +1723,7 @@ class Tensor {
   toString () {
     const layout = this.#attached()
     const { name, kind } = dtypes[layout.dtype]
-    return print({ shape: layout.shape, dtype: name, kind, device: this.device, values: shownValues(layout) })
+    return print(layout, { dtype: name, kind, device: this.device })
   }
 
   /**
