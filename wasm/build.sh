@@ -11,7 +11,7 @@ flags=(-Isrc -std=gnu11 -ffp-contract=off -mbulk-memory -msimd128 ${SB_TEST:+-DS
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wmissing-declarations -Wvla -Wundef)
 shared=(-matomics -mmutable-globals)
 
-# Element loops and what each call goes through (its operands) for speed, the rest for size.
+# Element loops and what each call goes through (its operands) for speed, the rest for size: what is as fast with -Oz, so.
 compile () { # FLAG... FILE
   local name=${*: -1}
   emcc -c "${flags[@]}" "$@" -o "$objects/${name//\//_}.o"
@@ -29,7 +29,7 @@ compile_all () { # FLAG...
     level=-Os
     case $file in
       src/bind/run.c | src/core/tensor.c) level=-O2 ;;
-      src/share/* | src/ops/series.c | src/ops/take.c | src/core/overlap.c) level=-Oz ;;
+      src/share/* | src/ops/series.c | src/ops/take.c | src/core/layout.c | src/core/overlap.c) level=-Oz ;;
     esac
     compile "$level" "$@" "$file"
   done
