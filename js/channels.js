@@ -4,7 +4,7 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
-const { dtypeOfArray, partsOfArray, partsOfLive, isAudioBuffer } = require('./buffers')
+const { dtypeOfArray, partsOfArray, partsOfLive } = require('./buffers')
 const { dtypes, dtypeOf } = require('./dtypes')
 const { layoutOver, part, scalingOfPart } = require('./layouts')
 
@@ -13,21 +13,6 @@ const { rows } = ffi
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
 /** @typedef {Omit<import('./ffi').Copy, 'src'>} CopyOfAny */
 /** @typedef {{ arrays: ArrayBufferView[], length: number, isAudio: boolean }} Channels  length: of each, where they are an AudioBuffer's */
-
-/**
- * An AudioBuffer's channels, or a list that may be one of rows; null for anything else.
- *
- * @param {any} src
- * @returns {Channels | null}
- */
-function channelsOf (src) {
-  if (isAudioBuffer(src)) {
-    const { numberOfChannels, length } = src
-    return { arrays: Array.from({ length: numberOfChannels }, (_, c) => src.getChannelData(c)), length, isAudio: true }
-  }
-  if (!Array.isArray(src) || dtypeOfArray(src[0]) === undefined) return null
-  return { arrays: Array.from({ length: src.length }, (_, c) => src[c]), length: 0, isAudio: false }
-}
 
 /**
  * The copy of each row. All is checked here: no row is written where another one cannot be.
@@ -88,4 +73,4 @@ function copyRows (copy, channels) {
   return true
 }
 
-module.exports = { channelsOf, copiesOfRows, copyRows }
+module.exports = { copiesOfRows, copyRows }

@@ -3,9 +3,7 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
-const { show } = require('./validate')
 const { countStaged } = require('./storage')
-const { dtypeOfArray, partsOfLive } = require('./buffers')
 const { dtypeOf } = require('./dtypes')
 const { denseLayout, allocated, layoutOver } = require('./layouts')
 
@@ -16,25 +14,6 @@ const { backend, rows } = ffi
 
 const UINT8 = dtypeOf('uint8').index
 const WAYS = 'image data goes into (height, width, 4), or (height, width, 3) without alpha'
-
-/**
- * An ImageData, or what has the same fields; null for anything else.
- *
- * @param {any} value
- * @returns {Image | null}
- */
-function imageOf (value) {
-  if (value === null || typeof value !== 'object' || Array.isArray(value) || ArrayBuffer.isView(value)) return null
-  const { data, width, height } = value
-  const dtype = dtypeOfArray(data)
-  if (dtype === undefined || typeof width !== 'number' || typeof height !== 'number') return null
-  if (dtype !== 'uint8') throw failure('ERR_DTYPE', `the image's data is ${dtype}; uint8 was expected`)
-  const { length } = partsOfLive(data, "the image's data")
-  if (!Number.isSafeInteger(width) || !Number.isSafeInteger(height) || width < 0 || height < 0 || length !== 4 * width * height) {
-    throw failure('ERR_SHAPE', `the image has ${length} bytes; ${show(width)} x ${show(height)} pixels of 4 were expected`)
-  }
-  return { data, width, height }
-}
 
 /**
  * An image's channels as a target has them.
@@ -143,4 +122,4 @@ function newPixels (nbytes) {
   }
 }
 
-module.exports = { imageOf, layoutOfImage, checkShape, withAlphaOrNot, makeOpaque, imageOfLayout }
+module.exports = { layoutOfImage, checkShape, withAlphaOrNot, makeOpaque, imageOfLayout }

@@ -7,7 +7,8 @@ const { stats, countCopy, countStaged } = require('./storage')
 const { dtypeOf, itemsizes } = require('./dtypes')
 const { denseLayout, allocated } = require('./layouts')
 const { checkShape, withAlphaOrNot, makeOpaque } = require('./images')
-const { channelsOf, copiesOfRows } = require('./channels')
+const { copiesOfRows } = require('./channels')
+const { channelsOf } = require('./sources')
 const { copyAsync, hold, letGo, checkSignal } = require('./async')
 
 const { backend } = ffi

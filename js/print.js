@@ -1,9 +1,6 @@
 'use strict'
 // Tensors as text, as PyTorch 1.13 prints them: aligned columns, four digits, summarised beyond a thousand.
 
-const { Layout } = require('./ffi')
-const { nested } = require('./elements')
-
 const THRESHOLD = 1000 // elements from which only the edges are shown
 const EDGE = 3 // entries at each edge then
 const MOST_SHOWN = 2 ** 18 // elements; of more axes than that takes, none are shown
@@ -11,6 +8,16 @@ const PRECISION = 4 // digits after the point
 const WIDTH = 80 // columns
 const PREFIX = 'tensor('
 const TIE = /^(-?\d+\.\d{3}[02468])50*(e.*)?$/ // half-way between two numbers of PRECISION digits, the lower one even
+
+/** @typedef {InstanceType<Bytes['Layout']>} LayoutOf */
+/**
+ * What looks at bytes. It is given, not required: this file is loaded when something is printed, and must not
+ * come to another instance of the library's then, with another memory.
+ *
+ * @typedef {object} Bytes
+ * @property {typeof import('./ffi').Layout} Layout
+ * @property {typeof import('./elements').nested} nested
+ */
 
 /** How a tensor's numbers are written: each by text, in columns of a width. @typedef {{ text: (value: any) => string, width: number }} Style */
 
@@ -164,12 +171,13 @@ function isOmitted (shape) {
 /**
  * The values that are printed: all, only the edges, or none. Others are not looked at.
  *
- * @param {InstanceType<typeof Layout>} layout
+ * @param {LayoutOf} layout
+ * @param {Bytes} bytes
  * @returns {any[]} in logical order
  */
-function shownValues (layout) {
+function shownValues (layout, { Layout, nested }) {
   if (layout.size === 0 || isOmitted(layout.shape)) return []
-  const shown = isSummarised(layout.shape) ? edgesOf(layout) : layout
+  const shown = isSummarised(layout.shape) ? edgesOf(layout, Layout) : layout
   const { length } = shown.shape
   return length === 0 ? [nested(shown)] : nested(shown).flat(length - 1)
 }
@@ -177,10 +185,11 @@ function shownValues (layout) {
 /**
  * Both ends of each long axis, which becomes two: which end, and the entries there.
  *
- * @param {InstanceType<typeof Layout>} layout
- * @returns {InstanceType<typeof Layout>}
+ * @param {LayoutOf} layout
+ * @param {Bytes['Layout']} Layout
+ * @returns {LayoutOf}
  */
-function edgesOf ({ storage, dtype, shape, strides, offset }) {
+function edgesOf ({ storage, dtype, shape, strides, offset }, Layout) {
   /** @type {number[][]} */
   const axes = []
   shape.forEach((extent, d) => {
@@ -197,16 +206,17 @@ const TOLD = ['float32', 'int64', 'bool', 'complex64']
 /**
  * The whole text: `tensor([[1., 2.], [3., 4.]])`, with a dtype that its values do not tell.
  *
- * @param {InstanceType<typeof Layout>} layout
+ * @param {LayoutOf} layout
  * @param {object} of
  * @param {string} of.dtype
  * @param {string} of.kind
  * @param {string} of.device
+ * @param {Bytes} bytes
  * @returns {string}
  */
-function print (layout, { dtype, kind, device }) {
+function print (layout, { dtype, kind, device }, bytes) {
   const { shape } = layout
-  const values = shownValues(layout)
+  const values = shownValues(layout, bytes)
   const empty = shape.includes(0)
   const omitted = isOmitted(shape)
   const suffixes = []

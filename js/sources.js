@@ -4,10 +4,10 @@
 const ffi = require('./ffi')
 const { later } = require('./later')
 const { failure } = require('./errors')
-const { integer } = require('./validate')
+const { show, integer } = require('./validate')
 const { dtypes, dtypeOf } = require('./dtypes')
 const { flatten } = require('./values')
-const { dtypeOfArray, partsOfArray, partsOfLive } = require('./buffers')
+const { dtypeOfArray, partsOfArray, partsOfLive, isAudioBuffer } = require('./buffers')
 const { allocated, written, layoutOver } = require('./layouts')
 const { writeValues, factorOf } = require('./elements')
 
@@ -18,6 +18,40 @@ const layoutOfImage = later(() => require('./images').layoutOfImage)
 
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
 /** @typedef {import('./ffi').Scaling} Scaling */
+
+/**
+ * An ImageData, or what has the same fields; null for anything else.
+ *
+ * @param {any} value
+ * @returns {import('./images').Image | null}
+ */
+function imageOf (value) {
+  if (value === null || typeof value !== 'object' || Array.isArray(value) || ArrayBuffer.isView(value)) return null
+  const { data, width, height } = value
+  const dtype = dtypeOfArray(data)
+  if (dtype === undefined || typeof width !== 'number' || typeof height !== 'number') return null
+  if (dtype !== 'uint8') throw failure('ERR_DTYPE', `the image's data is ${dtype}; uint8 was expected`)
+  const { length } = partsOfLive(data, "the image's data")
+  if (!Number.isSafeInteger(width) || !Number.isSafeInteger(height) || width < 0 || height < 0 || length !== 4 * width * height) {
+    throw failure('ERR_SHAPE', `the image has ${length} bytes; ${show(width)} x ${show(height)} pixels of 4 were expected`)
+  }
+  return { data, width, height }
+}
+
+/**
+ * An AudioBuffer's channels, or a list that may be one of rows; null for anything else.
+ *
+ * @param {any} src
+ * @returns {import('./channels').Channels | null}
+ */
+function channelsOf (src) {
+  if (isAudioBuffer(src)) {
+    const { numberOfChannels, length } = src
+    return { arrays: Array.from({ length: numberOfChannels }, (_, c) => src.getChannelData(c)), length, isAudio: true }
+  }
+  if (!Array.isArray(src) || dtypeOfArray(src[0]) === undefined) return null
+  return { arrays: Array.from({ length: src.length }, (_, c) => src[c]), length: 0, isAudio: false }
+}
 
 /**
  * The elements of anything but a tensor.
@@ -106,4 +140,4 @@ function scalingOf (scale, bias, axis) {
   return { scale: factors.layout, bias: terms.layout, axis: along }
 }
 
-module.exports = { sourceOf, kept, scalingOf }
+module.exports = { sourceOf, imageOf, channelsOf, kept, scalingOf }

@@ -22,7 +22,7 @@ const { parseSlice, parseSlices } = require('./slices')
 const { dataOf, hasNoAddress, addressOf } = require('./exposed')
 const results = require('./results')
 const { likeOf, copied, copiedInto, checkOut } = results
-const { sourceOf, kept, scalingOf } = require('./sources')
+const { sourceOf, imageOf, channelsOf, kept, scalingOf } = require('./sources')
 const { copyAsync, busy, signalOf, checkSignal } = require('./async')
 const lifetime = require('./lifetime')
 
@@ -33,12 +33,8 @@ const { backend, rows, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 /** @import { ViewOptions, ResultOptions, ToOptions, ToAsyncOptions, AxisOptions, RollOptions, CopyOptions, CopyAsyncOptions, AccessorOptions, Accessor } from './types' */
 
 const moves = laterFile(() => require('./moves'))
-/** @type {typeof import('./images').imageOf} */
-const imageOf = later(() => require('./images').imageOf)
 /** @type {typeof import('./images').imageOfLayout} */
 const imageOfLayout = later(() => require('./images').imageOfLayout)
-/** @type {typeof import('./channels').channelsOf} */
-const channelsOf = later(() => require('./channels').channelsOf)
 /** @type {typeof import('./channels').copyRows} */
 const copyRows = later(() => require('./channels').copyRows)
 /** @type {typeof import('./print').print} */
@@ -1723,7 +1719,7 @@ class Tensor {
   toString () {
     const layout = this.#attached()
     const { name, kind } = dtypes[layout.dtype]
-    return print(layout, { dtype: name, kind, device: this.device })
+    return print(layout, { dtype: name, kind, device: this.device }, { Layout, nested })
   }
 
   /**
@@ -1741,7 +1737,7 @@ class Tensor {
       if (code === 'ERR_DISPOSED') return 'tensor(disposed)'
       if (code === 'ERR_DETACHED') return 'tensor(detached)'
       if (code === 'ERR_CUDA_CONTEXT_LOST') return `tensor(lost, device='${this.device}')`
-      throw error
+      return `[Tensor: ${/** @type {Error} */ (error).message}]`
     }
   }
 

@@ -1,6 +1,7 @@
 /* Random fills: arguments and targets are checked, then elements are drawn in row-major order, straight
  * into the target if it has no gaps, else by way of a small buffer. */
 #include <math.h>
+#include <string.h>
 
 #include "ops/device.h"
 #include "ops/fit.h"
@@ -122,7 +123,8 @@ static sb_status parameter(const char *name, double value, sb_dtype dtype, doubl
   return SB_OK;
 }
 
-/* The greatest value of a dtype below one of its own: its bits are counted down, or up if negative. */
+/* The greatest value of a dtype below one of its own: its bits are counted down, or up if negative. In the default
+ * floating-point mode. */
 static double next_below(double value, sb_dtype dtype) {
   sb__chunk chunk;
   uint64_t bits = 0;
@@ -137,6 +139,17 @@ static double next_below(double value, sb_dtype dtype) {
   return chunk.real[0];
 }
 
+/* Sets how uniform numbers are drawn. A call of its own, in the default mode: compilers move arithmetic past where the mode is
+ * set. Where subnormals are zero, these bounds may be. Gives whether low is below high. */
+static __attribute__((noinline)) bool draw_between(double low, double high, sb__random *how,
+                                                   sb_dtype dtype) {
+  const double range = high - low;
+  how->as.uniform.low = low;
+  how->as.uniform.range = dtype == SB_FLOAT64 ? range : (double)(float)range;
+  how->as.uniform.last = next_below(high, dtype);
+  return low < high;
+}
+
 sb_status sb_uniform(const sb_tensor *t, double low, double high, sb_generator *generator) {
   sb__random how = {.draw = SB__DRAW_UNIFORM, .words = t->dtype == SB_FLOAT64 ? 2 : 1};
   double begin = 0, end = 0;
@@ -144,20 +157,17 @@ sb_status sb_uniform(const sb_tensor *t, double low, double high, sb_generator *
   if (!status) status = parameter("low", low, t->dtype, &begin);
   if (!status) status = parameter("high", high, t->dtype, &end);
   if (status) return status;
-  if (!(begin < end)) {
+  const uint32_t mode = sb__float_mode_default();
+  const bool is_ordered = draw_between(begin, end, &how, t->dtype);
+  sb__float_mode_restore(mode);
+  if (!is_ordered) {
     return sb__fail(SB_ERR_BOUNDS,
                     "low is %.17g, high is %.17g; low below high was expected, also as %s", low,
                     high, sb_dtype_name(t->dtype));
   }
-  const uint32_t mode = sb__float_mode_default();
-  const double range = end - begin;
-  sb__float_mode_restore(mode);
-  if (!isfinite(t->dtype == SB_FLOAT64 ? range : (double)(float)range)) {
+  if (!isfinite(how.as.uniform.range)) {
     return sb__fail(SB_ERR_BOUNDS, "high - low, %g - %g, overflows", high, low);
   }
-  how.as.uniform.low = begin;
-  how.as.uniform.range = range;
-  how.as.uniform.last = next_below(end, t->dtype);
   return fill(t, &how, generator);
 }
 
@@ -168,7 +178,10 @@ sb_status sb_normal(const sb_tensor *t, double mean, double std, sb_generator *g
   if (!status) status = parameter("mean", mean, computed, &how.as.normal.mean);
   if (!status) status = parameter("std", std, computed, &how.as.normal.std);
   if (status) return status;
-  if (std < 0) return sb__fail(SB_ERR_BOUNDS, "std is %g; 0 or more was expected", std);
+  uint64_t bits; /* a comparison would not see a subnormal number where they are zero */
+  memcpy(&bits, &std, sizeof bits);
+  if (bits > UINT64_C(1) << 63)
+    return sb__fail(SB_ERR_BOUNDS, "std is %g; 0 or more was expected", std);
   return fill(t, &how, generator);
 }
 

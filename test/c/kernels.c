@@ -331,28 +331,53 @@ static void programs(void) {
   sb__kernels_use(NULL);
 }
 
-static void environments(void) {
+/* Numbers that a fill has to round. */
+static uint64_t filled(void) {
+  static const double values[] = {0.1, -1e-7, 3e-39, -2.5e-310, 65519, 1e38};
+  static const sb_dtype dtypes[] = {SB_FLOAT16, SB_BFLOAT16, SB_FLOAT32, SB_FLOAT64};
+  uint64_t sum = 0;
+  for (size_t i = 0; i < 24; i++) {
+    sb_storage storage;
+    sb_tensor t;
+    uint64_t item[2] = {0};
+    sb__storage_borrow(item, sizeof item, &storage);
+    EQ(sb_tensor_init(&storage, dtypes[i / 6], DIMS(1), NULL, 0, &t), SB_OK);
+    const sb_scalar value = {.kind = SB_SCALAR_REAL, .as.real = values[i % 6]};
+    sum = sum * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)sb_fill(&t, &value) + item[0];
+  }
+  return sum;
+}
+
+static void environments_of_level(void) {
 #if defined(__SSE__)
   static const uint32_t modes[] = {0x9fc0, 0x3f80, 0x5f80, 0x7f80, 0xffc0}; /* FTZ, DAZ, each rounding */
-  const uint64_t sum = program(400);
+  const uint64_t sum = program(400) + filled();
   for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
     _mm_setcsr(modes[i]);
-    const uint64_t other = program(400);
+    const uint64_t other = program(400) + filled();
     EQ(_mm_getcsr() & ~0x3fu, modes[i] & ~0x3fu);
     _mm_setcsr(0x1f80);
     EQ(other, sum);
   }
 #else
   static const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
-  const uint64_t sum = program(400);
+  const uint64_t sum = program(400) + filled();
   for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
     fesetround(modes[i]);
-    const uint64_t other = program(400);
+    const uint64_t other = program(400) + filled();
     EQ(fegetround(), modes[i]);
     fesetround(FE_TONEAREST);
     EQ(other, sum);
   }
 #endif
+}
+
+static void environments(void) {
+  for (int l = 0; l < level_count; l++) {
+    sb__kernels_use(levels[l]);
+    environments_of_level();
+  }
+  sb__kernels_use(NULL);
 }
 
 /* Permuted, cut and turned round, at sizes that reach every kind of plan, against single elements. */

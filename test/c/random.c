@@ -322,27 +322,74 @@ static void checksum(void) {
   }
 }
 
-static void float_modes(void) {
-#if defined(__wasm__)
-  return; /* has one mode */
+static double value_at(const char *at, sb_dtype dtype) {
+  sb__chunk chunk;
+  sb__casts[dtype].load(&chunk, at, 8, 1);
+  return chunk.real[0];
+}
+
+static void upward_without_subnormals(void) {
+  fesetround(FE_UPWARD);
+#if defined(__SSE__)
+  _mm_setcsr(_mm_getcsr() | 0x8040); /* subnormals are zero */
+#elif defined(__aarch64__)
+  uint64_t fpcr;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(fpcr));
+  __asm__ volatile("msr fpcr, %0" ::"r"(fpcr | UINT64_C(1) << 24));
 #endif
+}
+
+static void default_mode(void) {
+  EQ(fegetround(), FE_UPWARD);
+  fesetenv(FE_DFL_ENV);
+}
+
+/* Bounds that are subnormal: elsewhere they are 0. */
+static void subnormal_bounds(void) {
+  static const double highs[] = {0x1p-14, 0x1p-130, 0x1p-140, 0x1p-1060};
+  static const sb_dtype dtypes[] = {SB_FLOAT16, SB_BFLOAT16, SB_FLOAT32, SB_FLOAT64};
+  for (int d = 0; d < 4; d++) {
+    const sb_tensor a = dense(&first, dtypes[d], 1000), b = dense(&second, dtypes[d], 1000);
+    sb_generator g = {.seed = 6}, h = g;
+    EQ(sb_uniform(&a, 0, highs[d], &g), SB_OK);
+    upward_without_subnormals();
+    const sb_status uniform = sb_uniform(&b, 0, highs[d], &h);
+    const sb_status normal = sb_normal(&b, 0, -0x1p-1060, &(sb_generator){.seed = 1});
+    default_mode();
+    EQ(uniform, SB_OK);
+    EQ(normal, SB_ERR_BOUNDS);
+    CHECK(!memcmp(one, two, (size_t)sb_tensor_nbytes(&a)));
+    for (int64_t i = 0; i < 1000; i++) {
+      const double x = value_at(one + i * sb_dtype_itemsize(dtypes[d]), dtypes[d]);
+      CHECK(x >= 0 && x < highs[d]);
+    }
+  }
+}
+
+static void float_modes_of_level(void) {
   for (int which = 0; which < FILLS; which++) {
     const sb_tensor a = dense(&first, fill_dtype(which), 1000);
     const sb_tensor b = dense(&second, fill_dtype(which), 1000);
     sb_generator g = {.seed = 5}, h = g;
     EQ(fill(which, &a, &g), SB_OK);
-    fesetround(FE_UPWARD);
-#if defined(__SSE__)
-    _mm_setcsr(_mm_getcsr() | 0x8040); /* subnormals are zero */
-#endif
-    EQ(fill(which, &b, &h), SB_OK);
-#if defined(__SSE__)
-    _mm_setcsr(_mm_getcsr() & ~0x8040u);
-#endif
-    EQ(fegetround(), FE_UPWARD);
-    fesetround(FE_TONEAREST);
+    upward_without_subnormals();
+    const sb_status status = fill(which, &b, &h);
+    default_mode();
+    EQ(status, SB_OK);
     CHECK(!memcmp(one, two, (size_t)sb_tensor_nbytes(&a)));
   }
+  subnormal_bounds();
+}
+
+static void float_modes(void) {
+#if !defined(__wasm__) /* it has one mode */
+  const sb__kernels *all[SB__MOST_LEVELS];
+  const int count = sb__kernels_all(all);
+  for (int level = 0; level < count; level++) {
+    sb__kernels_use(all[level]);
+    float_modes_of_level();
+  }
+#endif
 }
 
 /* ---- Ranges ---- */
@@ -388,12 +435,6 @@ static void halves(void) {
   EQ(sb__f16_of(-1e30f), 0xfc00);
   EQ(sb__bf16_of(-INFINITY), 0xff80);
   EQ(sb__bf16_of(3.4e38f), 0x7f80);
-}
-
-static double value_at(const char *at, sb_dtype dtype) {
-  sb__chunk chunk;
-  sb__casts[dtype].load(&chunk, at, 8, 1);
-  return chunk.real[0];
 }
 
 /* Bounds between which a dtype has few values, so that rounding meets them. */

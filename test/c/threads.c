@@ -49,6 +49,29 @@ static void counts(void) {
   sb__threads_use(0);
 }
 
+/* Random fills, which threads share out, too. */
+static void randoms(void) {
+  enum { N = 100003 };
+  static float one[N], two[N];
+  sb_storage s, t;
+  sb_tensor a, b;
+  sb__storage_borrow(one, sizeof one, &s);
+  sb__storage_borrow(two, sizeof two, &t);
+  EQ(sb_tensor_init(&s, SB_FLOAT32, DIMS(N), NULL, 0, &a), SB_OK);
+  EQ(sb_tensor_init(&t, SB_FLOAT32, DIMS(N), NULL, 0, &b), SB_OK);
+  for (int i = 0; i < 8; i++) {
+    sb_generator g = {.seed = 7}, h = g;
+    sb__threads_use(1);
+    EQ(i % 2 ? sb_normal(&a, 1, 2, &g) : sb_uniform(&a, -1, 3, &g), SB_OK);
+    sb__threads_use(i < 7 ? 2 + i : 12);
+    EQ(i % 2 ? sb_normal(&b, 1, 2, &h) : sb_uniform(&b, -1, 3, &h), SB_OK);
+    EQ(g.offset, h.offset);
+    CHECK(!memcmp(one, two, sizeof one));
+  }
+  CHECK(tasks() >= 12); /* they were at work */
+  sb__threads_use(0);
+}
+
 static uint64_t expected;
 static void *caller(void *failed) {
   if (program(300) != expected) *(bool *)failed = true;
@@ -168,6 +191,7 @@ int main(void) {
   test("no thread is started before the first large copy, and as many as asked for then", late);
   test("SAMEBYTES_THREADS sets the count; what is no count means the processors", choice);
   test("a long program has one checksum whatever the number of threads", counts);
+  test("random fills have the same bits whatever the number of threads", randoms);
   test("four threads that copy at once get their own results", callers);
   test("a copy in pieces ends when another thread stops it", stopping);
   test("bytes that threads share are all copied, whatever their number", remainders);
