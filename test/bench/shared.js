@@ -7,6 +7,7 @@ const { SharedTensor } = require('samebytes')
 const { ROOT, median } = require('./measure')
 
 const ELEMENTS = 2 ** 28 // float32: 1 GiB
+const NAME = `sb-bench-${process.pid}`
 
 // Opens what it is told, several times, and says how many microseconds each took; once with something else before, so
 // that its own files are read.
@@ -28,16 +29,15 @@ const OTHER = `
 /** Microseconds to open a segment of so many elements in a process that has just started. */
 function opened (elements) {
   return async () => {
-    const name = `sb-bench-${process.pid}`
     const child = spawn(process.execPath, ['-e', OTHER], { cwd: ROOT, stdio: ['pipe', 'pipe', 'inherit'] })
-    const made = SharedTensor.create(name, [elements], { ifExists: 'replace' })
+    const made = SharedTensor.create(NAME, [elements], { ifExists: 'replace' })
     try {
       made.tensor.set(7, elements - 1)
-      child.stdin.end(name + '\n')
+      child.stdin.end(NAME + '\n')
       const { value: line } = await readline.createInterface({ input: child.stdout })[Symbol.asyncIterator]().next()
       return median(JSON.parse(line))
     } finally {
-      SharedTensor.unlink(name)
+      SharedTensor.unlink(NAME)
       made.tensor.dispose()
       made.dispose()
       child.kill()
@@ -50,8 +50,9 @@ async function made ({ quick }) {
   const spent = []
   for (let round = 0; round < (quick ? 2 : 5); round++) {
     const start = performance.now()
-    const segment = SharedTensor.create(null, [ELEMENTS])
+    const segment = SharedTensor.create(NAME, [ELEMENTS], { ifExists: 'replace' })
     spent.push(performance.now() - start)
+    SharedTensor.unlink(NAME)
     segment.dispose()
   }
   return median(spent)

@@ -203,6 +203,12 @@ async function handed (options) {
   }
 }
 
+/** The bytes are there before. */
+const cloned = ({ quick }) => {
+  const bytes = new Uint8Array(GIB).fill(1)
+  return posted(() => bytes, 'null', {}, quick ? 1 : 3)
+}
+
 const nothing = { what: 'postMessage of null, answered', measure: options => posted(() => null, 'null', options) }
 const pipe = { what: 'one byte written to a pipe and read, both blocked', measure: blocked }
 
@@ -217,12 +223,21 @@ function wakings () {
   return [...(another === one ? [] : [row('on another processor', another)]), row('on the same processor', one), free]
 }
 
+/** Two threads: on one processor, where neither has to be woken from sleep, and where the system puts them. */
+function handings () {
+  const what = 'threads: 1 GiB handed to a worker, answered'
+  const [limit, [one]] = [{ ratio: 2 }, numbers]
+  const free = { what, unit: 'µs', measure: handed, yardstick: nothing }
+  if (one === undefined) return [{ ...free, limit }]
+  return [{ what: `${what}, on one processor`, unit: 'µs', limit, measure: placed(one, handed), yardstick: { what: `${nothing.what}, there`, measure: placed(one, nothing.measure) } }, free]
+}
+
 const rows = [
   ...wakings(),
   { what: 'waits: a frame of 1 KiB is written to a ring, its reader woken', unit: 'µs', measure: ringed, yardstick: pipe },
   { what: 'waits: one byte through a pipe, both in event loops', unit: 'µs', measure: looped, yardstick: pipe },
-  { what: 'threads: 1 GiB handed to a worker, answered', unit: 'µs', limit: { ratio: 2 }, measure: handed, yardstick: nothing },
-  { what: 'threads: 256 MiB to a worker by structured clone, answered', unit: 'µs', measure: ({ quick }) => posted(() => new Uint8Array(2 ** 28), 'null', {}, quick ? 3 : 7), yardstick: nothing }
+  ...handings(),
+  { what: 'threads: 1 GiB to a worker by structured clone, answered', unit: 'µs', measure: cloned, yardstick: nothing }
 ]
 
 module.exports = { title: 'Waiting and handing over', rows }

@@ -56,6 +56,24 @@ TARGET EXPORT(lines) void bound_lines(char *to, const char *from, int n, int siz
   end();
 }
 
+#if defined(__wasm__)
+/* The same by way of a room: `width` bytes of `rows` rows are copied there side by side, at once, and moved on in squares whose
+ * sides are `line` bytes. */
+EXPORT(packed) void bound_packed(char *to, const char *from, int n, int size, int rows, int width, int line) {
+  static char room[1 << 20] __attribute__((aligned(64)));
+  const int side = line / size, apart = width + 64;
+  const int64_t step = (int64_t)n * size;
+  for (int i0 = 0; i0 < n; i0 += rows)
+    for (int j0 = 0; j0 < n * size; j0 += width) {
+      for (int i = 0; i < rows; i++) __builtin_memcpy(room + i * apart, from + (i0 + i) * step + j0, (unsigned)width);
+      for (int j = 0; j < width / size; j += side)
+        for (int i = 0; i < rows; i += side)
+          for (int k = 0; k < side; k++)
+            move(to + (j0 / size + j + k) * step + (i0 + i) * size, room + (i + k) * apart + j * size, line, 0);
+    }
+}
+#endif
+
 /* The permute (3, 1, 0, 2) of a x b x c x d items: runs of the c items that lie side by side in what is written, `together` of
  * them after each other. */
 TARGET EXPORT(runs) void bound_runs(char *to, const char *from, int a, int b, int d, int run, int together, int stream) {

@@ -7,6 +7,7 @@ const { ROOT } = require('../measure')
 
 const BANDS = [[4096, 64], [512, 256], [4096, 256], [256, 4096]]
 const WIDTHS = [64, 256] // bytes
+const PACKED = [[512, 512, 32], [512, 512, 64], [1024, 256, 64]] // rows, bytes of each, of a square
 const TOGETHER = [1, 8, 64]
 const CASTS = ['uint8 float32', 'float32 float64', 'float64 float32', 'float32 float16', 'float16 float32', 'float32 bfloat16', 'bfloat16 float32']
 const SIZES = { uint8: 1, int16: 2, float32: 4, float64: 8 }
@@ -27,6 +28,9 @@ function boundsOf ({ from, to, shape, order }, loops, target, source, streams) {
   if (from === to && shape.length === 2 && loops.lines) {
     for (const [rows, columns] of BANDS) {
       for (const width of WIDTHS) add(`lines ${rows} ${columns} ${width}`, stream => loops.lines(target, source, shape[0], SIZES[from], rows, columns, width, stream))
+    }
+    for (const [rows, width, line] of loops.packed ? PACKED : []) {
+      runs[`bound packed ${rows} ${width} ${line}`] = () => loops.packed(target, source, shape[0], SIZES[from], rows, width, line)
     }
   } else if (from === to && String(order) === '3,1,0,2' && loops.runs) {
     const [a, b, c, d] = shape
