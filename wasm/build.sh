@@ -11,7 +11,7 @@ flags=(-Isrc -std=gnu11 -ffp-contract=off -mbulk-memory -msimd128 ${SB_TEST:+-DS
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wmissing-declarations -Wvla -Wundef)
 shared=(-matomics -mmutable-globals)
 
-# Element loops and what each call goes through (its operands) for speed, the rest for size: what is as fast with -Oz, so.
+# Element loops and what each call goes through (its operands) for speed, the rest for size, with -Oz where that is as fast.
 compile () { # FLAG... FILE
   local name=${*: -1}
   emcc -c "${flags[@]}" "$@" -o "$objects/${name//\//_}.o"

@@ -83,7 +83,7 @@ typedef struct sb__kernels {
                int64_t itemsize, const sb__masks *masks);
 
   /* Pixels of three bytes to planes of float32, x * scale + bias with a finite factor per plane, each rounded. Gives how
-   * many of n it did, less than 8 are left. NULL: no such loop. */
+   * many of n it did, fewer than 6 are left. NULL: no such loop. */
   int64_t (*split_bytes)(char *to, int64_t plane_step, const char *from, int64_t n,
                          const float scale[3], const float bias[3]);
 

@@ -51,7 +51,7 @@ static inline vec either(vec a, vec b) { return wasm_v128_or(a, b); }
 # define BYTE_MASKS \
   { PLANE_MASKS(0), PLANE_MASKS(1), PLANE_MASKS(2) }
 
-/* Byte b of four pixels, as floats. Sixteen bytes are read for twelve. */
+/* Byte b of each of four pixels, in 32 bits. */
 # define SPLIT_BYTES split_bytes
 # define FOUR_BYTES(b) \
   wasm_i8x16_const(b, -1, -1, -1, b + 3, -1, -1, -1, b + 6, -1, -1, -1, b + 9, -1, -1, -1)
@@ -64,7 +64,7 @@ static inline void store_scaled(char *to, v128_t bytes, float scale, float bias)
 static int64_t split_bytes(char *to, int64_t plane_step, const char *from, int64_t n,
                            const float scale[3], const float bias[3]) {
   int64_t i = 0;
-  for (; i + 6 <= n; i += 4) {
+  for (; i + 6 <= n; i += 4) { /* sixteen bytes are read for twelve */
     const v128_t x = load(from + 3 * i);
     char *at = to + 4 * i;
     store_scaled(at, shuffle(x, FOUR_BYTES(0)), scale[0], bias[0]);
@@ -276,7 +276,7 @@ static inline void scale_eight(float *x, v128_t scale, v128_t bias) {
     wasm_v128_store(x + i, wasm_f32x4_add(wasm_f32x4_mul(wasm_v128_load(x + i), scale), bias));
 }
 
-/* The last few, and all where NaN can come of it. */
+/* The last few, and all of them where a NaN can come of it. */
 static NOT_INLINED void scale_few(sb__cast cast, float *x, const char *from, int64_t n, float scale,
                                   float bias) {
   cast((char *)x, from, n);

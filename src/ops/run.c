@@ -209,6 +209,21 @@ static void convert_row(const runner *r, char *to, const char *from, int64_t n) 
   r->direct(to, from, left);
 }
 
+/* A row without rooms; false: there is no loop for that. In WebAssembly, scaled rows gain nothing by it. */
+static bool convert_whole(const runner *r, char *to, const char *from, int64_t n, factors f) {
+  if (r->streams || r->job->in_place) return false;
+  if (r->direct) {
+    convert_row(r, to, from, n);
+    return true;
+  }
+  if (!CAN_STREAM || !r->job->scaled || r->forms || r->store || f.scale_step || f.bias_step)
+    return false;
+  const sb__scaled_cast cast = r->kernels->scaled_from[r->job->from];
+  if (!cast) return false;
+  cast((float *)(void *)to, from, n, (float)factor(f.scale), (float)factor(f.bias));
+  return true;
+}
+
 /* A row whose elements lie side by side on both sides. */
 static void emit(const runner *r, char *to, const char *from, int64_t n, factors f) {
   char room[PIECE * 16] __attribute__((aligned(64))); /* what goes back in place */
@@ -223,10 +238,7 @@ static void emit(const runner *r, char *to, const char *from, int64_t n, factors
     send_row(r, to, from, n, f);
     return;
   }
-  if (r->direct && !r->streams && !r->job->in_place) {
-    convert_row(r, to, from, n);
-    return;
-  }
+  if (convert_whole(r, to, from, n, f)) return;
   while (n > 0) {
     const int64_t count = piece_at(to, r->to_size, PIECE, n), nbytes = count * r->to_size;
     convert(r, r->job->in_place ? room : to, from, count, f);

@@ -82,11 +82,12 @@ describe('copyFrom with scale and bias', () => {
     assert.deepEqual(copies, { copyFrom: { count: 1, bytes: 48 } })
   })
 
-  // In float32, where a product of a small integer and the sum are rounded once from float64.
+  // In float32: float64 holds the product of a float32 and 16 bits, and rounds sums closely enough that fround gives the nearest.
   const scaled = (x, scale, bias) => Math.fround(Math.fround(x * Math.fround(scale)) + Math.fround(bias))
   const same = (actual, expected) => assert.equal(hex(actual), hex(tensor(expected)))
   const FACTORS = [[[0.1, 1.7, -0.3], [0.3, -0.7, 0]], [[0, -0, 1], [-0, -0, 0]], [[Infinity, 2, 3], [0, 1, 2]],
-    [[1, 3e38, 2], [1, -Infinity, NaN]], [[NaN, 1, -Infinity], [0, 0, Infinity]]]
+    [[1, 3e38, 2], [1, -Infinity, NaN]], [[NaN, 1, -Infinity], [0, 0, Infinity]],
+    [[3e38, -3e38, 1e30], [-3e38, 1, 3e38]], [[1e39, 1, 1], [0, -1e39, 1]]] // 1e39: only float64 has it
 
   const PIXELS = [1, 2, 3, 4, 17, ...Array.from({ length: 16 }, (_, i) => 126 + i), 511, 1000] // few are not split by channels
 
@@ -112,7 +113,23 @@ describe('copyFrom with scale and bias', () => {
       })
     }
 
-    it(`scales ${dtype} side by side, of any length, by one finite or other factor`, () => {
+    it(`turns crops of a batch of ${dtype} images into planes, with factors per channel`, () => {
+      const [count, height, width, channels] = [2, 9, 160, 3]
+      const values = Array.from({ length: count * height * width * channels }, (_, i) => low + (i * 37) % 256 * step)
+      const crop = tensor(values, [count, height, width, channels], dtype).slice(':', '2:8', '3:153').permute(0, 3, 1, 2)
+      const [scale, bias] = FACTORS[0]
+      const expected = []
+      for (let n = 0; n < count; n++) {
+        for (let c = 0; c < channels; c++) {
+          for (let y = 2; y < 8; y++) {
+            for (let x = 3; x < 153; x++) expected.push(scaled(values[((n * height + y) * width + x) * channels + c], scale[c], bias[c]))
+          }
+        }
+      }
+      same(zeros(crop.shape).copyFrom(crop, { scale, bias, axis: 1 }), expected)
+    })
+
+    it(`scales ${dtype} side by side, of any length, by one factor, finite or not`, () => {
       for (let n = 0; n <= 40; n++) {
         const values = Array.from({ length: n }, (_, i) => low + (i * 41 + n) % 256 * step)
         const around = full([n + 2], 5)
