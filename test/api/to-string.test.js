@@ -2,6 +2,7 @@
 const assert = require('node:assert/strict')
 const util = require('node:util')
 const { Tensor, dtypes, empty, fromBlob, memory, tensor, zeros } = require('samebytes')
+const { childJson, skipWithout } = require('../setup')
 
 const range = (n, dtype) => tensor(Array.from({ length: n }, (_, i) => i), { dtype })
 
@@ -148,6 +149,21 @@ describe('inspection', () => {
     structuredClone(buffer, { transfer: [buffer] })
     assert.equal(util.inspect(detached), 'tensor(detached)')
     assert.equal(typeof util.inspect(Tensor, { showHidden: true, depth: 3 }), 'string')
+  })
+
+  it('prints its own bytes where modules are loaded anew, and does not throw where none can be loaded', async function () {
+    skipWithout(this, 'a Node of its own')
+    const texts = await childJson(`
+      const util = require('node:util')
+      const { tensor } = require('samebytes')
+      const t = tensor([1, 2])
+      for (const key of Object.keys(require.cache)) if (!key.endsWith('.node')) delete require.cache[key]
+      const load = require('node:module')._extensions['.js']
+      require('node:module')._extensions['.js'] = () => { throw new Error('too many open files') }
+      const none = util.inspect(t)
+      require('node:module')._extensions['.js'] = load
+      console.log(JSON.stringify([none, util.inspect(t), String(t)]))`)
+    assert.deepEqual(texts, ['[Tensor: too many open files]', 'tensor([1., 2.])', 'tensor([1., 2.])'])
   })
 })
 
