@@ -131,6 +131,7 @@ function ggufFiles () {
     'a name twice': gguf([], [['w', [1], 0, 0], ['w', [1], 0, 32]], Buffer.alloc(64)),
     'a key twice': gguf([['k', 0, Buffer.of(1)], ['k', 0, Buffer.of(2)]], []),
     'a key that is not UTF-8': Buffer.concat([Buffer.from('GGUF'), u32(3), u64(0), u64(1), u64(1), Buffer.of(0xff), u32(0), Buffer.of(1)]),
+    'a name that is not UTF-8': gguf([], [[Buffer.of(0xe9), [1], 0, 0]], Buffer.alloc(32)),
     'an unknown type of value': value(13, u64(0)),
     'a text that is longer than the file': value(8, u64(2n ** 63n)),
     'an array that is longer than the file': value(9, u32(0), u64(2n ** 60n)),
@@ -171,7 +172,10 @@ function npzFiles () {
     'a stored member of two sizes': zip([['a.npy', bytes, { unpacked: 2 ** 31 }]]),
     'more than deflate can hold': zip([['a.npy', bytes, { method: 8, unpacked: 2 ** 31 }]]),
     'an encrypted member': zip([['a.npy', bytes, { flags: 1 }]]),
-    'another method': zip([['a.npy', bytes, { method: 9 }]])
+    'another method': zip([['a.npy', bytes, { method: 9 }]]),
+    'a name in another code page': zip([[Buffer.from('\x82.npy', 'latin1'), bytes]]),
+    'a name that is said to be UTF-8': zip([[Buffer.from('\xc3.npy', 'latin1'), bytes, { flags: 0x800 }]]),
+    'two names that are not UTF-8': zip([[Buffer.from('\x82.npy', 'latin1'), bytes], [Buffer.from('\x8a.npy', 'latin1'), bytes]])
   }
   return { array, plain, bad }
 }

@@ -269,6 +269,19 @@ describe('parseGguf', () => {
     assert.deepEqual(parseGguf(placed(gguf([], []))).metadata, {})
   })
 
+  it('strings of metadata that are not UTF-8 have U+FFFD there; names do not', () => {
+    const bytes = (...list) => Buffer.from(list)
+    const list = [bytes(0xc3), bytes(0x41, 0xff, 0x42), text('\xe9')].map((s, i) => i < 2 ? text(s) : s)
+    const file = parseGguf(placed(gguf([
+      ['one', 8, text(bytes(0xe2, 0x96, 0x41))],
+      ['tokens', 9, Buffer.concat([u32(8), u64(3), ...list])]
+    ], [['\ufffd', [2], 0, 0]], floats(1, 2))))
+    assert.deepEqual([...file.keys()], ['\ufffd'])
+    assert.deepEqual(file.get('\ufffd').toArray(), [1, 2])
+    assert.deepEqual(file.metadata, { one: '\ufffdA', tokens: ['\ufffd', 'A\ufffdB', '\xe9'] })
+    for (const { message } of [bad['a key that is not UTF-8'], bad['a name that is not UTF-8']].map(each => refuses(() => parseGguf(placed(each)), 'ERR_FORMAT'))) assert.match(message, /^byte 32: the name is not UTF-8$/)
+  })
+
   for (const [what, bytes] of Object.entries(bad)) {
     it(`refuses ${what}`, () => {
       fails(() => parseGguf(placed(bytes)), Error, 'ERR_FORMAT', /^byte \d+: \S/)
@@ -329,6 +342,25 @@ describe('parseNpz', () => {
       fails(() => parseNpz(placed(bytes)), Error, 'ERR_FORMAT', /^byte \d+: \S/)
     })
   }
+
+  it('names are ASCII or UTF-8, with and without the flag that says so', () => {
+    for (const flags of [0, 0x800]) {
+      for (const name of ['a', '\xe9', '\u{1f600}', '\ufeffa', '\ufffd']) assert.deepEqual([...parseNpz(placed(zip([[`${name}.npy`, bytes, { flags }]]))).keys()], [name])
+    }
+  })
+
+  it('names in another code page are refused with where they are', () => {
+    const other = (...codes) => Buffer.from([...codes, ...Buffer.from('.npy')])
+    const at = 2 * (30 + 5 + bytes.length) + 46 + 5 + 46 // of the second one in the directory
+    for (const code of [0x82, 0xc3, 0xff]) {
+      for (const flags of [0, 0x800]) {
+        const file = zip([['a.npy', bytes], [other(code), bytes, { flags }]])
+        assert.equal(file[at], code)
+        assert.equal(refuses(() => parseNpz(placed(file)), 'ERR_FORMAT').message, `byte ${at}: the name of the member at byte ${35 + bytes.length} is not UTF-8`)
+      }
+    }
+    fails(() => parseNpz(placed(zip([['\ufffd.npy', bytes, { itsName: other(0xf0, 0x9f, 0x98) }]]))).get('\ufffd'), Error, 'ERR_FORMAT', /own header/)
+  })
 
   it('refuses a member whose own header says something else', () => {
     fails(() => parseNpz(placed(zip([['a.npy', bytes, { itsName: 'b.npy' }]]))).get('a'), Error, 'ERR_FORMAT')

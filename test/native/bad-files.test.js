@@ -9,6 +9,8 @@ const { collectUntil, hex, needs, refuses } = require('../setup')
 const { u16, u32, u64, npyOf, safetensors, zip, crc32, floats } = require('../files')
 const { npyFiles, safetensorsFiles, ggufFiles, npzFiles } = require('../corpora')
 const { crc32: checksum, crc32Here } = require('../../js/formats')
+const hostHere = require('../../js/host')
+const hostOfBrowsers = require('../../js/host.browser')
 const { load, memory, openGguf, openNpy, openNpz, openRaw, openSafetensors, parseNpz, saveNpzSync, toNpzBytes, zeros } = samebytes
 
 const FORMATS = {
@@ -173,6 +175,28 @@ describe('hostile files', function () {
     const read = openNpz(file)
     assert.deepEqual([read.size, read.get('a65999').toArray()], [n, [0]])
     read.close()
+  })
+
+  it('bytes that are not UTF-8 are told from text in Node, in browsers, and in an AudioWorklet, which has no TextDecoder', () => {
+    const texts = ['', 'a.npy', 'a%41\0', '\xe9', '\u20ac\u0800\ud7ff\ue000', '\u{10000}\u{10ffff}', '\ufeffa\ufffd']
+    const bad = { 82: '?', '41ff42': 'A?B', c341: '?A', c3a9a9: '\xe9?', e29641: '?A', e2: '?', f09f9841: '?A', c0af: '?', eda080: '?', f4908080: '?', efbfbdff: '??' }
+    const check = ({ textOf, exactTextOf }) => {
+      for (const text of texts) assert.deepEqual([textOf(Buffer.from(text)), exactTextOf(Buffer.from(text))], [text, text])
+      for (const [bytes, text] of Object.entries(bad)) {
+        assert.equal(exactTextOf(Buffer.from(bytes, 'hex')), null, bytes)
+        assert.equal(textOf(Buffer.from(bytes, 'hex')).replace(/\ufffd+/g, '\ufffd'), text.replace(/\?+/g, '\ufffd'), bytes)
+      }
+    }
+    check(hostHere)
+    check(hostOfBrowsers)
+    const decoder = Object.getOwnPropertyDescriptor(globalThis, 'TextDecoder')
+    delete globalThis.TextDecoder
+    try {
+      assert.equal(typeof TextDecoder, 'undefined')
+      check(hostOfBrowsers)
+    } finally {
+      Object.defineProperty(globalThis, 'TextDecoder', decoder)
+    }
   })
 
   it('checksums are those of zip', () => {
