@@ -23,6 +23,43 @@ const NPY = {
   complex128: ['<c16', 16]
 }
 
+/** Types of .gguf by number: the name, elements and bytes of a block, from the structs of ggml. */
+const GGUF = {
+  0: ['F32', 1, 4],
+  1: ['F16', 1, 2],
+  2: ['Q4_0', 32, 18],
+  3: ['Q4_1', 32, 20],
+  6: ['Q5_0', 32, 22],
+  7: ['Q5_1', 32, 24],
+  8: ['Q8_0', 32, 34],
+  9: ['Q8_1', 32, 36],
+  10: ['Q2_K', 256, 84],
+  11: ['Q3_K', 256, 110],
+  12: ['Q4_K', 256, 144],
+  13: ['Q5_K', 256, 176],
+  14: ['Q6_K', 256, 210],
+  15: ['Q8_K', 256, 292],
+  16: ['IQ2_XXS', 256, 66],
+  17: ['IQ2_XS', 256, 74],
+  18: ['IQ3_XXS', 256, 98],
+  19: ['IQ1_S', 256, 50],
+  20: ['IQ4_NL', 32, 18],
+  21: ['IQ3_S', 256, 110],
+  22: ['IQ2_S', 256, 82],
+  23: ['IQ4_XS', 256, 136],
+  24: ['I8', 1, 1],
+  25: ['I16', 1, 2],
+  26: ['I32', 1, 4],
+  27: ['I64', 1, 8],
+  28: ['F64', 1, 8],
+  29: ['IQ1_M', 256, 56],
+  30: ['BF16', 1, 2],
+  34: ['TQ1_0', 256, 54],
+  35: ['TQ2_0', 256, 66],
+  39: ['MXFP4', 32, 17]
+}
+const GGUF_DTYPES = { F32: 'float32', F16: 'float16', BF16: 'bfloat16', F64: 'float64', I8: 'int8', I16: 'int16', I32: 'int32', I64: 'int64' }
+
 /** Every beginning of a file is refused with the byte at fault. */
 function refusesBeginnings (parse, file, ...open) {
   for (let n = 0; n < file.length; n++) {
@@ -262,6 +299,28 @@ describe('parseGguf', () => {
     })
     result.w.set(9, 0, 0)
     assert.equal(parseGguf(bytes).get('w').get(0, 0), 9)
+  })
+
+  for (const [number, [type, elements, bytes]] of Object.entries(GGUF)) {
+    it(`${type}: blocks of ${elements} elements in ${bytes} bytes`, () => {
+      const dtype = GGUF_DTYPES[type] ?? 'uint8'
+      const file = (extent, nbytes) => gguf([], [['w', [extent], Number(number), 0]], Buffer.alloc(nbytes, 1))
+      const whole = placed(file(3 * elements, 3 * bytes))
+      const read = parseGguf(whole)
+      const { byteOffset, ...found } = read.info('w')
+      const shape = [dtype === 'uint8' ? 3 * bytes : 3]
+      assert.deepEqual(found, { name: 'w', dtype, shape, type, fileShape: [3 * elements], block: { elements, bytes }, nbytes: 3 * bytes })
+      assert.equal(byteOffset, whole.length - 3 * bytes)
+      assert.deepEqual([read.get('w').dtype, read.get('w').shape, read.get('w').nbytes], [dtype, shape, 3 * bytes])
+      fails(() => parseGguf(whole.subarray(0, -1)), Error, 'ERR_FORMAT', /^byte 32: the data of this tensor ends after the file$/)
+      if (elements > 1) for (const extent of [elements - 1, elements + 1, elements / 2]) fails(() => parseGguf(placed(file(extent, 3 * bytes))), Error, 'ERR_FORMAT', /^byte 32: the innermost extent is no whole number of blocks$/)
+    })
+  }
+
+  it('other numbers are no types', () => {
+    for (let number = 0; number < 300; number++) {
+      if (!(number in GGUF)) fails(() => parseGguf(placed(gguf([], [['w', [256], number, 0]], Buffer.alloc(2048)))), Error, 'ERR_FORMAT', /this type of tensor is not known/)
+    }
   })
 
   it('reads version 2, and files without tensors', () => {
