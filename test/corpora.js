@@ -1,7 +1,7 @@
 'use strict'
 // Small files that are read, and what may be wrong with them, by format.
 
-const { u32, u64, npy, npyOf, safetensors, text, gguf, zip, floats } = require('./files')
+const { u32, u64, npy, npyOf, safetensors, text, gguf, zip, crc32, floats } = require('./files')
 
 const SHORT = Buffer.alloc(0)
 
@@ -158,6 +158,10 @@ function ggufFiles () {
 function npzFiles () {
   const array = (...values) => npyOf('<f4', `(${values.length},)`, floats(...values))
   const plain = (opts) => zip([['a.npy', array(1, 2), { pad: 29 }], ['b.npy', array(3)], ['note.txt', Buffer.from('hi')]], opts)
+  const pair = array(1, 2)
+  const packed = Buffer.from('m+wX6hsQychQxlCtnpJanFykbqWgbpNmoq6joJ6WX1RSlJgXn1+UkgoSd0vMKU7VUVAvzkgsSFW3UtAw0tHUUahVoABwMTA02DMwMDgAAA==', 'base64') // pair, deflated
+  const deflated = (n = packed.length) => zip([['a.npy', packed.subarray(0, n), { method: 8, unpacked: pair.length, crc: crc32(pair) }]])
+  const wide = () => zip([['a.npy', pair, { pad: 9 }], ['b.npy', packed, { method: 8, unpacked: pair.length, crc: crc32(pair) }]], { wide: true, comment: 'hi' })
   const bytes = array(1)
   const bad = {
     'no zip': Buffer.alloc(100),
@@ -177,7 +181,7 @@ function npzFiles () {
     'a name that is said to be UTF-8': zip([[Buffer.from('\xc3.npy', 'latin1'), bytes, { flags: 0x800 }]]),
     'two names that are not UTF-8': zip([[Buffer.from('\x82.npy', 'latin1'), bytes], [Buffer.from('\x8a.npy', 'latin1'), bytes]])
   }
-  return { array, plain, bad }
+  return { array, plain, deflated, wide, packed, bad }
 }
 
 module.exports = { npyFiles, safetensorsFiles, ggufFiles, npzFiles }

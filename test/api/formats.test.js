@@ -362,7 +362,7 @@ describe('parseGguf', () => {
 })
 
 describe('parseNpz', () => {
-  const { array, plain, bad } = npzFiles()
+  const { array, plain, deflated, wide, packed, bad } = npzFiles()
 
   it('gives stored arrays by name, without .npy; other members as bytes', () => {
     const file = parseNpz(placed(plain({ comment: 'a comment' })))
@@ -429,6 +429,28 @@ describe('parseNpz', () => {
   it('refuses every beginning of a file, and survives every changed byte', () => {
     refusesBeginnings(parseNpz, plain())
     survivesChanges(parseNpz, plain(), file => [...file].map(([, t]) => t.toArray()))
+  })
+
+  it('refuses every beginning of a file of zip64, and survives every changed byte', async () => {
+    const file = parseNpz(placed(wide()))
+    assert.deepEqual([[...file.keys()], file.get('a').toArray(), (await file.load('b')).toArray()], [['a', 'b'], [1, 2], [1, 2]])
+    refusesBeginnings(parseNpz, wide())
+    survivesChanges(parseNpz, wide(), file => [...file].map(([, t]) => t.toArray()))
+  })
+
+  it('refuses every beginning of a file with a deflated member, and of what is deflated, and survives every changed byte', async () => {
+    const open = async bytes => [await parseNpz(placed(bytes)).load('a')].map(t => t?.toArray())
+    const refused = (bytes, what) => open(bytes).then(() => assert.fail(`${what} were read`), error => assert.match(`${error.code} ${error.message}`, /^ERR_FORMAT byte \d+: \S{2}/, what))
+    assert.deepEqual(await open(deflated()), [[1, 2]])
+    for (let n = 0; n < deflated().length; n++) await refused(deflated().subarray(0, n), `${n} bytes of the file`)
+    for (let n = 0; n < packed.length; n++) await refused(deflated(n), `${n} deflated bytes`)
+    survivesChanges(parseNpz, deflated(), file => [...file].map(([, t]) => t.toArray()))
+    for (let i = 0; i < deflated().length; i++) {
+      const bytes = deflated()
+      bytes[i] ^= 0x55
+      const error = await open(bytes).then(() => null, error => error)
+      if (error !== null) assert.match(error.code ?? error.stack, /^ERR_(FORMAT|DTYPE|UNSUPPORTED)$/, `byte ${i}: ${error.stack}`)
+    }
   })
 })
 

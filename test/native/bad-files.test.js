@@ -61,20 +61,47 @@ describe('hostile files', function () {
       assert.ok(await collectUntil(() => memory().bytes.mapped === 0))
     })
 
-    it(`.${extension}: every beginning of a good one is refused`, async () => {
-      const whole = plain()
-      const names = extension === 'npy' ? [] : [...openFile(put(`good.${extension}`, whole)).keys()]
-      const use = file => { for (const name of names) file.get(name) }
-      use(openFile(put(`good.${extension}`, whole)))
-      for (let n = 0; n < whole.length; n++) {
-        const file = put(`part.${extension}`, whole.subarray(0, n))
-        refuses(() => use(openFile(file)), 'ERR_FORMAT')
-        assert.equal((await load(file).then(() => assert.fail(`${n} bytes were read`), error => error)).code, 'ERR_FORMAT')
-      }
-      assert.equal(open(), 0)
-      assert.ok(await collectUntil(() => memory().bytes.mapped === 0))
-    })
+    it(`.${extension}: every beginning of a good one is refused`, () => refusesBeginnings(extension, openFile, plain()))
   }
+
+  async function refusesBeginnings (extension, openFile, whole) {
+    const names = extension === 'npy' ? [] : [...openFile(put(`good.${extension}`, whole)).keys()]
+    const use = file => { for (const name of names) file.get(name) }
+    use(openFile(put(`good.${extension}`, whole)))
+    for (let n = 0; n < whole.length; n++) {
+      const file = put(`part.${extension}`, whole.subarray(0, n))
+      refuses(() => use(openFile(file)), 'ERR_FORMAT')
+      assert.equal((await load(file).then(() => assert.fail(`${n} bytes were read`), error => error)).code, 'ERR_FORMAT')
+    }
+    assert.equal(open(), 0)
+    assert.ok(await collectUntil(() => memory().bytes.mapped === 0))
+  }
+
+  it('.npz with a deflated member: every beginning is refused', () => refusesBeginnings('npz', openNpz, npzFiles().deflated()))
+  it('.npz of zip64: every beginning is refused', () => refusesBeginnings('npz', openNpz, npzFiles().wide()))
+
+  it('what is deflated and has no end is refused; info of it is right, or refused', async () => {
+    const { deflated, packed } = npzFiles()
+    const { shape, dtype, nbytes } = openNpz(put('deflated.npz', deflated())).info('a')
+    assert.deepEqual({ shape, dtype, nbytes }, { shape: [2], dtype: 'float32', nbytes: 8 })
+    let known = 0
+    for (let n = 0; n < packed.length; n++) {
+      const file = put('deflated.npz', deflated(n))
+      try {
+        const { shape, dtype, nbytes } = openNpz(file).info('a')
+        assert.deepEqual({ shape, dtype, nbytes }, { shape: [2], dtype: 'float32', nbytes: 8 })
+        known++
+      } catch (error) {
+        assert.equal(error.code, 'ERR_FORMAT', error.stack)
+      }
+      for (const mode of ['r', 'c']) assert.match(refuses(() => openNpz(file, { mode }).get('a'), 'ERR_FORMAT').message, /^byte 0: the member "a" cannot be inflated: /)
+      assert.equal((await openNpz(file).load('a').then(() => null, error => error))?.code, 'ERR_FORMAT')
+      assert.equal((await load(file).then(() => null, error => error))?.code, 'ERR_FORMAT')
+    }
+    assert.ok(known > 0)
+    assert.equal(open(), 0)
+    assert.ok(await collectUntil(() => memory().bytes.mapped === 0))
+  })
 
   it('headers of a gigabyte that are not there cost nothing; holes are no memory', () => {
     const rss = process.memoryUsage.rss()

@@ -65,7 +65,7 @@ const FORMATS = {
   safetensors: [[safetensorsFiles, [escaped, thrice, rounded('3,3002399751580331'), rounded('9007199254740993'), Buffer.concat([u64(2 ** 33), escaped])]],
     (what, bytes, total) => same(what, SAFETENSORS, bytes, total), '{}[],:" \n\\u0189abdDFU_\0\xff\xc3\xed'],
   gguf: [[ggufFiles, []], (what, bytes, total) => same(what, GGUF, bytes, total), '\0\x01\x02\x04\x08\x09\x20\x7f\x80\xff'],
-  zip: [[npzFiles, []], (what, bytes) => sameZip(what, bytes), '\0\x01\x08\x4b\x50\xff']
+  zip: [[npzFiles, [npzFiles().deflated(), npzFiles().wide()]], (what, bytes) => sameZip(what, bytes), '\0\x01\x08\x4b\x50\xff']
 }
 
 function mutated (bytes, random, alphabet, most) {
