@@ -146,6 +146,7 @@ function ggufFiles () {
     'half a block': one([33], 2, 0),
     'a block without an axis': one([], 2, 0),
     'an extent beyond 2^53': one([2n ** 60n], 0, 0),
+    'an extent of 2^53 + 1': one([2n ** 53n + 1n, 0], 0, 0),
     'a shape that overflows': one([2 ** 40, 2 ** 40], 0, 0),
     'an overlap': gguf([], [['v', [16], 0, 0], ['w', [1], 0, 32]], Buffer.alloc(64)),
     'an alignment of 0': gguf([['general.alignment', 4, u32(0)]], []),
