@@ -3,7 +3,7 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
-const { textOf, inflate, inflateSome, findCrc32 } = require('./host')
+const { textOf, exactTextOf, inflate, inflateSome, findCrc32 } = require('./host')
 const { later } = require('./later')
 const { integer, optionsOf } = require('./validate')
 const { isSharedArrayBuffer } = require('./buffers')
@@ -410,7 +410,7 @@ class TensorFile {
 
   /**
    * What the file says of itself: strings in .safetensors; in .gguf numbers, bigint (64-bit), booleans, strings and lists
-   * of them (typed arrays where they are numbers); nothing in .npz.
+   * of them (typed arrays where they are numbers); nothing in .npz. Bytes of a .gguf's strings that are not UTF-8 become U+FFFD.
    *
    * @returns {Record<string, any>} the same object each time
    * @throws ERR_DISPOSED the file was closed
@@ -649,7 +649,8 @@ function npzFile (source, dtype) {
   /** @type {Map<string, Member>} */
   const entries = new Map()
   for (const { nameAt, nameLength, words: found } of recordsOf(words)) {
-    const full = textAt(directory, nameAt, nameLength)
+    const full = exactTextOf(directory.slice(nameAt, nameAt + nameLength)) // also without the flag that says so; other code pages are not guessed
+    if (full === null) throw failure('ERR_FORMAT', `byte ${begin + nameAt}: the name of the member at byte ${found[8]} is not UTF-8`)
     const isArray = full.endsWith('.npy')
     const name = isArray ? full.slice(0, -4) : full
     if (entries.has(name)) throw failure('ERR_FORMAT', `byte ${begin + nameAt}: two members are called ${JSON.stringify(name)}`)
@@ -740,7 +741,7 @@ function packedBytes (source, { name, header, packed, end, method }) {
     found = parse(ZIP_MEMBER, bytes, given, header)
   }
   const [begin, nameAt, nameLength, itsMethod] = found.words
-  const itsName = textAt(bytes, nameAt, nameLength)
+  const itsName = exactTextOf(bytes.slice(nameAt, nameAt + nameLength))
   if ((itsName !== name && itsName !== `${name}.npy`) || itsMethod !== method) throw failure('ERR_FORMAT', `byte ${header}: the member's own header says something else than the zip directory`)
   if (header + begin + packed > end) throw failure('ERR_FORMAT', `byte ${header}: the member reaches into what comes after it`)
   if (method === 8 && packed > MOST_DEFLATED) throw failure('ERR_UNSUPPORTED', `${JSON.stringify(name)} has ${packed} deflated bytes; at most ${MOST_DEFLATED} are inflated`)

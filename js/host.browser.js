@@ -25,11 +25,35 @@ const isLogged = false
 
 function log () {}
 
-/** @param {Uint8Array} bytes  UTF-8, of memory that nobody shares */
-const textOf = bytes => typeof TextDecoder === 'function' ? new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes) : decodeURIComponent(Array.from(bytes, inHex).join(''))
+/** @param {Uint8Array} bytes  UTF-8, of memory that nobody shares; what is none becomes U+FFFD */
+const textOf = bytes => typeof TextDecoder === 'function' ? new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes) : escaped(bytes).replace(SEQUENCE, unescaped)
 
-/** @param {number} byte */
-const inHex = byte => `%${byte.toString(16).padStart(2, '0')}`
+/**
+ * @param {Uint8Array} bytes  of memory that nobody shares
+ * @returns {string | null} null: they are not UTF-8
+ */
+function exactTextOf (bytes) {
+  try {
+    return typeof TextDecoder === 'function' ? new TextDecoder('utf-8', { ignoreBOM: true, fatal: true }).decode(bytes) : decodeURIComponent(escaped(bytes))
+  } catch {
+    return null
+  }
+}
+
+/** Escaped bytes that are UTF-8 if they begin a sequence of it: text of ASCII, a character, a byte. */
+const SEQUENCE = /(?:%[0-7].)+|%[cd].%[89ab].|%e.(?:%[89ab].){2}|%f.(?:%[89ab].){3}|%../g
+
+/** @param {Uint8Array} bytes */
+const escaped = bytes => Array.from(bytes, byte => `%${byte.toString(16).padStart(2, '0')}`).join('')
+
+/** @param {string} sequence */
+function unescaped (sequence) {
+  try {
+    return decodeURIComponent(sequence)
+  } catch {
+    return '\ufffd'
+  }
+}
 
 /** @returns {number} ms */
 const now = () => (typeof performance === 'object' ? performance : Date).now()
@@ -64,4 +88,4 @@ const pythonPath = null
 /** Nobody asks here. */
 function traceIfAsked () {}
 
-module.exports = { isLogged, log, traceIfAsked, onNextTurn, textOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, keepAttached, pythonPath }
+module.exports = { isLogged, log, traceIfAsked, onNextTurn, textOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, keepAttached, pythonPath }

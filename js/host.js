@@ -28,8 +28,17 @@ function log (text, ...values) {
 
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true }) // what looks like one is part of a name
 
-/** @param {Uint8Array} bytes  UTF-8, of memory that nobody shares */
+/** @param {Uint8Array} bytes  UTF-8, of memory that nobody shares; what is none becomes U+FFFD */
 const textOf = bytes => utf8.decode(bytes)
+
+/**
+ * @param {Uint8Array} bytes  of memory that nobody shares
+ * @returns {string | null} null: they are not UTF-8
+ */
+function exactTextOf (bytes) {
+  const text = utf8.decode(bytes)
+  return text.includes('\ufffd') && !Buffer.from(text).equals(bytes) ? null : text // without ICU no decoder is fatal
+}
 
 /**
  * @param {Uint8Array} bytes  deflated
@@ -108,4 +117,4 @@ function traceIfAsked () {
   else if (asked === `map:${process.pid}`) require('./inspect')
 }
 
-module.exports = { isLogged, log, traceIfAsked, onNextTurn, textOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, readModule, keepAttached, pythonPath }
+module.exports = { isLogged, log, traceIfAsked, onNextTurn, textOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, readModule, keepAttached, pythonPath }

@@ -779,7 +779,7 @@ function ggufTensor (r, alignment) {
   const shape = []
   for (let d = 0; d < ndim; d++) {
     const extent = r.take64()
-    if (extent > MOST) r.bad(r.at - 8, 'the extent is too large')
+    if (extent > MOST || (extent === MOST && r.u32(r.at - 8) !== 0)) r.bad(r.at - 8, 'the extent is too large') // 2^53 + 1 is rounded to 2^53
     shape.unshift(extent)
   }
   const type = r.take32()

@@ -1,7 +1,7 @@
 'use strict'
 // Small files that are read, and what may be wrong with them, by format.
 
-const { u32, u64, npy, npyOf, safetensors, text, gguf, zip, floats } = require('./files')
+const { u32, u64, npy, npyOf, safetensors, text, gguf, zip, crc32, floats } = require('./files')
 
 const SHORT = Buffer.alloc(0)
 
@@ -131,6 +131,7 @@ function ggufFiles () {
     'a name twice': gguf([], [['w', [1], 0, 0], ['w', [1], 0, 32]], Buffer.alloc(64)),
     'a key twice': gguf([['k', 0, Buffer.of(1)], ['k', 0, Buffer.of(2)]], []),
     'a key that is not UTF-8': Buffer.concat([Buffer.from('GGUF'), u32(3), u64(0), u64(1), u64(1), Buffer.of(0xff), u32(0), Buffer.of(1)]),
+    'a name that is not UTF-8': gguf([], [[Buffer.of(0xe9), [1], 0, 0]], Buffer.alloc(32)),
     'an unknown type of value': value(13, u64(0)),
     'a text that is longer than the file': value(8, u64(2n ** 63n)),
     'an array that is longer than the file': value(9, u32(0), u64(2n ** 60n)),
@@ -145,6 +146,7 @@ function ggufFiles () {
     'half a block': one([33], 2, 0),
     'a block without an axis': one([], 2, 0),
     'an extent beyond 2^53': one([2n ** 60n], 0, 0),
+    'an extent of 2^53 + 1': one([2n ** 53n + 1n, 0], 0, 0),
     'a shape that overflows': one([2 ** 40, 2 ** 40], 0, 0),
     'an overlap': gguf([], [['v', [16], 0, 0], ['w', [1], 0, 32]], Buffer.alloc(64)),
     'an alignment of 0': gguf([['general.alignment', 4, u32(0)]], []),
@@ -157,6 +159,10 @@ function ggufFiles () {
 function npzFiles () {
   const array = (...values) => npyOf('<f4', `(${values.length},)`, floats(...values))
   const plain = (opts) => zip([['a.npy', array(1, 2), { pad: 29 }], ['b.npy', array(3)], ['note.txt', Buffer.from('hi')]], opts)
+  const pair = array(1, 2)
+  const packed = Buffer.from('m+wX6hsQychQxlCtnpJanFykbqWgbpNmoq6joJ6WX1RSlJgXn1+UkgoSd0vMKU7VUVAvzkgsSFW3UtAw0tHUUahVoABwMTA02DMwMDgAAA==', 'base64') // pair, deflated
+  const deflated = (n = packed.length) => zip([['a.npy', packed.subarray(0, n), { method: 8, unpacked: pair.length, crc: crc32(pair) }]])
+  const wide = () => zip([['a.npy', pair, { pad: 9 }], ['b.npy', packed, { method: 8, unpacked: pair.length, crc: crc32(pair) }]], { wide: true, comment: 'hi' })
   const bytes = array(1)
   const bad = {
     'no zip': Buffer.alloc(100),
@@ -171,9 +177,12 @@ function npzFiles () {
     'a stored member of two sizes': zip([['a.npy', bytes, { unpacked: 2 ** 31 }]]),
     'more than deflate can hold': zip([['a.npy', bytes, { method: 8, unpacked: 2 ** 31 }]]),
     'an encrypted member': zip([['a.npy', bytes, { flags: 1 }]]),
-    'another method': zip([['a.npy', bytes, { method: 9 }]])
+    'another method': zip([['a.npy', bytes, { method: 9 }]]),
+    'a name in another code page': zip([[Buffer.from('\x82.npy', 'latin1'), bytes]]),
+    'a name that is said to be UTF-8': zip([[Buffer.from('\xc3.npy', 'latin1'), bytes, { flags: 0x800 }]]),
+    'two names that are not UTF-8': zip([[Buffer.from('\x82.npy', 'latin1'), bytes], [Buffer.from('\x8a.npy', 'latin1'), bytes]])
   }
-  return { array, plain, bad }
+  return { array, plain, deflated, wide, packed, bad }
 }
 
 module.exports = { npyFiles, safetensorsFiles, ggufFiles, npzFiles }

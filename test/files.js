@@ -46,20 +46,28 @@ function crc32 (bytes) {
   return ~c >>> 0
 }
 
-/** A zip of stored members. members: [name, bytes, what differs]; end: what differs there. */
-function zip (members, { comment = '', end = {} } = {}) {
+/** A zip of stored members. members: [name, bytes, what differs]; end: what differs there; wide: zip64 wherever there is such a field. */
+function zip (members, { comment = '', end = {}, wide = false } = {}) {
+  const most = 0xffffffff
+  const field = (...values) => wide ? Buffer.concat([u16(1), u16(8 * values.length), ...values.map(u64)]) : Buffer.alloc(0)
   const parts = []
   const entries = []
   let at = 0
   for (const [name, bytes, { packed = bytes.length, unpacked = bytes.length, method = 0, flags = 0, crc = crc32(bytes), header, itsName = name, pad = 0 } = {}] of members) {
-    const common = [u16(20), u16(flags), u16(method), u32(0), u32(crc), u32(packed), u32(unpacked)]
-    const head = Buffer.concat([u32(0x04034b50), ...common, u16(Buffer.byteLength(itsName)), u16(pad), Buffer.from(itsName), Buffer.alloc(pad)])
-    entries.push(Buffer.concat([u32(0x02014b50), u16(20), ...common, u16(Buffer.byteLength(name)), u16(0), u16(0), u16(0), u16(0), u32(0), u32(header ?? at), Buffer.from(name)]))
+    const common = [u16(20), u16(flags), u16(method), u32(0), u32(crc), u32(wide ? most : packed), u32(wide ? most : unpacked)]
+    const extra = Buffer.concat([field(unpacked, packed), Buffer.alloc(pad)])
+    const head = Buffer.concat([u32(0x04034b50), ...common, u16(Buffer.byteLength(itsName)), u16(extra.length), Buffer.from(itsName), extra])
+    const more = field(unpacked, packed, header ?? at)
+    entries.push(Buffer.concat([u32(0x02014b50), u16(20), ...common, u16(Buffer.byteLength(name)), u16(more.length), u16(0), u16(0), u16(0), u32(0), u32(wide ? most : header ?? at), Buffer.from(name), more]))
     parts.push(head, bytes)
     at += head.length + bytes.length
   }
   const directory = Buffer.concat(entries)
   const { count = members.length, nbytes = directory.length, begin = at } = end
+  if (wide) {
+    parts.push(directory, u32(0x06064b50), u64(44), u16(45), u16(45), u32(0), u32(0), u64(count), u64(count), u64(nbytes), u64(begin))
+    return Buffer.concat([...parts, u32(0x07064b50), u32(0), u64(begin + nbytes), u32(1), u32(0x06054b50), u32(0), u16(0xffff), u16(0xffff), u32(most), u32(most), u16(comment.length), Buffer.from(comment)])
+  }
   return Buffer.concat([...parts, directory, u32(0x06054b50), u32(0), u16(count), u16(count), u32(nbytes), u32(begin), u16(comment.length), Buffer.from(comment)])
 }
 

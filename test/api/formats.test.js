@@ -23,6 +23,43 @@ const NPY = {
   complex128: ['<c16', 16]
 }
 
+/** Types of .gguf by number: the name, elements and bytes of a block, from the structs of ggml. */
+const GGUF = {
+  0: ['F32', 1, 4],
+  1: ['F16', 1, 2],
+  2: ['Q4_0', 32, 18],
+  3: ['Q4_1', 32, 20],
+  6: ['Q5_0', 32, 22],
+  7: ['Q5_1', 32, 24],
+  8: ['Q8_0', 32, 34],
+  9: ['Q8_1', 32, 36],
+  10: ['Q2_K', 256, 84],
+  11: ['Q3_K', 256, 110],
+  12: ['Q4_K', 256, 144],
+  13: ['Q5_K', 256, 176],
+  14: ['Q6_K', 256, 210],
+  15: ['Q8_K', 256, 292],
+  16: ['IQ2_XXS', 256, 66],
+  17: ['IQ2_XS', 256, 74],
+  18: ['IQ3_XXS', 256, 98],
+  19: ['IQ1_S', 256, 50],
+  20: ['IQ4_NL', 32, 18],
+  21: ['IQ3_S', 256, 110],
+  22: ['IQ2_S', 256, 82],
+  23: ['IQ4_XS', 256, 136],
+  24: ['I8', 1, 1],
+  25: ['I16', 1, 2],
+  26: ['I32', 1, 4],
+  27: ['I64', 1, 8],
+  28: ['F64', 1, 8],
+  29: ['IQ1_M', 256, 56],
+  30: ['BF16', 1, 2],
+  34: ['TQ1_0', 256, 54],
+  35: ['TQ2_0', 256, 66],
+  39: ['MXFP4', 32, 17]
+}
+const GGUF_DTYPES = { F32: 'float32', F16: 'float16', BF16: 'bfloat16', F64: 'float64', I8: 'int8', I16: 'int16', I32: 'int32', I64: 'int64' }
+
 /** Every beginning of a file is refused with the byte at fault. */
 function refusesBeginnings (parse, file, ...open) {
   for (let n = 0; n < file.length; n++) {
@@ -264,9 +301,44 @@ describe('parseGguf', () => {
     assert.equal(parseGguf(bytes).get('w').get(0, 0), 9)
   })
 
+  for (const [number, [type, elements, bytes]] of Object.entries(GGUF)) {
+    it(`${type}: blocks of ${elements} elements in ${bytes} bytes`, () => {
+      const dtype = GGUF_DTYPES[type] ?? 'uint8'
+      const file = (extent, nbytes) => gguf([], [['w', [extent], Number(number), 0]], Buffer.alloc(nbytes, 1))
+      const whole = placed(file(3 * elements, 3 * bytes))
+      const read = parseGguf(whole)
+      const { byteOffset, ...found } = read.info('w')
+      const shape = [dtype === 'uint8' ? 3 * bytes : 3]
+      assert.deepEqual(found, { name: 'w', dtype, shape, type, fileShape: [3 * elements], block: { elements, bytes }, nbytes: 3 * bytes })
+      assert.equal(byteOffset, whole.length - 3 * bytes)
+      assert.deepEqual([read.get('w').dtype, read.get('w').shape, read.get('w').nbytes], [dtype, shape, 3 * bytes])
+      fails(() => parseGguf(whole.subarray(0, -1)), Error, 'ERR_FORMAT', /^byte 32: the data of this tensor ends after the file$/)
+      if (elements > 1) for (const extent of [elements - 1, elements + 1, elements / 2]) fails(() => parseGguf(placed(file(extent, 3 * bytes))), Error, 'ERR_FORMAT', /^byte 32: the innermost extent is no whole number of blocks$/)
+    })
+  }
+
+  it('other numbers are no types', () => {
+    for (let number = 0; number < 300; number++) {
+      if (!(number in GGUF)) fails(() => parseGguf(placed(gguf([], [['w', [256], number, 0]], Buffer.alloc(2048)))), Error, 'ERR_FORMAT', /this type of tensor is not known/)
+    }
+  })
+
   it('reads version 2, and files without tensors', () => {
     assert.equal(parseGguf(placed(plain({ version: 2 }))).size, 3)
     assert.deepEqual(parseGguf(placed(gguf([], []))).metadata, {})
+  })
+
+  it('strings of metadata that are not UTF-8 have U+FFFD there; names do not', () => {
+    const bytes = (...list) => Buffer.from(list)
+    const list = [bytes(0xc3), bytes(0x41, 0xff, 0x42), text('\xe9')].map((s, i) => i < 2 ? text(s) : s)
+    const file = parseGguf(placed(gguf([
+      ['one', 8, text(bytes(0xe2, 0x96, 0x41))],
+      ['tokens', 9, Buffer.concat([u32(8), u64(3), ...list])]
+    ], [['\ufffd', [2], 0, 0]], floats(1, 2))))
+    assert.deepEqual([...file.keys()], ['\ufffd'])
+    assert.deepEqual(file.get('\ufffd').toArray(), [1, 2])
+    assert.deepEqual(file.metadata, { one: '\ufffdA', tokens: ['\ufffd', 'A\ufffdB', '\xe9'] })
+    for (const { message } of [bad['a key that is not UTF-8'], bad['a name that is not UTF-8']].map(each => refuses(() => parseGguf(placed(each)), 'ERR_FORMAT'))) assert.match(message, /^byte 32: the name is not UTF-8$/)
   })
 
   for (const [what, bytes] of Object.entries(bad)) {
@@ -290,7 +362,7 @@ describe('parseGguf', () => {
 })
 
 describe('parseNpz', () => {
-  const { array, plain, bad } = npzFiles()
+  const { array, plain, deflated, wide, packed, bad } = npzFiles()
 
   it('gives stored arrays by name, without .npy; other members as bytes', () => {
     const file = parseNpz(placed(plain({ comment: 'a comment' })))
@@ -330,6 +402,25 @@ describe('parseNpz', () => {
     })
   }
 
+  it('names are ASCII or UTF-8, with and without the flag that says so', () => {
+    for (const flags of [0, 0x800]) {
+      for (const name of ['a', '\xe9', '\u{1f600}', '\ufeffa', '\ufffd']) assert.deepEqual([...parseNpz(placed(zip([[`${name}.npy`, bytes, { flags }]]))).keys()], [name])
+    }
+  })
+
+  it('names in another code page are refused with where they are', () => {
+    const other = (...codes) => Buffer.from([...codes, ...Buffer.from('.npy')])
+    const at = 2 * (30 + 5 + bytes.length) + 46 + 5 + 46 // of the second one in the directory
+    for (const code of [0x82, 0xc3, 0xff]) {
+      for (const flags of [0, 0x800]) {
+        const file = zip([['a.npy', bytes], [other(code), bytes, { flags }]])
+        assert.equal(file[at], code)
+        assert.equal(refuses(() => parseNpz(placed(file)), 'ERR_FORMAT').message, `byte ${at}: the name of the member at byte ${35 + bytes.length} is not UTF-8`)
+      }
+    }
+    fails(() => parseNpz(placed(zip([['\ufffd.npy', bytes, { itsName: other(0xf0, 0x9f, 0x98) }]]))).get('\ufffd'), Error, 'ERR_FORMAT', /own header/)
+  })
+
   it('refuses a member whose own header says something else', () => {
     fails(() => parseNpz(placed(zip([['a.npy', bytes, { itsName: 'b.npy' }]]))).get('a'), Error, 'ERR_FORMAT')
     fails(() => parseNpz(placed(zip([['a.npy', bytes.subarray(0, 40)]]))).get('a'), Error, 'ERR_FORMAT')
@@ -338,6 +429,28 @@ describe('parseNpz', () => {
   it('refuses every beginning of a file, and survives every changed byte', () => {
     refusesBeginnings(parseNpz, plain())
     survivesChanges(parseNpz, plain(), file => [...file].map(([, t]) => t.toArray()))
+  })
+
+  it('refuses every beginning of a file of zip64, and survives every changed byte', async () => {
+    const file = parseNpz(placed(wide()))
+    assert.deepEqual([[...file.keys()], file.get('a').toArray(), (await file.load('b')).toArray()], [['a', 'b'], [1, 2], [1, 2]])
+    refusesBeginnings(parseNpz, wide())
+    survivesChanges(parseNpz, wide(), file => [...file].map(([, t]) => t.toArray()))
+  })
+
+  it('refuses every beginning of a file with a deflated member, and of what is deflated, and survives every changed byte', async () => {
+    const open = async bytes => [await parseNpz(placed(bytes)).load('a')].map(t => t?.toArray())
+    const refused = (bytes, what) => open(bytes).then(() => assert.fail(`${what} were read`), error => assert.match(`${error.code} ${error.message}`, /^ERR_FORMAT byte \d+: \S{2}/, what))
+    assert.deepEqual(await open(deflated()), [[1, 2]])
+    for (let n = 0; n < deflated().length; n++) await refused(deflated().subarray(0, n), `${n} bytes of the file`)
+    for (let n = 0; n < packed.length; n++) await refused(deflated(n), `${n} deflated bytes`)
+    survivesChanges(parseNpz, deflated(), file => [...file].map(([, t]) => t.toArray()))
+    for (let i = 0; i < deflated().length; i++) {
+      const bytes = deflated()
+      bytes[i] ^= 0x55
+      const error = await open(bytes).then(() => null, error => error)
+      if (error !== null) assert.match(error.code ?? error.stack, /^ERR_(FORMAT|DTYPE|UNSUPPORTED)$/, `byte ${i}: ${error.stack}`)
+    }
   })
 })
 

@@ -5,11 +5,13 @@ const os = require('node:os')
 const path = require('node:path')
 const zlib = require('node:zlib')
 const samebytes = require('samebytes')
-const { collectUntil, hex, needs, refuses } = require('../setup')
+const { childJson, collectUntil, hex, needs, refuses } = require('../setup')
 const { u16, u32, u64, npyOf, safetensors, zip, crc32, floats } = require('../files')
 const { npyFiles, safetensorsFiles, ggufFiles, npzFiles } = require('../corpora')
 const { crc32: checksum, crc32Here } = require('../../js/formats')
-const { load, memory, openGguf, openNpy, openNpz, openRaw, openSafetensors, parseNpz, saveNpzSync, toNpzBytes, zeros } = samebytes
+const hostHere = require('../../js/host')
+const hostOfBrowsers = require('../../js/host.browser')
+const { load, memory, openGguf, openNpy, openNpz, openSafetensors, parseNpz, saveNpzSync, toNpzBytes, zeros } = samebytes
 
 const FORMATS = {
   npy: [openNpy, npyFiles()],
@@ -59,39 +61,94 @@ describe('hostile files', function () {
       assert.ok(await collectUntil(() => memory().bytes.mapped === 0))
     })
 
-    it(`.${extension}: every beginning of a good one is refused`, async () => {
-      const whole = plain()
-      const names = extension === 'npy' ? [] : [...openFile(put(`good.${extension}`, whole)).keys()]
-      const use = file => { for (const name of names) file.get(name) }
-      use(openFile(put(`good.${extension}`, whole)))
-      for (let n = 0; n < whole.length; n++) {
-        const file = put(`part.${extension}`, whole.subarray(0, n))
-        refuses(() => use(openFile(file)), 'ERR_FORMAT')
-        assert.equal((await load(file).then(() => assert.fail(`${n} bytes were read`), error => error)).code, 'ERR_FORMAT')
-      }
-      assert.equal(open(), 0)
-      assert.ok(await collectUntil(() => memory().bytes.mapped === 0))
-    })
+    it(`.${extension}: every beginning of a good one is refused`, () => refusesBeginnings(extension, openFile, plain()))
   }
 
-  it('headers of a gigabyte that are not there cost nothing; holes are no memory', () => {
-    const rss = process.memoryUsage.rss()
+  async function refusesBeginnings (extension, openFile, whole) {
+    const names = extension === 'npy' ? [] : [...openFile(put(`good.${extension}`, whole)).keys()]
+    const use = file => { for (const name of names) file.get(name) }
+    use(openFile(put(`good.${extension}`, whole)))
+    for (let n = 0; n < whole.length; n++) {
+      const file = put(`part.${extension}`, whole.subarray(0, n))
+      refuses(() => use(openFile(file)), 'ERR_FORMAT')
+      assert.equal((await load(file).then(() => assert.fail(`${n} bytes were read`), error => error)).code, 'ERR_FORMAT')
+    }
+    assert.equal(open(), 0)
+    assert.ok(await collectUntil(() => memory().bytes.mapped === 0))
+  }
+
+  it('.npz with a deflated member: every beginning is refused', () => refusesBeginnings('npz', openNpz, npzFiles().deflated()))
+  it('.npz of zip64: every beginning is refused', () => refusesBeginnings('npz', openNpz, npzFiles().wide()))
+
+  it('what is deflated and has no end is refused; info of it is right, or refused', async () => {
+    const { deflated, packed } = npzFiles()
+    const { shape, dtype, nbytes } = openNpz(put('deflated.npz', deflated())).info('a')
+    assert.deepEqual({ shape, dtype, nbytes }, { shape: [2], dtype: 'float32', nbytes: 8 })
+    let known = 0
+    for (let n = 0; n < packed.length; n++) {
+      const file = put('deflated.npz', deflated(n))
+      try {
+        const { shape, dtype, nbytes } = openNpz(file).info('a')
+        assert.deepEqual({ shape, dtype, nbytes }, { shape: [2], dtype: 'float32', nbytes: 8 })
+        known++
+      } catch (error) {
+        assert.equal(error.code, 'ERR_FORMAT', error.stack)
+      }
+      for (const mode of ['r', 'c']) assert.match(refuses(() => openNpz(file, { mode }).get('a'), 'ERR_FORMAT').message, /^byte 0: the member "a" cannot be inflated: /)
+      assert.equal((await openNpz(file).load('a').then(() => null, error => error))?.code, 'ERR_FORMAT')
+      assert.equal((await load(file).then(() => null, error => error))?.code, 'ERR_FORMAT')
+    }
+    assert.ok(known > 0)
+    assert.equal(open(), 0)
+    assert.ok(await collectUntil(() => memory().bytes.mapped === 0))
+  })
+
+  /** What opening a file makes of it, and by how much the resident set of a process that does nothing else was larger at most. */
+  const opened = (open, file, opts) => childJson(`
+    const samebytes = require('samebytes')
+    const fs = require('node:fs')
+    const peak = () => Math.max(process.memoryUsage.rss(), 1024 * (/^VmHWM:\\s+(\\d+) kB/m.exec(fs.readFileSync('/proc/self/status', 'latin1'))?.[1] ?? 0))
+    samebytes.zeros([1]).dispose()
+    const before = process.memoryUsage.rss()
+    let said = ''
+    try {
+      const result = samebytes.${open}(${JSON.stringify(file)}, ${JSON.stringify(opts)})
+      said = result.size + ' ' + result.get(result.size - 1)
+    } catch (error) {
+      said = error.code
+    }
+    console.log(JSON.stringify({ said, grown: peak() - before }))
+  `)
+
+  it('headers of a gigabyte that are not there cost nothing; holes are no memory', async () => {
     const size = 2 ** 34
-    refuses(() => openSafetensors(sparse('big.safetensors', size, [[0, u64(2 ** 33)]])), 'ERR_FORMAT')
-    refuses(() => openNpy(sparse('big.npy', size, [[0, Buffer.concat([Buffer.from('\x93NUMPY\x02\0', 'latin1'), u32(2 ** 31)])]])), 'ERR_FORMAT')
-    refuses(() => openGguf(sparse('big.gguf', size, [[0, Buffer.concat([Buffer.from('GGUF'), u32(3), u64(2 ** 33), u64(2 ** 33)])]])), 'ERR_FORMAT')
-    refuses(() => openGguf(sparse('many.gguf', size, [[0, Buffer.concat([Buffer.from('GGUF'), u32(3), u64(0), u64(1000000)])]])), 'ERR_FORMAT')
-    refuses(() => openGguf(sparse('long.gguf', size, [[0, Buffer.concat([Buffer.from('GGUF'), u32(3), u64(0), u64(1), u64(1), Buffer.of(97), u32(8), u64(2 ** 33)])]])), 'ERR_FORMAT')
+    const most = 2 ** 26 // half a MiB is usual
+    const hole = (name, ...bytes) => sparse(name, size, [[0, Buffer.concat(bytes)]])
+    const head = [Buffer.from('GGUF'), u32(3)]
     const at = size - 98
     const end = [
       u32(0x06064b50), u64(44), u16(45), u16(45), u32(0), u32(0), u64(1), u64(1), u64(at), u64(0),
       u32(0x07064b50), u32(0), u64(at), u32(1), u32(0x06054b50), u32(0), u16(1), u16(1), u32(0), u32(0), u16(0)
     ]
-    refuses(() => openNpz(sparse('big.npz', size, [[at, Buffer.concat(end)]])), 'ERR_FORMAT')
-    const raw = openRaw(sparse('big', size, []), { dtype: 'uint8' })
-    assert.deepEqual([raw.size, raw.get(size - 1)], [size, 0])
-    raw.dispose()
-    assert.ok(process.memoryUsage.rss() - rss < 2 ** 30)
+    const refused = [
+      ['openSafetensors', hole('big.safetensors', u64(2 ** 33)), most],
+      ['openNpy', hole('big.npy', Buffer.from('\x93NUMPY\x02\0', 'latin1'), u32(2 ** 31)), most],
+      ['openGguf', hole('big.gguf', ...head, u64(2 ** 33), u64(2 ** 33)), most],
+      ['openGguf', hole('long.gguf', ...head, u64(0), u64(1), u64(1), Buffer.of(97), u32(8), u64(2 ** 33)), most],
+      ['openNpz', sparse('big.npz', size, [[at, Buffer.concat(end)]]), most],
+      // Of these as many bytes are read as a format allows. What was found in them is there twice, as it took two rooms.
+      ['openSafetensors', hole('zeros.safetensors', u64(1e8)), most + 1e8],
+      ['openGguf', hole('values.gguf', ...head, u64(0), u64(1e6)), most + 1e6 * (13 + 2 * 8 * 8)],
+      ['openGguf', hole('tensors.gguf', ...head, u64(1e6), u64(0)), most + 1e6 * (24 + 2 * 12 * 8)]
+    ]
+    for (const [open, file, most] of refused) {
+      const { said, grown } = await opened(open, file)
+      assert.equal(said, 'ERR_FORMAT', file)
+      assert.ok(grown < most, `${grown} bytes for ${file}; at most ${most} were expected`)
+    }
+    const { said, grown } = await opened('openRaw', sparse('big', size, []), { dtype: 'uint8' })
+    assert.equal(said, `${size} 0`)
+    assert.ok(grown < most, `${grown} bytes for what is mapped`)
   })
 
   it('a header of many megabytes is read to its end', () => {
@@ -173,6 +230,28 @@ describe('hostile files', function () {
     const read = openNpz(file)
     assert.deepEqual([read.size, read.get('a65999').toArray()], [n, [0]])
     read.close()
+  })
+
+  it('bytes that are not UTF-8 are told from text in Node, in browsers, and in an AudioWorklet, which has no TextDecoder', () => {
+    const texts = ['', 'a.npy', 'a%41\0', '\xe9', '\u20ac\u0800\ud7ff\ue000', '\u{10000}\u{10ffff}', '\ufeffa\ufffd']
+    const bad = { 82: '?', '41ff42': 'A?B', c341: '?A', c3a9a9: '\xe9?', e29641: '?A', e2: '?', f09f9841: '?A', c0af: '?', eda080: '?', f4908080: '?', efbfbdff: '??' }
+    const check = ({ textOf, exactTextOf }) => {
+      for (const text of texts) assert.deepEqual([textOf(Buffer.from(text)), exactTextOf(Buffer.from(text))], [text, text])
+      for (const [bytes, text] of Object.entries(bad)) {
+        assert.equal(exactTextOf(Buffer.from(bytes, 'hex')), null, bytes)
+        assert.equal(textOf(Buffer.from(bytes, 'hex')).replace(/\ufffd+/g, '\ufffd'), text.replace(/\?+/g, '\ufffd'), bytes)
+      }
+    }
+    check(hostHere)
+    check(hostOfBrowsers)
+    const decoder = Object.getOwnPropertyDescriptor(globalThis, 'TextDecoder')
+    delete globalThis.TextDecoder
+    try {
+      assert.equal(typeof TextDecoder, 'undefined')
+      check(hostOfBrowsers)
+    } finally {
+      Object.defineProperty(globalThis, 'TextDecoder', decoder)
+    }
   })
 
   it('checksums are those of zip', () => {

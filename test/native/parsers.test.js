@@ -1,12 +1,15 @@
 'use strict'
 const assert = require('node:assert/strict')
+const { randomInt } = require('node:crypto')
 const parsers = require('../../js/parsers')
 const here = require('../../js/parsers-here')
 const { npyOf, safetensors, gguf, placed, floats, u16, u32, u64 } = require('../files')
 const { npyFiles, safetensorsFiles, ggufFiles, npzFiles } = require('../corpora')
 
 const { NPY, SAFETENSORS, GGUF, ZIP_END, ZIP_DIRECTORY, ZIP_MEMBER } = parsers
-const MUTATIONS = 2000 // of each format
+const FULL = process.env.SAMEBYTES_FULL === '1'
+const MUTATIONS = FULL ? 200000 : 2000 // of each format
+const SEED = Number(process.env.FUZZ_SEED ?? (FULL ? 0 : 1)) || randomInt(1, 2 ** 32) // 0: another one each time, as test/c/fuzz.sh has it
 
 /** Whole numbers below n, the same ones each time. */
 function numbers (seed) {
@@ -65,7 +68,7 @@ const FORMATS = {
   safetensors: [[safetensorsFiles, [escaped, thrice, rounded('3,3002399751580331'), rounded('9007199254740993'), Buffer.concat([u64(2 ** 33), escaped])]],
     (what, bytes, total) => same(what, SAFETENSORS, bytes, total), '{}[],:" \n\\u0189abdDFU_\0\xff\xc3\xed'],
   gguf: [[ggufFiles, []], (what, bytes, total) => same(what, GGUF, bytes, total), '\0\x01\x02\x04\x08\x09\x20\x7f\x80\xff'],
-  zip: [[npzFiles, []], (what, bytes) => sameZip(what, bytes), '\0\x01\x08\x4b\x50\xff']
+  zip: [[npzFiles, [npzFiles().deflated(), npzFiles().wide()]], (what, bytes) => sameZip(what, bytes), '\0\x01\x08\x4b\x50\xff']
 }
 
 function mutated (bytes, random, alphabet, most) {
@@ -94,7 +97,7 @@ function mended (name, bytes, random) {
 }
 
 describe('parsers in JavaScript and in C find the same', function () {
-  this.timeout(120000)
+  this.timeout(FULL ? 600000 : 120000)
 
   for (const [name, [[files, more], compare, alphabet]] of Object.entries(FORMATS)) {
     const { plain, bad } = files()
@@ -109,15 +112,20 @@ describe('parsers in JavaScript and in C find the same', function () {
       }
     })
 
-    it(`${name}: ${MUTATIONS} mutations of them`, () => {
-      const random = numbers(1)
+    it(`${name}: ${MUTATIONS} mutations of them, from seed ${SEED}`, () => {
+      const random = numbers(SEED)
       const small = corpus.map(([, bytes]) => bytes).filter(bytes => bytes.length > 0 && bytes.length < 4096)
       const before = { ...tally }
       for (let i = 0; i < MUTATIONS; i++) {
         const bytes = mended(name, random(2) ? mutated(plain(), random, alphabet, 1) : mutated(small[random(small.length)], random, alphabet, 3), random)
-        compare(`mutation ${i}`, placed(bytes))
+        try {
+          compare(`mutation ${i}`, placed(bytes))
+        } catch (error) {
+          assert.fail(`seed ${SEED} (FUZZ_SEED=${SEED}${FULL ? ' SAMEBYTES_FULL=1' : ''}), mutation ${i}: ${error.stack}`)
+        }
       }
-      assert.ok(tally.read - before.read > 20 && tally.refused - before.refused > 500, JSON.stringify(tally))
+      const [read, refused] = [tally.read - before.read, tally.refused - before.refused]
+      assert.ok(read > MUTATIONS / 100 && refused > MUTATIONS / 4, `seed ${SEED}: ${JSON.stringify({ read, refused })}`)
     })
   }
 
