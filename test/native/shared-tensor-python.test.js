@@ -58,6 +58,10 @@ b.view('u1')[...] = np.frombuffer(bytes.fromhex('${Buffer.from(pattern(dtype, t.
     const a = SharedTensor.create(fresh(), [2, 3], { dtype, format: 'raw' })
     return { a, where: a.name }
   }
+  const rawFile = dtype => {
+    const { a } = raw(dtype)
+    return { a, where: a.path }
+  }
 
   it('NumPy maps a named segment and a sealed one, every dtype that it has, both ways', async () => {
     const py = python()
@@ -88,6 +92,50 @@ result = [t.data_ptr() == a.ctypes.data, t.sum().item()]
     t.fill(2)
     assert.equal(await py.run(`import torch; t = torch.from_file('${where}', shared=True, size=6, dtype=torch.float32); t.add_(1); result = t.sum().item()`), 18)
     assert.equal(t.get(1, 2), 3)
+  })
+
+  it('PyTorch maps raw bytes of every dtype that it has, both ways', async function () {
+    const py = python()
+    if ((await py.ask('import torch')).error) skip(this, 'PyTorch is missing')
+    await bothWays(py, OF_TORCH, rawFile, (where, dtype) => `__import__('torch').from_file('${where}', shared=True, size=6, dtype=__import__('torch').${dtype}).reshape(2, 3)`)
+  })
+
+  it('PyTorch has bfloat16: of raw bytes by itself, of a .npy by what NumPy takes for raw bytes; the same address, both ways', async function () {
+    const py = python()
+    if ((await py.ask('import torch')).error) skip(this, 'PyTorch is missing')
+    await py.run('import torch, numpy as np')
+    const mapped = where => `m = np.load('${where}', mmap_mode='r+'); t = torch.from_numpy(m.view('i2')).view(torch.bfloat16); names = [str(m.dtype), t.data_ptr() == m.ctypes.data]`
+    const itself = where => `t = torch.from_file('${where}', shared=True, size=6, dtype=torch.bfloat16).reshape(2, 3); names = ['|V2', True]`
+    for (const [segment, load] of [[npy, mapped], [sealed, mapped], [raw, itself]]) {
+      const { a: { path: where, tensor: t } } = segment('bfloat16')
+      t.copyFrom([[1, -2.5, 3.140625], [-0, Infinity, 2 ** -133]])
+      const there = await py.run(`
+import numpy as np, torch
+${load(where)}
+things['t'] = t
+result = [names, list(t.shape), t.data_ptr() % 64 == 0, t.view(torch.int16).numpy().tobytes().hex(), [str(x) for x in t.flatten().tolist()]]
+t[0, 1], t[1, 0], t[1, 2] = 7.5, float('nan'), -2.0 ** -133
+`)
+      const values = ['1.0', '-2.5', '3.140625', '-0.0', 'inf', '9.183549615799121e-41']
+      assert.deepEqual(there, [['|V2', true], [2, 3], true, '803f20c049400080807f0100', values])
+      assert.deepEqual(t.toArray(), [[1, 7.5, 3.140625], [NaN, Infinity, -(2 ** -133)]])
+      t.setBytes(pattern('bfloat16', 12, 3))
+      assert.equal(await py.run("import torch; result = things['t'].view(torch.int16).numpy().tobytes().hex()"), hex(t))
+      await py.run("import torch; things['t'].view(torch.int16).numpy().view('u1')[...] = 0x41")
+      assert.equal(hex(t), '41'.repeat(12))
+      assert.equal(t.get(1, 2), 12.0625)
+    }
+    const name = fresh()
+    await py.run(`
+import numpy as np, torch
+m = things['m'] = np.lib.format.open_memmap('${FOLDER}/${name}', 'w+', 'V2', (2, 3))
+torch.from_numpy(m.view('i2')).view(torch.bfloat16)[...] = torch.arange(6).reshape(2, 3) / 2
+`)
+    refuses(() => SharedTensor.open(name), 'ERR_DTYPE')
+    const { tensor: t } = SharedTensor.open(name, 'bfloat16')
+    assert.deepEqual([t.dtype, t.toArray()], ['bfloat16', [[0, 0.5, 1], [1.5, 2, 2.5]]])
+    t.set(-1, 1, 2)
+    assert.equal(await py.run("result = things['m'][1, 2].tobytes().hex()"), '80bf')
   })
 
   it('multiprocessing.shared_memory has raw bytes, and exactly those', async () => {
