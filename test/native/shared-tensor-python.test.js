@@ -266,21 +266,22 @@ describe('SharedTensor and C', function () {
   this.timeout(240000)
   needs('the addon')
   let folder
-  let program
   before(function () {
     folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-c-'))
-    program = path.join(folder, 'ints')
-    try {
-      execFileSync(process.env.CC ?? 'gcc', ['-Wall', '-Werror', '-o', program, path.join(__dirname, '..', '..', 'examples', 'share-with-c', 'ints.c'), '-lrt'], { stdio: 'pipe' })
-    } catch (error) {
-      if (error.code === 'ENOENT') skip(this, 'a C compiler is missing')
-      throw error
+    for (const source of ['examples/share-with-c/ints.c', 'test/native/numbers.c']) {
+      try {
+        execFileSync(process.env.CC ?? 'gcc', ['-Wall', '-Werror', '-o', path.join(folder, path.basename(source, '.c')), path.join(ROOT, source), '-lrt'], { stdio: 'pipe' })
+      } catch (error) {
+        if (error.code === 'ENOENT') skip(this, 'a C compiler is missing')
+        throw error
+      }
     }
   })
   after(() => { fs.rmSync(folder, { recursive: true, force: true }) })
   afterEach(clean)
 
-  const run = (...args) => new Promise((resolve, reject) => execFile(program, args, (error, stdout, stderr) => error ? reject(new Error(stderr)) : resolve(stdout)))
+  const program = (name, ...args) => new Promise((resolve, reject) => execFile(path.join(folder, name), args, (error, stdout, stderr) => error ? reject(new Error(stderr)) : resolve(stdout)))
+  const run = (...args) => program('ints', ...args)
 
   it('the classic program doubles the integers that we made', async () => {
     const a = SharedTensor.create(fresh(), [8], { dtype: 'int32', format: 'raw' })
@@ -300,4 +301,34 @@ describe('SharedTensor and C', function () {
     assert.equal(a.tensor.get(4), -14)
     await assert.rejects(run('make', '/' + name, '5'), /File exists/)
   })
+
+  const [single, least] = [Math.fround(0.1), 2 ** -149]
+  const most = (2 - 2 ** -23) * 2 ** 127
+  const NUMBERS = { // as in numbers.c
+    bool: [true, true, false],
+    uint8: [0, 255, 65],
+    int8: [-128, 127, -2],
+    uint16: [0, 65535, 0x1234],
+    int16: [-32768, 32767, -0x1234],
+    uint32: [0, 4294967295, 0x12345678],
+    int32: [-2147483648, 2147483647, -0x12345678],
+    uint64: [0n, 2n ** 64n - 1n, 0x123456789abcdef0n],
+    int64: [-(2n ** 63n), 2n ** 63n - 1n, -0x123456789abcdef0n],
+    float32: [-single, most, least],
+    float64: [-0.1, Number.MAX_VALUE, Number.MIN_VALUE],
+    complex64: [[1.5, -2], [-0, most], [-Infinity, single]],
+    complex128: [[1.5, -2], [-0, Number.MAX_VALUE], [-Infinity, 0.1]]
+  }
+
+  for (const [dtype, values] of Object.entries(NUMBERS)) {
+    it(`C reads what we write as ${dtype}, and we read what it writes`, async () => {
+      const [a, b, c] = values
+      const { name, tensor: t } = SharedTensor.create(fresh(), [3], { dtype, format: 'raw' })
+      await assert.rejects(program('numbers', '/' + name, dtype), /are others/)
+      t.copyFrom(values)
+      await program('numbers', '/' + name, dtype)
+      assert.deepEqual(t.toArray(), [c, a, b])
+      assert.deepEqual(SharedTensor.open(name, { dtype, format: 'raw' }).tensor.toArray(), [c, a, b])
+    })
+  }
 })
