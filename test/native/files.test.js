@@ -7,6 +7,7 @@ const zlib = require('node:zlib')
 const { execFileSync } = require('node:child_process')
 const samebytes = require('samebytes')
 const { child, childJson, collectUntil, copied, fails, hex, isWasm, needs, quietMemory, refuses, settledMemory, skip } = require('../setup')
+const { inSmallFolder } = require('../other-process')
 const { crc32, floats, npy, npyOf, safetensors, u16, u32, u64, zip } = require('../files')
 const { arange, createNpy, createSafetensors, load, memory, openGguf, openNpy, openNpz, openRaw, openSafetensors, save, saveNpy, saveNpySync, saveNpzSync, saveSafetensorsSync, tensor, zeros, toNpyBytes } = samebytes
 
@@ -589,6 +590,72 @@ describe('saving and loading', () => {
       refuses(() => createNpy(file, [2]), 'ERR_IO')
     }
     assert.deepEqual([fs.statSync(pipe).isFIFO(), drafts()], [true, []])
+  })
+
+  it('without space it is ERR_IO, what was there stays, and nothing else is left', async function () {
+    fs.mkdirSync(at('full'))
+    const said = await inSmallFolder(at('full'), `
+      const samebytes = require('samebytes')
+      const { quietMemory } = require('./test/setup')
+      const fs = require('node:fs')
+      const path = require('node:path')
+      const { tensor, zeros } = samebytes
+      const large = zeros([2 ** 19])
+      const shape = { shape: [2 ** 19], dtype: 'float32' }
+      const attempts = {
+        'save .npy': ['a.npy', (file, how) => samebytes.save(file, large, how)],
+        'save .npz': ['a.npz', (file, how) => samebytes.save(file, { small: tensor([1]), large }, how)],
+        'save .safetensors': ['a.safetensors', (file, how) => samebytes.save(file, { small: tensor([1]), large }, how)],
+        saveNpySync: ['a.npy', file => samebytes.saveNpySync(file, large)],
+        saveNpzSync: ['a.npz', file => samebytes.saveNpzSync(file, { large })],
+        saveSafetensorsSync: ['a.safetensors', file => samebytes.saveSafetensorsSync(file, { large })],
+        createNpy: ['a.npy', (file, how) => samebytes.createNpy(file, shape.shape, how)],
+        createSafetensors: ['a.safetensors', (file, how) => samebytes.createSafetensors(file, { small: { shape: [1], dtype: 'int8' }, shape }, how)]
+      }
+      const folder = ${JSON.stringify(at('full'))}
+      const textOf = fd => { try { return fs.readlinkSync('/proc/self/fd/' + fd) } catch { return '' } }
+      /** The folder's files and free blocks, this process' files there, what is counted. */
+      async function state () {
+        const { tensors, storages, bytes, inFlight } = await quietMemory()
+        const files = fs.readdirSync(folder).map(name => [name, fs.readFileSync(path.join(folder, name), 'hex')])
+        return JSON.stringify([files, fs.statfsSync(folder).bfree, fs.readdirSync('/proc/self/fd').filter(fd => textOf(fd).startsWith(folder)).length, tensors, storages, bytes, inFlight])
+      }
+      async function main () {
+        const said = {}
+        for (const name of ['a.npy', 'a.npz', 'a.safetensors']) await samebytes.save(path.join(folder, name), name === 'a.npy' ? tensor([1, 2]) : { a: tensor([1, 2]) })
+        const old = samebytes.openNpy(path.join(folder, 'a.npy'))
+        for (const [what, [name, attempt]] of Object.entries(attempts)) {
+          const answers = []
+          said[what] = [name, answers]
+          const before = [] // the first attempt may load more of this and that
+          for (const [file, how] of [[name, {}], [name, {}], ['new-' + name, {}], ['new-' + name, { ifExists: 'error' }]]) {
+            before.push(await state())
+            try {
+              await attempt(path.join(folder, file), how)
+              answers.push('done')
+            } catch (error) {
+              answers.push([error.code, error.errno, path.relative(folder, error.path)].join(' '))
+            }
+            large.fill(1) // it is not busy
+          }
+          before.push(await state())
+          const ofFolder = text => JSON.stringify(JSON.parse(text).slice(0, 3))
+          for (const one of before.slice(2)) if (one !== before[1]) answers.push('before: ' + before[1] + ', after: ' + one)
+          if (ofFolder(before[0]) !== ofFolder(before[1])) answers.push('before: ' + before[0] + ', after: ' + before[1])
+        }
+        said.old = old.toArray()
+        samebytes.saveNpySync(path.join(folder, 'a.npy'), zeros([2 ** 17]))
+        console.log(JSON.stringify(said))
+      }
+      main()
+    `)
+    if (said === null) skip(this, 'this user may mount no folder of its own')
+    const { old, ...attempts } = said
+    assert.deepEqual(old, [1, 2])
+    assert.equal(Object.keys(attempts).length, 8)
+    for (const [what, [name, answers]] of Object.entries(attempts)) {
+      assert.deepEqual(answers, [name, name, `new-${name}`, `new-${name}`].map(file => `ERR_IO -${os.constants.errno.ENOSPC} ${file}`), what)
+    }
   })
 
   it('refuses wrong files and arguments', async () => {
