@@ -3,7 +3,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const readline = require('node:readline')
-const { spawn } = require('node:child_process')
+const { execFile, spawn } = require('node:child_process')
 
 const ROOT = path.join(__dirname, '..')
 const PYTHON = process.env.PYTHON ?? '/usr/bin/python3' // the system's, because it has NumPy
@@ -97,6 +97,18 @@ async function endAll () {
   for (const other of all.splice(0)) await other.kill()
 }
 
+/** What a program says that has 1 MiB of space in a folder; null: there can be no such place. */
+function inSmallFolder (folder, source) {
+  return new Promise((resolve, reject) => {
+    const script = 'mount -t tmpfs -o size=1m none "$2" 2>/dev/null || exit 77; exec "$0" --expose-gc -e "$1"'
+    execFile('unshare', ['-m', 'bash', '-c', script, process.execPath, source, folder], { cwd: ROOT, encoding: 'utf8' }, (error, stdout, stderr) => {
+      if (error && (error.code === 'ENOENT' || error.code === 77 || /unshare failed/.test(stderr))) resolve(null)
+      else if (error) reject(new Error(stderr))
+      else resolve(JSON.parse(stdout))
+    })
+  })
+}
+
 const hasPython = fs.existsSync(PYTHON)
 
-module.exports = { node, python, endAll, hasPython, PYTHON }
+module.exports = { node, python, endAll, inSmallFolder, hasPython, PYTHON }

@@ -7,6 +7,7 @@ const zlib = require('node:zlib')
 const { execFileSync } = require('node:child_process')
 const samebytes = require('samebytes')
 const { child, childJson, collectUntil, copied, fails, hex, isWasm, needs, quietMemory, refuses, settledMemory, skip } = require('../setup')
+const { inSmallFolder } = require('../other-process')
 const { crc32, floats, npy, npyOf, safetensors, u16, u32, u64, zip } = require('../files')
 const { arange, createNpy, createSafetensors, load, memory, openGguf, openNpy, openNpz, openRaw, openSafetensors, save, saveNpy, saveNpySync, saveNpzSync, saveSafetensorsSync, tensor, zeros, toNpyBytes } = samebytes
 
@@ -591,6 +592,72 @@ describe('saving and loading', () => {
     assert.deepEqual([fs.statSync(pipe).isFIFO(), drafts()], [true, []])
   })
 
+  it('without space it is ERR_IO, what was there stays, and nothing else is left', async function () {
+    fs.mkdirSync(at('full'))
+    const said = await inSmallFolder(at('full'), `
+      const samebytes = require('samebytes')
+      const { quietMemory } = require('./test/setup')
+      const fs = require('node:fs')
+      const path = require('node:path')
+      const { tensor, zeros } = samebytes
+      const large = zeros([2 ** 19])
+      const shape = { shape: [2 ** 19], dtype: 'float32' }
+      const attempts = {
+        'save .npy': ['a.npy', (file, how) => samebytes.save(file, large, how)],
+        'save .npz': ['a.npz', (file, how) => samebytes.save(file, { small: tensor([1]), large }, how)],
+        'save .safetensors': ['a.safetensors', (file, how) => samebytes.save(file, { small: tensor([1]), large }, how)],
+        saveNpySync: ['a.npy', file => samebytes.saveNpySync(file, large)],
+        saveNpzSync: ['a.npz', file => samebytes.saveNpzSync(file, { large })],
+        saveSafetensorsSync: ['a.safetensors', file => samebytes.saveSafetensorsSync(file, { large })],
+        createNpy: ['a.npy', (file, how) => samebytes.createNpy(file, shape.shape, how)],
+        createSafetensors: ['a.safetensors', (file, how) => samebytes.createSafetensors(file, { small: { shape: [1], dtype: 'int8' }, shape }, how)]
+      }
+      const folder = ${JSON.stringify(at('full'))}
+      const textOf = fd => { try { return fs.readlinkSync('/proc/self/fd/' + fd) } catch { return '' } }
+      /** The folder's files and free blocks, this process' files there, what is counted. */
+      async function state () {
+        const { tensors, storages, bytes, inFlight } = await quietMemory()
+        const files = fs.readdirSync(folder).map(name => [name, fs.readFileSync(path.join(folder, name), 'hex')])
+        return JSON.stringify([files, fs.statfsSync(folder).bfree, fs.readdirSync('/proc/self/fd').filter(fd => textOf(fd).startsWith(folder)).length, tensors, storages, bytes, inFlight])
+      }
+      async function main () {
+        const said = {}
+        for (const name of ['a.npy', 'a.npz', 'a.safetensors']) await samebytes.save(path.join(folder, name), name === 'a.npy' ? tensor([1, 2]) : { a: tensor([1, 2]) })
+        const old = samebytes.openNpy(path.join(folder, 'a.npy'))
+        for (const [what, [name, attempt]] of Object.entries(attempts)) {
+          const answers = []
+          said[what] = [name, answers]
+          const before = [] // the first attempt may load more of this and that
+          for (const [file, how] of [[name, {}], [name, {}], ['new-' + name, {}], ['new-' + name, { ifExists: 'error' }]]) {
+            before.push(await state())
+            try {
+              await attempt(path.join(folder, file), how)
+              answers.push('done')
+            } catch (error) {
+              answers.push([error.code, error.errno, path.relative(folder, error.path)].join(' '))
+            }
+            large.fill(1) // it is not busy
+          }
+          before.push(await state())
+          const ofFolder = text => JSON.stringify(JSON.parse(text).slice(0, 3))
+          for (const one of before.slice(2)) if (one !== before[1]) answers.push('before: ' + before[1] + ', after: ' + one)
+          if (ofFolder(before[0]) !== ofFolder(before[1])) answers.push('before: ' + before[0] + ', after: ' + before[1])
+        }
+        said.old = old.toArray()
+        samebytes.saveNpySync(path.join(folder, 'a.npy'), zeros([2 ** 17]))
+        console.log(JSON.stringify(said))
+      }
+      main()
+    `)
+    if (said === null) skip(this, 'this user may mount no folder of its own')
+    const { old, ...attempts } = said
+    assert.deepEqual(old, [1, 2])
+    assert.equal(Object.keys(attempts).length, 8)
+    for (const [what, [name, answers]] of Object.entries(attempts)) {
+      assert.deepEqual(answers, [name, name, `new-${name}`, `new-${name}`].map(file => `ERR_IO -${os.constants.errno.ENOSPC} ${file}`), what)
+    }
+  })
+
   it('refuses wrong files and arguments', async () => {
     await rejects(load(at('missing.npy')), 'ERR_NOT_FOUND')
     await rejects(load(at('s.xyz')), 'ERR_UNSUPPORTED')
@@ -667,6 +734,113 @@ print(json.dumps(out))`, folder))
     assert.equal(samebytes.parseNpz(bomb).get('a').size, 1 << 20)
     bomb[bomb.length >> 1] ^= 0xff
     refuses(() => samebytes.parseNpz(bomb).get('a'), 'ERR_FORMAT')
+  })
+
+  /** Every shape with a header of its own kind; so many digits in an extent leave less room behind the dict. */
+  const SHAPES = [[], [1], [5], [0], [2, 3], [5, 1], [0, 2], [2, 3, 4], [2, 1, 3, 1, 2], [2 ** 40, 0], [0, 1, 2 ** 33, 3], Array(16).fill(1), [2 ** 33, ...Array(12).fill(1), 0], Array(32).fill(1)]
+
+  /** What NumPy saves of what it loaded of these files, the same names in another folder. */
+  const savedAgain = (names, to) => JSON.parse(python(`
+import json, os, sys, numpy as np
+out = []
+for name in sys.argv[3:]:
+    a = np.load(os.path.join(sys.argv[1], name))
+    np.save(os.path.join(sys.argv[2], name), a)
+    out.append([list(a.shape), a.tobytes().hex()])
+print(json.dumps([np.lib.NumpyVersion(np.__version__) >= '1.24.0', out]))`, folder, to, ...names))
+
+  /** A .npy file of version 1 or 2: its magic number and version, what its dict says, its data. */
+  function partsOf (bytes) {
+    const begin = 10 + bytes.readUInt16LE(8)
+    assert.deepEqual([begin % 64, bytes[begin - 1]], [0, 10])
+    return [bytes.toString('latin1', 0, 8), bytes.toString('latin1', 10, begin).trim(), bytes.toString('hex', begin)]
+  }
+
+  it('saves again what we saved: the same files, byte for byte', async function () {
+    const to = at('again')
+    fs.mkdirSync(to)
+    const names = []
+    const kept = async (name, t) => {
+      names.push(name)
+      await save(at(name), t)
+      assert.deepEqual(fs.readFileSync(at(name)), Buffer.from(toNpyBytes(t)), name)
+    }
+    for (const dtype of samebytes.dtypes) {
+      const bytesOf = shape => Uint8Array.from({ length: zeros(shape, { dtype }).nbytes }, (_, k) => dtype === 'bool' ? k & 1 : k * 7 & 127)
+      for (const [i, shape] of SHAPES.entries()) {
+        const t = samebytes.fromBytes(bytesOf(shape), shape, { dtype })
+        await kept(`again-${dtype}-${i}.npy`, t)
+        if (shape.length > 1) await kept(`again-${dtype}-${i}T.npy`, t.permute(shape.map((_, d) => shape.length - 1 - d)))
+      }
+    }
+    const [hasRoom, said] = savedAgain(names, to) // for a longer first axis, as ours have; older ones write the same in fewer bytes
+    for (const [i, name] of names.entries()) {
+      const [ours, theirs] = [fs.readFileSync(at(name)), fs.readFileSync(path.join(to, name))]
+      if (/bfloat16|float8/.test(name)) { // raw bytes, whose order NumPy drops
+        const descr = ours.indexOf("'descr': '") + 10
+        assert.match(ours.toString('latin1', descr, descr + 4), /^[<|]V[12]'?$/)
+        ours.write('|', descr)
+      }
+      assert.deepEqual(partsOf(theirs), partsOf(ours), name)
+      if (hasRoom) assert.ok(theirs.equals(ours), name)
+      const t = openNpy(at(name), /bfloat16|float8\w+/.exec(name)?.[0])
+      assert.deepEqual(said[i], [t.shape, hex(t)], name)
+      t.dispose()
+    }
+  })
+
+  it('is saved again byte for byte, what it saved in our order of bytes', async function () {
+    const [from, to] = [at('theirs'), at('ours')]
+    for (const place of [from, to]) fs.mkdirSync(place)
+    const [hasRoom, names] = JSON.parse(python(`
+import json, os, sys, numpy as np
+names = []
+for d in 'b1 u1 i1 u2 i2 u4 i4 u8 i8 f2 f4 f8 c8 c16'.split():
+    for i, shape in enumerate(json.loads(sys.argv[2])):
+        n = int(np.prod(shape, dtype='O')) * np.dtype(d).itemsize
+        a = np.frombuffer(bytes((k & 1 if d == 'b1' else k * 5 + 1) & 127 for k in range(n)), d).reshape(shape)
+        for order in 'CF':
+            names.append('%s-%d%s.npy' % (d, i, order))
+            np.save(os.path.join(sys.argv[1], names[-1]), np.array(a, order=order))
+print(json.dumps([np.lib.NumpyVersion(np.__version__) >= '1.24.0', names]))`, from, JSON.stringify(SHAPES)))
+    assert.equal(names.length, 14 * 2 * SHAPES.length)
+    for (const name of names) {
+      const t = openNpy(path.join(from, name))
+      saveNpySync(path.join(to, name), t)
+      t.dispose()
+      const [theirs, ours] = [from, to].map(place => fs.readFileSync(path.join(place, name)))
+      assert.deepEqual(partsOf(ours), partsOf(theirs), name)
+      if (hasRoom) assert.ok(ours.equals(theirs), name)
+    }
+  })
+
+  it('writes versions 1, 2 and 3 of .npy, which we read: both orders of bytes, C and Fortran', async () => {
+    const said = JSON.parse(python(`
+import json, sys, numpy as np
+out = {}
+for version in (1, 2, 3):
+    for d in 'b1 u1 i2 u4 i8 f2 f4 f8 c8 c16'.split():
+        for order in '<>':
+            a = np.frombuffer(bytes((k & 1 if d == 'b1' else k * 3 + version) & 127 for k in range(24 * np.dtype(d).itemsize)), order + d).reshape(2, 3, 4)
+            for f in 'CF':
+                name = 'v%d-%s%s%s.npy' % (version, d, {'<': 'l', '>': 'b'}[order], f)
+                with open(sys.argv[1] + '/' + name, 'wb') as file: np.lib.format.write_array(file, np.array(a, order=f), version=(version, 0))
+                out[name] = [version, str(np.dtype(d)), f, order == '>' and a.itemsize > 1, a.astype(a.dtype.newbyteorder('<')).tobytes().hex()]
+print(json.dumps(out))`, folder))
+    assert.equal(Object.keys(said).length, 3 * 10 * 2 * 2)
+    for (const [name, [version, dtype, order, isSwapped, bytes]] of Object.entries(said)) {
+      const file = fs.readFileSync(at(name))
+      assert.equal(file[6], version)
+      const { result: mapped, copies } = copied(() => openNpy(at(name)))
+      assert.deepEqual(copies, isSwapped ? { openNpy: { count: 1, bytes: bytes.length / 2 } } : {}, name)
+      const found = [mapped, await load(at(name)), samebytes.parseNpy(file)]
+      if (isSwapped) refuses(() => openNpy(at(name), { mode: 'r+' }), 'ERR_UNSUPPORTED')
+      else found.push(openNpy(at(name), { mode: 'r+' }), samebytes.SharedTensor.open(at(name)).tensor)
+      for (const t of found) {
+        assert.deepEqual([t.dtype, t.shape, t.strides, hex(t)], [dtype, [2, 3, 4], order === 'C' ? [12, 4, 1] : [1, 2, 6], bytes], name)
+        t.dispose()
+      }
+    }
   })
 
   it('sees what is written to a mapped file, and the other way around', function () {

@@ -3,11 +3,11 @@
 const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const os = require('node:os')
-const { execFile, execFileSync } = require('node:child_process')
+const { execFileSync } = require('node:child_process')
 const { SharedTensor } = require('samebytes')
 const { ROOT, needs, refuses, skip } = require('../setup')
 const { FOLDER, clean, fresh, here } = require('../segments')
-const { node, endAll } = require('../other-process')
+const { node, endAll, inSmallFolder } = require('../other-process')
 
 const { errno } = os.constants
 const isRoot = process.geteuid?.() === 0
@@ -318,7 +318,7 @@ describe('SharedTensor between processes', function () {
       SharedTensor.unlink(small.name)
       console.log(JSON.stringify({ codes, left: fs.readdirSync('/dev/shm').filter(name => text(name).endsWith('-' + process.pid)).length }))
     `
-    const full = await inSmallFolder(source)
+    const full = await inSmallFolder('/dev/shm', source)
     if (full !== null) {
       const none = `ERR_MEMORY -${errno.ENOSPC} /dev/shm/sb-test-full`
       assert.deepEqual(full, { codes: [none, none, 'made', 'made'], left: 0 })
@@ -351,16 +351,4 @@ function linkOf (entry) {
   } catch {
     return ''
   }
-}
-
-/** What a program says with 1 MiB of shared memory; null: there can be no such place. */
-function inSmallFolder (source) {
-  return new Promise((resolve, reject) => {
-    const script = 'mount -t tmpfs -o size=1m none /dev/shm 2>/dev/null || exit 77; exec "$0" -e "$1"'
-    execFile('unshare', ['-m', 'bash', '-c', script, process.execPath, source], { cwd: ROOT, encoding: 'utf8' }, (error, stdout, stderr) => {
-      if (error && (error.code === 'ENOENT' || error.code === 77 || /unshare failed/.test(stderr))) resolve(null)
-      else if (error) reject(new Error(stderr))
-      else resolve(JSON.parse(stdout))
-    })
-  })
 }

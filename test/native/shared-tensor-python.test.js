@@ -58,6 +58,10 @@ b.view('u1')[...] = np.frombuffer(bytes.fromhex('${Buffer.from(pattern(dtype, t.
     const a = SharedTensor.create(fresh(), [2, 3], { dtype, format: 'raw' })
     return { a, where: a.name }
   }
+  const rawFile = dtype => {
+    const { a } = raw(dtype)
+    return { a, where: a.path }
+  }
 
   it('NumPy maps a named segment and a sealed one, every dtype that it has, both ways', async () => {
     const py = python()
@@ -88,6 +92,50 @@ result = [t.data_ptr() == a.ctypes.data, t.sum().item()]
     t.fill(2)
     assert.equal(await py.run(`import torch; t = torch.from_file('${where}', shared=True, size=6, dtype=torch.float32); t.add_(1); result = t.sum().item()`), 18)
     assert.equal(t.get(1, 2), 3)
+  })
+
+  it('PyTorch maps raw bytes of every dtype that it has, both ways', async function () {
+    const py = python()
+    if ((await py.ask('import torch')).error) skip(this, 'PyTorch is missing')
+    await bothWays(py, OF_TORCH, rawFile, (where, dtype) => `__import__('torch').from_file('${where}', shared=True, size=6, dtype=__import__('torch').${dtype}).reshape(2, 3)`)
+  })
+
+  it('PyTorch has bfloat16: of raw bytes by itself, of a .npy by what NumPy takes for raw bytes; the same address, both ways', async function () {
+    const py = python()
+    if ((await py.ask('import torch')).error) skip(this, 'PyTorch is missing')
+    await py.run('import torch, numpy as np')
+    const mapped = where => `m = np.load('${where}', mmap_mode='r+'); t = torch.from_numpy(m.view('i2')).view(torch.bfloat16); names = [str(m.dtype), t.data_ptr() == m.ctypes.data]`
+    const itself = where => `t = torch.from_file('${where}', shared=True, size=6, dtype=torch.bfloat16).reshape(2, 3); names = ['|V2', True]`
+    for (const [segment, load] of [[npy, mapped], [sealed, mapped], [raw, itself]]) {
+      const { a: { path: where, tensor: t } } = segment('bfloat16')
+      t.copyFrom([[1, -2.5, 3.140625], [-0, Infinity, 2 ** -133]])
+      const there = await py.run(`
+import numpy as np, torch
+${load(where)}
+things['t'] = t
+result = [names, list(t.shape), t.data_ptr() % 64 == 0, t.view(torch.int16).numpy().tobytes().hex(), [str(x) for x in t.flatten().tolist()]]
+t[0, 1], t[1, 0], t[1, 2] = 7.5, float('nan'), -2.0 ** -133
+`)
+      const values = ['1.0', '-2.5', '3.140625', '-0.0', 'inf', '9.183549615799121e-41']
+      assert.deepEqual(there, [['|V2', true], [2, 3], true, '803f20c049400080807f0100', values])
+      assert.deepEqual(t.toArray(), [[1, 7.5, 3.140625], [NaN, Infinity, -(2 ** -133)]])
+      t.setBytes(pattern('bfloat16', 12, 3))
+      assert.equal(await py.run("import torch; result = things['t'].view(torch.int16).numpy().tobytes().hex()"), hex(t))
+      await py.run("import torch; things['t'].view(torch.int16).numpy().view('u1')[...] = 0x41")
+      assert.equal(hex(t), '41'.repeat(12))
+      assert.equal(t.get(1, 2), 12.0625)
+    }
+    const name = fresh()
+    await py.run(`
+import numpy as np, torch
+m = things['m'] = np.lib.format.open_memmap('${FOLDER}/${name}', 'w+', 'V2', (2, 3))
+torch.from_numpy(m.view('i2')).view(torch.bfloat16)[...] = torch.arange(6).reshape(2, 3) / 2
+`)
+    refuses(() => SharedTensor.open(name), 'ERR_DTYPE')
+    const { tensor: t } = SharedTensor.open(name, 'bfloat16')
+    assert.deepEqual([t.dtype, t.toArray()], ['bfloat16', [[0, 0.5, 1], [1.5, 2, 2.5]]])
+    t.set(-1, 1, 2)
+    assert.equal(await py.run("result = things['m'][1, 2].tobytes().hex()"), '80bf')
   })
 
   it('multiprocessing.shared_memory has raw bytes, and exactly those', async () => {
@@ -218,21 +266,22 @@ describe('SharedTensor and C', function () {
   this.timeout(240000)
   needs('the addon')
   let folder
-  let program
   before(function () {
     folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-c-'))
-    program = path.join(folder, 'ints')
-    try {
-      execFileSync(process.env.CC ?? 'gcc', ['-Wall', '-Werror', '-o', program, path.join(__dirname, '..', '..', 'examples', 'share-with-c', 'ints.c'), '-lrt'], { stdio: 'pipe' })
-    } catch (error) {
-      if (error.code === 'ENOENT') skip(this, 'a C compiler is missing')
-      throw error
+    for (const source of ['examples/share-with-c/ints.c', 'test/native/numbers.c']) {
+      try {
+        execFileSync(process.env.CC ?? 'gcc', ['-Wall', '-Werror', '-o', path.join(folder, path.basename(source, '.c')), path.join(ROOT, source), '-lrt'], { stdio: 'pipe' })
+      } catch (error) {
+        if (error.code === 'ENOENT') skip(this, 'a C compiler is missing')
+        throw error
+      }
     }
   })
   after(() => { fs.rmSync(folder, { recursive: true, force: true }) })
   afterEach(clean)
 
-  const run = (...args) => new Promise((resolve, reject) => execFile(program, args, (error, stdout, stderr) => error ? reject(new Error(stderr)) : resolve(stdout)))
+  const program = (name, ...args) => new Promise((resolve, reject) => execFile(path.join(folder, name), args, (error, stdout, stderr) => error ? reject(new Error(stderr)) : resolve(stdout)))
+  const run = (...args) => program('ints', ...args)
 
   it('the classic program doubles the integers that we made', async () => {
     const a = SharedTensor.create(fresh(), [8], { dtype: 'int32', format: 'raw' })
@@ -252,4 +301,34 @@ describe('SharedTensor and C', function () {
     assert.equal(a.tensor.get(4), -14)
     await assert.rejects(run('make', '/' + name, '5'), /File exists/)
   })
+
+  const [single, least] = [Math.fround(0.1), 2 ** -149]
+  const most = (2 - 2 ** -23) * 2 ** 127
+  const NUMBERS = { // as in numbers.c
+    bool: [true, true, false],
+    uint8: [0, 255, 65],
+    int8: [-128, 127, -2],
+    uint16: [0, 65535, 0x1234],
+    int16: [-32768, 32767, -0x1234],
+    uint32: [0, 4294967295, 0x12345678],
+    int32: [-2147483648, 2147483647, -0x12345678],
+    uint64: [0n, 2n ** 64n - 1n, 0x123456789abcdef0n],
+    int64: [-(2n ** 63n), 2n ** 63n - 1n, -0x123456789abcdef0n],
+    float32: [-single, most, least],
+    float64: [-0.1, Number.MAX_VALUE, Number.MIN_VALUE],
+    complex64: [[1.5, -2], [-0, most], [-Infinity, single]],
+    complex128: [[1.5, -2], [-0, Number.MAX_VALUE], [-Infinity, 0.1]]
+  }
+
+  for (const [dtype, values] of Object.entries(NUMBERS)) {
+    it(`C reads what we write as ${dtype}, and we read what it writes`, async () => {
+      const [a, b, c] = values
+      const { name, tensor: t } = SharedTensor.create(fresh(), [3], { dtype, format: 'raw' })
+      await assert.rejects(program('numbers', '/' + name, dtype), /are others/)
+      t.copyFrom(values)
+      await program('numbers', '/' + name, dtype)
+      assert.deepEqual(t.toArray(), [c, a, b])
+      assert.deepEqual(SharedTensor.open(name, { dtype, format: 'raw' }).tensor.toArray(), [c, a, b])
+    })
+  }
 })
