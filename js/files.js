@@ -927,11 +927,11 @@ class ReadFile {
     return ready.storage
   }
 
-  /** @param {number} n  bytes more were read; not told of the last ones of a file, which end() does */
+  /** @param {number} n  bytes more that were read: never all, for there are headers */
   step (n) {
     checkSignal(this.signal)
     this.done += n
-    if (this.done < this.size) this.onProgress?.({ done: this.done, total: this.size })
+    this.onProgress?.({ done: this.done, total: this.size })
   }
 
   /** Gives the event loop a turn. */
@@ -940,7 +940,7 @@ class ReadFile {
     checkSignal(this.signal)
   }
 
-  /** All was read. */
+  /** All was read that is needed. */
   end () {
     checkSignal(this.signal)
     this.onProgress?.({ done: this.size, total: this.size })

@@ -756,9 +756,9 @@ describe('transfers that are watched and stopped', function () {
     const members = bytes => Array.from({ length: 100 }, (_, i) => [`${i}`, bytes])
     for (const bytes of [none, few, objects]) {
       const stored = put('turns.npz', zip(members(bytes).map(([name, bytes]) => [`${name}.npy`, bytes])))
-      assert.ok(await turnsOf(() => load(stored)) >= 100)
+      assert.ok(await turnsOf(() => load(stored)) > 90)
       const deflated = put('turns.npz', deflatedNpz(Object.fromEntries(members(bytes))))
-      assert.ok(await turnsOf(() => load(deflated)) >= 100)
+      assert.ok(await turnsOf(() => load(deflated)) > 90)
     }
   })
 
