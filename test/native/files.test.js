@@ -653,7 +653,7 @@ describe('transfers that are watched and stopped', function () {
   }
 
   /** What is counted, without what others have left. */
-  const counts = ({ tensors, storages, bytes: { v8, native, mapped } }) => [tensors, storages, (v8 + native + mapped) / LONG | 0]
+  const counts = ({ tensors, storages, bytes: { v8, native, mapped } }) => [tensors, storages, v8 + native + mapped]
 
   /** A transfer must be rejected with this error, and then at once nothing be left of it, before any collection. */
   async function leavesNothingOf (what, transfer, isExpected) {
@@ -663,7 +663,8 @@ describe('transfers that are watched and stopped', function () {
     const error = await transfer().then(() => assert.fail(`${what} came to its end`), error => error)
     const after = counts(memory())
     assert.ok(isExpected(error), `${what}: ${error.stack}`)
-    assert.ok(after.every((count, i) => count <= before[i]), `${what}: ${after}, not ${before}`)
+    const slack = [0, 0, 2 ** 20] // bytes: small tensors come in blocks
+    assert.ok(after.every((count, i) => count <= before[i] + slack[i]), `${what}: ${after}, not ${before}`)
     assert.deepEqual([openHere(), fs.readdirSync(folder)], [open, names], what)
   }
 
