@@ -12,7 +12,7 @@ const { Extra } = require('./storage')
 const { dtypeOf } = require('./dtypes')
 const { denseLayout } = require('./layouts')
 const { Tensor, wrap } = require('./tensor')
-const { newName, log } = require('./host')
+const { newName, log, onNextTurn } = require('./host')
 const { signalOf, checkSignal } = require('./async')
 const { bytesWithin } = require('./exposed')
 const formats = require('./formats')
@@ -25,11 +25,14 @@ const { Summed, whatOf, windowOf, sizeOf } = writers
 /** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
 /** @typedef {import('./formats').Source} Source */
 /** @typedef {import('./formats').TensorFile} TensorFile */
+/** @typedef {import('./formats').TensorInfo} TensorInfo */
+/** @typedef {import('./formats').Member} Member */
 /** @typedef {import('./writers').Tensors} Tensors */
 /** @typedef {import('./writers').Piece} Piece */
 
 const SWEEP = 256 // mappings between two looks at which of them were collected
 const CHUNK = 2 ** 24 // bytes that are written or read at a time
+const PART = 2 ** 18 // bytes that are inflated at a time
 const MODES = /** @type {const} */ (['r', 'r+', 'c'])
 const O_TMPFILE = 0o20000000 // not among Node's constants; the same on all processors that there are binaries for
 const IF_EXISTS = /** @type {const} */ (['replace', 'error'])
@@ -883,22 +886,28 @@ function createSafetensors (path, specs, opts) {
 
 // ---- Reading ----
 
-/** A file that is read, not mapped. @implements {Source} */
+/** A file that is read, not mapped: headers at once, all else in turns of the event loop. @implements {Source} */
 class ReadFile {
   /**
    * @param {number} fd
    * @param {number} size
+   * @param {Transfer} options
    */
-  constructor (fd, size) {
+  constructor (fd, size, { signal, onProgress }) {
     this.fd = fd
     this.size = size
+    this.signal = signal
+    this.onProgress = onProgress
+    /** bytes that were read, but for headers */
+    this.done = 0
     this.first = 4096
     this.flags = 0
     this.writes = false
+    this.owned = true
     this.reason = 'load'
     /** @type {Set<unknown>} */
     this.faults = new Set()
-    /** read already @type {{ from: number, storage: Storage } | null} */
+    /** for the tensor that is made next @type {{ from: number, storage: Storage } | null} */
     this.ready = null
   }
 
@@ -918,29 +927,168 @@ class ReadFile {
     return ready.storage
   }
 
+  /** @param {number} n  bytes more that were read: never all, for there are headers */
+  step (n) {
+    checkSignal(this.signal)
+    this.done += n
+    this.onProgress?.({ done: this.done, total: this.size })
+  }
+
+  /** Gives the event loop a turn. */
+  async turn () {
+    await new Promise(resolve => { onNextTurn(() => resolve(undefined)) })
+    checkSignal(this.signal)
+  }
+
+  /** All was read that is needed. */
+  end () {
+    checkSignal(this.signal)
+    this.onProgress?.({ done: this.size, total: this.size })
+    checkSignal(this.signal)
+  }
+
   /**
-   * Reads what a tensor will have, in turns of the event loop.
+   * @param {Uint8Array} target
+   * @param {number} from
+   * @returns {Promise<number>} bytes, at least one
+   */
+  async readSome (target, from) {
+    const n = await settled(done => { fs.read(this.fd, target, 0, target.length, from, done) })
+    if (n === 0) throw failure('ERR_FORMAT', `byte ${from}: the file ends here; it became shorter while it was read`)
+    return n
+  }
+
+  /**
+   * @param {number} from
+   * @param {number} nbytes  few
+   */
+  async readAll (from, nbytes) {
+    const bytes = new Uint8Array(nbytes)
+    for (let at = 0; at < nbytes;) {
+      const n = await this.readSome(bytes.subarray(at), from + at)
+      at += n
+      this.step(n)
+    }
+    return bytes
+  }
+
+  /**
+   * Reads what a tensor will have.
    *
    * @param {number} from
    * @param {number} nbytes
-   * @param {(n: number) => void} step  after each piece; may throw
    */
-  async prepare (from, nbytes, step) {
+  async prepare (from, nbytes) {
+    if (nbytes === 0) return
     const storage = backend.allocate(nbytes, ffi.check)
+    this.ready = { from, storage }
     for (let at = 0; at < nbytes;) {
       const size = Math.min(CHUNK, nbytes - at)
       const window = () => new Uint8Array(/** @type {any} */ (backend.bufferOf(storage, ffi.check)), storage.byteOffset + at, size)
       const target = backend.isWasm ? new Uint8Array(size) : window() // WASM memory may move meanwhile
-      const n = await settled(done => { fs.read(this.fd, target, 0, size, from + at, done) })
-      if (n === 0) throw failure('ERR_FORMAT', `byte ${from + at}: the file ends here; it became shorter while it was read`)
+      const n = await this.readSome(target, from + at)
       if (backend.isWasm) window().set(target)
       at += n
-      step(n)
+      this.step(n)
     }
-    this.ready = { from, storage }
+  }
+
+  /**
+   * Inflates a member of an .npz, which is looked at and becomes a tensor then.
+   *
+   * @param {Member} member
+   */
+  async inflate (member) {
+    const { at: begin, size } = formats.packedBytes(this, member)
+    if (Math.max(size, member.unpacked) <= PART) {
+      const packed = await this.readAll(begin, size)
+      member.bytes = formats.inflatedNow(this, member, packed) // which takes less time than another thread would
+      return
+    }
+    const most = Math.max(PART / 64, Math.min(CHUNK, Math.ceil(CHUNK * size / member.unpacked))) // becomes CHUNK bytes or so
+    const inflation = new Inflation(member, this.signal)
+    try {
+      for (let at = 0; at < size;) {
+        const piece = new Uint8Array(Math.min(most, size - at))
+        const n = await this.readSome(piece, begin + at)
+        await inflation.add(piece.subarray(0, n))
+        if (inflation.isOver) break
+        at += n
+        this.step(n)
+      }
+      await inflation.end()
+      checkSignal(this.signal)
+      member.bytes = inflation.result(this)
+    } finally {
+      inflation.stream.destroy()
+    }
+  }
+
+  /** Nothing is read any more. */
+  settle () {
+    this.fd = -1
+    if (this.ready !== null) backend.release(this.ready.storage)
+    this.ready = null
   }
 
   close () {}
+}
+
+/** A deflated member on its way to what it was, on another thread, a part of PART bytes at a time. */
+class Inflation {
+  /**
+   * @param {Member} member
+   * @param {AbortSignal | undefined} signal  ends it after any part
+   */
+  constructor (member, signal) {
+    this.member = member
+    this.bytes = formats.roomFor(member)
+    /** bytes that came, of which there may be too many */
+    this.n = 0
+    this.crc = 0
+    /** @type {Error | null} */
+    this.fault = null
+    this.stream = require('node:zlib').createInflateRaw({ chunkSize: Math.max(64, Math.min(member.unpacked + 1, PART)) })
+    this.stream.on('data', part => {
+      this.n += part.length
+      if (this.n > this.bytes.length || signal?.aborted) {
+        this.stream.destroy()
+      } else {
+        this.bytes.set(part, this.n - part.length)
+        this.crc = formats.crc32(part, this.crc)
+      }
+    })
+    /** nothing comes any more @type {Promise<void>} */
+    this.over = new Promise(resolve => {
+      this.stream.on('error', error => { this.fault = error })
+      for (const event of ['end', 'error', 'close']) this.stream.on(event, () => resolve())
+    })
+  }
+
+  /** Whatever else is added will not be looked at: that was the end, or wrong, or too much, or the signal fired. */
+  get isOver () { return this.stream.destroyed || this.stream.readableEnded }
+
+  /**
+   * @param {Uint8Array} packed
+   * @returns {Promise<void>} that they were inflated
+   */
+  add (packed) {
+    return Promise.race([this.over, new Promise(resolve => { this.stream.write(packed, () => resolve(undefined)) })])
+  }
+
+  /** Nothing is added any more. */
+  end () {
+    this.stream.end()
+    return this.over
+  }
+
+  /** @param {Source} source @returns {Source} of the bytes that the member has */
+  result (source) {
+    const { member, bytes, n, fault } = this
+    if (fault !== null) throw formats.badMember(member, fault.message)
+    if (n > bytes.length) throw formats.badMember(member, formats.TOO_MANY)
+    return formats.inflatedBytes(source, member, bytes.subarray(0, n), this.crc)
+  }
 }
 
 /** @type {Record<string, (source: any, dtype?: string) => TensorFile>} */
@@ -950,24 +1098,30 @@ const FILES = { '.npz': formats.npzFile, '.safetensors': formats.safetensorsFile
  * @param {ReadFile} source
  * @param {string} extension
  * @param {DtypeName | undefined} dtype
- * @param {(n: number) => void} step
+ * @param {AnyTensor[]} made  is given the tensors
  */
-async function ownTensors (source, extension, dtype, step) {
+async function ownTensors (source, extension, dtype, made) {
   if (extension === '.npy') {
     const { entry } = formats.npyEntry(source, '', dtype)
-    await source.prepare(entry.begin, entry.nbytes, step)
-    return formats.npyTensor(source, dtype)
+    await source.prepare(entry.begin, entry.nbytes)
+    const t = formats.npyTensor(source, dtype)
+    made.push(t)
+    return t
   }
   const file = FILES[extension](source, dtype)
+  const members = extension === '.npz' ? formats.membersOf(file) : null
   for (const name of file.keys()) {
+    const { done } = source
     try {
-      const { byteOffset, nbytes } = /** @type {any} */ (file.info(name))
-      if (extension === '.npz') step(nbytes) // a member at a time
-      else await source.prepare(byteOffset, nbytes, step)
-      file.get(name)
+      const member = members?.get(name)
+      if (member?.method === 8) await source.inflate(member)
+      const { byteOffset, nbytes, deflated } = /** @type {TensorInfo} */ (file.info(name))
+      if (deflated === undefined) await source.prepare(byteOffset, nbytes)
+      made.push(/** @type {AnyTensor} */ (file.get(name)))
     } catch (error) {
       if (!source.faults.has(error)) throw error // else get() throws it, and the other members are as good as without this one
     }
+    if (source.done === done) await source.turn() // nothing but headers was read
   }
   return file
 }
@@ -999,23 +1153,25 @@ async function load (path, opts) {
   const extension = extensionOf(file, ['.npy', '.npz', '.safetensors', '.gguf'])
   const { dtype } = optionsOf(opts)
   if (dtype !== undefined) dtypeOf(dtype)
-  const { signal, onProgress } = transferOptions(opts)
+  const options = transferOptions(opts)
+  const { signal } = options
   checkSignal(signal)
   const fd = named(file, () => fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK))
   try {
     const stat = fs.fstatSync(fd)
     if (!stat.isFile()) throw failure('ERR_IO', `${file} is no regular file`)
-    let done = 0
-    const source = new ReadFile(fd, stat.size)
-    const step = (/** @type {number} */ n) => {
-      done += n
-      checkSignal(signal)
-      onProgress?.({ done: Math.min(done, stat.size), total: stat.size })
-    }
+    const source = new ReadFile(fd, stat.size, options)
+    /** @type {AnyTensor[]} */
+    const made = []
     try {
-      return /** @type {any} */ (await ownTensors(source, extension, dtype, step))
+      const loaded = await ownTensors(source, extension, dtype, made)
+      source.end()
+      return /** @type {any} */ (loaded)
+    } catch (error) {
+      for (const t of made) t.dispose()
+      throw error
     } finally {
-      source.fd = -1
+      source.settle()
     }
   } catch (error) {
     throw rejection(error, signal, file)

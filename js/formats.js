@@ -51,6 +51,7 @@ const SWAPPED = 2
  * @property {(from: number, nbytes: number) => Uint8Array} read  in a buffer that nobody shares unless the caller's is shared
  * @property {(from: number, nbytes: number, alignment: number) => Storage | null} place  null: they are not aligned
  * @property {() => void} close
+ * @property {boolean} [owned]  what place gives is the tensor's alone
  * @property {Set<unknown>} [faults]  where members of an .npz are read once, what was wrong with those that are no arrays of ours
  */
 
@@ -114,6 +115,7 @@ class Part {
     this.flags = whole.flags
     this.reason = whole.reason
     this.writes = whole.writes
+    this.owned = whole.owned === true
     this.first = whole.first
   }
 
@@ -233,12 +235,12 @@ function layoutWithout (dtype, shape, fortran) {
 function madeOf (source, entry, { fortran = false, swapped = false } = {}) {
   const { dtype, shape } = tensorOf(entry)
   const bare = layoutWithout(dtype, shape, fortran)
-  let storage = swapped || entry.nbytes === 0 ? null : source.place(entry.begin, entry.nbytes, Math.min(dtype.itemsize, dtype.kind === 'COMPLEX' ? dtype.itemsize / 2 : 8))
+  let storage = (swapped && !source.owned) || entry.nbytes === 0 ? null : source.place(entry.begin, entry.nbytes, Math.min(dtype.itemsize, dtype.kind === 'COMPLEX' ? dtype.itemsize / 2 : 8))
   if (storage === null) {
     if (source.writes && entry.nbytes > 0) throw unwritable(entry, swapped)
     storage = copyOf(source, entry)
-    if (swapped) ffi.swapBytes(storage, dtype.kind === 'COMPLEX' ? dtype.itemsize / 2 : dtype.itemsize)
   }
+  if (swapped) ffi.swapBytes(storage, dtype.kind === 'COMPLEX' ? dtype.itemsize / 2 : dtype.itemsize)
   return wrap(new Layout(storage, dtype.index, bare.shape, bare.strides, 0, bare.size, (bare.flags & ~READ_ONLY) | source.flags))
 }
 
@@ -362,6 +364,9 @@ const KEY = Symbol('samebytes file')
  */
 let rehearse
 
+/** The members of an .npz by name. @type {(file: TensorFile) => Map<string, Member>} */
+let membersOf
+
 /**
  * The tensors of a file by name. Made by `openSafetensors`, `parseNpz` and their like; only the header was read. A
  * tensor is made when it is first asked for, and stays valid after `close()`.
@@ -390,6 +395,7 @@ class TensorFile {
   }
 
   static {
+    membersOf = file => file.#open().entries
     rehearse = file => {
       const [first] = file.#open().entries.values()
       if (first === undefined || first.nbytes === 0 || first.begin % 8 !== 0 || tracking.on) return
@@ -758,14 +764,35 @@ function memberBytes (source, member) {
   if (member.method === 0) return packed
   if (inflate === null) throw failure('ERR_UNSUPPORTED', `${JSON.stringify(member.name)} is deflated, which a browser inflates asynchronously only; await file.load(name)`)
   if (source.writes) throw failure('ERR_UNSUPPORTED', `${JSON.stringify(member.name)} is deflated: what is written could not be written back; mode 'c' or 'r' copies`)
-  const bytes = packed.read(0, packed.size)
+  return inflatedNow(source, member, packed.read(0, packed.size))
+}
+
+/**
+ * @param {Source} source
+ * @param {Member} member
+ * @param {Uint8Array} packed
+ * @returns {Source}
+ */
+function inflatedNow (source, member, packed) {
   let inflated
   try {
-    inflated = inflate(isSharedArrayBuffer(bytes.buffer) ? bytes.slice() : bytes, member.unpacked)
+    inflated = /** @type {NonNullable<typeof inflate>} */ (inflate)(isSharedArrayBuffer(packed.buffer) ? packed.slice() : packed, member.unpacked)
   } catch (error) {
     throw badMember(member, /** @type {Error} */ (error).message)
   }
   return inflatedBytes(source, member, inflated)
+}
+
+/**
+ * @param {Member} member
+ * @returns {Uint8Array} for all that it is inflated to
+ */
+function roomFor ({ name, unpacked }) {
+  try {
+    return new Uint8Array(unpacked) // at most 1032 times what is packed, as the parser saw to
+  } catch {
+    throw failure('ERR_MEMORY', `${unpacked} bytes that ${JSON.stringify(name)} is inflated to cannot be allocated`)
+  }
 }
 
 /**
@@ -775,12 +802,7 @@ function memberBytes (source, member) {
  */
 async function inflatedLater (source, member) {
   const packed = packedBytes(source, member)
-  let inflated
-  try {
-    inflated = new Uint8Array(member.unpacked) // at most 1032 times what is packed, as the parser saw to
-  } catch {
-    throw failure('ERR_MEMORY', `${member.unpacked} bytes that ${JSON.stringify(member.name)} is inflated to cannot be allocated`)
-  }
+  const inflated = roomFor(member)
   let n = 0
   try {
     const stream = new Blob([packed.read(0, packed.size).slice()]).stream().pipeThrough(new DecompressionStream('deflate-raw'))
@@ -790,7 +812,7 @@ async function inflatedLater (source, member) {
       if (done) break
       if (n + value.length > inflated.length) {
         await reader.cancel()
-        throw new Error('it has more bytes than the zip directory says')
+        throw new Error(TOO_MANY)
       }
       inflated.set(value, n)
       n += value.length
@@ -801,6 +823,7 @@ async function inflatedLater (source, member) {
   return inflatedBytes(source, member, inflated.subarray(0, n))
 }
 
+const TOO_MANY = 'it has more bytes than the zip directory says'
 const FIRST_PACKED = 4096 // deflated bytes, which nearly always have all of an array's header: they hold 4 MiB at most
 
 /** A deflated member, of which no more is inflated than is read. @implements {Source} */
@@ -846,11 +869,12 @@ function badMember ({ name, header }, why) {
  * @param {Source} source
  * @param {Member} member
  * @param {Uint8Array} inflated
+ * @param {number} [crc]  of them
  * @returns {Source}
  */
-function inflatedBytes (source, member, inflated) {
+function inflatedBytes (source, member, inflated, crc = crc32(inflated, 0)) {
   if (inflated.length !== member.unpacked) throw badMember(member, `it has ${inflated.length} bytes; the zip directory says ${member.unpacked}`)
-  if (crc32(inflated, 0) !== member.crc) throw badMember(member, 'its checksum is wrong')
+  if (crc !== member.crc) throw badMember(member, 'its checksum is wrong')
   const bytes = new Bytes(inflated, source.reason)
   bytes.flags = source.flags
   countCopy(source.reason, inflated.length)
@@ -969,4 +993,4 @@ function alloc (n) {
  */
 const isFile = file => file instanceof TensorFile
 
-module.exports = { parseNpy, parseNpz, parseSafetensors, parseGguf, alloc, TensorFile, isFile, rehearse, KEY, Bytes, npyTensor, npzFile, safetensorsFile, ggufFile, npyEntry, npyHeader, infoOf, madeOf, tensorOf, layoutWithout, crc32, crc32Here }
+module.exports = { parseNpy, parseNpz, parseSafetensors, parseGguf, alloc, TensorFile, isFile, rehearse, KEY, Bytes, npyTensor, npzFile, safetensorsFile, ggufFile, npyEntry, npyHeader, infoOf, madeOf, tensorOf, layoutWithout, membersOf, packedBytes, roomFor, inflatedNow, inflatedBytes, badMember, TOO_MANY, crc32, crc32Here }

@@ -9,6 +9,7 @@ const samebytes = require('samebytes')
 const { child, childJson, collectUntil, copied, fails, hex, isWasm, needs, quietMemory, refuses, settledMemory, skip } = require('../setup')
 const { inSmallFolder } = require('../other-process')
 const { crc32, floats, npy, npyOf, safetensors, u16, u32, u64, zip } = require('../files')
+const { crc32: checksum } = require('../../js/formats')
 const { arange, createNpy, createSafetensors, load, memory, openGguf, openNpy, openNpz, openRaw, openSafetensors, save, saveNpy, saveNpySync, saveNpzSync, saveSafetensorsSync, tensor, zeros, toNpyBytes } = samebytes
 
 let folder
@@ -671,6 +672,171 @@ describe('saving and loading', () => {
     await rejects(saveNpy(at('s.npy'), all().a, { signal: 1 }), 'ERR_ARGUMENT')
     await rejects(saveNpy(at('s.npy'), all().a, { onProgress: 1 }), 'ERR_ARGUMENT')
     assert.deepEqual(drafts(), [])
+  })
+})
+
+describe('transfers that are watched and stopped', function () {
+  this.timeout(120000)
+  needs('the addon')
+
+  const LONG = 2 ** 25 + 5 // bytes that are read and written in three pieces
+  const reason = new Error('enough')
+
+  /** @param {Record<string, Buffer>} arrays  .npy files by name */
+  const deflatedNpz = arrays => zip(Object.entries(arrays).map(([name, bytes]) => {
+    const packed = zlib.deflateRawSync(bytes, { level: 1 })
+    return [`${name}.npy`, packed, { method: 8, unpacked: bytes.length, crc: checksum(bytes, 0) }]
+  }))
+
+  let long
+  let loads
+  before(async () => {
+    long = Buffer.alloc(LONG)
+    for (let i = 0; i < LONG; i += 16) long[i] = Math.imul(i, 2654435761) >>> 24
+    const t = tensor(long)
+    const few = tensor([1, 2])
+    for (const [name, tensors] of [['long.npy', t], ['long.npz', { few, t, last: few }], ['long.safetensors', { few, t, last: few }]]) await save(at(name), tensors)
+    const small = toNpyBytes(few)
+    put('long-deflated.npz', deflatedNpz({ few: small, objects: npyOf('|O', '(2,)', Buffer.alloc(16)), none: npyOf('<f4', '(0,)'), t: npyOf('|u1', `(${LONG},)`, long), last: small }))
+    loads = ['long.npy', 'long.npz', 'long-deflated.npz', 'long.safetensors'].map(at)
+  })
+  after(() => { for (const file of loads) fs.unlinkSync(file) })
+
+  /** Every load and save there is: what it is called, what does it with these options, the file. */
+  function * transfers () {
+    const [t, few] = [tensor(long), tensor([1, 2])]
+    for (const file of loads) yield [`load ${path.basename(file)}`, options => load(file, options), file]
+    for (const extension of ['.npy', '.npz', '.safetensors']) {
+      const file = at(`saved${extension}`)
+      yield [`save ${extension}`, options => save(file, extension === '.npy' ? t : { few, t }, options), file]
+    }
+  }
+
+  /** The steps of a transfer that comes to its end. */
+  async function stepsOf (transfer) {
+    const steps = []
+    const result = await transfer({ onProgress: step => steps.push(step) })
+    return { steps, result }
+  }
+
+  /** What is counted, without what others have left. */
+  const counts = ({ tensors, storages, bytes: { v8, native, mapped } }) => [tensors, storages, v8 + native + mapped]
+
+  /** A transfer must be rejected with this error, and then at once nothing be left of it, before any collection. */
+  async function leavesNothingOf (what, transfer, isExpected) {
+    const open = openHere()
+    const names = fs.readdirSync(folder)
+    const before = counts(settledMemory())
+    const error = await transfer().then(() => assert.fail(`${what} came to its end`), error => error)
+    const after = counts(memory())
+    assert.ok(isExpected(error), `${what}: ${error.stack}`)
+    const slack = [0, 0, 2 ** 20] // bytes: small tensors come in blocks
+    assert.ok(after.every((count, i) => count <= before[i] + slack[i]), `${what}: ${after}, not ${before}`)
+    assert.deepEqual([openHere(), fs.readdirSync(folder)], [open, names], what)
+  }
+
+  it('progress grows with each step, counts bytes of the file, and is whole at the end only', async () => {
+    for (const [what, transfer, file] of transfers()) {
+      const { steps } = await stepsOf(transfer)
+      const { size } = fs.statSync(file)
+      assert.ok(steps.length > 3, what)
+      steps.forEach(({ done, total }, i) => {
+        assert.ok(done > (steps[i - 1]?.done ?? 0), `${what}: ${done} in step ${i}`)
+        assert.deepEqual([total, done === total], [size, i === steps.length - 1], what)
+      })
+      if (what.startsWith('save')) fs.unlinkSync(file)
+    }
+  })
+
+  it('a load gives what is in the file, whichever way it is read', async () => {
+    for (const file of loads) {
+      const loaded = await load(file)
+      const t = file.endsWith('.npy') ? loaded : loaded.get('t')
+      assert.ok(long.equals(t.bytes), file)
+      if (t === loaded) continue
+      assert.deepEqual([loaded.get('few').toArray(), loaded.get('last').toArray()], [[1, 2], [1, 2]])
+      if (loaded.has('none')) assert.deepEqual([loaded.get('none').shape, refuses(() => loaded.get('objects'), 'ERR_FORMAT').message.slice(0, 10)], [[0], '"objects":'])
+    }
+  })
+
+  it('onProgress may stop it at any step: nothing is left', async () => {
+    for (const [what, transfer, file] of transfers()) {
+      const { steps: { length } } = await stepsOf(transfer)
+      if (what.startsWith('save')) fs.unlinkSync(file)
+      for (let n = 0; n < length; n++) {
+        const controller = new AbortController()
+        let step = 0
+        const onProgress = () => { if (step++ === n) controller.abort(reason) }
+        await leavesNothingOf(`${what}, step ${n}`, () => transfer({ signal: controller.signal, onProgress }), error => error === reason)
+        assert.ok(step <= n + 2, `${what}: ${step} steps`)
+        step = 0
+        const thrower = () => { if (step++ === n) throw reason }
+        await leavesNothingOf(`${what}, thrown in step ${n}`, () => transfer({ onProgress: thrower }), error => error === reason)
+      }
+    }
+  })
+
+  it('a signal that fires while it runs, in another turn or by a timer, stops it: nothing is left', async () => {
+    for (const [what, transfer] of transfers()) {
+      const controller = new AbortController()
+      await leavesNothingOf(`${what}, setImmediate`, () => {
+        setImmediate(() => controller.abort(reason))
+        return transfer({ signal: controller.signal })
+      }, error => error === reason)
+      let signal
+      const due = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5) // which the timer needs no more after the first step
+      await leavesNothingOf(`${what}, timer`, () => {
+        signal = AbortSignal.timeout(1)
+        return transfer({ signal, onProgress: due })
+      }, error => error === signal.reason && error.name === 'TimeoutError')
+    }
+  })
+
+  it('a file that is made shorter meanwhile leaves nothing', async () => {
+    for (const file of loads) {
+      const whole = fs.readFileSync(file)
+      const onProgress = ({ done, total }) => { if (done > total / 8) fs.truncateSync(file, done >> 1) }
+      await leavesNothingOf(file, () => load(file, { onProgress }), error => error.code === 'ERR_FORMAT' && /^byte \d+: the file ends here/.test(error.message))
+      fs.writeFileSync(file, whole)
+    }
+  })
+
+  /** How many turns the event loop has while fn runs. */
+  async function turnsOf (fn) {
+    let turns = 0
+    let isOver = false
+    const count = () => {
+      if (isOver) return
+      turns++
+      setImmediate(count)
+    }
+    setImmediate(count)
+    await fn()
+    isOver = true
+    return turns
+  }
+
+  it('the event loop has its turns while members are inflated, and where there is nothing to read of them', async () => {
+    assert.ok(await turnsOf(() => load(at('long-deflated.npz'))) > 100) // 128 parts
+    const none = npyOf('<f4', '(0,)')
+    const few = npyOf('<f4', '(2,)', floats(1, 2))
+    const objects = npyOf('|O', '(2,)', Buffer.alloc(16))
+    const members = bytes => Array.from({ length: 100 }, (_, i) => [`${i}`, bytes])
+    for (const bytes of [none, few, objects]) {
+      const stored = put('turns.npz', zip(members(bytes).map(([name, bytes]) => [`${name}.npy`, bytes])))
+      assert.ok(await turnsOf(() => load(stored)) > 90)
+      const deflated = put('turns.npz', deflatedNpz(Object.fromEntries(members(bytes))))
+      assert.ok(await turnsOf(() => load(deflated)) > 90)
+    }
+  })
+
+  it('big-endian arrays are read once, and swapped where they are', async () => {
+    const array = npyOf('>f4', '(2,)', Buffer.from('3f80000040000000', 'hex'))
+    const files = [put('swapped.npy', array), put('swapped.npz', zip([['a.npy', array]]))]
+    const before = memory().copied.load
+    const [t, found] = [await load(files[0]), await load(files[1])]
+    assert.deepEqual([t.toArray(), found.get('a').toArray(), memory().copied.load], [[1, 2], [1, 2], before])
+    assert.deepEqual((await load(put('swapped.npz', deflatedNpz({ a: array })))).get('a').toArray(), [1, 2])
   })
 })
 
