@@ -122,7 +122,7 @@ describe('hostile files', function () {
 
   it('headers of a gigabyte that are not there cost nothing; holes are no memory', async () => {
     const size = 2 ** 34
-    const most = 2 ** 26 // half a MiB is usual
+    const most = process.env.SAMEBYTES_SANITIZED ? 2 ** 30 : 2 ** 26 // half a MiB is usual; a sanitizer keeps what was freed
     const hole = (name, ...bytes) => sparse(name, size, [[0, Buffer.concat(bytes)]])
     const head = [Buffer.from('GGUF'), u32(3)]
     const at = size - 98
