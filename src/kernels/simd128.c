@@ -51,8 +51,9 @@ static inline vec either(vec a, vec b) { return wasm_v128_or(a, b); }
 # define BYTE_MASKS \
   { PLANE_MASKS(0), PLANE_MASKS(1), PLANE_MASKS(2) }
 
-/* Byte b of each of four pixels, in 32 bits. */
 # define SPLIT_BYTES split_bytes
+
+/* Byte b of each of four pixels, in 32 bits. */
 # define FOUR_BYTES(b) \
   wasm_i8x16_const(b, -1, -1, -1, b + 3, -1, -1, -1, b + 6, -1, -1, -1, b + 9, -1, -1, -1)
 
@@ -239,8 +240,9 @@ static inline void floats_from_doubles(char *to, const char *from) {
   four_floats(to + 16, from + 32);
 }
 
+# define NOT_INLINED __attribute__((noinline)) /* for the module's size */
+
 /* Fewer than eight go through eight of their own. */
-# define NOT_INLINED __attribute__((noinline))
 static NOT_INLINED void the_last(sb__cast cast, char *to, int64_t to_nbytes, const char *from,
                                  int64_t from_nbytes) {
   char in[64] = {0}, out[64];
