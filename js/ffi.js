@@ -95,9 +95,9 @@ function invoke (row) {
  * @param {Storage} storage
  */
 function checkAttached (storage) {
-  const { buffer } = storage
-  if (buffer === null || storage.nbytes === 0) return
-  const length = byteLengthOf(buffer)
+  if (storage.buffer === null || storage.nbytes === 0) return
+  if (storage.block !== null) backend.leaveHeap(storage)
+  const length = byteLengthOf(storage.buffer)
   if (length >= storage.byteOffset + storage.nbytes) return
   if (storage.kind === 'native') return // the memory is not the buffer's: a new one is made
   throw detached(storage, length)

@@ -36,7 +36,8 @@ const FLOAT32 = dtypeOf('float32')
  * @template {DtypeName} [D=never]
  * @param {Shape} shape  extents; an integer for one axis
  * @param {MakeOptions<D> | NameOf<D>} [opts]  float32 where no dtype is given
- * @returns {Tensor<Or<D, 'float32'>>} row-major, 64-byte aligned; owns its bytes
+ * @returns {Tensor<Or<D, 'float32'>>} row-major; owns its bytes, 64-byte aligned (at most 64 of them whose `data` was read
+ *   before their address: 16)
  * @throws {RangeError} ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_DEVICE, ERR_UNSUPPORTED
  * @see array API empty
  * @example

@@ -2,14 +2,14 @@
 // The native back end: the addon, and V8's own memory for the tensors that it owns.
 //
 // Small tensors are cut from blocks, which V8 frees as a whole; the first exposure of one's bytes moves
-// them to a buffer of their own (promotion). Larger ones have their own from the start. A block has no
-// memory until one of its tensors is touched.
+// them to a buffer of their own (promotion), the smallest ones' to V8's heap until somebody needs the buffer.
+// Larger ones have their own from the start. A block has no memory until one of its tensors is touched.
 
 const path = require('node:path')
 const { TextEncoder } = require('node:util')
 const { failure } = require('./errors')
 const { isLogged, log } = require('./host')
-const { byteLengthOf, isSharedArrayBuffer, MAX_LENGTH } = require('./buffers')
+const { byteLengthOf, isSharedArrayBuffer, partsOfArray, MAX_LENGTH } = require('./buffers')
 const { platformName, prebuilt, isShipped } = require('./platform')
 const { Storage, Group, Extra, passing, unclaim, rowNumbers, newSharedStorage, grant, countedBytes, stats, counts, reportDeleter } = require('./storage')
 
@@ -22,6 +22,7 @@ const BIG = 65536 // bytes from which a storage is counted by itself
 const CROWD = 64 // storages that are otherwise counted together
 const SPARE = 64 // freed slots kept for reuse, each size
 const SUPPLIED = 256 // bytes of the largest tensor whose own buffer is made before it is needed
+const IN_HEAP_MOST = 64 // bytes of the largest typed array that V8 makes without a buffer
 const SUPPLY = 7 // buffers that are made at a time: as many as addresses fit the frame's results
 
 const encoder = new TextEncoder()
@@ -46,6 +47,9 @@ class Block {
 
 /** @type {any[]} */
 const NO_WINDOWS = []
+
+/** where a tensor's bytes lie that V8 has in its heap: the storage's buffer is the typed array that the caller has */
+const IN_HEAP = new Block(passing)
 
 /**
  * Buffers of one size for tensors that will be exposed: several are made at a time, because one question
@@ -468,7 +472,10 @@ class Backend {
   /** @param {Storage} storage */
   findAddress (storage) {
     const { block } = storage
-    if (block !== null) {
+    if (block === IN_HEAP) {
+      this.leaveHeap(storage)
+      if (storage.address !== null) return storage.address
+    } else if (block !== null) {
       if (block.buffer === null) this.fillBlock(block)
       return block.address + storage.byteOffset
     }
@@ -483,6 +490,7 @@ class Backend {
    * @param {Storage} storage
    */
   promote (storage) {
+    if (storage.block === IN_HEAP) this.leaveHeap(storage)
     if (storage.block === null) return
     const { nbytes, address: from } = storage
     grant(nbytes, this.inUse)
@@ -512,8 +520,48 @@ class Backend {
     storage.byteOffset = start
     storage.address = address + start
     storage.block = null
-    stats.promoted++
-    if (isLogged) log('promoted a tensor of %d bytes: it has a buffer of its own', nbytes)
+    promoted(nbytes)
+  }
+
+  /**
+   * Makes a small tensor's bytes a typed array that V8 has in its heap, which takes a twentieth of a buffer's time. It
+   * gets its buffer, and an address, when somebody needs one: the typed array's user, or we (leaveHeap).
+   *
+   * @param {Storage} storage
+   * @param {number} dtype
+   * @param {any} Type  its typed array
+   * @returns {any} over all bytes of the storage; null: they are too many, or exposed
+   */
+  moveToHeap (storage, dtype, Type) {
+    const { block, nbytes, byteOffset } = storage
+    if (block === null || block === IN_HEAP || nbytes > IN_HEAP_MOST) return null
+    grant(nbytes, this.inUse)
+    const n = nbytes / Type.BYTES_PER_ELEMENT
+    const data = new Type(n)
+    if (storage.address !== null) {
+      const first = byteOffset / Type.BYTES_PER_ELEMENT
+      data.set(this.blockWindow(block, dtype, Type).subarray(first, first + n))
+    }
+    storage.group.count.bytes += nbytes
+    storage.block = IN_HEAP
+    storage.buffer = data
+    storage.byteOffset = 0
+    storage.address = null
+    promoted(nbytes)
+    return data
+  }
+
+  /**
+   * V8 makes the buffer that the typed array stands for.
+   *
+   * @param {Storage} storage  in the heap
+   */
+  leaveHeap (storage) {
+    const data = storage.buffer
+    const { buffer, length } = partsOfArray(data)
+    storage.buffer = buffer
+    storage.block = null
+    if (length > 0) storage.address = this.addon.address(data) // else it was transferred away
   }
 
   /**
@@ -595,7 +643,7 @@ class Backend {
    * @param {() => void} check
    */
   window (storage, dtype, Type, check) {
-    if (storage.block !== null) {
+    if (storage.block !== null && storage.block !== IN_HEAP) {
       this.addressOf(storage) // touched: a promotion has to move the bytes
       return this.blockWindow(storage.block, dtype, Type)
     }
@@ -638,7 +686,7 @@ class Backend {
     storage.claims = -1
     const { group: { count }, block, extra } = storage
     if (extra !== null && extra.base !== null) unclaim(extra.base, this)
-    if (block !== null) {
+    if (block !== null && block !== IN_HEAP) {
       const spare = this.spare[slotSize(storage.nbytes) >>> 6]
       if (spare.length === SPARE) return
       spare.push(storage)
@@ -684,6 +732,12 @@ class Backend {
     for (let i = 0; i < 3; i++) await turn()
     while (this.addon.due() > 0) await turn()
   }
+}
+
+/** @param {number} nbytes  of a small tensor that left its block */
+function promoted (nbytes) {
+  stats.promoted++
+  if (isLogged) log('promoted a tensor of %d bytes: it has a buffer of its own', nbytes)
 }
 
 /** @param {Storage} storage */

@@ -89,8 +89,9 @@ const passing = new Group('js')
 class Storage {
   /**
    * @param {Group} group
-   * @param {import('./native').Block | null} block  that a small, unexposed tensor's bytes lie in
-   * @param {ArrayBufferLike | null} buffer  that holds the bytes; null: the block's, or made when asked for
+   * @param {import('./native').Block | null} block  that a small, unexposed tensor's bytes lie in; or a mark: V8's heap
+   * @param {ArrayBufferLike | null} buffer  that holds the bytes; null: the block's, or made when asked for; the typed
+   *   array itself while V8's heap has them
    * @param {number} byteOffset  in the buffer; in the block: from its first aligned byte
    * @param {number} nbytes
    */

@@ -356,6 +356,11 @@ class Backend {
   /** @param {Storage} storage */
   promote (storage) {}
 
+  /** Nothing is in V8's heap. @returns {any} */
+  moveToHeap () { return null }
+
+  leaveHeap () {}
+
   /**
    * The caller gets to see the bytes through a typed array, which keeps them from being collected.
    *

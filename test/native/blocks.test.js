@@ -1,10 +1,14 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { empty, full, memory, tensor, zeros } = require('samebytes')
-const { childJson, nativeOnly } = require('../setup')
+const { empty, full, memory, sharesMemory, tensor, zeros } = require('samebytes')
+const { dtypes } = require('../../js/dtypes')
+const { backend, check } = require('../../js/ffi')
+const { Tensor } = require('../../js/tensor')
+const { childJson, fails, nativeOnly } = require('../setup')
 
 const BLOCK = 4096 // js/native.js: what one touch adds
 const LARGEST = 1024 // bytes of a tensor that is cut from one
+const IN_HEAP = 64 // bytes of a tensor whose data is a typed array without a buffer, until somebody needs that
 
 describe('blocks of small tensors', function () {
   this.timeout(30000)
@@ -110,7 +114,7 @@ describe('blocks of small tensors', function () {
       'a view': [n => { const t = empty([n], 'uint8'); t.slice('::-1').fill(1); return t }, 1]
     }
     for (const [name, [make, value]] of Object.entries(cases)) {
-      it(`moves what ${name} wrote to 64-byte aligned memory: uint8 of sizes around the borders`, () => {
+      it(`moves what ${name} wrote to aligned memory: uint8 of sizes around the borders`, () => {
         for (const n of [1, 2, 63, 64, 65, 127, 128, 129, 1023, LARGEST, LARGEST + 1, 2048]) {
           const t = make(n)
           const before = memory().promoted
@@ -118,8 +122,11 @@ describe('blocks of small tensors', function () {
           assert.equal(memory().promoted - before, n <= LARGEST ? 1 : 0, `${n} bytes`)
           assert.equal(data.length, n)
           assert.ok(data.every(x => x === value), `${n} bytes: ${data}`)
-          assert.equal(t.dataPtr % 64n, 0n, `${n} bytes`)
+          assert.equal(t.dataPtr % (n <= IN_HEAP ? 16n : 64n), 0n, `${n} bytes`)
           assert.equal(t.get(n - 1), value)
+          const other = make(n)
+          assert.equal(other.dataPtr % 64n, 0n, `${n} bytes without data`)
+          assert.ok(other.data.every(x => x === value), `${n} bytes: ${other.data}`)
         }
       })
     }
@@ -158,6 +165,131 @@ describe('blocks of small tensors', function () {
         console.log(JSON.stringify(counted.map(n => n - counted[0])))
       `, options)
       assert.deepEqual(counted, [0, 1024, 0])
+    })
+  })
+
+  describe('of at most 64 bytes', () => {
+    it('give data that has no buffer yet, float32: 10,000 of them', async () => {
+      const added = await childJson(`
+        const { empty, memory } = require('samebytes')
+        const tensors = Array.from({ length: 10000 }, () => empty([16]))
+        const counted = [[process.memoryUsage().arrayBuffers, memory().bytes.v8]]
+        const count = () => counted.push([process.memoryUsage().arrayBuffers, memory().bytes.v8])
+        const arrays = tensors.map(t => t.data)
+        count()
+        if (tensors.some((t, i) => t.data !== arrays[i])) throw new Error('another array')
+        tensors.forEach(t => t.dataPtr)
+        count()
+        console.log(JSON.stringify(counted.map(numbers => numbers.map((n, i) => n - counted[0][i]))))
+      `, options)
+      assert.deepEqual(added.map(([, counted]) => counted), [0, 640000, 640000])
+      assert.ok(added[1][0] < 10000, `${added[1][0]} bytes of buffers`)
+      assert.ok(added[2][0] >= 640000, `${added[2][0]} bytes of buffers`)
+    })
+
+    it('share them with data whatever needs the buffer, float32, with collections in between', async () => {
+      const wrong = await childJson(`
+        const { empty, tensor } = require('samebytes')
+        const source = tensor([7, 7, 7, 7])
+        const uses = {
+          fill: t => t.fill(7),
+          copyFrom: t => t.copyFrom(source),
+          set: t => { for (let i = 0; i < 4; i++) t.set(7, i) },
+          bytes: t => t.bytes.set(source.bytes),
+          buffer: (t, data) => new Float32Array(data.buffer).fill(7),
+          view: t => t.view([2, 2]).data.fill(7),
+          part: t => { t.slice(':2').data.fill(7); t.slice('2:').fill(7) },
+          address: t => { if (t.dataPtr === 0n) throw new Error('none'); t.fill(7) },
+          blob: t => { t.toBlob(); t.data.fill(7) }
+        }
+        const wrong = []
+        for (const [name, use] of Object.entries(uses)) {
+          for (const touch of [t => t, t => t.fill(1)]) {
+            const t = touch(empty([4]))
+            const { data } = t
+            gc()
+            use(t, data)
+            gc()
+            if (t.data !== data || data.buffer !== t.view([2, 2]).data.buffer || String(t.toArray()) !== String([...data]) || Math.round(data[3]) !== 7) wrong.push(name)
+          }
+        }
+        console.log(JSON.stringify(wrong))
+      `, { ...options, flags: ['--expose-gc'] })
+      assert.deepEqual(wrong, [])
+    })
+
+    it('keep every bit: float32 and float64 NaNs with a payload', () => {
+      for (const [dtype, bits, words] of [['float32', 'uint32', [0x7fa00001, 0xffc12345]], ['float64', 'uint64', [0x7ff4000000000001n, 0xfff8123456789abcn]]]) {
+        const t = empty([2], dtype)
+        t.view(bits).copyFrom(tensor(words, { dtype: bits }))
+        assert.equal(t.data.length, 2)
+        assert.deepEqual(t.view(bits).toArray(), words)
+      }
+    })
+
+    it('are ERR_DETACHED once data\'s buffer was transferred away, before anything else asked for it: float32', () => {
+      const uses = [t => t.data, t => t.bytes, t => t.dataPtr, t => t.fill(1), t => t.get(0), t => t.set(1, 0), t => t.toArray(), t => t.clone(), t => t.toBlob(),
+        t => t.view([2, 2]).data, t => sharesMemory(t, zeros([1])), t => zeros([4]).copyFrom(t)]
+      for (const use of uses) {
+        const t = full([4], 5)
+        const { data } = t
+        const there = structuredClone(data.buffer, { transfer: [data.buffer] })
+        assert.deepEqual([...new Float32Array(there)], [5, 5, 5, 5])
+        fails(() => use(t), Error, 'ERR_DETACHED')
+        fails(() => use(t), Error, 'ERR_DETACHED')
+        t.dispose()
+      }
+    })
+
+    it('do not go by what the caller calls the buffer of data: float32', () => {
+      const t = empty([4])
+      const { data } = t
+      Object.defineProperty(data, 'buffer', { value: new ArrayBuffer(64) })
+      t.fill(3)
+      assert.deepEqual([...data], [3, 3, 3, 3])
+      t.view([2, 2]).data.fill(4)
+      assert.deepEqual([...data], [4, 4, 4, 4])
+    })
+
+    it('get their buffer whichever way the back end is asked: float32', () => {
+      const { index, Type } = dtypes.find(row => row?.name === 'float32')
+      const ways = {
+        address: storage => backend.addressOf(storage),
+        buffer: storage => backend.bufferOf(storage, check),
+        promotion: storage => backend.promote(storage),
+        window: storage => backend.window(storage, index, Type, check)
+      }
+      for (const [name, ask] of Object.entries(ways)) {
+        const t = full([4], 5)
+        const { data } = t
+        const { storage } = Tensor.layoutOf(t)
+        ask(storage)
+        assert.equal(storage.block, null, name)
+        assert.equal(storage.buffer, data.buffer, name)
+        t.fill(6)
+        assert.deepEqual([...data], [6, 6, 6, 6], name)
+      }
+    })
+
+    it('count their bytes until they are disposed of, with and without a buffer: float32', async () => {
+      const counted = await childJson(`
+        const { empty, memory } = require('samebytes')
+        const t = empty([16])
+        const u = empty([16])
+        const counted = []
+        const count = () => counted.push(memory().bytes.v8)
+        count()
+        const arrays = [t.data, u.data]
+        count()
+        u.dataPtr
+        t.dispose()
+        count()
+        u.dispose()
+        count()
+        if (arrays[0].length + arrays[1].length !== 32) throw new Error('gone')
+        console.log(JSON.stringify(counted.map(n => n - counted[0])))
+      `, options)
+      assert.deepEqual(counted, [0, 128, 64, 0])
     })
   })
 
