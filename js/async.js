@@ -6,10 +6,13 @@
 const ffi = require('./ffi')
 const { failure } = require('./errors')
 const { onNextTurn, now } = require('./host')
+const { laterFile } = require('./later')
 const { Extra, claim, unclaim, stats, countStaged, isOnDevice } = require('./storage')
 const { show } = require('./validate')
 const { itemsizes } = require('./dtypes')
 const { part, scalingOfPart } = require('./layouts')
+
+const cuda = laterFile(() => require('./cuda'))
 
 const { backend, rows } = ffi
 
@@ -311,7 +314,7 @@ async function copyFixed (copy, signal) {
  * @param {AbortSignal | undefined} signal
  */
 async function copyByDevice (copy, stream, signal) {
-  const { copyOn, isPageable } = require('./cuda')
+  const { copyOn, isPageable } = cuda()
   const { dst, src, scaling, casting } = copy
   if (!isPageable(dst.storage) && !isPageable(src.storage)) {
     await copyOn(copy, stream)

@@ -3,6 +3,7 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
+const { laterFile } = require('./later')
 const { show, boolean, integers } = require('./validate')
 const { dtypes, itemsizes } = require('./dtypes')
 const { countCopy } = require('./storage')
@@ -11,6 +12,8 @@ const { withBytes } = require('./layouts')
 const { likeOf } = require('./results')
 const { addressOf } = require('./exposed')
 const loans = require('./loans')
+
+const cuda = laterFile(() => require('./cuda'))
 
 const { backend, READ_ONLY } = ffi
 const { addon } = /** @type {any} */ (backend)
@@ -134,7 +137,7 @@ function capsuleOf (layout, asked) {
  */
 function capsuleThere (layout, readOnly, stream, isVersioned, copied) {
   loans.checkUse(layout, readOnly)
-  if (stream !== -1 && stream !== -1n && layout.size > 0) require('./cuda').touch(layout.storage, stream)
+  if (stream !== -1 && stream !== -1n && layout.size > 0) cuda().touch(layout.storage, stream)
   ffi.putOperand(layout, readOnly)
   return capsuleOfOperand(-1, isVersioned, copied)
 }
@@ -242,7 +245,7 @@ const TYPES = {
 function arrayInterfaceOf (layout) {
   const { storage, dtype, shape, strides, size, flags } = layout
   const { name, itemsize } = dtypes[dtype]
-  if (size > 0) require('./cuda').touch(storage, null)
+  if (size > 0) cuda().touch(storage, null)
   return {
     shape: shape.slice(),
     typestr: TYPES[name],

@@ -3,7 +3,10 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
+const { laterFile } = require('./later')
 const { show, boolean } = require('./validate')
+
+const cuda = laterFile(() => require('./cuda'))
 
 const { backend } = ffi
 
@@ -49,7 +52,7 @@ function deviceOf (device, name = 'device') {
   if (device === undefined || device === 'cpu') return CPU
   if (!isDevice(device)) throw failure('ERR_DEVICE', `${name} is ${show(device)}; 'cpu' is there, and 'cuda:0' and its like where CUDA is`)
   if (backend.isWasm) throw failure('ERR_UNSUPPORTED', `${name} is ${show(device)}; WASM has 'cpu' alone`)
-  return require('./cuda').indexOf(device, name)
+  return cuda().indexOf(device, name)
 }
 
 /**
@@ -65,7 +68,7 @@ function placeOf (device, pinMemory, shared) {
   const pinned = pinMemory !== undefined && boolean('pinMemory', pinMemory)
   if (at === CPU && !pinned) return shared === undefined || shared === false ? undefined : { device: CPU, pinned, shared }
   if (at !== CPU && pinned) throw failure('ERR_ARGUMENT', `pinMemory is true, and device is ${show(device)}; the CPU's memory alone is pinned`)
-  if (pinned) require('./cuda').checkPinning()
+  if (pinned) cuda().checkPinning()
   return { device: at, pinned, shared: shared === undefined ? false : shared }
 }
 

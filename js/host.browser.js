@@ -25,8 +25,13 @@ const isLogged = false
 
 function log () {}
 
+const isEager = false
+
 /** @param {Uint8Array} bytes  UTF-8, of memory that nobody shares; what is none becomes U+FFFD */
 const textOf = bytes => typeof TextDecoder === 'function' ? new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes) : escaped(bytes).replace(SEQUENCE, unescaped)
+
+/** @param {string} text  @returns {Uint8Array<ArrayBuffer>} UTF-8; half a surrogate pair becomes U+FFFD */
+const bytesOf = text => new TextEncoder().encode(text)
 
 /**
  * @param {Uint8Array} bytes  of memory that nobody shares
@@ -88,4 +93,4 @@ const pythonPath = null
 /** Nobody asks here. */
 function traceIfAsked () {}
 
-module.exports = { isLogged, log, traceIfAsked, onNextTurn, textOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, keepAttached, pythonPath }
+module.exports = { isEager, isLogged, log, traceIfAsked, onNextTurn, textOf, bytesOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, keepAttached, pythonPath }

@@ -5,7 +5,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { setImmediate } = require('node:timers') // some test environments have no global one
-const { TextDecoder, debuglog } = require('node:util')
+const { TextDecoder, TextEncoder, debuglog } = require('node:util') // some test environments have none as globals
 
 /** read when it is first needed, for it takes longer than all of this file @type {any} */
 let worker
@@ -15,6 +15,9 @@ const onNextTurn = setImmediate
 
 /** Does NODE_DEBUG name samebytes? Asked before what is logged is put together. */
 const isLogged = debuglog('samebytes').enabled === true
+
+/** Does Jest run this? It gives files that are read after its `resetModules` other copies of those that were read before. */
+const isEager = process.env.JEST_WORKER_ID !== undefined
 
 /**
  * A line of NODE_DEBUG=samebytes.
@@ -30,6 +33,11 @@ const utf8 = new TextDecoder('utf-8', { ignoreBOM: true }) // what looks like on
 
 /** @param {Uint8Array} bytes  UTF-8, of memory that nobody shares; what is none becomes U+FFFD */
 const textOf = bytes => utf8.decode(bytes)
+
+const encoder = new TextEncoder()
+
+/** @param {string} text  @returns {Uint8Array<ArrayBuffer>} UTF-8; half a surrogate pair becomes U+FFFD */
+const bytesOf = text => /** @type {Uint8Array<ArrayBuffer>} */ (encoder.encode(text))
 
 /**
  * @param {Uint8Array} bytes  of memory that nobody shares
@@ -117,4 +125,4 @@ function traceIfAsked () {
   else if (asked === `map:${process.pid}`) require('./inspect')
 }
 
-module.exports = { isLogged, log, traceIfAsked, onNextTurn, textOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, readModule, keepAttached, pythonPath }
+module.exports = { isEager, isLogged, log, traceIfAsked, onNextTurn, textOf, bytesOf, exactTextOf, inflate, inflateSome, findCrc32, now, newName, warn, memoryOfMachine, readModule, keepAttached, pythonPath }

@@ -3,7 +3,7 @@
 
 const { SamebytesError, failure } = require('./errors')
 const { traceIfAsked } = require('./host')
-const { later } = require('./later')
+const { later, laterFile, readAll } = require('./later')
 const host = require('./host')
 const { stats, counts, budget, countedBytes } = require('./storage')
 const { show } = require('./validate')
@@ -87,7 +87,8 @@ const toOrt = later(() => require('./ort').toOrt)
 const fromOrt = later(() => require('./ort').fromOrt)
 
 // What samebytes/module needs of the package beyond its public names; a page's bundle of it finds them here.
-Object.defineProperty(Tensor, Symbol.for('samebytes.instance'), { get: () => require('./instance').instance() })
+const instance = laterFile(() => require('./instance'))
+Object.defineProperty(Tensor, Symbol.for('samebytes.instance'), { get: () => instance().instance() })
 
 // Classes that are read when they are first asked for, by the getters below the exports: here are their names and types.
 /** A tensor in memory that other processes see, with what names it to them: made by SharedTensor.create and SharedTensor.open. */
@@ -155,6 +156,8 @@ const pythonPath = host.pythonPath
 const hostRegister = later(() => require('./cuda').hostRegister)
 
 /** @typedef {typeof import('./cuda')} CudaFile */
+const cudaFile = laterFile(() => require('./cuda'))
+
 /**
  * CUDA devices, where an NVIDIA driver is there: `cuda.whyNot()` says what is missing. The driver is looked for when
  * something here is called, or a tensor is made on a device.
@@ -163,7 +166,7 @@ const hostRegister = later(() => require('./cuda').hostRegister)
  */
 const cuda = Object.freeze(Object.defineProperties(/** @type {any} */ ({}), Object.fromEntries(
   ['isAvailable', 'whyNot', 'deviceCount', 'properties', 'synchronize', 'memoryStats', 'emptyCache', 'Stream', 'Event', 'share', 'open', 'unshare'].map(name => {
-    const get = () => named(name, /** @type {any} */ (require('./cuda'))[name])
+    const get = () => named(name, /** @type {any} */ (cudaFile())[name])
     return [name, { get, enumerable: true }]
   })
 )))
@@ -513,9 +516,12 @@ for (const [name, value] of Object.entries(module.exports)) {
   if (typeof value === 'function') named(name, value)
 }
 
+const sharedTensor = laterFile(() => require('./shared-tensor'))
+const sharedRing = laterFile(() => require('./shared-ring'))
 Object.defineProperties(module.exports, {
-  SharedTensor: { get: () => named('SharedTensor', require('./shared-tensor').SharedTensor), enumerable: true },
-  SharedRing: { get: () => named('SharedRing', require('./shared-ring').SharedRing), enumerable: true }
+  SharedTensor: { get: () => named('SharedTensor', sharedTensor().SharedTensor), enumerable: true },
+  SharedRing: { get: () => named('SharedRing', sharedRing().SharedRing), enumerable: true }
 })
 
+readAll()
 traceIfAsked()

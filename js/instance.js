@@ -4,6 +4,7 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
+const { laterFile } = require('./later')
 const { stats, counts, countCopy, countStaged } = require('./storage')
 const { show } = require('./validate')
 const { dtypes, itemsizes } = require('./dtypes')
@@ -18,6 +19,8 @@ const { lent } = require('./loans')
 const { version } = require('./version')
 const { TYPES, asBits, fromBits, fromOrt } = require('./ort')
 
+const index = laterFile(() => require('./index'))
+
 const parts = {
   ffi,
   failure,
@@ -27,7 +30,7 @@ const parts = {
   lent,
   version,
   /** @type {() => import('./index').Memory} */
-  memory: () => require('./index').memory(),
+  memory: () => index().memory(),
   countCopy,
   countStaged,
   show,

@@ -1,23 +1,13 @@
 'use strict'
 // Files that are read when they are first needed.
 
-/**
- * A function whose file is read when it is first called: what few programs need should not cost all of them.
- *
- * @template {(...args: any[]) => any} F
- * @param {() => F} load
- * @returns {F}
- */
-function later (load) {
-  /** @type {F | undefined} */
-  let fn
-  /** @param {any[]} args */
-  const call = (...args) => (fn ??= load())(...args)
-  return /** @type {any} */ (call)
-}
+const { isEager } = require('./host')
+
+/** reads that readAll does; null: none is noted @type {(() => unknown)[] | null} */
+let waiting = isEager ? [] : null
 
 /**
- * The same for all that a file exports.
+ * What a file exports, once somebody asks.
  *
  * @template M
  * @param {() => M} load
@@ -26,7 +16,29 @@ function later (load) {
 function laterFile (load) {
   /** @type {M | undefined} */
   let exported
-  return () => (exported ??= load())
+  const read = () => (exported ??= load())
+  waiting?.push(read)
+  return read
 }
 
-module.exports = { later, laterFile }
+/**
+ * A function whose file is read when it is first called: what few programs need should not cost all of them.
+ *
+ * @template {(...args: any[]) => any} F
+ * @param {() => F} load
+ * @returns {F}
+ */
+function later (load) {
+  const read = laterFile(load)
+  /** @param {any[]} args */
+  const call = (...args) => read()(...args)
+  return /** @type {any} */ (call)
+}
+
+/** Reads what was declared until now, and what that declares; nothing where there is no need to (host.js). */
+function readAll () {
+  for (const read of waiting ?? []) read()
+  waiting = null
+}
+
+module.exports = { later, laterFile, readAll }

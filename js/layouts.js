@@ -4,11 +4,14 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
+const { laterFile } = require('./later')
 const { show, integers, shapeOf, oneOf } = require('./validate')
 const { countStaged } = require('./storage')
 const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone, partsOfArray, partsOfLive, partsOfView, byteLengthOf } = require('./buffers')
 const { itemsizes } = require('./dtypes')
 const { CPU, placeOf, deviceOfStorage, nameOfDevice } = require('./devices')
+
+const cuda = laterFile(() => require('./cuda'))
 
 const { backend, rows, CONTIGUOUS, READ_ONLY, STATIC, UNBOUND } = ffi
 
@@ -180,7 +183,7 @@ function withBytes (layout, flags, zeroed, place, elements = layout.size) {
 function storageAt ({ device, pinned, shared }, nbytes) {
   const isKnown = typeof shared === 'boolean' || shared === (device === CPU ? 'sab' : 'own')
   if (!isKnown) throw failure('ERR_ARGUMENT', `shared is ${show(shared)}; true, false or ${device === CPU ? "'sab'" : "'own' on a device"} was expected`)
-  if (device !== CPU || pinned) return require('./cuda').allocate(nbytes, device, shared)
+  if (device !== CPU || pinned) return cuda().allocate(nbytes, device, shared)
   if (shared === false) return backend.allocate(nbytes, ffi.check)
   return shared === 'sab' ? backend.allocateSab(nbytes, ffi.check) : backend.allocateNative(nbytes, ffi.check)
 }

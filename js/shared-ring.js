@@ -4,6 +4,7 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
+const { laterFile } = require('./later')
 const { show, integer, optionsOf, shapeOf, oneOf } = require('./validate')
 const { dtypeOf, itemsizes } = require('./dtypes')
 const { denseLayout } = require('./layouts')
@@ -29,12 +30,16 @@ const START_BITS = 42n // of the writer's word; its process id is above them
 const TRIES = 100 // while others make, remove or take it
 const STRETCH = 64 // frames that are read or passed over without a turn of the event loop
 
+const segments = laterFile(() => require('./segments'))
+const waits = laterFile(() => require('./waits'))
+const words = laterFile(() => require('./words'))
+
 /**
  * @param {Storage} control
  * @param {number} slots
  */
 function newWords (control, slots) {
-  const { RingWords } = require('./words')
+  const { RingWords } = words()
   return new RingWords(control, slots)
 }
 
@@ -104,7 +109,7 @@ class SharedRing {
    */
   constructor (key, name, frames, control) {
     if (key !== KEY) throw failure('ERR_ARGUMENT', 'rings are made by SharedRing.create() and SharedRing.open()')
-    const { Waits } = require('./waits')
+    const { Waits } = waits()
     const [slots, ...shape] = frames.tensor.shape
     this.#name = name
     this.#frames = frames
@@ -130,7 +135,7 @@ class SharedRing {
    */
   static create (name, opts) {
     const { slots: given, shape, dtype: dtypeName = 'float32', mode, ifExists, persist } = optionsOf(opts)
-    const { nameOf, checkPlatform } = require('./segments')
+    const { nameOf, checkPlatform } = segments()
     const called = nameOf(name)
     nameOf(controlOf(called))
     const slots = integer('slots', given)
@@ -167,7 +172,7 @@ class SharedRing {
   static open (name, opts) {
     const { dtype } = optionsOf(opts)
     const wanted = dtype === undefined ? undefined : dtypeOf(dtype).name
-    const { nameOf, checkPlatform } = require('./segments')
+    const { nameOf, checkPlatform } = segments()
     const called = nameOf(name)
     nameOf(controlOf(called))
     checkPlatform()
@@ -183,7 +188,7 @@ class SharedRing {
    * const gone = () => SharedRing.unlink('levels')
    */
   static unlink (name) {
-    const { nameOf } = require('./segments')
+    const { nameOf } = segments()
     const called = nameOf(name)
     const found = [called, controlOf(called)].map(each => unless('ERR_NOT_FOUND', () => SharedTensor.unlink(each) === undefined))
     if (!found.includes(true)) SharedTensor.unlink(called) // which says so
@@ -388,7 +393,7 @@ class SharedRing {
   }
 
   #claim () {
-    const { identity } = require('./segments')
+    const { identity } = segments()
     const { pid, start, namespace } = identity()
     const mine = halvesOf(BigInt(pid) << START_BITS | BigInt.asUintN(Number(START_BITS), BigInt(start === '' ? 0 : start)))
     for (let tries = 0; ; tries++) {
@@ -411,7 +416,7 @@ class SharedRing {
   #isFree (word) {
     if (word[0] === 0 && word[1] === 0) return true
     const [high, low] = this.#words.word(NAMESPACE)
-    return require('./segments').isDead({ ...writerOf(word), namespace: high === 0 && low === 0 ? '' : String(bitsOf([high, low])), persist: false, name: '' })
+    return segments().isDead({ ...writerOf(word), namespace: high === 0 && low === 0 ? '' : String(bitsOf([high, low])), persist: false, name: '' })
   }
 
   #giveUp () {
@@ -539,7 +544,7 @@ function close (shared) {
 
 /** @param {string} name */
 function isThere (name) {
-  const { pathOf, systemError } = require('./segments')
+  const { pathOf, systemError } = segments()
   const path = pathOf(name)
   try {
     return require('node:fs').existsSync(path)

@@ -3,6 +3,7 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
+const { laterFile } = require('./later')
 const { show, boolean, integer, optionsOf, shapeOf, oneOf } = require('./validate')
 const { dtypeOf } = require('./dtypes')
 const { denseLayout } = require('./layouts')
@@ -23,9 +24,10 @@ const MODES = /** @type {const} */ (['r', 'r+', 'c'])
 const ATTEMPTS = 16 // to open what is there or make it
 const PARTS = /** @type {const} */ (['mode', 'guard', 'dtype', 'shape', 'format', 'offset'])
 
-const segments = () => require('./segments')
-/** @type {typeof import('./waits') | undefined} */
-let waits
+const segments = laterFile(() => require('./segments'))
+const waits = laterFile(() => require('./waits'))
+const writers = laterFile(() => require('./writers'))
+const formats = laterFile(() => require('./formats'))
 
 /**
  * Plain data by which another process opens the same segment.
@@ -157,7 +159,7 @@ class SharedTensor {
       throw failure('ERR_ARGUMENT', isSealed ? 'a sealed segment has no name: name is null' : 'a segment without a name is sealed')
     }
     const bare = denseLayout(dtype.index, wanted.shape ?? [])
-    const header = wanted.format === 0 ? require('./writers').npyHeader(dtype.name, bare.shape, false) : null
+    const header = wanted.format === 0 ? writers().npyHeader(dtype.name, bare.shape, false) : null
     const total = (header === null ? 0 : header.length) + bare.size * dtype.itemsize
     if (total === 0) throw failure('ERR_SHAPE', 'a raw segment without elements has no bytes that could be mapped')
     checkPlatform()
@@ -349,9 +351,8 @@ class SharedTensor {
    * }
    */
   async wait (index, expected, opts) {
-    waits ??= require('./waits')
     const layout = this.#words()
-    this.#waits ??= new waits.Waits()
+    this.#waits ??= new (waits().Waits)()
     return this.#waits.wait(layout, index, expected, opts)
   }
 
@@ -371,8 +372,7 @@ class SharedTensor {
    * }
    */
   notify (index, n) {
-    waits ??= require('./waits')
-    return waits.notify(this.#words(), index, n)
+    return waits().notify(this.#words(), index, n)
   }
 
   /**
@@ -513,13 +513,13 @@ function planned (segment, name, path, wanted) {
  * @returns {{ dtype: DtypeName, shape: number[], make: () => Tensor }}
  */
 function npyPlan (segment, wanted) {
-  const formats = require('./formats')
-  const { entry, how } = formats.npyEntry(segment, '', wanted.dtype)
-  const { dtype, shape } = formats.tensorOf(entry)
+  const { npyEntry, tensorOf, madeOf } = formats()
+  const { entry, how } = npyEntry(segment, '', wanted.dtype)
+  const { dtype, shape } = tensorOf(entry)
   if (wanted.shape !== undefined && String(wanted.shape) !== String(shape)) {
     throw failure('ERR_SHAPE', `shape is [${wanted.shape.join(', ')}]; the segment's is [${shape.join(', ')}]`)
   }
-  return { dtype: dtype.name, shape: shape.slice(), make: () => formats.madeOf(segment, entry, how) }
+  return { dtype: dtype.name, shape: shape.slice(), make: () => madeOf(segment, entry, how) }
 }
 
 /**

@@ -91,13 +91,7 @@ function readOnly () {
   return failure('ERR_READ_ONLY', 'the tensor is read-only')
 }
 
-/** undefined: no addon has asked yet @type {unknown} */
-let offer
-
-function offerToAddons () {
-  if (offer === undefined) offer = require('./addons').offer
-  return offer
-}
+const addons = laterFile(() => require('./addons'))
 
 /**
  * @param {InstanceType<typeof Layout>} layout
@@ -156,7 +150,7 @@ class Tensor {
   }
 
   /** Where addons find samebytes' functions: `sb_napi_open` of samebytes_napi.h; null on WebAssembly. @returns {unknown} @ignore */
-  static get __samebytes__ () { return offerToAddons() }
+  static get __samebytes__ () { return addons().offer }
 
   static {
     layoutNow = t => t.#layout
@@ -273,7 +267,7 @@ class Tensor {
   get location () { return deviceOfStorage(this.#live().storage) === CPU ? 'cpu' : 'gpu-buffer' }
 
   /** Where addons find samebytes' functions: `sb_tensor_from_napi` of samebytes_napi.h; null on WebAssembly. @returns {unknown} */
-  get __samebytes__ () { return offerToAddons() }
+  get __samebytes__ () { return addons().offer }
 
   // ---- Bytes ----
 

@@ -3,6 +3,7 @@
 
 const ffi = require('./ffi')
 const { failure } = require('./errors')
+const { textOf, bytesOf } = require('./host')
 const { show, optionsOf } = require('./validate')
 const { countCopy } = require('./storage')
 const { dtypeOf } = require('./dtypes')
@@ -88,8 +89,6 @@ const TYPES = {
   float8_e5m2: 'F8_E5M2'
 }
 
-const utf8 = (/** @type {string} */ text) => new TextEncoder().encode(text)
-
 /**
  * @param {unknown} t
  * @param {string} [name]
@@ -132,7 +131,7 @@ function npyHeader (dtype, shape, fortran) {
   const length = Math.ceil((10 + text.length + 1) / ALIGNMENT) * ALIGNMENT - 10
   const header = new Uint8Array(10 + length).fill(32)
   header.set([0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, 1, 0, length & 255, length >> 8])
-  header.set(utf8(text), 10)
+  header.set(bytesOf(text), 10)
   header[header.length - 1] = 10
   return header
 }
@@ -179,7 +178,7 @@ function entriesOf (given) {
  * @returns {boolean} whether UTF-8 can say it: there is no half of a surrogate pair
  */
 function isWellFormed (text) {
-  return (/** @type {any} */ (text)).isWellFormed?.() || text === new TextDecoder('utf-8', { ignoreBOM: true }).decode(utf8(text))
+  return (/** @type {any} */ (text)).isWellFormed?.() || text === textOf(bytesOf(text))
 }
 
 /**
@@ -220,7 +219,7 @@ function safetensorsHeader (specs, metadata) {
     at += nbytes
     return { spec, begin: at - nbytes }
   })
-  const text = utf8(`{${fields}}`)
+  const text = bytesOf(`{${fields}}`)
   const length = Math.ceil((8 + text.length) / ALIGNMENT) * ALIGNMENT
   if (length - 8 > 100000000) throw failure('ERR_UNSUPPORTED', 'the header would be longer than .safetensors allows: 100000000 bytes')
   const header = new Uint8Array(length).fill(32)
@@ -261,7 +260,7 @@ function npzPieces (entries, reason) {
     const array = npyPieces(t, reason)
     const size = array.reduce((n, piece) => n + sizeOf(piece), 0)
     const summed = new Summed(/** @type {Tensor} */ (array[1]), crc32(windowOf(array[0]), 0))
-    const file = utf8(`${name}.npy`)
+    const file = bytesOf(`${name}.npy`)
     if (file.length > 0xffff || name.includes('\0')) throw failure('ERR_ARGUMENT', `a name of tensors is ${show(name.slice(0, 300))}; a zip takes ${0xffff - 4} bytes without a character 0`)
     const wide = zip64([size, size])
     const pad = -(at + 30 + file.length + wide.length + 4) & (ALIGNMENT - 1)

@@ -223,7 +223,7 @@ async function testRunners () {
       fs.mkdirSync(cache) // Jest starts no workers for tests that it remembers as fast
       const { code, text } = await withRunner(tool, tool.toLowerCase(), flags, { SEEN: seen, TMPDIR: cache })
       assert.equal(code, 0, text)
-      assert.match(text, /Tests\D+10 passed/)
+      assert.match(text, tool === 'Jest' ? /Tests\D+11 passed/ : /Tests\D+10 passed/)
       assert.doesNotMatch(text, /did not exit|failed to exit|open handle/i)
       assert.equal(new Set(fs.readdirSync(seen).map(name => name.replace(/-\w+$/, ''))).size, workers, 'workers that tests ran in')
     })

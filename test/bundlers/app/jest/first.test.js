@@ -2,7 +2,7 @@
 const { writeFileSync } = require('node:fs')
 const { join } = require('node:path')
 const { threadId } = require('node:worker_threads')
-const { SamebytesError, backend, fromBlob, tensor } = require('samebytes')
+const { SamebytesError, arange, backend, concat, fromBlob, parseNpy, tensor, toNpyBytes, zeros } = require('samebytes')
 
 const matrix = () => tensor([[1, 2], [3, 4]])
 
@@ -35,6 +35,16 @@ test('data, and memory of the test, are of the classes that the test has', () =>
   expect(t.data).toBeInstanceOf(Float32Array)
   expect(t.toArray()).toEqual([9, 2, 3])
   expect(tensor(new Float64Array(2)).dtype).toBe('float64')
+})
+
+test('after resetModules functions still know the tensors that were made before', () => {
+  const m = matrix()
+  jest.resetModules() // eslint-disable-line no-undef
+  expect(concat([m, m]).shape).toEqual([4, 2])
+  expect(m.roll(1).toArray()).toEqual([[4, 1], [2, 3]])
+  expect(zeros([3]).copyFrom(arange(3)).toArray()).toEqual([0, 1, 2])
+  expect(String(m)).toMatch('[3., 4.]')
+  expect(parseNpy(toNpyBytes(m))).toEqual(m)
 })
 
 test('errors are of the classes that the test has', () => {

@@ -1,0 +1,71 @@
+'use strict'
+const assert = require('node:assert/strict')
+const { childJson, needs } = require('../setup')
+
+// Jest's resetModules gives files that are read afterwards other copies of those that were read before. Here the
+// cache is emptied; test/bundlers has Jest itself.
+describe('after Jest\'s resetModules', function () {
+  this.timeout(60000)
+  needs('a Node of its own')
+
+  /** What the program finds once Node's cache of modules was emptied. */
+  const emptied = (program, env) => childJson(`
+    const sb = require('samebytes')
+    const t = sb.tensor([1, 2, 3])
+    for (const name of Object.keys(require.cache)) delete require.cache[name]
+    const found = {}
+    const attempt = (name, use) => { try { found[name] = use() } catch (error) { found[name] = String(error) } }
+    ${program}
+    console.log(JSON.stringify(found))
+  `, { env: { JEST_WORKER_ID: '1', ...env } })
+
+  it('functions know this instance\'s float32 tensors, and read no file anew', async () => {
+    const found = await emptied(`
+      attempt('arange', () => sb.zeros([3]).copyFrom(sb.arange(3)).toArray())
+      attempt('asarray', () => sb.asarray(t) === t)
+      attempt('concat', () => sb.concat([t, t]).toArray())
+      attempt('allClose', () => sb.allClose(t, sb.onesLike(t)))
+      attempt('eye', () => sb.Tensor.isTensor(sb.eye(2)))
+      attempt('roll', () => t.roll(1).toArray())
+      attempt('flip', () => t.flip(0).toArray())
+      attempt('accessor', () => t.accessor().get(2))
+      attempt('npy', () => sb.parseNpy(sb.toNpyBytes(t)).toArray())
+      attempt('text', () => String(t))
+      attempt('blob', () => sb.fromBlob(t.toBlob()).toArray())
+      attempt('dtypes', () => sb.promoteTypes('int8', 'float64'))
+      attempt('refusal', () => { try { t.get(3) } catch (error) { return error.code } })
+      attempt('read', () => Object.keys(require.cache).filter(name => name.includes('/js/')))`)
+    assert.deepEqual(found, {
+      arange: [0, 1, 2],
+      asarray: true,
+      concat: [1, 2, 3, 1, 2, 3],
+      allClose: false,
+      eye: true,
+      roll: [3, 1, 2],
+      flip: [3, 2, 1],
+      accessor: 3,
+      npy: [1, 2, 3],
+      text: 'tensor([1., 2., 3.])',
+      blob: [1, 2, 3],
+      dtypes: 'float64',
+      refusal: 'ERR_BOUNDS',
+      read: []
+    })
+  })
+
+  it('every function, class and method that is there was read: nothing is declared for later', async () => {
+    const found = await emptied(`
+      const call = (object, name) => {
+        try {
+          if (typeof object[name] === 'function') Promise.resolve(object[name]()).catch(() => {})
+        } catch {}
+      }
+      for (const name of Object.keys(sb)) call(sb, name)
+      for (const name of Object.keys(sb.cuda)) call(sb.cuda, name)
+      for (const name of Object.getOwnPropertyNames(sb.Tensor.prototype)) {
+        if (name !== 'constructor') call(sb.tensor([[1, 2], [3, 4]]), name)
+      }
+      attempt('read', () => Object.keys(require.cache).filter(name => name.includes('/js/')))`)
+    assert.deepEqual(found, { read: [] })
+  })
+})
