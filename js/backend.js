@@ -12,7 +12,8 @@
 // In the bundle for browsers backend.browser.js takes this file's place.
 
 const { failure } = require('./errors')
-const { warn, log, readModule } = require('./host')
+const { warn, log } = require('./host')
+const { compile } = require('./modules')
 
 /** @returns {import('./native').Backend | import('./wasm').Backend} */
 function choose () {
@@ -50,26 +51,6 @@ function warnOnce (text) {
   if (getEnvironmentData(KEY) === true) return
   setEnvironmentData(KEY, true)
   warn(text)
-}
-
-/** @param {string} name  of a file */
-function compile (name) {
-  let bytes
-  try {
-    bytes = readModule(name)
-  } catch (error) {
-    throw failure('ERR_UNSUPPORTED', `the WASM module could not be read: ${reasonOf(/** @type {any} */ (error), name)}`)
-  }
-  return new WebAssembly.Module(/** @type {Uint8Array<ArrayBuffer>} */ (bytes))
-}
-
-/**
- * @param {Error & { code?: string }} error
- * @param {string} name  of a file
- */
-function reasonOf ({ code, message }, name) {
-  if (code !== 'ERR_ACCESS_DENIED') return message
-  return `the permission model forbids it, --allow-fs-read=${require('node:path').join(__dirname, '..', 'dist', name)} allows it`
 }
 
 function startWasm () {

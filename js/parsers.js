@@ -1,12 +1,11 @@
 'use strict'
-// What parsers find in the bytes of files, as records. C's parsers do it; the WASM module has no room for them, so that
-// there those of parsers-here.js do. Both find the same.
+// What C's parsers find in the bytes of files, as records. On the WASM back ends they are a module of their own.
 
 const ffi = require('./ffi')
 const { later } = require('./later')
 
 const { backend } = ffi
-const parseHere = later(() => require('./parsers-here').parse)
+const parseInModule = later(() => require('./parsers-module').parse)
 
 // As C numbers them: parsers, and the tags of records.
 const NPY = 0
@@ -37,7 +36,7 @@ const TENSOR = 1
  * @throws ERR_FORMAT
  */
 function parse (which, bytes, total, base = 0) {
-  if (backend.isWasm) return parseHere(which, bytes, total, base)
+  if (backend.isWasm) return parseInModule(which, bytes, total, base)
   const input = backend.borrow(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   for (let room = 512; ;) {
     const words = new Float64Array(room)

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds dist/samebytes.wasm and dist/samebytes-shared.wasm: the C core over linear memory of one thread, and
 # over memory that threads share. SIMD, standalone, with an imported memory so that the loader (js/wasm.js)
-# sees it grow. SB_TEST=1 in the environment adds the test rows. As arguments: which of plain and shared.
+# sees it grow. And dist/samebytes-parsers.wasm: the parsers of files over a small memory of its own. SB_TEST=1 in the
+# environment adds the test rows. As arguments: which of plain, shared and parsers.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 objects=$(mktemp -d)
@@ -67,6 +68,22 @@ shared () {
     -Wl,--export=__wasm_init_tls -Wl,--export=__tls_size
 }
 
+# For size. It imports nothing; what the tool chain exports for its own loader goes, and then what only that used.
+parsers () {
+  local name module=dist/samebytes-parsers.wasm text=$objects/parsers.wat tools
+  local features=(--mvp-features --enable-bulk-memory --enable-nontrapping-float-to-int --enable-sign-ext)
+  tools=$(em-config BINARYEN_ROOT)/bin
+  rm -f "$objects"/*.o
+  for name in src/share/{formats,npy,safetensors,gguf,zip}.c wasm/parsers.c; do
+    compile -Oz -mno-simd128 -mnontrapping-fptoint -msign-ext "$name"
+  done
+  emcc -Oz -mbulk-memory -mnontrapping-fptoint -msign-ext "$objects"/*.o --no-entry -sSTANDALONE_WASM -sMALLOC=none \
+    -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=2GB -sINITIAL_MEMORY=64KB -sTOTAL_STACK=16384 -o "$module"
+  "$tools/wasm-dis" "${features[@]}" "$module" -o "$text"
+  sed -i -E '/^ \(export "(__|_initialize|stack)/d' "$text"
+  "$tools/wasm-opt" "${features[@]}" -Oz --converge "$text" -o "$module"
+}
+
 mkdir -p dist
-[ $# -gt 0 ] || set -- plain shared
+[ $# -gt 0 ] || set -- plain shared parsers
 for module in "$@"; do $module; done

@@ -1,5 +1,5 @@
 // Bundles js/ for browsers: dist/samebytes.mjs, which finds its modules beside it, and dist/samebytes-inline.mjs,
-// which has them inside. Both export what js/index.js does, as bindings that come alive with init(). Beside each stands
+// which has them inside; that of the parsers both have inside. Both export what js/index.js does, as bindings that come alive with init(). Beside each stands
 // its module of samebytes/module (samebytes-module.mjs, samebytes-inline-module.mjs), which imports it, and of samebytes/inspect.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -9,6 +9,9 @@ import { build } from 'esbuild'
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..')
 const MODULES = { plain: 'samebytes.wasm', shared: 'samebytes-shared.wasm' }
+
+/** For modules.browser.js. */
+const PARSERS = JSON.stringify(readFileSync(join(ROOT, 'dist', 'samebytes-parsers.wasm')).toString('hex'))
 
 /** What users import; init and SamebytesError are there from the start. */
 function publicNames () {
@@ -48,7 +51,7 @@ const forBrowsers = {
   name: 'for browsers',
   setup ({ onResolve }) {
     onResolve({ filter: /^\.\/(inspect\/)?(system|serve|threads)$/ }, ({ path, resolveDir }) => ({ path: join(resolveDir, `${path}.browser.js`) }))
-    onResolve({ filter: /^\.\/(host|backend|init|models|files|shared-tensor|shared-ring|cuda)$/ }, ({ path, resolveDir }) => ({ path: join(resolveDir, `${path}.browser.js`) }))
+    onResolve({ filter: /^\.\/(host|backend|init|models|modules|files|shared-tensor|shared-ring|cuda)$/ }, ({ path, resolveDir }) => ({ path: join(resolveDir, `${path}.browser.js`) }))
   }
 }
 
@@ -77,6 +80,7 @@ async function bundle (name, contents, plugins) {
     format: 'esm',
     platform: 'browser',
     target: 'es2022',
+    define: { 'globalThis.SAMEBYTES_PARSERS': PARSERS },
     legalComments: 'none',
     logLevel: 'warning',
     plugins

@@ -241,10 +241,10 @@ function versionOf (main, name) {
 
 /** @returns {Finding[]} */
 function webAssembly () {
-  const lost = ['samebytes.wasm', 'samebytes-shared.wasm'].filter(name => !fs.existsSync(path.join(ROOT, 'dist', name)))
-  if (lost.length > 0) return [broken('WebAssembly', `${lost.join(' and ')} ${lost.length === 1 ? 'is' : 'are'} not in ${brief(path.join(ROOT, 'dist'))}`, 'install the package again, or build it: npm run build:wasm')]
+  const lost = ['samebytes.wasm', 'samebytes-shared.wasm', 'samebytes-parsers.wasm'].filter(name => !fs.existsSync(path.join(ROOT, 'dist', name)))
+  if (lost.length > 0) return [broken('WebAssembly', `${lost.join(', ')} ${lost.length === 1 ? 'is' : 'are'} not in ${brief(path.join(ROOT, 'dist'))}`, 'install the package again, or build it: npm run build:wasm')]
   if (typeof WebAssembly !== 'object') return [missing('WebAssembly', 'this Node.js has none', 'it was started with --jitless; only the native addon works')]
-  return [ok('WebAssembly', 'both modules are there')]
+  return [ok('WebAssembly', 'the three modules are there')]
 }
 
 const STATES = { ok: ['ok', 'green'], missing: ['--', 'yellow'], broken: ['!!', 'red'] }

@@ -511,16 +511,11 @@ static sb_status storage_new(sb__binding *b) {
  * given ones begin in it. The results are how many doubles there are, and how many bytes are wanted (0: none) for all
  * of them. */
 static sb_status parse(sb__binding *b) {
-  static sb_status (*const parsers[])(sb__reader * r) = {
-      sb__npy_parse, sb__safetensors_parse, sb__gguf_parse,
-      sb__zip_end,   sb__zip_directory,     sb__zip_member,
-  };
   const sb_storage *in = T(0)->storage, *out = T(1)->storage;
   const sb_status here = sb__check_host("what is parsed", in);
   if (here) return here;
-  if (N(0) < 0 || N(0) >= (int64_t)(sizeof parsers / sizeof *parsers) || N(2) < 0 ||
-      (uint64_t)N(1) < in->nbytes || (!in->data && in->nbytes) || (!out->data && out->nbytes) ||
-      SB__ON_DEVICE(out) || (uintptr_t)out->data % sizeof(double)) {
+  if (N(2) < 0 || (uint64_t)N(1) < in->nbytes || (!in->data && in->nbytes) ||
+      (!out->data && out->nbytes) || SB__ON_DEVICE(out) || (uintptr_t)out->data % sizeof(double)) {
     return sb__fail(SB_ERR_ARGUMENT, "there is nothing to parse");
   }
   sb__reader r = {.bytes = in->data,
@@ -529,7 +524,7 @@ static sb_status parse(sb__binding *b) {
                   .base = N(2),
                   .words = out->data,
                   .room = (int64_t)(out->nbytes / sizeof(double))};
-  const sb_status status = parsers[N(0)](&r);
+  const sb_status status = sb__parse(N(0), &r);
   RESULT(0) = (double)r.count;
   RESULT(1) = (double)r.wanted;
   return status;

@@ -1,7 +1,17 @@
 /* What the parsers of file formats have in common. */
 #include "share/formats.h"
 
-#ifndef __wasm__ /* no parser there: js/parsers-here.js */
+sb_status sb__parse(int64_t which, sb__reader *r) {
+  static sb_status (*const parsers[])(sb__reader * r) = {
+      sb__npy_parse, sb__safetensors_parse, sb__gguf_parse,
+      sb__zip_end,   sb__zip_directory,     sb__zip_member,
+  };
+  if (which < 0 || which >= (int64_t)(sizeof parsers / sizeof *parsers)) {
+    return sb__fail(SB_ERR_ARGUMENT, "there is nothing to parse");
+  }
+  return parsers[which](r);
+}
+
 sb_status sb__bad(const sb__reader *r, int64_t at, const char *reason) {
   return sb__fail(SB_ERR_FORMAT, "byte %lld: %s", (long long)(r->base + at), reason);
 }
@@ -233,8 +243,6 @@ sb_status sb__check_records(sb__reader *r, bool escaped, bool tiled, int64_t end
   sort(&by_place, list, n);
   return check_places(r, list, n, tiled, end);
 }
-
-#endif
 
 void sb__swap(void *data, int64_t count, int32_t itemsize) {
   uint8_t *p = data;

@@ -4,7 +4,7 @@
  * A parser fails with SB_ERR_FORMAT, naming the byte and the reason. It may be given the beginning of a file
  * only: where that does not suffice, it succeeds and says how many bytes it wants.
  *
- * The WASM module has no room for them: there js/parsers-here.js does the same, word for word. */
+ * In WebAssembly they are a module of their own (wasm/parsers.c). */
 #ifndef SB_FORMATS_H
 #define SB_FORMATS_H
 
@@ -77,6 +77,9 @@ sb_status sb__zip_member(sb__reader *r);
 
 /* Reverses the bytes of each of count items of 2, 4 or 8 bytes. */
 void sb__swap(void *data, int64_t count, int32_t itemsize);
+
+/* The which-th of these parsers, from 0 on. */
+sb_status sb__parse(int64_t which, sb__reader *r);
 
 /* ---- formats.c: what the parsers share ---- */
 

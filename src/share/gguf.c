@@ -1,8 +1,7 @@
 /* .gguf: counts, metadata, an index of tensors, data. Versions 2 and 3, little-endian. */
-#ifndef __wasm__ /* there js/parsers-here.js does it: the module has no room */
-# include <string.h>
+#include <string.h>
 
-# include "share/formats.h"
+#include "share/formats.h"
 
 enum { DEEPEST = 8 }; /* arrays in arrays */
 /* Bytes, and things in it: a hole in a file could be read as a header without end. */
@@ -171,6 +170,3 @@ sb_status sb__gguf_parse(sb__reader *r) {
   }
   return sb__check_records(r, false, false, r->total);
 }
-#else
-typedef int nothing_to_parse;
-#endif

@@ -1,9 +1,8 @@
 /* .npy: a magic number, the length of a header, the header (a Python dict in a strict spelling), data. What NumPy
  * reads beyond what it writes (comments, hexadecimal numbers, escapes, doubled keys) is refused. */
-#ifndef __wasm__ /* there js/parsers-here.js does it: the module has no room */
-# include <string.h>
+#include <string.h>
 
-# include "share/formats.h"
+#include "share/formats.h"
 
 enum { LONGEST_HEADER = 1 << 20 }; /* bytes; a plain array has 118 */
 
@@ -154,6 +153,3 @@ sb_status sb__npy_parse(sb__reader *r) {
     status = sb__bad(r, begin, "the file ends before its data does");
   return status;
 }
-#else
-typedef int nothing_to_parse;
-#endif

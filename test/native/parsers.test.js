@@ -2,9 +2,10 @@
 const assert = require('node:assert/strict')
 const { randomInt } = require('node:crypto')
 const parsers = require('../../js/parsers')
-const here = require('../../js/parsers-here')
+const inModule = require('../../js/parsers-module')
 const { npyOf, safetensors, gguf, placed, floats, u16, u32, u64 } = require('../files')
 const { npyFiles, safetensorsFiles, ggufFiles, npzFiles } = require('../corpora')
+const { collectUntil, fails } = require('../setup')
 
 const { NPY, SAFETENSORS, GGUF, ZIP_END, ZIP_DIRECTORY, ZIP_MEMBER } = parsers
 const FULL = process.env.SAMEBYTES_FULL === '1'
@@ -35,7 +36,7 @@ const tally = { read: 0, wanting: 0, refused: 0 }
 
 function same (what, which, bytes, total = bytes.length, base = 0) {
   const expected = verdict(parsers.parse, which, bytes, total, base)
-  assert.deepEqual(verdict(here.parse, which, bytes, total, base), expected, `${what}: ${Buffer.from(bytes).subarray(0, 400).toString('latin1')}`)
+  assert.deepEqual(verdict(inModule.parse, which, bytes, total, base), expected, `${what}: ${Buffer.from(bytes).subarray(0, 400).toString('latin1')}`)
   tally[expected.words ? 'read' : expected.wanted ? 'wanting' : 'refused']++
   return expected
 }
@@ -96,7 +97,7 @@ function mended (name, bytes, random) {
   return bytes
 }
 
-describe('parsers in JavaScript and in C find the same', function () {
+describe('parsers in the addon and in the WebAssembly module find the same', function () {
   this.timeout(FULL ? 600000 : 120000)
 
   for (const [name, [[files, more], compare, alphabet]] of Object.entries(FORMATS)) {
@@ -143,5 +144,106 @@ describe('parsers in JavaScript and in C find the same', function () {
     const n = 10000
     const header = Object.fromEntries(Array.from({ length: n }, (_, i) => [`layer.${i * 7 % n}`, { dtype: 'U8', shape: [1], data_offsets: [n - 1 - i, n - i] }]))
     assert.equal(same('many', SAFETENSORS, placed(safetensors(header, Buffer.alloc(n)))).words.length, 1 + n * 12 + n)
+  })
+})
+
+describe('the memory of the WebAssembly module that parses', () => {
+  const { Instance } = WebAssembly
+  const MIB = 2 ** 20
+  const small = placed(npyOf('<f4', '(1,)', floats(1)))
+  /** A header with one name of so many bytes, and what is found in it. */
+  const longNamed = n => placed(safetensors(`{"${'n'.repeat(n)}":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}`, Buffer.alloc(1)))
+  const parse = (which, bytes) => inModule.parse(which, bytes, bytes.length, 0)
+  /** the number of the instance that is at rest when a test begins */
+  let last
+  /** bytes of the memories that are there, by the number of their instance */
+  let sizes
+  /** @type {number[]} of the memories that were collected */
+  let gone
+
+  beforeEach(() => {
+    const made = []
+    const registry = new FinalizationRegistry(i => gone.push(i))
+    gone = []
+    WebAssembly.Instance = function (...args) {
+      const instance = new Instance(...args)
+      registry.register(instance.exports.memory, made.length)
+      made.push(new WeakRef(instance.exports.memory))
+      return instance
+    }
+    sizes = () => made.map(memory => memory.deref()?.buffer.byteLength)
+    parse(SAFETENSORS, longNamed(2 * MIB)) // the instance of other tests is not watched
+    parse(NPY, small)
+    last = made.length - 1
+  })
+
+  afterEach(() => { WebAssembly.Instance = Instance })
+
+  it('stays for the next file, up to 1 MiB', () => {
+    for (const n of [0, 1000, 900000, 1000]) parse(SAFETENSORS, longNamed(n))
+    for (let n = 0; n < 100; n++) assert.throws(() => parse(NPY, small.subarray(1)), { code: 'ERR_FORMAT' })
+    const [size, ...others] = sizes().slice(last)
+    assert.ok(size > 900000 && size <= MIB, String(size))
+    assert.deepEqual(others, [])
+  })
+
+  it('is given back when a header of several MiB was read, or refused', async () => {
+    const long = longNamed(8 * MIB)
+    const { words } = same('long', SAFETENSORS, long)
+    assert.deepEqual(words.slice(1, 4), [12, 1, 10])
+    assert.equal(words[4], 8 * MIB)
+    assert.match(same('cut off', SAFETENSORS, placed(long.subarray(0, -1))).message, /ends after the file/)
+    parse(NPY, small)
+    assert.ok(await collectUntil(() => gone.length === last + 2), String(gone))
+    assert.deepEqual(sizes().slice(last), [undefined, undefined, 65536])
+  })
+
+  it('that cannot grow is ERR_MEMORY, and the next file is read', () => {
+    const { grow } = WebAssembly.Memory.prototype
+    for (const most of [0, 40]) { // for the bytes; for the words alone
+      const many = placed(safetensors(Object.fromEntries(Array.from({ length: 40000 }, (_, i) => [i, { dtype: 'U8', shape: [0], data_offsets: [0, 0] }]))))
+      WebAssembly.Memory.prototype.grow = function (pages) {
+        if (this.buffer.byteLength / 65536 + pages > most) throw new RangeError('WebAssembly.Memory.grow(): Unable to grow instance memory')
+        return grow.call(this, pages)
+      }
+      try {
+        fails(() => parse(SAFETENSORS, many), RangeError, 'ERR_MEMORY', /^\d{7} bytes for what is in the file cannot be allocated$/)
+        assert.equal(parse(NPY, small).words[0], 128)
+      } finally {
+        WebAssembly.Memory.prototype.grow = grow
+      }
+      assert.equal(same('now it can', SAFETENSORS, many).words.length, 1 + 13 * 40000)
+    }
+  })
+
+  it('that is not to be had at all is ERR_MEMORY, too', () => {
+    parse(SAFETENSORS, longNamed(2 * MIB))
+    const watched = WebAssembly.Instance
+    WebAssembly.Instance = function () { throw new RangeError('WebAssembly.Instance(): Out of memory: Cannot allocate Wasm memory for new instance') }
+    fails(() => parse(NPY, small), RangeError, 'ERR_MEMORY', /^65536 bytes/)
+    WebAssembly.Instance = watched
+    assert.equal(parse(NPY, small).words[0], 128)
+  })
+
+  it('is another one where C did not come to its end: a thread without stack', () => {
+    const bytes = placed(escaped)
+    const expected = Array.from(parse(SAFETENSORS, bytes).words)
+    let [cut, whole] = [0, 0]
+    const deep = left => {
+      try {
+        deep(left)
+      } catch {}
+      if (left[0]-- <= 0) return
+      try {
+        parse(SAFETENSORS, bytes)
+        whole++
+      } catch {
+        cut++
+      }
+    }
+    for (let i = 0; i < 100; i++) deep([2000]) // calls, from the deepest one on
+    assert.ok(cut > 100 && whole > 100, `${cut} failed, ${whole} did not`)
+    assert.deepEqual(Array.from(parse(SAFETENSORS, bytes).words), expected)
+    assert.match(same('refused', NPY, small.subarray(1)).message, /^byte 0: this is no/)
   })
 })

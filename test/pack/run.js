@@ -84,7 +84,7 @@ const NEEDED = [
   'js/native-paths.js', 'js/native-paths.mjs', 'js/build.js', 'js/cli/samebytes.js', 'js/inspect.js', 'js/inspect.mjs', 'js/python/samebytes_cuda.py',
   'types/index.d.ts', 'types/index.d.mts', 'types/module.d.ts', 'types/module.d.mts', 'types/native-paths.d.ts', 'types/native-paths.d.mts',
   'dist/samebytes.mjs', 'dist/samebytes-inline.mjs', 'dist/samebytes-module.mjs', 'dist/samebytes-inline-module.mjs', 'dist/samebytes-inspect.mjs',
-  'dist/samebytes.wasm', 'dist/samebytes-shared.wasm',
+  'dist/samebytes.wasm', 'dist/samebytes-shared.wasm', 'dist/samebytes-parsers.wasm',
   'src/samebytes.h', 'src/samebytes_dlpack.h', 'src/samebytes_napi.h', 'src/samebytes_torch.h',
   'src/core/tensor.c', 'src/kernels/casts.inc', 'src/bind/exports.def', 'src/cuda/load.c', 'prebuilds/binding.gyp', 'docs/README.md', 'docs/api.md', 'docs/c-api.md', 'docs/install.md'
 ]
@@ -243,6 +243,10 @@ async function testPermissions ({ title, command }, name) {
     const { code, err } = await ending([...command, on, ...some, 'restricted.cjs', 'backend'], { cwd })
     assert.equal(code, 1)
     assert.ok(err.includes(`the permission model forbids it, --allow-fs-read=${path.join(root, 'dist', 'samebytes.wasm')} allows it`), err)
+    // The parsers' own module is read with the first file.
+    const { code: refusal, message } = await restricted([...some, `--allow-fs-read=${root}/dist/samebytes.wasm`], 'parse')
+    assert.equal(refusal, 'ERR_UNSUPPORTED', message)
+    assert.ok(message.includes(`--allow-fs-read=${path.join(root, 'dist', 'samebytes-parsers.wasm')} allows it`), message)
   })
   await test(`${title}: the permission model and files`, async () => {
     await refused(addons, ['open', file], `--allow-fs-read=${file}`)

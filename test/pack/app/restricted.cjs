@@ -15,7 +15,8 @@ const things = {
   create: () => sb.SharedTensor.create('samebytes-test-restricted', [4]).dispose(),
   ring: () => sb.SharedRing.create('samebytes-test-restricted', { slots: 2, shape: [1] }).dispose(),
   list: () => sb.SharedTensor.list(),
-  open: () => sb.openNpy(file)
+  open: () => sb.openNpy(file),
+  parse: () => sb.parseNpy(new Uint8Array(128))
 }
 
 Promise.resolve().then(things[what]).then(value => ({ value }), ({ name, code, message }) => ({ name, code, message }))
