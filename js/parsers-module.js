@@ -8,7 +8,7 @@ const { errorOf } = require('./ffi')
 
 const PAGE = 65536
 const KEPT = 2 ** 20 // bytes of memory that stay for the next file
-const ROOM = 512 // words at first
+const ROOM = 512 // words, at least
 
 /** @typedef {import('./layouts').Bytes} Bytes */
 
@@ -48,9 +48,10 @@ class Parsers {
    */
   parse (which, { buffer, byteOffset, byteLength }, total, base) {
     const from = Math.ceil((this.at + byteLength) / 8) * 8 // of the words
-    this.reach(from + ROOM * 8)
+    let room = Math.max(ROOM, byteLength >> 2) // nearly always enough, so that nothing is parsed twice
+    this.reach(from + room * 8)
     new Uint8Array(this.buffer, this.at).set(new Uint8Array(buffer, byteOffset, byteLength))
-    for (let room = ROOM; ;) {
+    for (;;) {
       this.isWhole = false
       const status = this.exports.sb_parse(which, byteLength, total, base, from, room)
       this.isWhole = true

@@ -154,6 +154,12 @@ static int compare(const order *o, const double *a, const double *b) {
   const int64_t p_end = p + (int64_t)a[SB__RECORD_NAME_LENGTH];
   const int64_t q_end = q + (int64_t)b[SB__RECORD_NAME_LENGTH];
   while (p < p_end && q < q_end) {
+    const uint8_t c = r->bytes[p];
+    if (c == r->bytes[q] && c < 0x80 && c != '\\') { /* most of most names */
+      p++;
+      q++;
+      continue;
+    }
     const uint32_t x = next_code(r, &p, p_end, o->escaped);
     const uint32_t y = next_code(r, &q, q_end, o->escaped);
     if (x != y) return x < y ? -1 : 1;
