@@ -2,6 +2,7 @@
 // WebAssembly modules of the package in Node, where they are files. In the bundle for browsers modules.browser.js takes
 // this file's place.
 
+const path = require('node:path')
 const { failure } = require('./errors')
 const { readModule } = require('./host')
 
@@ -26,7 +27,7 @@ function compile (name) {
  */
 function reasonOf ({ code, message }, name) {
   if (code !== 'ERR_ACCESS_DENIED') return message
-  return `the permission model forbids it, --allow-fs-read=${require('node:path').join(__dirname, '..', 'dist', name)} allows it`
+  return `the permission model forbids it, --allow-fs-read=${path.join(__dirname, '..', 'dist', name)} allows it`
 }
 
 module.exports = { compile }
