@@ -65,6 +65,11 @@ typedef struct sb__sends {
   sb__cast from_f32[SB_DTYPE_COUNT];
 } sb__sends;
 
+#define SB__STRIP_ROWS 1024 /* at most */
+#define SB__STRIP_STEP (SB__STRIP_ROWS + 16)
+#define SB__STRIP (SB__STRIP_ROWS * 16 + 64)
+#define SB__STRIPS 16 /* at most */
+
 /* Items are 1, 2, 4, 8 or 16 bytes; to and from never overlap. */
 typedef struct sb__kernels {
   const char *level;
@@ -74,6 +79,11 @@ typedef struct sb__kernels {
    * way, as nobody has before. */
   void (*transpose)(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows,
                     int64_t columns, int64_t itemsize, bool streams, bool fetches);
+
+  /* Bytes: rows become strips, of 16 columns each, SB__STRIP apart, whose rows lie side by side; the last strip reaches back
+   * over the one before it. A strip becomes 16 rows, through a room of 16 times SB__STRIP_STEP. NULL: no such loops. */
+  void (*read_strips)(char *to, const char *from, int64_t from_step, int64_t rows, int64_t columns);
+  void (*write_strip)(char *to, int64_t to_step, const char *strip, int64_t rows, char *room);
 
   /* n pixels of 2, 3 or 4 channels to one plane per channel, and back. Items up to 8 bytes; masks
    * made for the same numbers. */

@@ -88,6 +88,55 @@ static int64_t split_bytes(char *to, int64_t plane_step, const char *from, int64
 # define ZIP_LOW_8(a, b) wasm_i64x2_shuffle(a, b, 0, 2)
 # define ZIP_HIGH_8(a, b) wasm_i64x2_shuffle(a, b, 1, 3)
 
+/* Four vectors, four places apart, are zipped twice; done again, that transposes sixteen of them. */
+static inline void zip_four(char *to, int64_t to_step, const char *from, int64_t from_step) {
+  const v128_t a = load(from), b = load(from + 4 * from_step);
+  const v128_t c = load(from + 8 * from_step), d = load(from + 12 * from_step);
+  const v128_t low = ZIP_LOW_1(a, c), high = ZIP_HIGH_1(a, c);
+  const v128_t next_low = ZIP_LOW_1(b, d), next_high = ZIP_HIGH_1(b, d);
+  store(to, ZIP_LOW_1(low, next_low));
+  store(to + to_step, ZIP_HIGH_1(low, next_low));
+  store(to + 2 * to_step, ZIP_LOW_1(high, next_high));
+  store(to + 3 * to_step, ZIP_HIGH_1(high, next_high));
+}
+
+# define STRIPS read_strips, write_strip
+
+/* Few instructions for each line, so that many lines are under way at a time. */
+static void read_strips(char *to, const char *from, int64_t from_step, int64_t rows,
+                        int64_t columns) {
+  for (; rows > 0; rows--, to += 16, from += from_step) {
+    if (columns == SB__STRIPS * 16) {
+# pragma clang loop unroll(full)
+      for (int k = 0; k < SB__STRIPS; k++) store(to + k * SB__STRIP, load(from + k * 16));
+      continue;
+    }
+    const int last = (int)columns - 16;
+    for (int k = 0; k * 16 - 16 < last; k++)
+      store(to + k * SB__STRIP, load(from + (k * 16 < last ? k * 16 : last)));
+  }
+}
+
+/* Nothing can be fetched here, so of every line that will be written a byte is read: stores alone wait for fewer lines at a
+ * time. */
+static void write_strip(char *to, int64_t to_step, const char *strip, int64_t rows, char *room) {
+  const int last = (int)rows - 16;
+  char middle[256] __attribute__((aligned(16)));
+  char *line = to;
+  for (int k = 0; k < 16; k++, line += to_step)
+    for (int i = 0; i < rows; i += 64) (void)*(volatile char *)(line + i);
+  for (int i = 0; i - 16 < last; i += 16) {
+    const int row = i < last ? i : last;
+    for (int k = 0; k < 4; k++) zip_four(middle + 64 * k, 16, strip + (row + k) * 16, 16);
+    for (int k = 0; k < 4; k++)
+      zip_four(room + row + 4 * k * SB__STRIP_STEP, SB__STRIP_STEP, middle + 16 * k, 16);
+  }
+  for (int k = 0; k < 16; k++, to += to_step, room += SB__STRIP_STEP) {
+    for (int i = 0; i < last; i += 16) store(to + i, load(room + i));
+    store(to + last, load(room + last));
+  }
+}
+
 /* ---- Casts of eight at a time. Left alone, the compiler converts and compares some of this one
  * by one. ---- */
 

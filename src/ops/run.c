@@ -343,6 +343,58 @@ static bool run_packed(const runner *r, char *const at[]) {
   return true;
 }
 
+/* Squares of bytes, one after the other, through two rooms: while sixteen columns of one are put in order and written, a few rows of
+ * the next are read, so that the processor waits for both at a time. */
+#define SQUARES_FROM (INT64_C(8) << 20) /* what the caches hold gains nothing by it */
+#define SQUARE_COLUMNS (SB__STRIPS * 16)
+#define SQUARE_ROOM (SB__STRIPS * SB__STRIP)
+
+typedef struct square {
+  char *to, *room;
+  const char *from;
+  int64_t rows, columns;
+} square;
+
+/* Either may be empty. */
+static void run_square(const runner *r, const square *now, const square *next, char *ordered) {
+  const int64_t to_step = r->plan->column.step[0], from_step = r->plan->row.step[1];
+  const int64_t each =
+      now->columns ? (next->rows * 16 + now->columns - 1) / now->columns : next->rows;
+  int64_t done = 0;
+  for (int64_t c = 0; !c || c < now->columns; c += 16) {
+    const int64_t end = c + 16 < now->columns ? least(done + each, next->rows) : next->rows;
+    r->kernels->read_strips(next->room + done * 16, next->from + done * from_step, from_step,
+                            end - done, next->columns);
+    done = end;
+    if (now->columns)
+      r->kernels->write_strip(now->to + least(c, now->columns - 16) * to_step, to_step,
+                              now->room + c / 16 * SB__STRIP, now->rows, ordered);
+  }
+}
+
+/* False: there is no room for it. */
+static bool run_squares(const runner *r, char *const at[]) {
+  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
+  char *rooms = sb__alloc_aligned(2 * SQUARE_ROOM + 16 * SB__STRIP_STEP);
+  if (!rooms) return false;
+  char *ordered = rooms + 2 * SQUARE_ROOM;
+  square now = {.room = rooms + SQUARE_ROOM};
+  for (int64_t i = 0; i < row->n; i += SB__STRIP_ROWS) {
+    for (int64_t c = 0; c < column->n; c += SQUARE_COLUMNS) {
+      const int64_t top = least(i, row->n - 16), left = least(c, column->n - 16);
+      const square next = {at[0] + left * column->step[0] + top,
+                           now.room == rooms ? rooms + SQUARE_ROOM : rooms,
+                           at[1] + left + top * row->step[1], least(SB__STRIP_ROWS, row->n - top),
+                           least(SQUARE_COLUMNS, column->n - left)};
+      run_square(r, &now, &next, ordered);
+      now = next;
+    }
+  }
+  run_square(r, &now, &(square){0}, ordered);
+  sb__free_aligned(rooms);
+  return true;
+}
+
 /* Matrices that continue each other's rows: by few columns from so many bytes together, if each is read from so few. */
 #define FEW_FROM 32768
 #define NEAR 16384
@@ -354,7 +406,7 @@ static bool run_by_few(const runner *r, char *const at[]) {
   const int64_t nbytes = row->n * column->n * more * size;
   if (more == 1)
     return nbytes >= PACK_FROM && row->n >= PACK_ROWS && column->n * size >= PACK_BYTES &&
-           run_packed(r, at);
+           (size == 1 && nbytes >= SQUARES_FROM ? run_squares(r, at) : run_packed(r, at));
   if (nbytes < FEW_FROM || nbytes >= PACK_FROM || size == 1 || reach <= 0 || reach > NEAR)
     return false;
   transpose_by_few(r, at[0], at[1], row->step[1], row->n, column->n);

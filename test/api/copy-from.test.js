@@ -98,26 +98,35 @@ describe('copyFrom', () => {
   })
 
   describe('of matrices of some megabytes', () => {
+    /** Between other bytes on both sides, from rows that come backwards. */
+    function transposes (dtype, rows, columns) {
+      const { itemsize } = zeros([], { dtype })
+      const whole = zeros([rows, columns + 2], { dtype })
+      const bytes = Uint8Array.from({ length: whole.nbytes }, (_, i) => Math.imul(i + 1, 2654435761) >>> 17)
+      whole.view([-1]).view('uint8').data.set(bytes)
+      const src = whole.narrow(1, 1, columns).flip(0).T
+      const dst = zeros([columns + 1, rows + 2], { dtype })
+      dst.narrow(0, 0, columns).narrow(1, 1, rows).copyFrom(src)
+
+      const expected = new Uint8Array((columns + 1) * (rows + 2) * itemsize)
+      for (let r = 0; r < rows; r++) {
+        for (let c = 0; c < columns; c++) {
+          const from = ((rows - 1 - r) * (columns + 2) + c + 1) * itemsize
+          const to = (c * (rows + 2) + r + 1) * itemsize
+          for (let k = 0; k < itemsize; k++) expected[to + k] = bytes[from + k]
+        }
+      }
+      assert.equal(Buffer.compare(dst.view([-1]).view('uint8').data, expected), 0)
+    }
+
+    for (const [rows, columns] of [[2048, 4096], [4101, 2053], [1040, 8208], [16400, 513]]) {
+      it(`transposes uint8, ${rows} rows of ${columns}`, () => transposes('uint8', rows, columns))
+    }
+
     for (const dtype of ['uint8', 'int16', 'float32', 'float64', 'complex128']) {
       it(`transposes ${dtype}, with what is left over at every edge`, () => {
         const { itemsize } = zeros([], { dtype })
-        const [rows, columns] = [1029, 4 * Math.ceil(520 / itemsize) + 3]
-        const whole = zeros([rows, columns + 2], { dtype })
-        const bytes = Uint8Array.from({ length: whole.nbytes }, (_, i) => Math.imul(i + 1, 2654435761) >>> 17)
-        whole.view([-1]).view('uint8').data.set(bytes)
-        const src = whole.narrow(1, 1, columns).flip(0).T
-        const dst = zeros([columns + 1, rows + 2], { dtype })
-        dst.narrow(0, 0, columns).narrow(1, 1, rows).copyFrom(src)
-
-        const expected = new Uint8Array((columns + 1) * (rows + 2) * itemsize)
-        for (let r = 0; r < rows; r++) {
-          for (let c = 0; c < columns; c++) {
-            const from = ((rows - 1 - r) * (columns + 2) + c + 1) * itemsize
-            const to = (c * (rows + 2) + r + 1) * itemsize
-            for (let k = 0; k < itemsize; k++) expected[to + k] = bytes[from + k]
-          }
-        }
-        assert.equal(Buffer.compare(dst.view([-1]).view('uint8').data, expected), 0)
+        transposes(dtype, 1029, 4 * Math.ceil(520 / itemsize) + 3)
       })
 
       it(`moves ${dtype} items of many small matrices that continue each other's rows`, () => {
