@@ -66,7 +66,6 @@ typedef struct sb__sends {
 } sb__sends;
 
 #define SB__STRIP_ROWS 1024 /* at most */
-#define SB__STRIP_STEP (SB__STRIP_ROWS + 16)
 #define SB__STRIP (SB__STRIP_ROWS * 16 + 64)
 #define SB__STRIPS 16 /* at most */
 
@@ -81,9 +80,10 @@ typedef struct sb__kernels {
                     int64_t columns, int64_t itemsize, bool streams, bool fetches);
 
   /* Bytes: rows become strips, of 16 columns each, SB__STRIP apart, whose rows lie side by side; the last strip reaches back
-   * over the one before it. A strip becomes 16 rows, through a room of 16 times SB__STRIP_STEP. NULL: no such loops. */
+   * over the one before it. A strip becomes 16 rows; ahead is where those of the next one will be. NULL: no such loops. */
   void (*read_strips)(char *to, const char *from, int64_t from_step, int64_t rows, int64_t columns);
-  void (*write_strip)(char *to, int64_t to_step, const char *strip, int64_t rows, char *room);
+  void (*write_strip)(char *to, int64_t to_step, const char *strip, int64_t rows,
+                      const char *ahead);
 
   /* n pixels of 2, 3 or 4 channels to one plane per channel, and back. Items up to 8 bytes; masks
    * made for the same numbers. */

@@ -89,7 +89,7 @@ static int64_t split_bytes(char *to, int64_t plane_step, const char *from, int64
 # define ZIP_HIGH_8(a, b) wasm_i64x2_shuffle(a, b, 1, 3)
 
 /* Four vectors, four places apart, are zipped twice; done again, that transposes sixteen of them. */
-static inline void zip_four(char *to, int64_t to_step, const char *from, int64_t from_step) {
+static inline void zip_four(char *to, ptrdiff_t to_step, const char *from, ptrdiff_t from_step) {
   const v128_t a = load(from), b = load(from + 4 * from_step);
   const v128_t c = load(from + 8 * from_step), d = load(from + 12 * from_step);
   const v128_t low = ZIP_LOW_1(a, c), high = ZIP_HIGH_1(a, c);
@@ -117,23 +117,24 @@ static void read_strips(char *to, const char *from, int64_t from_step, int64_t r
   }
 }
 
-/* Nothing can be fetched here, so of every line that will be written a byte is read: stores alone wait for fewer lines at a
- * time. */
-static void write_strip(char *to, int64_t to_step, const char *strip, int64_t rows, char *room) {
+/* Lines are written whole, four at a time: more would have the caches' sets for themselves. Nothing can be fetched here, so a byte is
+ * read of each line that will be written next; stores alone wait for fewer lines at a time. */
+static void write_strip(char *to, int64_t to_step, const char *strip, int64_t rows,
+                        const char *ahead) {
   const int last = (int)rows - 16;
-  char middle[256] __attribute__((aligned(16)));
-  char *line = to;
-  for (int k = 0; k < 16; k++, line += to_step)
-    for (int i = 0; i < rows; i += 64) (void)*(volatile char *)(line + i);
-  for (int i = 0; i - 16 < last; i += 16) {
-    const int row = i < last ? i : last;
-    for (int k = 0; k < 4; k++) zip_four(middle + 64 * k, 16, strip + (row + k) * 16, 16);
+  const ptrdiff_t step = (ptrdiff_t)to_step;
+  char middle[4][256] __attribute__((aligned(16)));
+  for (int i = 0; i - 16 < last; i += 64) {
+    const char *line = ahead + i;
+    for (int k = 0; k < 16; k++, line += step) (void)*(const volatile char *)line;
+    for (int b = 0; b < 4; b++) {
+      const char *block = strip + (i + 16 * b < last ? i + 16 * b : last) * 16;
+      for (int k = 0; k < 4; k++) zip_four(middle[b] + 64 * k, 16, block + k * 16, 16);
+    }
     for (int k = 0; k < 4; k++)
-      zip_four(room + row + 4 * k * SB__STRIP_STEP, SB__STRIP_STEP, middle + 16 * k, 16);
-  }
-  for (int k = 0; k < 16; k++, to += to_step, room += SB__STRIP_STEP) {
-    for (int i = 0; i < last; i += 16) store(to + i, load(room + i));
-    store(to + last, load(room + last));
+      for (int b = 0; b < 4; b++)
+        zip_four(to + 4 * k * step + (i + 16 * b < last ? i + 16 * b : last), step,
+                 middle[b] + 16 * k, 16);
   }
 }
 

@@ -343,7 +343,7 @@ static bool run_packed(const runner *r, char *const at[]) {
   return true;
 }
 
-/* Squares of bytes, one after the other, through two rooms: while sixteen columns of one are put in order and written, a few rows of
+/* Squares of bytes, one after the other, each through a room: while sixteen columns of one are put in order and written, a few rows of
  * the next are read, so that the processor waits for both at a time. */
 #define SQUARES_FROM (INT64_C(8) << 20) /* what the caches hold gains nothing by it */
 #define SQUARE_COLUMNS (SB__STRIPS * 16)
@@ -356,7 +356,7 @@ typedef struct square {
 } square;
 
 /* Either may be empty. */
-static void run_square(const runner *r, const square *now, const square *next, char *ordered) {
+static void run_square(const runner *r, const square *now, const square *next) {
   const int64_t to_step = r->plan->column.step[0], from_step = r->plan->row.step[1];
   const int64_t each =
       now->columns ? (next->rows * 16 + now->columns - 1) / now->columns : next->rows;
@@ -366,18 +366,20 @@ static void run_square(const runner *r, const square *now, const square *next, c
     r->kernels->read_strips(next->room + done * 16, next->from + done * from_step, from_step,
                             end - done, next->columns);
     done = end;
-    if (now->columns)
-      r->kernels->write_strip(now->to + least(c, now->columns - 16) * to_step, to_step,
-                              now->room + c / 16 * SB__STRIP, now->rows, ordered);
+    if (!now->columns) return;
+    char *to = now->to + least(c, now->columns - 16) * to_step;
+    r->kernels->write_strip(to, to_step, now->room + c / 16 * SB__STRIP, now->rows,
+                            c + 32 <= now->columns    ? to + 16 * to_step
+                            : next->rows >= now->rows ? next->to
+                                                      : to);
   }
 }
 
 /* False: there is no room for it. */
 static bool run_squares(const runner *r, char *const at[]) {
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
-  char *rooms = sb__alloc_aligned(2 * SQUARE_ROOM + 16 * SB__STRIP_STEP);
+  char *rooms = sb__alloc_aligned(2 * SQUARE_ROOM);
   if (!rooms) return false;
-  char *ordered = rooms + 2 * SQUARE_ROOM;
   square now = {.room = rooms + SQUARE_ROOM};
   for (int64_t i = 0; i < row->n; i += SB__STRIP_ROWS) {
     for (int64_t c = 0; c < column->n; c += SQUARE_COLUMNS) {
@@ -386,11 +388,11 @@ static bool run_squares(const runner *r, char *const at[]) {
                            now.room == rooms ? rooms + SQUARE_ROOM : rooms,
                            at[1] + left + top * row->step[1], least(SB__STRIP_ROWS, row->n - top),
                            least(SQUARE_COLUMNS, column->n - left)};
-      run_square(r, &now, &next, ordered);
+      run_square(r, &now, &next);
       now = next;
     }
   }
-  run_square(r, &now, &(square){0}, ordered);
+  run_square(r, &now, &(square){0});
   sb__free_aligned(rooms);
   return true;
 }
