@@ -29,7 +29,7 @@ function dataOf (layout) {
   if (!ffi.isContiguous(layout)) throw notContiguous(layout)
   const n = kind === 'COMPLEX' ? 2 * layout.size : layout.size
   if (storage.block !== null && layout.size * itemsize === storage.nbytes) {
-    const data = backend.moveToHeap(storage, layout.dtype, Type)
+    const data = backend.moveToHeap(storage, Type)
     if (data !== null) return (layout.data = data)
   }
   const { buffer, begin } = reach(storage, layout.offset * itemsize, layout.size * itemsize)

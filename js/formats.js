@@ -837,10 +837,10 @@ class Beginning {
     this.flags = source.flags
     this.reason = source.reason
     this.writes = source.writes
-    this.all = later(() => {
-      const whole = memberBytes(source, member)
-      return () => whole
-    })
+    this.source = source
+    this.member = member
+    /** @type {ReturnType<typeof memberBytes> | null} */
+    this.whole = null
     this.bytes = new Uint8Array(0)
     const packed = packedBytes(source, member)
     const some = packed.read(0, Math.min(packed.size, FIRST_PACKED))
@@ -850,6 +850,7 @@ class Beginning {
     this.first = this.bytes.length
   }
 
+  all () { return (this.whole ??= memberBytes(this.source, this.member)) }
   /** @param {number} from @param {number} nbytes */
   read (from, nbytes) { return from + nbytes <= this.bytes.length ? this.bytes.subarray(from, from + nbytes) : this.all().read(from, nbytes) }
   /** @param {number} from @param {number} nbytes @param {number} alignment */

@@ -4,7 +4,7 @@
 const { instance } = require('./instance')
 const { takeMap, trace, untrace } = require('./inspect/map')
 const { isNode } = require('./inspect/system')
-const { later } = require('./later')
+const { later, readAll } = require('./later')
 
 /** @typedef {import('./inspect/map').MemoryMap} MemoryMap */
 /** @typedef {import('./inspect/map').Region} Region */
@@ -32,6 +32,8 @@ const pageOf = later(() => require('./inspect/page').pageOf)
 const newElement = later(() => require('./inspect/element').newElement)
 /** @type {typeof import('./inspect/serve').serve} */
 const serve = later(() => require('./inspect/serve').serve)
+
+readAll()
 
 const FORMATS = ['json', 'text', 'html']
 

@@ -38,7 +38,7 @@ function later (load) {
 /** Reads what was declared until now, and what that declares; nothing where there is no need to (host.js). */
 function readAll () {
   for (const read of waiting ?? []) read()
-  waiting = null
+  if (waiting !== null) waiting = []
 }
 
 module.exports = { later, laterFile, readAll }

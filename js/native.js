@@ -26,6 +26,7 @@ const IN_HEAP_MOST = 64 // bytes of the largest typed array that V8 makes withou
 const SUPPLY = 7 // buffers that are made at a time: as many as addresses fit the frame's results
 
 const encoder = new TextEncoder()
+const setElements = Uint8Array.prototype.set // as it is now: programs may replace it
 
 /** Where small tensors are cut from. */
 class Block {
@@ -528,20 +529,16 @@ class Backend {
    * gets its buffer, and an address, when somebody needs one: the typed array's user, or we (leaveHeap).
    *
    * @param {Storage} storage
-   * @param {number} dtype
    * @param {any} Type  its typed array
    * @returns {any} over all bytes of the storage; null: they are too many, or exposed
    */
-  moveToHeap (storage, dtype, Type) {
+  moveToHeap (storage, Type) {
     const { block, nbytes, byteOffset } = storage
     if (block === null || block === IN_HEAP || nbytes > IN_HEAP_MOST) return null
     grant(nbytes, this.inUse)
     const n = nbytes / Type.BYTES_PER_ELEMENT
     const data = new Type(n)
-    if (storage.address !== null) {
-      const first = byteOffset / Type.BYTES_PER_ELEMENT
-      data.set(this.blockWindow(block, dtype, Type).subarray(first, first + n))
-    }
+    if (storage.address !== null) setElements.call(data, new Type(block.buffer, block.start + byteOffset, n))
     storage.group.count.bytes += nbytes
     storage.block = IN_HEAP
     storage.buffer = data

@@ -7,7 +7,7 @@ const { compile } = require('./modules')
 const { errorOf } = require('./ffi')
 
 const PAGE = 65536
-const KEPT = 2 ** 20 // bytes of memory that stay for the next file
+const KEPT = 2 ** 23 // bytes of memory that stay for the next file: each new one reserves gigabytes of addresses
 const ROOM = 512 // words, at least
 
 /** @typedef {import('./layouts').Bytes} Bytes */
@@ -79,8 +79,8 @@ class Parsers {
 function allocated (nbytes, fn) {
   try {
     return fn()
-  } catch {
-    throw failure('ERR_MEMORY', `${nbytes} bytes for what is in the file cannot be allocated`)
+  } catch (error) {
+    throw failure('ERR_MEMORY', `${nbytes} bytes for what is in the file cannot be allocated: ${/** @type {Error} */ (error).message}`)
   }
 }
 
