@@ -65,9 +65,10 @@ typedef struct sb__sends {
   sb__cast from_f32[SB_DTYPE_COUNT];
 } sb__sends;
 
-#define SB__STRIP_ROWS 1024 /* at most */
-#define SB__STRIP (SB__STRIP_ROWS * 16 + 64)
-#define SB__STRIPS 16 /* at most */
+/* What transpose_strips takes at a time, at most: so many bytes of so many rows; and the room for it. */
+#define SB__STRIPS_ROWS(itemsize) ((itemsize) < 4 ? 256 : 512)
+#define SB__STRIPS_BYTES(itemsize) ((itemsize) < 4 ? 1024 : 512)
+#define SB__STRIPS_ROOM (256 * (1024 + 64))
 
 /* Items are 1, 2, 4, 8 or 16 bytes; to and from never overlap. */
 typedef struct sb__kernels {
@@ -79,11 +80,11 @@ typedef struct sb__kernels {
   void (*transpose)(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows,
                     int64_t columns, int64_t itemsize, bool streams, bool fetches);
 
-  /* Bytes: rows become strips, of 16 columns each, SB__STRIP apart, whose rows lie side by side; the last strip reaches back
-   * over the one before it. A strip becomes 16 rows; ahead is where those of the next one will be. NULL: no such loops. */
-  void (*read_strips)(char *to, const char *from, int64_t from_step, int64_t rows, int64_t columns);
-  void (*write_strip)(char *to, int64_t to_step, const char *strip, int64_t rows,
-                      const char *ahead);
+  /* The same of at most SB__STRIPS_BYTES of SB__STRIPS_ROWS rows, by way of a room, where nothing can be fetched: a byte of each line is
+   * read before the line is written. Rows and columns are multiples of 64 / itemsize. ahead: four rows, to_step apart and as
+   * long as these, that will be written next. NULL: no such loop. */
+  void (*transpose_strips)(char *to, ptrdiff_t to_step, const char *from, ptrdiff_t from_step,
+                           int rows, int columns, int64_t itemsize, char *room, const char *ahead);
 
   /* n pixels of 2, 3 or 4 channels to one plane per channel, and back. Items up to 8 bytes; masks
    * made for the same numbers. */

@@ -34,6 +34,8 @@ static inline void store_lanes(char *to, int64_t step, vec x) {
   store(to, x);
 }
 
+# define NOT_INLINED __attribute__((noinline)) /* for the module's size */
+
 # define stream store
 
 static inline vec shuffle(vec x, vec mask) { return wasm_i8x16_swizzle(x, mask); }
@@ -88,53 +90,22 @@ static int64_t split_bytes(char *to, int64_t plane_step, const char *from, int64
 # define ZIP_LOW_8(a, b) wasm_i64x2_shuffle(a, b, 0, 2)
 # define ZIP_HIGH_8(a, b) wasm_i64x2_shuffle(a, b, 1, 3)
 
-/* Four vectors, four places apart, are zipped twice; done again, that transposes sixteen of them. */
-static inline void zip_four(char *to, ptrdiff_t to_step, const char *from, ptrdiff_t from_step) {
-  const v128_t a = load(from), b = load(from + 4 * from_step);
-  const v128_t c = load(from + 8 * from_step), d = load(from + 12 * from_step);
-  const v128_t low = ZIP_LOW_1(a, c), high = ZIP_HIGH_1(a, c);
-  const v128_t next_low = ZIP_LOW_1(b, d), next_high = ZIP_HIGH_1(b, d);
-  store(to, ZIP_LOW_1(low, next_low));
-  store(to + to_step, ZIP_HIGH_1(low, next_low));
-  store(to + 2 * to_step, ZIP_LOW_1(high, next_high));
-  store(to + 3 * to_step, ZIP_HIGH_1(high, next_high));
+# define STRIPS
+
+/* One byte of a line in each of four rows. */
+static inline void read_ahead(const char *line, ptrdiff_t step) {
+  for (int k = 0; k < 4; k++, line += step) (void)*(const volatile char *)line;
 }
 
-# define STRIPS read_strips, write_strip
-
-/* Few instructions for each line, so that many lines are under way at a time. */
-static void read_strips(char *to, const char *from, int64_t from_step, int64_t rows,
-                        int64_t columns) {
-  for (; rows > 0; rows--, to += 16, from += from_step) {
-    if (columns == SB__STRIPS * 16) {
-# pragma clang loop unroll(full)
-      for (int k = 0; k < SB__STRIPS; k++) store(to + k * SB__STRIP, load(from + k * 16));
-      continue;
-    }
-    const int last = (int)columns - 16;
-    for (int k = 0; k * 16 - 16 < last; k++)
-      store(to + k * SB__STRIP, load(from + (k * 16 < last ? k * 16 : last)));
-  }
-}
-
-/* Lines are written whole, four at a time: more would have the caches' sets for themselves. Nothing can be fetched here, so a byte is
- * read of each line that will be written next; stores alone wait for fewer lines at a time. */
-static void write_strip(char *to, int64_t to_step, const char *strip, int64_t rows,
-                        const char *ahead) {
-  const int last = (int)rows - 16;
-  const ptrdiff_t step = (ptrdiff_t)to_step;
-  char middle[4][256] __attribute__((aligned(16)));
-  for (int i = 0; i - 16 < last; i += 64) {
-    const char *line = ahead + i;
-    for (int k = 0; k < 16; k++, line += step) (void)*(const volatile char *)line;
-    for (int b = 0; b < 4; b++) {
-      const char *block = strip + (i + 16 * b < last ? i + 16 * b : last) * 16;
-      for (int k = 0; k < 4; k++) zip_four(middle[b] + 64 * k, 16, block + k * 16, 16);
-    }
+/* Four rows, from strips that have them in order. */
+static NOT_INLINED void write_runs(char *to, ptrdiff_t to_step, const char *strips, ptrdiff_t apart,
+                                   int nbytes, const char *ahead) {
+  for (int i = 0; i < nbytes; i += 64) {
+    read_ahead(ahead + i, to_step);
     for (int k = 0; k < 4; k++)
-      for (int b = 0; b < 4; b++)
-        zip_four(to + 4 * k * step + (i + 16 * b < last ? i + 16 * b : last), step,
-                 middle[b] + 16 * k, 16);
+# pragma clang loop unroll(full)
+      for (int b = i; b < i + 64; b += 16)
+        store(to + k * to_step + b, load(strips + k * apart + b));
   }
 }
 
@@ -289,8 +260,6 @@ static inline void floats_from_doubles(char *to, const char *from) {
   four_floats(to, from);
   four_floats(to + 16, from + 32);
 }
-
-# define NOT_INLINED __attribute__((noinline)) /* for the module's size */
 
 /* Fewer than eight go through eight of their own. */
 static NOT_INLINED void the_last(sb__cast cast, char *to, int64_t to_nbytes, const char *from,

@@ -40,11 +40,12 @@
 #ifdef __wasm__
 # define CAN_STREAM false
 # define TURN_FROM TURN
-# define PACK_FROM (INT64_C(2) << 20) /* transposes of as many bytes */
+# define STRIPS_FROM(itemsize) \
+  ((itemsize) < 4 ? 1 << 15 : 1 << 21) /* transposes of as many bytes */
 #else
 # define CAN_STREAM true
 # define TURN_FROM INT64_MAX
-# define PACK_FROM INT64_MAX
+# define STRIPS_FROM(itemsize) INT64_MAX
 #endif
 
 typedef struct runner {
@@ -317,88 +318,45 @@ static void transpose_by_few(const runner *r, char *to, const char *from, int64_
   }
 }
 
-/* Some bytes of many rows are copied side by side first, by memory.copy, which reads ahead. There no two lines share a
- * place in the caches. False: there is no room for it. */
-#define PACK_ROWS 512
-#define PACK_BYTES 512
-#define PACK_STEP (PACK_BYTES + 64)
+#define STRIPS_LEAST 128 /* rows, and bytes of each */
 
-static bool run_packed(const runner *r, char *const at[]) {
+/* How many of n items at an address are taken together: those up to the next multiple of nbytes, in whole lines, but at
+ * least one. */
+static int64_t some_lines(const char *at, int64_t n, int64_t size, int64_t nbytes) {
+  const int64_t line = 64 / size;
+  const int64_t lines = (nbytes - (int64_t)((uintptr_t)at % (uintptr_t)nbytes)) / 64;
+  return n < line ? line : least(n / line, lines ? lines : nbytes / 64) * line;
+}
+
+/* Runs of many rows at a time, so that what lies side by side is read, and written, for as long as possible. The last ones
+ * reach back over items that are done already. False: there is no room for it. */
+static bool run_strips(const runner *r, char *const at[]) {
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
   const int64_t size = r->to_size;
-  char *room = sb__alloc_aligned(PACK_ROWS * PACK_STEP);
+  const ptrdiff_t step = (ptrdiff_t)column->step[0];
+  char *room = sb__alloc_aligned(SB__STRIPS_ROOM);
   if (!room) return false;
-  for (int64_t i = 0; i < row->n; i += PACK_ROWS) {
-    const int64_t rows = least(PACK_ROWS, row->n - i);
-    for (int64_t c = 0; c < column->n; c += PACK_BYTES / size) {
-      const int64_t columns = least(PACK_BYTES / size, column->n - c);
-      char *to = at[0] + c * column->step[0] + i * size;
-      const char *from = at[1] + c * size + i * row->step[1];
-      for (int64_t k = 0; k < rows; k++)
-        memcpy(room + k * PACK_STEP, from + k * row->step[1], (size_t)(columns * size));
-      transpose_by_few(r, to, room, PACK_STEP, rows, columns);
+  for (int64_t i = 0, rows; i < row->n; i += rows) {
+    rows = some_lines(at[0] + i * size, row->n - i, size, SB__STRIPS_ROWS(size) * size);
+    const int64_t top = least(i, row->n - rows);
+    char *to = at[0] + top * size;
+    const char *from = at[1] + top * row->step[1];
+    for (int64_t c = 0, columns; c < column->n; c += columns) {
+      columns = some_lines(at[1] + c * size, column->n - c, size, SB__STRIPS_BYTES(size));
+      const int64_t left = least(c, column->n - columns);
+      const int64_t next = c + columns < column->n ? least(c + columns, column->n - 4) : left;
+      r->kernels->transpose_strips(to + left * step, step, from + left * size,
+                                   (ptrdiff_t)row->step[1], (int)rows, (int)columns, size, room,
+                                   to + next * step);
     }
   }
   sb__free_aligned(room);
   return true;
 }
 
-/* Squares of bytes, one after the other, each through a room: while sixteen columns of one are put in order and written, a few rows of
- * the next are read, so that the processor waits for both at a time. */
-#define SQUARES_FROM (INT64_C(8) << 20) /* what the caches hold gains nothing by it */
-#define SQUARE_COLUMNS (SB__STRIPS * 16)
-#define SQUARE_ROOM (SB__STRIPS * SB__STRIP)
-
-typedef struct square {
-  char *to, *room;
-  const char *from;
-  int64_t rows, columns;
-} square;
-
-/* Either may be empty. */
-static void run_square(const runner *r, const square *now, const square *next) {
-  const int64_t to_step = r->plan->column.step[0], from_step = r->plan->row.step[1];
-  const int64_t each =
-      now->columns ? (next->rows * 16 + now->columns - 1) / now->columns : next->rows;
-  int64_t done = 0;
-  for (int64_t c = 0; !c || c < now->columns; c += 16) {
-    const int64_t end = c + 16 < now->columns ? least(done + each, next->rows) : next->rows;
-    r->kernels->read_strips(next->room + done * 16, next->from + done * from_step, from_step,
-                            end - done, next->columns);
-    done = end;
-    if (!now->columns) return;
-    char *to = now->to + least(c, now->columns - 16) * to_step;
-    r->kernels->write_strip(to, to_step, now->room + c / 16 * SB__STRIP, now->rows,
-                            c + 32 <= now->columns    ? to + 16 * to_step
-                            : next->rows >= now->rows ? next->to
-                                                      : to);
-  }
-}
-
-/* False: there is no room for it. */
-static bool run_squares(const runner *r, char *const at[]) {
-  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
-  char *rooms = sb__alloc_aligned(2 * SQUARE_ROOM);
-  if (!rooms) return false;
-  square now = {.room = rooms + SQUARE_ROOM};
-  for (int64_t i = 0; i < row->n; i += SB__STRIP_ROWS) {
-    for (int64_t c = 0; c < column->n; c += SQUARE_COLUMNS) {
-      const int64_t top = least(i, row->n - 16), left = least(c, column->n - 16);
-      const square next = {at[0] + left * column->step[0] + top,
-                           now.room == rooms ? rooms + SQUARE_ROOM : rooms,
-                           at[1] + left + top * row->step[1], least(SB__STRIP_ROWS, row->n - top),
-                           least(SQUARE_COLUMNS, column->n - left)};
-      run_square(r, &now, &next);
-      now = next;
-    }
-  }
-  run_square(r, &now, &(square){0});
-  sb__free_aligned(rooms);
-  return true;
-}
-
 /* Matrices that continue each other's rows: by few columns from so many bytes together, if each is read from so few. */
 #define FEW_FROM 32768
+#define FEW_UNTIL (1 << 21)
 #define NEAR 16384
 
 /* Without streams; false: neither way is for this one. */
@@ -407,9 +365,9 @@ static bool run_by_few(const runner *r, char *const at[]) {
   const int64_t size = r->to_size, more = r->plan->more.n, reach = row->n * row->step[1];
   const int64_t nbytes = row->n * column->n * more * size;
   if (more == 1)
-    return nbytes >= PACK_FROM && row->n >= PACK_ROWS && column->n * size >= PACK_BYTES &&
-           (size == 1 && nbytes >= SQUARES_FROM ? run_squares(r, at) : run_packed(r, at));
-  if (nbytes < FEW_FROM || nbytes >= PACK_FROM || size == 1 || reach <= 0 || reach > NEAR)
+    return size <= 8 && nbytes >= STRIPS_FROM(size) && row->n >= STRIPS_LEAST &&
+           column->n * size >= STRIPS_LEAST && run_strips(r, at);
+  if (nbytes < FEW_FROM || nbytes >= FEW_UNTIL || size == 1 || reach <= 0 || reach > NEAR)
     return false;
   transpose_by_few(r, at[0], at[1], row->step[1], row->n, column->n);
   return true;

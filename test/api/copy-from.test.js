@@ -97,7 +97,7 @@ describe('copyFrom', () => {
     refusedUnchanged(t, () => t.copyFrom(new Float32Array(5)), 'ERR_SHAPE')
   })
 
-  describe('of matrices of some megabytes', () => {
+  describe('of matrices of some kilobytes and megabytes', () => {
     /** Between other bytes on both sides, from rows that come backwards. */
     function transposes (dtype, rows, columns) {
       const { itemsize } = zeros([], { dtype })
@@ -121,6 +121,12 @@ describe('copyFrom', () => {
 
     for (const [rows, columns] of [[2048, 4096], [4101, 2053], [1040, 8208], [16400, 513]]) {
       it(`transposes uint8, ${rows} rows of ${columns}`, () => transposes('uint8', rows, columns))
+    }
+
+    for (const dtype of ['uint8', 'int16']) {
+      for (const [rows, columns] of [[128, 257], [255, 131], [300, 1090]]) {
+        it(`transposes ${dtype}, ${rows} rows of ${columns}`, () => transposes(dtype, rows, columns))
+      }
     }
 
     for (const dtype of ['uint8', 'int16', 'float32', 'float64', 'complex128']) {

@@ -160,6 +160,27 @@ const TESTS = [
     refused(zeroed, 'ERR_MEMORY', /^3000000 bytes could not be allocated; WASM memory has [\d.]+ of at most 2 MiB$/, 'RangeError')
     assert.deepEqual(after, [1, 1, 1])
   }, shared]),
+  ...[false, true].map(shared => [`with little memory${shared ? ', shared' : ''}: transposes go without a room`, async page => {
+    const results = await page.evaluate(async shared => {
+      const { init, empty } = await load()
+      await init({ shared, initialMemory: 2 ** 21, maximumMemory: 2 ** 21 })
+      const attempt = nbytes => { try { return empty([nbytes], 'uint8') } catch { return null } }
+      const [rows, columns] = [300, 962]
+      const hole = empty([280000], 'uint8')
+      const src = empty([rows, columns], 'uint8')
+      const dst = empty([columns, rows], 'uint8')
+      src.data.forEach((_, i, data) => { data[i] = i * 7 % 251 })
+      const fillers = []
+      for (let filler; (filler = attempt(65536)) !== null;) fillers.push(filler)
+      const wrong = () => dst.fill(0).copyFrom(src.T).data.reduce((n, x, i) => n + (x !== (i % rows * columns + (i / rows | 0)) * 7 % 251), 0)
+      const without = { room: attempt(278528) !== null, wrong: wrong() }
+      hole.dispose()
+      const room = attempt(278528)
+      room?.dispose()
+      return { without, with: { room: room !== null, wrong: wrong() } }
+    }, shared)
+    assert.deepEqual(results, { without: { room: false, wrong: 0 }, with: { room: true, wrong: 0 } })
+  }, shared]),
   ['of memory that no page can have', async page => {
     const { code, Class, bytes } = await page.evaluate(() => started({ initialMemory: 2 ** 32 }))
     if (bytes === undefined) assert.deepEqual({ code, Class }, { code: 'ERR_MEMORY', Class: 'RangeError' })

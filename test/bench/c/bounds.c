@@ -57,10 +57,9 @@ TARGET EXPORT(lines) void bound_lines(char *to, const char *from, int n, int siz
 }
 
 #if defined(__wasm__)
-/* The same by way of a room: `width` bytes of `rows` rows are copied there side by side, at once, and moved on in squares whose
+/* The same by way of a room of rows * (width + 64) bytes: `width` bytes of `rows` rows are copied there side by side, at once, and moved on in squares whose
  * sides are `line` bytes. */
-EXPORT(packed) void bound_packed(char *to, const char *from, int n, int size, int rows, int width, int line) {
-  static char room[1 << 20] __attribute__((aligned(64)));
+EXPORT(packed) void bound_packed(char *to, const char *from, int n, int size, int rows, int width, int line, char *room) {
   const int side = line / size, apart = width + 64;
   const int64_t step = (int64_t)n * size;
   for (int i0 = 0; i0 < n; i0 += rows)

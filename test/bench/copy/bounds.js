@@ -17,11 +17,12 @@ const SIZES = { uint8: 1, int16: 2, float32: 4, float64: 8 }
  * @param {Record<string, Function>} loops  lines, runs, cast, copy: those that there are
  * @param {unknown} target
  * @param {unknown} source
+ * @param {unknown} room  1 MiB, for `packed`
  * @param {number[]} streams  0: stores go through the caches, 1: past them; casts in WebAssembly have
  * both ways, of which 1 takes pages in turn
  * @returns {Record<string, () => void>} by names that begin with `bound`
  */
-function boundsOf ({ from, to, shape, order }, loops, target, source, streams) {
+function boundsOf ({ from, to, shape, order }, loops, target, source, streams, room) {
   const runs = {}
   const add = (name, run) => streams.forEach(stream => { runs[`bound ${name} ${stream}`] = () => run(stream) })
   const count = shape.reduce((a, b) => a * b, 1)
@@ -30,7 +31,7 @@ function boundsOf ({ from, to, shape, order }, loops, target, source, streams) {
       for (const width of WIDTHS) add(`lines ${rows} ${columns} ${width}`, stream => loops.lines(target, source, shape[0], SIZES[from], rows, columns, width, stream))
     }
     for (const [rows, width, line] of loops.packed ? PACKED : []) {
-      runs[`bound packed ${rows} ${width} ${line}`] = () => loops.packed(target, source, shape[0], SIZES[from], rows, width, line)
+      runs[`bound packed ${rows} ${width} ${line}`] = () => loops.packed(target, source, shape[0], SIZES[from], rows, width, line, room)
     }
   } else if (from === to && String(order) === '3,1,0,2' && loops.runs) {
     const [a, b, c, d] = shape
@@ -43,14 +44,16 @@ function boundsOf ({ from, to, shape, order }, loops, target, source, streams) {
   return runs
 }
 
-/** The same loops in WebAssembly, over memory of their own. */
-function inWasm () {
+/**
+ * The same loops in WebAssembly, over the library's memory: they have no data and no stack of their own.
+ *
+ * @param {WebAssembly.Memory} memory  larger than 16 MiB
+ */
+function inWasm (memory) {
   const file = path.join(ROOT, 'build', 'bounds.wasm')
   if (!fs.existsSync(file)) return null
-  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(fs.readFileSync(file)), { wasi_snapshot_preview1: { proc_exit () {} } })
-  const at = 1 << 20
-  new Uint8Array(exports.memory.buffer, at).fill(0x3c) // what floats of all widths have as normal numbers
-  return { loops: exports, target: at, source: at + (exports.memory.buffer.byteLength - at >> 8 << 7) }
+  const module = new WebAssembly.Module(fs.readFileSync(file))
+  return new WebAssembly.Instance(module, { env: { memory, emscripten_notify_memory_growth () {} } }).exports
 }
 
 module.exports = { boundsOf, inWasm }

@@ -2,16 +2,17 @@
 // samebytes as a child of ../copy.js, and what it is held against, on the same memory: some pages are
 // faster than others.
 
-const { backend, empty, rand, randn, tensor, Generator } = require('samebytes')
+const { backend, empty, rand, randn, tensor, wasmMemory, Generator } = require('samebytes')
 const measure = require('../measure')
 const { boundsOf, inWasm } = require('./bounds')
 const { serve } = require('./serve')
 
 const MOST = 208 << 20 // bytes
-const [to, from] = [1, 2].map(value => empty([MOST], 'uint8').fill(value))
+const [to, from, room] = [MOST, MOST, 1 << 20].map((nbytes, i) => empty([nbytes], 'uint8').fill(i + 1))
 
 const yardstick = backend() === 'native' ? measure.yardstick() : null
-const bare = backend() === 'native' ? null : inWasm()
+const bare = backend() === 'native' ? null : inWasm(wasmMemory())
+const address = tensor => tensor.data.byteOffset // in WebAssembly's memory
 
 const generator = new Generator(1)
 const pattern = tensor(Float32Array.from({ length: 4096 }, (_, i) => i / 32))
@@ -36,7 +37,7 @@ function copy ({ from: source, to: target, shape, order, scale, bias }) {
     runs.stream = () => yardstick.stream(a, b, nbytes)
     Object.assign(runs, boundsOf({ from: source, to: target, shape, order }, yardstick, a, b, [0, 1]))
   }
-  if (bare) Object.assign(runs, boundsOf({ from: source, to: target, shape, order }, bare.loops, bare.target, bare.source, [0]))
+  if (bare) Object.assign(runs, boundsOf({ from: source, to: target, shape, order }, bare, ...[to, from].map(address), [0], address(room)))
   return runs
 }
 
@@ -45,7 +46,7 @@ function fill ({ to: target, shape }) {
   const bytes = dst.view('uint8').data
   const runs = { samebytes: () => dst.fill(1.5) }
   if (yardstick) runs.memset = () => yardstick.memset(bytes, 1, bytes.length)
-  if (bare) for (const atOnce of [0, 1]) runs[`bound fill ${atOnce}`] = () => bare.loops.fill(bare.target, bytes.length, atOnce)
+  if (bare) for (const atOnce of [0, 1]) runs[`bound fill ${atOnce}`] = () => bare.fill(address(to), bytes.length, atOnce)
   return runs
 }
 
