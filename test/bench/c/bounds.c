@@ -71,6 +71,25 @@ EXPORT(packed) void bound_packed(char *to, const char *from, int n, int size, in
             move(to + (j0 / size + j + k) * step + (i0 + i) * size, room + (i + k) * apart + j * size, line, 0);
     }
 }
+
+/* The same by way of a room of (rows + 4) * width bytes: `width` bytes of `rows` rows go there in strips of 16 bytes each. Four rows at a time are
+ * written from them, each line some time after a byte of it was read. */
+EXPORT(strips) void bound_strips(char *to, const char *from, int n, int size, int rows, int width, char *room) {
+  const int step = n * size, run = rows * size, strip = 16 * rows + 64;
+  for (int i0 = 0; i0 < n; i0 += rows)
+    for (int j0 = 0; j0 < step; j0 += width) {
+      for (int i = 0; i < rows; i++)
+        for (int j = 0; j < width; j += 16) store(room + j / 16 * strip + i * 16, load(from + (i0 + i) * step + j0 + j), 0);
+      for (int j = 0; j < width / size; j += 4) {
+        char *line = to + (j0 / size + j) * step + i0 * size;
+        const char *next = j + 4 < width / size ? line + 4 * step : line;
+        for (int i = 0; i < run; i += 64) {
+          for (int k = 0; k < 4; k++) (void)*(const volatile char *)(next + k * step + i);
+          for (int k = 0; k < 4; k++) move(line + k * step + i, room + (j + k) * size / 16 * strip + (j + k) % (16 / size) * run + i, 64, 0);
+        }
+      }
+    }
+}
 #endif
 
 /* The permute (3, 1, 0, 2) of a x b x c x d items: runs of the c items that lie side by side in what is written, `together` of

@@ -8,6 +8,7 @@ const { ROOT } = require('../measure')
 const BANDS = [[4096, 64], [512, 256], [4096, 256], [256, 4096]]
 const WIDTHS = [64, 256] // bytes
 const PACKED = [[512, 512, 32], [512, 512, 64], [1024, 256, 64]] // rows, bytes of each, of a square
+const STRIPS = [[256, 1024], [512, 512]] // rows, bytes of each
 const TOGETHER = [1, 8, 64]
 const CASTS = ['uint8 float32', 'float32 float64', 'float64 float32', 'float32 float16', 'float16 float32', 'float32 bfloat16', 'bfloat16 float32']
 const SIZES = { uint8: 1, int16: 2, float32: 4, float64: 8 }
@@ -17,9 +18,9 @@ const SIZES = { uint8: 1, int16: 2, float32: 4, float64: 8 }
  * @param {Record<string, Function>} loops  lines, runs, cast, copy: those that there are
  * @param {unknown} target
  * @param {unknown} source
- * @param {unknown} room  1 MiB, for `packed`
  * @param {number[]} streams  0: stores go through the caches, 1: past them; casts in WebAssembly have
  * both ways, of which 1 takes pages in turn
+ * @param {unknown} [room]  1 MiB, for `packed` and `strips`
  * @returns {Record<string, () => void>} by names that begin with `bound`
  */
 function boundsOf ({ from, to, shape, order }, loops, target, source, streams, room) {
@@ -32,6 +33,9 @@ function boundsOf ({ from, to, shape, order }, loops, target, source, streams, r
     }
     for (const [rows, width, line] of loops.packed ? PACKED : []) {
       runs[`bound packed ${rows} ${width} ${line}`] = () => loops.packed(target, source, shape[0], SIZES[from], rows, width, line, room)
+    }
+    for (const [rows, width] of loops.strips ? STRIPS : []) {
+      runs[`bound strips ${rows} ${width}`] = () => loops.strips(target, source, shape[0], SIZES[from], rows, width, room)
     }
   } else if (from === to && String(order) === '3,1,0,2' && loops.runs) {
     const [a, b, c, d] = shape
