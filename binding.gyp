@@ -13,10 +13,10 @@
       '<!@(node -p "[\'cuda\'].map(d=>\'src/\'+d).filter(fs.existsSync).flatMap(d=>fs.readdirSync(d).filter(f=>f.endsWith(\'.c\')).sort().map(f=>d+\'/\'+f)).join(\' \')")',
     ],
     'sources_node': [
-      '<!@(node -p "[\'core\',\'ops\',\'kernels\',\'share\',\'bind\',\'node\'].map(d=>\'src/\'+d).filter(fs.existsSync).flatMap(d=>fs.readdirSync(d).filter(f=>f.endsWith(\'.c\')).sort().map(f=>d+\'/\'+f)).join(\' \')")',
+      '<!@(node -p "[\'core\',\'ops\',\'kernels\',\'formats\',\'ipc\',\'interop\',\'bind\',\'node\'].map(d=>\'src/\'+d).filter(fs.existsSync).flatMap(d=>fs.readdirSync(d).filter(f=>f.endsWith(\'.c\')).sort().map(f=>d+\'/\'+f)).join(\' \')")',
     ],
     'sources_library': [
-      '<!@(node -p "[\'core\',\'ops\',\'kernels\',\'share\'].map(d=>\'src/\'+d).filter(fs.existsSync).flatMap(d=>fs.readdirSync(d).filter(f=>f.endsWith(\'.c\')).sort().map(f=>d+\'/\'+f)).join(\' \')")',
+      '<!@(node -p "[\'core\',\'ops\',\'kernels\',\'formats\',\'ipc\',\'interop\'].map(d=>\'src/\'+d).filter(fs.existsSync).flatMap(d=>fs.readdirSync(d).filter(f=>f.endsWith(\'.c\')).sort().map(f=>d+\'/\'+f)).join(\' \')")',
     ],
   },
   'target_defaults': {

@@ -254,9 +254,13 @@ function makesExternalSabs () {
   return (major === 24 && minor >= 16) || (major === 26 && minor >= 1) || major > 26
 }
 
+const MAJOR = isPage ? 0 : parseInt(process.versions.node)
+
 /** What test/cannot.js calls the place where the tests run. */
 const PLACES = [backend(), ...isPage ? ['page'] : [], ...isPage && !globalThis.crossOriginIsolated ? ['page without isolation'] : [],
-  ...isPage ? [] : [makesExternalSabs() ? 'Node with external SharedArrayBuffers' : 'Node without external SharedArrayBuffers']]
+  ...isPage ? [] : [makesExternalSabs() ? 'Node with external SharedArrayBuffers' : 'Node without external SharedArrayBuffers'],
+  ...isPage || MAJOR >= 22 ? [] : ['Node without ArrayBuffer.prototype.transfer'],
+  ...isPage || MAJOR >= 24 ? [] : ['Node without buffers that stay']]
 
 /** Skips where this back end or page lacks a feature of test/cannot.js. */
 function skipWithout (context, feature) {

@@ -12,6 +12,7 @@
 typedef struct environment {
   sb__binding binding;
   double frame[SB__FRAME_SIZE];
+  const void *stack; /* its upper end: each call begins there */
 #ifdef __wasm_atomics__
   uint32_t id;     /* never used again */
   uint32_t thread; /* the host's number for it; 0: none */
@@ -28,7 +29,21 @@ WASM_EXPORT(sb_call) void sb__wasm_call(uint32_t row);
 
 double *sb__wasm_frame(void) { return here->frame; }
 const char *sb__wasm_tables(void) { return sb__tables(); }
-void sb__wasm_call(uint32_t row) { sb__run(&here->binding, row); }
+
+__asm__(".globaltype __stack_pointer, i32\n");
+
+static inline const void *stack_pointer(void) {
+  const void *at;
+  __asm__ volatile("global.get __stack_pointer\nlocal.set %0" : "=r"(at));
+  return at;
+}
+
+/* An engine may leave C in the middle of a call: where the stack of its own overflows, or a program is stopped. What that call
+ * had of C's stack would be lost. */
+void sb__wasm_call(uint32_t row) {
+  __asm__ volatile("local.get %0\nglobal.set __stack_pointer" : : "r"(here->stack));
+  sb__run(&here->binding, row);
+}
 
 static void prepare(environment *e) { *e = (environment){.binding = {.frame = e->frame}}; }
 
@@ -39,8 +54,10 @@ WASM_EXPORT(sb_start) bool sb__wasm_start(void);
 /* The instance's environment; false without memory. */
 bool sb__wasm_start(void) {
   here = malloc(sizeof *here);
-  if (here) prepare(here);
-  return here != NULL;
+  if (!here) return false;
+  prepare(here);
+  here->stack = stack_pointer();
+  return true;
 }
 
 #else
@@ -95,7 +112,10 @@ environment *sb__wasm_new_environment(uint32_t tls, uint32_t stack, uint32_t thr
   return NULL;
 }
 
-void sb__wasm_start(environment *e) { here = e; }
+void sb__wasm_start(environment *e) {
+  here = e;
+  e->stack = stack_pointer();
+}
 
 char *sb__wasm_tls(environment *e) { return (char *)e + round_up(sizeof *e); }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds dist/samebytes.wasm and dist/samebytes-shared.wasm: the C core over linear memory of one thread, and
-# over memory that threads share. SIMD, standalone, with an imported memory so that the loader (js/wasm.js)
+# over memory that threads share. SIMD, standalone, with an imported memory so that the loader (js/backend/wasm.js)
 # sees it grow. And dist/samebytes-parsers.wasm: the parsers of files over a small memory of its own. SB_TEST=1 in the
 # environment adds the test rows. As arguments: which of plain, shared and parsers.
 set -euo pipefail
@@ -26,11 +26,12 @@ compile_all () { # FLAG...
     [ "$file" = src/kernels/kernels.c ] && level=-O2 # as fast, and 2 KB smaller
     compile "$level" -fno-unroll-loops "$@" "$file"
   done
-  for file in src/core/*.c src/ops/*.c src/bind/*.c src/share/*.c src/platform/wasm.c wasm/binding.c; do
+  for file in src/core/*.c src/ops/*.c src/bind/*.c src/{formats,ipc,interop}/*.c src/platform/{heap,wasm}.c wasm/binding.c; do
     level=-Os
     case $file in
       src/bind/run.c | src/core/tensor.c) level=-O2 ;;
-      src/share/* | src/ops/series.c | src/ops/take.c | src/core/layout.c | src/core/overlap.c) level=-Oz ;;
+      src/platform/heap.c) level=-O3 ;;
+      src/formats/* | src/ipc/* | src/interop/* | src/ops/series.c | src/ops/take.c | src/core/shape.c | src/core/views.c | src/core/overlap.c) level=-Oz ;;
     esac
     case $file in # loops over a few axes: as vectors they are longer, not faster
       src/core/* | src/bind/*) compile "$level" -fno-vectorize -fno-slp-vectorize -fno-unroll-loops "$@" "$file" ;;
@@ -39,11 +40,13 @@ compile_all () { # FLAG...
   done
 }
 
+# platform/heap.c stands in for the tool chain's allocator, which gives out memory beyond the last page, and has a lock
+# that a terminated thread may leave behind.
 link_module () { # NAME FLAG...
   local name=$1
   shift
   emcc -O3 -mbulk-memory -msimd128 "$objects"/*.o "$@" \
-    --no-entry -sSTANDALONE_WASM -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=4GB -sIMPORTED_MEMORY \
+    --no-entry -sSTANDALONE_WASM -sMALLOC=none -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=4GB -sIMPORTED_MEMORY \
     -sINITIAL_MEMORY=1MB -sTOTAL_STACK=262144 -o "dist/$name.wasm"
   hoist "dist/$name.wasm"
 }
@@ -60,14 +63,12 @@ hoist () { # MODULE
 
 plain () {
   compile_all
-  link_module samebytes -sMALLOC=emmalloc
+  link_module samebytes
 }
 
-# The tool chain's allocator has a lock that a terminated thread may leave behind: platform/heap.c stands in for it.
 shared () {
   compile_all "${shared[@]}"
-  compile -O3 "${shared[@]}" src/platform/heap.c
-  link_module samebytes-shared "${shared[@]}" -sMALLOC=none -Wl,--shared-memory -Wl,--no-check-features \
+  link_module samebytes-shared "${shared[@]}" -Wl,--shared-memory -Wl,--no-check-features \
     -Wl,--export=__wasm_init_tls -Wl,--export=__tls_size
 }
 
@@ -77,7 +78,7 @@ parsers () {
   local features=(--mvp-features --enable-bulk-memory --enable-nontrapping-float-to-int --enable-sign-ext)
   tools=$(em-config BINARYEN_ROOT)/bin
   rm -f "$objects"/*.o
-  for name in src/share/{formats,npy,safetensors,gguf,zip}.c wasm/parsers.c; do
+  for name in src/formats/{formats,parse,npy,safetensors,gguf,zip}.c wasm/parsers.c; do
     compile -Oz -mno-simd128 -mnontrapping-fptoint -msign-ext "$name"
   done
   emcc -Oz -mbulk-memory -mnontrapping-fptoint -msign-ext "$objects"/*.o --no-entry -sSTANDALONE_WASM -sMALLOC=none \

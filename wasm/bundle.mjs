@@ -1,7 +1,7 @@
 // Bundles js/ for browsers: dist/samebytes.mjs, which finds its modules beside it, and dist/samebytes-inline.mjs,
 // which has them inside; that of the parsers both have inside. Both export what js/index.js does, as bindings that come alive with init(). Beside each stands
 // its module of samebytes/module (samebytes-module.mjs, samebytes-inline-module.mjs), which imports it, and of samebytes/inspect.
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,7 +10,7 @@ import { build } from 'esbuild'
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..')
 const MODULES = { plain: 'samebytes.wasm', shared: 'samebytes-shared.wasm' }
 
-/** For modules.browser.js. */
+/** For wasm-modules.browser.js. */
 const PARSERS = JSON.stringify(readFileSync(join(ROOT, 'dist', 'samebytes-parsers.wasm')).toString('hex'))
 
 /** What users import; init and SamebytesError are there from the start. */
@@ -23,9 +23,9 @@ function publicNames () {
 /** @param {string} places  the source text of { plain, shared } */
 function entry (names, places, imports) {
   return `
-import { init as start } from './init.browser.js'
-import { arrive, early } from './early.browser.js'
-import { SamebytesError } from './errors.js'
+import { init as start } from './backend/init.browser.js'
+import { arrive, early } from './backend/deferred-exports.browser.js'
+import { SamebytesError } from './base/errors.js'
 ${imports}const places = ${places}
 export { SamebytesError }
 ${names.map(name => `export let ${name} = early('${name}')`).join('\n')}
@@ -50,12 +50,14 @@ const inside = file => `bytesOf('${readFileSync(join(ROOT, 'dist', file)).toStri
 const forBrowsers = {
   name: 'for browsers',
   setup ({ onResolve }) {
-    onResolve({ filter: /^\.\/(inspect\/)?(system|serve|threads)$/ }, ({ path, resolveDir }) => ({ path: join(resolveDir, `${path}.browser.js`) }))
-    onResolve({ filter: /^\.\/(host|backend|init|models|modules|files|shared-tensor|shared-ring|cuda)$/ }, ({ path, resolveDir }) => ({ path: join(resolveDir, `${path}.browser.js`) }))
+    onResolve({ filter: /^\.\.?\// }, ({ path, resolveDir }) => {
+      const other = join(resolveDir, `${path}.browser.js`)
+      return existsSync(other) ? { path: other } : undefined
+    })
   }
 }
 
-/** In place of js/instance.js: there is one instance, the bundle's beside it, and init is called once. */
+/** In place of js/model/internals.js: there is one instance, the bundle's beside it, and init is called once. */
 const ofPage = page => `
 import { Tensor } from './${page}'
 export const instance = () => Tensor[Symbol.for('samebytes.instance')]
@@ -65,7 +67,7 @@ export const instance = () => Tensor[Symbol.for('samebytes.instance')]
 const besides = page => ({
   name: 'beside the other bundle',
   setup ({ onResolve, onLoad }) {
-    onResolve({ filter: /^\.\.?\/instance$/ }, () => ({ path: page, namespace: 'instance' }))
+    onResolve({ filter: /\/internals$/ }, () => ({ path: page, namespace: 'instance' }))
     onLoad({ filter: /./, namespace: 'instance' }, () => ({ contents: ofPage(page) }))
     onResolve({ filter: /./, namespace: 'instance' }, ({ path }) => ({ path, external: true }))
     onResolve({ filter: /^onnxruntime-web$/ }, ({ path }) => ({ path, external: true }))
@@ -91,7 +93,7 @@ const ofInspect = "import { memoryMap, serveMap, mapElement, trace, untrace } fr
 const ofModule = "import { Module } from './module.js'\nexport { Module }"
 for (const [name, where] of [['samebytes', beside], ['samebytes-inline', inside]]) {
   const isInside = where === inside
-  const imports = isInside ? "import { bytesOf } from './base64.browser.js'\n" : ''
+  const imports = isInside ? "import { bytesOf } from './runtime/base64.browser.js'\n" : ''
   await bundle(`${name}.mjs`, entry(publicNames(), places(where, isInside), imports), [forBrowsers])
   await bundle(`${name}-module.mjs`, ofModule, [forBrowsers, besides(`${name}.mjs`)])
   await bundle(`${name}-inspect.mjs`, ofInspect, [forBrowsers, besides(`${name}.mjs`)])

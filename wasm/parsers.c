@@ -2,7 +2,7 @@
  * grow, copies the bytes that are parsed to where the module's own data ends, and reads words and failures. */
 #include <stdarg.h>
 
-#include "share/formats.h"
+#include "formats/formats.h"
 
 #define WASM_EXPORT(name) __attribute__((export_name(#name), used))
 

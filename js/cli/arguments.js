@@ -33,7 +33,7 @@ class UsageError extends Error {}
  * @property {[number, number]} count  of operands: at least, at most
  * @property {'files' | 'segments' | 'both' | 'shells' | 'commands' | 'none'} completes  what the operands are, for shells
  * @property {boolean} [takesRest]  what comes behind the first operand is another program's
- * @property {() => (given: Given) => Promise<number | void> | number | void} load
+ * @property {() => (given: Given, commands: Command[]) => Promise<number | void> | number | void} load
  */
 
 /** What a command was given. @typedef {{ values: Record<string, any>, operands: string[] }} Given */

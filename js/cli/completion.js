@@ -3,7 +3,6 @@
 // which are anybody's text: no shell evaluates them.
 
 const { UsageError, didYouMean } = require('./arguments')
-const { commands } = require('./commands')
 const { plain, print } = require('./output')
 
 /** @typedef {import('./arguments').Command} Command */
@@ -17,10 +16,10 @@ const quoted = text => `'${text.replaceAll("'", "'\\''")}'`
 /** @param {Command} command */
 const optionsOf = ({ options }) => [...Object.keys(options).map(name => `--${name}`), '--help']
 
-/** @returns {string} */
-function bash () {
+/** @param {Command[]} commands @returns {string} */
+function bash (commands) {
   const cases = commands.map(command => `    ${command.name}) options=${quoted(optionsOf(command).join(' '))} kind=${command.completes} ;;`)
-  const choices = choiceOptions().map(([name, values]) => `    ${name}) _samebytes_words ${quoted(values.join(' '))}; return ;;`)
+  const choices = choiceOptions(commands).map(([name, values]) => `    ${name}) _samebytes_words ${quoted(values.join(' '))}; return ;;`)
   return `# bash completion of samebytes
 _samebytes_words () {
   local word
@@ -52,7 +51,7 @@ _samebytes () {
   fi
   case \${COMP_WORDS[COMP_CWORD-1]} in
 ${choices.join('\n')}
-    ${valueOptions().join(' | ')}) return ;;
+    ${valueOptions(commands).join(' | ')}) return ;;
   esac
   case \${COMP_WORDS[1]} in
 ${cases.join('\n')}
@@ -72,21 +71,21 @@ ${cases.join('\n')}
 complete -o nospace -F _samebytes samebytes`
 }
 
-/** Options whose values are known. @returns {[string, readonly string[]][]} */
-function choiceOptions () {
+/** Options whose values are known. @param {Command[]} commands @returns {[string, readonly string[]][]} */
+function choiceOptions (commands) {
   const found = new Map(commands.flatMap(({ options }) => Object.entries(options).flatMap(([name, { choices }]) => choices === undefined ? [] : [[`--${name}`, choices()]])))
   return /** @type {any} */ ([...found])
 }
 
-/** Options with values that nobody knows. */
-function valueOptions () {
+/** Options with values that nobody knows. @param {Command[]} commands */
+function valueOptions (commands) {
   const found = new Set(commands.flatMap(({ options }) => Object.entries(options).filter(([, { type, choices }]) => type === 'string' && choices === undefined).map(([name]) => `--${name}`)))
   return [...found]
 }
 
-/** @returns {string} */
-function zsh () {
-  const known = new Map(choiceOptions())
+/** @param {Command[]} commands @returns {string} */
+function zsh (commands) {
+  const known = new Map(choiceOptions(commands))
   const cases = commands.map(command => {
     const specs = Object.entries(command.options).map(([name, { text, argument }]) => {
       const choices = known.get(`--${name}`)
@@ -130,9 +129,9 @@ ${cases.join('\n')}
 compdef _samebytes samebytes`
 }
 
-/** @returns {string} */
-function fish () {
-  const known = new Map(choiceOptions())
+/** @param {Command[]} commands @returns {string} */
+function fish (commands) {
+  const known = new Map(choiceOptions(commands))
   const lines = ['# fish completion of samebytes', 'complete -c samebytes -f', "complete -c samebytes -n __fish_use_subcommand -l help -d 'say what there is'", "complete -c samebytes -n __fish_use_subcommand -l version -d 'print the version'"]
   for (const { name, text, options, completes } of commands) {
     lines.push(`complete -c samebytes -n __fish_use_subcommand -a ${name} -d ${quoted(text)}`)
@@ -149,10 +148,10 @@ function fish () {
   return lines.join('\n')
 }
 
-/** @param {import('./arguments').Given} given */
-function completion ({ operands: [shell] }) {
+/** @param {import('./arguments').Given} given @param {Command[]} commands */
+function completion ({ operands: [shell] }, commands) {
   if (!SHELLS.includes(shell)) throw new UsageError(`the shell is ${JSON.stringify(plain(shell))}; one of ${SHELLS.join(', ')} was expected${didYouMean(shell, SHELLS)}`)
-  print({ bash, zsh, fish }[/** @type {'bash' | 'zsh' | 'fish'} */ (shell)]())
+  print({ bash, zsh, fish }[/** @type {'bash' | 'zsh' | 'fish'} */ (shell)](commands))
 }
 
 module.exports = { completion }

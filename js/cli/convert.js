@@ -3,7 +3,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { failure } = require('../errors')
+const { failure } = require('../base/errors')
 const samebytes = require('..')
 const { find, content } = require('./open')
 const { chosen, checkKnown } = require('./show')
@@ -13,7 +13,7 @@ const { UsageError } = require('./arguments')
 const { brief, plain, size, counted, print, note, printJson } = require('./output')
 
 /** @typedef {import('./open').Content} Content */
-/** @typedef {import('../tensor').Tensor} Tensor */
+/** @typedef {import('../tensor/tensor').Tensor} Tensor */
 
 const KNOWN = ['.npy', '.npz', '.safetensors']
 
@@ -33,7 +33,7 @@ function writable (file, label, names) {
     const info = file.info(name)
     checkKnown(info, label)
     const { type, block, dtype } = info
-    const { itemsize } = require('../dtypes').dtypeOf(dtype)
+    const { itemsize } = require('../backend/dtypes').dtypeOf(dtype)
     if (block.elements > 1 || block.bytes !== itemsize || isForeign(file, type, dtype)) {
       throw failure('ERR_UNSUPPORTED', `${JSON.stringify(name)} is of type ${type}, which is none of samebytes' own and cannot be written`)
     }

@@ -5,7 +5,7 @@
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
-const { version } = require('../version')
+const { version } = require('../base/version')
 const { brief, plain, size, counted, styled, print, printJson } = require('./output')
 
 /**
@@ -68,7 +68,7 @@ function backEnd (samebytes) {
   const wanted = process.env.SAMEBYTES_BACKEND || null
   const name = samebytes.backend()
   const asked = wanted === null ? '' : `, by SAMEBYTES_BACKEND=${wanted}`
-  const { backend } = require('../ffi')
+  const { backend } = require('../backend/calls')
   if (name === 'native') {
     const [level, threads] = /** @type {any} */ (backend).addon.about()
     return [ok('back end', `native${asked}`), instructions(level), threadsOf(threads)]
@@ -79,14 +79,14 @@ function backEnd (samebytes) {
   if (wanted !== null) return [ok('back end', `${name}${asked}: ${without}`), simd, one]
   const why = whyNoAddon()
   if (process.env.SAMEBYTES_BINARY) return [broken('back end', `${name}: ${why}`, 'SAMEBYTES_BINARY is the path of an addon to load, and of no other; without it the package\'s own is loaded'), simd, one]
-  if (require('../native').isExpected()) return [broken('back end', `${name}: the native addon is shipped for this platform, but ${why}`, 'install the package again; if that does not help, this text belongs in a bug report'), simd, one]
+  if (require('../backend/native').isExpected()) return [broken('back end', `${name}: the native addon is shipped for this platform, but ${why}`, 'install the package again; if that does not help, this text belongs in a bug report'), simd, one]
   return [missing('back end', `${name}: ${without}`, 'the addon is not shipped for this platform: npx samebytes-build compiles it'), simd, one]
 }
 
 /** @returns {string} */
 function whyNoAddon () {
   try {
-    require('../native').start()
+    require('../backend/native').start()
     return 'it loads now'
   } catch (error) {
     return line(/** @type {Error} */ (error).message)
@@ -113,7 +113,7 @@ function threadsOf (threads) {
 
 /** @param {typeof import('..') | Error} samebytes @returns {Finding[]} */
 function memory (samebytes) {
-  const limit = require('../host').memoryOfMachine()
+  const limit = require('../runtime/host').memoryOfMachine()
   const found = [ok('memory', `${size(limit)} for all tensors together, unless setMemoryLimit says otherwise`)]
   if (samebytes instanceof Error || samebytes.backend() !== 'native') return found
   try {

@@ -41,9 +41,9 @@ function described (label, file, refused) {
 /** @param {unknown} value  of metadata */
 function valueText (value) {
   if (typeof value === 'string') return brief(value)
-  const list = Array.isArray(value) || ArrayBuffer.isView(value) ? Array.from(/** @type {any} */ (value)) : null
+  const list = Array.isArray(value) || ArrayBuffer.isView(value) ? /** @type {any[]} */ (value) : null
   if (list === null) return String(value)
-  const begin = list.slice(0, 4).map(each => typeof each === 'string' ? JSON.stringify(each) : String(each)).join(', ')
+  const begin = Array.from(list.slice(0, 4)).map(each => typeof each === 'string' ? JSON.stringify(each) : String(each)).join(', ')
   return brief(list.length <= 4 ? `[${begin}]` : `[${begin}, ...] (${list.length})`)
 }
 

@@ -83,13 +83,13 @@ async function main (args) {
       note(help())
       return MISUSED
     }
-    if (first === '--version' || first === '-v') return print(require('../version').version) ?? 0
+    if (first === '--version' || first === '-v') return print(require('../base/version').version) ?? 0
     if (first === '--help' || first === '-h') return print(help()) ?? 0
     if (first === 'help') return helpFor(rest)
     command = find(first)
     const given = parse(command, rest)
     if (given.values.help) return print(helpOf(command)) ?? 0
-    return (await command.load()(given)) ?? 0
+    return (await command.load()(given, commands)) ?? 0
   } catch (error) {
     return report(error, command)
   }

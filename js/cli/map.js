@@ -3,7 +3,7 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { failure } = require('../errors')
+const { failure } = require('../base/errors')
 const { run } = require('../inspect/serve')
 const { UsageError } = require('./arguments')
 const { plain, note } = require('./output')

@@ -3,16 +3,16 @@
 
 const fs = require('node:fs')
 const path = require('node:path')
-const { failure } = require('../errors')
-const { systemError } = require('../files')
-const formats = require('../formats')
-const { backend } = require('../ffi')
+const { failure } = require('../base/errors')
+const { systemError } = require('../files/files')
+const formats = require('../files/formats')
+const { backend } = require('../backend/calls')
 const samebytes = require('..')
 const { plain } = require('./output')
 
-/** @typedef {import('../formats').Source} Source */
-/** @typedef {import('../formats').TensorInfo} TensorInfo */
-/** @typedef {import('../formats').TensorFile} TensorFile */
+/** @typedef {import('../files/formats').Source} Source */
+/** @typedef {import('../files/formats').TensorInfo} TensorInfo */
+/** @typedef {import('../files/formats').TensorFile} TensorFile */
 /** @typedef {'npy' | 'npz' | 'safetensors' | 'gguf' | 'raw'} Format */
 
 /**
@@ -91,12 +91,7 @@ class ReadFile {
    */
   read (from, nbytes) {
     if (this.fd < 0) throw failure('ERR_DISPOSED', 'the file was closed')
-    let bytes
-    try {
-      bytes = new Uint8Array(nbytes)
-    } catch {
-      throw failure('ERR_MEMORY', `${nbytes} bytes could not be allocated`)
-    }
+    const bytes = formats.roomFor(nbytes, 'the file')
     for (let at = 0; at < nbytes;) {
       let n = 0
       try {
@@ -109,6 +104,9 @@ class ReadFile {
     }
     return bytes
   }
+
+  /** @param {number} from @param {number} nbytes */
+  view (from, nbytes) { return this.read(from, nbytes) }
 
   /** Its bytes are nowhere yet: whoever needs them reads them. @returns {null} */
   place () { return null }
@@ -149,7 +147,7 @@ function formatOf (source) {
  * @property {Record<string, any>} metadata
  * @property {string[]} names  of its tensors; one that is '' has none
  * @property {(name: string) => TensorInfo} info
- * @property {(name: string) => import('../tensor').Tensor} get
+ * @property {(name: string) => import('../tensor/tensor').Tensor} get
  * @property {() => void} close
  */
 
@@ -202,7 +200,7 @@ function single (source, format, dtype, isMapped) {
     names,
     info () {
       if (format === 'npy') return formats.infoOf(formats.npyHeader(source, '', dtype).entry)
-      const { itemsize, name } = require('../dtypes').dtypeOf(dtype)
+      const { itemsize, name } = require('../backend/dtypes').dtypeOf(dtype)
       const shape = [Math.floor(size / itemsize)]
       return { name: '', dtype: name, shape, type: name, fileShape: shape, block: { elements: 1, bytes: itemsize }, byteOffset: 0, nbytes: shape[0] * itemsize }
     },

@@ -2,7 +2,8 @@
 // What the program writes: text for people, JSON for programs. Names come from files that anybody may have made, so
 // nothing of them reaches a terminal but letters.
 
-const { plain, UNSEEN } = require('../plain')
+const { failure } = require('../base/errors')
+const { plain, UNSEEN } = require('../base/escape')
 
 const MOST_SHOWN = 160 // characters of a name or text
 
@@ -80,13 +81,27 @@ function note (text) {
   process.stderr.write(`${text}\n`)
 }
 
+/**
+ * @param {unknown} value
+ * @returns {string}
+ * @throws {RangeError} ERR_MEMORY
+ */
+function jsonOf (value) {
+  try {
+    return JSON.stringify(value, (key, x) => {
+      if (typeof x === 'bigint') return x >= Number.MIN_SAFE_INTEGER && x <= Number.MAX_SAFE_INTEGER ? Number(x) : String(x)
+      if (typeof x === 'number' && !Number.isFinite(x)) return String(x)
+      return ArrayBuffer.isView(x) ? Array.from(/** @type {any} */ (x)) : x
+    }, 2)
+  } catch (error) {
+    if (error instanceof RangeError) throw failure('ERR_MEMORY', `as JSON it is longer than a text can be (${error.message}); take a part`)
+    throw error
+  }
+}
+
 /** @param {unknown} value  bigint: numbers where they are exact, else text; numbers that JSON lacks: text */
 function printJson (value) {
-  const text = JSON.stringify(value, (key, x) => {
-    if (typeof x === 'bigint') return x >= Number.MIN_SAFE_INTEGER && x <= Number.MAX_SAFE_INTEGER ? Number(x) : String(x)
-    if (typeof x === 'number' && !Number.isFinite(x)) return String(x)
-    return ArrayBuffer.isView(x) ? Array.from(/** @type {any} */ (x)) : x
-  }, 2)
+  const text = jsonOf(value)
   print(text.replace(UNSEEN, c => c === '\n' ? c : [...c].map(each => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')))
 }
 

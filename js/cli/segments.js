@@ -1,11 +1,11 @@
 'use strict'
 // samebytes ls, rm, sweep: shared memory that has names.
 
-const { failure } = require('../errors')
+const { failure } = require('../base/errors')
 const { SharedTensor } = require('..')
 const { brief, plain, size, shapeText, styled, print, note, printJson, table } = require('./output')
 
-/** @typedef {import('../segments').SegmentInfo} SegmentInfo */
+/** @typedef {import('../sharing/segments').SegmentInfo} SegmentInfo */
 
 /**
  * What a segment's header says. Its bytes are anybody's, and it may go at any time.

@@ -1,7 +1,8 @@
 'use strict'
 // samebytes show: a tensor of a file, or part of it, as the library prints it.
 
-const { failure } = require('../errors')
+const { failure } = require('../base/errors')
+const { checkHeap } = require('../runtime/heap')
 const { find, content, isRaw } = require('./open')
 const { about } = require('./failures')
 const { UsageError, didYouMean } = require('./arguments')
@@ -39,6 +40,8 @@ function chosen (file, wanted, label) {
   if (file.names.includes(wanted)) return [wanted]
   throw failure('ERR_NOT_FOUND', `${label} has no tensor ${JSON.stringify(wanted)}${didYouMean(wanted, file.names.slice(0, 10000))}`)
 }
+
+const JSON_BYTES = 96 // of heap for a value, its text and its line
 
 /** @param {import('./arguments').Given} given */
 function show ({ values: { json, dtype }, operands: [operand, ...texts] }) {
@@ -79,6 +82,7 @@ function one (file, label, name, slices, json) {
   const whole = file.get(name)
   const found = slices.length === 0 ? whole : /** @type {any} */ (whole).slice(...slices)
   try {
+    if (json) checkHeap(JSON_BYTES * found.size, () => `${found.size} values as JSON; take a part`)
     if (json) return { name, dtype: found.dtype, shape: [...found.shape], values: found.toJSON() }
     const foreign = block.elements > 1 || block.bytes !== whole.itemsize ? `; bytes of ${brief(type)} ${shapeText(fileShape)}` : ''
     print(`${styled('bold', name === '' ? '' : `${brief(name)}  `)}${styled('dim', `${found.dtype} ${shapeText(found.shape)}${foreign}`)}\n${String(found)}`)

@@ -1,15 +1,15 @@
 'use strict'
 // The memory map as plain data: regions of bytes, the tensors on each, who else has them, and what was copied.
 
-const { instance } = require('../instance')
+const { instance } = require('../model/internals')
 const tracing = require('./trace')
 const threads = require('./threads')
 const { aliveNow, storageNote, rolesOf, fileOfStorage, copies, untraced } = require('./trace')
 const { shownSite, nameOfFile, programName, pid } = require('./system')
 
-/** @typedef {InstanceType<typeof import('../storage').Storage>} Storage */
+/** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
 /** @typedef {import('./sites').Site} Site */
-/** @typedef {import('../tensor').Tensor} Tensor */
+/** @typedef {import('../tensor/tensor').Tensor} Tensor */
 
 /** @typedef {'v8' | 'js' | 'sab' | 'native' | 'wasm' | 'file' | 'shm' | 'foreign' | 'dlpack' | 'pinned' | 'cuda'} Kind */
 
@@ -190,7 +190,8 @@ function ownersOf (members, device) {
       if (role === 'sent') add('threads', 'a token was given')
       if (role === 'received') add('threads', 'of another thread')
     }
-    const held = lent.held.filter(each => each === storage).length
+    let held = 0
+    for (let i = 0; i < lent.held.length; i++) if (lent.held[i] === storage) held++ // a list without methods
     if (held > 0) add('native', 'native code', held)
     if (extra === null) continue
     if (extra.records !== null && extra.records.live > 0) add('record', 'toBlob', extra.records.live)
@@ -216,7 +217,21 @@ function reachOf ({ shape, strides, size }, itemsize) {
   return [low, high]
 }
 
+const PLACED = 768 // bytes of heap for what is noted of one on the way
+
 /** @typedef {{ tensor: Tensor, note: { number: number, site: Site | null }, layout: any, storage: Storage, at: number }} Placed */
+
+/**
+ * What the class says of a tensor, whatever properties it has of its own.
+ *
+ * @param {Tensor} tensor
+ * @param {string} name
+ * @returns {any}
+ */
+const get = (tensor, name) => Reflect.get(instance().Tensor.prototype, name, tensor)
+
+/** @param {Placed} placed */
+const deviceOf = ({ tensor }) => get(tensor, 'device')
 
 /**
  * Tensors by the region of bytes that they are on.
@@ -237,7 +252,7 @@ function regionsOf (list) {
     let place = places.get(storage)
     if (place === undefined) {
       place = placeOf(storage)
-      const { device } = placed.tensor
+      const device = deviceOf(placed)
       if (place !== null && device !== 'cpu') place.space = device // whose addresses are others
       places.set(storage, place)
     }
@@ -288,11 +303,13 @@ function rowsOf (list, begin) {
   for (const { tensor, note, layout, at } of list) {
     const { name: dtype, itemsize } = dtypes[layout.dtype]
     const { shape, strides, size } = layout
-    const { isView, isReadOnly } = tensor
+    const isView = get(tensor, 'isView')
+    const isReadOnly = get(tensor, 'isReadOnly')
     const site = shown(note.site)
     const key = `${dtype} ${shape} ${strides} ${isView} ${isReadOnly} ${textOfSite(site)}`
     const start = at - begin + layout.offset * itemsize
-    const exposed = layout.data !== null && layout.data.length > 0 ? 1 : 0
+    const data = layout.data ?? layout.guardedData
+    const exposed = data !== null && data.length > 0 ? 1 : 0
     const row = rows.get(key)
     if (row === undefined) {
       rows.set(key, { id: note.number, count: 1, dtype, itemsize, shape: [...shape], strides: [...strides], size, starts: [start], reach: reachOf(layout, itemsize), isView, isReadOnly, exposed, site, thread: null })
@@ -386,15 +403,17 @@ function untrace () {
  */
 function takeMap (limit) {
   trace()
-  const { memory, Tensor, version, ffi } = instance()
+  const { memory, Tensor, version, ffi, checkHeap } = instance()
   const now = memory()
-  const list = aliveNow().map(({ tensor, note }) => {
+  const alive = aliveNow()
+  checkHeap(alive.length * PLACED, () => `a map of ${alive.length} tensors`)
+  const list = alive.map(({ tensor, note }) => {
     const layout = Tensor.layoutOf(tensor)
     return { tensor, note, layout, storage: layout.storage, at: 0 }
   })
   const regions = regionsOf(list).map(({ begin, end, hasAddress, members, tensors }) => {
     const notes = [...members].map(storage => storageNote(storage, null)).sort((a, b) => a.number - b.number)
-    const device = tensors[0].tensor.device
+    const device = deviceOf(tensors[0])
     const largest = [...members].reduce((a, b) => b.nbytes > a.nbytes ? b : a)
     return /** @type {Region} */ ({
       id: notes[0].number,

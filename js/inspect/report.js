@@ -4,7 +4,7 @@
 const v8 = require('node:v8')
 const vm = require('node:vm')
 const { isMainThread, threadId } = require('node:worker_threads')
-const { instance } = require('../instance')
+const { instance } = require('../model/internals')
 const { trace } = require('./map')
 const { aliveNow } = require('./trace')
 const { shownSite } = require('./system')

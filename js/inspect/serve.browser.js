@@ -1,7 +1,7 @@
 'use strict'
 // In browsers there is nobody to serve a page.
 
-const { instance } = require('../instance')
+const { instance } = require('../model/internals')
 
 /** @returns {Promise<never>} */
 async function serve () {

@@ -2,13 +2,13 @@
 // Notes who makes tensors and copies, from trace() on. Before, nothing of this is there: the constructor asks
 // lifetime.tracking, as it does for tidy, and what counts copies is a plain object.
 
-const { instance } = require('../instance')
+const { instance } = require('../model/internals')
 const { siteHere } = require('./sites')
 const { learnOwn, fileOf } = require('./system')
 
 /** @typedef {import('./sites').Site} Site */
-/** @typedef {import('../tensor').Tensor} Tensor */
-/** @typedef {InstanceType<typeof import('../storage').Storage>} Storage */
+/** @typedef {import('../tensor/tensor').Tensor} Tensor */
+/** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
 /** @typedef {{ number: number, site: Site | null, ref: WeakRef<Tensor> | null }} Note ref: null on native, where the addon has it */
 /** @typedef {Map<Site | null, { count: number, bytes: number }>} Sites */
 

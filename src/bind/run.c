@@ -7,12 +7,12 @@
 #include "bind/frame.h"
 #include "ops/copy.h"
 #include "ops/series.h"
-#include "share/formats.h"
-#include "share/futex.h"
-#include "share/map.h"
-#include "share/parcels.h"
-#include "share/ring.h"
-#include "share/shm.h"
+#include "formats/formats.h"
+#include "ipc/futex.h"
+#include "ipc/map.h"
+#include "ipc/transfer.h"
+#include "ipc/ring.h"
+#include "ipc/shm.h"
 
 #define T(i) (&b->operands[i])
 #define N(i) (b->numbers[i])
@@ -75,10 +75,12 @@ static sb_status check_guarded(sb__binding *b, const sb_storage *storage) {
   return sb__check_intact(storage);
 }
 
-static sb_status check_guarded_again(sb__binding *b) {
-  sb_status status = SB_OK;
-  for (int32_t i = 0; !status && i < b->guarded_count; i++)
-    status = sb__check_intact(b->guarded[i]);
+/* Also where the row failed: it may have, because of zeros. */
+static sb_status check_guarded_again(const sb__binding *b, sb_status status) {
+  for (int32_t i = 0; i < b->guarded_count; i++) {
+    const sb_status gone = sb__check_intact(b->guarded[i]);
+    if (gone) return gone;
+  }
   return status;
 }
 
@@ -506,6 +508,19 @@ static sb_status storage_new(sb__binding *b) {
   return SB_OK;
 }
 
+#ifdef __wasm__
+/* Numbers: an address of linear memory, bytes, whether the storage that has them is claimed. The result is then the
+ * handle of a storage of just these bytes, which keeps that one. */
+static sb_status storage_at(sb__binding *b) {
+  sb_storage *storage = NULL;
+  sb_status status = sb__storage_at((uint32_t)N(0), (size_t)N(1), N(2) ? &storage : NULL);
+  if (status || !storage) return status;
+  status = sb__claim_new(b, storage, &RESULT(0));
+  if (status) sb_storage_unref(&storage);
+  return status;
+}
+#endif
+
 #ifndef __wasm__
 /* Of the first storage's bytes into the second one's doubles. Numbers: the parser, bytes of the whole file, where the
  * given ones begin in it. The results are how many doubles there are, and how many bytes are wanted (0: none) for all
@@ -558,14 +573,17 @@ static sb_status give_storage(sb__binding *b, sb_storage *storage) {
   return status;
 }
 
-/* Numbers: file descriptor, first byte, bytes, whether writes reach the file, whether it is guarded. A failure leaves the system's error number
- * in the first result. */
+/* Numbers: file descriptor, first byte, bytes, whether writes reach the file, whether it is guarded (1; 2: where another handler of SIGBUS
+ * took our place it is not). A failure leaves the system's error number in the first result. */
 static sb_status map_file(sb__binding *b) {
   sb_storage *storage = NULL;
   int error = 0;
   sb_status status = sb__map_file(N(0), N(1), N(2), N(3) != 0, &storage, &error);
   b->frame[SB__FRAME_RESULTS] = error;
-  if (!status && N(4)) status = sb__map_guard(storage);
+  if (!status && N(4)) {
+    status = sb__map_guard(storage);
+    if (status == SB_ERR_UNSUPPORTED && N(4) == 2) status = SB_OK;
+  }
   if (!status) return give_storage(b, storage);
   sb_storage_unref(&storage);
   return status;
@@ -650,6 +668,7 @@ static sb_status ring_begin(sb__binding *b) {
   return sb__ring_begin(&ring, N(1), halves(b, 2));
 }
 
+/* The second operand of the following is the frames: what was written to them, or read, counts if they are all there. */
 static sb_status ring_commit(sb__binding *b) {
   const sb__ring ring = ring_of(b);
   return sb__ring_commit(&ring, N(1));
@@ -786,7 +805,7 @@ void sb__run(sb__binding *b, uint32_t row) {
     b->guarded_count = 0;
     status = read_operands(b, &signature);
     if (!status) status = rows[row].run(b);
-    if (SB_GUARDS && !status) status = check_guarded_again(b);
+    if (SB_GUARDS) status = check_guarded_again(b, status);
   }
   if (!status) status = write_results(b, signature);
   sb__report(b, status);

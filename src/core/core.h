@@ -47,7 +47,7 @@ struct sb_storage {
   sb_deleter deleter; /* NULL: nothing to free */
   void *context;      /* deleter's second argument */
   const atomic_int
-      *fault; /* not 0: bytes of a guarded mapping (share/map.h) are gone; NULL: not guarded */
+      *fault; /* not 0: bytes of a guarded mapping (ipc/map.h) are gone; NULL: not guarded */
   struct sb_storage *base; /* whose bytes a part shows, or a loan lends; NULL: its own */
 };
 
@@ -77,6 +77,14 @@ sb_status sb__storage_wrap_as(sb__storage_kind kind, void *data, size_t nbytes, 
 /* nbytes of a storage that is not borrowed, from one of its bytes on: a storage of its own, which keeps the other. */
 sb_status sb__storage_part(sb_storage *whole, int64_t at, int64_t nbytes, sb_storage **out);
 
+#ifdef __wasm__
+/* nbytes > 0 of linear memory from an address on, as a part of the storage that has them. out: NULL where only the
+ * question is whether one has.
+ *
+ * Errors  SB_ERR_STALE they are no storage's (any more) · SB_ERR_BOUNDS they reach beyond it · SB_ERR_MEMORY */
+sb_status sb__storage_at(uint32_t address, size_t nbytes, sb_storage **out);
+#endif
+
 /* A storage that gives bytes back instead of freeing them: as sb_storage_wrap, but the totals leave it out,
  * because somebody else counts the bytes.
  *
@@ -92,7 +100,7 @@ typedef struct sb__storage_totals {
 } sb__storage_totals;
 sb__storage_totals sb__storage_totals_now(void); /* alive in this process (this module in WASM) */
 
-/* share/dlpack.c: the storage that a managed struct holds; NULL: it was not made here, or has no elements. */
+/* interop/dlpack.c: the storage that a managed struct holds; NULL: it was not made here, or has no elements. */
 sb_storage *sb__dlpack_storage(bool versioned, void *managed);
 
 /* dtype.c */

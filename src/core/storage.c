@@ -50,10 +50,41 @@ sb_status sb_storage_new(size_t nbytes, sb_storage **out) {
     data = sb__alloc_aligned(nbytes);
     if (!data) return sb__fail(SB_ERR_MEMORY, "%zu bytes could not be allocated", nbytes);
   }
-  const sb_status status = new_storage(SB__STORAGE_HEAP, data, nbytes, free_heap, NULL, out);
+  sb_status status = new_storage(SB__STORAGE_HEAP, data, nbytes, free_heap, NULL, out);
   if (status) sb__free_aligned(data);
+#ifdef __wasm__
+  if (!status && data && !sb__heap_own(data, &(*out)->count)) {
+    sb_storage_unref(out);
+    status = sb__fail(SB_ERR_MEMORY, "no memory for the index of storages");
+  }
+#endif
   return status;
 }
+
+#ifdef __wasm__
+sb_status sb__storage_at(uint32_t address, size_t nbytes, sb_storage **out) {
+  _Static_assert(offsetof(sb_storage, count) == 0, "an owner starts with its count");
+  sb_storage *whole = (sb_storage *)(void *)sb__heap_owner(address);
+  const uint32_t at = whole ? address - (uint32_t)whole->data : 0;
+  sb_status status = SB_OK;
+  if (!whole || at >= whole->nbytes) {
+    status = sb__fail(SB_ERR_STALE,
+                      "the bytes at address %lu of WebAssembly's memory are no tensor's: they were "
+                      "freed, or never one's",
+                      (unsigned long)address);
+  } else if (nbytes > whole->nbytes - at) {
+    status =
+        sb__fail(SB_ERR_BOUNDS,
+                 "%zu bytes at address %lu of WebAssembly's memory reach beyond the tensor that "
+                 "begins there: %zu are its own",
+                 nbytes, (unsigned long)address, whole->nbytes - at);
+  } else if (out) {
+    status = sb__storage_part(whole, at, (int64_t)nbytes, out);
+  }
+  sb_storage_unref(&whole);
+  return status;
+}
+#endif
 
 sb_status sb__storage_wrap_as(sb__storage_kind kind, void *data, size_t nbytes, sb_deleter deleter,
                               void *context, sb_storage **out) {
@@ -99,6 +130,7 @@ sb_status sb__storage_lend(void *data, size_t nbytes, sb_storage *base, sb_delet
                            void *context, sb_storage **out) {
   const sb_status status = new_storage(SB__STORAGE_LENT, data, nbytes, give_back, context, out);
   if (status || !base) return status;
+  (*out)->fault = base->fault;
   (*out)->device = base->device;
   (*out)->base = base;
   return SB_OK;

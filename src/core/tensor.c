@@ -143,14 +143,6 @@ sb_status sb_tensor_empty_strided(sb_dtype dtype, int32_t ndim, const int64_t *s
   return status ? status : own(&made, elements, out);
 }
 
-sb_status sb_tensor_empty_like(const sb_tensor *t, sb_dtype dtype, sb_tensor *out) {
-  sb_tensor made;
-  const sb_status status = sb_dense_like(t, dtype, &made);
-  if (status) return status;
-  made.dynamism = SB_BOUNDED;
-  return own(&made, sb_tensor_numel(&made), out);
-}
-
 sb_status sb_tensor_from_blob(void *data, size_t nbytes, sb_dtype dtype, int32_t ndim,
                               const int64_t *shape, const int64_t *strides, sb_deleter deleter,
                               void *context, sb_tensor *out) {
@@ -178,12 +170,6 @@ sb_status sb__check_storage(const char *name, const sb_tensor *t) {
 void sb_tensor_retain(sb_tensor *t) { sb_storage_ref(t->storage); }
 
 void sb_tensor_release(sb_tensor *t) { sb_storage_unref(&t->storage); }
-
-int64_t sb_tensor_numel(const sb_tensor *t) {
-  int64_t numel = 1;
-  for (int32_t d = 0; d < t->ndim; d++) numel *= t->shape[d];
-  return numel;
-}
 
 int64_t sb_tensor_nbytes(const sb_tensor *t) {
   return sb_tensor_numel(t) * sb_dtype_itemsize(t->dtype);

@@ -1,5 +1,5 @@
 /* What other addons get from us: a table of the public functions, and tensors in and out of JavaScript. They
- * find it by an external that tensors carry (js/addons.js), and call from callbacks of their own. */
+ * find it by an external that tensors carry (js/interop/addons.js), and call from callbacks of their own. */
 #include <string.h>
 
 #include "node/environment.h"
@@ -10,7 +10,7 @@ typedef struct offer {
   sb_napi_offer shown; /* to other addons */
   struct offer *next;  /* of this thread */
   sb__environment *owner;
-  napi_ref lend, make, fail; /* js/addons.js */
+  napi_ref lend, make, fail; /* js/interop/addons.js */
 } offer;
 
 static SB_THREAD_LOCAL offer *offers; /* of environments of this thread that have not ended */

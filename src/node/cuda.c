@@ -1,7 +1,7 @@
 /* Work on devices that JavaScript waits for. Whoever waits is told on a later turn of the event loop by a thread of the
  * device layer's, which may be there when the environment, or the process, has ended: the office outlives its environment.
  *
- * Copies whose bytes are in use until they are over hold their storages; bytes that are JavaScript's are held by js/cuda.js. An
+ * Copies whose bytes are in use until they are over hold their storages; bytes that are JavaScript's are held by js/interop/cuda.js. An
  * environment that ends waits for its copies before anything that they use goes away. */
 #include <string.h>
 

@@ -18,6 +18,10 @@ typedef struct sb__environment {
   struct sb__office *loans; /* one reference */
   struct sb__room *waits;   /* one reference */
   struct sb__desk *cuda;    /* one reference */
+  struct exposed *exposed;  /* buffers over native memory */
+  struct tail *tail;        /* the newest buffer of all; NULL: there is none yet */
+  bool is_main;             /* its end is the process's, and all other threads have ended */
+  bool is_ending;           /* Node finalizes what is left of buffers */
   bool no_external_buffers; /* as in runtimes that refuse them */
   bool counts_below_zero;   /* V8's external memory may be corrected downwards */
 } sb__environment;
@@ -53,7 +57,7 @@ void sb__copies_end(sb__environment *e);
 /* ---- loans.c ---- */
 
 /* Lends the bytes of the first operand in the frame to native code. JavaScript holds what the operand is over
- * under a number (js/loans.js: hold), and lets it go once it hears of its return.
+ * under a number (js/backend/pins.js: hold), and lets it go once it hears of its return.
  *
  *   number  that hold() gave
  *   out     the operand's layout; holds the one reference to a storage of its own. Whoever drops the last
@@ -91,6 +95,9 @@ void sb__waits_free(sb__environment *e); /* the last thing */
 /* Drops the claims that go with objects which nobody can reach any more, whether or not they were collected on the event
  * loop; the next sweep() tells JavaScript which. Returns whether there were any. */
 bool sb__drop_unreachable(sb__environment *e);
+
+/* The storage that holds the bytes under a buffer which this environment made; NULL: they are not native, or nobody holds them. */
+sb_storage *sb__exposed_at(const sb__environment *e, const void *data, size_t nbytes);
 
 /* ---- cuda.c ---- */
 

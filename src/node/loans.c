@@ -10,7 +10,8 @@ enum { MOST_AT_ONCE = 512 }; /* numbers that fit the frame's ARGS */
 typedef struct loan {
   struct sb__office *office; /* one reference */
   struct loan *next;         /* that has come back */
-  sb_storage *base;          /* one reference; NULL: the bytes are V8's */
+  sb_storage *base;          /* one reference; NULL: the bytes are JavaScript's */
+  sb_storage *kept; /* one reference to what is under JavaScript's buffer, if that is native */
   uint32_t number;
 } loan;
 
@@ -41,6 +42,7 @@ static void give_back(void *data, void *context) {
   office *o = l->office;
   (void)data;
   sb_storage_unref(&l->base);
+  sb_storage_unref(&l->kept);
   sb__lock_take(&o->lock);
   const bool is_heard = o->function != NULL;
   if (is_heard) {
@@ -73,6 +75,7 @@ sb_status sb__lend(sb__environment *e, uint32_t number, sb_tensor *out) {
   }
   atomic_fetch_add(&e->loans->references, 1);
   l->base = sb_storage_ref(base);
+  if (!base) l->kept = sb_storage_ref(sb__exposed_at(e, t->storage->data, t->storage->nbytes));
   sb_tensor_copy_layout(t, out);
   out->storage = storage;
   return SB_OK;

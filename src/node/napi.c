@@ -10,7 +10,7 @@
 #include "kernels/kernels.h"
 #include "node/environment.h"
 #include "ops/parallel.h"
-#include "share/parcels.h"
+#include "ipc/transfer.h"
 
 /* An object that is watched without being kept: memory of V8's (to know when it is gone), or the
  * JavaScript side of a native storage (to drop its claim then). */
@@ -303,11 +303,123 @@ bool sb__drop_unreachable(sb__environment *e) {
 
 /* ---- External ArrayBuffers ---- */
 
-static void finalize_buffer(napi_env env, void *data, void *hint) {
-  sb_storage *storage = hint;
-  (void)env;
+/* A buffer over a storage. Its finalizer runs when V8 lets go of the bytes, whatever object and thread has them by then, or
+ * else when the environment ends. A program can have moved them to a buffer that another thread has; so what the end
+ * of a worker finalizes is given back only if the buffer that we made still had its bytes. Otherwise they are kept for
+ * ever: nobody tells when the last reader is gone. That goes for a buffer, too, which V8 has collected and not yet let go of. */
+typedef struct exposed {
+  environment *owner;
+  sb_storage *storage; /* one reference */
+  napi_ref ref;        /* to the buffer, weak; NULL in the main thread */
+  struct exposed *next, *previous;
+  bool is_attached; /* the worker is ending, and the buffer has its bytes */
+} exposed;
+
+static void free_exposed(exposed *x) {
+  if (x->next) x->next->previous = x->previous;
+  if (x->previous)
+    x->previous->next = x->next;
+  else
+    x->owner->exposed = x->next;
+  sb__free(x);
+}
+
+static void finalize_exposed(napi_env env, void *data, void *hint) {
+  exposed *x = hint;
   (void)data;
-  sb_storage_unref(&storage);
+  if (x->ref) napi_delete_reference(env, x->ref);
+  if (!x->owner->is_ending || x->is_attached) sb_storage_unref(&x->storage);
+  free_exposed(x);
+}
+
+/* At the end Node detaches each buffer before it calls its finalizer, the newest one first, and before any hook of ours. So the
+ * newest of all is one that nobody sees: its finalizer finds the others as programs left them. */
+typedef struct tail {
+  environment *owner;
+  napi_ref ref;
+  char byte; /* that the buffer is over */
+} tail;
+
+static void finalize_tail(napi_env env, void *data, void *hint) {
+  tail *t = hint;
+  environment *e = t->owner;
+  (void)data;
+  if (e->tail == t) {
+    e->is_ending = true;
+    e->tail = NULL;
+    for (exposed *x = e->exposed; x; x = x->next) {
+      napi_handle_scope scope = NULL;
+      napi_value made = NULL;
+      bool is_detached = true;
+      if (napi_open_handle_scope(env, &scope) != napi_ok) break;
+      if (x->ref) napi_get_reference_value(env, x->ref, &made);
+      if (made) napi_is_detached_arraybuffer(env, made, &is_detached);
+      x->is_attached = !is_detached;
+      napi_close_handle_scope(env, scope);
+    }
+  }
+  if (t->ref) napi_delete_reference(env, t->ref);
+  sb__free(t);
+}
+
+/* Makes a buffer; is_taken: its finalizer is called sometime. A failure leaves no exception. */
+static napi_status make_external(environment *e, void *data, size_t nbytes, napi_finalize finalize,
+                                 void *hint, napi_value *made, bool *is_taken) {
+  const napi_status status =
+      napi_create_external_arraybuffer(e->env, data, nbytes, finalize, hint, made);
+  bool pending = false;
+  if (status != napi_ok) napi_is_exception_pending(e->env, &pending);
+  if (pending) { /* ERR_BUFFER_TOO_LARGE, say: Node runs the finalizer then; our error names the way out */
+    napi_value ignored = NULL;
+    napi_get_and_clear_last_exception(e->env, &ignored);
+  }
+  *is_taken = status == napi_ok || pending;
+  return status;
+}
+
+static bool renew_tail(environment *e) {
+  bool is_taken = false;
+  napi_value made = NULL;
+  tail *t = sb__alloc(sizeof *t);
+  if (!t) return false;
+  *t = (tail){.owner = e};
+  const napi_status status = make_external(e, &t->byte, 1, finalize_tail, t, &made, &is_taken);
+  if (!is_taken) sb__free(t);
+  if (status != napi_ok || napi_create_reference(e->env, made, 1, &t->ref) != napi_ok) return false;
+  if (e->tail) napi_reference_unref(e->env, e->tail->ref, NULL);
+  e->tail = t;
+  return true;
+}
+
+static napi_status expose(environment *e, sb_storage *storage, napi_value *made) {
+  bool is_taken = false;
+  exposed *x = sb__alloc(sizeof *x);
+  if (!x) return napi_generic_failure;
+  *x = (exposed){.owner = e, .storage = sb_storage_ref(storage), .next = e->exposed};
+  if (x->next) x->next->previous = x;
+  e->exposed = x;
+  const napi_status status =
+      make_external(e, storage->data, storage->nbytes, finalize_exposed, x, made, &is_taken);
+  if (!is_taken) {
+    sb_storage_unref(&x->storage);
+    free_exposed(x);
+  }
+  if (status != napi_ok || e->is_main) return status;
+  /* Where these fail nobody gets the buffer, and it may be finalized at any time. */
+  if (napi_create_reference(e->env, *made, 0, &x->ref) == napi_ok && renew_tail(e)) return napi_ok;
+  return napi_generic_failure;
+}
+
+sb_storage *sb__exposed_at(const environment *e, const void *data, size_t nbytes) {
+  const uintptr_t from = (uintptr_t)data;
+  for (const exposed *x = e->exposed; x; x = x->next) {
+    const uintptr_t begin = (uintptr_t)x->storage->data;
+    const sb_storage *root = sb__storage_root(x->storage);
+    const bool is_borrowed = root->kind == SB__STORAGE_FOREIGN && !root->deleter;
+    if (from >= begin && from + nbytes <= begin + x->storage->nbytes && !is_borrowed)
+      return x->storage;
+  }
+  return NULL;
 }
 
 /* buffer(id) → a new ArrayBuffer over the native storage of that watch, which it keeps alive until
@@ -329,17 +441,7 @@ static napi_value buffer(napi_env env, napi_callback_info info) {
     napi_create_arraybuffer(env, 0, NULL, &made);
     return made;
   }
-  bool pending = false;
-  if (!e->no_external_buffers) {
-    sb_storage_ref(storage);
-    status = napi_create_external_arraybuffer(env, storage->data, storage->nbytes, finalize_buffer,
-                                              storage, &made);
-    if (status != napi_ok) napi_is_exception_pending(env, &pending);
-    if (status != napi_ok && !pending) {
-      sb_storage *given = storage;
-      sb_storage_unref(&given);
-    }
-  }
+  if (!e->no_external_buffers) status = expose(e, storage, &made);
   if (status == napi_ok) {
     /* V8 counts the bytes with the buffer from now on; those of files are no memory that it should save. Where both are
      * collected together V8 takes its count back before the watch takes ours, and newer ones end the process when the sum
@@ -347,10 +449,6 @@ static napi_value buffer(napi_env env, napi_callback_info info) {
     const bool is_file = storage->kind == SB__STORAGE_MAPPED || storage->kind == SB__STORAGE_PART;
     account(e, w, is_file && e->counts_below_zero ? -(int64_t)storage->nbytes : 0);
     return made;
-  }
-  if (pending) { /* ERR_BUFFER_TOO_LARGE, say: Node runs the finalizer then; our error names the way out */
-    napi_value ignored = NULL;
-    napi_get_and_clear_last_exception(env, &ignored);
   }
   sb__report(&e->binding,
              sb__fail(SB_ERR_UNSUPPORTED,
@@ -648,6 +746,16 @@ static void free_environment(napi_env env, void *data, void *hint) {
   sb__free(e);
 }
 
+/* Of Node; NULL: another runtime, which may end in its own order. */
+extern struct uv_loop_s *uv_default_loop(void) __attribute__((weak, visibility("default")));
+
+/* Is it the main thread's? That one ends last. */
+static bool is_main(napi_env env) {
+  struct uv_loop_s *loop = NULL;
+  return uv_default_loop && napi_get_uv_event_loop(env, &loop) == napi_ok &&
+         loop == uv_default_loop();
+}
+
 static environment *new_environment(napi_env env, napi_value *frame) {
   void *data = NULL;
   environment *e = sb__alloc(sizeof *e);
@@ -686,6 +794,7 @@ static environment *new_environment(napi_env env, napi_value *frame) {
   }
   const napi_node_version *version = NULL;
   e->counts_below_zero = napi_get_node_version(env, &version) == napi_ok && version->major < 23;
+  e->is_main = is_main(env);
   e->no_external_buffers = getenv("SAMEBYTES_NO_EXTERNAL_BUFFERS") != NULL;
   if (napi_set_instance_data(env, e, free_environment, NULL) != napi_ok) {
     free_environment(env, e, NULL);
@@ -697,6 +806,18 @@ static environment *new_environment(napi_env env, napi_value *frame) {
     return NULL;
   }
   return e;
+}
+
+static void keep(napi_env env, void *data, void *hint) { (void)env, (void)data, (void)hint; }
+
+/* A window on the word that says whether there was any fault of a guarded mapping; none where the runtime refuses. */
+static void give_faults(environment *e, napi_value exports) {
+  napi_value faults = NULL;
+  if (!e->no_external_buffers &&
+      napi_create_external_arraybuffer(e->env, sb__os_faults(), sizeof(int), keep, NULL, &faults) ==
+          napi_ok) {
+    napi_set_named_property(e->env, exports, "faults", faults);
+  }
 }
 
 NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
@@ -747,6 +868,7 @@ NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
   napi_create_string_utf8(env, sb__tables(), NAPI_AUTO_LENGTH, &tables);
   napi_set_named_property(env, exports, "frame", frame);
   napi_set_named_property(env, exports, "tables", tables);
+  give_faults(e, exports);
   for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
     napi_value function = NULL;
     if (napi_create_function(env, functions[i].name, NAPI_AUTO_LENGTH, functions[i].function, e,

@@ -28,7 +28,7 @@ enum {
   READ_ONLY = 1, /* flags */
 };
 
-/* What is sent: js/python/samebytes_cuda.py has the same. */
+/* What is sent: python/samebytes/cuda.py has the same. */
 typedef struct request {
   char magic[4]; /* "SBVR" */
   uint32_t version, operation, zero;

@@ -1,4 +1,4 @@
-/* Device memory of other processes and for them, as js/vram.js calls it. Asking another process blocks, so a thread of its own does
+/* Device memory of other processes and for them, as js/sharing/cuda-ipc.js calls it. Asking another process blocks, so a thread of its own does
  * it, not one of libuv's pool: Node waits for those before an environment that ends can hang up. */
 #include <string.h>
 

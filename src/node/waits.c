@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "node/environment.h"
-#include "share/futex.h"
+#include "ipc/futex.h"
 
 enum { MOST_WAITS = 1024 }; /* of an environment at a time */
 

@@ -1,12 +1,12 @@
-/* The heap of the module that threads share. A worker can be terminated at any time, and engines do that where a
- * loop begins or a function is entered, nowhere else. So what is done under the lock is a straight line, without
- * loops or calls: nobody ever ends while holding it, and no thread waits for a dead one. wasm/straight.mjs
- * looks at the module for that.
+/* The heap of WebAssembly's memory, up to its last page. Where threads share it, a worker can be terminated at any
+ * time, and engines do that where a loop begins or a function is entered, nowhere else. So what is done under the lock
+ * is a straight line, without loops or calls: nobody ever ends while holding it, and no thread waits for a dead one.
+ * wasm/straight.mjs looks at the module for that.
  *
  * Blocks lie side by side from `start` to `end`, each with a header; what users get is a multiple of 64. Free
  * neighbours are merged at once. Free blocks are listed by size, in eight bins for each power of two, and bits say which
  * bins are not empty, so that one is found without a loop ("TLSF", Masmano et al., 2004). */
-#if defined(__wasm_atomics__) || defined(SB_HEAP_TEST)
+#if defined(__wasm__) || defined(SB_HEAP_TEST)
 # include <stdlib.h>
 # include <string.h>
 
@@ -45,6 +45,7 @@ typedef struct block {
   uint32_t size;           /* bytes, with this header; bit 0: it is free */
   uint32_t before;         /* size of the block before this one; 0: there is none */
   uint32_t next, previous; /* addresses, of the same bin, of a free block; 0: none */
+                           /* next of a block in use: its owner (below) */
 } block;
 
 static struct {
@@ -138,10 +139,89 @@ SB__STRAIGHT void cut(uint32_t address, uint32_t size) {
   const uint32_t whole = at(address)->size & ~1u;
   take_out(address);
   at(address)->size = size;
+  at(address)->next = 0;
   if (whole == size) return;
   at(address + size)->before = size;
   insert(address + size, whole - size);
   tell_next(address + size, whole - size);
+}
+
+/* ---- Owners ----
+ *
+ * Whose are the bytes at an address? A block may have an owner, which starts with a count of references. A bit for each
+ * UNIT of memory says that such a block's data begin there. Bits are in leaves of 1 MiB of memory each; further bits say
+ * which words of a leaf, which leaves, and which 64 leaves have any, so that the last one up to an address is found
+ * without a loop. A leaf is made with the first owner in its part of memory, and stays. */
+
+typedef struct leaf {
+  uint64_t words[4]; /* bit w: units[w] is not 0 */
+  uint64_t units[256];
+} leaf;
+
+static struct {
+  uint64_t groups;          /* bit g: leaves_of[g] is not 0 */
+  uint64_t leaves_of[64];   /* bit l: leaf 64 g + l has a unit */
+  uint32_t leaves[64 * 64]; /* addresses; 0: none was needed yet */
+} owners;
+
+# define BIT(i) (UINT64_C(1) << ((i)&63))
+# define BELOW(i) (BIT(i) - 1)
+
+SB__STRAIGHT leaf *leaf_at(uint32_t l) { return (leaf *)(void *)memory_at(owners.leaves[l]); }
+
+SB__STRAIGHT uint32_t highest(uint64_t bits) { return 63 - (uint32_t)__builtin_clzll(bits); }
+
+SB__STRAIGHT void mark(uint32_t data) {
+  const uint32_t unit = data / UNIT, w = unit / 64 % 256, l = unit / 64 / 256;
+  leaf *of = leaf_at(l);
+  of->units[w] |= BIT(unit);
+  of->words[w / 64] |= BIT(w);
+  owners.leaves_of[l / 64] |= BIT(l);
+  owners.groups |= BIT(l / 64);
+}
+
+SB__STRAIGHT void unmark(uint32_t data) {
+  const uint32_t unit = data / UNIT, w = unit / 64 % 256, l = unit / 64 / 256;
+  leaf *of = leaf_at(l);
+  of->units[w] &= ~BIT(unit);
+  if (of->units[w]) return;
+  of->words[w / 64] &= ~BIT(w);
+  if (of->words[0] | of->words[1] | of->words[2] | of->words[3]) return;
+  owners.leaves_of[l / 64] &= ~BIT(l);
+  if (!owners.leaves_of[l / 64]) owners.groups &= ~BIT(l / 64);
+}
+
+/* The last marked unit of a leaf's first `end` words. UINT32_MAX: there is none. */
+SB__STRAIGHT uint32_t last_in(const leaf *of, uint32_t l, uint32_t end) {
+  uint32_t i = end / 64;
+  uint64_t words = i < 4 ? of->words[i] & BELOW(end) : 0;
+  if (!words && i > 0) words = of->words[--i];
+  if (!words && i > 0) words = of->words[--i];
+  if (!words && i > 0) words = of->words[--i];
+  if (!words && i > 0) words = of->words[--i];
+  if (!words) return UINT32_MAX;
+  const uint32_t w = i * 64 + highest(words);
+  return (l * 256 + w) * 64 + highest(of->units[w]);
+}
+
+/* Where the last data begin that have an owner, up to an address. 0: there are none. */
+SB__STRAIGHT uint32_t owned_up_to(uint32_t address) {
+  const uint32_t unit = address / UNIT, w = unit / 64 % 256, l = unit / 64 / 256;
+  uint32_t found = UINT32_MAX;
+  if (owners.leaves[l]) {
+    const leaf *of = leaf_at(l);
+    const uint64_t units = of->units[w] & (BELOW(unit) | BIT(unit));
+    found = units ? unit / 64 * 64 + highest(units) : last_in(of, l, w);
+  }
+  if (found == UINT32_MAX) {
+    uint32_t group = l / 64;
+    uint64_t leaves = owners.leaves_of[group] & BELOW(l);
+    const uint64_t groups = owners.groups & BELOW(group);
+    if (!leaves && groups) leaves = owners.leaves_of[group = highest(groups)];
+    const uint32_t before = group * 64 + (leaves ? highest(leaves) : 0);
+    if (leaves) found = last_in(leaf_at(before), before, 256);
+  }
+  return found == UINT32_MAX ? 0 : found * UNIT;
 }
 
 /* Takes memory up to `top` in, whoever made it grow. False: there was none. */
@@ -191,6 +271,7 @@ static void *allocate(size_t nbytes) {
 static void release(void *data) {
   const uint32_t address = (uint32_t)((char *)data - memory_at(0)) - HEADER;
   sb__lock_take(&heap.lock);
+  if (at(address)->next) unmark(address + HEADER);
   put_back(address, at(address)->size);
   sb__lock_drop(&heap.lock);
 }
@@ -204,6 +285,50 @@ static void *reallocate(void *data, size_t nbytes) {
   memcpy(moved, data, room);
   release(data);
   return moved;
+}
+
+/* False: no memory for the leaf. */
+static bool has_leaf(uint32_t l) {
+  sb__lock_take(&heap.lock);
+  const bool known = owners.leaves[l] != 0;
+  sb__lock_drop(&heap.lock);
+  if (known) return true;
+  leaf *made = allocate(sizeof *made);
+  if (!made) return false;
+  memset(made, 0, sizeof *made);
+  const uint32_t address = (uint32_t)((char *)made - memory_at(0));
+  sb__lock_take(&heap.lock);
+  const bool first = !owners.leaves[l];
+  if (first) owners.leaves[l] = address;
+  sb__lock_drop(&heap.lock);
+  if (!first) release(made);
+  return true;
+}
+
+bool sb__heap_own(void *data, atomic_int_fast64_t *owner) {
+  const uint32_t address = (uint32_t)((char *)data - memory_at(0));
+  const uint32_t name = (uint32_t)((char *)owner - memory_at(0));
+  if (!has_leaf(address / (UNIT * 64 * 256))) return false;
+  sb__lock_take(&heap.lock);
+  at(address - HEADER)->next = name;
+  mark(address);
+  sb__lock_drop(&heap.lock);
+  return true;
+}
+
+atomic_int_fast64_t *sb__heap_owner(uint32_t address) {
+  atomic_int_fast64_t *owner = NULL;
+  sb__lock_take(&heap.lock);
+  const uint32_t data = owned_up_to(address);
+  if (data) {
+    owner = (atomic_int_fast64_t *)(void *)memory_at(at(data - HEADER)->next);
+    if (atomic_fetch_add(owner, 1) <= 0) { /* its last reference was just dropped */
+      atomic_fetch_sub(owner, 1);
+      owner = NULL;
+    }
+  }
+  sb__lock_drop(&heap.lock);
+  return owner;
 }
 
 # ifndef SB_HEAP_TEST

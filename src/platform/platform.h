@@ -43,6 +43,16 @@ static inline bool sb__add_overflows(int64_t a, int64_t b, int64_t *out) {
 void *sb__os_alloc_aligned(size_t nbytes, size_t alignment);
 void sb__os_free_aligned(void *data);
 
+#if defined(__wasm__) || defined(SB_HEAP_TEST)
+/* The owner of an allocated block: what starts with a count of references, and frees the block when the last one is
+ * dropped. False: no memory. */
+bool sb__heap_own(void *data, atomic_int_fast64_t *owner);
+
+/* The owner of the last block that begins at or before an address (which may be beyond the block's end), with one
+ * reference more. NULL: there is none, or it is being freed. */
+atomic_int_fast64_t *sb__heap_owner(uint32_t address);
+#endif
+
 /* Tells the system that memory which was just allocated will be used from end to end: large pages, where it
  * has them, are touched in less time. Below some megabytes, and where there are none, nothing happens. */
 void sb__os_expect_use(void *data, size_t nbytes);
@@ -65,6 +75,9 @@ void sb__os_unmap(void *data, size_t nbytes); /* what sb__os_map gave */
  * NULL: error is ENOMEM, or EBUSY where somebody's handler has taken ours' place since. */
 atomic_int *sb__os_guard(void *data, size_t nbytes, int *error);
 void sb__os_unguard(atomic_int *fault);
+
+/* The word is 0 until the first fault of any guarded mapping: who has read bytes of one need not ask further. It stays. */
+atomic_int *sb__os_faults(void);
 
 /* Makes a file that long, with room on its disk where its file system can reserve any; 0 or the system's error number. */
 int sb__os_reserve(int file, int64_t nbytes);

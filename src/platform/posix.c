@@ -83,6 +83,7 @@ typedef struct guard {
 static _Atomic(guard *) guards; /* the handler takes no lock; who changes anything has this one: */
 static sb__lock guarding;
 static guard *unused;
+static atomic_int faults; /* there were some */
 static bool is_installed;
 static uintptr_t page_size;            /* what the handler needs of the system, asked beforehand */
 static struct sigaction before_guards; /* whose handler was there */
@@ -96,6 +97,7 @@ static bool mend(uintptr_t at) {
     if (at < begin || at >= end || version % 2 || atomic_load(&g->version) != version) continue;
     const uintptr_t from = at - at % page_size;
     atomic_store(&g->fault, 1); /* before the zeros: who read them finds it */
+    atomic_store(&faults, 1);
     return mmap((void *)from, end - from, PROT_READ | PROT_WRITE,
                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
   }
@@ -197,6 +199,8 @@ void sb__os_unguard(atomic_int *fault) {
   unused = g;
   sb__lock_drop(&guarding);
 }
+
+atomic_int *sb__os_faults(void) { return &faults; }
 
 int sb__os_reserve(int file, int64_t nbytes) {
 #if defined(__linux__)

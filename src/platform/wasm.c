@@ -4,9 +4,7 @@
 #include <stdlib.h>
 
 void *sb__os_alloc_aligned(size_t nbytes, size_t alignment) {
-  /* sbrk of the tool chain counts in signed 32 bits: larger requests would wrap. */
-  if (nbytes > 0x7fffff00u - alignment) return NULL;
-  return aligned_alloc(alignment, (nbytes + alignment - 1) / alignment * alignment);
+  return aligned_alloc(alignment, nbytes); /* heap.c's, which rounds up by itself */
 }
 
 void sb__os_free_aligned(void *data) { free(data); }

@@ -82,7 +82,7 @@ describe('elements as values and as text', () => {
     refusesAll([
       () => one.expand(2 ** 26, 2).toArray(), // lists weigh more than values
       () => one.view([1]).expand(2 ** 27).toArray(),
-      () => zeros([1], 'int64').expand(2 ** 26).toArray(),
+      () => zeros([1], 'int64').expand(2 ** 26, 2).toArray(),
       () => JSON.stringify(zeros([1], 'complex64').expand(2 ** 26))
     ], 'ERR_MEMORY')
     assert.equal(one.expand(2 ** 10, 2 ** 10).toArray().length, 2 ** 10)

@@ -5,7 +5,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { inspect } = require('node:util')
 const samebytes = require('samebytes')
-const { budget } = require('../../js/storage')
+const { budget } = require('../../js/backend/storage')
 const { ROOT, isPage, needs, skipWithout } = require('../setup')
 
 const FOLDER = path.join(ROOT, 'js')
@@ -30,7 +30,8 @@ function commentsOf (file) {
 }
 
 // inspect.js would see the tensors of all tests that come after: memory-map.test.js runs its examples.
-const comments = fs.readdirSync(FOLDER).filter(name => name.endsWith('.js') && name !== 'inspect.js').sort().flatMap(commentsOf)
+const files = fs.readdirSync(FOLDER).flatMap(name => name.includes('.') ? [name] : fs.readdirSync(path.join(FOLDER, name)).map(file => `${name}/${file}`))
+const comments = files.filter(name => name.endsWith('.js') && !/^(inspect|cli)\b/.test(name)).sort().flatMap(commentsOf)
 const examples = comments.filter(({ example }) => example !== null)
 
 /** `expression // value` is checked by check(value of the expression, 'value'); other lines stay. */
@@ -64,7 +65,7 @@ describe('examples', () => {
   it('are found, and say what they give', async () => {
     assert.ok(examples.length > 125, `${examples.length} examples`)
     let checked = 0
-    for (const { file, example } of examples) if (file !== 'init.js' || !isPage) checked += await run(example)
+    for (const { file, example } of examples) if (file !== 'backend/init.js' || !isPage) checked += await run(example)
     assert.ok(checked > 115, `${checked} values`)
   })
 
@@ -75,7 +76,7 @@ describe('examples', () => {
 
   for (const { file, code, example } of examples) {
     it(`${file}: ${code.replace(/ \{.*/, '')}`, async function () {
-      if (file === 'init.js') skipWithout(this, 'another init')
+      if (file === 'backend/init.js') skipWithout(this, 'another init')
       await run(example)
     })
   }
@@ -98,11 +99,11 @@ const DEFINITIONS = /^(?:async )?(?:function\*? |class )(\w+)/
 
 /** whose files index.js reads when they are first called: { name: file } */
 const LATER = Object.fromEntries([...fs.readFileSync(path.join(FOLDER, 'index.js'), 'utf8')
-  .matchAll(/later\(\(\) => require\('\.\/(\w+)'\)\.(\w+)\)/g)].map(([, file, name]) => [name, `${file}.js`]))
+  .matchAll(/const \{ ([^}]+) \} = functionsOf\(\(\) => require\('\.\/([\w/-]+)'\)\)/g)].flatMap(([, names, file]) => names.split(', ').map(name => [name, `${file}.js`])))
 
 function fileOf (name) {
   if (LATER[name]) return LATER[name]
-  const found = comments.find(({ code, file }) => DEFINITIONS.exec(code)?.[1] === name && file !== 'ffi.js' &&
+  const found = comments.find(({ code, file }) => DEFINITIONS.exec(code)?.[1] === name && file !== 'backend/calls.js' &&
     (samebytes[name] === require(path.join(FOLDER, file))[name] || file === 'index.js'))
   return found?.file
 }
@@ -137,10 +138,10 @@ describe('documentation', () => {
 
   const builder = samebytes.forBlob(new Float32Array(1)).constructor
   const all = [
-    ...members(samebytes.Tensor, 'tensor.js', 'Tensor'), ...members(samebytes.Generator, 'random.js', 'Generator'),
-    ...members(samebytes.Scope, 'lifetime.js', 'Scope').filter(([title]) => title !== 'Scope.end'), ...members(builder, 'blob.js', 'BlobBuilder'),
-    ...isPage ? [] : members(samebytes.SharedTensor, 'shared-tensor.js', 'SharedTensor'),
-    ...isPage ? [] : members(samebytes.SharedRing, 'shared-ring.js', 'SharedRing')
+    ...members(samebytes.Tensor, 'tensor/tensor.js', 'Tensor'), ...members(samebytes.Generator, 'tensor/random.js', 'Generator'),
+    ...members(samebytes.Scope, 'layout/lifetime.js', 'Scope').filter(([title]) => title !== 'Scope.end'), ...members(builder, 'tensor/blob.js', 'BlobBuilder'),
+    ...isPage ? [] : members(samebytes.SharedTensor, 'sharing/shared-tensor.js', 'SharedTensor'),
+    ...isPage ? [] : members(samebytes.SharedRing, 'sharing/shared-ring.js', 'SharedRing')
   ]
   for (const [title, file, start, kind] of all) {
     it(`explains ${title}`, () => {

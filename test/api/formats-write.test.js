@@ -14,7 +14,9 @@ function filled (dtype, shape, from = 0) {
 
 const same = (a, b) => assert.deepEqual([a.dtype, a.shape, hex(a)], [b.dtype, b.shape, hex(b)])
 
-describe('writing formats', () => {
+describe('writing formats', function () {
+  this.timeout(60000)
+
   for (const dtype of dtypes) {
     it(`${dtype} goes through each format and comes back bit for bit, at multiples of its size`, () => {
       const all = Object.fromEntries(SHAPES.map((shape, i) => [`é ${shape.join('x')}`, filled(dtype, shape, i)]))
@@ -35,6 +37,41 @@ describe('writing formats', () => {
       }
     })
   }
+
+  it('reads what a tensor is from the tensor, whatever its own properties say', () => {
+    for (const [name, ...lies] of [['nbytes', 8, 80], ['nbytes', 8, -1], ['nbytes', 1e15], ['shape', [3]], ['shape', null], ['dtype', 'complex128'], ['dtype', 'x']]) {
+      const t = tensor([1, 2])
+      Object.defineProperty(t, name, { get: () => lies.length > 1 ? lies.shift() : lies[0] })
+      const lists = [parseNpy(toNpyBytes(t)), parseNpz(toNpzBytes({ t })).get('t'), parseSafetensors(toSafetensorsBytes({ t })).get('t')].map(t => t.toArray())
+      assert.deepEqual(lists, [[1, 2], [1, 2], [1, 2]], name)
+    }
+  })
+
+  it('metadata is written as it is, whatever Object.prototype has', () => {
+    const metadata = { z: '1', 2: 'é', 1: '', __proto__0: '"' }
+    // eslint-disable-next-line no-extend-native
+    Object.defineProperty(Object.prototype, 'toJSON', { value: () => 5, configurable: true })
+    let bytes
+    try {
+      bytes = toSafetensorsBytes({ t: zeros([1]) }, { metadata })
+    } finally {
+      delete Object.prototype.toJSON
+    }
+    assert.deepEqual(parseSafetensors(bytes).metadata, metadata)
+  })
+
+  it('takes no more tensors and metadata than are read: a million, also where there is no end', () => {
+    const t = zeros([1])
+    function * endless () {
+      for (let i = 0; ; i++) yield [`${i}`, t]
+    }
+    fails(() => toNpzBytes(endless()), Error, 'ERR_UNSUPPORTED', /^tensors has 1000001 entries or more; at most 1000000 would be read$/)
+    fails(() => toSafetensorsBytes(endless()), Error, 'ERR_UNSUPPORTED', /^tensors has 1000001/)
+    const metadata = Object.fromEntries(Array.from({ length: 1000001 }, (_, i) => [`${i}`, '']))
+    fails(() => toSafetensorsBytes({ t }, { metadata }), Error, 'ERR_UNSUPPORTED', /^metadata has 1000001 entries or more; at most 1000000 would be read$/)
+    delete metadata[7]
+    assert.equal(Object.keys(parseSafetensors(toSafetensorsBytes({ t }, { metadata })).metadata).length, 1000000)
+  })
 
   it('a .npy has 128 bytes before its data, in version 1', () => {
     const bytes = toNpyBytes(zeros([2, 3]))

@@ -1,8 +1,8 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { backend, empty, fromBlob, full, keep, memory, scope, Scope, sharesMemory, tensor, tidy, zeros } =
+const { backend, empty, fromBlob, full, keep, memory, scope, Scope, sharesMemory, tensor, tidy, zeros, dispose, ones } =
   require('samebytes')
-const { collectUntil, fails, refuses, turn } = require('../setup')
+const { collectUntil, fails, refuses, settledMemory, turn } = require('../setup')
 
 describe('dispose', () => {
   it('ends a float32 tensor; doing it again does nothing', () => {
@@ -11,6 +11,15 @@ describe('dispose', () => {
     assert.equal(t.dispose(), undefined)
     assert.equal(t.isDisposed, true)
     t.dispose()
+    assert.equal(t.isDisposed, true)
+  })
+
+  it('refuses lists with anything else, and disposes nothing of them then: holes, and entries that change', () => {
+    const t = zeros([2])
+    const changing = new Proxy([t, t], { get: (list, key) => key === '1' ? { dispose () { throw new Error('called') } } : list[key] })
+    for (const list of [[t, undefined], [t, {}], Array(2 ** 31), Object.assign([t], { length: 2 }), changing]) refuses(() => dispose(list), 'ERR_ARGUMENT')
+    assert.equal(t.isDisposed, false)
+    dispose([t, t])
     assert.equal(t.isDisposed, true)
   })
 
@@ -202,7 +211,7 @@ describe('tidy', () => {
   })
 
   it('brings the count of tensors back', () => {
-    const before = memory().tensors
+    const before = settledMemory().tensors
     tidy(() => {
       for (let i = 0; i < 100; i++) zeros([3]).slice('1:').clone()
       assert.ok(memory().tensors >= before)
@@ -372,6 +381,30 @@ describe('what a scope leaves', () => {
       await assert.rejects(scope(s => { s.track([make(), make(), make()])[1].dispose = throwing }), mine)
     })
     assert.deepEqual(made.map(t => t.isDisposed), [true, false, true, true, false, true, true, false, true])
+  })
+
+  it('is the function\'s own error, where a dispose throws as well; the others go', async () => {
+    const made = []
+    const make = () => { const t = zeros([1]); made.push(t); return t }
+    const ends = () => { throw new RangeError('fn') }
+    await leaves(1, () => assert.throws(() => tidy(() => { make(); make().dispose = throwing; make(); ends() }), /^RangeError: fn$/))
+    await leaves(1, () => assert.rejects(scope(s => { s.track([make(), make(), make()])[1].dispose = throwing; ends() }), /^RangeError: fn$/))
+    assert.deepEqual(made.map(t => t.isDisposed), [true, false, true, true, false, true])
+  })
+
+  it('is what a result has at a depth of 100,000, and as keys of a Map', async () => {
+    await leaves(3, () => {
+      const deep = tidy(() => {
+        let list = [full([1], 5)]
+        for (let i = 0; i < 100_000; i++) list = [list]
+        return list
+      })
+      let inner = deep
+      while (Array.isArray(inner)) inner = inner[0]
+      assert.deepEqual(inner.toArray(), [5])
+      const map = tidy(() => new Map([[ones([1]), { t: ones([2]) }]]))
+      assert.deepEqual([...map].map(([key, { t }]) => [key.isDisposed, t.isDisposed]), [[false, false]])
+    })
   })
 
   it('is nothing of tidies in getters of options, in iterators and in each other', async () => {

@@ -25,7 +25,7 @@ describe('NODE_DEBUG=samebytes', function () {
       if (backend() === 'native') openNpy(file).data
       fs.unlinkSync(file)
       ones([3]).data
-      console.log(Object.keys(require.cache).some(name => name.endsWith('/js/log.js')))`
+      console.log(Object.keys(require.cache).some(name => name.endsWith('/js/base/log.js')))`
     for (const NODE_DEBUG of ['', 'fs,samebyte', undefined]) {
       const { code, stdout, stderr } = await child(source, { env: { NODE_DEBUG } })
       assert.equal(code, 0, stderr)

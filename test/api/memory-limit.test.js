@@ -1,7 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { empty, memory, ones, setMemoryLimit, tidy, zeros } = require('samebytes')
-const { childJson, fails } = require('../setup')
+const { backend, empty, memory, ones, parseNpz, setMemoryLimit, tidy, toNpyBytes, zeros } = require('samebytes')
+const { childJson, fails, isPage, skip } = require('../setup')
 
 const MIB = 2 ** 20
 const total = () => Object.values(memory().bytes).reduce((a, b) => a + b)
@@ -24,6 +24,38 @@ describe('setMemoryLimit', () => {
     const half = empty([MIB / 2], 'uint8').fill(7)
     assert.equal(half.get(5) + t.get(5), 8)
     half.dispose()
+    t.dispose()
+  })
+
+  it('refuses what a deflated member of an .npz would be inflated to', async function () {
+    if (isPage) skip(this, 'zlib deflates here')
+    const { crc32, deflateRawSync } = require('node:zlib')
+    if (crc32 === undefined) skip(this, 'zlib has no crc32')
+    const npy = tidy(() => Buffer.from(toNpyBytes(zeros([4 * MIB], 'uint8'))))
+    const packed = deflateRawSync(npy)
+    const both = Buffer.alloc(22) // from the version on, as both headers of a member have it
+    both.writeUInt16LE(20, 0)
+    both.writeUInt16LE(8, 4)
+    both.writeUInt32LE(crc32(npy), 10)
+    both.writeUInt32LE(packed.length, 14)
+    both.writeUInt32LE(npy.length, 18)
+    const name = Buffer.from('a.npy')
+    const length = Buffer.of(name.length, 0, 0, 0)
+    const local = Buffer.concat([Buffer.from('PK\x03\x04'), both, length, name, packed])
+    const central = Buffer.concat([Buffer.from('PK\x01\x02'), Buffer.of(20, 0), both, length, Buffer.alloc(14), name])
+    const end = Buffer.alloc(22)
+    end.write('PK\x05\x06', 'latin1')
+    end.writeUInt16LE(1, 8)
+    end.writeUInt16LE(1, 10)
+    end.writeUInt32LE(central.length, 12)
+    end.writeUInt32LE(local.length, 16)
+    const file = parseNpz(Buffer.concat([local, central, end]))
+    setMemoryLimit(total() + MIB)
+    if (backend() === 'native') fails(() => file.get('a'), RangeError, 'ERR_MEMORY', /setMemoryLimit/)
+    await assert.rejects(file.load('a'), { code: 'ERR_MEMORY' })
+    setMemoryLimit(Infinity)
+    const t = await file.load('a')
+    assert.equal(t.size, 4 * MIB)
     t.dispose()
   })
 

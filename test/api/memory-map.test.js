@@ -196,7 +196,7 @@ describe('memoryMap', function () {
   })
 
   it('does what the examples of its functions say', async () => {
-    const examples = ['inspect.js', 'inspect/map.js'].flatMap(file => [...fs.readFileSync(path.join(ROOT, 'js', file), 'utf8').matchAll(/ \* @example\n((?: \* .*\n)+) \*\//g)])
+    const examples = ['inspect/public.js', 'inspect/map.js'].flatMap(file => [...fs.readFileSync(path.join(ROOT, 'js', file), 'utf8').matchAll(/ \* @example\n((?: \* .*\n)+) \*\//g)])
       .map(([, lines]) => lines.replace(/^ \* /gm, '').replace(/^(.+) \/\/ (true)$/gm, 'check($1, $2)'))
     assert.equal(examples.length, 5)
     const checked = await childJson(`
@@ -246,9 +246,9 @@ describe('trace and untrace', function () {
   it('cost nothing before and after: what makes tensors and copies is as it was', async () => {
     const told = await childJson(`
       const { zeros, tidy, memory } = require('samebytes')
-      const lifetime = require('./js/lifetime')
-      const { stats } = require('./js/storage')
-      const ffi = require('./js/ffi')
+      const lifetime = require('./js/layout/lifetime')
+      const { stats } = require('./js/backend/storage')
+      const ffi = require('./js/backend/calls')
       const seen = () => [lifetime.made, lifetime.tracking, ffi.sendStorage, ffi.receiveStorage, ffi.mapFile, ffi.partOf, ffi.takeCapsule, ffi.backend.wrap, ffi.backend.sweep, stats.copied]
       const kinds = () => JSON.stringify([Object.getOwnPropertyDescriptor(lifetime.tracking, 'on'), Object.keys(ffi.backend), Object.getOwnPropertyDescriptor(stats.staged, 'bytes')])
       zeros([2]).clone()

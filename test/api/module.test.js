@@ -662,6 +662,30 @@ describe('samebytes/module', function () {
     assert.equal(memory().inFlight, 0)
   })
 
+  it('ends with what a signal of the caller\'s own throws, at whichever look, and nothing stays in use', async () => {
+    const module = await load(DOUBLE)
+    const x = tensor([1])
+    for (let n = 1; n <= 4; n++) {
+      let asked = 0
+      const thrown = new Error(`look ${n}`)
+      const signal = { get aborted () { if (++asked === n) throw thrown; return false }, addEventListener () {}, removeEventListener () {} }
+      const run = module.run([x], { signal })
+      if (n < 4) await assert.rejects(run, thrown)
+      else assert.deepEqual([(await run)[0].item(), asked], [2, 3])
+      x.fill(1)
+      assert.equal(memory().inFlight, 0)
+    }
+  })
+
+  it('refuses outputs without end', async () => {
+    const module = await load(DOUBLE)
+    const x = tensor([1])
+    const holes = first => { const list = [first]; list.length = 2 ** 32 - 1; return list }
+    const lying = entry => new Proxy([], { get: (of, key) => key === 'length' ? 2 ** 32 - 1 : typeof key === 'symbol' ? of[key] : entry })
+    for (const outputs of [holes('y'), holes(undefined), lying('y'), lying(undefined)]) await rejects(module.run([x], { outputs }), 'ERR_SHAPE', /4294967295 outputs were given/)
+    for (const inputs of [holes(x), lying(x)]) await rejects(module.run(inputs), 'ERR_SHAPE', /4294967295 inputs were given/)
+  })
+
   it('cannot be made by its constructor', () => {
     assert.throws(() => new Module(), { code: 'ERR_ARGUMENT' })
   })

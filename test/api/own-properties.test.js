@@ -1,8 +1,11 @@
 'use strict'
 const assert = require('node:assert/strict')
+const util = require('node:util')
 const vm = require('node:vm')
-const { empty, fromBlob, fromBytes, memory, tensor, wasmMemory, zeros } = require('samebytes')
-const { ALL_SHARED, fails, refuses } = require('../setup')
+const { Tensor, arrayEqual, asarray, backend, empty, fromBlob, fromBytes, memory, tensor, toNpyBytes, toNpzBytes, toSafetensorsBytes, wasmMemory, zeros } = require('samebytes')
+const { ALL_SHARED, childJson, fails, needs, refuses } = require('../setup')
+
+const detach = buffer => structuredClone(buffer, { transfer: [buffer] })
 
 const NAMES = ['length', 'byteOffset', 'byteLength', 'buffer', 'constructor', 'BYTES_PER_ELEMENT']
 const LIES = [0, 1, 1e9, -4, new ArrayBuffer(64), undefined]
@@ -148,5 +151,80 @@ describe('the own properties of buffers', () => {
     refuses(() => zeros([2]).copyFrom(view), 'ERR_ARGUMENT')
     refuses(() => zeros([2]).permute(view), 'ERR_ARGUMENT')
     assert.deepEqual(fromBlob(view, 'float32').toArray(), [0, 0])
+  })
+})
+
+describe('the own properties of a float32 tensor', () => {
+  const PUBLIC = ['shape', 'strides', 'dtype', 'ndim', 'size', 'nbytes', 'itemsize', 'data', 'device', 'isDisposed', 'dynamism', 'capacity', 'isReadOnly', 'item', 'get', 'toArray', 'contiguous', 'permute', 'view', 'select', 'narrow']
+  const two = () => tensor([[1, 2], [3, 4]])
+  const text = 'tensor([[1., 2.],\n        [3., 4.]])'
+  // What each gives of a tensor that is [[1, 2], [3, 4]], or of its transpose.
+  const CALLS = {
+    toString: t => t.toString(),
+    'console.log': t => util.inspect(t),
+    tolist: t => zeros([2, 2]).copyFrom(t).toArray(),
+    toJSON: t => t.toJSON(),
+    bytes: t => [...t.bytes],
+    setBytes: t => { t.setBytes(new Float32Array([1, 2, 3, 4])) },
+    'copyFrom of a list': t => { t.copyFrom([[1, 2], [3, 4]]) },
+    'copyFrom of rows': t => { t.copyFrom([new Float32Array([1, 2]), new Float32Array([3, 4])]) },
+    asarray: t => asarray(t, { copy: true }).shape,
+    toNpyBytes: t => toNpyBytes(t).length,
+    'toNpyBytes of a transpose': t => toNpyBytes(t.T).length,
+    toNpzBytes: t => toNpzBytes({ t }).length,
+    toSafetensorsBytes: t => toSafetensorsBytes({ t }).length,
+    clone: t => t.clone().shape,
+    arrayEqual: t => arrayEqual(t, two())
+  }
+
+  for (const [name, call] of Object.entries(CALLS)) {
+    it(`are not asked by ${name}`, () => {
+      const right = call(two())
+      const asked = new Set()
+      const buffer = new ArrayBuffer(16)
+      const t = fromBlob(buffer, [2, 2], 'float32').copyFrom(two())
+      for (const key of PUBLIC) {
+        Object.defineProperty(t, key, {
+          get () {
+            asked.add(key)
+            detach(buffer)
+            t.dispose()
+            return undefined
+          }
+        })
+      }
+      const transposed = name.endsWith('a transpose') ? Object.getOwnPropertyDescriptor(Tensor.prototype, 'T').get.call(t) : t
+      assert.deepEqual(call(transposed === t ? t : Object.defineProperty(transposed, 'T', { value: transposed })), right)
+      assert.deepEqual([...asked], [])
+    })
+  }
+
+  it('do not make toString fail without a code, nor console.log, whatever they are', () => {
+    const buffer = new ArrayBuffer(16)
+    const t = fromBlob(buffer, [2, 2], 'float32').copyFrom(two())
+    Object.defineProperty(t, 'device', { get () { detach(buffer); return 'cpu' } })
+    assert.equal(String(t), text)
+    detach(buffer)
+    fails(() => String(t), Error, 'ERR_DETACHED')
+    assert.equal(util.inspect(t), 'tensor(detached)')
+    for (const thrown of [null, undefined, 5, 'no', { message: {} }]) {
+      const own = Object.defineProperty(two(), 'toString', { value () { throw thrown } })
+      assert.match(util.inspect(own), /^\[Tensor: /)
+    }
+  })
+})
+
+describe('a property of Object.prototype', () => {
+  needs('a Node of its own')
+
+  it('called device is no option of what makes a float64 tensor of another one', async () => {
+    assert.deepEqual(await childJson(`
+      const { tensor } = require('samebytes')
+      const t = tensor([1, 2])
+      Object.prototype.device = 1
+      const made = [t.clone(), t.astype('float64'), t.contiguous(), t.flip(0).contiguous()]
+      delete Object.prototype.device
+      console.log(JSON.stringify(made.map(u => [u.device, u.toArray()])))
+    `, { env: { SAMEBYTES_BACKEND: backend() } }), [['cpu', [1, 2]], ['cpu', [1, 2]], ['cpu', [1, 2]], ['cpu', [2, 1]]])
   })
 })

@@ -139,6 +139,19 @@ describe('toOrt and fromOrt', function () {
     refuses(() => toOrt(t, ort), 'ERR_DISPOSED')
   })
 
+  it('follow an ort.Tensor of no dispose, and let go of the bytes where it is frozen', () => {
+    class Plain { constructor (type, data, dims) { Object.assign(this, { type, dims }) } }
+    const before = memory().tensors
+    const t = zeros([2])
+    const plain = toOrt(t, { Tensor: Plain })
+    assert.deepEqual(Array.from(plain.data), [0, 0])
+    plain.dispose()
+    refuses(() => plain.data, 'ERR_DISPOSED')
+    refuses(() => toOrt(t, { Tensor: class extends Plain { constructor (...args) { super(...args); Object.freeze(this) } } }), 'ERR_ARGUMENT')
+    t.dispose()
+    assert.equal(memory().tensors, before)
+  })
+
   it('leave no tensor behind when onnxruntime refuses', () => {
     const t = zeros([2])
     const { tensors } = memory()

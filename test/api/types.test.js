@@ -44,7 +44,7 @@ function promotions () {
  * @returns {{ name: string, signatures: { text: string, isExplained: boolean }[], isExplained: boolean }[]}
  */
 function publicNames (folder) {
-  const files = ['index', 'module', 'native-paths'].map(name => path.join(folder, `${name}.d.mts`))
+  const files = ['index', 'module', 'interop/native-paths'].map(name => path.join(folder, `${name}.d.mts`))
   const { NodeNext } = ts.ModuleKind
   const program = ts.createProgram(files, { module: NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext, target: ts.ScriptTarget.ES2023, skipLibCheck: true, types: [] })
   const checker = program.getTypeChecker()

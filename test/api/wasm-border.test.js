@@ -64,4 +64,51 @@ describe('WASM memory of 4 GiB', function () {
     for (const [code] of rest) assert.equal(code, 'ERR_MEMORY')
     assert.deepEqual(after, ['ERR_MEMORY', 3, 0])
   })
+
+  for (const seed of process.env.SAMEBYTES_FULL === '1' ? [1, 2, 3, 4, 5, 6, 7, 8] : [1]) {
+    it(`by a random program of tensors of all sizes, none overlap, none reach beyond, and all keep their bytes (seed ${seed})`, async () => {
+      const { overlaps, beyond, changed, refused, top } = await childJson(`
+        const { empty, setMemoryLimit } = require('samebytes')
+        setMemoryLimit(Infinity)
+        let state = ${seed}
+        const next = n => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32 * n | 0
+        const SIZES = [100, 5000, 2 ** 20, 2 ** 26, 2 ** 28]
+        const live = []
+        const result = { overlaps: 0, beyond: 0, changed: 0, refused: 0, top: 0 }
+        const canary = t => Number(t.dataPtr / 64n % 251n)
+        const ends = t => [t.get(0), t.get(-1)]
+        const drop = () => {
+          const [t] = live.splice(next(live.length), 1)
+          if (ends(t).some(value => value !== canary(t))) result.changed++
+          t.dispose()
+        }
+        for (let step = 0; step < 3000; step++) {
+          if (live.length > 0 && next(100) < 40) {
+            drop()
+            continue
+          }
+          let t
+          try {
+            t = empty([1 + next(SIZES[next(5)])], 'uint8')
+          } catch (error) {
+            if (error.code !== 'ERR_MEMORY') throw error
+            result.refused++
+            drop()
+            continue
+          }
+          const from = Number(t.dataPtr)
+          const to = from + t.nbytes
+          result.top = Math.max(result.top, to)
+          if (to > 2 ** 32) result.beyond++
+          if (live.some(u => from < Number(u.dataPtr) + u.nbytes && Number(u.dataPtr) < to)) result.overlaps++
+          t.set(canary(t), 0)
+          t.set(canary(t), -1)
+          live.push(t)
+        }
+        while (live.length > 0) drop()
+        console.log(JSON.stringify(result))`)
+      assert.deepEqual([overlaps, beyond, changed], [0, 0, 0])
+      assert.ok(refused > 50 && top > 2 ** 32 - 2 ** 26, `${refused} refused, up to ${top}`)
+    })
+  }
 })

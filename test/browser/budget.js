@@ -1,7 +1,7 @@
 'use strict'
 const { setMemoryLimit } = require('samebytes')
 
-/** js/storage's, which the bundle has inside: a page's limit is Infinity. */
+/** js/backend/storage's, which the bundle has inside: a page's limit is Infinity. */
 module.exports = {
   budget: {
     get limit () { return Infinity },

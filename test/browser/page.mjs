@@ -5,7 +5,6 @@ import * as second from '/second/samebytes.mjs'
 import { files } from 'tests'
 import { titleOf, reasonOf, describeError } from '../describe'
 import { CANNOT } from '../cannot'
-import { watchSharedArrayBuffer } from './watch'
 
 const { wanted, init, timeout, grep, skipped } = globalThis.RUN
 const note = entry => globalThis.note(JSON.stringify(entry))
@@ -18,7 +17,7 @@ globalThis.otherSamebytes = { ...second }
 
 const { mocha } = globalThis
 mocha.setup({ ui: 'bdd', reporter, timeout, grep })
-const usesShared = watchSharedArrayBuffer()
+const { usesShared } = globalThis // in place before the package took its functions
 for (const file of wanted) {
   note({ event: 'load', file })
   mocha.suite.emit('pre-require', globalThis, file, mocha)

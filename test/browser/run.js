@@ -10,6 +10,7 @@
 // The last line is `N passed, N failed`.
 
 const fs = require('node:fs')
+const { watchSharedArrayBuffer } = require('./watch')
 const { SourceMap } = require('node:module')
 const os = require('node:os')
 const path = require('node:path')
@@ -35,6 +36,7 @@ const RUNS = {
 
 const PAGE = `<!doctype html><meta charset="utf-8"><title>samebytes</title><body>
 <script src="/mocha.js"></script>
+<script>globalThis.usesShared = (${watchSharedArrayBuffer})()</script>
 <script type="module" src="/tests.mjs"></script>
 `
 

@@ -1,10 +1,10 @@
 /* Parsers of files, parts of storages, mapped files. What the parsers refuse is in test/api/formats.test.js. */
-#include "share/formats.h"
+#include "formats/formats.h"
 
 #include <unistd.h>
 
 #include "check.h"
-#include "share/map.h"
+#include "ipc/map.h"
 
 static const char header[] = "{\"a\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}";
 enum { HEADER = sizeof header - 1, FILE_SIZE = 8 + HEADER + 8 };
@@ -19,7 +19,8 @@ static uint8_t *new_file(void) {
 static void finds_tensors(void) {
   uint8_t *bytes = new_file();
   double words[64];
-  sb__reader r = {.bytes = bytes, .given = FILE_SIZE, .total = FILE_SIZE, .words = words, .room = 64};
+  sb__reader r = {
+      .bytes = bytes, .given = FILE_SIZE, .total = FILE_SIZE, .words = words, .room = 64};
   EQ(sb__safetensors_parse(&r), SB_OK);
   EQ(r.wanted, 0);
   EQ(words[0], 8 + HEADER);
@@ -30,7 +31,7 @@ static void finds_tensors(void) {
   EQ(record[SB__RECORD_NBYTES], 8);
   EQ(record[SB__RECORD_NDIM], 1);
   EQ(record[SB__RECORD_SHAPE], 2);
-  EQ(r.count, 1 + record[SB__RECORD_LENGTH] + 1);
+  EQ(r.count, 1 + record[SB__RECORD_LENGTH]);
   free(bytes);
 }
 
@@ -39,7 +40,8 @@ static void says_what_it_wants(void) {
   uint8_t *bytes = new_file();
   for (int64_t room = 1; room < 14; room++) {
     double *words = malloc((size_t)room * sizeof *words);
-    sb__reader r = {.bytes = bytes, .given = FILE_SIZE, .total = FILE_SIZE, .words = words, .room = room};
+    sb__reader r = {
+        .bytes = bytes, .given = FILE_SIZE, .total = FILE_SIZE, .words = words, .room = room};
     EQ(sb__safetensors_parse(&r), SB_OK);
     CHECK(r.count > room);
     free(words);
@@ -57,6 +59,37 @@ static void says_what_it_wants(void) {
     free(part);
   }
   free(bytes);
+}
+
+/* Characters and escapes that are cut off are none, and nobody looks behind them: ASan guards both ends. */
+static void looks_behind_no_end(void) {
+  static const char *const texts[] = {
+      "\xc3\xa9",       "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\\u00e9",
+      "\\ud83d\\ude00", "\\n",          "\xf4\x8f\xbf\xbf", "a\\"};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    const int64_t whole = (int64_t)strlen(texts[i]);
+    for (int64_t n = 0; n <= whole; n++) {
+      uint8_t *text = malloc((size_t)(n ? n : 1));
+      memcpy(text, texts[i], (size_t)n);
+      const sb__reader of_text = {.bytes = text, .given = n, .total = n};
+      for (int64_t at = 0; at < n; at++) {
+        uint32_t code = 0;
+        const int32_t length = sb__utf8(&of_text, at, n, &code);
+        CHECK(length >= 0 && length <= n - at);
+      }
+      EQ(sb__is_utf8(&of_text, 0, n), n == 0 || n == whole || texts[i][0] > 0);
+      free(text);
+      /* A header that ends there. */
+      uint8_t *bytes = calloc(1, (size_t)(8 + 2 + n));
+      bytes[0] = (uint8_t)(2 + n);
+      memcpy(bytes + 8, "{\"", 2);
+      memcpy(bytes + 10, texts[i], (size_t)n);
+      double words[64];
+      sb__reader r = {.bytes = bytes, .given = 10 + n, .total = 10 + n, .words = words, .room = 64};
+      EQ(sb__safetensors_parse(&r), SB_ERR_FORMAT);
+      free(bytes);
+    }
+  }
 }
 
 static void parts_keep_the_whole(void) {
@@ -143,6 +176,7 @@ static void guards_mappings(void) {
 int main(void) {
   test("finds tensors", finds_tensors);
   test("says what it wants", says_what_it_wants);
+  test("looks behind no end", looks_behind_no_end);
   test("parts keep the whole", parts_keep_the_whole);
   test("maps files", maps_files);
   test("guards mappings", guards_mappings);

@@ -1,7 +1,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "share/ring.h"
+#include "ipc/ring.h"
 
 static const char *const names[] = {
 #define EXPORT(name, signature, call) #name,

@@ -19,7 +19,7 @@ failed=0
 formats=(npy safetensors gguf zip-end zip-directory zip-member)
 for i in "${!formats[@]}"; do
   name=${formats[i]}
-  if "$cc" "${flags[@]}" -DFORMAT="$i" test/c/fuzz/formats.c src/share/{formats,npy,safetensors,gguf,zip}.c src/core/error.c \
+  if "$cc" "${flags[@]}" -DFORMAT="$i" test/c/fuzz/formats.c src/formats/{formats,parse,npy,safetensors,gguf,zip}.c src/core/error.c \
       -o "$scratch/fuzz-$name" &&
     "$scratch/fuzz-$name" -seed="${FUZZ_SEED:-1}" -max_total_time="$seconds" -timeout=60 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=0 \
       -artifact_prefix="$scratch/" "$scratch/$name" >"$scratch/log" 2>&1; then

@@ -3,7 +3,7 @@
 
 #include "check.h"
 
-/* The heap of the shared WebAssembly module, on memory of this process. */
+/* The heap of WebAssembly's memory, on memory of this process. */
 
 enum { MOST_PAGES = 400, BASE = 70000 };
 
@@ -25,6 +25,7 @@ static void start(uint64_t first) {
   memory = aligned_alloc(64, MOST_PAGES * PAGE);
   memset(memory, 0xa5, MOST_PAGES * PAGE);
   memset(&heap, 0, sizeof heap);
+  memset(&owners, 0, sizeof owners);
   pages = first;
 }
 
@@ -51,6 +52,7 @@ static int64_t look(void) {
     }
   }
   EQ(heap.last, before);
+  for (uint32_t i = 0; i < BASE; i++) CHECK((unsigned char)memory[i] == 0xa5); /* others' */
   for (uint32_t row = 0; row < ROWS; row++) {
     EQ((heap.rows >> row) & 1, heap.columns[row] != 0);
     for (uint32_t column = 0; column < 8; column++) {
@@ -169,12 +171,98 @@ static void random_program(void) {
   EQ(heap.last, heap.end - heap.start); /* one free block */
 }
 
+/* Marks far apart and side by side, anywhere in 4 GiB, beside a plain list of them. */
+static void index_of_owners(void) {
+  enum { PLACES = 400, LEAVES = 9 };
+  static const uint32_t leaves[LEAVES] = {0, 1, 2, 63, 64, 65, 700, 4032, 4095};
+  static uint32_t places[PLACES];
+  static bool marked[PLACES];
+  uint64_t state = 88172645463325252u;
+  start(2);
+  memset(marked, 0, sizeof marked);
+  for (int i = 0; i < LEAVES; i++) CHECK(has_leaf(leaves[i]));
+  for (int i = 0; i < PLACES; i++) { /* each another one: the place within a leaf */
+    const uint32_t near = i % 2 ? (uint32_t)i : 16383 - (uint32_t)i, far = 40 * (uint32_t)i;
+    places[i] = leaves[i % LEAVES] * (UINT32_C(1) << 20) + (i % 3 ? near : far) * UNIT;
+    for (int k = 0; k < i; k++) CHECK(places[k] != places[i]);
+  }
+  for (int step = 0; step < 200000 && !check_failures; step++) {
+    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+    const int i = (int)(state % PLACES);
+    const uint32_t dense = step / 20000 % 2 ? 90 : 3; /* out of 100 are marked */
+    const bool wanted = (uint32_t)(state >> 20) % 100 < dense;
+    if (marked[i] != wanted) {
+      if (wanted)
+        mark(places[i]);
+      else
+        unmark(places[i]);
+      marked[i] = wanted;
+    }
+    const uint32_t asked = state >> 63
+                               ? places[(state >> 32) % PLACES] + (uint32_t)(state >> 40) % 130 - 65
+                               : (uint32_t)(state >> 30);
+    uint32_t expected = 0;
+    for (int k = 0; k < PLACES; k++)
+      if (marked[k] && places[k] <= asked && places[k] > expected) expected = places[k];
+    EQ(owned_up_to(asked), expected);
+  }
+}
+
+/* Every byte of a block with an owner leads to it, until the block is released; nothing else does. */
+static void owners_of_blocks(void) {
+  enum { SLOTS = 200 };
+  static struct {
+    uint32_t address, nbytes; /* 0: none */
+    atomic_int_fast64_t *owner;
+  } slots[SLOTS];
+  uint64_t state = 362436069362436069u;
+  start(2);
+  memset(slots, 0, sizeof slots);
+  for (int step = 0; step < 40000 && !check_failures; step++) {
+    state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+    const int i = (int)(state % SLOTS);
+    const uint32_t address = slots[i].address + (uint32_t)(state >> 32) % (slots[i].nbytes + 1);
+    if (slots[i].address && slots[i].owner &&
+        state >> 62 == 0) { /* its last reference is dropped */
+      atomic_store(slots[i].owner, 0);
+      CHECK(!sb__heap_owner(slots[i].address));
+      EQ(atomic_load(slots[i].owner), 0);
+    }
+    if (slots[i].address) {
+      release(memory_at(slots[i].address));
+      if (slots[i].owner) release(slots[i].owner);
+      slots[i].address = 0;
+    } else {
+      slots[i].nbytes = 1 + (uint32_t)(state >> 40) % (step % 50 ? 3000 : 2000000);
+      char *data = allocate(slots[i].nbytes);
+      slots[i].owner = data && step % 3 ? allocate(sizeof *slots[i].owner) : NULL;
+      slots[i].address = data ? (uint32_t)(data - memory) : 0;
+      if (slots[i].owner) {
+        atomic_init(slots[i].owner, 1);
+        CHECK(sb__heap_own(data, slots[i].owner));
+      }
+    }
+    atomic_int_fast64_t *expected = NULL;
+    uint32_t nearest = 0;
+    for (int k = 0; k < SLOTS; k++) {
+      if (!slots[k].address || !slots[k].owner || slots[k].address > address) continue;
+      if (slots[k].address > nearest) nearest = slots[k].address, expected = slots[k].owner;
+    }
+    atomic_int_fast64_t *found = sb__heap_owner(address);
+    CHECK(found == expected);
+    if (found) EQ(atomic_fetch_sub(found, 1), 2);
+    if (step % 500 == 0) look();
+  }
+}
+
 int main(void) {
   test("every size has a bin, larger ones later ones", bins);
   test("blocks of the size that was freed are used again where they were", exact);
   test("the free end of the heap grows, also by what others made memory grow", end_grows);
   test("what does not fit is refused, and all of memory can be had", bounds);
   test("a random program keeps its bytes, and leaves one free block", random_program);
+  test("of owners, the last one up to any address is found", index_of_owners);
+  test("each byte of a block leads to its owner, until it is released", owners_of_blocks);
   free(memory);
   return done();
 }

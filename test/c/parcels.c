@@ -2,7 +2,7 @@
 
 #include <pthread.h>
 
-#include "share/parcels.h"
+#include "ipc/transfer.h"
 
 /* Runs under ThreadSanitizer, too. */
 

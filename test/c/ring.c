@@ -2,8 +2,8 @@
 
 #include <pthread.h>
 
-#include "share/futex.h"
-#include "share/ring.h"
+#include "ipc/futex.h"
+#include "ipc/ring.h"
 
 /* Runs under ThreadSanitizer, too. */
 

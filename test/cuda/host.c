@@ -9,9 +9,9 @@
 #include "../c/check.h"
 #include "cuda/inside.h"
 #include "fakecuda.h"
-#include "share/futex.h"
-#include "share/parcels.h"
-#include "share/ring.h"
+#include "ipc/futex.h"
+#include "ipc/transfer.h"
+#include "ipc/ring.h"
 
 /* What a thread that just begins has of the sanitizer's own. */
 const char *__lsan_default_suppressions(void) { return "leak:pthread_getattr_np"; }

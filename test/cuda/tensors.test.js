@@ -7,8 +7,8 @@ const {
   tidy, zeros, zerosLike, zerosStrided
 } = require('samebytes')
 const { collectUntil, copied, fails, generator, hex, leavesNothing, refuses } = require('../setup')
-const ffi = require('../../js/ffi')
-const { Tensor } = require('../../js/tensor')
+const ffi = require('../../js/backend/calls')
+const { Tensor } = require('../../js/tensor/tensor')
 const { twoDevices } = require('./device')
 
 const device = 'cuda:0'

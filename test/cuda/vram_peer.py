@@ -7,7 +7,10 @@ import json
 import os
 import sys
 
-import samebytes_cuda
+import samebytes_cuda as first_name
+from samebytes import cuda as samebytes_cuda
+
+assert first_name.open is samebytes_cuda.open and first_name.__all__ == samebytes_cuda.__all__
 
 TYPES = {'float32': 'f', 'float64': 'd', 'int32': 'i', 'uint8': 'B', 'int64': 'q'}
 LIBRARY = sys.argv[1] if len(sys.argv) > 1 else 'none'

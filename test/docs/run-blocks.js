@@ -66,7 +66,7 @@ function typeErrors (list, folder) {
  */
 function complaintsOf (list, folder, more) {
   const js = name => path.join(ROOT, 'js', name)
-  const paths = { samebytes: [js('index.mjs')], 'samebytes/module': [js('module.mjs')], 'samebytes/native': [js('native-paths.mjs')], 'samebytes/inline': [js('index.mjs')] }
+  const paths = { samebytes: [js('index.mjs')], 'samebytes/module': [js('module.mjs')], 'samebytes/native': [js('interop/native-paths.mjs')], 'samebytes/inline': [js('index.mjs')] }
   const { exports } = require(path.join(ROOT, 'package.json'))
   for (const [name, to] of Object.entries(exports)) {
     const file = to?.node?.import?.default ?? to?.import?.default

@@ -285,8 +285,8 @@ describe('an addon of somebody else', function () {
     })
 
     it('when memory is used up, and nothing is left lent', () => {
-      const { rows, frame, tables } = require('../../js/ffi')
-      const { backend } = require('../../js/ffi')
+      const { rows, frame, tables } = require('../../js/backend/calls')
+      const { backend } = require('../../js/backend/calls')
       const t = ones([4])
       peer.same(t, 0)
       for (const call of [() => peer.same(t, 0), () => peer.count(4)]) {

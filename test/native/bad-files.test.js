@@ -8,9 +8,9 @@ const samebytes = require('samebytes')
 const { childJson, collectUntil, hex, needs, refuses } = require('../setup')
 const { u16, u32, u64, npyOf, safetensors, zip, crc32, floats } = require('../files')
 const { npyFiles, safetensorsFiles, ggufFiles, npzFiles } = require('../corpora')
-const { crc32: checksum, crc32Here } = require('../../js/formats')
-const hostHere = require('../../js/host')
-const hostOfBrowsers = require('../../js/host.browser')
+const { crc32: checksum, crc32Here } = require('../../js/files/formats')
+const hostHere = require('../../js/runtime/host')
+const hostOfBrowsers = require('../../js/runtime/host.browser')
 const { load, memory, openGguf, openNpy, openNpz, openSafetensors, parseNpz, saveNpzSync, toNpzBytes, zeros } = samebytes
 
 const FORMATS = {

@@ -1,12 +1,12 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { empty, full, memory, sharesMemory, tensor, zeros } = require('samebytes')
-const { dtypes } = require('../../js/dtypes')
-const { backend, check } = require('../../js/ffi')
-const { Tensor } = require('../../js/tensor')
+const { dtypes } = require('../../js/backend/dtypes')
+const { backend, check } = require('../../js/backend/calls')
+const { Tensor } = require('../../js/tensor/tensor')
 const { childJson, fails, nativeOnly } = require('../setup')
 
-const BLOCK = 4096 // js/native.js: what one touch adds
+const BLOCK = 4096 // js/backend/native.js: what one touch adds
 const LARGEST = 1024 // bytes of a tensor that is cut from one
 const IN_HEAP = 64 // bytes of a tensor whose data is a typed array without a buffer, until somebody needs that
 

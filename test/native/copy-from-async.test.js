@@ -5,7 +5,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { empty, flush, fromBlob, full, memory, tensor, zeros } = require('samebytes')
-const { frame, backend, rows, tables } = require('../../js/ffi')
+const { frame, backend, rows, tables } = require('../../js/backend/calls')
 const { child, childJson, collectUntil, fails, generator, nativeOnly, skip } = require('../setup')
 
 /** The n-th allocation in C from now on fails; 0: none. */

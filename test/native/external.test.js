@@ -16,7 +16,7 @@ const FILE_PRESSURE = 65536 // what a mapping counts as, so that those which nob
 /** How far a number of a process grew while it made tensors, asked for `data`, disposed them and collected. */
 const PROGRAM = `
   const samebytes = require('samebytes')
-  const { backend } = require(process.cwd() + '/js/ffi')
+  const { backend } = require(process.cwd() + '/js/backend/calls')
   const turn = () => new Promise(resolve => setImmediate(resolve))
   const sample = () => {
     const { external, arrayBuffers } = process.memoryUsage()

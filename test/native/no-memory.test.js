@@ -4,7 +4,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { allClose, arrayEqual, concat, empty, flush, fromBlob, full, memory, openNpy, openSafetensors, saveNpySync, saveSafetensorsSync, sharesMemory, stack, tensor, zeros } = require('samebytes')
-const { frame, backend, rows, tables } = require('../../js/ffi')
+const { frame, backend, rows, tables } = require('../../js/backend/calls')
 const { nativeOnly, refuses, skip } = require('../setup')
 
 /** The n-th allocation in C from now on fails; 0: none. */

@@ -9,7 +9,7 @@ describe('the name of this machine', () => {
   let platform
   before(function () {
     skipWithout(this, 'the package\'s sources')
-    platform = require('../../js/platform')
+    platform = require('../../js/runtime/platform')
   })
 
   it('has the C library that runs this program, also where another one is installed', () => {

@@ -3,7 +3,7 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const { Worker } = require('node:worker_threads')
 const { SharedRing, SharedTensor, memory, openNpy } = require('samebytes')
-const { backend, rows, frame, tables } = require('../../js/ffi')
+const { backend, rows, frame, tables } = require('../../js/backend/calls')
 const { childJson, collectUntil, copied, fails, generator, nativeOnly, quietMemory, turn } = require('../setup')
 const { nodePeer, pythonPeer, endPeers } = require('../peer-process')
 
@@ -418,6 +418,24 @@ say(whole > 0, torn)
     assert.ok(after.bytes.mapped <= before.bytes.mapped)
   })
 
+  it('goes on with a signal whose listener cannot be removed, and ends with one that throws', async () => {
+    const ring = SharedRing.create(newName(), { slots: 2, shape: [1] })
+    const thrown = new Error('thrown by the signal')
+    const fails = () => { throw thrown }
+    const signal = { aborted: false, addEventListener () {}, removeEventListener: fails }
+    for (let i = 0; i < 3; i++) {
+      const frames = ring.read({ from: i, signal })
+      const pending = frames.next()
+      await turn()
+      ring.write([i])
+      assert.equal((await pending).value.index, i)
+      await frames.return()
+    }
+    await assert.rejects(ring.read({ from: 3, signal: { ...signal, addEventListener: fails } }).next(), thrown)
+    await assert.rejects(ring.read({ from: 3, signal: Object.defineProperty({ ...signal }, 'aborted', { get: fails }) }).next(), thrown)
+    ring.dispose()
+  })
+
   it('ends its loops when it is disposed, and is ERR_DISPOSED afterwards', async () => {
     const name = newName()
     const ring = SharedRing.create(name, { slots: 2, shape: [1] })
@@ -577,6 +595,130 @@ say(whole > 0, torn)
     await assert.rejects(pending, { name: 'AbortError' })
     await peer.kill('SIGKILL')
     ring.dispose()
+  })
+
+  // What is not caught ends the process: each program has one of its own, and cuts the files as a peer would.
+  const CUT = `
+    const fs = require('node:fs')
+    const { SharedTensor } = require('samebytes')
+    let made = 0
+    /** A ring that has frame 0, and another one over it. */
+    function ringed (more) {
+      const ring = SharedRing.create(name + (made++ === 0 ? '' : made), { slots: 2, shape: [4096], dtype: 'uint8', ...more })
+      ring.write(7)
+      return { ring, other: SharedRing.open(ring.name) }
+    }
+    const rings = []
+    const cut = (ring, which, size = 0) => { for (const path of which) fs.truncateSync(ring[path], size) }
+    const told = error => error.code === 'ERR_IO' && !error.message.includes('"' + name) ? 'ERR_IO without a name' : error.code ?? error.stack
+    const code = fn => { try { return fn() } catch (error) { return told(error) } }
+    const say = x => { for (const { name } of rings) SharedRing.unlink(name); process.stdout.write(JSON.stringify(x)) }
+  `
+
+  for (const [what, paths] of Object.entries({ 'control words': ['controlPath'], frames: ['path'], 'control words and frames': ['controlPath', 'path'] })) {
+    it(`is ERR_IO, with its name, where a peer makes the ${what} shorter, whatever comes first`, async () => {
+      const name = newName()
+      const said = await childJson(PRELUDE + CUT + `
+        const uses = {
+          count: ({ other }) => other.count,
+          intact: ({ other }) => other.intact(0),
+          next: ({ ring }) => ring.next().dispose() ?? 'begun',
+          commit: ({ ring }) => ring.commit(),
+          write: ({ ring }) => ring.write(8),
+          'the first write': ({ other }) => other.write(8),
+          open: ({ ring }) => SharedRing.open(ring.name).name,
+          'open, by create': ({ ring }) => SharedRing.create(ring.name, { slots: 2, shape: [4096], dtype: 'uint8', ifExists: 'open' }).name,
+          read: async ({ other }) => (await other.read().next()).value.index,
+          'a frame, then intact': ({ other, frame }) => { const data = frame.data; const [first] = data; return [first, other.intact(0)] },
+          dispose: ({ ring, other }) => { ring.dispose(); other.dispose(); return 'done' }
+        }
+        const main = async () => {
+          const said = {}
+          for (const [name, use] of Object.entries(uses)) {
+            const { ring, other } = ringed()
+            rings.push(ring)
+            const frame = (await other.read().next()).value.tensor
+            if (name === 'commit') ring.next().fill(1)
+            if (name === 'the first write') ring.dispose()
+            cut(ring, ${JSON.stringify(paths)})
+            let result
+            try { result = await use({ ring, other, frame }) } catch (error) { result = told(error) }
+            said[name] = result
+            for (const each of [ring, other]) each.dispose()
+          }
+          say(said)
+        }
+        main()`, { env: { RING: name } })
+      const gone = 'ERR_IO'
+      if (what === 'frames') {
+        // Nobody looks before the bytes are used; then all is ERR_IO.
+        assert.deepEqual({ count: said.count, intact: said.intact, read: said.read }, { count: 1, intact: true, read: 0 })
+        assert.deepEqual({ next: said.next, commit: said.commit }, { next: 'begun', commit: 1 })
+      } else {
+        for (const use of ['count', 'intact', 'next', 'commit', 'read']) assert.equal(said[use], gone, use)
+      }
+      assert.deepEqual([said.write, said['the first write'], said['a frame, then intact']], [gone, gone, gone])
+      assert.deepEqual([said.open, said['open, by create'], said.dispose], ['ERR_FORMAT', 'ERR_FORMAT', 'done'])
+    })
+  }
+
+  it('ends loops that wait when a peer makes the control words shorter, and waits for elements likewise', async () => {
+    const name = newName()
+    const said = await childJson(PRELUDE + CUT + `
+      const main = async () => {
+        const { ring, other } = ringed()
+        rings.push(ring)
+        const shared = SharedTensor.create(name + '-t', [2048], 'int32')
+        const failed = (promise, how = error => error.code) => promise.then(result => result, how)
+        const pending = [
+          failed(other.read({ from: 1 }).next(), told),
+          failed(SharedTensor.open(ring.name + '.control').wait(8, 1)),
+          failed(shared.wait(0, 0)),
+          failed(shared.wait(1024, 0, { timeout: 0 }))
+        ]
+        for (let i = 0; i < 20; i++) await turn()
+        cut(ring, ['controlPath'])
+        fs.truncateSync(shared.path)
+        const results = await Promise.all(pending)
+        SharedTensor.unlink(shared.name)
+        say([results, code(() => ring.count)])
+      }
+      main()`, { env: { RING: name } })
+    assert.deepEqual(said, [['ERR_IO', 'ERR_IO', 'ERR_IO', 'timed-out'], 'ERR_IO'])
+  })
+
+  it('may be given up by a worker, by collection and at exit when its control words are gone', async () => {
+    const name = newName()
+    const said = await childJson(PRELUDE + CUT + `
+      const { Worker } = require('node:worker_threads')
+      const main = async () => {
+        const worker = new Worker("const { SharedRing } = require('samebytes'); const ring = SharedRing.create(require('node:worker_threads').workerData, { slots: 2, shape: [4] }); ring.write(1); require('node:worker_threads').parentPort.postMessage(ring.controlPath); setInterval(() => {}, 1000)", { eval: true, workerData: name })
+        const path = await new Promise(resolve => worker.once('message', resolve))
+        fs.truncateSync(path)
+        await worker.terminate()
+        const last = SharedRing.create(name + '-2', { slots: 2, shape: [4] })
+        ;(() => { const lost = SharedRing.create(name + '-3', { slots: 2, shape: [4] }); lost.write(1); fs.truncateSync(lost.controlPath) })()
+        for (let i = 0; i < 10; i++) { gc(); await turn() }
+        last.write(1)
+        fs.truncateSync(last.controlPath)
+        for (const end of ['', '-2', '-3']) SharedRing.unlink(name + end)
+        process.stdout.write('"alive"')
+      }
+      main()`, { env: { RING: name }, flags: ['--expose-gc'] })
+    assert.equal(said, 'alive')
+  })
+
+  it('goes without a guard where another handler of SIGBUS took its place', async () => {
+    const name = newName()
+    const said = await childJson(PRELUDE + CUT + `
+      const first = ringed()
+      process.on('SIGBUS', () => {})
+      const second = ringed()
+      second.ring.write(9)
+      rings.push(first.ring, second.ring)
+      const refused = code(() => SharedTensor.create(name + '-t', [1], { guard: true }))
+      say([second.other.count, refused === 'ERR_UNSUPPORTED'])`, { env: { RING: name } })
+    assert.deepEqual(said, [2, true])
   })
 
   it('without memory is refused, and nothing is left', () => {

@@ -349,7 +349,7 @@ describe('SharedTensor', () => {
     const result = await childJson(`
       const fs = require('node:fs')
       const { SharedTensor, memory } = require('samebytes')
-      const ffi = require('./js/ffi')
+      const ffi = require('./js/backend/calls')
       const fail = n => { ffi.frame.f64[ffi.tables.frame.ARGS] = n; ffi.backend.call(ffi.rows.fail_allocation) }
       if (ffi.rows.fail_allocation === undefined) console.log('"no test build"')
       else {

@@ -5,9 +5,9 @@ const os = require('node:os')
 const path = require('node:path')
 const { Worker } = require('node:worker_threads')
 const { SharedTensor, createNpy, openNpy, memory, zeros } = require('samebytes')
-const { Tensor } = require('../../js/tensor')
-const { Waits, notify } = require('../../js/waits')
-const { frame, backend, rows, tables } = require('../../js/ffi')
+const { Tensor } = require('../../js/tensor/tensor')
+const { Waits, notify } = require('../../js/sharing/waits')
+const { frame, backend, rows, tables } = require('../../js/backend/calls')
 const { childJson, fails, nativeOnly, quietMemory, skip, turn } = require('../setup')
 const { nodePeer, pythonPeer, endPeers } = require('../peer-process')
 
@@ -29,8 +29,8 @@ function failAllocation (n) {
 // A program's first lines: t is over the file in its environment.
 const PRELUDE = `
   const { openNpy, memory } = require('samebytes')
-  const { Tensor } = require('./js/tensor')
-  const { Waits, notify } = require('./js/waits')
+  const { Tensor } = require('./js/tensor/tensor')
+  const { Waits, notify } = require('./js/sharing/waits')
   const waits = new Waits()
   const t = openNpy(process.env.SHARED, { mode: 'r+' })
   const layout = Tensor.attachedOf(t)
@@ -202,6 +202,43 @@ say(int(a[4]))
     assert.equal(await waiting, 'ok')
   })
 
+  describe('with a signal of the caller\'s own', () => {
+    const thrown = new Error('thrown by the signal')
+    const reason = new Error('the reason')
+    const fails = () => { throw thrown }
+    const signalWith = over => Object.defineProperties({ aborted: false, reason, addEventListener () {}, removeEventListener () {} }, Object.getOwnPropertyDescriptors(over))
+    const SIGNALS = {
+      'throws when its listener is removed': [() => signalWith({ removeEventListener: fails }), 'ok'],
+      'never tells': [() => signalWith({}), 'ok'],
+      'throws when it is listened to': [() => signalWith({ addEventListener: fails }), thrown],
+      'calls its listener at once, and throws': [() => signalWith({ addEventListener (_, listener) { listener(); throw thrown }, removeEventListener: fails }), reason],
+      'throws when it is asked': [() => signalWith({ get aborted () { throw thrown } }), thrown],
+      'throws when it is asked why': [() => signalWith({ aborted: true, get reason () { throw thrown } }), thrown]
+    }
+
+    for (const [what, [signal, outcome]] of Object.entries(SIGNALS)) {
+      it(`that ${what}, it settles and leaves nothing`, async () => {
+        const { layout, waits } = words()
+        const { claims } = layout.storage
+        const waiting = (async () => waits.wait(layout, 0, 0, { signal: signal(), timeout: 30000 }))().catch(error => error)
+        if (outcome === 'ok') await wakeAll(layout, 0)
+        assert.equal(await waiting, outcome)
+        assert.deepEqual([waits.pending.size, layout.storage.claims], [0, claims])
+      })
+    }
+
+    for (const part of ['aborted', 'addEventListener', 'removeEventListener']) {
+      it(`whose ${part} disposes what is waited on is ERR_DISPOSED, or ends as it would`, async () => {
+        const shared = SharedTensor.create(null, [4], 'int32')
+        const dispose = () => { shared.tensor.dispose(); shared.dispose() }
+        const over = part === 'aborted' ? { get aborted () { dispose(); return false } } : { [part]: dispose }
+        const waiting = shared.wait(0, 0, { signal: signalWith(over), timeout: 30000 }).catch(error => error.code)
+        if (part === 'removeEventListener') while (shared.notify(0) === 0) await turn()
+        assert.equal(await waiting, part === 'removeEventListener' ? 'ok' : 'ERR_DISPOSED')
+      })
+    }
+  })
+
   it('ends with its signal: the reason is the signal’s, and nothing is left', async () => {
     const { layout, waits, t } = words()
     const before = memory()
@@ -244,6 +281,19 @@ say(int(a[4]))
     fs.truncateSync(file, 0)
     await assert.rejects(async () => waits.wait(layout, 4000, 0), { code: 'ERR_IO' })
     fails(() => notify(layout, 4000), Error, 'ERR_IO', /shorter/)
+  })
+
+  it('that is pending when its file becomes shorter ends with ERR_IO; another one of that file goes on', async () => {
+    const { file, layout, waits } = words('int32', 4096)
+    const gone = waits.wait(layout, 4000, 0)
+    const here = waits.wait(layout, 0, 0)
+    for (let i = 0; i < 20; i++) await turn()
+    fs.truncateSync(file, 4096)
+    await assert.rejects(gone, { code: 'ERR_IO' })
+    await wakeAll(layout, 0)
+    assert.equal(await here, 'ok')
+    assert.equal(waits.pending.size, 0)
+    assert.equal(waits.timer, null)
   })
 
   it('without memory is refused, and nothing is left', async () => {

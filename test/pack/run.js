@@ -81,8 +81,8 @@ async function pack () {
 
 const NEEDED = [
   'LICENSE', 'README.md', 'CHANGELOG.md', 'package.json', 'js/index.js', 'js/index.mjs', 'js/module.js', 'js/module.mjs',
-  'js/native-paths.js', 'js/native-paths.mjs', 'js/build.js', 'js/cli/samebytes.js', 'js/inspect.js', 'js/inspect.mjs', 'js/python/samebytes_cuda.py',
-  'types/index.d.ts', 'types/index.d.mts', 'types/module.d.ts', 'types/module.d.mts', 'types/native-paths.d.ts', 'types/native-paths.d.mts',
+  'js/interop/native-paths.js', 'js/interop/native-paths.mjs', 'js/cli/build.js', 'js/cli/samebytes.js', 'js/inspect.js', 'js/inspect.mjs', 'python/samebytes_cuda.py', 'python/samebytes/__init__.py', 'python/samebytes/cuda.py',
+  'types/index.d.ts', 'types/index.d.mts', 'types/module.d.ts', 'types/module.d.mts', 'types/interop/native-paths.d.ts', 'types/interop/native-paths.d.mts',
   'dist/samebytes.mjs', 'dist/samebytes-inline.mjs', 'dist/samebytes-module.mjs', 'dist/samebytes-inline-module.mjs', 'dist/samebytes-inspect.mjs',
   'dist/samebytes.wasm', 'dist/samebytes-shared.wasm', 'dist/samebytes-parsers.wasm',
   'src/samebytes.h', 'src/samebytes_dlpack.h', 'src/samebytes_napi.h', 'src/samebytes_torch.h',

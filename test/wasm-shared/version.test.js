@@ -3,8 +3,8 @@ const assert = require('node:assert/strict')
 const { getEnvironmentData, setEnvironmentData, Worker } = require('node:worker_threads')
 const { zeros } = require('samebytes')
 const { anotherCopy, fails } = require('../setup')
-const { start } = require('../../js/wasm-shared')
-const { version } = require('../../js/version')
+const { start } = require('../../js/backend/wasm-shared')
+const { version } = require('../../js/base/version')
 const { environments } = require('./workers')
 
 const KEY = 'samebytes.memory'

@@ -1,7 +1,7 @@
 'use strict'
 // What the tests of several threads share: workers over this thread's memory.
 const { Worker } = require('node:worker_threads')
-const { backend: engine } = require('../../js/ffi')
+const { backend: engine } = require('../../js/backend/calls')
 const { turn } = require('../setup')
 
 /**

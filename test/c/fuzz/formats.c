@@ -1,7 +1,7 @@
 /* A fuzzer of one parser: FORMAT is its number in run.c's parse. What it finds lies inside the file, whatever that is. */
 #include <stdlib.h>
 
-#include "share/formats.h"
+#include "formats/formats.h"
 
 static sb_status (*const parsers[])(sb__reader *r) = {
     sb__npy_parse, sb__safetensors_parse, sb__gguf_parse,
@@ -14,8 +14,8 @@ static sb_status (*const parsers[])(sb__reader *r) = {
  } while (0)
 
 static void check(const sb__reader *r) {
-  int64_t at = 1, records = 0;
-  for (; at + records < r->count; records++) {
+  int64_t at = 1;
+  while (at < r->count) {
     const double *record = r->words + at;
     const double name = record[SB__RECORD_NAME_AT], length = record[SB__RECORD_NAME_LENGTH];
     HOLDS(record[0] >= SB__RECORD_VALUE_LENGTH + 1 && record[0] <= (double)r->count);
@@ -34,7 +34,7 @@ static void check(const sb__reader *r) {
     }
     at += (int64_t)record[0];
   }
-  HOLDS(at + (FORMAT ? records : 0) == r->count);
+  HOLDS(at == r->count);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

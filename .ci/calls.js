@@ -1,0 +1,50 @@
+'use strict'
+// Folders of src/ include and call downward only: looks at #include lines, and at the symbols of what `.ci/build native` compiled.
+const { execFileSync } = require('node:child_process')
+const fs = require('node:fs')
+const path = require('node:path')
+
+const ROOT = path.join(__dirname, '..')
+const OBJECTS = path.join(ROOT, 'build', 'Release', 'obj.target')
+
+/** The lowest first. */
+const ORDER = ['platform', 'core', 'kernels', 'ops', 'formats', 'ipc', 'cuda', 'interop', 'bind', 'node']
+
+/** @param {string} place @param {RegExp} name @returns {string[]} files, from the place on */
+const filesIn = (place, name) => fs.readdirSync(place, { recursive: true }).map(String).filter(file => name.test(file)).sort()
+
+/** Above what uses it? @type {string[]} */
+const wrong = []
+
+/** @param {string} from @param {string} to  files of src/ @param {string} how */
+function judge (from, to, how) {
+  const [above, below] = [to, from].map(file => ORDER.indexOf(file.split('/')[0]))
+  if (below < 0) wrong.push(`src/${from}: its folder has no place in .ci/calls.js`)
+  else if (above > below) wrong.push(`src/${from} ${how}, which is above it: src/${to}`)
+}
+
+for (const file of filesIn(path.join(ROOT, 'src'), /\/.*\.(c|h|inc|cu)$/)) {
+  const text = fs.readFileSync(path.join(ROOT, 'src', file), 'utf8')
+  for (const [, name] of text.matchAll(/^\s*#\s*include "([a-z]+\/[^"]+)"/gm)) judge(file, name, 'includes a file')
+}
+
+/** symbol: the file that has it @type {Map<string, string>} */
+const homes = new Map()
+/** file: symbols that it uses @type {Map<string, string[]>} */
+const uses = new Map()
+for (const object of filesIn(OBJECTS, /^(samebytes|samebytes_cuda|samebytes_platform)\/src\/.*\.o$/)) {
+  const file = object.split('/src/')[1].replace(/\.o$/, '.c')
+  if (!fs.existsSync(path.join(ROOT, 'src', file))) continue // of before a move
+  for (const line of execFileSync('nm', [path.join(OBJECTS, object)], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).split('\n')) {
+    const [, kind, symbol] = /^[\da-f ]+ (\w) (sb_\w*)$/.exec(line) ?? []
+    if (kind === 'U') uses.set(file, [...uses.get(file) ?? [], symbol])
+    else if (/[TDBR]/.test(kind ?? '')) homes.set(symbol, file)
+  }
+}
+if (homes.size < 300) wrong.push(`${OBJECTS} has ${homes.size} symbols; first: bash .ci/build native`)
+for (const [file, symbols] of uses) {
+  for (const symbol of symbols) if (homes.has(symbol)) judge(file, homes.get(symbol), `calls ${symbol}`)
+}
+
+for (const line of wrong) console.error(line)
+process.exitCode = wrong.length > 0 ? 1 : 0

@@ -1,0 +1,51 @@
+'use strict'
+// What init is given, judged in Node and in browsers alike.
+
+const { failure } = require('../base/errors')
+const { show } = require('../base/validate')
+
+const LARGEST = 2 ** 32 // bytes that WASM addresses
+
+/**
+ * @typedef {object} InitOptions
+ * @property {URL | string | Response | ArrayBuffer | ArrayBufferView | import('../base/types').WasmModule} [wasm]  the module, or where
+ * it is; else beside the package's own file
+ * @property {boolean | 'auto'} [shared]  memory that workers can have as well: false, true, or where the page allows it (it is isolated and has Web Locks)
+ * @property {import('../sharing/tokens').Token} [from]  of another thread: this one joins its memory
+ * @property {number} [initialMemory]  bytes that memory has from the start
+ * @property {number} [maximumMemory]  bytes that it may grow to
+ */
+
+/**
+ * @param {unknown} given
+ * @returns {InitOptions}
+ */
+function optionsOfInit (given) {
+  if (given === undefined) return {}
+  if (given === null || typeof given !== 'object' || Array.isArray(given)) throw failure('ERR_ARGUMENT', `options is ${show(given)}; an object was expected`)
+  const { wasm, shared, from, initialMemory, maximumMemory } = /** @type {InitOptions} */ (given)
+  if (shared !== undefined && shared !== 'auto' && typeof shared !== 'boolean') {
+    throw failure('ERR_ARGUMENT', `shared is ${show(shared)}; true, false or 'auto' was expected`)
+  }
+  if (from !== undefined && (from === null || typeof from !== 'object' || Array.isArray(from))) {
+    throw failure('ERR_ARGUMENT', `from is ${show(from)}; a token of share() was expected`)
+  }
+  checkBytes('initialMemory', initialMemory)
+  checkBytes('maximumMemory', maximumMemory)
+  if (/** @type {number} */ (initialMemory) > /** @type {number} */ (maximumMemory)) {
+    throw failure('ERR_BOUNDS', `initialMemory is ${initialMemory}, more than maximumMemory, ${maximumMemory}`)
+  }
+  return { wasm, shared, from, initialMemory, maximumMemory }
+}
+
+/**
+ * @param {string} name
+ * @param {unknown} value
+ */
+function checkBytes (name, value) {
+  if (value === undefined) return
+  if (typeof value !== 'number') throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number of bytes was expected`)
+  if (!(value > 0 && value <= LARGEST)) throw failure('ERR_BOUNDS', `${name} is ${value}; 1 to ${LARGEST} bytes are possible`)
+}
+
+module.exports = { optionsOfInit }

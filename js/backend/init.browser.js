@@ -1,0 +1,219 @@
+'use strict'
+// Starting in a browser: find the module, compile it, make or join its memory. Everything else of the package
+// is loaded after that, because it reads C's lists when it loads.
+
+const { failure } = require('../base/errors')
+const { show } = require('../base/validate')
+const { optionsOfInit } = require('./init-options')
+const { version } = require('../base/version')
+const wasm = require('./wasm')
+const shared = require('./wasm-shared')
+const { guard, isWorklet, whyNoLocks } = require('./threads.browser')
+
+/** @typedef {import('./init-options').InitOptions} InitOptions */
+/** @typedef {{ plain: () => unknown, shared: () => unknown, isInside: boolean }} Places  the modules, or where they are */
+/** @typedef {import('./wasm').Backend} Engine */
+
+/** (module (func (result v128) i32.const 0 i8x16.splat)): valid where there is SIMD */
+const SIMD = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 8, 1, 6, 0, 65, 0, 253, 15, 11)
+
+/** @type {Engine | null} */
+let engine = null
+
+/** what init was called with, and what came of it @type {{ options: InitOptions, done: Promise<void> } | null} */
+let begun = null
+
+/** @returns {Engine} */
+function engineOfPage () {
+  if (engine === null) throw notReady('samebytes')
+  return engine
+}
+
+/** @param {string} name  of what was asked for too early */
+function notReady (name) {
+  return failure('ERR_UNSUPPORTED', `${name} was used before samebytes is ready; await init() first`)
+}
+
+/**
+ * @param {unknown} given
+ * @param {Places} places
+ * @returns {Promise<void>}
+ */
+function init (given, places) {
+  try {
+    const options = optionsOfInit(given)
+    if (begun !== null) {
+      if (!isNone(options) && !isSame(begun.options, options)) throw failure('ERR_UNSUPPORTED', 'init was called before with other options; a page or worker has one memory')
+      return begun.done
+    }
+    const done = open(options, places).catch(error => {
+      begun = null // may be tried again
+      throw error
+    })
+    begun = { options, done }
+    return done
+  } catch (error) {
+    return Promise.reject(error)
+  }
+}
+
+/** @param {InitOptions} options  without any it asks for what there is */
+const isNone = options => Object.values(options).every(value => value === undefined)
+
+/**
+ * @param {InitOptions} a
+ * @param {InitOptions} b
+ */
+function isSame (a, b) {
+  return placeOf(a.wasm) === placeOf(b.wasm) && (a.shared ?? false) === (b.shared ?? false) && groupOf(a.from) === groupOf(b.from) &&
+    a.initialMemory === b.initialMemory && a.maximumMemory === b.maximumMemory
+}
+
+/** @param {unknown} wasm  a URL is the text that it stands for */
+function placeOf (wasm) {
+  return isUrl(wasm) ? String(wasm) : wasm
+}
+
+/**
+ * @param {unknown} value
+ * @returns {value is URL} in an AudioWorklet there are none
+ */
+const isUrl = value => typeof URL === 'function' && value instanceof URL
+
+/** @param {any} token */
+function groupOf (token) {
+  return token?.group?.name
+}
+
+/**
+ * @param {InitOptions} options
+ * @param {Places} places
+ */
+async function open (options, places) {
+  if (typeof WebAssembly !== 'object') throw failure('ERR_UNSUPPORTED', 'this runtime has no WebAssembly')
+  if (!WebAssembly.validate(SIMD)) {
+    throw failure('ERR_UNSUPPORTED', "this runtime's WebAssembly has no SIMD, which samebytes needs (Chrome 91, Firefox 89, Safari 16.4 and later have it)")
+  }
+  const made = options.from !== undefined ? await joined(options) : await started(options, places)
+  const { tables } = made
+  if (tables.version !== version) throw failure('ERR_UNSUPPORTED', `the WASM module is that of samebytes ${tables.version}; this is ${version}`)
+  if (made instanceof shared.SharedBackend && !isWorklet()) await guard(made)
+  engine = made
+}
+
+/**
+ * @param {InitOptions} options
+ * @returns {Promise<Engine>}
+ */
+async function joined ({ from, shared: wanted }) {
+  const group = /** @type {any} */ (from).group
+  if (wanted === false) throw failure('ERR_ARGUMENT', 'shared is false; a thread that joins memory (from) shares it')
+  if (group === undefined) throw failure('ERR_UNSUPPORTED', 'from is a token without memory to join; share() gives one where init had shared memory')
+  if (group === null || typeof group !== 'object') throw failure('ERR_ARGUMENT', `from.group is ${show(group)}; what share() gave was expected`)
+  if (!(group.module instanceof WebAssembly.Module)) throw failure('ERR_ARGUMENT', `from.group.module is ${show(group.module)}; a WebAssembly.Module was expected`)
+  if (!(group.memory instanceof WebAssembly.Memory)) throw failure('ERR_ARGUMENT', `from.group.memory is ${show(group.memory)}; a WebAssembly.Memory was expected`)
+  if (!isWorklet()) await checkLocks() // first, since nobody could take back what a thread gets when it joins
+  try {
+    return shared.start(group)
+  } catch (error) {
+    if (!(error instanceof WebAssembly.LinkError || error instanceof WebAssembly.RuntimeError)) throw error
+    throw failure('ERR_FORMAT', `from.group has memory that is not of its module: ${error.message}`)
+  }
+}
+
+/**
+ * @param {InitOptions} options
+ * @param {Places} places
+ * @returns {Promise<Engine>}
+ */
+async function started (options, places) {
+  const isShared = options.shared === 'auto' ? isIsolated() && await whyNoLocks() === null : options.shared === true
+  if (isShared && !isIsolated()) {
+    throw failure('ERR_UNSUPPORTED', 'shared memory needs a page that is cross-origin isolated: it is served with Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp')
+  }
+  if (isShared && options.shared === true) await checkLocks()
+  const module = await moduleOf(options.wasm ?? placeIn(places, isShared))
+  try {
+    const { initialMemory, maximumMemory } = options
+    if (isShared) return shared.start(shared.newGroup(module, { initialMemory, maximumMemory }))
+    return wasm.start(module, wasm.newMemory({ initialMemory, maximumMemory }))
+  } catch (error) {
+    if (!(error instanceof WebAssembly.LinkError || error instanceof TypeError)) throw error
+    throw failure('ERR_FORMAT', `the module is not the one for ${isShared ? 'shared memory (samebytes-shared.wasm)' : 'one thread (samebytes.wasm)'}: ${error.message}`)
+  }
+}
+
+/** @throws {Error} ERR_UNSUPPORTED without Web Locks, as a rejection */
+async function checkLocks () {
+  const error = await whyNoLocks()
+  if (error !== null) throw failure('ERR_UNSUPPORTED', `shared memory needs Web Locks, which tell when a worker is gone, and this page or worker may have none: ${error.message}`)
+}
+
+/**
+ * @param {Places} places
+ * @param {boolean} isShared
+ */
+function placeIn (places, isShared) {
+  if (typeof URL !== 'function' && !places.isInside) throw noFetch()
+  return isShared ? places.shared() : places.plain()
+}
+
+function noFetch () {
+  return failure('ERR_UNSUPPORTED', 'nothing can be fetched here, as in an AudioWorklet: post a WebAssembly.Module and call init({ wasm: module }), or import samebytes/inline, which has it inside')
+}
+
+function isIsolated () {
+  return globalThis.crossOriginIsolated === true && typeof SharedArrayBuffer === 'function'
+}
+
+/**
+ * @param {unknown} source
+ * @returns {Promise<WebAssembly.Module>}
+ */
+async function moduleOf (source) {
+  if (source instanceof WebAssembly.Module) return source
+  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return compile(/** @type {BufferSource} */ (source), 'wasm')
+  const response = typeof Response === 'function' && source instanceof Response ? source : await fetched(source)
+  const name = response.url === '' ? 'the response' : response.url
+  if (!response.ok) throw failure('ERR_IO', `${name} could not be read: ${response.status} ${response.statusText}`)
+  let bytes
+  try {
+    bytes = await response.arrayBuffer()
+  } catch (error) {
+    throw failure('ERR_IO', `${name} could not be read: ${/** @type {Error} */ (error).message}`)
+  }
+  return compile(bytes, name)
+}
+
+/** @param {unknown} source */
+async function fetched (source) {
+  if (typeof source !== 'string' && !isUrl(source)) {
+    throw failure('ERR_ARGUMENT', `wasm is ${show(source)}; a URL, a Response, an ArrayBuffer or a WebAssembly.Module was expected`)
+  }
+  if (typeof fetch !== 'function') throw noFetch()
+  try {
+    return await fetch(source)
+  } catch (error) {
+    throw failure('ERR_IO', `${source} could not be read: ${/** @type {Error} */ (error).message}`)
+  }
+}
+
+/**
+ * @param {BufferSource} bytes
+ * @param {string} name
+ */
+async function compile (bytes, name) {
+  try {
+    return await WebAssembly.compile(bytes)
+  } catch (error) {
+    if (WebAssembly.validate(bytes)) {
+      throw failure('ERR_UNSUPPORTED', `WebAssembly is not allowed here; where a Content-Security-Policy has script-src, it has to list 'wasm-unsafe-eval': ${/** @type {Error} */ (error).message}`)
+    }
+    const start = ArrayBuffer.isView(bytes) ? new Uint8Array(bytes.buffer, bytes.byteOffset, Math.min(4, bytes.byteLength)) : new Uint8Array(bytes, 0, Math.min(4, bytes.byteLength))
+    const isWasm = start.length === 4 && [0, 97, 115, 109].every((byte, i) => start[i] === byte)
+    const what = isWasm ? 'is no whole WASM module' : 'is no WASM module'
+    throw failure('ERR_FORMAT', `${name} (${bytes.byteLength} bytes) ${what}: ${/** @type {Error} */ (error).message}`)
+  }
+}
+
+module.exports = { init, engineOfPage, notReady }

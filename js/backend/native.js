@@ -1,0 +1,851 @@
+'use strict'
+// The native back end: the addon, and V8's own memory for the tensors that it owns.
+//
+// Small tensors are cut from blocks, which V8 frees as a whole; the first exposure of one's bytes moves
+// them to a buffer of their own (promotion), the smallest ones' to V8's heap until somebody needs the buffer.
+// Larger ones have their own from the start. A block has no memory until one of its tensors is touched.
+
+const { ArrayBuffer, BigInt64Array, Float64Array, Int32Array, JSON, Math, Number, Promise, Reflect, SharedArrayBuffer, Uint8Array, WeakMap, arrayIncludes, arrayIndexOf, arrayJoin, arrayMap, arrayOf, bufferOf, bytesCopied, bytesFrom, lengthOf, lengthOfBuffer, newList, rootless, typedFill, typedIndexOf, typedSet, uncurried, weakMapGet, weakMapSet } = require('../base/primordials')
+const path = require('node:path')
+const { TextEncoder } = require('node:util')
+const { failure } = require('../base/errors')
+const { isLogged, log, textOf } = require('../runtime/host')
+const { byteLengthOf, isSharedArrayBuffer, partsOfArray, MAX_LENGTH } = require('../base/buffers')
+const { platformName, prebuilt, isShipped } = require('../runtime/platform')
+const { Storage, Group, Extra, passing, unclaim, rowNumbers, newSharedStorage, grant, countedBytes, stats, counts, reportDeleter } = require('./storage')
+
+const BLOCK = 4096 // bytes in a block: one tensor that is kept keeps all of it
+const BLOCKS = 4 // that are counted together
+const SMALL = 1024 // bytes of the largest tensor that is cut from one
+const ALIGNMENT = 64
+const PADDING = ALIGNMENT - 16 // what aligning takes where the allocator gives multiples of 16
+const BIG = 65536 // bytes from which a storage is counted by itself
+const CROWD = 64 // storages that are otherwise counted together
+const SPARE = 64 // freed slots kept for reuse, each size
+const SUPPLIED = 256 // bytes of the largest tensor whose own buffer is made before it is needed
+const IN_HEAP_MOST = 64 // bytes of the largest typed array that V8 makes without a buffer
+const SUPPLY = 7 // buffers that are made at a time: as many as addresses fit the frame's results
+
+const encoder = new TextEncoder()
+const encodeInto = uncurried(TextEncoder.prototype.encodeInto)
+const { allocUnsafeSlow } = Buffer
+
+/** Where small tensors are cut from. */
+class Block {
+  /** @param {Group} group */
+  constructor (group) {
+    this.group = group
+    /** bytes that were cut */
+    this.used = 0
+    /** null: nobody touched any of them @type {ArrayBuffer | null} */
+    this.buffer = null
+    /** bytes to the buffer's first aligned one */
+    this.start = 0
+    /** of that one */
+    this.address = 0
+    /** by dtype @type {any[]} */
+    this.windows = NO_WINDOWS
+  }
+}
+
+rootless(Block)
+
+/** @type {any[]} */
+const NO_WINDOWS = []
+
+/** where a tensor's bytes lie that V8 has in its heap: the storage's buffer is the typed array that the caller has */
+const IN_HEAP = new Block(passing)
+
+/**
+ * Buffers of one size for tensors that will be exposed: several are made at a time, because one question
+ * tells where all of them are. The first time one, then more and more.
+ */
+class Supply {
+  constructor () {
+    this.left = 0
+    this.next = 1
+    /** @type {(ArrayBuffer | null)[]} */
+    this.buffers = arrayOf(SUPPLY, () => null)
+    /** @type {number[]} */
+    this.addresses = arrayOf(SUPPLY, () => 0)
+  }
+}
+
+rootless(Supply)
+
+/** Freed slots of one size, the last one on top. */
+class Spare {
+  constructor () {
+    this.count = 0
+    /** @type {(Storage | null)[]} */
+    this.slots = arrayOf(SPARE, () => null)
+  }
+}
+
+rootless(Spare)
+
+/** who keeps the bytes of an address, for as long as a buffer over them is held @type {WeakMap<object, unknown[]>} */
+const owners = new WeakMap()
+
+/** over whose bytes buffers of guarded mappings are, held as long as they: who adopts one has guarded bytes as well @type {WeakMap<object, Storage>} */
+const guarded = new WeakMap()
+
+/** @returns {string[]} where the addon may be, in the order in which it is looked for */
+function places () {
+  if (process.env.SAMEBYTES_BINARY) return [path.resolve(process.env.SAMEBYTES_BINARY)]
+  return [path.join(__dirname, '..', '..', 'build', 'Release', 'samebytes.node'), path.join(prebuilt(), 'samebytes.node')]
+}
+
+/** @returns {boolean} whether the addon should be there */
+function isExpected () {
+  return process.env.SAMEBYTES_BINARY !== undefined || isShipped()
+}
+
+function load () {
+  const reasons = []
+  let isForbidden = false
+  const all = places()
+  for (let i = 0; i < all.length; i++) {
+    const place = all[i]
+    try {
+      const addon = require(place)
+      log('addon %s', place)
+      return addon
+    } catch (/** @type {any} */ error) {
+      reasons[reasons.length] = `${place}: ${reasonOf(error)}`
+      log('no addon %s', reasons[reasons.length - 1])
+      isForbidden ||= arrayIncludes(FORBIDDEN, error.code)
+    }
+  }
+  const advice = isForbidden ? '' : ', npx samebytes-build compiles one'
+  throw failure('ERR_UNSUPPORTED', `no native addon for ${platformName()} could be loaded (${arrayJoin(reasons, '; ')}); SAMEBYTES_BACKEND=wasm does without${advice}`)
+}
+
+const FORBIDDEN = ['ERR_DLOPEN_DISABLED', 'ERR_ACCESS_DENIED']
+
+/** @param {Error & { code?: string }} error  why an addon could not be loaded */
+function reasonOf ({ code, message }) {
+  if (code === 'MODULE_NOT_FOUND') return 'no such file'
+  const isPermission = /** @type {any} */ (process).permission !== undefined
+  if (code === 'ERR_DLOPEN_DISABLED') return `addons are forbidden${isPermission ? ', --allow-addons allows them' : ' by --no-addons'}`
+  if (code === 'ERR_ACCESS_DENIED') return `the permission model forbids it, --allow-fs-read=${path.join(__dirname, '..', '..')} allows it`
+  return message.split('\n')[0]
+}
+
+/** The addon's memory as the rest of the library uses it. */
+class Backend {
+  constructor () {
+    const addon = load()
+    this.addon = addon
+    this.name = 'native'
+    this.isWasm = false
+    /** @type {import('./wasm-shared').ThreadGroup | null} */
+    this.group = null
+    this.tables = JSON.parse(addon.tables)
+    this.frame = { f64: new Float64Array(addon.frame), i64: new BigInt64Array(addon.frame), i32: new Int32Array(addon.frame) }
+    this.rows = rowNumbers(this.tables)
+    this.RESULTS = this.tables.frame.RESULTS
+    this.int32 = arrayIndexOf(arrayMap(this.tables.dtypes, (/** @type {[string, string] | null} */ row) => row === null ? '' : row[0]), 'int32')
+    /** not 0 once bytes of any guarded mapping proved to be gone; null: it cannot be seen @type {Int32Array | null} */
+    this.faults = addon.faults === undefined ? null : new Int32Array(addon.faults)
+    this.textBytes = new Uint8Array(addon.frame, this.tables.frame.TEXT * 8)
+    const { call } = addon
+    const { i32 } = this.frame
+    const at = 2 * this.tables.frame.ROW
+    /** @param {number} row */
+    this.call = row => {
+      i32[at] = row
+      call()
+    }
+    this.watched = 0
+    this.sweepAt = 256
+    /** the block that is cut from now */
+    this.block = new Block(this.newGroup('v8'))
+    /** @type {Group} */
+    this.crowd = this.newGroup('v8')
+    /** @type {Group} */
+    this.adopted = this.newGroup('js')
+    /** by size / 64 */
+    this.supplies = arrayOf(SUPPLIED / ALIGNMENT + 1, () => new Supply())
+    /** slots whose tensors were disposed unexposed, by size / 64 */
+    this.spare = arrayOf(SMALL / ALIGNMENT + 1, () => new Spare())
+    /** bytes that tensors take, what was collected left out */
+    this.inUse = () => {
+      this.sweep()
+      this.call(this.rows.totals)
+      const { v8, sab } = countedBytes()
+      return v8 + sab + this.frame.f64[this.RESULTS + 1]
+    }
+    /** a guarded mapping's buffer was given out */
+    this.hasGuarded = false
+    this.nativeBytes = 0
+    this.nativeLimit = 32 * 2 ** 20
+    addon.onDeleter((/** @type {Function} */ deleter, /** @type {bigint} */ address) => { deleter(address) })
+  }
+
+  /** The last failure in words. */
+  text () {
+    const end = typedIndexOf(this.textBytes, 0)
+    return textOf(bytesCopied(this.textBytes, 0, end))
+  }
+
+  /** @param {string} text  for C to read where its own failures are */
+  leaveText (text) {
+    const { written } = encodeInto(encoder, text, bytesFrom(this.textBytes, 0, lengthOf(this.textBytes) - 1))
+    this.textBytes[written] = 0
+  }
+
+  // ---- Counting ----
+
+  /**
+   * @param {'v8' | 'js' | 'sab'} kind
+   * @returns {Group}
+   */
+  newGroup (kind) {
+    if (++this.watched > this.sweepAt) {
+      this.sweep()
+      this.watched = counts.size
+      this.sweepAt = Math.max(256, 2 * counts.size)
+    }
+    const group = new Group(kind)
+    const id = this.addon.watch(group, 0)
+    if (id >= 0) counts.set(id, group.count)
+    return group
+  }
+
+  /** Forgets what was collected, and frees native storages whose JavaScript side is gone. */
+  sweep () {
+    const ids = this.addon.sweep()
+    for (let i = 0; i < ids.length; i++) counts.delete(ids[i])
+  }
+
+  // ---- Making storages ----
+
+  /**
+   * Uninitialised bytes. Short, so that V8 inlines it wherever a tensor is made.
+   *
+   * @param {number} nbytes
+   * @returns {Storage}
+   */
+  allocate (nbytes) {
+    if (nbytes > SMALL || nbytes === 0) return this.allocateElsewhere(nbytes)
+    const { block } = this
+    const at = block.used
+    const size = (nbytes + ALIGNMENT - 1) & -ALIGNMENT
+    if (at + size > BLOCK || this.spare[size >>> 6].count > 0) return this.allocateElsewhere(nbytes)
+    block.used = at + size
+    return new Storage(block.group, block, null, at, nbytes)
+  }
+
+  /**
+   * Where the current block will not do, or need not.
+   *
+   * @param {number} nbytes
+   * @returns {Storage}
+   */
+  allocateElsewhere (nbytes) {
+    if (nbytes > SMALL) return this.allocateOwn(nbytes, false)
+    const size = slotSize(nbytes)
+    const spare = this.spare[size >>> 6]
+    let block = this.block
+    let at = block.used
+    if (spare.count > 0) {
+      const old = /** @type {Storage} */ (spare.slots[--spare.count])
+      spare.slots[spare.count] = null
+      block = /** @type {Block} */ (old.block)
+      at = old.byteOffset
+    } else if (at + size <= BLOCK) {
+      block.used = at + size
+    } else {
+      block = this.newBlock()
+      block.used = size
+      at = 0
+    }
+    return new Storage(block.group, block, null, at, nbytes)
+  }
+
+  /**
+   * @param {number} nbytes
+   * @returns {Storage} all zero
+   */
+  allocateZeroed (nbytes) {
+    if (nbytes > SMALL) return this.allocateOwn(nbytes, true)
+    const storage = this.allocate(nbytes)
+    try {
+      this.addressOf(storage) // touched: a promotion has to move the zeros
+      const at = storage.byteOffset >> 2
+      typedFill(this.blockWindow(/** @type {Block} */ (storage.block), this.int32, Int32Array), 0, at, at + (slotSize(nbytes) >> 2))
+    } catch (error) {
+      this.release(storage)
+      throw error
+    }
+    return storage
+  }
+
+  newBlock () {
+    let { group } = this.block
+    if (++group.made === BLOCKS) group = this.newGroup('v8')
+    this.block = new Block(group)
+    return this.block
+  }
+
+  /**
+   * The block gets its memory: one of its tensors is about to be touched.
+   *
+   * @param {Block} block
+   */
+  fillBlock (block) {
+    grant(BLOCK, this.inUse)
+    const buffer = newBuffer(BLOCK, ALIGNMENT, false)
+    const address = this.locate(buffer)
+    block.windows = newList()
+    block.start = -address & (ALIGNMENT - 1)
+    block.address = address + block.start
+    block.group.count.bytes += BLOCK
+    block.buffer = buffer // last: a program may be stopped at any call before
+  }
+
+  /**
+   * Address of a buffer's first byte.
+   *
+   * @param {ArrayBufferLike} buffer
+   * @returns {number}
+   */
+  locate (buffer) {
+    this.addon.locate(buffer)
+    return this.frame.f64[this.RESULTS]
+  }
+
+  /**
+   * @param {number} nbytes
+   * @param {boolean} zeroed
+   */
+  allocateOwn (nbytes, zeroed) {
+    grant(nbytes, this.inUse)
+    const buffer = newBuffer(nbytes, ALIGNMENT, zeroed)
+    const address = this.locate(buffer)
+    const start = -address & (ALIGNMENT - 1)
+    const storage = new Storage(this.groupFor('v8', nbytes), null, buffer, start, nbytes)
+    storage.address = address + start
+    storage.group.count.bytes += nbytes
+    return storage
+  }
+
+  /**
+   * @param {'v8' | 'js'} kind
+   * @param {number} nbytes
+   * @returns {Group}
+   */
+  groupFor (kind, nbytes) {
+    if (kind === 'js') {
+      if (this.adopted.made++ >= CROWD) this.adopted = this.newGroup('js')
+      return this.adopted
+    }
+    if (nbytes >= BIG) return this.newGroup('v8')
+    if (this.crowd.made++ >= CROWD) this.crowd = this.newGroup('v8')
+    return this.crowd
+  }
+
+  /**
+   * The caller's bytes, where they are.
+   *
+   * @param {ArrayBufferLike} buffer
+   * @param {number} byteOffset
+   * @param {number} nbytes
+   * @returns {Storage}
+   */
+  adopt (buffer, byteOffset, nbytes) {
+    const whole = this.hasGuarded && nbytes > 0 ? weakMapGet(guarded, buffer) : undefined
+    if (whole !== undefined) return this.partOf(whole, byteOffset, nbytes)
+    return new Storage(this.groupFor('js', nbytes), null, buffer, byteOffset, nbytes)
+  }
+
+  /**
+   * Some bytes of a storage with a handle, which they keep.
+   *
+   * @param {Storage} whole
+   * @param {number} at
+   * @param {number} nbytes  inside
+   * @returns {Storage}
+   * @throws {RangeError} ERR_MEMORY
+   */
+  partOf (whole, at, nbytes) {
+    const { f64 } = this.frame
+    const { STATUS, OPERANDS, HANDLE, ARGS } = this.tables.frame
+    f64[OPERANDS + HANDLE] = /** @type {Extra} */ (whole.extra).handle
+    f64[ARGS] = at
+    f64[ARGS + 1] = nbytes
+    this.call(this.rows.storage_part)
+    if (f64[STATUS] !== 0) throw failure('ERR_MEMORY', this.text())
+    return this.hold(f64[this.RESULTS], f64[this.RESULTS + 1], nbytes)
+  }
+
+  /**
+   * Is it linear memory? Here there is none.
+   *
+   * @param {ArrayBufferLike} buffer
+   */
+  isOwn (buffer) {
+    return false
+  }
+
+  /**
+   * The same for one call.
+   *
+   * @param {ArrayBufferLike} buffer
+   * @param {number} byteOffset
+   * @param {number} nbytes
+   * @returns {Storage}
+   */
+  borrow (buffer, byteOffset, nbytes) {
+    return new Storage(passing, null, buffer, byteOffset, nbytes)
+  }
+
+  /** @param {number} nbytes @returns {Storage} all zero */
+  allocateSab (nbytes) {
+    grant(nbytes, this.inUse)
+    return newSharedStorage(this.newGroup('sab'), nbytes)
+  }
+
+  /**
+   * Bytes on the native heap, which other threads may see.
+   *
+   * @param {number} nbytes
+   * @param {() => void} check  throws what the frame reports
+   * @returns {Storage}
+   */
+  allocateNative (nbytes, check) {
+    if (nbytes > Number.MAX_SAFE_INTEGER) throw failure('ERR_MEMORY', `${nbytes} bytes cannot be allocated`)
+    grant(nbytes, this.inUse)
+    const { f64 } = this.frame
+    this.press(nbytes)
+    f64[this.tables.frame.ARGS] = nbytes
+    this.call(this.rows.storage_new)
+    check()
+    return this.hold(f64[this.RESULTS], f64[this.RESULTS + 1], nbytes)
+  }
+
+  /**
+   * Frees what was collected, now and then: finalizers wait for the event loop; this does not.
+   *
+   * @param {number} nbytes  that are asked for
+   */
+  press (nbytes) {
+    this.nativeBytes += nbytes
+    if (this.nativeBytes <= this.nativeLimit) return
+    this.sweep()
+    this.nativeBytes = 0
+  }
+
+  /**
+   * Foreign memory at an address.
+   *
+   * @param {number} address
+   * @param {number} nbytes
+   * @param {Function | undefined} deleter
+   * @param {() => void} check  throws what the frame reports
+   * @param {number} device  that has it; -1: the CPU
+   * @returns {Storage}
+   */
+  wrap (address, nbytes, deleter, check, device) {
+    this.addon.wrap(address, nbytes, deleter && reporting(deleter), device)
+    check()
+    return this.hold(this.frame.f64[this.tables.frame.RESULTS], address, nbytes)
+  }
+
+  /**
+   * @param {number} handle
+   * @param {number} address
+   * @param {number} nbytes
+   */
+  hold (handle, address, nbytes) {
+    const storage = new Storage(new Group('native'), null, null, 0, nbytes)
+    storage.address = address
+    const extra = this.watch(storage, handle)
+    extra.handle = handle // operands name it instead of the address
+    if (extra.device >= 0) storage.group.kind = storage.group.count.kind = 'cuda'
+    counts.set(extra.watch, storage.group.count)
+    return storage
+  }
+
+  /**
+   * Drops the handle when the storage is collected.
+   *
+   * @param {Storage} storage
+   * @param {number} handle
+   * @returns {Extra} with the watch
+   */
+  watch (storage, handle) {
+    const id = this.addon.watch(storage, handle)
+    if (id < 0) {
+      this.drop(handle)
+      throw failure('ERR_MEMORY', 'no memory to watch a storage')
+    }
+    const { f64 } = this.frame
+    const extra = storage.extra = new Extra()
+    extra.watch = id
+    extra.guarded = f64[this.RESULTS] !== 0
+    extra.device = f64[this.RESULTS + 1]
+    extra.pinned = f64[this.RESULTS + 2] !== 0
+    return extra
+  }
+
+  /**
+   * Calls deleter when the caller's buffer is used by no tensor any more.
+   *
+   * @param {Storage} storage
+   * @param {Function} deleter
+   * @param {() => void} check
+   */
+  attachDeleter (storage, deleter, check) {
+    this.addon.wrap(this.addressOf(storage), storage.nbytes, reporting(deleter), -1)
+    check()
+    this.watch(storage, this.frame.f64[this.RESULTS])
+  }
+
+  /** @param {number} handle  that nobody will watch */
+  drop (handle) {
+    this.frame.f64[this.tables.frame.ARGS] = handle
+    this.call(this.rows.storage_drop)
+  }
+
+  // ---- Using storages ----
+
+  /**
+   * Address of the storage's first byte; the buffer is attached and long enough.
+   *
+   * @param {Storage} storage
+   * @returns {number}
+   */
+  addressOf (storage) {
+    return (storage.address ??= this.findAddress(storage))
+  }
+
+  /** @param {Storage} storage */
+  findAddress (storage) {
+    const { block } = storage
+    if (block === IN_HEAP) {
+      this.leaveHeap(storage)
+      if (storage.address !== null) return storage.address
+    } else if (block !== null) {
+      if (block.buffer === null) this.fillBlock(block)
+      return block.address + storage.byteOffset
+    }
+    if (storage.nbytes === 0) return 0
+    const view = new Uint8Array(/** @type {ArrayBuffer} */ (storage.buffer), 0, 1)
+    return this.addon.address(view) + storage.byteOffset
+  }
+
+  /**
+   * Makes a small tensor's bytes a buffer of their own, because they are about to be seen.
+   *
+   * @param {Storage} storage
+   */
+  promote (storage) {
+    if (storage.block === IN_HEAP) this.leaveHeap(storage)
+    if (storage.block === null) return
+    const { nbytes, address: from } = storage
+    grant(nbytes, this.inUse)
+    let buffer
+    let address
+    if (nbytes <= SUPPLIED) {
+      const supply = this.supplies[slotSize(nbytes) >>> 6]
+      if (supply.left === 0) this.refill(supply, slotSize(nbytes))
+      const i = --supply.left
+      buffer = /** @type {ArrayBuffer} */ (supply.buffers[i])
+      supply.buffers[i] = null
+      address = supply.addresses[i]
+    } else {
+      buffer = newBuffer(nbytes, PADDING, true)
+      address = this.locate(buffer)
+    }
+    let start = -address & (ALIGNMENT - 1)
+    if (start > PADDING) { // an allocator that aligns to less than 16
+      buffer = newBuffer(nbytes, ALIGNMENT, true)
+      address = this.locate(buffer)
+      start = -address & (ALIGNMENT - 1)
+    }
+    // Untouched bytes need not be moved: any content will do, and zeros are as good as new.
+    if (from !== null) this.addon.move(address + start, from, nbytes)
+    storage.group.count.bytes += nbytes
+    storage.buffer = buffer
+    storage.byteOffset = start
+    storage.address = address + start
+    storage.block = null
+    promoted(nbytes)
+  }
+
+  /**
+   * Makes a small tensor's bytes a typed array that V8 has in its heap, which takes a twentieth of a buffer's time. It
+   * gets its buffer, and an address, when somebody needs one: the typed array's user, or we (leaveHeap).
+   *
+   * @param {Storage} storage
+   * @param {any} Type  its typed array
+   * @returns {any} over all bytes of the storage; null: they are too many, or exposed
+   */
+  moveToHeap (storage, Type) {
+    const { block, nbytes, byteOffset } = storage
+    if (block === null || block === IN_HEAP || nbytes > IN_HEAP_MOST) return null
+    grant(nbytes, this.inUse)
+    const n = nbytes / Type.BYTES_PER_ELEMENT
+    const data = new Type(n)
+    if (storage.address !== null) typedSet(data, new Type(block.buffer, block.start + byteOffset, n))
+    storage.group.count.bytes += nbytes
+    storage.block = IN_HEAP
+    storage.buffer = data
+    storage.byteOffset = 0
+    storage.address = null
+    promoted(nbytes)
+    return data
+  }
+
+  /**
+   * V8 makes the buffer that the typed array stands for.
+   *
+   * @param {Storage} storage  in the heap
+   */
+  leaveHeap (storage) {
+    const data = storage.buffer
+    const { buffer, length } = partsOfArray(data)
+    storage.buffer = buffer
+    storage.block = null
+    if (length > 0) storage.address = this.addon.address(data) // else it was transferred away
+  }
+
+  /**
+   * @param {Supply} supply  an empty one
+   * @param {number} nbytes
+   */
+  refill (supply, nbytes) {
+    const { buffers, addresses } = supply
+    buffers[0] = newBuffer(nbytes, PADDING, true)
+    let n = 1
+    try {
+      for (; n < supply.next; n++) buffers[n] = newBuffer(nbytes, PADDING, true)
+    } catch {
+      supply.next = 1 // one will do
+    }
+    Reflect.apply(this.addon.locate, undefined, buffers)
+    for (let i = 0; i < n; i++) addresses[i] = this.frame.f64[this.RESULTS + i]
+    supply.next = Math.min(2 * supply.next, SUPPLY)
+    supply.left = n // last: a program may be stopped at any call before
+  }
+
+  /** Nothing to note: the typed array keeps its buffer. */
+  expose () {}
+
+  /**
+   * The buffer that holds the bytes, for the caller to see.
+   *
+   * @param {Storage} storage
+   * @param {() => void} check
+   * @returns {ArrayBufferLike}
+   */
+  bufferOf (storage, check) {
+    if (storage.block !== null) this.promote(storage)
+    if (storage.kind === 'cuda') throw outOfSight(storage)
+    if (storage.kind === 'native' && (storage.buffer === null || (storage.nbytes > 0 && byteLengthOf(storage.buffer) === 0))) {
+      const extra = /** @type {Extra} */ (storage.extra)
+      const buffer = this.addon.buffer(extra.watch)
+      check()
+      if (extra.guarded) this.noteGuarded(buffer, storage)
+      storage.buffer = buffer
+      extra.windows = null
+      if (storage.owner !== undefined) weakMapSet(owners, buffer, [storage.owner, extra.base])
+    }
+    return /** @type {ArrayBufferLike} */ (storage.buffer)
+  }
+
+  /**
+   * @param {ArrayBufferLike} buffer  over all bytes of the storage, which may be disposed before it
+   * @param {Storage} storage
+   */
+  noteGuarded (buffer, storage) {
+    weakMapSet(guarded, buffer, this.partOf(storage, 0, storage.nbytes))
+    this.hasGuarded = true
+  }
+
+  /**
+   * A SharedArrayBuffer over what a token is of. It holds the bytes until every thread that has it let it go.
+   *
+   * @param {number} key
+   * @param {() => void} check  throws what the frame reports
+   * @returns {SharedArrayBuffer}
+   */
+  sharedBuffer (key, check) {
+    const buffer = this.addon.sharedBuffer(key)
+    check()
+    return buffer ?? new SharedArrayBuffer(0)
+  }
+
+  /**
+   * Are the bytes in reach of JavaScript? Native memory is once a buffer over it was asked for: our own
+   * reads make none, because it would hold the memory until it is collected (and some runtimes refuse). Of guarded
+   * memory, who has a window asks afterwards whether it is still there (ffi.checkIntact).
+   *
+   * @param {Storage} storage
+   * @param {any} Type  of a window, which has to reach all of them
+   * @returns {boolean}
+   */
+  canView (storage, Type) {
+    const { kind } = storage
+    if (kind === 'native' ? storage.buffer === null || (this.faults === null && (/** @type {Extra} */ (storage.extra)).guarded) : kind === 'cuda') return false
+    return storage.nbytes <= MAX_LENGTH * Type.BYTES_PER_ELEMENT
+  }
+
+  /**
+   * A typed array over the storage for our own reads and writes; never shown to anybody.
+   *
+   * @param {Storage} storage
+   * @param {number} dtype
+   * @param {any} Type
+   * @param {() => void} check
+   */
+  window (storage, dtype, Type, check) {
+    if (storage.block !== null && storage.block !== IN_HEAP) {
+      this.addressOf(storage) // touched: a promotion has to move the bytes
+      return this.blockWindow(storage.block, dtype, Type)
+    }
+    const buffer = this.bufferOf(storage, check)
+    const extra = storage.extra ??= new Extra()
+    const windows = extra.windows ??= newList()
+    const seen = windows[dtype]
+    if (seen !== undefined && bufferOf(seen) === buffer) return seen
+    const made = new Type(buffer, storage.byteOffset, Math.floor(storage.nbytes / Type.BYTES_PER_ELEMENT))
+    windows[dtype] = made
+    return made
+  }
+
+  /**
+   * @param {Block} block
+   * @param {number} dtype
+   * @param {any} Type
+   */
+  blockWindow (block, dtype, Type) {
+    if (block.buffer === null) this.fillBlock(block)
+    return (block.windows[dtype] ??= new Type(block.buffer, block.start, BLOCK / Type.BYTES_PER_ELEMENT))
+  }
+
+  /**
+   * Bytes from the start of its window to the storage's first one.
+   *
+   * @param {Storage} storage
+   */
+  windowOffset (storage) {
+    return storage.block === null ? 0 : storage.byteOffset
+  }
+
+  /**
+   * The last tensor that was not disposed is gone.
+   *
+   * @param {Storage} storage
+   */
+  release (storage) {
+    if (storage.released) return
+    storage.claims = -1
+    const { group: { count }, block, extra } = storage
+    if (extra !== null && extra.base !== null) unclaim(extra.base, this)
+    if (block !== null && block !== IN_HEAP) {
+      const spare = this.spare[slotSize(storage.nbytes) >>> 6]
+      if (spare.count === SPARE) return
+      spare.slots[spare.count++] = storage
+    } else if (storage.kind === 'v8' || storage.kind === 'sab') {
+      count.bytes -= storage.nbytes
+    } else if (extra !== null && extra.watch >= 0) {
+      counts.delete(extra.watch)
+      this.addon.unwatch(extra.watch)
+    }
+  }
+
+  // ---- Off the event loop ----
+
+  /**
+   * May another thread work on the bytes? They neither move nor go away as long as the storage and its
+   * buffer are held.
+   *
+   * @param {Storage} storage
+   * @returns {boolean}
+   */
+  isFixed (storage) {
+    return storage.kind === 'native' || isSharedArrayBuffer(storage.buffer)
+  }
+
+  /**
+   * Begins the copy whose operands are in the frame.
+   *
+   * @param {boolean} scaled
+   * @param {() => void} done  called on a later turn; must not throw. Until then the caller keeps what the operands are over
+   */
+  startCopy (scaled, done) {
+    this.addon.copy(scaled, done)
+  }
+
+  /** @param {number} id  of a copy, pending or not */
+  stopCopy (id) {
+    this.addon.stop(id)
+  }
+
+  /** Waits until what is due on the event loop is done. */
+  async flush () {
+    const turn = () => new Promise(resolve => setImmediate(resolve))
+    for (let i = 0; i < 3; i++) await turn()
+    while (this.addon.due() > 0) await turn()
+  }
+}
+
+rootless(Backend)
+
+/** @param {number} nbytes  of a small tensor that left its block */
+function promoted (nbytes) {
+  stats.promoted++
+  if (isLogged) log('promoted a tensor of %d bytes: it has a buffer of its own', nbytes)
+}
+
+/** @param {Storage} storage */
+function outOfSight ({ extra }) {
+  return failure('ERR_DEVICE', `the bytes are on cuda:${extra?.device}, where JavaScript does not see them; cpu() copies them`)
+}
+
+/**
+ * What a deleter throws is reported by the instance of the package that was given it: a process may have
+ * several over one addon (Jest), and the last one listens for all.
+ *
+ * @param {Function} deleter
+ * @returns {(address: bigint) => void}
+ */
+function reporting (deleter) {
+  return address => {
+    try {
+      deleter(address)
+    } catch (error) {
+      reportDeleter(error)
+    }
+  }
+}
+
+/**
+ * @param {number} nbytes
+ * @returns {number} bytes of the slot that it takes in a block
+ */
+function slotSize (nbytes) {
+  return nbytes === 0 ? ALIGNMENT : (nbytes + ALIGNMENT - 1) & -ALIGNMENT
+}
+
+/**
+ * @param {number} nbytes
+ * @param {number} padding  more bytes, for alignment
+ * @param {boolean} zeroed
+ * @returns {ArrayBuffer}
+ */
+function newBuffer (nbytes, padding, zeroed) {
+  const n = nbytes + padding
+  let buffer
+  try {
+    buffer = zeroed || n > 2 ** 31 ? new ArrayBuffer(n) : /** @type {ArrayBuffer} */ (bufferOf(allocUnsafeSlow(n)))
+  } catch {}
+  // Node makes it with functions of its own that programs may replace.
+  if (buffer === undefined || lengthOfBuffer(buffer) < n) throw failure('ERR_MEMORY', `${nbytes} bytes could not be allocated`)
+  return buffer
+}
+
+module.exports = { Backend, Block, isExpected, start: () => new Backend() }

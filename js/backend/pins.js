@@ -1,0 +1,114 @@
+'use strict'
+// Bytes that native code has for a while (node/loans.c): what they belong to is held here until they come back.
+
+const { arrayPop, arrayPush, newList } = require('../base/primordials')
+const ffi = require('./calls')
+const { failure } = require('../base/errors')
+const { claim, unclaim, Extra, isOnDevice } = require('./storage')
+const { isResizable, isSharedArrayBuffer } = require('../base/buffers')
+const { keepAttached } = require('../runtime/host')
+
+const { backend, READ_ONLY } = ffi
+/** @type {any} undefined on WebAssembly */
+const addon = /** @type {any} */ (backend).addon
+
+/** @typedef {InstanceType<typeof ffi.Layout>} Layout */
+/** @typedef {InstanceType<typeof ffi.Storage>} Stored */
+
+/**
+ * What is lent, by number: storages, and how the instance of the package that lent each lets go of it. A process may have
+ * several over one addon (Jest); the last one hears of all returns.
+ *
+ * @type {{ held: (Stored | null)[], letGo: ((storage: Stored) => void)[], free: number[] }}
+ */
+const lent = addon?.lent ?? { held: newList(), letGo: newList(), free: newList() }
+if (addon !== undefined) addon.lent = lent
+
+if (addon !== undefined) addon.onReturned(collect)
+
+/** @param {Stored} storage */
+function unhold (storage) {
+  unclaim(storage, backend)
+}
+
+/** Lets go of what has come back since. */
+function collect () {
+  let n
+  do {
+    n = addon.returned()
+    for (let i = 1; i <= n; i++) giveBack(ffi.argument(i))
+  } while (n === 512)
+}
+
+/**
+ * Lets go of a number: its bytes came back, or were not lent after all.
+ *
+ * @param {number} number
+ */
+function giveBack (number) {
+  const storage = /** @type {Stored} */ (lent.held[number])
+  lent.held[number] = null
+  arrayPush(lent.free, number)
+  lent.letGo[number](storage)
+}
+
+/**
+ * Holds a layout's bytes where they are, and writes it to the frame as the first operand, for a function of the addon that
+ * calls sb__lend with the number. That is the next call; if it fails, giveBack(number).
+ *
+ * @param {Layout} layout  of a tensor that was not disposed
+ * @param {boolean} readOnly  native code will only read
+ * @returns {number}
+ * @throws ERR_READ_ONLY · ERR_BUSY · ERR_DETACHED · ERR_DEVICE · ERR_UNSUPPORTED without the addon, or of bytes that JavaScript can shrink
+ */
+function hold (layout, readOnly) {
+  const { storage } = layout
+  if (addon === undefined) throw failure('ERR_UNSUPPORTED', 'native code can have the bytes of tensors with the native addon only (backend() is the WebAssembly one)')
+  checkUse(layout, readOnly)
+  if (isOnDevice(storage)) throw failure('ERR_DEVICE', `the bytes are on cuda:${storage.extra?.device}; addons take the CPU's, and cpu() copies them there`)
+  collect()
+  ffi.checkAttached(storage)
+  backend.promote(storage)
+  backend.addressOf(storage)
+  if (storage.kind !== 'native') fix(storage)
+  const number = lent.free.length > 0 ? /** @type {number} */ (arrayPop(lent.free)) : lent.held.length
+  lent.held[number] = storage
+  lent.letGo[number] = unhold
+  claim(storage)
+  ffi.putOperand(layout, readOnly)
+  return number
+}
+
+/**
+ * @param {Layout} layout
+ * @param {boolean} readOnly
+ */
+function checkUse ({ storage, flags }, readOnly) {
+  if (!readOnly && (flags & READ_ONLY) !== 0) throw failure('ERR_READ_ONLY', 'the tensor is read-only; native code can have it for reading')
+  const { extra } = storage
+  if (extra === null || extra.busy === 0) return
+  if (extra.written > 0 || !readOnly) throw failure('ERR_BUSY', 'the tensor is in use by a pending operation')
+}
+
+/**
+ * A buffer of V8's, or of the caller's, stays where it is.
+ *
+ * @param {Stored} storage
+ */
+function fix (storage) {
+  const extra = storage.extra ??= new Extra()
+  if (extra.fixed) return
+  const buffer = /** @type {ArrayBuffer} */ (storage.buffer)
+  const isShared = storage.kind === 'sab' || (storage.kind === 'js' && isSharedArrayBuffer(buffer)) // which takes microseconds
+  if (!isShared && isResizable(buffer)) throw failure('ERR_UNSUPPORTED', "the tensor's buffer is resizable, and native code could not be told when it shrinks; clone() copies")
+  if (!isShared) keepAttached(buffer)
+  extra.fixed = true
+}
+
+/** @returns {number} loans that native code has */
+function exported () {
+  if (addon !== undefined) collect()
+  return lent.held.length - lent.free.length
+}
+
+module.exports = { fix, checkUse, hold, giveBack, exported, lent }

@@ -1,0 +1,213 @@
+'use strict'
+// WASM over memory that threads share: each has an instance of one module, with a stack, thread-local variables
+// and a frame of its own, and all see the same bytes. The first thread makes the group, others join it.
+
+const { Atomics, BigInt, BigInt64Array, Math, WeakSet, weakMapGet, weakSetAdd, weakSetHas } = require('../base/primordials')
+const { failure } = require('../base/errors')
+const { newName } = require('../runtime/host')
+const { byteLengthOf, isSharedArrayBuffer } = require('../base/buffers')
+const { Backend, newMemory, maxima } = require('./wasm')
+const { version } = require('../base/version')
+
+/** @typedef {import('./wasm').WasmMemory} WasmMemory */
+
+/**
+ * What a thread needs to join; can be cloned to any of the page or process.
+ *
+ * @typedef {object} ThreadGroup
+ * @property {string} version  of the package that made it
+ * @property {import('../base/types').WasmModule} module
+ * @property {WasmMemory} memory
+ * @property {string} name  of this group, as nobody else has one
+ * @property {number | undefined} maximum  bytes that memory may grow to
+ * @property {boolean} started  whether its first thread is there
+ */
+
+/**
+ * Which thread of the host it is, where the host numbers them.
+ *
+ * @typedef {object} Place
+ * @property {number} thread  no other one has or had this number; 0: none
+ * @property {number} parent  a thread that this one does not outlive; 0: none
+ */
+
+/**
+ * @param {import('../base/types').WasmModule} module
+ * @param {{ initialMemory?: number, maximumMemory?: number }} options  bytes
+ * @returns {ThreadGroup} nobody's yet
+ */
+function newGroup (module, options) {
+  const memory = newMemory({ ...options, shared: true })
+  return { version, module, memory, name: newName(), maximum: weakMapGet(maxima, memory), started: false }
+}
+
+/** that show this memory: what this thread's memory.buffer has been, and what others had of it @type {WeakSet<object>} */
+const buffers = new WeakSet()
+
+/** that do not @type {WeakSet<object>} */
+const others = new WeakSet()
+
+/** Linear memory that other threads have as well. */
+class SharedBackend extends Backend {
+  /**
+   * @param {any} exports
+   * @param {ThreadGroup} group
+   */
+  constructor (exports, group) {
+    super('wasm-shared', exports, group.memory)
+    this.group = group // which the class above knows as null
+    this.exports = exports
+    this.maximum = group.maximum ?? this.maximum
+    /** the number of this thread's environment */
+    this.id = exports.sb_id()
+  }
+
+  /** This thread holds its lock: who gets that lock knows that the thread is gone. */
+  beWatched () {
+    this.exports.sb_watched()
+  }
+
+  /** @returns {number[]} environments whose threads can be told to be gone, this one's as well */
+  watched () {
+    const ids = []
+    for (let id = this.exports.sb_next_watched(0); id !== 0; id = this.exports.sb_next_watched(id)) ids[ids.length] = id >>> 0
+    return ids
+  }
+
+  /**
+   * Gives back what a thread held that is gone.
+   *
+   * @param {number} id  of its environment
+   */
+  end (id) {
+    this.exports.sb_end(id)
+  }
+
+  /** @override */
+  renew () {
+    super.renew()
+    weakSetAdd(buffers, this.buffer)
+  }
+
+  /**
+   * Whoever makes shared memory grow leaves the old buffers as they are: shorter ones over the same bytes. Another thread
+   * posts buffers of its own over them.
+   *
+   * @override
+   * @param {ArrayBufferLike} buffer
+   */
+  isOwn (buffer) {
+    if (weakSetHas(buffers, buffer)) return true
+    if (weakSetHas(others, buffer) || !isSharedArrayBuffer(buffer)) return false
+    if (this.shows(buffer)) weakSetAdd(buffers, buffer)
+    else weakSetAdd(others, buffer)
+    return weakSetHas(buffers, buffer)
+  }
+
+  /**
+   * Has the buffer this memory's bytes? What is written here, where no other thread writes, shows in both or in one.
+   *
+   * @param {SharedArrayBuffer} buffer
+   */
+  shows (buffer) {
+    const at = this.frameAt + this.tables.frame.ARGS * 8
+    if (byteLengthOf(buffer) < at + 8) return false
+    const mine = new BigInt64Array(this.buffer, at, 1)
+    const theirs = new BigInt64Array(buffer, at, 1)
+    const kept = Atomics.load(mine, 0)
+    let isSame = true
+    for (let round = 0; round < 3; round++) {
+      const sign = BigInt(Math.floor(Math.random() * 2 ** 52))
+      Atomics.store(mine, 0, sign)
+      isSame &&= Atomics.load(theirs, 0) === sign
+    }
+    Atomics.store(mine, 0, kept)
+    return isSame
+  }
+
+  /** @override @param {number} nbytes @param {() => void} check */
+  allocateNative (nbytes, check) {
+    return staying(this.allocate(nbytes, check))
+  }
+
+  /** @override @param {number} nbytes @param {() => void} check */
+  allocateSab (nbytes, check) {
+    return staying(this.allocateZeroed(nbytes, check))
+  }
+
+  /**
+   * Gives up what a thread held that is gone, and those that it started. Not for the thread itself: its stack is
+   * part of that.
+   *
+   * @param {number} thread  its number
+   */
+  endThread (thread) {
+    this.exports.sb_end_thread(thread)
+  }
+}
+
+/** @param {import('./storage').Storage} storage  that was asked for as memory that others may see */
+function staying (storage) {
+  /** @type {import('./storage').Extra} */ (storage.extra).stays = true
+  return storage
+}
+
+/**
+ * Joins a group, as its first thread or as another.
+ *
+ * @param {ThreadGroup} group
+ * @param {Place} [place]
+ */
+function start (group, place = { thread: 0, parent: 0 }) {
+  if (group.version !== version) {
+    throw failure('ERR_UNSUPPORTED', `the memory was made by samebytes ${group.version}; this is ${version}, and both have to be the same`)
+  }
+  const { memory, module } = group
+  const grown = { renew () {} }
+  const instance = new WebAssembly.Instance(/** @type {any} */ (module), {
+    env: { memory: /** @type {any} */ (memory), emscripten_notify_memory_growth: () => { grown.renew() } }
+  })
+  const exports = /** @type {any} */ (instance.exports)
+  if (group.started) join(exports, place)
+  else begin(exports, group, place)
+  const backend = new SharedBackend(exports, group)
+  grown.renew = () => { backend.renew() }
+  return backend
+}
+
+/**
+ * @param {any} exports
+ * @param {ThreadGroup} group
+ * @param {Place} place
+ */
+function begin (exports, group, { thread, parent }) {
+  exports._initialize()
+  enter(exports, exports.sb_new_environment(exports.__tls_size.value, 0, thread, parent))
+  group.started = true
+}
+
+/**
+ * The module starts every thread on the same stack. What gives this one its own uses none, and no thread-local
+ * variables.
+ *
+ * @param {any} exports
+ * @param {Place} place
+ */
+function join (exports, { thread, parent }) {
+  const tls = exports.__tls_size.value
+  const environment = exports.sb_new_environment(tls, 1, thread, parent)
+  if (environment !== 0) exports.stackRestore(exports.sb_stack(environment, tls))
+  enter(exports, environment)
+}
+
+/**
+ * @param {any} exports
+ * @param {number} environment  this thread's from now on; 0: there was no memory for it
+ */
+function enter (exports, environment) {
+  if (environment === 0) throw failure('ERR_MEMORY', 'there is no WASM memory for another thread')
+  exports.__wasm_init_tls(exports.sb_tls(environment))
+  exports.sb_start(environment)
+}
+
+module.exports = { SharedBackend, newGroup, start }

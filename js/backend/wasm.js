@@ -1,0 +1,575 @@
+'use strict'
+// The WASM back end: the same C over linear memory. Owned tensors live there; when it grows, every
+// view of it is made anew. The caller's own buffers stay where they are: a kernel that needs their
+// bytes is given a copy in linear memory, and what it wrote is copied back (counted as staged).
+
+const { BigInt64Array, FinalizationRegistry, Float64Array, Int32Array, JSON, Math, Promise, Uint8Array, WeakMap, bufferOfMemory, bytesCopied, newList, register, rootless, typedFill, typedIndexOf, unregister, weakMapGet, weakMapSet } = require('../base/primordials')
+const { failure } = require('../base/errors')
+const { onNextTurn, textOf, log } = require('../runtime/host')
+const { byteLengthOf, MAX_LENGTH } = require('../base/buffers')
+const { Storage, Group, Extra, Stack, passing, rowNumbers, newSharedStorage, grant, countedBytes, counts, stats, reportDeleter } = require('./storage')
+
+const PAGE = 65536 // bytes
+const MAX_PAGES = 65536
+const SIZE_MAX = 2 ** 32 - 1 // in C
+const MOST = 0x7fffff00 - 64 // bytes of one allocation, as platform/heap.c has it
+
+/** @typedef {{ readonly buffer: ArrayBuffer, grow (pages: number): number }} WasmMemory a WebAssembly.Memory */
+
+/**
+ * The frame. The caller has the memory, too, and may make it grow: its views are renewed when they are
+ * asked for.
+ *
+ * @param {number} size  doubles
+ * @param {() => void} renew  calls cover
+ */
+function newFrame (size, renew) {
+  let f64 = new Float64Array(0)
+  let i64 = new BigInt64Array(0)
+  let i32 = new Int32Array(0)
+  return {
+    get f64 () {
+      if (f64[0] === undefined) renew()
+      return f64
+    },
+    get i64 () {
+      if (i64[0] === undefined) renew()
+      return i64
+    },
+    get i32 () {
+      if (i32[0] === undefined) renew()
+      return i32
+    },
+    /**
+     * @param {ArrayBuffer} buffer
+     * @param {number} at
+     */
+    cover (buffer, at) {
+      f64 = new Float64Array(buffer, at, size)
+      i64 = new BigInt64Array(buffer, at, size)
+      i32 = new Int32Array(buffer, at, 2 * size)
+    }
+  }
+}
+
+/** bytes that memory of this thread may grow to: it does not tell @type {WeakMap<object, number>} */
+const maxima = new WeakMap()
+
+/** Linear memory as the rest of the library uses it. */
+class Backend {
+  /**
+   * @param {'wasm' | 'wasm-shared'} name
+   * @param {any} exports  of the instance, which has its environment
+   * @param {WasmMemory} memory
+   */
+  constructor (name, exports, memory) {
+    this.name = name
+    this.isWasm = true
+    /** the threads that have this memory; null: one has it @type {import('./wasm-shared').ThreadGroup | null} */
+    this.group = null
+    this.memory = memory
+    /** bytes that it may grow to */
+    this.maximum = weakMapGet(maxima, memory) ?? MAX_PAGES * PAGE
+    this.buffer = bufferOfMemory(memory)
+    /** nobody else has it: without elements once the memory grew */
+    this.probe = new Uint8Array(this.buffer, 0, 1)
+    /** bytes that the windows reach: a resizable buffer (toResizableBuffer) grows in place */
+    this.covered = 0
+    this.frameAt = exports.sb_frame()
+    /** typed arrays over the whole memory, by dtype @type {any[]} */
+    this.windows = newList()
+    this.tables = JSON.parse(this.textAt(exports.sb_tables()))
+    this.frame = newFrame(this.tables.frame.SIZE, () => { this.renew() })
+    this.rows = rowNumbers(this.tables)
+    this.renew()
+    /** @type {(row: number) => void} */
+    this.call = exports.sb_call
+    /** bytes that tensors take */
+    this.inUse = () => {
+      this.call(this.rows.totals)
+      return countedBytes().sab + this.frame.f64[this.tables.frame.RESULTS + 1]
+    }
+    /** numbers below counts' length that nobody has any more */
+    this.spareWatches = new Stack()
+    /** whose bytes a typed array that was given out shows; keeps them @type {WeakMap<object, Storage>} */
+    this.exposed = new WeakMap()
+    /** handles whose storages were collected */
+    this.due = new Stack()
+    this.registry = new FinalizationRegistry((/** @type {{ id: number, handle: number }} */ held) => {
+      this.forget(held.id)
+      if (held.handle !== 0) this.due.push(held.handle)
+      this.drop()
+    })
+    /** @type {Group} */
+    this.adopted = this.newGroup('js')
+    this.deleters = new FinalizationRegistry((/** @type {{ deleter: Function }} */ held) => { this.queue(held.deleter) })
+  }
+
+  /** Memory grew, or was just made: views of the old buffer are dead. */
+  renew () {
+    const before = this.covered
+    this.buffer = bufferOfMemory(this.memory)
+    this.frame.cover(this.buffer, this.frameAt)
+    this.windows = newList()
+    const probe = new Uint8Array(this.buffer, 0, 1)
+    const covered = byteLengthOf(this.buffer)
+    this.covered = covered
+    this.probe = probe // last: a program may be stopped at any call before
+    if (before > 0 && covered > before) { // else it is another buffer of the same bytes
+      stats.grown++
+      log('WASM memory grew from %d to %d bytes', before, covered)
+    }
+  }
+
+  /** The memory's buffer: another one where somebody else made the memory grow, who told nobody. */
+  current () {
+    if (this.probe[0] === undefined) this.renew()
+    return this.buffer
+  }
+
+  /** @param {number} at */
+  textAt (at) {
+    const bytes = new Uint8Array(bufferOfMemory(this.memory), at)
+    return textOf(bytesCopied(bytes, 0, typedIndexOf(bytes, 0))) // a copy, because memory may be shared
+  }
+
+  /** The last failure in words. */
+  text () {
+    return this.textAt(this.frameAt + this.tables.frame.TEXT * 8)
+  }
+
+  // ---- Counting ----
+
+  /**
+   * @param {Group['count']} count
+   * @returns {number} to forget it by
+   */
+  count (count) {
+    const id = this.spareWatches.size > 0 ? this.spareWatches.pop() : counts.rows.length
+    counts.set(id, count)
+    return id
+  }
+
+  /** @param {number} id */
+  forget (id) {
+    counts.delete(id)
+    this.spareWatches.push(id)
+  }
+
+  /**
+   * @param {'js' | 'sab'} kind
+   * @returns {Group}
+   */
+  newGroup (kind) {
+    const group = new Group(kind)
+    const id = this.count(group.count)
+    register(this.registry, group, { id, handle: 0 })
+    return group
+  }
+
+  /** Frees what was collected; called outside of other calls, because it uses the frame. */
+  drop () {
+    const { f64 } = this.frame
+    while (this.due.size > 0) {
+      f64[this.tables.frame.ARGS] = this.due.pop()
+      this.call(this.rows.storage_drop)
+    }
+  }
+
+  /** Looks whether memory grew and nobody told: memory() counts it. */
+  sweep () {
+    if (byteLengthOf(bufferOfMemory(this.memory)) > this.covered) this.renew()
+  }
+
+  // ---- Making storages ----
+
+  /**
+   * @param {number} nbytes
+   * @param {() => void} check  throws what the frame reports
+   * @returns {Storage}
+   */
+  allocate (nbytes, check) {
+    if (nbytes > SIZE_MAX) throw failure('ERR_MEMORY', `${nbytes} bytes cannot be allocated; WASM addresses 4 GiB`)
+    if (nbytes > MOST) throw failure('ERR_MEMORY', `${nbytes} bytes cannot be allocated; in WASM one tensor takes less than 2 GiB`)
+    grant(nbytes, this.inUse)
+    this.frame.f64[this.tables.frame.ARGS] = nbytes
+    this.call(this.rows.storage_new)
+    try {
+      check()
+    } catch (error) {
+      throw this.inNumbers(error, nbytes)
+    }
+    const { f64 } = this.frame // memory may have grown
+    const handle = f64[this.tables.frame.RESULTS]
+    const address = f64[this.tables.frame.RESULTS + 1]
+    return this.hold(handle, address, nbytes)
+  }
+
+  /**
+   * Out of memory, with how much there is; other errors as they are.
+   *
+   * @param {any} error
+   * @param {number} nbytes
+   */
+  inNumbers (error, nbytes) {
+    if (error.code !== 'ERR_MEMORY') return error
+    const mib = (/** @type {number} */ bytes) => Math.round(bytes / 2 ** 16) / 16
+    return failure('ERR_MEMORY', `${nbytes} bytes could not be allocated; WASM memory has ${mib(byteLengthOf(this.current()))} of at most ${mib(this.maximum)} MiB`)
+  }
+
+  /**
+   * Bytes of linear memory under a handle, which is dropped when they are collected.
+   *
+   * @param {number} handle
+   * @param {number} address
+   * @param {number} nbytes
+   */
+  hold (handle, address, nbytes) {
+    this.reach(address + nbytes)
+    const storage = new Storage(new Group('wasm'), null, null, address, nbytes)
+    const extra = storage.extra = new Extra()
+    const { count } = storage.group
+    storage.address = address
+    extra.handle = handle
+    count.bytes = nbytes
+    extra.watch = this.count(count)
+    register(this.registry, storage, { id: extra.watch, handle }, storage)
+    return storage
+  }
+
+  /**
+   * Somebody else may have made memory grow where its buffer stayed: another thread, or who made it resizable.
+   *
+   * @param {number} end  of bytes that are about to be used
+   */
+  reach (end) {
+    if (end > this.covered) this.renew()
+  }
+
+  /**
+   * @param {number} nbytes
+   * @param {() => void} check
+   * @returns {Storage} all zero
+   */
+  allocateZeroed (nbytes, check) {
+    const storage = this.allocate(nbytes, check)
+    typedFill(new Uint8Array(this.current(), storage.byteOffset, nbytes), 0)
+    return storage
+  }
+
+  /** @param {number} nbytes @param {() => void} check  throws what the frame reports @returns {Storage} all zero */
+  allocateSab (nbytes, check) {
+    grant(nbytes, this.inUse)
+    return newSharedStorage(this.newGroup('sab'), nbytes)
+  }
+
+  /**
+   * What other threads may see: in WASM a SharedArrayBuffer.
+   *
+   * @param {number} nbytes
+   * @param {() => void} check
+   */
+  allocateNative (nbytes, check) {
+    return this.allocateSab(nbytes, check)
+  }
+
+  /**
+   * @param {ArrayBufferLike} buffer
+   * @param {number} byteOffset
+   * @param {number} nbytes
+   * @param {object} [source]  what the caller gave
+   * @returns {Storage}
+   * @throws {RangeError} ERR_STALE, ERR_BOUNDS linear memory that is no tensor's
+   */
+  adopt (buffer, byteOffset, nbytes, source) {
+    if (this.isWithinOwn(buffer, byteOffset)) {
+      const holder = source === undefined ? undefined : weakMapGet(this.exposed, source)
+      if (holder !== undefined && holder.released) throw failure('ERR_STALE', 'the typed array is the data of a tensor that was disposed; others may have the bytes')
+      return this.partAt(byteOffset, nbytes)
+    }
+    if (nbytes > SIZE_MAX) throw failure('ERR_UNSUPPORTED', `the source has ${nbytes} bytes; WASM addresses 4 GiB, take a part of it first`)
+    if (this.adopted.made++ >= 64) this.adopted = this.newGroup('js')
+    return new Storage(this.adopted, null, buffer, byteOffset, nbytes)
+  }
+
+  /**
+   * The same for one call.
+   *
+   * @param {ArrayBufferLike} buffer
+   * @param {number} byteOffset
+   * @param {number} nbytes
+   * @returns {Storage}
+   */
+  borrow (buffer, byteOffset, nbytes) {
+    if (!this.isWithinOwn(buffer, byteOffset)) return new Storage(passing, null, buffer, byteOffset, nbytes)
+    if (nbytes > 0) this.find(byteOffset, nbytes, false)
+    return this.unheld(byteOffset, nbytes)
+  }
+
+  /**
+   * Is it linear memory, as `data` shows it? Its first byte is no tensor's, and no address in C.
+   *
+   * @param {ArrayBufferLike} buffer
+   * @param {number} byteOffset
+   */
+  isWithinOwn (buffer, byteOffset) {
+    return byteOffset > 0 && this.isOwn(buffer)
+  }
+
+  /**
+   * Bytes of linear memory that a tensor has, wherever the array over them comes from. They keep that tensor's.
+   *
+   * @param {number} address
+   * @param {number} nbytes
+   * @returns {Storage}
+   * @throws {RangeError} ERR_STALE no tensor has them (any more) · ERR_BOUNDS they reach beyond the tensor's
+   */
+  partAt (address, nbytes) {
+    if (nbytes === 0) return this.unheld(address, 0)
+    this.find(address, nbytes, true)
+    const storage = this.hold(this.frame.f64[this.tables.frame.RESULTS], address, nbytes)
+    if (storage.extra !== null) storage.extra.stays = true // it is not ours to move
+    return storage
+  }
+
+  /**
+   * @param {number} address
+   * @param {number} nbytes  at least 1
+   * @param {boolean} claimed  a handle is left among the results
+   */
+  find (address, nbytes, claimed) {
+    const { ARGS, STATUS } = this.tables.frame
+    const { f64 } = this.frame
+    f64[ARGS] = address
+    f64[ARGS + 1] = nbytes
+    f64[ARGS + 2] = claimed ? 1 : 0
+    this.call(this.rows.storage_at)
+    const status = this.frame.f64[STATUS] // memory may have grown
+    if (status !== 0) throw failure('ERR_' + this.tables.errors[status - 1][0], this.text())
+  }
+
+  /**
+   * Bytes of linear memory that nothing keeps.
+   *
+   * @param {number} address
+   * @param {number} nbytes
+   * @returns {Storage}
+   */
+  unheld (address, nbytes) {
+    this.reach(address + nbytes)
+    const storage = new Storage(new Group('wasm'), null, null, address, nbytes)
+    storage.address = address
+    return storage
+  }
+
+  /** @param {ArrayBufferLike} buffer */
+  isOwn (buffer) {
+    return buffer === this.current()
+  }
+
+  /**
+   * A layout over linear memory as a whole: where one tensor has all that it reaches, over a part of that tensor's bytes,
+   * which it keeps. Else it stays as it is, and keeps nothing.
+   *
+   * @template {{ storage: Storage, offset: number }} Layout
+   * @param {Layout} layout
+   * @param {number} low  the first element that it reaches, from its offset
+   * @param {number} high  the last one
+   * @param {number} itemsize
+   * @returns {Layout} the same
+   */
+  keepReached (layout, low, high, itemsize) {
+    const address = layout.storage.byteOffset + (layout.offset + low) * itemsize
+    try {
+      layout.storage = this.partAt(address, (high - low + 1) * itemsize)
+      layout.offset = -low
+    } catch (/** @type {any} */ error) {
+      if (error.code === 'ERR_MEMORY') throw error
+    }
+    return layout
+  }
+
+  /** @returns {Storage} */
+  wrap () {
+    throw failure('ERR_UNSUPPORTED', 'an address needs the native addon; WASM sees its own memory only')
+  }
+
+  /**
+   * Calls deleter when the caller's buffer is used by no tensor any more.
+   *
+   * @param {Storage} storage
+   * @param {Function} deleter
+   */
+  attachDeleter (storage, deleter) {
+    (storage.extra ??= new Extra()).deleter = deleter
+    register(this.deleters, storage, { deleter }, storage)
+  }
+
+  // ---- Using storages ----
+
+  /**
+   * @param {Storage} storage
+   * @returns {number} 0 for the caller's bytes, which have none
+   */
+  addressOf (storage) {
+    return storage.address ?? 0
+  }
+
+  /** @param {Storage} storage */
+  promote (storage) {}
+
+  /** Nothing is in V8's heap. @returns {any} */
+  moveToHeap () { return null }
+
+  leaveHeap () {}
+
+  /**
+   * The caller gets to see the bytes through a typed array, which keeps them from being collected.
+   *
+   * @param {object} data
+   * @param {Storage} storage
+   */
+  expose (data, storage) {
+    weakMapSet(this.exposed, data, storage)
+  }
+
+  /**
+   * Does a window reach all of the bytes?
+   *
+   * @param {Storage} storage
+   * @param {any} Type
+   */
+  canView (storage, Type) {
+    return this.windowOffset(storage) + storage.nbytes <= MAX_LENGTH * Type.BYTES_PER_ELEMENT
+  }
+
+  /**
+   * @param {Storage} storage
+   * @returns {ArrayBufferLike}
+   */
+  bufferOf (storage) {
+    return storage.kind === 'wasm' ? this.current() : /** @type {ArrayBufferLike} */ (storage.buffer)
+  }
+
+  /**
+   * @param {Storage} storage
+   * @param {number} dtype
+   * @param {any} Type
+   */
+  window (storage, dtype, Type) {
+    if (storage.kind === 'wasm') {
+      const buffer = this.current()
+      return (this.windows[dtype] ??= new Type(buffer, 0, Math.min(Math.floor(byteLengthOf(buffer) / Type.BYTES_PER_ELEMENT), MAX_LENGTH)))
+    }
+    const extra = storage.extra ??= new Extra()
+    const windows = extra.windows ??= newList()
+    return (windows[dtype] ??= new Type(storage.buffer, storage.byteOffset, Math.floor(storage.nbytes / Type.BYTES_PER_ELEMENT)))
+  }
+
+  /**
+   * Bytes from the start of its window to the storage's first one.
+   *
+   * @param {Storage} storage
+   */
+  windowOffset (storage) {
+    return storage.kind === 'wasm' ? storage.byteOffset : 0
+  }
+
+  /** @param {Storage} storage */
+  release (storage) {
+    if (storage.released) return
+    storage.claims = -1
+    const { extra } = storage
+    if (storage.kind === 'sab') storage.group.count.bytes -= storage.nbytes
+    if (extra === null) return // somebody else's
+    if (extra.handle !== 0) {
+      this.forget(extra.watch)
+      unregister(this.registry, storage)
+      this.due.push(extra.handle)
+      this.drop()
+    }
+    if (extra.deleter !== null) {
+      unregister(this.deleters, storage)
+      this.queue(extra.deleter)
+    }
+  }
+
+  // ---- Off the event loop ----
+
+  /**
+   * May another thread work on the bytes? Here there is none.
+   *
+   * @param {Storage} storage
+   * @returns {boolean}
+   */
+  isFixed (storage) {
+    return false
+  }
+
+  /**
+   * @param {boolean} scaled
+   * @param {() => void} done
+   */
+  startCopy (scaled, done) {
+    throw failure('ERR_UNSUPPORTED', 'WASM has no threads')
+  }
+
+  /** @param {number} id */
+  stopCopy (id) {}
+
+  /** @param {Function} deleter */
+  queue (deleter) {
+    onNextTurn(() => {
+      try {
+        deleter(0n)
+      } catch (error) {
+        reportDeleter(error)
+      }
+    })
+  }
+
+  /** Waits until what is due on the event loop is done. */
+  async flush () {
+    for (let i = 0; i < 3; i++) await new Promise(resolve => onNextTurn(() => resolve(undefined)))
+  }
+}
+
+rootless(Backend)
+
+/**
+ * @param {{ initialMemory?: number, maximumMemory?: number, shared?: boolean }} options  bytes, whole pages are taken
+ * @returns {WasmMemory}
+ */
+function newMemory ({ initialMemory = 16 * PAGE, maximumMemory = MAX_PAGES * PAGE, shared = false }) {
+  const initial = Math.max(16, Math.ceil(initialMemory / PAGE)) // what the module itself needs
+  const maximum = Math.floor(maximumMemory / PAGE)
+  if (maximum < initial) throw failure('ERR_BOUNDS', `maximumMemory is ${maximumMemory}; at least ${initial * PAGE} bytes are needed`)
+  try {
+    const memory = /** @type {any} */ (new WebAssembly.Memory({ initial, maximum, shared }))
+    weakMapSet(maxima, memory, maximum * PAGE)
+    return memory
+  } catch (error) {
+    throw failure('ERR_MEMORY', `WASM memory of ${initial * PAGE} bytes, growing up to ${maximum * PAGE}, could not be allocated: ${/** @type {Error} */ (error).message}`)
+  }
+}
+
+/**
+ * One thread's memory and module.
+ *
+ * @param {import('../base/types').WasmModule} module
+ * @param {WasmMemory} memory
+ */
+function start (module, memory) {
+  const grown = { renew () {} }
+  const instance = new WebAssembly.Instance(/** @type {any} */ (module), {
+    env: { memory: /** @type {any} */ (memory), emscripten_notify_memory_growth: () => { grown.renew() } }
+  })
+  const exports = /** @type {any} */ (instance.exports)
+  exports._initialize()
+  if (!exports.sb_start()) throw failure('ERR_MEMORY', 'WASM memory is too small for an environment')
+  const backend = new Backend('wasm', exports, memory)
+  grown.renew = () => { backend.renew() }
+  return backend
+}
+
+module.exports = { Backend, start, newMemory, maxima }

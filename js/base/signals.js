@@ -1,0 +1,98 @@
+'use strict'
+// Callers' AbortSignals. They may be of another realm, or no AbortSignals at all: whatever they do, what waits for them
+// settles, and what they throw ends up with whoever gave them.
+
+const { failure } = require('./errors')
+const { show } = require('./validate')
+
+/**
+ * A caller's signal. It is believed once: after it said that it was aborted, or threw, nothing that it says changes that.
+ */
+class Signal {
+  #given
+
+  /** @param {AbortSignal} given */
+  constructor (given) {
+    this.#given = given
+    /** as far as anybody looked, or was told */
+    this.isAborted = false
+    /** why; what the signal threw is a reason, too @type {unknown} */
+    this.reason = undefined
+  }
+
+  /** @param {() => boolean} asked  is it aborted? */
+  #learn (asked) {
+    if (this.isAborted) return
+    let reason
+    try {
+      if (!asked()) return
+      reason = this.#given.reason
+    } catch (error) {
+      reason = error
+    }
+    if (!this.isAborted) this.reason = reason
+    this.isAborted = true
+  }
+
+  /**
+   * Asks the signal, which may run any code; never throws.
+   *
+   * @returns {boolean} whether it is aborted
+   */
+  look () {
+    this.#learn(() => this.#given.aborted)
+    return this.isAborted
+  }
+
+  /**
+   * Has stop called when the signal aborts, which may be at once.
+   *
+   * @param {() => void} stop  throws nothing; what it does a second time does nothing
+   * @returns {() => void} ends that; throws nothing
+   */
+  follow (stop) {
+    let follows = true
+    const listener = () => {
+      if (!follows) return
+      this.#learn(() => true)
+      stop()
+    }
+    try {
+      this.#given.addEventListener('abort', listener)
+    } catch (error) {
+      this.#learn(() => { throw error })
+      stop()
+    }
+    return () => {
+      follows = false
+      try {
+        this.#given.removeEventListener('abort', listener)
+      } catch {} // all is done by now; the listener does nothing any more
+    }
+  }
+}
+
+/**
+ * @param {any} signal  as a caller gave it
+ * @returns {Signal | undefined}
+ * @throws {TypeError} ERR_ARGUMENT · what its getters throw
+ */
+function signalOf (signal) {
+  if (signal === undefined) return undefined
+  const isSignal = signal !== null && typeof signal === 'object' && 'aborted' in signal &&
+    typeof signal.addEventListener === 'function' && typeof signal.removeEventListener === 'function'
+  if (isSignal) return new Signal(signal)
+  throw failure('ERR_ARGUMENT', `signal is ${show(signal)}; an AbortSignal was expected`)
+}
+
+/**
+ * Runs code of the caller's: nothing that was looked at before is sure afterwards, but what is held.
+ *
+ * @param {Signal | undefined} signal
+ * @throws its reason
+ */
+function checkSignal (signal) {
+  if (signal !== undefined && signal.look()) throw signal.reason
+}
+
+module.exports = { Signal, signalOf, checkSignal }

@@ -1,0 +1,200 @@
+#!/usr/bin/env node
+'use strict'
+// samebytes-build: compiles the addon and libsamebytes from the package's C sources, for Linux machines that it has no
+// binaries for. What it makes lies where shipped binaries do, prebuilds/<platform>/, so that nothing has to be set.
+
+const { spawnSync } = require('node:child_process')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const { parseArgs } = require('node:util')
+const { platformName, prebuilt } = require('../runtime/platform')
+
+const ROOT = path.join(__dirname, '..', '..')
+const PRODUCTS = ['samebytes.node', 'libsamebytes.so.1']
+const HELP = `Usage: samebytes-build [--out FOLDER] [--verbose]
+
+Compiles the native addon of samebytes from source, for Linux machines that the package has no binaries for.
+
+  --out FOLDER  where ${PRODUCTS.join(' and ')} go; otherwise into the package, where they are found
+  --verbose     show what the compiler is told and says
+  --help        show this
+
+It takes node-gyp, Python 3, make and a C11 compiler (CC, else cc). node-gyp downloads the headers of Node.js unless
+they lie beside the executable, or npm_config_nodedir says where they are.`
+
+class Failure extends Error {}
+
+/** @param {string[]} args */
+function main (args) {
+  const { out, verbose, help } = optionsOf(args)
+  if (help) {
+    console.log(HELP)
+    return
+  }
+  checkPlatform()
+  const sources = findSources()
+  const gyp = findNodeGyp()
+  const compiler = findCompiler()
+  const target = path.resolve(out ?? prebuilt())
+  checkWritable(target)
+
+  const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-build-'))
+  try {
+    fs.cpSync(path.join(ROOT, 'src'), path.join(scratch, 'src'), { recursive: true })
+    fs.copyFileSync(sources, path.join(scratch, 'binding.gyp'))
+    console.log(`samebytes-build: compiling for ${process.env.npm_config_arch ?? platformName()} with ${compiler}`)
+    runNodeGyp(gyp, compiler, scratch, verbose)
+    for (const name of PRODUCTS) place(path.join(scratch, 'build', 'Release', name), path.join(target, name))
+    copyDeviceCode(target)
+  } finally {
+    fs.rmSync(scratch, { recursive: true, force: true })
+  }
+  const addon = path.join(target, PRODUCTS[0])
+  if (!isCross()) check(addon)
+  console.log(`samebytes-build: made ${addon}${out === undefined ? '' : `; set SAMEBYTES_BINARY=${addon} to use it`}`)
+}
+
+/** @param {string[]} args */
+function optionsOf (args) {
+  try {
+    return parseArgs({
+      args,
+      options: { out: { type: 'string' }, verbose: { type: 'boolean', default: false }, help: { type: 'boolean', short: 'h', default: false } }
+    }).values
+  } catch (error) {
+    throw Object.assign(new Failure(`${/** @type {Error} */ (error).message}; --help shows the options`), { status: 2 })
+  }
+}
+
+function checkPlatform () {
+  if (process.platform !== 'linux') throw new Failure(`the C sources are for Linux; on ${process.platform} the package runs on WASM, with nothing to build`)
+  if (os.endianness() !== 'LE') throw new Failure(`${process.arch} is big-endian, and the C sources are for little-endian machines; the package runs on WASM here`)
+}
+
+/** @returns {string} the binding.gyp: beside the binaries in the package, where no installer takes it for an order to build */
+function findSources () {
+  const found = [path.join(ROOT, 'prebuilds', 'binding.gyp'), path.join(ROOT, 'binding.gyp')].find(file => fs.existsSync(file))
+  if (found === undefined) throw new Failure(`${ROOT} has no C sources; is the package whole?`)
+  return found
+}
+
+/** @returns {string[]} command and first arguments */
+function findNodeGyp () {
+  const { npm_config_node_gyp: told, npm_execpath: npm } = process.env
+  const inNpm = path.join('node_modules', 'node-gyp', 'bin', 'node-gyp.js')
+  const places = [told, ownNodeGyp(), path.join(path.dirname(process.execPath), '..', 'lib', 'node_modules', 'npm', inNpm)]
+  if (npm !== undefined) places.push(path.join(path.dirname(npm), '..', inNpm))
+  const found = places.find(place => place !== undefined && fs.existsSync(place))
+  if (found !== undefined) return [process.execPath, found]
+  if (runs('node-gyp')) return ['node-gyp']
+  throw new Failure('node-gyp is missing; npm install --save-dev node-gyp, then try again')
+}
+
+/** @returns {string | undefined} of the project, or beside the package */
+function ownNodeGyp () {
+  try {
+    return require.resolve('node-gyp/bin/node-gyp.js', { paths: [process.cwd(), ROOT] })
+  } catch {
+    return undefined
+  }
+}
+
+/** @returns {string} */
+function findCompiler () {
+  const told = process.env.CC
+  const found = (told ? [told] : ['cc', 'gcc', 'clang']).find(runs)
+  if (found === undefined) {
+    throw new Failure(`${told ? `the C compiler ${told} (CC) does not run` : 'a C compiler is missing'}; on Debian: apt-get install gcc make, on Alpine: apk add gcc make musl-dev linux-headers`)
+  }
+  if (!runs('make')) throw new Failure('make is missing; on Debian: apt-get install make, on Alpine: apk add make')
+  return found
+}
+
+/** @param {string} command  @returns {boolean} */
+function runs (command) {
+  const [name, ...args] = command.split(' ')
+  return spawnSync(name, [...args, '--version'], { stdio: 'ignore' }).error === undefined
+}
+
+/** @param {string} folder  which is made */
+function checkWritable (folder) {
+  try {
+    fs.mkdirSync(folder, { recursive: true })
+    fs.accessSync(folder, fs.constants.W_OK)
+  } catch (error) {
+    throw new Failure(`${folder} cannot be written (${/** @type {any} */ (error).code}); give another one with --out FOLDER`)
+  }
+}
+
+/**
+ * @param {string[]} gyp
+ * @param {string} compiler
+ * @param {string} folder
+ * @param {boolean} verbose
+ */
+function runNodeGyp (gyp, compiler, folder, verbose) {
+  // gyp links with the C++ compiler; there is no C++ here, so the C one does it.
+  const env = { ...process.env, CC: compiler, CXX: compiler, LINK: compiler }
+  for (const args of [['configure', ...headers()], ['build', 'samebytes', 'libsamebytes', '--jobs', 'max']]) {
+    const all = [...gyp.slice(1), '-C', folder, ...(verbose ? ['--verbose'] : []), ...args]
+    const { status, signal, stdout, stderr } = spawnSync(gyp[0], all, { env, stdio: verbose ? 'inherit' : 'pipe', encoding: 'utf8', maxBuffer: 2 ** 26 })
+    if (status === 0) continue
+    if (!verbose) process.stderr.write(`${stdout}${stderr}`)
+    throw new Failure(`node-gyp ${args[0]} failed (${signal ?? `exit status ${status}`})`)
+  }
+}
+
+/** @returns {string[]} Node's headers, where they lie beside the executable */
+function headers () {
+  const root = path.join(path.dirname(fs.realpathSync(process.execPath)), '..')
+  if (process.env.npm_config_nodedir || process.versions.bun !== undefined) return []
+  try {
+    const text = fs.readFileSync(path.join(root, 'include', 'node', 'node_version.h'), 'utf8')
+    const [, major] = /NODE_MAJOR_VERSION (\d+)/.exec(text) ?? []
+    if (major === process.versions.node.split('.')[0] && fs.existsSync(path.join(root, 'include', 'node', 'node_api.h'))) return [`--nodedir=${root}`]
+  } catch {}
+  return []
+}
+
+/** Whole or not at all; a file that was there stays with who has it: package managers link files of several projects. */
+function place (/** @type {string} */ file, /** @type {string} */ target) {
+  const draft = `${target}.${process.pid}`
+  try {
+    fs.copyFileSync(file, draft)
+    fs.chmodSync(draft, 0o755)
+    fs.renameSync(draft, target)
+  } catch (error) {
+    fs.rmSync(draft, { force: true })
+    throw new Failure(`${target} could not be written: ${/** @type {Error} */ (error).message}`)
+  }
+}
+
+/**
+ * GPUs take the same code wherever they are; it lies beside the addon.
+ *
+ * @param {string} target
+ */
+function copyDeviceCode (target) {
+  const [from, to] = [path.join(ROOT, 'prebuilds', 'linux-x64', 'cuda'), path.join(target, 'cuda')]
+  if (isCross() || path.relative(from, to) === '' || !fs.existsSync(from)) return
+  fs.cpSync(from, to, { recursive: true })
+}
+
+/** @returns {boolean} whether this machine cannot load what was built */
+const isCross = () => process.env.npm_config_arch !== undefined
+
+/** @param {string} addon */
+function check (addon) {
+  const program = "require(process.argv[1]).zeros([2]).fill(1); if (require(process.argv[1]).backend() !== 'native') process.exit(1)"
+  const env = { ...process.env, SAMEBYTES_BINARY: addon, SAMEBYTES_BACKEND: 'native' }
+  const { status, stderr } = spawnSync(process.execPath, ['-e', program, path.join(ROOT, 'js', 'index.js')], { env, encoding: 'utf8' })
+  if (status !== 0) throw new Failure(`${addon} was made but does not load:\n${stderr}`)
+}
+
+try {
+  main(process.argv.slice(2))
+} catch (/** @type {any} */ error) {
+  console.error(error instanceof Failure ? `samebytes-build: ${error.message}` : error)
+  process.exitCode = error.status ?? 1
+}

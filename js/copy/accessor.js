@@ -1,0 +1,338 @@
+'use strict'
+// Fast access to single elements: what get and set check and look up at each call is checked once and kept.
+
+const { Uint8Array, bufferOf, byteOffsetOf, lengthOf, nbytesOf, rootless } = require('../base/primordials')
+const ffi = require('../backend/calls')
+const { failure } = require('../base/errors')
+const { show, integer, inside, wrongCount } = require('../base/validate')
+const { busy } = require('./async')
+const { dtypes, dtypeOf } = require('../backend/dtypes')
+const { scalarFor } = require('../layout/values')
+const { ways, windowFor, load, store, read, write } = require('../layout/elements')
+
+const { backend, READ_ONLY } = ffi
+
+/** @typedef {InstanceType<typeof ffi.Layout>} Layout */
+/** @import { Value, Accessor } from '../base/types' */
+/** @typedef {(tensor: object) => Layout | null} LayoutOf the layout that a tensor has now; null: disposed */
+
+const NONE = new Uint8Array(0)
+
+/** What the accessors below have in common: where the elements are, for as long as that is so. */
+class Place {
+  /**
+   * @param {object} tensor
+   * @param {Layout} layout  of the tensor
+   * @param {LayoutOf} layoutOf
+   */
+  constructor (tensor, layout, layoutOf) {
+    this.tensor = tensor
+    this.layout = layout
+    this.layoutOf = layoutOf
+    this.storage = layout.storage
+    this.way = ways[layout.dtype]
+    /** over the storage; null: there can be none @type {any} */
+    this.window = null
+    /** the window's last byte; empty: the window is to be taken anew. Always of one type, unlike the window */
+    this.probe = NONE
+    /** that the window is over @type {object | null} */
+    this.block = null
+    /** the first element's place in the window */
+    this.start = layout.offset
+  }
+
+  /** Looks after the window: memory may have moved. */
+  check () {
+    // A buffer that was transferred away or shrank, and memory that grew, leave arrays without elements.
+    const isCurrent = this.probe[0] !== undefined && this.storage.block === this.block && this.layoutOf(this.tensor) === this.layout
+    if (!isCurrent) this.renew()
+  }
+
+  renew () {
+    const { storage, layout } = this
+    const now = this.layoutOf(this.tensor)
+    if (now === null) throw failure('ERR_DISPOSED', 'the tensor was disposed')
+    if (now !== layout) throw failure('ERR_STALE', 'the tensor was resized, or got other bytes, after the accessor was made')
+    ffi.checkAttached(storage)
+    const { Type, itemsize } = dtypes[layout.dtype]
+    const window = backend.canView(storage, Type) ? windowFor(storage, layout.dtype) : null
+    this.window = window
+    this.probe = window === null || lengthOf(window) === 0 ? NONE : new Uint8Array(/** @type {ArrayBuffer} */ (bufferOf(window)), byteOffsetOf(window) + nbytesOf(window) - 1, 1)
+    this.block = storage.block
+    this.start = layout.offset + (window === null ? 0 : backend.windowOffset(storage) / itemsize)
+  }
+
+  /** The same before a write. */
+  checkWritable () {
+    this.check()
+    if (this.layout.flags & READ_ONLY) throw failure('ERR_READ_ONLY', 'the tensor is read-only')
+    const { extra } = this.storage
+    if (extra !== null && extra.busy > 0) throw busy('tensor')
+  }
+
+  /**
+   * @param {number} at
+   * @returns {any}
+   */
+  load (at) {
+    return this.window !== null ? load(this.window, at, this.way) : read(this.layout, at)
+  }
+
+  /**
+   * @param {number} at
+   * @param {any} value  that runs no code
+   */
+  store (at, value) {
+    if (this.window !== null && store(this.window, at, this.way, value)) return
+    write(this.layout, at - this.start + this.layout.offset, scalarFor(value, dtypes[this.layout.dtype]))
+  }
+
+  /**
+   * A value without code of its own.
+   *
+   * @param {any} value
+   */
+  plain (value) {
+    return typeof value === 'object' ? scalarFor(value, dtypes[this.layout.dtype]) : value
+  }
+}
+
+rootless(Place)
+
+/** The same over bytes that may turn out to be gone: others pay nothing for it. */
+class GuardedPlace extends Place {
+  /** @param {number} at @override */
+  load (at) {
+    const value = super.load(at)
+    ffi.checkIntact(this.storage)
+    return value
+  }
+
+  /** @param {number} at @param {any} value @override */
+  store (at, value) {
+    super.store(at, value)
+    ffi.checkIntact(this.storage)
+  }
+}
+
+/**
+ * @param {number} given
+ * @param {number} ndim
+ */
+function checkCount (given, ndim) {
+  if (given !== ndim) throw wrongCount(given, ndim)
+}
+
+/** @param {string} name  of a method that was taken from its accessor, as in `const { get } = t.accessor()` */
+function alone (name) {
+  return failure('ERR_ARGUMENT', `${name} was called without its accessor; accessor.${name}(...) was expected`)
+}
+
+// One class for each number of axes: V8 then knows how many indices there are, and makes no list of them.
+
+class Accessor1 {
+  #place; #n; #s
+
+  /** @param {Place} place */
+  constructor (place) {
+    const { shape, strides } = place.layout
+    this.#place = place
+    this.#n = shape[0]
+    this.#s = strides[0]
+  }
+
+  /** @param {number} i */
+  get (i) {
+    if (this === undefined) throw alone('get')
+    if (arguments.length !== 1) checkCount(arguments.length, 1)
+    const place = this.#place
+    place.check()
+    return place.load(place.start + inside(i, this.#n, 0) * this.#s)
+  }
+
+  /** @param {Value} value @param {number} i */
+  set (value, i) {
+    if (this === undefined) throw alone('set')
+    if (arguments.length !== 2) checkCount(arguments.length - 1, 1)
+    const place = this.#place
+    const plain = place.plain(value)
+    place.checkWritable()
+    place.store(place.start + inside(i, this.#n, 0) * this.#s, plain)
+  }
+}
+
+class Accessor2 {
+  #place; #n0; #n1; #s0; #s1
+
+  /** @param {Place} place */
+  constructor (place) {
+    const { shape, strides } = place.layout
+    this.#place = place
+    this.#n0 = shape[0]
+    this.#n1 = shape[1]
+    this.#s0 = strides[0]
+    this.#s1 = strides[1]
+  }
+
+  /** @param {number} i @param {number} j */
+  #at (i, j) {
+    return this.#place.start + inside(i, this.#n0, 0) * this.#s0 + inside(j, this.#n1, 1) * this.#s1
+  }
+
+  /** @param {number} i @param {number} j */
+  get (i, j) {
+    if (this === undefined) throw alone('get')
+    if (arguments.length !== 2) checkCount(arguments.length, 2)
+    const place = this.#place
+    place.check()
+    return place.load(this.#at(i, j))
+  }
+
+  /** @param {Value} value @param {number} i @param {number} j */
+  set (value, i, j) {
+    if (this === undefined) throw alone('set')
+    if (arguments.length !== 3) checkCount(arguments.length - 1, 2)
+    const place = this.#place
+    const plain = place.plain(value)
+    place.checkWritable()
+    place.store(this.#at(i, j), plain)
+  }
+}
+
+class Accessor3 {
+  #place; #n0; #n1; #n2; #s0; #s1; #s2
+
+  /** @param {Place} place */
+  constructor (place) {
+    const { shape, strides } = place.layout
+    this.#place = place
+    this.#n0 = shape[0]
+    this.#n1 = shape[1]
+    this.#n2 = shape[2]
+    this.#s0 = strides[0]
+    this.#s1 = strides[1]
+    this.#s2 = strides[2]
+  }
+
+  /** @param {number} i @param {number} j @param {number} k */
+  #at (i, j, k) {
+    return this.#place.start + inside(i, this.#n0, 0) * this.#s0 + inside(j, this.#n1, 1) * this.#s1 + inside(k, this.#n2, 2) * this.#s2
+  }
+
+  /** @param {number} i @param {number} j @param {number} k */
+  get (i, j, k) {
+    if (this === undefined) throw alone('get')
+    if (arguments.length !== 3) checkCount(arguments.length, 3)
+    const place = this.#place
+    place.check()
+    return place.load(this.#at(i, j, k))
+  }
+
+  /** @param {Value} value @param {number} i @param {number} j @param {number} k */
+  set (value, i, j, k) {
+    if (this === undefined) throw alone('set')
+    if (arguments.length !== 4) checkCount(arguments.length - 1, 3)
+    const place = this.#place
+    const plain = place.plain(value)
+    place.checkWritable()
+    place.store(this.#at(i, j, k), plain)
+  }
+}
+
+class Accessor4 {
+  #place; #n0; #n1; #n2; #n3; #s0; #s1; #s2; #s3
+
+  /** @param {Place} place */
+  constructor (place) {
+    const { shape, strides } = place.layout
+    this.#place = place
+    this.#n0 = shape[0]
+    this.#n1 = shape[1]
+    this.#n2 = shape[2]
+    this.#n3 = shape[3]
+    this.#s0 = strides[0]
+    this.#s1 = strides[1]
+    this.#s2 = strides[2]
+    this.#s3 = strides[3]
+  }
+
+  /** @param {number} i @param {number} j @param {number} k @param {number} l */
+  #at (i, j, k, l) {
+    return this.#place.start + inside(i, this.#n0, 0) * this.#s0 + inside(j, this.#n1, 1) * this.#s1 +
+      inside(k, this.#n2, 2) * this.#s2 + inside(l, this.#n3, 3) * this.#s3
+  }
+
+  /** @param {number} i @param {number} j @param {number} k @param {number} l */
+  get (i, j, k, l) {
+    if (this === undefined) throw alone('get')
+    if (arguments.length !== 4) checkCount(arguments.length, 4)
+    const place = this.#place
+    place.check()
+    return place.load(this.#at(i, j, k, l))
+  }
+
+  /** @param {Value} value @param {number} i @param {number} j @param {number} k @param {number} l */
+  set (value, i, j, k, l) {
+    if (this === undefined) throw alone('set')
+    if (arguments.length !== 5) checkCount(arguments.length - 1, 4)
+    const place = this.#place
+    const plain = place.plain(value)
+    place.checkWritable()
+    place.store(this.#at(i, j, k, l), plain)
+  }
+}
+
+class AccessorN {
+  #place
+
+  /** @param {Place} place */
+  constructor (place) {
+    this.#place = place
+  }
+
+  /** @param {number[]} index */
+  #at (index) {
+    const { layout: { shape, strides }, start } = this.#place
+    checkCount(index.length, shape.length)
+    let at = start
+    for (let d = 0; d < shape.length; d++) at += inside(index[d], shape[d], d) * strides[d]
+    return at
+  }
+
+  /** @param {...number} index */
+  get (...index) {
+    if (this === undefined) throw alone('get')
+    const place = this.#place
+    place.check()
+    return place.load(this.#at(index))
+  }
+
+  /** @param {Value} value @param {...number} index */
+  set (value, ...index) {
+    if (this === undefined) throw alone('set')
+    const place = this.#place
+    const plain = place.plain(value)
+    place.checkWritable()
+    place.store(this.#at(index), plain)
+  }
+}
+
+const CLASSES = [AccessorN, Accessor1, Accessor2, Accessor3, Accessor4]
+
+/**
+ * @param {object} tensor
+ * @param {Layout} layout
+ * @param {LayoutOf} layoutOf
+ * @param {{ dtype?: unknown, ndim?: unknown }} wanted  what the caller relies on
+ * @returns {Accessor}
+ */
+function accessorOf (tensor, layout, layoutOf, { dtype, ndim }) {
+  const { name } = dtypes[layout.dtype]
+  const { length } = layout.shape
+  if (dtype !== undefined && dtypeOf(dtype).name !== name) throw failure('ERR_DTYPE', `dtype is ${show(dtype)}; the tensor's is ${name}`)
+  if (ndim !== undefined && integer('ndim', ndim, 'ERR_SHAPE') !== length) throw failure('ERR_SHAPE', `ndim is ${show(ndim)}; the tensor has ${length} axes`)
+  const Class = CLASSES[length] ?? AccessorN
+  return new Class(new (ffi.isGuarded(layout.storage) ? GuardedPlace : Place)(tensor, layout, layoutOf))
+}
+
+module.exports = { accessorOf }

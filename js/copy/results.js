@@ -1,0 +1,116 @@
+'use strict'
+// Copies and what recipes make, in bytes of their own or in a layout of the caller's. Layouts only; who calls makes
+// the tensors.
+
+const { arrayJoin } = require('../base/primordials')
+const ffi = require('../backend/calls')
+const { failure } = require('../base/errors')
+const { laterFile } = require('../runtime/lazy')
+const { CASTINGS } = require('../base/validate')
+const { countCopy } = require('../backend/storage')
+const { placeLike, checkTogether } = require('../layout/placement')
+const { dtypes, itemsizes } = require('../backend/dtypes')
+const { denseLayout, isSameShape, withBytes, written } = require('../layout/layouts')
+
+const { Layout, STATIC, UNBOUND } = ffi
+
+const moves = laterFile(() => require('./rearrange'))
+
+/** @typedef {import('../backend/dtypes').Dtype} Dtype */
+
+/**
+ * @param {InstanceType<typeof Layout>} layout
+ * @param {Dtype | undefined} dtype  undefined: its own
+ * @returns {InstanceType<typeof Layout>} without gaps and bytes, the axes in the same order of storage
+ */
+function likeOf (layout, dtype) {
+  const to = dtype === undefined ? layout.dtype : dtype.index
+  const isRowMajor = layout.order === null && layout.size > 0 && ffi.isContiguous(layout)
+  return isRowMajor ? denseLayout(to, layout.shape) : ffi.denseLike(layout, to)
+}
+
+/**
+ * A layout's elements in the same logical order, in bytes of their own.
+ *
+ * @param {string} reason  the public function, for memory()
+ * @param {InstanceType<typeof Layout>} target  without bytes; of another shape it is row-major
+ * @param {InstanceType<typeof Layout>} source
+ * @param {number} casting
+ * @param {import('../layout/placement').Place | undefined} [place]  for the bytes; ordinary memory beside the source's where none is given
+ * @returns {InstanceType<typeof Layout>} target with bytes
+ */
+function copied (reason, target, source, casting, place = placeLike(source.storage)) {
+  const made = withBytes(target, source.flags & (STATIC | UNBOUND), false, place)
+  written(made, ({ storage, dtype, size }) => {
+    if (isSameShape(target.shape, source.shape)) ffi.copy(made, source, casting)
+    else ffi.copy(new Layout(storage, dtype, source.shape, ffi.dense(dtype, source.shape).strides, 0, size, 0), source, casting)
+  })
+  countCopy(reason, made.size * itemsizes[made.dtype])
+  return made
+}
+
+/**
+ * The same in a layout of the caller's.
+ *
+ * @param {string} reason
+ * @param {InstanceType<typeof Layout>} out  that may be written to
+ * @param {Dtype | undefined} dtype  that was asked for besides
+ * @param {InstanceType<typeof Layout>} source
+ * @param {number} casting
+ */
+function copiedInto (reason, out, dtype, source, casting) {
+  checkOut(out, source.shape, dtype)
+  ffi.copy(out, source, casting)
+  countCopy(reason, out.size * itemsizes[out.dtype])
+}
+
+/**
+ * What a recipe makes.
+ *
+ * @param {string} reason
+ * @param {import('./rearrange').Recipe} recipe
+ * @param {InstanceType<typeof Layout> | null} out  of the caller's, that may be written to; null: bytes of its own
+ * @param {Dtype | undefined} dtype
+ * @param {number} casting
+ * @returns {InstanceType<typeof Layout>}
+ */
+function produced (reason, recipe, out, dtype, casting) {
+  if (out !== null) checkOut(out, recipe.shape, dtype)
+  const to = out !== null ? out.dtype : dtype === undefined ? recipe.dtype : dtype.index
+  const { storage } = recipe.sources[0]
+  for (let i = 0; i < recipe.sources.length; i++) {
+    const source = recipe.sources[i]
+    checkTogether(storage, source.storage)
+    checkCast(source.dtype, to, casting)
+  }
+  if (out !== null) checkTogether(storage, out.storage)
+  const target = out ?? withBytes(denseLayout(to, recipe.shape), 0, false, placeLike(storage))
+  if (out === null) written(target, () => moves().write(recipe, target, casting))
+  else moves().writeInto(recipe, target, casting)
+  countCopy(reason, target.size * itemsizes[to])
+  return target
+}
+
+/**
+ * May a result of this shape and dtype go there?
+ *
+ * @param {InstanceType<typeof Layout>} out
+ * @param {number[]} shape
+ * @param {Dtype | undefined} dtype  that was asked for besides
+ */
+function checkOut (out, shape, dtype) {
+  if (!isSameShape(out.shape, shape)) throw failure('ERR_SHAPE', `out has shape [${arrayJoin(out.shape)}]; the result has [${arrayJoin(shape)}]`)
+  if (dtype !== undefined && dtype.index !== out.dtype) throw failure('ERR_DTYPE', `out is ${dtypes[out.dtype].name}; the result was to be ${dtype.name}`)
+}
+
+/**
+ * @param {number} from
+ * @param {number} to
+ * @param {number} casting
+ */
+function checkCast (from, to, casting) {
+  if (ffi.canCast(from, to, casting)) return
+  throw failure('ERR_CAST', `${dtypes[from].name} does not cast to ${dtypes[to].name} under casting '${CASTINGS[casting]}'`)
+}
+
+module.exports = { likeOf, copied, copiedInto, produced, checkOut }

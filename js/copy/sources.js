@@ -1,0 +1,169 @@
+'use strict'
+// What copyFrom and copyFromAsync are given, as layouts to copy from.
+
+const { Array, Number, arrayEvery, isView, newList } = require('../base/primordials')
+const ffi = require('../backend/calls')
+const { functionsOf } = require('../runtime/lazy')
+const { failure } = require('../base/errors')
+const { MOST_PARTS, show, integer } = require('../base/validate')
+const { checkHeap } = require('../runtime/heap')
+const { dtypes, dtypeOf } = require('../backend/dtypes')
+const { MOST_VALUES, flatten } = require('../layout/values')
+const { dtypeOfArray, partsOfArray, partsOfLive, isAudioBuffer } = require('../base/buffers')
+const { allocated, written, layoutOver } = require('../layout/layouts')
+const { writeValues, factorOf } = require('../layout/elements')
+
+const { backend } = ffi
+
+const { layoutOfImage } = functionsOf(() => require('./images'))
+
+/** @typedef {InstanceType<typeof ffi.Layout>} Layout */
+/** @typedef {import('../backend/calls').Scaling} Scaling */
+
+/**
+ * An ImageData, or what has the same fields; null for anything else.
+ *
+ * @param {any} value
+ * @returns {import('./images').Image | null}
+ */
+function imageOf (value) {
+  if (value === null || typeof value !== 'object' || Array.isArray(value) || isView(value)) return null
+  const { data, width, height } = value
+  const dtype = dtypeOfArray(data)
+  if (dtype === undefined || typeof width !== 'number' || typeof height !== 'number') return null
+  if (dtype !== 'uint8') throw failure('ERR_DTYPE', `the image's data is ${dtype}; uint8 was expected`)
+  const { length } = partsOfLive(data, "the image's data")
+  if (!Number.isSafeInteger(width) || !Number.isSafeInteger(height) || width < 0 || height < 0 || length !== 4 * width * height) {
+    throw failure('ERR_SHAPE', `the image has ${length} bytes; ${show(width)} x ${show(height)} pixels of 4 were expected`)
+  }
+  return { data, width, height }
+}
+
+/**
+ * An AudioBuffer's channels, or a list that may be one of rows; null for anything else. Counts may be lies: no list is made before
+ * the target has as many rows.
+ *
+ * @param {any} src
+ * @param {readonly number[]} shape  of the target
+ * @returns {import('./channels').Channels | null}
+ */
+function channelsOf (src, shape) {
+  if (isAudioBuffer(src)) {
+    const { numberOfChannels, length } = src
+    const arrays = numberOfChannels === shape[0] ? listOfRows(numberOfChannels, c => src.getChannelData(c)) : []
+    if (arrays === null) throw failure('ERR_ARGUMENT', 'the AudioBuffer has a channel that is no typed array')
+    return { arrays, count: numberOfChannels, length, isAudio: true }
+  }
+  if (!Array.isArray(src) || dtypeOfArray(src[0]) === undefined) return null
+  const n = src.length
+  if (n !== shape[0] || n > MOST_PARTS) return null
+  const arrays = listOfRows(n, c => src[c])
+  return arrays && { arrays, count: n, length: 0, isAudio: false }
+}
+
+const ROW = 1024 // bytes of all that is made for one
+
+/**
+ * @param {number} n
+ * @param {(c: number) => any} get
+ * @returns {ArrayBufferView[] | null} null: not all are typed arrays
+ */
+function listOfRows (n, get) {
+  checkHeap(n * ROW, () => `${n} rows; copy some at a time`)
+  const arrays = newList()
+  for (let c = 0; c < n; c++) {
+    const array = get(c)
+    if (dtypeOfArray(array) === undefined) return null
+    arrays[arrays.length] = array
+  }
+  return arrays
+}
+
+/**
+ * The elements of anything but a tensor.
+ *
+ * @param {unknown} src
+ * @param {import('./images').Image | null} image  what it is
+ * @param {Layout} target
+ * @returns {Layout} to be released after the copy
+ */
+function sourceOf (src, image, { shape, size, dtype }) {
+  if (image !== null) return layoutOfImage(image, shape)
+  return dtypeOfArray(src) === undefined ? listed(src, shape, size, dtypes[dtype]) : elementsOf(src, shape, size)
+}
+
+/**
+ * A typed array's elements.
+ *
+ * @param {any} array
+ * @param {number[]} shape
+ * @param {number} size
+ * @returns {Layout}
+ */
+function elementsOf (array, shape, size) {
+  const { length } = partsOfLive(array, 'src')
+  if (length !== size) throw failure('ERR_SHAPE', `the typed array has ${length} elements; the tensor has ${size}`)
+  return layoutOver(array, dtypeOf(dtypeOfArray(array)).index, shape)
+}
+
+/**
+ * Values that a person wrote, in bytes of their own.
+ *
+ * @param {unknown} src
+ * @param {number[]} shape
+ * @param {number} size
+ * @param {import('../backend/dtypes').Dtype} dtype
+ * @returns {Layout}
+ */
+function listed (src, shape, size, dtype) {
+  const { values, shape: given } = flatten('src', src, dtype.kind === 'COMPLEX' && !isFlat(src, size))
+  const packed = allocated(ffi.dense(dtype.index, given))
+  written(packed, layout => writeValues(layout, values))
+  // A flat list of equal count fills row-major.
+  return given.length === 1 && given[0] === size ? ffi.reshape(packed, shape) : packed
+}
+
+/**
+ * A flat list of as many numbers as there are elements: none of them is half of a complex value.
+ *
+ * @param {unknown} list
+ * @param {number} size
+ */
+function isFlat (list, size) {
+  return Array.isArray(list) && list.length === size && size <= MOST_VALUES && arrayEvery(list, value => typeof value === 'number')
+}
+
+/**
+ * A typed array's storage beyond one call: what it shows of WASM memory is claimed.
+ *
+ * @param {import('../backend/storage').Storage} storage
+ * @param {unknown} array
+ */
+function kept (storage, array) {
+  if (storage.kind !== 'wasm') return storage
+  const { buffer, byteOffset, byteLength } = partsOfArray(array)
+  return backend.adopt(buffer, byteOffset, byteLength, /** @type {object} */ (array))
+}
+
+/**
+ * What copyFrom was given as scale, bias and axis.
+ *
+ * @param {unknown} scale
+ * @param {unknown} bias
+ * @param {unknown} axis
+ * @returns {Scaling | null} null: nothing is scaled
+ */
+function scalingOf (scale, bias, axis) {
+  const scaled = scale !== undefined || bias !== undefined
+  if (!scaled && axis === undefined) return null
+  const factors = scaled ? factorOf('scale', scale, 1) : null
+  const terms = scaled ? factorOf('bias', bias, 0) : null
+  const along = axis === undefined ? 0 : integer('axis', axis)
+  if (factors === null || terms === null) return null
+  if (axis === undefined && (factors.length >= 0 || terms.length >= 0)) {
+    throw failure('ERR_ARGUMENT', 'scale or bias is a list; axis says along which axis of the target')
+  }
+  return { scale: factors.layout, bias: terms.layout, axis: along }
+}
+
+module.exports = { sourceOf, imageOf, channelsOf, kept, scalingOf }

@@ -1,0 +1,34 @@
+'use strict'
+// Memory for what is in files, which say themselves how much that is.
+
+const { Uint8Array } = require('../base/primordials')
+const { failure } = require('../base/errors')
+
+/**
+ * @template R
+ * @param {number} nbytes
+ * @param {() => R} fn  fails only without memory
+ * @returns {R}
+ */
+function allocated (nbytes, fn) {
+  try {
+    return fn()
+  } catch (error) {
+    throw failure('ERR_MEMORY', `${nbytes} bytes for what is in the file cannot be allocated: ${/** @type {Error} */ (error).message}`)
+  }
+}
+
+/**
+ * @param {number} nbytes
+ * @param {string} what  has them
+ * @returns {Uint8Array<ArrayBuffer>}
+ */
+function roomFor (nbytes, what) {
+  try {
+    return new Uint8Array(nbytes)
+  } catch {
+    throw failure('ERR_MEMORY', `${nbytes} bytes of ${what} cannot be allocated`)
+  }
+}
+
+module.exports = { allocated, roomFor }

@@ -1,0 +1,84 @@
+'use strict'
+// What C's parsers find in the bytes of files, as records. On the WASM back ends they are a module of their own.
+
+const { Float64Array, bufferOf, byteOffsetOf, lengthOf } = require('../base/primordials')
+const ffi = require('../backend/calls')
+const { functionsOf } = require('../runtime/lazy')
+const { partsOfArray } = require('../base/buffers')
+const { checkHeap } = require('../runtime/heap')
+const { allocated } = require('./allocate')
+
+const { backend } = ffi
+const { parse: parseInModule } = functionsOf(() => require('./parsers-module'))
+
+// As C numbers them: parsers, and the tags of records.
+const NPY = 0
+const SAFETENSORS = 1
+const GGUF = 2
+const ZIP_END = 3
+const ZIP_DIRECTORY = 4
+const ZIP_MEMBER = 5
+const PAIR = 0
+const TENSOR = 1
+
+const WIDEST = 2 // bytes of heap for a byte of UTF-8: where one character is above U+00FF, all of a text take two
+const WORD = 40 // bytes of heap that become of one word of a record, in objects, names and maps
+
+/**
+ * A record of src/formats/formats.h.
+ *
+ * @typedef {{ tag: number, nameAt: number, nameLength: number, words: Float64Array }} Found  words: the record from its length on
+ */
+
+/** @typedef {import('../layout/layouts').Bytes} Bytes */
+
+/**
+ * Words that a parser found.
+ *
+ * @param {number} which
+ * @param {Uint8Array} given  of the file, or of its beginning, to which nobody else can write
+ * @param {number} total  bytes of the whole file
+ * @param {number} [base]  where the given ones begin in it, for pieces of a zip
+ * @returns {{ words: Float64Array, wanted: number }} wanted: bytes that have to be given for all; 0: no more
+ * @throws ERR_FORMAT
+ */
+function parse (which, given, total, base = 0) {
+  const parts = partsOfArray(given)
+  if (backend.isWasm) return parseInModule(which, parts, total, base)
+  const input = backend.borrow(parts.buffer, parts.byteOffset, parts.byteLength)
+  for (let room = 512; ;) {
+    const words = allocated(room * 8, () => new Float64Array(room))
+    const { count, wanted } = ffi.parse(which, input, backend.borrow(bufferOf(words), 0, room * 8), total, base)
+    if (count <= room) return { words: wordsFrom(words, 0, count), wanted }
+    room = count
+  }
+}
+
+/**
+ * @param {Float64Array} words
+ * @param {number} start
+ * @param {number} end
+ */
+const wordsFrom = (words, start, end) => new Float64Array(/** @type {ArrayBuffer} */ (bufferOf(words)), byteOffsetOf(words) + 8 * start, end - start)
+
+/**
+ * The records among a parser's words.
+ *
+ * @param {Float64Array} words
+ * @returns {Generator<Found>}
+ */
+function * recordsOf (words) {
+  checkHeap(WORD * lengthOf(words) + WIDEST * textOf(words), () => 'what the file says of its tensors')
+  for (let at = 1; at < lengthOf(words); at += words[at]) {
+    yield { tag: words[at + 1], nameAt: words[at + 2], nameLength: words[at + 3], words: wordsFrom(words, at, at + words[at]) }
+  }
+}
+
+/** @param {Float64Array} words @returns {number} bytes of names, and of what is called so */
+function textOf (words) {
+  let text = 0
+  for (let at = 1; at < lengthOf(words); at += words[at]) text += words[at + 3] + (words[at + 1] === PAIR && words[at] > 6 ? words[at + 6] : 0)
+  return text
+}
+
+module.exports = { NPY, SAFETENSORS, GGUF, ZIP_END, ZIP_DIRECTORY, ZIP_MEMBER, PAIR, TENSOR, WIDEST, parse, recordsOf }

@@ -1,0 +1,470 @@
+'use strict'
+// Tensors as the bytes of .npy, .npz and .safetensors files, in pieces: headers, and the tensors' own bytes.
+
+const { arrayJoin, arrayMap } = require('../base/primordials')
+const ffi = require('../backend/calls')
+const { failure } = require('../base/errors')
+const { textOf, bytesOf } = require('../runtime/host')
+const { show, optionsOf } = require('../base/validate')
+const { countCopy } = require('../backend/storage')
+const { dtypes, dtypeOf } = require('../backend/dtypes')
+const { CPU, deviceOfStorage, nameOfDevice } = require('../backend/device-names')
+const { collected } = require('../layout/values')
+const { checkHeap } = require('../runtime/heap')
+const { Tensor } = require('../tensor/tensor')
+const { readBytes } = require('../layout/data')
+const { crc32 } = require('./formats')
+
+/** @import { AnyTensor } from '../base/types' */
+/** @typedef {InstanceType<typeof ffi.Layout>} Layout */
+
+/**
+ * A piece of a file: bytes, or a tensor's, which are asked for anew each time, because WASM memory may grow (withPart).
+ *
+ * @typedef {Uint8Array | Tensor | Summed} Piece
+ */
+
+/**
+ * A tensor in a zip, whose checksum is that of the bytes that were written: others may write to the tensor meanwhile.
+ */
+class Summed {
+  /**
+   * @param {Tensor} tensor
+   * @param {number} crc  of what is before it in its member
+   */
+  constructor (tensor, crc) {
+    this.tensor = tensor
+    this.crc = crc
+    /** bytes of the checksum in the zip directory, which comes later @type {Uint8Array} */
+    this.field = new Uint8Array(4)
+    /** byte of the file where it is as well */
+    this.at = 0
+  }
+
+  /** @param {Uint8Array} bytes  that were written, and that nobody else has */
+  add (bytes) { this.crc = crc32(bytes, this.crc) }
+
+  /** @returns {Uint8Array} what is written at byte `at` when all of it was added */
+  sum () {
+    this.field.set(numbers([4, this.crc]))
+    return this.field
+  }
+}
+
+const ALIGNMENT = 64
+const ENTRY_BYTES = 2048 // of heap, for the pieces of one tensor
+const MOST = 1000000 // tensors, and pairs of metadata: no more are read
+
+/** What NumPy calls dtypes; raw bytes where it has none. @type {Record<string, string>} */
+const DESCRS = {
+  bool: '|b1',
+  uint8: '|u1',
+  int8: '|i1',
+  int16: '<i2',
+  uint16: '<u2',
+  int32: '<i4',
+  uint32: '<u4',
+  int64: '<i8',
+  uint64: '<u8',
+  float16: '<f2',
+  bfloat16: '<V2',
+  float32: '<f4',
+  float64: '<f8',
+  complex64: '<c8',
+  complex128: '<c16',
+  float8_e4m3fn: '|V1',
+  float8_e5m2: '|V1'
+}
+
+/** @type {Record<string, string>} */
+const TYPES = {
+  bool: 'BOOL',
+  uint8: 'U8',
+  int8: 'I8',
+  int16: 'I16',
+  uint16: 'U16',
+  int32: 'I32',
+  uint32: 'U32',
+  int64: 'I64',
+  uint64: 'U64',
+  float16: 'F16',
+  bfloat16: 'BF16',
+  float32: 'F32',
+  float64: 'F64',
+  complex64: 'C64',
+  float8_e4m3fn: 'F8_E4M3',
+  float8_e5m2: 'F8_E5M2'
+}
+
+/**
+ * @param {unknown} t
+ * @param {string} [name]
+ * @returns {Tensor}
+ */
+function tensorGiven (t, name = 't') {
+  if (!Tensor.isTensor(t)) throw failure('ERR_ARGUMENT', `${name} is ${show(t)}; a tensor was expected`)
+  const device = deviceOfStorage(Tensor.layoutOf(t).storage)
+  if (device !== CPU) throw failure('ERR_DEVICE', `${name} is on ${nameOfDevice(device)}; cpu() copies it to where files are written from`)
+  return t
+}
+
+/**
+ * A tensor whose bytes lie one after the other, in the order that is written: itself, or a copy.
+ *
+ * @param {Tensor} t
+ * @returns {Tensor}
+ */
+function compact (t) {
+  const layout = Tensor.attachedOf(t)
+  if (ffi.isContiguous(layout)) return t
+  return Tensor.prototype.contiguous.call(t, {}) // which the tensor itself may have another of
+}
+
+// ---- npy ----
+
+/**
+ * A header of version 1, or 2 where there are very many axes; the data behind it begins at a multiple of 64.
+ *
+ * @param {string} dtype
+ * @param {readonly number[]} shape
+ * @param {boolean} fortran
+ * @returns {Uint8Array}
+ */
+function npyHeader (dtype, shape, fortran) {
+  const tuple = shape.length === 1 ? `${shape[0]},` : arrayJoin(shape)
+  let text = `{'descr': '${DESCRS[dtype]}', 'fortran_order': ${fortran ? 'True' : 'False'}, 'shape': (${tuple}), }`
+  // Room in which NumPy may write a longer first axis.
+  text = text.padEnd(text.length + Math.max(0, 21 - String((fortran ? shape[shape.length - 1] : shape[0]) ?? 0).length))
+  const length = Math.ceil((10 + text.length + 1) / ALIGNMENT) * ALIGNMENT - 10
+  const header = new Uint8Array(10 + length).fill(32)
+  header.set([0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, 1, 0, length & 255, length >> 8])
+  header.set(bytesOf(text), 10)
+  header[header.length - 1] = 10
+  return header
+}
+
+/**
+ * @param {Tensor} t
+ * @param {string} reason
+ * @returns {Piece[]}
+ */
+function npyPieces (t, reason) {
+  const layout = Tensor.attachedOf(t)
+  const fortran = layout.shape.length > 1 && !ffi.isContiguous(layout) && ffi.isContiguousIn(layout, arrayMap(layout.shape, (_, d) => layout.shape.length - 1 - d))
+  const bytes = fortran ? Tensor.prototype.permute.call(t, arrayMap(layout.shape, (_, d) => layout.shape.length - 1 - d)) : compact(t)
+  return [npyHeader(specOf('', t).dtype, layout.shape, fortran), bytes]
+}
+
+// ---- Several tensors ----
+
+/**
+ * Names and tensors, as a record, a Map, a file object or a list of entries; each read once.
+ *
+ * @param {unknown} given
+ * @returns {[string, Tensor][]}
+ */
+function entriesOf (given) {
+  if (given === null || typeof given !== 'object' || Tensor.isTensor(given)) throw failure('ERR_ARGUMENT', `tensors is ${show(given)}; a record, a Map or entries of tensors were expected`)
+  const isIterable = typeof /** @type {any} */ (given)[Symbol.iterator] === 'function'
+  const seen = new Set()
+  const entries = collected('tensors', isIterable ? /** @type {any} */ (given) : Object.entries(given), entry => {
+    if (!Array.isArray(entry) || entry.length !== 2) throw failure('ERR_ARGUMENT', `an entry of tensors is ${show(entry)}; [name, tensor] was expected`)
+    const [name, t] = entry
+    if (typeof name !== 'string') throw failure('ERR_ARGUMENT', `a name of tensors is ${show(name)}; a string was expected`)
+    if (!isWellFormed(name)) throw failure('ERR_ARGUMENT', `a name of tensors is ${show(name)}, which has half a surrogate pair`)
+    if (seen.has(name)) throw failure('ERR_ARGUMENT', `tensors has the name ${show(name)} twice`)
+    seen.add(name)
+    if (seen.size > MOST) throw tooMany('tensors')
+    return /** @type {[string, Tensor]} */ ([name, tensorGiven(t, `tensors[${show(name)}]`)])
+  })
+  checkHeap(entries.length * ENTRY_BYTES, () => `headers for ${entries.length} tensors`)
+  return entries
+}
+
+/** @param {string} what */
+const tooMany = what => failure('ERR_UNSUPPORTED', `${what} has ${MOST + 1} entries or more; at most ${MOST} would be read`)
+
+/**
+ * @param {string} text
+ * @returns {boolean} whether UTF-8 can say it: there is no half of a surrogate pair
+ */
+function isWellFormed (text) {
+  return (/** @type {any} */ (text)).isWellFormed?.() || text === textOf(bytesOf(text))
+}
+
+/**
+ * @param {unknown} metadata
+ * @returns {[string, string][]}
+ */
+function metadataOf (metadata) {
+  if (metadata === undefined) return []
+  if (metadata === null || typeof metadata !== 'object' || Array.isArray(metadata)) throw failure('ERR_ARGUMENT', `metadata is ${show(metadata)}; a record of strings was expected`)
+  const entries = Object.entries(metadata)
+  if (entries.length > MOST) throw tooMany('metadata')
+  return entries.map(([key, value]) => {
+    if (typeof value !== 'string') throw failure('ERR_ARGUMENT', `metadata[${show(key)}] is ${show(value)}; a string was expected`)
+    if (!isWellFormed(key) || !isWellFormed(value)) throw failure('ERR_ARGUMENT', `metadata[${show(key)}] is ${show(value)}: one of them has half a surrogate pair`)
+    return [key, value]
+  })
+}
+
+/** @typedef {{ name: string, dtype: string, shape: readonly number[], nbytes: number }} Spec */
+
+/**
+ * What a tensor is, whatever properties of its own say.
+ *
+ * @param {string} name
+ * @param {Tensor} t
+ * @returns {Spec}
+ */
+function specOf (name, t) {
+  const { dtype: index, shape, size } = Tensor.attachedOf(t)
+  const { name: dtype, itemsize } = dtypes[index]
+  return { name, dtype, shape, nbytes: size * itemsize }
+}
+
+/**
+ * The header of a .safetensors file, and where each tensor begins behind it. The format allows no holes, so first come the
+ * tensors that fill multiples of 64 bytes, each at one, then the others by the size of their elements.
+ *
+ * @param {readonly Spec[]} specs
+ * @param {[string, string][]} metadata
+ * @returns {{ header: Uint8Array, order: { spec: Spec, begin: number }[], total: number }}
+ */
+function safetensorsHeader (specs, metadata) {
+  const rank = (/** @type {Spec} */ { dtype, nbytes }) => nbytes % ALIGNMENT === 0 ? ALIGNMENT : dtypeOf(dtype).itemsize
+  const sorted = specs.map(spec => ({ spec, rank: rank(spec) })).sort((a, b) => b.rank - a.rank)
+  const fields = []
+  if (metadata.length > 0) fields.push(`"__metadata__":{${metadata.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`)}}`)
+  let at = 0
+  const order = sorted.map(({ spec }) => {
+    const { name, dtype, shape, nbytes } = spec
+    if (name === '__metadata__') throw failure('ERR_ARGUMENT', 'a tensor cannot be called "__metadata__": the format uses the name')
+    if (TYPES[dtype] === undefined) throw failure('ERR_DTYPE', `${show(name)} is of ${dtype}; .safetensors has no such type`)
+    fields.push(`${JSON.stringify(name)}:{"dtype":"${TYPES[dtype]}","shape":[${arrayJoin(shape, ',')}],"data_offsets":[${at},${at + nbytes}]}`)
+    at += nbytes
+    return { spec, begin: at - nbytes }
+  })
+  const text = bytesOf(`{${fields}}`)
+  const length = Math.ceil((8 + text.length) / ALIGNMENT) * ALIGNMENT
+  if (length - 8 > 100000000) throw failure('ERR_UNSUPPORTED', 'the header would be longer than .safetensors allows: 100000000 bytes')
+  const header = new Uint8Array(length).fill(32)
+  new DataView(header.buffer).setUint32(0, length - 8, true)
+  header.fill(0, 4, 8)
+  header.set(text, 8)
+  for (const place of order) place.begin += length
+  return { header, order, total: length + at }
+}
+
+/**
+ * @param {[string, Tensor][]} entries
+ * @param {[string, string][]} metadata
+ * @param {string} reason
+ * @returns {Piece[]}
+ */
+function safetensorsPieces (entries, metadata, reason) {
+  const tensors = new Map(entries)
+  const { header, order } = safetensorsHeader(entries.map(([name, t]) => specOf(name, t)), metadata)
+  return [header, ...order.map(({ spec }) => compact(/** @type {Tensor} */ (tensors.get(spec.name))))]
+}
+
+/**
+ * A zip of stored .npy files, each array at a multiple of 64.
+ *
+ * @param {[string, Tensor][]} entries
+ * @param {string} reason
+ * @returns {Piece[]}
+ */
+function npzPieces (entries, reason) {
+  /** @type {Piece[]} */
+  const pieces = []
+  const directory = []
+  /** @type {Summed[]} */
+  const all = []
+  let at = 0
+  for (const [name, t] of entries) {
+    const array = npyPieces(t, reason)
+    const size = array.reduce((n, piece) => n + sizeOf(piece), 0)
+    const summed = new Summed(/** @type {Tensor} */ (array[1]), crc32(/** @type {Uint8Array} */ (array[0]), 0))
+    const file = bytesOf(`${name}.npy`)
+    if (file.length > 0xffff || name.includes('\0')) throw failure('ERR_ARGUMENT', `a name of tensors is ${show(name.slice(0, 300))}; a zip takes ${0xffff - 4} bytes without a character 0`)
+    const wide = zip64([size, size])
+    const pad = -(at + 30 + file.length + wide.length + 4) & (ALIGNMENT - 1)
+    const padding = numbers([2, 0xd935], [2, pad], [pad, 0])
+    const head = joined(numbers([4, 0x04034b50], ...common(size, 0), [2, file.length], [2, wide.length + padding.length]), file, wide, padding)
+    const far = zip64([size, size, at])
+    directory.push(joined(
+      numbers([4, 0x02014b50], [2, 45], ...common(size, 0), [2, file.length], [2, far.length], [2, 0], [2, 0], [2, 0], [4, 0], [4, Math.min(at, 0xffffffff)]), file, far))
+    summed.at = at + 14
+    all.push(summed)
+    pieces.push(head, array[0], summed)
+    at += head.length + size
+  }
+  const list = joined(...directory)
+  const end = at + list.length
+  const n = entries.length
+  const isWide = n >= 0xffff || end >= 0xffffffff
+  const wide = isWide ? numbers([4, 0x06064b50], [8, 44], [2, 45], [2, 45], [4, 0], [4, 0], [8, n], [8, n], [8, list.length], [8, at], [4, 0x07064b50], [4, 0], [8, end], [4, 1]) : new Uint8Array(0)
+  const short = Math.min(n, 0xffff)
+  const last = joined(list, wide, numbers([4, 0x06054b50], [4, 0], [2, short], [2, short], [4, Math.min(list.length, 0xffffffff)], [4, Math.min(at, 0xffffffff)], [2, 0]))
+  let from = 16
+  directory.forEach((entry, i) => {
+    all[i].field = last.subarray(from, from + 4)
+    from += entry.length
+  })
+  return [...pieces, last]
+}
+
+/**
+ * Fields that both headers of a member have: version, flags (names are UTF-8), method, time, checksum, sizes.
+ *
+ * @param {number} size
+ * @param {number} crc
+ * @returns {[number, number][]}
+ */
+function common (size, crc) {
+  const short = Math.min(size, 0xffffffff)
+  return [[2, 45], [2, 0x800], [2, 0], [2, 0], [2, 0x21], [4, crc], [4, short], [4, short]]
+}
+
+/**
+ * The field for numbers that 32 bits do not hold.
+ *
+ * @param {number[]} values
+ */
+function zip64 (values) {
+  const large = values.filter(value => value >= 0xffffffff)
+  if (large.length === 0) return new Uint8Array(0)
+  return numbers([2, 1], [2, 8 * large.length], ...large.map(value => /** @type {[number, number]} */ ([8, value])))
+}
+
+/**
+ * @param {[number, number][]} fields  bytes and value, little-endian
+ * @returns {Uint8Array}
+ */
+function numbers (...fields) {
+  const bytes = new Uint8Array(fields.reduce((n, [width]) => n + width, 0))
+  let at = 0
+  for (const [width, value] of fields) {
+    for (let i = 0, rest = value; i < width && rest > 0; i++, rest = Math.floor(rest / 256)) bytes[at + i] = rest % 256
+    at += width
+  }
+  return bytes
+}
+
+/**
+ * @param {Uint8Array[]} parts
+ * @returns {Uint8Array}
+ */
+function joined (...parts) {
+  const bytes = new Uint8Array(parts.reduce((n, part) => n + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    bytes.set(part, at)
+    at += part.length
+  }
+  return bytes
+}
+
+/** @param {Piece} piece @returns {Uint8Array | Tensor} */
+const whatOf = piece => piece instanceof Summed ? piece.tensor : piece
+
+/**
+ * What use makes of some bytes of a piece.
+ *
+ * @template R
+ * @param {Piece} piece
+ * @param {number} at
+ * @param {number} nbytes
+ * @param {(bytes: Uint8Array) => R} use  as of readBytes
+ * @returns {R}
+ */
+function withPart (piece, at, nbytes, use) {
+  const what = whatOf(piece)
+  return Tensor.isTensor(what) ? readBytes(Tensor.attachedOf(what), at, nbytes, use) : use(/** @type {Uint8Array} */ (what).subarray(at, at + nbytes))
+}
+
+/** @param {Piece} piece */
+function sizeOf (piece) {
+  const what = whatOf(piece)
+  return Tensor.isTensor(what) ? specOf('', what).nbytes : /** @type {Uint8Array} */ (what).length
+}
+
+/**
+ * @param {Piece[]} pieces
+ * @param {string} reason
+ * @returns {Uint8Array}
+ */
+function bytesOfPieces (pieces, reason) {
+  const nbytes = pieces.reduce((n, piece) => n + sizeOf(piece), 0)
+  let bytes
+  try {
+    bytes = new Uint8Array(nbytes)
+  } catch {
+    throw failure('ERR_MEMORY', `${nbytes} bytes could not be allocated; save writes to a file piece by piece`)
+  }
+  let at = 0
+  for (const piece of pieces) {
+    const n = sizeOf(piece)
+    withPart(piece, 0, n, part => { bytes.set(part, at) })
+    if (piece instanceof Summed) {
+      piece.add(bytes.subarray(at, at + n))
+      bytes.set(piece.sum(), piece.at)
+    }
+    at += n
+  }
+  countCopy(reason, nbytes)
+  return bytes
+}
+
+// ---- Public ----
+
+/**
+ * A tensor as the bytes of a .npy file, which NumPy's load reads. Fortran order stays; other layouts are made
+ * row-major. bfloat16 and float8, which NumPy lacks, become raw bytes: parseNpy needs their dtype then.
+ *
+ * @param {AnyTensor} t
+ * @returns {Uint8Array} a copy; the data begins at a multiple of 64
+ * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_MEMORY · ERR_DETACHED, ERR_DISPOSED
+ * @see NumPy save
+ * @example
+ * toNpyBytes(zeros([2, 3])).length // 152
+ */
+function toNpyBytes (t) {
+  return bytesOfPieces(npyPieces(tensorGiven(t), 'toNpyBytes'), 'toNpyBytes')
+}
+
+/**
+ * Tensors as the bytes of an .npz file, stored, each array at a multiple of 64.
+ *
+ * @param {Tensors} tensors
+ * @returns {Uint8Array} a copy
+ * @throws as toNpyBytes
+ * @see NumPy savez
+ * @example
+ * [...parseNpz(toNpzBytes({ a: zeros([2]), b: ones([3]) })).keys()] // ['a', 'b']
+ */
+function toNpzBytes (tensors) {
+  return bytesOfPieces(npzPieces(entriesOf(tensors), 'toNpzBytes'), 'toNpzBytes')
+}
+
+/**
+ * Tensors as the bytes of a .safetensors file. Those that fill multiples of 64 bytes begin at one; the others, behind
+ * them, at multiples of their elements' sizes: the format has no room for more.
+ *
+ * @param {Tensors} tensors
+ * @param {{ metadata?: Record<string, string> }} [opts]
+ * @returns {Uint8Array} a copy
+ * @throws {TypeError} ERR_DTYPE complex128 · as toNpyBytes
+ * @see safetensors save
+ * @example
+ * parseSafetensors(toSafetensorsBytes({ a: ones([2]) })).get('a').toArray() // [1, 1]
+ */
+function toSafetensorsBytes (tensors, opts) {
+  const { metadata } = optionsOf(opts)
+  return bytesOfPieces(safetensorsPieces(entriesOf(tensors), metadataOf(metadata), 'toSafetensorsBytes'), 'toSafetensorsBytes')
+}
+
+/** @typedef {Record<string, AnyTensor> | Iterable<readonly [string, AnyTensor]>} Tensors by name: a record, a Map, a file object, entries */
+
+module.exports = { toNpyBytes, toNpzBytes, toSafetensorsBytes, tensorGiven, entriesOf, metadataOf, npyHeader, npyPieces, npzPieces, safetensorsHeader, safetensorsPieces, Summed, whatOf, withPart, sizeOf }

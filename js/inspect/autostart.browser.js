@@ -1,0 +1,4 @@
+'use strict'
+// What autostart.js does in Node: a page has no environment that could ask.
+
+module.exports = { traceIfAsked () {} }

@@ -1,0 +1,112 @@
+'use strict'
+// What samebytes/inspect exports. Loading it begins to note who makes tensors and copies.
+
+const { instance } = require('../model/internals')
+const { takeMap, trace, untrace } = require('./map')
+const { isNode } = require('./system')
+const { functionsOf, readAll } = require('../runtime/lazy')
+
+/** @typedef {import('./map').MemoryMap} MemoryMap */
+/** @typedef {import('./map').Region} Region */
+/** @typedef {import('./map').MappedTensors} MappedTensors */
+/** @typedef {import('./map').Owner} Owner */
+/** @typedef {import('./map').Copied} Copied */
+/** @typedef {import('./sites').Site} Site */
+/** @typedef {import('./serve').MapServer} MapServer */
+/** @typedef {import('./element').MapElement} MapElement */
+
+/** @typedef {'json' | 'text' | 'html'} MapFormat json: plain data; text: lines; html: a page that needs no other file */
+
+/**
+ * @template {MapFormat} [F='json']
+ * @typedef {object} MapOptions
+ * @property {F | undefined} [format]  'json'
+ * @property {number | undefined} [limit]  rows of blocks, the largest first, and of tensors on each; 1000. What looks the same is one row
+ */
+
+const { textOf } = functionsOf(() => require('./text'))
+const { pageOf } = functionsOf(() => require('./page'))
+const { newElement } = functionsOf(() => require('./element'))
+const { serve } = functionsOf(() => require('./serve'))
+
+readAll()
+
+const FORMATS = ['json', 'text', 'html']
+
+/** @param {unknown} options @returns {any} */
+function optionsOf (options) {
+  const { failure, show } = instance()
+  if (options === undefined) return {}
+  if (options === null || typeof options !== 'object') throw failure('ERR_ARGUMENT', `options is ${show(options)}; an object was expected`)
+  return options
+}
+
+/** @param {string} name @param {unknown} value @param {number} least @param {number} most @param {number} otherwise */
+function integerOf (name, value, least, most, otherwise) {
+  const { failure, show } = instance()
+  if (value === undefined) return otherwise
+  if (!Number.isSafeInteger(value)) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; an integer was expected`)
+  const n = /** @type {number} */ (value)
+  if (n < least || n > most) throw failure('ERR_BOUNDS', `${name} is ${n}; ${least} to ${most} was expected`)
+  return n
+}
+
+/** @param {any} options */
+const limitOf = ({ limit }) => integerOf('limit', limit, 0, Number.MAX_SAFE_INTEGER, 1000)
+
+/**
+ * What this thread's tensors are over, and who else is: blocks of bytes, the largest first, the tensors on each, where each was made
+ * since trace(), who else has the bytes, and what was copied by whom. It looks at no element, and holds nothing.
+ *
+ * @template {MapFormat} [F='json']
+ * @param {MapOptions<F>} [options]
+ * @returns {F extends 'json' ? MemoryMap : string}
+ * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS a negative limit
+ * @example
+ * const t = zeros([2, 3])
+ * memoryMap().regions.some(region => region.tensors.some(({ dtype }) => dtype === t.dtype)) // true
+ */
+function memoryMap (options) {
+  const given = optionsOf(options)
+  const { format = 'json' } = given
+  const { failure, show } = instance()
+  if (!FORMATS.includes(format)) throw failure('ERR_ARGUMENT', `format is ${show(format)}; one of ${FORMATS.join(', ')} was expected`)
+  const map = takeMap(limitOf(given))
+  return /** @type {any} */ (format === 'text' ? textOf(map) : format === 'html' ? pageOf(map) : map)
+}
+
+/**
+ * Shows the map on a page of this machine, which follows what happens. Only who has the URL can ask for it: it has a secret in it. The
+ * server keeps no process alive.
+ *
+ * @param {{ port?: number | undefined, limit?: number | undefined }} [options]  port: 0, any that is free; limit: as memoryMap's
+ * @returns {Promise<MapServer>}
+ * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS · ERR_IO the port is taken, with errno · ERR_UNSUPPORTED in a page; all as rejections
+ * @example
+ * const { url, close } = await serveMap()
+ * url.startsWith('http://127.0.0.1:') // true
+ * await close()
+ */
+async function serveMap (options) {
+  const given = optionsOf(options)
+  return serve({ port: integerOf('port', given.port, 0, 65535, 0), limit: limitOf(given) })
+}
+
+/**
+ * The map as an element, for a page to show among its own.
+ *
+ * @param {{ limit?: number | undefined }} [options]  as memoryMap's
+ * @returns {MapElement} it shows what is so now, and again at each refresh()
+ * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS · ERR_UNSUPPORTED outside of a page
+ * @example
+ * const show = () => document.body.append(mapElement())
+ */
+function mapElement (options) {
+  const limit = limitOf(optionsOf(options))
+  if (typeof document !== 'object') throw instance().failure('ERR_UNSUPPORTED', 'there is no document here to show the map in; memoryMap({ format: \'html\' }) gives a page')
+  return newElement(() => takeMap(limit))
+}
+
+if (isNode) trace() // in a page after init()
+
+module.exports = { memoryMap, serveMap, mapElement, trace, untrace }

@@ -1,0 +1,138 @@
+'use strict'
+// Tensors of onnxruntime over our bytes, and ours over theirs.
+
+const { arrayJoin } = require('../base/primordials')
+const { failure } = require('../base/errors')
+const { show, shapeOf } = require('../base/validate')
+const { dtypeOfArray, partsOfArray } = require('../base/buffers')
+const { Tensor } = require('../tensor/tensor')
+const { fromBlob } = require('../tensor/blob')
+const { tensorOf } = require('../tensor/make')
+
+/** @typedef {{ type: string, dims: readonly number[], data: any, location: string }} OrtTensor as far as it is read here */
+/** @typedef {{ Tensor: new (type: any, data: any, dims: readonly number[]) => any }} Ort what onnxruntime-node and onnxruntime-web export */
+
+/** what onnxruntime has a tensor type for; each has our name */
+const TYPES = new Set(['bool', 'uint8', 'int8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64', 'float16', 'float32', 'float64'])
+
+/**
+ * Half floats as bits: onnxruntime-node reads nothing from a Float16Array, onnxruntime-web takes either.
+ *
+ * @param {any} data
+ * @returns {any} over the same bytes
+ */
+function asBits (data) {
+  if (dtypeOfArray(data) !== 'float16') return data
+  const { buffer, byteOffset, length } = partsOfArray(data)
+  return new Uint16Array(/** @type {ArrayBuffer} */ (buffer), byteOffset, length)
+}
+
+/**
+ * Bits of half floats as fromBlob takes them, also where the runtime has a Float16Array.
+ *
+ * @param {any} data  a typed array
+ * @param {string} type  of its elements
+ * @returns {any} over the same bytes
+ */
+function fromBits (data, type) {
+  if (type !== 'float16' || dtypeOfArray(data) !== 'uint16') return data
+  const { buffer, byteOffset, byteLength } = partsOfArray(data)
+  return new Uint8Array(/** @type {ArrayBuffer} */ (buffer), byteOffset, byteLength)
+}
+
+/**
+ * A tensor of onnxruntime's own class over the same bytes; no copy. It can be fed to a session, and be given to one as an
+ * output to write into (onnxruntime-node does; onnxruntime-web does not, whatever it is given). Its `data` is taken
+ * anew whenever it is read, so it stays right when WebAssembly's memory moves. It keeps the bytes alive until it
+ * is disposed or collected, past t's dispose.
+ *
+ * @param {Tensor} t  row-major contiguous, of a dtype that onnxruntime has; half floats are shown as bits (Uint16Array)
+ * @param {Ort} ort  onnxruntime-node, onnxruntime-web or onnxruntime-common: whose Tensor it shall be
+ * @returns {any} an ort.Tensor with t's shape as it is now
+ * @throws {TypeError} ERR_DTYPE onnxruntime has no such type, ERR_ARGUMENT · {RangeError} ERR_SHAPE not contiguous (contiguous() copies) · ERR_DETACHED
+ * @see onnxruntime-common Tensor
+ * @example
+ * const run = (session, ort, t) => session.run({ input: toOrt(t, ort) })
+ */
+function toOrt (t, ort) {
+  tensorOf(t)
+  const Class = ort === null || (typeof ort !== 'object' && typeof ort !== 'function') ? undefined : ort.Tensor
+  if (typeof Class !== 'function') throw failure('ERR_ARGUMENT', `ort is ${show(ort)}; onnxruntime-node, onnxruntime-web or another object with its Tensor was expected`)
+  const { dtype, shape } = t
+  if (!TYPES.has(dtype)) throw failure('ERR_DTYPE', `the tensor is of ${dtype}, which onnxruntime has no type for; astype('float32') copies`)
+  const data = asBits(t.data)
+  const own = t.view(shape) // a claim of its own
+  let made
+  try {
+    made = new Class(dtype, data, shape)
+    follow(made, own)
+  } catch (error) {
+    own.dispose()
+    throw failure('ERR_ARGUMENT', `ort.Tensor refuses ${dtype} of shape [${arrayJoin(shape)}]: ${error instanceof Error ? error.message : show(error)}`)
+  }
+  return made
+}
+
+/**
+ * @param {any} made  a tensor of onnxruntime's over the bytes of ours
+ * @param {Tensor} own  which it keeps
+ */
+function follow (made, own) {
+  const { dispose } = made
+  Object.defineProperties(made, {
+    data: {
+      get () {
+        if (own.isDisposed) throw failure('ERR_DISPOSED', 'the tensor of onnxruntime was disposed')
+        return asBits(own.data)
+      }
+    },
+    dispose: {
+      value () {
+        try {
+          if (typeof dispose === 'function') dispose.call(made)
+        } finally {
+          own.dispose()
+        }
+      }
+    }
+  })
+}
+
+/**
+ * A tensor over the bytes of onnxruntime's; no copy. Both see each other's writes, and the bytes live as long as either does.
+ *
+ * @param {OrtTensor} x  a tensor of onnxruntime's on the CPU: of a session's results, or made by ort.Tensor
+ * @returns {Tensor} of its type and dims, row-major
+ * @throws {TypeError} ERR_DTYPE strings and sub-byte types, ERR_ARGUMENT · ERR_DEVICE it is not in the CPU's memory (await x.getData() first)
+ * @see onnxruntime-common Tensor
+ * @example
+ * fromOrt({ type: 'float32', dims: [2], data: new Float32Array(2), location: 'cpu' }).shape // [2]
+ */
+function fromOrt (x) {
+  const { type, dims, location } = ortTensorOf(x)
+  if (location !== 'cpu' && location !== 'cpu-pinned') throw failure('ERR_DEVICE', `x is at ${show(location)}; a tensor in the CPU's memory was expected (await x.getData() brings it there)`)
+  if (!TYPES.has(type)) {
+    const what = type === 'string' ? 'x holds strings, which are no bytes; its data is an array of them' : `x is of ${show(type)}, which samebytes has no dtype for`
+    throw failure('ERR_DTYPE', what)
+  }
+  const { data } = x
+  const held = dtypeOfArray(data)
+  if (held === undefined) throw failure('ERR_ARGUMENT', `x.data is ${show(data)}; a typed array was expected`)
+  if (!Array.isArray(dims)) throw failure('ERR_ARGUMENT', `x.dims is ${show(dims)}; an array of integers was expected`)
+  const shape = shapeOf(dims, 'x.dims')
+  if (held === type) return fromBlob(data, shape)
+  return fromBlob(fromBits(data, type), shape, /** @type {any} */ (type))
+}
+
+/**
+ * @param {any} x
+ * @returns {OrtTensor}
+ */
+function ortTensorOf (x) {
+  if (Tensor.isTensor(x)) throw failure('ERR_ARGUMENT', 'x is a tensor of samebytes; one of onnxruntime was expected')
+  const isOne = x !== null && typeof x === 'object' && typeof x.type === 'string' && 'dims' in x && 'location' in x
+  if (!isOne) throw failure('ERR_ARGUMENT', `x is ${show(x)}; a tensor of onnxruntime was expected`)
+  return x
+}
+
+module.exports = { TYPES, asBits, fromBits, toOrt, fromOrt }

@@ -1,0 +1,386 @@
+'use strict'
+// Layouts before there is a tensor: dense ones, remembered; those over bytes of their own; those over bytes
+// that a caller gave, for one call or for good; and views of others.
+
+const { Array, Math, Uint8Array, arrayJoin, arrayOf, arraySome, bufferOf, bytesCopied, isView } = require('../base/primordials')
+const ffi = require('../backend/calls')
+const { failure } = require('../base/errors')
+const { laterFile } = require('../runtime/lazy')
+const { show, integers, shapeOf, oneOf } = require('../base/validate')
+const { countStaged } = require('../backend/storage')
+const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone, partsOfArray, partsOfLive, partsOfView, byteLengthOf } = require('../base/buffers')
+const { itemsizes } = require('../backend/dtypes')
+const { CPU, deviceOfStorage, nameOfDevice } = require('../backend/device-names')
+const { placeOf } = require('./placement')
+
+const cuda = laterFile(() => require('../backend/cuda'))
+
+const { backend, rows, CONTIGUOUS, READ_ONLY, STATIC, UNBOUND } = ffi
+
+/** @typedef {InstanceType<typeof ffi.Layout>} Layout */
+/** @typedef {{ buffer: ArrayBufferLike, byteOffset: number, byteLength: number }} Bytes where some bytes are */
+
+/** the last dense layout of a rank and dtype: a loop makes the same shape again and again @type {(Layout | undefined)[]} */
+const recent = arrayOf(9 * 32, () => undefined)
+
+/**
+ * @param {number} dtype
+ * @param {unknown[]} shape  not checked yet
+ * @returns {Layout} row-major, without bytes; shape and strides to be shared
+ */
+function denseLayout (dtype, shape) {
+  const n = shape.length
+  const known = recent[n * 32 + dtype]
+  if (known === undefined || known.shape.length !== n) return newDenseLayout(dtype, shape) // a Proxy's length may be anything
+  for (let d = 0; d < n; d++) {
+    if (known.shape[d] !== shape[d]) return newDenseLayout(dtype, shape)
+  }
+  return known
+}
+
+/** what recent forgot, by a hash @type {(Layout | undefined)[]} */
+const remembered = arrayOf(256, () => undefined)
+
+/**
+ * @param {number} dtype
+ * @param {unknown[]} shape
+ * @returns {Layout}
+ */
+function newDenseLayout (dtype, shape) {
+  const extents = shapeOf(shape)
+  const n = extents.length
+  let sum = dtype + n * 17
+  for (let d = 0; d < n; d++) sum = (sum * 31 + extents[d]) | 0
+  const hash = sum & 255
+  let layout = remembered[hash]
+  if (layout === undefined || layout.dtype !== dtype || layout.shape.length !== n || arraySome(layout.shape, (extent, d) => extent !== extents[d])) {
+    layout = remembered[hash] = ffi.dense(dtype, extents)
+  }
+  if (n <= 8) recent[n * 32 + dtype] = layout
+  return layout
+}
+
+// ---- With bytes of their own ----
+
+/** what dynamism stands for, in the order that C numbers it */
+const DYNAMISMS = /** @type {const} */ (['static', 'bounded', 'unbound'])
+
+/**
+ * Flags for what an option says.
+ *
+ * @param {unknown} dynamism
+ * @returns {number}
+ */
+function dynamismOf (dynamism) {
+  return dynamism === undefined ? 0 : [STATIC, 0, UNBOUND][oneOf('dynamism', dynamism, DYNAMISMS)]
+}
+
+/**
+ * The other way round.
+ *
+ * @param {number} flags
+ */
+const nameOfDynamism = flags => DYNAMISMS[flags & STATIC ? 0 : flags & UNBOUND ? 2 : 1]
+
+/**
+ * The layout over uninitialised bytes. Short, as backend.allocate is.
+ *
+ * @param {Layout} layout  without bytes
+ * @returns {Layout}
+ */
+function allocated (layout) {
+  const storage = backend.allocate(layout.size * itemsizes[layout.dtype], ffi.check)
+  return new ffi.Layout(storage, layout.dtype, layout.shape, layout.strides, 0, layout.size, layout.flags)
+}
+
+/** @typedef {(dtype: import('../backend/dtypes').Dtype, what: any, options: Record<string, any>, zeroed: boolean) => Layout} Lay one of the three below */
+
+/**
+ * A new tensor's layout over new bytes, as the options of all that make tensors say.
+ *
+ * @param {import('../backend/dtypes').Dtype} dtype
+ * @param {unknown} shape
+ * @param {Record<string, any>} options
+ * @param {boolean} zeroed
+ * @returns {Layout}
+ */
+function emptyLayout (dtype, shape, { device, dynamism, order, shared, pinMemory }, zeroed) {
+  const place = placeOf(device, pinMemory, shared)
+  const flags = dynamismOf(dynamism)
+  let layout = denseLayout(dtype.index, Array.isArray(shape) ? shape : shapeOf(shape))
+  const axes = axesOfOrder(order, layout.shape.length)
+  if (axes !== null && order !== 'C') layout = ffi.denseOrdered(dtype.index, layout.shape, axes)
+  return withBytes(layout, flags, zeroed, place)
+}
+
+/**
+ * The same in the shape of another layout, on its device, and with its axes in the same order in memory, unless others are asked for.
+ *
+ * @param {import('../backend/dtypes').Dtype} dtype
+ * @param {Layout} like
+ * @param {Record<string, any>} options
+ * @param {boolean} zeroed
+ * @returns {Layout}
+ */
+function likeLayout (dtype, like, options, zeroed) {
+  const { dynamism, order, shared, pinMemory } = options
+  const device = options.device === undefined ? nameOfDevice(deviceOfStorage(like.storage)) : options.device
+  if (order !== undefined || ffi.isContiguous(like)) {
+    return emptyLayout(dtype, like.shape, { device, dynamism, order, shared, pinMemory }, zeroed)
+  }
+  const place = placeOf(device, pinMemory, shared)
+  return withBytes(ffi.viewByNumbers(ffi.rows.dense_like, like, dtype.index), dynamismOf(dynamism), zeroed, place)
+}
+
+/**
+ * The same with strides that are given, over as many bytes as they reach.
+ *
+ * @param {import('../backend/dtypes').Dtype} dtype
+ * @param {{ shape: unknown, strides: unknown }} given
+ * @param {Record<string, any>} options
+ * @param {boolean} zeroed
+ * @returns {Layout}
+ */
+function stridedLayout (dtype, { shape, strides }, { device, dynamism, order, shared, pinMemory }, zeroed) {
+  const place = placeOf(device, pinMemory, shared)
+  const flags = dynamismOf(dynamism)
+  const extents = shapeOf(shape)
+  const { layout, elements } = ffi.strided(dtype.index, extents, integers('strides', strides), axesOfOrder(order, extents.length))
+  return withBytes(layout, flags, zeroed, place, elements)
+}
+
+/**
+ * Axes from outermost to innermost in memory.
+ *
+ * @param {unknown} order
+ * @param {number} n
+ * @returns {number[] | null} null: none is asked for
+ */
+function axesOfOrder (order, n) {
+  if (order === undefined) return null
+  if (order !== 'C' && order !== 'F') throw failure('ERR_ARGUMENT', `order is ${show(order)}; 'C' or 'F' was expected`)
+  return arrayOf(n, d => order === 'C' ? d : n - 1 - d)
+}
+
+/**
+ * @param {Layout} layout  without bytes
+ * @param {number} flags  of dynamism
+ * @param {boolean} zeroed  all bytes, also those that no element has
+ * @param {import('./placement').Place} [place]  the CPU's ordinary memory where none is given
+ * @param {number} [elements]  that there is room for
+ * @returns {Layout}
+ */
+function withBytes (layout, flags, zeroed, place, elements = layout.size) {
+  const nbytes = elements * itemsizes[layout.dtype]
+  let storage
+  if (place === undefined) {
+    storage = zeroed ? backend.allocateZeroed(nbytes, ffi.check) : backend.allocate(nbytes, ffi.check)
+  } else {
+    storage = storageAt(place, nbytes)
+    if (zeroed && place.shared !== 'sab') zero(new ffi.Layout(storage, layout.dtype, [elements], [1], 0, elements, 0))
+  }
+  const made = new ffi.Layout(storage, layout.dtype, layout.shape, layout.strides, 0, layout.size, (layout.flags & CONTIGUOUS) | flags)
+  made.order = layout.order
+  return made
+}
+
+/**
+ * Bytes of another kind than most have.
+ *
+ * @param {import('./placement').Place} place
+ * @param {number} nbytes
+ * @returns {import('../backend/storage').Storage} not zeroed, but for a SharedArrayBuffer
+ */
+function storageAt ({ device, pinned, shared }, nbytes) {
+  const isKnown = typeof shared === 'boolean' || shared === (device === CPU ? 'sab' : 'own')
+  if (!isKnown) throw failure('ERR_ARGUMENT', `shared is ${show(shared)}; true, false or ${device === CPU ? "'sab'" : "'own' on a device"} was expected`)
+  if (device !== CPU || pinned) return cuda().allocate(nbytes, device, shared)
+  if (shared === false) return backend.allocate(nbytes, ffi.check)
+  return shared === 'sab' ? backend.allocateSab(nbytes, ffi.check) : backend.allocateNative(nbytes, ffi.check)
+}
+
+/** @param {Layout} layout  over bytes that go where it fails */
+function zero (layout) {
+  written(layout, () => ffi.fill(layout, false))
+}
+
+/**
+ * A layout over new bytes once its elements are written; where that fails, the bytes are given up.
+ *
+ * @param {Layout} layout
+ * @param {(layout: Layout) => void} write
+ * @returns {Layout}
+ */
+function written (layout, write) {
+  try {
+    write(layout)
+  } catch (error) {
+    backend.release(layout.storage)
+    throw error
+  }
+  return layout
+}
+
+// ---- Over a caller's bytes ----
+
+/**
+ * A typed array's elements.
+ *
+ * @param {any} array
+ * @param {number} dtype
+ * @param {number[]} shape
+ * @returns {Layout} row-major
+ */
+function layoutOver (array, dtype, shape) {
+  return layoutOverBytes(partsOfArray(array), dtype, shape)
+}
+
+/**
+ * @param {Bytes} bytes  copied first where their place is no multiple of the item size
+ * @param {number} dtype
+ * @param {number[]} shape
+ * @returns {Layout} row-major
+ */
+function layoutOverBytes ({ buffer, byteOffset, byteLength }, dtype, shape) {
+  if (byteOffset % itemsizes[dtype] !== 0) {
+    countStaged(byteLength)
+    buffer = bufferOf(bytesCopied(new Uint8Array(/** @type {ArrayBuffer} */ (buffer), byteOffset, byteLength)))
+    byteOffset = 0
+  }
+  const { shape: extents, strides, size, flags } = denseLayout(dtype, shape)
+  return new ffi.Layout(backend.borrow(buffer, byteOffset, byteLength), dtype, extents, strides, 0, size, flags)
+}
+
+/**
+ * Where a caller's bytes are.
+ *
+ * @param {unknown} source
+ * @param {string} [name]  of the argument, for messages
+ * @param {string} [expected]
+ * @returns {Bytes}
+ */
+function bytesOf (source, name = 'bytes', expected = 'a typed array or an ArrayBuffer') {
+  let parts
+  if (dtypeOfArray(source) !== undefined) parts = partsOfLive(source, name)
+  else if (isView(source)) parts = partsOfView(source, name)
+  else if (isArrayBuffer(source) || isSharedArrayBuffer(source)) parts = { buffer: source, byteOffset: 0, byteLength: byteLengthOf(source) }
+  else throw failure('ERR_ARGUMENT', `${name} is ${show(source)}; ${expected} was expected`)
+  if (parts.byteLength === 0 && isGone(parts.buffer)) throw failure('ERR_DETACHED', `${name} was transferred away`)
+  return parts
+}
+
+/**
+ * A typed array as it is, row-major from its first element, for as long as a tensor uses it.
+ *
+ * @param {any} array
+ * @param {import('../backend/dtypes').Dtype} dtype
+ * @param {number[] | undefined} shape  where none is given, 1-D over all of it
+ * @returns {Layout}
+ */
+function adopted (array, dtype, shape) {
+  if (shape !== undefined) shape = denseLayout(dtype.index, shape).shape // user code in getters runs here
+  const { buffer, byteOffset, byteLength } = partsOfLive(array, 'source')
+  const length = Math.floor(byteLength / dtype.itemsize)
+  const { shape: extents, strides, size } = denseLayout(dtype.index, shape === undefined ? [length] : shape)
+  if (size > length) throw failure('ERR_BOUNDS', `shape [${arrayJoin(extents)}] needs ${size} elements; the source has ${length} of ${dtype.name}`)
+  const storage = backend.adopt(buffer, byteOffset, byteLength, array)
+  storage.owner = array
+  return new ffi.Layout(storage, dtype.index, extents, strides, 0, size, CONTIGUOUS)
+}
+
+// ---- Views of others ----
+
+/**
+ * @typedef {object} Asked
+ * @property {import('../backend/dtypes').Dtype | undefined} dtype
+ * @property {number[] | null} shape
+ * @property {number[] | null} strides  any inside the layout's bytes
+ * @property {number[] | null} dimOrder
+ * @property {number | null} offset  elements from the layout's first one
+ */
+
+/**
+ * The same bytes with another shape, strides, dtype or offset. A shape alone keeps the logical order.
+ *
+ * @param {Layout} layout
+ * @param {Asked} asked
+ * @returns {Layout} on the same storage
+ */
+function viewed (layout, { dtype, shape, strides, dimOrder, offset }) {
+  let view = layout
+  if (dtype !== undefined && dtype.index !== layout.dtype) view = ffi.viewByNumbers(rows.view_dtype, layout, dtype.index)
+  if (strides !== null || dimOrder !== null || offset !== null) {
+    return ffi.asStrided(view, shape ?? view.shape, strides, dimOrder, view.offset + (offset ?? 0), true)
+  }
+  if (shape !== null) return ffi.viewByList(rows.view, view, shape)
+  return view === layout ? ffi.viewByList(rows.view, layout, layout.shape) : view
+}
+
+/**
+ * What a view has of the layout that it is of: its owner, and if it shows as much, room to grow.
+ *
+ * @param {Layout} view
+ * @param {Layout} whole
+ */
+function inherit (view, whole) {
+  const from = itemsizes[whole.dtype]
+  const to = itemsizes[view.dtype]
+  view.owner = whole.owner
+  if (view.shape.length > 0 && view.size * to === whole.size * from && view.offset * to === whole.offset * from) {
+    view.capacity = Math.floor(whole.capacity * from / to)
+  }
+}
+
+/**
+ * @param {Layout} layout
+ * @param {number[]} start  per axis
+ * @param {number[]} extents
+ * @returns {Layout} a part of it
+ */
+function part ({ storage, dtype, strides, offset, flags }, start, extents) {
+  let at = offset
+  let size = 1
+  for (let d = 0; d < extents.length; d++) {
+    at += start[d] * strides[d]
+    size *= extents[d]
+  }
+  return new ffi.Layout(storage, dtype, extents, strides, at, size, flags & READ_ONLY)
+}
+
+/**
+ * What a piece has of one factor, or of one per index of an axis.
+ *
+ * @param {Layout} factor
+ * @param {number} axis
+ * @param {number[]} start
+ * @param {number[]} extents
+ */
+function partOfFactor (factor, axis, start, extents) {
+  if (factor.shape.length === 0) return factor
+  const d = axis < 0 ? axis + extents.length : axis
+  return part(factor, [start[d]], [extents[d]])
+}
+
+/**
+ * @param {import('../backend/calls').Scaling} scaling
+ * @param {number[]} start
+ * @param {number[]} extents
+ * @returns {import('../backend/calls').Scaling}
+ */
+function scalingOfPart ({ scale, bias, axis }, start, extents) {
+  return { scale: partOfFactor(scale, axis, start, extents), bias: partOfFactor(bias, axis, start, extents), axis }
+}
+
+/**
+ * @param {readonly number[]} a
+ * @param {readonly number[]} b
+ * @param {number} [but]  an axis that may differ
+ * @returns {boolean}
+ */
+function isSameShape (a, b, but = -1) {
+  if (a.length !== b.length) return false
+  for (let d = 0; d < a.length; d++) if (d !== but && a[d] !== b[d]) return false
+  return true
+}
+
+module.exports = { isSameShape, denseLayout, dynamismOf, nameOfDynamism, allocated, emptyLayout, likeLayout, stridedLayout, axesOfOrder, withBytes, written, layoutOver, layoutOverBytes, bytesOf, adopted, viewed, inherit, part, scalingOfPart }

@@ -1,0 +1,280 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+'use strict'
+// Scopes: which tensors are disposed together. Knows nothing of bytes.
+
+const { failure } = require('../base/errors')
+const { onNextTurn } = require('../runtime/host')
+const { MOST_PARTS: MOST_TRACKED, show } = require('../base/validate')
+
+/** the innermost tidy that runs: what is made is noted there @type {{ made: any[] } | null} */
+let current = null
+
+/**
+ * Notes a new tensor; called by its constructor.
+ *
+ * @param {any} tensor
+ */
+function made (tensor) {
+  if (current !== null) current.made.push(tensor)
+}
+
+/** Is there a scope that wants to know? */
+const tracking = { on: false }
+
+/** tensors that keep() excepted @type {WeakSet<object>} */
+const kept = new WeakSet()
+
+/**
+ * All tensors in a result: itself, and those in arrays, plain objects, Maps (keys as well) and Sets, however deep.
+ *
+ * @param {unknown} result
+ * @param {(value: unknown) => boolean} isTensor
+ * @param {Set<unknown>} found
+ */
+function collect (result, isTensor, found) {
+  /** objects; it grows while it is gone through @type {Set<object>} */
+  const seen = new Set()
+  const add = (/** @type {unknown} */ value) => { if (value !== null && typeof value === 'object') seen.add(value) }
+  add(result)
+  for (const value of seen) {
+    if (isTensor(value)) {
+      found.add(value)
+    } else if (Array.isArray(value) || value instanceof Set) {
+      for (const item of value) add(item)
+    } else if (value instanceof Map) {
+      for (const [key, item] of value) {
+        add(key)
+        add(item)
+      }
+    } else if (Object.getPrototypeOf(value) === Object.prototype || Object.getPrototypeOf(value) === null) {
+      for (const key of Object.keys(value)) add(/** @type {any} */ (value)[key])
+    }
+  }
+}
+
+/**
+ * Disposes them all, whatever some of them throw.
+ *
+ * @param {any[]} tensors
+ * @param {unknown[]} errors  which those are added to
+ */
+function disposeAll (tensors, errors) {
+  for (const tensor of tensors) {
+    try {
+      tensor.dispose()
+    } catch (error) {
+      errors.push(error)
+    }
+  }
+}
+
+/**
+ * @param {any[]} tensors
+ * @param {unknown} result
+ * @param {(value: unknown) => boolean} isTensor
+ * @returns {any[]} those that survive
+ */
+function disposeBut (tensors, result, isTensor) {
+  /** @type {Set<unknown>} */
+  const found = new Set()
+  /** @type {any[]} */
+  const survivors = []
+  /** @type {unknown[]} */
+  const errors = []
+  try {
+    collect(result, isTensor, found)
+  } catch (error) { // a getter in the result: nothing of it survives
+    found.clear()
+    errors.push(error)
+  }
+  /** @type {any[]} */
+  const others = []
+  for (const tensor of tensors) (found.has(tensor) || kept.has(tensor) ? survivors : others).push(tensor)
+  disposeAll(others, errors)
+  if (errors.length > 0) throw errors[0]
+  return survivors
+}
+
+let isWatched = false
+
+/**
+ * A program that is stopped in the middle of a tidy (vm's timeout, Ctrl+C in a REPL) does not come back to it. When a turn of the event
+ * loop begins no tidy runs.
+ */
+function watch () {
+  if (isWatched) return
+  onNextTurn(() => {
+    current = null
+    tracking.on = isWatched = false
+  })
+  isWatched = true
+}
+
+/**
+ * Runs fn and disposes every tensor made inside but those it returns or keeps.
+ *
+ * @template R
+ * @param {() => R} fn
+ * @param {(value: unknown) => boolean} isTensor
+ * @returns {R}
+ */
+function tidy (fn, isTensor) {
+  if (typeof fn !== 'function') throw failure('ERR_ARGUMENT', 'tidy takes a function')
+  const outer = current
+  const mine = { made: /** @type {any[]} */ ([]) }
+  watch()
+  current = mine
+  tracking.on = true
+  let result
+  try {
+    result = fn()
+    if (result !== null && typeof result === 'object' && typeof /** @type {any} */ (result).then === 'function') {
+      throw failure('ERR_ARGUMENT', 'tidy is synchronous, but its function returned a promise; use scope(async s => ...)')
+    }
+  } catch (error) {
+    current = outer
+    tracking.on = outer !== null
+    disposeAll(mine.made.filter(tensor => !kept.has(tensor)), [])
+    throw error
+  }
+  current = outer
+  tracking.on = outer !== null
+  const survivors = disposeBut(mine.made, result, isTensor)
+  if (outer !== null) for (const tensor of survivors) if (!kept.has(tensor)) outer.made.push(tensor)
+  return result
+}
+
+/** @type {typeof Symbol.dispose} */
+const DISPOSE = Symbol.dispose ?? Symbol.for('Symbol.dispose')
+
+/**
+ * Disposes what it was given to track; for asynchronous code, with `using` or `scope`.
+ *
+ * @example
+ * const s = new Scope()
+ * const t = s.track(zeros([2]))
+ * s.dispose()
+ * t.isDisposed // true
+ */
+class Scope {
+  /** @type {any[]} */
+  #tracked = []
+  #ended = false
+
+  /**
+   * Disposes the tensor (or each of a list) when the scope ends.
+   *
+   * @template {{ dispose: () => void } | readonly { dispose: () => void }[]} T
+   * @param {T} value  a tensor or an array of them
+   * @returns {T} the same
+   * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_MEMORY · ERR_DISPOSED the scope has ended
+   * @example
+   * new Scope().track([zeros([2]), ones([2])]).length // 2
+   */
+  track (value) {
+    if (this.#ended) throw failure('ERR_DISPOSED', 'the scope has ended')
+    const given = Array.isArray(value) ? value : [value]
+    const { length } = given
+    const list = []
+    for (let i = 0; i < length; i++) {
+      if (i === MOST_TRACKED) throw failure('ERR_MEMORY', `track was given ${show(length)} tensors; ${MOST_TRACKED} are possible`)
+      const tensor = given[i]
+      if (tensor === null || typeof tensor !== 'object' || typeof tensor.dispose !== 'function') {
+        throw failure('ERR_ARGUMENT', 'track takes tensors')
+      }
+      list.push(tensor)
+    }
+    for (const tensor of list) this.#tracked.push(tensor)
+    return value
+  }
+
+  /**
+   * Takes a tensor out again: it survives.
+   *
+   * @template T
+   * @param {T} tensor
+   * @returns {T} the same
+   * @throws nothing
+   * @example
+   * const s = new Scope()
+   * const t = s.keep(s.track(zeros([2])))
+   * s.dispose()
+   * t.isDisposed // false
+   */
+  keep (tensor) {
+    this.#tracked = this.#tracked.filter(other => other !== tensor)
+    return tensor
+  }
+
+  /**
+   * Disposes all that is tracked; a second call does nothing.
+   *
+   * @throws nothing
+   * @example
+   * const s = new Scope()
+   * s.dispose()
+   */
+  dispose () {
+    this.end(undefined, () => false)
+  }
+
+  /** What `using` calls: dispose(). */
+  [DISPOSE] () {
+    this.dispose()
+  }
+
+  /**
+   * @param {unknown} result  what survives
+   * @param {(value: unknown) => boolean} isTensor
+   * @ignore
+   */
+  end (result, isTensor) {
+    this.#ended = true
+    disposeBut(this.#tracked.splice(0), result, isTensor)
+  }
+}
+
+/**
+ * Runs fn with a scope that ends when the promise settles; what it returns survives.
+ *
+ * @template R
+ * @param {(scope: Scope) => Promise<R> | R} fn
+ * @param {(value: unknown) => boolean} isTensor
+ * @returns {Promise<R>}
+ */
+async function scope (fn, isTensor) {
+  if (typeof fn !== 'function') throw failure('ERR_ARGUMENT', 'scope takes a function')
+  const s = new Scope()
+  let result
+  try {
+    result = await fn(s)
+  } catch (error) {
+    try {
+      s.dispose()
+    } catch {} // fn's own error tells more
+    throw error
+  }
+  s.end(result, isTensor)
+  return result
+}
+
+/**
+ * Excepts a tensor from the scopes around it, for as long as it lives: who keeps it disposes it.
+ *
+ * @template {object} T
+ * @param {T} tensor
+ * @returns {T} the same
+ * @throws {TypeError} ERR_ARGUMENT
+ * @see TensorFlow.js keep
+ * @example
+ * let t
+ * tidy(() => { t = keep(zeros([2])) })
+ * t.isDisposed // false
+ */
+function keep (tensor) {
+  if (tensor === null || typeof tensor !== 'object') throw failure('ERR_ARGUMENT', 'keep takes a tensor')
+  kept.add(tensor)
+  return tensor
+}
+
+module.exports = { made, tracking, tidy, scope, Scope, keep }

@@ -1,0 +1,257 @@
+'use strict'
+// Tensors as text, as PyTorch 1.13 prints them: aligned columns, four digits, summarised beyond a thousand.
+
+const { Math, arrayIncludes, arrayJoin, newList } = require('../base/primordials')
+
+const THRESHOLD = 1000 // elements from which only the edges are shown
+const EDGE = 3 // entries at each edge then
+const MOST_SHOWN = 2 ** 18 // elements; of more axes than that takes, none are shown
+const PRECISION = 4 // digits after the point
+const WEIGHT = 512 // bytes of heap that a value takes on its way to be text
+const WIDTH = 80 // columns
+const PREFIX = 'tensor('
+const TIE = /^(-?\d+\.\d{3}[02468])50*(e.*)?$/ // half-way between two numbers of PRECISION digits, the lower one even
+
+/** @typedef {InstanceType<Bytes['Layout']>} LayoutOf */
+/**
+ * What looks at bytes. It is given, not required: this file is loaded when something is printed, and must not
+ * come to another instance of the library's then, with another memory.
+ *
+ * @typedef {object} Bytes
+ * @property {typeof import('../backend/calls').Layout} Layout
+ * @property {typeof import('./elements').nested} nested
+ * @property {typeof import('../runtime/heap').checkHeap} checkHeap
+ */
+
+/** How a tensor's numbers are written: each by text, in columns of a width. @typedef {{ text: (value: any) => string, width: number }} Style */
+
+/**
+ * Of two decimals as near, Python takes the even one, JavaScript the larger one.
+ *
+ * @param {(digits: number) => string} write  with so many digits after the point
+ * @returns {string}
+ */
+function rounded (write) {
+  if (!TIE.test(write(PRECISION + 1))) return write(PRECISION) // which may be rounded itself
+  const tie = TIE.exec(write(10 * PRECISION))
+  return tie === null ? write(PRECISION) : tie[1] + (tie[2] ?? '')
+}
+
+/**
+ * Python's exponents have two digits at least.
+ *
+ * @param {number} x
+ */
+function scientific (x) {
+  return rounded(digits => x.toExponential(digits)).replace(/e([+-])(\d)$/, 'e$10$2')
+}
+
+/** @param {number} x */
+function fixed (x) {
+  return rounded(digits => x.toFixed(digits))
+}
+
+/** @param {number} x */
+function whole (x) {
+  return `${x.toFixed(0)}.`
+}
+
+/**
+ * What finite floats look like beside each other.
+ *
+ * @param {number[]} values  finite, without zeros
+ * @returns {(x: number) => string}
+ */
+function writerOf (values) {
+  let low = Infinity
+  let high = 0
+  let integral = true
+  for (const value of values) {
+    const x = Math.abs(value)
+    if (x < low) low = x
+    if (x > high) high = x
+    integral &&= Number.isInteger(x)
+  }
+  if (values.length > 0 && (high / low > 1000 || high > 1e8 || (!integral && low < 1e-4))) return scientific
+  return integral ? whole : fixed
+}
+
+/**
+ * How the floats of one tensor are written: all in the same way.
+ *
+ * @param {number[]} values
+ * @returns {Style}
+ */
+function floatStyle (values) {
+  const finite = values.filter(x => Number.isFinite(x) && x !== 0)
+  const write = writerOf(finite)
+  /** @param {number} x */
+  const text = x => {
+    if (!Number.isFinite(x)) return Number.isNaN(x) ? 'nan' : x > 0 ? 'inf' : '-inf'
+    return Object.is(x, -0) ? `-${write(0)}` : write(x)
+  }
+  return { text, width: widest(finite, text) } // zeros, nan and inf do not widen a column
+}
+
+/**
+ * @param {any[]} values
+ * @param {(value: any) => string} text
+ */
+function widest (values, text) {
+  return values.reduce((most, value) => Math.max(most, text(value).length), 1)
+}
+
+/**
+ * @param {any[]} values
+ * @param {string} kind
+ * @returns {Style}
+ */
+function styleOf (values, kind) {
+  if (kind === 'FLOATING') return floatStyle(values)
+  if (kind !== 'COMPLEX') {
+    const text = kind === 'BOOLEAN' ? (/** @type {boolean} */ value) => value ? 'True' : 'False' : String
+    return { text, width: widest(values, text) }
+  }
+  const re = floatStyle(values.map(v => v[0]))
+  const im = floatStyle(values.map(v => v[1]))
+  return { // only the real part stands in a column of its own
+    text: ([a, b]) => `${re.text(a).padStart(re.width)}${im.text(b).startsWith('-') ? '' : '+'}${im.text(b)}j`,
+    width: re.width + im.width + 1
+  }
+}
+
+/**
+ * @param {number[]} shape  of what is there
+ * @param {any[]} values  what is shown, in logical order
+ * @param {string} kind
+ * @returns {string}
+ */
+function body (shape, values, kind) {
+  const summarised = isSummarised(shape)
+  const { text, width } = styleOf(values, kind)
+  const texts = values.map(value => kind === 'COMPLEX' ? text(value) : text(value).padStart(width))
+  const last = shape.length - 1
+  let next = 0
+  /**
+   * @param {number} d
+   * @param {number} indent  columns before it
+   * @returns {string}
+   */
+  const write = (d, indent) => {
+    if (d > last) return texts[next++].trimStart()
+    const parts = []
+    const cut = summarised && shape[d] > 2 * EDGE
+    const shown = cut ? 2 * EDGE : shape[d]
+    for (let i = 0; i < shown; i++) {
+      if (cut && i === EDGE) parts.push(d < last ? '...' : ' ...')
+      parts.push(d < last ? write(d + 1, indent + 1) : texts[next++])
+    }
+    const margin = ' '.repeat(indent + 1)
+    if (d < last) return `[${parts.join(`,${'\n'.repeat(last - d)}${margin}`)}]`
+    const each = Math.max(1, Math.floor((WIDTH - indent) / (width + 2)))
+    const lines = []
+    for (let i = 0; i < parts.length; i += each) lines.push(parts.slice(i, i + each).join(', '))
+    return `[${lines.join(`,\n${margin}`)}]`
+  }
+  return write(0, PREFIX.length)
+}
+
+/**
+ * @param {number[]} shape
+ * @returns {boolean} whether only the edges of a tensor are shown: EDGE entries at both ends of long axes
+ */
+function isSummarised (shape) {
+  let n = 1
+  for (let d = 0; d < shape.length; d++) n *= shape[d]
+  return n > THRESHOLD
+}
+
+/**
+ * @param {number[]} shape
+ * @returns {boolean} whether even the edges are more than anybody reads: 6 entries of each of 7 axes
+ */
+function isOmitted (shape) {
+  let n = 1
+  for (let d = 0; d < shape.length; d++) n *= Math.min(shape[d], 2 * EDGE)
+  return isSummarised(shape) && n > MOST_SHOWN
+}
+
+/**
+ * The values that are printed: all, only the edges, or none. Others are not looked at.
+ *
+ * @param {LayoutOf} layout
+ * @param {Bytes} bytes
+ * @returns {any[]} in logical order
+ */
+function shownValues (layout, { Layout, nested, checkHeap }) {
+  if (layout.size === 0 || isOmitted(layout.shape)) return []
+  const shown = isSummarised(layout.shape) ? edgesOf(layout, Layout) : layout
+  const { length } = shown.shape
+  let n = 1
+  for (let d = 0; d < shown.shape.length; d++) n *= shown.shape[d]
+  checkHeap(n * WEIGHT, () => `the text of ${n} values; take a part`)
+  return length === 0 ? [nested(shown)] : nested(shown).flat(length - 1)
+}
+
+/**
+ * Both ends of each long axis, which becomes two: which end, and the entries there.
+ *
+ * @param {LayoutOf} layout
+ * @param {Bytes['Layout']} Layout
+ * @returns {LayoutOf}
+ */
+function edgesOf ({ storage, dtype, shape, strides, offset }, Layout) {
+  /** @type {number[]} */
+  const extents = newList()
+  /** @type {number[]} */
+  const steps = newList()
+  let size = 1
+  for (let d = 0; d < shape.length; d++) {
+    const isLong = shape[d] > 2 * EDGE
+    if (isLong) {
+      extents[extents.length] = 2
+      steps[steps.length] = (shape[d] - EDGE) * strides[d]
+    }
+    if (shape[d] > 1) {
+      extents[extents.length] = isLong ? EDGE : shape[d]
+      steps[steps.length] = strides[d]
+    }
+    size *= isLong ? 2 * EDGE : shape[d]
+  }
+  return new Layout(storage, dtype, extents, steps, offset, size, 0)
+}
+
+/** dtypes that values tell by themselves */
+const TOLD = ['float32', 'int64', 'bool', 'complex64']
+
+/**
+ * The whole text: `tensor([[1., 2.], [3., 4.]])`, with a dtype that its values do not tell.
+ *
+ * @param {LayoutOf} layout
+ * @param {object} of
+ * @param {string} of.dtype
+ * @param {string} of.kind
+ * @param {string} of.device
+ * @param {Bytes} bytes
+ * @returns {string}
+ */
+function print (layout, { dtype, kind, device }, bytes) {
+  const { shape } = layout
+  const values = shownValues(layout, bytes)
+  const empty = arrayIncludes(shape, 0)
+  const omitted = isOmitted(shape)
+  const suffixes = []
+  if (device !== 'cpu') suffixes.push(`device='${device}'`)
+  if (omitted || (empty && shape.length !== 1)) suffixes.push(`size=(${arrayJoin(shape)})`)
+  if (empty ? dtype !== 'float32' : !TOLD.includes(dtype)) suffixes.push(`dtype=torch.${dtype}`)
+  let text = PREFIX + (empty ? '[]' : omitted ? '[...]' : body(shape, values, kind))
+  let used = text.length - text.lastIndexOf('\n') + 1 // columns of the last line, a comma and a bracket
+  for (const suffix of suffixes) {
+    const breaks = used + suffix.length + 2 > WIDTH
+    text += `,${breaks ? `\n${' '.repeat(PREFIX.length)}` : ' '}${suffix.replace('torch.', '')}` // lines break where PyTorch's do
+    used = breaks ? PREFIX.length + suffix.length : used + suffix.length + 2
+  }
+  return `${text})`
+}
+
+module.exports = { print }

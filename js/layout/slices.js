@@ -1,0 +1,106 @@
+'use strict'
+// Slice specifications as users write them, as the numbers that C takes: kind, given, start, stop, step.
+
+const { Array, Map, Math, Number, Object, arrayMap, arrayOf, clearMap, isView, mapGet, mapSet, sizeOfMap } = require('../base/primordials')
+const { failure } = require('../base/errors')
+const { show, integer } = require('../base/validate')
+
+const INDEX = 0
+const RANGE = 1
+const NEW_AXIS = 2
+const ELLIPSIS = 3
+const HAS_START = 1
+const HAS_STOP = 2
+
+const NAMES = arrayOf(64, i => `slice ${i}`)
+
+const PATTERN = /^\s*(-?\d+)?\s*:\s*(-?\d+)?\s*(?::\s*(-?\d+)?\s*)?$/
+
+/**
+ * @param {unknown} start
+ * @param {unknown} stop
+ * @param {unknown} step
+ * @param {string} name
+ */
+function range (start, stop, step, name) {
+  const given = (start === undefined || start === null ? 0 : HAS_START) | (stop === undefined || stop === null ? 0 : HAS_STOP)
+  return [
+    RANGE, given,
+    given & HAS_START ? integer(`${name}.start`, start) : 0,
+    given & HAS_STOP ? integer(`${name}.stop`, stop) : 0,
+    step === undefined || step === null ? 1 : integer(`${name}.step`, step)
+  ]
+}
+
+/** @param {string | undefined} text */
+function numberOf (text) {
+  return text === undefined ? undefined : Number(text)
+}
+
+/**
+ * @param {unknown} spec  integer, '1:5', '::-1', '...', null, or { start, stop, step }
+ * @param {string} name  for messages
+ * @returns {number[]}
+ */
+function parse (spec, name) {
+  if (typeof spec === 'number') return [INDEX, 0, integer(name, spec), 0, 0]
+  if (spec === null) return [NEW_AXIS, 0, 0, 0, 0]
+  if (spec === '...') return [ELLIPSIS, 0, 0, 0, 0]
+  if (typeof spec === 'string') {
+    const match = PATTERN.exec(spec)
+    if (match !== null) return range(numberOf(match[1]), numberOf(match[2]), numberOf(match[3]), name)
+    if (/^\s*-?\d+\s*$/.test(spec)) return [INDEX, 0, integer(name, Number(spec)), 0, 0]
+  } else if (Array.isArray(spec) || isView(spec)) {
+    throw failure('ERR_UNSUPPORTED', `${name} is an array; indexing by lists is not there yet, use narrow or '1:5'`)
+  } else if (typeof spec === 'object' && isRange(spec)) {
+    const { start, stop, step } = /** @type {{ start?: unknown, stop?: unknown, step?: unknown }} */ (spec)
+    return range(start, stop, step, name)
+  }
+  throw failure('ERR_ARGUMENT', `${name} is ${show(spec)}; an integer, '1:5', '...', null or { start, stop, step } was expected`)
+}
+
+/**
+ * A plain object, or one that says at least where to start, stop or how to step.
+ *
+ * @param {object} spec
+ */
+function isRange (spec) {
+  const prototype = Object.getPrototypeOf(spec)
+  return prototype === null || prototype === Object.prototype || 'start' in spec || 'stop' in spec || 'step' in spec
+}
+
+/** what texts mean: programs write few different ones @type {Map<string, readonly number[]>} */
+const known = new Map()
+const KNOWN = 256
+let lastText = ':'
+/** @type {readonly number[]} */
+let lastFive = range(undefined, undefined, undefined, '')
+
+/**
+ * @param {unknown} spec
+ * @param {number} i  its place
+ * @returns {readonly number[]} kind, given, start, stop, step
+ */
+function parseSlice (spec, i) {
+  if (typeof spec !== 'string') return parse(spec, NAMES[i])
+  if (spec === lastText) return lastFive
+  const five = mapGet(known, spec) ?? parse(spec, NAMES[i])
+  if (sizeOfMap(known) === KNOWN) clearMap(known)
+  mapSet(known, spec, five)
+  lastText = spec
+  lastFive = five
+  return five
+}
+
+/**
+ * @param {unknown[]} specs
+ * @returns {readonly number[]} five numbers each
+ */
+function parseSlices (specs) {
+  const n = specs.length
+  if (n > 64) throw failure('ERR_SHAPE', `${n} slices were given; 64 are possible`)
+  const fives = arrayMap(specs, parseSlice)
+  return arrayOf(5 * n, i => fives[Math.floor(i / 5)][i % 5])
+}
+
+module.exports = { parseSlice, parseSlices }

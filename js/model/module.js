@@ -1,0 +1,419 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+'use strict'
+// samebytes/module: models, run by onnxruntime over the bytes of tensors.
+
+const { instance } = require('./internals')
+const { runtimeOf, openSession, close } = require('./sessions')
+const { slotsOf, slotOf, namesOf, readOf, operandOf, targetOf } = require('./signature')
+const { Run } = require('./run')
+
+/** @typedef {import('../tensor/tensor').Tensor} Tensor */
+/** @typedef {import('./signature').ValueInfo} ValueInfo */
+/** @typedef {import('./run').Method} Method */
+
+/**
+ * What an input may be: tensors are read where they are; of numbers, booleans and lists a tensor of the input's dtype is made, with
+ * axes of one element in front where the input has more; a typed array of the input's dtype is read where it is.
+ *
+ * @typedef {Tensor | number | bigint | boolean | string | readonly any[] | ArrayBufferView | { type: string, dims: readonly number[], data: any, location: string }} ModelValue
+ */
+
+/** What a run gives: a tensor, or strings in lists. @typedef {any} ModelResult */
+
+/** @typedef {string | URL | ArrayBufferLike | ArrayBufferView | Tensor} ModelSource a path, a URL, or bytes */
+
+/**
+ * Options of onnxruntime's sessions, and ort: the onnxruntime to use (in Node onnxruntime-node is looked for, then onnxruntime-web).
+ *
+ * @typedef {{ ort?: any, [option: string]: unknown }} SessionOptions
+ */
+
+/**
+ * @typedef {object} RunOptions
+ * @property {string | undefined} [method]  'forward'
+ * @property {readonly (string | Tensor | null | undefined)[] | Record<string, Tensor | null | undefined> | undefined} [outputs]  tensors to write results
+ *   into, by place or by name; or names: only these outputs are computed
+ * @property {AbortSignal | undefined} [signal]  a run that has begun goes on to its end
+ */
+
+/** @type {typeof Symbol.asyncDispose} */
+const ASYNC_DISPOSE = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose')
+
+/** what the constructor asks for */
+const KEY = Symbol('samebytes/module')
+
+/**
+ * @param {any} value
+ * @returns {value is Record<string, unknown>} an object as literals make them, of any realm
+ */
+function isRecord (value) {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return false
+  const prototype = Object.getPrototypeOf(value)
+  return prototype === null || (Object.getPrototypeOf(prototype) === null && typeof value.location !== 'string')
+}
+
+/**
+ * A model's methods, run by onnxruntime. Inputs are read and given outputs are written where tensors have their bytes: nothing is
+ * copied here, but an output that is an input of the model itself, into the tensor given for it. Calls queue in order and take what is set when they are made.
+ *
+ * What a call is given is held until it settles (disposing it frees nothing), and busy: writing to it with samebytes, resize and
+ * setData are ERR_BUSY. What a pending call writes into cannot be given to another one.
+ *
+ * Results are the caller's: no later run writes to them, but to those tensors that it is given itself. Outputs that are given
+ * come back as the same tensors, resized where the run's shape is another one and they have room for it.
+ */
+class Module {
+  /** @type {Map<string, Method>} */
+  #methods
+  /** calls that wait for their turn @type {(() => void)[]} */
+  #waiting = []
+  /** calls that have not settled */
+  #pending = 0
+  /** who waits for that @type {(() => void)[]} */
+  #idle = []
+  /** @type {Promise<void> | null} */
+  #ending = null
+
+  /**
+   * @param {symbol} key
+   * @param {Map<string, Method>} methods
+   * @private
+   */
+  constructor (key, methods) {
+    if (key !== KEY) throw instance().failure('ERR_ARGUMENT', 'modules are made by Module.load')
+    this.#methods = methods
+  }
+
+  /**
+   * Loads a model as method 'forward', or several as the methods that a record names.
+   *
+   * @param {ModelSource | Record<string, ModelSource>} source  bytes stay the caller's: onnxruntime reads them while it loads
+   * @param {SessionOptions} [sessionOptions]
+   * @returns {Promise<Module>}
+   * @throws {TypeError} ERR_ARGUMENT · ERR_FORMAT not a model · ERR_NOT_FOUND no such file · ERR_IO · ERR_UNSUPPORTED no onnxruntime, or not with these
+   *   options; each as a rejection, and nothing stays loaded
+   * @see ExecuTorch Module::load, Module::load_method
+   */
+  static async load (source, sessionOptions) {
+    const { failure, Tensor } = instance()
+    const isOne = !isRecord(source) || Tensor.isTensor(source)
+    const sources = isOne ? [['forward', source]] : Object.entries(source)
+    if (sources.length === 0) throw failure('ERR_ARGUMENT', 'source is an object without methods; a path, URL or bytes, or a record of them by method, was expected')
+    const runtime = await runtimeOf(sessionOptions)
+    /** @type {Map<string, Method>} */
+    const methods = new Map()
+    try {
+      for (const [name, each] of sources) {
+        const session = await openSession(isOne ? 'source' : `source.${name}`, each, runtime)
+        const inputs = slotsOf('input', session.inputNames, session.inputMetadata)
+        const outputs = slotsOf('output', session.outputNames, session.outputMetadata)
+        for (const slot of outputs) slot.isInput = session.inputNames.includes(slot.name)
+        methods.set(String(name), { name: String(name), session, runtime, abilities: null, inputs, outputs, all: outputs.filter(({ isTensor }) => isTensor).map(({ index }) => index), given: [], targets: [], results: null })
+      }
+    } catch (error) {
+      for (const { session } of methods.values()) await close(session)
+      throw error
+    }
+    return new Module(KEY, methods)
+  }
+
+  /** In the order of loading; a copy. @returns {string[]} */
+  get methodNames () { return [...this.#methods.keys()] }
+  /** What 'forward' takes; a copy. @returns {ValueInfo[]} @throws ERR_NOT_FOUND there is no 'forward' */
+  get inputs () { return this.meta().inputs }
+  /** What 'forward' gives; a copy. @returns {ValueInfo[]} @throws ERR_NOT_FOUND there is no 'forward' */
+  get outputs () { return this.meta().outputs }
+  /** Was dispose called? Never throws. @returns {boolean} */
+  get isDisposed () { return this.#ending !== null }
+
+  /**
+   * What a method takes and gives.
+   *
+   * @param {string} [method]
+   * @returns {{ inputs: ValueInfo[], outputs: ValueInfo[] }} copies
+   * @throws ERR_NOT_FOUND · {TypeError} ERR_ARGUMENT
+   * @see ExecuTorch Module::method_meta
+   */
+  meta (method) {
+    const { inputs, outputs } = this.#methodOf(method)
+    return { inputs: inputs.map(slot => slot.info), outputs: outputs.map(slot => slot.info) }
+  }
+
+  /**
+   * Runs a method once. Inputs that are left out (or undefined) are those that setInput gave.
+   *
+   * @param {readonly (ModelValue | undefined)[] | Record<string, ModelValue | undefined>} [inputs]  by place, or by name
+   * @param {RunOptions} [options]
+   * @returns {Promise<any>} an array of results, or a record of them where inputs were one; outputs that were given are the same tensors
+   * @throws {TypeError} ERR_DTYPE, ERR_CAST, ERR_ARGUMENT · {RangeError} ERR_SHAPE too many inputs, another shape, not contiguous, an output without room; ERR_BOUNDS ·
+   *   ERR_NOT_FOUND · ERR_BUSY · ERR_OVERLAP an output over an input's bytes · ERR_READ_ONLY, ERR_DISPOSED, ERR_DETACHED · ERR_UNSUPPORTED this onnxruntime
+   *   does not write into tensors · ERR_MODEL onnxruntime failed, its error is the cause · the signal's reason; each as a rejection
+   * @see ExecuTorch Module::execute, onnxruntime InferenceSession.run
+   */
+  run (inputs = [], options = undefined) {
+    return this.#call(undefined, undefined, inputs, options)
+  }
+
+  /**
+   * Runs 'forward'.
+   *
+   * @param {...any} values  by place; or one record of them by name
+   * @returns {Promise<any>} as run
+   * @throws as run
+   * @see ExecuTorch Module::forward
+   */
+  forward (...values) {
+    return this.#call('forward', values)
+  }
+
+  /**
+   * Runs a method.
+   *
+   * @param {string} method
+   * @param {...any} values  by place; or one record of them by name
+   * @returns {Promise<any>} as run
+   * @throws as run
+   * @see ExecuTorch Module::execute
+   */
+  execute (method, ...values) {
+    return this.#call(method ?? null, values)
+  }
+
+  /**
+   * Sets an input for the calls that follow, until it is set again; a call's own value goes before it. The module keeps a view
+   * of its own of a tensor's bytes, in the shape that it has now: disposing, resizing or setData of the tensor changes nothing,
+   * writing to its bytes does. Of what is no tensor it makes one now.
+   *
+   * @param {string | number} nameOrIndex
+   * @param {ModelValue | null} value  null: none any more
+   * @param {string} [method]
+   * @throws as run, of this value
+   * @see ExecuTorch Module::set_input
+   */
+  setInput (nameOrIndex, value, method) {
+    const { failure } = instance()
+    const found = this.#methodOf(method)
+    const slot = slotOf(found.inputs, nameOrIndex, 'input')
+    if (value === undefined) throw failure('ERR_ARGUMENT', `${slot.title} is undefined; a value was expected, or null for none`)
+    const given = value === null ? undefined : givenOf(slot, value)
+    if (this.#ending !== null) { // by user code in the value
+      forget(given)
+      this.#methodOf(method)
+    }
+    forget(found.given[slot.index])
+    found.given[slot.index] = given
+  }
+
+  /**
+   * Sets the tensor that the calls that follow write an output into, until it is set again. Two calls at a time cannot write into it.
+   *
+   * @param {string | number} nameOrIndex
+   * @param {Tensor | null} tensor  row-major contiguous, of the output's dtype; null: results are made anew
+   * @param {string} [method]
+   * @throws as run, of this output
+   * @see ExecuTorch Module::set_output
+   */
+  setOutput (nameOrIndex, tensor, method) {
+    const found = this.#methodOf(method)
+    const slot = slotOf(found.outputs, nameOrIndex, 'output')
+    if (tensor !== null) targetOf(slot, tensor)
+    found.targets[slot.index] = tensor ?? undefined
+  }
+
+  /**
+   * An output of the last run of a method that ended well. The module keeps those until the next run.
+   *
+   * @param {string | number} [nameOrIndex]
+   * @param {string} [method]
+   * @returns {ModelResult}
+   * @throws ERR_NOT_FOUND no such output, or no run yet · {RangeError} ERR_BOUNDS · {TypeError} ERR_ARGUMENT · ERR_DISPOSED
+   * @see ExecuTorch Module::get_output
+   */
+  getOutput (nameOrIndex = 0, method = undefined) {
+    const { failure } = instance()
+    const { name, outputs, results } = this.#methodOf(method)
+    const slot = slotOf(outputs, nameOrIndex, 'output')
+    if (results === null) throw failure('ERR_NOT_FOUND', `${slot.title}: no run of '${name}' has ended well yet`)
+    if (results[slot.index] === undefined) throw failure('ERR_NOT_FOUND', `${slot.title}: the last run of '${name}' was not asked for it`)
+    return results[slot.index]
+  }
+
+  /**
+   * Gives the sessions back, after calls that are pending have settled. Calls that come later are ERR_DISPOSED. Results stay.
+   *
+   * @returns {Promise<void>} the same one each time
+   * @throws nothing
+   */
+  dispose () {
+    this.#ending ??= this.#end()
+    return this.#ending
+  }
+
+  async #end () {
+    if (this.#pending > 0) await /** @type {Promise<void>} */ (new Promise(resolve => { this.#idle.push(resolve) }))
+    for (const method of this.#methods.values()) {
+      for (const given of method.given.splice(0)) forget(given)
+      method.targets = []
+      method.results = null
+      await close(method.session)
+    }
+  }
+
+  /**
+   * @param {unknown} name
+   * @returns {Method} of a module that is not disposed
+   */
+  #methodOf (name = 'forward') {
+    const { failure, show } = instance()
+    if (this.#ending !== null) throw failure('ERR_DISPOSED', 'the module was disposed')
+    if (typeof name !== 'string') throw failure('ERR_ARGUMENT', `method is ${show(name)}; a name was expected`)
+    const method = this.#methods.get(name)
+    if (method === undefined) throw failure('ERR_NOT_FOUND', `there is no method ${show(name)}; methods are ${namesOf(/** @type {any} */ ([...this.#methods.values()]))}`)
+    return method
+  }
+
+  /**
+   * @param {unknown} name
+   * @param {any[] | undefined} list  of forward and execute; undefined: what run was given follows
+   * @param {any} [inputs]
+   * @param {any} [options]
+   */
+  async #call (name, list, inputs, options) {
+    /** @type {import('../base/signals').Signal | undefined} */
+    let signal
+    let outputs
+    if (list === undefined) ({ name, outputs, signal } = optionsOf(inputs, options))
+    else inputs = list.length === 1 && isRecord(list[0]) ? list[0] : list
+    const method = this.#methodOf(name)
+    const values = valuesOf(method, inputs)
+    const { targets, wanted } = targetsOf(method, outputs)
+    if (signal !== undefined) instance().checkSignal(signal)
+    const run = new Run(method, values, targets, wanted) // the last that may run user code
+    if (this.#ending !== null) this.#methodOf(name)
+    run.hold()
+    this.#pending++
+    try {
+      if (this.#pending > 1) await /** @type {Promise<void>} */ (new Promise(resolve => { this.#waiting.push(resolve) }))
+      if (signal !== undefined) instance().checkSignal(signal)
+      const results = await run.perform()
+      if (signal !== undefined) instance().checkSignal(signal)
+      method.results = results
+      if (!Array.isArray(inputs)) return Object.fromEntries(wanted.map(i => [method.outputs[i].name, results[i]]))
+      return wanted === method.all && wanted.length === results.length ? results.slice() : wanted.map(i => results[i])
+    } finally {
+      run.letGo()
+      this.#next()
+    }
+  }
+
+  /** What `await using` calls: dispose(). */
+  [ASYNC_DISPOSE] () {
+    return this.dispose()
+  }
+
+  /** A call has settled: the next one's turn. */
+  #next () {
+    const next = this.#waiting.shift()
+    if (--this.#pending === 0) for (const resolve of this.#idle.splice(0)) resolve()
+    else if (next !== undefined) next()
+  }
+}
+
+/**
+ * A value that stays set: no scope and no other owner disposes it.
+ *
+ * @param {import('./signature').Slot} slot
+ * @param {unknown} value
+ * @returns {Tensor | import('./signature').Strings}
+ */
+function givenOf (slot, value) {
+  const { Tensor, keep } = instance()
+  const read = readOf(slot, value)
+  if (!Tensor.isTensor(read)) return read
+  try {
+    operandOf(slot, read)
+    return keep(read === value ? read.view() : read)
+  } catch (error) {
+    if (read !== value) read.dispose()
+    throw error
+  }
+}
+
+/** @param {Tensor | import('./signature').Strings | undefined} given */
+function forget (given) {
+  if (instance().Tensor.isTensor(given)) given.dispose()
+}
+
+/**
+ * What run was given.
+ *
+ * @param {unknown} inputs
+ * @param {unknown} options
+ */
+function optionsOf (inputs, options) {
+  const { failure, show, signalOf } = instance()
+  if (!Array.isArray(inputs) && !isRecord(inputs)) throw failure('ERR_ARGUMENT', `inputs is ${show(inputs)}; an array or a record of values was expected`)
+  if (options === undefined) return { name: undefined, outputs: undefined, signal: undefined }
+  if (!isRecord(options)) throw failure('ERR_ARGUMENT', `options is ${show(options)}; an object was expected`)
+  return { name: options.method, outputs: options.outputs, signal: signalOf(options.signal) }
+}
+
+/**
+ * @param {Method} method
+ * @param {readonly unknown[] | Record<string, unknown>} inputs
+ * @returns {unknown[]} by index; undefined: what setInput gave
+ */
+function valuesOf (method, inputs) {
+  const { failure, show } = instance()
+  /** @type {unknown[]} */
+  const values = []
+  if (!Array.isArray(inputs)) {
+    for (const [key, value] of Object.entries(inputs)) {
+      const { index } = slotOf(method.inputs, key, 'input')
+      if (value !== undefined) values[index] = value
+    }
+    return values
+  }
+  const { length } = inputs
+  if (!(length <= method.inputs.length)) throw failure('ERR_SHAPE', `${show(length)} inputs were given; '${method.name}' takes ${method.inputs.length}: ${namesOf(method.inputs)}`)
+  for (let i = 0; i < length; i++) if (inputs[i] !== undefined) values[i] = inputs[i]
+  return values
+}
+
+/**
+ * @param {Method} method
+ * @param {any[]} outputs  of which there may be more than it has only if it lies
+ * @returns {any[]} the same, each read once
+ */
+function listed (method, outputs) {
+  const { failure, show } = instance()
+  const { length } = outputs
+  if (!(length <= method.outputs.length)) throw failure('ERR_SHAPE', `${show(length)} outputs were given; '${method.name}' has ${method.outputs.length}: ${namesOf(method.outputs)}`)
+  const list = []
+  for (let i = 0; i < length; i++) list.push(outputs[i])
+  return list
+}
+
+/**
+ * @param {Method} method
+ * @param {any} outputs  of a call's options
+ * @returns {{ targets: (Tensor | undefined)[], wanted: number[] }}
+ */
+function targetsOf (method, outputs) {
+  const { failure, show } = instance()
+  const targets = method.targets.slice()
+  const { all } = method
+  if (outputs === undefined) return { targets: method.targets, wanted: all }
+  if (Array.isArray(outputs)) outputs = listed(method, outputs)
+  if (Array.isArray(outputs) && outputs.length > 0 && outputs.every(each => typeof each === 'string')) {
+    return { targets, wanted: [...new Set(outputs)].map(name => slotOf(method.outputs, name, 'output').index) }
+  }
+  if (Array.isArray(outputs)) {
+    for (const [i, t] of outputs.entries()) if (t !== undefined) targets[i] = t ?? undefined
+  } else if (isRecord(outputs)) {
+    for (const [key, t] of Object.entries(outputs)) if (t !== undefined) targets[slotOf(method.outputs, key, 'output').index] = /** @type {any} */ (t) ?? undefined
+  } else throw failure('ERR_ARGUMENT', `outputs is ${show(outputs)}; tensors in an array or a record, or names, were expected`)
+  return { targets, wanted: all }
+}
+
+module.exports = { Module }

@@ -1,0 +1,435 @@
+'use strict'
+// What a method takes and gives: names, dtypes and shapes, and whether a value fits. Every message says which input or
+// output, what was expected and what was given.
+
+const { instance } = require('./internals')
+
+/** @typedef {import('../tensor/tensor').Tensor} Tensor */
+/** @typedef {InstanceType<typeof import('../backend/calls').Layout>} Layout */
+
+/**
+ * What is known of one input or output.
+ *
+ * @typedef {object} ValueInfo
+ * @property {string} name
+ * @property {string | null} dtype  'string' where it holds strings; null: no tensor, or not told
+ * @property {(number | string | null)[] | null} shape  extents: fixed ones, named ones, open ones; null: not told. [] is a
+ *   single element or any shape: onnxruntime does not tell which
+ */
+
+/** @typedef {{ strings: string[], dims: number[] }} Strings */
+
+/** A value that fits an input: a tensor's layout, or strings. @typedef {{ layout: Layout | null, strings: Strings | null }} Operand */
+
+class Slot {
+  /**
+   * @param {'input' | 'output'} kind
+   * @param {number} index
+   * @param {string} name
+   * @param {any} told  by onnxruntime
+   */
+  constructor (kind, index, name, told) {
+    this.kind = kind
+    this.index = index
+    this.name = name
+    const isTensor = told !== undefined && told.isTensor !== false
+    /** @type {string | null} */
+    this.dtype = isTensor && typeof told.type === 'string' ? told.type : null
+    /** @type {(number | string | null)[] | null} */
+    this.shape = isTensor && Array.isArray(told.shape) ? told.shape.map(extentOf) : null
+    /** a list or a map: onnxruntime takes and gives none in JavaScript */
+    this.isTensor = told === undefined || isTensor
+    /** an output that is an input of the model itself: onnxruntime-node writes it into no tensor that is given, and does not say so */
+    this.isInput = false
+  }
+
+  /** as messages call it */
+  get title () {
+    return `${this.kind} '${this.name}' (${this.index})`
+  }
+
+  /** @returns {ValueInfo} a copy */
+  get info () {
+    return { name: this.name, dtype: this.dtype, shape: this.shape === null ? null : this.shape.slice() }
+  }
+}
+
+/**
+ * @param {unknown} extent  as onnxruntime tells it
+ * @returns {number | string | null}
+ */
+function extentOf (extent) {
+  if (typeof extent === 'string') return extent === '' ? null : extent
+  return typeof extent === 'number' && extent >= 0 && extent < 0xffffffff ? extent : null // onnxruntime-web tells -1 as 2^32 - 1
+}
+
+/**
+ * A method's inputs or outputs.
+ *
+ * @param {'input' | 'output'} kind
+ * @param {readonly string[]} names
+ * @param {readonly any[] | undefined} told  older versions of onnxruntime tell nothing
+ */
+function slotsOf (kind, names, told) {
+  return names.map((name, i) => new Slot(kind, i, name, told?.find(one => one.name === name)))
+}
+
+/**
+ * @param {Slot[]} slots
+ * @param {unknown} key  a name, or an index
+ * @param {'input' | 'output'} kind
+ * @returns {Slot}
+ */
+function slotOf (slots, key, kind) {
+  const { failure, show } = instance()
+  if (typeof key === 'string') {
+    const slot = slots.find(({ name }) => name === key)
+    if (slot === undefined) throw failure('ERR_NOT_FOUND', `there is no ${kind} ${show(key)}; ${kind}s are ${namesOf(slots)}`)
+    return slot
+  }
+  if (typeof key !== 'number') throw failure('ERR_ARGUMENT', `the ${kind} is ${show(key)}; a name or an index was expected`)
+  const slot = slots[key]
+  if (slot === undefined) throw failure('ERR_BOUNDS', `${kind} ${key} was asked for; there are ${slots.length}: ${namesOf(slots)}`)
+  return slot
+}
+
+/** @param {Slot[]} slots */
+function namesOf (slots) {
+  return slots.length === 0 ? 'none' : slots.map(({ name }) => `'${name}'`).join(', ')
+}
+
+/** @param {readonly unknown[] | null} shape */
+function shown (shape) {
+  return shape === null ? 'any shape' : `[${shape.map(n => n ?? '?').join(', ')}]`
+}
+
+/**
+ * The same error, which says what it is about.
+ *
+ * @param {Slot} slot
+ * @param {any} error
+ */
+function said (slot, error) {
+  if (typeof error?.code !== 'string') return error
+  const made = instance().failure(error.code, `${slot.title}: ${error.message}`)
+  made.cause = error
+  return made
+}
+
+/**
+ * @template R
+ * @param {Slot} slot
+ * @param {() => R} fn
+ * @returns {R}
+ */
+function about (slot, fn) {
+  try {
+    return fn()
+  } catch (error) {
+    throw said(slot, error)
+  }
+}
+
+/**
+ * Does a shape fit what was declared? [] was declared for a single element and for any shape: onnxruntime tells at run time.
+ *
+ * @param {readonly number[]} shape
+ * @param {readonly (number | string | null)[] | null} declared
+ */
+function fits (shape, declared) {
+  if (declared === null || declared.length === 0) return true
+  if (shape.length !== declared.length) return false
+  for (let d = 0; d < shape.length; d++) if (typeof declared[d] === 'number' && declared[d] !== shape[d]) return false
+  return true
+}
+
+/**
+ * @param {Slot} slot
+ * @param {Layout} layout
+ */
+function checkDtype (slot, layout) {
+  const { dtype } = slot
+  const { failure, dtypes, TYPES } = instance()
+  const { name } = dtypes[layout.dtype]
+  if (dtype !== null && name !== dtype) throw failure('ERR_DTYPE', `${slot.title} is of ${dtype}; a tensor of ${name} was given`)
+  if (!TYPES.has(name)) throw failure('ERR_DTYPE', `${slot.title}: onnxruntime has no type for ${name}`)
+}
+
+/**
+ * @param {Slot} slot
+ * @param {Layout} layout
+ */
+function checkDense (slot, layout) {
+  const { failure, ffi } = instance()
+  if (layout.size > 0 && !ffi.isContiguous(layout)) {
+    throw failure('ERR_SHAPE', `${slot.title}: a row-major contiguous tensor was expected; one of shape ${shown(layout.shape)} and strides ${shown(layout.strides)} was given, contiguous() copies`)
+  }
+}
+
+/**
+ * @param {Slot} slot
+ * @param {readonly number[]} shape
+ */
+function checkShape (slot, shape) {
+  const declared = slot.shape
+  if (fits(shape, declared)) return
+  throw instance().failure('ERR_SHAPE', `${slot.title} has shape ${shown(declared)}; one of shape ${shown(shape)} was given`)
+}
+
+/** @param {Slot} slot */
+function checkKind (slot) {
+  if (!slot.isTensor) throw instance().failure('ERR_UNSUPPORTED', `${slot.title} is a list or a map, which onnxruntime does not have in JavaScript`)
+}
+
+// ---- Inputs ----
+
+/**
+ * A value for an input, read once: this may run user code, which may do anything to what was read before.
+ *
+ * @param {Slot} slot
+ * @param {unknown} value
+ * @returns {Tensor | Strings} a tensor as it is, or one of the input's dtype
+ */
+function readOf (slot, value) {
+  checkKind(slot)
+  if (instance().Tensor.isTensor(value)) return value
+  return stringsOf(slot, value) ?? tensorOf(slot, value)
+}
+
+/**
+ * Does it fit? Runs no user code.
+ *
+ * @param {Slot} slot
+ * @param {Tensor | Strings} value  that was read
+ * @returns {Operand}
+ */
+function operandOf (slot, value) {
+  const { Tensor, dtypes } = instance()
+  if (!Tensor.isTensor(value)) return { layout: null, strings: /** @type {Strings} */ (value) }
+  const t = /** @type {Tensor} */ (value)
+  let layout
+  try {
+    layout = Tensor.attachedOf(t)
+  } catch (error) {
+    throw said(slot, error)
+  }
+  if (slot.dtype === 'string') throw instance().failure('ERR_DTYPE', `${slot.title} is of strings; a tensor of ${dtypes[layout.dtype].name} was given`)
+  checkDtype(slot, layout)
+  checkShape(slot, layout.shape)
+  checkDense(slot, layout)
+  return { layout, strings: null }
+}
+
+/**
+ * Strings, if the value is some.
+ *
+ * @param {Slot} slot
+ * @param {any} value  a string, nested lists of strings, or onnxruntime's tensor of strings
+ * @returns {Strings | null}
+ */
+function stringsOf (slot, value) {
+  const isTheirs = isOrt(value) && value.type === 'string'
+  const found = about(slot, () => isTheirs ? theirStrings(value) : flatStrings(value, slot.dtype === 'string'))
+  if (found === null) return null
+  const { failure, show } = instance()
+  const { title, dtype, shape } = slot
+  if (dtype !== null && dtype !== 'string') throw failure('ERR_DTYPE', `${title} is of ${dtype}; ${typeof value === 'string' ? show(value) : 'strings'} was given`)
+  found.dims = isTheirs ? found.dims : padded(found.dims, shape)
+  checkShape(slot, found.dims)
+  return found
+}
+
+/**
+ * @param {{ data: unknown, dims: number[] }} value  onnxruntime's
+ * @returns {Strings}
+ */
+function theirStrings ({ data, dims }) {
+  const { failure, show, shapeOf, collected } = instance()
+  if (!Array.isArray(data)) throw failure('ERR_ARGUMENT', `its data is ${show(data)}; an array of strings was expected`)
+  const strings = collected('its data', data, each => {
+    if (typeof each === 'string') return each
+    throw failure('ERR_ARGUMENT', `its data has ${show(each)}; a string was expected`)
+  })
+  return { strings, dims: shapeOf(dims, 'dims') }
+}
+
+/**
+ * @param {unknown} value
+ * @param {boolean} canBeEmpty  are lists without anything in them lists of strings?
+ * @returns {Strings | null} null: it is neither a string nor a list that begins with one
+ */
+function flatStrings (value, canBeEmpty) {
+  let first = value
+  for (let depth = 0; Array.isArray(first) && depth < 64; depth++) first = first[0]
+  const isEmpty = canBeEmpty && first === undefined && Array.isArray(value)
+  if (typeof first !== 'string' && !isEmpty) return null
+  const { failure, show, collected } = instance()
+  /** @type {string[]} */
+  const strings = []
+  /** @type {number[]} */
+  const dims = []
+  /**
+   * @param {unknown} each
+   * @param {number} depth
+   */
+  const walk = (each, depth) => {
+    if (!Array.isArray(each)) {
+      if (typeof each !== 'string') throw failure('ERR_ARGUMENT', `the list has ${show(each)} among strings`)
+      if (depth !== dims.length) throw failure('ERR_SHAPE', 'the list of strings is ragged')
+      strings.push(each)
+      return
+    }
+    if (depth === dims.length && strings.length === 0) dims.push(each.length)
+    if (dims[depth] !== each.length) throw failure('ERR_SHAPE', 'the list of strings is ragged')
+    collected('the list of strings', each, item => walk(item, depth + 1))
+  }
+  walk(value, 0)
+  return { strings, dims }
+}
+
+/**
+ * Onnxruntime's, by what it looks like: there may be several copies of its class.
+ *
+ * @param {any} value
+ */
+function isOrt (value) {
+  return value !== null && typeof value === 'object' && typeof value.type === 'string' && typeof value.location === 'string' && Array.isArray(value.dims)
+}
+
+/**
+ * A tensor of numbers, booleans, lists of them, a typed array or onnxruntime's tensor.
+ *
+ * @param {Slot} slot
+ * @param {any} value
+ * @returns {Tensor}
+ */
+function tensorOf (slot, value) {
+  const { failure, show, tensor, fromBits, fromBlob, fromOrt, dtypeOfArray } = instance()
+  const { title, dtype, shape } = slot
+  const isValue = typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean' || (value !== null && typeof value === 'object')
+  if (!isValue) throw failure('ERR_ARGUMENT', `${title} is ${show(value)}; a tensor, number, string, boolean or a list of them was expected`)
+  if (dtype === 'string') throw failure('ERR_DTYPE', `${title} is of strings; ${show(value)} was given`)
+  return about(slot, () => {
+    if (isOrt(value)) return fromOrt(value)
+    const type = dtypeOfArray(value)
+    if (type !== undefined) {
+      // bits of half floats and bytes of booleans have the same typed arrays as integers
+      const name = (dtype === 'bool' && type === 'uint8') || (dtype === 'float16' && type === 'uint16') ? dtype : type
+      return fromBlob(fromBits(value, name), padded([value.length], shape), /** @type {any} */ (name))
+    }
+    const made = tensor(value, /** @type {any} */ (dtype === null ? undefined : { dtype }))
+    const dims = padded(made.shape, shape)
+    if (dims.length === made.ndim) return made
+    const view = made.view(dims)
+    made.dispose()
+    return view
+  })
+}
+
+/**
+ * Axes of one element in front, as many as the input has more.
+ *
+ * @param {number[]} dims
+ * @param {readonly unknown[] | null} declared
+ */
+function padded (dims, declared) {
+  const missing = (declared?.length ?? 0) - dims.length
+  return missing > 0 ? [...new Array(missing).fill(1), ...dims] : dims
+}
+
+// ---- Outputs ----
+
+/**
+ * A tensor for an output to be written into, judged by what is known before the run.
+ *
+ * @param {Slot} slot
+ * @param {unknown} t
+ * @returns {Layout}
+ */
+function targetOf (slot, t) {
+  const { Tensor, failure, show, ffi } = instance()
+  const { shape: declared } = slot
+  checkKind(slot)
+  if (!Tensor.isTensor(t)) throw failure('ERR_ARGUMENT', `${slot.title}: a tensor to be written into was expected; ${show(t)} was given`)
+  let layout
+  try {
+    layout = Tensor.writableOf(t)
+  } catch (error) {
+    throw said(slot, error)
+  }
+  if (slot.dtype === 'string') throw failure('ERR_DTYPE', `${slot.title} is of strings, which no tensor holds`)
+  checkDtype(slot, layout)
+  checkDense(slot, layout)
+  const rank = declared?.length ?? 0
+  const canResize = (layout.flags & ffi.STATIC) === 0 && layout.shape.length === rank
+  if (rank > 0 && !canResize) checkShape(slot, layout.shape)
+  return layout
+}
+
+/**
+ * Extents that names stand for, as the inputs of a run have them.
+ *
+ * @param {Slot[]} slots
+ * @param {(readonly number[])[]} shapes  of the values
+ * @returns {Map<string, number>}
+ */
+function namedExtents (slots, shapes) {
+  const named = new Map()
+  for (let i = 0; i < slots.length; i++) {
+    const { shape } = slots[i]
+    if (shape === null || shape.length !== shapes[i].length) continue
+    for (let d = 0; d < shape.length; d++) if (typeof shape[d] === 'string') named.set(/** @type {string} */ (shape[d]), shapes[i][d])
+  }
+  return named
+}
+
+/**
+ * An output's shape, where it can be told before the run.
+ *
+ * @param {Slot} slot
+ * @param {Map<string, number>} named
+ * @returns {number[] | null}
+ */
+function expectedShape ({ shape }, named) {
+  if (shape === null || shape.length === 0) return null
+  const dims = []
+  for (let d = 0; d < shape.length; d++) {
+    const n = shape[d]
+    const extent = typeof n === 'string' ? named.get(n) : n
+    if (typeof extent !== 'number') return null
+    dims.push(extent)
+  }
+  return dims
+}
+
+/**
+ * Strings as lists, nested as their shape says.
+ *
+ * @param {readonly string[]} strings
+ * @param {readonly number[]} dims
+ * @returns {any} a string without axes
+ */
+function nestedStrings (strings, dims) {
+  const { checkHeap } = instance()
+  const lists = dims.reduce(([sum, n], extent) => [sum + n, n * extent], [0, 1])[0]
+  checkHeap(lists * LIST_BYTES + strings.length * 16, () => `${lists} lists of ${strings.length} strings`)
+  return nest(strings, dims, 0, { at: 0 })
+}
+
+const LIST_BYTES = 192 // of one that grew
+
+/**
+ * @param {readonly string[]} strings
+ * @param {readonly number[]} dims
+ * @param {number} d
+ * @param {{ at: number }} place  of the next string
+ * @returns {any}
+ */
+function nest (strings, dims, d, place) {
+  if (d === dims.length) return strings[place.at++]
+  const list = []
+  for (let i = 0; i < dims[d]; i++) list.push(nest(strings, dims, d + 1, place))
+  return list
+}
+
+module.exports = { Slot, slotsOf, slotOf, namesOf, shown, said, about, readOf, operandOf, targetOf, namedExtents, expectedShape, nestedStrings }

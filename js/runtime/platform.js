@@ -1,0 +1,80 @@
+'use strict'
+// Which prebuilt binaries are for this machine: the folder of prebuilds/ that has its name.
+
+const fs = require('node:fs')
+const path = require('node:path')
+
+const PT_INTERP = 3 // the program header that names the loader
+
+/** @type {Record<string, string>} */
+const MUSL = { x64: '/lib/ld-musl-x86_64.so.1', arm64: '/lib/ld-musl-aarch64.so.1' }
+
+/**
+ * Linux has two C libraries, and what was linked to one does not run on the other. Where both are installed, the
+ * loader of the running executable tells.
+ *
+ * @returns {boolean} whether it is musl, as on Alpine
+ */
+function isMusl () {
+  if (process.platform !== 'linux' || process.versions.deno !== undefined) return false // there is no Deno for musl
+  if (!isThere(MUSL[process.arch])) return false
+  const loader = loaderOf('/proc/self/exe')
+  if (loader !== null) return loader.includes('musl')
+  const report = /** @type {any} */ (process.report?.getReport()) // milliseconds, but no file
+  return report !== undefined && report.header.glibcVersionRuntime === undefined
+}
+
+/** @param {string | undefined} file  @returns {boolean}  true as well where nobody may look */
+function isThere (file) {
+  if (file === undefined) return false
+  try {
+    return fs.statSync(file, { throwIfNoEntry: false }) !== undefined
+  } catch {
+    return true
+  }
+}
+
+/**
+ * @param {string} file  an ELF file for this machine, of 64 bits
+ * @returns {string | null}  null: the file may not be read, or has none
+ */
+function loaderOf (file) {
+  const bytes = Buffer.alloc(4096)
+  let fd
+  try {
+    fd = fs.openSync(file, 'r')
+    const length = fs.readSync(fd, bytes, 0, bytes.length, 0)
+    const [from, size, count] = [Number(bytes.readBigUInt64LE(32)), bytes.readUInt16LE(54), bytes.readUInt16LE(56)]
+    for (let at = from; at < from + count * size && at + size <= length; at += size) {
+      if (bytes.readUInt32LE(at) !== PT_INTERP) continue
+      const n = fs.readSync(fd, bytes, 0, 256, Number(bytes.readBigUInt64LE(at + 8)))
+      const text = bytes.toString('latin1', 0, n)
+      return text.slice(0, text.indexOf('\0'))
+    }
+  } catch {
+    // not to be read, or no such file
+  } finally {
+    if (fd !== undefined) fs.closeSync(fd)
+  }
+  return null
+}
+
+/** @type {string | undefined} */
+let name
+
+/** @returns {string} such as 'linux-x64' or 'linux-x64-musl' */
+function platformName () {
+  name ??= `${process.platform}-${process.arch}${isMusl() ? '-musl' : ''}`
+  return name
+}
+
+/** @returns {string} the folder that has binaries for this machine, if the package has them; absolute */
+const prebuilt = () => path.join(__dirname, '..', '..', 'prebuilds', platformName())
+
+/** what .ci/build package-all makes */
+const shipped = ['linux-x64', 'linux-arm64', 'linux-x64-musl']
+
+/** @returns {boolean} whether the package is published with binaries for this machine */
+const isShipped = () => shipped.includes(platformName())
+
+module.exports = { platformName, prebuilt, isShipped, loaderOf }

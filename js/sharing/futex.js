@@ -1,0 +1,181 @@
+'use strict'
+// Words of shared memory, as C sees them: waited for, woken, and those of a ring.
+
+const { Object, rootless } = require('../base/primordials')
+const ffi = require('../backend/calls')
+const { failure } = require('../base/errors')
+const { show } = require('../base/validate')
+
+const { backend, rows, tables, frame, check, invoke, putStorage } = ffi
+const { RESULTS, OPERANDS, ARGS, SIZE_OF_OPERAND } = tables.frame
+
+/** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
+
+/**
+ * Begins to wait for a word, off the event loop. Bytes that many processes see are native's; the caller keeps the storage.
+ *
+ * @param {Storage} storage  with a handle
+ * @param {number} at  first byte of the word
+ * @param {number} expected  its 32 bits, unsigned
+ * @param {number} ms
+ * @param {(how: number, error: Error | null) => void} done  called on a later turn, if there is an id
+ * @returns {{ how: number, id: number }} how it ended, as C's sb__waking counts; RUNG with an id for endWait: it goes on
+ */
+function startWait (storage, at, expected, ms, done) {
+  putWord(storage, at, expected)
+  const { addon } = /** @type {any} */ (backend)
+  addon.wait(ms, (/** @type {number} */ how) => {
+    let error = null
+    try {
+      check()
+    } catch (reason) {
+      error = /** @type {Error} */ (reason)
+    }
+    done(how, error)
+  })
+  check()
+  return { how: frame.f64[RESULTS], id: frame.f64[RESULTS + 1] }
+}
+
+/** @param {number} id  of a wait, pending or not */
+function endWait (id) {
+  const { addon } = /** @type {any} */ (backend)
+  addon.endWait(id)
+}
+
+/**
+ * @param {Storage} storage  with a handle
+ * @param {number} at  first byte of a word
+ * @param {number} count  to wake at most
+ * @returns {number} how many were woken
+ */
+function wake (storage, at, count) {
+  putWord(storage, at, count)
+  invoke(rows.wake)
+  return frame.f64[RESULTS]
+}
+
+/**
+ * @param {Storage} storage
+ * @param {number} at
+ * @param {number} value
+ */
+function putWord (storage, at, value) {
+  putStorage(frame.f64, OPERANDS, storage)
+  frame.f64[ARGS] = at
+  frame.f64[ARGS + 1] = value
+}
+
+/**
+ * Is a word still there? Who waits for one is not woken when it goes away.
+ *
+ * @param {Storage} storage  with a handle
+ * @param {number} at  its first byte
+ * @throws ERR_IO
+ */
+function look (storage, at) {
+  putWord(storage, at, 0)
+  invoke(rows.wait_check)
+}
+
+/**
+ * What went wrong with memory of a ring, which is said with its name.
+ *
+ * @param {string} name
+ * @param {any} error
+ */
+function ofRing (name, error) {
+  return error?.code === 'ERR_IO' && !error.message.startsWith('the ring ') ? Object.assign(failure('ERR_IO', `the ring ${show(name)}: ${error.message}`), { cause: error }) : error
+}
+
+/** A ring's control words, for whoever knows how many slots it has. */
+class RingWords {
+  /**
+   * @param {string} name
+   * @param {Storage} control  with a handle
+   * @param {number} slots
+   * @param {Storage} [frames]  where they are, with a handle
+   */
+  constructor (name, control, slots, frames = control) {
+    this.name = name
+    this.control = control
+    this.slots = slots
+    this.frames = frames
+  }
+
+  /**
+   * @param {number} row
+   * @param {number[]} numbers
+   */
+  call (row, ...numbers) {
+    const { f64 } = frame
+    putStorage(f64, OPERANDS, this.control)
+    f64[ARGS] = this.slots
+    for (let i = 0; i < numbers.length; i++) f64[ARGS + 1 + i] = numbers[i]
+    try {
+      invoke(row)
+    } catch (error) {
+      throw ofRing(this.name, error)
+    }
+  }
+
+  /** @param {number} frameBytes */
+  make (frameBytes) {
+    this.call(rows.ring_make, frameBytes)
+  }
+
+  /** @param {number} frameBytes */
+  judge (frameBytes) {
+    this.call(rows.ring_judge, frameBytes)
+  }
+
+  /**
+   * @param {number} index  of a word before the slots' own
+   * @returns {[number, number]} its halves, the upper one first
+   */
+  word (index) {
+    this.call(rows.ring_word, index)
+    return [frame.f64[RESULTS], frame.f64[RESULTS + 1]]
+  }
+
+  /**
+   * @param {[number, number]} before  the writer's word
+   * @param {[number, number]} mine
+   * @param {[number, number]} namespace
+   * @returns {{ role: Storage, count: number } | null} null: another was quicker
+   */
+  claim (before, mine, namespace) {
+    this.call(rows.ring_claim, before[0], before[1], mine[0], mine[1], namespace[0], namespace[1])
+    const { f64 } = frame
+    const count = f64[RESULTS + 2]
+    return f64[RESULTS] === 0 ? null : { role: backend.hold(f64[RESULTS], f64[RESULTS + 1], 0), count }
+  }
+
+  /**
+   * @param {number} n  a frame
+   * @param {[number, number]} mine
+   */
+  begin (n, mine) {
+    this.call(rows.ring_begin, n, mine[0], mine[1])
+  }
+
+  /** @param {number} n */
+  commit (n) {
+    putStorage(frame.f64, OPERANDS + SIZE_OF_OPERAND, this.frames)
+    this.call(rows.ring_commit, n)
+  }
+
+  /**
+   * @param {number} n
+   * @returns {boolean} is the frame in its slot, whole?
+   */
+  has (n) {
+    putStorage(frame.f64, OPERANDS + SIZE_OF_OPERAND, this.frames)
+    this.call(rows.ring_has, n)
+    return frame.f64[RESULTS] === 1
+  }
+}
+
+rootless(RingWords)
+
+module.exports = { startWait, endWait, look, wake, ofRing, RingWords }

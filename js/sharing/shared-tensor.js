@@ -1,0 +1,553 @@
+'use strict'
+// Tensors that other processes see. Segments and names are in segments.js, which is read when it is first needed.
+
+const { arrayJoin, arraySlice } = require('../base/primordials')
+const ffi = require('../backend/calls')
+const { failure } = require('../base/errors')
+const { laterFile } = require('../runtime/lazy')
+const { show, boolean, integer, optionsOf, shapeOf, oneOf } = require('../base/validate')
+const { dtypeOf } = require('../backend/dtypes')
+const { denseLayout } = require('../layout/layouts')
+const { Tensor: TensorClass, wrap } = require('../tensor/tensor')
+
+const { backend, Layout, GUARDS } = ffi
+
+/** @import { DtypeName, Shape, Or } from '../base/types' */
+/** @template {DtypeName} [D=any] @typedef {import('../tensor/tensor').Tensor<D>} Tensor */
+/** @typedef {import('./segments').SegmentInfo} SegmentInfo */
+/** @typedef {InstanceType<typeof import('./segments').Segment>} Segment */
+
+const KEY = Symbol('samebytes shared tensor')
+const FORMATS = /** @type {const} */ (['npy', 'raw'])
+const IF_EXISTS = /** @type {const} */ (['error', 'open', 'replace'])
+const MODES = /** @type {const} */ (['r', 'r+', 'c'])
+
+const ATTEMPTS = 16 // to open what is there or make it
+const PARTS = /** @type {const} */ (['mode', 'guard', 'dtype', 'shape', 'format', 'offset'])
+
+const segments = laterFile(() => require('./segments'))
+const waits = laterFile(() => require('./waits'))
+const writers = laterFile(() => require('../files/writers'))
+const formats = laterFile(() => require('../files/formats'))
+
+/**
+ * Plain data by which another process opens the same segment.
+ *
+ * @typedef {object} Descriptor
+ * @property {string} path  what to open: `/dev/shm/NAME`; of a sealed one `/proc/PID/fd/N`, as long as that process has it
+ * @property {string | null} name
+ * @property {string} id  tells the segment from others that have the path later
+ * @property {'npy' | 'raw'} format
+ * @property {DtypeName} dtype
+ * @property {number[]} shape  elements
+ * @property {number} offset  elements from the first byte; raw only, else 0
+ */
+
+/**
+ * @template {DtypeName} [D=any]
+ * @typedef {object} CreateOptions
+ * @property {D} [dtype]  'float32' unless told
+ * @property {'npy' | 'raw'} [format]  'npy' unless told: the segment is a .npy file; 'raw': the elements alone
+ * @property {boolean} [sealed]  true goes with name null
+ * @property {number} [mode]  permissions, 0o600 unless told; the process' umask takes nothing of them away
+ * @property {'error' | 'open' | 'replace'} [ifExists]  'error' unless told. 'open': what is there, if its dtype and shape are these;
+ * 'replace': the name gets this segment, and who has the old one mapped keeps it
+ * @property {boolean} [persist]  `sweep` leaves it
+ * @property {boolean} [guard]  as of openNpy: if a peer makes it shorter, its use is ERR_IO, not the end of this process. Unless told a segment
+ *   that is not sealed has one, where no handler of SIGBUS was installed after ours; true: or ERR_UNSUPPORTED; false: none
+ */
+
+/**
+ * @template {DtypeName} [D=any]
+ * @typedef {object} OpenOptions
+ * @property {Shape} [shape]  elements. raw: 1-D over all bytes unless told; npy: it has to be that one
+ * @property {D} [dtype]  raw: needed; npy: it has to be that one, or says what NumPy calls raw bytes (bfloat16)
+ * @property {'npy' | 'raw'} [format]  'npy' unless told
+ * @property {number} [offset]  elements from the segment's first byte; raw only
+ * @property {'r' | 'r+' | 'c'} [mode]  'r+' unless told. 'r': read-only, and needs no permission to write; 'c': writes stay private
+ * @property {boolean} [guard]  as of openNpy: if a peer makes it shorter, its use is ERR_IO, not the end of this process. Unless told a segment
+ *   that is not sealed has one, where no handler of SIGBUS was installed after ours; true: or ERR_UNSUPPORTED; false: none
+ */
+
+/**
+ * What open() is asked for, checked.
+ *
+ * @typedef {object} Wanted
+ * @property {number} mode  of MODES
+ * @property {number} guard  of GUARDS
+ * @property {number} format  of FORMATS
+ * @property {DtypeName | undefined} dtype
+ * @property {number[] | undefined} shape
+ * @property {number | undefined} offset
+ * @property {string | undefined} id
+ */
+
+/**
+ * How a segment's tensor is made.
+ *
+ * @typedef {object} Plan
+ * @property {Segment} segment
+ * @property {string | null} name
+ * @property {string} path
+ * @property {Descriptor} descriptor
+ * @property {() => Tensor} make
+ */
+
+/**
+ * A tensor in memory that other processes see: POSIX shared memory, by a name or by a descriptor. Made by
+ * `SharedTensor.create` and `SharedTensor.open`. On Linux, in Node, with the native addon.
+ *
+ * @template {DtypeName} [D=any]
+ * @see POSIX shared memory, Python multiprocessing.shared_memory
+ * @example
+ * const doubled = name => {
+ *   const { tensor } = SharedTensor.open(name)
+ *   return tensor.copyFrom(tensor, { scale: 2 })
+ * }
+ */
+class SharedTensor {
+  /** @type {Plan | null} */
+  #plan
+  /** @type {Plan} what stays known */
+  #known
+  /** @type {Tensor | null} */
+  #tensor = null
+  /** @type {InstanceType<typeof import('./waits').Waits> | null} those that end with this */
+  #waits = null
+
+  /**
+   * @param {symbol} key  that only samebytes has
+   * @param {Plan} plan
+   * @private
+   */
+  constructor (key, plan) {
+    if (key !== KEY) throw failure('ERR_ARGUMENT', 'shared tensors are made by SharedTensor.create() and SharedTensor.open()')
+    this.#plan = plan
+    this.#known = plan
+  }
+
+  #open () {
+    if (this.#plan === null) throw failure('ERR_DISPOSED', 'the shared tensor was disposed')
+    return this.#plan
+  }
+
+  /**
+   * A new segment, all zero. Its memory is reserved: what does not fit is an error here, not a crash later. With a name it can
+   * be opened by name from when it is whole; the name stays when the process ends, until `unlink`, or until `sweep` if the process
+   * has ended. Without one it is sealed: nobody can make it shorter or longer, and it goes with the last process that has it.
+   *
+   * @template {DtypeName} [D='float32']
+   * @param {string | null} name  as for shm_open, with or without the slash; null: sealed, opened by descriptor
+   * @param {Shape} shape  elements
+   * @param {CreateOptions<D> | D} [opts]
+   * @returns {SharedTensor<D>}
+   * @throws ERR_EXISTS · {RangeError} ERR_MEMORY the space is not there, with errno · ERR_IO, with errno and path · {TypeError}
+   * ERR_ARGUMENT, ERR_DTYPE · {RangeError} ERR_SHAPE · ERR_UNSUPPORTED in WASM, or not on Linux
+   * @see POSIX shm_open, Linux memfd_create
+   * @example
+   * const frames = () => SharedTensor.create('frames', [8, 480, 640, 3], { dtype: 'uint8', ifExists: 'replace' })
+   */
+  static create (name, shape, opts) {
+    const { dtype: type = 'float32', format, sealed, mode, ifExists, persist, guard } = optionsOf(opts)
+    const dtype = dtypeOf(type)
+    const wanted = wantedOf({ dtype: dtype.name, shape: shapeOf(shape), format, guard })
+    const isSealed = sealed === undefined ? name === null : boolean('sealed', sealed)
+    const which = ifExists === undefined ? 0 : oneOf('ifExists', ifExists, IF_EXISTS)
+    const permissions = mode === undefined ? 0o600 : integer('mode', mode)
+    const stays = boolean('persist', persist)
+    if (permissions < 0 || permissions > 0o777) throw failure('ERR_BOUNDS', `mode is ${permissions}; permissions are 0o000 to 0o777`)
+    const { nameOf, pathOf, checkPlatform, checkFree, newSegment, publish, openSegment } = segments()
+    const called = name === null ? null : nameOf(name)
+    if (isSealed !== (called === null)) {
+      throw failure('ERR_ARGUMENT', isSealed ? 'a sealed segment has no name: name is null' : 'a segment without a name is sealed')
+    }
+    const bare = denseLayout(dtype.index, wanted.shape ?? [])
+    const header = wanted.format === 0 ? writers().npyHeader(dtype.name, bare.shape, false) : null
+    const total = (header === null ? 0 : header.length) + bare.size * dtype.itemsize
+    if (total === 0) throw failure('ERR_SHAPE', 'a raw segment without elements has no bytes that could be mapped')
+    checkPlatform()
+    const label = called === null ? '/dev/shm' : pathOf(called)
+    if (which === 0 && called !== null) checkFree(called) // before memory is reserved
+    for (let left = ATTEMPTS; ; left--) { // others make and remove it meanwhile
+      if (which === 1 && called !== null) {
+        const there = unless('ERR_NOT_FOUND', () => openSegment(label, wanted, false))
+        if (there !== undefined) return finished(there, called, label, wanted)
+      }
+      const segment = newSegment(isSealed, permissions, header, total, label, wanted.guard)
+      const plan = planned(segment, called, called === null ? pathOfDescriptor(segment) : label, wanted)
+      try {
+        if (called !== null) publish(segment, called, { replace: which === 2, persist: stays })
+        return new SharedTensor(KEY, plan)
+      } catch (error) {
+        segment.close()
+        if (which !== 1 || left === 1 || /** @type {any} */ (error).code !== 'ERR_EXISTS') throw error
+      }
+    }
+  }
+
+  /**
+   * The tensor of a segment that is there, or of any .npy file. Its header is read, not mapped, and held against the segment's
+   * size, so that whoever writes to it cannot make this process read outside. Who makes a segment that is not sealed
+   * shorter makes the use of what was cut off fail, or with `guard: false` end this process.
+   *
+   * @template {DtypeName} [D=any]
+   * @param {string | { fd: number } | Descriptor} where  a name; a path (it has a slash behind its first character); an open
+   * file, which stays the caller's; what `descriptor` gave
+   * @param {OpenOptions<D> | D} [opts]
+   * @returns {SharedTensor<D>}
+   * @throws ERR_NOT_FOUND · ERR_FORMAT · ERR_STALE a descriptor whose path is another segment's by now · ERR_IO, with errno and
+   * path · {TypeError} ERR_ARGUMENT, ERR_DTYPE · {RangeError} ERR_SHAPE, ERR_BOUNDS outside the segment · ERR_UNSUPPORTED
+   * @see POSIX shm_open
+   * @example
+   * const samples = () => SharedTensor.open('samples', { format: 'raw', dtype: 'int32' }).tensor
+   */
+  static open (where, opts) {
+    const place = placeOf(where)
+    const given = optionsOf(opts)
+    const wanted = wantedOf(Object.fromEntries(PARTS.map(key => {
+      const value = given[key]
+      return [key, value === undefined ? place.known[key] : value]
+    })), place.known.id)
+    const { checkPlatform, openSegment, segmentOfDescriptor } = segments()
+    checkPlatform()
+    const segment = place.fd === null ? openSegment(place.path, wanted, place.name === null) : segmentOfDescriptor(place.fd, wanted)
+    const isOfProcess = place.fd !== null || /^\/(proc|dev\/fd)\//.test(place.path) // which may end before this one
+    return finished(segment, place.name, isOfProcess ? pathOfDescriptor(segment) : place.path, wanted)
+  }
+
+  /**
+   * Takes a name away: nobody can open it any more, and who has it open keeps it.
+   *
+   * @param {string} name
+   * @throws ERR_NOT_FOUND · ERR_IO, with errno and path · {TypeError} ERR_ARGUMENT · ERR_UNSUPPORTED in WASM, or not on Linux
+   * @see POSIX shm_unlink
+   * @example
+   * const gone = () => SharedTensor.unlink('frames')
+   */
+  static unlink (name) {
+    const { nameOf, checkPlatform, unlink } = segments()
+    const called = nameOf(name)
+    checkPlatform()
+    unlink(called)
+  }
+
+  /**
+   * The segments with names that SharedTensor made, in any process.
+   *
+   * @returns {SegmentInfo[]}
+   * @throws ERR_IO · ERR_UNSUPPORTED in WASM, or not on Linux
+   * @example
+   * const bytes = () => SharedTensor.list().reduce((sum, { nbytes }) => sum + nbytes, 0)
+   */
+  static list () {
+    const { checkPlatform, list } = segments()
+    checkPlatform()
+    return list()
+  }
+
+  /**
+   * Takes the names away that processes of this user left when they ended, but those made with `persist`. Memory is free when
+   * the last process that has a segment open ends.
+   *
+   * @returns {string[]} the names
+   * @throws ERR_IO · ERR_UNSUPPORTED in WASM, or not on Linux
+   * @example
+   * const left = () => SharedTensor.sweep()
+   */
+  static sweep () {
+    const { checkPlatform, sweep } = segments()
+    checkPlatform()
+    return sweep()
+  }
+
+  /**
+   * What it is opened by, without a slash.
+   *
+   * @returns {string | null} null: sealed, or opened by descriptor or by a path elsewhere
+   * @throws nothing
+   * @example
+   * const isAnonymous = s => s.name === null
+   */
+  get name () { return this.#known.name }
+
+  /**
+   * Where other processes of this machine open it, as np.load does: of a sealed one `/proc/PID/fd/N`, until this is disposed.
+   *
+   * @returns {string}
+   * @throws nothing
+   * @example
+   * const command = s => `python3 -c "import numpy as np; print(np.load('${s.path}', mmap_mode='r+'))"`
+   */
+  get path () { return this.#known.path }
+
+  /**
+   * A descriptor of the file, for `stdio` of a child process; closed when this is disposed.
+   *
+   * @returns {number}
+   * @throws ERR_DISPOSED
+   * @example
+   * const options = s => ({ stdio: ['inherit', 'inherit', 'inherit', s.fd] }) // the child's descriptor 3
+   */
+  get fd () { return this.#open().segment.fd }
+
+  /**
+   * Can nobody make it shorter?
+   *
+   * @returns {boolean}
+   * @throws ERR_DISPOSED
+   * @example
+   * const trusted = fd => SharedTensor.open({ fd }).isSealed
+   */
+  get isSealed () { return ffi.isSealed(this.fd) }
+
+  /**
+   * Plain data by which `open` in another process finds the same segment: JSON.
+   *
+   * @returns {Descriptor}
+   * @throws nothing
+   * @example
+   * const send = (child, s) => child.send(s.descriptor)
+   */
+  get descriptor () {
+    const { descriptor } = this.#known
+    return { ...descriptor, shape: descriptor.shape.slice() }
+  }
+
+  /**
+   * The tensor: the same one each time until it is disposed. It stays when this is disposed.
+   *
+   * @returns {Tensor<D>} over the segment's bytes
+   * @throws ERR_DISPOSED
+   * @example
+   * const sum = name => SharedTensor.open(name).tensor.data.reduce((a, b) => a + b, 0)
+   */
+  get tensor () { return this.#own() }
+
+  #own () {
+    const { make } = this.#open()
+    if (this.#tensor === null || this.#tensor.isDisposed) this.#tensor = make()
+    return this.#tensor
+  }
+
+  /** The tensor's layout, whose words others see. */
+  #words () {
+    if (!this.#open().segment.writes) throw failure('ERR_READ_ONLY', 'the segment was not opened in mode \'r+\': a word may be a private copy, and nobody can wait on it')
+    return TensorClass.attachedOf(this.#own())
+  }
+
+  /**
+   * Waits, off the event loop, until somebody calls notify for an element: this process, another one, or any program by the
+   * system's futex on the element's address. As with Atomics.wait the element is compared first, so that no change is
+   * missed: change it, then notify. Of 64 bits the lower half alone is compared and waited on. A pending wait keeps the process
+   * alive and holds the bytes; each takes a thread that sleeps, and there may be 1024 at a time. Where the segment is made shorter
+   * meanwhile, so that the element is gone, it is rejected within a second.
+   *
+   * @param {number} index  of an element, as in `tensor.data`
+   * @param {number | bigint} expected  what the element should be
+   * @param {{ timeout?: number, signal?: AbortSignal }} [opts]  milliseconds, for ever unless told
+   * @returns {Promise<'ok' | 'not-equal' | 'timed-out'>} 'ok': it was notified, or changed meanwhile; look again, as after any futex.
+   * 'not-equal': it was another when the wait began
+   * @throws ERR_DISPOSED now or meanwhile · {TypeError} ERR_DTYPE of neither 32 nor 64 bits, integers · {TypeError} ERR_CAST, ERR_ARGUMENT ·
+   * {RangeError} ERR_BOUNDS · {RangeError} ERR_MEMORY too many at a time · ERR_READ_ONLY · ERR_IO the segment was made shorter ·
+   * ERR_UNSUPPORTED · the signal's reason · as rejections
+   * @see JavaScript Atomics.waitAsync, Linux futex
+   * @example
+   * const changed = async (shared, last) => {
+   *   while (shared.tensor.get(0) === last) await shared.wait(0, last)
+   * }
+   */
+  async wait (index, expected, opts) {
+    const layout = this.#words()
+    this.#waits ??= new (waits().Waits)()
+    return this.#waits.wait(layout, index, expected, opts)
+  }
+
+  /**
+   * Wakes who waits on an element, in whatever process.
+   *
+   * @param {number} index  of an element, as in `tensor.data`
+   * @param {number} [n]  how many at most; all unless told
+   * @returns {number} how many were woken
+   * @throws ERR_DISPOSED · {TypeError} ERR_DTYPE, ERR_ARGUMENT · {RangeError} ERR_BOUNDS · ERR_READ_ONLY · ERR_IO the segment was made
+   * shorter · ERR_UNSUPPORTED
+   * @see JavaScript Atomics.notify
+   * @example
+   * const publish = (shared, value) => {
+   *   shared.tensor.set(value, 0)
+   *   return shared.notify(0)
+   * }
+   */
+  notify (index, n) {
+    return waits().notify(this.#words(), index, n)
+  }
+
+  /**
+   * What `descriptor` gives, for JSON.stringify.
+   *
+   * @returns {Descriptor}
+   * @throws nothing
+   * @example
+   * const text = s => JSON.stringify(s)
+   */
+  toJSON () { return this.descriptor }
+
+  /**
+   * Closes the descriptor and ends what waits. Tensors that were taken stay mapped, and a name stays. Disposing twice does nothing.
+   *
+   * @throws nothing
+   * @example
+   * const tensorOf = name => {
+   *   const s = SharedTensor.open(name)
+   *   const t = s.tensor
+   *   s.dispose()
+   *   return t
+   * }
+   */
+  dispose () {
+    this.#waits?.end()
+    this.#plan?.segment.close()
+    this.#plan = null
+    this.#tensor = null
+  }
+}
+if (Symbol.dispose !== undefined) Object.defineProperty(SharedTensor.prototype, Symbol.dispose, { value: SharedTensor.prototype.dispose, configurable: true, writable: true })
+
+/**
+ * @param {Record<string, any>} given
+ * @param {string} [id]
+ * @returns {Wanted}
+ */
+function wantedOf ({ mode, guard, dtype, shape, format, offset }, id) {
+  const wanted = {
+    mode: mode === undefined ? 1 : oneOf('mode', mode, MODES),
+    guard: guard === undefined ? GUARDS.wanted : boolean('guard', guard) ? GUARDS.needed : GUARDS.none,
+    format: format === undefined ? 0 : oneOf('format', format, FORMATS),
+    dtype: dtype === undefined ? undefined : dtypeOf(dtype).name,
+    shape: shape === undefined ? undefined : shapeOf(shape),
+    offset: offset === undefined ? undefined : integer('offset', offset),
+    id
+  }
+  if (wanted.format === 0 && offset !== undefined && offset !== 0) throw failure('ERR_ARGUMENT', `offset is ${show(offset)}; a .npy says itself where its data begins`)
+  if (wanted.format === 1 && dtype === undefined) throw failure('ERR_DTYPE', 'dtype is needed: raw bytes do not tell what they are')
+  if (wanted.shape !== undefined) denseLayout(dtypeOf(wanted.dtype ?? 'uint8').index, wanted.shape) // no wrong one is looked for
+  return wanted
+}
+
+/**
+ * @param {unknown} where
+ * @returns {{ path: string, name: string | null, fd: number | null, known: Record<string, any> }}
+ */
+function placeOf (where) {
+  const { nameOf, nameOfPath, pathOf } = segments()
+  if (typeof where === 'string') {
+    if (where.indexOf('/', 1) < 0) return { path: pathOf(nameOf(where)), name: nameOf(where), fd: null, known: {} }
+    if (where.includes('\0')) throw failure('ERR_ARGUMENT', `path is ${show(where)}; a path has no character 0`)
+    const place = where.startsWith('/') ? where : `${process.cwd()}/${where}` // others have another working directory
+    return { path: place, name: nameOfPath(place), fd: null, known: {} }
+  }
+  if (where === null || typeof where !== 'object') throw noPlace(where)
+  const { fd, path, name, id, format, dtype, shape, offset } = /** @type {any} */ (where)
+  if (fd !== undefined) {
+    if (integer('fd', fd) < 0 || fd > 2 ** 31 - 1) throw failure('ERR_BOUNDS', `fd is ${fd}; an open file was expected`)
+    return { path: '', name: null, fd, known: {} }
+  }
+  if (typeof path !== 'string' || typeof id !== 'string') throw noPlace(where)
+  const known = { id, format, dtype, shape, offset }
+  return name === null || name === undefined ? { ...placeOf(path), known } : { path: pathOf(nameOf(name)), name: nameOf(name), fd: null, known }
+}
+
+/** @param {unknown} where */
+function noPlace (where) {
+  return failure('ERR_ARGUMENT', `where is ${show(where)}; a name, a path, { fd } or a descriptor was expected`)
+}
+
+/** @param {Segment} segment */
+const pathOfDescriptor = segment => `/proc/${process.pid}/fd/${segment.fd}`
+
+/**
+ * What fn gives; undefined where it fails with this code.
+ *
+ * @template R
+ * @param {string} code
+ * @param {() => R} fn
+ */
+function unless (code, fn) {
+  try {
+    return fn()
+  } catch (error) {
+    if (/** @type {any} */ (error).code !== code) throw error
+  }
+}
+
+/**
+ * @param {Segment} segment
+ * @param {string | null} name
+ * @param {string} path
+ * @param {Wanted} wanted
+ * @returns {SharedTensor}
+ */
+function finished (segment, name, path, wanted) {
+  // @ts-expect-error The constructor is private to everybody else.
+  return new SharedTensor(KEY, planned(segment, name, path, wanted))
+}
+
+/**
+ * @param {Segment} segment  closed if this fails
+ * @param {string | null} name
+ * @param {string} path
+ * @param {Wanted} wanted
+ * @returns {Plan}
+ */
+function planned (segment, name, path, wanted) {
+  try {
+    const { id } = segment
+    if (wanted.id !== undefined && wanted.id !== id) {
+      throw failure('ERR_STALE', `${path} is another segment than the descriptor's: that one was removed or replaced`)
+    }
+    const { dtype, shape, make } = wanted.format === 0 ? npyPlan(segment, wanted) : rawPlan(segment, wanted)
+    const descriptor = { path, name, id, format: FORMATS[wanted.format], dtype, shape, offset: wanted.offset ?? 0 }
+    return { segment, name, path, descriptor, make }
+  } catch (error) {
+    segment.close()
+    throw segments().systemError(error, path)
+  }
+}
+
+/**
+ * @param {Segment} segment
+ * @param {Wanted} wanted
+ * @returns {{ dtype: DtypeName, shape: number[], make: () => Tensor }}
+ */
+function npyPlan (segment, wanted) {
+  const { npyEntry, tensorOf, madeOf } = formats()
+  const { entry, how } = npyEntry(segment, '', wanted.dtype)
+  const { dtype, shape } = tensorOf(entry)
+  if (wanted.shape !== undefined && String(wanted.shape) !== String(shape)) {
+    throw failure('ERR_SHAPE', `shape is [${arrayJoin(wanted.shape)}]; the segment's is [${arrayJoin(shape)}]`)
+  }
+  return { dtype: dtype.name, shape: arraySlice(shape), make: () => madeOf(segment, entry, how) }
+}
+
+/**
+ * @param {Segment} segment
+ * @param {Wanted} wanted
+ * @returns {{ dtype: DtypeName, shape: number[], make: () => Tensor }}
+ */
+function rawPlan (segment, { dtype: name, shape, offset = 0 }) {
+  const { index, itemsize, kind } = dtypeOf(name)
+  const at = offset * itemsize
+  if (segment.size === 0) throw failure('ERR_FORMAT', 'the segment has no bytes: who makes it has not given it a length yet')
+  if (at < 0 || at > segment.size) throw failure('ERR_BOUNDS', `offset is ${offset} of ${itemsize} bytes; the segment has ${segment.size} bytes`)
+  const bare = denseLayout(index, shape ?? [Math.floor((segment.size - at) / itemsize)])
+  const nbytes = bare.size * itemsize
+  if (nbytes > segment.size - at) {
+    throw failure('ERR_BOUNDS', `shape [${arrayJoin(bare.shape)}] of ${name} from byte ${at} on needs ${nbytes} bytes; the segment has ${segment.size}`)
+  }
+  const make = () => {
+    const storage = nbytes === 0 ? backend.allocate(0, ffi.check) : segment.place(at, nbytes, kind === 'COMPLEX' ? itemsize / 2 : itemsize)
+    return wrap(new Layout(/** @type {any} */ (storage), index, bare.shape, bare.strides, 0, bare.size, bare.flags | segment.flags))
+  }
+  return { dtype: /** @type {DtypeName} */ (name), shape: arraySlice(bare.shape), make }
+}
+
+module.exports = { SharedTensor }

@@ -1,0 +1,128 @@
+'use strict'
+// asarray: a tensor of whatever there is, and a copy only where it must be.
+
+const ffi = require('../backend/calls')
+const { failure } = require('../base/errors')
+const { boolean, optionsOf, castingOf } = require('../base/validate')
+const { countCopy } = require('../backend/storage')
+const { dtypes, dtypeOf } = require('../backend/dtypes')
+const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer } = require('../base/buffers')
+const { deviceOfStorage, isPinned, nameOfDevice } = require('../backend/device-names')
+const { placeOf } = require('../layout/placement')
+const { dynamismOf, nameOfDynamism, emptyLayout, likeLayout, axesOfOrder, written, layoutOverBytes, bytesOf } = require('../layout/layouts')
+const { Tensor, wrap } = require('./tensor')
+const { copyOf } = require('./make')
+const { fromBlob } = require('./blob')
+
+/** @import { DtypeName, NameOf, Or, TensorData, AsarrayOptions, DtypeOfData } from '../base/types' */
+
+/**
+ * A tensor of what is given. A tensor that is as wanted is returned itself; typed arrays and buffers are wrapped
+ * as fromBlob does; lists, iterables and numbers are copied as tensor does, and so is what needs another dtype or order of axes.
+ *
+ * @template {TensorData | ArrayBufferLike} T
+ * @template {DtypeName} [D=never]
+ * @param {T} x  a tensor, typed array, Buffer (uint8), ArrayBuffer, SharedArrayBuffer or DataView (dtype is needed), number or list
+ * @param {AsarrayOptions<D> | NameOf<D>} [opts]  copy: true always copies, false never; dynamism: of what is made
+ * @returns {Tensor<Or<D, DtypeOfData<T>>>} x itself, over x's bytes, or with bytes of its own
+ * @throws ERR_UNSUPPORTED copy is false and a copy is needed · {TypeError} ERR_CAST, ERR_DTYPE · as fromBlob and tensor
+ * @see array API asarray
+ * @example
+ * const t = zeros([2])
+ * asarray(t) === t // true
+ * asarray(new Float64Array(2), { copy: false }).dtype // 'float64'
+ */
+function asarray (x, opts) {
+  const { dtype: name, device, order, copy, casting, dynamism, pinMemory } = optionsOf(opts)
+  const place = placeOf(device, pinMemory)
+  const isNear = Tensor.isTensor(x) && device === undefined
+  const options = { dtype: name === undefined ? undefined : dtypeOf(name).name, order, casting, dynamism, pinMemory, device: isNear ? nameOfDevice(deviceOfStorage(Tensor.layoutOf(x).storage)) : place === undefined ? undefined : nameOfDevice(place.device) }
+  const rule = copy === undefined ? undefined : boolean('copy', copy)
+  castingOf(casting)
+  dynamismOf(dynamism)
+  axesOfOrder(order, 0)
+  const need = whyCopy(x, options)
+  if (rule === false && need !== null) throw failure('ERR_UNSUPPORTED', `copy is false, but ${need} would have to be copied`)
+  if (rule === true || need !== null) {
+    const made = copied(x, options)
+    countCopy('asarray', made.nbytes)
+    return made
+  }
+  return Tensor.isTensor(x) ? x : wrapped(x, options)
+}
+
+/**
+ * What stands in the way of the bytes as they are, in words; null: nothing.
+ *
+ * @param {unknown} x
+ * @param {AsarrayOptions} options
+ * @returns {string | null}
+ */
+function whyCopy (x, { dtype, order, device = 'cpu', pinMemory = false }) {
+  if (Tensor.isTensor(x)) {
+    const layout = Tensor.layoutOf(x)
+    const there = nameOfDevice(deviceOfStorage(layout.storage))
+    const { name } = dtypes[layout.dtype]
+    if (there !== device) return `a tensor on ${there} that is wanted on ${device}`
+    if (pinMemory && !isPinned(layout.storage)) return 'a tensor that is to be in pinned memory'
+    if (dtype !== undefined && dtype !== name) return `a tensor of ${name} that is wanted as ${dtype}`
+    const axes = axesOfOrder(order, layout.shape.length)
+    return axes === null || ffi.isContiguousIn(layout, axes) ? null : `a tensor that does not lie in order '${order}'`
+  }
+  const found = dtypeOfArray(x)
+  if (device !== 'cpu' && (found !== undefined || isBuffer(x))) return `a buffer that is wanted on ${device}`
+  if (pinMemory && (found !== undefined || isBuffer(x))) return 'a buffer that is to be in pinned memory'
+  if (found !== undefined) return dtype === undefined || dtype === found ? null : `a typed array of ${found} that is wanted as ${dtype}`
+  if (isBuffer(x)) {
+    const isAligned = dtype === undefined || bytesOf(x).byteOffset % dtypeOf(dtype).itemsize === 0
+    return isAligned ? null : `a view that is not aligned for ${dtype}`
+  }
+  return typeof x === 'object' ? 'a list' : `a ${typeof x}`
+}
+
+/**
+ * Bytes of no dtype of their own.
+ *
+ * @param {unknown} x
+ */
+function isBuffer (x) {
+  return ArrayBuffer.isView(x) || isArrayBuffer(x) || isSharedArrayBuffer(x)
+}
+
+/**
+ * @param {any} x  a typed array or a buffer
+ * @param {AsarrayOptions} options
+ * @returns {Tensor}
+ */
+function wrapped (x, { dtype, dynamism }) {
+  return fromBlob(x, dtypeOfArray(x) === undefined ? { dtype, dynamism } : { dynamism })
+}
+
+/**
+ * @param {any} x
+ * @param {AsarrayOptions} options
+ * @returns {Tensor} with bytes of its own
+ */
+function copied (x, options) {
+  if (dtypeOfArray(x) === undefined && isBuffer(x)) return copiedBytes(x, options)
+  if (!Tensor.isTensor(x)) return copyOf(x, null, options)
+  const source = Tensor.layoutOf(x)
+  const { dtype, order, casting, dynamism = nameOfDynamism(source.flags), device, pinMemory } = options
+  const made = likeLayout(dtype === undefined ? dtypes[source.dtype] : dtypeOf(dtype), source, { order, dynamism, device, pinMemory }, false)
+  return wrap(written(made, () => ffi.copy(made, source, castingOf(casting))))
+}
+
+/**
+ * @param {unknown} x  a buffer, aligned or not; bytes after the last whole element do not count
+ * @param {AsarrayOptions} options
+ * @returns {Tensor} 1-D
+ */
+function copiedBytes (x, { dtype: name, dynamism, device, pinMemory }) {
+  const dtype = dtypeOf(name)
+  const { buffer, byteOffset, byteLength } = bytesOf(x)
+  const length = Math.floor(byteLength / dtype.itemsize)
+  const source = layoutOverBytes({ buffer, byteOffset, byteLength: length * dtype.itemsize }, dtype.index, [length])
+  return wrap(written(emptyLayout(dtype, [length], { dynamism, device, pinMemory }, false), made => ffi.copy(made, source, 0)))
+}
+
+module.exports = { asarray }

@@ -1,0 +1,261 @@
+'use strict'
+// DLPack capsules: a layout's bytes for other addons, and theirs as layouts.
+
+const { Math, Number, arrayIncludes, arrayJoin, arrayMap, arraySlice, arraySome } = require('../base/primordials')
+const ffi = require('../backend/calls')
+const { failure } = require('../base/errors')
+const { laterFile } = require('../runtime/lazy')
+const { show, boolean, integers } = require('../base/validate')
+const { dtypes, itemsizes } = require('../backend/dtypes')
+const { countCopy } = require('../backend/storage')
+const { CPU, deviceOfStorage, nameOfDevice } = require('../backend/device-names')
+const { SHARED, placeLike } = require('../layout/placement')
+const { withBytes } = require('../layout/layouts')
+const { likeOf } = require('../copy/results')
+const { addressOf } = require('../layout/data')
+const loans = require('../backend/pins')
+
+const cuda = laterFile(() => require('../backend/cuda'))
+
+const { backend, READ_ONLY } = ffi
+const { addon } = /** @type {any} */ (backend)
+
+/** @typedef {InstanceType<typeof ffi.Layout>} Layout */
+/**
+ * What a consumer asked for, after all that is user code ran.
+ *
+ * @typedef {object} Asked
+ * @property {boolean} isVersioned
+ * @property {boolean} copy
+ * @property {number[] | null} device  as DLPack numbers it
+ * @property {number | bigint | null} stream  that the consumer works on
+ */
+
+const TYPE_CPU = 1
+const TYPE_CUDA = 2
+const DEFAULT_STREAM = 1 // the legacy one, which tensors are used on where no other is asked for
+/** device types whose memory the CPU reads: its own, and what was pinned for CUDA and ROCm */
+const HOST = [TYPE_CPU, 3, 11]
+
+/**
+ * @param {string} name
+ * @param {unknown} value
+ * @returns {number[] | null} null: not given
+ */
+function pair (name, value) {
+  if (value === undefined || value === null) return null
+  const list = integers(name, value)
+  if (list.length !== 2) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; two integers were expected`)
+  return list
+}
+
+/**
+ * @param {import('../base/types').DlpackOptions} options
+ * @returns {Asked}
+ */
+function askedOf ({ maxVersion, copy, dlDevice, stream }) {
+  const version = pair('maxVersion', maxVersion)
+  if (version !== null && arraySome(version, n => n < 0)) throw failure('ERR_BOUNDS', `maxVersion is ${show(maxVersion)}; it has a major and a minor version`)
+  const device = pair('dlDevice', dlDevice)
+  const number = stream === undefined ? null : stream
+  if (number !== null && typeof number !== 'bigint' && !Number.isSafeInteger(number)) throw failure('ERR_ARGUMENT', `stream is ${show(stream)}; an integer was expected`)
+  return { isVersioned: version !== null && version[0] >= 1, copy: boolean('copy', copy ?? undefined), device, stream: number }
+}
+
+/**
+ * Where a layout's bytes are, as DLPack numbers it.
+ *
+ * @param {Layout} layout
+ * @returns {[number, number]}
+ */
+function dlDeviceOf ({ storage }) {
+  const device = deviceOfStorage(storage)
+  return device === CPU ? [TYPE_CPU, 0] : [TYPE_CUDA, device]
+}
+
+/**
+ * Is what a consumer asked for where the bytes are?
+ *
+ * @param {Layout} layout
+ * @param {Asked} asked
+ */
+function checkThere (layout, { device, stream }) {
+  const there = dlDeviceOf(layout)
+  if (device !== null && (device[0] !== there[0] || device[1] !== there[1])) {
+    throw failure('ERR_DEVICE', `dlDevice is [${arrayJoin(device)}]; the tensor is on ${nameOfDevice(deviceOfStorage(layout.storage))}, [${arrayJoin(there)}]; cpu() and to() copy it elsewhere`)
+  }
+  if (stream === null) return
+  if (there[0] === TYPE_CPU) throw failure('ERR_ARGUMENT', `stream is ${show(stream)}; the CPU has none`)
+  if (stream === 0 || stream === 0n || stream < -1) throw failure('ERR_ARGUMENT', `stream is ${show(stream)}; -1, 1, 2 or a stream's number was expected`)
+}
+
+/**
+ * Refuses what consumers of legacy capsules read wrongly or die of.
+ *
+ * @param {Layout} layout
+ * @param {boolean} copy  dense and writable, whatever the layout is
+ */
+function checkLegacy ({ dtype, flags, strides, size }, copy) {
+  const { name, kind, itemsize } = dtypes[dtype]
+  const instead = 'maxVersion: [1, 0] asks for a capsule that can'
+  if (kind === 'BOOLEAN' || (kind === 'FLOATING' && itemsize === 1)) {
+    throw failure('ERR_DTYPE', `legacy capsules cannot hold ${name}; view('uint8') can, and ${instead}`)
+  }
+  if (copy) return
+  if ((flags & READ_ONLY) !== 0) throw failure('ERR_READ_ONLY', `legacy capsules cannot say that a tensor is read-only; copy: true copies, and ${instead}`)
+  if (size > 0 && arraySome(strides, n => n < 0)) {
+    throw failure('ERR_UNSUPPORTED', `consumers of legacy capsules end the process at negative strides, and these are [${arrayJoin(strides)}]; copy: true copies, and ${instead}`)
+  }
+}
+
+/**
+ * A capsule of the bytes where they are, held until its consumer frees them; or of a copy.
+ *
+ * @param {Layout} layout  of a tensor that was not disposed, over bytes that are attached
+ * @param {Asked} asked
+ * @returns {object}
+ */
+function capsuleOf (layout, asked) {
+  const { isVersioned, copy, stream } = asked
+  checkThere(layout, asked)
+  if (backend.isWasm) throw failure('ERR_UNSUPPORTED', 'capsules are for native code, which needs the native addon: WASM sees its own memory only')
+  if (!isVersioned) checkLegacy(layout, copy)
+  if (copy) return capsuleOfCopy(layout, isVersioned, stream)
+  const readOnly = (layout.flags & READ_ONLY) !== 0
+  if (deviceOfStorage(layout.storage) !== CPU) return capsuleThere(layout, readOnly, stream, isVersioned, false)
+  if (layout.size > 0) return capsuleOfOperand(loans.hold(layout, readOnly), isVersioned, false)
+  ffi.putOperand(layout, readOnly)
+  return capsuleOfOperand(-1, isVersioned, false)
+}
+
+/**
+ * Of a layout on a device: the capsule holds its storage itself.
+ *
+ * @param {Layout} layout
+ * @param {boolean} readOnly
+ * @param {number | bigint | null} stream  of the consumer; -1: it sees to the order itself
+ * @param {boolean} isVersioned
+ * @param {boolean} copied
+ */
+function capsuleThere (layout, readOnly, stream, isVersioned, copied) {
+  loans.checkUse(layout, readOnly)
+  if (stream !== -1 && stream !== -1n && layout.size > 0) cuda().touch(layout.storage, stream)
+  ffi.putOperand(layout, readOnly)
+  return capsuleOfOperand(-1, isVersioned, copied)
+}
+
+/**
+ * @param {Layout} layout
+ * @param {boolean} isVersioned
+ * @param {number | bigint | null} stream
+ */
+function capsuleOfCopy (layout, isVersioned, stream) {
+  const made = withBytes(likeOf(layout, undefined), 0, false, placeLike(layout.storage) ?? SHARED)
+  try {
+    ffi.copy(made, layout, 0)
+    countCopy('__dlpack__', made.size * itemsizes[made.dtype])
+    if (deviceOfStorage(made.storage) !== CPU) return capsuleThere(made, false, stream, isVersioned, true)
+    ffi.putOperand(made, false)
+    return capsuleOfOperand(-1, isVersioned, true)
+  } finally {
+    backend.release(made.storage) // the capsule has a hold of its own
+  }
+}
+
+/**
+ * @param {number} number  under which the operand in the frame is held; -1: it has no bytes, or native ones
+ * @param {boolean} isVersioned
+ * @param {boolean} copied
+ */
+function capsuleOfOperand (number, isVersioned, copied) {
+  const capsule = addon.capsule(number, isVersioned, copied)
+  try {
+    ffi.check()
+  } catch (error) {
+    if (number >= 0 && ffi.result(0) === 0) loans.giveBack(number)
+    throw error
+  }
+  return capsule
+}
+
+/**
+ * Uses a capsule up.
+ *
+ * @param {unknown} capsule
+ * @returns {Layout} whose storage frees it when nobody needs it any more
+ */
+function layoutOf (capsule) {
+  if (backend.isWasm) throw failure('ERR_UNSUPPORTED', 'x can be a tensor only: capsules are native memory, which needs the native addon')
+  addon.fromCapsule(capsule)
+  ffi.check()
+  return ffi.takeCapsule(number => /** @type {import('../backend/storage').Storage} */ (loans.lent.held[number]))
+}
+
+/**
+ * Where what others export lies.
+ *
+ * @param {unknown} device  what their __dlpack_device__ gave
+ * @returns {number | null} the stream on which it will be used here; null: the CPU has none
+ */
+function streamFor (device) {
+  const list = pair('the device of x', device)
+  if (list !== null && arrayIncludes(HOST, list[0])) return null
+  if (list !== null && list[0] === TYPE_CUDA && !backend.isWasm) {
+    checkDevice(list[1])
+    return DEFAULT_STREAM
+  }
+  throw failure('ERR_DEVICE', `x is on the device ${list === null ? show(device) : `[${arrayJoin(list)}]`}; the CPU, [1, 0], or a CUDA device, [2, 0] and its like, was expected`)
+}
+
+/** @param {number} index @throws ERR_DEVICE there is no such device here */
+function checkDevice (index) {
+  try {
+    ffi.run(ffi.rows.cuda_open, [], [Math.min(index, 2 ** 31)])
+  } catch (error) {
+    const { code, message } = /** @type {any} */ (error)
+    throw failure(code, `x is on the device cuda:${index}: ${message}`)
+  }
+}
+
+/** typestr of NumPy's array interface @type {Record<string, string>} */
+const TYPES = {
+  bool: '|b1',
+  uint8: '|u1',
+  int8: '|i1',
+  float8_e4m3fn: '|u1',
+  float8_e5m2: '|u1',
+  uint16: '<u2',
+  int16: '<i2',
+  float16: '<f2',
+  bfloat16: '<u2',
+  uint32: '<u4',
+  int32: '<i4',
+  float32: '<f4',
+  uint64: '<u8',
+  int64: '<i8',
+  float64: '<f8',
+  complex64: '<c8',
+  complex128: '<c16'
+}
+
+/**
+ * The CUDA array interface of a layout on a device.
+ *
+ * @param {Layout} layout
+ * @returns {import('../base/types').CudaArrayInterface}
+ */
+function arrayInterfaceOf (layout) {
+  const { storage, dtype, shape, strides, size, flags } = layout
+  const { name, itemsize } = dtypes[dtype]
+  if (size > 0) cuda().touch(storage, null)
+  return {
+    shape: arraySlice(shape),
+    typestr: TYPES[name],
+    data: [addressOf(layout), (flags & READ_ONLY) !== 0],
+    version: 3,
+    strides: ffi.isContiguous(layout) ? null : arrayMap(strides, n => n * itemsize),
+    stream: DEFAULT_STREAM
+  }
+}
+
+module.exports = { askedOf, arrayInterfaceOf, capsuleOf, dlDeviceOf, layoutOf, streamFor }

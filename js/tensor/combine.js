@@ -1,0 +1,282 @@
+'use strict'
+// Functions of several tensors: one made of all of them, and whether they are equal.
+
+const { Array, arrayEvery, arrayMap, arraySlice } = require('../base/primordials')
+const ffi = require('../backend/calls')
+const { failure } = require('../base/errors')
+const { MOST_PARTS, show, boolean, integer, optionsOf, axisAndOptions } = require('../base/validate')
+const { checkTogether } = require('../layout/placement')
+const moves = require('../copy/rearrange')
+const { Tensor, resultOf, produced } = require('./tensor')
+
+/** @import { DtypeName, NameOf, Or, Promote, AnyTensor, AxisOptions, CloseOptions, EqualOptions, Joined } from '../base/types' */
+
+/**
+ * (list, ...) or (a, b, ...): the tensors, and what follows them.
+ *
+ * @param {unknown[]} args
+ * @param {number} least  tensors
+ * @returns {{ tensors: Tensor[], rest: unknown[] }}
+ */
+function tensorsOf (args, least) {
+  const isList = Array.isArray(args[0])
+  const given = isList ? /** @type {unknown[]} */ (args[0]) : args
+  const { length } = given
+  const tensors = []
+  for (let i = 0; i < length; i++) {
+    if (i === MOST_PARTS) throw failure('ERR_MEMORY', `a list of ${show(length)} tensors was given; ${MOST_PARTS} are possible`)
+    const t = given[i]
+    if (Tensor.isTensor(t)) tensors[tensors.length] = t
+    else if (isList || i < least) throw failure('ERR_ARGUMENT', `${isList ? 'entry' : 'argument'} ${i} is ${show(t)}; a tensor was expected`)
+    else break
+  }
+  if (tensors.length < least) throw failure('ERR_ARGUMENT', `${tensors.length} tensors were given; at least ${least} were expected`)
+  return { tensors, rest: arraySlice(args, isList ? 1 : tensors.length) }
+}
+
+/**
+ * @param {string} reason
+ * @param {unknown[]} args
+ * @param {(sources: InstanceType<typeof ffi.Layout>[], axis: number | null) => import('../copy/rearrange').Recipe} recipeOf
+ * @returns {Tensor}
+ */
+function combined (reason, args, recipeOf) {
+  const { tensors, rest } = tensorsOf(args, 1)
+  const { along: named, asked: opts } = axisAndOptions(rest[0], rest[1])
+  const axis = named === undefined ? 0 : named === null ? null : integer('axis', named)
+  const result = resultOf(opts)
+  return produced(reason, recipeOf(arrayMap(tensors, Tensor.attachedOf), axis), result)
+}
+
+/**
+ * Tensors one after the other along an axis. Other dtypes meet as promoteTypes says, unless one is given.
+ *
+ * @template {readonly AnyTensor[]} L
+ * @template {DtypeName} [E=never]
+ * @overload
+ * @param {readonly [...L]} list  tensors of one shape but for the axis
+ * @param {number | null | AxisOptions<E> | NameOf<E>} [axis]  0 where none is given; null puts all elements along one axis
+ * @param {AxisOptions<E> | NameOf<E>} [opts]  out: gets the result, and is returned
+ * @returns {Tensor<Or<E, Joined<L>>>} a copy
+ * @throws {RangeError} ERR_SHAPE, ERR_BOUNDS axis, ERR_MEMORY · {TypeError} ERR_CAST, ERR_ARGUMENT · as copyFrom, of out
+ * @see array API concat
+ * @example
+ * concat(tensor([1]), tensor([2, 3])).toArray() // [1, 2, 3]
+ */
+/**
+ * Tensors one after the other along an axis: two tensors, without a list.
+ *
+ * @template {DtypeName} A
+ * @template {DtypeName} B
+ * @template {DtypeName} [E=never]
+ * @overload
+ * @param {Tensor<A>} a
+ * @param {Tensor<B>} b
+ * @param {number | null | AxisOptions<E> | NameOf<E>} [axis]  0 where none is given; null puts all elements along one axis
+ * @param {AxisOptions<E> | NameOf<E>} [opts]  out: gets the result, and is returned
+ * @returns {Tensor<Or<E, Promote<A, B>>>}
+ * @throws as with a list
+ */
+/**
+ * Tensors one after the other along an axis: three tensors, without a list.
+ *
+ * @template {DtypeName} A
+ * @template {DtypeName} B
+ * @template {DtypeName} C
+ * @template {DtypeName} [E=never]
+ * @overload
+ * @param {Tensor<A>} a
+ * @param {Tensor<B>} b
+ * @param {Tensor<C>} c
+ * @param {number | null | AxisOptions<E> | NameOf<E>} [axis]  0 where none is given; null puts all elements along one axis
+ * @param {AxisOptions<E> | NameOf<E>} [opts]  out: gets the result, and is returned
+ * @returns {Tensor<Or<E, Promote<Promote<A, B>, C>>>}
+ * @throws as with a list
+ */
+/**
+ * Tensors one after the other along an axis: four tensors, without a list.
+ *
+ * @template {DtypeName} A
+ * @template {DtypeName} B
+ * @template {DtypeName} C
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @overload
+ * @param {Tensor<A>} a
+ * @param {Tensor<B>} b
+ * @param {Tensor<C>} c
+ * @param {Tensor<D>} d
+ * @param {number | null | AxisOptions<E> | NameOf<E>} [axis]  0 where none is given; null puts all elements along one axis
+ * @param {AxisOptions<E> | NameOf<E>} [opts]  out: gets the result, and is returned
+ * @returns {Tensor<Or<E, Promote<Promote<Promote<A, B>, C>, D>>>}
+ * @throws as with a list
+ */
+/**
+ * Tensors one after the other along an axis: the tensors, then the axis and options, without a list.
+ *
+ * @overload
+ * @param {...(AnyTensor | number | null | AxisOptions | DtypeName)} args
+ * @returns {AnyTensor}
+ * @throws as with a list
+ */
+/**
+ * @param {...any} args
+ * @returns {any}
+ */
+function concat (...args) {
+  return combined('concat', args, moves.concat)
+}
+
+/**
+ * Tensors of one shape beside each other along a new axis.
+ *
+ * @template {readonly AnyTensor[]} L
+ * @template {DtypeName} [E=never]
+ * @overload
+ * @param {readonly [...L]} list
+ * @param {number | AxisOptions<E> | NameOf<E>} [axis]  of the result, 0 where none is given; negative counts from its end
+ * @param {AxisOptions<E> | NameOf<E>} [opts]  out: gets the result, and is returned
+ * @returns {Tensor<Or<E, Joined<L>>>} a copy
+ * @throws as concat
+ * @see array API stack
+ * @example
+ * stack([tensor([1, 2]), tensor([3, 4])], 1).toArray() // [[1, 3], [2, 4]]
+ */
+/**
+ * Tensors of one shape beside each other along a new axis: two tensors, without a list.
+ *
+ * @template {DtypeName} A
+ * @template {DtypeName} B
+ * @template {DtypeName} [E=never]
+ * @overload
+ * @param {Tensor<A>} a
+ * @param {Tensor<B>} b
+ * @param {number | AxisOptions<E> | NameOf<E>} [axis]  of the result, 0 where none is given; negative counts from its end
+ * @param {AxisOptions<E> | NameOf<E>} [opts]  out: gets the result, and is returned
+ * @returns {Tensor<Or<E, Promote<A, B>>>}
+ * @throws as with a list
+ */
+/**
+ * Tensors of one shape beside each other along a new axis: three tensors, without a list.
+ *
+ * @template {DtypeName} A
+ * @template {DtypeName} B
+ * @template {DtypeName} C
+ * @template {DtypeName} [E=never]
+ * @overload
+ * @param {Tensor<A>} a
+ * @param {Tensor<B>} b
+ * @param {Tensor<C>} c
+ * @param {number | AxisOptions<E> | NameOf<E>} [axis]  of the result, 0 where none is given; negative counts from its end
+ * @param {AxisOptions<E> | NameOf<E>} [opts]  out: gets the result, and is returned
+ * @returns {Tensor<Or<E, Promote<Promote<A, B>, C>>>}
+ * @throws as with a list
+ */
+/**
+ * Tensors of one shape beside each other along a new axis: four tensors, without a list.
+ *
+ * @template {DtypeName} A
+ * @template {DtypeName} B
+ * @template {DtypeName} C
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @overload
+ * @param {Tensor<A>} a
+ * @param {Tensor<B>} b
+ * @param {Tensor<C>} c
+ * @param {Tensor<D>} d
+ * @param {number | AxisOptions<E> | NameOf<E>} [axis]  of the result, 0 where none is given; negative counts from its end
+ * @param {AxisOptions<E> | NameOf<E>} [opts]  out: gets the result, and is returned
+ * @returns {Tensor<Or<E, Promote<Promote<Promote<A, B>, C>, D>>>}
+ * @throws as with a list
+ */
+/**
+ * Tensors of one shape beside each other along a new axis: the tensors, then the axis and options, without a list.
+ *
+ * @overload
+ * @param {...(AnyTensor | number | AxisOptions | DtypeName)} args
+ * @returns {AnyTensor}
+ * @throws as with a list
+ */
+/**
+ * @param {...any} args
+ * @returns {any}
+ */
+function stack (...args) {
+  return combined('stack', args, (sources, axis) => {
+    if (axis === null) throw failure('ERR_ARGUMENT', 'axis is null; an integer was expected')
+    return moves.stack(sources, axis)
+  })
+}
+
+/**
+ * Have all tensors one shape and equal numbers? Dtypes may differ; 64-bit integers and floats are compared exactly.
+ *
+ * @param {...(AnyTensor | readonly AnyTensor[] | EqualOptions)} args  (list, options) or (a, b, ..., options). equalNaN: NaN equals NaN
+ * @returns {boolean}
+ * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_MEMORY · ERR_DEVICE they are on different ones · ERR_DISPOSED, ERR_DETACHED
+ * @see NumPy array_equal
+ * @example
+ * arrayEqual(tensor([1, 2]), tensor([1, 2], 'int64')) // true
+ */
+function arrayEqual (...args) {
+  const { tensors, rest } = tensorsOf(args, 2)
+  const { equalNaN: asked } = optionsOf(rest[0])
+  const equalNaN = boolean('equalNaN', asked)
+  const layouts = arrayMap(tensors, Tensor.attachedOf)
+  for (let i = 1; i < layouts.length; i++) checkTogether(layouts[0].storage, layouts[i].storage)
+  return arrayEvery(layouts, (other, i) => i === 0 || ffi.arrayEqual(layouts[0], other, equalNaN))
+}
+
+/**
+ * Is |a - b| <= atol + rtol * |b| everywhere? Broadcast; an infinity is close to itself alone.
+ *
+ * @overload
+ * @param {AnyTensor} a
+ * @param {AnyTensor} b
+ * @param {CloseOptions} [opts]  rtol = 1e-5, atol = 1e-8, equalNaN = false
+ * @returns {boolean}
+ * @throws {RangeError} ERR_SHAPE they do not broadcast, ERR_BOUNDS a tolerance below 0, ERR_MEMORY · {TypeError} ERR_ARGUMENT · ERR_DISPOSED, ERR_DETACHED
+ * @see NumPy and PyTorch allclose
+ * @example
+ * allClose(tensor([1, 2]), tensor([1.000001, 2])) // true
+ */
+/**
+ * The same of a list of two tensors.
+ *
+ * @overload
+ * @param {readonly [AnyTensor, AnyTensor]} list
+ * @param {CloseOptions} [opts]  rtol = 1e-5, atol = 1e-8, equalNaN = false
+ * @returns {boolean}
+ * @throws as with two
+ */
+/**
+ * @param {...any} args
+ * @returns {boolean}
+ */
+function allClose (...args) {
+  const { tensors, rest } = tensorsOf(args, 2)
+  const { rtol, atol, equalNaN: asked } = optionsOf(rest[0])
+  const within = [tolerance('rtol', rtol, 1e-5), tolerance('atol', atol, 1e-8)]
+  const equalNaN = boolean('equalNaN', asked)
+  if (tensors.length > 2) throw failure('ERR_ARGUMENT', `${tensors.length} tensors were given; two were expected`)
+  const a = Tensor.attachedOf(tensors[0])
+  const b = Tensor.attachedOf(tensors[1])
+  checkTogether(a.storage, b.storage)
+  return ffi.allClose(a, b, within[0], within[1], equalNaN)
+}
+
+/**
+ * @param {string} name
+ * @param {unknown} value
+ * @param {number} missing
+ * @returns {number}
+ */
+function tolerance (name, value, missing) {
+  if (value === undefined) return missing
+  if (typeof value !== 'number') throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number was expected`)
+  if (value < 0) throw failure('ERR_BOUNDS', `${name} is ${value}; 0 or more was expected`)
+  return value
+}
+
+module.exports = { concat, stack, arrayEqual, allClose }

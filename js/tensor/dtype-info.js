@@ -1,0 +1,84 @@
+'use strict'
+// What dtypes are to each other, and what numbers they hold.
+
+const ffi = require('../backend/calls')
+const { failure } = require('../base/errors')
+const { show } = require('../base/validate')
+const { dtypes, dtypeOf } = require('../backend/dtypes')
+const { Tensor } = require('./tensor')
+
+/** @import { DtypeName, AnyTensor, Floating, Complex, Signed, Unsigned, Promote, FloatInfo, IntegerInfo } from '../base/types' */
+
+/**
+ * The dtype in which values of two dtypes meet.
+ *
+ * bool gives way to everything; an integer beside a float (or complex) gives the latter, whatever their sizes; uint64
+ * and a signed integer give float64; float16 and bfloat16 give float32; the two float8 give float16.
+ *
+ * @template {DtypeName} A
+ * @template {DtypeName} B
+ * @param {A} a
+ * @param {B} b
+ * @returns {Promote<A, B>}
+ * @throws {TypeError} ERR_DTYPE
+ * @see array API result_type, PyTorch promote_types
+ * @example
+ * promoteTypes('int32', 'uint8') // 'int32'
+ * promoteTypes('int64', 'float32') // 'float32'
+ */
+function promoteTypes (a, b) {
+  return dtypes[ffi.promoteTypes(dtypeOf(a).index, dtypeOf(b).index)].name
+}
+
+/**
+ * A dtype's name, or that of a tensor's.
+ *
+ * @param {unknown} of
+ */
+function dtypeFor (of) {
+  return dtypeOf(Tensor.isTensor(of) ? of.dtype : of)
+}
+
+/**
+ * The numbers that a floating dtype has; of a complex one, those of its parts.
+ *
+ * @param {Floating | Complex | AnyTensor} dtype  a name, or a tensor of it
+ * @returns {FloatInfo} eps: from 1 to the next larger number; smallestNormal: the smallest positive number of full precision
+ * @throws {TypeError} ERR_DTYPE · ERR_DISPOSED
+ * @see array API finfo
+ * @example
+ * finfo('bfloat16').eps // 0.0078125
+ */
+function finfo (dtype) {
+  const { name, kind, index, itemsize } = dtypeFor(dtype)
+  if (kind !== 'FLOATING' && kind !== 'COMPLEX') throw failure('ERR_DTYPE', `dtype is ${show(name)}; finfo is for floats, iinfo for integers`)
+  const { eps, max, smallestNormal } = ffi.finfo(index)
+  const [bits, part] = kind === 'COMPLEX' ? [4 * itemsize, `float${4 * itemsize}`] : [8 * itemsize, name]
+  return { bits, eps, max, min: -max, smallestNormal, dtype: part }
+}
+
+/**
+ * The numbers that an integer dtype has.
+ *
+ * @template {DtypeName} D
+ * @overload
+ * @param {(D & (Signed | Unsigned)) | Tensor<D>} dtype  a name, or a tensor of it
+ * @returns {IntegerInfo<D>} bigint for 64 bits
+ * @throws {TypeError} ERR_DTYPE · ERR_DISPOSED
+ * @see array API iinfo
+ * @example
+ * iinfo('int8').max // 127
+ */
+/**
+ * @param {unknown} dtype
+ * @returns {any}
+ */
+function iinfo (dtype) {
+  const { name, kind, itemsize } = dtypeFor(dtype)
+  if (kind !== 'SIGNED' && kind !== 'UNSIGNED') throw failure('ERR_DTYPE', `dtype is ${show(name)}; iinfo is for integers, finfo for floats`)
+  const bits = 8 * itemsize
+  const [min, max] = kind === 'SIGNED' ? [-(2n ** BigInt(bits - 1)), 2n ** BigInt(bits - 1) - 1n] : [0n, 2n ** BigInt(bits) - 1n]
+  return bits === 64 ? { bits, min, max, dtype: name } : { bits, min: Number(min), max: Number(max), dtype: name }
+}
+
+module.exports = { promoteTypes, finfo, iinfo }

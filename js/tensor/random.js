@@ -1,0 +1,197 @@
+'use strict'
+// Random tensors. Seed and place decide each value, on every back end alike; C has the arithmetic.
+
+const ffi = require('../backend/calls')
+const { failure } = require('../base/errors')
+const { show, optionsOf } = require('../base/validate')
+const { dtypeOf } = require('../backend/dtypes')
+const { emptyLayout, written } = require('../layout/layouts')
+const { wrap } = require('./tensor')
+
+const { rows } = ffi
+
+/** @import { NameOf, Or, Shape, RandomOptions, RandomFloating, RandomInteger, DtypeOfBounds } from '../base/types' */
+/** @import { Tensor } from './tensor' */
+
+/**
+ * @param {unknown} seed
+ * @returns {bigint} 64 bits
+ */
+function seedOf (seed) {
+  if (typeof seed === 'bigint') return BigInt.asUintN(64, seed)
+  if (Number.isSafeInteger(seed)) return BigInt.asUintN(64, BigInt(/** @type {number} */ (seed)))
+  throw failure('ERR_ARGUMENT', `the seed is ${show(seed)}; a safe integer or a bigint was expected`)
+}
+
+/**
+ * A place in the stream of random numbers that a seed stands for (Philox4x32-10). The same seed gives
+ * the same bits on every back end; each call takes up where the one before ended.
+ *
+ * @see PyTorch Generator
+ * @example
+ * const draw = () => rand([3], { generator: new Generator(42) })
+ * arrayEqual(draw(), draw()) // true
+ */
+class Generator {
+  #seed
+  #offset = 0n
+
+  /**
+   * @param {number | bigint} seed  64 bits of it count
+   * @throws {TypeError} ERR_ARGUMENT
+   */
+  constructor (seed) {
+    this.#seed = seedOf(seed)
+  }
+
+  /** What it was made or seeded with. @returns {bigint} */
+  get seed () { return this.#seed }
+  /** 32-bit words of the stream that are used up. @returns {bigint} */
+  get offset () { return this.#offset }
+
+  /**
+   * Goes to the start of another seed's stream.
+   *
+   * @param {number | bigint} seed  64 bits of it count
+   * @returns {this}
+   * @throws {TypeError} ERR_ARGUMENT
+   * @see PyTorch Generator.manual_seed
+   * @example
+   * new Generator(1).manualSeed(2).seed // 2n
+   */
+  manualSeed (seed) {
+    this.#seed = seedOf(seed)
+    this.#offset = 0n
+    return this
+  }
+
+  /**
+   * @param {unknown} value
+   * @returns {value is Generator}
+   * @ignore
+   */
+  static isGenerator (value) {
+    return value !== null && typeof value === 'object' && #offset in value
+  }
+
+  /**
+   * @param {Generator} generator
+   * @param {number} words
+   * @ignore
+   */
+  static advance (generator, words) {
+    generator.#offset += BigInt(words)
+  }
+}
+
+/** what is used where no generator is given; seeded anew in each process */
+const shared = new Generator(Math.floor(Math.random() * 2 ** 53))
+
+/**
+ * Seeds the generator that is used where none is given.
+ *
+ * @param {number | bigint} seed  64 bits of it count
+ * @returns {Generator} that one
+ * @throws {TypeError} ERR_ARGUMENT
+ * @see PyTorch manual_seed
+ * @example
+ * manualSeed(7).seed // 7n
+ */
+function manualSeed (seed) {
+  return shared.manualSeed(seed)
+}
+
+const FLOAT32 = dtypeOf('float32')
+
+/**
+ * @param {number} row
+ * @param {import('../layout/layouts').Lay} lay
+ * @param {unknown} what  for lay
+ * @param {Record<string, any>} options
+ * @param {import('../backend/dtypes').Dtype} missing  where the options name no dtype
+ * @param {number | bigint} a  of the distribution
+ * @param {number | bigint} b
+ * @returns {import('./tensor').Tensor}
+ */
+function draw (row, lay, what, options, missing, a, b) {
+  const { dtype: name, generator = shared } = options
+  if (!Generator.isGenerator(generator)) throw failure('ERR_ARGUMENT', `generator is ${show(generator)}; a Generator was expected`)
+  const layout = lay(name === undefined ? missing : dtypeOf(name), what, options, false)
+  return wrap(written(layout, () => {
+    Generator.advance(generator, ffi.generate(row, layout, [a, b, generator.seed, generator.offset], 0)) // of stream 0
+  }))
+}
+
+/**
+ * @param {import('../layout/layouts').Lay} lay
+ * @param {unknown} what  for lay
+ * @param {number | bigint} low
+ * @param {number | bigint} high
+ * @param {unknown} opts
+ * @param {import('../backend/dtypes').Dtype} [missing]  where the options name no dtype
+ * @returns {import('./tensor').Tensor}
+ */
+function drawIntegers (lay, what, low, high, opts, missing) {
+  for (const [name, value] of Object.entries({ low, high })) {
+    if (typeof value !== 'bigint' && !Number.isSafeInteger(value)) {
+      throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a safe integer or a bigint was expected`)
+    }
+  }
+  if (high === 1n << 64n) high = 2 ** 64 // as a number, it is what lets uint64 have all its values
+  missing ??= dtypeOf(typeof low === 'bigint' || typeof high === 'bigint' ? 'int64' : 'int32')
+  return draw(rows.randint, lay, what, optionsOf(opts), missing, low, high)
+}
+
+/**
+ * A tensor of numbers from [0, 1), all equally likely.
+ *
+ * @template {RandomFloating} [D=never]
+ * @param {Shape} shape  extents; an integer for one axis
+ * @param {RandomOptions<D> | NameOf<D>} [opts]  float32 where no dtype is given; float16, bfloat16 and float64 are there
+ * @returns {Tensor<Or<D, 'float32'>>} owns its bytes
+ * @throws {TypeError} ERR_DTYPE no floating dtype, ERR_ARGUMENT · {RangeError} ERR_SHAPE, ERR_MEMORY
+ * @see PyTorch rand
+ * @example
+ * rand([2, 3], { generator: new Generator(1) }).shape // [2, 3]
+ */
+function rand (shape, opts) {
+  return draw(rows.uniform, emptyLayout, shape, optionsOf(opts), FLOAT32, 0, 1)
+}
+
+/**
+ * A tensor of normally distributed numbers, mean 0 and standard deviation 1.
+ *
+ * @template {RandomFloating} [D=never]
+ * @param {Shape} shape  extents; an integer for one axis
+ * @param {RandomOptions<D> | NameOf<D>} [opts]  as rand
+ * @returns {Tensor<Or<D, 'float32'>>} owns its bytes
+ * @throws as rand
+ * @see PyTorch randn
+ * @example
+ * randn(4, 'float64').dtype // 'float64'
+ */
+function randn (shape, opts) {
+  return draw(rows.normal, emptyLayout, shape, optionsOf(opts), FLOAT32, 0, 1)
+}
+
+/**
+ * A tensor of integers from [low, high), all exactly equally likely.
+ *
+ * @template {number | bigint} N
+ * @template {number | bigint} M
+ * @template {RandomInteger} [D=never]
+ * @param {N} low
+ * @param {M} high  exclusive
+ * @param {Shape} shape  extents; an integer for one axis
+ * @param {RandomOptions<D> | NameOf<D>} [opts]  int32 where no dtype is given, int64 for bigints
+ * @returns {Tensor<Or<D, DtypeOfBounds<N | M>>>} owns its bytes
+ * @throws {RangeError} ERR_BOUNDS low is not below high, ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_CAST the dtype does not hold them, ERR_DTYPE, ERR_ARGUMENT
+ * @see PyTorch randint
+ * @example
+ * randint(3, 4, [2]).toArray() // [3, 3]
+ */
+function randint (low, high, shape, opts) {
+  return drawIntegers(emptyLayout, shape, low, high, opts)
+}
+
+module.exports = { Generator, manualSeed, rand, randn, randint, draw, drawIntegers }

@@ -1,0 +1,1912 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+'use strict'
+// The Tensor class: layout beside a storage. Methods check what they are given, call C through ffi.js
+// and wrap the layout that comes back.
+
+const { Array, Math, Object, Reflect, Uint8Array, arrayJoin, arrayMap, arrayPop, arraySlice } = require('../base/primordials')
+const ffi = require('../backend/calls')
+const { failure } = require('../base/errors')
+const { functionsOf, laterFile } = require('../runtime/lazy')
+const { countCopy, claim, unclaim } = require('../backend/storage')
+const {
+  show, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, axisAndOptions, CASTINGS, castingOf,
+  inside, wrongCount, formatOf, checkCounts, MOST_PARTS, sameParts, equalSizes, checkSizes
+} = require('../base/validate')
+const { dtypes, itemsizes, dtypeOf } = require('../backend/dtypes')
+const { BRAND, COPY, scalarFor } = require('../layout/values')
+const { dtypeOfArray, isSharedArrayBuffer, isVideoFrame, isAudioBuffer, partsOfArray, dtypeOfType } = require('../base/buffers')
+const { CPU, isDevice, deviceOfStorage, isPinned, nameOfDevice } = require('../backend/device-names')
+const { HOST, SHARED, placeOf, deviceOf, placeLike, checkTogether } = require('../layout/placement')
+const { denseLayout, withBytes, nameOfDynamism, layoutOverBytes, bytesOf, adopted, viewed, inherit } = require('../layout/layouts')
+const { read, integerList, indicesOf, write, nested } = require('../layout/elements')
+const records = require('../layout/blob-records')
+const { parseSlice, parseSlices } = require('../layout/slices')
+const { dataOf, hasNoAddress, addressOf } = require('../layout/data')
+const results = require('../copy/results')
+const { likeOf, copied, copiedInto, checkOut } = results
+const { sourceOf, imageOf, channelsOf, kept, scalingOf } = require('../copy/sources')
+const { copyAsync, busy } = require('../copy/async')
+const { signalOf, checkSignal } = require('../base/signals')
+const { checkHeap, ENTRY, TENSOR } = require('../runtime/heap')
+const lifetime = require('../layout/lifetime')
+
+const { backend, rows, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
+
+/** @typedef {import('../backend/dtypes').Dtype} Dtype */
+/** @import { DtypeName, NameOf, Or, DtypeOf, ValueOf, DataOf, InputOf, NestedOf, PartOf, CudaArrayInterface, Shape, Dynamism, DeviceName, MemoryFormat, SliceSpec, Picture, Blob, CopySource, Frame, Capsule, DlpackOptions } from '../base/types' */
+/** @import { ViewOptions, ResultOptions, ToOptions, ToAsyncOptions, AxisOptions, RollOptions, CopyOptions, CopyAsyncOptions, AccessorOptions, Accessor } from '../base/types' */
+
+const moves = laterFile(() => require('../copy/rearrange'))
+const { imageOfLayout } = functionsOf(() => require('../copy/images'))
+const { copyRows } = functionsOf(() => require('../copy/channels'))
+const { print } = functionsOf(() => require('../layout/print'))
+const { accessorOf } = functionsOf(() => require('../copy/accessor'))
+const { copyMedia } = functionsOf(() => require('../copy/media'))
+const { askedOf, dlDeviceOf, capsuleOf, arrayInterfaceOf } = functionsOf(() => require('./capsules'))
+
+const { ready, streamOf, withStream } = functionsOf(() => require('../backend/cuda'))
+
+/** @type {typeof Symbol.dispose} */
+const DISPOSE = Symbol.dispose ?? Symbol.for('Symbol.dispose')
+
+const INSPECT = Symbol.for('nodejs.util.inspect.custom')
+
+/** the properties that Jest copies to show a difference; without it all getters, also those that throw */
+const JEST_COPIES = Symbol.for('@jest/serializableProperties')
+
+/** structuredClone's error says: Symbol(...) could not be cloned */
+const UNCLONEABLE = Symbol('a Tensor (share(t) gives a token that can be posted)')
+
+/** tensors whose content could not be compared */
+let unreadable = 0
+
+/** null: disposed @type {(t: any) => InstanceType<typeof Layout> | null} */
+let layoutNow
+
+/** what the constructor asks for, so that nobody makes a tensor over a layout of their own */
+const KEY = Symbol('samebytes')
+
+function refuseConstruction () {
+  throw failure('ERR_ARGUMENT', 'tensors are made by tensor(), zeros(), fromBlob() and their like')
+}
+
+function disposed () {
+  return failure('ERR_DISPOSED', 'the tensor was disposed')
+}
+
+function readOnly () {
+  return failure('ERR_READ_ONLY', 'the tensor is read-only')
+}
+
+const addons = laterFile(() => require('./addons'))
+/** @type {unknown} what addons find samebytes' functions by, once one asked */
+let offered
+const offer = () => (offered ??= addons().offer(Tensor, wrap))
+
+/**
+ * @param {InstanceType<typeof Layout>} layout
+ * @param {Tensor} [base]
+ * @returns {Tensor}
+ */
+function wrap (layout, base) {
+  // @ts-expect-error The constructor is private to everybody else.
+  return new Tensor(KEY, layout, base)
+}
+
+/**
+ * n-dimensional array over bytes that others may see as well. Made by `tensor`, `zeros`, `fromBlob`
+ * and their like. Views share the bytes of their base: writing to one shows in the other.
+ *
+ * Shapes, strides, offsets and sizes count elements; names with bytes in them count bytes. Whatever is asked of a
+ * disposed tensor, but `isDisposed`, is ERR_DISPOSED.
+ *
+ * @template {DtypeName} [D=any] the dtype's name; any where it is not known
+ */
+class Tensor {
+  /** null: disposed @type {InstanceType<typeof Layout> | null} */
+  #layout
+  /** what it was viewed from @type {Tensor | undefined} */
+  #base
+
+  /**
+   * @param {symbol} key  that only this file has
+   * @param {InstanceType<typeof Layout>} layout
+   * @param {Tensor | undefined} base
+   * @private
+   */
+  constructor (key, layout, base) {
+    if (key !== KEY) refuseConstruction()
+    this.#layout = layout
+    this.#base = base
+    /** no structured clone takes a symbol; without one, clones would be empty objects @type {symbol} */
+    this.uncloneable = UNCLONEABLE
+    const { storage } = layout
+    const { count } = storage.group
+    if (storage.claims++ === 0) count.storages++
+    count.tensors++
+    if (lifetime.tracking.on) lifetime.made(this)
+  }
+
+  /**
+   * Is it a tensor of this package's?
+   *
+   * @param {unknown} value  anything; it is not touched
+   * @returns {value is Tensor}
+   * @example
+   * Tensor.isTensor(zeros([2])) // true
+   */
+  static isTensor (value) {
+    return value !== null && typeof value === 'object' && #layout in value
+  }
+
+  /** Where addons find samebytes' functions: `sb_napi_open` of samebytes_napi.h; null on WebAssembly. @returns {unknown} @ignore */
+  static get __samebytes__ () { return offer() }
+
+  static {
+    layoutNow = t => t.#layout
+  }
+
+  /**
+   * @param {Tensor} t
+   * @returns {InstanceType<typeof Layout>}
+   * @ignore
+   */
+  static layoutOf (t) {
+    return t.#live()
+  }
+
+  /**
+   * @param {Tensor} t
+   * @returns {InstanceType<typeof Layout>} whose bytes are there
+   * @ignore
+   */
+  static attachedOf (t) {
+    return t.#attached()
+  }
+
+  /**
+   * @param {Tensor} t
+   * @returns {InstanceType<typeof Layout>} that may be written to
+   * @ignore
+   */
+  static writableOf (t) {
+    return t.#writable()
+  }
+
+  #live () {
+    const layout = this.#layout
+    if (layout === null) throw disposed()
+    return layout
+  }
+
+  /** @returns {InstanceType<typeof Layout>} whose bytes are there */
+  #attached () {
+    const layout = this.#live()
+    ffi.checkAttached(layout.storage)
+    return layout
+  }
+
+  /** @returns {InstanceType<typeof Layout>} that may be written to */
+  #writable () {
+    const layout = this.#attached()
+    const { extra } = layout.storage
+    if (layout.flags & READ_ONLY) throw readOnly()
+    if (extra !== null && extra.busy > 0) throw busy('tensor')
+    return layout
+  }
+
+  // ---- What it is ----
+
+  /** Elements per axis; a copy. @returns {number[]} */
+  get shape () { return arraySlice(this.#live().shape) }
+  /** Elements from one to the next per axis; a copy. @returns {number[]} */
+  get strides () { return arraySlice(this.#live().strides) }
+  /** Elements from the storage's first byte. @returns {number} */
+  get offset () { return this.#live().offset }
+  /** Bytes from the storage's first one. @returns {number} */
+  get byteOffset () { const l = this.#live(); return l.offset * itemsizes[l.dtype] }
+  /** What one element is, such as 'float32'. @returns {DtypeOf<D>} */
+  get dtype () { return dtypes[this.#live().dtype].name }
+  /** Axes. @returns {number} */
+  get ndim () { return this.#live().shape.length }
+  /** Elements. @returns {number} */
+  get size () { return this.#live().size }
+  /** Elements. @returns {number} */
+  get numel () { return this.#live().size }
+  /** Bytes of one element. @returns {number} */
+  get itemsize () { return itemsizes[this.#live().dtype] }
+  /** Bytes of all elements. @returns {number} */
+  get nbytes () { const l = this.#live(); return l.size * itemsizes[l.dtype] }
+  /** Axes from outermost to innermost in memory; a copy. @returns {number[]} @see ExecuTorch dim_order */
+  get dimOrder () { return ffi.dimOrder(this.#live()) }
+  /** May it be resized: 'static' not, 'bounded' up to its capacity, 'unbound' beyond. @returns {Dynamism} @see ExecuTorch TensorShapeDynamism */
+  get dynamism () { return nameOfDynamism(this.#live().flags) }
+
+  /** Elements that resize may reach in place. @returns {number} */
+  get capacity () { return this.#live().capacity }
+  /** Where the bytes are. @returns {DeviceName} */
+  get device () { return nameOfDevice(deviceOfStorage(this.#live().storage)) }
+  /** The tensor that this one is a view of, or was where that went over to other bytes since. @returns {Tensor | undefined} @see NumPy ndarray.base */
+  get base () { this.#live(); return this.#base }
+  /** Is it a view of another tensor? @returns {boolean} */
+  get isView () { this.#live(); return this.#base !== undefined }
+  /** Do our writers refuse it? @returns {boolean} */
+  get isReadOnly () { return (this.#live().flags & READ_ONLY) !== 0 }
+  /** Can other threads see the bytes? @returns {boolean} */
+  get isShared () {
+    const { storage } = this.#live()
+    return storage.kind === 'native' || (storage.kind === 'wasm' && backend.name === 'wasm-shared') || isSharedArrayBuffer(storage.buffer)
+  }
+
+  /** Is it in page-locked memory, from which devices copy faster? @returns {boolean} @see PyTorch is_pinned */
+  get isPinned () { return isPinned(this.#attached().storage) }
+
+  /** The owner given to fromBlob, else its source (of a record: its owner); undefined for tensors made here. @returns {unknown} */
+  get owner () { const l = this.#live(); return l.owner === undefined ? l.storage.owner : l.owner }
+  /** Was it disposed? Never throws. @returns {boolean} */
+  get isDisposed () { return this.#layout === null }
+
+  /** onnxruntime's name for shape. @returns {number[]} */
+  get dims () { return arraySlice(this.#live().shape) }
+  /** onnxruntime's name for dtype. @returns {DtypeOf<D>} */
+  get type () { return dtypes[this.#live().dtype].name }
+  /** onnxruntime's word for where it is. @returns {string} */
+  get location () { return deviceOfStorage(this.#live().storage) === CPU ? 'cpu' : 'gpu-buffer' }
+
+  /** Where addons find samebytes' functions: `sb_tensor_from_napi` of samebytes_napi.h; null on WebAssembly. @returns {unknown} */
+  get __samebytes__ () { return offer() }
+
+  // ---- Bytes ----
+
+  /**
+   * The elements as a typed array over the same bytes; no copy. Keeps the bytes alive, on WASM as long as
+   * the tensor or a view of it does: there it is a window on memory that moves when it grows, to be taken
+   * anew after every await, allocation and dispose.
+   *
+   * @returns {DataOf<D>} of the type that goes with the dtype; complex numbers are pairs in it, short floats without a
+   *   typed array of their own are bits
+   * @throws {RangeError} ERR_SHAPE when not row-major contiguous (contiguous() copies) · ERR_DETACHED · ERR_UNSUPPORTED
+   *   where the runtime can make no buffer over the memory
+   * @see NumPy ndarray.data, PyTorch Tensor.numpy()
+   * @example
+   * zeros([2, 2]).data // Float32Array(4) [ 0, 0, 0, 0 ]
+   */
+  get data () {
+    const layout = this.#layout
+    if (layout !== null) {
+      const seen = layout.data
+      if (seen !== null && seen[0] !== undefined) return seen // else: none, or its buffer went away
+    }
+    return dataOf(this.#live())
+  }
+
+  /**
+   * The same range as bytes; no copy.
+   *
+   * @returns {Uint8Array} of nbytes
+   * @throws as data
+   * @example
+   * tensor([1, 256], 'int16').bytes // Uint8Array(4) [ 1, 0, 0, 1 ]
+   */
+  get bytes () {
+    const layout = this.#live()
+    const { buffer, byteOffset, byteLength } = partsOfArray(layout.data !== null && layout.data.length > 0 ? layout.data : dataOf(layout))
+    const bytes = new Uint8Array(/** @type {ArrayBuffer} */ (buffer), byteOffset, byteLength)
+    backend.expose(bytes, layout.storage)
+    return bytes
+  }
+
+  /**
+   * Writes raw bytes over all elements, in row-major order. A copy; the bytes stay the caller's.
+   *
+   * @param {ArrayBufferView | ArrayBufferLike} bytes  exactly nbytes of them
+   * @returns {this}
+   * @throws {RangeError} ERR_SHAPE another length · {TypeError} ERR_ARGUMENT · ERR_READ_ONLY, ERR_OVERLAP, ERR_BUSY, ERR_DETACHED
+   * @example
+   * zeros([2], 'int16').setBytes(Uint8Array.of(1, 0, 0, 1)).toArray() // [1, 256]
+   */
+  setBytes (bytes) {
+    const parts = bytesOf(bytes)
+    const layout = this.#writable()
+    const nbytes = layout.size * itemsizes[layout.dtype]
+    if (parts.byteLength !== nbytes) throw failure('ERR_SHAPE', `bytes has ${parts.byteLength} bytes; the tensor has ${nbytes}`)
+    ffi.copy(layout, layoutOverBytes(parts, layout.dtype, layout.shape), 0)
+    countCopy('setBytes', parts.byteLength)
+    return this
+  }
+
+  /**
+   * Address of the first element; stable as long as the tensor lives. 0n without elements. Reading it
+   * keeps nothing alive.
+   *
+   * @returns {bigint} in WASM: in wasmMemory()
+   * @throws ERR_UNSUPPORTED for the caller's buffers in WASM · ERR_DETACHED
+   * @see PyTorch data_ptr, ExecuTorch const_data_ptr
+   * @example
+   * zeros([0]).dataPtr // 0n
+   */
+  get dataPtr () {
+    const layout = this.#attached()
+    if (layout.size > 0 && hasNoAddress(layout)) {
+      throw failure('ERR_UNSUPPORTED', 'the bytes are the caller\'s and have no address in WASM memory')
+    }
+    return addressOf(layout)
+  }
+
+  /**
+   * A plain description of the bytes, for others and for fromBlob. It is a snapshot: what happens to this tensor later
+   * does not change it. It keeps the bytes alive, also past this tensor's dispose, and so does every tensor
+   * that fromBlob makes of it (of it, not of a copy of its fields).
+   *
+   * @returns {Blob<D>} frozen
+   * @throws ERR_DETACHED
+   * @see ExecuTorch from_blob, whose arguments these are
+   * @example
+   * fromBlob(zeros([2, 3]).T.toBlob()).strides // [1, 3]
+   */
+  toBlob () {
+    const layout = this.#attached()
+    const { name, itemsize } = dtypes[layout.dtype]
+    const record = Object.freeze({
+      ptr: hasNoAddress(layout) ? 0n : addressOf(layout),
+      shape: Object.freeze(arraySlice(layout.shape)),
+      strides: Object.freeze(arraySlice(layout.strides)),
+      dtype: name,
+      device: nameOfDevice(deviceOfStorage(layout.storage)),
+      elementSize: itemsize,
+      owner: this
+    })
+    records.remember(record, layout)
+    return record
+  }
+
+  /**
+   * A capsule of DLPack for another addon of the process: `fromDlpack` there, or C with samebytes_dlpack.h, takes it,
+   * once. No byte is copied; the bytes are held until the consumer's deleter runs, on any thread, or the capsule is
+   * collected unused. Bytes that are V8's stay where they are so long, and from Node 24 on cannot be transferred any more; they go with their
+   * thread, so for a consumer that may outlive it, ask for a copy or share the memory before.
+   *
+   * @param {DlpackOptions} [opts]
+   * @returns {Capsule} of DLPack 1.x where maxVersion says that it is known, else a legacy one
+   * @throws {TypeError} ERR_ARGUMENT, ERR_DTYPE bool and float8 in a legacy capsule · ERR_READ_ONLY in a legacy one · ERR_UNSUPPORTED
+   * negative strides in a legacy one, a resizable buffer, or WASM · ERR_DEVICE dlDevice is not where it is · ERR_BUSY · ERR_DETACHED ·
+   * {RangeError} ERR_BOUNDS, ERR_MEMORY
+   * @see array API __dlpack__
+   * @example
+   * const give = (addon, t) => addon.take(t.__dlpack__({ maxVersion: [1, 0] }))
+   */
+  __dlpack__ (opts) {
+    const asked = askedOf(optionsOf(opts))
+    return capsuleOf(this.#attached(), asked)
+  }
+
+  /**
+   * Where the bytes are, as DLPack numbers it.
+   *
+   * @returns {[type: number, id: number]} [1, 0], the CPU; [2, i], cuda:i
+   * @throws ERR_DISPOSED
+   * @see array API __dlpack_device__
+   * @example
+   * zeros([2]).__dlpack_device__() // [1, 0]
+   */
+  __dlpack_device__ () {
+    return dlDeviceOf(this.#live())
+  }
+
+  /**
+   * What CuPy, Numba and PyTorch know a tensor on a CUDA device by; undefined where it is on the CPU. The fields are those of
+   * version 3 of the CUDA array interface: whoever takes them keeps this tensor, and works on the stream that is named, or waits for
+   * it. Short floats without a code of their own are unsigned integers of their size.
+   *
+   * @returns {CudaArrayInterface | undefined}
+   * @throws ERR_DISPOSED, ERR_CUDA_CONTEXT_LOST
+   * @see Numba, CUDA Array Interface
+   * @example
+   * zeros([2]).__cudaArrayInterface__ // undefined
+   */
+  get __cudaArrayInterface__ () {
+    const layout = this.#live()
+    return deviceOfStorage(layout.storage) === CPU ? undefined : arrayInterfaceOf(layout)
+  }
+
+  // ---- Elements ----
+
+  /**
+   * @param {InstanceType<typeof Layout>} layout
+   * @param {unknown[]} index
+   * @param {number} from  first entry of index to read
+   * @returns {number} elements from the storage's first byte
+   */
+  #place (layout, index, from) {
+    const { shape, strides } = layout
+    const n = shape.length
+    if (index.length - from !== n) throw wrongCount(index.length - from, n)
+    let at = layout.offset
+    for (let d = 0; d < n; d++) {
+      at += inside(index[from + d], shape[d], d) * strides[d]
+    }
+    return at
+  }
+
+  /**
+   * One element.
+   *
+   * @param {...number} index  one per axis; negative counts from the end
+   * @returns {ValueOf<D>} number, boolean, bigint (64-bit integers) or [re, im]
+   * @throws {RangeError} ERR_BOUNDS outside, ERR_SHAPE another count · {TypeError} ERR_ARGUMENT · ERR_DETACHED
+   * @example
+   * tensor([[1, 2], [3, 4]]).get(1, -1) // 4
+   */
+  get (...index) {
+    const layout = this.#attached()
+    return read(layout, this.#place(layout, index, 0))
+  }
+
+  /**
+   * The element at an index, or a view where fewer indices are given.
+   *
+   * @template {PartOf<D>} [R=PartOf<D>] which of them
+   * @overload
+   * @param {...number} index  of the first axes; negative counts from the end
+   * @returns {R}
+   * @throws {RangeError} ERR_BOUNDS outside, ERR_SHAPE more than axes · {TypeError} ERR_ARGUMENT
+   * @see array API, indexing by integers
+   * @example
+   * tensor([[1, 2], [3, 4]]).at(1).toArray() // [3, 4]
+   */
+  /**
+   * @param {...any} index
+   * @returns {any}
+   */
+  at (...index) {
+    if (index.length === this.#live().shape.length) return Reflect.apply(this.get, this, index)
+    return Reflect.apply(this.slice, this, arrayMap(index, (i, d) => integer(`index ${d}`, i)))
+  }
+
+  /**
+   * Writes one element. The value must fit the dtype.
+   *
+   * @param {InputOf<D>} value
+   * @param {...number} index  one per axis; negative counts from the end
+   * @throws {TypeError} ERR_CAST, ERR_ARGUMENT · {RangeError} ERR_BOUNDS, ERR_SHAPE · ERR_READ_ONLY, ERR_BUSY, ERR_DETACHED
+   * @example
+   * const t = zeros([2, 2])
+   * t.set(5, 1, 0)
+   * t.toArray() // [[0, 0], [5, 0]]
+   */
+  set (value, ...index) {
+    const dtype = dtypes[this.#live().dtype]
+    const scalar = scalarFor(value, dtype) // user code in a pair's getters runs here
+    const layout = this.#writable()
+    const place = this.#place(layout, index, 0)
+    write(layout, place, scalar)
+  }
+
+  /**
+   * Single elements again and again: dtype and number of axes are checked once, bounds at each access. It sees what others
+   * write, keeps no element, and holds the tensor. After resize and setData it is stale.
+   *
+   * @template {D} [E=never]
+   * @param {AccessorOptions<E> | NameOf<E>} [opts]  what the caller relies on
+   * @returns {Accessor<Or<E, D>>} with get(...index) and set(value, ...index), as the tensor's
+   * @throws {TypeError} ERR_DTYPE the dtype is another one · {RangeError} ERR_SHAPE the number of axes is · ERR_DETACHED
+   * @see PyTorch accessor, ExecuTorch make_tensor_accessor
+   * @example
+   * const a = tensor([[1, 2], [3, 4]]).accessor({ dtype: 'float32', ndim: 2 })
+   * a.set(a.get(0, 1) + 1, 1, 0)
+   * a.get(1, 0) // 3
+   */
+  accessor (opts) {
+    const given = optionsOf(opts)
+    const wanted = { dtype: given.dtype, ndim: given.ndim } // user code in getters runs here
+    return accessorOf(this, this.#attached(), layoutNow, wanted)
+  }
+
+  /**
+   * The only element.
+   *
+   * @returns {ValueOf<D>} as get
+   * @throws {RangeError} ERR_SHAPE when there is another number of elements · ERR_DETACHED
+   * @see PyTorch and NumPy item
+   * @example
+   * tensor([[7]]).item() // 7
+   */
+  item () {
+    const layout = this.#attached()
+    if (layout.size !== 1) throw failure('ERR_SHAPE', `the tensor has ${layout.size} elements; item() takes one`)
+    return read(layout, layout.offset)
+  }
+
+  /**
+   * Copies the elements into nested arrays.
+   *
+   * @template {NestedOf<D>} [R=NestedOf<D>] how deep they are, such as number[][]
+   * @returns {R} a value for 0-d
+   * @throws {RangeError} ERR_MEMORY more than the runtime's heap has room for · ERR_DETACHED
+   * @see NumPy and PyTorch tolist
+   * @example
+   * tensor([1, 2, 3, 4], [2, 2]).toArray() // [[1, 2], [3, 4]]
+   */
+  toArray () {
+    return nested(this.#attached())
+  }
+
+  /**
+   * The same as toArray.
+   *
+   * @template {NestedOf<D>} [R=NestedOf<D>]
+   * @returns {R}
+   * @throws as toArray
+   * @see NumPy and PyTorch tolist
+   * @example
+   * tensor([1n, 2n]).tolist() // [ 1n, 2n ]
+   */
+  tolist () {
+    return this.toArray()
+  }
+
+  /**
+   * Nested arrays; 64-bit integers as strings, since JSON has none.
+   *
+   * @returns {any}
+   * @throws as toArray
+   * @example
+   * JSON.stringify(tensor([1n, 2n])) // '["1","2"]'
+   */
+  toJSON () {
+    return nested(this.#attached(), true)
+  }
+
+  /**
+   * Over the first axis: views, or elements in 1-D.
+   *
+   * @returns {IterableIterator<PartOf<D>>}
+   * @throws {RangeError} ERR_SHAPE without axes
+   * @see array API and NumPy, iteration
+   * @example
+   * Array.from(tensor([[1, 2], [3, 4]]), row => row.toArray()) // [[1, 2], [3, 4]]
+   */
+  * [Symbol.iterator] () {
+    const { shape } = this.#live()
+    if (shape.length === 0) throw failure('ERR_SHAPE', 'a tensor without axes cannot be iterated over')
+    for (let i = 0; i < shape[0]; i++) yield shape.length === 1 ? this.get(i) : this.select(0, i)
+  }
+
+  // ---- Views ----
+
+  /**
+   * @param {InstanceType<typeof Layout>} layout
+   * @returns {Tensor<D>} a view of this
+   */
+  #view (layout) {
+    const whole = /** @type {InstanceType<typeof Layout>} */ (this.#layout)
+    if (whole.rare !== null) inherit(layout, whole)
+    return new Tensor(KEY, layout, this.#base ?? this)
+  }
+
+  /**
+   * Python's basic slicing, one entry per axis: a number (drops the axis), '1:5', '::-1', '...',
+   * null (new axis), or { start, stop, step }.
+   *
+   * @param {...SliceSpec} specs  for the first axes; the others are kept whole
+   * @returns {Tensor<D>} a view
+   * @throws {RangeError} ERR_BOUNDS an index outside, ERR_SHAPE too many entries · {TypeError} ERR_ARGUMENT
+   * @see array API, basic indexing
+   * @example
+   * tensor([1, 2, 3, 4]).slice('::2').toArray() // [1, 3]
+   */
+  slice (...specs) {
+    const list = specs.length === 1 ? parseSlice(specs[0], 0) : parseSlices(specs)
+    return this.#view(ffi.viewByList(rows.slice, this.#live(), list))
+  }
+
+  /**
+   * One index of an axis, which is dropped.
+   *
+   * @param {number} axis  negative counts from the end
+   * @param {number} index  likewise
+   * @returns {Tensor<D>} a view
+   * @throws {RangeError} ERR_BOUNDS axis or index outside · {TypeError} ERR_ARGUMENT
+   * @see PyTorch select
+   * @example
+   * tensor([[1, 2], [3, 4]]).select(1, 0).toArray() // [1, 3]
+   */
+  select (axis, index) {
+    integer('axis', axis)
+    integer('index', index)
+    return this.#view(ffi.viewByNumbers(rows.select, this.#live(), axis, index))
+  }
+
+  /**
+   * length elements of an axis.
+   *
+   * @param {number} axis  negative counts from the end
+   * @param {number} start  elements; likewise
+   * @param {number} length  elements
+   * @returns {Tensor<D>} a view
+   * @throws {RangeError} ERR_BOUNDS axis, start or length outside · {TypeError} ERR_ARGUMENT
+   * @see PyTorch narrow
+   * @example
+   * tensor([1, 2, 3, 4]).narrow(0, 1, 2).toArray() // [2, 3]
+   */
+  narrow (axis, start, length) {
+    integer('axis', axis)
+    integer('start', start)
+    integer('length', length)
+    return this.#view(ffi.viewByNumbers(rows.narrow, this.#live(), axis, start, length))
+  }
+
+  /**
+   * The same bytes with dimensions in another order; writing to one shows in the other.
+   *
+   * @param {...(number | readonly number[])} order  axes of this tensor, each once; negative counts from the end
+   * @returns {Tensor<D>} a view
+   * @throws {RangeError} ERR_SHAPE when the count differs, ERR_BOUNDS when an axis is outside or repeated · {TypeError} ERR_ARGUMENT
+   * @see array API permute_dims, PyTorch permute
+   * @example
+   * zeros([2, 3]).permute([1, 0]).shape // [3, 2]
+   */
+  permute (...order) {
+    /** @type {unknown} */
+    let list = order[0]
+    if (order.length !== 1 || typeof list === 'number') {
+      const axes = []
+      for (let i = 0; i < order.length; i++) axes[axes.length] = order[i] // the arguments as they are would be an array for each call
+      list = axes
+    }
+    const axes = integers('order', list)
+    return this.#view(ffi.viewByList(rows.permute, this.#live(), axes))
+  }
+
+  /**
+   * Swaps two axes.
+   *
+   * @param {number} a  negative counts from the end
+   * @param {number} b  likewise
+   * @returns {Tensor<D>} a view
+   * @throws {RangeError} ERR_BOUNDS an axis is outside · {TypeError} ERR_ARGUMENT
+   * @see PyTorch transpose
+   * @example
+   * zeros([2, 3, 4]).transpose(0, -1).shape // [4, 3, 2]
+   */
+  transpose (a, b) {
+    integer('a', a)
+    integer('b', b)
+    return this.#view(ffi.viewByNumbers(rows.transpose, this.#live(), a, b))
+  }
+
+  /**
+   * The last two axes swapped.
+   *
+   * @returns {Tensor<D>} a view
+   * @throws {RangeError} ERR_SHAPE fewer than 2 axes
+   * @see array API mT
+   * @example
+   * zeros([2, 3, 4]).mT.shape // [2, 4, 3]
+   */
+  get mT () {
+    const layout = this.#live()
+    if (layout.shape.length < 2) throw failure('ERR_SHAPE', `mT is for 2 and more axes; the tensor has ${layout.shape.length}`)
+    return this.#view(ffi.viewByNumbers(rows.transpose, layout, -1, -2))
+  }
+
+  /**
+   * A matrix transposed.
+   *
+   * @returns {Tensor<D>} a view
+   * @throws {RangeError} ERR_SHAPE unless 2-D
+   * @see array API T
+   * @example
+   * tensor([[1, 2], [3, 4]]).T.toArray() // [[1, 3], [2, 4]]
+   */
+  get T () {
+    const layout = this.#live()
+    if (layout.shape.length !== 2) throw noMatrix(layout)
+    return this.#view(ffi.viewByNumbers(rows.transpose, layout, 0, 1))
+  }
+
+  /**
+   * The same elements in the same order with another shape: a view where that can be, else a copy.
+   *
+   * @overload
+   * @param {Shape} shape  extents; one -1 is inferred
+   * @param {{ copy?: boolean | undefined }} [opts]  copy: false throws where a copy would be needed, true always copies
+   * @returns {Tensor<D>}
+   * @throws {RangeError} ERR_SHAPE another number of elements, or the order cannot be kept without a copy; ERR_MEMORY ·
+   *   {TypeError} ERR_ARGUMENT
+   * @see array API reshape
+   * @example
+   * zeros([2, 3]).reshape(3, -1).shape // [3, 2]
+   */
+  /**
+   * The same elements in the same order with another shape, its extents one by one: a view where that can be, else a copy.
+   *
+   * @overload
+   * @param {...number} shape  extents; one -1 is inferred
+   * @returns {Tensor<D>}
+   * @throws as with a list
+   */
+  /**
+   * @param {...any} args
+   * @returns {Tensor<D>}
+   */
+  reshape (...args) {
+    const last = args[args.length - 1]
+    const { copy: rule } = args.length > 1 && isOptions(last) ? optionsOf(arrayPop(args)) : {}
+    boolean('copy', rule)
+    const shape = shapeOfArguments(args)
+    const layout = this.#live()
+    if (rule === false) return this.#view(ffi.viewByList(rows.view, layout, shape))
+    const out = ffi.reshape(layout, shape)
+    if (out.storage !== ffi.nothing && rule !== true) return this.#view(out)
+    const target = out.storage === ffi.nothing ? out : ffi.dense(layout.dtype, out.shape)
+    return wrap(copied('reshape', target, this.#attached(), 0))
+  }
+
+  /**
+   * A view with another shape, strides, dtype or offset; never a copy.
+   *
+   * @template {DtypeName} [E=never]
+   * @overload
+   * @param {Shape | null | ViewOptions<E> | NameOf<E>} [shape]  one -1 is inferred
+   * @param {ViewOptions<E> | NameOf<E>} [opts]  strides: any inside this tensor's bytes; offset: elements from this tensor's first one
+   * @returns {Tensor<Or<E, D>>} a view
+   * @throws {RangeError} ERR_SHAPE where the order cannot be kept (reshape copies), ERR_BOUNDS outside, ERR_ALIGNMENT ·
+   *   {TypeError} ERR_DTYPE, ERR_ARGUMENT
+   * @see PyTorch view and view(dtype), ExecuTorch make_tensor_ptr over a tensor
+   * @example
+   * zeros([2, 3]).view([3, 2]).shape // [3, 2]
+   */
+  /**
+   * @param {any} [shape]
+   * @param {any} [opts]
+   * @returns {any}
+   */
+  view (shape, opts) {
+    if (shape !== undefined && shape !== null && opts === undefined && isOptions(shape)) {
+      opts = /** @type {Record<string, any>} */ (shape)
+      shape = undefined
+    }
+    const options = optionsOf(opts)
+    const { dtype: name, strides: givenStrides, dimOrder: givenOrder, offset: givenOffset } = options
+    const dtype = name === undefined ? undefined : dtypeOf(name)
+    const extents = shape === undefined || shape === null ? null : shapeOf(shape)
+    const strides = givenStrides === undefined ? null : integers('strides', givenStrides)
+    const order = givenOrder === undefined ? null : integers('dimOrder', givenOrder, 'ERR_SHAPE')
+    const offset = givenOffset === undefined ? null : integer('offset', givenOffset)
+    return this.#view(viewed(this.#live(), { dtype, shape: extents, strides, dimOrder: order, offset }))
+  }
+
+  /**
+   * Windows along an axis: the axis becomes their number, and a last axis of extent size is added.
+   * Windows overlap where step is smaller than size.
+   *
+   * @param {number} axis  negative counts from the end
+   * @param {number} size  elements in a window
+   * @param {number} step  elements from one window to the next
+   * @returns {Tensor<D>} a view
+   * @throws {RangeError} ERR_BOUNDS axis, size or step · {TypeError} ERR_ARGUMENT
+   * @see PyTorch unfold
+   * @example
+   * tensor([1, 2, 3, 4]).unfold(0, 3, 1).toArray() // [[1, 2, 3], [2, 3, 4]]
+   */
+  unfold (axis, size, step) {
+    integer('axis', axis)
+    integer('size', size)
+    integer('step', step)
+    return this.#view(ffi.viewByNumbers(rows.unfold, this.#live(), axis, size, step))
+  }
+
+  /**
+   * Without axes of one element.
+   *
+   * @param {number | readonly number[]} [axis]  only these, which must have one; all where none is given
+   * @returns {Tensor<D>} a view
+   * @throws {RangeError} ERR_SHAPE another extent, ERR_BOUNDS an axis is outside or repeated · {TypeError} ERR_ARGUMENT
+   * @see array API squeeze
+   * @example
+   * zeros([1, 3, 1]).squeeze().shape // [3]
+   */
+  squeeze (axis) {
+    const axes = axis === undefined ? null : axesOf(axis)
+    return this.#view(ffi.viewByList(rows.squeeze, this.#live(), axes))
+  }
+
+  /**
+   * With an axis of one element more.
+   *
+   * @param {number} axis  where it will stand; negative counts from the end of the result
+   * @returns {Tensor<D>} a view
+   * @throws {RangeError} ERR_BOUNDS outside, ERR_SHAPE there are 64 axes · {TypeError} ERR_ARGUMENT
+   * @see array API expand_dims, PyTorch unsqueeze
+   * @example
+   * zeros([3]).unsqueeze(-1).shape // [3, 1]
+   */
+  unsqueeze (axis) {
+    integer('axis', axis)
+    return this.#view(ffi.viewByNumbers(rows.unsqueeze, this.#live(), axis))
+  }
+
+  /**
+   * Axes of one element repeated, leading ones added: elements appear more than once, none is copied.
+   *
+   * @param {...(number | readonly number[])} shape  extents, or an array of them; -1 keeps an axis
+   * @returns {Tensor<D>} a view that cannot be copied into
+   * @throws {RangeError} ERR_SHAPE it does not broadcast · {TypeError} ERR_ARGUMENT
+   * @see PyTorch expand, array API broadcast_to
+   * @example
+   * tensor([1, 2]).expand(3, -1).toArray() // [[1, 2], [1, 2], [1, 2]]
+   */
+  expand (...shape) {
+    const extents = shapeOfArguments(shape)
+    return this.#view(ffi.viewByList(rows.broadcast_to, this.#live(), extents))
+  }
+
+  /**
+   * The array API's name for expand.
+   *
+   * @param {...(number | readonly number[])} shape  extents, or an array of them; -1 keeps an axis
+   * @returns {Tensor<D>} a view that cannot be copied into
+   * @throws as expand
+   * @see array API broadcast_to
+   * @example
+   * tensor([1, 2]).broadcastTo([2, 2]).toArray() // [[1, 2], [1, 2]]
+   */
+  broadcastTo (...shape) {
+    return Reflect.apply(this.expand, this, shape)
+  }
+
+  /**
+   * Axes walked backwards.
+   *
+   * @param {number | readonly number[]} [axis]  all where none is given
+   * @returns {Tensor<D>} a view
+   * @throws {RangeError} ERR_BOUNDS an axis is outside or repeated · {TypeError} ERR_ARGUMENT
+   * @see array API flip
+   * @example
+   * tensor([1, 2, 3]).flip().toArray() // [3, 2, 1]
+   */
+  flip (axis) {
+    const axes = axis === undefined ? null : axesOf(axis)
+    return this.#view(ffi.viewByList(rows.flip, this.#live(), axes))
+  }
+
+  /**
+   * The elements whose indices along two axes differ by offset, as a last axis.
+   *
+   * @param {number} [offset]  elements: 0 is the main diagonal; positive lies right of it
+   * @param {number} [axis1]  negative counts from the end
+   * @param {number} [axis2]  likewise
+   * @returns {Tensor<D>} a view
+   * @throws {RangeError} ERR_BOUNDS an axis is outside, or both are the same · {TypeError} ERR_ARGUMENT
+   * @see NumPy and PyTorch diagonal
+   * @example
+   * tensor([[1, 2], [3, 4]]).diagonal().toArray() // [1, 4]
+   */
+  diagonal (offset = 0, axis1 = 0, axis2 = 1) {
+    integer('offset', offset)
+    integer('axis1', axis1)
+    integer('axis2', axis2)
+    return this.#view(ffi.viewByNumbers(rows.diagonal, this.#live(), offset, axis1, axis2))
+  }
+
+  /**
+   * Any layout inside the storage.
+   *
+   * @param {Shape} shape  elements
+   * @param {readonly number[]} strides  elements, one per axis; 0 repeats, negative walks back
+   * @param {number} [offset]  elements from the storage's first byte, not from this tensor's first element; this tensor's
+   *   own where none is given
+   * @returns {Tensor<D>} a view
+   * @throws {RangeError} ERR_BOUNDS an element would lie outside, ERR_SHAPE · {TypeError} ERR_ARGUMENT
+   * @see PyTorch as_strided
+   * @example
+   * tensor([1, 2, 3, 4]).asStrided([3, 2], [1, 1]).toArray() // [[1, 2], [2, 3], [3, 4]]
+   */
+  asStrided (shape, strides, offset) {
+    const extents = shapeOf(shape)
+    const steps = integers('strides', strides)
+    const at = offset === undefined ? this.#live().offset : integer('offset', offset)
+    return this.#view(ffi.asStrided(this.#live(), extents, steps, null, at, false))
+  }
+
+  /**
+   * Parts along an axis.
+   *
+   * @param {number | readonly number[]} sizeOrSizes  elements in each part, the last may have fewer; or of each by itself, all together the axis
+   * @param {number} [axis]  negative counts from the end
+   * @returns {Tensor<D>[]} views
+   * @throws {RangeError} ERR_SHAPE the sizes do not add up, ERR_BOUNDS, ERR_MEMORY more parts than 2^20, or than the runtime's heap has room for · {TypeError} ERR_ARGUMENT
+   * @see PyTorch split
+   * @example
+   * tensor([1, 2, 3]).split(2).map(t => t.toArray()) // [[1, 2], [3]]
+   */
+  split (sizeOrSizes, axis = 0) {
+    const given = typeof sizeOrSizes === 'number' ? integer('size', sizeOrSizes) : integers('sizes', sizeOrSizes, 'ERR_BOUNDS', MOST_PARTS)
+    const extent = this.#extent(axis)
+    return this.#parts(axis, Array.isArray(given) ? checkSizes(given, extent) : equalSizes(given, extent))
+  }
+
+  /**
+   * The same number of elements in each of n parts along an axis; the last may have fewer, and where the axis is
+   * short there are fewer parts; n without elements where it has none.
+   *
+   * @param {number} n  parts
+   * @param {number} [axis]  negative counts from the end
+   * @returns {Tensor<D>[]} views
+   * @throws {RangeError} ERR_BOUNDS, ERR_MEMORY as split · {TypeError} ERR_ARGUMENT
+   * @see PyTorch chunk
+   * @example
+   * arange(5).chunk(2).map(t => t.shape) // [[3], [2]]
+   */
+  chunk (n, axis = 0) {
+    if (integer('n', n) < 1) throw failure('ERR_BOUNDS', `n is ${n}; at least 1 was expected`)
+    const extent = this.#extent(axis)
+    return this.#parts(axis, extent === 0 ? sameParts(n, 0) : equalSizes(Math.ceil(extent / n), extent))
+  }
+
+  /**
+   * One view for each index of an axis, without that axis.
+   *
+   * @param {number} [axis]  negative counts from the end
+   * @returns {Tensor<D>[]} views
+   * @throws {RangeError} ERR_BOUNDS, ERR_MEMORY as split · {TypeError} ERR_ARGUMENT
+   * @see PyTorch unbind, array API unstack
+   * @example
+   * tensor([[1, 2], [3, 4]]).unbind(1).map(t => t.toArray()) // [[1, 3], [2, 4]]
+   */
+  unbind (axis = 0) {
+    const sizes = sameParts(this.#extent(axis), 1)
+    this.#checkParts(sizes)
+    return arrayMap(sizes, (_, i) => this.select(axis, i))
+  }
+
+  /**
+   * @param {number} axis
+   * @returns {number} its elements
+   */
+  #extent (axis) {
+    const { shape } = this.#live()
+    const n = shape.length
+    if (integer('axis', axis) < -n || axis >= n) throw failure('ERR_BOUNDS', `axis is ${axis}; the tensor has ${n} axes`)
+    return shape[axis < 0 ? axis + n : axis]
+  }
+
+  /** @param {number[]} sizes  of the views that are to be made */
+  #checkParts ({ length }) {
+    checkHeap(length * (TENSOR + 2 * ENTRY * this.#live().shape.length), () => `${length} views; narrow or select takes one`)
+  }
+
+  /**
+   * @param {number} axis
+   * @param {number[]} sizes
+   */
+  #parts (axis, sizes) {
+    this.#checkParts(sizes)
+    let at = 0
+    return arrayMap(sizes, size => {
+      at += size
+      return this.narrow(axis, at - size, size)
+    })
+  }
+
+  /**
+   * Without gaps, in the order of a memory format? Axes of one element do not matter.
+   *
+   * @param {MemoryFormat} [memoryFormat]  row-major where none is given
+   * @returns {boolean}
+   * @throws {TypeError} ERR_ARGUMENT no memory format · {RangeError} ERR_SHAPE it is for another number of axes
+   * @see PyTorch is_contiguous
+   * @example
+   * zeros([2, 3]).T.isContiguous() // false
+   */
+  isContiguous (memoryFormat) {
+    const layout = this.#live()
+    const order = memoryFormat === undefined ? null : formatOf(memoryFormat, layout.shape.length)
+    return order === null ? ffi.isContiguous(layout) : ffi.isContiguousIn(layout, order)
+  }
+
+  /**
+   * Itself where it lies in memory as a format says, else a copy that does: the same shape, other strides.
+   *
+   * @param {MemoryFormat} memoryFormat
+   * @returns {Tensor<D>}
+   * @throws as isContiguous · {RangeError} ERR_MEMORY · ERR_DETACHED
+   * @see PyTorch contiguous(memory_format=...)
+   * @example
+   * zeros([1, 3, 2, 2]).toMemoryFormat('channels_last').strides // [12, 1, 6, 3]
+   */
+  toMemoryFormat (memoryFormat) {
+    const layout = this.#attached()
+    const order = formatOf(memoryFormat, layout.shape.length)
+    if (order === null) return this.contiguous()
+    if (ffi.isContiguousIn(layout, order)) return this
+    return wrap(copied('toMemoryFormat', ffi.denseOrdered(layout.dtype, layout.shape, order), layout, 0))
+  }
+
+  // ---- Other bytes, another shape ----
+
+  /**
+   * Another shape over the same bytes, in place: as many axes, in the same order in memory. No element moves, and those
+   * cut off are there again when it grows. Beyond its capacity an 'unbound' tensor moves to a storage of its own, a
+   * counted copy of all that it had room for, the rest uninitialised: views and `data` taken before keep the old one.
+   * What is not ours alone (blobs, shared memory) does not move.
+   *
+   * @param {...(number | readonly number[])} shape  extents, or an array of them
+   * @returns {this}
+   * @throws {RangeError} ERR_SHAPE another rank, static, too small, gaps; ERR_MEMORY · {TypeError} ERR_ARGUMENT · ERR_BUSY, ERR_DETACHED; nothing has changed then
+   * @see ExecuTorch resize_tensor_ptr
+   * @example
+   * zeros([4, 3]).resize(2, 3).capacity // 12
+   */
+  resize (...shape) {
+    const extents = shapeOfArguments(shape)
+    const layout = this.#idle()
+    const out = ffi.resize(layout, extents)
+    if (out.storage !== ffi.nothing) {
+      this.#layout = out
+      return this
+    }
+    if (!isOurs(layout.storage)) {
+      throw failure('ERR_SHAPE', `shape [${arrayJoin(extents)}] needs ${out.size} elements; there is room for ${layout.capacity}, and a blob or shared memory does not move`)
+    }
+    const made = withBytes(out, layout.flags & UNBOUND, false, placeLike(layout.storage))
+    try {
+      if (layout.capacity > 0) ffi.copy(flat(made, layout.capacity), flat(layout, layout.capacity), 0)
+    } catch (error) {
+      backend.release(made.storage)
+      throw error
+    }
+    this.#rebind(made)
+    this.#base = undefined
+    countCopy('resize', layout.capacity * itemsizes[layout.dtype])
+    return this
+  }
+
+  /**
+   * Lets this tensor show other bytes, in its own shape and strides, from the source's first element. Views made before
+   * stay on the old bytes, which live as long as somebody has them. base and owner are then the source's: of a
+   * tensor it is a view, of a typed array it is none.
+   *
+   * @param {Tensor<D> | DataOf<D>} source  contiguous, of the same dtype, with at least as many elements; a typed array
+   *   of the kind that data gives is adopted as fromBlob does
+   * @returns {this}
+   * @throws {TypeError} ERR_DTYPE, ERR_ARGUMENT · {RangeError} ERR_BOUNDS too small, ERR_SHAPE gaps, ERR_ALIGNMENT · ERR_BUSY, ERR_DETACHED; nothing has changed then
+   * @see PyTorch set_data, ExecuTorch set_data
+   * @example
+   * zeros([2, 2]).setData(new Float32Array([1, 2, 3, 4])).toArray() // [[1, 2], [3, 4]]
+   */
+  setData (source) {
+    if (!Tensor.isTensor(source)) return this.#setArray(source)
+    const layout = this.#idle()
+    const from = source.#attached()
+    checkTogether(layout.storage, from.storage)
+    const made = ffi.rebind(layout, from)
+    made.owner = from.owner
+    this.#rebind(made)
+    const root = source.#root(this)
+    this.#base = root === this ? undefined : root
+    return this
+  }
+
+  /**
+   * @param {unknown} array
+   * @returns {this}
+   */
+  #setArray (array) {
+    const type = dtypeOfArray(array)
+    if (type === undefined) throw failure('ERR_ARGUMENT', `source is ${show(array)}; a tensor or typed array was expected (fromBlob makes a tensor of other bytes)`)
+    const layout = this.#idle()
+    const dtype = dtypes[layout.dtype]
+    const wanted = dtypeOfType(dtype.Type)
+    if (type !== wanted) throw failure('ERR_DTYPE', `source is of ${type}; the tensor is of ${dtype.name}, whose typed array is of ${wanted}`)
+    if (deviceOfStorage(layout.storage) !== CPU) throw failure('ERR_DEVICE', `source is in the CPU's memory; the tensor is on ${nameOfDevice(deviceOfStorage(layout.storage))}, and copyFrom copies`)
+    const source = adopted(array, dtype, undefined)
+    try {
+      this.#rebind(ffi.rebind(layout, source))
+    } catch (error) {
+      backend.release(source.storage)
+      throw error
+    }
+    this.#base = undefined
+    return this
+  }
+
+  /**
+   * What it was viewed from in the end.
+   *
+   * @param {Tensor} stop  where the search ends, so that no tensor becomes its own base
+   * @returns {Tensor}
+   */
+  #root (stop) {
+    /** @type {Tensor} */
+    let root = this
+    for (let base = root.#base; root !== stop && base !== undefined; base = root.#base) root = base
+    return root
+  }
+
+  /** @returns {InstanceType<typeof Layout>} that no pending operation uses */
+  #idle () {
+    const layout = this.#attached()
+    const { extra } = layout.storage
+    if (extra !== null && extra.busy > 0) throw busy('tensor')
+    return layout
+  }
+
+  /**
+   * Goes over to another storage.
+   *
+   * @param {InstanceType<typeof Layout>} layout
+   */
+  #rebind (layout) {
+    const { storage } = /** @type {InstanceType<typeof Layout>} */ (this.#layout)
+    claim(layout.storage)
+    layout.storage.group.count.tensors++
+    this.#layout = layout
+    drop(storage)
+  }
+
+  // ---- Copies ----
+
+  /**
+   * A copy with bytes of its own, and the axes in the same order of storage.
+   *
+   * @template {DtypeName} [E=never]
+   * @param {ResultOptions<E> | NameOf<E>} [opts]
+   * @returns {Tensor<Or<E, D>>}
+   * @throws {TypeError} ERR_CAST the rule forbids the cast, ERR_DTYPE, ERR_ARGUMENT · {RangeError} ERR_MEMORY · ERR_DETACHED · as copyFrom, of out
+   * @see PyTorch clone, ExecuTorch clone_tensor_ptr
+   * @example
+   * tensor([1, 2]).clone({ dtype: 'float64' }).dtype // 'float64'
+   */
+  clone (opts) {
+    return this.#copy('clone', resultOf(opts))
+  }
+
+  /**
+   * A copy in another dtype (in the same one as well).
+   *
+   * @template {DtypeName} E
+   * @param {E} dtype
+   * @param {ResultOptions<E>} [opts]
+   * @returns {Tensor<E>}
+   * @throws as clone
+   * @see array API astype
+   * @example
+   * tensor([1.5, -300]).astype('int8', { casting: 'unsafe' }).toArray() // [1, -128]
+   */
+  astype (dtype, opts) {
+    return this.#copy('astype', { ...resultOf(opts), dtype: dtypeOf(dtype) })
+  }
+
+  /**
+   * Itself where it is row-major contiguous (and of the dtype, where one is given), else a copy that is.
+   *
+   * @overload
+   * @returns {Tensor<D>}
+   * @throws {RangeError} ERR_MEMORY · ERR_DETACHED
+   * @see PyTorch contiguous, NumPy ascontiguousarray
+   * @example
+   * zeros([2, 3]).T.contiguous().strides // [2, 1]
+   */
+  /**
+   * Itself where it is row-major contiguous and of the dtype, else a copy that is.
+   *
+   * @template {DtypeName} [E=D]
+   * @overload
+   * @param {ResultOptions<E> | NameOf<E>} opts  out: is copied to in any case, and returned
+   * @returns {Tensor<E>}
+   * @throws as copyFrom, of out
+   */
+  /**
+   * @param {ResultOptions | string} [opts]
+   * @returns {any}
+   */
+  contiguous (opts) {
+    const result = resultOf(opts)
+    if (result.out !== undefined) return this.#copy('contiguous', result)
+    const layout = this.#attached()
+    const dtype = result.dtype === undefined ? layout.dtype : result.dtype.index
+    if (dtype === layout.dtype && ffi.isContiguous(layout)) return this
+    return wrap(copied('contiguous', denseLayout(dtype, layout.shape), layout, result.casting))
+  }
+
+  /**
+   * Itself where it has the dtype and is on the device, else a copy that has and is, with the axes in the same order
+   * of storage.
+   *
+   * @template {DtypeName} [E=D]
+   * @overload
+   * @param {DeviceName} target
+   * @param {ToOptions<E>} [opts]
+   * @returns {Tensor<E>}
+   * @throws {TypeError} ERR_CAST, ERR_DTYPE, ERR_ARGUMENT · {RangeError} ERR_MEMORY · ERR_DEVICE it is not there, ERR_UNSUPPORTED on WASM · as copyFrom, of out
+   * @see PyTorch to
+   * @example
+   * tensor([1, 2]).to('float16').dtype // 'float16'
+   */
+  /**
+   * Itself where it has the dtype (and is on the device, where one is given), else a copy that has and is.
+   *
+   * @template {DtypeName} [E=never]
+   * @overload
+   * @param {ToOptions<E> | NameOf<E>} target  a dtype, or dtype and device
+   * @param {ToOptions<E>} [opts]  copy: true copies always; out: gets the copy, and is returned
+   * @returns {Tensor<Or<E, D>>}
+   * @throws as with a device
+   */
+  /**
+   * @param {string | ToOptions} target
+   * @param {ToOptions} [opts]
+   * @returns {any}
+   */
+  to (target, opts) {
+    const asked = conversionOf(target, opts)
+    if (isThere(this.#attached(), asked)) return this
+    return this.#copy('to', asked)
+  }
+
+  /**
+   * Itself where it is in the CPU's memory, else a copy there.
+   *
+   * @template {DtypeName} [E=D]
+   * @param {ToOptions<E>} [opts]
+   * @returns {Tensor<E>}
+   * @throws as to
+   * @see PyTorch cpu
+   * @example
+   * zeros([2]).cpu().device // 'cpu'
+   */
+  cpu (opts) {
+    return this.to('cpu', opts)
+  }
+
+  /**
+   * Itself where it is on a CUDA device, else a copy there.
+   *
+   * @template {DtypeName} [E=D]
+   * @overload
+   * @param {number} [index]  of the device
+   * @param {ToOptions<E>} [opts]
+   * @returns {Tensor<E>}
+   * @throws as to
+   * @see PyTorch cuda
+   * @example
+   * const move = t => t.cuda(1) // the same as t.to('cuda:1')
+   */
+  /**
+   * @param {number} [index]
+   * @param {ToOptions} [opts]
+   * @returns {any}
+   */
+  cuda (index = 0, opts) {
+    return this.to({ ...optionsOf(opts), device: `cuda:${integer('index', index)}` })
+  }
+
+  /**
+   * The same as to, off the event loop or in turns of it.
+   *
+   * @template {DtypeName} [E=D]
+   * @overload
+   * @param {DeviceName} target
+   * @param {ToAsyncOptions<E>} [opts]
+   * @returns {Promise<Tensor<E>>}
+   * @throws as to and copyFromAsync, as rejections
+   * @see PyTorch to(non_blocking=True)
+   * @example
+   * (await tensor([1, 2]).toAsync('float64')).dtype // 'float64'
+   */
+  /**
+   * The same as to with a dtype, off the event loop or in turns of it.
+   *
+   * @template {DtypeName} [E=never]
+   * @overload
+   * @param {ToAsyncOptions<E> | NameOf<E>} target  a dtype, or dtype and device
+   * @param {ToAsyncOptions<E>} [opts]  signal: ends the copy
+   * @returns {Promise<Tensor<Or<E, D>>>}
+   * @throws as with a device
+   */
+  /**
+   * @param {string | ToAsyncOptions} target
+   * @param {ToAsyncOptions} [opts]
+   * @returns {Promise<any>}
+   */
+  async toAsync (target, opts) {
+    const { signal } = typeof target === 'string' ? optionsOf(opts) : optionsOf(target)
+    const asked = conversionOf(target, opts)
+    const { dtype, casting, out, device } = asked
+    const layout = this.#attached()
+    if (isThere(layout, asked)) return this
+    const made = out ?? wrap(withBytes(likeOf(layout, dtype), layout.flags & (STATIC | UNBOUND), false, placeFor(layout, device)))
+    try {
+      if (out !== undefined) {
+        const layoutOfOut = out.#writable()
+        checkOut(layoutOfOut, layout.shape, dtype)
+        checkDeviceOfOut(layoutOfOut, device)
+      }
+      return await made.copyFromAsync(this, { casting: CASTINGS[casting], signal })
+    } catch (error) {
+      if (out === undefined) made.dispose()
+      throw error
+    }
+  }
+
+  /**
+   * The same as cpu, off the event loop or in turns of it.
+   *
+   * @template {DtypeName} [E=D]
+   * @param {ToAsyncOptions<E>} [opts]
+   * @returns {Promise<Tensor<E>>}
+   * @throws as toAsync
+   * @example
+   * (await zeros([2]).cpuAsync()).device // 'cpu'
+   */
+  async cpuAsync (opts) {
+    return this.toAsync('cpu', opts)
+  }
+
+  /**
+   * The same as cuda, off the event loop or in turns of it.
+   *
+   * @template {DtypeName} [E=D]
+   * @overload
+   * @param {number} [index]  of the device
+   * @param {ToAsyncOptions<E>} [opts]
+   * @returns {Promise<Tensor<E>>}
+   * @throws as toAsync
+   * @example
+   * const move = async t => await t.cudaAsync(1)
+   */
+  /**
+   * @param {number} [index]
+   * @param {ToAsyncOptions} [opts]
+   * @returns {Promise<any>}
+   */
+  async cudaAsync (index = 0, opts) {
+    return this.toAsync({ ...optionsOf(opts), device: `cuda:${integer('index', index)}` })
+  }
+
+  /**
+   * Itself where it is in pinned memory, else a copy there: page-locked, so that devices copy from and to it at the speed of the
+   * link, and see it at its address. What `data` shows is what devices see.
+   *
+   * @returns {Tensor<D>} on the CPU
+   * @throws ERR_UNSUPPORTED there is no CUDA, or WASM · ERR_DEVICE it is on a device · {RangeError} ERR_MEMORY · ERR_DETACHED
+   * @see PyTorch pin_memory
+   * @example
+   * const sent = t => t.pinMemory().cuda()
+   */
+  pinMemory () {
+    const layout = this.#attached()
+    if (deviceOfStorage(layout.storage) !== CPU) throw failure('ERR_DEVICE', `the tensor is on ${nameOfDevice(deviceOfStorage(layout.storage))}; the CPU's memory is pinned, and cpu() copies it there`)
+    if (isPinned(layout.storage)) return this
+    return wrap(copied('pinMemory', likeOf(layout, undefined), layout, 0, placeOf(undefined, true)))
+  }
+
+  /**
+   * When all work is done that was given to devices so far and touches the bytes. Tensors of the CPU's ordinary memory are
+   * ready at once. Reading a device's tensor waits by itself; what others' kernels write to pinned memory does not.
+   *
+   * @returns {Promise<this>}
+   * @throws ERR_DISPOSED, ERR_CUDA_CONTEXT_LOST, and what went wrong in that work, as rejections
+   * @example
+   * (await zeros([2]).ready()).toArray() // [0, 0]
+   */
+  async ready () {
+    const layout = this.#live()
+    if (layout.storage.extra !== null) await ready(layout)
+    return this
+  }
+
+  /**
+   * A copy in memory that other threads may see.
+   *
+   * @returns {Tensor<D>}
+   * @throws {RangeError} ERR_MEMORY · ERR_DETACHED
+   * @see PyTorch share_memory_, which works in place
+   * @example
+   * zeros([2]).shareMemory().isShared // true
+   */
+  shareMemory () {
+    const layout = this.#attached()
+    const device = deviceOfStorage(layout.storage)
+    return wrap(copied('shareMemory', likeOf(layout, undefined), layout, 0, device === CPU ? SHARED : { device, pinned: false, shared: true }))
+  }
+
+  /**
+   * @param {string} reason
+   * @param {Result & { device?: number }} result  device: without one it stays where it is
+   */
+  #copy (reason, { dtype, casting, out, device }) {
+    const layout = this.#attached()
+    if (out !== undefined) {
+      const target = out.#writable()
+      checkDeviceOfOut(target, device ?? deviceOfStorage(layout.storage))
+      copiedInto(reason, target, dtype, layout, casting)
+      return out
+    }
+    return wrap(copied(reason, likeOf(layout, dtype), layout, casting, placeFor(layout, device)))
+  }
+
+  // ---- Copies of which parts go to several places ----
+
+  /**
+   * The whole again and again along each axis.
+   *
+   * @template {DtypeName} [E=never]
+   * @param {number | readonly number[]} reps  how often, the last one along the last axis; more than there are axes add leading ones
+   * @param {ResultOptions<E> | NameOf<E>} [opts]
+   * @returns {Tensor<Or<E, D>>} a copy
+   * @throws {RangeError} ERR_SHAPE a negative number, or too large a result; ERR_MEMORY · {TypeError} ERR_CAST, ERR_ARGUMENT · as copyFrom, of out
+   * @see array API tile
+   * @example
+   * tensor([1, 2]).tile(2).toArray() // [1, 2, 1, 2]
+   */
+  tile (reps, opts) {
+    const times = typeof reps === 'number' ? [integer('reps', reps)] : integers('reps', reps)
+    const result = resultOf(opts)
+    checkCounts('reps', times)
+    return produced('tile', moves().tile(this.#attached(), times), result)
+  }
+
+  /**
+   * Each element again and again.
+   *
+   * @template {DtypeName} [E=never]
+   * @param {number | ArrayLike<number> | Tensor} repeats  how often: all, or each index of the axis
+   * @param {AxisOptions<E> | NameOf<E>} [opts]  without axis: all elements, along one axis
+   * @returns {Tensor<Or<E, D>>} a copy
+   * @throws {RangeError} ERR_SHAPE another count, or a negative one, ERR_BOUNDS axis · as tile
+   * @see array API repeat
+   * @example
+   * tensor([[1, 2], [3, 4]]).repeat([1, 2], { axis: 0 }).toArray() // [[1, 2], [3, 4], [3, 4]]
+   */
+  repeat (repeats, opts) {
+    const { axis: along } = optionsOf(opts)
+    const result = resultOf(opts)
+    const axis = along === undefined || along === null ? null : integer('axis', along)
+    const counts = typeof repeats === 'number' ? integer('repeats', repeats) : integerList('repeats', Tensor.isTensor(repeats) ? listedIntegers('repeats', repeats) : repeats)
+    checkCounts('repeats', typeof counts === 'number' ? [counts] : counts)
+    return produced('repeat', moves().repeat(this.#attached(), counts, axis), result)
+  }
+
+  /**
+   * Elements moved along axes; those beyond an end come back at the other.
+   *
+   * @template {DtypeName} [E=never]
+   * @param {number | readonly number[]} shift  places; negative moves towards the start
+   * @param {number | readonly number[] | null | RollOptions<E> | NameOf<E>} [axis]  one for each shift; without it all elements are moved along
+   *   one axis, and the shape is kept
+   * @param {RollOptions<E> | NameOf<E>} [opts]
+   * @returns {Tensor<Or<E, D>>} a copy
+   * @throws {RangeError} ERR_BOUNDS axis, ERR_SHAPE another count, ERR_MEMORY · {TypeError} ERR_CAST, ERR_ARGUMENT · as copyFrom, of out
+   * @see array API roll
+   * @example
+   * tensor([1, 2, 3]).roll(1).toArray() // [3, 1, 2]
+   */
+  roll (shift, axis, opts) {
+    const { along, asked: options } = axisAndOptions(axis, opts)
+    const shifts = axesOf(shift, 'shift')
+    const axes = along === undefined || along === null ? null : axesOf(along)
+    const result = resultOf(options)
+    return produced('roll', moves().roll(this.#attached(), shifts, axes), result)
+  }
+
+  /**
+   * The elements with certain indices along an axis, in their order; an index may come more than once.
+   *
+   * @template {DtypeName} [E=never]
+   * @param {ArrayLike<number | bigint> | Tensor} indices  integers along one axis; negative counts from the end
+   * @param {number | null | AxisOptions<E> | NameOf<E>} [axis]  without it: of all elements along one axis
+   * @param {AxisOptions<E> | NameOf<E>} [opts]
+   * @returns {Tensor<Or<E, D>>} a copy
+   * @throws {RangeError} ERR_BOUNDS an index or the axis is outside (nothing is written then), ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_DTYPE
+   *   indices are no integers, ERR_CAST · as copyFrom, of out
+   * @see array API take
+   * @example
+   * tensor([10, 20, 30]).take([2, 0, -1]).toArray() // [30, 10, 30]
+   */
+  take (indices, axis, opts) {
+    const { along, asked: options } = axisAndOptions(axis, opts)
+    const result = resultOf(options)
+    const d = along === undefined || along === null ? null : integer('axis', along)
+    const list = Tensor.isTensor(indices) ? null : indicesOf('indices', indices)
+    const layout = this.#attached()
+    const from = list ?? /** @type {Tensor} */ (indices).#attached()
+    if (list === null) checkTogether(layout.storage, from.storage)
+    return produced('take', moves().take(layout, from, d), result)
+  }
+
+  /**
+   * A picture of (height, width), or (height, width, 1, 3 or 4) uint8: grey, colours, or colours with alpha.
+   *
+   * @returns {Picture} a copy; an ImageData where the runtime has that class
+   * @throws {RangeError} ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_DTYPE · ERR_DETACHED
+   * @example
+   * full([1, 1, 3], 7, 'uint8').toImageData().data // Uint8ClampedArray(4) [ 7, 7, 7, 255 ]
+   */
+  toImageData () {
+    const image = imageOfLayout(this.#attached())
+    countCopy('toImageData', 4 * image.width * image.height)
+    return /** @type {any} */ (image)
+  }
+
+  /**
+   * Copies into this tensor: broadcast, cast, scaled on the way.
+   *
+   * @param {CopySource} src
+   *   a value or tensor or nested list that broadcasts; a typed array or flat list of equal count fills
+   *   row-major; an ImageData fills (height, width, 4), or without alpha (height, width, 3); an AudioBuffer fills
+   *   (channels, frames), and back: fromBlob(buffer.getChannelData(c)).copyFrom(t.select(0, c))
+   * @param {CopyOptions} [opts]  scale and bias give x * scale + bias: one number, or one per index of this tensor's axis. stream: of
+   *   the device that has this tensor, else src; what comes from or goes to the CPU is there when this returns
+   * @returns {this}
+   * @throws {RangeError} ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_CAST, ERR_DTYPE, ERR_ARGUMENT · ERR_OVERLAP (two elements of this share a byte),
+   *   ERR_READ_ONLY, ERR_BUSY, ERR_DETACHED
+   * @see PyTorch copy_, NumPy copyto
+   * @example
+   * zeros([2, 2]).copyFrom([1, 2], { scale: 0.5 }).toArray() // [[0.5, 1], [0.5, 1]]
+   */
+  copyFrom (src, opts) {
+    const { casting: rule, scale, bias, axis, stream } = optionsOf(opts)
+    const casting = castingOf(rule)
+    const scaling = scalingOf(scale, bias, axis)
+    if (stream !== undefined) return this.#copyOn(stream, src, { casting: rule, scale, bias, axis })
+    const isTensor = Tensor.isTensor(src) // the most frequent, and what media are told by throws for anything else
+    if (!isTensor && isVideoFrame(src)) throw failure('ERR_ARGUMENT', 'src is a VideoFrame, which takes time to read; copyFromAsync copies it')
+    const channels = isTensor ? null : channelsOf(src, this.#live().shape)
+    if (channels !== null) {
+      const dst = this.#writable()
+      if (copyRows({ dst, scaling, casting }, channels)) {
+        countCopy('copyFrom', dst.size * itemsizes[dst.dtype])
+        return this
+      }
+    }
+    const image = isTensor ? null : imageOf(src)
+    const source = isTensor ? src.#attached() : sourceOf(src, image, this.#live())
+    try {
+      const layout = this.#writable()
+      if (scaling === null) ffi.copy(layout, source, casting)
+      else ffi.copyScaled(layout, source, scaling.scale, scaling.bias, scaling.axis, casting)
+      countCopy('copyFrom', layout.size * itemsizes[layout.dtype])
+    } finally {
+      if (!isTensor) backend.release(source.storage)
+    }
+    return this
+  }
+
+  /**
+   * @param {unknown} stream  that was asked for
+   * @param {any} src
+   * @param {CopyOptions} options  without it
+   * @returns {this}
+   */
+  #copyOn (stream, src, options) {
+    const on = this.#streamOf(stream, src)
+    return withStream(on, () => this.copyFrom(src, options))
+  }
+
+  /**
+   * @param {unknown} stream  that was asked for
+   * @param {unknown} src
+   */
+  #streamOf (stream, src) {
+    if (stream === undefined) return null
+    const there = deviceOfStorage(this.#live().storage)
+    return streamOf(stream, there !== CPU || !Tensor.isTensor(src) ? there : deviceOfStorage(src.#live().storage))
+  }
+
+  /**
+   * The same without holding the event loop up: on another thread where neither side can move (shared
+   * memory, addresses), else in turns of the loop. All is checked at the call; a failure rejects. Until it
+   * settles both sides are held, and our writers throw ERR_BUSY for tensors on either one's storage;
+   * reading is fine.
+   *
+   * @param {CopySource | Frame} src  as copyFrom; typed arrays are read until it settles. A VideoFrame's visible part fills
+   *   what an ImageData does, and may be closed at once; into (height, width, 4) uint8 without gaps the browser writes it itself
+   * @param {CopyAsyncOptions} [opts]  signal: where it aborts before all is settled, what was copied so far stays
+   * @returns {Promise<this>}
+   * @throws as copyFrom · ERR_BUSY a side is in use, or is being written · ERR_DETACHED a buffer went away
+   *   meanwhile, a VideoFrame was closed · ERR_UNSUPPORTED the browser does not read such a frame · the signal's reason
+   * @example
+   * const target = zeros([2, 2])
+   * await target.copyFromAsync(tensor([[1, 2], [3, 4]]).T, { signal: AbortSignal.timeout(1000) })
+   * target.toArray() // [[1, 3], [2, 4]]
+   */
+  async copyFromAsync (src, opts) {
+    const { casting: rule, scale, bias, axis, signal: given, stream } = optionsOf(opts)
+    const signal = signalOf(given)
+    checkSignal(signal)
+    const casting = castingOf(rule)
+    const scaling = scalingOf(scale, bias, axis)
+    const isTensor = Tensor.isTensor(src)
+    const on = this.#streamOf(stream, src)
+    if (!isTensor && (isVideoFrame(src) || isAudioBuffer(src))) {
+      await copyMedia(src, () => this.#writable(), { scaling, casting, signal })
+      return this
+    }
+    const image = isTensor ? null : imageOf(src)
+    const source = isTensor ? src.#attached() : sourceOf(src, image, this.#live())
+    const array = image === null ? src : image.data
+    const isArray = dtypeOfArray(array) !== undefined
+    try {
+      if (isArray) source.storage = kept(source.storage, array)
+      const layout = this.#writable()
+      await copyAsync({ dst: layout, src: source, scaling, casting }, !isArray && !isTensor, signal, on)
+      countCopy('copyFromAsync', layout.size * itemsizes[layout.dtype])
+    } finally {
+      if (!isTensor) backend.release(source.storage)
+    }
+    return this
+  }
+
+  /**
+   * Writes one value to every element. The value must fit the dtype.
+   *
+   * @param {InputOf<D>} value
+   * @returns {this}
+   * @throws {TypeError} ERR_CAST, ERR_ARGUMENT · ERR_READ_ONLY, ERR_BUSY, ERR_DETACHED
+   * @see PyTorch fill_
+   * @example
+   * zeros([2], 'int64').fill(5n).toArray() // [ 5n, 5n ]
+   */
+  fill (value) {
+    const scalar = typeof value === 'number' && dtypes[this.#live().dtype].kind === 'FLOATING' ? value : scalarFor(value, dtypes[this.#live().dtype])
+    ffi.fill(this.#writable(), scalar)
+    return this
+  }
+
+  /**
+   * Writes zero to every element.
+   *
+   * @returns {this}
+   * @throws ERR_READ_ONLY, ERR_BUSY, ERR_DETACHED
+   * @see PyTorch zero_
+   * @example
+   * ones([2]).zero().toArray() // [0, 0]
+   */
+  zero () {
+    ffi.fill(this.#writable(), false)
+    return this
+  }
+
+  // ---- Lifetime ----
+
+  /**
+   * Drops this tensor's claim on its bytes. They are freed when nobody else has them: views of them,
+   * `.data` taken before. Using the tensor afterwards throws ERR_DISPOSED; a second dispose does nothing. Never throws.
+   *
+   * @example
+   * const t = zeros([2])
+   * t.dispose()
+   * t.isDisposed // true
+   */
+  dispose () {
+    const layout = this.#layout
+    if (layout === null) return
+    this.#layout = null
+    this.#base = undefined
+    drop(layout.storage)
+  }
+
+  /** What `using` calls: dispose(). */
+  [DISPOSE] () {
+    this.dispose()
+  }
+
+  // ---- As text ----
+
+  /**
+   * As PyTorch prints it.
+   *
+   * @returns {string}
+   * @throws ERR_DETACHED · {RangeError} ERR_MEMORY
+   * @see PyTorch, printing of tensors
+   * @example
+   * String(tensor([1, 2])) // 'tensor([1., 2.])'
+   */
+  toString () {
+    const layout = this.#attached()
+    const { name, kind } = dtypes[layout.dtype]
+    return print(layout, { dtype: name, kind, device: nameOfDevice(deviceOfStorage(layout.storage)) }, { Layout, nested, checkHeap })
+  }
+
+  /**
+   * For console.log, which must not throw.
+   *
+   * @param {number} [depth]  how much deeper lists and objects are shown
+   * @returns {string}
+   */
+  [INSPECT] (depth = 0) {
+    if (typeof depth === 'number' && depth < 0) return '[Tensor]' // whatever else it is
+    try {
+      return this.toString()
+    } catch (/** @type {any} */ error) { // of a subclass's toString as well
+      const code = error?.code
+      if (code === 'ERR_DISPOSED') return 'tensor(disposed)'
+      if (code === 'ERR_DETACHED') return 'tensor(detached)'
+      if (code === 'ERR_CUDA_CONTEXT_LOST') return `tensor(lost, device='${nameOfDevice(deviceOfStorage(this.#live().storage))}')`
+      const message = error?.message
+      return `[Tensor: ${typeof message === 'string' ? message : show(error)}]`
+    }
+  }
+
+  /** None: for Jest. @returns {string[]} @ignore */
+  get [JEST_COPIES] () {
+    return []
+  }
+
+  /**
+   * What Object.prototype.toString shows, and with it assert.deepStrictEqual and Chai compare: dtype, shape and
+   * content. Reads all elements; never throws.
+   *
+   * @returns {string}
+   */
+  get [Symbol.toStringTag] () {
+    const layout = #layout in this ? this.#layout : undefined
+    if (layout === undefined) return 'Tensor' // the prototype, or what has it without being one
+    if (layout === null) return 'Tensor(disposed)'
+    const what = `${dtypes[layout.dtype].name}[${arrayJoin(layout.shape, ',')}]`
+    try {
+      return `Tensor(${what}#${hashOf(layout)})`
+    } catch (error) {
+      if (/** @type {{ code?: string }} */ (error).code === 'ERR_DETACHED') return `Tensor(${what}, detached)`
+      return `Tensor(${what}, unreadable ${++unreadable})` // no memory for it: equal to none
+    }
+  }
+}
+
+const MOST_HASHED = 2 ** 33 // bytes beyond those of the storage: seconds
+
+/**
+ * A hash of the content. Of a view that repeats its elements without end, each is read once: expand([2 ** 52]) equals its
+ * like, but no tensor that has as many elements in another way.
+ *
+ * @param {InstanceType<typeof Layout>} layout
+ * @returns {string}
+ */
+function hashOf (layout) {
+  const { storage, dtype, shape, strides, offset } = layout
+  const most = Math.max(storage.nbytes, MOST_HASHED) / itemsizes[dtype]
+  if (layout.size <= most) return ffi.hash(layout)
+  const once = arrayMap(shape, (extent, d) => strides[d] === 0 ? 1 : extent)
+  let size = 1
+  for (let d = 0; d < once.length; d++) size *= once[d]
+  if (size > most) throw failure('ERR_MEMORY', `${size} elements are too many to hash; ${most} are possible`)
+  return `${ffi.hash(new Layout(storage, dtype, once, strides, offset, size, 0))} of [${arrayJoin(once, ',')}]`
+}
+
+/**
+ * One tensor less has a storage.
+ *
+ * @param {import('../backend/storage').Storage} storage
+ */
+function drop (storage) {
+  storage.group.count.tensors--
+  unclaim(storage, backend)
+}
+
+/**
+ * Bytes that nobody else is meant to see: neither a blob nor shared.
+ *
+ * @param {import('../backend/storage').Storage} storage
+ */
+function isOurs ({ kind, extra }) {
+  return kind === 'v8' || ((kind === 'wasm' || kind === 'cuda') && extra !== null && extra.handle !== 0 && !extra.stays)
+}
+
+/**
+ * The first elements in memory, in the order in which they lie.
+ *
+ * @param {InstanceType<typeof Layout>} layout  without gaps
+ * @param {number} size
+ */
+function flat ({ storage, dtype, offset }, size) {
+  return new Layout(storage, dtype, [size], [1], offset, size, 0)
+}
+
+/** @param {InstanceType<typeof Layout>} layout */
+function noMatrix ({ shape }) {
+  return failure('ERR_SHAPE', `T is for 2 axes; the tensor has ${shape.length}`)
+}
+
+// ---- Results that may go into a tensor of the caller's ----
+
+/** @typedef {{ dtype: Dtype | undefined, casting: number, out: Tensor | undefined, device?: number }} Result ResultOptions, read and checked */
+
+/** @type {Result} */
+const NO_OPTIONS = { dtype: undefined, casting: 1, out: undefined, device: undefined }
+
+/**
+ * @param {unknown} opts
+ * @returns {Result}
+ */
+function resultOf (opts) {
+  if (opts === undefined) return NO_OPTIONS
+  const { dtype: name, casting: rule, out } = optionsOf(opts)
+  if (out !== undefined && !Tensor.isTensor(out)) throw failure('ERR_ARGUMENT', `out is ${show(out)}; a tensor was expected`)
+  return { dtype: name === undefined ? undefined : dtypeOf(name), casting: castingOf(rule), out, device: undefined }
+}
+
+/**
+ * What `to` was given.
+ *
+ * @param {unknown} target
+ * @param {unknown} opts
+ * @returns {Conversion}
+ */
+function conversionOf (target, opts) {
+  const options = typeof target === 'string' ? optionsOf(opts) : optionsOf(target ?? null)
+  const { dtype, device, casting, copy, out } = options
+  const named = isDevice(target)
+  const asked = named ? target : device
+  const at = asked === undefined ? undefined : deviceOf(asked)
+  const result = resultOf({ dtype: typeof target === 'string' && !named ? target : dtype, casting, out })
+  return { ...result, copy: boolean('copy', copy), device: at }
+}
+
+/** @typedef {Omit<Result, 'device'> & { copy: boolean, device: number | undefined }} Conversion */
+
+/**
+ * Is a tensor already what `to` is to make of it?
+ *
+ * @param {InstanceType<typeof Layout>} layout
+ * @param {Conversion} asked
+ */
+function isThere ({ dtype, storage }, asked) {
+  return asked.out === undefined && !asked.copy && (asked.dtype === undefined || asked.dtype.index === dtype) &&
+    (asked.device === undefined || asked.device === deviceOfStorage(storage))
+}
+
+/**
+ * @param {InstanceType<typeof Layout>} layout
+ * @param {number | undefined} device  undefined: the layout's
+ */
+function placeFor ({ storage }, device) {
+  if (device === undefined) return placeLike(storage)
+  return device === CPU ? HOST : { device, pinned: false, shared: false }
+}
+
+/**
+ * @param {InstanceType<typeof Layout>} out
+ * @param {number | undefined} device  undefined: any
+ * @throws ERR_DEVICE
+ */
+function checkDeviceOfOut ({ storage }, device) {
+  const there = deviceOfStorage(storage)
+  if (device !== undefined && there !== device) throw failure('ERR_DEVICE', `out is on ${nameOfDevice(there)}; the result was to be on ${nameOfDevice(device)}, and cpu() or to() bring it elsewhere`)
+}
+
+/**
+ * What a recipe makes, in a tensor of its own or in the caller's.
+ *
+ * @param {string} reason
+ * @param {import('../copy/rearrange').Recipe} recipe
+ * @param {Result} result
+ * @returns {Tensor}
+ */
+function produced (reason, recipe, { dtype, casting, out }) {
+  const layout = results.produced(reason, recipe, out === undefined ? null : Tensor.writableOf(out), dtype, casting)
+  return out ?? wrap(layout)
+}
+
+/**
+ * @param {string} name
+ * @param {Tensor} t
+ * @returns {any[]}
+ */
+function listedIntegers (name, t) {
+  const layout = Tensor.attachedOf(t)
+  const { kind, name: dtype } = dtypes[layout.dtype]
+  const { length } = layout.shape
+  if (kind !== 'SIGNED' && kind !== 'UNSIGNED') throw failure('ERR_DTYPE', `${name} is ${dtype}; integers were expected`)
+  if (length > 1) throw failure('ERR_SHAPE', `${name} has ${length} axes; one was expected`)
+  return length === 0 ? [nested(layout)] : nested(layout)
+}
+
+Object.defineProperty(Tensor.prototype, BRAND, { value: COPY })
+Object.defineProperty(Tensor.prototype, 'dims', { enumerable: false })
+Object.defineProperty(Tensor.prototype, 'type', { enumerable: false })
+Object.defineProperty(Tensor.prototype, 'location', { enumerable: false })
+
+module.exports = { Tensor, wrap, resultOf, produced }

@@ -1,0 +1,61 @@
+/* Files as memory. The bytes that a mapping has are the deleter's context. */
+#ifndef __wasm__
+# include "ipc/map.h"
+
+# include <errno.h>
+# include <string.h>
+
+static void unmap(void *data, void *context) { sb__os_unmap(data, (size_t)(uintptr_t)context); }
+
+sb_status sb__map_file(int64_t file, int64_t offset, int64_t nbytes, bool shared, sb_storage **out,
+                       int *error) {
+  if (file < 0 || file > INT32_MAX || offset < 0 || nbytes < 1 || offset > INT64_MAX - nbytes ||
+      (uint64_t)nbytes > PTRDIFF_MAX) {
+    return sb__fail(SB_ERR_ARGUMENT, "there are no %lld bytes to map", (long long)nbytes);
+  }
+  void *data = sb__os_map((int)file, offset, (size_t)nbytes, shared, error);
+  if (!data) {
+    return sb__fail(SB_ERR_IO, "%lld bytes could not be mapped: %s", (long long)nbytes,
+                    strerror(*error));
+  }
+  const sb_status status = sb__storage_wrap_as(SB__STORAGE_MAPPED, data, (size_t)nbytes, unmap,
+                                               (void *)(uintptr_t)nbytes, out);
+  if (status) sb__os_unmap(data, (size_t)nbytes);
+  return status;
+}
+/* What a guarded storage's deleter finds: how to end the mapping once nobody looks after it any more. */
+typedef struct guarded {
+  atomic_int *fault;
+  sb_deleter deleter;
+  void *context;
+} guarded;
+
+static void unguard(void *data, void *context) {
+  guarded *g = context;
+  sb__os_unguard(g->fault);
+  if (g->deleter) g->deleter(data, g->context);
+  sb__free(g);
+}
+
+sb_status sb__map_guard(sb_storage *storage) {
+  int error = 0;
+  guarded *g = sb__alloc(sizeof *g);
+  if (!g) return sb__fail(SB_ERR_MEMORY, "no memory to guard a mapping");
+  *g = (guarded){sb__os_guard(storage->data, storage->nbytes, &error), storage->deleter,
+                 storage->context};
+  if (g->fault) {
+    storage->fault = g->fault;
+    storage->deleter = unguard;
+    storage->context = g;
+    return SB_OK;
+  }
+  sb__free(g);
+  if (error == EBUSY) {
+    return sb__fail(SB_ERR_UNSUPPORTED,
+                    "guard: another handler of SIGBUS was installed after ours");
+  }
+  return sb__fail(SB_ERR_MEMORY, "a mapping could not be guarded: %s", strerror(error));
+}
+#else
+typedef int nothing_to_map;
+#endif

@@ -1,0 +1,165 @@
+/* One process-wide table. A slot that was emptied is used again under another generation. */
+#include "ipc/transfer.h"
+
+#include <string.h>
+
+#define SLOT_BITS 24
+#define LAST_GENERATION ((UINT32_C(1) << 29) - 1)
+
+typedef struct parcel {
+  sb_storage *storage; /* one reference; NULL: an empty slot */
+  int64_t uses;
+  uint32_t generation;
+  uint32_t next_free; /* slot + 1; 0: none */
+} parcel;
+
+static sb__lock lock;
+static parcel *parcels;
+static uint32_t room, used, first_free; /* first_free: slot + 1 */
+static int64_t in_flight;
+static uint64_t home; /* 0: nobody has asked */
+
+/* Doubles the table, unless another thread did: it had count slots. Under the lock nothing is called, and
+ * nothing looped over. */
+static bool more_slots(uint32_t count) {
+  const uint32_t wanted = count ? 2 * count : 16;
+  parcel *unused = count < UINT32_C(1) << SLOT_BITS ? sb__alloc(wanted * sizeof(parcel)) : NULL;
+  if (!unused) return false;
+  memset(unused, 0, wanted * sizeof(parcel));
+  sb__lock_take(&lock);
+  if (room == count) {
+    parcel *grown = unused;
+    if (count) memcpy(grown, parcels, count * sizeof(parcel));
+    unused = parcels;
+    parcels = grown;
+    room = wanted;
+  }
+  sb__lock_drop(&lock);
+  sb__free(unused);
+  return true;
+}
+
+typedef enum outcome { PUT, NO_SLOT, TOO_MANY } outcome;
+
+/* The storage's reference becomes the parcel's. */
+static outcome put(sb_storage *storage, int64_t uses, double *key, uint32_t *count) {
+  sb__lock_take(&lock);
+  const outcome done = uses > INT64_MAX - in_flight ? TOO_MANY
+                       : first_free || used < room  ? PUT
+                                                    : NO_SLOT;
+  *count = room;
+  if (done == PUT) {
+    const uint32_t slot = first_free ? first_free - 1 : used++;
+    parcel *p = &parcels[slot];
+    if (first_free) first_free = p->next_free;
+    p->storage = storage;
+    p->uses = uses;
+    p->generation++;
+    in_flight += uses;
+    *key = (double)((uint64_t)p->generation << SLOT_BITS | slot);
+  }
+  sb__lock_drop(&lock);
+  return done;
+}
+
+sb_status sb__parcel_new(sb_storage *storage, int64_t uses, double *key) {
+  uint32_t count = 0;
+  outcome done;
+  if (storage->kind == SB__STORAGE_BORROWED) {
+    return sb__fail(SB_ERR_UNSUPPORTED, "borrowed bytes cannot be handed to another thread");
+  }
+  if (uses < 1)
+    return sb__fail(SB_ERR_BOUNDS, "uses is %lld; at least 1 was expected", (long long)uses);
+  sb_storage *kept = sb_storage_ref(storage);
+  while ((done = put(kept, uses, key, &count)) == NO_SLOT && more_slots(count)) continue;
+  if (done == PUT) return SB_OK;
+  sb_storage_unref(&kept);
+  return sb__fail(SB_ERR_MEMORY, "no memory for another token");
+}
+
+/* The parcel with this key; the lock is held. */
+SB__STRAIGHT parcel *find(double key) {
+  if (!(key >= 1 && key < 9007199254740992.0)) return NULL;
+  const uint64_t bits = (uint64_t)key;
+  const uint64_t slot = bits & ((UINT64_C(1) << SLOT_BITS) - 1);
+  if ((double)bits != key || slot >= used) return NULL;
+  parcel *p = &parcels[slot];
+  return p->storage && p->generation == bits >> SLOT_BITS ? p : NULL;
+}
+
+SB__STRAIGHT void empty_slot(parcel *p) {
+  p->storage = NULL;
+  if (p->generation == LAST_GENERATION) return; /* retired */
+  p->next_free = first_free;
+  first_free = (uint32_t)(p - parcels) + 1;
+}
+
+static sb_status stale(void) {
+  return sb__fail(SB_ERR_STALE, "the token was used up or taken back, or is none");
+}
+
+sb_status sb__parcel_take(double key, sb_storage **out) {
+  sb__lock_take(&lock);
+  parcel *p = find(key);
+  if (p) {
+    in_flight--;
+    if (--p->uses > 0) {
+      *out = p->storage;
+      atomic_fetch_add_explicit(&p->storage->count, 1, memory_order_relaxed);
+    } else {
+      *out = p->storage;
+      empty_slot(p);
+    }
+  }
+  sb__lock_drop(&lock);
+  return p ? SB_OK : stale();
+}
+
+sb_status sb__parcel_peek(double key, sb_storage **out) {
+  sb__lock_take(&lock);
+  const parcel *p = find(key);
+  if (p) {
+    *out = p->storage;
+    atomic_fetch_add_explicit(&p->storage->count, 1, memory_order_relaxed);
+  }
+  sb__lock_drop(&lock);
+  return p ? SB_OK : stale();
+}
+
+sb_status sb__parcel_nbytes(double key, size_t *nbytes) {
+  sb__lock_take(&lock);
+  const parcel *p = find(key);
+  if (p) *nbytes = p->storage->nbytes;
+  sb__lock_drop(&lock);
+  return p ? SB_OK : stale();
+}
+
+sb_status sb__parcel_drop(double key) {
+  sb_storage *storage = NULL;
+  sb__lock_take(&lock);
+  parcel *p = find(key);
+  if (p) {
+    in_flight -= p->uses;
+    storage = p->storage;
+    empty_slot(p);
+  }
+  sb__lock_drop(&lock);
+  sb_storage_unref(&storage); /* which may free, and call a deleter */
+  return p ? SB_OK : stale();
+}
+
+int64_t sb__parcels_in_flight(void) {
+  sb__lock_take(&lock);
+  const int64_t now = in_flight;
+  sb__lock_drop(&lock);
+  return now;
+}
+
+double sb__parcels_home(void) {
+  const uint64_t drawn = (sb__os_unique() >> 11) | 1;
+  sb__lock_take(&lock);
+  if (!home) home = drawn;
+  const uint64_t now = home;
+  sb__lock_drop(&lock);
+  return (double)now;
+}

@@ -1,0 +1,3 @@
+'use strict'
+// Tests that deflate are not for pages.
+module.exports = {}
