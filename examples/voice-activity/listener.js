@@ -54,4 +54,4 @@ function fetchOf (tensor) {
   return { tensor, ort: wrap() }
 }
 
-module.exports = { prepare, listener }
+module.exports = { prepare, listener, fetchOf }

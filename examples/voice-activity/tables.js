@@ -97,8 +97,21 @@ function timeTable ({ ours, plain }) {
   ]
 }
 
+/**
+ * What each way of hearing takes: { name: { held: { most, each }, copied, times } }; copied counts bytes a window, times are
+ * milliseconds a window.
+ */
+function savingTable (ways) {
+  return table(['loop', 'new buffers a window', 'held at most', 'samples copied', 'time a window'],
+    Object.entries(ways).map(([name, { held, copied, times }]) => [name, size(held.each), size(held.most), size(copied), microseconds(median(times))]), [1, 2, 3, 4])
+}
+
+function size (bytes) {
+  return bytes < 1024 ? `${Math.round(bytes)} B` : bytes < 1024 * 1024 ? `${(bytes / 1024).toFixed(1)} KiB` : `${(bytes / 1024 / 1024).toFixed(1)} MiB`
+}
+
 function microseconds (ms) {
   return `${(ms * 1000).toFixed(1)} µs`
 }
 
-module.exports = { addressTable, copiedSince, copyTable, sum, timeTable }
+module.exports = { addressTable, copiedSince, copyTable, savingTable, size, sum, timeTable }

@@ -206,13 +206,11 @@ describe('docs/neighbours.md, docs/running-a-model.md and docs/dlpack.md', funct
   })
 })
 
-describe('README.md, examples', () => {
+describe('docs/examples.md', () => {
   needs('the package\'s sources')
 
   it('names programs and tests that are there', () => {
-    const text = read('README.md')
-    const from = text.indexOf('## Examples')
-    const rows = rowsOf(text.slice(from, text.indexOf('\n## ', from)))
+    const rows = rowsOf(read('docs/examples.md'))
     const { scripts } = JSON.parse(read('package.json'))
     assert.ok(rows.length >= 8, `${rows.length} rows`)
     for (const row of rows) {

@@ -1,9 +1,10 @@
 'use strict'
 // What things cost, each row beside its yardstick measured in the same run.
 //
-//   node --expose-gc test/bench/index.js [--json | --markdown] [--quick] [--only WORD]
+//   node --expose-gc test/bench/index.js [--json | --markdown] [--chart] [--quick] [--only WORD]
 //
-// Every other file of this folder but cuda.js, which needs a GPU (npm run bench:cuda), exports `rows`. A row has `what`, a `limit` and one of
+// --chart also draws docs/benchmarks.svg of the results (chart.js). Every other file of this folder but cuda.js, which needs a GPU
+// (npm run bench:cuda), and the two that are required here exports `rows`. A row has `what`, a `limit` and one of
 //
 //   run (n)      does the thing n times; timed in turn with the yardstick's `run`
 //   measure ()   returns (or promises) its value in `unit`, undefined where there is nothing to
@@ -15,6 +16,7 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { backend } = require('samebytes')
+const { speedsOf, writeChart } = require('./chart')
 const { median } = require('./measure')
 
 const ROUNDS = 15
@@ -26,7 +28,7 @@ async function main () {
   if (typeof global.gc !== 'function') throw new Error('run it with: node --expose-gc test/bench/index.js')
 
   const sections = fs.readdirSync(__dirname)
-    .filter(file => file.endsWith('.js') && !['index.js', 'measure.js', 'cuda.js'].includes(file))
+    .filter(file => file.endsWith('.js') && !['index.js', 'chart.js', 'measure.js', 'cuda.js'].includes(file))
     .sort()
     .map(file => require(path.join(__dirname, file)))
     .map(section => ({ ...section, rows: section.rows.filter(({ what }) => what.includes(options.only)) }))
@@ -40,6 +42,7 @@ async function main () {
     tables.set(format, [...tables.get(format) ?? [], ...measured])
     results.push(...measured)
   }
+  if (options.chart) writeChart(speedsOf(results))
   const over = results.filter(({ ok }) => ok === false)
   if (options.json) console.log(JSON.stringify({ node: process.version, backend: backend(), rows: results }, null, 2))
   else if (options.markdown) console.log([...tables].map(([format, rows]) => markdown(rows, format)).join('\n\n'))
@@ -48,8 +51,8 @@ async function main () {
 
 function readOptions (args) {
   const only = args.indexOf('--only')
-  const [json, markdown, quick] = ['--json', '--markdown', '--quick'].map(name => args.includes(name))
-  return { json, markdown, text: !json && !markdown, quick, only: only === -1 ? '' : args[only + 1] }
+  const [json, markdown, chart, quick] = ['--json', '--markdown', '--chart', '--quick'].map(name => args.includes(name))
+  return { json, markdown, chart, text: !json && !markdown, quick, only: only === -1 ? '' : args[only + 1] }
 }
 
 async function measureRows (rows, { quick }) {

@@ -15,30 +15,32 @@ What \`samebytes\` and its subpaths export. Every example runs, and gives what s
 \`SamebytesError\` with a \`code\`, or a \`TypeError\` or \`RangeError\` with one where the class is named.
 `
 
-/** Of classes: for the package's own use, and hidden at run time. */
-const OURS = ['layoutOf', 'attachedOf', 'writableOf', 'uncloneable', '__samebytes__']
+/** Members for the package's own use, which nobody else should see. */
+const OURS = ['layoutOf', 'attachedOf', 'writableOf', 'uncloneable', '__samebytes__', 'Generator.advance', 'cuda.Stream.holderOf', 'cuda.Event.holderOf', 'Scope.end', 'SamebytesError.name']
 
-/** Functions by the file that they are in; what is in none of these comes last. */
-const TITLES = {
-  make: 'Making tensors',
-  sequences: 'Making tensors',
-  asarray: 'Making tensors',
-  like: 'Tensors like others',
-  strided: 'Tensors with strides',
-  random: 'Random numbers',
-  blob: 'Over bytes that exist',
-  combine: 'Putting together, comparing',
-  typeinfo: 'dtypes',
-  share: 'Sharing',
-  dlpack: 'Sharing',
-  ort: 'Sharing',
-  formats: 'Files of bytes',
-  writers: 'Writing files',
-  files: 'Files',
-  lifetime: 'Lifetime and counters',
-  index: 'Lifetime and counters',
-  init: 'In pages',
-  cuda: 'GPUs'
+/** Types whose fields are not for readers. */
+const OPAQUE = ['Token']
+
+/** The symbols that JavaScript and its runtimes call by; others are for test runners and consoles. */
+const WELL_KNOWN = ['iterator', 'asyncIterator', 'dispose', 'asyncDispose', 'toStringTag']
+
+/** The functions of `samebytes` in the order of the page. Each of them has a heading; the page is not made where one is missing. */
+const SECTIONS = {
+  'Making tensors': 'tensor empty zeros ones full scalarTensor arange linspace eye asarray fromBytes clone',
+  'Tensors like others': 'emptyLike zerosLike onesLike fullLike randLike randnLike randintLike',
+  'Tensors with strides': 'emptyStrided zerosStrided onesStrided fullStrided randStrided randnStrided randintStrided',
+  'Random numbers': 'rand randn randint manualSeed',
+  'Over bytes that exist': 'fromBlob forBlob',
+  'Putting together': 'concat stack',
+  Comparing: 'arrayEqual allClose sharesMemory',
+  Dtypes: 'canCast promoteTypes finfo iinfo',
+  'Files, mapped': 'openNpy openNpz openSafetensors openGguf openRaw createNpy createSafetensors',
+  'Files, read and written': 'load save saveNpy saveNpz saveSafetensors saveNpySync saveNpzSync saveSafetensorsSync',
+  'Bytes of files': 'parseNpy parseNpz parseSafetensors parseGguf toNpyBytes toNpzBytes toSafetensorsBytes alloc',
+  'Sharing with threads': 'share fromShared unshare',
+  'Other libraries': 'fromDlpack toOrt fromOrt hostRegister',
+  'Lifetime and counters': 'tidy keep scope dispose memory setMemoryLimit flush',
+  'Back ends': 'init backend wasmMemory'
 }
 
 function apiPage () {
@@ -47,7 +49,7 @@ function apiPage () {
   const { options } = ts.parseJsonConfigFileContent(ts.readConfigFile(path.join(ROOT, 'tsconfig.json'), ts.sys.readFile).config, ts.sys, ROOT)
   const files = entries.map(([, file]) => path.join(ROOT, file))
   const program = ts.createProgram(files, { ...options, noEmit: true, declaration: false, emitDeclarationOnly: false })
-  const writer = writerOf(program.getTypeChecker())
+  const writer = writerOf(program)
   const parts = [INTRODUCTION]
   const known = new Map()
   for (const [i, [name]] of entries.entries()) {
@@ -63,22 +65,18 @@ function entryOf (to) {
   return typeof file === 'string' && /^\.\/js\/.*\.m?js$/.test(file) ? file : undefined
 }
 
-/** @param {ts.TypeChecker} checker */
-function writerOf (checker) {
+/** @param {ts.Program} program */
+function writerOf (program) {
+  const checker = program.getTypeChecker()
   const { SymbolFlags, TypeFormatFlags } = ts
   const FLAGS = TypeFormatFlags.NoTruncation | TypeFormatFlags.OmitParameterModifiers | TypeFormatFlags.UseAliasDefinedOutsideCurrentScope
 
   const resolved = symbol => symbol.flags & SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol
-  const shortened = text => text.replace(/import\("[^"]*"\)\./g, '').replaceAll('Tensor<any>', 'Tensor').replaceAll('<ArrayBufferLike>', '')
+  const shortened = text => withoutUndefined(text.replace(/import\("[^"]*"\)\./g, '').replace(/\bAnyTensor\b|\bTensor<any>/g, 'Tensor').replaceAll('<ArrayBufferLike>', '').replace(/\bkeyof Elements\b/g, 'DtypeName'))
   const textOf = parts => ts.displayPartsToString(parts)
 
-  function fileOf (symbol) {
-    const [declaration] = symbol.declarations ?? []
-    return declaration === undefined ? '' : path.basename(declaration.getSourceFile().fileName).replace(/\.m?js$/, '')
-  }
-
   function module (title, symbol, known) {
-    const groups = new Map() // of functions, by title
+    const functions = new Map()
     const [classes, spaces, values, types] = [[], [], [], []]
     for (const exported of checker.getExportsOfModule(symbol)) {
       const target = valueOf(exported)
@@ -94,27 +92,84 @@ function writerOf (checker) {
           const instance = built[0].getReturnType()
           classes.push([name, instance.symbol ?? target])
         } else if (type.getCallSignatures().length > 0) {
-          const [group, source] = documented(name, target)
-          if (!groups.has(group)) groups.set(group, [])
-          groups.get(group).push([name, source])
+          functions.set(name, documented(name, target))
         } else if (isNamespace(type)) spaces.push([name, type])
         else values.push([name, target])
       }
     }
-    const parts = [`# \`${title}\`\n`]
-    for (const group of new Set([...Object.values(TITLES), ...groups.keys()])) {
-      if (!groups.has(group)) continue
-      if (groups.size > 1) parts.push(`## ${group}\n`)
-      for (const [name, target] of groups.get(group)) parts.push(callable(name, target, '###'))
+    const parts = []
+    for (const [section, names] of sectionsOf(title, functions)) {
+      if (section !== '') parts.push(`## ${section}\n`)
+      for (const name of names) parts.push(callable(name, functions.get(name), '###'))
     }
     for (const [name, target] of classes) parts.push(...classPage(name, target))
     for (const [name, type] of spaces) parts.push(...namespace(name, type))
     if (values.length > 0) {
       parts.push('## Values\n')
-      for (const [name, target] of values) parts.push(value(name, target))
+      for (const [name, target] of values) parts.push(property(name, target))
     }
-    if (types.length > 0) parts.push('## Types\n', ...types.map(([name, target]) => typeEntry(name, target)))
-    return parts
+    if (types.length > 0) {
+      const inOrder = types.sort(([a], [b]) => a < b ? -1 : 1)
+      parts.push('## Types\n', ...inOrder.map(([name, target]) => typeEntry(name, origin(target))))
+    }
+    for (const [name] of [...types, ...classes]) shown.add(name)
+    parts.push(...helpers(parts))
+    return [`# \`${title}\`\n`, ...contents(title, functions, classes, spaces), ...parts]
+  }
+
+  /** The headings of a module and what is under each. */
+  function sectionsOf (title, functions) {
+    if (title !== 'samebytes') return [['', [...functions.keys()]]]
+    const sections = Object.entries(SECTIONS).map(([section, names]) => [section, names.split(' ')])
+    const listed = sections.flatMap(([, names]) => names)
+    const stray = [...functions.keys()].filter(name => !listed.includes(name)).concat(listed.filter(name => !functions.has(name)))
+    if (stray.length > 0) throw new Error(`SECTIONS of ${__filename} and the exports differ: ${stray.join(', ')}`)
+    return sections
+  }
+
+  function contents (title, functions, classes, spaces) {
+    if (title !== 'samebytes') return []
+    const lines = sectionsOf(title, functions).map(([section, names]) => `- ${linkTo(section)}: ${names.map(name => `\`${name}\``).join(', ')}`)
+    const inside = [...classes.map(([name]) => `Class \`${name}\``), ...spaces.map(([name]) => `\`${name}\``)]
+    return [`${lines.join('\n')}\n- ${inside.map(linkTo).join(', ')}\n`]
+  }
+
+  const linkTo = heading => `[${heading}](#${heading.toLowerCase().replace(/[^\w\- ]/g, '').replace(/ /g, '-')})`
+
+  /** Types that the page's signatures name and the package does not export: each once, and those that they name in turn. */
+  function helpers (parts) {
+    const entries = new Map()
+    const texts = [...parts]
+    for (let text = texts.pop(); text !== undefined; text = texts.pop()) {
+      const code = [...text.matchAll(/```ts\n([^]*?)```|^- `([^`]+)`/gm)].map(([, block, line]) => (block ?? line).replace(/"[^"]*"/g, '')).join('\n')
+      for (const [name] of code.matchAll(/\b[A-Z]\w+\b/g)) {
+        if (shown.has(name) || !typedefs().has(name)) continue
+        shown.add(name)
+        const entry = typeEntry(name, typedefs().get(name), true)
+        entries.set(name, entry)
+        texts.push(entry)
+      }
+    }
+    if (entries.size === 0) return []
+    return ['## Types named above\n', 'Not exported themselves.\n', ...[...entries].sort(([a], [b]) => a < b ? -1 : 1).map(([, entry]) => entry)]
+  }
+
+  const shown = new Set() // types that have an entry, of all modules
+
+  let byName = null
+  /** The types that files of js/ define, by name. */
+  function typedefs () {
+    if (byName !== null) return byName
+    byName = new Map()
+    for (const file of program.getSourceFiles()) {
+      const symbol = file.fileName.startsWith(path.join(ROOT, 'js')) && checker.getSymbolAtLocation(file)
+      if (!symbol) continue
+      for (const each of checker.getExportsOfModule(symbol)) {
+        const target = resolved(each)
+        if ((target.flags & SymbolFlags.TypeAlias) !== 0 && origin(target) === target) byName.set(each.name, target)
+      }
+    }
+    return byName
   }
 
   /** An object of functions, as `cuda` is. */
@@ -151,14 +206,30 @@ function writerOf (checker) {
       const declaration = signaturesOf(target)[0]?.getDeclaration()
       source = declaration?.symbol?.name === name ? declaration.symbol : target
     }
-    return [TITLES[fileOf(source)] ?? 'Others', source]
+    return source
   }
 
   const signaturesOf = symbol => typeOf(symbol).getCallSignatures()
 
   function written (name, signature) {
-    const text = checker.signatureToString(signature, undefined, FLAGS)
+    let text = checker.signatureToString(signature, undefined, FLAGS)
+    for (const parameter of signature.parameters) text = asSaid(text, parameter)
     return shortened(`${name}${text}`)
+  }
+
+  /** Of overloads in classes the compiler's text has neither `?` nor `...`, of others the type of one element after `...`. */
+  function asSaid (text, parameter) {
+    const declaration = parameter.valueDeclaration ?? parameter.declarations?.[0]
+    if (declaration === undefined || !ts.isJSDocParameterTag(declaration)) return text
+    const { name } = parameter
+    const isRest = declaration.typeExpression?.type.kind === ts.SyntaxKind.JSDocVariadicType
+    const isOptional = declaration.isBracketed
+    const [, before, type, after] = new RegExp(`^(.*?[(,] ?)(?:\\.\\.\\.)?${name}\\??: (.*)$`).exec(text)?.flatMap((part, i) => i === 2 ? split(part) : [part]) ?? []
+    if (before === undefined) return text
+    if (!isRest) return `${before}${name}${isOptional ? '?' : ''}: ${type}${after}`
+    const element = type.replace(/ \| undefined$/, '')
+    const list = element.endsWith('[]') ? element : /[|&]|=>/.test(element) ? `(${element})[]` : `${element}[]`
+    return `${before}...${name}: ${list}${after}`
   }
 
   /** The overloads that have words: each signature with those of its own. */
@@ -166,16 +237,36 @@ function writerOf (checker) {
     const signatures = signaturesOf(symbol)
     const heads = [...new Set(signatures.map(signature => written(prefix + name, signature)))]
     const parts = [`${level} \`${prefix}${name}\`\n`, `\`\`\`ts\n${heads.join('\n')}\n\`\`\`\n`]
-    const said = new Set()
+    const said = new Set() // of an overload only what those before it do not say
     for (const signature of signatures) {
       const words = textOf(signature.getDocumentationComment(checker)).trim()
-      const tags = tagged(signature.getJsDocTags())
-      const key = words + JSON.stringify(tags)
-      if (said.has(key)) continue
-      said.add(key)
-      parts.push(body(words, tags, signature))
+      const { params, returns, throws, see, examples } = tagsOf(signature)
+      const isNew = key => !said.has(key) && said.add(key)
+      const own = {
+        params: params.filter(param => isNew(param.join(' '))),
+        returns: isNew(returns) ? returns : '',
+        throws: throws.filter(text => isNew(text) && !text.startsWith('as with ')),
+        see: see.filter(isNew),
+        examples: examples.filter(isNew)
+      }
+      const text = body(isNew(words) ? words : '', own)
+      if (text) parts.push(text)
     }
     return parts.join('\n')
+  }
+
+  /** The compiler gives none of an overload: they stand in the same comment. */
+  function tagsOf (signature) {
+    const tags = tagged(signature.getJsDocTags())
+    const declaration = signature.getDeclaration()
+    if (declaration?.kind !== ts.SyntaxKind.JSDocSignature) return tags
+    const comment = declaration.parent.parent
+    const text = tag => ts.getTextOfJSDocComment(tag.comment) ?? ''
+    const all = [...comment.tags ?? [], ...declaration.parameters ?? [], ...declaration.type !== undefined ? [declaration.type] : []]
+    return tagged(all.map(tag => ({
+      name: tag.tagName.text,
+      text: [{ text: ts.isJSDocParameterTag(tag) ? `${tag.name.getText()} ${text(tag)}` : ts.isJSDocThrowsTag(tag) && tag.typeExpression ? `${tag.typeExpression.getText()} ${text(tag)}` : ts.isJSDocSeeTag(tag) && tag.name ? `${tag.name.getText()} ${text(tag)}` : text(tag), kind: 'text' }]
+    })))
   }
 
   /** JSDoc's tags: { param: [[name, words]], returns, throws: [], see: [], example } */
@@ -219,7 +310,7 @@ function writerOf (checker) {
     for (const [members, prefix] of [[statics, `${name}.`], [checker.getPropertiesOfType(instance), '']]) {
       for (const member of members) {
         const [first] = member.declarations ?? []
-        if (first === undefined || member.name === 'prototype' || OURS.includes(member.name.replace(/^__(?=__)/, '').replace(/^_(?=__)/, '')) || member.name.startsWith('#') || member.name.startsWith('__#') || isPrivate(first)) continue
+        if (first === undefined || member.name === 'prototype' || isHidden(member, name) || isPrivate(first)) continue
         if (!first.getSourceFile().fileName.startsWith(path.join(ROOT, 'js'))) continue // Error's own
         const title = symbolName(member.name)
         if (member.flags & SymbolFlags.Method) parts.push(callable(title, member, '###', prefix))
@@ -232,6 +323,13 @@ function writerOf (checker) {
   /** With the number that the compiler gave a symbol in this run left out. */
   const symbolName = name => name.startsWith('__@') ? `[Symbol.${/^__@(\w+?)@/.exec(name)?.[1] ?? name}]` : name
 
+  /** Private, of the package's own, or a symbol that only tools know. */
+  function isHidden ({ name }, owner) {
+    const plain = name.replace(/^__(?=__)/, '').replace(/^_(?=__)/, '')
+    const [, symbol] = /^__@(\w+?)@/.exec(name) ?? []
+    return OURS.includes(plain) || OURS.includes(`${owner}.${plain}`) || name.startsWith('#') || name.startsWith('__#') || (symbol !== undefined && !WELL_KNOWN.includes(symbol))
+  }
+
   function isPrivate (declaration) {
     return declaration !== undefined && ((ts.getCombinedModifierFlags(declaration) & ts.ModifierFlags.Private) !== 0 ||
       ts.getJSDocTags(declaration).some(tag => ['private', 'internal'].includes(tag.tagName.text)))
@@ -243,44 +341,73 @@ function writerOf (checker) {
     return `### \`${name}\`\n\n\`\`\`ts\n${name}: ${type}\n\`\`\`\n\n${body(words, tagged(symbol.getJsDocTags(checker)))}`
   }
 
-  function value (name, symbol) {
-    const type = shortened(checker.typeToString(typeOf(symbol), undefined, FLAGS))
-    return `### \`${name}\`\n\n\`\`\`ts\n${name}: ${type}\n\`\`\`\n\n${body(textOf(symbol.getDocumentationComment(checker)), tagged(symbol.getJsDocTags(checker)))}`
-  }
-
-  /** Types are shown as they are written, followed to where they are. */
-  function typeEntry (name, symbol) {
-    const target = origin(symbol)
-    const type = checker.getDeclaredTypeOfSymbol(target)
-    const properties = type.isUnion() || (type.flags & ts.TypeFlags.Object) === 0 ? [] : type.getProperties()
-    const isRecord = properties.length > 0 && type.getCallSignatures().length === 0 && properties.every(each => inPackage(each))
-    const words = textOf(target.getDocumentationComment(checker)).trim()
+  /** Types are shown as they are written; those that compute others by their words alone, where the package does not export them or they are long. */
+  function typeEntry (name, symbol, isHelper = false) {
+    const type = checker.getDeclaredTypeOfSymbol(symbol)
+    const words = textOf(symbol.getDocumentationComment(checker)).trim()
     const parts = [`### \`${name}\`\n`]
-    if (words) parts.push(`${plain(words)}\n`)
+    if (words) parts.push(`${plain(/^\w+:/.test(words) ? words : words[0].toUpperCase() + words.slice(1))}\n`)
+    if (OPAQUE.includes(name)) return parts.join('\n')
+    const properties = type.isUnion() || (type.flags & ts.TypeFlags.Object) === 0 ? [] : type.getProperties().filter(each => !isHidden(each, name))
+    const isRecord = properties.length > 0 && type.getCallSignatures().length === 0 && properties.every(each => inPackage(each))
     if (isRecord) {
       for (const each of properties) {
         const isOptional = each.flags & SymbolFlags.Optional ? '?' : ''
-        const text = shortened(checker.typeToString(checker.getNonOptionalType(typeOf(each)), undefined, FLAGS))
+        const text = checker.typeToString(typeOf(each), undefined, FLAGS)
         const said = textOf(each.getDocumentationComment(checker)).replace(/\s*\n\s*/g, ' ').trim()
-        parts.push(`- \`${symbolName(each.name)}${isOptional}: ${text}\`${said ? `  ${plain(said)}` : ''}`)
+        parts.push(`- \`${shortened(`${symbolName(each.name)}${isOptional}: ${text}`)}\`${said ? `  ${plain(said)}` : ''}`)
       }
       parts.push('')
     } else {
-      const text = shortened(checker.typeToString(type, undefined, FLAGS | TypeFormatFlags.InTypeAlias))
-      parts.push(`\`\`\`ts\ntype ${name} = ${text}\n\`\`\`\n`)
+      const text = textOfType(type)
+      const isComputed = /\bextends\b|\bOrList\b/.test(text) && (isHelper || text.length > 120)
+      if (!words || !isComputed) parts.push(`\`\`\`ts\ntype ${name}${parametersOf(symbol)} = ${text}\n\`\`\`\n`)
     }
     return parts.join('\n')
+  }
+
+  /** Names by name, whatever they were written with. */
+  function textOfType (type) {
+    if (type.isUnion() && type.types.every(each => each.isStringLiteral())) return type.types.map(each => checker.typeToString(each)).join(' | ')
+    return shortened(checker.typeToString(type, undefined, FLAGS | TypeFormatFlags.InTypeAlias))
+  }
+
+  function parametersOf (symbol) {
+    const [declaration] = symbol.declarations ?? []
+    const names = declaration === undefined ? [] : ts.getEffectiveTypeParameterDeclarations(declaration).map(({ name }) => name.text)
+    return names.length > 0 ? `<${names.join(', ')}>` : ''
   }
 
   const inPackage = symbol => (symbol.declarations ?? []).every(declaration => declaration.getSourceFile().fileName.startsWith(path.join(ROOT, 'js')))
 
   /** `typedef {import('./types.js').Shape} Shape` says what it is elsewhere. */
   function origin (symbol) {
-    const type = checker.getDeclaredTypeOfSymbol(symbol)
-    return type.aliasSymbol ?? symbol
+    const type = symbol.declarations?.find(ts.isJSDocTypedefTag)?.typeExpression?.type
+    const target = type !== undefined && ts.isImportTypeNode(type) && type.qualifier !== undefined ? checker.getSymbolAtLocation(type.qualifier) : undefined
+    return target === undefined ? symbol : origin(resolved(target))
   }
 
   return { module }
+}
+
+/** A type at the start of a text, and what stands behind it. */
+function split (text) {
+  let depth = 0
+  for (let i = 0; i < text.length; i++) {
+    if ('([{<'.includes(text[i])) depth++
+    else if (')]}'.includes(text[i]) || (text[i] === '>' && text[i - 1] !== '=')) depth--
+    if (depth < 0 || (depth === 0 && ',;'.includes(text[i]))) return [text.slice(0, i), text.slice(i)]
+  }
+  return [text, '']
+}
+
+/** What is optional may be undefined: `?` says so. */
+function withoutUndefined (text) {
+  const at = text.indexOf('?: ')
+  if (at < 0) return text
+  const [type, rest] = split(text.slice(at + 3))
+  const bare = withoutUndefined(type).replace(/;? ?\| undefined ?$/, '').replace(/^\((\([^()]*\) => [\w ]+)\)$/, '$1')
+  return `${text.slice(0, at + 3)}${bare}${withoutUndefined(rest)}`
 }
 
 /** What is no code must not be read as markup. */
