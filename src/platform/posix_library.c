@@ -1,0 +1,44 @@
+/* Libraries that are found at run time, and where a function comes from. */
+#define _GNU_SOURCE /* dladdr */
+#include "platform/platform.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The first versions of these symbols: the addon has to load wherever its Node.js does, and the C library
+ * that it is built with offers newer ones. Where the older library has them in files of their own (libdl, libpthread), Node.js
+ * has these open. */
+#if defined(SB_OLD_GLIBC) && defined(__GLIBC__)
+# if defined(__x86_64__)
+__asm__(".symver dlopen, dlopen@GLIBC_2.2.5");
+__asm__(".symver dlsym, dlsym@GLIBC_2.2.5");
+__asm__(".symver dlerror, dlerror@GLIBC_2.2.5");
+__asm__(".symver dladdr, dladdr@GLIBC_2.2.5");
+# elif defined(__aarch64__)
+__asm__(".symver dlopen, dlopen@GLIBC_2.17");
+__asm__(".symver dlsym, dlsym@GLIBC_2.17");
+__asm__(".symver dlerror, dlerror@GLIBC_2.17");
+__asm__(".symver dladdr, dladdr@GLIBC_2.17");
+# endif
+#endif
+
+void *sb__os_library(const char *name, char *why, size_t room) {
+  void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  const char *text = library ? "" : dlerror();
+  snprintf(why, room, "%s", text ? text : "it could not be opened");
+  return library;
+}
+
+void *sb__os_symbol(void *library, const char *name) { return dlsym(library, name); }
+
+bool sb__os_folder_of(const void *address, char *folder, size_t room) {
+  Dl_info info;
+  if (!dladdr(address, &info) || !info.dli_fname) return false;
+  const char *slash = strrchr(info.dli_fname, '/');
+  const size_t n = slash ? (size_t)(slash - info.dli_fname) : 1;
+  if (n + 1 > room) return false;
+  memcpy(folder, slash ? info.dli_fname : ".", n);
+  folder[n] = 0;
+  return true;
+}

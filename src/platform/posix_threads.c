@@ -1,0 +1,183 @@
+/* Locks, the pool of threads that share one job, and threads that run one task each. */
+#include "platform/platform.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <unistd.h>
+
+void sb__lock_take(sb__lock *lock) {
+  while (atomic_flag_test_and_set_explicit(&lock->taken, memory_order_acquire)) sched_yield();
+}
+
+void sb__lock_drop(sb__lock *lock) {
+  atomic_flag_clear_explicit(&lock->taken, memory_order_release);
+}
+
+void sb__os_yield(void) { sched_yield(); }
+
+/* The first versions of these symbols: the addon has to load wherever its Node.js does, and the C library
+ * that it is built with offers newer ones. Where the older library has them in files of their own (libdl, libpthread), Node.js
+ * has these open. */
+#if defined(SB_OLD_GLIBC) && defined(__GLIBC__)
+# if defined(__x86_64__)
+__asm__(".symver pthread_create, pthread_create@GLIBC_2.2.5");
+__asm__(".symver pthread_attr_setstacksize, pthread_attr_setstacksize@GLIBC_2.2.5");
+# elif defined(__aarch64__)
+__asm__(".symver pthread_create, pthread_create@GLIBC_2.17");
+__asm__(".symver pthread_attr_setstacksize, pthread_attr_setstacksize@GLIBC_2.17");
+# endif
+#endif
+
+/* ---- The pool ---- */
+
+#define MOST_HELPERS 63
+
+/* One job at a time; who finds the pool taken works alone. */
+static struct {
+  atomic_flag taken;
+  pid_t owner;          /* the process that the helpers belong to: a child has none */
+  int helpers;          /* that were started */
+  pthread_mutex_t lock; /* of what follows */
+  pthread_cond_t offered, left;
+  uint64_t job;       /* number of the latest one */
+  int wanted, inside; /* helpers that may still join it, helpers at work on it */
+  void (*part)(void *context, int i);
+  void *context;
+  int count;
+  atomic_int next; /* part that nobody has begun */
+} pool = {.taken = ATOMIC_FLAG_INIT,
+          .lock = PTHREAD_MUTEX_INITIALIZER,
+          .offered = PTHREAD_COND_INITIALIZER,
+          .left = PTHREAD_COND_INITIALIZER};
+
+static void take_parts(void) {
+  for (;;) {
+    const int i = atomic_fetch_add(&pool.next, 1);
+    if (i >= pool.count) return;
+    pool.part(pool.context, i);
+  }
+}
+
+static void *help(void *nothing) {
+  uint64_t seen = 0;
+  (void)nothing;
+  pthread_mutex_lock(&pool.lock);
+  for (;;) {
+    while (pool.job == seen || pool.wanted == 0) {
+      seen = pool.job;
+      pthread_cond_wait(&pool.offered, &pool.lock);
+    }
+    seen = pool.job;
+    pool.wanted--;
+    pool.inside++;
+    pthread_mutex_unlock(&pool.lock);
+    take_parts();
+    pthread_mutex_lock(&pool.lock);
+    if (--pool.inside == 0) pthread_cond_signal(&pool.left);
+  }
+  return NULL;
+}
+
+/* A thread that goes by itself. Signals are for the host's own threads, but for those that a thread's own fault raises:
+ * blocked, they would end the process, whatever handles them. sigprocmask speaks of this thread on Linux, and older C
+ * libraries have it. stack: bytes; 0: as many as threads have. */
+static bool start_thread(void *(*run)(void *), void *argument, size_t stack) {
+  pthread_attr_t attributes;
+  pthread_t thread;
+  sigset_t all, before;
+  if (pthread_attr_init(&attributes)) return false;
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  if (stack) pthread_attr_setstacksize(&attributes, stack); /* refused: it has the usual one */
+  sigfillset(&all);
+  sigdelset(&all, SIGBUS);
+  sigdelset(&all, SIGFPE);
+  sigdelset(&all, SIGILL);
+  sigdelset(&all, SIGSEGV);
+  sigprocmask(SIG_SETMASK, &all, &before);
+  const bool started = !pthread_create(&thread, &attributes, run, argument);
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  pthread_attr_destroy(&attributes);
+  return started;
+}
+
+static void start_helpers(int wanted) {
+  if (wanted > MOST_HELPERS) wanted = MOST_HELPERS;
+  while (pool.helpers < wanted && start_thread(help, NULL, 0)) pool.helpers++;
+}
+
+static bool take_pool(int helpers) {
+  if (helpers < 1 || atomic_flag_test_and_set_explicit(&pool.taken, memory_order_acquire))
+    return false;
+  const pid_t self = getpid();
+  if (!pool.owner) pool.owner = self;
+  if (pool.owner == self) start_helpers(helpers);
+  if (pool.owner == self && pool.helpers > 0) return true;
+  atomic_flag_clear_explicit(&pool.taken, memory_order_release);
+  return false;
+}
+
+void sb__os_parallel(int helpers, int count, void (*part)(void *context, int i), void *context) {
+  if (count < 2 || !take_pool(helpers)) {
+    for (int i = 0; i < count; i++) part(context, i);
+    return;
+  }
+  pthread_mutex_lock(&pool.lock);
+  pool.part = part;
+  pool.context = context;
+  pool.count = count;
+  atomic_store(&pool.next, 0);
+  pool.wanted = helpers < count ? helpers : count - 1;
+  pool.job++;
+  pthread_cond_broadcast(&pool.offered);
+  pthread_mutex_unlock(&pool.lock);
+  take_parts();
+  pthread_mutex_lock(&pool.lock);
+  pool.wanted = 0; /* who wakes only now finds nothing to join */
+  while (pool.inside) pthread_cond_wait(&pool.left, &pool.lock);
+  pthread_mutex_unlock(&pool.lock);
+  atomic_flag_clear_explicit(&pool.taken, memory_order_release);
+}
+
+/* ---- Threads that sleep for others ---- */
+
+#define MOST_IDLE 4                   /* threads that wait for the next task */
+#define SMALL_STACK ((size_t)1 << 20) /* bytes; drivers run on them as well */
+
+static struct {
+  pthread_mutex_t lock; /* of what follows */
+  pthread_cond_t offered;
+  sb__task *first; /* that an idle thread will take */
+  int idle, due;   /* threads that wait; tasks in the list */
+} apart = {.lock = PTHREAD_MUTEX_INITIALIZER, .offered = PTHREAD_COND_INITIALIZER};
+
+static void *run_tasks(void *argument) {
+  for (sb__task *task = argument; task;) {
+    task->run(task);
+    pthread_mutex_lock(&apart.lock);
+    const bool stays = apart.idle < MOST_IDLE;
+    if (stays) {
+      apart.idle++;
+      while (!apart.first) pthread_cond_wait(&apart.offered, &apart.lock);
+      apart.idle--;
+      apart.due--;
+    }
+    task = stays ? apart.first : NULL;
+    if (task) apart.first = task->next;
+    pthread_mutex_unlock(&apart.lock);
+  }
+  return NULL;
+}
+
+bool sb__os_run_apart(sb__task *task) {
+  pthread_mutex_lock(&apart.lock);
+  const bool has_idle = apart.idle > apart.due;
+  if (has_idle) {
+    task->next = apart.first;
+    apart.first = task;
+    apart.due++;
+    pthread_cond_signal(&apart.offered);
+  }
+  pthread_mutex_unlock(&apart.lock);
+  return has_idle || start_thread(run_tasks, task, SMALL_STACK);
+}
