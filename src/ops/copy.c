@@ -5,7 +5,7 @@
 
 #include "ops/device.h"
 #include "ops/fit.h"
-#include "ops/run.h"
+#include "ops/copy_plan_run.h"
 
 /* What happens to an element on its way. */
 typedef struct work {

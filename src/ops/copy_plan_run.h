@@ -1,6 +1,6 @@
 /* Runs a plan: moves or converts every element. */
-#ifndef SB_RUN_H
-#define SB_RUN_H
+#ifndef SB_COPY_PLAN_RUN_H
+#define SB_COPY_PLAN_RUN_H
 
 #include "kernels/kernels.h"
 #include "ops/plan.h"
