@@ -45,7 +45,7 @@ void sb__wasm_call(uint32_t row) {
   sb__run(&here->binding, row);
 }
 
-static void prepare(environment *e) { *e = (environment){.binding = {.frame = e->frame}}; }
+static void init_environment(environment *e) { *e = (environment){.binding = {.frame = e->frame}}; }
 
 #ifndef __wasm_atomics__
 
@@ -55,20 +55,21 @@ WASM_EXPORT(sb_start) bool sb__wasm_start(void);
 bool sb__wasm_start(void) {
   here = malloc(sizeof *here);
   if (!here) return false;
-  prepare(here);
+  init_environment(here);
   here->stack = stack_pointer();
   return true;
 }
 
 #else
 
-# define STACK 262144 /* bytes of each thread's; the first one has the module's, of the same size */
+# define STACK_BYTES \
+  262144 /* bytes of each thread's; the first one has the module's, of the same size */
 # define MOST_THREADS 4096
 
 static sb__lock lock; /* of what follows; under it nothing is looped over */
 static environment *environments[MOST_THREADS];
 static uint32_t last_id;
-static atomic_uint most; /* places that ever had one */
+static atomic_uint places_used; /* places that ever had one */
 
 WASM_EXPORT(sb_new_environment)
 environment *sb__wasm_new_environment(uint32_t tls, uint32_t stack, uint32_t thread,
@@ -85,13 +86,13 @@ WASM_EXPORT(sb_end_thread) void sb__wasm_end_thread(uint32_t thread);
 
 static size_t round_up(size_t nbytes) { return (nbytes + 63) / 64 * 64; }
 
-static bool put(environment *e, uint32_t place) {
+static bool put_environment(environment *e, uint32_t place) {
   sb__lock_take(&lock);
   const bool is_free = !environments[place];
   if (is_free) {
     e->id = ++last_id;
     environments[place] = e;
-    if (place >= most) most = place + 1;
+    if (place >= places_used) places_used = place + 1;
   }
   sb__lock_drop(&lock);
   return is_free;
@@ -101,13 +102,14 @@ static bool put(environment *e, uint32_t place) {
  * has not got them yet. NULL without memory, or with so many threads. */
 environment *sb__wasm_new_environment(uint32_t tls, uint32_t stack, uint32_t thread,
                                       uint32_t parent) {
-  environment *e = aligned_alloc(64, round_up(sizeof *e) + round_up(tls) + (stack ? STACK : 0));
+  environment *e =
+      aligned_alloc(64, round_up(sizeof *e) + round_up(tls) + (stack ? STACK_BYTES : 0));
   if (!e) return NULL;
-  prepare(e);
+  init_environment(e);
   e->thread = thread;
   e->parent = parent;
   for (uint32_t place = 0; place < MOST_THREADS; place++)
-    if (put(e, place)) return e;
+    if (put_environment(e, place)) return e;
   free(e);
   return NULL;
 }
@@ -121,7 +123,7 @@ char *sb__wasm_tls(environment *e) { return (char *)e + round_up(sizeof *e); }
 
 /* The stack's upper end: it grows down. */
 char *sb__wasm_stack(environment *e, uint32_t tls) {
-  return sb__wasm_tls(e) + round_up(tls) + STACK;
+  return sb__wasm_tls(e) + round_up(tls) + STACK_BYTES;
 }
 
 uint32_t sb__wasm_id(void) { return here->id; }
@@ -143,7 +145,7 @@ static uint32_t id_at(uint32_t place, bool watched) {
 
 static uint32_t next_id(uint32_t id, bool watched) {
   uint32_t next = 0;
-  for (uint32_t place = 0; place < most; place++) {
+  for (uint32_t place = 0; place < places_used; place++) {
     const uint32_t found = id_at(place, watched);
     if (found > id && (!next || found < next)) next = found;
   }
@@ -156,7 +158,7 @@ uint32_t sb__wasm_next_watched(uint32_t id) { return next_id(id, true); }
 /* The lowest number above id that an environment has; 0: none. */
 uint32_t sb__wasm_next_id(uint32_t id) { return next_id(id, false); }
 
-static environment *take_out_at(uint32_t place, uint32_t id, uint32_t thread) {
+static environment *remove_environment_at(uint32_t place, uint32_t id, uint32_t thread) {
   sb__lock_take(&lock);
   environment *e = environments[place];
   if (e && !(id ? e->id == id : e->thread == thread || e->parent == thread)) e = NULL;
@@ -166,13 +168,14 @@ static environment *take_out_at(uint32_t place, uint32_t id, uint32_t thread) {
 }
 
 /* The environment of this number; with 0, one of the thread's or of a thread below it. NULL: there is none. */
-static environment *take_out(uint32_t id, uint32_t thread) {
+static environment *remove_environment(uint32_t id, uint32_t thread) {
   environment *e = NULL;
-  for (uint32_t place = 0; !e && place < most; place++) e = take_out_at(place, id, thread);
+  for (uint32_t place = 0; !e && place < places_used; place++)
+    e = remove_environment_at(place, id, thread);
   return e;
 }
 
-static void end(environment *e) {
+static void end_environment(environment *e) {
   sb__claims_drop_all(&e->binding);
   free(e);
 }
@@ -180,17 +183,17 @@ static void end(environment *e) {
 /* The thread of this environment is gone: what it claimed is dropped, its memory freed. False: somebody did
  * that before. */
 bool sb__wasm_end(uint32_t id) {
-  environment *e = id ? take_out(id, 0) : NULL;
-  if (e) end(e);
+  environment *e = id ? remove_environment(id, 0) : NULL;
+  if (e) end_environment(e);
   return e != NULL;
 }
 
 /* The same for all environments of a thread, one for each copy of the package, and of threads below it. */
 void sb__wasm_end_thread(uint32_t thread) {
   environment *e;
-  while (thread && (e = take_out(0, thread))) {
+  while (thread && (e = remove_environment(0, thread))) {
     const uint32_t ended = e->thread;
-    end(e);
+    end_environment(e);
     if (ended != thread) sb__wasm_end_thread(ended);
   }
 }

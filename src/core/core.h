@@ -65,7 +65,7 @@ const sb_storage *sb__storage_root(const sb_storage *storage);
 sb_status sb__check_host(const char *name, const sb_storage *storage);
 
 /* What a message calls devices, before their number; static. Before the first one is there. */
-void sb__devices_are(const char *called);
+void sb__set_device_name(const char *called);
 
 /* A storage for one call; never counted, never freed. */
 void sb__storage_borrow(void *data, size_t nbytes, sb_storage *out);

@@ -1,7 +1,7 @@
 /* The order in which axes lie in memory, and what keeps it: copies' layouts and resizing. */
 #include "core/core.h"
 
-static uint64_t distance(int64_t stride) { /* INT64_MIN has one, too */
+static uint64_t absolute_stride(int64_t stride) { /* INT64_MIN has one, too */
   return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
 }
 
@@ -22,7 +22,7 @@ void sb_dim_order(const sb_tensor *t, int64_t *order) {
     int32_t at = d;
     for (int32_t i = d - 1; i >= 0 && t->shape[d] != 1; i--) {
       if (t->shape[i] == 1) continue;
-      if (distance(t->strides[order[i]]) >= distance(t->strides[d])) break;
+      if (absolute_stride(t->strides[order[i]]) >= absolute_stride(t->strides[d])) break;
       order[at] = order[i];
       at = i;
     }
@@ -58,11 +58,11 @@ sb_status sb__check_dim_order(int32_t ndim, const int64_t *shape, const int64_t 
   for (int32_t i = 0; i < ndim; i++) {
     const int64_t axis = dim_order[i];
     if (shape[axis] == 1) continue;
-    if (distance(strides[axis]) > outer) {
+    if (absolute_stride(strides[axis]) > outer) {
       return sb__fail(SB_ERR_SHAPE, "strides and dimOrder do not agree: axis %d comes too late",
                       (int)axis);
     }
-    outer = distance(strides[axis]);
+    outer = absolute_stride(strides[axis]);
   }
   return SB_OK;
 }

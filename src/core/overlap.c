@@ -71,7 +71,7 @@ typedef struct marks {
   int64_t itemsize;
 } marks;
 
-static bool mark(uintptr_t address, void *context) {
+static bool mark_element(uintptr_t address, void *context) {
   const marks *m = context;
   bool seen = false;
   for (int64_t i = 0; i < m->itemsize; i++) {
@@ -85,7 +85,7 @@ static bool mark(uintptr_t address, void *context) {
   return seen;
 }
 
-static bool is_marked(uintptr_t address, void *context) {
+static bool is_element_marked(uintptr_t address, void *context) {
   const marks *m = context;
   for (int64_t i = 0; i < m->itemsize; i++) {
     const uintptr_t byte = address + (uintptr_t)i;
@@ -97,7 +97,7 @@ static bool is_marked(uintptr_t address, void *context) {
 }
 
 static bool mark_all(uintptr_t address, void *context) {
-  mark(address, context);
+  mark_element(address, context);
   return false;
 }
 
@@ -135,7 +135,7 @@ sb_status sb_overlaps_itself(const sb_tensor *t, bool *out) {
   const sb_status status = new_marks(range, &seen);
   if (status) return status;
   seen.itemsize = itemsize;
-  *out = any_place(t, (uintptr_t)(-lowest * itemsize), mark, &seen);
+  *out = any_place(t, (uintptr_t)(-lowest * itemsize), mark_element, &seen);
   sb__free(seen.bits);
   return SB_OK;
 }
@@ -174,7 +174,7 @@ sb_status sb_shares_memory(const sb_tensor *a, const sb_tensor *b, bool *out) {
   seen.itemsize = sb_dtype_itemsize(a->dtype);
   any_place(a, (uintptr_t)sb_tensor_data(a), mark_all, &seen);
   seen.itemsize = sb_dtype_itemsize(b->dtype);
-  *out = any_place(b, (uintptr_t)sb_tensor_data(b), is_marked, &seen);
+  *out = any_place(b, (uintptr_t)sb_tensor_data(b), is_element_marked, &seen);
   sb__free(seen.bits);
   return SB_OK;
 }

@@ -105,7 +105,7 @@ sb_status sb__tensor_allocate(sb_tensor *t, int64_t elements) {
 }
 
 /* A layout and a storage of so many elements for it. */
-static sb_status own(sb_tensor *made, int64_t elements, sb_tensor *out) {
+static sb_status allocate_layout(sb_tensor *made, int64_t elements, sb_tensor *out) {
   const sb_status status = sb__tensor_allocate(made, elements);
   if (!status) sb_tensor_copy_layout(made, out);
   return status;
@@ -114,7 +114,7 @@ static sb_status own(sb_tensor *made, int64_t elements, sb_tensor *out) {
 sb_status sb_tensor_empty(sb_dtype dtype, int32_t ndim, const int64_t *shape, sb_tensor *out) {
   sb_tensor made;
   const sb_status status = sb_tensor_init(NULL, dtype, ndim, shape, NULL, 0, &made);
-  return status ? status : own(&made, sb_tensor_numel(&made), out);
+  return status ? status : allocate_layout(&made, sb_tensor_numel(&made), out);
 }
 
 sb_status sb__strided(sb_dtype dtype, int32_t ndim, const int64_t *shape, const int64_t *strides,
@@ -140,7 +140,7 @@ sb_status sb_tensor_empty_strided(sb_dtype dtype, int32_t ndim, const int64_t *s
   sb_tensor made;
   int64_t elements = 0;
   const sb_status status = sb__strided(dtype, ndim, shape, strides, &made, &elements);
-  return status ? status : own(&made, elements, out);
+  return status ? status : allocate_layout(&made, elements, out);
 }
 
 sb_status sb_tensor_from_blob(void *data, size_t nbytes, sb_dtype dtype, int32_t ndim,

@@ -13,12 +13,12 @@ static void limit_capacity(sb_tensor *view) {
   view->capacity = view->ndim ? sb_tensor_numel(view) : 1;
 }
 
-static void finish(sb_tensor *view, sb_tensor *out) {
+static void finish_view(sb_tensor *view, sb_tensor *out) {
   limit_capacity(view);
   sb_tensor_copy_layout(view, out);
 }
 
-static void normalise(sb_tensor *t) {
+static void normalise_strides(sb_tensor *t) {
   int64_t dense = 1;
   for (int32_t d = t->ndim - 1; d >= 0; d--) {
     if (t->shape[d] == 1) t->strides[d] = dense;
@@ -75,7 +75,7 @@ sb_status sb_transpose(const sb_tensor *t, int64_t a, int64_t b, sb_tensor *out)
   out->strides[x] = out->strides[y];
   out->shape[y] = extent;
   out->strides[y] = stride;
-  normalise(out);
+  normalise_strides(out);
   limit_capacity(out);
   return SB_OK;
 }
@@ -90,7 +90,7 @@ static void remove_axis(sb_tensor *t, int32_t axis) {
 
 /* Elements from the offset to index along an axis. Views of nothing keep their offset, so that it
  * cannot leave the storage. */
-static void advance(sb_tensor *t, int32_t axis, int64_t index) {
+static void advance_offset(sb_tensor *t, int32_t axis, int64_t index) {
   if (sb_tensor_numel(t) > 0) t->offset += index * t->strides[axis];
 }
 
@@ -104,9 +104,9 @@ sb_status sb_select(const sb_tensor *t, int64_t axis, int64_t index, sb_tensor *
                     (long long)index, d, (long long)extent);
   }
   sb_tensor_copy_layout(t, out); /* nothing fails from here on */
-  advance(out, d, index < 0 ? index + extent : index);
+  advance_offset(out, d, index < 0 ? index + extent : index);
   remove_axis(out, d);
-  normalise(out);
+  normalise_strides(out);
   limit_capacity(out);
   return SB_OK;
 }
@@ -127,9 +127,9 @@ sb_status sb_narrow(const sb_tensor *t, int64_t axis, int64_t start, int64_t len
                     (long long)length, (long long)first, d, (long long)extent);
   }
   sb_tensor_copy_layout(t, out); /* nothing fails from here on */
-  if (length > 0) advance(out, d, first);
+  if (length > 0) advance_offset(out, d, first);
   out->shape[d] = length;
-  normalise(out);
+  normalise_strides(out);
   limit_capacity(out);
   return SB_OK;
 }
@@ -216,7 +216,7 @@ static sb_status slice_first_axis(const sb_tensor *t, const sb_slice_spec *spec,
   sb_tensor_copy_layout(t, out); /* nothing fails from here on */
   out->shape[0] = view.shape[0];
   out->strides[0] = view.strides[0];
-  normalise(out);
+  normalise_strides(out);
   limit_capacity(out);
   if (out->capacity > 0) out->offset += view.offset;
   return SB_OK;
@@ -318,7 +318,7 @@ static bool keep_order(const sb_tensor *t, sb_tensor *view) {
     open = false;
   }
   for (; to >= 0; to--) view->strides[to] = 1; /* only axes of 1 are left */
-  normalise(view);
+  normalise_strides(view);
   return true;
 }
 
@@ -347,12 +347,12 @@ sb_status sb_reshape(const sb_tensor *t, int32_t ndim, const int64_t *shape, sb_
     view.storage = NULL;
     view.offset = 0;
     view.flags = 0;
-    finish(&view, out);
+    finish_view(&view, out);
     return SB_OK;
   }
   if (viewed) *viewed = true;
   const int64_t capacity = t->capacity; /* the same elements: the same room to grow */
-  finish(&view, out);
+  finish_view(&view, out);
   if (ndim) out->capacity = capacity;
   return SB_OK;
 }
@@ -378,7 +378,7 @@ sb_status sb_flip(const sb_tensor *t, int32_t count, const int64_t *axes, sb_ten
   const bool empty = sb_tensor_numel(out) == 0;
   for (int32_t d = 0; !empty && d < out->ndim; d++) {
     if (!flipped[d] || out->shape[d] < 2) continue;
-    advance(out, d, out->shape[d] - 1);
+    advance_offset(out, d, out->shape[d] - 1);
     out->strides[d] = -out->strides[d];
   }
   limit_capacity(out);
@@ -403,14 +403,14 @@ sb_status sb_diagonal(const sb_tensor *t, int64_t offset, int64_t axis1, int64_t
   }
   sb_tensor_copy_layout(t, out); /* nothing fails from here on */
   if (length > 0) {
-    advance(out, x, down);
-    advance(out, y, right);
+    advance_offset(out, x, down);
+    advance_offset(out, y, right);
   }
   remove_axis(out, x > y ? x : y);
   remove_axis(out, x > y ? y : x);
   out->shape[out->ndim] = length;
   out->strides[out->ndim++] = stride;
-  normalise(out);
+  normalise_strides(out);
   limit_capacity(out);
   return SB_OK;
 }
@@ -429,7 +429,7 @@ sb_status sb_squeeze(const sb_tensor *t, int32_t count, const int64_t *axes, sb_
   for (int32_t d = out->ndim - 1; d >= 0; d--) {
     if (dropped[d] && out->shape[d] == 1) remove_axis(out, d);
   }
-  normalise(out);
+  normalise_strides(out);
   out->capacity = out->ndim ? capacity : 1;
   return SB_OK;
 }
@@ -447,7 +447,7 @@ sb_status sb_unsqueeze(const sb_tensor *t, int64_t axis, sb_tensor *out) {
     out->strides[d] = out->strides[d - 1];
   }
   out->shape[at] = 1;
-  normalise(out);
+  normalise_strides(out);
   return SB_OK;
 }
 
@@ -479,8 +479,8 @@ sb_status sb_unfold(const sb_tensor *t, int64_t axis, int64_t size, int64_t step
   if (sb__check_shape(view.ndim, view.shape, &numel)) {
     return sb__fail(SB_ERR_SHAPE, "the windows have more elements than 64 bits can count");
   }
-  normalise(&view);
-  finish(&view, out);
+  normalise_strides(&view);
+  finish_view(&view, out);
   return SB_OK;
 }
 
@@ -523,7 +523,7 @@ sb_status sb_view_dtype(const sb_tensor *t, sb_dtype dtype, sb_tensor *out) {
           (long long)bytes, (long long)(t->offset * from), sb_dtype_name(dtype), (long long)to);
     }
   }
-  normalise(&view);
+  normalise_strides(&view);
   return sb_as_strided(&view, view.ndim, view.shape, view.strides, view.offset, out);
 }
 
@@ -535,7 +535,7 @@ sb_status sb_as_strided(const sb_tensor *t, int32_t ndim, const int64_t *shape,
   if (status) return status;
   view.dynamism = t->dynamism;
   view.flags = t->flags;
-  finish(&view, out);
+  finish_view(&view, out);
   return SB_OK;
 }
 
@@ -564,8 +564,8 @@ sb_status sb_broadcast_to(const sb_tensor *t, int32_t ndim, const int64_t *shape
     return sb__fail(SB_ERR_SHAPE, "shape %s does not broadcast to %s",
                     sb__shape_text(t->ndim, t->shape, from), sb__shape_text(ndim, shape, to));
   }
-  normalise(&view);
-  finish(&view, out);
+  normalise_strides(&view);
+  finish_view(&view, out);
   return SB_OK;
 }
 

@@ -89,17 +89,17 @@ sb_status sb__parse(int64_t which, sb__reader *r);
  * JavaScript takes minutes and gigabytes for them. */
 enum { SB__MOST = 1000000 };
 
-sb_status sb__bad(const sb__reader *r, int64_t at, const char *reason);
+sb_status sb__fail_at(const sb__reader *r, int64_t at, const char *reason);
 
 /* There are n of these things, or more. */
 sb_status sb__too_many(const sb__reader *r, int64_t at, int64_t n, const char *things,
                        int64_t most);
 
 /* Are the next n bytes there? */
-bool sb__has(sb__reader *r, int64_t n);
+bool sb__has_bytes(sb__reader *r, int64_t n);
 
 /* What to return where sb__has said no. */
-sb_status sb__ends(sb__reader *r);
+sb_status sb__file_ends(sb__reader *r);
 
 uint64_t sb__peek(const sb__reader *r, int64_t at, int32_t nbytes); /* little-endian */
 
@@ -107,9 +107,9 @@ uint64_t sb__peek(const sb__reader *r, int64_t at, int32_t nbytes); /* little-en
 void sb__skip_spaces(sb__reader *r);
 
 /* Takes the character, and spaces before it, if it is there. */
-bool sb__take(sb__reader *r, char c);
+bool sb__take_char(sb__reader *r, char c);
 
-void sb__put(sb__reader *r, double word);
+void sb__put_word(sb__reader *r, double word);
 
 /* A TENSOR of that many elements a block; the data's end is checked, words[BEGIN] is not. Empty shapes have one
  * element. */

@@ -196,8 +196,8 @@ static sb_status check_device(sb_dl_device device) {
 }
 
 /* The bytes of what was judged, as a storage that frees it. */
-static sb_status wrap(sb_dl_device device, void *data, size_t nbytes, sb_deleter deleter,
-                      void *context, sb_storage **out) {
+static sb_status wrap_bytes(sb_dl_device device, void *data, size_t nbytes, sb_deleter deleter,
+                            void *context, sb_storage **out) {
 #if !defined(__wasm__)
   int there = -1, kind = 0;
   if (device.type == SB_DL_CUDA) {
@@ -224,8 +224,8 @@ static sb_status check_lists(const sb_dl_tensor *given) {
 }
 
 /* The layout, as yet from its lowest element, and where that one is. */
-static sb_status place(const sb_dl_tensor *given, sb_tensor *out, uintptr_t *address,
-                       int64_t *nbytes) {
+static sb_status read_layout(const sb_dl_tensor *given, sb_tensor *out, uintptr_t *address,
+                             int64_t *nbytes) {
   sb_dtype dtype = SB_BOOL;
   sb_tensor t;
   int64_t low = 0, high = 0;
@@ -264,12 +264,13 @@ static sb_status import_tensor(const sb_dl_tensor *given, uint32_t flags, sb_del
   int64_t nbytes = 0;
   sb_tensor t, made;
   sb_storage borrowed; /* all is judged before anything is taken over */
-  sb_status status = place(given, &t, &address, &nbytes);
+  sb_status status = read_layout(given, &t, &address, &nbytes);
   if (status) return status;
   sb__storage_borrow((void *)address, (size_t)nbytes, &borrowed);
   status = sb_tensor_init(&borrowed, t.dtype, t.ndim, t.shape, t.strides, t.offset, &made);
   if (!status)
-    status = wrap(given->device, (void *)address, (size_t)nbytes, deleter, context, &made.storage);
+    status =
+        wrap_bytes(given->device, (void *)address, (size_t)nbytes, deleter, context, &made.storage);
   if (status) return status;
   made.flags = flags;
   sb_tensor_copy_layout(&made, out);

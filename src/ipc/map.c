@@ -5,7 +5,9 @@
 # include <errno.h>
 # include <string.h>
 
-static void unmap(void *data, void *context) { sb__os_unmap(data, (size_t)(uintptr_t)context); }
+static void unmap_file(void *data, void *context) {
+  sb__os_unmap(data, (size_t)(uintptr_t)context);
+}
 
 sb_status sb__map_file(int64_t file, int64_t offset, int64_t nbytes, bool shared, sb_storage **out,
                        int *error) {
@@ -18,7 +20,7 @@ sb_status sb__map_file(int64_t file, int64_t offset, int64_t nbytes, bool shared
     return sb__fail(SB_ERR_IO, "%lld bytes could not be mapped: %s", (long long)nbytes,
                     strerror(*error));
   }
-  const sb_status status = sb__storage_wrap_as(SB__STORAGE_MAPPED, data, (size_t)nbytes, unmap,
+  const sb_status status = sb__storage_wrap_as(SB__STORAGE_MAPPED, data, (size_t)nbytes, unmap_file,
                                                (void *)(uintptr_t)nbytes, out);
   if (status) sb__os_unmap(data, (size_t)nbytes);
   return status;
@@ -30,7 +32,7 @@ typedef struct guarded {
   void *context;
 } guarded;
 
-static void unguard(void *data, void *context) {
+static void unguard_and_unmap(void *data, void *context) {
   guarded *g = context;
   sb__os_unguard(g->fault);
   if (g->deleter) g->deleter(data, g->context);
@@ -45,7 +47,7 @@ sb_status sb__map_guard(sb_storage *storage) {
                  storage->context};
   if (g->fault) {
     storage->fault = g->fault;
-    storage->deleter = unguard;
+    storage->deleter = unguard_and_unmap;
     storage->context = g;
     return SB_OK;
   }

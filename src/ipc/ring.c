@@ -6,14 +6,14 @@
 # include "ipc/futex.h"
 
 # define MAGIC UINT64_C(0x31676e69722d6273) /* "sb-ring1" */
-# define LAST (INT64_C(1) << 53)            /* more frames than that nobody writes */
+# define MOST_FRAMES (INT64_C(1) << 53)     /* more frames than that nobody writes */
 
 typedef _Atomic uint64_t word;
 
 static sb_status words_of(const sb__ring *ring, int64_t n, word **out) {
   const sb_storage *s = ring->control;
   if (s->kind == SB__STORAGE_BORROWED || SB__ON_DEVICE(s) || ring->slots < 1 || n < 0 ||
-      n >= LAST || (uintptr_t)s->data % sizeof(word) != 0 ||
+      n >= MOST_FRAMES || (uintptr_t)s->data % sizeof(word) != 0 ||
       s->nbytes / sizeof(word) < SB__RING_FIRST ||
       (uint64_t)ring->slots > s->nbytes / sizeof(word) - SB__RING_FIRST) {
     return sb__fail(SB_ERR_ARGUMENT, "these are no control words of %lld slots",
@@ -73,14 +73,14 @@ static sb_status wake_readers(word *words) {
 
 /* ---- The writer ---- */
 
-typedef struct claim {
+typedef struct writer_role {
   sb_storage *control; /* one reference */
   word *writer;
   uint64_t mine;
-} claim;
+} writer_role;
 
-static void give_back(void *data, void *context) {
-  claim *c = context;
+static void release_role(void *data, void *context) {
+  writer_role *c = context;
   uint64_t mine = c->mine;
   (void)data;
   atomic_compare_exchange_strong(c->writer, &mine, 0); /* another's stays */
@@ -88,10 +88,10 @@ static void give_back(void *data, void *context) {
   sb__free(c);
 }
 
-static sb_status mend(const sb__ring *ring, word *words, uint64_t *count) {
+static sb_status repair_ring(const sb__ring *ring, word *words, uint64_t *count) {
   sb_status status = SB_OK;
   *count = atomic_load(&words[SB__RING_COUNT]);
-  if (*count >= (uint64_t)LAST) {
+  if (*count >= (uint64_t)MOST_FRAMES) {
     return sb__fail(SB_ERR_FORMAT, "byte 64: the count of frames is %llu",
                     (unsigned long long)*count);
   }
@@ -112,10 +112,10 @@ sb_status sb__ring_claim(const sb__ring *ring, uint64_t before, uint64_t mine, u
   sb_status status = words_of(ring, 0, &words);
   *role = NULL;
   if (status) return status;
-  claim *c = sb__alloc(sizeof *c);
+  writer_role *c = sb__alloc(sizeof *c);
   if (!c) return sb__fail(SB_ERR_MEMORY, "no memory for a writer");
-  *c = (claim){NULL, &words[SB__RING_WRITER], mine};
-  status = sb__storage_lend(words, 0, NULL, give_back, c, role);
+  *c = (writer_role){NULL, &words[SB__RING_WRITER], mine};
+  status = sb__storage_lend(words, 0, NULL, release_role, c, role);
   if (status) {
     sb__free(c);
     return status;
@@ -127,7 +127,7 @@ sb_status sb__ring_claim(const sb__ring *ring, uint64_t before, uint64_t mine, u
     return SB_OK;
   }
   atomic_store(&words[SB__RING_NAMESPACE], space);
-  status = mend(ring, words, count);
+  status = repair_ring(ring, words, count);
   if (status) sb_storage_unref(role);
   return status;
 }

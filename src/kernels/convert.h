@@ -152,7 +152,7 @@ SB_FUNCTION float sb__float_from_short(int32_t x) {
 #endif
 }
 
-SB_FUNCTION float sb__float_from_half(uint16_t bits) {
+SB_FUNCTION float sb__float_from_float16(uint16_t bits) {
   const int32_t magnitude = bits & 0x7fff;
   const uint32_t sign = (uint32_t)(bits & 0x8000) << 16;
   const int32_t normal = (magnitude << 13) + 0x38000000; /* the exponent counts from another bias */
@@ -162,7 +162,7 @@ SB_FUNCTION float sb__float_from_half(uint16_t bits) {
   return sb__float_of(magnitude < 0x7c00 ? sign | (uint32_t)finite : special);
 }
 
-SB_FUNCTION uint16_t sb__half_from_float(float x) {
+SB_FUNCTION uint16_t sb__float16_from_float(float x) {
   const int32_t bits = (int32_t)sb__bits_of_float(x), magnitude = bits & 0x7fffffff;
   const int32_t sign = bits >> 16 & 0x8000;
   /* Half of the dropped bits' range, less one for an even result, carries where it has to. */

@@ -37,7 +37,7 @@ int sb__kernels_all(const sb__kernels *all[SB__MOST_LEVELS]) {
   return count;
 }
 
-static const sb__kernels *choose(void) {
+static const sb__kernels *choose_kernels(void) {
   const char *most = sb__os_environment("SAMEBYTES_ISA");
   const sb__kernels *all[SB__MOST_LEVELS];
   const int count = sb__kernels_all(all);
@@ -47,17 +47,17 @@ static const sb__kernels *choose(void) {
   return all[count - 1];
 }
 
-static _Atomic(const sb__kernels *) now;
+static _Atomic(const sb__kernels *) in_use;
 
 const sb__kernels *sb__kernels_now(void) {
-  const sb__kernels *kernels = atomic_load_explicit(&now, memory_order_relaxed);
+  const sb__kernels *kernels = atomic_load_explicit(&in_use, memory_order_relaxed);
   if (!kernels) {
-    kernels = choose(); /* every thread that comes here chooses the same */
+    kernels = choose_kernels(); /* every thread that comes here chooses the same */
     sb__kernels_use(kernels);
   }
   return kernels;
 }
 
 void sb__kernels_use(const sb__kernels *kernels) {
-  atomic_store_explicit(&now, kernels, memory_order_relaxed);
+  atomic_store_explicit(&in_use, kernels, memory_order_relaxed);
 }

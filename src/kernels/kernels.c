@@ -43,19 +43,19 @@ void sb__copy_items(char *to, int64_t to_step, const char *from, int64_t from_st
   }
 }
 
-static inline void gather_items(char *to, int64_t to_step, const char *from, const int64_t *places,
+static inline void gather_items(char *to, int64_t to_step, const char *from, const int64_t *offsets,
                                 int64_t n, size_t itemsize) {
-  for (int64_t i = 0; i < n; i++) memcpy(to + i * to_step, from + places[i], itemsize);
+  for (int64_t i = 0; i < n; i++) memcpy(to + i * to_step, from + offsets[i], itemsize);
 }
 
-void sb__gather_items(char *to, int64_t to_step, const char *from, const int64_t *places, int64_t n,
-                      int64_t itemsize) {
+void sb__gather_items(char *to, int64_t to_step, const char *from, const int64_t *offsets,
+                      int64_t n, int64_t itemsize) {
   switch (itemsize) {
-    case 1: gather_items(to, to_step, from, places, n, 1); break;
-    case 2: gather_items(to, to_step, from, places, n, 2); break;
-    case 4: gather_items(to, to_step, from, places, n, 4); break;
-    case 8: gather_items(to, to_step, from, places, n, 8); break;
-    default: gather_items(to, to_step, from, places, n, 16); break;
+    case 1: gather_items(to, to_step, from, offsets, n, 1); break;
+    case 2: gather_items(to, to_step, from, offsets, n, 2); break;
+    case 4: gather_items(to, to_step, from, offsets, n, 4); break;
+    case 8: gather_items(to, to_step, from, offsets, n, 8); break;
+    default: gather_items(to, to_step, from, offsets, n, 16); break;
   }
 }
 

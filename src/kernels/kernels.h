@@ -65,10 +65,10 @@ typedef struct sb__sends {
   sb__cast from_f32[SB_DTYPE_COUNT];
 } sb__sends;
 
-/* What transpose_strips takes at a time, at most: so many bytes of so many rows; and the room for it. */
-#define SB__STRIPS_ROWS(itemsize) ((itemsize) < 4 ? 256 : 512)
-#define SB__STRIPS_BYTES(itemsize) ((itemsize) < 4 ? 1024 : 512)
-#define SB__STRIPS_ROOM (256 * (1024 + 64))
+/* What transpose_panels takes at a time, at most: so many bytes of so many rows; and the room for it. */
+#define SB__PANELS_ROWS(itemsize) ((itemsize) < 4 ? 256 : 512)
+#define SB__PANELS_BYTES(itemsize) ((itemsize) < 4 ? 1024 : 512)
+#define SB__PANELS_SCRATCH_BYTES (256 * (1024 + 64))
 
 /* Items are 1, 2, 4, 8 or 16 bytes; to and from never overlap. */
 typedef struct sb__kernels {
@@ -80,10 +80,10 @@ typedef struct sb__kernels {
   void (*transpose)(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows,
                     int64_t columns, int64_t itemsize, bool streams, bool fetches);
 
-  /* The same of at most SB__STRIPS_BYTES of SB__STRIPS_ROWS rows, by way of a room, where nothing can be fetched: a byte of each line is
+  /* The same of at most SB__PANELS_BYTES of SB__PANELS_ROWS rows, by way of a room, where nothing can be fetched: a byte of each line is
    * read before the line is written. Rows and columns are multiples of 64 / itemsize. ahead: four rows, to_step apart and as
    * long as these, that will be written next. NULL: no such loop. */
-  void (*transpose_strips)(char *to, ptrdiff_t to_step, const char *from, ptrdiff_t from_step,
+  void (*transpose_panels)(char *to, ptrdiff_t to_step, const char *from, ptrdiff_t from_step,
                            int rows, int columns, int64_t itemsize, char *room, const char *ahead);
 
   /* n pixels of 2, 3 or 4 channels to one plane per channel, and back. Items up to 8 bytes; masks
@@ -151,9 +151,9 @@ extern const sb__kernels sb__kernels_simd128;
 void sb__copy_items(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
                     int64_t itemsize);
 
-/* Copies n items, the i-th from places[i] bytes behind from; otherwise as sb__copy_items. */
-void sb__gather_items(char *to, int64_t to_step, const char *from, const int64_t *places, int64_t n,
-                      int64_t itemsize);
+/* Copies n items, the i-th from offsets[i] bytes behind from; otherwise as sb__copy_items. */
+void sb__gather_items(char *to, int64_t to_step, const char *from, const int64_t *offsets,
+                      int64_t n, int64_t itemsize);
 
 /* Writes the same itemsize bytes n times. */
 void sb__fill_items(char *to, int64_t step, const void *item, int64_t n, int64_t itemsize);

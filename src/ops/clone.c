@@ -75,18 +75,18 @@ sb_status sb_clone(const sb_tensor *t, sb_dtype dtype, sb_casting casting, sb_te
 }
 
 /* The first n elements in memory of a tensor without gaps, as they lie there. */
-static sb_status run_of(const sb_tensor *t, int64_t n, sb_tensor *out) {
+static sb_status flat_view(const sb_tensor *t, int64_t n, sb_tensor *out) {
   return sb_tensor_init(t->storage, t->dtype, 1, &n, NULL, t->offset, out);
 }
 
 /* A storage for made, with the elements that t had room for. */
-static sb_status move(const sb_tensor *t, sb_tensor *made) {
+static sb_status move_elements(const sb_tensor *t, sb_tensor *made) {
   sb_tensor from, to;
   const int64_t n = t->storage ? t->capacity : 0;
   sb_status status = allocate_like(made, t);
   if (status || n == 0) return status;
-  status = run_of(t, n, &from);
-  if (!status) status = run_of(made, n, &to);
+  status = flat_view(t, n, &from);
+  if (!status) status = flat_view(made, n, &to);
   if (!status) status = sb_copy(&to, &from, SB_CASTING_SAFE, NULL);
   if (status) sb_storage_unref(&made->storage);
   return status;
@@ -107,7 +107,7 @@ sb_status sb_tensor_resize(sb_tensor *t, int32_t ndim, const int64_t *shape) {
                     (long long)t->capacity);
   }
   if (outgrown) {
-    status = move(t, &made);
+    status = move_elements(t, &made);
     if (status) return status;
     sb_tensor_release(t);
   }

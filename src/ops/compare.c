@@ -16,13 +16,13 @@ typedef struct tolerance {
 } tolerance;
 
 /* Both parts have the sign, so that their sum with a float of about the same size is exact. */
-static void halve(uint64_t magnitude, bool negative, double *high, double *low) {
+static void split_integer(uint64_t magnitude, bool negative, double *high, double *low) {
   const uint64_t rest = magnitude & 0x7ff;
   *high = negative ? -(double)(magnitude - rest) : (double)(magnitude - rest);
   *low = negative ? -(double)rest : (double)rest;
 }
 
-static void load(sb_dtype dtype, const char *at, int64_t step, int64_t n, numbers *out) {
+static void load_numbers(sb_dtype dtype, const char *at, int64_t step, int64_t n, numbers *out) {
   const sb__cast_kernels *casts = &sb__casts[dtype];
   sb__chunk x;
   casts->load(&x, at, step, n);
@@ -31,10 +31,11 @@ static void load(sb_dtype dtype, const char *at, int64_t step, int64_t n, number
     switch (casts->form) {
       case SB__FORM_INT: {
         const bool negative = x.i[i] < 0;
-        halve(negative ? -(uint64_t)x.i[i] : (uint64_t)x.i[i], negative, &out->re[i], &out->low[i]);
+        split_integer(negative ? -(uint64_t)x.i[i] : (uint64_t)x.i[i], negative, &out->re[i],
+                      &out->low[i]);
         break;
       }
-      case SB__FORM_UINT: halve(x.u[i], false, &out->re[i], &out->low[i]); break;
+      case SB__FORM_UINT: split_integer(x.u[i], false, &out->re[i], &out->low[i]); break;
       case SB__FORM_REAL: out->re[i] = x.real[i]; break;
       case SB__FORM_COMPLEX:
         out->re[i] = x.c[i].re;
@@ -108,8 +109,8 @@ static bool row_is_close(const sb__loop *loop, sb_dtype a, sb_dtype b, const tol
     const int64_t n = loop->n - first < SB__CHUNK ? loop->n - first : SB__CHUNK;
     const char *at[2] = {loop->at[0] + first * loop->step[0], loop->at[1] + first * loop->step[1]};
     if (dense && are_same(a, at[0], at[1], n, within->equal_nan)) continue;
-    load(a, at[0], loop->step[0], n, &x);
-    load(b, at[1], loop->step[1], n, &y);
+    load_numbers(a, at[0], loop->step[0], n, &x);
+    load_numbers(b, at[1], loop->step[1], n, &y);
     for (int64_t i = 0; i < n; i++) {
       if (!are_close(&x, &y, i, within)) return false;
     }

@@ -5,37 +5,37 @@
 #include <math.h>
 #include <string.h>
 
-#define PIECE 1024 /* elements that are converted at a time */
-#define PLANE 2048 /* bytes of a channel that are moved at a time */
+#define PIECE_ELEMENTS 1024 /* elements that are converted at a time */
+#define PLANE_BYTES 2048    /* bytes of a channel that are moved at a time */
 
 /* What is streamed is converted in slices, so short that reading never waits for writing, of several pages in turn:
  * the processor reads ahead within pages, in a few of them at a time. So are long rows in WebAssembly, where pages are
- * small, and no stores go past the caches. Elements. PIXELS are those of an image that are written at a time, where they
+ * small, and no stores go past the caches. Elements. PIECE_PIXELS are those of an image that are written at a time, where they
  * are sent from registers (reading waits meanwhile), and in WebAssembly. */
 #ifdef __wasm__
-# define SLICE 64
-# define PIXELS 256
+# define SLICE_ELEMENTS 64
+# define PIECE_PIXELS 256
 #else
-# define SLICE 128
-# define PIXELS 384
+# define SLICE_ELEMENTS 128
+# define PIECE_PIXELS 384
 #endif
-#define PAGES 4
+#define INTERLEAVED_PAGES 4
 
 #ifdef SB_TEST
-# define PAGE 256 /* so that tests need no large tensors */
-# define TURN 4096
+# define PAGE_ELEMENTS 256 /* so that tests need no large tensors */
+# define LONG_ROW_ELEMENTS 4096
 #else
-# define PAGE 2048
-# define TURN (INT64_C(1) << 19) /* elements of a row */
+# define PAGE_ELEMENTS 2048
+# define LONG_ROW_ELEMENTS (INT64_C(1) << 19) /* elements of a row */
 #endif
 
 #ifdef __wasm__
-# define TURN_FROM TURN
+# define INTERLEAVE_FROM_ELEMENTS LONG_ROW_ELEMENTS
 #else
-# define TURN_FROM INT64_MAX
+# define INTERLEAVE_FROM_ELEMENTS INT64_MAX
 #endif
 
-static double factor(const char *at) { return *(const double *)(const void *)at; }
+static double factor_at(const char *at) { return *(const double *)(const void *)at; }
 
 static void convert_by_forms(const sb__runner *r, char *to, int64_t to_step, const char *from,
                              int64_t from_step, int64_t n, sb__factors f) {
@@ -55,29 +55,29 @@ static void convert_by_forms(const sb__runner *r, char *to, int64_t to_step, con
 }
 
 static void scale_each(const sb__runner *r, float *x, int64_t n, sb__factors f) {
-  float scale[PIECE], bias[PIECE];
+  float scale[PIECE_ELEMENTS], bias[PIECE_ELEMENTS];
   for (int64_t i = 0; i < n; i++) {
-    scale[i] = (float)factor(f.scale + i * f.scale_step);
-    bias[i] = (float)factor(f.bias + i * f.bias_step);
+    scale[i] = (float)factor_at(f.scale + i * f.scale_step);
+    bias[i] = (float)factor_at(f.bias + i * f.bias_step);
   }
   r->kernels->scale_each(x, n, scale, bias);
 }
 
 static void scale_by_one(const sb__runner *r, float *to, const char *from, int64_t n,
                          sb__factors f) {
-  float room[PIECE] __attribute__((aligned(64)));
+  float scratch[PIECE_ELEMENTS] __attribute__((aligned(64)));
   sb__scaled_cast cast = r->kernels->scaled_from[r->job->from];
   if (!cast) {
-    r->load((char *)room, from, n);
-    from = (const char *)room;
+    r->load((char *)scratch, from, n);
+    from = (const char *)scratch;
     cast = r->kernels->scaled_from[SB_FLOAT32];
   }
-  cast(to, from, n, (float)factor(f.scale), (float)factor(f.bias));
+  cast(to, from, n, (float)factor_at(f.scale), (float)factor_at(f.bias));
 }
 
-/* At most PIECE elements, side by side. */
+/* At most PIECE_ELEMENTS elements, side by side. */
 static void convert(const sb__runner *r, char *to, const char *from, int64_t n, sb__factors f) {
-  float room[PIECE] __attribute__((aligned(64)));
+  float scratch[PIECE_ELEMENTS] __attribute__((aligned(64)));
   if (r->forms) {
     convert_by_forms(r, to, r->to_size, from, r->from_size, n, f);
     return;
@@ -86,7 +86,7 @@ static void convert(const sb__runner *r, char *to, const char *from, int64_t n, 
     r->direct(to, from, n);
     return;
   }
-  float *x = r->store ? room : (float *)(void *)to;
+  float *x = r->store ? scratch : (float *)(void *)to;
   if (f.scale && f.scale_step == 0 && f.bias_step == 0) {
     scale_by_one(r, x, from, n, f);
   } else {
@@ -100,58 +100,63 @@ static void convert(const sb__runner *r, char *to, const char *from, int64_t n, 
 }
 
 /* Pieces end where a cache line of what is written ends, so that lines are streamed whole. */
-static int64_t piece_at(const char *to, int64_t itemsize, int64_t most, int64_t left) {
+static int64_t piece_elements(const char *to, int64_t itemsize, int64_t most, int64_t left) {
   const int64_t n = most - (int64_t)((uintptr_t)to & 63u) / itemsize;
   return n < left ? n : left;
 }
 
-static sb__factors further(sb__factors f, int64_t n) {
+static sb__factors factors_after(sb__factors f, int64_t n) {
   f.scale += n * f.scale_step;
   f.bias += n * f.bias_step;
   return f;
 }
 
-/* At most SLICE elements, converted and sent past the caches. */
-static void send(const sb__runner *r, char *to, const char *from, int64_t n, sb__factors f) {
-  char room[SLICE * 16] __attribute__((aligned(64)));
-  convert(r, room, from, n, f);
-  r->kernels->stream(to, room, n * r->to_size);
+/* At most SLICE_ELEMENTS elements, converted and sent past the caches. */
+static void store_slice_nontemporal(const sb__runner *r, char *to, const char *from, int64_t n,
+                                    sb__factors f) {
+  char scratch[SLICE_ELEMENTS * 16] __attribute__((aligned(64)));
+  convert(r, scratch, from, n, f);
+  r->kernels->stream(to, scratch, n * r->to_size);
 }
 
-static void send_pages(const sb__runner *r, char *to, const char *from, sb__factors f) {
-  for (int64_t i = 0; i < PAGE; i += SLICE) {
-    for (int64_t k = i; k < PAGES * PAGE; k += PAGE)
-      send(r, to + k * r->to_size, from + k * r->from_size, SLICE, further(f, k));
+static void store_pages_nontemporal(const sb__runner *r, char *to, const char *from,
+                                    sb__factors f) {
+  for (int64_t i = 0; i < PAGE_ELEMENTS; i += SLICE_ELEMENTS) {
+    for (int64_t k = i; k < INTERLEAVED_PAGES * PAGE_ELEMENTS; k += PAGE_ELEMENTS)
+      store_slice_nontemporal(r, to + k * r->to_size, from + k * r->from_size, SLICE_ELEMENTS,
+                              factors_after(f, k));
   }
 }
 
 /* Whole lines of a row, from registers; gives how many elements went that way. */
-static int64_t send_lines(const sb__runner *r, char *to, const char *from, int64_t n,
-                          sb__factors f) {
+static int64_t store_lines_nontemporal(const sb__runner *r, char *to, const char *from, int64_t n,
+                                       sb__factors f) {
   const int64_t count = n / (64 / r->to_size) * (64 / r->to_size);
   if (((uintptr_t)to & 63u) || !count || f.scale_step || f.bias_step) return 0;
-  if (r->send)
-    r->send(to, from, count);
-  else if (r->send_scaled)
-    r->send_scaled((float *)(void *)to, from, count, (float)factor(f.scale), (float)factor(f.bias));
+  if (r->nontemporal)
+    r->nontemporal(to, from, count);
+  else if (r->nontemporal_scaled)
+    r->nontemporal_scaled((float *)(void *)to, from, count, (float)factor_at(f.scale),
+                          (float)factor_at(f.bias));
   else
     return 0;
   return count;
 }
 
-static void send_row(const sb__runner *r, char *to, const char *from, int64_t n, sb__factors f) {
+static void store_row_nontemporal(const sb__runner *r, char *to, const char *from, int64_t n,
+                                  sb__factors f) {
   while (n > 0) {
-    int64_t count = send_lines(r, to, from, n, f);
-    if (!count && n >= PAGES * PAGE && ((uintptr_t)to & 63u) == 0) {
-      count = PAGES * PAGE;
-      send_pages(r, to, from, f);
+    int64_t count = store_lines_nontemporal(r, to, from, n, f);
+    if (!count && n >= INTERLEAVED_PAGES * PAGE_ELEMENTS && ((uintptr_t)to & 63u) == 0) {
+      count = INTERLEAVED_PAGES * PAGE_ELEMENTS;
+      store_pages_nontemporal(r, to, from, f);
     } else if (!count) {
-      count = piece_at(to, r->to_size, SLICE, n);
-      send(r, to, from, count, f);
+      count = piece_elements(to, r->to_size, SLICE_ELEMENTS, n);
+      store_slice_nontemporal(r, to, from, count, f);
     }
     to += count * r->to_size;
     from += count * r->from_size;
-    f = further(f, count);
+    f = factors_after(f, count);
     n -= count;
   }
 }
@@ -160,36 +165,36 @@ static void send_row(const sb__runner *r, char *to, const char *from, int64_t n,
 static void convert_row(const sb__runner *r, char *to, const char *from, int64_t n) {
   const int64_t to_size = r->to_size, from_size = r->from_size;
   int64_t left = n;
-  while (n >= TURN_FROM && left >= PAGES * PAGE) {
-    for (int64_t i = 0; i < PAGE; i += SLICE) {
-      for (int64_t k = i; k < PAGES * PAGE; k += PAGE)
-        r->direct(to + k * to_size, from + k * from_size, SLICE);
+  while (n >= INTERLEAVE_FROM_ELEMENTS && left >= INTERLEAVED_PAGES * PAGE_ELEMENTS) {
+    for (int64_t i = 0; i < PAGE_ELEMENTS; i += SLICE_ELEMENTS) {
+      for (int64_t k = i; k < INTERLEAVED_PAGES * PAGE_ELEMENTS; k += PAGE_ELEMENTS)
+        r->direct(to + k * to_size, from + k * from_size, SLICE_ELEMENTS);
     }
-    to += PAGES * PAGE * to_size;
-    from += PAGES * PAGE * from_size;
-    left -= PAGES * PAGE;
+    to += INTERLEAVED_PAGES * PAGE_ELEMENTS * to_size;
+    from += INTERLEAVED_PAGES * PAGE_ELEMENTS * from_size;
+    left -= INTERLEAVED_PAGES * PAGE_ELEMENTS;
   }
   r->direct(to, from, left);
 }
 
 /* A row without rooms; false: there is no loop for that. In WebAssembly, scaled rows gain nothing by it. */
-static bool convert_whole(const sb__runner *r, char *to, const char *from, int64_t n,
-                          sb__factors f) {
+static bool convert_row_directly(const sb__runner *r, char *to, const char *from, int64_t n,
+                                 sb__factors f) {
   if (r->streams || r->job->in_place) return false;
   if (r->direct) {
     convert_row(r, to, from, n);
     return true;
   }
-  if (!CAN_STREAM || !r->job->scaled || r->forms || r->store || f.scale_step || f.bias_step)
+  if (!SB__CAN_STREAM || !r->job->scaled || r->forms || r->store || f.scale_step || f.bias_step)
     return false;
   const sb__scaled_cast cast = r->kernels->scaled_from[r->job->from];
   if (!cast) return false;
-  cast((float *)(void *)to, from, n, (float)factor(f.scale), (float)factor(f.bias));
+  cast((float *)(void *)to, from, n, (float)factor_at(f.scale), (float)factor_at(f.bias));
   return true;
 }
 
 void sb__store_row(const sb__runner *r, char *to, const char *from, int64_t n, sb__factors f) {
-  char room[PIECE * 16] __attribute__((aligned(64))); /* what goes back in place */
+  char scratch[PIECE_ELEMENTS * 16] __attribute__((aligned(64))); /* what goes back in place */
   if (!r->converts) {
     if (r->streams)
       r->kernels->stream(to, from, n * r->to_size);
@@ -197,21 +202,22 @@ void sb__store_row(const sb__runner *r, char *to, const char *from, int64_t n, s
       memcpy(to, from, (size_t)(n * r->to_size));
     return;
   }
-  if (CAN_STREAM && r->streams && !r->job->in_place) {
-    send_row(r, to, from, n, f);
+  if (SB__CAN_STREAM && r->streams && !r->job->in_place) {
+    store_row_nontemporal(r, to, from, n, f);
     return;
   }
-  if (convert_whole(r, to, from, n, f)) return;
+  if (convert_row_directly(r, to, from, n, f)) return;
   while (n > 0) {
-    const int64_t count = piece_at(to, r->to_size, PIECE, n), nbytes = count * r->to_size;
-    convert(r, r->job->in_place ? room : to, from, count, f);
+    const int64_t count = piece_elements(to, r->to_size, PIECE_ELEMENTS, n),
+                  nbytes = count * r->to_size;
+    convert(r, r->job->in_place ? scratch : to, from, count, f);
     if (r->streams)
-      r->kernels->stream(to, room, nbytes);
+      r->kernels->stream(to, scratch, nbytes);
     else if (r->job->in_place)
-      memcpy(to, room, (size_t)nbytes);
+      memcpy(to, scratch, (size_t)nbytes);
     to += nbytes;
     from += count * r->from_size;
-    f = further(f, count);
+    f = factors_after(f, count);
     n -= count;
   }
 }
@@ -227,7 +233,7 @@ void sb__copy_rows(const sb__runner *r, char *const at[]) {
 }
 
 /* Into the first cache: it is read soon. Any address will do. */
-static void fetch_next(const char *from, int64_t nbytes) {
+static void fetch_bytes(const char *from, int64_t nbytes) {
   for (int64_t b = 0; b < nbytes; b += 64) __builtin_prefetch(from + b);
 }
 
@@ -236,24 +242,25 @@ static int64_t split_bytes(const sb__runner *r, char *const at[]) {
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
   const sb__factors f = sb__factors_at(r, at, row);
   float scale[3] = {1, 1, 1}, bias[3] = {0};
-  if (CAN_STREAM || !r->kernels->split_bytes || column->n != 3 || r->job->from != SB_UINT8 ||
+  if (SB__CAN_STREAM || !r->kernels->split_bytes || column->n != 3 || r->job->from != SB_UINT8 ||
       r->job->to != SB_FLOAT32 || f.scale_step || f.bias_step)
     return 0;
   for (int64_t c = 0; f.scale && c < 3; c++) {
-    scale[c] = (float)factor(f.scale + c * column->step[2]);
-    bias[c] = (float)factor(f.bias + c * column->step[3]);
+    scale[c] = (float)factor_at(f.scale + c * column->step[2]);
+    bias[c] = (float)factor_at(f.bias + c * column->step[3]);
     if (!isfinite(scale[c]) || !isfinite(bias[c])) return 0;
   }
   return r->kernels->split_bytes(at[0], column->step[0], at[1], row->n, scale, bias);
 }
 
 void sb__copy_split(const sb__runner *r, char *const at[]) {
-  char room[4 * PLANE] __attribute__((aligned(64)));
+  char scratch[4 * PLANE_BYTES] __attribute__((aligned(64)));
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
   const bool direct = !r->converts && !r->streams;
   const bool lines = (((uintptr_t)at[0] | (uintptr_t)column->step[0]) & 63u) == 0;
-  const bool sends = r->streams && lines && (r->send || r->send_scaled);
-  const int64_t piece = sb__least(sends || !CAN_STREAM ? PIXELS : PLANE, PLANE / r->from_size);
+  const bool nontemporal = r->streams && lines && (r->nontemporal || r->nontemporal_scaled);
+  const int64_t piece = sb__least(nontemporal || !SB__CAN_STREAM ? PIECE_PIXELS : PLANE_BYTES,
+                                  PLANE_BYTES / r->from_size);
   const int64_t most = direct ? row->n : piece;
   for (int64_t i = split_bytes(r, at); i < row->n; i += most) {
     const int64_t n = sb__least(most, row->n - i), step = n * r->from_size;
@@ -266,10 +273,10 @@ void sb__copy_split(const sb__runner *r, char *const at[]) {
     }
     f.scale += i * row->step[2];
     f.bias += i * row->step[3];
-    if (sends) fetch_next(from + n * column->n * r->from_size, n * column->n * r->from_size);
-    r->kernels->split(room, step, from, n, column->n, r->from_size, &r->masks);
+    if (nontemporal) fetch_bytes(from + n * column->n * r->from_size, n * column->n * r->from_size);
+    r->kernels->split(scratch, step, from, n, column->n, r->from_size, &r->masks);
     for (int64_t c = 0; c < column->n; c++) {
-      sb__store_row(r, to + c * column->step[0], room + c * step, n, f);
+      sb__store_row(r, to + c * column->step[0], scratch + c * step, n, f);
       f.scale += column->step[2];
       f.bias += column->step[3];
     }
@@ -277,10 +284,10 @@ void sb__copy_split(const sb__runner *r, char *const at[]) {
 }
 
 void sb__copy_join(const sb__runner *r, char *const at[]) {
-  char planes[4 * PLANE] __attribute__((aligned(64))),
-      pixels[4 * PLANE] __attribute__((aligned(64)));
+  char planes[4 * PLANE_BYTES] __attribute__((aligned(64))),
+      pixels[4 * PLANE_BYTES] __attribute__((aligned(64)));
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
-  const int64_t most = r->converts || r->streams ? PLANE / 8 : column->n;
+  const int64_t most = r->converts || r->streams ? PLANE_BYTES / 8 : column->n;
   for (int64_t i = 0; i < column->n; i += most) {
     const int64_t n = sb__least(most, column->n - i);
     char *to = at[0] + i * column->step[0];
@@ -304,8 +311,8 @@ void sb__copy_join(const sb__runner *r, char *const at[]) {
 }
 
 void sb__copy_strided(const sb__runner *r, char *const at[]) {
-  char gathered[PIECE * 16] __attribute__((aligned(64)));
-  char converted[PIECE * 16] __attribute__((aligned(64)));
+  char gathered[PIECE_ELEMENTS * 16] __attribute__((aligned(64)));
+  char converted[PIECE_ELEMENTS * 16] __attribute__((aligned(64)));
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
   for (int64_t c = 0; c < column->n; c++) {
     char *to = at[0] + c * column->step[0];
@@ -321,8 +328,8 @@ void sb__copy_strided(const sb__runner *r, char *const at[]) {
       convert_by_forms(r, to, row->step[0], from, row->step[1], row->n, f);
       continue;
     }
-    for (int64_t i = 0; i < row->n; i += PIECE) {
-      const int64_t n = sb__least(PIECE, row->n - i);
+    for (int64_t i = 0; i < row->n; i += PIECE_ELEMENTS) {
+      const int64_t n = sb__least(PIECE_ELEMENTS, row->n - i);
       sb__copy_items(gathered, r->from_size, from + i * row->step[1], row->step[1], n,
                      r->from_size);
       convert(r, converted, gathered, n, f);

@@ -5,9 +5,9 @@
 #include "ops/copy_plan_run.h"
 
 #ifdef __wasm__
-# define CAN_STREAM false
+# define SB__CAN_STREAM false
 #else
-# define CAN_STREAM true
+# define SB__CAN_STREAM true
 #endif
 
 typedef struct sb__runner {
@@ -22,8 +22,8 @@ typedef struct sb__runner {
   sb__masks masks;      /* of SPLIT and JOIN */
   sb__cast load, store; /* into and out of float32; NULL: it is float32 already */
   sb__cast direct;      /* the whole way; NULL: there is no such loop */
-  sb__cast send;        /* the same, past the caches */
-  sb__scaled_cast send_scaled;
+  sb__cast nontemporal; /* the same, past the caches */
+  sb__scaled_cast nontemporal_scaled;
 } sb__runner;
 
 /* Factors of a row: where they start, and their steps in bytes. */

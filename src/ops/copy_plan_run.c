@@ -8,13 +8,13 @@
 
 /* Writing more than that goes past the caches: it would not stay there anyway. */
 #ifdef SB_TEST
-# define STREAM_FROM 4096 /* so that tests need no large tensors */
-# define STREAM_FILL_FROM 4096
-# define SHEET 256
+# define STREAM_FROM_BYTES 4096 /* so that tests need no large tensors */
+# define STREAM_FILL_FROM_BYTES 4096
+# define PATTERN_BYTES 256
 #else
-# define STREAM_FROM (INT64_C(12) << 20)
-# define STREAM_FILL_FROM (INT64_C(64) << 20) /* less may be found in a large third cache */
-# define SHEET 4096 /* bytes of the pattern that a fill sends past the caches at a time */
+# define STREAM_FROM_BYTES (INT64_C(12) << 20)
+# define STREAM_FILL_FROM_BYTES (INT64_C(64) << 20) /* less may be found in a large third cache */
+# define PATTERN_BYTES 4096 /* bytes of the pattern that a fill writes past the caches at a time */
 #endif
 
 /* May values pass through float32 and still be rounded once? */
@@ -29,16 +29,16 @@ static void choose_loops(sb__runner *r) {
   r->load = r->kernels->f32_from[from];
   r->store = r->kernels->from_f32[to];
   const bool has_load = r->load || from == SB_FLOAT32, has_store = r->store || to == SB_FLOAT32;
-  const sb__sends *sends = r->kernels->sends;
+  const sb__sends *casts = r->kernels->sends;
   const bool once = to == SB_FLOAT32 || passes_float32(from, to) || r->job->scaled;
   r->forms = !has_load || !has_store || !once || (r->job->scaled && !r->single);
   if (!r->forms && !r->job->scaled && !(r->load && r->store))
     r->direct = r->load ? r->load : r->store;
-  if (!CAN_STREAM || !sends || r->forms) return;
+  if (!SB__CAN_STREAM || !casts || r->forms) return;
   if (r->job->scaled)
-    r->send_scaled = to == SB_FLOAT32 ? sends->scaled_from[from] : NULL;
+    r->nontemporal_scaled = to == SB_FLOAT32 ? casts->scaled_from[from] : NULL;
   else if (!r->load || !r->store)
-    r->send = r->load ? sends->f32_from[from] : sends->from_f32[to];
+    r->nontemporal = r->load ? casts->f32_from[from] : casts->from_f32[to];
 }
 
 bool sb__is_wide(sb_dtype dtype) {
@@ -84,7 +84,7 @@ void sb__run_job(const sb__job *job) {
   if (job->in_place && !r.converts) return; /* every element is there already */
   r.single = !sb__is_wide(job->to) && !sb__is_wide(job->from);
   const int64_t nbytes = sb__plan_numel(plan) * r.to_size;
-  r.streams = r.kernels->stream && plan->kind != SB__PLAN_STRIDED && nbytes >= STREAM_FROM;
+  r.streams = r.kernels->stream && plan->kind != SB__PLAN_STRIDED && nbytes >= STREAM_FROM_BYTES;
   if (r.converts) choose_loops(&r);
   if (split || plan->kind == SB__PLAN_JOIN) {
     const int64_t channels = split ? plan->column.n : plan->row.n;
@@ -116,7 +116,7 @@ static void run_bytes_part(void *context, int i) {
 
 void sb__run_bytes(char *to, const char *from, int64_t nbytes) {
   const int parts = sb__parts_for(nbytes);
-  const sb__kernels *kernels = nbytes >= STREAM_FROM ? sb__kernels_now() : NULL;
+  const sb__kernels *kernels = nbytes >= STREAM_FROM_BYTES ? sb__kernels_now() : NULL;
   if (kernels && !kernels->stream) kernels = NULL;
   const int64_t each = ((nbytes + parts - 1) / parts + 63) / 64 * 64;
   byte_job job = {to, from, nbytes, each, kernels};
@@ -134,20 +134,20 @@ typedef struct fill_job {
 } fill_job;
 
 static void stream_fill(char *to, const char *pattern, int64_t nbytes) {
-  char sheet[SHEET + 16] __attribute__((aligned(64)));
+  char repeated[PATTERN_BYTES + 16] __attribute__((aligned(64)));
   const sb__kernels *kernels = sb__kernels_now();
   const int64_t head = sb__least((int64_t)(-(uintptr_t)to & 63u), nbytes); /* then whole lines */
-  kernels->fill(sheet, pattern, sizeof sheet);
+  kernels->fill(repeated, pattern, sizeof repeated);
   kernels->fill(to, pattern, head);
-  for (int64_t i = head; i < nbytes; i += SHEET)
-    kernels->stream(to + i, sheet + head % 16, sb__least(SHEET, nbytes - i));
+  for (int64_t i = head; i < nbytes; i += PATTERN_BYTES)
+    kernels->stream(to + i, repeated + head % 16, sb__least(PATTERN_BYTES, nbytes - i));
 }
 
 static void fill_row(const fill_job *job, char *to, const sb__plan_dim *row) {
   const int64_t nbytes = row->n * job->itemsize;
   if (row->step[0] != job->itemsize)
     sb__fill_items(to, row->step[0], job->pattern, row->n, job->itemsize);
-  else if (CAN_STREAM && job->streams && nbytes >= 16 * SHEET)
+  else if (SB__CAN_STREAM && job->streams && nbytes >= 16 * PATTERN_BYTES)
     stream_fill(to, job->pattern, nbytes);
   else if (job->alike)
     memset(to, job->pattern[0], (size_t)nbytes);
@@ -166,7 +166,7 @@ static void run_fill_part(void *context, int i) {
     for (int64_t c = 0; c < part.column.n; c++)
       fill_row(job, walk.at[0] + c * part.column.step[0], &part.row);
   } while (sb__walk_next(&part, &walk));
-  if (CAN_STREAM && job->streams) sb__kernels_now()->stream_end();
+  if (SB__CAN_STREAM && job->streams) sb__kernels_now()->stream_end();
 }
 
 void sb__run_fill(const sb_tensor *t, const char *item) {
@@ -182,7 +182,7 @@ void sb__run_fill(const sb_tensor *t, const char *item) {
                   .itemsize = itemsize,
                   .alike = !memcmp(pattern, pattern + 1, 15),
                   .count = parts};
-  job.streams = CAN_STREAM && nbytes >= STREAM_FILL_FROM && sb__kernels_now()->stream;
+  job.streams = SB__CAN_STREAM && nbytes >= STREAM_FILL_FROM_BYTES && sb__kernels_now()->stream;
   if (parts == 1 && !job.streams && sb_is_contiguous(t)) { /* a few elements, often: no plan */
     const sb__plan_dim row = {.n = sb_tensor_numel(t), .step = {itemsize}};
     fill_row(&job, job.base, &row);

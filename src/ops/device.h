@@ -9,9 +9,9 @@
 typedef struct sb__device_table {
   const char *called; /* in messages, before a number */
 
-  /* As sb_copy_scaled; dst or src lies on a device. The dtypes were judged, the target was checked, shapes broadcast. must_fit: values that
+  /* As sb_copy_scaled; dst or src lies on a device. The dtypes were judged, the target was checked, shapes broadcast. checks_range: values that
    * a person wrote, which have to fit. */
-  sb_status (*copy)(const sb__copy *c, bool must_fit, int64_t *staged);
+  sb_status (*copy)(const sb__copy *c, bool checks_range, int64_t *staged);
 
   /* Writes the bytes of one item (at a multiple of 16) to every element; t has elements, lies on a device, and repeats none. */
   sb_status (*fill)(const sb_tensor *t, const void *item);

@@ -14,7 +14,7 @@
 
 static atomic_int threads;
 
-static int choose(void) {
+static int choose_threads(void) {
   const char *text = sb__os_environment("SAMEBYTES_THREADS");
   char *end = NULL;
   const long wanted = text ? strtol(text, &end, 10) : 0;
@@ -25,7 +25,7 @@ static int choose(void) {
 int sb__threads_now(void) {
   int count = atomic_load_explicit(&threads, memory_order_relaxed);
   if (!count) {
-    count = choose();
+    count = choose_threads();
     sb__threads_use(count);
   }
   return count;

@@ -17,20 +17,20 @@
 # define SYSTEM_FUTEX_WAITV 449
 # define WORD_OF_ALL 2
 # define WORD_OF_US 130
-# define SLICE 10000000 /* nanoseconds between two looks at a bell that cannot wake */
+# define SLICE_NS 10000000 /* nanoseconds between two looks at a bell that cannot wake */
 
 typedef struct futex_word {
   uint64_t expected, address;
   uint32_t flags, reserved;
 } futex_word;
 
-static struct timespec time_of(int64_t nanoseconds) {
+static struct timespec timespec_of(int64_t nanoseconds) {
   return (struct timespec){.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
 }
 
 /* Both words at once, from Linux 5.16 on. The result is 0 (the bell), 1 (the word), or minus an error. */
-static int wait_for_two(const void *word, uint32_t expected, sb__bell *bell, int64_t end) {
-  const struct timespec until = time_of(end);
+static int wait_for_both(const void *word, uint32_t expected, sb__bell *bell, int64_t end) {
+  const struct timespec until = timespec_of(end);
   const futex_word words[2] = {{0, (uintptr_t)&bell->rung, WORD_OF_US, 0},
                                {expected, (uintptr_t)word, WORD_OF_ALL, 0}};
   const long woken =
@@ -40,30 +40,30 @@ static int wait_for_two(const void *word, uint32_t expected, sb__bell *bell, int
 
 /* The word alone, again and again, so that the bell is heard. */
 static int wait_for_slice(const void *word, uint32_t expected, int64_t end) {
-  const int64_t slice = sb__os_now() + SLICE;
+  const int64_t slice = sb__os_now() + SLICE_NS;
   const bool is_last = end >= 0 && end < slice;
-  const struct timespec until = time_of(is_last ? end : slice);
+  const struct timespec until = timespec_of(is_last ? end : slice);
   if (!syscall(SYS_futex, word, FUTEX_OF_ALL_WAIT_UNTIL, expected, &until, NULL, UINT32_MAX))
     return 1;
   return errno == ETIMEDOUT && !is_last ? -EINTR : -errno;
 }
 
-static atomic_bool has_no_two;
+static atomic_bool polls;
 
-void sb__os_wait_in_slices(void) { atomic_store(&has_no_two, true); }
+void sb__os_wait_in_slices(void) { atomic_store(&polls, true); }
 
 sb__waking sb__os_wait(const void *word, uint32_t expected, sb__bell *bell, int64_t end,
                        int *error) {
   bool slept = false;
   for (;;) {
     if (atomic_load(&bell->rung)) return SB__RUNG;
-    const bool two = !atomic_load(&has_no_two);
+    const bool two = !atomic_load(&polls);
     const int woken =
-        two ? wait_for_two(word, expected, bell, end) : wait_for_slice(word, expected, end);
+        two ? wait_for_both(word, expected, bell, end) : wait_for_slice(word, expected, end);
     if (woken == 1) return SB__WOKEN;
     if (woken == 0) return SB__RUNG;
     if (two && (woken == -ENOSYS || woken == -EPERM)) { /* an old kernel, or a sandbox */
-      atomic_store(&has_no_two, true);
+      atomic_store(&polls, true);
     } else if (woken == -EAGAIN) {
       if (!atomic_load(&bell->rung)) return slept ? SB__WOKEN : SB__NOT_EQUAL;
     } else if (woken == -ETIMEDOUT) {

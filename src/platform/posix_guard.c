@@ -18,16 +18,16 @@ typedef struct guard {
 } guard;
 
 static _Atomic(guard *) guards; /* the handler takes no lock; who changes anything has this one: */
-static sb__lock guarding;
+static sb__lock guards_lock;
 static guard *unused;
 static atomic_int faults; /* there were some */
 static bool is_installed;
-static uintptr_t page_size;            /* what the handler needs of the system, asked beforehand */
-static struct sigaction before_guards; /* whose handler was there */
+static uintptr_t page_size; /* what the handler needs of the system, asked beforehand */
+static struct sigaction previous_handler; /* whose handler was there */
 
 /* In the handler. The tail goes with the page: bytes beyond a file's new end are missing as well, and a mapping for each
  * page might be more than the system allows. */
-static bool mend(uintptr_t at) {
+static bool replace_by_zeros(uintptr_t at) {
   for (guard *g = atomic_load(&guards); g; g = g->next) {
     const unsigned version = atomic_load(&g->version);
     const uintptr_t begin = atomic_load(&g->begin), end = atomic_load(&g->end);
@@ -50,8 +50,8 @@ static bool is_file_fault(const siginfo_t *info) {
 }
 
 /* As if ours were not there. */
-static void as_before(int number, siginfo_t *info, void *context) {
-  const struct sigaction *before = &before_guards;
+static void call_previous_handler(int number, siginfo_t *info, void *context) {
+  const struct sigaction *before = &previous_handler;
   const bool sent = info->si_code <= 0;
   if (before->sa_handler == SIG_IGN && sent) return;
   if (before->sa_handler == SIG_DFL || before->sa_handler == SIG_IGN) {
@@ -69,12 +69,12 @@ static void as_before(int number, siginfo_t *info, void *context) {
 
 static void on_fault(int number, siginfo_t *info, void *context) {
   const int error = errno;
-  const bool mended = is_file_fault(info) && mend((uintptr_t)info->si_addr);
+  const bool mended = is_file_fault(info) && replace_by_zeros((uintptr_t)info->si_addr);
   errno = error;
-  if (!mended) as_before(number, info, context);
+  if (!mended) call_previous_handler(number, info, context);
 }
 
-static int install(void) {
+static int install_handler(void) {
   struct sigaction now, ours;
   memset(&ours, 0, sizeof ours);
   if (sigaction(SIGBUS, NULL, &now)) return errno;
@@ -82,7 +82,7 @@ static int install(void) {
   /* A later handler may go on to ours or not. Before it, ours would go on to it: in circles, perhaps. */
   if (is_installed && now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN) return EBUSY;
   page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
-  before_guards = now;
+  previous_handler = now;
   ours.sa_sigaction = on_fault;
   ours.sa_mask = now.sa_mask;
   ours.sa_flags = SA_SIGINFO | SA_ONSTACK | (now.sa_flags & (SA_RESTART | SA_NODEFER));
@@ -114,8 +114,8 @@ static guard *free_guard(void) {
 atomic_int *sb__os_guard(void *data, size_t nbytes, int *error) {
   const uintptr_t at = (uintptr_t)data;
   guard *g = NULL;
-  sb__lock_take(&guarding);
-  *error = install();
+  sb__lock_take(&guards_lock);
+  *error = install_handler();
   if (!*error) {
     g = free_guard();
     if (!g) *error = ENOMEM;
@@ -124,17 +124,17 @@ atomic_int *sb__os_guard(void *data, size_t nbytes, int *error) {
     atomic_store(&g->fault, 0);
     set_range(g, at - at % page_size, (at + nbytes + page_size - 1) / page_size * page_size);
   }
-  sb__lock_drop(&guarding);
+  sb__lock_drop(&guards_lock);
   return g ? &g->fault : NULL;
 }
 
 void sb__os_unguard(atomic_int *fault) {
-  sb__lock_take(&guarding);
+  sb__lock_take(&guards_lock);
   guard *g = (guard *)fault;
   set_range(g, 0, 0);
   g->next_free = unused;
   unused = g;
-  sb__lock_drop(&guarding);
+  sb__lock_drop(&guards_lock);
 }
 
 atomic_int *sb__os_faults(void) { return &faults; }

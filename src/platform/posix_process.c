@@ -41,7 +41,7 @@ uint64_t sb__os_unique(void) {
 
 #if defined(__linux__)
 /* Whole processors that a control group's cpu.max grants; INT_MAX without a limit. */
-static int granted_by(const char *group) {
+static int cpus_granted_to(const char *group) {
   char path[600];
   long long quota = 0, period = 0;
   snprintf(path, sizeof path, "/sys/fs/cgroup%s/cpu.max", group);
@@ -54,10 +54,10 @@ static int granted_by(const char *group) {
 }
 
 /* The least that the group of this process and those above it grant. */
-static int granted(void) {
+static int cpus_granted(void) {
   char line[512] = "", *group = NULL;
   FILE *file = fopen("/proc/self/cgroup", "re");
-  int least = granted_by("");
+  int least = cpus_granted_to("");
   if (!file) return least;
   while (!group && fgets(line, sizeof line, file)) {
     if (!strncmp(line, "0::/", 4)) group = line + 3;
@@ -65,7 +65,7 @@ static int granted(void) {
   fclose(file);
   if (group) group[strcspn(group, "\n")] = 0;
   while (group && *group) {
-    const int n = granted_by(group);
+    const int n = cpus_granted_to(group);
     if (n < least) least = n;
     *strrchr(group, '/') = 0;
   }
@@ -74,7 +74,7 @@ static int granted(void) {
 
 int sb__os_processors(void) {
   cpu_set_t set;
-  const int most = granted();
+  const int most = cpus_granted();
   int count = sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
   if (count > most) count = most;
   return count < 1 ? 1 : count;

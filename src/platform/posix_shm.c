@@ -12,13 +12,13 @@
 
 #if defined(__linux__)
 # define SEGMENTS "/dev/shm" /* where shm_open of every C library on Linux looks */
-# define PIECE ((int64_t)1 << 24)
+# define RESERVE_BYTES ((int64_t)1 << 24)
 # define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 # ifndef MFD_NOEXEC_SEAL
 #  define MFD_NOEXEC_SEAL 8u /* Linux 6.3; some systems refuse memory that could be executed */
 # endif
 
-static int new_unnamed(bool sealed) {
+static int open_unnamed(bool sealed) {
   if (!sealed) return open(SEGMENTS, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   const int file = memfd_create("samebytes", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_NOEXEC_SEAL);
   if (file >= 0 || errno != EINVAL) return file;
@@ -32,7 +32,7 @@ static int reserve_pages(int file, int64_t nbytes) {
       (uint64_t)nbytes / place.f_frsize > place.f_bavail)
     return ENOSPC;
   for (int64_t at = 0; at < nbytes;) {
-    const int64_t n = nbytes - at < PIECE ? nbytes - at : PIECE;
+    const int64_t n = nbytes - at < RESERVE_BYTES ? nbytes - at : RESERVE_BYTES;
     const int error = posix_fallocate(file, at, n);
     if (error && error != EINTR) return error;
     if (!error) at += n;
@@ -41,7 +41,7 @@ static int reserve_pages(int file, int64_t nbytes) {
 }
 
 int sb__os_segment_new(bool sealed, uint32_t mode, int64_t nbytes, int *error) {
-  const int file = new_unnamed(sealed);
+  const int file = open_unnamed(sealed);
   if (file < 0) {
     *error = errno;
     return -1;

@@ -51,7 +51,7 @@ static struct {
           .offered = PTHREAD_COND_INITIALIZER,
           .left = PTHREAD_COND_INITIALIZER};
 
-static void take_parts(void) {
+static void run_parts(void) {
   for (;;) {
     const int i = atomic_fetch_add(&pool.next, 1);
     if (i >= pool.count) return;
@@ -59,7 +59,7 @@ static void take_parts(void) {
   }
 }
 
-static void *help(void *nothing) {
+static void *run_helper(void *nothing) {
   uint64_t seen = 0;
   (void)nothing;
   pthread_mutex_lock(&pool.lock);
@@ -72,7 +72,7 @@ static void *help(void *nothing) {
     pool.wanted--;
     pool.inside++;
     pthread_mutex_unlock(&pool.lock);
-    take_parts();
+    run_parts();
     pthread_mutex_lock(&pool.lock);
     if (--pool.inside == 0) pthread_cond_signal(&pool.left);
   }
@@ -103,10 +103,10 @@ static bool start_thread(void *(*run)(void *), void *argument, size_t stack) {
 
 static void start_helpers(int wanted) {
   if (wanted > MOST_HELPERS) wanted = MOST_HELPERS;
-  while (pool.helpers < wanted && start_thread(help, NULL, 0)) pool.helpers++;
+  while (pool.helpers < wanted && start_thread(run_helper, NULL, 0)) pool.helpers++;
 }
 
-static bool take_pool(int helpers) {
+static bool acquire_pool(int helpers) {
   if (helpers < 1 || atomic_flag_test_and_set_explicit(&pool.taken, memory_order_acquire))
     return false;
   const pid_t self = getpid();
@@ -118,7 +118,7 @@ static bool take_pool(int helpers) {
 }
 
 void sb__os_parallel(int helpers, int count, void (*part)(void *context, int i), void *context) {
-  if (count < 2 || !take_pool(helpers)) {
+  if (count < 2 || !acquire_pool(helpers)) {
     for (int i = 0; i < count; i++) part(context, i);
     return;
   }
@@ -131,7 +131,7 @@ void sb__os_parallel(int helpers, int count, void (*part)(void *context, int i),
   pool.job++;
   pthread_cond_broadcast(&pool.offered);
   pthread_mutex_unlock(&pool.lock);
-  take_parts();
+  run_parts();
   pthread_mutex_lock(&pool.lock);
   pool.wanted = 0; /* who wakes only now finds nothing to join */
   while (pool.inside) pthread_cond_wait(&pool.left, &pool.lock);
@@ -149,35 +149,35 @@ static struct {
   pthread_cond_t offered;
   sb__task *first; /* that an idle thread will take */
   int idle, due;   /* threads that wait; tasks in the list */
-} apart = {.lock = PTHREAD_MUTEX_INITIALIZER, .offered = PTHREAD_COND_INITIALIZER};
+} detached = {.lock = PTHREAD_MUTEX_INITIALIZER, .offered = PTHREAD_COND_INITIALIZER};
 
 static void *run_tasks(void *argument) {
   for (sb__task *task = argument; task;) {
     task->run(task);
-    pthread_mutex_lock(&apart.lock);
-    const bool stays = apart.idle < MOST_IDLE;
+    pthread_mutex_lock(&detached.lock);
+    const bool stays = detached.idle < MOST_IDLE;
     if (stays) {
-      apart.idle++;
-      while (!apart.first) pthread_cond_wait(&apart.offered, &apart.lock);
-      apart.idle--;
-      apart.due--;
+      detached.idle++;
+      while (!detached.first) pthread_cond_wait(&detached.offered, &detached.lock);
+      detached.idle--;
+      detached.due--;
     }
-    task = stays ? apart.first : NULL;
-    if (task) apart.first = task->next;
-    pthread_mutex_unlock(&apart.lock);
+    task = stays ? detached.first : NULL;
+    if (task) detached.first = task->next;
+    pthread_mutex_unlock(&detached.lock);
   }
   return NULL;
 }
 
 bool sb__os_run_apart(sb__task *task) {
-  pthread_mutex_lock(&apart.lock);
-  const bool has_idle = apart.idle > apart.due;
+  pthread_mutex_lock(&detached.lock);
+  const bool has_idle = detached.idle > detached.due;
   if (has_idle) {
-    task->next = apart.first;
-    apart.first = task;
-    apart.due++;
-    pthread_cond_signal(&apart.offered);
+    task->next = detached.first;
+    detached.first = task;
+    detached.due++;
+    pthread_cond_signal(&detached.offered);
   }
-  pthread_mutex_unlock(&apart.lock);
+  pthread_mutex_unlock(&detached.lock);
   return has_idle || start_thread(run_tasks, task, SMALL_STACK);
 }

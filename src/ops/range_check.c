@@ -1,10 +1,10 @@
 /* Do values that a person wrote fit a dtype? */
 #include <math.h>
 
-#include "ops/fit.h"
+#include "ops/range_check.h"
 
 /* Values that do not fit an integer or a bool. Index of the first one, or -1. */
-static int64_t first_misfit(const sb__chunk *x, sb__form form, sb_dtype to, int64_t n) {
+static int64_t first_out_of_range(const sb__chunk *x, sb__form form, sb_dtype to, int64_t n) {
   const int bits = 8 * (int)sb_dtype_itemsize(to);
   const bool boolean = to == SB_BOOL, sign = sb_dtype_kind(to) == SB_SIGNED;
   const uint64_t high = boolean ? 1 : UINT64_MAX >> (64 - bits + sign);
@@ -55,10 +55,10 @@ static int64_t first_overflow(const sb__chunk *x, sb__form form, sb_dtype to, in
   return -1;
 }
 
-sb_status sb__check_fit(const sb__chunk *x, sb__form form, sb_dtype to, int64_t n) {
+sb_status sb__check_range(const sb__chunk *x, sb__form form, sb_dtype to, int64_t n) {
   const sb_kind kind = sb_dtype_kind(to);
   const bool floats = kind == SB_FLOATING || kind == SB_COMPLEX;
-  const int64_t i = floats ? first_overflow(x, form, to, n) : first_misfit(x, form, to, n);
+  const int64_t i = floats ? first_overflow(x, form, to, n) : first_out_of_range(x, form, to, n);
   if (i < 0) return SB_OK;
   if (form == SB__FORM_UINT) {
     return sb__fail(SB_ERR_CAST, "the value %llu does not fit %s", (unsigned long long)x->u[i],
@@ -75,7 +75,7 @@ sb_status sb__check_fit(const sb__chunk *x, sb__form form, sb_dtype to, int64_t 
   return sb__fail(SB_ERR_CAST, "the value %.17g does not fit %s", x->real[i], sb_dtype_name(to));
 }
 
-sb_status sb__whole(const char *name, const sb_scalar *value, sb__integer *out) {
+sb_status sb__integer_of(const char *name, const sb_scalar *value, sb__integer *out) {
   const double x = value->as.real;
   if (value->kind == SB_SCALAR_UINT) {
     *out = (sb__integer){false, value->as.u};

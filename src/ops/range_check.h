@@ -1,12 +1,12 @@
 /* Do values that a person wrote fit a dtype? */
-#ifndef SB_FIT_H
-#define SB_FIT_H
+#ifndef SB_RANGE_CHECK_H
+#define SB_RANGE_CHECK_H
 
 #include "core/core.h"
 #include "kernels/kernels.h"
 
 /* The first of n values that does not fit is named by the error. */
-sb_status sb__check_fit(const sb__chunk *x, sb__form form, sb_dtype to, int64_t n);
+sb_status sb__check_range(const sb__chunk *x, sb__form form, sb_dtype to, int64_t n);
 
 /* An integer from -2^63 to 2^64 - 1. */
 typedef struct sb__integer {
@@ -15,7 +15,7 @@ typedef struct sb__integer {
 } sb__integer;
 
 /* A scalar as an integer; name is the argument's. SB_ERR_BOUNDS: it is none of 64 bits. */
-sb_status sb__whole(const char *name, const sb_scalar *value, sb__integer *out);
+sb_status sb__integer_of(const char *name, const sb_scalar *value, sb__integer *out);
 
 /* Lowest and highest value of an integer dtype or bool. */
 sb__integer sb__lowest(sb_dtype dtype);
