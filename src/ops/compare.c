@@ -1,5 +1,5 @@
-/* Are numbers equal, or close? Integers of 64 bits are compared exactly with floats: each number is the sum
- * of two doubles, of which the second is the lowest 11 bits of an integer and 0 for a float. */
+/* Equality and closeness. 64-bit integers compare exactly with floats: each number is a sum of two doubles, of which the
+ * second holds an integer's lowest 11 bits, and is 0 for a float. */
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ typedef struct tolerance {
   bool equal_nan;
 } tolerance;
 
-/* Both parts have the sign, so that their sum with a float of about the same size is exact. */
+/* Both parts have the sign, so that a difference from a float of about the same size is exact. */
 static void split_integer(uint64_t magnitude, bool negative, double *high, double *low) {
   const uint64_t rest = magnitude & 0x7ff;
   *high = negative ? -(double)(magnitude - rest) : (double)(magnitude - rest);
@@ -45,7 +45,7 @@ static void load_numbers(sb_dtype dtype, const char *at, int64_t step, int64_t n
   }
 }
 
-/* Without hypot, whose last bit differs between libraries. */
+/* Not hypot: its last bit differs between C libraries. */
 static double modulus(double re, double im) {
   const double a = fabs(re), b = fabs(im);
   const double large = a < b ? b : a, small = a < b ? a : b;
@@ -84,7 +84,6 @@ static bool has_nan_f64(const char *at, int64_t n) {
   return found;
 }
 
-/* May a NaN be among them? */
 static bool may_have_nan(sb_dtype dtype, const char *at, int64_t n) {
   switch (dtype) {
     case SB_FLOAT32: return has_nan_f32(at, n);
@@ -95,7 +94,7 @@ static bool may_have_nan(sb_dtype dtype, const char *at, int64_t n) {
   }
 }
 
-/* Elements side by side whose bytes are the same need no look at each. */
+/* Contiguous elements with equal bytes are equal, unless there are NaNs. */
 static bool are_same(sb_dtype dtype, const char *x, const char *y, int64_t n, bool equal_nan) {
   return !memcmp(x, y, (size_t)(n * sb_dtype_itemsize(dtype))) &&
          (equal_nan || !may_have_nan(dtype, x, n));
@@ -118,7 +117,7 @@ static bool row_is_close(const sb__loop *loop, sb_dtype a, sb_dtype b, const tol
   return true;
 }
 
-/* a and b have one shape. What both repeat is compared once. */
+/* a and b have one shape. Axes of stride 0 in both are compared once. */
 static bool all_close(sb_tensor *a, sb_tensor *b, const tolerance *within) {
   const sb_tensor *const tensors[] = {a, b};
   bool close = true;
@@ -156,7 +155,7 @@ sb_status sb_array_equal(const sb_tensor *a, const sb_tensor *b, bool equal_nan,
   return SB_OK;
 }
 
-/* What both broadcast to where they can; else an extent of one of them, which fails there. */
+/* The shape to which both broadcast. Where they do not, some extent is one that sb_broadcast_to refuses. */
 static int32_t common_shape(const sb_tensor *a, const sb_tensor *b, int64_t *shape) {
   const int32_t ndim = a->ndim > b->ndim ? a->ndim : b->ndim;
   for (int32_t d = 0; d < ndim; d++) {

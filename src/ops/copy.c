@@ -1,4 +1,4 @@
-/* Copies with everything that may lie in between: broadcast, cast, scale and bias, overlap. */
+/* Copies and fills: checks, broadcasting, overlap. copy_plan_run.c moves the elements. */
 #include "ops/copy.h"
 
 #include <string.h>
@@ -7,12 +7,13 @@
 #include "ops/range_check.h"
 #include "ops/copy_plan_run.h"
 
-/* What happens to an element on its way. */
+/* One copy. */
 typedef struct work {
   const sb_tensor *dst, *src;    /* of one shape */
   const sb_tensor *scale, *bias; /* float64 of that shape, or NULL */
-  bool checks_range;             /* values that a person wrote */
-  const sb__copy *asked;         /* with factors as they were given; NULL: none, or checks_range */
+  bool checks_range;             /* each value must be in the range of dst's dtype */
+  const sb__copy
+      *asked; /* the caller's, factors not broadcast; NULL: no factors, or checks_range */
 } work;
 
 static sb_status check_cast(sb_dtype from, sb_dtype to, sb_casting casting) {
@@ -25,7 +26,7 @@ static sb_status check_cast(sb_dtype from, sb_dtype to, sb_casting casting) {
                   sb_dtype_name(to), names[casting]);
 }
 
-/* Do the bytes of both reach into each other? Ranges are enough: staging is right either way. */
+/* Compares address ranges only: interleaved tensors count as overlapping, and are staged without need. */
 static bool may_overlap(const sb_tensor *a, const sb_tensor *b) {
   int64_t low = 0, high = 0;
   const sb_tensor *t[2] = {a, b};
@@ -40,7 +41,7 @@ static bool may_overlap(const sb_tensor *a, const sb_tensor *b) {
   return begin[0] < end[1] && begin[1] < end[0];
 }
 
-/* Each element is read before its own place is written, and never again. */
+/* Each element of dst has the same bytes as the same element of src, so overlap does no harm. */
 static bool is_in_place(const sb_tensor *dst, const sb_tensor *src) {
   if (sb_tensor_data(dst) != sb_tensor_data(src)) return false;
   if (sb_dtype_itemsize(dst->dtype) != sb_dtype_itemsize(src->dtype)) return false;
@@ -50,7 +51,7 @@ static bool is_in_place(const sb_tensor *dst, const sb_tensor *src) {
   return true;
 }
 
-/* Values that a person wrote are met in their order, so that the first misfit is the one named. */
+/* Walks in row-major order, so that the error names the first value that is out of range. */
 static sb_status run_values(const work *w, const sb__plan *plan, char *const base[]) {
   const sb__cast_kernels *from = &sb__casts[w->src->dtype], *to = &sb__casts[w->dst->dtype];
   sb_status status = SB_OK;
@@ -88,7 +89,7 @@ static sb_status run_copy(const work *w, bool in_place) {
   return SB_OK;
 }
 
-/* src in dst's shape; where both may overlap, a copy of it that the caller releases (held is set). */
+/* Broadcasts src to dst's shape. Where the two may overlap, out is a copy that the caller releases (held is set). */
 static sb_status stage_source(const sb_tensor *dst, const sb_tensor *src, sb_tensor *out,
                               bool *held, bool *in_place, int64_t *staged) {
   sb_tensor view;
@@ -112,7 +113,7 @@ static sb_status stage_source(const sb_tensor *dst, const sb_tensor *src, sb_ten
   return SB_OK;
 }
 
-/* Bytes side by side that go elsewhere in the same order need no plan. */
+/* Both are contiguous, of one dtype and shape, and do not overlap: a memcpy. */
 static bool is_plain(const work *w) {
   const sb_tensor *a = w->dst, *b = w->src;
   if (a->dtype != b->dtype || a->ndim != b->ndim || w->scale || w->checks_range) return false;
@@ -125,7 +126,7 @@ static bool is_plain(const work *w) {
          sb_is_contiguous(b);
 }
 
-/* A side lies on a device. */
+/* dst or src is on a device. */
 static sb_status copy_on_device(const work *w, int64_t *staged) {
   sb_tensor shown;
   sb_status status = sb__check_target_anywhere(w->dst);
@@ -166,7 +167,7 @@ sb_status sb_copy(const sb_tensor *dst, const sb_tensor *src, sb_casting casting
   return copy_checked(&(work){.dst = dst, .src = src}, staged);
 }
 
-/* One factor, or one per index of an axis, shown in dst's shape. */
+/* Broadcasts a factor (a single value, or one per index of an axis) to dst's shape. */
 static sb_status broadcast_factor(const char *name, const sb_tensor *factor, const sb_tensor *dst,
                                   int64_t axis, sb_tensor *out) {
   sb_tensor view;
@@ -192,7 +193,7 @@ static sb_status broadcast_factor(const char *name, const sb_tensor *factor, con
   return sb_broadcast_to(&view, dst->ndim, dst->shape, out);
 }
 
-/* May dst get src * scale + bias? The factors shown in its shape. */
+/* Checks a scaled copy, and broadcasts its factors to dst's shape. */
 static sb_status check_scaled(const sb__copy *c, sb_tensor *factors, sb_tensor *terms) {
   const sb_tensor *dst = c->dst, *src = c->src;
   const sb_dtype computed =
@@ -268,14 +269,14 @@ sb_status sb_fill(const sb_tensor *t, const sb_scalar *value) {
   }
   const uint32_t mode = sb__float_mode_default();
   const sb__form form = sb__casts[dtypes[value->kind]].form;
-  chunk.c[0] = value->as.c; /* the widest member; every form starts at its first byte */
+  chunk.c[0] = value->as.c; /* the widest member of the union */
   sb_status status = sb__check_range(&chunk, form, t->dtype, 1);
   if (!status) status = sb__check_storage("the target", t);
   if (!status) sb__casts[t->dtype].store[form](item.bytes, 16, &chunk, 1);
   sb__float_mode_restore(mode);
   if (status || sb_tensor_numel(t) == 0) return status;
   if (!has_zero_stride(t)) return fill_all(t, item.bytes);
-  sb_tensor_copy_layout(t, &once); /* what zero strides repeat is written once */
+  sb_tensor_copy_layout(t, &once); /* elements that zero strides repeat are written once */
   for (int32_t d = 0; d < once.ndim; d++) {
     if (once.strides[d] == 0) once.shape[d] = 1;
   }

@@ -1,17 +1,16 @@
-/* Every kind of plan moves pieces that fit the first cache into the order of what is written, as rows
- * side by side; a row is then converted, or sent past the caches, on its way to its place. */
+/* The loops of a copy. Each moves pieces that fit the first-level cache into the target's order, converts them, and
+ * stores them row by row: with non-temporal stores, which bypass the caches, where the copy is large. */
 #include "ops/copy_loops.h"
 
 #include <math.h>
 #include <string.h>
 
-#define PIECE_ELEMENTS 1024 /* elements that are converted at a time */
-#define PLANE_BYTES 2048    /* bytes of a channel that are moved at a time */
+#define PIECE_ELEMENTS 1024 /* converted at a time */
+#define PLANE_BYTES 2048    /* of a channel, moved at a time */
 
-/* What is streamed is converted in slices, so short that reading never waits for writing, of several pages in turn:
- * the processor reads ahead within pages, in a few of them at a time. So are long rows in WebAssembly, where pages are
- * small, and no stores go past the caches. Elements. PIECE_PIXELS are those of an image that are written at a time, where they
- * are sent from registers (reading waits meanwhile), and in WebAssembly. */
+/* Large copies are converted in slices, a slice of each of INTERLEAVED_PAGES pages in turn: hardware prefetchers work
+ * within pages, on a few of them at once. Slices are so short that loads never wait for stores.
+ * PIECE_PIXELS: pixels per piece where casts store from registers, and in WebAssembly. */
 #ifdef __wasm__
 # define SLICE_ELEMENTS 64
 # define PIECE_PIXELS 256
@@ -26,7 +25,7 @@
 # define LONG_ROW_ELEMENTS 4096
 #else
 # define PAGE_ELEMENTS 2048
-# define LONG_ROW_ELEMENTS (INT64_C(1) << 19) /* elements of a row */
+# define LONG_ROW_ELEMENTS (INT64_C(1) << 19)
 #endif
 
 #ifdef __wasm__
@@ -99,7 +98,8 @@ static void convert(const sb__runner *r, char *to, const char *from, int64_t n, 
   if (r->store) r->store(to, (const char *)x, n);
 }
 
-/* Pieces end where a cache line of what is written ends, so that lines are streamed whole. */
+/* The length of the next piece, at most `most`. Pieces end at the end of a cache line of the target, so that whole lines
+ * are stored. */
 static int64_t piece_elements(const char *to, int64_t itemsize, int64_t most, int64_t left) {
   const int64_t n = most - (int64_t)((uintptr_t)to & 63u) / itemsize;
   return n < left ? n : left;
@@ -111,7 +111,7 @@ static sb__factors factors_after(sb__factors f, int64_t n) {
   return f;
 }
 
-/* At most SLICE_ELEMENTS elements, converted and sent past the caches. */
+/* Converts and stores at most SLICE_ELEMENTS. */
 static void store_slice_nontemporal(const sb__runner *r, char *to, const char *from, int64_t n,
                                     sb__factors f) {
   char scratch[SLICE_ELEMENTS * 16] __attribute__((aligned(64)));
@@ -128,7 +128,8 @@ static void store_pages_nontemporal(const sb__runner *r, char *to, const char *f
   }
 }
 
-/* Whole lines of a row, from registers; gives how many elements went that way. */
+/* Casts whole lines straight from registers. Returns how many elements that were; 0: no such loop, or the target is not
+ * aligned. */
 static int64_t store_lines_nontemporal(const sb__runner *r, char *to, const char *from, int64_t n,
                                        sb__factors f) {
   const int64_t count = n / (64 / r->to_size) * (64 / r->to_size);
@@ -161,7 +162,7 @@ static void store_row_nontemporal(const sb__runner *r, char *to, const char *fro
   }
 }
 
-/* By one loop; what is long in some pages in turn, too, but it stays in the caches. */
+/* One cast loop; long rows in WebAssembly are interleaved, as above, with ordinary stores. */
 static void convert_row(const sb__runner *r, char *to, const char *from, int64_t n) {
   const int64_t to_size = r->to_size, from_size = r->from_size;
   int64_t left = n;
@@ -177,7 +178,7 @@ static void convert_row(const sb__runner *r, char *to, const char *from, int64_t
   r->direct(to, from, left);
 }
 
-/* A row without rooms; false: there is no loop for that. In WebAssembly, scaled rows gain nothing by it. */
+/* Converts a row without a scratch buffer. False: there is no such loop. Scaled rows in WebAssembly gain nothing by it. */
 static bool convert_row_directly(const sb__runner *r, char *to, const char *from, int64_t n,
                                  sb__factors f) {
   if (r->streams || r->job->in_place) return false;
@@ -194,7 +195,7 @@ static bool convert_row_directly(const sb__runner *r, char *to, const char *from
 }
 
 void sb__store_row(const sb__runner *r, char *to, const char *from, int64_t n, sb__factors f) {
-  char scratch[PIECE_ELEMENTS * 16] __attribute__((aligned(64))); /* what goes back in place */
+  char scratch[PIECE_ELEMENTS * 16] __attribute__((aligned(64))); /* for in-place copies */
   if (!r->converts) {
     if (r->streams)
       r->kernels->stream(to, from, n * r->to_size);
@@ -232,12 +233,12 @@ void sb__copy_rows(const sb__runner *r, char *const at[]) {
   }
 }
 
-/* Into the first cache: it is read soon. Any address will do. */
+/* Prefetches into the first-level cache. Any address is allowed. */
 static void fetch_bytes(const char *from, int64_t nbytes) {
   for (int64_t b = 0; b < nbytes; b += 64) __builtin_prefetch(from + b);
 }
 
-/* Three bytes a pixel to floats, at once; gives how many pixels went that way. */
+/* Splits uint8 pixels of three channels into planes of float32 in one pass. Returns how many pixels that were. */
 static int64_t split_bytes(const sb__runner *r, char *const at[]) {
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
   const sb__factors f = sb__factors_at(r, at, row);

@@ -1,4 +1,4 @@
-/* The loops of a copy, which copy_plan_run.c chooses among, and what they share. */
+/* The loops of a copy: one for each kind of plan, and what they share. copy_plan_run.c chooses among them. */
 #ifndef SB_COPY_LOOPS_H
 #define SB_COPY_LOOPS_H
 
@@ -10,19 +10,20 @@
 # define SB__CAN_STREAM true
 #endif
 
+/* A copy and the loops chosen for it. A thread's runner has its own part of the plan. */
 typedef struct sb__runner {
   const sb__job *job;
   const sb__plan *plan;
   const sb__kernels *kernels;
-  int64_t to_size, from_size; /* bytes of an item */
-  bool converts;              /* else bytes are only moved */
-  bool forms;                 /* by sb__casts, where no loop is made for the pair */
+  int64_t to_size, from_size; /* bytes of an element */
+  bool converts;              /* dtypes differ, or there are factors */
+  bool forms;                 /* by sb__casts: there is no loop for this pair of dtypes */
   bool single;                /* factors are float32 */
-  bool streams;
-  sb__masks masks;      /* of SPLIT and JOIN */
-  sb__cast load, store; /* into and out of float32; NULL: it is float32 already */
-  sb__cast direct;      /* the whole way; NULL: there is no such loop */
-  sb__cast nontemporal; /* the same, past the caches */
+  bool streams;               /* store with non-temporal stores */
+  sb__masks masks;            /* of SPLIT and JOIN */
+  sb__cast load, store;       /* to float32, from float32; NULL: that side is float32 */
+  sb__cast direct;            /* from dtype to dtype in one loop; NULL: there is none */
+  sb__cast nontemporal;       /* the same with non-temporal stores */
   sb__scaled_cast nontemporal_scaled;
 } sb__runner;
 
@@ -40,10 +41,10 @@ static inline sb__factors sb__factors_at(const sb__runner *r, char *const at[],
 
 static inline int64_t sb__least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* A row whose elements lie side by side on both sides. */
+/* Copies or converts n elements that are contiguous on both sides. */
 void sb__store_row(const sb__runner *r, char *to, const char *from, int64_t n, sb__factors f);
 
-/* One loop for each kind of plan; at: where its row and column begin, for each operand. */
+/* One loop for each kind of plan. at: for each operand, the address of the row's and column's first element. */
 void sb__copy_rows(const sb__runner *r, char *const at[]);
 void sb__copy_transpose(const sb__runner *r, char *const at[]);
 void sb__copy_split(const sb__runner *r, char *const at[]);

@@ -1,4 +1,4 @@
-/* Runs a plan: chooses the loops, shares the work out to threads, and calls a loop for each row and column. */
+/* Runs plans: chooses the loops, splits the work between threads, and walks the outer dimensions. */
 #include "ops/copy_plan_run.h"
 
 #include <string.h>
@@ -6,18 +6,18 @@
 #include "ops/copy_loops.h"
 #include "ops/parallel.h"
 
-/* Writing more than that goes past the caches: it would not stay there anyway. */
+/* From these sizes on, stores are non-temporal: the caches could not hold the target anyway. */
 #ifdef SB_TEST
 # define STREAM_FROM_BYTES 4096 /* so that tests need no large tensors */
 # define STREAM_FILL_FROM_BYTES 4096
 # define PATTERN_BYTES 256
 #else
 # define STREAM_FROM_BYTES (INT64_C(12) << 20)
-# define STREAM_FILL_FROM_BYTES (INT64_C(64) << 20) /* less may be found in a large third cache */
-# define PATTERN_BYTES 4096 /* bytes of the pattern that a fill writes past the caches at a time */
+# define STREAM_FILL_FROM_BYTES (INT64_C(64) << 20) /* a large third-level cache may hold less */
+# define PATTERN_BYTES 4096                         /* repeated in a buffer, then stored from it */
 #endif
 
-/* May values pass through float32 and still be rounded once? */
+/* A cast by way of float32 rounds only once. */
 static bool passes_float32(sb_dtype from, sb_dtype to) {
   return sb_can_cast(from, SB_FLOAT32, SB_CASTING_SAFE) &&
          (sb_dtype_kind(to) == SB_FLOATING || to == SB_BOOL || sb_dtype_kind(from) == SB_FLOATING ||
@@ -45,7 +45,6 @@ bool sb__is_wide(sb_dtype dtype) {
   return dtype == SB_FLOAT64 || dtype == SB_INT64 || dtype == SB_UINT64;
 }
 
-/* Part i of count. */
 typedef struct shared_job {
   const sb__runner *runner;
   int count;
@@ -81,7 +80,7 @@ void sb__run_job(const sb__job *job) {
   r.to_size = sb_dtype_itemsize(job->to);
   r.from_size = sb_dtype_itemsize(job->from);
   r.converts = job->to != job->from || job->scaled;
-  if (job->in_place && !r.converts) return; /* every element is there already */
+  if (job->in_place && !r.converts) return; /* nothing would change */
   r.single = !sb__is_wide(job->to) && !sb__is_wide(job->from);
   const int64_t nbytes = sb__plan_numel(plan) * r.to_size;
   r.streams = r.kernels->stream && plan->kind != SB__PLAN_STRIDED && nbytes >= STREAM_FROM_BYTES;
@@ -97,8 +96,8 @@ void sb__run_job(const sb__job *job) {
 typedef struct byte_job {
   char *to;
   const char *from;
-  int64_t nbytes, each; /* of a part */
-  const sb__kernels *streams;
+  int64_t nbytes, each;       /* each: bytes of a part */
+  const sb__kernels *streams; /* NULL: ordinary stores */
 } byte_job;
 
 static void run_bytes_part(void *context, int i) {
@@ -128,7 +127,7 @@ typedef struct fill_job {
   char *base;
   const char *pattern; /* 16 bytes */
   int64_t itemsize;
-  bool alike; /* all bytes of the pattern */
+  bool uniform; /* all bytes of the pattern are equal: memset */
   bool streams;
   int count;
 } fill_job;
@@ -136,7 +135,8 @@ typedef struct fill_job {
 static void stream_fill(char *to, const char *pattern, int64_t nbytes) {
   char repeated[PATTERN_BYTES + 16] __attribute__((aligned(64)));
   const sb__kernels *kernels = sb__kernels_now();
-  const int64_t head = sb__least((int64_t)(-(uintptr_t)to & 63u), nbytes); /* then whole lines */
+  const int64_t head =
+      sb__least((int64_t)(-(uintptr_t)to & 63u), nbytes); /* bytes before the first whole line */
   kernels->fill(repeated, pattern, sizeof repeated);
   kernels->fill(to, pattern, head);
   for (int64_t i = head; i < nbytes; i += PATTERN_BYTES)
@@ -149,7 +149,7 @@ static void fill_row(const fill_job *job, char *to, const sb__plan_dim *row) {
     sb__fill_items(to, row->step[0], job->pattern, row->n, job->itemsize);
   else if (SB__CAN_STREAM && job->streams && nbytes >= 16 * PATTERN_BYTES)
     stream_fill(to, job->pattern, nbytes);
-  else if (job->alike)
+  else if (job->uniform)
     memset(to, job->pattern[0], (size_t)nbytes);
   else
     sb__kernels_now()->fill(to, job->pattern, nbytes);
@@ -180,10 +180,10 @@ void sb__run_fill(const sb_tensor *t, const char *item) {
                   .base = sb_tensor_data(t),
                   .pattern = pattern,
                   .itemsize = itemsize,
-                  .alike = !memcmp(pattern, pattern + 1, 15),
+                  .uniform = !memcmp(pattern, pattern + 1, 15),
                   .count = parts};
   job.streams = SB__CAN_STREAM && nbytes >= STREAM_FILL_FROM_BYTES && sb__kernels_now()->stream;
-  if (parts == 1 && !job.streams && sb_is_contiguous(t)) { /* a few elements, often: no plan */
+  if (parts == 1 && !job.streams && sb_is_contiguous(t)) { /* small fills are frequent: no plan */
     const sb__plan_dim row = {.n = sb_tensor_numel(t), .step = {itemsize}};
     fill_row(&job, job.base, &row);
     return;

@@ -1,5 +1,5 @@
-/* A number that tells contents apart: the bytes of all elements in logical order, taken as blocks of four
- * words. Each word of a block has a lane, so that a processor works on four multiplications at once. */
+/* A hash of a tensor's bytes in logical order, in blocks of four words. Each word of a block has a lane of its own, so
+ * that four multiplications are under way at once. */
 #include <string.h>
 
 #include "kernels/kernels.h"
@@ -7,7 +7,7 @@
 
 #define LANES 4
 #define BLOCK (LANES * 8) /* bytes */
-#define GATHERED 512      /* bytes of a strided row that are put side by side at a time */
+#define GATHERED 512      /* bytes of a strided row that are gathered at a time */
 
 typedef struct digest {
   uint64_t lanes[LANES];
@@ -17,8 +17,7 @@ typedef struct digest {
 
 static inline uint64_t mix_word(uint64_t lane, uint64_t word) {
   lane = (lane ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-  return lane ^
-         lane >> 29; /* down to the bits that multiplication would not let the high ones reach */
+  return lane ^ lane >> 29; /* multiplication moves bits up only */
 }
 
 static void add_blocks(digest *d, const char *at, size_t blocks) {

@@ -1,5 +1,4 @@
-/* Axes of one element are dropped, neighbours that all tensors step through evenly are merged, and the
- * innermost becomes the row. */
+/* Drops axes of size 1, merges neighbours where all tensors allow, and makes the innermost axis the row. */
 #include "ops/loop.h"
 
 static bool can_merge(const sb__loop *loop, const int64_t *steps, int64_t extent) {

@@ -1,16 +1,16 @@
-/* How many threads, and how many parts for them. The parts do not depend on which thread takes them, and
- * every element is made by one part alone: the bits are the same whatever the count. */
+/* How many threads there are, and into how many parts work is split. One part alone computes each element, so the bits do
+ * not depend on the number of threads. */
 #include "ops/parallel.h"
 
 #include <stdlib.h>
 
-/* Less is done before another thread is awake. */
+/* Smaller parts would be done before another thread wakes up. */
 #ifdef SB_TEST
 # define PART_BYTES 1024 /* so that tests need no large tensors */
 #else
 # define PART_BYTES (INT64_C(1) << 20)
 #endif
-#define PARTS_PER_THREAD 4 /* who is interrupted leaves the rest to others */
+#define PARTS_PER_THREAD 4 /* so that a thread that is interrupted leaves the rest to others */
 
 static atomic_int threads;
 

@@ -1,16 +1,17 @@
-/* Work in pieces: where a tensor is cut, and a copy that can be stopped between them. Every element is
- * made by one piece alone, so the bits are those of the whole. */
+/* Cuts tensors into pieces, and copies piece by piece. One piece alone computes each element, so the bits equal those of
+ * an undivided copy. */
 #include <string.h>
 
 #include "ops/copy.h"
 
-#define EXTENT_MULTIPLE 64 /* indices: pieces then start at whole cache lines, whatever the dtype */
+#define EXTENT_MULTIPLE \
+ 64 /* extents are multiples of it: pieces begin at whole cache lines, whatever the dtype */
 
 static int64_t absolute_stride(const sb_tensor *t, int32_t d) {
   return t->strides[d] < 0 ? -t->strides[d] : t->strides[d];
 }
 
-/* Axes of more than one element by falling stride; returns how many. */
+/* Lists the axes of more than one element by falling stride. Returns how many there are. */
 static int32_t outermost_first(const sb_tensor *t, int32_t *order) {
   int32_t n = 0;
   for (int32_t d = 0; d < t->ndim; d++) {
@@ -58,7 +59,7 @@ static bool next_piece(const sb_tensor *t, piece *p) {
   return false;
 }
 
-/* What a piece has of a tensor in the target's shape. */
+/* The piece's part of t, which has dst's shape. */
 static sb_status narrow_to_piece(const sb_tensor *t, const sb_tensor *dst, const piece *p,
                                  sb_tensor *out) {
   sb_status status = SB_OK;
@@ -70,7 +71,7 @@ static sb_status narrow_to_piece(const sb_tensor *t, const sb_tensor *dst, const
   return status;
 }
 
-/* What it has of one factor, or of one per index of an axis. */
+/* The piece's part of a factor: a single value, or one per index of an axis. */
 static sb_status narrow_factors(const sb_tensor *factors, const sb__copy *c, const piece *p,
                                 sb_tensor *out) {
   const int32_t d = (int32_t)(c->axis < 0 ? c->axis + c->dst->ndim : c->axis);

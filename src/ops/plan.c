@@ -1,6 +1,6 @@
-/* Dimensions of one element are dropped; those that what is written walks backwards are flipped; the
- * rest is sorted by its steps, so that writing moves forward through memory; neighbours that all
- * operands step through evenly become one. Then the two dimensions of the loop are picked. */
+/* Drops dimensions of size 1, flips those with a negative step in the target, sorts the rest by the target's steps, so
+ * that stores move forward through memory, and merges neighbours where all operands allow. Then picks the two dimensions
+ * of the loop. */
 #include "ops/plan.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ static void flip_dim(sb__plan *plan, sb__plan_dim *dim) {
   }
 }
 
-/* Does a lie outside of b? Equal steps of what is written come from axes that it repeats. */
+/* a is outside of b. The target's steps are equal only where they are 0. */
 static bool is_outside(const sb__plan_dim *a, const sb__plan_dim *b) {
   if (a->step[0] != b->step[0]) return a->step[0] > b->step[0];
   return absolute(a->step[1]) >= absolute(b->step[1]);
@@ -27,7 +27,7 @@ static bool can_merge(const sb__plan *plan, const sb__plan_dim *outer, const sb_
   return true;
 }
 
-/* The dimensions of what is written, outermost first. */
+/* Lists the dimensions, the target's outermost first. */
 static void collect_dims(const sb_tensor *const tensors[], bool keep_order, sb__plan *plan) {
   const sb_tensor *first = tensors[0];
   plan->ndim = 0;
@@ -66,7 +66,7 @@ static sb__plan_dim remove_dim(sb__plan *plan, int32_t d) {
   return dim;
 }
 
-/* The dimension along which what is read lies side by side; the last one if there is none. */
+/* The dimension along which the source is contiguous; the last one if there is none. */
 static int32_t column_of(const sb__plan *plan, int64_t itemsize) {
   for (int32_t d = plan->ndim - 1; d >= 0; d--) {
     if (plan->outer[d].step[1] == itemsize) return d;
@@ -76,8 +76,8 @@ static int32_t column_of(const sb__plan *plan, int64_t itemsize) {
 
 #define SHORT_ROW_BYTES 4096 /* bytes */
 
-/* Rows may be short; then a dimension that continues them makes what is written in one go longer. The
- * factors stay the same along both. */
+/* A dimension that continues the target's short rows is transposed together with them, so that longer runs are stored.
+ * Factors must be constant along both. */
 static bool continues_row(const sb__plan *plan, const sb__plan_dim *dim) {
   for (int32_t k = 2; k < plan->count; k++) {
     if (dim->step[k] || plan->row.step[k]) return false;
@@ -86,7 +86,7 @@ static bool continues_row(const sb__plan *plan, const sb__plan_dim *dim) {
   return dim->step[0] == length && length <= SHORT_ROW_BYTES;
 }
 
-#define FEW_PIXELS 128 /* making the masks of SPLIT and JOIN would take longer */
+#define FEW_PIXELS 128 /* computing the masks of SPLIT and JOIN would take longer */
 
 static bool is_channels(int64_t channels, int64_t pixels) {
   return channels >= 2 && channels <= 4 && pixels > FEW_PIXELS;
@@ -132,8 +132,7 @@ int64_t sb__plan_numel(const sb__plan *plan) {
   return n;
 }
 
-/* Threads share out the longest dimension; channels and whatever else is short stay together, and so do
- * rows that another dimension continues. */
+/* The dimension that threads split. Channels and other short ones stay whole, and so do rows that `more` continues. */
 static sb__plan_dim *longest_dim(sb__plan *plan) {
   sb__plan_dim *best = plan->more.n > 1 ? &plan->column : &plan->row;
   if (plan->column.n > best->n) best = &plan->column;
@@ -144,7 +143,7 @@ static sb__plan_dim *longest_dim(sb__plan *plan) {
   return best;
 }
 
-/* Parts of rows and columns end where cache lines do, if the whole begins where one does. */
+/* Parts of rows and columns end at cache lines, if the whole begins at one. */
 #define PART_MULTIPLE 64
 
 void sb__plan_part(const sb__plan *plan, int count, int i, sb__plan *part) {

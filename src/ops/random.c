@@ -1,5 +1,5 @@
-/* Random fills: arguments and targets are checked, then elements are drawn in row-major order, straight
- * into the target if it has no gaps, else by way of a small buffer. */
+/* Random fills. Elements are drawn in row-major order, straight into a contiguous target, else by way of a small
+ * buffer. */
 #include <math.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 enum { BUFFER = 512 }; /* elements */
 
-/* Puts the loop into the row that holds an element; its place within that row is returned. */
+/* Moves the loop to the row of an element. Returns the element's index within that row. */
 static int64_t seek_element(sb__loop *loop, int64_t element) {
   int64_t row = element / loop->n;
   for (int32_t d = loop->ndim - 1; d >= 0; d--) {
@@ -53,7 +53,6 @@ void sb__random_range(const sb_tensor *t, const sb__random *how, int64_t first, 
   sb__float_mode_restore(mode);
 }
 
-/* A fill that several threads share. */
 typedef struct shared_fill {
   const sb_tensor *t;
   const sb__random *how;
@@ -67,7 +66,7 @@ static void fill_part(void *context, int i) {
   sb__random_range(f->t, f->how, first, i + 1 < f->parts ? size : f->numel - first);
 }
 
-/* Fills from the generator's place on, and moves it past what was used. */
+/* Fills from the generator's offset on, and advances it by the words used. */
 static sb_status fill_random(const sb_tensor *t, sb__random *how, sb_generator *generator) {
   const int64_t numel = sb_tensor_numel(t);
   const uint64_t used = (uint64_t)numel * (uint64_t)how->words;
@@ -123,8 +122,7 @@ static sb_status rounded_parameter(const char *name, double value, sb_dtype dtyp
   return SB_OK;
 }
 
-/* The greatest value of a dtype below one of its own: its bits are counted down, or up if negative. In the default
- * floating-point mode. */
+/* The next value below one that the dtype holds, found by its bits. Call it in the default floating-point mode. */
 static double next_below(double value, sb_dtype dtype) {
   sb__chunk chunk;
   uint64_t bits = 0;
@@ -139,8 +137,8 @@ static double next_below(double value, sb_dtype dtype) {
   return chunk.real[0];
 }
 
-/* Sets how uniform numbers are drawn. A call of its own, in the default mode: compilers move arithmetic past where the mode is
- * set. Where subnormals are zero, these bounds may be. Gives whether low is below high. */
+/* Sets the bounds of a uniform fill. Returns true if low is below high. noinline, because compilers move arithmetic past
+ * the calls that set the floating-point mode, and with subnormals off the bounds could become 0. */
 static __attribute__((noinline)) bool draw_between(double low, double high, sb__random *how,
                                                    sb_dtype dtype) {
   const double range = high - low;
@@ -178,7 +176,7 @@ sb_status sb_normal(const sb_tensor *t, double mean, double std, sb_generator *g
   if (!status) status = rounded_parameter("mean", mean, computed, &how.as.normal.mean);
   if (!status) status = rounded_parameter("std", std, computed, &how.as.normal.std);
   if (status) return status;
-  uint64_t bits; /* a comparison would not see a subnormal number where they are zero */
+  uint64_t bits; /* a comparison takes subnormals for 0 where they are off */
   memcpy(&bits, &std, sizeof bits);
   if (bits > UINT64_C(1) << 63)
     return sb__fail(SB_ERR_BOUNDS, "std is %g; 0 or more was expected", std);
@@ -187,7 +185,7 @@ sb_status sb_normal(const sb_tensor *t, double mean, double std, sb_generator *g
 
 /* ---- Integers ---- */
 
-/* high - 1: it exists where high itself may be 2^64. */
+/* high - 1, because high may be 2^64. */
 static sb_status last_below(const sb_scalar *high, sb__integer *out) {
   if (high->kind == SB_SCALAR_REAL && high->as.real == 0x1p64) {
     *out = (sb__integer){false, UINT64_MAX};

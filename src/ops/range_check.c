@@ -1,9 +1,9 @@
-/* Do values that a person wrote fit a dtype? */
+/* Range checks of values, and integers that span int64 and uint64. */
 #include <math.h>
 
 #include "ops/range_check.h"
 
-/* Values that do not fit an integer or a bool. Index of the first one, or -1. */
+/* For an integer dtype or bool: the index of the first value out of range, or -1. */
 static int64_t first_out_of_range(const sb__chunk *x, sb__form form, sb_dtype to, int64_t n) {
   const int bits = 8 * (int)sb_dtype_itemsize(to);
   const bool boolean = to == SB_BOOL, sign = sb_dtype_kind(to) == SB_SIGNED;
@@ -30,13 +30,13 @@ static sb_complex128 complex_at(const sb__chunk *x, sb__form form, int64_t i) {
   return (sb_complex128){(double)x->i[i], 0};
 }
 
-/* Is a part finite before the cast and not after it? float8_e4m3fn has no infinity to keep, either. */
+/* A finite part became infinite or NaN; or an infinite one was cast to float8_e4m3fn, which has no infinities. */
 static bool overflows(double before, double after, sb_dtype to) {
   if (isfinite(before)) return !isfinite(after);
   return isinf(before) && to == SB_FLOAT8_E4M3FN;
 }
 
-/* The first value of which a part overflows, or which has a second part where there is no room. */
+/* For a floating or complex dtype: the index of the first value that overflows, or is complex while `to` is not; or -1. */
 static int64_t first_overflow(const sb__chunk *x, sb__form form, sb_dtype to, int64_t n) {
   union {
     char bytes[16];

@@ -1,5 +1,4 @@
-/* Evenly spaced numbers. Values grow or fall along a series, so its ends say whether all of them fit, before
- * anything is written. */
+/* Evenly spaced numbers. A series is monotonic, so checking its ends before anything is written checks all of it. */
 #include "ops/series.h"
 
 #include <math.h>
@@ -12,10 +11,10 @@ typedef struct series {
   sb__form form; /* SB__FORM_INT or SB__FORM_REAL */
   uint64_t first, by;
   double start, step;
-  double parts; /* not 0: start + i / parts * step, because step / parts would be 0 */
-  int64_t last; /* the element that is stop; -1: none */
+  double parts; /* if not 0: start + i / parts * step, because step / parts underflows */
+  int64_t last; /* index of the element that is exactly stop; -1: none */
   double stop;
-  bool floors; /* to the next integer below */
+  bool floors; /* rounds down to integers */
 } series;
 
 static void make_values(const series *s, int64_t first, int64_t n, sb__chunk *out) {
@@ -45,7 +44,7 @@ static void write_all(const sb_tensor *t, const series *s) {
   } while (sb__loop_next(&loop));
 }
 
-/* The last element but one is asked as well: where the last one is a given stop, it may be beyond it. */
+/* Checks the last but one as well: it may lie beyond the last one where that is exactly stop. */
 static sb_status check_reals(const series *s, sb_dtype dtype, int64_t numel) {
   const int64_t ends[] = {0, numel - 1, numel - 2};
   sb_status status = SB_OK;
@@ -66,7 +65,7 @@ static bool is_integer(sb_dtype dtype) {
   return kind == SB_BOOLEAN || kind == SB_UNSIGNED || kind == SB_SIGNED;
 }
 
-/* Is the end of a dtype's range at least count steps away from first? */
+/* The dtype's range reaches at least count steps beyond first. */
 static bool fits_steps(sb__integer first, sb__integer step, uint64_t count, sb_dtype dtype) {
   const uint64_t distance =
       step.negative ? first.bits - sb__lowest(dtype).bits : sb__highest(dtype).bits - first.bits;
@@ -78,7 +77,7 @@ static sb_status integer_series(sb_dtype dtype, int64_t numel, const sb_scalar *
   sb__integer first = {false, 0}, by = {false, 0};
   bool fits =
       numel == 0 || (!sb__integer_of("start", start, &first) && sb__integer_fits(first, dtype));
-  if (fits && numel > 1) { /* else step is never taken */
+  if (fits && numel > 1) { /* else step is not used */
     fits = !sb__integer_of("step", step, &by) && fits_steps(first, by, (uint64_t)numel - 1, dtype);
   }
   if (!fits) {
@@ -127,7 +126,7 @@ sb_status sb__arange_check(sb_dtype dtype, int64_t numel, const sb_scalar *start
   return status;
 }
 
-/* Writes a series that was checked. */
+/* Writes a checked series. */
 static sb_status write_checked(const sb_tensor *t, const series *s) {
   const sb_status status = sb__check_target(t);
   if (!status && sb_tensor_numel(t)) write_all(t, s);

@@ -1,4 +1,4 @@
-/* Elements along an axis, picked by their indices. */
+/* Takes elements along an axis by their indices. */
 #include <string.h>
 
 #include "kernels/kernels.h"
@@ -40,14 +40,13 @@ static sb_status fail_index(const sb__chunk *chunk, sb__form form, int64_t i, in
                   (long long)chunk->i[i], d, (long long)extent);
 }
 
-/* Bytes from the axis' first element to each one that is taken. Each index is read once: other threads may
- * change it. */
+/* Computes the byte offset along the axis for each index. Reads each index once, because other threads may change it. */
 static sb_status read_offsets(const sb_tensor *t, const sb_tensor *indices, int32_t d,
                               int64_t *offsets) {
   const sb__cast_kernels *casts = &sb__casts[indices->dtype];
   const int64_t step = indices->strides[0] * sb_dtype_itemsize(indices->dtype);
   const int64_t extent = t->shape[d];
-  const int64_t along = /* strides of no elements may overflow */
+  const int64_t along = /* without elements, strides may overflow */
       sb_tensor_numel(t) ? t->strides[d] * sb_dtype_itemsize(t->dtype) : 0;
   const char *from = sb_tensor_data(indices);
   sb__chunk chunk;
@@ -65,7 +64,7 @@ static sb_status read_offsets(const sb_tensor *t, const sb_tensor *indices, int3
   return SB_OK;
 }
 
-/* Rows are walked outside the axis: what lies side by side is moved at once, else element by element. */
+/* Walks rows of the other axes: contiguous rows are copied at once, others element by element. */
 static void take_rows(const sb_tensor *t, const int64_t *offsets, int64_t n, const sb_tensor *dst,
                       int32_t d) {
   sb_tensor to, from;
