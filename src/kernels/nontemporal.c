@@ -1,5 +1,5 @@
-/* Casts whose results go past the caches from registers, for the levels of x86 from avx2 on: memory is what they wait for,
- * not the width of vectors, so that one set of loops is enough. */
+/* Casts that write with non-temporal stores straight from registers, for avx2 and avx512. They are bound by memory, not
+ * by vector width, so one set of loops serves both. */
 #include "kernels/kernels.h"
 
 #if defined(__x86_64__)
@@ -7,27 +7,27 @@
 # include <immintrin.h>
 # include <math.h>
 
-/* Only what follows may use them, whatever the file is compiled for. */
+/* For this file's functions only, whatever the build's flags. */
 # if defined(__clang__)
 #  pragma clang attribute push(__attribute__((target("avx2,f16c"))), apply_to = function)
 #  define ROLLED _Pragma("clang loop unroll(disable)")
 # else
 #  pragma GCC push_options
 #  pragma GCC target("avx2,f16c")
-#  define ROLLED _Pragma("GCC unroll 1") /* memory is what it waits for */
+#  define ROLLED _Pragma("GCC unroll 1") /* bound by memory */
 # endif
 
 # define INLINE static inline __attribute__((always_inline))
-/* Measured: four parts in turn, as the processor reads ahead within a few pages at a time, and what lies so far ahead. */
+/* Measured: four parts in turn, because hardware prefetchers follow a few pages at a time, and prefetch this far ahead. */
 # ifdef SB_TEST
 #  define PART_BYTES 512 /* so that tests need no large tensors */
 # else
-#  define PART_BYTES 65536 /* bytes that are read of each */
+#  define PART_BYTES 65536 /* of the source, per part */
 # endif
 # define PARTS 4
 # define AHEAD_BYTES 768
 
-/* ---- Each gives half a line of what is written ---- */
+/* ---- Casts: each returns half a cache line of the target ---- */
 
 INLINE __m256i is_nan(__m256 x) { return _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q)); }
 
@@ -76,7 +76,7 @@ INLINE __m256i f16_from_f32(const char *from) {
   return _mm256_blendv_epi8(float16, _mm256_set1_epi16(0x7e00), nan);
 }
 
-/* Eight in 32 bits each, but for NaN. */
+/* Eight values, each in 32 bits; NaNs are handled by the caller. */
 INLINE __m256i bfloat16_in_32_bits(__m256 x) {
   const __m256i bits = _mm256_castps_si256(x);
   const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
@@ -91,9 +91,9 @@ INLINE __m256i bf16_from_f32(const char *from) {
   return _mm256_permute4x64_epi64(_mm256_blendv_epi8(mixed, _mm256_set1_epi16(0x7fc0), nan), 0xd8);
 }
 
-/* ---- Whole lines ---- */
+/* ---- Whole cache lines ---- */
 
-/* step: bytes that are read for half a line */
+/* step: bytes of the source for half a line of the target */
 INLINE void store_line(char *to, const char *from, __m256i (*cast)(const char *), int64_t step) {
   for (int64_t k = 0; step > 8 && k < 2 * step; k += 64)
     _mm_prefetch(from + AHEAD_BYTES + k, _MM_HINT_T0);
@@ -103,7 +103,7 @@ INLINE void store_line(char *to, const char *from, __m256i (*cast)(const char *)
 
 INLINE void store_lines(char *to, const char *from, int64_t nbytes, __m256i (*cast)(const char *),
                         int64_t step) {
-  const int64_t part = PART_BYTES / step * 32; /* bytes that are written */
+  const int64_t part = PART_BYTES / step * 32; /* bytes of the target */
   for (; nbytes >= PARTS * part;
        nbytes -= PARTS * part, to += PARTS * part, from += PARTS * PART_BYTES) {
     for (int64_t i = 0; i < part; i += 64) {
@@ -127,7 +127,7 @@ NONTEMPORAL(f16, f32, 2, 64)
 NONTEMPORAL(bf16, f32, 2, 64)
 NONTEMPORAL(f64, f32, 8, 16)
 
-/* finite: no NaN can come of it. */
+/* finite: the factors are, so no result is NaN. */
 INLINE void store_scaled(float *to, const char *from, int64_t n, __m256 scale, __m256 bias,
                          bool finite) {
   for (int64_t i = 0; i < n; i += 8) {
