@@ -1,5 +1,5 @@
-/* Bytes and who frees them. The count is atomic; whoever drops the last reference frees, on its own
- * thread. Totals are kept for memory(). */
+/* Storages: bytes with an atomic reference count. The thread that drops the last reference frees them. Totals are kept for
+ * memory(). */
 #include "core/core.h"
 
 static atomic_int_fast64_t storages, heap_bytes, foreign_bytes, mapped_bytes, part_bytes;
@@ -9,7 +9,7 @@ static atomic_int_fast64_t *bytes_of(sb__storage_kind kind) {
   switch (kind) {
     case SB__STORAGE_HEAP: return &heap_bytes;
     case SB__STORAGE_MAPPED: return &mapped_bytes;
-    case SB__STORAGE_PART: return &part_bytes; /* of other storages: nobody asks */
+    case SB__STORAGE_PART: return &part_bytes; /* counted by the whole; not reported */
 #ifndef __wasm__
     case SB__STORAGE_PINNED: return &pinned_bytes;
     case SB__STORAGE_CUDA:
@@ -19,7 +19,7 @@ static atomic_int_fast64_t *bytes_of(sb__storage_kind kind) {
   }
 }
 
-/* sign: 1 for a storage more, -1 for one less. */
+/* sign: 1 adds a storage to the totals, -1 removes it. */
 static void count_storage(const sb_storage *storage, int sign) {
   if (storage->kind == SB__STORAGE_LENT) return;
   atomic_fetch_add(&storages, sign);
