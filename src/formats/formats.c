@@ -1,4 +1,4 @@
-/* What the parsers of file formats have in common. */
+/* What parsers of file formats share. */
 #include "formats/formats.h"
 
 sb_status sb__fail_at(const sb__reader *r, int64_t at, const char *reason) {
@@ -101,10 +101,10 @@ bool sb__is_utf8(const sb__reader *r, int64_t at, int64_t end) {
 
 /* ---- Order ---- */
 
-/* Of equals the first one of the file comes first. */
+/* By place; ties in the order of the file. */
 static bool is_before(const sb__reader *r, double i, double j) {
   const double *a = r->words + (int64_t)i, *b = r->words + (int64_t)j;
-  for (int32_t k = SB__RECORD_BEGIN; k <= SB__RECORD_NBYTES; k++) { /* HEADER, of members */
+  for (int32_t k = SB__RECORD_BEGIN; k <= SB__RECORD_NBYTES; k++) { /* for members, HEADER */
     if (a[k] != b[k]) return a[k] < b[k];
   }
   return a[SB__RECORD_NAME_AT] < b[SB__RECORD_NAME_AT];
@@ -123,7 +123,7 @@ static void sift_down(const sb__reader *r, double *list, int64_t i, int64_t n) {
 static void sort_records(const sb__reader *r, double *list, int64_t n) {
   int64_t sorted = 1;
   while (sorted < n && is_before(r, list[sorted - 1], list[sorted])) sorted++;
-  if (sorted >= n) return; /* as nearly all files are */
+  if (sorted >= n) return; /* nearly all files are sorted */
   for (int64_t i = n / 2 - 1; i >= 0; i--) sift_down(r, list, i, n);
   for (int64_t i = n - 1; i > 0; i--) {
     const double kept = list[0];
@@ -133,7 +133,7 @@ static void sort_records(const sb__reader *r, double *list, int64_t n) {
   }
 }
 
-/* Sorted by place: each ends where the next one begins, or before. */
+/* list: records sorted by place; each must end where the next one begins, or before. */
 static sb_status check_places(sb__reader *r, const double *list, int64_t n, bool tiled,
                               int64_t end) {
   int64_t last = (int64_t)r->words[0];
@@ -170,7 +170,7 @@ static sb_status check_places(sb__reader *r, const double *list, int64_t n, bool
 sb_status sb__check_records(sb__reader *r, bool tiled, int64_t end) {
   const int64_t all = r->count;
   if (all > r->room) {
-    r->count += all / SB__RECORD_VALUE_LENGTH; /* no record is shorter */
+    r->count += all / SB__RECORD_VALUE_LENGTH; /* the shortest record's length */
     return SB_OK;
   }
   for (int64_t at = 1; at < all; at += (int64_t)r->words[at]) {

@@ -3,15 +3,15 @@
 
 #include "formats/formats.h"
 
-enum { DEEPEST = 8 }; /* arrays in arrays */
-/* Bytes: a hole in a file could be read as a header without end. */
+enum { DEEPEST = 8 }; /* nested arrays */
+/* Bytes. A sparse file could seem to be one endless header. */
 enum { LONGEST_HEADER = 100000000 };
-/* What arrays have together of texts, booleans and arrays, each of which JavaScript makes a value of. Large vocabularies and
- * their merges are 800000 texts. */
+/* The limit on texts, booleans and arrays in all arrays together: JavaScript makes a value of each. Large vocabularies and
+ * their merges have 800000 texts. */
 enum { MOST_ENTRIES = 4000000 };
 enum { UINT32 = 4, BOOL = 7, STRING = 8, ARRAY = 9 };
 
-/* Are the next n bytes there, however large n is? wanted, if they are only in the file. */
+/* Checks that the next n bytes are in the file, for any n. Sets wanted if they were not given. */
 static sb_status check_available(sb__reader *r, uint64_t n) {
   if (n > (uint64_t)(r->total - r->at))
     return sb__fail_at(r, r->at, "the file ends before what has to be here");
@@ -50,7 +50,7 @@ static sb_status take_name(sb__reader *r, uint64_t most, double place[2]) {
   return SB_OK;
 }
 
-/* What was met so far. */
+/* Totals so far. */
 typedef struct counts {
   int64_t arrays;
   uint64_t entries;
@@ -107,10 +107,10 @@ static sb_status take_pair(sb__reader *r, uint64_t *alignment, counts *all) {
   return SB_OK;
 }
 
-/* Elements and bytes of a block by type; 0: there is none. dtype -1: none of ours. */
+/* Blocks by the format's type: dtype (-1: no such dtype here), elements, bytes (0: no such type). */
 static const struct {
   int8_t dtype;
-  uint8_t elements_by_2; /* half of them, rounded up */
+  uint8_t elements_by_2; /* half of them; 0: 1 element */
   uint16_t bytes;
 } types[] = {
     {SB_FLOAT32, 0, 4},  {SB_FLOAT16, 0, 2}, {-1, 16, 18},     {-1, 16, 20},       {0, 0, 0},
@@ -123,7 +123,7 @@ static const struct {
     {-1, 128, 66},       {0, 0, 0},          {0, 0, 0},        {0, 0, 0},          {-1, 16, 17},
 };
 
-/* begin counts from where the data begins, which is not known yet. */
+/* Tensors' offsets count from the data's beginning, which is not known yet. */
 static sb_status take_tensor(sb__reader *r, uint64_t alignment) {
   double name[2] = {0, 0};
   uint64_t ndim = 0, extent = 0, type = 0, begin = 0;
@@ -136,7 +136,7 @@ static sb_status take_tensor(sb__reader *r, uint64_t alignment) {
     status = take_integer(r, 8, &extent);
     if (status || r->wanted) return status;
     if (extent > UINT64_C(1) << 53) return sb__fail_at(r, r->at - 8, "the extent is too large");
-    shape[ndim - 1 - d] = (int64_t)extent; /* theirs begins with the innermost one */
+    shape[ndim - 1 - d] = (int64_t)extent; /* the file lists the innermost extent first */
   }
   status = take_integer(r, 4, &type);
   if (!status && !r->wanted) status = take_integer(r, 8, &begin);

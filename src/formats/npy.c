@@ -1,10 +1,10 @@
-/* .npy: a magic number, the length of a header, the header (a Python dict in a strict spelling), data. What NumPy
- * reads beyond what it writes (comments, hexadecimal numbers, escapes, doubled keys) is refused. */
+/* .npy: a magic number, the header's length, the header (a Python dict), data. Refuses what NumPy reads but never writes:
+ * comments, hexadecimal numbers, escapes, duplicate keys. */
 #include <string.h>
 
 #include "formats/formats.h"
 
-enum { LONGEST_HEADER = 1 << 20 }; /* bytes; a plain array has 118 */
+enum { LONGEST_HEADER = 1 << 20 }; /* bytes; a plain array's has 118 */
 
 static bool take_word(sb__reader *r, const char *word) {
   const int64_t n = (int64_t)strlen(word);
@@ -13,7 +13,7 @@ static bool take_word(sb__reader *r, const char *word) {
   return true;
 }
 
-/* A quoted text without escapes; NULL: it is none. */
+/* Takes a quoted text without escapes; NULL: there is none. */
 static const uint8_t *take_text(sb__reader *r, int64_t *length) {
   sb__skip_spaces(r);
   const int64_t from = r->at + 1;
@@ -25,7 +25,7 @@ static const uint8_t *take_text(sb__reader *r, int64_t *length) {
   return r->bytes + from;
 }
 
-/* A decimal integer up to 2^53. */
+/* Takes a decimal integer up to 2^53. */
 static bool take_integer(sb__reader *r, int64_t *out) {
   const int64_t from = r->at;
   int64_t n = 0;
@@ -38,13 +38,13 @@ static bool take_integer(sb__reader *r, int64_t *out) {
 }
 
 typedef struct array {
-  int32_t dtype; /* an sb_dtype; -1: none of ours */
+  int32_t dtype; /* an sb_dtype; -1: no such dtype here */
   int32_t itemsize;
   int32_t flags, ndim;
   int64_t shape[SB_MAX_DIMS];
 } array;
 
-/* '<f4' and its like. */
+/* Reads a dtype such as '<f4'. */
 static sb_status read_descr(sb__reader *r, array *a) {
   static const struct {
     char text[3];
@@ -59,7 +59,7 @@ static sb_status read_descr(sb__reader *r, array *a) {
   if (!text) return sb__fail_at(r, at, "descr is no text: arrays of records are not read");
   const bool is_longest = length == 4 && text[1] == 'c';
   if (length - is_longest != 3 || !memchr("<>|=", text[0], 4)) goto unknown;
-  text += is_longest; /* c16 is known by its digits */
+  text += is_longest; /* so that c16 is compared by its digits */
   for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
     if (memcmp(text + 1, known[i].text, 2) != 0 || is_longest != (known[i].text[0] == '1'))
       continue;
@@ -145,7 +145,7 @@ sb_status sb__npy_parse(sb__reader *r) {
   const int64_t begin = r->at + length, given = r->given;
   if (version == 3 && !sb__is_utf8(r, r->at, begin))
     return sb__fail_at(r, r->at, "the header is not UTF-8");
-  r->given = begin; /* texts end with the header */
+  r->given = begin; /* texts must end within the header */
   sb_status status = read_dict(r, &a);
   r->given = given;
   if (status) return status;

@@ -1,5 +1,5 @@
-/* .safetensors: the length of a header, the header (JSON), data. All rules of the reference implementation hold, and
- * one more: no other field in a tensor's entry. */
+/* .safetensors: the header's length, the header (JSON), data. Applies all rules of the reference implementation, and one
+ * more: a tensor's entry has no other fields. */
 #include <string.h>
 
 #include "formats/formats.h"
@@ -10,7 +10,7 @@ static bool is_hexadecimal(uint8_t c) {
   return (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'f');
 }
 
-/* Four digits at r's byte at; -1: they are none. */
+/* The UTF-16 code unit of four hexadecimal digits at byte `at`; -1: they are not. */
 static int32_t hex_unit(const sb__reader *r, int64_t at) {
   int32_t code = 0;
   if (r->given - at < 4) return -1;
@@ -22,7 +22,7 @@ static int32_t hex_unit(const sb__reader *r, int64_t at) {
   return code;
 }
 
-/* Bytes of the character or escape sequence at r's next byte; 0: it is none. */
+/* The length of the next character or escape sequence; 0: it is invalid. */
 static int32_t character_length(const sb__reader *r) {
   uint32_t code = 0;
   const int64_t at = r->at;
@@ -40,7 +40,7 @@ static int32_t character_length(const sb__reader *r) {
   return second >= 0xdc00 && second < 0xe000 ? 12 : 0;
 }
 
-/* Where a string is, without its quotes. */
+/* Takes a string. place: where it begins and its bytes, without quotes. */
 static sb_status take_string(sb__reader *r, double place[2]) {
   if (!sb__take_char(r, '"')) return sb__fail_at(r, r->at, "a string was expected");
   const int64_t from = r->at;
@@ -59,7 +59,7 @@ static bool text_is(const sb__reader *r, const double place[2], const char *text
   return place[1] == (double)n && memcmp(r->bytes + (int64_t)place[0], text, n) == 0;
 }
 
-/* A list of at most most integers from 0 to 2^53; how many there were. */
+/* Takes a list of at most `most` integers from 0 to 2^53. */
 static sb_status take_list(sb__reader *r, int32_t most, int64_t *list, int32_t *count) {
   if (!sb__take_char(r, '[')) return sb__fail_at(r, r->at, "a list was expected");
   for (*count = 0; !sb__take_char(r, ']'); ++*count) {
@@ -80,7 +80,7 @@ static sb_status take_list(sb__reader *r, int32_t most, int64_t *list, int32_t *
   return SB_OK;
 }
 
-/* What is known of dtypes: ours or none, elements and bytes of the smallest whole. */
+/* The format's dtypes: ours (-1: no such dtype here), elements and bytes of a block. */
 static const struct {
   const char *name;
   int8_t dtype, elements, bytes;

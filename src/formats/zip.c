@@ -1,16 +1,16 @@
-/* .zip, as far as .npz needs it: where members are. What they hold is inflated elsewhere. */
+/* .zip, as far as .npz needs it: where members are. JavaScript inflates them. */
 #include <string.h>
 
 #include "formats/formats.h"
 
-enum { LONGEST_DIRECTORY = 100000000 }; /* bytes; a hole in a file could be read as one */
+enum { LONGEST_DIRECTORY = 100000000 }; /* bytes; a sparse file could seem to be one */
 enum { END = 22, LONGEST_COMMENT = 65535, LOCATOR = 20, END64 = 56, ENTRY = 46, HEADER = 30 };
 
 static bool is_at(const sb__reader *r, int64_t at, uint32_t signature) {
   return at >= 0 && r->given - at >= 4 && sb__peek(r, at, 4) == signature;
 }
 
-/* The given bytes are the last ones; base is where they begin. */
+/* Given the last bytes of a file; base: where they begin. */
 sb_status sb__zip_end(sb__reader *r) {
   int64_t at = r->given - END;
   const int64_t lowest = at - LONGEST_COMMENT;
@@ -48,7 +48,7 @@ sb_status sb__zip_end(sb__reader *r) {
   return SB_OK;
 }
 
-/* The 64-bit fields of those that have none in 32; where is the extra field. */
+/* Reads 64-bit values from the extra field for fields whose 32 bits are all ones. False: it is malformed. */
 static bool read_wide(const sb__reader *r, int64_t at, int64_t end, uint64_t *fields[3]) {
   while (end - at >= 4) {
     const int64_t next = at + 4 + (int64_t)sb__peek(r, at + 2, 2);
@@ -92,7 +92,7 @@ sb_status sb__zip_directory(sb__reader *r) {
     if (header > (uint64_t)r->base || packed > (uint64_t)r->base - header) {
       return sb__fail_at(r, at, "the member reaches into the zip directory");
     }
-    /* Deflate makes at most 1032 bytes of one. */
+    /* Deflate expands a byte to at most 1032. */
     if (method ? unpacked / 1032 > packed : unpacked != packed) {
       return sb__fail_at(r, at, "the member cannot have as many bytes as the zip directory says");
     }

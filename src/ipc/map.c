@@ -1,4 +1,4 @@
-/* Files as memory. The bytes that a mapping has are the deleter's context. */
+/* Mapped files. The deleter's context is the mapping's length. */
 #ifndef __wasm__
 # include "ipc/map.h"
 
@@ -25,10 +25,11 @@ sb_status sb__map_file(int64_t file, int64_t offset, int64_t nbytes, bool shared
   if (status) sb__os_unmap(data, (size_t)nbytes);
   return status;
 }
-/* What a guarded storage's deleter finds: how to end the mapping once nobody looks after it any more. */
+
+/* The deleter's context of a guarded storage. */
 typedef struct guarded {
   atomic_int *fault;
-  sb_deleter deleter;
+  sb_deleter deleter; /* the storage's own, and its context */
   void *context;
 } guarded;
 
@@ -59,5 +60,5 @@ sb_status sb__map_guard(sb_storage *storage) {
   return sb__fail(SB_ERR_MEMORY, "a mapping could not be guarded: %s", strerror(error));
 }
 #else
-typedef int nothing_to_map;
+typedef int sb__no_map;
 #endif

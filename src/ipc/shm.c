@@ -1,4 +1,4 @@
-/* Shared memory between processes. Names, owners and headers are JavaScript's. */
+/* Shared memory between processes. JavaScript handles names, owners and headers. */
 #ifndef __wasm__
 # include "ipc/shm.h"
 
@@ -9,7 +9,7 @@ static void close_file(void *data, void *context) {
   sb__os_close((int)(intptr_t)context);
 }
 
-/* Takes the file over, also where that fails. */
+/* Takes ownership of the file, also on failure. */
 static sb_status hold_file(int file, sb_storage **out, int *held) {
   const sb_status status =
       sb__storage_wrap_as(SB__STORAGE_FILE, NULL, 0, close_file, (void *)(intptr_t)file, out);
@@ -41,5 +41,5 @@ sb_status sb__segment_new(bool sealed, int64_t mode, int64_t nbytes, sb_storage 
   return hold_file(file, out, held);
 }
 #else
-typedef int nothing_to_share;
+typedef int sb__no_shm;
 #endif

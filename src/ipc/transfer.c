@@ -1,4 +1,4 @@
-/* One process-wide table. A slot that was emptied is used again under another generation. */
+/* One table per process. A freed slot is used again with another generation. */
 #include "ipc/transfer.h"
 
 #include <string.h>
@@ -17,10 +17,10 @@ static sb__lock lock;
 static handle *handles;
 static uint32_t capacity, used, first_free; /* first_free: slot + 1 */
 static int64_t in_flight;
-static uint64_t process_id; /* 0: nobody has asked */
+static uint64_t process_id; /* 0: not drawn yet */
 
-/* Doubles the table, unless another thread did: it had count slots. Under the lock nothing is called, and
- * nothing looped over. */
+/* Doubles a table of count slots, unless another thread has. Under the lock there are no calls and no loops (see
+ * sb__lock). */
 static bool grow_table(uint32_t count) {
   const uint32_t wanted = count ? 2 * count : 16;
   handle *unused = count < UINT32_C(1) << SLOT_BITS ? sb__alloc(wanted * sizeof(handle)) : NULL;
@@ -89,7 +89,7 @@ SB__STRAIGHT handle *find_handle(double key) {
 
 SB__STRAIGHT void empty_slot(handle *p) {
   p->storage = NULL;
-  if (p->generation == LAST_GENERATION) return; /* retired */
+  if (p->generation == LAST_GENERATION) return; /* never used again */
   p->next_free = first_free;
   first_free = (uint32_t)(p - handles) + 1;
 }
@@ -144,7 +144,7 @@ sb_status sb__parcel_drop(double key) {
     empty_slot(p);
   }
   sb__lock_drop(&lock);
-  sb_storage_unref(&storage); /* which may free, and call a deleter */
+  sb_storage_unref(&storage); /* may free, and call a deleter: not under the lock */
   return p ? SB_OK : fail_stale();
 }
 
