@@ -1,4 +1,4 @@
-/* Words of memory that threads and processes sleep on. Linux only. */
+/* Futex words: waiting and waking across threads and processes. Linux only. */
 #define _GNU_SOURCE /* syscall */
 #include "platform/platform.h"
 
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #if defined(__linux__) && defined(__LP64__)
-/* The kernel's, of which headers may be older than it is. */
+/* Constants of the kernel, because headers may be older than it. */
 # define FUTEX_OF_ALL_WAIT_UNTIL \
   9 /* FUTEX_WAIT_BITSET without FUTEX_PRIVATE_FLAG: the end is absolute */
 # define FUTEX_OF_ALL_WAKE 1
@@ -17,7 +17,7 @@
 # define SYSTEM_FUTEX_WAITV 449
 # define WORD_OF_ALL 2
 # define WORD_OF_US 130
-# define SLICE_NS 10000000 /* nanoseconds between two looks at a bell that cannot wake */
+# define SLICE_NS 10000000 /* interval at which an event that cannot wake is checked */
 
 typedef struct futex_word {
   uint64_t expected, address;
@@ -28,7 +28,7 @@ static struct timespec timespec_of(int64_t nanoseconds) {
   return (struct timespec){.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
 }
 
-/* Both words at once, from Linux 5.16 on. The result is 0 (the bell), 1 (the word), or minus an error. */
+/* Waits for the event and the word at once, from Linux 5.16 on. Returns 0 (the event), 1 (the word), or minus an errno. */
 static int wait_for_both(const void *word, uint32_t expected, sb__bell *bell, int64_t end) {
   const struct timespec until = timespec_of(end);
   const futex_word words[2] = {{0, (uintptr_t)&bell->rung, WORD_OF_US, 0},
@@ -38,7 +38,7 @@ static int wait_for_both(const void *word, uint32_t expected, sb__bell *bell, in
   return woken < 0 ? -errno : (int)woken;
 }
 
-/* The word alone, again and again, so that the bell is heard. */
+/* Waits for the word for one interval, so that the caller checks the event in between. Results as above. */
 static int wait_for_slice(const void *word, uint32_t expected, int64_t end) {
   const int64_t slice = sb__os_now() + SLICE_NS;
   const bool is_last = end >= 0 && end < slice;
@@ -62,7 +62,7 @@ sb__waking sb__os_wait(const void *word, uint32_t expected, sb__bell *bell, int6
         two ? wait_for_both(word, expected, bell, end) : wait_for_slice(word, expected, end);
     if (woken == 1) return SB__WOKEN;
     if (woken == 0) return SB__RUNG;
-    if (two && (woken == -ENOSYS || woken == -EPERM)) { /* an old kernel, or a sandbox */
+    if (two && (woken == -ENOSYS || woken == -EPERM)) { /* an older kernel, or a sandbox */
       atomic_store(&polls, true);
     } else if (woken == -EAGAIN) {
       if (!atomic_load(&bell->rung)) return slept ? SB__WOKEN : SB__NOT_EQUAL;
@@ -77,8 +77,8 @@ sb__waking sb__os_wait(const void *word, uint32_t expected, sb__bell *bell, int6
   }
 }
 
-/* Nobody is woken and nobody moved; the comparison is left, of a word that may be gone. A wait whose time is over costs a
- * hundred times as much: 24 us on a virtual machine, where a timer is set. */
+/* A requeue of no waiters just compares the word, and reports a lost page. A wait with a timeout of 0 would take 24 us on
+ * a virtual machine, a hundred times as long. */
 int sb__os_word_is(const void *word, uint32_t expected, int *error) {
   if (!syscall(SYS_futex, word, FUTEX_OF_ALL_CMP_REQUEUE, 0, NULL, word, expected)) return 1;
   *error = errno;

@@ -1,4 +1,4 @@
-/* Libraries that are found at run time, and where a function comes from. */
+/* Libraries loaded at run time. */
 #define _GNU_SOURCE /* dladdr */
 #include "platform/platform.h"
 
@@ -6,9 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The first versions of these symbols: the addon has to load wherever its Node.js does, and the C library
- * that it is built with offers newer ones. Where the older library has them in files of their own (libdl, libpthread), Node.js
- * has these open. */
+/* Links the first versions of these symbols: the addon must load wherever its Node.js does, also with older C libraries.
+ * Where those have them in libdl, Node.js has loaded it. */
 #if defined(SB_OLD_GLIBC) && defined(__GLIBC__)
 # if defined(__x86_64__)
 __asm__(".symver dlopen, dlopen@GLIBC_2.2.5");

@@ -1,4 +1,4 @@
-/* What a process is told by its system: environment, processors, clock, forks. */
+/* The process and its system: environment, forks, processors, clock. */
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "platform/platform.h"
 
@@ -27,12 +27,12 @@ int sb__os_forks(void) {
 }
 
 uint64_t sb__os_unique(void) {
-  static const char here = 0; /* its address is random where the system makes it so */
+  static const char here = 0; /* its address is random on most systems */
   struct timespec now = {0, 0};
   (void)clock_gettime(CLOCK_REALTIME, &now);
   uint64_t x = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
   x ^= (uint64_t)getpid() << 32 ^ (uint64_t)(uintptr_t)&here;
-  for (int i = 0; i < 3; i++) { /* spreads what differs over all bits */
+  for (int i = 0; i < 3; i++) { /* mixes the bits */
     x ^= x >> 31;
     x *= UINT64_C(0x9e3779b97f4a7c15);
   }
@@ -40,20 +40,21 @@ uint64_t sb__os_unique(void) {
 }
 
 #if defined(__linux__)
-/* Whole processors that a control group's cpu.max grants; INT_MAX without a limit. */
+/* Whole processors that a control group's cpu.max allows; INT_MAX: no limit. */
 static int cpus_granted_to(const char *group) {
   char path[600];
   long long quota = 0, period = 0;
   snprintf(path, sizeof path, "/sys/fs/cgroup%s/cpu.max", group);
   FILE *file = fopen(path, "re");
   if (!file) return INT_MAX;
-  const int found = fscanf(file, "%lld %lld", &quota, &period); /* "max 100000" gives none */
+  const int found =
+      fscanf(file, "%lld %lld", &quota, &period); /* "max 100000" has no number first */
   fclose(file);
   if (found < 2 || quota < 1 || period < 1) return INT_MAX;
   return quota < period ? 1 : quota / period > INT_MAX ? INT_MAX : (int)(quota / period);
 }
 
-/* The least that the group of this process and those above it grant. */
+/* The smallest limit of this process' control group and its parents. */
 static int cpus_granted(void) {
   char line[512] = "", *group = NULL;
   FILE *file = fopen("/proc/self/cgroup", "re");

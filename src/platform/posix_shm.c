@@ -15,7 +15,7 @@
 # define RESERVE_BYTES ((int64_t)1 << 24)
 # define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 # ifndef MFD_NOEXEC_SEAL
-#  define MFD_NOEXEC_SEAL 8u /* Linux 6.3; some systems refuse memory that could be executed */
+#  define MFD_NOEXEC_SEAL 8u /* from Linux 6.3 on; some systems require it */
 # endif
 
 static int open_unnamed(bool sealed) {
@@ -25,7 +25,7 @@ static int open_unnamed(bool sealed) {
   return memfd_create("samebytes", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 }
 
-/* In pieces: a signal undoes the one that it interrupts. What cannot be had is refused before its first page is taken. */
+/* Reserves memory for a file, in pieces, because a signal undoes the piece that it interrupts. Checks for space first. */
 static int reserve_pages(int file, int64_t nbytes) {
   struct statvfs place;
   if (!fstatvfs(file, &place) && place.f_blocks &&

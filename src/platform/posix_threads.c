@@ -1,4 +1,4 @@
-/* Locks, the pool of threads that share one job, and threads that run one task each. */
+/* Locks, the thread pool for parallel work, and detached threads for tasks that block. */
 #include "platform/platform.h"
 
 #include <pthread.h>
@@ -16,9 +16,8 @@ void sb__lock_drop(sb__lock *lock) {
 
 void sb__os_yield(void) { sched_yield(); }
 
-/* The first versions of these symbols: the addon has to load wherever its Node.js does, and the C library
- * that it is built with offers newer ones. Where the older library has them in files of their own (libdl, libpthread), Node.js
- * has these open. */
+/* Links the first versions of these symbols: the addon must load wherever its Node.js does, also with older C libraries.
+ * Where those have them in libpthread, Node.js has loaded it. */
 #if defined(SB_OLD_GLIBC) && defined(__GLIBC__)
 # if defined(__x86_64__)
 __asm__(".symver pthread_create, pthread_create@GLIBC_2.2.5");
@@ -29,23 +28,23 @@ __asm__(".symver pthread_attr_setstacksize, pthread_attr_setstacksize@GLIBC_2.17
 # endif
 #endif
 
-/* ---- The pool ---- */
+/* ---- The thread pool ---- */
 
 #define MOST_HELPERS 63
 
-/* One job at a time; who finds the pool taken works alone. */
+/* Runs one job at a time: a caller that finds the pool taken works alone. */
 static struct {
   atomic_flag taken;
-  pid_t owner;          /* the process that the helpers belong to: a child has none */
-  int helpers;          /* that were started */
+  pid_t owner;          /* the process that started the helpers: a forked child has none */
+  int helpers;          /* started so far */
   pthread_mutex_t lock; /* of what follows */
   pthread_cond_t offered, left;
-  uint64_t job;       /* number of the latest one */
-  int wanted, inside; /* helpers that may still join it, helpers at work on it */
+  uint64_t job;       /* the latest one's number */
+  int wanted, inside; /* helpers that may still join the job; helpers working on it */
   void (*part)(void *context, int i);
   void *context;
   int count;
-  atomic_int next; /* part that nobody has begun */
+  atomic_int next; /* the next part to run */
 } pool = {.taken = ATOMIC_FLAG_INIT,
           .lock = PTHREAD_MUTEX_INITIALIZER,
           .offered = PTHREAD_COND_INITIALIZER,
@@ -79,16 +78,16 @@ static void *run_helper(void *nothing) {
   return NULL;
 }
 
-/* A thread that goes by itself. Signals are for the host's own threads, but for those that a thread's own fault raises:
- * blocked, they would end the process, whatever handles them. sigprocmask speaks of this thread on Linux, and older C
- * libraries have it. stack: bytes; 0: as many as threads have. */
+/* Starts a detached thread with all signals blocked except those of its own faults, which would end the process despite
+ * handlers. sigprocmask affects the calling thread on Linux, and exists in older C libraries. stack: bytes; 0: the
+ * default. */
 static bool start_thread(void *(*run)(void *), void *argument, size_t stack) {
   pthread_attr_t attributes;
   pthread_t thread;
   sigset_t all, before;
   if (pthread_attr_init(&attributes)) return false;
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  if (stack) pthread_attr_setstacksize(&attributes, stack); /* refused: it has the usual one */
+  if (stack) pthread_attr_setstacksize(&attributes, stack); /* on failure, the default */
   sigfillset(&all);
   sigdelset(&all, SIGBUS);
   sigdelset(&all, SIGFPE);
@@ -133,22 +132,22 @@ void sb__os_parallel(int helpers, int count, void (*part)(void *context, int i),
   pthread_mutex_unlock(&pool.lock);
   run_parts();
   pthread_mutex_lock(&pool.lock);
-  pool.wanted = 0; /* who wakes only now finds nothing to join */
+  pool.wanted = 0; /* helpers that wake up now must not join */
   while (pool.inside) pthread_cond_wait(&pool.left, &pool.lock);
   pthread_mutex_unlock(&pool.lock);
   atomic_flag_clear_explicit(&pool.taken, memory_order_release);
 }
 
-/* ---- Threads that sleep for others ---- */
+/* ---- Detached threads ---- */
 
-#define MOST_IDLE 4                   /* threads that wait for the next task */
-#define SMALL_STACK ((size_t)1 << 20) /* bytes; drivers run on them as well */
+#define MOST_IDLE 4                   /* threads that stay for the next task */
+#define SMALL_STACK ((size_t)1 << 20) /* bytes; enough for drivers */
 
 static struct {
   pthread_mutex_t lock; /* of what follows */
   pthread_cond_t offered;
-  sb__task *first; /* that an idle thread will take */
-  int idle, due;   /* threads that wait; tasks in the list */
+  sb__task *first; /* tasks for idle threads */
+  int idle, due;   /* waiting threads; tasks in the list */
 } detached = {.lock = PTHREAD_MUTEX_INITIALIZER, .offered = PTHREAD_COND_INITIALIZER};
 
 static void *run_tasks(void *argument) {
