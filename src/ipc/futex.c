@@ -32,7 +32,7 @@ sb_status sb__word_failed(int error) {
 
 sb_status sb__word_is(const void *word, uint32_t expected, bool *out) {
   int error = 0;
-  const int is_equal = sb__os_word_is(word, expected, &error);
+  const int is_equal = sb__os_futex_equals(word, expected, &error);
   *out = is_equal == 1;
   return is_equal < 0 ? sb__word_failed(error) : SB_OK;
 }

@@ -65,7 +65,7 @@ SB__STRAIGHT void bin_of(uint32_t units, uint32_t *row, uint32_t *column) {
   *column = units < 8 ? units : units >> (power - 3) & 7;
 }
 
-SB__STRAIGHT void insert(uint32_t address, uint32_t size) {
+SB__STRAIGHT void insert_block(uint32_t address, uint32_t size) {
   uint32_t row, column;
   bin_of(size / UNIT, &row, &column);
   const uint32_t next = heap.bins[row][column];
@@ -76,7 +76,7 @@ SB__STRAIGHT void insert(uint32_t address, uint32_t size) {
   heap.rows |= 1u << row;
 }
 
-SB__STRAIGHT void take_out(uint32_t address) {
+SB__STRAIGHT void remove_block(uint32_t address) {
   const block b = *at(address);
   if (b.next) at(b.next)->previous = b.previous;
   if (b.previous) {
@@ -92,7 +92,7 @@ SB__STRAIGHT void take_out(uint32_t address) {
 }
 
 /* Tells the next block the size of this one. */
-SB__STRAIGHT void tell_next(uint32_t address, uint32_t size) {
+SB__STRAIGHT void set_size_before_next(uint32_t address, uint32_t size) {
   if (address + size == heap.end)
     heap.last = size;
   else
@@ -100,24 +100,24 @@ SB__STRAIGHT void tell_next(uint32_t address, uint32_t size) {
 }
 
 /* Frees a block that is in use or new, and merges it with free neighbours. */
-SB__STRAIGHT void put_back(uint32_t address, uint32_t size) {
+SB__STRAIGHT void free_block(uint32_t address, uint32_t size) {
   const uint32_t next = address + size, before = at(address)->before;
   if (next != heap.end && (at(next)->size & 1)) {
     size += at(next)->size & ~1u;
-    take_out(next);
+    remove_block(next);
   }
   if (before && (at(address - before)->size & 1)) {
-    take_out(address - before);
+    remove_block(address - before);
     address -= before;
     size += before;
   }
-  insert(address, size);
-  tell_next(address, size);
+  insert_block(address, size);
+  set_size_before_next(address, size);
 }
 
 /* Finds a free block of at least size bytes; 0: there is none. Of its own bin it tries only the first block, which may be
  * too small; all blocks of higher bins are large enough. */
-SB__STRAIGHT uint32_t find(uint32_t size) {
+SB__STRAIGHT uint32_t find_block(uint32_t size) {
   uint32_t row, column;
   bin_of(size / UNIT, &row, &column);
   const uint32_t near = heap.bins[row][column];
@@ -133,15 +133,15 @@ SB__STRAIGHT uint32_t find(uint32_t size) {
 }
 
 /* Takes size bytes from the beginning of a free block; the rest stays free. */
-SB__STRAIGHT void cut(uint32_t address, uint32_t size) {
+SB__STRAIGHT void split_block(uint32_t address, uint32_t size) {
   const uint32_t whole = at(address)->size & ~1u;
-  take_out(address);
+  remove_block(address);
   at(address)->size = size;
   at(address)->next = 0;
   if (whole == size) return;
   at(address + size)->before = size;
-  insert(address + size, whole - size);
-  tell_next(address + size, whole - size);
+  insert_block(address + size, whole - size);
+  set_size_before_next(address + size, whole - size);
 }
 
 /* ---- Owners ----
@@ -223,7 +223,7 @@ SB__STRAIGHT uint32_t owned_up_to(uint32_t address) {
 }
 
 /* Extends the heap to `top`, whoever grew the memory. False: it reaches there already. */
-static bool extend(uint64_t top) {
+static bool extend_heap(uint64_t top) {
   const uint32_t end = (uint32_t)((top - 64) / 64 * 64 + 48);
   sb__lock_take(&heap.lock);
   if (!heap.start) heap.start = heap.end = (memory_base() + HEADER + 63) / 64 * 64 - HEADER;
@@ -232,18 +232,18 @@ static bool extend(uint64_t top) {
     const uint32_t address = heap.end;
     at(address)->before = heap.last;
     heap.end = end;
-    put_back(address, end - address);
+    free_block(address, end - address);
   }
   sb__lock_drop(&heap.lock);
   return more;
 }
 
 /* Extends the heap by memory that others have grown, else grows it by the missing bytes. False: it cannot grow. */
-static bool grow(uint32_t missing) {
-  if (extend(memory_pages() * PAGE)) return true;
+static bool grow_heap(uint32_t missing) {
+  if (extend_heap(memory_pages() * PAGE)) return true;
   const uint64_t pages = (missing + 2 * UNIT + PAGE - 1) / PAGE, before = memory_grow(pages);
   if (before == UINT64_MAX) return false;
-  extend((before + pages) * PAGE);
+  extend_heap((before + pages) * PAGE);
   return true;
 }
 
@@ -254,15 +254,15 @@ static void *allocate(size_t nbytes) {
   for (;;) {
     uint32_t tail = 0;
     sb__lock_take(&heap.lock);
-    const uint32_t address = find(size);
+    const uint32_t address = find_block(size);
     if (address)
-      cut(address, size);
+      split_block(address, size);
     else if (heap.last && (at(heap.end - heap.last)->size & 1))
       tail = heap.last;
     sb__lock_drop(&heap.lock);
     if (address) return memory_at(address + HEADER);
     /* A free block at the end that is large enough was not the first of its bin: the extended one will be. */
-    if (!grow(tail < size ? size - tail : UNIT)) return NULL;
+    if (!grow_heap(tail < size ? size - tail : UNIT)) return NULL;
   }
 }
 
@@ -270,7 +270,7 @@ static void release(void *data) {
   const uint32_t address = (uint32_t)((char *)data - memory_at(0)) - HEADER;
   sb__lock_take(&heap.lock);
   if (at(address)->next) unmark(address + HEADER);
-  put_back(address, at(address)->size);
+  free_block(address, at(address)->size);
   sb__lock_drop(&heap.lock);
 }
 

@@ -208,7 +208,7 @@ sb__waking sb__os_wait(const void *word, uint32_t expected, sb__bell *bell, int6
                        int *error);
 
 /* Compares the word with the expected value, in the kernel: 1, 0, or -1 on failure. Takes no wakes from waiters. */
-int sb__os_word_is(const void *word, uint32_t expected, int *error);
+int sb__os_futex_equals(const void *word, uint32_t expected, int *error);
 
 /* For tests: from now on checks events every 10 ms, as on systems that cannot wait for word and event at once. */
 void sb__os_wait_in_slices(void);

@@ -79,7 +79,7 @@ sb__waking sb__os_wait(const void *word, uint32_t expected, sb__bell *bell, int6
 
 /* A requeue of no waiters just compares the word, and reports a lost page. A wait with a timeout of 0 would take 24 us on
  * a virtual machine, a hundred times as long. */
-int sb__os_word_is(const void *word, uint32_t expected, int *error) {
+int sb__os_futex_equals(const void *word, uint32_t expected, int *error) {
   if (!syscall(SYS_futex, word, FUTEX_OF_ALL_CMP_REQUEUE, 0, NULL, word, expected)) return 1;
   *error = errno;
   return errno == EAGAIN ? 0 : -1;
@@ -103,7 +103,7 @@ sb__waking sb__os_wait(const void *word, uint32_t expected, sb__bell *bell, int6
   return SB__WAIT_FAILED;
 }
 
-int sb__os_word_is(const void *word, uint32_t expected, int *error) {
+int sb__os_futex_equals(const void *word, uint32_t expected, int *error) {
   (void)word, (void)expected;
   *error = ENOSYS;
   return -1;
