@@ -1,21 +1,21 @@
-/* samebytes: one block of bytes, seen by everyone who needs it.
+/* samebytes: one block of bytes, shared by everyone who needs it.
  *
- * A storage is bytes: where they are, how many, who frees them. A tensor is layout over a storage:
- * dtype, shape, strides, offset. Shapes, strides, offsets and capacities count elements; whatever
- * counts bytes says so in its name (nbytes, itemsize).
+ * A storage is bytes: where they are, how many, who frees them. A tensor is a layout over a storage:
+ * dtype, shape, strides, offset. Shapes, strides, offsets and capacities count elements; names of byte
+ * counts say so (nbytes, itemsize).
  *
- * What can fail returns sb_status and leaves its results untouched on failure; the reason in words is
- * sb_error_message() of the same thread. What returns something else cannot fail. Nothing in here aborts.
+ * Functions that can fail return sb_status, and leave their results untouched on failure; sb_error_message()
+ * on the same thread has the reason in words. All others cannot fail. Nothing in here aborts.
  *
  * Ownership: inputs are borrowed for the call. An sb_tensor is a value: copying it borrows, and only
  * sb_tensor_retain makes it hold its storage. Views take no reference.
  *
- * A process may have several copies of these functions: each copy of the npm package's addon, libsamebytes. A storage
- * belongs to the copy that made it, and goes to that one's functions only. Node's addons get tensors from
- * JavaScript with the functions that go with them by samebytes_napi.h; other programs link libsamebytes.
+ * A process may have several copies of these functions: one per copy of the npm package's addon, and libsamebytes. A
+ * storage belongs to the copy that made it, and may be passed to that copy's functions only. Node addons get tensors
+ * from JavaScript, together with the functions to use, through samebytes_napi.h; other programs link libsamebytes.
  *
- * Threads: storages may be shared between threads (their count is atomic); one sb_tensor may not be
- * changed by two at once. */
+ * Threads: storages may be shared between threads (their count is atomic); two threads may not change one
+ * sb_tensor at the same time. */
 #ifndef SAMEBYTES_H
 #define SAMEBYTES_H
 
@@ -89,7 +89,7 @@ SB_API const char *sb_error_message(void);
 /* ---- dtypes ---- */
 
 /* constant, tag, public name, stored type, kind.
- * Complex numbers are stored as (re, im) pairs; halves and float8 as their bits. */
+ * Complex numbers are stored as (re, im) pairs; float16, bfloat16 and float8 as their bits. */
 #define SB_DTYPES(X)                                          \
  X(BOOL, b1, "bool", uint8_t, BOOLEAN)                        \
  X(UINT8, u8, "uint8", uint8_t, UNSIGNED)                     \
@@ -142,7 +142,7 @@ SB_API int64_t sb_dtype_itemsize(sb_dtype dtype);
 /* Bytes that an element's address must be a multiple of: the item size, but half of it for complex. */
 SB_API int64_t sb_dtype_alignment(sb_dtype dtype);
 
-/* Which kind of numbers one holds; SB_BOOLEAN for a number that is no dtype. */
+/* The kind of numbers that a dtype holds; SB_BOOLEAN for a number that is no dtype. */
 SB_API sb_kind sb_dtype_kind(sb_dtype dtype);
 
 /* Says whether a cast from one dtype to another is allowed under a casting rule.
@@ -151,7 +151,7 @@ SB_API sb_kind sb_dtype_kind(sb_dtype dtype);
  *         of `from` may change, so int64 → float64 is same_kind */
 SB_API bool sb_can_cast(sb_dtype from, sb_dtype to, sb_casting casting);
 
-/* The dtype in which values of two dtypes meet: the smallest one of the higher kind that both fit.
+/* The promoted dtype of two dtypes: the smallest one of the higher kind that holds both.
  *
  *   out  bool and anything give the other; an integer and a float (or complex) give the latter, whatever
  *        their sizes; uint64 and a signed integer give float64; float16 and bfloat16 give float32; the two
@@ -161,14 +161,14 @@ SB_API bool sb_can_cast(sb_dtype from, sb_dtype to, sb_casting casting);
  * Source  array API `result_type`; NumPy for uint64 with signed integers, PyTorch for integers with floats */
 SB_CHECKED SB_API sb_status sb_promote_types(sb_dtype a, sb_dtype b, sb_dtype *out);
 
-/* The numbers that a floating dtype has; of a complex one, its parts. */
+/* The range and precision of a floating dtype; of a complex one, of its parts. */
 typedef struct sb_float_info {
   double eps;             /* from 1 to the next larger number */
   double max;             /* the largest finite number */
   double smallest_normal; /* the smallest positive number of full precision */
 } sb_float_info;
 
-/* Says which numbers a floating or complex dtype has.
+/* The range and precision of a floating or complex dtype.
  *
  * Errors  SB_ERR_DTYPE another kind
  * Source  array API `finfo` */
@@ -179,7 +179,7 @@ SB_CHECKED SB_API sb_status sb_finfo(sb_dtype dtype, sb_float_info *out);
 typedef struct sb_storage sb_storage; /* counted; the count is atomic */
 
 /* Frees wrapped memory: called once, on whatever thread dropped the last reference, with the address
- * and the context given to sb_storage_wrap. It may drop other storages, and calls nothing else in here. */
+ * and the context given to sb_storage_wrap. It may drop other storages, but must call nothing else in here. */
 typedef void (*sb_deleter)(void *data, void *context);
 
 /* Makes a storage of uninitialised bytes on the native heap.
@@ -191,7 +191,7 @@ typedef void (*sb_deleter)(void *data, void *context);
  * Source  LibTorch `Storage` */
 SB_CHECKED SB_API sb_status sb_storage_new(size_t nbytes, sb_storage **out);
 
-/* Makes a storage over memory that somebody else made.
+/* Makes a storage over memory that was allocated elsewhere.
  *
  *   data     taken over on success (freed by deleter); untouched on failure
  *   nbytes   how many bytes may be read and written there
@@ -203,17 +203,17 @@ SB_CHECKED SB_API sb_status sb_storage_new(size_t nbytes, sb_storage **out);
 SB_CHECKED SB_API sb_status sb_storage_wrap(void *data, size_t nbytes, sb_deleter deleter,
                                             void *context, sb_storage **out);
 
-/* One holder more. Returns its argument; NULL is fine. Any thread. */
+/* Takes a reference. Returns its argument; NULL is allowed. Any thread. */
 SB_API sb_storage *sb_storage_ref(sb_storage *storage);
 
-/* One holder less; the last one frees the bytes. Sets it NULL; NULL is fine. Any thread. */
+/* Drops a reference, and sets the pointer NULL; the last one frees the bytes. NULL is allowed. Any thread. */
 SB_API void sb_storage_unref(sb_storage **storage);
 
-/* Address of the first byte: of a new storage, a multiple of SB_ALIGNMENT; NULL without bytes. Borrowed:
- * good as long as somebody holds the storage. */
+/* Address of the first byte: of a new storage, a multiple of SB_ALIGNMENT; NULL without bytes. Valid as
+ * long as somebody holds the storage. */
 SB_API void *sb_storage_data(const sb_storage *storage);
 
-/* How many bytes there are; the storage is not NULL. */
+/* Number of bytes; the storage is not NULL. */
 SB_API size_t sb_storage_nbytes(const sb_storage *storage);
 
 /* ---- Tensors ---- */
@@ -258,7 +258,7 @@ SB_CHECKED SB_API sb_status sb_tensor_init(sb_storage *storage, sb_dtype dtype, 
  *           dynamism, assign that field
  *
  * Errors  SB_ERR_DTYPE · SB_ERR_SHAPE · SB_ERR_MEMORY
- * Notes   for zeros, ones and the like, sb_fill comes next; for evenly spaced numbers sb_arange or
+ * Notes   for zeros, ones and the like, call sb_fill next; for evenly spaced numbers sb_arange or
  *         sb_linspace; for random ones sb_uniform, sb_normal or sb_randint */
 SB_CHECKED SB_API sb_status sb_tensor_empty(sb_dtype dtype, int32_t ndim, const int64_t *shape,
                                             sb_tensor *out);
@@ -281,8 +281,8 @@ SB_CHECKED SB_API sb_status sb_tensor_empty_strided(sb_dtype dtype, int32_t ndim
 SB_CHECKED SB_API sb_status sb_tensor_empty_like(const sb_tensor *t, sb_dtype dtype,
                                                  sb_tensor *out);
 
-/* Describes somebody else's memory as a tensor: sb_storage_wrap and sb_tensor_init in one. From a lower
- * offset, for strides that walk back, call these two.
+/* Describes memory that was allocated elsewhere as a tensor: sb_storage_wrap and sb_tensor_init in one. For
+ * negative strides, which need another offset, call these two.
  *
  *   data     its first element; taken over on success only (freed by deleter)
  *   nbytes   how many bytes may be read and written from there on
@@ -345,9 +345,9 @@ SB_CHECKED SB_API sb_status sb_clone(const sb_tensor *t, sb_dtype dtype, sb_cast
  * Source  ExecuTorch `resize_tensor_ptr` */
 SB_CHECKED SB_API sb_status sb_tensor_resize(sb_tensor *t, int32_t ndim, const int64_t *shape);
 
-/* Address of one element, bounds kept.
+/* Address of one element, with bounds checked.
  *
- *   dtype   must be t's; another one of the same width is none
+ *   dtype   must be t's, also where another one has the same width
  *   index   t's ndim entries; negative counts from the end
  *
  * Returns NULL for an index outside, another dtype, or a tensor without bytes
@@ -363,18 +363,18 @@ static inline void *sb_at(const sb_tensor *t, sb_dtype dtype, const int64_t *ind
   return (char *)sb_storage_data(t->storage) + at * sb_dtype_itemsize(dtype);
 }
 
-/* Copies a descriptor: the fields and ndim entries of shape and strides only. Takes no reference.
+/* Copies a tensor's fields, and ndim entries of shape and strides. Takes no reference.
  *
- *   out  may be t; what it held before is not dropped */
+ *   out  may be t; the storage it held before is not dropped */
 SB_API void sb_tensor_copy_layout(const sb_tensor *t, sb_tensor *out);
 
-/* From here on t holds its storage; sb_tensor_release drops it. A tensor without bytes is fine. */
+/* Makes t hold a reference to its storage; sb_tensor_release drops it. t may have no bytes. */
 SB_API void sb_tensor_retain(sb_tensor *t);
 
-/* Drops what t holds and sets its storage NULL; a second call does nothing. */
+/* Drops the reference that t holds, and sets its storage NULL; a second call does nothing. */
 SB_API void sb_tensor_release(sb_tensor *t);
 
-/* How many elements there are: 1 without axes.
+/* Number of elements: 1 without axes.
  *
  * Source  PyTorch `numel` */
 SB_API int64_t sb_tensor_numel(const sb_tensor *t);
@@ -384,18 +384,18 @@ SB_API int64_t sb_tensor_numel(const sb_tensor *t);
  * Source  NumPy `nbytes` */
 SB_API int64_t sb_tensor_nbytes(const sb_tensor *t);
 
-/* Address of the first element; NULL without bytes or without elements. Borrowed: good as long as somebody holds
- * the storage.
+/* Address of the first element; NULL without bytes or without elements. Valid as long as somebody holds the
+ * storage.
  *
  * Source  PyTorch `data_ptr` */
 SB_API void *sb_tensor_data(const sb_tensor *t);
 
-/* Row-major without gaps, axes of size 1 ignored; true without elements.
+/* True if t is row-major without gaps; axes of size 1 are ignored; true without elements.
  *
  * Source  PyTorch `is_contiguous` */
 SB_API bool sb_is_contiguous(const sb_tensor *t);
 
-/* Says whether any byte belongs to an element of both, judged by address.
+/* Tests whether elements of a and b share a byte, by address.
  *
  *   out     true if so
  *
@@ -404,15 +404,15 @@ SB_API bool sb_is_contiguous(const sb_tensor *t);
  * Source  NumPy `shares_memory` */
 SB_CHECKED SB_API sb_status sb_shares_memory(const sb_tensor *a, const sb_tensor *b, bool *out);
 
-/* A number for a tensor's content: equal for equal elements in the same logical order, whatever the strides
- * and the shape; different, but for chance (2^-64), where a bit of an element differs.
+/* A hash of a tensor's content: equal for equal elements in the same logical order, whatever the strides and the
+ * shape; where a bit of an element differs, different except by chance (2^-64).
  *
  * Bits    the same on every back end; other versions may give others
  * Errors  SB_ERR_ARGUMENT t has elements and no bytes
  * Cost    one pass over t */
 SB_CHECKED SB_API sb_status sb_hash(const sb_tensor *t, uint64_t *out);
 
-/* Says whether two elements of t share a byte (a zero stride, an overlapping window).
+/* Tests whether two elements of t share a byte (a zero stride, overlapping windows).
  *
  * Errors  SB_ERR_MEMORY, as in sb_shares_memory */
 SB_CHECKED SB_API sb_status sb_overlaps_itself(const sb_tensor *t, bool *out);
@@ -476,7 +476,7 @@ typedef struct sb_slice_spec {
 SB_CHECKED SB_API sb_status sb_slice(const sb_tensor *t, int32_t count, const sb_slice_spec *specs,
                                      sb_tensor *out);
 
-/* Gives the same elements in the same logical order another shape.
+/* Changes the shape; elements keep their logical order.
  *
  *   shape   ndim extents; one of them may be -1: inferred
  *   viewed  may be NULL. Set to whether a view could keep the order. If it could not, and viewed is
@@ -488,7 +488,7 @@ SB_CHECKED SB_API sb_status sb_slice(const sb_tensor *t, int32_t count, const sb
 SB_CHECKED SB_API sb_status sb_reshape(const sb_tensor *t, int32_t ndim, const int64_t *shape,
                                        sb_tensor *out, bool *viewed);
 
-/* Shows windows of axis: the axis becomes their number, and a last axis of extent size is added.
+/* Shows windows along axis: the axis becomes their number, and a last axis of extent size is added.
  *
  *   size    elements in a window, 0 … extent
  *   step    elements from one window to the next, at least 1; smaller than size: windows overlap
@@ -525,7 +525,7 @@ SB_CHECKED SB_API sb_status sb_as_strided(const sb_tensor *t, int32_t ndim, cons
 SB_CHECKED SB_API sb_status sb_flip(const sb_tensor *t, int32_t count, const int64_t *axes,
                                     sb_tensor *out);
 
-/* Shows the elements whose indices along two axes differ by offset: both go, and a last one is added.
+/* Shows the elements whose indices along two axes differ by offset: drops both axes, and adds a last one.
  *
  *   offset  elements to the right of the main diagonal (of axis2's index over axis1's); negative: below
  *
@@ -571,17 +571,17 @@ SB_CHECKED SB_API sb_status sb_broadcast_to(const sb_tensor *t, int32_t ndim, co
 SB_CHECKED SB_API sb_status sb_dim_order_strides(int32_t ndim, const int64_t *shape,
                                                  const int64_t *order, int64_t *strides);
 
-/* The axes from outermost to innermost in memory: by falling stride, ties and axes of one element where
- * they stand. But axes of one element do not matter: where row-major does not fit and channels last (4 or 5
- * axes) does, it is that. Strides without elements are row-major, and so is their order.
+/* The axes from outermost to innermost in memory: by falling stride; axes of equal strides or of one element
+ * keep their place. Since axes of one element do not matter, a layout that fits channels last (4 or 5 axes) and
+ * not row-major is channels last. Without elements the order is row-major.
  *
  *   order   written: t's ndim axes
  *
  * Source  ExecuTorch `dim_order` */
 SB_API void sb_dim_order(const sb_tensor *t, int64_t *order);
 
-/* Without gaps when its axes are walked in an order, outermost first; axes of one element are ignored; true
- * without elements. {0, 2, 3, 1} is PyTorch's channels_last.
+/* True if t has no gaps when its axes are walked in an order, outermost first; axes of one element are ignored;
+ * true without elements. {0, 2, 3, 1} is PyTorch's channels_last.
  *
  *   order   t's ndim axes, each once, not negative
  *
@@ -599,8 +599,8 @@ SB_CHECKED SB_API sb_status sb_dense_like(const sb_tensor *t, sb_dtype dtype, sb
  * are still there when it grows again.
  *
  *   shape     t's ndim extents
- *   order     t's axes from outermost to innermost, or NULL: as sb_dim_order says. Who resizes through axes
- *             of one or no element keeps it, because strides tell it no more
+ *   order     t's axes from outermost to innermost, or NULL: that of sb_dim_order. Pass the order where axes had
+ *             one or no element in between: strides do not tell it then
  *   out       may be t; its capacity is t's
  *   outgrown  may be NULL. Set to whether an unbound t is too small. If it is, out is a layout without a
  *             storage, for the caller to allocate and to copy t's elements into
@@ -611,8 +611,8 @@ SB_CHECKED SB_API sb_status sb_dense_like(const sb_tensor *t, sb_dtype dtype, sb
 SB_CHECKED SB_API sb_status sb_resize(const sb_tensor *t, int32_t ndim, const int64_t *shape,
                                       const int64_t *order, sb_tensor *out, bool *outgrown);
 
-/* Lets t show a source's bytes, from its first element, in t's own shape and strides. Takes no reference
- * and drops none: who holds t's storage releases it before, and retains it after.
+/* Makes t show a source's bytes, from its first element, with t's own shape and strides. Takes no reference
+ * and drops none: a t that holds its storage must be released before, and retained after.
  *
  *   source  contiguous, of t's dtype, with at least the elements that t reaches
  *
@@ -622,7 +622,7 @@ SB_CHECKED SB_API sb_status sb_set_data(sb_tensor *t, const sb_tensor *source);
 
 /* ---- Elements ---- */
 
-/* One value with the type that the caller has it in. */
+/* One value, and its type. */
 typedef struct sb_scalar {
   enum { SB_SCALAR_BOOL, SB_SCALAR_INT, SB_SCALAR_UINT, SB_SCALAR_REAL, SB_SCALAR_COMPLEX } kind;
   union {
@@ -661,8 +661,8 @@ SB_CHECKED SB_API sb_status sb_copy_scaled(const sb_tensor *dst, const sb_tensor
                                            const sb_tensor *scale, const sb_tensor *bias,
                                            int64_t axis, sb_casting casting, int64_t *staged);
 
-/* Copies values that a person wrote: each must fit dst's dtype (0.1 → float32 rounds; 1.5 → int32,
- * 300 → uint8, 1e39 → float32 do not).
+/* Copies values, each of which dst's dtype must be able to represent: 0.1 → float32 rounds, but 1.5 → int32,
+ * 300 → uint8 and 1e39 → float32 fail.
  *
  *   src     bool, int64, uint64, float64 or complex128 with dst's shape
  *
@@ -704,7 +704,7 @@ SB_CHECKED SB_API sb_status sb_arange(const sb_tensor *t, const sb_scalar *start
 SB_CHECKED SB_API sb_status sb_linspace(const sb_tensor *t, double start, double stop,
                                         bool endpoint);
 
-/* Picks elements along an axis by their indices.
+/* Takes elements along an axis by their indices.
  *
  *   indices  one axis, any integer dtype; negative counts from the end; all are read before dst is written
  *   axis     of t; negative counts from the end
@@ -717,7 +717,7 @@ SB_CHECKED SB_API sb_status sb_linspace(const sb_tensor *t, double start, double
 SB_CHECKED SB_API sb_status sb_take(const sb_tensor *t, const sb_tensor *indices, int64_t axis,
                                     const sb_tensor *dst);
 
-/* Says whether a and b have one shape and equal numbers, whatever their dtypes are: exactly, also beyond
+/* Tests whether a and b have the same shape and equal numbers, whatever their dtypes: exactly, also beyond
  * 2^53.
  *
  *   equal_nan  NaN equals NaN; a complex number of which a part is NaN is one
@@ -728,7 +728,7 @@ SB_CHECKED SB_API sb_status sb_take(const sb_tensor *t, const sb_tensor *indices
 SB_CHECKED SB_API sb_status sb_array_equal(const sb_tensor *a, const sb_tensor *b, bool equal_nan,
                                            bool *out);
 
-/* Says whether everywhere |a - b| <= atol + rtol * |b|, or a and b are equal (infinities of one sign are),
+/* Tests whether everywhere |a - b| <= atol + rtol * |b|, or a and b are equal (infinities of one sign are),
  * broadcast to each other. Infinities are close to nothing else.
  *
  *   equal_nan  as in sb_array_equal
@@ -742,7 +742,7 @@ SB_CHECKED SB_API sb_status sb_all_close(const sb_tensor *a, const sb_tensor *b,
 
 /* ---- Random numbers ----
  *
- * Seed, stream and place decide every value: not the target's strides, nor threads, instruction set,
+ * Seed, stream and offset determine every value, whatever the target's strides, threads, instruction set,
  * back end or device. A fill of n elements equals the fills of its parts one after the other.
  *
  * A stream is a sequence of 32-bit words. Word w is lane w % 4 of Philox4x32-10 with the key (low, high
@@ -750,22 +750,22 @@ SB_CHECKED SB_API sb_status sb_all_close(const sb_tensor *a, const sb_tensor *b,
  * a fill in row-major order has the word offset + i, or, where it takes two, the words offset + 2 i and
  * the next, offset having been rounded up to an even number first. */
 
-/* A place in a stream: a value, to be copied, stored and restored at will. {.seed = n} is a start. */
+/* A position in a stream: a value, which may be copied, stored and restored. {.seed = n} is a stream's start. */
 typedef struct sb_generator {
   uint64_t seed;
-  uint64_t offset; /* words of the stream that are used up */
-  uint32_t stream; /* streams of one seed have no word in common */
+  uint64_t offset; /* words of the stream already used */
+  uint32_t stream; /* streams of one seed share no words */
 } sb_generator;
 
 /* Fills t with numbers from [low, high), all equally likely: low + k / 2^p * (high - low), k a whole
  * number below 2^p, p being the dtype's precision: 11 (float16), 8 (bfloat16), 24, 53.
  *
  *   t          float16, bfloat16, float32 or float64; any strides
- *   low, high  rounded to t's dtype; never is high a result
+ *   low, high  rounded to t's dtype; high itself is never drawn
  *   generator  moved on: by one word an element, two for float64
  *
  * Bits    computed in float64 for float64, else in float32: the product rounded, then the sum, then
- *         to t's dtype; what reaches high becomes the greatest value below it. k is the upper p bits
+ *         to t's dtype; values that reach high become the greatest one below it. k is the upper p bits
  *         of the word (method 0); for float64, 27 bits of the second word, then 26 of the first
  * Errors  SB_ERR_DTYPE · SB_ERR_BOUNDS a bound is not finite, low is not below high, or high - low
  *         overflows, or the stream ends · SB_ERR_CAST a bound does not fit t's dtype ·
@@ -819,7 +819,7 @@ struct sb_dl_managed_versioned;
 /* Describes t's bytes for a consumer of DLPack 1.x. No byte is copied; the consumer's hold keeps the storage alive
  * until it calls the deleter, on any thread.
  *
- *   flags   0, or SB_DL_IS_COPIED where the caller made t for this consumer and lets go of it
+ *   flags   0, or SB_DL_IS_COPIED where the caller made t for this consumer alone
  *   out     the caller's, who gives it to a consumer or calls its deleter. It is of version 1.2: data is the
  *           first element, byte_offset 0, strides are always there. Without elements it holds nothing, and
  *           data is NULL. A read-only t has that flag
@@ -830,7 +830,7 @@ struct sb_dl_managed_versioned;
 SB_CHECKED SB_API sb_status sb_tensor_to_dlpack(const sb_tensor *t, uint64_t flags,
                                                 struct sb_dl_managed_versioned **out);
 
-/* The same for consumers of what came before 1.0. What these read wrongly is refused: sb_clone makes it dense and
+/* The same for consumers of DLPack before 1.0. Tensors that these misread are refused: sb_clone makes them dense and
  * writable, and sb_view_dtype reads bool and float8 as bytes.
  *
  * Errors  SB_ERR_DTYPE bool, float8 · SB_ERR_READ_ONLY · SB_ERR_UNSUPPORTED a negative stride (PyTorch 1 ends the
@@ -848,12 +848,12 @@ SB_CHECKED SB_API sb_status sb_tensor_to_dlpack_legacy(const sb_tensor *t,
  * Errors  SB_ERR_ARGUMENT managed, its shape or, with elements, its data is NULL · SB_ERR_UNSUPPORTED another
  *         major version · SB_ERR_DTYPE no dtype has that code, bits and lanes · SB_ERR_DEVICE ·
  *         SB_ERR_SHAPE · SB_ERR_BOUNDS the elements leave the address space · SB_ERR_ALIGNMENT · SB_ERR_MEMORY
- * Notes   what the fields say is checked; that the bytes are there is the producer's word
+ * Notes   the fields are checked; that the bytes exist is not
  * Source  DLPack `DLManagedTensorVersioned`, PyTorch and NumPy `from_dlpack` */
 SB_CHECKED SB_API sb_status sb_tensor_from_dlpack(struct sb_dl_managed_versioned *managed,
                                                   sb_tensor *out);
 
-/* The same for producers of what came before 1.0.
+/* The same for producers of DLPack before 1.0.
  *
  * Errors  as sb_tensor_from_dlpack
  * Source  DLPack `DLManagedTensor` */

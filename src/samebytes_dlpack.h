@@ -1,13 +1,13 @@
 /* DLPack between addons of one process: the structs of its public ABI, and capsules for JavaScript.
  *
- * For addon authors. It needs nothing else of samebytes, and nothing is linked: whoever includes it can give
- * tensors to samebytes, take them from it, and exchange them with any other addon that includes it.
+ * For addon authors. It needs nothing else of samebytes, and nothing is linked: an addon that includes it can
+ * exchange tensors with samebytes and with any other addon that includes it.
  *
- * Ownership: a managed tensor has one owner, who calls its deleter once, on any thread, when nothing uses
- * the bytes any more. That frees the struct as well. A deleter may be NULL: then nothing is to be done.
+ * Ownership: a managed tensor has one owner, who calls its deleter once, on any thread, when nothing uses the
+ * bytes any more. The deleter frees the struct as well; it may be NULL.
  *
- * The structs are those of DLPack 1.x (its "versioned" ones) and of what came before ("legacy"), under names
- * of their own, so that dlpack.h may be included as well; pointers may be cast between both.
+ * The structs are those of DLPack 1.x ("versioned") and before ("legacy"), under names of their own, so that
+ * dlpack.h may be included as well; pointers may be cast between both.
  *
  *   export   struct sb_dl_managed_versioned *m = …;
  *            napi_value capsule;
@@ -31,10 +31,10 @@ extern "C" {
 
 /* ---- The ABI ---- */
 
-#define SB_DL_MAJOR 1 /* what samebytes exports: */
-#define SB_DL_MINOR 2 /* strides are always there */
+#define SB_DL_MAJOR 1 /* the version that samebytes exports, in which */
+#define SB_DL_MINOR 2 /* strides are never NULL */
 
-/* Of sb_dl_dtype.code. */
+/* Values of sb_dl_dtype.code. */
 enum sb_dl_code {
   SB_DL_INT = 0,
   SB_DL_UINT = 1,
@@ -43,11 +43,11 @@ enum sb_dl_code {
   SB_DL_BFLOAT = 4,
   SB_DL_COMPLEX = 5,
   SB_DL_BOOL = 6,
-  SB_DL_FLOAT8_E4M3FN = 10, /* from 1.1 on; the float8 of frameworks, not code 8 */
+  SB_DL_FLOAT8_E4M3FN = 10, /* from 1.1 on; the frameworks' float8, unlike code 8 */
   SB_DL_FLOAT8_E5M2 = 12,
 };
 
-/* Of sb_dl_device.type. */
+/* Values of sb_dl_device.type. */
 enum sb_dl_device_type {
   SB_DL_CPU = 1,
   SB_DL_CUDA = 2,
@@ -57,8 +57,8 @@ enum sb_dl_device_type {
 };
 
 #define SB_DL_READ_ONLY UINT64_C(1)      /* sb_dl_managed_versioned.flags */
-#define SB_DL_IS_COPIED UINT64_C(2)      /* made for this consumer: nobody else sees the bytes */
-#define SB_DL_SUBBYTE_PADDED UINT64_C(4) /* elements below 8 bits have bytes of their own */
+#define SB_DL_IS_COPIED UINT64_C(2)      /* copied for this consumer: nobody else has the bytes */
+#define SB_DL_SUBBYTE_PADDED UINT64_C(4) /* each element below 8 bits has a byte of its own */
 
 typedef struct sb_dl_device {
   int32_t type;
@@ -87,7 +87,7 @@ typedef struct sb_dl_managed { /* legacy */
   void (*deleter)(struct sb_dl_managed *self);
 } sb_dl_managed;
 
-/* Where major is not 1, a consumer may read nothing behind flags, and call nothing but the deleter. */
+/* Where major is not 1, a consumer may read nothing after flags, and call only the deleter. */
 typedef struct sb_dl_managed_versioned {
   uint32_t major, minor;
   void *context; /* the producer's */
@@ -96,7 +96,7 @@ typedef struct sb_dl_managed_versioned {
   sb_dl_tensor tensor;
 } sb_dl_managed_versioned;
 
-/* Calls the deleter, if there is one: the last thing that an owner does. */
+/* Calls the deleter, if there is one. The struct is gone afterwards. */
 static inline void sb_dl_free(int versioned, void *managed) {
   if (versioned) {
     sb_dl_managed_versioned *m = (sb_dl_managed_versioned *)managed;
@@ -109,8 +109,8 @@ static inline void sb_dl_free(int versioned, void *managed) {
 
 /* ---- Capsules ---- */
 
-/* What a capsule, which is a tagged external of Node-API, points to. tensor is only read and written
- * atomically: whoever exchanges it for NULL owns what it got. */
+/* The data of a capsule, which is a tagged external of Node-API. tensor is read and written atomically only: the
+ * thread that exchanges it for NULL owns the tensor. */
 typedef struct sb_dl_capsule {
   uint32_t abi;       /* SB_DL_CAPSULE_ABI */
   uint32_t versioned; /* 1: tensor is an sb_dl_managed_versioned; 0: an sb_dl_managed */
@@ -121,18 +121,18 @@ typedef struct sb_dl_capsule {
 
 static inline void *sb_dl_exchange(void **at, void *value) {
 #if defined(_MSC_VER)
-  return _InterlockedExchangePointer((void *volatile *)at, value); /* of <intrin.h> */
+  return _InterlockedExchangePointer((void *volatile *)at, value); /* from <intrin.h> */
 #else
   return __atomic_exchange_n(at, value, __ATOMIC_ACQ_REL);
 #endif
 }
 
-/* The rest is there where node_api.h was included before. */
+/* The rest needs node_api.h, included before this header. */
 #ifdef SRC_NODE_API_H_
 
 # include <stdlib.h>
 
-/* Tells capsules from other externals. Static, because some versions of Node keep the pointer. */
+/* Distinguishes capsules from other externals. Static, because some versions of Node keep the pointer. */
 static const napi_type_tag sb_dl_capsule_tag = {UINT64_C(0x8f1d5c0e6b7a4923),
                                                 UINT64_C(0xa3e27b914d60f85c)};
 
@@ -145,10 +145,10 @@ static inline void sb_dl_capsule_finalize(napi_env env, void *data, void *hint) 
   free(cell);
 }
 
-/* Makes a capsule, which from then on owns the tensor until somebody takes it; collected, it frees it.
+/* Makes a capsule, which owns the tensor until somebody takes it, and frees it when collected.
  *
- *   tensor  an sb_dl_managed_versioned where versioned is 1, else an sb_dl_managed. The caller's as before
- *           where this fails */
+ *   tensor  an sb_dl_managed_versioned if versioned is 1, else an sb_dl_managed; stays the caller's on
+ *           failure */
 static inline napi_status sb_dl_capsule_new(napi_env env, int versioned, void *tensor,
                                             napi_value *out) {
   napi_status status = napi_generic_failure;
@@ -164,7 +164,7 @@ static inline napi_status sb_dl_capsule_new(napi_env env, int versioned, void *t
     return status;
   }
   status = napi_type_tag_object(env, made, &sb_dl_capsule_tag);
-  if (status != napi_ok) return status; /* the cell goes with the external */
+  if (status != napi_ok) return status; /* the external frees the cell */
   sb_dl_exchange(&cell->tensor, tensor);
   *out = made;
   return napi_ok;
@@ -172,11 +172,11 @@ static inline napi_status sb_dl_capsule_new(napi_env env, int versioned, void *t
 
 typedef enum sb_dl_taken {
   SB_DL_TAKEN,  /* the caller owns the tensor now */
-  SB_DL_USED,   /* somebody has taken it before */
+  SB_DL_USED,   /* it was taken before */
   SB_DL_FOREIGN /* not a capsule, or one of another ABI */
 } sb_dl_taken;
 
-/* Where value is a capsule, its cell; NULL: it is none. Borrowed: good as long as the value is held. */
+/* The data of a capsule; NULL: value is none. Valid as long as the value is held. */
 static inline sb_dl_capsule *sb_dl_capsule_of(napi_env env, napi_value value) {
   bool tagged = false;
   void *data = NULL;
@@ -188,9 +188,9 @@ static inline sb_dl_capsule *sb_dl_capsule_of(napi_env env, napi_value value) {
   return ((sb_dl_capsule *)data)->abi == SB_DL_CAPSULE_ABI ? (sb_dl_capsule *)data : NULL;
 }
 
-/* Takes the tensor out of a capsule, once, whoever else tries.
+/* Takes the tensor out of a capsule. Only one of several callers succeeds.
  *
- *   versioned, tensor  written where it is SB_DL_TAKEN. Who cannot use the tensor gives it back by
+ *   versioned, tensor  written if the result is SB_DL_TAKEN. A caller that cannot use the tensor returns it with
  *                      sb_dl_capsule_give_back, or frees it */
 static inline sb_dl_taken sb_dl_capsule_take(napi_env env, napi_value value, int *versioned,
                                              void **tensor) {
@@ -203,7 +203,7 @@ static inline sb_dl_taken sb_dl_capsule_take(napi_env env, napi_value value, int
   return SB_DL_TAKEN;
 }
 
-/* Undoes a take: the capsule owns the tensor again, as if nobody had looked. */
+/* Undoes a take: the capsule owns the tensor again. */
 static inline void sb_dl_capsule_give_back(napi_env env, napi_value value, void *tensor) {
   sb_dl_capsule *cell = sb_dl_capsule_of(env, value);
   if (cell) sb_dl_exchange(&cell->tensor, tensor);

@@ -1,11 +1,11 @@
 /* samebytes and LibTorch: an at::Tensor over a tensor's bytes, and a tensor over an at::Tensor's. No byte is
  * copied either way, and each side keeps the bytes alive for the other.
  *
- *   at::Tensor x = samebytes::to_torch(sb, env, value);   // of a Tensor of JavaScript's
+ *   at::Tensor x = samebytes::to_torch(sb, env, value);   // from a JavaScript Tensor
  *   napi_value y = samebytes::to_napi(sb, x.transpose(0, 1));
  *
- * C++14 and later, any LibTorch from 1.10 on; headers only. What fails throws samebytes::error, LibTorch's own
- * failures c10::Error; samebytes::guard makes errors of JavaScript's of both.
+ * C++14 and later, any LibTorch from 1.10 on; headers only. Failures throw samebytes::error, LibTorch's own
+ * c10::Error; samebytes::guard turns both into JavaScript errors.
  *
  * An at::Tensor over V8's bytes may be used on any thread, but not after the environment (worker, process) that
  * they come from has ended; see samebytes_napi.h. */
@@ -24,7 +24,7 @@
 
 namespace samebytes {
 
-/* A status, and what the library said of it. */
+/* A status and its message. */
 class error : public std::runtime_error {
 public:
   error(sb_status status, const std::string &words) : std::runtime_error(words), status(status) {}
@@ -37,7 +37,7 @@ inline void check(const sb_napi &sb, sb_status status) {
   if (status) throw error(status, sb.call ? sb.call->error_message() : sb.message);
 }
 
-/* What at::Tensors have as their storage's context. */
+/* The context of at::Tensors' storages. */
 struct holding {
   const sb_table *call;
   sb_storage *storage; /* one reference */
@@ -53,12 +53,13 @@ inline void drop(void *context) {
 inline void drop_torch(void *, void *context) { delete static_cast<c10::Storage *>(context); }
 
 struct dtypes {
-  std::array<at::ScalarType, SB_DTYPE_COUNT> torch; /* Undefined: this LibTorch has none */
-  std::array<int, static_cast<size_t>(at::ScalarType::NumOptions)> ours; /* -1: we have none */
+  std::array<at::ScalarType, SB_DTYPE_COUNT> torch; /* Undefined: this LibTorch has no such dtype */
+  std::array<int, static_cast<size_t>(at::ScalarType::NumOptions)>
+      ours; /* -1: samebytes has no such dtype */
 
   static_assert(SB_DTYPE_COUNT == 17, "a name for each dtype");
 
-  /* By names, because what LibTorch has depends on its version. */
+  /* By name, because LibTorch's dtypes depend on its version. */
   dtypes() {
     static const char *const names[SB_DTYPE_COUNT] = {
         "Bool",   "Byte",         "Char",          "Short",         "UInt16",     "Int",
@@ -113,8 +114,8 @@ inline sb_dtype dtype_of(at::ScalarType type) {
 /* An at::Tensor over t's bytes, with its strides and offset: any layout but one that walks backwards.
  *
  *   t          borrowed: the at::Tensor, and each view of it, holds the storage by a reference of its own
- *   read_only  true: you promise not to write, which lets read-only tensors through. LibTorch knows none, but
- *              from_torch still knows then
+ *   read_only  true: allows read-only tensors; you promise not to write. LibTorch has no such flag, but from_torch
+ *              restores it
  *
  * Throws SB_ERR_DTYPE · SB_ERR_UNSUPPORTED a negative stride · SB_ERR_READ_ONLY · SB_ERR_ARGUMENT t has no bytes
  * Source LibTorch `from_blob` */
@@ -145,10 +146,10 @@ inline at::Tensor to_torch(const sb_table *call, const sb_tensor &t, bool read_o
   return x;
 }
 
-/* A tensor over an at::Tensor's bytes, with its strides and offset. Of an at::Tensor that to_torch made (or a view
- * of one) it is on the storage that it came from.
+/* A tensor over an at::Tensor's bytes, with its strides and offset. For an at::Tensor that to_torch made, or a view of
+ * one, it has the original storage.
  *
- *   x    borrowed: the storage that out holds keeps x's
+ *   x    borrowed: out's storage holds x's
  *   out  holds its storage; call->tensor_release drops it, on any thread
  *
  * Throws SB_ERR_ARGUMENT x is undefined · SB_ERR_DEVICE it is not on the CPU · SB_ERR_DTYPE ·
@@ -199,9 +200,9 @@ inline void from_torch(const sb_table *call, const at::Tensor &x, sb_tensor *out
   throw error(status, call->error_message());
 }
 
-/* An at::Tensor over the bytes of a Tensor of JavaScript's.
+/* An at::Tensor over the bytes of a JavaScript Tensor.
  *
- *   sb         opened from value where it is not open yet
+ *   sb         opened from value if not open yet
  *   read_only  as above
  *
  * Throws as sb_tensor_from_napi and to_torch */
@@ -216,7 +217,7 @@ inline at::Tensor to_torch(sb_napi &sb, napi_env env, napi_value value, bool rea
   return to_torch(sb.call, t, read_only);
 }
 
-/* A Tensor of JavaScript's over an at::Tensor's bytes.
+/* A JavaScript Tensor over an at::Tensor's bytes.
  *
  *   sb  open
  *
@@ -231,8 +232,8 @@ inline napi_value to_napi(const sb_napi &sb, const at::Tensor &x) {
   return value;
 }
 
-/* Runs what a callback does, and throws in JavaScript what it throws: ours as samebytes' own errors, LibTorch's with
- * the code ERR_TORCH. No C++ exception may leave a callback. */
+/* Runs work, and turns its C++ exceptions, which must not leave a callback, into JavaScript ones: samebytes' own errors,
+ * and LibTorch's with the code ERR_TORCH. */
 template <typename Work> napi_value guard(const sb_napi &sb, napi_env env, Work work) {
   try {
     return work();

@@ -1,5 +1,5 @@
-/* The parsers of files as a module of their own. It imports nothing and allocates nothing: JavaScript makes its memory
- * grow, copies the bytes that are parsed to where the module's own data ends, and reads words and failures. */
+/* The parsers of files as a module of their own, which imports and allocates nothing. JavaScript grows its memory, copies
+ * the input to the end of the module's own data, and reads the words and the error message. */
 #include <stdarg.h>
 
 #include "formats/formats.h"
@@ -8,7 +8,7 @@
 
 extern uint8_t __heap_base[];
 
-static double found[2]; /* count and wanted of the sb__reader */
+static double counts[2]; /* count and wanted of the sb__reader */
 static char message[512];
 
 WASM_EXPORT(sb_room) uint8_t *sb__wasm_room(void);
@@ -18,11 +18,11 @@ WASM_EXPORT(sb_parse)
 sb_status sb__wasm_parse(int32_t which, double given, double total, double base, double *words,
                          double room);
 
-uint8_t *sb__wasm_room(void) { return __heap_base; } /* a multiple of 16 */
-double *sb__wasm_found(void) { return found; }
+uint8_t *sb__wasm_room(void) { return __heap_base; } /* the input buffer; a multiple of 16 */
+double *sb__wasm_found(void) { return counts; }
 char *sb__wasm_message(void) { return message; }
 
-/* Parses the bytes at sb_room. */
+/* Parses the input at sb_room; room: words of the output. */
 sb_status sb__wasm_parse(int32_t which, double given, double total, double base, double *words,
                          double room) {
   sb__reader r = {.bytes = __heap_base,
@@ -32,34 +32,34 @@ sb_status sb__wasm_parse(int32_t which, double given, double total, double base,
                   .words = words,
                   .room = (int64_t)room};
   const sb_status status = sb__parse(which, &r);
-  found[0] = (double)r.count;
-  found[1] = (double)r.wanted;
+  counts[0] = (double)r.count;
+  counts[1] = (double)r.wanted;
   return status;
 }
 
-/* ---- In place of core/error.c, whose printf would take a third of the module ---- */
+/* ---- Replaces core/error.c, whose printf would be a third of the module ---- */
 
 static size_t length; /* of the message */
 
-static void put(char c) {
+static void put_char(char c) {
   if (length < sizeof message - 1) message[length++] = c;
   message[length] = 0;
 }
 
 static void put_integer(uint64_t n) {
   if (n > 9) put_integer(n / 10);
-  put((char)('0' + n % 10));
+  put_char((char)('0' + n % 10));
 }
 
-/* Formats: what parsers use, %s and %lld, of what is not negative. */
+/* Supports what parsers use: %s, and %lld of numbers that are not negative. */
 sb_status sb__fail(sb_status status, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   for (length = 0; *format; format++) {
     if (*format != '%') {
-      put(*format);
+      put_char(*format);
     } else if (*++format == 's') {
-      for (const char *text = va_arg(arguments, const char *); *text; text++) put(*text);
+      for (const char *text = va_arg(arguments, const char *); *text; text++) put_char(*text);
     } else {
       put_integer((uint64_t)va_arg(arguments, long long));
       format += 2;

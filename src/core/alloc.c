@@ -1,4 +1,4 @@
-/* Every allocation goes through here, so that a test build can make any one of them fail. */
+/* All allocations of the library. A test build can make any one of them fail. */
 #include <stdlib.h>
 
 #include "core/core.h"

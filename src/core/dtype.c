@@ -1,4 +1,4 @@
-/* Names, sizes and kinds of the dtypes, and which casts lose nothing; where two dtypes meet. */
+/* Dtypes: names, sizes, kinds, lossless casts, promotion. */
 #include <math.h>
 
 #include "core/core.h"
@@ -34,7 +34,7 @@ sb_kind sb_dtype_kind(sb_dtype dtype) {
   return sb__dtype_is_valid((int64_t)dtype) ? rows[dtype].kind : SB_BOOLEAN;
 }
 
-/* Which numbers a dtype can hold: whole numbers up to 2^bits (and a sign), or floats. */
+/* The numbers that a dtype represents: integers up to 2^bits (and a sign), or floats. */
 typedef struct range {
   int bits;     /* of precision; an integer's bits without its sign */
   int lowest;   /* exponent of the smallest positive value */
@@ -61,7 +61,6 @@ static range range_of(sb_dtype dtype) {
   return (range){bits - 1, 0, bits - 1, true, false}; /* -2^(bits-1) has this exponent */
 }
 
-/* A signed integer holds one power of two more below zero than above. */
 static bool is_integer(sb_dtype dtype) {
   const sb_kind kind = sb_dtype_kind(dtype);
   return kind == SB_SIGNED || kind == SB_UNSIGNED || kind == SB_BOOLEAN;
@@ -87,17 +86,18 @@ bool sb_can_cast(sb_dtype from, sb_dtype to, sb_casting casting) {
 
 static bool is_complex(sb_dtype dtype) { return sb_dtype_kind(dtype) == SB_COMPLEX; }
 
-/* The list has the smaller ones of a kind first, so the first that fits is the smallest. */
+/* Dtypes of a kind are listed by size, so the first one that fits is the smallest. */
 sb_status sb_promote_types(sb_dtype a, sb_dtype b, sb_dtype *out) {
   if (!sb__dtype_is_valid((int64_t)a) || !sb__dtype_is_valid((int64_t)b)) {
     return sb__fail(SB_ERR_DTYPE, "%lld and %lld are not both dtypes", (long long)a, (long long)b);
   }
-  sb_dtype found = is_integer(a) ? b : a; /* equal, or an integer beside what is none */
+  sb_dtype found =
+      is_integer(a) ? b : a; /* they are equal, or one is an integer and the other is not */
   if (a != b && is_integer(a) == is_integer(b)) {
     const sb_dtype end = is_integer(a) ? SB_FLOAT16 : SB_DTYPE_COUNT;
     found = is_integer(a) ? SB_BOOL : is_complex(a) || is_complex(b) ? SB_COMPLEX64 : SB_FLOAT16;
     while (found < end && !(loses_nothing(a, found) && loses_nothing(b, found))) found++;
-    if (found == end) found = SB_FLOAT64; /* no integer holds uint64 and a sign */
+    if (found == end) found = SB_FLOAT64; /* uint64 with a signed integer */
   }
   *out = found;
   return SB_OK;
@@ -109,7 +109,7 @@ sb_status sb_finfo(sb_dtype dtype, sb_float_info *out) {
   }
   const range r = range_of(dtype);
   const double eps = ldexp(1, 1 - r.bits);
-  /* Where there are no infinities, NaN has the place of the largest number. */
+  /* A format without infinities uses the largest number's bits for NaN. */
   out->max = ldexp(2 - (r.special ? eps : 2 * eps), r.highest);
   out->smallest_normal = ldexp(1, r.lowest + r.bits - 1);
   out->eps = eps;

@@ -1,11 +1,11 @@
-/* The message of the last failure, per thread, and the names of the codes. */
+/* The message of a thread's last failure, and the names of the codes. */
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "core/core.h"
 
 #ifdef __EMSCRIPTEN__
-/* The tool chain's own for small modules: formats double instead of long double, which takes half of the code. */
+/* emscripten's variant for small modules: without long double, half of the code. */
 int __small_vsnprintf(char *text, size_t room, const char *format, va_list arguments);
 # define vsnprintf __small_vsnprintf
 #endif

@@ -1,11 +1,11 @@
-/* The order in which axes lie in memory, and what keeps it: copies' layouts and resizing. */
+/* Memory formats: the order of axes in memory, dense layouts in that order, and resizing. */
 #include "core/core.h"
 
-static uint64_t distance(int64_t stride) { /* INT64_MIN has one, too */
+static uint64_t absolute_stride(int64_t stride) { /* unsigned, for INT64_MIN */
   return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
 }
 
-/* Axes of 4 and 5 dimensions with the channels innermost. */
+/* The orders of channels_last with 4 and 5 axes. */
 static const int64_t channels_last[2][5] = {{0, 2, 3, 1}, {0, 2, 3, 4, 1}};
 
 static bool is_channels_last(const sb_tensor *t) {
@@ -14,15 +14,14 @@ static bool is_channels_last(const sb_tensor *t) {
 }
 
 void sb_dim_order(const sb_tensor *t, int64_t *order) {
-  const bool known =
-      is_channels_last(t); /* where an axis has one element, other orders fit as well */
+  const bool known = is_channels_last(t); /* other orders fit as well where axes have size 1 */
   for (int32_t d = 0; d < t->ndim; d++) order[d] = known ? channels_last[t->ndim - 4][d] : d;
   for (int32_t d = 1; !known && d < t->ndim; d++) {
-    /* Axes by falling stride; equal ones stay as they are, and so do those of one element. */
+    /* Sorts axes by falling stride. Axes of equal strides, or of size 1, keep their order. */
     int32_t at = d;
     for (int32_t i = d - 1; i >= 0 && t->shape[d] != 1; i--) {
       if (t->shape[i] == 1) continue;
-      if (distance(t->strides[order[i]]) >= distance(t->strides[d])) break;
+      if (absolute_stride(t->strides[order[i]]) >= absolute_stride(t->strides[d])) break;
       order[at] = order[i];
       at = i;
     }
@@ -58,11 +57,11 @@ sb_status sb__check_dim_order(int32_t ndim, const int64_t *shape, const int64_t 
   for (int32_t i = 0; i < ndim; i++) {
     const int64_t axis = dim_order[i];
     if (shape[axis] == 1) continue;
-    if (distance(strides[axis]) > outer) {
+    if (absolute_stride(strides[axis]) > outer) {
       return sb__fail(SB_ERR_SHAPE, "strides and dimOrder do not agree: axis %d comes too late",
                       (int)axis);
     }
-    outer = distance(strides[axis]);
+    outer = absolute_stride(strides[axis]);
   }
   return SB_OK;
 }
@@ -133,7 +132,7 @@ sb_status sb_resize(const sb_tensor *t, int32_t ndim, const int64_t *shape, cons
                     sb__shape_text(t->ndim, t->shape, from));
   }
   if (!order) sb_dim_order(t, axes);
-  status = sb_dim_order_strides(ndim, shape, order ? order : axes, strides); /* judges the order */
+  status = sb_dim_order_strides(ndim, shape, order ? order : axes, strides); /* checks the order */
   if (!status) status = check_resizable(t, shape, order ? order : axes);
   if (status) return status;
   const bool fits = numel <= t->capacity || ndim == 0;
@@ -163,7 +162,7 @@ sb_status sb_set_data(sb_tensor *t, const sb_tensor *source) {
   if (!sb_is_contiguous(source)) {
     return sb__fail(SB_ERR_SHAPE, "the source is not contiguous; contiguous() copies");
   }
-  (void)sb__extent(t, &lowest, &highest); /* cannot overflow: t lies in a storage */
+  (void)sb__extent(t, &lowest, &highest); /* cannot overflow: t is inside a storage */
   if (numel > 0 && (lowest < 0 || highest >= sb_tensor_numel(source))) {
     return sb__fail(SB_ERR_BOUNDS, "the source has %lld elements; the tensor reaches %lld to %lld",
                     (long long)sb_tensor_numel(source), (long long)lowest, (long long)highest);

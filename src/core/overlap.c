@@ -1,10 +1,10 @@
-/* Do two elements, or two tensors, share a byte? Constant time where layouts have no gaps or their
- * ranges are apart; else one bit per byte of the range is marked. */
+/* Tests whether two tensors, or two elements of one, share a byte. Takes constant time where layouts have no gaps or
+ * their ranges are disjoint; else marks a bit for each byte of the range. */
 #include <string.h>
 
 #include "core/core.h"
 
-/* Bytes that a tensor reaches, as addresses. */
+/* The range of addresses that a tensor reaches. */
 typedef struct span {
   uintptr_t begin, end;
 } span;
@@ -22,7 +22,8 @@ static bool has_gaps(const sb_tensor *t, span bytes) {
   return (uintptr_t)sb_tensor_nbytes(t) < bytes.end - bytes.begin;
 }
 
-/* Axes by growing stride: each must step over all that the smaller ones reach. False: not proven. */
+/* Sorts axes by growing stride; each must step over all that the smaller ones reach. True: no two elements overlap.
+ * False: not known. */
 static bool is_nested(const sb_tensor *t) {
   int64_t strides[SB_MAX_DIMS], shape[SB_MAX_DIMS], reach = 0;
   int32_t n = 0;
@@ -44,8 +45,8 @@ static bool is_nested(const sb_tensor *t) {
   return true;
 }
 
-/* Calls visit for the first byte of every place that an element has, from the first element's address
- * on, until it returns true. What a zero stride repeats is one place. */
+/* Calls visit with each element's address until it returns true; first: the first element's address. Elements that a zero
+ * stride repeats are visited once. */
 static bool any_place(const sb_tensor *t, uintptr_t first,
                       bool (*visit)(uintptr_t address, void *context), void *context) {
   int64_t index[SB_MAX_DIMS] = {0};
@@ -71,7 +72,7 @@ typedef struct marks {
   int64_t itemsize;
 } marks;
 
-static bool mark(uintptr_t address, void *context) {
+static bool mark_element(uintptr_t address, void *context) {
   const marks *m = context;
   bool seen = false;
   for (int64_t i = 0; i < m->itemsize; i++) {
@@ -85,7 +86,7 @@ static bool mark(uintptr_t address, void *context) {
   return seen;
 }
 
-static bool is_marked(uintptr_t address, void *context) {
+static bool is_element_marked(uintptr_t address, void *context) {
   const marks *m = context;
   for (int64_t i = 0; i < m->itemsize; i++) {
     const uintptr_t byte = address + (uintptr_t)i;
@@ -97,7 +98,7 @@ static bool is_marked(uintptr_t address, void *context) {
 }
 
 static bool mark_all(uintptr_t address, void *context) {
-  mark(address, context);
+  mark_element(address, context);
   return false;
 }
 
@@ -123,19 +124,19 @@ sb_status sb_overlaps_itself(const sb_tensor *t, bool *out) {
     if (t->shape[d] > 1 && t->strides[d] == 0) overlaps = true;
   }
   if (!sb__extent(t, &lowest, &highest) || sb_tensor_numel(t) > highest - lowest + 1) {
-    overlaps = true; /* more elements than places */
+    overlaps = true; /* more elements than addresses */
   }
   if (overlaps) {
     *out = true;
     return SB_OK;
   }
-  /* The layout decides, not where it lies: places count from 0. */
+  /* Addresses count from 0 here: only the layout matters. */
   const int64_t itemsize = sb_dtype_itemsize(t->dtype);
   const span range = {0, (uintptr_t)((highest - lowest + 1) * itemsize)};
   const sb_status status = new_marks(range, &seen);
   if (status) return status;
   seen.itemsize = itemsize;
-  *out = any_place(t, (uintptr_t)(-lowest * itemsize), mark, &seen);
+  *out = any_place(t, (uintptr_t)(-lowest * itemsize), mark_element, &seen);
   sb__free(seen.bits);
   return SB_OK;
 }
@@ -174,7 +175,7 @@ sb_status sb_shares_memory(const sb_tensor *a, const sb_tensor *b, bool *out) {
   seen.itemsize = sb_dtype_itemsize(a->dtype);
   any_place(a, (uintptr_t)sb_tensor_data(a), mark_all, &seen);
   seen.itemsize = sb_dtype_itemsize(b->dtype);
-  *out = any_place(b, (uintptr_t)sb_tensor_data(b), is_marked, &seen);
+  *out = any_place(b, (uintptr_t)sb_tensor_data(b), is_element_marked, &seen);
   sb__free(seen.bits);
   return SB_OK;
 }

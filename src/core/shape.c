@@ -1,7 +1,8 @@
-/* Shapes and strides measured: how many elements there are, how far they reach, which axis is meant. */
+/* Shapes and strides: numbers of elements, bounds, axes. */
 
 #include "core/core.h"
-#if defined __GNUC__ && !defined __clang__ /* a few axes are copied sooner than memcpy is called */
+#if defined __GNUC__ && \
+    !defined __clang__ /* loops over a few axes are faster than calls of memcpy */
 # pragma GCC optimize("no-tree-loop-distribute-patterns")
 #endif
 
@@ -42,7 +43,7 @@ sb_status sb__check_shape(int64_t ndim, const int64_t *shape, int64_t *numel) {
                       sb__shape_text((int32_t)ndim, shape, text));
     }
   }
-  /* 16 is the largest item size: bytes have to fit as well, in every dtype. */
+  /* 16 bytes is the largest item size: nbytes must not overflow either, for any dtype. */
   if (product > INT64_MAX / 16) {
     char text[128];
     return sb__fail(SB_ERR_SHAPE, "shape %s has more bytes than 64 bits can count",

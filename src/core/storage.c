@@ -1,5 +1,5 @@
-/* Bytes and who frees them. The count is atomic; whoever drops the last reference frees, on its own
- * thread. Totals are kept for memory(). */
+/* Storages: bytes with an atomic reference count. The thread that drops the last reference frees them. Totals are kept for
+ * memory(). */
 #include "core/core.h"
 
 static atomic_int_fast64_t storages, heap_bytes, foreign_bytes, mapped_bytes, part_bytes;
@@ -9,7 +9,7 @@ static atomic_int_fast64_t *bytes_of(sb__storage_kind kind) {
   switch (kind) {
     case SB__STORAGE_HEAP: return &heap_bytes;
     case SB__STORAGE_MAPPED: return &mapped_bytes;
-    case SB__STORAGE_PART: return &part_bytes; /* of other storages: nobody asks */
+    case SB__STORAGE_PART: return &part_bytes; /* counted by the whole; not reported */
 #ifndef __wasm__
     case SB__STORAGE_PINNED: return &pinned_bytes;
     case SB__STORAGE_CUDA:
@@ -19,8 +19,8 @@ static atomic_int_fast64_t *bytes_of(sb__storage_kind kind) {
   }
 }
 
-/* sign: 1 for a storage more, -1 for one less. */
-static void count(const sb_storage *storage, int sign) {
+/* sign: 1 adds a storage to the totals, -1 removes it. */
+static void count_storage(const sb_storage *storage, int sign) {
   if (storage->kind == SB__STORAGE_LENT) return;
   atomic_fetch_add(&storages, sign);
   atomic_fetch_add(bytes_of(storage->kind), sign * (int_fast64_t)storage->nbytes);
@@ -34,7 +34,7 @@ static sb_status new_storage(sb__storage_kind kind, void *data, size_t nbytes, s
   storage->kind = kind;
   storage->deleter = deleter;
   storage->context = context;
-  count(storage, 1);
+  count_storage(storage, 1);
   *out = storage;
   return SB_OK;
 }
@@ -165,13 +165,13 @@ void sb_storage_unref(sb_storage **storage) {
   if (!s || s->kind == SB__STORAGE_BORROWED) return;
   if (atomic_fetch_sub_explicit(&s->count, 1, memory_order_acq_rel) != 1) return;
   if (s->deleter) s->deleter(s->data, s->context);
-  count(s, -1);
+  count_storage(s, -1);
   sb__free(s);
 }
 
 static const char *_Atomic kind = "device";
 
-void sb__devices_are(const char *called) { atomic_store(&kind, called); }
+void sb__set_device_name(const char *called) { atomic_store(&kind, called); }
 
 sb_status sb__check_host(const char *name, const sb_storage *storage) {
   if (!SB__ON_DEVICE(storage)) return SB_OK;

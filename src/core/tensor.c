@@ -1,4 +1,4 @@
-/* Tensors as values: making, holding, measuring. */
+/* Tensors: construction, references, sizes. */
 #include <string.h>
 
 #include "core/core.h"
@@ -18,8 +18,8 @@ static bool is_aligned(const sb_tensor *t) {
   return (address & (uintptr_t)(sb_dtype_alignment(t->dtype) - 1)) == 0; /* a power of two */
 }
 
-/* Completes what is plainly right in one walk: no axis empty, nothing that overflows, all inside. What
- * it declines, finish_carefully judges and words. */
+/* The fast path: completes a tensor that is valid and not empty in one loop. False: finish_carefully decides, and words
+ * the error. */
 static bool finish_plain(sb_tensor *t) {
   int64_t low = t->offset, high = t->offset, dense = 1, nbytes = 0;
   if (t->ndim > SB_MAX_DIMS) return false;
@@ -45,7 +45,7 @@ static bool finish_plain(sb_tensor *t) {
   return (!t->storage || (uint64_t)nbytes <= t->storage->nbytes) && is_aligned(t);
 }
 
-/* By itself, for the other way needs no registers that it would have to save. */
+/* noinline: so the fast path saves no registers. */
 static __attribute__((noinline)) sb_status finish_carefully(sb_tensor *t) {
   int64_t numel = 0, dense = 1;
   sb_status status = sb__check_shape(t->ndim, t->shape, &numel);
@@ -97,15 +97,15 @@ sb_status sb_tensor_init(sb_storage *storage, sb_dtype dtype, int32_t ndim, cons
 
 sb_status sb__tensor_allocate(sb_tensor *t, int64_t elements) {
   const int64_t nbytes =
-      elements * sb_dtype_itemsize(t->dtype); /* cannot overflow: checked with the layout */
+      elements * sb_dtype_itemsize(t->dtype); /* cannot overflow: the layout is checked */
   if ((uint64_t)nbytes > SIZE_MAX) {
     return sb__fail(SB_ERR_MEMORY, "%lld bytes cannot be addressed", (long long)nbytes);
   }
   return sb_storage_new((size_t)nbytes, &t->storage);
 }
 
-/* A layout and a storage of so many elements for it. */
-static sb_status own(sb_tensor *made, int64_t elements, sb_tensor *out) {
+/* Allocates a layout's storage, and writes both to out. */
+static sb_status allocate_layout(sb_tensor *made, int64_t elements, sb_tensor *out) {
   const sb_status status = sb__tensor_allocate(made, elements);
   if (!status) sb_tensor_copy_layout(made, out);
   return status;
@@ -114,7 +114,7 @@ static sb_status own(sb_tensor *made, int64_t elements, sb_tensor *out) {
 sb_status sb_tensor_empty(sb_dtype dtype, int32_t ndim, const int64_t *shape, sb_tensor *out) {
   sb_tensor made;
   const sb_status status = sb_tensor_init(NULL, dtype, ndim, shape, NULL, 0, &made);
-  return status ? status : own(&made, sb_tensor_numel(&made), out);
+  return status ? status : allocate_layout(&made, sb_tensor_numel(&made), out);
 }
 
 sb_status sb__strided(sb_dtype dtype, int32_t ndim, const int64_t *shape, const int64_t *strides,
@@ -130,7 +130,7 @@ sb_status sb__strided(sb_dtype dtype, int32_t ndim, const int64_t *shape, const 
   }
   if (!status) status = sb_tensor_init(NULL, dtype, ndim, shape, strides, 0, out);
   if (status) return status;
-  (void)sb__extent(out, &lowest, &highest); /* sb_tensor_init has checked it */
+  (void)sb__extent(out, &lowest, &highest); /* checked by sb_tensor_init */
   *elements = numel ? highest + 1 : 0;
   return SB_OK;
 }
@@ -140,13 +140,13 @@ sb_status sb_tensor_empty_strided(sb_dtype dtype, int32_t ndim, const int64_t *s
   sb_tensor made;
   int64_t elements = 0;
   const sb_status status = sb__strided(dtype, ndim, shape, strides, &made, &elements);
-  return status ? status : own(&made, elements, out);
+  return status ? status : allocate_layout(&made, elements, out);
 }
 
 sb_status sb_tensor_from_blob(void *data, size_t nbytes, sb_dtype dtype, int32_t ndim,
                               const int64_t *shape, const int64_t *strides, sb_deleter deleter,
                               void *context, sb_tensor *out) {
-  sb_storage borrowed; /* judged before anything is taken over */
+  sb_storage borrowed; /* checks the layout before taking ownership */
   sb_tensor made;
   sb__storage_borrow(data, nbytes, &borrowed);
   sb_status status = sb_tensor_init(&borrowed, dtype, ndim, shape, strides, 0, &made);

@@ -1,24 +1,25 @@
-/* Views: layouts over the bytes of another tensor. No byte is touched here.
+/* Views: layouts over the bytes of another tensor. No byte is touched.
  *
- * out may be t, and is untouched on failure: a view is checked first and then made in place, or worked
- * out in a copy that is written to out at the end. */
+ * out may be t, and is untouched on failure: arguments are checked before out is written, or the view is computed in a
+ * copy. */
 
 #include "core/core.h"
-#if defined __GNUC__ && !defined __clang__ /* a few axes are copied sooner than memcpy is called */
+#if defined __GNUC__ && \
+    !defined __clang__ /* loops over a few axes are faster than calls of memcpy */
 # pragma GCC optimize("no-tree-loop-distribute-patterns")
 #endif
 
-/* What a view that shows only part of t may grow to: itself. */
+/* A view of a part of t cannot grow beyond its own elements. */
 static void limit_capacity(sb_tensor *view) {
   view->capacity = view->ndim ? sb_tensor_numel(view) : 1;
 }
 
-static void finish(sb_tensor *view, sb_tensor *out) {
+static void finish_view(sb_tensor *view, sb_tensor *out) {
   limit_capacity(view);
   sb_tensor_copy_layout(view, out);
 }
 
-static void normalise(sb_tensor *t) {
+static void normalise_strides(sb_tensor *t) {
   int64_t dense = 1;
   for (int32_t d = t->ndim - 1; d >= 0; d--) {
     if (t->shape[d] == 1) t->strides[d] = dense;
@@ -26,7 +27,7 @@ static void normalise(sb_tensor *t) {
   }
 }
 
-/* Gives out these axes, strides of those of size 1 normalised. */
+/* Sets out's axes; strides of axes of size 1 are normalised. */
 static void set_axes(sb_tensor *out, int32_t ndim, const int64_t *shape, const int64_t *strides) {
   int64_t dense = 1;
   bool empty = false;
@@ -37,7 +38,7 @@ static void set_axes(sb_tensor *out, int32_t ndim, const int64_t *shape, const i
     if (shape[d] > 1) dense *= shape[d];
     empty = empty || shape[d] == 0;
   }
-  out->capacity = empty ? 0 : dense; /* of a view: its own elements */
+  out->capacity = empty ? 0 : dense; /* of a view: its elements */
 }
 
 sb_status sb_permute(const sb_tensor *t, int32_t ndim, const int64_t *order, sb_tensor *out) {
@@ -69,13 +70,13 @@ sb_status sb_transpose(const sb_tensor *t, int64_t a, int64_t b, sb_tensor *out)
   sb_status status = sb__check_axis("a", a, t->ndim, &x);
   if (!status) status = sb__check_axis("b", b, t->ndim, &y);
   if (status) return status;
-  sb_tensor_copy_layout(t, out); /* nothing fails from here on */
+  sb_tensor_copy_layout(t, out); /* no failure from here on */
   const int64_t extent = out->shape[x], stride = out->strides[x];
   out->shape[x] = out->shape[y];
   out->strides[x] = out->strides[y];
   out->shape[y] = extent;
   out->strides[y] = stride;
-  normalise(out);
+  normalise_strides(out);
   limit_capacity(out);
   return SB_OK;
 }
@@ -88,9 +89,8 @@ static void remove_axis(sb_tensor *t, int32_t axis) {
   }
 }
 
-/* Elements from the offset to index along an axis. Views of nothing keep their offset, so that it
- * cannot leave the storage. */
-static void advance(sb_tensor *t, int32_t axis, int64_t index) {
+/* Moves the offset to an index along an axis. Empty views keep theirs, so that it cannot leave the storage. */
+static void advance_offset(sb_tensor *t, int32_t axis, int64_t index) {
   if (sb_tensor_numel(t) > 0) t->offset += index * t->strides[axis];
 }
 
@@ -103,10 +103,10 @@ sb_status sb_select(const sb_tensor *t, int64_t axis, int64_t index, sb_tensor *
     return sb__fail(SB_ERR_BOUNDS, "index %lld is outside axis %d of %lld elements",
                     (long long)index, d, (long long)extent);
   }
-  sb_tensor_copy_layout(t, out); /* nothing fails from here on */
-  advance(out, d, index < 0 ? index + extent : index);
+  sb_tensor_copy_layout(t, out); /* no failure from here on */
+  advance_offset(out, d, index < 0 ? index + extent : index);
   remove_axis(out, d);
-  normalise(out);
+  normalise_strides(out);
   limit_capacity(out);
   return SB_OK;
 }
@@ -126,15 +126,15 @@ sb_status sb_narrow(const sb_tensor *t, int64_t axis, int64_t start, int64_t len
     return sb__fail(SB_ERR_BOUNDS, "length %lld from %lld leaves axis %d of %lld elements",
                     (long long)length, (long long)first, d, (long long)extent);
   }
-  sb_tensor_copy_layout(t, out); /* nothing fails from here on */
-  if (length > 0) advance(out, d, first);
+  sb_tensor_copy_layout(t, out); /* no failure from here on */
+  if (length > 0) advance_offset(out, d, first);
   out->shape[d] = length;
-  normalise(out);
+  normalise_strides(out);
   limit_capacity(out);
   return SB_OK;
 }
 
-/* Python's rule: what lies outside is clamped, a missing end is the axis' end in walking order. */
+/* As in Python: bounds are clamped to the axis; a missing one is the axis' end in the direction of step. */
 static void clamp_range(const sb_slice_spec *spec, int64_t extent, int64_t *start, int64_t *count) {
   const int64_t low = spec->step < 0 ? -1 : 0, high = spec->step < 0 ? extent - 1 : extent;
   int64_t first = spec->step < 0 ? high : low, last = spec->step < 0 ? low : high;
@@ -148,12 +148,12 @@ static void clamp_range(const sb_slice_spec *spec, int64_t extent, int64_t *star
   }
   *start = first;
   *count = 0;
-  if (spec->step == 1 && last > first) *count = last - first; /* mostly: no division */
+  if (spec->step == 1 && last > first) *count = last - first; /* the common case: no division */
   if (spec->step > 1 && last > first) *count = (last - first - 1) / spec->step + 1;
   if (spec->step < 0 && last < first) *count = (first - last - 1) / -spec->step + 1;
 }
 
-/* A view while its axes are being collected; t may be where it goes in the end. */
+/* A view under construction: apart from out, which may be t. */
 typedef struct sb__slicing {
   int32_t ndim;
   int64_t offset; /* from t's */
@@ -181,7 +181,7 @@ static sb_status slice_range(sb__slicing *view, const sb_tensor *t, int32_t d,
   return SB_OK;
 }
 
-/* named: how many axes of t the specs name. */
+/* named: the number of axes of t that specs name. */
 static sb_status check_specs(const sb_tensor *t, int32_t count, const sb_slice_spec *specs,
                              int32_t *named) {
   int32_t axes = 0, ellipses = 0, added = 0, dropped = 0;
@@ -206,17 +206,17 @@ static sb_status check_specs(const sb_tensor *t, int32_t count, const sb_slice_s
   return SB_OK;
 }
 
-/* The commonest slice, a range of the first axis, needs no axis anew. */
+/* The most common slice, a range of the first axis, keeps all axes. */
 static sb_status slice_first_axis(const sb_tensor *t, const sb_slice_spec *spec, sb_tensor *out) {
   sb__slicing view;
   view.ndim = 0;
   view.offset = 0;
   const sb_status status = slice_range(&view, t, 0, spec);
   if (status) return status;
-  sb_tensor_copy_layout(t, out); /* nothing fails from here on */
+  sb_tensor_copy_layout(t, out); /* no failure from here on */
   out->shape[0] = view.shape[0];
   out->strides[0] = view.strides[0];
-  normalise(out);
+  normalise_strides(out);
   limit_capacity(out);
   if (out->capacity > 0) out->offset += view.offset;
   return SB_OK;
@@ -224,7 +224,7 @@ static sb_status slice_first_axis(const sb_tensor *t, const sb_slice_spec *spec,
 
 sb_status sb_slice(const sb_tensor *t, int32_t count, const sb_slice_spec *specs, sb_tensor *out) {
   sb__slicing view;
-  int32_t d = 0, named = 0; /* axis of t; axes that specs name */
+  int32_t d = 0, named = 0; /* the next axis of t; axes that specs name */
   if (count == 1 && specs[0].kind == SB_SLICE_RANGE && t->ndim > 0) {
     return slice_first_axis(t, specs, out);
   }
@@ -233,7 +233,7 @@ sb_status sb_slice(const sb_tensor *t, int32_t count, const sb_slice_spec *specs
   view.ndim = 0;
   view.offset = 0;
   for (int32_t i = 0; i <= count; i++) {
-    /* The end of the list stands for the axes that nobody named, as an ellipsis does. */
+    /* The end of the list stands for the remaining axes, as an ellipsis does. */
     const int64_t kind = i < count ? specs[i].kind : SB_SLICE_ELLIPSIS;
     if (kind == SB_SLICE_ELLIPSIS) {
       int32_t rest = i < count ? t->ndim - named : t->ndim - d;
@@ -252,9 +252,9 @@ sb_status sb_slice(const sb_tensor *t, int32_t count, const sb_slice_spec *specs
       view.offset += (index < 0 ? index + extent : index) * t->strides[d++];
     }
   }
-  sb_tensor_copy_layout(t, out); /* nothing fails from here on */
+  sb_tensor_copy_layout(t, out); /* no failure from here on */
   set_axes(out, view.ndim, view.shape, view.strides);
-  /* A view of nothing keeps its offset, so that it cannot leave the storage. */
+  /* An empty view keeps its offset, so that it cannot leave the storage. */
   if (out->capacity > 0) out->offset += view.offset;
   return SB_OK;
 }
@@ -291,10 +291,11 @@ static sb_status infer_shape(const sb_tensor *t, int32_t ndim, const int64_t *sh
   return SB_OK;
 }
 
-/* Walks both shapes from the end: a run of old axes that is dense within itself can be cut anew. */
+/* Computes strides for view's shape that keep the order of elements. Walks both shapes from the end: runs of old axes that
+ * merge can be cut into new ones. False: there are no such strides. */
 static bool keep_order(const sb_tensor *t, sb_tensor *view) {
   int32_t to = view->ndim - 1;
-  int64_t run = 1, cut = 1; /* elements of the old run so far, and of what was cut from it */
+  int64_t run = 1, cut = 1; /* elements of the old run, and of the new axes cut from it */
   int64_t base = 1;         /* stride of the run's last axis */
   bool open = false;
   for (int32_t d = t->ndim - 1; d >= 0; d--) {
@@ -317,8 +318,8 @@ static bool keep_order(const sb_tensor *t, sb_tensor *view) {
     run = cut = 1;
     open = false;
   }
-  for (; to >= 0; to--) view->strides[to] = 1; /* only axes of 1 are left */
-  normalise(view);
+  for (; to >= 0; to--) view->strides[to] = 1; /* only axes of size 1 remain */
+  normalise_strides(view);
   return true;
 }
 
@@ -347,17 +348,17 @@ sb_status sb_reshape(const sb_tensor *t, int32_t ndim, const int64_t *shape, sb_
     view.storage = NULL;
     view.offset = 0;
     view.flags = 0;
-    finish(&view, out);
+    finish_view(&view, out);
     return SB_OK;
   }
   if (viewed) *viewed = true;
-  const int64_t capacity = t->capacity; /* the same elements: the same room to grow */
-  finish(&view, out);
+  const int64_t capacity = t->capacity; /* the same elements: the same capacity */
+  finish_view(&view, out);
   if (ndim) out->capacity = capacity;
   return SB_OK;
 }
 
-/* Axes that a list names, each once; all where count is below 0. */
+/* Marks the axes of a list, each once; all axes where count is negative. */
 static sb_status mark_axes(const sb_tensor *t, int32_t count, const int64_t *axes, bool *marked) {
   for (int32_t d = 0; count < 0 && d < t->ndim; d++) marked[d] = true;
   for (int32_t i = 0; i < count; i++) {
@@ -374,11 +375,11 @@ sb_status sb_flip(const sb_tensor *t, int32_t count, const int64_t *axes, sb_ten
   bool flipped[SB_MAX_DIMS] = {false};
   const sb_status status = mark_axes(t, count, axes, flipped);
   if (status) return status;
-  sb_tensor_copy_layout(t, out); /* nothing fails from here on */
+  sb_tensor_copy_layout(t, out); /* no failure from here on */
   const bool empty = sb_tensor_numel(out) == 0;
   for (int32_t d = 0; !empty && d < out->ndim; d++) {
     if (!flipped[d] || out->shape[d] < 2) continue;
-    advance(out, d, out->shape[d] - 1);
+    advance_offset(out, d, out->shape[d] - 1);
     out->strides[d] = -out->strides[d];
   }
   limit_capacity(out);
@@ -401,16 +402,16 @@ sb_status sb_diagonal(const sb_tensor *t, int64_t offset, int64_t axis1, int64_t
   if (length > 1 && sb__add_overflows(t->strides[x], t->strides[y], &stride)) {
     return sb__fail(SB_ERR_BOUNDS, "the diagonal's stride overflows");
   }
-  sb_tensor_copy_layout(t, out); /* nothing fails from here on */
+  sb_tensor_copy_layout(t, out); /* no failure from here on */
   if (length > 0) {
-    advance(out, x, down);
-    advance(out, y, right);
+    advance_offset(out, x, down);
+    advance_offset(out, y, right);
   }
   remove_axis(out, x > y ? x : y);
   remove_axis(out, x > y ? y : x);
   out->shape[out->ndim] = length;
   out->strides[out->ndim++] = stride;
-  normalise(out);
+  normalise_strides(out);
   limit_capacity(out);
   return SB_OK;
 }
@@ -424,12 +425,12 @@ sb_status sb_squeeze(const sb_tensor *t, int32_t count, const int64_t *axes, sb_
     return sb__fail(SB_ERR_SHAPE, "axis %d has %lld elements; only axes of one can be dropped", d,
                     (long long)t->shape[d]);
   }
-  const int64_t capacity = t->capacity; /* the same elements: the same room to grow */
-  sb_tensor_copy_layout(t, out);        /* nothing fails from here on */
+  const int64_t capacity = t->capacity; /* the same elements: the same capacity */
+  sb_tensor_copy_layout(t, out);        /* no failure from here on */
   for (int32_t d = out->ndim - 1; d >= 0; d--) {
     if (dropped[d] && out->shape[d] == 1) remove_axis(out, d);
   }
-  normalise(out);
+  normalise_strides(out);
   out->capacity = out->ndim ? capacity : 1;
   return SB_OK;
 }
@@ -441,13 +442,13 @@ sb_status sb_unsqueeze(const sb_tensor *t, int64_t axis, sb_tensor *out) {
   }
   const sb_status status = sb__check_axis("axis", axis, t->ndim + 1, &at);
   if (status) return status;
-  sb_tensor_copy_layout(t, out); /* nothing fails from here on */
+  sb_tensor_copy_layout(t, out); /* no failure from here on */
   for (int32_t d = out->ndim++; d > at; d--) {
     out->shape[d] = out->shape[d - 1];
     out->strides[d] = out->strides[d - 1];
   }
   out->shape[at] = 1;
-  normalise(out);
+  normalise_strides(out);
   return SB_OK;
 }
 
@@ -479,8 +480,8 @@ sb_status sb_unfold(const sb_tensor *t, int64_t axis, int64_t size, int64_t step
   if (sb__check_shape(view.ndim, view.shape, &numel)) {
     return sb__fail(SB_ERR_SHAPE, "the windows have more elements than 64 bits can count");
   }
-  normalise(&view);
-  finish(&view, out);
+  normalise_strides(&view);
+  finish_view(&view, out);
   return SB_OK;
 }
 
@@ -523,7 +524,7 @@ sb_status sb_view_dtype(const sb_tensor *t, sb_dtype dtype, sb_tensor *out) {
           (long long)bytes, (long long)(t->offset * from), sb_dtype_name(dtype), (long long)to);
     }
   }
-  normalise(&view);
+  normalise_strides(&view);
   return sb_as_strided(&view, view.ndim, view.shape, view.strides, view.offset, out);
 }
 
@@ -535,7 +536,7 @@ sb_status sb_as_strided(const sb_tensor *t, int32_t ndim, const int64_t *shape,
   if (status) return status;
   view.dynamism = t->dynamism;
   view.flags = t->flags;
-  finish(&view, out);
+  finish_view(&view, out);
   return SB_OK;
 }
 
@@ -544,8 +545,8 @@ sb_status sb_broadcast_to(const sb_tensor *t, int32_t ndim, const int64_t *shape
   int64_t asked[SB_MAX_DIMS], numel = 0;
   char from[128], to[128];
   const int32_t added = ndim - t->ndim;
-  if (ndim < 0 || ndim > SB_MAX_DIMS) return sb__check_shape(ndim, shape, &numel); /* says so */
-  asked[0] = 0; /* also of no axes */
+  if (ndim < 0 || ndim > SB_MAX_DIMS) return sb__check_shape(ndim, shape, &numel); /* fails */
+  asked[0] = 0; /* initialised even without axes */
   for (int32_t d = 0; d < ndim; d++) {
     asked[d] = shape[d] == -1 && d >= added ? t->shape[d - added] : shape[d];
   }
@@ -564,13 +565,13 @@ sb_status sb_broadcast_to(const sb_tensor *t, int32_t ndim, const int64_t *shape
     return sb__fail(SB_ERR_SHAPE, "shape %s does not broadcast to %s",
                     sb__shape_text(t->ndim, t->shape, from), sb__shape_text(ndim, shape, to));
   }
-  normalise(&view);
-  finish(&view, out);
+  normalise_strides(&view);
+  finish_view(&view, out);
   return SB_OK;
 }
 
 sb_status sb__check_within(const sb_tensor *view, const sb_tensor *t) {
-  int64_t low = 0, high = 0, from = 0, to = 0; /* neither can overflow: both lie in the storage */
+  int64_t low = 0, high = 0, from = 0, to = 0; /* cannot overflow: both are inside the storage */
   if (sb_tensor_numel(view) == 0) return SB_OK;
   (void)sb__extent(view, &low, &high);
   (void)sb__extent(t, &from, &to);

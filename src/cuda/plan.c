@@ -7,7 +7,7 @@
 
 #include "cuda/args.h"
 #include "ops/plan.h"
-#include "ops/run.h"
+#include "ops/copy_plan_run.h"
 
 /* Elements of a launch whose places are computed in 32 bits. */
 #ifdef SB_TEST

@@ -1,7 +1,7 @@
-/* What the parsers of file formats have in common. */
+/* What parsers of file formats share. */
 #include "formats/formats.h"
 
-sb_status sb__bad(const sb__reader *r, int64_t at, const char *reason) {
+sb_status sb__fail_at(const sb__reader *r, int64_t at, const char *reason) {
   return sb__fail(SB_ERR_FORMAT, "byte %lld: %s", (long long)(r->base + at), reason);
 }
 
@@ -11,14 +11,14 @@ sb_status sb__too_many(const sb__reader *r, int64_t at, int64_t n, const char *t
                   (long long)(r->base + at), (long long)n, things, (long long)most);
 }
 
-bool sb__has(sb__reader *r, int64_t n) {
+bool sb__has_bytes(sb__reader *r, int64_t n) {
   if (n >= 0 && n <= r->given - r->at) return true;
   r->wanted = n >= 0 && n <= r->total - r->at ? r->at + n : 0;
   return false;
 }
 
-sb_status sb__ends(sb__reader *r) {
-  return r->wanted ? SB_OK : sb__bad(r, r->at, "the file ends before what has to be here");
+sb_status sb__file_ends(sb__reader *r) {
+  return r->wanted ? SB_OK : sb__fail_at(r, r->at, "the file ends before what has to be here");
 }
 
 uint64_t sb__peek(const sb__reader *r, int64_t at, int32_t nbytes) {
@@ -35,14 +35,14 @@ void sb__skip_spaces(sb__reader *r) {
   }
 }
 
-bool sb__take(sb__reader *r, char c) {
+bool sb__take_char(sb__reader *r, char c) {
   sb__skip_spaces(r);
   const bool is_there = r->at < r->given && r->bytes[r->at] == (uint8_t)c;
   r->at += is_there;
   return is_there;
 }
 
-void sb__put(sb__reader *r, double word) {
+void sb__put_word(sb__reader *r, double word) {
   if (r->count < r->room) r->words[r->count] = word;
   r->count++;
 }
@@ -55,19 +55,19 @@ sb_status sb__put_tensor(sb__reader *r, const double *name, int32_t dtype, doubl
   for (int32_t d = 0; d < ndim; d++) {
     none = none || shape[d] == 0;
     if (sb__mul_overflows(numel, shape[d] ? shape[d] : 1, &numel) || numel > INT64_C(1) << 53) {
-      return sb__bad(r, (int64_t)name[0], "the shape has too many elements");
+      return sb__fail_at(r, (int64_t)name[0], "the shape has too many elements");
     }
   }
   if (none) numel = 0;
   if (sb__mul_overflows(numel, block_bytes, nbytes) || *nbytes % block_elements) {
-    return sb__bad(r, (int64_t)name[0], "the shape is no whole number of bytes or blocks");
+    return sb__fail_at(r, (int64_t)name[0], "the shape is no whole number of bytes or blocks");
   }
   *nbytes /= block_elements;
   const double words[] = {
       SB__RECORD_SHAPE + ndim, SB__TENSOR,  name[0],       name[1],         dtype, foreign,
       block_elements,          block_bytes, (double)begin, (double)*nbytes, ndim};
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++) sb__put(r, words[i]);
-  for (int32_t d = 0; d < ndim; d++) sb__put(r, (double)shape[d]);
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) sb__put_word(r, words[i]);
+  for (int32_t d = 0; d < ndim; d++) sb__put_word(r, (double)shape[d]);
   return SB_OK;
 }
 
@@ -101,16 +101,16 @@ bool sb__is_utf8(const sb__reader *r, int64_t at, int64_t end) {
 
 /* ---- Order ---- */
 
-/* Of equals the first one of the file comes first. */
+/* By place; ties in the order of the file. */
 static bool is_before(const sb__reader *r, double i, double j) {
   const double *a = r->words + (int64_t)i, *b = r->words + (int64_t)j;
-  for (int32_t k = SB__RECORD_BEGIN; k <= SB__RECORD_NBYTES; k++) { /* HEADER, of members */
+  for (int32_t k = SB__RECORD_BEGIN; k <= SB__RECORD_NBYTES; k++) { /* for members, HEADER */
     if (a[k] != b[k]) return a[k] < b[k];
   }
   return a[SB__RECORD_NAME_AT] < b[SB__RECORD_NAME_AT];
 }
 
-static void sift(const sb__reader *r, double *list, int64_t i, int64_t n) {
+static void sift_down(const sb__reader *r, double *list, int64_t i, int64_t n) {
   for (int64_t child = 2 * i + 1; child < n; i = child, child = 2 * i + 1) {
     if (child + 1 < n && is_before(r, list[child], list[child + 1])) child++;
     if (!is_before(r, list[i], list[child])) return;
@@ -120,20 +120,20 @@ static void sift(const sb__reader *r, double *list, int64_t i, int64_t n) {
   }
 }
 
-static void sort(const sb__reader *r, double *list, int64_t n) {
+static void sort_records(const sb__reader *r, double *list, int64_t n) {
   int64_t sorted = 1;
   while (sorted < n && is_before(r, list[sorted - 1], list[sorted])) sorted++;
-  if (sorted >= n) return; /* as nearly all files are */
-  for (int64_t i = n / 2 - 1; i >= 0; i--) sift(r, list, i, n);
+  if (sorted >= n) return; /* nearly all files are sorted */
+  for (int64_t i = n / 2 - 1; i >= 0; i--) sift_down(r, list, i, n);
   for (int64_t i = n - 1; i > 0; i--) {
     const double kept = list[0];
     list[0] = list[i];
     list[i] = kept;
-    sift(r, list, 0, i);
+    sift_down(r, list, 0, i);
   }
 }
 
-/* Sorted by place: each ends where the next one begins, or before. */
+/* list: records sorted by place; each must end where the next one begins, or before. */
 static sb_status check_places(sb__reader *r, const double *list, int64_t n, bool tiled,
                               int64_t end) {
   int64_t last = (int64_t)r->words[0];
@@ -146,40 +146,41 @@ static sb_status check_places(sb__reader *r, const double *list, int64_t n, bool
       record[SB__RECORD_END] = next;
       if (next - record[SB__RECORD_HEADER] <
           30 + record[SB__RECORD_NAME_LENGTH] + record[SB__RECORD_PACKED]) {
-        return sb__bad(r, name, "the member reaches into what comes after it");
+        return sb__fail_at(r, name, "the member reaches into what comes after it");
       }
       continue;
     }
     const double begin = record[SB__RECORD_BEGIN], nbytes = record[SB__RECORD_NBYTES];
     if (begin < (double)last && (tiled || nbytes > 0)) {
-      return sb__bad(r, name, "the data of this tensor overlaps that of another one");
+      return sb__fail_at(r, name, "the data of this tensor overlaps that of another one");
     }
     if (tiled && begin > (double)last) {
-      return sb__bad(r, name, "there are bytes before this tensor's data that belong to none");
+      return sb__fail_at(r, name, "there are bytes before this tensor's data that belong to none");
     }
     if (begin + nbytes > (double)end) {
-      return sb__bad(r, name, "the data of this tensor ends after the file");
+      return sb__fail_at(r, name, "the data of this tensor ends after the file");
     }
     if (nbytes > 0 || tiled) last = (int64_t)(begin + nbytes);
   }
-  if (tiled && last != end) return sb__bad(r, last, "the bytes from here on belong to no tensor");
+  if (tiled && last != end)
+    return sb__fail_at(r, last, "the bytes from here on belong to no tensor");
   return SB_OK;
 }
 
 sb_status sb__check_records(sb__reader *r, bool tiled, int64_t end) {
   const int64_t all = r->count;
   if (all > r->room) {
-    r->count += all / SB__RECORD_VALUE_LENGTH; /* no record is shorter */
+    r->count += all / SB__RECORD_VALUE_LENGTH; /* the shortest record's length */
     return SB_OK;
   }
   for (int64_t at = 1; at < all; at += (int64_t)r->words[at]) {
-    if (r->words[at + SB__RECORD_TAG] != SB__PAIR) sb__put(r, (double)at);
+    if (r->words[at + SB__RECORD_TAG] != SB__PAIR) sb__put_word(r, (double)at);
   }
   if (r->count > r->room) return SB_OK;
   double *list = r->words + all;
   const int64_t n = r->count - all;
   r->count = all;
-  sort(r, list, n);
+  sort_records(r, list, n);
   return check_places(r, list, n, tiled, end);
 }
 

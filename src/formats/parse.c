@@ -1,4 +1,4 @@
-/* Which parser is meant: their order is that of js/files/parsers.js. */
+/* Parsers by index, in the order of js/files/parsers.js. */
 #include "formats/formats.h"
 
 sb_status sb__parse(int64_t which, sb__reader *r) {

@@ -1,5 +1,5 @@
-/* Tensors as DLPack's managed structs, both ways. What goes out is what the consumers that there are can read;
- * what comes in is believed only so far as a pointer has to be. */
+/* DLPack's managed structs, export and import. Exports keep to what existing consumers read correctly; imports check
+ * everything but the pointer. */
 #include <string.h>
 
 #include "core/core.h"
@@ -48,14 +48,14 @@ static sb_status dtype_of(sb_dl_dtype given, sb_dtype *out) {
                   given.code, given.bits, given.lanes);
 }
 
-/* ---- Out ---- */
+/* ---- Export ---- */
 
-/* A struct, what it holds, and its shape and strides in one piece. */
+/* An exported struct, its storage, shape and strides in one allocation. */
 typedef struct exported {
   union {
     sb_dl_managed legacy;
     sb_dl_managed_versioned versioned;
-  } as; /* first: its address is the consumer's */
+  } as; /* first: the consumer gets its address */
   sb_storage *storage;
   int64_t lists[]; /* shape, strides */
 } exported;
@@ -69,7 +69,7 @@ static void free_legacy(sb_dl_managed *self) { free_exported(self->context); }
 
 static void free_versioned(sb_dl_managed_versioned *self) { free_exported(self->context); }
 
-/* What consumers of legacy structs refuse, read wrongly, or die of. */
+/* Refuses what consumers of legacy structs refuse, misread or crash on. */
 static sb_status check_legacy(const sb_tensor *t) {
   const sb_dl_dtype code = codes[t->dtype];
   if (code.code > SB_DL_COMPLEX) {
@@ -112,7 +112,7 @@ static sb_dl_device device_of(const sb_storage *storage) {
   return (sb_dl_device){SB_DL_CPU, 0};
 }
 
-/* A consumer that finds no address with no elements never calls its deleter, so such a tensor holds nothing. */
+/* An empty tensor holds no storage: PyTorch 1 never calls the deleter of a struct whose address is NULL. */
 static sb_status export_tensor(const sb_tensor *t, exported **out, sb_dl_tensor *tensor) {
   sb_status status = check_exportable(t);
   if (status) return status;
@@ -167,7 +167,7 @@ sb_storage *sb__dlpack_storage(bool versioned, void *managed) {
   return is_ours ? e->storage : NULL;
 }
 
-/* ---- In ---- */
+/* ---- Import ---- */
 
 static void drop_legacy(void *data, void *context) {
   (void)data;
@@ -184,7 +184,7 @@ static sb_status check_device(sb_dl_device device) {
     return SB_OK;
 #if !defined(__wasm__)
   if (device.type == SB_DL_CUDA) {
-    const sb_status status = sb__cuda_enter(device.id); /* it may not be there */
+    const sb_status status = sb__cuda_enter(device.id); /* fails if there is no such device */
     if (!status) sb__cuda_leave();
     return status;
   }
@@ -195,9 +195,9 @@ static sb_status check_device(sb_dl_device device) {
                   device.type, SB_DL_CPU, SB_DL_CUDA);
 }
 
-/* The bytes of what was judged, as a storage that frees it. */
-static sb_status wrap(sb_dl_device device, void *data, size_t nbytes, sb_deleter deleter,
-                      void *context, sb_storage **out) {
+/* Makes a storage of the checked bytes; its deleter frees the managed struct. */
+static sb_status wrap_bytes(sb_dl_device device, void *data, size_t nbytes, sb_deleter deleter,
+                            void *context, sb_storage **out) {
 #if !defined(__wasm__)
   int there = -1, kind = 0;
   if (device.type == SB_DL_CUDA) {
@@ -223,16 +223,16 @@ static sb_status check_lists(const sb_dl_tensor *given) {
   return SB_OK;
 }
 
-/* The layout, as yet from its lowest element, and where that one is. */
-static sb_status place(const sb_dl_tensor *given, sb_tensor *out, uintptr_t *address,
-                       int64_t *nbytes) {
+/* Checks the struct. out: its layout, the offset counted from its lowest element; address, nbytes: of the elements. */
+static sb_status read_layout(const sb_dl_tensor *given, sb_tensor *out, uintptr_t *address,
+                             int64_t *nbytes) {
   sb_dtype dtype = SB_BOOL;
   sb_tensor t;
   int64_t low = 0, high = 0;
   sb_status status = dtype_of(given->dtype, &dtype);
   if (!status) status = check_device(given->device);
   if (!status) status = check_lists(given);
-  if (!status) /* measured from a place where nothing is negative */
+  if (!status) /* row-major first, to check the shape */
     status = sb_tensor_init(NULL, dtype, given->ndim, given->shape, NULL, 0, &t);
   if (status) return status;
   if (given->strides && sb_tensor_numel(&t)) {
@@ -263,13 +263,14 @@ static sb_status import_tensor(const sb_dl_tensor *given, uint32_t flags, sb_del
   uintptr_t address = 0;
   int64_t nbytes = 0;
   sb_tensor t, made;
-  sb_storage borrowed; /* all is judged before anything is taken over */
-  sb_status status = place(given, &t, &address, &nbytes);
+  sb_storage borrowed; /* checks the layout before taking ownership */
+  sb_status status = read_layout(given, &t, &address, &nbytes);
   if (status) return status;
   sb__storage_borrow((void *)address, (size_t)nbytes, &borrowed);
   status = sb_tensor_init(&borrowed, t.dtype, t.ndim, t.shape, t.strides, t.offset, &made);
   if (!status)
-    status = wrap(given->device, (void *)address, (size_t)nbytes, deleter, context, &made.storage);
+    status =
+        wrap_bytes(given->device, (void *)address, (size_t)nbytes, deleter, context, &made.storage);
   if (status) return status;
   made.flags = flags;
   sb_tensor_copy_layout(&made, out);

@@ -1,5 +1,5 @@
-/* The system sleeps and wakes (platform.h); here words are looked up and failures said. A word is never read here: a
- * file that became shorter would end the process. */
+/* Futex words: finds them in storages and words the errors; platform.h waits and wakes. Words are never read here, because
+ * a shortened file would raise SIGBUS. */
 #ifndef __wasm__
 # include "ipc/futex.h"
 
@@ -32,7 +32,7 @@ sb_status sb__word_failed(int error) {
 
 sb_status sb__word_is(const void *word, uint32_t expected, bool *out) {
   int error = 0;
-  const int is_equal = sb__os_word_is(word, expected, &error);
+  const int is_equal = sb__os_futex_equals(word, expected, &error);
   *out = is_equal == 1;
   return is_equal < 0 ? sb__word_failed(error) : SB_OK;
 }
@@ -40,10 +40,10 @@ sb_status sb__word_is(const void *word, uint32_t expected, bool *out) {
 sb_status sb__word_wake(void *word, int64_t count, int64_t *woken) {
   int error = 0;
   *woken = 0;
-  if (count < 1) return SB_OK; /* the system would wake one */
+  if (count < 1) return SB_OK; /* the system would still wake one */
   *woken = sb__os_wake(word, count > INT32_MAX ? INT32_MAX : (int)count, &error);
   return *woken < 0 ? sb__word_failed(error) : SB_OK;
 }
 #else
-typedef int nobody_waits;
+typedef int sb__no_futex;
 #endif

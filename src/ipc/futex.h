@@ -1,19 +1,22 @@
-/* Words of shared memory that threads and processes wait on. */
+/* Futex words: 32-bit words of shared memory that threads and processes wait on. */
 #ifndef SB_FUTEX_H
 #define SB_FUTEX_H
 
 #include "core/core.h"
 
-/* The word at a byte of a storage, which has to be a multiple of 4 and inside; not of borrowed bytes, which may move. */
+/* The address of the word at byte `at` of a storage.
+ *
+ * Errors  SB_ERR_UNSUPPORTED borrowed bytes, which may move · SB_ERR_DEVICE · SB_ERR_BOUNDS · SB_ERR_ALIGNMENT the
+ *         address is no multiple of 4 */
 sb_status sb__word_at(const sb_storage *storage, int64_t at, void **out);
 
-/* Is the word what is expected? Asked of the system, so that a page which is gone is SB_ERR_IO and no fault. */
+/* Compares the word in the kernel, so that a lost page is SB_ERR_IO and not a fault. */
 sb_status sb__word_is(const void *word, uint32_t expected, bool *out);
 
-/* Wakes up to count sleepers of the word, in whatever process, and says how many there were. */
+/* Wakes up to count waiters in all processes; woken: how many. */
 sb_status sb__word_wake(void *word, int64_t count, int64_t *woken);
 
-/* SB_ERR_IO or SB_ERR_UNSUPPORTED, for a system's error number. */
+/* Fails with SB_ERR_IO, or SB_ERR_UNSUPPORTED for ENOSYS; error: the system's number. */
 sb_status sb__word_failed(int error);
 
 #endif

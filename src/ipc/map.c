@@ -1,11 +1,13 @@
-/* Files as memory. The bytes that a mapping has are the deleter's context. */
+/* Mapped files. The deleter's context is the mapping's length. */
 #ifndef __wasm__
 # include "ipc/map.h"
 
 # include <errno.h>
 # include <string.h>
 
-static void unmap(void *data, void *context) { sb__os_unmap(data, (size_t)(uintptr_t)context); }
+static void unmap_file(void *data, void *context) {
+  sb__os_unmap(data, (size_t)(uintptr_t)context);
+}
 
 sb_status sb__map_file(int64_t file, int64_t offset, int64_t nbytes, bool shared, sb_storage **out,
                        int *error) {
@@ -18,19 +20,20 @@ sb_status sb__map_file(int64_t file, int64_t offset, int64_t nbytes, bool shared
     return sb__fail(SB_ERR_IO, "%lld bytes could not be mapped: %s", (long long)nbytes,
                     strerror(*error));
   }
-  const sb_status status = sb__storage_wrap_as(SB__STORAGE_MAPPED, data, (size_t)nbytes, unmap,
+  const sb_status status = sb__storage_wrap_as(SB__STORAGE_MAPPED, data, (size_t)nbytes, unmap_file,
                                                (void *)(uintptr_t)nbytes, out);
   if (status) sb__os_unmap(data, (size_t)nbytes);
   return status;
 }
-/* What a guarded storage's deleter finds: how to end the mapping once nobody looks after it any more. */
+
+/* The deleter's context of a guarded storage. */
 typedef struct guarded {
   atomic_int *fault;
-  sb_deleter deleter;
+  sb_deleter deleter; /* the storage's own, and its context */
   void *context;
 } guarded;
 
-static void unguard(void *data, void *context) {
+static void unguard_and_unmap(void *data, void *context) {
   guarded *g = context;
   sb__os_unguard(g->fault);
   if (g->deleter) g->deleter(data, g->context);
@@ -45,7 +48,7 @@ sb_status sb__map_guard(sb_storage *storage) {
                  storage->context};
   if (g->fault) {
     storage->fault = g->fault;
-    storage->deleter = unguard;
+    storage->deleter = unguard_and_unmap;
     storage->context = g;
     return SB_OK;
   }
@@ -57,5 +60,5 @@ sb_status sb__map_guard(sb_storage *storage) {
   return sb__fail(SB_ERR_MEMORY, "a mapping could not be guarded: %s", strerror(error));
 }
 #else
-typedef int nothing_to_map;
+typedef int sb__no_map;
 #endif

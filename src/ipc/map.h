@@ -1,21 +1,25 @@
-/* Files as memory. */
+/* Mapped files. */
 #ifndef SB_MAP_H
 #define SB_MAP_H
 
 #include "core/core.h"
 
-/* nbytes > 0 of an open file, from byte offset on: a storage, unmapped with its last reference. The file may be closed
- * at once; who makes it shorter afterwards makes the bytes behind its end a fault. shared: writes reach the file. Where
- * the system refuses, error is its number. */
+/* Maps nbytes > 0 of an open file, from byte offset on, as a storage; its last reference unmaps them. The file may be
+ * closed at once. Access beyond the end of a file that was shortened since raises SIGBUS, unless guarded.
+ *
+ *   shared  writes reach the file
+ *   error   the system's number, where it refuses
+ *
+ * Errors  SB_ERR_ARGUMENT · SB_ERR_IO · SB_ERR_MEMORY */
 sb_status sb__map_file(int64_t file, int64_t offset, int64_t nbytes, bool shared, sb_storage **out,
                        int *error);
 
-/* Guards a mapping's storage that nobody else has yet: where its file becomes shorter, the bytes that are gone read as
- * zeros, writes to them go nowhere, and from the first such fault on the whole storage is broken: sb__check_intact
- * says SB_ERR_IO, as does each row that touches it or a part of it, before and after. The last page that the file
- * still reaches into gives no fault: there what was cut off reads as zeros unnoticed.
+/* Guards a mapping's storage, which nobody else has yet. Where its file is shortened, lost bytes read as zeros, and
+ * writes to them are dropped. From the first such fault on, sb__check_intact fails with SB_ERR_IO for the storage and its
+ * parts, as do all operations, before and after they touch it. Bytes cut off from the file's last page raise no fault:
+ * they read as zeros unnoticed.
  *
- * Errors  SB_ERR_MEMORY · SB_ERR_UNSUPPORTED another handler of SIGBUS took our place; the storage is as before */
+ * Errors  SB_ERR_MEMORY · SB_ERR_UNSUPPORTED another handler of SIGBUS replaced ours; the storage is unchanged */
 sb_status sb__map_guard(sb_storage *storage);
 
 #endif

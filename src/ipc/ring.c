@@ -1,19 +1,19 @@
-/* A sequence lock for each slot, and a count. Whatever the words say, only words of this storage are touched: which ones
- * follows from slots and n, both of the caller's own. */
+/* Rings: a sequence lock per slot, and a count of frames. Other processes may write any values: which words are accessed
+ * depends only on the caller's own slots and n. */
 #ifndef __wasm__
 # include "ipc/ring.h"
 
 # include "ipc/futex.h"
 
 # define MAGIC UINT64_C(0x31676e69722d6273) /* "sb-ring1" */
-# define LAST (INT64_C(1) << 53)            /* more frames than that nobody writes */
+# define MOST_FRAMES (INT64_C(1) << 53)     /* nobody writes more frames */
 
 typedef _Atomic uint64_t word;
 
 static sb_status words_of(const sb__ring *ring, int64_t n, word **out) {
   const sb_storage *s = ring->control;
   if (s->kind == SB__STORAGE_BORROWED || SB__ON_DEVICE(s) || ring->slots < 1 || n < 0 ||
-      n >= LAST || (uintptr_t)s->data % sizeof(word) != 0 ||
+      n >= MOST_FRAMES || (uintptr_t)s->data % sizeof(word) != 0 ||
       s->nbytes / sizeof(word) < SB__RING_FIRST ||
       (uint64_t)ring->slots > s->nbytes / sizeof(word) - SB__RING_FIRST) {
     return sb__fail(SB_ERR_ARGUMENT, "these are no control words of %lld slots",
@@ -68,30 +68,31 @@ sb_status sb__ring_word(const sb__ring *ring, int64_t index, uint64_t *out) {
 
 static sb_status wake_readers(word *words) {
   int64_t woken = 0;
-  return sb__word_wake(&words[SB__RING_COUNT], INT64_MAX, &woken); /* its lower half comes first */
+  return sb__word_wake(&words[SB__RING_COUNT], INT64_MAX,
+                       &woken); /* little-endian: its lower half */
 }
 
 /* ---- The writer ---- */
 
-typedef struct claim {
+typedef struct writer_role {
   sb_storage *control; /* one reference */
   word *writer;
   uint64_t mine;
-} claim;
+} writer_role;
 
-static void give_back(void *data, void *context) {
-  claim *c = context;
+static void release_role(void *data, void *context) {
+  writer_role *c = context;
   uint64_t mine = c->mine;
   (void)data;
-  atomic_compare_exchange_strong(c->writer, &mine, 0); /* another's stays */
+  atomic_compare_exchange_strong(c->writer, &mine, 0); /* unless another writer has taken over */
   sb_storage_unref(&c->control);
   sb__free(c);
 }
 
-static sb_status mend(const sb__ring *ring, word *words, uint64_t *count) {
+static sb_status repair_ring(const sb__ring *ring, word *words, uint64_t *count) {
   sb_status status = SB_OK;
   *count = atomic_load(&words[SB__RING_COUNT]);
-  if (*count >= (uint64_t)LAST) {
+  if (*count >= (uint64_t)MOST_FRAMES) {
     return sb__fail(SB_ERR_FORMAT, "byte 64: the count of frames is %llu",
                     (unsigned long long)*count);
   }
@@ -112,22 +113,22 @@ sb_status sb__ring_claim(const sb__ring *ring, uint64_t before, uint64_t mine, u
   sb_status status = words_of(ring, 0, &words);
   *role = NULL;
   if (status) return status;
-  claim *c = sb__alloc(sizeof *c);
+  writer_role *c = sb__alloc(sizeof *c);
   if (!c) return sb__fail(SB_ERR_MEMORY, "no memory for a writer");
-  *c = (claim){NULL, &words[SB__RING_WRITER], mine};
-  status = sb__storage_lend(words, 0, NULL, give_back, c, role);
+  *c = (writer_role){NULL, &words[SB__RING_WRITER], mine};
+  status = sb__storage_lend(words, 0, NULL, release_role, c, role);
   if (status) {
     sb__free(c);
     return status;
   }
   c->control = sb_storage_ref(ring->control);
   if (!atomic_compare_exchange_strong(c->writer, &before, mine)) {
-    c->mine = 0; /* nothing to give back: 0 becomes 0 */
+    c->mine = 0; /* release_role then exchanges 0 for 0 */
     sb_storage_unref(role);
     return SB_OK;
   }
   atomic_store(&words[SB__RING_NAMESPACE], space);
-  status = mend(ring, words, count);
+  status = repair_ring(ring, words, count);
   if (status) sb_storage_unref(role);
   return status;
 }
@@ -140,7 +141,7 @@ sb_status sb__ring_begin(const sb__ring *ring, int64_t n, uint64_t mine) {
     return sb__fail(SB_ERR_BUSY, "another writer has taken the ring over");
   }
   atomic_store(slot_of(ring, words, n), 2 * (uint64_t)n + 1);
-  atomic_thread_fence(memory_order_seq_cst); /* before the first byte of the frame */
+  atomic_thread_fence(memory_order_seq_cst); /* before the frame's first byte */
   return SB_OK;
 }
 
@@ -148,7 +149,7 @@ sb_status sb__ring_commit(const sb__ring *ring, int64_t n) {
   word *words = NULL;
   const sb_status status = words_of(ring, n, &words);
   if (status) return status;
-  atomic_thread_fence(memory_order_seq_cst); /* after the last one */
+  atomic_thread_fence(memory_order_seq_cst); /* after its last one */
   atomic_store(slot_of(ring, words, n), 2 * (uint64_t)n + 2);
   atomic_store(&words[SB__RING_COUNT], (uint64_t)n + 1);
   return wake_readers(words);
@@ -163,5 +164,5 @@ sb_status sb__ring_has(const sb__ring *ring, int64_t n, bool *out) {
   return SB_OK;
 }
 #else
-typedef int no_rings;
+typedef int sb__no_ring;
 #endif

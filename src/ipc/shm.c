@@ -1,4 +1,4 @@
-/* Shared memory between processes. Names, owners and headers are JavaScript's. */
+/* Shared memory between processes. JavaScript handles names, owners and headers. */
 #ifndef __wasm__
 # include "ipc/shm.h"
 
@@ -9,8 +9,8 @@ static void close_file(void *data, void *context) {
   sb__os_close((int)(intptr_t)context);
 }
 
-/* Takes the file over, also where that fails. */
-static sb_status hold(int file, sb_storage **out, int *held) {
+/* Takes ownership of the file, also on failure. */
+static sb_status hold_file(int file, sb_storage **out, int *held) {
   const sb_status status =
       sb__storage_wrap_as(SB__STORAGE_FILE, NULL, 0, close_file, (void *)(intptr_t)file, out);
   if (status) sb__os_close(file);
@@ -24,7 +24,7 @@ sb_status sb__file_hold(int64_t file, sb_storage **out, int *held, int *error) {
   if (made < 0) {
     return sb__fail(SB_ERR_IO, "file descriptor %lld: %s", (long long)file, strerror(*error));
   }
-  return hold(made, out, held);
+  return hold_file(made, out, held);
 }
 
 sb_status sb__segment_new(bool sealed, int64_t mode, int64_t nbytes, sb_storage **out, int *held,
@@ -38,8 +38,8 @@ sb_status sb__segment_new(bool sealed, int64_t mode, int64_t nbytes, sb_storage 
     return sb__fail(SB_ERR_IO, "%lld bytes of shared memory could not be had: %s",
                     (long long)nbytes, strerror(*error));
   }
-  return hold(file, out, held);
+  return hold_file(file, out, held);
 }
 #else
-typedef int nothing_to_share;
+typedef int sb__no_shm;
 #endif

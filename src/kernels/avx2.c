@@ -1,11 +1,11 @@
-/* The level avx2: 256 bits, two lanes, and halves converted by F16C. */
+/* The level avx2: 256 bits, two lanes, float16 by F16C. */
 #include "kernels/kernels.h"
 
 #if defined(__x86_64__)
 # include <immintrin.h>
 # include <string.h>
 
-/* Only what follows may use them, whatever the file is compiled for. */
+/* For this file's functions only, whatever the build's flags. */
 # if defined(__clang__)
 #  pragma clang attribute push(__attribute__((target("avx2,f16c"))), apply_to = function)
 # else
@@ -30,7 +30,7 @@ static inline void store(char *to, vec x) { _mm256_storeu_si256((void *)to, x); 
 static inline void stream(char *to, vec x) { _mm256_stream_si256((void *)to, x); }
 static inline void stream_end(void) { _mm_sfence(); }
 
-/* Lane k from or to step bytes further than lane k - 1. */
+/* Lane k is loaded or stored step bytes after lane k - 1. */
 static inline vec load_lanes(const char *from, int64_t step) {
   const __m128i low = _mm_loadu_si128((const void *)from);
   return _mm256_inserti128_si256(_mm256_castsi128_si256(low),

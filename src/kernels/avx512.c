@@ -1,11 +1,11 @@
-/* The level avx512: 512 bits, four lanes; a vector is a cache line. */
+/* The level avx512: 512 bits, four lanes: a cache line. */
 #include "kernels/kernels.h"
 
 #if defined(__x86_64__)
 # include <immintrin.h>
 # include <string.h>
 
-/* Only what follows may use them, whatever the file is compiled for. */
+/* For this file's functions only, whatever the build's flags. */
 # if defined(__clang__)
 #  pragma clang attribute push(                                                           \
       __attribute__((target("avx2,f16c,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi"))), \
@@ -31,7 +31,7 @@ static inline void store(char *to, vec x) { _mm512_storeu_si512(to, x); }
 static inline void stream(char *to, vec x) { _mm512_stream_si512((void *)to, x); }
 static inline void stream_end(void) { _mm_sfence(); }
 
-/* Lane k from or to step bytes further than lane k - 1. */
+/* Lane k is loaded or stored step bytes after lane k - 1. */
 static inline vec load_lanes(const char *from, int64_t step) {
   vec x = _mm512_castsi128_si512(_mm_loadu_si128((const void *)from));
   x = _mm512_inserti32x4(x, _mm_loadu_si128((const void *)(from + step)), 1);

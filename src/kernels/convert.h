@@ -1,5 +1,5 @@
-/* One number from one representation to another. Plain C, the same bits everywhere; the kernels of src/cuda
- * include it as well. Rounding is to nearest, ties to even; NaN becomes the canonical one. */
+/* Conversions of single numbers, for the CPU and the kernels of src/cuda. Plain C, the same bits everywhere. They round
+ * to nearest, ties to even, and return the canonical NaN. */
 #ifndef SB_CONVERT_H
 #define SB_CONVERT_H
 
@@ -13,7 +13,7 @@
 typedef struct sb__small_float {
   int mantissa;      /* stored bits of the significand */
   int bias;          /* of the exponent */
-  uint32_t infinity; /* its bits; nan where the format has none */
+  uint32_t infinity; /* its bits; the nan's where the format has none */
   uint32_t nan;      /* the canonical one */
   uint32_t largest;  /* bits of the largest finite value */
   uint32_t sign;     /* the sign's bit */
@@ -72,25 +72,25 @@ SB_FUNCTION double sb__small_to_double(uint32_t bits, sb__small_float f) {
 SB_FUNCTION uint32_t sb__small_from_double(double x, sb__small_float f) {
   const uint64_t bits = sb__bits_of(x);
   const uint32_t sign = bits >> 63 ? f.sign : 0;
-  const int exponent = (int)(bits >> 52 & 0x7ff) - 1023 + f.bias; /* as the small format counts */
+  const int exponent = (int)(bits >> 52 & 0x7ff) - 1023 + f.bias; /* with the small format's bias */
   if (x != x) return f.nan;
   if ((bits << 1) == 0) return sign;
   uint64_t significand = (bits & 0xfffffffffffffu) | UINT64_C(1) << 52;
-  int drop = 52 - f.mantissa;             /* low bits that do not fit */
-  if (exponent < 1) drop += 1 - exponent; /* subnormal: fewer still */
+  int drop = 52 - f.mantissa;             /* low bits to round off */
+  if (exponent < 1) drop += 1 - exponent; /* subnormal: more of them */
   if (drop > 54) return sign;             /* below half of the smallest value */
   const uint32_t beyond = f.infinity == f.nan ? f.nan : sign | f.infinity;
   if (exponent > 300) return beyond;
   const uint64_t half = UINT64_C(1) << (drop - 1), rest = significand & (2 * half - 1);
   significand >>= drop;
   if (rest > half || (rest == half && (significand & 1))) significand++;
-  /* A carry out of the significand moves on into the exponent, as it should. */
+  /* A carry out of the significand correctly increments the exponent. */
   const int64_t base = exponent < 1 ? 0 : (int64_t)(exponent - 1) << f.mantissa;
   const uint64_t magnitude = (uint64_t)base + significand;
   return magnitude > f.largest ? beyond : sign | (uint32_t)magnitude;
 }
 
-/* Whole numbers beyond 53 bits, rounded to odd: a second rounding to a short float is then right. */
+/* Rounds integers beyond 53 bits to odd, so that a second rounding, to a short float, is correct. */
 SB_FUNCTION double sb__odd_from_uint(uint64_t x) {
   int shift = 0;
   while (x >> shift >> 53) shift++;
@@ -103,7 +103,7 @@ SB_FUNCTION double sb__odd_from_int(int64_t x) {
   return x < 0 ? -sb__odd_from_uint(0 - (uint64_t)x) : sb__odd_from_uint((uint64_t)x);
 }
 
-/* Toward zero; NaN is 0; what is beyond low or high becomes that. */
+/* Rounds toward zero and saturates; NaN becomes 0. */
 SB_FUNCTION int64_t sb__int_from_real(double x, int64_t low, int64_t high) {
   if (x != x) return 0;
   if (x <= (double)low) return low;
@@ -117,7 +117,7 @@ SB_FUNCTION uint64_t sb__uint_from_real(double x, uint64_t high) {
   return (uint64_t)x;
 }
 
-/* ---- To and from float32, without branches: compilers turn loops over these into vectors. ---- */
+/* ---- To and from float32, without branches, so that compilers vectorise loops ---- */
 
 SB_FUNCTION uint32_t sb__bits_of_float(float x) {
   uint32_t bits;
@@ -131,7 +131,7 @@ SB_FUNCTION float sb__float_of(uint32_t bits) {
   return x;
 }
 
-/* NaN by its bits: a comparison of floats would come back as a branch. */
+/* Tests for NaN by bits: GCC compiles a comparison of floats to a branch. */
 SB_FUNCTION float sb__canonical_single(float x) {
   const int32_t bits = (int32_t)sb__bits_of_float(x);
   return sb__float_of((uint32_t)((bits & INT32_MAX) > 0x7f800000 ? 0x7fc00000 : bits));
@@ -142,8 +142,8 @@ SB_FUNCTION double sb__canonical_double(double x) {
   return sb__double_of((uint64_t)((bits & INT64_MAX) > 0x7ff0000000000000 ? nan : bits));
 }
 
-/* (float)x where |x| <= 2^22. Of compilers for WebAssembly, some convert short integers one by one, in
- * scalar registers (3 times slower); but a sum with 1.5 * 2^23 has them as its last bits. */
+/* (float)x where |x| <= 2^22. clang for WebAssembly converts short integers one by one; the last bits of x + 1.5 * 2^23
+ * are the same, and vectorise. */
 SB_FUNCTION float sb__float_from_short(int32_t x) {
 #if defined(__wasm_simd128__)
   return sb__float_of((uint32_t)(x + 0x4b400000)) - 0x1.8p23f;
@@ -152,22 +152,22 @@ SB_FUNCTION float sb__float_from_short(int32_t x) {
 #endif
 }
 
-SB_FUNCTION float sb__float_from_half(uint16_t bits) {
+SB_FUNCTION float sb__float_from_float16(uint16_t bits) {
   const int32_t magnitude = bits & 0x7fff;
   const uint32_t sign = (uint32_t)(bits & 0x8000) << 16;
-  const int32_t normal = (magnitude << 13) + 0x38000000; /* the exponent counts from another bias */
+  const int32_t normal = (magnitude << 13) + 0x38000000; /* adds the difference of the biases */
   const int32_t small = (int32_t)sb__bits_of_float((float)magnitude * 0x1p-24f);
   const int32_t finite = magnitude < 0x400 ? small : normal;
   const uint32_t special = magnitude == 0x7c00 ? sign | 0x7f800000u : 0x7fc00000u;
   return sb__float_of(magnitude < 0x7c00 ? sign | (uint32_t)finite : special);
 }
 
-SB_FUNCTION uint16_t sb__half_from_float(float x) {
+SB_FUNCTION uint16_t sb__float16_from_float(float x) {
   const int32_t bits = (int32_t)sb__bits_of_float(x), magnitude = bits & 0x7fffffff;
   const int32_t sign = bits >> 16 & 0x8000;
-  /* Half of the dropped bits' range, less one for an even result, carries where it has to. */
+  /* Adds half of the dropped bits' range, less one if the result is even: rounds to nearest even. */
   const int32_t normal = (magnitude - 0x38000000 + 0xfff + (magnitude >> 13 & 1)) >> 13;
-  /* A sum with 0.5 has the smallest subnormal as its last bit, so that the sum rounds. */
+  /* The last bit of x + 0.5 is the smallest subnormal, so the addition rounds. */
   const float sum = sb__float_of((uint32_t)magnitude) + 0.5f;
   const int32_t small = (int32_t)sb__bits_of_float(sum) - 0x3f000000;
   int32_t half = magnitude < 0x38800000 ? small : normal;
@@ -185,7 +185,7 @@ SB_FUNCTION uint16_t sb__brain_from_float(float x) {
   return (uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? 0x7fc0u : rounded);
 }
 
-/* Toward zero; NaN is 0; low and high are floats, and so is everything between them. */
+/* Rounds toward zero and saturates; NaN becomes 0. All integers from low to high are exact in float32. */
 SB_FUNCTION int32_t sb__short_from_float(float x, float low, float high) {
   const float above = x > low ? x : low, inside = above < high ? above : high;
   return (int32_t)(x == x ? inside : 0);

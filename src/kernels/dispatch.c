@@ -1,6 +1,5 @@
-/* Which table of kernels is used: the best one that the processor has. SAMEBYTES_ISA=scalar, avx2,
- * avx512, neon or simd128 forces a level; one that this processor or this build lacks, or any other text,
- * counts for nothing. Read once, at the first copy. */
+/* Chooses the table of kernels: the processor's best level. SAMEBYTES_ISA=scalar, avx2, avx512, neon or simd128 forces a
+ * level; a level that this processor or build lacks, and any other text, is ignored. Read once, at the first copy. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -19,7 +18,7 @@ static bool has_f16c(void) {
 int sb__kernels_all(const sb__kernels *all[SB__MOST_LEVELS]) {
   int count = 0;
 #if defined(__wasm_simd128__)
-  all[count++] = &sb__kernels_simd128; /* an engine without it refuses the whole module */
+  all[count++] = &sb__kernels_simd128; /* engines without SIMD refuse the whole module */
 #else
   all[count++] = &sb__kernels_scalar;
 #endif
@@ -37,7 +36,7 @@ int sb__kernels_all(const sb__kernels *all[SB__MOST_LEVELS]) {
   return count;
 }
 
-static const sb__kernels *choose(void) {
+static const sb__kernels *choose_kernels(void) {
   const char *most = sb__os_environment("SAMEBYTES_ISA");
   const sb__kernels *all[SB__MOST_LEVELS];
   const int count = sb__kernels_all(all);
@@ -47,17 +46,17 @@ static const sb__kernels *choose(void) {
   return all[count - 1];
 }
 
-static _Atomic(const sb__kernels *) now;
+static _Atomic(const sb__kernels *) in_use;
 
 const sb__kernels *sb__kernels_now(void) {
-  const sb__kernels *kernels = atomic_load_explicit(&now, memory_order_relaxed);
+  const sb__kernels *kernels = atomic_load_explicit(&in_use, memory_order_relaxed);
   if (!kernels) {
-    kernels = choose(); /* every thread that comes here chooses the same */
+    kernels = choose_kernels(); /* all threads choose the same */
     sb__kernels_use(kernels);
   }
   return kernels;
 }
 
 void sb__kernels_use(const sb__kernels *kernels) {
-  atomic_store_explicit(&now, kernels, memory_order_relaxed);
+  atomic_store_explicit(&in_use, kernels, memory_order_relaxed);
 }

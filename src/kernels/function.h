@@ -1,4 +1,4 @@
-/* How functions are declared that loops of the CPU and kernels of a GPU share. */
+/* Declarations of functions that CPU loops and GPU kernels share. */
 #ifndef SB_KERNELS_FUNCTION_H
 #define SB_KERNELS_FUNCTION_H
 
@@ -10,7 +10,7 @@
 #elif defined(__GNUC__)
 # define SB_FUNCTION static inline
 # define SB_INLINE static inline __attribute__((always_inline))
-# define SB_COLD __attribute__((noinline, unused)) static /* seldom called, and not small */
+# define SB_COLD __attribute__((noinline, unused)) static /* rarely called */
 # define SB_CONSTANT static const
 #else
 # define SB_FUNCTION static inline

@@ -1,5 +1,5 @@
-/* The reference kernels, in plain C. Casts go through one of four forms that hold every value of the
- * dtype they came from, so n dtypes need 5 n loops and not n². */
+/* The reference kernels, in plain C. Casts go by way of one of four forms that hold every value of their source, so that
+ * n dtypes need 5 n loops, not n². */
 #include "kernels/kernels.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ const sb__cast_kernels sb__casts[SB_DTYPE_COUNT] = {
 #undef X
 };
 
-/* One inlined loop; the constant sizes below make it five. */
+/* Inlined with a constant size below: five loops. */
 static inline void copy_items(char *to, int64_t to_step, const char *from, int64_t from_step,
                               int64_t n, size_t itemsize) {
   for (int64_t i = 0; i < n; i++, to += to_step, from += from_step) memmove(to, from, itemsize);
@@ -43,19 +43,19 @@ void sb__copy_items(char *to, int64_t to_step, const char *from, int64_t from_st
   }
 }
 
-static inline void gather_items(char *to, int64_t to_step, const char *from, const int64_t *places,
+static inline void gather_items(char *to, int64_t to_step, const char *from, const int64_t *offsets,
                                 int64_t n, size_t itemsize) {
-  for (int64_t i = 0; i < n; i++) memcpy(to + i * to_step, from + places[i], itemsize);
+  for (int64_t i = 0; i < n; i++) memcpy(to + i * to_step, from + offsets[i], itemsize);
 }
 
-void sb__gather_items(char *to, int64_t to_step, const char *from, const int64_t *places, int64_t n,
-                      int64_t itemsize) {
+void sb__gather_items(char *to, int64_t to_step, const char *from, const int64_t *offsets,
+                      int64_t n, int64_t itemsize) {
   switch (itemsize) {
-    case 1: gather_items(to, to_step, from, places, n, 1); break;
-    case 2: gather_items(to, to_step, from, places, n, 2); break;
-    case 4: gather_items(to, to_step, from, places, n, 4); break;
-    case 8: gather_items(to, to_step, from, places, n, 8); break;
-    default: gather_items(to, to_step, from, places, n, 16); break;
+    case 1: gather_items(to, to_step, from, offsets, n, 1); break;
+    case 2: gather_items(to, to_step, from, offsets, n, 2); break;
+    case 4: gather_items(to, to_step, from, offsets, n, 4); break;
+    case 8: gather_items(to, to_step, from, offsets, n, 8); break;
+    default: gather_items(to, to_step, from, offsets, n, 16); break;
   }
 }
 
@@ -71,9 +71,8 @@ void sb__make_masks(sb__masks *masks, int64_t channels, int64_t itemsize, bool s
   const int size = (int)itemsize, count = (int)channels;
   for (int o = 0; o < count; o++) {
     for (int b = 0; b < 16; b++) {
-      const int out = b / size,
-                all = (16 * o + b) / size; /* items of this vector, of all before it */
-      const int item = split ? out * count + o : all / count; /* within what is read */
+      const int out = b / size, all = (16 * o + b) / size; /* item within this vector, within all */
+      const int item = split ? out * count + o : all / count; /* of the source */
       const int from = split ? item * size / 16 : all % count;
       for (int i = 0; i < count; i++) {
         masks->at[o][i][b] = (uint8_t)(i == from ? item * size % 16 + b % size : 0x80);
@@ -83,7 +82,7 @@ void sb__make_masks(sb__masks *masks, int64_t channels, int64_t itemsize, bool s
 }
 
 static void to_real(sb__chunk *x, sb__form form, int64_t n, bool single) {
-  for (int64_t i = 0; i < n; i++) { /* in place: a form is read before its slot is written */
+  for (int64_t i = 0; i < n; i++) { /* in place: each value is read before its slot is written */
     if (form == SB__FORM_INT)
       x->real[i] = single ? (double)(float)x->i[i] : (double)x->i[i];
     else if (form == SB__FORM_UINT)

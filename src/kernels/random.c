@@ -1,6 +1,6 @@
-/* Random numbers. A chunk of the stream's words is made with the processor's widest multiplication,
- * then loops that the compiler vectorises turn it into elements; random_loops.inc has them, and is
- * compiled once per instruction set. What an element is worth stands in random.h. */
+/* Random fills of contiguous elements. Philox is written with intrinsics and makes a chunk of the stream's words; loops
+ * that the compiler vectorises (random_loops.inc, compiled once per instruction set) turn it into elements. random.h
+ * defines the values. */
 #include <math.h>
 #include <string.h>
 
@@ -23,8 +23,8 @@ _Static_assert(SB__WORDS % (2 * SB__GROUP) == 0, "a pair of groups does not pass
 # include <wasm_simd128.h>
 #endif
 
-/* Normals share words in pairs, and their width decides which: so that no other fill has a part in these
- * words, they come from other blocks. */
+/* Two normals share a pair of words, chosen by their width. Blocks of their own keep these words apart from those of
+ * other fills. */
 static uint32_t method_of(const sb__random *how) {
   if (how->draw != SB__DRAW_NORMAL) return 0;
   return how->dtype == SB_FLOAT64 ? 2 : 1;
@@ -48,10 +48,8 @@ static uint64_t retry_u64(const sb__random *how, uint64_t word) {
 #define LEVEL(name) name##_base
 
 #if defined(__wasm_simd128__)
-/* Of eight blocks six go through vectors and two through integer registers, side by side: that takes
- * 1.9 ns a word where either alone takes 2.3 and 2.5 (V8 11.3, which needs three instructions for a
- * vector multiplication). Of two blocks a and b, even holds (a0, a2, b0, b2), the words that are
- * multiplied, and odd (a1, a3, b1, b3). */
+/* Of eight blocks, six are computed in vectors and two in integer registers: 1.9 ns per word, either alone 2.3 and 2.5
+ * (V8 11.3). For two blocks a and b, even holds (a0, a2, b0, b2), the words to multiply, and odd (a1, a3, b1, b3). */
 static void blocks_base(uint32_t *out, uint64_t seed, uint64_t low, uint64_t high, int64_t count) {
   const v128_t multiplier = wasm_u64x2_splat((uint64_t)SB__PHILOX_M1 << 32 | SB__PHILOX_M0);
   const v128_t weyl = wasm_u64x2_splat((uint64_t)SB__PHILOX_W1 << 32 | SB__PHILOX_W0);
@@ -110,8 +108,8 @@ static void roots_f64_base(double *x, int64_t n) {
 
 #if SB__X86
 
-/* ---- AVX2: a vector holds two blocks. Its even words are those that are multiplied, and a product
- * reversed lies where the round wants it. ---- */
+/* ---- AVX2: a vector holds two blocks. It multiplies the even words in place, and a reversed product is in the places
+ * that the round needs. ---- */
 
 # define TARGET __attribute__((target("avx2")))
 # define LEVEL(name) name##_avx2
@@ -157,13 +155,13 @@ static TARGET void roots_f64_avx2(double *x, int64_t n) {
 # undef TARGET
 # undef LEVEL
 
-/* ---- AVX-512: a vector holds one word of eight blocks, each in the lower half of 64 bits, and whatever a product left
- * above it. Nothing is shuffled between rounds, and both exclusive ors are one instruction. ---- */
+/* ---- AVX-512: a vector holds one word of eight blocks, each in the lower half of 64 bits; the upper halves are
+ * ignored. No shuffles between rounds, and both exclusive ors are one instruction. ---- */
 
 # define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
 # define LEVEL(name) name##_avx512
 
-/* The lower halves of a and b in turn. */
+/* Interleaves the lower halves of a and b. */
 static inline TARGET __m512i pairs_avx512(__m512i a, __m512i b) {
   return _mm512_mask_blend_epi32(0xaaaa, a, _mm512_slli_epi64(b, 32));
 }

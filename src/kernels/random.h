@@ -1,6 +1,6 @@
-/* Random numbers, one element at a time: the stream, and what each distribution makes of its words.
- * Integers, and of floating point only +, -, *, / and square root, each rounded once: the same bits from
- * every compiler that neither contracts nor reorders. Branch-free, so that loops over them vectorise.
+/* Random numbers, element by element: the stream, and the distributions as functions of its words. Only integers and
+ * +, -, *, / and square root of floats, each rounded once: the same bits from every compiler that neither contracts nor
+ * reorders. Branch-free, so that loops vectorise.
  *
  * The stream of a generator is a sequence of 32-bit words. Word w is lane w % 4 of
  *   Philox4x32-10(counter (low half of w / 4, high half, stream, method * 2^24 + attempt),
@@ -14,7 +14,7 @@
 
 #include "kernels/function.h"
 
-/* Philox's multipliers, and what its two key words grow by each round. */
+/* Philox's multipliers, and the increments of its two key words per round. */
 #define SB__PHILOX_M0 0xd2511f53u
 #define SB__PHILOX_M1 0xcd9e8d57u
 #define SB__PHILOX_W0 0x9e3779b9u
@@ -47,7 +47,7 @@ SB_INLINE void sb__philox(uint64_t key, uint64_t low, uint64_t high, uint32_t ou
 
 /* ---- Uniform, [0, 1) in steps of one unit in the last place below 1 ---- */
 
-/* The upper 24 bits; the caller clears what is beyond the upper 11 for float16 or 8 for bfloat16. */
+/* Uses the upper 24 bits; the caller clears all but the upper 11 for float16, 8 for bfloat16. */
 SB_INLINE float sb__unit_f32(uint32_t w) { return (float)(int32_t)(w >> 8) * 0x1p-24f; }
 
 /* 27 bits of w1, then 26 of w0: halves that convert as signed integers, which vectors can do. */
@@ -55,7 +55,7 @@ SB_INLINE double sb__unit_f64(uint32_t w0, uint32_t w1) {
   return ((double)(int32_t)(w1 >> 5) * 0x1p26 + (double)(int32_t)(w0 >> 6)) * 0x1p-53;
 }
 
-/* unit from [0, 1) to [low, low + range); the rounding may reach high, the greatest value below it not. */
+/* Maps unit from [0, 1) to [low, low + range). Rounding could reach high; the result is at most `last`, the value below. */
 SB_INLINE float sb__between_f32(float unit, float low, float range, float last) {
   const float x = low + unit * range;
   return x < last ? x : last;
@@ -95,8 +95,7 @@ SB_INLINE double sb__float_f64(uint64_t bits) {
   return x;
 }
 
-/* a where the condition holds, else b. By bits, because a compiler that honours floating-point traps will
- * not compute both sides of `?:`, and without that there is no vector. */
+/* condition ? a : b, by bits: compilers that honour floating-point traps do not vectorise `?:`. */
 SB_INLINE uint32_t sb__choose_u32(int condition, uint32_t a, uint32_t b) {
   const uint32_t mask = 0u - (uint32_t)condition;
   return (a & mask) | (b & ~mask);
@@ -114,7 +113,7 @@ SB_INLINE float sb__radius2_f32(uint32_t w) {
   const uint32_t root_half = 0x3f3504f3u; /* sqrt(1/2) */
   const float v = (float)(int32_t)(w & 0x7fffffffu) * 0x1p-31f;
   const float minus = (float)(int32_t)(w | 0x80000000u); /* -u * 2^31 */
-  /* The sum takes the sign and 31 away, and adds what lets the exponent grow at sqrt(1/2), not at 1. */
+  /* Removes the sign and 31 from the exponent, and shifts its steps from powers of two to sqrt(1/2) times them. */
   const uint32_t bits = sb__bits_f32(minus) + (0x80000000u - (31u << 23) + 0x3f800000u - root_half);
   const float mantissa = sb__float_f32((bits & 0x007fffffu) + root_half);
   const int32_t exponent = (int32_t)(bits >> 23) - 127;
@@ -203,7 +202,7 @@ SB_INLINE void sb__retry_block(uint64_t seed, uint32_t stream, uint64_t word, ui
   sb__philox(seed, word / 4, stream | attempt << 32, out);
 }
 
-/* The upper half of the first product that is not refused, for a word whose own one was. */
+/* The upper half of the first product that is not refused; the word's own was. */
 SB_COLD uint32_t sb__retry_u32(uint64_t seed, uint32_t stream, uint64_t word, uint64_t range,
                                uint64_t refused) {
   uint64_t product = 0;
@@ -229,12 +228,12 @@ SB_COLD uint64_t sb__retry_u64(uint64_t seed, uint32_t stream, uint64_t word, ui
   return upper;
 }
 
-/* ---- Halves: nearest, ties to even. x is no NaN. ---- */
+/* ---- float16 and bfloat16: nearest, ties to even. x is not NaN. ---- */
 
 SB_INLINE uint16_t sb__f16_of(float x) {
   const uint32_t bits = sb__bits_f32(x), magnitude = bits & 0x7fffffffu;
   const uint32_t normal = ((magnitude + 0xfffu + (magnitude >> 13 & 1)) >> 13) - (112u << 10);
-  /* Adding 1/2 leaves a subnormal's bits, rounded, at the end of the sum. */
+  /* The last bits of x + 1/2 are the subnormal's, rounded. */
   const uint32_t small = sb__bits_f32(sb__float_f32(magnitude) + 0.5f) - 0x3f000000u;
   const uint32_t finite = sb__choose_u32(magnitude < 0x38800000u, small, normal);
   const uint32_t half = sb__choose_u32(magnitude >= 0x47800000u, 0x7c00u, finite);

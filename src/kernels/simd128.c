@@ -1,5 +1,4 @@
-/* The level simd128: WebAssembly's 128 bits. A module cannot ask what its engine has, so the build
- * decides. */
+/* The level simd128: WebAssembly's 128 bits. Modules cannot ask for features at run time, so the build decides. */
 #include "kernels/kernels.h"
 
 #if defined(__wasm_simd128__)
@@ -12,10 +11,10 @@
 # define LEVEL simd128
 # define LANES 1
 # define MOST_ROWS 8
-# define BAND_ROWS (SIZE == 2 ? 32 : 512) /* measured; nothing can be fetched here */
+# define BAND_ROWS (SIZE == 2 ? 32 : 512) /* measured; there is no prefetch */
 # define BAND_BYTES 2048
 # define AHEAD_BYTES 0
-/* A fill copies its first bytes on: memory.copy may write lines that it has not read, stores cannot. */
+/* A fill repeats its first bytes by memory.copy, which writes cache lines without reading them first. */
 # define FILL_COPIES ((int64_t)16384)
 # define smaller_transpose transpose_any
 
@@ -41,8 +40,8 @@ static inline void store_lanes(char *to, int64_t step, vec x) {
 static inline vec shuffle(vec x, vec mask) { return wasm_i8x16_swizzle(x, mask); }
 static inline vec either(vec a, vec b) { return wasm_v128_or(a, b); }
 
-/* The masks of three channels of bytes, for images: for a constant mask V8 needs one instruction, for any
- * other three. Byte b of plane o is byte 3 b + o of what is read. */
+/* Constant masks for three channels of bytes: V8 shuffles by a constant mask in one instruction, by others in three. Byte
+ * b of plane o is byte 3 b + o of the source. */
 # define BYTE_OF(o, i, b) ((3 * (b) + (o)) / 16 == (i) ? (3 * (b) + (o)) % 16 : -1)
 # define FOUR_OF(o, i, b) \
   BYTE_OF(o, i, b), BYTE_OF(o, i, (b) + 1), BYTE_OF(o, i, (b) + 2), BYTE_OF(o, i, (b) + 3)
@@ -67,7 +66,7 @@ static inline void store_scaled(char *to, v128_t bytes, float scale, float bias)
 static int64_t split_bytes(char *to, int64_t plane_step, const char *from, int64_t n,
                            const float scale[3], const float bias[3]) {
   int64_t i = 0;
-  for (; i + 6 <= n; i += 4) { /* sixteen bytes are read for twelve */
+  for (; i + 6 <= n; i += 4) { /* loads 16 bytes for 12 */
     const v128_t x = load(from + 3 * i);
     char *at = to + 4 * i;
     store_scaled(at, shuffle(x, FOUR_BYTES(0)), scale[0], bias[0]);
@@ -90,49 +89,47 @@ static int64_t split_bytes(char *to, int64_t plane_step, const char *from, int64
 # define ZIP_LOW_8(a, b) wasm_i64x2_shuffle(a, b, 0, 2)
 # define ZIP_HIGH_8(a, b) wasm_i64x2_shuffle(a, b, 1, 3)
 
-# define STRIPS
+# define PANELS
 
-/* One byte of a line in each of four rows. */
-static inline void read_ahead(const char *line, ptrdiff_t step) {
+/* Reads a byte of a cache line in each of four rows. */
+static inline void touch_lines(const char *line, ptrdiff_t step) {
   for (int k = 0; k < 4; k++, line += step) (void)*(const volatile char *)line;
 }
 
-/* Four rows, from strips that have them in order. */
-static NOT_INLINED void write_runs(char *to, ptrdiff_t to_step, const char *strips, ptrdiff_t apart,
+/* Copies four rows out of panels that hold them in order. */
+static NOT_INLINED void store_rows(char *to, ptrdiff_t to_step, const char *panels, ptrdiff_t apart,
                                    int nbytes, const char *ahead) {
   for (int i = 0; i < nbytes; i += 64) {
-    read_ahead(ahead + i, to_step);
+    touch_lines(ahead + i, to_step);
     for (int k = 0; k < 4; k++)
 # pragma clang loop unroll(full)
       for (int b = i; b < i + 64; b += 16)
-        store(to + k * to_step + b, load(strips + k * apart + b));
+        store(to + k * to_step + b, load(panels + k * apart + b));
   }
 }
 
-/* ---- Casts of eight at a time. Left alone, the compiler converts and compares some of this one
- * by one. ---- */
+/* ---- Casts of eight elements at a time, where the compiler would convert and compare one by one ---- */
 
 # define HAS_CASTS
 # define EACH_32(x) wasm_i32x4_const_splat(x)
 # define EACH_16(x) wasm_i16x8_const_splat(x)
 
-/* Hides from the compiler what it knows of x, and would use to write a comparison or an "and" in a way
- * that takes more instructions in the end. */
+/* Hides from the compiler what it knows of x: it would rewrite a comparison or an "and" into more instructions. */
 static inline v128_t hidden(v128_t x) {
   __asm__("" : "+r"(x));
   return x;
 }
 
-/* The magnitudes of four finite halves in the upper half of each x. What is below 2^-14 was given a leading 1 that it does
- * not have; without it, it is the smaller one. Of all others it is the larger one. */
+/* Widens the magnitudes of four finite float16s, each in the upper half of its 32 bits. `wide` is right from 2^-14 on;
+ * below, `twice - 2^-14` is. The smaller of both is right everywhere. */
 static inline v128_t wide_magnitudes(v128_t x) {
   const v128_t wide = wasm_i32x4_add(wasm_u32x4_shr(x, 3), EACH_32(0x38000000));
   const v128_t twice = wasm_f32x4_add(wide, wide);
   return wasm_f32x4_pmin(wide, wasm_f32x4_sub(twice, wasm_f32x4_const_splat(0x1p-14f)));
 }
 
-/* As sb__float_from_half does it. */
-static inline void floats_from_halves(char *to, const char *from) {
+/* As sb__float_from_float16. */
+static inline void floats_from_float16(char *to, const char *from) {
   const v128_t x = wasm_v128_load(from), zero = EACH_16(0);
   const v128_t any = hidden(wasm_v128_and(x, EACH_16(0x7fff)));
   const v128_t nan = hidden(wasm_i16x8_gt(any, EACH_16(0x7c00)));
@@ -146,19 +143,19 @@ static inline void floats_from_halves(char *to, const char *from) {
   wasm_v128_store(to + 16, wasm_v128_or(high, ZIP_HIGH_2(zero, upper)));
 }
 
-/* As sb__float_from_brain does it. */
-static inline void floats_from_brains(char *to, const char *from) {
+/* As sb__float_from_brain. */
+static inline void floats_from_bfloat16(char *to, const char *from) {
   const v128_t x = wasm_v128_load(from), zero = EACH_16(0);
   const v128_t magnitude = hidden(wasm_v128_and(x, EACH_16(0x7fff)));
   const v128_t nan = hidden(wasm_i16x8_gt(magnitude, EACH_16(0x7f80)));
-  const v128_t brains = wasm_v128_bitselect(EACH_16(0x7fc0), x, nan);
-  wasm_v128_store(to, ZIP_LOW_2(zero, brains));
-  wasm_v128_store(to + 16, ZIP_HIGH_2(zero, brains));
+  const v128_t bfloat16s = wasm_v128_bitselect(EACH_16(0x7fc0), x, nan);
+  wasm_v128_store(to, ZIP_LOW_2(zero, bfloat16s));
+  wasm_v128_store(to + 16, ZIP_HIGH_2(zero, bfloat16s));
 }
 
-/* sb__half_from_float but for NaN. Between 2^-14 and 2^-13 both ways give the same, below them the first
- * gives more, above them less. */
-static inline v128_t short_half(v128_t x) {
+/* As sb__float16_from_float, except NaN. The larger of `small` and `normal` is right: they are equal between 2^-14 and
+ * 2^-13. */
+static inline v128_t float16_in_32_bits(v128_t x) {
   const v128_t magnitude = hidden(wasm_v128_and(x, EACH_32(0x7fffffff)));
   const v128_t sign = wasm_u32x4_shr(wasm_v128_xor(x, magnitude), 16);
   const v128_t limited = wasm_i32x4_min(magnitude, wasm_f32x4_const_splat(0x1p-13f));
@@ -171,8 +168,8 @@ static inline v128_t short_half(v128_t x) {
   return wasm_v128_or(half, sign);
 }
 
-/* sb__brain_from_float but for NaN. */
-static inline v128_t short_brain(v128_t x) {
+/* As sb__brain_from_float, except NaN. */
+static inline v128_t bfloat16_in_32_bits(v128_t x) {
   const v128_t odd = wasm_v128_and(wasm_u32x4_shr(x, 16), EACH_32(1));
   return wasm_u32x4_shr(wasm_i32x4_add(wasm_i32x4_add(x, EACH_32(0x7fff)), odd), 16);
 }
@@ -182,19 +179,19 @@ static inline v128_t canonical(v128_t shorts, v128_t a, v128_t b, v128_t nan) {
   return wasm_v128_bitselect(nan, shorts, is_nan);
 }
 
-static inline void halves_from_floats(char *to, const char *from) {
+static inline void float16_from_floats(char *to, const char *from) {
   const v128_t a = wasm_v128_load(from), b = wasm_v128_load(from + 16);
-  const v128_t halves = wasm_u16x8_narrow_i32x4(short_half(a), short_half(b));
-  wasm_v128_store(to, canonical(halves, a, b, EACH_16(0x7e00)));
+  const v128_t float16s = wasm_u16x8_narrow_i32x4(float16_in_32_bits(a), float16_in_32_bits(b));
+  wasm_v128_store(to, canonical(float16s, a, b, EACH_16(0x7e00)));
 }
 
-static inline void brains_from_floats(char *to, const char *from) {
+static inline void bfloat16_from_floats(char *to, const char *from) {
   const v128_t a = wasm_v128_load(from), b = wasm_v128_load(from + 16);
-  const v128_t brains = wasm_u16x8_narrow_i32x4(short_brain(a), short_brain(b));
-  wasm_v128_store(to, canonical(brains, a, b, EACH_16(0x7fc0)));
+  const v128_t bfloat16s = wasm_u16x8_narrow_i32x4(bfloat16_in_32_bits(a), bfloat16_in_32_bits(b));
+  wasm_v128_store(to, canonical(bfloat16s, a, b, EACH_16(0x7fc0)));
 }
 
-/* Eight integers of 16 bits, flipped to be unsigned: they are the last bits of floats from 2^23 on. */
+/* Converts eight unsigned 16-bit integers, as the last bits of floats from 2^23 on; first: what to subtract. */
 static inline void floats_from_shorts(char *to, v128_t x, v128_t first) {
   const v128_t upper = EACH_16(0x4b00);
   wasm_v128_store(to, wasm_f32x4_sub(ZIP_LOW_2(x, upper), first));
@@ -261,9 +258,9 @@ static inline void floats_from_doubles(char *to, const char *from) {
   four_floats(to + 16, from + 32);
 }
 
-/* Fewer than eight go through eight of their own. */
-static NOT_INLINED void the_last(sb__cast cast, char *to, int64_t to_nbytes, const char *from,
-                                 int64_t from_nbytes) {
+/* Casts the last few by way of a buffer of eight. */
+static NOT_INLINED void cast_last(sb__cast cast, char *to, int64_t to_nbytes, const char *from,
+                                  int64_t from_nbytes) {
   char in[64] = {0}, out[64];
   memcpy(in, from, (size_t)from_nbytes);
   cast(out, in, 8);
@@ -275,7 +272,7 @@ static NOT_INLINED void the_last(sb__cast cast, char *to, int64_t to_nbytes, con
    for (; n >= 8; n -= 8, to += 8 * (to_size), from += 8 * (from_size)) { \
     eight(to, from);                                                      \
    }                                                                      \
-   if (n) the_last(name, to, n *(to_size), from, n *(from_size));         \
+   if (n) cast_last(name, to, n *(to_size), from, n *(from_size));        \
   }
 
 BY_EIGHTS(f32_from_b1, 4, 1, floats_from_b1)
@@ -286,18 +283,18 @@ BY_EIGHTS(f32_from_i16, 4, 2, floats_from_i16)
 BY_EIGHTS(f32_from_i32, 4, 4, floats_from_i32)
 BY_EIGHTS(f64_from_f32, 8, 4, doubles_from_floats)
 BY_EIGHTS(f32_from_f64, 4, 8, floats_from_doubles)
-BY_EIGHTS(f32_from_f16, 4, 2, floats_from_halves)
-BY_EIGHTS(f32_from_bf16, 4, 2, floats_from_brains)
-BY_EIGHTS(f16_from_f32, 2, 4, halves_from_floats)
-BY_EIGHTS(bf16_from_f32, 2, 4, brains_from_floats)
+BY_EIGHTS(f32_from_f16, 4, 2, floats_from_float16)
+BY_EIGHTS(f32_from_bf16, 4, 2, floats_from_bfloat16)
+BY_EIGHTS(f16_from_f32, 2, 4, float16_from_floats)
+BY_EIGHTS(bf16_from_f32, 2, 4, bfloat16_from_floats)
 
-/* As scale_pair.inc does it. */
+/* As scale_pair.inc. */
 static inline void scale_eight(float *x, v128_t scale, v128_t bias) {
   for (int i = 0; i < 8; i += 4)
     wasm_v128_store(x + i, wasm_f32x4_add(wasm_f32x4_mul(wasm_v128_load(x + i), scale), bias));
 }
 
-/* The last few, and all of them where a NaN can come of it. */
+/* Scales the last few, and all of them where a result may be NaN. */
 static NOT_INLINED void scale_few(sb__cast cast, float *x, const char *from, int64_t n, float scale,
                                   float bias) {
   cast((char *)x, from, n);
@@ -311,7 +308,7 @@ static NOT_INLINED void scale_few(sb__cast cast, float *x, const char *from, int
 # define SCALED_BY_EIGHTS(name, size, eight, cast)                                    \
   static void name(float *to, const char *from, int64_t n, float scale, float bias) { \
    const v128_t scales = wasm_f32x4_splat(scale), biases = wasm_f32x4_splat(bias);    \
-   const bool finite = isfinite(scale) && isfinite(bias); /* no NaN can come of it */ \
+   const bool finite = isfinite(scale) && isfinite(bias); /* no result is NaN */      \
    for (; finite && n >= 8; n -= 8, to += 8, from += 8 * (size)) {                    \
     eight((char *)to, from);                                                          \
     scale_eight(to, scales, biases);                                                  \

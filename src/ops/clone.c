@@ -1,16 +1,16 @@
-/* Copies into a storage of their own: of values, of bytes, of a tensor, and of one that outgrew its storage. */
+/* Makes tensors with storages of their own: of values, of bytes, of another tensor, and on resize. */
 #include <string.h>
 
 #include "core/core.h"
 #include "ops/device.h"
 
-/* A storage where t's is. */
+/* Allocates a storage for made on t's device. */
 static sb_status allocate_like(sb_tensor *made, const sb_tensor *t) {
   if (!SB__ON_DEVICE(t->storage)) return sb__tensor_allocate(made, sb_tensor_numel(made));
   return sb__device->allocate(t->storage, (size_t)sb_tensor_nbytes(made), &made->storage);
 }
 
-/* made is a layout without bytes, of src's shape or one that src broadcasts to. */
+/* made: a layout without a storage; src broadcasts to its shape. */
 static sb_status copy_into_own(sb_tensor *made, const sb_tensor *src, sb_casting casting,
                                sb_tensor *out) {
   sb_status status = allocate_like(made, src);
@@ -74,19 +74,19 @@ sb_status sb_clone(const sb_tensor *t, sb_dtype dtype, sb_casting casting, sb_te
   return status ? status : copy_into_own(&made, t, casting, out);
 }
 
-/* The first n elements in memory of a tensor without gaps, as they lie there. */
-static sb_status run_of(const sb_tensor *t, int64_t n, sb_tensor *out) {
+/* The first n elements of a tensor without gaps, in the order of memory. */
+static sb_status flat_view(const sb_tensor *t, int64_t n, sb_tensor *out) {
   return sb_tensor_init(t->storage, t->dtype, 1, &n, NULL, t->offset, out);
 }
 
-/* A storage for made, with the elements that t had room for. */
-static sb_status move(const sb_tensor *t, sb_tensor *made) {
+/* Allocates a storage for made, and copies all elements of t's capacity. */
+static sb_status move_elements(const sb_tensor *t, sb_tensor *made) {
   sb_tensor from, to;
   const int64_t n = t->storage ? t->capacity : 0;
   sb_status status = allocate_like(made, t);
   if (status || n == 0) return status;
-  status = run_of(t, n, &from);
-  if (!status) status = run_of(made, n, &to);
+  status = flat_view(t, n, &from);
+  if (!status) status = flat_view(made, n, &to);
   if (!status) status = sb_copy(&to, &from, SB_CASTING_SAFE, NULL);
   if (status) sb_storage_unref(&made->storage);
   return status;
@@ -107,7 +107,7 @@ sb_status sb_tensor_resize(sb_tensor *t, int32_t ndim, const int64_t *shape) {
                     (long long)t->capacity);
   }
   if (outgrown) {
-    status = move(t, &made);
+    status = move_elements(t, &made);
     if (status) return status;
     sb_tensor_release(t);
   }

@@ -1,5 +1,5 @@
-/* Are numbers equal, or close? Integers of 64 bits are compared exactly with floats: each number is the sum
- * of two doubles, of which the second is the lowest 11 bits of an integer and 0 for a float. */
+/* Equality and closeness. 64-bit integers compare exactly with floats: each number is a sum of two doubles, of which the
+ * second holds an integer's lowest 11 bits, and is 0 for a float. */
 #include <math.h>
 #include <string.h>
 
@@ -15,14 +15,14 @@ typedef struct tolerance {
   bool equal_nan;
 } tolerance;
 
-/* Both parts have the sign, so that their sum with a float of about the same size is exact. */
-static void halve(uint64_t magnitude, bool negative, double *high, double *low) {
+/* Both parts have the sign, so that a difference from a float of about the same size is exact. */
+static void split_integer(uint64_t magnitude, bool negative, double *high, double *low) {
   const uint64_t rest = magnitude & 0x7ff;
   *high = negative ? -(double)(magnitude - rest) : (double)(magnitude - rest);
   *low = negative ? -(double)rest : (double)rest;
 }
 
-static void load(sb_dtype dtype, const char *at, int64_t step, int64_t n, numbers *out) {
+static void load_numbers(sb_dtype dtype, const char *at, int64_t step, int64_t n, numbers *out) {
   const sb__cast_kernels *casts = &sb__casts[dtype];
   sb__chunk x;
   casts->load(&x, at, step, n);
@@ -31,10 +31,11 @@ static void load(sb_dtype dtype, const char *at, int64_t step, int64_t n, number
     switch (casts->form) {
       case SB__FORM_INT: {
         const bool negative = x.i[i] < 0;
-        halve(negative ? -(uint64_t)x.i[i] : (uint64_t)x.i[i], negative, &out->re[i], &out->low[i]);
+        split_integer(negative ? -(uint64_t)x.i[i] : (uint64_t)x.i[i], negative, &out->re[i],
+                      &out->low[i]);
         break;
       }
-      case SB__FORM_UINT: halve(x.u[i], false, &out->re[i], &out->low[i]); break;
+      case SB__FORM_UINT: split_integer(x.u[i], false, &out->re[i], &out->low[i]); break;
       case SB__FORM_REAL: out->re[i] = x.real[i]; break;
       case SB__FORM_COMPLEX:
         out->re[i] = x.c[i].re;
@@ -44,7 +45,7 @@ static void load(sb_dtype dtype, const char *at, int64_t step, int64_t n, number
   }
 }
 
-/* Without hypot, whose last bit differs between libraries. */
+/* Not hypot: its last bit differs between C libraries. */
 static double modulus(double re, double im) {
   const double a = fabs(re), b = fabs(im);
   const double large = a < b ? b : a, small = a < b ? a : b;
@@ -83,7 +84,6 @@ static bool has_nan_f64(const char *at, int64_t n) {
   return found;
 }
 
-/* May a NaN be among them? */
 static bool may_have_nan(sb_dtype dtype, const char *at, int64_t n) {
   switch (dtype) {
     case SB_FLOAT32: return has_nan_f32(at, n);
@@ -94,7 +94,7 @@ static bool may_have_nan(sb_dtype dtype, const char *at, int64_t n) {
   }
 }
 
-/* Elements side by side whose bytes are the same need no look at each. */
+/* Contiguous elements with equal bytes are equal, unless there are NaNs. */
 static bool are_same(sb_dtype dtype, const char *x, const char *y, int64_t n, bool equal_nan) {
   return !memcmp(x, y, (size_t)(n * sb_dtype_itemsize(dtype))) &&
          (equal_nan || !may_have_nan(dtype, x, n));
@@ -108,8 +108,8 @@ static bool row_is_close(const sb__loop *loop, sb_dtype a, sb_dtype b, const tol
     const int64_t n = loop->n - first < SB__CHUNK ? loop->n - first : SB__CHUNK;
     const char *at[2] = {loop->at[0] + first * loop->step[0], loop->at[1] + first * loop->step[1]};
     if (dense && are_same(a, at[0], at[1], n, within->equal_nan)) continue;
-    load(a, at[0], loop->step[0], n, &x);
-    load(b, at[1], loop->step[1], n, &y);
+    load_numbers(a, at[0], loop->step[0], n, &x);
+    load_numbers(b, at[1], loop->step[1], n, &y);
     for (int64_t i = 0; i < n; i++) {
       if (!are_close(&x, &y, i, within)) return false;
     }
@@ -117,7 +117,7 @@ static bool row_is_close(const sb__loop *loop, sb_dtype a, sb_dtype b, const tol
   return true;
 }
 
-/* a and b have one shape. What both repeat is compared once. */
+/* a and b have one shape. Axes of stride 0 in both are compared once. */
 static bool all_close(sb_tensor *a, sb_tensor *b, const tolerance *within) {
   const sb_tensor *const tensors[] = {a, b};
   bool close = true;
@@ -155,7 +155,7 @@ sb_status sb_array_equal(const sb_tensor *a, const sb_tensor *b, bool equal_nan,
   return SB_OK;
 }
 
-/* What both broadcast to where they can; else an extent of one of them, which fails there. */
+/* The shape to which both broadcast. Where they do not, some extent is one that sb_broadcast_to refuses. */
 static int32_t common_shape(const sb_tensor *a, const sb_tensor *b, int64_t *shape) {
   const int32_t ndim = a->ndim > b->ndim ? a->ndim : b->ndim;
   for (int32_t d = 0; d < ndim; d++) {

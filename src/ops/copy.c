@@ -1,18 +1,19 @@
-/* Copies with everything that may lie in between: broadcast, cast, scale and bias, overlap. */
+/* Copies and fills: checks, broadcasting, overlap. copy_plan_run.c moves the elements. */
 #include "ops/copy.h"
 
 #include <string.h>
 
 #include "ops/device.h"
-#include "ops/fit.h"
-#include "ops/run.h"
+#include "ops/range_check.h"
+#include "ops/copy_plan_run.h"
 
-/* What happens to an element on its way. */
+/* One copy. */
 typedef struct work {
   const sb_tensor *dst, *src;    /* of one shape */
   const sb_tensor *scale, *bias; /* float64 of that shape, or NULL */
-  bool must_fit;                 /* values that a person wrote */
-  const sb__copy *asked;         /* with factors as they were given; NULL: none, or must_fit */
+  bool checks_range;             /* each value must be in the range of dst's dtype */
+  const sb__copy
+      *asked; /* the caller's, factors not broadcast; NULL: no factors, or checks_range */
 } work;
 
 static sb_status check_cast(sb_dtype from, sb_dtype to, sb_casting casting) {
@@ -25,7 +26,7 @@ static sb_status check_cast(sb_dtype from, sb_dtype to, sb_casting casting) {
                   sb_dtype_name(to), names[casting]);
 }
 
-/* Do the bytes of both reach into each other? Ranges are enough: staging is right either way. */
+/* Compares address ranges only: interleaved tensors count as overlapping, and are staged without need. */
 static bool may_overlap(const sb_tensor *a, const sb_tensor *b) {
   int64_t low = 0, high = 0;
   const sb_tensor *t[2] = {a, b};
@@ -40,7 +41,7 @@ static bool may_overlap(const sb_tensor *a, const sb_tensor *b) {
   return begin[0] < end[1] && begin[1] < end[0];
 }
 
-/* Each element is read before its own place is written, and never again. */
+/* Each element of dst has the same bytes as the same element of src, so overlap does no harm. */
 static bool is_in_place(const sb_tensor *dst, const sb_tensor *src) {
   if (sb_tensor_data(dst) != sb_tensor_data(src)) return false;
   if (sb_dtype_itemsize(dst->dtype) != sb_dtype_itemsize(src->dtype)) return false;
@@ -50,7 +51,7 @@ static bool is_in_place(const sb_tensor *dst, const sb_tensor *src) {
   return true;
 }
 
-/* Values that a person wrote are met in their order, so that the first misfit is the one named. */
+/* Walks in row-major order, so that the error names the first value that is out of range. */
 static sb_status run_values(const work *w, const sb__plan *plan, char *const base[]) {
   const sb__cast_kernels *from = &sb__casts[w->src->dtype], *to = &sb__casts[w->dst->dtype];
   sb_status status = SB_OK;
@@ -62,7 +63,7 @@ static sb_status run_values(const work *w, const sb__plan *plan, char *const bas
     for (int64_t i = 0; i < plan->row.n && !status; i += SB__CHUNK) {
       const int64_t n = plan->row.n - i < SB__CHUNK ? plan->row.n - i : SB__CHUNK;
       from->load(&chunk, walk.at[1] + i * plan->row.step[1], plan->row.step[1], n);
-      status = sb__check_fit(&chunk, from->form, w->dst->dtype, n);
+      status = sb__check_range(&chunk, from->form, w->dst->dtype, n);
       if (status) break;
       to->store[from->form](walk.at[0] + i * plan->row.step[0], plan->row.step[0], &chunk, n);
     }
@@ -71,7 +72,7 @@ static sb_status run_values(const work *w, const sb__plan *plan, char *const bas
   return status;
 }
 
-static sb_status run(const work *w, bool in_place) {
+static sb_status run_copy(const work *w, bool in_place) {
   sb__plan plan;
   const sb_tensor *tensors[] = {w->dst, w->src, w->scale, w->bias};
   const int32_t count = w->scale ? 4 : 2;
@@ -82,15 +83,15 @@ static sb_status run(const work *w, bool in_place) {
                  .scaled = w->scale,
                  .in_place = in_place};
   for (int32_t k = 0; k < count; k++) job.base[k] = sb_tensor_data(tensors[k]);
-  sb__plan_make(count, tensors, w->must_fit, &plan);
-  if (w->must_fit) return run_values(w, &plan, job.base);
+  sb__plan_make(count, tensors, w->checks_range, &plan);
+  if (w->checks_range) return run_values(w, &plan, job.base);
   sb__run_job(&job);
   return SB_OK;
 }
 
-/* src in dst's shape; where both may overlap, a copy of it that the caller releases (held is set). */
-static sb_status prepare(const sb_tensor *dst, const sb_tensor *src, sb_tensor *out, bool *held,
-                         bool *in_place, int64_t *staged) {
+/* Broadcasts src to dst's shape. Where the two may overlap, out is a copy that the caller releases (held is set). */
+static sb_status stage_source(const sb_tensor *dst, const sb_tensor *src, sb_tensor *out,
+                              bool *held, bool *in_place, int64_t *staged) {
   sb_tensor view;
   sb_status status = sb_broadcast_to(src, dst->ndim, dst->shape, out);
   if (status || sb_tensor_numel(dst) == 0) return status;
@@ -101,7 +102,7 @@ static sb_status prepare(const sb_tensor *dst, const sb_tensor *src, sb_tensor *
   status = sb_tensor_empty(src->dtype, src->ndim, src->shape, &view);
   if (status) return status;
   *held = true;
-  status = run(&(work){.dst = &view, .src = src}, false);
+  status = run_copy(&(work){.dst = &view, .src = src}, false);
   if (!status) status = sb_broadcast_to(&view, dst->ndim, dst->shape, out);
   if (status) {
     sb_tensor_release(&view);
@@ -112,10 +113,10 @@ static sb_status prepare(const sb_tensor *dst, const sb_tensor *src, sb_tensor *
   return SB_OK;
 }
 
-/* Bytes side by side that go elsewhere in the same order need no plan. */
+/* Both are contiguous, of one dtype and shape, and do not overlap: a memcpy. */
 static bool is_plain(const work *w) {
   const sb_tensor *a = w->dst, *b = w->src;
-  if (a->dtype != b->dtype || a->ndim != b->ndim || w->scale || w->must_fit) return false;
+  if (a->dtype != b->dtype || a->ndim != b->ndim || w->scale || w->checks_range) return false;
   for (int32_t d = 0; d < a->ndim; d++) {
     if (a->shape[d] != b->shape[d]) return false;
   }
@@ -125,20 +126,20 @@ static bool is_plain(const work *w) {
          sb_is_contiguous(b);
 }
 
-/* A side lies on a device. */
+/* dst or src is on a device. */
 static sb_status copy_on_device(const work *w, int64_t *staged) {
   sb_tensor shown;
   sb_status status = sb__check_target_anywhere(w->dst);
   if (!status) status = sb_broadcast_to(w->src, w->dst->ndim, w->dst->shape, &shown);
-  if (!status && w->must_fit) status = sb__check_host("the source", w->src->storage);
+  if (!status && w->checks_range) status = sb__check_host("the source", w->src->storage);
   if (!status && w->scale) status = sb__check_bytes("scale", w->scale);
   if (!status && w->scale) status = sb__check_bytes("bias", w->bias);
   if (status || sb_tensor_numel(w->dst) == 0) return status;
   const sb__copy plain = {.dst = w->dst, .src = w->src, .casting = SB_CASTING_UNSAFE};
-  return sb__device->copy(w->asked ? w->asked : &plain, w->must_fit, staged);
+  return sb__device->copy(w->asked ? w->asked : &plain, w->checks_range, staged);
 }
 
-static sb_status copy(work *w, int64_t *staged) {
+static sb_status copy_checked(work *w, int64_t *staged) {
   sb_tensor source;
   bool held = false, in_place = false;
   sb_status status = sb__check_storage("the source", w->src);
@@ -152,10 +153,10 @@ static sb_status copy(work *w, int64_t *staged) {
     return SB_OK;
   }
   status = sb__check_target(w->dst);
-  if (!status) status = prepare(w->dst, w->src, &source, &held, &in_place, staged);
+  if (!status) status = stage_source(w->dst, w->src, &source, &held, &in_place, staged);
   if (status) return status;
   w->src = &source;
-  status = run(w, in_place);
+  status = run_copy(w, in_place);
   if (held) sb_tensor_release(&source);
   return status;
 }
@@ -163,12 +164,12 @@ static sb_status copy(work *w, int64_t *staged) {
 sb_status sb_copy(const sb_tensor *dst, const sb_tensor *src, sb_casting casting, int64_t *staged) {
   const sb_status status = check_cast(src->dtype, dst->dtype, casting);
   if (status) return status;
-  return copy(&(work){.dst = dst, .src = src}, staged);
+  return copy_checked(&(work){.dst = dst, .src = src}, staged);
 }
 
-/* One factor, or one per index of an axis, shown in dst's shape. */
-static sb_status spread(const char *name, const sb_tensor *factor, const sb_tensor *dst,
-                        int64_t axis, sb_tensor *out) {
+/* Broadcasts a factor (a single value, or one per index of an axis) to dst's shape. */
+static sb_status broadcast_factor(const char *name, const sb_tensor *factor, const sb_tensor *dst,
+                                  int64_t axis, sb_tensor *out) {
   sb_tensor view;
   int32_t d = 0;
   if (factor->dtype != SB_FLOAT64) {
@@ -192,7 +193,7 @@ static sb_status spread(const char *name, const sb_tensor *factor, const sb_tens
   return sb_broadcast_to(&view, dst->ndim, dst->shape, out);
 }
 
-/* May dst get src * scale + bias? The factors shown in its shape. */
+/* Checks a scaled copy, and broadcasts its factors to dst's shape. */
 static sb_status check_scaled(const sb__copy *c, sb_tensor *factors, sb_tensor *terms) {
   const sb_tensor *dst = c->dst, *src = c->src;
   const sb_dtype computed =
@@ -206,8 +207,8 @@ static sb_status check_scaled(const sb__copy *c, sb_tensor *factors, sb_tensor *
 }
 
 sb_status sb__copy_spread(const sb__copy *c, sb_tensor *scale, sb_tensor *bias) {
-  const sb_status status = spread("scale", c->scale, c->dst, c->axis, scale);
-  return status ? status : spread("bias", c->bias, c->dst, c->axis, bias);
+  const sb_status status = broadcast_factor("scale", c->scale, c->dst, c->axis, scale);
+  return status ? status : broadcast_factor("bias", c->bias, c->dst, c->axis, bias);
 }
 
 sb_status sb_copy_scaled(const sb_tensor *dst, const sb_tensor *src, const sb_tensor *scale,
@@ -216,8 +217,8 @@ sb_status sb_copy_scaled(const sb_tensor *dst, const sb_tensor *src, const sb_te
   const sb__copy c = {dst, src, scale, bias, axis, casting};
   const sb_status status = check_scaled(&c, &factors, &terms);
   if (status) return status;
-  return copy(&(work){.dst = dst, .src = src, .scale = &factors, .bias = &terms, .asked = &c},
-              staged);
+  return copy_checked(
+      &(work){.dst = dst, .src = src, .scale = &factors, .bias = &terms, .asked = &c}, staged);
 }
 
 sb_status sb__copy_run(const sb__copy *c, int64_t *staged) {
@@ -238,10 +239,10 @@ sb_status sb__copy_check(const sb__copy *c, bool *collides) {
 }
 
 sb_status sb_copy_values(const sb_tensor *dst, const sb_tensor *src) {
-  return copy(&(work){.dst = dst, .src = src, .must_fit = true}, NULL);
+  return copy_checked(&(work){.dst = dst, .src = src, .checks_range = true}, NULL);
 }
 
-static bool repeats(const sb_tensor *t) {
+static bool has_zero_stride(const sb_tensor *t) {
   for (int32_t d = 0; d < t->ndim; d++) {
     if (t->strides[d] == 0) return true;
   }
@@ -268,21 +269,21 @@ sb_status sb_fill(const sb_tensor *t, const sb_scalar *value) {
   }
   const uint32_t mode = sb__float_mode_default();
   const sb__form form = sb__casts[dtypes[value->kind]].form;
-  chunk.c[0] = value->as.c; /* the widest member; every form starts at its first byte */
-  sb_status status = sb__check_fit(&chunk, form, t->dtype, 1);
+  chunk.c[0] = value->as.c; /* the widest member of the union */
+  sb_status status = sb__check_range(&chunk, form, t->dtype, 1);
   if (!status) status = sb__check_storage("the target", t);
   if (!status) sb__casts[t->dtype].store[form](item.bytes, 16, &chunk, 1);
   sb__float_mode_restore(mode);
   if (status || sb_tensor_numel(t) == 0) return status;
-  if (!repeats(t)) return fill_all(t, item.bytes);
-  sb_tensor_copy_layout(t, &once); /* what zero strides repeat is written once */
+  if (!has_zero_stride(t)) return fill_all(t, item.bytes);
+  sb_tensor_copy_layout(t, &once); /* elements that zero strides repeat are written once */
   for (int32_t d = 0; d < once.ndim; d++) {
     if (once.strides[d] == 0) once.shape[d] = 1;
   }
   return fill_all(&once, item.bytes);
 }
 
-static bool holds(const sb_storage *s, int64_t at, int64_t n) {
+static bool has_bytes(const sb_storage *s, int64_t at, int64_t n) {
   return at >= 0 && n >= 0 && (uint64_t)n <= s->nbytes && (uint64_t)at <= s->nbytes - (uint64_t)n &&
          (s->data || n == 0);
 }
@@ -299,7 +300,7 @@ static sb_status copy_bytes_on_device(sb_storage *to, int64_t to_at, const sb_st
 
 sb_status sb__copy_bytes(sb_storage *to, int64_t to_at, const sb_storage *from, int64_t from_at,
                          int64_t n) {
-  if (!holds(to, to_at, n) || !holds(from, from_at, n)) {
+  if (!has_bytes(to, to_at, n) || !has_bytes(from, from_at, n)) {
     return sb__fail(SB_ERR_BOUNDS, "%lld bytes from %lld to %lld leave a storage", (long long)n,
                     (long long)from_at, (long long)to_at);
   }

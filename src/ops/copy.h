@@ -1,4 +1,4 @@
-/* Copies for those who do not make them in one call: checked first, then run whole or piece by piece. */
+/* Copies that are checked in one call and run in others, whole or piece by piece. */
 #ifndef SB_COPY_H
 #define SB_COPY_H
 
@@ -14,27 +14,26 @@ typedef struct sb__copy {
 /* sb_copy or sb_copy_scaled. */
 sb_status sb__copy_run(const sb__copy *c, int64_t *staged);
 
-/* The factors of a scaled copy in dst's shape, if they are what sb_copy_scaled takes. */
+/* Broadcasts the factors of a scaled copy to dst's shape. Errors as sb_copy_scaled. */
 sb_status sb__copy_spread(const sb__copy *c, sb_tensor *scale, sb_tensor *bias);
 
-/* Moves n bytes from one storage to another (or within it), each from a place in bytes; all must lie
- * inside. What is left of a copy between dense layouts of one dtype and shape. */
+/* Copies n bytes from one storage to another, or within one; offsets are bytes. SB_ERR_BOUNDS where they leave a
+ * storage. A copy between dense layouts of one dtype and shape comes down to this. */
 sb_status sb__copy_bytes(sb_storage *to, int64_t to_at, const sb_storage *from, int64_t from_at,
                          int64_t n);
 
-/* What sb__copy_run would refuse before it writes. collides: dst overlaps what is read, so that pieces
- * would overwrite what others have yet to read. */
+/* Fails where sb__copy_run would fail before it writes. collides: dst overlaps src, so that one piece would overwrite
+ * elements that a later one reads. */
 sb_status sb__copy_check(const sb__copy *c, bool *collides);
 
 /* ---- pieces.c ---- */
 
-/* Extents of the pieces that t is to be cut into, of at most `most` elements. The outermost axis (in
- * memory) that alone makes them small enough is cut; where there is none, or where each piece has to
- * lie in one stretch of memory (compact), the outer axes are taken one index at a time. Returns the axis
- * along which pieces follow each other. */
+/* Computes the extents of pieces of t with at most `most` elements. Cuts the outermost axis (in memory) whose cut
+ * alone makes pieces small enough. Where there is none, or where each piece must be one range of memory (compact),
+ * outer axes are cut to single indices. Returns the axis along which pieces follow each other. */
 int32_t sb__cut(const sb_tensor *t, int64_t most, bool compact, int64_t *extents);
 
-/* Copies in pieces and looks at stop before each. done: all were copied. src does not collide. */
+/* Copies in pieces; stops before the next piece once stop is set. done: all were copied. The copy must not collide. */
 sb_status sb__copy_in_pieces(const sb__copy *c, int64_t most, const atomic_bool *stop, bool *done);
 
 #endif

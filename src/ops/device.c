@@ -8,7 +8,7 @@ const sb__device_table *sb__device_now(void) {
 }
 
 void sb__device_register(const sb__device_table *given) {
-  sb__devices_are(given->called);
+  sb__set_device_name(given->called);
   atomic_store_explicit(&table, given, memory_order_release);
 }
 #else

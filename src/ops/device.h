@@ -1,5 +1,5 @@
-/* How core and ops reach tensors that lie on a device: a table that the device layer fills in before the first storage on a device
- * exists. WebAssembly has none, and its module no code for it. */
+/* Operations on devices: a table of functions, which src/cuda registers before the first storage on a device exists.
+ * WebAssembly has no devices. */
 #ifndef SB_OPS_DEVICE_H
 #define SB_OPS_DEVICE_H
 
@@ -7,19 +7,19 @@
 #include "ops/copy.h"
 
 typedef struct sb__device_table {
-  const char *called; /* in messages, before a number */
+  const char *called; /* the kind of device, for messages: "cuda" */
 
-  /* As sb_copy_scaled; dst or src lies on a device. The dtypes were judged, the target was checked, shapes broadcast. must_fit: values that
-   * a person wrote, which have to fit. */
-  sb_status (*copy)(const sb__copy *c, bool must_fit, int64_t *staged);
+  /* As sb_copy_scaled; dst or src is on a device. Dtypes, target and broadcasting are already checked. checks_range: as
+   * sb_copy_values. */
+  sb_status (*copy)(const sb__copy *c, bool checks_range, int64_t *staged);
 
-  /* Writes the bytes of one item (at a multiple of 16) to every element; t has elements, lies on a device, and repeats none. */
+  /* Writes one item (16-byte aligned) to every element. t has elements, is on a device, and has no stride of 0. */
   sb_status (*fill)(const sb_tensor *t, const void *item);
 
-  /* Draws all elements of t, which was checked and has some. */
+  /* Draws all elements of t, which is checked and not empty. */
   sb_status (*random)(const sb_tensor *t, const sb__random *how);
 
-  /* Uninitialised bytes where like's are. */
+  /* Allocates uninitialised bytes on like's device. */
   sb_status (*allocate)(const sb_storage *like, size_t nbytes, sb_storage **out);
 } sb__device_table;
 

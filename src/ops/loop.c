@@ -1,8 +1,7 @@
-/* Axes of one element are dropped, neighbours that all tensors step through evenly are merged, and the
- * innermost becomes the row. */
+/* Drops axes of size 1, merges neighbours where all tensors allow, and makes the innermost axis the row. */
 #include "ops/loop.h"
 
-static bool merges(const sb__loop *loop, const int64_t *steps, int64_t extent) {
+static bool can_merge(const sb__loop *loop, const int64_t *steps, int64_t extent) {
   const int32_t outer = loop->ndim - 1;
   if (outer < 0) return false;
   for (int32_t k = 0; k < loop->count; k++) {
@@ -21,7 +20,7 @@ void sb__loop_begin(sb__loop *loop, int32_t count, const sb_tensor *const tensor
     for (int32_t k = 0; k < count; k++) {
       steps[k] = tensors[k]->strides[d] * sb_dtype_itemsize(tensors[k]->dtype);
     }
-    if (merges(loop, steps, first->shape[d])) {
+    if (can_merge(loop, steps, first->shape[d])) {
       loop->shape[loop->ndim - 1] *= first->shape[d];
     } else {
       loop->index[loop->ndim] = 0;

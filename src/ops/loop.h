@@ -1,4 +1,4 @@
-/* Walks several tensors of one shape together, a row at a time. */
+/* Walks several tensors of one shape together, row by row. */
 #ifndef SB_LOOP_H
 #define SB_LOOP_H
 
@@ -10,7 +10,7 @@ typedef struct sb__loop {
   int64_t n;                  /* elements in a row */
   int64_t step[SB__LOOP_MAX]; /* bytes from one element of the row to the next */
   char *at[SB__LOOP_MAX];     /* the row's first element */
-  /* The axes outside the row, innermost last; merged where all tensors allow. */
+  /* Axes outside the row, innermost last, merged where all tensors allow. */
   int32_t count, ndim;
   int64_t shape[SB_MAX_DIMS], index[SB_MAX_DIMS];
   int64_t steps[SB__LOOP_MAX][SB_MAX_DIMS]; /* bytes */

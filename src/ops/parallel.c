@@ -1,20 +1,20 @@
-/* How many threads, and how many parts for them. The parts do not depend on which thread takes them, and
- * every element is made by one part alone: the bits are the same whatever the count. */
+/* How many threads there are, and into how many parts work is split. One part alone computes each element, so the bits do
+ * not depend on the number of threads. */
 #include "ops/parallel.h"
 
 #include <stdlib.h>
 
-/* Less is done before another thread is awake. */
+/* Smaller parts would be done before another thread wakes up. */
 #ifdef SB_TEST
 # define PART_BYTES 1024 /* so that tests need no large tensors */
 #else
 # define PART_BYTES (INT64_C(1) << 20)
 #endif
-#define PARTS_PER_THREAD 4 /* who is interrupted leaves the rest to others */
+#define PARTS_PER_THREAD 4 /* so that a thread that is interrupted leaves the rest to others */
 
 static atomic_int threads;
 
-static int choose(void) {
+static int choose_threads(void) {
   const char *text = sb__os_environment("SAMEBYTES_THREADS");
   char *end = NULL;
   const long wanted = text ? strtol(text, &end, 10) : 0;
@@ -25,7 +25,7 @@ static int choose(void) {
 int sb__threads_now(void) {
   int count = atomic_load_explicit(&threads, memory_order_relaxed);
   if (!count) {
-    count = choose();
+    count = choose_threads();
     sb__threads_use(count);
   }
   return count;

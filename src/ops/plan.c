@@ -1,34 +1,34 @@
-/* Dimensions of one element are dropped; those that what is written walks backwards are flipped; the
- * rest is sorted by its steps, so that writing moves forward through memory; neighbours that all
- * operands step through evenly become one. Then the two dimensions of the loop are picked. */
+/* Drops dimensions of size 1, flips those with a negative step in the target, sorts the rest by the target's steps, so
+ * that stores move forward through memory, and merges neighbours where all operands allow. Then picks the two dimensions
+ * of the loop. */
 #include "ops/plan.h"
 
 #include <string.h>
 
 static int64_t absolute(int64_t x) { return x < 0 ? -x : x; }
 
-static void flip(sb__plan *plan, sb__plan_dim *dim) {
+static void flip_dim(sb__plan *plan, sb__plan_dim *dim) {
   for (int32_t k = 0; k < plan->count; k++) {
     plan->first[k] += (dim->n - 1) * dim->step[k];
     dim->step[k] = -dim->step[k];
   }
 }
 
-/* Does a lie outside of b? Equal steps of what is written come from axes that it repeats. */
+/* a is outside of b. The target's steps are equal only where they are 0. */
 static bool is_outside(const sb__plan_dim *a, const sb__plan_dim *b) {
   if (a->step[0] != b->step[0]) return a->step[0] > b->step[0];
   return absolute(a->step[1]) >= absolute(b->step[1]);
 }
 
-static bool merges(const sb__plan *plan, const sb__plan_dim *outer, const sb__plan_dim *inner) {
+static bool can_merge(const sb__plan *plan, const sb__plan_dim *outer, const sb__plan_dim *inner) {
   for (int32_t k = 0; k < plan->count; k++) {
     if (outer->step[k] != inner->step[k] * inner->n) return false;
   }
   return true;
 }
 
-/* The dimensions of what is written, outermost first. */
-static void collect(const sb_tensor *const tensors[], bool keep_order, sb__plan *plan) {
+/* Lists the dimensions, the target's outermost first. */
+static void collect_dims(const sb_tensor *const tensors[], bool keep_order, sb__plan *plan) {
   const sb_tensor *first = tensors[0];
   plan->ndim = 0;
   for (int32_t d = 0; d < first->ndim; d++) {
@@ -37,7 +37,7 @@ static void collect(const sb_tensor *const tensors[], bool keep_order, sb__plan 
     for (int32_t k = 0; k < plan->count; k++) {
       dim.step[k] = tensors[k]->strides[d] * sb_dtype_itemsize(tensors[k]->dtype);
     }
-    if (dim.step[0] < 0 && !keep_order) flip(plan, &dim);
+    if (dim.step[0] < 0 && !keep_order) flip_dim(plan, &dim);
     int32_t at = plan->ndim++;
     for (; at > 0 && !keep_order && !is_outside(&plan->outer[at - 1], &dim); at--) {
       plan->outer[at] = plan->outer[at - 1];
@@ -46,11 +46,11 @@ static void collect(const sb_tensor *const tensors[], bool keep_order, sb__plan 
   }
 }
 
-static void merge(sb__plan *plan) {
+static void merge_dims(sb__plan *plan) {
   int32_t kept = 0;
   for (int32_t d = 1; d < plan->ndim; d++) {
     sb__plan_dim *outer = &plan->outer[kept], *inner = &plan->outer[d];
-    if (merges(plan, outer, inner))
+    if (can_merge(plan, outer, inner))
       inner->n *= outer->n;
     else
       kept++;
@@ -59,14 +59,14 @@ static void merge(sb__plan *plan) {
   if (plan->ndim) plan->ndim = kept + 1;
 }
 
-static sb__plan_dim take(sb__plan *plan, int32_t d) {
+static sb__plan_dim remove_dim(sb__plan *plan, int32_t d) {
   const sb__plan_dim dim = plan->outer[d];
   plan->ndim--;
   for (; d < plan->ndim; d++) plan->outer[d] = plan->outer[d + 1];
   return dim;
 }
 
-/* The dimension along which what is read lies side by side; the last one if there is none. */
+/* The dimension along which the source is contiguous; the last one if there is none. */
 static int32_t column_of(const sb__plan *plan, int64_t itemsize) {
   for (int32_t d = plan->ndim - 1; d >= 0; d--) {
     if (plan->outer[d].step[1] == itemsize) return d;
@@ -74,19 +74,19 @@ static int32_t column_of(const sb__plan *plan, int64_t itemsize) {
   return plan->ndim - 1;
 }
 
-#define SHORT_ROW 4096 /* bytes */
+#define SHORT_ROW_BYTES 4096 /* bytes */
 
-/* Rows may be short; then a dimension that continues them makes what is written in one go longer. The
- * factors stay the same along both. */
-static bool continues(const sb__plan *plan, const sb__plan_dim *dim) {
+/* A dimension that continues the target's short rows is transposed together with them, so that longer runs are stored.
+ * Factors must be constant along both. */
+static bool continues_row(const sb__plan *plan, const sb__plan_dim *dim) {
   for (int32_t k = 2; k < plan->count; k++) {
     if (dim->step[k] || plan->row.step[k]) return false;
   }
   const int64_t length = plan->row.n * plan->row.step[0];
-  return dim->step[0] == length && length <= SHORT_ROW;
+  return dim->step[0] == length && length <= SHORT_ROW_BYTES;
 }
 
-#define FEW_PIXELS 128 /* making the masks of SPLIT and JOIN would take longer */
+#define FEW_PIXELS 128 /* computing the masks of SPLIT and JOIN would take longer */
 
 static bool is_channels(int64_t channels, int64_t pixels) {
   return channels >= 2 && channels <= 4 && pixels > FEW_PIXELS;
@@ -113,17 +113,17 @@ void sb__plan_make(int32_t count, const sb_tensor *const tensors[], bool keep_or
   plan->row = (sb__plan_dim){.n = 1, .step = {to_size, from_size}};
   plan->column = plan->more = (sb__plan_dim){.n = 1};
   for (int32_t k = 0; k < count; k++) plan->first[k] = 0;
-  collect(tensors, keep_order, plan);
-  merge(plan);
-  if (plan->ndim) plan->row = take(plan, plan->ndim - 1);
+  collect_dims(tensors, keep_order, plan);
+  merge_dims(plan);
+  if (plan->ndim) plan->row = remove_dim(plan, plan->ndim - 1);
   if (plan->ndim && !keep_order) {
     const bool rows = plan->row.step[1] == from_size;
-    plan->column = take(plan, rows ? plan->ndim - 1 : column_of(plan, from_size));
+    plan->column = remove_dim(plan, rows ? plan->ndim - 1 : column_of(plan, from_size));
   }
   plan->kind = kind_of(plan, to_size, from_size);
   if (plan->kind == SB__PLAN_TRANSPOSE && plan->ndim &&
-      continues(plan, &plan->outer[plan->ndim - 1]))
-    plan->more = take(plan, plan->ndim - 1);
+      continues_row(plan, &plan->outer[plan->ndim - 1]))
+    plan->more = remove_dim(plan, plan->ndim - 1);
 }
 
 int64_t sb__plan_numel(const sb__plan *plan) {
@@ -132,9 +132,8 @@ int64_t sb__plan_numel(const sb__plan *plan) {
   return n;
 }
 
-/* Threads share out the longest dimension; channels and whatever else is short stay together, and so do
- * rows that another dimension continues. */
-static sb__plan_dim *longest(sb__plan *plan) {
+/* The dimension that threads split. Channels and other short ones stay whole, and so do rows that `more` continues. */
+static sb__plan_dim *longest_dim(sb__plan *plan) {
   sb__plan_dim *best = plan->more.n > 1 ? &plan->column : &plan->row;
   if (plan->column.n > best->n) best = &plan->column;
   if (plan->more.n > best->n) best = &plan->more;
@@ -144,13 +143,13 @@ static sb__plan_dim *longest(sb__plan *plan) {
   return best;
 }
 
-/* Parts of rows and columns end where cache lines do, if the whole begins where one does. */
-#define GRAIN 64
+/* Parts of rows and columns end at cache lines, if the whole begins at one. */
+#define PART_MULTIPLE 64
 
 void sb__plan_part(const sb__plan *plan, int count, int i, sb__plan *part) {
   memcpy(part, plan, offsetof(sb__plan, outer) + (size_t)plan->ndim * sizeof plan->outer[0]);
-  sb__plan_dim *dim = longest(part);
-  const int64_t grain = dim == &part->row || dim == &part->column ? GRAIN : 1;
+  sb__plan_dim *dim = longest_dim(part);
+  const int64_t grain = dim == &part->row || dim == &part->column ? PART_MULTIPLE : 1;
   const int64_t grains = (dim->n + grain - 1) / grain;
   const int64_t begin = grains * i / count * grain, end = grains * (i + 1) / count * grain;
   for (int32_t k = 0; k < part->count; k++) part->first[k] += begin * dim->step[k];

@@ -1,18 +1,18 @@
-/* Random fills: arguments and targets are checked, then elements are drawn in row-major order, straight
- * into the target if it has no gaps, else by way of a small buffer. */
+/* Random fills. Elements are drawn in row-major order, straight into a contiguous target, else by way of a small
+ * buffer. */
 #include <math.h>
 #include <string.h>
 
 #include "ops/device.h"
-#include "ops/fit.h"
+#include "ops/range_check.h"
 #include "ops/loop.h"
 #include "ops/parallel.h"
 #include "ops/random.h"
 
 enum { BUFFER = 512 }; /* elements */
 
-/* Puts the loop into the row that holds an element; its place within that row is returned. */
-static int64_t seek(sb__loop *loop, int64_t element) {
+/* Moves the loop to the row of an element. Returns the element's index within that row. */
+static int64_t seek_element(sb__loop *loop, int64_t element) {
   int64_t row = element / loop->n;
   for (int32_t d = loop->ndim - 1; d >= 0; d--) {
     loop->index[d] = row % loop->shape[d];
@@ -31,7 +31,7 @@ void sb__random_range(const sb_tensor *t, const sb__random *how, int64_t first, 
   const int64_t itemsize = sb_dtype_itemsize(t->dtype);
   const uint32_t mode = sb__float_mode_default();
   sb__loop_begin(&loop, 1, &t);
-  int64_t column = seek(&loop, first);
+  int64_t column = seek_element(&loop, first);
   if (loop.ndim == 0 && loop.step[0] == itemsize) {
     sb__kernels_now()->random(loop.at[0] + column * itemsize, how, first, n);
     n = 0;
@@ -53,7 +53,6 @@ void sb__random_range(const sb_tensor *t, const sb__random *how, int64_t first, 
   sb__float_mode_restore(mode);
 }
 
-/* A fill that several threads share. */
 typedef struct shared_fill {
   const sb_tensor *t;
   const sb__random *how;
@@ -67,8 +66,8 @@ static void fill_part(void *context, int i) {
   sb__random_range(f->t, f->how, first, i + 1 < f->parts ? size : f->numel - first);
 }
 
-/* Fills from the generator's place on, and moves it past what was used. */
-static sb_status fill(const sb_tensor *t, sb__random *how, sb_generator *generator) {
+/* Fills from the generator's offset on, and advances it by the words used. */
+static sb_status fill_random(const sb_tensor *t, sb__random *how, sb_generator *generator) {
   const int64_t numel = sb_tensor_numel(t);
   const uint64_t used = (uint64_t)numel * (uint64_t)how->words;
   sb_status status = sb__check_target_anywhere(t);
@@ -105,7 +104,7 @@ static sb_status check_floating(const sb_tensor *t, const char *what) {
 }
 
 /* Rounds a finite parameter to a dtype. */
-static sb_status parameter(const char *name, double value, sb_dtype dtype, double *out) {
+static sb_status rounded_parameter(const char *name, double value, sb_dtype dtype, double *out) {
   sb__chunk chunk;
   double item = 0;
   if (!isfinite(value))
@@ -123,8 +122,7 @@ static sb_status parameter(const char *name, double value, sb_dtype dtype, doubl
   return SB_OK;
 }
 
-/* The greatest value of a dtype below one of its own: its bits are counted down, or up if negative. In the default
- * floating-point mode. */
+/* The next value below one that the dtype holds, found by its bits. Call it in the default floating-point mode. */
 static double next_below(double value, sb_dtype dtype) {
   sb__chunk chunk;
   uint64_t bits = 0;
@@ -139,8 +137,8 @@ static double next_below(double value, sb_dtype dtype) {
   return chunk.real[0];
 }
 
-/* Sets how uniform numbers are drawn. A call of its own, in the default mode: compilers move arithmetic past where the mode is
- * set. Where subnormals are zero, these bounds may be. Gives whether low is below high. */
+/* Sets the bounds of a uniform fill. Returns true if low is below high. noinline, because compilers move arithmetic past
+ * the calls that set the floating-point mode, and with subnormals off the bounds could become 0. */
 static __attribute__((noinline)) bool draw_between(double low, double high, sb__random *how,
                                                    sb_dtype dtype) {
   const double range = high - low;
@@ -154,8 +152,8 @@ sb_status sb_uniform(const sb_tensor *t, double low, double high, sb_generator *
   sb__random how = {.draw = SB__DRAW_UNIFORM, .words = t->dtype == SB_FLOAT64 ? 2 : 1};
   double begin = 0, end = 0;
   sb_status status = check_floating(t, "uniform");
-  if (!status) status = parameter("low", low, t->dtype, &begin);
-  if (!status) status = parameter("high", high, t->dtype, &end);
+  if (!status) status = rounded_parameter("low", low, t->dtype, &begin);
+  if (!status) status = rounded_parameter("high", high, t->dtype, &end);
   if (status) return status;
   const uint32_t mode = sb__float_mode_default();
   const bool is_ordered = draw_between(begin, end, &how, t->dtype);
@@ -168,32 +166,32 @@ sb_status sb_uniform(const sb_tensor *t, double low, double high, sb_generator *
   if (!isfinite(how.as.uniform.range)) {
     return sb__fail(SB_ERR_BOUNDS, "high - low, %g - %g, overflows", high, low);
   }
-  return fill(t, &how, generator);
+  return fill_random(t, &how, generator);
 }
 
 sb_status sb_normal(const sb_tensor *t, double mean, double std, sb_generator *generator) {
   sb__random how = {.draw = SB__DRAW_NORMAL, .words = t->dtype == SB_FLOAT64 ? 2 : 1};
   const sb_dtype computed = t->dtype == SB_FLOAT64 ? SB_FLOAT64 : SB_FLOAT32;
   sb_status status = check_floating(t, "normal");
-  if (!status) status = parameter("mean", mean, computed, &how.as.normal.mean);
-  if (!status) status = parameter("std", std, computed, &how.as.normal.std);
+  if (!status) status = rounded_parameter("mean", mean, computed, &how.as.normal.mean);
+  if (!status) status = rounded_parameter("std", std, computed, &how.as.normal.std);
   if (status) return status;
-  uint64_t bits; /* a comparison would not see a subnormal number where they are zero */
+  uint64_t bits; /* a comparison takes subnormals for 0 where they are off */
   memcpy(&bits, &std, sizeof bits);
   if (bits > UINT64_C(1) << 63)
     return sb__fail(SB_ERR_BOUNDS, "std is %g; 0 or more was expected", std);
-  return fill(t, &how, generator);
+  return fill_random(t, &how, generator);
 }
 
 /* ---- Integers ---- */
 
-/* high - 1: it exists where high itself may be 2^64. */
+/* high - 1, because high may be 2^64. */
 static sb_status last_below(const sb_scalar *high, sb__integer *out) {
   if (high->kind == SB_SCALAR_REAL && high->as.real == 0x1p64) {
     *out = (sb__integer){false, UINT64_MAX};
     return SB_OK;
   }
-  const sb_status status = sb__whole("high", high, out);
+  const sb_status status = sb__integer_of("high", high, out);
   if (status) return status;
   if (out->negative && out->bits == UINT64_C(1) << 63) {
     return sb__fail(SB_ERR_BOUNDS, "high is the lowest 64-bit integer; nothing is below it");
@@ -211,7 +209,7 @@ sb_status sb_randint(const sb_tensor *t, const sb_scalar *low, const sb_scalar *
     return sb__fail(SB_ERR_DTYPE, "random integers are of an integer dtype or bool, not %s",
                     sb_dtype_name(t->dtype));
   }
-  sb_status status = sb__whole("low", low, &first);
+  sb_status status = sb__integer_of("low", low, &first);
   if (!status) status = last_below(high, &last);
   if (status) return status;
   if (sb__is_above(first, last)) return sb__fail(SB_ERR_BOUNDS, "low is not below high");
@@ -230,5 +228,5 @@ sb_status sb_randint(const sb_tensor *t, const sb_scalar *low, const sb_scalar *
     how.as.integer.range = range;
     how.as.integer.refused = range ? (0u - range) % range : 0;
   }
-  return fill(t, &how, generator);
+  return fill_random(t, &how, generator);
 }

@@ -1,4 +1,4 @@
-/* Elements along an axis, picked by their indices. */
+/* Takes elements along an axis by their indices. */
 #include <string.h>
 
 #include "kernels/kernels.h"
@@ -30,8 +30,8 @@ static sb_status check_take(const sb_tensor *t, const sb_tensor *indices, int32_
                   sb__shape_text(dst->ndim, dst->shape, text), d, (long long)indices->shape[0]);
 }
 
-static sb_status outside(const sb__chunk *chunk, sb__form form, int64_t i, int64_t at, int32_t d,
-                         int64_t extent) {
+static sb_status fail_index(const sb__chunk *chunk, sb__form form, int64_t i, int64_t at, int32_t d,
+                            int64_t extent) {
   if (form == SB__FORM_UINT) {
     return sb__fail(SB_ERR_BOUNDS, "indices[%lld] is %llu; axis %d has %lld elements",
                     (long long)at, (unsigned long long)chunk->u[i], d, (long long)extent);
@@ -40,14 +40,13 @@ static sb_status outside(const sb__chunk *chunk, sb__form form, int64_t i, int64
                   (long long)chunk->i[i], d, (long long)extent);
 }
 
-/* Bytes from the axis' first element to each one that is taken. Each index is read once: other threads may
- * change it. */
-static sb_status find_places(const sb_tensor *t, const sb_tensor *indices, int32_t d,
-                             int64_t *places) {
+/* Computes the byte offset along the axis for each index. Reads each index once, because other threads may change it. */
+static sb_status read_offsets(const sb_tensor *t, const sb_tensor *indices, int32_t d,
+                              int64_t *offsets) {
   const sb__cast_kernels *casts = &sb__casts[indices->dtype];
   const int64_t step = indices->strides[0] * sb_dtype_itemsize(indices->dtype);
   const int64_t extent = t->shape[d];
-  const int64_t along = /* strides of no elements may overflow */
+  const int64_t along = /* without elements, strides may overflow */
       sb_tensor_numel(t) ? t->strides[d] * sb_dtype_itemsize(t->dtype) : 0;
   const char *from = sb_tensor_data(indices);
   sb__chunk chunk;
@@ -58,16 +57,16 @@ static sb_status find_places(const sb_tensor *t, const sb_tensor *indices, int32
       const int64_t index = chunk.i[i];
       const bool inside = casts->form == SB__FORM_UINT ? chunk.u[i] < (uint64_t)extent
                                                        : index >= -extent && index < extent;
-      if (!inside) return outside(&chunk, casts->form, i, first + i, d, extent);
-      places[first + i] = (index < 0 ? index + extent : index) * along;
+      if (!inside) return fail_index(&chunk, casts->form, i, first + i, d, extent);
+      offsets[first + i] = (index < 0 ? index + extent : index) * along;
     }
   }
   return SB_OK;
 }
 
-/* Rows are walked outside the axis: what lies side by side is moved at once, else element by element. */
-static void run(const sb_tensor *t, const int64_t *places, int64_t n, const sb_tensor *dst,
-                int32_t d) {
+/* Walks rows of the other axes: contiguous rows are copied at once, others element by element. */
+static void take_rows(const sb_tensor *t, const int64_t *offsets, int64_t n, const sb_tensor *dst,
+                      int32_t d) {
   sb_tensor to, from;
   const sb_tensor *const tensors[] = {&to, &from};
   const int64_t itemsize = sb_dtype_itemsize(t->dtype), step = dst->strides[d] * itemsize;
@@ -79,10 +78,10 @@ static void run(const sb_tensor *t, const int64_t *places, int64_t n, const sb_t
   const bool dense = loop.n > 1 && loop.step[0] == itemsize && loop.step[1] == itemsize;
   do {
     for (int64_t j = 0; dense && j < n; j++) {
-      memcpy(loop.at[0] + j * step, loop.at[1] + places[j], (size_t)(loop.n * itemsize));
+      memcpy(loop.at[0] + j * step, loop.at[1] + offsets[j], (size_t)(loop.n * itemsize));
     }
     for (int64_t i = 0; !dense && i < loop.n; i++) {
-      sb__gather_items(loop.at[0] + i * loop.step[0], step, loop.at[1] + i * loop.step[1], places,
+      sb__gather_items(loop.at[0] + i * loop.step[0], step, loop.at[1] + i * loop.step[1], offsets,
                        n, itemsize);
     }
   } while (sb__loop_next(&loop));
@@ -105,11 +104,11 @@ sb_status sb_take(const sb_tensor *t, const sb_tensor *indices, int64_t axis,
   if (!status) status = check_apart(t, dst);
   if (status || indices->shape[0] == 0) return status;
   const int64_t n = indices->shape[0];
-  int64_t *places =
-      (uint64_t)n > SIZE_MAX / sizeof *places ? NULL : sb__alloc((size_t)n * sizeof *places);
-  if (!places) return sb__fail(SB_ERR_MEMORY, "no memory for %lld indices", (long long)n);
-  status = find_places(t, indices, d, places);
-  if (!status && sb_tensor_numel(dst)) run(t, places, n, dst, d);
-  sb__free(places);
+  int64_t *offsets =
+      (uint64_t)n > SIZE_MAX / sizeof *offsets ? NULL : sb__alloc((size_t)n * sizeof *offsets);
+  if (!offsets) return sb__fail(SB_ERR_MEMORY, "no memory for %lld indices", (long long)n);
+  status = read_offsets(t, indices, d, offsets);
+  if (!status && sb_tensor_numel(dst)) take_rows(t, offsets, n, dst, d);
+  sb__free(offsets);
   return status;
 }

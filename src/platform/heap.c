@@ -1,11 +1,10 @@
-/* The heap of WebAssembly's memory, up to its last page. Where threads share it, a worker can be terminated at any
- * time, and engines do that where a loop begins or a function is entered, nowhere else. So what is done under the lock
- * is a straight line, without loops or calls: nobody ever ends while holding it, and no thread waits for a dead one.
- * wasm/straight.mjs looks at the module for that.
+/* The allocator of WebAssembly's memory. Workers that share it can be terminated at any time, but engines do so only at
+ * loops and function entries. So code under the lock has no loops and no calls: no thread ends while holding it, and none
+ * waits for a dead one. wasm/straight.mjs checks the module for that.
  *
- * Blocks lie side by side from `start` to `end`, each with a header; what users get is a multiple of 64. Free
- * neighbours are merged at once. Free blocks are listed by size, in eight bins for each power of two, and bits say which
- * bins are not empty, so that one is found without a loop ("TLSF", Masmano et al., 2004). */
+ * Blocks are adjacent from `start` to `end`, each with a header; users' addresses are multiples of 64. Free neighbours
+ * are merged at once. Free blocks are listed by size, in eight bins per power of two; bits tell which bins are not empty,
+ * so that one is found without a loop ("TLSF", Masmano et al., 2004). */
 #if defined(__wasm__) || defined(SB_HEAP_TEST)
 # include <stdlib.h>
 # include <string.h>
@@ -17,7 +16,7 @@
 # define HEADER ((uint32_t)sizeof(block))
 # define ROWS 24
 
-# ifdef SB_HEAP_TEST /* the test includes this file, and has the functions */
+# ifdef SB_HEAP_TEST /* the test includes this file, and defines these */
 static char *memory_at(uint32_t address);
 static uint32_t memory_base(void);
 static uint64_t memory_pages(void);
@@ -31,7 +30,7 @@ static inline char *memory_at(uint32_t address) { return (char *)address; }
 static inline uint32_t memory_base(void) { return (uint32_t)&__heap_base; }
 static inline uint64_t memory_pages(void) { return __builtin_wasm_memory_size(0); }
 
-/* The pages there were before; UINT64_MAX: there are no more. */
+/* Returns the number of pages before; UINT64_MAX: memory cannot grow. */
 static uint64_t memory_grow(uint64_t pages) {
   const size_t before = __builtin_wasm_memory_grow(0, (size_t)pages);
   if (before == SIZE_MAX) return UINT64_MAX;
@@ -42,32 +41,31 @@ static uint64_t memory_grow(uint64_t pages) {
 
 /* Addresses are 16 below a multiple of 64. */
 typedef struct block {
-  uint32_t size;           /* bytes, with this header; bit 0: it is free */
-  uint32_t before;         /* size of the block before this one; 0: there is none */
-  uint32_t next, previous; /* addresses, of the same bin, of a free block; 0: none */
-                           /* next of a block in use: its owner (below) */
+  uint32_t size;           /* bytes, header included; bit 0: it is free */
+  uint32_t before;         /* size of the block before; 0: none */
+  uint32_t next, previous; /* of a free block: addresses in the same bin; 0: none */
+                           /* next, of a block in use: its owner (below) */
 } block;
 
 static struct {
   sb__lock lock;
-  uint32_t start,
-      end; /* addresses of the first block and after the last one; 0: nothing was asked for yet */
-  uint32_t last; /* size of the last block; 0: there is none */
-  uint32_t rows; /* bit r: row r has a block */
+  uint32_t start, end; /* addresses of the first block, and after the last one; 0: not used yet */
+  uint32_t last;       /* size of the last block; 0: none */
+  uint32_t rows;       /* bit r: row r has blocks */
   uint8_t columns[ROWS];
-  uint32_t bins[ROWS][8]; /* addresses of the first of each */
+  uint32_t bins[ROWS][8]; /* address of each bin's first block */
 } heap;
 
 SB__STRAIGHT block *at(uint32_t address) { return (block *)(void *)memory_at(address); }
 
-/* Eight bins for each power of two of units; the first row has one for each number. */
+/* Eight bins per power of two of units; the first row has a bin per number. */
 SB__STRAIGHT void bin_of(uint32_t units, uint32_t *row, uint32_t *column) {
   const uint32_t power = 31 - (uint32_t)__builtin_clz(units | 4);
   *row = units < 8 ? 0 : power - 2;
   *column = units < 8 ? units : units >> (power - 3) & 7;
 }
 
-SB__STRAIGHT void insert(uint32_t address, uint32_t size) {
+SB__STRAIGHT void insert_block(uint32_t address, uint32_t size) {
   uint32_t row, column;
   bin_of(size / UNIT, &row, &column);
   const uint32_t next = heap.bins[row][column];
@@ -78,7 +76,7 @@ SB__STRAIGHT void insert(uint32_t address, uint32_t size) {
   heap.rows |= 1u << row;
 }
 
-SB__STRAIGHT void take_out(uint32_t address) {
+SB__STRAIGHT void remove_block(uint32_t address) {
   const block b = *at(address);
   if (b.next) at(b.next)->previous = b.previous;
   if (b.previous) {
@@ -93,33 +91,33 @@ SB__STRAIGHT void take_out(uint32_t address) {
   if (!heap.columns[row]) heap.rows &= ~(1u << row);
 }
 
-/* What comes after the block learns its size. */
-SB__STRAIGHT void tell_next(uint32_t address, uint32_t size) {
+/* Tells the next block the size of this one. */
+SB__STRAIGHT void set_size_before_next(uint32_t address, uint32_t size) {
   if (address + size == heap.end)
     heap.last = size;
   else
     at(address + size)->before = size;
 }
 
-/* A block that is in use or new becomes free, together with free neighbours. */
-SB__STRAIGHT void put_back(uint32_t address, uint32_t size) {
+/* Frees a block that is in use or new, and merges it with free neighbours. */
+SB__STRAIGHT void free_block(uint32_t address, uint32_t size) {
   const uint32_t next = address + size, before = at(address)->before;
   if (next != heap.end && (at(next)->size & 1)) {
     size += at(next)->size & ~1u;
-    take_out(next);
+    remove_block(next);
   }
   if (before && (at(address - before)->size & 1)) {
-    take_out(address - before);
+    remove_block(address - before);
     address -= before;
     size += before;
   }
-  insert(address, size);
-  tell_next(address, size);
+  insert_block(address, size);
+  set_size_before_next(address, size);
 }
 
-/* A free block of at least size bytes; 0: there is none. The first of its own bin may be too small, all of the
- * bins above are large enough. */
-SB__STRAIGHT uint32_t find(uint32_t size) {
+/* Finds a free block of at least size bytes; 0: there is none. Of its own bin it tries only the first block, which may be
+ * too small; all blocks of higher bins are large enough. */
+SB__STRAIGHT uint32_t find_block(uint32_t size) {
   uint32_t row, column;
   bin_of(size / UNIT, &row, &column);
   const uint32_t near = heap.bins[row][column];
@@ -134,34 +132,34 @@ SB__STRAIGHT uint32_t find(uint32_t size) {
   return heap.bins[row][__builtin_ctz(columns)];
 }
 
-/* Cuts size bytes from a free block; what is left stays free. */
-SB__STRAIGHT void cut(uint32_t address, uint32_t size) {
+/* Takes size bytes from the beginning of a free block; the rest stays free. */
+SB__STRAIGHT void split_block(uint32_t address, uint32_t size) {
   const uint32_t whole = at(address)->size & ~1u;
-  take_out(address);
+  remove_block(address);
   at(address)->size = size;
   at(address)->next = 0;
   if (whole == size) return;
   at(address + size)->before = size;
-  insert(address + size, whole - size);
-  tell_next(address + size, whole - size);
+  insert_block(address + size, whole - size);
+  set_size_before_next(address + size, whole - size);
 }
 
 /* ---- Owners ----
  *
- * Whose are the bytes at an address? A block may have an owner, which starts with a count of references. A bit for each
- * UNIT of memory says that such a block's data begin there. Bits are in leaves of 1 MiB of memory each; further bits say
- * which words of a leaf, which leaves, and which 64 leaves have any, so that the last one up to an address is found
- * without a loop. A leaf is made with the first owner in its part of memory, and stays. */
+ * Finds the owner of the bytes at an address. A block may have an owner, a struct that starts with a reference count. A
+ * bit per UNIT of memory tells where such a block's data begins. Leaves hold the bits for 1 MiB each; further bits tell
+ * which words of a leaf, which leaves, and which groups of 64 leaves have any, so that the last one up to an address is
+ * found without a loop. A leaf is allocated with the first owner in its part of memory, and never freed. */
 
 typedef struct leaf {
-  uint64_t words[4]; /* bit w: units[w] is not 0 */
+  uint64_t words[4]; /* bit w: units[w] has bits */
   uint64_t units[256];
 } leaf;
 
 static struct {
-  uint64_t groups;          /* bit g: leaves_of[g] is not 0 */
-  uint64_t leaves_of[64];   /* bit l: leaf 64 g + l has a unit */
-  uint32_t leaves[64 * 64]; /* addresses; 0: none was needed yet */
+  uint64_t groups;          /* bit g: leaves_of[g] has bits */
+  uint64_t leaves_of[64];   /* bit l: leaf 64 g + l has bits */
+  uint32_t leaves[64 * 64]; /* addresses; 0: not allocated yet */
 } owners;
 
 # define BIT(i) (UINT64_C(1) << ((i)&63))
@@ -191,7 +189,7 @@ SB__STRAIGHT void unmark(uint32_t data) {
   if (!owners.leaves_of[l / 64]) owners.groups &= ~BIT(l / 64);
 }
 
-/* The last marked unit of a leaf's first `end` words. UINT32_MAX: there is none. */
+/* The last marked unit in a leaf's first `end` words; UINT32_MAX: none. */
 SB__STRAIGHT uint32_t last_in(const leaf *of, uint32_t l, uint32_t end) {
   uint32_t i = end / 64;
   uint64_t words = i < 4 ? of->words[i] & BELOW(end) : 0;
@@ -204,7 +202,7 @@ SB__STRAIGHT uint32_t last_in(const leaf *of, uint32_t l, uint32_t end) {
   return (l * 256 + w) * 64 + highest(of->units[w]);
 }
 
-/* Where the last data begin that have an owner, up to an address. 0: there are none. */
+/* Where the last owned data up to an address begins; 0: there is none. */
 SB__STRAIGHT uint32_t owned_up_to(uint32_t address) {
   const uint32_t unit = address / UNIT, w = unit / 64 % 256, l = unit / 64 / 256;
   uint32_t found = UINT32_MAX;
@@ -224,8 +222,8 @@ SB__STRAIGHT uint32_t owned_up_to(uint32_t address) {
   return found == UINT32_MAX ? 0 : found * UNIT;
 }
 
-/* Takes memory up to `top` in, whoever made it grow. False: there was none. */
-static bool extend(uint64_t top) {
+/* Extends the heap to `top`, whoever grew the memory. False: it reaches there already. */
+static bool extend_heap(uint64_t top) {
   const uint32_t end = (uint32_t)((top - 64) / 64 * 64 + 48);
   sb__lock_take(&heap.lock);
   if (!heap.start) heap.start = heap.end = (memory_base() + HEADER + 63) / 64 * 64 - HEADER;
@@ -234,37 +232,37 @@ static bool extend(uint64_t top) {
     const uint32_t address = heap.end;
     at(address)->before = heap.last;
     heap.end = end;
-    put_back(address, end - address);
+    free_block(address, end - address);
   }
   sb__lock_drop(&heap.lock);
   return more;
 }
 
-/* Makes the heap larger by missing bytes, or by what memory is larger already. False: it is as large as it may be. */
-static bool grow(uint32_t missing) {
-  if (extend(memory_pages() * PAGE)) return true;
+/* Extends the heap by memory that others have grown, else grows it by the missing bytes. False: it cannot grow. */
+static bool grow_heap(uint32_t missing) {
+  if (extend_heap(memory_pages() * PAGE)) return true;
   const uint64_t pages = (missing + 2 * UNIT + PAGE - 1) / PAGE, before = memory_grow(pages);
   if (before == UINT64_MAX) return false;
-  extend((before + pages) * PAGE);
+  extend_heap((before + pages) * PAGE);
   return true;
 }
 
-/* nbytes at a multiple of 64, or NULL. */
+/* Allocates nbytes at a multiple of 64; NULL: no memory. */
 static void *allocate(size_t nbytes) {
   if (nbytes > 0x7fffff00u) return NULL;
   const uint32_t size = ((uint32_t)nbytes + HEADER + UNIT - 1) / UNIT * UNIT;
   for (;;) {
     uint32_t tail = 0;
     sb__lock_take(&heap.lock);
-    const uint32_t address = find(size);
+    const uint32_t address = find_block(size);
     if (address)
-      cut(address, size);
+      split_block(address, size);
     else if (heap.last && (at(heap.end - heap.last)->size & 1))
       tail = heap.last;
     sb__lock_drop(&heap.lock);
     if (address) return memory_at(address + HEADER);
-    /* A tail that is large enough is not the first of its bin: the new end will be. */
-    if (!grow(tail < size ? size - tail : UNIT)) return NULL;
+    /* A free block at the end that is large enough was not the first of its bin: the extended one will be. */
+    if (!grow_heap(tail < size ? size - tail : UNIT)) return NULL;
   }
 }
 
@@ -272,7 +270,7 @@ static void release(void *data) {
   const uint32_t address = (uint32_t)((char *)data - memory_at(0)) - HEADER;
   sb__lock_take(&heap.lock);
   if (at(address)->next) unmark(address + HEADER);
-  put_back(address, at(address)->size);
+  free_block(address, at(address)->size);
   sb__lock_drop(&heap.lock);
 }
 
@@ -287,7 +285,7 @@ static void *reallocate(void *data, size_t nbytes) {
   return moved;
 }
 
-/* False: no memory for the leaf. */
+/* Allocates a leaf unless it exists. False: no memory. */
 static bool has_leaf(uint32_t l) {
   sb__lock_take(&heap.lock);
   const bool known = owners.leaves[l] != 0;
@@ -322,7 +320,7 @@ atomic_int_fast64_t *sb__heap_owner(uint32_t address) {
   const uint32_t data = owned_up_to(address);
   if (data) {
     owner = (atomic_int_fast64_t *)(void *)memory_at(at(data - HEADER)->next);
-    if (atomic_fetch_add(owner, 1) <= 0) { /* its last reference was just dropped */
+    if (atomic_fetch_add(owner, 1) <= 0) { /* it is being freed */
       atomic_fetch_sub(owner, 1);
       owner = NULL;
     }

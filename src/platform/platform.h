@@ -1,5 +1,5 @@
-/* The few places where compilers and systems differ. Nothing above this folder needs a builtin or an
- * #ifdef for a system. Out parameters are never NULL. */
+/* What differs between compilers and systems. Nothing above this folder needs a builtin or an #ifdef for a system. Out
+ * parameters are never NULL; `int *error` gets the system's error number on failure. */
 #ifndef SB_PLATFORM_H
 #define SB_PLATFORM_H
 
@@ -19,7 +19,7 @@
 # define SB_PRINTF(text, first)
 #endif
 
-/* True if a * b (a + b) does not fit; then out is not to be used. */
+/* True if a * b (a + b) overflows; out is then undefined. */
 static inline bool sb__mul_overflows(int64_t a, int64_t b, int64_t *out) {
 #if defined(__GNUC__)
   return __builtin_mul_overflow(a, b, out);
@@ -39,75 +39,81 @@ static inline bool sb__add_overflows(int64_t a, int64_t b, int64_t *out) {
 #endif
 }
 
-/* nbytes > 0 at a multiple of alignment (a power of two), or NULL; freed by sb__os_free_aligned. */
+/* ---- Memory ---- */
+
+/* Allocates nbytes > 0 at a multiple of alignment, a power of two; NULL: no memory. sb__os_free_aligned frees them. */
 void *sb__os_alloc_aligned(size_t nbytes, size_t alignment);
 void sb__os_free_aligned(void *data);
 
 #if defined(__wasm__) || defined(SB_HEAP_TEST)
-/* The owner of an allocated block: what starts with a count of references, and frees the block when the last one is
- * dropped. False: no memory. */
+/* Sets the owner of an allocated block: a struct that starts with a reference count, and frees the block with its last
+ * reference. False: no memory. */
 bool sb__heap_own(void *data, atomic_int_fast64_t *owner);
 
-/* The owner of the last block that begins at or before an address (which may be beyond the block's end), with one
- * reference more. NULL: there is none, or it is being freed. */
+/* Takes a reference to the owner of the last block that begins at or before an address, which may be beyond the block's
+ * end. NULL: there is none, or it is being freed. */
 atomic_int_fast64_t *sb__heap_owner(uint32_t address);
 #endif
 
-/* Tells the system that memory which was just allocated will be used from end to end: large pages, where it
- * has them, are touched in less time. Below some megabytes, and where there are none, nothing happens. */
+/* Tells the system that all of a new allocation will be used, so that it may get large pages. Does nothing below some
+ * megabytes. */
 void sb__os_expect_use(void *data, size_t nbytes);
 
-/* Maps nbytes > 0 of an open file, from any byte on. shared: writes reach the file, which has to be open for them; else
- * they stay private. NULL: error is the system's number. */
+/* Maps nbytes > 0 of an open file, from any byte on. shared: writes reach the file, which must be open for writing; else
+ * they stay private. NULL on failure. */
 void *sb__os_map(int file, int64_t offset, size_t nbytes, bool shared, int *error);
-void sb__os_unmap(void *data, size_t nbytes); /* what sb__os_map gave */
+void sb__os_unmap(void *data, size_t nbytes); /* a result of sb__os_map */
 
 #if defined(__wasm__)
-# define SB_GUARDS 0 /* nothing is mapped, and the module has no code for it */
+# define SB_GUARDS 0 /* there are no mappings */
 #else
 # define SB_GUARDS 1
 #endif
 
-/* Guards what sb__os_map gave, or any whole mapping of a file, for as long as it is mapped: where its file became
- * shorter, or could not be read, a fault gives way to private zeros from that page to the mapping's end, and the returned
- * word is 1 from then on. It lives until sb__os_unguard, which comes before the mapping's end. Costs nothing until a
- * fault comes. The first call installs a handler of SIGBUS; faults that are nobody's go on to the one before.
- * NULL: error is ENOMEM, or EBUSY where somebody's handler has taken ours' place since. */
+/* Guards a mapping of sb__os_map, or any whole mapping of a file. On a fault (the file was shortened, or could not be
+ * read), private zeros replace the mapping from that page to its end, and the returned word becomes 1. It is valid until
+ * sb__os_unguard, which must come before unmapping. Without faults, guards cost nothing.
+ *
+ * The first call installs a handler of SIGBUS, which passes other faults on to the handler before it. NULL: error is
+ * ENOMEM, or EBUSY where another handler has replaced ours. */
 atomic_int *sb__os_guard(void *data, size_t nbytes, int *error);
 void sb__os_unguard(atomic_int *fault);
 
-/* The word is 0 until the first fault of any guarded mapping: who has read bytes of one need not ask further. It stays. */
+/* A word that becomes 1 with the first fault of any guarded mapping. While it is 0, no bytes are lost. Valid forever. */
 atomic_int *sb__os_faults(void);
 
-/* Makes a file that long, with room on its disk where its file system can reserve any; 0 or the system's error number. */
+/* ---- Files and shared memory ---- */
+
+/* Sets a file's length, and reserves space on its disk where the file system can. Returns 0 or the system's error number. */
 int sb__os_reserve(int file, int64_t nbytes);
 
-/* Shared memory between processes: a file of nbytes > 0 that has its memory, all zero, and no name, open for reading and
- * writing; -1: error is the system's number. mode: permissions, as they are given. sealed: nobody can make it shorter or
- * longer; else sb__os_link can give it names. */
+/* Makes a segment of shared memory: a file of nbytes > 0, all zero, without a name, whose memory is reserved. Returns its
+ * descriptor, open for reading and writing, or -1. mode: permissions. sealed: its length can never change; else
+ * sb__os_link can name it. */
 int sb__os_segment_new(bool sealed, uint32_t mode, int64_t nbytes, int *error);
 
-/* One name more for an open file, which may have had none; 0 or the system's error number. */
+/* Links an open file to a path. Returns 0 or the system's error number. */
 int sb__os_link(int file, const char *path);
 
-/* Can nobody make the file shorter? */
+/* True if nobody can shorten the file. */
 bool sb__os_is_sealed(int file);
 
-/* Another descriptor of an open file, closed in programs that this one starts; -1: error is the system's number. */
+/* Duplicates a descriptor; the duplicate is closed on exec. -1 on failure. */
 int sb__os_duplicate(int file, int *error);
 void sb__os_close(int file);
 
-/* A part of what is done under a lock. */
+/* ---- Locks ---- */
+
+/* For functions called under a lock (see sb__lock): they must be inlined in WebAssembly. */
 #if defined(__GNUC__)
 # define SB__STRAIGHT static inline __attribute__((always_inline))
 #else
 # define SB__STRAIGHT static inline
 #endif
 
-/* A lock for short stretches. {0} is an unlocked one. In WebAssembly a thread may be terminated while it has one, but
- * only where a loop begins or a function is entered: what is done under locks there is a straight line
- * (wasm/straight.mjs), and taking one is inlined for that. They are spun on, because a page's main thread may not
- * sleep. */
+/* A spin lock for short critical sections; {0} is unlocked. WebAssembly threads can be terminated while holding one, but
+ * only at loops and function entries: code under a lock must have neither (wasm/straight.mjs checks). It spins because a
+ * page's main thread must not block. */
 typedef struct sb__lock {
   atomic_flag taken;
 } sb__lock;
@@ -126,87 +132,95 @@ void sb__lock_take(sb__lock *lock);
 void sb__lock_drop(sb__lock *lock);
 #endif
 
-/* A variable of the environment; NULL where it is not set, or where there is no environment. */
+/* An environment variable; NULL: it is not set. */
 const char *sb__os_environment(const char *name);
 
-/* ---- Libraries that are found at run time ---- */
+/* ---- Libraries loaded at run time ---- */
 
-/* Opens a library by its name or path, for good; NULL: why says why. */
+/* Loads a library by name or path; it is never unloaded. NULL on failure; why: the reason. */
 void *sb__os_library(const char *name, char *why, size_t room);
 
-/* The address of a function; NULL: the library has none of that name. */
+/* The address of a function; NULL: there is none of that name. */
 void *sb__os_symbol(void *library, const char *name);
 
-/* The folder of the library (or program) that an address lies in, without a slash at its end; false: unknown, or longer than room. */
+/* The folder of the library or program that contains an address, without a trailing slash. False: it is unknown, or
+ * longer than room. */
 bool sb__os_folder_of(const void *address, char *folder, size_t room);
 
-/* How long a file is, and, into room for that, its bytes (NULL: only its length). 0 or the system's error number. */
+/* Reads a file's length, and unless bytes is NULL, its contents; room: bytes of the buffer. Returns 0 or the system's error
+ * number. */
 int sb__os_read_file(const char *path, void *bytes, size_t room, size_t *nbytes);
 
-/* How often this process was forked off since the first call, or its parents were: where it differs from what another call
- * gave, this is a child of that one. */
+/* ---- Process ---- */
+
+/* Counts forks since the first call, in the child: where the result differs from an earlier one, this process was forked
+ * since. */
 int sb__os_forks(void);
 
-/* Lets others run for a moment. */
+/* Yields the processor. */
 void sb__os_yield(void);
 
-/* A number that another process, or another start of this one, will hardly have. */
+/* A random number that other processes, and other runs of this one, are unlikely to draw. */
 uint64_t sb__os_unique(void);
 
-/* Processors that this process may use: its affinity, and what its container grants. At least 1. */
+/* Processors that this process may use by affinity and container limits; at least 1. */
 int sb__os_processors(void);
 
-/* Calls part(context, i) for every i below count, on this thread and on up to helpers others, and comes
- * back when all are done. The others are started when they are first needed and sleep in between; they
- * do not keep the process alive. Where there are none, where another call has them, and in a child
- * after fork, this thread does all. */
+/* ---- Threads ---- */
+
+/* Calls part(context, i) for every i below count, on this thread and up to `helpers` others; returns when all are done.
+ * Helpers are started when first needed, sleep in between, and do not keep the process alive. Where there are none, where
+ * another call uses them, and in a child after fork, this thread runs all parts. */
 void sb__os_parallel(int helpers, int count, void (*part)(void *context, int i), void *context);
 
-/* Work for a thread of its own, which may sleep for long in it. */
+/* A task for a thread of its own; it may block for long. */
 typedef struct sb__task {
-  struct sb__task *next; /* run_apart's */
+  struct sb__task *next; /* sb__os_run_apart's */
   void (*run)(struct sb__task *task);
 } sb__task;
 
-/* Calls task->run(task) on another thread; task stays the caller's, and is not touched once run was called. Some threads stay
- * for the next task; they do not keep the process alive. False: there is no thread to be had. */
+/* Calls task->run(task) on a detached thread. task stays the caller's, and is not accessed after run is called. Some
+ * threads stay for the next task; none keeps the process alive. False: no thread could be started. */
 bool sb__os_run_apart(sb__task *task);
 
-/* ---- Words that processes sleep on ---- */
+/* ---- Futex words ---- */
 
 typedef enum sb__waking {
-  SB__WOKEN,     /* by sb__os_wake, of whatever process; or the word has changed while this slept */
-  SB__NOT_EQUAL, /* the word was another before anybody slept */
+  SB__WOKEN,     /* by sb__os_wake of any process; or the word changed while it waited */
+  SB__NOT_EQUAL, /* the word was different at once */
   SB__TIMED_OUT,
-  SB__RUNG,        /* the bell */
-  SB__WAIT_FAILED, /* error is the system's number: ENOSYS where there is nothing to sleep on */
+  SB__RUNG,        /* the event was signalled */
+  SB__WAIT_FAILED, /* error is the system's number; ENOSYS: there are no futexes */
 } sb__waking;
 
-/* A bell that wakes one sleeper, {0} at first. It is rung once, and then stays so. */
+/* An event that wakes one waiter; {0} at first. Once signalled, it stays so. */
 typedef struct sb__bell {
   _Atomic uint32_t rung;
 } sb__bell;
 void sb__os_ring(sb__bell *bell);
 
-/* Sleeps while a word of memory, at a multiple of 4, is what is expected. Other threads, and processes that map the same page,
- * wake it. The system reads the word: one that is mapped no more is an error (EFAULT).
+/* Waits while a word, at a multiple of 4, has the expected value. Other threads, and processes that map the same page, wake
+ * it. The kernel reads the word: SB__WAIT_FAILED with EFAULT where it is no longer mapped.
  *
- *   end  nanoseconds of sb__os_now; -1: never */
+ *   bell  ends the wait when signalled
+ *   end   in nanoseconds of sb__os_now; -1: no timeout */
 sb__waking sb__os_wait(const void *word, uint32_t expected, sb__bell *bell, int64_t end,
                        int *error);
 
-/* Is the word what is expected? 1, 0, or -1: error is the system's number. Nobody who is woken is mistaken for this. */
-int sb__os_word_is(const void *word, uint32_t expected, int *error);
+/* Compares the word with the expected value, in the kernel: 1, 0, or -1 on failure. Takes no wakes from waiters. */
+int sb__os_futex_equals(const void *word, uint32_t expected, int *error);
 
-/* From now on as on a system that cannot sleep on word and bell together: the bell is looked at every 10 ms. */
+/* For tests: from now on checks events every 10 ms, as on systems that cannot wait for word and event at once. */
 void sb__os_wait_in_slices(void);
 
-/* Wakes up to count > 0 sleepers of all processes and says how many; -1: error is the system's number. */
+/* Wakes up to count > 0 waiters of all processes. Returns how many, or -1 on failure. */
 int sb__os_wake(void *word, int count, int *error);
 
-int64_t sb__os_now(void); /* nanoseconds of a clock that only goes on */
+int64_t sb__os_now(void); /* nanoseconds of a monotonic clock */
 
-/* Sets rounding, denormals and exception masks to the default and returns what was there. */
+/* ---- Floating point ---- */
+
+/* Sets rounding, denormals and exception masks to the default. Returns the mode before. */
 uint32_t sb__float_mode_default(void);
 void sb__float_mode_restore(uint32_t mode);
 

@@ -1,10 +1,10 @@
-/* platform.h for WASM, which has one float mode. */
+/* platform.h for WASM, which has one float mode, no files and no threads to start. */
 #include "platform/platform.h"
 
 #include <stdlib.h>
 
 void *sb__os_alloc_aligned(size_t nbytes, size_t alignment) {
-  return aligned_alloc(alignment, nbytes); /* heap.c's, which rounds up by itself */
+  return aligned_alloc(alignment, nbytes); /* heap.c's, which accepts any size */
 }
 
 void sb__os_free_aligned(void *data) { free(data); }
@@ -19,7 +19,7 @@ const char *sb__os_environment(const char *name) {
   return NULL;
 }
 
-uint64_t sb__os_unique(void) { return 0; } /* JavaScript names the memory */
+uint64_t sb__os_unique(void) { return 0; } /* JavaScript draws the memory's id */
 
 int sb__os_processors(void) { return 1; }
 

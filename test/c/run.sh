@@ -34,7 +34,7 @@ failed=0
 
 compile () { "$cc" "${flags[@]}" -Werror "$@"; }
 
-if ! printf '%s\n' src/core/*.c src/ops/*.c src/kernels/*.c src/bind/*.c src/{formats,ipc,interop}/*.c src/cuda/*.c src/platform/posix.c |
+if ! printf '%s\n' src/core/*.c src/ops/*.c src/kernels/*.c src/bind/*.c src/{formats,ipc,interop}/*.c src/cuda/*.c src/platform/posix_*.c |
   BUILD=$build CC=$cc xargs -P "$(nproc)" -I{} bash -c \
     'o=${1//\//_}; "$CC" "${@:2}" -c "$1" -o "$BUILD/$o.o"' _ {} "${flags[@]}"; then
   echo 'not ok - the core compiles'
@@ -97,7 +97,7 @@ for name in threads parcels dlpack ring; do
   [ -z "$other" ] || break # no sanitizer there
   echo "# $name, under ThreadSanitizer"
   if "$cc" "${flags[@]/-fsanitize=address,undefined/-fsanitize=thread}" -Werror "test/c/$name.c" \
-    src/core/*.c src/ops/*.c src/kernels/*.c src/{formats,ipc,interop}/*.c src/cuda/*.c src/platform/posix.c -lm -lpthread -ldl -o "$build/$name-tsan"; then
+    src/core/*.c src/ops/*.c src/kernels/*.c src/{formats,ipc,interop}/*.c src/cuda/*.c src/platform/posix_*.c -lm -lpthread -ldl -o "$build/$name-tsan"; then
     run "test/c/$name.c under ThreadSanitizer" "$build/$name-tsan"
   else
     echo "not ok - test/c/$name.c compiles for ThreadSanitizer"
@@ -111,7 +111,7 @@ if [ -z "$other" ]; then
   if "$cc" -std=gnu11 -O1 -g -shared -fPIC -fvisibility=hidden -fno-strict-aliasing -fsanitize=thread -Isrc -Itest/cuda \
       test/cuda/{fakecuda,emu,kernels}.c -lpthread -ldl -lm -o "$FAKECUDA" &&
     "$cc" "${flags[@]/-fsanitize=address,undefined/-fsanitize=thread}" -Werror test/cuda/host.c \
-    src/core/*.c src/ops/*.c src/kernels/*.c src/{formats,ipc,interop}/*.c src/cuda/*.c src/platform/posix.c \
+    src/core/*.c src/ops/*.c src/kernels/*.c src/{formats,ipc,interop}/*.c src/cuda/*.c src/platform/posix_*.c \
     -lm -lpthread -ldl -o "$build/host-tsan"; then
     run 'test/cuda/host.c under ThreadSanitizer' "$build/host-tsan" threads
   else

@@ -1,6 +1,6 @@
-/* Runs a plan: moves or converts every element. */
-#ifndef SB_RUN_H
-#define SB_RUN_H
+/* Runs a copy or a fill by its plan, on as many threads as it is worth. */
+#ifndef SB_COPY_PLAN_RUN_H
+#define SB_COPY_PLAN_RUN_H
 
 #include "kernels/kernels.h"
 #include "ops/plan.h"
@@ -10,7 +10,7 @@ typedef struct sb__job {
   char *base[SB__PLAN_MAX]; /* address of each tensor's first element */
   sb_dtype to, from;
   bool scaled;   /* operands 2 and 3 are the factors, float64 */
-  bool in_place; /* what is written is what was read, element by element */
+  bool in_place; /* target and source are the same elements */
 } sb__job;
 
 void sb__run_job(const sb__job *job);
@@ -21,7 +21,7 @@ void sb__run_bytes(char *to, const char *from, int64_t nbytes);
 /* Writes the bytes of one item to every element. t has elements. */
 void sb__run_fill(const sb_tensor *t, const char *item);
 
-/* Is what is computed between them float64? Else it is float32. */
+/* Scaled copies from or to such a dtype compute in float64, all others in float32. */
 bool sb__is_wide(sb_dtype dtype);
 
 #endif

@@ -1,5 +1,5 @@
-/* Casts whose results go past the caches from registers, for the levels of x86 from avx2 on: memory is what they wait for,
- * not the width of vectors, so that one set of loops is enough. */
+/* Casts that write with non-temporal stores straight from registers, for avx2 and avx512. They are bound by memory, not
+ * by vector width, so one set of loops serves both. */
 #include "kernels/kernels.h"
 
 #if defined(__x86_64__)
@@ -7,27 +7,27 @@
 # include <immintrin.h>
 # include <math.h>
 
-/* Only what follows may use them, whatever the file is compiled for. */
+/* For this file's functions only, whatever the build's flags. */
 # if defined(__clang__)
 #  pragma clang attribute push(__attribute__((target("avx2,f16c"))), apply_to = function)
 #  define ROLLED _Pragma("clang loop unroll(disable)")
 # else
 #  pragma GCC push_options
 #  pragma GCC target("avx2,f16c")
-#  define ROLLED _Pragma("GCC unroll 1") /* memory is what it waits for */
+#  define ROLLED _Pragma("GCC unroll 1") /* bound by memory */
 # endif
 
 # define INLINE static inline __attribute__((always_inline))
-/* Measured: four parts in turn, as the processor reads ahead within a few pages at a time, and what lies so far ahead. */
+/* Measured: four parts in turn, because hardware prefetchers follow a few pages at a time, and prefetch this far ahead. */
 # ifdef SB_TEST
-#  define PART 512 /* so that tests need no large tensors */
+#  define PART_BYTES 512 /* so that tests need no large tensors */
 # else
-#  define PART 65536 /* bytes that are read of each */
+#  define PART_BYTES 65536 /* of the source, per part */
 # endif
 # define PARTS 4
-# define AHEAD 768
+# define AHEAD_BYTES 768
 
-/* ---- Each gives half a line of what is written ---- */
+/* ---- Casts: each returns half a cache line of the target ---- */
 
 INLINE __m256i is_nan(__m256 x) { return _mm256_castps_si256(_mm256_cmp_ps(x, x, _CMP_UNORD_Q)); }
 
@@ -70,14 +70,14 @@ INLINE __m256i f64_from_f32(const char *from) {
 INLINE __m256i f16_from_f32(const char *from) {
   const __m128i low = _mm256_cvtps_ph(floats(from), _MM_FROUND_TO_NEAREST_INT);
   const __m128i high = _mm256_cvtps_ph(floats(from + 32), _MM_FROUND_TO_NEAREST_INT);
-  const __m256i half = _mm256_set_m128i(high, low);
-  const __m256i magnitude = _mm256_and_si256(half, _mm256_set1_epi16(0x7fff));
+  const __m256i float16 = _mm256_set_m128i(high, low);
+  const __m256i magnitude = _mm256_and_si256(float16, _mm256_set1_epi16(0x7fff));
   const __m256i nan = _mm256_cmpgt_epi16(magnitude, _mm256_set1_epi16(0x7c00));
-  return _mm256_blendv_epi8(half, _mm256_set1_epi16(0x7e00), nan);
+  return _mm256_blendv_epi8(float16, _mm256_set1_epi16(0x7e00), nan);
 }
 
-/* Eight in 32 bits each, but for NaN. */
-INLINE __m256i brains(__m256 x) {
+/* Eight values, each in 32 bits; NaNs are handled by the caller. */
+INLINE __m256i bfloat16_in_32_bits(__m256 x) {
   const __m256i bits = _mm256_castps_si256(x);
   const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
   const __m256i sum = _mm256_add_epi32(bits, _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff)));
@@ -86,49 +86,50 @@ INLINE __m256i brains(__m256 x) {
 
 INLINE __m256i bf16_from_f32(const char *from) {
   const __m256 low = floats(from), high = floats(from + 32);
-  const __m256i mixed = _mm256_packus_epi32(brains(low), brains(high));
+  const __m256i mixed = _mm256_packus_epi32(bfloat16_in_32_bits(low), bfloat16_in_32_bits(high));
   const __m256i nan = _mm256_packs_epi32(is_nan(low), is_nan(high));
   return _mm256_permute4x64_epi64(_mm256_blendv_epi8(mixed, _mm256_set1_epi16(0x7fc0), nan), 0xd8);
 }
 
-/* ---- Whole lines ---- */
+/* ---- Whole cache lines ---- */
 
-/* step: bytes that are read for half a line */
-INLINE void send_line(char *to, const char *from, __m256i (*cast)(const char *), int64_t step) {
+/* step: bytes of the source for half a line of the target */
+INLINE void store_line(char *to, const char *from, __m256i (*cast)(const char *), int64_t step) {
   for (int64_t k = 0; step > 8 && k < 2 * step; k += 64)
-    _mm_prefetch(from + AHEAD + k, _MM_HINT_T0);
+    _mm_prefetch(from + AHEAD_BYTES + k, _MM_HINT_T0);
   _mm256_stream_si256((void *)to, cast(from));
   _mm256_stream_si256((void *)(to + 32), cast(from + step));
 }
 
-INLINE void send(char *to, const char *from, int64_t nbytes, __m256i (*cast)(const char *),
-                 int64_t step) {
-  const int64_t part = PART / step * 32; /* bytes that are written */
-  for (; nbytes >= PARTS * part; nbytes -= PARTS * part, to += PARTS * part, from += PARTS * PART) {
+INLINE void store_lines(char *to, const char *from, int64_t nbytes, __m256i (*cast)(const char *),
+                        int64_t step) {
+  const int64_t part = PART_BYTES / step * 32; /* bytes of the target */
+  for (; nbytes >= PARTS * part;
+       nbytes -= PARTS * part, to += PARTS * part, from += PARTS * PART_BYTES) {
     for (int64_t i = 0; i < part; i += 64) {
       ROLLED for (int64_t p = 0; p < PARTS; p++)
-          send_line(to + p * part + i, from + p * PART + i / 32 * step, cast, step);
+          store_line(to + p * part + i, from + p * PART_BYTES + i / 32 * step, cast, step);
     }
   }
-  for (int64_t i = 0; i < nbytes; i += 64) send_line(to + i, from + i / 32 * step, cast, step);
+  for (int64_t i = 0; i < nbytes; i += 64) store_line(to + i, from + i / 32 * step, cast, step);
 }
 
-# define SEND(TO, FROM, TO_SIZE, STEP)                                         \
-  static void send_##TO##_from_##FROM(char *to, const char *from, int64_t n) { \
-   send(to, from, TO_SIZE *n, TO##_from_##FROM, STEP);                         \
+# define NONTEMPORAL(TO, FROM, TO_SIZE, STEP)                                         \
+  static void nontemporal_##TO##_from_##FROM(char *to, const char *from, int64_t n) { \
+   store_lines(to, from, TO_SIZE *n, TO##_from_##FROM, STEP);                         \
   }
-SEND(f32, u8, 4, 8)
-SEND(f32, i32, 4, 32)
-SEND(f32, f16, 4, 16)
-SEND(f32, bf16, 4, 16)
-SEND(f32, f64, 4, 64)
-SEND(f16, f32, 2, 64)
-SEND(bf16, f32, 2, 64)
-SEND(f64, f32, 8, 16)
+NONTEMPORAL(f32, u8, 4, 8)
+NONTEMPORAL(f32, i32, 4, 32)
+NONTEMPORAL(f32, f16, 4, 16)
+NONTEMPORAL(f32, bf16, 4, 16)
+NONTEMPORAL(f32, f64, 4, 64)
+NONTEMPORAL(f16, f32, 2, 64)
+NONTEMPORAL(bf16, f32, 2, 64)
+NONTEMPORAL(f64, f32, 8, 16)
 
-/* finite: no NaN can come of it. */
-INLINE void send_scaled(float *to, const char *from, int64_t n, __m256 scale, __m256 bias,
-                        bool finite) {
+/* finite: the factors are, so no result is NaN. */
+INLINE void store_scaled(float *to, const char *from, int64_t n, __m256 scale, __m256 bias,
+                         bool finite) {
   for (int64_t i = 0; i < n; i += 8) {
     const __m256 x = _mm256_castsi256_ps(f32_from_u8(from + i));
     const __m256 sum = _mm256_add_ps(_mm256_mul_ps(x, scale), bias);
@@ -136,24 +137,25 @@ INLINE void send_scaled(float *to, const char *from, int64_t n, __m256 scale, __
   }
 }
 
-static void send_scaled_from_u8(float *to, const char *from, int64_t n, float scale, float bias) {
+static void nontemporal_scaled_from_u8(float *to, const char *from, int64_t n, float scale,
+                                       float bias) {
   const __m256 factor = _mm256_set1_ps(scale), term = _mm256_set1_ps(bias);
   if (fabsf(scale) <= FLT_MAX && fabsf(bias) <= FLT_MAX)
-    send_scaled(to, from, n, factor, term, true);
+    store_scaled(to, from, n, factor, term, true);
   else
-    send_scaled(to, from, n, factor, term, false);
+    store_scaled(to, from, n, factor, term, false);
 }
 
 const sb__sends sb__sends_x86 = {
-    {[SB_UINT8] = send_f32_from_u8,
-     [SB_INT32] = send_f32_from_i32,
-     [SB_FLOAT16] = send_f32_from_f16,
-     [SB_BFLOAT16] = send_f32_from_bf16,
-     [SB_FLOAT64] = send_f32_from_f64},
-    {[SB_UINT8] = send_scaled_from_u8},
-    {[SB_FLOAT16] = send_f16_from_f32,
-     [SB_BFLOAT16] = send_bf16_from_f32,
-     [SB_FLOAT64] = send_f64_from_f32},
+    {[SB_UINT8] = nontemporal_f32_from_u8,
+     [SB_INT32] = nontemporal_f32_from_i32,
+     [SB_FLOAT16] = nontemporal_f32_from_f16,
+     [SB_BFLOAT16] = nontemporal_f32_from_bf16,
+     [SB_FLOAT64] = nontemporal_f32_from_f64},
+    {[SB_UINT8] = nontemporal_scaled_from_u8},
+    {[SB_FLOAT16] = nontemporal_f16_from_f32,
+     [SB_BFLOAT16] = nontemporal_bf16_from_f32,
+     [SB_FLOAT64] = nontemporal_f64_from_f32},
 };
 
 # if defined(__clang__)
@@ -162,5 +164,5 @@ const sb__sends sb__sends_x86 = {
 #  pragma GCC pop_options
 # endif
 #else
-typedef int no_sends;
+typedef int no_nontemporal;
 #endif

@@ -1,10 +1,10 @@
-/* Do values that a person wrote fit a dtype? */
+/* Range checks of values, and integers that span int64 and uint64. */
 #include <math.h>
 
-#include "ops/fit.h"
+#include "ops/range_check.h"
 
-/* Values that do not fit an integer or a bool. Index of the first one, or -1. */
-static int64_t first_misfit(const sb__chunk *x, sb__form form, sb_dtype to, int64_t n) {
+/* For an integer dtype or bool: the index of the first value out of range, or -1. */
+static int64_t first_out_of_range(const sb__chunk *x, sb__form form, sb_dtype to, int64_t n) {
   const int bits = 8 * (int)sb_dtype_itemsize(to);
   const bool boolean = to == SB_BOOL, sign = sb_dtype_kind(to) == SB_SIGNED;
   const uint64_t high = boolean ? 1 : UINT64_MAX >> (64 - bits + sign);
@@ -30,13 +30,13 @@ static sb_complex128 complex_at(const sb__chunk *x, sb__form form, int64_t i) {
   return (sb_complex128){(double)x->i[i], 0};
 }
 
-/* Is a part finite before the cast and not after it? float8_e4m3fn has no infinity to keep, either. */
+/* A finite part became infinite or NaN; or an infinite one was cast to float8_e4m3fn, which has no infinities. */
 static bool overflows(double before, double after, sb_dtype to) {
   if (isfinite(before)) return !isfinite(after);
   return isinf(before) && to == SB_FLOAT8_E4M3FN;
 }
 
-/* The first value of which a part overflows, or which has a second part where there is no room. */
+/* For a floating or complex dtype: the index of the first value that overflows, or is complex while `to` is not; or -1. */
 static int64_t first_overflow(const sb__chunk *x, sb__form form, sb_dtype to, int64_t n) {
   union {
     char bytes[16];
@@ -55,10 +55,10 @@ static int64_t first_overflow(const sb__chunk *x, sb__form form, sb_dtype to, in
   return -1;
 }
 
-sb_status sb__check_fit(const sb__chunk *x, sb__form form, sb_dtype to, int64_t n) {
+sb_status sb__check_range(const sb__chunk *x, sb__form form, sb_dtype to, int64_t n) {
   const sb_kind kind = sb_dtype_kind(to);
   const bool floats = kind == SB_FLOATING || kind == SB_COMPLEX;
-  const int64_t i = floats ? first_overflow(x, form, to, n) : first_misfit(x, form, to, n);
+  const int64_t i = floats ? first_overflow(x, form, to, n) : first_out_of_range(x, form, to, n);
   if (i < 0) return SB_OK;
   if (form == SB__FORM_UINT) {
     return sb__fail(SB_ERR_CAST, "the value %llu does not fit %s", (unsigned long long)x->u[i],
@@ -75,7 +75,7 @@ sb_status sb__check_fit(const sb__chunk *x, sb__form form, sb_dtype to, int64_t 
   return sb__fail(SB_ERR_CAST, "the value %.17g does not fit %s", x->real[i], sb_dtype_name(to));
 }
 
-sb_status sb__whole(const char *name, const sb_scalar *value, sb__integer *out) {
+sb_status sb__integer_of(const char *name, const sb_scalar *value, sb__integer *out) {
   const double x = value->as.real;
   if (value->kind == SB_SCALAR_UINT) {
     *out = (sb__integer){false, value->as.u};

@@ -1,0 +1,342 @@
+/* The loops of a copy. Each moves pieces that fit the first-level cache into the target's order, converts them, and
+ * stores them row by row: with non-temporal stores, which bypass the caches, where the copy is large. */
+#include "ops/copy_loops.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PIECE_ELEMENTS 1024 /* converted at a time */
+#define PLANE_BYTES 2048    /* of a channel, moved at a time */
+
+/* Large copies are converted in slices, a slice of each of INTERLEAVED_PAGES pages in turn: hardware prefetchers work
+ * within pages, on a few of them at once. Slices are so short that loads never wait for stores.
+ * PIECE_PIXELS: pixels per piece where casts store from registers, and in WebAssembly. */
+#ifdef __wasm__
+# define SLICE_ELEMENTS 64
+# define PIECE_PIXELS 256
+#else
+# define SLICE_ELEMENTS 128
+# define PIECE_PIXELS 384
+#endif
+#define INTERLEAVED_PAGES 4
+
+#ifdef SB_TEST
+# define PAGE_ELEMENTS 256 /* so that tests need no large tensors */
+# define LONG_ROW_ELEMENTS 4096
+#else
+# define PAGE_ELEMENTS 2048
+# define LONG_ROW_ELEMENTS (INT64_C(1) << 19)
+#endif
+
+#ifdef __wasm__
+# define INTERLEAVE_FROM_ELEMENTS LONG_ROW_ELEMENTS
+#else
+# define INTERLEAVE_FROM_ELEMENTS INT64_MAX
+#endif
+
+static double factor_at(const char *at) { return *(const double *)(const void *)at; }
+
+static void convert_by_forms(const sb__runner *r, char *to, int64_t to_step, const char *from,
+                             int64_t from_step, int64_t n, sb__factors f) {
+  const sb__cast_kernels *load = &sb__casts[r->job->from], *store = &sb__casts[r->job->to];
+  sb__chunk chunk;
+  for (int64_t i = 0; i < n; i += SB__CHUNK) {
+    const int64_t count = n - i < SB__CHUNK ? n - i : SB__CHUNK;
+    sb__form form = load->form;
+    load->load(&chunk, from + i * from_step, from_step, count);
+    if (f.scale) {
+      sb__scale_chunk(&chunk, form, count, r->single, f.scale + i * f.scale_step, f.scale_step,
+                      f.bias + i * f.bias_step, f.bias_step);
+      form = SB__FORM_REAL;
+    }
+    store->store[form](to + i * to_step, to_step, &chunk, count);
+  }
+}
+
+static void scale_each(const sb__runner *r, float *x, int64_t n, sb__factors f) {
+  float scale[PIECE_ELEMENTS], bias[PIECE_ELEMENTS];
+  for (int64_t i = 0; i < n; i++) {
+    scale[i] = (float)factor_at(f.scale + i * f.scale_step);
+    bias[i] = (float)factor_at(f.bias + i * f.bias_step);
+  }
+  r->kernels->scale_each(x, n, scale, bias);
+}
+
+static void scale_by_one(const sb__runner *r, float *to, const char *from, int64_t n,
+                         sb__factors f) {
+  float scratch[PIECE_ELEMENTS] __attribute__((aligned(64)));
+  sb__scaled_cast cast = r->kernels->scaled_from[r->job->from];
+  if (!cast) {
+    r->load((char *)scratch, from, n);
+    from = (const char *)scratch;
+    cast = r->kernels->scaled_from[SB_FLOAT32];
+  }
+  cast(to, from, n, (float)factor_at(f.scale), (float)factor_at(f.bias));
+}
+
+/* At most PIECE_ELEMENTS elements, side by side. */
+static void convert(const sb__runner *r, char *to, const char *from, int64_t n, sb__factors f) {
+  float scratch[PIECE_ELEMENTS] __attribute__((aligned(64)));
+  if (r->forms) {
+    convert_by_forms(r, to, r->to_size, from, r->from_size, n, f);
+    return;
+  }
+  if (r->direct) {
+    r->direct(to, from, n);
+    return;
+  }
+  float *x = r->store ? scratch : (float *)(void *)to;
+  if (f.scale && f.scale_step == 0 && f.bias_step == 0) {
+    scale_by_one(r, x, from, n, f);
+  } else {
+    if (r->load)
+      r->load((char *)x, from, n);
+    else
+      memcpy(x, from, (size_t)n * sizeof *x);
+    if (f.scale) scale_each(r, x, n, f);
+  }
+  if (r->store) r->store(to, (const char *)x, n);
+}
+
+/* The length of the next piece, at most `most`. Pieces end at the end of a cache line of the target, so that whole lines
+ * are stored. */
+static int64_t piece_elements(const char *to, int64_t itemsize, int64_t most, int64_t left) {
+  const int64_t n = most - (int64_t)((uintptr_t)to & 63u) / itemsize;
+  return n < left ? n : left;
+}
+
+static sb__factors factors_after(sb__factors f, int64_t n) {
+  f.scale += n * f.scale_step;
+  f.bias += n * f.bias_step;
+  return f;
+}
+
+/* Converts and stores at most SLICE_ELEMENTS. */
+static void store_slice_nontemporal(const sb__runner *r, char *to, const char *from, int64_t n,
+                                    sb__factors f) {
+  char scratch[SLICE_ELEMENTS * 16] __attribute__((aligned(64)));
+  convert(r, scratch, from, n, f);
+  r->kernels->stream(to, scratch, n * r->to_size);
+}
+
+static void store_pages_nontemporal(const sb__runner *r, char *to, const char *from,
+                                    sb__factors f) {
+  for (int64_t i = 0; i < PAGE_ELEMENTS; i += SLICE_ELEMENTS) {
+    for (int64_t k = i; k < INTERLEAVED_PAGES * PAGE_ELEMENTS; k += PAGE_ELEMENTS)
+      store_slice_nontemporal(r, to + k * r->to_size, from + k * r->from_size, SLICE_ELEMENTS,
+                              factors_after(f, k));
+  }
+}
+
+/* Casts whole lines straight from registers. Returns how many elements that were; 0: no such loop, or the target is not
+ * aligned. */
+static int64_t store_lines_nontemporal(const sb__runner *r, char *to, const char *from, int64_t n,
+                                       sb__factors f) {
+  const int64_t count = n / (64 / r->to_size) * (64 / r->to_size);
+  if (((uintptr_t)to & 63u) || !count || f.scale_step || f.bias_step) return 0;
+  if (r->nontemporal)
+    r->nontemporal(to, from, count);
+  else if (r->nontemporal_scaled)
+    r->nontemporal_scaled((float *)(void *)to, from, count, (float)factor_at(f.scale),
+                          (float)factor_at(f.bias));
+  else
+    return 0;
+  return count;
+}
+
+static void store_row_nontemporal(const sb__runner *r, char *to, const char *from, int64_t n,
+                                  sb__factors f) {
+  while (n > 0) {
+    int64_t count = store_lines_nontemporal(r, to, from, n, f);
+    if (!count && n >= INTERLEAVED_PAGES * PAGE_ELEMENTS && ((uintptr_t)to & 63u) == 0) {
+      count = INTERLEAVED_PAGES * PAGE_ELEMENTS;
+      store_pages_nontemporal(r, to, from, f);
+    } else if (!count) {
+      count = piece_elements(to, r->to_size, SLICE_ELEMENTS, n);
+      store_slice_nontemporal(r, to, from, count, f);
+    }
+    to += count * r->to_size;
+    from += count * r->from_size;
+    f = factors_after(f, count);
+    n -= count;
+  }
+}
+
+/* One cast loop; long rows in WebAssembly are interleaved, as above, with ordinary stores. */
+static void convert_row(const sb__runner *r, char *to, const char *from, int64_t n) {
+  const int64_t to_size = r->to_size, from_size = r->from_size;
+  int64_t left = n;
+  while (n >= INTERLEAVE_FROM_ELEMENTS && left >= INTERLEAVED_PAGES * PAGE_ELEMENTS) {
+    for (int64_t i = 0; i < PAGE_ELEMENTS; i += SLICE_ELEMENTS) {
+      for (int64_t k = i; k < INTERLEAVED_PAGES * PAGE_ELEMENTS; k += PAGE_ELEMENTS)
+        r->direct(to + k * to_size, from + k * from_size, SLICE_ELEMENTS);
+    }
+    to += INTERLEAVED_PAGES * PAGE_ELEMENTS * to_size;
+    from += INTERLEAVED_PAGES * PAGE_ELEMENTS * from_size;
+    left -= INTERLEAVED_PAGES * PAGE_ELEMENTS;
+  }
+  r->direct(to, from, left);
+}
+
+/* Converts a row without a scratch buffer. False: there is no such loop. Scaled rows in WebAssembly gain nothing by it. */
+static bool convert_row_directly(const sb__runner *r, char *to, const char *from, int64_t n,
+                                 sb__factors f) {
+  if (r->streams || r->job->in_place) return false;
+  if (r->direct) {
+    convert_row(r, to, from, n);
+    return true;
+  }
+  if (!SB__CAN_STREAM || !r->job->scaled || r->forms || r->store || f.scale_step || f.bias_step)
+    return false;
+  const sb__scaled_cast cast = r->kernels->scaled_from[r->job->from];
+  if (!cast) return false;
+  cast((float *)(void *)to, from, n, (float)factor_at(f.scale), (float)factor_at(f.bias));
+  return true;
+}
+
+void sb__store_row(const sb__runner *r, char *to, const char *from, int64_t n, sb__factors f) {
+  char scratch[PIECE_ELEMENTS * 16] __attribute__((aligned(64))); /* for in-place copies */
+  if (!r->converts) {
+    if (r->streams)
+      r->kernels->stream(to, from, n * r->to_size);
+    else
+      memcpy(to, from, (size_t)(n * r->to_size));
+    return;
+  }
+  if (SB__CAN_STREAM && r->streams && !r->job->in_place) {
+    store_row_nontemporal(r, to, from, n, f);
+    return;
+  }
+  if (convert_row_directly(r, to, from, n, f)) return;
+  while (n > 0) {
+    const int64_t count = piece_elements(to, r->to_size, PIECE_ELEMENTS, n),
+                  nbytes = count * r->to_size;
+    convert(r, r->job->in_place ? scratch : to, from, count, f);
+    if (r->streams)
+      r->kernels->stream(to, scratch, nbytes);
+    else if (r->job->in_place)
+      memcpy(to, scratch, (size_t)nbytes);
+    to += nbytes;
+    from += count * r->from_size;
+    f = factors_after(f, count);
+    n -= count;
+  }
+}
+
+void sb__copy_rows(const sb__runner *r, char *const at[]) {
+  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
+  sb__factors f = sb__factors_at(r, at, row);
+  for (int64_t c = 0; c < column->n; c++) {
+    sb__store_row(r, at[0] + c * column->step[0], at[1] + c * column->step[1], row->n, f);
+    f.scale += column->step[2];
+    f.bias += column->step[3];
+  }
+}
+
+/* Prefetches into the first-level cache. Any address is allowed. */
+static void fetch_bytes(const char *from, int64_t nbytes) {
+  for (int64_t b = 0; b < nbytes; b += 64) __builtin_prefetch(from + b);
+}
+
+/* Splits uint8 pixels of three channels into planes of float32 in one pass. Returns how many pixels that were. */
+static int64_t split_bytes(const sb__runner *r, char *const at[]) {
+  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
+  const sb__factors f = sb__factors_at(r, at, row);
+  float scale[3] = {1, 1, 1}, bias[3] = {0};
+  if (SB__CAN_STREAM || !r->kernels->split_bytes || column->n != 3 || r->job->from != SB_UINT8 ||
+      r->job->to != SB_FLOAT32 || f.scale_step || f.bias_step)
+    return 0;
+  for (int64_t c = 0; f.scale && c < 3; c++) {
+    scale[c] = (float)factor_at(f.scale + c * column->step[2]);
+    bias[c] = (float)factor_at(f.bias + c * column->step[3]);
+    if (!isfinite(scale[c]) || !isfinite(bias[c])) return 0;
+  }
+  return r->kernels->split_bytes(at[0], column->step[0], at[1], row->n, scale, bias);
+}
+
+void sb__copy_split(const sb__runner *r, char *const at[]) {
+  char scratch[4 * PLANE_BYTES] __attribute__((aligned(64)));
+  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
+  const bool direct = !r->converts && !r->streams;
+  const bool lines = (((uintptr_t)at[0] | (uintptr_t)column->step[0]) & 63u) == 0;
+  const bool nontemporal = r->streams && lines && (r->nontemporal || r->nontemporal_scaled);
+  const int64_t piece = sb__least(nontemporal || !SB__CAN_STREAM ? PIECE_PIXELS : PLANE_BYTES,
+                                  PLANE_BYTES / r->from_size);
+  const int64_t most = direct ? row->n : piece;
+  for (int64_t i = split_bytes(r, at); i < row->n; i += most) {
+    const int64_t n = sb__least(most, row->n - i), step = n * r->from_size;
+    char *to = at[0] + i * row->step[0];
+    const char *from = at[1] + i * row->step[1];
+    sb__factors f = sb__factors_at(r, at, row);
+    if (direct) {
+      r->kernels->split(to, column->step[0], from, n, column->n, r->from_size, &r->masks);
+      return;
+    }
+    f.scale += i * row->step[2];
+    f.bias += i * row->step[3];
+    if (nontemporal) fetch_bytes(from + n * column->n * r->from_size, n * column->n * r->from_size);
+    r->kernels->split(scratch, step, from, n, column->n, r->from_size, &r->masks);
+    for (int64_t c = 0; c < column->n; c++) {
+      sb__store_row(r, to + c * column->step[0], scratch + c * step, n, f);
+      f.scale += column->step[2];
+      f.bias += column->step[3];
+    }
+  }
+}
+
+void sb__copy_join(const sb__runner *r, char *const at[]) {
+  char planes[4 * PLANE_BYTES] __attribute__((aligned(64))),
+      pixels[4 * PLANE_BYTES] __attribute__((aligned(64)));
+  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
+  const int64_t most = r->converts || r->streams ? PLANE_BYTES / 8 : column->n;
+  for (int64_t i = 0; i < column->n; i += most) {
+    const int64_t n = sb__least(most, column->n - i);
+    char *to = at[0] + i * column->step[0];
+    const char *from = at[1] + i * column->step[1];
+    int64_t plane_step = row->step[1];
+    if (r->converts) {
+      sb__factors f = sb__factors_at(r, at, column);
+      f.scale += i * column->step[2];
+      f.bias += i * column->step[3];
+      for (int64_t c = 0; c < row->n; c++) {
+        convert(r, planes + c * n * r->to_size, from + c * row->step[1], n, f);
+        f.scale += row->step[2];
+        f.bias += row->step[3];
+      }
+      from = planes;
+      plane_step = n * r->to_size;
+    }
+    r->kernels->join(r->streams ? pixels : to, from, plane_step, n, row->n, r->to_size, &r->masks);
+    if (r->streams) r->kernels->stream(to, pixels, n * row->n * r->to_size);
+  }
+}
+
+void sb__copy_strided(const sb__runner *r, char *const at[]) {
+  char gathered[PIECE_ELEMENTS * 16] __attribute__((aligned(64)));
+  char converted[PIECE_ELEMENTS * 16] __attribute__((aligned(64)));
+  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
+  for (int64_t c = 0; c < column->n; c++) {
+    char *to = at[0] + c * column->step[0];
+    const char *from = at[1] + c * column->step[1];
+    sb__factors f = sb__factors_at(r, at, row);
+    f.scale += c * column->step[2];
+    f.bias += c * column->step[3];
+    if (!r->converts) {
+      sb__copy_items(to, row->step[0], from, row->step[1], row->n, r->to_size);
+      continue;
+    }
+    if (r->forms) {
+      convert_by_forms(r, to, row->step[0], from, row->step[1], row->n, f);
+      continue;
+    }
+    for (int64_t i = 0; i < row->n; i += PIECE_ELEMENTS) {
+      const int64_t n = sb__least(PIECE_ELEMENTS, row->n - i);
+      sb__copy_items(gathered, r->from_size, from + i * row->step[1], row->step[1], n,
+                     r->from_size);
+      convert(r, converted, gathered, n, f);
+      sb__copy_items(to + i * row->step[0], row->step[0], converted, r->to_size, n, r->to_size);
+      f.scale += n * f.scale_step;
+      f.bias += n * f.bias_step;
+    }
+  }
+}

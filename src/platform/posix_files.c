@@ -1,0 +1,46 @@
+/* Files: reserving space, reading, descriptors. */
+#define _GNU_SOURCE /* fallocate */
+#include "platform/platform.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+int sb__os_reserve(int file, int64_t nbytes) {
+#if defined(__linux__)
+  /* Not posix_fallocate: on file systems without support, it writes to each block. */
+  int error = EINTR;
+  while (nbytes > 0 && error == EINTR) error = fallocate(file, 0, 0, nbytes) ? errno : 0;
+  if (nbytes == 0 || (error != EOPNOTSUPP && error != ENOSYS)) return nbytes == 0 ? 0 : error;
+#endif
+  return ftruncate(file, nbytes) ? errno : 0;
+}
+
+int sb__os_duplicate(int file, int *error) {
+  const int made = fcntl(file, F_DUPFD_CLOEXEC, 3); /* 0 to 2 stay free for standard streams */
+  if (made < 0) *error = errno;
+  return made;
+}
+
+void sb__os_close(int file) { (void)close(file); }
+
+static int read_all(int file, char *bytes, size_t nbytes) {
+  for (size_t done = 0; done < nbytes;) {
+    const ssize_t n = read(file, bytes + done, nbytes - done);
+    if (n < 0 && errno != EINTR) return errno;
+    if (n == 0) return EIO; /* the file was shortened */
+    if (n > 0) done += (size_t)n;
+  }
+  return 0;
+}
+
+int sb__os_read_file(const char *path, void *bytes, size_t room, size_t *nbytes) {
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return errno;
+  const off_t end = lseek(file, 0, SEEK_END); /* not fstat: its symbol needs a newer C library */
+  int error = end < 0 || lseek(file, 0, SEEK_SET) ? errno : 0;
+  if (!error) *nbytes = (size_t)end;
+  if (!error && bytes) error = *nbytes > room ? EFBIG : read_all(file, bytes, *nbytes);
+  (void)close(file);
+  return error;
+}

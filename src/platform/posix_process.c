@@ -1,0 +1,94 @@
+/* The process and its system: environment, forks, processors, clock. */
+#define _GNU_SOURCE /* sched_getaffinity */
+#include "platform/platform.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+const char *sb__os_environment(const char *name) { return getenv(name); }
+
+static atomic_int forks;
+static atomic_bool forks_watched;
+
+static void count_fork(void) { atomic_fetch_add(&forks, 1); }
+
+int sb__os_forks(void) {
+  if (!atomic_load_explicit(&forks_watched, memory_order_relaxed) &&
+      !atomic_exchange(&forks_watched, true)) {
+    (void)pthread_atfork(NULL, NULL, count_fork);
+  }
+  return atomic_load_explicit(&forks, memory_order_relaxed);
+}
+
+uint64_t sb__os_unique(void) {
+  static const char here = 0; /* its address is random on most systems */
+  struct timespec now = {0, 0};
+  (void)clock_gettime(CLOCK_REALTIME, &now);
+  uint64_t x = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+  x ^= (uint64_t)getpid() << 32 ^ (uint64_t)(uintptr_t)&here;
+  for (int i = 0; i < 3; i++) { /* mixes the bits */
+    x ^= x >> 31;
+    x *= UINT64_C(0x9e3779b97f4a7c15);
+  }
+  return x;
+}
+
+#if defined(__linux__)
+/* Whole processors that a control group's cpu.max allows; INT_MAX: no limit. */
+static int cpus_granted_to(const char *group) {
+  char path[600];
+  long long quota = 0, period = 0;
+  snprintf(path, sizeof path, "/sys/fs/cgroup%s/cpu.max", group);
+  FILE *file = fopen(path, "re");
+  if (!file) return INT_MAX;
+  const int found =
+      fscanf(file, "%lld %lld", &quota, &period); /* "max 100000" has no number first */
+  fclose(file);
+  if (found < 2 || quota < 1 || period < 1) return INT_MAX;
+  return quota < period ? 1 : quota / period > INT_MAX ? INT_MAX : (int)(quota / period);
+}
+
+/* The smallest limit of this process' control group and its parents. */
+static int cpus_granted(void) {
+  char line[512] = "", *group = NULL;
+  FILE *file = fopen("/proc/self/cgroup", "re");
+  int least = cpus_granted_to("");
+  if (!file) return least;
+  while (!group && fgets(line, sizeof line, file)) {
+    if (!strncmp(line, "0::/", 4)) group = line + 3;
+  }
+  fclose(file);
+  if (group) group[strcspn(group, "\n")] = 0;
+  while (group && *group) {
+    const int n = cpus_granted_to(group);
+    if (n < least) least = n;
+    *strrchr(group, '/') = 0;
+  }
+  return least;
+}
+
+int sb__os_processors(void) {
+  cpu_set_t set;
+  const int most = cpus_granted();
+  int count = sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
+  if (count > most) count = most;
+  return count < 1 ? 1 : count;
+}
+#else
+int sb__os_processors(void) {
+  const long count = sysconf(_SC_NPROCESSORS_ONLN);
+  return count < 1 ? 1 : count > INT_MAX ? INT_MAX : (int)count;
+}
+#endif
+
+int64_t sb__os_now(void) {
+  struct timespec now = {0, 0};
+  (void)clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
