@@ -1,6 +1,6 @@
 /* Who waits for the GPU. Each stream that somebody waits for has a thread, which sleeps on the events of those who wait, one after
  * the other: a stream is done with them in that order. A thread without work goes back to where it came from. */
-#include "cuda/inside.h"
+#include "cuda/internal.h"
 
 typedef struct wanted {
   struct wanted *next;

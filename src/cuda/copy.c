@@ -2,7 +2,7 @@
  *
  * Bytes cross the border in the order of a layout without gaps; what has to be done to them, the side does that has less to send: the
  * device has kernels for all of it, and the CPU does what it is given in sb_copy. */
-#include "cuda/inside.h"
+#include "cuda/internal.h"
 
 static CUdeviceptr address_of(const sb_tensor *t) {
   return (CUdeviceptr)(uintptr_t)sb_tensor_data(t);

@@ -18,7 +18,7 @@
 #include "cuda/driver.h"
 #include "ops/device.h"
 
-/* ---- Loading: load.c ---- */
+/* ---- Loading: driver.c ---- */
 
 /* Opens the driver library and initialises it, once in a process; every other function here calls it first.
  * SAMEBYTES_LIBCUDA names the one library that is tried.
@@ -213,7 +213,7 @@ typedef struct sb__cuda_pinned_statistics {
 sb__cuda_pinned_statistics sb__cuda_pinned_statistics_now(void);
 sb_status sb__cuda_empty_pinned(void); /* gives unused page-locked memory back */
 
-/* ---- Operations: copy.c, run.c ---- */
+/* ---- Operations: copy.c, async_copy.c ---- */
 
 /* sb_copy, sb_copy_scaled, sb_copy_values, sb_fill, sb_uniform, sb_normal, sb_randint, sb_clone and sb_tensor_resize take tensors on
  * devices once anything here was called (ops/device.h): they go to the stream of sb__cuda_use_stream. Where a side lies on

@@ -6,7 +6,7 @@
  * of their own, so that they do not break large ones into pieces. */
 #include <string.h>
 
-#include "cuda/inside.h"
+#include "cuda/internal.h"
 
 #define UNIT ((size_t)512)
 #define SMALL ((size_t)1 << 20)         /* up to here in small segments, ... */

@@ -3,7 +3,7 @@
  *
  * A block that comes back while a device may still be at work on it has an event of that work, and is given out again when it
  * is done. */
-#include "cuda/inside.h"
+#include "cuda/internal.h"
 
 #define LEAST ((size_t)4096)
 #define MOST ((size_t)1 << 30)

@@ -2,7 +2,7 @@
  *
  * A stream of ours is never destroyed: memory goes back to the stream that touched it last, and waits for nothing but to be used there
  * again. Streams that nobody holds are taken over by the next who asks. */
-#include "cuda/inside.h"
+#include "cuda/internal.h"
 
 enum { NON_BLOCKING = 1, BLOCKING_SYNC = 1, DISABLE_TIMING = 2 };
 

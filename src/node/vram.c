@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "node/environment.h"
-#include "node/peers.h"
+#include "cuda/ipc_server.h"
 
 typedef struct asking {
   sb__errand errand; /* the first member */

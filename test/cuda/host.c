@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "../c/check.h"
-#include "cuda/inside.h"
+#include "cuda/internal.h"
 #include "fakecuda.h"
 #include "ipc/futex.h"
 #include "ipc/transfer.h"

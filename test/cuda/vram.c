@@ -11,7 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "node/peers.h"
+#include "cuda/ipc_server.h"
 
 static int files(void) {
   int count = 0;

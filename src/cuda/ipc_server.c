@@ -1,7 +1,7 @@
 /* Device memory in other processes. One thread answers for this one; it sleeps in poll, and alone knows the connections. Tokens
  * are under a lock. A use is taken when the importer says that it has the memory; a connection that ends before gives it back. */
 #define _GNU_SOURCE 1 /* accept4, struct ucred */
-#include "node/peers.h"
+#include "cuda/ipc_server.h"
 
 #include <string.h>
 

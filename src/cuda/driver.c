@@ -2,7 +2,7 @@
  * context is lost. */
 #include <string.h>
 
-#include "cuda/inside.h"
+#include "cuda/internal.h"
 
 sb__cu_table sb__cu;
 

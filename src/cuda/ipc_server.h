@@ -3,8 +3,8 @@
  *
  * A token stands for memory, so many times. Who opens it gets a file descriptor of the memory, or the driver's handle and the promise
  * that the memory stays until the connection ends: by close, or by the importer's death. */
-#ifndef SB_PEERS_H
-#define SB_PEERS_H
+#ifndef SB_CUDA_IPC_SERVER_H
+#define SB_CUDA_IPC_SERVER_H
 
 #include "cuda/share.h"
 

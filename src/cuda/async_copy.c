@@ -1,7 +1,7 @@
 /* Copies that nobody waits for, and the order of what others do with our memory. */
 #include <string.h>
 
-#include "cuda/inside.h"
+#include "cuda/internal.h"
 
 static sb_status new_pinned(const sb_tensor *like, sb_dtype dtype, sb_tensor *out) {
   sb_tensor made;

@@ -1,10 +1,10 @@
 /* What the files of this folder share and nobody else needs. */
-#ifndef SB_CUDA_INSIDE_H
-#define SB_CUDA_INSIDE_H
+#ifndef SB_CUDA_INTERNAL_H
+#define SB_CUDA_INTERNAL_H
 
 #include "cuda/cuda.h"
 
-/* ---- load.c ---- */
+/* ---- driver.c ---- */
 
 /* Can the driver be called, from this process, and does its context live? Looks only. */
 bool sb__cuda_is_usable(void);
@@ -114,7 +114,7 @@ sb__cuda_use *sb__cuda_pin(const sb_storage *storage, const void *data, size_t n
                            sb__cuda_registration **held);
 void sb__cuda_unpin(sb__cuda_registration *held); /* NULL is fine */
 
-/* ---- cross.c ---- */
+/* ---- transfer.c ---- */
 
 /* Of a storage on a device, or a pinned one; else NULL. */
 sb__cuda_use *sb__cuda_use_of(const sb_storage *storage);

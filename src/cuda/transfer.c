@@ -2,7 +2,7 @@
  * filled while the other flies. */
 #include <string.h>
 
-#include "cuda/inside.h"
+#include "cuda/internal.h"
 
 #define STAGE ((size_t)8 << 20) /* bytes of a page-locked block */
 
