@@ -450,8 +450,8 @@ static sb_status table_allocate(const sb_storage *like, size_t nbytes, sb_storag
   return sb__cuda_storage_new(like->device, nbytes, NULL, out);
 }
 
-void sb__cuda_begin_table(void) {
+const sb__device_table *sb__cuda_table(void) {
   static const sb__device_table table = {"cuda", table_copy, table_fill, table_random,
                                          table_allocate};
-  sb__device_register(&table);
+  return &table;
 }

@@ -27,14 +27,16 @@
  *         SB_ERR_CUDA_CONTEXT_LOST */
 sb_status sb__cuda_load(void);
 
-/* Why CUDA cannot be used, in one sentence; "" where it can: then there are a driver, a device, and device code for it. Static
- * or this thread's; never freed. */
-const char *sb__cuda_why_not(void);
-
 /* Where device code lies: the folder of the addon (or of libsamebytes), without a slash at its end. NULL: the folder of the
  * library that this function is in. Copied; before the first launch. Looked at are that folder, cuda/ in it and cuda/ beside
  * it; SAMEBYTES_CUDA_CODE names another one. */
 sb_status sb__cuda_set_folder(const char *folder);
+
+/* ---- What is missing: init.c ---- */
+
+/* Why CUDA cannot be used, in one sentence; "" where it can: then there are a driver, a device, and device code for it. Static
+ * or this thread's; never freed. */
+const char *sb__cuda_why_not(void);
 
 /* ---- Devices: device.c ---- */
 

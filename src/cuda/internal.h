@@ -44,6 +44,9 @@ sb__cuda_lane sb__cuda_lane_for(int device);
 /* Waits until a lane is done with all it was given. In its context. */
 sb_status sb__cuda_lane_wait(const sb__cuda_lane *lane, const char *operation);
 
+/* What the driver answered to an operation that was given to lane. operation: static. */
+sb_status sb__cuda_given(CUresult result, const sb__cuda_lane *lane, const char *operation);
+
 /* Events of a pool: without times, and who waits for them sleeps. In the device's context. */
 sb_status sb__cuda_event_take(int device, CUevent *out);
 void sb__cuda_event_give(int device, CUevent event); /* NULL is fine; any thread */
@@ -77,14 +80,14 @@ void sb__cuda_use_settled(sb__cuda_use *use);
 /* Takes an event for the last work; NULL: nothing touches it. Enters by itself. */
 sb_status sb__cuda_use_event(const sb__cuda_use *use, CUevent *out);
 
-/* ---- memory.c ---- */
+/* ---- registry.c ---- */
 
 /* The context of storages of the kinds CUDA, CUDA_FOREIGN and PINNED. */
 typedef struct sb__cuda_memory {
   sb__cuda_use use;
   int device;     /* -1: pinned */
   bool is_mapped; /* page-locked memory of the host, which all devices see, as a device's */
-  void *block;    /* of a cache; NULL: somebody else's */
+  void *block;    /* the allocator's, or of the pinned pool; NULL: somebody else's bytes */
   char *data;
   size_t nbytes;
   sb__cuda_release release; /* of somebody else's */
@@ -102,10 +105,44 @@ void sb__cuda_memory_leave(sb__cuda_memory *memory);
 /* Of the storage that others are parts of; NULL: neither on a device nor pinned. */
 sb__cuda_memory *sb__cuda_memory_of(const sb_storage *storage);
 
+/* Whose bytes lie there, with a reference more; NULL: nobody's here. */
+sb_storage *sb__cuda_memory_at(const char *data, size_t nbytes);
+
+/* Of a storage on a device, or a pinned one; else NULL. */
+sb__cuda_use *sb__cuda_use_of(const sb_storage *storage);
+
+/* sb__cuda_use_before and _after of a storage; nothing for others. In lane's context. */
+sb_status sb__cuda_before(const sb_storage *storage, const sb__cuda_lane *lane);
+sb_status sb__cuda_after(const sb_storage *storage, const sb__cuda_lane *lane);
+
 /* Has what nobody reaches any more freed: was there any? */
 bool sb__cuda_sweep_now(void);
 
-void sb__cuda_begin_table(void); /* copy.c: puts the table into ops/device.h */
+/* ---- completion.c ---- */
+
+/* As sb__cuda_when, for an event of the pool, recorded by stream, which goes back afterwards. Takes event over, also on
+ * failure. */
+sb_status sb__cuda_when_done(int device, CUstream stream, CUevent event, sb__cuda_done done,
+                             void *context, bool *already);
+
+/* ---- allocator.c ---- */
+
+typedef struct sb__cuda_block sb__cuda_block;
+
+/* A block of at least nbytes, not 0, that lane may use at once; other lanes come after its last use. In the device's context. */
+sb_status sb__cuda_block_take(int device, size_t nbytes, const sb__cuda_lane *lane,
+                              sb__cuda_block **out);
+
+/* Back into the cache; use: its last one. */
+void sb__cuda_block_give(int device, sb__cuda_block *block, const sb__cuda_use *use);
+
+void *sb__cuda_block_data(const sb__cuda_block *block); /* an address of the device */
+
+/* The last use of whoever had the block before; the caller has it now. */
+sb__cuda_use sb__cuda_block_use(const sb__cuda_block *block);
+
+/* Counts bytes of others; nbytes may be below 0. */
+void sb__cuda_count_wrapped(int device, int64_t nbytes);
 
 /* ---- pinned.c ---- */
 
@@ -116,16 +153,6 @@ void sb__cuda_unpin(sb__cuda_registration *held); /* NULL is fine */
 
 /* ---- transfer.c ---- */
 
-/* Of a storage on a device, or a pinned one; else NULL. */
-sb__cuda_use *sb__cuda_use_of(const sb_storage *storage);
-
-/* sb__cuda_use_before and _after of a storage; nothing for others. In lane's context. */
-sb_status sb__cuda_before(const sb_storage *storage, const sb__cuda_lane *lane);
-sb_status sb__cuda_after(const sb_storage *storage, const sb__cuda_lane *lane);
-
-/* What the driver answered to an operation that was given to lane. operation: static. */
-sb_status sb__cuda_given(CUresult result, const sb__cuda_lane *lane, const char *operation);
-
 typedef enum sb__cuda_way { SB__CUDA_UP, SB__CUDA_DOWN } sb__cuda_way;
 
 /* Copies n bytes between lane's device and the host. owner: the host's storage. wait: its bytes are no longer in use when this
@@ -134,6 +161,9 @@ sb_status sb__cuda_cross(sb__cuda_way way, CUdeviceptr device, const sb_storage 
                          size_t n, bool wait, const sb__cuda_lane *lane);
 
 /* ---- copy.c ---- */
+
+/* How core and ops reach devices. Static. */
+const sb__device_table *sb__cuda_table(void);
 
 /* Both have no gaps, one dtype and one order: their bytes are the same. */
 bool sb__cuda_is_alike(const sb_tensor *a, const sb_tensor *b);
@@ -152,13 +182,6 @@ sb_status sb__cuda_prepare_down(const sb__copy *c, const sb__cuda_lane *lane, sb
 /* Down, between two that are alike. */
 sb_status sb__cuda_fetch(const sb_tensor *dst, const sb_tensor *src, bool wait,
                          const sb__cuda_lane *lane);
-
-/* ---- completion.c ---- */
-
-/* As sb__cuda_when, for an event of the pool, recorded by stream, which goes back afterwards. Takes event over, also on
- * failure. */
-sb_status sb__cuda_when_done(int device, CUstream stream, CUevent event, sb__cuda_done done,
-                             void *context, bool *already);
 
 /* ---- launch.c ---- */
 

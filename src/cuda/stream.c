@@ -163,6 +163,12 @@ sb_status sb__cuda_lane_wait(const sb__cuda_lane *lane, const char *operation) {
   return sb__cuda_check(sb__cu.cuStreamSynchronize(lane->stream), operation);
 }
 
+sb_status sb__cuda_given(CUresult result, const sb__cuda_lane *lane, const char *operation) {
+  sb_status status = sb__cuda_check(result, operation);
+  if (!status && sb__cuda_is_synchronous()) status = sb__cuda_lane_wait(lane, operation);
+  return status;
+}
+
 sb_status sb__cuda_stream_synchronize(int64_t device, sb__cuda_stream *stream) {
   sb__cuda_lane lane;
   sb_status status = sb__cuda_enter(device);

@@ -6,29 +6,6 @@
 
 #define STAGE ((size_t)8 << 20) /* bytes of a page-locked block */
 
-/* ---- Order ---- */
-
-sb__cuda_use *sb__cuda_use_of(const sb_storage *storage) {
-  sb__cuda_memory *memory = sb__cuda_memory_of(storage);
-  return memory ? &memory->use : NULL;
-}
-
-sb_status sb__cuda_before(const sb_storage *storage, const sb__cuda_lane *lane) {
-  const sb__cuda_use *use = sb__cuda_use_of(storage);
-  return use ? sb__cuda_use_before(use, lane) : SB_OK;
-}
-
-sb_status sb__cuda_after(const sb_storage *storage, const sb__cuda_lane *lane) {
-  sb__cuda_use *use = sb__cuda_use_of(storage);
-  return use ? sb__cuda_use_after(use, lane) : SB_OK;
-}
-
-sb_status sb__cuda_given(CUresult result, const sb__cuda_lane *lane, const char *operation) {
-  sb_status status = sb__cuda_check(result, operation);
-  if (!status && sb__cuda_is_synchronous()) status = sb__cuda_lane_wait(lane, operation);
-  return status;
-}
-
 /* ---- Across the border; in lane's context ---- */
 
 static CUresult cross(sb__cuda_way way, CUdeviceptr device, void *host, size_t n, CUstream stream) {
