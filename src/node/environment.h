@@ -46,6 +46,50 @@ static inline napi_value sb__number(napi_env env, double x) {
   return value;
 }
 
+/* ---- watches.c ---- */
+
+napi_value sb__node_watch(napi_env env, napi_callback_info info);
+napi_value sb__node_watched(napi_env env, napi_callback_info info);
+napi_value sb__node_unwatch(napi_env env, napi_callback_info info);
+napi_value sb__node_sweep(napi_env env, napi_callback_info info);
+
+/* Sees to it that the next watch() finds a record. False: there is no memory. */
+bool sb__watch_reserve(sb__environment *e);
+
+/* The native storage that goes with a watch; borrowed. NULL: there is none. */
+sb_storage *sb__watch_storage(sb__environment *e, double id);
+
+/* Tells V8 how many bytes a watched object stands for, instead of what it was told before. The id is a watch's. */
+void sb__watch_account(sb__environment *e, double id, int64_t nbytes);
+
+/* Drops the claims of objects that nobody can reach any more, whether or not they were collected on the event loop; the next
+ * sweep() tells JavaScript which. Returns true if there were any. */
+bool sb__drop_unreachable(sb__environment *e);
+
+void sb__watches_end(sb__environment *e);
+void sb__watches_free(sb__environment *e); /* the last thing */
+
+/* ---- buffers.c ---- */
+
+napi_value sb__node_address(napi_env env, napi_callback_info info);
+napi_value sb__node_locate(napi_env env, napi_callback_info info);
+napi_value sb__node_move(napi_env env, napi_callback_info info);
+napi_value sb__node_buffer(napi_env env, napi_callback_info info);
+napi_value sb__node_shared_buffer(napi_env env, napi_callback_info info);
+
+/* The storage that holds the bytes under a buffer which this environment made; NULL: they are not native, or nobody holds them. */
+sb_storage *sb__exposed_at(const sb__environment *e, const void *data, size_t nbytes);
+
+/* ---- deleters.c ---- */
+
+napi_value sb__node_wrap(napi_env env, napi_callback_info info);
+napi_value sb__node_on_deleter(napi_env env, napi_callback_info info);
+napi_value sb__node_due(napi_env env, napi_callback_info info);
+
+bool sb__deleters_begin(sb__environment *e);
+void sb__deleters_end(sb__environment *e);  /* from here on none runs */
+void sb__deleters_free(sb__environment *e); /* the last thing */
+
 /* ---- async.c ---- */
 
 napi_value sb__node_copy(napi_env env, napi_callback_info info);
@@ -89,15 +133,6 @@ bool sb__waits_begin(sb__environment *e);
 void sb__waits_end(
     sb__environment *e); /* all that sleep are woken; their threads let go of what they hold */
 void sb__waits_free(sb__environment *e); /* the last thing */
-
-/* ---- napi.c ---- */
-
-/* Drops the claims that go with objects which nobody can reach any more, whether or not they were collected on the event
- * loop; the next sweep() tells JavaScript which. Returns whether there were any. */
-bool sb__drop_unreachable(sb__environment *e);
-
-/* The storage that holds the bytes under a buffer which this environment made; NULL: they are not native, or nobody holds them. */
-sb_storage *sb__exposed_at(const sb__environment *e, const void *data, size_t nbytes);
 
 /* ---- cuda.c ---- */
 
