@@ -3,133 +3,116 @@
 #include "cuda/cuda.h"
 #include "node/environment.h"
 
-/* Where deleters wait for their environment. Outlives it, as foreign threads may hold storages. */
-typedef struct deleter_queue {
-  atomic_int references;             /* by the environment and each waiting deleter */
-  sb__lock lock;                     /* over function and first */
-  napi_threadsafe_function function; /* NULL: the environment has ended, or never had deleters */
-  struct js_deleter *first;          /* all of its deleters that have not run */
-  napi_env env;                      /* for its own thread only */
-  const void *thread;                /* of the environment */
-  int due;                           /* deleters queued from there; they keep its loop alive */
-} deleter_queue;
-
-static SB_THREAD_LOCAL char this_thread; /* its address tells threads apart */
-
 /* Waits in a storage's context, then in the queue. */
 typedef struct js_deleter {
-  deleter_queue *queue; /* one reference */
-  struct js_deleter *next, *previous;
-  napi_ref function; /* NULL: its environment has ended, or has called it */
+  sb__completion completion;          /* the first member */
+  sb__completion_queue *queue;        /* one reference */
+  struct js_deleter *next, *previous; /* of those of the environment that have not run */
+  napi_ref function;                  /* NULL: its environment has ended, or has called it */
   void *address;
-  bool keeps_loop; /* counted in queue.due */
+  bool keeps_loop; /* counted in the environment's due */
   bool is_off;     /* nothing was taken over: it only goes */
 } js_deleter;
 
-static void unref_queue(deleter_queue *queue) {
-  if (atomic_fetch_sub(&queue->references, 1) == 1) sb__free(queue);
+static js_deleter *deleter_of(sb__completion *completion) {
+  return (js_deleter *)(void *)completion;
 }
 
-/* On the environment's own thread. */
-static js_deleter *new_deleter(sb__environment *e, napi_value function) {
-  deleter_queue *queue = e->deleters;
-  js_deleter *d = queue->function ? sb__alloc(sizeof *d) : NULL;
-  if (!d) return NULL;
-  *d = (js_deleter){.queue = queue};
-  if (napi_create_reference(e->env, function, 1, &d->function) != napi_ok) {
-    sb__free(d);
-    return NULL;
-  }
-  atomic_fetch_add(&queue->references, 1);
-  sb__lock_take(&queue->lock);
-  d->next = queue->first;
-  if (d->next) d->next->previous = d;
-  queue->first = d;
-  sb__lock_drop(&queue->lock);
-  return d;
-}
-
-/* Any thread; its function has been deleted, or goes with an environment that has ended. */
-static void free_deleter(js_deleter *d) {
-  deleter_queue *queue = d->queue;
-  sb__lock_take(&queue->lock);
+/* On the environment's thread. */
+static void unlist(sb__environment *e, js_deleter *d) {
   if (d->next) d->next->previous = d->previous;
   if (d->previous)
     d->previous->next = d->next;
   else
-    queue->first = d->next;
-  sb__lock_drop(&queue->lock);
-  unref_queue(queue);
+    e->deleters = d->next;
+}
+
+/* Any thread, if it is in no list; its function has been deleted, or goes with an environment that has ended. */
+static void free_deleter(js_deleter *d) {
+  sb__queue_unref(d->queue);
   sb__free(d);
 }
+
+static void drop(sb__completion *completion) { free_deleter(deleter_of(completion)); }
 
 static void delete_function(napi_env env, js_deleter *d) {
   if (d->function) napi_delete_reference(env, d->function);
   d->function = NULL;
 }
 
+/* On a later turn. */
+static void tell(sb__completion *completion, sb__environment *e) {
+  js_deleter *d = deleter_of(completion);
+  napi_env env = e->env;
+  napi_value arguments[2] = {NULL, NULL}, undefined = NULL, dispatch = NULL;
+  napi_get_undefined(env, &undefined);
+  napi_get_reference_value(env, e->dispatch, &dispatch);
+  napi_get_reference_value(env, d->function, &arguments[0]);
+  napi_create_bigint_uint64(env, (uint64_t)(uintptr_t)d->address, &arguments[1]);
+  delete_function(env, d);
+  if (d->keeps_loop) {
+    e->due--;
+    sb__queue_release_loop(e);
+  }
+  unlist(e, d);
+  free_deleter(d);
+  if (dispatch && arguments[0]) napi_call_function(env, undefined, dispatch, 2, arguments, NULL);
+}
+
+/* On the environment's own thread. */
+static js_deleter *new_deleter(sb__environment *e, napi_value function) {
+  js_deleter *d = e->dispatch && e->wake ? sb__alloc(sizeof *d) : NULL;
+  if (!d) return NULL;
+  *d = (js_deleter){.completion = {.tell = tell, .drop = drop}};
+  if (napi_create_reference(e->env, function, 1, &d->function) != napi_ok) {
+    sb__free(d);
+    return NULL;
+  }
+  d->queue = sb__queue_ref(e->queue);
+  d->next = e->deleters;
+  if (d->next) d->next->previous = d;
+  e->deleters = d;
+  return d;
+}
+
+/* On the environment's own thread: nothing was taken over, or nothing will run. */
+static void cancel_deleter(sb__environment *e, js_deleter *d) {
+  delete_function(e->env, d);
+  unlist(e, d);
+  free_deleter(d);
+}
+
 /* A storage's deleter: any thread, also when the environment has long ended. */
 static void queue_deleter(void *data, void *context) {
   js_deleter *d = context;
-  deleter_queue *queue = d->queue;
-  bool queued = false;
+  sb__environment *e = sb__queue_owner(d->queue); /* NULL: not on its thread, or ended */
   if (d->is_off) {
-    free_deleter(d);
+    cancel_deleter(e, d);
     return;
   }
   d->address = data;
-  sb__lock_take(&queue->lock);
-  if (queue->function) {
-    d->keeps_loop = queue->thread == &this_thread;
-    if (d->keeps_loop && queue->due++ == 0) {
-      napi_ref_threadsafe_function(queue->env, queue->function);
-    }
-    queued = napi_call_threadsafe_function(queue->function, d, napi_tsfn_nonblocking) == napi_ok;
-    if (!queued && d->keeps_loop) { /* without memory, or the environment is ending */
-      queue->due--;
-      delete_function(queue->env, d);
-    }
+  d->keeps_loop = e && e->dispatch;
+  if (d->keeps_loop) {
+    e->due++;
+    sb__queue_hold_loop(e);
   }
-  sb__lock_drop(&queue->lock);
-  if (!queued) free_deleter(d);
-}
-
-/* On the environment's own thread, on a later turn. env is NULL when it is ending. */
-static void run_deleter(napi_env env, napi_value dispatch, void *context, void *data) {
-  js_deleter *d = data;
-  (void)context;
-  if (env) {
-    napi_value arguments[2] = {NULL, NULL}, undefined = NULL;
-    napi_get_undefined(env, &undefined);
-    napi_get_reference_value(env, d->function, &arguments[0]);
-    napi_create_bigint_uint64(env, (uint64_t)(uintptr_t)d->address, &arguments[1]);
-    delete_function(env, d);
-    if (d->keeps_loop && --d->queue->due == 0) {
-      napi_unref_threadsafe_function(env, d->queue->function);
-    }
-    if (arguments[0]) napi_call_function(env, undefined, dispatch, 2, arguments, NULL);
-  }
-  free_deleter(d);
+  if (!sb__queue_push(d->queue, &d->completion, false)) free_deleter(d);
 }
 
 /* due() → deleters that are queued and have not run. */
 napi_value sb__node_due(napi_env env, napi_callback_info info) {
   sb__environment *e = sb__enter(env, info, 0, NULL);
-  return sb__number(env, e->deleters->due);
+  return sb__number(env, e->due);
 }
 
-/* onDeleter(dispatch): dispatch(function, address) runs each deleter and catches what it throws. */
+/* onDeleter(dispatch): dispatch(function, address) runs each deleter. */
 napi_value sb__node_on_deleter(napi_env env, napi_callback_info info) {
-  napi_value argument = NULL, name = NULL;
+  napi_value argument = NULL;
   sb__environment *e = sb__enter(env, info, 1, &argument);
-  deleter_queue *queue = e->deleters;
-  napi_create_string_utf8(env, "samebytes deleters", NAPI_AUTO_LENGTH, &name);
-  if (napi_create_threadsafe_function(env, argument, NULL, name, 0, 1, NULL, NULL, NULL,
-                                      run_deleter, &queue->function) == napi_ok) {
-    napi_unref_threadsafe_function(env, queue->function);
-  } else {
-    queue->function = NULL;
-  }
+  if (e->dispatch) napi_delete_reference(env, e->dispatch);
+  e->dispatch = NULL;
+  (void)napi_create_reference(env, argument, 1, &e->dispatch);
+  (void)sb__queue_listen(e); /* without memory there are no deleters */
   return NULL;
 }
 
@@ -186,10 +169,7 @@ napi_value sb__node_wrap(napi_env env, napi_callback_info info) {
   if (status) goto failed;
   status = sb__claim_new(&e->binding, storage, &e->binding.frame[SB__FRAME_RESULTS]);
   if (status) {
-    if (d) { /* not taken over: the caller still has it */
-      delete_function(env, d);
-      d->is_off = true;
-    }
+    if (d) d->is_off = true; /* not taken over: the caller still has it */
     sb_storage_unref(&storage);
     d = NULL;
     goto failed;
@@ -198,30 +178,17 @@ napi_value sb__node_wrap(napi_env env, napi_callback_info info) {
   return NULL;
 
 failed:
-  if (d) {
-    delete_function(env, d);
-    free_deleter(d);
-  }
+  if (d) cancel_deleter(e, d);
   sb__report(&e->binding, status);
   return NULL;
 }
 
 /* ---- Environment ---- */
 
-bool sb__deleters_begin(sb__environment *e) {
-  deleter_queue *queue = sb__alloc(sizeof *queue);
-  if (!queue) return false;
-  *queue = (deleter_queue){.env = e->env, .thread = &this_thread};
-  atomic_init(&queue->references, 1);
-  e->deleters = queue;
-  return true;
-}
-
+/* Each is freed by the queue, or by whoever drops its bytes. */
 void sb__deleters_end(sb__environment *e) {
-  sb__lock_take(&e->deleters->lock);
-  e->deleters->function = NULL;
-  for (js_deleter *d = e->deleters->first; d; d = d->next) delete_function(e->env, d);
-  sb__lock_drop(&e->deleters->lock);
+  if (e->dispatch) napi_delete_reference(e->env, e->dispatch);
+  e->dispatch = NULL;
+  for (js_deleter *d = e->deleters; d; d = d->next) delete_function(e->env, d);
+  e->deleters = NULL;
 }
-
-void sb__deleters_free(sb__environment *e) { unref_queue(e->deleters); }

@@ -64,9 +64,10 @@ static void end_environment(void *data) {
   sb__deleters_end(e);
   sb__copies_end(e);
   sb__waits_end(e);
-  sb__desk_end(e);
+  sb__cuda_end(e);
   sb__offers_end(e);
-  sb__loans_end(e);
+  sb__pins_end(e);
+  sb__queue_end(e);
   sb__watches_end(e);
   sb__claims_drop_all(&e->binding);
   napi_delete_reference(e->env, e->frame);
@@ -79,10 +80,7 @@ static void free_environment(napi_env env, void *data, void *hint) {
   (void)env;
   (void)hint;
   sb__watches_free(e);
-  sb__deleters_free(e);
-  sb__waits_free(e);
-  sb__desk_free(e);
-  sb__loans_free(e);
+  sb__queue_unref(e->queue);
   sb__free(e);
 }
 
@@ -107,28 +105,11 @@ static environment *new_environment(napi_env env, napi_value *frame) {
   memset(e, 0, sizeof *e);
   e->env = env;
   e->binding.frame = data;
-  if (!sb__deleters_begin(e)) {
+  if (!sb__queue_begin(e)) {
     sb__free(e);
     return NULL;
   }
-  if (!sb__loans_begin(e)) {
-    sb__deleters_free(e);
-    sb__free(e);
-    return NULL;
-  }
-  if (!sb__waits_begin(e)) {
-    sb__loans_free(e);
-    sb__deleters_free(e);
-    sb__free(e);
-    return NULL;
-  }
-  if (!sb__desk_begin(e)) {
-    sb__waits_free(e);
-    sb__loans_free(e);
-    sb__deleters_free(e);
-    sb__free(e);
-    return NULL;
-  }
+  sb__waits_begin();
   const napi_node_version *version = NULL;
   e->counts_below_zero = napi_get_node_version(env, &version) == napi_ok && version->major < 23;
   e->is_main = is_main(env);
