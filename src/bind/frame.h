@@ -85,7 +85,7 @@ sb_storage *sb__claim_get(const sb__binding *b,
 sb_status sb__claim_drop(sb__binding *b, double handle);
 void sb__claims_drop_all(sb__binding *b); /* at the environment's end */
 
-/* ---- run.c ---- */
+/* ---- call_frame.c ---- */
 
 /* Status and, for a failure, its message into the frame. */
 void sb__report(sb__binding *b, sb_status status);
@@ -95,6 +95,7 @@ enum {
 #define EXPORT(name, signature, call) SB__ROW_##name,
 #include "bind/exports.def"
 #undef EXPORT
+  SB__ROW_COUNT
 };
 
 /* Reads the first operand, whose bytes will be touched, and checks it against its storage, which stays b's or
@@ -106,6 +107,8 @@ sb_status sb__write_layout(sb__binding *b);
 
 /* Runs one row of exports.def on the frame. Never fails otherwise than by the frame's status. */
 void sb__run(sb__binding *b, uint32_t row);
+
+/* ---- exports.c ---- */
 
 /* The copy that row copy_check (copy_scaled_check) has just passed; its tensors are b's operands. */
 sb__copy sb__copy_of(const sb__binding *b, bool scaled);
