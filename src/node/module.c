@@ -25,16 +25,6 @@ static napi_value call(napi_env env, napi_callback_info info) {
   return NULL; /* undefined; status and results are in the frame */
 }
 
-/* noop(integer) → integer: the yardstick of the benchmarks. */
-static napi_value noop(napi_env env, napi_callback_info info) {
-  napi_value argument = NULL, result = NULL;
-  int32_t x = 0;
-  sb__enter(env, info, 1, &argument);
-  napi_get_value_int32(env, argument, &x);
-  napi_create_int32(env, x, &result);
-  return result;
-}
-
 /* about() → [instruction set of the kernels, threads of a large copy]. */
 static napi_value about(napi_env env, napi_callback_info info) {
   napi_value result = NULL, level = NULL;
@@ -144,7 +134,6 @@ NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
     napi_callback function;
   } functions[] = {
       {"call", call},
-      {"noop", noop},
       {"about", about},
 #ifdef SB_TEST
       {"pressure", pressure},
