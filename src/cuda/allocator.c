@@ -27,7 +27,7 @@ struct sb__cuda_block {
   sb__cuda_block *free_before, *free_after; /* in a bin */
   size_t offset, nbytes;
   bool is_free;
-  sb__cuda_use use; /* of the last holder, where it is free */
+  sb__cuda_last_use last_use; /* of the last holder, where it is free */
 };
 
 enum { BINS = 48 }; /* by the logarithm of bytes / UNIT */
@@ -67,15 +67,17 @@ static void unlist(cache *c, sb__cuda_block *b) {
   b->is_free = false;
 }
 
-/* May what is given to lane next use it as it is? */
-static bool is_ready(const sb__cuda_block *b, const sb__cuda_lane *lane) {
-  return !b->use.touched || (b->use.stream == lane->kept && b->use.device == lane->device);
+/* May what is given to stream next use it as it is? */
+static bool is_ready(const sb__cuda_block *b, const sb__cuda_raw_stream *stream) {
+  return !b->last_use.touched ||
+         (b->last_use.stream == stream->follower && b->last_use.device == stream->device);
 }
 
 static bool are_alike(const sb__cuda_block *a, const sb__cuda_block *b) {
   if (!a->is_free || !b->is_free) return false;
-  return a->use.touched == b->use.touched &&
-         (!a->use.touched || (a->use.stream == b->use.stream && a->use.device == b->use.device));
+  return a->last_use.touched == b->last_use.touched &&
+         (!a->last_use.touched ||
+          (a->last_use.stream == b->last_use.stream && a->last_use.device == b->last_use.device));
 }
 
 /* b takes its neighbour after it in, of which nothing is left but memory for its record, which is returned. */
@@ -106,12 +108,12 @@ static void put_back(cache *c, sb__cuda_block *b) {
 }
 
 /* The best of the first bin that has one. any: whoever touched it last. */
-static sb__cuda_block *find(cache *c, size_t nbytes, bool is_small, const sb__cuda_lane *lane,
-                            bool any) {
+static sb__cuda_block *find(cache *c, size_t nbytes, bool is_small,
+                            const sb__cuda_raw_stream *stream, bool any) {
   for (int bin = bin_of(nbytes); bin < BINS; bin++) {
     sb__cuda_block *best = NULL;
     for (sb__cuda_block *b = c->bins[is_small][bin]; b; b = b->free_after) {
-      if (b->nbytes < nbytes || !(any || is_ready(b, lane))) continue;
+      if (b->nbytes < nbytes || !(any || is_ready(b, stream))) continue;
       if (!best || b->nbytes < best->nbytes) best = b;
     }
     if (best) return best;
@@ -128,7 +130,7 @@ static bool split(cache *c, sb__cuda_block *b, size_t nbytes, sb__cuda_block *re
                            .after = b->after,
                            .offset = b->offset + nbytes,
                            .nbytes = left,
-                           .use = b->use};
+                           .last_use = b->last_use};
   if (b->after) b->after->before = rest;
   b->after = rest;
   b->nbytes = nbytes;
@@ -259,7 +261,7 @@ static sb_status settle(cache *c) {
   sb__lock_take(&c->lock);
   for (sb__cuda_block *b = marked, *next = NULL; b; b = next) {
     next = b->free_after;
-    if (!status) b->use.touched = false;
+    if (!status) b->last_use.touched = false;
     list(c, b);
   }
   for (segment *s = c->segments; !status && s; s = s->next) {
@@ -279,24 +281,24 @@ static sb_status settle(cache *c) {
 /* ---- Taking ---- */
 
 /* A block from the cache; NULL: there is none. */
-static sb__cuda_block *take_cached(cache *c, size_t nbytes, const sb__cuda_lane *lane, bool any,
-                                   sb__cuda_block **rest) {
+static sb__cuda_block *take_cached(cache *c, size_t nbytes, const sb__cuda_raw_stream *stream,
+                                   bool any, sb__cuda_block **rest) {
   sb__lock_take(&c->lock);
-  sb__cuda_block *b = find(c, nbytes, nbytes <= SMALL, lane, any);
+  sb__cuda_block *b = find(c, nbytes, nbytes <= SMALL, stream, any);
   if (b) hand_out(c, b, nbytes, rest);
   sb__lock_drop(&c->lock);
   return b;
 }
 
 /* Cache, then driver. out stays NULL where neither has any; the status is of other failures. */
-static sb_status take_either(cache *c, size_t nbytes, const sb__cuda_lane *lane,
+static sb_status take_either(cache *c, size_t nbytes, const sb__cuda_raw_stream *stream,
                              sb__cuda_block **rest, sb__cuda_block **out) {
-  *out = take_cached(c, nbytes, lane, false, rest);
+  *out = take_cached(c, nbytes, stream, false, rest);
   while (!*out) {
     const sb_status status = add_segment(c, nbytes);
     if (status == SB_ERR_MEMORY) return SB_OK;
     if (status) return status;
-    *out = take_cached(c, nbytes, lane, false, rest); /* another thread may have been quicker */
+    *out = take_cached(c, nbytes, stream, false, rest); /* another thread may have been quicker */
   }
   return SB_OK;
 }
@@ -324,40 +326,40 @@ static void count_retry(cache *c) {
   sb__lock_drop(&c->lock);
 }
 
-void sb__cuda_block_give(int device, sb__cuda_block *b, const sb__cuda_use *use) {
+void sb__cuda_block_give(int device, sb__cuda_block *b, const sb__cuda_last_use *use) {
   cache *c = &caches[device];
   sb__lock_take(&c->lock);
-  b->use = *use;
+  b->last_use = *use;
   c->seen.allocated -= (int64_t)b->nbytes;
   c->seen.blocks--;
   put_back(c, b);
   sb__lock_drop(&c->lock);
 }
 
-sb_status sb__cuda_block_take(int device, size_t asked, const sb__cuda_lane *lane,
+sb_status sb__cuda_block_take(int device, size_t asked, const sb__cuda_raw_stream *stream,
                               sb__cuda_block **out) {
   cache *c = &caches[device];
   const size_t nbytes = rounded(asked, UNIT);
   sb__cuda_block *rest = sb__alloc(sizeof *rest),
                  *b = NULL; /* NULL is fine: nothing is cut off then */
-  sb_status status = take_either(c, nbytes, lane, &rest, &b);
+  sb_status status = take_either(c, nbytes, stream, &rest, &b);
   if (!status && !b) { /* a block of another stream, which this one then follows */
     count_retry(c);
-    b = take_cached(c, nbytes, lane, true, &rest);
-    if (b) status = sb__cuda_use_before(&b->use, lane);
+    b = take_cached(c, nbytes, stream, true, &rest);
+    if (b) status = sb__cuda_last_use_before(&b->last_use, stream);
   }
   if (!status && !b) status = free_unused(c);
-  if (!status && !b) status = take_either(c, nbytes, lane, &rest, &b);
+  if (!status && !b) status = take_either(c, nbytes, stream, &rest, &b);
   if (!status && !b && sb__cuda_sweep_now()) {
     status = free_unused(c);
-    if (!status) status = take_either(c, nbytes, lane, &rest, &b);
+    if (!status) status = take_either(c, nbytes, stream, &rest, &b);
   }
   if (!status && !b) status = settle(c);
   if (!status && !b) status = free_unused(c);
-  if (!status && !b) status = take_either(c, nbytes, lane, &rest, &b);
+  if (!status && !b) status = take_either(c, nbytes, stream, &rest, &b);
   sb__free(rest);
   if (!status && !b) status = no_memory(c, device, nbytes);
-  if (status && b) sb__cuda_block_give(device, b, &b->use);
+  if (status && b) sb__cuda_block_give(device, b, &b->last_use);
   if (!status) *out = b;
   return status;
 }
@@ -366,7 +368,7 @@ void *sb__cuda_block_data(const sb__cuda_block *b) {
   return (void *)(uintptr_t)(b->segment->address + b->offset);
 }
 
-sb__cuda_use sb__cuda_block_use(const sb__cuda_block *b) { return b->use; }
+sb__cuda_last_use sb__cuda_block_last_use(const sb__cuda_block *b) { return b->last_use; }
 
 void sb__cuda_count_wrapped(int device, int64_t nbytes) {
   cache *c = &caches[device];

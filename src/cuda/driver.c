@@ -1,5 +1,5 @@
-/* The driver library: found, opened and initialised when it is first needed; what its answers mean; and what is left when a
- * context is lost. */
+/* The driver library: found, opened and initialised when it is first needed; what its error codes mean; and the state after an error that
+ * ends CUDA for the process. */
 #include <string.h>
 
 #include "cuda/internal.h"

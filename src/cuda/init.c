@@ -1,7 +1,7 @@
-/* What is there before the first call, and why CUDA cannot be used. */
+/* Registration of the device table, and the reason why CUDA cannot be used. */
 #include "cuda/internal.h"
 
-/* Before anything of this library runs: core and ops find devices by a table (ops/device.h), and it opens no driver. */
+/* When the library is loaded: core and ops find devices by this table (ops/device.h). Opens no driver. */
 __attribute__((constructor)) static void register_device(void) {
   sb__device_register(sb__cuda_table());
 }

@@ -1,12 +1,13 @@
 /* Storages on devices: our own bytes, from the allocator, and those of others at an address. */
 #include "cuda/internal.h"
 
-/* A view ends: what the device has yet to do with its bytes is their owner's business now, who may use them again. */
+/* A view ends: the device may still be at work on its bytes, so the owner of the bytes inherits the view's last use. */
 static void pass_on(sb__cuda_memory *view) {
   sb__cuda_registration *held = NULL;
-  sb__cuda_use *use = view->base ? sb__cuda_use_of(view->base)
-                                 : sb__cuda_pin(NULL, view->data, view->nbytes, &held);
-  if (use && sb__cuda_use_join(use, &view->use)) (void)sb__cuda_use_wait(&view->use);
+  sb__cuda_last_use *use = view->base ? sb__cuda_last_use_of(view->base)
+                                      : sb__cuda_pin(NULL, view->data, view->nbytes, &held);
+  if (use && sb__cuda_last_use_join(use, &view->last_use))
+    (void)sb__cuda_last_use_wait(&view->last_use);
   sb__cuda_unpin(held);
 }
 
@@ -30,27 +31,27 @@ static void is_over(void *context, sb_status status, const char *message) {
   end_memory(e.memory, e.data);
 }
 
-/* Has it end when the device is done with it; false: it is done now. */
+/* Ends it on the completion thread, once the device is done with it. False: the device is done, and the caller ends it. */
 static bool end_later(sb__cuda_memory *memory, void *data) {
   CUevent event = NULL;
   bool already = true;
   ending *e = sb__alloc(sizeof *e);
-  sb_status status = e ? sb__cuda_use_event(&memory->use, &event) : SB_ERR_MEMORY;
+  sb_status status = e ? sb__cuda_last_use_event(&memory->last_use, &event) : SB_ERR_MEMORY;
   if (!status && event) {
     *e = (ending){memory, data};
-    status =
-        sb__cuda_when_done(memory->use.device, memory->use.stream, event, is_over, e, &already);
+    status = sb__cuda_when_done(memory->last_use.device, memory->last_use.stream, event, is_over, e,
+                                &already);
   }
   if (!status && !already) return true; /* both may be gone by now */
   sb__free(e);
-  if (status) (void)sb__cuda_use_wait(&memory->use); /* nobody will tell: this thread waits */
+  if (status)
+    (void)sb__cuda_last_use_wait(&memory->last_use); /* nobody will tell: this thread waits */
   return false;
 }
 
-/* Somebody else's memory, which the device may still be at work on: its release waits for that, and where it can be, this thread
- * does not. */
+/* Memory of others is released once the device is done with it; this thread waits for that only if no completion thread can. */
 static void end_wrapped(sb__cuda_memory *memory, void *data) {
-  const bool is_at_work = memory->use.touched && sb__cuda_is_usable();
+  const bool is_at_work = memory->last_use.touched && sb__cuda_is_usable();
   if (is_at_work) pass_on(memory);
   if (!is_at_work || !memory->release || !end_later(memory, data)) end_memory(memory, data);
 }
@@ -63,7 +64,7 @@ static void free_storage(void *data, void *context) {
     end_wrapped(memory, data);
     return;
   }
-  sb__cuda_block_give(memory->device, memory->block, &memory->use);
+  sb__cuda_block_give(memory->device, memory->block, &memory->last_use);
   sb__free(memory);
 }
 
@@ -87,7 +88,7 @@ void sb__cuda_storage_is_mapped(sb_storage *storage) {
 
 sb_status sb__cuda_storage_new(int64_t device, size_t nbytes, sb__cuda_stream *stream,
                                sb_storage **out) {
-  sb__cuda_lane lane;
+  sb__cuda_raw_stream raw;
   sb__cuda_block *b = NULL;
   if (nbytes > PTRDIFF_MAX / 2)
     return sb__fail(SB_ERR_MEMORY, "%zu bytes are more than a device has", nbytes);
@@ -95,16 +96,16 @@ sb_status sb__cuda_storage_new(int64_t device, size_t nbytes, sb__cuda_stream *s
   if (status) return status;
   sb__cuda_memory *memory = sb__alloc(sizeof *memory);
   if (!memory) status = sb__fail(SB_ERR_MEMORY, "no memory for a storage record");
-  if (!status) status = sb__cuda_lane_of(device, stream, &lane);
-  if (!status && nbytes) status = sb__cuda_block_take((int)device, nbytes, &lane, &b);
+  if (!status) status = sb__cuda_raw_stream_of(device, stream, &raw);
+  if (!status && nbytes) status = sb__cuda_block_take((int)device, nbytes, &raw, &b);
   sb__cuda_leave();
   if (!status) {
     *memory = (sb__cuda_memory){.device = (int)device, .block = b, .nbytes = nbytes};
-    if (b) memory->use = sb__cuda_block_use(b); /* lane was told to follow that, no more */
+    if (b) memory->last_use = sb__cuda_block_last_use(b); /* the stream waits for that already */
     status = wrap(SB__STORAGE_CUDA, memory, b ? sb__cuda_block_data(b) : NULL, out);
   }
   if (status && b) {
-    const sb__cuda_use last = sb__cuda_block_use(b);
+    const sb__cuda_last_use last = sb__cuda_block_last_use(b);
     sb__cuda_block_give((int)device, b, &last);
   }
   if (status) sb__free(memory);

@@ -1,8 +1,8 @@
-/* The storages of devices and of page-locked memory: which there are, whose bytes lie at an address, who touched them last. And what frees
- * those that nobody can reach. */
+/* All storages of device and page-locked memory: by address, with the stream that used each last; and the hook that frees those which
+ * JavaScript can no longer reach. */
 #include "cuda/internal.h"
 
-/* ---- Garbage ---- */
+/* ---- The hook ---- */
 
 static SB_THREAD_LOCAL sb__cuda_sweep sweep;
 static SB_THREAD_LOCAL void *sweep_context;
@@ -39,7 +39,7 @@ void sb__cuda_memory_leave(sb__cuda_memory *memory) {
   sb__lock_drop(&listing);
 }
 
-/* A reference more, unless the last one is gone. */
+/* Takes a reference, unless the storage is being freed. */
 static bool revive(sb_storage *storage) {
   int_fast64_t count = atomic_load(&storage->count);
   while (count > 0 && !atomic_compare_exchange_weak(&storage->count, &count, count + 1)) continue;
@@ -59,7 +59,7 @@ sb_storage *sb__cuda_memory_at(const char *data, size_t nbytes) {
   return owner;
 }
 
-/* ---- Order ---- */
+/* ---- The last use of a storage ---- */
 
 sb__cuda_memory *sb__cuda_memory_of(const sb_storage *storage) {
   const sb_storage *root = sb__storage_root(storage);
@@ -69,17 +69,17 @@ sb__cuda_memory *sb__cuda_memory_of(const sb_storage *storage) {
   return is_ours ? root->context : NULL;
 }
 
-sb__cuda_use *sb__cuda_use_of(const sb_storage *storage) {
+sb__cuda_last_use *sb__cuda_last_use_of(const sb_storage *storage) {
   sb__cuda_memory *memory = sb__cuda_memory_of(storage);
-  return memory ? &memory->use : NULL;
+  return memory ? &memory->last_use : NULL;
 }
 
-sb_status sb__cuda_before(const sb_storage *storage, const sb__cuda_lane *lane) {
-  const sb__cuda_use *use = sb__cuda_use_of(storage);
-  return use ? sb__cuda_use_before(use, lane) : SB_OK;
+sb_status sb__cuda_before(const sb_storage *storage, const sb__cuda_raw_stream *stream) {
+  const sb__cuda_last_use *use = sb__cuda_last_use_of(storage);
+  return use ? sb__cuda_last_use_before(use, stream) : SB_OK;
 }
 
-sb_status sb__cuda_after(const sb_storage *storage, const sb__cuda_lane *lane) {
-  sb__cuda_use *use = sb__cuda_use_of(storage);
-  return use ? sb__cuda_use_after(use, lane) : SB_OK;
+sb_status sb__cuda_after(const sb_storage *storage, const sb__cuda_raw_stream *stream) {
+  sb__cuda_last_use *use = sb__cuda_last_use_of(storage);
+  return use ? sb__cuda_last_use_after(use, stream) : SB_OK;
 }

@@ -54,29 +54,29 @@ napi_value sb__node_move(napi_env env, napi_callback_info info) {
  * else when the environment ends. A program can have moved them to a buffer that another thread has; so what the end
  * of a worker finalizes is given back only if the buffer that we made still had its bytes. Otherwise they are kept for
  * ever: nobody tells when the last reader is gone. That goes for a buffer, too, which V8 has collected and not yet let go of. */
-typedef struct exposed {
+typedef struct external_buffer {
   sb__environment *owner;
   sb_storage *storage; /* one reference */
   napi_ref ref;        /* to the buffer, weak; NULL in the main thread */
-  struct exposed *next, *previous;
+  struct external_buffer *next, *previous;
   bool is_attached; /* the worker is ending, and the buffer has its bytes */
-} exposed;
+} external_buffer;
 
-static void free_exposed(exposed *x) {
+static void free_buffer(external_buffer *x) {
   if (x->next) x->next->previous = x->previous;
   if (x->previous)
     x->previous->next = x->next;
   else
-    x->owner->exposed = x->next;
+    x->owner->external_buffers = x->next;
   sb__free(x);
 }
 
-static void finalize_exposed(napi_env env, void *data, void *hint) {
-  exposed *x = hint;
+static void finalize_buffer(napi_env env, void *data, void *hint) {
+  external_buffer *x = hint;
   (void)data;
   if (x->ref) napi_delete_reference(env, x->ref);
   if (!x->owner->is_ending || x->is_attached) sb_storage_unref(&x->storage);
-  free_exposed(x);
+  free_buffer(x);
 }
 
 /* At the end Node detaches each buffer before it calls its finalizer, the newest one first, and before any hook of ours. So the
@@ -94,7 +94,7 @@ static void finalize_tail(napi_env env, void *data, void *hint) {
   if (e->tail == t) {
     e->is_ending = true;
     e->tail = NULL;
-    for (exposed *x = e->exposed; x; x = x->next) {
+    for (external_buffer *x = e->external_buffers; x; x = x->next) {
       napi_handle_scope scope = NULL;
       napi_value made = NULL;
       bool is_detached = true;
@@ -139,18 +139,19 @@ static bool renew_tail(sb__environment *e) {
   return true;
 }
 
-static napi_status expose(sb__environment *e, sb_storage *storage, napi_value *made) {
+static napi_status make_buffer(sb__environment *e, sb_storage *storage, napi_value *made) {
   bool is_taken = false;
-  exposed *x = sb__alloc(sizeof *x);
+  external_buffer *x = sb__alloc(sizeof *x);
   if (!x) return napi_generic_failure;
-  *x = (exposed){.owner = e, .storage = sb_storage_ref(storage), .next = e->exposed};
+  *x = (external_buffer){
+      .owner = e, .storage = sb_storage_ref(storage), .next = e->external_buffers};
   if (x->next) x->next->previous = x;
-  e->exposed = x;
+  e->external_buffers = x;
   const napi_status status =
-      make_external(e, storage->data, storage->nbytes, finalize_exposed, x, made, &is_taken);
+      make_external(e, storage->data, storage->nbytes, finalize_buffer, x, made, &is_taken);
   if (!is_taken) {
     sb_storage_unref(&x->storage);
-    free_exposed(x);
+    free_buffer(x);
   }
   if (status != napi_ok || e->is_main) return status;
   /* Where these fail nobody gets the buffer, and it may be finalized at any time. */
@@ -158,9 +159,9 @@ static napi_status expose(sb__environment *e, sb_storage *storage, napi_value *m
   return napi_generic_failure;
 }
 
-sb_storage *sb__exposed_at(const sb__environment *e, const void *data, size_t nbytes) {
+sb_storage *sb__external_buffer_at(const sb__environment *e, const void *data, size_t nbytes) {
   const uintptr_t from = (uintptr_t)data;
-  for (const exposed *x = e->exposed; x; x = x->next) {
+  for (const external_buffer *x = e->external_buffers; x; x = x->next) {
     const uintptr_t begin = (uintptr_t)x->storage->data;
     const sb_storage *root = sb__storage_root(x->storage);
     const bool is_borrowed = root->kind == SB__STORAGE_FOREIGN && !root->deleter;
@@ -189,7 +190,7 @@ napi_value sb__node_buffer(napi_env env, napi_callback_info info) {
     napi_create_arraybuffer(env, 0, NULL, &made);
     return made;
   }
-  if (!e->no_external_buffers) status = expose(e, storage, &made);
+  if (!e->no_external_buffers) status = make_buffer(e, storage, &made);
   if (status == napi_ok) {
     /* V8 counts the bytes with the buffer from now on; those of files are no memory that it should save. Where both are
      * collected together V8 takes its count back before the watch takes ours, and newer ones end the process when the sum

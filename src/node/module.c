@@ -48,7 +48,7 @@ static napi_value pressure(napi_env env, napi_callback_info info) {
 
 /* ---- Environment ---- */
 
-/* From here on no deleter of this environment runs. What exposed buffers hold is finalized by Node. */
+/* From here on no deleter of this environment runs. What external buffers hold is finalized by Node. */
 static void end_environment(void *data) {
   environment *e = data;
   sb__deleters_end(e);
