@@ -238,16 +238,16 @@ void sb__report(sb__binding *b, sb_status status) {
 
 /* ---- Running ---- */
 
-void sb__run(sb__binding *b, uint32_t row) {
+void sb__run(sb__binding *b, uint32_t opcode) {
   sb_status status = SB_OK;
   const char *signature = "";
-  if (row >= SB__ROW_COUNT) {
-    status = sb__fail(SB_ERR_ARGUMENT, "there is no function %u", row);
+  if (opcode >= SB__OPCODES) {
+    status = sb__fail(SB_ERR_ARGUMENT, "there is no function %u", opcode);
   } else {
-    signature = sb__exports[row].signature;
+    signature = sb__exports[opcode].signature;
     b->guarded_count = 0;
     status = read_operands(b, &signature);
-    if (!status) status = sb__exports[row].run(b);
+    if (!status) status = sb__exports[opcode].run(b);
     if (SB_GUARDS) status = check_guarded_again(b, status);
   }
   if (!status) status = write_results(b, signature);

@@ -552,7 +552,7 @@ static sb_status fail_allocation(sb__binding *b) {
 #include "bind/exports.def"
 #undef EXPORT
 
-const sb__export sb__exports[SB__ROW_COUNT] = {
+const sb__export sb__exports[SB__OPCODES] = {
 #define EXPORT(name, signature, call) {signature, run_##name},
 #include "bind/exports.def"
 #undef EXPORT

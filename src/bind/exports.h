@@ -9,6 +9,6 @@ typedef struct sb__export {
   sb_status (*run)(sb__binding *b);
 } sb__export;
 
-extern const sb__export sb__exports[SB__ROW_COUNT];
+extern const sb__export sb__exports[SB__OPCODES];
 
 #endif

@@ -163,7 +163,7 @@ napi_value sb__node_cuda_when(napi_env env, napi_callback_info info) {
   sb__environment *e = sb__enter(env, info, 2, arguments);
   sb__binding *b = &e->binding;
   const int what = (int)sb__number_of(env, arguments[0]);
-  sb__run(b, SB__ROW_cuda_holder);
+  sb__run(b, SB__OPCODE_cuda_holder);
   if (b->frame[SB__FRAME_STATUS] != 0) return NULL;
   sb_storage *storage = b->operands[0].storage;
   bool already = false;
@@ -197,7 +197,7 @@ napi_value sb__node_cuda_copy(napi_env env, napi_callback_info info) {
   bool scaled = false, already = false;
   int64_t staged = 0;
   napi_get_value_bool(env, arguments[0], &scaled);
-  sb__run(b, scaled ? SB__ROW_copy_scaled_check : SB__ROW_copy_check);
+  sb__run(b, scaled ? SB__OPCODE_copy_scaled_check : SB__OPCODE_copy_check);
   if (b->frame[SB__FRAME_STATUS] != 0) return NULL;
   const sb__copy copy = sb__copy_of(b, scaled);
   sb__cuda_copying *copying = NULL;
@@ -242,7 +242,7 @@ napi_value sb__node_cuda_end(napi_env env, napi_callback_info info) {
   int64_t staged = 0;
   napi_get_value_bool(env, arguments[1], &wanted);
   napi_get_value_bool(env, arguments[2], &scaled);
-  if (wanted) sb__run(b, scaled ? SB__ROW_copy_scaled_check : SB__ROW_copy_check);
+  if (wanted) sb__run(b, scaled ? SB__OPCODE_copy_scaled_check : SB__OPCODE_copy_check);
   const bool readable = wanted && b->frame[SB__FRAME_STATUS] == 0;
   expected *x = e->expected;
   while (x && !(x->id == id && x->is_told && x->copying)) x = x->next;

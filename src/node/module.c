@@ -18,10 +18,10 @@ static napi_value throw_memory(napi_env env, const char *what) {
 
 /* call() runs the row that the frame names, which is sooner read there than from an argument. */
 static napi_value call(napi_env env, napi_callback_info info) {
-  uint32_t row = 0;
+  uint32_t opcode = 0;
   environment *e = sb__enter(env, info, 0, NULL);
-  memcpy(&row, e->binding.frame + SB__FRAME_ROW, sizeof row);
-  sb__run(&e->binding, row);
+  memcpy(&opcode, e->binding.frame + SB__FRAME_ROW, sizeof opcode);
+  sb__run(&e->binding, opcode);
   return NULL; /* undefined; status and results are in the frame */
 }
 

@@ -117,7 +117,7 @@ napi_value sb__node_wait(napi_env env, napi_callback_info info) {
   sb__environment *e = sb__enter(env, info, 2, arguments);
   sb__binding *b = &e->binding;
   const double ms = sb__number_of(env, arguments[0]);
-  sb__run(b, SB__ROW_wait_check);
+  sb__run(b, SB__OPCODE_wait_check);
   if (b->frame[SB__FRAME_STATUS] != 0 || b->frame[SB__FRAME_RESULTS] != SB__TIMED_OUT || ms == 0)
     return NULL;
   sb__report(b, begin(e, ms, arguments[1]));
