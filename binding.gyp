@@ -101,7 +101,8 @@
       'product_dir': '<(PRODUCT_DIR)',
       'sources': ['<@(sources_library)'],
       'dependencies': ['samebytes_platform', 'samebytes_cuda'],
-      'ldflags': ['-Wl,-soname,libsamebytes.so.1', '-Wl,--exclude-libs,ALL', '-Wl,--no-undefined'],
+      # -u: what registers the devices (src/cuda/init.c) is called by nobody.
+      'ldflags': ['-Wl,-soname,libsamebytes.so.1', '-Wl,--exclude-libs,ALL', '-Wl,--no-undefined', '-Wl,-u,sb__cuda_why_not'],
     },
     {
       'target_name': 'samebytes_bench',

@@ -1,5 +1,6 @@
 'use strict'
-// Folders of src/ include and call downward only: looks at #include lines, and at the symbols of what `.ci/build native` compiled.
+// Folders of src/ include and call downward only, and files of one folder call each other in no circle: looks at #include lines, and at the
+// symbols of what `.ci/build native` compiled.
 const { execFileSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
@@ -42,8 +43,39 @@ for (const object of filesIn(OBJECTS, /^(samebytes|samebytes_cuda|samebytes_plat
   }
 }
 if (homes.size < 300) wrong.push(`${OBJECTS} has ${homes.size} symbols; first: bash .ci/build native`)
+/** file: symbols that it takes from other files of its folder, by file @type {Map<string, Map<string, string>>} */
+const beside = new Map()
 for (const [file, symbols] of uses) {
-  for (const symbol of symbols) if (homes.has(symbol)) judge(file, homes.get(symbol), `calls ${symbol}`)
+  for (const symbol of symbols) {
+    const home = homes.get(symbol)
+    if (home === undefined) continue
+    judge(file, home, `calls ${symbol}`)
+    if (home !== file && path.dirname(home) === path.dirname(file)) beside.set(file, (beside.get(file) ?? new Map()).set(home, symbol))
+  }
+}
+
+/** @param {string} from @param {string} to @returns {string[] | undefined} files on the shortest way by calls, both ends included */
+function way (from, to) {
+  const ways = [[from]]
+  const seen = new Set(ways[0])
+  for (const walked of ways) {
+    const last = walked[walked.length - 1]
+    if (last === to) return walked
+    for (const next of beside.get(last)?.keys() ?? []) if (!seen.has(next)) seen.add(next) && ways.push([...walked, next])
+  }
+  return undefined
+}
+
+const told = new Set()
+for (const [file, others] of beside) {
+  for (const other of others.keys()) {
+    const circle = way(other, file)
+    const key = circle?.slice().sort().join()
+    if (!circle || told.has(key)) continue
+    told.add(key)
+    const steps = circle.map((at, i) => `src/${at} (${beside.get(at).get(circle[(i + 1) % circle.length])})`)
+    wrong.push(`files call each other in a circle: ${steps.join(' → ')}`)
+  }
 }
 
 for (const line of wrong) console.error(line)

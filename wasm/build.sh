@@ -29,7 +29,7 @@ compile_all () { # FLAG...
   for file in src/core/*.c src/ops/*.c src/bind/*.c src/{formats,ipc,interop}/*.c src/platform/{heap,wasm}.c wasm/binding.c; do
     level=-Os
     case $file in
-      src/bind/run.c | src/core/tensor.c) level=-O2 ;;
+      src/bind/call_frame.c | src/bind/exports.c | src/core/tensor.c) level=-O2 ;;
       src/platform/heap.c) level=-O3 ;;
       src/formats/* | src/ipc/* | src/interop/* | src/ops/series.c | src/ops/take.c | src/core/shape.c | src/core/views.c | src/core/overlap.c) level=-Oz ;;
     esac

@@ -1,6 +1,6 @@
 'use strict'
 // GPU memory in other processes: descriptors that JSON can carry, and tensors of them. Native back end only; js/interop/cuda.js
-// has these functions as its own. Who is asked and how memory is mapped is C's (src/node/peers.c, src/cuda/share.c).
+// has these functions as its own. Who is asked and how memory is mapped is C's (src/cuda/ipc_server.c, src/cuda/share.c).
 
 const { arraySlice } = require('../base/primordials')
 const ffi = require('../backend/calls')

@@ -31,7 +31,7 @@ VERSION = 1
 _TIMEOUT = 30  # seconds, for each answer of a peer
 _MOST_CONNECTIONS = 1024
 
-# What is sent: src/node/peers.c has the same.
+# What is sent: src/cuda/ipc_server.c has the same.
 _REQUEST = struct.Struct('=4sIIIQ16s')  # magic, version, operation, 0, generation, token
 _ANSWER = struct.Struct('=4sIIIIIQQQQ16s64s128s')  # magic, version, status, kind, flags, 0, generation, size, offset,
 #                                                    nbytes, uuid, handle, message

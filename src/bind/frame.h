@@ -85,16 +85,17 @@ sb_storage *sb__claim_get(const sb__binding *b,
 sb_status sb__claim_drop(sb__binding *b, double handle);
 void sb__claims_drop_all(sb__binding *b); /* at the environment's end */
 
-/* ---- run.c ---- */
+/* ---- call_frame.c ---- */
 
 /* Status and, for a failure, its message into the frame. */
 void sb__report(sb__binding *b, sb_status status);
 
-/* Rows as JavaScript numbers them. */
+/* Opcodes: rows of exports.def, as JavaScript numbers them. */
 enum {
-#define EXPORT(name, signature, call) SB__ROW_##name,
+#define EXPORT(name, signature, call) SB__OPCODE_##name,
 #include "bind/exports.def"
 #undef EXPORT
+  SB__OPCODES
 };
 
 /* Reads the first operand, whose bytes will be touched, and checks it against its storage, which stays b's or
@@ -104,8 +105,10 @@ sb_status sb__read_operand(sb__binding *b);
 /* Writes the first operand's layout as a result. */
 sb_status sb__write_layout(sb__binding *b);
 
-/* Runs one row of exports.def on the frame. Never fails otherwise than by the frame's status. */
-void sb__run(sb__binding *b, uint32_t row);
+/* Runs one opcode on the frame. Never fails otherwise than by the frame's status. */
+void sb__run(sb__binding *b, uint32_t opcode);
+
+/* ---- exports.c ---- */
 
 /* The copy that row copy_check (copy_scaled_check) has just passed; its tensors are b's operands. */
 sb__copy sb__copy_of(const sb__binding *b, bool scaled);

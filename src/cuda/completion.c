@@ -1,6 +1,6 @@
 /* Who waits for the GPU. Each stream that somebody waits for has a thread, which sleeps on the events of those who wait, one after
  * the other: a stream is done with them in that order. A thread without work goes back to where it came from. */
-#include "cuda/inside.h"
+#include "cuda/internal.h"
 
 typedef struct wanted {
   struct wanted *next;
@@ -137,19 +137,19 @@ sb_status sb__cuda_when_event(sb__cuda_event *event, sb__cuda_done done, void *c
 
 sb_status sb__cuda_when(int64_t device, sb__cuda_stream *stream, sb__cuda_done done, void *context,
                         bool *already) {
-  sb__cuda_lane lane;
+  sb__cuda_raw_stream raw;
   CUevent event = NULL;
   sb_status status = sb__cuda_enter(device);
   if (status) return status;
-  status = sb__cuda_lane_of(device, stream, &lane);
+  status = sb__cuda_raw_stream_of(device, stream, &raw);
   if (!status) status = sb__cuda_event_take((int)device, &event);
   if (!status) {
-    status = sb__cuda_check(sb__cu.cuEventRecord(event, lane.stream), "recording an event");
+    status = sb__cuda_check(sb__cu.cuEventRecord(event, raw.handle), "recording an event");
     if (status) sb__cuda_event_give((int)device, event);
   }
   sb__cuda_leave();
   return status ? status
-                : sb__cuda_when_done((int)device, lane.stream, event, done, context, already);
+                : sb__cuda_when_done((int)device, raw.handle, event, done, context, already);
 }
 
 sb_status sb__cuda_when_ready(sb_storage *storage, sb__cuda_done done, void *context,
@@ -159,8 +159,8 @@ sb_status sb__cuda_when_ready(sb_storage *storage, sb__cuda_done done, void *con
   sb_status status = sb__cuda_load();
   *already = true;
   if (status || !memory) return status;
-  const sb__cuda_use seen = sb__cuda_use_now(&memory->use);
-  status = sb__cuda_use_event(&seen, &event);
+  const sb__cuda_last_use seen = sb__cuda_last_use_now(&memory->last_use);
+  status = sb__cuda_last_use_event(&seen, &event);
   if (status || !event) return status;
   return sb__cuda_when_done(seen.device, seen.stream, event, done, context, already);
 }

@@ -2,7 +2,7 @@
  *
  * Bytes cross the border in the order of a layout without gaps; what has to be done to them, the side does that has less to send: the
  * device has kernels for all of it, and the CPU does what it is given in sb_copy. */
-#include "cuda/inside.h"
+#include "cuda/internal.h"
 
 static CUdeviceptr address_of(const sb_tensor *t) {
   return (CUdeviceptr)(uintptr_t)sb_tensor_data(t);
@@ -44,11 +44,11 @@ static sb_status new_on(int device, const sb_tensor *like, sb_dtype dtype, sb_te
   return status;
 }
 
-/* ---- On one device; in lane's context ---- */
+/* ---- On one device; in stream's context ---- */
 
 static sb_status emit(void *context, const sb__cuda_launch *launch) {
-  const sb__cuda_lane *lane = context;
-  return sb__cuda_launch_now(lane->device, lane->stream, launch);
+  const sb__cuda_raw_stream *stream = context;
+  return sb__cuda_launch_now(stream->device, stream->handle, launch);
 }
 
 static bool may_overlap(const sb_tensor *a, const sb_tensor *b) {
@@ -75,18 +75,19 @@ static bool is_in_place(const sb_tensor *dst, const sb_tensor *src) {
 }
 
 /* Factors come to the device, in the shape that dst shows them in. */
-static sb_status bring(const sb_tensor *factor, const sb_tensor *shown, const sb__cuda_lane *lane,
-                       sb_tensor *out) {
+static sb_status bring(const sb_tensor *factor, const sb_tensor *shown,
+                       const sb__cuda_raw_stream *stream, sb_tensor *out) {
   sb_tensor made, host;
   sb_status status = sb_clone(factor, SB_FLOAT64, SB_CASTING_SAFE, &host);
   if (status) return status;
-  status = new_on(lane->device, &host, SB_FLOAT64, &made);
+  status = new_on(stream->device, &host, SB_FLOAT64, &made);
   if (!status) {
-    status = sb__cuda_before(made.storage, lane);
+    status = sb__cuda_before(made.storage, stream);
     if (!status)
-      status = sb__cuda_cross(SB__CUDA_UP, address_of(&made), host.storage, sb_tensor_data(&host),
-                              (size_t)sb_tensor_nbytes(&host), true, lane);
-    if (!status) status = sb__cuda_after(made.storage, lane);
+      status =
+          sb__cuda_transfer(SB__CUDA_TO_DEVICE, address_of(&made), host.storage,
+                            sb_tensor_data(&host), (size_t)sb_tensor_nbytes(&host), true, stream);
+    if (!status) status = sb__cuda_after(made.storage, stream);
     if (status) sb_tensor_release(&made);
   }
   sb_tensor_release(&host);
@@ -101,7 +102,7 @@ typedef struct factors {
   sb_tensor scale, bias; /* hold their storages; storage NULL: none */
 } factors;
 
-static sb_status bring_factors(const sb__copy *c, const sb__cuda_lane *lane, factors *out) {
+static sb_status bring_factors(const sb__copy *c, const sb__cuda_raw_stream *stream, factors *out) {
   sb_tensor scale, bias;
   sb__copy dense = *c;
   sb_tensor dense_scale, dense_bias;
@@ -112,50 +113,50 @@ static sb_status bring_factors(const sb__copy *c, const sb__cuda_lane *lane, fac
   dense.scale = &dense_scale;
   dense.bias = &dense_bias;
   if (!status) status = sb__copy_spread(&dense, &scale, &bias);
-  if (!status) status = bring(c->scale, &scale, lane, &out->scale);
-  if (!status) status = bring(c->bias, &bias, lane, &out->bias);
+  if (!status) status = bring(c->scale, &scale, stream, &out->scale);
+  if (!status) status = bring(c->bias, &bias, stream, &out->bias);
   if (status) sb_tensor_release(&out->scale);
   return status;
 }
 
-static void release_factors(factors *f, const sb__cuda_lane *lane) {
+static void release_factors(factors *f, const sb__cuda_raw_stream *stream) {
   if (!f->scale.storage) return;
-  (void)sb__cuda_after(f->scale.storage, lane);
-  (void)sb__cuda_after(f->bias.storage, lane);
+  (void)sb__cuda_after(f->scale.storage, stream);
+  (void)sb__cuda_after(f->bias.storage, stream);
   sb_tensor_release(&f->scale);
   sb_tensor_release(&f->bias);
 }
 
-/* dst and src lie on lane's device. */
-static sb_status copy_there(const sb__copy *c, const sb__cuda_lane *lane, int64_t *staged) {
+/* dst and src lie on stream's device. */
+static sb_status copy_there(const sb__copy *c, const sb__cuda_raw_stream *stream, int64_t *staged) {
   const sb_tensor *dst = c->dst, *src = c->src;
   sb_tensor shown, held = {.storage = NULL};
   factors f = {.scale.storage = NULL};
-  sb_status status = sb__cuda_before(dst->storage, lane);
-  if (!status) status = sb__cuda_before(src->storage, lane);
+  sb_status status = sb__cuda_before(dst->storage, stream);
+  if (!status) status = sb__cuda_before(src->storage, stream);
   if (!status) status = sb_broadcast_to(src, dst->ndim, dst->shape, &shown);
   if (status) return status;
   if (may_overlap(dst, &shown) && !is_in_place(dst, &shown)) {
-    status = new_on(lane->device, src, src->dtype, &held);
+    status = new_on(stream->device, src, src->dtype, &held);
     if (status) return status;
-    status = copy_there(&(sb__copy){.dst = &held, .src = src}, lane, staged);
+    status = copy_there(&(sb__copy){.dst = &held, .src = src}, stream, staged);
     if (!status) status = sb_broadcast_to(&held, dst->ndim, dst->shape, &shown);
     if (!status && staged) *staged += sb_tensor_nbytes(&held);
   }
-  if (!status) status = bring_factors(c, lane, &f);
+  if (!status) status = bring_factors(c, stream, &f);
   if (!status && !c->scale && sb__cuda_is_alike(dst, &shown)) {
     sb__cuda_note("a copy on the device");
     status = sb__cuda_given(sb__cu.cuMemcpyDtoDAsync(address_of(dst), address_of(&shown),
-                                                     (size_t)sb_tensor_nbytes(dst), lane->stream),
-                            lane, "a copy on the device");
+                                                     (size_t)sb_tensor_nbytes(dst), stream->handle),
+                            stream, "a copy on the device");
   } else if (!status) {
     status = sb__cuda_plan_copy(dst, &shown, c->scale ? &f.scale : NULL, c->scale ? &f.bias : NULL,
-                                emit, (void *)(uintptr_t)lane);
+                                emit, (void *)(uintptr_t)stream);
   }
-  const sb_status touched = sb__cuda_after(dst->storage, lane),
-                  read = sb__cuda_after(src->storage, lane);
-  if (held.storage) (void)sb__cuda_after(held.storage, lane);
-  release_factors(&f, lane);
+  const sb_status touched = sb__cuda_after(dst->storage, stream),
+                  read = sb__cuda_after(src->storage, stream);
+  if (held.storage) (void)sb__cuda_after(held.storage, stream);
+  release_factors(&f, stream);
   sb_tensor_release(&held);
   return status ? status : touched ? touched : read;
 }
@@ -163,13 +164,13 @@ static sb_status copy_there(const sb__copy *c, const sb__cuda_lane *lane, int64_
 /* ---- Up ---- */
 
 static sb_status send(const sb_tensor *dst, const sb_tensor *src, bool wait,
-                      const sb__cuda_lane *lane) {
-  sb_status status = sb__cuda_before(dst->storage, lane);
+                      const sb__cuda_raw_stream *stream) {
+  sb_status status = sb__cuda_before(dst->storage, stream);
   if (!status) {
-    status = sb__cuda_cross(SB__CUDA_UP, address_of(dst), src->storage, sb_tensor_data(src),
-                            (size_t)sb_tensor_nbytes(src), wait, lane);
+    status = sb__cuda_transfer(SB__CUDA_TO_DEVICE, address_of(dst), src->storage,
+                               sb_tensor_data(src), (size_t)sb_tensor_nbytes(src), wait, stream);
   }
-  const sb_status touched = sb__cuda_after(dst->storage, lane);
+  const sb_status touched = sb__cuda_after(dst->storage, stream);
   return status ? status : touched;
 }
 
@@ -190,31 +191,31 @@ static sb_status make_on_host(const sb__copy *c, bool must_fit, int64_t *staged,
 }
 
 /* By way of a dense tensor of src's own on the device. */
-static sb_status up_then_convert(const sb__copy *c, bool wait, const sb__cuda_lane *lane,
+static sb_status up_then_convert(const sb__copy *c, bool wait, const sb__cuda_raw_stream *stream,
                                  int64_t *staged) {
   sb_tensor there;
-  sb_status status = new_on(lane->device, c->src, c->src->dtype, &there);
+  sb_status status = new_on(stream->device, c->src, c->src->dtype, &there);
   if (status) return status;
-  status = send(&there, c->src, wait, lane);
+  status = send(&there, c->src, wait, stream);
   sb__copy rest = *c;
   rest.src = &there;
-  if (!status) status = copy_there(&rest, lane, staged);
+  if (!status) status = copy_there(&rest, stream, staged);
   sb_tensor_release(&there);
   return status;
 }
 
-static sb_status convert_then_up(const sb__copy *c, bool must_fit, const sb__cuda_lane *lane,
-                                 int64_t *staged) {
+static sb_status convert_then_up(const sb__copy *c, bool must_fit,
+                                 const sb__cuda_raw_stream *stream, int64_t *staged) {
   sb_tensor here, there;
   sb_status status = make_on_host(c, must_fit, staged, &here);
   if (status) return status;
   if (sb__cuda_is_alike(c->dst, &here)) {
-    status = send(c->dst, &here, true, lane);
+    status = send(c->dst, &here, true, stream);
   } else {
-    status = new_on(lane->device, &here, here.dtype, &there);
+    status = new_on(stream->device, &here, here.dtype, &there);
     if (!status) {
-      status = send(&there, &here, true, lane);
-      if (!status) status = copy_there(&(sb__copy){.dst = c->dst, .src = &there}, lane, NULL);
+      status = send(&there, &here, true, stream);
+      if (!status) status = copy_there(&(sb__copy){.dst = c->dst, .src = &there}, stream, NULL);
       sb_tensor_release(&there);
     }
   }
@@ -222,31 +223,32 @@ static sb_status convert_then_up(const sb__copy *c, bool must_fit, const sb__cud
   return status;
 }
 
-static sb_status up(const sb__copy *c, bool must_fit, bool wait, const sb__cuda_lane *lane,
+static sb_status up(const sb__copy *c, bool must_fit, bool wait, const sb__cuda_raw_stream *stream,
                     int64_t *staged) {
   if (!must_fit && !c->scale && sb__cuda_is_alike(c->dst, c->src))
-    return send(c->dst, c->src, wait, lane);
+    return send(c->dst, c->src, wait, stream);
   /* Fewer bytes cross the border where src comes as it is, and the device has the kernels. */
   if (!must_fit && is_dense(c->src) && sb_tensor_nbytes(c->src) <= sb_tensor_nbytes(c->dst)) {
-    const sb_status status = up_then_convert(c, wait, lane, staged);
+    const sb_status status = up_then_convert(c, wait, stream, staged);
     if (status != SB_ERR_UNSUPPORTED && status != SB_ERR_NOT_FOUND) return status;
   }
-  return convert_then_up(c, must_fit, lane, staged);
+  return convert_then_up(c, must_fit, stream, staged);
 }
 
 /* ---- Down ---- */
 
 /* A dense tensor of src's elements on the device: src itself, or a copy that out holds. */
-static sb_status dense_there(const sb_tensor *src, const sb__cuda_lane *lane, sb_tensor *out) {
+static sb_status dense_there(const sb_tensor *src, const sb__cuda_raw_stream *stream,
+                             sb_tensor *out) {
   if (is_dense(src)) {
     sb_tensor_copy_layout(src, out);
     sb_storage_ref(out->storage);
     return SB_OK;
   }
   sb_tensor made;
-  sb_status status = new_on(lane->device, src, src->dtype, &made);
+  sb_status status = new_on(stream->device, src, src->dtype, &made);
   if (status) return status;
-  status = copy_there(&(sb__copy){.dst = &made, .src = src}, lane, NULL);
+  status = copy_there(&(sb__copy){.dst = &made, .src = src}, stream, NULL);
   if (status)
     sb_tensor_release(&made);
   else
@@ -255,28 +257,28 @@ static sb_status dense_there(const sb_tensor *src, const sb__cuda_lane *lane, sb
 }
 
 sb_status sb__cuda_fetch(const sb_tensor *dst, const sb_tensor *src, bool wait,
-                         const sb__cuda_lane *lane) {
-  sb_status status = sb__cuda_before(src->storage, lane);
+                         const sb__cuda_raw_stream *stream) {
+  sb_status status = sb__cuda_before(src->storage, stream);
   if (!status) {
-    status = sb__cuda_cross(SB__CUDA_DOWN, address_of(src), dst->storage, sb_tensor_data(dst),
-                            (size_t)sb_tensor_nbytes(dst), wait, lane);
+    status = sb__cuda_transfer(SB__CUDA_TO_HOST, address_of(src), dst->storage, sb_tensor_data(dst),
+                               (size_t)sb_tensor_nbytes(dst), wait, stream);
   }
-  const sb_status touched = sb__cuda_after(src->storage, lane);
+  const sb_status touched = sb__cuda_after(src->storage, stream);
   return status ? status : touched;
 }
 
-sb_status sb__cuda_prepare_down(const sb__copy *c, const sb__cuda_lane *lane, sb_tensor *out,
-                                bool *converted) {
+sb_status sb__cuda_prepare_down(const sb__copy *c, const sb__cuda_raw_stream *stream,
+                                sb_tensor *out, bool *converted) {
   const sb_tensor *dst = c->dst, *src = c->src;
   sb_tensor made;
   *converted = false;
   if (!sb__cuda_is_alike(dst, src) && sb_tensor_nbytes(dst) <= sb_tensor_nbytes(src) &&
       is_dense(dst)) {
-    sb_status status = new_on(lane->device, dst, dst->dtype, &made);
+    sb_status status = new_on(stream->device, dst, dst->dtype, &made);
     if (status) return status;
     sb__copy there = *c;
     there.dst = &made;
-    status = copy_there(&there, lane, NULL);
+    status = copy_there(&there, stream, NULL);
     if (!status) {
       sb_tensor_copy_layout(&made, out);
       *converted = true;
@@ -285,20 +287,20 @@ sb_status sb__cuda_prepare_down(const sb__copy *c, const sb__cuda_lane *lane, sb
     sb_tensor_release(&made);
     if (status != SB_ERR_UNSUPPORTED && status != SB_ERR_NOT_FOUND) return status;
   }
-  return dense_there(src, lane, out);
+  return dense_there(src, stream, out);
 }
 
-static sb_status down(const sb__copy *c, const sb__cuda_lane *lane, int64_t *staged) {
+static sb_status down(const sb__copy *c, const sb__cuda_raw_stream *stream, int64_t *staged) {
   sb_tensor there, here;
   bool converted = false;
-  sb_status status = sb__cuda_prepare_down(c, lane, &there, &converted);
+  sb_status status = sb__cuda_prepare_down(c, stream, &there, &converted);
   if (status) return status;
   if (sb__cuda_is_alike(c->dst, &there) && (converted || !c->scale)) {
-    status = sb__cuda_fetch(c->dst, &there, true, lane);
+    status = sb__cuda_fetch(c->dst, &there, true, stream);
   } else {
     status = sb_tensor_empty_like(&there, there.dtype, &here);
     if (!status) {
-      status = sb__cuda_fetch(&here, &there, true, lane);
+      status = sb__cuda_fetch(&here, &there, true, stream);
       sb__copy rest = *c;
       rest.src = &here;
       if (!status) status = sb__copy_run(&rest, NULL);
@@ -324,9 +326,9 @@ static void meet(int to, int from) {
                                      0); /* 704: it is already; else the slower way */
 }
 
-/* from's context is the current one. to's lane follows what was sent: so what lies on a device is touched by its own streams. */
-static sb_status send_peer(const sb_tensor *dst, const sb_tensor *src, const sb__cuda_lane *to,
-                           const sb__cuda_lane *from) {
+/* from's context is the current one. to's stream follows what was sent: so what lies on a device is touched by its own streams. */
+static sb_status send_peer(const sb_tensor *dst, const sb_tensor *src,
+                           const sb__cuda_raw_stream *to, const sb__cuda_raw_stream *from) {
   CUevent event = NULL;
   if (!sb__cu.cuMemcpyPeerAsync)
     return sb__fail(SB_ERR_UNSUPPORTED, "this driver copies nothing between devices");
@@ -338,18 +340,18 @@ static sb_status send_peer(const sb_tensor *dst, const sb_tensor *src, const sb_
     status =
         sb__cuda_given(sb__cu.cuMemcpyPeerAsync(address_of(dst), sb__cuda_context(to->device),
                                                 address_of(src), sb__cuda_context(from->device),
-                                                (size_t)sb_tensor_nbytes(src), from->stream),
+                                                (size_t)sb_tensor_nbytes(src), from->handle),
                        from, "a copy between devices");
   }
   if (!status) status = sb__cuda_after(src->storage, from);
   if (status) return status;
   status = sb__cuda_event_take(from->device, &event);
   if (!status)
-    status = sb__cuda_check(sb__cu.cuEventRecord(event, from->stream), "recording an event");
+    status = sb__cuda_check(sb__cu.cuEventRecord(event, from->handle), "recording an event");
   if (!status) {
     status = sb__cuda_enter(to->device);
     if (!status) {
-      status = sb__cuda_check(sb__cu.cuStreamWaitEvent(to->stream, event, 0),
+      status = sb__cuda_check(sb__cu.cuStreamWaitEvent(to->handle, event, 0),
                               "making a stream wait for another device");
       if (!status) status = sb__cuda_after(dst->storage, to);
       sb__cuda_leave();
@@ -357,11 +359,12 @@ static sb_status send_peer(const sb_tensor *dst, const sb_tensor *src, const sb_
   }
   sb__cuda_event_give(from->device, event);
   if (status)
-    (void)sb__cu.cuStreamSynchronize(from->stream); /* dst may be freed before it was written */
+    (void)sb__cu.cuStreamSynchronize(from->handle); /* dst may be freed before it was written */
   return status;
 }
 
-static sb_status across(const sb__copy *c, const sb__cuda_lane *to, const sb__cuda_lane *from) {
+static sb_status across(const sb__copy *c, const sb__cuda_raw_stream *to,
+                        const sb__cuda_raw_stream *from) {
   sb_tensor dense, there;
   sb_status status = dense_there(c->src, from, &dense);
   if (status) return status;
@@ -401,18 +404,18 @@ int sb__cuda_target_device(const sb__copy *c) {
 sb_status sb__cuda_copy_run(const sb__copy *c, bool must_fit, bool wait, int64_t *staged) {
   const int to = c->dst->storage->device < 0 ? -1 : sb__cuda_target_device(c);
   const int from = to >= 0 && is_mapped(c->src) ? to : c->src->storage->device;
-  const sb__cuda_lane lane = sb__cuda_lane_for(from >= 0 ? from : to);
-  sb_status status = sb__cuda_enter(lane.device);
+  const sb__cuda_raw_stream stream = sb__cuda_raw_stream_for(from >= 0 ? from : to);
+  sb_status status = sb__cuda_enter(stream.device);
   if (status) return status;
   if (to >= 0 && from >= 0 && to != from) {
-    const sb__cuda_lane other = sb__cuda_lane_for(to);
-    status = across(c, &other, &lane);
+    const sb__cuda_raw_stream other = sb__cuda_raw_stream_for(to);
+    status = across(c, &other, &stream);
   } else if (to >= 0 && from >= 0) {
-    status = copy_there(c, &lane, staged);
+    status = copy_there(c, &stream, staged);
   } else if (to >= 0) {
-    status = up(c, must_fit, wait, &lane, staged);
+    status = up(c, must_fit, wait, &stream, staged);
   } else {
-    status = down(c, &lane, staged);
+    status = down(c, &stream, staged);
   }
   sb__cuda_leave();
   return status;
@@ -424,24 +427,24 @@ static sb_status table_copy(const sb__copy *c, bool must_fit, int64_t *staged) {
 
 static sb_status table_fill(const sb_tensor *t, const void *item) {
   const int device = t->storage->device;
-  const sb__cuda_lane lane = sb__cuda_lane_for(device);
+  const sb__cuda_raw_stream stream = sb__cuda_raw_stream_for(device);
   sb_status status = sb__cuda_enter(device);
   if (status) return status;
-  status = sb__cuda_before(t->storage, &lane);
-  if (!status) status = sb__cuda_plan_fill(t, item, emit, (void *)(uintptr_t)&lane);
-  const sb_status touched = sb__cuda_after(t->storage, &lane);
+  status = sb__cuda_before(t->storage, &stream);
+  if (!status) status = sb__cuda_plan_fill(t, item, emit, (void *)(uintptr_t)&stream);
+  const sb_status touched = sb__cuda_after(t->storage, &stream);
   sb__cuda_leave();
   return status ? status : touched;
 }
 
 static sb_status table_random(const sb_tensor *t, const sb__random *how) {
   const int device = t->storage->device;
-  const sb__cuda_lane lane = sb__cuda_lane_for(device);
+  const sb__cuda_raw_stream stream = sb__cuda_raw_stream_for(device);
   sb_status status = sb__cuda_enter(device);
   if (status) return status;
-  status = sb__cuda_before(t->storage, &lane);
-  if (!status) status = sb__cuda_plan_random(t, how, emit, (void *)(uintptr_t)&lane);
-  const sb_status touched = sb__cuda_after(t->storage, &lane);
+  status = sb__cuda_before(t->storage, &stream);
+  if (!status) status = sb__cuda_plan_random(t, how, emit, (void *)(uintptr_t)&stream);
+  const sb_status touched = sb__cuda_after(t->storage, &stream);
   sb__cuda_leave();
   return status ? status : touched;
 }
@@ -450,8 +453,8 @@ static sb_status table_allocate(const sb_storage *like, size_t nbytes, sb_storag
   return sb__cuda_storage_new(like->device, nbytes, NULL, out);
 }
 
-void sb__cuda_begin_table(void) {
+const sb__device_table *sb__cuda_table(void) {
   static const sb__device_table table = {"cuda", table_copy, table_fill, table_random,
                                          table_allocate};
-  sb__device_register(&table);
+  return &table;
 }

@@ -18,7 +18,7 @@
 #include "cuda/driver.h"
 #include "ops/device.h"
 
-/* ---- Loading: load.c ---- */
+/* ---- Loading: driver.c ---- */
 
 /* Opens the driver library and initialises it, once in a process; every other function here calls it first.
  * SAMEBYTES_LIBCUDA names the one library that is tried.
@@ -27,14 +27,16 @@
  *         SB_ERR_CUDA_CONTEXT_LOST */
 sb_status sb__cuda_load(void);
 
-/* Why CUDA cannot be used, in one sentence; "" where it can: then there are a driver, a device, and device code for it. Static
- * or this thread's; never freed. */
-const char *sb__cuda_why_not(void);
-
 /* Where device code lies: the folder of the addon (or of libsamebytes), without a slash at its end. NULL: the folder of the
  * library that this function is in. Copied; before the first launch. Looked at are that folder, cuda/ in it and cuda/ beside
  * it; SAMEBYTES_CUDA_CODE names another one. */
 sb_status sb__cuda_set_folder(const char *folder);
+
+/* ---- What is missing: init.c ---- */
+
+/* Why CUDA cannot be used, in one sentence; "" where it can: then there are a driver, a device, and device code for it. Static
+ * or this thread's; never freed. */
+const char *sb__cuda_why_not(void);
 
 /* ---- Devices: device.c ---- */
 
@@ -213,7 +215,7 @@ typedef struct sb__cuda_pinned_statistics {
 sb__cuda_pinned_statistics sb__cuda_pinned_statistics_now(void);
 sb_status sb__cuda_empty_pinned(void); /* gives unused page-locked memory back */
 
-/* ---- Operations: copy.c, run.c ---- */
+/* ---- Operations: copy.c, async_copy.c ---- */
 
 /* sb_copy, sb_copy_scaled, sb_copy_values, sb_fill, sb_uniform, sb_normal, sb_randint, sb_clone and sb_tensor_resize take tensors on
  * devices once anything here was called (ops/device.h): they go to the stream of sb__cuda_use_stream. Where a side lies on

@@ -2,7 +2,7 @@
  * one of our functions runs. */
 #include <string.h>
 
-#include "cuda/inside.h"
+#include "cuda/internal.h"
 
 typedef struct device {
   atomic_bool is_ready;

@@ -5,7 +5,7 @@
  * and newer GPUs compile (.ptx). */
 #include <string.h>
 
-#include "cuda/inside.h"
+#include "cuda/internal.h"
 
 enum { MODULES = 16, KERNELS = 512 }; /* of a device; a power of two */
 

@@ -3,7 +3,7 @@
  *
  * A block that comes back while a device may still be at work on it has an event of that work, and is given out again when it
  * is done. */
-#include "cuda/inside.h"
+#include "cuda/internal.h"
 
 #define LEAST ((size_t)4096)
 #define MOST ((size_t)1 << 30)
@@ -93,11 +93,11 @@ static sb_status new_block(size_t nbytes, pinned_block **out) {
   return SB_OK;
 }
 
-static void put_back(pinned_block *b, sb__cuda_use *use) {
+static void put_back(pinned_block *b, sb__cuda_last_use *use) {
   b->device = use->device;
   if (use->touched && sb__cuda_is_usable()) {
     /* Without an event nobody can tell: wait, or, where that fails as well, CUDA is lost. */
-    if (sb__cuda_use_event(use, &b->event)) (void)sb__cuda_use_wait(use);
+    if (sb__cuda_last_use_event(use, &b->event)) (void)sb__cuda_last_use_wait(use);
   }
   sb__lock_take(&lock);
   b->next = unused[class_of(b->nbytes)];
@@ -112,7 +112,7 @@ static void free_pinned(void *data, void *context) {
   if (sb__cuda_is_forked()) return; /* a lock may be held by a thread that is not here */
   if (memory->block) {
     sb__cuda_memory_leave(memory);
-    put_back(memory->block, &memory->use);
+    put_back(memory->block, &memory->last_use);
   }
   sb__free(memory);
 }
@@ -143,7 +143,7 @@ sb_status sb__cuda_pinned_new(size_t nbytes, sb_storage **out) {
   }
   if (!status && b) sb__cuda_memory_join(memory, *out);
   if (!status) return SB_OK;
-  if (b) put_back(b, &(sb__cuda_use){.touched = false});
+  if (b) put_back(b, &(sb__cuda_last_use){.touched = false});
   sb__free(memory);
   return status;
 }
@@ -188,7 +188,7 @@ sb_status sb__cuda_empty_pinned(void) {
 
 struct sb__cuda_registration {
   sb__cuda_registration *next;
-  sb__cuda_use use;
+  sb__cuda_last_use last_use;
   char *data;
   size_t nbytes;
   sb_storage *storage; /* NULL: whoever asked keeps the bytes */
@@ -268,7 +268,7 @@ void sb__cuda_unregister(sb__cuda_registration **registration) {
   if (!gone || sb__cuda_is_forked()) return;
   strike(gone);
   while (atomic_load(&gone->users)) sb__os_yield();
-  (void)sb__cuda_use_wait(&gone->use);
+  (void)sb__cuda_last_use_wait(&gone->last_use);
   if (sb__cuda_is_usable() && !enter_any()) {
     (void)sb__cuda_check(sb__cu.cuMemHostUnregister(gone->data), "letting pages go");
     sb__cuda_leave();
@@ -288,13 +288,14 @@ static sb__cuda_registration *hold(const char *data, size_t nbytes) {
   return r;
 }
 
-sb__cuda_use *sb__cuda_pin(const sb_storage *storage, const void *data, size_t nbytes,
-                           sb__cuda_registration **held) {
+sb__cuda_last_use *sb__cuda_pin(const sb_storage *storage, const void *data, size_t nbytes,
+                                sb__cuda_registration **held) {
   const sb_storage *root = sb__storage_root(storage);
   *held = NULL;
-  if (root && root->kind == SB__STORAGE_PINNED) return &((sb__cuda_memory *)root->context)->use;
+  if (root && root->kind == SB__STORAGE_PINNED)
+    return &((sb__cuda_memory *)root->context)->last_use;
   *held = hold(data, nbytes);
-  return *held ? &(*held)->use : NULL;
+  return *held ? &(*held)->last_use : NULL;
 }
 
 void sb__cuda_unpin(sb__cuda_registration *held) {

@@ -1,5 +1,5 @@
-/* Device memory that several processes have: what they tell each other of it, and how it is mapped. Who asks whom is
- * node/vram.c's.
+/* Device memory that several processes have: what they tell each other of it, and how it is mapped. ipc_server.h hands
+ * it out.
  *
  * What is made here comes from the driver's virtual memory management, which gives file descriptors of it: the memory is freed
  * when the last process that has it lets it go. Of memory that others allocated (cuMemAlloc, cudaMalloc) there is an older kind of

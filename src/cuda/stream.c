@@ -2,13 +2,13 @@
  *
  * A stream of ours is never destroyed: memory goes back to the stream that touched it last, and waits for nothing but to be used there
  * again. Streams that nobody holds are taken over by the next who asks. */
-#include "cuda/inside.h"
+#include "cuda/internal.h"
 
 enum { NON_BLOCKING = 1, BLOCKING_SYNC = 1, DISABLE_TIMING = 2 };
 
 struct sb__cuda_stream {
   atomic_int_fast64_t count;
-  sb__cuda_lane lane;
+  sb__cuda_raw_stream raw;
   sb__cuda_stream *shadow; /* of somebody else's: one of ours that follows it; one reference */
   sb__cuda_stream *next;   /* of its list */
 };
@@ -38,7 +38,7 @@ static sb_status take(int device, sb__cuda_stream **out) {
       sb__free(made);
       return status;
     }
-    made->lane = (sb__cuda_lane){device, handle, handle};
+    made->raw = (sb__cuda_raw_stream){device, handle, handle};
     made->shadow = NULL;
   }
   made->next = NULL;
@@ -58,7 +58,7 @@ sb_status sb__cuda_stream_new(int64_t device, sb__cuda_stream **out) {
 /* Under the lock: the record of a foreign stream, with a reference more; NULL: nobody holds it. */
 static sb__cuda_stream *held_already(int device, CUstream stream) {
   sb__cuda_stream *s = foreign;
-  while (s && (s->lane.device != device || s->lane.stream != stream)) s = s->next;
+  while (s && (s->raw.device != device || s->raw.handle != stream)) s = s->next;
   return sb__cuda_stream_ref(s);
 }
 
@@ -83,7 +83,7 @@ sb_status sb__cuda_stream_wrap(int64_t device, uint64_t number, sb__cuda_stream 
     sb__cuda_stream_unref(&shadow);
     return sb__fail(SB_ERR_MEMORY, "no memory for a stream's record");
   }
-  made->lane = (sb__cuda_lane){(int)device, stream, shadow ? shadow->lane.stream : NULL};
+  made->raw = (sb__cuda_raw_stream){(int)device, stream, shadow ? shadow->raw.handle : NULL};
   made->shadow = shadow;
   atomic_init(&made->count, 1);
   sb__lock_take(&lock); /* another thread may have wrapped it meanwhile: both are right */
@@ -105,7 +105,7 @@ void sb__cuda_stream_unref(sb__cuda_stream **stream) {
   if (!s || sb__cuda_is_forked()) return;
   sb__lock_take(&lock); /* nobody finds it among the foreign ones as it goes */
   if (atomic_fetch_sub(&s->count, 1) == 1) {
-    const bool is_ours = s->lane.stream && s->lane.stream == s->lane.kept;
+    const bool is_ours = s->raw.handle && s->raw.handle == s->raw.follower;
     for (sb__cuda_stream **at = &foreign; !is_ours; at = &(*at)->next) {
       if (*at != s) continue;
       *at = s->next;
@@ -113,7 +113,7 @@ void sb__cuda_stream_unref(sb__cuda_stream **stream) {
     }
     shadow = s->shadow;
     s->shadow = NULL;
-    sb__cuda_stream **list = is_ours ? &unused[s->lane.device] : &spare;
+    sb__cuda_stream **list = is_ours ? &unused[s->raw.device] : &spare;
     s->next = *list;
     *list = s;
   }
@@ -122,11 +122,11 @@ void sb__cuda_stream_unref(sb__cuda_stream **stream) {
 }
 
 int sb__cuda_stream_device(const sb__cuda_stream *stream) {
-  return stream ? stream->lane.device : -1;
+  return stream ? stream->raw.device : -1;
 }
 
 uint64_t sb__cuda_stream_number(const sb__cuda_stream *stream) {
-  return stream ? (uint64_t)(uintptr_t)stream->lane.stream : 0;
+  return stream ? (uint64_t)(uintptr_t)stream->raw.handle : 0;
 }
 
 sb__cuda_stream *sb__cuda_use_stream(sb__cuda_stream *stream) {
@@ -136,39 +136,46 @@ sb__cuda_stream *sb__cuda_use_stream(sb__cuda_stream *stream) {
 }
 
 sb__cuda_stream *sb__cuda_stream_for(int device) {
-  return current && current->lane.device == device ? current : NULL;
+  return current && current->raw.device == device ? current : NULL;
 }
 
-sb_status sb__cuda_lane_of(int64_t device, const sb__cuda_stream *stream, sb__cuda_lane *out) {
+sb_status sb__cuda_raw_stream_of(int64_t device, const sb__cuda_stream *stream,
+                                 sb__cuda_raw_stream *out) {
   if (!stream) stream = sb__cuda_stream_for((int)device);
   if (!stream) {
-    *out = (sb__cuda_lane){(int)device, NULL, NULL};
+    *out = (sb__cuda_raw_stream){(int)device, NULL, NULL};
     return SB_OK;
   }
-  if (stream->lane.device != device) {
+  if (stream->raw.device != device) {
     return sb__fail(SB_ERR_DEVICE, "the stream belongs to cuda:%d; one of cuda:%lld was expected",
-                    stream->lane.device, (long long)device);
+                    stream->raw.device, (long long)device);
   }
-  *out = stream->lane;
+  *out = stream->raw;
   return SB_OK;
 }
 
-sb__cuda_lane sb__cuda_lane_for(int device) {
-  const sb__cuda_lane lane = {device, NULL, NULL};
+sb__cuda_raw_stream sb__cuda_raw_stream_for(int device) {
+  const sb__cuda_raw_stream raw = {device, NULL, NULL};
   const sb__cuda_stream *stream = sb__cuda_stream_for(device);
-  return stream ? stream->lane : lane;
+  return stream ? stream->raw : raw;
 }
 
-sb_status sb__cuda_lane_wait(const sb__cuda_lane *lane, const char *operation) {
-  return sb__cuda_check(sb__cu.cuStreamSynchronize(lane->stream), operation);
+sb_status sb__cuda_raw_stream_wait(const sb__cuda_raw_stream *raw, const char *operation) {
+  return sb__cuda_check(sb__cu.cuStreamSynchronize(raw->handle), operation);
+}
+
+sb_status sb__cuda_given(CUresult result, const sb__cuda_raw_stream *raw, const char *operation) {
+  sb_status status = sb__cuda_check(result, operation);
+  if (!status && sb__cuda_is_synchronous()) status = sb__cuda_raw_stream_wait(raw, operation);
+  return status;
 }
 
 sb_status sb__cuda_stream_synchronize(int64_t device, sb__cuda_stream *stream) {
-  sb__cuda_lane lane;
+  sb__cuda_raw_stream raw;
   sb_status status = sb__cuda_enter(device);
   if (status) return status;
-  status = sb__cuda_lane_of(device, stream, &lane);
-  if (!status) status = sb__cuda_lane_wait(&lane, "waiting for a stream");
+  status = sb__cuda_raw_stream_of(device, stream, &raw);
+  if (!status) status = sb__cuda_raw_stream_wait(&raw, "waiting for a stream");
   sb__cuda_leave();
   return status;
 }
@@ -267,23 +274,23 @@ uint64_t sb__cuda_event_number(const sb__cuda_event *event) {
 }
 
 sb_status sb__cuda_event_record(sb__cuda_event *event, sb__cuda_stream *stream) {
-  sb__cuda_lane lane;
+  sb__cuda_raw_stream raw;
   sb_status status = sb__cuda_enter(event->device);
   if (status) return status;
-  status = sb__cuda_lane_of(event->device, stream, &lane);
+  status = sb__cuda_raw_stream_of(event->device, stream, &raw);
   if (!status)
-    status = sb__cuda_check(sb__cu.cuEventRecord(event->handle, lane.stream), "recording an event");
+    status = sb__cuda_check(sb__cu.cuEventRecord(event->handle, raw.handle), "recording an event");
   sb__cuda_leave();
   return status;
 }
 
 sb_status sb__cuda_stream_wait(int64_t device, sb__cuda_stream *stream, sb__cuda_event *event) {
-  sb__cuda_lane lane;
+  sb__cuda_raw_stream raw;
   sb_status status = sb__cuda_enter(device);
   if (status) return status;
-  status = sb__cuda_lane_of(device, stream, &lane);
+  status = sb__cuda_raw_stream_of(device, stream, &raw);
   if (!status) {
-    status = sb__cuda_check(sb__cu.cuStreamWaitEvent(lane.stream, event->handle, 0),
+    status = sb__cuda_check(sb__cu.cuStreamWaitEvent(raw.handle, event->handle, 0),
                             "making a stream wait for an event");
   }
   sb__cuda_leave();
@@ -348,55 +355,55 @@ static sb_status follow(CUstream stream, int device, CUstream first) {
   return status;
 }
 
-sb__cuda_use sb__cuda_use_now(const sb__cuda_use *use) {
+sb__cuda_last_use sb__cuda_last_use_now(const sb__cuda_last_use *use) {
   sb__lock_take(&lock);
-  const sb__cuda_use seen = *use;
+  const sb__cuda_last_use seen = *use;
   sb__lock_drop(&lock);
   return seen;
 }
 
-sb_status sb__cuda_use_before(const sb__cuda_use *of, const sb__cuda_lane *lane) {
-  const sb__cuda_use use = sb__cuda_use_now(of);
-  const bool is_ours = lane->stream == lane->kept; /* else what follows it may have older work */
-  if (!use.touched || (is_ours && use.device == lane->device && use.stream == lane->kept)) {
+sb_status sb__cuda_last_use_before(const sb__cuda_last_use *of, const sb__cuda_raw_stream *raw) {
+  const sb__cuda_last_use use = sb__cuda_last_use_now(of);
+  const bool is_ours = raw->handle == raw->follower; /* else what follows it may have older work */
+  if (!use.touched || (is_ours && use.device == raw->device && use.stream == raw->follower)) {
     return SB_OK;
   }
-  return follow(lane->stream, use.device, use.stream);
+  return follow(raw->handle, use.device, use.stream);
 }
 
-sb_status sb__cuda_use_after(sb__cuda_use *use, const sb__cuda_lane *lane) {
+sb_status sb__cuda_last_use_after(sb__cuda_last_use *use, const sb__cuda_raw_stream *raw) {
   sb_status status =
-      lane->stream == lane->kept ? SB_OK : follow(lane->kept, lane->device, lane->stream);
+      raw->handle == raw->follower ? SB_OK : follow(raw->follower, raw->device, raw->handle);
   if (status) { /* nobody can be asked later: wait now */
-    (void)sb__cu.cuStreamSynchronize(lane->stream);
+    (void)sb__cu.cuStreamSynchronize(raw->handle);
     return status;
   }
   sb__lock_take(&lock);
-  *use = (sb__cuda_use){true, lane->device, lane->kept, use->turn + 1};
+  *use = (sb__cuda_last_use){true, raw->device, raw->follower, use->turn + 1};
   sb__lock_drop(&lock);
   return SB_OK;
 }
 
-sb_status sb__cuda_use_join(sb__cuda_use *use, const sb__cuda_use *more) {
-  const sb__cuda_use seen = sb__cuda_use_now(more);
-  const sb__cuda_lane lane = {seen.device, seen.stream, seen.stream};
+sb_status sb__cuda_last_use_join(sb__cuda_last_use *use, const sb__cuda_last_use *more) {
+  const sb__cuda_last_use seen = sb__cuda_last_use_now(more);
+  const sb__cuda_raw_stream raw = {seen.device, seen.stream, seen.stream};
   if (!seen.touched) return SB_OK;
   sb_status status = sb__cuda_enter(seen.device);
   if (status) return status;
-  status = sb__cuda_use_before(use, &lane);
-  if (!status) status = sb__cuda_use_after(use, &lane);
+  status = sb__cuda_last_use_before(use, &raw);
+  if (!status) status = sb__cuda_last_use_after(use, &raw);
   sb__cuda_leave();
   return status;
 }
 
-sb_status sb__cuda_use_event(const sb__cuda_use *use, CUevent *out) {
-  const sb__cuda_use seen = sb__cuda_use_now(use);
+sb_status sb__cuda_last_use_event(const sb__cuda_last_use *use, CUevent *out) {
+  const sb__cuda_last_use seen = sb__cuda_last_use_now(use);
   *out = NULL;
   return seen.touched ? event_now(seen.device, seen.stream, out) : SB_OK;
 }
 
-sb_status sb__cuda_use_wait(sb__cuda_use *use) {
-  const sb__cuda_use seen = sb__cuda_use_now(use);
+sb_status sb__cuda_last_use_wait(sb__cuda_last_use *use) {
+  const sb__cuda_last_use seen = sb__cuda_last_use_now(use);
   if (!seen.touched) return SB_OK;
   sb_status status = sb__cuda_enter(seen.device);
   if (status) return status;
@@ -410,7 +417,7 @@ sb_status sb__cuda_use_wait(sb__cuda_use *use) {
   return SB_OK;
 }
 
-void sb__cuda_use_settled(sb__cuda_use *use) {
+void sb__cuda_last_use_settled(sb__cuda_last_use *use) {
   sb__lock_take(&lock);
   use->touched = false;
   sb__lock_drop(&lock);

@@ -53,7 +53,7 @@ static sb_status lend(const offer *o, uint32_t number, sb_tensor *out) {
   sb__binding *b = &o->owner->binding;
   sb_status status = sb__read_operand(b);
   if (!status) status = sb__check_host("the tensor", b->operands[0].storage);
-  return status ? status : sb__lend(o->owner, number, out);
+  return status ? status : sb__pin(o->owner, number, out);
 }
 
 static sb_status from_napi(uint64_t environment, napi_value value, uint32_t flags, sb_tensor *out) {
@@ -114,7 +114,7 @@ static sb_status claim(sb__binding *b, sb_storage *storage) {
   double *results = b->frame + SB__FRAME_RESULTS;
   sb_status status = SB_OK;
   if (storage && storage->kind == SB__STORAGE_LENT) {
-    storage = sb__lent_base(storage);
+    storage = sb__pin_base(storage);
     if (!storage) {
       return sb__fail(SB_ERR_UNSUPPORTED,
                       "the bytes belong to another environment, and can be returned there only");
@@ -143,7 +143,7 @@ static sb_status to_napi(uint64_t environment, const sb_tensor *t, napi_value *o
   sb_status status = take_layout(b, t);
   if (!status) status = sb__write_layout(b);
   if (status) return status;
-  const int64_t number = sb__lent_number(o->owner, t->storage);
+  const int64_t number = sb__pin_number(o->owner, t->storage);
   if (number < 0) status = claim(b, t->storage);
   if (status) return status;
   if (napi_open_escapable_handle_scope(env, &scope) != napi_ok)

@@ -151,7 +151,7 @@ napi_value sb__node_copy(napi_env env, napi_callback_info info) {
   sb__binding *b = &e->binding;
   bool scaled = false;
   napi_get_value_bool(env, arguments[0], &scaled);
-  sb__run(b, scaled ? SB__ROW_copy_scaled_check : SB__ROW_copy_check);
+  sb__run(b, scaled ? SB__OPCODE_copy_scaled_check : SB__OPCODE_copy_check);
   if (b->frame[SB__FRAME_STATUS] != 0) return NULL;
   sb_status status = SB_OK;
   copying *c = new_copying(e, scaled);

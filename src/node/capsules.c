@@ -7,7 +7,7 @@ static sb_status no_memory(void) { return sb__fail(SB_ERR_MEMORY, "no memory for
 /* The operand's layout over a storage that a consumer may hold: what is lent under the number or, where that is
  * negative, a native storage itself. out holds one reference. */
 static sb_status holdable(sb__environment *e, double number, sb_tensor *out) {
-  if (number >= 0) return sb__lend(e, (uint32_t)number, out);
+  if (number >= 0) return sb__pin(e, (uint32_t)number, out);
   const sb_status status = sb__read_operand(&e->binding);
   if (status) return status;
   sb_tensor_copy_layout(&e->binding.operands[0], out);
@@ -63,8 +63,8 @@ static sb_status claim(sb__binding *b, sb_storage *storage) {
 
 /* Which number this environment lent the storage under; -1: a native storage, or somebody else's bytes. */
 static sb_status number_of(const sb__environment *e, const sb_storage *source, int64_t *number) {
-  *number = sb__lent_number(e, source);
-  if (*number >= 0 || !source || source->kind != SB__STORAGE_LENT || sb__lent_base(source))
+  *number = sb__pin_number(e, source);
+  if (*number >= 0 || !source || source->kind != SB__STORAGE_LENT || sb__pin_base(source))
     return SB_OK;
   return sb__fail(SB_ERR_UNSUPPORTED, "the capsule's bytes belong to JavaScript of another thread; "
                                       "__dlpack__({ copy: true }) copies them there");

@@ -12,14 +12,24 @@ typedef struct sb__environment {
   napi_ref frame; /* keeps the frame's ArrayBuffer */
   struct watch **watches;
   uint32_t watch_count, watch_room, first_free; /* first_free: id + 1 */
-  struct deleter_queue *deleters;               /* one reference */
+  struct sb__completion_queue *queue;           /* one reference */
+  napi_threadsafe_function wake;                /* the queue's; NULL: nobody listens yet */
+  uint32_t pending;                             /* that keep the event loop alive */
+  struct js_deleter *deleters;                  /* that have not run */
+  napi_ref dispatch;                            /* runs them; NULL: there are none */
+  int due;                                      /* of them, which the loop stays alive for */
   struct copying *copies;                       /* off the loop, that have not settled */
   uint32_t copies_made;
-  struct sb__office *loans; /* one reference */
-  struct sb__room *waits;   /* one reference */
-  struct sb__desk *cuda;    /* one reference */
-  struct exposed *exposed;  /* buffers over native memory */
-  struct tail *tail;        /* the newest buffer of all; NULL: there is none yet */
+  struct sb__completion *unpinned; /* told, and not asked for */
+  napi_ref listener;               /* to what is unpinned */
+  struct waiting *waits;           /* that JavaScript has not heard of */
+  int wait_count;
+  uint32_t waits_made;
+  struct expected *expected; /* work on devices that JavaScript has not heard the end of */
+  uint32_t expected_made;
+  napi_ref collect;                         /* collects garbage where a device is full */
+  struct external_buffer *external_buffers; /* buffers over native memory */
+  struct tail *tail;                        /* the newest buffer of all; NULL: there is none yet */
   bool is_main;             /* its end is the process's, and all other threads have ended */
   bool is_ending;           /* Node finalizes what is left of buffers */
   bool no_external_buffers; /* as in runtimes that refuse them */
@@ -46,6 +56,90 @@ static inline napi_value sb__number(napi_env env, double x) {
   return value;
 }
 
+/* ---- completion_queue.c ---- */
+
+struct sb__completion;
+
+/* On the environment's thread, on a later turn of its loop, in a handle scope: the completion is this function's from now on. */
+typedef void (*sb__tell)(struct sb__completion *completion, sb__environment *e);
+
+/* Part of work that ends on another thread. */
+typedef struct sb__completion {
+  struct sb__completion *next; /* the queue's */
+  sb__tell tell;
+  void (*drop)(
+      struct sb__completion
+          *completion); /* instead, where the environment ends: frees it, without JavaScript */
+} sb__completion;
+
+typedef struct sb__completion_queue sb__completion_queue;
+
+sb__completion_queue *sb__queue_ref(sb__completion_queue *q);
+void sb__queue_unref(sb__completion_queue *q);
+
+/* Any thread: has it told. False: the environment has ended, and it stays the caller's. */
+bool sb__queue_push(sb__completion_queue *q, sb__completion *completion, bool at_front);
+
+/* The environment, if this is its thread and it has not ended; else NULL. */
+sb__environment *sb__queue_owner(const sb__completion_queue *q);
+
+/* The first completion that is to be told, if it is told by that function; the caller's from now on. NULL: it is another one, or none. */
+sb__completion *sb__queue_pop(sb__environment *e, sb__tell tell);
+
+/* From here on completions are told. Idempotent. False: there is no memory. */
+bool sb__queue_listen(sb__environment *e);
+
+/* The event loop stays alive until each hold was released. After sb__queue_listen. */
+void sb__queue_hold_loop(sb__environment *e);
+void sb__queue_release_loop(sb__environment *e);
+
+bool sb__queue_begin(sb__environment *e);
+
+/* Drops what was not told; and from here on pushing fails. */
+void sb__queue_end(sb__environment *e);
+
+/* ---- watches.c ---- */
+
+napi_value sb__node_watch(napi_env env, napi_callback_info info);
+napi_value sb__node_watched(napi_env env, napi_callback_info info);
+napi_value sb__node_unwatch(napi_env env, napi_callback_info info);
+napi_value sb__node_sweep(napi_env env, napi_callback_info info);
+
+/* Sees to it that the next watch() finds a record. False: there is no memory. */
+bool sb__watch_reserve(sb__environment *e);
+
+/* The native storage that goes with a watch; borrowed. NULL: there is none. */
+sb_storage *sb__watch_storage(sb__environment *e, double id);
+
+/* Tells V8 how many bytes a watched object stands for, instead of what it was told before. The id is a watch's. */
+void sb__watch_account(sb__environment *e, double id, int64_t nbytes);
+
+/* Drops the claims of objects that nobody can reach any more, whether or not they were collected on the event loop; the next
+ * sweep() tells JavaScript which. Returns true if there were any. */
+bool sb__drop_unreachable(sb__environment *e);
+
+void sb__watches_end(sb__environment *e);
+void sb__watches_free(sb__environment *e); /* the last thing */
+
+/* ---- buffers.c ---- */
+
+napi_value sb__node_address(napi_env env, napi_callback_info info);
+napi_value sb__node_locate(napi_env env, napi_callback_info info);
+napi_value sb__node_move(napi_env env, napi_callback_info info);
+napi_value sb__node_buffer(napi_env env, napi_callback_info info);
+napi_value sb__node_shared_buffer(napi_env env, napi_callback_info info);
+
+/* The storage that holds the bytes under a buffer which this environment made; NULL: they are not native, or nobody holds them. */
+sb_storage *sb__external_buffer_at(const sb__environment *e, const void *data, size_t nbytes);
+
+/* ---- deleters.c ---- */
+
+napi_value sb__node_wrap(napi_env env, napi_callback_info info);
+napi_value sb__node_on_deleter(napi_env env, napi_callback_info info);
+napi_value sb__node_due(napi_env env, napi_callback_info info);
+
+void sb__deleters_end(sb__environment *e); /* from here on none runs */
+
 /* ---- async.c ---- */
 
 napi_value sb__node_copy(napi_env env, napi_callback_info info);
@@ -54,50 +148,37 @@ napi_value sb__node_stop(napi_env env, napi_callback_info info);
 /* Stops them all: the environment ends. */
 void sb__copies_end(sb__environment *e);
 
-/* ---- loans.c ---- */
+/* ---- pins.c ---- */
 
-/* Lends the bytes of the first operand in the frame to native code. JavaScript holds what the operand is over
- * under a number (js/backend/pins.js: hold), and lets it go once it hears of its return.
+/* Pins the bytes of the first operand in the frame for native code. JavaScript holds what the operand is over under a number
+ * (js/backend/pins.js: hold), and lets it go once it hears that it was unpinned.
  *
  *   number  that hold() gave
  *   out     the operand's layout; holds the one reference to a storage of its own. Whoever drops the last
- *           reference, on whatever thread, and also when this environment has ended, gives the bytes back
+ *           reference, on whatever thread, and also when this environment has ended, unpins the bytes
  *
  * Errors  as the operand's checks · SB_ERR_MEMORY. JavaScript must let go of the number then */
-sb_status sb__lend(sb__environment *e, uint32_t number, sb_tensor *out);
+sb_status sb__pin(sb__environment *e, uint32_t number, sb_tensor *out);
 
-/* The base of what was lent: a native storage, which may stay longer than its environment. NULL: the bytes are
- * V8's, or the storage is none that was lent. */
-sb_storage *sb__lent_base(const sb_storage *storage);
+/* The base of what was pinned: a native storage, which may stay longer than its environment. NULL: the bytes are
+ * V8's, or the storage is none that was pinned. */
+sb_storage *sb__pin_base(const sb_storage *storage);
 
-/* Which number of this environment a storage was lent under; -1: none of this one's. */
-int64_t sb__lent_number(const sb__environment *e, const sb_storage *storage);
+/* Which number of this environment a storage was pinned under; -1: none of this one's. */
+int64_t sb__pin_number(const sb__environment *e, const sb_storage *storage);
 
 napi_value sb__node_on_returned(napi_env env, napi_callback_info info);
 napi_value sb__node_returned(napi_env env, napi_callback_info info);
-
-bool sb__loans_begin(sb__environment *e);
-void sb__loans_end(sb__environment *e);  /* from here on nothing is heard of a return */
-void sb__loans_free(sb__environment *e); /* the last thing */
+void sb__pins_end(sb__environment *e); /* from here on nothing is heard of what is unpinned */
 
 /* ---- waits.c ---- */
 
 napi_value sb__node_wait(napi_env env, napi_callback_info info);
 napi_value sb__node_end_wait(napi_env env, napi_callback_info info);
 
-bool sb__waits_begin(sb__environment *e);
+void sb__waits_begin(void);
 void sb__waits_end(
     sb__environment *e); /* all that sleep are woken; their threads let go of what they hold */
-void sb__waits_free(sb__environment *e); /* the last thing */
-
-/* ---- napi.c ---- */
-
-/* Drops the claims that go with objects which nobody can reach any more, whether or not they were collected on the event
- * loop; the next sweep() tells JavaScript which. Returns whether there were any. */
-bool sb__drop_unreachable(sb__environment *e);
-
-/* The storage that holds the bytes under a buffer which this environment made; NULL: they are not native, or nobody holds them. */
-sb_storage *sb__exposed_at(const sb__environment *e, const void *data, size_t nbytes);
 
 /* ---- cuda.c ---- */
 
@@ -107,23 +188,21 @@ napi_value sb__node_cuda_end(napi_env env, napi_callback_info info);
 napi_value sb__node_cuda_on_full(napi_env env, napi_callback_info info);
 
 /* What a thread of its own does, because it blocks; the first member of what somebody allocated. */
-typedef struct sb__errand {
+typedef struct sb__work_item {
   sb__task task; /* the first member: cuda.c's, as is the second one */
   struct expected *expected;
-  sb_status (*run)(struct sb__errand *errand); /* on that thread */
-  void (*stop)(struct sb__errand *errand);     /* the environment ends: run returns soon, or has */
-  sb_status (*tell)(struct sb__errand *errand, /* it went well: the results go to the frame, */
-                    sb__environment *e);       /* on the environment's thread */
-  void (*free)(struct sb__errand *errand);     /* on any thread, at last */
-} sb__errand;
+  sb_status (*run)(struct sb__work_item *item); /* on that thread */
+  void (*stop)(struct sb__work_item *item);     /* the environment ends: run returns soon, or has */
+  sb_status (*tell)(struct sb__work_item *item, /* it went well: the results go to the frame, */
+                    sb__environment *e);        /* on the environment's thread */
+  void (*free)(struct sb__work_item *item);     /* on any thread, at last */
+} sb__work_item;
 
 /* Begins one; it is this function's, also where that fails. done is called on a later turn of the loop, with the frame as tell, or the
  * failure, left it. An environment that ends stops it, and does not wait for it. */
-sb_status sb__run_errand(sb__environment *e, sb__errand *errand, napi_value done);
+sb_status sb__run_work_item(sb__environment *e, sb__work_item *item, napi_value done);
 
-bool sb__desk_begin(sb__environment *e);
-void sb__desk_end(sb__environment *e);  /* waits for copies, and tells nobody from here on */
-void sb__desk_free(sb__environment *e); /* the last thing */
+void sb__cuda_end(sb__environment *e); /* waits for copies */
 
 /* ---- addons.c ---- */
 

@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "node/environment.h"
-#include "node/peers.h"
+#include "cuda/ipc_server.h"
 
 typedef struct asking {
-  sb__errand errand; /* the first member */
+  sb__work_item item; /* the first member */
   sb__opening opening;
 } asking;
 
@@ -31,10 +31,10 @@ static bool bytes_of(napi_env env, napi_value text, uint8_t out[16]) {
   return true;
 }
 
-static bool name_of(napi_env env, napi_value text, char out[SB__PEERS_NAME]) {
+static bool name_of(napi_env env, napi_value text, char out[SB__IPC_NAME]) {
   size_t length = 0;
-  return napi_get_value_string_utf8(env, text, out, SB__PEERS_NAME, &length) == napi_ok &&
-         out[0] == '@' && length < SB__PEERS_NAME - 1;
+  return napi_get_value_string_utf8(env, text, out, SB__IPC_NAME, &length) == napi_ok &&
+         out[0] == '@' && length < SB__IPC_NAME - 1;
 }
 
 static void set_text(napi_env env, napi_value object, const char *key, const char *text) {
@@ -87,9 +87,9 @@ napi_value sb__node_vram_share(napi_env env, napi_callback_info info) {
   if (!storage) {
     status = sb__fail(SB_ERR_STALE, "the storage is not alive here");
   } else {
-    status = sb__peers_share(storage, (int64_t)sb__number_of(env, arguments[1]),
-                             (int64_t)sb__number_of(env, arguments[2]),
-                             (int64_t)sb__number_of(env, arguments[3]), read_only, &shared);
+    status = sb__ipc_share(storage, (int64_t)sb__number_of(env, arguments[1]),
+                           (int64_t)sb__number_of(env, arguments[2]),
+                           (int64_t)sb__number_of(env, arguments[3]), read_only, &shared);
   }
   if (!status && napi_create_object(env, &made) == napi_ok) {
     set_text(env, made, "socket", shared.socket);
@@ -107,10 +107,10 @@ napi_value sb__node_vram_share(napi_env env, napi_callback_info info) {
 napi_value sb__node_vram_unshare(napi_env env, napi_callback_info info) {
   napi_value arguments[2] = {NULL, NULL};
   sb__environment *e = sb__enter(env, info, 2, arguments);
-  char socket[SB__PEERS_NAME];
+  char socket[SB__IPC_NAME];
   uint8_t token[16];
   const bool is_token = name_of(env, arguments[0], socket) && bytes_of(env, arguments[1], token);
-  sb__report(&e->binding, is_token ? sb__peers_unshare(socket, token)
+  sb__report(&e->binding, is_token ? sb__ipc_unshare(socket, token)
                                    : sb__fail(SB_ERR_ARGUMENT, "the descriptor has no token"));
   return NULL;
 }
@@ -119,7 +119,7 @@ napi_value sb__node_vram_unshare(napi_env env, napi_callback_info info) {
 napi_value sb__node_vram_held(napi_env env, napi_callback_info info) {
   sb__environment *e = sb__enter(env, info, 0, NULL);
   int64_t count = 0, bytes = 0;
-  sb__peers_held(&count, &bytes);
+  sb__ipc_held(&count, &bytes);
   e->binding.frame[SB__FRAME_RESULTS] = (double)count;
   e->binding.frame[SB__FRAME_RESULTS + 1] = (double)bytes;
   return NULL;
@@ -127,15 +127,15 @@ napi_value sb__node_vram_held(napi_env env, napi_callback_info info) {
 
 /* ---- Opening ---- */
 
-static sb__opening *opening_of(sb__errand *errand) { return &((asking *)(void *)errand)->opening; }
+static sb__opening *opening_of(sb__work_item *item) { return &((asking *)(void *)item)->opening; }
 
-static sb_status ask(sb__errand *errand) { return sb__peers_open(opening_of(errand)); }
+static sb_status ask(sb__work_item *item) { return sb__ipc_open(opening_of(item)); }
 
-static void hang_up(sb__errand *errand) { sb__peers_stop(opening_of(errand)); }
+static void hang_up(sb__work_item *item) { sb__ipc_stop(opening_of(item)); }
 
 /* The claim, its handle and what else is known of it are the results. */
-static sb_status tell(sb__errand *errand, sb__environment *e) {
-  sb__opening *o = opening_of(errand);
+static sb_status tell(sb__work_item *item, sb__environment *e) {
+  sb__opening *o = opening_of(item);
   double *results = &e->binding.frame[SB__FRAME_RESULTS];
   const sb_status status = sb__claim_new(&e->binding, o->storage, &results[0]);
   if (status) return status;
@@ -147,9 +147,9 @@ static sb_status tell(sb__errand *errand, sb__environment *e) {
   return SB_OK;
 }
 
-static void free_asking(sb__errand *errand) {
-  sb_storage_unref(&opening_of(errand)->storage);
-  sb__free(errand);
+static void free_asking(sb__work_item *item) {
+  sb_storage_unref(&opening_of(item)->storage);
+  sb__free(item);
 }
 
 /* vramOpen(socket, token, uuid, generation, offset, nbytes, done): done() is called on a later turn. The frame has the status then, and
@@ -164,17 +164,17 @@ napi_value sb__node_vram_open(napi_env env, napi_callback_info info) {
     return NULL;
   }
   memset(a, 0, sizeof *a);
-  a->errand = (sb__errand){.run = ask, .stop = hang_up, .tell = tell, .free = free_asking};
+  a->item = (sb__work_item){.run = ask, .stop = hang_up, .tell = tell, .free = free_asking};
   a->opening.generation = (uint64_t)sb__number_of(env, arguments[3]);
   a->opening.offset = (uint64_t)sb__number_of(env, arguments[4]);
   a->opening.nbytes = (uint64_t)sb__number_of(env, arguments[5]);
   if (name_of(env, arguments[0], a->opening.socket) &&
       bytes_of(env, arguments[1], a->opening.token) &&
       bytes_of(env, arguments[2], a->opening.uuid)) {
-    status = sb__run_errand(e, &a->errand, arguments[6]);
+    status = sb__run_work_item(e, &a->item, arguments[6]);
   } else {
     status = sb__fail(SB_ERR_ARGUMENT, "the descriptor has no socket, no token or no uuid");
-    free_asking(&a->errand);
+    free_asking(&a->item);
   }
   sb__report(&e->binding, status);
   return NULL;

@@ -20,12 +20,12 @@ function inFreshProcess (source, flags = []) {
   return value
 }
 
-/** The addon that the package loads: it exports `noop(int)`, an N-API call that does nothing else. */
+/** The addon that the package loads. */
 function addonPath () {
   return process.env.SAMEBYTES_BINARY || path.join(ROOT, 'build', 'Release', 'samebytes.node')
 }
 
-/** memcpy, stream and memset of test/bench/c/yardstick.c. */
+/** What test/bench/c/yardstick.c exports: memcpy, noop and so on. */
 function yardstick () {
   return require(path.join(ROOT, 'build', 'Release', 'samebytes_bench.node'))
 }

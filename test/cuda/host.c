@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "../c/check.h"
-#include "cuda/inside.h"
+#include "cuda/internal.h"
 #include "fakecuda.h"
 #include "ipc/futex.h"
 #include "ipc/transfer.h"
@@ -592,7 +592,7 @@ static void scarce(void) { /* 64 MiB */
   sb_storage_unref(&a);
   EQ(sb__cuda_storage_new(0, INT64_C(60) << 20, theirs, &a), SB_OK);
   const sb__cuda_memory *memory = a->context;
-  EQ((uintptr_t)memory->use.stream, sb__cuda_stream_number(one));
+  EQ((uintptr_t)memory->last_use.stream, sb__cuda_stream_number(one));
   sb_storage_unref(&a);
   sb__cuda_stream_unref(&one);
   sb__cuda_stream_unref(&two);

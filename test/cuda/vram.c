@@ -11,7 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "node/peers.h"
+#include "cuda/ipc_server.h"
 
 static int files(void) {
   int count = 0;
@@ -25,7 +25,7 @@ static int files(void) {
 /* The server hears of what ended a little later; the alarm ends a wait that is in vain. */
 static void wait_for_held(int64_t expected) {
   for (int64_t count = -1, bytes = 0; count != expected; usleep(1000))
-    sb__peers_held(&count, &bytes);
+    sb__ipc_held(&count, &bytes);
 }
 
 static void wait_for_files(int most) {
@@ -34,7 +34,7 @@ static void wait_for_files(int most) {
 
 static sb_status share(sb_storage *storage, int64_t at, int64_t nbytes, int64_t uses,
                        sb__shared *out) {
-  return sb__peers_share(storage, at, nbytes, uses, false, out);
+  return sb__ipc_share(storage, at, nbytes, uses, false, out);
 }
 
 static sb__opening question(const sb__shared *d, int64_t nbytes) {
@@ -75,13 +75,13 @@ static void there_and_back(void) {
   EQ(share(s, 100, 200, 1, &d), SB_OK);
   EQ(d.vram.kind, SB__VRAM_FILE);
   sb__opening o = question(&d, 200);
-  EQ(sb__peers_open(&o), SB_OK);
+  EQ(sb__ipc_open(&o), SB_OK);
   EQ(sb_storage_nbytes(o.storage), 200);
   CHECK(sb_storage_data(o.storage) != (char *)sb_storage_data(s) + 100);
   ((char *)sb_storage_data(o.storage))[3] = 9;
   EQ(((char *)sb_storage_data(s))[103], 9);
   sb__opening again = question(&d, 200);
-  EQ(sb__peers_open(&again), SB_ERR_STALE);
+  EQ(sb__ipc_open(&again), SB_ERR_STALE);
   sb_storage_unref(&s);
   EQ(((char *)sb_storage_data(o.storage))[4], 7);
   sb_storage_unref(&o.storage);
@@ -99,26 +99,26 @@ static void wrong(void) {
   EQ(share(s, 0, 1000, 1, &d), SB_OK);
   sb__opening o = question(&d, 1000);
   o.token[3] ^= 1;
-  EQ(sb__peers_open(&o), SB_ERR_STALE);
+  EQ(sb__ipc_open(&o), SB_ERR_STALE);
   o = question(&d, 999);
-  EQ(sb__peers_open(&o), SB_ERR_STALE);
+  EQ(sb__ipc_open(&o), SB_ERR_STALE);
   o = question(&d, 1000);
   o.generation++;
-  EQ(sb__peers_open(&o), SB_ERR_STALE);
+  EQ(sb__ipc_open(&o), SB_ERR_STALE);
   o = question(&d, 1000);
   o.uuid[0] ^= 1;
-  EQ(sb__peers_open(&o), SB_ERR_DEVICE);
+  EQ(sb__ipc_open(&o), SB_ERR_DEVICE);
   o = question(&d, 1000);
   o.socket[20] ^= 1;
-  EQ(sb__peers_open(&o), SB_ERR_NOT_FOUND);
+  EQ(sb__ipc_open(&o), SB_ERR_NOT_FOUND);
   o = question(&d, 1000);
-  sb__peers_stop(&o);
-  EQ(sb__peers_open(&o), SB_ERR_IO);
-  EQ(sb__peers_unshare("@other", d.token), SB_ERR_STALE);
-  EQ(sb__peers_unshare(d.socket, d.token), SB_OK);
-  EQ(sb__peers_unshare(d.socket, d.token), SB_ERR_STALE);
+  sb__ipc_stop(&o);
+  EQ(sb__ipc_open(&o), SB_ERR_IO);
+  EQ(sb__ipc_unshare("@other", d.token), SB_ERR_STALE);
+  EQ(sb__ipc_unshare(d.socket, d.token), SB_OK);
+  EQ(sb__ipc_unshare(d.socket, d.token), SB_ERR_STALE);
   o = question(&d, 1000);
-  EQ(sb__peers_open(&o), SB_ERR_STALE);
+  EQ(sb__ipc_open(&o), SB_ERR_STALE);
   sb_storage_unref(&s);
   wait_for_held(0);
 }
@@ -129,7 +129,7 @@ static void nothing(void) {
   EQ(sb__vram_new(0, 0, false, &s), SB_OK);
   EQ(share(s, 0, 0, 1, &d), SB_OK);
   sb__opening o = question(&d, 0);
-  EQ(sb__peers_open(&o), SB_OK);
+  EQ(sb__ipc_open(&o), SB_OK);
   EQ(sb_storage_nbytes(o.storage), 0);
   sb_storage_unref(&o.storage);
   sb_storage_unref(&s);
@@ -145,10 +145,10 @@ static void foreign(void) { /* its own process cannot open it, and takes no use 
   CHECK(d.vram.offset >= 1000);
   for (int i = 0; i < 3; i++) {
     sb__opening o = question(&d, 4000);
-    EQ(sb__peers_open(&o), SB_ERR_UNSUPPORTED);
+    EQ(sb__ipc_open(&o), SB_ERR_UNSUPPORTED);
   }
   sb_storage_unref(&s);
-  EQ(sb__peers_unshare(d.socket, d.token), SB_OK);
+  EQ(sb__ipc_unshare(d.socket, d.token), SB_OK);
   wait_for_held(0);
 }
 
@@ -192,7 +192,7 @@ static void noise(void) {
   }
   sb__opening o = question(&d, 64);
   sb_status status = SB_ERR_STALE;
-  while ((status = sb__peers_open(&o)) ==
+  while ((status = sb__ipc_open(&o)) ==
          SB_ERR_STALE) { /* till the last that asked is known to have gone */
     o = question(&d, 64);
     usleep(1000);
@@ -220,12 +220,12 @@ static void *worker(void *argument) {
     if (share(s, 0, nbytes, 2, &d)) return "share";
     sb_storage_unref(&s);
     sb__opening o = question(&d, nbytes);
-    if (sb__peers_open(&o)) return "open";
+    if (sb__ipc_open(&o)) return "open";
     if (((char *)sb_storage_data(o.storage))[nbytes - 1] != (char)i) return "bytes";
-    if (sb__peers_unshare(d.socket, d.token)) return "unshare";
+    if (sb__ipc_unshare(d.socket, d.token)) return "unshare";
     sb_storage_unref(&o.storage);
     o = question(&common, 100);
-    const sb_status status = sb__peers_open(&o);
+    const sb_status status = sb__ipc_open(&o);
     if (status && status != SB_ERR_STALE) return "common";
     atomic_fetch_add(status ? &refused : &opened, 1);
     sb_storage_unref(&o.storage);
@@ -261,9 +261,9 @@ static sb_status all_of_it(void) {
   status = share(s, 0, 3000, 1, &d);
   if (!status) {
     sb__opening o = question(&d, 3000);
-    status = sb__peers_open(&o);
+    status = sb__ipc_open(&o);
     sb_storage_unref(&o.storage);
-    if (status) EQ(sb__peers_unshare(d.socket, d.token), SB_OK);
+    if (status) EQ(sb__ipc_unshare(d.socket, d.token), SB_OK);
   }
   sb_storage_unref(&s);
   return status;
@@ -348,7 +348,7 @@ static void not_again(void) {
   CHECK(sb_storage_data(s) == first); /* nobody else had it */
   EQ(share(s, 0, 100, 1, &d), SB_OK);
   sb__opening o = question(&d, 100);
-  EQ(sb__peers_open(&o), SB_OK);
+  EQ(sb__ipc_open(&o), SB_OK);
   sb_storage_unref(&o.storage);
   sb_storage_unref(&s);
   wait_for_held(0);

@@ -8,6 +8,10 @@
  *   lines (to, from, n, size, rows, columns, width, stream)   runs (to, from, a, b, d, run, together, stream)
  *   cast (to, from, n, which, stream)
  *
+ * and
+ *
+ *   noop (integer) → integer   a call of Node-API, and nothing else
+ *
  * Built by `.ci/build bench`. to and from are Uint8Arrays of at least nbytes. */
 #include <node_api.h>
 #include <stdbool.h>
@@ -62,6 +66,16 @@ static int64_t number_of(napi_env env, napi_value value) {
 static void arguments(napi_env env, napi_callback_info info, napi_value argv[4]) {
   size_t argc = 4;
   napi_get_cb_info(env, info, &argc, argv, NULL, NULL);
+}
+
+static napi_value js_noop(napi_env env, napi_callback_info info) {
+  napi_value argument = NULL, result = NULL;
+  size_t count = 1;
+  int32_t x = 0;
+  napi_get_cb_info(env, info, &count, &argument, NULL, NULL);
+  napi_get_value_int32(env, argument, &x);
+  napi_create_int32(env, x, &result);
+  return result;
 }
 
 static napi_value js_memcpy(napi_env env, napi_callback_info info) {
@@ -141,7 +155,7 @@ NAPI_MODULE_INIT() {
   static const struct {
     const char *name;
     napi_callback function;
-  } functions[] = {{"memcpy", js_memcpy}, {"stream", js_stream}, {"memset", js_memset},
+  } functions[] = {{"noop", js_noop}, {"memcpy", js_memcpy}, {"stream", js_stream}, {"memset", js_memset},
                    {"lines", js_lines},   {"runs", js_runs},     {"cast", js_cast}};
   const size_t count = sizeof functions / sizeof *functions;
   for (size_t i = 0; i < (has_loops() ? count : 3); i++) {

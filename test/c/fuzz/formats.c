@@ -1,4 +1,4 @@
-/* A fuzzer of one parser: FORMAT is its number in run.c's parse. What it finds lies inside the file, whatever that is. */
+/* A fuzzer of one parser: FORMAT is its number in exports.c's parse. What it finds lies inside the file, whatever that is. */
 #include <stdlib.h>
 
 #include "formats/formats.h"

@@ -1,7 +1,7 @@
-/* Copies that nobody waits for, and the order of what others do with our memory. */
+/* Copies that return before they are done, and ordering with work that other libraries give to streams. */
 #include <string.h>
 
-#include "cuda/inside.h"
+#include "cuda/internal.h"
 
 static sb_status new_pinned(const sb_tensor *like, sb_dtype dtype, sb_tensor *out) {
   sb_tensor made;
@@ -23,17 +23,18 @@ struct sb__cuda_copying {
 static bool is_on_host(const sb_tensor *t) { return t->storage->device < 0; }
 
 /* The way down, as far as it goes without waiting. */
-static sb_status begin_down(const sb__copy *c, const sb__cuda_lane *lane, sb__cuda_copying *out) {
+static sb_status begin_down(const sb__copy *c, const sb__cuda_raw_stream *raw,
+                            sb__cuda_copying *out) {
   sb_tensor there;
   const sb_tensor *dst = c->dst;
-  sb_status status = sb__cuda_prepare_down(c, lane, &there, &out->converted);
+  sb_status status = sb__cuda_prepare_down(c, raw, &there, &out->converted);
   if (status) return status;
   if (sb__cuda_is_alike(dst, &there) && (out->converted || !c->scale) &&
       sb__cuda_is_pinned(dst->storage, sb_tensor_data(dst), (size_t)sb_tensor_nbytes(dst))) {
-    status = sb__cuda_fetch(dst, &there, false, lane);
+    status = sb__cuda_fetch(dst, &there, false, raw);
   } else {
     status = new_pinned(&there, there.dtype, &out->room);
-    if (!status) status = sb__cuda_fetch(&out->room, &there, false, lane);
+    if (!status) status = sb__cuda_fetch(&out->room, &there, false, raw);
   }
   sb_tensor_release(&there);
   return status;
@@ -41,30 +42,30 @@ static sb_status begin_down(const sb__copy *c, const sb__cuda_lane *lane, sb__cu
 
 static sb_status begin(const sb__copy *c, sb__cuda_copying *out, int64_t *staged) {
   if (!is_on_host(c->dst)) return sb__cuda_copy_run(c, false, false, staged);
-  const sb__cuda_lane lane = sb__cuda_lane_for(out->device);
-  sb_status status = sb__cuda_enter(lane.device);
+  const sb__cuda_raw_stream raw = sb__cuda_raw_stream_for(out->device);
+  sb_status status = sb__cuda_enter(raw.device);
   if (status) return status;
-  status = begin_down(c, &lane, out);
+  status = begin_down(c, &raw, out);
   sb__cuda_leave();
   return status;
 }
 
 static sb_status mark(sb__cuda_copying *c) {
-  const sb__cuda_lane lane = sb__cuda_lane_for(c->device);
-  sb_status status = sb__cuda_enter(lane.device);
+  const sb__cuda_raw_stream raw = sb__cuda_raw_stream_for(c->device);
+  sb_status status = sb__cuda_enter(raw.device);
   if (status) return status;
-  c->stream = lane.stream;
-  status = sb__cuda_event_take(lane.device, &c->event);
+  c->stream = raw.handle;
+  status = sb__cuda_event_take(raw.device, &c->event);
   if (!status)
-    status = sb__cuda_check(sb__cu.cuEventRecord(c->event, lane.stream), "recording an event");
+    status = sb__cuda_check(sb__cu.cuEventRecord(c->event, raw.handle), "recording an event");
   sb__cuda_leave();
   return status;
 }
 
 static void wait_for_lane(int device) {
-  const sb__cuda_lane lane = sb__cuda_lane_for(device);
+  const sb__cuda_raw_stream raw = sb__cuda_raw_stream_for(device);
   if (sb__cuda_is_lost() || sb__cuda_enter(device)) return;
-  (void)sb__cu.cuStreamSynchronize(lane.stream);
+  (void)sb__cu.cuStreamSynchronize(raw.handle);
   sb__cuda_leave();
 }
 
@@ -127,18 +128,18 @@ sb_status sb__cuda_copy_end(sb__cuda_copying **copying, const sb__copy *c, int64
 /* ---- From outside ---- */
 
 sb_status sb__cuda_touch(sb_storage *storage, int64_t device, sb__cuda_stream *stream) {
-  sb__cuda_lane lane;
+  sb__cuda_raw_stream raw;
   sb_status status = sb__cuda_enter(device);
   if (status) return status;
-  status = sb__cuda_lane_of(device, stream, &lane);
-  if (!status) status = sb__cuda_before(storage, &lane);
-  if (!status) status = sb__cuda_after(storage, &lane);
+  status = sb__cuda_raw_stream_of(device, stream, &raw);
+  if (!status) status = sb__cuda_before(storage, &raw);
+  if (!status) status = sb__cuda_after(storage, &raw);
   sb__cuda_leave();
   return status;
 }
 
 sb_status sb__cuda_wait_for(const sb_storage *storage) {
-  sb__cuda_use *use = sb__cuda_use_of(storage);
+  sb__cuda_last_use *use = sb__cuda_last_use_of(storage);
   const sb_status status = sb__cuda_load();
-  return status || !use ? status : sb__cuda_use_wait(use);
+  return status || !use ? status : sb__cuda_last_use_wait(use);
 }

@@ -1,7 +1,7 @@
-/* Device memory in other processes. One thread answers for this one; it sleeps in poll, and alone knows the connections. Tokens
- * are under a lock. A use is taken when the importer says that it has the memory; a connection that ends before gives it back. */
+/* One thread answers for this process; it sleeps in poll, and it alone touches the connections. Tokens are under a lock. A use counts when
+ * the importer confirms that it has mapped the memory; if its connection ends before that, the use is given back. */
 #define _GNU_SOURCE 1 /* accept4, struct ucred */
-#include "node/peers.h"
+#include "cuda/ipc_server.h"
 
 #include <string.h>
 
@@ -68,7 +68,7 @@ static entry *entries;
 static uint64_t made;
 static int64_t held_count, held_bytes;
 static int listening = -1;
-static char name[SB__PEERS_NAME];
+static char name[SB__IPC_NAME];
 
 /* Under the lock. The last one out gets the entry to free; NULL: somebody else is there. */
 static entry *let_go(entry *x) {
@@ -100,14 +100,14 @@ static entry *find(const uint8_t token[16]) {
   return x;
 }
 
-void sb__peers_held(int64_t *count, int64_t *bytes) {
+void sb__ipc_held(int64_t *count, int64_t *bytes) {
   sb__lock_take(&lock);
   *count = held_count;
   *bytes = held_bytes;
   sb__lock_drop(&lock);
 }
 
-sb_status sb__peers_unshare(const char *socket_name, const uint8_t token[16]) {
+sb_status sb__ipc_unshare(const char *socket_name, const uint8_t token[16]) {
   entry *x = NULL, *last = NULL;
   sb__lock_take(&lock);
   if (name[0] && strcmp(name, socket_name) == 0) x = find(token);
@@ -316,7 +316,7 @@ static sb_status listen_once(void) {
   static sb__lock starting;
   struct sockaddr_un address;
   uint64_t random = 0;
-  char chosen[SB__PEERS_NAME];
+  char chosen[SB__IPC_NAME];
   sb_status status = SB_OK;
   sb__lock_take(&starting);
   if (the_server) goto done;
@@ -356,8 +356,8 @@ done:
   return status;
 }
 
-sb_status sb__peers_share(sb_storage *storage, int64_t at, int64_t nbytes, int64_t uses,
-                          bool read_only, sb__shared *out) {
+sb_status sb__ipc_share(sb_storage *storage, int64_t at, int64_t nbytes, int64_t uses,
+                        bool read_only, sb__shared *out) {
   if (!SB__ON_DEVICE(storage)) {
     return sb__fail(SB_ERR_UNSUPPORTED, "the memory is on no device");
   }
@@ -430,7 +430,7 @@ static sb_status connect_to(sb__opening *o, pid_t *pid) {
   return SB_OK;
 }
 
-/* The connection, which is the caller's from now on; it ends no more by sb__peers_stop. */
+/* The connection, which is the caller's from now on; it ends no more by sb__ipc_stop. */
 static int take_connection(sb__opening *o) {
   sb__lock_take(&o->lock);
   const int connection = o->connection;
@@ -439,7 +439,7 @@ static int take_connection(sb__opening *o) {
   return connection;
 }
 
-void sb__peers_stop(sb__opening *o) {
+void sb__ipc_stop(sb__opening *o) {
   sb__lock_take(&o->lock);
   o->is_stopped = true;
   if (o->connection > 0) shutdown(o->connection, SHUT_RDWR);
@@ -544,7 +544,7 @@ static sb_status take(sb__opening *o, int connection, pid_t pid, const answer *a
   return SB_OK;
 }
 
-sb_status sb__peers_open(sb__opening *o) {
+sb_status sb__ipc_open(sb__opening *o) {
   answer a;
   int file = -1, device = 0, why = 0;
   ssize_t length = -1;
@@ -569,24 +569,24 @@ sb_status sb__peers_open(sb__opening *o) {
 
 #else
 
-sb_status sb__peers_share(sb_storage *storage, int64_t at, int64_t nbytes, int64_t uses,
-                          bool read_only, sb__shared *out) {
+sb_status sb__ipc_share(sb_storage *storage, int64_t at, int64_t nbytes, int64_t uses,
+                        bool read_only, sb__shared *out) {
   (void)storage, (void)at, (void)nbytes, (void)uses, (void)read_only, (void)out;
   return sb__fail(SB_ERR_UNSUPPORTED, "device memory is shared on Linux only");
 }
 
-sb_status sb__peers_unshare(const char *socket, const uint8_t token[16]) {
+sb_status sb__ipc_unshare(const char *socket, const uint8_t token[16]) {
   (void)socket, (void)token;
   return sb__fail(SB_ERR_STALE, "device memory is shared on Linux only");
 }
 
-void sb__peers_held(int64_t *count, int64_t *bytes) { *count = *bytes = 0; }
+void sb__ipc_held(int64_t *count, int64_t *bytes) { *count = *bytes = 0; }
 
-sb_status sb__peers_open(sb__opening *o) {
+sb_status sb__ipc_open(sb__opening *o) {
   (void)o;
   return sb__fail(SB_ERR_UNSUPPORTED, "device memory is shared on Linux only");
 }
 
-void sb__peers_stop(sb__opening *o) { (void)o; }
+void sb__ipc_stop(sb__opening *o) { (void)o; }
 
 #endif

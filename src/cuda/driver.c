@@ -1,8 +1,8 @@
-/* The driver library: found, opened and initialised when it is first needed; what its answers mean; and what is left when a
- * context is lost. */
+/* The driver library: found, opened and initialised when it is first needed; what its error codes mean; and the state after an error that
+ * ends CUDA for the process. */
 #include <string.h>
 
-#include "cuda/inside.h"
+#include "cuda/internal.h"
 
 sb__cu_table sb__cu;
 
@@ -171,7 +171,6 @@ static int load(void) {
   const char *text = sb__os_environment("SAMEBYTES_CUDA_SYNC");
   synchronous = text && strcmp(text, "1") == 0;
   forks_then = sb__os_forks();
-  sb__cuda_begin_table();
   return LOADED;
 }
 
@@ -265,15 +264,6 @@ sb_status sb__cuda_load(void) {
         "program instead, as child_process.fork does");
   }
   return atomic_load(&lost) ? say_lost() : SB_OK;
-}
-
-const char *sb__cuda_why_not(void) {
-  int count = 0;
-  sb_status status = sb__cuda_count(&count);
-  if (!status && count == 0)
-    status = sb__fail(SB_ERR_DEVICE, "CUDA is not available: the driver has no device");
-  if (!status) status = sb__cuda_check_code();
-  return status ? sb_error_message() : "";
 }
 
 /* ---- Device code's folder ---- */

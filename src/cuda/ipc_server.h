@@ -1,20 +1,20 @@
-/* Device memory in other processes: a socket by which they ask this one for what it shared, and asking them. Processes of one user on
- * one machine; Linux alone. No JavaScript is known here.
+/* Device memory between processes of one user on one machine, by a socket: a server hands out what this process shared, a client asks
+ * others. Linux alone; no JavaScript.
  *
- * A token stands for memory, so many times. Who opens it gets a file descriptor of the memory, or the driver's handle and the promise
- * that the memory stays until the connection ends: by close, or by the importer's death. */
-#ifndef SB_PEERS_H
-#define SB_PEERS_H
+ * A token names shared memory and can be opened a fixed number of times. Whoever opens it gets a file descriptor of the memory, or the
+ * driver's IPC handle and a lease: the memory stays until the connection ends, by close or because the importer died. */
+#ifndef SB_CUDA_IPC_SERVER_H
+#define SB_CUDA_IPC_SERVER_H
 
 #include "cuda/share.h"
 
-#define SB__PEERS_NAME 64 /* bytes of a socket's name, with its 0 */
+#define SB__IPC_NAME 64 /* bytes of a socket's name, with its 0 */
 
 typedef struct sb__shared {
-  char socket[SB__PEERS_NAME]; /* "@" and its name in the abstract name space */
-  uint8_t token[16];           /* nobody guesses it */
-  uint64_t generation;         /* of this process' tokens */
-  sb__vram vram;               /* where the first byte is */
+  char socket[SB__IPC_NAME]; /* "@" and its name in the abstract name space */
+  uint8_t token[16];         /* nobody guesses it */
+  uint64_t generation;       /* of this process' tokens */
+  sb__vram vram;             /* where the first byte is */
 } sb__shared;
 
 /* A token of nbytes of a storage on a device. The storage is kept until all uses are taken and it is no longer lent, or until it
@@ -25,20 +25,20 @@ typedef struct sb__shared {
  *
  * Errors  SB_ERR_BOUNDS outside the storage · SB_ERR_UNSUPPORTED memory that cannot be shared, or no Linux · SB_ERR_MEMORY ·
  *         SB_ERR_IO no socket */
-sb_status sb__peers_share(sb_storage *storage, int64_t at, int64_t nbytes, int64_t uses,
-                          bool read_only, sb__shared *out);
+sb_status sb__ipc_share(sb_storage *storage, int64_t at, int64_t nbytes, int64_t uses,
+                        bool read_only, sb__shared *out);
 
 /* Takes back what was not opened; what was stays.
  *
  * Errors  SB_ERR_STALE used up, taken back, or no token of this process */
-sb_status sb__peers_unshare(const char *socket, const uint8_t token[16]);
+sb_status sb__ipc_unshare(const char *socket, const uint8_t token[16]);
 
 /* Tokens that are not used up, and memory that importers have on loan; bytes of both. */
-void sb__peers_held(int64_t *count, int64_t *bytes);
+void sb__ipc_held(int64_t *count, int64_t *bytes);
 
 /* A question to another process, which another thread may end early. {0} at first, but for what is asked. */
 typedef struct sb__opening {
-  char socket[SB__PEERS_NAME];
+  char socket[SB__IPC_NAME];
   uint8_t token[16], uuid[16];
   uint64_t generation;
   uint64_t offset,
@@ -56,9 +56,9 @@ typedef struct sb__opening {
  *
  * Errors  SB_ERR_STALE the token is used up or taken back, or is none · SB_ERR_NOT_FOUND whoever shared it has ended · SB_ERR_DEVICE its
  *         GPU is not seen here · SB_ERR_FORMAT what answers is no samebytes · SB_ERR_IO · SB_ERR_MEMORY · SB_ERR_UNSUPPORTED */
-sb_status sb__peers_open(sb__opening *o);
+sb_status sb__ipc_open(sb__opening *o);
 
 /* On any thread: it fails soon. */
-void sb__peers_stop(sb__opening *o);
+void sb__ipc_stop(sb__opening *o);
 
 #endif

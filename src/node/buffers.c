@@ -1,0 +1,265 @@
+/* ArrayBuffers and SharedArrayBuffers: where the bytes of JavaScript's are, and ones over native storages. */
+#include <string.h>
+
+#include "ipc/transfer.h"
+#include "node/environment.h"
+
+/* ---- Addresses ---- */
+
+/* address(view) → number: where its first byte is. Typed arrays only: they tell on every version of
+ * Node, also over a SharedArrayBuffer. */
+napi_value sb__node_address(napi_env env, napi_callback_info info) {
+  napi_value argument = NULL;
+  void *data = NULL;
+  sb__enter(env, info, 1, &argument);
+  if (napi_get_typedarray_info(env, argument, NULL, NULL, &data, NULL, NULL) != napi_ok)
+    data = NULL;
+  return sb__number(env, (double)(uintptr_t)data);
+}
+
+enum { MAX_LOCATED = SB__FRAME_OPERANDS - SB__FRAME_RESULTS };
+
+/* locate(buffer, ...), just allocated, up to seven: where their first bytes are becomes the results; 0 for
+ * what is no ArrayBuffer. */
+napi_value sb__node_locate(napi_env env, napi_callback_info info) {
+  napi_value arguments[MAX_LOCATED];
+  size_t count = MAX_LOCATED;
+  sb__environment *e = NULL;
+  napi_get_cb_info(env, info, &count, arguments, NULL, (void **)&e);
+  if (count > MAX_LOCATED) count = MAX_LOCATED;
+  for (size_t i = 0; i < count; i++) {
+    void *data = NULL;
+    size_t nbytes = 0;
+    if (napi_get_arraybuffer_info(env, arguments[i], &data, &nbytes) != napi_ok) data = NULL;
+    if (data) sb__os_expect_use(data, nbytes);
+    e->binding.frame[SB__FRAME_RESULTS + i] = (double)(uintptr_t)data;
+  }
+  return NULL;
+}
+
+/* move(to, from, nbytes): copies between addresses that do not overlap and that JavaScript vouches for. */
+napi_value sb__node_move(napi_env env, napi_callback_info info) {
+  napi_value arguments[3] = {NULL, NULL, NULL};
+  sb__enter(env, info, 3, arguments);
+  void *to = (void *)(uintptr_t)sb__number_of(env, arguments[0]);
+  const void *from = (const void *)(uintptr_t)sb__number_of(env, arguments[1]);
+  const size_t nbytes = (size_t)sb__number_of(env, arguments[2]);
+  if (nbytes) memcpy(to, from, nbytes);
+  return NULL;
+}
+
+/* ---- External ArrayBuffers ---- */
+
+/* A buffer over a storage. Its finalizer runs when V8 lets go of the bytes, whatever object and thread has them by then, or
+ * else when the environment ends. A program can have moved them to a buffer that another thread has; so what the end
+ * of a worker finalizes is given back only if the buffer that we made still had its bytes. Otherwise they are kept for
+ * ever: nobody tells when the last reader is gone. That goes for a buffer, too, which V8 has collected and not yet let go of. */
+typedef struct external_buffer {
+  sb__environment *owner;
+  sb_storage *storage; /* one reference */
+  napi_ref ref;        /* to the buffer, weak; NULL in the main thread */
+  struct external_buffer *next, *previous;
+  bool is_attached; /* the worker is ending, and the buffer has its bytes */
+} external_buffer;
+
+static void free_buffer(external_buffer *x) {
+  if (x->next) x->next->previous = x->previous;
+  if (x->previous)
+    x->previous->next = x->next;
+  else
+    x->owner->external_buffers = x->next;
+  sb__free(x);
+}
+
+static void finalize_buffer(napi_env env, void *data, void *hint) {
+  external_buffer *x = hint;
+  (void)data;
+  if (x->ref) napi_delete_reference(env, x->ref);
+  if (!x->owner->is_ending || x->is_attached) sb_storage_unref(&x->storage);
+  free_buffer(x);
+}
+
+/* At the end Node detaches each buffer before it calls its finalizer, the newest one first, and before any hook of ours. So the
+ * newest of all is one that nobody sees: its finalizer finds the others as programs left them. */
+typedef struct tail {
+  sb__environment *owner;
+  napi_ref ref;
+  char byte; /* that the buffer is over */
+} tail;
+
+static void finalize_tail(napi_env env, void *data, void *hint) {
+  tail *t = hint;
+  sb__environment *e = t->owner;
+  (void)data;
+  if (e->tail == t) {
+    e->is_ending = true;
+    e->tail = NULL;
+    for (external_buffer *x = e->external_buffers; x; x = x->next) {
+      napi_handle_scope scope = NULL;
+      napi_value made = NULL;
+      bool is_detached = true;
+      if (napi_open_handle_scope(env, &scope) != napi_ok) break;
+      if (x->ref) napi_get_reference_value(env, x->ref, &made);
+      if (made) napi_is_detached_arraybuffer(env, made, &is_detached);
+      x->is_attached = !is_detached;
+      napi_close_handle_scope(env, scope);
+    }
+  }
+  if (t->ref) napi_delete_reference(env, t->ref);
+  sb__free(t);
+}
+
+/* Makes a buffer; is_taken: its finalizer is called sometime. A failure leaves no exception. */
+static napi_status make_external(sb__environment *e, void *data, size_t nbytes,
+                                 napi_finalize finalize, void *hint, napi_value *made,
+                                 bool *is_taken) {
+  const napi_status status =
+      napi_create_external_arraybuffer(e->env, data, nbytes, finalize, hint, made);
+  bool pending = false;
+  if (status != napi_ok) napi_is_exception_pending(e->env, &pending);
+  if (pending) { /* ERR_BUFFER_TOO_LARGE, say: Node runs the finalizer then; our error names the way out */
+    napi_value ignored = NULL;
+    napi_get_and_clear_last_exception(e->env, &ignored);
+  }
+  *is_taken = status == napi_ok || pending;
+  return status;
+}
+
+static bool renew_tail(sb__environment *e) {
+  bool is_taken = false;
+  napi_value made = NULL;
+  tail *t = sb__alloc(sizeof *t);
+  if (!t) return false;
+  *t = (tail){.owner = e};
+  const napi_status status = make_external(e, &t->byte, 1, finalize_tail, t, &made, &is_taken);
+  if (!is_taken) sb__free(t);
+  if (status != napi_ok || napi_create_reference(e->env, made, 1, &t->ref) != napi_ok) return false;
+  if (e->tail) napi_reference_unref(e->env, e->tail->ref, NULL);
+  e->tail = t;
+  return true;
+}
+
+static napi_status make_buffer(sb__environment *e, sb_storage *storage, napi_value *made) {
+  bool is_taken = false;
+  external_buffer *x = sb__alloc(sizeof *x);
+  if (!x) return napi_generic_failure;
+  *x = (external_buffer){
+      .owner = e, .storage = sb_storage_ref(storage), .next = e->external_buffers};
+  if (x->next) x->next->previous = x;
+  e->external_buffers = x;
+  const napi_status status =
+      make_external(e, storage->data, storage->nbytes, finalize_buffer, x, made, &is_taken);
+  if (!is_taken) {
+    sb_storage_unref(&x->storage);
+    free_buffer(x);
+  }
+  if (status != napi_ok || e->is_main) return status;
+  /* Where these fail nobody gets the buffer, and it may be finalized at any time. */
+  if (napi_create_reference(e->env, *made, 0, &x->ref) == napi_ok && renew_tail(e)) return napi_ok;
+  return napi_generic_failure;
+}
+
+sb_storage *sb__external_buffer_at(const sb__environment *e, const void *data, size_t nbytes) {
+  const uintptr_t from = (uintptr_t)data;
+  for (const external_buffer *x = e->external_buffers; x; x = x->next) {
+    const uintptr_t begin = (uintptr_t)x->storage->data;
+    const sb_storage *root = sb__storage_root(x->storage);
+    const bool is_borrowed = root->kind == SB__STORAGE_FOREIGN && !root->deleter;
+    if (from >= begin && from + nbytes <= begin + x->storage->nbytes && !is_borrowed)
+      return x->storage;
+  }
+  return NULL;
+}
+
+/* buffer(id) → a new ArrayBuffer over the native storage of that watch, which it keeps alive until
+ * it is collected itself. undefined and a status in the frame where the runtime refuses. */
+napi_value sb__node_buffer(napi_env env, napi_callback_info info) {
+  napi_value argument = NULL, made = NULL;
+  sb__environment *e = sb__enter(env, info, 1, &argument);
+  const double id = sb__number_of(env, argument);
+  sb_storage *storage = sb__watch_storage(e, id);
+  napi_status status = napi_no_external_buffers_allowed;
+  if (!storage) {
+    sb__report(&e->binding, sb__fail(SB_ERR_STALE, "the storage is not alive here"));
+    return NULL;
+  }
+  const sb_status here = sb__check_host("the tensor", storage);
+  sb__report(&e->binding, here);
+  if (here) return NULL;
+  if (storage->nbytes == 0) { /* V8 would make a detached one of address 0 */
+    napi_create_arraybuffer(env, 0, NULL, &made);
+    return made;
+  }
+  if (!e->no_external_buffers) status = make_buffer(e, storage, &made);
+  if (status == napi_ok) {
+    /* V8 counts the bytes with the buffer from now on; those of files are no memory that it should save. Where both are
+     * collected together V8 takes its count back before the watch takes ours, and newer ones end the process when the sum
+     * is below zero in between: there they are counted. */
+    const bool is_file = storage->kind == SB__STORAGE_MAPPED || storage->kind == SB__STORAGE_PART;
+    sb__watch_account(e, id, is_file && e->counts_below_zero ? -(int64_t)storage->nbytes : 0);
+    return made;
+  }
+  sb__report(&e->binding,
+             sb__fail(SB_ERR_UNSUPPORTED,
+                      status == napi_no_external_buffers_allowed
+                          ? "this runtime allows no buffers over native memory; clone() copies"
+                          : "no ArrayBuffer of %zu bytes can be made; narrow first",
+                      storage->nbytes));
+  return NULL;
+}
+
+/* ---- External SharedArrayBuffers ---- */
+
+/* Of newer versions of Node than the one that this is built for; NULL where the process has none. Weak, so that the
+ * loader looks it up: dlsym would ask for a newer C library. */
+extern napi_status NAPI_CDECL node_api_create_external_sharedarraybuffer(
+    napi_env env, void *data, size_t nbytes, void(NAPI_CDECL *finalize)(void *data, void *hint),
+    void *hint, napi_value *result) __attribute__((weak, visibility("default")));
+
+/* When the last thread dropped it, on whatever thread that is, V8's own ones included, perhaps in the middle of a
+ * collection, and also when the environment that made it has long ended: no call of Node-API is allowed here. */
+static void finalize_shared_buffer(void *data, void *hint) {
+  sb_storage *storage = hint;
+  (void)data;
+  sb_storage_unref(&storage);
+}
+
+/* sharedBuffer(key) → a new SharedArrayBuffer over the storage of that parcel, of which nothing is taken. It keeps the
+ * storage alive until every thread that has it let it go. undefined: there are no bytes, or the status in the frame says why.
+ * V8 counts no bytes with it: they stay with the watch of who takes the parcel. */
+napi_value sb__node_shared_buffer(napi_env env, napi_callback_info info) {
+  napi_value argument = NULL, made = NULL;
+  sb__environment *e = sb__enter(env, info, 1, &argument);
+  sb_storage *storage = NULL;
+  sb_status status = SB_OK;
+  if (!node_api_create_external_sharedarraybuffer) {
+    status =
+        sb__fail(SB_ERR_UNSUPPORTED,
+                 "this runtime makes no SharedArrayBuffer over native memory; Node 22.23.3, "
+                 "24.16, 26.1 and later do; memory made with { shared: 'sab' } is one anywhere");
+  } else if (e->no_external_buffers) {
+    status = sb__fail(SB_ERR_UNSUPPORTED,
+                      "this runtime allows no SharedArrayBuffer over native memory; memory made "
+                      "with { shared: 'sab' } is one anywhere");
+  } else {
+    status = sb__parcel_peek(sb__number_of(env, argument), &storage);
+    if (status == SB_OK && SB__ON_DEVICE(storage)) {
+      status = sb__check_host("the tensor", storage);
+      sb_storage_unref(&storage);
+    }
+  }
+  if (status == SB_OK && storage->nbytes == 0) { /* nothing to keep alive, and perhaps no address */
+    sb_storage_unref(&storage);
+  } else if (status == SB_OK) {
+    const napi_status created = node_api_create_external_sharedarraybuffer(
+        env, storage->data, storage->nbytes, finalize_shared_buffer, storage, &made);
+    if (created != napi_ok) { /* refused before it took anything over */
+      sb_storage_unref(&storage);
+      made = NULL;
+      status = sb__fail(SB_ERR_UNSUPPORTED,
+                        "this runtime allows no SharedArrayBuffer over native memory");
+    }
+  }
+  sb__report(&e->binding, status);
+  return made;
+}
