@@ -379,10 +379,6 @@ function bytesOfStaged (storage, n) {
  */
 function settle (staged, layout, written) {
   if (staged === layout) return
-  if (isOnDevice(layout.storage)) {
-    settleThere(staged, layout, written)
-    return
-  }
   const { storage, dtype, shape, strides, size } = layout
   if (written && size > 0) {
     const itemsize = itemsizes[dtype]
@@ -397,15 +393,22 @@ function settle (staged, layout, written) {
 }
 
 /**
- * @param {Layout} here
- * @param {Layout} there  on a device
+ * Ends what reachHere began.
+ *
+ * @param {Layout} staged  what reachHere returned
+ * @param {Layout} layout  what it was given
  * @param {boolean} written
  */
-function settleThere (here, there, written) {
+function settleHere (staged, layout, written) {
+  if (staged === layout) return
+  if (!isOnDevice(layout.storage)) {
+    settle(staged, layout, written)
+    return
+  }
   try {
-    if (written) copy(there, here, 0)
+    if (written) copy(layout, staged, 0)
   } finally {
-    backend.release(here.storage)
+    backend.release(staged.storage)
   }
 }
 
@@ -799,7 +802,7 @@ function hash (layout) {
     const high = frame.f64[RESULTS + 1]
     return hexOf(low) + hexOf(high)
   } finally {
-    settle(source, layout, false)
+    settleHere(source, layout, false)
   }
 }
 
@@ -858,6 +861,29 @@ function fill (layout, value) {
 }
 
 /**
+ * Runs a row on operands that were staged: the first is written, the others are read.
+ *
+ * @param {number} row
+ * @param {Layout} to
+ * @param {Layout[]} from
+ * @param {number} a
+ * @param {number} b
+ */
+function invokeOn (row, to, from, a, b) {
+  held.a = to
+  held.b = from
+  put(0, to)
+  for (let i = 0; i < from.length; i++) put(i + 1, from[i])
+  frame.f64[RESULTS] = 0
+  frame.f64[ARGS] = a
+  frame.f64[ARGS + 1] = b
+  backend.call(row)
+  held.a = held.b = null
+  check()
+  if (frame.f64[RESULTS] > 0) countStaged(frame.f64[RESULTS])
+}
+
+/**
  * Runs a row whose first operand is written and whose others are read.
  *
  * @param {number} row
@@ -867,24 +893,13 @@ function fill (layout, value) {
  * @param {number} b
  */
 function write (row, target, sources, a, b) {
-  const isHere = row === rows.take // devices have the others
-  const to = isHere ? reachHere(target, false) : reach(target)
+  const to = reach(target)
   /** @type {Layout[]} */
   const from = arraySlice(sources)
   let reached = 0
   try {
-    for (; reached < sources.length; reached++) from[reached] = isHere ? reachHere(sources[reached], true) : reach(sources[reached])
-    held.a = to
-    held.b = from
-    put(0, to)
-    for (let i = 0; i < from.length; i++) put(i + 1, from[i])
-    frame.f64[RESULTS] = 0
-    frame.f64[ARGS] = a
-    frame.f64[ARGS + 1] = b
-    backend.call(row)
-    held.a = held.b = null
-    check()
-    if (frame.f64[RESULTS] > 0) countStaged(frame.f64[RESULTS])
+    for (; reached < sources.length; reached++) from[reached] = reach(sources[reached])
+    invokeOn(row, to, from, a, b)
     settle(to, target, true)
   } catch (error) {
     settle(to, target, false)
@@ -1024,7 +1039,20 @@ function copyValues (dst, src) {
  * @param {number} axis
  */
 function take (dst, src, indices, axis) {
-  write(rows.take, dst, [src, indices], axis, 0)
+  const to = reachHere(dst, false)
+  const from = [src, indices]
+  const sources = [src, indices]
+  let reached = 0
+  try {
+    for (; reached < sources.length; reached++) from[reached] = reachHere(sources[reached], true)
+    invokeOn(rows.take, to, from, axis, 0)
+    settleHere(to, dst, true)
+  } catch (error) {
+    settleHere(to, dst, false)
+    throw error
+  } finally {
+    for (let i = 0; i < reached; i++) settleHere(from[i], sources[i], false)
+  }
 }
 
 /**
@@ -1051,10 +1079,10 @@ function judge (row, a, b, putArguments) {
       check()
       return frame.f64[RESULTS] !== 0
     } finally {
-      settle(y, b, false)
+      settleHere(y, b, false)
     }
   } finally {
-    settle(x, a, false)
+    settleHere(x, a, false)
   }
 }
 
@@ -1104,10 +1132,10 @@ function generate (row, layout, scalars, number) {
     held.a = null
     check()
     const result = frame.f64[RESULTS]
-    settle(target, layout, true)
+    settleHere(target, layout, true)
     return result
   } catch (error) {
-    settle(target, layout, false)
+    settleHere(target, layout, false)
     throw error
   }
 }
