@@ -1,0 +1,250 @@
+'use strict'
+// What C does with elements and with dtypes, apart from copies.
+
+const { isOnDevice } = require('./storage')
+const { backend, rows, frame, held, check, invoke, invokeOn, put, putScalar, STATUS, RESULTS, OPERANDS, ARGS, ADDRESS, SIZE_OF_OPERAND, ALIGNMENT } = require('./call-buffer')
+const { checkAttached } = require('./storage-checks')
+const { reach, settle } = require('./staging')
+const { reachHere, settleHere } = require('./device-staging')
+
+/** @typedef {InstanceType<typeof import('./layout').Layout>} Layout */
+
+/**
+ * @param {number} from
+ * @param {number} to
+ * @param {number} casting
+ * @returns {boolean}
+ */
+function canCast (from, to, casting) {
+  frame.f64[ARGS] = from
+  frame.f64[ARGS + 1] = to
+  frame.f64[ARGS + 2] = casting
+  invoke(rows.can_cast)
+  return frame.f64[RESULTS] !== 0
+}
+
+/**
+ * @param {number} a
+ * @param {number} b
+ * @returns {number} the dtype in which both meet
+ */
+function promoteTypes (a, b) {
+  frame.f64[ARGS] = a
+  frame.f64[ARGS + 1] = b
+  invoke(rows.promote_types)
+  return frame.f64[RESULTS]
+}
+
+/**
+ * @param {number} dtype
+ * @returns {{ eps: number, max: number, smallestNormal: number }}
+ */
+function finfo (dtype) {
+  frame.f64[ARGS] = dtype
+  invoke(rows.finfo)
+  const { f64 } = frame
+  return { eps: f64[RESULTS], max: f64[RESULTS + 1], smallestNormal: f64[RESULTS + 2] }
+}
+
+/** @param {number} x  of 32 bits */
+const hexOf = x => x.toString(16).padStart(8, '0')
+
+/**
+ * @param {Layout} layout
+ * @returns {string} 16 hexadecimal digits, the same for the same elements
+ */
+function hash (layout) {
+  const source = reachHere(layout, true)
+  held.a = source
+  put(0, source)
+  backend.call(rows.hash)
+  held.a = null
+  try {
+    check()
+    const low = frame.f64[RESULTS] // both before text is made: that runs what programs can replace
+    const high = frame.f64[RESULTS + 1]
+    return hexOf(low) + hexOf(high)
+  } finally {
+    settleHere(source, layout, false)
+  }
+}
+
+/**
+ * @param {Layout} a
+ * @param {Layout} b
+ * @returns {boolean}
+ */
+function sharesMemory (a, b) {
+  checkAttached(a.storage)
+  checkAttached(b.storage)
+  if (isOnDevice(a.storage) !== isOnDevice(b.storage)) return false
+  if (a.storage !== b.storage && (a.storage.block !== null || b.storage.block !== null)) return false
+  const unplaced = backend.isWasm && (a.storage.address === null || b.storage.address === null)
+  if (unplaced && a.storage.buffer !== b.storage.buffer) return false
+  if (!unplaced) {
+    backend.addressOf(a.storage)
+    backend.addressOf(b.storage)
+  }
+  held.a = a
+  held.b = b
+  put(0, a)
+  put(1, b)
+  if (unplaced) { // no byte is touched: places in their buffer do as addresses
+    frame.f64[OPERANDS + ADDRESS] = ALIGNMENT + a.storage.byteOffset
+    frame.f64[OPERANDS + SIZE_OF_OPERAND + ADDRESS] = ALIGNMENT + b.storage.byteOffset
+  }
+  backend.call(rows.shares_memory)
+  held.a = held.b = null
+  check()
+  return frame.f64[RESULTS] !== 0
+}
+
+/**
+ * @param {Layout} layout
+ * @param {boolean | number | bigint | [number, number]} value
+ */
+function fill (layout, value) {
+  const target = reach(layout)
+  held.a = target
+  put(0, target)
+  putScalar(ARGS, value)
+  backend.call(rows.fill)
+  held.a = null
+  if (target === layout) {
+    if (frame.f64[STATUS] !== 0) check()
+    return
+  }
+  try { // settling makes calls of its own
+    check()
+  } catch (error) {
+    settle(target, layout, false)
+    throw error
+  }
+  settle(target, layout, true)
+}
+
+/**
+ * @param {Layout} dst  of the source's dtype; shares no byte with it
+ * @param {Layout} src
+ * @param {Layout} indices
+ * @param {number} axis
+ */
+function take (dst, src, indices, axis) {
+  const to = reachHere(dst, false)
+  const from = [src, indices]
+  const sources = [src, indices]
+  let reached = 0
+  try {
+    for (; reached < sources.length; reached++) from[reached] = reachHere(sources[reached], true)
+    invokeOn(rows.take, to, from, axis, 0)
+    settleHere(to, dst, true)
+  } catch (error) {
+    settleHere(to, dst, false)
+    throw error
+  } finally {
+    for (let i = 0; i < reached; i++) settleHere(from[i], sources[i], false)
+  }
+}
+
+/**
+ * What a row says of two layouts that it reads.
+ *
+ * @param {number} row
+ * @param {Layout} a
+ * @param {Layout} b
+ * @param {() => void} putArguments
+ * @returns {boolean}
+ */
+function judge (row, a, b, putArguments) {
+  const x = reachHere(a, true)
+  try {
+    const y = reachHere(b, true)
+    try {
+      held.a = x
+      held.b = y
+      put(0, x)
+      put(1, y)
+      putArguments()
+      backend.call(row)
+      held.a = held.b = null
+      check()
+      return frame.f64[RESULTS] !== 0
+    } finally {
+      settleHere(y, b, false)
+    }
+  } finally {
+    settleHere(x, a, false)
+  }
+}
+
+/**
+ * @param {Layout} a
+ * @param {Layout} b
+ * @param {boolean} equalNaN
+ * @returns {boolean}
+ */
+function arrayEqual (a, b, equalNaN) {
+  return judge(rows.array_equal, a, b, () => { frame.f64[ARGS] = equalNaN ? 1 : 0 })
+}
+
+/**
+ * @param {Layout} a
+ * @param {Layout} b
+ * @param {number} rtol
+ * @param {number} atol
+ * @param {boolean} equalNaN
+ * @returns {boolean}
+ */
+function allClose (a, b, rtol, atol, equalNaN) {
+  return judge(rows.all_close, a, b, () => {
+    putScalar(ARGS, rtol)
+    putScalar(ARGS + 3, atol)
+    frame.f64[ARGS + 6] = equalNaN ? 1 : 0
+  })
+}
+
+/**
+ * Runs a row that writes a layout from scalars and a number rootless.
+ *
+ * @param {number} row
+ * @param {Layout} layout
+ * @param {(number | bigint)[]} scalars
+ * @param {number} number  read by rows that take one after the scalars
+ * @returns {number} the row's result
+ */
+function generate (row, layout, scalars, number) {
+  const target = row === rows.arange || row === rows.linspace ? reachHere(layout, false) : reach(layout)
+  try {
+    held.a = target
+    put(0, target)
+    for (let i = 0; i < scalars.length; i++) putScalar(ARGS + 3 * i, scalars[i])
+    frame.f64[ARGS + 3 * scalars.length] = number
+    backend.call(row)
+    held.a = null
+    check()
+    const result = frame.f64[RESULTS]
+    settleHere(target, layout, true)
+    return result
+  } catch (error) {
+    settleHere(target, layout, false)
+    throw error
+  }
+}
+
+/**
+ * Throws where values from start by step do not all fit a dtype.
+ *
+ * @param {number} dtype
+ * @param {number} size
+ * @param {number | bigint} start
+ * @param {number | bigint} step
+ */
+function checkArange (dtype, size, start, step) {
+  frame.f64[ARGS] = dtype
+  frame.f64[ARGS + 1] = size
+  putScalar(ARGS + 2, start)
+  putScalar(ARGS + 5, step)
+  invoke(rows.arange_check)
+}
+
+module.exports = { canCast, promoteTypes, finfo, hash, sharesMemory, fill, take, arrayEqual, allClose, generate, checkArange }

@@ -1,0 +1,175 @@
+'use strict'
+// What C does with files, and with what they hold.
+
+const { Object } = require('../base/primordials')
+const { backend, rows, frame, held, invoke, putStorage, RESULTS, OPERANDS, ARGS, SIZE_OF_OPERAND } = require('./call-buffer')
+
+/** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
+
+/**
+ * What a parser of C's finds in bytes.
+ *
+ * @param {number} which  of parse's in run.c
+ * @param {Storage} input  with an address
+ * @param {Storage} output  likewise, for doubles
+ * @param {number} total  bytes of the whole file
+ * @param {number} base  where the given bytes begin in it
+ * @returns {{ count: number, wanted: number }} doubles that there are (perhaps more than fit), bytes that have to be given for all; 0: no more
+ */
+function parse (which, input, output, total, base) {
+  backend.addressOf(input)
+  backend.addressOf(output)
+  held.a = input
+  held.b = output
+  const { f64 } = frame
+  putStorage(f64, OPERANDS, input)
+  putStorage(f64, OPERANDS + SIZE_OF_OPERAND, output)
+  f64[ARGS] = which
+  f64[ARGS + 1] = total
+  f64[ARGS + 2] = base
+  try {
+    invoke(rows.parse)
+  } finally {
+    held.a = held.b = null
+  }
+  return { count: f64[RESULTS], wanted: f64[RESULTS + 1] }
+}
+
+/**
+ * Reverses the bytes of each item.
+ *
+ * @param {Storage} storage  with an address, full of them
+ * @param {number} itemsize  2, 4 or 8
+ */
+function swapBytes (storage, itemsize) {
+  backend.addressOf(storage)
+  held.a = storage
+  putStorage(frame.f64, OPERANDS, storage)
+  frame.f64[ARGS] = itemsize
+  try {
+    invoke(rows.swap_bytes)
+  } finally {
+    held.a = null
+  }
+}
+
+/** what is done about files that others make shorter: nothing; a guard; a guard if one can be had */
+const GUARDS = { none: 0, needed: 1, wanted: 2 }
+
+/**
+ * A file as memory, on native. It may be closed afterwards.
+ *
+ * @param {number} fd
+ * @param {number} nbytes  from its beginning, at least 1
+ * @param {boolean} shared  whether writes reach it
+ * @param {number} guard  of GUARDS: whether its bytes may go away, and checkIntact says so then
+ * @returns {Storage}
+ * @throws ERR_IO, with errno · ERR_UNSUPPORTED a guard that is needed, where another handler of SIGBUS took our place
+ */
+function mapFile (fd, nbytes, shared, guard) {
+  const { f64 } = frame
+  f64[ARGS] = fd
+  f64[ARGS + 1] = 0
+  f64[ARGS + 2] = nbytes
+  f64[ARGS + 3] = shared ? 1 : 0
+  f64[ARGS + 4] = guard
+  try {
+    invoke(rows.map_file)
+  } catch (error) {
+    throw f64[RESULTS] === 0 ? error : Object.assign(/** @type {Error} */ (error), { errno: -f64[RESULTS] })
+  }
+  return backend.hold(f64[RESULTS], f64[RESULTS + 1], nbytes)
+}
+
+/**
+ * Makes a file so long, with room on its disk.
+ *
+ * @param {number} fd
+ * @param {number} nbytes
+ * @returns {number} the system's error number; 0: done
+ */
+function reserveFile (fd, nbytes) {
+  frame.f64[ARGS] = fd
+  frame.f64[ARGS + 1] = nbytes
+  invoke(rows.reserve_file)
+  return frame.f64[RESULTS]
+}
+
+/**
+ * Some bytes of a storage with a handle, which they keep.
+ *
+ * @param {Storage} whole
+ * @param {number} at
+ * @param {number} nbytes
+ * @returns {Storage}
+ */
+function partOf (whole, at, nbytes) {
+  return /** @type {import('./native').Backend} */ (/** @type {unknown} */ (backend)).partOf(whole, at, nbytes)
+}
+
+/**
+ * @param {number} row
+ * @returns {{ holder: Storage, fd: number }} a file that is closed when its holder is released
+ * @throws ERR_IO, with errno
+ */
+function heldFile (row) {
+  const { f64 } = frame
+  try {
+    invoke(row)
+  } catch (error) {
+    throw f64[RESULTS] > 0 ? Object.assign(/** @type {Error} */ (error), { errno: -f64[RESULTS] }) : error
+  }
+  const fd = f64[RESULTS + 1]
+  return { holder: backend.hold(f64[RESULTS], 0, 0), fd }
+}
+
+/**
+ * Another descriptor of an open file.
+ *
+ * @param {number} fd
+ */
+function holdFile (fd) {
+  frame.f64[ARGS] = fd
+  return heldFile(rows.file_hold)
+}
+
+/**
+ * Shared memory between processes that has no name yet, all zero.
+ *
+ * @param {boolean} sealed  nobody can make it shorter, or give it a name
+ * @param {number} mode  permissions
+ * @param {number} nbytes  at least 1
+ */
+function newSegment (sealed, mode, nbytes) {
+  const { f64 } = frame
+  f64[ARGS] = sealed ? 1 : 0
+  f64[ARGS + 1] = mode
+  f64[ARGS + 2] = nbytes
+  return heldFile(rows.segment_new)
+}
+
+/**
+ * One name more for an open file, which may have had none.
+ *
+ * @param {number} fd
+ * @param {string} path  of some 300 bytes at most
+ * @returns {number} the system's error number; 0: it has the name
+ */
+function linkFile (fd, path) {
+  /** @type {any} */ (backend).leaveText(path)
+  frame.f64[ARGS] = fd
+  invoke(rows.link_file)
+  return frame.f64[RESULTS]
+}
+
+/**
+ * @param {number} fd
+ * @returns {boolean} can nobody make the file shorter?
+ */
+function isSealed (fd) {
+  frame.f64[ARGS] = fd
+  invoke(rows.file_is_sealed)
+  return frame.f64[RESULTS] === 1
+}
+
+module.exports = { parse, swapBytes, GUARDS, mapFile, reserveFile, partOf, holdFile, newSegment, linkFile, isSealed }

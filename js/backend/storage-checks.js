@@ -1,0 +1,54 @@
+'use strict'
+// Are a storage's bytes still there?
+
+const { Atomics } = require('../base/primordials')
+const { failure } = require('../base/errors')
+const { byteLengthOf } = require('../base/buffers')
+const { backend, rows, frame, invoke, putStorage, OPERANDS } = require('./call-buffer')
+
+/** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
+
+/**
+ * The caller's buffer is still there, and still as long.
+ *
+ * @param {Storage} storage
+ */
+function checkAttached (storage) {
+  if (storage.buffer === null || storage.nbytes === 0) return
+  if (storage.block !== null) backend.leaveHeap(storage)
+  const length = byteLengthOf(storage.buffer)
+  if (length >= storage.byteOffset + storage.nbytes) return
+  if (storage.kind === 'native') return // the memory is not the buffer's: a new one is made
+  throw detached(storage, length)
+}
+
+/** @param {Storage} storage */
+function isGuarded ({ extra }) {
+  return extra !== null && extra.guarded
+}
+
+/** as native.js has it @type {Int32Array | null} */
+const faults = /** @type {any} */ (backend).faults ?? null
+
+/**
+ * A guarded file's bytes are all there, as far as anybody knows. An atomic load, which no engine moves to where the bytes were not
+ * read yet.
+ *
+ * @param {Storage} storage
+ * @throws ERR_IO
+ */
+function checkIntact (storage) {
+  if (!isGuarded(storage) || (faults !== null && Atomics.load(faults, 0) === 0)) return
+  putStorage(frame.f64, OPERANDS, storage)
+  invoke(rows.storage_intact)
+}
+
+/**
+ * @param {Storage} storage
+ * @param {number} length
+ */
+function detached (storage, length) {
+  return failure('ERR_DETACHED', `the tensor's buffer has ${length} bytes; ${storage.byteOffset + storage.nbytes} are needed: it was transferred away or shrunk`)
+}
+
+module.exports = { checkAttached, isGuarded, checkIntact }
