@@ -203,7 +203,7 @@ function allocate (nbytes, device, shared) {
   if (nbytes > Number.MAX_SAFE_INTEGER) throw failure('ERR_MEMORY', `${nbytes} bytes cannot be allocated`)
   sweepWhenFull()
   const native = /** @type {import('./native').Backend} */ (backend)
-  native.press(nbytes / (device === CPU ? 1 : 8))
+  native.checkMemoryPressure(nbytes / (device === CPU ? 1 : 8))
   if (device === CPU) ffi.run(rows.pinned_new, [], [nbytes])
   else if (shared === false) ffi.run(rows.cuda_new, [], [device, nbytes])
   else shareable(nbytes, device, shared === 'own')

@@ -118,7 +118,7 @@ const passing = new Group('js')
 class Storage {
   /**
    * @param {Group} group
-   * @param {import('./native').Block | null} block  that a small, unexposed tensor's bytes lie in; or a mark: V8's heap
+   * @param {import('./small-tensors').Block | null} block  that a small, unexposed tensor's bytes lie in; or a mark: V8's heap
    * @param {ArrayBufferLike | null} buffer  that holds the bytes; null: the block's, or made when asked for; the typed
    *   array itself while V8's heap has them
    * @param {number} byteOffset  in the buffer; in the block: from its first aligned byte
