@@ -1,12 +1,13 @@
 'use strict'
 // Bytes that native code has for a while (node/loans.c): what they belong to is held here until they come back.
 
-const { arrayPop, arrayPush, newList } = require('../base/primordials')
+const { newList } = require('../base/primordials')
 const ffi = require('./calls')
 const { failure } = require('../base/errors')
 const { claim, unclaim, Extra, isOnDevice } = require('./storage')
 const { isResizable, isSharedArrayBuffer } = require('../base/buffers')
 const { keepAttached } = require('../runtime/host')
+const { SlotTable } = require('../base/slot-table')
 
 const { backend, READ_ONLY } = ffi
 /** @type {any} undefined on WebAssembly */
@@ -16,13 +17,14 @@ const addon = /** @type {any} */ (backend).addon
 /** @typedef {InstanceType<typeof ffi.Storage>} Stored */
 
 /**
- * What is lent, by number: storages, and how the instance of the package that lent each lets go of it. A process may have
- * several over one addon (Jest); the last one hears of all returns.
+ * Pinned storages by the number that C knows each by, and how the instance of the package that pinned each unpins it. A process
+ * may have several instances over one addon (Jest); the last one is told of all returns.
  *
- * @type {{ held: (Stored | null)[], letGo: ((storage: Stored) => void)[], free: number[] }}
+ * @type {{ table: SlotTable<Stored>, letGo: ((storage: Stored) => void)[] }}
  */
-const lent = addon?.lent ?? { held: newList(), letGo: newList(), free: newList() }
-if (addon !== undefined) addon.lent = lent
+const pins = addon?.lent ?? { table: new SlotTable(), letGo: newList() }
+if (addon !== undefined) addon.lent = pins
+const lent = pins.table
 
 if (addon !== undefined) addon.onReturned(collect)
 
@@ -47,9 +49,8 @@ function collect () {
  */
 function giveBack (number) {
   const storage = /** @type {Stored} */ (lent.held[number])
-  lent.held[number] = null
-  arrayPush(lent.free, number)
-  lent.letGo[number](storage)
+  lent.drop(number)
+  pins.letGo[number](storage)
 }
 
 /**
@@ -71,9 +72,8 @@ function hold (layout, readOnly) {
   backend.promote(storage)
   backend.addressOf(storage)
   if (storage.kind !== 'native') fix(storage)
-  const number = lent.free.length > 0 ? /** @type {number} */ (arrayPop(lent.free)) : lent.held.length
-  lent.held[number] = storage
-  lent.letGo[number] = unhold
+  const number = lent.put(storage)
+  pins.letGo[number] = unhold
   claim(storage)
   ffi.putOperand(layout, readOnly)
   return number
@@ -108,7 +108,7 @@ function fix (storage) {
 /** @returns {number} loans that native code has */
 function exported () {
   if (addon !== undefined) collect()
-  return lent.held.length - lent.free.length
+  return lent.size
 }
 
 module.exports = { fix, checkUse, hold, giveBack, exported, lent }

@@ -3,6 +3,7 @@
 
 const { SharedArrayBuffer, newList, rootless } = require('../base/primordials')
 const { failure } = require('../base/errors')
+const { SlotTable } = require('../base/slot-table')
 const { memoryOfMachine, warn, isLogged, log } = require('../runtime/host')
 
 /**
@@ -21,38 +22,6 @@ class Group {
 
 rootless(Group)
 
-/** Rows by small numbers that are used again: finding a place in a Map takes longer, most of all where caches are cold. @template Row */
-class Table {
-  constructor () {
-    /** @type {(Row | undefined)[]} */
-    this.rows = newList()
-    this.size = 0
-  }
-
-  /** @param {number} id @param {Row} row */
-  set (id, row) {
-    if (this.rows[id] === undefined) this.size++
-    this.rows[id] = row
-  }
-
-  /** @param {number} id  there or not */
-  delete (id) {
-    if (this.rows[id] === undefined) return
-    this.rows[id] = undefined
-    this.size--
-  }
-
-  /** @param {(row: Row) => void} fn */
-  forEach (fn) {
-    for (let i = 0; i < this.rows.length; i++) {
-      const row = this.rows[i]
-      if (row !== undefined) fn(row)
-    }
-  }
-}
-
-rootless(Table)
-
 /** Numbers, the last one first. Its list never gets shorter: that is a tenth of push and pop of a list without a prototype. */
 class Stack {
   constructor () {
@@ -70,8 +39,8 @@ class Stack {
 
 rootless(Stack)
 
-/** the counts of groups that are not known to be collected, by watch @type {Table<Group['count']>} */
-const counts = new Table()
+/** the counts of groups that are not known to be collected, by watch @type {SlotTable<Group['count']>} */
+const counts = new SlotTable()
 
 /** What few storages have. */
 class Extra {

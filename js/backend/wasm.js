@@ -89,8 +89,6 @@ class Backend {
       this.call(this.rows.totals)
       return countedBytes().sab + this.frame.f64[this.tables.frame.RESULTS + 1]
     }
-    /** numbers below counts' length that nobody has any more */
-    this.spareWatches = new Stack()
     /** whose bytes a typed array that was given out shows; keeps them @type {WeakMap<object, Storage>} */
     this.exposed = new WeakMap()
     /** handles whose storages were collected */
@@ -145,15 +143,12 @@ class Backend {
    * @returns {number} to forget it by
    */
   count (count) {
-    const id = this.spareWatches.size > 0 ? this.spareWatches.pop() : counts.rows.length
-    counts.set(id, count)
-    return id
+    return counts.put(count)
   }
 
   /** @param {number} id */
   forget (id) {
-    counts.delete(id)
-    this.spareWatches.push(id)
+    counts.drop(id)
   }
 
   /**
