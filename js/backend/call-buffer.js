@@ -1,8 +1,8 @@
 'use strict'
-// Calls into C through the frame: descriptors and numbers in, status and results out.
+// The call buffer: memory through which C is called. Operands (storages and layouts), lists and numbers go in; status, results
+// and a layout come out.
 //
-// Whatever is user code (getters, valueOf) ran before; between the first write into the frame and the
-// last read from it there is none. `held` keeps what an address points to reachable during a call.
+// User code (getters, valueOf) runs before: there is none between the first write into the buffer and the last read from it.
 
 const { Math, arrayIndexOf, arrayOf, arraySlice } = require('../base/primordials')
 const backend = require('./select')
@@ -22,37 +22,37 @@ const { NDIM, FLAGS, WIDE } = tables.head
 const OUT = OPERANDS + 4 * SIZE_OF_OPERAND
 const ALIGNMENT = tables.alignment
 
-/** @type {{ a: unknown, b: unknown }} what the current call's addresses point into */
+/** Keeps the memory of a call's operands from being collected until C returns. @type {{ a: unknown, b: unknown }} */
 const held = { a: null, b: null }
 
-/** Throws what the frame reports. */
+/** Throws the error of the last call, if it failed. */
 function check () {
   const status = frame.f64[STATUS]
   if (status !== 0) throw failure(codes[status], backend.text())
 }
 
-/** @param {number} row */
-function invoke (row) {
-  backend.call(row)
+/** @param {number} opcode */
+function invoke (opcode) {
+  backend.call(opcode)
   if (frame.f64[STATUS] !== 0) check()
 }
 
 /**
- * Writes what a descriptor says of a storage.
+ * Writes an operand's storage: handle, address, size.
  *
- * @param {Float64Array} f64  the frame
+ * @param {Float64Array} f64  the call buffer
  * @param {number} at  index in it
  * @param {Storage} storage
  */
 function putStorage (f64, at, storage) {
   f64[at + HANDLE] = storage.extra === null ? 0 : storage.extra.handle
-  // Where no byte is touched, the offset in the buffer stands for the address: alignment can be judged.
+  // Without an address C will touch no byte; the offset in the buffer is enough to judge alignment.
   f64[at + ADDRESS] = storage.address === null ? storage.byteOffset : storage.address
   f64[at + NBYTES] = storage.nbytes
 }
 
 /**
- * Writes storages as operands, for functions of the addon that are no rows.
+ * Writes storages as operands, for functions of the addon that have no opcode.
  *
  * @param {Storage[]} storages
  */
@@ -61,7 +61,7 @@ function putStorages (storages) {
 }
 
 /**
- * Writes a descriptor.
+ * Writes a layout as an operand.
  *
  * @param {number} slot  0 to 3
  * @param {Layout} layout
@@ -79,13 +79,13 @@ function put (slot, layout) {
 }
 
 /**
- * Writes the lower halves of shape and strides.
+ * Writes the lower 32 bits of shape and strides.
  *
- * @param {Int32Array} i32  the frame
+ * @param {Int32Array} i32  the call buffer
  * @param {number} at  index in it
  * @param {number[]} shape
  * @param {number[]} strides
- * @returns {boolean} that is all there is of them
+ * @returns {boolean} whether all of them fit into 32 bits
  */
 function putAxes (i32, at, shape, strides) {
   let isSmall = true
@@ -100,7 +100,7 @@ function putAxes (i32, at, shape, strides) {
 }
 
 /**
- * The same of two axes, without a loop.
+ * putAxes for two axes, without a loop.
  *
  * @param {Int32Array} i32
  * @param {number} at
@@ -120,7 +120,7 @@ function putMatrix (i32, at, shape, strides) {
 }
 
 /**
- * The upper halves of a descriptor's integers.
+ * Writes the upper 32 bits of an operand's integers.
  *
  * @param {number} at
  * @param {Layout} layout
@@ -135,14 +135,14 @@ function putWide (at, { shape, strides, offset }) {
   }
 }
 
-/** @param {number} x  an integer @returns {number} what is above its lower 32 bits */
+/** @param {number} x  an integer @returns {number} its bits above the lower 32 */
 const upper = x => Math.floor(x / 2 ** 32)
 
 /**
- * Writes a layout as the first operand, for functions of the addon that are no rows.
+ * Writes a layout as the first operand, for functions of the addon that have no opcode.
  *
  * @param {Layout} layout  whose storage has an address
- * @param {boolean} readOnly  whatever the layout says
+ * @param {boolean} readOnly  marked so even if the layout is not
  */
 function putOperand (layout, readOnly) {
   put(0, layout)
@@ -152,7 +152,7 @@ function putOperand (layout, readOnly) {
 /**
  * Writes an integer of 64 bits.
  *
- * @param {number} at  index in the frame
+ * @param {number} at  index in the call buffer
  * @param {number} x
  */
 function putInteger (at, x) {
@@ -162,9 +162,9 @@ function putInteger (at, x) {
 }
 
 /**
- * Writes a list of integers; null says that none is given.
+ * Writes a list of integers: its length (-1 for null), whether any needs 64 bits, the integers.
  *
- * @param {number} at  index in the frame
+ * @param {number} at  index in the call buffer
  * @param {readonly number[] | null} list
  * @returns {number} index after it
  */
@@ -188,7 +188,7 @@ const KINDS = { BOOL: 0, INT: 1, UINT: 2, REAL: 3, COMPLEX: 4 }
 /**
  * Writes a scalar.
  *
- * @param {number} at  index in the frame
+ * @param {number} at  index in the call buffer
  * @param {boolean | number | bigint | [number, number]} value
  */
 function putScalar (at, value) {
@@ -210,32 +210,32 @@ function putScalar (at, value) {
 }
 
 /**
- * The layout that C left, over a storage.
+ * Makes a Layout of the one that C wrote.
  *
  * @param {Storage} storage
  * @param {number} flags
  * @returns {Layout}
  */
-function takeLayout (storage, flags) {
+function readLayout (storage, flags) {
   const { i32 } = frame
   const head = i32[2 * (OUT + HEAD)]
-  if (head >> WIDE !== 0) return takeWideLayout(storage, flags)
+  if (head >> WIDE !== 0) return readWideLayout(storage, flags)
   const n = head >> NDIM
-  const shape = n === 2 ? [i32[FIRST], i32[FIRST + 4]] : takeSmall(FIRST, n)
-  const strides = n === 2 ? [i32[FIRST + 2], i32[FIRST + 6]] : takeSmall(FIRST + 2, n)
+  const shape = n === 2 ? [i32[FIRST], i32[FIRST + 4]] : readIntegers(FIRST, n)
+  const strides = n === 2 ? [i32[FIRST + 2], i32[FIRST + 6]] : readIntegers(FIRST + 2, n)
   return new Layout(storage, head & 255, shape, strides, i32[2 * (OUT + OFFSET)], i32[2 * (OUT + NUMEL)], flags)
 }
 
 const FIRST = 2 * (OUT + AXES)
 
 /**
- * Literals, because an array that grows has room for 17.
+ * Reads integers of 32 bits. By literals, because V8 gives an array that grows room for 17.
  *
- * @param {number} at  index of a lower half
+ * @param {number} at  index of the first one's lower half
  * @param {number} n
  * @returns {number[]}
  */
-function takeSmall (at, n) {
+function readIntegers (at, n) {
   const { i32 } = frame
   if (n === 1) return [i32[at]]
   if (n === 3) return [i32[at], i32[at + 4], i32[at + 8]]
@@ -244,39 +244,39 @@ function takeSmall (at, n) {
 }
 
 /**
- * The same where a number is beyond 32 bits.
+ * readLayout where some integers need 64 bits.
  *
  * @param {Storage} storage
  * @param {number} flags
  * @returns {Layout}
  */
-function takeWideLayout (storage, flags) {
+function readWideLayout (storage, flags) {
   const head = frame.i32[2 * (OUT + HEAD)]
   const n = head >> NDIM & 255
-  const shape = arrayOf(n, d => wide(OUT + AXES + 2 * d))
-  const strides = arrayOf(n, d => wide(OUT + AXES + 2 * d + 1))
-  return new Layout(storage, head & 255, shape, strides, wide(OUT + OFFSET), wide(OUT + NUMEL), flags)
+  const shape = arrayOf(n, d => readWide(OUT + AXES + 2 * d))
+  const strides = arrayOf(n, d => readWide(OUT + AXES + 2 * d + 1))
+  return new Layout(storage, head & 255, shape, strides, readWide(OUT + OFFSET), readWide(OUT + NUMEL), flags)
 }
 
-/** @param {number} at  index in the frame @returns {number} the integer of 64 bits there, which a double holds exactly */
-const wide = at => frame.i32[2 * at + 1] * 2 ** 32 + (frame.i32[2 * at] >>> 0)
+/** @param {number} at  index in the call buffer @returns {number} the integer of 64 bits there, below 2^53 */
+const readWide = at => frame.i32[2 * at + 1] * 2 ** 32 + (frame.i32[2 * at] >>> 0)
 
-/** @param {number} i @returns {number} the i-th of the numbers that C left among the arguments */
+/** @param {number} i @returns {number} what C wrote over the i-th argument */
 const argument = i => frame.f64[ARGS + i]
 
-/** @param {number} i @returns {number} the i-th of the results that C left */
+/** @param {number} i @returns {number} the i-th result */
 const result = i => frame.f64[RESULTS + i]
 
 /**
- * Runs a row on operands that were staged: the first is written, the others are read.
+ * Calls C on staged operands: it writes the first and reads the others.
  *
- * @param {number} row
+ * @param {number} opcode
  * @param {Layout} to
  * @param {Layout[]} from
  * @param {number} a
  * @param {number} b
  */
-function invokeOn (row, to, from, a, b) {
+function invokeOn (opcode, to, from, a, b) {
   held.a = to
   held.b = from
   put(0, to)
@@ -284,14 +284,14 @@ function invokeOn (row, to, from, a, b) {
   frame.f64[RESULTS] = 0
   frame.f64[ARGS] = a
   frame.f64[ARGS + 1] = b
-  backend.call(row)
+  backend.call(opcode)
   held.a = held.b = null
   check()
   if (frame.f64[RESULTS] > 0) countStaged(frame.f64[RESULTS])
 }
 
 /**
- * Leaves an error for C: its words in the frame.
+ * Tells C of an error in JavaScript: its message goes into the call buffer.
  *
  * @param {unknown} error
  * @returns {number} its status
@@ -311,4 +311,4 @@ function leave (error) {
  */
 const errorOf = (status, text) => failure(codes[status] ?? 'ERR_ARGUMENT', text === '' ? `an addon refused: ${codes[status]}` : text)
 
-module.exports = { backend, rows, tables, frame, codes, held, check, invoke, invokeOn, putStorage, putStorages, put, putOperand, putInteger, putList, putScalar, takeLayout, argument, result, leave, errorOf, STATUS, RESULTS, OPERANDS, ARGS, ADDRESS, SIZE_OF_OPERAND, ALIGNMENT }
+module.exports = { backend, rows, tables, frame, codes, held, check, invoke, invokeOn, putStorage, putStorages, put, putOperand, putInteger, putList, putScalar, readLayout, argument, result, leave, errorOf, STATUS, RESULTS, OPERANDS, ARGS, ADDRESS, SIZE_OF_OPERAND, ALIGNMENT }

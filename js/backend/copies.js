@@ -1,5 +1,5 @@
 'use strict'
-// Copies between layouts.
+// Copies between layouts: at once, and on other threads.
 
 const { Uint8Array, arraySlice, typedSet } = require('../base/primordials')
 const { failure } = require('../base/errors')
@@ -9,47 +9,46 @@ const { CONTIGUOUS } = require('./layout')
 const { backend, rows, frame, codes, held, check, invokeOn, put, putStorage, STATUS, RESULTS, OPERANDS, ARGS, ADDRESS, SIZE_OF_OPERAND, ALIGNMENT } = require('./call-buffer')
 const { checkAttached } = require('./storage-checks')
 const { isContiguous } = require('./layout-calls')
-const { reach, settle } = require('./staging')
+const { stage, unstage } = require('./staging')
 
 /** @typedef {InstanceType<typeof import('./layout').Layout>} Layout */
 
 /**
- * Runs a row whose first operand is written and whose others are read.
+ * Stages operands and calls C, which writes the target and reads the sources.
  *
- * @param {number} row
+ * @param {number} opcode
  * @param {Layout} target
  * @param {Layout[]} sources
  * @param {number} a
  * @param {number} b
  */
-function write (row, target, sources, a, b) {
-  const to = reach(target)
+function invokeStaged (opcode, target, sources, a, b) {
+  const to = stage(target)
   /** @type {Layout[]} */
   const from = arraySlice(sources)
-  let reached = 0
+  let staged = 0
   try {
-    for (; reached < sources.length; reached++) from[reached] = reach(sources[reached])
-    invokeOn(row, to, from, a, b)
-    settle(to, target, true)
+    for (; staged < sources.length; staged++) from[staged] = stage(sources[staged])
+    invokeOn(opcode, to, from, a, b)
+    unstage(to, target, true)
   } catch (error) {
-    settle(to, target, false)
+    unstage(to, target, false)
     throw error
   } finally {
-    for (let i = 0; i < reached; i++) settle(from[i], sources[i], false)
+    for (let i = 0; i < staged; i++) unstage(from[i], sources[i], false)
   }
 }
 
-const FEW_BYTES = 2 ** 16 // beyond, streaming and threads pay
+const FEW_BYTES = 2 ** 16 // with more, non-temporal stores and threads pay, which C's `copy` has and `copy_bytes` has not
 
 /**
- * Few elements of one dtype and shape, known to be dense: their bytes in one stretch are all there is to copy.
+ * Have two layouts one dtype and shape? If both are dense as well, copying one to the other is copying its bytes.
  *
  * @param {Layout} a
  * @param {Layout} b
  */
-function arePlain (a, b) {
-  if (a.dtype !== b.dtype || a.size !== b.size || (a.flags & b.flags & CONTIGUOUS) === 0 || a.size > FEW_BYTES / 16) return false
-  if (isOnDevice(a.storage) || isOnDevice(b.storage)) return false
+function areAlike (a, b) {
+  if (a.dtype !== b.dtype || a.size !== b.size) return false
   const x = a.shape
   const y = b.shape
   if (x === y) return true
@@ -59,8 +58,28 @@ function arePlain (a, b) {
 }
 
 /**
- * @param {Layout} dst  within reach, and held
- * @param {Layout} src  likewise, and plain beside it
+ * Is it a plain copy of few bytes, on the CPU? C is not asked: both have to be known to be dense.
+ *
+ * @param {Layout} dst
+ * @param {Layout} src
+ */
+function isPlain (dst, src) {
+  return (dst.flags & src.flags & CONTIGUOUS) !== 0 && dst.size <= FEW_BYTES / 16 && areAlike(dst, src) && !isOnDevice(dst.storage) && !isOnDevice(src.storage)
+}
+
+/**
+ * Is it a plain copy that need not pass through linear memory, because either side lies outside of it?
+ *
+ * @param {Layout} dst
+ * @param {Layout} src
+ */
+function isPlainOutside (dst, src) {
+  return (dst.storage.address === null || src.storage.address === null) && areAlike(dst, src) && isContiguous(dst) && isContiguous(src)
+}
+
+/**
+ * @param {Layout} dst  staged, and in `held`
+ * @param {Layout} src  likewise; isPlain
  */
 function copyBytes (dst, src) {
   const { f64 } = frame
@@ -76,33 +95,9 @@ function copyBytes (dst, src) {
 }
 
 /**
- * The caller's bytes on either side, and both in the same order without gaps: the runtime can copy them, while a kernel
- * would need them in linear memory first.
- *
- * @param {Layout} dst
- * @param {Layout} src
- */
-function areSameOutside (dst, src) {
-  if (dst.dtype !== src.dtype || dst.size !== src.size || (dst.storage.address !== null && src.storage.address !== null)) return false
-  const { length } = dst.shape
-  if (length !== src.shape.length) return false
-  for (let d = 0; d < length; d++) if (dst.shape[d] !== src.shape[d]) return false
-  return isContiguous(dst) && isContiguous(src)
-}
-
-/**
- * @param {Layout} dst
- * @param {Layout} src
- */
-function copyOutside (dst, src) {
-  typedSet(bytesWithin(dst), bytesWithin(src))
-}
-
-/**
- * A dense layout's bytes where they are.
- *
- * @param {Layout} layout
- * @returns {Uint8Array<ArrayBuffer>}
+ * @param {Layout} layout  dense
+ * @returns {Uint8Array<ArrayBuffer>} over its bytes, which stay where they are
+ * @throws ERR_DISPOSED · ERR_DETACHED
  */
 function bytesWithin ({ storage, dtype, offset, size }) {
   if (storage.released) throw failure('ERR_DISPOSED', 'the tensor was disposed')
@@ -118,16 +113,16 @@ function bytesWithin ({ storage, dtype, offset, size }) {
  * @param {number} casting
  */
 function copy (dst, src, casting) {
-  if (backend.isWasm) { // may stage, which takes more care
-    if (areSameOutside(dst, src)) copyOutside(dst, src)
-    else write(rows.copy, dst, [src], casting, 0)
+  if (backend.isWasm) { // may make copies, which have to be freed
+    if (isPlainOutside(dst, src)) typedSet(bytesWithin(dst), bytesWithin(src))
+    else invokeStaged(rows.copy, dst, [src], casting, 0)
     return
   }
-  reach(dst)
-  reach(src)
+  stage(dst)
+  stage(src)
   held.a = dst
   held.b = src
-  if (arePlain(dst, src)) {
+  if (isPlain(dst, src)) {
     copyBytes(dst, src)
     return
   }
@@ -151,19 +146,19 @@ function copy (dst, src, casting) {
  * @param {number} casting
  */
 function copyScaled (dst, src, scale, bias, axis, casting) {
-  write(rows.copy_scaled, dst, [src, scale, bias], axis, casting)
+  invokeStaged(rows.copy_scaled, dst, [src, scale, bias], axis, casting)
 }
 
 /**
  * @param {Layout} dst
- * @param {Layout} src  of values that a person wrote
+ * @param {Layout} src  of numbers as the user wrote them: out of range is an error, not a wrap
  */
 function copyValues (dst, src) {
-  write(rows.copy_values, dst, [src], 0, 0)
+  invokeStaged(rows.copy_values, dst, [src], 0, 0)
 }
 
 /**
- * A copy that takes more than one call.
+ * A copy that is checked and begun in one call, and done later.
  *
  * @typedef {object} Copy
  * @property {Layout} dst
@@ -175,7 +170,7 @@ function copyValues (dst, src) {
 /** @typedef {{ scale: Layout, bias: Layout, axis: number }} Scaling factors, as copyScaled takes them */
 
 /**
- * Writes a copy's operands where no byte will be touched in this call: none is staged.
+ * Writes a copy's operands without staging them: the call itself touches no byte.
  *
  * @param {Copy} copy
  */
@@ -191,7 +186,7 @@ function putCopy ({ dst, src, scaling, casting }) {
   for (let i = 0; i < operands.length; i++) {
     const { storage } = operands[i]
     put(i, operands[i])
-    // A place in its buffer does as an address.
+    // Without an address: one that is as aligned as the offset in the buffer.
     if (storage.address === null) f64[OPERANDS + i * SIZE_OF_OPERAND + ADDRESS] = ALIGNMENT + storage.byteOffset
   }
   f64[ARGS] = scaling === null ? casting : scaling.axis
@@ -199,10 +194,10 @@ function putCopy ({ dst, src, scaling, casting }) {
 }
 
 /**
- * Throws what the copy would throw before it writes.
+ * Throws what the copy would throw before it writes anything.
  *
  * @param {Copy} copy
- * @returns {boolean} whether its pieces would get into each other's way: the target overlaps the source
+ * @returns {boolean} whether the target overlaps the source, so that it cannot be done in pieces
  */
 function checkCopy (copy) {
   const { dst: { storage: to }, src: { storage: from } } = copy
@@ -215,9 +210,9 @@ function checkCopy (copy) {
 }
 
 /**
- * Begins a copy on another thread; all its storages are fixed, and held until done is called.
+ * Begins a copy on another thread.
  *
- * @param {Copy} copy
+ * @param {Copy} copy  whose storages do not move, and are held until done is called
  * @param {(finished: boolean, error: Error | null) => void} done  called on a later turn
  * @returns {number} its number, for backend.stopCopy
  */

@@ -1,24 +1,23 @@
 'use strict'
-// A device's bytes in the CPU's memory for one call.
+// Operands of functions that only the CPU has: bytes on a device are copied to the CPU's memory for the call, and back.
 
 const { isOnDevice, countStaged } = require('./storage')
 const { itemsizes } = require('./dtypes')
 const { backend } = require('./call-buffer')
 const { dense } = require('./layout-calls')
-const { allocate, reach, settle } = require('./staging')
+const { allocate, stage, unstage } = require('./staging')
 const { copy } = require('./copies')
 
 /** @typedef {InstanceType<typeof import('./layout').Layout>} Layout */
 
 /**
- * The same for rows that only the CPU has: what lies on a device comes by way of a copy.
- *
  * @param {Layout} layout
- * @param {boolean} read  the row reads it; else all of its elements are written
- * @returns {Layout}
+ * @param {boolean} read  whether C reads it; else C writes all of its elements
+ * @returns {Layout} the operand
+ * @throws as stage
  */
-function reachHere (layout, read) {
-  const there = reach(layout)
+function stageOnCpu (layout, read) {
+  const there = stage(layout)
   if (!isOnDevice(there.storage)) return there
   const here = dense(layout.dtype, layout.shape)
   here.storage = allocate(here.size * itemsizes[here.dtype])
@@ -34,16 +33,16 @@ function reachHere (layout, read) {
 }
 
 /**
- * Ends what reachHere began.
+ * Ends what `stageOnCpu` began.
  *
- * @param {Layout} staged  what reachHere returned
- * @param {Layout} layout  what it was given
+ * @param {Layout} staged  the operand
+ * @param {Layout} layout
  * @param {boolean} written
  */
-function settleHere (staged, layout, written) {
+function unstageFromCpu (staged, layout, written) {
   if (staged === layout) return
   if (!isOnDevice(layout.storage)) {
-    settle(staged, layout, written)
+    unstage(staged, layout, written)
     return
   }
   try {
@@ -53,4 +52,4 @@ function settleHere (staged, layout, written) {
   }
 }
 
-module.exports = { reachHere, settleHere }
+module.exports = { stageOnCpu, unstageFromCpu }

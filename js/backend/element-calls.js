@@ -4,8 +4,8 @@
 const { isOnDevice } = require('./storage')
 const { backend, rows, frame, held, check, invoke, invokeOn, put, putScalar, STATUS, RESULTS, OPERANDS, ARGS, ADDRESS, SIZE_OF_OPERAND, ALIGNMENT } = require('./call-buffer')
 const { checkAttached } = require('./storage-checks')
-const { reach, settle } = require('./staging')
-const { reachHere, settleHere } = require('./device-staging')
+const { stage, unstage } = require('./staging')
+const { stageOnCpu, unstageFromCpu } = require('./device-staging')
 
 /** @typedef {InstanceType<typeof import('./layout').Layout>} Layout */
 
@@ -54,7 +54,7 @@ const hexOf = x => x.toString(16).padStart(8, '0')
  * @returns {string} 16 hexadecimal digits, the same for the same elements
  */
 function hash (layout) {
-  const source = reachHere(layout, true)
+  const source = stageOnCpu(layout, true)
   held.a = source
   put(0, source)
   backend.call(rows.hash)
@@ -65,7 +65,7 @@ function hash (layout) {
     const high = frame.f64[RESULTS + 1]
     return hexOf(low) + hexOf(high)
   } finally {
-    settleHere(source, layout, false)
+    unstageFromCpu(source, layout, false)
   }
 }
 
@@ -104,7 +104,7 @@ function sharesMemory (a, b) {
  * @param {boolean | number | bigint | [number, number]} value
  */
 function fill (layout, value) {
-  const target = reach(layout)
+  const target = stage(layout)
   held.a = target
   put(0, target)
   putScalar(ARGS, value)
@@ -117,10 +117,10 @@ function fill (layout, value) {
   try { // settling makes calls of its own
     check()
   } catch (error) {
-    settle(target, layout, false)
+    unstage(target, layout, false)
     throw error
   }
-  settle(target, layout, true)
+  unstage(target, layout, true)
 }
 
 /**
@@ -130,50 +130,50 @@ function fill (layout, value) {
  * @param {number} axis
  */
 function take (dst, src, indices, axis) {
-  const to = reachHere(dst, false)
+  const to = stageOnCpu(dst, false)
   const from = [src, indices]
   const sources = [src, indices]
   let reached = 0
   try {
-    for (; reached < sources.length; reached++) from[reached] = reachHere(sources[reached], true)
+    for (; reached < sources.length; reached++) from[reached] = stageOnCpu(sources[reached], true)
     invokeOn(rows.take, to, from, axis, 0)
-    settleHere(to, dst, true)
+    unstageFromCpu(to, dst, true)
   } catch (error) {
-    settleHere(to, dst, false)
+    unstageFromCpu(to, dst, false)
     throw error
   } finally {
-    for (let i = 0; i < reached; i++) settleHere(from[i], sources[i], false)
+    for (let i = 0; i < reached; i++) unstageFromCpu(from[i], sources[i], false)
   }
 }
 
 /**
  * What a row says of two layouts that it reads.
  *
- * @param {number} row
+ * @param {number} opcode
  * @param {Layout} a
  * @param {Layout} b
  * @param {() => void} putArguments
  * @returns {boolean}
  */
-function judge (row, a, b, putArguments) {
-  const x = reachHere(a, true)
+function judge (opcode, a, b, putArguments) {
+  const x = stageOnCpu(a, true)
   try {
-    const y = reachHere(b, true)
+    const y = stageOnCpu(b, true)
     try {
       held.a = x
       held.b = y
       put(0, x)
       put(1, y)
       putArguments()
-      backend.call(row)
+      backend.call(opcode)
       held.a = held.b = null
       check()
       return frame.f64[RESULTS] !== 0
     } finally {
-      settleHere(y, b, false)
+      unstageFromCpu(y, b, false)
     }
   } finally {
-    settleHere(x, a, false)
+    unstageFromCpu(x, a, false)
   }
 }
 
@@ -206,27 +206,27 @@ function allClose (a, b, rtol, atol, equalNaN) {
 /**
  * Runs a row that writes a layout from scalars and a number rootless.
  *
- * @param {number} row
+ * @param {number} opcode
  * @param {Layout} layout
  * @param {(number | bigint)[]} scalars
  * @param {number} number  read by rows that take one after the scalars
  * @returns {number} the row's result
  */
-function generate (row, layout, scalars, number) {
-  const target = row === rows.arange || row === rows.linspace ? reachHere(layout, false) : reach(layout)
+function generate (opcode, layout, scalars, number) {
+  const target = opcode === rows.arange || opcode === rows.linspace ? stageOnCpu(layout, false) : stage(layout)
   try {
     held.a = target
     put(0, target)
     for (let i = 0; i < scalars.length; i++) putScalar(ARGS + 3 * i, scalars[i])
     frame.f64[ARGS + 3 * scalars.length] = number
-    backend.call(row)
+    backend.call(opcode)
     held.a = null
     check()
     const result = frame.f64[RESULTS]
-    settleHere(target, layout, true)
+    unstageFromCpu(target, layout, true)
     return result
   } catch (error) {
-    settleHere(target, layout, false)
+    unstageFromCpu(target, layout, false)
     throw error
   }
 }

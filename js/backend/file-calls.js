@@ -108,14 +108,14 @@ function partOf (whole, at, nbytes) {
 }
 
 /**
- * @param {number} row
+ * @param {number} opcode
  * @returns {{ holder: Storage, fd: number }} a file that is closed when its holder is released
  * @throws ERR_IO, with errno
  */
-function heldFile (row) {
+function heldFile (opcode) {
   const { f64 } = frame
   try {
-    invoke(row)
+    invoke(opcode)
   } catch (error) {
     throw f64[RESULTS] > 0 ? Object.assign(/** @type {Error} */ (error), { errno: -f64[RESULTS] }) : error
   }

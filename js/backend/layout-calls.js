@@ -1,16 +1,14 @@
 'use strict'
-// What C says of a layout alone.
+// Questions to C about a layout alone; no byte is touched.
 
-const { rows, frame, invoke, put, putList, takeLayout, RESULTS, ARGS } = require('./call-buffer')
+const { rows, frame, invoke, put, putList, readLayout, RESULTS, ARGS } = require('./call-buffer')
 const { nothing, CONTIGUOUS, STRIDED } = require('./layout')
 
 /** @typedef {InstanceType<typeof import('./layout').Layout>} Layout */
 
 /**
- * Lowest and highest element that a layout reaches, from its offset; it has elements.
- *
- * @param {Layout} layout
- * @returns {{ low: number, high: number }}
+ * @param {Layout} layout  with at least one element
+ * @returns {{ low: number, high: number }} its lowest and highest element in memory, counted from its offset
  */
 function extent (layout) {
   put(0, layout)
@@ -40,7 +38,7 @@ function dense (dtype, shape) {
   frame.f64[ARGS] = dtype
   putList(ARGS + 1, shape)
   invoke(rows.dense)
-  return takeLayout(nothing, CONTIGUOUS)
+  return readLayout(nothing, CONTIGUOUS)
 }
 
 module.exports = { extent, isContiguous, dense }

@@ -9,7 +9,7 @@ const { failure } = require('../base/errors')
 const { log, textOf } = require('../runtime/host')
 const { byteLengthOf, isSharedArrayBuffer, MAX_LENGTH } = require('../base/buffers')
 const { platformName, prebuilt, isShipped } = require('../runtime/platform')
-const { Storage, Group, Extra, passing, unclaim, rowNumbers, newSharedStorage, grant, countedBytes, counts, reportDeleter } = require('./storage')
+const { Storage, Group, Extra, passing, unclaim, opcodesOf, newSharedStorage, grant, countedBytes, counts, reportDeleter } = require('./storage')
 const { SmallTensors, IN_HEAP, SMALL, ALIGNMENT, newBuffer } = require('./small-tensors')
 
 const BIG = 65536 // bytes from which a storage is counted by itself
@@ -77,7 +77,7 @@ class Backend {
     this.group = null
     this.tables = JSON.parse(addon.tables)
     this.frame = { f64: new Float64Array(addon.frame), i64: new BigInt64Array(addon.frame), i32: new Int32Array(addon.frame) }
-    this.rows = rowNumbers(this.tables)
+    this.rows = opcodesOf(this.tables)
     this.RESULTS = this.tables.frame.RESULTS
     const int32 = arrayIndexOf(arrayMap(this.tables.dtypes, (/** @type {[string, string] | null} */ row) => row === null ? '' : row[0]), 'int32')
     /** not 0 once bytes of any guarded mapping proved to be gone; null: it cannot be seen @type {Int32Array | null} */
@@ -272,7 +272,7 @@ class Backend {
    * Bytes on the native heap, which other threads may see.
    *
    * @param {number} nbytes
-   * @param {() => void} check  throws what the frame reports
+   * @param {() => void} check  throws the error of the last call
    * @returns {Storage}
    */
   allocateNative (nbytes, check) {
@@ -304,7 +304,7 @@ class Backend {
    * @param {number} address
    * @param {number} nbytes
    * @param {Function | undefined} deleter
-   * @param {() => void} check  throws what the frame reports
+   * @param {() => void} check  throws the error of the last call
    * @param {number} device  that has it; -1: the CPU
    * @returns {Storage}
    */
@@ -457,7 +457,7 @@ class Backend {
    * A SharedArrayBuffer over what a token is of. It holds the bytes until every thread that has it let it go.
    *
    * @param {number} key
-   * @param {() => void} check  throws what the frame reports
+   * @param {() => void} check  throws the error of the last call
    * @returns {SharedArrayBuffer}
    */
   sharedBuffer (key, check) {

@@ -2,7 +2,7 @@
 // What C does with storages: counts them, sends them to other threads, takes them over.
 
 const { isOnDevice } = require('./storage')
-const { backend, rows, frame, held, check, invoke, putStorage, putScalar, takeLayout, RESULTS, OPERANDS, ARGS, SIZE_OF_OPERAND } = require('./call-buffer')
+const { backend, rows, frame, held, check, invoke, putStorage, putScalar, readLayout, RESULTS, OPERANDS, ARGS, SIZE_OF_OPERAND } = require('./call-buffer')
 const { nothing, READ_ONLY } = require('./layout')
 
 /** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
@@ -27,16 +27,16 @@ function sharedVram () {
 /**
  * Runs a row that takes storages and numbers rootless.
  *
- * @param {number} row
+ * @param {number} opcode
  * @param {Storage[]} storages  each with an address, or a handle
  * @param {number[]} [numbers]
  */
-function run (row, storages, numbers) {
+function run (opcode, storages, numbers) {
   const { f64 } = frame
   held.a = storages
   for (let i = 0; i < storages.length; i++) putStorage(f64, OPERANDS + i * SIZE_OF_OPERAND, storages[i])
   if (numbers !== undefined) for (let i = 0; i < numbers.length; i++) f64[ARGS + i] = numbers[i]
-  backend.call(row)
+  backend.call(opcode)
   held.a = null
   check()
 }
@@ -112,7 +112,7 @@ function sentBytes (key) {
  */
 function received (storage, flags) {
   const { f64 } = frame
-  return takeLayout(storage ?? backend.hold(f64[RESULTS], f64[RESULTS + 1], f64[RESULTS + 2]), flags)
+  return readLayout(storage ?? backend.hold(f64[RESULTS], f64[RESULTS + 1], f64[RESULTS + 2]), flags)
 }
 
 /**
@@ -124,7 +124,7 @@ function received (storage, flags) {
 function takeCapsule (lentAs) {
   const { f64 } = frame
   const number = f64[RESULTS + 4]
-  const layout = takeLayout(nothing, f64[RESULTS + 3] & READ_ONLY)
+  const layout = readLayout(nothing, f64[RESULTS + 3] & READ_ONLY)
   layout.storage = number >= 0 ? lentAs(number) : staying(backend.hold(f64[RESULTS], f64[RESULTS + 1], f64[RESULTS + 2]))
   return layout
 }

@@ -9,16 +9,17 @@ const { backend, rows, frame, invoke, putStorage, OPERANDS } = require('./call-b
 /** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
 
 /**
- * The caller's buffer is still there, and still as long.
+ * Checks that the caller's buffer was not detached or shrunk.
  *
  * @param {Storage} storage
+ * @throws ERR_DETACHED
  */
 function checkAttached (storage) {
   if (storage.buffer === null || storage.nbytes === 0) return
   if (storage.block !== null) backend.leaveHeap(storage)
   const length = byteLengthOf(storage.buffer)
   if (length >= storage.byteOffset + storage.nbytes) return
-  if (storage.kind === 'native') return // the memory is not the buffer's: a new one is made
+  if (storage.kind === 'native') return // its memory stays, and gets another buffer
   throw detached(storage, length)
 }
 
@@ -27,12 +28,12 @@ function isGuarded ({ extra }) {
   return extra !== null && extra.guarded
 }
 
-/** as native.js has it @type {Int32Array | null} */
+/** native.js says what it counts @type {Int32Array | null} */
 const faults = /** @type {any} */ (backend).faults ?? null
 
 /**
- * A guarded file's bytes are all there, as far as anybody knows. An atomic load, which no engine moves to where the bytes were not
- * read yet.
+ * Checks, after they were used, that no bytes of a guarded mapping turned out to be gone. The load is atomic, so that no engine moves
+ * it to before that use.
  *
  * @param {Storage} storage
  * @throws ERR_IO

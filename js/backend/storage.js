@@ -152,7 +152,7 @@ function unclaim (storage, backend) {
  * @param {any} tables
  * @returns {Record<string, number>} by name
  */
-function rowNumbers (tables) {
+function opcodesOf (tables) {
   /** @type {Record<string, number>} */
   const numbers = {}
   for (let i = 0; i < tables.rows.length - 1; i++) numbers[tables.rows[i][0]] = i
@@ -264,4 +264,4 @@ function reportDeleter (error) {
   warn(`a deleter threw: ${text}`)
 }
 
-module.exports = { Storage, Group, Extra, Stack, passing, isOnDevice, claim, unclaim, rowNumbers, budget, grant, countedBytes, newSharedStorage, stats, counts, countCopy, countStaged, reportDeleter }
+module.exports = { Storage, Group, Extra, Stack, passing, isOnDevice, claim, unclaim, opcodesOf, budget, grant, countedBytes, newSharedStorage, stats, counts, countCopy, countStaged, reportDeleter }

@@ -2,45 +2,45 @@
 // Views: layouts over the same storage that C works out.
 
 const { arraySlice } = require('../base/primordials')
-const { rows, frame, invoke, put, putInteger, putList, takeLayout, RESULTS, ARGS } = require('./call-buffer')
+const { rows, frame, invoke, put, putInteger, putList, readLayout, RESULTS, ARGS } = require('./call-buffer')
 const { nothing, READ_ONLY, CONTIGUOUS, STATIC, UNBOUND, INHERITED } = require('./layout')
 const { isContiguous } = require('./layout-calls')
 
 /** @typedef {InstanceType<typeof import('./layout').Layout>} Layout */
 
 /**
- * @param {number} row
+ * @param {number} opcode
  * @param {Layout} layout
  * @returns {Layout} a view on the same storage
  */
-function view (row, layout) {
+function view (opcode, layout) {
   put(0, layout)
-  invoke(row)
-  return takeLayout(layout.storage, layout.flags & INHERITED)
+  invoke(opcode)
+  return readLayout(layout.storage, layout.flags & INHERITED)
 }
 
 /**
- * @param {number} row
+ * @param {number} opcode
  * @param {Layout} layout
  * @param {readonly number[] | null} list
  */
-function viewByList (row, layout, list) {
+function viewByList (opcode, layout, list) {
   putList(ARGS, list)
-  return view(row, layout)
+  return view(opcode, layout)
 }
 
 /**
- * @param {number} row
+ * @param {number} opcode
  * @param {Layout} layout
  * @param {number} a
  * @param {number} [b]
  * @param {number} [c]
  */
-function viewByNumbers (row, layout, a, b = 0, c = 0) {
+function viewByNumbers (opcode, layout, a, b = 0, c = 0) {
   putInteger(ARGS, a)
   putInteger(ARGS + 1, b)
   putInteger(ARGS + 2, c)
-  return view(row, layout)
+  return view(opcode, layout)
 }
 
 /**
@@ -70,7 +70,7 @@ function denseOrdered (dtype, shape, dimOrder) {
   frame.f64[ARGS] = dtype
   putList(putList(ARGS + 1, shape), dimOrder)
   invoke(rows.dense_ordered)
-  return takeLayout(nothing, 0)
+  return readLayout(nothing, 0)
 }
 
 /**
@@ -97,7 +97,7 @@ function strided (dtype, shape, strides, dimOrder) {
   frame.f64[ARGS] = dtype
   putList(putList(putList(ARGS + 1, shape), strides), dimOrder)
   invoke(rows.strided)
-  return { layout: takeLayout(nothing, 0), elements: frame.f64[RESULTS] }
+  return { layout: readLayout(nothing, 0), elements: frame.f64[RESULTS] }
 }
 
 /**
@@ -145,7 +145,7 @@ function rebind (layout, source) {
   put(0, layout)
   put(1, source)
   invoke(rows.set_data)
-  const out = takeLayout(source.storage, (source.flags & READ_ONLY) | (layout.flags & (STATIC | UNBOUND)))
+  const out = readLayout(source.storage, (source.flags & READ_ONLY) | (layout.flags & (STATIC | UNBOUND)))
   out.order = layout.order
   return out
 }
@@ -160,7 +160,7 @@ function dimOrder (layout) {
   if (layout.order !== null) return arraySlice(layout.order)
   put(0, layout)
   invoke(rows.dim_order)
-  return takeLayout(nothing, 0).shape
+  return readLayout(nothing, 0).shape
 }
 
 /**

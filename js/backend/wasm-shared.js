@@ -110,7 +110,7 @@ class SharedBackend extends Backend {
    * @param {SharedArrayBuffer} buffer
    */
   shows (buffer) {
-    const at = this.frameAt + this.tables.frame.ARGS * 8
+    const at = this.callBufferAt + this.tables.frame.ARGS * 8
     if (byteLengthOf(buffer) < at + 8) return false
     const mine = new BigInt64Array(this.buffer, at, 1)
     const theirs = new BigInt64Array(buffer, at, 1)

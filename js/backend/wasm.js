@@ -7,7 +7,7 @@ const { BigInt64Array, FinalizationRegistry, Float64Array, Int32Array, JSON, Mat
 const { failure } = require('../base/errors')
 const { onNextTurn, textOf, log } = require('../runtime/host')
 const { byteLengthOf, MAX_LENGTH } = require('../base/buffers')
-const { Storage, Group, Extra, Stack, passing, rowNumbers, newSharedStorage, grant, countedBytes, counts, stats, reportDeleter } = require('./storage')
+const { Storage, Group, Extra, Stack, passing, opcodesOf, newSharedStorage, grant, countedBytes, counts, stats, reportDeleter } = require('./storage')
 
 const PAGE = 65536 // bytes
 const MAX_PAGES = 65536
@@ -23,7 +23,7 @@ const MOST = 0x7fffff00 - 64 // bytes of one allocation, as platform/heap.c has 
  * @param {number} size  doubles
  * @param {() => void} renew  calls cover
  */
-function newFrame (size, renew) {
+function newCallBuffer (size, renew) {
   let f64 = new Float64Array(0)
   let i64 = new BigInt64Array(0)
   let i32 = new Int32Array(0)
@@ -75,12 +75,12 @@ class Backend {
     this.probe = new Uint8Array(this.buffer, 0, 1)
     /** bytes that the windows reach: a resizable buffer (toResizableBuffer) grows in place */
     this.covered = 0
-    this.frameAt = exports.sb_frame()
+    this.callBufferAt = exports.sb_frame()
     /** typed arrays over the whole memory, by dtype @type {any[]} */
     this.windows = newList()
     this.tables = JSON.parse(this.textAt(exports.sb_tables()))
-    this.frame = newFrame(this.tables.frame.SIZE, () => { this.renew() })
-    this.rows = rowNumbers(this.tables)
+    this.frame = newCallBuffer(this.tables.frame.SIZE, () => { this.renew() })
+    this.rows = opcodesOf(this.tables)
     this.renew()
     /** @type {(row: number) => void} */
     this.call = exports.sb_call
@@ -90,7 +90,7 @@ class Backend {
       return countedBytes().sab + this.frame.f64[this.tables.frame.RESULTS + 1]
     }
     /** whose bytes a typed array that was given out shows; keeps them @type {WeakMap<object, Storage>} */
-    this.exposed = new WeakMap()
+    this.dataViews = new WeakMap()
     /** handles whose storages were collected */
     this.due = new Stack()
     this.registry = new FinalizationRegistry((/** @type {{ id: number, handle: number }} */ held) => {
@@ -107,7 +107,7 @@ class Backend {
   renew () {
     const before = this.covered
     this.buffer = bufferOfMemory(this.memory)
-    this.frame.cover(this.buffer, this.frameAt)
+    this.frame.cover(this.buffer, this.callBufferAt)
     this.windows = newList()
     const probe = new Uint8Array(this.buffer, 0, 1)
     const covered = byteLengthOf(this.buffer)
@@ -133,7 +133,7 @@ class Backend {
 
   /** The last failure in words. */
   text () {
-    return this.textAt(this.frameAt + this.tables.frame.TEXT * 8)
+    return this.textAt(this.callBufferAt + this.tables.frame.TEXT * 8)
   }
 
   // ---- Counting ----
@@ -180,7 +180,7 @@ class Backend {
 
   /**
    * @param {number} nbytes
-   * @param {() => void} check  throws what the frame reports
+   * @param {() => void} check  throws the error of the last call
    * @returns {Storage}
    */
   allocate (nbytes, check) {
@@ -220,7 +220,7 @@ class Backend {
    * @param {number} nbytes
    */
   hold (handle, address, nbytes) {
-    this.reach(address + nbytes)
+    this.renewIfBeyond(address + nbytes)
     const storage = new Storage(new Group('wasm'), null, null, address, nbytes)
     const extra = storage.extra = new Extra()
     const { count } = storage.group
@@ -237,7 +237,7 @@ class Backend {
    *
    * @param {number} end  of bytes that are about to be used
    */
-  reach (end) {
+  renewIfBeyond (end) {
     if (end > this.covered) this.renew()
   }
 
@@ -252,7 +252,7 @@ class Backend {
     return storage
   }
 
-  /** @param {number} nbytes @param {() => void} check  throws what the frame reports @returns {Storage} all zero */
+  /** @param {number} nbytes @param {() => void} check  throws the error of the last call @returns {Storage} all zero */
   allocateSab (nbytes, check) {
     grant(nbytes, this.inUse)
     return newSharedStorage(this.newGroup('sab'), nbytes)
@@ -278,7 +278,7 @@ class Backend {
    */
   adopt (buffer, byteOffset, nbytes, source) {
     if (this.isWithinOwn(buffer, byteOffset)) {
-      const holder = source === undefined ? undefined : weakMapGet(this.exposed, source)
+      const holder = source === undefined ? undefined : weakMapGet(this.dataViews, source)
       if (holder !== undefined && holder.released) throw failure('ERR_STALE', 'the typed array is the data of a tensor that was disposed; others may have the bytes')
       return this.partAt(byteOffset, nbytes)
     }
@@ -351,7 +351,7 @@ class Backend {
    * @returns {Storage}
    */
   unheld (address, nbytes) {
-    this.reach(address + nbytes)
+    this.renewIfBeyond(address + nbytes)
     const storage = new Storage(new Group('wasm'), null, null, address, nbytes)
     storage.address = address
     return storage
@@ -425,7 +425,7 @@ class Backend {
    * @param {Storage} storage
    */
   expose (data, storage) {
-    weakMapSet(this.exposed, data, storage)
+    weakMapSet(this.dataViews, data, storage)
   }
 
   /**
