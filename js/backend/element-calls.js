@@ -1,5 +1,5 @@
 'use strict'
-// What C does with elements and with dtypes, apart from copies.
+// Calls that read and write elements, copies apart, and questions about dtypes.
 
 const { isOnDevice } = require('./storage')
 const { backend, rows, frame, held, check, invoke, invokeOn, put, putScalar, STATUS, RESULTS, OPERANDS, ARGS, ADDRESS, SIZE_OF_OPERAND, ALIGNMENT } = require('./call-buffer')
@@ -51,7 +51,7 @@ const hexOf = x => x.toString(16).padStart(8, '0')
 
 /**
  * @param {Layout} layout
- * @returns {string} 16 hexadecimal digits, the same for the same elements
+ * @returns {string} 16 hexadecimal digits; equal elements give equal ones
  */
 function hash (layout) {
   const source = stageOnCpu(layout, true)
@@ -61,7 +61,7 @@ function hash (layout) {
   held.a = null
   try {
     check()
-    const low = frame.f64[RESULTS] // both before text is made: that runs what programs can replace
+    const low = frame.f64[RESULTS] // both are read before toString and padStart run, which programs can replace
     const high = frame.f64[RESULTS + 1]
     return hexOf(low) + hexOf(high)
   } finally {
@@ -72,7 +72,7 @@ function hash (layout) {
 /**
  * @param {Layout} a
  * @param {Layout} b
- * @returns {boolean}
+ * @returns {boolean} whether an element of the one has a byte of the other
  */
 function sharesMemory (a, b) {
   checkAttached(a.storage)
@@ -89,7 +89,7 @@ function sharesMemory (a, b) {
   held.b = b
   put(0, a)
   put(1, b)
-  if (unplaced) { // no byte is touched: places in their buffer do as addresses
+  if (unplaced) { // C touches no byte: offsets in their buffer do as addresses
     frame.f64[OPERANDS + ADDRESS] = ALIGNMENT + a.storage.byteOffset
     frame.f64[OPERANDS + SIZE_OF_OPERAND + ADDRESS] = ALIGNMENT + b.storage.byteOffset
   }
@@ -114,7 +114,7 @@ function fill (layout, value) {
     if (frame.f64[STATUS] !== 0) check()
     return
   }
-  try { // settling makes calls of its own
+  try { // before unstage, which calls C
     check()
   } catch (error) {
     unstage(target, layout, false)
@@ -126,28 +126,28 @@ function fill (layout, value) {
 /**
  * @param {Layout} dst  of the source's dtype; shares no byte with it
  * @param {Layout} src
- * @param {Layout} indices
+ * @param {Layout} indices  into the source's axis
  * @param {number} axis
  */
 function take (dst, src, indices, axis) {
   const to = stageOnCpu(dst, false)
   const from = [src, indices]
   const sources = [src, indices]
-  let reached = 0
+  let staged = 0
   try {
-    for (; reached < sources.length; reached++) from[reached] = stageOnCpu(sources[reached], true)
+    for (; staged < sources.length; staged++) from[staged] = stageOnCpu(sources[staged], true)
     invokeOn(rows.take, to, from, axis, 0)
     unstageFromCpu(to, dst, true)
   } catch (error) {
     unstageFromCpu(to, dst, false)
     throw error
   } finally {
-    for (let i = 0; i < reached; i++) unstageFromCpu(from[i], sources[i], false)
+    for (let i = 0; i < staged; i++) unstageFromCpu(from[i], sources[i], false)
   }
 }
 
 /**
- * What a row says of two layouts that it reads.
+ * Asks C whether something holds for two layouts.
  *
  * @param {number} opcode
  * @param {Layout} a
@@ -204,13 +204,13 @@ function allClose (a, b, rtol, atol, equalNaN) {
 }
 
 /**
- * Runs a row that writes a layout from scalars and a number rootless.
+ * Fills a layout with what C computes: ranges, random numbers.
  *
  * @param {number} opcode
  * @param {Layout} layout
  * @param {(number | bigint)[]} scalars
- * @param {number} number  read by rows that take one after the scalars
- * @returns {number} the row's result
+ * @param {number} number  after the scalars, for opcodes that take one
+ * @returns {number} the call's result
  */
 function generate (opcode, layout, scalars, number) {
   const target = opcode === rows.arange || opcode === rows.linspace ? stageOnCpu(layout, false) : stage(layout)
@@ -232,7 +232,7 @@ function generate (opcode, layout, scalars, number) {
 }
 
 /**
- * Throws where values from start by step do not all fit a dtype.
+ * Throws where values from start on, step apart, do not all fit into a dtype.
  *
  * @param {number} dtype
  * @param {number} size

@@ -1,5 +1,5 @@
 'use strict'
-// What C does with files, and with what they hold.
+// Calls about files: parsers, mappings, segments of shared memory.
 
 const { Object } = require('../base/primordials')
 const { backend, rows, frame, held, invoke, putStorage, RESULTS, OPERANDS, ARGS, SIZE_OF_OPERAND } = require('./call-buffer')
@@ -7,14 +7,14 @@ const { backend, rows, frame, held, invoke, putStorage, RESULTS, OPERANDS, ARGS,
 /** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
 
 /**
- * What a parser of C's finds in bytes.
+ * Has C parse a header.
  *
- * @param {number} which  of parse's in run.c
- * @param {Storage} input  with an address
- * @param {Storage} output  likewise, for doubles
+ * @param {number} which  the parser
+ * @param {Storage} input
+ * @param {Storage} output  for doubles
  * @param {number} total  bytes of the whole file
  * @param {number} base  where the given bytes begin in it
- * @returns {{ count: number, wanted: number }} doubles that there are (perhaps more than fit), bytes that have to be given for all; 0: no more
+ * @returns {{ count: number, wanted: number }} count: doubles, which may be more than fit; wanted: input bytes that the whole header takes, 0 if those given do
  */
 function parse (which, input, output, total, base) {
   backend.addressOf(input)
@@ -36,9 +36,9 @@ function parse (which, input, output, total, base) {
 }
 
 /**
- * Reverses the bytes of each item.
+ * Changes the byte order of each item.
  *
- * @param {Storage} storage  with an address, full of them
+ * @param {Storage} storage
  * @param {number} itemsize  2, 4 or 8
  */
 function swapBytes (storage, itemsize) {
@@ -53,18 +53,18 @@ function swapBytes (storage, itemsize) {
   }
 }
 
-/** what is done about files that others make shorter: nothing; a guard; a guard if one can be had */
+/** Guards against files that others make shorter: none, one, one where it can be had. */
 const GUARDS = { none: 0, needed: 1, wanted: 2 }
 
 /**
- * A file as memory, on native. It may be closed afterwards.
+ * Maps a file into memory. The descriptor may be closed afterwards.
  *
  * @param {number} fd
  * @param {number} nbytes  from its beginning, at least 1
  * @param {boolean} shared  whether writes reach it
- * @param {number} guard  of GUARDS: whether its bytes may go away, and checkIntact says so then
+ * @param {number} guard  of GUARDS; with a guard checkIntact tells when bytes are gone
  * @returns {Storage}
- * @throws ERR_IO, with errno · ERR_UNSUPPORTED a guard that is needed, where another handler of SIGBUS took our place
+ * @throws ERR_IO, with errno · ERR_UNSUPPORTED a needed guard, where another handler of SIGBUS has replaced ours
  */
 function mapFile (fd, nbytes, shared, guard) {
   const { f64 } = frame
@@ -82,11 +82,11 @@ function mapFile (fd, nbytes, shared, guard) {
 }
 
 /**
- * Makes a file so long, with room on its disk.
+ * Makes a file as long, and allocates its blocks on the disk.
  *
  * @param {number} fd
  * @param {number} nbytes
- * @returns {number} the system's error number; 0: done
+ * @returns {number} errno; 0: done
  */
 function reserveFile (fd, nbytes) {
   frame.f64[ARGS] = fd
@@ -96,9 +96,9 @@ function reserveFile (fd, nbytes) {
 }
 
 /**
- * Some bytes of a storage with a handle, which they keep.
+ * A storage of some of another one's bytes, which it keeps alive.
  *
- * @param {Storage} whole
+ * @param {Storage} whole  with a handle
  * @param {number} at
  * @param {number} nbytes
  * @returns {Storage}
@@ -134,9 +134,9 @@ function holdFile (fd) {
 }
 
 /**
- * Shared memory between processes that has no name yet, all zero.
+ * Shared memory for several processes, without a name, all zero.
  *
- * @param {boolean} sealed  nobody can make it shorter, or give it a name
+ * @param {boolean} sealed  nobody can make it shorter or give it a name
  * @param {number} mode  permissions
  * @param {number} nbytes  at least 1
  */
@@ -149,11 +149,11 @@ function newSegment (sealed, mode, nbytes) {
 }
 
 /**
- * One name more for an open file, which may have had none.
+ * Gives an open file a name, which may be its first.
  *
  * @param {number} fd
  * @param {string} path  of some 300 bytes at most
- * @returns {number} the system's error number; 0: it has the name
+ * @returns {number} errno; 0: done
  */
 function linkFile (fd, path) {
   /** @type {any} */ (backend).leaveText(path)
@@ -164,7 +164,7 @@ function linkFile (fd, path) {
 
 /**
  * @param {number} fd
- * @returns {boolean} can nobody make the file shorter?
+ * @returns {boolean} whether nobody can make the file shorter
  */
 function isSealed (fd) {
   frame.f64[ARGS] = fd

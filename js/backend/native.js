@@ -18,10 +18,10 @@ const BATCH = 64 // smaller storages that are counted together
 const encoder = new TextEncoder()
 const encodeInto = uncurried(TextEncoder.prototype.encodeInto)
 
-/** who keeps the bytes of an address, for as long as a buffer over them is held @type {WeakMap<object, unknown[]>} */
+/** What keeps foreign memory alive, for as long as a buffer over it lives. @type {WeakMap<object, unknown[]>} */
 const owners = new WeakMap()
 
-/** over whose bytes buffers of guarded mappings are, held as long as they: who adopts one has guarded bytes as well @type {WeakMap<object, Storage>} */
+/** Buffers over guarded mappings, with a storage that lives as long: tensors made of such a buffer are guarded as well. @type {WeakMap<object, Storage>} */
 const guarded = new WeakMap()
 
 /** @returns {string[]} where the addon may be, in the order in which it is looked for */
@@ -30,7 +30,7 @@ function places () {
   return [path.join(__dirname, '..', '..', 'build', 'Release', 'samebytes.node'), path.join(prebuilt(), 'samebytes.node')]
 }
 
-/** @returns {boolean} whether the addon should be there */
+/** @returns {boolean} whether it is a mistake that the addon is missing */
 function isExpected () {
   return process.env.SAMEBYTES_BINARY !== undefined || isShipped()
 }
@@ -66,7 +66,7 @@ function reasonOf ({ code, message }) {
   return message.split('\n')[0]
 }
 
-/** The addon's memory as the rest of the library uses it. */
+/** The back end's interface, as select.js has it. */
 class Backend {
   constructor () {
     const addon = load()
@@ -80,15 +80,15 @@ class Backend {
     this.rows = opcodesOf(this.tables)
     this.RESULTS = this.tables.frame.RESULTS
     const int32 = arrayIndexOf(arrayMap(this.tables.dtypes, (/** @type {[string, string] | null} */ row) => row === null ? '' : row[0]), 'int32')
-    /** not 0 once bytes of any guarded mapping proved to be gone; null: it cannot be seen @type {Int32Array | null} */
+    /** not 0 once bytes of a guarded mapping turned out to be gone; null: this system cannot tell @type {Int32Array | null} */
     this.faults = addon.faults === undefined ? null : new Int32Array(addon.faults)
     this.textBytes = new Uint8Array(addon.frame, this.tables.frame.TEXT * 8)
     const { call } = addon
     const { i32 } = this.frame
     const at = 2 * this.tables.frame.ROW
-    /** @param {number} row */
-    this.call = row => {
-      i32[at] = row
+    /** @param {number} opcode */
+    this.call = opcode => {
+      i32[at] = opcode
       call()
     }
     this.watched = 0
@@ -98,27 +98,27 @@ class Backend {
     this.batch = this.newGroup('v8')
     /** likewise, of the caller's bytes @type {Group} */
     this.adopted = this.newGroup('js')
-    /** bytes that tensors take, what was collected left out */
+    /** bytes in use, after what was collected is freed */
     this.inUse = () => {
       this.sweep()
       this.call(this.rows.totals)
       const { v8, sab } = countedBytes()
       return v8 + sab + this.frame.f64[this.RESULTS + 1]
     }
-    /** a guarded mapping's buffer was given out */
+    /** whether the caller has a buffer over a guarded mapping */
     this.hasGuarded = false
     this.nativeBytes = 0
     this.nativeLimit = 32 * 2 ** 20
     addon.onDeleter((/** @type {Function} */ deleter, /** @type {bigint} */ address) => { deleter(address) })
   }
 
-  /** The last failure in words. */
+  /** The last error's message. */
   text () {
     const end = typedIndexOf(this.textBytes, 0)
     return textOf(bytesCopied(this.textBytes, 0, end))
   }
 
-  /** @param {string} text  for C to read where its own failures are */
+  /** Writes text where C's error messages are, for C to read. @param {string} text */
   leaveText (text) {
     const { written } = encodeInto(encoder, text, bytesFrom(this.textBytes, 0, lengthOf(this.textBytes) - 1))
     this.textBytes[written] = 0
@@ -142,7 +142,7 @@ class Backend {
     return group
   }
 
-  /** Forgets what was collected, and frees native storages whose JavaScript side is gone. */
+  /** Frees native storages that JavaScript has collected, and forgets the counts of collected groups. */
   sweep () {
     const ids = this.addon.sweep()
     for (let i = 0; i < ids.length; i++) counts.delete(ids[i])
@@ -208,7 +208,7 @@ class Backend {
   }
 
   /**
-   * The caller's bytes, where they are.
+   * A storage over the caller's bytes.
    *
    * @param {ArrayBufferLike} buffer
    * @param {number} byteOffset
@@ -222,9 +222,9 @@ class Backend {
   }
 
   /**
-   * Some bytes of a storage with a handle, which they keep.
+   * A storage of some of another one's bytes, which it keeps alive.
    *
-   * @param {Storage} whole
+   * @param {Storage} whole  with a handle
    * @param {number} at
    * @param {number} nbytes  inside
    * @returns {Storage}
@@ -242,7 +242,7 @@ class Backend {
   }
 
   /**
-   * Is it linear memory? Here there is none.
+   * Is it WASM's linear memory? Native has none.
    *
    * @param {ArrayBufferLike} buffer
    */
@@ -251,7 +251,7 @@ class Backend {
   }
 
   /**
-   * The same for one call.
+   * A storage over the caller's bytes for one call.
    *
    * @param {ArrayBufferLike} buffer
    * @param {number} byteOffset
@@ -269,7 +269,7 @@ class Backend {
   }
 
   /**
-   * Bytes on the native heap, which other threads may see.
+   * Bytes in C's heap, which other threads may use.
    *
    * @param {number} nbytes
    * @param {() => void} check  throws the error of the last call
@@ -287,9 +287,9 @@ class Backend {
   }
 
   /**
-   * Frees what was collected, now and then: finalizers wait for the event loop; this does not.
+   * Sweeps after each 32 MiB of allocations: finalizers wait for the event loop, which a loop of allocations never reaches.
    *
-   * @param {number} nbytes  that are asked for
+   * @param {number} nbytes  of the next allocation
    */
   checkMemoryPressure (nbytes) {
     this.nativeBytes += nbytes
@@ -299,7 +299,7 @@ class Backend {
   }
 
   /**
-   * Foreign memory at an address.
+   * A storage over foreign memory.
    *
    * @param {number} address
    * @param {number} nbytes
@@ -323,14 +323,14 @@ class Backend {
     const storage = new Storage(new Group('native'), null, null, 0, nbytes)
     storage.address = address
     const extra = this.watch(storage, handle)
-    extra.handle = handle // operands name it instead of the address
+    extra.handle = handle // operands have it instead of the address
     if (extra.device >= 0) storage.group.kind = storage.group.count.kind = 'cuda'
     counts.set(extra.watch, storage.group.count)
     return storage
   }
 
   /**
-   * Drops the handle when the storage is collected.
+   * Has the handle dropped when the storage is collected.
    *
    * @param {Storage} storage
    * @param {number} handle
@@ -364,7 +364,7 @@ class Backend {
     this.watch(storage, this.frame.f64[this.RESULTS])
   }
 
-  /** @param {number} handle  that nobody will watch */
+  /** @param {number} handle  without a watch */
   drop (handle) {
     this.frame.f64[this.tables.frame.ARGS] = handle
     this.call(this.rows.storage_drop)
@@ -419,11 +419,11 @@ class Backend {
     this.small.leaveHeap(storage)
   }
 
-  /** Nothing to note: the typed array keeps its buffer. */
+  /** WASM notes here what typed arrays show; native need not. */
   expose () {}
 
   /**
-   * The buffer that holds the bytes, for the caller to see.
+   * The buffer over the bytes, for the caller to see.
    *
    * @param {Storage} storage
    * @param {() => void} check
@@ -445,7 +445,7 @@ class Backend {
   }
 
   /**
-   * @param {ArrayBufferLike} buffer  over all bytes of the storage, which may be disposed before it
+   * @param {ArrayBufferLike} buffer  over all bytes of the storage, which may be disposed before the buffer is collected
    * @param {Storage} storage
    */
   noteGuarded (buffer, storage) {
@@ -454,7 +454,7 @@ class Backend {
   }
 
   /**
-   * A SharedArrayBuffer over what a token is of. It holds the bytes until every thread that has it let it go.
+   * A SharedArrayBuffer over the storage of a token. It keeps the bytes until all threads have collected it.
    *
    * @param {number} key
    * @param {() => void} check  throws the error of the last call
@@ -467,12 +467,12 @@ class Backend {
   }
 
   /**
-   * Are the bytes in reach of JavaScript? Native memory is once a buffer over it was asked for: our own
-   * reads make none, because it would hold the memory until it is collected (and some runtimes refuse). Of guarded
-   * memory, who has a window asks afterwards whether it is still there (ffi.checkIntact).
+   * Can our own reads and writes use a typed array over the bytes? Over native memory only if the caller has asked for a buffer: one
+   * of ours would keep the memory until it is collected, and some runtimes refuse to make one. Uses of guarded memory are followed
+   * by checkIntact.
    *
    * @param {Storage} storage
-   * @param {any} Type  of a window, which has to reach all of them
+   * @param {any} Type  of the typed array, which has to reach all bytes
    * @returns {boolean}
    */
   canView (storage, Type) {
@@ -482,7 +482,7 @@ class Backend {
   }
 
   /**
-   * A typed array over the storage for our own reads and writes; never shown to anybody.
+   * A typed array over the storage for our own reads and writes, which callers never see.
    *
    * @param {Storage} storage
    * @param {number} dtype
@@ -491,7 +491,7 @@ class Backend {
    */
   window (storage, dtype, Type, check) {
     if (storage.block !== null && storage.block !== IN_HEAP) {
-      this.addressOf(storage) // touched: a promotion has to move the bytes
+      this.addressOf(storage) // marks it as touched: promotion has to move the bytes
       return this.small.window(storage.block, dtype, Type)
     }
     const buffer = this.bufferOf(storage, check)
@@ -505,7 +505,7 @@ class Backend {
   }
 
   /**
-   * Bytes from the start of its window to the storage's first one.
+   * Bytes from the start of the storage's window to its first byte.
    *
    * @param {Storage} storage
    */
@@ -514,7 +514,7 @@ class Backend {
   }
 
   /**
-   * The last tensor that was not disposed is gone.
+   * Gives up a storage: its last tensor was disposed.
    *
    * @param {Storage} storage
    */
@@ -536,8 +536,7 @@ class Backend {
   // ---- Off the event loop ----
 
   /**
-   * May another thread work on the bytes? They neither move nor go away as long as the storage and its
-   * buffer are held.
+   * May another thread work on the bytes? That is, do they stay where they are while the storage and its buffer are reachable?
    *
    * @param {Storage} storage
    * @returns {boolean}
@@ -547,10 +546,10 @@ class Backend {
   }
 
   /**
-   * Begins the copy whose operands are in the frame.
+   * Begins the copy whose operands are in the call buffer.
    *
    * @param {boolean} scaled
-   * @param {() => void} done  called on a later turn; must not throw. Until then the caller keeps what the operands are over
+   * @param {() => void} done  called on a later turn; must not throw. Until then the caller keeps the operands' storages reachable
    */
   startCopy (scaled, done) {
     this.addon.copy(scaled, done)
@@ -561,7 +560,7 @@ class Backend {
     this.addon.stop(id)
   }
 
-  /** Waits until what is due on the event loop is done. */
+  /** Waits until deleters and finalizers that are due have run. */
   async flush () {
     const turn = () => new Promise(resolve => setImmediate(resolve))
     for (let i = 0; i < 3; i++) await turn()
@@ -577,8 +576,8 @@ function outOfSight ({ extra }) {
 }
 
 /**
- * What a deleter throws is reported by the instance of the package that was given it: a process may have
- * several over one addon (Jest), and the last one listens for all.
+ * Has the instance of the package that was given a deleter report what it throws: a process may have several instances over one
+ * addon (Jest), and the last one is called for all.
  *
  * @param {Function} deleter
  * @returns {(address: bigint) => void}

@@ -1,5 +1,5 @@
 'use strict'
-// What C does with storages: counts them, sends them to other threads, takes them over.
+// Calls about storages: what is alive, what goes to other threads, what comes from addons.
 
 const { isOnDevice } = require('./storage')
 const { backend, rows, frame, held, check, invoke, putStorage, putScalar, readLayout, RESULTS, OPERANDS, ARGS, SIZE_OF_OPERAND } = require('./call-buffer')
@@ -8,14 +8,14 @@ const { nothing, READ_ONLY } = require('./layout')
 /** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
 /** @typedef {InstanceType<typeof import('./layout').Layout>} Layout */
 
-/** @returns {{ storages: number, heap: number, foreign: number, inFlight: number, mapped: number, pinned: number, cuda: number }} bytes alive in C; tokens' uses */
+/** @returns {{ storages: number, heap: number, foreign: number, inFlight: number, mapped: number, pinned: number, cuda: number }} storages and bytes alive in C; inFlight: uses of tokens that nobody has taken */
 function totals () {
   invoke(rows.totals)
   const { f64 } = frame
   return { storages: f64[RESULTS], heap: f64[RESULTS + 1], foreign: f64[RESULTS + 2], inFlight: f64[RESULTS + 3], mapped: f64[RESULTS + 4], pinned: f64[RESULTS + 5], cuda: f64[RESULTS + 6] }
 }
 
-/** Descriptors of device memory that nobody has used, and memory that importers have on loan. @returns {number} */
+/** @returns {number} file descriptors of device memory that nobody has used, and memory that is kept for importers */
 function sharedVram () {
   /** @type {any} undefined on WASM */
   const { addon } = /** @type {any} */ (backend)
@@ -25,7 +25,7 @@ function sharedVram () {
 }
 
 /**
- * Runs a row that takes storages and numbers rootless.
+ * Calls C with storages and numbers alone.
  *
  * @param {number} opcode
  * @param {Storage[]} storages  each with an address, or a handle
@@ -43,8 +43,8 @@ function run (opcode, storages, numbers) {
 
 /**
  * @param {number} device
- * @param {bigint} number  somebody's of a stream there
- * @returns {number} the handle of what stands for it
+ * @param {bigint} number  the driver's, of another library's stream
+ * @returns {number} a handle of it
  */
 function wrapStream (device, number) {
   frame.f64[ARGS] = device
@@ -54,11 +54,11 @@ function wrapStream (device, number) {
 }
 
 /**
- * A storage on its way to other threads: it stays for as many takers.
+ * Keeps a storage for other threads.
  *
  * @param {Storage} storage  with a handle
- * @param {number} uses
- * @returns {number} its key
+ * @param {number} uses  how often it may be received
+ * @returns {number} the key to receive it by
  */
 function sendStorage (storage, uses) {
   putStorage(frame.f64, OPERANDS, storage)
@@ -68,7 +68,7 @@ function sendStorage (storage, uses) {
 }
 
 /**
- * What others see as well of a device does not move to where there is more room.
+ * Marks a device's memory that others use as well: a resize does not move it.
  *
  * @param {Storage} storage  with a handle
  * @returns {Storage}
@@ -80,8 +80,8 @@ function staying (storage) {
 
 /**
  * @param {number} key
- * @param {boolean} asSab  its buffer is a SharedArrayBuffer; a token of which none can be made is not used up
- * @returns {Storage} this thread's as well
+ * @param {boolean} asSab  its buffer is to be a SharedArrayBuffer; if that fails, no use is taken
+ * @returns {Storage}
  */
 function receiveStorage (key, asSab) {
   const buffer = asSab && backend.name === 'native' ? backend.sharedBuffer(key, check) : null // WASM's memory is one
@@ -95,7 +95,7 @@ function receiveStorage (key, asSab) {
 
 /**
  * @param {number} key
- * @returns {number} bytes of what a token is of; nothing is taken
+ * @returns {number} bytes of the storage; no use is taken
  */
 function sentBytes (key) {
   frame.f64[ARGS] = key
@@ -104,9 +104,9 @@ function sentBytes (key) {
 }
 
 /**
- * A tensor that C left: its layout in the frame, and where its storage is not known its handle, address and bytes.
+ * A layout that an addon gave, which is in the call buffer.
  *
- * @param {Storage | null} storage
+ * @param {Storage | null} storage  null: C gave a new one's handle, address and size
  * @param {number} flags
  * @returns {Layout}
  */
@@ -116,9 +116,9 @@ function received (storage, flags) {
 }
 
 /**
- * What a capsule held.
+ * The layout of a DLPack capsule, which is in the call buffer.
  *
- * @param {(number: number) => Storage} lentAs  what this thread itself lent under a number
+ * @param {(number: number) => Storage} lentAs  the storage that this thread pinned under a number
  * @returns {Layout}
  */
 function takeCapsule (lentAs) {
@@ -129,13 +129,13 @@ function takeCapsule (lentAs) {
   return layout
 }
 
-/** @param {number} key */
+/** Takes back all uses that nobody has taken. @param {number} key */
 function takeBackStorage (key) {
   frame.f64[ARGS] = key
   invoke(rows.parcel_drop)
 }
 
-/** @returns {number} tells this process from others */
+/** @returns {number} a number that no other process has */
 function home () {
   invoke(rows.parcels_home)
   return frame.f64[RESULTS]

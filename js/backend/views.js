@@ -1,5 +1,5 @@
 'use strict'
-// Views: layouts over the same storage that C works out.
+// Layouts that C works out of others: views over the same storage, and layouts that get a storage later.
 
 const { arraySlice } = require('../base/primordials')
 const { rows, frame, invoke, put, putInteger, putList, readLayout, RESULTS, ARGS } = require('./call-buffer')
@@ -44,14 +44,14 @@ function viewByNumbers (opcode, layout, a, b = 0, c = 0) {
 }
 
 /**
- * Any layout inside the storage, or inside the layout's own elements.
+ * Any layout inside the storage.
  *
  * @param {Layout} layout
  * @param {number[]} shape
- * @param {number[] | null} strides  null: dense
+ * @param {number[] | null} strides  elements; null: dense
  * @param {number[] | null} dimOrder  null: row-major, or as the strides say
- * @param {number} offset  from the storage's first byte
- * @param {boolean} within
+ * @param {number} offset  elements from the storage's first byte
+ * @param {boolean} within  whether it has to lie between the layout's own elements
  */
 function asStrided (layout, shape, strides, dimOrder, offset, within) {
   const at = putList(putList(putList(ARGS, shape), strides), dimOrder)
@@ -64,7 +64,7 @@ function asStrided (layout, shape, strides, dimOrder, offset, within) {
  * @param {number} dtype
  * @param {number[]} shape
  * @param {number[]} dimOrder
- * @returns {Layout} without gaps, without bytes
+ * @returns {Layout} dense, without bytes
  */
 function denseOrdered (dtype, shape, dimOrder) {
   frame.f64[ARGS] = dtype
@@ -74,11 +74,11 @@ function denseOrdered (dtype, shape, dimOrder) {
 }
 
 /**
- * A layout of the same shape, its axes in the same order in memory.
+ * A layout of the same shape and order of axes in memory.
  *
  * @param {Layout} layout
  * @param {number} dtype
- * @returns {Layout} without gaps, without bytes
+ * @returns {Layout} dense, without bytes
  */
 function denseLike (layout, dtype) {
   const out = viewByNumbers(rows.dense_like, layout, dtype)
@@ -91,7 +91,7 @@ function denseLike (layout, dtype) {
  * @param {number[]} shape
  * @param {number[]} strides  not negative
  * @param {number[] | null} dimOrder  null: as the strides say
- * @returns {{ layout: Layout, elements: number }} without bytes; elements that a storage needs for it
+ * @returns {{ layout: Layout, elements: number }} without bytes; how many elements its storage needs
  */
 function strided (dtype, shape, strides, dimOrder) {
   frame.f64[ARGS] = dtype
@@ -101,7 +101,7 @@ function strided (dtype, shape, strides, dimOrder) {
 }
 
 /**
- * A view in the shape where one keeps the order; else a dense layout without bytes.
+ * A view of another shape, if strides exist that keep the order of elements; else a dense layout without bytes.
  *
  * @param {Layout} layout
  * @param {number[]} shape
@@ -120,7 +120,7 @@ function reshape (layout, shape) {
  *
  * @param {Layout} layout
  * @param {number[]} shape
- * @returns {Layout} without bytes where an unbound layout needs more than it has
+ * @returns {Layout} without bytes if the layout is UNBOUND and needs more than its capacity
  */
 function resize (layout, shape) {
   const order = layout.order ?? (isContiguous(layout) ? null : dimOrder(layout))
@@ -135,7 +135,7 @@ function resize (layout, shape) {
 }
 
 /**
- * A layout's shape and strides over a source's bytes, from its first element.
+ * A layout's shape and strides over a source's bytes, from the source's first element on.
  *
  * @param {Layout} layout
  * @param {Layout} source
@@ -176,12 +176,12 @@ function isContiguousIn (layout, order) {
 }
 
 /**
- * How work on a layout is cut into pieces.
+ * Cuts a layout into pieces.
  *
  * @param {Layout} layout
  * @param {number} most  elements of a piece
- * @param {boolean} compact  each lies in one stretch of memory
- * @returns {{ extents: number[], axis: number }} the first piece; along axis others follow
+ * @param {boolean} compact  whether each piece has to be contiguous in memory
+ * @returns {{ extents: number[], axis: number }} the first piece's shape; the others follow along the axis
  */
 function cut (layout, most, compact) {
   frame.f64[ARGS] = most

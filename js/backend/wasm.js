@@ -1,7 +1,6 @@
 'use strict'
-// The WASM back end: the same C over linear memory. Owned tensors live there; when it grows, every
-// view of it is made anew. The caller's own buffers stay where they are: a kernel that needs their
-// bytes is given a copy in linear memory, and what it wrote is copied back (counted as staged).
+// The WASM back end: the same C, over linear memory. Tensors that it makes are there; when it grows, all typed arrays over it are
+// made anew. The caller's buffers stay outside: staging.js copies their bytes into linear memory for a call.
 
 const { BigInt64Array, FinalizationRegistry, Float64Array, Int32Array, JSON, Math, Promise, Uint8Array, WeakMap, bufferOfMemory, bytesCopied, newList, register, rootless, typedFill, typedIndexOf, unregister, weakMapGet, weakMapSet } = require('../base/primordials')
 const { failure } = require('../base/errors')
@@ -17,8 +16,7 @@ const MOST = 0x7fffff00 - 64 // bytes of one allocation, as platform/heap.c has 
 /** @typedef {{ readonly buffer: ArrayBuffer, grow (pages: number): number }} WasmMemory a WebAssembly.Memory */
 
 /**
- * The frame. The caller has the memory, too, and may make it grow: its views are renewed when they are
- * asked for.
+ * The call buffer. The user may make the memory grow as well, which detaches typed arrays over it: each use checks, and renews them.
  *
  * @param {number} size  doubles
  * @param {() => void} renew  calls cover
@@ -52,10 +50,10 @@ function newCallBuffer (size, renew) {
   }
 }
 
-/** bytes that memory of this thread may grow to: it does not tell @type {WeakMap<object, number>} */
+/** Bytes that a memory of this thread may grow to: WebAssembly.Memory does not tell. @type {WeakMap<object, number>} */
 const maxima = new WeakMap()
 
-/** Linear memory as the rest of the library uses it. */
+/** The back end's interface, as select.js has it. */
 class Backend {
   /**
    * @param {'wasm' | 'wasm-shared'} name
@@ -65,15 +63,15 @@ class Backend {
   constructor (name, exports, memory) {
     this.name = name
     this.isWasm = true
-    /** the threads that have this memory; null: one has it @type {import('./wasm-shared').ThreadGroup | null} */
+    /** the threads that share this memory; null: it is not shared @type {import('./wasm-shared').ThreadGroup | null} */
     this.group = null
     this.memory = memory
     /** bytes that it may grow to */
     this.maximum = weakMapGet(maxima, memory) ?? MAX_PAGES * PAGE
     this.buffer = bufferOfMemory(memory)
-    /** nobody else has it: without elements once the memory grew */
+    /** a private typed array: it has no elements once the memory grew */
     this.probe = new Uint8Array(this.buffer, 0, 1)
-    /** bytes that the windows reach: a resizable buffer (toResizableBuffer) grows in place */
+    /** bytes that the windows reach: a resizable buffer (toResizableBuffer) grows in place, and detaches nothing */
     this.covered = 0
     this.callBufferAt = exports.sb_frame()
     /** typed arrays over the whole memory, by dtype @type {any[]} */
@@ -82,14 +80,14 @@ class Backend {
     this.frame = newCallBuffer(this.tables.frame.SIZE, () => { this.renew() })
     this.rows = opcodesOf(this.tables)
     this.renew()
-    /** @type {(row: number) => void} */
+    /** @type {(opcode: number) => void} */
     this.call = exports.sb_call
-    /** bytes that tensors take */
+    /** bytes in use */
     this.inUse = () => {
       this.call(this.rows.totals)
       return countedBytes().sab + this.frame.f64[this.tables.frame.RESULTS + 1]
     }
-    /** whose bytes a typed array that was given out shows; keeps them @type {WeakMap<object, Storage>} */
+    /** storages of the typed arrays that callers have (`data`), which keep them alive @type {WeakMap<object, Storage>} */
     this.dataViews = new WeakMap()
     /** handles whose storages were collected */
     this.due = new Stack()
@@ -103,7 +101,7 @@ class Backend {
     this.deleters = new FinalizationRegistry((/** @type {{ deleter: Function }} */ held) => { this.queue(held.deleter) })
   }
 
-  /** Memory grew, or was just made: views of the old buffer are dead. */
+  /** Makes typed arrays over the memory's present buffer: it grew, or was just made. */
   renew () {
     const before = this.covered
     this.buffer = bufferOfMemory(this.memory)
@@ -119,7 +117,7 @@ class Backend {
     }
   }
 
-  /** The memory's buffer: another one where somebody else made the memory grow, who told nobody. */
+  /** The memory's present buffer: the user may have made the memory grow, which tells nobody. */
   current () {
     if (this.probe[0] === undefined) this.renew()
     return this.buffer
@@ -131,7 +129,7 @@ class Backend {
     return textOf(bytesCopied(bytes, 0, typedIndexOf(bytes, 0))) // a copy, because memory may be shared
   }
 
-  /** The last failure in words. */
+  /** The last error's message. */
   text () {
     return this.textAt(this.callBufferAt + this.tables.frame.TEXT * 8)
   }
@@ -162,7 +160,7 @@ class Backend {
     return group
   }
 
-  /** Frees what was collected; called outside of other calls, because it uses the frame. */
+  /** Frees what was collected. Not in the middle of another call, because it uses the call buffer. */
   drop () {
     const { f64 } = this.frame
     while (this.due.size > 0) {
@@ -171,7 +169,7 @@ class Backend {
     }
   }
 
-  /** Looks whether memory grew and nobody told: memory() counts it. */
+  /** Notices that the user made memory grow, which memory() counts. */
   sweep () {
     if (byteLengthOf(bufferOfMemory(this.memory)) > this.covered) this.renew()
   }
@@ -201,7 +199,7 @@ class Backend {
   }
 
   /**
-   * Out of memory, with how much there is; other errors as they are.
+   * Says in an ERR_MEMORY how much memory there is; other errors stay as they are.
    *
    * @param {any} error
    * @param {number} nbytes
@@ -213,7 +211,7 @@ class Backend {
   }
 
   /**
-   * Bytes of linear memory under a handle, which is dropped when they are collected.
+   * A storage of linear memory. Its handle is dropped when it is collected.
    *
    * @param {number} handle
    * @param {number} address
@@ -233,9 +231,10 @@ class Backend {
   }
 
   /**
-   * Somebody else may have made memory grow where its buffer stayed: another thread, or who made it resizable.
+   * Renews the windows if bytes beyond them are about to be used: another thread, or the user of a resizable buffer, may have made
+   * memory grow in place.
    *
-   * @param {number} end  of bytes that are about to be used
+   * @param {number} end  of these bytes
    */
   renewIfBeyond (end) {
     if (end > this.covered) this.renew()
@@ -259,7 +258,7 @@ class Backend {
   }
 
   /**
-   * What other threads may see: in WASM a SharedArrayBuffer.
+   * Bytes that other threads may use: a SharedArrayBuffer.
    *
    * @param {number} nbytes
    * @param {() => void} check
@@ -288,7 +287,7 @@ class Backend {
   }
 
   /**
-   * The same for one call.
+   * A storage over the caller's bytes for one call.
    *
    * @param {ArrayBufferLike} buffer
    * @param {number} byteOffset
@@ -302,7 +301,7 @@ class Backend {
   }
 
   /**
-   * Is it linear memory, as `data` shows it? Its first byte is no tensor's, and no address in C.
+   * Is it linear memory? Its first byte is no tensor's, because 0 is no address in C.
    *
    * @param {ArrayBufferLike} buffer
    * @param {number} byteOffset
@@ -312,7 +311,7 @@ class Backend {
   }
 
   /**
-   * Bytes of linear memory that a tensor has, wherever the array over them comes from. They keep that tensor's.
+   * A storage of linear memory inside a tensor's bytes, which it keeps alive.
    *
    * @param {number} address
    * @param {number} nbytes
@@ -323,7 +322,7 @@ class Backend {
     if (nbytes === 0) return this.unheld(address, 0)
     this.find(address, nbytes, true)
     const storage = this.hold(this.frame.f64[this.tables.frame.RESULTS], address, nbytes)
-    if (storage.extra !== null) storage.extra.stays = true // it is not ours to move
+    if (storage.extra !== null) storage.extra.stays = true // the other tensor's bytes cannot be moved
     return storage
   }
 
@@ -344,7 +343,7 @@ class Backend {
   }
 
   /**
-   * Bytes of linear memory that nothing keeps.
+   * A storage of linear memory that keeps nothing alive.
    *
    * @param {number} address
    * @param {number} nbytes
@@ -363,8 +362,7 @@ class Backend {
   }
 
   /**
-   * A layout over linear memory as a whole: where one tensor has all that it reaches, over a part of that tensor's bytes,
-   * which it keeps. Else it stays as it is, and keeps nothing.
+   * Changes a layout over all of linear memory so that it keeps the bytes alive that it reaches, if they are those of one tensor.
    *
    * @template {{ storage: Storage, offset: number }} Layout
    * @param {Layout} layout
@@ -413,13 +411,13 @@ class Backend {
   /** @param {Storage} storage */
   promote (storage) {}
 
-  /** Nothing is in V8's heap. @returns {any} */
+  /** WASM has no bytes in V8's heap. @returns {any} */
   moveToHeap () { return null }
 
   leaveHeap () {}
 
   /**
-   * The caller gets to see the bytes through a typed array, which keeps them from being collected.
+   * Notes that a typed array that the caller gets shows a storage: it keeps the storage alive.
    *
    * @param {object} data
    * @param {Storage} storage
@@ -429,7 +427,7 @@ class Backend {
   }
 
   /**
-   * Does a window reach all of the bytes?
+   * Can a window reach all of the bytes?
    *
    * @param {Storage} storage
    * @param {any} Type
@@ -462,7 +460,7 @@ class Backend {
   }
 
   /**
-   * Bytes from the start of its window to the storage's first one.
+   * Bytes from the start of the storage's window to its first byte.
    *
    * @param {Storage} storage
    */
@@ -476,7 +474,7 @@ class Backend {
     storage.claims = -1
     const { extra } = storage
     if (storage.kind === 'sab') storage.group.count.bytes -= storage.nbytes
-    if (extra === null) return // somebody else's
+    if (extra === null) return // the caller's bytes
     if (extra.handle !== 0) {
       this.forget(extra.watch)
       unregister(this.registry, storage)
@@ -492,7 +490,7 @@ class Backend {
   // ---- Off the event loop ----
 
   /**
-   * May another thread work on the bytes? Here there is none.
+   * May another thread work on the bytes? WASM has no worker threads of its own.
    *
    * @param {Storage} storage
    * @returns {boolean}
@@ -523,7 +521,7 @@ class Backend {
     })
   }
 
-  /** Waits until what is due on the event loop is done. */
+  /** Waits until deleters and finalizers that are due have run. */
   async flush () {
     for (let i = 0; i < 3; i++) await new Promise(resolve => onNextTurn(() => resolve(undefined)))
   }
