@@ -10,7 +10,7 @@ const { newList, rootless } = require('./primordials')
  */
 class SlotTable {
   constructor () {
-    /** by number; a list without methods @type {(T | undefined)[]} */
+    /** by number, undefined where there is none; a list without methods @type {T[]} */
     this.held = newList()
     /** values that are there */
     this.size = 0
@@ -28,7 +28,7 @@ class SlotTable {
   /** @param {number} id  there or not */
   delete (id) {
     if (this.held[id] === undefined) return
-    this.held[id] = undefined
+    this.held[id] = /** @type {any} */ (undefined)
     this.size--
   }
 
