@@ -1,5 +1,5 @@
 'use strict'
-// What cuda.js has in Node, in browsers: nothing is there, and it says so.
+// cuda.js in browsers, which have no CUDA: functions that need it throw ERR_UNSUPPORTED.
 
 const { failure } = require('../base/errors')
 

@@ -1,6 +1,6 @@
 'use strict'
-// CUDA: what is asked of the device layer beyond tensors themselves. This file is read when CUDA is first asked for, and the
-// driver is looked for when something here is called.
+// CUDA devices, their memory, streams and events. This file is read when CUDA is first asked for, and the driver is looked for when
+// something here is called.
 
 const ffi = require('./calls')
 const { collectGarbage } = require('../runtime/host')
@@ -20,14 +20,14 @@ const addon = /** @type {any} */ (backend).addon
 const WASM = 'CUDA needs the native addon; this is the WASM back end'
 const DEFAULT_DEVICE = 0
 
-/** in the order of C's WHEN_READY and its like */
+// What to wait for; the order is C's (WHEN_READY and so on).
 const READY = 0
 const STREAM = 1
 const EVENT = 2
 
 // ---- Devices ----
 
-/** devices that were asked for and are there @type {Set<number>} */
+/** Devices that were found to be there. @type {Set<number>} */
 const known = new Set()
 
 function checkNative () {
@@ -183,7 +183,7 @@ function synchronize (device) {
 
 let isSwept = false
 
-/** Where a device is full, what nobody can reach any more is freed first. */
+/** Has garbage collected before an allocation on a full device fails. */
 function sweepWhenFull () {
   if (isSwept) return
   isSwept = true
@@ -203,7 +203,7 @@ function allocate (nbytes, device, shared) {
   if (nbytes > Number.MAX_SAFE_INTEGER) throw failure('ERR_MEMORY', `${nbytes} bytes cannot be allocated`)
   sweepWhenFull()
   const native = /** @type {import('./native').Backend} */ (backend)
-  native.press(nbytes / (device === CPU ? 1 : 8))
+  native.checkMemoryPressure(nbytes / (device === CPU ? 1 : 8))
   if (device === CPU) ffi.run(rows.pinned_new, [], [nbytes])
   else if (shared === false) ffi.run(rows.cuda_new, [], [device, nbytes])
   else shareable(nbytes, device, shared === 'own')
@@ -241,7 +241,7 @@ function checkPinning (what = 'pinMemory is true') {
 }
 
 /**
- * Is it the host's memory that a device cannot reach by itself?
+ * Is it memory of the host that is not page-locked?
  *
  * @param {Storage} storage
  */
@@ -334,19 +334,19 @@ function settle (resolve, reject) {
 }
 
 /**
- * When all is done that touched a layout's bytes so far.
+ * Waits for all work on a layout's bytes so far.
  *
  * @param {Layout} layout
  * @returns {Promise<void>}
  */
 async function ready ({ storage }) {
   const { extra } = storage
-  if (extra === null || !(extra.device >= 0 || extra.pinned)) return // the CPU does it at once
+  if (extra === null || !(extra.device >= 0 || extra.pinned)) return // the CPU's work is done when its call returns
   await when(READY, storage)
 }
 
 /**
- * A copy to, from or between devices. What it uses is held, and busy, until it settles.
+ * Copies to, from or between devices. The caller holds what it uses, as busy, until the promise settles.
  *
  * @param {import('./calls').Copy} copy  that was checked
  * @param {Storage | null} stream
@@ -379,7 +379,7 @@ function copyOn (copy, stream) {
  * @param {(error: unknown) => void} reject
  */
 function finish (copy, number, resolve, reject) {
-  const wanted = !isOnDevice(copy.dst.storage) // where all is there already
+  const wanted = !isOnDevice(copy.dst.storage) // elsewhere nothing is left to copy
   let isEnded = false
   try {
     if (wanted) ffi.putCopy(copy)
@@ -399,7 +399,7 @@ function finish (copy, number, resolve, reject) {
 
 /**
  * @param {number} handle
- * @returns {Storage} without bytes; the handle goes with it
+ * @returns {Storage} without bytes; the handle is dropped when it is collected
  */
 function holderOf (handle) {
   return /** @type {import('./native').Backend} */ (backend).hold(handle, 0, 0)
@@ -566,7 +566,7 @@ class Event {
   }
 }
 
-/** @returns {bigint} of the stream that C has just given */
+/** @returns {bigint} of the stream that C has just made */
 function handleNow () {
   return (BigInt(ffi.result(1)) << 32n) | BigInt(ffi.result(2))
 }
@@ -592,10 +592,10 @@ function streamOf (stream, device) {
 }
 
 /**
- * Runs a function with what it does on a stream.
+ * Runs a function whose work goes to a stream.
  *
  * @template R
- * @param {Storage | null} stream  null: where it is done otherwise
+ * @param {Storage | null} stream  null: the default one
  * @param {() => R} fn
  * @returns {R}
  */
@@ -610,7 +610,7 @@ function withStream (stream, fn) {
 }
 
 /**
- * Others are about to use a storage's bytes on a stream: what was done to them so far comes first.
+ * Makes a stream, on which others are about to use a storage's bytes, wait for our work on them.
  *
  * @param {Storage} storage  on a device
  * @param {number | bigint | null} stream  the number of theirs; null: the default one

@@ -1,6 +1,6 @@
 'use strict'
-// What the bundle exports until init is done. Who takes a name before that, as in `const { init, tensor } =
-// require('samebytes')`, keeps what is made here: it becomes a way to the real one.
+// What the bundle exports until init is done: proxies, which forward to the real functions afterwards. A program that destructures
+// the exports early, as in `const { init, tensor } = require('samebytes')`, keeps them.
 
 const { notReady } = require('./init.browser')
 
@@ -25,7 +25,7 @@ function early (name) {
   const proxy = new Proxy(function () {}, {
     apply: (target, self, given) => real()(...given),
     construct: (target, given, made) => Reflect.construct(real(), given, made === proxy ? real() : made),
-    // Tools look at functions before they are called: what every function has is no use of this one. A list has a length.
+    // Tools look at properties that every function has; these do not throw before init. `length` does: it may be that of a list.
     get: (target, key) => api === null && key in target && key !== 'length' ? Reflect.get(target, key) : Reflect.get(real(), key)
   })
   return proxy

@@ -1,5 +1,5 @@
 'use strict'
-// What devices are called, and which one has a storage's bytes. No driver is asked for by that.
+// Names of devices, and the device of a storage. Nothing here loads the driver.
 
 const ffi = require('./calls')
 

@@ -1,5 +1,5 @@
 'use strict'
-// What one element is: C's list of dtypes, with the typed array that goes with each.
+// C's list of dtypes, with the typed array of each.
 
 const { BigInt64Array, BigUint64Array, Float32Array, Float64Array, Int16Array, Int32Array, Int8Array, Map, Uint16Array, Uint32Array, Uint8Array, arrayJoin, arrayMap, arraySlice, mapGet } = require('../base/primordials')
 const { tables } = require('./select')

@@ -1,5 +1,5 @@
 'use strict'
-// What init is given, judged in Node and in browsers alike.
+// Validates init's options, in Node and in browsers.
 
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')

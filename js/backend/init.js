@@ -1,6 +1,5 @@
 'use strict'
-// In Node the import is ready at once, and init has nothing left to do. The bundle for browsers has
-// init.browser.js in this file's place.
+// init in Node, where all is ready with the import. In the bundle for browsers init.browser.js takes this file's place.
 
 const { optionsOfInit } = require('./init-options')
 

@@ -1,5 +1,5 @@
 'use strict'
-// What is alive and how much memory it takes, as programs ask for it.
+// memory(), setMemoryLimit() and what else programs ask of the back end.
 
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
@@ -65,7 +65,7 @@ function wasmMemory () {
  * memory().copied.clone.count - count // 1
  */
 function memory () {
-  const lent = exported() // first: what came back is let go of
+  const lent = exported() // first, because it unpins what native code is done with
   engine.sweep()
   let tensors = 0
   let storages = 0

@@ -1,93 +1,27 @@
 'use strict'
-// The native back end: the addon, and V8's own memory for the tensors that it owns.
-//
-// Small tensors are cut from blocks, which V8 frees as a whole; the first exposure of one's bytes moves
-// them to a buffer of their own (promotion), the smallest ones' to V8's heap until somebody needs the buffer.
-// Larger ones have their own from the start. A block has no memory until one of its tensors is touched.
+// The native back end: the addon, and V8's own memory for the tensors that it makes. Small ones are slots of a pool
+// (small-tensors.js); larger ones have an ArrayBuffer of their own from the start.
 
-const { ArrayBuffer, BigInt64Array, Float64Array, Int32Array, JSON, Math, Number, Promise, Reflect, SharedArrayBuffer, Uint8Array, WeakMap, arrayIncludes, arrayIndexOf, arrayJoin, arrayMap, arrayOf, bufferOf, bytesCopied, bytesFrom, lengthOf, lengthOfBuffer, newList, rootless, typedFill, typedIndexOf, typedSet, uncurried, weakMapGet, weakMapSet } = require('../base/primordials')
+const { BigInt64Array, Float64Array, Int32Array, JSON, Math, Number, Promise, SharedArrayBuffer, Uint8Array, WeakMap, arrayIncludes, arrayIndexOf, arrayJoin, arrayMap, bufferOf, bytesCopied, bytesFrom, lengthOf, newList, rootless, typedIndexOf, uncurried, weakMapGet, weakMapSet } = require('../base/primordials')
 const path = require('node:path')
 const { TextEncoder } = require('node:util')
 const { failure } = require('../base/errors')
-const { isLogged, log, textOf } = require('../runtime/host')
-const { byteLengthOf, isSharedArrayBuffer, partsOfArray, MAX_LENGTH } = require('../base/buffers')
+const { log, textOf } = require('../runtime/host')
+const { byteLengthOf, isSharedArrayBuffer, MAX_LENGTH } = require('../base/buffers')
 const { platformName, prebuilt, isShipped } = require('../runtime/platform')
-const { Storage, Group, Extra, passing, unclaim, rowNumbers, newSharedStorage, grant, countedBytes, stats, counts, reportDeleter } = require('./storage')
+const { Storage, Group, Extra, passing, unclaim, opcodesOf, newSharedStorage, grant, countedBytes, counts, reportDeleter } = require('./storage')
+const { SmallTensors, IN_HEAP, SMALL, ALIGNMENT, newBuffer } = require('./small-tensors')
 
-const BLOCK = 4096 // bytes in a block: one tensor that is kept keeps all of it
-const BLOCKS = 4 // that are counted together
-const SMALL = 1024 // bytes of the largest tensor that is cut from one
-const ALIGNMENT = 64
-const PADDING = ALIGNMENT - 16 // what aligning takes where the allocator gives multiples of 16
 const BIG = 65536 // bytes from which a storage is counted by itself
-const CROWD = 64 // storages that are otherwise counted together
-const SPARE = 64 // freed slots kept for reuse, each size
-const SUPPLIED = 256 // bytes of the largest tensor whose own buffer is made before it is needed
-const IN_HEAP_MOST = 64 // bytes of the largest typed array that V8 makes without a buffer
-const SUPPLY = 7 // buffers that are made at a time: as many as addresses fit the frame's results
+const BATCH = 64 // smaller storages that are counted together
 
 const encoder = new TextEncoder()
 const encodeInto = uncurried(TextEncoder.prototype.encodeInto)
-const { allocUnsafeSlow } = Buffer
 
-/** Where small tensors are cut from. */
-class Block {
-  /** @param {Group} group */
-  constructor (group) {
-    this.group = group
-    /** bytes that were cut */
-    this.used = 0
-    /** null: nobody touched any of them @type {ArrayBuffer | null} */
-    this.buffer = null
-    /** bytes to the buffer's first aligned one */
-    this.start = 0
-    /** of that one */
-    this.address = 0
-    /** by dtype @type {any[]} */
-    this.windows = NO_WINDOWS
-  }
-}
-
-rootless(Block)
-
-/** @type {any[]} */
-const NO_WINDOWS = []
-
-/** where a tensor's bytes lie that V8 has in its heap: the storage's buffer is the typed array that the caller has */
-const IN_HEAP = new Block(passing)
-
-/**
- * Buffers of one size for tensors that will be exposed: several are made at a time, because one question
- * tells where all of them are. The first time one, then more and more.
- */
-class Supply {
-  constructor () {
-    this.left = 0
-    this.next = 1
-    /** @type {(ArrayBuffer | null)[]} */
-    this.buffers = arrayOf(SUPPLY, () => null)
-    /** @type {number[]} */
-    this.addresses = arrayOf(SUPPLY, () => 0)
-  }
-}
-
-rootless(Supply)
-
-/** Freed slots of one size, the last one on top. */
-class Spare {
-  constructor () {
-    this.count = 0
-    /** @type {(Storage | null)[]} */
-    this.slots = arrayOf(SPARE, () => null)
-  }
-}
-
-rootless(Spare)
-
-/** who keeps the bytes of an address, for as long as a buffer over them is held @type {WeakMap<object, unknown[]>} */
+/** What keeps foreign memory alive, for as long as a buffer over it lives. @type {WeakMap<object, unknown[]>} */
 const owners = new WeakMap()
 
-/** over whose bytes buffers of guarded mappings are, held as long as they: who adopts one has guarded bytes as well @type {WeakMap<object, Storage>} */
+/** Buffers over guarded mappings, with a storage that lives as long: tensors made of such a buffer are guarded as well. @type {WeakMap<object, Storage>} */
 const guarded = new WeakMap()
 
 /** @returns {string[]} where the addon may be, in the order in which it is looked for */
@@ -96,7 +30,7 @@ function places () {
   return [path.join(__dirname, '..', '..', 'build', 'Release', 'samebytes.node'), path.join(prebuilt(), 'samebytes.node')]
 }
 
-/** @returns {boolean} whether the addon should be there */
+/** @returns {boolean} whether it is a mistake that the addon is missing */
 function isExpected () {
   return process.env.SAMEBYTES_BINARY !== undefined || isShipped()
 }
@@ -132,7 +66,7 @@ function reasonOf ({ code, message }) {
   return message.split('\n')[0]
 }
 
-/** The addon's memory as the rest of the library uses it. */
+/** The back end's interface, as select.js has it. */
 class Backend {
   constructor () {
     const addon = load()
@@ -143,53 +77,48 @@ class Backend {
     this.group = null
     this.tables = JSON.parse(addon.tables)
     this.frame = { f64: new Float64Array(addon.frame), i64: new BigInt64Array(addon.frame), i32: new Int32Array(addon.frame) }
-    this.rows = rowNumbers(this.tables)
+    this.rows = opcodesOf(this.tables)
     this.RESULTS = this.tables.frame.RESULTS
-    this.int32 = arrayIndexOf(arrayMap(this.tables.dtypes, (/** @type {[string, string] | null} */ row) => row === null ? '' : row[0]), 'int32')
-    /** not 0 once bytes of any guarded mapping proved to be gone; null: it cannot be seen @type {Int32Array | null} */
+    const int32 = arrayIndexOf(arrayMap(this.tables.dtypes, (/** @type {[string, string] | null} */ row) => row === null ? '' : row[0]), 'int32')
+    /** not 0 once bytes of a guarded mapping turned out to be gone; null: this system cannot tell @type {Int32Array | null} */
     this.faults = addon.faults === undefined ? null : new Int32Array(addon.faults)
     this.textBytes = new Uint8Array(addon.frame, this.tables.frame.TEXT * 8)
     const { call } = addon
     const { i32 } = this.frame
     const at = 2 * this.tables.frame.ROW
-    /** @param {number} row */
-    this.call = row => {
-      i32[at] = row
+    /** @param {number} opcode */
+    this.call = opcode => {
+      i32[at] = opcode
       call()
     }
     this.watched = 0
     this.sweepAt = 256
-    /** the block that is cut from now */
-    this.block = new Block(this.newGroup('v8'))
-    /** @type {Group} */
-    this.crowd = this.newGroup('v8')
-    /** @type {Group} */
+    this.small = new SmallTensors(this, int32)
+    /** the group of the next storage that is not BIG @type {Group} */
+    this.batch = this.newGroup('v8')
+    /** likewise, of the caller's bytes @type {Group} */
     this.adopted = this.newGroup('js')
-    /** by size / 64 */
-    this.supplies = arrayOf(SUPPLIED / ALIGNMENT + 1, () => new Supply())
-    /** slots whose tensors were disposed unexposed, by size / 64 */
-    this.spare = arrayOf(SMALL / ALIGNMENT + 1, () => new Spare())
-    /** bytes that tensors take, what was collected left out */
+    /** bytes in use, after what was collected is freed */
     this.inUse = () => {
       this.sweep()
       this.call(this.rows.totals)
       const { v8, sab } = countedBytes()
       return v8 + sab + this.frame.f64[this.RESULTS + 1]
     }
-    /** a guarded mapping's buffer was given out */
+    /** whether the caller has a buffer over a guarded mapping */
     this.hasGuarded = false
     this.nativeBytes = 0
     this.nativeLimit = 32 * 2 ** 20
     addon.onDeleter((/** @type {Function} */ deleter, /** @type {bigint} */ address) => { deleter(address) })
   }
 
-  /** The last failure in words. */
+  /** The last error's message. */
   text () {
     const end = typedIndexOf(this.textBytes, 0)
     return textOf(bytesCopied(this.textBytes, 0, end))
   }
 
-  /** @param {string} text  for C to read where its own failures are */
+  /** Writes text where C's error messages are, for C to read. @param {string} text */
   leaveText (text) {
     const { written } = encodeInto(encoder, text, bytesFrom(this.textBytes, 0, lengthOf(this.textBytes) - 1))
     this.textBytes[written] = 0
@@ -213,7 +142,7 @@ class Backend {
     return group
   }
 
-  /** Forgets what was collected, and frees native storages whose JavaScript side is gone. */
+  /** Frees native storages that JavaScript has collected, and forgets the counts of collected groups. */
   sweep () {
     const ids = this.addon.sweep()
     for (let i = 0; i < ids.length; i++) counts.delete(ids[i])
@@ -222,46 +151,11 @@ class Backend {
   // ---- Making storages ----
 
   /**
-   * Uninitialised bytes. Short, so that V8 inlines it wherever a tensor is made.
-   *
    * @param {number} nbytes
-   * @returns {Storage}
+   * @returns {Storage} uninitialised
    */
   allocate (nbytes) {
-    if (nbytes > SMALL || nbytes === 0) return this.allocateElsewhere(nbytes)
-    const { block } = this
-    const at = block.used
-    const size = (nbytes + ALIGNMENT - 1) & -ALIGNMENT
-    if (at + size > BLOCK || this.spare[size >>> 6].count > 0) return this.allocateElsewhere(nbytes)
-    block.used = at + size
-    return new Storage(block.group, block, null, at, nbytes)
-  }
-
-  /**
-   * Where the current block will not do, or need not.
-   *
-   * @param {number} nbytes
-   * @returns {Storage}
-   */
-  allocateElsewhere (nbytes) {
-    if (nbytes > SMALL) return this.allocateOwn(nbytes, false)
-    const size = slotSize(nbytes)
-    const spare = this.spare[size >>> 6]
-    let block = this.block
-    let at = block.used
-    if (spare.count > 0) {
-      const old = /** @type {Storage} */ (spare.slots[--spare.count])
-      spare.slots[spare.count] = null
-      block = /** @type {Block} */ (old.block)
-      at = old.byteOffset
-    } else if (at + size <= BLOCK) {
-      block.used = at + size
-    } else {
-      block = this.newBlock()
-      block.used = size
-      at = 0
-    }
-    return new Storage(block.group, block, null, at, nbytes)
+    return nbytes > SMALL ? this.allocateOwn(nbytes, false) : this.small.allocate(nbytes)
   }
 
   /**
@@ -269,40 +163,7 @@ class Backend {
    * @returns {Storage} all zero
    */
   allocateZeroed (nbytes) {
-    if (nbytes > SMALL) return this.allocateOwn(nbytes, true)
-    const storage = this.allocate(nbytes)
-    try {
-      this.addressOf(storage) // touched: a promotion has to move the zeros
-      const at = storage.byteOffset >> 2
-      typedFill(this.blockWindow(/** @type {Block} */ (storage.block), this.int32, Int32Array), 0, at, at + (slotSize(nbytes) >> 2))
-    } catch (error) {
-      this.release(storage)
-      throw error
-    }
-    return storage
-  }
-
-  newBlock () {
-    let { group } = this.block
-    if (++group.made === BLOCKS) group = this.newGroup('v8')
-    this.block = new Block(group)
-    return this.block
-  }
-
-  /**
-   * The block gets its memory: one of its tensors is about to be touched.
-   *
-   * @param {Block} block
-   */
-  fillBlock (block) {
-    grant(BLOCK, this.inUse)
-    const buffer = newBuffer(BLOCK, ALIGNMENT, false)
-    const address = this.locate(buffer)
-    block.windows = newList()
-    block.start = -address & (ALIGNMENT - 1)
-    block.address = address + block.start
-    block.group.count.bytes += BLOCK
-    block.buffer = buffer // last: a program may be stopped at any call before
+    return nbytes > SMALL ? this.allocateOwn(nbytes, true) : this.small.allocateZeroed(nbytes)
   }
 
   /**
@@ -338,16 +199,16 @@ class Backend {
    */
   groupFor (kind, nbytes) {
     if (kind === 'js') {
-      if (this.adopted.made++ >= CROWD) this.adopted = this.newGroup('js')
+      if (this.adopted.made++ >= BATCH) this.adopted = this.newGroup('js')
       return this.adopted
     }
     if (nbytes >= BIG) return this.newGroup('v8')
-    if (this.crowd.made++ >= CROWD) this.crowd = this.newGroup('v8')
-    return this.crowd
+    if (this.batch.made++ >= BATCH) this.batch = this.newGroup('v8')
+    return this.batch
   }
 
   /**
-   * The caller's bytes, where they are.
+   * A storage over the caller's bytes.
    *
    * @param {ArrayBufferLike} buffer
    * @param {number} byteOffset
@@ -361,9 +222,9 @@ class Backend {
   }
 
   /**
-   * Some bytes of a storage with a handle, which they keep.
+   * A storage of some of another one's bytes, which it keeps alive.
    *
-   * @param {Storage} whole
+   * @param {Storage} whole  with a handle
    * @param {number} at
    * @param {number} nbytes  inside
    * @returns {Storage}
@@ -381,7 +242,7 @@ class Backend {
   }
 
   /**
-   * Is it linear memory? Here there is none.
+   * Is it WASM's linear memory? Native has none.
    *
    * @param {ArrayBufferLike} buffer
    */
@@ -390,7 +251,7 @@ class Backend {
   }
 
   /**
-   * The same for one call.
+   * A storage over the caller's bytes for one call.
    *
    * @param {ArrayBufferLike} buffer
    * @param {number} byteOffset
@@ -408,17 +269,17 @@ class Backend {
   }
 
   /**
-   * Bytes on the native heap, which other threads may see.
+   * Bytes in C's heap, which other threads may use.
    *
    * @param {number} nbytes
-   * @param {() => void} check  throws what the frame reports
+   * @param {() => void} check  throws the error of the last call
    * @returns {Storage}
    */
   allocateNative (nbytes, check) {
     if (nbytes > Number.MAX_SAFE_INTEGER) throw failure('ERR_MEMORY', `${nbytes} bytes cannot be allocated`)
     grant(nbytes, this.inUse)
     const { f64 } = this.frame
-    this.press(nbytes)
+    this.checkMemoryPressure(nbytes)
     f64[this.tables.frame.ARGS] = nbytes
     this.call(this.rows.storage_new)
     check()
@@ -426,11 +287,11 @@ class Backend {
   }
 
   /**
-   * Frees what was collected, now and then: finalizers wait for the event loop; this does not.
+   * Sweeps after each 32 MiB of allocations: finalizers wait for the event loop, which a loop of allocations never reaches.
    *
-   * @param {number} nbytes  that are asked for
+   * @param {number} nbytes  of the next allocation
    */
-  press (nbytes) {
+  checkMemoryPressure (nbytes) {
     this.nativeBytes += nbytes
     if (this.nativeBytes <= this.nativeLimit) return
     this.sweep()
@@ -438,12 +299,12 @@ class Backend {
   }
 
   /**
-   * Foreign memory at an address.
+   * A storage over foreign memory.
    *
    * @param {number} address
    * @param {number} nbytes
    * @param {Function | undefined} deleter
-   * @param {() => void} check  throws what the frame reports
+   * @param {() => void} check  throws the error of the last call
    * @param {number} device  that has it; -1: the CPU
    * @returns {Storage}
    */
@@ -462,14 +323,14 @@ class Backend {
     const storage = new Storage(new Group('native'), null, null, 0, nbytes)
     storage.address = address
     const extra = this.watch(storage, handle)
-    extra.handle = handle // operands name it instead of the address
+    extra.handle = handle // operands have it instead of the address
     if (extra.device >= 0) storage.group.kind = storage.group.count.kind = 'cuda'
     counts.set(extra.watch, storage.group.count)
     return storage
   }
 
   /**
-   * Drops the handle when the storage is collected.
+   * Has the handle dropped when the storage is collected.
    *
    * @param {Storage} storage
    * @param {number} handle
@@ -503,7 +364,7 @@ class Backend {
     this.watch(storage, this.frame.f64[this.RESULTS])
   }
 
-  /** @param {number} handle  that nobody will watch */
+  /** @param {number} handle  without a watch */
   drop (handle) {
     this.frame.f64[this.tables.frame.ARGS] = handle
     this.call(this.rows.storage_drop)
@@ -525,11 +386,10 @@ class Backend {
   findAddress (storage) {
     const { block } = storage
     if (block === IN_HEAP) {
-      this.leaveHeap(storage)
+      this.small.leaveHeap(storage)
       if (storage.address !== null) return storage.address
     } else if (block !== null) {
-      if (block.buffer === null) this.fillBlock(block)
-      return block.address + storage.byteOffset
+      return this.small.addressOf(storage)
     }
     if (storage.nbytes === 0) return 0
     const view = new Uint8Array(/** @type {ArrayBuffer} */ (storage.buffer), 0, 1)
@@ -537,112 +397,40 @@ class Backend {
   }
 
   /**
-   * Makes a small tensor's bytes a buffer of their own, because they are about to be seen.
+   * Gives a small tensor's bytes a buffer of their own, because they are about to be shown.
    *
    * @param {Storage} storage
    */
   promote (storage) {
-    if (storage.block === IN_HEAP) this.leaveHeap(storage)
-    if (storage.block === null) return
-    const { nbytes, address: from } = storage
-    grant(nbytes, this.inUse)
-    let buffer
-    let address
-    if (nbytes <= SUPPLIED) {
-      const supply = this.supplies[slotSize(nbytes) >>> 6]
-      if (supply.left === 0) this.refill(supply, slotSize(nbytes))
-      const i = --supply.left
-      buffer = /** @type {ArrayBuffer} */ (supply.buffers[i])
-      supply.buffers[i] = null
-      address = supply.addresses[i]
-    } else {
-      buffer = newBuffer(nbytes, PADDING, true)
-      address = this.locate(buffer)
-    }
-    let start = -address & (ALIGNMENT - 1)
-    if (start > PADDING) { // an allocator that aligns to less than 16
-      buffer = newBuffer(nbytes, ALIGNMENT, true)
-      address = this.locate(buffer)
-      start = -address & (ALIGNMENT - 1)
-    }
-    // Untouched bytes need not be moved: any content will do, and zeros are as good as new.
-    if (from !== null) this.addon.move(address + start, from, nbytes)
-    storage.group.count.bytes += nbytes
-    storage.buffer = buffer
-    storage.byteOffset = start
-    storage.address = address + start
-    storage.block = null
-    promoted(nbytes)
+    this.small.promote(storage)
   }
 
   /**
-   * Makes a small tensor's bytes a typed array that V8 has in its heap, which takes a twentieth of a buffer's time. It
-   * gets its buffer, and an address, when somebody needs one: the typed array's user, or we (leaveHeap).
-   *
    * @param {Storage} storage
-   * @param {any} Type  its typed array
-   * @returns {any} over all bytes of the storage; null: they are too many, or exposed
+   * @param {any} Type
+   * @returns {any} a typed array over all bytes of the storage, in V8's heap; null: there are too many, or they were shown before
    */
   moveToHeap (storage, Type) {
-    const { block, nbytes, byteOffset } = storage
-    if (block === null || block === IN_HEAP || nbytes > IN_HEAP_MOST) return null
-    grant(nbytes, this.inUse)
-    const n = nbytes / Type.BYTES_PER_ELEMENT
-    const data = new Type(n)
-    if (storage.address !== null) typedSet(data, new Type(block.buffer, block.start + byteOffset, n))
-    storage.group.count.bytes += nbytes
-    storage.block = IN_HEAP
-    storage.buffer = data
-    storage.byteOffset = 0
-    storage.address = null
-    promoted(nbytes)
-    return data
+    return this.small.moveToHeap(storage, Type)
   }
 
-  /**
-   * V8 makes the buffer that the typed array stands for.
-   *
-   * @param {Storage} storage  in the heap
-   */
+  /** @param {Storage} storage  in V8's heap */
   leaveHeap (storage) {
-    const data = storage.buffer
-    const { buffer, length } = partsOfArray(data)
-    storage.buffer = buffer
-    storage.block = null
-    if (length > 0) storage.address = this.addon.address(data) // else it was transferred away
+    this.small.leaveHeap(storage)
   }
 
-  /**
-   * @param {Supply} supply  an empty one
-   * @param {number} nbytes
-   */
-  refill (supply, nbytes) {
-    const { buffers, addresses } = supply
-    buffers[0] = newBuffer(nbytes, PADDING, true)
-    let n = 1
-    try {
-      for (; n < supply.next; n++) buffers[n] = newBuffer(nbytes, PADDING, true)
-    } catch {
-      supply.next = 1 // one will do
-    }
-    Reflect.apply(this.addon.locate, undefined, buffers)
-    for (let i = 0; i < n; i++) addresses[i] = this.frame.f64[this.RESULTS + i]
-    supply.next = Math.min(2 * supply.next, SUPPLY)
-    supply.left = n // last: a program may be stopped at any call before
-  }
-
-  /** Nothing to note: the typed array keeps its buffer. */
+  /** WASM notes here what typed arrays show; native need not. */
   expose () {}
 
   /**
-   * The buffer that holds the bytes, for the caller to see.
+   * The buffer over the bytes, for the caller to see.
    *
    * @param {Storage} storage
    * @param {() => void} check
    * @returns {ArrayBufferLike}
    */
   bufferOf (storage, check) {
-    if (storage.block !== null) this.promote(storage)
+    if (storage.block !== null) this.small.promote(storage)
     if (storage.kind === 'cuda') throw outOfSight(storage)
     if (storage.kind === 'native' && (storage.buffer === null || (storage.nbytes > 0 && byteLengthOf(storage.buffer) === 0))) {
       const extra = /** @type {Extra} */ (storage.extra)
@@ -657,7 +445,7 @@ class Backend {
   }
 
   /**
-   * @param {ArrayBufferLike} buffer  over all bytes of the storage, which may be disposed before it
+   * @param {ArrayBufferLike} buffer  over all bytes of the storage, which may be disposed before the buffer is collected
    * @param {Storage} storage
    */
   noteGuarded (buffer, storage) {
@@ -666,10 +454,10 @@ class Backend {
   }
 
   /**
-   * A SharedArrayBuffer over what a token is of. It holds the bytes until every thread that has it let it go.
+   * A SharedArrayBuffer over the storage of a token. It keeps the bytes until all threads have collected it.
    *
    * @param {number} key
-   * @param {() => void} check  throws what the frame reports
+   * @param {() => void} check  throws the error of the last call
    * @returns {SharedArrayBuffer}
    */
   sharedBuffer (key, check) {
@@ -679,12 +467,12 @@ class Backend {
   }
 
   /**
-   * Are the bytes in reach of JavaScript? Native memory is once a buffer over it was asked for: our own
-   * reads make none, because it would hold the memory until it is collected (and some runtimes refuse). Of guarded
-   * memory, who has a window asks afterwards whether it is still there (ffi.checkIntact).
+   * Can our own reads and writes use a typed array over the bytes? Over native memory only if the caller has asked for a buffer: one
+   * of ours would keep the memory until it is collected, and some runtimes refuse to make one. Uses of guarded memory are followed
+   * by checkIntact.
    *
    * @param {Storage} storage
-   * @param {any} Type  of a window, which has to reach all of them
+   * @param {any} Type  of the typed array, which has to reach all bytes
    * @returns {boolean}
    */
   canView (storage, Type) {
@@ -694,7 +482,7 @@ class Backend {
   }
 
   /**
-   * A typed array over the storage for our own reads and writes; never shown to anybody.
+   * A typed array over the storage for our own reads and writes, which callers never see.
    *
    * @param {Storage} storage
    * @param {number} dtype
@@ -703,8 +491,8 @@ class Backend {
    */
   window (storage, dtype, Type, check) {
     if (storage.block !== null && storage.block !== IN_HEAP) {
-      this.addressOf(storage) // touched: a promotion has to move the bytes
-      return this.blockWindow(storage.block, dtype, Type)
+      this.addressOf(storage) // marks it as touched: promotion has to move the bytes
+      return this.small.window(storage.block, dtype, Type)
     }
     const buffer = this.bufferOf(storage, check)
     const extra = storage.extra ??= new Extra()
@@ -717,17 +505,7 @@ class Backend {
   }
 
   /**
-   * @param {Block} block
-   * @param {number} dtype
-   * @param {any} Type
-   */
-  blockWindow (block, dtype, Type) {
-    if (block.buffer === null) this.fillBlock(block)
-    return (block.windows[dtype] ??= new Type(block.buffer, block.start, BLOCK / Type.BYTES_PER_ELEMENT))
-  }
-
-  /**
-   * Bytes from the start of its window to the storage's first one.
+   * Bytes from the start of the storage's window to its first byte.
    *
    * @param {Storage} storage
    */
@@ -736,7 +514,7 @@ class Backend {
   }
 
   /**
-   * The last tensor that was not disposed is gone.
+   * Gives up a storage: its last tensor was disposed.
    *
    * @param {Storage} storage
    */
@@ -746,9 +524,7 @@ class Backend {
     const { group: { count }, block, extra } = storage
     if (extra !== null && extra.base !== null) unclaim(extra.base, this)
     if (block !== null && block !== IN_HEAP) {
-      const spare = this.spare[slotSize(storage.nbytes) >>> 6]
-      if (spare.count === SPARE) return
-      spare.slots[spare.count++] = storage
+      this.small.recycle(storage)
     } else if (storage.kind === 'v8' || storage.kind === 'sab') {
       count.bytes -= storage.nbytes
     } else if (extra !== null && extra.watch >= 0) {
@@ -760,8 +536,7 @@ class Backend {
   // ---- Off the event loop ----
 
   /**
-   * May another thread work on the bytes? They neither move nor go away as long as the storage and its
-   * buffer are held.
+   * May another thread work on the bytes? That is, do they stay where they are while the storage and its buffer are reachable?
    *
    * @param {Storage} storage
    * @returns {boolean}
@@ -771,10 +546,10 @@ class Backend {
   }
 
   /**
-   * Begins the copy whose operands are in the frame.
+   * Begins the copy whose operands are in the call buffer.
    *
    * @param {boolean} scaled
-   * @param {() => void} done  called on a later turn; must not throw. Until then the caller keeps what the operands are over
+   * @param {() => void} done  called on a later turn; must not throw. Until then the caller keeps the operands' storages reachable
    */
   startCopy (scaled, done) {
     this.addon.copy(scaled, done)
@@ -785,7 +560,7 @@ class Backend {
     this.addon.stop(id)
   }
 
-  /** Waits until what is due on the event loop is done. */
+  /** Waits until deleters and finalizers that are due have run. */
   async flush () {
     const turn = () => new Promise(resolve => setImmediate(resolve))
     for (let i = 0; i < 3; i++) await turn()
@@ -795,20 +570,14 @@ class Backend {
 
 rootless(Backend)
 
-/** @param {number} nbytes  of a small tensor that left its block */
-function promoted (nbytes) {
-  stats.promoted++
-  if (isLogged) log('promoted a tensor of %d bytes: it has a buffer of its own', nbytes)
-}
-
 /** @param {Storage} storage */
 function outOfSight ({ extra }) {
   return failure('ERR_DEVICE', `the bytes are on cuda:${extra?.device}, where JavaScript does not see them; cpu() copies them`)
 }
 
 /**
- * What a deleter throws is reported by the instance of the package that was given it: a process may have
- * several over one addon (Jest), and the last one listens for all.
+ * Has the instance of the package that was given a deleter report what it throws: a process may have several instances over one
+ * addon (Jest), and the last one is called for all.
  *
  * @param {Function} deleter
  * @returns {(address: bigint) => void}
@@ -823,29 +592,4 @@ function reporting (deleter) {
   }
 }
 
-/**
- * @param {number} nbytes
- * @returns {number} bytes of the slot that it takes in a block
- */
-function slotSize (nbytes) {
-  return nbytes === 0 ? ALIGNMENT : (nbytes + ALIGNMENT - 1) & -ALIGNMENT
-}
-
-/**
- * @param {number} nbytes
- * @param {number} padding  more bytes, for alignment
- * @param {boolean} zeroed
- * @returns {ArrayBuffer}
- */
-function newBuffer (nbytes, padding, zeroed) {
-  const n = nbytes + padding
-  let buffer
-  try {
-    buffer = zeroed || n > 2 ** 31 ? new ArrayBuffer(n) : /** @type {ArrayBuffer} */ (bufferOf(allocUnsafeSlow(n)))
-  } catch {}
-  // Node makes it with functions of its own that programs may replace.
-  if (buffer === undefined || lengthOfBuffer(buffer) < n) throw failure('ERR_MEMORY', `${nbytes} bytes could not be allocated`)
-  return buffer
-}
-
-module.exports = { Backend, Block, isExpected, start: () => new Backend() }
+module.exports = { Backend, isExpected, start: () => new Backend() }

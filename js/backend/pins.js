@@ -1,12 +1,13 @@
 'use strict'
-// Bytes that native code has for a while (node/loans.c): what they belong to is held here until they come back.
+// Pins: storages whose bytes native code uses for a while (C's side is node/loans.c). They stay alive and where they are until it is done.
 
-const { arrayPop, arrayPush, newList } = require('../base/primordials')
+const { newList } = require('../base/primordials')
 const ffi = require('./calls')
 const { failure } = require('../base/errors')
 const { claim, unclaim, Extra, isOnDevice } = require('./storage')
 const { isResizable, isSharedArrayBuffer } = require('../base/buffers')
 const { keepAttached } = require('../runtime/host')
+const { SlotTable } = require('../base/slot-table')
 
 const { backend, READ_ONLY } = ffi
 /** @type {any} undefined on WebAssembly */
@@ -16,22 +17,23 @@ const addon = /** @type {any} */ (backend).addon
 /** @typedef {InstanceType<typeof ffi.Storage>} Stored */
 
 /**
- * What is lent, by number: storages, and how the instance of the package that lent each lets go of it. A process may have
- * several over one addon (Jest); the last one hears of all returns.
+ * Pinned storages by the number that C knows each by, and how the instance of the package that pinned each unpins it. A process
+ * may have several instances over one addon (Jest); the last one is told of all returns.
  *
- * @type {{ held: (Stored | null)[], letGo: ((storage: Stored) => void)[], free: number[] }}
+ * @type {{ table: SlotTable<Stored>, letGo: ((storage: Stored) => void)[] }}
  */
-const lent = addon?.lent ?? { held: newList(), letGo: newList(), free: newList() }
-if (addon !== undefined) addon.lent = lent
+const pins = addon?.lent ?? { table: new SlotTable(), letGo: newList() }
+if (addon !== undefined) addon.lent = pins
+const lent = pins.table
 
 if (addon !== undefined) addon.onReturned(collect)
 
 /** @param {Stored} storage */
-function unhold (storage) {
+function unpin (storage) {
   unclaim(storage, backend)
 }
 
-/** Lets go of what has come back since. */
+/** Unpins what native code is done with. */
 function collect () {
   let n
   do {
@@ -41,24 +43,23 @@ function collect () {
 }
 
 /**
- * Lets go of a number: its bytes came back, or were not lent after all.
+ * Unpins a storage: native code is done with it, or did not get it after all.
  *
  * @param {number} number
  */
 function giveBack (number) {
   const storage = /** @type {Stored} */ (lent.held[number])
-  lent.held[number] = null
-  arrayPush(lent.free, number)
-  lent.letGo[number](storage)
+  lent.drop(number)
+  pins.letGo[number](storage)
 }
 
 /**
- * Holds a layout's bytes where they are, and writes it to the frame as the first operand, for a function of the addon that
- * calls sb__lend with the number. That is the next call; if it fails, giveBack(number).
+ * Pins a layout's bytes and writes the layout into the call buffer as the first operand. The next call has to be that of a function
+ * of the addon that calls sb__lend with the number; if it fails, the caller calls giveBack(number).
  *
  * @param {Layout} layout  of a tensor that was not disposed
  * @param {boolean} readOnly  native code will only read
- * @returns {number}
+ * @returns {number} of the pin
  * @throws ERR_READ_ONLY · ERR_BUSY · ERR_DETACHED · ERR_DEVICE · ERR_UNSUPPORTED without the addon, or of bytes that JavaScript can shrink
  */
 function hold (layout, readOnly) {
@@ -71,9 +72,8 @@ function hold (layout, readOnly) {
   backend.promote(storage)
   backend.addressOf(storage)
   if (storage.kind !== 'native') fix(storage)
-  const number = lent.free.length > 0 ? /** @type {number} */ (arrayPop(lent.free)) : lent.held.length
-  lent.held[number] = storage
-  lent.letGo[number] = unhold
+  const number = lent.put(storage)
+  pins.letGo[number] = unpin
   claim(storage)
   ffi.putOperand(layout, readOnly)
   return number
@@ -91,7 +91,7 @@ function checkUse ({ storage, flags }, readOnly) {
 }
 
 /**
- * A buffer of V8's, or of the caller's, stays where it is.
+ * Keeps a buffer of V8's or of the caller's from being transferred or resized.
  *
  * @param {Stored} storage
  */
@@ -99,16 +99,16 @@ function fix (storage) {
   const extra = storage.extra ??= new Extra()
   if (extra.fixed) return
   const buffer = /** @type {ArrayBuffer} */ (storage.buffer)
-  const isShared = storage.kind === 'sab' || (storage.kind === 'js' && isSharedArrayBuffer(buffer)) // which takes microseconds
+  const isShared = storage.kind === 'sab' || (storage.kind === 'js' && isSharedArrayBuffer(buffer)) // asking takes microseconds
   if (!isShared && isResizable(buffer)) throw failure('ERR_UNSUPPORTED', "the tensor's buffer is resizable, and native code could not be told when it shrinks; clone() copies")
   if (!isShared) keepAttached(buffer)
   extra.fixed = true
 }
 
-/** @returns {number} loans that native code has */
+/** @returns {number} pins that native code has */
 function exported () {
   if (addon !== undefined) collect()
-  return lent.held.length - lent.free.length
+  return lent.size
 }
 
 module.exports = { fix, checkUse, hold, giveBack, exported, lent }

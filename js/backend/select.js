@@ -1,15 +1,15 @@
 'use strict'
-// Chooses the back end once, in Node. Everything above sees one interface and does not know which it is:
+// Chooses the back end, once. All above use one interface:
 //
 //   name               'native', 'wasm' or 'wasm-shared'
 //   tables             C's lists
-//   frame              { f64, i64, i32 }: the shared block, renewed where memory can move
-//   call(row)          runs a row on the frame
-//   text()             the last failure in words
-//   allocate(n, zero)  a Storage of n bytes that this back end likes best
-//   ...                see native.js and wasm.js, which name the same functions
+//   frame              { f64, i64, i32 }: the call buffer, over new typed arrays when WASM memory grew
+//   call(opcode)       calls C, which reads and writes the call buffer
+//   text()             the last error's message
+//   allocate(n)        a Storage of n bytes
+//   ...                native.js and wasm.js have the same methods
 //
-// In the bundle for browsers backend.browser.js takes this file's place.
+// In the bundle for browsers select.browser.js takes this file's place.
 
 const { failure } = require('../base/errors')
 const { warn, log } = require('../runtime/host')
@@ -44,7 +44,7 @@ function chosen (backend, why) {
   return backend
 }
 
-/** @param {string} text  which workers that this thread starts do not say again */
+/** Warns, but not again in workers that this thread starts. @param {string} text */
 function warnOnce (text) {
   const { getEnvironmentData, setEnvironmentData } = require('node:worker_threads')
   const KEY = 'samebytes.warned'
@@ -58,7 +58,7 @@ function startWasm () {
   return start(compile('samebytes.wasm'), newMemory({}))
 }
 
-/** One memory for all threads that the first one starts, and those that they start. */
+/** One memory for the first thread, those that it starts, and those that they start. */
 function startShared () {
   const { getEnvironmentData, setEnvironmentData, threadId } = require('node:worker_threads')
   const { start, newGroup } = require('./wasm-shared')
@@ -72,9 +72,9 @@ function startShared () {
 }
 
 /**
- * What a worker's environment holds goes when its thread is gone, however it ended. The thread that started it does
- * that: a worker itself would give up the stack and bytes that it may still use, because nothing says which of
- * its `exit` listeners is the last one. Where that thread has not loaded the package, one above it has to end first.
+ * Frees what a worker's environment holds when its thread is gone, however it ended. The thread that started it does that: a worker
+ * would free the stack and bytes that its own later `exit` listeners use. If that thread has not loaded the package, one above it
+ * that has does it at its own end.
  *
  * @param {import('./wasm-shared').SharedBackend} backend
  */

@@ -1,59 +1,28 @@
 'use strict'
-// Bytes, as JavaScript knows them: where they are, who else holds them, and how many were copied.
+// Storages: bytes, where they are and how many tensors use them. What memory() counts, and the limit on memory.
 
 const { SharedArrayBuffer, newList, rootless } = require('../base/primordials')
 const { failure } = require('../base/errors')
+const { SlotTable } = require('../base/slot-table')
 const { memoryOfMachine, warn, isLogged, log } = require('../runtime/host')
 
 /**
- * What is counted together for memory(): the tensors and storages that live and die with one watched
- * object (a few blocks of small tensors, some buffers, one native storage).
+ * What memory() counts together: tensors and storages that are known to be collected when one watched object is (a few blocks of
+ * small tensors, some buffers, one native storage).
  */
 class Group {
   /** @param {'v8' | 'js' | 'sab' | 'native' | 'wasm' | 'cuda'} kind  of all that is in it */
   constructor (kind) {
     this.kind = kind
     this.count = { kind, tensors: 0, storages: 0, bytes: 0 }
-    /** storages, or blocks, ever made in it */
+    /** storages or blocks that were ever made in it */
     this.made = 0
   }
 }
 
 rootless(Group)
 
-/** Rows by small numbers that are used again: finding a place in a Map takes longer, most of all where caches are cold. @template Row */
-class Table {
-  constructor () {
-    /** @type {(Row | undefined)[]} */
-    this.rows = newList()
-    this.size = 0
-  }
-
-  /** @param {number} id @param {Row} row */
-  set (id, row) {
-    if (this.rows[id] === undefined) this.size++
-    this.rows[id] = row
-  }
-
-  /** @param {number} id  there or not */
-  delete (id) {
-    if (this.rows[id] === undefined) return
-    this.rows[id] = undefined
-    this.size--
-  }
-
-  /** @param {(row: Row) => void} fn */
-  forEach (fn) {
-    for (let i = 0; i < this.rows.length; i++) {
-      const row = this.rows[i]
-      if (row !== undefined) fn(row)
-    }
-  }
-}
-
-rootless(Table)
-
-/** Numbers, the last one first. Its list never gets shorter: that is a tenth of push and pop of a list without a prototype. */
+/** Numbers, last in, first out. The list never gets shorter: push and pop of a list without a prototype take ten times as long. */
 class Stack {
   constructor () {
     /** @type {number[]} */
@@ -70,57 +39,56 @@ class Stack {
 
 rootless(Stack)
 
-/** the counts of groups that are not known to be collected, by watch @type {Table<Group['count']>} */
-const counts = new Table()
+/** Counts of groups that are not known to be collected, by watch. @type {SlotTable<Group['count']>} */
+const counts = new SlotTable()
 
-/** What few storages have. */
+/** Fields that few storages have. */
 class Extra {
   constructor () {
     /** of a native storage, as C numbers it; 0: none */
     this.handle = 0
-    /** index of the weak reference that goes with it; -1: none */
+    /** number of the weak reference that tells when it is collected; -1: none */
     this.watch = -1
     /** typed arrays for get and set, by dtype @type {any[] | null} */
     this.windows = null
-    /** of the caller's buffer, where the back end keeps it here @type {Function | null} */
+    /** of the caller's buffer, on WASM @type {Function | null} */
     this.deleter = null
-    /** whose bytes these are as well: claimed @type {Storage | null} */
+    /** another storage with these bytes, claimed by this one @type {Storage | null} */
     this.base = null
-    /** others may follow the bytes by their address: they do not move to where there is more room */
+    /** others know the address: a resize does not move the bytes */
     this.stays = false
     /** blob records of it that are not known to be collected @type {{ live: number } | null} */
     this.records = null
-    /** pending operations that read or write the bytes: our writers refuse them */
+    /** pending operations that use the bytes: until they are done, writing is ERR_BUSY */
     this.busy = 0
-    /** those of them that write */
+    /** how many of them write */
     this.written = 0
-    /** a mapping whose bytes may turn out to be gone: who touched them asks afterwards (ffi.checkIntact) */
+    /** a mapping whose bytes may turn out to be gone: checkIntact tells after each use */
     this.guarded = false
-    /** no transfer takes the buffer away: native code had the bytes */
+    /** native code had the bytes, and the buffer was marked as untransferable */
     this.fixed = false
-    /** number of the CUDA device that has the bytes; -1: the CPU's memory */
+    /** number of the CUDA device that the bytes are on; -1: the CPU */
     this.device = -1
-    /** page-locked, made so or registered since */
+    /** page-locked: allocated so, or registered later */
     this.pinned = false
   }
 }
 
 rootless(Extra)
 
-/** the group of what lives for one call only: nobody counts it */
+/** The group of storages that live for one call, which nobody counts. */
 const passing = new Group('js')
 
 /**
- * One block of bytes. Its group says who owns it: 'v8', memory that we made in a V8 ArrayBuffer; 'sab',
- * in a SharedArrayBuffer; 'js', the caller's buffer; 'native', 'wasm' and 'cuda', a handle, the last one to memory
- * that the CPU does not see. Small, because every tensor that is made has one.
+ * Bytes of tensors. The group's kind says who owns them: 'v8', an ArrayBuffer of ours; 'sab', a SharedArrayBuffer of ours; 'js', the
+ * caller's buffer; 'native', 'wasm' and 'cuda', C, under a handle ('cuda': memory that the CPU does not see). It has few fields, because
+ * each new tensor has one.
  */
 class Storage {
   /**
    * @param {Group} group
-   * @param {import('./native').Block | null} block  that a small, unexposed tensor's bytes lie in; or a mark: V8's heap
-   * @param {ArrayBufferLike | null} buffer  that holds the bytes; null: the block's, or made when asked for; the typed
-   *   array itself while V8's heap has them
+   * @param {import('./small-tensors').Block | null} block  that a small tensor's bytes are in, or IN_HEAP; null once they have a buffer
+   * @param {ArrayBufferLike | null} buffer  over the bytes; null: the block's, or made when asked for; IN_HEAP: the typed array
    * @param {number} byteOffset  in the buffer; in the block: from its first aligned byte
    * @param {number} nbytes
    */
@@ -130,11 +98,11 @@ class Storage {
     this.buffer = buffer
     this.byteOffset = byteOffset
     this.nbytes = nbytes
-    /** of the first byte; null: not looked up; in a block: and no byte was touched @type {number | null} */
+    /** of the first byte; null: not looked up; a small tensor's bytes were never touched then @type {number | null} */
     this.address = null
-    /** tensors that were not disposed; -1: it was given up */
+    /** tensors that use it and were not disposed; -1: it was released */
     this.claims = 0
-    /** what the caller wants kept, or the caller's object @type {unknown} */
+    /** the caller's object, kept alive with the bytes @type {unknown} */
     this.owner = undefined
     /** @type {Extra | null} */
     this.extra = null
@@ -147,7 +115,7 @@ class Storage {
 rootless(Storage)
 
 /**
- * Are the bytes where the CPU does not see them?
+ * Are the bytes on a CUDA device, where the CPU does not see them?
  *
  * @param {Storage} storage
  */
@@ -165,7 +133,7 @@ function claim (storage) {
 }
 
 /**
- * One user less; the last one gives the bytes up, unless a blob record has them: then collection does.
+ * One user less. The last one releases the bytes, unless a blob record is over them: then they go when it is collected.
  *
  * @param {Storage} storage
  * @param {{ release: (storage: Storage) => void }} backend
@@ -178,19 +146,19 @@ function unclaim (storage, backend) {
 }
 
 /**
- * C's functions are called by number.
+ * The numbers by which C's functions are called.
  *
- * @param {any} tables
+ * @param {any} tables  C's lists
  * @returns {Record<string, number>} by name
  */
-function rowNumbers (tables) {
+function opcodesOf (tables) {
   /** @type {Record<string, number>} */
   const numbers = {}
   for (let i = 0; i < tables.rows.length - 1; i++) numbers[tables.rows[i][0]] = i
   return numbers
 }
 
-/** What memory() counts over the life of the process. */
+/** What memory() counts from the start of the process on. */
 const stats = {
   /** @type {Record<string, { count: number, bytes: number }>} */
   copied: {},
@@ -202,8 +170,8 @@ const stats = {
 }
 
 /**
- * How much memory tensors may take; looked up when it is first asked for. granted: at least what is in use, with what
- * has gone since it was counted.
+ * The limit on tensors' memory, looked up when it is first needed. granted: an upper bound of what is in use, because what is freed
+ * is not subtracted; reaching the limit has it counted anew.
  */
 const budget = { limit: 0, isKnown: false, granted: 0 }
 
@@ -236,7 +204,7 @@ function recount (nbytes, inUse) {
   throw failure('ERR_MEMORY', `${nbytes} bytes were asked for; ${used} of the limit of ${budget.limit} are in use (setMemoryLimit)`)
 }
 
-/** Bytes of groups that are known to be alive, by kind. @returns {{ v8: number, sab: number }} */
+/** Bytes of groups that are not known to be collected. @returns {{ v8: number, sab: number }} */
 function countedBytes () {
   const bytes = { v8: 0, sab: 0 }
   counts.forEach(({ kind, bytes: n }) => { if (kind === 'v8' || kind === 'sab') bytes[kind] += n })
@@ -244,7 +212,7 @@ function countedBytes () {
 }
 
 /**
- * Bytes that Atomics and other threads may work on.
+ * A storage over a new SharedArrayBuffer.
  *
  * @param {Group} group  for it alone
  * @param {number} nbytes
@@ -274,7 +242,7 @@ function countCopy (reason, bytes) {
   row.bytes += bytes
 }
 
-/** @param {number} bytes  of a temporary copy on the way of an operation */
+/** Notes a temporary copy that an operation made. @param {number} bytes */
 function countStaged (bytes) {
   stats.staged.count++
   stats.staged.bytes += bytes
@@ -282,7 +250,7 @@ function countStaged (bytes) {
 }
 
 /**
- * A deleter threw: a process warning and a counter, whatever was thrown.
+ * Reports what a deleter threw: in a counter and a process warning.
  *
  * @param {unknown} error
  */
@@ -295,4 +263,4 @@ function reportDeleter (error) {
   warn(`a deleter threw: ${text}`)
 }
 
-module.exports = { Storage, Group, Extra, Stack, passing, isOnDevice, claim, unclaim, rowNumbers, budget, grant, countedBytes, newSharedStorage, stats, counts, countCopy, countStaged, reportDeleter }
+module.exports = { Storage, Group, Extra, Stack, passing, isOnDevice, claim, unclaim, opcodesOf, budget, grant, countedBytes, newSharedStorage, stats, counts, countCopy, countStaged, reportDeleter }

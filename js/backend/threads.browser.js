@@ -1,12 +1,12 @@
 'use strict'
-// Threads of a page that have one memory. Nobody is told when a worker is terminated, but its Web Lock becomes free:
-// each thread holds one for as long as it lives. One of them, the keeper, waits for the others' and gives back what a dead
-// one held. Only one: a thread that tidies up may be terminated in the middle of that, and workers often go
-// together. The first thread is the keeper, the page's main thread as a rule; where it goes, another one is.
+// Threads of a page that share memory. A page is not told when a worker is terminated, but the worker's Web Locks become free. So each
+// thread holds a lock for as long as it lives, and one of them, the keeper, waits for the others' locks and frees what a dead thread
+// held. There is one keeper because workers often end together, and one that ends while it frees would leave it half done. The first
+// thread is the keeper, as a rule the page's main thread; when it ends, another one becomes it.
 
 /** @typedef {import('./wasm-shared').SharedBackend} SharedBackend */
 
-/** Locks are held until these settle, which they never do. @type {Promise<void>[]} */
+/** The locks are held until these promises settle, which they never do. @type {Promise<void>[]} */
 const held = []
 
 /**
@@ -25,9 +25,9 @@ function take (name) {
 }
 
 /**
- * May this thread have Web Locks? Not every page that is isolated may: a sandboxed frame has no storage to have them in.
+ * May this thread have Web Locks? An isolated page may not if it is a sandboxed frame.
  *
- * @returns {Promise<Error | null>} what is in the way
+ * @returns {Promise<Error | null>} why not; null: it may
  */
 async function whyNoLocks () {
   try {
@@ -38,7 +38,7 @@ async function whyNoLocks () {
   }
 }
 
-/** Is this an AudioWorklet? It has no Web Locks, and lives as long as its context: what it holds stays that long, or longer. */
+/** Is this an AudioWorklet? It has no Web Locks, so what it holds is never freed for it. */
 const isWorklet = () => typeof navigator !== 'object' && typeof (/** @type {any} */ (globalThis).AudioWorkletGlobalScope) === 'function'
 
 /**
@@ -51,7 +51,7 @@ async function guard (engine) {
   /** @type {Set<number>} */
   const waited = new Set([engine.id])
 
-  // What memory says counts: a thread is in its list when it has its lock, and stays there until it is given up.
+  // The list in memory counts: a thread is in it from when it has its lock until its environment is freed.
   const watchAll = () => {
     for (const id of engine.watched()) {
       if (waited.has(id)) continue

@@ -1,6 +1,6 @@
 'use strict'
-// WASM over memory that threads share: each has an instance of one module, with a stack, thread-local variables
-// and a frame of its own, and all see the same bytes. The first thread makes the group, others join it.
+// WASM over memory that threads share. Each thread has an instance of the same module, with a stack, thread-local variables and a call
+// buffer of its own. The first thread makes the group; others join it.
 
 const { Atomics, BigInt, BigInt64Array, Math, WeakSet, weakMapGet, weakSetAdd, weakSetHas } = require('../base/primordials')
 const { failure } = require('../base/errors')
@@ -41,10 +41,10 @@ function newGroup (module, options) {
   return { version, module, memory, name: newName(), maximum: weakMapGet(maxima, memory), started: false }
 }
 
-/** that show this memory: what this thread's memory.buffer has been, and what others had of it @type {WeakSet<object>} */
+/** Buffers known to be over this memory: this thread's, also from before memory grew, and those of other threads. @type {WeakSet<object>} */
 const buffers = new WeakSet()
 
-/** that do not @type {WeakSet<object>} */
+/** Buffers known not to be. @type {WeakSet<object>} */
 const others = new WeakSet()
 
 /** Linear memory that other threads have as well. */
@@ -62,12 +62,12 @@ class SharedBackend extends Backend {
     this.id = exports.sb_id()
   }
 
-  /** This thread holds its lock: who gets that lock knows that the thread is gone. */
+  /** Tells the group that this thread holds its lock, which others get when the thread is gone. */
   beWatched () {
     this.exports.sb_watched()
   }
 
-  /** @returns {number[]} environments whose threads can be told to be gone, this one's as well */
+  /** @returns {number[]} environments of the threads that hold their locks, this one's included */
   watched () {
     const ids = []
     for (let id = this.exports.sb_next_watched(0); id !== 0; id = this.exports.sb_next_watched(id)) ids[ids.length] = id >>> 0
@@ -75,7 +75,7 @@ class SharedBackend extends Backend {
   }
 
   /**
-   * Gives back what a thread held that is gone.
+   * Frees what a thread that is gone held.
    *
    * @param {number} id  of its environment
    */
@@ -90,8 +90,7 @@ class SharedBackend extends Backend {
   }
 
   /**
-   * Whoever makes shared memory grow leaves the old buffers as they are: shorter ones over the same bytes. Another thread
-   * posts buffers of its own over them.
+   * Growing shared memory leaves old buffers valid: shorter, over the same bytes. Buffers that other threads posted are over them, too.
    *
    * @override
    * @param {ArrayBufferLike} buffer
@@ -105,12 +104,12 @@ class SharedBackend extends Backend {
   }
 
   /**
-   * Has the buffer this memory's bytes? What is written here, where no other thread writes, shows in both or in one.
+   * Is the buffer over this memory? Tried by writing to this thread's call buffer, where no other thread writes.
    *
    * @param {SharedArrayBuffer} buffer
    */
   shows (buffer) {
-    const at = this.frameAt + this.tables.frame.ARGS * 8
+    const at = this.callBufferAt + this.tables.frame.ARGS * 8
     if (byteLengthOf(buffer) < at + 8) return false
     const mine = new BigInt64Array(this.buffer, at, 1)
     const theirs = new BigInt64Array(buffer, at, 1)
@@ -136,8 +135,7 @@ class SharedBackend extends Backend {
   }
 
   /**
-   * Gives up what a thread held that is gone, and those that it started. Not for the thread itself: its stack is
-   * part of that.
+   * Frees what a thread that is gone held, and what those that it started held. A thread cannot do this for itself: its stack goes, too.
    *
    * @param {number} thread  its number
    */

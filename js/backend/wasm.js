@@ -1,13 +1,12 @@
 'use strict'
-// The WASM back end: the same C over linear memory. Owned tensors live there; when it grows, every
-// view of it is made anew. The caller's own buffers stay where they are: a kernel that needs their
-// bytes is given a copy in linear memory, and what it wrote is copied back (counted as staged).
+// The WASM back end: the same C, over linear memory. Tensors that it makes are there; when it grows, all typed arrays over it are
+// made anew. The caller's buffers stay outside: staging.js copies their bytes into linear memory for a call.
 
 const { BigInt64Array, FinalizationRegistry, Float64Array, Int32Array, JSON, Math, Promise, Uint8Array, WeakMap, bufferOfMemory, bytesCopied, newList, register, rootless, typedFill, typedIndexOf, unregister, weakMapGet, weakMapSet } = require('../base/primordials')
 const { failure } = require('../base/errors')
 const { onNextTurn, textOf, log } = require('../runtime/host')
 const { byteLengthOf, MAX_LENGTH } = require('../base/buffers')
-const { Storage, Group, Extra, Stack, passing, rowNumbers, newSharedStorage, grant, countedBytes, counts, stats, reportDeleter } = require('./storage')
+const { Storage, Group, Extra, Stack, passing, opcodesOf, newSharedStorage, grant, countedBytes, counts, stats, reportDeleter } = require('./storage')
 
 const PAGE = 65536 // bytes
 const MAX_PAGES = 65536
@@ -17,13 +16,12 @@ const MOST = 0x7fffff00 - 64 // bytes of one allocation, as platform/heap.c has 
 /** @typedef {{ readonly buffer: ArrayBuffer, grow (pages: number): number }} WasmMemory a WebAssembly.Memory */
 
 /**
- * The frame. The caller has the memory, too, and may make it grow: its views are renewed when they are
- * asked for.
+ * The call buffer. The user may make the memory grow as well, which detaches typed arrays over it: each use checks, and renews them.
  *
  * @param {number} size  doubles
  * @param {() => void} renew  calls cover
  */
-function newFrame (size, renew) {
+function newCallBuffer (size, renew) {
   let f64 = new Float64Array(0)
   let i64 = new BigInt64Array(0)
   let i32 = new Int32Array(0)
@@ -52,10 +50,10 @@ function newFrame (size, renew) {
   }
 }
 
-/** bytes that memory of this thread may grow to: it does not tell @type {WeakMap<object, number>} */
+/** Bytes that a memory of this thread may grow to: WebAssembly.Memory does not tell. @type {WeakMap<object, number>} */
 const maxima = new WeakMap()
 
-/** Linear memory as the rest of the library uses it. */
+/** The back end's interface, as select.js has it. */
 class Backend {
   /**
    * @param {'wasm' | 'wasm-shared'} name
@@ -65,34 +63,32 @@ class Backend {
   constructor (name, exports, memory) {
     this.name = name
     this.isWasm = true
-    /** the threads that have this memory; null: one has it @type {import('./wasm-shared').ThreadGroup | null} */
+    /** the threads that share this memory; null: it is not shared @type {import('./wasm-shared').ThreadGroup | null} */
     this.group = null
     this.memory = memory
     /** bytes that it may grow to */
     this.maximum = weakMapGet(maxima, memory) ?? MAX_PAGES * PAGE
     this.buffer = bufferOfMemory(memory)
-    /** nobody else has it: without elements once the memory grew */
+    /** a private typed array: it has no elements once the memory grew */
     this.probe = new Uint8Array(this.buffer, 0, 1)
-    /** bytes that the windows reach: a resizable buffer (toResizableBuffer) grows in place */
+    /** bytes that the windows reach: a resizable buffer (toResizableBuffer) grows in place, and detaches nothing */
     this.covered = 0
-    this.frameAt = exports.sb_frame()
+    this.callBufferAt = exports.sb_frame()
     /** typed arrays over the whole memory, by dtype @type {any[]} */
     this.windows = newList()
     this.tables = JSON.parse(this.textAt(exports.sb_tables()))
-    this.frame = newFrame(this.tables.frame.SIZE, () => { this.renew() })
-    this.rows = rowNumbers(this.tables)
+    this.frame = newCallBuffer(this.tables.frame.SIZE, () => { this.renew() })
+    this.rows = opcodesOf(this.tables)
     this.renew()
-    /** @type {(row: number) => void} */
+    /** @type {(opcode: number) => void} */
     this.call = exports.sb_call
-    /** bytes that tensors take */
+    /** bytes in use */
     this.inUse = () => {
       this.call(this.rows.totals)
       return countedBytes().sab + this.frame.f64[this.tables.frame.RESULTS + 1]
     }
-    /** numbers below counts' length that nobody has any more */
-    this.spareWatches = new Stack()
-    /** whose bytes a typed array that was given out shows; keeps them @type {WeakMap<object, Storage>} */
-    this.exposed = new WeakMap()
+    /** storages of the typed arrays that callers have (`data`), which keep them alive @type {WeakMap<object, Storage>} */
+    this.dataViews = new WeakMap()
     /** handles whose storages were collected */
     this.due = new Stack()
     this.registry = new FinalizationRegistry((/** @type {{ id: number, handle: number }} */ held) => {
@@ -105,11 +101,11 @@ class Backend {
     this.deleters = new FinalizationRegistry((/** @type {{ deleter: Function }} */ held) => { this.queue(held.deleter) })
   }
 
-  /** Memory grew, or was just made: views of the old buffer are dead. */
+  /** Makes typed arrays over the memory's present buffer: it grew, or was just made. */
   renew () {
     const before = this.covered
     this.buffer = bufferOfMemory(this.memory)
-    this.frame.cover(this.buffer, this.frameAt)
+    this.frame.cover(this.buffer, this.callBufferAt)
     this.windows = newList()
     const probe = new Uint8Array(this.buffer, 0, 1)
     const covered = byteLengthOf(this.buffer)
@@ -121,7 +117,7 @@ class Backend {
     }
   }
 
-  /** The memory's buffer: another one where somebody else made the memory grow, who told nobody. */
+  /** The memory's present buffer: the user may have made the memory grow, which tells nobody. */
   current () {
     if (this.probe[0] === undefined) this.renew()
     return this.buffer
@@ -133,9 +129,9 @@ class Backend {
     return textOf(bytesCopied(bytes, 0, typedIndexOf(bytes, 0))) // a copy, because memory may be shared
   }
 
-  /** The last failure in words. */
+  /** The last error's message. */
   text () {
-    return this.textAt(this.frameAt + this.tables.frame.TEXT * 8)
+    return this.textAt(this.callBufferAt + this.tables.frame.TEXT * 8)
   }
 
   // ---- Counting ----
@@ -145,15 +141,12 @@ class Backend {
    * @returns {number} to forget it by
    */
   count (count) {
-    const id = this.spareWatches.size > 0 ? this.spareWatches.pop() : counts.rows.length
-    counts.set(id, count)
-    return id
+    return counts.put(count)
   }
 
   /** @param {number} id */
   forget (id) {
-    counts.delete(id)
-    this.spareWatches.push(id)
+    counts.drop(id)
   }
 
   /**
@@ -167,7 +160,7 @@ class Backend {
     return group
   }
 
-  /** Frees what was collected; called outside of other calls, because it uses the frame. */
+  /** Frees what was collected. Not in the middle of another call, because it uses the call buffer. */
   drop () {
     const { f64 } = this.frame
     while (this.due.size > 0) {
@@ -176,7 +169,7 @@ class Backend {
     }
   }
 
-  /** Looks whether memory grew and nobody told: memory() counts it. */
+  /** Notices that the user made memory grow, which memory() counts. */
   sweep () {
     if (byteLengthOf(bufferOfMemory(this.memory)) > this.covered) this.renew()
   }
@@ -185,7 +178,7 @@ class Backend {
 
   /**
    * @param {number} nbytes
-   * @param {() => void} check  throws what the frame reports
+   * @param {() => void} check  throws the error of the last call
    * @returns {Storage}
    */
   allocate (nbytes, check) {
@@ -206,7 +199,7 @@ class Backend {
   }
 
   /**
-   * Out of memory, with how much there is; other errors as they are.
+   * Says in an ERR_MEMORY how much memory there is; other errors stay as they are.
    *
    * @param {any} error
    * @param {number} nbytes
@@ -218,14 +211,14 @@ class Backend {
   }
 
   /**
-   * Bytes of linear memory under a handle, which is dropped when they are collected.
+   * A storage of linear memory. Its handle is dropped when it is collected.
    *
    * @param {number} handle
    * @param {number} address
    * @param {number} nbytes
    */
   hold (handle, address, nbytes) {
-    this.reach(address + nbytes)
+    this.renewIfBeyond(address + nbytes)
     const storage = new Storage(new Group('wasm'), null, null, address, nbytes)
     const extra = storage.extra = new Extra()
     const { count } = storage.group
@@ -238,11 +231,12 @@ class Backend {
   }
 
   /**
-   * Somebody else may have made memory grow where its buffer stayed: another thread, or who made it resizable.
+   * Renews the windows if bytes beyond them are about to be used: another thread, or the user of a resizable buffer, may have made
+   * memory grow in place.
    *
-   * @param {number} end  of bytes that are about to be used
+   * @param {number} end  of these bytes
    */
-  reach (end) {
+  renewIfBeyond (end) {
     if (end > this.covered) this.renew()
   }
 
@@ -257,14 +251,14 @@ class Backend {
     return storage
   }
 
-  /** @param {number} nbytes @param {() => void} check  throws what the frame reports @returns {Storage} all zero */
+  /** @param {number} nbytes @param {() => void} check  throws the error of the last call @returns {Storage} all zero */
   allocateSab (nbytes, check) {
     grant(nbytes, this.inUse)
     return newSharedStorage(this.newGroup('sab'), nbytes)
   }
 
   /**
-   * What other threads may see: in WASM a SharedArrayBuffer.
+   * Bytes that other threads may use: a SharedArrayBuffer.
    *
    * @param {number} nbytes
    * @param {() => void} check
@@ -283,7 +277,7 @@ class Backend {
    */
   adopt (buffer, byteOffset, nbytes, source) {
     if (this.isWithinOwn(buffer, byteOffset)) {
-      const holder = source === undefined ? undefined : weakMapGet(this.exposed, source)
+      const holder = source === undefined ? undefined : weakMapGet(this.dataViews, source)
       if (holder !== undefined && holder.released) throw failure('ERR_STALE', 'the typed array is the data of a tensor that was disposed; others may have the bytes')
       return this.partAt(byteOffset, nbytes)
     }
@@ -293,7 +287,7 @@ class Backend {
   }
 
   /**
-   * The same for one call.
+   * A storage over the caller's bytes for one call.
    *
    * @param {ArrayBufferLike} buffer
    * @param {number} byteOffset
@@ -307,7 +301,7 @@ class Backend {
   }
 
   /**
-   * Is it linear memory, as `data` shows it? Its first byte is no tensor's, and no address in C.
+   * Is it linear memory? Its first byte is no tensor's, because 0 is no address in C.
    *
    * @param {ArrayBufferLike} buffer
    * @param {number} byteOffset
@@ -317,7 +311,7 @@ class Backend {
   }
 
   /**
-   * Bytes of linear memory that a tensor has, wherever the array over them comes from. They keep that tensor's.
+   * A storage of linear memory inside a tensor's bytes, which it keeps alive.
    *
    * @param {number} address
    * @param {number} nbytes
@@ -328,7 +322,7 @@ class Backend {
     if (nbytes === 0) return this.unheld(address, 0)
     this.find(address, nbytes, true)
     const storage = this.hold(this.frame.f64[this.tables.frame.RESULTS], address, nbytes)
-    if (storage.extra !== null) storage.extra.stays = true // it is not ours to move
+    if (storage.extra !== null) storage.extra.stays = true // the other tensor's bytes cannot be moved
     return storage
   }
 
@@ -349,14 +343,14 @@ class Backend {
   }
 
   /**
-   * Bytes of linear memory that nothing keeps.
+   * A storage of linear memory that keeps nothing alive.
    *
    * @param {number} address
    * @param {number} nbytes
    * @returns {Storage}
    */
   unheld (address, nbytes) {
-    this.reach(address + nbytes)
+    this.renewIfBeyond(address + nbytes)
     const storage = new Storage(new Group('wasm'), null, null, address, nbytes)
     storage.address = address
     return storage
@@ -368,8 +362,7 @@ class Backend {
   }
 
   /**
-   * A layout over linear memory as a whole: where one tensor has all that it reaches, over a part of that tensor's bytes,
-   * which it keeps. Else it stays as it is, and keeps nothing.
+   * Changes a layout over all of linear memory so that it keeps the bytes alive that it reaches, if they are those of one tensor.
    *
    * @template {{ storage: Storage, offset: number }} Layout
    * @param {Layout} layout
@@ -418,23 +411,23 @@ class Backend {
   /** @param {Storage} storage */
   promote (storage) {}
 
-  /** Nothing is in V8's heap. @returns {any} */
+  /** WASM has no bytes in V8's heap. @returns {any} */
   moveToHeap () { return null }
 
   leaveHeap () {}
 
   /**
-   * The caller gets to see the bytes through a typed array, which keeps them from being collected.
+   * Notes that a typed array that the caller gets shows a storage: it keeps the storage alive.
    *
    * @param {object} data
    * @param {Storage} storage
    */
   expose (data, storage) {
-    weakMapSet(this.exposed, data, storage)
+    weakMapSet(this.dataViews, data, storage)
   }
 
   /**
-   * Does a window reach all of the bytes?
+   * Can a window reach all of the bytes?
    *
    * @param {Storage} storage
    * @param {any} Type
@@ -467,7 +460,7 @@ class Backend {
   }
 
   /**
-   * Bytes from the start of its window to the storage's first one.
+   * Bytes from the start of the storage's window to its first byte.
    *
    * @param {Storage} storage
    */
@@ -481,7 +474,7 @@ class Backend {
     storage.claims = -1
     const { extra } = storage
     if (storage.kind === 'sab') storage.group.count.bytes -= storage.nbytes
-    if (extra === null) return // somebody else's
+    if (extra === null) return // the caller's bytes
     if (extra.handle !== 0) {
       this.forget(extra.watch)
       unregister(this.registry, storage)
@@ -497,7 +490,7 @@ class Backend {
   // ---- Off the event loop ----
 
   /**
-   * May another thread work on the bytes? Here there is none.
+   * May another thread work on the bytes? WASM has no worker threads of its own.
    *
    * @param {Storage} storage
    * @returns {boolean}
@@ -528,7 +521,7 @@ class Backend {
     })
   }
 
-  /** Waits until what is due on the event loop is done. */
+  /** Waits until deleters and finalizers that are due have run. */
   async flush () {
     for (let i = 0; i < 3; i++) await new Promise(resolve => onNextTurn(() => resolve(undefined)))
   }

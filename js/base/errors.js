@@ -25,7 +25,7 @@ Object.defineProperty(SamebytesError.prototype, 'name', { value: 'SamebytesError
 const classes = { ERR_ARGUMENT: TypeError, ERR_BOUNDS: RangeError, ERR_MEMORY: RangeError, ERR_UNSUPPORTED: SamebytesError }
 
 /**
- * Takes C's list: [code without ERR_, class name] in the order of its numbers.
+ * Learns C's list of errors: [code without ERR_, class name], in the order of its numbers.
  *
  * @param {[string, string][]} list
  * @returns {string[]} codes by status number

@@ -1,12 +1,12 @@
 'use strict'
-// Text of others, such as names in files, fit for a terminal. For programs and logs: messages keep what they are about as it is.
+// Escapes text from outside, such as names in files, for terminals and logs. Error messages keep it as it is.
 
-/** Controls (of terminals above all), what changes the direction of text, halves of pairs, other ends of lines. */
+/** Control characters, changes of direction, lone surrogates, line and paragraph separators. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 const SHORT = new Map([['\n', '\\n'], ['\r', '\\r'], ['\t', '\\t']])
 
 /**
- * One line, of nothing but what can be seen.
+ * One line of visible characters; others are escaped.
  *
  * @param {string} text
  * @returns {string}

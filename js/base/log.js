@@ -1,6 +1,6 @@
 'use strict'
-// What NODE_DEBUG=samebytes writes to stderr. Lines are noted where something happens, which may be in the middle of a call,
-// and written when no call runs: a program may replace what writes them.
+// NODE_DEBUG=samebytes: lines for stderr. They are kept when something happens, which may be in the middle of a call, and written by
+// a timer: programs may replace the functions that write.
 
 const { debuglog, format } = require('node:util')
 const { setInterval } = require('node:timers')
@@ -8,10 +8,10 @@ const { newList } = require('./primordials')
 const { plain } = require('./escape')
 
 const EVERY = 50 // ms
-const MOST = 10_000 // lines that wait: a program that never gives the event loop a turn does not fill the heap with them
+const MOST = 10_000 // lines that are kept: a program that never reaches the event loop should not fill the heap with them
 const write = debuglog('samebytes')
 
-/** texts as util.format takes them, and their values @type {[string, unknown[]][]} */
+/** Formats and values for util.format. @type {[string, unknown[]][]} */
 let lines = newList()
 let leftOut = 0
 
@@ -31,7 +31,7 @@ function flush () {
   leftOut = 0
   try {
     for (let i = 0; i < written.length; i++) write('%s', plain(format(written[i][0], ...written[i][1])))
-  } catch {} // what the program put in the place of stderr's functions threw
+  } catch {} // functions that the program has put in place of stderr's may throw
 }
 
 setInterval(flush, EVERY).unref()

@@ -1,14 +1,13 @@
 'use strict'
 // JavaScript's own functions as they were when the package was read: `const { Math, arrayPush } = require('./primordials')`.
 //
-// Programs may replace any of them, by what detaches a buffer between a check and its use, or keeps what it is shown.
-// Files that handle bytes, addresses and lengths use what is here, and nothing that asks a property for a
-// function on the way: no `for...of` over arrays, no `[a, b] = list`, no `f(...list)`, no `list.map(...)`. The linter refuses those there
-// (eslint.config.js).
+// Programs may replace any of them by functions that detach a buffer between a check and its use, or that keep objects of ours. So files
+// that handle bytes, addresses and lengths use the functions here, and no syntax that calls a replaceable one: no `for...of` over arrays,
+// no `[a, b] = list`, no `f(...list)`, no `list.map(...)`. The linter refuses these there (eslint.config.js).
 //
-// Arrays are the other gap: storing at an index that an array has not yet asks Array.prototype first, where a
-// program may have put a setter. `arrayOf` makes lists whose entries are their own from the start, `newList` one that grows. What
-// has fields that are assigned has no Object.prototype behind it for the same reason: `rootless`.
+// Assigning to an index that an array does not have yet calls a setter of Array.prototype, if a program has put one there. `arrayOf` makes
+// lists that have their entries from the start; `newList` makes one that may grow, without a prototype. For the same reason classes whose
+// fields are assigned do not inherit from Object.prototype (`rootless`).
 
 const { freeze, setPrototypeOf, getPrototypeOf, getOwnPropertyDescriptor } = Object
 const { apply } = Reflect
@@ -23,11 +22,11 @@ const call = Function.prototype.call
 const uncurried = fn => apply(call.bind, call, [fn])
 
 /**
- * A getter likewise.
+ * A getter as a function of the object.
  *
  * @param {object} of
  * @param {PropertyKey} name
- * @returns {any} undefined: there is none here
+ * @returns {any} undefined: this runtime has none
  */
 function getter (of, name) {
   const get = getOwnPropertyDescriptor(of, name)?.get
@@ -35,11 +34,11 @@ function getter (of, name) {
 }
 
 /**
- * No property of it comes from Object.prototype.
+ * Makes a class inherit nothing from Object.prototype.
  *
  * @template {Function} C
  * @param {C} Class
- * @returns {C} which has no methods but its own
+ * @returns {C} the same
  */
 function rootless (Class) {
   setPrototypeOf(Class.prototype, null)
@@ -49,7 +48,7 @@ function rootless (Class) {
 const from = Array.from.bind(Array)
 
 /**
- * Array.from({ length: n }, (_, i) => fn(i)), which asks nobody else.
+ * Array.from({ length: n }, (_, i) => fn(i)), without replaceable functions.
  *
  * @template T
  * @param {number} n
@@ -57,14 +56,14 @@ const from = Array.from.bind(Array)
  * @returns {T[]}
  */
 function arrayOf (n, fn) {
-  if (n === 2) return [fn(0), fn(1)] // literals are a tenth of the time
+  if (n === 2) return [fn(0), fn(1)] // literals take a tenth of the time
   if (n === 1) return [fn(0)]
   if (n === 3) return [fn(0), fn(1), fn(2)]
   if (n === 4) return [fn(0), fn(1), fn(2), fn(3)]
   return from(/** @type {any} */ ({ __proto__: null, length: n }), (/** @type {unknown} */ _, /** @type {number} */ i) => fn(i))
 }
 
-/** An empty array without a prototype: `list[list.length] = x` makes an entry of its own. @returns {any[]} */
+/** An empty array without a prototype: `list[list.length] = x` calls no setter. @returns {any[]} */
 const newList = () => setPrototypeOf([], null)
 
 /**
@@ -97,7 +96,7 @@ function arrayMap (list, fn) {
 }
 
 /**
- * One list after the other.
+ * Both lists, one after the other.
  *
  * @template T
  * @param {readonly T[]} a
@@ -205,7 +204,7 @@ const typedIndexOf = uncurried(typed.indexOf)
 const typedValues = uncurried(typed.values)
 
 /**
- * Its bytes from start to end, without asking for its class as subarray does.
+ * subarray, which does not look up the array's class.
  *
  * @param {Uint8Array} bytes
  * @param {number} start  from 0 on
@@ -217,7 +216,7 @@ function bytesFrom (bytes, start, end = lengthOf(bytes)) {
 }
 
 /**
- * The same, copied.
+ * A copy of some bytes.
  *
  * @param {Uint8Array} bytes
  * @param {number} [start]
@@ -237,7 +236,7 @@ const Bytes = Uint8Array
 const shared = typeof SharedArrayBuffer === 'undefined' ? undefined : SharedArrayBuffer.prototype
 const { isView } = ArrayBuffer
 
-/** `instanceof` asks ArrayBuffer[Symbol.hasInstance], which programs may define; nobody else has this. @type {any} */
+/** For `instanceof`: programs may define ArrayBuffer[Symbol.hasInstance], but cannot reach this function. @type {any} */
 const AnyArrayBuffer = function () {}
 AnyArrayBuffer.prototype = ArrayBuffer.prototype
 
@@ -325,7 +324,7 @@ module.exports = {
   unregister: uncurried(FinalizationRegistry.prototype.unregister),
   clone: typeof structuredClone === 'function' ? structuredClone : undefined,
 
-  // The same names as the originals', for what they are called on: one line at the top of a file, nothing changes below.
+  // Under the originals' names, so that a line at the top of a file is all that changes.
   Math: freeze({ abs: Math.abs, ceil: Math.ceil, floor: Math.floor, fround: Math.fround, hypot: Math.hypot, log2: Math.log2, max: Math.max, min: Math.min, random: Math.random, round: Math.round, sign: Math.sign, trunc: Math.trunc }),
   Number: freeze(Object.assign((/** @type {unknown} */ x) => toNumber(x), { MAX_SAFE_INTEGER: Number.MAX_SAFE_INTEGER, isFinite: Number.isFinite, isInteger: Number.isInteger, isNaN: Number.isNaN, isSafeInteger: Number.isSafeInteger })),
   BigInt: freeze(Object.assign((/** @type {any} */ x) => toBigInt(x), { asIntN: BigInt.asIntN, asUintN: BigInt.asUintN })),

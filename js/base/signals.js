@@ -1,6 +1,6 @@
 'use strict'
-// Callers' AbortSignals. They may be of another realm, or no AbortSignals at all: whatever they do, what waits for them
-// settles, and what they throw ends up with whoever gave them.
+// Callers' AbortSignals. They may be of another realm, or only look like one. Whatever they do, promises settle, and what they throw
+// is the reason of the rejection.
 
 const { failure } = require('./errors')
 const { show } = require('./validate')
@@ -14,9 +14,9 @@ class Signal {
   /** @param {AbortSignal} given */
   constructor (given) {
     this.#given = given
-    /** as far as anybody looked, or was told */
+    /** as far as is known */
     this.isAborted = false
-    /** why; what the signal threw is a reason, too @type {unknown} */
+    /** why it aborted, or what it threw @type {unknown} */
     this.reason = undefined
   }
 
@@ -67,7 +67,7 @@ class Signal {
       follows = false
       try {
         this.#given.removeEventListener('abort', listener)
-      } catch {} // all is done by now; the listener does nothing any more
+      } catch {} // the listener does nothing any more
     }
   }
 }
@@ -86,7 +86,7 @@ function signalOf (signal) {
 }
 
 /**
- * Runs code of the caller's: nothing that was looked at before is sure afterwards, but what is held.
+ * Throws if the signal is aborted. This runs the caller's code: what was checked before may have changed, except what is held.
  *
  * @param {Signal | undefined} signal
  * @throws its reason

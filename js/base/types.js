@@ -1,6 +1,6 @@
 'use strict'
-// The words in which types are written down: names of dtypes, what each one's elements are, options. Comments only; the
-// other files import them in theirs, and tsc makes declarations of them. D stands for one dtype's name; a tensor of
+// Types: names of dtypes, their elements, options. Comments only; the other files import them in theirs, and tsc makes declarations
+// of them. D stands for one dtype's name; a tensor of
 // whatever dtype has D = any, and its values are any.
 
 /** @typedef {object} WasmModule a WebAssembly.Module: programs without lib dom do not know that name */

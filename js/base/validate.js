@@ -1,5 +1,5 @@
 'use strict'
-// What users pass, turned into plain values before anything else happens: no user code runs after these.
+// Validation of arguments. It comes first: afterwards all values are of primitive types, or our own lists of them, and no user code runs.
 
 const { Array, JSON, Math, Number, Object, arrayIndexOf, arrayJoin, arrayMap, arrayOf, arraySlice, isView } = require('./primordials')
 const { failure } = require('./errors')
@@ -57,7 +57,7 @@ function noInteger (name, value, code) {
 }
 
 /**
- * An index of an axis. Short, for what most programs pass.
+ * An index into an axis. Short, so that V8 inlines the usual case.
  *
  * @param {unknown} i  negative counts from the end
  * @param {number} extent  elements of the axis
@@ -97,7 +97,7 @@ function tooMany (name, n, most) {
 }
 
 /**
- * Reads each entry once. Literals for short lists, because they are what programs pass.
+ * Reads each entry once. Literals for short lists, which are the most frequent.
  *
  * @param {ArrayLike<number>} list
  * @param {number} n
@@ -112,7 +112,7 @@ function copyOf (list, n) {
 }
 
 /**
- * A list of safe integers, copied. Short, so that V8 inlines what most programs pass: two of them.
+ * A list of safe integers, copied. Short, so that V8 inlines the most frequent case: two of them.
  *
  * @param {string} name
  * @param {unknown} list  an array or an integer typed array
@@ -160,7 +160,7 @@ function shapeOf (value, name = 'shape') {
 }
 
 /**
- * A shape where nothing follows: also given as arguments.
+ * A shape, given as a list or as arguments.
  *
  * @param {unknown[]} args
  * @returns {number[]}
@@ -194,7 +194,7 @@ function optionsOf (value) {
 }
 
 /**
- * Is it an options object or dtype that stands in place of an omitted shape?
+ * Is it an options object or a dtype, in place of an omitted argument?
  *
  * @param {unknown} value
  * @returns {boolean}

@@ -1,5 +1,5 @@
 'use strict'
-// The modules in samebytes-inline.mjs, as bytes. Not by atob: an AudioWorklet has none.
+// Base64 of the modules in samebytes-inline.mjs. An AudioWorklet has no atob.
 
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 

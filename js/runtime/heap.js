@@ -1,25 +1,25 @@
 'use strict'
-// What is made of JavaScript's values and objects lies in the runtime's heap, which is small beside the memory of tensors.
-// V8 ends the process where it is full, so what may be large is counted before it is made.
+// JavaScript's values and objects are in the runtime's heap, which is small beside the memory of tensors, and V8 ends the process when
+// it is full. So the size of what may be large is computed before it is made.
 
 const { failure } = require('../base/errors')
 const { heapRoom } = require('./host')
 
-const FEW = 2 ** 20 // bytes that nobody asks for: asking takes a microsecond or two
-const UNTOLD = 2 ** 31 // bytes, where the runtime does not tell
+const FEW = 2 ** 20 // bytes below which no check is made: one takes a microsecond or two
+const UNTOLD = 2 ** 31 // bytes of room, where the runtime does not tell
 
-// Bytes of V8's objects, at most: where pointers are compressed they are smaller.
+// Bytes of V8's objects, at most: with compressed pointers they are smaller.
 const LIST = 48 // an array without its entries
 const ENTRY = 8 // of an array
-const NUMBER = 16 // that is no small integer
+const NUMBER = 16 // unless it is a small integer
 const BIGINT = 24 // of 64 bits
 const PAIR = LIST + 2 * ENTRY // of numbers
 const TEXT = 48 // of a 64-bit integer in decimal
-const TENSOR = 288 // with its layout, shape and strides, but for their entries
+const TENSOR = 288 // with its layout, shape and strides, without their entries
 
 /**
  * @param {number} nbytes  that objects will have
- * @param {() => string} what  the objects and the way around them, for the message
+ * @param {() => string} what  the objects, and how to do without, for the message
  * @throws {RangeError} ERR_MEMORY there is no room for them
  */
 function checkHeap (nbytes, what) {

@@ -1,9 +1,9 @@
 'use strict'
-// What the runtime has, here a browser: a page, a worker or an AudioWorklet, which has none of the web's functions.
+// What browsers offer: a page, a worker, or an AudioWorklet, which has almost none of the web's functions.
 
 /**
- * A later turn of the event loop: timers would wait for milliseconds. Each turn has a channel of its own, because an
- * open one would keep other runtimes alive. An AudioWorklet has neither; there what is due comes right after this.
+ * Calls a function on a later turn of the event loop. Timers would wait for milliseconds. Each call has a channel of its own, because
+ * an open one would keep other runtimes alive. An AudioWorklet has no channels: there it is a microtask.
  *
  * @param {() => void} fn
  */
@@ -20,21 +20,21 @@ function onNextTurn (fn) {
   port2.postMessage(null)
 }
 
-/** There is no NODE_DEBUG here. */
+/** Browsers have no NODE_DEBUG. */
 const isLogged = false
 
 function log () {}
 
 const isEager = false
 
-/** @param {Uint8Array} bytes  UTF-8, of memory that nobody shares; what is none becomes U+FFFD */
+/** @param {Uint8Array} bytes  UTF-8, of memory that is not shared; invalid sequences become U+FFFD */
 const textOf = bytes => typeof TextDecoder === 'function' ? new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes) : escaped(bytes).replace(SEQUENCE, unescaped)
 
 /** @param {string} text  @returns {Uint8Array<ArrayBuffer>} UTF-8; half a surrogate pair becomes U+FFFD */
 const bytesOf = text => new TextEncoder().encode(text)
 
 /**
- * @param {Uint8Array} bytes  of memory that nobody shares
+ * @param {Uint8Array} bytes  of memory that is not shared
  * @returns {string | null} null: they are not UTF-8
  */
 function exactTextOf (bytes) {
@@ -45,7 +45,7 @@ function exactTextOf (bytes) {
   }
 }
 
-/** Escaped bytes that are UTF-8 if they begin a sequence of it: text of ASCII, a character, a byte. */
+/** In escaped bytes: a run of ASCII, the length of one character by its first byte, or one byte. */
 const SEQUENCE = /(?:%[0-7].)+|%[cd].%[89ab].|%e.(?:%[89ab].){2}|%f.(?:%[89ab].){3}|%../g
 
 /** @param {Uint8Array} bytes */
@@ -63,32 +63,32 @@ function unescaped (sequence) {
 /** @returns {number} ms */
 const now = () => (typeof performance === 'object' ? performance : Date).now()
 
-/** A browser inflates asynchronously only: a file object's load() does. */
+/** Browsers inflate asynchronously only, which a file object's load() does. */
 const inflate = null
 const inflateSome = null
 
-/** @returns {undefined} it has no CRC-32 */
+/** @returns {undefined} browsers have no CRC-32 */
 const findCrc32 = () => undefined
 
-/** @returns {string} a name that nobody else has */
+/** @returns {string} a unique name */
 const newName = () => crypto.getRandomValues(new Uint32Array(4)).join('-')
 
 /**
- * @param {string} text  what the developer should know though nothing failed
+ * @param {string} text  for the developer; nothing failed
  */
 function warn (text) {
   console.warn(`samebytes: ${text}`)
 }
 
-/** @returns {number} nobody tells */
+/** @returns {number} browsers do not tell */
 function memoryOfMachine () {
   return Infinity
 }
 
-/** @returns {null} nobody tells */
+/** @returns {null} browsers do not tell */
 const heapRoom = () => null
 
-/** Nothing is lent to native code here. */
+/** Browsers have no native code that buffers are pinned for. */
 function keepAttached () {}
 
 const pythonPath = null

@@ -1,5 +1,6 @@
 'use strict'
-// What the runtime has, here Node. In the bundle for browsers host.browser.js takes this file's place.
+// What Node offers: turns of the event loop, text, inflating, memory, garbage collection. In the bundle for browsers host.browser.js
+// takes this file's place.
 
 const { uncurried } = require('../base/primordials')
 const fs = require('node:fs')
@@ -9,20 +10,20 @@ const { setImmediate } = require('node:timers') // some test environments have n
 const { TextDecoder, TextEncoder, debuglog } = require('node:util') // some test environments have none as globals
 const { failure } = require('../base/errors')
 
-/** read when it is first needed, for it takes longer than all of this file @type {any} */
+/** node:worker_threads, read when it is first needed, because that takes longer than all of this file. @type {any} */
 let worker
 
-/** A later turn of the event loop. Taken now, because test tools replace it, or take the global away. @type {(fn: () => void) => void} */
+/** Calls a function on a later turn of the event loop. Taken now, because test tools replace or remove the global. @type {(fn: () => void) => void} */
 const onNextTurn = setImmediate
 
-/** Does NODE_DEBUG name samebytes? Asked before what is logged is put together. */
+/** Does NODE_DEBUG name samebytes? Callers ask before they put together what to log. */
 const isLogged = debuglog('samebytes').enabled === true
 
-/** Does Jest run this? It gives files that are read after its `resetModules` other copies of those that were read before. */
+/** Does Jest run this? After its `resetModules` a file that is read gets other copies of the files that it requires. */
 const isEager = process.env.JEST_WORKER_ID !== undefined
 
 /**
- * A line of NODE_DEBUG=samebytes.
+ * Writes a line of NODE_DEBUG=samebytes.
  *
  * @param {string} text  as util.format takes it
  * @param {...unknown} values
@@ -33,9 +34,9 @@ function log (text, ...values) {
 
 const decode = uncurried(TextDecoder.prototype.decode)
 const encode = uncurried(TextEncoder.prototype.encode)
-const utf8 = new TextDecoder('utf-8', { ignoreBOM: true }) // what looks like one is part of a name
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true }) // a byte order mark may be part of a name
 
-/** @param {Uint8Array} bytes  UTF-8, of memory that nobody shares; what is none becomes U+FFFD */
+/** @param {Uint8Array} bytes  UTF-8, of memory that is not shared; invalid sequences become U+FFFD */
 const textOf = bytes => decode(utf8, bytes)
 
 const encoder = new TextEncoder()
@@ -44,7 +45,7 @@ const encoder = new TextEncoder()
 const bytesOf = text => /** @type {Uint8Array<ArrayBuffer>} */ (encode(encoder, text))
 
 /**
- * @param {Uint8Array} bytes  of memory that nobody shares
+ * @param {Uint8Array} bytes  of memory that is not shared
  * @returns {string | null} null: they are not UTF-8
  */
 function exactTextOf (bytes) {
@@ -54,43 +55,43 @@ function exactTextOf (bytes) {
 
 /**
  * @param {Uint8Array} bytes  deflated
- * @param {number} nbytes  that they become, at most
+ * @param {number} nbytes  inflated, at most
  * @returns {Uint8Array}
- * @throws what is wrong with them
+ * @throws zlib's error
  */
 function inflate (bytes, nbytes) {
   return require('node:zlib').inflateRawSync(bytes, { maxOutputLength: Math.max(nbytes, 1), chunkSize: Math.max(64, Math.min(nbytes + 1, 2 ** 30)) })
 }
 
 /**
- * What the beginning of deflated bytes begins with.
+ * Inflates the beginning of deflated bytes.
  *
  * @param {Uint8Array} bytes
- * @returns {Uint8Array<ArrayBuffer>} as much as they hold
- * @throws what is wrong with them
+ * @returns {Uint8Array<ArrayBuffer>} as much as they give
+ * @throws zlib's error
  */
 function inflateSome (bytes) {
   const zlib = require('node:zlib')
   return zlib.inflateRawSync(bytes, { finishFlush: zlib.constants.Z_SYNC_FLUSH })
 }
 
-/** A CRC-32 of the runtime's own, with that of what came before; undefined: it has none. @returns {((bytes: Uint8Array, crc: number) => number) | undefined} */
+/** The runtime's CRC-32, which goes on from a CRC; undefined: it has none. @returns {((bytes: Uint8Array, crc: number) => number) | undefined} */
 const findCrc32 = () => /** @type {any} */ (require('node:zlib')).crc32 // Node 20.15, 22.2
 
 /** @returns {number} ms */
 const now = () => performance.now()
 
-/** @returns {string} a name that nobody else has */
+/** @returns {string} a unique name */
 const newName = () => require('node:crypto').randomUUID()
 
 /**
- * @param {string} text  what the developer should know though nothing failed
+ * @param {string} text  for the developer; nothing failed
  */
 function warn (text) {
   process.emitWarning(text, 'SamebytesWarning')
 }
 
-/** @returns {number} bytes that this process may have: its container's limit, else all there are */
+/** @returns {number} bytes that this process may use: its container's limit, else the machine's memory */
 function memoryOfMachine () {
   const all = os.totalmem()
   const allowed = typeof process.constrainedMemory === 'function' ? process.constrainedMemory() : 0
@@ -98,7 +99,7 @@ function memoryOfMachine () {
 }
 
 const YOUNG = 3 * 2 ** 24 // bytes of V8's limit that are for young objects alone
-const GROWS = 7 / 8 // of the rest may be in use: V8 gives up before all is
+const USABLE = 7 / 8 // of the rest: V8 gives up before all is in use
 
 /** @type {any} */
 let v8
@@ -123,14 +124,14 @@ function collector () {
   return require('node:vm').runInNewContext('gc')
 }
 
-// V8 ends a process that collects again and again in vain. So where there is not much less room than after the last collection, only
-// one refusal in a few collects: what the program let go of meanwhile is found then.
+// V8 ends a process that collects again and again without effect. So unless there is much less room than after the last collection,
+// only every fifth request that finds no room collects.
 const SKIPPED = 4
 let skipped = 0
 let roomCollected = Infinity
 
 /**
- * Bytes of objects that V8's heap has room for. What is in use there may be garbage, so that is collected where it decides.
+ * Bytes that V8's heap has room for. Garbage is collected if without that there is too little.
  *
  * @param {number} wanted
  * @returns {number | null} null: the runtime does not tell
@@ -150,7 +151,7 @@ function heapRoom (wanted) {
 
 function roomNow () {
   const { heap_size_limit: limit, used_heap_size: used } = v8.getHeapStatistics()
-  return limit > 0 ? Math.max(0, Math.floor((limit - Math.min(YOUNG, limit * 5 / 8)) * GROWS - used)) : null
+  return limit > 0 ? Math.max(0, Math.floor((limit - Math.min(YOUNG, limit * 5 / 8)) * USABLE - used)) : null
 }
 
 /**
@@ -162,13 +163,13 @@ function readModule (name) {
   return fs.readFileSync(path.join(__dirname, '..', '..', 'dist', name))
 }
 
-/** Does the mark below stop ArrayBuffer.prototype.transfer, as from Node 24 on? undefined: nobody looked @type {boolean | undefined} */
+/** Does markAsUntransferable stop ArrayBuffer.prototype.transfer, as from Node 24 on? undefined: not tried yet @type {boolean | undefined} */
 let isMarkEnough
 
 /**
- * No transfer takes the buffer's bytes away from now on, as far as the runtime sees to it: in Node 20 and 22 streams of bytes
- * do, and in Node 22 ArrayBuffer's methods. Buffers over memory that is not V8's have a mark already, which those pass by on
- * every version; another one would end the process in Node 24 and later.
+ * Keeps a buffer from being transferred, as far as the runtime can: byte streams in Node 20 and 22 transfer it nevertheless, as do
+ * ArrayBuffer's methods in Node 22. Buffers over memory that is not V8's are marked already; these methods ignore the mark on all
+ * versions, and marking them again ends the process in Node 24 and later.
  *
  * @param {ArrayBuffer} buffer
  */

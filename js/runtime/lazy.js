@@ -4,11 +4,11 @@
 const { Reflect } = require('../base/primordials')
 const { isEager } = require('./host')
 
-/** reads that readAll does; null: none is noted @type {(() => unknown)[] | null} */
+/** Files that readAll reads; null: it need not. @type {(() => unknown)[] | null} */
 let waiting = isEager ? [] : null
 
 /**
- * What a file exports, once somebody asks.
+ * A file's exports. The file is read at the first call.
  *
  * @template M
  * @param {() => M} load
@@ -23,7 +23,7 @@ function laterFile (load) {
 }
 
 /**
- * The functions of a file that is read when one of them is first called: what few programs need should not cost all of them.
+ * A file's functions. The file is read when one of them is first called, so that programs without it need not load it.
  *
  * @template M
  * @param {() => M} load
@@ -35,10 +35,10 @@ function functionsOf (load) {
   return /** @type {any} */ (new Proxy({}, { get }))
 }
 
-/** Reads what was declared until now, and what that declares; nothing where there is no need to (host.js). */
+/** Reads all files that were declared, under Jest (host.js: isEager); elsewhere it does nothing. */
 function readAll () {
   const reads = waiting ?? []
-  for (let i = 0; i < reads.length; i++) reads[i]() // more are added meanwhile
+  for (let i = 0; i < reads.length; i++) reads[i]() // files that are read may declare more
   if (waiting !== null) waiting = []
 }
 

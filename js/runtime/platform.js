@@ -1,5 +1,5 @@
 'use strict'
-// Which prebuilt binaries are for this machine: the folder of prebuilds/ that has its name.
+// The name of this platform, and the folder in prebuilds/ with binaries for it.
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -10,8 +10,8 @@ const PT_INTERP = 3 // the program header that names the loader
 const MUSL = { x64: '/lib/ld-musl-x86_64.so.1', arm64: '/lib/ld-musl-aarch64.so.1' }
 
 /**
- * Linux has two C libraries, and what was linked to one does not run on the other. Where both are installed, the
- * loader of the running executable tells.
+ * Linux has two C libraries, and binaries linked to one do not run on the other. If both are installed, the loader of the running
+ * executable tells which one it is.
  *
  * @returns {boolean} whether it is musl, as on Alpine
  */
@@ -24,7 +24,7 @@ function isMusl () {
   return report !== undefined && report.header.glibcVersionRuntime === undefined
 }
 
-/** @param {string | undefined} file  @returns {boolean}  true as well where nobody may look */
+/** @param {string | undefined} file  @returns {boolean}  true as well if access is denied */
 function isThere (file) {
   if (file === undefined) return false
   try {
@@ -52,7 +52,7 @@ function loaderOf (file) {
       return text.slice(0, text.indexOf('\0'))
     }
   } catch {
-    // not to be read, or no such file
+    // no such file, or access is denied
   } finally {
     if (fd !== undefined) fs.closeSync(fd)
   }

@@ -1,6 +1,6 @@
 'use strict'
-// The parsers' WebAssembly module in browsers: its bytes are in the bundle, because parse... is synchronous and nothing
-// can be fetched in that time. The other modules are init's.
+// The parsers' WebAssembly module in browsers. Its bytes are in the bundle, because parseNpy and its like are synchronous and cannot
+// wait for a fetch. init loads the other modules.
 
 const { failure } = require('../base/errors')
 

@@ -1,6 +1,6 @@
 'use strict'
-// WebAssembly modules of the package in Node, where they are files. In the bundle for browsers modules.browser.js takes
-// this file's place.
+// WebAssembly modules of the package in Node, where they are files. In the bundle for browsers wasm-modules.browser.js
+// takes this file's place.
 
 const path = require('node:path')
 const { failure } = require('../base/errors')

@@ -103,7 +103,7 @@ const LATER = Object.fromEntries([...fs.readFileSync(path.join(FOLDER, 'index.js
 
 function fileOf (name) {
   if (LATER[name]) return LATER[name]
-  const found = comments.find(({ code, file }) => DEFINITIONS.exec(code)?.[1] === name && file !== 'backend/calls.js' &&
+  const found = comments.find(({ code, file }) => DEFINITIONS.exec(code)?.[1] === name &&
     (samebytes[name] === require(path.join(FOLDER, file))[name] || file === 'index.js'))
   return found?.file
 }

@@ -1,0 +1,232 @@
+'use strict'
+// Copies between layouts: at once, and on other threads.
+
+const { Uint8Array, arraySlice, typedSet } = require('../base/primordials')
+const { failure } = require('../base/errors')
+const { isOnDevice, countStaged } = require('./storage')
+const { itemsizes } = require('./dtypes')
+const { CONTIGUOUS } = require('./layout')
+const { backend, rows, frame, codes, held, check, invokeOn, put, putStorage, STATUS, RESULTS, OPERANDS, ARGS, ADDRESS, SIZE_OF_OPERAND, ALIGNMENT } = require('./call-buffer')
+const { checkAttached } = require('./storage-checks')
+const { isContiguous } = require('./layout-calls')
+const { stage, unstage } = require('./staging')
+
+/** @typedef {InstanceType<typeof import('./layout').Layout>} Layout */
+
+/**
+ * Stages operands and calls C, which writes the target and reads the sources.
+ *
+ * @param {number} opcode
+ * @param {Layout} target
+ * @param {Layout[]} sources
+ * @param {number} a
+ * @param {number} b
+ */
+function invokeStaged (opcode, target, sources, a, b) {
+  const to = stage(target)
+  /** @type {Layout[]} */
+  const from = arraySlice(sources)
+  let staged = 0
+  try {
+    for (; staged < sources.length; staged++) from[staged] = stage(sources[staged])
+    invokeOn(opcode, to, from, a, b)
+    unstage(to, target, true)
+  } catch (error) {
+    unstage(to, target, false)
+    throw error
+  } finally {
+    for (let i = 0; i < staged; i++) unstage(from[i], sources[i], false)
+  }
+}
+
+const FEW_BYTES = 2 ** 16 // with more, non-temporal stores and threads pay, which C's `copy` has and `copy_bytes` has not
+
+/**
+ * Have two layouts one dtype and shape? If both are dense as well, copying one to the other is copying its bytes.
+ *
+ * @param {Layout} a
+ * @param {Layout} b
+ */
+function areAlike (a, b) {
+  if (a.dtype !== b.dtype || a.size !== b.size) return false
+  const x = a.shape
+  const y = b.shape
+  if (x === y) return true
+  if (x.length !== y.length) return false
+  for (let d = 0; d < x.length; d++) if (x[d] !== y[d]) return false
+  return true
+}
+
+/**
+ * Is it a plain copy of few bytes, on the CPU? C is not asked: both have to be known to be dense.
+ *
+ * @param {Layout} dst
+ * @param {Layout} src
+ */
+function isPlain (dst, src) {
+  return (dst.flags & src.flags & CONTIGUOUS) !== 0 && dst.size <= FEW_BYTES / 16 && areAlike(dst, src) && !isOnDevice(dst.storage) && !isOnDevice(src.storage)
+}
+
+/**
+ * Is it a plain copy that need not pass through linear memory, because either side lies outside of it?
+ *
+ * @param {Layout} dst
+ * @param {Layout} src
+ */
+function isPlainOutside (dst, src) {
+  return (dst.storage.address === null || src.storage.address === null) && areAlike(dst, src) && isContiguous(dst) && isContiguous(src)
+}
+
+/**
+ * @param {Layout} dst  staged, and in `held`
+ * @param {Layout} src  likewise; isPlain
+ */
+function copyBytes (dst, src) {
+  const { f64 } = frame
+  const itemsize = itemsizes[dst.dtype]
+  putStorage(f64, OPERANDS, dst.storage)
+  putStorage(f64, OPERANDS + SIZE_OF_OPERAND, src.storage)
+  f64[ARGS] = dst.offset * itemsize
+  f64[ARGS + 1] = src.offset * itemsize
+  f64[ARGS + 2] = dst.size * itemsize
+  backend.call(rows.copy_bytes)
+  held.a = held.b = null
+  if (f64[STATUS] !== 0) check()
+}
+
+/**
+ * @param {Layout} layout  dense
+ * @returns {Uint8Array<ArrayBuffer>} over its bytes, which stay where they are
+ * @throws ERR_DISPOSED · ERR_DETACHED
+ */
+function bytesWithin ({ storage, dtype, offset, size }) {
+  if (storage.released) throw failure('ERR_DISPOSED', 'the tensor was disposed')
+  checkAttached(storage)
+  const buffer = /** @type {ArrayBuffer} */ (backend.bufferOf(storage, check))
+  if (size === 0) return new Uint8Array(0)
+  return new Uint8Array(buffer, storage.byteOffset + offset * itemsizes[dtype], size * itemsizes[dtype])
+}
+
+/**
+ * @param {Layout} dst
+ * @param {Layout} src
+ * @param {number} casting
+ */
+function copy (dst, src, casting) {
+  if (backend.isWasm) { // may make copies, which have to be freed
+    if (isPlainOutside(dst, src)) typedSet(bytesWithin(dst), bytesWithin(src))
+    else invokeStaged(rows.copy, dst, [src], casting, 0)
+    return
+  }
+  stage(dst)
+  stage(src)
+  held.a = dst
+  held.b = src
+  if (isPlain(dst, src)) {
+    copyBytes(dst, src)
+    return
+  }
+  put(0, dst)
+  put(1, src)
+  const { f64 } = frame
+  f64[RESULTS] = 0
+  f64[ARGS] = casting
+  backend.call(rows.copy)
+  held.a = held.b = null
+  if (f64[STATUS] !== 0) check()
+  if (f64[RESULTS] > 0) countStaged(f64[RESULTS])
+}
+
+/**
+ * @param {Layout} dst
+ * @param {Layout} src
+ * @param {Layout} scale
+ * @param {Layout} bias
+ * @param {number} axis
+ * @param {number} casting
+ */
+function copyScaled (dst, src, scale, bias, axis, casting) {
+  invokeStaged(rows.copy_scaled, dst, [src, scale, bias], axis, casting)
+}
+
+/**
+ * @param {Layout} dst
+ * @param {Layout} src  of numbers as the user wrote them: out of range is an error, not a wrap
+ */
+function copyValues (dst, src) {
+  invokeStaged(rows.copy_values, dst, [src], 0, 0)
+}
+
+/**
+ * A copy that is checked and begun in one call, and done later.
+ *
+ * @typedef {object} Copy
+ * @property {Layout} dst
+ * @property {Layout} src
+ * @property {Scaling | null} scaling
+ * @property {number} casting
+ */
+
+/** @typedef {{ scale: Layout, bias: Layout, axis: number }} Scaling factors, as copyScaled takes them */
+
+/**
+ * Writes a copy's operands without staging them: the call itself touches no byte.
+ *
+ * @param {Copy} copy
+ */
+function putCopy ({ dst, src, scaling, casting }) {
+  const operands = scaling === null ? [dst, src] : [dst, src, scaling.scale, scaling.bias]
+  for (let i = 0; i < operands.length; i++) {
+    const { storage } = operands[i]
+    checkAttached(storage)
+    backend.addressOf(storage)
+  }
+  held.a = operands
+  const { f64 } = frame
+  for (let i = 0; i < operands.length; i++) {
+    const { storage } = operands[i]
+    put(i, operands[i])
+    // Without an address: one that is as aligned as the offset in the buffer.
+    if (storage.address === null) f64[OPERANDS + i * SIZE_OF_OPERAND + ADDRESS] = ALIGNMENT + storage.byteOffset
+  }
+  f64[ARGS] = scaling === null ? casting : scaling.axis
+  f64[ARGS + 1] = casting
+}
+
+/**
+ * Throws what the copy would throw before it writes anything.
+ *
+ * @param {Copy} copy
+ * @returns {boolean} whether the target overlaps the source, so that it cannot be done in pieces
+ */
+function checkCopy (copy) {
+  const { dst: { storage: to }, src: { storage: from } } = copy
+  putCopy(copy)
+  backend.call(copy.scaling === null ? rows.copy_check : rows.copy_scaled_check)
+  held.a = null
+  check()
+  const comparable = to.address === null ? from.address === null && to.buffer === from.buffer : from.address !== null
+  return comparable && frame.f64[RESULTS] !== 0
+}
+
+/**
+ * Begins a copy on another thread.
+ *
+ * @param {Copy} copy  whose storages do not move, and are held until done is called
+ * @param {(finished: boolean, error: Error | null) => void} done  called on a later turn
+ * @returns {number} its number, for backend.stopCopy
+ */
+function startCopy (copy, done) {
+  putCopy(copy)
+  backend.startCopy(copy.scaling !== null, () => {
+    const status = frame.f64[STATUS]
+    done(frame.f64[RESULTS] !== 0, status === 0 ? null : failure(codes[status], backend.text()))
+  })
+  held.a = null
+  check()
+  const { f64 } = frame
+  if (f64[RESULTS + 1] > 0) countStaged(f64[RESULTS + 1])
+  return f64[RESULTS]
+}
+
+module.exports = { bytesWithin, copy, copyScaled, copyValues, putCopy, checkCopy, startCopy }

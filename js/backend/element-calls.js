@@ -1,0 +1,250 @@
+'use strict'
+// Calls that read and write elements, copies apart, and questions about dtypes.
+
+const { isOnDevice } = require('./storage')
+const { backend, rows, frame, held, check, invoke, invokeOn, put, putScalar, STATUS, RESULTS, OPERANDS, ARGS, ADDRESS, SIZE_OF_OPERAND, ALIGNMENT } = require('./call-buffer')
+const { checkAttached } = require('./storage-checks')
+const { stage, unstage } = require('./staging')
+const { stageOnCpu, unstageFromCpu } = require('./device-staging')
+
+/** @typedef {InstanceType<typeof import('./layout').Layout>} Layout */
+
+/**
+ * @param {number} from
+ * @param {number} to
+ * @param {number} casting
+ * @returns {boolean}
+ */
+function canCast (from, to, casting) {
+  frame.f64[ARGS] = from
+  frame.f64[ARGS + 1] = to
+  frame.f64[ARGS + 2] = casting
+  invoke(rows.can_cast)
+  return frame.f64[RESULTS] !== 0
+}
+
+/**
+ * @param {number} a
+ * @param {number} b
+ * @returns {number} the dtype in which both meet
+ */
+function promoteTypes (a, b) {
+  frame.f64[ARGS] = a
+  frame.f64[ARGS + 1] = b
+  invoke(rows.promote_types)
+  return frame.f64[RESULTS]
+}
+
+/**
+ * @param {number} dtype
+ * @returns {{ eps: number, max: number, smallestNormal: number }}
+ */
+function finfo (dtype) {
+  frame.f64[ARGS] = dtype
+  invoke(rows.finfo)
+  const { f64 } = frame
+  return { eps: f64[RESULTS], max: f64[RESULTS + 1], smallestNormal: f64[RESULTS + 2] }
+}
+
+/** @param {number} x  of 32 bits */
+const hexOf = x => x.toString(16).padStart(8, '0')
+
+/**
+ * @param {Layout} layout
+ * @returns {string} 16 hexadecimal digits; equal elements give equal ones
+ */
+function hash (layout) {
+  const source = stageOnCpu(layout, true)
+  held.a = source
+  put(0, source)
+  backend.call(rows.hash)
+  held.a = null
+  try {
+    check()
+    const low = frame.f64[RESULTS] // both are read before toString and padStart run, which programs can replace
+    const high = frame.f64[RESULTS + 1]
+    return hexOf(low) + hexOf(high)
+  } finally {
+    unstageFromCpu(source, layout, false)
+  }
+}
+
+/**
+ * @param {Layout} a
+ * @param {Layout} b
+ * @returns {boolean} whether an element of the one has a byte of the other
+ */
+function sharesMemory (a, b) {
+  checkAttached(a.storage)
+  checkAttached(b.storage)
+  if (isOnDevice(a.storage) !== isOnDevice(b.storage)) return false
+  if (a.storage !== b.storage && (a.storage.block !== null || b.storage.block !== null)) return false
+  const unplaced = backend.isWasm && (a.storage.address === null || b.storage.address === null)
+  if (unplaced && a.storage.buffer !== b.storage.buffer) return false
+  if (!unplaced) {
+    backend.addressOf(a.storage)
+    backend.addressOf(b.storage)
+  }
+  held.a = a
+  held.b = b
+  put(0, a)
+  put(1, b)
+  if (unplaced) { // C touches no byte: offsets in their buffer do as addresses
+    frame.f64[OPERANDS + ADDRESS] = ALIGNMENT + a.storage.byteOffset
+    frame.f64[OPERANDS + SIZE_OF_OPERAND + ADDRESS] = ALIGNMENT + b.storage.byteOffset
+  }
+  backend.call(rows.shares_memory)
+  held.a = held.b = null
+  check()
+  return frame.f64[RESULTS] !== 0
+}
+
+/**
+ * @param {Layout} layout
+ * @param {boolean | number | bigint | [number, number]} value
+ */
+function fill (layout, value) {
+  const target = stage(layout)
+  held.a = target
+  put(0, target)
+  putScalar(ARGS, value)
+  backend.call(rows.fill)
+  held.a = null
+  if (target === layout) {
+    if (frame.f64[STATUS] !== 0) check()
+    return
+  }
+  try { // before unstage, which calls C
+    check()
+  } catch (error) {
+    unstage(target, layout, false)
+    throw error
+  }
+  unstage(target, layout, true)
+}
+
+/**
+ * @param {Layout} dst  of the source's dtype; shares no byte with it
+ * @param {Layout} src
+ * @param {Layout} indices  into the source's axis
+ * @param {number} axis
+ */
+function take (dst, src, indices, axis) {
+  const to = stageOnCpu(dst, false)
+  const from = [src, indices]
+  const sources = [src, indices]
+  let staged = 0
+  try {
+    for (; staged < sources.length; staged++) from[staged] = stageOnCpu(sources[staged], true)
+    invokeOn(rows.take, to, from, axis, 0)
+    unstageFromCpu(to, dst, true)
+  } catch (error) {
+    unstageFromCpu(to, dst, false)
+    throw error
+  } finally {
+    for (let i = 0; i < staged; i++) unstageFromCpu(from[i], sources[i], false)
+  }
+}
+
+/**
+ * Asks C whether something holds for two layouts.
+ *
+ * @param {number} opcode
+ * @param {Layout} a
+ * @param {Layout} b
+ * @param {() => void} putArguments
+ * @returns {boolean}
+ */
+function judge (opcode, a, b, putArguments) {
+  const x = stageOnCpu(a, true)
+  try {
+    const y = stageOnCpu(b, true)
+    try {
+      held.a = x
+      held.b = y
+      put(0, x)
+      put(1, y)
+      putArguments()
+      backend.call(opcode)
+      held.a = held.b = null
+      check()
+      return frame.f64[RESULTS] !== 0
+    } finally {
+      unstageFromCpu(y, b, false)
+    }
+  } finally {
+    unstageFromCpu(x, a, false)
+  }
+}
+
+/**
+ * @param {Layout} a
+ * @param {Layout} b
+ * @param {boolean} equalNaN
+ * @returns {boolean}
+ */
+function arrayEqual (a, b, equalNaN) {
+  return judge(rows.array_equal, a, b, () => { frame.f64[ARGS] = equalNaN ? 1 : 0 })
+}
+
+/**
+ * @param {Layout} a
+ * @param {Layout} b
+ * @param {number} rtol
+ * @param {number} atol
+ * @param {boolean} equalNaN
+ * @returns {boolean}
+ */
+function allClose (a, b, rtol, atol, equalNaN) {
+  return judge(rows.all_close, a, b, () => {
+    putScalar(ARGS, rtol)
+    putScalar(ARGS + 3, atol)
+    frame.f64[ARGS + 6] = equalNaN ? 1 : 0
+  })
+}
+
+/**
+ * Fills a layout with what C computes: ranges, random numbers.
+ *
+ * @param {number} opcode
+ * @param {Layout} layout
+ * @param {(number | bigint)[]} scalars
+ * @param {number} number  after the scalars, for opcodes that take one
+ * @returns {number} the call's result
+ */
+function generate (opcode, layout, scalars, number) {
+  const target = opcode === rows.arange || opcode === rows.linspace ? stageOnCpu(layout, false) : stage(layout)
+  try {
+    held.a = target
+    put(0, target)
+    for (let i = 0; i < scalars.length; i++) putScalar(ARGS + 3 * i, scalars[i])
+    frame.f64[ARGS + 3 * scalars.length] = number
+    backend.call(opcode)
+    held.a = null
+    check()
+    const result = frame.f64[RESULTS]
+    unstageFromCpu(target, layout, true)
+    return result
+  } catch (error) {
+    unstageFromCpu(target, layout, false)
+    throw error
+  }
+}
+
+/**
+ * Throws where values from start on, step apart, do not all fit into a dtype.
+ *
+ * @param {number} dtype
+ * @param {number} size
+ * @param {number | bigint} start
+ * @param {number | bigint} step
+ */
+function checkArange (dtype, size, start, step) {
+  frame.f64[ARGS] = dtype
+  frame.f64[ARGS + 1] = size
+  putScalar(ARGS + 2, start)
+  putScalar(ARGS + 5, step)
+  invoke(rows.arange_check)
+}
+
+module.exports = { canCast, promoteTypes, finfo, hash, sharesMemory, fill, take, arrayEqual, allClose, generate, checkArange }

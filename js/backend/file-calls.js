@@ -1,0 +1,175 @@
+'use strict'
+// Calls about files: parsers, mappings, segments of shared memory.
+
+const { Object } = require('../base/primordials')
+const { backend, rows, frame, held, invoke, putStorage, RESULTS, OPERANDS, ARGS, SIZE_OF_OPERAND } = require('./call-buffer')
+
+/** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
+
+/**
+ * Has C parse a header.
+ *
+ * @param {number} which  the parser
+ * @param {Storage} input
+ * @param {Storage} output  for doubles
+ * @param {number} total  bytes of the whole file
+ * @param {number} base  where the given bytes begin in it
+ * @returns {{ count: number, wanted: number }} count: doubles, which may be more than fit; wanted: input bytes that the whole header takes, 0 if those given do
+ */
+function parse (which, input, output, total, base) {
+  backend.addressOf(input)
+  backend.addressOf(output)
+  held.a = input
+  held.b = output
+  const { f64 } = frame
+  putStorage(f64, OPERANDS, input)
+  putStorage(f64, OPERANDS + SIZE_OF_OPERAND, output)
+  f64[ARGS] = which
+  f64[ARGS + 1] = total
+  f64[ARGS + 2] = base
+  try {
+    invoke(rows.parse)
+  } finally {
+    held.a = held.b = null
+  }
+  return { count: f64[RESULTS], wanted: f64[RESULTS + 1] }
+}
+
+/**
+ * Changes the byte order of each item.
+ *
+ * @param {Storage} storage
+ * @param {number} itemsize  2, 4 or 8
+ */
+function swapBytes (storage, itemsize) {
+  backend.addressOf(storage)
+  held.a = storage
+  putStorage(frame.f64, OPERANDS, storage)
+  frame.f64[ARGS] = itemsize
+  try {
+    invoke(rows.swap_bytes)
+  } finally {
+    held.a = null
+  }
+}
+
+/** Guards against files that others make shorter: none, one, one where it can be had. */
+const GUARDS = { none: 0, needed: 1, wanted: 2 }
+
+/**
+ * Maps a file into memory. The descriptor may be closed afterwards.
+ *
+ * @param {number} fd
+ * @param {number} nbytes  from its beginning, at least 1
+ * @param {boolean} shared  whether writes reach it
+ * @param {number} guard  of GUARDS; with a guard checkIntact tells when bytes are gone
+ * @returns {Storage}
+ * @throws ERR_IO, with errno · ERR_UNSUPPORTED a needed guard, where another handler of SIGBUS has replaced ours
+ */
+function mapFile (fd, nbytes, shared, guard) {
+  const { f64 } = frame
+  f64[ARGS] = fd
+  f64[ARGS + 1] = 0
+  f64[ARGS + 2] = nbytes
+  f64[ARGS + 3] = shared ? 1 : 0
+  f64[ARGS + 4] = guard
+  try {
+    invoke(rows.map_file)
+  } catch (error) {
+    throw f64[RESULTS] === 0 ? error : Object.assign(/** @type {Error} */ (error), { errno: -f64[RESULTS] })
+  }
+  return backend.hold(f64[RESULTS], f64[RESULTS + 1], nbytes)
+}
+
+/**
+ * Makes a file as long, and allocates its blocks on the disk.
+ *
+ * @param {number} fd
+ * @param {number} nbytes
+ * @returns {number} errno; 0: done
+ */
+function reserveFile (fd, nbytes) {
+  frame.f64[ARGS] = fd
+  frame.f64[ARGS + 1] = nbytes
+  invoke(rows.reserve_file)
+  return frame.f64[RESULTS]
+}
+
+/**
+ * A storage of some of another one's bytes, which it keeps alive.
+ *
+ * @param {Storage} whole  with a handle
+ * @param {number} at
+ * @param {number} nbytes
+ * @returns {Storage}
+ */
+function partOf (whole, at, nbytes) {
+  return /** @type {import('./native').Backend} */ (/** @type {unknown} */ (backend)).partOf(whole, at, nbytes)
+}
+
+/**
+ * @param {number} opcode
+ * @returns {{ holder: Storage, fd: number }} a file that is closed when its holder is released
+ * @throws ERR_IO, with errno
+ */
+function heldFile (opcode) {
+  const { f64 } = frame
+  try {
+    invoke(opcode)
+  } catch (error) {
+    throw f64[RESULTS] > 0 ? Object.assign(/** @type {Error} */ (error), { errno: -f64[RESULTS] }) : error
+  }
+  const fd = f64[RESULTS + 1]
+  return { holder: backend.hold(f64[RESULTS], 0, 0), fd }
+}
+
+/**
+ * Another descriptor of an open file.
+ *
+ * @param {number} fd
+ */
+function holdFile (fd) {
+  frame.f64[ARGS] = fd
+  return heldFile(rows.file_hold)
+}
+
+/**
+ * Shared memory for several processes, without a name, all zero.
+ *
+ * @param {boolean} sealed  nobody can make it shorter or give it a name
+ * @param {number} mode  permissions
+ * @param {number} nbytes  at least 1
+ */
+function newSegment (sealed, mode, nbytes) {
+  const { f64 } = frame
+  f64[ARGS] = sealed ? 1 : 0
+  f64[ARGS + 1] = mode
+  f64[ARGS + 2] = nbytes
+  return heldFile(rows.segment_new)
+}
+
+/**
+ * Gives an open file a name, which may be its first.
+ *
+ * @param {number} fd
+ * @param {string} path  of some 300 bytes at most
+ * @returns {number} errno; 0: done
+ */
+function linkFile (fd, path) {
+  /** @type {any} */ (backend).leaveText(path)
+  frame.f64[ARGS] = fd
+  invoke(rows.link_file)
+  return frame.f64[RESULTS]
+}
+
+/**
+ * @param {number} fd
+ * @returns {boolean} whether nobody can make the file shorter
+ */
+function isSealed (fd) {
+  frame.f64[ARGS] = fd
+  invoke(rows.file_is_sealed)
+  return frame.f64[RESULTS] === 1
+}
+
+module.exports = { parse, swapBytes, GUARDS, mapFile, reserveFile, partOf, holdFile, newSegment, linkFile, isSealed }

@@ -1,0 +1,144 @@
+'use strict'
+// Calls about storages: what is alive, what goes to other threads, what comes from addons.
+
+const { isOnDevice } = require('./storage')
+const { backend, rows, frame, held, check, invoke, putStorage, putScalar, readLayout, RESULTS, OPERANDS, ARGS, SIZE_OF_OPERAND } = require('./call-buffer')
+const { nothing, READ_ONLY } = require('./layout')
+
+/** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
+/** @typedef {InstanceType<typeof import('./layout').Layout>} Layout */
+
+/** @returns {{ storages: number, heap: number, foreign: number, inFlight: number, mapped: number, pinned: number, cuda: number }} storages and bytes alive in C; inFlight: uses of tokens that nobody has taken */
+function totals () {
+  invoke(rows.totals)
+  const { f64 } = frame
+  return { storages: f64[RESULTS], heap: f64[RESULTS + 1], foreign: f64[RESULTS + 2], inFlight: f64[RESULTS + 3], mapped: f64[RESULTS + 4], pinned: f64[RESULTS + 5], cuda: f64[RESULTS + 6] }
+}
+
+/** @returns {number} file descriptors of device memory that nobody has used, and memory that is kept for importers */
+function sharedVram () {
+  /** @type {any} undefined on WASM */
+  const { addon } = /** @type {any} */ (backend)
+  if (addon === undefined) return 0
+  addon.vramHeld()
+  return frame.f64[RESULTS]
+}
+
+/**
+ * Calls C with storages and numbers alone.
+ *
+ * @param {number} opcode
+ * @param {Storage[]} storages  each with an address, or a handle
+ * @param {number[]} [numbers]
+ */
+function run (opcode, storages, numbers) {
+  const { f64 } = frame
+  held.a = storages
+  for (let i = 0; i < storages.length; i++) putStorage(f64, OPERANDS + i * SIZE_OF_OPERAND, storages[i])
+  if (numbers !== undefined) for (let i = 0; i < numbers.length; i++) f64[ARGS + i] = numbers[i]
+  backend.call(opcode)
+  held.a = null
+  check()
+}
+
+/**
+ * @param {number} device
+ * @param {bigint} number  the driver's, of another library's stream
+ * @returns {number} a handle of it
+ */
+function wrapStream (device, number) {
+  frame.f64[ARGS] = device
+  putScalar(ARGS + 1, number)
+  invoke(rows.cuda_stream_wrap)
+  return frame.f64[RESULTS]
+}
+
+/**
+ * Keeps a storage for other threads.
+ *
+ * @param {Storage} storage  with a handle
+ * @param {number} uses  how often it may be received
+ * @returns {number} the key to receive it by
+ */
+function sendStorage (storage, uses) {
+  putStorage(frame.f64, OPERANDS, storage)
+  frame.f64[ARGS] = uses
+  invoke(rows.parcel_new)
+  return frame.f64[RESULTS]
+}
+
+/**
+ * Marks a device's memory that others use as well: a resize does not move it.
+ *
+ * @param {Storage} storage  with a handle
+ * @returns {Storage}
+ */
+function staying (storage) {
+  if (isOnDevice(storage)) /** @type {import('./storage').Extra} */ (storage.extra).stays = true
+  return storage
+}
+
+/**
+ * @param {number} key
+ * @param {boolean} asSab  its buffer is to be a SharedArrayBuffer; if that fails, no use is taken
+ * @returns {Storage}
+ */
+function receiveStorage (key, asSab) {
+  const buffer = asSab && backend.name === 'native' ? backend.sharedBuffer(key, check) : null // WASM's memory is one
+  frame.f64[ARGS] = key
+  invoke(rows.parcel_take)
+  const { f64 } = frame
+  const storage = staying(backend.hold(f64[RESULTS], f64[RESULTS + 1], f64[RESULTS + 2]))
+  if (buffer !== null) storage.buffer = buffer
+  return storage
+}
+
+/**
+ * @param {number} key
+ * @returns {number} bytes of the storage; no use is taken
+ */
+function sentBytes (key) {
+  frame.f64[ARGS] = key
+  invoke(rows.parcel_nbytes)
+  return frame.f64[RESULTS]
+}
+
+/**
+ * A layout that an addon gave, which is in the call buffer.
+ *
+ * @param {Storage | null} storage  null: C gave a new one's handle, address and size
+ * @param {number} flags
+ * @returns {Layout}
+ */
+function received (storage, flags) {
+  const { f64 } = frame
+  return readLayout(storage ?? backend.hold(f64[RESULTS], f64[RESULTS + 1], f64[RESULTS + 2]), flags)
+}
+
+/**
+ * The layout of a DLPack capsule, which is in the call buffer.
+ *
+ * @param {(number: number) => Storage} lentAs  the storage that this thread pinned under a number
+ * @returns {Layout}
+ */
+function takeCapsule (lentAs) {
+  const { f64 } = frame
+  const number = f64[RESULTS + 4]
+  const layout = readLayout(nothing, f64[RESULTS + 3] & READ_ONLY)
+  layout.storage = number >= 0 ? lentAs(number) : staying(backend.hold(f64[RESULTS], f64[RESULTS + 1], f64[RESULTS + 2]))
+  return layout
+}
+
+/** Takes back all uses that nobody has taken. @param {number} key */
+function takeBackStorage (key) {
+  frame.f64[ARGS] = key
+  invoke(rows.parcel_drop)
+}
+
+/** @returns {number} a number that no other process has */
+function home () {
+  invoke(rows.parcels_home)
+  return frame.f64[RESULTS]
+}
+
+module.exports = { totals, sharedVram, run, wrapStream, sendStorage, receiveStorage, sentBytes, received, takeCapsule, takeBackStorage, home }
