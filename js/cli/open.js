@@ -4,15 +4,20 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { failure } = require('../base/errors')
-const { systemError } = require('../files/files')
-const formats = require('../files/formats')
+const { roomFor } = require('../files/allocate')
+const { infoOf } = require('../files/entries')
+const { ggufFile } = require('../files/gguf')
+const { npyHeader, npyTensor } = require('../files/npy')
+const { npzFile } = require('../files/npz')
+const { safetensorsFile } = require('../files/safetensors')
+const { systemError } = require('../files/system-errors')
 const { backend } = require('../backend/calls')
 const samebytes = require('..')
 const { plain } = require('./output')
 
-/** @typedef {import('../files/formats').Source} Source */
-/** @typedef {import('../files/formats').TensorInfo} TensorInfo */
-/** @typedef {import('../files/formats').TensorFile} TensorFile */
+/** @typedef {import('../files/byte-source').Source} Source */
+/** @typedef {import('../files/entries').TensorInfo} TensorInfo */
+/** @typedef {import('../files/tensor-file').TensorFile} TensorFile */
 /** @typedef {'npy' | 'npz' | 'safetensors' | 'gguf' | 'raw'} Format */
 
 /**
@@ -91,7 +96,7 @@ class ReadFile {
    */
   read (from, nbytes) {
     if (this.fd < 0) throw failure('ERR_DISPOSED', 'the file was closed')
-    const bytes = formats.roomFor(nbytes, 'the file')
+    const bytes = roomFor(nbytes, 'the file')
     for (let at = 0; at < nbytes;) {
       let n = 0
       try {
@@ -161,7 +166,7 @@ function content (file, { dtype, isMapped = false }) {
   try {
     const format = formatOf(source)
     if (format === 'raw' || format === 'npy') return single(source, format, dtype, isMapped)
-    const several = format === 'npz' ? formats.npzFile(source, dtype) : format === 'gguf' ? formats.ggufFile(source) : formats.safetensorsFile(source)
+    const several = format === 'npz' ? npzFile(source, dtype) : format === 'gguf' ? ggufFile(source) : safetensorsFile(source)
     const mapped = isMapped ? whereMapped(() => ({ npz: samebytes.openNpz, gguf: samebytes.openGguf, safetensors: samebytes.openSafetensors })[format](file, { guard: true, dtype })) : null
     const tensors = mapped ?? several
     return {
@@ -199,7 +204,7 @@ function single (source, format, dtype, isMapped) {
     metadata: {},
     names,
     info () {
-      if (format === 'npy') return formats.infoOf(formats.npyHeader(source, '', dtype).entry)
+      if (format === 'npy') return infoOf(npyHeader(source, '', dtype).entry)
       const { itemsize, name } = require('../backend/dtypes').dtypeOf(dtype)
       const shape = [Math.floor(size / itemsize)]
       return { name: '', dtype: name, shape, type: name, fileShape: shape, block: { elements: 1, bytes: itemsize }, byteOffset: 0, nbytes: shape[0] * itemsize }
@@ -208,7 +213,7 @@ function single (source, format, dtype, isMapped) {
       const open = format === 'npy' ? () => samebytes.openNpy(file, { guard: true, dtype }) : () => samebytes.openRaw(file, null, { guard: true, dtype })
       const mapped = isMapped ? whereMapped(open) : null
       if (mapped !== null) return mapped
-      if (format === 'npy') return formats.npyTensor(source, dtype)
+      if (format === 'npy') return npyTensor(source, dtype)
       const { nbytes, shape } = this.info('')
       return samebytes.fromBytes(source.read(0, nbytes), shape, { dtype })
     },

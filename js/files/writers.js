@@ -13,7 +13,7 @@ const { collected } = require('../layout/values')
 const { checkHeap } = require('../runtime/heap')
 const { Tensor } = require('../tensor/tensor')
 const { readBytes } = require('../layout/data')
-const { crc32 } = require('./formats')
+const { crc32 } = require('./crc32')
 
 /** @import { AnyTensor } from '../base/types' */
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */

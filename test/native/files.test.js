@@ -9,7 +9,7 @@ const samebytes = require('samebytes')
 const { child, childJson, collectUntil, copied, fails, hex, isWasm, needs, quietMemory, refuses, settledMemory, skip } = require('../setup')
 const { inSmallFolder } = require('../other-process')
 const { crc32, floats, npy, npyOf, safetensors, u16, u32, u64, zip } = require('../files')
-const { crc32: checksum } = require('../../js/files/formats')
+const { crc32: checksum } = require('../../js/files/crc32')
 const { arange, createNpy, createSafetensors, load, memory, openGguf, openNpy, openNpz, openRaw, openSafetensors, save, saveNpy, saveNpySync, saveNpzSync, saveSafetensorsSync, tensor, zeros, toNpyBytes } = samebytes
 
 let folder

@@ -1,0 +1,115 @@
+'use strict'
+// Public, in Node: new files, mapped, to write tensors into.
+
+const fs = require('node:fs')
+const ffi = require('../backend/calls')
+const { failure } = require('../base/errors')
+const { show, optionsOf, shapeOf, oneOf } = require('../base/validate')
+const { dtypeOf } = require('../backend/dtypes')
+const { denseLayout } = require('../layout/layouts')
+const { Tensor } = require('../tensor/tensor')
+const { Draft } = require('./atomic-write')
+const { layoutWithout } = require('./entries')
+const { MappedFile } = require('./mapped-file')
+const { npyTensor } = require('./npy')
+const { pathOf } = require('./paths')
+const { safetensorsFile } = require('./safetensors')
+const { systemError } = require('./system-errors')
+const { replaces } = require('./transfers')
+const { npyHeader, safetensorsHeader, metadataOf } = require('./writers')
+
+const { backend, GUARDS } = ffi
+
+/** @import { DtypeName, Shape } from '../base/types' */
+/** @typedef {import('./tensor-file').TensorFile} TensorFile */
+
+/**
+ * @template R
+ * @param {string} file
+ * @param {Uint8Array} header
+ * @param {number} total
+ * @param {boolean} replace
+ * @param {(source: MappedFile) => R} fn
+ * @returns {R}
+ */
+function created (file, header, total, replace, fn) {
+  if (backend.isWasm) throw failure('ERR_UNSUPPORTED', 'mapping a file needs the native addon; save() writes one')
+  if (!Number.isSafeInteger(total)) throw failure('ERR_SHAPE', `${file} would have ${total} bytes, which is more than a file has`)
+  const draft = new Draft(file, true)
+  try {
+    const errno = ffi.reserveFile(draft.fd, total)
+    if (errno !== 0) throw Object.assign(failure('ERR_IO', `${total} bytes could not be reserved for ${file} (errno ${errno})`), { errno: -errno })
+    fs.writeSync(draft.fd, header, 0, header.length, 0)
+    const source = new MappedFile(file, { mode: 1, guard: GUARDS.none }, 'created', draft.fd)
+    draft.fd = -1 // the source's now
+    try {
+      const result = fn(source)
+      draft.publish(replace)
+      source.settle()
+      return result
+    } catch (error) {
+      source.close()
+      throw error
+    }
+  } catch (error) {
+    draft.discard()
+    throw systemError(error, file)
+  }
+}
+
+/**
+ * A new .npy file, mapped, all zero: what is written to the tensor is in it. Its space on the disk is reserved.
+ *
+ * @template {DtypeName} [D='float32']
+ * @param {string | URL} path
+ * @param {Shape} shape  elements
+ * @param {{ dtype?: D, order?: 'C' | 'F', ifExists?: 'replace' | 'error' } | D} [opts]  what exists is replaced unless told;
+ * who maps the old file keeps it
+ * @returns {Tensor<D>} over the file, as openNpy in mode 'r+'
+ * @throws ERR_EXISTS · ERR_IO, ERR_NOT_FOUND, with errno and path · ERR_UNSUPPORTED in WASM · {RangeError} ERR_SHAPE
+ * @see NumPy lib.format.open_memmap
+ * @example
+ * const rows = path => createNpy(path, [1000, 3], { dtype: 'float64' })
+ */
+function createNpy (path, shape, opts) {
+  const file = pathOf(path)
+  const { dtype: name = 'float32', order } = optionsOf(opts)
+  const replace = replaces(opts)
+  const dtype = dtypeOf(name)
+  const fortran = order !== undefined && oneOf('order', order, /** @type {const} */ (['C', 'F'])) === 1
+  const bare = layoutWithout(dtype, denseLayout(dtype.index, shapeOf(shape)).shape, fortran)
+  const header = npyHeader(dtype.name, bare.shape, fortran && bare.shape.length > 1)
+  return created(file, header, header.length + bare.size * dtype.itemsize, replace, source => {
+    const t = npyTensor(source, dtype.name)
+    source.close()
+    return t
+  })
+}
+
+/**
+ * A new .safetensors file, mapped, all zero, to copy tensors into.
+ *
+ * @param {string | URL} path
+ * @param {Record<string, { shape: Shape, dtype: DtypeName }>} specs  by name
+ * @param {{ metadata?: Record<string, string>, ifExists?: 'replace' | 'error' }} [opts]
+ * @returns {TensorFile} as openSafetensors in mode 'r+'
+ * @throws as createNpy · {TypeError} ERR_DTYPE complex128
+ * @example
+ * const layer = path => createSafetensors(path, { weight: { shape: [64, 64], dtype: 'bfloat16' } })
+ */
+function createSafetensors (path, specs, opts) {
+  const file = pathOf(path)
+  const { metadata } = optionsOf(opts)
+  const replace = replaces(opts)
+  if (specs === null || typeof specs !== 'object' || Array.isArray(specs) || Tensor.isTensor(specs)) throw failure('ERR_ARGUMENT', `specs is ${show(specs)}; a record of { shape, dtype } was expected`)
+  const list = Object.entries(specs).map(([name, spec]) => {
+    if (spec === null || typeof spec !== 'object') throw failure('ERR_ARGUMENT', `specs[${show(name)}] is ${show(spec)}; { shape, dtype } was expected`)
+    const dtype = dtypeOf(spec.dtype)
+    const { shape, size } = denseLayout(dtype.index, shapeOf(spec.shape))
+    return { name, dtype: dtype.name, shape, nbytes: size * dtype.itemsize }
+  })
+  const { header, total } = safetensorsHeader(list, metadataOf(metadata))
+  return created(file, header, total, replace, safetensorsFile)
+}
+
+module.exports = { createNpy, createSafetensors }

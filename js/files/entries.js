@@ -1,0 +1,175 @@
+'use strict'
+// What a file's header says of its tensors, and the tensors over the file's bytes.
+
+const { arrayMap, nbytesOf, typedSet } = require('../base/primordials')
+const ffi = require('../backend/calls')
+const { failure } = require('../base/errors')
+const { countCopy } = require('../backend/storage')
+const { dtypes, dtypeOf } = require('../backend/dtypes')
+const { denseLayout } = require('../layout/layouts')
+const { wrap } = require('../tensor/tensor')
+const { parse } = require('./parsers')
+
+const { backend, Layout, READ_ONLY } = ffi
+
+/** @import { DtypeName } from '../base/types' */
+/** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
+/** @typedef {import('./byte-source').Source} Source */
+
+/**
+ * Where a tensor is in a file, and what it is.
+ *
+ * @typedef {object} TensorInfo
+ * @property {string} name
+ * @property {DtypeName} dtype  of the tensor that get() gives; 'uint8' for NumPy's raw bytes (type '<V2', '|V1') of which nobody said what they are
+ * @property {number[]} shape  of that tensor
+ * @property {string} type  what the format calls the type: '<f4', 'BF16', 'Q4_K'
+ * @property {number[]} fileShape  elements, as the file says; another than shape where elements come in blocks
+ * @property {{ elements: number, bytes: number }} block  of the type; one element, but of quantised types
+ * @property {number} byteOffset  in the file, or in what the member of an .npz was inflated to
+ * @property {number} nbytes
+ * @property {number} [deflated]  bytes that it has in an .npz that deflates it; else absent
+ */
+
+/**
+ * What a parser finds in a file, of whose beginning it is given as much as it asks for; and that beginning, to which the words refer.
+ *
+ * @param {number} which
+ * @param {Source} source
+ */
+function parsed (which, source) {
+  const { size } = source
+  for (let n = Math.min(size, source.first); ;) {
+    const bytes = source.read(0, n)
+    const { words, wanted } = parse(which, bytes, size)
+    if (wanted === 0) return { words, bytes }
+    n = Math.min(size, Math.max(wanted, 2 * n))
+  }
+}
+
+/**
+ * A tensor's record in words that programs understand.
+ *
+ * @typedef {object} Entry
+ * @property {string} name
+ * @property {number} dtype  -1: none of ours
+ * @property {number} foreign
+ * @property {string} type
+ * @property {number} blockElements
+ * @property {number} blockBytes
+ * @property {number} begin
+ * @property {number} nbytes
+ * @property {number[]} shape
+ */
+
+/**
+ * @param {Float64Array} words
+ * @param {string} name
+ * @param {string} type
+ * @returns {Entry}
+ */
+function entryOf (words, name, type) {
+  return {
+    name,
+    type,
+    dtype: words[4],
+    foreign: words[5],
+    blockElements: words[6],
+    blockBytes: words[7],
+    begin: words[8],
+    nbytes: words[9],
+    shape: Array.from(words.subarray(11, 11 + words[10]))
+  }
+}
+
+/**
+ * dtype and shape of the tensor for an entry: bytes where the type is none of ours.
+ *
+ * @param {Entry} entry
+ * @returns {{ dtype: import('../backend/dtypes').Dtype, shape: number[] }}
+ */
+function tensorOf ({ dtype, shape, blockElements, blockBytes, nbytes }) {
+  if (dtype >= 0) return { dtype: dtypes[dtype], shape }
+  const bytes = dtypeOf('uint8')
+  if (blockElements === 1 && blockBytes === 1) return { dtype: bytes, shape }
+  const last = shape[shape.length - 1]
+  if (shape.length === 0 || last % blockElements !== 0) return { dtype: bytes, shape: [nbytes] }
+  return { dtype: bytes, shape: [...shape.slice(0, -1), last / blockElements * blockBytes] }
+}
+
+/**
+ * @param {import('../backend/dtypes').Dtype} dtype
+ * @param {number[]} shape
+ * @param {boolean} fortran
+ */
+function layoutWithout (dtype, shape, fortran) {
+  return fortran && shape.length > 1 ? ffi.denseOrdered(dtype.index, shape, arrayMap(shape, (_, d) => shape.length - 1 - d)) : denseLayout(dtype.index, shape)
+}
+
+/**
+ * The tensor of an entry: over the file's bytes, or over a copy of them where they are not aligned or in another order.
+ *
+ * @param {Source} source
+ * @param {Entry} entry
+ * @param {{ fortran?: boolean, swapped?: boolean }} [how]
+ */
+function madeOf (source, entry, { fortran = false, swapped = false } = {}) {
+  const { dtype, shape } = tensorOf(entry)
+  const bare = layoutWithout(dtype, shape, fortran)
+  let storage = (swapped && !source.owned) || entry.nbytes === 0 ? null : source.place(entry.begin, entry.nbytes, Math.min(dtype.itemsize, dtype.kind === 'COMPLEX' ? dtype.itemsize / 2 : 8))
+  if (storage === null) {
+    if (source.writes && entry.nbytes > 0) throw unwritable(entry, swapped)
+    storage = copyOf(source, entry)
+  }
+  if (swapped) ffi.swapBytes(storage, dtype.kind === 'COMPLEX' ? dtype.itemsize / 2 : dtype.itemsize)
+  return wrap(new Layout(storage, dtype.index, bare.shape, bare.strides, 0, bare.size, (bare.flags & ~READ_ONLY) | source.flags))
+}
+
+/**
+ * @param {Entry} entry
+ * @param {boolean} swapped
+ */
+function unwritable ({ name, begin }, swapped) {
+  const what = name === '' ? 'the tensor' : JSON.stringify(name)
+  return swapped
+    ? failure('ERR_UNSUPPORTED', `${what} is big-endian: a copy could not be written back; mode 'c' or 'r' copies`)
+    : failure('ERR_ALIGNMENT', `${what} begins at byte ${begin}, which its dtype cannot be written at in place; mode 'c' or 'r' copies`)
+}
+
+/**
+ * @param {Source} source
+ * @param {Entry} entry
+ * @returns {Storage} with a copy of the entry's bytes
+ */
+function copyOf (source, { begin, nbytes }) {
+  const storage = backend.allocate(nbytes, ffi.check)
+  if (nbytes === 0) return storage
+  const buffer = /** @type {ArrayBuffer} */ (backend.bufferOf(storage, ffi.check))
+  for (let at = 0; at < nbytes;) {
+    const piece = source.view(begin + at, Math.min(nbytes - at, 2 ** 26))
+    typedSet(new Uint8Array(buffer, storage.byteOffset + at, nbytesOf(piece)), piece) // of them all there may be no typed array
+    at += nbytesOf(piece)
+  }
+  countCopy(source.reason, nbytes)
+  return storage
+}
+
+/** @param {Entry} entry @returns {TensorInfo} */
+function infoOf (entry) {
+  const { dtype, shape } = tensorOf(entry)
+  const { name, type, shape: fileShape, blockElements: elements, blockBytes: bytes, begin: byteOffset, nbytes } = entry
+  return { name, dtype: dtype.name, shape: shape.slice(), type, fileShape: fileShape.slice(), block: { elements, bytes }, byteOffset, nbytes }
+}
+
+/**
+ * @param {Map<string, any>} map
+ * @param {string} name
+ * @param {number} at  byte of the file where it is
+ * @param {any} value
+ */
+function put (map, name, at, value) {
+  if (map.has(name)) throw failure('ERR_FORMAT', `byte ${at}: this name is there twice`)
+  map.set(name, value)
+}
+
+module.exports = { parsed, entryOf, tensorOf, layoutWithout, madeOf, infoOf, put }

@@ -1,0 +1,198 @@
+'use strict'
+// The object that openSafetensors, parseNpz and their like give: the tensors of a file by name.
+
+const { failure } = require('../base/errors')
+const { tracking } = require('../layout/lifetime')
+const { madeOf, infoOf } = require('./entries')
+
+/** @import { DtypeName } from '../base/types' */
+/** @template {DtypeName} [D=any] @typedef {import('../tensor/tensor').Tensor<D>} Tensor */
+/** @typedef {import('./byte-source').Source} Source */
+/** @typedef {import('./entries').Entry} Entry */
+/** @typedef {import('./entries').TensorInfo} TensorInfo */
+/** @typedef {import('./npz').Member} Member */
+
+/**
+ * How a file object finds and makes its tensors.
+ *
+ * @typedef {object} Plan
+ * @property {Source | null} source
+ * @property {Map<string, any>} entries  by name
+ * @property {() => Record<string, any>} metadata
+ * @property {(entry: any) => Tensor} make
+ * @property {(entry: any) => Promise<Tensor>} makeAsync
+ * @property {(entry: any) => TensorInfo} info
+ */
+
+const KEY = Symbol('samebytes file')
+
+/**
+ * Makes a tensor of a file that was just mapped, and gives it up again: the first one that somebody asks for then meets code that was
+ * compiled, and is in the caches. Not where its bytes would be copied, and not of an .npz, whose members have no place before they are read.
+ *
+ * @type {(file: TensorFile) => void}
+ */
+let rehearse
+
+/** The members of an .npz by name. @type {(file: TensorFile) => Map<string, Member>} */
+let membersOf
+
+/**
+ * The tensors of a file by name. Made by `openSafetensors`, `parseNpz` and their like; only the header was read. A
+ * tensor is made when it is first asked for, and stays valid after `close()`.
+ */
+class TensorFile {
+  /** null: closed @type {Plan | null} */
+  #plan
+  /** made and not disposed @type {Map<string, Tensor>} */
+  #made = new Map()
+  /** @type {Record<string, any> | null} */
+  #metadata = null
+
+  /**
+   * @param {symbol} key  that only samebytes has
+   * @param {Plan} plan
+   * @private
+   */
+  constructor (key, plan) {
+    if (key !== KEY) throw failure('ERR_ARGUMENT', 'file objects are made by openSafetensors(), parseNpz() and their like')
+    this.#plan = plan
+  }
+
+  #open () {
+    if (this.#plan === null) throw failure('ERR_DISPOSED', 'the file was closed')
+    return this.#plan
+  }
+
+  static {
+    membersOf = file => file.#open().entries
+    rehearse = file => {
+      const [first] = file.#open().entries.values()
+      if (first === undefined || first.nbytes === 0 || first.begin % 8 !== 0 || tracking.on) return
+      try {
+        file.get(first.name)?.dispose()
+      } catch {} // who asks for it is told
+      file.#made.delete(first.name)
+    }
+  }
+
+  /**
+   * How many tensors there are.
+   *
+   * @returns {number}
+   * @throws ERR_DISPOSED the file was closed
+   */
+  get size () { return this.#open().entries.size }
+
+  /**
+   * What the file says of itself: strings in .safetensors; in .gguf numbers, bigint (64-bit), booleans, strings and lists
+   * of them (typed arrays where they are numbers); nothing in .npz. Bytes of a .gguf's strings that are not UTF-8 become U+FFFD.
+   *
+   * @returns {Record<string, any>} the same object each time
+   * @throws ERR_DISPOSED the file was closed
+   */
+  get metadata () {
+    const plan = this.#open()
+    return (this.#metadata ??= plan.metadata())
+  }
+
+  /**
+   * @returns {IterableIterator<string>} the names, in the order of the file
+   * @throws ERR_DISPOSED the file was closed
+   */
+  keys () { return this.#open().entries.keys() }
+
+  /**
+   * @param {string} name
+   * @returns {boolean}
+   * @throws ERR_DISPOSED the file was closed
+   */
+  has (name) { return this.#open().entries.has(name) }
+
+  /**
+   * A tensor: the same one each time until it is disposed. Over the file's bytes, but for what is not aligned, in another byte
+   * order or deflated: a copy, counted in `memory().copied`. Types that are none of ours come as uint8; `info` says what they are.
+   *
+   * @param {string} name
+   * @returns {Tensor | undefined} undefined: there is none of that name
+   * @throws ERR_FORMAT · ERR_DTYPE · {RangeError} ERR_MEMORY · ERR_ALIGNMENT, ERR_UNSUPPORTED a copy that could not be written
+   * back (mode 'r+'), or deflated in a browser (load() inflates) · ERR_DISPOSED the file was closed
+   */
+  get (name) {
+    const { entries, make } = this.#open()
+    const known = this.#made.get(name)
+    if (known !== undefined && !known.isDisposed) return known
+    const entry = entries.get(name)
+    if (entry === undefined) return undefined
+    const made = make(entry)
+    this.#made.set(name, made)
+    return made
+  }
+
+  /**
+   * The same on a later turn, for what browsers inflate asynchronously only.
+   *
+   * @param {string} name
+   * @returns {Promise<Tensor | undefined>}
+   * @throws as get, as rejections
+   */
+  async load (name) {
+    const { entries, makeAsync } = this.#open()
+    const entry = entries.get(name)
+    const known = this.#made.get(name)
+    if (entry === undefined || (known !== undefined && !known.isDisposed)) return this.get(name)
+    const made = await makeAsync(entry)
+    const meanwhile = this.#made.get(name)
+    if (meanwhile !== undefined && !meanwhile.isDisposed) {
+      made.dispose()
+      return meanwhile
+    }
+    if (this.#plan !== null) this.#made.set(name, made)
+    return made
+  }
+
+  /**
+   * What the file says of a tensor; its bytes are not touched.
+   *
+   * @param {string} name
+   * @returns {TensorInfo | undefined} undefined: there is none of that name
+   * @throws ERR_FORMAT · ERR_DISPOSED the file was closed
+   */
+  info (name) {
+    const { entries, info } = this.#open()
+    const entry = entries.get(name)
+    return entry === undefined ? undefined : info(entry)
+  }
+
+  /** @returns {Generator<[string, Tensor]>} */
+  * [Symbol.iterator] () {
+    for (const name of this.keys()) yield [name, /** @type {Tensor} */ (this.get(name))]
+  }
+
+  /** Tensors that were taken stay as they are. Closing twice does nothing. */
+  close () {
+    this.#plan?.source?.close()
+    this.#plan = null
+    this.#made.clear()
+  }
+}
+if (Symbol.dispose !== undefined) Object.defineProperty(TensorFile.prototype, Symbol.dispose, { value: TensorFile.prototype.close, configurable: true, writable: true })
+
+/**
+ * @param {Source} source
+ * @param {Map<string, Entry>} entries
+ * @param {() => Record<string, any>} metadata
+ */
+function plainFile (source, entries, metadata) {
+  const make = (/** @type {Entry} */ entry) => madeOf(source, entry)
+  // @ts-expect-error The constructor is private to everybody else.
+  return new TensorFile(KEY, { source, entries, metadata, make, makeAsync: async entry => make(entry), info: infoOf })
+}
+
+/**
+ * @param {unknown} file
+ * @returns {file is TensorFile}
+ */
+const isFile = file => file instanceof TensorFile
+
+module.exports = { KEY, TensorFile, plainFile, isFile, rehearse, membersOf }
