@@ -4,20 +4,17 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { failure } = require('../base/errors')
-const { roomFor } = require('../files/allocate')
 const { infoOf } = require('../files/entries')
 const { ggufFile } = require('../files/gguf')
-const { npyHeader, npyTensor } = require('../files/npy')
+const { readHeader, npyTensor } = require('../files/npy')
 const { npzFile } = require('../files/npz')
+const { ReadFile } = require('../files/read-file')
 const { safetensorsFile } = require('../files/safetensors')
-const { systemError } = require('../files/system-errors')
 const { backend } = require('../backend/calls')
 const samebytes = require('..')
 const { plain } = require('./output')
 
-/** @typedef {import('../files/byte-source').Source} Source */
 /** @typedef {import('../files/entries').TensorInfo} TensorInfo */
-/** @typedef {import('../files/tensor-file').TensorFile} TensorFile */
 /** @typedef {'npy' | 'npz' | 'safetensors' | 'gguf' | 'raw'} Format */
 
 /**
@@ -67,68 +64,6 @@ function find (given, mayName) {
   }
   if (fs.existsSync(given)) throw failure('ERR_IO', `${given} is no regular file`)
   throw failure('ERR_NOT_FOUND', `${given === '' ? '""' : given}: there is no such file, and no shared segment of that name`)
-}
-
-/** A file that is read where a tensor is asked for: nobody who makes it shorter meanwhile harms anybody. @implements {Source} */
-class ReadFile {
-  /** @param {string} file */
-  constructor (file) {
-    this.file = file
-    this.first = 4096
-    this.flags = 0
-    this.reason = 'load'
-    this.writes = false
-    this.size = 0
-    this.fd = opened(file)
-    try {
-      const stat = fs.fstatSync(this.fd)
-      if (!stat.isFile()) throw failure('ERR_IO', `${file} is no regular file`)
-      this.size = stat.size
-    } catch (error) {
-      this.close()
-      throw systemError(error, file)
-    }
-  }
-
-  /**
-   * @param {number} from
-   * @param {number} nbytes
-   */
-  read (from, nbytes) {
-    if (this.fd < 0) throw failure('ERR_DISPOSED', 'the file was closed')
-    const bytes = roomFor(nbytes, 'the file')
-    for (let at = 0; at < nbytes;) {
-      let n = 0
-      try {
-        n = fs.readSync(this.fd, bytes, at, Math.min(nbytes - at, 2 ** 30), from + at)
-      } catch (error) {
-        throw systemError(error, this.file)
-      }
-      if (n === 0) throw failure('ERR_FORMAT', `byte ${from + at}: the file ends here; it became shorter while it was read`)
-      at += n
-    }
-    return bytes
-  }
-
-  /** @param {number} from @param {number} nbytes */
-  view (from, nbytes) { return this.read(from, nbytes) }
-
-  /** Its bytes are nowhere yet: whoever needs them reads them. @returns {null} */
-  place () { return null }
-
-  close () {
-    if (this.fd >= 0) fs.closeSync(this.fd)
-    this.fd = -1
-  }
-}
-
-/** @param {string} file */
-function opened (file) {
-  try {
-    return fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK)
-  } catch (error) {
-    throw systemError(error, file)
-  }
 }
 
 /** @param {ReadFile} source @returns {Format} by its content, else by its name */
@@ -204,7 +139,7 @@ function single (source, format, dtype, isMapped) {
     metadata: {},
     names,
     info () {
-      if (format === 'npy') return infoOf(npyHeader(source, '', dtype).entry)
+      if (format === 'npy') return infoOf(readHeader(source, '', dtype).entry)
       const { itemsize, name } = require('../backend/dtypes').dtypeOf(dtype)
       const shape = [Math.floor(size / itemsize)]
       return { name: '', dtype: name, shape, type: name, fileShape: shape, block: { elements: 1, bytes: itemsize }, byteOffset: 0, nbytes: shape[0] * itemsize }

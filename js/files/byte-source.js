@@ -1,32 +1,32 @@
 'use strict'
-// Bytes that a file has, as the parsers read them: what each kind of file offers, a caller's bytes, and part of a file.
+// Where the parsers and tensors find a file's bytes: the interface `Source`, and the sources that are in memory or part of another.
 
 const { rootless } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { byteLengthOf } = require('../base/buffers')
 const { bytesOf } = require('../layout/layouts')
-const { roomFor } = require('./allocate')
+const { newBytes } = require('./allocate')
 
 const { backend } = ffi
 
 /** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
 
 /**
- * Bytes that a file has, in memory or not.
+ * A file's bytes, in memory or not. MappedFile, ReadFile and Beginning are others.
  *
  * @typedef {object} Source
  * @property {number} size  bytes
  * @property {number} first  bytes that a parser is given first
- * @property {number} flags  of layouts over it
+ * @property {number} flags  of the layouts of tensors over it
  * @property {string} reason  under which copies are counted
  * @property {boolean} writes  whether what is written to a tensor has to reach it
- * @property {(from: number, nbytes: number) => Uint8Array<ArrayBuffer>} read  a copy that nobody else can write to: what is looked at more than once
- * @property {(from: number, nbytes: number) => Uint8Array} view  the same, or the file's own bytes, where they are in memory: what is read once
- * @property {(from: number, nbytes: number, alignment: number) => Storage | null} place  null: they are not aligned
+ * @property {(from: number, nbytes: number) => Uint8Array<ArrayBuffer>} read  a copy that nobody else can write to, for what is looked at more than once
+ * @property {(from: number, nbytes: number) => Uint8Array} view  a copy, or the file's own bytes where they are in memory, for what is read once
+ * @property {(from: number, nbytes: number, alignment: number) => Storage | null} place  the bytes as a storage; null: they are not aligned, or not in memory
  * @property {() => void} close
- * @property {boolean} [owned]  what place gives is the tensor's alone
- * @property {Set<unknown>} [faults]  where members of an .npz are read once, what was wrong with those that are no arrays of ours
+ * @property {boolean} [owned]  place gives a storage that nothing else uses
+ * @property {Set<unknown>} [faults]  of load(), which reads each member of an .npz once: errors of those that are none of our arrays
  */
 
 /** A caller's bytes as a file. @implements {Source} */
@@ -45,23 +45,23 @@ class Bytes {
     this.reason = reason
     this.writes = false
     this.first = 4096
-    /** keeps linear memory, which the caller's array does not keep @type {Storage | null} */
+    /** keeps linear memory from being freed, which the caller's array does not @type {Storage | null} */
     this.holder = byteOffset > 0 && backend.isOwn(buffer) ? backend.adopt(buffer, byteOffset, byteLength, this.source) : null
   }
 
-  /** The buffer that has the bytes now: that of linear memory is another one after growth. */
+  /** The buffer that has the bytes now: linear memory has another one after it grew. */
   current () {
     return this.holder === null ? this.buffer : backend.bufferOf(this.holder, ffi.check)
   }
 
   /**
-   * Another thread or process may write to the caller's bytes, whatever their buffer: it may lie over shared or mapped memory.
+   * A copy, because another thread or process may write to the caller's bytes: any buffer may lie over shared or mapped memory.
    *
    * @param {number} from
    * @param {number} nbytes
    */
   read (from, nbytes) {
-    const bytes = roomFor(nbytes, 'a header')
+    const bytes = newBytes(nbytes, 'a header')
     bytes.set(this.view(from, nbytes))
     return bytes
   }
@@ -79,7 +79,7 @@ class Bytes {
    * @param {number} from
    * @param {number} nbytes
    * @returns {number} where they are in the buffer
-   * @throws ERR_DETACHED they are there no more: tensors are made later than the file object
+   * @throws ERR_DETACHED they are gone: tensors are made later than the file object
    */
   live (from, nbytes) {
     const at = this.byteOffset + from
@@ -109,8 +109,10 @@ class Bytes {
   }
 }
 
+rootless(Bytes)
+
 /**
- * What make makes of a caller's bytes. Where it fails, they are let go of.
+ * Calls make with a caller's bytes as a source, which is closed if make throws.
  *
  * @template R
  * @param {unknown} bytes
@@ -128,9 +130,7 @@ function ofBytes (bytes, reason, make) {
   }
 }
 
-rootless(Bytes)
-
-/** Part of a file as one. @implements {Source} */
+/** Part of a file as a file of its own. @implements {Source} */
 class Part {
   /**
    * @param {Source} whole

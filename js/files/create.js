@@ -8,7 +8,7 @@ const { show, optionsOf, shapeOf, oneOf } = require('../base/validate')
 const { dtypeOf } = require('../backend/dtypes')
 const { denseLayout } = require('../layout/layouts')
 const { Tensor } = require('../tensor/tensor')
-const { Draft } = require('./atomic-write')
+const { TemporaryFile } = require('./atomic-write')
 const { layoutWithout } = require('./entries')
 const { MappedFile } = require('./mapped-file')
 const { npyTensor } = require('./npy')
@@ -24,27 +24,29 @@ const { backend, GUARDS } = ffi
 /** @typedef {import('./tensor-file').TensorFile} TensorFile */
 
 /**
+ * Makes a file of zeros behind a header, maps it, and gives it its name.
+ *
  * @template R
  * @param {string} file
  * @param {Uint8Array} header
- * @param {number} total
- * @param {boolean} replace
- * @param {(source: MappedFile) => R} fn
+ * @param {number} total  bytes, with the header
+ * @param {boolean} replace  a file that is there
+ * @param {(source: MappedFile) => R} make
  * @returns {R}
  */
-function created (file, header, total, replace, fn) {
+function createMapped (file, header, total, replace, make) {
   if (backend.isWasm) throw failure('ERR_UNSUPPORTED', 'mapping a file needs the native addon; save() writes one')
   if (!Number.isSafeInteger(total)) throw failure('ERR_SHAPE', `${file} would have ${total} bytes, which is more than a file has`)
-  const draft = new Draft(file, true)
+  const temporary = new TemporaryFile(file, true)
   try {
-    const errno = ffi.reserveFile(draft.fd, total)
+    const errno = ffi.reserveFile(temporary.fd, total)
     if (errno !== 0) throw Object.assign(failure('ERR_IO', `${total} bytes could not be reserved for ${file} (errno ${errno})`), { errno: -errno })
-    fs.writeSync(draft.fd, header, 0, header.length, 0)
-    const source = new MappedFile(file, { mode: 1, guard: GUARDS.none }, 'created', draft.fd)
-    draft.fd = -1 // the source's now
+    fs.writeSync(temporary.fd, header, 0, header.length, 0)
+    const source = new MappedFile(file, { mode: 1, guard: GUARDS.none }, 'created', temporary.fd)
+    temporary.fd = -1 // the source closes it
     try {
-      const result = fn(source)
-      draft.publish(replace)
+      const result = make(source)
+      temporary.publish(replace)
       source.settle()
       return result
     } catch (error) {
@@ -52,7 +54,7 @@ function created (file, header, total, replace, fn) {
       throw error
     }
   } catch (error) {
-    draft.discard()
+    temporary.discard()
     throw systemError(error, file)
   }
 }
@@ -79,7 +81,7 @@ function createNpy (path, shape, opts) {
   const fortran = order !== undefined && oneOf('order', order, /** @type {const} */ (['C', 'F'])) === 1
   const bare = layoutWithout(dtype, denseLayout(dtype.index, shapeOf(shape)).shape, fortran)
   const header = npyHeader(dtype.name, bare.shape, fortran && bare.shape.length > 1)
-  return created(file, header, header.length + bare.size * dtype.itemsize, replace, source => {
+  return createMapped(file, header, header.length + bare.size * dtype.itemsize, replace, source => {
     const t = npyTensor(source, dtype.name)
     source.close()
     return t
@@ -109,7 +111,7 @@ function createSafetensors (path, specs, opts) {
     return { name, dtype: dtype.name, shape, nbytes: size * dtype.itemsize }
   })
   const { header, total } = safetensorsHeader(list, metadataOf(metadata))
-  return created(file, header, total, replace, safetensorsFile)
+  return createMapped(file, header, total, replace, safetensorsFile)
 }
 
 module.exports = { createNpy, createSafetensors }

@@ -16,6 +16,8 @@ const { backend, Layout, READ_ONLY } = ffi
 /** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
 /** @typedef {import('./byte-source').Source} Source */
 
+const PIECE = 2 ** 26 // bytes that are copied at a time: typed arrays have a largest length
+
 /**
  * Where a tensor is in a file, and what it is.
  *
@@ -32,12 +34,13 @@ const { backend, Layout, READ_ONLY } = ffi
  */
 
 /**
- * What a parser finds in a file, of whose beginning it is given as much as it asks for; and that beginning, to which the words refer.
+ * Parses a file's header, of which the parser is given more until it has all.
  *
- * @param {number} which
+ * @param {number} which  parser
  * @param {Source} source
+ * @returns {{ words: Float64Array, bytes: Uint8Array<ArrayBuffer> }} bytes: the file's beginning, to whose bytes the words refer
  */
-function parsed (which, source) {
+function parseHeader (which, source) {
   const { size } = source
   for (let n = Math.min(size, source.first); ;) {
     const bytes = source.read(0, n)
@@ -48,22 +51,22 @@ function parsed (which, source) {
 }
 
 /**
- * A tensor's record in words that programs understand.
+ * A tensor's record in the header, with names.
  *
  * @typedef {object} Entry
  * @property {string} name
- * @property {number} dtype  -1: none of ours
- * @property {number} foreign
+ * @property {number} dtype  index; -1: none of ours
+ * @property {number} foreign  what the format says besides: bits of .npy, the type's number in .gguf
  * @property {string} type
  * @property {number} blockElements
  * @property {number} blockBytes
- * @property {number} begin
+ * @property {number} begin  byte of the file
  * @property {number} nbytes
- * @property {number[]} shape
+ * @property {number[]} shape  elements, as the file says
  */
 
 /**
- * @param {Float64Array} words
+ * @param {Float64Array} words  of the record
  * @param {string} name
  * @param {string} type
  * @returns {Entry}
@@ -83,7 +86,7 @@ function entryOf (words, name, type) {
 }
 
 /**
- * dtype and shape of the tensor for an entry: bytes where the type is none of ours.
+ * dtype and shape of an entry's tensor: bytes where the type is none of ours.
  *
  * @param {Entry} entry
  * @returns {{ dtype: import('../backend/dtypes').Dtype, shape: number[] }}
@@ -98,16 +101,18 @@ function tensorOf ({ dtype, shape, blockElements, blockBytes, nbytes }) {
 }
 
 /**
+ * A layout without a storage.
+ *
  * @param {import('../backend/dtypes').Dtype} dtype
  * @param {number[]} shape
- * @param {boolean} fortran
+ * @param {boolean} fortran  the first axis is contiguous, not the last
  */
 function layoutWithout (dtype, shape, fortran) {
   return fortran && shape.length > 1 ? ffi.denseOrdered(dtype.index, shape, arrayMap(shape, (_, d) => shape.length - 1 - d)) : denseLayout(dtype.index, shape)
 }
 
 /**
- * The tensor of an entry: over the file's bytes, or over a copy of them where they are not aligned or in another order.
+ * An entry's tensor: over the file's bytes, or over a copy where they are not aligned or big-endian.
  *
  * @param {Source} source
  * @param {Entry} entry
@@ -116,12 +121,13 @@ function layoutWithout (dtype, shape, fortran) {
 function madeOf (source, entry, { fortran = false, swapped = false } = {}) {
   const { dtype, shape } = tensorOf(entry)
   const bare = layoutWithout(dtype, shape, fortran)
-  let storage = (swapped && !source.owned) || entry.nbytes === 0 ? null : source.place(entry.begin, entry.nbytes, Math.min(dtype.itemsize, dtype.kind === 'COMPLEX' ? dtype.itemsize / 2 : 8))
+  const width = dtype.kind === 'COMPLEX' ? dtype.itemsize / 2 : dtype.itemsize // bytes of a number
+  let storage = (swapped && !source.owned) || entry.nbytes === 0 ? null : source.place(entry.begin, entry.nbytes, width)
   if (storage === null) {
     if (source.writes && entry.nbytes > 0) throw unwritable(entry, swapped)
     storage = copyOf(source, entry)
   }
-  if (swapped) ffi.swapBytes(storage, dtype.kind === 'COMPLEX' ? dtype.itemsize / 2 : dtype.itemsize)
+  if (swapped) ffi.swapBytes(storage, width)
   return wrap(new Layout(storage, dtype.index, bare.shape, bare.strides, 0, bare.size, (bare.flags & ~READ_ONLY) | source.flags))
 }
 
@@ -146,8 +152,8 @@ function copyOf (source, { begin, nbytes }) {
   if (nbytes === 0) return storage
   const buffer = /** @type {ArrayBuffer} */ (backend.bufferOf(storage, ffi.check))
   for (let at = 0; at < nbytes;) {
-    const piece = source.view(begin + at, Math.min(nbytes - at, 2 ** 26))
-    typedSet(new Uint8Array(buffer, storage.byteOffset + at, nbytesOf(piece)), piece) // of them all there may be no typed array
+    const piece = source.view(begin + at, Math.min(nbytes - at, PIECE))
+    typedSet(new Uint8Array(buffer, storage.byteOffset + at, nbytesOf(piece)), piece)
     at += nbytesOf(piece)
   }
   countCopy(source.reason, nbytes)
@@ -164,12 +170,13 @@ function infoOf (entry) {
 /**
  * @param {Map<string, any>} map
  * @param {string} name
- * @param {number} at  byte of the file where it is
+ * @param {number} at  byte of the file where the name is
  * @param {any} value
+ * @throws ERR_FORMAT the name is there already
  */
-function put (map, name, at, value) {
+function setOnce (map, name, at, value) {
   if (map.has(name)) throw failure('ERR_FORMAT', `byte ${at}: this name is there twice`)
   map.set(name, value)
 }
 
-module.exports = { parsed, entryOf, tensorOf, layoutWithout, madeOf, infoOf, put }
+module.exports = { parseHeader, entryOf, tensorOf, layoutWithout, madeOf, infoOf, setOnce }

@@ -6,8 +6,8 @@ const fs = require('node:fs')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { log } = require('../runtime/host')
-const { roomFor } = require('./allocate')
-const { readFully } = require('./read-file')
+const { newBytes } = require('./allocate')
+const { openDescriptor, sizeOfFile, readFully } = require('./read-file')
 const { systemError, named } = require('./system-errors')
 
 const { backend, READ_ONLY } = ffi
@@ -15,19 +15,19 @@ const { backend, READ_ONLY } = ffi
 /** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
 /** @typedef {import('./byte-source').Source} Source */
 
-const SWEEP = 256 // mappings between two looks at which of them were collected
-
+const { O_RDONLY, O_RDWR } = fs.constants
+const SWEEP_PERIOD = 256 // mappings after which those of collected tensors are released
 const MODES = /** @type {const} */ (['r', 'r+', 'c'])
 
 let mappings = 0
 
-/** A file that is mapped. Its header is read, not mapped, so that nobody changes it while it is judged. @implements {Source} */
+/** The header is read, not mapped, so that nobody changes it while it is checked. @implements {Source} */
 class MappedFile {
   /**
    * @param {string} file
    * @param {{ mode: number, guard: number }} options  mode: of MODES, guard: of ffi.GUARDS
-   * @param {string} reason
-   * @param {number} [fd]  of the file, where it is open
+   * @param {string} reason  under which copies are counted
+   * @param {number} [fd]  of the file, if it is open: the mapping's from now on
    */
   constructor (file, { mode, guard }, reason, fd) {
     this.file = file
@@ -36,20 +36,18 @@ class MappedFile {
     this.reason = reason
     this.first = 4096
     this.size = 0
-    /** null: not mapped, as it is empty, or closed @type {Storage | null} */
+    /** null: closed, or an empty file, which cannot be mapped @type {Storage | null} */
     this.storage = null
-    this.fd = fd ?? named(file, () => fs.openSync(file, (this.writes ? fs.constants.O_RDWR : fs.constants.O_RDONLY) | fs.constants.O_NONBLOCK))
+    this.fd = fd ?? openDescriptor(file, this.writes ? O_RDWR : O_RDONLY)
     try {
-      const stat = fs.fstatSync(this.fd)
-      if (!stat.isFile()) throw failure('ERR_IO', `${file} is no regular file`)
-      this.size = stat.size
+      this.size = sizeOfFile(this.fd, file)
       if (this.size > 0) this.storage = ffi.mapFile(this.fd, this.size, this.writes, guard)
     } catch (error) {
       this.settle()
       throw systemError(error, file)
     }
     log('mapped %s: %d bytes, mode %s%s', file, this.size, MODES[mode], this.storage !== null && ffi.isGuarded(this.storage) ? ', guarded' : '')
-    if (++mappings % SWEEP === 0) backend.sweep() // finalizers wait for the event loop; who opens in a loop does not
+    if (++mappings % SWEEP_PERIOD === 0) backend.sweep() // a loop that opens files gives finalizers no turn of the event loop
   }
 
   /**
@@ -57,7 +55,7 @@ class MappedFile {
    * @param {number} nbytes
    */
   read (from, nbytes) {
-    const bytes = roomFor(nbytes, 'the file')
+    const bytes = newBytes(nbytes, 'the file')
     if (this.fd >= 0) named(this.file, () => readFully(this.fd, bytes, from))
     else if (nbytes > 0) this.copy(bytes, from)
     return bytes
@@ -67,8 +65,11 @@ class MappedFile {
   view (from, nbytes) { return this.read(from, nbytes) }
 
   /**
+   * Copies from the mapping.
+   *
    * @param {Uint8Array} target
    * @param {number} from
+   * @throws ERR_IO the file is guarded and became shorter
    */
   copy (target, from) {
     if (this.storage === null) throw failure('ERR_DISPOSED', 'the file was closed')
@@ -90,7 +91,7 @@ class MappedFile {
     return from % alignment === 0 ? ffi.partOf(this.storage, from, nbytes) : null // a mapping begins with a page
   }
 
-  /** What has to be known of it is: the mapping stays. */
+  /** Closes the descriptor once the header was read; the mapping stays. */
   settle () {
     if (this.fd >= 0) fs.closeSync(this.fd)
     this.fd = -1

@@ -3,58 +3,63 @@
 
 const { failure } = require('../base/errors')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
-const { parsed, entryOf, madeOf } = require('./entries')
+const { parseHeader, entryOf, madeOf } = require('./entries')
 const { NPY } = require('./parsers')
 
 /** @typedef {import('../tensor/tensor').Tensor} Tensor */
 /** @typedef {import('./byte-source').Source} Source */
 /** @typedef {import('./entries').Entry} Entry */
 
+// Bits of a record's `foreign` word.
 const FORTRAN = 1
 const SWAPPED = 2
+
+/** What NumPy calls dtypes; raw bytes where it has none. @type {Record<string, string>} */
+const NUMPY_TYPES = {
+  bool: '|b1',
+  uint8: '|u1',
+  int8: '|i1',
+  int16: '<i2',
+  uint16: '<u2',
+  int32: '<i4',
+  uint32: '<u4',
+  int64: '<i8',
+  uint64: '<u8',
+  float16: '<f2',
+  bfloat16: '<V2',
+  float32: '<f4',
+  float64: '<f8',
+  complex64: '<c8',
+  complex128: '<c16',
+  float8_e4m3fn: '|V1',
+  float8_e5m2: '|V1'
+}
 
 /**
  * @param {Source} source
  * @param {string} name
- * @param {string | undefined} dtype  of what has none in the file
- * @param {boolean} [isOnly]  the file's only array: where it has a dtype, it is that one
- * @returns {{ entry: Entry, how: { fortran: boolean, swapped: boolean } }} of raw bytes where nobody said what they are
+ * @param {string | undefined} dtype  of an array that has none in the file
+ * @param {boolean} [isOnly]  the file's only array: where it has a dtype, it has to be that one
+ * @returns {{ entry: Entry, how: { fortran: boolean, swapped: boolean } }} an entry without a dtype where the array is of raw bytes and none was given
  */
-function npyHeader (source, name, dtype, isOnly = true) {
-  const words = parsed(NPY, source).words.subarray(1)
+function readHeader (source, name, dtype, isOnly = true) {
+  const words = parseHeader(NPY, source).words.subarray(1)
   const entry = entryOf(words, name, '')
   const how = { fortran: (entry.foreign & FORTRAN) !== 0, swapped: (entry.foreign & SWAPPED) !== 0 }
-  entry.type = `${entry.blockBytes === 1 ? '|' : how.swapped ? '>' : '<'}${entry.dtype < 0 ? 'V' : NUMPY_KINDS[dtypes[entry.dtype].name]}${entry.blockBytes}`
+  const kind = entry.dtype < 0 ? 'V' : NUMPY_TYPES[dtypes[entry.dtype].name][1]
+  entry.type = `${entry.blockBytes === 1 ? '|' : how.swapped ? '>' : '<'}${kind}${entry.blockBytes}`
   if (dtype !== undefined && (isOnly || entry.dtype < 0)) giveDtype(entry, dtype)
   return { entry, how }
 }
 
-/** The same, of what can be a tensor. @type {typeof npyHeader} */
+/** readHeader of what can become a tensor. @type {typeof readHeader} */
 function npyEntry (source, name, dtype, isOnly) {
-  const found = npyHeader(source, name, dtype, isOnly)
+  const found = readHeader(source, name, dtype, isOnly)
   const { entry } = found
   if (entry.dtype < 0) {
     throw failure('ERR_DTYPE', `the array is of ${entry.blockBytes} raw bytes an element (NumPy has no ${entry.blockBytes === 2 ? 'bfloat16' : 'float8'}); dtype says what they are`)
   }
   return found
-}
-
-/** What NumPy calls dtypes, without the size. @type {Record<string, string>} */
-const NUMPY_KINDS = {
-  bool: 'b',
-  uint8: 'u',
-  uint16: 'u',
-  uint32: 'u',
-  uint64: 'u',
-  int8: 'i',
-  int16: 'i',
-  int32: 'i',
-  int64: 'i',
-  float16: 'f',
-  float32: 'f',
-  float64: 'f',
-  complex64: 'c',
-  complex128: 'c'
 }
 
 /**
@@ -70,7 +75,7 @@ function giveDtype (entry, dtype) {
 
 /**
  * @param {Source} source
- * @param {string | undefined} dtype
+ * @param {string | undefined} dtype  of an array that has none in the file
  * @returns {Tensor}
  */
 function npyTensor (source, dtype) {
@@ -78,4 +83,4 @@ function npyTensor (source, dtype) {
   return madeOf(source, entry, how)
 }
 
-module.exports = { npyHeader, npyEntry, npyTensor }
+module.exports = { NUMPY_TYPES, readHeader, npyEntry, npyTensor }

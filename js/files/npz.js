@@ -2,12 +2,12 @@
 // .npz: NumPy's zip of .npy files, whose members are stored or deflated.
 
 const { failure } = require('../base/errors')
-const { exactTextOf, inflate, inflateSome } = require('../runtime/host')
+const { exactTextOf } = require('../runtime/host')
 const { dtypeOf } = require('../backend/dtypes')
 const { Part } = require('./byte-source')
 const { madeOf, infoOf } = require('./entries')
-const { inflatedNow, inflatedLater } = require('./inflate')
-const { npyHeader, npyEntry } = require('./npy')
+const { canInflateNow, canInflateBeginning, inflateNow, inflateLater, Beginning } = require('./inflate')
+const { readHeader, npyEntry } = require('./npy')
 const { ZIP_END, ZIP_DIRECTORY, ZIP_MEMBER, parse, recordsOf } = require('./parsers')
 const { KEY, TensorFile } = require('./tensor-file')
 
@@ -21,68 +21,73 @@ const { KEY, TensorFile } = require('./tensor-file')
  * @typedef {object} Member
  * @property {string} name  without .npy
  * @property {boolean} isArray
- * @property {number} method  0 stored, 8 deflated
+ * @property {number} method  STORED or DEFLATED
  * @property {number} crc
  * @property {number} packed  bytes in the file
  * @property {number} unpacked  bytes
  * @property {number} header  byte of the file
  * @property {number} end  byte of the file
- * @property {Source | null} bytes  once it was looked at
- * @property {Error | null} fault  of one that was read, which whoever asks for it is told
- * @property {TensorInfo | null} info  of one that was read
+ * @property {Source | null} bytes  stored or inflated; null: not looked at yet
+ * @property {Error | null} fault  why load() could not read it: get and info throw it
+ * @property {TensorInfo | null} info  noted by load(), because its file is closed afterwards
  */
 
-const MOST_DEFLATED = 2 ** 31 - 1 // bytes of a member, which have to be in memory together
-const LONGEST_END = 22 + 65535 + 20 + 56 // of a zip: its end with a comment, and what zip64 has before
+const STORED = 0
+const DEFLATED = 8
+const MOST_DEFLATED = 2 ** 31 - 1 // bytes of a member: they have to be in memory together
+const LONGEST_END = 22 + 65535 + 20 + 56 // bytes of a zip's end: with a comment, and with zip64's before it
+const LONGEST_HEADER = 30 + 2 * 65535 // bytes of a member's own header
+const USUAL_HEADER = 1024 // bytes that are read of it first
+const PIECE = 2 ** 16 // packed bytes that are inflated at a time
 
-/**
- * @param {Source} source
- * @param {string} [dtype]  of arrays that have none in the file
- * @returns {TensorFile}
- */
-function npzFile (source, dtype) {
+/** @param {Source} source @returns {Map<string, Member>} by name, in the order of the zip's directory */
+function membersOf (source) {
   const { size } = source
   const tail = Math.min(size, LONGEST_END)
   const [begin, nbytes] = parse(ZIP_END, source.read(size - tail, tail), size, size - tail).words
   const directory = source.read(begin, nbytes)
   const { words } = parse(ZIP_DIRECTORY, directory, nbytes, begin)
   /** @type {Map<string, Member>} */
-  const entries = new Map()
+  const members = new Map()
   for (const { nameAt, nameLength, words: found } of recordsOf(words)) {
-    const full = exactTextOf(directory.subarray(nameAt, nameAt + nameLength)) // also without the flag that says so; other code pages are not guessed
+    const full = exactTextOf(directory.subarray(nameAt, nameAt + nameLength)) // whether or not a flag says UTF-8: other code pages are not guessed
     if (full === null) throw failure('ERR_FORMAT', `byte ${begin + nameAt}: the name of the member at byte ${found[8]} is not UTF-8`)
     const isArray = full.endsWith('.npy')
     const name = isArray ? full.slice(0, -4) : full
-    if (entries.has(name)) throw failure('ERR_FORMAT', `byte ${begin + nameAt}: two members are called ${JSON.stringify(name)}`)
-    entries.set(name, { name, isArray, method: found[4], crc: found[5], packed: found[6], unpacked: found[7], header: found[8], end: found[9], bytes: null, fault: null, info: null })
+    if (members.has(name)) throw failure('ERR_FORMAT', `byte ${begin + nameAt}: two members are called ${JSON.stringify(name)}`)
+    members.set(name, { name, isArray, method: found[4], crc: found[5], packed: found[6], unpacked: found[7], header: found[8], end: found[9], bytes: null, fault: null, info: null })
   }
-  const open = (/** @type {Member} */ member) => (member.bytes ??= memberBytes(source, member))
-  const make = (/** @type {Member} */ member) => memberTensor(source, open(sound(member)), member, dtype)
-  const info = (/** @type {Member} */ member) => {
-    const bytes = member.bytes ?? (member.method === 8 && inflateSome !== null && source.faults === undefined ? new Beginning(source, member) : open(member))
-    const found = infoOf(memberEntry(source, bytes, member, dtype, npyHeader).entry)
-    return bytes instanceof Part ? { ...found, byteOffset: bytes.at + found.byteOffset } : { ...found, deflated: member.packed }
-  }
+  return members
+}
+
+/**
+ * @param {Source} source
+ * @param {string} [dtype]  of arrays that have none in the file
+ * @param {Map<string, Member>} [members]  of the source, for who needs them as well
+ * @returns {TensorFile}
+ */
+function npzFile (source, dtype, members = membersOf(source)) {
+  const make = (/** @type {Member} */ member) => memberTensor(source, memberBytes(source, checkReadable(member)), member, dtype)
   // @ts-expect-error The constructor is private to everybody else.
   return new TensorFile(KEY, {
     source,
-    entries,
+    entries: members,
     metadata: () => ({}),
     make,
     makeAsync: async (/** @type {Member} */ member) => {
-      if (sound(member).method === 8) member.bytes ??= await inflatedLater(source, member, packedBytes(source, member))
+      if (checkReadable(member).method === DEFLATED) member.bytes ??= await inflateLater(source, member, piecesOf(packedBytes(source, member)))
       return make(member)
     },
     info: (/** @type {Member} */ member) => {
-      if (source.faults === undefined) return info(member)
-      member.info ??= info(sound(member)) // now, because the file is closed once it is read
+      if (source.faults === undefined) return memberInfo(source, member, dtype)
+      member.info ??= memberInfo(source, checkReadable(member), dtype)
       return { ...member.info, shape: member.info.shape.slice(), fileShape: member.info.fileShape.slice() }
     }
   })
 }
 
-/** @param {Member} member @throws what was wrong with it when it was read */
-function sound (member) {
+/** @param {Member} member @throws why load() could not read it */
+function checkReadable (member) {
   if (member.fault !== null) throw member.fault
   return member
 }
@@ -92,7 +97,7 @@ function sound (member) {
  * @param {Source} bytes  of the member
  * @param {Member} member
  * @param {string | undefined} dtype
- * @param {typeof npyHeader} [read]  npyHeader, of what need not become a tensor
+ * @param {typeof readHeader} [read]  readHeader: also of raw bytes that cannot become a tensor
  * @returns {{ entry: Entry, how?: { fortran: boolean, swapped: boolean } }}
  * @throws ERR_FORMAT an array that is none of ours: Python objects, text, records · ERR_DTYPE raw bytes
  */
@@ -104,7 +109,7 @@ function memberEntry (source, bytes, member, dtype, read = npyEntry) {
   } catch (/** @type {any} */ error) {
     if (error.code !== 'ERR_FORMAT' && error.code !== 'ERR_DTYPE') throw error
     const fault = failure(error.code, `${JSON.stringify(name)}: ${error.message}`)
-    if (source.faults !== undefined && error.code === 'ERR_FORMAT') { // a dtype can be given
+    if (source.faults !== undefined && error.code === 'ERR_FORMAT') { // ERR_DTYPE fails all of load(): the caller can give a dtype
       source.faults.add(fault)
       member.fault = fault
       member.bytes = null
@@ -121,20 +126,33 @@ function memberEntry (source, bytes, member, dtype, read = npyEntry) {
  */
 function memberTensor (source, bytes, member, dtype) {
   const { entry, how } = memberEntry(source, bytes, member, dtype)
-  if (member.method === 8) member.bytes = null // inflated bytes are one tensor's
+  if (member.method === DEFLATED) member.bytes = null // inflated bytes are one tensor's
   return madeOf(bytes, entry, how)
 }
 
 /**
- * Where a member's data is.
+ * @param {Source} source
+ * @param {Member} member
+ * @param {string | undefined} dtype
+ * @returns {TensorInfo}
+ */
+function memberInfo (source, member, dtype) {
+  const inflatesLittle = member.bytes === null && member.method === DEFLATED && canInflateBeginning && source.faults === undefined
+  const bytes = inflatesLittle ? new Beginning(source, member, packedBytes(source, member), () => inflatedBytes(source, member)) : memberBytes(source, member)
+  const found = infoOf(memberEntry(source, bytes, member, dtype, readHeader).entry)
+  return bytes instanceof Part ? { ...found, byteOffset: bytes.at + found.byteOffset } : { ...found, deflated: member.packed }
+}
+
+/**
+ * The bytes that a member has in the file, after its own header was compared with the directory.
  *
  * @param {Source} source
  * @param {Member} member
  * @returns {Part}
  */
 function packedBytes (source, { name, header, packed, end, method }) {
-  const given = Math.min(source.size - header, 30 + 2 * 65535)
-  let bytes = source.read(header, Math.min(given, 1024))
+  const given = Math.min(source.size - header, LONGEST_HEADER)
+  let bytes = source.read(header, Math.min(given, USUAL_HEADER))
   let found = parse(ZIP_MEMBER, bytes, given, header)
   if (found.wanted > 0) {
     bytes = source.read(header, given)
@@ -144,8 +162,19 @@ function packedBytes (source, { name, header, packed, end, method }) {
   const itsName = exactTextOf(bytes.subarray(nameAt, nameAt + nameLength))
   if ((itsName !== name && itsName !== `${name}.npy`) || itsMethod !== method) throw failure('ERR_FORMAT', `byte ${header}: the member's own header says something else than the zip directory`)
   if (header + begin + packed > end) throw failure('ERR_FORMAT', `byte ${header}: the member reaches into what comes after it`)
-  if (method === 8 && packed > MOST_DEFLATED) throw failure('ERR_UNSUPPORTED', `${JSON.stringify(name)} has ${packed} deflated bytes; at most ${MOST_DEFLATED} are inflated`)
+  if (method === DEFLATED && packed > MOST_DEFLATED) throw failure('ERR_UNSUPPORTED', `${JSON.stringify(name)} has ${packed} deflated bytes; at most ${MOST_DEFLATED} are inflated`)
   return new Part(source, header + begin, packed)
+}
+
+/**
+ * A member's bytes, from the file or inflated; the same ones until a tensor has them.
+ *
+ * @param {Source} source
+ * @param {Member} member
+ * @returns {Source}
+ */
+function memberBytes (source, member) {
+  return (member.bytes ??= member.method === STORED ? packedBytes(source, member) : inflatedBytes(source, member))
 }
 
 /**
@@ -153,49 +182,21 @@ function packedBytes (source, { name, header, packed, end, method }) {
  * @param {Member} member
  * @returns {Source}
  */
-function memberBytes (source, member) {
+function inflatedBytes (source, member) {
   const packed = packedBytes(source, member)
-  if (member.method === 0) return packed
-  if (inflate === null) throw failure('ERR_UNSUPPORTED', `${JSON.stringify(member.name)} is deflated, which a browser inflates asynchronously only; await file.load(name)`)
+  if (!canInflateNow) throw failure('ERR_UNSUPPORTED', `${JSON.stringify(member.name)} is deflated, which a browser inflates asynchronously only; await file.load(name)`)
   if (source.writes) throw failure('ERR_UNSUPPORTED', `${JSON.stringify(member.name)} is deflated: what is written could not be written back; mode 'c' or 'r' copies`)
-  return inflatedNow(source, member, packed.view(0, packed.size))
+  return inflateNow(source, member, packed.view(0, packed.size))
 }
 
-const FIRST_PACKED = 4096 // deflated bytes, which nearly always have all of an array's header: they hold 4 MiB at most
-
-/** A deflated member, of which no more is inflated than is read. @implements {Source} */
-class Beginning {
-  /**
-   * @param {Source} source
-   * @param {Member} member
-   */
-  constructor (source, member) {
-    this.size = member.unpacked
-    this.flags = source.flags
-    this.reason = source.reason
-    this.writes = source.writes
-    this.source = source
-    this.member = member
-    /** @type {ReturnType<typeof memberBytes> | null} */
-    this.whole = null
-    /** @type {Uint8Array<ArrayBuffer>} */
-    this.bytes = new Uint8Array(0)
-    const packed = packedBytes(source, member)
-    const some = packed.read(0, Math.min(packed.size, FIRST_PACKED))
-    try {
-      this.bytes = /** @type {NonNullable<typeof inflateSome>} */ (inflateSome)(some)
-    } catch {} // who reads it is told
-    this.first = this.bytes.length
-  }
-
-  all () { return (this.whole ??= memberBytes(this.source, this.member)) }
-  /** @param {number} from @param {number} nbytes */
-  read (from, nbytes) { return from + nbytes <= this.bytes.length ? this.bytes.subarray(from, from + nbytes) : this.all().read(from, nbytes) }
-  /** @param {number} from @param {number} nbytes */
-  view (from, nbytes) { return this.all().view(from, nbytes) }
-  /** @param {number} from @param {number} nbytes @param {number} alignment */
-  place (from, nbytes, alignment) { return this.all().place(from, nbytes, alignment) }
-  close () {}
+/**
+ * Deflated bytes in pieces. All are read when the first one is asked for, because the file may be closed before the last one is.
+ *
+ * @param {Part} packed
+ */
+function * piecesOf (packed) {
+  const bytes = packed.read(0, packed.size)
+  for (let at = 0; at < bytes.length; at += PIECE) yield bytes.subarray(at, at + PIECE)
 }
 
-module.exports = { npzFile, packedBytes }
+module.exports = { DEFLATED, membersOf, npzFile, packedBytes }

@@ -14,7 +14,7 @@ const { npzFile } = require('./npz')
 const { safetensorsFile } = require('./safetensors')
 const { ggufFile } = require('./gguf')
 const { pathOf } = require('./paths')
-const { isFile, rehearse } = require('./tensor-file')
+const { warmUp } = require('./tensor-file')
 
 const { backend, Layout, GUARDS } = ffi
 
@@ -34,21 +34,22 @@ function openOptions (opts) {
 }
 
 /**
+ * Maps a file and makes something of it; if that fails, the file is closed.
+ *
  * @template R
- * @param {unknown} place
+ * @param {unknown} path
  * @param {{ mode: number, guard: number }} options
- * @param {string} reason
- * @param {(source: MappedFile) => R} fn
+ * @param {string} reason  under which copies are counted
+ * @param {(source: MappedFile) => R} make
  * @returns {R}
  */
-function opened (place, options, reason, fn) {
-  const file = pathOf(place)
+function openMapped (path, options, reason, make) {
+  const file = pathOf(path)
   if (backend.isWasm) throw failure('ERR_UNSUPPORTED', 'mapping a file needs the native addon; load() reads one, as does parse... of its bytes')
   const source = new MappedFile(file, options, reason)
   try {
-    const result = fn(source)
+    const result = make(source)
     source.settle()
-    if (isFile(result)) rehearse(result)
     return result
   } catch (error) {
     source.close()
@@ -75,7 +76,7 @@ function opened (place, options, reason, fn) {
  */
 function openNpy (path, opts) {
   const options = openOptions(opts)
-  return opened(path, options, 'openNpy', source => {
+  return openMapped(path, options, 'openNpy', source => {
     const t = npyTensor(source, options.dtype)
     source.close()
     return t
@@ -95,7 +96,7 @@ function openNpy (path, opts) {
  */
 function openNpz (path, opts) {
   const options = openOptions(opts)
-  return opened(path, options, 'openNpz', source => npzFile(source, options.dtype))
+  return openMapped(path, options, 'openNpz', source => npzFile(source, options.dtype))
 }
 
 /**
@@ -110,7 +111,7 @@ function openNpz (path, opts) {
  * const shapes = path => [...openSafetensors(path)].map(([name, t]) => [name, t.shape])
  */
 function openSafetensors (path, opts) {
-  return opened(path, openOptions(opts), 'openSafetensors', safetensorsFile)
+  return openMapped(path, openOptions(opts), 'openSafetensors', source => warmUp(safetensorsFile(source)))
 }
 
 /**
@@ -125,7 +126,7 @@ function openSafetensors (path, opts) {
  * const architecture = path => openGguf(path).metadata['general.architecture']
  */
 function openGguf (path, opts) {
-  return opened(path, openOptions(opts), 'openGguf', ggufFile)
+  return openMapped(path, openOptions(opts), 'openGguf', source => warmUp(ggufFile(source)))
 }
 
 /**
@@ -149,7 +150,7 @@ function openRaw (path, shape, opts) {
   const { index, itemsize, kind } = dtypeOf(name)
   const at = integer('byteOffset', byteOffset)
   const extents = shape === undefined || shape === null ? null : shapeOf(shape)
-  return opened(path, options, 'openRaw', source => {
+  return openMapped(path, options, 'openRaw', source => {
     if (at < 0 || at > source.size) throw failure('ERR_BOUNDS', `byteOffset is ${at}; the file has ${source.size} bytes`)
     const bare = denseLayout(index, extents ?? [Math.floor((source.size - at) / itemsize)])
     const nbytes = bare.size * itemsize

@@ -1,5 +1,5 @@
 'use strict'
-// Paths, as callers give them.
+// Paths as callers give them.
 
 const path = require('node:path')
 const { fileURLToPath } = require('node:url')
@@ -7,13 +7,14 @@ const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
 
 /**
- * @param {unknown} place
+ * @param {unknown} given
  * @returns {string}
+ * @throws {TypeError} ERR_ARGUMENT
  */
-function pathOf (place) {
-  const given = place instanceof URL && place.protocol === 'file:' ? pathOfUrl(place) : place
-  if (typeof given !== 'string' || given === '' || given.includes('\0')) throw failure('ERR_ARGUMENT', `path is ${show(place)}; a path or file: URL was expected`)
-  return given
+function pathOf (given) {
+  const file = given instanceof URL && given.protocol === 'file:' ? pathOfUrl(given) : given
+  if (typeof file !== 'string' || file === '' || file.includes('\0')) throw failure('ERR_ARGUMENT', `path is ${show(file)}; a path or file: URL was expected`)
+  return file
 }
 
 /** @param {URL} url @throws {TypeError} ERR_ARGUMENT another host, an escaped slash */
@@ -28,6 +29,8 @@ function pathOfUrl (url) {
 /**
  * @param {string} file
  * @param {readonly string[]} known
+ * @returns {string} the extension in lower case, with its dot
+ * @throws ERR_UNSUPPORTED it is none of the known ones
  */
 function extensionOf (file, known) {
   const extension = path.extname(file).toLowerCase()

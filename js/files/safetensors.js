@@ -3,7 +3,7 @@
 
 const { textOf } = require('../runtime/host')
 const { checkHeap } = require('../runtime/heap')
-const { parsed, entryOf, put } = require('./entries')
+const { parseHeader, entryOf, setOnce } = require('./entries')
 const { SAFETENSORS, PAIR, WIDEST, recordsOf } = require('./parsers')
 const { plainFile } = require('./tensor-file')
 
@@ -11,31 +11,33 @@ const { plainFile } = require('./tensor-file')
 /** @typedef {import('./entries').Entry} Entry */
 /** @typedef {import('./tensor-file').TensorFile} TensorFile */
 
+const QUOTE = 34
+
 /** @param {Source} source @returns {TensorFile} */
 function safetensorsFile (source) {
   /** @type {Map<string, Entry>} */
   const entries = new Map()
   /** @type {Map<string, string>} */
-  const pairs = new Map()
-  const { words: all, bytes } = parsed(SAFETENSORS, source)
+  const metadata = new Map()
+  const { words: all, bytes } = parseHeader(SAFETENSORS, source)
   for (const { tag, nameAt, nameLength, words } of recordsOf(all)) {
-    const name = jsonAt(bytes, nameAt, nameLength)
-    if (tag === PAIR) put(pairs, name, nameAt, jsonAt(bytes, words[5], words[6]))
-    else put(entries, name, nameAt, entryOf(words, name, typeAt(bytes, words[5])))
+    const name = jsonText(bytes, nameAt, nameLength)
+    if (tag === PAIR) setOnce(metadata, name, nameAt, jsonText(bytes, words[5], words[6]))
+    else setOnce(entries, name, nameAt, entryOf(words, name, typeName(bytes, words[5])))
   }
-  return plainFile(source, entries, () => Object.fromEntries(pairs))
+  return plainFile(source, entries, () => Object.fromEntries(metadata))
 }
 
 /**
- * A string of JSON, which was checked.
+ * A string of JSON, which the parser checked.
  *
  * @param {Uint8Array} bytes
- * @param {number} at  after its quote
- * @param {number} n
+ * @param {number} at  behind its opening quote
+ * @param {number} n  bytes
  * @returns {string}
  */
-function jsonAt (bytes, at, n) {
-  const text = textAt(bytes, at, n)
+function jsonText (bytes, at, n) {
+  const text = textOf(bytes.subarray(at, at + n))
   if (!text.includes('\\')) return text
   checkHeap(2 * WIDEST * n, () => `a text of ${n} bytes with its escapes`)
   return JSON.parse(`"${text}"`)
@@ -43,19 +45,10 @@ function jsonAt (bytes, at, n) {
 
 /**
  * @param {Uint8Array} bytes
- * @param {number} at
- * @param {number} n
+ * @param {number} at  behind its opening quote
  */
-function textAt (bytes, at, n) {
-  return textOf(bytes.subarray(at, at + n))
-}
-
-/**
- * @param {Uint8Array} bytes
- * @param {number} at
- */
-function typeAt (bytes, at) {
-  return String.fromCharCode(...bytes.subarray(at, bytes.indexOf(34, at)))
+function typeName (bytes, at) {
+  return String.fromCharCode(...bytes.subarray(at, bytes.indexOf(QUOTE, at)))
 }
 
 module.exports = { safetensorsFile }

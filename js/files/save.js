@@ -8,13 +8,13 @@ const { optionsOf } = require('../base/validate')
 const { checkSignal } = require('../base/signals')
 const { Extra, countStaged } = require('../backend/storage')
 const { Tensor } = require('../tensor/tensor')
-const { Draft, isRestricted } = require('./atomic-write')
+const { TemporaryFile, isRestricted } = require('./atomic-write')
 const { pathOf, extensionOf } = require('./paths')
 const { systemError } = require('./system-errors')
-const { CHUNK, transferOptions, rejection, settled } = require('./transfers')
+const { CHUNK, transferOptions, rejection, callback } = require('./transfers')
 const writers = require('./writers')
 
-const { Summed, whatOf, withPart, sizeOf } = writers
+const { ChecksummedTensor, contentOf, withPart, sizeOf } = writers
 
 /** @import { AnyTensor } from '../base/types' */
 /** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
@@ -25,24 +25,24 @@ const { Summed, whatOf, withPart, sizeOf } = writers
 /** @typedef {import('./writers').Piece} Piece */
 
 /**
- * Room for what is written of tensors whose checksum is needed, because others' writes must not come between, and of those whose
- * bytes may leave.
+ * A buffer for copies of parts: of tensors whose checksum is needed, because others may write to them between the checksum and the
+ * write, and of those whose bytes may move.
  *
  * @param {Piece[]} pieces
- * @returns {Uint8Array}
+ * @returns {Uint8Array} as long as the longest such part; empty if there is none
  */
-const ownBytes = pieces => new Uint8Array(pieces.reduce((n, piece) => piece instanceof Summed || mayLeave(piece) ? Math.max(n, Math.min(CHUNK, sizeOf(piece))) : n, 0))
+const copyBuffer = pieces => new Uint8Array(pieces.reduce((n, piece) => piece instanceof ChecksummedTensor || mayMove(piece) ? Math.max(n, Math.min(CHUNK, sizeOf(piece))) : n, 0))
 
 /**
- * What is written of a part: where a checksum is needed, a copy that nobody else writes to.
+ * A part as it is written: where a checksum is needed, a copy that nobody else writes to.
  *
  * @param {Piece} piece
  * @param {Uint8Array} part  of it
- * @param {Uint8Array} own  as ownBytes
+ * @param {Uint8Array} own  the copyBuffer
  * @returns {Uint8Array}
  */
-function written (piece, part, own) {
-  if (!(piece instanceof Summed)) return part
+function stableBytes (piece, part, own) {
+  if (!(piece instanceof ChecksummedTensor)) return part
   own.set(part)
   return own.subarray(0, part.length)
 }
@@ -55,26 +55,26 @@ const totalOf = pieces => pieces.reduce((n, piece) => n + sizeOf(piece), 0)
  * @param {Piece[]} pieces
  */
 function writeSync (file, pieces) {
-  const draft = new Draft(file)
+  const temporary = new TemporaryFile(file)
   try {
-    const own = ownBytes(pieces)
+    const own = copyBuffer(pieces)
     for (const piece of pieces) {
       for (let at = 0, n = sizeOf(piece); at < n;) {
         at += withPart(piece, at, Math.min(CHUNK, n - at), part => {
-          const bytes = written(piece, part, own)
-          const count = fs.writeSync(draft.fd, bytes)
-          if (piece instanceof Summed) piece.add(bytes.subarray(0, count))
+          const bytes = stableBytes(piece, part, own)
+          const count = fs.writeSync(temporary.fd, bytes)
+          if (piece instanceof ChecksummedTensor) piece.add(bytes.subarray(0, count))
           return count
         })
       }
-      if (piece instanceof Summed) fs.writeSync(draft.fd, piece.sum(), 0, 4, piece.at)
+      if (piece instanceof ChecksummedTensor) fs.writeSync(temporary.fd, piece.sum(), 0, 4, piece.at)
     }
-    if (!isRestricted()) fs.fdatasyncSync(draft.fd) // else each write was safe when it returned
-    draft.publish(true)
-    draft.syncFolder()
-    draft.close()
+    if (!isRestricted()) fs.fdatasyncSync(temporary.fd) // else O_DSYNC did it at each write
+    temporary.publish(true)
+    temporary.syncFolder()
+    temporary.close()
   } catch (error) {
-    draft.discard()
+    temporary.discard()
     throw systemError(error, file)
   }
 }
@@ -85,30 +85,30 @@ function writeSync (file, pieces) {
  * @param {Transfer} options
  */
 async function writeAsync (file, pieces, { signal, onProgress, replace }) {
-  const held = newList() // no program sees a storage
+  const held = newList() // storages, which no program may see
   for (let i = 0; i < pieces.length; i++) {
-    const piece = whatOf(pieces[i])
+    const piece = contentOf(pieces[i])
     if (Tensor.isTensor(piece)) held[held.length] = Tensor.attachedOf(piece).storage
   }
-  for (let i = 0; i < held.length; i++) reading(held[i])
+  for (let i = 0; i < held.length; i++) claim(held[i])
   try {
-    checkSignal(signal) // whatever it does, the pieces stay as they are
-    const draft = new Draft(file)
+    checkSignal(signal) // runs the caller's code, which cannot change the pieces any more
+    const temporary = new TemporaryFile(file)
     try {
-      await writeInto(draft.fd, pieces, signal, onProgress)
-      if (!isRestricted()) await settled(done => { fs.fdatasync(draft.fd, done) })
+      await writeInto(temporary.fd, pieces, signal, onProgress)
+      if (!isRestricted()) await callback(done => { fs.fdatasync(temporary.fd, done) })
       checkSignal(signal)
-      draft.publish(replace)
-      draft.syncFolder()
-      draft.close()
+      temporary.publish(replace)
+      temporary.syncFolder()
+      temporary.close()
     } catch (error) {
-      draft.discard()
+      temporary.discard()
       throw error
     }
   } catch (error) {
     throw rejection(error, signal, file)
   } finally {
-    for (let i = 0; i < held.length; i++) doneReading(held[i])
+    for (let i = 0; i < held.length; i++) unclaim(held[i])
   }
 }
 
@@ -121,18 +121,18 @@ async function writeAsync (file, pieces, { signal, onProgress, replace }) {
 async function writeInto (fd, pieces, signal, onProgress) {
   const total = totalOf(pieces)
   let done = 0
-  const own = ownBytes(pieces)
+  const own = copyBuffer(pieces)
   for (const piece of pieces) {
     for (let at = 0, n = sizeOf(piece); at < n;) {
       const count = await withPart(piece, at, Math.min(CHUNK, n - at), async part => {
-        const bytes = written(piece, part, own)
-        const stays = mayLeave(piece) ? own.subarray(0, part.length) : bytes
+        const bytes = stableBytes(piece, part, own)
+        const stays = mayMove(piece) ? own.subarray(0, part.length) : bytes
         if (stays !== bytes) {
           stays.set(part)
           countStaged(lengthOf(part))
         }
-        const count = await settled(settle => { fs.write(fd, stays, 0, stays.length, null, settle) })
-        if (piece instanceof Summed) piece.add(stays.subarray(0, count))
+        const count = await callback(done => { fs.write(fd, stays, 0, stays.length, null, done) })
+        if (piece instanceof ChecksummedTensor) piece.add(stays.subarray(0, count))
         return count
       })
       at += count
@@ -140,26 +140,26 @@ async function writeInto (fd, pieces, signal, onProgress) {
       checkSignal(signal)
       onProgress?.({ done, total })
     }
-    if (piece instanceof Summed) fs.writeSync(fd, piece.sum(), 0, 4, piece.at)
+    if (piece instanceof ChecksummedTensor) fs.writeSync(fd, piece.sum(), 0, 4, piece.at)
   }
 }
 
 /**
- * May the bytes go elsewhere while the system reads them? WASM memory moves; a buffer may be transferred away, and freed there.
+ * Whether the bytes may move while the system reads them: WASM memory grows, and a buffer may be transferred away and freed.
  *
  * @param {Piece} piece
  */
-const mayLeave = piece => Tensor.isTensor(piece) && !backend.isFixed(Tensor.layoutOf(piece).storage)
+const mayMove = piece => Tensor.isTensor(piece) && !backend.isFixed(Tensor.layoutOf(piece).storage)
 
-/** @param {Storage} storage  that nobody may write to while it is read */
-function reading (storage) {
+/** Keeps a storage, which nobody may write to until unclaim. @param {Storage} storage */
+function claim (storage) {
   if (storage.claims++ === 0) storage.group.count.storages++
   const extra = storage.extra ??= new Extra()
   extra.busy++
 }
 
 /** @param {Storage} storage */
-function doneReading (storage) {
+function unclaim (storage) {
   const extra = /** @type {Extra} */ (storage.extra)
   extra.busy--
   if (--storage.claims > 0) return

@@ -10,12 +10,11 @@ const { madeOf, infoOf } = require('./entries')
 /** @typedef {import('./byte-source').Source} Source */
 /** @typedef {import('./entries').Entry} Entry */
 /** @typedef {import('./entries').TensorInfo} TensorInfo */
-/** @typedef {import('./npz').Member} Member */
 
 /**
- * How a file object finds and makes its tensors.
+ * How a file object finds and makes its tensors; entries are of the format's own kind.
  *
- * @typedef {object} Plan
+ * @typedef {object} Format
  * @property {Source | null} source
  * @property {Map<string, any>} entries  by name
  * @property {() => Record<string, any>} metadata
@@ -27,23 +26,20 @@ const { madeOf, infoOf } = require('./entries')
 const KEY = Symbol('samebytes file')
 
 /**
- * Makes a tensor of a file that was just mapped, and gives it up again: the first one that somebody asks for then meets code that was
- * compiled, and is in the caches. Not where its bytes would be copied, and not of an .npz, whose members have no place before they are read.
+ * Makes the first tensor of a file that was just mapped, and disposes it: the first `get` of the program then finds compiled code and warm
+ * caches (1.6 instead of 3 to 7 µs). Not where its bytes would be copied.
  *
- * @type {(file: TensorFile) => void}
+ * @type {(file: TensorFile) => TensorFile}
  */
-let rehearse
-
-/** The members of an .npz by name. @type {(file: TensorFile) => Map<string, Member>} */
-let membersOf
+let warmUp
 
 /**
  * The tensors of a file by name. Made by `openSafetensors`, `parseNpz` and their like; only the header was read. A
  * tensor is made when it is first asked for, and stays valid after `close()`.
  */
 class TensorFile {
-  /** null: closed @type {Plan | null} */
-  #plan
+  /** null: closed @type {Format | null} */
+  #format
   /** made and not disposed @type {Map<string, Tensor>} */
   #made = new Map()
   /** @type {Record<string, any> | null} */
@@ -51,28 +47,28 @@ class TensorFile {
 
   /**
    * @param {symbol} key  that only samebytes has
-   * @param {Plan} plan
+   * @param {Format} format
    * @private
    */
-  constructor (key, plan) {
+  constructor (key, format) {
     if (key !== KEY) throw failure('ERR_ARGUMENT', 'file objects are made by openSafetensors(), parseNpz() and their like')
-    this.#plan = plan
+    this.#format = format
   }
 
   #open () {
-    if (this.#plan === null) throw failure('ERR_DISPOSED', 'the file was closed')
-    return this.#plan
+    if (this.#format === null) throw failure('ERR_DISPOSED', 'the file was closed')
+    return this.#format
   }
 
   static {
-    membersOf = file => file.#open().entries
-    rehearse = file => {
+    warmUp = file => {
       const [first] = file.#open().entries.values()
-      if (first === undefined || first.nbytes === 0 || first.begin % 8 !== 0 || tracking.on) return
+      if (first === undefined || first.nbytes === 0 || first.begin % 8 !== 0 || tracking.on) return file
       try {
         file.get(first.name)?.dispose()
-      } catch {} // who asks for it is told
+      } catch {} // get() throws it again
       file.#made.delete(first.name)
+      return file
     }
   }
 
@@ -92,8 +88,8 @@ class TensorFile {
    * @throws ERR_DISPOSED the file was closed
    */
   get metadata () {
-    const plan = this.#open()
-    return (this.#metadata ??= plan.metadata())
+    const format = this.#open()
+    return (this.#metadata ??= format.metadata())
   }
 
   /**
@@ -147,7 +143,7 @@ class TensorFile {
       made.dispose()
       return meanwhile
     }
-    if (this.#plan !== null) this.#made.set(name, made)
+    if (this.#format !== null) this.#made.set(name, made)
     return made
   }
 
@@ -171,14 +167,16 @@ class TensorFile {
 
   /** Tensors that were taken stay as they are. Closing twice does nothing. */
   close () {
-    this.#plan?.source?.close()
-    this.#plan = null
+    this.#format?.source?.close()
+    this.#format = null
     this.#made.clear()
   }
 }
 if (Symbol.dispose !== undefined) Object.defineProperty(TensorFile.prototype, Symbol.dispose, { value: TensorFile.prototype.close, configurable: true, writable: true })
 
 /**
+ * A file whose tensors lie in it as they are.
+ *
  * @param {Source} source
  * @param {Map<string, Entry>} entries
  * @param {() => Record<string, any>} metadata
@@ -189,10 +187,4 @@ function plainFile (source, entries, metadata) {
   return new TensorFile(KEY, { source, entries, metadata, make, makeAsync: async entry => make(entry), info: infoOf })
 }
 
-/**
- * @param {unknown} file
- * @returns {file is TensorFile}
- */
-const isFile = file => file instanceof TensorFile
-
-module.exports = { KEY, TensorFile, plainFile, isFile, rehearse, membersOf }
+module.exports = { KEY, TensorFile, plainFile, warmUp }

@@ -1,5 +1,5 @@
 'use strict'
-// What saving and loading have in common: options, progress, and what they are rejected with.
+// What saving and loading have in common: options, progress, errors.
 
 const { failure } = require('../base/errors')
 const { show, optionsOf, oneOf } = require('../base/validate')
@@ -9,7 +9,6 @@ const { systemError } = require('./system-errors')
 /** @typedef {import('../base/signals').Signal} Signal */
 
 const CHUNK = 2 ** 24 // bytes that are written or read at a time
-
 const IF_EXISTS = /** @type {const} */ (['replace', 'error'])
 
 /**
@@ -29,21 +28,23 @@ const IF_EXISTS = /** @type {const} */ (['replace', 'error'])
 function transferOptions (opts) {
   const { metadata, signal, onProgress, ifExists } = optionsOf(opts)
   if (onProgress !== undefined && typeof onProgress !== 'function') throw failure('ERR_ARGUMENT', `onProgress is ${show(onProgress)}; a function was expected`)
-  return { metadata, signal: signalOf(signal), onProgress: onProgress && told(onProgress), replace: replaces({ ifExists }) }
+  return { metadata, signal: signalOf(signal), onProgress: onProgress && marked(onProgress), replace: replaces({ ifExists }) }
 }
 
-/** What a caller's function threw, on its way back to the caller. */
-class Thrown extends Error {}
+/** Carries what a caller's function threw back to the caller, unchanged. */
+class CallbackError extends Error {}
 
 /**
+ * The function, whose errors become CallbackErrors.
+ *
  * @param {(progress: { done: number, total: number }) => void} fn
  * @returns {(progress: { done: number, total: number }) => void}
  */
-const told = fn => progress => {
+const marked = fn => progress => {
   try {
     fn(progress)
   } catch (cause) {
-    throw new Thrown('onProgress threw', { cause })
+    throw new CallbackError('onProgress threw', { cause })
   }
 }
 
@@ -55,7 +56,7 @@ const told = fn => progress => {
  * @param {string} file
  */
 function rejection (error, signal, file) {
-  if (error instanceof Thrown) return error.cause
+  if (error instanceof CallbackError) return error.cause
   return signal?.isAborted && Object.is(error, signal.reason) ? error : systemError(error, file)
 }
 
@@ -69,11 +70,13 @@ function replaces (opts) {
 }
 
 /**
+ * What a function of Node gives to its callback.
+ *
  * @param {(done: (error: any, result?: any) => void) => void} start
  * @returns {Promise<any>}
  */
-function settled (start) {
+function callback (start) {
   return new Promise((resolve, reject) => { start((error, result) => { error ? reject(error) : resolve(result) }) })
 }
 
-module.exports = { CHUNK, transferOptions, replaces, rejection, settled }
+module.exports = { CHUNK, transferOptions, replaces, rejection, callback }
