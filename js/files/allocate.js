@@ -5,6 +5,8 @@ const { Uint8Array } = require('../base/primordials')
 const { failure } = require('../base/errors')
 
 /**
+ * Calls fn, which allocates; its error becomes ERR_MEMORY.
+ *
  * @template R
  * @param {number} nbytes
  * @param {() => R} fn  fails only without memory

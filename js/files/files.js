@@ -1,5 +1,5 @@
 'use strict'
-// What needs files, in Node. In browsers files.browser.js takes this file's place.
+// All functions that need files, in Node. In browsers files.browser.js takes this file's place.
 
 const { openNpy, openNpz, openSafetensors, openGguf, openRaw } = require('./open')
 const { createNpy, createSafetensors } = require('./create')
