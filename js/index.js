@@ -37,7 +37,7 @@ const SharedTensor = /** @type {typeof import('./sharing/shared-tensor').SharedT
 /** Frames that one process writes and others read: made by SharedRing.create and SharedRing.open. */
 const SharedRing = /** @type {typeof import('./sharing/shared-ring').SharedRing} */ (/** @type {unknown} */ (undefined))
 
-const { parseNpy, parseNpz, parseSafetensors, parseGguf, alloc } = functionsOf(() => require('./files/formats'))
+const { parseNpy, parseNpz, parseSafetensors, parseGguf, alloc } = functionsOf(() => require('./files/parse'))
 const { toNpyBytes, toNpzBytes, toSafetensorsBytes } = functionsOf(() => require('./files/writers'))
 const { openNpy, openNpz, openSafetensors, openGguf, openRaw, createNpy, createSafetensors, saveNpy, saveNpz, saveSafetensors, saveNpySync, saveNpzSync, saveSafetensorsSync, save, load } = functionsOf(() => require('./files/files'))
 
@@ -84,10 +84,10 @@ Object.freeze(cuda)
 /** @typedef {import('./sharing/segments').SegmentInfo} SegmentInfo */
 /** @template {DtypeName} [D=any] @typedef {import('./sharing/shared-ring').RingOptions<D>} RingOptions */
 /** @template {DtypeName} [D=any] @typedef {import('./sharing/shared-ring').Frame<D>} Frame */
-/** @typedef {import('./files/formats').TensorFile} TensorFile */
-/** @typedef {import('./files/formats').TensorInfo} TensorInfo */
+/** @typedef {import('./files/tensor-file').TensorFile} TensorFile */
+/** @typedef {import('./files/entries').TensorInfo} TensorInfo */
 /** @typedef {import('./files/writers').Tensors} Tensors */
-/** @typedef {import('./files/files').SaveOptions} SaveOptions */
+/** @typedef {import('./files/transfers').SaveOptions} SaveOptions */
 /** @typedef {import('./backend/init').InitOptions} InitOptions */
 /** @typedef {import('./backend/memory').Memory} Memory */
 /** @typedef {import('./backend/memory').LinearMemory} LinearMemory */

@@ -21,7 +21,7 @@ export {
 /** @typedef {import('./index.js').SegmentInfo} SegmentInfo */
 /** @template {DtypeName} [D=any] @typedef {import('./index.js').RingOptions<D>} RingOptions */
 /** @template {DtypeName} [D=any] @typedef {import('./index.js').Frame<D>} Frame */
-/** @typedef {import('./files/formats.js').TensorFile} TensorFile */
+/** @typedef {import('./files/tensor-file.js').TensorFile} TensorFile */
 /** @typedef {import('./index.js').TensorInfo} TensorInfo */
 /** @typedef {import('./index.js').Tensors} Tensors */
 /** @typedef {import('./index.js').SaveOptions} SaveOptions */

@@ -4,15 +4,17 @@
 const fs = require('node:fs')
 const path = require('node:path')
 const { failure } = require('../base/errors')
-const { systemError } = require('../files/files')
-const formats = require('../files/formats')
+const { infoOf } = require('../files/entries')
+const { ggufFile } = require('../files/gguf')
+const { readHeader, npyTensor } = require('../files/npy')
+const { npzFile } = require('../files/npz')
+const { ReadFile } = require('../files/read-file')
+const { safetensorsFile } = require('../files/safetensors')
 const { backend } = require('../backend/calls')
 const samebytes = require('..')
 const { plain } = require('./output')
 
-/** @typedef {import('../files/formats').Source} Source */
-/** @typedef {import('../files/formats').TensorInfo} TensorInfo */
-/** @typedef {import('../files/formats').TensorFile} TensorFile */
+/** @typedef {import('../files/entries').TensorInfo} TensorInfo */
 /** @typedef {'npy' | 'npz' | 'safetensors' | 'gguf' | 'raw'} Format */
 
 /**
@@ -64,68 +66,6 @@ function find (given, mayName) {
   throw failure('ERR_NOT_FOUND', `${given === '' ? '""' : given}: there is no such file, and no shared segment of that name`)
 }
 
-/** A file that is read where a tensor is asked for: nobody who makes it shorter meanwhile harms anybody. @implements {Source} */
-class ReadFile {
-  /** @param {string} file */
-  constructor (file) {
-    this.file = file
-    this.first = 4096
-    this.flags = 0
-    this.reason = 'load'
-    this.writes = false
-    this.size = 0
-    this.fd = opened(file)
-    try {
-      const stat = fs.fstatSync(this.fd)
-      if (!stat.isFile()) throw failure('ERR_IO', `${file} is no regular file`)
-      this.size = stat.size
-    } catch (error) {
-      this.close()
-      throw systemError(error, file)
-    }
-  }
-
-  /**
-   * @param {number} from
-   * @param {number} nbytes
-   */
-  read (from, nbytes) {
-    if (this.fd < 0) throw failure('ERR_DISPOSED', 'the file was closed')
-    const bytes = formats.roomFor(nbytes, 'the file')
-    for (let at = 0; at < nbytes;) {
-      let n = 0
-      try {
-        n = fs.readSync(this.fd, bytes, at, Math.min(nbytes - at, 2 ** 30), from + at)
-      } catch (error) {
-        throw systemError(error, this.file)
-      }
-      if (n === 0) throw failure('ERR_FORMAT', `byte ${from + at}: the file ends here; it became shorter while it was read`)
-      at += n
-    }
-    return bytes
-  }
-
-  /** @param {number} from @param {number} nbytes */
-  view (from, nbytes) { return this.read(from, nbytes) }
-
-  /** Its bytes are nowhere yet: whoever needs them reads them. @returns {null} */
-  place () { return null }
-
-  close () {
-    if (this.fd >= 0) fs.closeSync(this.fd)
-    this.fd = -1
-  }
-}
-
-/** @param {string} file */
-function opened (file) {
-  try {
-    return fs.openSync(file, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK)
-  } catch (error) {
-    throw systemError(error, file)
-  }
-}
-
 /** @param {ReadFile} source @returns {Format} by its content, else by its name */
 function formatOf (source) {
   const head = Buffer.from(source.read(0, Math.min(16, source.size)))
@@ -161,7 +101,7 @@ function content (file, { dtype, isMapped = false }) {
   try {
     const format = formatOf(source)
     if (format === 'raw' || format === 'npy') return single(source, format, dtype, isMapped)
-    const several = format === 'npz' ? formats.npzFile(source, dtype) : format === 'gguf' ? formats.ggufFile(source) : formats.safetensorsFile(source)
+    const several = format === 'npz' ? npzFile(source, dtype) : format === 'gguf' ? ggufFile(source) : safetensorsFile(source)
     const mapped = isMapped ? whereMapped(() => ({ npz: samebytes.openNpz, gguf: samebytes.openGguf, safetensors: samebytes.openSafetensors })[format](file, { guard: true, dtype })) : null
     const tensors = mapped ?? several
     return {
@@ -199,7 +139,7 @@ function single (source, format, dtype, isMapped) {
     metadata: {},
     names,
     info () {
-      if (format === 'npy') return formats.infoOf(formats.npyHeader(source, '', dtype).entry)
+      if (format === 'npy') return infoOf(readHeader(source, '', dtype).entry)
       const { itemsize, name } = require('../backend/dtypes').dtypeOf(dtype)
       const shape = [Math.floor(size / itemsize)]
       return { name: '', dtype: name, shape, type: name, fileShape: shape, block: { elements: 1, bytes: itemsize }, byteOffset: 0, nbytes: shape[0] * itemsize }
@@ -208,7 +148,7 @@ function single (source, format, dtype, isMapped) {
       const open = format === 'npy' ? () => samebytes.openNpy(file, { guard: true, dtype }) : () => samebytes.openRaw(file, null, { guard: true, dtype })
       const mapped = isMapped ? whereMapped(open) : null
       if (mapped !== null) return mapped
-      if (format === 'npy') return formats.npyTensor(source, dtype)
+      if (format === 'npy') return npyTensor(source, dtype)
       const { nbytes, shape } = this.info('')
       return samebytes.fromBytes(source.read(0, nbytes), shape, { dtype })
     },

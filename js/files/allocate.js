@@ -1,10 +1,12 @@
 'use strict'
-// Memory for what is in files, which say themselves how much that is.
+// Memory for what is in files. The files themselves say how much, so it may be too much.
 
 const { Uint8Array } = require('../base/primordials')
 const { failure } = require('../base/errors')
 
 /**
+ * Calls fn, which allocates; its error becomes ERR_MEMORY.
+ *
  * @template R
  * @param {number} nbytes
  * @param {() => R} fn  fails only without memory
@@ -20,10 +22,10 @@ function allocated (nbytes, fn) {
 
 /**
  * @param {number} nbytes
- * @param {string} what  has them
+ * @param {string} what  is to have them
  * @returns {Uint8Array<ArrayBuffer>}
  */
-function roomFor (nbytes, what) {
+function newBytes (nbytes, what) {
   try {
     return new Uint8Array(nbytes)
   } catch {
@@ -31,4 +33,4 @@ function roomFor (nbytes, what) {
   }
 }
 
-module.exports = { allocated, roomFor }
+module.exports = { allocated, newBytes }

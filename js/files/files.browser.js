@@ -1,5 +1,5 @@
 'use strict'
-// What files.js has in Node, refused: a page has no files of its own. Bytes are parsed and made anywhere.
+// In browsers, in place of files.js: a page has no files, so its functions throw. Bytes are parsed and written anywhere.
 
 const { failure } = require('../base/errors')
 
@@ -9,11 +9,11 @@ function refused (name) {
 }
 
 /** @param {string} name */
-function refusedLater (name) {
+function rejected (name) {
   return async () => refused(name)()
 }
 
 const names = ['openNpy', 'openNpz', 'openSafetensors', 'openGguf', 'openRaw', 'createNpy', 'createSafetensors', 'saveNpySync', 'saveNpzSync', 'saveSafetensorsSync']
-const later = ['saveNpy', 'saveNpz', 'saveSafetensors', 'save', 'load']
+const asynchronous = ['saveNpy', 'saveNpz', 'saveSafetensors', 'save', 'load']
 
-module.exports = Object.fromEntries([...names.map(name => [name, refused(name)]), ...later.map(name => [name, refusedLater(name)])])
+module.exports = Object.fromEntries([...names.map(name => [name, refused(name)]), ...asynchronous.map(name => [name, rejected(name)])])

@@ -1,5 +1,5 @@
 'use strict'
-// What C's parsers find in the bytes of files, as records. On the WASM back ends they are a module of their own.
+// C's parsers of file headers, and the records that they find. On the WASM back ends parsers-module.js runs them.
 
 const { Float64Array, bufferOf, byteOffsetOf, lengthOf } = require('../base/primordials')
 const ffi = require('../backend/calls')
@@ -22,7 +22,7 @@ const PAIR = 0
 const TENSOR = 1
 
 const WIDEST = 2 // bytes of heap for a byte of UTF-8: where one character is above U+00FF, all of a text take two
-const WORD = 40 // bytes of heap that become of one word of a record, in objects, names and maps
+const WORD = 40 // bytes of heap for one word of a record, as objects, names and maps
 
 /**
  * A record of src/formats/formats.h.
@@ -33,13 +33,13 @@ const WORD = 40 // bytes of heap that become of one word of a record, in objects
 /** @typedef {import('../layout/layouts').Bytes} Bytes */
 
 /**
- * Words that a parser found.
+ * Parses a file's header or a part of a zip.
  *
- * @param {number} which
- * @param {Uint8Array} given  of the file, or of its beginning, to which nobody else can write
+ * @param {number} which  parser
+ * @param {Uint8Array} given  bytes of the file, or of its beginning, that nobody else can write to
  * @param {number} total  bytes of the whole file
- * @param {number} [base]  where the given ones begin in it, for pieces of a zip
- * @returns {{ words: Float64Array, wanted: number }} wanted: bytes that have to be given for all; 0: no more
+ * @param {number} [base]  byte of the file where the given ones begin, for pieces of a zip
+ * @returns {{ words: Float64Array, wanted: number }} words: as src/formats/formats.h has them. wanted: bytes that the parser needs from the beginning on; 0: it has all
  * @throws ERR_FORMAT
  */
 function parse (which, given, total, base = 0) {
@@ -68,14 +68,14 @@ const wordsFrom = (words, start, end) => new Float64Array(/** @type {ArrayBuffer
  * @returns {Generator<Found>}
  */
 function * recordsOf (words) {
-  checkHeap(WORD * lengthOf(words) + WIDEST * textOf(words), () => 'what the file says of its tensors')
+  checkHeap(WORD * lengthOf(words) + WIDEST * textBytes(words), () => 'what the file says of its tensors')
   for (let at = 1; at < lengthOf(words); at += words[at]) {
     yield { tag: words[at + 1], nameAt: words[at + 2], nameLength: words[at + 3], words: wordsFrom(words, at, at + words[at]) }
   }
 }
 
-/** @param {Float64Array} words @returns {number} bytes of names, and of what is called so */
-function textOf (words) {
+/** @param {Float64Array} words @returns {number} bytes of names, and of the texts that have names */
+function textBytes (words) {
   let text = 0
   for (let at = 1; at < lengthOf(words); at += words[at]) text += words[at + 3] + (words[at + 1] === PAIR && words[at] > 6 ? words[at + 6] : 0)
   return text

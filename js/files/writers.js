@@ -13,38 +13,39 @@ const { collected } = require('../layout/values')
 const { checkHeap } = require('../runtime/heap')
 const { Tensor } = require('../tensor/tensor')
 const { readBytes } = require('../layout/data')
-const { crc32 } = require('./formats')
+const { crc32 } = require('./crc32')
+const { NUMPY_TYPES } = require('./npy')
 
 /** @import { AnyTensor } from '../base/types' */
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
 
 /**
- * A piece of a file: bytes, or a tensor's, which are asked for anew each time, because WASM memory may grow (withPart).
+ * A piece of a file: bytes, or a tensor, whose bytes are looked up at each use, because WASM memory may grow (withPart).
  *
- * @typedef {Uint8Array | Tensor | Summed} Piece
+ * @typedef {Uint8Array | Tensor | ChecksummedTensor} Piece
  */
 
 /**
- * A tensor in a zip, whose checksum is that of the bytes that were written: others may write to the tensor meanwhile.
+ * A tensor in a zip. Others may write to it meanwhile, so its checksum is taken of the bytes that were written.
  */
-class Summed {
+class ChecksummedTensor {
   /**
    * @param {Tensor} tensor
-   * @param {number} crc  of what is before it in its member
+   * @param {number} crc  of the bytes before it in its member
    */
   constructor (tensor, crc) {
     this.tensor = tensor
     this.crc = crc
-    /** bytes of the checksum in the zip directory, which comes later @type {Uint8Array} */
+    /** the checksum's bytes in the zip's directory, which is written later @type {Uint8Array} */
     this.field = new Uint8Array(4)
-    /** byte of the file where it is as well */
+    /** byte of the file where the checksum is as well: in the member's header */
     this.at = 0
   }
 
-  /** @param {Uint8Array} bytes  that were written, and that nobody else has */
+  /** @param {Uint8Array} bytes  that were written; a copy */
   add (bytes) { this.crc = crc32(bytes, this.crc) }
 
-  /** @returns {Uint8Array} what is written at byte `at` when all of it was added */
+  /** @returns {Uint8Array} what is written at byte `at` after all bytes were added */
   sum () {
     this.field.set(numbers([4, this.crc]))
     return this.field
@@ -53,31 +54,10 @@ class Summed {
 
 const ALIGNMENT = 64
 const ENTRY_BYTES = 2048 // of heap, for the pieces of one tensor
-const MOST = 1000000 // tensors, and pairs of metadata: no more are read
+const MOST = 1000000 // tensors, and pairs of metadata: the parsers read no more
 
-/** What NumPy calls dtypes; raw bytes where it has none. @type {Record<string, string>} */
-const DESCRS = {
-  bool: '|b1',
-  uint8: '|u1',
-  int8: '|i1',
-  int16: '<i2',
-  uint16: '<u2',
-  int32: '<i4',
-  uint32: '<u4',
-  int64: '<i8',
-  uint64: '<u8',
-  float16: '<f2',
-  bfloat16: '<V2',
-  float32: '<f4',
-  float64: '<f8',
-  complex64: '<c8',
-  complex128: '<c16',
-  float8_e4m3fn: '|V1',
-  float8_e5m2: '|V1'
-}
-
-/** @type {Record<string, string>} */
-const TYPES = {
+/** What safetensors calls dtypes. @type {Record<string, string>} */
+const SAFETENSORS_TYPES = {
   bool: 'BOOL',
   uint8: 'U8',
   int8: 'I8',
@@ -109,7 +89,7 @@ function tensorGiven (t, name = 't') {
 }
 
 /**
- * A tensor whose bytes lie one after the other, in the order that is written: itself, or a copy.
+ * The tensor if it is contiguous, else a contiguous copy.
  *
  * @param {Tensor} t
  * @returns {Tensor}
@@ -117,7 +97,7 @@ function tensorGiven (t, name = 't') {
 function compact (t) {
   const layout = Tensor.attachedOf(t)
   if (ffi.isContiguous(layout)) return t
-  return Tensor.prototype.contiguous.call(t, {}) // which the tensor itself may have another of
+  return Tensor.prototype.contiguous.call(t, {}) // the class's: the tensor may have a property of that name
 }
 
 // ---- npy ----
@@ -132,8 +112,8 @@ function compact (t) {
  */
 function npyHeader (dtype, shape, fortran) {
   const tuple = shape.length === 1 ? `${shape[0]},` : arrayJoin(shape)
-  let text = `{'descr': '${DESCRS[dtype]}', 'fortran_order': ${fortran ? 'True' : 'False'}, 'shape': (${tuple}), }`
-  // Room in which NumPy may write a longer first axis.
+  let text = `{'descr': '${NUMPY_TYPES[dtype]}', 'fortran_order': ${fortran ? 'True' : 'False'}, 'shape': (${tuple}), }`
+  // Spaces, so that NumPy can write a longer first axis in place.
   text = text.padEnd(text.length + Math.max(0, 21 - String((fortran ? shape[shape.length - 1] : shape[0]) ?? 0).length))
   const length = Math.ceil((10 + text.length + 1) / ALIGNMENT) * ALIGNMENT - 10
   const header = new Uint8Array(10 + length).fill(32)
@@ -158,7 +138,7 @@ function npyPieces (t, reason) {
 // ---- Several tensors ----
 
 /**
- * Names and tensors, as a record, a Map, a file object or a list of entries; each read once.
+ * Names and tensors of a record, a Map, a file object or a list of entries, each of which is read once.
  *
  * @param {unknown} given
  * @returns {[string, Tensor][]}
@@ -186,7 +166,7 @@ const tooMany = what => failure('ERR_UNSUPPORTED', `${what} has ${MOST + 1} entr
 
 /**
  * @param {string} text
- * @returns {boolean} whether UTF-8 can say it: there is no half of a surrogate pair
+ * @returns {boolean} whether UTF-8 has it: no half of a surrogate pair is alone
  */
 function isWellFormed (text) {
   return (/** @type {any} */ (text)).isWellFormed?.() || text === textOf(bytesOf(text))
@@ -211,7 +191,7 @@ function metadataOf (metadata) {
 /** @typedef {{ name: string, dtype: string, shape: readonly number[], nbytes: number }} Spec */
 
 /**
- * What a tensor is, whatever properties of its own say.
+ * dtype, shape and bytes of a tensor, by its layout: it may have properties of its own.
  *
  * @param {string} name
  * @param {Tensor} t
@@ -224,8 +204,8 @@ function specOf (name, t) {
 }
 
 /**
- * The header of a .safetensors file, and where each tensor begins behind it. The format allows no holes, so first come the
- * tensors that fill multiples of 64 bytes, each at one, then the others by the size of their elements.
+ * The header of a .safetensors file, and where each tensor begins behind it. The format allows no holes, so tensors of multiples
+ * of 64 bytes come first, each at such a multiple, then the others by the size of their elements.
  *
  * @param {readonly Spec[]} specs
  * @param {[string, string][]} metadata
@@ -240,8 +220,8 @@ function safetensorsHeader (specs, metadata) {
   const order = sorted.map(({ spec }) => {
     const { name, dtype, shape, nbytes } = spec
     if (name === '__metadata__') throw failure('ERR_ARGUMENT', 'a tensor cannot be called "__metadata__": the format uses the name')
-    if (TYPES[dtype] === undefined) throw failure('ERR_DTYPE', `${show(name)} is of ${dtype}; .safetensors has no such type`)
-    fields.push(`${JSON.stringify(name)}:{"dtype":"${TYPES[dtype]}","shape":[${arrayJoin(shape, ',')}],"data_offsets":[${at},${at + nbytes}]}`)
+    if (SAFETENSORS_TYPES[dtype] === undefined) throw failure('ERR_DTYPE', `${show(name)} is of ${dtype}; .safetensors has no such type`)
+    fields.push(`${JSON.stringify(name)}:{"dtype":"${SAFETENSORS_TYPES[dtype]}","shape":[${arrayJoin(shape, ',')}],"data_offsets":[${at},${at + nbytes}]}`)
     at += nbytes
     return { spec, begin: at - nbytes }
   })
@@ -279,13 +259,13 @@ function npzPieces (entries, reason) {
   /** @type {Piece[]} */
   const pieces = []
   const directory = []
-  /** @type {Summed[]} */
+  /** @type {ChecksummedTensor[]} */
   const all = []
   let at = 0
   for (const [name, t] of entries) {
     const array = npyPieces(t, reason)
     const size = array.reduce((n, piece) => n + sizeOf(piece), 0)
-    const summed = new Summed(/** @type {Tensor} */ (array[1]), crc32(/** @type {Uint8Array} */ (array[0]), 0))
+    const summed = new ChecksummedTensor(/** @type {Tensor} */ (array[1]), crc32(/** @type {Uint8Array} */ (array[0]), 0))
     const file = bytesOf(`${name}.npy`)
     if (file.length > 0xffff || name.includes('\0')) throw failure('ERR_ARGUMENT', `a name of tensors is ${show(name.slice(0, 300))}; a zip takes ${0xffff - 4} bytes without a character 0`)
     const wide = zip64([size, size])
@@ -328,7 +308,7 @@ function common (size, crc) {
 }
 
 /**
- * The field for numbers that 32 bits do not hold.
+ * The zip64 field: the numbers that need more than 32 bits; empty if none does.
  *
  * @param {number[]} values
  */
@@ -367,10 +347,10 @@ function joined (...parts) {
 }
 
 /** @param {Piece} piece @returns {Uint8Array | Tensor} */
-const whatOf = piece => piece instanceof Summed ? piece.tensor : piece
+const contentOf = piece => piece instanceof ChecksummedTensor ? piece.tensor : piece
 
 /**
- * What use makes of some bytes of a piece.
+ * Calls use with some bytes of a piece, which may be gone afterwards.
  *
  * @template R
  * @param {Piece} piece
@@ -380,13 +360,13 @@ const whatOf = piece => piece instanceof Summed ? piece.tensor : piece
  * @returns {R}
  */
 function withPart (piece, at, nbytes, use) {
-  const what = whatOf(piece)
+  const what = contentOf(piece)
   return Tensor.isTensor(what) ? readBytes(Tensor.attachedOf(what), at, nbytes, use) : use(/** @type {Uint8Array} */ (what).subarray(at, at + nbytes))
 }
 
 /** @param {Piece} piece */
 function sizeOf (piece) {
-  const what = whatOf(piece)
+  const what = contentOf(piece)
   return Tensor.isTensor(what) ? specOf('', what).nbytes : /** @type {Uint8Array} */ (what).length
 }
 
@@ -407,7 +387,7 @@ function bytesOfPieces (pieces, reason) {
   for (const piece of pieces) {
     const n = sizeOf(piece)
     withPart(piece, 0, n, part => { bytes.set(part, at) })
-    if (piece instanceof Summed) {
+    if (piece instanceof ChecksummedTensor) {
       piece.add(bytes.subarray(at, at + n))
       bytes.set(piece.sum(), piece.at)
     }
@@ -467,4 +447,4 @@ function toSafetensorsBytes (tensors, opts) {
 
 /** @typedef {Record<string, AnyTensor> | Iterable<readonly [string, AnyTensor]>} Tensors by name: a record, a Map, a file object, entries */
 
-module.exports = { toNpyBytes, toNpzBytes, toSafetensorsBytes, tensorGiven, entriesOf, metadataOf, npyHeader, npyPieces, npzPieces, safetensorsHeader, safetensorsPieces, Summed, whatOf, withPart, sizeOf }
+module.exports = { toNpyBytes, toNpzBytes, toSafetensorsBytes, tensorGiven, entriesOf, metadataOf, npyHeader, npyPieces, npzPieces, safetensorsHeader, safetensorsPieces, ChecksummedTensor, contentOf, withPart, sizeOf }

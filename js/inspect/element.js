@@ -1,8 +1,7 @@
 'use strict'
-// The memory map as an element of somebody else's page: in a shadow tree, so that neither's styles reach the other.
+// The memory map as an element of another page: in a shadow tree, so that neither's styles reach the other.
 
-const { client } = require('./client')
-const { coverage } = require('./coverage')
+const { MapPage, parts } = require('./client')
 const { styleOf } = require('./style')
 
 /** What makes elements, where there are any. @typedef {typeof globalThis extends { document: { createElement(name: 'div'): infer E } } ? E : object} Division */
@@ -16,11 +15,11 @@ const { styleOf } = require('./style')
 function newElement (take) {
   const host = document.createElement('div')
   const shadow = host.attachShadow({ mode: 'open' })
-  const sheet = new CSSStyleSheet() // what a page's policy says of style elements is none of its business
+  const sheet = new CSSStyleSheet() // the page's Content-Security-Policy may refuse style elements
   sheet.replaceSync(`:host { display: block; }${styleOf(':host')}`)
   shadow.adoptedStyleSheets = [sheet]
-  const { update } = client(shadow, take(), { coverage, isLive: false })
-  return Object.assign(/** @type {any} */ (host), { refresh: () => update(take()) })
+  const page = new MapPage(shadow, take(), { parts, isLive: false })
+  return Object.assign(/** @type {any} */ (host), { refresh: () => page.update(take()) })
 }
 
 module.exports = { newElement }

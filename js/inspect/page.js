@@ -1,8 +1,7 @@
 'use strict'
 // The memory map as a page that needs nothing but itself: no other file, no other host.
 
-const { client } = require('./client')
-const { coverage } = require('./coverage')
+const { textOfParts } = require('./client')
 const { styleOf } = require('./style')
 const { textOf } = require('./text')
 
@@ -17,11 +16,11 @@ const escaped = text => text.replace(/[&<>"']/g, c => ESCAPES[c])
 /** A value as JSON that stays inside a script element. @param {unknown} value */
 const json = value => JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, c => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
-/** Runs in the page. @param {string} live  where events come from; '' for a snapshot */
+/** Runs in the page. */
 const START = `
 const data = document.getElementById('data')
 const { map, events } = JSON.parse(data.textContent)
-const page = client(document.getElementById('map'), map, { coverage, isLive: events !== '' })
+const page = new parts.MapPage(document.getElementById('map'), map, { parts, isLive: events !== '' })
 if (events !== '') {
   const source = new EventSource(events)
   source.addEventListener('map', event => { page.say('live', true); page.update(JSON.parse(event.data)) })
@@ -66,8 +65,7 @@ function pageOf (map, { events = '', nonce = newNonce() } = {}) {
 <script type="application/json" id="data">${json({ map, events })}</script>
 <script nonce="${nonce}">
 const __name = fn => fn
-const coverage = ${coverage}
-const client = ${client}
+const parts = ${textOfParts()}
 ${START}</script>
 </body>
 </html>

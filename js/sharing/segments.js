@@ -13,7 +13,8 @@ const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
 const { grant } = require('../backend/storage')
-const { MappedFile, systemError, named } = require('../files/files')
+const { MappedFile } = require('../files/mapped-file')
+const { systemError, named } = require('../files/system-errors')
 const { log } = require('../runtime/host')
 
 const { backend, GUARDS } = ffi

@@ -28,7 +28,8 @@ const PARTS = /** @type {const} */ (['mode', 'guard', 'dtype', 'shape', 'format'
 const segments = laterFile(() => require('./segments'))
 const waits = laterFile(() => require('./waits'))
 const writers = laterFile(() => require('../files/writers'))
-const formats = laterFile(() => require('../files/formats'))
+const npy = laterFile(() => require('../files/npy'))
+const entries = laterFile(() => require('../files/entries'))
 
 /**
  * Plain data by which another process opens the same segment.
@@ -519,7 +520,8 @@ function planned (segment, name, path, wanted) {
  * @returns {{ dtype: DtypeName, shape: number[], make: () => Tensor }}
  */
 function npyPlan (segment, wanted) {
-  const { npyEntry, tensorOf, madeOf } = formats()
+  const { npyEntry } = npy()
+  const { tensorOf, madeOf } = entries()
   const { entry, how } = npyEntry(segment, '', wanted.dtype)
   const { dtype, shape } = tensorOf(entry)
   if (wanted.shape !== undefined && String(wanted.shape) !== String(shape)) {

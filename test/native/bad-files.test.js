@@ -8,7 +8,9 @@ const samebytes = require('samebytes')
 const { childJson, collectUntil, hex, needs, refuses } = require('../setup')
 const { u16, u32, u64, npyOf, safetensors, zip, crc32, floats } = require('../files')
 const { npyFiles, safetensorsFiles, ggufFiles, npzFiles } = require('../corpora')
-const { crc32: checksum, crc32Here } = require('../../js/files/formats')
+const { crc32: checksum, crc32Here } = require('../../js/files/crc32')
+const { Inflater: InflaterHere } = require('../../js/files/inflater')
+const { Inflater: InflaterOfBrowsers } = require('../../js/files/inflater.browser')
 const hostHere = require('../../js/runtime/host')
 const hostOfBrowsers = require('../../js/runtime/host.browser')
 const { load, memory, openGguf, openNpy, openNpz, openSafetensors, parseNpz, saveNpzSync, toNpzBytes, zeros } = samebytes
@@ -181,6 +183,31 @@ describe('hostile files', function () {
       assert.equal((await load(file).then(() => null, error => error)).code, 'ERR_FORMAT', what)
     }
     assert.ok(await collectUntil(() => memory().bytes.mapped === 0))
+  })
+
+  it('browsers inflate what Node does, and refuse what it refuses', async () => {
+    const bytes = Buffer.from(Array.from({ length: 300000 }, (_, i) => Math.imul(i, 2654435761) >>> 27))
+    const packed = zlib.deflateRawSync(bytes)
+    /** Whether something was wrong, and what came out before. */
+    const inflated = async (Inflater, pieces, most) => {
+      const parts = []
+      let n = 0
+      const inflater = new Inflater(bytes.length, part => {
+        parts.push(Buffer.from(part))
+        n += part.length
+        return n <= most
+      })
+      for (const piece of pieces) if (!inflater.isOver) await inflater.add(new Uint8Array(piece))
+      const fault = await inflater.end()
+      assert.ok(inflater.isOver)
+      inflater.close()
+      return [fault !== null, fault === null && n <= most && Buffer.concat(parts).equals(bytes)]
+    }
+    const pieces = Array.from({ length: Math.ceil(packed.length / 5000) }, (_, i) => packed.subarray(5000 * i, 5000 * (i + 1)))
+    const cases = [[[packed], Infinity, false, true], [pieces, Infinity, false, true], [pieces.slice(0, -1), Infinity, true, false], [[], Infinity, true, false], [[Buffer.alloc(100, 0xff)], Infinity, true, false], [pieces, 1000, false, false]]
+    for (const [pieces, most, ...result] of cases) {
+      for (const Inflater of [InflaterHere, InflaterOfBrowsers]) assert.deepEqual(await inflated(Inflater, pieces, most), result)
+    }
   })
 
   it('what is left of a bomb is bounded by the directory', async () => {

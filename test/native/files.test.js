@@ -9,8 +9,8 @@ const samebytes = require('samebytes')
 const { child, childJson, collectUntil, copied, fails, hex, isWasm, needs, quietMemory, refuses, settledMemory, skip } = require('../setup')
 const { inSmallFolder } = require('../other-process')
 const { crc32, floats, npy, npyOf, safetensors, u16, u32, u64, zip } = require('../files')
-const { crc32: checksum } = require('../../js/files/formats')
-const { arange, createNpy, createSafetensors, load, memory, openGguf, openNpy, openNpz, openRaw, openSafetensors, save, saveNpy, saveNpySync, saveNpzSync, saveSafetensorsSync, tensor, zeros, toNpyBytes } = samebytes
+const { crc32: checksum } = require('../../js/files/crc32')
+const { arange, createNpy, createSafetensors, load, memory, openGguf, openNpy, openNpz, openRaw, openSafetensors, save, saveNpy, saveNpySync, saveNpzSync, saveSafetensorsSync, setMemoryLimit, tensor, zeros, toNpyBytes } = samebytes
 
 let folder
 before(() => { folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-files-')) })
@@ -827,6 +827,19 @@ describe('transfers that are watched and stopped', function () {
       assert.ok(await turnsOf(() => load(stored)) > 90)
       const deflated = put('turns.npz', deflatedNpz(Object.fromEntries(members(bytes))))
       assert.ok(await turnsOf(() => load(deflated)) > 90)
+    }
+  })
+
+  it('load asks the memory limit before it inflates, however large a member is', async () => {
+    for (const n of [2 ** 16, 2 ** 22]) { // at once, and on another thread
+      const file = put('limit.npz', deflatedNpz({ a: npyOf('|u1', `(${n},)`, Buffer.alloc(n)) }))
+      setMemoryLimit(Object.values(memory().bytes).reduce((sum, bytes) => sum + bytes, 0) + n / 2)
+      try {
+        await rejects(load(file), 'ERR_MEMORY')
+      } finally {
+        setMemoryLimit(Infinity)
+      }
+      assert.equal((await load(file)).get('a').size, n)
     }
   })
 

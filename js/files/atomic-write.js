@@ -1,0 +1,147 @@
+'use strict'
+// A file that gets its name when it is whole. Whoever opens or maps that name meanwhile has the old file.
+
+const fs = require('node:fs')
+const path = require('node:path')
+const { getSystemErrorName } = require('node:util')
+const ffi = require('../backend/calls')
+const { failure } = require('../base/errors')
+const { newName } = require('../runtime/host')
+const { named } = require('./system-errors')
+
+const { backend } = ffi
+
+const O_TMPFILE = 0o20000000 // not among Node's constants; the same on all processors that there are binaries for
+
+/** @returns {boolean} whether Node's permission model is on: it refuses fsync, fchmod and fchown whatever is allowed */
+const isRestricted = () => /** @type {any} */ (process).permission !== undefined
+
+/** A file without a name where the system has such files, else with a temporary one; publish() gives it its own. */
+class TemporaryFile {
+  /**
+   * @param {string} place  what it is to be called
+   * @param {boolean} [isMapped]  it has a temporary name then, because lsof and /proc/PID/maps show it
+   */
+  constructor (place, isMapped = false) {
+    this.file = place
+    /** the file that has the name now @type {fs.Stats | null} */
+    this.before = null
+    try {
+      this.file = fs.realpathSync(place) // a link stays, and its target is replaced
+      this.before = fs.statSync(this.file)
+    } catch {}
+    if (this.before !== null && !this.before.isFile()) throw Object.assign(failure('ERR_IO', `${place} is no regular file`), { path: place })
+    this.temporary = path.join(path.dirname(this.file), `.samebytes-${newName()}.tmp`)
+    /** descriptor of the folder while the file has no name; else -1 */
+    this.folder = -1
+    const mode = this.before === null ? 0o666 : 0o600
+    this.fd = isMapped ? -1 : this.unnamed(mode)
+    if (this.fd >= 0) return
+    const { O_RDWR, O_CREAT, O_EXCL, O_DSYNC } = fs.constants
+    const flags = O_RDWR | O_CREAT | O_EXCL | (isRestricted() ? O_DSYNC ?? 0 : 0)
+    this.fd = named(place, () => fs.openSync(this.temporary, flags, mode))
+    this.inherit()
+  }
+
+  /**
+   * Opens a file without a name: nothing of it is left if this process is killed.
+   *
+   * @param {number} mode
+   * @returns {number} its descriptor; -1: there are no such files here, or they cannot be given a name later
+   */
+  unnamed (mode) {
+    if (process.platform !== 'linux' || backend.isWasm || isRestricted()) return -1
+    const { O_RDONLY, O_RDWR, O_DIRECTORY } = fs.constants
+    const place = path.dirname(this.file)
+    let fd = -1
+    try {
+      this.folder = fs.openSync(place, O_RDONLY | O_DIRECTORY)
+      fd = fs.openSync(place, O_TMPFILE | O_DIRECTORY | O_RDWR, mode)
+      if (fs.fstatSync(fd).isFile() && fs.existsSync(`/proc/self/fd/${fd}`)) return fd // else the runtime dropped a flag, or there is no /proc
+    } catch {} // some file systems have no such files
+    if (fd >= 0) fs.closeSync(fd)
+    this.closeFolder()
+    return -1
+  }
+
+  /** Gives it the old file's owner and permissions, whatever the umask. */
+  inherit () {
+    if (this.before === null) return
+    const { mode, uid, gid } = this.before
+    try {
+      if (isRestricted()) fs.chownSync(this.temporary, uid, gid)
+      else fs.fchownSync(this.fd, uid, gid)
+    } catch {} // only root can give a file to somebody else
+    try {
+      if (isRestricted()) fs.chmodSync(this.temporary, mode & 0o777)
+      else fs.fchmodSync(this.fd, mode & 0o777)
+    } catch {} // some file systems have no permissions
+  }
+
+  /**
+   * Gives the nameless file a name. By the addon, because Node's link does not follow /proc/self/fd.
+   *
+   * @param {string} file
+   * @throws EEXIST the name is taken: a link replaces nothing
+   */
+  link (file) {
+    const errno = ffi.linkFile(this.fd, `/proc/self/fd/${this.folder}/${path.basename(file)}`)
+    if (errno === 0) return
+    const code = getSystemErrorName(-errno)
+    throw Object.assign(new Error(`${code}: link '${file}'`), { code, errno: -errno, syscall: 'link' })
+  }
+
+  /** @param {boolean} replace  the old file; else EEXIST if there is one */
+  publish (replace) {
+    if (this.folder >= 0) {
+      try {
+        if (this.before === null || !replace) return this.link(this.file)
+      } catch (/** @type {any} */ error) {
+        if (!replace || error.code !== 'EEXIST') throw error
+      }
+      this.link(this.temporary) // only a name can be renamed
+      this.closeFolder()
+      this.inherit()
+    }
+    if (replace) {
+      fs.renameSync(this.temporary, this.file)
+    } else {
+      fs.linkSync(this.temporary, this.file)
+      fs.unlinkSync(this.temporary)
+    }
+  }
+
+  /** Writes the new name to the disk, where the file system can. */
+  syncFolder () {
+    try {
+      const fd = fs.openSync(path.dirname(this.file), 'r')
+      try {
+        fs.fsyncSync(fd)
+      } finally {
+        fs.closeSync(fd)
+      }
+    } catch {}
+  }
+
+  closeFolder () {
+    if (this.folder >= 0) fs.closeSync(this.folder)
+    this.folder = -1
+  }
+
+  close () {
+    this.closeFolder()
+    if (this.fd >= 0) fs.closeSync(this.fd)
+    this.fd = -1
+  }
+
+  discard () {
+    const isNamed = this.folder < 0
+    this.close()
+    if (!isNamed) return
+    try {
+      fs.unlinkSync(this.temporary)
+    } catch {}
+  }
+}
+
+module.exports = { TemporaryFile, isRestricted }

@@ -1,0 +1,182 @@
+'use strict'
+// What a file's header says of its tensors, and the tensors over the file's bytes.
+
+const { arrayMap, nbytesOf, typedSet } = require('../base/primordials')
+const ffi = require('../backend/calls')
+const { failure } = require('../base/errors')
+const { countCopy } = require('../backend/storage')
+const { dtypes, dtypeOf } = require('../backend/dtypes')
+const { denseLayout } = require('../layout/layouts')
+const { wrap } = require('../tensor/tensor')
+const { parse } = require('./parsers')
+
+const { backend, Layout, READ_ONLY } = ffi
+
+/** @import { DtypeName } from '../base/types' */
+/** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
+/** @typedef {import('./byte-source').Source} Source */
+
+const PIECE = 2 ** 26 // bytes that are copied at a time: typed arrays have a largest length
+
+/**
+ * Where a tensor is in a file, and what it is.
+ *
+ * @typedef {object} TensorInfo
+ * @property {string} name
+ * @property {DtypeName} dtype  of the tensor that get() gives; 'uint8' for NumPy's raw bytes (type '<V2', '|V1') of which nobody said what they are
+ * @property {number[]} shape  of that tensor
+ * @property {string} type  what the format calls the type: '<f4', 'BF16', 'Q4_K'
+ * @property {number[]} fileShape  elements, as the file says; another than shape where elements come in blocks
+ * @property {{ elements: number, bytes: number }} block  of the type; one element, but of quantised types
+ * @property {number} byteOffset  in the file, or in what the member of an .npz was inflated to
+ * @property {number} nbytes
+ * @property {number} [deflated]  bytes that it has in an .npz that deflates it; else absent
+ */
+
+/**
+ * Parses a file's header, of which the parser is given more until it has all.
+ *
+ * @param {number} which  parser
+ * @param {Source} source
+ * @returns {{ words: Float64Array, bytes: Uint8Array<ArrayBuffer> }} bytes: the file's beginning, to whose bytes the words refer
+ */
+function parseHeader (which, source) {
+  const { size } = source
+  for (let n = Math.min(size, source.first); ;) {
+    const bytes = source.read(0, n)
+    const { words, wanted } = parse(which, bytes, size)
+    if (wanted === 0) return { words, bytes }
+    n = Math.min(size, Math.max(wanted, 2 * n))
+  }
+}
+
+/**
+ * A tensor's record in the header, with names.
+ *
+ * @typedef {object} Entry
+ * @property {string} name
+ * @property {number} dtype  index; -1: none of ours
+ * @property {number} foreign  what the format says besides: bits of .npy, the type's number in .gguf
+ * @property {string} type
+ * @property {number} blockElements
+ * @property {number} blockBytes
+ * @property {number} begin  byte of the file
+ * @property {number} nbytes
+ * @property {number[]} shape  elements, as the file says
+ */
+
+/**
+ * @param {Float64Array} words  of the record
+ * @param {string} name
+ * @param {string} type
+ * @returns {Entry}
+ */
+function entryOf (words, name, type) {
+  return {
+    name,
+    type,
+    dtype: words[4],
+    foreign: words[5],
+    blockElements: words[6],
+    blockBytes: words[7],
+    begin: words[8],
+    nbytes: words[9],
+    shape: Array.from(words.subarray(11, 11 + words[10]))
+  }
+}
+
+/**
+ * dtype and shape of an entry's tensor: bytes where the type is none of ours.
+ *
+ * @param {Entry} entry
+ * @returns {{ dtype: import('../backend/dtypes').Dtype, shape: number[] }}
+ */
+function tensorOf ({ dtype, shape, blockElements, blockBytes, nbytes }) {
+  if (dtype >= 0) return { dtype: dtypes[dtype], shape }
+  const bytes = dtypeOf('uint8')
+  if (blockElements === 1 && blockBytes === 1) return { dtype: bytes, shape }
+  const last = shape[shape.length - 1]
+  if (shape.length === 0 || last % blockElements !== 0) return { dtype: bytes, shape: [nbytes] }
+  return { dtype: bytes, shape: [...shape.slice(0, -1), last / blockElements * blockBytes] }
+}
+
+/**
+ * A layout without a storage.
+ *
+ * @param {import('../backend/dtypes').Dtype} dtype
+ * @param {number[]} shape
+ * @param {boolean} fortran  the first axis is contiguous, not the last
+ */
+function layoutWithout (dtype, shape, fortran) {
+  return fortran && shape.length > 1 ? ffi.denseOrdered(dtype.index, shape, arrayMap(shape, (_, d) => shape.length - 1 - d)) : denseLayout(dtype.index, shape)
+}
+
+/**
+ * An entry's tensor: over the file's bytes, or over a copy where they are not aligned or big-endian.
+ *
+ * @param {Source} source
+ * @param {Entry} entry
+ * @param {{ fortran?: boolean, swapped?: boolean }} [how]
+ */
+function madeOf (source, entry, { fortran = false, swapped = false } = {}) {
+  const { dtype, shape } = tensorOf(entry)
+  const bare = layoutWithout(dtype, shape, fortran)
+  const width = dtype.kind === 'COMPLEX' ? dtype.itemsize / 2 : dtype.itemsize // bytes of a number
+  let storage = (swapped && !source.owned) || entry.nbytes === 0 ? null : source.place(entry.begin, entry.nbytes, width)
+  if (storage === null) {
+    if (source.writes && entry.nbytes > 0) throw unwritable(entry, swapped)
+    storage = copyOf(source, entry)
+  }
+  if (swapped) ffi.swapBytes(storage, width)
+  return wrap(new Layout(storage, dtype.index, bare.shape, bare.strides, 0, bare.size, (bare.flags & ~READ_ONLY) | source.flags))
+}
+
+/**
+ * @param {Entry} entry
+ * @param {boolean} swapped
+ */
+function unwritable ({ name, begin }, swapped) {
+  const what = name === '' ? 'the tensor' : JSON.stringify(name)
+  return swapped
+    ? failure('ERR_UNSUPPORTED', `${what} is big-endian: a copy could not be written back; mode 'c' or 'r' copies`)
+    : failure('ERR_ALIGNMENT', `${what} begins at byte ${begin}, which its dtype cannot be written at in place; mode 'c' or 'r' copies`)
+}
+
+/**
+ * @param {Source} source
+ * @param {Entry} entry
+ * @returns {Storage} with a copy of the entry's bytes
+ */
+function copyOf (source, { begin, nbytes }) {
+  const storage = backend.allocate(nbytes, ffi.check)
+  if (nbytes === 0) return storage
+  const buffer = /** @type {ArrayBuffer} */ (backend.bufferOf(storage, ffi.check))
+  for (let at = 0; at < nbytes;) {
+    const piece = source.view(begin + at, Math.min(nbytes - at, PIECE))
+    typedSet(new Uint8Array(buffer, storage.byteOffset + at, nbytesOf(piece)), piece)
+    at += nbytesOf(piece)
+  }
+  countCopy(source.reason, nbytes)
+  return storage
+}
+
+/** @param {Entry} entry @returns {TensorInfo} */
+function infoOf (entry) {
+  const { dtype, shape } = tensorOf(entry)
+  const { name, type, shape: fileShape, blockElements: elements, blockBytes: bytes, begin: byteOffset, nbytes } = entry
+  return { name, dtype: dtype.name, shape: shape.slice(), type, fileShape: fileShape.slice(), block: { elements, bytes }, byteOffset, nbytes }
+}
+
+/**
+ * @param {Map<string, any>} map
+ * @param {string} name
+ * @param {number} at  byte of the file where the name is
+ * @param {any} value
+ * @throws ERR_FORMAT the name is there already
+ */
+function setOnce (map, name, at, value) {
+  if (map.has(name)) throw failure('ERR_FORMAT', `byte ${at}: this name is there twice`)
+  map.set(name, value)
+}
+
+module.exports = { parseHeader, entryOf, tensorOf, layoutWithout, madeOf, infoOf, setOnce }

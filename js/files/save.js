@@ -1,0 +1,300 @@
+'use strict'
+// Public, in Node: tensors written to files.
+
+const { lengthOf, newList } = require('../base/primordials')
+const fs = require('node:fs')
+const { backend } = require('../backend/calls')
+const { optionsOf } = require('../base/validate')
+const { checkSignal } = require('../base/signals')
+const { Extra, countStaged } = require('../backend/storage')
+const { Tensor } = require('../tensor/tensor')
+const { TemporaryFile, isRestricted } = require('./atomic-write')
+const { pathOf, extensionOf } = require('./paths')
+const { systemError } = require('./system-errors')
+const { CHUNK, transferOptions, rejection, callback } = require('./transfers')
+const writers = require('./writers')
+
+const { ChecksummedTensor, contentOf, withPart, sizeOf } = writers
+
+/** @import { AnyTensor } from '../base/types' */
+/** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
+/** @typedef {import('../base/signals').Signal} Signal */
+/** @typedef {import('./transfers').SaveOptions} SaveOptions */
+/** @typedef {import('./transfers').Transfer} Transfer */
+/** @typedef {import('./writers').Tensors} Tensors */
+/** @typedef {import('./writers').Piece} Piece */
+
+/**
+ * A buffer for copies of parts: of tensors whose checksum is needed, because others may write to them between the checksum and the
+ * write, and of those whose bytes may move.
+ *
+ * @param {Piece[]} pieces
+ * @returns {Uint8Array} as long as the longest such part; empty if there is none
+ */
+const copyBuffer = pieces => new Uint8Array(pieces.reduce((n, piece) => piece instanceof ChecksummedTensor || mayMove(piece) ? Math.max(n, Math.min(CHUNK, sizeOf(piece))) : n, 0))
+
+/**
+ * A part as it is written: where a checksum is needed, a copy that nobody else writes to.
+ *
+ * @param {Piece} piece
+ * @param {Uint8Array} part  of it
+ * @param {Uint8Array} own  the copyBuffer
+ * @returns {Uint8Array}
+ */
+function stableBytes (piece, part, own) {
+  if (!(piece instanceof ChecksummedTensor)) return part
+  own.set(part)
+  return own.subarray(0, part.length)
+}
+
+/** @param {Piece[]} pieces */
+const totalOf = pieces => pieces.reduce((n, piece) => n + sizeOf(piece), 0)
+
+/**
+ * @param {string} file
+ * @param {Piece[]} pieces
+ */
+function writeSync (file, pieces) {
+  const temporary = new TemporaryFile(file)
+  try {
+    const own = copyBuffer(pieces)
+    for (const piece of pieces) {
+      for (let at = 0, n = sizeOf(piece); at < n;) {
+        at += withPart(piece, at, Math.min(CHUNK, n - at), part => {
+          const bytes = stableBytes(piece, part, own)
+          const count = fs.writeSync(temporary.fd, bytes)
+          if (piece instanceof ChecksummedTensor) piece.add(bytes.subarray(0, count))
+          return count
+        })
+      }
+      if (piece instanceof ChecksummedTensor) fs.writeSync(temporary.fd, piece.sum(), 0, 4, piece.at)
+    }
+    if (!isRestricted()) fs.fdatasyncSync(temporary.fd) // else O_DSYNC did it at each write
+    temporary.publish(true)
+    temporary.syncFolder()
+    temporary.close()
+  } catch (error) {
+    temporary.discard()
+    throw systemError(error, file)
+  }
+}
+
+/**
+ * @param {string} file
+ * @param {Piece[]} pieces
+ * @param {Transfer} options
+ */
+async function writeAsync (file, pieces, { signal, onProgress, replace }) {
+  const held = newList() // storages, which no program may see
+  for (let i = 0; i < pieces.length; i++) {
+    const piece = contentOf(pieces[i])
+    if (Tensor.isTensor(piece)) held[held.length] = Tensor.attachedOf(piece).storage
+  }
+  for (let i = 0; i < held.length; i++) claim(held[i])
+  try {
+    checkSignal(signal) // runs the caller's code, which cannot change the pieces any more
+    const temporary = new TemporaryFile(file)
+    try {
+      await writeInto(temporary.fd, pieces, signal, onProgress)
+      if (!isRestricted()) await callback(done => { fs.fdatasync(temporary.fd, done) })
+      checkSignal(signal)
+      temporary.publish(replace)
+      temporary.syncFolder()
+      temporary.close()
+    } catch (error) {
+      temporary.discard()
+      throw error
+    }
+  } catch (error) {
+    throw rejection(error, signal, file)
+  } finally {
+    for (let i = 0; i < held.length; i++) unclaim(held[i])
+  }
+}
+
+/**
+ * @param {number} fd
+ * @param {Piece[]} pieces
+ * @param {Signal | undefined} signal
+ * @param {Function | undefined} onProgress
+ */
+async function writeInto (fd, pieces, signal, onProgress) {
+  const total = totalOf(pieces)
+  let done = 0
+  const own = copyBuffer(pieces)
+  for (const piece of pieces) {
+    for (let at = 0, n = sizeOf(piece); at < n;) {
+      const count = await withPart(piece, at, Math.min(CHUNK, n - at), async part => {
+        const bytes = stableBytes(piece, part, own)
+        const stays = mayMove(piece) ? own.subarray(0, part.length) : bytes
+        if (stays !== bytes) {
+          stays.set(part)
+          countStaged(lengthOf(part))
+        }
+        const count = await callback(done => { fs.write(fd, stays, 0, stays.length, null, done) })
+        if (piece instanceof ChecksummedTensor) piece.add(stays.subarray(0, count))
+        return count
+      })
+      at += count
+      done += count
+      checkSignal(signal)
+      onProgress?.({ done, total })
+    }
+    if (piece instanceof ChecksummedTensor) fs.writeSync(fd, piece.sum(), 0, 4, piece.at)
+  }
+}
+
+/**
+ * Whether the bytes may move while the system reads them: WASM memory grows, and a buffer may be transferred away and freed.
+ *
+ * @param {Piece} piece
+ */
+const mayMove = piece => Tensor.isTensor(piece) && !backend.isFixed(Tensor.layoutOf(piece).storage)
+
+/** Keeps a storage, which nobody may write to until unclaim. @param {Storage} storage */
+function claim (storage) {
+  if (storage.claims++ === 0) storage.group.count.storages++
+  const extra = storage.extra ??= new Extra()
+  extra.busy++
+}
+
+/** @param {Storage} storage */
+function unclaim (storage) {
+  const extra = /** @type {Extra} */ (storage.extra)
+  extra.busy--
+  if (--storage.claims > 0) return
+  storage.group.count.storages--
+  backend.release(storage)
+}
+
+/**
+ * @param {unknown} t
+ * @param {string} reason
+ */
+const npyPieces = (t, reason) => writers.npyPieces(writers.tensorGiven(t), reason)
+/**
+ * @param {unknown} tensors
+ * @param {string} reason
+ */
+const npzPieces = (tensors, reason) => writers.npzPieces(writers.entriesOf(tensors), reason)
+/**
+ * @param {unknown} tensors
+ * @param {unknown} metadata
+ * @param {string} reason
+ */
+const safetensorsPieces = (tensors, metadata, reason) => writers.safetensorsPieces(writers.entriesOf(tensors), writers.metadataOf(metadata), reason)
+
+/**
+ * Writes a .npy file: without a name first, with what the disk's cache holds written out, then under this one, so that
+ * nobody sees half a file and who maps the old one keeps it. The tensor is busy meanwhile.
+ *
+ * @param {string | URL} path
+ * @param {AnyTensor} t
+ * @param {SaveOptions} [opts]
+ * @returns {Promise<void>}
+ * @throws {TypeError} ERR_ARGUMENT · ERR_IO, ERR_NOT_FOUND, with errno and path · the signal's reason · as rejections
+ * @see NumPy save
+ * @example
+ * const write = (path, t) => saveNpy(path, t, { onProgress: ({ done, total }) => console.log(done / total) })
+ */
+async function saveNpy (path, t, opts) {
+  const file = pathOf(path)
+  const options = transferOptions(opts)
+  await writeAsync(file, npyPieces(t, 'saveNpy'), options)
+}
+
+/**
+ * Writes an .npz file, as saveNpy does.
+ *
+ * @param {string | URL} path
+ * @param {Tensors} tensors
+ * @param {SaveOptions} [opts]
+ * @returns {Promise<void>}
+ * @throws as saveNpy
+ * @see NumPy savez
+ * @example
+ * const write = (path, a, b) => saveNpz(path, { a, b })
+ */
+async function saveNpz (path, tensors, opts) {
+  const file = pathOf(path)
+  const options = transferOptions(opts)
+  await writeAsync(file, npzPieces(tensors, 'saveNpz'), options)
+}
+
+/**
+ * Writes a .safetensors file, as saveNpy does.
+ *
+ * @param {string | URL} path
+ * @param {Tensors} tensors
+ * @param {SaveOptions} [opts]
+ * @returns {Promise<void>}
+ * @throws as saveNpy · {TypeError} ERR_DTYPE complex128
+ * @see safetensors save_file
+ * @example
+ * const write = (path, weight) => saveSafetensors(path, { weight }, { metadata: { format: 'pt' } })
+ */
+async function saveSafetensors (path, tensors, opts) {
+  const file = pathOf(path)
+  const options = transferOptions(opts)
+  await writeAsync(file, safetensorsPieces(tensors, options.metadata, 'saveSafetensors'), options)
+}
+
+/**
+ * saveNpy at once.
+ *
+ * @param {string | URL} path
+ * @param {AnyTensor} t
+ * @throws as saveNpy
+ * @example
+ * const write = (path, t) => saveNpySync(path, t)
+ */
+function saveNpySync (path, t) {
+  writeSync(pathOf(path), npyPieces(t, 'saveNpySync'))
+}
+
+/**
+ * saveNpz at once.
+ *
+ * @param {string | URL} path
+ * @param {Tensors} tensors
+ * @throws as saveNpz
+ * @example
+ * const write = (path, a, b) => saveNpzSync(path, { a, b })
+ */
+function saveNpzSync (path, tensors) {
+  writeSync(pathOf(path), npzPieces(tensors, 'saveNpzSync'))
+}
+
+/**
+ * saveSafetensors at once.
+ *
+ * @param {string | URL} path
+ * @param {Tensors} tensors
+ * @param {{ metadata?: Record<string, string> }} [opts]
+ * @throws as saveSafetensors
+ * @example
+ * const write = (path, weight) => saveSafetensorsSync(path, { weight })
+ */
+function saveSafetensorsSync (path, tensors, opts) {
+  const { metadata } = optionsOf(opts)
+  writeSync(pathOf(path), safetensorsPieces(tensors, metadata, 'saveSafetensorsSync'))
+}
+
+/**
+ * Writes a file whose name says how: .npy (a tensor), .npz or .safetensors (tensors by name).
+ *
+ * @param {string | URL} path
+ * @param {AnyTensor | Tensors} tensors
+ * @param {SaveOptions} [opts]
+ * @returns {Promise<void>}
+ * @throws as saveNpy · ERR_UNSUPPORTED another extension
+ * @example
+ * const write = (path, weight) => save(path, { weight }, { signal: AbortSignal.timeout(60000) })
+ */
+async function save (path, tensors, opts) {
+  const extension = extensionOf(pathOf(path), ['.npy', '.npz', '.safetensors'])
+  if (extension === '.npy') return saveNpy(path, /** @type {any} */ (tensors), opts)
+  return extension === '.npz' ? saveNpz(path, /** @type {any} */ (tensors), opts) : saveSafetensors(path, /** @type {any} */ (tensors), opts)
+}
+
+module.exports = { saveNpy, saveNpz, saveSafetensors, saveNpySync, saveNpzSync, saveSafetensorsSync, save }

@@ -1,0 +1,63 @@
+'use strict'
+// The system's errors, as errors of ours.
+
+const path = require('node:path')
+const { failure } = require('../base/errors')
+
+const TEMPORARY = /^\.samebytes-[\w-]+\.tmp$/ // the names that atomic-write.js gives
+
+/** @type {Record<string, string>} */
+const CODES = { ENOENT: 'ERR_NOT_FOUND', ENOTDIR: 'ERR_NOT_FOUND', EEXIST: 'ERR_EXISTS' }
+
+/**
+ * An error of the system as one of ours, with errno and path; one of ours stays what it is.
+ *
+ * @param {any} error
+ * @param {string} file
+ */
+function systemError (error, file) {
+  if (error?.code === 'ERR_ACCESS_DENIED') return Object.assign(forbidden(error, file), { cause: error })
+  if (typeof error?.code === 'string' && error.code.startsWith('ERR_') && error.syscall === undefined) {
+    return error.errno === undefined ? error : Object.assign(error, { path: file })
+  }
+  const code = CODES[/** @type {string} */ (error.code)] ?? 'ERR_IO'
+  // Users never see the temporary file, so errors name the destination.
+  const isTemporary = typeof error.path === 'string' && TEMPORARY.test(path.basename(error.path))
+  const message = isTemporary ? error.message.replace(/, (\w+) '[^]*$/, (/** @type {string} */ _, /** @type {string} */ call) => `, ${call} '${file}'`) : error.message
+  return Object.assign(failure(code, message), { errno: error.errno, path: file, cause: error })
+}
+
+/**
+ * A refusal of Node's permission model, with the flag that would allow it.
+ *
+ * @param {any} error  permission and resource say what was missing; links need everything, and say so in words only
+ * @param {string} file
+ */
+function forbidden ({ permission, resource }, file) {
+  const flag = { FileSystemRead: '--allow-fs-read', FileSystemWrite: '--allow-fs-write' }[/** @type {string} */ (permission)]
+  const folder = path.dirname(path.resolve(file))
+  let needs = '--allow-fs-read=* --allow-fs-write=*'
+  if (flag !== undefined) needs = `${flag}=${resource || file}`
+  if (flag !== undefined && resource && path.basename(resource) !== path.basename(file)) {
+    needs = `--allow-fs-read=${folder}/* --allow-fs-write=${folder}/*` // the temporary file is in the same folder
+  }
+  return Object.assign(failure('ERR_IO', `${file}: the permission model forbids it; ${needs} is needed`), { path: file })
+}
+
+/**
+ * Calls fn, whose errors become ours.
+ *
+ * @template R
+ * @param {string} file
+ * @param {() => R} fn
+ * @returns {R}
+ */
+function named (file, fn) {
+  try {
+    return fn()
+  } catch (error) {
+    throw systemError(error, file)
+  }
+}
+
+module.exports = { systemError, named }

@@ -1,0 +1,82 @@
+'use strict'
+// What saving and loading have in common: options, progress, errors.
+
+const { failure } = require('../base/errors')
+const { show, optionsOf, oneOf } = require('../base/validate')
+const { signalOf } = require('../base/signals')
+const { systemError } = require('./system-errors')
+
+/** @typedef {import('../base/signals').Signal} Signal */
+
+const CHUNK = 2 ** 24 // bytes that are written or read at a time
+const IF_EXISTS = /** @type {const} */ (['replace', 'error'])
+
+/**
+ * @typedef {object} SaveOptions
+ * @property {Record<string, string>} [metadata]  of .safetensors
+ * @property {AbortSignal} [signal]  what was there stays then
+ * @property {(progress: { done: number, total: number }) => void} [onProgress]  bytes; what it throws ends the transfer
+ * @property {'replace' | 'error'} [ifExists]  'error': what is there stays, and that is ERR_EXISTS; 'replace' unless told
+ */
+
+/** @typedef {{ metadata: any, signal: Signal | undefined, onProgress: ((progress: { done: number, total: number }) => void) | undefined, replace: boolean }} Transfer */
+
+/**
+ * @param {any} opts
+ * @returns {Transfer}
+ */
+function transferOptions (opts) {
+  const { metadata, signal, onProgress, ifExists } = optionsOf(opts)
+  if (onProgress !== undefined && typeof onProgress !== 'function') throw failure('ERR_ARGUMENT', `onProgress is ${show(onProgress)}; a function was expected`)
+  return { metadata, signal: signalOf(signal), onProgress: onProgress && marked(onProgress), replace: replaces({ ifExists }) }
+}
+
+/** Carries what a caller's function threw back to the caller, unchanged. */
+class CallbackError extends Error {}
+
+/**
+ * The function, whose errors become CallbackErrors.
+ *
+ * @param {(progress: { done: number, total: number }) => void} fn
+ * @returns {(progress: { done: number, total: number }) => void}
+ */
+const marked = fn => progress => {
+  try {
+    fn(progress)
+  } catch (cause) {
+    throw new CallbackError('onProgress threw', { cause })
+  }
+}
+
+/**
+ * What a transfer is rejected with.
+ *
+ * @param {any} error
+ * @param {Signal | undefined} signal
+ * @param {string} file
+ */
+function rejection (error, signal, file) {
+  if (error instanceof CallbackError) return error.cause
+  return signal?.isAborted && Object.is(error, signal.reason) ? error : systemError(error, file)
+}
+
+/**
+ * @param {unknown} opts
+ * @returns {boolean} whether what is there may be replaced
+ */
+function replaces (opts) {
+  const { ifExists } = optionsOf(opts)
+  return ifExists === undefined || oneOf('ifExists', ifExists, IF_EXISTS) === 0
+}
+
+/**
+ * What a function of Node gives to its callback.
+ *
+ * @param {(done: (error: any, result?: any) => void) => void} start
+ * @returns {Promise<any>}
+ */
+function callback (start) {
+  return new Promise((resolve, reject) => { start((error, result) => { error ? reject(error) : resolve(result) }) })
+}
+
+module.exports = { CHUNK, transferOptions, replaces, rejection, callback }

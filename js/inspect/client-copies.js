@@ -1,0 +1,39 @@
+'use strict'
+// The page's list of copies, by what was called.
+
+/** @typedef {import('./map').MemoryMap} MemoryMap */
+/** @typedef {import('./map').Copied} Copied */
+/** @typedef {import('./client').MapPage} MapPage */
+
+/** Self-contained: pages have its text. */
+class Copies {
+  /** @param {MapPage} page */
+  constructor (page) {
+    this.page = page
+    this.element = page.el('section', { class: 'copies', 'aria-label': 'Copies' })
+  }
+
+  /** @param {MemoryMap} map */
+  draw ({ copied, staged }) {
+    const { el } = this.page
+    const rows = Object.entries(copied).filter(([, row]) => row.count > 0)
+    if (staged.count > 0) rows.push(['staged on the way', staged])
+    rows.sort((a, b) => b[1].bytes - a[1].bytes)
+    const largest = Math.max(1, ...rows.map(([, row]) => row.bytes))
+    this.element.replaceChildren(el('h2', {}, 'Copies', el('span', { class: 'site' }, rows.length === 0 ? 'none were made' : 'by what was called, and where')),
+      ...rows.map(([reason, row]) => this.drawRow(reason, row, largest)))
+  }
+
+  /** @param {string} reason @param {Copied} row @param {number} largest  bytes */
+  drawRow (reason, { count, bytes, sites }, largest) {
+    const { el, texts } = this.page
+    const bar = el('span', { class: 'length' })
+    bar.style.setProperty('--share', `${(100 * bytes / largest).toFixed(2)}%`)
+    const known = sites.filter(({ site }) => site !== null).slice(0, 4)
+    return el('div', { class: 'copy' },
+      el('b', {}, reason), el('span', { class: 'track' }, bar), el('span', { class: 'amount' }, `${texts.bytes(bytes)} in ${texts.grouped(count)}`),
+      el('span', { class: 'from' }, ...known.map(({ site, count }) => el('span', { title: texts.where(site) }, `${site === null ? '' : texts.shortly(site)}${count > 1 ? ` \u00d7 ${texts.grouped(count)}` : ''}`))))
+  }
+}
+
+module.exports = { Copies }

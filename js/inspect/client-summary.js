@@ -1,0 +1,69 @@
+'use strict'
+// The page's summary: totals, and the colours of dtypes.
+
+/** @typedef {import('./map').MemoryMap} MemoryMap */
+/** @typedef {import('./client').MapPage} MapPage */
+
+/** Self-contained: pages have its text. */
+class Summary {
+  /** @param {MapPage} page */
+  constructor (page) {
+    const { el } = page
+    this.page = page
+    this.status = el('span', { class: 'status', role: 'status' })
+    this.program = el('code')
+    this.also = el('span', { class: 'also' })
+    this.title = el('p', {}, this.program, this.also, this.status)
+    this.numbers = el('dl', { class: 'numbers' })
+    this.legend = el('ul', { class: 'legend', 'aria-label': 'Colours of dtypes' })
+  }
+
+  /** @param {string} text @param {boolean} isGood */
+  say (text, isGood) {
+    this.status.textContent = text
+    this.status.className = `status ${isGood ? 'good' : 'over'}`
+  }
+
+  /** @param {MemoryMap} map */
+  draw (map) {
+    const { el } = this.page
+    this.numbers.replaceChildren(...this.numbersOf(map).map(([value, name, id]) => el('div', { 'data-number': id }, el('dt', {}, name), el('dd', {}, value))))
+    const also = this.alsoOf(map).join(' \u00b7 ')
+    this.program.textContent = map.program
+    this.program.title = also
+    this.also.textContent = also
+    this.drawLegend(map)
+  }
+
+  /** @param {MemoryMap} map @returns {[value: string, name: string, id: string][]} */
+  numbersOf ({ totals, copied, staged }) {
+    const { texts } = this.page
+    let [times, moved] = [staged.count, staged.bytes]
+    for (const row of Object.values(copied)) [times, moved] = [times + row.count, moved + row.bytes]
+    return [
+      [texts.bytes(totals.bytes), 'on the map', 'bytes'],
+      [texts.grouped(totals.tensors), totals.tensors === 1 ? 'tensor' : 'tensors', 'tensors'],
+      [texts.grouped(totals.regions), totals.regions === 1 ? 'block' : 'blocks', 'regions'],
+      [texts.bytes(moved), times === 1 ? 'in 1 copy' : `in ${texts.grouped(times)} copies`, 'copied']
+    ]
+  }
+
+  /** @param {MemoryMap} map */
+  alsoOf ({ backend, samebytes, pid, totals }) {
+    const also = [backend, `samebytes ${samebytes}`]
+    if (pid > 0) also.push(`process ${pid}`)
+    if (totals.untraced > 0) also.push(`${this.page.texts.many(totals.untraced, 'earlier tensor')} not shown`)
+    return also
+  }
+
+  /** @param {MemoryMap} map */
+  drawLegend (map) {
+    const { el, texts } = this.page
+    const counts = new Map()
+    for (const { tensors, count } of map.regions) for (const row of tensors) counts.set(row.dtype, (counts.get(row.dtype) ?? 0) + row.count * count)
+    const items = [...counts].sort((a, b) => b[1] - a[1]).map(([dtype, n]) => el('li', { class: texts.hue(dtype), title: texts.many(n, 'tensor') }, el('span', { class: 'swatch' }), dtype))
+    this.legend.replaceChildren(...items)
+  }
+}
+
+module.exports = { Summary }
