@@ -11,7 +11,7 @@ const { deviceOfStorage, isPinned, nameOfDevice } = require('../backend/device-n
 const { placeOf } = require('../layout/placement')
 const { dynamismOf, nameOfDynamism, emptyLayout, likeLayout, axesOfOrder, written, layoutOverBytes, bytesOf } = require('../layout/layouts')
 const { Tensor, wrap } = require('./tensor')
-const { copyOf } = require('./make')
+const { copyOf } = require('./creation')
 const { fromBlob } = require('./blob')
 
 /** @import { DtypeName, NameOf, Or, TensorData, AsarrayOptions, DtypeOfData } from '../base/types' */

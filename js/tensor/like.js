@@ -6,7 +6,7 @@ const { optionsOf } = require('../base/validate')
 const { dtypes } = require('../backend/dtypes')
 const { likeLayout } = require('../layout/layouts')
 const { Tensor } = require('./tensor')
-const { make, makeFull, tensorOf } = require('./make')
+const { make, makeFull, tensorOf } = require('./creation')
 const { draw, drawIntegers } = require('./random')
 
 /** @import { DtypeName, NameOf, Or, InputOf, MakeOptions, RandomOptions } from '../base/types' */

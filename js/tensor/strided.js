@@ -5,7 +5,7 @@ const { rows } = require('../backend/calls')
 const { optionsOf } = require('../base/validate')
 const { dtypeOf } = require('../backend/dtypes')
 const { stridedLayout } = require('../layout/layouts')
-const { make, makeFull } = require('./make')
+const { make, makeFull } = require('./creation')
 const { draw, drawIntegers } = require('./random')
 
 /** @import { DtypeName, NameOf, Or, Shape, Value, MakeOptions, RandomOptions, RandomFloating, RandomInteger, DtypeOfValue, DtypeOfBounds } from '../base/types' */
