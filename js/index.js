@@ -6,7 +6,11 @@ const { functionsOf, laterFile, readAll } = require('./runtime/lazy')
 const { pythonPath: pythonFolder } = require('./runtime/host')
 const { backend, wasmMemory, memory, setMemoryLimit, flush } = require('./backend/memory')
 const { Tensor } = require('./tensor/tensor')
-const { tensor, empty, zeros, ones, full, scalarTensor, fromBytes, clone, sharesMemory, canCast } = require('./tensor/creation')
+const {
+  tensor, empty, zeros, ones, full, scalarTensor, fromBytes, clone,
+  emptyLike, zerosLike, onesLike, fullLike, randLike, randnLike, randintLike,
+  emptyStrided, zerosStrided, onesStrided, fullStrided, randStrided, randnStrided, randintStrided
+} = require('./tensor/creation')
 const { fromBlob, forBlob } = require('./tensor/blob')
 const { Generator, manualSeed, rand, randn, randint } = require('./tensor/random')
 const { dtypes: dtypeList } = require('./backend/dtypes')
@@ -14,10 +18,8 @@ const { Scope, keep } = require('./layout/lifetime')
 const { tidy, scope, dispose } = require('./tensor/scopes')
 const { traceIfAsked } = require('./inspect/autostart')
 
-const { promoteTypes, finfo, iinfo } = functionsOf(() => require('./tensor/dtype-info'))
-const { concat, stack, arrayEqual, allClose } = functionsOf(() => require('./tensor/combine'))
-const { emptyLike, zerosLike, onesLike, fullLike, randLike, randnLike, randintLike } = functionsOf(() => require('./tensor/like'))
-const { emptyStrided, zerosStrided, onesStrided, fullStrided, randStrided, randnStrided, randintStrided } = functionsOf(() => require('./tensor/strided'))
+const { canCast, promoteTypes, finfo, iinfo } = functionsOf(() => require('./tensor/dtype-info'))
+const { concat, stack, arrayEqual, allClose, sharesMemory } = functionsOf(() => require('./tensor/combine'))
 const { arange, linspace, eye } = functionsOf(() => require('./tensor/sequences'))
 const { asarray } = functionsOf(() => require('./tensor/asarray'))
 

@@ -3,12 +3,11 @@
 
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
-const { show } = require('../base/validate')
 const { isOnDevice } = require('../backend/storage')
 const { nameOfDevice, deviceOfStorage, isPinned } = require('../backend/device-names')
 const { checkPinning } = require('../backend/cuda')
 const { fix } = require('../backend/pins')
-const { Tensor } = require('../tensor/tensor')
+const { Tensor, tensorOf } = require('../tensor/tensor')
 
 const { backend, rows, READ_ONLY } = ffi
 
@@ -38,8 +37,7 @@ const registrations = new FinalizationRegistry((/** @type {number} */ handle) =>
  * const pinned = path => hostRegister(openSafetensors(path).get('weights'))
  */
 function hostRegister (t) {
-  if (!Tensor.isTensor(t)) throw failure('ERR_ARGUMENT', `t is ${show(t)}; a tensor was expected`)
-  const layout = Tensor.attachedOf(t)
+  const layout = Tensor.attachedOf(tensorOf(t))
   const { storage } = layout
   if (isOnDevice(storage)) throw failure('ERR_DEVICE', `t is on ${nameOfDevice(deviceOfStorage(storage))}; the CPU's memory is what is pinned`)
   checkPinning('hostRegister was called')

@@ -5,9 +5,8 @@ const { arrayJoin } = require('../base/primordials')
 const { failure } = require('../base/errors')
 const { show, shapeOf } = require('../base/validate')
 const { dtypeOfArray, partsOfArray } = require('../base/buffers')
-const { Tensor } = require('../tensor/tensor')
+const { Tensor, tensorOf } = require('../tensor/tensor')
 const { fromBlob } = require('../tensor/blob')
-const { tensorOf } = require('../tensor/creation')
 
 /** @typedef {{ type: string, dims: readonly number[], data: any, location: string }} OrtTensor as far as it is read here */
 /** @typedef {{ Tensor: new (type: any, data: any, dims: readonly number[]) => any }} Ort what onnxruntime-node and onnxruntime-web export */

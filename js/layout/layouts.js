@@ -9,7 +9,7 @@ const { laterFile } = require('../runtime/lazy')
 const { show, integers, shapeOf, oneOf } = require('../base/validate')
 const { countStaged } = require('../backend/storage')
 const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone, partsOfArray, partsOfLive, partsOfView, byteLengthOf } = require('../base/buffers')
-const { itemsizes } = require('../backend/dtypes')
+const { dtypes, itemsizes } = require('../backend/dtypes')
 const { CPU, deviceOfStorage, nameOfDevice } = require('../backend/device-names')
 const { placeOf } = require('./placement')
 
@@ -93,7 +93,7 @@ function allocated (layout) {
   return new ffi.Layout(storage, layout.dtype, layout.shape, layout.strides, 0, layout.size, layout.flags)
 }
 
-/** @typedef {(dtype: import('../backend/dtypes').Dtype, what: any, options: Record<string, any>, zeroed: boolean) => Layout} Lay one of the three below */
+/** @typedef {(dtype: import('../backend/dtypes').Dtype, what: any, options: Record<string, any>, zeroed: boolean) => Layout} Lay one of the three below: what is a shape, a layout, or a shape and strides */
 
 /**
  * A new tensor's layout over new bytes, as the options of all that make tensors say.
@@ -131,6 +131,15 @@ function likeLayout (dtype, like, options, zeroed) {
   const place = placeOf(device, pinMemory, shared)
   return withBytes(ffi.viewByNumbers(ffi.rows.dense_like, like, dtype.index), dynamismOf(dynamism), zeroed, place)
 }
+
+/**
+ * The dtype of a new tensor whose options name none.
+ *
+ * @param {Lay} lay
+ * @param {any} what  lay's second argument
+ * @returns {import('../backend/dtypes').Dtype | undefined} undefined: the caller has a default
+ */
+const dtypeLike = (lay, what) => lay === likeLayout ? dtypes[what.dtype] : undefined
 
 /**
  * The same with strides that are given, over as many bytes as they reach.
@@ -383,4 +392,4 @@ function isSameShape (a, b, but = -1) {
   return true
 }
 
-module.exports = { isSameShape, denseLayout, dynamismOf, nameOfDynamism, allocated, emptyLayout, likeLayout, stridedLayout, axesOfOrder, withBytes, written, layoutOver, layoutOverBytes, bytesOf, adopted, viewed, inherit, part, scalingOfPart }
+module.exports = { isSameShape, denseLayout, dynamismOf, nameOfDynamism, allocated, emptyLayout, likeLayout, stridedLayout, dtypeLike, axesOfOrder, withBytes, written, layoutOver, layoutOverBytes, bytesOf, adopted, viewed, inherit, part, scalingOfPart }

@@ -8,7 +8,7 @@ const { failure } = require('../base/errors')
 const { show, integer, integers, shapeOf, optionsOf } = require('../base/validate')
 const { Storage, passing } = require('../backend/storage')
 const { dtypeOf, dtypes } = require('../backend/dtypes')
-const { Tensor, wrap } = require('../tensor/tensor')
+const { Tensor, tensorOf, wrap } = require('../tensor/tensor')
 
 const { backend, Layout, READ_ONLY } = ffi
 const { addon } = /** @type {any} */ (backend) // undefined on WASM
@@ -67,7 +67,7 @@ function checkNative () {
  */
 async function share (t, opts) {
   checkNative()
-  if (!Tensor.isTensor(t)) throw failure('ERR_ARGUMENT', `t is ${show(t)}; a tensor was expected`)
+  tensorOf(t)
   const { uses: given } = optionsOf(opts)
   const uses = given === undefined ? 1 : integer('uses', given)
   if (uses < 1) throw failure('ERR_BOUNDS', `uses is ${uses}; it is at least 1`)

@@ -8,7 +8,7 @@ const { show, integer, integers, shapeOf, optionsOf } = require('../base/validat
 const { byteLengthOf, dtypeOfArray, isSharedArrayBuffer, partsOfArray } = require('../base/buffers')
 const { Storage, passing } = require('../backend/storage')
 const { dtypeOf, dtypes } = require('../backend/dtypes')
-const { Tensor, wrap } = require('../tensor/tensor')
+const { Tensor, tensorOf, wrap } = require('../tensor/tensor')
 const { version } = require('../base/version')
 
 const { backend, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
@@ -57,7 +57,7 @@ const { backend, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
  * there.toArray() // [1, 0]
  */
 function share (t, opts) {
-  if (!Tensor.isTensor(t)) throw failure('ERR_ARGUMENT', `t is ${show(t)}; a tensor was expected`)
+  tensorOf(t)
   const { uses: given } = optionsOf(opts)
   const uses = given === undefined ? 1 : integer('uses', given)
   if (uses < 1) throw failure('ERR_BOUNDS', `uses is ${uses}; it is at least 1`)

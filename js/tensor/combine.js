@@ -1,5 +1,5 @@
 'use strict'
-// Functions of several tensors: one made of all of them, and whether they are equal.
+// Functions of several tensors: one made of all of them; whether they are equal, or have bytes in common.
 
 const { Array, arrayEvery, arrayMap, arraySlice } = require('../base/primordials')
 const ffi = require('../backend/calls')
@@ -7,7 +7,7 @@ const { failure } = require('../base/errors')
 const { MOST_PARTS, show, boolean, integer, optionsOf, axisAndOptions } = require('../base/validate')
 const { checkTogether } = require('../layout/placement')
 const moves = require('../copy/rearrange')
-const { Tensor, resultOf, produced } = require('./tensor')
+const { Tensor, tensorOf, resultOf, produced } = require('./tensor')
 
 /** @import { DtypeName, NameOf, Or, Promote, AnyTensor, AxisOptions, CloseOptions, EqualOptions, Joined } from '../base/types' */
 
@@ -267,6 +267,40 @@ function allClose (...args) {
 }
 
 /**
+ * Do two tensors have a byte in common? Judged by address.
+ *
+ * @overload
+ * @param {Tensor} a
+ * @param {Tensor} b
+ * @returns {boolean}
+ * @throws {TypeError} ERR_ARGUMENT other than two tensors · {RangeError} ERR_MEMORY interleaved layouts need a bit for each byte · ERR_DISPOSED
+ * @see NumPy shares_memory
+ * @example
+ * const t = zeros([4])
+ * sharesMemory(t.slice(':2'), t.slice('2:')) // false
+ */
+/**
+ * The same of a list of two tensors.
+ *
+ * @overload
+ * @param {readonly [Tensor, Tensor]} list
+ * @returns {boolean}
+ * @throws as with two
+ */
+/**
+ * @param {...any} args
+ * @returns {boolean}
+ */
+function sharesMemory (...args) {
+  const given = args.length === 1 && Array.isArray(args[0]) ? args[0] : args
+  const { length } = given
+  if (length !== 2) throw failure('ERR_ARGUMENT', `${length} tensors were given; two were expected`)
+  const a = tensorOf(given[0], 'a')
+  const b = tensorOf(given[1], 'b')
+  return ffi.sharesMemory(Tensor.layoutOf(a), Tensor.layoutOf(b))
+}
+
+/**
  * @param {string} name
  * @param {unknown} value
  * @param {number} missing
@@ -279,4 +313,4 @@ function tolerance (name, value, missing) {
   return value
 }
 
-module.exports = { concat, stack, arrayEqual, allClose }
+module.exports = { concat, stack, arrayEqual, allClose, sharesMemory }

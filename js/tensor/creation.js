@@ -1,35 +1,73 @@
 'use strict'
-// Functions that make tensors with bytes of their own.
+// Functions that make tensors with bytes of their own: of a shape, like another tensor, with strides, of values.
 
 const { Array, arrayJoin } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { countCopy, countStaged } = require('../backend/storage')
-const { show, shapeOf, optionsOf, isOptions, castingOf } = require('../base/validate')
+const { shapeOf, optionsOf, isOptions, castingOf } = require('../base/validate')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { dtypeOfArray, partsOfLive } = require('../base/buffers')
 const { flatten, scalarFor } = require('../layout/values')
 const { placeLike } = require('../layout/placement')
-const { denseLayout, allocated, withBytes, emptyLayout, written, layoutOver, layoutOverBytes, bytesOf } = require('../layout/layouts')
+const { denseLayout, allocated, withBytes, emptyLayout, likeLayout, stridedLayout, dtypeLike, written, layoutOver, layoutOverBytes, bytesOf } = require('../layout/layouts')
 const { writeValues } = require('../layout/elements')
-const { Tensor, wrap } = require('./tensor')
+const { draw, drawIntegers } = require('./random')
+const { Tensor, wrap, tensorOf } = require('./tensor')
 
-/** @import { DtypeName, NameOf, Or, Shape, Value, Casting, TensorData, MakeOptions, RequiredDtype, ResultOptions, DtypeOfValue, DtypeOfData } from '../base/types' */
+const { rows } = ffi
 
-/**
- * (shape, options), or options in place of an omitted shape.
- *
- * @param {unknown} shape
- * @param {unknown} opts
- * @returns {{ given: unknown, asked: Record<string, any> }}
- */
-function shapeAndOptions (shape, opts) {
-  return opts === undefined && shape !== undefined && shape !== null && isOptions(shape)
-    ? { given: undefined, asked: optionsOf(shape) }
-    : { given: shape === null ? undefined : shape, asked: optionsOf(opts) }
-}
+/** @typedef {import('../layout/layouts').Lay} Lay */
+/** @typedef {InstanceType<typeof ffi.Layout>} Layout */
+/** @import { DtypeName, NameOf, Or, Shape, Value, InputOf, TensorData, MakeOptions, RandomOptions, RandomFloating, RandomInteger, RequiredDtype, ResultOptions, DtypeOfValue, DtypeOfBounds, DtypeOfData } from '../base/types' */
 
 const FLOAT32 = dtypeOf('float32')
+
+// Each function below is one call of `make`, `makeFull`, `draw` or `drawIntegers` with one of three layouts:
+// emptyLayout (a shape), likeLayout (another tensor's layout) or stridedLayout (shape and strides).
+
+/**
+ * A new tensor whose elements nothing but zeroing writes.
+ *
+ * @param {Lay} lay
+ * @param {unknown} what  lay's second argument
+ * @param {unknown} opts
+ * @param {boolean} zeroed
+ * @returns {Tensor}
+ */
+function make (lay, what, opts, zeroed) {
+  const options = optionsOf(opts)
+  const { dtype: name } = options
+  return wrap(lay(name === undefined ? dtypeLike(lay, what) ?? FLOAT32 : dtypeOf(name), what, options, zeroed))
+}
+
+/**
+ * The dtype of `full`'s result where none is named.
+ *
+ * @param {unknown} value
+ */
+function nameForValue (value) {
+  return Array.isArray(value) ? 'complex64' : typeof value === 'boolean' ? 'bool' : typeof value === 'bigint' ? 'int64' : 'float32'
+}
+
+/**
+ * A new tensor with one value everywhere.
+ *
+ * @param {Lay} lay
+ * @param {unknown} what  lay's second argument
+ * @param {unknown} value
+ * @param {unknown} opts
+ * @returns {Tensor}
+ */
+function makeFull (lay, what, value, opts) {
+  const options = optionsOf(opts)
+  const { dtype: name } = options
+  const dtype = name === undefined ? dtypeLike(lay, what) ?? dtypeOf(nameForValue(value)) : dtypeOf(name)
+  const scalar = scalarFor(value, dtype)
+  return wrap(written(lay(dtype, what, options, false), layout => ffi.fill(layout, scalar)))
+}
+
+// ---- By shape ----
 
 /**
  * A tensor of uninitialised elements.
@@ -47,38 +85,6 @@ const FLOAT32 = dtypeOf('float32')
 function empty (shape, opts) {
   if (opts === undefined && Array.isArray(shape)) return wrap(allocated(denseLayout(FLOAT32.index, shape)))
   return make(emptyLayout, shape, opts, false)
-}
-
-/**
- * @param {import('../layout/layouts').Lay} lay
- * @param {unknown} what  for lay
- * @param {unknown} opts
- * @param {boolean} zeroed
- * @param {import('../backend/dtypes').Dtype} [missing]  where the options name no dtype
- * @returns {Tensor}
- */
-function make (lay, what, opts, zeroed, missing = FLOAT32) {
-  const options = optionsOf(opts)
-  const { dtype: name } = options
-  return wrap(lay(name === undefined ? missing : dtypeOf(name), what, options, zeroed))
-}
-
-/**
- * @param {import('../layout/layouts').Lay} lay
- * @param {unknown} what  for lay
- * @param {unknown} value
- * @param {unknown} opts
- * @param {import('../backend/dtypes').Dtype} [missing]  where the options name no dtype; else the value's
- * @returns {Tensor}
- */
-function makeFull (lay, what, value, opts, missing) {
-  const options = optionsOf(opts)
-  const { dtype: name } = options
-  const dtype = name === undefined && missing !== undefined
-    ? missing
-    : dtypeOf(name !== undefined ? name : Array.isArray(value) ? 'complex64' : typeof value === 'boolean' ? 'bool' : typeof value === 'bigint' ? 'int64' : 'float32')
-  const scalar = scalarFor(value, dtype)
-  return wrap(written(lay(dtype, what, options, false), layout => ffi.fill(layout, scalar)))
 }
 
 /**
@@ -148,6 +154,280 @@ function scalarTensor (value, opts) {
   return makeFull(emptyLayout, [], value, opts)
 }
 
+// ---- Like another tensor ----
+
+/**
+ * @param {unknown} t
+ * @returns {Layout}
+ */
+function layoutOf (t) {
+  return Tensor.layoutOf(tensorOf(t))
+}
+
+/**
+ * A tensor of uninitialised elements in another one's shape.
+ *
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @param {Tensor<D>} t  gives shape, dtype, device and order of axes in memory, without gaps; not its dynamism
+ * @param {MakeOptions<E> | NameOf<E>} [opts]  what is to differ
+ * @returns {Tensor<Or<E, D>>} owns its bytes
+ * @throws {TypeError} ERR_ARGUMENT t is no tensor · ERR_DISPOSED · as empty
+ * @see array API empty_like
+ * @example
+ * emptyLike(zeros([2, 3], 'int8').T).strides // [1, 3]
+ */
+function emptyLike (t, opts) {
+  return make(likeLayout, layoutOf(t), opts, false)
+}
+
+/**
+ * A tensor of zeros in another one's shape.
+ *
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @param {Tensor<D>} t  as emptyLike
+ * @param {MakeOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, D>>} owns its bytes
+ * @throws as emptyLike
+ * @see array API zeros_like
+ * @example
+ * zerosLike(tensor([[1n, 2n]])).toArray() // [ [ 0n, 0n ] ]
+ */
+function zerosLike (t, opts) {
+  return make(likeLayout, layoutOf(t), opts, true)
+}
+
+/**
+ * A tensor of ones in another one's shape.
+ *
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @param {Tensor<D>} t  as emptyLike
+ * @param {MakeOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, D>>} owns its bytes
+ * @throws as emptyLike
+ * @see array API ones_like
+ * @example
+ * onesLike(zeros([2]), 'int16').toArray() // [1, 1]
+ */
+function onesLike (t, opts) {
+  return make(likeLayout, layoutOf(t), opts, false).fill(1)
+}
+
+/**
+ * A tensor with one value everywhere, in another one's shape.
+ *
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @param {Tensor<D>} t  as emptyLike
+ * @param {InputOf<Or<E, D>>} value  that must fit the dtype
+ * @param {MakeOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, D>>} owns its bytes
+ * @throws as emptyLike · {TypeError} ERR_CAST the value does not fit
+ * @see array API full_like
+ * @example
+ * fullLike(zeros([2]), 0.5).toArray() // [0.5, 0.5]
+ */
+function fullLike (t, value, opts) {
+  return makeFull(likeLayout, layoutOf(t), value, opts)
+}
+
+/**
+ * A tensor of numbers from [0, 1), all equally likely, in another one's shape.
+ *
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @param {Tensor<D>} t  as emptyLike
+ * @param {RandomOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, D>>} owns its bytes
+ * @throws as emptyLike · {TypeError} ERR_DTYPE t's dtype is not floating, and none is given
+ * @see PyTorch rand_like
+ * @example
+ * randLike(zeros([2, 3])).shape // [2, 3]
+ */
+function randLike (t, opts) {
+  return draw(rows.uniform, likeLayout, layoutOf(t), opts)
+}
+
+/**
+ * A tensor of normally distributed numbers, mean 0 and standard deviation 1, in another one's shape.
+ *
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @param {Tensor<D>} t  as emptyLike
+ * @param {RandomOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, D>>} owns its bytes
+ * @throws as randLike
+ * @see PyTorch randn_like
+ * @example
+ * randnLike(zeros([2, 3], 'int8'), 'float64').dtype // 'float64'
+ */
+function randnLike (t, opts) {
+  return draw(rows.normal, likeLayout, layoutOf(t), opts)
+}
+
+/**
+ * A tensor of integers from [low, high), all exactly equally likely, in another one's shape.
+ *
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @param {Tensor<D>} t  as emptyLike
+ * @param {number | bigint} low
+ * @param {number | bigint} high  exclusive
+ * @param {RandomOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, D>>} owns its bytes
+ * @throws as emptyLike · as randint; {TypeError} ERR_DTYPE t's dtype is no integer, and none is given
+ * @see PyTorch randint_like
+ * @example
+ * randintLike(zeros([3], 'int16'), 0, 10).dtype // 'int16'
+ */
+function randintLike (t, low, high, opts) {
+  return drawIntegers(likeLayout, layoutOf(t), low, high, opts)
+}
+
+// ---- With strides ----
+
+/**
+ * A tensor of uninitialised elements. Its storage ends with the last element that the strides reach.
+ *
+ * @template {DtypeName} [D=never]
+ * @param {Shape} shape  elements
+ * @param {readonly number[]} strides  elements, 0 or more, one per axis; elements may share bytes
+ * @param {MakeOptions<D> | NameOf<D>} [opts]  float32 where no dtype is given; an order must agree with the strides
+ * @returns {Tensor<Or<D, 'float32'>>} owns its bytes
+ * @throws {RangeError} ERR_SHAPE another number of strides, ERR_BOUNDS a negative one, ERR_MEMORY · {TypeError} ERR_DTYPE, ERR_ARGUMENT
+ * @see PyTorch empty_strided
+ * @example
+ * emptyStrided([2, 3], [1, 2]).isContiguous() // false
+ */
+function emptyStrided (shape, strides, opts) {
+  return make(stridedLayout, { shape, strides }, opts, false)
+}
+
+/**
+ * A tensor of zeros; bytes between its elements are zero as well.
+ *
+ * @template {DtypeName} [D=never]
+ * @param {Shape} shape  elements
+ * @param {readonly number[]} strides  as emptyStrided
+ * @param {MakeOptions<D> | NameOf<D>} [opts]
+ * @returns {Tensor<Or<D, 'float32'>>} owns its bytes
+ * @throws as emptyStrided
+ * @see ExecuTorch zeros_strided
+ * @example
+ * zerosStrided([2, 2], [1, 2], 'int8').toArray() // [[0, 0], [0, 0]]
+ */
+function zerosStrided (shape, strides, opts) {
+  return make(stridedLayout, { shape, strides }, opts, true)
+}
+
+/**
+ * A tensor of ones; what lies between its elements is uninitialised.
+ *
+ * @template {DtypeName} [D=never]
+ * @param {Shape} shape  elements
+ * @param {readonly number[]} strides  as emptyStrided
+ * @param {MakeOptions<D> | NameOf<D>} [opts]
+ * @returns {Tensor<Or<D, 'float32'>>} owns its bytes
+ * @throws as emptyStrided
+ * @see ExecuTorch ones_strided
+ * @example
+ * onesStrided([2, 2], [1, 2], 'int8').toArray() // [[1, 1], [1, 1]]
+ */
+function onesStrided (shape, strides, opts) {
+  return make(stridedLayout, { shape, strides }, opts, false).fill(1)
+}
+
+/**
+ * A tensor with one value everywhere; what lies between its elements is uninitialised.
+ *
+ * @template {Value} V
+ * @template {DtypeName} [D=never]
+ * @param {Shape} shape  elements
+ * @param {readonly number[]} strides  as emptyStrided
+ * @param {V} value  number -> float32, bigint -> int64, boolean -> bool, pair -> complex64, unless a dtype is given
+ * @param {MakeOptions<D> | NameOf<D>} [opts]
+ * @returns {Tensor<Or<D, DtypeOfValue<V>>>} owns its bytes
+ * @throws as emptyStrided · {TypeError} ERR_CAST the value does not fit
+ * @see ExecuTorch full_strided
+ * @example
+ * fullStrided([2, 2], [1, 2], true).dtype // 'bool'
+ */
+function fullStrided (shape, strides, value, opts) {
+  return makeFull(stridedLayout, { shape, strides }, value, opts)
+}
+
+/**
+ * A tensor of numbers from [0, 1), all equally likely: the same as rand's of the same shape.
+ *
+ * @template {RandomFloating} [D=never]
+ * @param {Shape} shape  elements
+ * @param {readonly number[]} strides  as emptyStrided, but no two elements may share a byte
+ * @param {RandomOptions<D> | NameOf<D>} [opts]
+ * @returns {Tensor<Or<D, 'float32'>>} owns its bytes
+ * @throws as emptyStrided · ERR_OVERLAP
+ * @see ExecuTorch rand_strided
+ * @example
+ * randStrided([2, 3], [1, 2]).strides // [1, 2]
+ */
+function randStrided (shape, strides, opts) {
+  return draw(rows.uniform, stridedLayout, { shape, strides }, opts)
+}
+
+/**
+ * A tensor of normally distributed numbers, mean 0 and standard deviation 1: the same as randn's of the same shape.
+ *
+ * @template {RandomFloating} [D=never]
+ * @param {Shape} shape  elements
+ * @param {readonly number[]} strides  as randStrided
+ * @param {RandomOptions<D> | NameOf<D>} [opts]
+ * @returns {Tensor<Or<D, 'float32'>>} owns its bytes
+ * @throws as randStrided
+ * @see ExecuTorch randn_strided
+ * @example
+ * randnStrided([2, 3], [1, 2]).strides // [1, 2]
+ */
+function randnStrided (shape, strides, opts) {
+  return draw(rows.normal, stridedLayout, { shape, strides }, opts)
+}
+
+/**
+ * A tensor of integers from [low, high), all exactly equally likely: the same as randint's of the same shape.
+ *
+ * @template {number | bigint} N
+ * @template {number | bigint} M
+ * @template {RandomInteger} [D=never]
+ * @param {N} low
+ * @param {M} high  exclusive
+ * @param {Shape} shape  elements
+ * @param {readonly number[]} strides  as randStrided
+ * @param {RandomOptions<D> | NameOf<D>} [opts]  dtype as randint
+ * @returns {Tensor<Or<D, DtypeOfBounds<N | M>>>} owns its bytes
+ * @throws as randStrided · {RangeError} ERR_BOUNDS low is not below high · {TypeError} ERR_CAST the dtype does not hold them
+ * @see ExecuTorch randint_strided
+ * @example
+ * randintStrided(5, 6, [2, 2], [1, 2]).toArray() // [[5, 5], [5, 5]]
+ */
+function randintStrided (low, high, shape, strides, opts) {
+  return drawIntegers(stridedLayout, { shape, strides }, low, high, opts)
+}
+
+// ---- Of values and bytes ----
+
+/**
+ * (shape, options), or options in place of an omitted shape.
+ *
+ * @param {unknown} shape
+ * @param {unknown} opts
+ * @returns {{ given: unknown, asked: Record<string, any> }}
+ */
+function shapeAndOptions (shape, opts) {
+  return opts === undefined && shape !== undefined && shape !== null && isOptions(shape)
+    ? { given: undefined, asked: optionsOf(shape) }
+    : { given: shape === null ? undefined : shape, asked: optionsOf(opts) }
+}
+
 /**
  * Copies values into a new tensor: a number, bigint, boolean, nested or iterable lists of them,
  * a typed array, or a tensor. Numbers become float32, not float64.
@@ -211,8 +491,8 @@ function countFits (shape, count) {
 }
 
 /**
- * @param {InstanceType<typeof ffi.Layout>} target
- * @param {InstanceType<typeof ffi.Layout>} source
+ * @param {Layout} target
+ * @param {Layout} source
  * @param {number} casting
  * @param {boolean} reshaped  the source's shape is not the target's
  */
@@ -282,64 +562,4 @@ function clone (t, opts) {
   return t.clone(opts)
 }
 
-/**
- * @param {unknown} t
- * @param {string} [name]  of the argument, for messages
- * @returns {Tensor}
- */
-function tensorOf (t, name = 't') {
-  if (!Tensor.isTensor(t)) throw failure('ERR_ARGUMENT', `${name} is ${show(t)}; a tensor was expected`)
-  return t
-}
-
-/**
- * Do two tensors have a byte in common? Judged by address.
- *
- * @overload
- * @param {Tensor} a
- * @param {Tensor} b
- * @returns {boolean}
- * @throws {TypeError} ERR_ARGUMENT other than two tensors · {RangeError} ERR_MEMORY interleaved layouts need a bit for each byte · ERR_DISPOSED
- * @see NumPy shares_memory
- * @example
- * const t = zeros([4])
- * sharesMemory(t.slice(':2'), t.slice('2:')) // false
- */
-/**
- * The same of a list of two tensors.
- *
- * @overload
- * @param {readonly [Tensor, Tensor]} list
- * @returns {boolean}
- * @throws as with two
- */
-/**
- * @param {...any} args
- * @returns {boolean}
- */
-function sharesMemory (...args) {
-  const given = args.length === 1 && Array.isArray(args[0]) ? args[0] : args
-  const { length } = given
-  if (length !== 2) throw failure('ERR_ARGUMENT', `${length} tensors were given; two were expected`)
-  const a = tensorOf(given[0], 'a')
-  const b = tensorOf(given[1], 'b')
-  return ffi.sharesMemory(Tensor.layoutOf(a), Tensor.layoutOf(b))
-}
-
-/**
- * May one dtype be cast to another?
- *
- * @param {DtypeName} from
- * @param {DtypeName} to
- * @param {Casting} [casting]  'same_kind' where none is given
- * @returns {boolean}
- * @throws {TypeError} ERR_DTYPE, ERR_ARGUMENT
- * @see array API can_cast, with NumPy's levels
- * @example
- * canCast('int64', 'float64', 'safe') // false
- */
-function canCast (from, to, casting) {
-  return ffi.canCast(dtypeOf(from).index, dtypeOf(to).index, castingOf(casting))
-}
-
-module.exports = { tensor, empty, zeros, ones, full, scalarTensor, fromBytes, clone, sharesMemory, canCast, make, makeFull, copyOf, tensorOf }
+module.exports = { tensor, empty, zeros, ones, full, scalarTensor, fromBytes, clone, copyOf, emptyLike, zerosLike, onesLike, fullLike, randLike, randnLike, randintLike, emptyStrided, zerosStrided, onesStrided, fullStrided, randStrided, randnStrided, randintStrided }

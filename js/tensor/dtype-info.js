@@ -3,11 +3,11 @@
 
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
-const { show } = require('../base/validate')
+const { show, castingOf } = require('../base/validate')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { Tensor } = require('./tensor')
 
-/** @import { DtypeName, AnyTensor, Floating, Complex, Signed, Unsigned, Promote, FloatInfo, IntegerInfo } from '../base/types' */
+/** @import { DtypeName, Casting, AnyTensor, Floating, Complex, Signed, Unsigned, Promote, FloatInfo, IntegerInfo } from '../base/types' */
 
 /**
  * The dtype in which values of two dtypes meet.
@@ -28,6 +28,22 @@ const { Tensor } = require('./tensor')
  */
 function promoteTypes (a, b) {
   return dtypes[ffi.promoteTypes(dtypeOf(a).index, dtypeOf(b).index)].name
+}
+
+/**
+ * May one dtype be cast to another?
+ *
+ * @param {DtypeName} from
+ * @param {DtypeName} to
+ * @param {Casting} [casting]  'same_kind' where none is given
+ * @returns {boolean}
+ * @throws {TypeError} ERR_DTYPE, ERR_ARGUMENT
+ * @see array API can_cast, with NumPy's levels
+ * @example
+ * canCast('int64', 'float64', 'safe') // false
+ */
+function canCast (from, to, casting) {
+  return ffi.canCast(dtypeOf(from).index, dtypeOf(to).index, castingOf(casting))
 }
 
 /**
@@ -81,4 +97,4 @@ function iinfo (dtype) {
   return bits === 64 ? { bits, min, max, dtype: name } : { bits, min: Number(min), max: Number(max), dtype: name }
 }
 
-module.exports = { promoteTypes, finfo, iinfo }
+module.exports = { canCast, promoteTypes, finfo, iinfo }

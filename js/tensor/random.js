@@ -5,7 +5,7 @@ const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { show, optionsOf } = require('../base/validate')
 const { dtypeOf } = require('../backend/dtypes')
-const { emptyLayout, written } = require('../layout/layouts')
+const { emptyLayout, dtypeLike, written } = require('../layout/layouts')
 const { wrap } = require('./tensor')
 
 const { rows } = ffi
@@ -104,42 +104,45 @@ function manualSeed (seed) {
 const FLOAT32 = dtypeOf('float32')
 
 /**
- * @param {number} row
+ * A new tensor of random numbers.
+ *
+ * @param {number} row  what C is to do
  * @param {import('../layout/layouts').Lay} lay
- * @param {unknown} what  for lay
- * @param {Record<string, any>} options
- * @param {import('../backend/dtypes').Dtype} missing  where the options name no dtype
- * @param {number | bigint} a  of the distribution
- * @param {number | bigint} b
+ * @param {unknown} what  lay's second argument
+ * @param {unknown} opts
+ * @param {number | bigint} [a]  of the distribution: the low end
+ * @param {number | bigint} [b]  the high end
+ * @param {import('../backend/dtypes').Dtype} [missing]  where neither the options nor lay tell a dtype
  * @returns {import('./tensor').Tensor}
  */
-function draw (row, lay, what, options, missing, a, b) {
+function draw (row, lay, what, opts, a = 0, b = 1, missing = FLOAT32) {
+  const options = optionsOf(opts)
   const { dtype: name, generator = shared } = options
   if (!Generator.isGenerator(generator)) throw failure('ERR_ARGUMENT', `generator is ${show(generator)}; a Generator was expected`)
-  const layout = lay(name === undefined ? missing : dtypeOf(name), what, options, false)
+  const layout = lay(name === undefined ? dtypeLike(lay, what) ?? missing : dtypeOf(name), what, options, false)
   return wrap(written(layout, () => {
     Generator.advance(generator, ffi.generate(row, layout, [a, b, generator.seed, generator.offset], 0)) // of stream 0
   }))
 }
 
 /**
+ * A new tensor of random integers.
+ *
  * @param {import('../layout/layouts').Lay} lay
- * @param {unknown} what  for lay
+ * @param {unknown} what  lay's second argument
  * @param {number | bigint} low
- * @param {number | bigint} high
+ * @param {number | bigint} high  exclusive
  * @param {unknown} opts
- * @param {import('../backend/dtypes').Dtype} [missing]  where the options name no dtype
  * @returns {import('./tensor').Tensor}
  */
-function drawIntegers (lay, what, low, high, opts, missing) {
+function drawIntegers (lay, what, low, high, opts) {
   for (const [name, value] of Object.entries({ low, high })) {
     if (typeof value !== 'bigint' && !Number.isSafeInteger(value)) {
       throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a safe integer or a bigint was expected`)
     }
   }
   if (high === 1n << 64n) high = 2 ** 64 // as a number, it is what lets uint64 have all its values
-  missing ??= dtypeOf(typeof low === 'bigint' || typeof high === 'bigint' ? 'int64' : 'int32')
-  return draw(rows.randint, lay, what, optionsOf(opts), missing, low, high)
+  return draw(rows.randint, lay, what, opts, low, high, dtypeOf(typeof low === 'bigint' || typeof high === 'bigint' ? 'int64' : 'int32'))
 }
 
 /**
@@ -155,7 +158,7 @@ function drawIntegers (lay, what, low, high, opts, missing) {
  * rand([2, 3], { generator: new Generator(1) }).shape // [2, 3]
  */
 function rand (shape, opts) {
-  return draw(rows.uniform, emptyLayout, shape, optionsOf(opts), FLOAT32, 0, 1)
+  return draw(rows.uniform, emptyLayout, shape, opts)
 }
 
 /**
@@ -171,7 +174,7 @@ function rand (shape, opts) {
  * randn(4, 'float64').dtype // 'float64'
  */
 function randn (shape, opts) {
-  return draw(rows.normal, emptyLayout, shape, optionsOf(opts), FLOAT32, 0, 1)
+  return draw(rows.normal, emptyLayout, shape, opts)
 }
 
 /**

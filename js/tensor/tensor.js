@@ -94,6 +94,18 @@ function wrap (layout, base) {
 }
 
 /**
+ * An argument that has to be a tensor.
+ *
+ * @param {unknown} t
+ * @param {string} [name]  of the argument, for messages
+ * @returns {Tensor}
+ */
+function tensorOf (t, name = 't') {
+  if (!Tensor.isTensor(t)) throw failure('ERR_ARGUMENT', `${name} is ${show(t)}; a tensor was expected`)
+  return t
+}
+
+/**
  * n-dimensional array over bytes that others may see as well. Made by `tensor`, `zeros`, `fromBlob`
  * and their like. Views share the bytes of their base: writing to one shows in the other.
  *
@@ -1824,7 +1836,7 @@ const NO_OPTIONS = { dtype: undefined, casting: 1, out: undefined, device: undef
 function resultOf (opts) {
   if (opts === undefined) return NO_OPTIONS
   const { dtype: name, casting: rule, out } = optionsOf(opts)
-  if (out !== undefined && !Tensor.isTensor(out)) throw failure('ERR_ARGUMENT', `out is ${show(out)}; a tensor was expected`)
+  if (out !== undefined) tensorOf(out, 'out')
   return { dtype: name === undefined ? undefined : dtypeOf(name), casting: castingOf(rule), out, device: undefined }
 }
 
@@ -1909,4 +1921,4 @@ Object.defineProperty(Tensor.prototype, 'dims', { enumerable: false })
 Object.defineProperty(Tensor.prototype, 'type', { enumerable: false })
 Object.defineProperty(Tensor.prototype, 'location', { enumerable: false })
 
-module.exports = { Tensor, wrap, resultOf, produced }
+module.exports = { Tensor, wrap, tensorOf, resultOf, produced }
