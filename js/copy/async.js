@@ -12,6 +12,7 @@ const { Extra, claim, unclaim, stats, countStaged, isOnDevice } = require('../ba
 const { itemsizes } = require('../backend/dtypes')
 const { checkSignal } = require('../base/signals')
 const { part, scalingOfPart } = require('../layout/layouts')
+const { copyElements } = require('./results')
 
 const cuda = laterFile(() => require('../backend/cuda'))
 
@@ -130,12 +131,7 @@ rootless(Pieces)
 function copyPiece ({ dst, src, scaling, casting }, { start }, extents) {
   const to = part(dst, start, extents)
   const from = part(src, start, extents)
-  if (scaling === null) {
-    ffi.copy(to, from, casting)
-  } else {
-    const { scale, bias, axis } = scalingOfPart(scaling, start, extents)
-    ffi.copyScaled(to, from, scale, bias, axis, casting)
-  }
+  copyElements(to, from, scaling && scalingOfPart(scaling, start, extents), casting)
 }
 
 /**

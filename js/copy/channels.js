@@ -9,6 +9,7 @@ const { show } = require('../base/validate')
 const { dtypeOfArray, partsOfArray, partsOfLive } = require('../base/buffers')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { layoutOver, part, scalingOfPart } = require('../layout/layouts')
+const { copyElements } = require('./results')
 
 const { rows } = ffi
 
@@ -70,8 +71,7 @@ function copyRows (copy, channels) {
   if (copies === null) return false
   for (let i = 0; i < copies.length; i++) {
     const { dst, src, scaling, casting } = copies[i]
-    if (scaling === null) ffi.copy(dst, src, casting)
-    else ffi.copyScaled(dst, src, scaling.scale, scaling.bias, scaling.axis, casting)
+    copyElements(dst, src, scaling, casting)
   }
   return true
 }

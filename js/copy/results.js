@@ -19,6 +19,19 @@ const moves = laterFile(() => require('./rearrange'))
 /** @typedef {import('../backend/dtypes').Dtype} Dtype */
 
 /**
+ * Copies with or without scale and bias.
+ *
+ * @param {InstanceType<typeof Layout>} dst
+ * @param {InstanceType<typeof Layout>} src
+ * @param {import('../backend/calls').Scaling | null} scaling
+ * @param {number} casting
+ */
+function copyElements (dst, src, scaling, casting) {
+  if (scaling === null) ffi.copy(dst, src, casting)
+  else ffi.copyScaled(dst, src, scaling.scale, scaling.bias, scaling.axis, casting)
+}
+
+/**
  * @param {InstanceType<typeof Layout>} layout
  * @param {Dtype | undefined} dtype  undefined: its own
  * @returns {InstanceType<typeof Layout>} without gaps and bytes, the axes in the same order of storage
@@ -113,4 +126,4 @@ function checkCast (from, to, casting) {
   throw failure('ERR_CAST', `${dtypes[from].name} does not cast to ${dtypes[to].name} under casting '${CASTINGS[casting]}'`)
 }
 
-module.exports = { likeOf, copied, copiedInto, produced, checkOut }
+module.exports = { copyElements, likeOf, copied, copiedInto, produced, checkOut }

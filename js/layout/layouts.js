@@ -326,6 +326,25 @@ function viewed (layout, { dtype, shape, strides, dimOrder, offset }) {
 }
 
 /**
+ * A layout that another thread or process described, if it lies inside the storage.
+ *
+ * @param {import('../backend/storage').Storage} storage
+ * @param {{ dtype: import('../backend/dtypes').Dtype, shape: number[], strides: number[] }} described  extents and strides in elements
+ * @param {number} byteOffset  of the first element, from the storage's first byte
+ * @param {number} flags
+ * @returns {Layout}
+ * @throws ERR_ALIGNMENT · ERR_BOUNDS, ERR_SHAPE
+ */
+function layoutWithin (storage, { dtype, shape, strides }, byteOffset, flags) {
+  const { index, itemsize } = dtype
+  if (byteOffset % itemsize !== 0) throw failure('ERR_ALIGNMENT', `the first element begins at byte ${byteOffset}; a multiple of ${itemsize} was expected`)
+  const n = Math.floor(storage.nbytes / itemsize)
+  const layout = ffi.asStrided(new ffi.Layout(storage, index, [n], [1], 0, n, flags), shape, strides, null, byteOffset / itemsize, false)
+  layout.flags |= flags
+  return layout
+}
+
+/**
  * What a view has of the layout that it is of: its owner, and if it shows as much, room to grow.
  *
  * @param {Layout} view
@@ -392,4 +411,4 @@ function isSameShape (a, b, but = -1) {
   return true
 }
 
-module.exports = { isSameShape, denseLayout, dynamismOf, nameOfDynamism, allocated, emptyLayout, likeLayout, stridedLayout, dtypeLike, axesOfOrder, withBytes, written, layoutOver, layoutOverBytes, bytesOf, adopted, viewed, inherit, part, scalingOfPart }
+module.exports = { isSameShape, denseLayout, dynamismOf, nameOfDynamism, allocated, emptyLayout, likeLayout, stridedLayout, dtypeLike, axesOfOrder, withBytes, written, layoutOver, layoutOverBytes, bytesOf, adopted, viewed, layoutWithin, inherit, part, scalingOfPart }

@@ -277,4 +277,4 @@ function keep (tensor) {
   return tensor
 }
 
-module.exports = { made, tracking, tidy, scope, Scope, keep }
+module.exports = { DISPOSE, made, tracking, tidy, scope, Scope, keep }

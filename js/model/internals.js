@@ -11,6 +11,7 @@ const { collected } = require('../layout/values')
 const { checkHeap } = require('../runtime/heap')
 const { dtypes, itemsizes } = require('../backend/dtypes')
 const { dataOf } = require('../layout/data')
+const { isSameShape } = require('../layout/layouts')
 const { Tensor } = require('../tensor/tensor')
 const { tensor } = require('../tensor/creation')
 const { fromBlob } = require('../tensor/blob')
@@ -40,6 +41,7 @@ const parts = {
   dtypes,
   itemsizes,
   dataOf,
+  isSameShape,
   Tensor,
   tensor,
   fromBlob,

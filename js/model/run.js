@@ -303,7 +303,7 @@ class Run {
     let changed = false
     for (const target of targets) {
       const { dims } = found[target.slot.name]
-      if (isSame(dims, target.layout.shape)) continue
+      if (instance().isSameShape(dims, target.layout.shape)) continue
       changed = true
       fit(target, [...dims])
     }
@@ -351,7 +351,7 @@ function valueOf (slot, theirs) {
  */
 function written (target, theirs) {
   if (target.slot.isInput) return copiedTo(target, theirs)
-  if (!isSame(theirs.dims, target.layout.shape)) throw misfit(target, theirs.dims)
+  if (!instance().isSameShape(theirs.dims, target.layout.shape)) throw misfit(target, theirs.dims)
   discard(theirs, target.layout.storage.buffer)
   return target.tensor
 }
@@ -405,9 +405,9 @@ function layoutNow (tensor) {
  * @param {number[]} shape
  */
 function fit (target, shape) {
-  const { Tensor, hold, letGo } = instance()
+  const { Tensor, hold, letGo, isSameShape } = instance()
   const { tensor, layout } = target
-  if (isSame(shape, layout.shape)) return
+  if (isSameShape(shape, layout.shape)) return
   if (layoutNow(tensor) === null) throw misfit(target, shape)
   const { storage } = layout
   letGo(storage, 1)
@@ -433,16 +433,6 @@ function misfit ({ slot, layout, tensor }, shape, cause) {
   const error = instance().failure('ERR_SHAPE', `${slot.title} has shape ${shown(shape)} in this run; the tensor to write into has ${shown(layout.shape)}, and ${room}`)
   error.cause = cause
   return error
-}
-
-/**
- * @param {readonly number[]} a
- * @param {readonly number[]} b
- */
-function isSame (a, b) {
-  if (a.length !== b.length) return false
-  for (let d = 0; d < a.length; d++) if (a[d] !== b[d]) return false
-  return true
 }
 
 /** @param {Layout} layout */

@@ -8,9 +8,10 @@ const { failure } = require('../base/errors')
 const { show, integer, integers, shapeOf, optionsOf } = require('../base/validate')
 const { Storage, passing } = require('../backend/storage')
 const { dtypeOf, dtypes } = require('../backend/dtypes')
+const { layoutWithin } = require('../layout/layouts')
 const { Tensor, tensorOf, wrap } = require('../tensor/tensor')
 
-const { backend, Layout, READ_ONLY } = ffi
+const { backend, READ_ONLY } = ffi
 const { addon } = /** @type {any} */ (backend) // undefined on WASM
 
 /** @import { AnyTensor, DtypeName } from '../base/types' */
@@ -120,7 +121,7 @@ async function open (d) {
   const { dtype, shape, strides, offset, nbytes } = given
   const below = lowestOf(shape, strides) * dtype.itemsize
   const first = offset + below // of the bytes that were shared
-  placed(new Storage(passing, null, null, 0, nbytes), given, -below, 0) // what makes no sense takes no use
+  layoutWithin(new Storage(passing, null, null, 0, nbytes), given, -below, 0) // what makes no sense takes no use
   /** @type {{ storage: Stored, flags: number }} */
   const { storage, flags } = await new Promise((resolve, reject) => {
     addon.vramOpen(given.socket, given.token, given.uuid, given.generation, first, nbytes, () => {
@@ -133,7 +134,7 @@ async function open (d) {
     })
     ffi.check()
   })
-  return wrap(placed(storage, given, -below, flags))
+  return wrap(layoutWithin(storage, given, -below, flags))
 }
 
 /** What the frame says of an opened descriptor. */
@@ -217,23 +218,6 @@ function counted (name, value) {
 function lowestOf (shape, strides) {
   if (shape.includes(0)) return 0
   return strides.reduce((sum, stride, d) => sum + Math.min(0, stride * (shape[d] - 1)), 0)
-}
-
-/**
- * A layout as the descriptor says, if it lies inside the bytes that were shared.
- *
- * @param {Stored} storage
- * @param {ReturnType<typeof partsOf>} parts
- * @param {number} byteOffset  of the first element in them
- * @param {number} flags
- */
-function placed (storage, { dtype, shape, strides }, byteOffset, flags) {
-  const { itemsize, index } = dtype
-  if (byteOffset % itemsize !== 0) throw failure('ERR_ALIGNMENT', `the first element begins at byte ${byteOffset}; a multiple of ${itemsize} was expected`)
-  const n = Math.floor(storage.nbytes / itemsize)
-  const layout = ffi.asStrided(new Layout(storage, index, [n], [1], 0, n, flags), shape, strides, null, byteOffset / itemsize, false)
-  layout.flags |= flags
-  return layout
 }
 
 module.exports = { share, open, unshare }

@@ -11,7 +11,7 @@ const { denseLayout } = require('../layout/layouts')
 const { onNextTurn } = require('../runtime/host')
 const { signalOf, checkSignal } = require('../base/signals')
 const { Tensor: TensorClass, wrap } = require('../tensor/tensor')
-const { SharedTensor } = require('./shared-tensor')
+const { SharedTensor, unless, codeOf } = require('./shared-tensor')
 
 const { backend, rows, READ_ONLY } = ffi
 
@@ -469,9 +469,6 @@ class SharedRing {
 }
 if (Symbol.dispose !== undefined) Object.defineProperty(SharedRing.prototype, Symbol.dispose, { value: SharedRing.prototype.dispose, configurable: true, writable: true })
 
-/** @param {unknown} error @returns {string | undefined} */
-const codeOf = error => /** @type {any} */ (error)?.code
-
 /** @param {Halves} word */
 const bitsOf = ([high, low]) => BigInt(high) << 32n | BigInt(low)
 
@@ -489,21 +486,6 @@ function countOf ([high, low]) {
   const count = high * 2 ** 32 + low
   if (count > Number.MAX_SAFE_INTEGER) throw failure('ERR_FORMAT', `byte ${8 * COUNT}: the count of frames is ${count}`)
   return count
-}
-
-/**
- * What fn gives; undefined where it fails with this code.
- *
- * @template R
- * @param {string} code
- * @param {() => R} fn
- */
-function unless (code, fn) {
-  try {
-    return fn()
-  } catch (error) {
-    if (codeOf(error) !== code) throw error
-  }
 }
 
 /**

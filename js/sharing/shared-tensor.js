@@ -180,7 +180,7 @@ class SharedTensor {
         return new SharedTensor(KEY, plan)
       } catch (error) {
         segment.close()
-        if (which !== 1 || left === 1 || /** @type {any} */ (error).code !== 'ERR_EXISTS') throw error
+        if (which !== 1 || left === 1 || codeOf(error) !== 'ERR_EXISTS') throw error
       }
     }
   }
@@ -464,18 +464,22 @@ function noPlace (where) {
 /** @param {Segment} segment */
 const pathOfDescriptor = segment => `/proc/${process.pid}/fd/${segment.fd}`
 
+/** @param {unknown} error @returns {string | undefined} */
+const codeOf = error => /** @type {any} */ (error)?.code
+
 /**
- * What fn gives; undefined where it fails with this code.
+ * Calls fn. Returns undefined where it throws an error with this code.
  *
  * @template R
  * @param {string} code
  * @param {() => R} fn
+ * @returns {R | undefined}
  */
 function unless (code, fn) {
   try {
     return fn()
   } catch (error) {
-    if (/** @type {any} */ (error).code !== code) throw error
+    if (codeOf(error) !== code) throw error
   }
 }
 
@@ -550,4 +554,4 @@ function rawPlan (segment, { dtype: name, shape, offset = 0 }) {
   return { dtype: /** @type {DtypeName} */ (name), shape: arraySlice(bare.shape), make }
 }
 
-module.exports = { SharedTensor }
+module.exports = { SharedTensor, unless, codeOf }

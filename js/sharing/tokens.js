@@ -8,10 +8,11 @@ const { show, integer, integers, shapeOf, optionsOf } = require('../base/validat
 const { byteLengthOf, dtypeOfArray, isSharedArrayBuffer, partsOfArray } = require('../base/buffers')
 const { Storage, passing } = require('../backend/storage')
 const { dtypeOf, dtypes } = require('../backend/dtypes')
+const { layoutWithin } = require('../layout/layouts')
 const { Tensor, tensorOf, wrap } = require('../tensor/tensor')
 const { version } = require('../base/version')
 
-const { backend, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
+const { backend, READ_ONLY, STATIC, UNBOUND } = ffi
 
 /** @import { AnyTensor, DtypeName } from '../base/types' */
 /** @typedef {InstanceType<typeof Storage>} Stored */
@@ -135,9 +136,8 @@ function fromShared (token, opts) {
   const { shared } = typeof opts === 'number' ? {} : optionsOf(opts)
   if (shared !== undefined && shared !== 'sab') throw failure('ERR_ARGUMENT', `shared is ${show(shared)}; 'sab' was expected`)
   const given = partsOf(token)
-  const { dtype, shape, strides, byteOffset, flags } = given
   const nbytes = given.kind === 'buffer' ? byteLengthOf(/** @type {SharedArrayBuffer} */ (given.buffer)) : ffi.sentBytes(given.key)
-  const layout = placed(new Storage(passing, null, null, 0, nbytes), dtype, shape, strides, byteOffset, flags) // a wrong token takes nothing
+  const layout = layoutWithin(new Storage(passing, null, null, 0, nbytes), given, given.byteOffset, given.flags) // a wrong token takes nothing
   layout.storage = given.kind === 'buffer' ? receivedBuffer(given) : ffi.receiveStorage(given.key, shared === 'sab')
   return wrap(layout)
 }
@@ -223,25 +223,6 @@ function receivedBuffer ({ buffer, left }) {
 
 function usedUp () {
   return failure('ERR_STALE', 'the token was used up or taken back, or is none')
-}
-
-/**
- * A layout as the token says, if it lies inside the storage.
- *
- * @param {Stored} storage
- * @param {import('../backend/dtypes').Dtype} dtype
- * @param {number[]} shape
- * @param {number[]} strides
- * @param {number} byteOffset
- * @param {number} flags
- */
-function placed (storage, dtype, shape, strides, byteOffset, flags) {
-  if (byteOffset % dtype.itemsize !== 0) throw failure('ERR_ALIGNMENT', `byteOffset is ${byteOffset}; a multiple of ${dtype.itemsize} was expected`)
-  const n = Math.floor(storage.nbytes / dtype.itemsize)
-  const whole = new Layout(storage, dtype.index, [n], [1], 0, n, flags)
-  const layout = ffi.asStrided(whole, shape, strides, null, byteOffset / dtype.itemsize, false)
-  layout.flags |= flags
-  return layout
 }
 
 module.exports = { share, fromShared, unshare }

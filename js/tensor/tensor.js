@@ -23,12 +23,14 @@ const records = require('../layout/blob-records')
 const { parseSlice, parseSlices } = require('../layout/slices')
 const { dataOf, hasNoAddress, addressOf } = require('../layout/data')
 const results = require('../copy/results')
-const { likeOf, copied, copiedInto, checkOut } = results
+const { copyElements, likeOf, copied, copiedInto, checkOut } = results
 const { sourceOf, imageOf, channelsOf, kept, scalingOf } = require('../copy/sources')
 const { copyAsync, busy } = require('../copy/async')
 const { signalOf, checkSignal } = require('../base/signals')
 const { checkHeap, ENTRY, TENSOR } = require('../runtime/heap')
 const lifetime = require('../layout/lifetime')
+
+const { DISPOSE } = lifetime
 
 const { backend, rows, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 
@@ -45,9 +47,6 @@ const { copyMedia } = functionsOf(() => require('../copy/media'))
 const { askedOf, dlDeviceOf, capsuleOf, arrayInterfaceOf } = functionsOf(() => require('./capsules'))
 
 const { ready, streamOf, withStream } = functionsOf(() => require('../backend/cuda'))
-
-/** @type {typeof Symbol.dispose} */
-const DISPOSE = Symbol.dispose ?? Symbol.for('Symbol.dispose')
 
 const INSPECT = Symbol.for('nodejs.util.inspect.custom')
 
@@ -1578,8 +1577,7 @@ class Tensor {
     const source = isTensor ? src.#attached() : sourceOf(src, image, this.#live())
     try {
       const layout = this.#writable()
-      if (scaling === null) ffi.copy(layout, source, casting)
-      else ffi.copyScaled(layout, source, scaling.scale, scaling.bias, scaling.axis, casting)
+      copyElements(layout, source, scaling, casting)
       countCopy('copyFrom', layout.size * itemsizes[layout.dtype])
     } finally {
       if (!isTensor) backend.release(source.storage)
