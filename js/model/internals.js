@@ -1,6 +1,6 @@
 'use strict'
-// What samebytes/module and samebytes/inspect take from the package. In their bundles for browsers the page's other bundle
-// takes this file's place (wasm/bundle.mjs), so that all work with one instance.
+// All that samebytes/module and samebytes/inspect use of the package. In browsers their bundles get this from the page's samebytes
+// bundle instead (wasm/bundle.mjs), so that there is one instance with one memory.
 
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
@@ -15,7 +15,7 @@ const { isSameShape } = require('../layout/layouts')
 const { Tensor } = require('../tensor/tensor')
 const { tensor } = require('../tensor/creation')
 const { fromBlob } = require('../tensor/blob')
-const { hold, letGo } = require('../copy/async')
+const { beginUse, endUse } = require('../copy/async')
 const { signalOf, checkSignal } = require('../base/signals')
 const { dtypeOfArray, isSharedArrayBuffer, isArrayBuffer, byteLengthOf } = require('../base/buffers')
 const lifetime = require('../layout/lifetime')
@@ -45,8 +45,8 @@ const parts = {
   Tensor,
   tensor,
   fromBlob,
-  hold,
-  letGo,
+  beginUse,
+  endUse,
   signalOf,
   checkSignal,
   keep: lifetime.keep,

@@ -75,8 +75,8 @@ function makeFull (lay, what, value, opts) {
  * @template {DtypeName} [D=never]
  * @param {Shape} shape  extents; an integer for one axis
  * @param {MakeOptions<D> | NameOf<D>} [opts]  float32 where no dtype is given
- * @returns {Tensor<Or<D, 'float32'>>} row-major; owns its bytes, 64-byte aligned (at most 64 of them whose `data` was read
- *   before their address: 16)
+ * @returns {Tensor<Or<D, 'float32'>>} row-major; owns its bytes, 64-byte aligned (16-byte where there are at most 64 bytes and
+ *   `data` was read before the address)
  * @throws {RangeError} ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_DEVICE, ERR_UNSUPPORTED
  * @see array API empty
  * @example
@@ -165,12 +165,12 @@ function layoutOf (t) {
 }
 
 /**
- * A tensor of uninitialised elements in another one's shape.
+ * A tensor of uninitialised elements with the shape of another tensor.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
- * @param {Tensor<D>} t  gives shape, dtype, device and order of axes in memory, without gaps; not its dynamism
- * @param {MakeOptions<E> | NameOf<E>} [opts]  what is to differ
+ * @param {Tensor<D>} t  gives shape, dtype, device and order of axes in memory; the result has no gaps, and its dynamism is 'bounded' unless told
+ * @param {MakeOptions<E> | NameOf<E>} [opts]  for what shall differ from t
  * @returns {Tensor<Or<E, D>>} owns its bytes
  * @throws {TypeError} ERR_ARGUMENT t is no tensor · ERR_DISPOSED · as empty
  * @see array API empty_like
@@ -182,7 +182,7 @@ function emptyLike (t, opts) {
 }
 
 /**
- * A tensor of zeros in another one's shape.
+ * A tensor of zeros with the shape of another tensor.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -199,7 +199,7 @@ function zerosLike (t, opts) {
 }
 
 /**
- * A tensor of ones in another one's shape.
+ * A tensor of ones with the shape of another tensor.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -216,7 +216,7 @@ function onesLike (t, opts) {
 }
 
 /**
- * A tensor with one value everywhere, in another one's shape.
+ * A tensor with one value everywhere and the shape of another tensor.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -234,7 +234,7 @@ function fullLike (t, value, opts) {
 }
 
 /**
- * A tensor of numbers from [0, 1), all equally likely, in another one's shape.
+ * A tensor of numbers from [0, 1), all equally likely, with the shape of another tensor.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -251,7 +251,7 @@ function randLike (t, opts) {
 }
 
 /**
- * A tensor of normally distributed numbers, mean 0 and standard deviation 1, in another one's shape.
+ * A tensor of normally distributed numbers, mean 0 and standard deviation 1, with the shape of another tensor.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -268,7 +268,7 @@ function randnLike (t, opts) {
 }
 
 /**
- * A tensor of integers from [low, high), all exactly equally likely, in another one's shape.
+ * A tensor of integers from [low, high), all exactly equally likely, with the shape of another tensor.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -323,7 +323,7 @@ function zerosStrided (shape, strides, opts) {
 }
 
 /**
- * A tensor of ones; what lies between its elements is uninitialised.
+ * A tensor of ones; bytes between its elements are uninitialised.
  *
  * @template {DtypeName} [D=never]
  * @param {Shape} shape  elements
@@ -340,7 +340,7 @@ function onesStrided (shape, strides, opts) {
 }
 
 /**
- * A tensor with one value everywhere; what lies between its elements is uninitialised.
+ * A tensor with one value everywhere; bytes between its elements are uninitialised.
  *
  * @template {Value} V
  * @template {DtypeName} [D=never]
@@ -416,7 +416,7 @@ function randintStrided (low, high, shape, strides, opts) {
 // ---- Of values and bytes ----
 
 /**
- * (shape, options), or options in place of an omitted shape.
+ * Reads (shape, options), or (options) without a shape.
  *
  * @param {unknown} shape
  * @param {unknown} opts
@@ -429,13 +429,13 @@ function shapeAndOptions (shape, opts) {
 }
 
 /**
- * Copies values into a new tensor: a number, bigint, boolean, nested or iterable lists of them,
- * a typed array, or a tensor. Numbers become float32, not float64.
+ * Copies values into a new tensor: a number, bigint, boolean, nested lists or iterables of them, a typed array, or a tensor.
+ * Numbers become float32, not float64.
  *
  * @template {TensorData} T
  * @template {DtypeName} [D=never]
  * @param {T} data  in logical order; it stays the caller's
- * @param {Shape | null | MakeOptions<D> | NameOf<D>} [shape]  the data's where none is given
+ * @param {Shape | null | MakeOptions<D> | NameOf<D>} [shape]  that of data where none is given
  * @param {MakeOptions<D> | NameOf<D>} [opts]
  * @returns {Tensor<Or<D, DtypeOfData<T>>>} owns its bytes
  * @throws {RangeError} ERR_SHAPE ragged, or another count, ERR_MEMORY · {TypeError} ERR_CAST a value or a dtype does not fit, ERR_DTYPE, ERR_ARGUMENT ·
@@ -453,8 +453,10 @@ function tensor (data, shape, opts) {
 }
 
 /**
+ * Copies values into a new tensor, without counting the copy.
+ *
  * @param {any} data
- * @param {number[] | null} extents  null: the data's
+ * @param {number[] | null} extents  null: those of data
  * @param {MakeOptions} options  without getters
  * @returns {Tensor}
  */
@@ -464,27 +466,29 @@ function copyOf (data, extents, options) {
   const arrayType = dtypeOfArray(data)
   if (Tensor.isTensor(data)) {
     const source = Tensor.layoutOf(data)
-    const made = emptyLayout(named ?? dtypes[source.dtype], countFits(extents ?? source.shape, source.size), options, false)
+    const made = emptyLayout(named ?? dtypes[source.dtype], checkCount(extents ?? source.shape, source.size), options, false)
     return wrap(written(made, made => fillFrom(made, source, casting, extents !== null)))
   }
   if (arrayType !== undefined) {
     const from = dtypeOf(arrayType)
     const { length } = partsOfLive(data, 'the typed array')
-    const source = layoutOver(data, from.index, [length]) // before memory grows under it
-    const made = emptyLayout(named ?? from, countFits(extents ?? [length], length), options, false)
+    const source = layoutOver(data, from.index, [length]) // allocating may grow memory, and leave data empty
+    const made = emptyLayout(named ?? from, checkCount(extents ?? [length], length), options, false)
     return wrap(written(made, made => fillFrom(made, source, casting, true)))
   }
   const { values, shape: found } = flatten('data', data, named !== undefined && named.kind === 'COMPLEX')
-  const made = emptyLayout(named ?? dtypeOf(values.dtype), countFits(extents ?? found, values.count), options, false)
+  const made = emptyLayout(named ?? dtypeOf(values.dtype), checkCount(extents ?? found, values.count), options, false)
   return wrap(written(made, made => writeValues(made, values)))
 }
 
 /**
+ * Checks that a shape has as many elements as the data.
+ *
  * @param {number[]} shape
  * @param {number} count
  * @returns {number[]}
  */
-function countFits (shape, count) {
+function checkCount (shape, count) {
   const { size } = ffi.dense(0, shape)
   if (size !== count) throw failure('ERR_SHAPE', `shape [${arrayJoin(shape)}] has ${size} elements; the data has ${count}`)
   return shape
@@ -494,7 +498,7 @@ function countFits (shape, count) {
  * @param {Layout} target
  * @param {Layout} source
  * @param {number} casting
- * @param {boolean} reshaped  the source's shape is not the target's
+ * @param {boolean} reshaped  the source's shape may differ from the target's
  */
 function fillFrom (target, source, casting, reshaped) {
   if (!reshaped) {
@@ -504,7 +508,7 @@ function fillFrom (target, source, casting, reshaped) {
   const viewed = ffi.reshape(source, target.shape)
   if (viewed.storage !== ffi.nothing || source.storage === ffi.nothing) {
     ffi.copy(target, viewed, casting)
-  } else { // strides that no view can follow: in logical order first
+  } else { // strides allow no such view: makes a contiguous temporary first
     const flat = withBytes(ffi.dense(source.dtype, source.shape), 0, false, placeLike(source.storage))
     viewed.storage = flat.storage
     try {
@@ -518,7 +522,7 @@ function fillFrom (target, source, casting, reshaped) {
 }
 
 /**
- * Copies raw bytes and reads them as a dtype.
+ * Copies raw bytes into a new tensor of a dtype.
  *
  * @template {DtypeName} [D=any]
  * @param {ArrayBufferView | ArrayBufferLike} bytes  exactly as many as the shape needs; they stay the caller's
@@ -545,7 +549,7 @@ function fromBytes (bytes, shape, opts) {
 }
 
 /**
- * A copy with bytes of its own, its axes in the same order of storage.
+ * A copy with its own bytes; its axes have the same order in memory.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
