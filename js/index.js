@@ -1,12 +1,16 @@
 'use strict'
-// The public package: names only. What they do is in the files that they come from.
+// The public names of samebytes.
 
 const { SamebytesError } = require('./base/errors')
 const { functionsOf, laterFile, readAll } = require('./runtime/lazy')
 const { pythonPath: pythonFolder } = require('./runtime/host')
 const { backend, wasmMemory, memory, setMemoryLimit, flush } = require('./backend/memory')
 const { Tensor } = require('./tensor/tensor')
-const { tensor, empty, zeros, ones, full, scalarTensor, fromBytes, clone, sharesMemory, canCast } = require('./tensor/make')
+const {
+  tensor, empty, zeros, ones, full, scalarTensor, fromBytes, clone,
+  emptyLike, zerosLike, onesLike, fullLike, randLike, randnLike, randintLike,
+  emptyStrided, zerosStrided, onesStrided, fullStrided, randStrided, randnStrided, randintStrided
+} = require('./tensor/creation')
 const { fromBlob, forBlob } = require('./tensor/blob')
 const { Generator, manualSeed, rand, randn, randint } = require('./tensor/random')
 const { dtypes: dtypeList } = require('./backend/dtypes')
@@ -14,10 +18,8 @@ const { Scope, keep } = require('./layout/lifetime')
 const { tidy, scope, dispose } = require('./tensor/scopes')
 const { traceIfAsked } = require('./inspect/autostart')
 
-const { promoteTypes, finfo, iinfo } = functionsOf(() => require('./tensor/dtype-info'))
-const { concat, stack, arrayEqual, allClose } = functionsOf(() => require('./tensor/combine'))
-const { emptyLike, zerosLike, onesLike, fullLike, randLike, randnLike, randintLike } = functionsOf(() => require('./tensor/like'))
-const { emptyStrided, zerosStrided, onesStrided, fullStrided, randStrided, randnStrided, randintStrided } = functionsOf(() => require('./tensor/strided'))
+const { canCast, promoteTypes, finfo, iinfo } = functionsOf(() => require('./tensor/dtype-info'))
+const { concat, stack, arrayEqual, allClose, sharesMemory } = functionsOf(() => require('./tensor/combine'))
 const { arange, linspace, eye } = functionsOf(() => require('./tensor/sequences'))
 const { asarray } = functionsOf(() => require('./tensor/asarray'))
 
@@ -27,12 +29,12 @@ const { init } = functionsOf(() => require('./backend/init'))
 const { share, fromShared, unshare } = functionsOf(() => require('./sharing/tokens'))
 const { toOrt, fromOrt } = functionsOf(() => require('./interop/onnxruntime'))
 
-// What samebytes/module needs of the package beyond its public names; a page's bundle of it finds them here.
+// The package's internals for samebytes/module and samebytes/inspect: their bundles for browsers find them here.
 const instance = laterFile(() => require('./model/internals'))
 Object.defineProperty(Tensor, Symbol.for('samebytes.instance'), { get: () => instance().instance() })
 
-// Classes that are read when they are first asked for, by the getters below the exports: here are their names and types.
-/** A tensor in memory that other processes see, with what names it to them: made by SharedTensor.create and SharedTensor.open. */
+// The types of classes that are loaded at first use, by the getters below the exports.
+/** A tensor in memory shared with other processes: made by SharedTensor.create and SharedTensor.open. */
 const SharedTensor = /** @type {typeof import('./sharing/shared-tensor').SharedTensor} */ (/** @type {unknown} */ (undefined))
 /** Frames that one process writes and others read: made by SharedRing.create and SharedRing.open. */
 const SharedRing = /** @type {typeof import('./sharing/shared-ring').SharedRing} */ (/** @type {unknown} */ (undefined))
@@ -42,7 +44,7 @@ const { toNpyBytes, toNpzBytes, toSafetensorsBytes } = functionsOf(() => require
 const { openNpy, openNpz, openSafetensors, openGguf, openRaw, createNpy, createSafetensors, saveNpy, saveNpz, saveSafetensors, saveNpySync, saveNpzSync, saveSafetensorsSync, save, load } = functionsOf(() => require('./files/files'))
 
 /**
- * Folder of the Python module `samebytes_cuda`, for PYTHONPATH: GPU memory that Node and Python have together. null in browsers.
+ * The folder of the Python module `samebytes_cuda`, for PYTHONPATH: GPU memory shared with Python. null in browsers.
  *
  * @type {string | null}
  * @example
@@ -58,8 +60,8 @@ const cudaFile = laterFile(() => require('./backend/cuda'))
 const cudaIpcFile = laterFile(() => require('./sharing/cuda-ipc'))
 
 /**
- * CUDA devices, where an NVIDIA driver is there: `cuda.whyNot()` says what is missing. The driver is looked for when
- * something here is called, or a tensor is made on a device.
+ * CUDA devices, if there is an NVIDIA driver; else `cuda.whyNot()` says what is missing. The driver is loaded at the first call of a function
+ * here, or when a tensor is made on a device.
  *
  * @type {Readonly<Pick<CudaFile, 'isAvailable' | 'whyNot' | 'deviceCount' | 'properties' | 'synchronize' | 'memoryStats' | 'emptyCache' | 'Stream' | 'Event'> & Pick<CudaIpcFile, 'share' | 'open' | 'unshare'>>}
  */
@@ -72,7 +74,7 @@ for (const [file, names] of /** @type {[() => any, string[]][]} */ ([
 }
 Object.freeze(cuda)
 
-// The words of the types, for programs in TypeScript.
+// Types for programs in TypeScript.
 /** @typedef {import('./sharing/tokens').Token} Token */
 // @ts-ignore The name of a constant as well, as a class' would be.
 /** @template {DtypeName} [D=any] @typedef {import('./sharing/shared-tensor').SharedTensor<D>} SharedTensor */
@@ -245,7 +247,7 @@ module.exports = {
 }
 
 /**
- * What is read late has no name of its own, and bundlers and minifiers give the others another.
+ * Sets a function's name: functions that are loaded late have none, and bundlers rename the others.
  *
  * @template {Function} F
  * @param {string} name

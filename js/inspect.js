@@ -1,5 +1,5 @@
 'use strict'
-// samebytes/inspect: what shares what, as a map of memory. Loading it begins to note who makes tensors and copies.
+// samebytes/inspect: maps of memory, with what shares it. Loading this starts to record where tensors and copies are made.
 
 const { memoryMap, serveMap, mapElement, trace, untrace } = require('./inspect/public')
 

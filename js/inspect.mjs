@@ -1,4 +1,4 @@
-// The same functions for import as for require. Tracing begins when this is loaded.
+// The same functions for import as for require. Recording starts when this is loaded.
 export { memoryMap, serveMap, mapElement, trace, untrace } from './inspect.js'
 
 /** @typedef {import('./inspect.js').MemoryMap} MemoryMap */

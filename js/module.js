@@ -1,5 +1,5 @@
 'use strict'
-// samebytes/module: models of onnxruntime and ExecuTorch as modules of tensors.
+// samebytes/module: models run by onnxruntime, with an API like ExecuTorch's Module.
 
 const { Module } = require('./model/module')
 

@@ -1,5 +1,5 @@
 'use strict'
-// Fast access to single elements: what get and set check and look up at each call is checked once and kept.
+// tensor.accessor(): fast access to single elements. Does once what get and set of the tensor do at every call.
 
 const { Uint8Array, bufferOf, byteOffsetOf, lengthOf, nbytesOf, rootless } = require('../base/primordials')
 const ffi = require('../backend/calls')
@@ -8,7 +8,7 @@ const { show, integer, inside, wrongCount } = require('../base/validate')
 const { busy } = require('./async')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { scalarFor } = require('../layout/values')
-const { ways, windowFor, load, store, read, write } = require('../layout/elements')
+const { codecs, windowFor, load, store, read, write } = require('../layout/elements')
 
 const { backend, READ_ONLY } = ffi
 
@@ -18,8 +18,8 @@ const { backend, READ_ONLY } = ffi
 
 const NONE = new Uint8Array(0)
 
-/** What the accessors below have in common: where the elements are, for as long as that is so. */
-class Place {
+/** Finds and checks the elements' memory for the accessor classes below. */
+class Access {
   /**
    * @param {object} tensor
    * @param {Layout} layout  of the tensor
@@ -30,20 +30,20 @@ class Place {
     this.layout = layout
     this.layoutOf = layoutOf
     this.storage = layout.storage
-    this.way = ways[layout.dtype]
-    /** over the storage; null: there can be none @type {any} */
+    this.codec = codecs[layout.dtype]
+    /** a typed array over the storage; null: the runtime makes none @type {any} */
     this.window = null
-    /** the window's last byte; empty: the window is to be taken anew. Always of one type, unlike the window */
+    /** the window's last byte; empty: the window must be made again. A Uint8Array whatever the dtype, so that V8 sees one type */
     this.probe = NONE
-    /** that the window is over @type {object | null} */
+    /** the storage's block of small tensors when the window was made @type {object | null} */
     this.block = null
-    /** the first element's place in the window */
+    /** index of the first element in the window */
     this.start = layout.offset
   }
 
-  /** Looks after the window: memory may have moved. */
+  /** Makes the window again where memory moved. */
   check () {
-    // A buffer that was transferred away or shrank, and memory that grew, leave arrays without elements.
+    // Typed arrays over a transferred or shrunk buffer, or over WebAssembly memory that grew, have no elements.
     const isCurrent = this.probe[0] !== undefined && this.storage.block === this.block && this.layoutOf(this.tensor) === this.layout
     if (!isCurrent) this.renew()
   }
@@ -62,7 +62,7 @@ class Place {
     this.start = layout.offset + (window === null ? 0 : backend.windowOffset(storage) / itemsize)
   }
 
-  /** The same before a write. */
+  /** check() before a write. */
   checkWritable () {
     this.check()
     if (this.layout.flags & READ_ONLY) throw failure('ERR_READ_ONLY', 'the tensor is read-only')
@@ -75,32 +75,32 @@ class Place {
    * @returns {any}
    */
   load (at) {
-    return this.window !== null ? load(this.window, at, this.way) : read(this.layout, at)
+    return this.window !== null ? load(this.window, at, this.codec) : read(this.layout, at)
   }
 
   /**
    * @param {number} at
-   * @param {any} value  that runs no code
+   * @param {any} value  a primitive, or a pair as scalarFor gives it
    */
   store (at, value) {
-    if (this.window !== null && store(this.window, at, this.way, value)) return
+    if (this.window !== null && store(this.window, at, this.codec, value)) return
     write(this.layout, at - this.start + this.layout.offset, scalarFor(value, dtypes[this.layout.dtype]))
   }
 
   /**
-   * A value without code of its own.
+   * Reads an object's getters now, before bounds and memory are checked.
    *
    * @param {any} value
    */
-  plain (value) {
+  scalar (value) {
     return typeof value === 'object' ? scalarFor(value, dtypes[this.layout.dtype]) : value
   }
 }
 
-rootless(Place)
+rootless(Access)
 
-/** The same over bytes that may turn out to be gone: others pay nothing for it. */
-class GuardedPlace extends Place {
+/** Access over a guarded mapping, whose file may get shorter: checks after each access. */
+class GuardedAccess extends Access {
   /** @param {number} at @override */
   load (at) {
     const value = super.load(at)
@@ -123,51 +123,51 @@ function checkCount (given, ndim) {
   if (given !== ndim) throw wrongCount(given, ndim)
 }
 
-/** @param {string} name  of a method that was taken from its accessor, as in `const { get } = t.accessor()` */
-function alone (name) {
+/** @param {string} name  of a method called without its object, as after `const { get } = t.accessor()` */
+function withoutAccessor (name) {
   return failure('ERR_ARGUMENT', `${name} was called without its accessor; accessor.${name}(...) was expected`)
 }
 
-// One class for each number of axes: V8 then knows how many indices there are, and makes no list of them.
+// One class for each number of axes, so that V8 compiles a fixed number of arguments instead of a rest array.
 
 class Accessor1 {
-  #place; #n; #s
+  #access; #n; #s
 
-  /** @param {Place} place */
-  constructor (place) {
-    const { shape, strides } = place.layout
-    this.#place = place
+  /** @param {Access} access */
+  constructor (access) {
+    const { shape, strides } = access.layout
+    this.#access = access
     this.#n = shape[0]
     this.#s = strides[0]
   }
 
   /** @param {number} i */
   get (i) {
-    if (this === undefined) throw alone('get')
+    if (this === undefined) throw withoutAccessor('get')
     if (arguments.length !== 1) checkCount(arguments.length, 1)
-    const place = this.#place
-    place.check()
-    return place.load(place.start + inside(i, this.#n, 0) * this.#s)
+    const access = this.#access
+    access.check()
+    return access.load(access.start + inside(i, this.#n, 0) * this.#s)
   }
 
   /** @param {Value} value @param {number} i */
   set (value, i) {
-    if (this === undefined) throw alone('set')
+    if (this === undefined) throw withoutAccessor('set')
     if (arguments.length !== 2) checkCount(arguments.length - 1, 1)
-    const place = this.#place
-    const plain = place.plain(value)
-    place.checkWritable()
-    place.store(place.start + inside(i, this.#n, 0) * this.#s, plain)
+    const access = this.#access
+    const scalar = access.scalar(value)
+    access.checkWritable()
+    access.store(access.start + inside(i, this.#n, 0) * this.#s, scalar)
   }
 }
 
 class Accessor2 {
-  #place; #n0; #n1; #s0; #s1
+  #access; #n0; #n1; #s0; #s1
 
-  /** @param {Place} place */
-  constructor (place) {
-    const { shape, strides } = place.layout
-    this.#place = place
+  /** @param {Access} access */
+  constructor (access) {
+    const { shape, strides } = access.layout
+    this.#access = access
     this.#n0 = shape[0]
     this.#n1 = shape[1]
     this.#s0 = strides[0]
@@ -176,36 +176,36 @@ class Accessor2 {
 
   /** @param {number} i @param {number} j */
   #at (i, j) {
-    return this.#place.start + inside(i, this.#n0, 0) * this.#s0 + inside(j, this.#n1, 1) * this.#s1
+    return this.#access.start + inside(i, this.#n0, 0) * this.#s0 + inside(j, this.#n1, 1) * this.#s1
   }
 
   /** @param {number} i @param {number} j */
   get (i, j) {
-    if (this === undefined) throw alone('get')
+    if (this === undefined) throw withoutAccessor('get')
     if (arguments.length !== 2) checkCount(arguments.length, 2)
-    const place = this.#place
-    place.check()
-    return place.load(this.#at(i, j))
+    const access = this.#access
+    access.check()
+    return access.load(this.#at(i, j))
   }
 
   /** @param {Value} value @param {number} i @param {number} j */
   set (value, i, j) {
-    if (this === undefined) throw alone('set')
+    if (this === undefined) throw withoutAccessor('set')
     if (arguments.length !== 3) checkCount(arguments.length - 1, 2)
-    const place = this.#place
-    const plain = place.plain(value)
-    place.checkWritable()
-    place.store(this.#at(i, j), plain)
+    const access = this.#access
+    const scalar = access.scalar(value)
+    access.checkWritable()
+    access.store(this.#at(i, j), scalar)
   }
 }
 
 class Accessor3 {
-  #place; #n0; #n1; #n2; #s0; #s1; #s2
+  #access; #n0; #n1; #n2; #s0; #s1; #s2
 
-  /** @param {Place} place */
-  constructor (place) {
-    const { shape, strides } = place.layout
-    this.#place = place
+  /** @param {Access} access */
+  constructor (access) {
+    const { shape, strides } = access.layout
+    this.#access = access
     this.#n0 = shape[0]
     this.#n1 = shape[1]
     this.#n2 = shape[2]
@@ -216,36 +216,36 @@ class Accessor3 {
 
   /** @param {number} i @param {number} j @param {number} k */
   #at (i, j, k) {
-    return this.#place.start + inside(i, this.#n0, 0) * this.#s0 + inside(j, this.#n1, 1) * this.#s1 + inside(k, this.#n2, 2) * this.#s2
+    return this.#access.start + inside(i, this.#n0, 0) * this.#s0 + inside(j, this.#n1, 1) * this.#s1 + inside(k, this.#n2, 2) * this.#s2
   }
 
   /** @param {number} i @param {number} j @param {number} k */
   get (i, j, k) {
-    if (this === undefined) throw alone('get')
+    if (this === undefined) throw withoutAccessor('get')
     if (arguments.length !== 3) checkCount(arguments.length, 3)
-    const place = this.#place
-    place.check()
-    return place.load(this.#at(i, j, k))
+    const access = this.#access
+    access.check()
+    return access.load(this.#at(i, j, k))
   }
 
   /** @param {Value} value @param {number} i @param {number} j @param {number} k */
   set (value, i, j, k) {
-    if (this === undefined) throw alone('set')
+    if (this === undefined) throw withoutAccessor('set')
     if (arguments.length !== 4) checkCount(arguments.length - 1, 3)
-    const place = this.#place
-    const plain = place.plain(value)
-    place.checkWritable()
-    place.store(this.#at(i, j, k), plain)
+    const access = this.#access
+    const scalar = access.scalar(value)
+    access.checkWritable()
+    access.store(this.#at(i, j, k), scalar)
   }
 }
 
 class Accessor4 {
-  #place; #n0; #n1; #n2; #n3; #s0; #s1; #s2; #s3
+  #access; #n0; #n1; #n2; #n3; #s0; #s1; #s2; #s3
 
-  /** @param {Place} place */
-  constructor (place) {
-    const { shape, strides } = place.layout
-    this.#place = place
+  /** @param {Access} access */
+  constructor (access) {
+    const { shape, strides } = access.layout
+    this.#access = access
     this.#n0 = shape[0]
     this.#n1 = shape[1]
     this.#n2 = shape[2]
@@ -258,41 +258,41 @@ class Accessor4 {
 
   /** @param {number} i @param {number} j @param {number} k @param {number} l */
   #at (i, j, k, l) {
-    return this.#place.start + inside(i, this.#n0, 0) * this.#s0 + inside(j, this.#n1, 1) * this.#s1 +
+    return this.#access.start + inside(i, this.#n0, 0) * this.#s0 + inside(j, this.#n1, 1) * this.#s1 +
       inside(k, this.#n2, 2) * this.#s2 + inside(l, this.#n3, 3) * this.#s3
   }
 
   /** @param {number} i @param {number} j @param {number} k @param {number} l */
   get (i, j, k, l) {
-    if (this === undefined) throw alone('get')
+    if (this === undefined) throw withoutAccessor('get')
     if (arguments.length !== 4) checkCount(arguments.length, 4)
-    const place = this.#place
-    place.check()
-    return place.load(this.#at(i, j, k, l))
+    const access = this.#access
+    access.check()
+    return access.load(this.#at(i, j, k, l))
   }
 
   /** @param {Value} value @param {number} i @param {number} j @param {number} k @param {number} l */
   set (value, i, j, k, l) {
-    if (this === undefined) throw alone('set')
+    if (this === undefined) throw withoutAccessor('set')
     if (arguments.length !== 5) checkCount(arguments.length - 1, 4)
-    const place = this.#place
-    const plain = place.plain(value)
-    place.checkWritable()
-    place.store(this.#at(i, j, k, l), plain)
+    const access = this.#access
+    const scalar = access.scalar(value)
+    access.checkWritable()
+    access.store(this.#at(i, j, k, l), scalar)
   }
 }
 
 class AccessorN {
-  #place
+  #access
 
-  /** @param {Place} place */
-  constructor (place) {
-    this.#place = place
+  /** @param {Access} access */
+  constructor (access) {
+    this.#access = access
   }
 
   /** @param {number[]} index */
   #at (index) {
-    const { layout: { shape, strides }, start } = this.#place
+    const { layout: { shape, strides }, start } = this.#access
     checkCount(index.length, shape.length)
     let at = start
     for (let d = 0; d < shape.length; d++) at += inside(index[d], shape[d], d) * strides[d]
@@ -301,19 +301,19 @@ class AccessorN {
 
   /** @param {...number} index */
   get (...index) {
-    if (this === undefined) throw alone('get')
-    const place = this.#place
-    place.check()
-    return place.load(this.#at(index))
+    if (this === undefined) throw withoutAccessor('get')
+    const access = this.#access
+    access.check()
+    return access.load(this.#at(index))
   }
 
   /** @param {Value} value @param {...number} index */
   set (value, ...index) {
-    if (this === undefined) throw alone('set')
-    const place = this.#place
-    const plain = place.plain(value)
-    place.checkWritable()
-    place.store(this.#at(index), plain)
+    if (this === undefined) throw withoutAccessor('set')
+    const access = this.#access
+    const scalar = access.scalar(value)
+    access.checkWritable()
+    access.store(this.#at(index), scalar)
   }
 }
 
@@ -332,7 +332,7 @@ function accessorOf (tensor, layout, layoutOf, { dtype, ndim }) {
   if (dtype !== undefined && dtypeOf(dtype).name !== name) throw failure('ERR_DTYPE', `dtype is ${show(dtype)}; the tensor's is ${name}`)
   if (ndim !== undefined && integer('ndim', ndim, 'ERR_SHAPE') !== length) throw failure('ERR_SHAPE', `ndim is ${show(ndim)}; the tensor has ${length} axes`)
   const Class = CLASSES[length] ?? AccessorN
-  return new Class(new (ffi.isGuarded(layout.storage) ? GuardedPlace : Place)(tensor, layout, layoutOf))
+  return new Class(new (ffi.isGuarded(layout.storage) ? GuardedAccess : Access)(tensor, layout, layoutOf))
 }
 
 module.exports = { accessorOf }

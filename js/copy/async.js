@@ -1,7 +1,6 @@
 'use strict'
-// Copies that leave the event loop its turns: on another thread where neither operand can move, else on
-// the loop, a piece in each turn. Meanwhile the storages are held (a tensor's dispose frees nothing) and
-// busy (our writers refuse them).
+// copyFromAsync: on another thread where neither operand's memory can move, else on the event loop, one piece per turn.
+// Until it settles both storages are claimed (dispose frees nothing) and busy (samebytes' writers refuse them).
 
 const { Math, Promise, arrayEvery, arrayMap, arrayPush, arrayShift, arraySlice, newList, rootless } = require('../base/primordials')
 const ffi = require('../backend/calls')
@@ -11,7 +10,8 @@ const { laterFile } = require('../runtime/lazy')
 const { Extra, claim, unclaim, stats, countStaged, isOnDevice } = require('../backend/storage')
 const { itemsizes } = require('../backend/dtypes')
 const { checkSignal } = require('../base/signals')
-const { part, scalingOfPart } = require('../layout/layouts')
+const { subLayout, scalingOfPart } = require('../layout/layouts')
+const { copyElements } = require('./results')
 
 const cuda = laterFile(() => require('../backend/cuda'))
 
@@ -22,42 +22,44 @@ const { backend, rows } = ffi
 /** @typedef {import('../backend/calls').Copy} Copy */
 /** @typedef {import('../base/signals').Signal} Signal */
 
-const PIECE = 2 ** 19 // bytes of the first piece, of the wider side
-const MOST = 16 // pieces in one turn
-const SHORT = 0.75 // ms in a turn below which the next one gets twice as many
-const DEVICE_PIECE = 2 ** 23 // bytes of a piece that goes to or from a device
-const LONG = 1.5 // and above which half as many
+const PIECE_BYTES = 2 ** 19 // of the operand with the larger items
+const MOST_PIECES = 16 // in one turn
+const SHORT_MS = 0.75 // a shorter turn doubles the pieces of the next one
+const LONG_MS = 1.5 // a longer turn halves them
+const DEVICE_PIECE_BYTES = 2 ** 23 // of a piece to or from a device
 
 // ---- Turns ----
 
-/** who waits for a turn of its own @type {(() => void)[]} */
+/** resolvers of nextTurn's promises, in order @type {(() => void)[]} */
 const waiting = newList()
 
-/** Waits for a turn of the event loop in which no other piece is copied. */
+/** Resolves in a turn of the event loop in which no other piece is copied. */
 function nextTurn () {
   return new Promise(resolve => {
-    if (arrayPush(waiting, () => resolve(undefined)) === 1) onNextTurn(wake)
+    if (arrayPush(waiting, () => resolve(undefined)) === 1) onNextTurn(wakeNext)
   })
 }
 
-function wake () {
+function wakeNext () {
   const next = /** @type {() => void} */ (arrayShift(waiting))
   next()
-  if (waiting.length > 0) onNextTurn(wake)
+  if (waiting.length > 0) onNextTurn(wakeNext)
 }
 
-// ---- What is in use ----
+// ---- Storages in use ----
 
-/** @param {string} what */
+/** @param {string} what  'tensor' or 'source' */
 function busy (what) {
   return failure('ERR_BUSY', `the ${what}'s bytes are in use by a pending copyFromAsync or by a model's run; await it first`)
 }
 
 /**
+ * Claims a storage and marks it busy; endUse undoes both.
+ *
  * @param {Storage} storage
- * @param {number} writes  1: it is the target
+ * @param {number} writes  1 for a target, 0 for a source
  */
-function hold (storage, writes) {
+function beginUse (storage, writes) {
   claim(storage)
   const extra = storage.extra ??= new Extra()
   extra.busy++
@@ -68,7 +70,7 @@ function hold (storage, writes) {
  * @param {Storage} storage
  * @param {number} writes
  */
-function letGo (storage, writes) {
+function endUse (storage, writes) {
   const extra = /** @type {Extra} */ (storage.extra)
   extra.busy--
   extra.written -= writes
@@ -77,28 +79,28 @@ function letGo (storage, writes) {
 
 // ---- Pieces ----
 
-/** The pieces of a layout, one after the other. */
+/** Iterates over a layout in boxes of about equal size. */
 class Pieces {
   /**
    * @param {Layout} layout
    * @param {number} most  elements of a piece
-   * @param {boolean} compact  each in one stretch of memory
+   * @param {boolean} compact  each piece must be contiguous in memory
    */
   constructor (layout, most, compact) {
     const { extents, axis } = ffi.cut(layout, most, compact)
     this.shape = layout.shape
     this.unit = extents
-    /** along which several can be taken as one */
+    /** axis along which neighbouring pieces can be joined */
     this.axis = axis
-    /** where the next one begins, per axis */
+    /** first index of the next piece, per axis */
     this.start = arrayMap(extents, () => 0)
     this.ended = layout.size === 0
     this.isOne = arrayEvery(extents, (n, d) => n === layout.shape[d])
   }
 
   /**
-   * @param {number} count  how many to take as one, where there are as many
-   * @returns {number[]} extents of what begins at start
+   * @param {number} count  pieces to join, at most
+   * @returns {number[]} extents of the joined piece at start
    */
   extents (count) {
     const { axis } = this
@@ -109,8 +111,8 @@ class Pieces {
     return extents
   }
 
-  /** @param {number[]} extents  of the piece that is done */
-  pass (extents) {
+  /** @param {number[]} extents  of the piece that was copied */
+  advance (extents) {
     const { start, shape, axis } = this
     /** @param {number} d */
     const isInside = d => (start[d] += extents[d]) < shape[d] || (start[d] = 0) !== 0
@@ -128,21 +130,16 @@ rootless(Pieces)
  * @param {number[]} extents
  */
 function copyPiece ({ dst, src, scaling, casting }, { start }, extents) {
-  const to = part(dst, start, extents)
-  const from = part(src, start, extents)
-  if (scaling === null) {
-    ffi.copy(to, from, casting)
-  } else {
-    const { scale, bias, axis } = scalingOfPart(scaling, start, extents)
-    ffi.copyScaled(to, from, scale, bias, axis, casting)
-  }
+  const to = subLayout(dst, start, extents)
+  const from = subLayout(src, start, extents)
+  copyElements(to, from, scaling && scalingOfPart(scaling, start, extents), casting)
 }
 
 /**
- * As many pieces in a turn as take a millisecond or two. What a piece works on is looked at anew in its
- * turn: bytes may have moved (a small tensor's first exposure) or be gone.
+ * Copies pieces for about a millisecond per turn. Each turn looks the memory up again: it may have moved (a small tensor
+ * whose `data` was read first) or be gone.
  *
- * @param {Copy} copy  whose source has the target's shape
+ * @param {Copy} copy  the source has the target's shape
  * @param {Pieces} pieces
  * @param {Signal | undefined} signal
  */
@@ -155,73 +152,75 @@ async function copyPieces (copy, pieces, signal) {
     const from = now()
     copyPiece(copy, pieces, extents)
     const took = now() - from
-    if (took < SHORT) count = Math.min(2 * count, MOST)
-    else if (took > LONG && count > 1) count /= 2
-    pieces.pass(extents)
+    if (took < SHORT_MS) count = Math.min(2 * count, MOST_PIECES)
+    else if (took > LONG_MS && count > 1) count /= 2
+    pieces.advance(extents)
   }
 }
 
 /**
- * Bytes of the caller's buffer, which the WASM back end copies in and out for each piece.
+ * Are the bytes in a buffer outside WebAssembly's memory? C works on a staged copy of each piece then.
  *
  * @param {Layout} layout
  */
-function isElsewhere ({ storage }) {
+function isOutside ({ storage }) {
   return backend.isWasm && storage.address === null
 }
 
 /**
  * @param {Layout} dst
  * @param {Layout} src
- * @param {Layout} along  whose order in memory the pieces follow
+ * @param {Layout} along  pieces follow its order in memory
  */
 function piecesOf (dst, src, along) {
-  const most = PIECE / Math.max(itemsizes[dst.dtype], itemsizes[src.dtype])
-  return new Pieces(along, most, isElsewhere(dst) || isElsewhere(src))
+  const most = PIECE_BYTES / Math.max(itemsizes[dst.dtype], itemsizes[src.dtype])
+  return new Pieces(along, most, isOutside(dst) || isOutside(src))
 }
 
 /**
- * Would a piece of the source stretch far over its bytes, all of which had to be copied in?
+ * Does a piece of the source span many more bytes than it has elements? All of the span would be staged.
  *
  * @param {Layout} src
  * @param {Pieces} pieces
  */
-function isScattered (src, pieces) {
-  if (!isElsewhere(src) || src.size === 0) return false
-  const first = part(src, pieces.start, pieces.unit)
+function isSpreadOut (src, pieces) {
+  if (!isOutside(src) || src.size === 0) return false
+  const first = subLayout(src, pieces.start, pieces.unit)
   const { low, high } = ffi.extent(first)
   return high - low >= 2 * first.size
 }
 
 /**
- * On the loop. Where pieces cannot be taken from the source as it lies, it is copied away first, in
- * pieces as well.
+ * Copies on the event loop. A source that overlaps the target, or whose pieces are spread out, is first copied to a
+ * temporary, in pieces as well.
  *
  * @param {Copy} copy
- * @param {boolean} collides
+ * @param {boolean} collides  source and target share bytes
  * @param {Signal | undefined} signal
  */
 async function copyOnLoop ({ dst, src, scaling, casting }, collides, signal) {
   let shown = ffi.viewByList(rows.broadcast_to, src, dst.shape)
   const pieces = piecesOf(dst, shown, dst)
-  if (pieces.isOne || !(collides || isScattered(shown, pieces))) {
+  if (pieces.isOne || !(collides || isSpreadOut(shown, pieces))) {
     await copyPieces({ dst, src: shown, scaling, casting }, pieces, signal)
     return
   }
-  const away = ffi.dense(src.dtype, src.shape)
+  const temporary = ffi.dense(src.dtype, src.shape)
   const nbytes = src.size * itemsizes[src.dtype]
-  away.storage = ffi.allocate(nbytes)
+  temporary.storage = ffi.allocate(nbytes)
   try {
     countStaged(nbytes)
-    await copyPieces({ dst: away, src, scaling: null, casting: 0 }, piecesOf(away, src, src), signal)
-    shown = ffi.viewByList(rows.broadcast_to, away, dst.shape)
+    await copyPieces({ dst: temporary, src, scaling: null, casting: 0 }, piecesOf(temporary, src, src), signal)
+    shown = ffi.viewByList(rows.broadcast_to, temporary, dst.shape)
     await copyPieces({ dst, src: shown, scaling, casting }, piecesOf(dst, shown, dst), signal)
   } finally {
-    backend.release(away.storage)
+    backend.release(temporary.storage)
   }
 }
 
 /**
+ * Copies on a thread of the addon.
+ *
  * @param {Copy} copy
  * @param {Signal | undefined} signal
  * @returns {Promise<void>}
@@ -233,16 +232,16 @@ function copyOffLoop (copy, signal) {
       leave()
       if (error !== null) reject(error)
       else if (finished && !signal?.look()) resolve()
-      else reject(signal?.reason) // also where it came too late to stop anything
+      else reject(signal?.reason) // even if all bytes had been copied by then
     })
     if (signal !== undefined) leave = signal.follow(() => { backend.stopCopy(id) })
   })
 }
 
 /**
- * The same values in native memory, for another thread to read.
+ * Copies a temporary into native memory, for another thread to read.
  *
- * @param {Layout} layout  of a temporary of ours
+ * @param {Layout} layout
  * @returns {Layout}
  */
 function fixedCopy (layout) {
@@ -259,7 +258,9 @@ function fixedCopy (layout) {
 }
 
 /**
- * @param {Copy} copy
+ * Copies on another thread; what could move is first copied to native memory.
+ *
+ * @param {Copy} copy  the target cannot move
  * @param {Signal | undefined} signal
  */
 async function copyFixed (copy, signal) {
@@ -282,8 +283,8 @@ async function copyFixed (copy, signal) {
 }
 
 /**
- * To, from or between devices, by their own engines. Memory of the host that is not pinned goes a piece in each turn,
- * because it is moved through memory that is.
+ * Copies to, from or between devices by their copy engines. Pageable host memory goes one piece at a time, through
+ * pinned memory.
  *
  * @param {Copy} copy
  * @param {Storage | null} stream
@@ -298,31 +299,31 @@ async function copyByDevice (copy, stream, signal) {
     return
   }
   const shown = ffi.viewByList(rows.broadcast_to, src, dst.shape)
-  const pieces = new Pieces(dst, DEVICE_PIECE / Math.max(itemsizes[dst.dtype], itemsizes[src.dtype]), false)
+  const pieces = new Pieces(dst, DEVICE_PIECE_BYTES / Math.max(itemsizes[dst.dtype], itemsizes[src.dtype]), false)
   while (!pieces.ended) {
     const extents = pieces.extents(1)
     const { start } = pieces
-    await copyOn({ dst: part(dst, start, extents), src: part(shown, start, extents), scaling: scaling && scalingOfPart(scaling, start, extents), casting }, stream)
+    await copyOn({ dst: subLayout(dst, start, extents), src: subLayout(shown, start, extents), scaling: scaling && scalingOfPart(scaling, start, extents), casting }, stream)
     checkSignal(signal)
-    pieces.pass(extents)
+    pieces.advance(extents)
   }
 }
 
 /**
- * Copies without holding the event loop up. All is checked before the first turn.
+ * Copies without blocking the event loop. Arguments are checked before the first await.
  *
  * @param {Copy} copy
- * @param {boolean} isOurs  the source is a temporary, which goes with the copy
+ * @param {boolean} isOurs  the source is a temporary of samebytes'
  * @param {Signal | undefined} signal
- * @param {Storage | null} [stream]  of a device, where one is asked for
- * @throws ERR_BUSY the source is being written · what copyFrom throws · ERR_DETACHED · the signal's reason
+ * @param {Storage | null} [stream]  a device's; null: its default stream
+ * @throws ERR_BUSY the source is being written · as copyFrom · ERR_DETACHED · the signal's reason
  */
 async function copyAsync (copy, isOurs, signal, stream = null) {
   const { dst: { storage: to }, src: { storage: from } } = copy
   if (from.extra !== null && from.extra.written > 0) throw busy('source')
   const collides = ffi.checkCopy(copy)
-  hold(to, 1)
-  hold(from, 0)
+  beginUse(to, 1)
+  beginUse(from, 0)
   stats.inFlight++
   try {
     checkSignal(signal)
@@ -333,9 +334,9 @@ async function copyAsync (copy, isOurs, signal, stream = null) {
     ffi.checkIntact(to)
   } finally {
     stats.inFlight--
-    letGo(from, 0)
-    letGo(to, 1)
+    endUse(from, 0)
+    endUse(to, 1)
   }
 }
 
-module.exports = { copyAsync, busy, hold, letGo }
+module.exports = { copyAsync, busy, beginUse, endUse }

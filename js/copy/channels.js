@@ -1,6 +1,5 @@
 'use strict'
-// Sound as Web Audio has it: an array of samples for each channel. Each one is copied into its row of the target, so that
-// no channel is put into a temporary first.
+// AudioBuffers and lists of typed arrays: one array per row of the target. Each is copied straight into its row.
 
 const { arrayEvery, arrayJoin, arrayMap, arraySome } = require('../base/primordials')
 const ffi = require('../backend/calls')
@@ -8,38 +7,39 @@ const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
 const { dtypeOfArray, partsOfArray, partsOfLive } = require('../base/buffers')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
-const { layoutOver, part, scalingOfPart } = require('../layout/layouts')
+const { layoutOver, subLayout, scalingOfPart } = require('../layout/layouts')
+const { copyElements } = require('./results')
 
 const { rows } = ffi
 
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
 /** @typedef {Omit<import('../backend/calls').Copy, 'src'>} CopyOfAny */
-/** @typedef {{ arrays: ArrayBufferView[], count: number, length: number, isAudio: boolean }} Channels  length: of each, where they are an AudioBuffer's */
+/** @typedef {{ arrays: ArrayBufferView[], count: number, length: number, isAudio: boolean }} Channels  length: frames of an AudioBuffer, else 0 */
 
 /**
- * The copy of each row. All is checked here: no row is written where another one cannot be.
+ * Makes one copy per row. Checks all of them first, so that a wrong row leaves the target unwritten.
  *
  * @param {CopyOfAny} copy
  * @param {Channels} channels
- * @returns {import('../backend/calls').Copy[] | null} null: a list that is to be read value by value
+ * @returns {import('../backend/calls').Copy[] | null} null: a list that must be read value by value
  */
 function copiesOfRows ({ dst, scaling, casting }, { arrays, count, length, isAudio }) {
   if (isAudio) checkAudio(arrays, count, length, dst.shape)
   else if (!areRows(arrays, dst)) return null
   const extents = [1, dst.shape[1]]
   const sources = arrayMap(arrays, array => layoutOver(array, dtypeOf(dtypeOfArray(array)).index, extents))
-  // Of a list, a row that is written may be one that is yet to be read.
+  // Writing one row of the target may overwrite a later row of a list.
   if (!isAudio && arraySome(sources, src => ffi.sharesMemory(dst, src))) return null
   ffi.checkCopy({ dst, src: ffi.viewByList(rows.broadcast_to, sources[0], dst.shape), scaling, casting })
   return arrayMap(sources, (src, c) => {
     const start = [c, 0]
-    return { dst: part(dst, start, extents), src, scaling: scaling && scalingOfPart(scaling, start, extents), casting }
+    return { dst: subLayout(dst, start, extents), src, scaling: scaling && scalingOfPart(scaling, start, extents), casting }
   })
 }
 
 /**
  * @param {ArrayBufferView[]} arrays
- * @param {number} count  that there are
+ * @param {number} count  of channels
  * @param {number} length
  * @param {number[]} shape
  */
@@ -63,15 +63,14 @@ function areRows (arrays, { dtype, shape }) {
 /**
  * @param {CopyOfAny} copy
  * @param {Channels} channels
- * @returns {boolean} whether they could be copied as rows
+ * @returns {boolean} false: not rows, nothing was copied
  */
 function copyRows (copy, channels) {
   const copies = copiesOfRows(copy, channels)
   if (copies === null) return false
   for (let i = 0; i < copies.length; i++) {
     const { dst, src, scaling, casting } = copies[i]
-    if (scaling === null) ffi.copy(dst, src, casting)
-    else ffi.copyScaled(dst, src, scaling.scale, scaling.bias, scaling.axis, casting)
+    copyElements(dst, src, scaling, casting)
   }
   return true
 }

@@ -1,5 +1,5 @@
 'use strict'
-// Pictures as browsers have them: rows of red, green, blue and alpha, a byte each.
+// ImageData to and from tensors: rows of RGBA pixels, a byte per channel.
 
 const { Uint8ClampedArray, arrayIncludes, arrayJoin } = require('../base/primordials')
 const ffi = require('../backend/calls')
@@ -14,10 +14,10 @@ const { backend, rows } = ffi
 /** @typedef {{ data: Uint8ClampedArray, width: number, height: number }} Image */
 
 const UINT8 = dtypeOf('uint8').index
-const WAYS = 'image data goes into (height, width, 4), or (height, width, 3) without alpha'
+const EXPECTED = 'image data goes into (height, width, 4), or (height, width, 3) without alpha'
 
 /**
- * An image's channels as a target has them.
+ * A layout over an image's pixels, with as many channels as the target has.
  *
  * @param {Image} image
  * @param {number[]} shape  of the target
@@ -31,15 +31,15 @@ function layoutOfImage ({ data, width, height }, shape) {
 /**
  * @param {number} width
  * @param {number} height
- * @param {number[]} shape  of a target for so many pixels
+ * @param {number[]} shape  of the target
  */
 function checkShape (width, height, shape) {
   const channels = shape.length > 2 ? shape[2] : 1
   if (shape[0] !== height || shape[1] !== width || shape.length > 3) {
-    throw failure('ERR_SHAPE', `the image has ${height} rows of ${width} pixels; the target has shape [${arrayJoin(shape)}]: ${WAYS}, of other orders permute shows one`)
+    throw failure('ERR_SHAPE', `the image has ${height} rows of ${width} pixels; the target has shape [${arrayJoin(shape)}]: ${EXPECTED}, of other orders permute shows one`)
   }
   if (channels !== 3 && channels !== 4) {
-    throw failure('ERR_SHAPE', `the target has shape [${arrayJoin(shape)}]: ${WAYS}; of these select(2, 0) is the first channel, and grey is a sum of three that you choose`)
+    throw failure('ERR_SHAPE', `the target has shape [${arrayJoin(shape)}]: ${EXPECTED}; of these select(2, 0) is the first channel, and grey is a sum of three that you choose`)
   }
 }
 
@@ -52,10 +52,10 @@ function withAlphaOrNot (pixels, count) {
 }
 
 /**
- * Bytes as an image: grey, colours, or colours with alpha; else it is opaque.
+ * Copies uint8 elements into an ImageData: grey, RGB or RGBA; opaque where there is no alpha.
  *
  * @param {Layout} layout  (height, width) or (height, width, 1, 3 or 4) of uint8
- * @returns {Image} of the runtime's class where it has one
+ * @returns {Image} an ImageData where the runtime has that class
  */
 function imageOfLayout (layout) {
   const { shape } = layout
@@ -70,7 +70,7 @@ function imageOfLayout (layout) {
   const data = newPixels(4 * width * height)
   const pixels = layoutOver(data, UINT8, [height, width, 4])
   const source = shape.length === 2 ? ffi.reshape(layout, [height, width, 1]) : layout
-  if (backend.isWasm && !(channels === 4 && ffi.isContiguous(source))) writeByWay(pixels, source)
+  if (backend.isWasm && !(channels === 4 && ffi.isContiguous(source))) writeThroughTemporary(pixels, source)
   else write(pixels, source)
   const Class = /** @type {any} */ (globalThis).ImageData
   return typeof Class === 'function' ? new Class(data, width, height) : { data, width, height }
@@ -100,19 +100,19 @@ function colours (pixels) {
 }
 
 /**
- * Where kernels cannot write to the target: into a temporary that goes there as a whole.
+ * For WebAssembly, whose kernels cannot write outside its memory: fills a temporary and copies it as a whole.
  *
  * @param {Layout} pixels
  * @param {Layout} source
  */
-function writeByWay (pixels, source) {
-  const way = allocated(denseLayout(UINT8, pixels.shape))
+function writeThroughTemporary (pixels, source) {
+  const temporary = allocated(denseLayout(UINT8, pixels.shape))
   try {
-    write(way, source)
-    ffi.copy(pixels, way, 0)
-    countStaged(way.size)
+    write(temporary, source)
+    ffi.copy(pixels, temporary, 0)
+    countStaged(temporary.size)
   } finally {
-    backend.release(way.storage)
+    backend.release(temporary.storage)
   }
 }
 

@@ -1,5 +1,5 @@
 'use strict'
-// What takes the runtime or several copies to read, off the event loop: VideoFrame, AudioBuffer.
+// copyFromAsync of a VideoFrame, which the runtime reads asynchronously, and of an AudioBuffer, one copy per channel.
 
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
@@ -9,7 +9,7 @@ const { denseLayout, allocated } = require('../layout/layouts')
 const { checkShape, withAlphaOrNot, makeOpaque } = require('./images')
 const { copiesOfRows } = require('./channels')
 const { channelsOf } = require('./sources')
-const { copyAsync, hold, letGo } = require('./async')
+const { copyAsync, beginUse, endUse } = require('./async')
 const { checkSignal } = require('../base/signals')
 
 const { backend } = ffi
@@ -21,8 +21,8 @@ const { backend } = ffi
 const UINT8 = dtypeOf('uint8').index
 
 /**
- * @param {any} src  a VideoFrame, which may be closed at once, or an AudioBuffer
- * @param {() => Layout} target  that may be written to; asked for when no code of the caller's is yet to run
+ * @param {any} src  a VideoFrame, which the caller may close at once, or an AudioBuffer
+ * @param {() => Layout} target  gives the writable target; called after the source's getters ran
  * @param {{ scaling: import('../backend/calls').Scaling | null, casting: number, signal: Signal | undefined }} options
  */
 async function copyMedia (src, target, { scaling, casting, signal }) {
@@ -31,12 +31,12 @@ async function copyMedia (src, target, { scaling, casting, signal }) {
   let dst
   try {
     dst = target()
-    hold(dst.storage, 1)
+    beginUse(dst.storage, 1)
     try {
       if (channels === null) await copyFrame(own, { dst, scaling, casting }, signal)
       else await copyChannels({ dst, scaling, casting }, channels, signal)
     } finally {
-      letGo(dst.storage, 1)
+      endUse(dst.storage, 1)
     }
   } finally {
     own?.close()
@@ -47,8 +47,8 @@ async function copyMedia (src, target, { scaling, casting, signal }) {
 // ---- VideoFrame ----
 
 /**
- * A frame's pixels as RGBA. The runtime writes them where the target has bytes for them, else into a temporary, from which
- * they are copied as those of an ImageData are.
+ * Copies a frame's pixels as RGBA. The runtime writes into the target itself where that is contiguous (height, width, 4)
+ * uint8, else into a temporary that is then copied like an ImageData.
  *
  * @param {any} frame
  * @param {CopyOfAny} copy
@@ -59,12 +59,12 @@ async function copyFrame (frame, { dst, scaling, casting }, signal) {
   checkShape(width, height, dst.shape)
   checkConverts(frame, 4 * width * height)
   const fits = scaling === null && dst.dtype === UINT8 && dst.shape[2] === 4 && ffi.isContiguous(dst)
-  if (!fits || !(await readFrame(frame, dst))) await copyByWay(frame, { dst, scaling, casting }, signal)
+  if (!fits || !(await readFrame(frame, dst))) await copyThroughTemporary(frame, { dst, scaling, casting }, signal)
   checkSignal(signal)
 }
 
 /**
- * The same picture, for as long as we need it.
+ * A clone of the frame, which the caller cannot close.
  *
  * @param {any} frame
  */
@@ -77,7 +77,7 @@ function cloneOf (frame) {
 }
 
 /**
- * Runtimes that convert no pixels ignore the format, and would give the frame's own.
+ * Refuses runtimes that ignore the format option and would write the frame's own format.
  *
  * @param {any} frame
  * @param {number} nbytes
@@ -108,12 +108,12 @@ function unreadable (frame, error) {
  * @param {CopyOfAny} copy
  * @param {Signal | undefined} signal
  */
-async function copyByWay (frame, { dst, scaling, casting }, signal) {
+async function copyThroughTemporary (frame, { dst, scaling, casting }, signal) {
   const { width, height } = frame.visibleRect
   const pixels = allocated(denseLayout(UINT8, [height, width, 4]))
   try {
     const src = withAlphaOrNot(pixels, dst.shape[2])
-    ffi.checkCopy({ dst, src, scaling, casting }) // before the frame is read for nothing
+    ffi.checkCopy({ dst, src, scaling, casting }) // throws before the frame is read
     countStaged(pixels.size)
     if (!(await readFrame(frame, pixels))) throw failure('ERR_UNSUPPORTED', `this runtime reads no VideoFrame of format ${frame.format} into WASM memory`)
     await copyAsync({ dst, src, scaling, casting }, true, signal)
@@ -123,15 +123,15 @@ async function copyByWay (frame, { dst, scaling, casting }, signal) {
 }
 
 /**
- * WASM memory that grows meanwhile is another buffer afterwards, and what was written to the old one may be lost: then
- * the frame is read again.
+ * Has the runtime write a frame into a layout's memory. Where WebAssembly's memory grew meanwhile the pixels may be lost
+ * with the old buffer, so the frame is read again.
  *
  * @param {any} frame
  * @param {Layout} pixels  dense
- * @returns {Promise<boolean>} false: the runtime does not write to such a buffer, or nothing would be opaque
+ * @returns {Promise<boolean>} false: the runtime refuses such a buffer, or the alpha channel could not be set
  */
 async function readFrame (frame, pixels) {
-  const isOpaque = frame.format !== null && frame.format.endsWith('X') // its fourth byte means nothing
+  const isOpaque = frame.format !== null && frame.format.endsWith('X') // RGBX, BGRX: the fourth byte is undefined
   if (isOpaque && backend.isWasm && pixels.storage.kind !== 'wasm') return false
   const options = { format: frame.format === 'RGBX' ? 'RGBX' : 'RGBA' }
   for (;;) {
@@ -157,11 +157,11 @@ async function readFrame (frame, pixels) {
 
 /**
  * @param {CopyOfAny} copy
- * @param {import('./channels').Channels} channels  of an AudioBuffer; read until it settles
+ * @param {import('./channels').Channels} channels  of an AudioBuffer; read until the promise settles
  * @param {Signal | undefined} signal
  */
 async function copyChannels (copy, channels, signal) {
-  const copies = copiesOfRows(copy, channels) ?? [] // null is for lists
+  const copies = copiesOfRows(copy, channels) ?? [] // null is for lists only
   for (let i = 0; i < copies.length; i++) await copyAsync(copies[i], false, signal)
 }
 

@@ -1,5 +1,5 @@
 'use strict'
-// Results that are put together by copies: what goes where. Layouts only; who calls makes the tensors.
+// concat, stack, tile, repeat, take and roll on layouts: each gives a recipe, which writes the result by copies of parts.
 
 const { Int32Array, Math, arrayConcat, arrayJoin, arrayMap, arrayOf, arraySlice, arraySome, bufferOf, newList, sumOf, typedFill } = require('../base/primordials')
 const ffi = require('../backend/calls')
@@ -14,20 +14,20 @@ const { backend, rows, nothing } = ffi
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
 
 /**
- * A result that has no place yet.
+ * How to write a result.
  *
  * @typedef {object} Recipe
- * @property {number} dtype  where none is asked for
+ * @property {number} dtype  of the result unless the caller asks for another
  * @property {number[]} shape
- * @property {Layout[]} sources  whose elements it has
- * @property {(target: Layout, casting: number) => void} write  all elements of a target of that shape, which shares
+ * @property {Layout[]} sources  read by write
+ * @property {(target: Layout, casting: number) => void} write  writes all elements of a target of that shape, which shares
  *   no byte with the sources
- * @property {(target: Layout) => boolean} [suits]  can it be written at once? Else a dense one of dtype can
+ * @property {(target: Layout) => boolean} [canWriteTo]  false: write takes a contiguous target of `dtype` only; absent: any target
  */
 
 const INT32 = dtypeOf('int32').index
 const MOST_AXES = 64
-const PIECE = 2 ** 16 // indices at a time
+const MOST_INDICES = 2 ** 16 // in one call of take
 
 /**
  * @param {Layout} layout
@@ -43,46 +43,46 @@ function narrow (layout, axis, start, length) {
 /**
  * @param {number} axis
  * @param {number} ndim
- * @returns {number} counted from the first one
+ * @returns {number} 0 or more
  */
-function place (axis, ndim) {
+function axisFromStart (axis, ndim) {
   if (axis < -ndim || axis >= ndim) throw failure('ERR_BOUNDS', `axis is ${axis}; there are ${ndim} axes`)
   return axis < 0 ? axis + ndim : axis
 }
 
 /** @param {readonly number[]} shape */
-const text = shape => `[${arrayJoin(shape)}]`
+const shapeText = shape => `[${arrayJoin(shape)}]`
 
 /**
- * A shape with another extent. Not `with`, which takes longer than all the rest of a small result.
+ * A shape with another extent. Array.prototype.with takes longer than all else that a small result needs.
  *
  * @param {readonly number[]} shape
  * @param {number} d
  * @param {number} n
  * @returns {number[]}
  */
-function replaced (shape, d, n) {
+function withExtent (shape, d, n) {
   const out = arraySlice(shape)
   out[d] = n
   return out
 }
 
 /**
- * A shape with one axis more.
+ * A shape with an axis of n elements inserted before axis d.
  *
  * @param {readonly number[]} shape
  * @param {number} d
  * @param {number} n
  * @returns {number[]}
  */
-const inserted = (shape, d, n) => arrayOf(shape.length + 1, i => i < d ? shape[i] : i === d ? n : shape[i - 1])
+const withAxis = (shape, d, n) => arrayOf(shape.length + 1, i => i < d ? shape[i] : i === d ? n : shape[i - 1])
 
 /**
- * Calls fn with a row-major layout over new bytes, in the order and in the dtype given, which lives as long.
+ * Calls fn with a row-major temporary, which is freed afterwards.
  *
  * @param {number} dtype
  * @param {readonly number[]} shape
- * @param {Layout} beside  the bytes are on its device
+ * @param {Layout} beside  gives the device
  * @param {(copy: Layout) => void} fn
  */
 function withTemporary (dtype, shape, beside, fn) {
@@ -96,7 +96,7 @@ function withTemporary (dtype, shape, beside, fn) {
 }
 
 /**
- * Calls fn with a layout's elements along one axis: a view where there is one, else a copy.
+ * Calls fn with a layout flattened to one axis: a view where strides allow it, else a temporary copy.
  *
  * @param {Layout} layout
  * @param {(flat: Layout) => void} fn
@@ -111,7 +111,7 @@ function withFlat (layout, fn) {
 }
 
 /**
- * The dtype in which all of them meet.
+ * The promoted dtype of all sources.
  *
  * @param {Layout[]} sources
  */
@@ -122,28 +122,28 @@ function commonDtype (sources) {
 }
 
 /**
- * One after the other along an axis.
+ * Joins sources along an axis that they have.
  *
  * @param {Layout[]} sources  at least one
- * @param {number | null} axis  null: along one axis, all of each
+ * @param {number | null} axis  null: flattens each first
  * @returns {Recipe}
  */
 function concat (sources, axis) {
   const dtype = commonDtype(sources)
   const { shape: first } = sources[0]
   if (axis !== null && first.length === 0) throw failure('ERR_SHAPE', 'tensors without axes cannot be concatenated; stack makes an axis for them')
-  const d = axis === null ? 0 : place(axis, first.length)
+  const d = axis === null ? 0 : axisFromStart(axis, first.length)
   if (axis !== null) {
     for (let i = 0; i < sources.length; i++) {
       const { shape } = sources[i]
-      if (!isSameShape(shape, first, d)) throw failure('ERR_SHAPE', `tensor ${i} has shape ${text(shape)}; ${text(first)} was expected, which axis ${d} alone may differ from`)
+      if (!isSameShape(shape, first, d)) throw failure('ERR_SHAPE', `tensor ${i} has shape ${shapeText(shape)}; ${shapeText(first)} was expected, which axis ${d} alone may differ from`)
     }
   }
   const lengths = arrayMap(sources, ({ shape, size }) => axis === null ? size : shape[d])
   const total = sumOf(lengths)
   return {
     dtype,
-    shape: axis === null ? [total] : replaced(first, d, total),
+    shape: axis === null ? [total] : withExtent(first, d, total),
     sources,
     write (target, casting) {
       let at = 0
@@ -158,7 +158,7 @@ function concat (sources, axis) {
 }
 
 /**
- * Beside each other along a new axis.
+ * Joins sources along a new axis.
  *
  * @param {Layout[]} sources  at least one
  * @param {number} axis  of the result
@@ -167,14 +167,14 @@ function concat (sources, axis) {
 function stack (sources, axis) {
   const dtype = commonDtype(sources)
   const { shape: first } = sources[0]
-  const d = place(axis, first.length + 1)
+  const d = axisFromStart(axis, first.length + 1)
   for (let i = 0; i < sources.length; i++) {
     const { shape } = sources[i]
-    if (!isSameShape(shape, first)) throw failure('ERR_SHAPE', `tensor ${i} has shape ${text(shape)}; ${text(first)} was expected, as of the first`)
+    if (!isSameShape(shape, first)) throw failure('ERR_SHAPE', `tensor ${i} has shape ${shapeText(shape)}; ${shapeText(first)} was expected, as of the first`)
   }
   return {
     dtype,
-    shape: inserted(first, d, sources.length),
+    shape: withAxis(first, d, sources.length),
     sources,
     write (target, casting) {
       for (let i = 0; i < sources.length; i++) {
@@ -185,16 +185,15 @@ function stack (sources, axis) {
 }
 
 /**
- * A target gets a source again and again: the axes of which there are several are split, and the source
- * broadcast along what is new.
+ * Repeats a source along axes: the target's repeated axes are split in two, and the source is broadcast along the new ones.
  *
  * @param {Layout} source
  * @param {number[]} shape  of the result
- * @param {number[]} split  the same elements, with an axis for each repetition
- * @param {number[]} one  the source's shape among these axes
+ * @param {number[]} split  the result's shape with an extra axis per repetition
+ * @param {number[]} one  the source's shape with an axis of 1 for each of those
  * @returns {Recipe}
  */
-function broadcast (source, shape, split, one) {
+function repeatRecipe (source, shape, split, one) {
   return {
     dtype: source.dtype,
     shape,
@@ -206,10 +205,10 @@ function broadcast (source, shape, split, one) {
 }
 
 /**
- * The whole again and again.
+ * Repeats the whole source.
  *
  * @param {Layout} source
- * @param {number[]} reps  per axis, the last for the last one; none is negative
+ * @param {number[]} reps  per axis, aligned at the last one; not negative
  * @returns {Recipe}
  */
 function tile (source, reps) {
@@ -229,47 +228,47 @@ function tile (source, reps) {
       one[one.length] = from[d]
     }
   }
-  return broadcast(source, shape, split, one)
+  return repeatRecipe(source, shape, split, one)
 }
 
 /**
- * Each element again and again.
+ * Repeats each element.
  *
  * @param {Layout} source
- * @param {number | Float64Array} counts  for all, or of each index of the axis; none is negative
- * @param {number | null} axis  null: of all elements along one axis
+ * @param {number | Float64Array} counts  one for all, or one per index of the axis; not negative
+ * @param {number | null} axis  null: flattens first
  * @returns {Recipe}
  */
 function repeat (source, counts, axis) {
-  if (axis === null) return flattened(source, flat => repeat(flat, counts, 0))
+  if (axis === null) return flatRecipe(source, flat => repeat(flat, counts, 0))
   const { shape } = source
-  const d = place(axis, shape.length)
+  const d = axisFromStart(axis, shape.length)
   if (typeof counts !== 'number' && counts.length === 1) counts = counts[0]
   if (typeof counts === 'number' && shape.length < MOST_AXES) {
-    const split = inserted(shape, d + 1, counts)
-    return broadcast(source, replaced(shape, d, shape[d] * counts), split, replaced(split, d + 1, 1))
+    const split = withAxis(shape, d + 1, counts)
+    return repeatRecipe(source, withExtent(shape, d, shape[d] * counts), split, withExtent(split, d + 1, 1))
   }
   if (typeof counts !== 'number' && counts.length !== shape[d]) throw failure('ERR_SHAPE', `repeats has ${counts.length} entries; axis ${d} has ${shape[d]} elements`)
   const total = typeof counts === 'number' ? shape[d] * counts : sumOf(counts)
-  return picked(source, d, total, target => takeRuns(target, source, d, counts))
+  return takeRecipe(source, d, total, target => takeRepeated(target, source, d, counts))
 }
 
 /**
- * Each index as often as it is wanted, a piece of the target at a time.
+ * Writes each index of an axis counts times, with lists of at most MOST_INDICES indices.
  *
  * @param {Layout} target
  * @param {Layout} source
  * @param {number} d
- * @param {number | Float64Array} counts  for all, or of each index
+ * @param {number | Float64Array} counts  one for all, or one per index
  */
-function takeRuns (target, source, d, counts) {
+function takeRepeated (target, source, d, counts) {
   const total = target.shape[d]
-  const most = Math.min(total, PIECE)
+  const most = Math.min(total, MOST_INDICES)
   const indices = new Int32Array(most)
   /** @param {number} i */
   const count = i => typeof counts === 'number' ? counts : counts[i]
   let index = -1
-  let left = 0 // of that index
+  let left = 0 // repetitions of that index
   for (let at = 0; at < total; at += most) {
     const n = Math.min(total - at, most)
     while (left === 0) left = count(++index)
@@ -285,18 +284,18 @@ function takeRuns (target, source, d, counts) {
 }
 
 /**
- * Those with certain indices.
+ * Takes the elements with certain indices.
  *
  * @param {Layout} source
  * @param {Layout} indices  one axis of integers
- * @param {number | null} axis  null: among all elements along one axis
+ * @param {number | null} axis  null: flattens first
  * @returns {Recipe}
  */
 function take (source, indices, axis) {
-  if (axis === null) return flattened(source, flat => take(flat, indices, 0))
-  if (indices.shape.length !== 1) throw failure('ERR_SHAPE', `indices has shape ${text(indices.shape)}; one axis was expected`)
-  const d = place(axis, source.shape.length)
-  return picked(source, d, indices.size, target => ffi.take(target, source, indices, d))
+  if (axis === null) return flatRecipe(source, flat => take(flat, indices, 0))
+  if (indices.shape.length !== 1) throw failure('ERR_SHAPE', `indices has shape ${shapeText(indices.shape)}; one axis was expected`)
+  const d = axisFromStart(axis, source.shape.length)
+  return takeRecipe(source, d, indices.size, target => ffi.take(target, source, indices, d))
 }
 
 /**
@@ -306,44 +305,43 @@ function take (source, indices, axis) {
  * @param {(target: Layout) => void} write
  * @returns {Recipe}
  */
-function picked (source, d, n, write) {
+function takeRecipe (source, d, n, write) {
   return {
     dtype: source.dtype,
-    shape: replaced(source.shape, d, n),
+    shape: withExtent(source.shape, d, n),
     sources: [source],
-    suits: target => target.dtype === source.dtype,
+    canWriteTo: target => target.dtype === source.dtype,
     write
   }
 }
 
 /**
- * What a recipe makes of all elements along one axis; where no view shows them so, they are copied when it is written.
+ * A recipe over the flattened source. Where strides allow no flat view, write makes a flat copy first.
  *
  * @param {Layout} source
  * @param {(flat: Layout) => Recipe} recipeOf
  * @returns {Recipe}
  */
-function flattened (source, recipeOf) {
-  const flat = ffi.reshape(source, [source.size]) // without bytes where there is no such view
+function flatRecipe (source, recipeOf) {
+  const flat = ffi.reshape(source, [source.size]) // has no storage where strides allow no such view
   const recipe = recipeOf(flat)
   if (flat.storage !== nothing) return recipe
-  const { dtype, shape, suits } = recipe
+  const { dtype, shape, canWriteTo } = recipe
   return {
     dtype,
     shape,
     sources: [source],
-    suits,
+    canWriteTo,
     write (target, casting) { withFlat(source, elements => recipeOf(elements).write(target, casting)) }
   }
 }
 
 /**
- * Elements moved along, those beyond an end coming back at the other one.
+ * Moves elements along axes; those beyond one end reappear at the other.
  *
  * @param {Layout} source
  * @param {number[]} shifts
- * @param {number[] | null} axes  one for each shift, or one of the two stands for all; null: along one axis,
- *   the shape being kept
+ * @param {number[] | null} axes  one for each shift, or a single one of either for all; null: rolls the flattened elements and keeps the shape
  * @returns {Recipe}
  */
 function roll (source, shifts, axes) {
@@ -354,7 +352,7 @@ function roll (source, shifts, axes) {
   }
   const moves = arrayOf(axes === null ? 1 : shape.length, () => 0)
   for (let i = 0; i < Math.max(shifts.length, along.length) && shifts.length > 0 && along.length > 0; i++) {
-    const d = axes === null ? 0 : place(along[along.length === 1 ? 0 : i], shape.length)
+    const d = axes === null ? 0 : axisFromStart(along[along.length === 1 ? 0 : i], shape.length)
     const n = axes === null ? size : shape[d]
     const shift = shifts[shifts.length === 1 ? 0 : i] % n + moves[d]
     moves[d] = n === 0 ? 0 : (shift % n + n) % n
@@ -366,7 +364,7 @@ function roll (source, shifts, axes) {
     dtype,
     shape,
     sources: [source],
-    suits: target => ffi.reshape(target, [size]).storage !== nothing,
+    canWriteTo: target => ffi.reshape(target, [size]).storage !== nothing,
     write (target, casting) {
       withFlat(source, flat => { if (size > 0) rollAxes(ffi.reshape(target, [size]), flat, moves, casting, 0) })
     }
@@ -376,9 +374,9 @@ function roll (source, shifts, axes) {
 /**
  * @param {Layout} target
  * @param {Layout} source
- * @param {number[]} moves  how far, by axis, from 0 on and less than the axis has
+ * @param {number[]} moves  elements per axis, 0 to the extent - 1
  * @param {number} casting
- * @param {number} d  the first axis that is still to be moved along
+ * @param {number} d  first axis not yet rolled
  */
 function rollAxes (target, source, moves, casting, d) {
   if (d === moves.length) return ffi.copy(target, source, casting)
@@ -390,24 +388,24 @@ function rollAxes (target, source, moves, casting, d) {
 }
 
 /**
- * Writes a result into a target that shares no byte with what is read.
+ * Writes a result into a target that shares no byte with the sources.
  *
  * @param {Recipe} recipe
  * @param {Layout} target  of its shape
  * @param {number} casting
  */
 function write (recipe, target, casting) {
-  if (recipe.suits === undefined || recipe.suits(target)) recipe.write(target, casting)
-  else writeByWay(recipe, recipe.dtype, target, casting)
+  if (recipe.canWriteTo === undefined || recipe.canWriteTo(target)) recipe.write(target, casting)
+  else writeThroughTemporary(recipe, recipe.dtype, target, casting)
 }
 
 /**
  * @param {Recipe} recipe
- * @param {number} dtype  on the way
+ * @param {number} dtype  of the temporary
  * @param {Layout} target
  * @param {number} casting
  */
-function writeByWay (recipe, dtype, target, casting) {
+function writeThroughTemporary (recipe, dtype, target, casting) {
   withTemporary(dtype, recipe.shape, target, copy => {
     recipe.write(copy, casting)
     ffi.copy(target, copy, casting)
@@ -423,10 +421,10 @@ function writeByWay (recipe, dtype, target, casting) {
  * @throws ERR_OVERLAP two elements of the target share a byte; nothing is written then
  */
 function writeInto (recipe, target, casting) {
-  const { sources, suits } = recipe
+  const { sources, canWriteTo } = recipe
   ffi.checkCopy({ dst: target, src: target, scaling: null, casting })
   const isShared = arraySome(sources, source => ffi.sharesMemory(target, source))
-  if (isShared && (suits === undefined || suits(target))) writeByWay(recipe, target.dtype, target, casting)
+  if (isShared && (canWriteTo === undefined || canWriteTo(target))) writeThroughTemporary(recipe, target.dtype, target, casting)
   else write(recipe, target, casting)
 }
 

@@ -1,6 +1,5 @@
 'use strict'
-// Copies and what recipes make, in bytes of their own or in a layout of the caller's. Layouts only; who calls makes
-// the tensors.
+// Results of copies and recipes: in new bytes, or in a layout that the caller gave as `out`.
 
 const { arrayJoin } = require('../base/primordials')
 const ffi = require('../backend/calls')
@@ -8,20 +7,33 @@ const { failure } = require('../base/errors')
 const { laterFile } = require('../runtime/lazy')
 const { CASTINGS } = require('../base/validate')
 const { countCopy } = require('../backend/storage')
-const { placeLike, checkTogether } = require('../layout/placement')
+const { placeLike, checkSameDevice } = require('../layout/placement')
 const { dtypes, itemsizes } = require('../backend/dtypes')
 const { denseLayout, isSameShape, withBytes, written } = require('../layout/layouts')
 
 const { Layout, STATIC, UNBOUND } = ffi
 
-const moves = laterFile(() => require('./rearrange'))
+const rearrange = laterFile(() => require('./rearrange'))
 
 /** @typedef {import('../backend/dtypes').Dtype} Dtype */
 
 /**
+ * Copies with or without scale and bias.
+ *
+ * @param {InstanceType<typeof Layout>} dst
+ * @param {InstanceType<typeof Layout>} src
+ * @param {import('../backend/calls').Scaling | null} scaling
+ * @param {number} casting
+ */
+function copyElements (dst, src, scaling, casting) {
+  if (scaling === null) ffi.copy(dst, src, casting)
+  else ffi.copyScaled(dst, src, scaling.scale, scaling.bias, scaling.axis, casting)
+}
+
+/**
  * @param {InstanceType<typeof Layout>} layout
  * @param {Dtype | undefined} dtype  undefined: its own
- * @returns {InstanceType<typeof Layout>} without gaps and bytes, the axes in the same order of storage
+ * @returns {InstanceType<typeof Layout>} contiguous, without bytes; its axes in the same order in memory as the layout's
  */
 function likeOf (layout, dtype) {
   const to = dtype === undefined ? layout.dtype : dtype.index
@@ -30,13 +42,13 @@ function likeOf (layout, dtype) {
 }
 
 /**
- * A layout's elements in the same logical order, in bytes of their own.
+ * Copies a layout's elements, in logical order, into new bytes.
  *
- * @param {string} reason  the public function, for memory()
- * @param {InstanceType<typeof Layout>} target  without bytes; of another shape it is row-major
+ * @param {string} reason  name of the public function, which memory() counts copies by
+ * @param {InstanceType<typeof Layout>} target  without bytes; row-major where its shape is not the source's
  * @param {InstanceType<typeof Layout>} source
  * @param {number} casting
- * @param {import('../layout/placement').Place | undefined} [place]  for the bytes; ordinary memory beside the source's where none is given
+ * @param {import('../layout/placement').Place | undefined} [place]  of the new bytes; ordinary memory of the source's device where none is given
  * @returns {InstanceType<typeof Layout>} target with bytes
  */
 function copied (reason, target, source, casting, place = placeLike(source.storage)) {
@@ -50,11 +62,11 @@ function copied (reason, target, source, casting, place = placeLike(source.stora
 }
 
 /**
- * The same in a layout of the caller's.
+ * Copies a layout's elements into the caller's `out`.
  *
  * @param {string} reason
- * @param {InstanceType<typeof Layout>} out  that may be written to
- * @param {Dtype | undefined} dtype  that was asked for besides
+ * @param {InstanceType<typeof Layout>} out  writable
+ * @param {Dtype | undefined} dtype  also asked for; must be out's
  * @param {InstanceType<typeof Layout>} source
  * @param {number} casting
  */
@@ -65,11 +77,11 @@ function copiedInto (reason, out, dtype, source, casting) {
 }
 
 /**
- * What a recipe makes.
+ * Writes a recipe's result.
  *
  * @param {string} reason
  * @param {import('./rearrange').Recipe} recipe
- * @param {InstanceType<typeof Layout> | null} out  of the caller's, that may be written to; null: bytes of its own
+ * @param {InstanceType<typeof Layout> | null} out  writable; null: in new bytes
  * @param {Dtype | undefined} dtype
  * @param {number} casting
  * @returns {InstanceType<typeof Layout>}
@@ -80,23 +92,23 @@ function produced (reason, recipe, out, dtype, casting) {
   const { storage } = recipe.sources[0]
   for (let i = 0; i < recipe.sources.length; i++) {
     const source = recipe.sources[i]
-    checkTogether(storage, source.storage)
+    checkSameDevice(storage, source.storage)
     checkCast(source.dtype, to, casting)
   }
-  if (out !== null) checkTogether(storage, out.storage)
+  if (out !== null) checkSameDevice(storage, out.storage)
   const target = out ?? withBytes(denseLayout(to, recipe.shape), 0, false, placeLike(storage))
-  if (out === null) written(target, () => moves().write(recipe, target, casting))
-  else moves().writeInto(recipe, target, casting)
+  if (out === null) written(target, () => rearrange().write(recipe, target, casting))
+  else rearrange().writeInto(recipe, target, casting)
   countCopy(reason, target.size * itemsizes[to])
   return target
 }
 
 /**
- * May a result of this shape and dtype go there?
+ * Checks that `out` takes a result of this shape and dtype.
  *
  * @param {InstanceType<typeof Layout>} out
  * @param {number[]} shape
- * @param {Dtype | undefined} dtype  that was asked for besides
+ * @param {Dtype | undefined} dtype  also asked for; must be out's
  */
 function checkOut (out, shape, dtype) {
   if (!isSameShape(out.shape, shape)) throw failure('ERR_SHAPE', `out has shape [${arrayJoin(out.shape)}]; the result has [${arrayJoin(shape)}]`)
@@ -113,4 +125,4 @@ function checkCast (from, to, casting) {
   throw failure('ERR_CAST', `${dtypes[from].name} does not cast to ${dtypes[to].name} under casting '${CASTINGS[casting]}'`)
 }
 
-module.exports = { likeOf, copied, copiedInto, produced, checkOut }
+module.exports = { copyElements, likeOf, copied, copiedInto, produced, checkOut }

@@ -1,5 +1,5 @@
 'use strict'
-// What copyFrom and copyFromAsync are given, as layouts to copy from.
+// The sources of copyFrom and copyFromAsync (values, lists, typed arrays, images, sound) as layouts.
 
 const { Array, Number, arrayEvery, isView, newList } = require('../base/primordials')
 const ffi = require('../backend/calls')
@@ -21,7 +21,7 @@ const { layoutOfImage } = functionsOf(() => require('./images'))
 /** @typedef {import('../backend/calls').Scaling} Scaling */
 
 /**
- * An ImageData, or what has the same fields; null for anything else.
+ * Reads an ImageData, or any object with its fields; null for anything else.
  *
  * @param {any} value
  * @returns {import('./images').Image | null}
@@ -40,8 +40,8 @@ function imageOf (value) {
 }
 
 /**
- * An AudioBuffer's channels, or a list that may be one of rows; null for anything else. Counts may be lies: no list is made before
- * the target has as many rows.
+ * Reads an AudioBuffer's channels, or a list of typed arrays; null for anything else. The source's count is not trusted: no list is
+ * made unless the target has as many rows.
  *
  * @param {any} src
  * @param {readonly number[]} shape  of the target
@@ -61,7 +61,7 @@ function channelsOf (src, shape) {
   return arrays && { arrays, count: n, length: 0, isAudio: false }
 }
 
-const ROW = 1024 // bytes of all that is made for one
+const ROW_BYTES = 1024 // of heap that one row takes here
 
 /**
  * @param {number} n
@@ -69,7 +69,7 @@ const ROW = 1024 // bytes of all that is made for one
  * @returns {ArrayBufferView[] | null} null: not all are typed arrays
  */
 function listOfRows (n, get) {
-  checkHeap(n * ROW, () => `${n} rows; copy some at a time`)
+  checkHeap(n * ROW_BYTES, () => `${n} rows; copy some at a time`)
   const arrays = newList()
   for (let c = 0; c < n; c++) {
     const array = get(c)
@@ -80,12 +80,12 @@ function listOfRows (n, get) {
 }
 
 /**
- * The elements of anything but a tensor.
+ * A layout with the elements of anything but a tensor.
  *
  * @param {unknown} src
- * @param {import('./images').Image | null} image  what it is
+ * @param {import('./images').Image | null} image  what imageOf gave for src
  * @param {Layout} target
- * @returns {Layout} to be released after the copy
+ * @returns {Layout} its storage is to be released after the copy
  */
 function sourceOf (src, image, { shape, size, dtype }) {
   if (image !== null) return layoutOfImage(image, shape)
@@ -93,7 +93,7 @@ function sourceOf (src, image, { shape, size, dtype }) {
 }
 
 /**
- * A typed array's elements.
+ * A layout over a typed array's elements.
  *
  * @param {any} array
  * @param {number[]} shape
@@ -107,7 +107,7 @@ function elementsOf (array, shape, size) {
 }
 
 /**
- * Values that a person wrote, in bytes of their own.
+ * Copies values and nested lists into a temporary.
  *
  * @param {unknown} src
  * @param {number[]} shape
@@ -124,7 +124,7 @@ function listed (src, shape, size, dtype) {
 }
 
 /**
- * A flat list of as many numbers as there are elements: none of them is half of a complex value.
+ * Is it a flat list of as many numbers as there are elements? Then none of them is half of a complex value.
  *
  * @param {unknown} list
  * @param {number} size
@@ -134,7 +134,7 @@ function isFlat (list, size) {
 }
 
 /**
- * A typed array's storage beyond one call: what it shows of WASM memory is claimed.
+ * A typed array's storage for longer than one call: bytes in WebAssembly's memory get a claim.
  *
  * @param {import('../backend/storage').Storage} storage
  * @param {unknown} array
@@ -146,7 +146,7 @@ function kept (storage, array) {
 }
 
 /**
- * What copyFrom was given as scale, bias and axis.
+ * Reads copyFrom's options scale, bias and axis.
  *
  * @param {unknown} scale
  * @param {unknown} bias

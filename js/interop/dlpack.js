@@ -1,28 +1,28 @@
 'use strict'
-// fromDlpack: tensors over what other addons of the process have, by the rules of Python's protocol.
+// fromDlpack: tensors over arrays of other addons of the process, by the rules of Python's DLPack protocol.
 
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
-const { layoutOf, streamFor } = require('../tensor/capsules')
+const { layoutOfCapsule, streamFor } = require('../tensor/capsules')
 const { Tensor, wrap } = require('../tensor/tensor')
 
 const { Layout } = ffi
 
 /** @import { Capsule, DlpackSource } from '../base/types' */
 
-const VERSION = [1, 2] // the newest whose rules are known here
+const VERSION = [1, 2] // the newest that is supported
 
 /**
- * A tensor over the bytes of another addon's array; nothing is copied, and both see each other's writes. What its
- * producer lent goes back to it, by its deleter, when no tensor and no typed array over the bytes is left, on whatever
- * thread that is. A capsule can be used once; where this throws, it is as it was.
+ * A tensor over the bytes of another addon's array; nothing is copied, and each sees the other's writes. The producer's deleter is
+ * called, on any thread, when no tensor and no typed array over the bytes is left. A capsule can be used once; if this throws, it
+ * is still unused.
  *
- * @param {DlpackSource | Capsule} x  an object with `__dlpack__`, such as a tensor, which is asked for a capsule of DLPack 1.x, or a
- * capsule of either kind
- * @returns {Tensor} read-only where the producer says so; of a tensor, one over the same bytes
+ * @param {DlpackSource | Capsule} x  an object with `__dlpack__`, such as a tensor, which is asked for a capsule of DLPack 1.x; or a
+ *   capsule, versioned or legacy
+ * @returns {Tensor} read-only where the producer says so
  * @throws {TypeError} ERR_ARGUMENT x is neither, ERR_DTYPE · ERR_STALE the capsule was used · ERR_DEVICE its bytes are on a
- * device that is not there, or of a kind not known here · {RangeError} ERR_SHAPE, ERR_BOUNDS, ERR_ALIGNMENT, ERR_MEMORY · ERR_UNSUPPORTED a later major version, or WASM · what x throws
+ * device that is not available or not supported · {RangeError} ERR_SHAPE, ERR_BOUNDS, ERR_ALIGNMENT, ERR_MEMORY · ERR_UNSUPPORTED a later major version, or WASM · what x throws
  * @see array API from_dlpack, PyTorch from_dlpack
  * @example
  * const t = zeros([2])
@@ -30,13 +30,13 @@ const VERSION = [1, 2] // the newest whose rules are known here
  * t.toArray() // [1, 0]
  */
 function fromDlpack (x) {
-  if (Tensor.isTensor(x)) return wrap(again(Tensor.attachedOf(x)))
+  if (Tensor.isTensor(x)) return wrap(sameLayout(Tensor.attachedOf(x)))
   if (x === null || (typeof x !== 'object' && typeof x !== 'function')) throw failure('ERR_ARGUMENT', `x is ${show(x)}; an object with __dlpack__, or a capsule, was expected`)
-  return wrap(layoutOf(capsuleFrom(/** @type {any} */ (x))))
+  return wrap(layoutOfCapsule(capsuleFrom(/** @type {any} */ (x))))
 }
 
-/** @param {InstanceType<typeof Layout>} layout */
-function again ({ storage, dtype, shape, strides, offset, size, flags }) {
+/** A copy of a layout. @param {InstanceType<typeof Layout>} layout */
+function sameLayout ({ storage, dtype, shape, strides, offset, size, flags }) {
   return new Layout(storage, dtype, shape, strides, offset, size, flags)
 }
 
@@ -46,7 +46,7 @@ function again ({ storage, dtype, shape, strides, offset, size, flags }) {
  */
 function capsuleFrom (x) {
   const { __dlpack__: method } = x
-  if (typeof method !== 'function') return x // a capsule, or C says that it is none
+  if (typeof method !== 'function') return x // a capsule; C refuses anything else
   const { __dlpack_device__: device } = x
   const stream = typeof device === 'function' ? streamFor(device.call(x)) : null
   return method.call(x, stream === null ? { maxVersion: VERSION.slice() } : { maxVersion: VERSION.slice(), stream })

@@ -1,20 +1,19 @@
 'use strict'
-// hostRegister: memory that a tensor has already becomes page-locked, so that devices copy from and to it directly.
+// hostRegister: page-locks the memory of an existing tensor, so that devices copy from and to it directly.
 
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
-const { show } = require('../base/validate')
 const { isOnDevice } = require('../backend/storage')
 const { nameOfDevice, deviceOfStorage, isPinned } = require('../backend/device-names')
 const { checkPinning } = require('../backend/cuda')
 const { fix } = require('../backend/pins')
-const { Tensor } = require('../tensor/tensor')
+const { Tensor, tensorOf } = require('../tensor/tensor')
 
 const { backend, rows, READ_ONLY } = ffi
 
 /** @import { DtypeName } from '../base/types' */
 
-/** buffers that are registered stay where they are, by the handle of the registration @type {Map<number, unknown>} */
+/** keeps registered buffers alive, by the handle of the registration @type {Map<number, unknown>} */
 const registered = new Map()
 
 const registrations = new FinalizationRegistry((/** @type {number} */ handle) => {
@@ -23,23 +22,22 @@ const registrations = new FinalizationRegistry((/** @type {number} */ handle) =>
 })
 
 /**
- * Pins the memory that a tensor has already: an ArrayBuffer, a SharedArrayBuffer, a mapped file, shared memory. Devices then copy
- * from and to it as from and to memory that was made so. It takes time, a second per gigabyte or two, and lasts until no tensor uses
- * the memory any more; a buffer cannot be transferred away from then on (Node 24 and later).
+ * Pins the memory of an existing tensor: an ArrayBuffer, a SharedArrayBuffer, a mapped file, shared memory. Devices then copy
+ * from and to it as fast as with memory allocated by pinMemory. It takes about a second per one or two gigabytes, and lasts until no
+ * tensor uses the memory any more; the buffer cannot be transferred from then on (Node 24 and later).
  *
  * @template {DtypeName} D
- * @param {import('../tensor/tensor').Tensor<D>} t  of the CPU's memory; of a view all that its storage has is pinned
- * @returns {import('../tensor/tensor').Tensor<D>} t itself, which isPinned now
- * @throws {TypeError} ERR_ARGUMENT t is no tensor · ERR_UNSUPPORTED there is no CUDA, on WASM, a resizable buffer, or memory that may only
- * be read where the device cannot · ERR_EXISTS somebody registered a part of it · ERR_DEVICE t is on a device · {RangeError} ERR_MEMORY ·
+ * @param {import('../tensor/tensor').Tensor<D>} t  in the CPU's memory; of a view, the whole storage is pinned
+ * @returns {import('../tensor/tensor').Tensor<D>} t itself, now with isPinned
+ * @throws {TypeError} ERR_ARGUMENT t is no tensor · ERR_UNSUPPORTED no CUDA, WASM, a resizable buffer, or read-only
+ * memory where the device does not support it · ERR_EXISTS a part of it is registered already · ERR_DEVICE t is on a device · {RangeError} ERR_MEMORY ·
  * ERR_DETACHED, ERR_DISPOSED
  * @see CUDA cuMemHostRegister, PyTorch torch.cuda.cudart().cudaHostRegister
  * @example
  * const pinned = path => hostRegister(openSafetensors(path).get('weights'))
  */
 function hostRegister (t) {
-  if (!Tensor.isTensor(t)) throw failure('ERR_ARGUMENT', `t is ${show(t)}; a tensor was expected`)
-  const layout = Tensor.attachedOf(t)
+  const layout = Tensor.attachedOf(tensorOf(t))
   const { storage } = layout
   if (isOnDevice(storage)) throw failure('ERR_DEVICE', `t is on ${nameOfDevice(deviceOfStorage(storage))}; the CPU's memory is what is pinned`)
   checkPinning('hostRegister was called')

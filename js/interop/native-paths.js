@@ -1,5 +1,5 @@
 'use strict'
-// samebytes/native: where the C headers and the shared library are, for who builds or loads native code. Loads nothing.
+// samebytes/native: the paths of the C headers and of the shared library, for builds of native code. Loads nothing.
 
 const fs = require('node:fs')
 const path = require('node:path')

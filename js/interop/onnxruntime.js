@@ -1,22 +1,21 @@
 'use strict'
-// Tensors of onnxruntime over our bytes, and ours over theirs.
+// toOrt and fromOrt: onnxruntime's tensors over samebytes' bytes, and the other way round.
 
 const { arrayJoin } = require('../base/primordials')
 const { failure } = require('../base/errors')
 const { show, shapeOf } = require('../base/validate')
 const { dtypeOfArray, partsOfArray } = require('../base/buffers')
-const { Tensor } = require('../tensor/tensor')
+const { Tensor, tensorOf } = require('../tensor/tensor')
 const { fromBlob } = require('../tensor/blob')
-const { tensorOf } = require('../tensor/make')
 
-/** @typedef {{ type: string, dims: readonly number[], data: any, location: string }} OrtTensor as far as it is read here */
+/** The fields that are read here. @typedef {{ type: string, dims: readonly number[], data: any, location: string }} OrtTensor */
 /** @typedef {{ Tensor: new (type: any, data: any, dims: readonly number[]) => any }} Ort what onnxruntime-node and onnxruntime-web export */
 
-/** what onnxruntime has a tensor type for; each has our name */
+/** onnxruntime's tensor types that are dtypes here; the names are the same */
 const TYPES = new Set(['bool', 'uint8', 'int8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64', 'float16', 'float32', 'float64'])
 
 /**
- * Half floats as bits: onnxruntime-node reads nothing from a Float16Array, onnxruntime-web takes either.
+ * Float16Array to Uint16Array: onnxruntime-node reads nothing from a Float16Array, onnxruntime-web takes both.
  *
  * @param {any} data
  * @returns {any} over the same bytes
@@ -28,7 +27,7 @@ function asBits (data) {
 }
 
 /**
- * Bits of half floats as fromBlob takes them, also where the runtime has a Float16Array.
+ * Uint16Array with half floats to bytes, which fromBlob takes for float16 in all runtimes.
  *
  * @param {any} data  a typed array
  * @param {string} type  of its elements
@@ -41,13 +40,12 @@ function fromBits (data, type) {
 }
 
 /**
- * A tensor of onnxruntime's own class over the same bytes; no copy. It can be fed to a session, and be given to one as an
- * output to write into (onnxruntime-node does; onnxruntime-web does not, whatever it is given). Its `data` is taken
- * anew whenever it is read, so it stays right when WebAssembly's memory moves. It keeps the bytes alive until it
- * is disposed or collected, past t's dispose.
+ * A tensor of onnxruntime's class over the same bytes; no copy. It can be an input of a session, or an output to write into
+ * (onnxruntime-node writes into it; onnxruntime-web never does). Its `data` getter gives the current typed array, so it stays valid
+ * when WebAssembly's memory moves. It keeps the bytes alive until it is disposed or collected, also after t's dispose.
  *
  * @param {Tensor} t  row-major contiguous, of a dtype that onnxruntime has; half floats are shown as bits (Uint16Array)
- * @param {Ort} ort  onnxruntime-node, onnxruntime-web or onnxruntime-common: whose Tensor it shall be
+ * @param {Ort} ort  onnxruntime-node, onnxruntime-web or onnxruntime-common, whose Tensor class is used
  * @returns {any} an ort.Tensor with t's shape as it is now
  * @throws {TypeError} ERR_DTYPE onnxruntime has no such type, ERR_ARGUMENT · {RangeError} ERR_SHAPE not contiguous (contiguous() copies) · ERR_DETACHED
  * @see onnxruntime-common Tensor
@@ -61,7 +59,7 @@ function toOrt (t, ort) {
   const { dtype, shape } = t
   if (!TYPES.has(dtype)) throw failure('ERR_DTYPE', `the tensor is of ${dtype}, which onnxruntime has no type for; astype('float32') copies`)
   const data = asBits(t.data)
-  const own = t.view(shape) // a claim of its own
+  const own = t.view(shape) // keeps the bytes after t's dispose
   let made
   try {
     made = new Class(dtype, data, shape)
@@ -74,8 +72,10 @@ function toOrt (t, ort) {
 }
 
 /**
- * @param {any} made  a tensor of onnxruntime's over the bytes of ours
- * @param {Tensor} own  which it keeps
+ * Lets onnxruntime's tensor read `data` from ours at each access, and dispose both.
+ *
+ * @param {any} made  onnxruntime's, over the bytes of own
+ * @param {Tensor} own
  */
 function follow (made, own) {
   const { dispose } = made
@@ -99,7 +99,7 @@ function follow (made, own) {
 }
 
 /**
- * A tensor over the bytes of onnxruntime's; no copy. Both see each other's writes, and the bytes live as long as either does.
+ * A tensor over the bytes of onnxruntime's; no copy. Each sees the other's writes, and the bytes live as long as either tensor.
  *
  * @param {OrtTensor} x  a tensor of onnxruntime's on the CPU: of a session's results, or made by ort.Tensor
  * @returns {Tensor} of its type and dims, row-major

@@ -1,20 +1,20 @@
 'use strict'
-// Blob records: what toBlob() gave, and the bytes that each of them stands for.
+// The records that toBlob() gave, and the layout of each.
 
 const { FinalizationRegistry, WeakMap, register, weakMapGet, weakMapSet } = require('../base/primordials')
 const { Extra } = require('../backend/storage')
 
 /** @typedef {InstanceType<typeof import('../backend/calls').Layout>} Layout */
 
-/** by record: a private link, so that no forged or copied one has it @type {WeakMap<object, Layout>} */
+/** by record; a forged or copied record is not in it @type {WeakMap<object, Layout>} */
 const layouts = new WeakMap()
 
-// A record's storage goes with it: nothing else keeps the one whose tensors were disposed. Neither this registry nor a
-// WeakRef holds a storage, not even until the next turn of the event loop.
+// Counts records that were collected. A record keeps its storage alive through the WeakMap alone, which drops both together;
+// a WeakRef would keep the storage until the turn of the event loop ends.
 const gone = new FinalizationRegistry((/** @type {{ live: number }} */ records) => { records.live-- })
 
 /**
- * A record keeps the bytes, as a tensor does.
+ * Links a record to its layout, whose bytes it keeps alive.
  *
  * @param {object} record
  * @param {Layout} layout
@@ -29,7 +29,7 @@ function remember (record, layout) {
 
 /**
  * @param {unknown} record
- * @returns {Layout | undefined} undefined: it is none of ours
+ * @returns {Layout | undefined} undefined: toBlob of this package did not make it
  */
 function layoutOf (record) {
   return weakMapGet(layouts, /** @type {object} */ (record))

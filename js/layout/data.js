@@ -1,5 +1,5 @@
 'use strict'
-// A layout's bytes as others see them: a typed array, an address.
+// A layout's bytes for the outside: `data` as a typed array, bytes for writers, an address.
 
 const { BigInt, Promise, Uint8Array, arrayJoin } = require('../base/primordials')
 const ffi = require('../backend/calls')
@@ -13,10 +13,10 @@ const { backend } = ffi
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
 /** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
 
-const MOST = 2 ** 32 - 1 // bytes that any runtime makes a typed array of
+const MOST_BYTES = 2 ** 32 - 1 // bytes that any runtime makes a typed array of
 
 /**
- * A typed array for the caller.
+ * What tensor.data gives: a typed array over the layout's bytes.
  *
  * @param {Layout} layout
  */
@@ -37,7 +37,7 @@ function dataOf (layout) {
     const data = backend.moveToHeap(storage, Type)
     if (data !== null) return (layout.data = data)
   }
-  const { buffer, begin } = reach(storage, layout.offset * itemsize, layout.size * itemsize)
+  const { buffer, begin } = bufferWith(storage, layout.offset * itemsize, layout.size * itemsize)
   let data
   try {
     data = new Type(buffer, begin, n)
@@ -45,50 +45,51 @@ function dataOf (layout) {
     throw failure('ERR_UNSUPPORTED', `no typed array of ${n} elements can be made; narrow first (${/** @type {Error} */ (error).message})`)
   }
   if (storage.kind === 'wasm') backend.expose(data, storage)
-  // What may shrink, or prove to be gone, is checked at each use.
+  // Remembered. Guarded mappings are checked at each use; over resizable buffers a new array is made each time.
   if (ffi.isGuarded(storage)) layout.guardedData = data
   else if (storage.kind !== 'js' || !isResizable(buffer)) layout.data = data
   return data
 }
 
 /**
- * A buffer that has some bytes of a storage: that of them all, or one of their own, as Node 20 makes none over more than 4 GiB of C's memory.
+ * A buffer over some bytes of a storage: the whole storage's, or one of that part alone, because Node 20 makes no external
+ * buffer over more than 4 GiB.
  *
  * @param {Storage} storage
- * @param {number} at
+ * @param {number} at  bytes from the storage's start
  * @param {number} nbytes
- * @returns {{ buffer: ArrayBufferLike, begin: number }}
+ * @returns {{ buffer: ArrayBufferLike, begin: number }} begin: bytes from the buffer's start
  */
-function reach (storage, at, nbytes) {
+function bufferWith (storage, at, nbytes) {
   try {
     return { buffer: backend.bufferOf(storage, ffi.check), begin: storage.byteOffset + at }
   } catch (error) {
-    if (storage.kind !== 'native' || storage.nbytes <= MOST || nbytes > MOST || !storage.extra?.handle) throw error
+    if (storage.kind !== 'native' || storage.nbytes <= MOST_BYTES || nbytes > MOST_BYTES || !storage.extra?.handle) throw error
     const part = ffi.partOf(storage, at, nbytes)
     return { buffer: backend.bufferOf(part, ffi.check), begin: 0 }
   }
 }
 
 /**
- * What use makes of some bytes of a contiguous layout on the CPU, which may have more than a typed array: the one way in which
- * they are read here. Those of a guarded mapping may have become zeros meanwhile, so they are looked after when use is done,
- * also where that is later.
+ * Calls `use` with some bytes of a contiguous layout on the CPU. All that files are written from is read through here. The file
+ * behind a guarded mapping may get shorter meanwhile, whose bytes then read as zeros: that is checked when `use` has
+ * returned, or its promise has settled.
  *
  * @template R
- * @param {Layout} layout
- * @param {number} at
+ * @param {Layout} layout  may have more bytes than a typed array can
+ * @param {number} at  bytes from the layout's first element
  * @param {number} nbytes
- * @param {(bytes: Uint8Array) => R} use  keeps nothing of them; may return a promise
+ * @param {(bytes: Uint8Array) => R} use  must not keep the bytes; may return a promise
  * @returns {R}
- * @throws ERR_IO the bytes are gone · ERR_DETACHED · what use throws
+ * @throws ERR_IO bytes of the mapping are gone · ERR_DETACHED · as use
  */
 function readBytes ({ storage, offset, dtype }, at, nbytes, use) {
   if (nbytes === 0) return use(new Uint8Array(0))
   ffi.checkAttached(storage)
   ffi.checkIntact(storage)
-  const { buffer, begin } = reach(storage, offset * itemsizes[dtype] + at, nbytes)
+  const { buffer, begin } = bufferWith(storage, offset * itemsizes[dtype] + at, nbytes)
   const result = use(new Uint8Array(/** @type {ArrayBuffer} */ (buffer), begin, nbytes))
-  if (result instanceof Promise) return /** @type {any} */ (afterwards(storage, result))
+  if (result instanceof Promise) return /** @type {any} */ (checkedAfterwards(storage, result))
   ffi.checkIntact(storage)
   return result
 }
@@ -97,7 +98,7 @@ function readBytes ({ storage, offset, dtype }, at, nbytes, use) {
  * @param {Storage} storage
  * @param {Promise<unknown>} pending
  */
-async function afterwards (storage, pending) {
+async function checkedAfterwards (storage, pending) {
   const result = await pending
   ffi.checkIntact(storage)
   return result
@@ -109,7 +110,7 @@ function notContiguous ({ shape, strides }) {
 }
 
 /**
- * Are the bytes the caller's, where only linear memory has addresses?
+ * Are the bytes in a buffer outside WebAssembly's memory? Only what is inside has an address there.
  *
  * @param {Layout} layout
  */
@@ -118,7 +119,7 @@ function hasNoAddress ({ storage }) {
 }
 
 /**
- * Address of the first element, which will not move any more.
+ * Address of the first element. From now on the storage does not move.
  *
  * @param {Layout} layout
  * @returns {bigint} 0n without elements

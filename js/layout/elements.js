@@ -1,5 +1,5 @@
 'use strict'
-// Single elements and lists of them, between JavaScript's values and a layout's bytes.
+// Reads and writes elements as JavaScript's values: single ones, nested arrays, lists of numbers.
 
 const { BigInt, BigInt64Array, Float32Array, Float64Array, Int32Array, Math, Number, Uint16Array, arrayIndexOf, arrayJoin, arrayMap, lengthOf, newList } = require('../base/primordials')
 const ffi = require('../backend/calls')
@@ -18,12 +18,12 @@ const { backend, Layout } = ffi
 
 const FLOAT32 = dtypeOf('float32')
 const FLOAT64 = dtypeOf('float64')
-const MOST_AT_ONCE = 2 ** 25 // entries of an array that V8 makes room for at once
+const MOST_PREALLOCATED = 2 ** 25 // entries; `new Array(n)` of more has dictionary elements in V8
 
 // ---- Single elements ----
 
 /**
- * Short floats that JavaScript cannot read from a typed array.
+ * Is it a short float that no typed array of this runtime reads?
  *
  * @param {Dtype} dtype
  */
@@ -32,12 +32,12 @@ function needsDecoding (dtype) {
 }
 
 /**
- * What all the bits of a short float stand for, as C says.
+ * The values of all bit patterns of a short float, which C casts once.
  *
  * @param {Dtype} dtype
- * @returns {Float32Array} by bits
+ * @returns {Float32Array} indexed by the bits
  */
-function decoded (dtype) {
+function decodingTable (dtype) {
   const n = 2 ** (8 * dtype.itemsize)
   const bits = ffi.dense(dtype.index, [n])
   const floats = ffi.dense(FLOAT32.index, [n])
@@ -59,20 +59,20 @@ function decoded (dtype) {
 }
 
 /**
- * A typed array over a storage, for load and store. What load needs besides is made first: memory may grow then.
+ * A typed array over a storage, for load and store. A decoding table is made before it, because that may grow memory.
  *
  * @param {import('../backend/storage').Storage} storage
  * @param {number} dtype
  * @returns {any}
  */
 function windowFor (storage, dtype) {
-  const way = ways[dtype]
-  if (way >= DECODED && values[way] === undefined) values[way] = decoded(dtypes[dtype])
+  const codec = codecs[dtype]
+  if (codec >= FIRST_TABLE && decodingTables[codec] === undefined) decodingTables[codec] = decodingTable(dtypes[dtype])
   return backend.window(storage, dtype, dtypes[dtype].Type, ffi.check)
 }
 
 /**
- * A window on a layout's bytes, and where in it its first element is.
+ * A typed array over a layout's storage, and the index of the layout's first element in it.
  *
  * @param {InstanceType<typeof Layout>} layout
  * @returns {{ window: any, first: number }}
@@ -82,26 +82,26 @@ function windowOf ({ storage, dtype, offset }) {
   return { window, first: backend.windowOffset(storage) / dtypes[dtype].itemsize + offset }
 }
 
-const WAYS = ['uint8', 'int8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64', 'float32', 'float64', 'float16', 'bool', 'complex64', 'complex128']
-const DECODED = WAYS.length
+const CODECS = ['uint8', 'int8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64', 'float32', 'float64', 'float16', 'bool', 'complex64', 'complex128']
+const FIRST_TABLE = CODECS.length
 
-/** how load and store go about each dtype: an index of WAYS, or from DECODED on one of `values` @type {number[]} */
-const ways = arrayMap(dtypes, dtype => needsDecoding(dtype) ? DECODED + dtype.index : arrayIndexOf(WAYS, dtype.name))
+/** by dtype, the case of load and store: an index of CODECS; from FIRST_TABLE on, of decodingTables @type {number[]} */
+const codecs = arrayMap(dtypes, dtype => needsDecoding(dtype) ? FIRST_TABLE + dtype.index : arrayIndexOf(CODECS, dtype.name))
 
-/** what the bits of short floats stand for, from the first use on @type {Float32Array[]} */
-const values = newList()
+/** values of short floats by their bits; made at first use @type {Float32Array[]} */
+const decodingTables = newList()
 
 /**
- * Element `at` of a window. A line for each kind of typed array: V8 makes fast code of a place that sees one
- * kind only (5 instead of 12 ns).
+ * Element `at` of a window. One line per kind of typed array, so that each access site sees a single kind: V8's fast path
+ * (5 instead of 12 ns).
  *
  * @param {any} window
  * @param {number} at
- * @param {number} way
+ * @param {number} codec
  * @returns {any}
  */
-function load (window, at, way) {
-  switch (way) {
+function load (window, at, codec) {
+  switch (codec) {
     case 0: return window[at]
     case 1: return window[at]
     case 2: return window[at]
@@ -116,41 +116,41 @@ function load (window, at, way) {
     case 11: return window[at] !== 0
     case 12: return [window[2 * at], window[2 * at + 1]]
     case 13: return [window[2 * at], window[2 * at + 1]]
-    default: return values[way][window[at]]
+    default: return decodingTables[codec][window[at]]
   }
 }
 
 /**
- * Writes an element, where the value, as scalarFor gives it, becomes one by being stored.
+ * Writes an element where storing the value into a typed array is all that is needed.
  *
  * @param {any} window
  * @param {number} at
- * @param {number} way
- * @param {any} value
- * @returns {boolean} false: it is C's to write, or to refuse
+ * @param {number} codec
+ * @param {any} value  as scalarFor gives it
+ * @returns {boolean} false: C has to write or refuse it
  */
-function store (window, at, way, value) {
-  switch (way) {
-    case 0: return isWhole(value, 0, 255) && put(window[at] = value)
-    case 1: return isWhole(value, -128, 127) && put(window[at] = value)
-    case 2: return isWhole(value, -32768, 32767) && put(window[at] = value)
-    case 3: return isWhole(value, 0, 65535) && put(window[at] = value)
-    case 4: return isWhole(value, -2147483648, 2147483647) && put(window[at] = value)
-    case 5: return isWhole(value, 0, 4294967295) && put(window[at] = value)
-    case 6: return typeof value === 'bigint' && BigInt.asIntN(64, value) === value && put(window[at] = value)
-    case 7: return typeof value === 'bigint' && BigInt.asUintN(64, value) === value && put(window[at] = value)
-    case 8: return typeof value === 'number' && (Number.isFinite(Math.fround(value)) || !Number.isFinite(value)) && put(window[at] = canonical(value))
-    case 9: return typeof value === 'number' && put(window[at] = canonical(value))
-    case 11: return typeof value === 'boolean' && put(window[at] = value ? 1 : 0)
+function store (window, at, codec, value) {
+  switch (codec) {
+    case 0: return isWhole(value, 0, 255) && stored(window[at] = value)
+    case 1: return isWhole(value, -128, 127) && stored(window[at] = value)
+    case 2: return isWhole(value, -32768, 32767) && stored(window[at] = value)
+    case 3: return isWhole(value, 0, 65535) && stored(window[at] = value)
+    case 4: return isWhole(value, -2147483648, 2147483647) && stored(window[at] = value)
+    case 5: return isWhole(value, 0, 4294967295) && stored(window[at] = value)
+    case 6: return typeof value === 'bigint' && BigInt.asIntN(64, value) === value && stored(window[at] = value)
+    case 7: return typeof value === 'bigint' && BigInt.asUintN(64, value) === value && stored(window[at] = value)
+    case 8: return typeof value === 'number' && (Number.isFinite(Math.fround(value)) || !Number.isFinite(value)) && stored(window[at] = canonical(value))
+    case 9: return typeof value === 'number' && stored(window[at] = canonical(value))
+    case 11: return typeof value === 'boolean' && stored(window[at] = value ? 1 : 0)
     default: return false
   }
 }
 
-/** @param {any} _  that was just stored */
-const put = _ => true
+/** @param {any} _  the value just stored */
+const stored = _ => true
 
 /**
- * Calculations give NaNs of any sign; C stores one of them only.
+ * C stores one bit pattern for NaN; JavaScript's operations give several.
  *
  * @param {number} x
  */
@@ -175,23 +175,23 @@ function isWhole (value, low, high) {
 function read (layout, place) {
   const dtype = dtypes[layout.dtype]
   const { storage } = layout
-  if (!backend.canView(storage, dtype.Type)) return readCopy(layout, place)
+  if (!backend.canView(storage, dtype.Type)) return readThroughCopy(layout, place)
   const window = windowFor(storage, layout.dtype)
-  const value = load(window, backend.windowOffset(storage) / dtype.itemsize + place, ways[layout.dtype])
+  const value = load(window, backend.windowOffset(storage) / dtype.itemsize + place, codecs[layout.dtype])
   ffi.checkIntact(storage)
   return value
 }
 
-/** where single elements are copied to, to be read @type {InstanceType<typeof Layout>[]} */
-const copies = newList()
+/** by dtype, a layout of one element that others are copied to, to be read @type {InstanceType<typeof Layout>[]} */
+const scratch = newList()
 
 /**
  * @param {InstanceType<typeof Layout>} layout
  * @param {number} place
  */
-function readCopy (layout, place) {
+function readThroughCopy (layout, place) {
   const { itemsize, index } = dtypes[layout.dtype]
-  const copy = copies[index] ??= new Layout(ffi.allocate(itemsize), index, [], [], 0, 1, 0)
+  const copy = scratch[index] ??= new Layout(ffi.allocate(itemsize), index, [], [], 0, 1, 0)
   ffi.copy(copy, new Layout(layout.storage, index, [], [], place, 1, 0), 0)
   countStaged(itemsize)
   return read(copy, 0)
@@ -210,7 +210,7 @@ function write (layout, place, value) {
   const { storage } = layout
   if (backend.canView(storage, dtype.Type)) {
     const window = backend.window(storage, layout.dtype, dtype.Type, ffi.check)
-    if (store(window, backend.windowOffset(storage) / dtype.itemsize + place, ways[layout.dtype], value)) {
+    if (store(window, backend.windowOffset(storage) / dtype.itemsize + place, codecs[layout.dtype], value)) {
       ffi.checkIntact(storage)
       return
     }
@@ -221,8 +221,8 @@ function write (layout, place, value) {
 // ---- Lists of elements ----
 
 /**
- * What fn makes of a layout whose bytes JavaScript can read: this one, or a temporary copy where the
- * runtime allows no buffer.
+ * Calls fn with a layout that JavaScript can read: this one, or a temporary copy where the runtime makes no buffer over
+ * the memory.
  *
  * @template R
  * @param {InstanceType<typeof Layout>} layout
@@ -247,10 +247,10 @@ function reading (layout, fn) {
 }
 
 /**
- * What one value needs beside its place in an array.
+ * Bytes of V8's heap that one value takes beside its array entry.
  *
  * @param {Dtype} dtype
- * @param {boolean} asText  64-bit integers are to be text
+ * @param {boolean} asText  64-bit integers as text
  */
 function bytesOfValue ({ kind, itemsize, name }, asText) {
   if (kind === 'COMPLEX') return PAIR
@@ -275,7 +275,7 @@ function nested (layout, asText = false) {
     if (extent > MOST_VALUES) throw failure('ERR_MEMORY', `an array of ${extent} entries was asked for; ${MOST_VALUES} are possible: take a part, or data`)
     nbytes += entries * LIST
     entries *= extent
-    nbytes += entries * (extent > MOST_AT_ONCE ? 3 * ENTRY : ENTRY) // what grows has two copies at times
+    nbytes += entries * (extent > MOST_PREALLOCATED ? 3 * ENTRY : ENTRY) // a growing array is copied
   }
   nbytes += entries * bytesOfValue(dtypes[layout.dtype], asText)
   checkHeap(nbytes, () => `nested arrays of shape [${arrayJoin(shape)}] with ${entries} values; take a part, or data`)
@@ -283,7 +283,7 @@ function nested (layout, asText = false) {
 }
 
 /**
- * @param {InstanceType<typeof Layout>} layout  that is readable
+ * @param {InstanceType<typeof Layout>} layout  readable by JavaScript
  * @param {boolean} asText
  * @returns {any}
  */
@@ -291,7 +291,7 @@ function nest (layout, asText) {
   const { shape, strides } = layout
   const textOf = (/** @type {any} */ value) => asText && typeof value === 'bigint' ? String(value) : value
   if (shape.length === 0) return textOf(read(layout, layout.offset))
-  const way = ways[layout.dtype]
+  const codec = codecs[layout.dtype]
   const { window, first } = windowOf(layout)
   const last = shape.length - 1
   /**
@@ -301,16 +301,16 @@ function nest (layout, asText) {
    */
   function list (d, at) {
     const n = shape[d]
-    // eslint-disable-next-line no-restricted-syntax, no-restricted-globals -- whoever replaced it sees what the caller is given
-    const out = n <= MOST_AT_ONCE ? new Array(n) : []
-    for (let i = 0; i < n; i++, at += strides[d]) out[i] = d < last ? list(d + 1, at) : asText ? textOf(load(window, at, way)) : load(window, at, way)
+    // eslint-disable-next-line no-restricted-syntax, no-restricted-globals -- the array is the caller's
+    const out = n <= MOST_PREALLOCATED ? new Array(n) : []
+    for (let i = 0; i < n; i++, at += strides[d]) out[i] = d < last ? list(d + 1, at) : asText ? textOf(load(window, at, codec)) : load(window, at, codec)
     return out
   }
   return list(0, first)
 }
 
 /**
- * Writes values that a person wrote into a layout, in logical order; each must fit its dtype.
+ * Writes flattened lists into a layout, in logical order; each value must fit its dtype.
  *
  * @param {InstanceType<typeof Layout>} target
  * @param {ReturnType<typeof import('./values').flatten>['values']} values
@@ -323,7 +323,7 @@ function writeValues (target, values) {
 /** @typedef {{ layout: InstanceType<typeof Layout>, length: number }} Factor length -1: one number */
 
 /**
- * scale or bias: one number, or a list of them.
+ * Reads scale or bias: a number, or a list of numbers.
  *
  * @param {string} name
  * @param {unknown} value
@@ -349,7 +349,7 @@ function factorOf (name, value, missing) {
 }
 
 /**
- * Room for as many numbers as a list has entries, outside of the runtime's heap.
+ * A Float64Array with as many entries as a list.
  *
  * @param {string} name
  * @param {ArrayLike<unknown>} list  as listOf gives it
@@ -357,7 +357,7 @@ function factorOf (name, value, missing) {
  */
 function numbersFor (name, list) {
   const n = dtypeOfArray(list) === undefined ? list.length : partsOfLive(list, name).length
-  if (!(Number.isInteger(n) && n >= 0 && n <= MOST_VALUES)) throw failure('ERR_MEMORY', `${name} has ${show(n)} entries; ${MOST_VALUES} are possible`) // a Proxy may say anything
+  if (!(Number.isInteger(n) && n >= 0 && n <= MOST_VALUES)) throw failure('ERR_MEMORY', `${name} has ${show(n)} entries; ${MOST_VALUES} are possible`) // a Proxy's length may be anything
   try {
     return new Float64Array(n)
   } catch {
@@ -366,7 +366,7 @@ function numbersFor (name, list) {
 }
 
 /**
- * Integers that a list, or anything that can be iterated over, has; each is read once.
+ * The integers of a list or iterable; each is read once.
  *
  * @param {string} name
  * @param {unknown} value
@@ -385,11 +385,11 @@ function integerList (name, value) {
 }
 
 /**
- * A list of indices for C to read: a typed array of integers as it is, anything else copied.
+ * A layout over indices: over a typed array itself, or over a copy of a list.
  *
  * @param {string} name
  * @param {unknown} value
- * @returns {InstanceType<typeof Layout>} one axis
+ * @returns {InstanceType<typeof Layout>} 1-D
  */
 function indicesOf (name, value) {
   const arrayType = dtypeOfArray(value)
@@ -406,4 +406,4 @@ function indicesOf (name, value) {
   return layoutOver(array, dtypeOf(small ? 'int32' : 'int64').index, [n])
 }
 
-module.exports = { ways, windowFor, load, store, read, write, nested, writeValues, factorOf, integerList, indicesOf }
+module.exports = { codecs, windowFor, load, store, read, write, nested, writeValues, factorOf, integerList, indicesOf }

@@ -1,6 +1,6 @@
 'use strict'
-// Layouts before there is a tensor: dense ones, remembered; those over bytes of their own; those over bytes
-// that a caller gave, for one call or for good; and views of others.
+// Makes layouts: contiguous ones, from a cache; over new bytes; over a caller's bytes, for one call or for as long as a tensor uses
+// them; and views of other layouts.
 
 const { Array, Math, Uint8Array, arrayJoin, arrayOf, arraySome, bufferOf, bytesCopied, isView } = require('../base/primordials')
 const ffi = require('../backend/calls')
@@ -9,7 +9,7 @@ const { laterFile } = require('../runtime/lazy')
 const { show, integers, shapeOf, oneOf } = require('../base/validate')
 const { countStaged } = require('../backend/storage')
 const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone, partsOfArray, partsOfLive, partsOfView, byteLengthOf } = require('../base/buffers')
-const { itemsizes } = require('../backend/dtypes')
+const { dtypes, itemsizes } = require('../backend/dtypes')
 const { CPU, deviceOfStorage, nameOfDevice } = require('../backend/device-names')
 const { placeOf } = require('./placement')
 
@@ -18,15 +18,15 @@ const cuda = laterFile(() => require('../backend/cuda'))
 const { backend, rows, CONTIGUOUS, READ_ONLY, STATIC, UNBOUND } = ffi
 
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
-/** @typedef {{ buffer: ArrayBufferLike, byteOffset: number, byteLength: number }} Bytes where some bytes are */
+/** A range of bytes in a buffer. @typedef {{ buffer: ArrayBufferLike, byteOffset: number, byteLength: number }} Bytes */
 
-/** the last dense layout of a rank and dtype: a loop makes the same shape again and again @type {(Layout | undefined)[]} */
+/** the last dense layout by rank and dtype, because loops make the same shape repeatedly @type {(Layout | undefined)[]} */
 const recent = arrayOf(9 * 32, () => undefined)
 
 /**
  * @param {number} dtype
- * @param {unknown[]} shape  not checked yet
- * @returns {Layout} row-major, without bytes; shape and strides to be shared
+ * @param {unknown[]} shape  unchecked
+ * @returns {Layout} row-major, without bytes; other layouts share its shape and strides
  */
 function denseLayout (dtype, shape) {
   const n = shape.length
@@ -38,7 +38,7 @@ function denseLayout (dtype, shape) {
   return known
 }
 
-/** what recent forgot, by a hash @type {(Layout | undefined)[]} */
+/** layouts that are no longer in `recent`, by a hash of dtype and shape @type {(Layout | undefined)[]} */
 const remembered = arrayOf(256, () => undefined)
 
 /**
@@ -60,30 +60,24 @@ function newDenseLayout (dtype, shape) {
   return layout
 }
 
-// ---- With bytes of their own ----
+// ---- Over new bytes ----
 
-/** what dynamism stands for, in the order that C numbers it */
+/** in the order of C's numbers */
 const DYNAMISMS = /** @type {const} */ (['static', 'bounded', 'unbound'])
 
 /**
- * Flags for what an option says.
- *
- * @param {unknown} dynamism
- * @returns {number}
+ * @param {unknown} dynamism  an option; undefined: 'bounded'
+ * @returns {number} flags of a Layout
  */
 function dynamismOf (dynamism) {
   return dynamism === undefined ? 0 : [STATIC, 0, UNBOUND][oneOf('dynamism', dynamism, DYNAMISMS)]
 }
 
-/**
- * The other way round.
- *
- * @param {number} flags
- */
+/** @param {number} flags  of a Layout */
 const nameOfDynamism = flags => DYNAMISMS[flags & STATIC ? 0 : flags & UNBOUND ? 2 : 1]
 
 /**
- * The layout over uninitialised bytes. Short, as backend.allocate is.
+ * The layout over new, uninitialised bytes. Kept short, so that V8 inlines it.
  *
  * @param {Layout} layout  without bytes
  * @returns {Layout}
@@ -93,10 +87,10 @@ function allocated (layout) {
   return new ffi.Layout(storage, layout.dtype, layout.shape, layout.strides, 0, layout.size, layout.flags)
 }
 
-/** @typedef {(dtype: import('../backend/dtypes').Dtype, what: any, options: Record<string, any>, zeroed: boolean) => Layout} Lay one of the three below */
+/** @typedef {(dtype: import('../backend/dtypes').Dtype, what: any, options: Record<string, any>, zeroed: boolean) => Layout} Lay one of the three functions below; what: a shape, a layout, or a shape and strides */
 
 /**
- * A new tensor's layout over new bytes, as the options of all that make tensors say.
+ * A contiguous layout over new bytes, as a shape and the options of `empty` say.
  *
  * @param {import('../backend/dtypes').Dtype} dtype
  * @param {unknown} shape
@@ -114,7 +108,7 @@ function emptyLayout (dtype, shape, { device, dynamism, order, shared, pinMemory
 }
 
 /**
- * The same in the shape of another layout, on its device, and with its axes in the same order in memory, unless others are asked for.
+ * A contiguous layout over new bytes, with another layout's shape, device and order of axes in memory, unless the options say otherwise.
  *
  * @param {import('../backend/dtypes').Dtype} dtype
  * @param {Layout} like
@@ -133,7 +127,16 @@ function likeLayout (dtype, like, options, zeroed) {
 }
 
 /**
- * The same with strides that are given, over as many bytes as they reach.
+ * The dtype of a new tensor whose options name none.
+ *
+ * @param {Lay} lay
+ * @param {any} what  lay's second argument
+ * @returns {import('../backend/dtypes').Dtype | undefined} undefined: the caller has a default
+ */
+const dtypeLike = (lay, what) => lay === likeLayout ? dtypes[what.dtype] : undefined
+
+/**
+ * A layout with given strides, over as many new bytes as they reach.
  *
  * @param {import('../backend/dtypes').Dtype} dtype
  * @param {{ shape: unknown, strides: unknown }} given
@@ -152,9 +155,9 @@ function stridedLayout (dtype, { shape, strides }, { device, dynamism, order, sh
 /**
  * Axes from outermost to innermost in memory.
  *
- * @param {unknown} order
- * @param {number} n
- * @returns {number[] | null} null: none is asked for
+ * @param {unknown} order  an option: 'C', 'F' or undefined
+ * @param {number} n  axes
+ * @returns {number[] | null} null: no order is asked for
  */
 function axesOfOrder (order, n) {
   if (order === undefined) return null
@@ -165,9 +168,9 @@ function axesOfOrder (order, n) {
 /**
  * @param {Layout} layout  without bytes
  * @param {number} flags  of dynamism
- * @param {boolean} zeroed  all bytes, also those that no element has
+ * @param {boolean} zeroed  zeroes gaps between elements as well
  * @param {import('./placement').Place} [place]  the CPU's ordinary memory where none is given
- * @param {number} [elements]  that there is room for
+ * @param {number} [elements]  to allocate
  * @returns {Layout}
  */
 function withBytes (layout, flags, zeroed, place, elements = layout.size) {
@@ -185,11 +188,11 @@ function withBytes (layout, flags, zeroed, place, elements = layout.size) {
 }
 
 /**
- * Bytes of another kind than most have.
+ * New bytes on a device, pinned, or shared.
  *
  * @param {import('./placement').Place} place
  * @param {number} nbytes
- * @returns {import('../backend/storage').Storage} not zeroed, but for a SharedArrayBuffer
+ * @returns {import('../backend/storage').Storage} uninitialised, but a SharedArrayBuffer is zeroed
  */
 function storageAt ({ device, pinned, shared }, nbytes) {
   const isKnown = typeof shared === 'boolean' || shared === (device === CPU ? 'sab' : 'own')
@@ -199,13 +202,13 @@ function storageAt ({ device, pinned, shared }, nbytes) {
   return shared === 'sab' ? backend.allocateSab(nbytes, ffi.check) : backend.allocateNative(nbytes, ffi.check)
 }
 
-/** @param {Layout} layout  over bytes that go where it fails */
+/** @param {Layout} layout  whose storage is released if this fails */
 function zero (layout) {
   written(layout, () => ffi.fill(layout, false))
 }
 
 /**
- * A layout over new bytes once its elements are written; where that fails, the bytes are given up.
+ * Calls write with a layout over new bytes, and returns the layout. If write throws, releases the storage.
  *
  * @param {Layout} layout
  * @param {(layout: Layout) => void} write
@@ -224,7 +227,7 @@ function written (layout, write) {
 // ---- Over a caller's bytes ----
 
 /**
- * A typed array's elements.
+ * A layout over a typed array's elements, for one call.
  *
  * @param {any} array
  * @param {number} dtype
@@ -236,7 +239,9 @@ function layoutOver (array, dtype, shape) {
 }
 
 /**
- * @param {Bytes} bytes  copied first where their place is no multiple of the item size
+ * A layout over a caller's bytes, for one call.
+ *
+ * @param {Bytes} bytes  copied first where byteOffset is not a multiple of the item size
  * @param {number} dtype
  * @param {number[]} shape
  * @returns {Layout} row-major
@@ -252,7 +257,7 @@ function layoutOverBytes ({ buffer, byteOffset, byteLength }, dtype, shape) {
 }
 
 /**
- * Where a caller's bytes are.
+ * The bytes of a buffer or view that a caller gave.
  *
  * @param {unknown} source
  * @param {string} [name]  of the argument, for messages
@@ -270,14 +275,14 @@ function bytesOf (source, name = 'bytes', expected = 'a typed array or an ArrayB
 }
 
 /**
- * A typed array as it is, row-major from its first element, for as long as a tensor uses it.
+ * A row-major layout over a typed array, which the storage keeps alive.
  *
  * @param {any} array
  * @param {import('../backend/dtypes').Dtype} dtype
- * @param {number[] | undefined} shape  where none is given, 1-D over all of it
+ * @param {number[] | undefined} shape  undefined: 1-D over the whole array
  * @returns {Layout}
  */
-function adopted (array, dtype, shape) {
+function adoptArray (array, dtype, shape) {
   if (shape !== undefined) shape = denseLayout(dtype.index, shape).shape // user code in getters runs here
   const { buffer, byteOffset, byteLength } = partsOfLive(array, 'source')
   const length = Math.floor(byteLength / dtype.itemsize)
@@ -288,9 +293,11 @@ function adopted (array, dtype, shape) {
   return new ffi.Layout(storage, dtype.index, extents, strides, 0, size, CONTIGUOUS)
 }
 
-// ---- Views of others ----
+// ---- Views of other layouts ----
 
 /**
+ * What a view shall differ in.
+ *
  * @typedef {object} Asked
  * @property {import('../backend/dtypes').Dtype | undefined} dtype
  * @property {number[] | null} shape
@@ -300,7 +307,7 @@ function adopted (array, dtype, shape) {
  */
 
 /**
- * The same bytes with another shape, strides, dtype or offset. A shape alone keeps the logical order.
+ * A view with another shape, strides, dtype or offset. A shape alone keeps the logical order of elements.
  *
  * @param {Layout} layout
  * @param {Asked} asked
@@ -317,7 +324,26 @@ function viewed (layout, { dtype, shape, strides, dimOrder, offset }) {
 }
 
 /**
- * What a view has of the layout that it is of: its owner, and if it shows as much, room to grow.
+ * A layout that another thread or process described, if it lies inside the storage.
+ *
+ * @param {import('../backend/storage').Storage} storage
+ * @param {{ dtype: import('../backend/dtypes').Dtype, shape: number[], strides: number[] }} described  extents and strides in elements
+ * @param {number} byteOffset  of the first element, from the storage's first byte
+ * @param {number} flags
+ * @returns {Layout}
+ * @throws ERR_ALIGNMENT · ERR_BOUNDS, ERR_SHAPE
+ */
+function layoutWithin (storage, { dtype, shape, strides }, byteOffset, flags) {
+  const { index, itemsize } = dtype
+  if (byteOffset % itemsize !== 0) throw failure('ERR_ALIGNMENT', `the first element begins at byte ${byteOffset}; a multiple of ${itemsize} was expected`)
+  const n = Math.floor(storage.nbytes / itemsize)
+  const layout = ffi.asStrided(new ffi.Layout(storage, index, [n], [1], 0, n, flags), shape, strides, null, byteOffset / itemsize, false)
+  layout.flags |= flags
+  return layout
+}
+
+/**
+ * Gives a view the owner of the whole layout, and its capacity where the view covers all of it.
  *
  * @param {Layout} view
  * @param {Layout} whole
@@ -333,11 +359,11 @@ function inherit (view, whole) {
 
 /**
  * @param {Layout} layout
- * @param {number[]} start  per axis
+ * @param {number[]} start  first index per axis
  * @param {number[]} extents
- * @returns {Layout} a part of it
+ * @returns {Layout} that box of it
  */
-function part ({ storage, dtype, strides, offset, flags }, start, extents) {
+function subLayout ({ storage, dtype, strides, offset, flags }, start, extents) {
   let at = offset
   let size = 1
   for (let d = 0; d < extents.length; d++) {
@@ -348,7 +374,7 @@ function part ({ storage, dtype, strides, offset, flags }, start, extents) {
 }
 
 /**
- * What a piece has of one factor, or of one per index of an axis.
+ * The part of scale or bias that belongs to a box of the target.
  *
  * @param {Layout} factor
  * @param {number} axis
@@ -358,7 +384,7 @@ function part ({ storage, dtype, strides, offset, flags }, start, extents) {
 function partOfFactor (factor, axis, start, extents) {
   if (factor.shape.length === 0) return factor
   const d = axis < 0 ? axis + extents.length : axis
-  return part(factor, [start[d]], [extents[d]])
+  return subLayout(factor, [start[d]], [extents[d]])
 }
 
 /**
@@ -374,7 +400,7 @@ function scalingOfPart ({ scale, bias, axis }, start, extents) {
 /**
  * @param {readonly number[]} a
  * @param {readonly number[]} b
- * @param {number} [but]  an axis that may differ
+ * @param {number} [but]  an axis whose extents may differ
  * @returns {boolean}
  */
 function isSameShape (a, b, but = -1) {
@@ -383,4 +409,4 @@ function isSameShape (a, b, but = -1) {
   return true
 }
 
-module.exports = { isSameShape, denseLayout, dynamismOf, nameOfDynamism, allocated, emptyLayout, likeLayout, stridedLayout, axesOfOrder, withBytes, written, layoutOver, layoutOverBytes, bytesOf, adopted, viewed, inherit, part, scalingOfPart }
+module.exports = { isSameShape, denseLayout, dynamismOf, nameOfDynamism, allocated, emptyLayout, likeLayout, stridedLayout, dtypeLike, axesOfOrder, withBytes, written, layoutOver, layoutOverBytes, bytesOf, adoptArray, viewed, layoutWithin, inherit, subLayout, scalingOfPart }

@@ -1,16 +1,16 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 'use strict'
-// Scopes: which tensors are disposed together. Knows nothing of bytes.
+// tidy, scope and keep: which tensors are disposed together. Takes any object with dispose() for a tensor.
 
 const { failure } = require('../base/errors')
 const { onNextTurn } = require('../runtime/host')
 const { MOST_PARTS: MOST_TRACKED, show } = require('../base/validate')
 
-/** the innermost tidy that runs: what is made is noted there @type {{ made: any[] } | null} */
+/** the innermost tidy that runs, with the tensors made in it @type {{ made: any[] } | null} */
 let current = null
 
 /**
- * Notes a new tensor; called by its constructor.
+ * Called by Tensor's constructor: records a new tensor in the running tidy.
  *
  * @param {any} tensor
  */
@@ -18,10 +18,10 @@ function made (tensor) {
   if (current !== null) current.made.push(tensor)
 }
 
-/** Is there a scope that wants to know? */
+/** on: a tidy runs, so constructors call `made` */
 const tracking = { on: false }
 
-/** tensors that keep() excepted @type {WeakSet<object>} */
+/** tensors given to keep() @type {WeakSet<object>} */
 const kept = new WeakSet()
 
 /**
@@ -31,8 +31,8 @@ const kept = new WeakSet()
  * @param {(value: unknown) => boolean} isTensor
  * @param {Set<unknown>} found
  */
-function collect (result, isTensor, found) {
-  /** objects; it grows while it is gone through @type {Set<object>} */
+function collectTensors (result, isTensor, found) {
+  /** objects found so far; grows during the loop @type {Set<object>} */
   const seen = new Set()
   const add = (/** @type {unknown} */ value) => { if (value !== null && typeof value === 'object') seen.add(value) }
   add(result)
@@ -53,10 +53,10 @@ function collect (result, isTensor, found) {
 }
 
 /**
- * Disposes them all, whatever some of them throw.
+ * Disposes all tensors, also after one of them throws.
  *
  * @param {any[]} tensors
- * @param {unknown[]} errors  which those are added to
+ * @param {unknown[]} errors  gets what they throw
  */
 function disposeAll (tensors, errors) {
   for (const tensor of tensors) {
@@ -69,12 +69,14 @@ function disposeAll (tensors, errors) {
 }
 
 /**
+ * Disposes tensors that are neither in the result nor kept.
+ *
  * @param {any[]} tensors
  * @param {unknown} result
  * @param {(value: unknown) => boolean} isTensor
- * @returns {any[]} those that survive
+ * @returns {any[]} the others
  */
-function disposeBut (tensors, result, isTensor) {
+function disposeExcept (tensors, result, isTensor) {
   /** @type {Set<unknown>} */
   const found = new Set()
   /** @type {any[]} */
@@ -82,8 +84,8 @@ function disposeBut (tensors, result, isTensor) {
   /** @type {unknown[]} */
   const errors = []
   try {
-    collect(result, isTensor, found)
-  } catch (error) { // a getter in the result: nothing of it survives
+    collectTensors(result, isTensor, found)
+  } catch (error) { // a getter in the result threw: all are disposed
     found.clear()
     errors.push(error)
   }
@@ -98,8 +100,8 @@ function disposeBut (tensors, result, isTensor) {
 let isWatched = false
 
 /**
- * A program that is stopped in the middle of a tidy (vm's timeout, Ctrl+C in a REPL) does not come back to it. When a turn of the event
- * loop begins no tidy runs.
+ * Forgets a tidy whose function was stopped (vm's timeout, Ctrl+C in a REPL) and will not return: when a turn of the event loop
+ * begins, no tidy runs.
  */
 function watch () {
   if (isWatched) return
@@ -139,7 +141,7 @@ function tidy (fn, isTensor) {
   }
   current = outer
   tracking.on = outer !== null
-  const survivors = disposeBut(mine.made, result, isTensor)
+  const survivors = disposeExcept(mine.made, result, isTensor)
   if (outer !== null) for (const tensor of survivors) if (!kept.has(tensor)) outer.made.push(tensor)
   return result
 }
@@ -148,7 +150,7 @@ function tidy (fn, isTensor) {
 const DISPOSE = Symbol.dispose ?? Symbol.for('Symbol.dispose')
 
 /**
- * Disposes what it was given to track; for asynchronous code, with `using` or `scope`.
+ * Disposes the tensors that it tracks; for asynchronous code, with `using` or `scope`.
  *
  * @example
  * const s = new Scope()
@@ -189,7 +191,7 @@ class Scope {
   }
 
   /**
-   * Takes a tensor out again: it survives.
+   * Stops tracking a tensor, so that it survives the scope.
    *
    * @template T
    * @param {T} tensor
@@ -207,7 +209,7 @@ class Scope {
   }
 
   /**
-   * Disposes all that is tracked; a second call does nothing.
+   * Disposes all tracked tensors; a second call does nothing.
    *
    * @throws nothing
    * @example
@@ -224,13 +226,13 @@ class Scope {
   }
 
   /**
-   * @param {unknown} result  what survives
+   * @param {unknown} result  tensors in it survive
    * @param {(value: unknown) => boolean} isTensor
    * @ignore
    */
   end (result, isTensor) {
     this.#ended = true
-    disposeBut(this.#tracked.splice(0), result, isTensor)
+    disposeExcept(this.#tracked.splice(0), result, isTensor)
   }
 }
 
@@ -251,7 +253,7 @@ async function scope (fn, isTensor) {
   } catch (error) {
     try {
       s.dispose()
-    } catch {} // fn's own error tells more
+    } catch {} // fn's own error is thrown
     throw error
   }
   s.end(result, isTensor)
@@ -259,7 +261,7 @@ async function scope (fn, isTensor) {
 }
 
 /**
- * Excepts a tensor from the scopes around it, for as long as it lives: who keeps it disposes it.
+ * Exempts a tensor from all scopes for as long as it lives; the caller disposes it.
  *
  * @template {object} T
  * @param {T} tensor
@@ -277,4 +279,4 @@ function keep (tensor) {
   return tensor
 }
 
-module.exports = { made, tracking, tidy, scope, Scope, keep }
+module.exports = { DISPOSE, made, tracking, tidy, scope, Scope, keep }

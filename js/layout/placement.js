@@ -1,5 +1,5 @@
 'use strict'
-// Where new bytes go. Nothing here touches a driver: backend/cuda.js does, when it is first needed.
+// Where new bytes are allocated: device, pinned, shared. Loads backend/cuda.js, and with it the driver, at first use of a device.
 
 const { Object } = require('../base/primordials')
 const { backend } = require('../backend/calls')
@@ -14,27 +14,27 @@ const cuda = laterFile(() => require('../backend/cuda'))
 /** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
 
 /**
- * Where new bytes go; undefined stands for the CPU's ordinary memory.
+ * Where new bytes are allocated; undefined stands for the CPU's ordinary memory.
  *
  * @typedef {object} Place
  * @property {number} device  number of a CUDA device, or CPU
- * @property {boolean} pinned  page-locked memory of the CPU's, which devices see
- * @property {unknown} shared  true, or 'sab': memory that others may see
+ * @property {boolean} pinned  page-locked memory of the CPU, which devices can access
+ * @property {unknown} shared  true, 'sab' or 'own': memory that other threads or processes can see
  */
 
-/** @type {Place} the CPU's ordinary memory, where a tensor is not on the CPU */
+/** @type {Place} the CPU's ordinary memory, also for the copy of a tensor on a device */
 const HOST = Object.freeze({ device: CPU, pinned: false, shared: false })
 
-/** @type {Place} memory that other threads may see */
+/** @type {Place} memory that other threads can see */
 const SHARED = Object.freeze({ device: CPU, pinned: false, shared: true })
 
 /**
- * The number of a device that is there.
+ * The number of an available device.
  *
- * @param {unknown} device  undefined: none is asked for, and it is the CPU
+ * @param {unknown} device  undefined: the CPU
  * @param {string} [name]  of the argument, for messages
- * @returns {number} CPU for the CPU
- * @throws ERR_DEVICE it is not there, or no device's name · ERR_UNSUPPORTED on WASM
+ * @returns {number} CPU, or a CUDA device's number
+ * @throws ERR_DEVICE not available, or not a device's name · ERR_UNSUPPORTED on WASM
  */
 function deviceOf (device, name = 'device') {
   if (device === undefined || device === 'cpu') return CPU
@@ -44,11 +44,11 @@ function deviceOf (device, name = 'device') {
 }
 
 /**
- * What the options of all that make tensors say.
+ * The place that the options device, pinMemory and shared ask for.
  *
  * @param {unknown} device
  * @param {unknown} pinMemory
- * @param {unknown} [shared]  judged where bytes are allocated
+ * @param {unknown} [shared]  checked when bytes are allocated
  * @returns {Place | undefined}
  */
 function placeOf (device, pinMemory, shared) {
@@ -72,17 +72,17 @@ function placeLike (storage) {
 }
 
 /**
- * What is done with several tensors at once is done on one device.
+ * Operands of one operation must be on one device.
  *
  * @param {Storage} a
  * @param {Storage} b
  * @throws ERR_DEVICE
  */
-function checkTogether (a, b) {
+function checkSameDevice (a, b) {
   if (a.extra === b.extra) return // both null, most often
   const one = deviceOfStorage(a)
   const other = deviceOfStorage(b)
   if (one !== other) throw failure('ERR_DEVICE', `one tensor is on ${nameOfDevice(one)}, another one on ${nameOfDevice(other)}; to() and cpu() bring them together`)
 }
 
-module.exports = { HOST, SHARED, deviceOf, placeOf, placeLike, checkTogether }
+module.exports = { HOST, SHARED, deviceOf, placeOf, placeLike, checkSameDevice }

@@ -5,17 +5,17 @@ const { Math, arrayIncludes, arrayJoin, newList } = require('../base/primordials
 
 const THRESHOLD = 1000 // elements from which only the edges are shown
 const EDGE = 3 // entries at each edge then
-const MOST_SHOWN = 2 ** 18 // elements; of more axes than that takes, none are shown
+const MOST_SHOWN = 2 ** 18 // elements at the edges; where there are more, none are shown
 const PRECISION = 4 // digits after the point
-const WEIGHT = 512 // bytes of heap that a value takes on its way to be text
+const VALUE_BYTES = 512 // of heap that printing one value takes
 const WIDTH = 80 // columns
 const PREFIX = 'tensor('
 const TIE = /^(-?\d+\.\d{3}[02468])50*(e.*)?$/ // half-way between two numbers of PRECISION digits, the lower one even
 
 /** @typedef {InstanceType<Bytes['Layout']>} LayoutOf */
 /**
- * What looks at bytes. It is given, not required: this file is loaded when something is printed, and must not
- * come to another instance of the library's then, with another memory.
+ * The functions that read bytes. They are passed in, not required: this file is loaded at the first print, and by then `require`
+ * could give another instance of the package (after jest.resetModules), which has another memory.
  *
  * @typedef {object} Bytes
  * @property {typeof import('../backend/calls').Layout} Layout
@@ -23,22 +23,22 @@ const TIE = /^(-?\d+\.\d{3}[02468])50*(e.*)?$/ // half-way between two numbers o
  * @property {typeof import('../runtime/heap').checkHeap} checkHeap
  */
 
-/** How a tensor's numbers are written: each by text, in columns of a width. @typedef {{ text: (value: any) => string, width: number }} Style */
+/** text: writes one value; width: of a column. @typedef {{ text: (value: any) => string, width: number }} Style */
 
 /**
- * Of two decimals as near, Python takes the even one, JavaScript the larger one.
+ * Rounds half to even as Python does; JavaScript's toFixed and toExponential round half up.
  *
- * @param {(digits: number) => string} write  with so many digits after the point
+ * @param {(digits: number) => string} write  a number with so many digits after the point
  * @returns {string}
  */
 function rounded (write) {
-  if (!TIE.test(write(PRECISION + 1))) return write(PRECISION) // which may be rounded itself
+  if (!TIE.test(write(PRECISION + 1))) return write(PRECISION) // the tie may be due to rounding
   const tie = TIE.exec(write(10 * PRECISION))
   return tie === null ? write(PRECISION) : tie[1] + (tie[2] ?? '')
 }
 
 /**
- * Python's exponents have two digits at least.
+ * Python's exponents have at least two digits.
  *
  * @param {number} x
  */
@@ -57,7 +57,7 @@ function whole (x) {
 }
 
 /**
- * What finite floats look like beside each other.
+ * The notation for all floats of one tensor: scientific, whole or fixed, by PyTorch's rules.
  *
  * @param {number[]} values  finite, without zeros
  * @returns {(x: number) => string}
@@ -77,7 +77,7 @@ function writerOf (values) {
 }
 
 /**
- * How the floats of one tensor are written: all in the same way.
+ * The style of one tensor's floats.
  *
  * @param {number[]} values
  * @returns {Style}
@@ -114,15 +114,15 @@ function styleOf (values, kind) {
   }
   const re = floatStyle(values.map(v => v[0]))
   const im = floatStyle(values.map(v => v[1]))
-  return { // only the real part stands in a column of its own
+  return { // only real parts are aligned
     text: ([a, b]) => `${re.text(a).padStart(re.width)}${im.text(b).startsWith('-') ? '' : '+'}${im.text(b)}j`,
     width: re.width + im.width + 1
   }
 }
 
 /**
- * @param {number[]} shape  of what is there
- * @param {any[]} values  what is shown, in logical order
+ * @param {number[]} shape  of the tensor
+ * @param {any[]} values  those that are shown, in logical order
  * @param {string} kind
  * @returns {string}
  */
@@ -177,7 +177,7 @@ function isOmitted (shape) {
 }
 
 /**
- * The values that are printed: all, only the edges, or none. Others are not looked at.
+ * Reads the values that are printed: all, only the edges, or none.
  *
  * @param {LayoutOf} layout
  * @param {Bytes} bytes
@@ -189,12 +189,12 @@ function shownValues (layout, { Layout, nested, checkHeap }) {
   const { length } = shown.shape
   let n = 1
   for (let d = 0; d < shown.shape.length; d++) n *= shown.shape[d]
-  checkHeap(n * WEIGHT, () => `the text of ${n} values; take a part`)
+  checkHeap(n * VALUE_BYTES, () => `the text of ${n} values; take a part`)
   return length === 0 ? [nested(shown)] : nested(shown).flat(length - 1)
 }
 
 /**
- * Both ends of each long axis, which becomes two: which end, and the entries there.
+ * A view of the edges: each long axis becomes two, the end (2) and the entries there (EDGE).
  *
  * @param {LayoutOf} layout
  * @param {Bytes['Layout']} Layout
@@ -221,11 +221,11 @@ function edgesOf ({ storage, dtype, shape, strides, offset }, Layout) {
   return new Layout(storage, dtype, extents, steps, offset, size, 0)
 }
 
-/** dtypes that values tell by themselves */
-const TOLD = ['float32', 'int64', 'bool', 'complex64']
+/** dtypes that PyTorch does not print */
+const INFERRED_DTYPES = ['float32', 'int64', 'bool', 'complex64']
 
 /**
- * The whole text: `tensor([[1., 2.], [3., 4.]])`, with a dtype that its values do not tell.
+ * The whole text, such as `tensor([[1., 2.], [3., 4.]])`, with the dtype unless PyTorch leaves it out.
  *
  * @param {LayoutOf} layout
  * @param {object} of
@@ -243,7 +243,7 @@ function print (layout, { dtype, kind, device }, bytes) {
   const suffixes = []
   if (device !== 'cpu') suffixes.push(`device='${device}'`)
   if (omitted || (empty && shape.length !== 1)) suffixes.push(`size=(${arrayJoin(shape)})`)
-  if (empty ? dtype !== 'float32' : !TOLD.includes(dtype)) suffixes.push(`dtype=torch.${dtype}`)
+  if (empty ? dtype !== 'float32' : !INFERRED_DTYPES.includes(dtype)) suffixes.push(`dtype=torch.${dtype}`)
   let text = PREFIX + (empty ? '[]' : omitted ? '[...]' : body(shape, values, kind))
   let used = text.length - text.lastIndexOf('\n') + 1 // columns of the last line, a comma and a bracket
   for (const suffix of suffixes) {

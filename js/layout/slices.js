@@ -1,5 +1,5 @@
 'use strict'
-// Slice specifications as users write them, as the numbers that C takes: kind, given, start, stop, step.
+// Parses slice specifications into the five numbers that C takes for each: kind, given, start, stop, step.
 
 const { Array, Map, Math, Number, Object, arrayMap, arrayOf, clearMap, isView, mapGet, mapSet, sizeOfMap } = require('../base/primordials')
 const { failure } = require('../base/errors')
@@ -60,7 +60,7 @@ function parse (spec, name) {
 }
 
 /**
- * A plain object, or one that says at least where to start, stop or how to step.
+ * Is it a plain object, or one with start, stop or step?
  *
  * @param {object} spec
  */
@@ -69,7 +69,7 @@ function isRange (spec) {
   return prototype === null || prototype === Object.prototype || 'start' in spec || 'stop' in spec || 'step' in spec
 }
 
-/** what texts mean: programs write few different ones @type {Map<string, readonly number[]>} */
+/** parsed texts; programs use few different ones @type {Map<string, readonly number[]>} */
 const known = new Map()
 const KNOWN = 256
 let lastText = ':'
@@ -78,7 +78,7 @@ let lastFive = range(undefined, undefined, undefined, '')
 
 /**
  * @param {unknown} spec
- * @param {number} i  its place
+ * @param {number} i  its position among the arguments
  * @returns {readonly number[]} kind, given, start, stop, step
  */
 function parseSlice (spec, i) {

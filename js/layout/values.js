@@ -1,6 +1,6 @@
 'use strict'
-// JavaScript values on their way into a tensor: nested lists, numbers, bigints, booleans, [re, im].
-// Only kinds and counts are judged here; whether a value fits a dtype is C's to say.
+// Converts numbers, bigints, booleans, [re, im] and nested lists of them into typed arrays for C.
+// Checks kinds and counts only; C checks whether a value fits a dtype.
 
 const { Array, BigInt, BigInt64Array, BigUint64Array, Float64Array, Math, Number, Uint8Array, arrayJoin, arraySlice, bufferOf, rootless } = require('../base/primordials')
 const { failure } = require('../base/errors')
@@ -9,11 +9,11 @@ const { dtypeOfArray, partsOfLive } = require('../base/buffers')
 const { checkHeap, ENTRY } = require('../runtime/heap')
 
 const MAX_DEPTH = 64
-const MOST_VALUES = 2 ** 26 // that lists may have
-const STRETCH = 2 ** 9 // values of an iterable between two looks at the heap
-const MARGIN = 2 ** 23 // bytes that those of a stretch may have
+const MOST_VALUES = 2 ** 26 // in lists
+const VALUES_PER_CHECK = 2 ** 9 // of an iterable between two checks of the heap
+const CHECK_MARGIN = 2 ** 23 // bytes of heap that those may take
 
-/** The prototype of tensors has it, in every copy of the package; its value is the copy's own. */
+/** A property of Tensor.prototype in every copy of the package; COPY is this copy's value. */
 const BRAND = Symbol.for('samebytes.tensor')
 const COPY = {}
 
@@ -39,7 +39,7 @@ function pairOf (value) {
 }
 
 /**
- * A list of something that can be iterated over; strings cannot here.
+ * A list of an array, typed array or iterable object; null for anything else, strings included.
  *
  * @param {string} name  of the argument, for messages
  * @param {unknown} value
@@ -56,12 +56,12 @@ function listOf (name, value) {
 }
 
 /**
- * What an iterable gives, which may have no end.
+ * The values of an iterable, which may be endless.
  *
  * @template [T=unknown]
  * @param {string} name  of the argument, for messages
  * @param {Iterable<unknown>} iterable
- * @param {(value: any, i: number) => T} [read]  what becomes of each; it may refuse one
+ * @param {(value: any, i: number) => T} [read]  converts or refuses a value
  * @returns {T[]}
  * @throws {RangeError} ERR_MEMORY
  */
@@ -72,15 +72,15 @@ function collected (name, iterable, read = value => value) {
   for (const value of iterable) {
     const n = out.length
     if (n === MOST_VALUES) throw failure('ERR_MEMORY', `${name} is an iterable that gave ${MOST_VALUES} values and does not end; no more are possible`)
-    if (n % STRETCH === 0 && n > 0) checkHeap(2 * ENTRY * n + MARGIN, () => `${name} is an iterable that gave ${n} values and did not end`)
+    if (n % VALUES_PER_CHECK === 0 && n > 0) checkHeap(2 * ENTRY * n + CHECK_MARGIN, () => `${name} is an iterable that gave ${n} values and did not end`)
     out[n] = read(value, n)
   }
   return out
 }
 
-/** Values that lists have. Typed arrays hold them from the start, because the runtime's heap has no room for many. */
+/** Values of nested lists, collected in a typed array, because V8's heap has no room for many. */
 class Values {
-  /** @param {boolean} complex  pairs are values */
+  /** @param {boolean} complex  pairs of numbers are single values */
   constructor (complex) {
     this.complex = complex
     this.count = 0
@@ -90,14 +90,14 @@ class Values {
     this.areIntegers = false
     this.isAnyNegative = false
     this.isAnyLarge = false
-    /** the first number that 64-bit integers are not sure of @type {number | undefined} */
+    /** the first number that is no safe integer @type {number | undefined} */
     this.fraction = undefined
-    /** the first that no dtype has @type {bigint | undefined} */
+    /** the first bigint outside all dtypes @type {bigint | undefined} */
     this.outside = undefined
   }
 
   /**
-   * @param {number} n  values that will come
+   * @param {number} n  values to be added
    * @param {string} name  of the argument, for messages
    */
   prepare (n, name) {
@@ -142,16 +142,16 @@ class Values {
     this.areIntegers = true
   }
 
-  /** The name of the dtype that they have by themselves. */
+  /** The name of the dtype for these values where none is asked for. */
   get dtype () {
     if (this.count > 0 && this.areBooleans) return 'bool'
     return this.areIntegers ? 'int64' : 'float32'
   }
 
   /**
-   * A typed array that holds them exactly, and the name of its dtype, for C to cast.
+   * A typed array that holds the values exactly, and the name of its dtype; C casts from it.
    *
-   * @param {{ name: string, kind: string, itemsize: number }} dtype  that they go to
+   * @param {{ name: string, kind: string, itemsize: number }} dtype  of the target
    * @returns {{ array: any, dtype: string }}
    * @throws {TypeError} ERR_CAST
    */
@@ -172,7 +172,7 @@ rootless(Values)
 
 /**
  * @param {number | bigint | boolean} value
- * @returns {bigint} 0 for what is refused in the end
+ * @returns {bigint} 0 for fractions, which `packed` refuses
  */
 function integerOf (value) {
   return typeof value === 'number' && !Number.isInteger(value) ? 0n : BigInt(value)
@@ -191,9 +191,9 @@ function flatten (name, data, complex) {
   /** @type {number[]} */
   const shape = []
   let leaf = -1 // depth of the values; -1: none seen yet
-  let entries = 1 // of all lists together, as far as the shape is known
+  let entries = 1 // product of the extents found so far
 
-  /** The shape is known before all entries were looked at, of which there may be no end. */
+  /** Checked as soon as the shape is known, before all entries are read. */
   function checkCount () {
     if (entries > MOST_VALUES) throw failure('ERR_MEMORY', `${name} has lists of shape [${arrayJoin(shape)}]; more than ${MOST_VALUES} values are for a typed array`)
   }
@@ -231,13 +231,13 @@ function flatten (name, data, complex) {
     for (let i = 0; i < n; i++) walk(list[i], depth + 1)
   }
   walk(data, 0)
-  const extents = arraySlice(shape) // shape's entries may be what a setter of Array.prototype took
+  const extents = arraySlice(shape) // a setter on Array.prototype may have taken entries of shape
   for (let d = 0; d < extents.length; d++) integer('shape', extents[d], 'ERR_SHAPE')
   return { values, shape: extents }
 }
 
 /**
- * One value for a dtype of a kind, as fill and set take it.
+ * Reads and checks one value for fill and set: afterwards no code of the caller's is left to run.
  *
  * @param {unknown} value
  * @param {{ name: string, kind: string, itemsize: number }} dtype

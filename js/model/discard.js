@@ -1,22 +1,23 @@
 'use strict'
-// Giving memory back at once that only we have: a collection would come to it much later.
+// Frees onnxruntime's surplus result buffers at once, instead of at the next garbage collection.
 
-/** below it, a collection costs less */
-const WORTH_IT = 2 ** 16
+/** smaller buffers are cheaper to leave to the garbage collector */
+const LEAST_BYTES = 2 ** 16
 
-/** a closed port: what is transferred to it goes nowhere, and its memory is freed @type {MessagePort | undefined} */
+/** a closed port: buffers that are transferred to it are freed @type {MessagePort | undefined} */
 let nowhere
 
 /**
- * Onnxruntime-node copies what it wrote into the caller's tensor once more, into its result, which nobody will see.
+ * Frees a result's buffer. onnxruntime-node writes into the caller's tensor and then copies that into a result, which nobody
+ * uses.
  *
- * @param {{ data: any }} result  of onnxruntime's
- * @param {ArrayBufferLike | null} buffer  the caller's
+ * @param {{ data: any }} result  onnxruntime's
+ * @param {ArrayBufferLike | null} buffer  the caller's, which must not be freed
  */
 function discard (result, buffer) {
   const { data } = result
   const bytes = data?.buffer
-  if (!(bytes instanceof ArrayBuffer) || bytes === buffer || bytes.byteLength < WORTH_IT || data.byteLength !== bytes.byteLength) return
+  if (!(bytes instanceof ArrayBuffer) || bytes === buffer || bytes.byteLength < LEAST_BYTES || data.byteLength !== bytes.byteLength) return
   if (typeof (/** @type {any} */ (bytes).transfer) === 'function') {
     /** @type {any} */ (bytes).transfer(0)
     return

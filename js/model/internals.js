@@ -1,6 +1,6 @@
 'use strict'
-// What samebytes/module and samebytes/inspect take from the package. In their bundles for browsers the page's other bundle
-// takes this file's place (wasm/bundle.mjs), so that all work with one instance.
+// All that samebytes/module and samebytes/inspect use of the package. In browsers their bundles get this from the page's samebytes
+// bundle instead (wasm/bundle.mjs), so that there is one instance with one memory.
 
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
@@ -11,10 +11,11 @@ const { collected } = require('../layout/values')
 const { checkHeap } = require('../runtime/heap')
 const { dtypes, itemsizes } = require('../backend/dtypes')
 const { dataOf } = require('../layout/data')
+const { isSameShape } = require('../layout/layouts')
 const { Tensor } = require('../tensor/tensor')
-const { tensor } = require('../tensor/make')
+const { tensor } = require('../tensor/creation')
 const { fromBlob } = require('../tensor/blob')
-const { hold, letGo } = require('../copy/async')
+const { beginUse, endUse } = require('../copy/async')
 const { signalOf, checkSignal } = require('../base/signals')
 const { dtypeOfArray, isSharedArrayBuffer, isArrayBuffer, byteLengthOf } = require('../base/buffers')
 const lifetime = require('../layout/lifetime')
@@ -40,11 +41,12 @@ const parts = {
   dtypes,
   itemsizes,
   dataOf,
+  isSameShape,
   Tensor,
   tensor,
   fromBlob,
-  hold,
-  letGo,
+  beginUse,
+  endUse,
   signalOf,
   checkSignal,
   keep: lifetime.keep,

@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 'use strict'
-// samebytes/module: models, run by onnxruntime over the bytes of tensors.
+// samebytes/module: the class Module, which runs models with onnxruntime over the bytes of tensors.
 
 const { instance } = require('./internals')
 const { runtimeOf, openSession, close } = require('./sessions')
@@ -12,39 +12,39 @@ const { Run } = require('./run')
 /** @typedef {import('./run').Method} Method */
 
 /**
- * What an input may be: tensors are read where they are; of numbers, booleans and lists a tensor of the input's dtype is made, with
- * axes of one element in front where the input has more; a typed array of the input's dtype is read where it is.
+ * A value for an input. Tensors and typed arrays of the input's dtype are read in place. Numbers, booleans and lists are copied into a
+ * tensor of the input's dtype, with leading axes of one element if the input has more axes.
  *
  * @typedef {Tensor | number | bigint | boolean | string | readonly any[] | ArrayBufferView | { type: string, dims: readonly number[], data: any, location: string }} ModelValue
  */
 
-/** What a run gives: a tensor, or strings in lists. @typedef {any} ModelResult */
+/** A result: a tensor, or nested lists of strings. @typedef {any} ModelResult */
 
 /** @typedef {string | URL | ArrayBufferLike | ArrayBufferView | Tensor} ModelSource a path, a URL, or bytes */
 
 /**
- * Options of onnxruntime's sessions, and ort: the onnxruntime to use (in Node onnxruntime-node is looked for, then onnxruntime-web).
+ * Options of onnxruntime's sessions, and ort: the onnxruntime to use (else, in Node, onnxruntime-node or onnxruntime-web is imported).
  *
  * @typedef {{ ort?: any, [option: string]: unknown }} SessionOptions
  */
 
 /**
  * @typedef {object} RunOptions
- * @property {string | undefined} [method]  'forward'
+ * @property {string | undefined} [method]  'forward' unless told
  * @property {readonly (string | Tensor | null | undefined)[] | Record<string, Tensor | null | undefined> | undefined} [outputs]  tensors to write results
- *   into, by place or by name; or names: only these outputs are computed
- * @property {AbortSignal | undefined} [signal]  a run that has begun goes on to its end
+ *   into, by index or by name; or names: only these outputs are computed
+ * @property {AbortSignal | undefined} [signal]  rejects the call; a run that has begun still goes on to its end
  */
 
 /** @type {typeof Symbol.asyncDispose} */
 const ASYNC_DISPOSE = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose')
 
-/** what the constructor asks for */
+/** required by the constructor */
 const KEY = Symbol('samebytes/module')
 
 /**
  * @param {any} value
- * @returns {value is Record<string, unknown>} an object as literals make them, of any realm
+ * @returns {value is Record<string, unknown>} is it a plain object, of any realm?
  */
 function isRecord (value) {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return false
@@ -53,23 +53,23 @@ function isRecord (value) {
 }
 
 /**
- * A model's methods, run by onnxruntime. Inputs are read and given outputs are written where tensors have their bytes: nothing is
- * copied here, but an output that is an input of the model itself, into the tensor given for it. Calls queue in order and take what is set when they are made.
+ * A model's methods, run by onnxruntime. Inputs are read and given outputs are written in the tensors' own bytes. The only copy is of an output
+ * that is an input of the model itself, into the tensor given for it. Calls run in order, each with the inputs and outputs set when it was made.
  *
- * What a call is given is held until it settles (disposing it frees nothing), and busy: writing to it with samebytes, resize and
- * setData are ERR_BUSY. What a pending call writes into cannot be given to another one.
+ * The bytes of a call's inputs and outputs are kept until it settles (dispose frees nothing), and are busy: samebytes' writers, resize
+ * and setData throw ERR_BUSY. An output of a pending call cannot be given to another call.
  *
- * Results are the caller's: no later run writes to them, but to those tensors that it is given itself. Outputs that are given
- * come back as the same tensors, resized where the run's shape is another one and they have room for it.
+ * Results belong to the caller: later runs write only into tensors that they are given. Given outputs are returned as the same
+ * tensors, resized if the output's shape differs and they have room.
  */
 class Module {
   /** @type {Map<string, Method>} */
   #methods
-  /** calls that wait for their turn @type {(() => void)[]} */
+  /** resolvers of calls that wait for their turn @type {(() => void)[]} */
   #waiting = []
   /** calls that have not settled */
   #pending = 0
-  /** who waits for that @type {(() => void)[]} */
+  /** resolvers of dispose calls that wait for those @type {(() => void)[]} */
   #idle = []
   /** @type {Promise<void> | null} */
   #ending = null
@@ -85,9 +85,9 @@ class Module {
   }
 
   /**
-   * Loads a model as method 'forward', or several as the methods that a record names.
+   * Loads one model as method 'forward', or several as methods named by a record's keys.
    *
-   * @param {ModelSource | Record<string, ModelSource>} source  bytes stay the caller's: onnxruntime reads them while it loads
+   * @param {ModelSource | Record<string, ModelSource>} source  bytes stay the caller's; onnxruntime reads them while loading
    * @param {SessionOptions} [sessionOptions]
    * @returns {Promise<Module>}
    * @throws {TypeError} ERR_ARGUMENT · ERR_FORMAT not a model · ERR_NOT_FOUND no such file · ERR_IO · ERR_UNSUPPORTED no onnxruntime, or not with these
@@ -117,17 +117,17 @@ class Module {
     return new Module(KEY, methods)
   }
 
-  /** In the order of loading; a copy. @returns {string[]} */
+  /** Names of the methods, in the order of loading; a copy. @returns {string[]} */
   get methodNames () { return [...this.#methods.keys()] }
-  /** What 'forward' takes; a copy. @returns {ValueInfo[]} @throws ERR_NOT_FOUND there is no 'forward' */
+  /** The inputs of 'forward'; a copy. @returns {ValueInfo[]} @throws ERR_NOT_FOUND there is no 'forward' */
   get inputs () { return this.meta().inputs }
-  /** What 'forward' gives; a copy. @returns {ValueInfo[]} @throws ERR_NOT_FOUND there is no 'forward' */
+  /** The outputs of 'forward'; a copy. @returns {ValueInfo[]} @throws ERR_NOT_FOUND there is no 'forward' */
   get outputs () { return this.meta().outputs }
   /** Was dispose called? Never throws. @returns {boolean} */
   get isDisposed () { return this.#ending !== null }
 
   /**
-   * What a method takes and gives.
+   * The inputs and outputs of a method.
    *
    * @param {string} [method]
    * @returns {{ inputs: ValueInfo[], outputs: ValueInfo[] }} copies
@@ -140,11 +140,11 @@ class Module {
   }
 
   /**
-   * Runs a method once. Inputs that are left out (or undefined) are those that setInput gave.
+   * Runs a method once. Inputs that are missing or undefined are those of setInput.
    *
-   * @param {readonly (ModelValue | undefined)[] | Record<string, ModelValue | undefined>} [inputs]  by place, or by name
+   * @param {readonly (ModelValue | undefined)[] | Record<string, ModelValue | undefined>} [inputs]  by index, or by name
    * @param {RunOptions} [options]
-   * @returns {Promise<any>} an array of results, or a record of them where inputs were one; outputs that were given are the same tensors
+   * @returns {Promise<any>} an array of results, or a record of them if inputs was a record; given outputs are the same tensors
    * @throws {TypeError} ERR_DTYPE, ERR_CAST, ERR_ARGUMENT · {RangeError} ERR_SHAPE too many inputs, another shape, not contiguous, an output without room; ERR_BOUNDS ·
    *   ERR_NOT_FOUND · ERR_BUSY · ERR_OVERLAP an output over an input's bytes · ERR_READ_ONLY, ERR_DISPOSED, ERR_DETACHED · ERR_UNSUPPORTED this onnxruntime
    *   does not write into tensors · ERR_MODEL onnxruntime failed, its error is the cause · the signal's reason; each as a rejection
@@ -157,7 +157,7 @@ class Module {
   /**
    * Runs 'forward'.
    *
-   * @param {...any} values  by place; or one record of them by name
+   * @param {...any} values  by index; or one record by name
    * @returns {Promise<any>} as run
    * @throws as run
    * @see ExecuTorch Module::forward
@@ -170,7 +170,7 @@ class Module {
    * Runs a method.
    *
    * @param {string} method
-   * @param {...any} values  by place; or one record of them by name
+   * @param {...any} values  by index; or one record by name
    * @returns {Promise<any>} as run
    * @throws as run
    * @see ExecuTorch Module::execute
@@ -180,12 +180,12 @@ class Module {
   }
 
   /**
-   * Sets an input for the calls that follow, until it is set again; a call's own value goes before it. The module keeps a view
-   * of its own of a tensor's bytes, in the shape that it has now: disposing, resizing or setData of the tensor changes nothing,
-   * writing to its bytes does. Of what is no tensor it makes one now.
+   * Sets an input for later calls, until it is set again; a call's own value has precedence. Of a tensor the module keeps its own view, with
+   * the current shape: dispose, resize and setData of the tensor have no effect, but writes to its bytes do. Other values are
+   * converted to a tensor now.
    *
    * @param {string | number} nameOrIndex
-   * @param {ModelValue | null} value  null: none any more
+   * @param {ModelValue | null} value  null: unsets it
    * @param {string} [method]
    * @throws as run, of this value
    * @see ExecuTorch Module::set_input
@@ -196,7 +196,7 @@ class Module {
     const slot = slotOf(found.inputs, nameOrIndex, 'input')
     if (value === undefined) throw failure('ERR_ARGUMENT', `${slot.title} is undefined; a value was expected, or null for none`)
     const given = value === null ? undefined : givenOf(slot, value)
-    if (this.#ending !== null) { // by user code in the value
+    if (this.#ending !== null) { // code of the value has disposed the module
       forget(given)
       this.#methodOf(method)
     }
@@ -205,10 +205,10 @@ class Module {
   }
 
   /**
-   * Sets the tensor that the calls that follow write an output into, until it is set again. Two calls at a time cannot write into it.
+   * Sets the tensor that later calls write an output into, until it is set again. Only one pending call can write into it.
    *
    * @param {string | number} nameOrIndex
-   * @param {Tensor | null} tensor  row-major contiguous, of the output's dtype; null: results are made anew
+   * @param {Tensor | null} tensor  row-major contiguous, of the output's dtype; null: each call makes a new tensor
    * @param {string} [method]
    * @throws as run, of this output
    * @see ExecuTorch Module::set_output
@@ -221,7 +221,7 @@ class Module {
   }
 
   /**
-   * An output of the last run of a method that ended well. The module keeps those until the next run.
+   * An output of a method's last successful run. The module keeps results until the next run.
    *
    * @param {string | number} [nameOrIndex]
    * @param {string} [method]
@@ -239,9 +239,9 @@ class Module {
   }
 
   /**
-   * Gives the sessions back, after calls that are pending have settled. Calls that come later are ERR_DISPOSED. Results stay.
+   * Releases the sessions, after pending calls have settled. Later calls throw ERR_DISPOSED. Results stay valid.
    *
-   * @returns {Promise<void>} the same one each time
+   * @returns {Promise<void>} the same promise each time
    * @throws nothing
    */
   dispose () {
@@ -273,8 +273,10 @@ class Module {
   }
 
   /**
+   * Makes a call and waits for its turn and its end.
+   *
    * @param {unknown} name
-   * @param {any[] | undefined} list  of forward and execute; undefined: what run was given follows
+   * @param {any[] | undefined} list  arguments of forward and execute; undefined: run's arguments follow
    * @param {any} [inputs]
    * @param {any} [options]
    */
@@ -288,9 +290,9 @@ class Module {
     const values = valuesOf(method, inputs)
     const { targets, wanted } = targetsOf(method, outputs)
     if (signal !== undefined) instance().checkSignal(signal)
-    const run = new Run(method, values, targets, wanted) // the last that may run user code
+    const run = new Run(method, values, targets, wanted) // the last step that may run code of the caller's
     if (this.#ending !== null) this.#methodOf(name)
-    run.hold()
+    run.pin()
     this.#pending++
     try {
       if (this.#pending > 1) await /** @type {Promise<void>} */ (new Promise(resolve => { this.#waiting.push(resolve) }))
@@ -301,7 +303,7 @@ class Module {
       if (!Array.isArray(inputs)) return Object.fromEntries(wanted.map(i => [method.outputs[i].name, results[i]]))
       return wanted === method.all && wanted.length === results.length ? results.slice() : wanted.map(i => results[i])
     } finally {
-      run.letGo()
+      run.unpin()
       this.#next()
     }
   }
@@ -311,7 +313,7 @@ class Module {
     return this.dispose()
   }
 
-  /** A call has settled: the next one's turn. */
+  /** Starts the next call after one has settled. */
   #next () {
     const next = this.#waiting.shift()
     if (--this.#pending === 0) for (const resolve of this.#idle.splice(0)) resolve()
@@ -320,7 +322,7 @@ class Module {
 }
 
 /**
- * A value that stays set: no scope and no other owner disposes it.
+ * A value for setInput, exempt from scopes; of a tensor, a view that the caller cannot dispose.
  *
  * @param {import('./signature').Slot} slot
  * @param {unknown} value
@@ -345,7 +347,7 @@ function forget (given) {
 }
 
 /**
- * What run was given.
+ * Reads the arguments of run.
  *
  * @param {unknown} inputs
  * @param {unknown} options
@@ -361,7 +363,7 @@ function optionsOf (inputs, options) {
 /**
  * @param {Method} method
  * @param {readonly unknown[] | Record<string, unknown>} inputs
- * @returns {unknown[]} by index; undefined: what setInput gave
+ * @returns {unknown[]} by index; undefined: use setInput's
  */
 function valuesOf (method, inputs) {
   const { failure, show } = instance()
@@ -382,8 +384,8 @@ function valuesOf (method, inputs) {
 
 /**
  * @param {Method} method
- * @param {any[]} outputs  of which there may be more than it has only if it lies
- * @returns {any[]} the same, each read once
+ * @param {any[]} outputs  its length is not trusted
+ * @returns {any[]} its entries, each read once
  */
 function listed (method, outputs) {
   const { failure, show } = instance()

@@ -1,9 +1,9 @@
 'use strict'
-// One run of a method: what it is given is taken and held when it is called, fed and written into when its turn comes.
+// One run of a method. Arguments are checked and pinned when `run` is called; the session reads and writes them when its turn comes.
 
 const { arraySlice, rootless } = require('../base/primordials')
 const { instance } = require('./internals')
-const { about, said, expectedShape, namedExtents, nestedStrings, operandOf, readOf, shown, targetOf } = require('./signature')
+const { naming, errorAbout, expectedShape, namedExtents, nestedStrings, operandOf, readOf, shapeText, targetOf } = require('./signature')
 const { abilitiesOf, messageOf } = require('./sessions')
 const { discard } = require('./discard')
 
@@ -13,19 +13,19 @@ const { discard } = require('./discard')
 /** @typedef {import('./signature').Operand} Operand */
 
 /**
- * A method: its session, and what it takes and gives.
+ * A method: its session, inputs and outputs.
  *
  * @typedef {object} Method
  * @property {string} name
  * @property {any} session
  * @property {import('./sessions').Runtime} runtime
- * @property {import('./sessions').Abilities | null} abilities  of the session; null: not asked yet
+ * @property {import('./sessions').Abilities | null} abilities  of the session; null: not tried yet
  * @property {Slot[]} inputs
  * @property {Slot[]} outputs
- * @property {number[]} all  the indices of those that onnxruntime gives
- * @property {(Tensor | import('./signature').Strings | undefined)[]} given  what setInput was given, by index: the module's own views
- * @property {(Tensor | undefined)[]} targets  what setOutput was given, by index
- * @property {any[] | null} results  of the last run that ended well, by index
+ * @property {number[]} all  indices of the outputs that are tensors
+ * @property {(Tensor | import('./signature').Strings | undefined)[]} given  setInput's values by index; of tensors, the module's own views
+ * @property {(Tensor | undefined)[]} targets  setOutput's tensors by index
+ * @property {any[] | null} results  of the last successful run, by index; null: none yet
  */
 
 /** A tensor that a run writes into. */
@@ -44,7 +44,7 @@ class Target {
 
 rootless(Target)
 
-/** Bytes on their way to onnxruntime: looked up when it reads them, because WebAssembly's memory moves. */
+/** An input whose `data` is made when onnxruntime reads it, because WebAssembly's memory may move before. */
 class LiveFeed {
   #layout
   /** @param {Layout} layout */
@@ -57,26 +57,26 @@ class LiveFeed {
   }
 
   get data () {
-    return shownBy(this.#layout)
+    return typedArrayOf(this.#layout)
   }
 }
 
 rootless(LiveFeed)
 
-/** What onnxruntime threw. */
-class Failed {
+/** Wraps what onnxruntime threw, to tell it from samebytes' own errors. */
+class SessionError {
   /** @param {unknown} cause */
   constructor (cause) {
     this.cause = cause
   }
 }
 
-/** of runs that may fail for a reason that is looked into then */
+/** options for runs that may fail because of an output's shape, and are then repeated: no logged errors */
 const QUIET = { logSeverityLevel: 4 }
 
 class Run {
   /**
-   * Takes what is given: all is judged, nothing is held yet.
+   * Reads and checks the arguments; pins nothing yet.
    *
    * @param {Method} method
    * @param {unknown[]} values  by input's index
@@ -87,13 +87,13 @@ class Run {
     const { failure } = instance()
     this.method = method
     this.wanted = wanted
-    /** may a target have to have another shape than it has? */
+    /** a target's shape in this run is unknown before it */
     this.isOpen = false
     const { inputs, outputs } = method
     /** @type {(Tensor | import('./signature').Strings | undefined)[]} */
     const read = []
     for (let i = 0; i < inputs.length; i++) read.push(values[i] === undefined ? undefined : readOf(inputs[i], values[i]))
-    // no user code from here on
+    // No code of the caller's runs from here on.
     /** @type {Operand[]} */
     this.operands = []
     for (let i = 0; i < inputs.length; i++) {
@@ -111,7 +111,7 @@ class Run {
     this.#checkOthers()
   }
 
-  /** Nothing is read while somebody writes it, and nothing written twice. */
+  /** Refuses inputs that a pending operation writes, and outputs that overlap inputs or other outputs. */
   #checkOthers () {
     const { operands, targets, method: { inputs } } = this
     for (let i = 0; i < operands.length; i++) {
@@ -120,61 +120,61 @@ class Run {
       throw instance().failure('ERR_BUSY', `${inputs[i].title}: the tensor is being written to by a pending copyFromAsync or by a model's run; await it first`)
     }
     for (let k = 0; k < targets.length; k++) {
-      const place = new Place(targets[k].layout)
+      const place = new ByteRange(targets[k].layout)
       for (let i = 0; i < operands.length; i++) {
         const { layout } = operands[i]
-        if (layout !== null && place.meets(new Place(layout))) throw overlap(targets[k].slot, inputs[i])
+        if (layout !== null && place.overlaps(new ByteRange(layout))) throw overlap(targets[k].slot, inputs[i])
       }
-      for (let i = 0; i < k; i++) if (place.meets(new Place(targets[i].layout))) throw overlap(targets[k].slot, targets[i].slot)
+      for (let i = 0; i < k; i++) if (place.overlaps(new ByteRange(targets[i].layout))) throw overlap(targets[k].slot, targets[i].slot)
     }
   }
 
-  /** From now on the bytes are busy, and stay. */
-  hold () {
-    const { hold, stats } = instance()
-    for (const { layout } of this.operands) if (layout !== null) hold(layout.storage, 0)
-    for (const { layout } of this.targets) hold(layout.storage, 1)
+  /** Keeps the bytes of inputs and outputs, and marks them busy, until unpin. */
+  pin () {
+    const { beginUse, stats } = instance()
+    for (const { layout } of this.operands) if (layout !== null) beginUse(layout.storage, 0)
+    for (const { layout } of this.targets) beginUse(layout.storage, 1)
     stats.inFlight++
   }
 
-  letGo () {
-    const { letGo, stats } = instance()
+  unpin () {
+    const { endUse, stats } = instance()
     stats.inFlight--
-    for (const { layout } of this.targets) letGo(layout.storage, 1)
-    for (const { layout } of this.operands) if (layout !== null) letGo(layout.storage, 0)
+    for (const { layout } of this.targets) endUse(layout.storage, 1)
+    for (const { layout } of this.operands) if (layout !== null) endUse(layout.storage, 0)
   }
 
-  /** @returns {Promise<any[]>} what was wanted, by output's index */
+  /** Runs the session. @returns {Promise<any[]>} the wanted results, by output's index */
   async perform () {
     const { method } = this
     if (this.targets.length > 0 || this.#hasShared()) this.#check(method.abilities ??= await abilitiesOf(method.runtime, method.session))
     let found
     try {
-      if (this.targets.length > 0) this.#shape()
-      found = await this.#once()
+      if (this.targets.length > 0) this.#resizeTargets()
+      found = await this.#runOnce()
     } catch (error) {
-      found = await this.#again(error)
+      found = await this.#retry(error)
     }
     const values = this.#valuesOf(found)
     this.#checkIntact()
     return values
   }
 
-  /** What onnxruntime read or wrote of mapped files may have proved to be gone meanwhile. */
+  /** Checks that mapped files that onnxruntime read or wrote have not got shorter meanwhile. */
   #checkIntact () {
     const { ffi } = instance()
     const { operands, targets, method: { inputs } } = this
     for (let i = 0; i < operands.length; i++) {
       const { layout } = operands[i]
-      if (layout !== null && ffi.isGuarded(layout.storage)) about(inputs[i], () => ffi.checkIntact(layout.storage))
+      if (layout !== null && ffi.isGuarded(layout.storage)) naming(inputs[i], () => ffi.checkIntact(layout.storage))
     }
     for (let k = 0; k < targets.length; k++) {
       const { slot, layout } = targets[k]
-      if (ffi.isGuarded(layout.storage)) about(slot, () => ffi.checkIntact(layout.storage))
+      if (ffi.isGuarded(layout.storage)) naming(slot, () => ffi.checkIntact(layout.storage))
     }
   }
 
-  /** Are there bytes that not every onnxruntime reads? */
+  /** Is an input in shared memory, which not every onnxruntime reads? */
   #hasShared () {
     const { operands } = this
     for (let i = 0; i < operands.length; i++) {
@@ -184,7 +184,7 @@ class Run {
     return false
   }
 
-  /** @param {import('./sessions').Abilities} abilities */
+  /** Refuses targets that this onnxruntime cannot write into. @param {import('./sessions').Abilities} abilities */
   #check ({ inPlace, writesShared }) {
     for (const { slot, layout } of this.targets) {
       if (inPlace && (writesShared || !isShared(layout))) continue
@@ -194,27 +194,27 @@ class Run {
     }
   }
 
-  /** Gives outputs the shapes that the inputs make them have, as far as that can be told. */
-  #shape () {
+  /** Resizes targets to their shapes in this run, as far as those follow from the inputs. */
+  #resizeTargets () {
     const { inputs } = this.method
     const shapes = this.operands.map(({ layout, strings }) => layout === null ? /** @type {any} */ (strings).dims : layout.shape)
     const named = namedExtents(inputs, shapes)
     for (const target of this.targets) {
       const shape = expectedShape(target.slot, named)
-      if (shape !== null) fit(target, shape)
+      if (shape !== null) resizeTarget(target, shape)
       else this.isOpen = true
     }
   }
 
   /**
-   * What onnxruntime throws comes as Failed: all else is ours.
+   * Runs the session once. Errors of onnxruntime come as SessionError.
    *
    * @returns {Promise<Record<string, any>>} onnxruntime's results
    */
-  #once () {
+  #runOnce () {
     const { method, targets } = this
     const feeds = this.#feeds()
-    if (targets.every(({ slot }) => slot.isInput)) return this.#ask(feeds, this.#wantsAll() ? undefined : this.#names(), undefined)
+    if (targets.every(({ slot }) => slot.isInput)) return this.#runSession(feeds, this.#wantsAll() ? undefined : this.#names(), undefined)
     /** @type {Record<string, any>} */
     const fetches = {}
     if (targets.length < this.wanted.length) for (const name of this.#names()) fetches[name] = null
@@ -225,11 +225,12 @@ class Run {
         fetches[slot.name] = slot.isInput ? null : fetchOf(layout, method.runtime.ort)
       }
     } catch (error) {
-      throw said(targets[k].slot, error)
+      throw errorAbout(targets[k].slot, error)
     }
-    return this.#ask(feeds, fetches, this.isOpen ? QUIET : undefined)
+    return this.#runSession(feeds, fetches, this.isOpen ? QUIET : undefined)
   }
 
+  /** The inputs as onnxruntime takes them. */
   #feeds () {
     const { operands, method: { inputs, abilities } } = this
     /** @type {Record<string, any>} */
@@ -238,7 +239,7 @@ class Run {
     try {
       for (; i < inputs.length; i++) feeds[inputs[i].name] = feedOf(operands[i], abilities)
     } catch (error) {
-      throw said(inputs[i], error)
+      throw errorAbout(inputs[i], error)
     }
     return feeds
   }
@@ -249,10 +250,10 @@ class Run {
    * @param {{} | undefined} options
    * @returns {Promise<Record<string, any>>}
    */
-  #ask (feeds, fetches, options) {
+  #runSession (feeds, fetches, options) {
     const { session } = this.method
     const found = fetches === undefined ? session.run(feeds) : options === undefined ? session.run(feeds, fetches) : session.run(feeds, fetches, options)
-    return found.catch(failed)
+    return found.catch(throwSessionError)
   }
 
   #wantsAll () {
@@ -264,48 +265,48 @@ class Run {
   }
 
   /**
-   * The run failed. If it was because outputs have other shapes than the run gives them, they are resized and it runs again.
+   * Handles a failed run. If targets have other shapes than this run's outputs, resizes them and runs again.
    *
    * @param {unknown} error
    * @returns {Promise<Record<string, any>>}
    */
-  async #again (error) {
-    if (!(error instanceof Failed)) throw error
+  async #retry (error) {
+    if (!(error instanceof SessionError)) throw error
     this.#checkAttached()
     this.#checkIntact()
     try {
-      if (this.targets.length > 0 && await this.#learn()) return await this.#once()
+      if (this.targets.length > 0 && await this.#learnShapes()) return await this.#runOnce()
     } catch (later) {
-      if (!(later instanceof Failed)) throw later
+      if (!(later instanceof SessionError)) throw later
       error = later
     }
-    const { cause } = /** @type {Failed} */ (error)
-    const said = instance().failure('ERR_MODEL', `method '${this.method.name}' failed: ${messageOf(cause)}`)
-    said.cause = cause
-    throw said
+    const { cause } = /** @type {SessionError} */ (error)
+    const reported = instance().failure('ERR_MODEL', `method '${this.method.name}' failed: ${messageOf(cause)}`)
+    reported.cause = cause
+    throw reported
   }
 
-  /** The caller may have transferred a buffer away while the call waited. */
+  /** Checks that no buffer was transferred while the call waited. */
   #checkAttached () {
     const { ffi } = instance()
-    for (const [i, { layout }] of this.operands.entries()) if (layout !== null) about(this.method.inputs[i], () => ffi.checkAttached(layout.storage))
-    for (const { slot, layout } of this.targets) about(slot, () => ffi.checkAttached(layout.storage))
+    for (const [i, { layout }] of this.operands.entries()) if (layout !== null) naming(this.method.inputs[i], () => ffi.checkAttached(layout.storage))
+    for (const { slot, layout } of this.targets) naming(slot, () => ffi.checkAttached(layout.storage))
   }
 
   /**
-   * A run without the caller's tensors tells the shapes that they must have.
+   * Runs without the caller's targets to learn the outputs' shapes, and resizes the targets.
    *
-   * @returns {Promise<boolean>} was one of another shape?
+   * @returns {Promise<boolean>} was a target resized?
    */
-  async #learn () {
+  async #learnShapes () {
     const { targets } = this
-    const found = await this.#ask(this.#feeds(), targets.map(({ slot }) => slot.name), undefined)
+    const found = await this.#runSession(this.#feeds(), targets.map(({ slot }) => slot.name), undefined)
     let changed = false
     for (const target of targets) {
       const { dims } = found[target.slot.name]
-      if (isSame(dims, target.layout.shape)) continue
+      if (instance().isSameShape(dims, target.layout.shape)) continue
       changed = true
-      fit(target, [...dims])
+      resizeTarget(target, [...dims])
     }
     return changed
   }
@@ -332,6 +333,8 @@ class Run {
 rootless(Run)
 
 /**
+ * A result as a tensor or strings.
+ *
  * @param {Slot} slot
  * @param {any} theirs  onnxruntime's tensor
  * @returns {any}
@@ -341,39 +344,41 @@ function valueOf (slot, theirs) {
   try {
     return instance().fromOrt(theirs)
   } catch (error) {
-    throw said(slot, error)
+    throw errorAbout(slot, error)
   }
 }
 
 /**
+ * The tensor of a target that onnxruntime has written.
+ *
  * @param {Target} target
- * @param {any} theirs  onnxruntime's copy of what it wrote
+ * @param {any} theirs  onnxruntime's own copy of the output
  */
 function written (target, theirs) {
   if (target.slot.isInput) return copiedTo(target, theirs)
-  if (!isSame(theirs.dims, target.layout.shape)) throw misfit(target, theirs.dims)
+  if (!instance().isSameShape(theirs.dims, target.layout.shape)) throw wrongShape(target, theirs.dims)
   discard(theirs, target.layout.storage.buffer)
   return target.tensor
 }
 
 /**
- * The one thing that is copied here.
+ * Copies an output that is an input of the model itself: the only copy of a run.
  *
- * @param {Target} target  of an output that is an input, too
+ * @param {Target} target
  * @param {any} theirs
  */
 function copiedTo (target, { dims, data }) {
   const { asBits, countCopy } = instance()
-  fit(target, [...dims])
+  resizeTarget(target, [...dims])
   const { layout, tensor } = target
-  if (layout.size > 0) shownBy(layout).set(asBits(data))
+  if (layout.size > 0) typedArrayOf(layout).set(asBits(data))
   countCopy('run', data.byteLength)
   return tensor
 }
 
 /** @param {unknown} error  onnxruntime's */
-function failed (error) {
-  throw new Failed(error)
+function throwSessionError (error) {
+  throw new SessionError(error)
 }
 
 /**
@@ -385,7 +390,7 @@ function overlap (written, other) {
 }
 
 /**
- * Own properties of the tensor's are not asked.
+ * The tensor's current layout, read without properties that the caller may have defined on it.
  *
  * @param {Tensor} tensor
  * @returns {Layout | null} null: it was disposed
@@ -399,61 +404,51 @@ function layoutNow (tensor) {
 }
 
 /**
- * Gives a target another shape.
+ * Resizes a target to its shape in this run.
  *
- * @param {Target} target  held
+ * @param {Target} target  pinned
  * @param {number[]} shape
  */
-function fit (target, shape) {
-  const { Tensor, hold, letGo } = instance()
+function resizeTarget (target, shape) {
+  const { Tensor, beginUse, endUse, isSameShape } = instance()
   const { tensor, layout } = target
-  if (isSame(shape, layout.shape)) return
-  if (layoutNow(tensor) === null) throw misfit(target, shape)
+  if (isSameShape(shape, layout.shape)) return
+  if (layoutNow(tensor) === null) throw wrongShape(target, shape)
   const { storage } = layout
-  letGo(storage, 1)
+  endUse(storage, 1)
   try {
-    if (storage.claims < 0 || (storage.extra !== null && storage.extra.busy > 0)) throw misfit(target, shape)
+    if (storage.claims < 0 || (storage.extra !== null && storage.extra.busy > 0)) throw wrongShape(target, shape)
     Tensor.prototype.resize.call(tensor, shape)
   } catch (error) {
-    throw misfit(target, shape, error)
+    throw wrongShape(target, shape, error)
   } finally {
     target.layout = layoutNow(tensor) ?? layout
-    hold(target.layout.storage, 1)
+    beginUse(target.layout.storage, 1)
   }
 }
 
 /**
  * @param {Target} target
- * @param {readonly number[]} shape  that the run gives
+ * @param {readonly number[]} shape  of the output in this run
  * @param {unknown} [cause]
  */
-function misfit ({ slot, layout, tensor }, shape, cause) {
+function wrongShape ({ slot, layout, tensor }, shape, cause) {
   const now = layoutNow(tensor)
   const room = now === null ? 'it was disposed' : (now.flags & instance().ffi.STATIC) !== 0 ? 'it is static' : `there is room for ${now.capacity} elements`
-  const error = instance().failure('ERR_SHAPE', `${slot.title} has shape ${shown(shape)} in this run; the tensor to write into has ${shown(layout.shape)}, and ${room}`)
+  const error = instance().failure('ERR_SHAPE', `${slot.title} has shape ${shapeText(shape)} in this run; the tensor to write into has ${shapeText(layout.shape)}, and ${room}`)
   error.cause = cause
   return error
-}
-
-/**
- * @param {readonly number[]} a
- * @param {readonly number[]} b
- */
-function isSame (a, b) {
-  if (a.length !== b.length) return false
-  for (let d = 0; d < a.length; d++) if (a[d] !== b[d]) return false
-  return true
 }
 
 /** @param {Layout} layout */
 function isShared ({ storage: { kind, buffer } }) {
   const { ffi: { backend }, isSharedArrayBuffer } = instance()
   if (kind === 'wasm') return backend.name === 'wasm-shared'
-  return !(buffer === null || buffer instanceof ArrayBuffer) && isSharedArrayBuffer(buffer) // the slow way only where it may be
+  return !(buffer === null || buffer instanceof ArrayBuffer) && isSharedArrayBuffer(buffer) // isSharedArrayBuffer is slow, so other buffers are sorted out first
 }
 
-/** Which bytes of which memory a dense layout has. */
-class Place {
+/** The bytes of a contiguous layout. */
+class ByteRange {
   /** @param {Layout} layout */
   constructor ({ storage, offset, size, dtype }) {
     const { ffi: { backend }, itemsizes } = instance()
@@ -466,21 +461,21 @@ class Place {
     this.to = this.from + size * itemsize
   }
 
-  /** @param {Place} other */
-  meets ({ memory, from, to }) {
+  /** @param {ByteRange} other */
+  overlaps ({ memory, from, to }) {
     return memory === this.memory && from < this.to && this.from < to
   }
 }
 
-rootless(Place)
+rootless(ByteRange)
 
 /**
- * The bytes as a typed array, the same one as long as it is good.
+ * The elements as a typed array, remembered as long as it is valid.
  *
  * @param {Layout} layout
  * @returns {any}
  */
-function shownBy (layout) {
+function typedArrayOf (layout) {
   const { asBits, dataOf, dtypes } = instance()
   const { data } = layout
   const array = data !== null && data.length > 0 ? data : dataOf(layout)
@@ -490,7 +485,7 @@ function shownBy (layout) {
 /**
  * @param {Operand} operand
  * @param {import('./sessions').Abilities | null} abilities
- * @returns {any} what a session takes
+ * @returns {any} an input as a session takes it
  */
 function feedOf ({ layout, strings }, abilities) {
   if (layout === null) {
@@ -500,17 +495,17 @@ function feedOf ({ layout, strings }, abilities) {
   const { ffi: { backend }, dtypes } = instance()
   if (abilities !== null && !abilities.readsShared && isShared(layout)) return stagedFeed(layout)
   if (backend.isWasm) return new LiveFeed(layout)
-  return { type: dtypes[layout.dtype].name, dims: arraySlice(layout.shape), data: shownBy(layout), location: 'cpu' }
+  return { type: dtypes[layout.dtype].name, dims: arraySlice(layout.shape), data: typedArrayOf(layout), location: 'cpu' }
 }
 
 /**
- * For an onnxruntime that reads no SharedArrayBuffer: a counted copy.
+ * A copy, counted as staged, for an onnxruntime that reads no SharedArrayBuffer.
  *
  * @param {Layout} layout
  */
 function stagedFeed (layout) {
   const { countStaged, dtypes } = instance()
-  const data = shownBy(layout).slice()
+  const data = typedArrayOf(layout).slice()
   countStaged(data.byteLength)
   return { type: dtypes[layout.dtype].name, dims: arraySlice(layout.shape), data, location: 'cpu' }
 }
@@ -518,13 +513,13 @@ function stagedFeed (layout) {
 /**
  * @param {Layout} layout
  * @param {any} ort
- * @returns {any} a tensor of onnxruntime's that it writes into
+ * @returns {any} onnxruntime's tensor over the layout's bytes, to write into
  */
 function fetchOf (layout, ort) {
   const { ffi: { backend }, dtypes } = instance()
   const { name } = dtypes[layout.dtype]
-  const made = new ort.Tensor(name, shownBy(layout), arraySlice(layout.shape))
-  if (backend.isWasm || name === 'float16') Object.defineProperty(made, 'data', { get: () => shownBy(layout) })
+  const made = new ort.Tensor(name, typedArrayOf(layout), arraySlice(layout.shape))
+  if (backend.isWasm || name === 'float16') Object.defineProperty(made, 'data', { get: () => typedArrayOf(layout) })
   return made
 }
 

@@ -1,10 +1,10 @@
 'use strict'
-// Where models and onnxruntime come from in a page.
+// Finds onnxruntime and models in a page.
 
 const { instance } = require('./internals')
 
 /**
- * Onnxruntime, which the page's bundler or import map finds.
+ * Imports onnxruntime-web, by the page's bundler or import map.
  *
  * @returns {Promise<any>}
  */
@@ -19,7 +19,7 @@ async function findOrt () {
 }
 
 /**
- * The bytes of a model.
+ * Fetches the bytes of a model.
  *
  * @param {string | URL} place
  * @returns {Promise<Uint8Array>}

@@ -1,16 +1,15 @@
 'use strict'
-// Where models and onnxruntime come from, here in Node. In the bundle for browsers models.browser.js takes this
-// file's place.
+// Finds onnxruntime and models in Node. In bundles for browsers runtimes.browser.js replaces this file.
 
 const fs = require('node:fs/promises')
 const { fileURLToPath } = require('node:url')
 const { instance } = require('./internals')
 
-/** in the order of preference */
+/** in order of preference */
 const NAMES = ['onnxruntime-node', 'onnxruntime-web']
 
 /**
- * Onnxruntime, which the user installs.
+ * Imports onnxruntime, which the user installs.
  *
  * @returns {Promise<any>}
  */
@@ -39,14 +38,14 @@ function unusable (name, cause) {
 }
 
 /**
- * What a session is made of: a path stays one, because models may have files beside them.
+ * The path to make a session of. Not the file's bytes, because a model may have files beside it.
  *
  * @param {string | URL} place
  * @returns {Promise<string>}
  */
 async function modelAt (place) {
   const { failure } = instance()
-  const path = typeof place === 'string' ? place : placeOf(place)
+  const path = typeof place === 'string' ? place : pathOfUrl(place)
   try {
     await fs.access(path)
   } catch (cause) {
@@ -58,7 +57,7 @@ async function modelAt (place) {
 }
 
 /** @param {URL} url */
-function placeOf (url) {
+function pathOfUrl (url) {
   if (url.protocol !== 'file:') throw instance().failure('ERR_UNSUPPORTED', `the model is at ${url.href}; in Node it comes from a file or from bytes`)
   return fileURLToPath(url)
 }

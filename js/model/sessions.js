@@ -1,12 +1,12 @@
 'use strict'
-// Sessions of onnxruntime, and what the one at hand can do: found out, because versions and kinds of it differ.
+// Creates onnxruntime's sessions, and finds out by a trial what they can do, which differs by version and back end.
 
 const { instance } = require('./internals')
 const { findOrt, modelAt } = require('./runtimes')
 
-/** @typedef {{ inPlace: boolean, readsShared: boolean, writesShared: boolean }} Abilities */
+/** inPlace: writes into given outputs; readsShared, writesShared: SharedArrayBuffers. @typedef {{ inPlace: boolean, readsShared: boolean, writesShared: boolean }} Abilities */
 
-/** b = Identity(a), of float32[2]: as small as a model can be, as protobuf */
+/** a minimal model as protobuf: b = Identity(a), float32[2] */
 const IDENTITY = Uint8Array.from(
   '08083a3b0a100a016112016222084964656e74697479120567726170685a0f0a0161120a0a08080112040a020802620f0a0162120a0a08080112040a0208024202100d'.match(/../g) ?? [],
   pair => parseInt(pair, 16)
@@ -18,7 +18,7 @@ const IDENTITY = Uint8Array.from(
  * @property {Record<string, unknown>} options  of sessions
  */
 
-/** what was found out, by onnxruntime's session class and place of work @type {WeakMap<object, Map<string, Promise<Abilities | null>>>} */
+/** results of trials, by onnxruntime's session class and placement options @type {WeakMap<object, Map<string, Promise<Abilities | null>>>} */
 const known = new WeakMap()
 
 /**
@@ -64,7 +64,7 @@ async function openSession (title, source, runtime) {
 }
 
 /**
- * What onnxruntime read of a mapped file may have proved to be gone meanwhile.
+ * Checks that the mapped file that onnxruntime read a model from has not got shorter meanwhile.
  *
  * @param {InstanceType<typeof import('../backend/storage').Storage> | null} storage
  * @throws ERR_IO
@@ -74,7 +74,7 @@ function checkIntact (storage) {
 }
 
 /**
- * Is it the model, or is it onnxruntime that cannot do what the options ask?
+ * The error for a failed load: ERR_FORMAT if a minimal model loads with the same options, else ERR_UNSUPPORTED.
  *
  * @param {string} title
  * @param {unknown} cause
@@ -102,19 +102,19 @@ async function whyNot (title, cause, { ort, options }) {
 async function modelOf (title, source) {
   const { failure, show, Tensor, dtypeOfArray, isSharedArrayBuffer } = instance()
   if (typeof source === 'string' || source instanceof URL) return modelAt(source)
-  if (Tensor.isTensor(source)) return staying(source.bytes)
-  if (dtypeOfArray(source) === 'uint8') return staying(new Uint8Array(source.buffer, source.byteOffset, source.length))
-  if (Object.prototype.toString.call(source) === '[object ArrayBuffer]' || isSharedArrayBuffer(source)) return staying(new Uint8Array(source))
+  if (Tensor.isTensor(source)) return stableBytes(source.bytes)
+  if (dtypeOfArray(source) === 'uint8') return stableBytes(new Uint8Array(source.buffer, source.byteOffset, source.length))
+  if (Object.prototype.toString.call(source) === '[object ArrayBuffer]' || isSharedArrayBuffer(source)) return stableBytes(new Uint8Array(source))
   throw failure('ERR_ARGUMENT', `${title} is ${show(source)}; a path, a URL or a model's bytes were expected`)
 }
 
 /**
- * Bytes that onnxruntime can read in a later turn: of shared memory, and of WebAssembly's, which moves, a copy.
+ * Bytes that onnxruntime can read in a later turn: copied if they are in shared memory or in WebAssembly's memory, which may move.
  *
  * @param {Uint8Array} bytes
  * @returns {Uint8Array}
  */
-function staying (bytes) {
+function stableBytes (bytes) {
   const { ffi: { backend }, countStaged, isSharedArrayBuffer } = instance()
   if (!isSharedArrayBuffer(bytes.buffer) && !(backend.isWasm && bytes.buffer === /** @type {any} */ (backend).memory.buffer)) return bytes
   countStaged(bytes.length)
@@ -132,7 +132,7 @@ async function close (session) {
 }
 
 /**
- * The options without what is about the model or leaves files.
+ * The session options without those that concern the model or write files.
  *
  * @param {Record<string, unknown>} options
  */
@@ -141,18 +141,18 @@ function withoutModel ({ externalData, freeDimensionOverrides, optimizedModelFil
 }
 
 /**
- * Those of the options that say where work is done.
+ * The session options that choose where work is done.
  *
  * @param {Record<string, unknown>} options
  */
-function placeOf ({ executionProviders, preferredOutputLocation }) {
+function placementOptions ({ executionProviders, preferredOutputLocation }) {
   const where = typeof preferredOutputLocation === 'string' ? { preferredOutputLocation } : {}
   return executionProviders === undefined ? where : { ...where, executionProviders }
 }
 
 /**
- * What sessions like this one can do, tried once on a model of one operation. Where new sessions are not like this one any more
- * (onnxruntime-node was loaded after onnxruntime-web: they share their registry), it is taken to be able to do nothing.
+ * What sessions like this one can do, tried once with a minimal model. If new sessions have another back end than this one
+ * (onnxruntime-node was loaded after onnxruntime-web, and they share a registry), nothing is assumed to work.
  *
  * @param {Runtime} runtime
  * @param {any} session
@@ -160,17 +160,17 @@ function placeOf ({ executionProviders, preferredOutputLocation }) {
  */
 async function abilitiesOf (runtime, session) {
   const kind = kindOf(session, runtime.ort)
-  const place = placeOf(runtime.options)
+  const place = placementOptions(runtime.options)
   const key = JSON.stringify(place)
   const tried = known.get(kind) ?? new Map()
   known.set(kind, tried)
-  const trial = tried.get(key) ?? tryOut(runtime.ort, place, kind)
+  const trial = tried.get(key) ?? probe(runtime.ort, place, kind)
   tried.set(key, trial)
   let abilities = null
   try {
     abilities = await trial
   } finally {
-    if (abilities === null && tried.get(key) === trial) tried.delete(key) // to be asked again
+    if (abilities === null && tried.get(key) === trial) tried.delete(key) // the next call tries again
   }
   return abilities ?? { inPlace: false, readsShared: false, writesShared: false }
 }
@@ -178,7 +178,7 @@ async function abilitiesOf (runtime, session) {
 /**
  * @param {any} session
  * @param {any} ort
- * @returns {object} what sessions of one back end have in common
+ * @returns {object} identifies the session's back end
  */
 function kindOf (session, ort) {
   return session.handler?.constructor ?? ort.InferenceSession
@@ -188,10 +188,10 @@ function kindOf (session, ort) {
  * @param {any} ort
  * @param {Record<string, unknown>} options
  * @param {object} kind
- * @returns {Promise<Abilities | null>} null: new sessions are of another kind
+ * @returns {Promise<Abilities | null>} null: new sessions have another back end
  * @throws ERR_MODEL
  */
-async function tryOut (ort, options, kind) {
+async function probe (ort, options, kind) {
   let session
   try {
     session = await ort.InferenceSession.create(IDENTITY, { ...options, logSeverityLevel: 4 })
@@ -208,9 +208,9 @@ async function tryOut (ort, options, kind) {
   const shared = typeof SharedArrayBuffer === 'function' ? new Float32Array(new SharedArrayBuffer(8)) : null
   try {
     return {
-      inPlace: await passes(ort, session, Float32Array.of(1, 2), plain),
-      readsShared: shared !== null && await passes(ort, session, shared.fill(3), null),
-      writesShared: shared !== null && await passes(ort, session, Float32Array.of(1, 2), shared.fill(0))
+      inPlace: await copiesThrough(ort, session, Float32Array.of(1, 2), plain),
+      readsShared: shared !== null && await copiesThrough(ort, session, shared.fill(3), null),
+      writesShared: shared !== null && await copiesThrough(ort, session, Float32Array.of(1, 2), shared.fill(0))
     }
   } finally {
     await close(session)
@@ -218,12 +218,14 @@ async function tryOut (ort, options, kind) {
 }
 
 /**
+ * Does the session copy these values through the identity model?
+ *
  * @param {any} ort
  * @param {any} session
  * @param {Float32Array} from
- * @param {Float32Array | null} to  that should be written to
+ * @param {Float32Array | null} to  a given output; null: onnxruntime makes one
  */
-async function passes (ort, session, from, to) {
+async function copiesThrough (ort, session, from, to) {
   try {
     const feeds = { a: new ort.Tensor('float32', from, [2]) }
     const { b } = to === null ? await session.run(feeds) : await session.run(feeds, { b: new ort.Tensor('float32', to, [2]) })

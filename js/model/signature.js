@@ -1,5 +1,5 @@
 'use strict'
-// What a method takes and gives: names, dtypes and shapes, and whether a value fits. Every message says which input or
+// Inputs and outputs of a method: their names, dtypes and shapes, and checks of values against them. Every message names the input or
 // output, what was expected and what was given.
 
 const { instance } = require('./internals')
@@ -8,42 +8,43 @@ const { instance } = require('./internals')
 /** @typedef {InstanceType<typeof import('../backend/calls').Layout>} Layout */
 
 /**
- * What is known of one input or output.
+ * Describes one input or output.
  *
  * @typedef {object} ValueInfo
  * @property {string} name
- * @property {string | null} dtype  'string' where it holds strings; null: no tensor, or not told
- * @property {(number | string | null)[] | null} shape  extents: fixed ones, named ones, open ones; null: not told. [] is a
- *   single element or any shape: onnxruntime does not tell which
+ * @property {string | null} dtype  'string' for strings; null: not a tensor, or unknown
+ * @property {(number | string | null)[] | null} shape  extents: numbers, names, or null for open ones; null: unknown. [] means
+ *   a single element or any shape: onnxruntime does not tell which
  */
 
 /** @typedef {{ strings: string[], dims: number[] }} Strings */
 
-/** A value that fits an input: a tensor's layout, or strings. @typedef {{ layout: Layout | null, strings: Strings | null }} Operand */
+/** A checked value of an input: a tensor's layout, or strings. @typedef {{ layout: Layout | null, strings: Strings | null }} Operand */
 
+/** One input or output of a method. */
 class Slot {
   /**
    * @param {'input' | 'output'} kind
    * @param {number} index
    * @param {string} name
-   * @param {any} told  by onnxruntime
+   * @param {any} declared  onnxruntime's metadata; undefined: none
    */
-  constructor (kind, index, name, told) {
+  constructor (kind, index, name, declared) {
     this.kind = kind
     this.index = index
     this.name = name
-    const isTensor = told !== undefined && told.isTensor !== false
+    const isTensor = declared !== undefined && declared.isTensor !== false
     /** @type {string | null} */
-    this.dtype = isTensor && typeof told.type === 'string' ? told.type : null
+    this.dtype = isTensor && typeof declared.type === 'string' ? declared.type : null
     /** @type {(number | string | null)[] | null} */
-    this.shape = isTensor && Array.isArray(told.shape) ? told.shape.map(extentOf) : null
-    /** a list or a map: onnxruntime takes and gives none in JavaScript */
-    this.isTensor = told === undefined || isTensor
-    /** an output that is an input of the model itself: onnxruntime-node writes it into no tensor that is given, and does not say so */
+    this.shape = isTensor && Array.isArray(declared.shape) ? declared.shape.map(extentOf) : null
+    /** false: a list or a map, which onnxruntime's JavaScript API does not support */
+    this.isTensor = declared === undefined || isTensor
+    /** an output that is an input of the model itself: onnxruntime-node does not write it into a given tensor, without an error */
     this.isInput = false
   }
 
-  /** as messages call it */
+  /** for messages */
   get title () {
     return `${this.kind} '${this.name}' (${this.index})`
   }
@@ -55,12 +56,12 @@ class Slot {
 }
 
 /**
- * @param {unknown} extent  as onnxruntime tells it
+ * @param {unknown} extent  from onnxruntime's metadata
  * @returns {number | string | null}
  */
 function extentOf (extent) {
   if (typeof extent === 'string') return extent === '' ? null : extent
-  return typeof extent === 'number' && extent >= 0 && extent < 0xffffffff ? extent : null // onnxruntime-web tells -1 as 2^32 - 1
+  return typeof extent === 'number' && extent >= 0 && extent < 0xffffffff ? extent : null // onnxruntime-web gives 2^32 - 1 for -1
 }
 
 /**
@@ -68,10 +69,10 @@ function extentOf (extent) {
  *
  * @param {'input' | 'output'} kind
  * @param {readonly string[]} names
- * @param {readonly any[] | undefined} told  older versions of onnxruntime tell nothing
+ * @param {readonly any[] | undefined} declared  metadata; undefined in older versions of onnxruntime
  */
-function slotsOf (kind, names, told) {
-  return names.map((name, i) => new Slot(kind, i, name, told?.find(one => one.name === name)))
+function slotsOf (kind, names, declared) {
+  return names.map((name, i) => new Slot(kind, i, name, declared?.find(one => one.name === name)))
 }
 
 /**
@@ -99,17 +100,17 @@ function namesOf (slots) {
 }
 
 /** @param {readonly unknown[] | null} shape */
-function shown (shape) {
+function shapeText (shape) {
   return shape === null ? 'any shape' : `[${shape.map(n => n ?? '?').join(', ')}]`
 }
 
 /**
- * The same error, which says what it is about.
+ * The same error with the input or output in its message.
  *
  * @param {Slot} slot
  * @param {any} error
  */
-function said (slot, error) {
+function errorAbout (slot, error) {
   if (typeof error?.code !== 'string') return error
   const made = instance().failure(error.code, `${slot.title}: ${error.message}`)
   made.cause = error
@@ -117,21 +118,23 @@ function said (slot, error) {
 }
 
 /**
+ * Calls fn; adds the input or output to the message of what it throws.
+ *
  * @template R
  * @param {Slot} slot
  * @param {() => R} fn
  * @returns {R}
  */
-function about (slot, fn) {
+function naming (slot, fn) {
   try {
     return fn()
   } catch (error) {
-    throw said(slot, error)
+    throw errorAbout(slot, error)
   }
 }
 
 /**
- * Does a shape fit what was declared? [] was declared for a single element and for any shape: onnxruntime tells at run time.
+ * Does a shape fit the declared one? [] is declared for a single element and for any shape; onnxruntime checks those at run time.
  *
  * @param {readonly number[]} shape
  * @param {readonly (number | string | null)[] | null} declared
@@ -162,7 +165,7 @@ function checkDtype (slot, layout) {
 function checkDense (slot, layout) {
   const { failure, ffi } = instance()
   if (layout.size > 0 && !ffi.isContiguous(layout)) {
-    throw failure('ERR_SHAPE', `${slot.title}: a row-major contiguous tensor was expected; one of shape ${shown(layout.shape)} and strides ${shown(layout.strides)} was given, contiguous() copies`)
+    throw failure('ERR_SHAPE', `${slot.title}: a row-major contiguous tensor was expected; one of shape ${shapeText(layout.shape)} and strides ${shapeText(layout.strides)} was given, contiguous() copies`)
   }
 }
 
@@ -173,7 +176,7 @@ function checkDense (slot, layout) {
 function checkShape (slot, shape) {
   const declared = slot.shape
   if (fits(shape, declared)) return
-  throw instance().failure('ERR_SHAPE', `${slot.title} has shape ${shown(declared)}; one of shape ${shown(shape)} was given`)
+  throw instance().failure('ERR_SHAPE', `${slot.title} has shape ${shapeText(declared)}; one of shape ${shapeText(shape)} was given`)
 }
 
 /** @param {Slot} slot */
@@ -184,7 +187,7 @@ function checkKind (slot) {
 // ---- Inputs ----
 
 /**
- * A value for an input, read once: this may run user code, which may do anything to what was read before.
+ * Reads a value for an input, once. This may run the caller's code, which may change values that were read before.
  *
  * @param {Slot} slot
  * @param {unknown} value
@@ -197,10 +200,10 @@ function readOf (slot, value) {
 }
 
 /**
- * Does it fit? Runs no user code.
+ * Checks a value against its input. Runs no code of the caller's.
  *
  * @param {Slot} slot
- * @param {Tensor | Strings} value  that was read
+ * @param {Tensor | Strings} value  from readOf
  * @returns {Operand}
  */
 function operandOf (slot, value) {
@@ -211,7 +214,7 @@ function operandOf (slot, value) {
   try {
     layout = Tensor.attachedOf(t)
   } catch (error) {
-    throw said(slot, error)
+    throw errorAbout(slot, error)
   }
   if (slot.dtype === 'string') throw instance().failure('ERR_DTYPE', `${slot.title} is of strings; a tensor of ${dtypes[layout.dtype].name} was given`)
   checkDtype(slot, layout)
@@ -221,7 +224,7 @@ function operandOf (slot, value) {
 }
 
 /**
- * Strings, if the value is some.
+ * The strings of a value; null: it has none.
  *
  * @param {Slot} slot
  * @param {any} value  a string, nested lists of strings, or onnxruntime's tensor of strings
@@ -229,7 +232,7 @@ function operandOf (slot, value) {
  */
 function stringsOf (slot, value) {
   const isTheirs = isOrt(value) && value.type === 'string'
-  const found = about(slot, () => isTheirs ? theirStrings(value) : flatStrings(value, slot.dtype === 'string'))
+  const found = naming(slot, () => isTheirs ? theirStrings(value) : flatStrings(value, slot.dtype === 'string'))
   if (found === null) return null
   const { failure, show } = instance()
   const { title, dtype, shape } = slot
@@ -255,7 +258,7 @@ function theirStrings ({ data, dims }) {
 
 /**
  * @param {unknown} value
- * @param {boolean} canBeEmpty  are lists without anything in them lists of strings?
+ * @param {boolean} canBeEmpty  takes an empty list for a list of strings
  * @returns {Strings | null} null: it is neither a string nor a list that begins with one
  */
 function flatStrings (value, canBeEmpty) {
@@ -288,7 +291,7 @@ function flatStrings (value, canBeEmpty) {
 }
 
 /**
- * Onnxruntime's, by what it looks like: there may be several copies of its class.
+ * Is it onnxruntime's tensor? Decided by its fields, because there may be several copies of its class.
  *
  * @param {any} value
  */
@@ -309,11 +312,11 @@ function tensorOf (slot, value) {
   const isValue = typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean' || (value !== null && typeof value === 'object')
   if (!isValue) throw failure('ERR_ARGUMENT', `${title} is ${show(value)}; a tensor, number, string, boolean or a list of them was expected`)
   if (dtype === 'string') throw failure('ERR_DTYPE', `${title} is of strings; ${show(value)} was given`)
-  return about(slot, () => {
+  return naming(slot, () => {
     if (isOrt(value)) return fromOrt(value)
     const type = dtypeOfArray(value)
     if (type !== undefined) {
-      // bits of half floats and bytes of booleans have the same typed arrays as integers
+      // half floats come as Uint16Array, booleans as Uint8Array
       const name = (dtype === 'bool' && type === 'uint8') || (dtype === 'float16' && type === 'uint16') ? dtype : type
       return fromBlob(fromBits(value, name), padded([value.length], shape), /** @type {any} */ (name))
     }
@@ -327,7 +330,7 @@ function tensorOf (slot, value) {
 }
 
 /**
- * Axes of one element in front, as many as the input has more.
+ * A shape with leading axes of one element, up to the number of declared axes.
  *
  * @param {number[]} dims
  * @param {readonly unknown[] | null} declared
@@ -340,7 +343,7 @@ function padded (dims, declared) {
 // ---- Outputs ----
 
 /**
- * A tensor for an output to be written into, judged by what is known before the run.
+ * Checks a tensor that an output shall be written into, as far as possible before the run.
  *
  * @param {Slot} slot
  * @param {unknown} t
@@ -355,7 +358,7 @@ function targetOf (slot, t) {
   try {
     layout = Tensor.writableOf(t)
   } catch (error) {
-    throw said(slot, error)
+    throw errorAbout(slot, error)
   }
   if (slot.dtype === 'string') throw failure('ERR_DTYPE', `${slot.title} is of strings, which no tensor holds`)
   checkDtype(slot, layout)
@@ -367,7 +370,7 @@ function targetOf (slot, t) {
 }
 
 /**
- * Extents that names stand for, as the inputs of a run have them.
+ * The values of named extents, from the inputs of a run.
  *
  * @param {Slot[]} slots
  * @param {(readonly number[])[]} shapes  of the values
@@ -384,7 +387,7 @@ function namedExtents (slots, shapes) {
 }
 
 /**
- * An output's shape, where it can be told before the run.
+ * An output's shape, if it follows from the inputs' named extents; null: unknown before the run.
  *
  * @param {Slot} slot
  * @param {Map<string, number>} named
@@ -403,7 +406,7 @@ function expectedShape ({ shape }, named) {
 }
 
 /**
- * Strings as lists, nested as their shape says.
+ * Strings as nested lists of a shape.
  *
  * @param {readonly string[]} strings
  * @param {readonly number[]} dims
@@ -416,13 +419,13 @@ function nestedStrings (strings, dims) {
   return nest(strings, dims, 0, { at: 0 })
 }
 
-const LIST_BYTES = 192 // of one that grew
+const LIST_BYTES = 192 // of heap, for one list that was filled by push
 
 /**
  * @param {readonly string[]} strings
  * @param {readonly number[]} dims
  * @param {number} d
- * @param {{ at: number }} place  of the next string
+ * @param {{ at: number }} place  at: index of the next string
  * @returns {any}
  */
 function nest (strings, dims, d, place) {
@@ -432,4 +435,4 @@ function nest (strings, dims, d, place) {
   return list
 }
 
-module.exports = { Slot, slotsOf, slotOf, namesOf, shown, said, about, readOf, operandOf, targetOf, namedExtents, expectedShape, nestedStrings }
+module.exports = { Slot, slotsOf, slotOf, namesOf, shapeText, errorAbout, naming, readOf, operandOf, targetOf, namedExtents, expectedShape, nestedStrings }

@@ -1,6 +1,6 @@
 'use strict'
-// GPU memory in other processes: descriptors that JSON can carry, and tensors of them. Native back end only; js/interop/cuda.js
-// has these functions as its own. Who is asked and how memory is mapped is C's (src/cuda/ipc_server.c, src/cuda/share.c).
+// cuda.share, cuda.open, cuda.unshare: GPU memory in other processes, by descriptors that may be sent as JSON. Native back end only. C has the
+// protocol and maps the memory (src/cuda/ipc_server.c, src/cuda/share.c).
 
 const { arraySlice } = require('../base/primordials')
 const ffi = require('../backend/calls')
@@ -8,9 +8,10 @@ const { failure } = require('../base/errors')
 const { show, integer, integers, shapeOf, optionsOf } = require('../base/validate')
 const { Storage, passing } = require('../backend/storage')
 const { dtypeOf, dtypes } = require('../backend/dtypes')
-const { Tensor, wrap } = require('../tensor/tensor')
+const { layoutWithin } = require('../layout/layouts')
+const { Tensor, tensorOf, wrap } = require('../tensor/tensor')
 
-const { backend, Layout, READ_ONLY } = ffi
+const { backend, READ_ONLY } = ffi
 const { addon } = /** @type {any} */ (backend) // undefined on WASM
 
 /** @import { AnyTensor, DtypeName } from '../base/types' */
@@ -23,13 +24,13 @@ function checkNative () {
 }
 
 /**
- * What cuda.share() gives: plain data, for JSON, a pipe, or an environment variable. Its fields are not meant to be changed.
+ * The result of cuda.share(): plain data, to be sent as JSON by a pipe, an environment variable or the like, unchanged.
  *
  * @typedef {object} VramDescriptor
  * @property {'vram'} samebytes
  * @property {number} version
- * @property {string} socket  who answers for it: processes of the same user, of the same machine and network namespace, reach it
- * @property {string} token  nobody guesses it
+ * @property {string} socket  of the sharing process, for processes of the same user, machine and network namespace
+ * @property {string} token  128 random bits
  * @property {string} uuid  of the GPU
  * @property {number} generation
  * @property {number} offset  bytes of the first element, from the allocation's start
@@ -38,20 +39,19 @@ function checkNative () {
  * @property {number[]} shape  elements
  * @property {number[]} strides  elements
  * @property {boolean} readOnly
- * @property {'none' | 'exporter'} lease  'exporter': the memory is good for as long as the process that shared it lives
+ * @property {'none' | 'exporter'} lease  'exporter': the memory is valid only as long as the process that shared it lives
  */
 
 /**
- * A descriptor of a tensor on a GPU, for `cuda.open` in another process and for `samebytes_cuda.open` in Python
- * (`pythonPath`): both have the same bytes then, and nothing is copied. The tensor's memory is kept until the descriptor is used
- * up or taken back, also when the tensor is disposed meanwhile. Who opens it sees all work that was given to the
- * tensor's stream before.
+ * A descriptor of a tensor on a GPU, for `cuda.open` in another process and for `samebytes_cuda.open` in Python (`pythonPath`): both
+ * processes then use the same bytes, without a copy. The descriptor keeps the memory until it is used up or taken back, also after
+ * the tensor is disposed. A process that opens it sees all work that was queued on the tensor's stream before.
  *
- * Memory made with `{ device, shared: true }` is freed when the last process that has it lets it go: it outlives this one.
- * Other memory goes by the driver's older handles (`lease` is 'exporter'): this process keeps it until whoever opened it closes
- * it or ends, and with this process it ends. Whoever opens a tensor can reach what lies in the same allocation (2 MiB of small
- * tensors); `shared: 'own'` gives a tensor one of its own. A read-only tensor is read-only there as well, by agreement: nothing
- * forces the other process.
+ * Memory made with `{ device, shared: true }` lives until the last process has released it, also after this one has ended. Other
+ * memory is shared by the driver's older handles (`lease` is 'exporter'): this process keeps it until all processes that opened it
+ * have closed it, and it is freed when this process ends. A process that opens a tensor can access all of its allocation (2 MiB
+ * for small tensors); `shared: 'own'` gives a tensor an allocation of its own. A read-only tensor is read-only in the other
+ * process as well, which nothing enforces.
  *
  * @param {AnyTensor} t  on a GPU
  * @param {object} [opts]
@@ -67,7 +67,7 @@ function checkNative () {
  */
 async function share (t, opts) {
   checkNative()
-  if (!Tensor.isTensor(t)) throw failure('ERR_ARGUMENT', `t is ${show(t)}; a tensor was expected`)
+  tensorOf(t)
   const { uses: given } = optionsOf(opts)
   const uses = given === undefined ? 1 : integer('uses', given)
   if (uses < 1) throw failure('ERR_BOUNDS', `uses is ${uses}; it is at least 1`)
@@ -81,7 +81,7 @@ async function share (t, opts) {
   const nbytes = (highest - lowest + 1) * itemsize
   const made = addon.vramShare(extra.handle, size === 0 ? 0 : (offset + lowest) * itemsize, nbytes, uses, readOnly)
   ffi.check()
-  extra.stays = true // resize must not leave the others behind
+  extra.stays = true // resize must not move it away from the other processes
   return {
     samebytes: 'vram',
     version: VERSION,
@@ -100,14 +100,14 @@ async function share (t, opts) {
 }
 
 /**
- * The tensor that a descriptor stands for, over the same bytes as where it was shared: what one process writes, the others read.
- * A use of the descriptor is taken. The GPU is found by its UUID, whatever number CUDA_VISIBLE_DEVICES gives it here.
+ * A tensor over the bytes that a descriptor stands for: what one process writes, the others see. Uses the descriptor once. The GPU is
+ * found by its UUID, because CUDA_VISIBLE_DEVICES may number it differently here.
  *
  * @param {VramDescriptor | string} d  what `cuda.share` or Python's `samebytes_cuda.share` gave, or its JSON
  * @returns {Promise<Tensor>}
- * @throws {TypeError} ERR_ARGUMENT no descriptor, ERR_DTYPE · {RangeError} ERR_SHAPE, ERR_BOUNDS, ERR_ALIGNMENT it makes no sense, ERR_MEMORY ·
- * ERR_STALE used up, taken back, or changed · ERR_NOT_FOUND the process that shared it has ended, and nobody here had opened it ·
- * ERR_DEVICE its GPU is not seen here · ERR_UNSUPPORTED of another version; or with a lease, of this very process · ERR_FORMAT,
+ * @throws {TypeError} ERR_ARGUMENT no descriptor, ERR_DTYPE · {RangeError} ERR_SHAPE, ERR_BOUNDS, ERR_ALIGNMENT of a wrong descriptor, ERR_MEMORY ·
+ * ERR_STALE used up, taken back, or changed · ERR_NOT_FOUND the process that shared it has ended, and this one had not opened it ·
+ * ERR_DEVICE its GPU is not visible here · ERR_UNSUPPORTED another version; or a lease of this same process · ERR_FORMAT,
  * ERR_IO; as rejections
  * @see CUDA cuMemImportFromShareableHandle, cuIpcOpenMemHandle
  * @example
@@ -119,25 +119,25 @@ async function open (d) {
   const given = partsOf(d)
   const { dtype, shape, strides, offset, nbytes } = given
   const below = lowestOf(shape, strides) * dtype.itemsize
-  const first = offset + below // of the bytes that were shared
-  placed(new Storage(passing, null, null, 0, nbytes), given, -below, 0) // what makes no sense takes no use
+  const first = offset + below // byte of the allocation
+  layoutWithin(new Storage(passing, null, null, 0, nbytes), given, -below, 0) // checks the descriptor before it is used
   /** @type {{ storage: Stored, flags: number }} */
   const { storage, flags } = await new Promise((resolve, reject) => {
     addon.vramOpen(given.socket, given.token, given.uuid, given.generation, first, nbytes, () => {
       try {
         ffi.check()
-        resolve(taken())
+        resolve(openedStorage())
       } catch (error) {
         reject(error)
       }
     })
     ffi.check()
   })
-  return wrap(placed(storage, given, -below, flags))
+  return wrap(layoutWithin(storage, given, -below, flags))
 }
 
-/** What the frame says of an opened descriptor. */
-function taken () {
+/** The storage that C left in the frame for an opened descriptor. */
+function openedStorage () {
   const [handle, address, nbytes, readOnly] = [0, 1, 2, 4].map(ffi.result)
   const storage = /** @type {any} */ (backend).hold(handle, address, nbytes)
   storage.extra.stays = true
@@ -145,7 +145,7 @@ function taken () {
 }
 
 /**
- * Takes back what nobody has opened yet: `cuda.open` of the descriptor is ERR_STALE from now on. What was opened stays.
+ * Takes back a descriptor's unused uses: `cuda.open` of it throws ERR_STALE from now on. Tensors that were opened stay.
  *
  * @param {VramDescriptor | string} d
  * @throws {TypeError} ERR_ARGUMENT no descriptor · ERR_STALE used up or taken back already, or of another process
@@ -161,7 +161,7 @@ function unshare (d) {
 }
 
 /**
- * A descriptor's fields, each read once; nothing of it is believed but that it is no accident.
+ * Reads a descriptor's fields, each once, and checks their types. layoutWithin and the sharing process check the rest: it may be forged.
  *
  * @param {unknown} d
  */
@@ -177,9 +177,9 @@ function partsOf (d) {
     socket,
     token,
     uuid: digits,
-    generation: counted('generation', generation),
-    offset: counted('offset', offset),
-    nbytes: counted('nbytes', nbytes),
+    generation: notNegative('generation', generation),
+    offset: notNegative('offset', offset),
+    nbytes: notNegative('nbytes', nbytes),
     dtype: dtypeOf(dtype),
     shape: shapeOf(shape),
     strides: integers('strides', strides)
@@ -202,14 +202,14 @@ function parsed (text) {
  * @param {unknown} value
  * @returns {number}
  */
-function counted (name, value) {
+function notNegative (name, value) {
   const n = integer(name, value)
   if (n < 0) throw failure('ERR_BOUNDS', `${name} is ${n}; it is at least 0`)
   return n
 }
 
 /**
- * The lowest element from the first one.
+ * The lowest element that strides reach, from the first element.
  *
  * @param {number[]} shape
  * @param {number[]} strides
@@ -217,23 +217,6 @@ function counted (name, value) {
 function lowestOf (shape, strides) {
   if (shape.includes(0)) return 0
   return strides.reduce((sum, stride, d) => sum + Math.min(0, stride * (shape[d] - 1)), 0)
-}
-
-/**
- * A layout as the descriptor says, if it lies inside the bytes that were shared.
- *
- * @param {Stored} storage
- * @param {ReturnType<typeof partsOf>} parts
- * @param {number} byteOffset  of the first element in them
- * @param {number} flags
- */
-function placed (storage, { dtype, shape, strides }, byteOffset, flags) {
-  const { itemsize, index } = dtype
-  if (byteOffset % itemsize !== 0) throw failure('ERR_ALIGNMENT', `the first element begins at byte ${byteOffset}; a multiple of ${itemsize} was expected`)
-  const n = Math.floor(storage.nbytes / itemsize)
-  const layout = ffi.asStrided(new Layout(storage, index, [n], [1], 0, n, flags), shape, strides, null, byteOffset / itemsize, false)
-  layout.flags |= flags
-  return layout
 }
 
 module.exports = { share, open, unshare }

@@ -1,5 +1,5 @@
 'use strict'
-// Words of shared memory, as C sees them: waited for, woken, and those of a ring.
+// Calls of C on words of shared memory: futex waits and wakes, and the control words of a ring.
 
 const { Object, rootless } = require('../base/primordials')
 const ffi = require('../backend/calls')
@@ -12,14 +12,14 @@ const { RESULTS, OPERANDS, ARGS, SIZE_OF_OPERAND } = tables.frame
 /** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
 
 /**
- * Begins to wait for a word, off the event loop. Bytes that many processes see are native's; the caller keeps the storage.
+ * Starts a futex wait on a thread of the addon. The caller keeps the storage claimed meanwhile.
  *
  * @param {Storage} storage  with a handle
  * @param {number} at  first byte of the word
  * @param {number} expected  its 32 bits, unsigned
  * @param {number} ms
- * @param {(how: number, error: Error | null) => void} done  called on a later turn, if there is an id
- * @returns {{ how: number, id: number }} how it ended, as C's sb__waking counts; RUNG with an id for endWait: it goes on
+ * @param {(how: number, error: Error | null) => void} done  called on a later turn if the wait is pending
+ * @returns {{ how: number, id: number }} how: outcome, by C's sb__waking; the last one means pending, with an id for endWait
  */
 function startWait (storage, at, expected, ms, done) {
   putWord(storage, at, expected)
@@ -47,7 +47,7 @@ function endWait (id) {
  * @param {Storage} storage  with a handle
  * @param {number} at  first byte of a word
  * @param {number} count  to wake at most
- * @returns {number} how many were woken
+ * @returns {number} threads woken
  */
 function wake (storage, at, count) {
   putWord(storage, at, count)
@@ -67,19 +67,19 @@ function putWord (storage, at, value) {
 }
 
 /**
- * Is a word still there? Who waits for one is not woken when it goes away.
+ * Checks that a word's memory is still there. The kernel wakes nobody when a file is made shorter.
  *
  * @param {Storage} storage  with a handle
  * @param {number} at  its first byte
  * @throws ERR_IO
  */
-function look (storage, at) {
+function checkWord (storage, at) {
   putWord(storage, at, 0)
   invoke(rows.wait_check)
 }
 
 /**
- * What went wrong with memory of a ring, which is said with its name.
+ * Adds a ring's name to an ERR_IO.
  *
  * @param {string} name
  * @param {any} error
@@ -88,13 +88,13 @@ function ofRing (name, error) {
   return error?.code === 'ERR_IO' && !error.message.startsWith('the ring ') ? Object.assign(failure('ERR_IO', `the ring ${show(name)}: ${error.message}`), { cause: error }) : error
 }
 
-/** A ring's control words, for whoever knows how many slots it has. */
+/** The control words of a ring, read and written by C (src/ipc/ring.c). */
 class RingWords {
   /**
    * @param {string} name
    * @param {Storage} control  with a handle
    * @param {number} slots
-   * @param {Storage} [frames]  where they are, with a handle
+   * @param {Storage} [frames]  the frames' storage, with a handle
    */
   constructor (name, control, slots, frames = control) {
     this.name = name
@@ -130,8 +130,8 @@ class RingWords {
   }
 
   /**
-   * @param {number} index  of a word before the slots' own
-   * @returns {[number, number]} its halves, the upper one first
+   * @param {number} index  of a control word before those of the slots
+   * @returns {[number, number]} upper and lower 32 bits
    */
   word (index) {
     this.call(rows.ring_word, index)
@@ -139,10 +139,10 @@ class RingWords {
   }
 
   /**
-   * @param {[number, number]} before  the writer's word
+   * @param {[number, number]} before  the expected writer word
    * @param {[number, number]} mine
    * @param {[number, number]} namespace
-   * @returns {{ role: Storage, count: number } | null} null: another was quicker
+   * @returns {{ role: Storage, count: number } | null} null: the word has changed
    */
   claim (before, mine, namespace) {
     this.call(rows.ring_claim, before[0], before[1], mine[0], mine[1], namespace[0], namespace[1])
@@ -152,7 +152,7 @@ class RingWords {
   }
 
   /**
-   * @param {number} n  a frame
+   * @param {number} n  index of the frame
    * @param {[number, number]} mine
    */
   begin (n, mine) {
@@ -167,7 +167,7 @@ class RingWords {
 
   /**
    * @param {number} n
-   * @returns {boolean} is the frame in its slot, whole?
+   * @returns {boolean} is the frame in its slot, committed and not overwritten?
    */
   has (n) {
     putStorage(frame.f64, OPERANDS + SIZE_OF_OPERAND, this.frames)
@@ -178,4 +178,4 @@ class RingWords {
 
 rootless(RingWords)
 
-module.exports = { startWait, endWait, look, wake, ofRing, RingWords }
+module.exports = { startWait, endWait, checkWord, wake, ofRing, RingWords }

@@ -1,10 +1,10 @@
 'use strict'
-// Shared memory between processes, in Node on Linux: segments, their names, who made them. shared-tensor.js makes tensors of it.
+// Segments of shared memory between processes, in Node on Linux: making and opening them, their names, their owners.
 //
-// A segment gets its name when it is whole: until then it is a file without one, of which nothing is left if its maker dies.
-// Who made it is said beside it, by a symbolic link `.samebytes-INODE` whose text is `pid:start:namespace:persist:name`. It
-// is there before the name is, and belongs to this file, whatever has the name later. Nothing is added to the segment
-// itself: a raw one is as long as the program on the other side expects.
+// A segment is an unnamed file until it is complete, so that nothing is left if its process dies before. Its owner is recorded beside
+// it in a symbolic link `.samebytes-INODE` with the text `pid:start:namespace:persist:name`, which is made before the name and
+// belongs to that inode, whatever file has the name later. Nothing is added to the segment itself: a raw one must have the
+// length that other programs expect.
 
 const fs = require('node:fs')
 const os = require('node:os')
@@ -23,12 +23,12 @@ const { ENOSPC, ENOMEM, EEXIST, EMFILE, ENFILE } = os.constants.errno
 
 const FOLDER = '/dev/shm'
 const MARK = '.samebytes-'
-const LONGEST = 255 // bytes of a name
+const MOST_NAME_BYTES = 255
 
 /** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
 
 /**
- * A name that shm_open would take, without its slash.
+ * Checks a name as for shm_open, and removes its slash.
  *
  * @param {unknown} given
  * @returns {string}
@@ -41,12 +41,12 @@ function nameOf (given) {
   return name
 }
 
-/** @param {string} name @returns {string | null} */
+/** What is wrong with a name; null: nothing. @param {string} name @returns {string | null} */
 function faultOf (name) {
   const bytes = Buffer.from(name)
   if (name === '' || name === '.' || name === '..') return 'a name of at least one character was expected, other than . and ..'
   if (/[/\0]/.test(name)) return 'a name has no slash but the first, and no character 0'
-  if (bytes.length > LONGEST) return `a name has at most ${LONGEST} bytes; this one has ${bytes.length}`
+  if (bytes.length > MOST_NAME_BYTES) return `a name has at most ${MOST_NAME_BYTES} bytes; this one has ${bytes.length}`
   if (name.startsWith(MARK)) return `names that begin with ${MARK} are samebytes' own`
   return bytes.toString() === name ? null : 'it has half a surrogate pair'
 }
@@ -56,14 +56,14 @@ const pathOf = name => `${FOLDER}/${name}`
 
 /**
  * @param {string} path
- * @returns {string | null} the name that it stands for
+ * @returns {string | null} the segment's name; null: a path elsewhere
  */
 function nameOfPath (path) {
   const name = /^\/+dev\/+shm\/+([^/]+)$/.exec(path)?.[1]
   return name === undefined || faultOf(name) !== null ? null : name
 }
 
-/** Only here: Linux's shared memory, by the addon. */
+/** @throws ERR_UNSUPPORTED without the addon, outside Linux, in Deno */
 function checkPlatform () {
   if (backend.isWasm) throw failure('ERR_UNSUPPORTED', 'memory that other processes see needs the native addon')
   if (process.platform !== 'linux') throw failure('ERR_UNSUPPORTED', `SharedTensor needs Linux; this is ${process.platform}`)
@@ -72,9 +72,9 @@ function checkPlatform () {
 
 // ---- Segments ----
 
-/** How a segment is mapped; mode: of MODES, guard: of GUARDS. @typedef {{ mode: number, guard: number }} How */
+/** How a segment is mapped: an index of shared-tensor.js' MODES, and one of GUARDS. @typedef {{ mode: number, guard: number }} How */
 
-/** A segment that is mapped, and the descriptor that goes with it. */
+/** A mapped segment and its file descriptor. */
 class Segment extends MappedFile {
   /**
    * @param {{ holder: Storage, fd: number }} file
@@ -89,11 +89,11 @@ class Segment extends MappedFile {
       throw error
     }
     this.holder = holder
-    /** where it was given a name, by this process @type {{ path: string, inode: bigint } | null} */
+    /** the name that this process gave it @type {{ path: string, inode: bigint } | null} */
     this.tag = null
   }
 
-  /** The descriptor stays open: others may be given it. @override */
+  /** Keeps the descriptor open, because it can be passed to other processes. @override */
   settle () {}
 
   /** @override */
@@ -101,11 +101,11 @@ class Segment extends MappedFile {
     super.close()
     backend.release(this.holder)
     this.fd = -1
-    if (this.tag !== null && statOf(this.tag.path)?.ino !== this.tag.inode) remove(tagOf(this.tag.inode)) // others took the name away
+    if (this.tag !== null && statOf(this.tag.path)?.ino !== this.tag.inode) remove(tagOf(this.tag.inode)) // another process removed or replaced the name
     this.tag = null
   }
 
-  /** What tells it from all other files. */
+  /** Device and inode. */
   get id () {
     const { dev, ino } = fs.fstatSync(this.fd, { bigint: true })
     return `${dev}-${ino}`
@@ -113,14 +113,14 @@ class Segment extends MappedFile {
 }
 
 /**
- * A new segment, all zero, without a name.
+ * A new, zeroed segment without a name.
  *
  * @param {boolean} sealed
  * @param {number} mode  permissions
  * @param {Uint8Array | null} header  its first bytes
  * @param {number} total  bytes
  * @param {string} label
- * @param {number} guard  of GUARDS
+ * @param {number} guard  one of GUARDS
  * @returns {Segment}
  */
 function newSegment (sealed, mode, header, total, label, guard) {
@@ -153,15 +153,15 @@ function noSegment (error, total) {
 }
 
 /**
- * What fn gives. Where there are too many open files, those that were collected are closed first: finalizers wait for the
- * event loop.
+ * Calls fn. If there are too many open files, closes those of collected storages and calls it again: their finalizers only run in a
+ * later turn of the event loop.
  *
  * @template R
  * @param {string} path
  * @param {() => R} fn
  * @returns {R}
  */
-function roomy (path, fn) {
+function retryAfterSweep (path, fn) {
   try {
     return fn()
   } catch (/** @type {any} */ error) {
@@ -172,7 +172,7 @@ function roomy (path, fn) {
 }
 
 /**
- * A segment, or any other file, by what opens it.
+ * Opens a segment, or any other file.
  *
  * @param {string} path
  * @param {How} how
@@ -180,10 +180,10 @@ function roomy (path, fn) {
  * @returns {Segment}
  */
 function openSegment (path, how, follow) {
-  const fd = roomy(path, () => fs.openSync(path, (how.mode === 1 ? O_RDWR : O_RDONLY) | O_NONBLOCK | (follow ? 0 : O_NOFOLLOW)))
+  const fd = retryAfterSweep(path, () => fs.openSync(path, (how.mode === 1 ? O_RDWR : O_RDONLY) | O_NONBLOCK | (follow ? 0 : O_NOFOLLOW)))
   let file
   try {
-    file = roomy(path, () => ffi.holdFile(fd)) // which goes with the environment, also where a worker is terminated
+    file = retryAfterSweep(path, () => ffi.holdFile(fd)) // C closes it with the environment, also if a worker is terminated
   } finally {
     fs.closeSync(fd)
   }
@@ -198,7 +198,7 @@ function openSegment (path, how, follow) {
  */
 function segmentOfDescriptor (fd, how) {
   const label = `file descriptor ${fd}`
-  return new Segment(roomy(label, () => ffi.holdFile(fd)), label, how)
+  return new Segment(retryAfterSweep(label, () => ffi.holdFile(fd)), label, how)
 }
 
 // ---- Owners ----
@@ -206,10 +206,10 @@ function segmentOfDescriptor (fd, how) {
 /** @typedef {{ pid: number, start: string, namespace: string, persist: boolean, name: string }} Owner */
 
 /**
- * When a process started, and whether it still runs. No two processes have the same number and the same start.
+ * When a process started, and whether it has ended. Id and start together are unique.
  *
  * @param {number | 'self'} pid
- * @returns {{ pid: number, start: string, hasEnded: boolean } | null} null: there is none that can be seen
+ * @returns {{ pid: number, start: string, hasEnded: boolean } | null} null: none is visible
  */
 function processOf (pid) {
   let text
@@ -218,11 +218,11 @@ function processOf (pid) {
   } catch {
     return null
   }
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ') // the name before them may have spaces
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ') // the process' name, before them, may contain spaces
   return { pid: parseInt(text), start: fields[19], hasEnded: fields[0] === 'Z' || fields[0] === 'X' }
 }
 
-/** Process numbers mean something here. */
+/** The process-id namespace; '': unknown. */
 function namespaceOf () {
   try {
     return fs.readlinkSync('/proc/self/ns/pid').replace(/\D/g, '')
@@ -231,14 +231,14 @@ function namespaceOf () {
   }
 }
 
-/** What tells this process from all others; '': it is not known. */
+/** This process' id, start and namespace; '': unknown. */
 function identity () {
   const self = processOf('self')
-  const isKnown = self !== null && self.pid === process.pid // else /proc is another namespace's
+  const isKnown = self !== null && self.pid === process.pid // false: /proc belongs to another namespace
   return { pid: process.pid, start: isKnown ? self.start : '', namespace: isKnown ? namespaceOf() : '' }
 }
 
-/** @param {{ name: string, persist: boolean }} of @returns {string} */
+/** The text of the owner's link. @param {{ name: string, persist: boolean }} of @returns {string} */
 function ownerText ({ name, persist }) {
   const { pid, start, namespace } = identity()
   return [pid, start, namespace, persist ? 1 : 0, name].join(':')
@@ -251,7 +251,7 @@ function ownerOf (text) {
 }
 
 /**
- * Is it certain that the owner has ended? Not where it is another namespace's, or cannot be seen.
+ * Has the owner certainly ended? False if it is in another namespace or not visible.
  *
  * @param {Owner} owner
  */
@@ -291,7 +291,7 @@ function remove (path) {
 }
 
 /**
- * Gives a segment its name.
+ * Gives a segment its name, after recording its owner.
  *
  * @param {Segment} segment
  * @param {string} name
@@ -303,7 +303,7 @@ function publish (segment, name, { replace, persist }) {
   const { ino } = fs.fstatSync(segment.fd, { bigint: true })
   const [tag, draft] = [tagOf(ino), draftOf(ino)]
   const text = ownerText({ name, persist })
-  remove(tag) // of a file that had this number before
+  remove(tag) // left by an earlier file with this inode number
   try {
     fs.symlinkSync(text, tag)
   } catch (/** @type {any} */ error) {
@@ -350,7 +350,7 @@ function taken (name) {
 }
 
 /**
- * Takes a name away. Who has the segment mapped keeps it.
+ * Removes a name. Processes that have the segment mapped keep it.
  *
  * @param {string} name
  * @throws ERR_NOT_FOUND · ERR_IO
@@ -364,11 +364,12 @@ function unlink (name) {
 }
 
 /**
- * What is known of segments: those whose file still has the name that it was given, and what is left of others.
+ * All owners' links, with the segment's file.
  *
- * @returns {{ inode: bigint, owner: Owner, stat: fs.BigIntStats | null, isOurs: boolean }[]}
+ * @returns {{ inode: bigint, owner: Owner, stat: fs.BigIntStats | null, isOurs: boolean }[]} stat: null if the name is gone or another file's;
+ *   isOurs: the link belongs to this user
  */
-function tagged () {
+function taggedSegments () {
   const found = []
   for (const entry of named(FOLDER, () => fs.readdirSync(FOLDER))) {
     const digits = /^\.samebytes-(\d{1,20})$/.exec(entry)?.[1]
@@ -378,18 +379,18 @@ function tagged () {
     let owner = null
     try {
       owner = ownerOf(fs.readlinkSync(tagOf(inode)))
-    } catch {} // it went meanwhile, or is no link
+    } catch {} // removed meanwhile, or not a link
     if (owner === null || tag === null) continue
     const stat = statOf(pathOf(owner.name))
-    const isThere = stat !== null && stat.ino === inode && stat.isFile() && stat.uid === tag.uid // nobody speaks for others' files
+    const isThere = stat !== null && stat.ino === inode && stat.isFile() && stat.uid === tag.uid // a link counts only for files of its own user
     found.push({ inode, owner, stat: isThere ? stat : null, isOurs: tag.uid === BigInt(/** @type {() => number} */ (process.geteuid)()) })
   }
   return found
 }
 
 /**
- * Removes a name if it still means this file. Another one may have taken its place since it was looked at, so the name is
- * moved away, looked at again, and given back where it was the other one's.
+ * Removes a name if it still belongs to this file. Another process may have replaced it since, so the name is moved aside, checked again,
+ * and restored if it belongs to another file.
  *
  * @param {string} name
  * @param {bigint} inode
@@ -405,15 +406,15 @@ function removeNamed (name, inode) {
   const isIt = statOf(aside)?.ino === inode
   try {
     if (!isIt) fs.linkSync(aside, path)
-  } catch {} // there is yet another one, which is newer
+  } catch {} // the name was taken again, by a newer file
   remove(aside)
   return isIt
 }
 
-/** Removes what dead owners of this user left. @returns {string[]} the names that went */
+/** Removes names of this user whose owners have ended. @returns {string[]} the removed names */
 function sweep () {
   const names = []
-  for (const { inode, owner, stat, isOurs } of tagged()) {
+  for (const { inode, owner, stat, isOurs } of taggedSegments()) {
     if (!isOurs || !isDead(owner) || (owner.persist && stat !== null)) continue
     if (stat !== null && removeNamed(owner.name, inode)) {
       names.push(owner.name)
@@ -429,16 +430,16 @@ function sweep () {
  * @typedef {object} SegmentInfo
  * @property {string} name
  * @property {string} path
- * @property {number} nbytes  of the segment, its header included
+ * @property {number} nbytes  of the segment, including its header
  * @property {number} pid  of the process that made it
- * @property {boolean} isAlive  false: that process has ended, and `sweep` would remove the name
- * @property {boolean} persist  or not, because of this
+ * @property {boolean} isAlive  false: that process has ended, and `sweep` would remove the name, unless persist
+ * @property {boolean} persist  `sweep` leaves it
  */
 
 /** @returns {SegmentInfo[]} */
 function list () {
   const found = []
-  for (const { owner: { name, pid, persist }, owner, stat } of tagged()) {
+  for (const { owner: { name, pid, persist }, owner, stat } of taggedSegments()) {
     if (stat !== null) found.push({ name, path: pathOf(name), nbytes: Number(stat.size), pid, isAlive: !isDead(owner), persist })
   }
   return found

@@ -1,6 +1,6 @@
 'use strict'
-// Frames that one process writes and others read, over two segments of shared memory. What the control words mean is in
-// docs/rings.md; they are read and written by C (src/share/ring.c), and nothing that they say is an index here.
+// SharedRing: frames that one process writes and others read, in two segments of shared memory. docs/rings.md describes the control
+// words. C reads and writes them (src/ipc/ring.c); their values are untrusted, and none is used as an index here.
 
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
@@ -11,24 +11,24 @@ const { denseLayout } = require('../layout/layouts')
 const { onNextTurn } = require('../runtime/host')
 const { signalOf, checkSignal } = require('../base/signals')
 const { Tensor: TensorClass, wrap } = require('../tensor/tensor')
-const { SharedTensor } = require('./shared-tensor')
+const { SharedTensor, unless, codeOf } = require('./shared-tensor')
 
 const { backend, rows, READ_ONLY } = ffi
 
 /** @import { DtypeName, Shape } from '../base/types' */
 /** @template {DtypeName} [D=any] @typedef {import('../tensor/tensor').Tensor<D>} Tensor */
 /** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
-/** @typedef {[number, number]} Halves  of a word of 64 bits, the upper one first */
+/** Upper and lower 32 bits of a word. @typedef {[number, number]} Halves */
 
 const KEY = Symbol('samebytes shared ring')
 const IF_EXISTS = /** @type {const} */ (['error', 'open', 'replace'])
-const WRITER = 3 // words of src/share/ring.h
+const WRITER = 3 // indices of control words, as in src/ipc/ring.h
 const NAMESPACE = 4
 const COUNT = 8
 const FIRST = 16
-const START_BITS = 42n // of the writer's word; its process id is above them
-const TRIES = 100 // while others make, remove or take it
-const STRETCH = 64 // frames that are read or passed over without a turn of the event loop
+const START_BITS = 42n // low bits of the writer's word: its process' start; the process id is above them
+const TRIES = 100 // while other processes make, remove or claim it
+const FRAMES_PER_TURN = 64 // frames read or skipped before a turn of the event loop
 
 const segments = laterFile(() => require('./segments'))
 const waits = laterFile(() => require('./waits'))
@@ -54,15 +54,15 @@ const controlOf = name => `${name}.control`
 /**
  * @template {DtypeName} [D=any]
  * @typedef {object} Frame
- * @property {Tensor<D>} tensor  a view of the slot, read-only; the writer comes back to it after `slots` frames
+ * @property {Tensor<D>} tensor  a read-only view of the slot, which the writer reuses after `slots` frames
  * @property {number} index  of the frame, from 0 on
- * @property {number} lost  frames since the last one that the writer was too quick for
+ * @property {number} lost  frames since the last one that were overwritten before they were read
  */
 
 /**
  * @template {DtypeName} [D=any]
  * @typedef {object} RingOptions
- * @property {number} slots  frames that are there at a time, at least 1
+ * @property {number} slots  frames kept at a time, at least 1
  * @property {Shape} shape  of a frame, elements
  * @property {D} [dtype]  'float32' unless told
  * @property {number} [mode]  permissions, 0o600 unless told
@@ -71,10 +71,10 @@ const controlOf = name => `${name}.control`
  */
 
 /**
- * A ring of frames in shared memory: one process writes, others read, nobody waits for a lock. The frames are a .npy file,
- * `path`, of shape `[slots, ...shape]`; the control words are another, `controlPath`, of uint64. Made by `SharedRing.create`
- * and `SharedRing.open`. On Linux, in Node, with the native addon. Who makes one of the two shorter makes the use of what was cut
- * off ERR_IO for everybody.
+ * A ring of frames in shared memory: one process writes, others read, without locks. The frames are a .npy file, `path`, of shape
+ * `[slots, ...shape]`; the control words are another, `controlPath`, of uint64. Made by `SharedRing.create` and `SharedRing.open`.
+ * On Linux, in Node, with the native addon. If a process makes one of the files shorter, use of the missing bytes throws ERR_IO
+ * in all processes.
  *
  * @template {DtypeName} [D=any]
  * @example
@@ -97,13 +97,13 @@ class SharedRing {
   #words
   #waits
   #isOpen = true
-  /** while it is, this ring is the writer @type {Storage | null} */
+  /** not null: this ring is the writer. Its release gives the role up @type {Storage | null} */
   #role = null
-  /** @type {Halves} */
+  /** the writer's word of this process @type {Halves} */
   #mine = [0, 0]
-  /** frames, as the writer counts them */
+  /** frames committed; the writer's count */
   #written = 0
-  /** next() was called */
+  /** next() was called, commit() not yet */
   #isBegun = false
 
   /**
@@ -124,11 +124,11 @@ class SharedRing {
     this.#shape = Object.freeze(shape)
     this.#words = newWords(name, control, slots, frames)
     this.#waits = new Waits()
-    this.#mend()
+    this.#recover()
   }
 
   /**
-   * A new ring without frames: two segments, `name` and `name.control`, whose memory is reserved. Who writes first is the
+   * Creates a ring without frames: two segments, `name` and `name.control`, whose memory is reserved. The first to write becomes the
    * writer. The names stay until `unlink`, as those of SharedTensor do.
    *
    * @template {DtypeName} [D='float32']
@@ -153,11 +153,11 @@ class SharedRing {
     checkPlatform()
     for (let tries = 0; ; tries++) {
       if (which === 1) {
-        const there = unless('ERR_NOT_FOUND', () => opened(called, dtype.name))
-        if (there !== undefined) return checked(there, dtype.name, whole)
+        const there = unless('ERR_NOT_FOUND', () => openRing(called, dtype.name))
+        if (there !== undefined) return checkMatches(there, dtype.name, whole)
       }
       try {
-        return made(called, dtype.name, whole, { mode, persist, ifExists: which === 2 ? 'replace' : 'error' })
+        return makeRing(called, dtype.name, whole, { mode, persist, ifExists: which === 2 ? 'replace' : 'error' })
       } catch (error) {
         if (which !== 1 || tries === TRIES || codeOf(error) !== 'ERR_EXISTS') throw error
       }
@@ -165,11 +165,11 @@ class SharedRing {
   }
 
   /**
-   * A ring that is there, to read or to write. A frame that a writer left half-written when it was killed is made none.
+   * Opens an existing ring, to read or to write. A frame that a killed writer left half-written is dropped.
    *
    * @template {DtypeName} [D=any]
    * @param {string} name
-   * @param {{ dtype?: D } | D} [opts]  dtype: it has to be that one, or says what NumPy calls raw bytes (bfloat16)
+   * @param {{ dtype?: D } | D} [opts]  dtype: must be the ring's, or names the dtype of what NumPy stores as raw bytes (bfloat16)
    * @returns {SharedRing<D>}
    * @throws ERR_NOT_FOUND · ERR_FORMAT · ERR_IO, with errno and path · {TypeError} ERR_ARGUMENT, ERR_DTYPE · ERR_UNSUPPORTED
    * @example
@@ -182,14 +182,14 @@ class SharedRing {
     const called = nameOf(name)
     nameOf(controlOf(called))
     checkPlatform()
-    return opened(called, wanted)
+    return openRing(called, wanted)
   }
 
   /**
-   * Takes both names away: nobody can open the ring any more, and who has it open keeps it.
+   * Removes both names: the ring cannot be opened any more; processes that have it open keep it.
    *
    * @param {string} name
-   * @throws ERR_NOT_FOUND neither is there · ERR_IO, with errno and path · {TypeError} ERR_ARGUMENT · ERR_UNSUPPORTED
+   * @throws ERR_NOT_FOUND neither exists · ERR_IO, with errno and path · {TypeError} ERR_ARGUMENT · ERR_UNSUPPORTED
    * @example
    * const gone = () => SharedRing.unlink('levels')
    */
@@ -197,7 +197,7 @@ class SharedRing {
     const { nameOf } = segments()
     const called = nameOf(name)
     const found = [called, controlOf(called)].map(each => unless('ERR_NOT_FOUND', () => SharedTensor.unlink(each) === undefined))
-    if (!found.includes(true)) SharedTensor.unlink(called) // which says so
+    if (!found.includes(true)) SharedTensor.unlink(called) // throws ERR_NOT_FOUND
   }
 
   #live () {
@@ -208,10 +208,10 @@ class SharedRing {
   /** @returns {string} @throws nothing */
   get name () { return this.#name }
 
-  /** @returns {string} of the frames, a .npy file of shape `[slots, ...shape]` @throws nothing */
+  /** @returns {string} the frames' file: .npy of shape `[slots, ...shape]` @throws nothing */
   get path () { return this.#frames.path }
 
-  /** @returns {string} of the control words, a .npy file of uint64 @throws nothing */
+  /** @returns {string} the control words' file: .npy of uint64 @throws nothing */
   get controlPath () { return this.#control.path }
 
   /** @returns {number} @throws nothing */
@@ -224,22 +224,21 @@ class SharedRing {
   get dtype () { return /** @type {D} */ (this.#frames.descriptor.dtype) }
 
   /**
-   * Frames that were committed: the next one has this index.
+   * Number of committed frames; also the index of the next one.
    *
    * @returns {number}
-   * @throws ERR_DISPOSED · ERR_FORMAT a number that no writer writes · ERR_IO a peer made the control words shorter
+   * @throws ERR_DISPOSED · ERR_FORMAT the count is not a safe integer · ERR_IO a process made the control words shorter
    * @example
    * const newest = ring => ring.count - 1
    */
   get count () { return countOf(this.#live().word(COUNT)) }
 
   /**
-   * Begins the next frame: a view of its slot, with what an older frame left there. Readers see the frame after commit(); from
-   * then on the view is not to be written. Once more before commit() it is the same slot. The first call makes this ring
-   * the writer, till it is disposed or its process ends.
+   * Begins the next frame. Readers see it after commit(), from when on the view must not be written. A second call before commit()
+   * gives the same slot. The first call makes this ring the writer, until it is disposed or its process ends.
    *
-   * @returns {Tensor<D>}
-   * @throws ERR_BUSY another one is the writer, and its process has not ended · ERR_DISPOSED · ERR_FORMAT · ERR_IO as count
+   * @returns {Tensor<D>} a view of the frame's slot; its elements are those of an older frame
+   * @throws ERR_BUSY another ring is the writer, and its process has not ended · ERR_DISPOSED · ERR_FORMAT · ERR_IO as count
    * @example
    * const count = ring => {
    *   ring.next().fill(ring.count)
@@ -255,7 +254,7 @@ class SharedRing {
   }
 
   /**
-   * The frame that next() began is there: who waits for it is woken.
+   * Publishes the frame that next() began, and wakes readers.
    *
    * @returns {number} its index
    * @throws ERR_STALE next() was not called · ERR_DISPOSED · ERR_IO as count, or bytes of the frame are gone
@@ -274,12 +273,12 @@ class SharedRing {
   }
 
   /**
-   * A frame with the values of src: next(), copyFrom and commit() in one.
+   * Writes a frame with the values of src: next(), copyFrom and commit() in one.
    *
    * @param {Parameters<Tensor<D>['copyFrom']>[0]} src  as of copyFrom; broadcast to a frame's shape
    * @param {Parameters<Tensor<D>['copyFrom']>[1]} [opts]
    * @returns {number} the frame's index
-   * @throws as next and copyFrom; the frame is begun then, and none that anybody sees
+   * @throws as next and copyFrom; the frame is then begun, but not published
    * @example
    * const put = (ring, samples) => ring.write(samples, { scale: 0.5 })
    */
@@ -296,12 +295,12 @@ class SharedRing {
   }
 
   /**
-   * Frames as they come, from the oldest that is there unless told. The tensor is a view, and the writer does not wait: use it or
-   * copy it, then ask `intact(index)` whether it was overwritten meanwhile. A reader that was overtaken goes on half a ring
-   * behind the writer. Ends when the ring is disposed; no writer's end ends it, as another one may come.
+   * Iterates over frames as they are published, from the oldest one in the ring unless told. The writer does not wait for readers: use or
+   * copy the tensor, then ask `intact(index)` whether it was overwritten meanwhile. A reader that was overtaken continues half a
+   * ring behind the writer. Ends when the ring is disposed, but not when a writer ends, because another may follow.
    *
-   * @param {{ from?: number, signal?: AbortSignal }} [opts]  from: index of the first frame; older ones count as lost where they
-   * are not there any more. `ring.count`: new ones only
+   * @param {{ from?: number, signal?: AbortSignal }} [opts]  from: index of the first frame; frames from there on that were
+   *   overwritten count as lost. `ring.count`: only new frames
    * @returns {AsyncGenerator<Frame<D>, void, void>}
    * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS · ERR_DISPOSED · and while it is read ERR_FORMAT, ERR_IO, the signal's reason
    * @example
@@ -326,7 +325,7 @@ class SharedRing {
   async * #reading (from, signal) {
     let at = from
     let lost = 0
-    let isAhead = false // of what could be overtaken: the first frames are the oldest
+    let isStarted = false // the first frame may be the oldest one; a later overtaken reader skips half the ring
     for (let stretch = 1; ; stretch++) {
       checkSignal(signal)
       if (!this.#isOpen) return
@@ -338,14 +337,14 @@ class SharedRing {
         if (await this.#changed(word[1], signal)) continue
         return
       }
-      if (stretch % STRETCH === 0) await new Promise(resolve => onNextTurn(() => resolve(undefined)))
+      if (stretch % FRAMES_PER_TURN === 0) await new Promise(resolve => onNextTurn(() => resolve(undefined)))
       if (!this.#isOpen) return
       if (at < count - this.#slots) {
-        const next = count - (isAhead ? Math.max(1, this.#slots >> 1) : this.#slots)
+        const next = count - (isStarted ? Math.max(1, this.#slots >> 1) : this.#slots)
         lost += next - at
         at = next
       }
-      isAhead = true
+      isStarted = true
       const index = at++
       if (!this.#words.has(index)) {
         lost++
@@ -358,6 +357,8 @@ class SharedRing {
   }
 
   /**
+   * Waits until the count of frames changes.
+   *
    * @param {number} seen  lower half of the count
    * @param {import('../base/signals').Signal | undefined} signal
    * @returns {Promise<boolean>} false: the ring was disposed
@@ -374,7 +375,7 @@ class SharedRing {
 
   /**
    * @param {number} index
-   * @returns {Tensor<D>} which our writers refuse
+   * @returns {Tensor<D>} read-only
    */
   #view (index) {
     const layout = ffi.viewByNumbers(rows.select, TensorClass.attachedOf(this.#frames.tensor), 0, index % this.#slots)
@@ -383,12 +384,12 @@ class SharedRing {
   }
 
   /**
-   * Is a frame there, and was it till now? What was read of it before the call is the frame's then.
+   * Is a frame still in its slot? If so, all that was read of it before this call belongs to that frame.
    *
    * @param {number} index
-   * @returns {boolean} false: it was overwritten, or is being, or is not there yet
-   * @throws ERR_DISPOSED · {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS · ERR_IO what was read may have been zeros: a peer made
-   * the frames or the control words shorter
+   * @returns {boolean} false: it was or is being overwritten, or is not published yet
+   * @throws ERR_DISPOSED · {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS · ERR_IO a process made the frames or the control words
+   * shorter, and zeros may have been read
    * @example
    * const copied = (ring, { tensor, index }) => {
    *   const copy = tensor.clone()
@@ -401,6 +402,7 @@ class SharedRing {
     return this.#live().has(n)
   }
 
+  /** Becomes the writer. @throws ERR_BUSY there is another */
   #claim () {
     const { identity } = segments()
     const { pid, start, namespace } = identity()
@@ -418,7 +420,7 @@ class SharedRing {
   }
 
   /**
-   * Has nobody the writer's word, or somebody who has ended for certain?
+   * Is there no writer, or one whose process has certainly ended?
    *
    * @param {Halves} word
    */
@@ -428,27 +430,27 @@ class SharedRing {
     return segments().isDead({ ...writerOf(word), namespace: high === 0 && low === 0 ? '' : String(bitsOf([high, low])), persist: false, name: '' })
   }
 
-  #giveUp () {
+  #releaseRole () {
     if (this.#role !== null) backend.release(this.#role)
     this.#role = null
     this.#isBegun = false
   }
 
-  /** What a dead writer left. */
-  #mend () {
+  /** Drops a half-written frame of a writer that has ended, by claiming and releasing its role. */
+  #recover () {
     const word = this.#words.word(WRITER)
     if ((word[0] === 0 && word[1] === 0) || !this.#isFree(word)) return
     try {
       this.#claim()
     } catch (error) {
-      if (codeOf(error) !== 'ERR_BUSY') throw error // a new writer mends it
+      if (codeOf(error) !== 'ERR_BUSY') throw error // a new writer does it
     }
-    this.#giveUp()
+    this.#releaseRole()
   }
 
   /**
-   * Closes the ring here: loops over read() end, and another ring may write. Views that were taken stay mapped, and the
-   * names stay. Disposing twice does nothing.
+   * Closes the ring in this process: loops over read() end, and another ring may become the writer. Views that were taken stay
+   * mapped, and the names stay. A second dispose does nothing.
    *
    * @throws nothing
    * @example
@@ -461,16 +463,13 @@ class SharedRing {
   dispose () {
     if (!this.#isOpen) return
     this.#isOpen = false
-    this.#giveUp()
+    this.#releaseRole()
     this.#waits.end()
     close(this.#frames)
     close(this.#control)
   }
 }
 if (Symbol.dispose !== undefined) Object.defineProperty(SharedRing.prototype, Symbol.dispose, { value: SharedRing.prototype.dispose, configurable: true, writable: true })
-
-/** @param {unknown} error @returns {string | undefined} */
-const codeOf = error => /** @type {any} */ (error)?.code
 
 /** @param {Halves} word */
 const bitsOf = ([high, low]) => BigInt(high) << 32n | BigInt(low)
@@ -492,22 +491,7 @@ function countOf ([high, low]) {
 }
 
 /**
- * What fn gives; undefined where it fails with this code.
- *
- * @template R
- * @param {string} code
- * @param {() => R} fn
- */
-function unless (code, fn) {
-  try {
-    return fn()
-  } catch (error) {
-    if (codeOf(error) !== code) throw error
-  }
-}
-
-/**
- * The control words are there, whole, before the frames have their name: who finds the frames finds a ring.
+ * Creates both segments, the control words first: whoever can open the frames finds a complete ring.
  *
  * @param {string} name
  * @param {DtypeName} dtype
@@ -515,7 +499,7 @@ function unless (code, fn) {
  * @param {{ mode?: number, persist?: boolean, ifExists: 'error' | 'replace' }} opts
  * @returns {SharedRing<any>}
  */
-function made (name, dtype, shape, opts) {
+function makeRing (name, dtype, shape, opts) {
   const replaces = opts.ifExists === 'replace'
   if (!replaces && isThere(name)) throw failure('ERR_EXISTS', `there is a segment ${show(name)}`)
   if (replaces) unless('ERR_NOT_FOUND', () => SharedTensor.unlink(name))
@@ -540,14 +524,14 @@ function made (name, dtype, shape, opts) {
 }
 
 /**
- * Its tensor as well, which nobody else has.
+ * Disposes a segment and its tensor, which only the ring has.
  *
  * @param {SharedTensor<any>} shared
  */
 function close (shared) {
   try {
     shared.tensor.dispose()
-  } catch {} // without memory there is none
+  } catch {} // there may be no memory to make it
   shared.dispose()
 }
 
@@ -558,23 +542,25 @@ function isThere (name) {
   try {
     return require('node:fs').existsSync(path)
   } catch (error) {
-    throw systemError(error, path) // of the permission model
+    throw systemError(error, path) // thrown by Node's permission model
   }
 }
 
 /**
+ * Opens both segments, again if they were replaced meanwhile.
+ *
  * @param {string} name
  * @param {DtypeName | undefined} dtype
  * @returns {SharedRing<any>}
  */
-function opened (name, dtype) {
+function openRing (name, dtype) {
   for (let tries = 0; ; tries++) {
     const frames = SharedTensor.open(name, { dtype })
     try {
       const control = SharedTensor.open(controlOf(name))
       try {
-        SharedTensor.open(frames.descriptor).dispose() // both are of one ring, which nobody has replaced meanwhile
-        return judged(name, frames, control)
+        SharedTensor.open(frames.descriptor).dispose() // ERR_STALE if the frames were replaced meanwhile: then the control words may be another ring's
+        return validated(name, frames, control)
       } catch (error) {
         close(control)
         throw error
@@ -587,12 +573,14 @@ function opened (name, dtype) {
 }
 
 /**
+ * Checks that two segments are a ring, and makes its object.
+ *
  * @param {string} name
  * @param {SharedTensor<any>} frames
  * @param {SharedTensor<any>} control
  * @returns {SharedRing<any>}
  */
-function judged (name, frames, control) {
+function validated (name, frames, control) {
   const { shape, dtype } = frames.descriptor
   const words = control.descriptor
   const [slots = 0, ...rest] = shape
@@ -605,11 +593,13 @@ function judged (name, frames, control) {
 }
 
 /**
+ * Checks that an existing ring is as asked for, else disposes it.
+ *
  * @param {SharedRing<any>} ring
  * @param {DtypeName} dtype
  * @param {number[]} shape  of all frames
  */
-function checked (ring, dtype, shape) {
+function checkMatches (ring, dtype, shape) {
   const there = [ring.slots, ...ring.shape]
   if (ring.dtype === dtype && String(there) === String(shape)) return ring
   ring.dispose()

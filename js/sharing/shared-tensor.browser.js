@@ -1,5 +1,5 @@
 'use strict'
-// What shared-tensor.js has in Node, refused: a page sees no other process.
+// SharedTensor in pages, which have no other processes: every function throws.
 
 const { failure } = require('../base/errors')
 

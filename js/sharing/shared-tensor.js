@@ -1,5 +1,5 @@
 'use strict'
-// Tensors that other processes see. Segments and names are in segments.js, which is read when it is first needed.
+// SharedTensor: tensors in memory that other processes share. segments.js has the segments and their names; it is loaded at first use.
 
 const { arrayJoin, arraySlice } = require('../base/primordials')
 const ffi = require('../backend/calls')
@@ -32,12 +32,12 @@ const npy = laterFile(() => require('../files/npy'))
 const entries = laterFile(() => require('../files/entries'))
 
 /**
- * Plain data by which another process opens the same segment.
+ * Plain data with which another process opens the same segment.
  *
  * @typedef {object} Descriptor
- * @property {string} path  what to open: `/dev/shm/NAME`; of a sealed one `/proc/PID/fd/N`, as long as that process has it
+ * @property {string} path  `/dev/shm/NAME`; of a sealed segment `/proc/PID/fd/N`, valid as long as that process has it open
  * @property {string | null} name
- * @property {string} id  tells the segment from others that have the path later
+ * @property {string} id  device and inode, which differ from those of a later segment with the same path
  * @property {'npy' | 'raw'} format
  * @property {DtypeName} dtype
  * @property {number[]} shape  elements
@@ -50,33 +50,35 @@ const entries = laterFile(() => require('../files/entries'))
  * @property {D} [dtype]  'float32' unless told
  * @property {'npy' | 'raw'} [format]  'npy' unless told: the segment is a .npy file; 'raw': the elements alone
  * @property {boolean} [sealed]  true goes with name null
- * @property {number} [mode]  permissions, 0o600 unless told; the process' umask takes nothing of them away
- * @property {'error' | 'open' | 'replace'} [ifExists]  'error' unless told. 'open': what is there, if its dtype and shape are these;
- * 'replace': the name gets this segment, and who has the old one mapped keeps it
+ * @property {number} [mode]  permissions, 0o600 unless told; umask is not applied
+ * @property {'error' | 'open' | 'replace'} [ifExists]  'error' unless told. 'open': opens an existing segment of this dtype and shape;
+ *   'replace': the name gets the new segment, and processes that have the old one mapped keep it
  * @property {boolean} [persist]  `sweep` leaves it
- * @property {boolean} [guard]  as of openNpy: if a peer makes it shorter, its use is ERR_IO, not the end of this process. Unless told a segment
- *   that is not sealed has one, where no handler of SIGBUS was installed after ours; true: or ERR_UNSUPPORTED; false: none
+ * @property {boolean} [guard]  as of openNpy: if another process makes the segment shorter, its use throws ERR_IO instead of ending this process.
+ *   Unless told, on for segments that are not sealed, unless a handler of SIGBUS was installed after samebytes'; true: on, or
+ *   ERR_UNSUPPORTED; false: off
  */
 
 /**
  * @template {DtypeName} [D=any]
  * @typedef {object} OpenOptions
- * @property {Shape} [shape]  elements. raw: 1-D over all bytes unless told; npy: it has to be that one
- * @property {D} [dtype]  raw: needed; npy: it has to be that one, or says what NumPy calls raw bytes (bfloat16)
+ * @property {Shape} [shape]  elements. raw: 1-D over all bytes unless told; npy: must be the file's
+ * @property {D} [dtype]  raw: required; npy: must be the file's, or names the dtype of what NumPy stores as raw bytes (bfloat16)
  * @property {'npy' | 'raw'} [format]  'npy' unless told
  * @property {number} [offset]  elements from the segment's first byte; raw only
- * @property {'r' | 'r+' | 'c'} [mode]  'r+' unless told. 'r': read-only, and needs no permission to write; 'c': writes stay private
- * @property {boolean} [guard]  as of openNpy: if a peer makes it shorter, its use is ERR_IO, not the end of this process. Unless told a segment
- *   that is not sealed has one, where no handler of SIGBUS was installed after ours; true: or ERR_UNSUPPORTED; false: none
+ * @property {'r' | 'r+' | 'c'} [mode]  'r+' unless told. 'r': read-only, needs no write permission; 'c': copy-on-write, writes stay private
+ * @property {boolean} [guard]  as of openNpy: if another process makes the segment shorter, its use throws ERR_IO instead of ending this process.
+ *   Unless told, on for segments that are not sealed, unless a handler of SIGBUS was installed after samebytes'; true: on, or
+ *   ERR_UNSUPPORTED; false: off
  */
 
 /**
- * What open() is asked for, checked.
+ * open's arguments, checked.
  *
  * @typedef {object} Wanted
- * @property {number} mode  of MODES
- * @property {number} guard  of GUARDS
- * @property {number} format  of FORMATS
+ * @property {number} mode  index of MODES
+ * @property {number} guard  one of GUARDS
+ * @property {number} format  index of FORMATS
  * @property {DtypeName | undefined} dtype
  * @property {number[] | undefined} shape
  * @property {number | undefined} offset
@@ -84,7 +86,7 @@ const entries = laterFile(() => require('../files/entries'))
  */
 
 /**
- * How a segment's tensor is made.
+ * A segment, and how to make a tensor of it.
  *
  * @typedef {object} Plan
  * @property {Segment} segment
@@ -95,7 +97,7 @@ const entries = laterFile(() => require('../files/entries'))
  */
 
 /**
- * A tensor in memory that other processes see: POSIX shared memory, by a name or by a descriptor. Made by
+ * A tensor in memory shared with other processes: POSIX shared memory, opened by name or by descriptor. Made by
  * `SharedTensor.create` and `SharedTensor.open`. On Linux, in Node, with the native addon.
  *
  * @template {DtypeName} [D=any]
@@ -107,13 +109,13 @@ const entries = laterFile(() => require('../files/entries'))
  * }
  */
 class SharedTensor {
-  /** @type {Plan | null} */
+  /** null: disposed @type {Plan | null} */
   #plan
-  /** @type {Plan} what stays known */
+  /** for name, path and descriptor, also after dispose @type {Plan} */
   #known
   /** @type {Tensor | null} */
   #tensor = null
-  /** @type {InstanceType<typeof import('./waits').Waits> | null} those that end with this */
+  /** pending waits, which dispose ends @type {InstanceType<typeof import('./waits').Waits> | null} */
   #waits = null
 
   /**
@@ -133,16 +135,16 @@ class SharedTensor {
   }
 
   /**
-   * A new segment, all zero. Its memory is reserved: what does not fit is an error here, not a crash later. With a name it can
-   * be opened by name from when it is whole; the name stays when the process ends, until `unlink`, or until `sweep` if the process
-   * has ended. Without one it is sealed: nobody can make it shorter or longer, and it goes with the last process that has it.
+   * Creates a zeroed segment. Its memory is reserved: too little space is an error here, not a crash later. A name appears once the
+   * segment is complete, and stays after the process ends, until `unlink` or another process' `sweep`. Without a name the segment is
+   * sealed: nobody can change its length, and it is freed with the last process that has it open.
    *
    * @template {DtypeName} [D='float32']
    * @param {string | null} name  as for shm_open, with or without the slash; null: sealed, opened by descriptor
    * @param {Shape} shape  elements
    * @param {CreateOptions<D> | D} [opts]
    * @returns {SharedTensor<D>}
-   * @throws ERR_EXISTS · {RangeError} ERR_MEMORY the space is not there, with errno · ERR_IO, with errno and path · {TypeError}
+   * @throws ERR_EXISTS · {RangeError} ERR_MEMORY not enough space, with errno · ERR_IO, with errno and path · {TypeError}
    * ERR_ARGUMENT, ERR_DTYPE · {RangeError} ERR_SHAPE · ERR_UNSUPPORTED in WASM, or not on Linux
    * @see POSIX shm_open, Linux memfd_create
    * @example
@@ -169,7 +171,7 @@ class SharedTensor {
     checkPlatform()
     const label = called === null ? '/dev/shm' : pathOf(called)
     if (which === 0 && called !== null) checkFree(called) // before memory is reserved
-    for (let left = ATTEMPTS; ; left--) { // others make and remove it meanwhile
+    for (let left = ATTEMPTS; ; left--) { // other processes may make and remove it meanwhile
       if (which === 1 && called !== null) {
         const there = unless('ERR_NOT_FOUND', () => openSegment(label, wanted, false))
         if (there !== undefined) return finished(there, called, label, wanted)
@@ -181,29 +183,29 @@ class SharedTensor {
         return new SharedTensor(KEY, plan)
       } catch (error) {
         segment.close()
-        if (which !== 1 || left === 1 || /** @type {any} */ (error).code !== 'ERR_EXISTS') throw error
+        if (which !== 1 || left === 1 || codeOf(error) !== 'ERR_EXISTS') throw error
       }
     }
   }
 
   /**
-   * The tensor of a segment that is there, or of any .npy file. Its header is read, not mapped, and held against the segment's
-   * size, so that whoever writes to it cannot make this process read outside. Who makes a segment that is not sealed
-   * shorter makes the use of what was cut off fail, or with `guard: false` end this process.
+   * Opens an existing segment, or any .npy file. The header is read, not mapped, and checked against the segment's size, so that other
+   * processes cannot make this one read outside. If a process makes an unsealed segment shorter, use of the missing bytes throws
+   * ERR_IO, or with `guard: false` ends this process.
    *
    * @template {DtypeName} [D=any]
-   * @param {string | { fd: number } | Descriptor} where  a name; a path (it has a slash behind its first character); an open
-   * file, which stays the caller's; what `descriptor` gave
+   * @param {string | { fd: number } | Descriptor} where  a name; a path (with a slash after its first character); an open
+   *   file, which stays the caller's; a `descriptor`
    * @param {OpenOptions<D> | D} [opts]
    * @returns {SharedTensor<D>}
-   * @throws ERR_NOT_FOUND · ERR_FORMAT · ERR_STALE a descriptor whose path is another segment's by now · ERR_IO, with errno and
+   * @throws ERR_NOT_FOUND · ERR_FORMAT · ERR_STALE the descriptor's path is another segment now · ERR_IO, with errno and
    * path · {TypeError} ERR_ARGUMENT, ERR_DTYPE · {RangeError} ERR_SHAPE, ERR_BOUNDS outside the segment · ERR_UNSUPPORTED
    * @see POSIX shm_open
    * @example
    * const samples = () => SharedTensor.open('samples', { format: 'raw', dtype: 'int32' }).tensor
    */
   static open (where, opts) {
-    const place = placeOf(where)
+    const place = locationOf(where)
     const given = optionsOf(opts)
     const wanted = wantedOf(Object.fromEntries(PARTS.map(key => {
       const value = given[key]
@@ -212,12 +214,12 @@ class SharedTensor {
     const { checkPlatform, openSegment, segmentOfDescriptor } = segments()
     checkPlatform()
     const segment = place.fd === null ? openSegment(place.path, wanted, place.name === null) : segmentOfDescriptor(place.fd, wanted)
-    const isOfProcess = place.fd !== null || /^\/(proc|dev\/fd)\//.test(place.path) // which may end before this one
+    const isOfProcess = place.fd !== null || /^\/(proc|dev\/fd)\//.test(place.path) // that process may end before this one
     return finished(segment, place.name, isOfProcess ? pathOfDescriptor(segment) : place.path, wanted)
   }
 
   /**
-   * Takes a name away: nobody can open it any more, and who has it open keeps it.
+   * Removes a name: the segment cannot be opened by it any more; processes that have it open keep it.
    *
    * @param {string} name
    * @throws ERR_NOT_FOUND · ERR_IO, with errno and path · {TypeError} ERR_ARGUMENT · ERR_UNSUPPORTED in WASM, or not on Linux
@@ -233,7 +235,7 @@ class SharedTensor {
   }
 
   /**
-   * The segments with names that SharedTensor made, in any process.
+   * The named segments that any process made with SharedTensor.
    *
    * @returns {SegmentInfo[]}
    * @throws ERR_IO · ERR_UNSUPPORTED in WASM, or not on Linux
@@ -247,10 +249,10 @@ class SharedTensor {
   }
 
   /**
-   * Takes the names away that processes of this user left when they ended, but those made with `persist`. Memory is free when
-   * the last process that has a segment open ends.
+   * Removes names whose processes have ended, of this user, except those made with `persist`. The memory is freed when no process has
+   * the segment open any more.
    *
-   * @returns {string[]} the names
+   * @returns {string[]} the removed names
    * @throws ERR_IO · ERR_UNSUPPORTED in WASM, or not on Linux
    * @example
    * const left = () => SharedTensor.sweep()
@@ -262,7 +264,7 @@ class SharedTensor {
   }
 
   /**
-   * What it is opened by, without a slash.
+   * The name, without a slash.
    *
    * @returns {string | null} null: sealed, or opened by descriptor or by a path elsewhere
    * @throws nothing
@@ -272,7 +274,7 @@ class SharedTensor {
   get name () { return this.#known.name }
 
   /**
-   * Where other processes of this machine open it, as np.load does: of a sealed one `/proc/PID/fd/N`, until this is disposed.
+   * A path by which other processes of this machine open it, for example with np.load; of a sealed segment `/proc/PID/fd/N`, valid until this is disposed.
    *
    * @returns {string}
    * @throws nothing
@@ -282,7 +284,7 @@ class SharedTensor {
   get path () { return this.#known.path }
 
   /**
-   * A descriptor of the file, for `stdio` of a child process; closed when this is disposed.
+   * The file descriptor, for `stdio` of a child process; closed when this is disposed.
    *
    * @returns {number}
    * @throws ERR_DISPOSED
@@ -292,7 +294,7 @@ class SharedTensor {
   get fd () { return this.#open().segment.fd }
 
   /**
-   * Can nobody make it shorter?
+   * Is it sealed, so that nobody can make it shorter?
    *
    * @returns {boolean}
    * @throws ERR_DISPOSED
@@ -302,7 +304,7 @@ class SharedTensor {
   get isSealed () { return ffi.isSealed(this.fd) }
 
   /**
-   * Plain data by which `open` in another process finds the same segment: JSON.
+   * Plain data with which `open` in another process finds the same segment; may be sent as JSON.
    *
    * @returns {Descriptor}
    * @throws nothing
@@ -315,7 +317,7 @@ class SharedTensor {
   }
 
   /**
-   * The tensor: the same one each time until it is disposed. It stays when this is disposed.
+   * The tensor; the same object until it is disposed. Disposing this object does not dispose it.
    *
    * @returns {Tensor<D>} over the segment's bytes
    * @throws ERR_DISPOSED
@@ -330,25 +332,25 @@ class SharedTensor {
     return this.#tensor
   }
 
-  /** The tensor's layout, whose words others see. */
+  /** The tensor's layout, whose words other processes can wait on. @throws ERR_READ_ONLY */
   #words () {
     if (!this.#open().segment.writes) throw failure('ERR_READ_ONLY', 'the segment was not opened in mode \'r+\': a word may be a private copy, and nobody can wait on it')
     return TensorClass.attachedOf(this.#own())
   }
 
   /**
-   * Waits, off the event loop, until somebody calls notify for an element: this process, another one, or any program by the
-   * system's futex on the element's address. As with Atomics.wait the element is compared first, so that no change is
-   * missed: change it, then notify. Of 64 bits the lower half alone is compared and waited on. A pending wait keeps the process
-   * alive and holds the bytes; each takes a thread that sleeps, and there may be 1024 at a time. Where the segment is made shorter
-   * meanwhile, so that the element is gone, it is rejected within a second.
+   * Waits, off the event loop, until notify is called for an element, by this process, another one, or any program that uses the kernel's
+   * futex on the element's address. As with Atomics.wait the element is compared first, so that no change is missed: change
+   * it, then notify. Of 64 bits only the lower half is compared and waited on. A pending wait keeps the process and the bytes alive;
+   * each takes a sleeping thread, of which there may be 1024. If the segment is made shorter and the element is gone, the wait is
+   * rejected within a second.
    *
    * @param {number} index  of an element, as in `tensor.data`
-   * @param {number | bigint} expected  what the element should be
-   * @param {{ timeout?: number, signal?: AbortSignal }} [opts]  milliseconds, for ever unless told
-   * @returns {Promise<'ok' | 'not-equal' | 'timed-out'>} 'ok': it was notified, or changed meanwhile; look again, as after any futex.
-   * 'not-equal': it was another when the wait began
-   * @throws ERR_DISPOSED now or meanwhile · {TypeError} ERR_DTYPE of neither 32 nor 64 bits, integers · {TypeError} ERR_CAST, ERR_ARGUMENT ·
+   * @param {number | bigint} expected  the element's expected value
+   * @param {{ timeout?: number, signal?: AbortSignal }} [opts]  timeout: milliseconds, no limit unless told
+   * @returns {Promise<'ok' | 'not-equal' | 'timed-out'>} 'ok': notified, or woken for another reason: read the element
+   *   again, as after any futex. 'not-equal': the element had another value when the wait began
+   * @throws ERR_DISPOSED now or meanwhile · {TypeError} ERR_DTYPE no integers of 32 or 64 bits · {TypeError} ERR_CAST, ERR_ARGUMENT ·
    * {RangeError} ERR_BOUNDS · {RangeError} ERR_MEMORY too many at a time · ERR_READ_ONLY · ERR_IO the segment was made shorter ·
    * ERR_UNSUPPORTED · the signal's reason · as rejections
    * @see JavaScript Atomics.waitAsync, Linux futex
@@ -364,11 +366,11 @@ class SharedTensor {
   }
 
   /**
-   * Wakes who waits on an element, in whatever process.
+   * Wakes threads, of any process, that wait on an element.
    *
    * @param {number} index  of an element, as in `tensor.data`
-   * @param {number} [n]  how many at most; all unless told
-   * @returns {number} how many were woken
+   * @param {number} [n]  at most; all unless told
+   * @returns {number} threads woken
    * @throws ERR_DISPOSED · {TypeError} ERR_DTYPE, ERR_ARGUMENT · {RangeError} ERR_BOUNDS · ERR_READ_ONLY · ERR_IO the segment was made
    * shorter · ERR_UNSUPPORTED
    * @see JavaScript Atomics.notify
@@ -383,7 +385,7 @@ class SharedTensor {
   }
 
   /**
-   * What `descriptor` gives, for JSON.stringify.
+   * The descriptor, for JSON.stringify.
    *
    * @returns {Descriptor}
    * @throws nothing
@@ -393,7 +395,7 @@ class SharedTensor {
   toJSON () { return this.descriptor }
 
   /**
-   * Closes the descriptor and ends what waits. Tensors that were taken stay mapped, and a name stays. Disposing twice does nothing.
+   * Closes the file descriptor and ends waits. Tensors that were taken stay mapped, and a name stays. A second dispose does nothing.
    *
    * @throws nothing
    * @example
@@ -430,7 +432,7 @@ function wantedOf ({ mode, guard, dtype, shape, format, offset }, id) {
   }
   if (wanted.format === 0 && offset !== undefined && offset !== 0) throw failure('ERR_ARGUMENT', `offset is ${show(offset)}; a .npy says itself where its data begins`)
   if (wanted.format === 1 && dtype === undefined) throw failure('ERR_DTYPE', 'dtype is needed: raw bytes do not tell what they are')
-  if (wanted.shape !== undefined) denseLayout(dtypeOf(wanted.dtype ?? 'uint8').index, wanted.shape) // no wrong one is looked for
+  if (wanted.shape !== undefined) denseLayout(dtypeOf(wanted.dtype ?? 'uint8').index, wanted.shape) // checks the shape before anything is opened
   return wanted
 }
 
@@ -438,45 +440,49 @@ function wantedOf ({ mode, guard, dtype, shape, format, offset }, id) {
  * @param {unknown} where
  * @returns {{ path: string, name: string | null, fd: number | null, known: Record<string, any> }}
  */
-function placeOf (where) {
+function locationOf (where) {
   const { nameOf, nameOfPath, pathOf } = segments()
   if (typeof where === 'string') {
     if (where.indexOf('/', 1) < 0) return { path: pathOf(nameOf(where)), name: nameOf(where), fd: null, known: {} }
     if (where.includes('\0')) throw failure('ERR_ARGUMENT', `path is ${show(where)}; a path has no character 0`)
-    const place = where.startsWith('/') ? where : `${process.cwd()}/${where}` // others have another working directory
+    const place = where.startsWith('/') ? where : `${process.cwd()}/${where}` // the descriptor is for processes with other working directories
     return { path: place, name: nameOfPath(place), fd: null, known: {} }
   }
-  if (where === null || typeof where !== 'object') throw noPlace(where)
+  if (where === null || typeof where !== 'object') throw wrongLocation(where)
   const { fd, path, name, id, format, dtype, shape, offset } = /** @type {any} */ (where)
   if (fd !== undefined) {
     if (integer('fd', fd) < 0 || fd > 2 ** 31 - 1) throw failure('ERR_BOUNDS', `fd is ${fd}; an open file was expected`)
     return { path: '', name: null, fd, known: {} }
   }
-  if (typeof path !== 'string' || typeof id !== 'string') throw noPlace(where)
+  if (typeof path !== 'string' || typeof id !== 'string') throw wrongLocation(where)
   const known = { id, format, dtype, shape, offset }
-  return name === null || name === undefined ? { ...placeOf(path), known } : { path: pathOf(nameOf(name)), name: nameOf(name), fd: null, known }
+  return name === null || name === undefined ? { ...locationOf(path), known } : { path: pathOf(nameOf(name)), name: nameOf(name), fd: null, known }
 }
 
 /** @param {unknown} where */
-function noPlace (where) {
+function wrongLocation (where) {
   return failure('ERR_ARGUMENT', `where is ${show(where)}; a name, a path, { fd } or a descriptor was expected`)
 }
 
 /** @param {Segment} segment */
 const pathOfDescriptor = segment => `/proc/${process.pid}/fd/${segment.fd}`
 
+/** @param {unknown} error @returns {string | undefined} */
+const codeOf = error => /** @type {any} */ (error)?.code
+
 /**
- * What fn gives; undefined where it fails with this code.
+ * Calls fn. Returns undefined where it throws an error with this code.
  *
  * @template R
  * @param {string} code
  * @param {() => R} fn
+ * @returns {R | undefined}
  */
 function unless (code, fn) {
   try {
     return fn()
   } catch (error) {
-    if (/** @type {any} */ (error).code !== code) throw error
+    if (codeOf(error) !== code) throw error
   }
 }
 
@@ -552,4 +558,4 @@ function rawPlan (segment, { dtype: name, shape, offset = 0 }) {
   return { dtype: /** @type {DtypeName} */ (name), shape: arraySlice(bare.shape), make }
 }
 
-module.exports = { SharedTensor }
+module.exports = { SharedTensor, unless, codeOf }

@@ -1,5 +1,5 @@
 'use strict'
-// Tensors for other threads of the process or page: a token crosses by postMessage, the bytes stay where they are.
+// share, fromShared, unshare: tensors for other threads. A token is posted by postMessage; the bytes stay in place.
 
 const { Atomics, Int32Array, Math, Number, SharedArrayBuffer, arraySlice } = require('../base/primordials')
 const ffi = require('../backend/calls')
@@ -8,24 +8,25 @@ const { show, integer, integers, shapeOf, optionsOf } = require('../base/validat
 const { byteLengthOf, dtypeOfArray, isSharedArrayBuffer, partsOfArray } = require('../base/buffers')
 const { Storage, passing } = require('../backend/storage')
 const { dtypeOf, dtypes } = require('../backend/dtypes')
-const { Tensor, wrap } = require('../tensor/tensor')
+const { layoutWithin } = require('../layout/layouts')
+const { Tensor, tensorOf, wrap } = require('../tensor/tensor')
 const { version } = require('../base/version')
 
-const { backend, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
+const { backend, READ_ONLY, STATIC, UNBOUND } = ffi
 
 /** @import { AnyTensor, DtypeName } from '../base/types' */
 /** @typedef {InstanceType<typeof Storage>} Stored */
 
 /**
- * What share() gives: plain data for postMessage and structuredClone. Its fields are not meant to be read.
+ * The result of share(): plain data for postMessage and structuredClone. Its fields are private.
  *
  * @typedef {object} Token
  * @property {string} samebytes  the package's version
- * @property {'parcel' | 'buffer'} kind  a native storage by its key, or a SharedArrayBuffer itself
- * @property {number | string} home  where a key means something: the process, or the shared memory
+ * @property {'parcel' | 'buffer'} kind  a native storage, sent by key; or a SharedArrayBuffer, sent itself
+ * @property {number | string} home  of a key: the process' id, or the name of the WebAssembly memory
  * @property {number} key
  * @property {SharedArrayBuffer} [buffer]
- * @property {Int32Array} [left]  uses of a buffer that are left
+ * @property {Int32Array} [left]  of a buffer: the uses left, in shared memory
  * @property {import('../backend/wasm-shared').ThreadGroup} [group]  for init({ from }) in a worker of a page
  * @property {DtypeName} dtype
  * @property {number[]} shape  elements
@@ -35,17 +36,16 @@ const { backend, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
  */
 
 /**
- * A token of a tensor for another thread: post it, and `fromShared` makes a tensor over the same bytes of it there. The
- * bytes stay alive for as many takers as were asked for, also when the tensor is disposed or this thread ends
- * meanwhile; what was not taken shows in `memory().inFlight` (but of a SharedArrayBuffer, which is collected with its
- * tokens), and `unshare` takes it back.
+ * A token for another thread: post it, and `fromShared` there makes a tensor over the same bytes. The token keeps the bytes alive
+ * for its number of uses, also after the tensor is disposed or this thread ends. Unused tokens count in `memory().inFlight`
+ * (except those of SharedArrayBuffers, which are collected with their tokens); `unshare` takes one back.
  *
- * Memory can leave its thread where it is shared: tensors made with `{ shared: true }` or `'sab'`, by `shareMemory()`,
- * over a SharedArrayBuffer or an address; with `init({ shared: true })` in a page, all tensors whose bytes are samebytes'.
+ * The memory must be shared: of tensors made with `{ shared: true }` or `'sab'`, by `shareMemory()`, over a SharedArrayBuffer or an
+ * address; with `init({ shared: true })` in a page, of all tensors that samebytes allocated.
  *
  * @param {AnyTensor} t
  * @param {object} [opts]
- * @param {number} [opts.uses]  takers, 1 unless told
+ * @param {number} [opts.uses]  how often it can be taken, 1 unless told
  * @returns {Token}
  * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS uses below 1, ERR_MEMORY · ERR_UNSUPPORTED the memory is V8's or
  * the caller's (shareMemory() copies), or belongs to one thread as in a page without shared memory · ERR_DETACHED
@@ -57,7 +57,7 @@ const { backend, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
  * there.toArray() // [1, 0]
  */
 function share (t, opts) {
-  if (!Tensor.isTensor(t)) throw failure('ERR_ARGUMENT', `t is ${show(t)}; a tensor was expected`)
+  tensorOf(t)
   const { uses: given } = optionsOf(opts)
   const uses = given === undefined ? 1 : integer('uses', given)
   if (uses < 1) throw failure('ERR_BOUNDS', `uses is ${uses}; it is at least 1`)
@@ -65,42 +65,45 @@ function share (t, opts) {
   const { storage, shape, strides, offset, flags, dtype } = layout
   const at = offset * dtypes[dtype].itemsize
   const { group } = backend
-  /** @type {Token} one literal, without spreads: they took a third of the time */
+  /** @type {Token} one literal: spreads took a third of the time */
   const token = { samebytes: version, kind: 'parcel', home: 0, key: 0, dtype: dtypes[dtype].name, shape: arraySlice(shape), strides: arraySlice(strides), byteOffset: at, flags: flags & (READ_ONLY | STATIC | UNBOUND) }
   if (group !== null) token.group = group
-  if (storage.kind !== 'native' && isSharedArrayBuffer(storage.buffer)) { // native memory goes by its key, whatever buffer this thread has
+  if (storage.kind !== 'native' && isSharedArrayBuffer(storage.buffer)) { // native memory is sent by key, even if this thread has a SharedArrayBuffer over it
     token.kind = 'buffer'
     token.byteOffset = at + storage.byteOffset
     token.buffer = /** @type {SharedArrayBuffer} */ (storage.buffer)
-    token.left = usesLeft(uses)
+    token.left = newUseCounter(uses)
     return token
   }
-  const holder = holderOf(storage)
+  const holder = sharableStorage(storage)
   if (holder !== storage) token.byteOffset = at + Number(storage.address) - Number(holder.address)
-  token.home = group === null ? (home ??= ffi.home()) : group.name
+  token.home = group === null ? (processId ??= ffi.home()) : group.name
   token.key = ffi.sendStorage(holder, uses)
-  if (holder.extra !== null) holder.extra.stays = true // resize must not leave the takers behind
+  if (holder.extra !== null) holder.extra.stays = true // resize must not move it away from the other threads
   return token
 }
 
-/** of this process, once it is known @type {number | undefined} */
-let home
+/** ffi.home(), once asked for @type {number | undefined} */
+let processId
 
 /**
  * @param {number} uses
- * @returns {Int32Array} that all clones of a token have together
+ * @returns {Int32Array} one counter in shared memory, common to all clones of a token
  */
-function usesLeft (uses) {
+function newUseCounter (uses) {
   const left = new Int32Array(new SharedArrayBuffer(4))
   left[0] = Math.min(uses, 2 ** 31 - 1)
   return left
 }
 
 /**
+ * The storage whose handle is sent: this one or its base.
+ *
  * @param {Stored} storage
- * @returns {Stored} with a handle, which other threads may hold as well
+ * @returns {Stored} with a handle
+ * @throws ERR_UNSUPPORTED the memory belongs to one thread
  */
-function holderOf (storage) {
+function sharableStorage (storage) {
   let holder = storage
   while (holder.extra !== null && holder.extra.base !== null) holder = holder.extra.base
   if (holder.kind === 'wasm' && backend.name === 'wasm') {
@@ -113,11 +116,10 @@ function holderOf (storage) {
 }
 
 /**
- * A tensor of a token, over the same bytes as the one that was shared: what one thread writes, the other sees. In Node
- * the `data` of native memory (`{ shared: true }`, mapped files, segments, addresses) has an ArrayBuffer of this thread's
- * own; with `{ shared: 'sab' }` it has a SharedArrayBuffer over the same bytes, which Atomics.wait takes: threads of this
- * process that take it so wake each other, whatever they call it. It can be posted on, and holds the bytes until every
- * thread that has it let it go. Other tokens are of SharedArrayBuffers already.
+ * A tensor over the bytes that a token stands for: what one thread writes, the other sees. Uses the token once. In Node, `data` over
+ * native memory (`{ shared: true }`, mapped files, segments, addresses) has an ArrayBuffer of this thread; with
+ * `{ shared: 'sab' }` it has a SharedArrayBuffer over the same bytes, on which threads of this process can call Atomics.wait and
+ * notify. That buffer can be posted further, and keeps the bytes until no thread has it. Other tokens have SharedArrayBuffers already.
  *
  * @param {Token} token
  * @param {{ shared?: 'sab' } | number} [opts]  shared needs Node 22.23.3, 24.16, 26.1 or newer where the memory is native; a
@@ -135,15 +137,14 @@ function fromShared (token, opts) {
   const { shared } = typeof opts === 'number' ? {} : optionsOf(opts)
   if (shared !== undefined && shared !== 'sab') throw failure('ERR_ARGUMENT', `shared is ${show(shared)}; 'sab' was expected`)
   const given = partsOf(token)
-  const { dtype, shape, strides, byteOffset, flags } = given
   const nbytes = given.kind === 'buffer' ? byteLengthOf(/** @type {SharedArrayBuffer} */ (given.buffer)) : ffi.sentBytes(given.key)
-  const layout = placed(new Storage(passing, null, null, 0, nbytes), dtype, shape, strides, byteOffset, flags) // a wrong token takes nothing
+  const layout = layoutWithin(new Storage(passing, null, null, 0, nbytes), given, given.byteOffset, given.flags) // checks the token before it is used
   layout.storage = given.kind === 'buffer' ? receivedBuffer(given) : ffi.receiveStorage(given.key, shared === 'sab')
   return wrap(layout)
 }
 
 /**
- * Takes back what nobody has taken yet: `fromShared` of the token is ERR_STALE from now on.
+ * Takes back a token's unused uses: `fromShared` of it throws ERR_STALE from now on.
  *
  * @param {Token} token
  * @throws {TypeError} ERR_ARGUMENT no token · ERR_STALE used up or taken back already
@@ -158,7 +159,7 @@ function unshare (token) {
 }
 
 /**
- * A token's fields, each read once; nothing of it is believed but that it is no accident.
+ * Reads a token's fields, each once, and checks their types. C and layoutWithin check the rest: a token may be forged.
  *
  * @param {unknown} token
  */
@@ -179,14 +180,14 @@ function partsOf (token) {
     byteOffset: integer('byteOffset', byteOffset),
     flags: integer('flags', flags) & (READ_ONLY | STATIC | UNBOUND)
   }
-  if (kind === 'parcel') checkHome(home)
+  if (kind === 'parcel') checkOrigin(home)
   else if (!isSharedArrayBuffer(buffer)) throw failure('ERR_ARGUMENT', 'the token has no SharedArrayBuffer; what share() gave was expected')
   else if (!isCounter(left, buffer)) throw failure('ERR_ARGUMENT', 'the token has no count of its uses that all its clones have; what share() gave was expected')
   return parts
 }
 
 /**
- * Is it what usesLeft makes? One that clones do not have together would be used without end.
+ * Is it a counter as newUseCounter makes it? One that is not shared would let every clone be used.
  *
  * @param {unknown} left
  * @param {SharedArrayBuffer} bytes  the tensor's
@@ -198,12 +199,12 @@ function isCounter (left, bytes) {
 }
 
 /** @param {unknown} given */
-function checkHome (given) {
+function checkOrigin (given) {
   if (backend.group !== null) {
     if (given !== backend.group.name) throw failure('ERR_UNSUPPORTED', 'the token is of memory that this thread has not joined; a worker calls init({ from: token }) first')
   } else if (backend.isWasm) {
     throw failure('ERR_UNSUPPORTED', 'the token is of shared memory, and this thread has one of its own; a worker calls init({ from: token }) first')
-  } else if (given !== (home ??= ffi.home())) {
+  } else if (given !== (processId ??= ffi.home())) {
     throw failure('ERR_STALE', 'the token was made by another process')
   }
 }
@@ -211,7 +212,7 @@ function checkHome (given) {
 /** @param {{ buffer?: SharedArrayBuffer, left?: Int32Array }} parts */
 function receivedBuffer ({ buffer, left }) {
   const uses = /** @type {Int32Array} */ (left)
-  for (let now = Atomics.load(uses, 0); ;) { // takes one, where there is one
+  for (let now = Atomics.load(uses, 0); ;) { // takes one use
     if (now <= 0) throw usedUp()
     const before = Atomics.compareExchange(uses, 0, now, now - 1)
     if (before === now) break
@@ -223,25 +224,6 @@ function receivedBuffer ({ buffer, left }) {
 
 function usedUp () {
   return failure('ERR_STALE', 'the token was used up or taken back, or is none')
-}
-
-/**
- * A layout as the token says, if it lies inside the storage.
- *
- * @param {Stored} storage
- * @param {import('../backend/dtypes').Dtype} dtype
- * @param {number[]} shape
- * @param {number[]} strides
- * @param {number} byteOffset
- * @param {number} flags
- */
-function placed (storage, dtype, shape, strides, byteOffset, flags) {
-  if (byteOffset % dtype.itemsize !== 0) throw failure('ERR_ALIGNMENT', `byteOffset is ${byteOffset}; a multiple of ${dtype.itemsize} was expected`)
-  const n = Math.floor(storage.nbytes / dtype.itemsize)
-  const whole = new Layout(storage, dtype.index, [n], [1], 0, n, flags)
-  const layout = ffi.asStrided(whole, shape, strides, null, byteOffset / dtype.itemsize, false)
-  layout.flags |= flags
-  return layout
 }
 
 module.exports = { share, fromShared, unshare }

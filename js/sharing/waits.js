@@ -1,5 +1,5 @@
 'use strict'
-// Waiting for words of memory that other threads and processes write, off the event loop: a futex each.
+// Waiting, off the event loop, for words of memory that other threads and processes write: futexes.
 
 const { BigInt, Math, Number, Promise, Map, arrayIncludes, arrayJoin, mapDelete, mapForEach, mapSet, rootless, sizeOfMap } = require('../base/primordials')
 const ffi = require('../backend/calls')
@@ -8,7 +8,7 @@ const { show, integer, optionsOf } = require('../base/validate')
 const { claim, unclaim } = require('../backend/storage')
 const { dtypes } = require('../backend/dtypes')
 const { signalOf, checkSignal } = require('../base/signals')
-const words = require('./futex')
+const futex = require('./futex')
 
 const { backend, READ_ONLY } = ffi
 
@@ -17,12 +17,12 @@ const { backend, READ_ONLY } = ffi
 /** @typedef {'ok' | 'not-equal' | 'timed-out'} Woken */
 
 const WORDS = ['int32', 'uint32', 'int64', 'uint64']
-const RUNG = 3 // in the order of C's sb__waking
-const LOOK = 500 // ms after which those that wait look again whether their words are there
-const HOW = /** @type {const} */ (['ok', 'not-equal', 'timed-out'])
+const PENDING = 3 // the wait goes on; by C's sb__waking, as OUTCOMES
+const CHECK_INTERVAL = 500 // ms between checks that the words of pending waits are still mapped
+const OUTCOMES = /** @type {const} */ (['ok', 'not-equal', 'timed-out'])
 
 /**
- * Where the word of an element is.
+ * The place of an element's word.
  *
  * @param {Layout} layout  over shared bytes, dense
  * @param {unknown} index  of an element, as in `data`
@@ -34,11 +34,11 @@ function wordAt (layout, index) {
   if ((layout.flags & READ_ONLY) !== 0) throw failure('ERR_READ_ONLY', 'the bytes are read-only, and may be a private copy: nobody can wait on them')
   const i = integer('index', index)
   if (i < 0 || i >= layout.size) throw failure('ERR_BOUNDS', `index is ${i}; there are ${layout.size} elements`)
-  return (layout.offset + i) * itemsize // the lower word of 64 bits: all systems that have futexes here are little-endian
+  return (layout.offset + i) * itemsize // of 64 bits the lower word: all supported systems with futexes are little-endian
 }
 
 /**
- * The 32 bits that an element should have.
+ * The lower 32 bits of an expected value.
  *
  * @param {Layout} layout
  * @param {unknown} expected
@@ -46,7 +46,7 @@ function wordAt (layout, index) {
  */
 function bitsOf (layout, expected) {
   const { name, itemsize } = dtypes[layout.dtype]
-  if (typeof expected === 'number' && (expected >>> 0 === expected || (expected | 0) === expected)) { // spares most the bigints
+  if (typeof expected === 'number' && (expected >>> 0 === expected || (expected | 0) === expected)) { // fast path without bigints
     if (name.startsWith('u') ? expected >= 0 : itemsize === 8 || (expected | 0) === expected) return expected >>> 0
   }
   if (typeof expected !== 'bigint' && !Number.isSafeInteger(expected)) {
@@ -66,10 +66,10 @@ function timeoutOf (timeout) {
   return timeout
 }
 
-/** The waits of one object, which end with it. */
+/** The pending waits of one object, which end when it is disposed. */
 class Waits {
   constructor () {
-    /** those that are pending: what ends each, and what looks after its word @type {Map<() => void, () => void>} */
+    /** of each pending wait, the function that ends it and the one that checks its word @type {Map<() => void, () => void>} */
     this.pending = new Map()
     this.ended = false
     /** @type {any} */
@@ -78,13 +78,13 @@ class Waits {
 
   /**
    * @param {() => void} stop
-   * @param {() => void} look  whether the word is still there: nobody is woken when others make the memory shorter
+   * @param {() => void} look  checks that the word is still mapped: the kernel wakes nobody when the memory is made shorter
    */
   add (stop, look) {
     mapSet(this.pending, stop, look)
     if (this.timer !== null) return
-    this.timer = setInterval(() => { mapForEach(this.pending, each => { each() }) }, LOOK)
-    this.timer.unref?.() // it is the wait that keeps the process
+    this.timer = setInterval(() => { mapForEach(this.pending, each => { each() }) }, CHECK_INTERVAL)
+    this.timer.unref?.() // the wait itself keeps the process alive
   }
 
   /** @param {() => void} stop */
@@ -96,14 +96,14 @@ class Waits {
   }
 
   /**
-   * Waits until somebody calls notify for an element, as Atomics.wait does, without holding anything up.
+   * Waits until somebody calls notify for an element, as Atomics.waitAsync.
    *
    * @param {Layout} layout  over native shared bytes, dense
    * @param {unknown} index
    * @param {unknown} expected
    * @param {unknown} [opts]
    * @returns {Promise<Woken>}
-   * @throws what is wrong with them
+   * @throws for wrong arguments
    */
   wait (layout, index, expected, opts) {
     const { timeout, signal: given } = optionsOf(opts)
@@ -116,9 +116,9 @@ class Waits {
   }
 
   /**
-   * The same, of what has been checked.
+   * Waits for a word, with checked arguments.
    *
-   * @param {Storage} storage  with a handle; held meanwhile
+   * @param {Storage} storage  with a handle; claimed while the wait is pending
    * @param {number} at  byte of the word
    * @param {number} bits
    * @param {number} ms
@@ -127,29 +127,29 @@ class Waits {
    */
   waitFor (storage, at, bits, ms, signal) {
     return new Promise((resolve, reject) => {
-      if (this.ended || storage.released) throw gone() // the signal's doing
+      if (this.ended || storage.released) throw gone() // code of the signal may have disposed it
       let leave = () => {}
       /** @type {unknown} */
       let lost = null
-      const { how: first, id } = words.startWait(storage, at, bits, ms, (how, error) => {
+      const { how: first, id } = futex.startWait(storage, at, bits, ms, (how, error) => {
         leave()
         this.remove(stop)
         unclaim(storage, backend)
         if (error !== null) reject(error)
-        else if (how !== RUNG) resolve(HOW[how])
+        else if (how !== PENDING) resolve(OUTCOMES[how])
         else reject(this.ended ? gone() : lost ?? signal?.reason)
       })
-      const stop = () => { words.endWait(id) }
+      const stop = () => { futex.endWait(id) }
       const look = () => {
         try {
-          words.look(storage, at)
+          futex.checkWord(storage, at)
         } catch (error) {
           lost = error
           stop()
         }
       }
-      if (first !== RUNG) {
-        resolve(HOW[first])
+      if (first !== PENDING) {
+        resolve(OUTCOMES[first])
         return
       }
       claim(storage)
@@ -158,7 +158,7 @@ class Waits {
     })
   }
 
-  /** All that are pending are rejected, ERR_DISPOSED; later ones as well. */
+  /** Rejects pending and later waits with ERR_DISPOSED. */
   end () {
     this.ended = true
     mapForEach(this.pending, (_, stop) => { stop() })
@@ -172,18 +172,18 @@ function gone () {
 }
 
 /**
- * Wakes who waits on an element, in whatever thread or process.
+ * Wakes threads, of any process, that wait on an element.
  *
  * @param {Layout} layout  over native shared bytes, dense
  * @param {unknown} index
- * @param {unknown} [n]  how many at most; all unless told
- * @returns {number} how many were woken
+ * @param {unknown} [n]  at most; all unless told
+ * @returns {number} threads woken
  */
 function notify (layout, index, n) {
   const at = wordAt(layout, index)
   const count = n === undefined || n === Infinity ? 2 ** 31 : integer('n', n)
   if (count < 0) throw failure('ERR_BOUNDS', `n is ${count}; 0 or more was expected`)
-  return words.wake(layout.storage, at, Math.min(count, 2 ** 31))
+  return futex.wake(layout.storage, at, Math.min(count, 2 ** 31))
 }
 
 module.exports = { Waits, notify }

@@ -1,5 +1,5 @@
 'use strict'
-// Tensors in and out of other addons (src/samebytes_napi.h): what node/addons.c calls, and the external by which they find it.
+// Tensors to and from other addons (src/samebytes_napi.h): the functions that node/addons.c calls, and the external by which addons find them.
 
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
@@ -16,19 +16,21 @@ const { backend, READ_ONLY, STATIC, UNBOUND } = ffi
  *
  * @param {TensorClass} Tensor
  * @param {Wrap} wrap
- * @returns {unknown} the external by which they find them; null on WebAssembly
+ * @returns {unknown} the external; null on WebAssembly
  */
 function offer (Tensor, wrap) {
   if (backend.isWasm) return null
 
   /**
-   * @param {unknown} value  that should be a tensor; with one argument: a number that was not lent after all
-   * @param {boolean} [readOnly]
-   * @returns {number | undefined} that it is lent under, the layout being in the frame; below 0: what went wrong
+   * Pins a tensor's bytes and writes its layout to the frame; with one argument, unpins.
+   *
+   * @param {unknown} value  a tensor to pin; with one argument: the number of a pin to undo
+   * @param {boolean} [readOnly]  the addon will only read
+   * @returns {number | undefined} the pin's number; below 0: minus the status of an error
    */
-  function lend (value, readOnly) {
+  function pin (value, readOnly) {
     try {
-      if (readOnly === undefined) return takeBack(/** @type {number} */ (value))
+      if (readOnly === undefined) return unpin(/** @type {number} */ (value))
       if (!Tensor.isTensor(value)) throw failure('ERR_ARGUMENT', `${show(value)} was given; a tensor of this copy of samebytes was expected`)
       return hold(Tensor.attachedOf(value), readOnly)
     } catch (error) {
@@ -37,27 +39,29 @@ function offer (Tensor, wrap) {
   }
 
   /**
-   * @param {number} number  that its storage is lent under; -1: it is another addon's
+   * Makes a tensor of the layout in the frame.
+   *
+   * @param {number} number  of the pin that has its storage; -1: the storage is the addon's
    * @param {number} dynamism  as C numbers it
    * @param {number} flags  READ_ONLY or 0
-   * @returns {import('./tensor').Tensor | number} of the layout in the frame; below 0: what went wrong
+   * @returns {import('./tensor').Tensor | number} below 0: minus the status of an error
    */
   function make (number, dynamism, flags) {
     try {
       const layout = ffi.received(number < 0 ? null : lent.held[number], flags & READ_ONLY)
       layout.flags |= dynamism === 0 ? STATIC : dynamism === 2 ? UNBOUND : 0
-      if (number < 0 && layout.storage.extra !== null) layout.storage.extra.stays = true // the addon may follow the bytes by their address
+      if (number < 0 && layout.storage.extra !== null) layout.storage.extra.stays = true // the addon knows the bytes by their address
       return wrap(layout)
     } catch (error) {
       return -ffi.leave(error)
     }
   }
 
-  return /** @type {any} */ (backend).addon.offer(lend, make, ffi.errorOf)
+  return /** @type {any} */ (backend).addon.offer(pin, make, ffi.errorOf)
 }
 
 /** @param {number} number @returns {undefined} */
-function takeBack (number) {
+function unpin (number) {
   giveBack(number)
 }
 

@@ -1,5 +1,5 @@
 'use strict'
-// asarray: a tensor of whatever there is, and a copy only where it must be.
+// asarray: a tensor of anything, which copies only where it must.
 
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
@@ -11,19 +11,19 @@ const { deviceOfStorage, isPinned, nameOfDevice } = require('../backend/device-n
 const { placeOf } = require('../layout/placement')
 const { dynamismOf, nameOfDynamism, emptyLayout, likeLayout, axesOfOrder, written, layoutOverBytes, bytesOf } = require('../layout/layouts')
 const { Tensor, wrap } = require('./tensor')
-const { copyOf } = require('./make')
+const { copyOf } = require('./creation')
 const { fromBlob } = require('./blob')
 
 /** @import { DtypeName, NameOf, Or, TensorData, AsarrayOptions, DtypeOfData } from '../base/types' */
 
 /**
- * A tensor of what is given. A tensor that is as wanted is returned itself; typed arrays and buffers are wrapped
- * as fromBlob does; lists, iterables and numbers are copied as tensor does, and so is what needs another dtype or order of axes.
+ * Makes a tensor of anything. A tensor that already has the dtype, device and order is returned itself; typed arrays and buffers are
+ * wrapped as by fromBlob; lists, iterables and numbers are copied as by tensor, and so is what needs another dtype, device or order.
  *
  * @template {TensorData | ArrayBufferLike} T
  * @template {DtypeName} [D=never]
  * @param {T} x  a tensor, typed array, Buffer (uint8), ArrayBuffer, SharedArrayBuffer or DataView (dtype is needed), number or list
- * @param {AsarrayOptions<D> | NameOf<D>} [opts]  copy: true always copies, false never; dynamism: of what is made
+ * @param {AsarrayOptions<D> | NameOf<D>} [opts]  copy: true always copies, false never; dynamism: of a new tensor
  * @returns {Tensor<Or<D, DtypeOfData<T>>>} x itself, over x's bytes, or with bytes of its own
  * @throws ERR_UNSUPPORTED copy is false and a copy is needed · {TypeError} ERR_CAST, ERR_DTYPE · as fromBlob and tensor
  * @see array API asarray
@@ -52,7 +52,7 @@ function asarray (x, opts) {
 }
 
 /**
- * What stands in the way of the bytes as they are, in words; null: nothing.
+ * Why x's bytes cannot be used as they are, for a message; null: they can.
  *
  * @param {unknown} x
  * @param {AsarrayOptions} options
@@ -81,7 +81,7 @@ function whyCopy (x, { dtype, order, device = 'cpu', pinMemory = false }) {
 }
 
 /**
- * Bytes of no dtype of their own.
+ * Is it a buffer or view? Also true of typed arrays.
  *
  * @param {unknown} x
  */
@@ -113,7 +113,7 @@ function copied (x, options) {
 }
 
 /**
- * @param {unknown} x  a buffer, aligned or not; bytes after the last whole element do not count
+ * @param {unknown} x  a buffer, aligned or not; bytes after the last whole element are left out
  * @param {AsarrayOptions} options
  * @returns {Tensor} 1-D
  */

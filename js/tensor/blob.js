@@ -1,5 +1,5 @@
 'use strict'
-// fromBlob and forBlob: tensors over bytes that somebody else made. Never copies.
+// fromBlob and forBlob: tensors over the caller's bytes: buffers, addresses, records. Never copies.
 
 const { Array, ArrayBuffer, Map, Math, Number, Object, clone, isView, mapGet, transferred } = require('../base/primordials')
 const ffi = require('../backend/calls')
@@ -10,7 +10,7 @@ const { dtypeOfArray, dtypeOfType, isArrayBuffer, isSharedArrayBuffer, byteLengt
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { CPU, deviceOfStorage, nameOfDevice } = require('../backend/device-names')
 const { deviceOf } = require('../layout/placement')
-const { dynamismOf, bytesOf, adopted, viewed, inherit } = require('../layout/layouts')
+const { dynamismOf, bytesOf, adoptArray, viewed, inherit } = require('../layout/layouts')
 const records = require('../layout/blob-records')
 const { Tensor, wrap } = require('./tensor')
 
@@ -18,7 +18,7 @@ const { backend, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 
 const EXPECTED = 'a typed array, ArrayBuffer, SharedArrayBuffer, DataView or address'
 
-/** what a record may call a dtype besides its name here @type {Map<unknown, string>} */
+/** PyTorch's names of dtypes, which records may use @type {Map<unknown, string>} */
 const TORCH_NAMES = new Map(Object.entries({
   byte: 'uint8',
   char: 'int8',
@@ -36,10 +36,10 @@ const TORCH_NAMES = new Map(Object.entries({
 /** @import { DtypeName, NameOf, Or, Shape, Dynamism, DeviceName, Blob, BlobSource, BlobOptions, DtypeOfSource } from '../base/types' */
 
 /**
- * What options say, after all that is user code ran.
+ * fromBlob's options, read and checked. No code of the caller's runs after this.
  *
  * @typedef {object} Given
- * @property {string | undefined} dtype  the name of one
+ * @property {string | undefined} dtype
  * @property {number[] | null} shape
  * @property {number[] | null} strides
  * @property {number[] | null} dimOrder
@@ -50,15 +50,15 @@ const TORCH_NAMES = new Map(Object.entries({
  * @property {boolean} borrowed
  * @property {boolean} transfer
  * @property {boolean} readOnly
- * @property {number | undefined} dynamism  a flag
- * @property {number | undefined} device  undefined: none is named
+ * @property {number | undefined} dynamism  a flag of a Layout
+ * @property {number | undefined} device  undefined: not given
  */
 
 /**
- * The bytes of a source, before anything is made of them.
+ * The bytes of a buffer or view, and the dtype that it implies.
  *
  * @param {unknown} source
- * @param {string | undefined} asked  a dtype
+ * @param {string | undefined} asked  the option dtype
  * @returns {import('../layout/layouts').Bytes & { dtype: string | undefined }}
  */
 function bytesOfSource (source, asked) {
@@ -72,12 +72,12 @@ function bytesOfSource (source, asked) {
 }
 
 /**
- * Detaches the caller's buffer; the bytes go on in a new one.
+ * Transfers the caller's buffer, which is detached, to a new one.
  *
  * @param {ArrayBufferLike} buffer
  * @returns {ArrayBuffer}
  */
-function takeOver (buffer) {
+function transferBuffer (buffer) {
   if (!isArrayBuffer(buffer)) throw failure('ERR_ARGUMENT', 'transfer takes an ArrayBuffer over; a SharedArrayBuffer has no single holder')
   const length = byteLengthOf(buffer)
   let taken
@@ -86,7 +86,7 @@ function takeOver (buffer) {
   } catch (error) {
     throw failure('ERR_UNSUPPORTED', `the buffer cannot be transferred: ${/** @type {Error} */ (error).message}`)
   }
-  // Node's own functions may run what programs replaced.
+  // structuredClone may run functions that programs have replaced.
   if (!isArrayBuffer(taken) || byteLengthOf(taken) !== length || (length > 0 && byteLengthOf(buffer) !== 0)) throw failure('ERR_UNSUPPORTED', 'the buffer cannot be transferred; it stays with its holder')
   return taken
 }
@@ -96,7 +96,7 @@ function takeOver (buffer) {
  * @param {unknown} source
  * @returns {number}
  */
-function addressOf (name, source) {
+function checkedAddress (name, source) {
   const address = typeof source === 'bigint' || typeof source === 'number' ? Number(source) : NaN
   if (!Number.isSafeInteger(address) || address < 0) {
     throw failure('ERR_ARGUMENT', `${name} is ${show(source)}; a bigint or safe integer, not negative, was expected`)
@@ -105,21 +105,21 @@ function addressOf (name, source) {
 }
 
 /**
- * A tensor over the source's own bytes; both see each other's writes. The source is kept alive, and so
- * is owner. It may be longer than needed; with the shape omitted, 1-D over the whole of it.
+ * A tensor over the source's own bytes, without a copy; each sees the other's writes. The tensor keeps the source and owner alive. The source may be
+ * longer than the shape needs; without a shape the tensor is 1-D over the whole source.
  *
- * A record is what toBlob gives, or a plain object with its fields: ptr, shape and dtype, and where they are known strides,
- * device and owner. Its shape may be omitted, and a given one keeps the order of its elements. Only toBlob's own records work in
- * WASM and need no owner. An address on a device needs its name, and is asked for whether it is there; that
- * of page-locked memory (pinMemory, hostRegister) may be given with a device, which then works on the CPU's bytes in place. In a
- * record, and nowhere else, dtype may also be one of PyTorch's names, such as 'float' and 'long'.
+ * A record is what toBlob gives, or a plain object with its fields: ptr, shape and dtype, and optionally strides, device and
+ * owner. A shape argument reinterprets the record's elements in their order; a record's own shape may then be missing. Only
+ * toBlob's own records work in WASM and need no owner. An address on a device needs the option device, and the driver is asked
+ * whether it is there; that of page-locked memory (pinMemory, hostRegister) may be given with a device, which then works on the
+ * CPU's bytes in place. A record's dtype may also be one of PyTorch's names, such as 'float' and 'long'.
  *
  * @template {BlobSource} S
  * @template {DtypeName} [D=never]
  * @param {S} source  an address needs owner, deleter or borrowed
  * @param {Shape | BlobOptions<D> | NameOf<D> | null} [shape]  elements
  * @param {BlobOptions<D> | NameOf<D>} [opts]
- * @returns {Tensor<Or<D, DtypeOfSource<S>>>} over the source's bytes, which stay whose they are; a deleter is told when nobody uses them
+ * @returns {Tensor<Or<D, DtypeOfSource<S>>>} over the source's bytes, which the caller still owns; a deleter is called when no tensor uses them any more
  * @throws {RangeError} ERR_BOUNDS the layout leaves the source, ERR_SHAPE, ERR_ALIGNMENT (fromBytes copies) · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_DETACHED · ERR_DEVICE · ERR_UNSUPPORTED addresses in WASM
  * @see PyTorch from_blob, ExecuTorch from_blob
  * @example
@@ -130,16 +130,16 @@ function addressOf (name, source) {
 function fromBlob (source, shape, opts) {
   if (opts === undefined && (shape === undefined || Array.isArray(shape))) {
     const dtype = dtypeOfArray(source)
-    if (dtype !== undefined) return wrap(adopted(source, dtypeOf(dtype), /** @type {any} */ (shape)))
+    if (dtype !== undefined) return wrap(adoptArray(source, dtypeOf(dtype), /** @type {any} */ (shape)))
   }
   if (opts === undefined && shape !== undefined && shape !== null && isOptions(shape)) {
     opts = /** @type {BlobOptions} */ (shape)
     shape = undefined
   }
-  // All that is user code runs here, before any buffer is looked at.
-  const given = givenOf(shape, optionsOf(opts))
+  // Getters of the options run here, before any buffer is read.
+  const given = checkedOptions(shape, optionsOf(opts))
   const ours = records.layoutOf(source)
-  if (ours !== undefined) return wrap(overOurs(/** @type {Blob} */ (source), ours, given))
+  if (ours !== undefined) return wrap(overOwnRecord(/** @type {Blob} */ (source), ours, given))
   const layout = typeof source === 'bigint' || typeof source === 'number' || source === null
     ? overAddress(source ?? 0, given)
     : isPlain(source) ? overRecord(/** @type {any} */ (source), given) : overBuffer(source, given)
@@ -152,7 +152,7 @@ function fromBlob (source, shape, opts) {
  * @param {Record<string, any>} options
  * @returns {Given}
  */
-function givenOf (shape, { dtype, strides, dimOrder, offset, nbytes, owner, deleter, borrowed, transfer, readOnly, dynamism, device }) {
+function checkedOptions (shape, { dtype, strides, dimOrder, offset, nbytes, owner, deleter, borrowed, transfer, readOnly, dynamism, device }) {
   const given = {
     dtype: dtype === undefined ? undefined : dtypeOf(dtype).name,
     transfer: boolean('transfer', transfer),
@@ -202,23 +202,23 @@ function overBuffer (source, given) {
     const made = storage = layout.storage
     made.owner = given.owner ?? source
     if (given.deleter !== undefined) backend.attachDeleter(made, (/** @type {bigint} */ address) => last.deleter?.(address), ffi.check)
-    if (given.transfer) { // last: nothing fails after the caller's buffer is gone
-      const taken = takeOver(buffer)
-      if (!ffi.isGuarded(made)) made.buffer = taken // else the bytes are C's
+    if (given.transfer) { // last, because nothing may fail once the caller's buffer is detached
+      const taken = transferBuffer(buffer)
+      if (!ffi.isGuarded(made)) made.buffer = taken // a guarded storage's bytes are C's
       made.owner = given.owner
     }
     return layout
   } catch (error) {
-    last.deleter = undefined // nothing was taken over
+    last.deleter = undefined // the caller keeps the bytes
     if (storage !== null) backend.release(storage)
     throw error
   }
 }
 
 /**
- * A layout over linear memory, by its offset there. For C nothing is at address 0: elements are counted from the second one.
+ * A layout over WebAssembly's memory from its first byte on. Address 0 means no bytes to C, so the storage begins at the second element.
  *
- * @param {number} nbytes  of all of it
+ * @param {number} nbytes  of the memory
  * @param {import('../backend/dtypes').Dtype} dtype
  * @param {Given} given
  */
@@ -233,7 +233,7 @@ function overMemory (nbytes, dtype, given) {
 }
 
 /**
- * Is it linear memory from its first byte on?
+ * Is it WebAssembly's memory from its first byte on?
  *
  * @param {ArrayBufferLike} buffer
  * @param {number} byteOffset
@@ -264,21 +264,21 @@ function shaped (storage, dtype, given, count) {
  * @returns {Layout}
  */
 function overAddress (source, given) {
-  const address = addressOf('the address', source)
+  const address = checkedAddress('the address', source)
   checkForeign(given)
   if (given.dtype === undefined) throw failure('ERR_DTYPE', 'dtype is needed: an address does not tell what its bytes are')
   const dtype = dtypeOf(given.dtype)
   if (given.shape === null && given.nbytes === undefined) throw failure('ERR_SHAPE', 'shape or nbytes is needed: an address has no end')
-  // The layout is judged before anything is taken over, over what is there or what it will need.
+  // The layout is checked over a placeholder, before the address is wrapped.
   const layout = shaped(probe(address, given.nbytes), dtype, given, Math.floor((given.nbytes ?? 0) / dtype.itemsize))
   if (address === 0 && layout.size > 0) throw failure('ERR_ARGUMENT', 'address 0 has no elements')
   const needed = given.nbytes ?? (layout.size === 0 ? 0 : (layout.offset + ffi.extent(layout).high + 1) * dtype.itemsize)
-  layout.storage = wrapped(address, needed, given)
+  layout.storage = storageAtAddress(address, needed, given)
   return layout
 }
 
 /**
- * Who keeps the bytes of an address?
+ * Checks that somebody keeps the bytes of an address.
  *
  * @param {Given} given
  */
@@ -292,7 +292,7 @@ function checkForeign ({ owner, deleter, borrowed, transfer, nbytes }) {
 }
 
 /**
- * Bytes at an address as long as a layout is judged: none is touched.
+ * A placeholder storage at an address, for checking a layout. No byte of it is touched.
  *
  * @param {number} address
  * @param {number | undefined} nbytes
@@ -304,17 +304,19 @@ function probe (address, nbytes) {
 }
 
 /**
+ * Wraps an address with its owner and deleter.
+ *
  * @param {number} address
  * @param {number} nbytes
  * @param {Given} given
  * @returns {import('../backend/storage').Storage}
  */
-function wrapped (address, nbytes, { owner, deleter, device }) {
+function storageAtAddress (address, nbytes, { owner, deleter, device }) {
   const base = Tensor.isTensor(owner) ? Tensor.layoutOf(owner).storage : null
   const storage = backend.wrap(address, address === 0 ? 0 : nbytes, deleter, ffi.check, device ?? CPU)
   storage.owner = owner
-  if (storage.extra !== null && storage.extra.device >= 0) storage.extra.stays = true // it is not ours to move
-  if (base !== null) { // an owner's dispose must not free the bytes under us
+  if (storage.extra !== null && storage.extra.device >= 0) storage.extra.stays = true // resize must not move the caller's memory
+  if (base !== null) { // disposing the owner must not free these bytes
     const extra = /** @type {import('../backend/storage').Extra} */ (storage.extra)
     claim(base)
     extra.base = base
@@ -325,7 +327,7 @@ function wrapped (address, nbytes, { owner, deleter, device }) {
 // ---- Records ----
 
 /**
- * Is it an object that could be a record?
+ * Is it an object other than an array, a buffer, a view and a tensor, and so maybe a record?
  *
  * @param {unknown} source
  */
@@ -335,21 +337,21 @@ function isPlain (source) {
 }
 
 /**
- * Over the bytes of toBlob's own record, whatever they are.
+ * A layout over the bytes of a record that toBlob made.
  *
  * @param {Blob} record
- * @param {Layout} layout  that it stands for
+ * @param {Layout} layout  the record's
  * @param {Given} given
  * @returns {Layout}
  */
-function overOurs (record, layout, given) {
+function overOwnRecord (record, layout, given) {
   if (given.deleter !== undefined || given.transfer) {
     throw failure('ERR_ARGUMENT', `${given.transfer ? 'transfer' : 'deleter'} was given; the record of a tensor keeps the tensor's bytes itself`)
   }
   const device = deviceOfStorage(layout.storage)
   if ((given.device ?? device) !== device) throw failure('ERR_DEVICE', `device is '${nameOfDevice(/** @type {number} */ (given.device))}'; the record's bytes are on ${nameOfDevice(device)}`)
   ffi.checkAttached(layout.storage)
-  const made = within(layout, given)
+  const made = viewOfRecord(layout, given)
   inherit(made, layout)
   made.owner = given.owner ?? record.owner
   made.flags = flagsOf(given, layout.flags & (READ_ONLY | STATIC | UNBOUND))
@@ -357,18 +359,18 @@ function overOurs (record, layout, given) {
 }
 
 /**
- * A record's elements, or those of them that are asked for.
+ * A view of a record's layout, as the options ask.
  *
  * @param {Layout} layout
  * @param {Given} given
  * @returns {Layout}
  */
-function within (layout, { dtype: name, shape, strides, dimOrder, offset, nbytes }) {
+function viewOfRecord (layout, { dtype: name, shape, strides, dimOrder, offset, nbytes }) {
   const dtype = name === undefined ? undefined : dtypeOf(name)
   if (nbytes !== undefined) checkLength(layout, nbytes)
   const dense = ffi.isContiguous(layout)
   if (strides === null && dimOrder === null) {
-    if (dense && shape !== null) offset ??= 0 // a run of elements may be longer than needed
+    if (dense && shape !== null) offset ??= 0 // the record may have more elements than the shape
     if (!dense && offset !== null) throw failure('ERR_SHAPE', `offset is ${offset}; strides are needed as well, because the record's elements are not row-major`)
   }
   return viewed(layout, { dtype, shape, strides, dimOrder, offset })
@@ -388,7 +390,7 @@ function checkLength (layout, nbytes) {
 }
 
 /**
- * Over the address in a record that somebody else filled in.
+ * A layout over the address in a record that the caller filled in.
  *
  * @param {Record<string, any>} record
  * @param {Given} given
@@ -402,7 +404,7 @@ function overRecord (record, given) {
   const dtype = name === undefined ? dtypeOf(given.dtype) : dtypeOf(mapGet(TORCH_NAMES, name) ?? name)
   const extents = shape === undefined ? given.shape : shapeOf(shape)
   const steps = strides === undefined || strides === null ? null : integers('strides of the record', strides)
-  const address = ptr === null ? 0 : addressOf('ptr', ptr)
+  const address = ptr === null ? 0 : checkedAddress('ptr', ptr)
   const named = device === undefined || device === null ? undefined : deviceOf(device, 'device of the record')
   if (named !== undefined && (given.device ?? named) !== named) throw failure('ERR_DEVICE', `device is '${nameOfDevice(/** @type {number} */ (given.device))}'; the record says ${show(device)}`)
   if (elementSize !== undefined && elementSize !== dtype.itemsize) throw failure('ERR_DTYPE', `elementSize of the record is ${show(elementSize)}; an element of ${dtype.name} has ${dtype.itemsize} bytes`)
@@ -411,10 +413,10 @@ function overRecord (record, given) {
   return overElements(address, dtype, /** @type {number[]} */ (extents), steps, asked)
 }
 
-const FAR = 2 ** 40 // elements that strides may lead back: room below an address while a layout is judged
+const MOST_BACK = 2 ** 40 // elements that negative strides may reach below a record's ptr
 
 /**
- * @param {number} address  of a record's first element, which need not be its lowest one
+ * @param {number} address  of a record's first element; negative strides reach lower ones
  * @param {import('../backend/dtypes').Dtype} dtype
  * @param {number[]} shape
  * @param {number[] | null} strides
@@ -422,23 +424,23 @@ const FAR = 2 ** 40 // elements that strides may lead back: room below an addres
  * @returns {Layout}
  */
 function overElements (address, { index, itemsize }, shape, strides, given) {
-  const whole = ffi.asStrided(new Layout(probe(address, undefined), index, [0], [1], 0, 0, 0), shape, strides, null, FAR, false)
+  const whole = ffi.asStrided(new Layout(probe(address, undefined), index, [0], [1], 0, 0, 0), shape, strides, null, MOST_BACK, false)
   const { low, high } = whole.size === 0 ? { low: 0, high: -1 } : ffi.extent(whole)
   if (address === 0 && whole.size > 0) throw failure('ERR_ARGUMENT', 'ptr 0 has no elements')
   const first = address + low * itemsize
   const nbytes = (high - low + 1) * itemsize
   if (first < 0 || !Number.isSafeInteger(first + nbytes)) throw failure('ERR_BOUNDS', `strides of the record lead from ptr to address ${first}`)
   const layout = new Layout(probe(first, nbytes), index, whole.shape, whole.strides, -low, whole.size, 0)
-  const made = within(layout, given)
-  made.storage = wrapped(first, nbytes, given)
+  const made = viewOfRecord(layout, given)
+  made.storage = storageAtAddress(first, nbytes, given)
   return made
 }
 
 // ---- The builder ----
 
 /**
- * What forBlob gives: fromBlob's options one by one. Setters return the builder, and what they are given is judged at
- * makeTensor; after it they throw ERR_STALE.
+ * Sets fromBlob's options one by one; made by forBlob. Setters return the builder. Their values are checked by makeTensor,
+ * after which setters throw ERR_STALE.
  *
  * @template {DtypeName} [D=any]
  */
@@ -456,7 +458,7 @@ class BlobBuilder {
     this.#plan = { source, shape, opts: { dtype } }
   }
 
-  /** A builder has one tensor to give: its source, owner and deleter go with it. */
+  /** The source and options, until makeTensor has used them: a builder makes one tensor. */
   #open () {
     if (this.#plan === undefined) throw failure('ERR_STALE', 'the builder was finished: makeTensor gave its tensor; forBlob begins another one')
     return this.#plan
@@ -539,7 +541,7 @@ class BlobBuilder {
    */
   dynamism (dynamism) { return this.#set('dynamism', dynamism) }
   /**
-   * What to call when nobody uses the bytes: once, on a later turn.
+   * A function to be called once, on a later turn, when no tensor uses the bytes any more.
    *
    * @param {(address: bigint) => void} deleter
    * @returns {this}
@@ -549,7 +551,7 @@ class BlobBuilder {
    */
   deleter (deleter) { return this.#set('deleter', deleter) }
   /**
-   * What to keep as long as the bytes are in use.
+   * A value to keep alive as long as the bytes are in use.
    *
    * @param {unknown} owner
    * @returns {this}
@@ -559,7 +561,7 @@ class BlobBuilder {
    */
   owner (owner) { return this.#set('owner', owner) }
   /**
-   * The caller vouches for an address: its bytes stay as long as they are in use.
+   * Declares that the caller keeps an address' bytes valid for as long as they are in use.
    *
    * @param {boolean} [yes]
    * @returns {this}
@@ -569,7 +571,7 @@ class BlobBuilder {
    */
   borrowed (yes = true) { return this.#set('borrowed', yes) }
   /**
-   * Takes the caller's ArrayBuffer over: it is detached.
+   * Transfers the caller's ArrayBuffer, which is detached.
    *
    * @param {boolean} [yes]
    * @returns {this}
@@ -583,7 +585,7 @@ class BlobBuilder {
   /**
    * Where the bytes are.
    *
-   * @param {DeviceName} device  that an address is memory of; 'cpu' unless told
+   * @param {DeviceName} device  whose memory an address is in; 'cpu' unless told
    * @returns {this}
    * @throws ERR_STALE the tensor was made
    * @example
@@ -591,7 +593,7 @@ class BlobBuilder {
    */
   device (device) { return this.#set('device', device) }
   /**
-   * Our writers will refuse the tensor and its views.
+   * Makes the tensor and its views read-only: samebytes' writers refuse them.
    *
    * @param {boolean} [yes]
    * @returns {this}
@@ -602,7 +604,7 @@ class BlobBuilder {
   readOnly (yes = true) { return this.#set('readOnly', yes) }
 
   /**
-   * The tensor, once. Nothing is taken over before, nor where it throws; then it may be tried again.
+   * Makes the tensor, once. If it throws, the caller keeps the source and may try again.
    *
    * @returns {Tensor<D>} over the source's bytes
    * @throws as fromBlob · ERR_STALE the tensor was made
@@ -619,7 +621,7 @@ class BlobBuilder {
 }
 
 /**
- * fromBlob as a builder: setters in any order, then makeTensor(). Takes nothing over.
+ * fromBlob as a builder: setters in any order, then makeTensor(), before which the source stays the caller's.
  *
  * @template {BlobSource} S
  * @template {DtypeName} [D=DtypeOfSource<S>]
@@ -627,7 +629,7 @@ class BlobBuilder {
  * @param {Shape | null} [shape]  elements
  * @param {D} [dtype]
  * @returns {BlobBuilder<D>}
- * @throws nothing: makeTensor judges
+ * @throws nothing: makeTensor checks
  * @see ExecuTorch for_blob, LibTorch for_blob
  * @example
  * forBlob(new Float32Array(6), [2, 3]).dimOrder([1, 0]).readOnly().makeTensor().strides // [1, 2]

@@ -1,5 +1,5 @@
 'use strict'
-// DLPack capsules: a layout's bytes for other addons, and theirs as layouts.
+// DLPack: capsules of layouts, layouts of capsules, and the CUDA array interface.
 
 const { Math, Number, arrayIncludes, arrayJoin, arrayMap, arraySlice, arraySome } = require('../base/primordials')
 const ffi = require('../backend/calls')
@@ -13,7 +13,7 @@ const { SHARED, placeLike } = require('../layout/placement')
 const { withBytes } = require('../layout/layouts')
 const { likeOf } = require('../copy/results')
 const { addressOf } = require('../layout/data')
-const loans = require('../backend/pins')
+const pins = require('../backend/pins')
 
 const cuda = laterFile(() => require('../backend/cuda'))
 
@@ -22,18 +22,18 @@ const { addon } = /** @type {any} */ (backend)
 
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
 /**
- * What a consumer asked for, after all that is user code ran.
+ * What a consumer asked __dlpack__ for, read and checked.
  *
  * @typedef {object} Asked
  * @property {boolean} isVersioned
  * @property {boolean} copy
  * @property {number[] | null} device  as DLPack numbers it
- * @property {number | bigint | null} stream  that the consumer works on
+ * @property {number | bigint | null} stream  the consumer's
  */
 
 const TYPE_CPU = 1
 const TYPE_CUDA = 2
-const DEFAULT_STREAM = 1 // the legacy one, which tensors are used on where no other is asked for
+const DEFAULT_STREAM = 1 // DLPack's number of CUDA's legacy default stream
 /** device types whose memory the CPU reads: its own, and what was pinned for CUDA and ROCm */
 const HOST = [TYPE_CPU, 3, 11]
 
@@ -42,7 +42,7 @@ const HOST = [TYPE_CPU, 3, 11]
  * @param {unknown} value
  * @returns {number[] | null} null: not given
  */
-function pair (name, value) {
+function pairOfIntegers (name, value) {
   if (value === undefined || value === null) return null
   const list = integers(name, value)
   if (list.length !== 2) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; two integers were expected`)
@@ -54,9 +54,9 @@ function pair (name, value) {
  * @returns {Asked}
  */
 function askedOf ({ maxVersion, copy, dlDevice, stream }) {
-  const version = pair('maxVersion', maxVersion)
+  const version = pairOfIntegers('maxVersion', maxVersion)
   if (version !== null && arraySome(version, n => n < 0)) throw failure('ERR_BOUNDS', `maxVersion is ${show(maxVersion)}; it has a major and a minor version`)
-  const device = pair('dlDevice', dlDevice)
+  const device = pairOfIntegers('dlDevice', dlDevice)
   const number = stream === undefined ? null : stream
   if (number !== null && typeof number !== 'bigint' && !Number.isSafeInteger(number)) throw failure('ERR_ARGUMENT', `stream is ${show(stream)}; an integer was expected`)
   return { isVersioned: version !== null && version[0] >= 1, copy: boolean('copy', copy ?? undefined), device, stream: number }
@@ -74,12 +74,12 @@ function dlDeviceOf ({ storage }) {
 }
 
 /**
- * Is what a consumer asked for where the bytes are?
+ * Checks that the bytes are on the device asked for, and that the stream is one of it.
  *
  * @param {Layout} layout
  * @param {Asked} asked
  */
-function checkThere (layout, { device, stream }) {
+function checkDeviceAndStream (layout, { device, stream }) {
   const there = dlDeviceOf(layout)
   if (device !== null && (device[0] !== there[0] || device[1] !== there[1])) {
     throw failure('ERR_DEVICE', `dlDevice is [${arrayJoin(device)}]; the tensor is on ${nameOfDevice(deviceOfStorage(layout.storage))}, [${arrayJoin(there)}]; cpu() and to() copy it elsewhere`)
@@ -90,10 +90,10 @@ function checkThere (layout, { device, stream }) {
 }
 
 /**
- * Refuses what consumers of legacy capsules read wrongly or die of.
+ * Refuses what a legacy capsule cannot express, or what crashes its consumers.
  *
  * @param {Layout} layout
- * @param {boolean} copy  dense and writable, whatever the layout is
+ * @param {boolean} copy  the capsule will be of a contiguous, writable copy
  */
 function checkLegacy ({ dtype, flags, strides, size }, copy) {
   const { name, kind, itemsize } = dtypes[dtype]
@@ -109,36 +109,36 @@ function checkLegacy ({ dtype, flags, strides, size }, copy) {
 }
 
 /**
- * A capsule of the bytes where they are, held until its consumer frees them; or of a copy.
+ * A capsule of a layout's bytes, pinned until its consumer frees them; or of a copy.
  *
- * @param {Layout} layout  of a tensor that was not disposed, over bytes that are attached
+ * @param {Layout} layout  of a tensor that is not disposed; its bytes are attached
  * @param {Asked} asked
  * @returns {object}
  */
 function capsuleOf (layout, asked) {
   const { isVersioned, copy, stream } = asked
-  checkThere(layout, asked)
+  checkDeviceAndStream(layout, asked)
   if (backend.isWasm) throw failure('ERR_UNSUPPORTED', 'capsules are for native code, which needs the native addon: WASM sees its own memory only')
   if (!isVersioned) checkLegacy(layout, copy)
   if (copy) return capsuleOfCopy(layout, isVersioned, stream)
   const readOnly = (layout.flags & READ_ONLY) !== 0
-  if (deviceOfStorage(layout.storage) !== CPU) return capsuleThere(layout, readOnly, stream, isVersioned, false)
-  if (layout.size > 0) return capsuleOfOperand(loans.hold(layout, readOnly), isVersioned, false)
+  if (deviceOfStorage(layout.storage) !== CPU) return capsuleOnDevice(layout, readOnly, stream, isVersioned, false)
+  if (layout.size > 0) return capsuleOfOperand(pins.hold(layout, readOnly), isVersioned, false)
   ffi.putOperand(layout, readOnly)
   return capsuleOfOperand(-1, isVersioned, false)
 }
 
 /**
- * Of a layout on a device: the capsule holds its storage itself.
+ * A capsule of a layout on a device, whose storage the capsule references itself.
  *
  * @param {Layout} layout
  * @param {boolean} readOnly
- * @param {number | bigint | null} stream  of the consumer; -1: it sees to the order itself
+ * @param {number | bigint | null} stream  the consumer's, which waits for pending work; -1: the consumer synchronizes itself
  * @param {boolean} isVersioned
  * @param {boolean} copied
  */
-function capsuleThere (layout, readOnly, stream, isVersioned, copied) {
-  loans.checkUse(layout, readOnly)
+function capsuleOnDevice (layout, readOnly, stream, isVersioned, copied) {
+  pins.checkUse(layout, readOnly)
   if (stream !== -1 && stream !== -1n && layout.size > 0) cuda().touch(layout.storage, stream)
   ffi.putOperand(layout, readOnly)
   return capsuleOfOperand(-1, isVersioned, copied)
@@ -154,16 +154,18 @@ function capsuleOfCopy (layout, isVersioned, stream) {
   try {
     ffi.copy(made, layout, 0)
     countCopy('__dlpack__', made.size * itemsizes[made.dtype])
-    if (deviceOfStorage(made.storage) !== CPU) return capsuleThere(made, false, stream, isVersioned, true)
+    if (deviceOfStorage(made.storage) !== CPU) return capsuleOnDevice(made, false, stream, isVersioned, true)
     ffi.putOperand(made, false)
     return capsuleOfOperand(-1, isVersioned, true)
   } finally {
-    backend.release(made.storage) // the capsule has a hold of its own
+    backend.release(made.storage) // the capsule has a reference of its own
   }
 }
 
 /**
- * @param {number} number  under which the operand in the frame is held; -1: it has no bytes, or native ones
+ * Makes a capsule of the operand in the frame.
+ *
+ * @param {number} number  of the operand's pin; -1: it has no bytes, or native ones
  * @param {boolean} isVersioned
  * @param {boolean} copied
  */
@@ -172,33 +174,33 @@ function capsuleOfOperand (number, isVersioned, copied) {
   try {
     ffi.check()
   } catch (error) {
-    if (number >= 0 && ffi.result(0) === 0) loans.giveBack(number)
+    if (number >= 0 && ffi.result(0) === 0) pins.giveBack(number)
     throw error
   }
   return capsule
 }
 
 /**
- * Uses a capsule up.
+ * Takes the tensor out of a capsule, which is used up.
  *
  * @param {unknown} capsule
- * @returns {Layout} whose storage frees it when nobody needs it any more
+ * @returns {Layout} its storage calls the capsule's deleter when it is freed
  */
-function layoutOf (capsule) {
+function layoutOfCapsule (capsule) {
   if (backend.isWasm) throw failure('ERR_UNSUPPORTED', 'x can be a tensor only: capsules are native memory, which needs the native addon')
   addon.fromCapsule(capsule)
   ffi.check()
-  return ffi.takeCapsule(number => /** @type {import('../backend/storage').Storage} */ (loans.lent.held[number]))
+  return ffi.takeCapsule(number => /** @type {import('../backend/storage').Storage} */ (pins.lent.held[number]))
 }
 
 /**
- * Where what others export lies.
+ * The stream to ask a producer for.
  *
- * @param {unknown} device  what their __dlpack_device__ gave
- * @returns {number | null} the stream on which it will be used here; null: the CPU has none
+ * @param {unknown} device  what the producer's __dlpack_device__ returned
+ * @returns {number | null} null: the bytes are on the CPU
  */
 function streamFor (device) {
-  const list = pair('the device of x', device)
+  const list = pairOfIntegers('the device of x', device)
   if (list !== null && arrayIncludes(HOST, list[0])) return null
   if (list !== null && list[0] === TYPE_CUDA && !backend.isWasm) {
     checkDevice(list[1])
@@ -207,7 +209,7 @@ function streamFor (device) {
   throw failure('ERR_DEVICE', `x is on the device ${list === null ? show(device) : `[${arrayJoin(list)}]`}; the CPU, [1, 0], or a CUDA device, [2, 0] and its like, was expected`)
 }
 
-/** @param {number} index @throws ERR_DEVICE there is no such device here */
+/** @param {number} index @throws ERR_DEVICE no such device */
 function checkDevice (index) {
   try {
     ffi.run(ffi.rows.cuda_open, [], [Math.min(index, 2 ** 31)])
@@ -258,4 +260,4 @@ function arrayInterfaceOf (layout) {
   }
 }
 
-module.exports = { askedOf, arrayInterfaceOf, capsuleOf, dlDeviceOf, layoutOf, streamFor }
+module.exports = { askedOf, arrayInterfaceOf, capsuleOf, dlDeviceOf, layoutOfCapsule, streamFor }

@@ -1,21 +1,21 @@
 'use strict'
-// Functions of several tensors: one made of all of them, and whether they are equal.
+// Functions of several tensors: one made of all of them; whether they are equal, or have bytes in common.
 
 const { Array, arrayEvery, arrayMap, arraySlice } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { MOST_PARTS, show, boolean, integer, optionsOf, axisAndOptions } = require('../base/validate')
-const { checkTogether } = require('../layout/placement')
-const moves = require('../copy/rearrange')
-const { Tensor, resultOf, produced } = require('./tensor')
+const { checkSameDevice } = require('../layout/placement')
+const rearrange = require('../copy/rearrange')
+const { Tensor, tensorOf, resultOf, produced } = require('./tensor')
 
 /** @import { DtypeName, NameOf, Or, Promote, AnyTensor, AxisOptions, CloseOptions, EqualOptions, Joined } from '../base/types' */
 
 /**
- * (list, ...) or (a, b, ...): the tensors, and what follows them.
+ * Splits (list, ...) or (a, b, ...) into the tensors and the arguments after them.
  *
  * @param {unknown[]} args
- * @param {number} least  tensors
+ * @param {number} least  tensors expected
  * @returns {{ tensors: Tensor[], rest: unknown[] }}
  */
 function tensorsOf (args, least) {
@@ -35,7 +35,9 @@ function tensorsOf (args, least) {
 }
 
 /**
- * @param {string} reason
+ * concat and stack: reads the arguments and writes the recipe's result.
+ *
+ * @param {string} reason  name of the function
  * @param {unknown[]} args
  * @param {(sources: InstanceType<typeof ffi.Layout>[], axis: number | null) => import('../copy/rearrange').Recipe} recipeOf
  * @returns {Tensor}
@@ -49,7 +51,7 @@ function combined (reason, args, recipeOf) {
 }
 
 /**
- * Tensors one after the other along an axis. Other dtypes meet as promoteTypes says, unless one is given.
+ * Joins tensors along an axis that they have. Different dtypes are promoted as by promoteTypes, unless one is given.
  *
  * @template {readonly AnyTensor[]} L
  * @template {DtypeName} [E=never]
@@ -64,7 +66,7 @@ function combined (reason, args, recipeOf) {
  * concat(tensor([1]), tensor([2, 3])).toArray() // [1, 2, 3]
  */
 /**
- * Tensors one after the other along an axis: two tensors, without a list.
+ * Joins two tensors along an axis, without a list.
  *
  * @template {DtypeName} A
  * @template {DtypeName} B
@@ -78,7 +80,7 @@ function combined (reason, args, recipeOf) {
  * @throws as with a list
  */
 /**
- * Tensors one after the other along an axis: three tensors, without a list.
+ * Joins three tensors along an axis, without a list.
  *
  * @template {DtypeName} A
  * @template {DtypeName} B
@@ -94,7 +96,7 @@ function combined (reason, args, recipeOf) {
  * @throws as with a list
  */
 /**
- * Tensors one after the other along an axis: four tensors, without a list.
+ * Joins four tensors along an axis, without a list.
  *
  * @template {DtypeName} A
  * @template {DtypeName} B
@@ -112,7 +114,7 @@ function combined (reason, args, recipeOf) {
  * @throws as with a list
  */
 /**
- * Tensors one after the other along an axis: the tensors, then the axis and options, without a list.
+ * Joins any number of tensors along an axis, without a list: the tensors, then axis and options.
  *
  * @overload
  * @param {...(AnyTensor | number | null | AxisOptions | DtypeName)} args
@@ -124,11 +126,11 @@ function combined (reason, args, recipeOf) {
  * @returns {any}
  */
 function concat (...args) {
-  return combined('concat', args, moves.concat)
+  return combined('concat', args, rearrange.concat)
 }
 
 /**
- * Tensors of one shape beside each other along a new axis.
+ * Joins tensors of one shape along a new axis. Different dtypes are promoted as by promoteTypes, unless one is given.
  *
  * @template {readonly AnyTensor[]} L
  * @template {DtypeName} [E=never]
@@ -143,7 +145,7 @@ function concat (...args) {
  * stack([tensor([1, 2]), tensor([3, 4])], 1).toArray() // [[1, 3], [2, 4]]
  */
 /**
- * Tensors of one shape beside each other along a new axis: two tensors, without a list.
+ * Joins two tensors along a new axis, without a list.
  *
  * @template {DtypeName} A
  * @template {DtypeName} B
@@ -157,7 +159,7 @@ function concat (...args) {
  * @throws as with a list
  */
 /**
- * Tensors of one shape beside each other along a new axis: three tensors, without a list.
+ * Joins three tensors along a new axis, without a list.
  *
  * @template {DtypeName} A
  * @template {DtypeName} B
@@ -173,7 +175,7 @@ function concat (...args) {
  * @throws as with a list
  */
 /**
- * Tensors of one shape beside each other along a new axis: four tensors, without a list.
+ * Joins four tensors along a new axis, without a list.
  *
  * @template {DtypeName} A
  * @template {DtypeName} B
@@ -191,7 +193,7 @@ function concat (...args) {
  * @throws as with a list
  */
 /**
- * Tensors of one shape beside each other along a new axis: the tensors, then the axis and options, without a list.
+ * Joins any number of tensors along a new axis, without a list: the tensors, then axis and options.
  *
  * @overload
  * @param {...(AnyTensor | number | AxisOptions | DtypeName)} args
@@ -205,12 +207,12 @@ function concat (...args) {
 function stack (...args) {
   return combined('stack', args, (sources, axis) => {
     if (axis === null) throw failure('ERR_ARGUMENT', 'axis is null; an integer was expected')
-    return moves.stack(sources, axis)
+    return rearrange.stack(sources, axis)
   })
 }
 
 /**
- * Have all tensors one shape and equal numbers? Dtypes may differ; 64-bit integers and floats are compared exactly.
+ * Do all tensors have the same shape and equal elements? Dtypes may differ; 64-bit integers and floats are compared exactly.
  *
  * @param {...(AnyTensor | readonly AnyTensor[] | EqualOptions)} args  (list, options) or (a, b, ..., options). equalNaN: NaN equals NaN
  * @returns {boolean}
@@ -224,12 +226,12 @@ function arrayEqual (...args) {
   const { equalNaN: asked } = optionsOf(rest[0])
   const equalNaN = boolean('equalNaN', asked)
   const layouts = arrayMap(tensors, Tensor.attachedOf)
-  for (let i = 1; i < layouts.length; i++) checkTogether(layouts[0].storage, layouts[i].storage)
+  for (let i = 1; i < layouts.length; i++) checkSameDevice(layouts[0].storage, layouts[i].storage)
   return arrayEvery(layouts, (other, i) => i === 0 || ffi.arrayEqual(layouts[0], other, equalNaN))
 }
 
 /**
- * Is |a - b| <= atol + rtol * |b| everywhere? Broadcast; an infinity is close to itself alone.
+ * Is |a - b| <= atol + rtol * |b| for all elements? The tensors are broadcast; an infinity is close to itself alone.
  *
  * @overload
  * @param {AnyTensor} a
@@ -242,7 +244,7 @@ function arrayEqual (...args) {
  * allClose(tensor([1, 2]), tensor([1.000001, 2])) // true
  */
 /**
- * The same of a list of two tensors.
+ * As above, with a list of two tensors.
  *
  * @overload
  * @param {readonly [AnyTensor, AnyTensor]} list
@@ -262,8 +264,42 @@ function allClose (...args) {
   if (tensors.length > 2) throw failure('ERR_ARGUMENT', `${tensors.length} tensors were given; two were expected`)
   const a = Tensor.attachedOf(tensors[0])
   const b = Tensor.attachedOf(tensors[1])
-  checkTogether(a.storage, b.storage)
+  checkSameDevice(a.storage, b.storage)
   return ffi.allClose(a, b, within[0], within[1], equalNaN)
+}
+
+/**
+ * Do two tensors share any byte? Decided by addresses and strides.
+ *
+ * @overload
+ * @param {Tensor} a
+ * @param {Tensor} b
+ * @returns {boolean}
+ * @throws {TypeError} ERR_ARGUMENT other than two tensors · {RangeError} ERR_MEMORY interleaved layouts need a bit for each byte · ERR_DISPOSED
+ * @see NumPy shares_memory
+ * @example
+ * const t = zeros([4])
+ * sharesMemory(t.slice(':2'), t.slice('2:')) // false
+ */
+/**
+ * As above, with a list of two tensors.
+ *
+ * @overload
+ * @param {readonly [Tensor, Tensor]} list
+ * @returns {boolean}
+ * @throws as with two
+ */
+/**
+ * @param {...any} args
+ * @returns {boolean}
+ */
+function sharesMemory (...args) {
+  const given = args.length === 1 && Array.isArray(args[0]) ? args[0] : args
+  const { length } = given
+  if (length !== 2) throw failure('ERR_ARGUMENT', `${length} tensors were given; two were expected`)
+  const a = tensorOf(given[0], 'a')
+  const b = tensorOf(given[1], 'b')
+  return ffi.sharesMemory(Tensor.layoutOf(a), Tensor.layoutOf(b))
 }
 
 /**
@@ -279,4 +315,4 @@ function tolerance (name, value, missing) {
   return value
 }
 
-module.exports = { concat, stack, arrayEqual, allClose }
+module.exports = { concat, stack, arrayEqual, allClose, sharesMemory }

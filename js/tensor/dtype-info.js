@@ -1,18 +1,18 @@
 'use strict'
-// What dtypes are to each other, and what numbers they hold.
+// Casts and promotion between dtypes, and the range of their numbers.
 
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
-const { show } = require('../base/validate')
+const { show, castingOf } = require('../base/validate')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { Tensor } = require('./tensor')
 
-/** @import { DtypeName, AnyTensor, Floating, Complex, Signed, Unsigned, Promote, FloatInfo, IntegerInfo } from '../base/types' */
+/** @import { DtypeName, Casting, AnyTensor, Floating, Complex, Signed, Unsigned, Promote, FloatInfo, IntegerInfo } from '../base/types' */
 
 /**
- * The dtype in which values of two dtypes meet.
+ * The dtype that two dtypes are promoted to.
  *
- * bool gives way to everything; an integer beside a float (or complex) gives the latter, whatever their sizes; uint64
+ * bool and another dtype give the other; an integer and a float (or complex) give the latter, whatever their sizes; uint64
  * and a signed integer give float64; float16 and bfloat16 give float32; the two float8 give float16.
  *
  * @template {DtypeName} A
@@ -31,7 +31,23 @@ function promoteTypes (a, b) {
 }
 
 /**
- * A dtype's name, or that of a tensor's.
+ * Does a casting rule allow a cast from one dtype to another?
+ *
+ * @param {DtypeName} from
+ * @param {DtypeName} to
+ * @param {Casting} [casting]  'same_kind' where none is given
+ * @returns {boolean}
+ * @throws {TypeError} ERR_DTYPE, ERR_ARGUMENT
+ * @see array API can_cast, with NumPy's levels
+ * @example
+ * canCast('int64', 'float64', 'safe') // false
+ */
+function canCast (from, to, casting) {
+  return ffi.canCast(dtypeOf(from).index, dtypeOf(to).index, castingOf(casting))
+}
+
+/**
+ * The dtype of a name or of a tensor.
  *
  * @param {unknown} of
  */
@@ -40,7 +56,7 @@ function dtypeFor (of) {
 }
 
 /**
- * The numbers that a floating dtype has; of a complex one, those of its parts.
+ * The limits of a floating dtype; of a complex dtype, those of its parts.
  *
  * @param {Floating | Complex | AnyTensor} dtype  a name, or a tensor of it
  * @returns {FloatInfo} eps: from 1 to the next larger number; smallestNormal: the smallest positive number of full precision
@@ -58,7 +74,7 @@ function finfo (dtype) {
 }
 
 /**
- * The numbers that an integer dtype has.
+ * The limits of an integer dtype.
  *
  * @template {DtypeName} D
  * @overload
@@ -81,4 +97,4 @@ function iinfo (dtype) {
   return bits === 64 ? { bits, min, max, dtype: name } : { bits, min: Number(min), max: Number(max), dtype: name }
 }
 
-module.exports = { promoteTypes, finfo, iinfo }
+module.exports = { canCast, promoteTypes, finfo, iinfo }

@@ -1,11 +1,11 @@
 'use strict'
-// Random tensors. Seed and place decide each value, on every back end alike; C has the arithmetic.
+// Random tensors and their generators. Each value depends on the seed and the position in the stream alone, on all back ends; C computes them.
 
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { show, optionsOf } = require('../base/validate')
 const { dtypeOf } = require('../backend/dtypes')
-const { emptyLayout, written } = require('../layout/layouts')
+const { emptyLayout, dtypeLike, written } = require('../layout/layouts')
 const { wrap } = require('./tensor')
 
 const { rows } = ffi
@@ -24,8 +24,8 @@ function seedOf (seed) {
 }
 
 /**
- * A place in the stream of random numbers that a seed stands for (Philox4x32-10). The same seed gives
- * the same bits on every back end; each call takes up where the one before ended.
+ * A position in a seed's stream of random numbers (Philox4x32-10). The same seed gives the same bits on every back end; each
+ * call continues where the one before ended.
  *
  * @see PyTorch Generator
  * @example
@@ -44,13 +44,13 @@ class Generator {
     this.#seed = seedOf(seed)
   }
 
-  /** What it was made or seeded with. @returns {bigint} */
+  /** The seed, as 64 bits. @returns {bigint} */
   get seed () { return this.#seed }
-  /** 32-bit words of the stream that are used up. @returns {bigint} */
+  /** 32-bit words of the stream that have been used. @returns {bigint} */
   get offset () { return this.#offset }
 
   /**
-   * Goes to the start of another seed's stream.
+   * Restarts at the beginning of a seed's stream.
    *
    * @param {number | bigint} seed  64 bits of it count
    * @returns {this}
@@ -84,14 +84,14 @@ class Generator {
   }
 }
 
-/** what is used where no generator is given; seeded anew in each process */
+/** the generator of calls that name none; its seed differs in each process */
 const shared = new Generator(Math.floor(Math.random() * 2 ** 53))
 
 /**
- * Seeds the generator that is used where none is given.
+ * Seeds the default generator, which is used where none is given.
  *
  * @param {number | bigint} seed  64 bits of it count
- * @returns {Generator} that one
+ * @returns {Generator} the default one
  * @throws {TypeError} ERR_ARGUMENT
  * @see PyTorch manual_seed
  * @example
@@ -104,42 +104,45 @@ function manualSeed (seed) {
 const FLOAT32 = dtypeOf('float32')
 
 /**
- * @param {number} row
+ * A new tensor of random numbers.
+ *
+ * @param {number} row  of the distribution, as C numbers its functions
  * @param {import('../layout/layouts').Lay} lay
- * @param {unknown} what  for lay
- * @param {Record<string, any>} options
- * @param {import('../backend/dtypes').Dtype} missing  where the options name no dtype
- * @param {number | bigint} a  of the distribution
- * @param {number | bigint} b
+ * @param {unknown} what  lay's second argument
+ * @param {unknown} opts
+ * @param {number | bigint} [a]  of the distribution: the low end
+ * @param {number | bigint} [b]  the high end
+ * @param {import('../backend/dtypes').Dtype} [missing]  where neither the options nor lay tell a dtype
  * @returns {import('./tensor').Tensor}
  */
-function draw (row, lay, what, options, missing, a, b) {
+function draw (row, lay, what, opts, a = 0, b = 1, missing = FLOAT32) {
+  const options = optionsOf(opts)
   const { dtype: name, generator = shared } = options
   if (!Generator.isGenerator(generator)) throw failure('ERR_ARGUMENT', `generator is ${show(generator)}; a Generator was expected`)
-  const layout = lay(name === undefined ? missing : dtypeOf(name), what, options, false)
+  const layout = lay(name === undefined ? dtypeLike(lay, what) ?? missing : dtypeOf(name), what, options, false)
   return wrap(written(layout, () => {
-    Generator.advance(generator, ffi.generate(row, layout, [a, b, generator.seed, generator.offset], 0)) // of stream 0
+    Generator.advance(generator, ffi.generate(row, layout, [a, b, generator.seed, generator.offset], 0)) // stream 0
   }))
 }
 
 /**
+ * A new tensor of random integers.
+ *
  * @param {import('../layout/layouts').Lay} lay
- * @param {unknown} what  for lay
+ * @param {unknown} what  lay's second argument
  * @param {number | bigint} low
- * @param {number | bigint} high
+ * @param {number | bigint} high  exclusive
  * @param {unknown} opts
- * @param {import('../backend/dtypes').Dtype} [missing]  where the options name no dtype
  * @returns {import('./tensor').Tensor}
  */
-function drawIntegers (lay, what, low, high, opts, missing) {
+function drawIntegers (lay, what, low, high, opts) {
   for (const [name, value] of Object.entries({ low, high })) {
     if (typeof value !== 'bigint' && !Number.isSafeInteger(value)) {
       throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a safe integer or a bigint was expected`)
     }
   }
-  if (high === 1n << 64n) high = 2 ** 64 // as a number, it is what lets uint64 have all its values
-  missing ??= dtypeOf(typeof low === 'bigint' || typeof high === 'bigint' ? 'int64' : 'int32')
-  return draw(rows.randint, lay, what, optionsOf(opts), missing, low, high)
+  if (high === 1n << 64n) high = 2 ** 64 // C takes this bound as a number: no 64-bit integer holds it
+  return draw(rows.randint, lay, what, opts, low, high, dtypeOf(typeof low === 'bigint' || typeof high === 'bigint' ? 'int64' : 'int32'))
 }
 
 /**
@@ -155,7 +158,7 @@ function drawIntegers (lay, what, low, high, opts, missing) {
  * rand([2, 3], { generator: new Generator(1) }).shape // [2, 3]
  */
 function rand (shape, opts) {
-  return draw(rows.uniform, emptyLayout, shape, optionsOf(opts), FLOAT32, 0, 1)
+  return draw(rows.uniform, emptyLayout, shape, opts)
 }
 
 /**
@@ -171,7 +174,7 @@ function rand (shape, opts) {
  * randn(4, 'float64').dtype // 'float64'
  */
 function randn (shape, opts) {
-  return draw(rows.normal, emptyLayout, shape, optionsOf(opts), FLOAT32, 0, 1)
+  return draw(rows.normal, emptyLayout, shape, opts)
 }
 
 /**

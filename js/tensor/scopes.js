@@ -1,5 +1,5 @@
 'use strict'
-// tidy, scope and dispose, for tensors.
+// tidy, scope and dispose for tensors; layout/lifetime.js has the logic.
 
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
@@ -7,8 +7,8 @@ const lifetime = require('../layout/lifetime')
 const { Tensor } = require('./tensor')
 
 /**
- * Runs a function and disposes every tensor made inside but what it returns (also inside arrays and
- * objects) or keeps. Synchronous: a returned promise throws.
+ * Runs a function and disposes every tensor made inside, except those that it returns (also inside arrays and
+ * objects) or keeps. Synchronous: if the function returns a promise, tidy throws.
  *
  * @template R
  * @param {() => R} fn
@@ -23,7 +23,7 @@ function tidy (fn) {
 }
 
 /**
- * Runs an asynchronous function with a scope; what it tracks is disposed at the end, but for what is
+ * Runs an asynchronous function with a scope. Tensors that the scope tracks are disposed at the end, except those that are
  * returned or kept.
  *
  * @template R

@@ -1,5 +1,5 @@
 'use strict'
-// Tensors of numbers that follow from their place: arange, linspace, eye. C has the arithmetic.
+// arange, linspace and eye. C computes the elements.
 
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
@@ -15,7 +15,7 @@ const { rows } = ffi
 /** @import { Tensor } from './tensor' */
 
 /**
- * Arguments of which the last ones may be omitted, and options after those that are there.
+ * Splits arguments into numbers, the last of which may be omitted, and options.
  *
  * @param {unknown[]} args  options last
  * @returns {[unknown[], Record<string, any>]} without options; omitted ones are undefined
@@ -58,7 +58,7 @@ function countIntegers (start, stop, step) {
 }
 
 /**
- * The same of numbers, rounded as NumPy does.
+ * How many numbers there are from start by step before stop, rounded as NumPy does.
  *
  * @param {number} start
  * @param {number} stop
@@ -68,19 +68,19 @@ function countIntegers (start, stop, step) {
 function countNumbers (start, stop, step) {
   const way = stop - start
   const steps = way / step
-  if (steps === 0 && way !== 0) return Object.is(steps, -0) ? 0 : 1 // too little for a float64
+  if (steps === 0 && way !== 0) return Object.is(steps, -0) ? 0 : 1 // underflow
   return Math.max(0, Math.ceil(steps))
 }
 
 /**
- * Numbers from start by step up to stop, which is none of them. Integer dtypes are counted exactly, others are
+ * Numbers from start by step up to, but not including, stop. Integer dtypes are computed exactly, others as
  * start + i * step in float64, rounded to the dtype.
  *
  * @template {number | bigint} A
  * @template {number | bigint} [B=never]
  * @template {number | bigint} [C=never]
  * @template {DtypeName} [D=never]
- * @param {A} start  stop, where it is the only number: start is 0 then
+ * @param {A} start  or stop, if it is the only number; start is 0 then
  * @param {B | MakeOptions<D> | NameOf<D>} [stop]  exclusive
  * @param {C | MakeOptions<D> | NameOf<D>} [step]  1 where none is given; not 0
  * @param {MakeOptions<D> | NameOf<D>} [opts]  where no dtype is given: int64 if one is a bigint, int32 if all are safe integers, else float32
@@ -104,7 +104,7 @@ function arange (start, stop, step, opts) {
   if (wide && !integral) throw failure('ERR_CAST', 'a number that is no safe integer stands among bigints')
   const { dtype: name } = options
   const dtype = dtypeOf(name === undefined ? (wide ? 'int64' : integral ? 'int32' : 'float32') : name)
-  scalarFor(from, dtype) // refuses numbers that 64-bit integers are not sure of
+  scalarFor(from, dtype) // refuses unsafe integers for 64-bit dtypes
   const size = integral
     ? countIntegers(BigInt(from), BigInt(to), BigInt(by))
     : countNumbers(Number(from), Number(to), Number(by))
@@ -115,14 +115,14 @@ function arange (start, stop, step, opts) {
 }
 
 /**
- * Evenly spaced numbers from start to stop, computed in float64 and rounded to the dtype; integer dtypes get the next
- * integer below, as NumPy does.
+ * Evenly spaced numbers from start to stop, computed in float64 and rounded to the dtype; for integer dtypes rounded down,
+ * as NumPy does.
  *
  * @template {DtypeName} [D=never]
  * @param {number} start
  * @param {number} stop  exactly the last one, unless endpoint is false
  * @param {number} num  elements
- * @param {LinspaceOptions<D> | NameOf<D>} [opts]  float32 where no dtype is given; endpoint false: stop is what would come next
+ * @param {LinspaceOptions<D> | NameOf<D>} [opts]  float32 where no dtype is given; endpoint false: stop would be the next element
  * @returns {Tensor<Or<D, 'float32'>>} owns its bytes
  * @throws {TypeError} ERR_CAST a value does not fit the dtype, ERR_DTYPE bool, ERR_ARGUMENT · {RangeError} ERR_BOUNDS NaN, infinities and stop - start beyond float64, ERR_SHAPE, ERR_MEMORY
  * @see array API linspace
@@ -147,8 +147,8 @@ function linspace (start, stop, num, opts) {
  *
  * @template {DtypeName} [D=never]
  * @param {number} n  rows
- * @param {number | EyeOptions<D> | NameOf<D>} [m]  columns; as many as rows where none are given
- * @param {EyeOptions<D> | NameOf<D>} [opts]  k: the diagonal, 0 in the middle, above it positive
+ * @param {number | EyeOptions<D> | NameOf<D>} [m]  columns; n where not given
+ * @param {EyeOptions<D> | NameOf<D>} [opts]  k: the diagonal, 0 for the main one, positive above it
  * @returns {Tensor<Or<D, 'float32'>>} float32 where no dtype is given; owns its bytes
  * @throws {RangeError} ERR_SHAPE, ERR_BOUNDS k, ERR_MEMORY · {TypeError} ERR_DTYPE, ERR_ARGUMENT
  * @see array API eye
@@ -160,8 +160,8 @@ function eye (n, m, opts) {
   const { dtype: name, k = 0 } = options
   const diagonal = integer('k', k)
   const dtype = dtypeOf(name === undefined ? 'float32' : name)
-  const height = extent('n', rowCount)
-  const layout = emptyLayout(dtype, [height, columns === undefined ? height : extent('m', columns)], options, true)
+  const height = checkedExtent('n', rowCount)
+  const layout = emptyLayout(dtype, [height, columns === undefined ? height : checkedExtent('m', columns)], options, true)
   return wrap(written(layout, () => {
     ffi.fill(ffi.viewByNumbers(rows.diagonal, layout, diagonal, 0, 1), true)
   }))
@@ -172,7 +172,7 @@ function eye (n, m, opts) {
  * @param {unknown} value
  * @returns {number}
  */
-function extent (name, value) {
+function checkedExtent (name, value) {
   if (integer(name, value, 'ERR_SHAPE') < 0) throw failure('ERR_SHAPE', `${name} is ${value}; it is 0 or more`)
   return /** @type {number} */ (value)
 }

@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 'use strict'
-// The Tensor class: layout beside a storage. Methods check what they are given, call C through ffi.js
-// and wrap the layout that comes back.
+// The Tensor class: a layout over a storage. Methods read and check their arguments, call C (backend/calls.js), and wrap the layout
+// that comes back.
 
 const { Array, Math, Object, Reflect, Uint8Array, arrayJoin, arrayMap, arrayPop, arraySlice } = require('../base/primordials')
 const ffi = require('../backend/calls')
@@ -16,19 +16,21 @@ const { dtypes, itemsizes, dtypeOf } = require('../backend/dtypes')
 const { BRAND, COPY, scalarFor } = require('../layout/values')
 const { dtypeOfArray, isSharedArrayBuffer, isVideoFrame, isAudioBuffer, partsOfArray, dtypeOfType } = require('../base/buffers')
 const { CPU, isDevice, deviceOfStorage, isPinned, nameOfDevice } = require('../backend/device-names')
-const { HOST, SHARED, placeOf, deviceOf, placeLike, checkTogether } = require('../layout/placement')
-const { denseLayout, withBytes, nameOfDynamism, layoutOverBytes, bytesOf, adopted, viewed, inherit } = require('../layout/layouts')
+const { HOST, SHARED, placeOf, deviceOf, placeLike, checkSameDevice } = require('../layout/placement')
+const { denseLayout, withBytes, nameOfDynamism, layoutOverBytes, bytesOf, adoptArray, viewed, inherit } = require('../layout/layouts')
 const { read, integerList, indicesOf, write, nested } = require('../layout/elements')
 const records = require('../layout/blob-records')
 const { parseSlice, parseSlices } = require('../layout/slices')
 const { dataOf, hasNoAddress, addressOf } = require('../layout/data')
 const results = require('../copy/results')
-const { likeOf, copied, copiedInto, checkOut } = results
+const { copyElements, likeOf, copied, copiedInto, checkOut } = results
 const { sourceOf, imageOf, channelsOf, kept, scalingOf } = require('../copy/sources')
 const { copyAsync, busy } = require('../copy/async')
 const { signalOf, checkSignal } = require('../base/signals')
 const { checkHeap, ENTRY, TENSOR } = require('../runtime/heap')
 const lifetime = require('../layout/lifetime')
+
+const { DISPOSE } = lifetime
 
 const { backend, rows, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 
@@ -36,7 +38,7 @@ const { backend, rows, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 /** @import { DtypeName, NameOf, Or, DtypeOf, ValueOf, DataOf, InputOf, NestedOf, PartOf, CudaArrayInterface, Shape, Dynamism, DeviceName, MemoryFormat, SliceSpec, Picture, Blob, CopySource, Frame, Capsule, DlpackOptions } from '../base/types' */
 /** @import { ViewOptions, ResultOptions, ToOptions, ToAsyncOptions, AxisOptions, RollOptions, CopyOptions, CopyAsyncOptions, AccessorOptions, Accessor } from '../base/types' */
 
-const moves = laterFile(() => require('../copy/rearrange'))
+const rearrange = laterFile(() => require('../copy/rearrange'))
 const { imageOfLayout } = functionsOf(() => require('../copy/images'))
 const { copyRows } = functionsOf(() => require('../copy/channels'))
 const { print } = functionsOf(() => require('../layout/print'))
@@ -46,24 +48,21 @@ const { askedOf, dlDeviceOf, capsuleOf, arrayInterfaceOf } = functionsOf(() => r
 
 const { ready, streamOf, withStream } = functionsOf(() => require('../backend/cuda'))
 
-/** @type {typeof Symbol.dispose} */
-const DISPOSE = Symbol.dispose ?? Symbol.for('Symbol.dispose')
-
 const INSPECT = Symbol.for('nodejs.util.inspect.custom')
 
-/** the properties that Jest copies to show a difference; without it all getters, also those that throw */
+/** lists the properties that Jest copies to show a difference; without it Jest runs all getters, also those that throw */
 const JEST_COPIES = Symbol.for('@jest/serializableProperties')
 
 /** structuredClone's error says: Symbol(...) could not be cloned */
 const UNCLONEABLE = Symbol('a Tensor (share(t) gives a token that can be posted)')
 
-/** tensors whose content could not be compared */
+/** number of Symbol.toStringTag's results that could not read the content */
 let unreadable = 0
 
-/** null: disposed @type {(t: any) => InstanceType<typeof Layout> | null} */
+/** a tensor's current layout; null: disposed @type {(t: any) => InstanceType<typeof Layout> | null} */
 let layoutNow
 
-/** what the constructor asks for, so that nobody makes a tensor over a layout of their own */
+/** the constructor requires it, so that nobody else makes a tensor over a forged layout */
 const KEY = Symbol('samebytes')
 
 function refuseConstruction () {
@@ -79,7 +78,7 @@ function readOnly () {
 }
 
 const addons = laterFile(() => require('./addons'))
-/** @type {unknown} what addons find samebytes' functions by, once one asked */
+/** the external by which addons find samebytes' functions; made when one asks @type {unknown} */
 let offered
 const offer = () => (offered ??= addons().offer(Tensor, wrap))
 
@@ -94,22 +93,34 @@ function wrap (layout, base) {
 }
 
 /**
- * n-dimensional array over bytes that others may see as well. Made by `tensor`, `zeros`, `fromBlob`
- * and their like. Views share the bytes of their base: writing to one shows in the other.
+ * An argument that has to be a tensor.
  *
- * Shapes, strides, offsets and sizes count elements; names with bytes in them count bytes. Whatever is asked of a
- * disposed tensor, but `isDisposed`, is ERR_DISPOSED.
+ * @param {unknown} t
+ * @param {string} [name]  of the argument, for messages
+ * @returns {Tensor}
+ */
+function tensorOf (t, name = 't') {
+  if (!Tensor.isTensor(t)) throw failure('ERR_ARGUMENT', `${name} is ${show(t)}; a tensor was expected`)
+  return t
+}
+
+/**
+ * An n-dimensional array over bytes that it may share with others. Made by `tensor`, `zeros`, `fromBlob` and similar functions. Views
+ * share the bytes of their base: a write to one shows in the other.
+ *
+ * Shapes, strides, offsets and sizes count elements; names with bytes in them count bytes. All members of a disposed tensor
+ * throw ERR_DISPOSED, except those that say that they never throw.
  *
  * @template {DtypeName} [D=any] the dtype's name; any where it is not known
  */
 class Tensor {
   /** null: disposed @type {InstanceType<typeof Layout> | null} */
   #layout
-  /** what it was viewed from @type {Tensor | undefined} */
+  /** of a view: the tensor that it was made from, itself no view @type {Tensor | undefined} */
   #base
 
   /**
-   * @param {symbol} key  that only this file has
+   * @param {symbol} key  KEY
    * @param {InstanceType<typeof Layout>} layout
    * @param {Tensor | undefined} base
    * @private
@@ -128,9 +139,9 @@ class Tensor {
   }
 
   /**
-   * Is it a tensor of this package's?
+   * Is it a tensor of this copy of the package?
    *
-   * @param {unknown} value  anything; it is not touched
+   * @param {unknown} value  anything; no property of it is read
    * @returns {value is Tensor}
    * @example
    * Tensor.isTensor(zeros([2])) // true
@@ -139,7 +150,7 @@ class Tensor {
     return value !== null && typeof value === 'object' && #layout in value
   }
 
-  /** Where addons find samebytes' functions: `sb_napi_open` of samebytes_napi.h; null on WebAssembly. @returns {unknown} @ignore */
+  /** The external by which addons find samebytes' functions (`sb_napi_open` of samebytes_napi.h); null on WebAssembly. @returns {unknown} @ignore */
   static get __samebytes__ () { return offer() }
 
   static {
@@ -157,7 +168,7 @@ class Tensor {
 
   /**
    * @param {Tensor} t
-   * @returns {InstanceType<typeof Layout>} whose bytes are there
+   * @returns {InstanceType<typeof Layout>} with attached bytes
    * @ignore
    */
   static attachedOf (t) {
@@ -166,7 +177,7 @@ class Tensor {
 
   /**
    * @param {Tensor} t
-   * @returns {InstanceType<typeof Layout>} that may be written to
+   * @returns {InstanceType<typeof Layout>} that may be written
    * @ignore
    */
   static writableOf (t) {
@@ -179,14 +190,14 @@ class Tensor {
     return layout
   }
 
-  /** @returns {InstanceType<typeof Layout>} whose bytes are there */
+  /** @returns {InstanceType<typeof Layout>} with attached bytes */
   #attached () {
     const layout = this.#live()
     ffi.checkAttached(layout.storage)
     return layout
   }
 
-  /** @returns {InstanceType<typeof Layout>} that may be written to */
+  /** @returns {InstanceType<typeof Layout>} that may be written */
   #writable () {
     const layout = this.#attached()
     const { extra } = layout.storage
@@ -195,42 +206,42 @@ class Tensor {
     return layout
   }
 
-  // ---- What it is ----
+  // ---- Properties ----
 
   /** Elements per axis; a copy. @returns {number[]} */
   get shape () { return arraySlice(this.#live().shape) }
-  /** Elements from one to the next per axis; a copy. @returns {number[]} */
+  /** Elements from one index to the next, per axis; a copy. @returns {number[]} */
   get strides () { return arraySlice(this.#live().strides) }
-  /** Elements from the storage's first byte. @returns {number} */
+  /** The first element, in elements from the storage's first byte. @returns {number} */
   get offset () { return this.#live().offset }
-  /** Bytes from the storage's first one. @returns {number} */
+  /** The first element, in bytes from the storage's first byte. @returns {number} */
   get byteOffset () { const l = this.#live(); return l.offset * itemsizes[l.dtype] }
-  /** What one element is, such as 'float32'. @returns {DtypeOf<D>} */
+  /** The dtype's name, such as 'float32'. @returns {DtypeOf<D>} */
   get dtype () { return dtypes[this.#live().dtype].name }
-  /** Axes. @returns {number} */
+  /** Number of axes. @returns {number} */
   get ndim () { return this.#live().shape.length }
-  /** Elements. @returns {number} */
+  /** Number of elements. @returns {number} */
   get size () { return this.#live().size }
-  /** Elements. @returns {number} */
+  /** Number of elements, as in PyTorch. @returns {number} */
   get numel () { return this.#live().size }
   /** Bytes of one element. @returns {number} */
   get itemsize () { return itemsizes[this.#live().dtype] }
-  /** Bytes of all elements. @returns {number} */
+  /** Bytes of all elements: size * itemsize. @returns {number} */
   get nbytes () { const l = this.#live(); return l.size * itemsizes[l.dtype] }
   /** Axes from outermost to innermost in memory; a copy. @returns {number[]} @see ExecuTorch dim_order */
   get dimOrder () { return ffi.dimOrder(this.#live()) }
-  /** May it be resized: 'static' not, 'bounded' up to its capacity, 'unbound' beyond. @returns {Dynamism} @see ExecuTorch TensorShapeDynamism */
+  /** How far resize may go: 'static' not at all, 'bounded' up to the capacity, 'unbound' beyond. @returns {Dynamism} @see ExecuTorch TensorShapeDynamism */
   get dynamism () { return nameOfDynamism(this.#live().flags) }
 
-  /** Elements that resize may reach in place. @returns {number} */
+  /** Elements that resize can grow to in place. @returns {number} */
   get capacity () { return this.#live().capacity }
-  /** Where the bytes are. @returns {DeviceName} */
+  /** The device of the bytes: 'cpu', 'cuda:0'. @returns {DeviceName} */
   get device () { return nameOfDevice(deviceOfStorage(this.#live().storage)) }
-  /** The tensor that this one is a view of, or was where that went over to other bytes since. @returns {Tensor | undefined} @see NumPy ndarray.base */
+  /** The tensor that this one is a view of. It may have other bytes since, by resize or setData. @returns {Tensor | undefined} @see NumPy ndarray.base */
   get base () { this.#live(); return this.#base }
   /** Is it a view of another tensor? @returns {boolean} */
   get isView () { this.#live(); return this.#base !== undefined }
-  /** Do our writers refuse it? @returns {boolean} */
+  /** Do samebytes' writers refuse it? @returns {boolean} */
   get isReadOnly () { return (this.#live().flags & READ_ONLY) !== 0 }
   /** Can other threads see the bytes? @returns {boolean} */
   get isShared () {
@@ -238,10 +249,10 @@ class Tensor {
     return storage.kind === 'native' || (storage.kind === 'wasm' && backend.name === 'wasm-shared') || isSharedArrayBuffer(storage.buffer)
   }
 
-  /** Is it in page-locked memory, from which devices copy faster? @returns {boolean} @see PyTorch is_pinned */
+  /** Is it in page-locked memory, from and to which devices copy faster? @returns {boolean} @see PyTorch is_pinned */
   get isPinned () { return isPinned(this.#attached().storage) }
 
-  /** The owner given to fromBlob, else its source (of a record: its owner); undefined for tensors made here. @returns {unknown} */
+  /** The owner given to fromBlob, else its source (of a record: the record's owner); undefined for bytes that samebytes allocated. @returns {unknown} */
   get owner () { const l = this.#live(); return l.owner === undefined ? l.storage.owner : l.owner }
   /** Was it disposed? Never throws. @returns {boolean} */
   get isDisposed () { return this.#layout === null }
@@ -250,21 +261,20 @@ class Tensor {
   get dims () { return arraySlice(this.#live().shape) }
   /** onnxruntime's name for dtype. @returns {DtypeOf<D>} */
   get type () { return dtypes[this.#live().dtype].name }
-  /** onnxruntime's word for where it is. @returns {string} */
+  /** onnxruntime's name for the place of the bytes: 'cpu' or 'gpu-buffer'. @returns {string} */
   get location () { return deviceOfStorage(this.#live().storage) === CPU ? 'cpu' : 'gpu-buffer' }
 
-  /** Where addons find samebytes' functions: `sb_tensor_from_napi` of samebytes_napi.h; null on WebAssembly. @returns {unknown} */
+  /** The external by which addons find samebytes' functions (`sb_tensor_from_napi` of samebytes_napi.h); null on WebAssembly. @returns {unknown} */
   get __samebytes__ () { return offer() }
 
   // ---- Bytes ----
 
   /**
-   * The elements as a typed array over the same bytes; no copy. Keeps the bytes alive, on WASM as long as
-   * the tensor or a view of it does: there it is a window on memory that moves when it grows, to be taken
-   * anew after every await, allocation and dispose.
+   * The elements as a typed array over the same bytes; no copy. The array keeps the bytes alive, except on WASM: there the tensor or a
+   * view must stay alive, and `data` must be read again after every await, allocation and dispose, because memory moves when it grows.
    *
-   * @returns {DataOf<D>} of the type that goes with the dtype; complex numbers are pairs in it, short floats without a
-   *   typed array of their own are bits
+   * @returns {DataOf<D>} of the dtype's typed array; complex numbers are pairs, and short floats without a typed array of
+   *   their own are bits
    * @throws {RangeError} ERR_SHAPE when not row-major contiguous (contiguous() copies) · ERR_DETACHED · ERR_UNSUPPORTED
    *   where the runtime can make no buffer over the memory
    * @see NumPy ndarray.data, PyTorch Tensor.numpy()
@@ -281,7 +291,7 @@ class Tensor {
   }
 
   /**
-   * The same range as bytes; no copy.
+   * The elements as bytes; no copy.
    *
    * @returns {Uint8Array} of nbytes
    * @throws as data
@@ -297,7 +307,7 @@ class Tensor {
   }
 
   /**
-   * Writes raw bytes over all elements, in row-major order. A copy; the bytes stay the caller's.
+   * Copies raw bytes over all elements, in row-major order.
    *
    * @param {ArrayBufferView | ArrayBufferLike} bytes  exactly nbytes of them
    * @returns {this}
@@ -316,10 +326,10 @@ class Tensor {
   }
 
   /**
-   * Address of the first element; stable as long as the tensor lives. 0n without elements. Reading it
-   * keeps nothing alive.
+   * Address of the first element, which stays the same as long as the tensor lives; 0n without elements. The address does not keep
+   * the bytes alive.
    *
-   * @returns {bigint} in WASM: in wasmMemory()
+   * @returns {bigint} in WASM an offset in wasmMemory()
    * @throws ERR_UNSUPPORTED for the caller's buffers in WASM · ERR_DETACHED
    * @see PyTorch data_ptr, ExecuTorch const_data_ptr
    * @example
@@ -334,9 +344,9 @@ class Tensor {
   }
 
   /**
-   * A plain description of the bytes, for others and for fromBlob. It is a snapshot: what happens to this tensor later
-   * does not change it. It keeps the bytes alive, also past this tensor's dispose, and so does every tensor
-   * that fromBlob makes of it (of it, not of a copy of its fields).
+   * A record that describes the bytes, for other libraries and for fromBlob. It does not change when this tensor does. It keeps the
+   * bytes alive, also after this tensor's dispose, and so does every tensor that fromBlob makes of this record (a copy of its
+   * fields does not).
    *
    * @returns {Blob<D>} frozen
    * @throws ERR_DETACHED
@@ -361,15 +371,15 @@ class Tensor {
   }
 
   /**
-   * A capsule of DLPack for another addon of the process: `fromDlpack` there, or C with samebytes_dlpack.h, takes it,
-   * once. No byte is copied; the bytes are held until the consumer's deleter runs, on any thread, or the capsule is
-   * collected unused. Bytes that are V8's stay where they are so long, and from Node 24 on cannot be transferred any more; they go with their
-   * thread, so for a consumer that may outlive it, ask for a copy or share the memory before.
+   * A DLPack capsule for another addon of the process, which takes it once, by its `fromDlpack` or in C with samebytes_dlpack.h. No byte
+   * is copied. The bytes are pinned until the consumer calls the deleter, on any thread, or the unused capsule is collected. A
+   * buffer of V8's cannot be transferred meanwhile (from Node 24 on, ever again), and is freed when its thread ends: for a
+   * consumer that may outlive the thread, pass copy: true or use shared memory.
    *
    * @param {DlpackOptions} [opts]
-   * @returns {Capsule} of DLPack 1.x where maxVersion says that it is known, else a legacy one
+   * @returns {Capsule} of DLPack 1.x where maxVersion allows it, else a legacy one
    * @throws {TypeError} ERR_ARGUMENT, ERR_DTYPE bool and float8 in a legacy capsule · ERR_READ_ONLY in a legacy one · ERR_UNSUPPORTED
-   * negative strides in a legacy one, a resizable buffer, or WASM · ERR_DEVICE dlDevice is not where it is · ERR_BUSY · ERR_DETACHED ·
+   * negative strides in a legacy one, a resizable buffer, or WASM · ERR_DEVICE dlDevice is another device · ERR_BUSY · ERR_DETACHED ·
    * {RangeError} ERR_BOUNDS, ERR_MEMORY
    * @see array API __dlpack__
    * @example
@@ -381,7 +391,7 @@ class Tensor {
   }
 
   /**
-   * Where the bytes are, as DLPack numbers it.
+   * The device of the bytes, in DLPack's numbers.
    *
    * @returns {[type: number, id: number]} [1, 0], the CPU; [2, i], cuda:i
    * @throws ERR_DISPOSED
@@ -394,9 +404,9 @@ class Tensor {
   }
 
   /**
-   * What CuPy, Numba and PyTorch know a tensor on a CUDA device by; undefined where it is on the CPU. The fields are those of
-   * version 3 of the CUDA array interface: whoever takes them keeps this tensor, and works on the stream that is named, or waits for
-   * it. Short floats without a code of their own are unsigned integers of their size.
+   * The CUDA array interface, version 3, by which CuPy, Numba and PyTorch use a tensor on a CUDA device; undefined on the CPU. A consumer
+   * must keep this tensor alive, and work on the stream that is named, or wait for it. Short floats without a typestr of their
+   * own are shown as unsigned integers of their size.
    *
    * @returns {CudaArrayInterface | undefined}
    * @throws ERR_DISPOSED, ERR_CUDA_CONTEXT_LOST
@@ -412,12 +422,14 @@ class Tensor {
   // ---- Elements ----
 
   /**
+   * The place of an element.
+   *
    * @param {InstanceType<typeof Layout>} layout
    * @param {unknown[]} index
    * @param {number} from  first entry of index to read
    * @returns {number} elements from the storage's first byte
    */
-  #place (layout, index, from) {
+  #offsetOf (layout, index, from) {
     const { shape, strides } = layout
     const n = shape.length
     if (index.length - from !== n) throw wrongCount(index.length - from, n)
@@ -429,7 +441,7 @@ class Tensor {
   }
 
   /**
-   * One element.
+   * Reads one element.
    *
    * @param {...number} index  one per axis; negative counts from the end
    * @returns {ValueOf<D>} number, boolean, bigint (64-bit integers) or [re, im]
@@ -439,13 +451,13 @@ class Tensor {
    */
   get (...index) {
     const layout = this.#attached()
-    return read(layout, this.#place(layout, index, 0))
+    return read(layout, this.#offsetOf(layout, index, 0))
   }
 
   /**
-   * The element at an index, or a view where fewer indices are given.
+   * The element at an index; a view of the remaining axes where fewer indices are given.
    *
-   * @template {PartOf<D>} [R=PartOf<D>] which of them
+   * @template {PartOf<D>} [R=PartOf<D>] element or view
    * @overload
    * @param {...number} index  of the first axes; negative counts from the end
    * @returns {R}
@@ -476,18 +488,18 @@ class Tensor {
    */
   set (value, ...index) {
     const dtype = dtypes[this.#live().dtype]
-    const scalar = scalarFor(value, dtype) // user code in a pair's getters runs here
+    const scalar = scalarFor(value, dtype) // getters of a pair run here, before the checks
     const layout = this.#writable()
-    const place = this.#place(layout, index, 0)
+    const place = this.#offsetOf(layout, index, 0)
     write(layout, place, scalar)
   }
 
   /**
-   * Single elements again and again: dtype and number of axes are checked once, bounds at each access. It sees what others
-   * write, keeps no element, and holds the tensor. After resize and setData it is stale.
+   * An object that reads and writes single elements faster than get and set: dtype and number of axes are checked once, bounds at each
+   * access. It works on the tensor's bytes, and keeps the tensor alive. After resize and setData it throws ERR_STALE.
    *
    * @template {D} [E=never]
-   * @param {AccessorOptions<E> | NameOf<E>} [opts]  what the caller relies on
+   * @param {AccessorOptions<E> | NameOf<E>} [opts]  expected dtype and number of axes
    * @returns {Accessor<Or<E, D>>} with get(...index) and set(value, ...index), as the tensor's
    * @throws {TypeError} ERR_DTYPE the dtype is another one · {RangeError} ERR_SHAPE the number of axes is · ERR_DETACHED
    * @see PyTorch accessor, ExecuTorch make_tensor_accessor
@@ -498,12 +510,12 @@ class Tensor {
    */
   accessor (opts) {
     const given = optionsOf(opts)
-    const wanted = { dtype: given.dtype, ndim: given.ndim } // user code in getters runs here
+    const wanted = { dtype: given.dtype, ndim: given.ndim } // getters run here
     return accessorOf(this, this.#attached(), layoutNow, wanted)
   }
 
   /**
-   * The only element.
+   * The element of a tensor that has one.
    *
    * @returns {ValueOf<D>} as get
    * @throws {RangeError} ERR_SHAPE when there is another number of elements · ERR_DETACHED
@@ -520,8 +532,8 @@ class Tensor {
   /**
    * Copies the elements into nested arrays.
    *
-   * @template {NestedOf<D>} [R=NestedOf<D>] how deep they are, such as number[][]
-   * @returns {R} a value for 0-d
+   * @template {NestedOf<D>} [R=NestedOf<D>] their type, such as number[][]
+   * @returns {R} for 0-d the element
    * @throws {RangeError} ERR_MEMORY more than the runtime's heap has room for · ERR_DETACHED
    * @see NumPy and PyTorch tolist
    * @example
@@ -546,7 +558,7 @@ class Tensor {
   }
 
   /**
-   * Nested arrays; 64-bit integers as strings, since JSON has none.
+   * Nested arrays for JSON.stringify; 64-bit integers are strings, because JSON has none.
    *
    * @returns {any}
    * @throws as toArray
@@ -558,7 +570,7 @@ class Tensor {
   }
 
   /**
-   * Over the first axis: views, or elements in 1-D.
+   * Iterates over the first axis: gives views, or elements in 1-D.
    *
    * @returns {IterableIterator<PartOf<D>>}
    * @throws {RangeError} ERR_SHAPE without axes
@@ -585,10 +597,10 @@ class Tensor {
   }
 
   /**
-   * Python's basic slicing, one entry per axis: a number (drops the axis), '1:5', '::-1', '...',
-   * null (new axis), or { start, stop, step }.
+   * Basic slicing as in Python, one entry per axis: a number (drops the axis), '1:5', '::-1', '...', null (new axis), or
+   * { start, stop, step }.
    *
-   * @param {...SliceSpec} specs  for the first axes; the others are kept whole
+   * @param {...SliceSpec} specs  for the first axes; the others stay whole
    * @returns {Tensor<D>} a view
    * @throws {RangeError} ERR_BOUNDS an index outside, ERR_SHAPE too many entries · {TypeError} ERR_ARGUMENT
    * @see array API, basic indexing
@@ -601,7 +613,7 @@ class Tensor {
   }
 
   /**
-   * One index of an axis, which is dropped.
+   * The elements at one index of an axis, which is dropped.
    *
    * @param {number} axis  negative counts from the end
    * @param {number} index  likewise
@@ -618,7 +630,7 @@ class Tensor {
   }
 
   /**
-   * length elements of an axis.
+   * A range of an axis.
    *
    * @param {number} axis  negative counts from the end
    * @param {number} start  elements; likewise
@@ -637,7 +649,7 @@ class Tensor {
   }
 
   /**
-   * The same bytes with dimensions in another order; writing to one shows in the other.
+   * Reorders axes without moving bytes.
    *
    * @param {...(number | readonly number[])} order  axes of this tensor, each once; negative counts from the end
    * @returns {Tensor<D>} a view
@@ -651,7 +663,7 @@ class Tensor {
     let list = order[0]
     if (order.length !== 1 || typeof list === 'number') {
       const axes = []
-      for (let i = 0; i < order.length; i++) axes[axes.length] = order[i] // the arguments as they are would be an array for each call
+      for (let i = 0; i < order.length; i++) axes[axes.length] = order[i] // a copy, so that V8 need not make the rest array
       list = axes
     }
     const axes = integers('order', list)
@@ -676,7 +688,7 @@ class Tensor {
   }
 
   /**
-   * The last two axes swapped.
+   * Swaps the last two axes.
    *
    * @returns {Tensor<D>} a view
    * @throws {RangeError} ERR_SHAPE fewer than 2 axes
@@ -691,7 +703,7 @@ class Tensor {
   }
 
   /**
-   * A matrix transposed.
+   * The transpose of a matrix.
    *
    * @returns {Tensor<D>} a view
    * @throws {RangeError} ERR_SHAPE unless 2-D
@@ -706,20 +718,20 @@ class Tensor {
   }
 
   /**
-   * The same elements in the same order with another shape: a view where that can be, else a copy.
+   * The same elements in the same order with another shape: a view where strides allow it, else a copy.
    *
    * @overload
    * @param {Shape} shape  extents; one -1 is inferred
    * @param {{ copy?: boolean | undefined }} [opts]  copy: false throws where a copy would be needed, true always copies
-   * @returns {Tensor<D>}
-   * @throws {RangeError} ERR_SHAPE another number of elements, or the order cannot be kept without a copy; ERR_MEMORY ·
-   *   {TypeError} ERR_ARGUMENT
+   * @returns {Tensor<D>} a view, or a copy with its own bytes
+   * @throws {RangeError} ERR_SHAPE another number of elements, or copy: false and a copy is needed; ERR_MEMORY · {TypeError} ERR_ARGUMENT ·
+   *   ERR_DETACHED a copy is needed, and the bytes are gone
    * @see array API reshape
    * @example
    * zeros([2, 3]).reshape(3, -1).shape // [3, 2]
    */
   /**
-   * The same elements in the same order with another shape, its extents one by one: a view where that can be, else a copy.
+   * As above, with the extents as arguments.
    *
    * @overload
    * @param {...number} shape  extents; one -1 is inferred
@@ -748,10 +760,10 @@ class Tensor {
    *
    * @template {DtypeName} [E=never]
    * @overload
-   * @param {Shape | null | ViewOptions<E> | NameOf<E>} [shape]  one -1 is inferred
+   * @param {Shape | null | ViewOptions<E> | NameOf<E>} [shape]  one may be -1 and is inferred
    * @param {ViewOptions<E> | NameOf<E>} [opts]  strides: any inside this tensor's bytes; offset: elements from this tensor's first one
    * @returns {Tensor<Or<E, D>>} a view
-   * @throws {RangeError} ERR_SHAPE where the order cannot be kept (reshape copies), ERR_BOUNDS outside, ERR_ALIGNMENT ·
+   * @throws {RangeError} ERR_SHAPE the strides allow no such view (reshape copies), ERR_BOUNDS outside, ERR_ALIGNMENT ·
    *   {TypeError} ERR_DTYPE, ERR_ARGUMENT
    * @see PyTorch view and view(dtype), ExecuTorch make_tensor_ptr over a tensor
    * @example
@@ -778,8 +790,8 @@ class Tensor {
   }
 
   /**
-   * Windows along an axis: the axis becomes their number, and a last axis of extent size is added.
-   * Windows overlap where step is smaller than size.
+   * Windows along an axis: the axis becomes the number of windows, and a last axis with the elements of each is added. Windows overlap
+   * where step is smaller than size.
    *
    * @param {number} axis  negative counts from the end
    * @param {number} size  elements in a window
@@ -798,9 +810,9 @@ class Tensor {
   }
 
   /**
-   * Without axes of one element.
+   * Drops axes of one element.
    *
-   * @param {number | readonly number[]} [axis]  only these, which must have one; all where none is given
+   * @param {number | readonly number[]} [axis]  only these, which must have one element; all such axes where not given
    * @returns {Tensor<D>} a view
    * @throws {RangeError} ERR_SHAPE another extent, ERR_BOUNDS an axis is outside or repeated · {TypeError} ERR_ARGUMENT
    * @see array API squeeze
@@ -813,9 +825,9 @@ class Tensor {
   }
 
   /**
-   * With an axis of one element more.
+   * Inserts an axis of one element.
    *
-   * @param {number} axis  where it will stand; negative counts from the end of the result
+   * @param {number} axis  its index in the result; negative counts from the end
    * @returns {Tensor<D>} a view
    * @throws {RangeError} ERR_BOUNDS outside, ERR_SHAPE there are 64 axes · {TypeError} ERR_ARGUMENT
    * @see array API expand_dims, PyTorch unsqueeze
@@ -828,7 +840,7 @@ class Tensor {
   }
 
   /**
-   * Axes of one element repeated, leading ones added: elements appear more than once, none is copied.
+   * Repeats axes of one element and adds leading axes, without a copy: elements appear more than once.
    *
    * @param {...(number | readonly number[])} shape  extents, or an array of them; -1 keeps an axis
    * @returns {Tensor<D>} a view that cannot be copied into
@@ -857,9 +869,9 @@ class Tensor {
   }
 
   /**
-   * Axes walked backwards.
+   * Reverses axes.
    *
-   * @param {number | readonly number[]} [axis]  all where none is given
+   * @param {number | readonly number[]} [axis]  all where not given
    * @returns {Tensor<D>} a view
    * @throws {RangeError} ERR_BOUNDS an axis is outside or repeated · {TypeError} ERR_ARGUMENT
    * @see array API flip
@@ -872,9 +884,9 @@ class Tensor {
   }
 
   /**
-   * The elements whose indices along two axes differ by offset, as a last axis.
+   * A diagonal of two axes, as the last axis.
    *
-   * @param {number} [offset]  elements: 0 is the main diagonal; positive lies right of it
+   * @param {number} [offset]  0 is the main diagonal; positive lies to its right
    * @param {number} [axis1]  negative counts from the end
    * @param {number} [axis2]  likewise
    * @returns {Tensor<D>} a view
@@ -891,12 +903,12 @@ class Tensor {
   }
 
   /**
-   * Any layout inside the storage.
+   * A view with any shape and strides inside the storage.
    *
    * @param {Shape} shape  elements
    * @param {readonly number[]} strides  elements, one per axis; 0 repeats, negative walks back
    * @param {number} [offset]  elements from the storage's first byte, not from this tensor's first element; this tensor's
-   *   own where none is given
+   *   offset where not given
    * @returns {Tensor<D>} a view
    * @throws {RangeError} ERR_BOUNDS an element would lie outside, ERR_SHAPE · {TypeError} ERR_ARGUMENT
    * @see PyTorch as_strided
@@ -911,9 +923,9 @@ class Tensor {
   }
 
   /**
-   * Parts along an axis.
+   * Splits an axis into parts.
    *
-   * @param {number | readonly number[]} sizeOrSizes  elements in each part, the last may have fewer; or of each by itself, all together the axis
+   * @param {number | readonly number[]} sizeOrSizes  elements of each part, of which the last may have fewer; or a list of sizes, whose sum is the axis' extent
    * @param {number} [axis]  negative counts from the end
    * @returns {Tensor<D>[]} views
    * @throws {RangeError} ERR_SHAPE the sizes do not add up, ERR_BOUNDS, ERR_MEMORY more parts than 2^20, or than the runtime's heap has room for · {TypeError} ERR_ARGUMENT
@@ -928,8 +940,8 @@ class Tensor {
   }
 
   /**
-   * The same number of elements in each of n parts along an axis; the last may have fewer, and where the axis is
-   * short there are fewer parts; n without elements where it has none.
+   * Splits an axis into n parts of equal size. The last may have fewer elements, and a short axis gives fewer parts; an axis
+   * without elements gives n parts without elements.
    *
    * @param {number} n  parts
    * @param {number} [axis]  negative counts from the end
@@ -946,7 +958,7 @@ class Tensor {
   }
 
   /**
-   * One view for each index of an axis, without that axis.
+   * One view for each index of an axis, which is dropped.
    *
    * @param {number} [axis]  negative counts from the end
    * @returns {Tensor<D>[]} views
@@ -972,7 +984,7 @@ class Tensor {
     return shape[axis < 0 ? axis + n : axis]
   }
 
-  /** @param {number[]} sizes  of the views that are to be made */
+  /** @param {number[]} sizes  of the views to be made */
   #checkParts ({ length }) {
     checkHeap(length * (TENSOR + 2 * ENTRY * this.#live().shape.length), () => `${length} views; narrow or select takes one`)
   }
@@ -991,9 +1003,9 @@ class Tensor {
   }
 
   /**
-   * Without gaps, in the order of a memory format? Axes of one element do not matter.
+   * Is it contiguous in a memory format? Axes of one element do not matter.
    *
-   * @param {MemoryFormat} [memoryFormat]  row-major where none is given
+   * @param {MemoryFormat} [memoryFormat]  row-major where not given
    * @returns {boolean}
    * @throws {TypeError} ERR_ARGUMENT no memory format · {RangeError} ERR_SHAPE it is for another number of axes
    * @see PyTorch is_contiguous
@@ -1007,7 +1019,7 @@ class Tensor {
   }
 
   /**
-   * Itself where it lies in memory as a format says, else a copy that does: the same shape, other strides.
+   * This tensor if it is contiguous in a memory format, else a copy that is: the same shape, other strides.
    *
    * @param {MemoryFormat} memoryFormat
    * @returns {Tensor<D>}
@@ -1024,13 +1036,12 @@ class Tensor {
     return wrap(copied('toMemoryFormat', ffi.denseOrdered(layout.dtype, layout.shape, order), layout, 0))
   }
 
-  // ---- Other bytes, another shape ----
+  // ---- Resizing, and other bytes ----
 
   /**
-   * Another shape over the same bytes, in place: as many axes, in the same order in memory. No element moves, and those
-   * cut off are there again when it grows. Beyond its capacity an 'unbound' tensor moves to a storage of its own, a
-   * counted copy of all that it had room for, the rest uninitialised: views and `data` taken before keep the old one.
-   * What is not ours alone (blobs, shared memory) does not move.
+   * Changes the shape in place: the same number of axes, in the same order in memory, over the same bytes. No element moves, and elements
+   * that were cut off reappear when it grows. Beyond its capacity an 'unbound' tensor moves to a new storage: a counted copy
+   * of its whole capacity, the rest uninitialised; views and `data` taken before keep the old storage. Blobs and shared memory do not move.
    *
    * @param {...(number | readonly number[])} shape  extents, or an array of them
    * @returns {this}
@@ -1041,7 +1052,7 @@ class Tensor {
    */
   resize (...shape) {
     const extents = shapeOfArguments(shape)
-    const layout = this.#idle()
+    const layout = this.#notBusy()
     const out = ffi.resize(layout, extents)
     if (out.storage !== ffi.nothing) {
       this.#layout = out
@@ -1052,7 +1063,7 @@ class Tensor {
     }
     const made = withBytes(out, layout.flags & UNBOUND, false, placeLike(layout.storage))
     try {
-      if (layout.capacity > 0) ffi.copy(flat(made, layout.capacity), flat(layout, layout.capacity), 0)
+      if (layout.capacity > 0) ffi.copy(flatLayout(made, layout.capacity), flatLayout(layout, layout.capacity), 0)
     } catch (error) {
       backend.release(made.storage)
       throw error
@@ -1064,12 +1075,11 @@ class Tensor {
   }
 
   /**
-   * Lets this tensor show other bytes, in its own shape and strides, from the source's first element. Views made before
-   * stay on the old bytes, which live as long as somebody has them. base and owner are then the source's: of a
-   * tensor it is a view, of a typed array it is none.
+   * Moves this tensor to other bytes, with its own shape and strides, from the source's first element on. Views made before keep the old
+   * bytes. `base` and `owner` become the source's: the tensor is then a view of a source tensor, but not of a typed array.
    *
-   * @param {Tensor<D> | DataOf<D>} source  contiguous, of the same dtype, with at least as many elements; a typed array
-   *   of the kind that data gives is adopted as fromBlob does
+   * @param {Tensor<D> | DataOf<D>} source  contiguous, of the same dtype, with at least as many elements; a typed array must be
+   *   of the type that `data` has, and is wrapped as by fromBlob
    * @returns {this}
    * @throws {TypeError} ERR_DTYPE, ERR_ARGUMENT · {RangeError} ERR_BOUNDS too small, ERR_SHAPE gaps, ERR_ALIGNMENT · ERR_BUSY, ERR_DETACHED; nothing has changed then
    * @see PyTorch set_data, ExecuTorch set_data
@@ -1078,9 +1088,9 @@ class Tensor {
    */
   setData (source) {
     if (!Tensor.isTensor(source)) return this.#setArray(source)
-    const layout = this.#idle()
+    const layout = this.#notBusy()
     const from = source.#attached()
-    checkTogether(layout.storage, from.storage)
+    checkSameDevice(layout.storage, from.storage)
     const made = ffi.rebind(layout, from)
     made.owner = from.owner
     this.#rebind(made)
@@ -1096,12 +1106,12 @@ class Tensor {
   #setArray (array) {
     const type = dtypeOfArray(array)
     if (type === undefined) throw failure('ERR_ARGUMENT', `source is ${show(array)}; a tensor or typed array was expected (fromBlob makes a tensor of other bytes)`)
-    const layout = this.#idle()
+    const layout = this.#notBusy()
     const dtype = dtypes[layout.dtype]
     const wanted = dtypeOfType(dtype.Type)
     if (type !== wanted) throw failure('ERR_DTYPE', `source is of ${type}; the tensor is of ${dtype.name}, whose typed array is of ${wanted}`)
     if (deviceOfStorage(layout.storage) !== CPU) throw failure('ERR_DEVICE', `source is in the CPU's memory; the tensor is on ${nameOfDevice(deviceOfStorage(layout.storage))}, and copyFrom copies`)
-    const source = adopted(array, dtype, undefined)
+    const source = adoptArray(array, dtype, undefined)
     try {
       this.#rebind(ffi.rebind(layout, source))
     } catch (error) {
@@ -1113,9 +1123,9 @@ class Tensor {
   }
 
   /**
-   * What it was viewed from in the end.
+   * Follows bases to the first one.
    *
-   * @param {Tensor} stop  where the search ends, so that no tensor becomes its own base
+   * @param {Tensor} stop  ends the search, so that no tensor becomes its own base
    * @returns {Tensor}
    */
   #root (stop) {
@@ -1125,8 +1135,8 @@ class Tensor {
     return root
   }
 
-  /** @returns {InstanceType<typeof Layout>} that no pending operation uses */
-  #idle () {
+  /** @returns {InstanceType<typeof Layout>} with attached bytes that no pending operation uses */
+  #notBusy () {
     const layout = this.#attached()
     const { extra } = layout.storage
     if (extra !== null && extra.busy > 0) throw busy('tensor')
@@ -1134,7 +1144,7 @@ class Tensor {
   }
 
   /**
-   * Goes over to another storage.
+   * Moves to another layout and its storage.
    *
    * @param {InstanceType<typeof Layout>} layout
    */
@@ -1143,13 +1153,13 @@ class Tensor {
     claim(layout.storage)
     layout.storage.group.count.tensors++
     this.#layout = layout
-    drop(storage)
+    dropStorage(storage)
   }
 
   // ---- Copies ----
 
   /**
-   * A copy with bytes of its own, and the axes in the same order of storage.
+   * A copy with its own bytes; its axes have the same order in memory.
    *
    * @template {DtypeName} [E=never]
    * @param {ResultOptions<E> | NameOf<E>} [opts]
@@ -1164,7 +1174,7 @@ class Tensor {
   }
 
   /**
-   * A copy in another dtype (in the same one as well).
+   * A copy in a dtype, also if it is this tensor's.
    *
    * @template {DtypeName} E
    * @param {E} dtype
@@ -1180,7 +1190,7 @@ class Tensor {
   }
 
   /**
-   * Itself where it is row-major contiguous (and of the dtype, where one is given), else a copy that is.
+   * This tensor if it is row-major contiguous, else a copy that is.
    *
    * @overload
    * @returns {Tensor<D>}
@@ -1190,13 +1200,13 @@ class Tensor {
    * zeros([2, 3]).T.contiguous().strides // [2, 1]
    */
   /**
-   * Itself where it is row-major contiguous and of the dtype, else a copy that is.
+   * This tensor if it is row-major contiguous and has the dtype, else a copy that is and has.
    *
    * @template {DtypeName} [E=D]
    * @overload
-   * @param {ResultOptions<E> | NameOf<E>} opts  out: is copied to in any case, and returned
+   * @param {ResultOptions<E> | NameOf<E>} opts  out: always gets a copy, and is returned
    * @returns {Tensor<E>}
-   * @throws as copyFrom, of out
+   * @throws {TypeError} ERR_CAST, ERR_DTYPE, ERR_ARGUMENT · {RangeError} ERR_MEMORY · ERR_DETACHED · as copyFrom, of out
    */
   /**
    * @param {ResultOptions | string} [opts]
@@ -1212,26 +1222,25 @@ class Tensor {
   }
 
   /**
-   * Itself where it has the dtype and is on the device, else a copy that has and is, with the axes in the same order
-   * of storage.
+   * This tensor if it has the dtype and is on the device, else a copy that has and is, with its axes in the same order in memory.
    *
    * @template {DtypeName} [E=D]
    * @overload
    * @param {DeviceName} target
    * @param {ToOptions<E>} [opts]
    * @returns {Tensor<E>}
-   * @throws {TypeError} ERR_CAST, ERR_DTYPE, ERR_ARGUMENT · {RangeError} ERR_MEMORY · ERR_DEVICE it is not there, ERR_UNSUPPORTED on WASM · as copyFrom, of out
+   * @throws {TypeError} ERR_CAST, ERR_DTYPE, ERR_ARGUMENT · {RangeError} ERR_MEMORY · ERR_DEVICE the device is not available, ERR_UNSUPPORTED on WASM · ERR_DETACHED · as copyFrom, of out
    * @see PyTorch to
    * @example
    * tensor([1, 2]).to('float16').dtype // 'float16'
    */
   /**
-   * Itself where it has the dtype (and is on the device, where one is given), else a copy that has and is.
+   * This tensor if it has the dtype (and is on the device, where one is given), else a copy that has and is.
    *
    * @template {DtypeName} [E=never]
    * @overload
    * @param {ToOptions<E> | NameOf<E>} target  a dtype, or dtype and device
-   * @param {ToOptions<E>} [opts]  copy: true copies always; out: gets the copy, and is returned
+   * @param {ToOptions<E>} [opts]  copy: true always copies; out: gets the copy, and is returned
    * @returns {Tensor<Or<E, D>>}
    * @throws as with a device
    */
@@ -1242,12 +1251,12 @@ class Tensor {
    */
   to (target, opts) {
     const asked = conversionOf(target, opts)
-    if (isThere(this.#attached(), asked)) return this
+    if (isConverted(this.#attached(), asked)) return this
     return this.#copy('to', asked)
   }
 
   /**
-   * Itself where it is in the CPU's memory, else a copy there.
+   * This tensor if it is in the CPU's memory, else a copy there.
    *
    * @template {DtypeName} [E=D]
    * @param {ToOptions<E>} [opts]
@@ -1262,11 +1271,11 @@ class Tensor {
   }
 
   /**
-   * Itself where it is on a CUDA device, else a copy there.
+   * This tensor if it is on a CUDA device, else a copy there.
    *
    * @template {DtypeName} [E=D]
    * @overload
-   * @param {number} [index]  of the device
+   * @param {number} [index]  of the device, 0 where not given
    * @param {ToOptions<E>} [opts]
    * @returns {Tensor<E>}
    * @throws as to
@@ -1284,7 +1293,7 @@ class Tensor {
   }
 
   /**
-   * The same as to, off the event loop or in turns of it.
+   * `to` without blocking the event loop: on another thread, or in turns of the loop.
    *
    * @template {DtypeName} [E=D]
    * @overload
@@ -1297,7 +1306,7 @@ class Tensor {
    * (await tensor([1, 2]).toAsync('float64')).dtype // 'float64'
    */
   /**
-   * The same as to with a dtype, off the event loop or in turns of it.
+   * As above, with a dtype, or dtype and device.
    *
    * @template {DtypeName} [E=never]
    * @overload
@@ -1316,7 +1325,7 @@ class Tensor {
     const asked = conversionOf(target, opts)
     const { dtype, casting, out, device } = asked
     const layout = this.#attached()
-    if (isThere(layout, asked)) return this
+    if (isConverted(layout, asked)) return this
     const made = out ?? wrap(withBytes(likeOf(layout, dtype), layout.flags & (STATIC | UNBOUND), false, placeFor(layout, device)))
     try {
       if (out !== undefined) {
@@ -1332,7 +1341,7 @@ class Tensor {
   }
 
   /**
-   * The same as cpu, off the event loop or in turns of it.
+   * `cpu` without blocking the event loop, as toAsync.
    *
    * @template {DtypeName} [E=D]
    * @param {ToAsyncOptions<E>} [opts]
@@ -1346,11 +1355,11 @@ class Tensor {
   }
 
   /**
-   * The same as cuda, off the event loop or in turns of it.
+   * `cuda` without blocking the event loop, as toAsync.
    *
    * @template {DtypeName} [E=D]
    * @overload
-   * @param {number} [index]  of the device
+   * @param {number} [index]  of the device, 0 where not given
    * @param {ToAsyncOptions<E>} [opts]
    * @returns {Promise<Tensor<E>>}
    * @throws as toAsync
@@ -1367,11 +1376,11 @@ class Tensor {
   }
 
   /**
-   * Itself where it is in pinned memory, else a copy there: page-locked, so that devices copy from and to it at the speed of the
-   * link, and see it at its address. What `data` shows is what devices see.
+   * This tensor if it is in pinned memory, else a copy there: page-locked memory of the CPU, from and to which devices copy at the
+   * speed of the link, and which they can access at its address.
    *
    * @returns {Tensor<D>} on the CPU
-   * @throws ERR_UNSUPPORTED there is no CUDA, or WASM · ERR_DEVICE it is on a device · {RangeError} ERR_MEMORY · ERR_DETACHED
+   * @throws ERR_UNSUPPORTED no CUDA, or WASM · ERR_DEVICE the tensor is on a device · {RangeError} ERR_MEMORY · ERR_DETACHED
    * @see PyTorch pin_memory
    * @example
    * const sent = t => t.pinMemory().cuda()
@@ -1384,11 +1393,11 @@ class Tensor {
   }
 
   /**
-   * When all work is done that was given to devices so far and touches the bytes. Tensors of the CPU's ordinary memory are
-   * ready at once. Reading a device's tensor waits by itself; what others' kernels write to pinned memory does not.
+   * Resolves when all device work queued so far on the bytes is done; at once for the CPU's ordinary memory. Reading a tensor on a device
+   * waits by itself, but reading pinned memory does not wait for kernels that write it.
    *
    * @returns {Promise<this>}
-   * @throws ERR_DISPOSED, ERR_CUDA_CONTEXT_LOST, and what went wrong in that work, as rejections
+   * @throws ERR_DISPOSED, ERR_CUDA_CONTEXT_LOST, errors of that work; as rejections
    * @example
    * (await zeros([2]).ready()).toArray() // [0, 0]
    */
@@ -1399,7 +1408,7 @@ class Tensor {
   }
 
   /**
-   * A copy in memory that other threads may see.
+   * A copy in memory that other threads can share.
    *
    * @returns {Tensor<D>}
    * @throws {RangeError} ERR_MEMORY · ERR_DETACHED
@@ -1415,7 +1424,7 @@ class Tensor {
 
   /**
    * @param {string} reason
-   * @param {Result & { device?: number }} result  device: without one it stays where it is
+   * @param {Result & { device?: number }} result  device: undefined keeps the tensor's
    */
   #copy (reason, { dtype, casting, out, device }) {
     const layout = this.#attached()
@@ -1428,13 +1437,13 @@ class Tensor {
     return wrap(copied(reason, likeOf(layout, dtype), layout, casting, placeFor(layout, device)))
   }
 
-  // ---- Copies of which parts go to several places ----
+  // ---- Repeating and reordering elements ----
 
   /**
-   * The whole again and again along each axis.
+   * Repeats the whole tensor along each axis.
    *
    * @template {DtypeName} [E=never]
-   * @param {number | readonly number[]} reps  how often, the last one along the last axis; more than there are axes add leading ones
+   * @param {number | readonly number[]} reps  how often per axis, aligned at the last one; more entries than axes add leading axes
    * @param {ResultOptions<E> | NameOf<E>} [opts]
    * @returns {Tensor<Or<E, D>>} a copy
    * @throws {RangeError} ERR_SHAPE a negative number, or too large a result; ERR_MEMORY · {TypeError} ERR_CAST, ERR_ARGUMENT · as copyFrom, of out
@@ -1446,15 +1455,15 @@ class Tensor {
     const times = typeof reps === 'number' ? [integer('reps', reps)] : integers('reps', reps)
     const result = resultOf(opts)
     checkCounts('reps', times)
-    return produced('tile', moves().tile(this.#attached(), times), result)
+    return produced('tile', rearrange().tile(this.#attached(), times), result)
   }
 
   /**
-   * Each element again and again.
+   * Repeats each element.
    *
    * @template {DtypeName} [E=never]
-   * @param {number | ArrayLike<number> | Tensor} repeats  how often: all, or each index of the axis
-   * @param {AxisOptions<E> | NameOf<E>} [opts]  without axis: all elements, along one axis
+   * @param {number | ArrayLike<number> | Tensor} repeats  how often: one number for all, or one per index of the axis
+   * @param {AxisOptions<E> | NameOf<E>} [opts]  axis: where not given, the tensor is flattened first
    * @returns {Tensor<Or<E, D>>} a copy
    * @throws {RangeError} ERR_SHAPE another count, or a negative one, ERR_BOUNDS axis · as tile
    * @see array API repeat
@@ -1465,18 +1474,18 @@ class Tensor {
     const { axis: along } = optionsOf(opts)
     const result = resultOf(opts)
     const axis = along === undefined || along === null ? null : integer('axis', along)
-    const counts = typeof repeats === 'number' ? integer('repeats', repeats) : integerList('repeats', Tensor.isTensor(repeats) ? listedIntegers('repeats', repeats) : repeats)
+    const counts = typeof repeats === 'number' ? integer('repeats', repeats) : integerList('repeats', Tensor.isTensor(repeats) ? integersOf('repeats', repeats) : repeats)
     checkCounts('repeats', typeof counts === 'number' ? [counts] : counts)
-    return produced('repeat', moves().repeat(this.#attached(), counts, axis), result)
+    return produced('repeat', rearrange().repeat(this.#attached(), counts, axis), result)
   }
 
   /**
-   * Elements moved along axes; those beyond an end come back at the other.
+   * Moves elements along axes; those moved beyond one end reappear at the other.
    *
    * @template {DtypeName} [E=never]
-   * @param {number | readonly number[]} shift  places; negative moves towards the start
-   * @param {number | readonly number[] | null | RollOptions<E> | NameOf<E>} [axis]  one for each shift; without it all elements are moved along
-   *   one axis, and the shape is kept
+   * @param {number | readonly number[]} shift  elements; negative moves towards the start
+   * @param {number | readonly number[] | null | RollOptions<E> | NameOf<E>} [axis]  one for each shift; where not given, the flattened elements are moved
+   *   and the shape is kept
    * @param {RollOptions<E> | NameOf<E>} [opts]
    * @returns {Tensor<Or<E, D>>} a copy
    * @throws {RangeError} ERR_BOUNDS axis, ERR_SHAPE another count, ERR_MEMORY · {TypeError} ERR_CAST, ERR_ARGUMENT · as copyFrom, of out
@@ -1489,15 +1498,15 @@ class Tensor {
     const shifts = axesOf(shift, 'shift')
     const axes = along === undefined || along === null ? null : axesOf(along)
     const result = resultOf(options)
-    return produced('roll', moves().roll(this.#attached(), shifts, axes), result)
+    return produced('roll', rearrange().roll(this.#attached(), shifts, axes), result)
   }
 
   /**
-   * The elements with certain indices along an axis, in their order; an index may come more than once.
+   * Takes the elements at given indices of an axis, in the order of the indices, which may repeat.
    *
    * @template {DtypeName} [E=never]
    * @param {ArrayLike<number | bigint> | Tensor} indices  integers along one axis; negative counts from the end
-   * @param {number | null | AxisOptions<E> | NameOf<E>} [axis]  without it: of all elements along one axis
+   * @param {number | null | AxisOptions<E> | NameOf<E>} [axis]  where not given, the tensor is flattened first
    * @param {AxisOptions<E> | NameOf<E>} [opts]
    * @returns {Tensor<Or<E, D>>} a copy
    * @throws {RangeError} ERR_BOUNDS an index or the axis is outside (nothing is written then), ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_DTYPE
@@ -1513,12 +1522,12 @@ class Tensor {
     const list = Tensor.isTensor(indices) ? null : indicesOf('indices', indices)
     const layout = this.#attached()
     const from = list ?? /** @type {Tensor} */ (indices).#attached()
-    if (list === null) checkTogether(layout.storage, from.storage)
-    return produced('take', moves().take(layout, from, d), result)
+    if (list === null) checkSameDevice(layout.storage, from.storage)
+    return produced('take', rearrange().take(layout, from, d), result)
   }
 
   /**
-   * A picture of (height, width), or (height, width, 1, 3 or 4) uint8: grey, colours, or colours with alpha.
+   * An image of a uint8 tensor of shape (height, width) or (height, width, 1, 3 or 4): grey, RGB or RGBA.
    *
    * @returns {Picture} a copy; an ImageData where the runtime has that class
    * @throws {RangeError} ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_DTYPE · ERR_DETACHED
@@ -1532,14 +1541,14 @@ class Tensor {
   }
 
   /**
-   * Copies into this tensor: broadcast, cast, scaled on the way.
+   * Copies into this tensor; broadcasts, casts and scales on the way.
    *
    * @param {CopySource} src
-   *   a value or tensor or nested list that broadcasts; a typed array or flat list of equal count fills
-   *   row-major; an ImageData fills (height, width, 4), or without alpha (height, width, 3); an AudioBuffer fills
-   *   (channels, frames), and back: fromBlob(buffer.getChannelData(c)).copyFrom(t.select(0, c))
-   * @param {CopyOptions} [opts]  scale and bias give x * scale + bias: one number, or one per index of this tensor's axis. stream: of
-   *   the device that has this tensor, else src; what comes from or goes to the CPU is there when this returns
+   *   a value, tensor or nested list, which is broadcast; a typed array or flat list with as many elements as this tensor, in
+   *   row-major order; an ImageData for (height, width, 4), or (height, width, 3) without alpha; an AudioBuffer for
+   *   (channels, frames). Back to an AudioBuffer: fromBlob(buffer.getChannelData(c)).copyFrom(t.select(0, c))
+   * @param {CopyOptions} [opts]  scale and bias: x * scale + bias, each one number, or one per index of this tensor's axis. stream: of
+   *   the device of this tensor, else of src; copies from or to the CPU are complete when this returns
    * @returns {this}
    * @throws {RangeError} ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_CAST, ERR_DTYPE, ERR_ARGUMENT · ERR_OVERLAP (two elements of this share a byte),
    *   ERR_READ_ONLY, ERR_BUSY, ERR_DETACHED
@@ -1552,7 +1561,7 @@ class Tensor {
     const casting = castingOf(rule)
     const scaling = scalingOf(scale, bias, axis)
     if (stream !== undefined) return this.#copyOn(stream, src, { casting: rule, scale, bias, axis })
-    const isTensor = Tensor.isTensor(src) // the most frequent, and what media are told by throws for anything else
+    const isTensor = Tensor.isTensor(src) // first, because it is the most frequent, and isVideoFrame throws internally for others
     if (!isTensor && isVideoFrame(src)) throw failure('ERR_ARGUMENT', 'src is a VideoFrame, which takes time to read; copyFromAsync copies it')
     const channels = isTensor ? null : channelsOf(src, this.#live().shape)
     if (channels !== null) {
@@ -1566,8 +1575,7 @@ class Tensor {
     const source = isTensor ? src.#attached() : sourceOf(src, image, this.#live())
     try {
       const layout = this.#writable()
-      if (scaling === null) ffi.copy(layout, source, casting)
-      else ffi.copyScaled(layout, source, scaling.scale, scaling.bias, scaling.axis, casting)
+      copyElements(layout, source, scaling, casting)
       countCopy('copyFrom', layout.size * itemsizes[layout.dtype])
     } finally {
       if (!isTensor) backend.release(source.storage)
@@ -1597,14 +1605,13 @@ class Tensor {
   }
 
   /**
-   * The same without holding the event loop up: on another thread where neither side can move (shared
-   * memory, addresses), else in turns of the loop. All is checked at the call; a failure rejects. Until it
-   * settles both sides are held, and our writers throw ERR_BUSY for tensors on either one's storage;
-   * reading is fine.
+   * copyFrom without blocking the event loop: on another thread where neither side's memory can move (shared memory,
+   * addresses), else in turns of the loop. Arguments are checked at the call; errors reject the promise. Until it settles, both sides'
+   * bytes are kept, and samebytes' writers throw ERR_BUSY for tensors on either storage; reading is allowed.
    *
-   * @param {CopySource | Frame} src  as copyFrom; typed arrays are read until it settles. A VideoFrame's visible part fills
-   *   what an ImageData does, and may be closed at once; into (height, width, 4) uint8 without gaps the browser writes it itself
-   * @param {CopyAsyncOptions} [opts]  signal: where it aborts before all is settled, what was copied so far stays
+   * @param {CopySource | Frame} src  as copyFrom; typed arrays are read until the promise settles. A VideoFrame is copied as an ImageData of its
+   *   visible part, and may be closed at once; the browser writes it straight into contiguous (height, width, 4) uint8
+   * @param {CopyAsyncOptions} [opts]  signal: if it aborts, what was copied so far stays
    * @returns {Promise<this>}
    * @throws as copyFrom · ERR_BUSY a side is in use, or is being written · ERR_DETACHED a buffer went away
    *   meanwhile, a VideoFrame was closed · ERR_UNSUPPORTED the browser does not read such a frame · the signal's reason
@@ -1673,8 +1680,8 @@ class Tensor {
   // ---- Lifetime ----
 
   /**
-   * Drops this tensor's claim on its bytes. They are freed when nobody else has them: views of them,
-   * `.data` taken before. Using the tensor afterwards throws ERR_DISPOSED; a second dispose does nothing. Never throws.
+   * Releases this tensor's bytes. They are freed when no view of them and no `data` taken before is left. The tensor then throws
+   * ERR_DISPOSED; a second dispose does nothing. Never throws.
    *
    * @example
    * const t = zeros([2])
@@ -1686,7 +1693,7 @@ class Tensor {
     if (layout === null) return
     this.#layout = null
     this.#base = undefined
-    drop(layout.storage)
+    dropStorage(layout.storage)
   }
 
   /** What `using` calls: dispose(). */
@@ -1697,7 +1704,7 @@ class Tensor {
   // ---- As text ----
 
   /**
-   * As PyTorch prints it.
+   * The tensor as PyTorch prints it.
    *
    * @returns {string}
    * @throws ERR_DETACHED · {RangeError} ERR_MEMORY
@@ -1718,10 +1725,10 @@ class Tensor {
    * @returns {string}
    */
   [INSPECT] (depth = 0) {
-    if (typeof depth === 'number' && depth < 0) return '[Tensor]' // whatever else it is
+    if (typeof depth === 'number' && depth < 0) return '[Tensor]'
     try {
       return this.toString()
-    } catch (/** @type {any} */ error) { // of a subclass's toString as well
+    } catch (/** @type {any} */ error) { // a subclass's toString may throw anything
       const code = error?.code
       if (code === 'ERR_DISPOSED') return 'tensor(disposed)'
       if (code === 'ERR_DETACHED') return 'tensor(detached)'
@@ -1737,30 +1744,30 @@ class Tensor {
   }
 
   /**
-   * What Object.prototype.toString shows, and with it assert.deepStrictEqual and Chai compare: dtype, shape and
-   * content. Reads all elements; never throws.
+   * The tag of Object.prototype.toString, which assert.deepStrictEqual and Chai compare: dtype, shape and a hash of the content.
+   * Reads all elements; never throws.
    *
    * @returns {string}
    */
   get [Symbol.toStringTag] () {
     const layout = #layout in this ? this.#layout : undefined
-    if (layout === undefined) return 'Tensor' // the prototype, or what has it without being one
+    if (layout === undefined) return 'Tensor' // the prototype, or an object that inherits from it
     if (layout === null) return 'Tensor(disposed)'
     const what = `${dtypes[layout.dtype].name}[${arrayJoin(layout.shape, ',')}]`
     try {
       return `Tensor(${what}#${hashOf(layout)})`
     } catch (error) {
       if (/** @type {{ code?: string }} */ (error).code === 'ERR_DETACHED') return `Tensor(${what}, detached)`
-      return `Tensor(${what}, unreadable ${++unreadable})` // no memory for it: equal to none
+      return `Tensor(${what}, unreadable ${++unreadable})` // no memory for a hash: equals no other tensor
     }
   }
 }
 
-const MOST_HASHED = 2 ** 33 // bytes beyond those of the storage: seconds
+const MOST_HASHED = 2 ** 33 // bytes, unless the storage has more; takes seconds
 
 /**
- * A hash of the content. Of a view that repeats its elements without end, each is read once: expand([2 ** 52]) equals its
- * like, but no tensor that has as many elements in another way.
+ * A hash of the content. Of an expanded view with too many elements each is read once: expand([2 ** 52]) equals another expand of the
+ * same elements, but no tensor of that shape made in another way.
  *
  * @param {InstanceType<typeof Layout>} layout
  * @returns {string}
@@ -1777,17 +1784,17 @@ function hashOf (layout) {
 }
 
 /**
- * One tensor less has a storage.
+ * Uncounts a tensor and drops its claim on the storage.
  *
  * @param {import('../backend/storage').Storage} storage
  */
-function drop (storage) {
+function dropStorage (storage) {
   storage.group.count.tensors--
   unclaim(storage, backend)
 }
 
 /**
- * Bytes that nobody else is meant to see: neither a blob nor shared.
+ * Did samebytes allocate the bytes, and are they neither shared nor known to others by address? Then resize may move them.
  *
  * @param {import('../backend/storage').Storage} storage
  */
@@ -1796,12 +1803,12 @@ function isOurs ({ kind, extra }) {
 }
 
 /**
- * The first elements in memory, in the order in which they lie.
+ * A 1-D layout over the first elements in memory.
  *
- * @param {InstanceType<typeof Layout>} layout  without gaps
+ * @param {InstanceType<typeof Layout>} layout  contiguous
  * @param {number} size
  */
-function flat ({ storage, dtype, offset }, size) {
+function flatLayout ({ storage, dtype, offset }, size) {
   return new Layout(storage, dtype, [size], [1], offset, size, 0)
 }
 
@@ -1810,7 +1817,7 @@ function noMatrix ({ shape }) {
   return failure('ERR_SHAPE', `T is for 2 axes; the tensor has ${shape.length}`)
 }
 
-// ---- Results that may go into a tensor of the caller's ----
+// ---- Results, in new tensors or in `out` ----
 
 /** @typedef {{ dtype: Dtype | undefined, casting: number, out: Tensor | undefined, device?: number }} Result ResultOptions, read and checked */
 
@@ -1824,12 +1831,12 @@ const NO_OPTIONS = { dtype: undefined, casting: 1, out: undefined, device: undef
 function resultOf (opts) {
   if (opts === undefined) return NO_OPTIONS
   const { dtype: name, casting: rule, out } = optionsOf(opts)
-  if (out !== undefined && !Tensor.isTensor(out)) throw failure('ERR_ARGUMENT', `out is ${show(out)}; a tensor was expected`)
+  if (out !== undefined) tensorOf(out, 'out')
   return { dtype: name === undefined ? undefined : dtypeOf(name), casting: castingOf(rule), out, device: undefined }
 }
 
 /**
- * What `to` was given.
+ * Reads the arguments of `to`.
  *
  * @param {unknown} target
  * @param {unknown} opts
@@ -1848,12 +1855,12 @@ function conversionOf (target, opts) {
 /** @typedef {Omit<Result, 'device'> & { copy: boolean, device: number | undefined }} Conversion */
 
 /**
- * Is a tensor already what `to` is to make of it?
+ * Has a tensor already the dtype and device that `to` was asked for?
  *
  * @param {InstanceType<typeof Layout>} layout
  * @param {Conversion} asked
  */
-function isThere ({ dtype, storage }, asked) {
+function isConverted ({ dtype, storage }, asked) {
   return asked.out === undefined && !asked.copy && (asked.dtype === undefined || asked.dtype.index === dtype) &&
     (asked.device === undefined || asked.device === deviceOfStorage(storage))
 }
@@ -1878,7 +1885,7 @@ function checkDeviceOfOut ({ storage }, device) {
 }
 
 /**
- * What a recipe makes, in a tensor of its own or in the caller's.
+ * Writes a recipe's result into a new tensor or into `out`.
  *
  * @param {string} reason
  * @param {import('../copy/rearrange').Recipe} recipe
@@ -1891,11 +1898,13 @@ function produced (reason, recipe, { dtype, casting, out }) {
 }
 
 /**
- * @param {string} name
+ * The elements of an integer tensor with at most one axis.
+ *
+ * @param {string} name  of the argument, for messages
  * @param {Tensor} t
  * @returns {any[]}
  */
-function listedIntegers (name, t) {
+function integersOf (name, t) {
   const layout = Tensor.attachedOf(t)
   const { kind, name: dtype } = dtypes[layout.dtype]
   const { length } = layout.shape
@@ -1909,4 +1918,4 @@ Object.defineProperty(Tensor.prototype, 'dims', { enumerable: false })
 Object.defineProperty(Tensor.prototype, 'type', { enumerable: false })
 Object.defineProperty(Tensor.prototype, 'location', { enumerable: false })
 
-module.exports = { Tensor, wrap, resultOf, produced }
+module.exports = { Tensor, wrap, tensorOf, resultOf, produced }

@@ -1,0 +1,569 @@
+'use strict'
+// Functions that make tensors with bytes of their own: of a shape, like another tensor, with strides, of values.
+
+const { Array, arrayJoin } = require('../base/primordials')
+const ffi = require('../backend/calls')
+const { failure } = require('../base/errors')
+const { countCopy, countStaged } = require('../backend/storage')
+const { shapeOf, optionsOf, isOptions, castingOf } = require('../base/validate')
+const { dtypes, dtypeOf } = require('../backend/dtypes')
+const { dtypeOfArray, partsOfLive } = require('../base/buffers')
+const { flatten, scalarFor } = require('../layout/values')
+const { placeLike } = require('../layout/placement')
+const { denseLayout, allocated, withBytes, emptyLayout, likeLayout, stridedLayout, dtypeLike, written, layoutOver, layoutOverBytes, bytesOf } = require('../layout/layouts')
+const { writeValues } = require('../layout/elements')
+const { draw, drawIntegers } = require('./random')
+const { Tensor, wrap, tensorOf } = require('./tensor')
+
+const { rows } = ffi
+
+/** @typedef {import('../layout/layouts').Lay} Lay */
+/** @typedef {InstanceType<typeof ffi.Layout>} Layout */
+/** @import { DtypeName, NameOf, Or, Shape, Value, InputOf, TensorData, MakeOptions, RandomOptions, RandomFloating, RandomInteger, RequiredDtype, ResultOptions, DtypeOfValue, DtypeOfBounds, DtypeOfData } from '../base/types' */
+
+const FLOAT32 = dtypeOf('float32')
+
+// Each function below is one call of `make`, `makeFull`, `draw` or `drawIntegers` with one of three layouts:
+// emptyLayout (a shape), likeLayout (another tensor's layout) or stridedLayout (shape and strides).
+
+/**
+ * A new tensor whose elements nothing but zeroing writes.
+ *
+ * @param {Lay} lay
+ * @param {unknown} what  lay's second argument
+ * @param {unknown} opts
+ * @param {boolean} zeroed
+ * @returns {Tensor}
+ */
+function make (lay, what, opts, zeroed) {
+  const options = optionsOf(opts)
+  const { dtype: name } = options
+  return wrap(lay(name === undefined ? dtypeLike(lay, what) ?? FLOAT32 : dtypeOf(name), what, options, zeroed))
+}
+
+/**
+ * The dtype of `full`'s result where none is named.
+ *
+ * @param {unknown} value
+ */
+function nameForValue (value) {
+  return Array.isArray(value) ? 'complex64' : typeof value === 'boolean' ? 'bool' : typeof value === 'bigint' ? 'int64' : 'float32'
+}
+
+/**
+ * A new tensor with one value everywhere.
+ *
+ * @param {Lay} lay
+ * @param {unknown} what  lay's second argument
+ * @param {unknown} value
+ * @param {unknown} opts
+ * @returns {Tensor}
+ */
+function makeFull (lay, what, value, opts) {
+  const options = optionsOf(opts)
+  const { dtype: name } = options
+  const dtype = name === undefined ? dtypeLike(lay, what) ?? dtypeOf(nameForValue(value)) : dtypeOf(name)
+  const scalar = scalarFor(value, dtype)
+  return wrap(written(lay(dtype, what, options, false), layout => ffi.fill(layout, scalar)))
+}
+
+// ---- By shape ----
+
+/**
+ * A tensor of uninitialised elements.
+ *
+ * @template {DtypeName} [D=never]
+ * @param {Shape} shape  extents; an integer for one axis
+ * @param {MakeOptions<D> | NameOf<D>} [opts]  float32 where no dtype is given
+ * @returns {Tensor<Or<D, 'float32'>>} row-major; owns its bytes, 64-byte aligned (16-byte where there are at most 64 bytes and
+ *   `data` was read before the address)
+ * @throws {RangeError} ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_DEVICE, ERR_UNSUPPORTED
+ * @see array API empty
+ * @example
+ * empty([2, 3], 'uint8').nbytes // 6
+ */
+function empty (shape, opts) {
+  if (opts === undefined && Array.isArray(shape)) return wrap(allocated(denseLayout(FLOAT32.index, shape)))
+  return make(emptyLayout, shape, opts, false)
+}
+
+/**
+ * A tensor of zeros.
+ *
+ * @template {DtypeName} [D=never]
+ * @param {Shape} shape  extents; an integer for one axis
+ * @param {MakeOptions<D> | NameOf<D>} [opts]  float32 where no dtype is given
+ * @returns {Tensor<Or<D, 'float32'>>} owns its bytes
+ * @throws as empty
+ * @see array API zeros
+ * @example
+ * zeros([2], 'int64').toArray() // [ 0n, 0n ]
+ */
+function zeros (shape, opts) {
+  return make(emptyLayout, shape, opts, true)
+}
+
+/**
+ * A tensor of ones.
+ *
+ * @template {DtypeName} [D=never]
+ * @param {Shape} shape  extents; an integer for one axis
+ * @param {MakeOptions<D> | NameOf<D>} [opts]  float32 where no dtype is given
+ * @returns {Tensor<Or<D, 'float32'>>} owns its bytes
+ * @throws as empty
+ * @see array API ones
+ * @example
+ * ones(3, { dtype: 'bool' }).toArray() // [true, true, true]
+ */
+function ones (shape, opts) {
+  return make(emptyLayout, shape, opts, false).fill(1)
+}
+
+/**
+ * A tensor with one value everywhere.
+ *
+ * @template {Value} V
+ * @template {DtypeName} [D=never]
+ * @param {Shape} shape  extents; an integer for one axis
+ * @param {V} value  number -> float32, bigint -> int64, boolean -> bool, pair -> complex64, unless a dtype is given
+ * @param {MakeOptions<D> | NameOf<D>} [opts]
+ * @returns {Tensor<Or<D, DtypeOfValue<V>>>} owns its bytes
+ * @throws as empty · {TypeError} ERR_CAST the value does not fit
+ * @see array API full
+ * @example
+ * full([2, 2], 7, 'uint8').toArray() // [[7, 7], [7, 7]]
+ */
+function full (shape, value, opts) {
+  return makeFull(emptyLayout, shape, value, opts)
+}
+
+/**
+ * A tensor without axes.
+ *
+ * @template {Value} V
+ * @template {DtypeName} [D=never]
+ * @param {V} value  dtype as full
+ * @param {MakeOptions<D> | NameOf<D>} [opts]
+ * @returns {Tensor<Or<D, DtypeOfValue<V>>>} owns its bytes
+ * @throws as full
+ * @see PyTorch scalar_tensor, ExecuTorch scalar_tensor
+ * @example
+ * scalarTensor(2n).dtype // 'int64'
+ */
+function scalarTensor (value, opts) {
+  return makeFull(emptyLayout, [], value, opts)
+}
+
+// ---- Like another tensor ----
+
+/**
+ * @param {unknown} t
+ * @returns {Layout}
+ */
+function layoutOf (t) {
+  return Tensor.layoutOf(tensorOf(t))
+}
+
+/**
+ * A tensor of uninitialised elements with the shape of another tensor.
+ *
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @param {Tensor<D>} t  gives shape, dtype, device and order of axes in memory; the result has no gaps, and its dynamism is 'bounded' unless told
+ * @param {MakeOptions<E> | NameOf<E>} [opts]  for what shall differ from t
+ * @returns {Tensor<Or<E, D>>} owns its bytes
+ * @throws {TypeError} ERR_ARGUMENT t is no tensor · ERR_DISPOSED · as empty
+ * @see array API empty_like
+ * @example
+ * emptyLike(zeros([2, 3], 'int8').T).strides // [1, 3]
+ */
+function emptyLike (t, opts) {
+  return make(likeLayout, layoutOf(t), opts, false)
+}
+
+/**
+ * A tensor of zeros with the shape of another tensor.
+ *
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @param {Tensor<D>} t  as emptyLike
+ * @param {MakeOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, D>>} owns its bytes
+ * @throws as emptyLike
+ * @see array API zeros_like
+ * @example
+ * zerosLike(tensor([[1n, 2n]])).toArray() // [ [ 0n, 0n ] ]
+ */
+function zerosLike (t, opts) {
+  return make(likeLayout, layoutOf(t), opts, true)
+}
+
+/**
+ * A tensor of ones with the shape of another tensor.
+ *
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @param {Tensor<D>} t  as emptyLike
+ * @param {MakeOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, D>>} owns its bytes
+ * @throws as emptyLike
+ * @see array API ones_like
+ * @example
+ * onesLike(zeros([2]), 'int16').toArray() // [1, 1]
+ */
+function onesLike (t, opts) {
+  return make(likeLayout, layoutOf(t), opts, false).fill(1)
+}
+
+/**
+ * A tensor with one value everywhere and the shape of another tensor.
+ *
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @param {Tensor<D>} t  as emptyLike
+ * @param {InputOf<Or<E, D>>} value  that must fit the dtype
+ * @param {MakeOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, D>>} owns its bytes
+ * @throws as emptyLike · {TypeError} ERR_CAST the value does not fit
+ * @see array API full_like
+ * @example
+ * fullLike(zeros([2]), 0.5).toArray() // [0.5, 0.5]
+ */
+function fullLike (t, value, opts) {
+  return makeFull(likeLayout, layoutOf(t), value, opts)
+}
+
+/**
+ * A tensor of numbers from [0, 1), all equally likely, with the shape of another tensor.
+ *
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @param {Tensor<D>} t  as emptyLike
+ * @param {RandomOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, D>>} owns its bytes
+ * @throws as emptyLike · {TypeError} ERR_DTYPE t's dtype is not floating, and none is given
+ * @see PyTorch rand_like
+ * @example
+ * randLike(zeros([2, 3])).shape // [2, 3]
+ */
+function randLike (t, opts) {
+  return draw(rows.uniform, likeLayout, layoutOf(t), opts)
+}
+
+/**
+ * A tensor of normally distributed numbers, mean 0 and standard deviation 1, with the shape of another tensor.
+ *
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @param {Tensor<D>} t  as emptyLike
+ * @param {RandomOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, D>>} owns its bytes
+ * @throws as randLike
+ * @see PyTorch randn_like
+ * @example
+ * randnLike(zeros([2, 3], 'int8'), 'float64').dtype // 'float64'
+ */
+function randnLike (t, opts) {
+  return draw(rows.normal, likeLayout, layoutOf(t), opts)
+}
+
+/**
+ * A tensor of integers from [low, high), all exactly equally likely, with the shape of another tensor.
+ *
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @param {Tensor<D>} t  as emptyLike
+ * @param {number | bigint} low
+ * @param {number | bigint} high  exclusive
+ * @param {RandomOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, D>>} owns its bytes
+ * @throws as emptyLike · as randint; {TypeError} ERR_DTYPE t's dtype is no integer, and none is given
+ * @see PyTorch randint_like
+ * @example
+ * randintLike(zeros([3], 'int16'), 0, 10).dtype // 'int16'
+ */
+function randintLike (t, low, high, opts) {
+  return drawIntegers(likeLayout, layoutOf(t), low, high, opts)
+}
+
+// ---- With strides ----
+
+/**
+ * A tensor of uninitialised elements. Its storage ends with the last element that the strides reach.
+ *
+ * @template {DtypeName} [D=never]
+ * @param {Shape} shape  elements
+ * @param {readonly number[]} strides  elements, 0 or more, one per axis; elements may share bytes
+ * @param {MakeOptions<D> | NameOf<D>} [opts]  float32 where no dtype is given; an order must agree with the strides
+ * @returns {Tensor<Or<D, 'float32'>>} owns its bytes
+ * @throws {RangeError} ERR_SHAPE another number of strides, ERR_BOUNDS a negative one, ERR_MEMORY · {TypeError} ERR_DTYPE, ERR_ARGUMENT
+ * @see PyTorch empty_strided
+ * @example
+ * emptyStrided([2, 3], [1, 2]).isContiguous() // false
+ */
+function emptyStrided (shape, strides, opts) {
+  return make(stridedLayout, { shape, strides }, opts, false)
+}
+
+/**
+ * A tensor of zeros; bytes between its elements are zero as well.
+ *
+ * @template {DtypeName} [D=never]
+ * @param {Shape} shape  elements
+ * @param {readonly number[]} strides  as emptyStrided
+ * @param {MakeOptions<D> | NameOf<D>} [opts]
+ * @returns {Tensor<Or<D, 'float32'>>} owns its bytes
+ * @throws as emptyStrided
+ * @see ExecuTorch zeros_strided
+ * @example
+ * zerosStrided([2, 2], [1, 2], 'int8').toArray() // [[0, 0], [0, 0]]
+ */
+function zerosStrided (shape, strides, opts) {
+  return make(stridedLayout, { shape, strides }, opts, true)
+}
+
+/**
+ * A tensor of ones; bytes between its elements are uninitialised.
+ *
+ * @template {DtypeName} [D=never]
+ * @param {Shape} shape  elements
+ * @param {readonly number[]} strides  as emptyStrided
+ * @param {MakeOptions<D> | NameOf<D>} [opts]
+ * @returns {Tensor<Or<D, 'float32'>>} owns its bytes
+ * @throws as emptyStrided
+ * @see ExecuTorch ones_strided
+ * @example
+ * onesStrided([2, 2], [1, 2], 'int8').toArray() // [[1, 1], [1, 1]]
+ */
+function onesStrided (shape, strides, opts) {
+  return make(stridedLayout, { shape, strides }, opts, false).fill(1)
+}
+
+/**
+ * A tensor with one value everywhere; bytes between its elements are uninitialised.
+ *
+ * @template {Value} V
+ * @template {DtypeName} [D=never]
+ * @param {Shape} shape  elements
+ * @param {readonly number[]} strides  as emptyStrided
+ * @param {V} value  number -> float32, bigint -> int64, boolean -> bool, pair -> complex64, unless a dtype is given
+ * @param {MakeOptions<D> | NameOf<D>} [opts]
+ * @returns {Tensor<Or<D, DtypeOfValue<V>>>} owns its bytes
+ * @throws as emptyStrided · {TypeError} ERR_CAST the value does not fit
+ * @see ExecuTorch full_strided
+ * @example
+ * fullStrided([2, 2], [1, 2], true).dtype // 'bool'
+ */
+function fullStrided (shape, strides, value, opts) {
+  return makeFull(stridedLayout, { shape, strides }, value, opts)
+}
+
+/**
+ * A tensor of numbers from [0, 1), all equally likely: the same as rand's of the same shape.
+ *
+ * @template {RandomFloating} [D=never]
+ * @param {Shape} shape  elements
+ * @param {readonly number[]} strides  as emptyStrided, but no two elements may share a byte
+ * @param {RandomOptions<D> | NameOf<D>} [opts]
+ * @returns {Tensor<Or<D, 'float32'>>} owns its bytes
+ * @throws as emptyStrided · ERR_OVERLAP
+ * @see ExecuTorch rand_strided
+ * @example
+ * randStrided([2, 3], [1, 2]).strides // [1, 2]
+ */
+function randStrided (shape, strides, opts) {
+  return draw(rows.uniform, stridedLayout, { shape, strides }, opts)
+}
+
+/**
+ * A tensor of normally distributed numbers, mean 0 and standard deviation 1: the same as randn's of the same shape.
+ *
+ * @template {RandomFloating} [D=never]
+ * @param {Shape} shape  elements
+ * @param {readonly number[]} strides  as randStrided
+ * @param {RandomOptions<D> | NameOf<D>} [opts]
+ * @returns {Tensor<Or<D, 'float32'>>} owns its bytes
+ * @throws as randStrided
+ * @see ExecuTorch randn_strided
+ * @example
+ * randnStrided([2, 3], [1, 2]).strides // [1, 2]
+ */
+function randnStrided (shape, strides, opts) {
+  return draw(rows.normal, stridedLayout, { shape, strides }, opts)
+}
+
+/**
+ * A tensor of integers from [low, high), all exactly equally likely: the same as randint's of the same shape.
+ *
+ * @template {number | bigint} N
+ * @template {number | bigint} M
+ * @template {RandomInteger} [D=never]
+ * @param {N} low
+ * @param {M} high  exclusive
+ * @param {Shape} shape  elements
+ * @param {readonly number[]} strides  as randStrided
+ * @param {RandomOptions<D> | NameOf<D>} [opts]  dtype as randint
+ * @returns {Tensor<Or<D, DtypeOfBounds<N | M>>>} owns its bytes
+ * @throws as randStrided · {RangeError} ERR_BOUNDS low is not below high · {TypeError} ERR_CAST the dtype does not hold them
+ * @see ExecuTorch randint_strided
+ * @example
+ * randintStrided(5, 6, [2, 2], [1, 2]).toArray() // [[5, 5], [5, 5]]
+ */
+function randintStrided (low, high, shape, strides, opts) {
+  return drawIntegers(stridedLayout, { shape, strides }, low, high, opts)
+}
+
+// ---- Of values and bytes ----
+
+/**
+ * Reads (shape, options), or (options) without a shape.
+ *
+ * @param {unknown} shape
+ * @param {unknown} opts
+ * @returns {{ given: unknown, asked: Record<string, any> }}
+ */
+function shapeAndOptions (shape, opts) {
+  return opts === undefined && shape !== undefined && shape !== null && isOptions(shape)
+    ? { given: undefined, asked: optionsOf(shape) }
+    : { given: shape === null ? undefined : shape, asked: optionsOf(opts) }
+}
+
+/**
+ * Copies values into a new tensor: a number, bigint, boolean, nested lists or iterables of them, a typed array, or a tensor.
+ * Numbers become float32, not float64.
+ *
+ * @template {TensorData} T
+ * @template {DtypeName} [D=never]
+ * @param {T} data  in logical order; it stays the caller's
+ * @param {Shape | null | MakeOptions<D> | NameOf<D>} [shape]  that of data where none is given
+ * @param {MakeOptions<D> | NameOf<D>} [opts]
+ * @returns {Tensor<Or<D, DtypeOfData<T>>>} owns its bytes
+ * @throws {RangeError} ERR_SHAPE ragged, or another count, ERR_MEMORY · {TypeError} ERR_CAST a value or a dtype does not fit, ERR_DTYPE, ERR_ARGUMENT ·
+ *   ERR_DETACHED
+ * @see PyTorch tensor, array API asarray with copy
+ * @example
+ * tensor([[1, 2], [3, 4]]).shape // [2, 2]
+ */
+function tensor (data, shape, opts) {
+  const { given, asked } = shapeAndOptions(shape, opts)
+  const { dtype, device, dynamism, order, shared, pinMemory, casting } = asked
+  const made = copyOf(data, given === undefined ? null : shapeOf(given), { dtype, device, dynamism, order, shared, pinMemory, casting })
+  countCopy('tensor', made.nbytes)
+  return made
+}
+
+/**
+ * Copies values into a new tensor, without counting the copy.
+ *
+ * @param {any} data
+ * @param {number[] | null} extents  null: those of data
+ * @param {MakeOptions} options  without getters
+ * @returns {Tensor}
+ */
+function copyOf (data, extents, options) {
+  const casting = castingOf(options.casting)
+  const named = options.dtype === undefined ? undefined : dtypeOf(options.dtype)
+  const arrayType = dtypeOfArray(data)
+  if (Tensor.isTensor(data)) {
+    const source = Tensor.layoutOf(data)
+    const made = emptyLayout(named ?? dtypes[source.dtype], checkCount(extents ?? source.shape, source.size), options, false)
+    return wrap(written(made, made => fillFrom(made, source, casting, extents !== null)))
+  }
+  if (arrayType !== undefined) {
+    const from = dtypeOf(arrayType)
+    const { length } = partsOfLive(data, 'the typed array')
+    const source = layoutOver(data, from.index, [length]) // allocating may grow memory, and leave data empty
+    const made = emptyLayout(named ?? from, checkCount(extents ?? [length], length), options, false)
+    return wrap(written(made, made => fillFrom(made, source, casting, true)))
+  }
+  const { values, shape: found } = flatten('data', data, named !== undefined && named.kind === 'COMPLEX')
+  const made = emptyLayout(named ?? dtypeOf(values.dtype), checkCount(extents ?? found, values.count), options, false)
+  return wrap(written(made, made => writeValues(made, values)))
+}
+
+/**
+ * Checks that a shape has as many elements as the data.
+ *
+ * @param {number[]} shape
+ * @param {number} count
+ * @returns {number[]}
+ */
+function checkCount (shape, count) {
+  const { size } = ffi.dense(0, shape)
+  if (size !== count) throw failure('ERR_SHAPE', `shape [${arrayJoin(shape)}] has ${size} elements; the data has ${count}`)
+  return shape
+}
+
+/**
+ * @param {Layout} target
+ * @param {Layout} source
+ * @param {number} casting
+ * @param {boolean} reshaped  the source's shape may differ from the target's
+ */
+function fillFrom (target, source, casting, reshaped) {
+  if (!reshaped) {
+    ffi.copy(target, source, casting)
+    return
+  }
+  const viewed = ffi.reshape(source, target.shape)
+  if (viewed.storage !== ffi.nothing || source.storage === ffi.nothing) {
+    ffi.copy(target, viewed, casting)
+  } else { // strides allow no such view: makes a contiguous temporary first
+    const flat = withBytes(ffi.dense(source.dtype, source.shape), 0, false, placeLike(source.storage))
+    viewed.storage = flat.storage
+    try {
+      ffi.copy(flat, source, 0)
+      countStaged(viewed.storage.nbytes)
+      ffi.copy(target, viewed, casting)
+    } finally {
+      ffi.backend.release(viewed.storage)
+    }
+  }
+}
+
+/**
+ * Copies raw bytes into a new tensor of a dtype.
+ *
+ * @template {DtypeName} [D=any]
+ * @param {ArrayBufferView | ArrayBufferLike} bytes  exactly as many as the shape needs; they stay the caller's
+ * @param {Shape} shape  elements
+ * @param {RequiredDtype<D> | NameOf<D>} opts  dtype is required
+ * @returns {Tensor<D>} owns its bytes
+ * @throws {RangeError} ERR_SHAPE another length, ERR_MEMORY · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_DETACHED
+ * @see NumPy frombuffer, which does not copy, ExecuTorch make_tensor_ptr over std::vector<uint8_t>
+ * @example
+ * fromBytes(Uint8Array.of(1, 0, 0, 1), [2], 'int16').toArray() // [1, 256]
+ */
+function fromBytes (bytes, shape, opts) {
+  const { dtype: name, device, dynamism, order, shared, pinMemory } = optionsOf(opts)
+  const options = { device, dynamism, order, shared, pinMemory }
+  const dtype = dtypeOf(name)
+  const parts = bytesOf(bytes)
+  const extents = shapeOf(shape)
+  const nbytes = ffi.dense(dtype.index, extents).size * dtype.itemsize
+  if (parts.byteLength !== nbytes) throw failure('ERR_SHAPE', `bytes has ${parts.byteLength} bytes; the shape needs ${nbytes}`)
+  const source = layoutOverBytes(parts, dtype.index, extents)
+  const made = written(emptyLayout(dtype, extents, options, false), made => ffi.copy(made, source, 0))
+  countCopy('fromBytes', nbytes)
+  return wrap(made)
+}
+
+/**
+ * A copy with its own bytes; its axes have the same order in memory.
+ *
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @param {Tensor<D>} t
+ * @param {ResultOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, D>>}
+ * @throws {TypeError} ERR_ARGUMENT t is no tensor · as the method of this name
+ * @see PyTorch clone, ExecuTorch clone_tensor_ptr
+ * @example
+ * clone(zeros([2]), 'float64').dtype // 'float64'
+ */
+function clone (t, opts) {
+  Tensor.layoutOf(tensorOf(t))
+  return t.clone(opts)
+}
+
+module.exports = { tensor, empty, zeros, ones, full, scalarTensor, fromBytes, clone, copyOf, emptyLike, zerosLike, onesLike, fullLike, randLike, randnLike, randintLike, emptyStrided, zerosStrided, onesStrided, fullStrided, randStrided, randnStrided, randintStrided }
