@@ -19,11 +19,12 @@ const { chromium } = require('playwright-core')
 const { ROOT, bundle, testFiles } = require('./bundle')
 const { serve } = require('./server')
 const { testInit } = require('./init')
+const { PATIENCE } = require('../limits')
 
 const FULL = process.env.SAMEBYTES_FULL === '1'
 const TEST_TIMEOUT_MS = FULL ? 240_000 : 60_000
 const STARTS = 3 // of Chromium, if it ends before the first test
-const STALL_TIMEOUT_MS = FULL ? 1_800_000 : 180_000
+const LOAD_TIMEOUT_MS = 60_000
 const ENDED = 'Chromium ended'
 const PASSED_ON = ['CI', 'PYTHON', 'SAMEBYTES_FULL', 'SAMEBYTES_FUZZ_SEED', 'SAMEBYTES_FUZZ_PROGRAMS']
 
@@ -129,6 +130,7 @@ class Run {
   async once (url, files) {
     const failed = this.total.failed
     this.last = {}
+    this.limit = LOAD_TIMEOUT_MS
     const browser = await launch()
     const ending = await this.page(browser, url, files).catch(error => error.message)
     await browser.close()
@@ -156,7 +158,7 @@ class Run {
       browser.on('disconnected', () => resolve(ENDED))
       page.on('pageerror', error => { if (!this.last.running) resolve(this.mapped(error.stack)) })
       watch = setInterval(() => {
-        if (Date.now() - told > STALL_TIMEOUT_MS) resolve(`no test finished for ${STALL_TIMEOUT_MS / 1000} s`)
+        if (Date.now() - told > 2 * PATIENCE * this.limit) resolve(`no end of it after ${(Date.now() - told) / 1000} s`) // mocha had its turn
       }, 1000)
     })
     // A page that starts before it has this function could tell nothing.
@@ -166,7 +168,7 @@ class Run {
     })
     await page.addInitScript(`globalThis.RUN = ${JSON.stringify(this.told(files))}`)
     try {
-      await page.goto(url, { timeout: STALL_TIMEOUT_MS, waitUntil: 'commit' }) // what comes then it tells itself
+      await page.goto(url, { timeout: PATIENCE * LOAD_TIMEOUT_MS, waitUntil: 'commit' }) // what comes then it tells itself
       return await ended
     } finally {
       clearInterval(watch)
@@ -188,7 +190,8 @@ class Run {
   }
 
   /** Was it the end? */
-  heard ({ event, file = this.last.file, title, text, reason, usesShared }) {
+  heard ({ event, file = this.last.file, title, text, reason, usesShared, limit }) {
+    if (limit !== undefined) this.limit = limit
     if (event === 'load') this.last = { file, title: `loading ${file}` }
     if (event === 'test') this.last = { file, title, running: true }
     if (event === 'pass') this.dot('.', () => { this.passed++; this.total.passed++ })
