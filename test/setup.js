@@ -1,6 +1,7 @@
 'use strict'
 // What the tests share: refusals, counters, collection, skips, child processes.
 const assert = require('node:assert/strict')
+const os = require('node:os')
 const path = require('node:path')
 const { execFile } = require('node:child_process')
 const { backend, empty, fromBlob, memory } = require('samebytes')
@@ -291,6 +292,14 @@ function needs (feature) {
   before(function () { skipWithout(this, feature) })
 }
 
+/** For use in describe: its tests take so many GiB of memory, and are skipped where others have them. */
+function needsMemory (gib) {
+  before(function () {
+    const free = Math.min(os.freemem(), globalThis.process?.availableMemory?.() ?? Infinity)
+    if (free < gib * 2 ** 30) skip(this, `it needs ${gib} GiB of free memory`)
+  })
+}
+
 /** For use in describe: its tests are about the native addon. */
 const nativeOnly = () => needs('the addon')
 
@@ -343,6 +352,7 @@ module.exports = {
   leavesNothing,
   nativeOnly,
   needs,
+  needsMemory,
   quietMemory,
   refusedUnchanged,
   refuses,

@@ -35,6 +35,9 @@ const RUNS = {
   'wasm-shared': { title: 'wasm-shared, isolated', backend: 'wasm-shared', isolated: true, init: { shared: true } }
 }
 
+/** What runs at the same time: each list one by one. */
+const LANES = [['wasm-isolated', 'wasm'], ['wasm-shared', 'init']]
+
 const PAGE = `<!doctype html><meta charset="utf-8"><title>samebytes</title><body>
 <script src="/mocha.js"></script>
 <script>globalThis.usesShared = (${watchSharedArrayBuffer})()</script>
@@ -58,11 +61,12 @@ async function main () {
   const files = testFiles().filter(file => filters.length === 0 || filters.some(part => file.includes(part)))
   const tests = await bundle(files)
   const usesShared = []
-  for (const [name, kind] of Object.entries(RUNS)) {
+  const run = async name => {
     const isNeeded = Object.entries(RUNS).some(([other, { after }]) => after === name && isWanted(other))
-    if (isWanted(name) || isNeeded) await new Run(kind, { files, tests, grep: values.grep, total, usesShared }).all()
+    if (name === 'init' && isWanted(name)) await testInit({ launch, total, fail, grep: values.grep })
+    else if (isWanted(name) || isNeeded) await new Run(RUNS[name], { files, tests, grep: values.grep, total, usesShared }).all()
   }
-  if (isWanted('init')) await testInit({ launch, total, fail, grep: values.grep })
+  await Promise.all(LANES.map(async names => { for (const name of names) await run(name) }))
   if (total.passed + total.failed === 0) fail(total, 'test/browser/run.js', 'no tests ran')
   return report(total)
 }
@@ -113,7 +117,6 @@ class Run {
   }
 
   async all () {
-    process.stdout.write(`\ntests in Chromium: ${this.title}\n`)
     const from = Date.now()
     const mocha = fs.readFileSync(path.join(path.dirname(require.resolve('mocha/package.json')), 'mocha.js'))
     const server = await serve({ isolated: this.isolated, pages: { '/': PAGE, '/mocha.js': mocha, '/tests.mjs': this.tests.code } })
@@ -185,6 +188,7 @@ class Run {
       grep: this.grep,
       skipped: this.isolated ? [] : this.usesShared,
       env: { ...env, SAMEBYTES_BACKEND: this.backend },
+      freemem: os.freemem(),
       totalmem: os.totalmem()
     }
   }
@@ -220,7 +224,7 @@ class Run {
   }
 
   print (seconds) {
-    process.stdout.write(`\n${this.passed} passed, ${this.skipped} skipped, ${seconds.toFixed(0)} s\n`)
+    process.stdout.write(`\n${this.title}: ${this.passed} passed, ${this.skipped} skipped, ${seconds.toFixed(0)} s\n`)
     for (const [reason, count] of [...this.reasons].sort((a, b) => b[1] - a[1])) process.stdout.write(`  ${count} skipped: ${reason}\n`)
   }
 }
