@@ -1,11 +1,13 @@
 'use strict'
 // What the tests share: refusals, counters, collection, skips, child processes.
 const assert = require('node:assert/strict')
+const os = require('node:os')
 const path = require('node:path')
 const { execFile } = require('node:child_process')
 const { backend, empty, fromBlob, memory } = require('samebytes')
 const { anotherCopy } = require('./another-copy')
 const { CANNOT } = require('./cannot')
+const { PATIENCE } = require('./limits')
 
 const ROOT = path.join(__dirname, '..')
 
@@ -189,10 +191,26 @@ async function quietMemory () {
 /** Tensors that are alive, without those that a collection would find dead. */
 const alive = () => settledMemory().tensors
 
-/** Runs a program in a Node of its own; resolves to { code, signal, stdout, stderr }. */
+/** ms of processor time of this process; pages have none, and take real time that counts as little as a limit does. */
+function processorTime () {
+  if (isPage) return performance.now() / PATIENCE
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
+}
+
+/** Gives what fn gives, which must not compute for longer than so many ms. */
+function within (limit, fn) {
+  const from = processorTime()
+  const result = fn()
+  const took = processorTime() - from
+  assert.ok(took < limit, `it computed for ${took} ms`)
+  return result
+}
+
+/** Runs a program in a Node of its own; resolves to { code, signal, stdout, stderr }. timeout: as in test/limits.js. */
 function child (source, { flags = [], env = {}, timeout = 60000, type = 'commonjs' } = {}) {
   const args = [...flags, `--input-type=${type}`, '-e', source]
-  const options = { cwd: ROOT, env: { ...process.env, ...env }, timeout, maxBuffer: 1 << 24 }
+  const options = { cwd: ROOT, env: { ...process.env, ...env }, timeout: timeout * PATIENCE, maxBuffer: 1 << 24 }
   return new Promise(resolve => {
     const running = execFile(process.execPath, args, options, (error, stdout, stderr) => {
       resolve({ code: running.exitCode, signal: error?.signal ?? null, stdout, stderr })
@@ -274,6 +292,14 @@ function needs (feature) {
   before(function () { skipWithout(this, feature) })
 }
 
+/** For use in describe: its tests take so many GiB of memory, and are skipped where others have them. */
+function needsMemory (gib) {
+  before(function () {
+    const free = Math.min(os.freemem(), globalThis.process?.availableMemory?.() ?? Infinity)
+    if (free < gib * 2 ** 30) skip(this, `it needs ${gib} GiB of free memory`)
+  })
+}
+
 /** For use in describe: its tests are about the native addon. */
 const nativeOnly = () => needs('the addon')
 
@@ -326,11 +352,13 @@ module.exports = {
   leavesNothing,
   nativeOnly,
   needs,
+  needsMemory,
   quietMemory,
   refusedUnchanged,
   refuses,
   settledMemory,
   skip,
   skipWithout,
-  turn
+  turn,
+  within
 }

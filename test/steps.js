@@ -9,7 +9,7 @@ const os = require('node:os')
 const path = require('node:path')
 
 const ROOT = path.join(__dirname, '..')
-const STEP_LIMIT_MS = 900_000
+const STEP_LIMIT_MS = 1_800_000
 
 /** A folder that goes with this process, however it ends. */
 function scratchFolder (name) {

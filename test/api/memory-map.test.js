@@ -7,6 +7,7 @@ const path = require('node:path')
 const { execFile } = require('node:child_process')
 const { backend } = require('samebytes')
 const { ROOT, child, childJson, isWasm, needs, nativeOnly } = require('../setup')
+const { PATIENCE } = require('../limits')
 
 const OWN = isWasm ? 'wasm' : 'v8'
 
@@ -163,7 +164,7 @@ describe('memoryMap', function () {
         globalThis.t = require(${JSON.stringify(path.join(ROOT, 'js', 'index.js'))}).zeros([2])
         console.log(JSON.stringify(['html', 'text'].map(format => memoryMap({ format }))))
       `)
-      const stdout = await new Promise((resolve, reject) => execFile(process.execPath, [file], { timeout: 60000 }, (error, stdout) => error ? reject(error) : resolve(stdout)))
+      const stdout = await new Promise((resolve, reject) => execFile(process.execPath, [file], { timeout: 60000 * PATIENCE }, (error, stdout) => error ? reject(error) : resolve(stdout)))
       const [page, text] = JSON.parse(stdout)
       assert.doesNotMatch(page, /<img|<!--/)
       assert.equal(page.match(/<script/g).length, 2)
@@ -308,7 +309,7 @@ globalThis.t = require(${JSON.stringify(path.join(ROOT, 'js', 'index.js'))}).zer
 console.log(JSON.stringify([require(${JSON.stringify(path.join(ROOT, 'js', 'inspect.js'))}).memoryMap().regions[0].site, Error.stackTraceLimit]))
 //# sourceMappingURL=data:application/json;base64,${Buffer.from(JSON.stringify(map)).toString('base64')}`
       fs.writeFileSync(path.join(folder, 'first.js'), program)
-      const told = await new Promise((resolve, reject) => execFile(process.execPath, ['--enable-source-maps', path.join(folder, 'first.js')], { timeout: 60000 }, (error, stdout) => error ? reject(error) : resolve(JSON.parse(stdout))))
+      const told = await new Promise((resolve, reject) => execFile(process.execPath, ['--enable-source-maps', path.join(folder, 'first.js')], { timeout: 60000 * PATIENCE }, (error, stdout) => error ? reject(error) : resolve(JSON.parse(stdout))))
       assert.equal(path.basename(told[0].file), 'first.ts')
       assert.deepEqual([told[0].line, told[0].call, told[1]], [11, 'zeros', 0])
     } finally {

@@ -1,7 +1,7 @@
 'use strict'
 // Linear memory up to its last page: addresses beyond 2 GiB are negative where somebody takes them for signed.
 const assert = require('node:assert/strict')
-const { childJson, needs } = require('../setup')
+const { childJson, needs, needsMemory } = require('../setup')
 
 const FILL = `
   const { arange, arrayEqual, empty, memory, setMemoryLimit, sharesMemory, wasmMemory } = require('samebytes')
@@ -23,6 +23,7 @@ const FILL = `
 describe('WASM memory of 4 GiB', function () {
   this.timeout(120000)
   needs('memory that grows')
+  needsMemory(5)
 
   it('is used to its end: views, elements, data and kernels work there', async () => {
     const { nbytes, top, seen, values, equal, copied, data, both } = await childJson(`${FILL}

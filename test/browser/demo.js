@@ -15,7 +15,7 @@ const { fewColours } = require('./png')
 const ROOT = path.join(__dirname, '..', '..')
 const ANSWER = 4 * 256 + 4 // bytes that each window brings back from onnxruntime-web: the state, a probability
 const [CONTEXT, HOP] = [64, 512] // samples of a window: those of the one before, new ones
-const LIMIT = 180000 // ms, for what should take seconds
+const LIMIT = 600_000 // ms, for what should take seconds
 
 /** What a window may copy is declared: onnxruntime-web writes to no memory but its own. */
 function assertHeard ({ checks, runs }) {

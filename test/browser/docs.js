@@ -8,7 +8,7 @@ const path = require('node:path')
 const { chromium } = require('playwright-core')
 const { ROOT, blocksOf, missing, pages, programs } = require('../docs/blocks')
 
-const LIMIT = 180000 // ms, for what should take seconds
+const LIMIT = 600_000 // ms, for what should take seconds
 const TYPES = { '.mjs': 'text/javascript; charset=utf-8', '.wasm': 'application/wasm' }
 const ISOLATION = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' }
 

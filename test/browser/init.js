@@ -8,7 +8,7 @@ const { ROOT } = require('./bundle')
 const { serve } = require('./server')
 const threads = require('./threads')
 
-const TEST_LIMIT_MS = 180_000
+const TEST_LIMIT_MS = 600_000
 
 const dist = name => fs.readFileSync(path.join(ROOT, 'dist', name))
 const { version } = require('../../package.json')

@@ -18,7 +18,7 @@ const { chromium } = require('playwright-core')
 const { fewColours } = require('./png')
 
 const ROOT = path.join(__dirname, '..', '..')
-const LIMIT = 120_000 // ms, for what should take seconds
+const LIMIT = 600_000 // ms, for what should take seconds
 
 /** A program in a Node of its own, and the URL that it prints. */
 async function program (args) {

@@ -19,11 +19,12 @@ const { chromium } = require('playwright-core')
 const { ROOT, bundle, testFiles } = require('./bundle')
 const { serve } = require('./server')
 const { testInit } = require('./init')
+const { PATIENCE } = require('../limits')
 
 const FULL = process.env.SAMEBYTES_FULL === '1'
 const TEST_TIMEOUT_MS = FULL ? 240_000 : 60_000
 const STARTS = 3 // of Chromium, if it ends before the first test
-const STALL_TIMEOUT_MS = FULL ? 1_800_000 : 180_000
+const LOAD_TIMEOUT_MS = 60_000
 const ENDED = 'Chromium ended'
 const PASSED_ON = ['CI', 'PYTHON', 'SAMEBYTES_FULL', 'SAMEBYTES_FUZZ_SEED', 'SAMEBYTES_FUZZ_PROGRAMS']
 
@@ -33,6 +34,9 @@ const RUNS = {
   wasm: { title: 'wasm, not isolated', backend: 'wasm', isolated: false, init: {}, after: 'wasm-isolated' },
   'wasm-shared': { title: 'wasm-shared, isolated', backend: 'wasm-shared', isolated: true, init: { shared: true } }
 }
+
+/** What runs at the same time: each list one by one. */
+const LANES = [['wasm-isolated', 'wasm'], ['wasm-shared', 'init']]
 
 const PAGE = `<!doctype html><meta charset="utf-8"><title>samebytes</title><body>
 <script src="/mocha.js"></script>
@@ -57,11 +61,12 @@ async function main () {
   const files = testFiles().filter(file => filters.length === 0 || filters.some(part => file.includes(part)))
   const tests = await bundle(files)
   const usesShared = []
-  for (const [name, kind] of Object.entries(RUNS)) {
+  const run = async name => {
     const isNeeded = Object.entries(RUNS).some(([other, { after }]) => after === name && isWanted(other))
-    if (isWanted(name) || isNeeded) await new Run(kind, { files, tests, grep: values.grep, total, usesShared }).all()
+    if (name === 'init' && isWanted(name)) await testInit({ launch, total, fail, grep: values.grep })
+    else if (isWanted(name) || isNeeded) await new Run(RUNS[name], { files, tests, grep: values.grep, total, usesShared }).all()
   }
-  if (isWanted('init')) await testInit({ launch, total, fail, grep: values.grep })
+  await Promise.all(LANES.map(async names => { for (const name of names) await run(name) }))
   if (total.passed + total.failed === 0) fail(total, 'test/browser/run.js', 'no tests ran')
   return report(total)
 }
@@ -112,7 +117,6 @@ class Run {
   }
 
   async all () {
-    process.stdout.write(`\ntests in Chromium: ${this.title}\n`)
     const from = Date.now()
     const mocha = fs.readFileSync(path.join(path.dirname(require.resolve('mocha/package.json')), 'mocha.js'))
     const server = await serve({ isolated: this.isolated, pages: { '/': PAGE, '/mocha.js': mocha, '/tests.mjs': this.tests.code } })
@@ -129,6 +133,7 @@ class Run {
   async once (url, files) {
     const failed = this.total.failed
     this.last = {}
+    this.limit = LOAD_TIMEOUT_MS
     const browser = await launch()
     const ending = await this.page(browser, url, files).catch(error => error.message)
     await browser.close()
@@ -156,7 +161,7 @@ class Run {
       browser.on('disconnected', () => resolve(ENDED))
       page.on('pageerror', error => { if (!this.last.running) resolve(this.mapped(error.stack)) })
       watch = setInterval(() => {
-        if (Date.now() - told > STALL_TIMEOUT_MS) resolve(`no test finished for ${STALL_TIMEOUT_MS / 1000} s`)
+        if (Date.now() - told > 2 * PATIENCE * this.limit) resolve(`no end of it after ${(Date.now() - told) / 1000} s`) // mocha had its turn
       }, 1000)
     })
     // A page that starts before it has this function could tell nothing.
@@ -166,7 +171,7 @@ class Run {
     })
     await page.addInitScript(`globalThis.RUN = ${JSON.stringify(this.told(files))}`)
     try {
-      await page.goto(url, { timeout: STALL_TIMEOUT_MS, waitUntil: 'commit' }) // what comes then it tells itself
+      await page.goto(url, { timeout: PATIENCE * LOAD_TIMEOUT_MS, waitUntil: 'commit' }) // what comes then it tells itself
       return await ended
     } finally {
       clearInterval(watch)
@@ -183,12 +188,14 @@ class Run {
       grep: this.grep,
       skipped: this.isolated ? [] : this.usesShared,
       env: { ...env, SAMEBYTES_BACKEND: this.backend },
+      freemem: os.freemem(),
       totalmem: os.totalmem()
     }
   }
 
   /** Was it the end? */
-  heard ({ event, file = this.last.file, title, text, reason, usesShared }) {
+  heard ({ event, file = this.last.file, title, text, reason, usesShared, limit }) {
+    if (limit !== undefined) this.limit = limit
     if (event === 'load') this.last = { file, title: `loading ${file}` }
     if (event === 'test') this.last = { file, title, running: true }
     if (event === 'pass') this.dot('.', () => { this.passed++; this.total.passed++ })
@@ -217,7 +224,7 @@ class Run {
   }
 
   print (seconds) {
-    process.stdout.write(`\n${this.passed} passed, ${this.skipped} skipped, ${seconds.toFixed(0)} s\n`)
+    process.stdout.write(`\n${this.title}: ${this.passed} passed, ${this.skipped} skipped, ${seconds.toFixed(0)} s\n`)
     for (const [reason, count] of [...this.reasons].sort((a, b) => b[1] - a[1])) process.stdout.write(`  ${count} skipped: ${reason}\n`)
   }
 }

@@ -10,7 +10,7 @@ const { chromium } = require('playwright-core')
 
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.wasm': 'application/wasm' }
 const ISOLATION = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' }
-const PAGE_LIMIT_MS = 120_000
+const PAGE_LIMIT_MS = 600_000
 
 function launch () {
   const executablePath = process.env.CHROMIUM || '/usr/bin/chromium'

@@ -3,12 +3,13 @@
 const assert = require('node:assert/strict')
 const path = require('node:path')
 const { execFile } = require('node:child_process')
+const { PATIENCE } = require('../limits')
 const { ROOT } = require('../setup')
 
 /** { code, stdout, stderr } of an example's program. */
 function run (name, args = [], env = {}) {
   return new Promise(resolve => {
-    const running = execFile(process.execPath, [path.join(ROOT, 'examples', name, 'index.js'), ...args], { env: { ...process.env, ...env }, timeout: 100000 }, (error, stdout, stderr) => {
+    const running = execFile(process.execPath, [path.join(ROOT, 'examples', name, 'index.js'), ...args], { env: { ...process.env, ...env }, timeout: 100000 * PATIENCE }, (error, stdout, stderr) => {
       resolve({ code: running.exitCode ?? error.signal, stdout, stderr })
     })
   })
