@@ -1,5 +1,5 @@
 'use strict'
-// Pins: storages whose bytes native code uses for a while (C's side is node/loans.c). They stay alive and where they are until it is done.
+// Pins: storages whose bytes native code uses for a while (C's side is node/pins.c). They stay alive and where they are until it is done.
 
 const { newList } = require('../base/primordials')
 const ffi = require('./calls')

@@ -19,7 +19,7 @@ const { RESULTS, OPERANDS, ARGS, SIZE_OF_OPERAND } = tables.frame
  * @param {number} expected  its 32 bits, unsigned
  * @param {number} ms
  * @param {(how: number, error: Error | null) => void} done  called on a later turn if the wait is pending
- * @returns {{ how: number, id: number }} how: outcome, by C's sb__waking; the last one means pending, with an id for endWait
+ * @returns {{ how: number, id: number }} how: outcome, by C's sb__wait_result; the last one means pending, with an id for endWait
  */
 function startWait (storage, at, expected, ms, done) {
   putWord(storage, at, expected)

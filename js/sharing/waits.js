@@ -17,7 +17,7 @@ const { backend, READ_ONLY } = ffi
 /** @typedef {'ok' | 'not-equal' | 'timed-out'} Woken */
 
 const WORDS = ['int32', 'uint32', 'int64', 'uint64']
-const PENDING = 3 // the wait goes on; by C's sb__waking, as OUTCOMES
+const PENDING = 3 // the wait goes on; by C's sb__wait_result, as OUTCOMES
 const CHECK_INTERVAL = 500 // ms between checks that the words of pending waits are still mapped
 const OUTCOMES = /** @type {const} */ (['ok', 'not-equal', 'timed-out'])
 

@@ -27,7 +27,7 @@ static sb_status give(sb__binding *b, sb_storage *storage) {
 /* What context is goes with a claim. Where that fails, it goes at once. */
 static sb_status give_holder(sb__binding *b, sb_deleter drop, void *context) {
   sb_storage *holder = NULL;
-  const sb_status status = sb__storage_lend(NULL, 0, NULL, drop, context, &holder);
+  const sb_status status = sb__storage_pin(NULL, 0, NULL, drop, context, &holder);
   if (!status) return give(b, holder);
   drop(NULL, context);
   return status;

@@ -211,7 +211,7 @@ static sb_status cut(sb__binding *b) {
   if (N(0) < 1)
     return sb__fail(SB_ERR_BOUNDS, "pieces have %lld elements; 1 or more was expected",
                     (long long)N(0));
-  RESULT(0) = sb__cut(T(0), N(0), N(1) != 0, extents);
+  RESULT(0) = sb__piece_extents(T(0), N(0), N(1) != 0, extents);
   memcpy(OUT->shape, extents, (size_t)OUT->ndim * sizeof *extents);
   return SB_OK;
 }
@@ -327,7 +327,7 @@ static sb_status swap_bytes(sb__binding *b) {
   }
   const sb_status status = sb__check_host("the storage", storage);
   if (status) return status;
-  sb__swap(storage->data, (int64_t)storage->nbytes / N(0), (int32_t)N(0));
+  sb__swap_bytes(storage->data, (int64_t)storage->nbytes / N(0), (int32_t)N(0));
   return SB_OK;
 }
 
@@ -368,11 +368,11 @@ static sb_status reserve_file(sb__binding *b) {
 static sb_status wait_check(sb__binding *b) {
   void *word = NULL;
   bool is_equal = false;
-  sb_status status = sb__word_at(T(0)->storage, N(0), &word);
+  sb_status status = sb__futex_at(T(0)->storage, N(0), &word);
   if (status) return status;
   if (N(1) < 0 || N(1) > UINT32_MAX)
     return sb__fail(SB_ERR_BOUNDS, "there is no word %lld", (long long)N(1));
-  status = sb__word_is(word, (uint32_t)N(1), &is_equal);
+  status = sb__futex_equals(word, (uint32_t)N(1), &is_equal);
   RESULT(0) = is_equal ? SB__TIMED_OUT : SB__NOT_EQUAL;
   return status;
 }
@@ -381,8 +381,8 @@ static sb_status wait_check(sb__binding *b) {
 static sb_status wake(sb__binding *b) {
   void *word = NULL;
   int64_t woken = 0;
-  sb_status status = sb__word_at(T(0)->storage, N(0), &word);
-  if (!status) status = sb__word_wake(word, N(1), &woken);
+  sb_status status = sb__futex_at(T(0)->storage, N(0), &word);
+  if (!status) status = sb__futex_wake(word, N(1), &woken);
   RESULT(0) = (double)woken;
   return status;
 }
@@ -404,7 +404,7 @@ static sb_status ring_make(sb__binding *b) {
 
 static sb_status ring_judge(sb__binding *b) {
   const sb__ring ring = ring_of(b);
-  return sb__ring_judge(&ring, N(1));
+  return sb__ring_check(&ring, N(1));
 }
 
 /* Numbers: slots, the word's index. The results are its halves. */
@@ -499,13 +499,13 @@ static sb_status link_file(sb__binding *b) {
 
 static sb_status parcel_new(sb__binding *b) {
   b->guarded_count = 0; /* nothing fails any more once there is a parcel */
-  return sb__parcel_new(T(0)->storage, N(0), &RESULT(0));
+  return sb__transfer_new(T(0)->storage, N(0), &RESULT(0));
 }
 
 /* handle, address and bytes of the storage that a parcel held. */
 static sb_status parcel_take(sb__binding *b) {
   sb_storage *storage = NULL;
-  sb_status status = sb__parcel_take((double)N(0), &storage);
+  sb_status status = sb__transfer_take((double)N(0), &storage);
   if (status) return status;
   RESULT(1) = (double)(uintptr_t)sb_storage_data(storage);
   RESULT(2) = (double)sb_storage_nbytes(storage);
@@ -516,13 +516,13 @@ static sb_status parcel_take(sb__binding *b) {
 
 static sb_status parcel_nbytes(sb__binding *b) {
   size_t nbytes = 0;
-  const sb_status status = sb__parcel_nbytes((double)N(0), &nbytes);
+  const sb_status status = sb__transfer_nbytes((double)N(0), &nbytes);
   RESULT(0) = (double)nbytes;
   return status;
 }
 
 static sb_status parcels_home(sb__binding *b) {
-  RESULT(0) = sb__parcels_home();
+  RESULT(0) = sb__transfer_process_id();
   return SB_OK;
 }
 
@@ -531,7 +531,7 @@ static sb_status totals(sb__binding *b) {
   RESULT(0) = (double)now.storages;
   RESULT(1) = (double)now.heap_bytes;
   RESULT(2) = (double)now.foreign_bytes;
-  RESULT(3) = (double)sb__parcels_in_flight();
+  RESULT(3) = (double)sb__transfers_in_flight();
   RESULT(4) = (double)now.mapped_bytes;
   RESULT(5) = (double)now.pinned_bytes;
   RESULT(6) = (double)now.cuda_bytes;

@@ -31,10 +31,10 @@ typedef enum sb__storage_kind {
   SB__STORAGE_PART,     /* part of another storage, which it holds and which counts the bytes */
   SB__STORAGE_FILE,     /* no bytes: closes a file descriptor */
   SB__STORAGE_SHARED,
-  SB__STORAGE_PINNED,       /* page-locked memory; context is src/cuda's */
+  SB__STORAGE_PAGE_LOCKED,  /* page-locked memory; context is src/cuda's */
   SB__STORAGE_CUDA,         /* device memory; context is src/cuda's */
   SB__STORAGE_CUDA_FOREIGN, /* device memory that others allocated; context is src/cuda's */
-  SB__STORAGE_LENT, /* a pin: another storage's bytes, or V8's, while native code uses them */
+  SB__STORAGE_PIN, /* a pin: another storage's bytes, or V8's, while native code uses them */
 } sb__storage_kind;
 
 struct sb_storage {
@@ -92,8 +92,8 @@ sb_status sb__storage_at(uint32_t address, size_t nbytes, sb_storage **out);
  * because the bytes' owner counts them.
  *
  *   base  NULL, or the storage that owns the bytes; context keeps it alive as long as this one */
-sb_status sb__storage_lend(void *data, size_t nbytes, sb_storage *base, sb_deleter give_back,
-                           void *context, sb_storage **out);
+sb_status sb__storage_pin(void *data, size_t nbytes, sb_storage *base, sb_deleter give_back,
+                          void *context, sb_storage **out);
 
 /* SB_ERR_IO where a guarded mapping has lost bytes. */
 sb_status sb__check_intact(const sb_storage *storage);

@@ -11,7 +11,7 @@ static atomic_int_fast64_t *bytes_of(sb__storage_kind kind) {
     case SB__STORAGE_MAPPED: return &mapped_bytes;
     case SB__STORAGE_PART: return &part_bytes; /* counted by the whole; not reported */
 #ifndef __wasm__
-    case SB__STORAGE_PINNED: return &pinned_bytes;
+    case SB__STORAGE_PAGE_LOCKED: return &pinned_bytes;
     case SB__STORAGE_CUDA:
     case SB__STORAGE_CUDA_FOREIGN: return &cuda_bytes;
 #endif
@@ -21,7 +21,7 @@ static atomic_int_fast64_t *bytes_of(sb__storage_kind kind) {
 
 /* sign: 1 adds a storage to the totals, -1 removes it. */
 static void count_storage(const sb_storage *storage, int sign) {
-  if (storage->kind == SB__STORAGE_LENT) return;
+  if (storage->kind == SB__STORAGE_PIN) return;
   atomic_fetch_add(&storages, sign);
   atomic_fetch_add(bytes_of(storage->kind), sign * (int_fast64_t)storage->nbytes);
 }
@@ -126,9 +126,9 @@ sb_status sb_storage_wrap(void *data, size_t nbytes, sb_deleter deleter, void *c
   return new_storage(SB__STORAGE_FOREIGN, data, nbytes, deleter, context, out);
 }
 
-sb_status sb__storage_lend(void *data, size_t nbytes, sb_storage *base, sb_deleter give_back,
-                           void *context, sb_storage **out) {
-  const sb_status status = new_storage(SB__STORAGE_LENT, data, nbytes, give_back, context, out);
+sb_status sb__storage_pin(void *data, size_t nbytes, sb_storage *base, sb_deleter give_back,
+                          void *context, sb_storage **out) {
+  const sb_status status = new_storage(SB__STORAGE_PIN, data, nbytes, give_back, context, out);
   if (status || !base) return status;
   (*out)->fault = base->fault;
   (*out)->device = base->device;

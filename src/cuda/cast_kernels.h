@@ -112,7 +112,7 @@ SB_FUNCTION float sb__f32_of_u32(u32_t x) { return (float)x; }
 SB_FUNCTION float sb__f32_of_i32(i32_t x) { return (float)x; }
 SB_FUNCTION float sb__f32_of_i64(i64_t x) { return (float)x; }
 SB_FUNCTION float sb__f32_of_f16(f16_t x) { return sb__float_from_small(x, sb__float16); }
-SB_FUNCTION float sb__f32_of_bf16(bf16_t x) { return sb__float_from_brain(x); }
+SB_FUNCTION float sb__f32_of_bf16(bf16_t x) { return sb__float_from_bfloat16(x); }
 SB_FUNCTION float sb__f32_of_f32(f32_t x) { return x; }
 SB_FUNCTION float sb__f32_of_f64(f64_t x) { return sb__canonical_single((float)x); }
 SB_FUNCTION float sb__f32_of_f8e4m3(f8e4m3_t x) {
@@ -132,7 +132,7 @@ SB_FUNCTION i16_t sb__i16_of_f32(float x) {
 SB_FUNCTION i32_t sb__i32_of_f32(float x) { return sb__int32_from_float(x); }
 SB_FUNCTION i64_t sb__i64_of_f32(float x) { return sb__int_from_real(x, INT64_MIN, INT64_MAX); }
 SB_FUNCTION f16_t sb__f16_of_f32(float x) { return (f16_t)sb__small_from_float(x, sb__float16); }
-SB_FUNCTION bf16_t sb__bf16_of_f32(float x) { return sb__brain_from_float(x); }
+SB_FUNCTION bf16_t sb__bf16_of_f32(float x) { return sb__bfloat16_from_float(x); }
 SB_FUNCTION f64_t sb__f64_of_f32(float x) { return sb__canonical_double((double)x); }
 SB_FUNCTION f8e4m3_t sb__f8e4m3_of_f32(float x) {
   return (f8e4m3_t)sb__small_from_float(x, sb__float8_e4m3fn);

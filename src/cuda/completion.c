@@ -88,7 +88,7 @@ static sb_status wait_apart(wanted *w, int device, const void *key, bool *alread
     *fresh = (waiter){.task.run = run, .device = device, .key = key};
     fresh->last = &fresh->first;
     join(w, device, key, &fresh);
-    if (!fresh || sb__os_run_apart(&fresh->task)) return SB_OK;
+    if (!fresh || sb__os_spawn_detached(&fresh->task)) return SB_OK;
     run(&fresh->task); /* no thread to be had: this one stays until all that joined are done */
     return SB_OK;
   }

@@ -184,7 +184,7 @@ sb_status sb__cuda_empty_cache(
 
 /* Page-locked memory, mapped for every device: data is the address for the CPU. From a pool by sizes.
  *
- *   out  kind SB__STORAGE_PINNED; bytes are uninitialised
+ *   out  kind SB__STORAGE_PAGE_LOCKED; bytes are uninitialised
  *
  * Errors  SB_ERR_MEMORY · SB_ERR_DEVICE */
 sb_status sb__cuda_pinned_new(size_t nbytes, sb_storage **out);

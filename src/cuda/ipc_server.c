@@ -337,7 +337,7 @@ static sb_status listen_once(void) {
   memset(s, 0, sizeof *s);
   s->task.run = serve;
   listening = made_socket;
-  if (!sb__os_run_apart(&s->task)) {
+  if (!sb__os_spawn_detached(&s->task)) {
     listening = -1;
     status = sb__fail(SB_ERR_MEMORY, "there is no thread to share memory by");
     goto failed;

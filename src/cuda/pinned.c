@@ -138,7 +138,7 @@ sb_status sb__cuda_pinned_new(size_t nbytes, sb_storage **out) {
   if (!status) {
     *memory =
         (sb__cuda_memory){.device = -1, .block = b, .data = b ? b->data : NULL, .nbytes = nbytes};
-    status = sb__storage_wrap_as(SB__STORAGE_PINNED, b ? b->data : NULL, nbytes, free_pinned,
+    status = sb__storage_wrap_as(SB__STORAGE_PAGE_LOCKED, b ? b->data : NULL, nbytes, free_pinned,
                                  memory, out);
   }
   if (!status && b) sb__cuda_memory_join(memory, *out);
@@ -292,7 +292,7 @@ sb__cuda_last_use *sb__cuda_pin(const sb_storage *storage, const void *data, siz
                                 sb__cuda_registration **held) {
   const sb_storage *root = sb__storage_root(storage);
   *held = NULL;
-  if (root && root->kind == SB__STORAGE_PINNED)
+  if (root && root->kind == SB__STORAGE_PAGE_LOCKED)
     return &((sb__cuda_memory *)root->context)->last_use;
   *held = hold(data, nbytes);
   return *held ? &(*held)->last_use : NULL;

@@ -450,7 +450,7 @@ sb_status sb__cuda_plan_copy(const sb_tensor *dst, const sb_tensor *src, const s
             .size = sb_dtype_itemsize(dst->dtype)};
   const sb_tensor *const tensors[] = {dst, src, scale, bias};
   const int32_t count = scale ? 4 : 2;
-  if (scale) w.scaled = sb__is_wide(w.to) || sb__is_wide(w.from) ? 1 : 2;
+  if (scale) w.scaled = sb__computes_in_float64(w.to) || sb__computes_in_float64(w.from) ? 1 : 2;
   collect(&w, count, tensors, false);
   if (w.to != w.from || scale) {
     w.kernel = is_run(&w, 2) ? pair_of(&w) : NULL;

@@ -64,7 +64,7 @@ sb_storage *sb__cuda_memory_at(const char *data, size_t nbytes) {
 sb__cuda_memory *sb__cuda_memory_of(const sb_storage *storage) {
   const sb_storage *root = sb__storage_root(storage);
   const bool is_ours =
-      root && (root->kind == SB__STORAGE_CUDA || root->kind == SB__STORAGE_PINNED ||
+      root && (root->kind == SB__STORAGE_CUDA || root->kind == SB__STORAGE_PAGE_LOCKED ||
                root->kind == SB__STORAGE_CUDA_FOREIGN);
   return is_ours ? root->context : NULL;
 }

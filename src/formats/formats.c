@@ -184,7 +184,7 @@ sb_status sb__check_records(sb__reader *r, bool tiled, int64_t end) {
   return check_places(r, list, n, tiled, end);
 }
 
-void sb__swap(void *data, int64_t count, int32_t itemsize) {
+void sb__swap_bytes(void *data, int64_t count, int32_t itemsize) {
   uint8_t *p = data;
   for (int64_t i = 0; i < count; i++, p += itemsize) {
     for (int32_t low = 0, high = itemsize - 1; low < high; low++, high--) {

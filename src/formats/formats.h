@@ -76,7 +76,7 @@ sb_status sb__zip_directory(sb__reader *r);
 sb_status sb__zip_member(sb__reader *r);
 
 /* Reverses the bytes of each of count items of 2, 4 or 8 bytes. */
-void sb__swap(void *data, int64_t count, int32_t itemsize);
+void sb__swap_bytes(void *data, int64_t count, int32_t itemsize);
 
 /* Calls a parser by its index in the list above, from 0 on. SB_ERR_ARGUMENT: there is none. */
 sb_status sb__parse(int64_t which, sb__reader *r);

@@ -6,7 +6,7 @@
 # include <errno.h>
 # include <string.h>
 
-sb_status sb__word_at(const sb_storage *storage, int64_t at, void **out) {
+sb_status sb__futex_at(const sb_storage *storage, int64_t at, void **out) {
   if (storage->kind == SB__STORAGE_BORROWED) {
     return sb__fail(SB_ERR_UNSUPPORTED, "nobody can wait on bytes of one thread; they may move");
   }
@@ -22,7 +22,7 @@ sb_status sb__word_at(const sb_storage *storage, int64_t at, void **out) {
   return SB_OK;
 }
 
-sb_status sb__word_failed(int error) {
+sb_status sb__futex_failed(int error) {
   if (error == ENOSYS) {
     return sb__fail(SB_ERR_UNSUPPORTED, "this system has nothing that processes can wait on");
   }
@@ -30,19 +30,19 @@ sb_status sb__word_failed(int error) {
                   error == EFAULT ? " (was the file made shorter?)" : "");
 }
 
-sb_status sb__word_is(const void *word, uint32_t expected, bool *out) {
+sb_status sb__futex_equals(const void *word, uint32_t expected, bool *out) {
   int error = 0;
   const int is_equal = sb__os_futex_equals(word, expected, &error);
   *out = is_equal == 1;
-  return is_equal < 0 ? sb__word_failed(error) : SB_OK;
+  return is_equal < 0 ? sb__futex_failed(error) : SB_OK;
 }
 
-sb_status sb__word_wake(void *word, int64_t count, int64_t *woken) {
+sb_status sb__futex_wake(void *word, int64_t count, int64_t *woken) {
   int error = 0;
   *woken = 0;
   if (count < 1) return SB_OK; /* the system would still wake one */
-  *woken = sb__os_wake(word, count > INT32_MAX ? INT32_MAX : (int)count, &error);
-  return *woken < 0 ? sb__word_failed(error) : SB_OK;
+  *woken = sb__os_futex_wake(word, count > INT32_MAX ? INT32_MAX : (int)count, &error);
+  return *woken < 0 ? sb__futex_failed(error) : SB_OK;
 }
 #else
 typedef int sb__no_futex;

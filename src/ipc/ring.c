@@ -38,7 +38,7 @@ sb_status sb__ring_make(const sb__ring *ring, int64_t frame_bytes) {
   return SB_OK;
 }
 
-sb_status sb__ring_judge(const sb__ring *ring, int64_t frame_bytes) {
+sb_status sb__ring_check(const sb__ring *ring, int64_t frame_bytes) {
   word *words = NULL;
   const sb_status status = words_of(ring, 0, &words);
   if (status) return status;
@@ -68,8 +68,8 @@ sb_status sb__ring_word(const sb__ring *ring, int64_t index, uint64_t *out) {
 
 static sb_status wake_readers(word *words) {
   int64_t woken = 0;
-  return sb__word_wake(&words[SB__RING_COUNT], INT64_MAX,
-                       &woken); /* little-endian: its lower half */
+  return sb__futex_wake(&words[SB__RING_COUNT], INT64_MAX,
+                        &woken); /* little-endian: its lower half */
 }
 
 /* ---- The writer ---- */
@@ -116,7 +116,7 @@ sb_status sb__ring_claim(const sb__ring *ring, uint64_t before, uint64_t mine, u
   writer_role *c = sb__alloc(sizeof *c);
   if (!c) return sb__fail(SB_ERR_MEMORY, "no memory for a writer");
   *c = (writer_role){NULL, &words[SB__RING_WRITER], mine};
-  status = sb__storage_lend(words, 0, NULL, release_role, c, role);
+  status = sb__storage_pin(words, 0, NULL, release_role, c, role);
   if (status) {
     sb__free(c);
     return status;

@@ -28,7 +28,7 @@ typedef struct sb__ring {
 sb_status sb__ring_make(const sb__ring *ring, int64_t frame_bytes);
 
 /* SB_ERR_FORMAT where these are not the words of such a ring. */
-sb_status sb__ring_judge(const sb__ring *ring, int64_t frame_bytes);
+sb_status sb__ring_check(const sb__ring *ring, int64_t frame_bytes);
 
 /* Reads one of the words before SB__RING_FIRST. */
 sb_status sb__ring_word(const sb__ring *ring, int64_t index, uint64_t *out);

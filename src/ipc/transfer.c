@@ -62,7 +62,7 @@ static outcome put_handle(sb_storage *storage, int64_t uses, double *key, uint32
   return done;
 }
 
-sb_status sb__parcel_new(sb_storage *storage, int64_t uses, double *key) {
+sb_status sb__transfer_new(sb_storage *storage, int64_t uses, double *key) {
   uint32_t count = 0;
   outcome done;
   if (storage->kind == SB__STORAGE_BORROWED) {
@@ -98,7 +98,7 @@ static sb_status fail_stale(void) {
   return sb__fail(SB_ERR_STALE, "the token was used up or taken back, or is none");
 }
 
-sb_status sb__parcel_take(double key, sb_storage **out) {
+sb_status sb__transfer_take(double key, sb_storage **out) {
   sb__lock_take(&lock);
   handle *p = find_handle(key);
   if (p) {
@@ -115,7 +115,7 @@ sb_status sb__parcel_take(double key, sb_storage **out) {
   return p ? SB_OK : fail_stale();
 }
 
-sb_status sb__parcel_peek(double key, sb_storage **out) {
+sb_status sb__transfer_peek(double key, sb_storage **out) {
   sb__lock_take(&lock);
   const handle *p = find_handle(key);
   if (p) {
@@ -126,7 +126,7 @@ sb_status sb__parcel_peek(double key, sb_storage **out) {
   return p ? SB_OK : fail_stale();
 }
 
-sb_status sb__parcel_nbytes(double key, size_t *nbytes) {
+sb_status sb__transfer_nbytes(double key, size_t *nbytes) {
   sb__lock_take(&lock);
   const handle *p = find_handle(key);
   if (p) *nbytes = p->storage->nbytes;
@@ -134,7 +134,7 @@ sb_status sb__parcel_nbytes(double key, size_t *nbytes) {
   return p ? SB_OK : fail_stale();
 }
 
-sb_status sb__parcel_drop(double key) {
+sb_status sb__transfer_drop(double key) {
   sb_storage *storage = NULL;
   sb__lock_take(&lock);
   handle *p = find_handle(key);
@@ -148,14 +148,14 @@ sb_status sb__parcel_drop(double key) {
   return p ? SB_OK : fail_stale();
 }
 
-int64_t sb__parcels_in_flight(void) {
+int64_t sb__transfers_in_flight(void) {
   sb__lock_take(&lock);
   const int64_t now = in_flight;
   sb__lock_drop(&lock);
   return now;
 }
 
-double sb__parcels_home(void) {
+double sb__transfer_process_id(void) {
   const uint64_t drawn = (sb__os_unique() >> 11) | 1;
   sb__lock_take(&lock);
   if (!process_id) process_id = drawn;

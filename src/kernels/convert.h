@@ -175,11 +175,11 @@ SB_FUNCTION uint16_t sb__float16_from_float(float x) {
   return (uint16_t)(magnitude > 0x7f800000 ? 0x7e00 : sign | half);
 }
 
-SB_FUNCTION float sb__float_from_brain(uint16_t bits) {
+SB_FUNCTION float sb__float_from_bfloat16(uint16_t bits) {
   return sb__float_of((bits & 0x7fffu) > 0x7f80u ? 0x7fc00000u : (uint32_t)bits << 16);
 }
 
-SB_FUNCTION uint16_t sb__brain_from_float(float x) {
+SB_FUNCTION uint16_t sb__bfloat16_from_float(float x) {
   const uint32_t bits = sb__bits_of_float(x);
   const uint32_t rounded = (bits + 0x7fffu + (bits >> 16 & 1)) >> 16;
   return (uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? 0x7fc0u : rounded);

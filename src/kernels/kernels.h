@@ -60,11 +60,11 @@ typedef struct sb__random {
 
 /* Casts with non-temporal stores, which bypass the caches. to is a multiple of 64, and n elements fill whole cache lines.
  * NULL: no such loop. */
-typedef struct sb__sends {
+typedef struct sb__nontemporal_casts {
   sb__cast f32_from[SB_DTYPE_COUNT];
   sb__scaled_cast scaled_from[SB_DTYPE_COUNT];
   sb__cast from_f32[SB_DTYPE_COUNT];
-} sb__sends;
+} sb__nontemporal_casts;
 
 /* The largest block of transpose_panels: rows, bytes of each; and its scratch buffer. */
 #define SB__PANELS_ROWS(itemsize) ((itemsize) < 4 ? 256 : 512)
@@ -109,7 +109,7 @@ typedef struct sb__kernels {
   void (*stream_rows)(char *to, int64_t to_step, const char *from, int64_t nbytes, int64_t rows,
                       const sb__ahead *next);
   void (*stream_end)(void);
-  const sb__sends *sends; /* NULL: the level has none */
+  const sb__nontemporal_casts *nontemporal; /* NULL: the level has none */
 
   /* Repeats a pattern of 16 bytes. */
   void (*fill)(char *to, const char *pattern, int64_t nbytes);
@@ -142,7 +142,7 @@ void sb__kernels_use(const sb__kernels *kernels); /* NULL: the next sb__kernels_
 extern const sb__kernels sb__kernels_scalar;
 #if defined(__x86_64__)
 extern const sb__kernels sb__kernels_avx2, sb__kernels_avx512;
-extern const sb__sends sb__sends_x86;
+extern const sb__nontemporal_casts sb__nontemporal_casts_x86;
 #elif defined(__aarch64__)
 extern const sb__kernels sb__kernels_neon;
 #elif defined(__wasm_simd128__)

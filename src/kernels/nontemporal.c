@@ -146,7 +146,7 @@ static void nontemporal_scaled_from_u8(float *to, const char *from, int64_t n, f
     store_scaled(to, from, n, factor, term, false);
 }
 
-const sb__sends sb__sends_x86 = {
+const sb__nontemporal_casts sb__nontemporal_casts_x86 = {
     {[SB_UINT8] = nontemporal_f32_from_u8,
      [SB_INT32] = nontemporal_f32_from_i32,
      [SB_FLOAT16] = nontemporal_f32_from_f16,

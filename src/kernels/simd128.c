@@ -143,7 +143,7 @@ static inline void floats_from_float16(char *to, const char *from) {
   wasm_v128_store(to + 16, wasm_v128_or(high, ZIP_HIGH_2(zero, upper)));
 }
 
-/* As sb__float_from_brain. */
+/* As sb__float_from_bfloat16. */
 static inline void floats_from_bfloat16(char *to, const char *from) {
   const v128_t x = wasm_v128_load(from), zero = EACH_16(0);
   const v128_t magnitude = hidden(wasm_v128_and(x, EACH_16(0x7fff)));
@@ -168,7 +168,7 @@ static inline v128_t float16_in_32_bits(v128_t x) {
   return wasm_v128_or(half, sign);
 }
 
-/* As sb__brain_from_float, except NaN. */
+/* As sb__bfloat16_from_float, except NaN. */
 static inline v128_t bfloat16_in_32_bits(v128_t x) {
   const v128_t odd = wasm_v128_and(wasm_u32x4_shr(x, 16), EACH_32(1));
   return wasm_u32x4_shr(wasm_i32x4_add(wasm_i32x4_add(x, EACH_32(0x7fff)), odd), 16);

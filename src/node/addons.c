@@ -113,7 +113,7 @@ static sb_status claim(sb__binding *b, sb_storage *storage) {
   sb_storage *mine = NULL;
   double *results = b->frame + SB__FRAME_RESULTS;
   sb_status status = SB_OK;
-  if (storage && storage->kind == SB__STORAGE_LENT) {
+  if (storage && storage->kind == SB__STORAGE_PIN) {
     storage = sb__pin_base(storage);
     if (!storage) {
       return sb__fail(SB_ERR_UNSUPPORTED,

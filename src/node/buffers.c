@@ -242,7 +242,7 @@ napi_value sb__node_shared_buffer(napi_env env, napi_callback_info info) {
                       "this runtime allows no SharedArrayBuffer over native memory; memory made "
                       "with { shared: 'sab' } is one anywhere");
   } else {
-    status = sb__parcel_peek(sb__number_of(env, argument), &storage);
+    status = sb__transfer_peek(sb__number_of(env, argument), &storage);
     if (status == SB_OK && SB__ON_DEVICE(storage)) {
       status = sb__check_host("the tensor", storage);
       sb_storage_unref(&storage);

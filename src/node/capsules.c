@@ -64,7 +64,7 @@ static sb_status claim(sb__binding *b, sb_storage *storage) {
 /* Which number this environment lent the storage under; -1: a native storage, or somebody else's bytes. */
 static sb_status number_of(const sb__environment *e, const sb_storage *source, int64_t *number) {
   *number = sb__pin_number(e, source);
-  if (*number >= 0 || !source || source->kind != SB__STORAGE_LENT || sb__pin_base(source))
+  if (*number >= 0 || !source || source->kind != SB__STORAGE_PIN || sb__pin_base(source))
     return SB_OK;
   return sb__fail(SB_ERR_UNSUPPORTED, "the capsule's bytes belong to JavaScript of another thread; "
                                       "__dlpack__({ copy: true }) copies them there");

@@ -26,7 +26,7 @@ typedef struct expected {
   sb_status status;
   char message[256];
   atomic_bool is_over;
-  sb__bell bell; /* rung when it is over */
+  sb__event event; /* signalled when it is over */
 } expected;
 
 static expected *expected_of(sb__completion *completion) { return (expected *)(void *)completion; }
@@ -60,7 +60,7 @@ static void is_done(void *context, sb_status status, const char *message) {
   x->status = status;
   if (status && message) strncpy(x->message, message, sizeof x->message - 1);
   atomic_store(&x->is_over, true);
-  sb__os_ring(&x->bell);
+  sb__os_signal(&x->event);
   if (!sb__queue_push(x->queue, &x->completion, false)) free_expected(x);
 }
 
@@ -124,7 +124,7 @@ sb_status sb__run_work_item(sb__environment *e, sb__work_item *item, napi_value 
   item->task.run = run_item;
   item->expected = x;
   if (x) x->item = item;
-  if (x && sb__os_run_apart(&item->task)) {
+  if (x && sb__os_spawn_detached(&item->task)) {
     sb__queue_hold_loop(e);
     return SB_OK;
   }
@@ -298,7 +298,7 @@ napi_value sb__node_cuda_on_full(napi_env env, napi_callback_info info) {
 static bool wait_for(expected *x) {
   static const uint32_t nobody_writes = 0;
   int error = 0;
-  sb__os_wait(&nobody_writes, 0, &x->bell, sb__os_now() + INT64_C(1000000) * END_MS, &error);
+  sb__os_futex_wait(&nobody_writes, 0, &x->event, sb__os_now() + INT64_C(1000000) * END_MS, &error);
   return atomic_load(&x->is_over);
 }
 

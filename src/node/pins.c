@@ -48,7 +48,7 @@ sb_status sb__pin(sb__environment *e, uint32_t number, sb_tensor *out) {
   if (!p) return sb__fail(SB_ERR_MEMORY, "no memory for a loan");
   *p = (pin){.completion = {.tell = tell, .drop = drop}, .queue = e->queue, .number = number};
   sb_storage *base = t->storage->kind == SB__STORAGE_BORROWED ? NULL : t->storage;
-  status = sb__storage_lend(t->storage->data, t->storage->nbytes, base, unpin, p, &storage);
+  status = sb__storage_pin(t->storage->data, t->storage->nbytes, base, unpin, p, &storage);
   if (status) {
     sb__free(p);
     return status;
@@ -63,7 +63,7 @@ sb_status sb__pin(sb__environment *e, uint32_t number, sb_tensor *out) {
 }
 
 static const pin *pin_of(const sb_storage *storage) {
-  return storage && storage->kind == SB__STORAGE_LENT ? storage->context : NULL;
+  return storage && storage->kind == SB__STORAGE_PIN ? storage->context : NULL;
 }
 
 sb_storage *sb__pin_base(const sb_storage *storage) {

@@ -17,9 +17,9 @@ typedef struct waiting {
   const void *word;
   uint32_t expected, id;
   int64_t end;
-  sb__bell bell;
+  sb__event event;
   napi_ref done; /* for the environment's thread only */
-  sb__waking how;
+  sb__wait_result how;
   int error;
 } waiting;
 
@@ -46,7 +46,7 @@ static void drop(sb__completion *completion) { free_waiting(waiting_of(completio
 /* On a thread of its own. */
 static void sleep_for(sb__task *task) {
   waiting *w = (waiting *)(void *)task;
-  w->how = sb__os_wait(w->word, w->expected, &w->bell, w->end, &w->error);
+  w->how = sb__os_futex_wait(w->word, w->expected, &w->event, w->end, &w->error);
   if (!sb__queue_push(w->queue, &w->completion, false)) free_waiting(w);
 }
 
@@ -56,7 +56,7 @@ static void tell(sb__completion *completion, sb__environment *e) {
   leave(e, w);
   e->wait_count--;
   sb__queue_release_loop(e);
-  sb__report(&e->binding, w->how == SB__WAIT_FAILED ? sb__word_failed(w->error) : SB_OK);
+  sb__report(&e->binding, w->how == SB__WAIT_FAILED ? sb__futex_failed(w->error) : SB_OK);
   napi_get_undefined(e->env, &undefined);
   napi_get_reference_value(e->env, w->done, &done);
   napi_create_uint32(e->env, (uint32_t)w->how, &how);
@@ -74,7 +74,7 @@ static int64_t end_of(double ms) {
 static sb_status begin(sb__environment *e, double ms, napi_value done) {
   sb__binding *b = &e->binding;
   void *word = NULL;
-  sb_status status = sb__word_at(b->operands[0].storage, b->numbers[0], &word);
+  sb_status status = sb__futex_at(b->operands[0].storage, b->numbers[0], &word);
   if (status) return status;
   if (e->wait_count >= MOST_WAITS)
     return sb__fail(SB_ERR_MEMORY, "%d waits are pending", e->wait_count);
@@ -96,9 +96,9 @@ static sb_status begin(sb__environment *e, double ms, napi_value done) {
   w->next = e->waits;
   if (w->next) w->next->previous = w;
   e->waits = w;
-  b->frame[SB__FRAME_RESULTS] = SB__RUNG; /* till somebody rings */
+  b->frame[SB__FRAME_RESULTS] = SB__SIGNALLED; /* until somebody signals */
   b->frame[SB__FRAME_RESULTS + 1] = w->id;
-  if (!sb__os_run_apart(&w->task)) {
+  if (!sb__os_spawn_detached(&w->task)) {
     leave(e, w);
     napi_delete_reference(e->env, w->done);
     free_waiting(w);
@@ -110,7 +110,7 @@ static sb_status begin(sb__environment *e, double ms, napi_value done) {
 }
 
 /* wait(ms, done): what row wait_check does with the operand and numbers in the frame, for longer. The first result says how it
- * ended, as there, where it did at once; then done is not called. It is SB__RUNG for a wait that goes on: the second one is a number
+ * ended, as there, where it did at once; then done is not called. It is SB__SIGNALLED for a wait that goes on: the second one is a number
  * to end it by, and done(how) is called on a later turn, a failure's status in the frame. */
 napi_value sb__node_wait(napi_env env, napi_callback_info info) {
   napi_value arguments[2] = {NULL, NULL};
@@ -124,26 +124,26 @@ napi_value sb__node_wait(napi_env env, napi_callback_info info) {
   return NULL;
 }
 
-/* endWait(id): done is called as ever, with SB__RUNG where nothing else came first. */
+/* endWait(id): done is called as ever, with SB__SIGNALLED where nothing else came first. */
 napi_value sb__node_end_wait(napi_env env, napi_callback_info info) {
   napi_value argument = NULL;
   sb__environment *e = sb__enter(env, info, 1, &argument);
   const double id = sb__number_of(env, argument);
   for (waiting *w = e->waits; w; w = w->next) {
-    if (w->id == id) sb__os_ring(&w->bell);
+    if (w->id == id) sb__os_signal(&w->event);
   }
   return NULL;
 }
 
 void sb__waits_begin(void) {
-  if (sb__os_environment("SAMEBYTES_NO_WAITV")) sb__os_wait_in_slices();
+  if (sb__os_environment("SAMEBYTES_NO_WAITV")) sb__os_poll_events();
 }
 
 /* The queue takes what has ended until it ends itself: so all of the list is there. Then the queue, or its thread, frees each. */
 void sb__waits_end(sb__environment *e) {
   for (waiting *w = e->waits; w; w = w->next) {
     napi_delete_reference(e->env, w->done);
-    sb__os_ring(&w->bell);
+    sb__os_signal(&w->event);
   }
   e->waits = NULL;
 }

@@ -86,7 +86,7 @@ napi_value sb__node_watch(napi_env env, napi_callback_info info) {
     double *results = e->binding.frame + SB__FRAME_RESULTS;
     results[0] = storage->fault != NULL;
     results[1] = storage->device;
-    results[2] = storage->kind == SB__STORAGE_PINNED;
+    results[2] = storage->kind == SB__STORAGE_PAGE_LOCKED;
   }
   if (!w) return sb__number(env, -1);
   w->handle = handle;
@@ -101,7 +101,7 @@ napi_value sb__node_watch(napi_env env, napi_callback_info info) {
   }
   if (storage && storage->kind == SB__STORAGE_HEAP) account(e, w, (int64_t)storage->nbytes);
   if (storage && storage->kind == SB__STORAGE_FILE) account(e, w, FILE_PRESSURE);
-  if (storage && storage->kind == SB__STORAGE_PINNED) account(e, w, (int64_t)storage->nbytes);
+  if (storage && storage->kind == SB__STORAGE_PAGE_LOCKED) account(e, w, (int64_t)storage->nbytes);
   if (storage && storage->kind == SB__STORAGE_CUDA)
     account(e, w, (int64_t)(storage->nbytes / DEVICE_SHARE));
   return sb__number(env, w->id);

@@ -197,7 +197,8 @@ static sb_status broadcast_factor(const char *name, const sb_tensor *factor, con
 static sb_status check_scaled(const sb__copy *c, sb_tensor *factors, sb_tensor *terms) {
   const sb_tensor *dst = c->dst, *src = c->src;
   const sb_dtype computed =
-      sb__is_wide(dst->dtype) || sb__is_wide(src->dtype) ? SB_FLOAT64 : SB_FLOAT32;
+      sb__computes_in_float64(dst->dtype) || sb__computes_in_float64(src->dtype) ? SB_FLOAT64
+                                                                                 : SB_FLOAT32;
   if (sb_dtype_kind(src->dtype) == SB_COMPLEX || sb_dtype_kind(dst->dtype) == SB_COMPLEX) {
     return sb__fail(SB_ERR_DTYPE, "scale and bias are for real numbers; %s to %s was asked",
                     sb_dtype_name(src->dtype), sb_dtype_name(dst->dtype));

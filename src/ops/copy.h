@@ -31,7 +31,7 @@ sb_status sb__copy_check(const sb__copy *c, bool *collides);
 /* Computes the extents of pieces of t with at most `most` elements. Cuts the outermost axis (in memory) whose cut
  * alone makes pieces small enough. Where there is none, or where each piece must be one range of memory (compact),
  * outer axes are cut to single indices. Returns the axis along which pieces follow each other. */
-int32_t sb__cut(const sb_tensor *t, int64_t most, bool compact, int64_t *extents);
+int32_t sb__piece_extents(const sb_tensor *t, int64_t most, bool compact, int64_t *extents);
 
 /* Copies in pieces; stops before the next piece once stop is set. done: all were copied. The copy must not collide. */
 sb_status sb__copy_in_pieces(const sb__copy *c, int64_t most, const atomic_bool *stop, bool *done);

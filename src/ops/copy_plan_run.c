@@ -29,7 +29,7 @@ static void choose_loops(sb__runner *r) {
   r->load = r->kernels->f32_from[from];
   r->store = r->kernels->from_f32[to];
   const bool has_load = r->load || from == SB_FLOAT32, has_store = r->store || to == SB_FLOAT32;
-  const sb__sends *casts = r->kernels->sends;
+  const sb__nontemporal_casts *casts = r->kernels->nontemporal;
   const bool once = to == SB_FLOAT32 || passes_float32(from, to) || r->job->scaled;
   r->forms = !has_load || !has_store || !once || (r->job->scaled && !r->single);
   if (!r->forms && !r->job->scaled && !(r->load && r->store))
@@ -41,7 +41,7 @@ static void choose_loops(sb__runner *r) {
     r->nontemporal = r->load ? casts->f32_from[from] : casts->from_f32[to];
 }
 
-bool sb__is_wide(sb_dtype dtype) {
+bool sb__computes_in_float64(sb_dtype dtype) {
   return dtype == SB_FLOAT64 || dtype == SB_INT64 || dtype == SB_UINT64;
 }
 
@@ -81,7 +81,7 @@ void sb__run_job(const sb__job *job) {
   r.from_size = sb_dtype_itemsize(job->from);
   r.converts = job->to != job->from || job->scaled;
   if (job->in_place && !r.converts) return; /* nothing would change */
-  r.single = !sb__is_wide(job->to) && !sb__is_wide(job->from);
+  r.single = !sb__computes_in_float64(job->to) && !sb__computes_in_float64(job->from);
   const int64_t nbytes = sb__plan_numel(plan) * r.to_size;
   r.streams = r.kernels->stream && plan->kind != SB__PLAN_STRIDED && nbytes >= STREAM_FROM_BYTES;
   if (r.converts) choose_loops(&r);

@@ -22,6 +22,6 @@ void sb__run_bytes(char *to, const char *from, int64_t nbytes);
 void sb__run_fill(const sb_tensor *t, const char *item);
 
 /* Scaled copies from or to such a dtype compute in float64, all others in float32. */
-bool sb__is_wide(sb_dtype dtype);
+bool sb__computes_in_float64(sb_dtype dtype);
 
 #endif

@@ -24,7 +24,7 @@ static int32_t outermost_first(const sb_tensor *t, int32_t *order) {
   return n;
 }
 
-int32_t sb__cut(const sb_tensor *t, int64_t most, bool compact, int64_t *extents) {
+int32_t sb__piece_extents(const sb_tensor *t, int64_t most, bool compact, int64_t *extents) {
   int32_t order[SB_MAX_DIMS], axis = 0;
   const int32_t n = outermost_first(t, order);
   int64_t numel = sb_tensor_numel(t);
@@ -101,7 +101,7 @@ sb_status sb__copy_in_pieces(const sb__copy *c, int64_t most, const atomic_bool 
   if (status) return status;
   *done = sb_tensor_numel(c->dst) == 0;
   if (*done) return SB_OK;
-  sb__cut(c->dst, most, false, p.extents);
+  sb__piece_extents(c->dst, most, false, p.extents);
   do {
     if (atomic_load_explicit(stop, memory_order_relaxed)) return SB_OK;
     status = copy_piece(c, &shown, &p);

@@ -175,46 +175,46 @@ void sb__os_parallel(int helpers, int count, void (*part)(void *context, int i),
 
 /* A task for a thread of its own; it may block for long. */
 typedef struct sb__task {
-  struct sb__task *next; /* sb__os_run_apart's */
+  struct sb__task *next; /* sb__os_spawn_detached's */
   void (*run)(struct sb__task *task);
 } sb__task;
 
 /* Calls task->run(task) on a detached thread. task stays the caller's, and is not accessed after run is called. Some
  * threads stay for the next task; none keeps the process alive. False: no thread could be started. */
-bool sb__os_run_apart(sb__task *task);
+bool sb__os_spawn_detached(sb__task *task);
 
 /* ---- Futex words ---- */
 
-typedef enum sb__waking {
-  SB__WOKEN,     /* by sb__os_wake of any process; or the word changed while it waited */
+typedef enum sb__wait_result {
+  SB__WOKEN,     /* by sb__os_futex_wake of any process; or the word changed while it waited */
   SB__NOT_EQUAL, /* the word was different at once */
   SB__TIMED_OUT,
-  SB__RUNG,        /* the event was signalled */
+  SB__SIGNALLED,   /* the event was signalled */
   SB__WAIT_FAILED, /* error is the system's number; ENOSYS: there are no futexes */
-} sb__waking;
+} sb__wait_result;
 
 /* An event that wakes one waiter; {0} at first. Once signalled, it stays so. */
-typedef struct sb__bell {
-  _Atomic uint32_t rung;
-} sb__bell;
-void sb__os_ring(sb__bell *bell);
+typedef struct sb__event {
+  _Atomic uint32_t signalled;
+} sb__event;
+void sb__os_signal(sb__event *event);
 
 /* Waits while a word, at a multiple of 4, has the expected value. Other threads, and processes that map the same page, wake
  * it. The kernel reads the word: SB__WAIT_FAILED with EFAULT where it is no longer mapped.
  *
- *   bell  ends the wait when signalled
+ *   event  ends the wait when signalled
  *   end   in nanoseconds of sb__os_now; -1: no timeout */
-sb__waking sb__os_wait(const void *word, uint32_t expected, sb__bell *bell, int64_t end,
-                       int *error);
+sb__wait_result sb__os_futex_wait(const void *word, uint32_t expected, sb__event *event,
+                                  int64_t end, int *error);
 
 /* Compares the word with the expected value, in the kernel: 1, 0, or -1 on failure. Takes no wakes from waiters. */
 int sb__os_futex_equals(const void *word, uint32_t expected, int *error);
 
 /* For tests: from now on checks events every 10 ms, as on systems that cannot wait for word and event at once. */
-void sb__os_wait_in_slices(void);
+void sb__os_poll_events(void);
 
 /* Wakes up to count > 0 waiters of all processes. Returns how many, or -1 on failure. */
-int sb__os_wake(void *word, int count, int *error);
+int sb__os_futex_wake(void *word, int count, int *error);
 
 int64_t sb__os_now(void); /* nanoseconds of a monotonic clock */
 

@@ -29,9 +29,9 @@ static struct timespec timespec_of(int64_t nanoseconds) {
 }
 
 /* Waits for the event and the word at once, from Linux 5.16 on. Returns 0 (the event), 1 (the word), or minus an errno. */
-static int wait_for_both(const void *word, uint32_t expected, sb__bell *bell, int64_t end) {
+static int wait_for_both(const void *word, uint32_t expected, sb__event *event, int64_t end) {
   const struct timespec until = timespec_of(end);
-  const futex_word words[2] = {{0, (uintptr_t)&bell->rung, WORD_OF_US, 0},
+  const futex_word words[2] = {{0, (uintptr_t)&event->signalled, WORD_OF_US, 0},
                                {expected, (uintptr_t)word, WORD_OF_ALL, 0}};
   const long woken =
       syscall(SYSTEM_FUTEX_WAITV, words, 2, 0, end < 0 ? NULL : &until, CLOCK_MONOTONIC);
@@ -50,22 +50,22 @@ static int wait_for_slice(const void *word, uint32_t expected, int64_t end) {
 
 static atomic_bool polls;
 
-void sb__os_wait_in_slices(void) { atomic_store(&polls, true); }
+void sb__os_poll_events(void) { atomic_store(&polls, true); }
 
-sb__waking sb__os_wait(const void *word, uint32_t expected, sb__bell *bell, int64_t end,
-                       int *error) {
+sb__wait_result sb__os_futex_wait(const void *word, uint32_t expected, sb__event *event,
+                                  int64_t end, int *error) {
   bool slept = false;
   for (;;) {
-    if (atomic_load(&bell->rung)) return SB__RUNG;
+    if (atomic_load(&event->signalled)) return SB__SIGNALLED;
     const bool two = !atomic_load(&polls);
     const int woken =
-        two ? wait_for_both(word, expected, bell, end) : wait_for_slice(word, expected, end);
+        two ? wait_for_both(word, expected, event, end) : wait_for_slice(word, expected, end);
     if (woken == 1) return SB__WOKEN;
-    if (woken == 0) return SB__RUNG;
+    if (woken == 0) return SB__SIGNALLED;
     if (two && (woken == -ENOSYS || woken == -EPERM)) { /* an older kernel, or a sandbox */
       atomic_store(&polls, true);
     } else if (woken == -EAGAIN) {
-      if (!atomic_load(&bell->rung)) return slept ? SB__WOKEN : SB__NOT_EQUAL;
+      if (!atomic_load(&event->signalled)) return slept ? SB__WOKEN : SB__NOT_EQUAL;
     } else if (woken == -ETIMEDOUT) {
       return SB__TIMED_OUT;
     } else if (woken == -EINTR) {
@@ -85,20 +85,20 @@ int sb__os_futex_equals(const void *word, uint32_t expected, int *error) {
   return errno == EAGAIN ? 0 : -1;
 }
 
-int sb__os_wake(void *word, int count, int *error) {
+int sb__os_futex_wake(void *word, int count, int *error) {
   const long woken = syscall(SYS_futex, word, FUTEX_OF_ALL_WAKE, count, NULL, NULL, 0);
   if (woken < 0) *error = errno;
   return (int)woken;
 }
 
-void sb__os_ring(sb__bell *bell) {
-  atomic_store(&bell->rung, 1);
-  (void)syscall(SYS_futex, &bell->rung, FUTEX_OF_US_WAKE, 1, NULL, NULL, 0);
+void sb__os_signal(sb__event *event) {
+  atomic_store(&event->signalled, 1);
+  (void)syscall(SYS_futex, &event->signalled, FUTEX_OF_US_WAKE, 1, NULL, NULL, 0);
 }
 #else
-sb__waking sb__os_wait(const void *word, uint32_t expected, sb__bell *bell, int64_t end,
-                       int *error) {
-  (void)word, (void)expected, (void)bell, (void)end;
+sb__wait_result sb__os_futex_wait(const void *word, uint32_t expected, sb__event *event,
+                                  int64_t end, int *error) {
+  (void)word, (void)expected, (void)event, (void)end;
   *error = ENOSYS;
   return SB__WAIT_FAILED;
 }
@@ -109,13 +109,13 @@ int sb__os_futex_equals(const void *word, uint32_t expected, int *error) {
   return -1;
 }
 
-int sb__os_wake(void *word, int count, int *error) {
+int sb__os_futex_wake(void *word, int count, int *error) {
   (void)word, (void)count;
   *error = ENOSYS;
   return -1;
 }
 
-void sb__os_ring(sb__bell *bell) { atomic_store(&bell->rung, 1); }
+void sb__os_signal(sb__event *event) { atomic_store(&event->signalled, 1); }
 
-void sb__os_wait_in_slices(void) {}
+void sb__os_poll_events(void) {}
 #endif

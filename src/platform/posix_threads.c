@@ -168,7 +168,7 @@ static void *run_tasks(void *argument) {
   return NULL;
 }
 
-bool sb__os_run_apart(sb__task *task) {
+bool sb__os_spawn_detached(sb__task *task) {
   pthread_mutex_lock(&detached.lock);
   const bool has_idle = detached.idle > detached.due;
   if (has_idle) {

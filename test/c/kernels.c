@@ -19,14 +19,16 @@ static unsigned char out[ROOM] __attribute__((aligned(64))), wanted[ROOM];
 
 /* Numbers as floats meet them: NaNs, infinities, subnormals, halves between two values. */
 static uint32_t edgy_float(void) {
-  static const uint32_t edges[] = {0x00000000, 0x00000001, 0x007fffff, 0x00800000, 0x33000000, 0x33000001,
-                                   0x387fe000, 0x387fefff, 0x387ff000, 0x38800000, 0x3f801000, 0x3f803000,
-                                   0x437f0000, 0x43800000, 0x477fe000, 0x477fefff, 0x477ff000, 0x47800000,
-                                   0x4effffff, 0x4f000000, 0x4f7fffff, 0x4f800000, 0x7f7f7fff, 0x7f7f8000,
-                                   0x7f7fffff, 0x7f800000, 0x7f800001, 0x7fc00000, 0x7fc01234, 0x7fffffff};
+  static const uint32_t edges[] = {0x00000000, 0x00000001, 0x007fffff, 0x00800000, 0x33000000,
+                                   0x33000001, 0x387fe000, 0x387fefff, 0x387ff000, 0x38800000,
+                                   0x3f801000, 0x3f803000, 0x437f0000, 0x43800000, 0x477fe000,
+                                   0x477fefff, 0x477ff000, 0x47800000, 0x4effffff, 0x4f000000,
+                                   0x4f7fffff, 0x4f800000, 0x7f7f7fff, 0x7f7f8000, 0x7f7fffff,
+                                   0x7f800000, 0x7f800001, 0x7fc00000, 0x7fc01234, 0x7fffffff};
   const uint32_t sign = (uint32_t)random_in(0, 1) << 31;
   if (random_in(0, 2) == 0) return (uint32_t)random_bits();
-  return sign | (edges[random_in(0, sizeof edges / sizeof *edges - 1)] + (uint32_t)random_in(-2, 2));
+  return sign |
+         (edges[random_in(0, sizeof edges / sizeof *edges - 1)] + (uint32_t)random_in(-2, 2));
 }
 
 static const char *failing; /* what a failed comparison was about */
@@ -34,7 +36,8 @@ static void same(size_t nbytes) {
   if (!memcmp(out, wanted, nbytes)) return;
   size_t i = 0;
   while (out[i] == wanted[i]) i++;
-  if (check_failures++ < 5) printf("  %s: byte %zu is %02x, not %02x\n", failing, i, out[i], wanted[i]);
+  if (check_failures++ < 5)
+    printf("  %s: byte %zu is %02x, not %02x\n", failing, i, out[i], wanted[i]);
 }
 
 static void transposes(void) {
@@ -42,7 +45,8 @@ static void transposes(void) {
   for (int l = 0; l < level_count; l++) {
     for (int round = 0; round < 3000; round++) {
       const int64_t size = INT64_C(1) << random_in(0, 4);
-      const int64_t rows = random_in(1, round % 8 ? 70 : 140), columns = random_in(1, round % 8 ? 70 : 140);
+      const int64_t rows = random_in(1, round % 8 ? 70 : 140),
+                    columns = random_in(1, round % 8 ? 70 : 140);
       const bool streams = levels[l]->stream && round % 4 == 0;
       int64_t to_step = rows * size + random_in(0, 9);
       const int64_t from_step = columns * size + random_in(0, 9);
@@ -55,8 +59,10 @@ static void transposes(void) {
       memset(wanted, GUARD, all);
       for (int64_t r = 0; r < rows; r++)
         for (int64_t c = 0; c < columns; c++)
-          memcpy(wanted + at + c * to_step + r * size, from + 3 + r * from_step + c * size, (size_t)size);
-      levels[l]->transpose((char *)out + at, to_step, (char *)from + 3, from_step, rows, columns, size, streams, round % 2);
+          memcpy(wanted + at + c * to_step + r * size, from + 3 + r * from_step + c * size,
+                 (size_t)size);
+      levels[l]->transpose((char *)out + at, to_step, (char *)from + 3, from_step, rows, columns,
+                           size, streams, round % 2);
       if (streams) levels[l]->stream_end();
       failing = levels[l]->level;
       same(all);
@@ -68,7 +74,8 @@ static void channels(void) {
   random_state = 42;
   for (int l = 0; l < level_count; l++) {
     for (int round = 0; round < 4000; round++) {
-      const int64_t size = INT64_C(1) << random_in(0, 3), n = random_in(1, 200), count = random_in(2, 4);
+      const int64_t size = INT64_C(1) << random_in(0, 3), n = random_in(1, 200),
+                    count = random_in(2, 4);
       const int64_t plane = n * size + random_in(0, 20), at = random_in(0, 70);
       const bool split = round % 2;
       const size_t all = (size_t)(at + count * plane + 200);
@@ -80,13 +87,16 @@ static void channels(void) {
       for (int64_t i = 0; i < n; i++) {
         for (int64_t c = 0; c < count; c++) {
           const int64_t pixel = (i * count + c) * size, item = c * plane + i * size;
-          memcpy(wanted + at + (split ? item : pixel), from + 5 + (split ? pixel : item), (size_t)size);
+          memcpy(wanted + at + (split ? item : pixel), from + 5 + (split ? pixel : item),
+                 (size_t)size);
         }
       }
       char *to = (char *)out + at;
       const char *read = (const char *)from + 5;
-      if (split) levels[l]->split(to, plane, read, n, count, size, &masks);
-      else levels[l]->join(to, read, plane, n, count, size, &masks);
+      if (split)
+        levels[l]->split(to, plane, read, n, count, size, &masks);
+      else
+        levels[l]->join(to, read, plane, n, count, size, &masks);
       failing = levels[l]->level;
       same(all);
     }
@@ -128,7 +138,8 @@ static void fills(void) {
       static const sb_dtype dtypes[] = {SB_UINT8, SB_INT16, SB_FLOAT32, SB_FLOAT64, SB_COMPLEX128};
       const sb_dtype dtype = dtypes[round % 5];
       const int64_t at = 8 * random_in(0, 8); /* complex numbers need no more */
-      const int64_t size = sb_dtype_itemsize(dtype), first = random_in(0, 70), gap = random_in(0, 2);
+      const int64_t size = sb_dtype_itemsize(dtype), first = random_in(0, 70),
+                    gap = random_in(0, 2);
       const int64_t shape[2] = {random_in(1, 3), random_in(1, 20000 / size)};
       const int64_t strides[2] = {shape[1] + gap, 1};
       const size_t all = (size_t)(at + (first + 3 * strides[0]) * size + 200);
@@ -226,7 +237,8 @@ static void halves(void) {
 }
 
 /* A scaled cast by the forms. */
-static void scaled_by_forms(sb_dtype a, const char *in, char *to, int64_t n, float scale, float bias) {
+static void scaled_by_forms(sb_dtype a, const char *in, char *to, int64_t n, float scale,
+                            float bias) {
   static sb__chunk chunk;
   const double factors[2] = {(double)scale, (double)bias};
   const int64_t x = sb_dtype_itemsize(a);
@@ -267,7 +279,8 @@ static void scales(void) {
 static int sends_seen;
 
 /* Casts past the caches: whole lines, the bits of the scalar level, no byte beside them. */
-static void sent(const sb__sends *sends, sb_dtype a, sb_dtype b, int64_t n, float scale, float bias) {
+static void sent(const sb__nontemporal_casts *sends, sb_dtype a, sb_dtype b, int64_t n, float scale,
+                 float bias) {
   const sb__kernels *scalar = levels[0];
   const int64_t size = sb_dtype_itemsize(b), at = 64 * random_in(0, 3);
   const size_t all = (size_t)(at + n * size + 128);
@@ -294,7 +307,7 @@ static void sent(const sb__sends *sends, sb_dtype a, sb_dtype b, int64_t n, floa
 static void sends(void) {
   random_state = 48;
   for (int l = 0; l < level_count; l++) {
-    if (!levels[l]->sends) continue;
+    if (!levels[l]->nontemporal) continue;
     failing = levels[l]->level;
     sends_seen = 0;
     for (int round = 0; round < 300; round++) {
@@ -304,7 +317,8 @@ static void sends(void) {
       if (round % 8 == 0) memcpy(&bias, &edges[1], 4);
       for (int d = 0; d < SB_DTYPE_COUNT; d++) {
         const int64_t n = 64 * random_in(0, round % 50 ? 6 : 200);
-        for (int i = 0; i < 13000; i++) memcpy(from + 8 * i, &(uint64_t){(uint64_t)edgy_float() << 32 | edgy_float()}, 8);
+        for (int i = 0; i < 13000; i++)
+          memcpy(from + 8 * i, &(uint64_t){(uint64_t)edgy_float() << 32 | edgy_float()}, 8);
         if (d == SB_FLOAT64) /* what rounds to edges of float32, and doubles of any kind */
           for (int i = 0; i < 13000; i += 2) {
             const uint32_t bits = edgy_float();
@@ -313,8 +327,8 @@ static void sends(void) {
             const double y = (double)x * (1 + (double)random_in(-2, 2) * 0x1p-25);
             memcpy(from + 8 * i, &y, 8);
           }
-        sent(levels[l]->sends, (sb_dtype)d, SB_FLOAT32, n, scale, bias);
-        sent(levels[l]->sends, SB_FLOAT32, (sb_dtype)d, n, scale, bias);
+        sent(levels[l]->nontemporal, (sb_dtype)d, SB_FLOAT32, n, scale, bias);
+        sent(levels[l]->nontemporal, SB_FLOAT32, (sb_dtype)d, n, scale, bias);
       }
     }
     CHECK(sends_seen >= 300 * 5);
@@ -350,7 +364,8 @@ static uint64_t filled(void) {
 
 static void environments_of_level(void) {
 #if defined(__SSE__)
-  static const uint32_t modes[] = {0x9fc0, 0x3f80, 0x5f80, 0x7f80, 0xffc0}; /* FTZ, DAZ, each rounding */
+  static const uint32_t modes[] = {0x9fc0, 0x3f80, 0x5f80, 0x7f80,
+                                   0xffc0}; /* FTZ, DAZ, each rounding */
   const uint64_t sum = program(400) + filled();
   for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
     _mm_setcsr(modes[i]);
@@ -422,7 +437,9 @@ static void layouts(void) {
       noise(a, SIZE);
       noise(b, SIZE);
       memcpy(model, a, SIZE);
-      do memcpy(model + place_of(&dst, index) * size, b + place_of(&src, index) * size, (size_t)size);
+      do
+        memcpy(model + place_of(&dst, index) * size, b + place_of(&src, index) * size,
+               (size_t)size);
       while (next_index(&dst, index));
       EQ(sb_copy(&dst, &src, SB_CASTING_SAFE, NULL), SB_OK);
       CHECK(!memcmp(a, model, SIZE));
@@ -445,10 +462,13 @@ static void blocks(void) {
     for (int round = 0; round < 200; round++) {
       const sb_dtype dtype = dtypes[round % 5];
       const int64_t size = sb_dtype_itemsize(dtype), most = ROOM / 2 / size, line = 64 / size;
-      const int64_t columns = random_in(1, round % 2 ? 600 : 90), fit = most / columns < 700 ? most / columns : 700;
-      const int64_t rows = round % 3 || fit < line ? random_in(1, fit) : random_in(1, fit / line) * line;
+      const int64_t columns = random_in(1, round % 2 ? 600 : 90),
+                    fit = most / columns < 700 ? most / columns : 700;
+      const int64_t rows =
+          round % 3 || fit < line ? random_in(1, fit) : random_in(1, fit / line) * line;
       const int64_t step = round % 3 || (rows + line) * columns > most ? rows : rows + line;
-      const int64_t at = round % 4 ? random_in(0, 5) * line : random_in(0, 70), read = random_in(0, 9);
+      const int64_t at = round % 4 ? random_in(0, 5) * line : random_in(0, 70),
+                    read = random_in(0, 9);
       const int64_t strides[] = {step, 1};
       const int64_t shape[] = {columns, rows};
       sb_tensor src, dst;
@@ -456,7 +476,8 @@ static void blocks(void) {
       memset(wanted, GUARD, ROOM);
       for (int64_t c = 0; c < columns; c++)
         for (int64_t r = 0; r < rows; r++)
-          memcpy(wanted + (at + c * step + r) * size, from + (read + r * columns + c) * size, (size_t)size);
+          memcpy(wanted + (at + c * step + r) * size, from + (read + r * columns + c) * size,
+                 (size_t)size);
       EQ(sb_tensor_init(&s, dtype, DIMS(rows, columns), NULL, read, &src), SB_OK);
       EQ(sb_transpose(&src, 0, 1, &src), SB_OK);
       EQ(sb_tensor_init(&t, dtype, 2, shape, strides, at, &dst), SB_OK);
@@ -511,18 +532,22 @@ int main(void) {
   for (int l = 0; l < level_count; l++) printf(" %s", levels[l]->level);
   printf("\n");
   test("SAMEBYTES_ISA forces a level; another name counts for nothing", choice);
-  test("transposes of every item size at every level, with odd extents and guarded edges", transposes);
+  test("transposes of every item size at every level, with odd extents and guarded edges",
+       transposes);
   test("2, 3 and 4 channels split and join at every level, with guarded edges", channels);
   test("streams and fills write their bytes and no other", streams_and_fills);
   test("fills write their items and no other byte, at every level", fills);
   test("what is sent past the caches has the bits of the scalar level", sends);
   test("casts from and to float32 at every level equal the casts by forms", casts);
-  test("float32 rounds to float16 and bfloat16 as the forms do, beside every value and halfway", halves);
+  test("float32 rounds to float16 and bfloat16 as the forms do, beside every value and halfway",
+       halves);
   test("scaled casts round the product and the sum, at every level as the forms do", scales);
   test("permuted, cut and reversed layouts arrive element by element, at every level", layouts);
   test("transposes of several blocks write their bytes and no other, at every level", blocks);
   test("copies and transposes keep the payload of NaNs", payloads);
-  test("a long program of copies, casts, scales and fills has one checksum at every level", programs);
-  test("rounding and denormals as the host set them change nothing, and are restored", environments);
+  test("a long program of copies, casts, scales and fills has one checksum at every level",
+       programs);
+  test("rounding and denormals as the host set them change nothing, and are restored",
+       environments);
   return done();
 }

@@ -24,41 +24,41 @@ static void one_way(void) {
   sb_storage *storage = made(8), *taken = NULL;
   void *data = sb_storage_data(storage);
   double key = 0;
-  EQ(sb__parcel_new(storage, 2, &key), SB_OK);
-  EQ(sb__parcels_in_flight(), 2);
+  EQ(sb__transfer_new(storage, 2, &key), SB_OK);
+  EQ(sb__transfers_in_flight(), 2);
   sb_storage_unref(&storage); /* who sent it may go */
   EQ(atomic_load(&freed), before);
   size_t nbytes = 0;
-  EQ(sb__parcel_nbytes(key, &nbytes), SB_OK);
+  EQ(sb__transfer_nbytes(key, &nbytes), SB_OK);
   EQ(nbytes, 8);
-  EQ(sb__parcels_in_flight(), 2);
-  EQ(sb__parcel_take(key, &taken), SB_OK);
+  EQ(sb__transfers_in_flight(), 2);
+  EQ(sb__transfer_take(key, &taken), SB_OK);
   CHECK(sb_storage_data(taken) == data);
   sb_storage_unref(&taken);
-  EQ(sb__parcels_in_flight(), 1);
-  EQ(sb__parcel_take(key, &taken), SB_OK);
-  EQ(sb__parcels_in_flight(), 0);
+  EQ(sb__transfers_in_flight(), 1);
+  EQ(sb__transfer_take(key, &taken), SB_OK);
+  EQ(sb__transfers_in_flight(), 0);
   EQ(atomic_load(&freed), before);
   sb_storage_unref(&taken);
   EQ(atomic_load(&freed), before + 1);
-  EQ(sb__parcel_take(key, &taken), SB_ERR_STALE);
-  EQ(sb__parcel_drop(key), SB_ERR_STALE);
+  EQ(sb__transfer_take(key, &taken), SB_ERR_STALE);
+  EQ(sb__transfer_drop(key), SB_ERR_STALE);
 }
 
 static void taken_back(void) {
   const int before = atomic_load(&freed);
   sb_storage *storage = made(8), *taken = NULL;
   double key = 0, next = 0;
-  EQ(sb__parcel_new(storage, 5, &key), SB_OK);
-  EQ(sb__parcel_take(key, &taken), SB_OK);
-  EQ(sb__parcel_drop(key), SB_OK);
-  EQ(sb__parcels_in_flight(), 0);
+  EQ(sb__transfer_new(storage, 5, &key), SB_OK);
+  EQ(sb__transfer_take(key, &taken), SB_OK);
+  EQ(sb__transfer_drop(key), SB_OK);
+  EQ(sb__transfers_in_flight(), 0);
   sb_storage_unref(&storage);
   EQ(atomic_load(&freed), before);
-  EQ(sb__parcel_new(taken, 1, &next), SB_OK); /* in the same slot, under another key */
+  EQ(sb__transfer_new(taken, 1, &next), SB_OK); /* in the same slot, under another key */
   CHECK(next != key);
-  EQ(sb__parcel_drop(key), SB_ERR_STALE);
-  EQ(sb__parcel_drop(next), SB_OK);
+  EQ(sb__transfer_drop(key), SB_ERR_STALE);
+  EQ(sb__transfer_drop(next), SB_OK);
   sb_storage_unref(&taken);
   EQ(atomic_load(&freed), before + 1);
 }
@@ -72,17 +72,17 @@ static void refused(void) {
   size_t nbytes = 0;
   char byte = 0;
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-    EQ(sb__parcel_take(keys[i], &taken), SB_ERR_STALE);
-    EQ(sb__parcel_drop(keys[i]), SB_ERR_STALE);
-    EQ(sb__parcel_nbytes(keys[i], &nbytes), SB_ERR_STALE);
+    EQ(sb__transfer_take(keys[i], &taken), SB_ERR_STALE);
+    EQ(sb__transfer_drop(keys[i]), SB_ERR_STALE);
+    EQ(sb__transfer_nbytes(keys[i], &nbytes), SB_ERR_STALE);
     CHECK(!taken && !nbytes);
   }
   sb__storage_borrow(&byte, 1, &borrowed);
-  EQ(sb__parcel_new(&borrowed, 1, &key), SB_ERR_UNSUPPORTED);
-  EQ(sb__parcel_new(storage, 0, &key), SB_ERR_BOUNDS);
-  EQ(sb__parcel_new(storage, -1, &key), SB_ERR_BOUNDS);
+  EQ(sb__transfer_new(&borrowed, 1, &key), SB_ERR_UNSUPPORTED);
+  EQ(sb__transfer_new(storage, 0, &key), SB_ERR_BOUNDS);
+  EQ(sb__transfer_new(storage, -1, &key), SB_ERR_BOUNDS);
   EQ(key, 7);
-  EQ(sb__parcels_in_flight(), 0);
+  EQ(sb__transfers_in_flight(), 0);
   sb_storage_unref(&storage);
 }
 
@@ -93,17 +93,17 @@ static void without_memory(void) {
   int failed = 0;
   for (int i = 0; i < MANY; i++) {
     sb__fail_allocation(1);
-    const sb_status status = sb__parcel_new(storage, 1, &keys[i]);
+    const sb_status status = sb__transfer_new(storage, 1, &keys[i]);
     sb__fail_allocation(0);
     if (!status) continue;
     EQ(status, SB_ERR_MEMORY);
-    EQ(sb__parcels_in_flight(), i);
+    EQ(sb__transfers_in_flight(), i);
     failed++;
-    EQ(sb__parcel_new(storage, 1, &keys[i]), SB_OK);
+    EQ(sb__transfer_new(storage, 1, &keys[i]), SB_OK);
   }
   CHECK(failed >= 4);
-  for (int i = 0; i < MANY; i++) EQ(sb__parcel_drop(keys[i]), SB_OK);
-  EQ(sb__parcels_in_flight(), 0);
+  for (int i = 0; i < MANY; i++) EQ(sb__transfer_drop(keys[i]), SB_OK);
+  EQ(sb__transfers_in_flight(), 0);
   sb_storage_unref(&storage);
 }
 
@@ -116,15 +116,15 @@ static void *racer(void *unused) {
   for (int i = 0; i < ROUNDS; i++) {
     sb_storage *taken = NULL, *mine = NULL;
     double key = 0;
-    if (!sb__parcel_take(offered[i], &taken)) {
+    if (!sb__transfer_take(offered[i], &taken)) {
       atomic_fetch_add(&wins[i], 1);
       (*(atomic_int *)sb_storage_data(taken))++;
     }
     sb_storage_unref(&taken);
     EQ(sb_storage_wrap(malloc(4), 4, release, NULL, &mine), SB_OK);
-    EQ(sb__parcel_new(mine, 1, &key), SB_OK);
+    EQ(sb__transfer_new(mine, 1, &key), SB_OK);
     sb_storage_unref(&mine);
-    EQ(sb__parcel_drop(key), SB_OK);
+    EQ(sb__transfer_drop(key), SB_OK);
   }
   return NULL;
 }
@@ -135,20 +135,20 @@ static void race(void) {
   for (int i = 0; i < ROUNDS; i++) {
     sb_storage *storage = made(sizeof(atomic_int));
     atomic_init((atomic_int *)sb_storage_data(storage), 0);
-    EQ(sb__parcel_new(storage, 3, &offered[i]), SB_OK);
+    EQ(sb__transfer_new(storage, 3, &offered[i]), SB_OK);
     sb_storage_unref(&storage);
   }
   for (int i = 0; i < RACERS; i++) EQ(pthread_create(&threads[i], NULL, racer, NULL), 0);
   for (int i = 0; i < RACERS; i++) pthread_join(threads[i], NULL);
   for (int i = 0; i < ROUNDS; i++) EQ(atomic_load(&wins[i]), 3);
-  EQ(sb__parcels_in_flight(), 0);
+  EQ(sb__transfers_in_flight(), 0);
   EQ(atomic_load(&freed), before + ROUNDS + RACERS * ROUNDS);
 }
 
 static void home(void) {
-  const double x = sb__parcels_home();
+  const double x = sb__transfer_process_id();
   CHECK(x > 0 && x < 9007199254740992.0 && x == (double)(uint64_t)x);
-  CHECK(sb__parcels_home() == x);
+  CHECK(sb__transfer_process_id() == x);
 }
 
 int main(void) {

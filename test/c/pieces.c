@@ -24,7 +24,7 @@ static void cut(int32_t n, const int64_t *shape, const int64_t *strides, int64_t
   int64_t extents[SB_MAX_DIMS];
   s.nbytes = SIZE_MAX / 4; /* no byte is touched */
   EQ(sb_tensor_init(&s, SB_UINT8, n, shape, strides, 0, &t), SB_OK);
-  EQ(sb__cut(&t, most, compact, extents), axis);
+  EQ(sb__piece_extents(&t, most, compact, extents), axis);
   for (int32_t d = 0; d < n; d++) EQ(extents[d], expected[d]);
 }
 
@@ -37,7 +37,7 @@ static void places_to_cut(void) {
   cut(DIMS(4, 5), NULL, 4, compact, LIST(1, 4), 1);
   cut(DIMS(4, 5), NULL, 1, loose, LIST(1, 1), 1);
   cut(DIMS(4, 5), NULL, 1, compact, LIST(1, 1), 1);
-  cut(DIMS(4, 5), LIST(1, 4), 10, loose, LIST(4, 2), 1); /* the outermost in memory */
+  cut(DIMS(4, 5), LIST(1, 4), 10, loose, LIST(4, 2), 1);          /* the outermost in memory */
   cut(DIMS(1000, 1000), NULL, 300000, loose, LIST(256, 1000), 0); /* whole cache lines */
   cut(DIMS(8, 1080, 1920, 3), NULL, 131072, loose, LIST(8, 2, 1920, 3), 1);
   cut(DIMS(8, 1080, 1920, 3), NULL, 131072, compact, LIST(1, 22, 1920, 3), 1);
@@ -54,7 +54,7 @@ static void small_enough(void) {
     int64_t extents[SB_MAX_DIMS];
     const int64_t most = random_in(1, 40);
     if (!random_layout(&s, SB_UINT8, (int32_t)random_in(0, 5), 1, 6, 30, &t)) continue;
-    sb__cut(&t, most, random_in(0, 1), extents);
+    sb__piece_extents(&t, most, random_in(0, 1), extents);
     CHECK(product(t.ndim, extents) <= most);
     for (int32_t d = 0; d < t.ndim; d++) CHECK(extents[d] >= 1 && extents[d] <= t.shape[d]);
   }
@@ -173,7 +173,8 @@ static void collisions(void) {
 }
 
 int main(void) {
-  test("pieces are cut along the outermost axis in memory that makes them small enough", places_to_cut);
+  test("pieces are cut along the outermost axis in memory that makes them small enough",
+       places_to_cut);
   test("pieces never have more elements than asked for, nor none", small_enough);
   test("a copy in pieces has the bits of the whole", same_bits);
   test("a copy that is stopped before it begins writes nothing and says so", stopped);

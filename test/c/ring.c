@@ -26,10 +26,10 @@ static void one_writer(void) {
   const sb__ring ring = {control, SLOTS};
   uint64_t count = 99;
   bool has = true;
-  EQ(sb__ring_judge(&ring, 16), SB_ERR_FORMAT);
+  EQ(sb__ring_check(&ring, 16), SB_ERR_FORMAT);
   EQ(sb__ring_make(&ring, 16), SB_OK);
-  EQ(sb__ring_judge(&ring, 16), SB_OK);
-  EQ(sb__ring_judge(&ring, 17), SB_ERR_FORMAT);
+  EQ(sb__ring_check(&ring, 16), SB_OK);
+  EQ(sb__ring_check(&ring, 17), SB_ERR_FORMAT);
   EQ(sb__ring_claim(&ring, 0, 7, 5, &role, &count), SB_OK);
   CHECK(role);
   EQ(count, 0);
@@ -71,7 +71,7 @@ static void nonsense(void) {
                             {control, INT64_MAX}, {&borrowed, SLOTS}, {control, INT64_MIN}};
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
     EQ(sb__ring_make(&wrong[i], 1), SB_ERR_ARGUMENT);
-    EQ(sb__ring_judge(&wrong[i], 1), SB_ERR_ARGUMENT);
+    EQ(sb__ring_check(&wrong[i], 1), SB_ERR_ARGUMENT);
     EQ(sb__ring_word(&wrong[i], 0, &count), SB_ERR_ARGUMENT);
     EQ(sb__ring_claim(&wrong[i], 0, 1, 1, &role, &count), SB_ERR_ARGUMENT);
     EQ(sb__ring_begin(&wrong[i], 0, 1), SB_ERR_ARGUMENT);
@@ -116,7 +116,7 @@ static struct {
 static void *read_frames(void *argument) {
   int64_t *whole = argument, next = 0;
   int torn = 0;
-  sb__bell bell = {0};
+  sb__event event = {0};
   while (next < FRAMES) {
     uint64_t count = 0;
     int error = 0;
@@ -124,8 +124,9 @@ static void *read_frames(void *argument) {
     if (sb__ring_word(&shared.ring, SB__RING_COUNT, &count)) return "no count";
     if ((int64_t)count <= next) {
       void *at = NULL;
-      if (sb__word_at(shared.ring.control, 8 * SB__RING_COUNT, &at)) return "no word";
-      if (sb__os_wait(at, (uint32_t)count, &bell, -1, &error) > SB__NOT_EQUAL) return "no wait";
+      if (sb__futex_at(shared.ring.control, 8 * SB__RING_COUNT, &at)) return "no word";
+      if (sb__os_futex_wait(at, (uint32_t)count, &event, -1, &error) > SB__NOT_EQUAL)
+        return "no wait";
       continue;
     }
     next = (int64_t)count;
@@ -175,14 +176,14 @@ static void frames_in_order(void) {
 typedef struct sleeper {
   sb__task task;
   const void *word;
-  sb__bell bell;
+  sb__event event;
   atomic_int how; /* -1: asleep, or about to be */
 } sleeper;
 
 static void sleep_for(sb__task *task) {
   sleeper *s = (sleeper *)(void *)task;
   int error = 0;
-  atomic_store(&s->how, (int)sb__os_wait(s->word, 5, &s->bell, -1, &error));
+  atomic_store(&s->how, (int)sb__os_futex_wait(s->word, 5, &s->event, -1, &error));
 }
 
 static void waits(void) {
@@ -194,26 +195,26 @@ static void waits(void) {
   int64_t woken = 0, all = 0;
   bool is_equal = false;
   atomic_store(&words[1], 5);
-  EQ(sb__word_at(storage, 4, &at), SB_OK);
+  EQ(sb__futex_at(storage, 4, &at), SB_OK);
   CHECK(at == (void *)&words[1]);
-  EQ(sb__word_at(storage, 5, &at), SB_ERR_BOUNDS);
-  EQ(sb__word_at(storage, 2, &at), SB_ERR_ALIGNMENT);
-  EQ(sb__word_at(storage, -4, &at), SB_ERR_BOUNDS);
-  EQ(sb__word_is(&words[1], 5, &is_equal), SB_OK);
+  EQ(sb__futex_at(storage, 5, &at), SB_ERR_BOUNDS);
+  EQ(sb__futex_at(storage, 2, &at), SB_ERR_ALIGNMENT);
+  EQ(sb__futex_at(storage, -4, &at), SB_ERR_BOUNDS);
+  EQ(sb__futex_equals(&words[1], 5, &is_equal), SB_OK);
   CHECK(is_equal);
-  EQ(sb__word_is(&words[1], 6, &is_equal), SB_OK);
+  EQ(sb__futex_equals(&words[1], 6, &is_equal), SB_OK);
   CHECK(!is_equal);
-  EQ(sb__word_wake(&words[1], 0, &woken), SB_OK);
+  EQ(sb__futex_wake(&words[1], 0, &woken), SB_OK);
   for (int round = 0; round < 3; round++) {
     for (int i = 0; i < COUNT; i++) {
       sleepers[i] = (sleeper){.task.run = sleep_for, .word = &words[1]};
       atomic_init(&sleepers[i].how, -1);
-      CHECK(sb__os_run_apart(&sleepers[i].task));
+      CHECK(sb__os_spawn_detached(&sleepers[i].task));
     }
     for (all = 0; all < COUNT / 2; all += woken)
-      EQ(sb__word_wake(&words[1], COUNT / 2 - all, &woken), SB_OK);
+      EQ(sb__futex_wake(&words[1], COUNT / 2 - all, &woken), SB_OK);
     EQ(all, COUNT / 2);
-    for (int i = 0; i < COUNT; i++) sb__os_ring(&sleepers[i].bell);
+    for (int i = 0; i < COUNT; i++) sb__os_signal(&sleepers[i].event);
     for (int i = 0; i < COUNT; i++) {
       while (atomic_load(&sleepers[i].how) < 0) continue;
       all -= atomic_load(&sleepers[i].how) == SB__WOKEN;

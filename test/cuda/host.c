@@ -20,7 +20,8 @@ const char *__lsan_default_suppressions(void) { return "leak:pthread_getattr_np"
 
 static void (*fake_fail)(const char *text);
 static void (*fake_pause)(int paused);
-static int64_t (*fake_calls)(const char *name), (*fake_device_bytes)(void), (*fake_host_bytes)(void);
+static int64_t (*fake_calls)(const char *name), (*fake_device_bytes)(void),
+    (*fake_host_bytes)(void);
 static int64_t (*fake_streams)(void), (*fake_events)(void);
 
 static void put(void *place, const char *name) {
@@ -68,7 +69,8 @@ static void apart(const char *name, const char *variables, void (*run)(void)) {
     test(name, run);
     exit(done()); /* with what a leak check says */
   }
-  if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status) > 1) {
+  if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status) ||
+      WEXITSTATUS(status) > 1) {
     printf("not ok - %s ended with status 0x%x\n", name, status);
     children_failed++;
   } else {
@@ -84,16 +86,20 @@ static bool says(const char *words) {
 
 /* ---- Helpers ---- */
 
-static sb_status on_device(int64_t device, sb_dtype dtype, int32_t ndim, const int64_t *shape, sb_tensor *out) {
+static sb_status on_device(int64_t device, sb_dtype dtype, int32_t ndim, const int64_t *shape,
+                           sb_tensor *out) {
   sb_tensor made;
   sb_status status = sb_tensor_init(NULL, dtype, ndim, shape, NULL, 0, &made);
-  if (!status) status = sb__cuda_storage_new(device, (size_t)sb_tensor_nbytes(&made), NULL, &made.storage);
+  if (!status)
+    status = sb__cuda_storage_new(device, (size_t)sb_tensor_nbytes(&made), NULL, &made.storage);
   if (!status) sb_tensor_copy_layout(&made, out);
   return status;
 }
 
 static void count_up(const sb_tensor *t) {
-  EQ(sb_arange(t, &(sb_scalar){.kind = SB_SCALAR_INT, .as.i = 0}, &(sb_scalar){.kind = SB_SCALAR_INT, .as.i = 1}), SB_OK);
+  EQ(sb_arange(t, &(sb_scalar){.kind = SB_SCALAR_INT, .as.i = 0},
+               &(sb_scalar){.kind = SB_SCALAR_INT, .as.i = 1}),
+     SB_OK);
 }
 
 static bool are_equal(const sb_tensor *a, const sb_tensor *b) {
@@ -177,7 +183,8 @@ static void there_and_back(void) {
   for (int i = 0; i < 4; i++) {
     EQ(sb_tensor_empty(SB_UINT8, DIMS(sizes[i]), &a), SB_OK);
     EQ(sb_tensor_empty(SB_UINT8, DIMS(sizes[i]), &b), SB_OK);
-    for (int64_t k = 0; k < sizes[i]; k++) ((uint8_t *)a.storage->data)[k] = (uint8_t)(k * 7 + k / 1000);
+    for (int64_t k = 0; k < sizes[i]; k++)
+      ((uint8_t *)a.storage->data)[k] = (uint8_t)(k * 7 + k / 1000);
     EQ(on_device(0, SB_UINT8, DIMS(sizes[i]), &there), SB_OK);
     EQ(sb_copy(&there, &a, SB_CASTING_SAFE, NULL), SB_OK);
     memset(b.storage->data, 0, (size_t)sizes[i]);
@@ -210,7 +217,7 @@ static void pinned(void) {
   sb_tensor host, there, back;
   CUdeviceptr address = 0;
   EQ(sb__cuda_pinned_new(5000 * 4, &storage), SB_OK);
-  EQ(storage->kind, SB__STORAGE_PINNED);
+  EQ(storage->kind, SB__STORAGE_PAGE_LOCKED);
   EQ(sb__storage_totals_now().pinned_bytes, 20000);
   EQ(sb_tensor_init(storage, SB_FLOAT32, DIMS(5000), NULL, 0, &host), SB_OK);
   count_up(&host);
@@ -291,9 +298,9 @@ static void gates(void) {
   EQ(sb_tensor_empty(SB_INT32, DIMS(4), &indices), SB_OK);
   count_up(&indices);
   count_up(&here);
-#define REFUSED(call)                 \
- do {                                 \
-  EQ(call, SB_ERR_DEVICE);            \
+#define REFUSED(call)                     \
+ do {                                     \
+  EQ(call, SB_ERR_DEVICE);                \
   CHECK(says("cuda:0") && says("cpu()")); \
  } while (0)
   REFUSED(sb_array_equal(&there, &here, true, &yes));
@@ -321,18 +328,18 @@ static void gates(void) {
   EQ(sb_tensor_init(piece, SB_FLOAT32, DIMS(4), NULL, 0, &part), SB_OK);
   REFUSED(sb_hash(&part, &hash));
   sb_storage *lent = NULL;
-  EQ(sb__storage_lend(piece->data, piece->nbytes, piece, NULL, NULL, &lent), SB_OK);
+  EQ(sb__storage_pin(piece->data, piece->nbytes, piece, NULL, NULL, &lent), SB_OK);
   EQ(sb_tensor_init(lent, SB_FLOAT32, DIMS(4), NULL, 0, &part), SB_OK);
   REFUSED(sb_hash(&part, &hash));
   CHECK(sb__storage_root(lent) == there.storage);
   /* What goes to another thread is not touched, only handed on. */
   sb_storage *taken = NULL;
-  EQ(sb__parcel_new(there.storage, 1, &key), SB_OK);
-  EQ(sb__parcel_take(key, &taken), SB_OK);
+  EQ(sb__transfer_new(there.storage, 1, &key), SB_OK);
+  EQ(sb__transfer_take(key, &taken), SB_OK);
   CHECK(taken == there.storage);
   sb_storage_unref(&taken);
   void *word = NULL;
-  REFUSED(sb__word_at(there.storage, 0, &word));
+  REFUSED(sb__futex_at(there.storage, 0, &word));
   EQ(sb__ring_make(&(sb__ring){.control = there.storage, .slots = 1}, 16), SB_ERR_ARGUMENT);
   /* Elsewhere it is understood. */
   EQ(sb_copy(&there, &here, SB_CASTING_SAFE, NULL), SB_OK);
@@ -362,12 +369,13 @@ static void gates(void) {
 /* ---- Copies of every kind, beside the CPU's ---- */
 
 static void noise(sb_storage *storage) {
-  for (size_t i = 0; i + 8 <= storage->nbytes; i += 8) memcpy((char *)storage->data + i, &(uint64_t){random_bits()}, 8);
+  for (size_t i = 0; i + 8 <= storage->nbytes; i += 8)
+    memcpy((char *)storage->data + i, &(uint64_t){random_bits()}, 8);
 }
 
 /* A random layout in a storage of the host, and the same in one on a device. */
-static bool twins(sb_storage *host, sb_storage *device, sb_dtype dtype, int32_t ndim, const int64_t *shape, sb_tensor *a,
-                  sb_tensor *b) {
+static bool twins(sb_storage *host, sb_storage *device, sb_dtype dtype, int32_t ndim,
+                  const int64_t *shape, sb_tensor *a, sb_tensor *b) {
   int64_t strides[4], order[4] = {0, 1, 2, 3}, stride = 1, low = 0, high = 0;
   for (int32_t i = ndim - 1; i > 0; i--) {
     const int64_t k = random_in(0, i), was = order[i];
@@ -420,12 +428,14 @@ static void compare_copies(int rounds, int devices) {
     const sb_dtype to = random_in(0, 1) ? from : (sb_dtype)random_in(0, SB_DTYPE_COUNT - 1);
     const int32_t ndim = (int32_t)random_in(0, 3);
     int64_t shape[4] = {1, 1, 1, 1}, narrow[4];
-    for (int32_t d = 0; d < ndim; d++) shape[d] = random_in(0, 9) ? random_in(1, 12) : random_in(1, 60);
+    for (int32_t d = 0; d < ndim; d++)
+      shape[d] = random_in(0, 9) ? random_in(1, 12) : random_in(1, 60);
     for (int32_t d = 0; d < ndim; d++) narrow[d] = random_in(0, 5) ? shape[d] : 1; /* broadcast */
     sb_tensor src, dst, far_src, far_dst, pinned_src, pinned_dst;
     if (!twins(host[0], there[0], from, ndim, narrow, &src, &far_src)) continue;
     if (!twins(host[1], there[1], to, ndim, shape, &dst, &far_dst)) continue;
-    const bool scaled = sb_dtype_kind(from) != SB_COMPLEX && sb_dtype_kind(to) != SB_COMPLEX && ndim && !random_in(0, 3);
+    const bool scaled = sb_dtype_kind(from) != SB_COMPLEX && sb_dtype_kind(to) != SB_COMPLEX &&
+                        ndim && !random_in(0, 3);
     tried++;
     double numbers[128];
     sb_storage factors;
@@ -437,8 +447,8 @@ static void compare_copies(int rounds, int devices) {
       EQ(sb_tensor_init(&factors, SB_FLOAT64, 1, &shape[axis], NULL, 0, &scale), SB_OK);
       EQ(sb_tensor_init(&factors, SB_FLOAT64, 0, NULL, NULL, 100, &bias), SB_OK);
     }
-#define COPY(d, s)                                                                              \
- (scaled ? sb_copy_scaled(d, s, &scale, &bias, axis, SB_CASTING_UNSAFE, NULL)                   \
+#define COPY(d, s)                                                            \
+ (scaled ? sb_copy_scaled(d, s, &scale, &bias, axis, SB_CASTING_UNSAFE, NULL) \
          : sb_copy(d, s, SB_CASTING_UNSAFE, NULL))
     memcpy(pinned_from->data, host[0]->data, ROOM);
     memcpy(pinned_to->data, host[1]->data, ROOM);
@@ -463,7 +473,8 @@ static void compare_copies(int rounds, int devices) {
     EQ(COPY(&far_dst, round % 2 ? &src : &pinned_src), SB_OK); /* up */
     CHECK(same_bytes(host[1], there[1]));
     if (check_failures) {
-      printf("  round %d: %s to %s, scaled %d\n", round, sb_dtype_name(from), sb_dtype_name(to), scaled);
+      printf("  round %d: %s to %s, scaled %d\n", round, sb_dtype_name(from), sb_dtype_name(to),
+             scaled);
       break;
     }
     if (random_in(0, 20) == 0) { /* both sides of one storage */
@@ -879,7 +890,8 @@ static void release_without(void *data, const char *call, void *(*end)(void *)) 
   const int64_t waits = fake_calls("cuStreamSynchronize");
   fake_fail(call);
   CHECK(!pthread_create(&thread, NULL, end, storage));
-  while (fake_calls("cuStreamSynchronize") == waits && atomic_load(&released) == before) sb__os_yield();
+  while (fake_calls("cuStreamSynchronize") == waits && atomic_load(&released) == before)
+    sb__os_yield();
   EQ(atomic_load(&released), before);
   fake_fail(NULL);
   fake_pause(0);
@@ -1069,11 +1081,11 @@ static sb_status all_of_it(void) {
   heard h = heard_new();
   bool already = true;
   sb_status first = SB_OK, status;
-#define TRY(call)                               \
- do {                                           \
-  status = call;                                \
-  if (status && !first) first = status;         \
-  if (status) CHECK(sb_error_message()[0]);     \
+#define TRY(call)                           \
+ do {                                       \
+  status = call;                            \
+  if (status && !first) first = status;     \
+  if (status) CHECK(sb_error_message()[0]); \
  } while (0)
   there.storage = other.storage = wide.storage = NULL;
   sb__storage_borrow(bytes, sizeof bytes, &borrowed);
@@ -1204,7 +1216,8 @@ static void lost(void) {
   fake_fail(text);
   const sb_status status = all_of_it();
   if (!status && !sb__cuda_is_lost()) exit(2); /* there are not so many calls */
-  CHECK(status == SB_OK || status == SB_ERR_CUDA_CONTEXT_LOST); /* at the very end nobody may hear of it */
+  CHECK(status == SB_OK ||
+        status == SB_ERR_CUDA_CONTEXT_LOST); /* at the very end nobody may hear of it */
   CHECK(sb__cuda_is_lost());
   sb_storage *storage = NULL;
   EQ(sb__cuda_storage_new(0, 16, NULL, &storage), SB_ERR_CUDA_CONTEXT_LOST);
@@ -1227,10 +1240,12 @@ static void lost_by_code(void) {
     bool is_lost;
     const char *says;
   } codes[] = {
-      {1, false, "an argument"},        {2, false, "out of memory"},    {201, false, "context"},
-      {214, true, "cannot be correct"}, {220, true, "the link between"}, {226, true, "contained an error"},
-      {701, false, "too many"},         {709, true, "cudaDeviceReset"},  {718, true, "program counter"},
-      {721, true, "tensor memory"},     {801, false, "not supported"},   {810, true, "MPS"},
+      {1, false, "an argument"},       {2, false, "out of memory"},
+      {201, false, "context"},         {214, true, "cannot be correct"},
+      {220, true, "the link between"}, {226, true, "contained an error"},
+      {701, false, "too many"},        {709, true, "cudaDeviceReset"},
+      {718, true, "program counter"},  {721, true, "tensor memory"},
+      {801, false, "not supported"},   {810, true, "MPS"},
       {999, true, "unknown"},
   };
   for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
@@ -1411,7 +1426,8 @@ int main(int argc, char **argv) {
   apart("values that a person wrote have to fit", "", values);
   apart("memory of a device is scarce", "FAKECUDA_MEM=67108864", scarce);
   apart("page-locked memory is scarce", "FAKECUDA_HOST_MEM=1048576", scarce_host);
-  apart("streams wait for each other where they touch the same memory", "FAKECUDA_DEVICES=2", order);
+  apart("streams wait for each other where they touch the same memory", "FAKECUDA_DEVICES=2",
+        order);
   apart("somebody else's stream may go after use", "", foreign_streams);
   apart("events go where no context is current", "", events_go);
   apart("who waits hears of the end", "", completion);
