@@ -66,11 +66,6 @@ typedef struct sb__nontemporal_casts {
   sb__cast from_f32[SB_DTYPE_COUNT];
 } sb__nontemporal_casts;
 
-/* The largest block of transpose_panels: rows, bytes of each; and its scratch buffer. */
-#define SB__PANELS_ROWS(itemsize) ((itemsize) < 4 ? 256 : 512)
-#define SB__PANELS_BYTES(itemsize) ((itemsize) < 4 ? 1024 : 512)
-#define SB__PANELS_SCRATCH_BYTES (256 * (1024 + 64))
-
 /* Items have 1, 2, 4, 8 or 16 bytes; to and from never overlap. */
 typedef struct sb__kernels {
   const char *level;
@@ -80,16 +75,6 @@ typedef struct sb__kernels {
    * has not done. */
   void (*transpose)(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows,
                     int64_t columns, int64_t itemsize, bool streams, bool fetches);
-
-  /* The same for at most SB__PANELS_BYTES of SB__PANELS_ROWS rows, for engines without prefetch: it reads a byte of each
-   * cache line of the target before it writes the line. Rows and columns are multiples of 64 / itemsize.
-   *
-   *   scratch  SB__PANELS_SCRATCH_BYTES
-   *   ahead    the next four rows of the target, to_step apart and as long as these
-   *
-   * NULL: no such loop. */
-  void (*transpose_panels)(char *to, ptrdiff_t to_step, const char *from, ptrdiff_t from_step,
-                           int rows, int columns, int64_t itemsize, char *room, const char *ahead);
 
   /* Split n pixels of 2, 3 or 4 channels into one plane per channel, and join them again. Items have up to 8 bytes; masks
    * are those of sb__make_masks for the same channels and itemsize. */
@@ -103,11 +88,9 @@ typedef struct sb__kernels {
   int64_t (*split_bytes)(char *to, int64_t plane_step, const char *from, int64_t n,
                          const float scale[3], const float bias[3]);
 
-  /* Copies with non-temporal stores, which bypass the caches: bytes, and rows of whole cache lines that are contiguous in
-   * the source. After the last one, stream_end orders the stores for other threads. NULL: the level has none. */
+  /* Copies with non-temporal stores, which bypass the caches. After the last one, stream_end orders the stores for other
+   * threads. NULL: the level has none. */
   void (*stream)(char *to, const char *from, int64_t nbytes);
-  void (*stream_rows)(char *to, int64_t to_step, const char *from, int64_t nbytes, int64_t rows,
-                      const sb__ahead *next);
   void (*stream_end)(void);
   const sb__nontemporal_casts *nontemporal; /* NULL: the level has none */
 

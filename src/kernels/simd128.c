@@ -89,25 +89,6 @@ static int64_t split_bytes(char *to, int64_t plane_step, const char *from, int64
 # define ZIP_LOW_8(a, b) wasm_i64x2_shuffle(a, b, 0, 2)
 # define ZIP_HIGH_8(a, b) wasm_i64x2_shuffle(a, b, 1, 3)
 
-# define PANELS
-
-/* Reads a byte of a cache line in each of four rows. */
-static inline void touch_lines(const char *line, ptrdiff_t step) {
-  for (int k = 0; k < 4; k++, line += step) (void)*(const volatile char *)line;
-}
-
-/* Copies four rows out of panels that hold them in order. */
-static NOT_INLINED void store_rows(char *to, ptrdiff_t to_step, const char *panels, ptrdiff_t apart,
-                                   int nbytes, const char *ahead) {
-  for (int i = 0; i < nbytes; i += 64) {
-    touch_lines(ahead + i, to_step);
-    for (int k = 0; k < 4; k++)
-# pragma clang loop unroll(full)
-      for (int b = i; b < i + 64; b += 16)
-        store(to + k * to_step + b, load(panels + k * apart + b));
-  }
-}
-
 /* ---- Casts of eight elements at a time, where the compiler would convert and compare one by one ---- */
 
 # define HAS_CASTS
