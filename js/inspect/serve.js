@@ -135,7 +135,7 @@ function refusal (error) {
 }
 
 /** @param {string} url @returns {void} a browser that cannot be started is no failure: the URL is printed */
-function show (url) {
+function openBrowser (url) {
   const [command, ...args] = process.platform === 'darwin' ? ['open', url] : process.platform === 'win32' ? ['cmd', '/c', 'start', '""', url] : ['xdg-open', url]
   const opener = spawn(command, args, { stdio: 'ignore', detached: true })
   opener.on('error', () => {})
@@ -168,7 +168,7 @@ async function run (script, args, { port = 0, open = false, snapshot, print = li
   } else {
     server = await serve({ port, limit: 1000 })
     print(`The memory map: ${server.url}`)
-    if (open) show(server.url)
+    if (open) openBrowser(server.url)
     const { end, hold } = server
     process.once('beforeExit', () => {
       hold()

@@ -50,7 +50,7 @@ function plain (name) {
  * @param {any[]} frames
  * @returns {Site | null}
  */
-function pick (holder, frames) {
+function siteOfFrames (holder, frames) {
   let call = ''
   for (const frame of frames) {
     const file = frame.getScriptNameOrSourceURL() ?? frame.getFileName()
@@ -68,7 +68,7 @@ function pick (holder, frames) {
  * @param {string} text
  * @returns {Site | null}
  */
-function read (text) {
+function siteOfText (text) {
   let call = ''
   for (const line of text.split('\n')) {
     const found = /^\s*(?:at )?(?:(.*?) ?[(@])?([^()@]+?):(\d+):(\d+)\)?$/.exec(line)
@@ -87,16 +87,16 @@ function read (text) {
  */
 function siteHere (from) {
   /** @type {any} */ const Class = Error
-  if (capture === undefined) return read(String(new Error().stack))
+  if (capture === undefined) return siteOfText(String(new Error().stack))
   const { prepareStackTrace, stackTraceLimit } = Class
   try {
-    Class.prepareStackTrace = pick
+    Class.prepareStackTrace = siteOfFrames
     for (const depth of DEPTHS) {
       Class.stackTraceLimit = depth
       const holder = { /** @type {unknown} */ stack: null }
       capture(holder, from)
       const { stack } = holder
-      const site = typeof stack === 'string' ? read(stack) : /** @type {Site | null} */ (stack)
+      const site = typeof stack === 'string' ? siteOfText(stack) : /** @type {Site | null} */ (stack)
       if (site !== null) return site
     }
     return null
