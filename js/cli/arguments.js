@@ -1,11 +1,10 @@
 'use strict'
-// What stands on the command line, as a command's options and operands. node:util's parseArgs takes it apart; what it
-// cannot say, which is what was probably meant, is said here.
+// Parses a command line into options and operands, by node:util's parseArgs. Errors here say what was probably meant.
 
 const { parseArgs } = require('node:util')
 const { plain } = require('./output')
 
-/** What was asked for makes no sense: exit status 2, with a word on how to go on. */
+/** The command line is wrong: exit status 2, with a pointer to --help. */
 class UsageError extends Error {}
 
 /**
@@ -31,17 +30,17 @@ class UsageError extends Error {}
  * @property {[string, string][]} examples  command lines, and what they do
  * @property {Record<string, Option>} options
  * @property {[number, number]} count  of operands: at least, at most
- * @property {'files' | 'segments' | 'both' | 'shells' | 'commands' | 'none'} completes  what the operands are, for shells
- * @property {boolean} [takesRest]  what comes behind the first operand is another program's
+ * @property {'files' | 'segments' | 'both' | 'shells' | 'none'} completes  what the operands are, for shells
+ * @property {boolean} [takesRest]  all arguments behind the first operand are another program's
  * @property {() => (given: Given, commands: Command[]) => Promise<number | void> | number | void} load
  */
 
 /** What a command was given. @typedef {{ values: Record<string, any>, operands: string[] }} Given */
 
-const MARK = '\0' // no argument can have one
+const MARK = '\0' // before what looks like an option and is none; no argument can have it
 
 /**
- * How many letters have to be changed, added, left out or swapped with their neighbours.
+ * The edit distance: letters that are changed, added, left out or swapped with their neighbours.
  *
  * @param {string} a
  * @param {string} b
@@ -90,7 +89,7 @@ function didYouMean (given, known, mark = '') {
   return name === null ? '' : `; did you mean ${mark}${name}?`
 }
 
-/** What looks like an option and is none: a slice such as -1 or -3:. @param {string} text */
+/** Whether it is a slice such as -1 or -3:, not an option. @param {string} text */
 const isSlice = text => /^-\d/.test(text)
 
 /**
@@ -127,7 +126,7 @@ function parse (command, args) {
 const unmarked = value => /** @type {any} */ (typeof value === 'string' ? value.replaceAll(MARK, '') : value)
 
 /**
- * What belongs to another program.
+ * Separates a command's arguments from those of the program that it runs.
  *
  * @param {Command} command
  * @param {string[]} args

@@ -157,21 +157,21 @@ function headers () {
   return []
 }
 
-/** Whole or not at all; a file that was there stays with who has it: package managers link files of several projects. */
+/** Replaces a file as a whole. The old one stays where it is linked: package managers share files between projects. */
 function place (/** @type {string} */ file, /** @type {string} */ target) {
-  const draft = `${target}.${process.pid}`
+  const temporary = `${target}.${process.pid}`
   try {
-    fs.copyFileSync(file, draft)
-    fs.chmodSync(draft, 0o755)
-    fs.renameSync(draft, target)
+    fs.copyFileSync(file, temporary)
+    fs.chmodSync(temporary, 0o755)
+    fs.renameSync(temporary, target)
   } catch (error) {
-    fs.rmSync(draft, { force: true })
+    fs.rmSync(temporary, { force: true })
     throw new Failure(`${target} could not be written: ${/** @type {Error} */ (error).message}`)
   }
 }
 
 /**
- * GPUs take the same code wherever they are; it lies beside the addon.
+ * Copies the GPU code, which is the same on all machines, beside the addon.
  *
  * @param {string} target
  */

@@ -1,6 +1,6 @@
 'use strict'
-// The commands: what they are called and take. Help, the parser and completion come from this list; what a command does is
-// read when it is run.
+// The commands: names, operands, options. Help, the parser and completion scripts are made from this list. A command's own file is
+// loaded when it runs.
 
 /** @typedef {import('./arguments').Command} Command */
 /** @typedef {import('./arguments').Option} Option */

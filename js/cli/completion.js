@@ -1,6 +1,6 @@
 'use strict'
-// samebytes completion: a script for a shell, made from the list of commands. It asks the program for the names of segments,
-// which are anybody's text: no shell evaluates them.
+// samebytes completion: a script for a shell, made from the list of commands. The script asks the program for the names of segments.
+// Anybody chooses those names, so no shell evaluates them.
 
 const { UsageError, didYouMean } = require('./arguments')
 const { plain, print } = require('./output')
@@ -71,13 +71,13 @@ ${cases.join('\n')}
 complete -o nospace -F _samebytes samebytes`
 }
 
-/** Options whose values are known. @param {Command[]} commands @returns {[string, readonly string[]][]} */
+/** Options with a list of values. @param {Command[]} commands @returns {[string, readonly string[]][]} */
 function choiceOptions (commands) {
   const found = new Map(commands.flatMap(({ options }) => Object.entries(options).flatMap(([name, { choices }]) => choices === undefined ? [] : [[`--${name}`, choices()]])))
   return /** @type {any} */ ([...found])
 }
 
-/** Options with values that nobody knows. @param {Command[]} commands */
+/** Options with any value. @param {Command[]} commands */
 function valueOptions (commands) {
   const found = new Set(commands.flatMap(({ options }) => Object.entries(options).filter(([, { type, choices }]) => type === 'string' && choices === undefined).map(([name]) => `--${name}`)))
   return [...found]
@@ -92,7 +92,7 @@ function zsh (commands) {
       const value = argument === undefined ? '' : `:${argument}:${choices === undefined ? '' : `(${choices.join(' ')})`}`
       return quoted(`--${name}[${text.replace(/[[\]:\\]/g, '\\$&')}]${value}`)
     })
-    const action = { files: '*:file:_files', segments: '*:segment:_samebytes_segments', both: '*:file or segment:_samebytes_both', shells: `1:shell:(${SHELLS.join(' ')})`, commands: '', none: '' }[command.completes]
+    const action = { files: '*:file:_files', segments: '*:segment:_samebytes_segments', both: '*:file or segment:_samebytes_both', shells: `1:shell:(${SHELLS.join(' ')})`, none: '' }[command.completes]
     return `    ${command.name}) _arguments ${[...specs, quoted('--help[this]'), ...(action === '' ? [] : [quoted(action)])].join(' ')} ;;`
   })
   return `#compdef samebytes

@@ -1,12 +1,12 @@
 'use strict'
-// samebytes convert: tensors of a file, written as another format.
+// samebytes convert: writes a file's tensors in another format.
 
 const fs = require('node:fs')
 const path = require('node:path')
 const { failure } = require('../base/errors')
 const samebytes = require('..')
-const { find, content } = require('./open')
-const { chosen, checkKnown } = require('./show')
+const { findPlace, openContent } = require('./open')
+const { chosenNames, checkKnown } = require('./show')
 const { about } = require('./failures')
 const { progress } = require('./progress')
 const { UsageError } = require('./arguments')
@@ -18,7 +18,7 @@ const { brief, plain, size, counted, print, note, printJson } = require('./outpu
 const KNOWN = ['.npy', '.npz', '.safetensors']
 
 /**
- * The tensors that are written, by name. What the target has no type for is refused, not written as the bytes it is made of.
+ * The names of the tensors that are written. Types that samebytes has no dtype for are refused, not written as uint8.
  *
  * @param {Content} file
  * @param {string} label
@@ -42,7 +42,7 @@ function writable (file, label, names) {
 }
 
 /**
- * Types of .safetensors and .gguf that fill whole bytes, but are none of ours, come as uint8.
+ * Whether uint8 stands for a type that samebytes has no dtype for.
  *
  * @param {Content} file
  * @param {string} type
@@ -57,15 +57,15 @@ async function convert ({ values: { force, name: called, dtype, json }, operands
   const extension = path.extname(to).toLowerCase()
   if (!KNOWN.includes(extension)) throw new UsageError(`${plain(to)} ends in none of ${KNOWN.join(', ')}, which say how it is written`)
   if (!force) checkFree(to)
-  const { path: source, label, tensor } = find(from, true)
-  const file = about(label, () => content(source, { dtype, isMapped: true }))
+  const { path: source, label, tensor } = findPlace(from, true)
+  const file = about(label, () => openContent(source, { dtype, isMapped: true }))
   const stop = new AbortController()
   const interrupt = () => stop.abort()
   process.once('SIGINT', interrupt)
   process.once('SIGTERM', interrupt)
   const { onProgress, end } = progress()
   try {
-    const names = about(label, () => writable(file, label, chosen(file, tensor, label)))
+    const names = about(label, () => writable(file, label, chosenNames(file, tensor, label)))
     if (called !== undefined && names.length !== 1) throw new UsageError(`--name names one tensor; ${plain(label)} has ${names.length}`)
     if (extension === '.npy' && names.length !== 1) throw new UsageError(`a .npy file has one tensor; ${plain(label)} has ${names.length}: ${plain(label)}:TENSOR says which`)
     const metadata = extension === '.safetensors' && file.format === 'safetensors' ? file.metadata : undefined

@@ -1,6 +1,6 @@
 'use strict'
-// samebytes doctor: what this machine lets the library do, and for each thing that it does not what to do about it. Each
-// finding is for itself: that one cannot be had is no reason to be silent about the others, so the library is read here, not above.
+// samebytes doctor: what works on this machine, and what to do about the rest. If one check fails the others still run, so the library
+// is loaded inside of them.
 
 const fs = require('node:fs')
 const os = require('node:os')
@@ -9,8 +9,7 @@ const { version } = require('../base/version')
 const { brief, plain, size, counted, styled, print, printJson } = require('./output')
 
 /**
- * One thing that was looked at. ok: it is as it should be. missing: something cannot be had here, which is no fault. broken: it
- * should be there.
+ * A check's result. missing: not available here, which is no fault. broken: it should work.
  *
  * @typedef {object} Finding
  * @property {string} about
@@ -20,7 +19,7 @@ const { brief, plain, size, counted, styled, print, printJson } = require('./out
  */
 
 const SHM = '/dev/shm'
-const LITTLE_SHM = 64 * 2 ** 20 // bytes: what containers have unless they are told
+const LITTLE_SHM = 64 * 2 ** 20 // bytes: containers' default
 const ROOT = path.join(__dirname, '..', '..')
 
 /** @param {string} about @param {string} text @param {string} [advice] @returns {Finding} */

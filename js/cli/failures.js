@@ -1,12 +1,12 @@
 'use strict'
-// What the program says of what went wrong: one sentence and its code.
+// Errors as the program prints them: one sentence and the code.
 
 const { plain, note, styled } = require('./output')
 
 const FAILED = 1
 
 /**
- * Does something with a file; what is wrong with it is said with the file's name.
+ * Calls what, whose errors get the file's name.
  *
  * @template T
  * @param {string} label  of the file
@@ -17,16 +17,16 @@ function about (label, what) {
   try {
     return what()
   } catch (/** @type {any} */ error) {
-    // Only what a reader says of bytes: other messages name the file, or what of it is meant.
+    // Only the parsers' errors: the messages of others have the name.
     if ((error?.code === 'ERR_FORMAT' || error?.code === 'ERR_DTYPE') && !String(error.message).startsWith(label)) error.message = `${label}: ${error.message}`
     throw error
   }
 }
 
 /**
- * One sentence and no stack: what went wrong is the file's or the caller's, and its code says what it is.
+ * Prints an error's message and code, without its stack.
  *
- * @param {string} who
+ * @param {string} who  program and command
  * @param {any} error
  * @returns {number} exit status
  */

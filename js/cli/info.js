@@ -1,7 +1,7 @@
 'use strict'
-// samebytes info: what tensors a file has, by its header.
+// samebytes info: a file's tensors, by its header alone.
 
-const { find, content, isRaw } = require('./open')
+const { findPlace, openContent, isRaw } = require('./open')
 const { about, failed } = require('./failures')
 const { brief, size, shapeText, counted, styled, print, printJson, table } = require('./output')
 
@@ -21,7 +21,7 @@ function alignmentOf (at) {
  * @param {Content} file
  * @param {Error[]} refused  what is wrong with members of an .npz that are none of ours
  */
-function described (label, file, refused) {
+function describeFile (label, file, refused) {
   const tensors = file.names.flatMap(name => {
     try {
       const info = file.info(name)
@@ -47,8 +47,8 @@ function valueText (value) {
   return brief(list.length <= 4 ? `[${begin}]` : `[${begin}, ...] (${list.length})`)
 }
 
-/** @param {ReturnType<typeof described>} file @returns {string} */
-function text ({ file, format, nbytes, metadata, tensors }) {
+/** @param {ReturnType<typeof describeFile>} file @returns {string} */
+function textOfFile ({ file, format, nbytes, metadata, tensors }) {
   const what = format === 'raw' && tensors.length === 0 ? 'raw bytes; --dtype says what they are' : counted(tensors.length, 'tensor')
   const lines = [`${styled('bold', brief(file))}  ${format}, ${size(nbytes)}, ${what}`]
   const entries = Object.entries(metadata)
@@ -70,11 +70,11 @@ function text ({ file, format, nbytes, metadata, tensors }) {
  * @param {Error[]} refused  gets what is wrong with members of an .npz that are none of ours
  */
 function fileOf (operand, dtype, refused) {
-  const { path, label } = find(operand, false)
+  const { path, label } = findPlace(operand, false)
   return about(label, () => {
-    const file = content(path, { dtype })
+    const file = openContent(path, { dtype })
     try {
-      return described(label, file, refused)
+      return describeFile(label, file, refused)
     } finally {
       file.close()
     }
@@ -82,7 +82,7 @@ function fileOf (operand, dtype, refused) {
 }
 
 /**
- * Of several files those that can be read, of an .npz its arrays that can, and of all else why not.
+ * Prints the files, and the arrays of an .npz, that can be read, and the errors of the others.
  *
  * @param {import('./arguments').Given} given
  * @returns {number} exit status
@@ -101,7 +101,7 @@ function info ({ values: { json, dtype }, operands }) {
     }
   })
   if (json) printJson(operands.length === 1 ? files[0] : files)
-  else if (files.length > 0) print(files.map(text).join('\n\n'))
+  else if (files.length > 0) print(files.map(textOfFile).join('\n\n'))
   for (const error of refused) status = failed('samebytes info', error)
   return status
 }

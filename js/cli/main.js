@@ -1,5 +1,5 @@
 'use strict'
-// Runs a command. Exit status: 0 it did what was asked, 1 it could not, 2 what was asked makes no sense.
+// Runs a command. Exit status: 0 done, 1 failed, 2 the command line is wrong.
 
 const { commands } = require('./commands')
 const { UsageError, parse, didYouMean } = require('./arguments')
@@ -86,7 +86,7 @@ async function main (args) {
     if (first === '--version' || first === '-v') return print(require('../base/version').version) ?? 0
     if (first === '--help' || first === '-h') return print(help()) ?? 0
     if (first === 'help') return helpFor(rest)
-    command = find(first)
+    command = commandOf(first)
     const given = parse(command, rest)
     if (given.values.help) return print(helpOf(command)) ?? 0
     return (await command.load()(given, commands)) ?? 0
@@ -98,7 +98,7 @@ async function main (args) {
 /** @param {string[]} rest */
 function helpFor ([name, ...more]) {
   if (more.length > 0) throw new UsageError('help takes one command')
-  print(name === undefined ? help() : helpOf(find(name)))
+  print(name === undefined ? help() : helpOf(commandOf(name)))
   return 0
 }
 
@@ -106,7 +106,7 @@ function helpFor ([name, ...more]) {
  * @param {string} name
  * @returns {Command}
  */
-function find (name) {
+function commandOf (name) {
   const command = commands.find(each => each.name === name)
   if (command !== undefined) return command
   if (name.startsWith('-')) throw new UsageError(`there is no option ${plain(name)} before the command`)

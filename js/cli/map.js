@@ -1,5 +1,5 @@
 'use strict'
-// samebytes map: a program with a map of its memory, on a page or in a file.
+// samebytes map: runs a program with a map of its memory, on a page or in a file.
 
 const fs = require('node:fs')
 const path = require('node:path')

@@ -1,5 +1,5 @@
 'use strict'
-// Finds what a command line names, a file or a shared segment, and what tensors it has. All of it may be hostile.
+// Finds the file or shared segment that a command line names, and opens its tensors. Names and content may be hostile.
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -29,7 +29,7 @@ const { plain } = require('./output')
 const FOLDER = '/dev/shm'
 const MOST_HEADER = 100_000_000 // bytes that a .safetensors' header has at most
 
-/** @param {string} file @param {boolean} [isOwn]  false: a link in a folder of everybody's may be anybody's */
+/** @param {string} file @param {boolean} [isOwn]  false: in a folder that everybody writes to, so links are not followed */
 function isFile (file, isOwn = true) {
   try {
     return (isOwn ? fs.statSync(file) : fs.lstatSync(file)).isFile()
@@ -47,14 +47,14 @@ function segmentOf (name) {
 }
 
 /**
- * A file, FILE:TENSOR, or the same with a segment. The longest part that is there is the file: names may have colons.
+ * The place of FILE, NAME, FILE:TENSOR or NAME:TENSOR. Names may have colons: the longest part that exists is the file.
  *
  * @param {string} given
  * @param {boolean} mayName  a tensor
  * @returns {Place}
  * @throws ERR_NOT_FOUND
  */
-function find (given, mayName) {
+function findPlace (given, mayName) {
   for (let end = given.length; end > 0; end = mayName ? given.lastIndexOf(':', end - 1) : 0) {
     const label = given.slice(0, end)
     const tensor = end === given.length ? null : given.slice(end + 1)
@@ -79,13 +79,13 @@ function formatOf (source) {
 }
 
 /**
- * What a file has, however it is made.
+ * A file's tensors, whatever its format.
  *
  * @typedef {object} Content
  * @property {Format} format
  * @property {number} nbytes  of the file
  * @property {Record<string, any>} metadata
- * @property {string[]} names  of its tensors; one that is '' has none
+ * @property {string[]} names  of its tensors; '': the tensor has no name
  * @property {(name: string) => TensorInfo} info
  * @property {(name: string) => import('../tensor/tensor').Tensor} get
  * @property {() => void} close
@@ -93,10 +93,10 @@ function formatOf (source) {
 
 /**
  * @param {string} file
- * @param {{ dtype?: any, isMapped?: boolean }} options  isMapped: where that can be done; else what is asked for is read
+ * @param {{ dtype?: any, isMapped?: boolean }} options  isMapped: if that is possible; else tensors are read when they are asked for
  * @returns {Content}
  */
-function content (file, { dtype, isMapped = false }) {
+function openContent (file, { dtype, isMapped = false }) {
   const source = new ReadFile(file)
   try {
     const format = formatOf(source)
@@ -157,7 +157,7 @@ function single (source, format, dtype, isMapped) {
 }
 
 /**
- * What a mapping gives; null where none can be had.
+ * Calls open, which maps a file; null if it cannot be mapped here.
  *
  * @template T
  * @param {() => T} open
@@ -186,10 +186,10 @@ function present (found, name, file) {
 }
 
 /**
- * NumPy's raw bytes, as which it has bfloat16 and float8, and of which nobody said what they are.
+ * Whether an array is of NumPy's raw bytes, as bfloat16 and float8 are, and no dtype was given.
  *
  * @param {TensorInfo} info
  */
 const isRaw = ({ dtype, type }) => dtype === 'uint8' && /^[<>|]V\d+$/.test(type)
 
-module.exports = { FOLDER, find, content, segmentOf, isRaw }
+module.exports = { FOLDER, findPlace, openContent, segmentOf, isRaw }

@@ -1,6 +1,6 @@
 'use strict'
-// What the program writes: text for people, JSON for programs. Names come from files that anybody may have made, so
-// nothing of them reaches a terminal but letters.
+// The program's output: text for people, JSON for programs. Names come from files that anybody may have made, so control characters
+// are escaped.
 
 const { failure } = require('../base/errors')
 const { plain, UNSEEN } = require('../base/escape')
@@ -12,7 +12,7 @@ const LEAST_WIDTH = 24 // of a terminal that says how wide it is
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
 
 /**
- * Text of others, of which only the ends are shown where it is long.
+ * A name or text on one line; only its ends if it is long.
  *
  * @param {string} text
  */
@@ -46,7 +46,7 @@ const shapeText = shape => `[${shape.join(', ')}]`
 const counted = (n, word) => `${n} ${word}${n === 1 ? '' : 's'}`
 
 /**
- * May text to this stream have colours? FORCE_COLOR and NO_COLOR are what Node itself makes of them.
+ * Whether text to this stream has colours, with FORCE_COLOR and NO_COLOR as in Node.
  *
  * @param {{ isTTY?: boolean }} stream
  * @param {NodeJS.ProcessEnv} [env]
@@ -76,7 +76,7 @@ function print (text) {
   process.stdout.write(`${text}\n`)
 }
 
-/** @param {string} text  what is no result */
+/** Prints to stderr. @param {string} text */
 function note (text) {
   process.stderr.write(`${text}\n`)
 }
@@ -108,7 +108,7 @@ function printJson (value) {
 /** A column: its title, whether it is of numbers, how a cell is styled. @typedef {{ title: string, isNumber?: boolean, style?: (cell: string) => Style | null }} Column */
 
 /**
- * Rows below each other; a column in which no row has anything is left out.
+ * A table, without the columns that are empty in all rows.
  *
  * @param {Column[]} columns
  * @param {string[][]} rows
@@ -131,7 +131,7 @@ function table (columns, rows) {
   }))].join('\n')
 }
 
-/** Who reads our output may stop reading: that ends the program, and is no error. That there is no room for it is one. */
+/** A closed pipe ends the program without an error; output that cannot be written is one. */
 function endWithReader () {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', error => {
@@ -143,7 +143,7 @@ function endWithReader () {
 }
 
 /**
- * Characters of a line: what the terminal has, and no more than people like to read.
+ * Characters of a line: the terminal's, up to a limit.
  *
  * @param {number} most
  * @param {{ isTTY?: boolean, columns?: number }} [stream]

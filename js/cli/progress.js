@@ -1,5 +1,5 @@
 'use strict'
-// How far a transfer is, in one line of a terminal; nothing where there is none.
+// A transfer's progress in one line of a terminal; nothing without a terminal.
 
 const { size, widthOf } = require('./output')
 
@@ -24,7 +24,7 @@ function progress (stream = process.stderr) {
       const full = Math.floor(part * WIDTH)
       const speed = now > began ? `${size(Math.round(done / (now - began) * 1000))}/s` : ''
       const line = `[${'='.repeat(full)}${' '.repeat(WIDTH - full)}] ${String(Math.floor(part * 100)).padStart(3)} %  ${size(done)} of ${size(total)}  ${speed}`
-      stream.write(`\r${line.slice(0, widthOf(MOST, stream) - 1)}\x1b[K`) // what is wider would leave a line behind each time
+      stream.write(`\r${line.slice(0, widthOf(MOST, stream) - 1)}\x1b[K`) // a wider line would wrap, and stay each time
     },
     end () { stream.write('\r\x1b[K') }
   }

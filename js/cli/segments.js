@@ -1,5 +1,5 @@
 'use strict'
-// samebytes ls, rm, sweep: shared memory that has names.
+// samebytes ls, rm, sweep: shared segments.
 
 const { failure } = require('../base/errors')
 const { SharedTensor } = require('..')
@@ -8,10 +8,10 @@ const { brief, plain, size, shapeText, styled, print, note, printJson, table } =
 /** @typedef {import('../sharing/segments').SegmentInfo} SegmentInfo */
 
 /**
- * What a segment's header says. Its bytes are anybody's, and it may go at any time.
+ * dtype and shape in a segment's header. Anybody may have written it, and it may be removed at any time.
  *
  * @param {string} name
- * @returns {{ dtype: string | null, shape: number[] | null, fault: string | null }} null: raw, or no more there, or not readable
+ * @returns {{ dtype: string | null, shape: number[] | null, fault: string | null }} null: raw, removed or not readable
  */
 function headerOf (name) {
   try {
@@ -48,7 +48,7 @@ function ls ({ values: { json, names } }) {
   if (left > 0) note(styled('dim', `samebytes sweep removes the ${left} whose owner is dead`, process.stderr))
 }
 
-/** @param {SegmentInfo[]} segments  names with a control character are nobody's who wants them completed */
+/** For completion, which is no use to names with control characters. @param {SegmentInfo[]} segments */
 function printNames (segments) {
   const names = segments.map(({ name }) => name).filter(name => plain(name) === name)
   if (names.length > 0) print(names.join('\n'))

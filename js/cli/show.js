@@ -1,9 +1,9 @@
 'use strict'
-// samebytes show: a tensor of a file, or part of it, as the library prints it.
+// samebytes show: prints a tensor of a file, or part of it.
 
 const { failure } = require('../base/errors')
 const { checkHeap } = require('../runtime/heap')
-const { find, content, isRaw } = require('./open')
+const { findPlace, openContent, isRaw } = require('./open')
 const { about } = require('./failures')
 const { UsageError, didYouMean } = require('./arguments')
 const { plain, brief, shapeText, styled, print, printJson } = require('./output')
@@ -25,14 +25,14 @@ function slicesOf (texts) {
 }
 
 /**
- * The tensors that are asked for.
+ * The names of the tensors that are asked for.
  *
  * @param {import('./open').Content} file
  * @param {string | null} wanted
  * @param {string} label
  * @returns {string[]}
  */
-function chosen (file, wanted, label) {
+function chosenNames (file, wanted, label) {
   if (wanted === null) {
     if (file.names.length === 0 && file.format === 'raw') throw new UsageError(`${plain(label)} is raw bytes; --dtype says what they are`)
     return file.names
@@ -46,12 +46,12 @@ const JSON_BYTES = 96 // of heap for a value, its text and its line
 /** @param {import('./arguments').Given} given */
 function show ({ values: { json, dtype }, operands: [operand, ...texts] }) {
   const slices = slicesOf(texts)
-  const { path, label, tensor } = find(operand, true)
-  const file = about(label, () => content(path, { dtype, isMapped: true }))
+  const { path, label, tensor } = findPlace(operand, true)
+  const file = about(label, () => openContent(path, { dtype, isMapped: true }))
   try {
-    const names = chosen(file, tensor, label)
+    const names = chosenNames(file, tensor, label)
     if (slices.length > 0 && names.length > 1) throw new UsageError(`${plain(label)} has ${names.length} tensors; ${plain(label)}:TENSOR says which one is sliced`)
-    const results = about(label, () => names.map(name => one(file, label, name, slices, json)))
+    const results = about(label, () => names.map(name => showTensor(file, label, name, slices, json)))
     if (json) printJson(results.length === 1 ? results[0] : results)
   } finally {
     file.close()
@@ -75,7 +75,7 @@ function checkKnown (info, label) {
  * @param {(number | string | null)[]} slices
  * @param {boolean} json
  */
-function one (file, label, name, slices, json) {
+function showTensor (file, label, name, slices, json) {
   const info = file.info(name)
   checkKnown(info, label)
   const { type, block, fileShape } = info
@@ -92,4 +92,4 @@ function one (file, label, name, slices, json) {
   }
 }
 
-module.exports = { show, chosen, checkKnown }
+module.exports = { show, chosenNames, checkKnown }

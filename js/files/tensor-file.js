@@ -14,7 +14,7 @@ const { madeOf, infoOf } = require('./entries')
 /**
  * How a file object finds and makes its tensors; entries are of the format's own kind.
  *
- * @typedef {object} Format
+ * @typedef {object} Plan
  * @property {Source | null} source
  * @property {Map<string, any>} entries  by name
  * @property {() => Record<string, any>} metadata
@@ -38,8 +38,8 @@ let warmUp
  * tensor is made when it is first asked for, and stays valid after `close()`.
  */
 class TensorFile {
-  /** null: closed @type {Format | null} */
-  #format
+  /** null: closed @type {Plan | null} */
+  #plan
   /** made and not disposed @type {Map<string, Tensor>} */
   #made = new Map()
   /** @type {Record<string, any> | null} */
@@ -47,17 +47,17 @@ class TensorFile {
 
   /**
    * @param {symbol} key  that only samebytes has
-   * @param {Format} format
+   * @param {Plan} plan
    * @private
    */
-  constructor (key, format) {
+  constructor (key, plan) {
     if (key !== KEY) throw failure('ERR_ARGUMENT', 'file objects are made by openSafetensors(), parseNpz() and their like')
-    this.#format = format
+    this.#plan = plan
   }
 
   #open () {
-    if (this.#format === null) throw failure('ERR_DISPOSED', 'the file was closed')
-    return this.#format
+    if (this.#plan === null) throw failure('ERR_DISPOSED', 'the file was closed')
+    return this.#plan
   }
 
   static {
@@ -88,8 +88,8 @@ class TensorFile {
    * @throws ERR_DISPOSED the file was closed
    */
   get metadata () {
-    const format = this.#open()
-    return (this.#metadata ??= format.metadata())
+    const plan = this.#open()
+    return (this.#metadata ??= plan.metadata())
   }
 
   /**
@@ -143,7 +143,7 @@ class TensorFile {
       made.dispose()
       return meanwhile
     }
-    if (this.#format !== null) this.#made.set(name, made)
+    if (this.#plan !== null) this.#made.set(name, made)
     return made
   }
 
@@ -167,8 +167,8 @@ class TensorFile {
 
   /** Tensors that were taken stay as they are. Closing twice does nothing. */
   close () {
-    this.#format?.source?.close()
-    this.#format = null
+    this.#plan?.source?.close()
+    this.#plan = null
     this.#made.clear()
   }
 }

@@ -1,4 +1,4 @@
 'use strict'
-// What autostart.js does in Node: a page has no environment that could ask.
+// In browsers, in place of autostart.js: there are no environment variables.
 
 module.exports = { traceIfAsked () {} }

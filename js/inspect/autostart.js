@@ -1,7 +1,7 @@
 'use strict'
-// The environment can ask for notes on who makes tensors, before a program does.
+// The environment variable SAMEBYTES_TRACE starts tracing before the program runs.
 
-/** SAMEBYTES_TRACE=1 asks for a report at the end of who made the tensors that are left; the map's server has its workers answer. */
+/** 1: a report at exit of the tensors that are left. `map:` and this process: the map's server set it, so that workers send their maps. */
 function traceIfAsked () {
   const { SAMEBYTES_TRACE: asked } = process.env
   if (asked === undefined) return

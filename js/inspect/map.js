@@ -1,5 +1,5 @@
 'use strict'
-// The memory map as plain data: regions of bytes, the tensors on each, who else has them, and what was copied.
+// The memory map as plain data: regions of bytes, the tensors on each, their other owners, and copies.
 
 const { instance } = require('../model/internals')
 const tracing = require('./trace')
@@ -75,7 +75,7 @@ const { shownSite, nameOfFile, programName, pid } = require('./system')
  */
 
 const MOST_STARTS = 128 // of tensors in one row
-const MOST_ROWS = 10 // times the limit: of tensors, on all regions together
+const MOST_ROWS = 10 // rows of tensors on all regions together, in multiples of the limit
 
 /** @type {WeakMap<Site, Site>} */
 const shownSites = new WeakMap()
@@ -91,7 +91,7 @@ function shown (site) {
 /** @type {WeakMap<Site, string>} */
 const textOfSites = new WeakMap()
 
-/** What tells places apart; made once. @param {Site | null} site */
+/** A site as a key, made once. @param {Site | null} site */
 function textOfSite (site) {
   if (site === null) return ''
   let known = textOfSites.get(site)
@@ -99,7 +99,7 @@ function textOfSite (site) {
   return known
 }
 
-/** Whose bytes they are in the end. @param {Storage} storage */
+/** The storage that owns the bytes. @param {Storage} storage */
 function rootOf (storage) {
   let root = storage
   while (root.extra !== null && root.extra.base !== null) root = root.extra.base
@@ -110,8 +110,8 @@ function rootOf (storage) {
 const fileOf = storage => fileOfStorage(storage) ?? fileOfStorage(rootOf(storage))
 
 /**
- * Where a storage's bytes are: begin and end of them all in a space, which is memory or a buffer without an address; null: not
- * known, and nobody else can be there.
+ * Where a storage's bytes are: begin and end of the whole block in a space, which is the process' memory or a buffer without an
+ * address. null: not known, so no other storage is there.
  *
  * @param {Storage} storage
  * @returns {{ space: unknown, begin: number, end: number, at: number } | null} at: of the storage's first byte
@@ -148,7 +148,7 @@ function kindOf (storage) {
   return storage.kind
 }
 
-/** @param {unknown} owner  what a caller gave; no code of it runs */
+/** @param {unknown} owner  what a caller gave: none of its code may run */
 function nameOfOwner (owner) {
   const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, Tensor } = instance()
   if (typeof Buffer === 'function' && Buffer.isBuffer(owner)) return 'Buffer'
@@ -217,12 +217,12 @@ function reachOf ({ shape, strides, size }, itemsize) {
   return [low, high]
 }
 
-const PLACED = 768 // bytes of heap for what is noted of one on the way
+const PLACED = 768 // bytes of heap for one Placed and its site
 
 /** @typedef {{ tensor: Tensor, note: { number: number, site: Site | null }, layout: any, storage: Storage, at: number }} Placed */
 
 /**
- * What the class says of a tensor, whatever properties it has of its own.
+ * A property by the class' getter: the tensor may have its own of that name.
  *
  * @param {Tensor} tensor
  * @param {string} name
@@ -253,7 +253,7 @@ function regionsOf (list) {
     if (place === undefined) {
       place = placeOf(storage)
       const device = deviceOf(placed)
-      if (place !== null && device !== 'cpu') place.space = device // whose addresses are others
+      if (place !== null && device !== 'cpu') place.space = device // addresses of a device are its own
       places.set(storage, place)
     }
     if (place === null) {
@@ -317,7 +317,7 @@ function rowsOf (list, begin) {
       row.count++
       row.exposed += exposed
       if (row.starts.length < MOST_STARTS) row.starts.push(start)
-      else if (row.count % Math.ceil(row.count / MOST_STARTS) === 0) row.starts[row.count % MOST_STARTS] = start // some of all
+      else if (row.count % Math.ceil(row.count / MOST_STARTS) === 0) row.starts[row.count % MOST_STARTS] = start // a sample of all
     }
   }
   return [...rows.values()]

@@ -1,5 +1,5 @@
 'use strict'
-// SAMEBYTES_TRACE=1: when a thread ends, which tensors nobody disposed and no collection could take, by who made them.
+// SAMEBYTES_TRACE=1: reports, when a thread ends, the tensors that were neither disposed nor collectable, by call site.
 
 const v8 = require('node:v8')
 const vm = require('node:vm')
@@ -14,16 +14,16 @@ const MOST = 50 // lines
 
 let isAsked = false
 
-/** Collects what can be collected, whether the program may or not. */
+/** Collects garbage, with or without --expose-gc. */
 function collect () {
   try {
     if (typeof globalThis.gc !== 'function') v8.setFlagsFromString('--expose-gc')
     const gc = globalThis.gc ?? vm.runInNewContext('gc')
     for (let round = 0; round < 3; round++) gc()
-  } catch {} // then what could have been collected is in the report
+  } catch {} // then garbage is in the report as well
 }
 
-/** @returns {string[]} its lines; none where nothing is left */
+/** @returns {string[]} lines; none if no tensor is left */
 function report () {
   const { Tensor, dtypes } = instance()
   collect()
@@ -56,7 +56,7 @@ function report () {
   return lines
 }
 
-/** Begins to note, and reports when this thread ends. A second call does nothing. */
+/** Traces from now on, and reports when this thread ends. A second call does nothing. */
 function start () {
   if (isAsked) return
   isAsked = true
@@ -68,7 +68,7 @@ function start () {
     try {
       if (isMainThread) require('node:fs').writeSync(2, text)
       else process.stderr.write(text)
-    } catch {} // nobody reads it
+    } catch {} // stderr is closed
   })
 }
 

@@ -1,5 +1,5 @@
 'use strict'
-// In browsers there is nobody to serve a page.
+// In browsers, in place of serve.js: a page cannot be a server.
 
 const { instance } = require('../model/internals')
 

@@ -1,5 +1,5 @@
 'use strict'
-// The live page: a server for this machine alone, and what `npx samebytes map` runs.
+// The live page's server, which only this machine reaches, and what `npx samebytes map` runs.
 
 const http = require('node:http')
 const path = require('node:path')
@@ -21,13 +21,13 @@ const { textOf } = require('./text')
  * @property {() => Promise<void>} close  ends the server and what is connected to it
  */
 
-/** @typedef {MapServer & { end: (text: string) => Promise<void>, hold: () => void }} Server end: tells pages the last map and why no other follows; hold: keeps the process alive */
+/** @typedef {MapServer & { end: (text: string) => Promise<void>, hold: () => void }} Server end: sends pages the last map and why no other follows; hold: keeps the process alive */
 
 const HOST = '127.0.0.1'
-const EVERY = 300 // ms between two looks, while a page is open
-const SHARE = 10 // times as long as a look takes the program has for itself
+const PERIOD = 300 // ms between two maps while a page is open, at least
+const PAUSE = 10 // times as long as the last map took the program runs until the next
 
-/** What every answer says: it is for nobody else, and nothing is kept. */
+/** Of every answer: it is not cached, framed or read by other pages. */
 const HEADERS = {
   'Cache-Control': 'no-store',
   'X-Content-Type-Options': 'nosniff',
@@ -37,7 +37,7 @@ const HEADERS = {
   'Cross-Origin-Opener-Policy': 'same-origin'
 }
 
-/** Is it the secret? @param {string} given @param {string} secret */
+/** Compares in constant time. @param {string} given @param {string} secret */
 const isSecret = (given, secret) => given.length === secret.length && timingSafeEqual(Buffer.from(given, 'latin1'), Buffer.from(secret, 'latin1'))
 
 /**
@@ -55,7 +55,7 @@ async function serve ({ port, limit }) {
 
   /** @param {http.ServerResponse} response @param {string} event @param {string} data */
   const send = (response, event, data) => {
-    if (response.writableLength < 2 ** 24) response.write(`event: ${event}\ndata: ${data}\n\n`) // who does not read gets no more
+    if (response.writableLength < 2 ** 24) response.write(`event: ${event}\ndata: ${data}\n\n`) // a page that does not read gets no more
   }
   const look = () => {
     ask(limit)
@@ -67,7 +67,7 @@ async function serve ({ port, limit }) {
   const follow = () => {
     const from = performance.now()
     look()
-    const wait = Math.max(EVERY, (performance.now() - from) * SHARE)
+    const wait = Math.max(PERIOD, (performance.now() - from) * PAUSE)
     timer = pages.size === 0 ? null : setTimeout(follow, wait).unref()
   }
 
@@ -83,13 +83,13 @@ async function serve ({ port, limit }) {
     })
     last = JSON.stringify(withOthers(takeMap(limit)))
     send(response, 'map', last)
-    timer ??= setTimeout(follow, EVERY).unref()
+    timer ??= setTimeout(follow, PERIOD).unref()
   }
 
   const server = http.createServer((request, response) => {
     const { headers: { host }, method, url = '' } = request
     const [, given = '', rest = ''] = /^\/([\w-]+)\/(events)?$/.exec(url) ?? []
-    const isOurs = host === `${HOST}:${portOf(server)}` // no other name: a foreign page's may have been made to lead here
+    const isOurs = host === `${HOST}:${portOf(server)}` // no other name: DNS rebinding makes another site's name lead here
     if (!isOurs || !isSecret(given, secret)) {
       response.writeHead(404, { ...HEADERS, 'Content-Type': 'text/plain' }).end('not found\n')
     } else if (method !== 'GET') {
@@ -135,7 +135,7 @@ function refusal (error) {
 }
 
 /** @param {string} url @returns {void} a browser that cannot be started is no failure: the URL is printed */
-function show (url) {
+function openBrowser (url) {
   const [command, ...args] = process.platform === 'darwin' ? ['open', url] : process.platform === 'win32' ? ['cmd', '/c', 'start', '""', url] : ['xdg-open', url]
   const opener = spawn(command, args, { stdio: 'ignore', detached: true })
   opener.on('error', () => {})
@@ -168,7 +168,7 @@ async function run (script, args, { port = 0, open = false, snapshot, print = li
   } else {
     server = await serve({ port, limit: 1000 })
     print(`The memory map: ${server.url}`)
-    if (open) show(server.url)
+    if (open) openBrowser(server.url)
     const { end, hold } = server
     process.once('beforeExit', () => {
       hold()

@@ -1,17 +1,17 @@
 'use strict'
-// Where a program stands: the first frame of the call stack that is not samebytes' own, and what it called. No code of
-// the program's runs meanwhile, so that tensors may ask in the middle of being made.
+// Call sites: the first frame of the stack that is not samebytes' own, and the function of samebytes that it called. No code of the
+// program runs meanwhile, so a tensor's constructor may ask.
 
 const { isOwn } = require('./system')
 
 /** @typedef {{ file: string, line: number, column: number, call: string }} Site call: of samebytes, '' where it is not known */
 
-const DEPTHS = [8, 40] // frames that are looked at: most find theirs among a few, and each costs
+const DEPTHS = [8, 40] // frames: most sites are among the first few, and each frame costs
 
-/** each once, by what it says @type {Map<string, Site>} */
+/** All sites, each once @type {Map<string, Site>} */
 const sites = new Map()
 
-/** kept, for programs replace it @type {((holder: object, from: Function) => void) | undefined} */
+/** Taken now, because programs replace it @type {((holder: object, from: Function) => void) | undefined} */
 const capture = /** @type {any} */ (Error).captureStackTrace
 
 /**
@@ -30,10 +30,10 @@ function siteOf (file, line, column, call) {
   return site
 }
 
-/** names without what is around them @type {Map<string, string>} */
+/** What plain gave, by name @type {Map<string, string>} */
 const plains = new Map()
 
-/** @param {string} name  as stacks have it: `get T`, `Tensor.slice`, `async load` */
+/** A function's own name. @param {string} name  as stacks have it: `get T`, `Tensor.slice`, `async load` */
 function plain (name) {
   let found = plains.get(name)
   if (found === undefined) {
@@ -44,31 +44,31 @@ function plain (name) {
 }
 
 /**
- * V8's frames, as objects.
+ * The site among V8's frames: a prepareStackTrace.
  *
  * @param {unknown} holder
  * @param {any[]} frames
  * @returns {Site | null}
  */
-function pick (holder, frames) {
+function siteOfFrames (holder, frames) {
   let call = ''
   for (const frame of frames) {
     const file = frame.getScriptNameOrSourceURL() ?? frame.getFileName()
     if (typeof file !== 'string' || file === '' || file.startsWith('node:')) continue
     if (!isOwn(file)) return siteOf(file, frame.getLineNumber() ?? 0, frame.getColumnNumber() ?? 0, call)
     const name = frame.getFunctionName()
-    if (name && !file.endsWith('later.js') && !name.startsWith('<')) call = plain(name)
+    if (name && !file.endsWith('lazy.js') && !name.startsWith('<')) call = plain(name)
   }
   return null
 }
 
 /**
- * The same of a text, as other engines give it, and V8 where something else prepares its stacks.
+ * The site in a stack's text: other engines give it, and V8 too if the program has its own prepareStackTrace.
  *
  * @param {string} text
  * @returns {Site | null}
  */
-function read (text) {
+function siteOfText (text) {
   let call = ''
   for (const line of text.split('\n')) {
     const found = /^\s*(?:at )?(?:(.*?) ?[(@])?([^()@]+?):(\d+):(\d+)\)?$/.exec(line)
@@ -82,21 +82,21 @@ function read (text) {
 }
 
 /**
- * @param {Function} from  that was called; it and what it calls are left out
- * @returns {Site | null} null: nobody but samebytes is on the stack, or it cannot be told
+ * @param {Function} from  that is on the stack: its frame and those above are left out
+ * @returns {Site | null} null: only samebytes is on the stack, or it is not known
  */
 function siteHere (from) {
   /** @type {any} */ const Class = Error
-  if (capture === undefined) return read(String(new Error().stack))
+  if (capture === undefined) return siteOfText(String(new Error().stack))
   const { prepareStackTrace, stackTraceLimit } = Class
   try {
-    Class.prepareStackTrace = pick
+    Class.prepareStackTrace = siteOfFrames
     for (const depth of DEPTHS) {
       Class.stackTraceLimit = depth
       const holder = { /** @type {unknown} */ stack: null }
       capture(holder, from)
       const { stack } = holder
-      const site = typeof stack === 'string' ? read(stack) : /** @type {Site | null} */ (stack)
+      const site = typeof stack === 'string' ? siteOfText(stack) : /** @type {Site | null} */ (stack)
       if (site !== null) return site
     }
     return null

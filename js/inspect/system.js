@@ -1,5 +1,5 @@
 'use strict'
-// What the memory map takes from the system, here Node. In the bundle for browsers system.browser.js takes this file's place.
+// What the memory map asks the system, in Node. In browsers system.browser.js takes this file's place.
 
 const fs = require('node:fs')
 const path = require('node:path')
@@ -9,7 +9,7 @@ const { threadId, isMainThread } = require('node:worker_threads')
 
 const OWN = path.join(__dirname, '..') + path.sep
 
-/** Is the package in its own files? Else a bundler put it beside the program, and nobody can tell them apart. */
+/** Whether the package has its own files. Else a bundler put it into the program's file, and the two cannot be told apart. */
 const isPackage = path.basename(__dirname) === 'inspect' && path.basename(__filename) === 'system.js'
 
 /** @param {string} file  a path or a URL */
@@ -30,11 +30,11 @@ function isOwn (file) {
   return isPackage ? (file.startsWith('file:') ? pathOf(file) : file).startsWith(OWN) : file === __filename
 }
 
-/** Nothing has to be learnt here. @param {() => Error} make */
+/** Only browsers have to learn which file is the package's. @param {() => Error} make */
 function learnOwn (make) {}
 
 /**
- * A site as people read it: the source that a source map names, and its path from where the program was started.
+ * A site as it is shown: in the source that a source map names, with a path relative to the current folder.
  *
  * @param {import('./sites').Site} site
  * @returns {import('./sites').Site}
@@ -43,7 +43,7 @@ function shownSite ({ file, line, column, call }) {
   try {
     /** @type {any} */ const entry = findSourceMap(file)?.findEntry(line - 1, column - 1)
     if (typeof entry?.originalSource === 'string') [file, line, column] = [entry.originalSource, entry.originalLine + 1, entry.originalColumn + 1]
-  } catch {} // a source map that is none
+  } catch {} // the source map is broken
   return { file: shownPath(pathOf(file)), line, column, call }
 }
 
@@ -55,7 +55,7 @@ function shownPath (file) {
 }
 
 /**
- * The file that a descriptor is of.
+ * The file of a descriptor.
  *
  * @param {number} fd
  * @returns {{ path: string, key: string } | null} key tells it from all others
@@ -69,9 +69,9 @@ function fileOf (fd) {
   }
 }
 
-const MOST = 10000 // names that a file's own is looked for among
+const MOST = 10000 // names of a folder in which a file's is looked up
 
-/** names of files that were mapped before they had one, by key @type {Map<string, string>} */
+/** Names of files that were mapped before they had one, by key @type {Map<string, string>} */
 const names = new Map()
 
 /**
@@ -94,7 +94,7 @@ function nameIn (folder, key) {
 }
 
 /**
- * What a mapped file is called now: files and shared memory that we make get their names when they are whole.
+ * A mapped file's name now: files and segments that samebytes makes get theirs after they were mapped.
  *
  * @param {{ path: string, key: string }} file
  * @returns {{ kind: 'file' | 'shm', name: string }}
@@ -106,14 +106,14 @@ function nameOfFile ({ path: file, key }) {
     const isNamed = !name.endsWith(' (deleted)') && !name.startsWith('#')
     return { kind: 'shm', name: isNamed ? name : nameIn('/dev/shm', key) ?? '(without a name)' }
   }
-  const draft = /^\.samebytes-[\w-]+\.tmp$/.test(path.basename(file))
-  const name = names.get(key) ?? (draft ? nameIn(path.dirname(file), key) : undefined)
+  const isTemporary = /^\.samebytes-[\w-]+\.tmp$/.test(path.basename(file))
+  const name = names.get(key) ?? (isTemporary ? nameIn(path.dirname(file), key) : undefined)
   if (name === undefined) return { kind: 'file', name: shownPath(file) }
   names.set(key, name)
   return { kind: 'file', name: shownPath(path.join(path.dirname(file), name)) }
 }
 
-/** @returns {string} what runs: the program's file, and the thread where it is not the first */
+/** @returns {string} the program's file, and the thread if it is a worker */
 function programName () {
   const script = process.argv[1]
   const name = script === undefined ? 'node' : shownPath(script)

@@ -1,29 +1,29 @@
 'use strict'
-// The maps of a process' threads: each answers for its own, and who asks puts them together by address.
+// The maps of a process' threads: each thread sends its own, and the one that asked merges them by address.
 
 const { BroadcastChannel, isMainThread, threadId } = require('node:worker_threads')
 
 /** @typedef {import('./map').MemoryMap} MemoryMap */
 /** @typedef {import('./map').Region} Region */
-/** @typedef {{ map: MemoryMap, name: string, age: number }} Answer age: times that others were asked since */
+/** @typedef {{ map: MemoryMap, name: string, age: number }} Answer age: requests since then */
 
-const STALE = 20 // times a thread may be silent, because it is busy, before it is taken for gone
+const STALE = 20 // requests that a busy thread may leave unanswered before its map is dropped
 
 /** @type {BroadcastChannel | null} */
 let channel = null
-/** what other threads said last, by number @type {Map<number, Answer>} */
+/** The last maps of other threads, by thread number @type {Map<number, Answer>} */
 const answers = new Map()
 
 /** @param {number} id */
 const nameOf = id => id === 0 ? 'the main thread' : `worker ${id}`
 
 /**
- * From now on this thread answers; it keeps no process alive.
+ * Lets this thread answer, without keeping the process alive.
  *
  * @param {(limit: number) => MemoryMap} take
  */
 function open (take) {
-  if (channel !== null || typeof BroadcastChannel !== 'function' || typeof BroadcastChannel.prototype.unref !== 'function') return // as in runtimes that are like Node
+  if (channel !== null || typeof BroadcastChannel !== 'function' || typeof BroadcastChannel.prototype.unref !== 'function') return // other runtimes lack parts of it
   const mine = channel = new BroadcastChannel(`samebytes.inspect.${process.pid}`)
   mine.onmessage = (/** @type {any} */ { data }) => {
     if (typeof data?.ask === 'number') mine.postMessage({ from: threadId, map: take(data.ask) })
@@ -37,7 +37,7 @@ function open (take) {
 function leave () {
   try {
     channel?.postMessage({ gone: threadId })
-  } catch {} // the thread ends either way
+  } catch {} // the thread ends anyway
 }
 
 function close () {
@@ -46,7 +46,7 @@ function close () {
   answers.clear()
 }
 
-/** Asks the others; they answer when they come to it. @param {number} limit */
+/** Asks the other threads, which answer in a turn of their event loops. @param {number} limit */
 function ask (limit) {
   for (const [id, answer] of answers) if (++answer.age > STALE) answers.delete(id)
   channel?.postMessage({ ask: limit })
@@ -56,7 +56,7 @@ function ask (limit) {
 const rangeOf = ({ address, nbytes }) => [Number(address), Number(address) + nbytes]
 
 /**
- * This thread's map with what the others said: where two have the same memory it is one region.
+ * This thread's map merged with the others': memory that two threads have is one region.
  *
  * @param {MemoryMap} map
  * @returns {MemoryMap}
@@ -66,7 +66,7 @@ function withOthers (map) {
   const regions = map.regions.map(region => ({ ...region, owners: [...region.owners], tensors: [...region.tensors] }))
   const totals = { ...map.totals }
   for (const [id, { map: other, name }] of [...answers].sort((a, b) => a[0] - b[0])) {
-    const first = id * 2 ** 32 // numbers of its regions and tensors begin there
+    const first = id * 2 ** 32 // what its ids begin at, so that they differ from other threads'
     totals.tensors += other.totals.tensors
     totals.untraced += other.totals.untraced
     for (const theirs of other.regions) {

@@ -1,6 +1,6 @@
 'use strict'
-// Notes who makes tensors and copies, from trace() on. Before, nothing of this is there: the constructor asks
-// lifetime.tracking, as it does for tidy, and what counts copies is a plain object.
+// Notes who makes tensors and copies, from trace() on. Before it, tensors cost nothing more: the constructor checks lifetime.tracking
+// in any case, for tidy, and copies are counted in a plain object.
 
 const { instance } = require('../model/internals')
 const { siteHere } = require('./sites')
@@ -12,29 +12,29 @@ const { learnOwn, fileOf } = require('./system')
 /** @typedef {{ number: number, site: Site | null, ref: WeakRef<Tensor> | null }} Note ref: null on native, where the addon has it */
 /** @typedef {Map<Site | null, { count: number, bytes: number }>} Sites */
 
-const CROWD = 4096 // notes from which on those of dead tensors are looked for
+const PRUNE_FROM = 4096 // notes from which on those of dead tensors are removed
 
 let isOn = false
 let made = 0
 let seenStorages = 0
-/** tensors that were there before */
+/** tensors that existed before trace() */
 let before = 0
-let pruneAt = CROWD
-/** of tensors that may be alive, by watch on native, by number elsewhere; oldest first @type {Map<number, Note>} */
+let pruneAt = PRUNE_FROM
+/** Of tensors that may be alive, by the addon's watch or, without it, by number; oldest first @type {Map<number, Note>} */
 const notes = new Map()
 /** @type {WeakMap<object, number>} */
 let numbers = new WeakMap()
 /** @type {WeakMap<Storage, { number: number, site: Site | null }>} */
 let storages = new WeakMap()
-/** who else has a storage, as far as it went through here @type {WeakMap<Storage, Set<string>>} */
+/** Who else has a storage, as far as the wrapped functions saw it @type {WeakMap<Storage, Set<string>>} */
 const roles = new WeakMap()
 /** @typedef {{ path: string, key: string, writes: boolean, begin: number, end: number }} MappedFile begin, end: addresses of all of it */
 
-/** of mappings, and of storages that are parts of them @type {WeakMap<Storage, MappedFile>} */
+/** Of mappings, and of storages that are parts of them @type {WeakMap<Storage, MappedFile>} */
 const files = new WeakMap()
-/** who copied, by reason @type {Map<string, Sites>} */
+/** Sites that copied, by reason @type {Map<string, Sites>} */
 const copies = new Map()
-/** what trace() replaced, to be put back @type {(() => void)[]} */
+/** Put back what trace() replaced @type {(() => void)[]} */
 const undo = []
 
 /**
@@ -51,7 +51,7 @@ function storageNote (storage, site) {
 }
 
 /**
- * A tensor was made. It is not done yet, and must not fail here.
+ * Notes a tensor. Its constructor is still running, and must not fail because of this.
  *
  * @param {Tensor} t
  */
@@ -70,12 +70,12 @@ function noteTensor (t) {
       notes.set(number, { number, site, ref: new WeakRef(t) })
     }
     if (notes.size > pruneAt) prune()
-  } catch {} // no memory, or no stack: then it is not on the map
+  } catch {} // no memory or no stack left: the tensor is not on the map
 }
 
 function prune () {
   aliveNow()
-  pruneAt = Math.max(CROWD, 2 * notes.size)
+  pruneAt = Math.max(PRUNE_FROM, 2 * notes.size)
 }
 
 /**
@@ -103,7 +103,7 @@ function aliveNow () {
     notes.delete(key)
     if (tensor !== undefined && addon !== undefined) addon.unwatch(key)
   }
-  return addon === undefined ? found : found.sort((a, b) => a.note.number - b.note.number) // watches are used again
+  return addon === undefined ? found : found.sort((a, b) => a.note.number - b.note.number) // the numbers of watches are reused
 }
 
 /**
@@ -117,7 +117,7 @@ function addRole (storage, role) {
 }
 
 /**
- * Lets an object's method tell of what it gives; the method does what it did.
+ * Wraps an object's method, so that each result is told.
  *
  * @param {any} object
  * @param {string} name
@@ -138,7 +138,7 @@ function tellOf (object, name, tell) {
 }
 
 /**
- * Lets a count of bytes tell who adds to it.
+ * Makes a row of copy counters note who adds to it.
  *
  * @param {{ count: number, bytes: number }} row
  * @param {string} reason
@@ -178,7 +178,7 @@ function noteCopy (reason, bytes) {
   } catch {}
 }
 
-/** Begins. @throws ERR_UNSUPPORTED in a page before init() is done */
+/** Starts noting. @throws ERR_UNSUPPORTED in a page before init() is done */
 function trace () {
   if (isOn) return
   const { ffi, lifetime, stats, memory } = instance()
@@ -186,7 +186,7 @@ function trace () {
   isOn = true
   before = memory().tensors
 
-  // The constructor's question has one answer from now on; tidy goes on setting it.
+  // The constructor reports every tensor from now on; tidy goes on setting the flag.
   let tidies = lifetime.tracking.on
   Object.defineProperty(lifetime.tracking, 'on', { get: () => true, set: value => { tidies = value }, configurable: true, enumerable: true })
   undo.push(() => { Object.defineProperty(lifetime.tracking, 'on', { value: tidies, writable: true, configurable: true, enumerable: true }) })
@@ -213,7 +213,7 @@ function trace () {
     const file = files.get(whole)
     if (file !== undefined) files.set(storage, file)
   })
-  tellOf(ffi, 'takeCapsule', ({ storage }) => { if (!storages.has(storage)) addRole(storage, 'dlpack') }) // else it is ours again
+  tellOf(ffi, 'takeCapsule', ({ storage }) => { if (!storages.has(storage)) addRole(storage, 'dlpack') }) // else samebytes exported it
   tellOf(backend, 'wrap', storage => addRole(storage, 'foreign'))
   backend.sweep = () => {
     for (const id of backend.addon.sweep()) {
@@ -224,7 +224,7 @@ function trace () {
   undo.push(() => { delete backend.sweep })
 }
 
-/** Ends it, and forgets what was noted. */
+/** Stops noting, and forgets what was noted. */
 function untrace () {
   if (!isOn) return
   isOn = false
@@ -236,16 +236,16 @@ function untrace () {
   numbers = new WeakMap()
   storages = new WeakMap()
   made = seenStorages = before = 0
-  pruneAt = CROWD
+  pruneAt = PRUNE_FROM
 }
 
 /** @returns {boolean} */
 const isTracing = () => isOn
 
-/** What changes with each tensor that is made. @returns {number} */
+/** @returns {number} tensors that were made since trace() */
 const generation = () => made
 
-/** @returns {number} tensors that were there before trace() */
+/** @returns {number} tensors that existed before trace() */
 const untraced = () => before
 
 module.exports = { trace, untrace, isTracing, generation, untraced, aliveNow, storageNote, rolesOf: (/** @type {Storage} */ s) => roles.get(s), fileOfStorage: (/** @type {Storage} */ s) => files.get(s), copies }
