@@ -116,7 +116,7 @@ function tensorOf (t, name = 't') {
 class Tensor {
   /** null: disposed @type {InstanceType<typeof Layout> | null} */
   #layout
-  /** of a view: the tensor that it was made from, itself no view @type {Tensor | undefined} */
+  /** the tensor that this one is a view of @type {Tensor | undefined} */
   #base
 
   /**
@@ -309,7 +309,7 @@ class Tensor {
   /**
    * Copies raw bytes over all elements, in row-major order.
    *
-   * @param {ArrayBufferView | ArrayBufferLike} bytes  exactly nbytes of them
+   * @param {ArrayBufferView | ArrayBufferLike} bytes  exactly nbytes of them; they stay the caller's
    * @returns {this}
    * @throws {RangeError} ERR_SHAPE another length · {TypeError} ERR_ARGUMENT · ERR_READ_ONLY, ERR_OVERLAP, ERR_BUSY, ERR_DETACHED
    * @example
