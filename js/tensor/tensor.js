@@ -30,7 +30,8 @@ const { signalOf, checkSignal } = require('../base/signals')
 const { checkHeap, ENTRY, TENSOR } = require('../runtime/heap')
 const lifetime = require('../layout/lifetime')
 
-const { DISPOSE } = lifetime
+/** @type {typeof Symbol.dispose} */
+const DISPOSE = lifetime.DISPOSE
 
 const { backend, rows, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 
