@@ -762,7 +762,7 @@ class Tensor {
    * @template {DtypeName} [E=never]
    * @overload
    * @param {Shape | null | ViewOptions<E> | NameOf<E>} [shape]  one may be -1 and is inferred
-   * @param {ViewOptions<E> | NameOf<E>} [opts]  strides: any inside this tensor's bytes; offset: elements from this tensor's first one
+   * @param {ViewOptions<E> | NameOf<E>} [opts]  strides: any that stay inside this tensor's bytes; offset: elements from this tensor's first one
    * @returns {Tensor<Or<E, D>>} a view
    * @throws {RangeError} ERR_SHAPE the strides allow no such view (reshape copies), ERR_BOUNDS outside, ERR_ALIGNMENT ·
    *   {TypeError} ERR_DTYPE, ERR_ARGUMENT
@@ -1312,7 +1312,7 @@ class Tensor {
    * @template {DtypeName} [E=never]
    * @overload
    * @param {ToAsyncOptions<E> | NameOf<E>} target  a dtype, or dtype and device
-   * @param {ToAsyncOptions<E>} [opts]  signal: ends the copy
+   * @param {ToAsyncOptions<E>} [opts]  signal: cancels the copy
    * @returns {Promise<Tensor<Or<E, D>>>}
    * @throws as with a device
    */
@@ -1585,7 +1585,7 @@ class Tensor {
   }
 
   /**
-   * @param {unknown} stream  that was asked for
+   * @param {unknown} stream  the option
    * @param {any} src
    * @param {CopyOptions} options  without it
    * @returns {this}
@@ -1596,7 +1596,7 @@ class Tensor {
   }
 
   /**
-   * @param {unknown} stream  that was asked for
+   * @param {unknown} stream  the option
    * @param {unknown} src
    */
   #streamOf (stream, src) {
