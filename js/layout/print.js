@@ -168,7 +168,7 @@ function isSummarised (shape) {
 
 /**
  * @param {number[]} shape
- * @returns {boolean} whether even the edges are more than anybody reads: 6 entries of each of 7 axes
+ * @returns {boolean} whether even the edges are too many to show, as of 7 axes with 6 entries each
  */
 function isOmitted (shape) {
   let n = 1

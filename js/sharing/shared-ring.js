@@ -205,22 +205,22 @@ class SharedRing {
     return this.#words
   }
 
-  /** @returns {string} @throws nothing */
+  /** The name. @returns {string} @throws nothing */
   get name () { return this.#name }
 
-  /** @returns {string} the frames' file: .npy of shape `[slots, ...shape]` @throws nothing */
+  /** Path of the frames' file: .npy of shape `[slots, ...shape]`. @returns {string} @throws nothing */
   get path () { return this.#frames.path }
 
-  /** @returns {string} the control words' file: .npy of uint64 @throws nothing */
+  /** Path of the control words' file: .npy of uint64. @returns {string} @throws nothing */
   get controlPath () { return this.#control.path }
 
-  /** @returns {number} @throws nothing */
+  /** Frames that the ring keeps at a time. @returns {number} @throws nothing */
   get slots () { return this.#slots }
 
-  /** @returns {ReadonlyArray<number>} of a frame, elements @throws nothing */
+  /** Shape of a frame, in elements. @returns {ReadonlyArray<number>} @throws nothing */
   get shape () { return this.#shape }
 
-  /** @returns {D} @throws nothing */
+  /** Dtype of the frames. @returns {D} @throws nothing */
   get dtype () { return /** @type {D} */ (this.#frames.descriptor.dtype) }
 
   /**

@@ -57,7 +57,7 @@ function combined (reason, args, recipeOf) {
  * @template {DtypeName} [E=never]
  * @overload
  * @param {readonly [...L]} list  tensors of one shape but for the axis
- * @param {number | null | AxisOptions<E> | NameOf<E>} [axis]  0 where none is given; null puts all elements along one axis
+ * @param {number | null | AxisOptions<E> | NameOf<E>} [axis]  0 where none is given; null flattens the tensors first
  * @param {AxisOptions<E> | NameOf<E>} [opts]  out: gets the result, and is returned
  * @returns {Tensor<Or<E, Joined<L>>>} a copy
  * @throws {RangeError} ERR_SHAPE, ERR_BOUNDS axis, ERR_MEMORY · {TypeError} ERR_CAST, ERR_ARGUMENT · as copyFrom, of out
@@ -74,7 +74,7 @@ function combined (reason, args, recipeOf) {
  * @overload
  * @param {Tensor<A>} a
  * @param {Tensor<B>} b
- * @param {number | null | AxisOptions<E> | NameOf<E>} [axis]  0 where none is given; null puts all elements along one axis
+ * @param {number | null | AxisOptions<E> | NameOf<E>} [axis]  0 where none is given; null flattens the tensors first
  * @param {AxisOptions<E> | NameOf<E>} [opts]  out: gets the result, and is returned
  * @returns {Tensor<Or<E, Promote<A, B>>>}
  * @throws as with a list
@@ -90,7 +90,7 @@ function combined (reason, args, recipeOf) {
  * @param {Tensor<A>} a
  * @param {Tensor<B>} b
  * @param {Tensor<C>} c
- * @param {number | null | AxisOptions<E> | NameOf<E>} [axis]  0 where none is given; null puts all elements along one axis
+ * @param {number | null | AxisOptions<E> | NameOf<E>} [axis]  0 where none is given; null flattens the tensors first
  * @param {AxisOptions<E> | NameOf<E>} [opts]  out: gets the result, and is returned
  * @returns {Tensor<Or<E, Promote<Promote<A, B>, C>>>}
  * @throws as with a list
@@ -108,7 +108,7 @@ function combined (reason, args, recipeOf) {
  * @param {Tensor<B>} b
  * @param {Tensor<C>} c
  * @param {Tensor<D>} d
- * @param {number | null | AxisOptions<E> | NameOf<E>} [axis]  0 where none is given; null puts all elements along one axis
+ * @param {number | null | AxisOptions<E> | NameOf<E>} [axis]  0 where none is given; null flattens the tensors first
  * @param {AxisOptions<E> | NameOf<E>} [opts]  out: gets the result, and is returned
  * @returns {Tensor<Or<E, Promote<Promote<Promote<A, B>, C>, D>>>}
  * @throws as with a list

@@ -37,7 +37,7 @@ class Generator {
   #offset = 0n
 
   /**
-   * @param {number | bigint} seed  64 bits of it count
+   * @param {number | bigint} seed  its low 64 bits are used
    * @throws {TypeError} ERR_ARGUMENT
    */
   constructor (seed) {
@@ -52,7 +52,7 @@ class Generator {
   /**
    * Restarts at the beginning of a seed's stream.
    *
-   * @param {number | bigint} seed  64 bits of it count
+   * @param {number | bigint} seed  its low 64 bits are used
    * @returns {this}
    * @throws {TypeError} ERR_ARGUMENT
    * @see PyTorch Generator.manual_seed
@@ -90,7 +90,7 @@ const shared = new Generator(Math.floor(Math.random() * 2 ** 53))
 /**
  * Seeds the default generator, which is used where none is given.
  *
- * @param {number | bigint} seed  64 bits of it count
+ * @param {number | bigint} seed  its low 64 bits are used
  * @returns {Generator} the default one
  * @throws {TypeError} ERR_ARGUMENT
  * @see PyTorch manual_seed
@@ -150,7 +150,7 @@ function drawIntegers (lay, what, low, high, opts) {
  *
  * @template {RandomFloating} [D=never]
  * @param {Shape} shape  extents; an integer for one axis
- * @param {RandomOptions<D> | NameOf<D>} [opts]  float32 where no dtype is given; float16, bfloat16 and float64 are there
+ * @param {RandomOptions<D> | NameOf<D>} [opts]  float32 where no dtype is given; float16, bfloat16 and float64 are possible
  * @returns {Tensor<Or<D, 'float32'>>} owns its bytes
  * @throws {TypeError} ERR_DTYPE no floating dtype, ERR_ARGUMENT · {RangeError} ERR_SHAPE, ERR_MEMORY
  * @see PyTorch rand

@@ -30,7 +30,8 @@ const { signalOf, checkSignal } = require('../base/signals')
 const { checkHeap, ENTRY, TENSOR } = require('../runtime/heap')
 const lifetime = require('../layout/lifetime')
 
-const { DISPOSE } = lifetime
+/** @type {typeof Symbol.dispose} */
+const DISPOSE = lifetime.DISPOSE
 
 const { backend, rows, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 
@@ -116,7 +117,7 @@ function tensorOf (t, name = 't') {
 class Tensor {
   /** null: disposed @type {InstanceType<typeof Layout> | null} */
   #layout
-  /** of a view: the tensor that it was made from, itself no view @type {Tensor | undefined} */
+  /** the tensor that this one is a view of @type {Tensor | undefined} */
   #base
 
   /**
@@ -309,7 +310,7 @@ class Tensor {
   /**
    * Copies raw bytes over all elements, in row-major order.
    *
-   * @param {ArrayBufferView | ArrayBufferLike} bytes  exactly nbytes of them
+   * @param {ArrayBufferView | ArrayBufferLike} bytes  exactly nbytes of them; they stay the caller's
    * @returns {this}
    * @throws {RangeError} ERR_SHAPE another length · {TypeError} ERR_ARGUMENT · ERR_READ_ONLY, ERR_OVERLAP, ERR_BUSY, ERR_DETACHED
    * @example
@@ -761,7 +762,7 @@ class Tensor {
    * @template {DtypeName} [E=never]
    * @overload
    * @param {Shape | null | ViewOptions<E> | NameOf<E>} [shape]  one may be -1 and is inferred
-   * @param {ViewOptions<E> | NameOf<E>} [opts]  strides: any inside this tensor's bytes; offset: elements from this tensor's first one
+   * @param {ViewOptions<E> | NameOf<E>} [opts]  strides: any that stay inside this tensor's bytes; offset: elements from this tensor's first one
    * @returns {Tensor<Or<E, D>>} a view
    * @throws {RangeError} ERR_SHAPE the strides allow no such view (reshape copies), ERR_BOUNDS outside, ERR_ALIGNMENT ·
    *   {TypeError} ERR_DTYPE, ERR_ARGUMENT
@@ -1311,7 +1312,7 @@ class Tensor {
    * @template {DtypeName} [E=never]
    * @overload
    * @param {ToAsyncOptions<E> | NameOf<E>} target  a dtype, or dtype and device
-   * @param {ToAsyncOptions<E>} [opts]  signal: ends the copy
+   * @param {ToAsyncOptions<E>} [opts]  signal: cancels the copy
    * @returns {Promise<Tensor<Or<E, D>>>}
    * @throws as with a device
    */
@@ -1584,7 +1585,7 @@ class Tensor {
   }
 
   /**
-   * @param {unknown} stream  that was asked for
+   * @param {unknown} stream  the option
    * @param {any} src
    * @param {CopyOptions} options  without it
    * @returns {this}
@@ -1595,7 +1596,7 @@ class Tensor {
   }
 
   /**
-   * @param {unknown} stream  that was asked for
+   * @param {unknown} stream  the option
    * @param {unknown} src
    */
   #streamOf (stream, src) {
