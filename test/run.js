@@ -330,7 +330,7 @@ async function child ({ files, grep, log }) {
   const fd = fs.openSync(log, 'a')
   const note = entry => fs.writeSync(fd, JSON.stringify(entry) + '\n')
 
-  makePatient(Mocha)
+  makePatient(Mocha, limit => note({ event: 'limit', limit }))
   const clock = new FileClock(note)
   const mocha = new Mocha({ reporter: reporter(note, clock), timeout: TEST_TIMEOUT_MS, grep })
   mocha.suite.on('pre-require', (_, file) => {
