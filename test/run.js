@@ -119,15 +119,14 @@ function isLeftOutOf (file, backend) {
 function partsOf (suite) {
   const { files } = suite
   suite.counts = { passed: 0, failed: 0, skipped: 0, seconds: 0, left: 0 }
-  const parts = files.filter(isAlone).map(file => ({ suite, files: [file], isAlone: true }))
-  const others = files.filter(file => !isAlone(file))
+  const alone = files.filter(file => ALONE.includes(nameOf(file)))
+  const parts = alone.map(file => ({ suite, files: [file], isAlone: true }))
+  const others = files.filter(file => !alone.includes(file))
   const count = Math.ceil(others.length / FILES_EACH)
-  for (let i = 0; i < count; i++) parts.push({ suite, files: others.filter((_, j) => j % count === i), isAlone: false })
+  for (let i = 0; i < count; i++) parts.push({ suite, files: others.filter((_, j) => j % count === i), isAlone: suite.isAlone ?? false })
   suite.counts.left = parts.length
   return parts
 }
-
-const isAlone = file => ALONE.includes(nameOf(file))
 
 function suites (backends) {
   const all = []
@@ -147,7 +146,7 @@ function suites (backends) {
 
 function cudaSuite (binary) {
   const suite = { backend: 'native', files: testFiles('cuda'), binary }
-  if (process.env.SAMEBYTES_TEST_CUDA === '1') return { ...suite, title: 'test/cuda on a device' }
+  if (process.env.SAMEBYTES_TEST_CUDA === '1') return { ...suite, title: 'test/cuda on a device', isAlone: true }
   return { ...suite, title: 'test/cuda on the fake driver', env: { SAMEBYTES_LIBCUDA: FAKE_DRIVER, SAMEBYTES_CUDA_CODE: path.dirname(FAKE_DRIVER), FAKECUDA_DEVICES: '2' } }
 }
 
