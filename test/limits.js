@@ -3,11 +3,21 @@
 // this many times as long ends it.
 const PATIENCE = 10
 
-/** Makes mocha's limits as patient. */
-function makePatient ({ Runnable }) {
+/**
+ * Makes mocha's limits as patient.
+ *
+ * @param {typeof import('mocha')} mocha
+ * @param {(limit: number) => void} changed  what a test that runs sets its limit to, in ms
+ */
+function makePatient ({ Context, Runnable }, changed) {
   const { timeout } = Runnable.prototype
   Runnable.prototype.timeout = function (...limit) {
     return limit.length === 0 ? this._timeout * PATIENCE : timeout.apply(this, limit)
+  }
+  const { timeout: ofContext } = Context.prototype
+  Context.prototype.timeout = function (...limit) {
+    if (limit.length > 0) changed(limit[0])
+    return ofContext.apply(this, limit)
   }
 }
 

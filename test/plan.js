@@ -1,14 +1,34 @@
 'use strict'
-// What `npm test` leaves out, and what does not run beside others. Names are from test/ on; a file that is in no list runs
-// on every back end, beside others. CI runs everything (node test/run.js --rest after npm test).
+// What `npm test` leaves out on WebAssembly, and what does not run beside other files. Names are from test/ on.
+//
+// The back ends are one library in C, compiled twice, under the same JavaScript. They differ in memory: where it lies, how it grows, who
+// sees it; in kernels, which have other instructions; and in how arguments and files get there. Tests of these run on every back end,
+// and so does each file that is in no list. CI runs everything.
 
 /** Left out on wasm and wasm-shared. */
-const NATIVE_ONLY = []
+const NATIVE_ONLY = [
+  // layouts: numbers, and no memory
+  ...['as-strided', 'diagonal', 'dim-order', 'expand', 'flip', 'memory-format', 'permute', 'reshape', 'slice', 'split', 'squeeze', 'transpose', 'unfold'],
+  // V8's heap, its own functions, and texts
+  ...['endless', 'errors', 'heap', 'log', 'own-properties', 'primordials', 'printed', 'to-string', 'version'],
+  // dtypes, options, and values as NumPy has them
+  ...['combine-numpy', 'finfo', 'make-options', 'numpy', 'options', 'promote-types', 'promotion', 'types'],
+  // programs: those of the command line, pages that show memory, examples, neighbours
+  ...['docs', 'esm-cjs', 'examples', 'jest', 'memory-map', 'module-node', 'module-web', 'neighbours', 'npm-neighbours']
+].map(name => `api/${name}.test.js`).concat([
+  ...['completion', 'doctor', 'files', 'hostile', 'map', 'memory-map-server', 'segments', 'usage'].map(name => `cli/${name}.test.js`)
+])
 
-/** Left out on wasm-shared: what differs from native there is the same as on wasm. */
-const NOT_SHARED = []
+/** Left out on wasm-shared: kernels and parsers, which are the same as on wasm, and what uses memory as there. */
+const NOT_SHARED = [
+  'accessor', 'arange', 'asarray', 'cast', 'combine', 'compare', 'elements', 'executorch-traps', 'eye', 'fill', 'for-blob', 'formats', 'formats-write', 'fuzz',
+  'get-set', 'huge', 'like', 'linspace', 'make', 'out', 'overwritten', 'program', 'random', 'scalar-tensor', 'scale', 'strided', 'tile', 'to', 'to-array'
+].map(name => `api/${name}.test.js`)
 
-/** Run when no other tests run. */
-const ALONE = []
+/** Run when no other file does: they remove what dead processes left in /dev/shm, and others leave some on purpose. */
+const ALONE = [
+  'cli/segments.test.js',
+  'native/shared-tensor-processes.test.js'
+]
 
 module.exports = { ALONE, NATIVE_ONLY, NOT_SHARED }

@@ -34,6 +34,7 @@ const LOAD_TIMEOUT_MS = 180_000 // for all files of a process
 const EXIT_TIMEOUT_MS = 10_000
 const FILES_EACH = 12 // of a process
 const JOBS = 2 // processes at a time
+const SLOWEST = 20 // files that --times shows
 const COUNTED = { pass: 'passed', fail: 'failed', skip: 'skipped' }
 
 // ------------------------------------------------------------------------------- the parent
@@ -119,15 +120,14 @@ function isLeftOutOf (file, backend) {
 function partsOf (suite) {
   const { files } = suite
   suite.counts = { passed: 0, failed: 0, skipped: 0, seconds: 0, left: 0 }
-  const parts = files.filter(isAlone).map(file => ({ suite, files: [file], isAlone: true }))
-  const others = files.filter(file => !isAlone(file))
+  const alone = files.filter(file => ALONE.includes(nameOf(file)))
+  const parts = alone.map(file => ({ suite, files: [file], isAlone: true }))
+  const others = files.filter(file => !alone.includes(file))
   const count = Math.ceil(others.length / FILES_EACH)
-  for (let i = 0; i < count; i++) parts.push({ suite, files: others.filter((_, j) => j % count === i), isAlone: false })
+  for (let i = 0; i < count; i++) parts.push({ suite, files: others.filter((_, j) => j % count === i), isAlone: suite.isAlone ?? false })
   suite.counts.left = parts.length
   return parts
 }
-
-const isAlone = file => ALONE.includes(nameOf(file))
 
 function suites (backends) {
   const all = []
@@ -147,7 +147,7 @@ function suites (backends) {
 
 function cudaSuite (binary) {
   const suite = { backend: 'native', files: testFiles('cuda'), binary }
-  if (process.env.SAMEBYTES_TEST_CUDA === '1') return { ...suite, title: 'test/cuda on a device' }
+  if (process.env.SAMEBYTES_TEST_CUDA === '1') return { ...suite, title: 'test/cuda on a device', isAlone: true }
   return { ...suite, title: 'test/cuda on the fake driver', env: { SAMEBYTES_LIBCUDA: FAKE_DRIVER, SAMEBYTES_CUDA_CODE: path.dirname(FAKE_DRIVER), FAKECUDA_DEVICES: '2' } }
 }
 
@@ -208,7 +208,7 @@ async function runPart ({ suite, files }, { grep, nodeFlags, scratch, total }) {
   }
   counts.seconds += (performance.now() - from) / 1000
   if (--counts.left > 0) return
-  if (counts.passed + counts.failed + counts.skipped === 0 && !grep) fail(total, suite.title, 'ran no tests')
+  if (counts.passed + counts.failed === 0 && !grep) fail(total, suite.title, 'ran no tests')
   process.stdout.write(`\n${suite.title}: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped, ${counts.seconds.toFixed(0)} s\n`)
 }
 
@@ -296,12 +296,18 @@ function reportSkips (skipped) {
   return all
 }
 
-/** Prints the files that took longest. @param {{ file: string, backend: string, wall: number, computed: number }[]} times  in s */
+/** Prints the files that took longest. @param {{ file: string, backend: string, wall: number, computed: number }[]} times  in s, of loading and of running */
 function reportTimes (times) {
+  const files = new Map()
+  for (const { file, backend, wall, computed } of times) {
+    const text = `${relative(file)} on ${backend}`
+    const before = files.get(text) ?? { wall: 0, computed: 0 }
+    files.set(text, { wall: before.wall + wall, computed: before.computed + computed })
+  }
   const sum = key => times.reduce((a, each) => a + each[key], 0)
   const row = ({ wall, computed }, text) => process.stdout.write(`${wall.toFixed(1).padStart(8)} ${computed.toFixed(1).padStart(8)}  ${text}\n`)
   process.stdout.write('\n       s        s\n elapsed computed\n')
-  for (const each of times.toSorted((a, b) => b.computed - a.computed).slice(0, process.env.SAMEBYTES_TIMES ?? 20)) row(each, `${relative(each.file)} on ${each.backend}`)
+  for (const [text, each] of [...files].sort(([, a], [, b]) => b.computed - a.computed).slice(0, SLOWEST)) row(each, text)
   row({ wall: sum('wall'), computed: sum('computed') }, 'all files')
 }
 
@@ -330,7 +336,7 @@ async function child ({ files, grep, log }) {
   const fd = fs.openSync(log, 'a')
   const note = entry => fs.writeSync(fd, JSON.stringify(entry) + '\n')
 
-  makePatient(Mocha)
+  makePatient(Mocha, limit => note({ event: 'limit', limit }))
   const clock = new FileClock(note)
   const mocha = new Mocha({ reporter: reporter(note, clock), timeout: TEST_TIMEOUT_MS, grep })
   mocha.suite.on('pre-require', (_, file) => {
@@ -392,7 +398,7 @@ function reporter (note, clock) {
       })
       runner.on('end', () => {
         clock.at(null)
-        note({ event: 'end' })
+        note({ event: 'end', limit: EXIT_TIMEOUT_MS })
       })
     }
   }

@@ -69,7 +69,8 @@ describe('a call that is stopped in its middle', function () {
         }
       }
       const wrong = []
-      for (let round = 0; round < 300; round++) {
+      // How deep a stack goes is V8's: where it compiles late, fewer calls end here.
+      for (let round = 0; round < 300 || (${isWasm} && overflows <= 5000 && round < 3000); round++) {
         left = 600
         try {
           down()

@@ -2,7 +2,7 @@
 const assert = require('node:assert/strict')
 const { dtypes, fromBlob, fromOrt, memory, ones, sharesMemory, tensor, toOrt, wasmMemory, zeros } = require('samebytes')
 const { SAMPLES } = require('../tables')
-const { ALL_SHARED, collectUntil, copied, isPage, nativeOnly, needs, refuses, skipWithout } = require('../setup')
+const { ALL_SHARED, collectUntil, copied, isPage, nativeOnly, needs, refuses, skip, skipWithout } = require('../setup')
 const { loadOrt, same, target } = require('../models')
 
 const THEIRS = ['bool', 'uint8', 'int8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64', 'float16', 'float32', 'float64']
@@ -117,7 +117,7 @@ describe('toOrt and fromOrt', function () {
   })
 
   it('let a collection find what nobody has any more', async function () {
-    if (typeof globalThis.gc !== 'function') this.skip()
+    if (typeof globalThis.gc !== 'function') skip(this, 'it needs gc()')
     await collectUntil(() => true)
     const { tensors } = memory()
     const fill = () => { for (let i = 0; i < 50; i++) toOrt(zeros([100]), ort) }

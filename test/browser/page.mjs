@@ -7,7 +7,7 @@ import { titleOf, reasonOf, describeError } from '../describe'
 import { CANNOT } from '../cannot'
 import { makePatient } from '../limits'
 
-makePatient(globalThis.Mocha)
+makePatient(globalThis.Mocha, limit => note({ event: 'limit', limit }))
 const { wanted, init, timeout, grep, skipped } = globalThis.RUN
 const note = entry => globalThis.note(JSON.stringify(entry))
 

@@ -8,6 +8,7 @@ const path = require('path')
 const root = path.join(__dirname, '..', '..')
 const built = path.join(root, 'build', 'cuda')
 const { complaints, modules, sourcesOf } = require('../../.ci/cuda.js')
+const { skip } = require('../setup')
 
 /** Names of src/cuda/kernels.def, by module. */
 function listed () {
@@ -25,7 +26,7 @@ describe('device code', () => {
   let scratch
 
   before(function () {
-    if (!fs.existsSync(path.join(built, 'manifest.json'))) this.skip() // built without nvcc
+    if (!fs.existsSync(path.join(built, 'manifest.json'))) skip(this, 'device code is not built (.ci/build cuda)')
     scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-code-'))
   })
 
