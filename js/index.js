@@ -2,7 +2,7 @@
 // The public names of samebytes.
 
 const { SamebytesError } = require('./base/errors')
-const { functionsOf, laterFile, readAll } = require('./runtime/lazy')
+const { functionsOf, lazyFile, readAll } = require('./runtime/lazy')
 const { pythonPath: pythonFolder } = require('./runtime/host')
 const { backend, wasmMemory, memory, setMemoryLimit, flush } = require('./backend/memory')
 const { Tensor } = require('./tensor/tensor')
@@ -30,7 +30,7 @@ const { share, fromShared, unshare } = functionsOf(() => require('./sharing/toke
 const { toOrt, fromOrt } = functionsOf(() => require('./interop/onnxruntime'))
 
 // The package's internals for samebytes/module and samebytes/inspect: their bundles for browsers find them here.
-const instance = laterFile(() => require('./model/internals'))
+const instance = lazyFile(() => require('./model/internals'))
 Object.defineProperty(Tensor, Symbol.for('samebytes.instance'), { get: () => instance().instance() })
 
 // The types of classes that are loaded at first use, by the getters below the exports.
@@ -56,8 +56,8 @@ const { hostRegister } = functionsOf(() => require('./interop/host-register'))
 
 /** @typedef {typeof import('./backend/cuda')} CudaFile */
 /** @typedef {typeof import('./sharing/cuda-ipc')} CudaIpcFile */
-const cudaFile = laterFile(() => require('./backend/cuda'))
-const cudaIpcFile = laterFile(() => require('./sharing/cuda-ipc'))
+const cudaFile = lazyFile(() => require('./backend/cuda'))
+const cudaIpcFile = lazyFile(() => require('./sharing/cuda-ipc'))
 
 /**
  * CUDA devices, if there is an NVIDIA driver; else `cuda.whyNot()` says what is missing. The driver is loaded at the first call of a function
@@ -263,8 +263,8 @@ for (const [name, value] of Object.entries(module.exports)) {
   if (typeof value === 'function') named(name, value)
 }
 
-const sharedTensor = laterFile(() => require('./sharing/shared-tensor'))
-const sharedRing = laterFile(() => require('./sharing/shared-ring'))
+const sharedTensor = lazyFile(() => require('./sharing/shared-tensor'))
+const sharedRing = lazyFile(() => require('./sharing/shared-ring'))
 Object.defineProperties(module.exports, {
   SharedTensor: { get: () => named('SharedTensor', sharedTensor().SharedTensor), enumerable: true },
   SharedRing: { get: () => named('SharedRing', sharedRing().SharedRing), enumerable: true }

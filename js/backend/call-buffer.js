@@ -15,7 +15,7 @@ const { Layout, READ_ONLY } = require('./layout')
 const { tables, frame } = backend
 const codes = learnErrors(arraySlice(tables.errors, 0, tables.errors.length - 1))
 
-const { rows } = backend
+const { opcodes } = backend
 
 const { STATUS, RESULTS, OPERANDS, ARGS, HANDLE, ADDRESS, NBYTES, HEAD, OFFSET, NUMEL, AXES, SIZE_OF_OPERAND } = tables.frame
 const { NDIM, FLAGS, WIDE } = tables.head
@@ -311,4 +311,4 @@ function leave (error) {
  */
 const errorOf = (status, text) => failure(codes[status] ?? 'ERR_ARGUMENT', text === '' ? `an addon refused: ${codes[status]}` : text)
 
-module.exports = { backend, rows, tables, frame, codes, held, check, invoke, invokeOn, putStorage, putStorages, put, putOperand, putInteger, putList, putScalar, readLayout, argument, result, leave, errorOf, STATUS, RESULTS, OPERANDS, ARGS, ADDRESS, SIZE_OF_OPERAND, ALIGNMENT }
+module.exports = { backend, opcodes, tables, frame, codes, held, check, invoke, invokeOn, putStorage, putStorages, put, putOperand, putInteger, putList, putScalar, readLayout, argument, result, leave, errorOf, STATUS, RESULTS, OPERANDS, ARGS, ADDRESS, SIZE_OF_OPERAND, ALIGNMENT }

@@ -2,7 +2,7 @@
 // Calls into C, all under one name for the folders above.
 
 const { Layout, READ_ONLY, CONTIGUOUS, STATIC, UNBOUND, nothing } = require('./layout')
-const { backend, rows, tables, frame, check, putOperand, leave, errorOf, argument, result, putStorage, putStorages, invoke } = require('./call-buffer')
+const { backend, opcodes, tables, frame, check, putOperand, leave, errorOf, argument, result, putStorage, putStorages, invoke } = require('./call-buffer')
 const { checkAttached, isGuarded, checkIntact } = require('./storage-checks')
 const { extent, dense, isContiguous } = require('./layout-calls')
 const { viewByList, viewByNumbers, asStrided, denseOrdered, denseLike, strided, reshape, resize, rebind, dimOrder, isContiguousIn, cut } = require('./views')
@@ -18,7 +18,7 @@ const { Storage } = require('./storage')
 
 module.exports = {
   backend,
-  rows,
+  opcodes,
   tables,
   frame,
   Layout,

@@ -6,7 +6,7 @@ const { failure } = require('../base/errors')
 const { isOnDevice, countStaged } = require('./storage')
 const { itemsizes } = require('./dtypes')
 const { CONTIGUOUS } = require('./layout')
-const { backend, rows, frame, codes, held, check, invokeOn, put, putStorage, STATUS, RESULTS, OPERANDS, ARGS, ADDRESS, SIZE_OF_OPERAND, ALIGNMENT } = require('./call-buffer')
+const { backend, opcodes, frame, codes, held, check, invokeOn, put, putStorage, STATUS, RESULTS, OPERANDS, ARGS, ADDRESS, SIZE_OF_OPERAND, ALIGNMENT } = require('./call-buffer')
 const { checkAttached } = require('./storage-checks')
 const { isContiguous } = require('./layout-calls')
 const { stage, unstage } = require('./staging')
@@ -89,7 +89,7 @@ function copyBytes (dst, src) {
   f64[ARGS] = dst.offset * itemsize
   f64[ARGS + 1] = src.offset * itemsize
   f64[ARGS + 2] = dst.size * itemsize
-  backend.call(rows.copy_bytes)
+  backend.call(opcodes.copy_bytes)
   held.a = held.b = null
   if (f64[STATUS] !== 0) check()
 }
@@ -115,7 +115,7 @@ function bytesWithin ({ storage, dtype, offset, size }) {
 function copy (dst, src, casting) {
   if (backend.isWasm) { // may make copies, which have to be freed
     if (isPlainOutside(dst, src)) typedSet(bytesWithin(dst), bytesWithin(src))
-    else invokeStaged(rows.copy, dst, [src], casting, 0)
+    else invokeStaged(opcodes.copy, dst, [src], casting, 0)
     return
   }
   stage(dst)
@@ -131,7 +131,7 @@ function copy (dst, src, casting) {
   const { f64 } = frame
   f64[RESULTS] = 0
   f64[ARGS] = casting
-  backend.call(rows.copy)
+  backend.call(opcodes.copy)
   held.a = held.b = null
   if (f64[STATUS] !== 0) check()
   if (f64[RESULTS] > 0) countStaged(f64[RESULTS])
@@ -146,7 +146,7 @@ function copy (dst, src, casting) {
  * @param {number} casting
  */
 function copyScaled (dst, src, scale, bias, axis, casting) {
-  invokeStaged(rows.copy_scaled, dst, [src, scale, bias], axis, casting)
+  invokeStaged(opcodes.copy_scaled, dst, [src, scale, bias], axis, casting)
 }
 
 /**
@@ -154,7 +154,7 @@ function copyScaled (dst, src, scale, bias, axis, casting) {
  * @param {Layout} src  of numbers as the user wrote them: out of range is an error, not a wrap
  */
 function copyValues (dst, src) {
-  invokeStaged(rows.copy_values, dst, [src], 0, 0)
+  invokeStaged(opcodes.copy_values, dst, [src], 0, 0)
 }
 
 /**
@@ -202,7 +202,7 @@ function putCopy ({ dst, src, scaling, casting }) {
 function checkCopy (copy) {
   const { dst: { storage: to }, src: { storage: from } } = copy
   putCopy(copy)
-  backend.call(copy.scaling === null ? rows.copy_check : rows.copy_scaled_check)
+  backend.call(copy.scaling === null ? opcodes.copy_check : opcodes.copy_scaled_check)
   held.a = null
   check()
   const comparable = to.address === null ? from.address === null && to.buffer === from.buffer : from.address !== null

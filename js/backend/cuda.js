@@ -9,7 +9,7 @@ const { show, integer } = require('../base/validate')
 const { isOnDevice, countStaged } = require('./storage')
 const { CPU, nameOfDevice, isDevice, isPinned } = require('./device-names')
 
-const { backend, rows } = ffi
+const { backend, opcodes } = ffi
 /** @type {any} undefined on WebAssembly */
 const addon = /** @type {any} */ (backend).addon
 
@@ -46,7 +46,7 @@ function indexOf (device, name) {
   const index = device === 'cuda' ? DEFAULT_DEVICE : Number(device.slice(5))
   if (!known.has(index)) {
     try {
-      ffi.run(rows.cuda_open, [], [Math.min(index, 2 ** 31)])
+      ffi.run(opcodes.cuda_open, [], [Math.min(index, 2 ** 31)])
     } catch (error) {
       const { code, message } = /** @type {{ code: string, message: string }} */ (error)
       throw code === 'ERR_DEVICE' ? failure(code, `${name} is ${show(device)}; 'cpu' is there: ${message}`) : error
@@ -99,7 +99,7 @@ function isAvailable () {
  */
 function whyNot () {
   if (backend.isWasm) return WASM
-  ffi.run(rows.cuda_why_not, [])
+  ffi.run(opcodes.cuda_why_not, [])
   return backend.text()
 }
 
@@ -115,7 +115,7 @@ function whyNot () {
 function deviceCount () {
   if (backend.isWasm) return 0
   try {
-    ffi.run(rows.cuda_count, [])
+    ffi.run(opcodes.cuda_count, [])
   } catch (error) {
     if (/** @type {{ code?: string }} */ (error).code === 'ERR_DEVICE') return 0
     throw error
@@ -150,7 +150,7 @@ function deviceCount () {
  * if (cuda.isAvailable()) console.log(cuda.properties(0).name)
  */
 function properties (device) {
-  ffi.run(rows.cuda_properties, [], [deviceGiven(device)])
+  ffi.run(opcodes.cuda_properties, [], [deviceGiven(device)])
   const p = JSON.parse(backend.text())
   return {
     name: p.name,
@@ -176,7 +176,7 @@ function properties (device) {
  * if (cuda.isAvailable()) cuda.synchronize()
  */
 function synchronize (device) {
-  ffi.run(rows.cuda_synchronize, [], [deviceGiven(device)])
+  ffi.run(opcodes.cuda_synchronize, [], [deviceGiven(device)])
 }
 
 // ---- Memory ----
@@ -204,11 +204,11 @@ function allocate (nbytes, device, shared) {
   sweepWhenFull()
   const native = /** @type {import('./native').Backend} */ (backend)
   native.checkMemoryPressure(nbytes / (device === CPU ? 1 : 8))
-  if (device === CPU) ffi.run(rows.pinned_new, [], [nbytes])
-  else if (shared === false) ffi.run(rows.cuda_new, [], [device, nbytes])
+  if (device === CPU) ffi.run(opcodes.pinned_new, [], [nbytes])
+  else if (shared === false) ffi.run(opcodes.cuda_new, [], [device, nbytes])
   else shareable(nbytes, device, shared === 'own')
   const storage = native.hold(ffi.result(0), ffi.result(1), nbytes)
-  if (shared !== false) /** @type {import('./storage').Extra} */ (storage.extra).stays = true
+  if (shared !== false) /** @type {import('./storage').OptionalFields} */ (storage.extra).stays = true
   return storage
 }
 
@@ -232,7 +232,7 @@ function checkPinning (what = 'pinMemory is true') {
   if (backend.isWasm) throw failure('ERR_UNSUPPORTED', `${what}: memory is pinned for CUDA, and WASM has none`)
   if (known.size > 0) return
   try {
-    ffi.run(rows.cuda_open, [], [DEFAULT_DEVICE])
+    ffi.run(opcodes.cuda_open, [], [DEFAULT_DEVICE])
     known.add(DEFAULT_DEVICE)
   } catch (error) {
     const { code, message } = /** @type {{ code: string, message: string }} */ (error)
@@ -286,7 +286,7 @@ const STATISTICS = /** @type {const} */ (['allocatedBytes', 'allocatedPeak', 're
 function memoryStats (device) {
   const index = deviceGiven(device)
   backend.sweep()
-  ffi.run(rows.cuda_statistics, [], [index])
+  ffi.run(opcodes.cuda_statistics, [], [index])
   return /** @type {MemoryStats} */ (Object.fromEntries(STATISTICS.map((name, i) => [name, ffi.argument(i)])))
 }
 
@@ -301,7 +301,7 @@ function memoryStats (device) {
 function emptyCache () {
   if (backend.isWasm || known.size === 0) return
   backend.sweep()
-  ffi.run(rows.cuda_empty_cache, [], [-1])
+  ffi.run(opcodes.cuda_empty_cache, [], [-1])
 }
 
 // ---- Waiting ----
@@ -429,7 +429,7 @@ class Stream {
    */
   constructor (device) {
     this.#device = deviceGiven(device)
-    ffi.run(rows.cuda_stream_new, [], [this.#device])
+    ffi.run(opcodes.cuda_stream_new, [], [this.#device])
     this.#handle = handleNow()
     this.#holder = holderOf(ffi.result(0))
   }
@@ -464,7 +464,7 @@ class Stream {
   wait (event) {
     if (!Event.isEvent(event)) throw failure('ERR_ARGUMENT', `event is ${show(event)}; a cuda.Event was expected`)
     const holder = Event.holderOf(event)
-    if (holder !== null) ffi.run(rows.cuda_stream_wait, [this.#holder, holder])
+    if (holder !== null) ffi.run(opcodes.cuda_stream_wait, [this.#holder, holder])
     return this
   }
 
@@ -489,7 +489,7 @@ class Stream {
    * if (cuda.isAvailable()) new cuda.Stream().synchronize()
    */
   synchronize () {
-    ffi.run(rows.cuda_stream_synchronize, [this.#holder])
+    ffi.run(opcodes.cuda_stream_synchronize, [this.#holder])
   }
 }
 
@@ -537,18 +537,18 @@ class Event {
     const device = isOurs ? indexOf(stream.device, 'stream') : deviceGiven(undefined)
     const on = streamOf(stream, device)
     if (this.#holder === null || this.#device !== device) {
-      ffi.run(rows.cuda_event_new, [], [device])
+      ffi.run(opcodes.cuda_event_new, [], [device])
       this.#holder = holderOf(ffi.result(0))
       this.#device = device
     }
-    ffi.run(rows.cuda_event_record, [this.#holder, on ?? this.#holder], [on === null ? 0 : 1])
+    ffi.run(opcodes.cuda_event_record, [this.#holder, on ?? this.#holder], [on === null ? 0 : 1])
     return this
   }
 
   /** Is it done? An event that was not recorded is. @returns {boolean} @throws what went wrong in that work */
   get isDone () {
     if (this.#holder === null) return true
-    ffi.run(rows.cuda_event_query, [this.#holder])
+    ffi.run(opcodes.cuda_event_query, [this.#holder])
     return ffi.result(0) !== 0
   }
 
@@ -601,11 +601,11 @@ function streamOf (stream, device) {
  */
 function withStream (stream, fn) {
   if (stream === null) return fn()
-  ffi.run(rows.cuda_use_stream, [stream], [1])
+  ffi.run(opcodes.cuda_use_stream, [stream], [1])
   try {
     return fn()
   } finally {
-    ffi.run(rows.cuda_use_stream, [stream], [0])
+    ffi.run(opcodes.cuda_use_stream, [stream], [0])
   }
 }
 
@@ -616,9 +616,9 @@ function withStream (stream, fn) {
  * @param {number | bigint | null} stream  the number of theirs; null: the default one
  */
 function touch (storage, stream) {
-  const device = /** @type {import('./storage').Extra} */ (storage.extra).device
+  const device = /** @type {import('./storage').OptionalFields} */ (storage.extra).device
   const on = stream === null ? null : streamOf(stream, device)
-  ffi.run(rows.cuda_touch, [storage, on ?? storage], [on === null ? 0 : 1])
+  ffi.run(opcodes.cuda_touch, [storage, on ?? storage], [on === null ? 0 : 1])
 }
 
 module.exports = {

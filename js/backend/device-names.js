@@ -40,7 +40,7 @@ function isPinned (storage) {
   const { extra, address, nbytes } = storage
   if (extra !== null && extra.pinned) return true
   if (backend.isWasm || address === null || nbytes === 0 || deviceOfStorage(storage) !== CPU) return false
-  ffi.run(ffi.rows.is_pinned, [storage])
+  ffi.run(ffi.opcodes.is_pinned, [storage])
   return ffi.result(0) !== 0
 }
 

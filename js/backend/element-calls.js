@@ -2,7 +2,7 @@
 // Calls that read and write elements, copies apart, and questions about dtypes.
 
 const { isOnDevice } = require('./storage')
-const { backend, rows, frame, held, check, invoke, invokeOn, put, putScalar, STATUS, RESULTS, OPERANDS, ARGS, ADDRESS, SIZE_OF_OPERAND, ALIGNMENT } = require('./call-buffer')
+const { backend, opcodes, frame, held, check, invoke, invokeOn, put, putScalar, STATUS, RESULTS, OPERANDS, ARGS, ADDRESS, SIZE_OF_OPERAND, ALIGNMENT } = require('./call-buffer')
 const { checkAttached } = require('./storage-checks')
 const { stage, unstage } = require('./staging')
 const { stageOnCpu, unstageFromCpu } = require('./device-staging')
@@ -19,7 +19,7 @@ function canCast (from, to, casting) {
   frame.f64[ARGS] = from
   frame.f64[ARGS + 1] = to
   frame.f64[ARGS + 2] = casting
-  invoke(rows.can_cast)
+  invoke(opcodes.can_cast)
   return frame.f64[RESULTS] !== 0
 }
 
@@ -31,7 +31,7 @@ function canCast (from, to, casting) {
 function promoteTypes (a, b) {
   frame.f64[ARGS] = a
   frame.f64[ARGS + 1] = b
-  invoke(rows.promote_types)
+  invoke(opcodes.promote_types)
   return frame.f64[RESULTS]
 }
 
@@ -41,7 +41,7 @@ function promoteTypes (a, b) {
  */
 function finfo (dtype) {
   frame.f64[ARGS] = dtype
-  invoke(rows.finfo)
+  invoke(opcodes.finfo)
   const { f64 } = frame
   return { eps: f64[RESULTS], max: f64[RESULTS + 1], smallestNormal: f64[RESULTS + 2] }
 }
@@ -57,7 +57,7 @@ function hash (layout) {
   const source = stageOnCpu(layout, true)
   held.a = source
   put(0, source)
-  backend.call(rows.hash)
+  backend.call(opcodes.hash)
   held.a = null
   try {
     check()
@@ -93,7 +93,7 @@ function sharesMemory (a, b) {
     frame.f64[OPERANDS + ADDRESS] = ALIGNMENT + a.storage.byteOffset
     frame.f64[OPERANDS + SIZE_OF_OPERAND + ADDRESS] = ALIGNMENT + b.storage.byteOffset
   }
-  backend.call(rows.shares_memory)
+  backend.call(opcodes.shares_memory)
   held.a = held.b = null
   check()
   return frame.f64[RESULTS] !== 0
@@ -108,7 +108,7 @@ function fill (layout, value) {
   held.a = target
   put(0, target)
   putScalar(ARGS, value)
-  backend.call(rows.fill)
+  backend.call(opcodes.fill)
   held.a = null
   if (target === layout) {
     if (frame.f64[STATUS] !== 0) check()
@@ -136,7 +136,7 @@ function take (dst, src, indices, axis) {
   let staged = 0
   try {
     for (; staged < sources.length; staged++) from[staged] = stageOnCpu(sources[staged], true)
-    invokeOn(rows.take, to, from, axis, 0)
+    invokeOn(opcodes.take, to, from, axis, 0)
     unstageFromCpu(to, dst, true)
   } catch (error) {
     unstageFromCpu(to, dst, false)
@@ -184,7 +184,7 @@ function judge (opcode, a, b, putArguments) {
  * @returns {boolean}
  */
 function arrayEqual (a, b, equalNaN) {
-  return judge(rows.array_equal, a, b, () => { frame.f64[ARGS] = equalNaN ? 1 : 0 })
+  return judge(opcodes.array_equal, a, b, () => { frame.f64[ARGS] = equalNaN ? 1 : 0 })
 }
 
 /**
@@ -196,7 +196,7 @@ function arrayEqual (a, b, equalNaN) {
  * @returns {boolean}
  */
 function allClose (a, b, rtol, atol, equalNaN) {
-  return judge(rows.all_close, a, b, () => {
+  return judge(opcodes.all_close, a, b, () => {
     putScalar(ARGS, rtol)
     putScalar(ARGS + 3, atol)
     frame.f64[ARGS + 6] = equalNaN ? 1 : 0
@@ -213,7 +213,7 @@ function allClose (a, b, rtol, atol, equalNaN) {
  * @returns {number} the call's result
  */
 function generate (opcode, layout, scalars, number) {
-  const target = opcode === rows.arange || opcode === rows.linspace ? stageOnCpu(layout, false) : stage(layout)
+  const target = opcode === opcodes.arange || opcode === opcodes.linspace ? stageOnCpu(layout, false) : stage(layout)
   try {
     held.a = target
     put(0, target)
@@ -244,7 +244,7 @@ function checkArange (dtype, size, start, step) {
   frame.f64[ARGS + 1] = size
   putScalar(ARGS + 2, start)
   putScalar(ARGS + 5, step)
-  invoke(rows.arange_check)
+  invoke(opcodes.arange_check)
 }
 
 module.exports = { canCast, promoteTypes, finfo, hash, sharesMemory, fill, take, arrayEqual, allClose, generate, checkArange }

@@ -2,7 +2,7 @@
 // Calls about files: parsers, mappings, segments of shared memory.
 
 const { Object } = require('../base/primordials')
-const { backend, rows, frame, held, invoke, putStorage, RESULTS, OPERANDS, ARGS, SIZE_OF_OPERAND } = require('./call-buffer')
+const { backend, opcodes, frame, held, invoke, putStorage, RESULTS, OPERANDS, ARGS, SIZE_OF_OPERAND } = require('./call-buffer')
 
 /** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
 
@@ -28,7 +28,7 @@ function parse (which, input, output, total, base) {
   f64[ARGS + 1] = total
   f64[ARGS + 2] = base
   try {
-    invoke(rows.parse)
+    invoke(opcodes.parse)
   } finally {
     held.a = held.b = null
   }
@@ -47,7 +47,7 @@ function swapBytes (storage, itemsize) {
   putStorage(frame.f64, OPERANDS, storage)
   frame.f64[ARGS] = itemsize
   try {
-    invoke(rows.swap_bytes)
+    invoke(opcodes.swap_bytes)
   } finally {
     held.a = null
   }
@@ -74,7 +74,7 @@ function mapFile (fd, nbytes, shared, guard) {
   f64[ARGS + 3] = shared ? 1 : 0
   f64[ARGS + 4] = guard
   try {
-    invoke(rows.map_file)
+    invoke(opcodes.map_file)
   } catch (error) {
     throw f64[RESULTS] === 0 ? error : Object.assign(/** @type {Error} */ (error), { errno: -f64[RESULTS] })
   }
@@ -91,7 +91,7 @@ function mapFile (fd, nbytes, shared, guard) {
 function reserveFile (fd, nbytes) {
   frame.f64[ARGS] = fd
   frame.f64[ARGS + 1] = nbytes
-  invoke(rows.reserve_file)
+  invoke(opcodes.reserve_file)
   return frame.f64[RESULTS]
 }
 
@@ -130,7 +130,7 @@ function heldFile (opcode) {
  */
 function holdFile (fd) {
   frame.f64[ARGS] = fd
-  return heldFile(rows.file_hold)
+  return heldFile(opcodes.file_hold)
 }
 
 /**
@@ -145,7 +145,7 @@ function newSegment (sealed, mode, nbytes) {
   f64[ARGS] = sealed ? 1 : 0
   f64[ARGS + 1] = mode
   f64[ARGS + 2] = nbytes
-  return heldFile(rows.segment_new)
+  return heldFile(opcodes.segment_new)
 }
 
 /**
@@ -158,7 +158,7 @@ function newSegment (sealed, mode, nbytes) {
 function linkFile (fd, path) {
   /** @type {any} */ (backend).leaveText(path)
   frame.f64[ARGS] = fd
-  invoke(rows.link_file)
+  invoke(opcodes.link_file)
   return frame.f64[RESULTS]
 }
 
@@ -168,7 +168,7 @@ function linkFile (fd, path) {
  */
 function isSealed (fd) {
   frame.f64[ARGS] = fd
-  invoke(rows.file_is_sealed)
+  invoke(opcodes.file_is_sealed)
   return frame.f64[RESULTS] === 1
 }
 

@@ -1,7 +1,7 @@
 'use strict'
 // Questions to C about a layout alone; no byte is touched.
 
-const { rows, frame, invoke, put, putList, readLayout, RESULTS, ARGS } = require('./call-buffer')
+const { opcodes, frame, invoke, put, putList, readLayout, RESULTS, ARGS } = require('./call-buffer')
 const { nothing, CONTIGUOUS, STRIDED } = require('./layout')
 
 /** @typedef {InstanceType<typeof import('./layout').Layout>} Layout */
@@ -12,7 +12,7 @@ const { nothing, CONTIGUOUS, STRIDED } = require('./layout')
  */
 function extent (layout) {
   put(0, layout)
-  invoke(rows.extent)
+  invoke(opcodes.extent)
   return { low: frame.f64[RESULTS], high: frame.f64[RESULTS + 1] }
 }
 
@@ -23,7 +23,7 @@ function extent (layout) {
 function isContiguous (layout) {
   if ((layout.flags & (CONTIGUOUS | STRIDED)) === 0) {
     put(0, layout)
-    invoke(rows.is_contiguous)
+    invoke(opcodes.is_contiguous)
     layout.flags |= frame.f64[RESULTS] !== 0 ? CONTIGUOUS : STRIDED
   }
   return (layout.flags & CONTIGUOUS) !== 0
@@ -37,7 +37,7 @@ function isContiguous (layout) {
 function dense (dtype, shape) {
   frame.f64[ARGS] = dtype
   putList(ARGS + 1, shape)
-  invoke(rows.dense)
+  invoke(opcodes.dense)
   return readLayout(nothing, CONTIGUOUS)
 }
 

@@ -4,7 +4,7 @@
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
 const { stats, counts, budget, countedBytes } = require('./storage')
-const { exported } = require('./pins')
+const { pinCount } = require('./pins')
 const ffi = require('./calls')
 
 const { backend: engine } = ffi
@@ -49,7 +49,7 @@ function wasmMemory () {
  * @property {number} promoted  small tensors whose bytes got a buffer of their own
  * @property {number} grown  times that WASM memory grew; where threads share it: that this one noticed
  * @property {number} inFlight  copies that are pending, uses of tokens that nobody has taken yet, and device memory that is kept for others
- * @property {number} exported  loans of this thread's tensors that native code has
+ * @property {number} exported  pins of this thread's tensors that native code has
  * @property {number} deleterErrors  deleters that threw
  */
 
@@ -65,7 +65,7 @@ function wasmMemory () {
  * memory().copied.clone.count - count // 1
  */
 function memory () {
-  const lent = exported() // first, because it unpins what native code is done with
+  const pins = pinCount() // first, because it unpins what native code is done with
   engine.sweep()
   let tensors = 0
   let storages = 0
@@ -86,7 +86,7 @@ function memory () {
     promoted: stats.promoted,
     grown: stats.grown,
     inFlight: stats.inFlight + inFlight + ffi.sharedVram(),
-    exported: lent,
+    exported: pins,
     deleterErrors: stats.deleterErrors
   }
 }

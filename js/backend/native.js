@@ -9,7 +9,7 @@ const { failure } = require('../base/errors')
 const { log, textOf } = require('../runtime/host')
 const { byteLengthOf, isSharedArrayBuffer, MAX_LENGTH } = require('../base/buffers')
 const { platformName, prebuilt, isShipped } = require('../runtime/platform')
-const { Storage, Group, Extra, passing, unclaim, opcodesOf, newSharedStorage, grant, countedBytes, counts, reportDeleter } = require('./storage')
+const { Storage, Group, OptionalFields, passing, unclaim, opcodesOf, newSharedStorage, grant, countedBytes, counts, reportDeleter } = require('./storage')
 const { SmallTensors, IN_HEAP, SMALL, ALIGNMENT, newBuffer } = require('./small-tensors')
 
 const BIG = 65536 // bytes from which a storage is counted by itself
@@ -77,7 +77,7 @@ class Backend {
     this.group = null
     this.tables = JSON.parse(addon.tables)
     this.frame = { f64: new Float64Array(addon.frame), i64: new BigInt64Array(addon.frame), i32: new Int32Array(addon.frame) }
-    this.rows = opcodesOf(this.tables)
+    this.opcodes = opcodesOf(this.tables)
     this.RESULTS = this.tables.frame.RESULTS
     const int32 = arrayIndexOf(arrayMap(this.tables.dtypes, (/** @type {[string, string] | null} */ row) => row === null ? '' : row[0]), 'int32')
     /** not 0 once bytes of a guarded mapping turned out to be gone; null: this system cannot tell @type {Int32Array | null} */
@@ -101,7 +101,7 @@ class Backend {
     /** bytes in use, after what was collected is freed */
     this.inUse = () => {
       this.sweep()
-      this.call(this.rows.totals)
+      this.call(this.opcodes.totals)
       const { v8, sab } = countedBytes()
       return v8 + sab + this.frame.f64[this.RESULTS + 1]
     }
@@ -233,10 +233,10 @@ class Backend {
   partOf (whole, at, nbytes) {
     const { f64 } = this.frame
     const { STATUS, OPERANDS, HANDLE, ARGS } = this.tables.frame
-    f64[OPERANDS + HANDLE] = /** @type {Extra} */ (whole.extra).handle
+    f64[OPERANDS + HANDLE] = /** @type {OptionalFields} */ (whole.extra).handle
     f64[ARGS] = at
     f64[ARGS + 1] = nbytes
-    this.call(this.rows.storage_part)
+    this.call(this.opcodes.storage_part)
     if (f64[STATUS] !== 0) throw failure('ERR_MEMORY', this.text())
     return this.hold(f64[this.RESULTS], f64[this.RESULTS + 1], nbytes)
   }
@@ -281,7 +281,7 @@ class Backend {
     const { f64 } = this.frame
     this.checkMemoryPressure(nbytes)
     f64[this.tables.frame.ARGS] = nbytes
-    this.call(this.rows.storage_new)
+    this.call(this.opcodes.storage_new)
     check()
     return this.hold(f64[this.RESULTS], f64[this.RESULTS + 1], nbytes)
   }
@@ -334,7 +334,7 @@ class Backend {
    *
    * @param {Storage} storage
    * @param {number} handle
-   * @returns {Extra} with the watch
+   * @returns {OptionalFields} with the watch
    */
   watch (storage, handle) {
     const id = this.addon.watch(storage, handle)
@@ -343,7 +343,7 @@ class Backend {
       throw failure('ERR_MEMORY', 'no memory to watch a storage')
     }
     const { f64 } = this.frame
-    const extra = storage.extra = new Extra()
+    const extra = storage.extra = new OptionalFields()
     extra.watch = id
     extra.guarded = f64[this.RESULTS] !== 0
     extra.device = f64[this.RESULTS + 1]
@@ -367,7 +367,7 @@ class Backend {
   /** @param {number} handle  without a watch */
   drop (handle) {
     this.frame.f64[this.tables.frame.ARGS] = handle
-    this.call(this.rows.storage_drop)
+    this.call(this.opcodes.storage_drop)
   }
 
   // ---- Using storages ----
@@ -433,7 +433,7 @@ class Backend {
     if (storage.block !== null) this.small.promote(storage)
     if (storage.kind === 'cuda') throw outOfSight(storage)
     if (storage.kind === 'native' && (storage.buffer === null || (storage.nbytes > 0 && byteLengthOf(storage.buffer) === 0))) {
-      const extra = /** @type {Extra} */ (storage.extra)
+      const extra = /** @type {OptionalFields} */ (storage.extra)
       const buffer = this.addon.buffer(extra.watch)
       check()
       if (extra.guarded) this.noteGuarded(buffer, storage)
@@ -477,7 +477,7 @@ class Backend {
    */
   canView (storage, Type) {
     const { kind } = storage
-    if (kind === 'native' ? storage.buffer === null || (this.faults === null && (/** @type {Extra} */ (storage.extra)).guarded) : kind === 'cuda') return false
+    if (kind === 'native' ? storage.buffer === null || (this.faults === null && (/** @type {OptionalFields} */ (storage.extra)).guarded) : kind === 'cuda') return false
     return storage.nbytes <= MAX_LENGTH * Type.BYTES_PER_ELEMENT
   }
 
@@ -495,7 +495,7 @@ class Backend {
       return this.small.window(storage.block, dtype, Type)
     }
     const buffer = this.bufferOf(storage, check)
-    const extra = storage.extra ??= new Extra()
+    const extra = storage.extra ??= new OptionalFields()
     const windows = extra.windows ??= newList()
     const seen = windows[dtype]
     if (seen !== undefined && bufferOf(seen) === buffer) return seen

@@ -4,7 +4,7 @@
 const { newList } = require('../base/primordials')
 const ffi = require('./calls')
 const { failure } = require('../base/errors')
-const { claim, unclaim, Extra, isOnDevice } = require('./storage')
+const { claim, unclaim, OptionalFields, isOnDevice } = require('./storage')
 const { isResizable, isSharedArrayBuffer } = require('../base/buffers')
 const { keepAttached } = require('../runtime/host')
 const { SlotTable } = require('../base/slot-table')
@@ -24,12 +24,12 @@ const addon = /** @type {any} */ (backend).addon
  */
 const pins = addon?.lent ?? { table: new SlotTable(), letGo: newList() }
 if (addon !== undefined) addon.lent = pins
-const lent = pins.table
+const pinned = pins.table
 
 if (addon !== undefined) addon.onReturned(collect)
 
 /** @param {Stored} storage */
-function unpin (storage) {
+function releasePinned (storage) {
   unclaim(storage, backend)
 }
 
@@ -38,7 +38,7 @@ function collect () {
   let n
   do {
     n = addon.returned()
-    for (let i = 1; i <= n; i++) giveBack(ffi.argument(i))
+    for (let i = 1; i <= n; i++) unpin(ffi.argument(i))
   } while (n === 512)
 }
 
@@ -47,22 +47,22 @@ function collect () {
  *
  * @param {number} number
  */
-function giveBack (number) {
-  const storage = /** @type {Stored} */ (lent.held[number])
-  lent.drop(number)
+function unpin (number) {
+  const storage = /** @type {Stored} */ (pinned.held[number])
+  pinned.drop(number)
   pins.letGo[number](storage)
 }
 
 /**
  * Pins a layout's bytes and writes the layout into the call buffer as the first operand. The next call has to be that of a function
- * of the addon that calls sb__lend with the number; if it fails, the caller calls giveBack(number).
+ * of the addon that calls sb__pin with the number; if it fails, the caller calls unpin(number).
  *
  * @param {Layout} layout  of a tensor that was not disposed
  * @param {boolean} readOnly  native code will only read
  * @returns {number} of the pin
  * @throws ERR_READ_ONLY · ERR_BUSY · ERR_DETACHED · ERR_DEVICE · ERR_UNSUPPORTED without the addon, or of bytes that JavaScript can shrink
  */
-function hold (layout, readOnly) {
+function pin (layout, readOnly) {
   const { storage } = layout
   if (addon === undefined) throw failure('ERR_UNSUPPORTED', 'native code can have the bytes of tensors with the native addon only (backend() is the WebAssembly one)')
   checkUse(layout, readOnly)
@@ -72,8 +72,8 @@ function hold (layout, readOnly) {
   backend.promote(storage)
   backend.addressOf(storage)
   if (storage.kind !== 'native') fix(storage)
-  const number = lent.put(storage)
-  pins.letGo[number] = unpin
+  const number = pinned.put(storage)
+  pins.letGo[number] = releasePinned
   claim(storage)
   ffi.putOperand(layout, readOnly)
   return number
@@ -96,7 +96,7 @@ function checkUse ({ storage, flags }, readOnly) {
  * @param {Stored} storage
  */
 function fix (storage) {
-  const extra = storage.extra ??= new Extra()
+  const extra = storage.extra ??= new OptionalFields()
   if (extra.fixed) return
   const buffer = /** @type {ArrayBuffer} */ (storage.buffer)
   const isShared = storage.kind === 'sab' || (storage.kind === 'js' && isSharedArrayBuffer(buffer)) // asking takes microseconds
@@ -106,9 +106,9 @@ function fix (storage) {
 }
 
 /** @returns {number} pins that native code has */
-function exported () {
+function pinCount () {
   if (addon !== undefined) collect()
-  return lent.size
+  return pinned.size
 }
 
-module.exports = { fix, checkUse, hold, giveBack, exported, lent }
+module.exports = { fix, checkUse, pin, unpin, pinCount, pinned }

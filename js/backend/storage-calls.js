@@ -2,7 +2,7 @@
 // Calls about storages: what is alive, what goes to other threads, what comes from addons.
 
 const { isOnDevice } = require('./storage')
-const { backend, rows, frame, held, check, invoke, putStorage, putScalar, readLayout, RESULTS, OPERANDS, ARGS, SIZE_OF_OPERAND } = require('./call-buffer')
+const { backend, opcodes, frame, held, check, invoke, putStorage, putScalar, readLayout, RESULTS, OPERANDS, ARGS, SIZE_OF_OPERAND } = require('./call-buffer')
 const { nothing, READ_ONLY } = require('./layout')
 
 /** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
@@ -10,7 +10,7 @@ const { nothing, READ_ONLY } = require('./layout')
 
 /** @returns {{ storages: number, heap: number, foreign: number, inFlight: number, mapped: number, pinned: number, cuda: number }} storages and bytes alive in C; inFlight: uses of tokens that nobody has taken */
 function totals () {
-  invoke(rows.totals)
+  invoke(opcodes.totals)
   const { f64 } = frame
   return { storages: f64[RESULTS], heap: f64[RESULTS + 1], foreign: f64[RESULTS + 2], inFlight: f64[RESULTS + 3], mapped: f64[RESULTS + 4], pinned: f64[RESULTS + 5], cuda: f64[RESULTS + 6] }
 }
@@ -49,7 +49,7 @@ function run (opcode, storages, numbers) {
 function wrapStream (device, number) {
   frame.f64[ARGS] = device
   putScalar(ARGS + 1, number)
-  invoke(rows.cuda_stream_wrap)
+  invoke(opcodes.cuda_stream_wrap)
   return frame.f64[RESULTS]
 }
 
@@ -63,7 +63,7 @@ function wrapStream (device, number) {
 function sendStorage (storage, uses) {
   putStorage(frame.f64, OPERANDS, storage)
   frame.f64[ARGS] = uses
-  invoke(rows.parcel_new)
+  invoke(opcodes.parcel_new)
   return frame.f64[RESULTS]
 }
 
@@ -74,7 +74,7 @@ function sendStorage (storage, uses) {
  * @returns {Storage}
  */
 function staying (storage) {
-  if (isOnDevice(storage)) /** @type {import('./storage').Extra} */ (storage.extra).stays = true
+  if (isOnDevice(storage)) /** @type {import('./storage').OptionalFields} */ (storage.extra).stays = true
   return storage
 }
 
@@ -86,7 +86,7 @@ function staying (storage) {
 function receiveStorage (key, asSab) {
   const buffer = asSab && backend.name === 'native' ? backend.sharedBuffer(key, check) : null // WASM's memory is one
   frame.f64[ARGS] = key
-  invoke(rows.parcel_take)
+  invoke(opcodes.parcel_take)
   const { f64 } = frame
   const storage = staying(backend.hold(f64[RESULTS], f64[RESULTS + 1], f64[RESULTS + 2]))
   if (buffer !== null) storage.buffer = buffer
@@ -99,7 +99,7 @@ function receiveStorage (key, asSab) {
  */
 function sentBytes (key) {
   frame.f64[ARGS] = key
-  invoke(rows.parcel_nbytes)
+  invoke(opcodes.parcel_nbytes)
   return frame.f64[RESULTS]
 }
 
@@ -132,12 +132,12 @@ function takeCapsule (lentAs) {
 /** Takes back all uses that nobody has taken. @param {number} key */
 function takeBackStorage (key) {
   frame.f64[ARGS] = key
-  invoke(rows.parcel_drop)
+  invoke(opcodes.parcel_drop)
 }
 
 /** @returns {number} a number that no other process has */
 function home () {
-  invoke(rows.parcels_home)
+  invoke(opcodes.parcels_home)
   return frame.f64[RESULTS]
 }
 

@@ -4,7 +4,7 @@
 const { Atomics } = require('../base/primordials')
 const { failure } = require('../base/errors')
 const { byteLengthOf } = require('../base/buffers')
-const { backend, rows, frame, invoke, putStorage, OPERANDS } = require('./call-buffer')
+const { backend, opcodes, frame, invoke, putStorage, OPERANDS } = require('./call-buffer')
 
 /** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
 
@@ -41,7 +41,7 @@ const faults = /** @type {any} */ (backend).faults ?? null
 function checkIntact (storage) {
   if (!isGuarded(storage) || (faults !== null && Atomics.load(faults, 0) === 0)) return
   putStorage(frame.f64, OPERANDS, storage)
-  invoke(rows.storage_intact)
+  invoke(opcodes.storage_intact)
 }
 
 /**

@@ -43,7 +43,7 @@ rootless(Stack)
 const counts = new SlotTable()
 
 /** Fields that few storages have. */
-class Extra {
+class OptionalFields {
   constructor () {
     /** of a native storage, as C numbers it; 0: none */
     this.handle = 0
@@ -74,7 +74,7 @@ class Extra {
   }
 }
 
-rootless(Extra)
+rootless(OptionalFields)
 
 /** The group of storages that live for one call, which nobody counts. */
 const passing = new Group('js')
@@ -104,7 +104,7 @@ class Storage {
     this.claims = 0
     /** the caller's object, kept alive with the bytes @type {unknown} */
     this.owner = undefined
-    /** @type {Extra | null} */
+    /** @type {OptionalFields | null} */
     this.extra = null
   }
 
@@ -263,4 +263,4 @@ function reportDeleter (error) {
   warn(`a deleter threw: ${text}`)
 }
 
-module.exports = { Storage, Group, Extra, Stack, passing, isOnDevice, claim, unclaim, opcodesOf, budget, grant, countedBytes, newSharedStorage, stats, counts, countCopy, countStaged, reportDeleter }
+module.exports = { Storage, Group, OptionalFields, Stack, passing, isOnDevice, claim, unclaim, opcodesOf, budget, grant, countedBytes, newSharedStorage, stats, counts, countCopy, countStaged, reportDeleter }

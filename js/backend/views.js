@@ -2,7 +2,7 @@
 // Layouts that C works out of others: views over the same storage, and layouts that get a storage later.
 
 const { arraySlice } = require('../base/primordials')
-const { rows, frame, invoke, put, putInteger, putList, readLayout, RESULTS, ARGS } = require('./call-buffer')
+const { opcodes, frame, invoke, put, putInteger, putList, readLayout, RESULTS, ARGS } = require('./call-buffer')
 const { nothing, READ_ONLY, CONTIGUOUS, STATIC, UNBOUND, INHERITED } = require('./layout')
 const { isContiguous } = require('./layout-calls')
 
@@ -57,7 +57,7 @@ function asStrided (layout, shape, strides, dimOrder, offset, within) {
   const at = putList(putList(putList(ARGS, shape), strides), dimOrder)
   frame.f64[at] = offset
   frame.f64[at + 1] = within ? 1 : 0
-  return view(rows.as_strided, layout)
+  return view(opcodes.as_strided, layout)
 }
 
 /**
@@ -69,7 +69,7 @@ function asStrided (layout, shape, strides, dimOrder, offset, within) {
 function denseOrdered (dtype, shape, dimOrder) {
   frame.f64[ARGS] = dtype
   putList(putList(ARGS + 1, shape), dimOrder)
-  invoke(rows.dense_ordered)
+  invoke(opcodes.dense_ordered)
   return readLayout(nothing, 0)
 }
 
@@ -81,7 +81,7 @@ function denseOrdered (dtype, shape, dimOrder) {
  * @returns {Layout} dense, without bytes
  */
 function denseLike (layout, dtype) {
-  const out = viewByNumbers(rows.dense_like, layout, dtype)
+  const out = viewByNumbers(opcodes.dense_like, layout, dtype)
   out.order = layout.order
   return out
 }
@@ -96,7 +96,7 @@ function denseLike (layout, dtype) {
 function strided (dtype, shape, strides, dimOrder) {
   frame.f64[ARGS] = dtype
   putList(putList(putList(ARGS + 1, shape), strides), dimOrder)
-  invoke(rows.strided)
+  invoke(opcodes.strided)
   return { layout: readLayout(nothing, 0), elements: frame.f64[RESULTS] }
 }
 
@@ -107,7 +107,7 @@ function strided (dtype, shape, strides, dimOrder) {
  * @param {number[]} shape
  */
 function reshape (layout, shape) {
-  const out = viewByList(rows.reshape, layout, shape)
+  const out = viewByList(opcodes.reshape, layout, shape)
   if (frame.f64[RESULTS] === 0) {
     out.storage = nothing
     out.flags = CONTIGUOUS | (layout.flags & (STATIC | UNBOUND))
@@ -127,7 +127,7 @@ function resize (layout, shape) {
   const at = putList(putList(ARGS, shape), order)
   frame.f64[at] = layout.flags & STATIC ? 0 : layout.flags & UNBOUND ? 2 : 1
   frame.f64[at + 1] = layout.capacity
-  const out = view(rows.resize, layout)
+  const out = view(opcodes.resize, layout)
   if (frame.f64[RESULTS] !== 0) out.storage = nothing
   else out.capacity = layout.capacity
   out.order = order
@@ -144,7 +144,7 @@ function resize (layout, shape) {
 function rebind (layout, source) {
   put(0, layout)
   put(1, source)
-  invoke(rows.set_data)
+  invoke(opcodes.set_data)
   const out = readLayout(source.storage, (source.flags & READ_ONLY) | (layout.flags & (STATIC | UNBOUND)))
   out.order = layout.order
   return out
@@ -159,7 +159,7 @@ function rebind (layout, source) {
 function dimOrder (layout) {
   if (layout.order !== null) return arraySlice(layout.order)
   put(0, layout)
-  invoke(rows.dim_order)
+  invoke(opcodes.dim_order)
   return readLayout(nothing, 0).shape
 }
 
@@ -171,7 +171,7 @@ function dimOrder (layout) {
 function isContiguousIn (layout, order) {
   putList(ARGS, order)
   put(0, layout)
-  invoke(rows.is_contiguous_in)
+  invoke(opcodes.is_contiguous_in)
   return frame.f64[RESULTS] !== 0
 }
 
@@ -186,7 +186,7 @@ function isContiguousIn (layout, order) {
 function cut (layout, most, compact) {
   frame.f64[ARGS] = most
   frame.f64[ARGS + 1] = compact ? 1 : 0
-  const { shape } = view(rows.cut, layout)
+  const { shape } = view(opcodes.cut, layout)
   return { extents: shape, axis: frame.f64[RESULTS] }
 }
 

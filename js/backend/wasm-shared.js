@@ -146,7 +146,7 @@ class SharedBackend extends Backend {
 
 /** @param {import('./storage').Storage} storage  that was asked for as memory that others may see */
 function staying (storage) {
-  /** @type {import('./storage').Extra} */ (storage.extra).stays = true
+  /** @type {import('./storage').OptionalFields} */ (storage.extra).stays = true
   return storage
 }
 

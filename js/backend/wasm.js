@@ -6,7 +6,7 @@ const { BigInt64Array, FinalizationRegistry, Float64Array, Int32Array, JSON, Mat
 const { failure } = require('../base/errors')
 const { onNextTurn, textOf, log } = require('../runtime/host')
 const { byteLengthOf, MAX_LENGTH } = require('../base/buffers')
-const { Storage, Group, Extra, Stack, passing, opcodesOf, newSharedStorage, grant, countedBytes, counts, stats, reportDeleter } = require('./storage')
+const { Storage, Group, OptionalFields, Stack, passing, opcodesOf, newSharedStorage, grant, countedBytes, counts, stats, reportDeleter } = require('./storage')
 
 const PAGE = 65536 // bytes
 const MAX_PAGES = 65536
@@ -78,13 +78,13 @@ class Backend {
     this.windows = newList()
     this.tables = JSON.parse(this.textAt(exports.sb_tables()))
     this.frame = newCallBuffer(this.tables.frame.SIZE, () => { this.renew() })
-    this.rows = opcodesOf(this.tables)
+    this.opcodes = opcodesOf(this.tables)
     this.renew()
     /** @type {(opcode: number) => void} */
     this.call = exports.sb_call
     /** bytes in use */
     this.inUse = () => {
-      this.call(this.rows.totals)
+      this.call(this.opcodes.totals)
       return countedBytes().sab + this.frame.f64[this.tables.frame.RESULTS + 1]
     }
     /** storages of the typed arrays that callers have (`data`), which keep them alive @type {WeakMap<object, Storage>} */
@@ -165,7 +165,7 @@ class Backend {
     const { f64 } = this.frame
     while (this.due.size > 0) {
       f64[this.tables.frame.ARGS] = this.due.pop()
-      this.call(this.rows.storage_drop)
+      this.call(this.opcodes.storage_drop)
     }
   }
 
@@ -186,7 +186,7 @@ class Backend {
     if (nbytes > MOST) throw failure('ERR_MEMORY', `${nbytes} bytes cannot be allocated; in WASM one tensor takes less than 2 GiB`)
     grant(nbytes, this.inUse)
     this.frame.f64[this.tables.frame.ARGS] = nbytes
-    this.call(this.rows.storage_new)
+    this.call(this.opcodes.storage_new)
     try {
       check()
     } catch (error) {
@@ -220,7 +220,7 @@ class Backend {
   hold (handle, address, nbytes) {
     this.renewIfBeyond(address + nbytes)
     const storage = new Storage(new Group('wasm'), null, null, address, nbytes)
-    const extra = storage.extra = new Extra()
+    const extra = storage.extra = new OptionalFields()
     const { count } = storage.group
     storage.address = address
     extra.handle = handle
@@ -337,7 +337,7 @@ class Backend {
     f64[ARGS] = address
     f64[ARGS + 1] = nbytes
     f64[ARGS + 2] = claimed ? 1 : 0
-    this.call(this.rows.storage_at)
+    this.call(this.opcodes.storage_at)
     const status = this.frame.f64[STATUS] // memory may have grown
     if (status !== 0) throw failure('ERR_' + this.tables.errors[status - 1][0], this.text())
   }
@@ -394,7 +394,7 @@ class Backend {
    * @param {Function} deleter
    */
   attachDeleter (storage, deleter) {
-    (storage.extra ??= new Extra()).deleter = deleter
+    (storage.extra ??= new OptionalFields()).deleter = deleter
     register(this.deleters, storage, { deleter }, storage)
   }
 
@@ -454,7 +454,7 @@ class Backend {
       const buffer = this.current()
       return (this.windows[dtype] ??= new Type(buffer, 0, Math.min(Math.floor(byteLengthOf(buffer) / Type.BYTES_PER_ELEMENT), MAX_LENGTH)))
     }
-    const extra = storage.extra ??= new Extra()
+    const extra = storage.extra ??= new OptionalFields()
     const windows = extra.windows ??= newList()
     return (windows[dtype] ??= new Type(storage.buffer, storage.byteOffset, Math.floor(storage.nbytes / Type.BYTES_PER_ELEMENT)))
   }

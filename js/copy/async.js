@@ -6,16 +6,16 @@ const { Math, Promise, arrayEvery, arrayMap, arrayPush, arrayShift, arraySlice, 
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { onNextTurn, now } = require('../runtime/host')
-const { laterFile } = require('../runtime/lazy')
-const { Extra, claim, unclaim, stats, countStaged, isOnDevice } = require('../backend/storage')
+const { lazyFile } = require('../runtime/lazy')
+const { OptionalFields, claim, unclaim, stats, countStaged, isOnDevice } = require('../backend/storage')
 const { itemsizes } = require('../backend/dtypes')
 const { checkSignal } = require('../base/signals')
 const { subLayout, scalingOfPart } = require('../layout/layouts')
 const { copyElements } = require('./results')
 
-const cuda = laterFile(() => require('../backend/cuda'))
+const cuda = lazyFile(() => require('../backend/cuda'))
 
-const { backend, rows } = ffi
+const { backend, opcodes } = ffi
 
 /** @typedef {import('../backend/storage').Storage} Storage */
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
@@ -61,7 +61,7 @@ function busy (what) {
  */
 function beginUse (storage, writes) {
   claim(storage)
-  const extra = storage.extra ??= new Extra()
+  const extra = storage.extra ??= new OptionalFields()
   extra.busy++
   extra.written += writes
 }
@@ -71,7 +71,7 @@ function beginUse (storage, writes) {
  * @param {number} writes
  */
 function endUse (storage, writes) {
-  const extra = /** @type {Extra} */ (storage.extra)
+  const extra = /** @type {OptionalFields} */ (storage.extra)
   extra.busy--
   extra.written -= writes
   unclaim(storage, backend)
@@ -199,7 +199,7 @@ function isSpreadOut (src, pieces) {
  * @param {Signal | undefined} signal
  */
 async function copyOnLoop ({ dst, src, scaling, casting }, collides, signal) {
-  let shown = ffi.viewByList(rows.broadcast_to, src, dst.shape)
+  let shown = ffi.viewByList(opcodes.broadcast_to, src, dst.shape)
   const pieces = piecesOf(dst, shown, dst)
   if (pieces.isOne || !(collides || isSpreadOut(shown, pieces))) {
     await copyPieces({ dst, src: shown, scaling, casting }, pieces, signal)
@@ -211,7 +211,7 @@ async function copyOnLoop ({ dst, src, scaling, casting }, collides, signal) {
   try {
     countStaged(nbytes)
     await copyPieces({ dst: temporary, src, scaling: null, casting: 0 }, piecesOf(temporary, src, src), signal)
-    shown = ffi.viewByList(rows.broadcast_to, temporary, dst.shape)
+    shown = ffi.viewByList(opcodes.broadcast_to, temporary, dst.shape)
     await copyPieces({ dst, src: shown, scaling, casting }, piecesOf(dst, shown, dst), signal)
   } finally {
     backend.release(temporary.storage)
@@ -298,7 +298,7 @@ async function copyByDevice (copy, stream, signal) {
     checkSignal(signal)
     return
   }
-  const shown = ffi.viewByList(rows.broadcast_to, src, dst.shape)
+  const shown = ffi.viewByList(opcodes.broadcast_to, src, dst.shape)
   const pieces = new Pieces(dst, DEVICE_PIECE_BYTES / Math.max(itemsizes[dst.dtype], itemsizes[src.dtype]), false)
   while (!pieces.ended) {
     const extents = pieces.extents(1)

@@ -10,7 +10,7 @@ const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { layoutOver, subLayout, scalingOfPart } = require('../layout/layouts')
 const { copyElements } = require('./results')
 
-const { rows } = ffi
+const { opcodes } = ffi
 
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
 /** @typedef {Omit<import('../backend/calls').Copy, 'src'>} CopyOfAny */
@@ -30,7 +30,7 @@ function copiesOfRows ({ dst, scaling, casting }, { arrays, count, length, isAud
   const sources = arrayMap(arrays, array => layoutOver(array, dtypeOf(dtypeOfArray(array)).index, extents))
   // Writing one row of the target may overwrite a later row of a list.
   if (!isAudio && arraySome(sources, src => ffi.sharesMemory(dst, src))) return null
-  ffi.checkCopy({ dst, src: ffi.viewByList(rows.broadcast_to, sources[0], dst.shape), scaling, casting })
+  ffi.checkCopy({ dst, src: ffi.viewByList(opcodes.broadcast_to, sources[0], dst.shape), scaling, casting })
   return arrayMap(sources, (src, c) => {
     const start = [c, 0]
     return { dst: subLayout(dst, start, extents), src, scaling: scaling && scalingOfPart(scaling, start, extents), casting }

@@ -8,7 +8,7 @@ const { countStaged } = require('../backend/storage')
 const { dtypeOf } = require('../backend/dtypes')
 const { denseLayout, allocated, layoutOver } = require('../layout/layouts')
 
-const { backend, rows } = ffi
+const { backend, opcodes } = ffi
 
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
 /** @typedef {{ data: Uint8ClampedArray, width: number, height: number }} Image */
@@ -91,12 +91,12 @@ function write (pixels, source) {
 
 /** @param {Layout} pixels */
 function makeOpaque (pixels) {
-  ffi.fill(ffi.viewByNumbers(rows.narrow, pixels, 2, 3, 1), 255)
+  ffi.fill(ffi.viewByNumbers(opcodes.narrow, pixels, 2, 3, 1), 255)
 }
 
 /** @param {Layout} pixels */
 function colours (pixels) {
-  return ffi.viewByNumbers(rows.narrow, pixels, 2, 0, 3)
+  return ffi.viewByNumbers(opcodes.narrow, pixels, 2, 0, 3)
 }
 
 /**

@@ -9,7 +9,7 @@ const { itemsizes, dtypeOf } = require('../backend/dtypes')
 const { placeLike } = require('../layout/placement')
 const { denseLayout, withBytes, isSameShape, layoutOver } = require('../layout/layouts')
 
-const { backend, rows, nothing } = ffi
+const { backend, opcodes, nothing } = ffi
 
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
 
@@ -37,7 +37,7 @@ const MOST_INDICES = 2 ** 16 // in one call of take
  * @returns {Layout}
  */
 function narrow (layout, axis, start, length) {
-  return ffi.viewByNumbers(rows.narrow, layout, axis, start, length)
+  return ffi.viewByNumbers(opcodes.narrow, layout, axis, start, length)
 }
 
 /**
@@ -178,7 +178,7 @@ function stack (sources, axis) {
     sources,
     write (target, casting) {
       for (let i = 0; i < sources.length; i++) {
-        ffi.copy(ffi.viewByNumbers(rows.select, target, d, i), sources[i], casting)
+        ffi.copy(ffi.viewByNumbers(opcodes.select, target, d, i), sources[i], casting)
       }
     }
   }

@@ -4,7 +4,7 @@
 const { arrayJoin } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
-const { laterFile } = require('../runtime/lazy')
+const { lazyFile } = require('../runtime/lazy')
 const { CASTINGS } = require('../base/validate')
 const { countCopy } = require('../backend/storage')
 const { placeLike, checkSameDevice } = require('../layout/placement')
@@ -13,7 +13,7 @@ const { denseLayout, isSameShape, withBytes, written } = require('../layout/layo
 
 const { Layout, STATIC, UNBOUND } = ffi
 
-const rearrange = laterFile(() => require('./rearrange'))
+const rearrange = lazyFile(() => require('./rearrange'))
 
 /** @typedef {import('../backend/dtypes').Dtype} Dtype */
 

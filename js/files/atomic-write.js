@@ -7,7 +7,7 @@ const { getSystemErrorName } = require('node:util')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { newName } = require('../runtime/host')
-const { named } = require('./system-errors')
+const { withFileName } = require('./system-errors')
 
 const { backend } = ffi
 
@@ -39,7 +39,7 @@ class TemporaryFile {
     if (this.fd >= 0) return
     const { O_RDWR, O_CREAT, O_EXCL, O_DSYNC } = fs.constants
     const flags = O_RDWR | O_CREAT | O_EXCL | (isRestricted() ? O_DSYNC ?? 0 : 0)
-    this.fd = named(place, () => fs.openSync(this.temporary, flags, mode))
+    this.fd = withFileName(place, () => fs.openSync(this.temporary, flags, mode))
     this.inherit()
   }
 

@@ -47,7 +47,7 @@ function createMapped (file, header, total, replace, make) {
     try {
       const result = make(source)
       temporary.publish(replace)
-      source.settle()
+      source.closeDescriptor()
       return result
     } catch (error) {
       source.close()

@@ -118,7 +118,7 @@ function layoutWithout (dtype, shape, fortran) {
  * @param {Entry} entry
  * @param {{ fortran?: boolean, swapped?: boolean }} [how]
  */
-function madeOf (source, entry, { fortran = false, swapped = false } = {}) {
+function tensorFromEntry (source, entry, { fortran = false, swapped = false } = {}) {
   const { dtype, shape } = tensorOf(entry)
   const bare = layoutWithout(dtype, shape, fortran)
   const width = dtype.kind === 'COMPLEX' ? dtype.itemsize / 2 : dtype.itemsize // bytes of a number
@@ -179,4 +179,4 @@ function setOnce (map, name, at, value) {
   map.set(name, value)
 }
 
-module.exports = { parseHeader, entryOf, tensorOf, layoutWithout, madeOf, infoOf, setOnce }
+module.exports = { parseHeader, entryOf, tensorOf, layoutWithout, tensorFromEntry, infoOf, setOnce }

@@ -8,7 +8,7 @@ const { checkSignal } = require('../base/signals')
 const { dtypeOf } = require('../backend/dtypes')
 const { onNextTurn } = require('../runtime/host')
 const { inflateNow, inflateLater } = require('./inflate')
-const { npyEntry, npyTensor } = require('./npy')
+const { readArrayHeader, npyTensor } = require('./npy')
 const { DEFLATED, membersOf, npzFile, packedBytes } = require('./npz')
 const { safetensorsFile } = require('./safetensors')
 const { ggufFile } = require('./gguf')
@@ -164,7 +164,7 @@ const FILES = { '.safetensors': safetensorsFile, '.gguf': ggufFile }
  */
 async function loadTensors (source, extension, dtype, made) {
   if (extension === '.npy') {
-    const { entry } = npyEntry(source, '', dtype)
+    const { entry } = readArrayHeader(source, '', dtype)
     await source.prepare(entry.begin, entry.nbytes)
     const t = npyTensor(source, dtype)
     made.push(t)

@@ -8,7 +8,7 @@ const { failure } = require('../base/errors')
 const { log } = require('../runtime/host')
 const { newBytes } = require('./allocate')
 const { openDescriptor, sizeOfFile, readFully } = require('./read-file')
-const { systemError, named } = require('./system-errors')
+const { systemError, withFileName } = require('./system-errors')
 
 const { backend, READ_ONLY } = ffi
 
@@ -43,7 +43,7 @@ class MappedFile {
       this.size = sizeOfFile(this.fd, file)
       if (this.size > 0) this.storage = ffi.mapFile(this.fd, this.size, this.writes, guard)
     } catch (error) {
-      this.settle()
+      this.closeDescriptor()
       throw systemError(error, file)
     }
     log('mapped %s: %d bytes, mode %s%s', file, this.size, MODES[mode], this.storage !== null && ffi.isGuarded(this.storage) ? ', guarded' : '')
@@ -56,7 +56,7 @@ class MappedFile {
    */
   read (from, nbytes) {
     const bytes = newBytes(nbytes, 'the file')
-    if (this.fd >= 0) named(this.file, () => readFully(this.fd, bytes, from))
+    if (this.fd >= 0) withFileName(this.file, () => readFully(this.fd, bytes, from))
     else if (nbytes > 0) this.copy(bytes, from)
     return bytes
   }
@@ -92,13 +92,13 @@ class MappedFile {
   }
 
   /** Closes the descriptor once the header was read; the mapping stays. */
-  settle () {
+  closeDescriptor () {
     if (this.fd >= 0) fs.closeSync(this.fd)
     this.fd = -1
   }
 
   close () {
-    this.settle()
+    this.closeDescriptor()
     if (this.storage !== null) backend.release(this.storage)
     this.storage = null
   }

@@ -3,7 +3,7 @@
 
 const { failure } = require('../base/errors')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
-const { parseHeader, entryOf, madeOf } = require('./entries')
+const { parseHeader, entryOf, tensorFromEntry } = require('./entries')
 const { NPY } = require('./parsers')
 
 /** @typedef {import('../tensor/tensor').Tensor} Tensor */
@@ -53,7 +53,7 @@ function readHeader (source, name, dtype, isOnly = true) {
 }
 
 /** readHeader of what can become a tensor. @type {typeof readHeader} */
-function npyEntry (source, name, dtype, isOnly) {
+function readArrayHeader (source, name, dtype, isOnly) {
   const found = readHeader(source, name, dtype, isOnly)
   const { entry } = found
   if (entry.dtype < 0) {
@@ -79,8 +79,8 @@ function giveDtype (entry, dtype) {
  * @returns {Tensor}
  */
 function npyTensor (source, dtype) {
-  const { entry, how } = npyEntry(source, '', dtype)
-  return madeOf(source, entry, how)
+  const { entry, how } = readArrayHeader(source, '', dtype)
+  return tensorFromEntry(source, entry, how)
 }
 
-module.exports = { NUMPY_TYPES, readHeader, npyEntry, npyTensor }
+module.exports = { NUMPY_TYPES, readHeader, readArrayHeader, npyTensor }

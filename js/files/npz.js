@@ -5,9 +5,9 @@ const { failure } = require('../base/errors')
 const { exactTextOf } = require('../runtime/host')
 const { dtypeOf } = require('../backend/dtypes')
 const { Part } = require('./byte-source')
-const { madeOf, infoOf } = require('./entries')
+const { tensorFromEntry, infoOf } = require('./entries')
 const { canInflateNow, canInflateBeginning, inflateNow, inflateLater, Beginning } = require('./inflate')
-const { readHeader, npyEntry } = require('./npy')
+const { readHeader, readArrayHeader } = require('./npy')
 const { ZIP_END, ZIP_DIRECTORY, ZIP_MEMBER, parse, recordsOf } = require('./parsers')
 const { KEY, TensorFile } = require('./tensor-file')
 
@@ -101,7 +101,7 @@ function checkReadable (member) {
  * @returns {{ entry: Entry, how?: { fortran: boolean, swapped: boolean } }}
  * @throws ERR_FORMAT an array that is none of ours: Python objects, text, records · ERR_DTYPE raw bytes
  */
-function memberEntry (source, bytes, member, dtype, read = npyEntry) {
+function memberEntry (source, bytes, member, dtype, read = readArrayHeader) {
   const { name, isArray, unpacked } = member
   if (!isArray) return { entry: { name, type: 'bytes', dtype: dtypeOf('uint8').index, foreign: 0, blockElements: 1, blockBytes: 1, begin: 0, nbytes: unpacked, shape: [unpacked] } }
   try {
@@ -127,7 +127,7 @@ function memberEntry (source, bytes, member, dtype, read = npyEntry) {
 function memberTensor (source, bytes, member, dtype) {
   const { entry, how } = memberEntry(source, bytes, member, dtype)
   if (member.method === DEFLATED) member.bytes = null // inflated bytes are one tensor's
-  return madeOf(bytes, entry, how)
+  return tensorFromEntry(bytes, entry, how)
 }
 
 /**

@@ -49,7 +49,7 @@ function openMapped (path, options, reason, make) {
   const source = new MappedFile(file, options, reason)
   try {
     const result = make(source)
-    source.settle()
+    source.closeDescriptor()
     return result
   } catch (error) {
     source.close()

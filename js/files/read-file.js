@@ -5,7 +5,7 @@ const { rootless } = require('../base/primordials')
 const fs = require('node:fs')
 const { failure } = require('../base/errors')
 const { newBytes } = require('./allocate')
-const { systemError, named } = require('./system-errors')
+const { systemError, withFileName } = require('./system-errors')
 
 /** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
 /** @typedef {import('./byte-source').Source} Source */
@@ -20,7 +20,7 @@ const MOST_READ = 2 ** 30 // bytes at a time: the system reads no more than 2 Gi
  * @throws ERR_NOT_FOUND, ERR_IO
  */
 function openDescriptor (file, flags = O_RDONLY) {
-  return named(file, () => fs.openSync(file, flags | O_NONBLOCK))
+  return withFileName(file, () => fs.openSync(file, flags | O_NONBLOCK))
 }
 
 /**
@@ -76,7 +76,7 @@ class ReadFile {
   read (from, nbytes) {
     if (this.fd < 0) throw failure('ERR_DISPOSED', 'the file was read and closed')
     const bytes = newBytes(nbytes, 'the file')
-    named(this.file, () => readFully(this.fd, bytes, from))
+    withFileName(this.file, () => readFully(this.fd, bytes, from))
     return bytes
   }
 

@@ -6,7 +6,7 @@ const fs = require('node:fs')
 const { backend } = require('../backend/calls')
 const { optionsOf } = require('../base/validate')
 const { checkSignal } = require('../base/signals')
-const { Extra, countStaged } = require('../backend/storage')
+const { OptionalFields, countStaged } = require('../backend/storage')
 const { Tensor } = require('../tensor/tensor')
 const { TemporaryFile, isRestricted } = require('./atomic-write')
 const { pathOf, extensionOf } = require('./paths')
@@ -154,13 +154,13 @@ const mayMove = piece => Tensor.isTensor(piece) && !backend.isFixed(Tensor.layou
 /** Keeps a storage, which nobody may write to until unclaim. @param {Storage} storage */
 function claim (storage) {
   if (storage.claims++ === 0) storage.group.count.storages++
-  const extra = storage.extra ??= new Extra()
+  const extra = storage.extra ??= new OptionalFields()
   extra.busy++
 }
 
 /** @param {Storage} storage */
 function unclaim (storage) {
-  const extra = /** @type {Extra} */ (storage.extra)
+  const extra = /** @type {OptionalFields} */ (storage.extra)
   extra.busy--
   if (--storage.claims > 0) return
   storage.group.count.storages--

@@ -52,7 +52,7 @@ function forbidden ({ permission, resource }, file) {
  * @param {() => R} fn
  * @returns {R}
  */
-function named (file, fn) {
+function withFileName (file, fn) {
   try {
     return fn()
   } catch (error) {
@@ -60,4 +60,4 @@ function named (file, fn) {
   }
 }
 
-module.exports = { systemError, named }
+module.exports = { systemError, withFileName }

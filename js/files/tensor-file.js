@@ -3,7 +3,7 @@
 
 const { failure } = require('../base/errors')
 const { tracking } = require('../layout/lifetime')
-const { madeOf, infoOf } = require('./entries')
+const { tensorFromEntry, infoOf } = require('./entries')
 
 /** @import { DtypeName } from '../base/types' */
 /** @template {DtypeName} [D=any] @typedef {import('../tensor/tensor').Tensor<D>} Tensor */
@@ -182,7 +182,7 @@ if (Symbol.dispose !== undefined) Object.defineProperty(TensorFile.prototype, Sy
  * @param {() => Record<string, any>} metadata
  */
 function plainFile (source, entries, metadata) {
-  const make = (/** @type {Entry} */ entry) => madeOf(source, entry)
+  const make = (/** @type {Entry} */ entry) => tensorFromEntry(source, entry)
   // @ts-expect-error The constructor is private to everybody else.
   return new TensorFile(KEY, { source, entries, metadata, make, makeAsync: async entry => make(entry), info: infoOf })
 }

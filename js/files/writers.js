@@ -9,7 +9,7 @@ const { show, optionsOf } = require('../base/validate')
 const { countCopy } = require('../backend/storage')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { CPU, deviceOfStorage, nameOfDevice } = require('../backend/device-names')
-const { collected } = require('../layout/values')
+const { valuesOfIterable } = require('../layout/values')
 const { checkHeap } = require('../runtime/heap')
 const { Tensor } = require('../tensor/tensor')
 const { readBytes } = require('../layout/data')
@@ -147,7 +147,7 @@ function entriesOf (given) {
   if (given === null || typeof given !== 'object' || Tensor.isTensor(given)) throw failure('ERR_ARGUMENT', `tensors is ${show(given)}; a record, a Map or entries of tensors were expected`)
   const isIterable = typeof /** @type {any} */ (given)[Symbol.iterator] === 'function'
   const seen = new Set()
-  const entries = collected('tensors', isIterable ? /** @type {any} */ (given) : Object.entries(given), entry => {
+  const entries = valuesOfIterable('tensors', isIterable ? /** @type {any} */ (given) : Object.entries(given), entry => {
     if (!Array.isArray(entry) || entry.length !== 2) throw failure('ERR_ARGUMENT', `an entry of tensors is ${show(entry)}; [name, tensor] was expected`)
     const [name, t] = entry
     if (typeof name !== 'string') throw failure('ERR_ARGUMENT', `a name of tensors is ${show(name)}; a string was expected`)

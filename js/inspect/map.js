@@ -166,7 +166,7 @@ function nameOfOwner (owner) {
  * @returns {Owner[]}
  */
 function ownersOf (members, device) {
-  const { lent } = instance()
+  const { pinned } = instance()
   /** @type {Map<string, Owner>} */
   const found = new Map()
   /** @param {Owner['kind']} kind @param {string} name */
@@ -191,7 +191,7 @@ function ownersOf (members, device) {
       if (role === 'received') add('threads', 'of another thread')
     }
     let held = 0
-    for (let i = 0; i < lent.held.length; i++) if (lent.held[i] === storage) held++ // a list without methods
+    for (let i = 0; i < pinned.held.length; i++) if (pinned.held[i] === storage) held++ // a list without methods
     if (held > 0) add('native', 'native code', held)
     if (extra === null) continue
     if (extra.records !== null && extra.records.live > 0) add('record', 'toBlob', extra.records.live)

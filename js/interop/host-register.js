@@ -9,7 +9,7 @@ const { checkPinning } = require('../backend/cuda')
 const { fix } = require('../backend/pins')
 const { Tensor, tensorOf } = require('../tensor/tensor')
 
-const { backend, rows, READ_ONLY } = ffi
+const { backend, opcodes, READ_ONLY } = ffi
 
 /** @import { DtypeName } from '../base/types' */
 
@@ -46,7 +46,7 @@ function hostRegister (t) {
   backend.addressOf(storage)
   if (isPinned(storage)) return t
   if (storage.kind !== 'native') fix(storage)
-  ffi.run(rows.cuda_register, [storage], [(layout.flags & READ_ONLY) !== 0 ? 1 : 0])
+  ffi.run(opcodes.cuda_register, [storage], [(layout.flags & READ_ONLY) !== 0 ? 1 : 0])
   const handle = ffi.result(0)
   registered.set(handle, storage.kind === 'native' ? null : storage.buffer)
   registrations.register(storage, handle)

@@ -2,7 +2,7 @@
 // The records that toBlob() gave, and the layout of each.
 
 const { FinalizationRegistry, WeakMap, register, weakMapGet, weakMapSet } = require('../base/primordials')
-const { Extra } = require('../backend/storage')
+const { OptionalFields } = require('../backend/storage')
 
 /** @typedef {InstanceType<typeof import('../backend/calls').Layout>} Layout */
 
@@ -20,7 +20,7 @@ const gone = new FinalizationRegistry((/** @type {{ live: number }} */ records) 
  * @param {Layout} layout
  */
 function remember (record, layout) {
-  const extra = layout.storage.extra ??= new Extra()
+  const extra = layout.storage.extra ??= new OptionalFields()
   const records = extra.records ??= { live: 0 }
   weakMapSet(layouts, record, layout)
   records.live++

@@ -5,7 +5,7 @@
 const { Array, Math, Uint8Array, arrayJoin, arrayOf, arraySome, bufferOf, bytesCopied, isView } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
-const { laterFile } = require('../runtime/lazy')
+const { lazyFile } = require('../runtime/lazy')
 const { show, integers, shapeOf, oneOf } = require('../base/validate')
 const { countStaged } = require('../backend/storage')
 const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone, partsOfArray, partsOfLive, partsOfView, byteLengthOf } = require('../base/buffers')
@@ -13,9 +13,9 @@ const { dtypes, itemsizes } = require('../backend/dtypes')
 const { CPU, deviceOfStorage, nameOfDevice } = require('../backend/device-names')
 const { placeOf } = require('./placement')
 
-const cuda = laterFile(() => require('../backend/cuda'))
+const cuda = lazyFile(() => require('../backend/cuda'))
 
-const { backend, rows, CONTIGUOUS, READ_ONLY, STATIC, UNBOUND } = ffi
+const { backend, opcodes, CONTIGUOUS, READ_ONLY, STATIC, UNBOUND } = ffi
 
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
 /** A range of bytes in a buffer. @typedef {{ buffer: ArrayBufferLike, byteOffset: number, byteLength: number }} Bytes */
@@ -123,7 +123,7 @@ function likeLayout (dtype, like, options, zeroed) {
     return emptyLayout(dtype, like.shape, { device, dynamism, order, shared, pinMemory }, zeroed)
   }
   const place = placeOf(device, pinMemory, shared)
-  return withBytes(ffi.viewByNumbers(ffi.rows.dense_like, like, dtype.index), dynamismOf(dynamism), zeroed, place)
+  return withBytes(ffi.viewByNumbers(ffi.opcodes.dense_like, like, dtype.index), dynamismOf(dynamism), zeroed, place)
 }
 
 /**
@@ -315,12 +315,12 @@ function adoptArray (array, dtype, shape) {
  */
 function viewed (layout, { dtype, shape, strides, dimOrder, offset }) {
   let view = layout
-  if (dtype !== undefined && dtype.index !== layout.dtype) view = ffi.viewByNumbers(rows.view_dtype, layout, dtype.index)
+  if (dtype !== undefined && dtype.index !== layout.dtype) view = ffi.viewByNumbers(opcodes.view_dtype, layout, dtype.index)
   if (strides !== null || dimOrder !== null || offset !== null) {
     return ffi.asStrided(view, shape ?? view.shape, strides, dimOrder, view.offset + (offset ?? 0), true)
   }
-  if (shape !== null) return ffi.viewByList(rows.view, view, shape)
-  return view === layout ? ffi.viewByList(rows.view, layout, layout.shape) : view
+  if (shape !== null) return ffi.viewByList(opcodes.view, view, shape)
+  return view === layout ? ffi.viewByList(opcodes.view, layout, layout.shape) : view
 }
 
 /**

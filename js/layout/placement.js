@@ -4,12 +4,12 @@
 const { Object } = require('../base/primordials')
 const { backend } = require('../backend/calls')
 const { failure } = require('../base/errors')
-const { laterFile } = require('../runtime/lazy')
+const { lazyFile } = require('../runtime/lazy')
 const { show, boolean } = require('../base/validate')
 
 const { CPU, deviceOfStorage, isDevice, nameOfDevice } = require('../backend/device-names')
 
-const cuda = laterFile(() => require('../backend/cuda'))
+const cuda = lazyFile(() => require('../backend/cuda'))
 
 /** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
 

@@ -51,7 +51,7 @@ function listOf (name, value) {
   if (dtypeOfArray(value) !== undefined) return /** @type {any} */ (value)
   const copy = (/** @type {any} */ (value))[BRAND]
   if (copy !== undefined && copy !== COPY) throw failure('ERR_ARGUMENT', `${name} is a tensor of another copy of samebytes; its data or toArray() can be given`)
-  if (typeof (/** @type {any} */ (value))[Symbol.iterator] === 'function') return collected(name, /** @type {Iterable<unknown>} */ (value))
+  if (typeof (/** @type {any} */ (value))[Symbol.iterator] === 'function') return valuesOfIterable(name, /** @type {Iterable<unknown>} */ (value))
   return null
 }
 
@@ -65,7 +65,7 @@ function listOf (name, value) {
  * @returns {T[]}
  * @throws {RangeError} ERR_MEMORY
  */
-function collected (name, iterable, read = value => value) {
+function valuesOfIterable (name, iterable, read = value => value) {
   /** @type {T[]} */
   const out = []
   // eslint-disable-next-line no-restricted-syntax -- the caller's iterator is the caller's code
@@ -78,7 +78,7 @@ function collected (name, iterable, read = value => value) {
   return out
 }
 
-/** Values of nested lists, collected in a typed array, because V8's heap has no room for many. */
+/** Values of nested lists, valuesOfIterable in a typed array, because V8's heap has no room for many. */
 class Values {
   /** @param {boolean} complex  pairs of numbers are single values */
   constructor (complex) {
@@ -265,4 +265,4 @@ function scalarFor (value, dtype) {
   throw failure('ERR_ARGUMENT', `the value is ${show(value)}; a number, bigint${dtype.kind === 'COMPLEX' ? ', boolean or [re, im]' : ' or boolean'} was expected`)
 }
 
-module.exports = { BRAND, COPY, MOST_VALUES, flatten, scalarFor, listOf, collected }
+module.exports = { BRAND, COPY, MOST_VALUES, flatten, scalarFor, listOf, valuesOfIterable }

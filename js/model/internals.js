@@ -7,7 +7,7 @@ const { failure } = require('../base/errors')
 const { memory } = require('../backend/memory')
 const { stats, counts, countCopy, countStaged } = require('../backend/storage')
 const { show, shapeOf } = require('../base/validate')
-const { collected } = require('../layout/values')
+const { valuesOfIterable } = require('../layout/values')
 const { checkHeap } = require('../runtime/heap')
 const { dtypes, itemsizes } = require('../backend/dtypes')
 const { dataOf } = require('../layout/data')
@@ -19,7 +19,7 @@ const { beginUse, endUse } = require('../copy/async')
 const { signalOf, checkSignal } = require('../base/signals')
 const { dtypeOfArray, isSharedArrayBuffer, isArrayBuffer, byteLengthOf } = require('../base/buffers')
 const lifetime = require('../layout/lifetime')
-const { lent } = require('../backend/pins')
+const { pinned } = require('../backend/pins')
 const { version } = require('../base/version')
 const { TYPES, asBits, fromBits, fromOrt } = require('../interop/onnxruntime')
 
@@ -29,14 +29,14 @@ const parts = {
   stats,
   counts,
   lifetime,
-  lent,
+  pinned,
   version,
   memory,
   countCopy,
   countStaged,
   show,
   shapeOf,
-  collected,
+  valuesOfIterable,
   checkHeap,
   dtypes,
   itemsizes,

@@ -247,9 +247,9 @@ function stringsOf (slot, value) {
  * @returns {Strings}
  */
 function theirStrings ({ data, dims }) {
-  const { failure, show, shapeOf, collected } = instance()
+  const { failure, show, shapeOf, valuesOfIterable } = instance()
   if (!Array.isArray(data)) throw failure('ERR_ARGUMENT', `its data is ${show(data)}; an array of strings was expected`)
-  const strings = collected('its data', data, each => {
+  const strings = valuesOfIterable('its data', data, each => {
     if (typeof each === 'string') return each
     throw failure('ERR_ARGUMENT', `its data has ${show(each)}; a string was expected`)
   })
@@ -266,7 +266,7 @@ function flatStrings (value, canBeEmpty) {
   for (let depth = 0; Array.isArray(first) && depth < 64; depth++) first = first[0]
   const isEmpty = canBeEmpty && first === undefined && Array.isArray(value)
   if (typeof first !== 'string' && !isEmpty) return null
-  const { failure, show, collected } = instance()
+  const { failure, show, valuesOfIterable } = instance()
   /** @type {string[]} */
   const strings = []
   /** @type {number[]} */
@@ -284,7 +284,7 @@ function flatStrings (value, canBeEmpty) {
     }
     if (depth === dims.length && strings.length === 0) dims.push(each.length)
     if (dims[depth] !== each.length) throw failure('ERR_SHAPE', 'the list of strings is ragged')
-    collected('the list of strings', each, item => walk(item, depth + 1))
+    valuesOfIterable('the list of strings', each, item => walk(item, depth + 1))
   }
   walk(value, 0)
   return { strings, dims }

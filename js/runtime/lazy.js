@@ -14,7 +14,7 @@ let waiting = isEager ? [] : null
  * @param {() => M} load
  * @returns {() => M}
  */
-function laterFile (load) {
+function lazyFile (load) {
   /** @type {M | undefined} */
   let exported
   const read = () => (exported ??= load())
@@ -30,7 +30,7 @@ function laterFile (load) {
  * @returns {M} of which functions are taken
  */
 function functionsOf (load) {
-  const read = laterFile(load)
+  const read = lazyFile(load)
   const get = (/** @type {unknown} */ _, /** @type {string} */ name) => (/** @type {any[]} */ ...args) => Reflect.apply(/** @type {any} */ (read())[name], undefined, args)
   return /** @type {any} */ (new Proxy({}, { get }))
 }
@@ -42,4 +42,4 @@ function readAll () {
   if (waiting !== null) waiting = []
 }
 
-module.exports = { functionsOf, laterFile, readAll }
+module.exports = { functionsOf, lazyFile, readAll }

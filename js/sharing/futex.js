@@ -6,7 +6,7 @@ const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
 
-const { backend, rows, tables, frame, check, invoke, putStorage } = ffi
+const { backend, opcodes, tables, frame, check, invoke, putStorage } = ffi
 const { RESULTS, OPERANDS, ARGS, SIZE_OF_OPERAND } = tables.frame
 
 /** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
@@ -51,7 +51,7 @@ function endWait (id) {
  */
 function wake (storage, at, count) {
   putWord(storage, at, count)
-  invoke(rows.wake)
+  invoke(opcodes.wake)
   return frame.f64[RESULTS]
 }
 
@@ -75,7 +75,7 @@ function putWord (storage, at, value) {
  */
 function checkWord (storage, at) {
   putWord(storage, at, 0)
-  invoke(rows.wait_check)
+  invoke(opcodes.wait_check)
 }
 
 /**
@@ -121,12 +121,12 @@ class RingWords {
 
   /** @param {number} frameBytes */
   make (frameBytes) {
-    this.call(rows.ring_make, frameBytes)
+    this.call(opcodes.ring_make, frameBytes)
   }
 
   /** @param {number} frameBytes */
   judge (frameBytes) {
-    this.call(rows.ring_judge, frameBytes)
+    this.call(opcodes.ring_judge, frameBytes)
   }
 
   /**
@@ -134,7 +134,7 @@ class RingWords {
    * @returns {[number, number]} upper and lower 32 bits
    */
   word (index) {
-    this.call(rows.ring_word, index)
+    this.call(opcodes.ring_word, index)
     return [frame.f64[RESULTS], frame.f64[RESULTS + 1]]
   }
 
@@ -145,7 +145,7 @@ class RingWords {
    * @returns {{ role: Storage, count: number } | null} null: the word has changed
    */
   claim (before, mine, namespace) {
-    this.call(rows.ring_claim, before[0], before[1], mine[0], mine[1], namespace[0], namespace[1])
+    this.call(opcodes.ring_claim, before[0], before[1], mine[0], mine[1], namespace[0], namespace[1])
     const { f64 } = frame
     const count = f64[RESULTS + 2]
     return f64[RESULTS] === 0 ? null : { role: backend.hold(f64[RESULTS], f64[RESULTS + 1], 0), count }
@@ -156,13 +156,13 @@ class RingWords {
    * @param {[number, number]} mine
    */
   begin (n, mine) {
-    this.call(rows.ring_begin, n, mine[0], mine[1])
+    this.call(opcodes.ring_begin, n, mine[0], mine[1])
   }
 
   /** @param {number} n */
   commit (n) {
     putStorage(frame.f64, OPERANDS + SIZE_OF_OPERAND, this.frames)
-    this.call(rows.ring_commit, n)
+    this.call(opcodes.ring_commit, n)
   }
 
   /**
@@ -171,7 +171,7 @@ class RingWords {
    */
   has (n) {
     putStorage(frame.f64, OPERANDS + SIZE_OF_OPERAND, this.frames)
-    this.call(rows.ring_has, n)
+    this.call(opcodes.ring_has, n)
     return frame.f64[RESULTS] === 1
   }
 }

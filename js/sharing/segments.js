@@ -14,7 +14,7 @@ const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
 const { grant } = require('../backend/storage')
 const { MappedFile } = require('../files/mapped-file')
-const { systemError, named } = require('../files/system-errors')
+const { systemError, withFileName } = require('../files/system-errors')
 const { log } = require('../runtime/host')
 
 const { backend, GUARDS } = ffi
@@ -94,7 +94,7 @@ class Segment extends MappedFile {
   }
 
   /** Keeps the descriptor open, because it can be passed to other processes. @override */
-  settle () {}
+  closeDescriptor () {}
 
   /** @override */
   close () {
@@ -133,7 +133,7 @@ function newSegment (sealed, mode, header, total, label, guard) {
   }
   const segment = new Segment(file, label, { mode: 1, guard })
   try {
-    if (header !== null) named(label, () => fs.writeSync(file.fd, header, 0, header.length, 0))
+    if (header !== null) withFileName(label, () => fs.writeSync(file.fd, header, 0, header.length, 0))
   } catch (error) {
     segment.close()
     throw error
@@ -167,7 +167,7 @@ function retryAfterSweep (path, fn) {
   } catch (/** @type {any} */ error) {
     if (![-EMFILE, -ENFILE, -ENOMEM].includes(error.errno)) throw systemError(error, path)
     backend.sweep()
-    return named(path, fn)
+    return withFileName(path, fn)
   }
 }
 
@@ -313,7 +313,7 @@ function publish (segment, name, { replace, persist }) {
     if (replace) {
       const before = statOf(path)
       link(segment.fd, draft, path)
-      named(path, () => fs.renameSync(pathOf(draft), path))
+      withFileName(path, () => fs.renameSync(pathOf(draft), path))
       if (before !== null) remove(tagOf(before.ino))
     } else {
       link(segment.fd, name, path)
@@ -358,7 +358,7 @@ function taken (name) {
 function unlink (name) {
   const path = pathOf(name)
   const before = statOf(path)
-  named(path, () => fs.unlinkSync(path))
+  withFileName(path, () => fs.unlinkSync(path))
   log('removed the name %s', path)
   if (before !== null) remove(tagOf(before.ino))
 }
@@ -371,7 +371,7 @@ function unlink (name) {
  */
 function taggedSegments () {
   const found = []
-  for (const entry of named(FOLDER, () => fs.readdirSync(FOLDER))) {
+  for (const entry of withFileName(FOLDER, () => fs.readdirSync(FOLDER))) {
     const digits = /^\.samebytes-(\d{1,20})$/.exec(entry)?.[1]
     if (digits === undefined) continue
     const inode = BigInt(digits)

@@ -4,7 +4,7 @@
 
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
-const { laterFile } = require('../runtime/lazy')
+const { lazyFile } = require('../runtime/lazy')
 const { show, integer, optionsOf, shapeOf, oneOf } = require('../base/validate')
 const { dtypeOf, itemsizes } = require('../backend/dtypes')
 const { denseLayout } = require('../layout/layouts')
@@ -13,7 +13,7 @@ const { signalOf, checkSignal } = require('../base/signals')
 const { Tensor: TensorClass, wrap } = require('../tensor/tensor')
 const { SharedTensor, unless, codeOf } = require('./shared-tensor')
 
-const { backend, rows, READ_ONLY } = ffi
+const { backend, opcodes, READ_ONLY } = ffi
 
 /** @import { DtypeName, Shape } from '../base/types' */
 /** @template {DtypeName} [D=any] @typedef {import('../tensor/tensor').Tensor<D>} Tensor */
@@ -30,9 +30,9 @@ const START_BITS = 42n // low bits of the writer's word: its process' start; the
 const TRIES = 100 // while other processes make, remove or claim it
 const FRAMES_PER_TURN = 64 // frames read or skipped before a turn of the event loop
 
-const segments = laterFile(() => require('./segments'))
-const waits = laterFile(() => require('./waits'))
-const words = laterFile(() => require('./futex'))
+const segments = lazyFile(() => require('./segments'))
+const waits = lazyFile(() => require('./waits'))
+const words = lazyFile(() => require('./futex'))
 
 /**
  * @param {string} name
@@ -378,7 +378,7 @@ class SharedRing {
    * @returns {Tensor<D>} read-only
    */
   #view (index) {
-    const layout = ffi.viewByNumbers(rows.select, TensorClass.attachedOf(this.#frames.tensor), 0, index % this.#slots)
+    const layout = ffi.viewByNumbers(opcodes.select, TensorClass.attachedOf(this.#frames.tensor), 0, index % this.#slots)
     layout.flags |= READ_ONLY
     return wrap(layout)
   }

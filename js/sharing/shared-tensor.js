@@ -4,7 +4,7 @@
 const { arrayJoin, arraySlice } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
-const { laterFile } = require('../runtime/lazy')
+const { lazyFile } = require('../runtime/lazy')
 const { show, boolean, integer, optionsOf, shapeOf, oneOf } = require('../base/validate')
 const { dtypeOf } = require('../backend/dtypes')
 const { denseLayout } = require('../layout/layouts')
@@ -25,11 +25,11 @@ const MODES = /** @type {const} */ (['r', 'r+', 'c'])
 const ATTEMPTS = 16 // to open what is there or make it
 const PARTS = /** @type {const} */ (['mode', 'guard', 'dtype', 'shape', 'format', 'offset'])
 
-const segments = laterFile(() => require('./segments'))
-const waits = laterFile(() => require('./waits'))
-const writers = laterFile(() => require('../files/writers'))
-const npy = laterFile(() => require('../files/npy'))
-const entries = laterFile(() => require('../files/entries'))
+const segments = lazyFile(() => require('./segments'))
+const waits = lazyFile(() => require('./waits'))
+const writers = lazyFile(() => require('../files/writers'))
+const npy = lazyFile(() => require('../files/npy'))
+const entries = lazyFile(() => require('../files/entries'))
 
 /**
  * Plain data with which another process opens the same segment.
@@ -526,14 +526,14 @@ function planned (segment, name, path, wanted) {
  * @returns {{ dtype: DtypeName, shape: number[], make: () => Tensor }}
  */
 function npyPlan (segment, wanted) {
-  const { npyEntry } = npy()
-  const { tensorOf, madeOf } = entries()
-  const { entry, how } = npyEntry(segment, '', wanted.dtype)
+  const { readArrayHeader } = npy()
+  const { tensorOf, tensorFromEntry } = entries()
+  const { entry, how } = readArrayHeader(segment, '', wanted.dtype)
   const { dtype, shape } = tensorOf(entry)
   if (wanted.shape !== undefined && String(wanted.shape) !== String(shape)) {
     throw failure('ERR_SHAPE', `shape is [${arrayJoin(wanted.shape)}]; the segment's is [${arrayJoin(shape)}]`)
   }
-  return { dtype: dtype.name, shape: arraySlice(shape), make: () => madeOf(segment, entry, how) }
+  return { dtype: dtype.name, shape: arraySlice(shape), make: () => tensorFromEntry(segment, entry, how) }
 }
 
 /**

@@ -4,7 +4,7 @@
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
-const { hold, giveBack, lent } = require('../backend/pins')
+const { pin, unpin, pinned } = require('../backend/pins')
 
 const { backend, READ_ONLY, STATIC, UNBOUND } = ffi
 
@@ -30,9 +30,9 @@ function offer (Tensor, wrap) {
    */
   function pin (value, readOnly) {
     try {
-      if (readOnly === undefined) return unpin(/** @type {number} */ (value))
+      if (readOnly === undefined) return void unpin(/** @type {number} */ (value))
       if (!Tensor.isTensor(value)) throw failure('ERR_ARGUMENT', `${show(value)} was given; a tensor of this copy of samebytes was expected`)
-      return hold(Tensor.attachedOf(value), readOnly)
+      return pin(Tensor.attachedOf(value), readOnly)
     } catch (error) {
       return -ffi.leave(error)
     }
@@ -48,7 +48,7 @@ function offer (Tensor, wrap) {
    */
   function make (number, dynamism, flags) {
     try {
-      const layout = ffi.received(number < 0 ? null : lent.held[number], flags & READ_ONLY)
+      const layout = ffi.received(number < 0 ? null : pinned.held[number], flags & READ_ONLY)
       layout.flags |= dynamism === 0 ? STATIC : dynamism === 2 ? UNBOUND : 0
       if (number < 0 && layout.storage.extra !== null) layout.storage.extra.stays = true // the addon knows the bytes by their address
       return wrap(layout)
@@ -58,11 +58,6 @@ function offer (Tensor, wrap) {
   }
 
   return /** @type {any} */ (backend).addon.offer(pin, make, ffi.errorOf)
-}
-
-/** @param {number} number @returns {undefined} */
-function unpin (number) {
-  giveBack(number)
 }
 
 module.exports = { offer }

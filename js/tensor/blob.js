@@ -317,7 +317,7 @@ function storageAtAddress (address, nbytes, { owner, deleter, device }) {
   storage.owner = owner
   if (storage.extra !== null && storage.extra.device >= 0) storage.extra.stays = true // resize must not move the caller's memory
   if (base !== null) { // disposing the owner must not free these bytes
-    const extra = /** @type {import('../backend/storage').Extra} */ (storage.extra)
+    const extra = /** @type {import('../backend/storage').OptionalFields} */ (storage.extra)
     claim(base)
     extra.base = base
   }

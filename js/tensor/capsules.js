@@ -4,7 +4,7 @@
 const { Math, Number, arrayIncludes, arrayJoin, arrayMap, arraySlice, arraySome } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
-const { laterFile } = require('../runtime/lazy')
+const { lazyFile } = require('../runtime/lazy')
 const { show, boolean, integers } = require('../base/validate')
 const { dtypes, itemsizes } = require('../backend/dtypes')
 const { countCopy } = require('../backend/storage')
@@ -15,7 +15,7 @@ const { likeOf } = require('../copy/results')
 const { addressOf } = require('../layout/data')
 const pins = require('../backend/pins')
 
-const cuda = laterFile(() => require('../backend/cuda'))
+const cuda = lazyFile(() => require('../backend/cuda'))
 
 const { backend, READ_ONLY } = ffi
 const { addon } = /** @type {any} */ (backend)
@@ -123,7 +123,7 @@ function capsuleOf (layout, asked) {
   if (copy) return capsuleOfCopy(layout, isVersioned, stream)
   const readOnly = (layout.flags & READ_ONLY) !== 0
   if (deviceOfStorage(layout.storage) !== CPU) return capsuleOnDevice(layout, readOnly, stream, isVersioned, false)
-  if (layout.size > 0) return capsuleOfOperand(pins.hold(layout, readOnly), isVersioned, false)
+  if (layout.size > 0) return capsuleOfOperand(pins.pin(layout, readOnly), isVersioned, false)
   ffi.putOperand(layout, readOnly)
   return capsuleOfOperand(-1, isVersioned, false)
 }
@@ -174,7 +174,7 @@ function capsuleOfOperand (number, isVersioned, copied) {
   try {
     ffi.check()
   } catch (error) {
-    if (number >= 0 && ffi.result(0) === 0) pins.giveBack(number)
+    if (number >= 0 && ffi.result(0) === 0) pins.unpin(number)
     throw error
   }
   return capsule
@@ -190,7 +190,7 @@ function layoutOfCapsule (capsule) {
   if (backend.isWasm) throw failure('ERR_UNSUPPORTED', 'x can be a tensor only: capsules are native memory, which needs the native addon')
   addon.fromCapsule(capsule)
   ffi.check()
-  return ffi.takeCapsule(number => /** @type {import('../backend/storage').Storage} */ (pins.lent.held[number]))
+  return ffi.takeCapsule(number => /** @type {import('../backend/storage').Storage} */ (pins.pinned.held[number]))
 }
 
 /**
@@ -212,7 +212,7 @@ function streamFor (device) {
 /** @param {number} index @throws ERR_DEVICE no such device */
 function checkDevice (index) {
   try {
-    ffi.run(ffi.rows.cuda_open, [], [Math.min(index, 2 ** 31)])
+    ffi.run(ffi.opcodes.cuda_open, [], [Math.min(index, 2 ** 31)])
   } catch (error) {
     const { code, message } = /** @type {any} */ (error)
     throw failure(code, `x is on the device cuda:${index}: ${message}`)

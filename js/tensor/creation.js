@@ -15,7 +15,7 @@ const { writeValues } = require('../layout/elements')
 const { draw, drawIntegers } = require('./random')
 const { Tensor, wrap, tensorOf } = require('./tensor')
 
-const { rows } = ffi
+const { opcodes } = ffi
 
 /** @typedef {import('../layout/layouts').Lay} Lay */
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
@@ -247,7 +247,7 @@ function fullLike (t, value, opts) {
  * randLike(zeros([2, 3])).shape // [2, 3]
  */
 function randLike (t, opts) {
-  return draw(rows.uniform, likeLayout, layoutOf(t), opts)
+  return draw(opcodes.uniform, likeLayout, layoutOf(t), opts)
 }
 
 /**
@@ -264,7 +264,7 @@ function randLike (t, opts) {
  * randnLike(zeros([2, 3], 'int8'), 'float64').dtype // 'float64'
  */
 function randnLike (t, opts) {
-  return draw(rows.normal, likeLayout, layoutOf(t), opts)
+  return draw(opcodes.normal, likeLayout, layoutOf(t), opts)
 }
 
 /**
@@ -372,7 +372,7 @@ function fullStrided (shape, strides, value, opts) {
  * randStrided([2, 3], [1, 2]).strides // [1, 2]
  */
 function randStrided (shape, strides, opts) {
-  return draw(rows.uniform, stridedLayout, { shape, strides }, opts)
+  return draw(opcodes.uniform, stridedLayout, { shape, strides }, opts)
 }
 
 /**
@@ -389,7 +389,7 @@ function randStrided (shape, strides, opts) {
  * randnStrided([2, 3], [1, 2]).strides // [1, 2]
  */
 function randnStrided (shape, strides, opts) {
-  return draw(rows.normal, stridedLayout, { shape, strides }, opts)
+  return draw(opcodes.normal, stridedLayout, { shape, strides }, opts)
 }
 
 /**

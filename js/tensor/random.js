@@ -8,7 +8,7 @@ const { dtypeOf } = require('../backend/dtypes')
 const { emptyLayout, dtypeLike, written } = require('../layout/layouts')
 const { wrap } = require('./tensor')
 
-const { rows } = ffi
+const { opcodes } = ffi
 
 /** @import { NameOf, Or, Shape, RandomOptions, RandomFloating, RandomInteger, DtypeOfBounds } from '../base/types' */
 /** @import { Tensor } from './tensor' */
@@ -142,7 +142,7 @@ function drawIntegers (lay, what, low, high, opts) {
     }
   }
   if (high === 1n << 64n) high = 2 ** 64 // C takes this bound as a number: no 64-bit integer holds it
-  return draw(rows.randint, lay, what, opts, low, high, dtypeOf(typeof low === 'bigint' || typeof high === 'bigint' ? 'int64' : 'int32'))
+  return draw(opcodes.randint, lay, what, opts, low, high, dtypeOf(typeof low === 'bigint' || typeof high === 'bigint' ? 'int64' : 'int32'))
 }
 
 /**
@@ -158,7 +158,7 @@ function drawIntegers (lay, what, low, high, opts) {
  * rand([2, 3], { generator: new Generator(1) }).shape // [2, 3]
  */
 function rand (shape, opts) {
-  return draw(rows.uniform, emptyLayout, shape, opts)
+  return draw(opcodes.uniform, emptyLayout, shape, opts)
 }
 
 /**
@@ -174,7 +174,7 @@ function rand (shape, opts) {
  * randn(4, 'float64').dtype // 'float64'
  */
 function randn (shape, opts) {
-  return draw(rows.normal, emptyLayout, shape, opts)
+  return draw(opcodes.normal, emptyLayout, shape, opts)
 }
 
 /**

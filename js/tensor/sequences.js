@@ -9,7 +9,7 @@ const { scalarFor } = require('../layout/values')
 const { emptyLayout, written } = require('../layout/layouts')
 const { wrap } = require('./tensor')
 
-const { rows } = ffi
+const { opcodes } = ffi
 
 /** @import { DtypeName, NameOf, Or, MakeOptions, LinspaceOptions, EyeOptions, DtypeOfRange } from '../base/types' */
 /** @import { Tensor } from './tensor' */
@@ -111,7 +111,7 @@ function arange (start, stop, step, opts) {
   if (!Number.isSafeInteger(size)) throw failure('ERR_SHAPE', `from ${from} to ${to} by ${by} there are ${size} numbers`)
   ffi.checkArange(dtype.index, size, from, by)
   const layout = emptyLayout(dtype, [size], options, false)
-  return wrap(written(layout, () => { ffi.generate(rows.arange, layout, [from, by], 0) }))
+  return wrap(written(layout, () => { ffi.generate(opcodes.arange, layout, [from, by], 0) }))
 }
 
 /**
@@ -139,7 +139,7 @@ function linspace (start, stop, num, opts) {
   if (integer('num', num, 'ERR_SHAPE') < 0) throw failure('ERR_SHAPE', `num is ${num}; it is 0 or more`)
   const dtype = dtypeOf(name === undefined ? 'float32' : name)
   const layout = emptyLayout(dtype, [num], options, false)
-  return wrap(written(layout, () => { ffi.generate(rows.linspace, layout, [start, stop], last ? 1 : 0) }))
+  return wrap(written(layout, () => { ffi.generate(opcodes.linspace, layout, [start, stop], last ? 1 : 0) }))
 }
 
 /**
@@ -163,7 +163,7 @@ function eye (n, m, opts) {
   const height = checkedExtent('n', rowCount)
   const layout = emptyLayout(dtype, [height, columns === undefined ? height : checkedExtent('m', columns)], options, true)
   return wrap(written(layout, () => {
-    ffi.fill(ffi.viewByNumbers(rows.diagonal, layout, diagonal, 0, 1), true)
+    ffi.fill(ffi.viewByNumbers(opcodes.diagonal, layout, diagonal, 0, 1), true)
   }))
 }
 

@@ -6,7 +6,7 @@
 const { Array, Math, Object, Reflect, Uint8Array, arrayJoin, arrayMap, arrayPop, arraySlice } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
-const { functionsOf, laterFile } = require('../runtime/lazy')
+const { functionsOf, lazyFile } = require('../runtime/lazy')
 const { countCopy, claim, unclaim } = require('../backend/storage')
 const {
   show, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, axisAndOptions, CASTINGS, castingOf,
@@ -33,13 +33,13 @@ const lifetime = require('../layout/lifetime')
 /** @type {typeof Symbol.dispose} */
 const DISPOSE = lifetime.DISPOSE
 
-const { backend, rows, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
+const { backend, opcodes, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 
 /** @typedef {import('../backend/dtypes').Dtype} Dtype */
 /** @import { DtypeName, NameOf, Or, DtypeOf, ValueOf, DataOf, InputOf, NestedOf, PartOf, CudaArrayInterface, Shape, Dynamism, DeviceName, MemoryFormat, SliceSpec, Picture, Blob, CopySource, Frame, Capsule, DlpackOptions } from '../base/types' */
 /** @import { ViewOptions, ResultOptions, ToOptions, ToAsyncOptions, AxisOptions, RollOptions, CopyOptions, CopyAsyncOptions, AccessorOptions, Accessor } from '../base/types' */
 
-const rearrange = laterFile(() => require('../copy/rearrange'))
+const rearrange = lazyFile(() => require('../copy/rearrange'))
 const { imageOfLayout } = functionsOf(() => require('../copy/images'))
 const { copyRows } = functionsOf(() => require('../copy/channels'))
 const { print } = functionsOf(() => require('../layout/print'))
@@ -78,7 +78,7 @@ function readOnly () {
   return failure('ERR_READ_ONLY', 'the tensor is read-only')
 }
 
-const addons = laterFile(() => require('./addons'))
+const addons = lazyFile(() => require('./addons'))
 /** the external by which addons find samebytes' functions; made when one asks @type {unknown} */
 let offered
 const offer = () => (offered ??= addons().offer(Tensor, wrap))
@@ -610,7 +610,7 @@ class Tensor {
    */
   slice (...specs) {
     const list = specs.length === 1 ? parseSlice(specs[0], 0) : parseSlices(specs)
-    return this.#view(ffi.viewByList(rows.slice, this.#live(), list))
+    return this.#view(ffi.viewByList(opcodes.slice, this.#live(), list))
   }
 
   /**
@@ -627,7 +627,7 @@ class Tensor {
   select (axis, index) {
     integer('axis', axis)
     integer('index', index)
-    return this.#view(ffi.viewByNumbers(rows.select, this.#live(), axis, index))
+    return this.#view(ffi.viewByNumbers(opcodes.select, this.#live(), axis, index))
   }
 
   /**
@@ -646,7 +646,7 @@ class Tensor {
     integer('axis', axis)
     integer('start', start)
     integer('length', length)
-    return this.#view(ffi.viewByNumbers(rows.narrow, this.#live(), axis, start, length))
+    return this.#view(ffi.viewByNumbers(opcodes.narrow, this.#live(), axis, start, length))
   }
 
   /**
@@ -668,7 +668,7 @@ class Tensor {
       list = axes
     }
     const axes = integers('order', list)
-    return this.#view(ffi.viewByList(rows.permute, this.#live(), axes))
+    return this.#view(ffi.viewByList(opcodes.permute, this.#live(), axes))
   }
 
   /**
@@ -685,7 +685,7 @@ class Tensor {
   transpose (a, b) {
     integer('a', a)
     integer('b', b)
-    return this.#view(ffi.viewByNumbers(rows.transpose, this.#live(), a, b))
+    return this.#view(ffi.viewByNumbers(opcodes.transpose, this.#live(), a, b))
   }
 
   /**
@@ -700,7 +700,7 @@ class Tensor {
   get mT () {
     const layout = this.#live()
     if (layout.shape.length < 2) throw failure('ERR_SHAPE', `mT is for 2 and more axes; the tensor has ${layout.shape.length}`)
-    return this.#view(ffi.viewByNumbers(rows.transpose, layout, -1, -2))
+    return this.#view(ffi.viewByNumbers(opcodes.transpose, layout, -1, -2))
   }
 
   /**
@@ -715,7 +715,7 @@ class Tensor {
   get T () {
     const layout = this.#live()
     if (layout.shape.length !== 2) throw noMatrix(layout)
-    return this.#view(ffi.viewByNumbers(rows.transpose, layout, 0, 1))
+    return this.#view(ffi.viewByNumbers(opcodes.transpose, layout, 0, 1))
   }
 
   /**
@@ -749,7 +749,7 @@ class Tensor {
     boolean('copy', rule)
     const shape = shapeOfArguments(args)
     const layout = this.#live()
-    if (rule === false) return this.#view(ffi.viewByList(rows.view, layout, shape))
+    if (rule === false) return this.#view(ffi.viewByList(opcodes.view, layout, shape))
     const out = ffi.reshape(layout, shape)
     if (out.storage !== ffi.nothing && rule !== true) return this.#view(out)
     const target = out.storage === ffi.nothing ? out : ffi.dense(layout.dtype, out.shape)
@@ -807,7 +807,7 @@ class Tensor {
     integer('axis', axis)
     integer('size', size)
     integer('step', step)
-    return this.#view(ffi.viewByNumbers(rows.unfold, this.#live(), axis, size, step))
+    return this.#view(ffi.viewByNumbers(opcodes.unfold, this.#live(), axis, size, step))
   }
 
   /**
@@ -822,7 +822,7 @@ class Tensor {
    */
   squeeze (axis) {
     const axes = axis === undefined ? null : axesOf(axis)
-    return this.#view(ffi.viewByList(rows.squeeze, this.#live(), axes))
+    return this.#view(ffi.viewByList(opcodes.squeeze, this.#live(), axes))
   }
 
   /**
@@ -837,7 +837,7 @@ class Tensor {
    */
   unsqueeze (axis) {
     integer('axis', axis)
-    return this.#view(ffi.viewByNumbers(rows.unsqueeze, this.#live(), axis))
+    return this.#view(ffi.viewByNumbers(opcodes.unsqueeze, this.#live(), axis))
   }
 
   /**
@@ -852,7 +852,7 @@ class Tensor {
    */
   expand (...shape) {
     const extents = shapeOfArguments(shape)
-    return this.#view(ffi.viewByList(rows.broadcast_to, this.#live(), extents))
+    return this.#view(ffi.viewByList(opcodes.broadcast_to, this.#live(), extents))
   }
 
   /**
@@ -881,7 +881,7 @@ class Tensor {
    */
   flip (axis) {
     const axes = axis === undefined ? null : axesOf(axis)
-    return this.#view(ffi.viewByList(rows.flip, this.#live(), axes))
+    return this.#view(ffi.viewByList(opcodes.flip, this.#live(), axes))
   }
 
   /**
@@ -900,7 +900,7 @@ class Tensor {
     integer('offset', offset)
     integer('axis1', axis1)
     integer('axis2', axis2)
-    return this.#view(ffi.viewByNumbers(rows.diagonal, this.#live(), offset, axis1, axis2))
+    return this.#view(ffi.viewByNumbers(opcodes.diagonal, this.#live(), offset, axis1, axis2))
   }
 
   /**

@@ -285,7 +285,7 @@ describe('an addon of somebody else', function () {
     })
 
     it('when memory is used up, and nothing is left lent', () => {
-      const { rows, frame, tables } = require('../../js/backend/calls')
+      const { opcodes, frame, tables } = require('../../js/backend/calls')
       const { backend } = require('../../js/backend/calls')
       const t = ones([4])
       peer.same(t, 0)
@@ -293,11 +293,11 @@ describe('an addon of somebody else', function () {
         let refusals = 0
         for (let n = 1; n < 50; n++) {
           frame.f64[tables.frame.ARGS] = n
-          backend.call(rows.fail_allocation)
+          backend.call(opcodes.fail_allocation)
           let error
           try { call() } catch (e) { error = e }
           frame.f64[tables.frame.ARGS] = 0
-          backend.call(rows.fail_allocation)
+          backend.call(opcodes.fail_allocation)
           assert.equal(memory().exported, 0)
           if (error === undefined) break
           assert.equal(error.code, 'ERR_MEMORY')

@@ -5,13 +5,13 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { empty, flush, fromBlob, full, memory, tensor, zeros } = require('samebytes')
-const { frame, backend, rows, tables } = require('../../js/backend/calls')
+const { frame, backend, opcodes, tables } = require('../../js/backend/calls')
 const { child, childJson, collectUntil, fails, generator, nativeOnly, skip } = require('../setup')
 
 /** The n-th allocation in C from now on fails; 0: none. */
 function failAllocation (n) {
   frame.f64[tables.frame.ARGS] = n
-  backend.call(rows.fail_allocation)
+  backend.call(opcodes.fail_allocation)
   assert.equal(frame.f64[tables.frame.STATUS], 0)
 }
 
@@ -67,7 +67,7 @@ const KINDS = {
 describe('copyFromAsync off the event loop', function () {
   this.timeout(60000)
   nativeOnly()
-  afterEach(() => { if (rows.fail_allocation !== undefined) failAllocation(0) })
+  afterEach(() => { if (opcodes.fail_allocation !== undefined) failAllocation(0) })
 
   for (const [to, make] of Object.entries(KINDS)) {
     for (const [from, makeSource] of Object.entries(KINDS)) {
@@ -216,7 +216,7 @@ describe('copyFromAsync off the event loop', function () {
   })
 
   it('is ERR_MEMORY where the n-th allocation fails: nothing is written, nothing stays, and it works afterwards', async function () {
-    if (rows.fail_allocation === undefined) return skip(this, 'needs the test addon (SB_TEST)')
+    if (opcodes.fail_allocation === undefined) return skip(this, 'needs the test addon (SB_TEST)')
     const CASES = {
       'of float32 tensors': [() => [shared([2000], 'float32'), shared([2000], 'float32')], ([a, b]) => a.copyFromAsync(b.slice('::-1')), 1],
       'of a number': [() => [shared([2000], 'float32')], ([a]) => a.copyFromAsync(3), 3],

@@ -4,13 +4,13 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { allClose, arrayEqual, concat, empty, flush, fromBlob, full, memory, openNpy, openSafetensors, saveNpySync, saveSafetensorsSync, sharesMemory, stack, tensor, zeros } = require('samebytes')
-const { frame, backend, rows, tables } = require('../../js/backend/calls')
+const { frame, backend, opcodes, tables } = require('../../js/backend/calls')
 const { nativeOnly, refuses, skip } = require('../setup')
 
 /** The n-th allocation in C from now on fails; 0: none. */
 function failAllocation (n) {
   frame.f64[tables.frame.ARGS] = n
-  backend.call(rows.fail_allocation)
+  backend.call(opcodes.fail_allocation)
   assert.equal(frame.f64[tables.frame.STATUS], 0)
 }
 
@@ -165,9 +165,9 @@ describe('where the n-th allocation fails', function () {
   this.timeout(30000)
   nativeOnly()
   before(function () {
-    if (rows.fail_allocation === undefined) skip(this, 'needs the test addon (SB_TEST)')
+    if (opcodes.fail_allocation === undefined) skip(this, 'needs the test addon (SB_TEST)')
   })
-  afterEach(() => { if (rows.fail_allocation !== undefined) failAllocation(0) })
+  afterEach(() => { if (opcodes.fail_allocation !== undefined) failAllocation(0) })
   after(() => { if (folder !== undefined) fs.rmSync(folder, { recursive: true, force: true }) })
 
   /** act with the n-th allocation failing, for n = 1, 2, …; gives how many failures there were. */

@@ -3,7 +3,7 @@ const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const { Worker } = require('node:worker_threads')
 const { SharedRing, SharedTensor, memory, openNpy } = require('samebytes')
-const { backend, rows, frame, tables } = require('../../js/backend/calls')
+const { backend, opcodes, frame, tables } = require('../../js/backend/calls')
 const { childJson, collectUntil, copied, fails, generator, nativeOnly, quietMemory, turn } = require('../setup')
 const { nodePeer, pythonPeer, endPeers } = require('../peer-process')
 
@@ -43,7 +43,7 @@ async function firstFrames (ring, count, options) {
 /** The n-th allocation in C from now on fails; 0: none. */
 function failAllocation (n) {
   frame.f64[tables.frame.ARGS] = n
-  backend.call(rows.fail_allocation)
+  backend.call(opcodes.fail_allocation)
 }
 
 describe('SharedRing', function () {

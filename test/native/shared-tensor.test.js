@@ -350,8 +350,8 @@ describe('SharedTensor', () => {
       const fs = require('node:fs')
       const { SharedTensor, memory } = require('samebytes')
       const ffi = require('./js/backend/calls')
-      const fail = n => { ffi.frame.f64[ffi.tables.frame.ARGS] = n; ffi.backend.call(ffi.rows.fail_allocation) }
-      if (ffi.rows.fail_allocation === undefined) console.log('"no test build"')
+      const fail = n => { ffi.frame.f64[ffi.tables.frame.ARGS] = n; ffi.backend.call(ffi.opcodes.fail_allocation) }
+      if (ffi.opcodes.fail_allocation === undefined) console.log('"no test build"')
       else {
         const name = 'sb-test-' + process.pid + '-memory'
         const round = () => { const a = SharedTensor.create(name, [4]); const b = SharedTensor.open(name); b.tensor.fill(1); const sum = a.tensor.get(3); a.tensor.dispose(); b.tensor.dispose(); a.dispose(); b.dispose(); SharedTensor.unlink(name); return sum }

@@ -7,7 +7,7 @@ const { Worker } = require('node:worker_threads')
 const { SharedTensor, createNpy, openNpy, memory, zeros } = require('samebytes')
 const { Tensor } = require('../../js/tensor/tensor')
 const { Waits, notify } = require('../../js/sharing/waits')
-const { frame, backend, rows, tables } = require('../../js/backend/calls')
+const { frame, backend, opcodes, tables } = require('../../js/backend/calls')
 const { childJson, fails, nativeOnly, quietMemory, skip, turn } = require('../setup')
 const { nodePeer, pythonPeer, endPeers } = require('../peer-process')
 
@@ -23,7 +23,7 @@ async function wakeAll (layout, index, count = 1) {
 /** The n-th allocation in C from now on fails; 0: none. */
 function failAllocation (n) {
   frame.f64[tables.frame.ARGS] = n
-  backend.call(rows.fail_allocation)
+  backend.call(opcodes.fail_allocation)
 }
 
 // A program's first lines: t is over the file in its environment.
