@@ -4,7 +4,7 @@
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
-const { pin, unpin, pinned } = require('../backend/pins')
+const pins = require('../backend/pins')
 
 const { backend, READ_ONLY, STATIC, UNBOUND } = ffi
 
@@ -30,9 +30,12 @@ function offer (Tensor, wrap) {
    */
   function pin (value, readOnly) {
     try {
-      if (readOnly === undefined) return void unpin(/** @type {number} */ (value))
+      if (readOnly === undefined) {
+        pins.unpin(/** @type {number} */ (value))
+        return undefined
+      }
       if (!Tensor.isTensor(value)) throw failure('ERR_ARGUMENT', `${show(value)} was given; a tensor of this copy of samebytes was expected`)
-      return pin(Tensor.attachedOf(value), readOnly)
+      return pins.pin(Tensor.attachedOf(value), readOnly)
     } catch (error) {
       return -ffi.leave(error)
     }
@@ -48,7 +51,7 @@ function offer (Tensor, wrap) {
    */
   function make (number, dynamism, flags) {
     try {
-      const layout = ffi.received(number < 0 ? null : pinned.held[number], flags & READ_ONLY)
+      const layout = ffi.received(number < 0 ? null : pins.pinned.held[number], flags & READ_ONLY)
       layout.flags |= dynamism === 0 ? STATIC : dynamism === 2 ? UNBOUND : 0
       if (number < 0 && layout.storage.extra !== null) layout.storage.extra.stays = true // the addon knows the bytes by their address
       return wrap(layout)
