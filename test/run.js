@@ -11,7 +11,7 @@
 // Without options everything runs on native, and on the other two what test/plan.js does not leave out there. --all: everything;
 // so it is with a path, a back end or a text as well. --rest: only what is left out.
 //
-// Files run in processes of a dozen, two at a time (--jobs), those that test/plan.js wants alone at the end. A process
+// Files run in processes of a dozen, one more than there are cores at a time (--jobs), those that test/plan.js wants alone at the end. A process
 // notes down every result as it comes; if it dies, the test that ran counts as failed and a new process goes on with the next
 // file. --times: the files that took longest. The last line is `N passed, N failed`.
 
@@ -33,7 +33,7 @@ const TEST_TIMEOUT_MS = FULL ? 120_000 : 20_000
 const LOAD_TIMEOUT_MS = 180_000 // for all files of a process
 const EXIT_TIMEOUT_MS = 10_000
 const FILES_EACH = 12 // of a process
-const JOBS = 2 // processes at a time
+const MOST_JOBS = 4 // processes at a time, each with up to 1.5 GB; one more than cores, because tests wait
 const SLOWEST = 20 // files that --times shows
 const COUNTED = { pass: 'passed', fail: 'failed', skip: 'skipped' }
 
@@ -76,7 +76,7 @@ function readArguments () {
     console.error(`--backend is one of ${BACKENDS.join(', ')}, not ${values.backend}`)
     process.exit(2)
   }
-  const jobs = Number(values.jobs ?? Math.min(JOBS, os.availableParallelism()))
+  const jobs = Number(values.jobs ?? Math.min(MOST_JOBS, os.availableParallelism() + 1))
   if (!Number.isInteger(jobs) || jobs < 1 || (values.all && values.rest)) {
     console.error(values.all ? '--all or --rest, not both' : `--jobs is a number from 1 on, not ${values.jobs}`)
     process.exit(2)

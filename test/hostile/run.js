@@ -15,6 +15,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { parseArgs } = require('node:util')
+const { secondsOf } = require('../processor-time')
 
 const ROOT = path.join(__dirname, '..', '..')
 const BACKENDS = ['native', 'wasm', 'wasm-shared']
@@ -203,16 +204,6 @@ function child ({ family, backend, seed, count, long }, { sanitized, trace }) {
       else over(signal !== null ? `the process died of ${signal}` : code === 0 ? null : `the process ended with exit code ${code}`)
     })
   })
-}
-
-/** Processor time that a process and its threads took, in seconds; 0 if it is gone, or where nobody tells. */
-function secondsOf (pid) {
-  try {
-    const fields = fs.readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ')
-    return (Number(fields[11]) + Number(fields[12])) / 100 // ticks of user and system time
-  } catch {
-    return 0
-  }
 }
 
 /** Takes away what a child that died left in shared memory: names of its own, and those that a link beside them says are its. */
