@@ -9,7 +9,7 @@
 SB_PRINTF(2, 3) sb_status sb__fail(sb_status status, const char *format, ...);
 
 /* error.c: snprintf. */
-SB_PRINTF(3, 4) int sb__print(char *text, size_t room, const char *format, ...);
+SB_PRINTF(3, 4) int sb__print(char *text, size_t capacity, const char *format, ...);
 
 /* alloc.c: all allocations of the library. A test build can make the n-th one fail. */
 void *sb__alloc(size_t nbytes);               /* nbytes > 0; any type's alignment */

@@ -6,7 +6,7 @@
 
 #ifdef __EMSCRIPTEN__
 /* emscripten's variant for small modules: without long double, half of the code. */
-int __small_vsnprintf(char *text, size_t room, const char *format, va_list arguments);
+int __small_vsnprintf(char *text, size_t capacity, const char *format, va_list arguments);
 # define vsnprintf __small_vsnprintf
 #endif
 
@@ -18,10 +18,10 @@ static const char *const names[] = {"OK",
 #undef X
 };
 
-int sb__print(char *text, size_t room, const char *format, ...) {
+int sb__print(char *text, size_t capacity, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  const int length = vsnprintf(text, room, format, arguments);
+  const int length = vsnprintf(text, capacity, format, arguments);
   va_end(arguments);
   return length;
 }

@@ -96,19 +96,19 @@ sb_status sb__check_extent(const sb_tensor *t) {
   int64_t lowest = 0, highest = 0, low = 0, high = 0, end = 0;
   char text[128];
   const int64_t itemsize = sb_dtype_itemsize(t->dtype);
-  const int64_t room = t->storage ? (int64_t)t->storage->nbytes : INT64_MAX; /* bytes */
+  const int64_t available = t->storage ? (int64_t)t->storage->nbytes : INT64_MAX; /* bytes */
   if (!sb__extent(t, &lowest, &highest) || sb__add_overflows(t->offset, lowest, &low) ||
       sb__add_overflows(t->offset, highest, &high) || sb__add_overflows(high, 1, &end) ||
       sb__mul_overflows(end, itemsize, &end)) {
     return sb__fail(SB_ERR_BOUNDS, "shape %s with strides from %lld reaches beyond 64 bits",
                     sb__shape_text(t->ndim, t->shape, text), (long long)t->offset);
   }
-  if (low >= 0 && end <= room) return SB_OK;
-  if (low >= 0 && sb_tensor_numel(t) == 0 && end - itemsize <= room) return SB_OK;
+  if (low >= 0 && end <= available) return SB_OK;
+  if (low >= 0 && sb_tensor_numel(t) == 0 && end - itemsize <= available) return SB_OK;
   return sb__fail(SB_ERR_BOUNDS,
                   "shape %s at offset %lld needs elements %lld to %lld; the source has %lld of %s",
                   sb__shape_text(t->ndim, t->shape, text), (long long)t->offset, (long long)low,
-                  (long long)high, (long long)(room / itemsize), sb_dtype_name(t->dtype));
+                  (long long)high, (long long)(available / itemsize), sb_dtype_name(t->dtype));
 }
 
 #ifndef NDEBUG

@@ -1,8 +1,7 @@
 /* Transposes, in one of three ways:
  *
- *   directly    by the kernel, with ordinary stores, or non-temporal ones where rows of the target begin at cache lines
- *   by blocks   into a scratch buffer, and from there row by row: what is converted, what is stored non-temporally to
- *               rows that do not begin at cache lines, and short rows that another dimension continues
+ *   directly    by the kernel: with ordinary stores, or non-temporal ones where rows of the target begin at cache lines
+ *   by blocks   into a scratch buffer, and from there row by row: casts, and non-temporal stores to all other rows
  *   by columns  in WebAssembly, a few columns at a time: short rows that another dimension continues */
 #include "ops/copy_loops.h"
 

@@ -276,11 +276,11 @@ static void release(void *data) {
 
 static void *reallocate(void *data, size_t nbytes) {
   if (!data) return allocate(nbytes);
-  const size_t room = ((const block *)data)[-1].size - HEADER;
-  if (nbytes <= room) return data;
+  const size_t capacity = ((const block *)data)[-1].size - HEADER;
+  if (nbytes <= capacity) return data;
   void *moved = allocate(nbytes);
   if (!moved) return NULL;
-  memcpy(moved, data, room);
+  memcpy(moved, data, capacity);
   release(data);
   return moved;
 }

@@ -138,18 +138,18 @@ const char *sb__os_environment(const char *name);
 /* ---- Libraries loaded at run time ---- */
 
 /* Loads a library by name or path; it is never unloaded. NULL on failure; why: the reason. */
-void *sb__os_library(const char *name, char *why, size_t room);
+void *sb__os_library(const char *name, char *why, size_t capacity);
 
 /* The address of a function; NULL: there is none of that name. */
 void *sb__os_symbol(void *library, const char *name);
 
 /* The folder of the library or program that contains an address, without a trailing slash. False: it is unknown, or
- * longer than room. */
-bool sb__os_folder_of(const void *address, char *folder, size_t room);
+ * longer than capacity. */
+bool sb__os_folder_of(const void *address, char *folder, size_t capacity);
 
-/* Reads a file's length, and unless bytes is NULL, its contents; room: bytes of the buffer. Returns 0 or the system's error
+/* Reads a file's length, and unless bytes is NULL, its contents; capacity: bytes of the buffer. Returns 0 or the system's error
  * number. */
-int sb__os_read_file(const char *path, void *bytes, size_t room, size_t *nbytes);
+int sb__os_read_file(const char *path, void *bytes, size_t capacity, size_t *nbytes);
 
 /* ---- Process ---- */
 

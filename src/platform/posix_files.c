@@ -34,13 +34,13 @@ static int read_all(int file, char *bytes, size_t nbytes) {
   return 0;
 }
 
-int sb__os_read_file(const char *path, void *bytes, size_t room, size_t *nbytes) {
+int sb__os_read_file(const char *path, void *bytes, size_t capacity, size_t *nbytes) {
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return errno;
   const off_t end = lseek(file, 0, SEEK_END); /* not fstat: its symbol needs a newer C library */
   int error = end < 0 || lseek(file, 0, SEEK_SET) ? errno : 0;
   if (!error) *nbytes = (size_t)end;
-  if (!error && bytes) error = *nbytes > room ? EFBIG : read_all(file, bytes, *nbytes);
+  if (!error && bytes) error = *nbytes > capacity ? EFBIG : read_all(file, bytes, *nbytes);
   (void)close(file);
   return error;
 }

@@ -22,21 +22,21 @@ __asm__(".symver dladdr, dladdr@GLIBC_2.17");
 # endif
 #endif
 
-void *sb__os_library(const char *name, char *why, size_t room) {
+void *sb__os_library(const char *name, char *why, size_t capacity) {
   void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   const char *text = library ? "" : dlerror();
-  snprintf(why, room, "%s", text ? text : "it could not be opened");
+  snprintf(why, capacity, "%s", text ? text : "it could not be opened");
   return library;
 }
 
 void *sb__os_symbol(void *library, const char *name) { return dlsym(library, name); }
 
-bool sb__os_folder_of(const void *address, char *folder, size_t room) {
+bool sb__os_folder_of(const void *address, char *folder, size_t capacity) {
   Dl_info info;
   if (!dladdr(address, &info) || !info.dli_fname) return false;
   const char *slash = strrchr(info.dli_fname, '/');
   const size_t n = slash ? (size_t)(slash - info.dli_fname) : 1;
-  if (n + 1 > room) return false;
+  if (n + 1 > capacity) return false;
   memcpy(folder, slash ? info.dli_fname : ".", n);
   folder[n] = 0;
   return true;
