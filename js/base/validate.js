@@ -189,7 +189,7 @@ function axesOf (value, name = 'axis') {
 function optionsOf (value) {
   if (value === undefined) return {}
   if (typeof value === 'string') return { dtype: value }
-  if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value
+  if (value !== null && typeof value === 'object' && !Array.isArray(value) && !isView(value)) return value
   throw failure('ERR_ARGUMENT', `options is ${show(value)}; an object or a dtype was expected`)
 }
 

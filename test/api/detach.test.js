@@ -1,6 +1,6 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { empty, fromBlob, sharesMemory, tensor, zeros } = require('samebytes')
+const { empty, fromBlob, openGguf, openNpy, sharesMemory, tensor, zeros } = require('samebytes')
 const { fails, isWasm, skipWithout } = require('../setup')
 
 const detach = buffer => structuredClone(buffer, { transfer: [buffer] })
@@ -125,5 +125,13 @@ describe('detached bytes', () => {
     assert.deepEqual([...t.data], [6, 6, 6, 6])
     t.data[0] = 1
     assert.equal(t.get(0), 1)
+  })
+
+  it('a detached DataView, or any other array, is no options object', () => {
+    const view = new DataView(new ArrayBuffer(8))
+    detach(view.buffer)
+    for (const call of [openGguf, openNpy]) fails(() => call('there-is-none', view), TypeError, 'ERR_ARGUMENT')
+    fails(() => empty([2], view), TypeError, 'ERR_ARGUMENT')
+    fails(() => empty([2], new Uint8Array(2)), TypeError, 'ERR_ARGUMENT')
   })
 })

@@ -124,9 +124,10 @@ async function segments (program, r, rounds) {
     for (let i = 0; i < rounds / 2; i++, next()) {
       const { value } = program.call('SharedTensor.open', () => SharedTensor.open(NAMES[0], { guard: r.next(2) === 1 }))
       if (value === undefined) continue
-      used(program, 'SharedTensor.open', value.tensor)
+      const { value: tensor } = program.call('SharedTensor.tensor', () => value.tensor)
+      if (tensor !== undefined) used(program, 'SharedTensor.open', tensor)
       program.call('SharedTensor.notify', () => value.notify(r.next(100)))
-      value.tensor.dispose()
+      tensor?.dispose()
       value.dispose()
     }
   })
