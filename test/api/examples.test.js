@@ -97,12 +97,17 @@ function commentsAbove (file, start) {
 
 const DEFINITIONS = /^(?:async )?(?:function\*? |class )(\w+)/
 
-/** whose files index.js reads when they are first called: { name: file } */
-const LATER = Object.fromEntries([...fs.readFileSync(path.join(FOLDER, 'index.js'), 'utf8')
-  .matchAll(/const \{ ([^}]+) \} = functionsOf\(\(\) => require\('\.\/([\w/-]+)'\)\)/g)].flatMap(([, names, file]) => names.split(', ').map(name => [name, `${file}.js`])))
+/** Functions whose files are read when they are first called: { name: file }. */
+const LAZY = { ...lazyIn('index.js'), ...lazyIn('files/files.js') }
+
+function lazyIn (from) {
+  const text = fs.readFileSync(path.join(FOLDER, from), 'utf8')
+  return Object.fromEntries([...text.matchAll(/const \{ ([^}]+) \} = functionsOf\(\(\) => require\('([./\w-]+)'\)\)/g)]
+    .flatMap(([, names, file]) => names.split(', ').map(name => [name, `${path.posix.join(path.posix.dirname(from), file)}.js`])))
+}
 
 function fileOf (name) {
-  if (LATER[name]) return LATER[name]
+  if (LAZY[name]) return LAZY[name]
   const found = comments.find(({ code, file }) => DEFINITIONS.exec(code)?.[1] === name &&
     (samebytes[name] === require(path.join(FOLDER, file))[name] || file === 'index.js'))
   return found?.file

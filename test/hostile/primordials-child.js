@@ -37,7 +37,7 @@ process.on('unhandledRejection', () => {})
 // ---- What is private ----
 
 /** classes of the library's own whose objects nobody is shown */
-const INTERNAL = new Map([[ffi.Layout.prototype, 'a Layout'], [stores.Storage.prototype, 'a Storage'], [stores.Group.prototype, 'a Group'], [stores.Extra.prototype, 'an Extra'], [getPrototypeOf(engine), 'the back end']])
+const INTERNAL = new Map([[ffi.Layout.prototype, 'a Layout'], [stores.Storage.prototype, 'a Storage'], [stores.Group.prototype, 'a Group'], [stores.OptionalFields.prototype, 'an Extra'], [getPrototypeOf(engine), 'the back end']])
 const isPrivateBlock = buffer => {
   if (engine.isWasm) return false // linear memory is everybody's
   return buffer === engine.frameBuffer || apply(lengthOf, buffer, []) === 4096 + 64
