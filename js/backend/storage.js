@@ -22,7 +22,7 @@ class Group {
 
 rootless(Group)
 
-/** Numbers, last in, first out. The list never gets shorter: push and pop of a list without a prototype take ten times as long. */
+/** Numbers, last in, first out: a list without a prototype, filled by index, since its push and pop take ten times as long. */
 class Stack {
   constructor () {
     /** @type {number[]} */
@@ -39,7 +39,7 @@ class Stack {
 
 rootless(Stack)
 
-/** Counts of groups that are not known to be collected, by watch. @type {SlotTable<Group['count']>} */
+/** Counts of groups whose watched object is not known to be collected, by the number of its weak reference. @type {SlotTable<Group['count']>} */
 const counts = new SlotTable()
 
 /** Fields that few storages have. */
@@ -98,7 +98,7 @@ class Storage {
     this.buffer = buffer
     this.byteOffset = byteOffset
     this.nbytes = nbytes
-    /** of the first byte; null: not looked up; a small tensor's bytes were never touched then @type {number | null} */
+    /** of the first byte; null: not looked up yet, and nobody has touched a small tensor's bytes @type {number | null} */
     this.address = null
     /** tensors that use it and were not disposed; -1: it was released */
     this.claims = 0

@@ -68,7 +68,7 @@ function createMapped (file, header, total, replace, make) {
  * @param {{ dtype?: D, order?: 'C' | 'F', ifExists?: 'replace' | 'error' } | D} [opts]  what exists is replaced unless told;
  * who maps the old file keeps it
  * @returns {Tensor<D>} over the file, as openNpy in mode 'r+'
- * @throws ERR_EXISTS · ERR_IO, ERR_NOT_FOUND, with errno and path · ERR_UNSUPPORTED in WASM · {RangeError} ERR_SHAPE
+ * @throws ERR_EXISTS · ERR_IO, ERR_NOT_FOUND, with errno and path · ERR_UNSUPPORTED in WASM · {RangeError} ERR_SHAPE · {TypeError} ERR_DTYPE, ERR_ARGUMENT
  * @see NumPy lib.format.open_memmap
  * @example
  * const rows = path => createNpy(path, [1000, 3], { dtype: 'float64' })

@@ -287,7 +287,7 @@ function saveSafetensorsSync (path, tensors, opts) {
  * @param {AnyTensor | Tensors} tensors
  * @param {SaveOptions} [opts]
  * @returns {Promise<void>}
- * @throws as saveNpy · ERR_UNSUPPORTED another extension
+ * @throws as saveNpy, or saveSafetensors with that extension · ERR_UNSUPPORTED another extension
  * @example
  * const write = (path, weight) => save(path, { weight }, { signal: AbortSignal.timeout(60000) })
  */

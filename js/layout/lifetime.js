@@ -211,7 +211,7 @@ class Scope {
   /**
    * Disposes all tracked tensors; a second call does nothing.
    *
-   * @throws nothing
+   * @throws what the dispose of a tracked object of another kind throws, after all were disposed; tensors' never does
    * @example
    * const s = new Scope()
    * s.dispose()

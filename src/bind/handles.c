@@ -31,8 +31,8 @@ static bool reserve(void **array, uint32_t *count, uint32_t index, size_t itemsi
   return true;
 }
 
-/* Doubles the table, unless another thread did: it had count slots. Under the lock nothing is called, and
- * nothing looped over. */
+/* Doubles the table, unless another thread did. count: slots that it had when the caller looked. Under the lock there are no calls
+ * and no loops. */
 static bool more_slots(uint32_t count) {
   const uint32_t wanted = count ? 2 * count : 64;
   slot *unused = count < UINT32_C(1) << SLOT_BITS ? sb__alloc(wanted * sizeof(slot)) : NULL;

@@ -1,4 +1,4 @@
-/* The GPU path of the addon: what its files offer each other and the bindings; not shipped.
+/* The GPU path of the addon: what its files offer each other and the bindings; no public header.
  *
  * Nothing happens before the first call: no library is opened, nothing is initialised. Each entry pushes the primary context of
  * its device and pops it again, so nobody's current context changes. Functions of this header may be called on any thread;

@@ -19,7 +19,7 @@ static uint32_t capacity, used, first_free; /* first_free: slot + 1 */
 static int64_t in_flight;
 static uint64_t process_id; /* 0: not drawn yet */
 
-/* Doubles a table of count slots, unless another thread has. Under the lock there are no calls and no loops (see
+/* Doubles the table, unless another thread has. count: slots that it had when the caller looked. Under the lock there are no calls and no loops (see
  * sb__lock). */
 static bool grow_table(uint32_t count) {
   const uint32_t wanted = count ? 2 * count : 16;
