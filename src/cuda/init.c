@@ -1,7 +1,8 @@
 /* Registration of the device table, and the reason why CUDA cannot be used. */
 #include "cuda/internal.h"
 
-/* When the library is loaded: core and ops find devices by this table (ops/device.h). Opens no driver. */
+/* When the library is loaded: core and ops find devices by this table (ops/device.h). Opens no driver. Linkers take this file from the
+ * archive because sb__cuda_why_not is asked for (binding.gyp): both stay in one file. */
 __attribute__((constructor)) static void register_device(void) {
   sb__device_register(sb__cuda_table());
 }

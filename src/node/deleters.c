@@ -86,7 +86,7 @@ static void cancel_deleter(sb__environment *e, js_deleter *d) {
 static void queue_deleter(void *data, void *context) {
   js_deleter *d = context;
   sb__environment *e = sb__queue_owner(d->queue); /* NULL: not on its thread, or ended */
-  if (d->is_off) {
+  if (d->is_off) { /* on its thread: new storages have no work under way, so their last reference ends here at once */
     cancel_deleter(e, d);
     return;
   }

@@ -1,7 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { empty, fromBlob, openGguf, openNpy, sharesMemory, tensor, zeros } = require('samebytes')
-const { fails, isWasm, skipWithout } = require('../setup')
+const { fails, isPage, isWasm, skipWithout } = require('../setup')
 
 const detach = buffer => structuredClone(buffer, { transfer: [buffer] })
 
@@ -130,7 +130,7 @@ describe('detached bytes', () => {
   it('a detached DataView, or any other array, is no options object', () => {
     const view = new DataView(new ArrayBuffer(8))
     detach(view.buffer)
-    for (const call of [openGguf, openNpy]) fails(() => call('there-is-none', view), TypeError, 'ERR_ARGUMENT')
+    if (!isPage) for (const call of [openGguf, openNpy]) fails(() => call('there-is-none', view), TypeError, 'ERR_ARGUMENT')
     fails(() => empty([2], view), TypeError, 'ERR_ARGUMENT')
     fails(() => empty([2], new Uint8Array(2)), TypeError, 'ERR_ARGUMENT')
   })
