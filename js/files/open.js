@@ -14,7 +14,6 @@ const { npzFile } = require('./npz')
 const { safetensorsFile } = require('./safetensors')
 const { ggufFile } = require('./gguf')
 const { pathOf } = require('./paths')
-const { warmUp } = require('./tensor-file')
 
 const { backend, Layout, GUARDS } = ffi
 
@@ -111,7 +110,7 @@ function openNpz (path, opts) {
  * const shapes = path => [...openSafetensors(path)].map(([name, t]) => [name, t.shape])
  */
 function openSafetensors (path, opts) {
-  return openMapped(path, openOptions(opts), 'openSafetensors', source => warmUp(safetensorsFile(source)))
+  return openMapped(path, openOptions(opts), 'openSafetensors', safetensorsFile)
 }
 
 /**
@@ -126,7 +125,7 @@ function openSafetensors (path, opts) {
  * const architecture = path => openGguf(path).metadata['general.architecture']
  */
 function openGguf (path, opts) {
-  return openMapped(path, openOptions(opts), 'openGguf', source => warmUp(ggufFile(source)))
+  return openMapped(path, openOptions(opts), 'openGguf', ggufFile)
 }
 
 /**

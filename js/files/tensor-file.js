@@ -2,7 +2,6 @@
 // The object that openSafetensors, parseNpz and their like give: the tensors of a file by name.
 
 const { failure } = require('../base/errors')
-const { tracking } = require('../layout/lifetime')
 const { tensorFromEntry, infoOf } = require('./entries')
 
 /** @import { DtypeName } from '../base/types' */
@@ -24,14 +23,6 @@ const { tensorFromEntry, infoOf } = require('./entries')
  */
 
 const KEY = Symbol('samebytes file')
-
-/**
- * Makes the first tensor of a file that was just mapped, and disposes it: the first `get` of the program then finds compiled code and warm
- * caches (1.6 instead of 3 to 7 µs). Not where its bytes would be copied.
- *
- * @type {(file: TensorFile) => TensorFile}
- */
-let warmUp
 
 /**
  * The tensors of a file by name. Made by `openSafetensors`, `parseNpz` and their like; only the header was read. A
@@ -58,18 +49,6 @@ class TensorFile {
   #open () {
     if (this.#plan === null) throw failure('ERR_DISPOSED', 'the file was closed')
     return this.#plan
-  }
-
-  static {
-    warmUp = file => {
-      const [first] = file.#open().entries.values()
-      if (first === undefined || first.nbytes === 0 || first.begin % 8 !== 0 || tracking.on) return file
-      try {
-        file.get(first.name)?.dispose()
-      } catch {} // get() throws it again
-      file.#made.delete(first.name)
-      return file
-    }
   }
 
   /**
@@ -187,4 +166,4 @@ function plainFile (source, entries, metadata) {
   return new TensorFile(KEY, { source, entries, metadata, make, makeAsync: async entry => make(entry), info: infoOf })
 }
 
-module.exports = { KEY, TensorFile, plainFile, warmUp }
+module.exports = { KEY, TensorFile, plainFile }
