@@ -12,7 +12,6 @@ const { ReadFile } = require('../files/read-file')
 const { safetensorsFile } = require('../files/safetensors')
 const { backend } = require('../backend/calls')
 const samebytes = require('..')
-const { plain } = require('./output')
 
 /** @typedef {import('../files/entries').TensorInfo} TensorInfo */
 /** @typedef {'npy' | 'npz' | 'safetensors' | 'gguf' | 'raw'} Format */
@@ -109,8 +108,8 @@ function openContent (file, { dtype, isMapped = false }) {
       nbytes: source.size,
       get metadata () { return several.metadata },
       names: [...several.keys()],
-      info: name => present(several.info(name), name, file),
-      get: name => present(tensors.get(name), name, file),
+      info: name => several.info(name),
+      get: name => tensors.get(name),
       close () {
         mapped?.close()
         several.close()
@@ -171,18 +170,6 @@ function whereMapped (open) {
     if (/** @type {any} */ (error).code !== 'ERR_UNSUPPORTED') throw error
     return null
   }
-}
-
-/**
- * @template T
- * @param {T | undefined} found
- * @param {string} name
- * @param {string} file
- * @returns {T}
- */
-function present (found, name, file) {
-  if (found === undefined) throw failure('ERR_NOT_FOUND', `${file} has no tensor ${JSON.stringify(plain(name))}`)
-  return found
 }
 
 /**

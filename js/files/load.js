@@ -18,10 +18,9 @@ const { CHUNK, transferOptions, rejection, callback } = require('./transfers')
 
 const { backend } = ffi
 
-/** @import { AnyTensor, DtypeName } from '../base/types' */
+/** @import { AnyTensor, DtypeName, Signal } from '../base/types' */
 /** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
-/** @typedef {import('../tensor/tensor').Tensor} Tensor */
-/** @typedef {import('./entries').TensorInfo} TensorInfo */
+/** @template {DtypeName} [D=any] @typedef {import('../tensor/tensor').Tensor<D>} Tensor */
 /** @typedef {import('./npz').Member} Member */
 /** @typedef {import('./tensor-file').TensorFile} TensorFile */
 /** @typedef {import('./transfers').Transfer} Transfer */
@@ -193,16 +192,17 @@ async function loadTensors (source, extension, dtype, made) {
  */
 async function loadTensor (source, file, name, member) {
   if (member?.method === DEFLATED) await source.inflate(member)
-  const { byteOffset, nbytes, deflated } = /** @type {TensorInfo} */ (file.info(name))
+  const { byteOffset, nbytes, deflated } = file.info(name)
   if (deflated === undefined) await source.prepare(byteOffset, nbytes)
-  return /** @type {AnyTensor} */ (file.get(name))
+  return file.get(name)
 }
 
 /**
  * What load gives, by the path's extension; any where that is known only when it runs.
  *
  * @template {string | URL} P
- * @typedef {P extends `${string}.npy` ? Tensor : P extends `${string}.npz` | `${string}.safetensors` | `${string}.gguf` ? TensorFile : any} Loaded
+ * @template {DtypeName} [D=any]
+ * @typedef {P extends `${string}.npy` ? Tensor<D> : P extends `${string}.npz` | `${string}.safetensors` | `${string}.gguf` ? TensorFile : any} Loaded
  */
 
 /**
@@ -210,10 +210,11 @@ async function loadTensor (source, file, name, member) {
  * ours, such as Python objects and text, do not keep the others from being read: `get` of such a one throws why.
  *
  * @template {string | URL} P
+ * @template {DtypeName} [D=any]
  * @param {P} path  whose extension says what it is
- * @param {{ dtype?: DtypeName, signal?: AbortSignal, onProgress?: (progress: { done: number, total: number }) => void }} [opts]
+ * @param {{ dtype?: D | undefined, signal?: Signal | undefined, onProgress?: ((progress: { done: number, total: number }) => void) | undefined }} [opts]
  * dtype: of arrays in .npy and .npz that NumPy wrote as raw bytes
- * @returns {Promise<Loaded<P>>} a tensor of a .npy, else a file object
+ * @returns {Promise<Loaded<P, D>>} a tensor of a .npy, else a file object
  * @throws ERR_FORMAT · ERR_NOT_FOUND, ERR_IO, with errno and path · ERR_UNSUPPORTED another extension · {RangeError} ERR_MEMORY · the signal's
  * reason · as rejections
  * @see PyTorch load, NumPy load

@@ -2,6 +2,8 @@
 // The object that openSafetensors, parseNpz and their like give: the tensors of a file by name.
 
 const { failure } = require('../base/errors')
+const { nearest } = require('../base/nearest')
+const { show } = require('../base/validate')
 const { tensorFromEntry, infoOf } = require('./entries')
 
 /** @import { DtypeName } from '../base/types' */
@@ -23,6 +25,7 @@ const { tensorFromEntry, infoOf } = require('./entries')
  */
 
 const KEY = Symbol('samebytes file')
+const MOST_COMPARED = 10000 // names
 
 /**
  * The tensors of a file by name. Made by `openSafetensors`, `parseNpz` and their like; only the header was read. A
@@ -49,6 +52,16 @@ class TensorFile {
   #open () {
     if (this.#plan === null) throw failure('ERR_DISPOSED', 'the file was closed')
     return this.#plan
+  }
+
+  /** @param {unknown} name  that no tensor has */
+  #missing (name) {
+    if (typeof name !== 'string') return failure('ERR_ARGUMENT', `name is ${show(name)}; a string was expected`)
+    const names = [...this.#open().entries.keys()]
+    const meant = nearest(name, names.slice(0, MOST_COMPARED))
+    if (meant !== null) return failure('ERR_NOT_FOUND', `there is no tensor ${show(name)}; did you mean ${show(meant)}?`)
+    const first = names.slice(0, 3).map(show).join(', ')
+    return failure('ERR_NOT_FOUND', `there is no tensor ${show(name)}; tensors are ${first || 'none'}${names.length > 3 ? ` and ${names.length - 3} more` : ''}`)
   }
 
   /**
@@ -89,11 +102,25 @@ class TensorFile {
    * order or deflated: a copy, counted in `memory().copied`. Types that are none of ours come as uint8; `info` says what they are.
    *
    * @param {string} name
-   * @returns {Tensor | undefined} undefined: there is none of that name
-   * @throws ERR_FORMAT · ERR_DTYPE · {RangeError} ERR_MEMORY · ERR_ALIGNMENT, ERR_UNSUPPORTED a copy that could not be written
-   * back (mode 'r+'), or deflated in a browser (load() inflates) · ERR_DISPOSED the file was closed
+   * @returns {Tensor}
+   * @throws ERR_NOT_FOUND there is none of that name · ERR_FORMAT · ERR_DTYPE · {RangeError} ERR_MEMORY · ERR_ALIGNMENT, ERR_UNSUPPORTED a
+   * copy that could not be written back (mode 'r+'), or deflated in a browser (load() inflates) · ERR_DISPOSED the file was closed ·
+   * {TypeError} ERR_ARGUMENT
    */
   get (name) {
+    const found = this.find(name)
+    if (found === undefined) throw this.#missing(name)
+    return found
+  }
+
+  /**
+   * The same, of a name that the file may not have.
+   *
+   * @param {string} name
+   * @returns {Tensor | undefined} undefined: there is none of that name
+   * @throws as get, but for ERR_NOT_FOUND
+   */
+  find (name) {
     const { entries, make } = this.#open()
     const known = this.#made.get(name)
     if (known !== undefined && !known.isDisposed) return known
@@ -108,7 +135,7 @@ class TensorFile {
    * The same on a later turn, for what browsers inflate asynchronously only.
    *
    * @param {string} name
-   * @returns {Promise<Tensor | undefined>}
+   * @returns {Promise<Tensor>}
    * @throws as get, as rejections
    */
   async load (name) {
@@ -130,18 +157,19 @@ class TensorFile {
    * What the file says of a tensor; its bytes are not touched.
    *
    * @param {string} name
-   * @returns {TensorInfo | undefined} undefined: there is none of that name
-   * @throws ERR_FORMAT · ERR_DISPOSED the file was closed
+   * @returns {TensorInfo}
+   * @throws ERR_NOT_FOUND there is none of that name · ERR_FORMAT · ERR_DISPOSED the file was closed · {TypeError} ERR_ARGUMENT
    */
   info (name) {
     const { entries, info } = this.#open()
     const entry = entries.get(name)
-    return entry === undefined ? undefined : info(entry)
+    if (entry === undefined) throw this.#missing(name)
+    return info(entry)
   }
 
   /** @returns {Generator<[string, Tensor]>} */
   * [Symbol.iterator] () {
-    for (const name of this.keys()) yield [name, /** @type {Tensor} */ (this.get(name))]
+    for (const name of this.keys()) yield [name, this.get(name)]
   }
 
   /** Tensors that were taken stay as they are. Closing twice does nothing. */
