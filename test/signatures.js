@@ -206,6 +206,7 @@ const METHODS = {
   asStrided: { args: [shape([2, 2]), integers('strides', [1, 1]), integer('offset', 1, { optional, outside: [-1, 6] })] },
   split: { args: [axes('size', [1, 1], { name: 'sizes?' }), axis('axis', 0, { optional })] },
   chunk: { args: [integer('n', 2, { outside: [0, -1] }), axis('axis', 0, { optional })] },
+  rows: { args: [], lazy: true },
   unbind: { args: [axis('axis', 0, { optional })] },
   isContiguous: { args: [word('memoryFormat', 'channels_last', { optional })], make: () => zeros([1, 1, 1, 1]) },
   toMemoryFormat: { args: [word('memoryFormat', 'channels_last')], make: () => zeros([1, 2, 2, 2]) },

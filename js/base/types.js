@@ -86,6 +86,8 @@
 /** What `set` and `fill` take; each value must fit the dtype. @template {DtypeName} D @typedef {IsAny<D> extends true ? Value : number | bigint | boolean | (D extends 'complex64' | 'complex128' ? [number, number] : never)} InputOf */
 /** Values in nested arrays, of up to 8 axes. @template V @typedef {V | V[] | V[][] | V[][][] | V[][][][] | V[][][][][] | V[][][][][][] | V[][][][][][][] | V[][][][][][][][]} NestedArray */
 /** What `toArray` gives: a value for 0-d. @template {DtypeName} D @typedef {IsAny<D> extends true ? any : NestedArray<ValueOf<D>>} NestedOf */
+/** Numbers of axes that a program can name. @typedef {0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8} Rank */
+/** Nested arrays of R axes; else R is what they are called. @template {DtypeName} D @template R @typedef {R extends Rank ? [ValueOf<D>, ValueOf<D>[], ValueOf<D>[][], ValueOf<D>[][][], ValueOf<D>[][][][], ValueOf<D>[][][][][], ValueOf<D>[][][][][][], ValueOf<D>[][][][][][][], ValueOf<D>[][][][][][][][]][R] : R} NestedAs */
 /** An element, or a view of several. @template {DtypeName} D @typedef {ValueOf<D> | import('../tensor/tensor').Tensor<D>} PartOf */
 
 /**

@@ -36,7 +36,7 @@ const DISPOSE = lifetime.DISPOSE
 const { backend, opcodes, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 
 /** @typedef {import('../backend/dtypes').Dtype} Dtype */
-/** @import { DtypeName, NameOf, Or, DtypeOf, ValueOf, DataOf, InputOf, NestedOf, PartOf, CudaArrayInterface, Shape, Dynamism, DeviceName, MemoryFormat, SliceSpec, Picture, Blob, CopySource, Frame, Capsule, DlpackOptions } from '../base/types' */
+/** @import { DtypeName, NameOf, Or, DtypeOf, ValueOf, DataOf, InputOf, NestedOf, NestedAs, Rank, PartOf, CudaArrayInterface, Shape, Dynamism, DeviceName, MemoryFormat, SliceSpec, Picture, Blob, CopySource, Frame, Capsule, DlpackOptions } from '../base/types' */
 /** @import { ViewOptions, ResultOptions, ToOptions, ToAsyncOptions, AxisOptions, RollOptions, CopyOptions, CopyAsyncOptions, AccessorOptions, Accessor } from '../base/types' */
 
 const rearrange = lazyFile(() => require('../copy/rearrange'))
@@ -533,8 +533,8 @@ class Tensor {
   /**
    * Copies the elements into nested arrays.
    *
-   * @template {NestedOf<D>} [R=NestedOf<D>] their type, such as number[][]
-   * @returns {R} for 0-d the element
+   * @template {NestedOf<D> | Rank} [R=NestedOf<D>] the number of axes, or the arrays' type: 2 or number[][]
+   * @returns {NestedAs<D, R>} for 0-d the element
    * @throws {RangeError} ERR_MEMORY more than the runtime's heap has room for · ERR_DETACHED
    * @see NumPy and PyTorch tolist
    * @example
@@ -547,15 +547,15 @@ class Tensor {
   /**
    * The same as toArray.
    *
-   * @template {NestedOf<D>} [R=NestedOf<D>]
-   * @returns {R}
+   * @template {NestedOf<D> | Rank} [R=NestedOf<D>]
+   * @returns {NestedAs<D, R>}
    * @throws as toArray
    * @see NumPy and PyTorch tolist
    * @example
    * tensor([1n, 2n]).tolist() // [ 1n, 2n ]
    */
   tolist () {
-    return this.toArray()
+    return /** @type {any} */ (this.toArray())
   }
 
   /**
@@ -581,8 +581,25 @@ class Tensor {
    */
   * [Symbol.iterator] () {
     const { shape } = this.#live()
-    if (shape.length === 0) throw failure('ERR_SHAPE', 'a tensor without axes cannot be iterated over')
+    if (shape.length === 0) throw noAxes()
     for (let i = 0; i < shape[0]; i++) yield shape.length === 1 ? this.get(i) : this.select(0, i)
+  }
+
+  /**
+   * Iterates over the first axis as the tensor itself does, but gives views always: in 1-D tensors without axes.
+   *
+   * @returns {IterableIterator<Tensor<D>>} views
+   * @throws {RangeError} ERR_SHAPE without axes
+   * @see PyTorch, iteration
+   * @example
+   * const t = tensor([[1, 2], [3, 4]])
+   * for (const row of t.rows()) row.fill(row.get(0))
+   * t.toArray() // [[1, 1], [3, 3]]
+   */
+  * rows () {
+    const { shape } = this.#live()
+    if (shape.length === 0) throw noAxes()
+    for (let i = 0; i < shape[0]; i++) yield this.select(0, i)
   }
 
   // ---- Views ----
@@ -1811,6 +1828,10 @@ function isOurs ({ kind, extra }) {
  */
 function flatLayout ({ storage, dtype, offset }, size) {
   return new Layout(storage, dtype, [size], [1], offset, size, 0)
+}
+
+function noAxes () {
+  return failure('ERR_SHAPE', 'a tensor without axes cannot be iterated over')
 }
 
 /** @param {InstanceType<typeof Layout>} layout */

@@ -19,6 +19,8 @@ describe('elements', () => {
       assert.deepEqual(t.T.tolist(), [0, 1, 2].map(i => [values[i], values[i + 3]]))
       assert.deepEqual([...t].map(row => [...row]), nested)
       assert.deepEqual([...t.slice('::-1', 1)], [values[4], values[1]])
+      assert.deepEqual(Array.from(t.rows(), row => [row.base === t, row.toArray()]), nested.map(row => [true, row]))
+      assert.deepEqual(Array.from(t.slice('::-1', 1).rows(), row => [row.shape, row.dtype, row.item()]), [[[], dtype, values[4]], [[], dtype, values[1]]])
       assert.deepEqual(values.map((_, i) => t.at(Math.floor(i / 3), i % 3)), values)
       assert.deepEqual(t.at(-1).toArray(), nested[1])
       assert.equal(t.at().base, t)
@@ -81,10 +83,22 @@ describe('elements', () => {
     }
   })
 
+  it('of float32 are written through rows, of which there are none on an axis without elements', () => {
+    const t = zeros([2, 2])
+    for (const [i, row] of [...t.rows()].entries()) row.fill(i + 1)
+    for (const x of t.select(1, 0).rows()) x.fill(7)
+    assert.deepEqual(t.toArray(), [[7, 1], [7, 2]])
+    assert.deepEqual([...zeros([0, 3]).rows()], [])
+    const rows = t.rows()
+    t.dispose()
+    refuses(() => rows.next(), 'ERR_DISPOSED')
+  })
+
   it('of float32 are refused by item() where there are none or several, and by iteration where there are no axes', () => {
     fails(() => zeros([2]).item(), RangeError, 'ERR_SHAPE', /2 elements/)
     refuses(() => zeros([0]).item(), 'ERR_SHAPE')
     refuses(() => [...tensor(1)], 'ERR_SHAPE')
+    refuses(() => [...tensor(1).rows()], 'ERR_SHAPE')
     refuses(() => zeros([2]).at(0, 0), 'ERR_SHAPE')
     refuses(() => zeros([2]).at(2), 'ERR_BOUNDS')
     refuses(() => zeros([2, 2]).at('0'), 'ERR_ARGUMENT')

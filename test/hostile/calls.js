@@ -101,7 +101,7 @@ const MORE = {
 /** Every call there is: { name, args, make (what it is called on), invoke (args, on) }. */
 const CALLS = [
   ...Object.entries(FUNCTIONS).filter(([name]) => !LEFT_OUT.includes(name)).map(([name, args]) => ({ name, args, make: null, invoke: list => samebytes[name](...list) })),
-  ...Object.entries(METHODS).map(([name, { args, make = sample }]) => ({ name: `Tensor.${name}`, args, make, invoke: name === '[iterator]' ? (list, on) => [...on] : (list, on) => on[SYMBOLS.get(name) ?? name](...list) })),
+  ...Object.entries(METHODS).map(([name, { args, make = sample }]) => ({ name: `Tensor.${name}`, args, make, invoke: name === '[iterator]' ? (list, on) => [...on] : name === 'rows' ? (list, on) => [...on.rows()] : (list, on) => on[SYMBOLS.get(name) ?? name](...list) })),
   ...GETTERS.map(name => ({ name: `get Tensor.${name}`, args: [], make: sample, invoke: (list, on) => on[name] })),
   ...Object.entries(MORE).filter(([name]) => isNative || !/^(Shared|open|create)/.test(name)).map(([name, [args, make, call]]) => ({ name, args, make, invoke: make === null ? list => call(...list) : (list, on) => call(...args.map((_, i) => list[i]), on) }))
 ]

@@ -16,6 +16,7 @@ JSON.stringify(t.toJSON())
 is<string>()(t.toString())
 is<string>()(`${t}`)
 for (const row of t) void row
+for (const row of t.rows()) is<Tensor<'int16'>>()(row)
 t[Symbol.dispose]()
 is<void>()(t.dispose())
 
@@ -23,7 +24,7 @@ const options: InitOptions = { shared: 'auto' }
 is<Promise<void>>()(init(options))
 is<Promise<void>>()(initInline())
 const token: Token = share(zeros([2], { shared: true }))
-is<Tensor>()(fromShared(token))
+is<Tensor<any>>()(fromShared(token))
 unshare(token)
 is<void>()(setMemoryLimit(2 ** 30))
 is<number>()(memory().copied.clone?.bytes ?? 0)

@@ -1,5 +1,5 @@
 // What a tensor gives and takes, by dtype. Compiled only, with and without Float16Array in the lib.
-import { zeros, tensor, Tensor, type DtypeName, type ValueOf, type DataOf } from 'samebytes'
+import { zeros, tensor, Tensor, type DtypeName, type NestedOf, type ValueOf, type DataOf } from 'samebytes'
 import { is, type Equal, type Expect } from './equal.mjs'
 
 // ---- Elements and arrays ----
@@ -48,6 +48,14 @@ is<number | Tensor<'float32'>>()(f32.at(0))
 for (const row of f32) is<number | Tensor<'float32'>>()(row)
 const rows: number[][] = f32.toArray()
 const list: number[] = f32.tolist()
+is<number>()(f32.toArray<0>())
+is<number[][]>()(f32.toArray<2>())
+is<number[][]>()(f32.tolist<2>())
+is<bigint[][][]>()(zeros([1, 1, 1], 'int64').toArray<3>())
+is<NestedOf<'float32'>>()(f32.toArray())
+const inner: number | undefined = f32.toArray<2>()[0]?.[1]
+function listed<D extends DtypeName> (t: Tensor<D>): NestedOf<D> { return t.toArray() }
+function row0<D extends DtypeName> (t: Tensor<D>): ValueOf<D>[] { return t.toArray<1>() }
 const row: Tensor<'float32'> = f32.at(0)
 const element: number = f32.at(0, 0)
 is<number[][][]>()(f32.toArray<number[][][]>())
@@ -89,6 +97,7 @@ is<any>()(t.data)
 is<any>()(t.item())
 t.data[0] = t.item() + t.get(0)
 t.toArray()[0][0].toFixed()
+is<any[][]>()(t.toArray<2>())
 for (const part of t) part.slice(0)
 t.set(1n, 0)
 t.fill([1, 2])
@@ -139,4 +148,4 @@ f32.accessor({ dtype: 'float64' })
 f32.accessor({ rank: 2 })
 // @ts-expect-error There is no such method.
 f32.matmul(f32)
-void [tensor, rows, list, row, element, bigs, anything, something, number, bigint, texts, numbers, narrower, 0 as unknown as Wrong]
+void [tensor, rows, list, inner, listed, row0, row, element, bigs, anything, something, number, bigint, texts, numbers, narrower, 0 as unknown as Wrong]
