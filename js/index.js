@@ -75,12 +75,12 @@ for (const [file, names] of /** @type {[() => any, string[]][]} */ ([
 Object.freeze(cuda)
 
 // Types for programs in TypeScript.
-/** @typedef {import('./sharing/tokens').Token} Token */
+/** @template {DtypeName} [D=any] @typedef {import('./sharing/tokens').Token<D>} Token */
 // @ts-ignore The name of a constant as well, as a class' would be.
 /** @template {DtypeName} [D=any] @typedef {import('./sharing/shared-tensor').SharedTensor<D>} SharedTensor */
 // @ts-ignore likewise
 /** @template {DtypeName} [D=any] @typedef {import('./sharing/shared-ring').SharedRing<D>} SharedRing */
-/** @typedef {import('./sharing/shared-tensor').Descriptor} Descriptor */
+/** @template {DtypeName} [D=any] @typedef {import('./sharing/shared-tensor').Descriptor<D>} Descriptor */
 /** @template {DtypeName} [D=any] @typedef {import('./sharing/shared-tensor').CreateOptions<D>} CreateOptions */
 /** @template {DtypeName} [D=any] @typedef {import('./sharing/shared-tensor').OpenOptions<D>} OpenOptions */
 /** @typedef {import('./sharing/segments').SegmentInfo} SegmentInfo */

@@ -14,8 +14,8 @@ export {
 } from './index.js'
 
 /** @typedef {import('./backend/init.js').InitOptions} InitOptions */
-/** @typedef {import('./sharing/tokens.js').Token} Token */
-/** @typedef {import('./sharing/shared-tensor.js').Descriptor} Descriptor */
+/** @template {DtypeName} [D=any] @typedef {import('./sharing/tokens.js').Token<D>} Token */
+/** @template {DtypeName} [D=any] @typedef {import('./sharing/shared-tensor.js').Descriptor<D>} Descriptor */
 /** @template {DtypeName} [D=any] @typedef {import('./sharing/shared-tensor.js').CreateOptions<D>} CreateOptions */
 /** @template {DtypeName} [D=any] @typedef {import('./sharing/shared-tensor.js').OpenOptions<D>} OpenOptions */
 /** @typedef {import('./index.js').SegmentInfo} SegmentInfo */

@@ -8,12 +8,12 @@ const LARGEST = 2 ** 32 // bytes that WASM addresses
 
 /**
  * @typedef {object} InitOptions
- * @property {URL | string | Response | ArrayBuffer | ArrayBufferView | import('../base/types').WasmModule} [wasm]  the module, or where
+ * @property {URL | string | Response | ArrayBuffer | ArrayBufferView | import('../base/types').WasmModule | undefined} [wasm]  the module, or where
  * it is; else beside the package's own file
- * @property {boolean | 'auto'} [shared]  memory that workers can have as well: false, true, or where the page allows it (it is isolated and has Web Locks)
- * @property {import('../sharing/tokens').Token} [from]  of another thread: this one joins its memory
- * @property {number} [initialMemory]  bytes that memory has from the start
- * @property {number} [maximumMemory]  bytes that it may grow to
+ * @property {boolean | 'auto' | undefined} [shared]  memory that workers can have as well: false, true, or where the page allows it (it is isolated and has Web Locks)
+ * @property {import('../sharing/tokens').Token | undefined} [from]  of another thread: this one joins its memory
+ * @property {number | undefined} [initialMemory]  bytes that memory has from the start
+ * @property {number | undefined} [maximumMemory]  bytes that it may grow to
  */
 
 /**

@@ -20,7 +20,7 @@ const { npyHeader, safetensorsHeader, metadataOf } = require('./writers')
 
 const { backend, GUARDS } = ffi
 
-/** @import { DtypeName, Shape } from '../base/types' */
+/** @import { DtypeName, NameOf, Or, Shape } from '../base/types' */
 /** @typedef {import('./tensor-file').TensorFile} TensorFile */
 
 /**
@@ -62,12 +62,12 @@ function createMapped (file, header, total, replace, make) {
 /**
  * A new .npy file, mapped, all zero: what is written to the tensor is in it. Its space on the disk is reserved.
  *
- * @template {DtypeName} [D='float32']
+ * @template {DtypeName} [D=never]
  * @param {string | URL} path
  * @param {Shape} shape  elements
- * @param {{ dtype?: D, order?: 'C' | 'F', ifExists?: 'replace' | 'error' } | D} [opts]  what exists is replaced unless told;
+ * @param {{ dtype?: D | undefined, order?: 'C' | 'F' | undefined, ifExists?: 'replace' | 'error' | undefined } | NameOf<D>} [opts]  what exists is replaced unless told;
  * who maps the old file keeps it
- * @returns {Tensor<D>} over the file, as openNpy in mode 'r+'
+ * @returns {Tensor<Or<D, 'float32'>>} over the file, as openNpy in mode 'r+'
  * @throws ERR_EXISTS · ERR_IO, ERR_NOT_FOUND, with errno and path · ERR_UNSUPPORTED in WASM · {RangeError} ERR_SHAPE · {TypeError} ERR_DTYPE, ERR_ARGUMENT
  * @see NumPy lib.format.open_memmap
  * @example
@@ -93,7 +93,7 @@ function createNpy (path, shape, opts) {
  *
  * @param {string | URL} path
  * @param {Record<string, { shape: Shape, dtype: DtypeName }>} specs  by name
- * @param {{ metadata?: Record<string, string>, ifExists?: 'replace' | 'error' }} [opts]
+ * @param {{ metadata?: Record<string, string> | undefined, ifExists?: 'replace' | 'error' | undefined }} [opts]
  * @returns {TensorFile} as openSafetensors in mode 'r+'
  * @throws as createNpy · {TypeError} ERR_DTYPE complex128
  * @example

@@ -17,7 +17,7 @@ const { pathOf } = require('./paths')
 
 const { backend, Layout, GUARDS } = ffi
 
-/** @import { DtypeName, Shape } from '../base/types' */
+/** @import { DtypeName, NameOf, Or, Shape } from '../base/types' */
 /** @template {DtypeName} [D=any] @typedef {import('../tensor/tensor').Tensor<D>} Tensor */
 /** @typedef {import('./tensor-file').TensorFile} TensorFile */
 
@@ -61,12 +61,12 @@ function openMapped (path, options, reason, make) {
  * `data` nevertheless stays private); 'r+': writes reach the file; 'c': writes stay private. Who makes the file shorter while it
  * is mapped makes the use of what was cut off end the process, or with `guard: true` fail.
  *
- * @template {DtypeName} [D=any]
+ * @template {DtypeName} [D=never]
  * @param {string | URL} path
- * @param {{ mode?: 'r' | 'r+' | 'c', dtype?: D, guard?: boolean } | D} [opts]  dtype: of an array that NumPy wrote as raw bytes.
+ * @param {{ mode?: 'r' | 'r+' | 'c' | undefined, dtype?: D | undefined, guard?: boolean | undefined } | NameOf<D>} [opts]  dtype: of an array that NumPy wrote as raw bytes.
  * guard: pages that are cut off read as zeros, and once one was touched each use of the file's tensors is ERR_IO; until then
  * nobody looks, and data that was taken before goes on giving zeros
- * @returns {Tensor<D>} over the file, which is unmapped when nobody uses it. A copy where it is big-endian or not aligned
+ * @returns {Tensor<Or<D, any>>} over the file, which is unmapped when nobody uses it. A copy where it is big-endian or not aligned
  * @throws ERR_FORMAT · ERR_NOT_FOUND, ERR_IO, with errno and path · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_UNSUPPORTED in
  * WASM; big-endian in mode 'r+'; guard, where a handler of SIGBUS was installed after ours
  * @see NumPy load(mmap_mode)
@@ -86,7 +86,7 @@ function openNpy (path, opts) {
  * The arrays of an .npz file by name, as parseNpz gives them, over the mapped file.
  *
  * @param {string | URL} path
- * @param {{ mode?: 'r' | 'r+' | 'c', dtype?: DtypeName, guard?: boolean } | DtypeName} [opts]  as openNpy; dtype: of arrays that have none
+ * @param {{ mode?: 'r' | 'r+' | 'c' | undefined, dtype?: DtypeName | undefined, guard?: boolean | undefined } | DtypeName} [opts]  as openNpy; dtype: of arrays that have none
  * @returns {TensorFile}
  * @throws as openNpy
  * @see NumPy load
@@ -102,7 +102,7 @@ function openNpz (path, opts) {
  * The tensors of a .safetensors file by name, over the mapped file.
  *
  * @param {string | URL} path
- * @param {{ mode?: 'r' | 'r+' | 'c', guard?: boolean }} [opts]  as openNpy
+ * @param {{ mode?: 'r' | 'r+' | 'c' | undefined, guard?: boolean | undefined }} [opts]  as openNpy
  * @returns {TensorFile}
  * @throws as openNpy · ERR_ALIGNMENT from get(), in mode 'r+', where a tensor is not aligned in the file
  * @see safetensors safe_open
@@ -117,7 +117,7 @@ function openSafetensors (path, opts) {
  * The tensors of a .gguf file by name, as parseGguf gives them, over the mapped file.
  *
  * @param {string | URL} path
- * @param {{ mode?: 'r' | 'r+' | 'c', guard?: boolean }} [opts]  as openNpy
+ * @param {{ mode?: 'r' | 'r+' | 'c' | undefined, guard?: boolean | undefined }} [opts]  as openNpy
  * @returns {TensorFile}
  * @throws as openNpy
  * @see ggml gguf_init_from_file
@@ -131,11 +131,11 @@ function openGguf (path, opts) {
 /**
  * The bytes of any file as a tensor, mapped.
  *
- * @template {DtypeName} [D=any]
+ * @template {DtypeName} [D=never]
  * @param {string | URL} path
  * @param {Shape | null} [shape]  elements; 1-D over the rest of the file unless told
- * @param {{ dtype?: D, byteOffset?: number, mode?: 'r' | 'r+' | 'c', guard?: boolean } | D} [opts]  dtype is needed
- * @returns {Tensor<D>} over the file, as openNpy
+ * @param {{ dtype?: D | undefined, byteOffset?: number | undefined, mode?: 'r' | 'r+' | 'c' | undefined, guard?: boolean | undefined } | NameOf<D>} [opts]  dtype is needed
+ * @returns {Tensor<Or<D, any>>} over the file, as openNpy
  * @throws {TypeError} ERR_DTYPE · {RangeError} ERR_BOUNDS outside the file, ERR_ALIGNMENT · ERR_NOT_FOUND, ERR_IO · ERR_UNSUPPORTED
  * @see NumPy memmap
  * @example

@@ -15,7 +15,7 @@ const { ggufFile } = require('./gguf')
 
 const { backend, Layout } = ffi
 
-/** @import { DtypeName } from '../base/types' */
+/** @import { DtypeName, NameOf, Or } from '../base/types' */
 /** @template {DtypeName} [D=any] @typedef {import('../tensor/tensor').Tensor<D>} Tensor */
 /** @typedef {import('./tensor-file').TensorFile} TensorFile */
 
@@ -23,10 +23,10 @@ const { backend, Layout } = ffi
  * The array in the bytes of a .npy file, without copying it: what is written to the tensor is in the bytes. Only
  * arrays that are not aligned there, and big-endian ones, are copied (counted in `memory().copied`).
  *
- * @template {DtypeName} [D=any]
+ * @template {DtypeName} [D=never]
  * @param {ArrayBufferView | ArrayBufferLike} bytes  of the file, which may be longer
- * @param {{ dtype?: D } | D} [opts]  dtype: of an array that NumPy wrote as raw bytes (bfloat16, float8)
- * @returns {Tensor<D>} over the bytes, which stay the caller's; in Fortran order where the file is
+ * @param {{ dtype?: D | undefined } | NameOf<D>} [opts]  dtype: of an array that NumPy wrote as raw bytes (bfloat16, float8)
+ * @returns {Tensor<Or<D, any>>} over the bytes, which stay the caller's; in Fortran order where the file is
  * @throws ERR_FORMAT, with the byte and the reason · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_DETACHED
  * @see NumPy lib.format
  * @example
@@ -47,7 +47,7 @@ function parseNpy (bytes, opts) {
  * are inflated, which a browser does asynchronously only: `await file.load(name)`.
  *
  * @param {ArrayBufferView | ArrayBufferLike} bytes  of the whole file
- * @param {{ dtype?: DtypeName } | DtypeName} [opts]  dtype: of arrays that NumPy wrote as raw bytes (bfloat16, float8)
+ * @param {{ dtype?: DtypeName | undefined } | DtypeName} [opts]  dtype: of arrays that NumPy wrote as raw bytes (bfloat16, float8)
  * @returns {TensorFile}
  * @throws ERR_FORMAT, with the byte and the reason · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_DETACHED
  * @see NumPy load

@@ -13,10 +13,10 @@ const IF_EXISTS = /** @type {const} */ (['replace', 'error'])
 
 /**
  * @typedef {object} SaveOptions
- * @property {Record<string, string>} [metadata]  of .safetensors
- * @property {AbortSignal} [signal]  what was there stays then
- * @property {(progress: { done: number, total: number }) => void} [onProgress]  bytes; what it throws ends the transfer
- * @property {'replace' | 'error'} [ifExists]  'error': what is there stays, and that is ERR_EXISTS; 'replace' unless told
+ * @property {Record<string, string> | undefined} [metadata]  of .safetensors
+ * @property {import('../base/types').Signal | undefined} [signal]  what was there stays then
+ * @property {((progress: { done: number, total: number }) => void) | undefined} [onProgress]  bytes; what it throws ends the transfer
+ * @property {'replace' | 'error' | undefined} [ifExists]  'error': what is there stays, and that is ERR_EXISTS; 'replace' unless told
  */
 
 /** @typedef {{ metadata: any, signal: Signal | undefined, onProgress: ((progress: { done: number, total: number }) => void) | undefined, replace: boolean }} Transfer */

@@ -33,7 +33,7 @@ const { Run } = require('./run')
  * @property {string | undefined} [method]  'forward' unless told
  * @property {readonly (string | Tensor | null | undefined)[] | Record<string, Tensor | null | undefined> | undefined} [outputs]  tensors to write results
  *   into, by index or by name; or names: only these outputs are computed
- * @property {AbortSignal | undefined} [signal]  rejects the call; a run that has begun still goes on to its end
+ * @property {import('../base/types').Signal | undefined} [signal]  rejects the call; a run that has begun still goes on to its end
  */
 
 /** @type {typeof Symbol.asyncDispose} */

@@ -14,7 +14,8 @@ const { Tensor, tensorOf, wrap } = require('../tensor/tensor')
 const { backend, READ_ONLY } = ffi
 const { addon } = /** @type {any} */ (backend) // undefined on WASM
 
-/** @import { AnyTensor, DtypeName } from '../base/types' */
+/** @import { DtypeName } from '../base/types' */
+/** @template {DtypeName} [D=any] @typedef {import('../tensor/tensor').Tensor<D>} TensorOf */
 /** @typedef {InstanceType<typeof Storage>} Stored */
 
 const VERSION = 1
@@ -26,6 +27,7 @@ function checkNative () {
 /**
  * The result of cuda.share(): plain data, to be sent as JSON by a pipe, an environment variable or the like, unchanged.
  *
+ * @template {DtypeName} [D=any]
  * @typedef {object} VramDescriptor
  * @property {'vram'} samebytes
  * @property {number} version
@@ -35,7 +37,7 @@ function checkNative () {
  * @property {number} generation
  * @property {number} offset  bytes of the first element, from the allocation's start
  * @property {number} nbytes  from the lowest byte that the tensor reaches to the highest one
- * @property {DtypeName} dtype
+ * @property {D} dtype
  * @property {number[]} shape  elements
  * @property {number[]} strides  elements
  * @property {boolean} readOnly
@@ -53,10 +55,10 @@ function checkNative () {
  * for small tensors); `shared: 'own'` gives a tensor an allocation of its own. A read-only tensor is read-only in the other
  * process as well, which nothing enforces.
  *
- * @param {AnyTensor} t  on a GPU
- * @param {object} [opts]
- * @param {number} [opts.uses]  how often it can be opened, 1 unless told
- * @returns {Promise<VramDescriptor>}
+ * @template {DtypeName} D
+ * @param {TensorOf<D>} t  on a GPU
+ * @param {{ uses?: number | undefined }} [opts]  uses: how often it can be opened, 1 unless told
+ * @returns {Promise<VramDescriptor<D>>}
  * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS uses below 1, ERR_MEMORY · ERR_DEVICE the tensor is on the CPU (SharedTensor
  * has memory for other processes there) · ERR_UNSUPPORTED memory that the driver does not share, as of memory pools · ERR_DISPOSED ·
  * ERR_IO · ERR_UNSUPPORTED also on WASM; as rejections
@@ -103,8 +105,9 @@ async function share (t, opts) {
  * A tensor over the bytes that a descriptor stands for: what one process writes, the others see. Uses the descriptor once. The GPU is
  * found by its UUID, because CUDA_VISIBLE_DEVICES may number it differently here.
  *
- * @param {VramDescriptor | string} d  what `cuda.share` or Python's `samebytes_cuda.share` gave, or its JSON
- * @returns {Promise<Tensor>}
+ * @template {DtypeName} [D=any]
+ * @param {VramDescriptor<D> | string} d  what `cuda.share` or Python's `samebytes_cuda.share` gave, or its JSON
+ * @returns {Promise<TensorOf<D>>}
  * @throws {TypeError} ERR_ARGUMENT no descriptor, ERR_DTYPE · {RangeError} ERR_SHAPE, ERR_BOUNDS, ERR_ALIGNMENT of a wrong descriptor, ERR_MEMORY ·
  * ERR_STALE used up, taken back, or changed · ERR_NOT_FOUND the process that shared it has ended, and this one had not opened it ·
  * ERR_DEVICE its GPU is not visible here · ERR_UNSUPPORTED another version; or a lease of this same process · ERR_FORMAT,

@@ -15,7 +15,7 @@ const { SharedTensor, unless, codeOf } = require('./shared-tensor')
 
 const { backend, opcodes, READ_ONLY } = ffi
 
-/** @import { DtypeName, Shape } from '../base/types' */
+/** @import { DtypeName, NameOf, Or, Shape, Signal } from '../base/types' */
 /** @template {DtypeName} [D=any] @typedef {import('../tensor/tensor').Tensor<D>} Tensor */
 /** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
 /** Upper and lower 32 bits of a word. @typedef {[number, number]} Halves */
@@ -64,10 +64,10 @@ const controlOf = name => `${name}.control`
  * @typedef {object} RingOptions
  * @property {number} slots  frames kept at a time, at least 1
  * @property {Shape} shape  of a frame, elements
- * @property {D} [dtype]  'float32' unless told
- * @property {number} [mode]  permissions, 0o600 unless told
- * @property {'error' | 'open' | 'replace'} [ifExists]  'error' unless told, as of SharedTensor.create
- * @property {boolean} [persist]  `SharedTensor.sweep` leaves it
+ * @property {D | undefined} [dtype]  'float32' unless told
+ * @property {number | undefined} [mode]  permissions, 0o600 unless told
+ * @property {'error' | 'open' | 'replace' | undefined} [ifExists]  'error' unless told, as of SharedTensor.create
+ * @property {boolean | undefined} [persist]  `SharedTensor.sweep` leaves it
  */
 
 /**
@@ -167,10 +167,10 @@ class SharedRing {
   /**
    * Opens an existing ring, to read or to write. A frame that a killed writer left half-written is dropped.
    *
-   * @template {DtypeName} [D=any]
+   * @template {DtypeName} [D=never]
    * @param {string} name
-   * @param {{ dtype?: D } | D} [opts]  dtype: must be the ring's, or names the dtype of what NumPy stores as raw bytes (bfloat16)
-   * @returns {SharedRing<D>}
+   * @param {{ dtype?: D | undefined } | NameOf<D>} [opts]  dtype: must be the ring's, or names the dtype of what NumPy stores as raw bytes (bfloat16)
+   * @returns {SharedRing<Or<D, any>>}
    * @throws ERR_NOT_FOUND · ERR_FORMAT · ERR_IO, with errno and path · {TypeError} ERR_ARGUMENT, ERR_DTYPE · ERR_UNSUPPORTED
    * @example
    * const newest = () => SharedRing.open('levels').count - 1
@@ -299,7 +299,7 @@ class SharedRing {
    * copy the tensor, then ask `intact(index)` whether it was overwritten meanwhile. A reader that was overtaken continues half a
    * ring behind the writer. Ends when the ring is disposed, but not when a writer ends, because another may follow.
    *
-   * @param {{ from?: number, signal?: AbortSignal }} [opts]  from: index of the first frame; frames from there on that were
+   * @param {{ from?: number | undefined, signal?: Signal | undefined }} [opts]  from: index of the first frame; frames from there on that were
    *   overwritten count as lost. `ring.count`: only new frames
    * @returns {AsyncGenerator<Frame<D>, void, void>}
    * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS · ERR_DISPOSED · and while it is read ERR_FORMAT, ERR_IO, the signal's reason

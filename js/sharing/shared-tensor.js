@@ -12,7 +12,7 @@ const { Tensor: TensorClass, wrap } = require('../tensor/tensor')
 
 const { backend, Layout, GUARDS } = ffi
 
-/** @import { DtypeName, Shape, Or } from '../base/types' */
+/** @import { DtypeName, NameOf, Shape, Or, Signal } from '../base/types' */
 /** @template {DtypeName} [D=any] @typedef {import('../tensor/tensor').Tensor<D>} Tensor */
 /** @typedef {import('./segments').SegmentInfo} SegmentInfo */
 /** @typedef {InstanceType<typeof import('./segments').Segment>} Segment */
@@ -34,12 +34,13 @@ const entries = lazyFile(() => require('../files/entries'))
 /**
  * Plain data with which another process opens the same segment.
  *
+ * @template {DtypeName} [D=any]
  * @typedef {object} Descriptor
  * @property {string} path  `/dev/shm/NAME`; of a sealed segment `/proc/PID/fd/N`, valid as long as that process has it open
  * @property {string | null} name
  * @property {string} id  device and inode, which differ from those of a later segment with the same path
  * @property {'npy' | 'raw'} format
- * @property {DtypeName} dtype
+ * @property {D} dtype
  * @property {number[]} shape  elements
  * @property {number} offset  elements from the first byte; raw only, else 0
  */
@@ -47,14 +48,14 @@ const entries = lazyFile(() => require('../files/entries'))
 /**
  * @template {DtypeName} [D=any]
  * @typedef {object} CreateOptions
- * @property {D} [dtype]  'float32' unless told
- * @property {'npy' | 'raw'} [format]  'npy' unless told: the segment is a .npy file; 'raw': the elements alone
- * @property {boolean} [sealed]  true goes with name null
- * @property {number} [mode]  permissions, 0o600 unless told; umask is not applied
- * @property {'error' | 'open' | 'replace'} [ifExists]  'error' unless told. 'open': opens an existing segment of this dtype and shape;
+ * @property {D | undefined} [dtype]  'float32' unless told
+ * @property {'npy' | 'raw' | undefined} [format]  'npy' unless told: the segment is a .npy file; 'raw': the elements alone
+ * @property {boolean | undefined} [sealed]  true goes with name null
+ * @property {number | undefined} [mode]  permissions, 0o600 unless told; umask is not applied
+ * @property {'error' | 'open' | 'replace' | undefined} [ifExists]  'error' unless told. 'open': opens an existing segment of this dtype and shape;
  *   'replace': the name gets the new segment, and processes that have the old one mapped keep it
- * @property {boolean} [persist]  `sweep` leaves it
- * @property {boolean} [guard]  as of openNpy: if another process makes the segment shorter, its use throws ERR_IO instead of ending this process.
+ * @property {boolean | undefined} [persist]  `sweep` leaves it
+ * @property {boolean | undefined} [guard]  as of openNpy: if another process makes the segment shorter, its use throws ERR_IO instead of ending this process.
  *   Unless told, on for segments that are not sealed, unless a handler of SIGBUS was installed after samebytes'; true: on, or
  *   ERR_UNSUPPORTED; false: off
  */
@@ -62,12 +63,12 @@ const entries = lazyFile(() => require('../files/entries'))
 /**
  * @template {DtypeName} [D=any]
  * @typedef {object} OpenOptions
- * @property {Shape} [shape]  elements. raw: 1-D over all bytes unless told; npy: must be the file's
- * @property {D} [dtype]  raw: required; npy: must be the file's, or names the dtype of what NumPy stores as raw bytes (bfloat16)
- * @property {'npy' | 'raw'} [format]  'npy' unless told
- * @property {number} [offset]  elements from the segment's first byte; raw only
- * @property {'r' | 'r+' | 'c'} [mode]  'r+' unless told. 'r': read-only, needs no write permission; 'c': copy-on-write, writes stay private
- * @property {boolean} [guard]  as of openNpy: if another process makes the segment shorter, its use throws ERR_IO instead of ending this process.
+ * @property {Shape | undefined} [shape]  elements. raw: 1-D over all bytes unless told; npy: must be the file's
+ * @property {D | undefined} [dtype]  raw: required; npy: must be the file's, or names the dtype of what NumPy stores as raw bytes (bfloat16)
+ * @property {'npy' | 'raw' | undefined} [format]  'npy' unless told
+ * @property {number | undefined} [offset]  elements from the segment's first byte; raw only
+ * @property {'r' | 'r+' | 'c' | undefined} [mode]  'r+' unless told. 'r': read-only, needs no write permission; 'c': copy-on-write, writes stay private
+ * @property {boolean | undefined} [guard]  as of openNpy: if another process makes the segment shorter, its use throws ERR_IO instead of ending this process.
  *   Unless told, on for segments that are not sealed, unless a handler of SIGBUS was installed after samebytes'; true: on, or
  *   ERR_UNSUPPORTED; false: off
  */
@@ -139,11 +140,11 @@ class SharedTensor {
    * segment is complete, and stays after the process ends, until `unlink` or another process' `sweep`. Without a name the segment is
    * sealed: nobody can change its length, and it is freed with the last process that has it open.
    *
-   * @template {DtypeName} [D='float32']
+   * @template {DtypeName} [D=never]
    * @param {string | null} name  as for shm_open, with or without the slash; null: sealed, opened by descriptor
    * @param {Shape} shape  elements
-   * @param {CreateOptions<D> | D} [opts]
-   * @returns {SharedTensor<D>}
+   * @param {CreateOptions<D> | NameOf<D>} [opts]
+   * @returns {SharedTensor<Or<D, 'float32'>>}
    * @throws ERR_EXISTS · {RangeError} ERR_MEMORY not enough space, with errno · ERR_IO, with errno and path · {TypeError}
    * ERR_ARGUMENT, ERR_DTYPE · {RangeError} ERR_SHAPE · ERR_UNSUPPORTED in WASM, or not on Linux
    * @see POSIX shm_open, Linux memfd_create
@@ -193,11 +194,11 @@ class SharedTensor {
    * processes cannot make this one read outside. If a process makes an unsealed segment shorter, use of the missing bytes throws
    * ERR_IO, or with `guard: false` ends this process.
    *
-   * @template {DtypeName} [D=any]
-   * @param {string | { fd: number } | Descriptor} where  a name; a path (with a slash after its first character); an open
+   * @template {DtypeName} [D=never]
+   * @param {string | { fd: number } | Descriptor<D>} where  a name; a path (with a slash after its first character); an open
    *   file, which stays the caller's; a `descriptor`
-   * @param {OpenOptions<D> | D} [opts]
-   * @returns {SharedTensor<D>}
+   * @param {OpenOptions<D> | NameOf<D>} [opts]
+   * @returns {SharedTensor<Or<D, any>>}
    * @throws ERR_NOT_FOUND · ERR_FORMAT · ERR_STALE the descriptor's path is another segment now · ERR_IO, with errno and
    * path · {TypeError} ERR_ARGUMENT, ERR_DTYPE · {RangeError} ERR_SHAPE, ERR_BOUNDS outside the segment · ERR_UNSUPPORTED
    * @see POSIX shm_open
@@ -306,7 +307,7 @@ class SharedTensor {
   /**
    * Plain data with which `open` in another process finds the same segment; may be sent as JSON.
    *
-   * @returns {Descriptor}
+   * @returns {Descriptor<D>}
    * @throws nothing
    * @example
    * const send = (child, s) => child.send(s.descriptor)
@@ -347,7 +348,7 @@ class SharedTensor {
    *
    * @param {number} index  of an element, as in `tensor.data`
    * @param {number | bigint} expected  the element's expected value
-   * @param {{ timeout?: number, signal?: AbortSignal }} [opts]  timeout: milliseconds, no limit unless told
+   * @param {{ timeout?: number | undefined, signal?: Signal | undefined }} [opts]  timeout: milliseconds, no limit unless told
    * @returns {Promise<'ok' | 'not-equal' | 'timed-out'>} 'ok': notified, or woken for another reason: read the element
    *   again, as after any futex. 'not-equal': the element had another value when the wait began
    * @throws ERR_DISPOSED now or meanwhile · {TypeError} ERR_DTYPE no integers of 32 or 64 bits · {TypeError} ERR_CAST, ERR_ARGUMENT ·
@@ -387,7 +388,7 @@ class SharedTensor {
   /**
    * The descriptor, for JSON.stringify.
    *
-   * @returns {Descriptor}
+   * @returns {Descriptor<D>}
    * @throws nothing
    * @example
    * const text = s => JSON.stringify(s)

@@ -14,12 +14,14 @@ const { version } = require('../base/version')
 
 const { backend, READ_ONLY, STATIC, UNBOUND } = ffi
 
-/** @import { AnyTensor, DtypeName } from '../base/types' */
+/** @import { DtypeName } from '../base/types' */
+/** @template {DtypeName} [D=any] @typedef {import('../tensor/tensor').Tensor<D>} TensorOf */
 /** @typedef {InstanceType<typeof Storage>} Stored */
 
 /**
  * The result of share(): plain data for postMessage and structuredClone. Its fields are private.
  *
+ * @template {DtypeName} [D=any]
  * @typedef {object} Token
  * @property {string} samebytes  the package's version
  * @property {'parcel' | 'buffer'} kind  a native storage, sent by key; or a SharedArrayBuffer, sent itself
@@ -28,7 +30,7 @@ const { backend, READ_ONLY, STATIC, UNBOUND } = ffi
  * @property {SharedArrayBuffer} [buffer]
  * @property {Int32Array} [left]  of a buffer: the uses left, in shared memory
  * @property {import('../backend/wasm-shared').ThreadGroup} [group]  for init({ from }) in a worker of a page
- * @property {DtypeName} dtype
+ * @property {D} dtype
  * @property {number[]} shape  elements
  * @property {number[]} strides  elements
  * @property {number} byteOffset  of the first element, in the storage
@@ -43,10 +45,10 @@ const { backend, READ_ONLY, STATIC, UNBOUND } = ffi
  * The memory must be shared: of tensors made with `{ shared: true }` or `'sab'`, by `shareMemory()`, over a SharedArrayBuffer or an
  * address; with `init({ shared: true })` in a page, of all tensors that samebytes allocated.
  *
- * @param {AnyTensor} t
- * @param {object} [opts]
- * @param {number} [opts.uses]  how often it can be taken, 1 unless told
- * @returns {Token}
+ * @template {DtypeName} D
+ * @param {TensorOf<D>} t
+ * @param {{ uses?: number | undefined }} [opts]  uses: how often it can be taken, 1 unless told
+ * @returns {Token<D>}
  * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS uses below 1, ERR_MEMORY · ERR_UNSUPPORTED the memory is V8's or
  * the caller's (shareMemory() copies), or belongs to one thread as in a page without shared memory · ERR_DETACHED
  * @see PyTorch torch.multiprocessing, Web postMessage
@@ -121,10 +123,11 @@ function sharableStorage (storage) {
  * `{ shared: 'sab' }` it has a SharedArrayBuffer over the same bytes, on which threads of this process can call Atomics.wait and
  * notify. That buffer can be posted further, and keeps the bytes until no thread has it. Other tokens have SharedArrayBuffers already.
  *
- * @param {Token} token
- * @param {{ shared?: 'sab' } | number} [opts]  shared needs Node 22.23.3, 24.16, 26.1 or newer where the memory is native; a
+ * @template {DtypeName} [D=any]
+ * @param {Token<D>} token
+ * @param {{ shared?: 'sab' | undefined } | number} [opts]  shared needs Node 22.23.3, 24.16, 26.1 or newer where the memory is native; a
  * number, which `tokens.map(fromShared)` passes, says nothing
- * @returns {Tensor}
+ * @returns {TensorOf<D>}
  * @throws {TypeError} ERR_ARGUMENT no token · ERR_STALE used up, taken back, or of another process · ERR_UNSUPPORTED of
  * another version, of memory that this thread has not joined (init({ from: token })), or where the runtime makes no
  * SharedArrayBuffer over native memory: the token can still be taken without · {RangeError} ERR_BOUNDS, ERR_MEMORY

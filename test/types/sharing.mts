@@ -1,5 +1,5 @@
 // Tensors between processes and threads. Compiled only.
-import { SharedTensor, type CreateOptions, type Descriptor, type Frame, type RingOptions, type SegmentInfo, SharedRing, type Tensor, fromShared, share, zeros } from 'samebytes'
+import { SharedTensor, type CreateOptions, type Descriptor, type Frame, type RingOptions, type SegmentInfo, SharedRing, type Tensor, type Token, cuda, fromShared, share, zeros } from 'samebytes'
 import { is } from './equal.mjs'
 
 is<SharedTensor<'float32'>>()(SharedTensor.create('a', [2, 3]))
@@ -12,11 +12,19 @@ is<string | null>()(made.name)
 is<string>()(made.path)
 is<number>()(made.fd)
 is<boolean>()(made.isSealed)
-is<Descriptor>()(made.descriptor)
 made.dispose()
 
 is<SharedTensor<'int32'>>()(SharedTensor.open('a', { dtype: 'int32', format: 'raw', shape: [2], offset: 1, mode: 'r' }))
 is<SharedTensor<'int32'>>()(SharedTensor.open({ fd: 3 }, 'int32'))
+is<Descriptor<'int64'>>()(made.descriptor)
+is<SharedTensor<'int64'>>()(SharedTensor.open(made.descriptor))
+is<SharedTensor<any>>()(SharedTensor.open('a'))
+is<SharedTensor<any>>()(SharedTensor.open('a', { mode: 'c' }))
+is<SharedTensor<any>>()(SharedTensor.open({ fd: 3 }, { guard: true, dtype: undefined }))
+declare const descriptor: Descriptor
+is<SharedTensor<any>>()(SharedTensor.open(descriptor))
+is<SharedTensor<any>>()(SharedTensor.open(descriptor, { mode: 'r' }))
+is<SharedTensor<'float32'>>()(SharedTensor.create('a', 2, { ifExists: 'open' }))
 SharedTensor.open(made.descriptor).tensor.fill(1)
 is<SegmentInfo[]>()(SharedTensor.list())
 is<string[]>()(SharedTensor.sweep())
@@ -25,7 +33,26 @@ is<void>()(SharedTensor.unlink('a'))
 const options: CreateOptions<'float64'> = { dtype: 'float64' }
 is<SharedTensor<'float64'>>()(SharedTensor.create('a', [1], options))
 
-is<Tensor>()(fromShared(share(zeros([2], { shared: true })), { shared: 'sab' }))
+const token = share(zeros([2], { dtype: 'int8', shared: true }), { uses: 2 })
+is<Token<'int8'>>()(token)
+is<Tensor<'int8'>>()(fromShared(token))
+is<Tensor<'int8'>>()(fromShared(token, { shared: 'sab' }))
+is<Tensor<'int8'>[]>()([token].map(fromShared))
+declare const named: Token<'int8'>
+is<Tensor<'int8'>>()(fromShared(named))
+declare const posted: Token
+is<Tensor<any>>()(fromShared(posted))
+is<Tensor<'int8'>>()(fromShared<'int8'>(posted))
+declare const message: any
+is<Tensor<any>>()(fromShared(message))
+is<Tensor<'int8'>>()(fromShared<'int8'>(message))
+is<Token<any>>()(share(fromShared(posted)))
+// @ts-expect-error The token says another dtype.
+fromShared<'int16'>(token)
+declare const cudaToken: Awaited<ReturnType<typeof cuda.share<'float16'>>>
+is<Promise<Tensor<'float16'>>>()(cuda.open(cudaToken))
+is<Promise<Tensor<any>>>()(cuda.open('{}'))
+is<Promise<Tensor<'float16'>>>()(cuda.open<'float16'>('{}'))
 // @ts-expect-error it is native memory's own buffer unless told
 fromShared(share(made.tensor), { shared: true })
 
@@ -52,6 +79,8 @@ is<string>()(ring.controlPath)
 is<ReadonlyArray<number>>()(ring.shape)
 for await (const frame of ring.read({ from: 0, signal: new AbortController().signal })) is<Frame<'uint8'>>()(frame)
 is<SharedRing<'bfloat16'>>()(SharedRing.open('a', 'bfloat16'))
+is<SharedRing<any>>()(SharedRing.open('a'))
+is<SharedRing<any>>()(SharedRing.open('a', {}))
 is<void>()(SharedRing.unlink('a'))
 const ringOptions: RingOptions<'int16'> = { slots: 1, shape: [], dtype: 'int16' }
 is<SharedRing<'int16'>>()(SharedRing.create('a', ringOptions))
