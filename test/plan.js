@@ -16,7 +16,7 @@ const NATIVE_ONLY = [
   // programs: those of the command line, pages that show memory, examples, neighbours
   ...['docs', 'esm-cjs', 'examples', 'jest', 'memory-map', 'module-node', 'module-web', 'neighbours', 'npm-neighbours']
 ].map(name => `api/${name}.test.js`).concat([
-  ...['completion', 'doctor', 'files', 'hostile', 'map', 'memory-map-server', 'segments', 'usage'].map(name => `cli/${name}.test.js`)
+  ...['completion', 'convert', 'doctor', 'files', 'hostile', 'map', 'memory-map-server', 'segments', 'usage'].map(name => `cli/${name}.test.js`)
 ])
 
 /** Left out on wasm-shared: kernels and parsers, which are the same as on wasm, and what uses memory as there. */

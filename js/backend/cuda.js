@@ -1,6 +1,5 @@
 'use strict'
-// CUDA devices, their memory, streams and events. This file is read when CUDA is first asked for, and the driver is looked for when
-// something here is called.
+// CUDA devices, their memory, streams and events. Loaded when a program first uses CUDA; the first call opens the driver's library.
 
 const ffi = require('./calls')
 const { collectGarbage } = require('../runtime/host')
@@ -20,14 +19,14 @@ const addon = /** @type {any} */ (backend).addon
 const WASM = 'CUDA needs the native addon; this is the WASM back end'
 const DEFAULT_DEVICE = 0
 
-// What to wait for; the order is C's (WHEN_READY and so on).
+// What `when` waits for; as in C's enum (WHEN_READY and so on).
 const READY = 0
 const STREAM = 1
 const EVENT = 2
 
 // ---- Devices ----
 
-/** Devices that were found to be there. @type {Set<number>} */
+/** Devices that C has opened. @type {Set<number>} */
 const known = new Set()
 
 function checkNative () {
@@ -35,12 +34,12 @@ function checkNative () {
 }
 
 /**
- * The number of a device that is there.
+ * Converts a device's name to its number, and opens the device the first time.
  *
  * @param {string} device  'cuda', or 'cuda:' and a number
- * @param {string} name  of the argument, for messages
+ * @param {string} name  the argument's name, for messages
  * @returns {number}
- * @throws ERR_DEVICE
+ * @throws ERR_DEVICE there is no such device
  */
 function indexOf (device, name) {
   const index = device === 'cuda' ? DEFAULT_DEVICE : Number(device.slice(5))
@@ -57,11 +56,11 @@ function indexOf (device, name) {
 }
 
 /**
- * A device as functions take it.
+ * Checks a device argument and opens the device.
  *
- * @param {unknown} device  a name, or a number; the first one where nothing is given
- * @param {string} [name]  of the argument, for messages
- * @returns {number}
+ * @param {unknown} device  a name or a number; undefined: the first device
+ * @param {string} [name]  the argument's name, for messages
+ * @returns {number} the device's number
  */
 function deviceGiven (device, name = 'device') {
   checkNative()
@@ -77,7 +76,7 @@ function deviceGiven (device, name = 'device') {
 }
 
 /**
- * Can tensors be on a CUDA device? The driver is looked for at the first call.
+ * Can tensors be on a CUDA device? The first call opens the driver's library.
  *
  * @returns {boolean} false on WASM
  * @throws nothing
@@ -90,9 +89,9 @@ function isAvailable () {
 }
 
 /**
- * What stands in the way of CUDA.
+ * Says why CUDA cannot be used: no driver, no device, no device code, or the WASM back end.
  *
- * @returns {string} a sentence; empty where nothing does
+ * @returns {string} a sentence; empty if CUDA can be used
  * @throws nothing
  * @example
  * if (!cuda.isAvailable()) console.log(cuda.whyNot())
@@ -104,9 +103,9 @@ function whyNot () {
 }
 
 /**
- * How many CUDA devices the process has.
+ * Counts the CUDA devices that this process can use.
  *
- * @returns {number} 0 where there is no driver, and on WASM
+ * @returns {number} 0 without a driver, and on WASM
  * @throws ERR_CUDA_CONTEXT_LOST
  * @see PyTorch torch.cuda.device_count
  * @example
@@ -124,27 +123,27 @@ function deviceCount () {
 }
 
 /**
- * What a device is.
+ * A device's properties.
  *
  * @typedef {object} DeviceProperties
  * @property {string} name
- * @property {string} uuid  as nvidia-smi writes it after "GPU-"; empty where the driver does not tell
- * @property {number} major  of the compute capability
- * @property {number} minor
+ * @property {string} uuid  as nvidia-smi shows it after "GPU-"; empty if the driver does not report it
+ * @property {number} major  compute capability
+ * @property {number} minor  compute capability
  * @property {number} multiProcessorCount
  * @property {number} totalMemory  bytes
- * @property {number} freeMemory  bytes, as the driver counts them for all processes; -1: it does not tell
- * @property {string} driverVersion  the newest CUDA that the driver knows, such as '13.0'
- * @property {boolean} sharesByDescriptor  can memory be given to other processes in a way that outlives this one?
- * @property {boolean} registersReadOnly  can memory be pinned that may only be read, such as a mapped file?
+ * @property {number} freeMemory  bytes that all processes leave free, as the driver counts them; -1: not known
+ * @property {string} driverVersion  the newest CUDA that the driver supports, such as '13.0'
+ * @property {boolean} sharesByDescriptor  can other processes keep shared memory after this one ends?
+ * @property {boolean} registersReadOnly  can read-only memory be pinned, such as a mapped file?
  */
 
 /**
- * What a device is.
+ * Reads a device's properties.
  *
- * @param {number | DeviceName} [device]  the first one where none is given
+ * @param {number | DeviceName} [device]  default: the first device
  * @returns {DeviceProperties}
- * @throws ERR_DEVICE it is not there · {TypeError} ERR_ARGUMENT · ERR_UNSUPPORTED on WASM · ERR_CUDA_CONTEXT_LOST
+ * @throws ERR_DEVICE no such device · {TypeError} ERR_ARGUMENT · ERR_UNSUPPORTED on WASM · ERR_CUDA_CONTEXT_LOST
  * @see PyTorch torch.cuda.get_device_properties
  * @example
  * if (cuda.isAvailable()) console.log(cuda.properties(0).name)
@@ -167,10 +166,10 @@ function properties (device) {
 }
 
 /**
- * Waits until all work on a device is done, whoever gave it. Blocks.
+ * Blocks until the device has done all work of this process, also that of other libraries.
  *
- * @param {number | DeviceName} [device]  the first one where none is given
- * @throws as properties · what went wrong in that work
+ * @param {number | DeviceName} [device]  default: the first device
+ * @throws as properties · the error of work that failed
  * @see PyTorch torch.cuda.synchronize
  * @example
  * if (cuda.isAvailable()) cuda.synchronize()
@@ -183,7 +182,7 @@ function synchronize (device) {
 
 let isSwept = false
 
-/** Has garbage collected before an allocation on a full device fails. */
+/** Lets C collect JavaScript's garbage when a device is full, before an allocation fails. */
 function sweepWhenFull () {
   if (isSwept) return
   isSwept = true
@@ -191,11 +190,11 @@ function sweepWhenFull () {
 }
 
 /**
- * Uninitialised bytes of a device, or pinned ones of the host.
+ * Allocates uninitialised bytes on a device, or pinned bytes on the host.
  *
  * @param {number} nbytes
- * @param {number} device  CPU: pinned ones
- * @param {unknown} shared  true, false, 'sab' or 'own'
+ * @param {number} device  CPU: pinned bytes
+ * @param {unknown} shared  true: other processes can map them; 'own': the same, in an allocation of their own; false; 'sab' is an error
  * @returns {Storage}
  */
 function allocate (nbytes, device, shared) {
@@ -213,11 +212,11 @@ function allocate (nbytes, device, shared) {
 }
 
 /**
- * Bytes that other processes can map.
+ * Allocates device memory that other processes can map.
  *
  * @param {number} nbytes
  * @param {number} device
- * @param {boolean} own  in an allocation of their own
+ * @param {boolean} own  not in an allocation that other tensors share
  */
 function shareable (nbytes, device, own) {
   addon.vramNew(device, nbytes, own)
@@ -225,8 +224,8 @@ function shareable (nbytes, device, own) {
 }
 
 /**
- * @param {string} [what]  was asked for
- * @throws ERR_UNSUPPORTED nothing can be pinned
+ * @param {string} [what]  what needs pinned memory, for messages
+ * @throws ERR_UNSUPPORTED memory cannot be pinned
  */
 function checkPinning (what = 'pinMemory is true') {
   if (backend.isWasm) throw failure('ERR_UNSUPPORTED', `${what}: memory is pinned for CUDA, and WASM has none`)
@@ -241,7 +240,7 @@ function checkPinning (what = 'pinMemory is true') {
 }
 
 /**
- * Is it memory of the host that is not page-locked?
+ * Is it memory of the host that is not pinned?
  *
  * @param {Storage} storage
  */
@@ -250,33 +249,33 @@ function isPageable (storage) {
 }
 
 /**
- * What a device's memory is used for.
+ * This process' use of a device's memory, and of pinned memory of the host.
  *
  * @typedef {object} MemoryStats
- * @property {number} allocatedBytes  in tensors, rounded up as they are allocated
+ * @property {number} allocatedBytes  in tensors, each rounded up to the allocator's unit
  * @property {number} allocatedPeak
- * @property {number} reservedBytes  taken from the driver; what is not allocated is kept for later
+ * @property {number} reservedBytes  taken from the driver: allocatedBytes and the cache
  * @property {number} reservedPeak
- * @property {number} wrappedBytes  of others' memory that tensors are over
- * @property {number} segments  taken from the driver
- * @property {number} blocks  of them in use
- * @property {number} allocations  ever made
- * @property {number} driverAllocations  of which the driver was asked for
- * @property {number} retries  after which there was room
- * @property {number} failures
- * @property {number} pinnedBytes  of the host, in tensors; of the process, as the following
- * @property {number} pinnedReserved
- * @property {number} registeredBytes
+ * @property {number} wrappedBytes  other libraries' memory that tensors are over
+ * @property {number} segments  pieces that are taken from the driver now
+ * @property {number} blocks  parts of segments that tensors use now
+ * @property {number} allocations  by tensors, since the start
+ * @property {number} driverAllocations  segments taken from the driver, since the start
+ * @property {number} retries  allocations for which cache and driver had no room at first
+ * @property {number} failures  allocations that failed for want of memory
+ * @property {number} pinnedBytes  pinned memory in tensors; this and the following are of the whole process
+ * @property {number} pinnedReserved  pinnedBytes and what is kept for later
+ * @property {number} registeredBytes  memory that hostRegister pinned
  */
 
-/** In the order in which C gives them. */
+/** In the order of C's results. */
 const STATISTICS = /** @type {const} */ (['allocatedBytes', 'allocatedPeak', 'reservedBytes', 'reservedPeak', 'wrappedBytes', 'segments', 'blocks', 'allocations',
   'driverAllocations', 'retries', 'failures', 'pinnedBytes', 'pinnedReserved', 'registeredBytes'])
 
 /**
- * How a device's memory is used by this process.
+ * Reads counters of this process' memory on a device, and of pinned memory.
  *
- * @param {number | DeviceName} [device]  the first one where none is given
+ * @param {number | DeviceName} [device]  default: the first device
  * @returns {MemoryStats} a snapshot
  * @throws as properties
  * @see PyTorch torch.cuda.memory_stats
@@ -291,7 +290,7 @@ function memoryStats (device) {
 }
 
 /**
- * Gives memory that is kept for later back to the driver: of all devices in use, and pinned memory. Tensors keep theirs.
+ * Returns cached memory of all used devices, and unused pinned memory, to the driver. Tensors keep theirs.
  *
  * @throws ERR_CUDA_CONTEXT_LOST
  * @see PyTorch torch.cuda.empty_cache
@@ -307,8 +306,10 @@ function emptyCache () {
 // ---- Waiting ----
 
 /**
- * @param {number} what
- * @param {Storage} holder
+ * Waits for work without blocking the event loop.
+ *
+ * @param {number} what  READY, STREAM or EVENT
+ * @param {Storage} holder  the tensor's storage, the stream or the event
  * @returns {Promise<void>}
  */
 function when (what, holder) {
@@ -334,7 +335,7 @@ function settle (resolve, reject) {
 }
 
 /**
- * Waits for all work on a layout's bytes so far.
+ * Waits for all work on a layout's bytes that was issued before.
  *
  * @param {Layout} layout
  * @returns {Promise<void>}
@@ -346,10 +347,10 @@ async function ready ({ storage }) {
 }
 
 /**
- * Copies to, from or between devices. The caller holds what it uses, as busy, until the promise settles.
+ * Copies to, from or between devices. The caller marks the storages as busy until the promise settles.
  *
- * @param {import('./calls').Copy} copy  that was checked
- * @param {Storage | null} stream
+ * @param {import('./calls').Copy} copy  checked
+ * @param {Storage | null} stream  null: the default stream
  * @returns {Promise<void>}
  */
 function copyOn (copy, stream) {
@@ -373,13 +374,15 @@ function copyOn (copy, stream) {
 }
 
 /**
+ * Completes a copy on the event loop: C converts and copies what the device delivered.
+ *
  * @param {import('./calls').Copy} copy
- * @param {number} number
+ * @param {number} number  C's number of the pending copy
  * @param {() => void} resolve
  * @param {(error: unknown) => void} reject
  */
 function finish (copy, number, resolve, reject) {
-  const wanted = !isOnDevice(copy.dst.storage) // elsewhere nothing is left to copy
+  const wanted = !isOnDevice(copy.dst.storage) // a device has done all of it
   let isEnded = false
   try {
     if (wanted) ffi.putCopy(copy)
@@ -398,16 +401,16 @@ function finish (copy, number, resolve, reject) {
 // ---- Streams and events ----
 
 /**
- * @param {number} handle
- * @returns {Storage} without bytes; the handle is dropped when it is collected
+ * @param {number} handle  of a stream or an event in C
+ * @returns {Storage} without bytes; C drops the handle when the storage is collected
  */
 function holderOf (handle) {
   return /** @type {import('./native').Backend} */ (backend).hold(handle, 0, 0)
 }
 
 /**
- * Work on a device in the order in which it was given. Work on different streams may go on at the same time; tensors that are
- * touched on several of them are waited for, so that nothing is read before it is written.
+ * A queue of work on a device, which runs in order. Different streams may run at the same time; where they use the same tensor, one
+ * waits for the other, so that nothing is read before it is written.
  *
  * @see PyTorch torch.cuda.Stream
  * @example
@@ -424,7 +427,7 @@ class Stream {
   #handle
 
   /**
-   * @param {number | DeviceName} [device]  the first one where none is given
+   * @param {number | DeviceName} [device]  default: the first device
    * @throws as cuda.properties · {RangeError} ERR_MEMORY
    */
   constructor (device) {
@@ -446,15 +449,15 @@ class Stream {
   /** @param {Stream} stream @returns {Storage} @ignore */
   static holderOf (stream) { return stream.#holder }
 
-  /** Where it is. @returns {DeviceName} */
+  /** The stream's device. @returns {DeviceName} */
   get device () { return nameOfDevice(this.#device) }
-  /** The driver's number for it, which other libraries of the process take. @returns {bigint} */
+  /** The driver's handle (a CUstream), for other libraries of the process. @returns {bigint} */
   get handle () { return this.#handle }
 
   /**
-   * What is given to the stream from now on waits for what an event recorded. Does not block.
+   * Makes work that is issued to the stream from now on wait for an event. Does not block.
    *
-   * @param {Event} event  one that was not recorded is not waited for
+   * @param {Event} event  if nothing was recorded, there is nothing to wait for
    * @returns {this}
    * @throws {TypeError} ERR_ARGUMENT · ERR_CUDA_CONTEXT_LOST
    * @see PyTorch Stream.wait_event
@@ -469,10 +472,10 @@ class Stream {
   }
 
   /**
-   * When all is done that was given to the stream so far.
+   * Waits for all work that was issued to the stream before.
    *
    * @returns {Promise<void>}
-   * @throws what went wrong in that work, as a rejection
+   * @throws the error of work that failed, as a rejection
    * @example
    * if (cuda.isAvailable()) await new cuda.Stream().finished()
    */
@@ -481,9 +484,9 @@ class Stream {
   }
 
   /**
-   * Waits until all is done that was given to the stream so far. Blocks.
+   * Blocks until all work is done that was issued to the stream before.
    *
-   * @throws what went wrong in that work
+   * @throws the error of work that failed
    * @see PyTorch Stream.synchronize
    * @example
    * if (cuda.isAvailable()) new cuda.Stream().synchronize()
@@ -494,14 +497,14 @@ class Stream {
 }
 
 /**
- * A point in the work of a stream, for others to wait for.
+ * Marks a point in a stream's work, to wait for.
  *
  * @see PyTorch torch.cuda.Event
  * @example
  * if (cuda.isAvailable()) await new cuda.Event().record(new cuda.Stream()).finished()
  */
 class Event {
-  /** null: not recorded yet @type {Storage | null} */
+  /** null: nothing was recorded @type {Storage | null} */
   #holder = null
   #device = CPU
 
@@ -523,11 +526,13 @@ class Event {
   static holderOf (event) { return event.#holder }
 
   /**
-   * From now on the event stands for all that was given to a stream so far, and no longer for what it stood for.
+   * Marks the work that was issued to a stream before. A second call replaces the first.
    *
-   * @param {Stream | bigint | number} [stream]  another library's by its number; the default one of the first device where none is given
+   * @param {Stream | bigint | number} [stream]  another library's stream by its number, on the first device; default: the first device's
+   * default stream
    * @returns {this}
-   * @throws {TypeError} ERR_ARGUMENT · ERR_DEVICE · {RangeError} ERR_MEMORY · ERR_CUDA_CONTEXT_LOST
+   * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS a number of more than 64 bits · ERR_DEVICE · {RangeError} ERR_MEMORY ·
+   * ERR_CUDA_CONTEXT_LOST
    * @see PyTorch Event.record
    * @example
    * const marked = stream => new cuda.Event().record(stream)
@@ -545,7 +550,7 @@ class Event {
     return this
   }
 
-  /** Is it done? An event that was not recorded is. @returns {boolean} @throws what went wrong in that work */
+  /** Is the marked work done? true if nothing was recorded. @returns {boolean} @throws the error of work that failed */
   get isDone () {
     if (this.#holder === null) return true
     ffi.run(opcodes.cuda_event_query, [this.#holder])
@@ -553,10 +558,10 @@ class Event {
   }
 
   /**
-   * When all is done that the event stands for.
+   * Waits for the marked work.
    *
    * @returns {Promise<void>}
-   * @throws what went wrong in that work, as a rejection
+   * @throws the error of work that failed, as a rejection
    * @see PyTorch Event.synchronize, which blocks
    * @example
    * if (cuda.isAvailable()) await new cuda.Event().record().finished()
@@ -566,17 +571,17 @@ class Event {
   }
 }
 
-/** @returns {bigint} of the stream that C has just made */
+/** @returns {bigint} the driver's handle of the stream that C has just made */
 function handleNow () {
   return (BigInt(ffi.result(1)) << 32n) | BigInt(ffi.result(2))
 }
 
 /**
- * A stream as options and methods take it.
+ * Checks a stream argument.
  *
- * @param {unknown} stream  undefined: the default one; a number: somebody else's
- * @param {number} device  that work is for; CPU: none, and no stream is allowed
- * @returns {Storage | null} null: the default one
+ * @param {unknown} stream  undefined: the default stream; a number: another library's stream
+ * @param {number} device  the device of the work; CPU: every stream is an error
+ * @returns {Storage | null} null: the default stream
  */
 function streamOf (stream, device) {
   if (stream === undefined || stream === null) return null
@@ -592,10 +597,10 @@ function streamOf (stream, device) {
 }
 
 /**
- * Runs a function whose work goes to a stream.
+ * Calls a function, and issues its work to a stream.
  *
  * @template R
- * @param {Storage | null} stream  null: the default one
+ * @param {Storage | null} stream  null: the default stream
  * @param {() => R} fn
  * @returns {R}
  */
@@ -610,10 +615,10 @@ function withStream (stream, fn) {
 }
 
 /**
- * Makes a stream, on which others are about to use a storage's bytes, wait for our work on them.
+ * Makes another library's stream wait for our work on a storage's bytes, before that library uses them.
  *
  * @param {Storage} storage  on a device
- * @param {number | bigint | null} stream  the number of theirs; null: the default one
+ * @param {number | bigint | null} stream  the number of its stream; null: the default stream
  */
 function touch (storage, stream) {
   const device = /** @type {import('./storage').OptionalFields} */ (storage.extra).device

@@ -4,16 +4,16 @@
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
 
-const LARGEST = 2 ** 32 // bytes that WASM addresses
+const LARGEST = 2 ** 32 // bytes that WASM can address
 
 /**
  * @typedef {object} InitOptions
- * @property {URL | string | Response | ArrayBuffer | ArrayBufferView | import('../base/types').WasmModule | undefined} [wasm]  the module, or where
- * it is; else beside the package's own file
- * @property {boolean | 'auto' | undefined} [shared]  memory that workers can have as well: false, true, or where the page allows it (it is isolated and has Web Locks)
- * @property {import('../sharing/tokens').Token | undefined} [from]  of another thread: this one joins its memory
- * @property {number | undefined} [initialMemory]  bytes that memory has from the start
- * @property {number | undefined} [maximumMemory]  bytes that it may grow to
+ * @property {URL | string | Response | ArrayBuffer | ArrayBufferView | import('../base/types').WasmModule | undefined} [wasm]  the module or its URL;
+ * default: the file beside the package's own
+ * @property {boolean | 'auto' | undefined} [shared]  memory that workers can join; default: false. 'auto': if the page is cross-origin isolated and has Web Locks
+ * @property {import('../sharing/tokens').Token | undefined} [from]  of another thread, whose memory this thread joins
+ * @property {number | undefined} [initialMemory]  bytes of memory at the start
+ * @property {number | undefined} [maximumMemory]  bytes that memory may grow to
  */
 
 /**

@@ -1,6 +1,6 @@
 'use strict'
-// Starting in a browser: find the module, compile it, make or join its memory. Everything else of the package
-// is loaded after that, because it reads C's lists when it loads.
+// init in a browser: fetches and compiles the WASM module, and makes its memory or joins another thread's. The rest of the
+// package loads after that, because it reads C's tables when it loads.
 
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
@@ -11,16 +11,16 @@ const shared = require('./wasm-shared')
 const { guard, isWorklet, whyNoLocks } = require('./threads.browser')
 
 /** @typedef {import('./init-options').InitOptions} InitOptions */
-/** @typedef {{ plain: () => unknown, shared: () => unknown, isInside: boolean }} Places  the modules, or where they are */
+/** @typedef {{ plain: () => unknown, shared: () => unknown, isInside: boolean }} Places  the modules or their URLs; isInside: the bundle contains them */
 /** @typedef {import('./wasm').Backend} Engine */
 
-/** (module (func (result v128) i32.const 0 i8x16.splat)): valid where there is SIMD */
+/** (module (func (result v128) i32.const 0 i8x16.splat)), which is valid only with SIMD */
 const SIMD = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 8, 1, 6, 0, 65, 0, 253, 15, 11)
 
 /** @type {Engine | null} */
 let engine = null
 
-/** what init was called with, and what came of it @type {{ options: InitOptions, done: Promise<void> } | null} */
+/** The first call's options and promise @type {{ options: InitOptions, done: Promise<void> } | null} */
 let begun = null
 
 /** @returns {Engine} */
@@ -29,7 +29,7 @@ function engineOfPage () {
   return engine
 }
 
-/** @param {string} name  of what was asked for too early */
+/** @param {string} name  what the program used before init() was done */
 function notReady (name) {
   return failure('ERR_UNSUPPORTED', `${name} was used before samebytes is ready; await init() first`)
 }
@@ -47,7 +47,7 @@ function init (given, places) {
       return begun.done
     }
     const done = open(options, places).catch(error => {
-      begun = null // may be tried again
+      begun = null // init may be called again
       throw error
     })
     begun = { options, done }
@@ -57,7 +57,7 @@ function init (given, places) {
   }
 }
 
-/** @param {InitOptions} options  without any it asks for what there is */
+/** @param {InitOptions} options */
 const isNone = options => Object.values(options).every(value => value === undefined)
 
 /**
@@ -69,14 +69,14 @@ function isSame (a, b) {
     a.initialMemory === b.initialMemory && a.maximumMemory === b.maximumMemory
 }
 
-/** @param {unknown} wasm  a URL is the text that it stands for */
+/** @param {unknown} wasm  URLs are compared as text */
 function placeOf (wasm) {
   return isUrl(wasm) ? String(wasm) : wasm
 }
 
 /**
  * @param {unknown} value
- * @returns {value is URL} in an AudioWorklet there are none
+ * @returns {value is URL} false in an AudioWorklet, which lacks the class URL
  */
 const isUrl = value => typeof URL === 'function' && value instanceof URL
 
@@ -112,7 +112,7 @@ async function joined ({ from, shared: wanted }) {
   if (group === null || typeof group !== 'object') throw failure('ERR_ARGUMENT', `from.group is ${show(group)}; what share() gave was expected`)
   if (!(group.module instanceof WebAssembly.Module)) throw failure('ERR_ARGUMENT', `from.group.module is ${show(group.module)}; a WebAssembly.Module was expected`)
   if (!(group.memory instanceof WebAssembly.Memory)) throw failure('ERR_ARGUMENT', `from.group.memory is ${show(group.memory)}; a WebAssembly.Memory was expected`)
-  if (!isWorklet()) await checkLocks() // first, since nobody could take back what a thread gets when it joins
+  if (!isWorklet()) await checkLocks() // before joining, which cannot be undone
   try {
     return shared.start(group)
   } catch (error) {
@@ -143,7 +143,7 @@ async function started (options, places) {
   }
 }
 
-/** @throws {Error} ERR_UNSUPPORTED without Web Locks, as a rejection */
+/** @throws ERR_UNSUPPORTED no Web Locks; as a rejection */
 async function checkLocks () {
   const error = await whyNoLocks()
   if (error !== null) throw failure('ERR_UNSUPPORTED', `shared memory needs Web Locks, which tell when a worker is gone, and this page or worker may have none: ${error.message}`)

@@ -1,12 +1,12 @@
 'use strict'
-// Validation of arguments. It comes first: afterwards all values are of primitive types, or our own lists of them, and no user code runs.
+// Validates arguments. Results are primitive values or our own arrays of them, so that no user code runs afterwards.
 
 const { Array, JSON, Math, Number, Object, arrayIndexOf, arrayJoin, arrayMap, arrayOf, arraySlice, isView } = require('./primordials')
 const { failure } = require('./errors')
 const { dtypeOfArray, partsOfLive } = require('./buffers')
 
 /**
- * A value in words, for messages. Never runs user code.
+ * Describes a value for an error message. Never runs user code.
  *
  * @param {unknown} value
  * @returns {string}
@@ -21,9 +21,9 @@ function show (value) {
 }
 
 /**
- * true or false; false where nothing is given.
+ * Checks a flag; undefined is false.
  *
- * @param {string} name  of the argument, for messages
+ * @param {string} name  the argument's name, for messages
  * @param {unknown} value
  * @returns {boolean}
  */
@@ -34,11 +34,11 @@ function boolean (name, value) {
 }
 
 /**
- * A safe integer.
+ * Checks that a value is a safe integer.
  *
- * @param {string} name  of the argument, for messages
+ * @param {string} name  the argument's name, for messages
  * @param {unknown} value
- * @param {string} [code]  for numbers that are none
+ * @param {string} [code]  of the error for other numbers
  * @returns {number}
  */
 function integer (name, value, code = 'ERR_BOUNDS') {
@@ -57,12 +57,12 @@ function noInteger (name, value, code) {
 }
 
 /**
- * An index into an axis. Short, so that V8 inlines the usual case.
+ * Checks an index into an axis. Short, so that V8 inlines the usual case.
  *
  * @param {unknown} i  negative counts from the end
- * @param {number} extent  elements of the axis
+ * @param {number} extent  elements along the axis
  * @param {number} d  the axis, for messages
- * @returns {number} from 0 on
+ * @returns {number} 0 to extent - 1
  */
 function inside (i, extent, d) {
   return typeof i === 'number' && i >>> 0 === i && i < extent ? i : slowlyInside(i, extent, d)
@@ -97,7 +97,7 @@ function tooMany (name, n, most) {
 }
 
 /**
- * Reads each entry once. Literals for short lists, which are the most frequent.
+ * Copies a list and reads each entry once. Array literals are faster for short lists, which are the most frequent.
  *
  * @param {ArrayLike<number>} list
  * @param {number} n
@@ -112,13 +112,13 @@ function copyOf (list, n) {
 }
 
 /**
- * A list of safe integers, copied. Short, so that V8 inlines the most frequent case: two of them.
+ * Checks and copies a list of safe integers. Short, so that V8 inlines the most frequent case, two entries.
  *
  * @param {string} name
  * @param {unknown} list  an array or an integer typed array
  * @param {string} [code]
  * @param {number} [most]  entries
- * @returns {number[]}
+ * @returns {number[]} a copy
  */
 function integers (name, list, code = 'ERR_BOUNDS', most = 64) {
   if (Array.isArray(list) && list.length === 2) {
@@ -139,7 +139,7 @@ function integers (name, list, code = 'ERR_BOUNDS', most = 64) {
 function anyIntegers (name, list, code, most) {
   if (!Array.isArray(list) && dtypeOfArray(list) === undefined) throw noList(name, list)
   const { length } = Array.isArray(list) ? list : partsOfLive(list, name)
-  if (!(Number.isInteger(length) && length >= 0 && length <= most)) throw tooMany(name, length, most) // a Proxy may say anything
+  if (!(Number.isInteger(length) && length >= 0 && length <= most)) throw tooMany(name, length, most) // a Proxy may return any length
   const out = copyOf(/** @type {ArrayLike<number>} */ (/** @type {unknown} */ (list)), length)
   for (let i = 0; i < out.length; i++) {
     if (!Number.isSafeInteger(out[i])) throw noInteger(`${name}[${i}]`, out[i], code)
@@ -148,7 +148,7 @@ function anyIntegers (name, list, code, most) {
 }
 
 /**
- * A shape: an array, or an integer for one axis.
+ * Checks a shape: an array, or one integer for one axis.
  *
  * @param {unknown} value
  * @param {string} [name]
@@ -160,7 +160,7 @@ function shapeOf (value, name = 'shape') {
 }
 
 /**
- * A shape, given as a list or as arguments.
+ * Checks a shape given as one list or as separate arguments.
  *
  * @param {unknown[]} args
  * @returns {number[]}
@@ -170,7 +170,7 @@ function shapeOfArguments (args) {
 }
 
 /**
- * Axes: an array, or one integer.
+ * Checks axes: an array, or one integer.
  *
  * @param {unknown} value
  * @param {string} [name]
@@ -181,7 +181,7 @@ function axesOf (value, name = 'axis') {
 }
 
 /**
- * An options object; a dtype may stand in its place.
+ * Checks options. A string counts as { dtype }, undefined as {}.
  *
  * @param {unknown} value
  * @returns {Record<string, any>}
@@ -194,7 +194,7 @@ function optionsOf (value) {
 }
 
 /**
- * Is it an options object or a dtype, in place of an omitted argument?
+ * Is the value options or a dtype, so that the argument before it was omitted?
  *
  * @param {unknown} value
  * @returns {boolean}
@@ -205,7 +205,7 @@ function isOptions (value) {
 }
 
 /**
- * One of a few words.
+ * Checks that a value is one of the words.
  *
  * @template {string} W
  * @param {string} name
@@ -222,17 +222,17 @@ function oneOf (name, value, words) {
 const CASTINGS = /** @type {const} */ (['safe', 'same_kind', 'unsafe'])
 
 /**
- * A casting rule as C numbers it; 'same_kind' where none is given.
+ * Checks a casting rule; undefined is 'same_kind'.
  *
  * @param {unknown} value
- * @returns {number}
+ * @returns {number} as in C's enum
  */
 function castingOf (value) {
   return value === undefined ? 1 : oneOf('casting', value, CASTINGS)
 }
 
 /**
- * (axis, options), or options in place of an omitted axis, which they may name.
+ * Sorts out the arguments (axis, options), (options) and (): options may contain the axis.
  *
  * @param {unknown} axis
  * @param {unknown} opts
@@ -256,7 +256,7 @@ function checkCounts (name, counts) {
   }
 }
 
-/** axes from outermost to innermost, by format and number of axes @type {Record<string, Record<number, number[]>>} */
+/** Axes from outermost to innermost, by memory format and ndim @type {Record<string, Record<number, number[]>>} */
 const FORMATS = {
   channels_last: { 4: [0, 2, 3, 1], 5: [0, 2, 3, 4, 1] },
   channels_last_3d: { 5: [0, 2, 3, 4, 1] }
@@ -277,7 +277,7 @@ function formatOf (format, ndim) {
   return order
 }
 
-const MOST_PARTS = 2 ** 20 // of one tensor; with many more, V8 would end the process
+const MOST_PARTS = 2 ** 20 // of one tensor; far more would exhaust V8's heap and end the process
 
 /**
  * @param {number} count
@@ -290,8 +290,10 @@ function sameParts (count, size) {
 }
 
 /**
+ * Splits an axis into parts of equal size.
+ *
  * @param {number} size  of each part but the last
- * @param {number} extent  of all
+ * @param {number} extent  elements along the axis
  * @returns {number[]}
  */
 function equalSizes (size, extent) {
@@ -303,8 +305,10 @@ function equalSizes (size, extent) {
 }
 
 /**
+ * Checks that the sizes of parts add up to the axis.
+ *
  * @param {number[]} sizes
- * @param {number} extent  of all
+ * @param {number} extent  elements along the axis
  * @returns {number[]} sizes
  */
 function checkSizes (sizes, extent) {
@@ -319,8 +323,8 @@ function checkSizes (sizes, extent) {
 }
 
 /**
- * @param {number} given  indices
- * @param {number} ndim  that the tensor has
+ * @param {number} given  number of indices
+ * @param {number} ndim  the tensor's
  */
 function wrongCount (given, ndim) {
   return failure('ERR_SHAPE', `${given} ${given === 1 ? 'index was' : 'indices were'} given; the tensor has ${ndim} ${ndim === 1 ? 'axis' : 'axes'}`)

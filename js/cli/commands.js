@@ -6,27 +6,27 @@
 /** @typedef {import('./arguments').Option} Option */
 
 /** @type {Option} */
-const json = { type: 'boolean', text: 'JSON, for programs' }
+const json = { type: 'boolean', text: 'print JSON, for programs' }
 
 /** @type {Option} */
 const dtype = {
   type: 'string',
   argument: 'DTYPE',
-  text: 'what raw bytes are: of files of no format, and of arrays that NumPy wrote as raw bytes',
+  text: 'what raw bytes are: those of files of no known format, and of arrays that NumPy wrote as raw bytes',
   choices: () => require('..').dtypes
 }
 
-const RAW = 'Files are known by their content: .npy, .npz, .safetensors, .gguf. Any other is raw bytes, of which --dtype says what they are.'
-const NAMES = 'NAME is a segment of shared memory, as `samebytes ls` lists them; a file of that name here goes first.'
+const FILES = 'FILE is a .npy, .npz, .safetensors or .gguf file, by its content: the extension does not matter. Any other file is raw bytes, and --dtype says what they are.'
+const NAMES = 'NAME is a segment of shared memory, as `samebytes ls` lists it. If a file in this folder has the same name, the file is taken.'
 
 /** @type {Command[]} */
 const commands = [
   {
     name: 'info',
     operands: 'FILE|NAME...',
-    text: 'say what tensors a file or a shared segment has',
-    more: [RAW, NAMES, 'No tensor is read: the header tells. The alignment is the largest power of two, up to 4096, that the tensor begins at a multiple of.'],
-    examples: [['samebytes info model.safetensors', 'a table of its tensors'], ['samebytes info frames --json', 'a shared segment, for programs']],
+    text: 'list the tensors of a file or of a shared segment',
+    more: [FILES, NAMES, 'Only headers are read. alignment is the largest power of two, up to 4096, that divides the tensor\'s offset in the file.'],
+    examples: [['samebytes info model.safetensors', 'a table of its tensors'], ['samebytes info frames --json', 'a shared segment, as JSON']],
     options: { dtype, json },
     count: [1, Infinity],
     completes: 'both',
@@ -34,12 +34,14 @@ const commands = [
   },
   {
     name: 'show',
-    operands: 'FILE[:TENSOR] [SLICE...]',
+    operands: 'FILE|NAME[:TENSOR] [SLICE...]',
     text: 'print a tensor, or part of it',
-    more: [RAW, NAMES, 'SLICE is what slice() takes, axis by axis: an index, 1:5, ::-1, ..., null. Several are given as one argument with commas, or one each.'],
-    examples: [['samebytes show a.npy', 'all of it, or its edges where it is large'], ['samebytes show model.safetensors:layer.0.weight 0,:8', 'eight elements of the first row'],
-      ['samebytes show samples.raw --dtype int16 -10:', 'the last ten']],
-    options: { dtype, json },
+    more: [FILES, NAMES,
+      'TENSOR is the name of one of the file\'s tensors. Without it all are printed if the file has at most 20 tensors and 1000 elements; else a table of the first 20.',
+      'SLICE is what slice() takes, one for each axis: an index such as 3 or -1, a range such as 1:5 or ::-1, ..., or null for a new axis. Separate them by commas or spaces.'],
+    examples: [['samebytes show a.npy', 'all of it; only its edges if it has more than 1000 elements'], ['samebytes show model.safetensors:layer.0.weight 0,:8', 'eight elements of the first row'],
+      ['samebytes show samples.raw --dtype int16 -10:', 'the last ten'], ['samebytes show frames', 'a shared segment']],
+    options: { all: { type: 'boolean', text: 'print every tensor of a file, and every line' }, dtype, json },
     count: [1, Infinity],
     completes: 'both',
     load: () => require('./show').show
@@ -47,10 +49,10 @@ const commands = [
   {
     name: 'ls',
     operands: '',
-    text: 'list the shared segments, and whether who made them is alive',
-    more: ['Those that SharedTensor and SharedRing made, in any process. A dead owner\'s segment stays until it is removed; `samebytes sweep` removes those.'],
-    examples: [['samebytes ls', 'a table'], ['samebytes ls --names', 'names only, a line each']],
-    options: { names: { type: 'boolean', text: 'the names only' }, json },
+    text: 'list the shared segments, and whether their owners are alive',
+    more: ['These are the segments that SharedTensor and SharedRing made, in any process. A segment whose owner is dead stays until it is removed; `samebytes sweep` removes all of those.'],
+    examples: [['samebytes ls', 'a table'], ['samebytes ls --names', 'only names, one per line']],
+    options: { names: { type: 'boolean', text: 'print only the names' }, json },
     count: [0, 0],
     completes: 'none',
     load: () => require('./segments').ls
@@ -58,10 +60,10 @@ const commands = [
   {
     name: 'rm',
     operands: 'NAME...',
-    text: 'remove shared segments; who has them open keeps them',
-    more: ['What belongs to a process that is alive, or was not made by samebytes, is refused without --force.'],
-    examples: [['samebytes rm frames', 'takes the name away']],
-    options: { force: { type: 'boolean', short: 'f', text: 'also where the owner is alive, or not known' }, json },
+    text: 'remove shared segments; processes that have them open keep them',
+    more: ['NAME is a segment of shared memory, as `samebytes ls` lists it. Without --force, a segment whose owner is alive is not removed, nor one that samebytes did not make.'],
+    examples: [['samebytes rm frames', 'removes the segment\'s name'], ['samebytes rm --force frames', 'the same if its owner is alive']],
+    options: { force: { type: 'boolean', short: 'f', text: 'also if the owner is alive or not known' }, json },
     count: [1, Infinity],
     completes: 'segments',
     load: () => require('./segments').rm
@@ -69,10 +71,10 @@ const commands = [
   {
     name: 'sweep',
     operands: '',
-    text: 'remove the segments that dead processes of yours left',
-    more: ['Those that were made with persist stay.'],
-    examples: [['samebytes sweep --dry-run', 'only says which']],
-    options: { 'dry-run': { type: 'boolean', short: 'n', text: 'remove nothing, say what would be' }, json },
+    text: 'remove the segments that your dead processes left',
+    more: ['Segments that were made with persist: true stay.'],
+    examples: [['samebytes sweep', 'removes them, and prints their names'], ['samebytes sweep --dry-run', 'only prints their names']],
+    options: { 'dry-run': { type: 'boolean', short: 'n', text: 'remove nothing, print what would be removed' }, json },
     count: [0, 0],
     completes: 'none',
     load: () => require('./segments').sweep
@@ -81,9 +83,18 @@ const commands = [
     name: 'convert',
     operands: 'A[:TENSOR] B',
     text: 'write the tensors of a file to a .npy, .npz or .safetensors file',
-    more: [RAW, 'B is there when it is whole, or not at all. Where a file has one tensor without a name, B without its extension names it in .npz and .safetensors.'],
-    examples: [['samebytes convert model.npz model.safetensors', 'all tensors'], ['samebytes convert model.gguf:token_embd.weight embedding.npy', 'one of them']],
-    options: { force: { type: 'boolean', short: 'f', text: 'replace B where it is there' }, name: { type: 'string', argument: 'NAME', text: 'what the one tensor is called in B' }, dtype, json },
+    more: ['A is a .npy, .npz, .safetensors or .gguf file (by its content), a shared segment, or a file of raw bytes, for which --dtype or --raw is needed. TENSOR is the name of one of its tensors.',
+      'B ends in .npy (one tensor), .npz or .safetensors. It appears when it is complete, or not at all. If A\'s tensor has no name, it is named like B without the extension in .npz and .safetensors.',
+      'With --dtype every tensor of B has that dtype. A cast that would lose fractions or imaginary parts is refused, and so are integers that do not fit. NumPy has no bfloat16 and no float8: .npy and .npz need a --dtype for them.'],
+    examples: [['samebytes convert model.npz model.safetensors', 'all tensors'], ['samebytes convert model.gguf:token_embd.weight embedding.npy', 'one of them'],
+      ['samebytes convert model.safetensors model.npz --dtype float32', 'for NumPy, also if A has bfloat16'], ['samebytes convert samples.raw samples.npy --raw int16 --dtype float32', 'raw bytes of int16, as float32']],
+    options: {
+      dtype: { ...dtype, text: 'the dtype of every tensor of B' },
+      raw: { ...dtype, text: 'what A\'s raw bytes are, if not --dtype: those of a file of no known format, or of arrays that NumPy wrote as raw bytes' },
+      name: { type: 'string', argument: 'NAME', text: 'the name of the tensor in B, if there is only one' },
+      force: { type: 'boolean', short: 'f', text: 'replace B if it exists' },
+      json
+    },
     count: [2, 2],
     completes: 'files',
     load: () => require('./convert').convert
@@ -91,13 +102,15 @@ const commands = [
   {
     name: 'map',
     operands: 'SCRIPT [ARGUMENT...]',
-    text: 'run a program with a map of its memory: what shares what, live on a local page',
-    more: ['Options stand before SCRIPT; what stands behind it is the program\'s. The page is for this machine alone, and only who has its address sees it.'],
-    examples: [['samebytes map service.mjs', 'prints the address of the page'], ['samebytes map --snapshot map.html job.mjs', 'writes the page when the program ends; .json and .txt as well']],
+    text: 'run a program, and show which of its tensors share memory',
+    more: ['SCRIPT is a file that Node.js runs; each ARGUMENT goes to it. Put options of samebytes before SCRIPT.',
+      'The map is a page that updates itself. Only this machine can open it, and only with the address that is printed.',
+      'SCRIPT may be TypeScript where Node.js runs it, from version 22.18 on. Elsewhere compile it first, or use a loader: NODE_OPTIONS=\'--import tsx\' samebytes map app.ts'],
+    examples: [['samebytes map service.mjs', 'prints the address of the page'], ['samebytes map --snapshot map.html job.mjs', 'writes the map when the program ends; .json and .txt as well']],
     options: {
-      open: { type: 'boolean', text: 'start a browser' },
-      port: { type: 'string', argument: 'PORT', text: 'of the page; any that is free unless told' },
-      snapshot: { type: 'string', argument: 'FILE', text: 'write the map when the program ends; no page then' }
+      open: { type: 'boolean', text: 'open the page in a browser' },
+      port: { type: 'string', argument: 'PORT', text: 'the port of the page; by default any free one' },
+      snapshot: { type: 'string', argument: 'FILE', text: 'write the map to FILE (.html, .json or .txt) when the program ends, and serve no page' }
     },
     count: [1, Infinity],
     completes: 'files',
@@ -107,9 +120,9 @@ const commands = [
   {
     name: 'doctor',
     operands: '',
-    text: 'say what this machine lets samebytes do, and what to do about the rest',
-    more: ['The exit status is 1 where something is broken, not where it is only missing.'],
-    examples: [['samebytes doctor --json', 'for a bug report']],
+    text: 'check what samebytes can use on this machine, and say how to get the rest',
+    more: ['It checks the back end, instruction set, threads, memory, shared memory, CUDA and onnxruntime. The exit status is 1 if something is broken, not if it is only missing.'],
+    examples: [['samebytes doctor', 'a table'], ['samebytes doctor --json', 'for a bug report']],
     options: { json },
     count: [0, 0],
     completes: 'none',
@@ -118,8 +131,9 @@ const commands = [
   {
     name: 'completion',
     operands: 'bash|zsh|fish',
-    text: 'print what makes a shell complete command lines of samebytes',
-    examples: [['eval "$(samebytes completion bash)"', 'in ~/.bashrc'], ['eval "$(samebytes completion zsh)"', 'in ~/.zshrc, behind compinit'],
+    text: 'print a script that completes samebytes command lines in a shell',
+    more: ['bash, zsh and fish are the shells. The script completes commands, options, dtypes, files and names of segments.'],
+    examples: [['eval "$(samebytes completion bash)"', 'in ~/.bashrc'], ['eval "$(samebytes completion zsh)"', 'in ~/.zshrc, after compinit'],
       ['samebytes completion fish | source', 'in ~/.config/fish/config.fish']],
     options: {},
     count: [1, 1],

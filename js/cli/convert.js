@@ -5,7 +5,9 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { failure } = require('../base/errors')
 const samebytes = require('..')
-const { findPlace, openContent } = require('./open')
+const { NUMPY_TYPES } = require('../files/npy')
+const { dtypeOf } = require('../backend/dtypes')
+const { findPlace, openContent, isRaw: isRawArray } = require('./open')
 const { chosenNames, checkKnown } = require('./show')
 const { about } = require('./failures')
 const { progress } = require('./progress')
@@ -17,6 +19,51 @@ const { brief, plain, size, counted, print, note, printJson } = require('./outpu
 
 const KNOWN = ['.npy', '.npz', '.safetensors']
 
+/** Whether NumPy lacks the dtype, so that .npy and .npz have raw bytes of it. @param {string} dtype */
+const isForeignToNumPy = dtype => NUMPY_TYPES[dtype][1] === 'V'
+
+/** @param {string} name @param {string} label */
+const nameOrLabel = (name, label) => plain(name === '' ? label : JSON.stringify(name))
+
+/**
+ * The dtype that A's raw bytes are read as: --raw. Without it --dtype decides, if it cannot be meant as a conversion: of files of no
+ * format, and of arrays for the dtypes that NumPy lacks.
+ *
+ * @param {Content} file  opened without a dtype
+ * @param {string} label
+ * @param {string[]} names
+ * @param {{ raw?: string, dtype?: string }} options
+ * @returns {string | undefined}
+ */
+function rawDtype (file, label, names, { raw, dtype }) {
+  if (file.format === 'raw') return raw ?? dtype
+  const hasRaw = names.some(name => isRawArray(file.info(name)))
+  if (!hasRaw && raw !== undefined) throw new UsageError(`--raw is ${raw}; ${plain(label)} has no raw bytes`)
+  return hasRaw ? raw ?? (dtype !== undefined && isForeignToNumPy(dtype) ? dtype : undefined) : undefined
+}
+
+/**
+ * @param {import('./open').Place} place
+ * @param {{ raw?: string, dtype?: string }} options
+ * @returns {Content}
+ */
+function openSource ({ path: source, label, tensor }, options) {
+  const file = openContent(source, { isMapped: true })
+  let readAs
+  try {
+    readAs = rawDtype(file, label, file.format === 'raw' ? [] : arraysOf(file, chosenNames(file, tensor, label)), options)
+    if (readAs === undefined) return file
+  } catch (error) {
+    file.close()
+    throw error
+  }
+  file.close()
+  return openContent(source, { dtype: readAs, isMapped: true })
+}
+
+/** Without an .npz file's members that are no arrays. @param {Content} file @param {string[]} names */
+const arraysOf = (file, names) => names.filter(name => file.format !== 'npz' || file.info(name).type !== 'bytes')
+
 /**
  * The names of the tensors that are written. Types that samebytes has no dtype for are refused, not written as uint8.
  *
@@ -26,20 +73,62 @@ const KNOWN = ['.npy', '.npz', '.safetensors']
  * @returns {string[]}
  */
 function writable (file, label, names) {
-  const left = names.filter(name => file.format === 'npz' && file.info(name).type === 'bytes')
-  for (const name of left) note(`samebytes convert: ${brief(name)} is no array, and is left out`)
-  const kept = names.filter(name => !left.includes(name))
+  const kept = arraysOf(file, names)
+  for (const name of names) if (!kept.includes(name)) note(`samebytes convert: ${brief(name)} is no array, and is left out`)
   for (const name of kept) {
     const info = file.info(name)
-    checkKnown(info, label)
+    checkKnown(info, label, '--raw')
     const { type, block, dtype } = info
-    const { itemsize } = require('../backend/dtypes').dtypeOf(dtype)
+    const { itemsize } = dtypeOf(dtype)
     if (block.elements > 1 || block.bytes !== itemsize || isForeign(file, type, dtype)) {
       throw failure('ERR_UNSUPPORTED', `${JSON.stringify(name)} is of type ${type}, which is none of samebytes' own and cannot be written`)
     }
+    if (file.format === 'raw' && file.nbytes % itemsize !== 0) throw failure('ERR_FORMAT', `${label} has ${file.nbytes} bytes, no multiple of the ${itemsize} of ${dtype}`)
   }
   return kept
 }
+
+/**
+ * Refuses what B cannot have, before a tensor is read.
+ *
+ * @param {import('./open').TensorInfo} info
+ * @param {string} label
+ * @param {string} extension  B's
+ * @param {string | undefined} dtype  --dtype
+ */
+function checkTarget ({ name, dtype: from }, label, extension, dtype) {
+  const who = nameOrLabel(name, label)
+  if (extension === '.safetensors') {
+    if ((dtype ?? from) === 'complex128') throw failure('ERR_DTYPE', `${who} would be of complex128, which .safetensors does not have; --dtype complex64 rounds it`)
+  } else if (dtype === undefined && isForeignToNumPy(from)) {
+    throw new UsageError(`${who} is of ${from}, which NumPy does not have; --dtype float32 (or float16) converts it, --dtype ${from} writes raw bytes that NumPy cannot compute with`)
+  }
+  if (dtype !== undefined && !samebytes.canCast(from, /** @type {any} */ (dtype), 'same_kind')) {
+    throw failure('ERR_CAST', `${who} is of ${from}, which is not converted to ${dtype}: it would lose ${from.startsWith('complex') ? 'imaginary parts' : dtype === 'bool' ? 'all but zero or not' : 'fractions'}`)
+  }
+}
+
+/**
+ * A tensor in the dtype of B.
+ *
+ * @param {Content} file
+ * @param {string} name
+ * @param {string} label
+ * @param {any} dtype  undefined: as it is
+ * @returns {Tensor}
+ */
+function tensorIn (file, name, label, dtype) {
+  const t = file.get(name)
+  if (dtype === undefined || t.dtype === dtype) return t
+  const made = t.astype(dtype)
+  if (isInteger(dtype) && !samebytes.canCast(t.dtype, dtype, 'safe') && !samebytes.arrayEqual(t, made)) {
+    throw failure('ERR_BOUNDS', `${nameOrLabel(name, label)} has values of ${t.dtype} that ${dtype} cannot hold`)
+  }
+  return made
+}
+
+/** @param {string} dtype */
+const isInteger = dtype => /^u?int/.test(dtype)
 
 /**
  * Whether uint8 stands for a type that samebytes has no dtype for.
@@ -52,13 +141,20 @@ function isForeign ({ format }, type, dtype) {
   return dtype === 'uint8' && ((format === 'safetensors' && type !== 'U8') || format === 'gguf')
 }
 
-/** @param {import('./arguments').Given} given */
-async function convert ({ values: { force, name: called, dtype, json }, operands: [from, to] }) {
+/**
+ * @param {string} from
+ * @param {string} to
+ * @param {{ force?: boolean, name?: string, dtype?: string, raw?: string }} options  as on the command line
+ * @returns {Promise<{ label: string, count: number, nbytes: number, isRaw: boolean }>} label: A without the tensor; count: tensors of B; nbytes: of B;
+ * isRaw: B has raw bytes, for a dtype that NumPy lacks
+ */
+async function convertFile (from, to, { force, name: called, dtype, raw }) {
   const extension = path.extname(to).toLowerCase()
   if (!KNOWN.includes(extension)) throw new UsageError(`${plain(to)} ends in none of ${KNOWN.join(', ')}, which say how it is written`)
   if (!force) checkFree(to)
-  const { path: source, label, tensor } = findPlace(from, true)
-  const file = about(label, () => openContent(source, { dtype, isMapped: true }))
+  const place = findPlace(from, true)
+  const { label, tensor } = place
+  const file = about(label, () => openSource(place, { raw, dtype }))
   const stop = new AbortController()
   const interrupt = () => stop.abort()
   process.once('SIGINT', interrupt)
@@ -68,24 +164,28 @@ async function convert ({ values: { force, name: called, dtype, json }, operands
     const names = about(label, () => writable(file, label, chosenNames(file, tensor, label)))
     if (called !== undefined && names.length !== 1) throw new UsageError(`--name names one tensor; ${plain(label)} has ${names.length}`)
     if (extension === '.npy' && names.length !== 1) throw new UsageError(`a .npy file has one tensor; ${plain(label)} has ${names.length}: ${plain(label)}:TENSOR says which`)
+    for (const name of names) checkTarget(file.info(name), label, extension, dtype)
     const metadata = extension === '.safetensors' && file.format === 'safetensors' ? file.metadata : undefined
     const options = { signal: stop.signal, onProgress, ifExists: force ? /** @type {const} */ ('replace') : /** @type {const} */ ('error'), ...(metadata && { metadata }) }
-    const tensors = about(label, () => names.map(name => /** @type {[string, Tensor]} */ ([called ?? nameIn(name, to), file.get(name)])))
+    const tensors = about(label, () => names.map(name => /** @type {[string, Tensor]} */ ([called ?? nameIn(name, to), tensorIn(file, name, label, dtype)])))
     if (extension === '.npy') await samebytes.saveNpy(to, tensors[0][1], options)
     else if (extension === '.npz') await samebytes.saveNpz(to, tensors, options)
     else await samebytes.saveSafetensors(to, tensors, options)
-    end()
-    const nbytes = fs.statSync(to).size
-    if (json) printJson({ from: label, to, tensors: names.length, nbytes })
-    else print(`${brief(to)}: ${counted(names.length, 'tensor')}, ${size(nbytes)}`)
-  } catch (error) {
-    end()
-    throw error
+    return { label, count: names.length, nbytes: fs.statSync(to).size, isRaw: extension !== '.safetensors' && dtype !== undefined && isForeignToNumPy(dtype) }
   } finally {
+    end()
     process.off('SIGINT', interrupt)
     process.off('SIGTERM', interrupt)
     file.close()
   }
+}
+
+/** @param {import('./arguments').Given} given */
+async function convert ({ values: { json, ...options }, operands: [from, to] }) {
+  const { label, count, nbytes, isRaw } = await convertFile(from, to, options)
+  if (isRaw) note(`samebytes convert: ${brief(to)} has raw bytes, because NumPy has no ${options.dtype}: reading them takes the dtype again`)
+  if (json) printJson({ from: label, to, tensors: count, nbytes })
+  else print(`${brief(to)}: ${counted(count, 'tensor')}, ${size(nbytes)}`)
 }
 
 /** @param {string} name @param {string} to */
@@ -97,4 +197,4 @@ function checkFree (to) {
   throw failure('ERR_EXISTS', `${to} is there; --force replaces it`)
 }
 
-module.exports = { convert }
+module.exports = { convert, convertFile }

@@ -16,6 +16,24 @@ function alignmentOf (at) {
   return 1
 }
 
+/** @param {import('./open').TensorInfo} info */
+function describeTensor (info) {
+  const { name, type, fileShape, block, byteOffset, nbytes, deflated } = info
+  const [dtype, shape] = isRaw(info) ? [null, fileShape] : [info.dtype, info.shape]
+  const place = deflated === undefined ? { byteOffset, alignment: alignmentOf(byteOffset) } : { deflated }
+  return { name, dtype, shape, type, ...(block.elements > 1 && { fileShape }), ...place, nbytes }
+}
+
+/** Name, dtype, shape, offset, alignment and size, for a table. @param {ReturnType<typeof describeTensor>} tensor @returns {string[]} */
+function cellsOf ({ name, dtype, type, shape, fileShape, byteOffset, alignment, deflated, nbytes }) {
+  return [
+    brief(name), fileShape !== undefined ? brief(type) : dtype ?? `raw ${type}`, shapeText(fileShape ?? shape),
+    byteOffset === undefined ? 'deflated' : String(byteOffset), alignment === undefined ? '' : String(alignment), size(deflated ?? nbytes)
+  ]
+}
+
+const COLUMNS = ['name', 'dtype', 'shape', 'offset', 'alignment', 'size'].map((title, i) => ({ title, isNumber: i > 2 }))
+
 /**
  * @param {string} label
  * @param {Content} file
@@ -24,11 +42,7 @@ function alignmentOf (at) {
 function describeFile (label, file, refused) {
   const tensors = file.names.flatMap(name => {
     try {
-      const info = file.info(name)
-      const { type, fileShape, block, byteOffset, nbytes, deflated } = info
-      const [dtype, shape] = isRaw(info) ? [null, fileShape] : [info.dtype, info.shape]
-      const place = deflated === undefined ? { byteOffset, alignment: alignmentOf(byteOffset) } : { deflated }
-      return [{ name, dtype, shape, type, ...(block.elements > 1 && { fileShape }), ...place, nbytes }]
+      return [describeTensor(file.info(name))]
     } catch (/** @type {any} */ error) {
       if (file.format !== 'npz' || file.names.length === 1 || typeof error.code !== 'string') throw error
       refused.push(error)
@@ -55,13 +69,8 @@ function textOfFile ({ file, format, nbytes, metadata, tensors }) {
   for (const [key, value] of entries.slice(0, MOST_METADATA)) lines.push(`  ${brief(key)}: ${valueText(value)}`)
   if (entries.length > MOST_METADATA) lines.push(`  and ${entries.length - MOST_METADATA} more (--json has all)`)
   if (tensors.length === 0) return lines.join('\n')
-  const rows = tensors.map(({ name, dtype, type, shape, fileShape, byteOffset, alignment, deflated, nbytes: n }) => [
-    brief(name), fileShape !== undefined ? brief(type) : dtype ?? `raw ${type}`, shapeText(fileShape ?? shape),
-    byteOffset === undefined ? 'deflated' : String(byteOffset), alignment === undefined ? '' : String(alignment), size(deflated ?? n)
-  ])
-  const columns = ['name', 'dtype', 'shape', 'offset', 'alignment', 'size'].map((title, i) => ({ title, isNumber: i > 2 }))
   const raw = tensors.some(({ dtype }) => dtype === null) ? ['', 'raw: NumPy has no bfloat16 and no float8; --dtype says which it is'] : []
-  return [...lines, '', table(columns, rows), ...raw].join('\n')
+  return [...lines, '', table(COLUMNS, tensors.map(cellsOf)), ...raw].join('\n')
 }
 
 /**
@@ -106,4 +115,4 @@ function info ({ values: { json, dtype }, operands }) {
   return status
 }
 
-module.exports = { info }
+module.exports = { info, describeTensor, cellsOf, COLUMNS }

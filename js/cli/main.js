@@ -23,7 +23,7 @@ function help () {
     styled('bold', 'Commands:'),
     ...commands.flatMap(({ name, text }) => wrapped(text, width + 4).map((line, i) => `  ${(i === 0 ? name : '').padEnd(width)}  ${line}`)),
     '',
-    'samebytes COMMAND --help says more. --version prints the version.'
+    'samebytes COMMAND --help explains a command. samebytes --version prints the version.'
   ].join('\n')
 }
 
@@ -36,7 +36,7 @@ function helpOf ({ name, operands, text, more = [], options, examples }) {
     const long = argument === undefined ? `--${option}` : `--${option} ${argument}`
     return [short === undefined ? `    ${long}` : `-${short}, ${long}`, about]
   })
-  rows.push(['-h, --help', 'this'])
+  rows.push(['-h, --help', 'print this help'])
   const width = Math.max(...rows.map(([option]) => option.length))
   return [
     `${styled('bold', 'Usage:')} samebytes ${[name, '[OPTION...]', operands].filter(part => part !== '').join(' ')}`,
@@ -48,7 +48,7 @@ function helpOf ({ name, operands, text, more = [], options, examples }) {
     ...rows.flatMap(([option, about]) => wrapped(about, width + 4).map((line, i) => i === 0 ? `  ${option.padEnd(width)}  ${line}` : ' '.repeat(width + 4) + line)),
     '',
     styled('bold', 'Examples:'),
-    ...examples.flatMap(([line, about]) => [`  ${line}`, `      ${about}`])
+    ...examples.flatMap(([line, about]) => [`  ${line}`, ...wrapped(about, 6).map(part => `      ${part}`)])
   ].join('\n')
 }
 
@@ -122,7 +122,7 @@ function report (error, command) {
   const who = command === undefined ? 'samebytes' : `samebytes ${command.name}`
   const label = styled('red', `${who}:`, process.stderr)
   if (error instanceof UsageError) {
-    note(`${label} ${error.message}\n${who} --help says what there is.`)
+    note(`${label} ${error.message}\nSee ${who} --help.`)
     return MISUSED
   }
   if (error?.name === 'AbortError') {

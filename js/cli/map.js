@@ -10,6 +10,18 @@ const { plain, note } = require('./output')
 
 const MOST_PORT = 65535
 const KNOWN = ['.html', '.htm', '.json', '.txt']
+const TYPESCRIPT = /\.([cm]?ts|tsx)$/i
+const LOADER = /^(-r|--require|--import|--loader|--experimental-(loader|strip-types|transform-types))\b/
+
+/**
+ * Whether this Node.js may run a TypeScript file: by itself, or because its options load something that might.
+ *
+ * @param {string} script
+ */
+function runsTypeScript (script) {
+  if (/** @type {any} */ (process.features).typescript && !/x$/i.test(script)) return true // it never runs .tsx
+  return [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)].some(option => LOADER.test(option))
+}
 
 /**
  * @param {string | undefined} text
@@ -31,6 +43,9 @@ async function map ({ values: { port, open, snapshot }, operands: [script, ...ar
     throw new UsageError(`${plain(snapshot)} ends in none of ${KNOWN.join(', ')}, which say how the map is written`)
   }
   if (!fs.existsSync(script)) throw failure('ERR_NOT_FOUND', `${script}: there is no such program`)
+  if (TYPESCRIPT.test(script) && !runsTypeScript(script)) {
+    throw failure('ERR_UNSUPPORTED', `${script} is TypeScript, which Node.js ${process.versions.node} does not run by itself (22.18 and later run .ts). Compile it and map the .js file, or name a loader: NODE_OPTIONS='--import tsx' samebytes map ${script}`)
+  }
   const folder = path.dirname(path.resolve(snapshot ?? '.'))
   if (!fs.existsSync(folder)) throw failure('ERR_NOT_FOUND', `${folder}: there is no such folder`)
   try {

@@ -1,12 +1,13 @@
 'use strict'
-// samebytes show: prints a tensor of a file, or part of it.
+// samebytes show: prints a tensor of a file, or part of it; of a file that has many, a table.
 
 const { failure } = require('../base/errors')
 const { checkHeap } = require('../runtime/heap')
 const { findPlace, openContent, isRaw } = require('./open')
 const { about } = require('./failures')
 const { UsageError, didYouMean } = require('./arguments')
-const { plain, brief, shapeText, styled, print, printJson } = require('./output')
+const { describeTensor, cellsOf, COLUMNS } = require('./info')
+const { plain, brief, size, shapeText, counted, styled, print, printJson, table } = require('./output')
 
 /**
  * Slices as slice() takes them: `0,1:5`, `[..., ::2]`, or an argument each.
@@ -42,16 +43,64 @@ function chosenNames (file, wanted, label) {
 }
 
 const JSON_BYTES = 96 // of heap for a value, its text and its line
+const MOST_ELEMENTS = 1000 // of a file whose tensors are all printed; of a tensor that is printed in full
+const MOST_ROWS = 20 // tensors of such a file, and rows of the table that stands for others
+const MOST_LINES = 60 // of one tensor
+const TABLE = [0, 1, 2, 5] // the columns of info that show has
+
+/**
+ * @param {import('./open').TensorInfo} info
+ * @returns {number}
+ */
+const elementsOf = ({ shape }) => shape.reduce((n, extent) => n * extent, 1)
+
+/**
+ * A file with many or large tensors: their number and size, and the first of them in a table.
+ *
+ * @param {import('./open').Content} file
+ * @param {string} label
+ * @returns {string}
+ */
+function summaryOf (file, label) {
+  const { names, format, nbytes } = file
+  const rows = names.slice(0, MOST_ROWS).map(name => cellsOf(describeTensor(file.info(name))))
+  const more = names.length > rows.length ? `and ${names.length - rows.length} more; samebytes info ${brief(label)} lists all. ` : ''
+  return [
+    `${styled('bold', brief(label))}  ${format}, ${size(nbytes)}, ${counted(names.length, 'tensor')}`,
+    '',
+    table(TABLE.map(i => COLUMNS[i]), rows.map(row => TABLE.map(i => row[i]))),
+    '',
+    styled('dim', `${more}samebytes show ${brief(label)}:NAME prints one, --all prints every one`)
+  ].join('\n')
+}
+
+/**
+ * A tensor's text without the lines that are too many.
+ *
+ * @param {string} text
+ * @param {boolean} all
+ * @returns {string}
+ */
+function shortened (text, all) {
+  const lines = text.split('\n')
+  if (all || lines.length <= MOST_LINES) return text
+  return [...lines.slice(0, MOST_LINES), styled('dim', `... ${lines.length - MOST_LINES} more lines: a slice shows a part, --all prints them`)].join('\n')
+}
+
+/** Whether all tensors of a file are too much to print. @param {import('./open').Content} file */
+const isLong = file => file.names.length > MOST_ROWS || file.names.reduce((n, name) => n + elementsOf(file.info(name)), 0) > MOST_ELEMENTS
 
 /** @param {import('./arguments').Given} given */
-function show ({ values: { json, dtype }, operands: [operand, ...texts] }) {
+function show ({ values: { json, all, dtype }, operands: [operand, ...texts] }) {
   const slices = slicesOf(texts)
   const { path, label, tensor } = findPlace(operand, true)
   const file = about(label, () => openContent(path, { dtype, isMapped: true }))
   try {
     const names = chosenNames(file, tensor, label)
     if (slices.length > 0 && names.length > 1) throw new UsageError(`${plain(label)} has ${names.length} tensors; ${plain(label)}:TENSOR says which one is sliced`)
-    const results = about(label, () => names.map(name => showTensor(file, label, name, slices, json)))
+    if (dtype !== undefined && (file.format === 'safetensors' || file.format === 'gguf')) throw new UsageError(`--dtype says what raw bytes are; ${plain(label)} is a .${file.format} file and has dtypes`)
+    if (!json && !all && names.length > 1 && about(label, () => isLong(file))) return print(summaryOf(file, label))
+    const results = about(label, () => names.map(name => showTensor(file, label, name, slices, { json, all })))
     if (json) printJson(results.length === 1 ? results[0] : results)
   } finally {
     file.close()
@@ -61,11 +110,12 @@ function show ({ values: { json, dtype }, operands: [operand, ...texts] }) {
 /**
  * @param {import('./open').TensorInfo} info
  * @param {string} label  of the file
+ * @param {string} [option]  that says what raw bytes are
  */
-function checkKnown (info, label) {
+function checkKnown (info, label, option = '--dtype') {
   if (!isRaw(info)) return
   const name = plain(info.name === '' ? label : JSON.stringify(info.name))
-  throw new UsageError(`${name} is of ${info.block.bytes} raw ${info.block.bytes === 1 ? 'byte' : 'bytes'} an element (NumPy has no bfloat16 and no float8); --dtype says what they are`)
+  throw new UsageError(`${name} is of ${info.block.bytes} raw ${info.block.bytes === 1 ? 'byte' : 'bytes'} an element (NumPy has no bfloat16 and no float8); ${option} says what they are`)
 }
 
 /**
@@ -73,9 +123,9 @@ function checkKnown (info, label) {
  * @param {string} label
  * @param {string} name
  * @param {(number | string | null)[]} slices
- * @param {boolean} json
+ * @param {{ json: boolean, all: boolean }} options
  */
-function showTensor (file, label, name, slices, json) {
+function showTensor (file, label, name, slices, { json, all }) {
   const info = file.info(name)
   checkKnown(info, label)
   const { type, block, fileShape } = info
@@ -85,7 +135,8 @@ function showTensor (file, label, name, slices, json) {
     if (json) checkHeap(JSON_BYTES * found.size, () => `${found.size} values as JSON; take a part`)
     if (json) return { name, dtype: found.dtype, shape: [...found.shape], values: found.toJSON() }
     const foreign = block.elements > 1 || block.bytes !== whole.itemsize ? `; bytes of ${brief(type)} ${shapeText(fileShape)}` : ''
-    print(`${styled('bold', name === '' ? '' : `${brief(name)}  `)}${styled('dim', `${found.dtype} ${shapeText(found.shape)}${foreign}`)}\n${String(found)}`)
+    const cut = found.size > MOST_ELEMENTS ? `; ${size(found.nbytes)}, of which the edges are shown: a slice shows a part` : ''
+    print(`${styled('bold', name === '' ? '' : `${brief(name)}  `)}${styled('dim', `${found.dtype} ${shapeText(found.shape)}${foreign}${cut}`)}\n${shortened(String(found), all)}`)
   } finally {
     found.dispose()
     if (!whole.isDisposed) whole.dispose()

@@ -1,5 +1,5 @@
 'use strict'
-// The memory map as plain data: regions of bytes, the tensors on each, their other owners, and copies.
+// Takes the memory map, as plain data: regions of bytes, the tensors on each, what else uses the bytes, and copies.
 
 const { instance } = require('../model/internals')
 const tracing = require('./trace')
@@ -14,68 +14,68 @@ const { shownSite, nameOfFile, programName, pid } = require('./system')
 /** @typedef {'v8' | 'js' | 'sab' | 'native' | 'wasm' | 'file' | 'shm' | 'foreign' | 'dlpack' | 'pinned' | 'cuda'} Kind */
 
 /**
- * Who has the bytes besides the tensors of this thread. object: what the caller gave; file, shm: a mapping; native: code that has
- * them for a while, count of it; threads: a token was given or taken; record: blobs, count of them; operation: what is
- * pending; device: the GPU that they are on.
+ * What uses a region's bytes besides this thread's tensors. object: the caller's buffer; file, shm: a mapped file or segment;
+ * native: addons that pinned the bytes, count times; threads: other threads, by a token; record: count blob records; operation:
+ * count pending operations; device: the GPU whose memory it is.
  *
  * @typedef {{ kind: 'object' | 'file' | 'shm' | 'native' | 'threads' | 'record' | 'operation' | 'device', name: string, count: number }} Owner
  */
 
 /**
- * Tensors that differ in nothing but where they begin and which call of the same line made them.
+ * Tensors of one region that have the same dtype, shape, strides, flags and site. Only their first elements differ.
  *
  * @typedef {object} MappedTensors
- * @property {number} id  of the first, by age
+ * @property {number} id  the oldest tensor's number
  * @property {number} count
  * @property {string} dtype
  * @property {number} itemsize  bytes
  * @property {number[]} shape
  * @property {number[]} strides  elements
  * @property {number} size  elements
- * @property {number[]} starts  where first elements are, in bytes from the region's first one; of many only some
- * @property {[number, number]} reach  bytes from the first element to the lowest, and beyond the highest
+ * @property {number[]} starts  bytes from the region's start to each first element; a sample where there are many
+ * @property {[number, number]} reach  bytes from the first element's start to the lowest byte (0 or negative), and to the end of the highest
  * @property {boolean} isView
  * @property {boolean} isReadOnly
- * @property {number} exposed  of them, whose `data` somebody took
- * @property {Site | null} site  who made it, and by what; null: not known
- * @property {string | null} thread  that has it; null: this one
+ * @property {number} exposed  tensors whose `data` was read
+ * @property {Site | null} site  the line and the function that made them; null: not known
+ * @property {string | null} thread  whose tensors they are; null: this thread's
  */
 
 /**
- * A block of bytes. Regions that look the same are one row: count tells of how many.
+ * A block of bytes. Equal regions are one row, with their count.
  *
  * @typedef {object} Region
- * @property {number} id  of the first, by age
+ * @property {number} id  the oldest region's number
  * @property {number} count
  * @property {Kind} kind
- * @property {number} nbytes  of one
- * @property {string | null} address  hexadecimal; null: not known, or several
+ * @property {number} nbytes  bytes of one region
+ * @property {string | null} address  hexadecimal; null: not known, or count is above 1
  * @property {string} device
  * @property {Owner[]} owners
- * @property {Site | null} site  who made it
+ * @property {Site | null} site  the line and the function that made its first tensor; null: not known
  * @property {MappedTensors[]} tensors  the oldest first
- * @property {number} more  tensors that were left out: the smallest of many that are all different
+ * @property {number} more  tensors that are left out: the smallest, where rows exceed the limit
  */
 
 /** @typedef {{ count: number, bytes: number, sites: { site: Site | null, count: number, bytes: number }[] }} Copied */
 
 /**
  * @typedef {object} MemoryMap
- * @property {1} format  of this description
- * @property {string} samebytes  the version
+ * @property {1} format  version of this data structure
+ * @property {string} samebytes  the package's version
  * @property {string} backend
  * @property {string} program
  * @property {number} pid  0 in pages
- * @property {{ tensors: number, regions: number, bytes: number, untraced: number }} totals  untraced: tensors that there were before, on no map
+ * @property {{ tensors: number, regions: number, bytes: number, untraced: number }} totals  untraced: tensors made before trace(), which are on no map
  * @property {Region[]} regions  the largest first
- * @property {{ regions: number, tensors: number, bytes: number }} more  that were left out, the smallest
- * @property {Record<string, Copied>} copied  by the function that copied; sites since trace()
- * @property {Copied} staged
+ * @property {{ regions: number, tensors: number, bytes: number }} more  the smallest regions, which are left out
+ * @property {Record<string, Copied>} copied  by the function that copied. Counts are since the start, sites since trace()
+ * @property {Copied} staged  temporary copies
  * @property {import('../index').Memory} memory
  */
 
-const MOST_STARTS = 128 // of tensors in one row
-const MOST_ROWS = 10 // rows of tensors on all regions together, in multiples of the limit
+const MOST_STARTS = 128 // in one row of tensors
+const MOST_ROWS = 10 // rows of tensors on all regions, as a multiple of the limit
 
 /** @type {WeakMap<Site, Site>} */
 const shownSites = new WeakMap()
@@ -91,7 +91,7 @@ function shown (site) {
 /** @type {WeakMap<Site, string>} */
 const textOfSites = new WeakMap()
 
-/** A site as a key, made once. @param {Site | null} site */
+/** @param {Site | null} site */
 function textOfSite (site) {
   if (site === null) return ''
   let known = textOfSites.get(site)
@@ -99,7 +99,7 @@ function textOfSite (site) {
   return known
 }
 
-/** The storage that owns the bytes. @param {Storage} storage */
+/** Follows a storage to the one that owns its bytes. @param {Storage} storage */
 function rootOf (storage) {
   let root = storage
   while (root.extra !== null && root.extra.base !== null) root = root.extra.base
@@ -110,11 +110,12 @@ function rootOf (storage) {
 const fileOf = storage => fileOfStorage(storage) ?? fileOfStorage(rootOf(storage))
 
 /**
- * Where a storage's bytes are: begin and end of the whole block in a space, which is the process' memory or a buffer without an
- * address. null: not known, so no other storage is there.
+ * Finds the block of bytes that a storage is part of; storages whose blocks overlap share a region. Positions count within a
+ * space: the process' memory, or on WASM one ArrayBuffer.
  *
  * @param {Storage} storage
- * @returns {{ space: unknown, begin: number, end: number, at: number } | null} at: of the storage's first byte
+ * @returns {{ space: unknown, begin: number, end: number, at: number } | null} at: the storage's first byte; null: the block is
+ * not known, so the storage gets a region of its own
  */
 function placeOf (storage) {
   const { ffi, byteLengthOf } = instance()
@@ -129,7 +130,7 @@ function placeOf (storage) {
   }
   if ((kind === 'js' || kind === 'sab') && buffer !== null) {
     const length = byteLengthOf(buffer)
-    if (length < storage.byteOffset + storage.nbytes || length === 0) return null // it was transferred away
+    if (length < storage.byteOffset + storage.nbytes || length === 0) return null // the buffer was transferred, or shrunk, or is empty
     if (backend.isWasm) return { space: buffer, begin: 0, end: length, at: storage.byteOffset }
     const at = backend.addressOf(storage)
     return at === 0 ? null : { space: 'memory', begin: at - storage.byteOffset, end: at - storage.byteOffset + length, at }
@@ -148,7 +149,7 @@ function kindOf (storage) {
   return storage.kind
 }
 
-/** @param {unknown} owner  what a caller gave: none of its code may run */
+/** @param {unknown} owner  the caller's object; no getter of it may run */
 function nameOfOwner (owner) {
   const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, Tensor } = instance()
   if (typeof Buffer === 'function' && Buffer.isBuffer(owner)) return 'Buffer'
@@ -191,7 +192,7 @@ function ownersOf (members, device) {
       if (role === 'received') add('threads', 'of another thread')
     }
     let held = 0
-    for (let i = 0; i < pinned.held.length; i++) if (pinned.held[i] === storage) held++ // a list without methods
+    for (let i = 0; i < pinned.held.length; i++) if (pinned.held[i] === storage) held++ // held has no array methods
     if (held > 0) add('native', 'native code', held)
     if (extra === null) continue
     if (extra.records !== null && extra.records.live > 0) add('record', 'toBlob', extra.records.live)
@@ -217,12 +218,12 @@ function reachOf ({ shape, strides, size }, itemsize) {
   return [low, high]
 }
 
-const PLACED = 768 // bytes of heap for one Placed and its site
+const PLACED = 768 // bytes of V8's heap that one Placed and its site take
 
-/** @typedef {{ tensor: Tensor, note: { number: number, site: Site | null }, layout: any, storage: Storage, at: number }} Placed */
+/** @typedef {{ tensor: Tensor, note: { number: number, site: Site | null }, layout: any, storage: Storage, at: number }} Placed at: position of the storage's first byte */
 
 /**
- * A property by the class' getter: the tensor may have its own of that name.
+ * Calls the class' getter, because a program may define a property of that name on the tensor.
  *
  * @param {Tensor} tensor
  * @param {string} name
@@ -234,7 +235,7 @@ const get = (tensor, name) => Reflect.get(instance().Tensor.prototype, name, ten
 const deviceOf = ({ tensor }) => get(tensor, 'device')
 
 /**
- * Tensors by the region of bytes that they are on.
+ * Groups tensors into regions: blocks of bytes that overlap become one. Sets each tensor's `at`.
  *
  * @param {Placed[]} list
  */
@@ -253,7 +254,7 @@ function regionsOf (list) {
     if (place === undefined) {
       place = placeOf(storage)
       const device = deviceOf(placed)
-      if (place !== null && device !== 'cpu') place.space = device // addresses of a device are its own
+      if (place !== null && device !== 'cpu') place.space = device // a device's addresses may equal the host's
       places.set(storage, place)
     }
     if (place === null) {
@@ -291,7 +292,9 @@ function regionsOf (list) {
 }
 
 /**
- * @param {Placed[]} list  of one region
+ * Merges equal tensors of one region into rows.
+ *
+ * @param {Placed[]} list
  * @param {number} begin
  * @returns {MappedTensors[]}
  */
@@ -317,14 +320,14 @@ function rowsOf (list, begin) {
       row.count++
       row.exposed += exposed
       if (row.starts.length < MOST_STARTS) row.starts.push(start)
-      else if (row.count % Math.ceil(row.count / MOST_STARTS) === 0) row.starts[row.count % MOST_STARTS] = start // a sample of all
+      else if (row.count % Math.ceil(row.count / MOST_STARTS) === 0) row.starts[row.count % MOST_STARTS] = start // spreads the sample
     }
   }
   return [...rows.values()]
 }
 
 /**
- * Regions that look the same, once.
+ * Merges equal regions into one, with their count.
  *
  * @param {Region[]} regions
  */
@@ -345,7 +348,7 @@ function gathered (regions) {
 }
 
 /**
- * Of regions with many tensors, each unlike the others, the largest of them. At least one of each region stays.
+ * Cuts long lists of tensors to the largest. Each region keeps at least one.
  *
  * @param {Region[]} regions
  * @param {number} limit
@@ -373,8 +376,8 @@ function sitesOf (sites) {
 const totalOf = ({ nbytes, count }) => nbytes * count
 
 /**
- * Begins to note who makes tensors and copies, for the map and the report; what exists already is not on them. In Node importing
- * samebytes/inspect does it. A tensor then costs microseconds more. A second call does nothing.
+ * Starts recording which lines make tensors and copies, for the map and the report at exit. Tensors made before are on neither. In
+ * Node importing samebytes/inspect calls it. Making a tensor then takes microseconds longer. A second call does nothing.
  *
  * @throws ERR_UNSUPPORTED in a page before init() is done
  * @example
@@ -386,7 +389,7 @@ function trace () {
 }
 
 /**
- * Ends what trace() began, and forgets what was noted: tensors cost what they did before.
+ * Stops what trace() started and drops what was recorded. Tensors cost what they did before.
  *
  * @throws nothing
  * @example

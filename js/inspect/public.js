@@ -1,5 +1,5 @@
 'use strict'
-// What samebytes/inspect exports. Loading it begins to note who makes tensors and copies.
+// What samebytes/inspect exports. In Node, loading it starts recording which lines make tensors and copies.
 
 const { instance } = require('../model/internals')
 const { takeMap, trace, untrace } = require('./map')
@@ -21,7 +21,7 @@ const { functionsOf, readAll } = require('../runtime/lazy')
  * @template {MapFormat} [F='json']
  * @typedef {object} MapOptions
  * @property {F | undefined} [format]  'json'
- * @property {number | undefined} [limit]  rows of blocks, the largest first, and of tensors on each; 1000. What looks the same is one row
+ * @property {number | undefined} [limit]  rows of blocks, and rows of tensors on each block; 1000. The smallest beyond it are left out and counted
  */
 
 const { textOf } = functionsOf(() => require('./text'))
@@ -55,8 +55,9 @@ function integerOf (name, value, least, most, otherwise) {
 const limitOf = ({ limit }) => integerOf('limit', limit, 0, Number.MAX_SAFE_INTEGER, 1000)
 
 /**
- * What this thread's tensors are over, and who else is: blocks of bytes, the largest first, the tensors on each, where each was made
- * since trace(), who else has the bytes, and what was copied by whom. It looks at no element, and holds nothing.
+ * Lists this thread's blocks of bytes, the largest first. Each has the tensors on it, the lines that made them (since trace()), and
+ * what else uses the bytes: buffers, files, addons, threads. Copies are listed by function and line. It reads no elements, and keeps
+ * nothing alive.
  *
  * @template {MapFormat} [F='json']
  * @param {MapOptions<F>} [options]
@@ -76,8 +77,8 @@ function memoryMap (options) {
 }
 
 /**
- * Shows the map on a page of this machine, which follows what happens. Only who has the URL can ask for it: it has a secret in it. The
- * server keeps no process alive.
+ * Serves the map as a page that updates itself, on this machine only. The URL contains a secret; requests without it are refused.
+ * The server does not keep the process alive.
  *
  * @param {{ port?: number | undefined, limit?: number | undefined }} [options]  port: 0, any that is free; limit: as memoryMap's
  * @returns {Promise<MapServer>}
@@ -93,10 +94,10 @@ async function serveMap (options) {
 }
 
 /**
- * The map as an element, for a page to show among its own.
+ * Makes an element that shows the map, for a page to insert.
  *
  * @param {{ limit?: number | undefined }} [options]  as memoryMap's
- * @returns {MapElement} it shows what is so now, and again at each refresh()
+ * @returns {MapElement} it shows the map as it is now, and anew at each refresh()
  * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS · ERR_UNSUPPORTED outside of a page
  * @example
  * const show = () => document.body.append(mapElement())

@@ -149,7 +149,7 @@ sb_status sb__row_cuda_empty_cache(sb__binding *b) {
   return status || N(0) >= 0 ? status : sb__cuda_empty_pinned();
 }
 
-/* Number: the device. The arguments become the numbers that js/interop/cuda.js names. */
+/* Number: the device. The arguments become the numbers that js/backend/cuda.js names. */
 sb_status sb__row_cuda_statistics(sb__binding *b) {
   sb__cuda_statistics s;
   const sb_status status = sb__cuda_statistics_of(N(0), &s);

@@ -89,6 +89,43 @@ describe('samebytes info, show and convert', function () {
     assert.deepEqual((await json('show', 'odd.npy')).values, ['NaN', 'Infinity', '-Infinity'])
   })
 
+  it('shows all of a small file, and of a larger one a table that says how to see more', async () => {
+    saveNpzSync(at('small.npz'), { x: ones([500]), y: ones([500]) })
+    assert.match(await out('show', 'small.npz'), /^x {2}float32 \[500\]\ntensor\(\[1\., [^]*\ny {2}float32 \[500\]\ntensor\(/)
+    const many = Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`layers.${i}`, ones([2])]))
+    saveSafetensorsSync(at('many.safetensors'), many, { metadata: { format: 'pt' } })
+    const rows = (await out('show', 'many.safetensors')).trimEnd().split('\n')
+    assert.match(rows[0], /^many\.safetensors {2}safetensors, \d+\.\d KiB, 400 tensors$/)
+    assert.match(rows[2], /^name +dtype +shape +size$/)
+    assert.equal(rows.filter(row => /^layers\.\d+ +float32 +\[2\] +8 B$/.test(row)).length, 20)
+    assert.deepEqual([rows.length, rows.at(-1)], [25, 'and 380 more; samebytes info many.safetensors lists all. samebytes show many.safetensors:NAME prints one, --all prints every one'])
+    assert.equal((await out('show', 'many.safetensors', '--all')).match(/^layers\.\d+ {2}float32 \[2\]\ntensor\(\[1\., 1\.\]\)$/mg).length, 400)
+    assert.equal((await json('show', 'many.safetensors')).length, 400)
+    assert.equal(await out('show', 'many.safetensors:layers.7'), 'layers.7  float32 [2]\ntensor([1., 1.])\n')
+    saveNpzSync(at('large.npz'), { x: ones([3]), y: ones([999]), raw: ones([2], 'bfloat16') })
+    const shown = await out('show', 'large.npz') // none of it is read, so nobody has to say what the raw bytes are
+    assert.match(shown, /^large\.npz {2}npz, [^\n]* 3 tensors\n\nname +dtype +shape +size\nx +float32 +\[3\] +12 B\ny +float32 +\[999\] +3\.90 KiB\nraw +raw <V2 +\[2\] +4 B\n\nsamebytes show large\.npz:NAME prints one, --all prints every one\n$/)
+  })
+
+  it('shows the edges of a large tensor, and no more than 60 lines of any', async () => {
+    saveNpySync(at('large.npy'), zeros([40, 40, 40, 40]))
+    const lines = (await out('show', 'large.npy')).trimEnd().split('\n')
+    assert.equal(lines[0], 'float32 [40, 40, 40, 40]; 9.77 MiB, of which the edges are shown: a slice shows a part')
+    assert.deepEqual([lines.length, lines.at(-1)], [62, '... 247 more lines: a slice shows a part, --all prints them'])
+    assert.equal((await out('show', 'large.npy', '--all')).trimEnd().split('\n').length, 308)
+    assert.equal(await out('show', 'large.npy', '0,0,0,:2'), 'float32 [2]\ntensor([0., 0.])\n')
+    saveNpySync(at('tall.npy'), zeros([100, 1]))
+    assert.deepEqual((await out('show', 'tall.npy')).trimEnd().split('\n').slice(-2), ['        [0.],', '... 40 more lines: a slice shows a part, --all prints them'])
+  })
+
+  it('refuses a dtype for a file that has its own', async () => {
+    for (const file of ['m.safetensors', 'g.gguf']) {
+      const { code, stdout, stderr } = await run('show', file, '--dtype', 'int16')
+      assert.deepEqual([code, stdout], [2, ''])
+      assert.match(stderr, /--dtype says what raw bytes are; \S+ is a \.(safetensors|gguf) file and has dtypes\n/)
+    }
+  })
+
   it('finds a file whose name has a colon before the tensor of another', async () => {
     fs.copyFileSync(at('a.npy'), at('b.npz:x'))
     assert.deepEqual((await json('show', 'b.npz:x', '0,0')).values, [0, 1, 2, 3])
@@ -107,7 +144,7 @@ describe('samebytes info, show and convert', function () {
     for (const [args, name] of [[['show', 'half.npy'], 'half.npy'], [['show', 'mixed.npz:w'], '"w"'], [['convert', 'mixed.npz', 'other.safetensors'], '"w"'], [['convert', 'mixed.npz:e', 'other.npy'], '"e"']]) {
       const { code, stdout, stderr } = await run(...args)
       assert.deepEqual({ code, stdout }, { code: 2, stdout: '' })
-      assert.ok(stderr.startsWith(`samebytes ${args[0]}: ${name} is of `) && /--dtype says what they are\n/.test(stderr), stderr)
+      assert.ok(stderr.startsWith(`samebytes ${args[0]}: ${name} is of `) && stderr.includes(`; ${args[0] === 'convert' ? '--raw' : '--dtype'} says what they are\n`), stderr)
     }
   })
 
@@ -211,7 +248,7 @@ describe('samebytes info, show and convert', function () {
     for (const bar of bars) assert.ok(bar.replace(/\x1b\[K.*/s, '').length < 40, JSON.stringify(bar)) // eslint-disable-line no-control-regex
     assert.ok((await terminal(48, 'help', 'show')).split('\r\n').filter(each => !/^(Usage| {2}samebytes)/.test(each)).every(({ length }) => length <= 48))
     // What comes with no width, or none worth the name, is as anywhere.
-    assert.ok((await terminal(0, '--help')).includes('what shares what, live on a local page'))
+    assert.ok((await terminal(0, '--help')).includes('run a program, and show which of its tensors share memory'))
     assert.equal((await run('convert', 'a.npy', 'piped.npz')).stderr, '')
   })
 })

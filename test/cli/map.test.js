@@ -31,6 +31,27 @@ describe('samebytes map', function () {
     }
   })
 
+  it('runs TypeScript where Node.js or a loader does, and says elsewhere what to do', async () => {
+    fs.writeFileSync(at('typed.ts'), `const { ones } = require(${index})\nconst shape: number[] = [4, 321]\n;(globalThis as any).kept = ones(shape)\n`)
+    fs.writeFileSync(at('loader.cjs'), `require('node:module')._extensions['.ts'] = (m, file) => {
+      m._compile(require('node:fs').readFileSync(file, 'utf8').replace(': number[]', '').replace(' as any', ''), file)
+    }`)
+    const run = (env, name) => cli(['map', '--snapshot', 'typed.txt', name], { cwd: at(), env })
+    const check = ({ code, stderr }) => {
+      assert.deepEqual({ code, stderr: stderr.replace(/^\(node:[^]*/, '') }, { code: 0, stderr: '' }) // Node.js may warn that it strips types
+      assert.match(fs.readFileSync(at('typed.txt'), 'utf8'), /float32 \[4, 321\]/)
+      fs.unlinkSync(at('typed.txt'))
+    }
+    check(await run({ NODE_OPTIONS: `--require ${at('loader.cjs')}` }, 'typed.ts'))
+    if (process.features.typescript) return check(await run({}, 'typed.ts'))
+    for (const name of ['typed.ts', 'typed.mts', 'typed.cts', 'typed.tsx']) {
+      if (name !== 'typed.ts') fs.copyFileSync(at('typed.ts'), at(name))
+      const { code, stdout, stderr } = await run({}, name)
+      assert.deepEqual([code, stdout, fs.existsSync(at('typed.txt'))], [1, '', false])
+      assert.match(stderr, new RegExp(`^samebytes map: ${name} is TypeScript, which Node\\.js ${process.versions.node} does not run by itself \\(22\\.18 and later run \\.ts\\)\\. Compile it [^\\n]*--import tsx[^\\n]* \\(ERR_UNSUPPORTED\\)\\n$`))
+    }
+  })
+
   it('shows the map on a page of this machine while the program runs', async () => {
     fs.writeFileSync(at('runs.cjs'), `const { ones } = require(${index}); globalThis.kept = ones([12345]); setInterval(() => {}, 1000)`)
     const running = spawn(process.execPath, [PROGRAM, 'map', at('runs.cjs')], { stdio: ['ignore', 'ignore', 'pipe'] })

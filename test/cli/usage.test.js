@@ -25,6 +25,10 @@ describe('samebytes, the command line', function () {
       assert.ok(stdout.split('\n')[0].endsWith(operands), stdout)
       for (const option of Object.keys(options)) assert.match(stdout, new RegExp(`--${option}\\b`), name)
       assert.match(stdout, /Examples:\n {2}\S/)
+      const [, ...told] = stdout.split('\n')
+      for (const word of operands.match(/[A-Z]+|[a-z]+/g) ?? []) assert.match(told.join('\n'), new RegExp(`^(?! {2}).*\\b${word}\\b`, 'm'), `${name}: what is ${word}?`)
+      if (/FILE|A\[/.test(operands)) for (const format of ['.npy', '.npz', '.safetensors', '.gguf', 'raw bytes']) assert.ok(stdout.includes(format), `${name}: ${format}`)
+      assert.doesNotMatch(stdout, /\bunless told\b|what there is|\bwho\b/)
       for (const line of stdout.split('\n')) assert.ok(line.length <= 100, line)
       assert.equal((await cli(['help', name])).stdout, stdout)
     }
@@ -62,7 +66,7 @@ describe('samebytes, the command line', function () {
       assert.deepEqual({ code, signal, stdout }, { code: 2, signal: null, stdout: '' }, `${args}: ${stderr}`)
       assert.match(stderr, pattern)
       assert.doesNotMatch(stderr, /\n\s+at /)
-      if (args.length > 0) assert.match(stderr, /\nsamebytes.* --help says what there is\.\n$/)
+      if (args.length > 0) assert.match(stderr, /\nSee samebytes.* --help\.\n$/)
     }
   })
 
