@@ -103,8 +103,8 @@ const FUNCTIONS = {
   })],
   forBlob: [any(sixty), any([2, 3]), any('float32')], // judged by makeTensor
   rand: [shape(), drawn],
-  randn: [shape(), options({ dtype: dtype(), device, generator, out: out(() => zeros([2, 3], 'float64')) })],
-  randint: [integral('low', 0), integral('high', 9), shape(), options({ dtype: dtype('dtype', 'int64'), device, generator, out: out(() => zeros([2, 3], 'int64')) })],
+  randn: [shape(), options({ dtype: dtype('dtype', 'float32'), device, generator, out: out() })],
+  randint: [integral('low', 0), integral('high', 9), shape(), options({ device, generator, out: arg('out')('out', () => zeros([2, 3], 'int32'), { codes: ['ERR_DTYPE'] }) })],
   manualSeed: [integral('seed', 1)],
   scalarTensor: [value(), makers],
   arange: [number('start', 1, { allow: ['a bigint'] }), number('options|stop', 7, { allow: ['a bigint'], optional }), number('options|step', 2, { allow: ['a bigint'], optional }), makers],
