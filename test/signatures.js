@@ -104,7 +104,7 @@ const FUNCTIONS = {
   forBlob: [any(sixty), any([2, 3]), any('float32')], // judged by makeTensor
   rand: [shape(), drawn],
   randn: [shape(), options({ dtype: dtype('dtype', 'float32'), device, generator, out: out() })],
-  randint: [integral('low', 0), integral('high', 9), shape(), options({ device, generator, out: arg('out')('out', () => zeros([2, 3], 'int32'), { codes: ['ERR_DTYPE'] }) })],
+  randint: [integral('low', 0), integral('high', 9), shape(), options({ ...made, dtype: dtype('dtype', 'int64'), generator })],
   manualSeed: [integral('seed', 1)],
   scalarTensor: [value(), makers],
   arange: [number('start', 1, { allow: ['a bigint'] }), number('options|stop', 7, { allow: ['a bigint'], optional }), number('options|step', 2, { allow: ['a bigint'], optional }), makers],
