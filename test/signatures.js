@@ -87,7 +87,7 @@ const FUNCTIONS = {
   zeros: [shape(), makers],
   ones: [shape(), makers],
   full: [shape(), value(), makers],
-  fromBytes: [bytes('bytes', () => new Uint8Array(48)), shape(), options(made, { optional: false })],
+  fromBytes: [bytes('bytes', () => new Uint8Array(48)), shape([2, 3], { optional, allow: ['null'] }), options({ ...made, copy: word('copy', 'if-needed', { allow: ['true'] }) }, { optional: false })],
   fromBlob: [bytes('source|address', sixty), shape([2, 3], { optional, orOptions: true }), options({
     dtype: dtype('dtype', 'float32'),
     strides: integers('strides', [3, 1]),
@@ -103,7 +103,7 @@ const FUNCTIONS = {
   })],
   forBlob: [any(sixty), any([2, 3]), any('float32')], // judged by makeTensor
   rand: [shape(), drawn],
-  randn: [shape(), drawn],
+  randn: [shape(), options({ dtype: dtype('dtype', 'float32'), device, generator, out: out() })],
   randint: [integral('low', 0), integral('high', 9), shape(), options({ ...made, dtype: dtype('dtype', 'int64'), generator })],
   manualSeed: [integral('seed', 1)],
   scalarTensor: [value(), makers],
@@ -139,7 +139,7 @@ const FUNCTIONS = {
   parseSafetensors: [bytes('byte', () => placed(safetensors('{}')))],
   parseGguf: [bytes('byte', () => placed(gguf([], [])))],
   toNpyBytes: [t('t')],
-  toNpzBytes: [arg('tensorsByName')('tensors', () => ({ a: zeros([2]) }))],
+  toNpzBytes: [arg('tensorsByName')('tensors', () => ({ a: zeros([2]) }), { allow: ['a tensor'] })],
   toSafetensorsBytes: [arg('tensorsByName')('tensors', () => ({ a: zeros([2]) })), options({ metadata: arg('textsByName')('metadata', () => ({ a: 'b' })) })],
   alloc: [integer('n', 16, { outside: [-1] })],
   hostRegister: [t('t')],

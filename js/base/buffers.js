@@ -1,7 +1,7 @@
 'use strict'
 // Kinds of buffers, told by internal slots: that holds for objects of all realms (Jest, vm), and properties cannot forge it.
 
-const { AnyArrayBuffer, Array, Uint8Array, bufferOf, bufferOfView, byteOffsetOf, byteOffsetOfView, getter, isView, lengthOf, lengthOfBuffer, lengthOfShared, nbytesOf, nbytesOfView, resizableOf, tagOf, typedValues } = require('./primordials')
+const { AnyArrayBuffer, Array, Object, Uint8Array, bufferOf, bufferOfView, byteOffsetOf, byteOffsetOfView, getter, isView, lengthOf, lengthOfBuffer, lengthOfShared, nbytesOf, nbytesOfView, resizableOf, tagOf, typedValues } = require('./primordials')
 const { failure } = require('./errors')
 
 /**
@@ -159,6 +159,22 @@ function slotOf (name, field) {
   return typeof Class === 'function' ? getter(Class.prototype, field) : undefined
 }
 
+/** undefined outside of Node @type {object | undefined} */
+const nodeBuffer = (/** @type {any} */ (globalThis)).Buffer?.prototype
+
+/**
+ * A buffer or view in words, for messages. Runs no code of the caller's.
+ *
+ * @param {unknown} value
+ * @returns {string | null} null: it is none
+ */
+function nameOfBuffer (value) {
+  const tag = tagOf(value)
+  if (tag !== undefined) return nodeBuffer !== undefined && Object.getPrototypeOf(value) === nodeBuffer ? 'a Buffer' : `${tag[0] === 'I' ? 'an' : 'a'} ${tag}`
+  if (isView(value)) return 'a DataView'
+  return isArrayBuffer(value) ? 'an ArrayBuffer' : isSharedArrayBuffer(value) ? 'a SharedArrayBuffer' : null
+}
+
 /** @param {unknown} value */
 const isVideoFrame = value => !isListed(value) && has(value, slots.videoFrame)
 
@@ -185,4 +201,4 @@ function isGone (buffer) {
   }
 }
 
-module.exports = { dtypeOfArray, dtypeOfType, isArrayBuffer, isSharedArrayBuffer, isVideoFrame, isAudioBuffer, isGone, partsOfArray, partsOfLive, partsOfView, byteLengthOf, isResizable, MAX_LENGTH }
+module.exports = { dtypeOfArray, nameOfBuffer, dtypeOfType, isArrayBuffer, isSharedArrayBuffer, isVideoFrame, isAudioBuffer, isGone, partsOfArray, partsOfLive, partsOfView, byteLengthOf, isResizable, MAX_LENGTH }

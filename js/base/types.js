@@ -202,8 +202,9 @@
  * @property {Casting | undefined} [casting]  of a typed array's or tensor's dtype; 'same_kind' where none is given
  */
 
-/** @template {DtypeName} [D=any] @typedef {MakeOptions<D> & { dtype: D }} RequiredDtype */
+/** @template {DtypeName} [D=any] @typedef {MakeOptions<D> & { dtype: D, copy?: boolean | 'if-needed' | undefined }} BytesOptions copy: true where nothing is given */
 /** @template {DtypeName} [D=any] @typedef {MakeOptions<D> & { generator?: import('../tensor/random').Generator | undefined }} RandomOptions generator: the shared one where none is given (manualSeed) */
+/** @template {DtypeName} [D=any] @typedef {RandomOptions<D> & { out?: import('../tensor/tensor').Tensor<D> | undefined }} DrawOptions out: gets the numbers, and is returned */
 /** @template {DtypeName} [D=any] @typedef {MakeOptions<D> & { endpoint?: boolean | undefined }} LinspaceOptions endpoint: is stop the last number? true where nothing is given */
 /** @template {DtypeName} [D=any] @typedef {MakeOptions<D> & { k?: number | undefined }} EyeOptions k: the diagonal, 0 in the middle, above it positive */
 
@@ -262,8 +263,8 @@
 /**
  * @typedef {object} CopyOptions
  * @property {Casting | undefined} [casting]
- * @property {number | ArrayLike<number> | undefined} [scale]  x * scale + bias is written: one number, or one per index of the target's axis
- * @property {number | ArrayLike<number> | undefined} [bias]
+ * @property {number | ArrayLike<number> | AnyTensor | undefined} [scale]  x * scale + bias is written: one number, or one per index of the target's axis
+ * @property {number | ArrayLike<number> | AnyTensor | undefined} [bias]
  * @property {number | undefined} [axis]  of the target
  * @property {Stream | bigint | number | undefined} [stream]  of a CUDA device; a number: another library's
  */
@@ -276,8 +277,11 @@
 
 /** The values at the bottom of nested lists. @template T @typedef {T extends import('../tensor/tensor').Tensor<infer D extends DtypeName> ? ValueOf<D> : T extends Iterable<infer E> ? LeafOf<E> : T} LeafOf */
 /** What a list's values are made: bigints are looked for first. @template L @typedef {[L] extends [never] ? 'float32' : L extends boolean ? 'bool' : L extends bigint ? 'int64' : 'float32'} DtypeOfLeaf */
+/** The dtypes of the tensors in nested lists. @template T @typedef {T extends import('../tensor/tensor').Tensor<infer D extends DtypeName> ? D : T extends Iterable<infer E> ? DtypeInLists<E> : never} DtypeInLists */
+/** What stands in nested lists beside tensors. @template T @typedef {T extends AnyTensor ? never : T extends Iterable<infer E> ? OthersInLists<E> : T} OthersInLists */
+/** A list of tensors keeps their dtype; any where there are several. @template T @typedef {[OthersInLists<T>] extends [never] ? ([DtypeInLists<T>] extends [never] ? 'float32' : IsAny<DtypeInLists<T>> extends true ? any : true extends IsUnion<DtypeInLists<T>> ? any : DtypeInLists<T>) : DtypeOfLeaf<LeafOf<T>>} DtypeOfList */
 /** A tensor's or typed array's dtype; any where it has none. @template T @typedef {T extends import('../tensor/tensor').Tensor<infer D extends DtypeName> ? D : T extends { readonly [Symbol.toStringTag]: infer N extends keyof ArrayDtypes } ? ArrayDtypes[N] : any} DtypeOfBytes */
-/** What `tensor` makes of data. @template T @typedef {IsAny<T> extends true ? any : T extends AnyTensor | ArrayBufferView ? DtypeOfBytes<T> : T extends Iterable<any> | Value ? DtypeOfLeaf<LeafOf<T>> : any} DtypeOfData */
+/** What `tensor` makes of data. @template T @typedef {IsAny<T> extends true ? any : T extends AnyTensor | ArrayBufferView ? DtypeOfBytes<T> : T extends Iterable<any> | Value ? DtypeOfList<T> : any} DtypeOfData */
 /** What `full` makes of a value. @template V @typedef {IsAny<V> extends true ? any : V extends readonly any[] ? 'complex64' : DtypeOfLeaf<V>} DtypeOfValue */
 /** What `fromBlob` takes a source for. @template S @typedef {IsAny<S> extends true ? any : S extends { ptr: any, dtype: infer N } ? (N extends keyof TorchNames ? TorchNames[N] : N extends DtypeName ? N : any) : DtypeOfBytes<S>} DtypeOfSource */
 /** What `arange` makes of numbers: whole ones are known from literals. @template N @typedef {IsAny<N> extends true ? any : [Extract<N, bigint>] extends [never] ? (number extends N ? 'int32' | 'float32' : `${N & number}` extends `${bigint}` ? 'int32' : 'float32') : 'int64'} DtypeOfRange */

@@ -3,7 +3,8 @@
 
 const { Array, JSON, Math, Number, Object, arrayIndexOf, arrayJoin, arrayMap, arrayOf, arraySlice, isView } = require('./primordials')
 const { failure } = require('./errors')
-const { dtypeOfArray, partsOfLive } = require('./buffers')
+const { dtypeOfArray, nameOfBuffer, partsOfLive } = require('./buffers')
+const { tensors } = require('./tensors')
 
 /**
  * Describes a value for an error message. Never runs user code.
@@ -16,7 +17,7 @@ function show (value) {
   if (typeof value === 'bigint') return `${value}n`
   if (typeof value === 'function') return 'a function'
   if (typeof value === 'symbol') return 'a symbol'
-  if (value !== null && typeof value === 'object') return Array.isArray(value) ? 'an array' : 'an object'
+  if (value !== null && typeof value === 'object') return Array.isArray(value) ? 'an array' : tensors.describe(value) ?? nameOfBuffer(value) ?? 'an object'
   return String(value)
 }
 

@@ -176,7 +176,7 @@ const npyPieces = (t, reason) => writers.npyPieces(writers.tensorGiven(t), reaso
  * @param {unknown} tensors
  * @param {string} reason
  */
-const npzPieces = (tensors, reason) => writers.npzPieces(writers.entriesOf(tensors), reason)
+const npzPieces = (tensors, reason) => writers.npzPieces(writers.npzEntriesOf(tensors), reason)
 /**
  * @param {unknown} tensors
  * @param {unknown} metadata
@@ -207,7 +207,7 @@ async function saveNpy (path, t, opts) {
  * Writes an .npz file, as saveNpy does.
  *
  * @param {string | URL} path
- * @param {Tensors} tensors
+ * @param {AnyTensor | Tensors} tensors  by name; one alone is called arr_0, as by NumPy
  * @param {SaveOptions} [opts]
  * @returns {Promise<void>}
  * @throws as saveNpy
@@ -256,7 +256,7 @@ function saveNpySync (path, t) {
  * saveNpz at once.
  *
  * @param {string | URL} path
- * @param {Tensors} tensors
+ * @param {AnyTensor | Tensors} tensors
  * @throws as saveNpz
  * @example
  * const write = (path, a, b) => saveNpzSync(path, { a, b })
@@ -281,7 +281,7 @@ function saveSafetensorsSync (path, tensors, opts) {
 }
 
 /**
- * Writes a file whose name says how: .npy (a tensor), .npz or .safetensors (tensors by name).
+ * Writes a file whose name says how: .npy (a tensor), .npz or .safetensors (tensors by name; one alone is called arr_0 in an .npz).
  *
  * @param {string | URL} path
  * @param {AnyTensor | Tensors} tensors

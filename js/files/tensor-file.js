@@ -2,6 +2,7 @@
 // The object that openSafetensors, parseNpz and their like give: the tensors of a file by name.
 
 const { failure } = require('../base/errors')
+const { plain } = require('../base/escape')
 const { nearest } = require('../base/nearest')
 const { show } = require('../base/validate')
 const { tensorFromEntry, infoOf } = require('./entries')
@@ -26,6 +27,8 @@ const { tensorFromEntry, infoOf } = require('./entries')
 
 const KEY = Symbol('samebytes file')
 const MOST_COMPARED = 10000 // names
+const INSPECT = Symbol.for('nodejs.util.inspect.custom')
+const MOST_SHOWN = 20 // tensors that console.log lists
 
 /**
  * The tensors of a file by name. Made by `openSafetensors`, `parseNpz` and their like; only the header was read. A
@@ -172,6 +175,26 @@ class TensorFile {
     for (const name of this.keys()) yield [name, this.get(name)]
   }
 
+  /**
+   * For console.log, which must not throw: names, dtypes and shapes, from the header alone.
+   *
+   * @param {number} [depth]  how much deeper lists and objects are shown
+   * @returns {string}
+   */
+  [INSPECT] (depth = 0) {
+    const plan = this.#plan
+    if (plan === null) return 'TensorFile(closed)'
+    const { size } = plan.entries
+    if (typeof depth === 'number' && depth < 0) return `[TensorFile(${size})]`
+    const lines = []
+    for (const [name, entry] of plan.entries) {
+      if (lines.length === MOST_SHOWN) break
+      lines.push(`\n  ${plain(JSON.stringify(name))}: ${described(plan, entry)}`)
+    }
+    if (size > MOST_SHOWN) lines.push(`\n  ... ${size - MOST_SHOWN} more`)
+    return `TensorFile(${size}) {${lines.join(',')}${size > 0 ? '\n' : ''}}`
+  }
+
   /** Tensors that were taken stay as they are. Closing twice does nothing. */
   close () {
     this.#plan?.source?.close()
@@ -180,6 +203,22 @@ class TensorFile {
   }
 }
 if (Symbol.dispose !== undefined) Object.defineProperty(TensorFile.prototype, Symbol.dispose, { value: TensorFile.prototype.close, configurable: true, writable: true })
+
+/**
+ * A tensor in words: 'float32 [2, 3]', or why there is none.
+ *
+ * @param {Plan} plan
+ * @param {any} entry
+ * @returns {string}
+ */
+function described ({ info }, entry) {
+  try {
+    const { dtype, shape } = info(entry)
+    return `${dtype} [${shape.join(', ')}]`
+  } catch (/** @type {any} */ error) {
+    return `<${plain(String(error?.message))}>`
+  }
+}
 
 /**
  * A file whose tensors lie in it as they are.

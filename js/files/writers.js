@@ -144,7 +144,9 @@ function npyPieces (t, reason) {
  * @returns {[string, Tensor][]}
  */
 function entriesOf (given) {
-  if (given === null || typeof given !== 'object' || Tensor.isTensor(given)) throw failure('ERR_ARGUMENT', `tensors is ${show(given)}; a record, a Map or entries of tensors were expected`)
+  if (given === null || typeof given !== 'object' || Tensor.isTensor(given)) {
+    throw failure('ERR_ARGUMENT', `tensors is ${show(given)}; tensors by name were expected: a record such as { weight: t }, a Map, a file object or entries`)
+  }
   const isIterable = typeof /** @type {any} */ (given)[Symbol.iterator] === 'function'
   const seen = new Set()
   const entries = valuesOfIterable('tensors', isIterable ? /** @type {any} */ (given) : Object.entries(given), entry => {
@@ -160,6 +162,14 @@ function entriesOf (given) {
   checkHeap(entries.length * ENTRY_BYTES, () => `headers for ${entries.length} tensors`)
   return entries
 }
+
+/**
+ * Tensors by name for an .npz, in which a tensor alone has NumPy's name.
+ *
+ * @param {unknown} given
+ * @returns {[string, Tensor][]}
+ */
+const npzEntriesOf = given => entriesOf(Tensor.isTensor(given) ? [['arr_0', given]] : given)
 
 /** @param {string} what */
 const tooMany = what => failure('ERR_UNSUPPORTED', `${what} has ${MOST + 1} entries or more; at most ${MOST} would be read`)
@@ -417,7 +427,7 @@ function toNpyBytes (t) {
 /**
  * Tensors as the bytes of an .npz file, stored, each array at a multiple of 64.
  *
- * @param {Tensors} tensors
+ * @param {AnyTensor | Tensors} tensors  by name; one alone is called arr_0
  * @returns {Uint8Array} a copy
  * @throws as toNpyBytes
  * @see NumPy savez
@@ -425,7 +435,7 @@ function toNpyBytes (t) {
  * [...parseNpz(toNpzBytes({ a: zeros([2]), b: ones([3]) })).keys()] // ['a', 'b']
  */
 function toNpzBytes (tensors) {
-  return bytesOfPieces(npzPieces(entriesOf(tensors), 'toNpzBytes'), 'toNpzBytes')
+  return bytesOfPieces(npzPieces(npzEntriesOf(tensors), 'toNpzBytes'), 'toNpzBytes')
 }
 
 /**
@@ -447,4 +457,4 @@ function toSafetensorsBytes (tensors, opts) {
 
 /** @typedef {Record<string, AnyTensor> | Iterable<readonly [string, AnyTensor]>} Tensors by name: a record, a Map, a file object, entries */
 
-module.exports = { toNpyBytes, toNpzBytes, toSafetensorsBytes, tensorGiven, entriesOf, metadataOf, npyHeader, npyPieces, npzPieces, safetensorsHeader, safetensorsPieces, ChecksummedTensor, contentOf, withPart, sizeOf }
+module.exports = { toNpyBytes, toNpzBytes, toSafetensorsBytes, tensorGiven, entriesOf, npzEntriesOf, metadataOf, npyHeader, npyPieces, npzPieces, safetensorsHeader, safetensorsPieces, ChecksummedTensor, contentOf, withPart, sizeOf }

@@ -9,6 +9,7 @@ const { countStaged } = require('../backend/storage')
 const { dtypes, itemsizes, dtypeOf } = require('../backend/dtypes')
 const { MOST_VALUES, listOf } = require('./values')
 const { dtypeOfArray, partsOfLive } = require('../base/buffers')
+const { tensors } = require('../base/tensors')
 const { layoutOver } = require('./layouts')
 const { checkHeap, LIST, ENTRY, NUMBER, BIGINT, PAIR, TEXT } = require('../runtime/heap')
 
@@ -336,8 +337,10 @@ function factorOf (name, value, missing) {
     one[0] = value ?? missing
     return { layout: layoutOver(one, FLOAT64.index, []), length: -1 }
   }
+  const given = tensors.layoutOf(value)
+  if (given !== null) return factorOfTensor(name, given)
   const list = listOf(name, value)
-  if (list === null) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number or a list of numbers was expected`)
+  if (list === null) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number, or a list or tensor of numbers was expected`)
   const numbers = numbersFor(name, list)
   const n = lengthOf(numbers)
   for (let i = 0; i < n; i++) {
@@ -346,6 +349,20 @@ function factorOf (name, value, missing) {
     numbers[i] = x
   }
   return { layout: layoutOver(numbers, FLOAT64.index, [n]), length: n }
+}
+
+/**
+ * @param {string} name
+ * @param {InstanceType<typeof Layout>} given  of a tensor
+ * @returns {Factor} a copy
+ */
+function factorOfTensor (name, given) {
+  const { shape, size } = given
+  if (shape.length > 1) throw failure('ERR_SHAPE', `${name} has ${shape.length} axes; none or one was expected`)
+  const layout = layoutOver(new Float64Array(size), FLOAT64.index, shape)
+  ffi.copy(layout, given, 1) // as 'same_kind' casts
+  countStaged(8 * size)
+  return { layout, length: shape.length === 0 ? -1 : size }
 }
 
 /**

@@ -4,6 +4,7 @@
 const { Array, Map, Math, Number, Object, arrayMap, arrayOf, clearMap, isView, mapGet, mapSet, sizeOfMap } = require('../base/primordials')
 const { failure } = require('../base/errors')
 const { show, integer } = require('../base/validate')
+const { tensors } = require('../base/tensors')
 
 const INDEX = 0
 const RANGE = 1
@@ -50,8 +51,8 @@ function parse (spec, name) {
     const match = PATTERN.exec(spec)
     if (match !== null) return range(numberOf(match[1]), numberOf(match[2]), numberOf(match[3]), name)
     if (/^\s*-?\d+\s*$/.test(spec)) return [INDEX, 0, integer(name, Number(spec)), 0, 0]
-  } else if (Array.isArray(spec) || isView(spec)) {
-    throw failure('ERR_UNSUPPORTED', `${name} is an array; indexing by lists is not there yet, use narrow or '1:5'`)
+  } else if (Array.isArray(spec) || isView(spec) || tensors.describe(spec) !== null) {
+    throw failure('ERR_UNSUPPORTED', `${name} is ${show(spec)}; a slice is a view, and take([0, 2], axis) copies what stands at a list of indices (for a mask, those where it is true)`)
   } else if (typeof spec === 'object' && isRange(spec)) {
     const { start, stop, step } = /** @type {{ start?: unknown, stop?: unknown, step?: unknown }} */ (spec)
     return range(start, stop, step, name)

@@ -2,10 +2,12 @@
 // Converts numbers, bigints, booleans, [re, im] and nested lists of them into typed arrays for C.
 // Checks kinds and counts only; C checks whether a value fits a dtype.
 
-const { Array, BigInt, BigInt64Array, BigUint64Array, Float64Array, Math, Number, Uint8Array, arrayJoin, arraySlice, bufferOf, rootless } = require('../base/primordials')
+const { Array, BigInt, BigInt64Array, BigUint64Array, Float64Array, Math, Number, Uint8Array, arrayJoin, arraySlice, bufferOf, newList, rootless } = require('../base/primordials')
 const { failure } = require('../base/errors')
 const { show, integer } = require('../base/validate')
 const { dtypeOfArray, partsOfLive } = require('../base/buffers')
+const { tensors } = require('../base/tensors')
+const { dtypes } = require('../backend/dtypes')
 const { checkHeap, ENTRY } = require('../runtime/heap')
 
 const MAX_DEPTH = 64
@@ -184,10 +186,14 @@ function integerOf (value) {
  * @param {string} name  of the argument, for messages
  * @param {unknown} data
  * @param {boolean} complex  innermost pairs of numbers are values
- * @returns {{ values: Values, shape: number[] }}
+ * @param {((dtype: number) => boolean) | null} [keeps]  may tensors of a dtype stay tensors, in lists that have nothing else? null: none may
+ * @returns {{ values: Values, shape: number[], kept: any[] | null }} kept: the tensors, where all stay tensors; shape is that of the
+ *   lists around them then, and there are no values
  */
-function flatten (name, data, complex) {
+function flatten (name, data, complex, keeps = null) {
   const values = new Values(complex)
+  /** the tensors so far, while there was nothing else @type {any[]} */
+  const together = newList()
   /** @type {number[]} */
   const shape = []
   let leaf = -1 // depth of the values; -1: none seen yet
@@ -198,12 +204,54 @@ function flatten (name, data, complex) {
     if (entries > MOST_VALUES) throw failure('ERR_MEMORY', `${name} has lists of shape [${arrayJoin(shape)}]; more than ${MOST_VALUES} values are for a typed array`)
   }
 
+  /** Reads the tensors so far, because something else stands beside them. */
+  function readTogether () {
+    const depth = leaf
+    leaf = -1
+    const list = arraySlice(together)
+    together.length = 0
+    for (let i = 0; i < list.length; i++) walkTensor(tensors.layoutOf(list[i]), depth)
+  }
+
+  /**
+   * @param {any} layout
+   * @param {number} depth
+   */
+  function walkTensor (layout, depth) {
+    const { kind, name: dtype } = dtypes[layout.dtype]
+    if (kind === 'COMPLEX' && !complex) throw failure('ERR_CAST', `${name} has a tensor of ${dtype} among values that are to be real; a complex dtype takes both`)
+    walk(tensors.nested(layout), depth, layout.shape.length)
+  }
+
+  /**
+   * @param {any} t
+   * @param {any} layout  of t
+   * @param {number} depth
+   */
+  function addTensor (t, layout, depth) {
+    if (keeps !== null && keeps(layout.dtype) && depth === shape.length && (leaf < 0 || together.length > 0)) {
+      if (leaf < 0) checkCount()
+      leaf = depth
+      together[together.length] = t
+    } else {
+      if (together.length > 0) readTogether()
+      walkTensor(layout, depth)
+    }
+  }
+
   /**
    * @param {unknown} value
    * @param {number} depth
+   * @param {number} [axes]  that a tensor has from here on; -1: value is not out of a tensor
    */
-  function walk (value, depth) {
-    const pair = complex ? pairOf(value) : null
+  function walk (value, depth, axes = -1) {
+    const layout = value === null || typeof value !== 'object' || Array.isArray(value) ? null : tensors.layoutOf(value)
+    if (layout !== null) {
+      addTensor(value, layout, depth)
+      return
+    }
+    if (together.length > 0 && depth >= leaf) readTogether()
+    const pair = complex && axes <= 0 ? pairOf(value) : null
     if (pair !== null || isScalar(value)) {
       if (leaf < 0) {
         leaf = depth
@@ -228,12 +276,12 @@ function flatten (name, data, complex) {
       if (n === 0) checkCount()
     }
     if (shape[depth] !== n) throw failure('ERR_SHAPE', `${name} is ragged: ${n} entries at depth ${depth} where others have ${shape[depth] ?? 'none'}`)
-    for (let i = 0; i < n; i++) walk(list[i], depth + 1)
+    for (let i = 0; i < n; i++) walk(list[i], depth + 1, axes - 1)
   }
   walk(data, 0)
   const extents = arraySlice(shape) // a setter on Array.prototype may have taken entries of shape
   for (let d = 0; d < extents.length; d++) integer('shape', extents[d], 'ERR_SHAPE')
-  return { values, shape: extents }
+  return { values, shape: extents, kept: together.length > 0 ? arraySlice(together) : null }
 }
 
 /**

@@ -120,7 +120,7 @@ function checkedAddress (name, source) {
  * @param {Shape | BlobOptions<D> | NameOf<D> | null} [shape]  elements
  * @param {BlobOptions<D> | NameOf<D>} [opts]
  * @returns {Tensor<Or<D, DtypeOfSource<S>>>} over the source's bytes, which the caller still owns; a deleter is called when no tensor uses them any more
- * @throws {RangeError} ERR_BOUNDS the layout leaves the source, ERR_SHAPE, ERR_ALIGNMENT (fromBytes copies) · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_DETACHED · ERR_DEVICE · ERR_UNSUPPORTED addresses in WASM
+ * @throws {RangeError} ERR_BOUNDS the layout leaves the source, ERR_SHAPE, ERR_ALIGNMENT (fromBytes with copy: 'if-needed' copies then) · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_DETACHED · ERR_DEVICE · ERR_UNSUPPORTED addresses in WASM
  * @see PyTorch from_blob, ExecuTorch from_blob
  * @example
  * const samples = new Float32Array(6)

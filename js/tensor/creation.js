@@ -1,27 +1,32 @@
 'use strict'
 // Functions that make tensors with bytes of their own: of a shape, like another tensor, with strides, of values.
 
-const { Array, arrayJoin } = require('../base/primordials')
+const { Array, arrayConcat, arrayIndexOf, arrayJoin, arrayMap, arraySlice, Math, Uint8Array } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { countCopy, countStaged } = require('../backend/storage')
-const { shapeOf, optionsOf, isOptions, castingOf } = require('../base/validate')
+const { show, shapeOf, optionsOf, isOptions, CASTINGS, castingOf } = require('../base/validate')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { dtypeOfArray, partsOfLive } = require('../base/buffers')
 const { flatten, scalarFor } = require('../layout/values')
-const { placeLike } = require('../layout/placement')
-const { denseLayout, allocated, withBytes, emptyLayout, likeLayout, stridedLayout, dtypeLike, written, layoutOver, layoutOverBytes, bytesOf } = require('../layout/layouts')
+const { placeOf, placeLike } = require('../layout/placement')
+const { axesOfOrder, denseLayout, allocated, withBytes, emptyLayout, likeLayout, stridedLayout, dtypeLike, written, layoutOver, layoutOverBytes, bytesOf } = require('../layout/layouts')
 const { writeValues } = require('../layout/elements')
+const { lazyFile } = require('../runtime/lazy')
+const { fromBlob } = require('./blob')
 const { draw, drawIntegers } = require('./random')
 const { Tensor, wrap, tensorOf } = require('./tensor')
 
 const { opcodes } = ffi
 
+const rearrange = lazyFile(() => require('../copy/rearrange'))
+
 /** @typedef {import('../layout/layouts').Lay} Lay */
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
-/** @import { DtypeName, NameOf, Or, Shape, Value, InputOf, TensorData, MakeOptions, RandomOptions, RandomFloating, RandomInteger, RequiredDtype, ResultOptions, DtypeOfValue, DtypeOfBounds, DtypeOfData } from '../base/types' */
+/** @import { DtypeName, NameOf, Or, Shape, Value, InputOf, TensorData, MakeOptions, RandomOptions, RandomFloating, RandomInteger, BytesOptions, ResultOptions, DtypeOfValue, DtypeOfBounds, DtypeOfData } from '../base/types' */
 
 const FLOAT32 = dtypeOf('float32')
+const SAFE = arrayIndexOf(CASTINGS, 'safe')
 
 // Each function below is one call of `make`, `makeFull`, `draw` or `drawIntegers` with one of three layouts:
 // emptyLayout (a shape), likeLayout (another tensor's layout) or stridedLayout (shape and strides).
@@ -430,7 +435,8 @@ function shapeAndOptions (shape, opts) {
 
 /**
  * Copies values into a new tensor: a number, bigint, boolean, nested lists or iterables of them, a typed array, or a tensor.
- * Numbers become float32, not float64.
+ * Numbers become float32, not float64. Where the lists have tensors alone, their dtype is kept, as stack keeps it. In a complex dtype,
+ * innermost pairs of numbers are values: [re, im].
  *
  * @template {TensorData} T
  * @template {DtypeName} [D=never]
@@ -443,6 +449,8 @@ function shapeAndOptions (shape, opts) {
  * @see PyTorch tensor, array API asarray with copy
  * @example
  * tensor([[1, 2], [3, 4]]).shape // [2, 2]
+ * tensor([[1, 2], [3, 4]], 'complex64').shape // [2]
+ * tensor([tensor(1n), tensor(2n)]).dtype // 'int64'
  */
 function tensor (data, shape, opts) {
   const { given, asked } = shapeAndOptions(shape, opts)
@@ -476,9 +484,42 @@ function copyOf (data, extents, options) {
     const made = emptyLayout(named ?? from, checkCount(extents ?? [length], length), options, false)
     return wrap(written(made, made => fillFrom(made, source, casting, true)))
   }
-  const { values, shape: found } = flatten('data', data, named !== undefined && named.kind === 'COMPLEX')
+  const keeps = (/** @type {number} */ dtype) => named === undefined || ffi.canCast(dtype, named.index, SAFE)
+  const { values, shape: found, kept } = flatten('data', data, named !== undefined && named.kind === 'COMPLEX', keeps)
+  if (kept !== null) return copyOfTensors(kept, found, extents, options)
   const made = emptyLayout(named ?? dtypeOf(values.dtype), checkCount(extents ?? found, values.count), options, false)
   return wrap(written(made, made => writeValues(made, values)))
+}
+
+/**
+ * Copies tensors that stood in nested lists into a new one.
+ *
+ * @param {Tensor[]} list
+ * @param {number[]} outer  shape of the lists
+ * @param {number[] | null} extents  null: those of the lists and tensors
+ * @param {MakeOptions} options  the dtype promoted from the tensors' where none is given
+ * @returns {Tensor}
+ */
+function copyOfTensors (list, outer, extents, options) {
+  const recipe = rearrange().stack(arrayMap(list, Tensor.attachedOf), 0)
+  const { shape } = recipe
+  const found = arrayConcat(outer, arraySlice(shape, 1))
+  const dtype = options.dtype === undefined ? dtypes[recipe.dtype] : dtypeOf(options.dtype)
+  const { strides, size } = ffi.dense(dtype.index, shape)
+  const made = emptyLayout(dtype, extents === null ? found : checkCount(extents, size), options, false)
+  return wrap(written(made, made => {
+    const isInPlace = ffi.isContiguous(made)
+    const { storage } = isInPlace ? made : withBytes(ffi.dense(dtype.index, shape), 0, false, placeLike(made.storage))
+    try {
+      const rows = new ffi.Layout(storage, dtype.index, shape, strides, 0, size, 0)
+      recipe.write(rows, castingOf(options.casting))
+      if (isInPlace) return
+      countStaged(storage.nbytes)
+      fillFrom(made, rows, 0, true)
+    } finally {
+      if (!isInPlace) ffi.backend.release(storage)
+    }
+  }))
 }
 
 /**
@@ -522,26 +563,80 @@ function fillFrom (target, source, casting, reshaped) {
 }
 
 /**
- * Copies raw bytes into a new tensor of a dtype.
+ * @param {unknown} copy  fromBytes' option
+ * @returns {boolean | 'if-needed'}
+ */
+function copyRule (copy) {
+  if (copy === undefined || copy === true) return true
+  if (copy === false || copy === 'if-needed') return copy
+  throw failure('ERR_ARGUMENT', `copy is ${show(copy)}; true, false or 'if-needed' was expected`)
+}
+
+/**
+ * Why bytes cannot be used where they are; null: they can.
+ *
+ * @param {import('../layout/layouts').Bytes} parts
+ * @param {import('../backend/dtypes').Dtype} dtype
+ * @param {number[]} extents
+ * @param {MakeOptions} options
+ * @returns {Error | null}
+ */
+function whyCopied ({ byteOffset }, { name, kind, itemsize }, extents, { device, order, shared, pinMemory }) {
+  const step = kind === 'COMPLEX' ? itemsize / 2 : itemsize
+  if (byteOffset % step !== 0) return failure('ERR_ALIGNMENT', `bytes begins at byte ${byteOffset} of its buffer, which is not a multiple of ${step}, as ${name} needs; copy: 'if-needed' copies`)
+  if (placeOf(device, pinMemory, shared) !== undefined) return failure('ERR_UNSUPPORTED', 'copy is false, and device, shared or pinMemory asks for other memory')
+  return axesOfOrder(order, extents.length) === null || order === 'C' || extents.length < 2 ? null : failure('ERR_UNSUPPORTED', "copy is false, and order is 'F'; the bytes are in row-major order")
+}
+
+/**
+ * Makes a tensor of raw bytes: a copy, or a tensor over them.
  *
  * @template {DtypeName} [D=any]
- * @param {ArrayBufferView | ArrayBufferLike} bytes  exactly as many as the shape needs; they stay the caller's
- * @param {Shape} shape  elements
- * @param {RequiredDtype<D> | NameOf<D>} opts  dtype is required
- * @returns {Tensor<D>} owns its bytes
- * @throws {RangeError} ERR_SHAPE another length, ERR_MEMORY · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_DETACHED
- * @see NumPy frombuffer, which does not copy, ExecuTorch make_tensor_ptr over std::vector<uint8_t>
+ * @overload
+ * @param {ArrayBufferView | ArrayBufferLike} bytes  exactly as many as the shape needs, at any alignment; they stay the caller's
+ * @param {Shape | null} shape  elements; null: one axis with all bytes
+ * @param {BytesOptions<D> | NameOf<D>} opts  dtype is required. copy: true where nothing is given; 'if-needed': a tensor over the bytes themselves, as
+ *   fromBlob makes it, where they are aligned for the dtype (and nothing asks for other memory), else a copy; false: never a copy
+ * @returns {Tensor<D>} owns its bytes, if they were copied
+ * @throws {RangeError} ERR_SHAPE another length, ERR_MEMORY; ERR_ALIGNMENT copy is false · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_DETACHED ·
+ *   ERR_UNSUPPORTED copy is false, and a copy is asked for besides
+ * @see NumPy frombuffer, array API asarray (copy=None), ExecuTorch make_tensor_ptr over std::vector<uint8_t>
  * @example
  * fromBytes(Uint8Array.of(1, 0, 0, 1), [2], 'int16').toArray() // [1, 256]
+ * fromBytes(new Uint8Array(9).subarray(1), [2], { dtype: 'float32', copy: 'if-needed' }).toArray() // [0, 0]
+ */
+/**
+ * As above, of one axis with all bytes.
+ *
+ * @template {DtypeName} [D=any]
+ * @overload
+ * @param {ArrayBufferView | ArrayBufferLike} bytes  of whole elements
+ * @param {BytesOptions<D> | NameOf<D>} opts
+ * @returns {Tensor<D>}
+ * @throws as with a shape
+ * @example
+ * fromBytes(Uint8Array.of(1, 0, 0, 1), 'int16').shape // [2]
+ */
+/**
+ * @param {ArrayBufferView | ArrayBufferLike} bytes
+ * @param {any} [shape]
+ * @param {any} [opts]
+ * @returns {Tensor}
  */
 function fromBytes (bytes, shape, opts) {
-  const { dtype: name, device, dynamism, order, shared, pinMemory } = optionsOf(opts)
+  const { given, asked } = shapeAndOptions(shape, opts)
+  const { dtype: name, device, dynamism, order, shared, pinMemory, copy } = asked
   const options = { device, dynamism, order, shared, pinMemory }
+  if (name === undefined) throw failure('ERR_DTYPE', 'dtype is needed: bytes do not tell what their elements are')
   const dtype = dtypeOf(name)
+  const rule = copyRule(copy)
   const parts = bytesOf(bytes)
-  const extents = shapeOf(shape)
+  const extents = given === undefined ? [Math.floor(parts.byteLength / dtype.itemsize)] : shapeOf(given)
   const nbytes = ffi.dense(dtype.index, extents).size * dtype.itemsize
-  if (parts.byteLength !== nbytes) throw failure('ERR_SHAPE', `bytes has ${parts.byteLength} bytes; the shape needs ${nbytes}`)
+  if (parts.byteLength !== nbytes) throw failure('ERR_SHAPE', `bytes has ${parts.byteLength} bytes; ${given === undefined ? `a multiple of ${dtype.itemsize}, as ${dtype.name} needs, was expected` : `the shape needs ${nbytes}`}`)
+  const why = rule === true ? undefined : whyCopied(parts, dtype, extents, options)
+  if (why === null) return fromBlob(new Uint8Array(/** @type {ArrayBuffer} */ (parts.buffer), parts.byteOffset, nbytes), extents, { dtype: dtype.name, dynamism, owner: bytes })
+  if (rule === false) throw why
   const source = layoutOverBytes(parts, dtype.index, extents)
   const made = written(emptyLayout(dtype, extents, options, false), made => ffi.copy(made, source, 0))
   countCopy('fromBytes', nbytes)

@@ -3,15 +3,16 @@
 
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
-const { show, optionsOf } = require('../base/validate')
+const { show, optionsOf, shapeOf } = require('../base/validate')
 const { dtypeOf } = require('../backend/dtypes')
 const { emptyLayout, dtypeLike, written } = require('../layout/layouts')
-const { wrap } = require('./tensor')
+const { deviceOf } = require('../layout/placement')
+const { checkOut } = require('../copy/results')
+const { Tensor, wrap, tensorOf, checkDeviceOfOut } = require('./tensor')
 
 const { opcodes } = ffi
 
-/** @import { NameOf, Or, Shape, RandomOptions, RandomFloating, RandomInteger, DtypeOfBounds } from '../base/types' */
-/** @import { Tensor } from './tensor' */
+/** @import { NameOf, Or, Shape, DrawOptions, RandomFloating, RandomInteger, DtypeOfBounds } from '../base/types' */
 
 /**
  * @param {unknown} seed
@@ -104,7 +105,26 @@ function manualSeed (seed) {
 const FLOAT32 = dtypeOf('float32')
 
 /**
- * A new tensor of random numbers.
+ * A layout to draw into: of the caller's `out`.
+ *
+ * @param {unknown} out
+ * @param {unknown} shape  that it must have
+ * @param {Record<string, any>} options
+ */
+function layoutOfOut (out, shape, { dtype, device, dynamism, order, shared, pinMemory }) {
+  const ofNew = Object.entries({ dynamism, order, shared, pinMemory }).find(([_, value]) => value !== undefined)
+  if (ofNew !== undefined) throw failure('ERR_ARGUMENT', `${ofNew[0]} is ${show(ofNew[1])}, which is for new tensors; out has it already`)
+  const extents = shapeOf(shape)
+  const wanted = dtype === undefined ? undefined : dtypeOf(dtype)
+  const there = device === undefined ? undefined : deviceOf(device)
+  const layout = Tensor.writableOf(tensorOf(out, 'out'))
+  checkOut(layout, extents, wanted)
+  checkDeviceOfOut(layout, there)
+  return layout
+}
+
+/**
+ * A tensor of random numbers: a new one, or the option `out`.
  *
  * @param {number} row  of the distribution, as C numbers its functions
  * @param {import('../layout/layouts').Lay} lay
@@ -117,12 +137,18 @@ const FLOAT32 = dtypeOf('float32')
  */
 function draw (row, lay, what, opts, a = 0, b = 1, missing = FLOAT32) {
   const options = optionsOf(opts)
-  const { dtype: name, generator = shared } = options
+  const { dtype: name, generator = shared, out } = options
   if (!Generator.isGenerator(generator)) throw failure('ERR_ARGUMENT', `generator is ${show(generator)}; a Generator was expected`)
-  const layout = lay(name === undefined ? dtypeLike(lay, what) ?? missing : dtypeOf(name), what, options, false)
-  return wrap(written(layout, () => {
+  const generate = (/** @type {import('../layout/layouts').Layout} */ layout) => {
     Generator.advance(generator, ffi.generate(row, layout, [a, b, generator.seed, generator.offset], 0)) // stream 0
-  }))
+  }
+  if (out !== undefined) {
+    if (lay !== emptyLayout) throw failure('ERR_ARGUMENT', 'out is an option of rand, randn and randint')
+    generate(layoutOfOut(out, what, options))
+    return out
+  }
+  const layout = lay(name === undefined ? dtypeLike(lay, what) ?? missing : dtypeOf(name), what, options, false)
+  return wrap(written(layout, generate))
 }
 
 /**
@@ -150,9 +176,10 @@ function drawIntegers (lay, what, low, high, opts) {
  *
  * @template {RandomFloating} [D=never]
  * @param {Shape} shape  extents; an integer for one axis
- * @param {RandomOptions<D> | NameOf<D>} [opts]  float32 where no dtype is given; float16, bfloat16 and float64 are possible
- * @returns {Tensor<Or<D, 'float32'>>} owns its bytes
- * @throws {TypeError} ERR_DTYPE no floating dtype, ERR_ARGUMENT · {RangeError} ERR_SHAPE, ERR_MEMORY
+ * @param {DrawOptions<D> | NameOf<D>} [opts]  float32 where no dtype is given; float16, bfloat16 and float64 are possible. out: a tensor of that
+ *   shape, with any strides, which gets the same numbers, in its dtype, and is returned
+ * @returns {Tensor<Or<D, 'float32'>>} owns its bytes, or out
+ * @throws {TypeError} ERR_DTYPE no floating dtype, ERR_ARGUMENT · {RangeError} ERR_SHAPE, ERR_MEMORY · of out: as copyFrom, ERR_DEVICE
  * @see PyTorch rand
  * @example
  * rand([2, 3], { generator: new Generator(1) }).shape // [2, 3]
@@ -166,8 +193,8 @@ function rand (shape, opts) {
  *
  * @template {RandomFloating} [D=never]
  * @param {Shape} shape  extents; an integer for one axis
- * @param {RandomOptions<D> | NameOf<D>} [opts]  as rand
- * @returns {Tensor<Or<D, 'float32'>>} owns its bytes
+ * @param {DrawOptions<D> | NameOf<D>} [opts]  as rand
+ * @returns {Tensor<Or<D, 'float32'>>} owns its bytes, or out
  * @throws as rand
  * @see PyTorch randn
  * @example
@@ -186,8 +213,8 @@ function randn (shape, opts) {
  * @param {N} low
  * @param {M} high  exclusive
  * @param {Shape} shape  extents; an integer for one axis
- * @param {RandomOptions<D> | NameOf<D>} [opts]  int32 where no dtype is given, int64 for bigints
- * @returns {Tensor<Or<D, DtypeOfBounds<N | M>>>} owns its bytes
+ * @param {DrawOptions<D> | NameOf<D>} [opts]  int32 where no dtype is given, int64 for bigints; out as rand
+ * @returns {Tensor<Or<D, DtypeOfBounds<N | M>>>} owns its bytes, or out
  * @throws {RangeError} ERR_BOUNDS low is not below high, ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_CAST the dtype does not hold them, ERR_DTYPE, ERR_ARGUMENT
  * @see PyTorch randint
  * @example

@@ -6,6 +6,7 @@
 const { Array, Math, Object, Reflect, Uint8Array, arrayJoin, arrayMap, arrayPop, arraySlice } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
+const { learnTensors } = require('../base/tensors')
 const { functionsOf, lazyFile } = require('../runtime/lazy')
 const { countCopy, claim, unclaim } = require('../backend/storage')
 const {
@@ -60,8 +61,13 @@ const UNCLONEABLE = Symbol('a Tensor (share(t) gives a token that can be posted)
 /** number of Symbol.toStringTag's results that could not read the content */
 let unreadable = 0
 
+// Methods begin with one of these, or with a function below that does: `this.#method()` would be a TypeError of V8's own where
+// a method is called without its tensor.
+
 /** a tensor's current layout; null: disposed @type {(t: any) => InstanceType<typeof Layout> | null} */
 let layoutNow
+/** a view of a tensor @type {<D extends DtypeName>(t: Tensor<D>, layout: InstanceType<typeof Layout>) => Tensor<D>} */
+let view
 
 /** the constructor requires it, so that nobody else makes a tensor over a forged layout */
 const KEY = Symbol('samebytes')
@@ -76,6 +82,56 @@ function disposed () {
 
 function readOnly () {
   return failure('ERR_READ_ONLY', 'the tensor is read-only')
+}
+
+/** @param {unknown} t  what a method was called on */
+function withoutTensor (t) {
+  return failure('ERR_ARGUMENT', t === undefined || t === null
+    ? 'a method was called without its tensor; t.method(...), or t => t.method(...) as a function, was expected'
+    : `a method or property of tensors was used on ${show(t)}; a tensor was expected (a Proxy of one, or an object that inherits from one, is none)`)
+}
+
+/**
+ * @param {Tensor} t
+ * @returns {InstanceType<typeof Layout>}
+ */
+function live (t) {
+  const layout = layoutNow(t)
+  if (layout === null) throw disposed()
+  return layout
+}
+
+/**
+ * @param {Tensor} t
+ * @returns {InstanceType<typeof Layout>} with attached bytes
+ */
+function attached (t) {
+  const layout = live(t)
+  ffi.checkAttached(layout.storage)
+  return layout
+}
+
+/**
+ * @param {Tensor} t
+ * @returns {InstanceType<typeof Layout>} with attached bytes that no pending operation uses
+ */
+function notBusy (t) {
+  const layout = attached(t)
+  const { extra } = layout.storage
+  if (extra !== null && extra.busy > 0) throw busy('tensor')
+  return layout
+}
+
+/**
+ * @param {Tensor} t
+ * @returns {InstanceType<typeof Layout>} that may be written
+ */
+function writable (t) {
+  const layout = attached(t)
+  const { extra } = layout.storage
+  if (layout.flags & READ_ONLY) throw readOnly()
+  if (extra !== null && extra.busy > 0) throw busy('tensor')
+  return layout
 }
 
 const addons = lazyFile(() => require('./addons'))
@@ -155,7 +211,18 @@ class Tensor {
   static get __samebytes__ () { return offer() }
 
   static {
-    layoutNow = t => t.#layout
+    layoutNow = t => {
+      try {
+        return t.#layout
+      } catch {
+        throw withoutTensor(t)
+      }
+    }
+    view = (t, layout) => {
+      const whole = /** @type {InstanceType<typeof Layout>} */ (t.#layout)
+      if (whole.rare !== null) inherit(layout, whole)
+      return new Tensor(KEY, layout, t.#base ?? t)
+    }
   }
 
   /**
@@ -164,7 +231,7 @@ class Tensor {
    * @ignore
    */
   static layoutOf (t) {
-    return t.#live()
+    return live(t)
   }
 
   /**
@@ -173,7 +240,7 @@ class Tensor {
    * @ignore
    */
   static attachedOf (t) {
-    return t.#attached()
+    return attached(t)
   }
 
   /**
@@ -182,88 +249,66 @@ class Tensor {
    * @ignore
    */
   static writableOf (t) {
-    return t.#writable()
-  }
-
-  #live () {
-    const layout = this.#layout
-    if (layout === null) throw disposed()
-    return layout
-  }
-
-  /** @returns {InstanceType<typeof Layout>} with attached bytes */
-  #attached () {
-    const layout = this.#live()
-    ffi.checkAttached(layout.storage)
-    return layout
-  }
-
-  /** @returns {InstanceType<typeof Layout>} that may be written */
-  #writable () {
-    const layout = this.#attached()
-    const { extra } = layout.storage
-    if (layout.flags & READ_ONLY) throw readOnly()
-    if (extra !== null && extra.busy > 0) throw busy('tensor')
-    return layout
+    return writable(t)
   }
 
   // ---- Properties ----
 
   /** Elements per axis; a copy. @returns {number[]} */
-  get shape () { return arraySlice(this.#live().shape) }
+  get shape () { return arraySlice(live(this).shape) }
   /** Elements from one index to the next, per axis; a copy. @returns {number[]} */
-  get strides () { return arraySlice(this.#live().strides) }
+  get strides () { return arraySlice(live(this).strides) }
   /** The first element, in elements from the storage's first byte. @returns {number} */
-  get offset () { return this.#live().offset }
+  get offset () { return live(this).offset }
   /** The first element, in bytes from the storage's first byte. @returns {number} */
-  get byteOffset () { const l = this.#live(); return l.offset * itemsizes[l.dtype] }
+  get byteOffset () { const l = live(this); return l.offset * itemsizes[l.dtype] }
   /** The dtype's name, such as 'float32'. @returns {DtypeOf<D>} */
-  get dtype () { return dtypes[this.#live().dtype].name }
+  get dtype () { return dtypes[live(this).dtype].name }
   /** Number of axes. @returns {number} */
-  get ndim () { return this.#live().shape.length }
+  get ndim () { return live(this).shape.length }
   /** Number of elements. @returns {number} */
-  get size () { return this.#live().size }
+  get size () { return live(this).size }
   /** Number of elements, as in PyTorch. @returns {number} */
-  get numel () { return this.#live().size }
+  get numel () { return live(this).size }
   /** Bytes of one element. @returns {number} */
-  get itemsize () { return itemsizes[this.#live().dtype] }
+  get itemsize () { return itemsizes[live(this).dtype] }
   /** Bytes of all elements: size * itemsize. @returns {number} */
-  get nbytes () { const l = this.#live(); return l.size * itemsizes[l.dtype] }
+  get nbytes () { const l = live(this); return l.size * itemsizes[l.dtype] }
   /** Axes from outermost to innermost in memory; a copy. @returns {number[]} @see ExecuTorch dim_order */
-  get dimOrder () { return ffi.dimOrder(this.#live()) }
+  get dimOrder () { return ffi.dimOrder(live(this)) }
   /** How far resize may go: 'static' not at all, 'bounded' up to the capacity, 'unbound' beyond. @returns {Dynamism} @see ExecuTorch TensorShapeDynamism */
-  get dynamism () { return nameOfDynamism(this.#live().flags) }
+  get dynamism () { return nameOfDynamism(live(this).flags) }
 
   /** Elements that resize can grow to in place. @returns {number} */
-  get capacity () { return this.#live().capacity }
+  get capacity () { return live(this).capacity }
   /** The device of the bytes: 'cpu', 'cuda:0'. @returns {DeviceName} */
-  get device () { return nameOfDevice(deviceOfStorage(this.#live().storage)) }
+  get device () { return nameOfDevice(deviceOfStorage(live(this).storage)) }
   /** The tensor that this one is a view of. It may have other bytes since, by resize or setData. @returns {Tensor | undefined} @see NumPy ndarray.base */
-  get base () { this.#live(); return this.#base }
+  get base () { live(this); return this.#base }
   /** Is it a view of another tensor? @returns {boolean} */
-  get isView () { this.#live(); return this.#base !== undefined }
+  get isView () { live(this); return this.#base !== undefined }
   /** Do samebytes' writers refuse it? @returns {boolean} */
-  get isReadOnly () { return (this.#live().flags & READ_ONLY) !== 0 }
+  get isReadOnly () { return (live(this).flags & READ_ONLY) !== 0 }
   /** Can other threads see the bytes? @returns {boolean} */
   get isShared () {
-    const { storage } = this.#live()
+    const { storage } = live(this)
     return storage.kind === 'native' || (storage.kind === 'wasm' && backend.name === 'wasm-shared') || isSharedArrayBuffer(storage.buffer)
   }
 
   /** Is it in page-locked memory, from and to which devices copy faster? @returns {boolean} @see PyTorch is_pinned */
-  get isPinned () { return isPinned(this.#attached().storage) }
+  get isPinned () { return isPinned(attached(this).storage) }
 
   /** The owner given to fromBlob, else its source (of a record: the record's owner); undefined for bytes that samebytes allocated. @returns {unknown} */
-  get owner () { const l = this.#live(); return l.owner === undefined ? l.storage.owner : l.owner }
+  get owner () { const l = live(this); return l.owner === undefined ? l.storage.owner : l.owner }
   /** Was it disposed? Never throws. @returns {boolean} */
-  get isDisposed () { return this.#layout === null }
+  get isDisposed () { return layoutNow(this) === null }
 
   /** onnxruntime's name for shape. @returns {number[]} */
-  get dims () { return arraySlice(this.#live().shape) }
+  get dims () { return arraySlice(live(this).shape) }
   /** onnxruntime's name for dtype. @returns {DtypeOf<D>} */
-  get type () { return dtypes[this.#live().dtype].name }
+  get type () { return dtypes[live(this).dtype].name }
   /** onnxruntime's name for the place of the bytes: 'cpu' or 'gpu-buffer'. @returns {string} */
-  get location () { return deviceOfStorage(this.#live().storage) === CPU ? 'cpu' : 'gpu-buffer' }
+  get location () { return deviceOfStorage(live(this).storage) === CPU ? 'cpu' : 'gpu-buffer' }
 
   /** The external by which addons find samebytes' functions (`sb_tensor_from_napi` of samebytes_napi.h); null on WebAssembly. @returns {unknown} */
   get __samebytes__ () { return offer() }
@@ -283,12 +328,12 @@ class Tensor {
    * zeros([2, 2]).data // Float32Array(4) [ 0, 0, 0, 0 ]
    */
   get data () {
-    const layout = this.#layout
+    const layout = layoutNow(this)
     if (layout !== null) {
       const seen = layout.data
       if (seen !== null && seen[0] !== undefined) return seen // else: none, or its buffer went away
     }
-    return dataOf(this.#live())
+    return dataOf(live(this))
   }
 
   /**
@@ -300,7 +345,7 @@ class Tensor {
    * tensor([1, 256], 'int16').bytes // Uint8Array(4) [ 1, 0, 0, 1 ]
    */
   get bytes () {
-    const layout = this.#live()
+    const layout = live(this)
     const { buffer, byteOffset, byteLength } = partsOfArray(layout.data !== null && layout.data.length > 0 ? layout.data : dataOf(layout))
     const bytes = new Uint8Array(/** @type {ArrayBuffer} */ (buffer), byteOffset, byteLength)
     backend.expose(bytes, layout.storage)
@@ -318,7 +363,7 @@ class Tensor {
    */
   setBytes (bytes) {
     const parts = bytesOf(bytes)
-    const layout = this.#writable()
+    const layout = writable(this)
     const nbytes = layout.size * itemsizes[layout.dtype]
     if (parts.byteLength !== nbytes) throw failure('ERR_SHAPE', `bytes has ${parts.byteLength} bytes; the tensor has ${nbytes}`)
     ffi.copy(layout, layoutOverBytes(parts, layout.dtype, layout.shape), 0)
@@ -337,7 +382,7 @@ class Tensor {
    * zeros([0]).dataPtr // 0n
    */
   get dataPtr () {
-    const layout = this.#attached()
+    const layout = attached(this)
     if (layout.size > 0 && hasNoAddress(layout)) {
       throw failure('ERR_UNSUPPORTED', 'the bytes are the caller\'s and have no address in WASM memory')
     }
@@ -356,7 +401,7 @@ class Tensor {
    * fromBlob(zeros([2, 3]).T.toBlob()).strides // [1, 3]
    */
   toBlob () {
-    const layout = this.#attached()
+    const layout = attached(this)
     const { name, itemsize } = dtypes[layout.dtype]
     const record = Object.freeze({
       ptr: hasNoAddress(layout) ? 0n : addressOf(layout),
@@ -388,7 +433,7 @@ class Tensor {
    */
   __dlpack__ (opts) {
     const asked = askedOf(optionsOf(opts))
-    return capsuleOf(this.#attached(), asked)
+    return capsuleOf(attached(this), asked)
   }
 
   /**
@@ -401,7 +446,7 @@ class Tensor {
    * zeros([2]).__dlpack_device__() // [1, 0]
    */
   __dlpack_device__ () {
-    return dlDeviceOf(this.#live())
+    return dlDeviceOf(live(this))
   }
 
   /**
@@ -416,7 +461,7 @@ class Tensor {
    * zeros([2]).__cudaArrayInterface__ // undefined
    */
   get __cudaArrayInterface__ () {
-    const layout = this.#live()
+    const layout = live(this)
     return deviceOfStorage(layout.storage) === CPU ? undefined : arrayInterfaceOf(layout)
   }
 
@@ -451,7 +496,7 @@ class Tensor {
    * tensor([[1, 2], [3, 4]]).get(1, -1) // 4
    */
   get (...index) {
-    const layout = this.#attached()
+    const layout = attached(this)
     return read(layout, this.#offsetOf(layout, index, 0))
   }
 
@@ -472,7 +517,7 @@ class Tensor {
    * @returns {any}
    */
   at (...index) {
-    if (index.length === this.#live().shape.length) return Reflect.apply(this.get, this, index)
+    if (index.length === live(this).shape.length) return Reflect.apply(this.get, this, index)
     return Reflect.apply(this.slice, this, arrayMap(index, (i, d) => integer(`index ${d}`, i)))
   }
 
@@ -488,9 +533,9 @@ class Tensor {
    * t.toArray() // [[0, 0], [5, 0]]
    */
   set (value, ...index) {
-    const dtype = dtypes[this.#live().dtype]
+    const dtype = dtypes[live(this).dtype]
     const scalar = scalarFor(value, dtype) // getters of a pair run here, before the checks
-    const layout = this.#writable()
+    const layout = writable(this)
     const place = this.#offsetOf(layout, index, 0)
     write(layout, place, scalar)
   }
@@ -512,7 +557,7 @@ class Tensor {
   accessor (opts) {
     const given = optionsOf(opts)
     const wanted = { dtype: given.dtype, ndim: given.ndim } // getters run here
-    return accessorOf(this, this.#attached(), layoutNow, wanted)
+    return accessorOf(this, attached(this), layoutNow, wanted)
   }
 
   /**
@@ -525,7 +570,7 @@ class Tensor {
    * tensor([[7]]).item() // 7
    */
   item () {
-    const layout = this.#attached()
+    const layout = attached(this)
     if (layout.size !== 1) throw failure('ERR_SHAPE', `the tensor has ${layout.size} elements; item() takes one`)
     return read(layout, layout.offset)
   }
@@ -541,7 +586,7 @@ class Tensor {
    * tensor([1, 2, 3, 4], [2, 2]).toArray() // [[1, 2], [3, 4]]
    */
   toArray () {
-    return nested(this.#attached())
+    return nested(attached(this))
   }
 
   /**
@@ -555,6 +600,7 @@ class Tensor {
    * tensor([1n, 2n]).tolist() // [ 1n, 2n ]
    */
   tolist () {
+    layoutNow(this)
     return /** @type {any} */ (this.toArray())
   }
 
@@ -567,7 +613,7 @@ class Tensor {
    * JSON.stringify(tensor([1n, 2n])) // '["1","2"]'
    */
   toJSON () {
-    return nested(this.#attached(), true)
+    return nested(attached(this), true)
   }
 
   /**
@@ -580,7 +626,7 @@ class Tensor {
    * Array.from(tensor([[1, 2], [3, 4]]), row => row.toArray()) // [[1, 2], [3, 4]]
    */
   * [Symbol.iterator] () {
-    const { shape } = this.#live()
+    const { shape } = live(this)
     if (shape.length === 0) throw noAxes()
     for (let i = 0; i < shape[0]; i++) yield shape.length === 1 ? this.get(i) : this.select(0, i)
   }
@@ -597,22 +643,12 @@ class Tensor {
    * t.toArray() // [[1, 1], [3, 3]]
    */
   * rows () {
-    const { shape } = this.#live()
+    const { shape } = live(this)
     if (shape.length === 0) throw noAxes()
     for (let i = 0; i < shape[0]; i++) yield this.select(0, i)
   }
 
   // ---- Views ----
-
-  /**
-   * @param {InstanceType<typeof Layout>} layout
-   * @returns {Tensor<D>} a view of this
-   */
-  #view (layout) {
-    const whole = /** @type {InstanceType<typeof Layout>} */ (this.#layout)
-    if (whole.rare !== null) inherit(layout, whole)
-    return new Tensor(KEY, layout, this.#base ?? this)
-  }
 
   /**
    * Basic slicing as in Python, one entry per axis: a number (drops the axis), '1:5', '::-1', '...', null (new axis), or
@@ -627,7 +663,7 @@ class Tensor {
    */
   slice (...specs) {
     const list = specs.length === 1 ? parseSlice(specs[0], 0) : parseSlices(specs)
-    return this.#view(ffi.viewByList(opcodes.slice, this.#live(), list))
+    return view(this, ffi.viewByList(opcodes.slice, live(this), list))
   }
 
   /**
@@ -644,7 +680,7 @@ class Tensor {
   select (axis, index) {
     integer('axis', axis)
     integer('index', index)
-    return this.#view(ffi.viewByNumbers(opcodes.select, this.#live(), axis, index))
+    return view(this, ffi.viewByNumbers(opcodes.select, live(this), axis, index))
   }
 
   /**
@@ -663,7 +699,7 @@ class Tensor {
     integer('axis', axis)
     integer('start', start)
     integer('length', length)
-    return this.#view(ffi.viewByNumbers(opcodes.narrow, this.#live(), axis, start, length))
+    return view(this, ffi.viewByNumbers(opcodes.narrow, live(this), axis, start, length))
   }
 
   /**
@@ -685,7 +721,7 @@ class Tensor {
       list = axes
     }
     const axes = integers('order', list)
-    return this.#view(ffi.viewByList(opcodes.permute, this.#live(), axes))
+    return view(this, ffi.viewByList(opcodes.permute, live(this), axes))
   }
 
   /**
@@ -702,7 +738,7 @@ class Tensor {
   transpose (a, b) {
     integer('a', a)
     integer('b', b)
-    return this.#view(ffi.viewByNumbers(opcodes.transpose, this.#live(), a, b))
+    return view(this, ffi.viewByNumbers(opcodes.transpose, live(this), a, b))
   }
 
   /**
@@ -715,9 +751,9 @@ class Tensor {
    * zeros([2, 3, 4]).mT.shape // [2, 4, 3]
    */
   get mT () {
-    const layout = this.#live()
+    const layout = live(this)
     if (layout.shape.length < 2) throw failure('ERR_SHAPE', `mT is for 2 and more axes; the tensor has ${layout.shape.length}`)
-    return this.#view(ffi.viewByNumbers(opcodes.transpose, layout, -1, -2))
+    return view(this, ffi.viewByNumbers(opcodes.transpose, layout, -1, -2))
   }
 
   /**
@@ -730,9 +766,9 @@ class Tensor {
    * tensor([[1, 2], [3, 4]]).T.toArray() // [[1, 3], [2, 4]]
    */
   get T () {
-    const layout = this.#live()
+    const layout = live(this)
     if (layout.shape.length !== 2) throw noMatrix(layout)
-    return this.#view(ffi.viewByNumbers(opcodes.transpose, layout, 0, 1))
+    return view(this, ffi.viewByNumbers(opcodes.transpose, layout, 0, 1))
   }
 
   /**
@@ -765,12 +801,12 @@ class Tensor {
     const { copy: rule } = args.length > 1 && isOptions(last) ? optionsOf(arrayPop(args)) : {}
     boolean('copy', rule)
     const shape = shapeOfArguments(args)
-    const layout = this.#live()
-    if (rule === false) return this.#view(ffi.viewByList(opcodes.view, layout, shape))
+    const layout = live(this)
+    if (rule === false) return view(this, ffi.viewByList(opcodes.view, layout, shape))
     const out = ffi.reshape(layout, shape)
-    if (out.storage !== ffi.nothing && rule !== true) return this.#view(out)
+    if (out.storage !== ffi.nothing && rule !== true) return view(this, out)
     const target = out.storage === ffi.nothing ? out : ffi.dense(layout.dtype, out.shape)
-    return wrap(copied('reshape', target, this.#attached(), 0))
+    return wrap(copied('reshape', target, attached(this), 0))
   }
 
   /**
@@ -804,7 +840,7 @@ class Tensor {
     const strides = givenStrides === undefined ? null : integers('strides', givenStrides)
     const order = givenOrder === undefined ? null : integers('dimOrder', givenOrder, 'ERR_SHAPE')
     const offset = givenOffset === undefined ? null : integer('offset', givenOffset)
-    return this.#view(viewed(this.#live(), { dtype, shape: extents, strides, dimOrder: order, offset }))
+    return view(this, viewed(live(this), { dtype, shape: extents, strides, dimOrder: order, offset }))
   }
 
   /**
@@ -824,7 +860,7 @@ class Tensor {
     integer('axis', axis)
     integer('size', size)
     integer('step', step)
-    return this.#view(ffi.viewByNumbers(opcodes.unfold, this.#live(), axis, size, step))
+    return view(this, ffi.viewByNumbers(opcodes.unfold, live(this), axis, size, step))
   }
 
   /**
@@ -839,7 +875,7 @@ class Tensor {
    */
   squeeze (axis) {
     const axes = axis === undefined ? null : axesOf(axis)
-    return this.#view(ffi.viewByList(opcodes.squeeze, this.#live(), axes))
+    return view(this, ffi.viewByList(opcodes.squeeze, live(this), axes))
   }
 
   /**
@@ -854,7 +890,7 @@ class Tensor {
    */
   unsqueeze (axis) {
     integer('axis', axis)
-    return this.#view(ffi.viewByNumbers(opcodes.unsqueeze, this.#live(), axis))
+    return view(this, ffi.viewByNumbers(opcodes.unsqueeze, live(this), axis))
   }
 
   /**
@@ -869,7 +905,7 @@ class Tensor {
    */
   expand (...shape) {
     const extents = shapeOfArguments(shape)
-    return this.#view(ffi.viewByList(opcodes.broadcast_to, this.#live(), extents))
+    return view(this, ffi.viewByList(opcodes.broadcast_to, live(this), extents))
   }
 
   /**
@@ -883,6 +919,7 @@ class Tensor {
    * tensor([1, 2]).broadcastTo([2, 2]).toArray() // [[1, 2], [1, 2]]
    */
   broadcastTo (...shape) {
+    layoutNow(this)
     return Reflect.apply(this.expand, this, shape)
   }
 
@@ -898,7 +935,7 @@ class Tensor {
    */
   flip (axis) {
     const axes = axis === undefined ? null : axesOf(axis)
-    return this.#view(ffi.viewByList(opcodes.flip, this.#live(), axes))
+    return view(this, ffi.viewByList(opcodes.flip, live(this), axes))
   }
 
   /**
@@ -917,7 +954,7 @@ class Tensor {
     integer('offset', offset)
     integer('axis1', axis1)
     integer('axis2', axis2)
-    return this.#view(ffi.viewByNumbers(opcodes.diagonal, this.#live(), offset, axis1, axis2))
+    return view(this, ffi.viewByNumbers(opcodes.diagonal, live(this), offset, axis1, axis2))
   }
 
   /**
@@ -936,8 +973,8 @@ class Tensor {
   asStrided (shape, strides, offset) {
     const extents = shapeOf(shape)
     const steps = integers('strides', strides)
-    const at = offset === undefined ? this.#live().offset : integer('offset', offset)
-    return this.#view(ffi.asStrided(this.#live(), extents, steps, null, at, false))
+    const at = offset === undefined ? live(this).offset : integer('offset', offset)
+    return view(this, ffi.asStrided(live(this), extents, steps, null, at, false))
   }
 
   /**
@@ -953,7 +990,7 @@ class Tensor {
    */
   split (sizeOrSizes, axis = 0) {
     const given = typeof sizeOrSizes === 'number' ? integer('size', sizeOrSizes) : integers('sizes', sizeOrSizes, 'ERR_BOUNDS', MOST_PARTS)
-    const extent = this.#extent(axis)
+    const extent = Tensor.#extent(this, axis)
     return this.#parts(axis, Array.isArray(given) ? checkSizes(given, extent) : equalSizes(given, extent))
   }
 
@@ -971,7 +1008,7 @@ class Tensor {
    */
   chunk (n, axis = 0) {
     if (integer('n', n) < 1) throw failure('ERR_BOUNDS', `n is ${n}; at least 1 was expected`)
-    const extent = this.#extent(axis)
+    const extent = Tensor.#extent(this, axis)
     return this.#parts(axis, extent === 0 ? sameParts(n, 0) : equalSizes(Math.ceil(extent / n), extent))
   }
 
@@ -986,17 +1023,18 @@ class Tensor {
    * tensor([[1, 2], [3, 4]]).unbind(1).map(t => t.toArray()) // [[1, 3], [2, 4]]
    */
   unbind (axis = 0) {
-    const sizes = sameParts(this.#extent(axis), 1)
+    const sizes = sameParts(Tensor.#extent(this, axis), 1)
     this.#checkParts(sizes)
     return arrayMap(sizes, (_, i) => this.select(axis, i))
   }
 
   /**
+   * @param {Tensor} t
    * @param {number} axis
    * @returns {number} its elements
    */
-  #extent (axis) {
-    const { shape } = this.#live()
+  static #extent (t, axis) {
+    const { shape } = live(t)
     const n = shape.length
     if (integer('axis', axis) < -n || axis >= n) throw failure('ERR_BOUNDS', `axis is ${axis}; the tensor has ${n} axes`)
     return shape[axis < 0 ? axis + n : axis]
@@ -1004,7 +1042,7 @@ class Tensor {
 
   /** @param {number[]} sizes  of the views to be made */
   #checkParts ({ length }) {
-    checkHeap(length * (TENSOR + 2 * ENTRY * this.#live().shape.length), () => `${length} views; narrow or select takes one`)
+    checkHeap(length * (TENSOR + 2 * ENTRY * live(this).shape.length), () => `${length} views; narrow or select takes one`)
   }
 
   /**
@@ -1031,7 +1069,7 @@ class Tensor {
    * zeros([2, 3]).T.isContiguous() // false
    */
   isContiguous (memoryFormat) {
-    const layout = this.#live()
+    const layout = live(this)
     const order = memoryFormat === undefined ? null : formatOf(memoryFormat, layout.shape.length)
     return order === null ? ffi.isContiguous(layout) : ffi.isContiguousIn(layout, order)
   }
@@ -1047,7 +1085,7 @@ class Tensor {
    * zeros([1, 3, 2, 2]).toMemoryFormat('channels_last').strides // [12, 1, 6, 3]
    */
   toMemoryFormat (memoryFormat) {
-    const layout = this.#attached()
+    const layout = attached(this)
     const order = formatOf(memoryFormat, layout.shape.length)
     if (order === null) return this.contiguous()
     if (ffi.isContiguousIn(layout, order)) return this
@@ -1070,7 +1108,7 @@ class Tensor {
    */
   resize (...shape) {
     const extents = shapeOfArguments(shape)
-    const layout = this.#notBusy()
+    const layout = notBusy(this)
     const out = ffi.resize(layout, extents)
     if (out.storage !== ffi.nothing) {
       this.#layout = out
@@ -1105,9 +1143,9 @@ class Tensor {
    * zeros([2, 2]).setData(new Float32Array([1, 2, 3, 4])).toArray() // [[1, 2], [3, 4]]
    */
   setData (source) {
-    if (!Tensor.isTensor(source)) return this.#setArray(source)
-    const layout = this.#notBusy()
-    const from = source.#attached()
+    if (!Tensor.isTensor(source)) return Tensor.#setArray(this, source)
+    const layout = notBusy(this)
+    const from = attached(source)
     checkSameDevice(layout.storage, from.storage)
     const made = ffi.rebind(layout, from)
     made.owner = from.owner
@@ -1118,26 +1156,28 @@ class Tensor {
   }
 
   /**
+   * @template {Tensor} T
+   * @param {T} t
    * @param {unknown} array
-   * @returns {this}
+   * @returns {T}
    */
-  #setArray (array) {
+  static #setArray (t, array) {
     const type = dtypeOfArray(array)
     if (type === undefined) throw failure('ERR_ARGUMENT', `source is ${show(array)}; a tensor or typed array was expected (fromBlob makes a tensor of other bytes)`)
-    const layout = this.#notBusy()
+    const layout = notBusy(t)
     const dtype = dtypes[layout.dtype]
     const wanted = dtypeOfType(dtype.Type)
     if (type !== wanted) throw failure('ERR_DTYPE', `source is of ${type}; the tensor is of ${dtype.name}, whose typed array is of ${wanted}`)
     if (deviceOfStorage(layout.storage) !== CPU) throw failure('ERR_DEVICE', `source is in the CPU's memory; the tensor is on ${nameOfDevice(deviceOfStorage(layout.storage))}, and copyFrom copies`)
     const source = adoptArray(array, dtype, undefined)
     try {
-      this.#rebind(ffi.rebind(layout, source))
+      t.#rebind(ffi.rebind(layout, source))
     } catch (error) {
       backend.release(source.storage)
       throw error
     }
-    this.#base = undefined
-    return this
+    t.#base = undefined
+    return t
   }
 
   /**
@@ -1151,14 +1191,6 @@ class Tensor {
     let root = this
     for (let base = root.#base; root !== stop && base !== undefined; base = root.#base) root = base
     return root
-  }
-
-  /** @returns {InstanceType<typeof Layout>} with attached bytes that no pending operation uses */
-  #notBusy () {
-    const layout = this.#attached()
-    const { extra } = layout.storage
-    if (extra !== null && extra.busy > 0) throw busy('tensor')
-    return layout
   }
 
   /**
@@ -1188,7 +1220,7 @@ class Tensor {
    * tensor([1, 2]).clone({ dtype: 'float64' }).dtype // 'float64'
    */
   clone (opts) {
-    return this.#copy('clone', resultOf(opts))
+    return Tensor.#copy(this, 'clone', resultOf(opts))
   }
 
   /**
@@ -1204,7 +1236,7 @@ class Tensor {
    * tensor([1.5, -300]).astype('int8', { casting: 'unsafe' }).toArray() // [1, -128]
    */
   astype (dtype, opts) {
-    return this.#copy('astype', { ...resultOf(opts), dtype: dtypeOf(dtype) })
+    return Tensor.#copy(this, 'astype', { ...resultOf(opts), dtype: dtypeOf(dtype) })
   }
 
   /**
@@ -1232,8 +1264,8 @@ class Tensor {
    */
   contiguous (opts) {
     const result = resultOf(opts)
-    if (result.out !== undefined) return this.#copy('contiguous', result)
-    const layout = this.#attached()
+    if (result.out !== undefined) return Tensor.#copy(this, 'contiguous', result)
+    const layout = attached(this)
     const dtype = result.dtype === undefined ? layout.dtype : result.dtype.index
     if (dtype === layout.dtype && ffi.isContiguous(layout)) return this
     return wrap(copied('contiguous', denseLayout(dtype, layout.shape), layout, result.casting))
@@ -1269,8 +1301,8 @@ class Tensor {
    */
   to (target, opts) {
     const asked = conversionOf(target, opts)
-    if (isConverted(this.#attached(), asked)) return this
-    return this.#copy('to', asked)
+    if (isConverted(attached(this), asked)) return this
+    return Tensor.#copy(this, 'to', asked)
   }
 
   /**
@@ -1285,6 +1317,7 @@ class Tensor {
    * zeros([2]).cpu().device // 'cpu'
    */
   cpu (opts) {
+    layoutNow(this)
     return this.to('cpu', opts)
   }
 
@@ -1307,6 +1340,7 @@ class Tensor {
    * @returns {any}
    */
   cuda (index = 0, opts) {
+    layoutNow(this)
     return this.to({ ...optionsOf(opts), device: `cuda:${integer('index', index)}` })
   }
 
@@ -1342,12 +1376,12 @@ class Tensor {
     const { signal } = typeof target === 'string' ? optionsOf(opts) : optionsOf(target)
     const asked = conversionOf(target, opts)
     const { dtype, casting, out, device } = asked
-    const layout = this.#attached()
+    const layout = attached(this)
     if (isConverted(layout, asked)) return this
     const made = out ?? wrap(withBytes(likeOf(layout, dtype), layout.flags & (STATIC | UNBOUND), false, placeFor(layout, device)))
     try {
       if (out !== undefined) {
-        const layoutOfOut = out.#writable()
+        const layoutOfOut = writable(out)
         checkOut(layoutOfOut, layout.shape, dtype)
         checkDeviceOfOut(layoutOfOut, device)
       }
@@ -1369,6 +1403,7 @@ class Tensor {
    * (await zeros([2]).cpuAsync()).device // 'cpu'
    */
   async cpuAsync (opts) {
+    layoutNow(this)
     return this.toAsync('cpu', opts)
   }
 
@@ -1390,6 +1425,7 @@ class Tensor {
    * @returns {Promise<any>}
    */
   async cudaAsync (index = 0, opts) {
+    layoutNow(this)
     return this.toAsync({ ...optionsOf(opts), device: `cuda:${integer('index', index)}` })
   }
 
@@ -1404,7 +1440,7 @@ class Tensor {
    * const sent = t => t.pinMemory().cuda()
    */
   pinMemory () {
-    const layout = this.#attached()
+    const layout = attached(this)
     if (deviceOfStorage(layout.storage) !== CPU) throw failure('ERR_DEVICE', `the tensor is on ${nameOfDevice(deviceOfStorage(layout.storage))}; the CPU's memory is pinned, and cpu() copies it there`)
     if (isPinned(layout.storage)) return this
     return wrap(copied('pinMemory', likeOf(layout, undefined), layout, 0, placeOf(undefined, true)))
@@ -1420,7 +1456,7 @@ class Tensor {
    * (await zeros([2]).ready()).toArray() // [0, 0]
    */
   async ready () {
-    const layout = this.#live()
+    const layout = live(this)
     if (layout.storage.extra !== null) await ready(layout)
     return this
   }
@@ -1435,19 +1471,20 @@ class Tensor {
    * zeros([2]).shareMemory().isShared // true
    */
   shareMemory () {
-    const layout = this.#attached()
+    const layout = attached(this)
     const device = deviceOfStorage(layout.storage)
     return wrap(copied('shareMemory', likeOf(layout, undefined), layout, 0, device === CPU ? SHARED : { device, pinned: false, shared: true }))
   }
 
   /**
+   * @param {Tensor} t
    * @param {string} reason
    * @param {Result & { device?: number }} result  device: undefined keeps the tensor's
    */
-  #copy (reason, { dtype, casting, out, device }) {
-    const layout = this.#attached()
+  static #copy (t, reason, { dtype, casting, out, device }) {
+    const layout = attached(t)
     if (out !== undefined) {
-      const target = out.#writable()
+      const target = writable(out)
       checkDeviceOfOut(target, device ?? deviceOfStorage(layout.storage))
       copiedInto(reason, target, dtype, layout, casting)
       return out
@@ -1473,7 +1510,7 @@ class Tensor {
     const times = typeof reps === 'number' ? [integer('reps', reps)] : integers('reps', reps)
     const result = resultOf(opts)
     checkCounts('reps', times)
-    return produced('tile', rearrange().tile(this.#attached(), times), result)
+    return produced('tile', rearrange().tile(attached(this), times), result)
   }
 
   /**
@@ -1494,7 +1531,7 @@ class Tensor {
     const axis = along === undefined || along === null ? null : integer('axis', along)
     const counts = typeof repeats === 'number' ? integer('repeats', repeats) : integerList('repeats', Tensor.isTensor(repeats) ? integersOf('repeats', repeats) : repeats)
     checkCounts('repeats', typeof counts === 'number' ? [counts] : counts)
-    return produced('repeat', rearrange().repeat(this.#attached(), counts, axis), result)
+    return produced('repeat', rearrange().repeat(attached(this), counts, axis), result)
   }
 
   /**
@@ -1516,7 +1553,7 @@ class Tensor {
     const shifts = axesOf(shift, 'shift')
     const axes = along === undefined || along === null ? null : axesOf(along)
     const result = resultOf(options)
-    return produced('roll', rearrange().roll(this.#attached(), shifts, axes), result)
+    return produced('roll', rearrange().roll(attached(this), shifts, axes), result)
   }
 
   /**
@@ -1538,8 +1575,8 @@ class Tensor {
     const result = resultOf(options)
     const d = along === undefined || along === null ? null : integer('axis', along)
     const list = Tensor.isTensor(indices) ? null : indicesOf('indices', indices)
-    const layout = this.#attached()
-    const from = list ?? /** @type {Tensor} */ (indices).#attached()
+    const layout = attached(this)
+    const from = list ?? attached(/** @type {Tensor} */ (indices))
     if (list === null) checkSameDevice(layout.storage, from.storage)
     return produced('take', rearrange().take(layout, from, d), result)
   }
@@ -1553,7 +1590,7 @@ class Tensor {
    * full([1, 1, 3], 7, 'uint8').toImageData().data // Uint8ClampedArray(4) [ 7, 7, 7, 255 ]
    */
   toImageData () {
-    const image = imageOfLayout(this.#attached())
+    const image = imageOfLayout(attached(this))
     countCopy('toImageData', 4 * image.width * image.height)
     return /** @type {any} */ (image)
   }
@@ -1565,7 +1602,7 @@ class Tensor {
    *   a value, tensor or nested list, which is broadcast; a typed array or flat list with as many elements as this tensor, in
    *   row-major order; an ImageData for (height, width, 4), or (height, width, 3) without alpha; an AudioBuffer for
    *   (channels, frames). Back to an AudioBuffer: fromBlob(buffer.getChannelData(c)).copyFrom(t.select(0, c))
-   * @param {CopyOptions} [opts]  scale and bias: x * scale + bias, each one number, or one per index of this tensor's axis. stream: of
+   * @param {CopyOptions} [opts]  scale and bias: x * scale + bias, each one number (or a tensor without axes), or one per index of this tensor's axis, in a list or tensor. stream: of
    *   the device of this tensor, else of src; copies from or to the CPU are complete when this returns
    * @returns {this}
    * @throws {RangeError} ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_CAST, ERR_DTYPE, ERR_ARGUMENT · ERR_OVERLAP (two elements of this share a byte),
@@ -1578,21 +1615,21 @@ class Tensor {
     const { casting: rule, scale, bias, axis, stream } = optionsOf(opts)
     const casting = castingOf(rule)
     const scaling = scalingOf(scale, bias, axis)
-    if (stream !== undefined) return this.#copyOn(stream, src, { casting: rule, scale, bias, axis })
+    if (stream !== undefined) return Tensor.#copyOn(this, stream, src, { casting: rule, scale, bias, axis })
     const isTensor = Tensor.isTensor(src) // first, because it is the most frequent, and isVideoFrame throws internally for others
     if (!isTensor && isVideoFrame(src)) throw failure('ERR_ARGUMENT', 'src is a VideoFrame, which takes time to read; copyFromAsync copies it')
-    const channels = isTensor ? null : channelsOf(src, this.#live().shape)
+    const channels = isTensor ? null : channelsOf(src, live(this).shape)
     if (channels !== null) {
-      const dst = this.#writable()
+      const dst = writable(this)
       if (copyRows({ dst, scaling, casting }, channels)) {
         countCopy('copyFrom', dst.size * itemsizes[dst.dtype])
         return this
       }
     }
     const image = isTensor ? null : imageOf(src)
-    const source = isTensor ? src.#attached() : sourceOf(src, image, this.#live())
+    const source = isTensor ? attached(src) : sourceOf(src, image, live(this))
     try {
-      const layout = this.#writable()
+      const layout = writable(this)
       copyElements(layout, source, scaling, casting)
       countCopy('copyFrom', layout.size * itemsizes[layout.dtype])
     } finally {
@@ -1602,24 +1639,27 @@ class Tensor {
   }
 
   /**
+   * @template {Tensor} T
+   * @param {T} t
    * @param {unknown} stream  the option
    * @param {any} src
    * @param {CopyOptions} options  without it
-   * @returns {this}
+   * @returns {T}
    */
-  #copyOn (stream, src, options) {
-    const on = this.#streamOf(stream, src)
-    return withStream(on, () => this.copyFrom(src, options))
+  static #copyOn (t, stream, src, options) {
+    const on = Tensor.#streamOf(t, stream, src)
+    return withStream(on, () => t.copyFrom(src, options))
   }
 
   /**
+   * @param {Tensor} t
    * @param {unknown} stream  the option
    * @param {unknown} src
    */
-  #streamOf (stream, src) {
+  static #streamOf (t, stream, src) {
     if (stream === undefined) return null
-    const there = deviceOfStorage(this.#live().storage)
-    return streamOf(stream, there !== CPU || !Tensor.isTensor(src) ? there : deviceOfStorage(src.#live().storage))
+    const there = deviceOfStorage(live(t).storage)
+    return streamOf(stream, there !== CPU || !Tensor.isTensor(src) ? there : deviceOfStorage(live(src).storage))
   }
 
   /**
@@ -1645,18 +1685,18 @@ class Tensor {
     const casting = castingOf(rule)
     const scaling = scalingOf(scale, bias, axis)
     const isTensor = Tensor.isTensor(src)
-    const on = this.#streamOf(stream, src)
+    const on = Tensor.#streamOf(this, stream, src)
     if (!isTensor && (isVideoFrame(src) || isAudioBuffer(src))) {
-      await copyMedia(src, () => this.#writable(), { scaling, casting, signal })
+      await copyMedia(src, () => writable(this), { scaling, casting, signal })
       return this
     }
     const image = isTensor ? null : imageOf(src)
-    const source = isTensor ? src.#attached() : sourceOf(src, image, this.#live())
+    const source = isTensor ? attached(src) : sourceOf(src, image, live(this))
     const array = image === null ? src : image.data
     const isArray = dtypeOfArray(array) !== undefined
     try {
       if (isArray) source.storage = kept(source.storage, array)
-      const layout = this.#writable()
+      const layout = writable(this)
       await copyAsync({ dst: layout, src: source, scaling, casting }, !isArray && !isTensor, signal, on)
       countCopy('copyFromAsync', layout.size * itemsizes[layout.dtype])
     } finally {
@@ -1676,8 +1716,8 @@ class Tensor {
    * zeros([2], 'int64').fill(5n).toArray() // [ 5n, 5n ]
    */
   fill (value) {
-    const scalar = typeof value === 'number' && dtypes[this.#live().dtype].kind === 'FLOATING' ? value : scalarFor(value, dtypes[this.#live().dtype])
-    ffi.fill(this.#writable(), scalar)
+    const scalar = typeof value === 'number' && dtypes[live(this).dtype].kind === 'FLOATING' ? value : scalarFor(value, dtypes[live(this).dtype])
+    ffi.fill(writable(this), scalar)
     return this
   }
 
@@ -1691,7 +1731,7 @@ class Tensor {
    * ones([2]).zero().toArray() // [0, 0]
    */
   zero () {
-    ffi.fill(this.#writable(), false)
+    ffi.fill(writable(this), false)
     return this
   }
 
@@ -1707,7 +1747,7 @@ class Tensor {
    * t.isDisposed // true
    */
   dispose () {
-    const layout = this.#layout
+    const layout = layoutNow(this)
     if (layout === null) return
     this.#layout = null
     this.#base = undefined
@@ -1716,6 +1756,7 @@ class Tensor {
 
   /** What `using` calls: dispose(). */
   [DISPOSE] () {
+    layoutNow(this)
     this.dispose()
   }
 
@@ -1731,7 +1772,7 @@ class Tensor {
    * String(tensor([1, 2])) // 'tensor([1., 2.])'
    */
   toString () {
-    const layout = this.#attached()
+    const layout = attached(this)
     const { name, kind } = dtypes[layout.dtype]
     return print(layout, { dtype: name, kind, device: nameOfDevice(deviceOfStorage(layout.storage)) }, { Layout, nested, checkHeap })
   }
@@ -1750,7 +1791,7 @@ class Tensor {
       const code = error?.code
       if (code === 'ERR_DISPOSED') return 'tensor(disposed)'
       if (code === 'ERR_DETACHED') return 'tensor(detached)'
-      if (code === 'ERR_CUDA_CONTEXT_LOST') return `tensor(lost, device='${nameOfDevice(deviceOfStorage(this.#live().storage))}')`
+      if (code === 'ERR_CUDA_CONTEXT_LOST') return `tensor(lost, device='${nameOfDevice(deviceOfStorage(live(this).storage))}')`
       const message = error?.message
       return `[Tensor: ${typeof message === 'string' ? message : show(error)}]`
     }
@@ -1768,7 +1809,7 @@ class Tensor {
    * @returns {string}
    */
   get [Symbol.toStringTag] () {
-    const layout = #layout in this ? this.#layout : undefined
+    const layout = Tensor.isTensor(this) ? this.#layout : undefined
     if (layout === undefined) return 'Tensor' // the prototype, or an object that inherits from it
     if (layout === null) return 'Tensor(disposed)'
     const what = `${dtypes[layout.dtype].name}[${arrayJoin(layout.shape, ',')}]`
@@ -1935,9 +1976,18 @@ function integersOf (name, t) {
   return length === 0 ? [nested(layout)] : nested(layout)
 }
 
+/** @param {unknown} value @returns {string | null} for messages; null: it is no tensor */
+function describe (value) {
+  if (!Tensor.isTensor(value)) return null
+  const layout = layoutNow(value)
+  return layout === null ? 'a disposed tensor' : `a tensor of ${dtypes[layout.dtype].name} and shape [${arrayJoin(layout.shape)}]`
+}
+
+learnTensors({ describe, layoutOf: value => Tensor.isTensor(value) ? attached(value) : null, nested })
+
 Object.defineProperty(Tensor.prototype, BRAND, { value: COPY })
 Object.defineProperty(Tensor.prototype, 'dims', { enumerable: false })
 Object.defineProperty(Tensor.prototype, 'type', { enumerable: false })
 Object.defineProperty(Tensor.prototype, 'location', { enumerable: false })
 
-module.exports = { Tensor, wrap, tensorOf, resultOf, produced }
+module.exports = { Tensor, wrap, tensorOf, resultOf, produced, checkDeviceOfOut }

@@ -18,7 +18,8 @@ static inline int whole(double x, int64_t *out) {
 
 static sb_status read_number(double x, int64_t *out) {
   if (whole(x, out)) return SB_OK;
-  return sb__fail(SB_ERR_ARGUMENT, "%g is not an integer that a double holds exactly", x);
+  return sb__fail(SB_ERR_ARGUMENT, "%s is not an integer that a double holds exactly",
+                  sb__digits_of(x).text);
 }
 
 /* The integer of 64 bits at a double's place, or its lower half. */

@@ -11,6 +11,12 @@ SB_PRINTF(2, 3) sb_status sb__fail(sb_status status, const char *format, ...);
 /* error.c: snprintf. */
 SB_PRINTF(3, 4) int sb__print(char *text, size_t capacity, const char *format, ...);
 
+/* error.c: a double in a message: with as few digits as tell it from all others, so that a value never looks like its limit. */
+typedef struct sb__digits {
+  char text[32];
+} sb__digits;
+sb__digits sb__digits_of(double x);
+
 /* alloc.c: all allocations of the library. A test build can make the n-th one fail. */
 void *sb__alloc(size_t nbytes);               /* nbytes > 0; any type's alignment */
 void *sb__realloc(void *data, size_t nbytes); /* as realloc; data may be NULL */

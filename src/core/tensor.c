@@ -58,7 +58,8 @@ static __attribute__((noinline)) sb_status finish_carefully(sb_tensor *t) {
   status = sb__check_extent(t);
   if (status || is_aligned(t)) return status;
   return sb__fail(SB_ERR_ALIGNMENT,
-                  "byte 0x%llx is not a multiple of %lld, which %s needs; fromBytes copies",
+                  "byte 0x%llx is not a multiple of %lld, which %s needs; fromBytes with copy: "
+                  "'if-needed' copies then",
                   (unsigned long long)(uintptr_t)t->storage->data,
                   (long long)sb_dtype_alignment(t->dtype), sb_dtype_name(t->dtype));
 }

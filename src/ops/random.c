@@ -115,7 +115,7 @@ static sb_status rounded_parameter(const char *name, double value, sb_dtype dtyp
   sb__casts[dtype].load(&chunk, (const char *)&item, 8, 1);
   sb__float_mode_restore(mode);
   if (!isfinite(chunk.real[0])) {
-    return sb__fail(SB_ERR_CAST, "%s is %g, which does not fit %s", name, value,
+    return sb__fail(SB_ERR_CAST, "%s is %s, which does not fit %s", name, sb__digits_of(value).text,
                     sb_dtype_name(dtype));
   }
   *out = chunk.real[0];
@@ -159,12 +159,12 @@ sb_status sb_uniform(const sb_tensor *t, double low, double high, sb_generator *
   const bool is_ordered = draw_between(begin, end, &how, t->dtype);
   sb__float_mode_restore(mode);
   if (!is_ordered) {
-    return sb__fail(SB_ERR_BOUNDS,
-                    "low is %.17g, high is %.17g; low below high was expected, also as %s", low,
-                    high, sb_dtype_name(t->dtype));
+    return sb__fail(SB_ERR_BOUNDS, "low is %s, high is %s; low below high was expected, also as %s",
+                    sb__digits_of(low).text, sb__digits_of(high).text, sb_dtype_name(t->dtype));
   }
   if (!isfinite(how.as.uniform.range)) {
-    return sb__fail(SB_ERR_BOUNDS, "high - low, %g - %g, overflows", high, low);
+    return sb__fail(SB_ERR_BOUNDS, "high - low, %s - %s, overflows", sb__digits_of(high).text,
+                    sb__digits_of(low).text);
   }
   return fill_random(t, &how, generator);
 }
@@ -179,7 +179,7 @@ sb_status sb_normal(const sb_tensor *t, double mean, double std, sb_generator *g
   uint64_t bits; /* a comparison takes subnormals for 0 where they are off */
   memcpy(&bits, &std, sizeof bits);
   if (bits > UINT64_C(1) << 63)
-    return sb__fail(SB_ERR_BOUNDS, "std is %g; 0 or more was expected", std);
+    return sb__fail(SB_ERR_BOUNDS, "std is %s; 0 or more was expected", sb__digits_of(std).text);
   return fill_random(t, &how, generator);
 }
 

@@ -69,10 +69,12 @@ sb_status sb__check_range(const sb__chunk *x, sb__form form, sb_dtype to, int64_
                     sb_dtype_name(to));
   }
   if (form == SB__FORM_COMPLEX) {
-    return sb__fail(SB_ERR_CAST, "the value [%g, %g] does not fit %s", x->c[i].re, x->c[i].im,
+    return sb__fail(SB_ERR_CAST, "the value [%s, %s] does not fit %s",
+                    sb__digits_of(x->c[i].re).text, sb__digits_of(x->c[i].im).text,
                     sb_dtype_name(to));
   }
-  return sb__fail(SB_ERR_CAST, "the value %.17g does not fit %s", x->real[i], sb_dtype_name(to));
+  return sb__fail(SB_ERR_CAST, "the value %s does not fit %s", sb__digits_of(x->real[i]).text,
+                  sb_dtype_name(to));
 }
 
 sb_status sb__integer_of(const char *name, const sb_scalar *value, sb__integer *out) {
@@ -84,7 +86,8 @@ sb_status sb__integer_of(const char *name, const sb_scalar *value, sb__integer *
   } else if (value->kind == SB_SCALAR_REAL && x == trunc(x) && x >= -0x1p63 && x < 0x1p64) {
     *out = (sb__integer){x < 0, x < 0 ? (uint64_t)(int64_t)x : (uint64_t)x};
   } else if (value->kind == SB_SCALAR_REAL) {
-    return sb__fail(SB_ERR_BOUNDS, "%s is %.17g, which is no 64-bit integer", name, x);
+    return sb__fail(SB_ERR_BOUNDS, "%s is %s, which is no 64-bit integer", name,
+                    sb__digits_of(x).text);
   } else {
     return sb__fail(SB_ERR_ARGUMENT, "%s is no integer", name);
   }

@@ -211,6 +211,8 @@ describe('accessor', () => {
       const index = shape.map(() => 0)
       fails(() => get(...index), TypeError, 'ERR_ARGUMENT', /^get was called without its accessor; accessor\.get\(\.\.\.\) was expected$/)
       fails(() => set(1, ...index), TypeError, 'ERR_ARGUMENT', /^set was called without its accessor/)
+      fails(() => ({ get }).get(...index), TypeError, 'ERR_ARGUMENT', /^get was called without its accessor/)
+      fails(() => ({ set }).set(1, ...index), TypeError, 'ERR_ARGUMENT', /^set was called without its accessor/)
     }
   })
 

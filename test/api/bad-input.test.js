@@ -1,7 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { canCast, empty, fromBlob, full, memory, ones, sharesMemory, tensor, zeros } = require('samebytes')
-const { refusedUnchanged, refuses, within } = require('../setup')
+const { fails, refusedUnchanged, refuses, within } = require('../setup')
 
 const detach = buffer => structuredClone(buffer, { transfer: [buffer] })
 
@@ -165,17 +165,43 @@ describe('bad input', () => {
     const fakes = [Object.create(prototype), { ...zeros([1]) }, { shape: [1], dtype: 'float32', data: new Float32Array(1) },
       new Proxy(zeros([1]), {}), prototype]
 
-    it('is a typed error or a plain TypeError wherever a float32 tensor stands', () => {
+    it('is a typed error wherever a float32 tensor stands', () => {
       const t = sample()
       for (const fake of fakes) {
-        assert.throws(() => t.copyFrom(fake), TypeError)
-        assert.throws(() => sharesMemory(t, fake), TypeError)
-        assert.throws(() => prototype.get.call(fake, 0), TypeError)
-        assert.throws(() => prototype.fill.call(fake, 0), TypeError)
-        assert.throws(() => prototype.permute.call(fake, [0]), TypeError)
-        assert.throws(() => prototype.dispose.call(fake), TypeError)
+        fails(() => t.copyFrom(fake), TypeError, 'ERR_ARGUMENT')
+        fails(() => sharesMemory(t, fake), TypeError, 'ERR_ARGUMENT')
+        fails(() => prototype.get.call(fake, 0), TypeError, 'ERR_ARGUMENT')
+        fails(() => prototype.fill.call(fake, 0), TypeError, 'ERR_ARGUMENT')
+        fails(() => prototype.permute.call(fake, [0]), TypeError, 'ERR_ARGUMENT')
+        fails(() => prototype.dispose.call(fake), TypeError, 'ERR_ARGUMENT')
       }
       assert.deepEqual(t.toArray(), [[1, 2, 3], [4, 5, 6]])
+    })
+
+    it('because a method was taken from its float32 tensor says so', () => {
+      const t = sample()
+      const { slice, clone } = t
+      const without = /^a method was called without its tensor; t\.method\(\.\.\.\), or t => t\.method\(\.\.\.\) as a function, was expected$/
+      fails(() => slice(0), TypeError, 'ERR_ARGUMENT', without)
+      fails(() => [t].map(clone), TypeError, 'ERR_ARGUMENT', without)
+      fails(() => [t].map(Tensor.prototype.clone), TypeError, 'ERR_ARGUMENT', without)
+      fails(() => ({ slice }).slice(0), TypeError, 'ERR_ARGUMENT', /was used on an object; a tensor was expected/)
+      fails(() => new Proxy(t, {}).shape, TypeError, 'ERR_ARGUMENT', /a Proxy of one/)
+    })
+
+    it('is described in messages by what it is, without a look at its properties', () => {
+      const liar = make => Object.defineProperties(make, { dtype: { get () { throw new Error('looked at') } }, constructor: { get () { throw new Error('looked at') } } })
+      const disposed = zeros([2])
+      disposed.dispose()
+      const kinds = [[[1], 'an array'], [new Float32Array(2), 'a Float32Array'], [new Int8Array(2), 'an Int8Array'], [Buffer.alloc(2), 'a Buffer'], [new Uint8Array(2), 'a Uint8Array'],
+        [new DataView(new ArrayBuffer(2)), 'a DataView'], [new ArrayBuffer(2), 'an ArrayBuffer'], [new SharedArrayBuffer(2), 'a SharedArrayBuffer'],
+        [zeros([2, 3], 'bool'), 'a tensor of bool and shape \\[2, 3\\]'], [zeros([], 'int8'), 'a tensor of int8 and shape \\[\\]'], [disposed, 'a disposed tensor'],
+        [new Map(), 'an object'], [{}, 'an object'], [new Proxy(zeros([1]), { get () { throw new Error('looked at') } }), 'an object']]
+      for (const [value, words] of kinds) {
+        fails(() => zeros([2]).select(0, value), TypeError, 'ERR_ARGUMENT', new RegExp(`^index is ${words}; an integer was expected$`))
+      }
+      fails(() => zeros([2]).select(0, liar(new Int16Array(1))), TypeError, 'ERR_ARGUMENT', /^index is an Int16Array; /)
+      fails(() => zeros([2]).select(0, liar(Buffer.alloc(1))), TypeError, 'ERR_ARGUMENT', /^index is a Buffer; /)
     })
 
     it('cannot be made with new Tensor', () => {

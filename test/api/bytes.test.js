@@ -1,6 +1,6 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { fromBlob, fromBytes, tensor, zeros } = require('samebytes')
+const { backend, fromBlob, fromBytes, memory, sharesMemory, tensor, wasmMemory, zeros } = require('samebytes')
 const { copied, fails, fromHex, hex, refusedUnchanged, refuses } = require('../setup')
 const { SAMPLES } = require('../tables')
 
@@ -62,6 +62,70 @@ describe('setBytes and fromBytes', () => {
     refusedUnchanged(fixed, () => fixed.setBytes(new Uint8Array(8)), 'ERR_READ_ONLY')
     refuses(() => fromBytes(new Uint8Array(8), [2]), 'ERR_DTYPE')
     refuses(() => fromBytes(new Uint8Array(8), [-2], 'float32'), 'ERR_SHAPE')
+  })
+
+  for (const { dtype, values, bytes } of SAMPLES) {
+    it(`make one axis of ${dtype} where no shape is given`, () => {
+      const source = fromHex(bytes)
+      for (const t of [fromBytes(source, dtype), fromBytes(source, { dtype }), fromBytes(source, null, dtype), fromBytes(source, undefined, { dtype })]) {
+        assert.deepEqual([t.dtype, t.shape, t.toArray()], [dtype, [6], values])
+      }
+      assert.deepEqual(fromBytes(new ArrayBuffer(0), dtype).shape, [0])
+    })
+
+    it(`copy: 'if-needed' gives the very bytes as ${dtype} where they are aligned, else a copy that is counted`, () => {
+      const source = new Uint8Array(fromHex('ff'.repeat(16) + bytes))
+      const n = bytes.length / 2
+      const step = /complex/.test(dtype) ? zeros([1], dtype).itemsize / 2 : zeros([1], dtype).itemsize
+      for (const at of [0, 1, 2, 4, 8, 16]) {
+        const part = Buffer.from(source.buffer, 16 - at, n)
+        const content = [...part]
+        const { result: t, copies } = copied(() => fromBytes(part, [2, 3], { dtype, copy: 'if-needed' }))
+        assert.equal(hex(t), Buffer.from(content).toString('hex'))
+        const isView = at % step === 0
+        assert.deepEqual(copies, isView ? {} : { fromBytes: { count: 1, bytes: n } })
+        part[0] ^= 1
+        assert.equal(t.bytes[0], isView ? part[0] : content[0])
+        part[0] = content[0]
+        if (isView) assert.equal(t.owner, part)
+        if (isView) assert.ok(sharesMemory(t, fromBytes(part, [6], { dtype, copy: false })))
+        else fails(() => fromBytes(part, [6], { dtype, copy: false }), RangeError, 'ERR_ALIGNMENT', /copy: 'if-needed' copies/)
+        assert.deepEqual(copied(() => fromBytes(part, [6], { dtype, copy: true })).copies, { fromBytes: { count: 1, bytes: n } })
+      }
+    })
+  }
+
+  it('copy where other memory or another order is asked for: shared float32, column-major', () => {
+    const source = new Uint8Array(16)
+    for (const options of [{ shared: 'sab' }, { order: 'F' }]) {
+      const { copies } = copied(() => fromBytes(source, [2, 2], { dtype: 'float32', copy: 'if-needed', ...options }))
+      assert.deepEqual(copies, { fromBytes: { count: 1, bytes: 16 } })
+      fails(() => fromBytes(source, [2, 2], { dtype: 'float32', copy: false, ...options }), Error, 'ERR_UNSUPPORTED', /copy is false/)
+    }
+    assert.deepEqual(copied(() => fromBytes(source, [4], { dtype: 'float32', copy: false, order: 'F', dynamism: 'static' })).copies, {})
+    assert.equal(fromBytes(source, [4], { dtype: 'float32', copy: false, dynamism: 'static' }).dynamism, 'static')
+  })
+
+  it('read any typed array\'s bytes where they are, and keep them: int16 as float32', () => {
+    const words = Int16Array.of(0, 0x3f80, 0, 0x4000)
+    const t = fromBytes(words, { dtype: 'float32', copy: false })
+    assert.deepEqual(t.toArray(), [1, 2])
+    t.set(0, 1)
+    assert.deepEqual([...words], [0, 0x3f80, 0, 0])
+    if (backend() === 'native') return
+    const own = zeros([4], 'uint8')
+    const before = memory().copied
+    const same = fromBytes(new Uint8Array(wasmMemory().buffer, Number(own.dataPtr), 4), { dtype: 'int32', copy: 'if-needed' })
+    assert.equal(same.dataPtr, own.dataPtr)
+    assert.deepEqual(memory().copied, before)
+  })
+
+  it('refuse, with what was expected: a part of a float32, no dtype, another word for copy', () => {
+    fails(() => fromBytes(new Uint8Array(6), 'float32'), RangeError, 'ERR_SHAPE', /^bytes has 6 bytes; a multiple of 4, as float32 needs, was expected$/)
+    fails(() => fromBytes(new Uint8Array(8)), TypeError, 'ERR_DTYPE', /^dtype is needed/)
+    fails(() => fromBytes(new Uint8Array(8), [2]), TypeError, 'ERR_DTYPE', /^dtype is needed/)
+    fails(() => fromBytes(new Uint8Array(8), 'half'), TypeError, 'ERR_DTYPE', /"half"/)
+    for (const copy of ['never', null, 0, 'if needed']) fails(() => fromBytes(new Uint8Array(8), { dtype: 'float32', copy }), TypeError, 'ERR_ARGUMENT', /^copy is .*'if-needed' was expected$/)
   })
 
   it('refuse bytes that were transferred away: every kind of view, for uint8', () => {

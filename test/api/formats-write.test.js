@@ -125,6 +125,10 @@ describe('writing formats', function () {
     const file = parseSafetensors(toSafetensorsBytes([['a', t]]))
     assert.deepEqual(parseNpz(toNpzBytes(file)).get('a').toArray(), [1, 2])
     fails(() => toSafetensorsBytes({ __metadata__: t }), TypeError, 'ERR_ARGUMENT', /__metadata__/)
+    assert.deepEqual([...parseNpz(toNpzBytes(t)).keys()], ['arr_0']) // as NumPy's savez names it
+    assert.deepEqual(parseNpz(toNpzBytes(t)).get('arr_0').toArray(), [1, 2])
+    fails(() => toSafetensorsBytes(t), TypeError, 'ERR_ARGUMENT', /^tensors is a tensor of float32 and shape \[2\]; tensors by name were expected: a record such as \{ weight: t \}/)
+    fails(() => toNpzBytes([t]), TypeError, 'ERR_ARGUMENT', /^an entry of tensors is a tensor of float32 and shape \[2\]; \[name, tensor\] was expected$/)
     assert.equal(parseNpz(toNpzBytes({})).size, 0)
     assert.equal(parseSafetensors(toSafetensorsBytes({})).size, 0)
   })

@@ -1,6 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { alloc, dtypes, memory, parseGguf, parseNpy, parseNpz, parseSafetensors, sharesMemory, tensor } = require('samebytes')
+const { inspect } = require('node:util')
+const { alloc, dtypes, memory, parseGguf, parseNpy, parseNpz, parseSafetensors, sharesMemory, tensor, toNpzBytes, toSafetensorsBytes, zeros } = require('samebytes')
 const { copied, fails, refuses } = require('../setup')
 const { crc32, u32, u64, npyOf, safetensors, text, gguf, zip, placed, floats } = require('../files')
 const { npyFiles, safetensorsFiles, ggufFiles, npzFiles } = require('../corpora')
@@ -377,6 +378,37 @@ describe('parseGguf', () => {
     const file = parseGguf(placed(bytes))
     assert.deepEqual(file.metadata.tokens, words)
     assert.deepEqual(file.get('w').toArray(), [1, 2])
+  })
+})
+
+describe('a file object in console.log', () => {
+  it('lists names, dtypes and shapes, makes no tensor, and reads nothing but headers: .npz and .safetensors', () => {
+    const tensors = { weight: zeros([2, 3], 'float16'), 'layer.0': zeros([], 'int64'), 'a\u202e\x1b[31m': zeros([0]) }
+    const listed = 'TensorFile(3) {\n  "weight": float16 [2, 3],\n  "layer.0": int64 [],\n  "a\\u{202e}\\u001b[31m": float32 [0]\n}'
+    for (const file of [parseNpz(toNpzBytes(tensors)), parseSafetensors(toSafetensorsBytes(tensors))]) {
+      const before = memory().tensors
+      const lines = text => text.split(/,?\n/).sort()
+      assert.deepEqual(lines(inspect(file)), lines(listed))
+      assert.equal(memory().tensors, before)
+      assert.equal(inspect({ a: [file] }, { depth: 0 }), '{ a: [Array] }')
+      assert.equal(inspect([file], { depth: 0 }), '[ [TensorFile(3)] ]')
+      file.close()
+      assert.equal(inspect(file), 'TensorFile(closed)')
+    }
+    assert.equal(inspect(parseNpz(toNpzBytes({}))), 'TensorFile(0) {}')
+  })
+
+  it('is short for hundreds of tensors, and says how many there are', () => {
+    const many = Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`layer.${i}`, zeros([2])]))
+    const text = inspect(parseSafetensors(toSafetensorsBytes(many)))
+    assert.equal(text.split('\n').length, 23)
+    assert.match(text, /^TensorFile\(300\) \{\n {2}"layer\.0": float32 \[2\],\n/)
+    assert.match(text, /,\n {2}\.\.\. 280 more\n\}$/)
+  })
+
+  it('says of what is no array why, and throws never', () => {
+    const file = parseNpz(placed(zip([['a.npy', npyOf('<f4', '(2,)', floats(1, 2))], ['b.npy', npyOf('|O', '(1,)', Buffer.alloc(8))]])))
+    assert.match(inspect(file), /^TensorFile\(2\) \{\n {2}"a": float32 \[2\],\n {2}"b": <"b": .+>\n\}$/)
   })
 })
 

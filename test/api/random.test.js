@@ -1,8 +1,8 @@
 'use strict'
 // rand, randn, randint: the bits that test/python/random_reference.py gives, on every back end.
 const assert = require('node:assert/strict')
-const { rand, randn, randint, manualSeed, Generator, zeros, memory, backend } = require('samebytes')
-const { fails, refuses } = require('../setup')
+const { fromBlob, rand, randn, randint, randLike, randStrided, manualSeed, Generator, zeros, memory, backend } = require('samebytes')
+const { fails, refusedUnchanged, refuses } = require('../setup')
 
 const WORDS = { float32: Uint32Array, float64: BigUint64Array, float16: Uint16Array, bfloat16: Uint16Array }
 
@@ -96,6 +96,49 @@ describe('random tensors', () => {
     for (const shared of [true, 'sab']) {
       assert.deepEqual(bits(rand([2], { shared, generator: generator.manualSeed(42) })), ['0x3f1ceaf0', '0x3eefea92'])
     }
+  })
+
+  const draws = [
+    ...['float16', 'bfloat16', 'float32', 'float64'].flatMap(dtype => [['rand', dtype, options => rand([3, 4], options)], ['randn', dtype, options => randn([3, 4], options)]]),
+    ...['bool', 'uint8', 'int16', 'int32', 'int64'].map(dtype => ['randint', dtype, options => randint(0, 2, [3, 4], options)])
+  ]
+  for (const [name, dtype, draw] of draws) {
+    it(`fill out, of any strides, with the same numbers: ${name} of ${dtype}`, () => {
+      const generator = new Generator(3)
+      const expected = draw({ dtype, generator })
+      const { offset } = generator
+      const { constructor: Type } = expected.data
+      const outs = [zeros([3, 4], dtype), zeros([4, 3], dtype).T, zeros([6, 8], dtype).slice('::2', '::-2'), fromBlob(new Type(12), [3, 4], dtype)]
+      for (const out of outs) {
+        const { copied } = memory()
+        assert.equal(draw({ out, generator: generator.manualSeed(3) }), out)
+        assert.deepEqual(out.toArray(), expected.toArray())
+        assert.equal(generator.offset, offset)
+        assert.deepEqual(memory().copied, copied)
+        assert.equal(draw({ out, dtype, device: 'cpu', generator }), out)
+      }
+      assert.deepEqual(outs[2].base.select(0, 1).toArray(), zeros([8], dtype).toArray()) // the rows between are as they were
+    })
+  }
+
+  it('refuse an out of another shape or dtype, read-only, overlapping or none, and draw nothing then: float32', () => {
+    const generator = new Generator(1)
+    const out = zeros([2, 3])
+    refusedUnchanged(out, () => rand([3, 2], { out, generator }), 'ERR_SHAPE')
+    refusedUnchanged(out, () => rand([2, 3], { out, dtype: 'float64', generator }), 'ERR_DTYPE')
+    refusedUnchanged(out, () => randint(0, 2, [2, 3], { out, generator }), 'ERR_DTYPE')
+    refuses(() => randint(0, 300, [2], { out: zeros([2], 'uint8'), generator }), 'ERR_CAST')
+    refuses(() => rand([2, 3], { out: zeros([3]).expand(2, 3), generator }), 'ERR_OVERLAP')
+    refuses(() => randn([2], { out: fromBlob(new Float32Array(2), [2], { readOnly: true }), generator }), 'ERR_READ_ONLY')
+    const gone = zeros([2])
+    gone.dispose()
+    refuses(() => rand([2], { out: gone, generator }), 'ERR_DISPOSED')
+    for (const bad of [null, [1, 2], new Float32Array(2), {}]) fails(() => rand([2], { out: bad, generator }), TypeError, 'ERR_ARGUMENT', /^out is /)
+    refusedUnchanged(out, () => randLike(out, { out, generator }), 'ERR_ARGUMENT')
+    refusedUnchanged(out, () => randStrided([2, 3], [3, 1], { out, generator }), 'ERR_ARGUMENT')
+    refuses(() => rand([2, 3], { out, device: 'cuda:9', generator }), 'ERR_DEVICE', 'ERR_UNSUPPORTED')
+    for (const option of [{ order: 'C' }, { shared: true }, { dynamism: 'static' }]) refuses(() => rand([2, 3], { out, generator, ...option }), 'ERR_ARGUMENT')
+    assert.equal(generator.offset, 0n)
   })
 
   it('refuse dtypes without such numbers, bounds in disorder, and other mistakes; nothing is drawn or left', () => {

@@ -69,6 +69,32 @@ describe('copyFrom with scale and bias', () => {
     assert.deepEqual(out.toArray(), [[2, 6], [6, 12]])
   })
 
+  for (const dtype of ['float32', 'float16', 'float64', 'uint8', 'int64', 'bool']) {
+    it(`takes factors from ${dtype} tensors: without axes for all, with one per index, of any strides`, () => {
+      const src = tensor([[1, 2], [3, 4]])
+      const factors = tensor([1, 1, 0, 1], dtype).slice('::2')
+      const [one, none] = [1, 0].map(x => tensor(x, dtype))
+      assert.deepEqual(zeros([2, 2]).copyFrom(src, { scale: factors, axis: 1 }).toArray(), [[1, 0], [3, 0]])
+      assert.deepEqual(zeros([2, 2]).copyFrom(src, { scale: factors.flip(), bias: factors, axis: 0 }).toArray(), [[1, 1], [3, 4]])
+      assert.deepEqual(zeros([2, 2]).copyFrom(src, { scale: one, bias: one }).toArray(), [[2, 3], [4, 5]])
+      assert.deepEqual(zeros([2, 2]).copyFrom(src, { scale: none }).toArray(), [[0, 0], [0, 0]])
+    })
+  }
+
+  it('takes factors from tensors in copyFromAsync too, as float64', async () => {
+    const out = zeros([2, 2], 'float64')
+    await out.copyFromAsync(tensor([[1, 2], [3, 4]]), { scale: tensor([0.1, 0.2], 'float64'), bias: tensor(1), axis: 0 })
+    assert.deepEqual(out.toArray(), [[1.1, 1.2], [1.6, 1.8]])
+  })
+
+  it('refuses complex64 factors, and such with two axes or without an axis of the target', () => {
+    const t = zeros([2, 2])
+    refusedUnchanged(t, () => t.copyFrom(1, { scale: tensor([[1, 2], [3, 4]], 'complex64'), axis: 0 }), 'ERR_CAST')
+    refusedUnchanged(t, () => t.copyFrom(1, { bias: tensor([[1, 2], [3, 4]]), axis: 0 }), 'ERR_SHAPE')
+    refusedUnchanged(t, () => t.copyFrom(1, { scale: tensor([1, 2]) }), 'ERR_ARGUMENT')
+    refusedUnchanged(t, () => t.copyFrom(1, { scale: tensor([1, 2, 3]), axis: 0 }), 'ERR_SHAPE')
+  })
+
   it('turns HWC uint8 pixels into normalised CHW float32', () => {
     const pixels = new Uint8Array([0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110])
     const image = fromBlob(pixels, [2, 2, 3])

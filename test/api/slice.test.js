@@ -113,6 +113,17 @@ describe('slice', () => {
     fails(() => ten().slice({ step: 0 }), TypeError, 'ERR_ARGUMENT')
   })
 
+  it('refuses lists, typed arrays and tensors of indices, and says that take takes them', () => {
+    const t = ten()
+    const words = [[[0, 1], 'an array'], [new Int32Array(2), 'an Int32Array'], [Buffer.alloc(2), 'a Buffer'],
+      [tensor([true, false]), 'a tensor of bool and shape \\[2\\]'], [tensor([1], 'int8'), 'a tensor of int8 and shape \\[1\\]']]
+    for (const [spec, is] of words) {
+      fails(() => t.slice(spec), Error, 'ERR_UNSUPPORTED', new RegExp(`^slice 0 is ${is}; .*take\\(\\[0, 2\\], axis\\)`))
+      fails(() => t.slice('...', spec), Error, 'ERR_UNSUPPORTED', new RegExp(`^slice 1 is ${is}; `))
+    }
+    assert.deepEqual(t.take([0, 2], 0).toArray(), [0, 2])
+  })
+
   it('refuses lists, which are reserved, and every other kind of spec', () => {
     const t = ten()
     for (const spec of [[0, 1], [], new Int32Array(2), true, Symbol('s'), () => 0, 1n, t]) {

@@ -1,6 +1,6 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { tensor, zeros } = require('samebytes')
+const { asarray, memory, tensor, zeros } = require('samebytes')
 const { copied, fails, fromHex, hex, refuses } = require('../setup')
 const { SAMPLES } = require('../tables')
 
@@ -222,6 +222,90 @@ describe('tensor', () => {
     it('casts under same_kind: float64 to float32 yes, float32 to int32 no', () => {
       assert.equal(tensor(tensor([0.1], 'float64'), 'float32').get(0), 0.10000000149011612)
       fails(() => tensor(tensor([1]), 'int32'), TypeError, 'ERR_CAST')
+    })
+  })
+
+  describe('of lists of tensors', () => {
+    for (const { dtype, values, bytes } of SAMPLES) {
+      it(`keeps the dtype, as stack does: ${dtype}, with and without axes, bit for bit`, () => {
+        const all = tensor(values, [6], dtype)
+        const flat = tensor([...all.unbind()].map(t => tensor(t)))
+        assert.equal(flat.dtype, dtype)
+        assert.deepEqual(flat.shape, [6])
+        assert.equal(hex(flat), bytes)
+        const elements = Array.from({ length: 6 }, (_, i) => all.select(0, i)) // views without axes
+        assert.equal(hex(tensor([elements.slice(0, 3), elements.slice(3)])), bytes)
+        const rows = tensor([all.slice(':2'), all.slice('2:4'), all.slice('4:')])
+        assert.deepEqual([rows.dtype, rows.shape], [dtype, [3, 2]])
+        assert.equal(hex(rows), bytes)
+        assert.equal(hex(tensor(new Set(elements), [3, 2])), bytes)
+        assert.equal(hex(asarray(elements)), bytes)
+      })
+    }
+
+    it('gives them a common dtype, as stack does: int64 and float64, int8 and uint8', () => {
+      const mixed = tensor([tensor(1n), tensor(0.5, 'float64')])
+      assert.deepEqual([mixed.dtype, mixed.toArray()], ['float64', [1, 0.5]])
+      assert.equal(tensor([[tensor([1], 'int8')], [tensor([255], 'uint8')]]).dtype, 'int16')
+    })
+
+    it('reads pairs of a complex64 tensor as its values, never as an axis', () => {
+      const z = tensor([[1, 2], [3, 4]], 'complex64')
+      assert.deepEqual(z.shape, [2])
+      const two = tensor([z, z])
+      assert.deepEqual([two.dtype, two.shape, two.toArray()], ['complex64', [2, 2], [[[1, 2], [3, 4]], [[1, 2], [3, 4]]]])
+      assert.deepEqual(tensor([z, z], 'complex128').toArray(), two.toArray())
+      assert.deepEqual(tensor([z.select(0, 0), 7], 'complex64').toArray(), [[1, 2], [7, 0]])
+      assert.deepEqual(zeros([2], 'complex64').copyFrom([z.select(0, 1), 7]).toArray(), [[3, 4], [7, 0]])
+      for (const refused of [() => tensor([z, z], 'float32'), () => tensor([z, [5, 6]]), () => zeros([2, 2]).copyFrom([z, z])]) {
+        fails(refused, TypeError, 'ERR_CAST', /has a tensor of complex64 among values that are to be real/)
+      }
+    })
+
+    it('reads real tensors in a complex64 list as real values, whatever their extents', () => {
+      assert.deepEqual(tensor([tensor([1, 2]), tensor([3, 4])], 'complex64').toArray(), [[[1, 0], [2, 0]], [[3, 0], [4, 0]]])
+      assert.deepEqual(tensor([tensor([1, 2]), [[3, 4], [5, 6]]], 'complex64').toArray(), [[[1, 0], [2, 0]], [[3, 4], [5, 6]]])
+    })
+
+    it('reads them as values beside numbers, and where a dtype is asked for: float32, int8', () => {
+      for (const data of [[tensor(1), 2], [1, tensor(2)], [tensor(1, 'int8'), 2]]) assert.deepEqual([tensor(data).dtype, tensor(data).toArray()], ['float32', [1, 2]])
+      assert.deepEqual(tensor([tensor([1, 2]), [3, 4]]).toArray(), [[1, 2], [3, 4]])
+      assert.deepEqual(tensor([[tensor(1), tensor(2)], tensor([3, 4])]).toArray(), [[1, 2], [3, 4]])
+      assert.deepEqual(tensor([tensor([1, 2]), tensor([3, 4])], 'int8').toArray(), [[1, 2], [3, 4]])
+      fails(() => tensor([tensor([1.5])], 'int8'), TypeError, 'ERR_CAST', /1\.5/)
+      assert.deepEqual(zeros([2]).copyFrom([tensor(1), tensor(2)]).toArray(), [1, 2])
+    })
+
+    it('takes a shape, an order and empty int16 tensors, and counts one copy', () => {
+      const list = [tensor([1, 2, 3], 'int16'), tensor([4, 5, 6], 'int16')]
+      const before = memory()
+      const plain = tensor(list)
+      assert.deepEqual(memory().copied.tensor.bytes - (before.copied.tensor?.bytes ?? 0), 12)
+      assert.deepEqual(plain.toArray(), [[1, 2, 3], [4, 5, 6]])
+      for (const order of ['C', 'F']) {
+        assert.deepEqual(tensor(list, { order }).toArray(), [[1, 2, 3], [4, 5, 6]])
+        assert.deepEqual(tensor(list, [3, 2], { order }).toArray(), [[1, 2], [3, 4], [5, 6]])
+      }
+      const none = tensor([zeros([0], 'int16'), zeros([0], 'int16')])
+      assert.deepEqual([none.dtype, none.shape], ['int16', [2, 0]])
+    })
+
+    it('refuses float32 tensors of several shapes, disposed ones, and what stands at another depth; nothing is left', () => {
+      const [t, three, one, nest, gone, late] = [[1, 2], [1, 2, 3], 1, [[1]], [1, 2], [1, 2]].map(data => tensor(data))
+      gone.dispose()
+      const before = memory().storages
+      fails(() => tensor([t, three]), RangeError, 'ERR_SHAPE', /\[3\]/)
+      fails(() => tensor([t, one]), RangeError, 'ERR_SHAPE')
+      fails(() => tensor([[t], nest]), RangeError, 'ERR_SHAPE')
+      fails(() => tensor([t, 3]), RangeError, 'ERR_SHAPE')
+      fails(() => tensor([t], [3]), RangeError, 'ERR_SHAPE')
+      fails(() => tensor([t, 'x']), TypeError, 'ERR_ARGUMENT')
+      fails(() => tensor([t, gone]), Error, 'ERR_DISPOSED')
+      fails(() => tensor([t, t], { casting: 'safe', dtype: 'bool' }), TypeError, 'ERR_CAST')
+      assert.equal(memory().storages, before)
+      const getter = { get (list, key) { late.dispose(); return list[key] } }
+      fails(() => tensor([late, new Proxy([t, t], getter).at(0)]), Error, 'ERR_DISPOSED')
+      assert.equal(memory().storages, before - 1)
     })
   })
 

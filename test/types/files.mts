@@ -22,6 +22,7 @@ is<TensorFile>()(parseSafetensors(bytes))
 is<TensorFile>()(parseGguf(new DataView(bytes.buffer)))
 toNpyBytes(t).byteLength.toFixed()
 toNpzBytes({ a: t, b: zeros([2]) }).byteLength.toFixed()
+toNpzBytes(t).byteLength.toFixed()
 toSafetensorsBytes(new Map([['a', t]]), { metadata: { made: 'here' } }).byteLength.toFixed()
 const many: Tensors = [['a', t]]
 is<Uint8Array>()(alloc(8))

@@ -85,6 +85,7 @@ is<I8>()(i8.take([0, 1], 0))
 is<I8>()(i8.take(new BigInt64Array(1)))
 is<I8>()(i8.copyFrom(f32, { casting: 'unsafe', scale: [1, 2, 3], axis: 1 }))
 is<Promise<I8>>()(i8.copyFromAsync([[1, 2, 3]], { scale: 2 }))
+is<I8>()(i8.copyFrom(f32, { scale: f32, bias: i8, axis: 0 }))
 i8.copyFrom({ data: new Uint8ClampedArray(4), width: 1, height: 1 })
 is<number>()(i8.toImageData().width)
 
