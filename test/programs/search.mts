@@ -1,0 +1,93 @@
+// Search among embeddings: a file of them is mapped, its rows are brought to length 1, and the rows nearest to a query are found by
+// dot products.
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Generator, backend, emptyLike, openSafetensors, parseSafetensors, randn, save, type Tensor, type TensorFile } from 'samebytes'
+
+const ROWS = 2000
+const WIDTH = 64
+const BEST = 5
+
+interface Hit { row: number, score: number }
+
+/** Mapped; where nothing can be mapped, read. */
+function open (path: string): TensorFile {
+  return backend() === 'native' ? openSafetensors(path) : parseSafetensors(readFileSync(path))
+}
+
+function matrix (file: TensorFile, name: string): Tensor<'float32'> {
+  const found = file.get(name)
+  if (found === undefined) throw new Error(`there are no ${name} in the file`)
+  if (found.ndim !== 2) throw new Error(`${name} should be a matrix, not ${found.shape}`)
+  return found.to('float32')
+}
+
+function dot (a: Float32Array, b: Float32Array): number {
+  let sum = 0
+  for (let i = 0; i < a.length; i++) sum += a[i]! * b[i]!
+  return sum
+}
+
+/** Rows of length 1, as a copy: the file is only read. */
+function normalized (rows: Tensor<'float32'>): Tensor<'float32'> {
+  const scale = rows.unbind(0).map(row => 1 / Math.sqrt(dot(row.data, row.data)))
+  return emptyLike(rows).copyFrom(rows, { scale, axis: 0 })
+}
+
+function search (index: readonly Tensor<'float32'>[], query: Float32Array, count: number): Hit[] {
+  const hits = index.map((row, i) => ({ row: i, score: dot(row.data, query) }))
+  return hits.sort((a, b) => b.score - a.score).slice(0, count)
+}
+
+// ---- What should be found ----
+
+/** The numbers of a tensor in a .safetensors file, by the format's description: a length, JSON, bytes. */
+function numbersOf (path: string, name: string): number[] {
+  const bytes = readFileSync(path)
+  const length = Number(bytes.readBigUInt64LE(0))
+  const header: Record<string, { data_offsets: [number, number] }> = JSON.parse(bytes.toString('utf8', 8, 8 + length))
+  const [from, to] = header[name]!.data_offsets
+  return Array.from({ length: (to - from) / 4 }, (_, i) => bytes.readFloatLE(8 + length + from + 4 * i))
+}
+
+function expected (all: number[], query: number[]): Hit[] {
+  const hits = []
+  for (let row = 0; row < ROWS; row++) {
+    let [product, square] = [0, 0]
+    for (let i = 0; i < WIDTH; i++) {
+      product += all[row * WIDTH + i]! * query[i]!
+      square += all[row * WIDTH + i]! ** 2
+    }
+    hits.push({ row, score: product / Math.sqrt(square) })
+  }
+  return hits.sort((a, b) => b.score - a.score).slice(0, BEST)
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'search-'))
+try {
+  const path = join(folder, 'embeddings.safetensors')
+  const generator = new Generator(7)
+  await save(path, { embeddings: randn([ROWS, WIDTH], { generator }), queries: randn([3, WIDTH], { generator }) }, { metadata: { model: 'random' } })
+
+  const file = open(path)
+  assert.equal(file.metadata['model'], 'random')
+  const embeddings = matrix(file, 'embeddings')
+  const queries = matrix(file, 'queries')
+  const unit = normalized(embeddings)
+  const index = unit.unbind(0)
+  file.close()
+
+  for (const [i, query] of queries.unbind(0).entries()) {
+    const hits = search(index, query.data, BEST)
+    const wanted = expected(numbersOf(path, 'embeddings'), numbersOf(path, 'queries').slice(i * WIDTH, (i + 1) * WIDTH))
+    assert.deepEqual(hits.map(hit => hit.row), wanted.map(hit => hit.row))
+    hits.forEach((hit, k) => assert.ok(Math.abs(hit.score - wanted[k]!.score) < 1e-5))
+    const found = unit.take(hits.map(hit => hit.row), { axis: 0 })
+    assert.deepEqual(found.shape, [BEST, WIDTH])
+    assert.ok(found.unbind(0).every((row, k) => dot(row.data, query.data) === hits[k]!.score))
+  }
+} finally {
+  rmSync(folder, { recursive: true })
+}
