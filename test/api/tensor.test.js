@@ -111,6 +111,14 @@ describe('tensor', () => {
       })
     }
 
+    it('names the value with the digits that tell it from the limit: uint8, complex64, float32', () => {
+      for (const value of [255.5, 255.0000001, 255.00000000000003, -0.1, 1 / 3]) {
+        fails(() => tensor([value], 'uint8'), TypeError, 'ERR_CAST', new RegExp(`^the value ${value} does not fit uint8$`))
+      }
+      // with %g it was 3.40282e+38, which fits; beyond 10^22 all 17 digits are shown
+      fails(() => tensor([[3.40282357e38, 0.1]], 'complex64'), TypeError, 'ERR_CAST', /^the value \[3\.4028235699999998e\+38, 0\.1\] does not fit complex64$/)
+    })
+
     it('refuses 1e39 without a dtype, because numbers are float32', () => {
       fails(() => tensor([1, 1e39]), TypeError, 'ERR_CAST')
     })
