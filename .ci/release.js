@@ -85,8 +85,13 @@ function complaintsOf ({ version, repository, remote, isDry, tag }) {
   return wrong
 }
 
-/** Provenance is npm's word on which commit a CI has built. */
+/** Does this CI offer provenance, npm's word on which commit was built? GitHub's and GitLab's do. */
 const offersProvenance = () => Boolean(process.env.ACTIONS_ID_TOKEN_REQUEST_URL || process.env.SIGSTORE_ID_TOKEN)
+
+/** @returns {string[]} npm's arguments */
+function publishing (tarball, version) {
+  return ['publish', tarball, '--access', 'public', ...(version.includes('-') ? ['--tag', 'next'] : []), ...(offersProvenance() ? ['--provenance'] : [])]
+}
 
 // ---- The commit ----
 
@@ -228,7 +233,7 @@ function main () {
     const tarball = keep(built)
     say(`${tarball} is ready; sha256 ${hashOf(tarball, 'sha256', 'hex')}, integrity sha512-${hashOf(tarball, 'sha512', 'base64')}`)
 
-    const publish = ['publish', path.resolve(ROOT, tarball), '--access', 'public', ...(version.includes('-') ? ['--tag', 'next'] : []), ...(offersProvenance() ? ['--provenance'] : [])]
+    const publish = publishing(path.resolve(ROOT, tarball), version)
     const targets = [...(commit === head ? [] : [`${commit}:refs/heads/${branch}`]), `refs/tags/${tag}`]
     if (isDry) {
       say(`a dry run: without --dry-run, npm ${publish.join(' ')}, then ${commit === head ? '' : `the commit "release: ${version}" and `}the tag ${tag}, and a push of that to ${remote}`)
@@ -250,7 +255,7 @@ function main () {
   }
 }
 
-module.exports = { bump, newestOf, withAddresses }
+module.exports = { bump, newestOf, publishing, withAddresses }
 
 if (require.main === module) {
   try {

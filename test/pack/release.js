@@ -15,11 +15,13 @@ const http = require('node:http')
 const path = require('node:path')
 const { parseArgs } = require('node:util')
 const { findCompiler } = require('../../.ci/cuda.js')
-const { bump, newestOf, withAddresses } = require('../../.ci/release.js')
+const { bump, newestOf, publishing, withAddresses } = require('../../.ci/release.js')
 const { ROOT, scratchFolder, runAll, step, start, ended, packedIn } = require('../steps')
 
 const ADDRESS = 'https://forge.example/owner/samebytes'
 const { version: VERSION, name: NAME } = require('../../package.json')
+const { version: NEXT } = newestOf(fs.readFileSync(path.join(ROOT, 'CHANGELOG.md'), 'utf8'))
+const RELEASED = '99.0.0-rc.1' // what the tests release
 const QUIET = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
 
 const { values: options } = parseArgs({ options: { full: { type: 'boolean', default: false }, only: { type: 'string', default: '' } } })
@@ -35,6 +37,8 @@ async function main () {
     await test('npm publish refuses a checkout', () => testCheckout(registry))
     await test('a release is refused, with all reasons', testRefusals)
     await test('a release that may be made needs all compilers', testMayBeMade)
+    await test('a release that takes a commit needs a branch, and is refused where the CI gives provenance', testCommit)
+    await test('provenance is asked for where the CI offers it', testArguments)
     await test('a release writes its version everywhere, and its date', testBump)
     await test('links become addresses', testAddresses)
     if (options.full) await testFull(registry)
@@ -154,14 +158,14 @@ async function testRefusals () {
     assert.equal(err.match(/^ {2}- /gm).length, reasons.length, err)
     for (const reason of reasons) assert.match(err, reason)
   }
-  const dry = [VERSION, '--repository', ADDRESS, '--dry-run']
+  const dry = [NEXT, '--repository', ADDRESS, '--dry-run']
   const head = (await git(folder, 'rev-parse', 'HEAD')).trim()
 
   assert.equal((await release(folder, [])).code, 2)
   assert.equal((await release(folder, [...dry, '--fast'])).code, 2)
-  await refused([VERSION, '--dry-run'], {}, /no address of the repository: --repository https:/)
-  for (const address of ['git@forge.example:owner/samebytes', 'http://forge.example/owner/samebytes', 'https://forge.example']) await refused([VERSION, '--dry-run', '--repository', address], {}, /is no address of a repository/)
-  await refused([VERSION, '--repository', ADDRESS], {}, /there is no remote origin/)
+  await refused([NEXT, '--dry-run'], {}, /no address of the repository: --repository https:/)
+  for (const address of ['git@forge.example:owner/samebytes', 'http://forge.example/owner/samebytes', 'https://forge.example']) await refused([NEXT, '--dry-run', '--repository', address], {}, /is no address of a repository/)
+  await refused([NEXT, '--repository', ADDRESS], {}, /there is no remote origin/)
   await refused(dry, { NVCC: '/nowhere' }, /no nvcc.*NVCC=0/)
 
   await refused(['99.0.0', '--repository', ADDRESS, '--dry-run'], {}, /CHANGELOG\.md has \S+ as its newest heading: .*"## 99\.0\.0 \(unreleased\)"/)
@@ -175,12 +179,12 @@ async function testRefusals () {
   await git(folder, 'commit', '--quiet', '--all', '--message=a heading with nothing under it')
   await refused(['99.0.0', '--repository', ADDRESS, '--dry-run'], {}, /CHANGELOG\.md says nothing of 99\.0\.0/)
 
-  await git(folder, 'tag', `v${VERSION}`, head)
+  await git(folder, 'tag', `v${NEXT}`, head)
   await git(folder, 'reset', '--quiet', '--hard', head)
   await git(folder, 'commit', '--quiet', '--allow-empty', '--message=after the tag')
   await git(folder, 'remote', 'add', 'elsewhere', folder)
-  await refused([VERSION, '--repository', ADDRESS, '--remote', 'elsewhere'], {}, new RegExp(`the tag v${VERSION} exists`))
-  await refused(dry, {}, new RegExp(`the tag v${VERSION} exists, elsewhere`))
+  await refused([NEXT, '--repository', ADDRESS, '--remote', 'elsewhere'], {}, new RegExp(`the tag v${NEXT} exists`))
+  await refused(dry, {}, new RegExp(`the tag v${NEXT} exists, elsewhere`))
   fs.writeFileSync(path.join(folder, 'new'), '')
   await refused(['1.x', '--dry-run'], { NVCC: '/nowhere' }, /1\.x is no version/, /no address/, /not clean/, /CHANGELOG\.md has/, /no nvcc/)
 }
@@ -189,12 +193,43 @@ async function testRefusals () {
 async function testMayBeMade () {
   const folder = await clone('made')
   const before = await git(folder, 'for-each-ref')
-  const { code, out, err } = await release(folder, [VERSION, '--repository', `${ADDRESS}.git`, '--dry-run'], { PATH: withoutCompilers() })
+  const { code, out, err } = await release(folder, [NEXT, '--repository', `${ADDRESS}.git`, '--dry-run'], { PATH: withoutCompilers() })
   assert.equal(code, 1)
-  assert.equal(out, `release: building ${VERSION}, and packing it\n`)
+  assert.equal(out, `release: building ${NEXT}, and packing it\n`)
   assert.match(err, /not whole without emcc/)
   assert.equal(await git(folder, 'for-each-ref'), before)
   assert.equal(await git(folder, 'status', '--porcelain', '--ignored'), '!! node_modules\n')
+}
+
+async function withHeading (name) {
+  const folder = await clone(name)
+  const changelog = path.join(folder, 'CHANGELOG.md')
+  fs.writeFileSync(changelog, fs.readFileSync(changelog, 'utf8').replace(/^## .*$/m, `## ${RELEASED} (unreleased)\n\n- New.\n\n$&`))
+  await git(folder, 'commit', '--quiet', '--all', '--message=what is new')
+  return folder
+}
+
+async function testCommit () {
+  const folder = await withHeading('committed')
+  const args = [RELEASED, '--repository', ADDRESS, '--dry-run']
+  const inCI = await release(folder, args, { ACTIONS_ID_TOKEN_REQUEST_URL: 'https://forge.example/' })
+  assert.match(inCI.err, /provenance is of the commit that the CI runs on, which lacks version or date/)
+  await git(folder, 'checkout', '--quiet', '--detach')
+  assert.match((await release(folder, args)).err, /takes a commit \(version, date\), and this is no branch/)
+}
+
+function testArguments () {
+  const names = ['ACTIONS_ID_TOKEN_REQUEST_URL', 'SIGSTORE_ID_TOKEN']
+  const before = names.map(name => process.env[name])
+  for (const name of names) delete process.env[name]
+  assert.deepEqual(publishing('a.tgz', '1.2.3'), ['publish', 'a.tgz', '--access', 'public'])
+  assert.deepEqual(publishing('a.tgz', '1.2.3-rc.1'), ['publish', 'a.tgz', '--access', 'public', '--tag', 'next'])
+  for (const name of names) {
+    process.env[name] = 'there'
+    assert.deepEqual(publishing('a.tgz', '1.2.3'), ['publish', 'a.tgz', '--access', 'public', '--provenance'])
+    delete process.env[name]
+  }
+  for (const [i, name] of names.entries()) if (before[i] !== undefined) process.env[name] = before[i]
 }
 
 async function testBump () {
@@ -206,8 +241,6 @@ async function testBump () {
   const [old, now] = ['-', '+'].map(sign => lines.filter(line => line.startsWith(sign)).map(line => line.slice(1)))
   assert.deepEqual(now, old.map(line => line.replace(VERSION, '99.0.0-rc.1')))
   assert.equal(now.length, 7)
-  const left = await git(folder, 'grep', '--fixed-strings', '--files-with-matches', `${VERSION}`, '--', 'js', 'src', 'python', 'docs/c-api.md', 'package.json').catch(() => '')
-  assert.equal(left, '', 'these have the old version')
   assert.deepEqual(newestOf('# Changelog\n\n## 2.0.0 (soon)\n\n- New.\n## 1.0.0 (2030-01-31)\n'), { version: '2.0.0', isDated: false, isEmpty: false })
   assert.equal(newestOf('# Changelog\n'), null)
 }
@@ -235,7 +268,7 @@ async function testFull (registry) {
       const folder = await clone(`by-npm-${major}`)
       await run(folder, ['npm', 'pack'], { PATH })
       const app = await install(`app-${major}`, packedIn(folder))
-      sums.push(await testInstalled(app))
+      sums.push(await testInstalled(app, VERSION))
       const { repository, homepage, bugs } = readPackage(app)
       assert.deepEqual([repository, homepage, bugs], [undefined, undefined, undefined])
     })
@@ -261,7 +294,7 @@ async function install (name, tarball) {
 const readPackage = app => JSON.parse(fs.readFileSync(path.join(app, 'node_modules', NAME, 'package.json'), 'utf8'))
 
 /** The native back end runs, hashes are right, and the bill of materials names what it was built with. @returns {Promise<string>} the hashes */
-async function testInstalled (app) {
+async function testInstalled (app, version) {
   const root = path.join(app, 'node_modules', NAME)
   assert.equal(await run(app, [process.execPath, '-p', "const { backend, tensor } = require('samebytes'); backend() + tensor([1, 2]).tolist()"]), 'native1,2\n')
   const sums = fs.readFileSync(path.join(root, 'prebuilds', 'SHA256SUMS'), 'utf8')
@@ -278,7 +311,7 @@ async function testInstalled (app) {
 
   const sbom = JSON.parse(fs.readFileSync(path.join(root, 'prebuilds', 'sbom.cdx.json'), 'utf8'))
   assert.equal(sbom.bomFormat, 'CycloneDX')
-  assert.equal(sbom.metadata.component.version, VERSION)
+  assert.equal(sbom.metadata.component.version, version)
   const tools = sbom.formulation[0].components
   for (const name of ['gcc', 'binutils', 'emscripten', 'aarch64-linux-gnu-gcc', 'musl', 'node', 'node-gyp', 'esbuild', 'typescript']) {
     assert.match(tools.find(tool => tool.name === name)?.version ?? 'none', /^\d+\.\d+/, name)
@@ -288,30 +321,30 @@ async function testInstalled (app) {
 }
 
 async function testRelease (folder, { env, published }) {
-  await clone('released')
+  await withHeading('released')
   const remote = path.join(scratch, 'remote.git')
   await git(scratch, 'init', '--quiet', '--bare', '--initial-branch=main', remote)
   await git(folder, 'remote', 'add', 'origin', remote)
   await git(folder, 'push', '--quiet', 'origin', 'main')
-  const { code, text } = await release(folder, [VERSION, '--repository', ADDRESS], env)
+  const { code, text } = await release(folder, [RELEASED, '--repository', ADDRESS], env)
   assert.equal(code, 0, text)
 
   assert.equal(published.length, 1)
   const [{ versions, 'dist-tags': tags, _attachments: attachments }] = published
-  assert.equal(tags.latest, VERSION)
-  assert.equal(versions[VERSION].private, undefined)
-  const file = path.join(folder, 'build', 'release', `${NAME}-${VERSION}.tgz`)
+  assert.deepEqual(tags, { next: RELEASED })
+  assert.equal(versions[RELEASED].private, undefined)
+  const file = path.join(folder, 'build', 'release', `${NAME}-${RELEASED}.tgz`)
   assert.ok(Buffer.from(Object.values(attachments)[0].data, 'base64').equals(fs.readFileSync(file)), 'what was built is what was published')
 
-  const commit = (await git(folder, 'rev-parse', `v${VERSION}^{commit}`)).trim()
+  const commit = (await git(folder, 'rev-parse', `v${RELEASED}^{commit}`)).trim()
   assert.equal((await git(folder, 'rev-parse', 'HEAD')).trim(), commit)
-  assert.equal((await git(remote, 'rev-parse', `v${VERSION}^{commit}`)).trim(), commit)
+  assert.equal((await git(remote, 'rev-parse', `v${RELEASED}^{commit}`)).trim(), commit)
   assert.equal((await git(remote, 'rev-parse', 'main')).trim(), commit)
   assert.equal(await git(folder, 'status', '--porcelain'), '')
-  assert.match(await git(folder, 'show', '--stat', '--format=%s', commit), new RegExp(`^release: ${VERSION.replaceAll('.', '\\.')}\n\n CHANGELOG.md `))
+  assert.match(await git(folder, 'show', '--stat', '--format=%s', commit), new RegExp(`^release: ${RELEASED.replaceAll('.', '\\.')}\n\n CHANGELOG.md `))
 
   const app = await install('app-released', file)
-  await testInstalled(app)
+  await testInstalled(app, RELEASED)
   const { repository, homepage, bugs } = readPackage(app)
   assert.deepEqual({ repository, homepage, bugs }, { repository: { type: 'git', url: `git+${ADDRESS}.git` }, homepage: `${ADDRESS}#readme`, bugs: { url: `${ADDRESS}/issues` } })
   testLinks(path.join(app, 'node_modules', NAME))
@@ -329,16 +362,16 @@ function testLinks (root) {
       const [, kind, name] = /^\/(blob|tree|raw)\/v[^/]+\/([^#]+)/.exec(target.slice(ADDRESS.length))
       assert.equal(fs.statSync(path.join(ROOT, name)).isDirectory(), kind === 'tree', target)
     }
-    if (page === 'README.md') assert.ok(targets.some(target => target === `${ADDRESS}/blob/v${VERSION}/docs/install.md`) && targets.some(target => target === `${ADDRESS}/raw/v${VERSION}/docs/benchmarks.svg`))
+    if (page === 'README.md') assert.ok(targets.some(target => target === `${ADDRESS}/blob/v${RELEASED}/docs/install.md`) && targets.some(target => target === `${ADDRESS}/raw/v${RELEASED}/docs/benchmarks.svg`))
   }
 }
 
 async function testAnew (folder, { env, published }) {
-  const file = path.join(folder, 'build', 'release', `${NAME}-${VERSION}.tgz`)
+  const file = path.join(folder, 'build', 'release', `${NAME}-${RELEASED}.tgz`)
   const before = fs.readFileSync(file)
   const refs = await git(folder, 'for-each-ref')
   fs.rmSync(file)
-  const { code, text } = await release(folder, [VERSION, '--repository', ADDRESS, '--dry-run'], env)
+  const { code, text } = await release(folder, [RELEASED, '--repository', ADDRESS, '--dry-run'], env)
   assert.equal(code, 0, text)
   assert.match(text, /a dry run: without --dry-run, npm publish /)
   assert.doesNotMatch(text, /--provenance/)
