@@ -26,6 +26,7 @@ function compile (name) {
  * @param {string} name  of a file
  */
 function reasonOf ({ code, message }, name) {
+  if (code === 'ENOENT') return `${message}; the package was packed, or is a checkout, before it was built`
   if (code !== 'ERR_ACCESS_DENIED') return message
   return `the permission model forbids it, --allow-fs-read=${path.join(__dirname, '..', '..', 'dist', name)} allows it`
 }

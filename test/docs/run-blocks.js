@@ -106,7 +106,8 @@ function wrongCommand (line) {
   const [command, first, second] = words
   if (command === 'npm' && first === 'run') return second in scripts ? null : `no script ${second}`
   if (command === 'npm' && first === 'test') return null
-  if (command === 'npm' && ['install', 'i'].includes(first)) return null
+  if (command === 'npm' && ['install', 'i', 'pack'].includes(first)) return null
+  if (command === 'bash') return fs.existsSync(path.join(ROOT, first)) ? null : `no file ${first}`
   if (command === 'node') {
     const file = words.find(word => /\.m?js$/.test(word))
     return file !== undefined && (fs.existsSync(path.join(ROOT, file)) || ['app.js', 'app.mjs', 'service.js', 'script.mjs'].includes(file)) ? null : `no file ${file}`
@@ -115,7 +116,7 @@ function wrongCommand (line) {
   if (command === 'samebytes') return isKnown(first) ? wrongArguments(first, words.slice(2, words.indexOf('|') < 0 ? undefined : words.indexOf('|'))) : `samebytes has no command ${first}`
   const evaluated = /^eval "\$\((.*)\)"$/.exec(line.replace(/\s+#.*$/, ''))
   if (evaluated !== null) return wrongCommand(evaluated[1])
-  if (['curl', 'cc', 'node-gyp', 'python3'].includes(command)) return null
+  if (['cc', 'cd', 'curl', 'diff', 'git', 'node-gyp', 'python3', 'sha256sum'].includes(command)) return null
   if (/^[A-Z_]+=\S+$/.test(command)) return wrongCommand(words.slice(1).join(' '))
   return `unknown command ${command}`
 }

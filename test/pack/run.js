@@ -15,10 +15,9 @@ const os = require('node:os')
 const path = require('node:path')
 const { parseArgs } = require('node:util')
 const { findCompiler, modules } = require('../../.ci/cuda.js')
+const { FILES, TARBALL, DEVICE_CODE, sizesOf } = require('../../.ci/sizes.js')
 const { ROOT, scratchFolder, runAll, step: must, start, ended, packedIn } = require('../steps')
 
-const LIMIT = 3 * 2 ** 20 // bytes of the tarball without device code for GPUs, which most of its users have no use for
-const LIMIT_IN_ALL = 4 * 2 ** 20
 const QUIET = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
 const PLATFORM = `${process.platform}-${process.arch}`
 
@@ -32,7 +31,7 @@ async function main () {
   if (!await must('packs', pack)) return
   await test('holds the files that belong in it, and no others', testContents)
   await test('needs no newer C library than Node.js 20', testLibraries)
-  await test(`is no larger than ${LIMIT} bytes, ${LIMIT_IN_ALL} with device code`, testSize)
+  await test(`is no larger than ${TARBALL} bytes, and ${DEVICE_CODE} of device code`, testSize)
   const here = { title: `Node.js ${process.versions.node}`, bin: path.dirname(process.execPath), command: [process.execPath] }
   if (!await must('installs offline, without scripts', () => install('here', here))) return
   await testNode(here, 'here')
@@ -86,7 +85,7 @@ const NEEDED = [
   'dist/samebytes.mjs', 'dist/samebytes-inline.mjs', 'dist/samebytes-module.mjs', 'dist/samebytes-inline-module.mjs', 'dist/samebytes-inspect.mjs',
   'dist/samebytes.wasm', 'dist/samebytes-shared.wasm', 'dist/samebytes-parsers.wasm',
   'src/samebytes.h', 'src/samebytes_dlpack.h', 'src/samebytes_napi.h', 'src/samebytes_torch.h',
-  'src/core/tensor.c', 'src/kernels/casts.inc', 'src/bind/exports.def', 'src/cuda/driver.c', 'prebuilds/binding.gyp', 'docs/README.md', 'docs/api.md', 'docs/c-api.md', 'docs/install.md'
+  'src/core/tensor.c', 'src/kernels/casts.inc', 'src/bind/exports.def', 'src/cuda/driver.c', 'prebuilds/binding.gyp', 'prebuilds/SHA256SUMS', 'prebuilds/sbom.cdx.json', 'docs/README.md', 'docs/api.md', 'docs/c-api.md', 'docs/install.md'
 ]
 
 async function testContents () {
@@ -124,12 +123,15 @@ async function testSize () {
   const folder = path.join(scratch, 'sizes')
   fs.mkdirSync(folder)
   await run(['tar', '-xzf', tarball, '-C', folder])
+  for (const name of fs.readdirSync(folder, { recursive: true }).filter(name => path.basename(name) in FILES)) {
+    for (const { text, isTooLarge } of sizesOf(path.join(folder, name))) assert.ok(!isTooLarge, `${path.dirname(name)}: ${text}`)
+  }
   fs.rmSync(path.join(folder, 'package', 'prebuilds', 'cuda'), { recursive: true, force: !findCompiler() })
   await run(['tar', '-czf', 'smaller.tgz', 'package'], { cwd: folder })
   const sizes = [path.join(folder, 'smaller.tgz'), tarball].map(file => fs.statSync(file).size)
   fs.rmSync(folder, { recursive: true })
   console.log(`  ${sizes[1]} bytes, ${sizes[0]} without device code`)
-  assert.ok(sizes[0] <= LIMIT && sizes[1] <= LIMIT_IN_ALL)
+  assert.ok(sizes[0] <= TARBALL && sizes[1] - sizes[0] <= DEVICE_CODE)
   if (!findCompiler()) return
   assert.ok(sizes[0] < sizes[1] * 0.9, 'the device code is where it was looked for')
   if (!options.full) return // with the addons of all platforms

@@ -1,0 +1,62 @@
+'use strict'
+// How large may what is shipped be? The only list of limits: for .ci/check, the tests of the package and releases.
+//
+//   node .ci/sizes.js    checks what was built in build/Release (stripped) and dist
+
+const { execFileSync } = require('node:child_process')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const zlib = require('node:zlib')
+
+const ROOT = path.dirname(__dirname)
+const KB = 1024
+const MB = 1024 * KB
+
+/** Bytes of a file, and of it compressed. */
+const FILES = {
+  'samebytes.node': { bytes: 660 * KB },
+  'libsamebytes.so.1': { bytes: 500 * KB },
+  'samebytes.wasm': { bytes: 150 * KB, gzip: 54 * KB },
+  'samebytes-shared.wasm': { bytes: 150 * KB, gzip: 54 * KB },
+  'samebytes-parsers.wasm': { bytes: 16 * KB, gzip: 8 * KB }
+}
+
+/** Bytes of the tarball without device code, which most users of the package have no use for, and what that may add. */
+const TARBALL = 6 * MB
+const DEVICE_CODE = 1.25 * MB
+
+/**
+ * @param {string} file  its name says which limits it has
+ * @returns {{ text: string, isTooLarge: boolean }[]} a line for each limit
+ */
+function sizesOf (file) {
+  const name = path.basename(file)
+  const content = fs.readFileSync(file)
+  const { bytes, gzip } = FILES[name]
+  const line = (what, size, limit) => ({ text: `${what}: ${size} bytes, at most ${limit}`, isTooLarge: size > limit })
+  const lines = [line(name, content.length, bytes)]
+  if (gzip !== undefined) lines.push(line(`${name}, gzip`, zlib.gzipSync(content, { level: 9 }).length, gzip))
+  return lines
+}
+
+function main () {
+  const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-sizes-'))
+  try {
+    for (const name of Object.keys(FILES)) {
+      const isModule = name.endsWith('.wasm')
+      const file = path.join(isModule ? path.join(ROOT, 'dist') : scratch, name)
+      if (!isModule) execFileSync('strip', ['--strip-unneeded', '-o', file, path.join(ROOT, 'build', 'Release', name)])
+      for (const { text, isTooLarge } of sizesOf(file)) {
+        console.log(isTooLarge ? `${text}: too large` : text)
+        if (isTooLarge) process.exitCode = 1
+      }
+    }
+  } finally {
+    fs.rmSync(scratch, { recursive: true })
+  }
+}
+
+module.exports = { FILES, TARBALL, DEVICE_CODE, sizesOf }
+
+if (require.main === module) main()

@@ -1,0 +1,382 @@
+'use strict'
+
+// Packing and releasing, from clones: what is refused, and with --full what comes of it.
+//
+//   node test/pack/release.js           refusals, in seconds: nothing is built
+//   node test/pack/release.js --full    whole packages by npm 10 and 11, a release to a registry of its own, and its tarball anew
+//     [--only TEXT]                     tests whose title has TEXT
+//
+// --full takes what bash .ci/setup full installs, and npm's registry. The last line is `N passed, N failed`.
+
+const assert = require('node:assert/strict')
+const { once } = require('node:events')
+const fs = require('node:fs')
+const http = require('node:http')
+const path = require('node:path')
+const { parseArgs } = require('node:util')
+const { findCompiler } = require('../../.ci/cuda.js')
+const { bump, newestOf, publishing, withAddresses } = require('../../.ci/release.js')
+const { ROOT, scratchFolder, runAll, step, start, ended, packedIn } = require('../steps')
+
+const ADDRESS = 'https://forge.example/owner/samebytes'
+const { version: VERSION, name: NAME } = require('../../package.json')
+const { version: NEXT } = newestOf(fs.readFileSync(path.join(ROOT, 'CHANGELOG.md'), 'utf8'))
+const RELEASED = '99.0.0-rc.1' // what the tests release
+const QUIET = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
+
+const { values: options } = parseArgs({ options: { full: { type: 'boolean', default: false }, only: { type: 'string', default: '' } } })
+const scratch = scratchFolder('release')
+
+runAll(main)
+
+async function main () {
+  const registry = await startRegistry()
+  try {
+    await test('no install script of a package runs', testInstallScripts)
+    await test('npm pack refuses half a package, and says what is missing', () => testHalf('half', []))
+    await test('npm publish refuses a checkout', () => testCheckout(registry))
+    await test('a release is refused, with all reasons', testRefusals)
+    await test('a release that may be made needs all compilers', testMayBeMade)
+    await test('a release that takes a commit needs a branch, and is refused where the CI gives provenance', testCommit)
+    await test('provenance is asked for where the CI offers it', testArguments)
+    await test('a release writes its version everywhere, and its date', testBump)
+    await test('links become addresses', testAddresses)
+    if (options.full) await testFull(registry)
+  } finally {
+    registry.server.close()
+  }
+}
+
+async function test (title, body) {
+  if (title.includes(options.only)) await step(title, body)
+}
+
+// ---- Commands and clones ----
+
+/** Runs a command without what npm and tests have set. @returns {Promise<{ code: number, out: string, err: string, text: string }>} */
+function ending (folder, [command, ...args], env = {}) {
+  const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(SAMEBYTES_|npm_|NODE_PATH$|NODE_OPTIONS$|LD_|GIT_|ACTIONS_|SIGSTORE_)/.test(name)))
+  return ended(start(command, args, { cwd: folder, env: { ...clean, npm_config_cache: path.join(scratch, 'cache'), npm_config_update_notifier: 'false', NVCC: findCompiler() ?? '0', ...env } }))
+}
+
+async function run (folder, command, env) {
+  const { code, out, text } = await ending(folder, command, env)
+  assert.equal(code, 0, `${command.join(' ')} ended with ${code}\n${text}`)
+  return out
+}
+
+const git = (folder, ...args) => run(folder, ['git', '-c', 'user.name=tests', '-c', 'user.email=tests@forge.example', ...args])
+const release = (folder, args, env) => ending(folder, [process.execPath, '.ci/release.js', ...args], env)
+
+/** What a clone of this checkout would be, with its changes committed. @returns {Promise<string>} its folder */
+async function clone (name) {
+  const folder = path.join(scratch, name)
+  const files = (await run(ROOT, ['git', 'ls-files', '-z', '--cached', '--others', '--exclude-standard'])).split('\0').filter(file => file !== '' && fs.existsSync(path.join(ROOT, file)))
+  for (const file of files) fs.cpSync(path.join(ROOT, file), path.join(folder, file))
+  fs.symlinkSync(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'))
+  await git(folder, 'init', '--quiet', '--initial-branch=main')
+  fs.appendFileSync(path.join(folder, '.git', 'info', 'exclude'), '/node_modules\n')
+  for (const [key, value] of [['user.name', 'tests'], ['user.email', 'tests@forge.example']]) await git(folder, 'config', key, value)
+  await git(folder, 'add', '--all')
+  await git(folder, 'commit', '--quiet', '--message=everything')
+  return folder
+}
+
+/** The PATH without what only the whole package takes. @returns {string} a folder */
+function withoutCompilers () {
+  const folder = path.join(scratch, 'bin')
+  if (fs.existsSync(folder)) return folder
+  fs.mkdirSync(folder)
+  for (const place of process.env.PATH.split(path.delimiter).filter(place => fs.existsSync(place))) {
+    for (const name of fs.readdirSync(place)) {
+      if (!/^(emcc|aarch64-linux-gnu-|musl-gcc)/.test(name) && !fs.existsSync(path.join(folder, name))) fs.symlinkSync(path.join(place, name), path.join(folder, name))
+    }
+  }
+  return folder
+}
+
+/** A registry that has nothing, and remembers what is published. */
+async function startRegistry () {
+  const published = []
+  const server = http.createServer(async (request, response) => {
+    const parts = []
+    for await (const part of request) parts.push(part)
+    if (request.method === 'PUT') published.push(JSON.parse(Buffer.concat(parts)))
+    response.writeHead(request.method === 'PUT' ? 201 : 404, { 'content-type': 'application/json' }).end('{}')
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const host = `//127.0.0.1:${server.address().port}/`
+  const config = path.join(scratch, 'npmrc')
+  fs.writeFileSync(config, `registry=http:${host}\n${host}:_authToken=token\n`)
+  return { server, published, env: { npm_config_userconfig: config } }
+}
+
+// ---- Refusals ----
+
+function testInstallScripts () {
+  const { packages } = require('../../package-lock.json')
+  const { allowScripts } = require('../../package.json')
+  const names = Object.entries(packages).filter(([, { hasInstallScript }]) => hasInstallScript).map(([place]) => place.split('node_modules/').at(-1))
+  assert.deepEqual(Object.keys(allowScripts).sort(), [...new Set(names)].sort(), 'allowScripts of package.json denies each')
+  assert.ok(Object.values(allowScripts).every(isAllowed => isAllowed === false))
+  // npm 10 knows no allowScripts.
+  const scripts = fs.readdirSync(path.join(ROOT, '.ci')).map(name => fs.readFileSync(path.join(ROOT, '.ci', name), 'utf8').replaceAll('\\\n', ' '))
+  const commands = scripts.flatMap(text => text.match(/\bnpm (ci|install) -.*/g) ?? [])
+  assert.ok(commands.length >= 4, commands.join('\n'))
+  assert.deepEqual(commands.filter(command => !command.includes('--ignore-scripts')), [])
+}
+
+/** @param {string[]} npm  what comes before PATH's npm */
+async function testHalf (name, npm) {
+  const folder = await clone(name)
+  const { code, err } = await ending(folder, ['npm', 'pack'], { PATH: [...npm, withoutCompilers()].join(path.delimiter) })
+  assert.notEqual(code, 0)
+  assert.match(err, /build: the package is not whole without emcc aarch64-linux-gnu-gcc aarch64-linux-gnu-strip musl-gcc; bash \.ci\/setup full installs what is missing/)
+  for (const name of ['prebuilds', 'dist', 'build', 'types']) assert.ok(!fs.existsSync(path.join(folder, name)), `${name} was made`)
+  assert.deepEqual(fs.readdirSync(folder).filter(file => file.endsWith('.tgz')), [])
+}
+
+async function testCheckout ({ env, published }) {
+  const folder = await clone('checkout')
+  const plain = await ending(folder, ['npm', 'publish'], env)
+  assert.notEqual(plain.code, 0)
+  assert.match(plain.err, /node \.ci\/release\.js publishes: docs\/releasing\.md/)
+  // Nothing of ours runs here.
+  const silent = await ending(folder, ['npm', 'publish', '--ignore-scripts'], env)
+  assert.notEqual(silent.code, 0)
+  assert.match(silent.err, /EPRIVATE/)
+  assert.equal(published.length, 0)
+}
+
+async function testRefusals () {
+  const folder = await clone('refused')
+  const refused = async (args, env, ...reasons) => {
+    const { code, out, err } = await release(folder, args, env)
+    assert.equal(code, 1, err)
+    assert.equal(out, '')
+    assert.match(err, /^release: refused; nothing was done:\n/)
+    assert.equal(err.match(/^ {2}- /gm).length, reasons.length, err)
+    for (const reason of reasons) assert.match(err, reason)
+  }
+  const dry = [NEXT, '--repository', ADDRESS, '--dry-run']
+  const head = (await git(folder, 'rev-parse', 'HEAD')).trim()
+
+  assert.equal((await release(folder, [])).code, 2)
+  assert.equal((await release(folder, [...dry, '--fast'])).code, 2)
+  await refused([NEXT, '--dry-run'], {}, /no address of the repository: --repository https:/)
+  for (const address of ['git@forge.example:owner/samebytes', 'http://forge.example/owner/samebytes', 'https://forge.example']) await refused([NEXT, '--dry-run', '--repository', address], {}, /is no address of a repository/)
+  await refused([NEXT, '--repository', ADDRESS], {}, /there is no remote origin/)
+  await refused(dry, { NVCC: '/nowhere' }, /no nvcc.*NVCC=0/)
+
+  await refused(['99.0.0', '--repository', ADDRESS, '--dry-run'], {}, /CHANGELOG\.md has \S+ as its newest heading: .*"## 99\.0\.0 \(unreleased\)"/)
+  const changelog = path.join(folder, 'CHANGELOG.md')
+  const text = fs.readFileSync(changelog, 'utf8')
+  fs.writeFileSync(changelog, text.replace(/^## .*$/m, '## 99.0.0\n\n- New.\n\n$&'))
+  await refused(dry, {}, /the working tree is not clean:\n {5}M CHANGELOG\.md/, /CHANGELOG\.md has 99\.0\.0 as its newest heading/)
+  await git(folder, 'commit', '--quiet', '--all', '--message=a heading')
+  await refused(['99.0.0', '--repository', ADDRESS, '--dry-run'], {}, /shall be "## 99\.0\.0 \(unreleased\)"/)
+  fs.writeFileSync(changelog, text.replace(/^## .*$/m, '## 99.0.0 (unreleased)\n\n$&'))
+  await git(folder, 'commit', '--quiet', '--all', '--message=a heading with nothing under it')
+  await refused(['99.0.0', '--repository', ADDRESS, '--dry-run'], {}, /CHANGELOG\.md says nothing of 99\.0\.0/)
+
+  await git(folder, 'tag', `v${NEXT}`, head)
+  await git(folder, 'reset', '--quiet', '--hard', head)
+  await git(folder, 'commit', '--quiet', '--allow-empty', '--message=after the tag')
+  await git(folder, 'remote', 'add', 'elsewhere', folder)
+  await refused([NEXT, '--repository', ADDRESS, '--remote', 'elsewhere'], {}, new RegExp(`the tag v${NEXT} exists`))
+  await refused(dry, {}, new RegExp(`the tag v${NEXT} exists, elsewhere`))
+  fs.writeFileSync(path.join(folder, 'new'), '')
+  await refused(['1.x', '--dry-run'], { NVCC: '/nowhere' }, /1\.x is no version/, /no address/, /not clean/, /CHANGELOG\.md has/, /no nvcc/)
+}
+
+/** It comes to its first build, and has changed nothing. */
+async function testMayBeMade () {
+  const folder = await clone('made')
+  const before = await git(folder, 'for-each-ref')
+  const { code, out, err } = await release(folder, [NEXT, '--repository', `${ADDRESS}.git`, '--dry-run'], { PATH: withoutCompilers() })
+  assert.equal(code, 1)
+  assert.equal(out, `release: building ${NEXT}, and packing it\n`)
+  assert.match(err, /not whole without emcc/)
+  assert.equal(await git(folder, 'for-each-ref'), before)
+  assert.equal(await git(folder, 'status', '--porcelain', '--ignored'), '!! node_modules\n')
+}
+
+async function withHeading (name) {
+  const folder = await clone(name)
+  const changelog = path.join(folder, 'CHANGELOG.md')
+  fs.writeFileSync(changelog, fs.readFileSync(changelog, 'utf8').replace(/^## .*$/m, `## ${RELEASED} (unreleased)\n\n- New.\n\n$&`))
+  await git(folder, 'commit', '--quiet', '--all', '--message=what is new')
+  return folder
+}
+
+async function testCommit () {
+  const folder = await withHeading('committed')
+  const args = [RELEASED, '--repository', ADDRESS, '--dry-run']
+  const inCI = await release(folder, args, { ACTIONS_ID_TOKEN_REQUEST_URL: 'https://forge.example/' })
+  assert.match(inCI.err, /provenance is of the commit that the CI runs on, which lacks version or date/)
+  await git(folder, 'checkout', '--quiet', '--detach')
+  assert.match((await release(folder, args)).err, /takes a commit \(version, date\), and this is no branch/)
+}
+
+function testArguments () {
+  const names = ['ACTIONS_ID_TOKEN_REQUEST_URL', 'SIGSTORE_ID_TOKEN']
+  const before = names.map(name => process.env[name])
+  for (const name of names) delete process.env[name]
+  assert.deepEqual(publishing('a.tgz', '1.2.3'), ['publish', 'a.tgz', '--access', 'public'])
+  assert.deepEqual(publishing('a.tgz', '1.2.3-rc.1'), ['publish', 'a.tgz', '--access', 'public', '--tag', 'next'])
+  for (const name of names) {
+    process.env[name] = 'there'
+    assert.deepEqual(publishing('a.tgz', '1.2.3'), ['publish', 'a.tgz', '--access', 'public', '--provenance'])
+    delete process.env[name]
+  }
+  for (const [i, name] of names.entries()) if (before[i] !== undefined) process.env[name] = before[i]
+}
+
+async function testBump () {
+  const folder = await clone('bumped')
+  fs.writeFileSync(path.join(folder, 'CHANGELOG.md'), '# Changelog\n\n## 99.0.0-rc.1 (unreleased)\n\n- New.\n\n## 1.0.0 (2030-01-31)\n\n- Old.\n')
+  bump(folder, '99.0.0-rc.1', '2030-02-28')
+  assert.equal(fs.readFileSync(path.join(folder, 'CHANGELOG.md'), 'utf8'), '# Changelog\n\n## 99.0.0-rc.1 (2030-02-28)\n\n- New.\n\n## 1.0.0 (2030-01-31)\n\n- Old.\n')
+  const lines = (await git(folder, 'diff', '--unified=0', '--', ':!CHANGELOG.md')).split('\n').filter(line => /^[-+] /.test(line) || /^[-+][^-+]/.test(line))
+  const [old, now] = ['-', '+'].map(sign => lines.filter(line => line.startsWith(sign)).map(line => line.slice(1)))
+  assert.deepEqual(now, old.map(line => line.replace(VERSION, '99.0.0-rc.1')))
+  assert.equal(now.length, 7)
+  assert.deepEqual(newestOf('# Changelog\n\n## 2.0.0 (soon)\n\n- New.\n## 1.0.0 (2030-01-31)\n'), { version: '2.0.0', isDated: false, isEmpty: false })
+  assert.equal(newestOf('# Changelog\n'), null)
+}
+
+function testAddresses () {
+  const text = 'See [the\npage](docs/x.md#there), ![a picture](docs/x.png), [`code`](y.c "title")[y](y.c), [here](#here), [far](https://forge.example/).\n' +
+    'Not `[a](b.md)`.\n\n```js\nconst f = x[0](y)\n```\n[last](../z.md)\n'
+  assert.equal(withAddresses(text, 'docs/page.md', name => name === 'z.md' ? null : `@${name}`),
+    'See [the\npage](@docs/docs/x.md#there), ![a picture](@docs/docs/x.png), [`code`](y.c "title")[y](@docs/y.c), [here](#here), [far](https://forge.example/).\n' +
+    'Not `[a](b.md)`.\n\n```js\nconst f = x[0](y)\n```\n[last](../z.md)\n')
+}
+
+// ---- Whole packages ----
+
+async function testFull (registry) {
+  const npm = major => path.join(scratch, `npm-${major}`)
+  const sums = []
+  for (const major of [10, 11]) {
+    await test(`npm ${major} packs a fresh clone: the whole package, or nothing`, async () => {
+      const bin = path.join(npm(major), 'node_modules', '.bin')
+      await run(scratch, ['npm', 'install', '--prefix', npm(major), '--no-save', '--no-package-lock', ...QUIET, `npm@${major}`])
+      const PATH = [bin, process.env.PATH].join(path.delimiter)
+      assert.match(await run(scratch, ['npm', '--version'], { PATH }), new RegExp(`^${major}\\.`))
+      await testHalf(`half-by-${major}`, [bin])
+      const folder = await clone(`by-npm-${major}`)
+      await run(folder, ['npm', 'pack'], { PATH })
+      const app = await install(`app-${major}`, packedIn(folder))
+      sums.push(await testInstalled(app, VERSION))
+      const { repository, homepage, bugs } = readPackage(app)
+      assert.deepEqual([repository, homepage, bugs], [undefined, undefined, undefined])
+    })
+  }
+  await test('two builds in two folders give the same bytes', () => {
+    assert.equal(sums.length, 2)
+    assert.equal(sums[0], sums[1])
+  })
+
+  const folder = path.join(scratch, 'released')
+  await test('a release publishes one tarball, and pushes commit and tag', () => testRelease(folder, registry))
+  await test('a dry run at the tag makes the same tarball anew, and publishes nothing', () => testAnew(folder, registry))
+}
+
+async function install (name, tarball) {
+  const app = path.join(scratch, name)
+  fs.mkdirSync(app)
+  fs.writeFileSync(path.join(app, 'package.json'), JSON.stringify({ name: 'app', version: '1.0.0', private: true }))
+  await run(app, ['npm', 'install', '--offline', ...QUIET, tarball])
+  return app
+}
+
+const readPackage = app => JSON.parse(fs.readFileSync(path.join(app, 'node_modules', NAME, 'package.json'), 'utf8'))
+
+/** The native back end runs, hashes are right, and the bill of materials names what it was built with. @returns {Promise<string>} the hashes */
+async function testInstalled (app, version) {
+  const root = path.join(app, 'node_modules', NAME)
+  assert.equal(await run(app, [process.execPath, '-p', "const { backend, tensor } = require('samebytes'); backend() + tensor([1, 2]).tolist()"]), 'native1,2\n')
+  const sums = fs.readFileSync(path.join(root, 'prebuilds', 'SHA256SUMS'), 'utf8')
+  const listed = sums.trimEnd().split('\n').map(line => line.slice(66))
+  const expected = ['linux-arm64', 'linux-x64-musl', `${process.platform}-${process.arch}`].flatMap(place => ['libsamebytes.so.1', 'samebytes.node'].map(name => `prebuilds/${place}/${name}`))
+  for (const name of [...expected, 'dist/samebytes.wasm', 'dist/samebytes-shared.wasm', 'dist/samebytes-parsers.wasm', 'dist/samebytes.mjs']) assert.ok(listed.includes(name), name)
+  const isBinary = file => { const start = fs.readFileSync(path.join(root, file)).subarray(0, 4).toString('latin1'); return start === '\x7fELF' || start === '\0asm' }
+  const files = fs.readdirSync(root, { recursive: true }).filter(name => fs.statSync(path.join(root, name)).isFile())
+  assert.deepEqual(files.filter(isBinary).filter(name => !listed.includes(name)), [], 'binaries that are not listed')
+
+  await run(root, ['sha256sum', '--check', '--strict', '--quiet', 'prebuilds/SHA256SUMS'])
+  fs.appendFileSync(path.join(root, expected[0]), '.')
+  assert.equal((await ending(root, ['sha256sum', '--check', '--strict', '--quiet', 'prebuilds/SHA256SUMS'])).code, 1)
+
+  const sbom = JSON.parse(fs.readFileSync(path.join(root, 'prebuilds', 'sbom.cdx.json'), 'utf8'))
+  assert.equal(sbom.bomFormat, 'CycloneDX')
+  assert.equal(sbom.metadata.component.version, version)
+  const tools = sbom.formulation[0].components
+  for (const name of ['gcc', 'binutils', 'emscripten', 'aarch64-linux-gnu-gcc', 'musl', 'node', 'node-gyp', 'esbuild', 'typescript']) {
+    assert.match(tools.find(tool => tool.name === name)?.version ?? 'none', /^\d+\.\d+/, name)
+  }
+  assert.doesNotMatch(JSON.stringify(sbom) + sums, new RegExp(`${scratch}|${ROOT}`), 'no place')
+  return sums
+}
+
+async function testRelease (folder, { env, published }) {
+  await withHeading('released')
+  const remote = path.join(scratch, 'remote.git')
+  await git(scratch, 'init', '--quiet', '--bare', '--initial-branch=main', remote)
+  await git(folder, 'remote', 'add', 'origin', remote)
+  await git(folder, 'push', '--quiet', 'origin', 'main')
+  const { code, text } = await release(folder, [RELEASED, '--repository', ADDRESS], env)
+  assert.equal(code, 0, text)
+
+  assert.equal(published.length, 1)
+  const [{ versions, 'dist-tags': tags, _attachments: attachments }] = published
+  assert.deepEqual(tags, { next: RELEASED })
+  assert.equal(versions[RELEASED].private, undefined)
+  const file = path.join(folder, 'build', 'release', `${NAME}-${RELEASED}.tgz`)
+  assert.ok(Buffer.from(Object.values(attachments)[0].data, 'base64').equals(fs.readFileSync(file)), 'what was built is what was published')
+
+  const commit = (await git(folder, 'rev-parse', `v${RELEASED}^{commit}`)).trim()
+  assert.equal((await git(folder, 'rev-parse', 'HEAD')).trim(), commit)
+  assert.equal((await git(remote, 'rev-parse', `v${RELEASED}^{commit}`)).trim(), commit)
+  assert.equal((await git(remote, 'rev-parse', 'main')).trim(), commit)
+  assert.equal(await git(folder, 'status', '--porcelain'), '')
+  assert.match(await git(folder, 'show', '--stat', '--format=%s', commit), new RegExp(`^release: ${RELEASED.replaceAll('.', '\\.')}\n\n CHANGELOG.md `))
+
+  const app = await install('app-released', file)
+  await testInstalled(app, RELEASED)
+  const { repository, homepage, bugs } = readPackage(app)
+  assert.deepEqual({ repository, homepage, bugs }, { repository: { type: 'git', url: `git+${ADDRESS}.git` }, homepage: `${ADDRESS}#readme`, bugs: { url: `${ADDRESS}/issues` } })
+  testLinks(path.join(app, 'node_modules', NAME))
+}
+
+/** The README is npm's page, where only addresses lead anywhere; pages lead to pages of the package, or to addresses. */
+function testLinks (root) {
+  for (const page of ['README.md', 'CHANGELOG.md', ...fs.readdirSync(path.join(root, 'docs')).map(name => `docs/${name}`)].filter(name => name.endsWith('.md'))) {
+    const text = fs.readFileSync(path.join(root, page), 'utf8').replace(/```[^]*?```|`[^`\n]*`/g, '')
+    const targets = [...text.matchAll(/\]\(\s*<?([^)\s>]+)|\b(?:src|href)="([^"]+)"|^\[[^\]]+\]: (\S+)/gm)].map(([, ...targets]) => targets.find(Boolean))
+    for (const target of targets.filter(target => !/^(https:|#)/.test(target))) {
+      assert.ok(page !== 'README.md' && fs.existsSync(path.join(root, path.dirname(page), target.split('#')[0])), `${page} leads to ${target}`)
+    }
+    for (const target of targets.filter(target => target.startsWith(ADDRESS))) {
+      const [, kind, name] = /^\/(blob|tree|raw)\/v[^/]+\/([^#]+)/.exec(target.slice(ADDRESS.length))
+      assert.equal(fs.statSync(path.join(ROOT, name)).isDirectory(), kind === 'tree', target)
+    }
+    if (page === 'README.md') assert.ok(targets.some(target => target === `${ADDRESS}/blob/v${RELEASED}/docs/install.md`) && targets.some(target => target === `${ADDRESS}/raw/v${RELEASED}/docs/benchmarks.svg`))
+  }
+}
+
+async function testAnew (folder, { env, published }) {
+  const file = path.join(folder, 'build', 'release', `${NAME}-${RELEASED}.tgz`)
+  const before = fs.readFileSync(file)
+  const refs = await git(folder, 'for-each-ref')
+  fs.rmSync(file)
+  const { code, text } = await release(folder, [RELEASED, '--repository', ADDRESS, '--dry-run'], env)
+  assert.equal(code, 0, text)
+  assert.match(text, /a dry run: without --dry-run, npm publish /)
+  assert.doesNotMatch(text, /--provenance/)
+  assert.ok(before.equals(fs.readFileSync(file)))
+  assert.equal(published.length, 1)
+  assert.equal(await git(folder, 'for-each-ref'), refs)
+  assert.equal(await git(folder, 'status', '--porcelain'), '')
+}
