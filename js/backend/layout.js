@@ -35,6 +35,10 @@ class Layout {
     this.data = null
     /** @type {OptionalFields | null} */
     this.rare = null
+    /** what the caller got of shape and strides; null: nothing yet @type {readonly number[] | null} */
+    this.frozenShape = null
+    /** @type {readonly number[] | null} */
+    this.frozenStrides = null
   }
 
   /** Elements that a resize in place may use. */

@@ -1,7 +1,7 @@
 'use strict'
 // toOrt and fromOrt: onnxruntime's tensors over samebytes' bytes, and the other way round.
 
-const { arrayJoin } = require('../base/primordials')
+const { arrayJoin, arraySlice } = require('../base/primordials')
 const { failure } = require('../base/errors')
 const { show, shapeOf } = require('../base/validate')
 const { dtypeOfArray, partsOfArray } = require('../base/buffers')
@@ -56,7 +56,8 @@ function toOrt (t, ort) {
   tensorOf(t)
   const Class = ort === null || (typeof ort !== 'object' && typeof ort !== 'function') ? undefined : ort.Tensor
   if (typeof Class !== 'function') throw failure('ERR_ARGUMENT', `ort is ${show(ort)}; onnxruntime-node, onnxruntime-web or another object with its Tensor was expected`)
-  const { dtype, shape } = t
+  const { dtype } = t
+  const shape = arraySlice(t.shape) // ort.Tensor keeps the list
   if (!TYPES.has(dtype)) throw failure('ERR_DTYPE', `the tensor is of ${dtype}, which onnxruntime has no type for; astype('float32') copies`)
   const data = asBits(t.data)
   const own = t.view(shape) // keeps the bytes after t's dispose

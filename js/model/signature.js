@@ -321,7 +321,7 @@ function tensorOf (slot, value) {
       return fromBlob(fromBits(value, name), padded([value.length], shape), /** @type {any} */ (name))
     }
     const made = tensor(value, /** @type {any} */ (dtype === null ? undefined : { dtype }))
-    const dims = padded(made.shape, shape)
+    const dims = padded([...made.shape], shape)
     if (dims.length === made.ndim) return made
     const view = made.view(dims)
     made.dispose()

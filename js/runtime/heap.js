@@ -15,7 +15,7 @@ const NUMBER = 16 // unless it is a small integer
 const BIGINT = 24 // of 64 bits
 const PAIR = LIST + 2 * ENTRY // of numbers
 const TEXT = 48 // of a 64-bit integer in decimal
-const TENSOR = 288 // with its layout, shape and strides, without their entries
+const TENSOR = 304 // with its layout, shape and strides, without their entries
 
 /**
  * @param {number} nbytes  that objects will have

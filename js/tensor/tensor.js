@@ -3,7 +3,7 @@
 // The Tensor class: a layout over a storage. Methods read and check their arguments, call C (backend/calls.js), and wrap the layout
 // that comes back.
 
-const { Array, Math, Object, Reflect, Uint8Array, arrayJoin, arrayMap, arrayPop, arraySlice } = require('../base/primordials')
+const { Array, Math, Object, Reflect, Uint8Array, arrayJoin, arrayMap, arrayPop } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { learnTensors } = require('../base/tensors')
@@ -21,6 +21,7 @@ const { HOST, SHARED, placeOf, deviceOf, placeLike, checkSameDevice } = require(
 const { denseLayout, withBytes, nameOfDynamism, layoutOverBytes, bytesOf, adoptArray, viewed, inherit } = require('../layout/layouts')
 const { read, integerList, indicesOf, write, nested } = require('../layout/elements')
 const records = require('../layout/blob-records')
+const { frozenShape, frozenStrides } = require('../layout/frozen')
 const { parseSlice, parseSlices } = require('../layout/slices')
 const { dataOf, hasNoAddress, addressOf } = require('../layout/data')
 const results = require('../copy/results')
@@ -254,10 +255,10 @@ class Tensor {
 
   // ---- Properties ----
 
-  /** Elements per axis; a copy. @returns {number[]} */
-  get shape () { return arraySlice(live(this).shape) }
-  /** Elements from one index to the next, per axis; a copy. @returns {number[]} */
-  get strides () { return arraySlice(live(this).strides) }
+  /** Elements per axis; frozen. @returns {readonly number[]} */
+  get shape () { return frozenShape(live(this)) }
+  /** Elements from one index to the next, per axis; frozen. @returns {readonly number[]} */
+  get strides () { return frozenStrides(live(this)) }
   /** The first element, in elements from the storage's first byte. @returns {number} */
   get offset () { return live(this).offset }
   /** The first element, in bytes from the storage's first byte. @returns {number} */
@@ -303,8 +304,8 @@ class Tensor {
   /** Was it disposed? Never throws. @returns {boolean} */
   get isDisposed () { return layoutNow(this) === null }
 
-  /** onnxruntime's name for shape. @returns {number[]} */
-  get dims () { return arraySlice(live(this).shape) }
+  /** onnxruntime's name for shape. @returns {readonly number[]} */
+  get dims () { return frozenShape(live(this)) }
   /** onnxruntime's name for dtype. @returns {DtypeOf<D>} */
   get type () { return dtypes[live(this).dtype].name }
   /** onnxruntime's name for the place of the bytes: 'cpu' or 'gpu-buffer'. @returns {string} */
@@ -405,8 +406,8 @@ class Tensor {
     const { name, itemsize } = dtypes[layout.dtype]
     const record = Object.freeze({
       ptr: hasNoAddress(layout) ? 0n : addressOf(layout),
-      shape: Object.freeze(arraySlice(layout.shape)),
-      strides: Object.freeze(arraySlice(layout.strides)),
+      shape: frozenShape(layout),
+      strides: frozenStrides(layout),
       dtype: name,
       device: nameOfDevice(deviceOfStorage(layout.storage)),
       elementSize: itemsize,

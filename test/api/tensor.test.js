@@ -355,6 +355,22 @@ describe('tensor', () => {
     })
   })
 
+  it('gives shape and strides of float32 frozen, those of the time', () => {
+    const t = zeros([2, 3])
+    const { shape, strides, dims } = t
+    for (const list of [shape, strides, dims, t.T.shape, t.toBlob().shape, zeros([1, 2, 1, 2, 1, 2]).shape, zeros([]).shape]) {
+      for (const change of [() => list.push(9), () => list.fill(7), () => { list[0] = 7 }, () => { list.length = 0 }]) {
+        if (list.length > 0 || change.toString().includes('push')) assert.throws(change, TypeError)
+      }
+    }
+    assert.deepEqual([t.shape, t.strides, t.dims, t.size], [[2, 3], [3, 1], [2, 3], 6])
+    t.resize([3, 2])
+    assert.deepEqual([shape, strides, t.shape, t.strides], [[2, 3], [3, 1], [3, 2], [2, 1]])
+    const others = Array.from({ length: 2000 }, (_, i) => zeros([0, i, 1 + i % 7])) // more than there are lists kept
+    for (let round = 0; round < 2; round++) others.forEach((other, i) => assert.deepEqual(other.shape, [0, i, 1 + i % 7]))
+    assert.deepEqual([shape, zeros([2 ** 31, 0]).shape, zeros([0, 2 ** 40]).shape], [[2, 3], [2 ** 31, 0], [0, 2 ** 40]])
+  })
+
   it('counts one copy with its float32 bytes', () => {
     assert.deepEqual(copied(() => tensor([1, 2, 3])).copies, { tensor: { count: 1, bytes: 12 } })
     assert.deepEqual(copied(() => tensor(new Float64Array(5))).copies, { tensor: { count: 1, bytes: 40 } })

@@ -40,7 +40,10 @@ const f32 = zeros([2, 2])
 is<Tensor<'float32'>>()(f32)
 is<'float32'>()(f32.dtype)
 is<'float32'>()(f32.type)
-is<number[]>()(f32.shape)
+is<readonly number[]>()(f32.shape)
+is<readonly number[]>()(f32.strides)
+is<readonly number[]>()(f32.dims)
+zeros(f32.shape).expand(f32.shape)
 is<Float32Array>()(f32.data)
 is<number>()(f32.item())
 is<number>()(f32.get(0, 0))
@@ -134,6 +137,10 @@ f32.set([1, 2], 0, 0)
 f32.fill([1, 2])
 // @ts-expect-error An index is a number.
 f32.get('0')
+// @ts-expect-error A shape is not changed by its list.
+f32.shape.push(9)
+// @ts-expect-error Nor are strides.
+f32.strides[0] = 9
 // @ts-expect-error dtypes are not assigned.
 f32.dtype = 'float64'
 // @ts-expect-error Nor is data.
