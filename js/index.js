@@ -4,7 +4,7 @@
 const { SamebytesError } = require('./base/errors')
 const { functionsOf, lazyFile, readAll } = require('./runtime/lazy')
 const { pythonPath: pythonFolder } = require('./runtime/host')
-const { backend, wasmMemory, memory, setMemoryLimit, flush } = require('./backend/memory')
+const { backend, wasmMemory, memory, setMemoryLimit, flush } = functionsOf(() => require('./backend/memory'))
 const { Tensor } = require('./tensor/tensor')
 const {
   tensor, empty, zeros, ones, full, scalarTensor, fromBytes, clone,
@@ -15,7 +15,7 @@ const { fromBlob, forBlob } = require('./tensor/blob')
 const { Generator, manualSeed, rand, randn, randint } = require('./tensor/random')
 const { dtypes: dtypeList } = require('./backend/dtypes')
 const { Scope, keep } = require('./layout/lifetime')
-const { tidy, scope, dispose } = require('./tensor/scopes')
+const { tidy, scope, dispose } = functionsOf(() => require('./tensor/scopes'))
 const { traceIfAsked } = require('./inspect/autostart')
 
 const { canCast, promoteTypes, finfo, iinfo } = functionsOf(() => require('./tensor/dtype-info'))

@@ -7,8 +7,8 @@
 const { Math, arrayIndexOf, arrayOf, arraySlice } = require('../base/primordials')
 const backend = require('./select')
 const { learnErrors, failure } = require('../base/errors')
-const { countStaged } = require('./storage')
-const { Layout, READ_ONLY } = require('./layout')
+const { countStaged, staying } = require('./storage')
+const { Layout, nothing, READ_ONLY } = require('./layout')
 
 /** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
 
@@ -261,6 +261,32 @@ function readWideLayout (storage, flags) {
 /** @param {number} at  index in the call buffer @returns {number} the integer of 64 bits there, below 2^53 */
 const readWide = at => frame.i32[2 * at + 1] * 2 ** 32 + (frame.i32[2 * at] >>> 0)
 
+/**
+ * A layout that an addon gave, which is in the call buffer.
+ *
+ * @param {Storage | null} storage  null: C gave a new one's handle, address and size
+ * @param {number} flags
+ * @returns {Layout}
+ */
+function received (storage, flags) {
+  const { f64 } = frame
+  return readLayout(storage ?? backend.hold(f64[RESULTS], f64[RESULTS + 1], f64[RESULTS + 2]), flags)
+}
+
+/**
+ * The layout of a DLPack capsule, which is in the call buffer.
+ *
+ * @param {(number: number) => Storage} lentAs  the storage that this thread pinned under a number
+ * @returns {Layout}
+ */
+function takeCapsule (lentAs) {
+  const { f64 } = frame
+  const number = f64[RESULTS + 4]
+  const layout = readLayout(nothing, f64[RESULTS + 3] & READ_ONLY)
+  layout.storage = number >= 0 ? lentAs(number) : staying(backend.hold(f64[RESULTS], f64[RESULTS + 1], f64[RESULTS + 2]))
+  return layout
+}
+
 /** @param {number} i @returns {number} what C wrote over the i-th argument */
 const argument = i => frame.f64[ARGS + i]
 
@@ -311,4 +337,4 @@ function leave (error) {
  */
 const errorOf = (status, text) => failure(codes[status] ?? 'ERR_ARGUMENT', text === '' ? `an addon refused: ${codes[status]}` : text)
 
-module.exports = { backend, opcodes, tables, frame, codes, held, check, invoke, invokeOn, putStorage, putStorages, put, putOperand, putInteger, putList, putScalar, readLayout, argument, result, leave, errorOf, STATUS, RESULTS, OPERANDS, ARGS, ADDRESS, SIZE_OF_OPERAND, ALIGNMENT }
+module.exports = { backend, opcodes, tables, frame, codes, held, check, invoke, invokeOn, putStorage, putStorages, put, putOperand, putInteger, putList, putScalar, readLayout, received, takeCapsule, argument, result, leave, errorOf, STATUS, RESULTS, OPERANDS, ARGS, ADDRESS, SIZE_OF_OPERAND, ALIGNMENT }

@@ -1,17 +1,18 @@
 'use strict'
 // Calls into C, all under one name for the folders above.
 
+const { functionsOf } = require('../runtime/lazy')
 const { Layout, READ_ONLY, CONTIGUOUS, STATIC, UNBOUND, nothing } = require('./layout')
-const { backend, opcodes, tables, frame, check, putOperand, leave, errorOf, argument, result, putStorage, putStorages, invoke } = require('./call-buffer')
-const { checkAttached, isGuarded, checkIntact } = require('./storage-checks')
-const { extent, dense, isContiguous } = require('./layout-calls')
-const { viewByList, viewByNumbers, asStrided, denseOrdered, denseLike, strided, reshape, resize, rebind, dimOrder, isContiguousIn, cut } = require('./views')
-const { allocate } = require('./staging')
-const { bytesWithin, copy, copyScaled, copyValues, checkCopy, startCopy, putCopy } = require('./copies')
-const { canCast, promoteTypes, finfo, hash, sharesMemory, fill, take, arrayEqual, allClose, generate, checkArange } = require('./element-calls')
-const { received, totals, sharedVram, sendStorage, receiveStorage, sentBytes, takeBackStorage, takeCapsule, home, run, wrapStream } = require('./storage-calls')
-const { GUARDS, parse, swapBytes, mapFile, reserveFile, partOf, holdFile, newSegment, linkFile, isSealed } = require('./file-calls')
+const { backend, opcodes, tables, frame, check, putOperand, leave, errorOf, received, takeCapsule, argument, result, putStorage, putStorages, invoke } = require('./call-buffer')
+const { extent, dense, isContiguous, viewByList, viewByNumbers, asStrided, denseOrdered, denseLike, strided, reshape, resize, rebind, dimOrder, isContiguousIn, cut } = require('./layout-calls')
+const { checkAttached, GUARDS, isGuarded, checkIntact, allocate } = require('./staging')
+const { canCast, bytesWithin, copy, copyScaled, copyValues, fill, checkCopy, startCopy, putCopy } = require('./copies')
 const { Storage } = require('./storage')
+
+// Files of functions that begin a call: one that reads what is in the call buffer already may not be here, since reading a file may run code of the program's.
+const { promoteTypes, finfo, hash, sharesMemory, take, arrayEqual, allClose, generate, checkArange } = functionsOf(() => require('./element-calls'))
+const { totals, sharedVram, sendStorage, receiveStorage, sentBytes, takeBackStorage, isPinned, home, run, wrapStream } = functionsOf(() => require('./storage-calls'))
+const { parse, swapBytes, mapFile, reserveFile, partOf, holdFile, newSegment, linkFile, isSealed } = functionsOf(() => require('./file-calls'))
 
 /** @typedef {import('./copies').Copy} Copy */
 /** @typedef {import('./copies').Scaling} Scaling */
@@ -76,6 +77,7 @@ module.exports = {
   sentBytes,
   takeBackStorage,
   takeCapsule,
+  isPinned,
   home,
   GUARDS,
   isGuarded,

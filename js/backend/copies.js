@@ -1,17 +1,30 @@
 'use strict'
-// Copies between layouts: at once, and on other threads.
+// Copies between layouts, at once and on other threads, the casts that they may do, and fills.
 
 const { Uint8Array, arraySlice, typedSet } = require('../base/primordials')
 const { failure } = require('../base/errors')
 const { isOnDevice, countStaged } = require('./storage')
 const { itemsizes } = require('./dtypes')
 const { CONTIGUOUS } = require('./layout')
-const { backend, opcodes, frame, codes, held, check, invokeOn, put, putStorage, STATUS, RESULTS, OPERANDS, ARGS, ADDRESS, SIZE_OF_OPERAND, ALIGNMENT } = require('./call-buffer')
-const { checkAttached } = require('./storage-checks')
+const { backend, opcodes, frame, codes, held, check, invoke, invokeOn, put, putScalar, putStorage, STATUS, RESULTS, OPERANDS, ARGS, ADDRESS, SIZE_OF_OPERAND, ALIGNMENT } = require('./call-buffer')
 const { isContiguous } = require('./layout-calls')
-const { stage, unstage } = require('./staging')
+const { checkAttached, stage, unstage } = require('./staging')
 
 /** @typedef {InstanceType<typeof import('./layout').Layout>} Layout */
+
+/**
+ * @param {number} from
+ * @param {number} to
+ * @param {number} casting
+ * @returns {boolean} whether a copy may change the one dtype into the other
+ */
+function canCast (from, to, casting) {
+  frame.f64[ARGS] = from
+  frame.f64[ARGS + 1] = to
+  frame.f64[ARGS + 2] = casting
+  invoke(opcodes.can_cast)
+  return frame.f64[RESULTS] !== 0
+}
 
 /**
  * Stages operands and calls C, which writes the target and reads the sources.
@@ -158,6 +171,30 @@ function copyValues (dst, src) {
 }
 
 /**
+ * @param {Layout} layout
+ * @param {boolean | number | bigint | [number, number]} value
+ */
+function fill (layout, value) {
+  const target = stage(layout)
+  held.a = target
+  put(0, target)
+  putScalar(ARGS, value)
+  backend.call(opcodes.fill)
+  held.a = null
+  if (target === layout) {
+    if (frame.f64[STATUS] !== 0) check()
+    return
+  }
+  try { // before unstage, which calls C
+    check()
+  } catch (error) {
+    unstage(target, layout, false)
+    throw error
+  }
+  unstage(target, layout, true)
+}
+
+/**
  * A copy that is checked and begun in one call, and done later.
  *
  * @typedef {object} Copy
@@ -229,4 +266,4 @@ function startCopy (copy, done) {
   return f64[RESULTS]
 }
 
-module.exports = { bytesWithin, copy, copyScaled, copyValues, putCopy, checkCopy, startCopy }
+module.exports = { canCast, bytesWithin, copy, copyScaled, copyValues, fill, putCopy, checkCopy, startCopy }

@@ -5,10 +5,9 @@ const ffi = require('./calls')
 const { collectGarbage } = require('../runtime/host')
 const { failure } = require('../base/errors')
 const { show, integer } = require('../base/validate')
-const { isOnDevice, countStaged } = require('./storage')
-const { CPU, nameOfDevice, isDevice, isPinned } = require('./device-names')
+const { isOnDevice, countStaged, CPU, nameOfDevice, isDevice } = require('./storage')
 
-const { backend, opcodes } = ffi
+const { backend, opcodes, isPinned } = ffi
 /** @type {any} undefined on WebAssembly */
 const addon = /** @type {any} */ (backend).addon
 

@@ -1,26 +1,57 @@
 'use strict'
-// Calls that read and write elements, copies apart, and questions about dtypes.
+// Calls that read and write elements, copies and fills apart, and questions about dtypes.
 
-const { isOnDevice } = require('./storage')
-const { backend, opcodes, frame, held, check, invoke, invokeOn, put, putScalar, STATUS, RESULTS, OPERANDS, ARGS, ADDRESS, SIZE_OF_OPERAND, ALIGNMENT } = require('./call-buffer')
-const { checkAttached } = require('./storage-checks')
-const { stage, unstage } = require('./staging')
-const { stageOnCpu, unstageFromCpu } = require('./device-staging')
+const { isOnDevice, countStaged } = require('./storage')
+const { itemsizes } = require('./dtypes')
+const { backend, opcodes, frame, held, check, invoke, invokeOn, put, putScalar, RESULTS, OPERANDS, ARGS, ADDRESS, SIZE_OF_OPERAND, ALIGNMENT } = require('./call-buffer')
+const { dense } = require('./layout-calls')
+const { checkAttached, allocate, stage, unstage } = require('./staging')
+const { copy } = require('./copies')
 
 /** @typedef {InstanceType<typeof import('./layout').Layout>} Layout */
 
 /**
- * @param {number} from
- * @param {number} to
- * @param {number} casting
- * @returns {boolean}
+ * Stages an operand of a function that only the CPU has: bytes on a device are copied to the CPU's memory for the call.
+ *
+ * @param {Layout} layout
+ * @param {boolean} read  whether C reads it; else C writes all of its elements
+ * @returns {Layout} the operand
+ * @throws as stage
  */
-function canCast (from, to, casting) {
-  frame.f64[ARGS] = from
-  frame.f64[ARGS + 1] = to
-  frame.f64[ARGS + 2] = casting
-  invoke(opcodes.can_cast)
-  return frame.f64[RESULTS] !== 0
+function stageOnCpu (layout, read) {
+  const there = stage(layout)
+  if (!isOnDevice(there.storage)) return there
+  const here = dense(layout.dtype, layout.shape)
+  here.storage = allocate(here.size * itemsizes[here.dtype])
+  try {
+    backend.addressOf(here.storage)
+    if (read) copy(here, layout, 0)
+  } catch (error) {
+    backend.release(here.storage)
+    throw error
+  }
+  countStaged(here.storage.nbytes)
+  return here
+}
+
+/**
+ * Ends what `stageOnCpu` began.
+ *
+ * @param {Layout} staged  the operand
+ * @param {Layout} layout
+ * @param {boolean} written
+ */
+function unstageFromCpu (staged, layout, written) {
+  if (staged === layout) return
+  if (!isOnDevice(layout.storage)) {
+    unstage(staged, layout, written)
+    return
+  }
+  try {
+    if (written) copy(layout, staged, 0)
+  } finally {
+    backend.release(staged.storage)
+  }
 }
 
 /**
@@ -97,30 +128,6 @@ function sharesMemory (a, b) {
   held.a = held.b = null
   check()
   return frame.f64[RESULTS] !== 0
-}
-
-/**
- * @param {Layout} layout
- * @param {boolean | number | bigint | [number, number]} value
- */
-function fill (layout, value) {
-  const target = stage(layout)
-  held.a = target
-  put(0, target)
-  putScalar(ARGS, value)
-  backend.call(opcodes.fill)
-  held.a = null
-  if (target === layout) {
-    if (frame.f64[STATUS] !== 0) check()
-    return
-  }
-  try { // before unstage, which calls C
-    check()
-  } catch (error) {
-    unstage(target, layout, false)
-    throw error
-  }
-  unstage(target, layout, true)
 }
 
 /**
@@ -247,4 +254,4 @@ function checkArange (dtype, size, start, step) {
   invoke(opcodes.arange_check)
 }
 
-module.exports = { canCast, promoteTypes, finfo, hash, sharesMemory, fill, take, arrayEqual, allClose, generate, checkArange }
+module.exports = { promoteTypes, finfo, hash, sharesMemory, take, arrayEqual, allClose, generate, checkArange }

@@ -53,16 +53,13 @@ function swapBytes (storage, itemsize) {
   }
 }
 
-/** Guards against files that others make shorter: none, one, one where it can be had. */
-const GUARDS = { none: 0, needed: 1, wanted: 2 }
-
 /**
  * Maps a file into memory. The descriptor may be closed afterwards.
  *
  * @param {number} fd
  * @param {number} nbytes  from its beginning, at least 1
  * @param {boolean} shared  whether writes reach it
- * @param {number} guard  of GUARDS; with a guard checkIntact tells when bytes are gone
+ * @param {number} guard  of GUARDS; with a guard checkIntact (staging.js) tells when bytes are gone
  * @returns {Storage}
  * @throws ERR_IO, with errno · ERR_UNSUPPORTED a needed guard, where another handler of SIGBUS has replaced ours
  */
@@ -172,4 +169,4 @@ function isSealed (fd) {
   return frame.f64[RESULTS] === 1
 }
 
-module.exports = { parse, swapBytes, GUARDS, mapFile, reserveFile, partOf, holdFile, newSegment, linkFile, isSealed }
+module.exports = { parse, swapBytes, mapFile, reserveFile, partOf, holdFile, newSegment, linkFile, isSealed }

@@ -4,10 +4,9 @@
 const { newList } = require('../base/primordials')
 const ffi = require('./calls')
 const { failure } = require('../base/errors')
-const { claim, unclaim, OptionalFields, isOnDevice } = require('./storage')
+const { claim, unclaim, OptionalFields, SlotTable, isOnDevice } = require('./storage')
 const { isResizable, isSharedArrayBuffer } = require('../base/buffers')
 const { keepAttached } = require('../runtime/host')
-const { SlotTable } = require('../base/slot-table')
 
 const { backend, READ_ONLY } = ffi
 /** @type {any} undefined on WebAssembly */

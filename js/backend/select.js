@@ -13,7 +13,6 @@
 
 const { failure } = require('../base/errors')
 const { warn, log } = require('../runtime/host')
-const { compile } = require('../runtime/wasm-modules')
 
 /** @returns {import('./native').Backend | import('./wasm').Backend} */
 function choose () {
@@ -54,6 +53,7 @@ function warnOnce (text) {
 }
 
 function startWasm () {
+  const { compile } = require('../runtime/wasm-modules')
   const { start, newMemory } = require('./wasm')
   return start(compile('samebytes.wasm'), newMemory({}))
 }
@@ -61,6 +61,7 @@ function startWasm () {
 /** One memory for the first thread, those that it starts, and those that they start. */
 function startShared () {
   const { getEnvironmentData, setEnvironmentData, threadId } = require('node:worker_threads')
+  const { compile } = require('../runtime/wasm-modules')
   const { start, newGroup } = require('./wasm-shared')
   const KEY = 'samebytes.memory'
   const found = /** @type {any} */ (getEnvironmentData(KEY))

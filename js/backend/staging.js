@@ -1,17 +1,64 @@
 'use strict'
-// Operands of a call whose bytes C can reach. On native all have addresses. On WASM the caller's buffers lie outside of linear
-// memory: their bytes are copied into it for the call, and what the call wrote is copied back.
+// Operands of a call whose bytes are still there and C can reach. On native all have addresses. On WASM the caller's buffers lie outside
+// of linear memory: their bytes are copied into it for the call, and what the call wrote is copied back.
 
-const { Uint8Array, typedSet } = require('../base/primordials')
+const { Atomics, Uint8Array, typedSet } = require('../base/primordials')
 const { failure } = require('../base/errors')
+const { byteLengthOf } = require('../base/buffers')
 const { countStaged } = require('./storage')
 const { itemsizes } = require('./dtypes')
 const { Layout } = require('./layout')
-const { backend, check } = require('./call-buffer')
-const { checkAttached } = require('./storage-checks')
+const { backend, opcodes, frame, check, invoke, putStorage, OPERANDS } = require('./call-buffer')
 const { extent } = require('./layout-calls')
 
 /** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
+
+/**
+ * Checks that the caller's buffer was not detached or shrunk.
+ *
+ * @param {Storage} storage
+ * @throws ERR_DETACHED
+ */
+function checkAttached (storage) {
+  if (storage.buffer === null || storage.nbytes === 0) return
+  if (storage.block !== null) backend.leaveHeap(storage)
+  const length = byteLengthOf(storage.buffer)
+  if (length >= storage.byteOffset + storage.nbytes) return
+  if (storage.kind === 'native') return // its memory stays, and gets another buffer
+  throw detached(storage, length)
+}
+
+/** Guards against files that others make shorter: none, one, one where it can be had. */
+const GUARDS = { none: 0, needed: 1, wanted: 2 }
+
+/** @param {Storage} storage */
+function isGuarded ({ extra }) {
+  return extra !== null && extra.guarded
+}
+
+/** native.js says what it counts @type {Int32Array | null} */
+const faults = /** @type {any} */ (backend).faults ?? null
+
+/**
+ * Checks, after they were used, that no bytes of a guarded mapping turned out to be gone. The load is atomic, so that no engine moves
+ * it to before that use.
+ *
+ * @param {Storage} storage
+ * @throws ERR_IO
+ */
+function checkIntact (storage) {
+  if (!isGuarded(storage) || (faults !== null && Atomics.load(faults, 0) === 0)) return
+  putStorage(frame.f64, OPERANDS, storage)
+  invoke(opcodes.storage_intact)
+}
+
+/**
+ * @param {Storage} storage
+ * @param {number} length
+ */
+function detached (storage, length) {
+  return failure('ERR_DETACHED', `the tensor's buffer has ${length} bytes; ${storage.byteOffset + storage.nbytes} are needed: it was transferred away or shrunk`)
+}
 
 /**
  * @param {number} nbytes
@@ -111,4 +158,4 @@ function writeBack (target, source, shape, strides, at, itemsize, d) {
   for (let i = 0; i < shape[d]; i++) writeBack(target, source, shape, strides, at + i * strides[d] * itemsize, itemsize, d + 1)
 }
 
-module.exports = { allocate, stage, unstage }
+module.exports = { checkAttached, GUARDS, isGuarded, checkIntact, allocate, stage, unstage }

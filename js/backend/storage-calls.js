@@ -1,12 +1,10 @@
 'use strict'
-// Calls about storages: what is alive, what goes to other threads, what comes from addons.
+// Calls about storages: what is alive, what is page-locked, what goes to other threads.
 
-const { isOnDevice } = require('./storage')
-const { backend, opcodes, frame, held, check, invoke, putStorage, putScalar, readLayout, RESULTS, OPERANDS, ARGS, SIZE_OF_OPERAND } = require('./call-buffer')
-const { nothing, READ_ONLY } = require('./layout')
+const { isOnDevice, staying } = require('./storage')
+const { backend, opcodes, frame, held, check, invoke, putStorage, putScalar, RESULTS, OPERANDS, ARGS, SIZE_OF_OPERAND } = require('./call-buffer')
 
 /** @typedef {InstanceType<typeof import('./storage').Storage>} Storage */
-/** @typedef {InstanceType<typeof import('./layout').Layout>} Layout */
 
 /** @returns {{ storages: number, heap: number, foreign: number, inFlight: number, mapped: number, pinned: number, cuda: number }} storages and bytes alive in C; inFlight: uses of tokens that nobody has taken */
 function totals () {
@@ -42,6 +40,20 @@ function run (opcode, storages, numbers) {
 }
 
 /**
+ * Are all bytes of a storage page-locked? Whoever pinned them; no driver is asked.
+ *
+ * @param {Storage} storage
+ * @returns {boolean}
+ */
+function isPinned (storage) {
+  const { extra, address, nbytes } = storage
+  if (extra !== null && extra.pinned) return true
+  if (backend.isWasm || address === null || nbytes === 0 || isOnDevice(storage)) return false
+  run(opcodes.is_pinned, [storage])
+  return frame.f64[RESULTS] !== 0
+}
+
+/**
  * @param {number} device
  * @param {bigint} number  the driver's, of another library's stream
  * @returns {number} a handle of it
@@ -65,17 +77,6 @@ function sendStorage (storage, uses) {
   frame.f64[ARGS] = uses
   invoke(opcodes.parcel_new)
   return frame.f64[RESULTS]
-}
-
-/**
- * Marks a device's memory that others use as well: a resize does not move it.
- *
- * @param {Storage} storage  with a handle
- * @returns {Storage}
- */
-function staying (storage) {
-  if (isOnDevice(storage)) /** @type {import('./storage').OptionalFields} */ (storage.extra).stays = true
-  return storage
 }
 
 /**
@@ -103,32 +104,6 @@ function sentBytes (key) {
   return frame.f64[RESULTS]
 }
 
-/**
- * A layout that an addon gave, which is in the call buffer.
- *
- * @param {Storage | null} storage  null: C gave a new one's handle, address and size
- * @param {number} flags
- * @returns {Layout}
- */
-function received (storage, flags) {
-  const { f64 } = frame
-  return readLayout(storage ?? backend.hold(f64[RESULTS], f64[RESULTS + 1], f64[RESULTS + 2]), flags)
-}
-
-/**
- * The layout of a DLPack capsule, which is in the call buffer.
- *
- * @param {(number: number) => Storage} lentAs  the storage that this thread pinned under a number
- * @returns {Layout}
- */
-function takeCapsule (lentAs) {
-  const { f64 } = frame
-  const number = f64[RESULTS + 4]
-  const layout = readLayout(nothing, f64[RESULTS + 3] & READ_ONLY)
-  layout.storage = number >= 0 ? lentAs(number) : staying(backend.hold(f64[RESULTS], f64[RESULTS + 1], f64[RESULTS + 2]))
-  return layout
-}
-
 /** Takes back all uses that nobody has taken. @param {number} key */
 function takeBackStorage (key) {
   frame.f64[ARGS] = key
@@ -141,4 +116,4 @@ function home () {
   return frame.f64[RESULTS]
 }
 
-module.exports = { totals, sharedVram, run, wrapStream, sendStorage, receiveStorage, sentBytes, received, takeCapsule, takeBackStorage, home }
+module.exports = { totals, sharedVram, run, isPinned, wrapStream, sendStorage, receiveStorage, sentBytes, takeBackStorage, home }

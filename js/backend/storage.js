@@ -3,7 +3,6 @@
 
 const { SharedArrayBuffer, newList, rootless } = require('../base/primordials')
 const { failure } = require('../base/errors')
-const { SlotTable } = require('../base/slot-table')
 const { memoryOfMachine, warn, isLogged, log } = require('../runtime/host')
 
 /**
@@ -38,6 +37,60 @@ class Stack {
 }
 
 rootless(Stack)
+
+/**
+ * Values by small numbers that are used again. Finding one in a Map takes longer, most of all where the processor's caches are cold.
+ * Either the caller numbers the values (`set`, `delete`), or the table does (`put`, `drop`).
+ *
+ * @template T
+ */
+class SlotTable {
+  constructor () {
+    /** by number, undefined where there is none; a list without methods @type {T[]} */
+    this.held = newList()
+    /** values that are there */
+    this.size = 0
+    /** numbers that `put` uses again, the last one first; it never gets shorter @type {number[]} */
+    this.free = newList()
+    this.freeCount = 0
+  }
+
+  /** @param {number} id @param {T} value */
+  set (id, value) {
+    if (this.held[id] === undefined) this.size++
+    this.held[id] = value
+  }
+
+  /** @param {number} id  there or not */
+  delete (id) {
+    if (this.held[id] === undefined) return
+    this.held[id] = /** @type {any} */ (undefined)
+    this.size--
+  }
+
+  /** @param {T} value @returns {number} its number */
+  put (value) {
+    const id = this.freeCount > 0 ? this.free[--this.freeCount] : this.held.length
+    this.set(id, value)
+    return id
+  }
+
+  /** @param {number} id  that `put` gave; it is used again */
+  drop (id) {
+    this.delete(id)
+    this.free[this.freeCount++] = id
+  }
+
+  /** @param {(value: T) => void} fn */
+  forEach (fn) {
+    for (let i = 0; i < this.held.length; i++) {
+      const value = this.held[i]
+      if (value !== undefined) fn(value)
+    }
+  }
+}
+
+rootless(SlotTable)
 
 /** Counts of groups whose watched object is not known to be collected, by the number of its weak reference. @type {SlotTable<Group['count']>} */
 const counts = new SlotTable()
@@ -114,6 +167,35 @@ class Storage {
 
 rootless(Storage)
 
+/** the number of the CPU among devices */
+const CPU = -1
+
+/**
+ * Does a text name a device, there or not?
+ *
+ * @param {unknown} value
+ * @returns {value is string}
+ */
+function isDevice (value) {
+  return typeof value === 'string' && /^(cpu|cuda(:\d+)?)$/.test(value)
+}
+
+/**
+ * @param {number} device
+ * @returns {import('../base/types').DeviceName}
+ */
+const nameOfDevice = device => device === CPU ? 'cpu' : `cuda:${device}`
+
+/**
+ * The number of the device that has a storage's bytes.
+ *
+ * @param {Storage} storage
+ * @returns {number} CPU for the CPU
+ */
+function deviceOfStorage ({ extra }) {
+  return extra === null ? CPU : extra.device
+}
+
 /**
  * Are the bytes on a CUDA device, where the CPU does not see them?
  *
@@ -121,6 +203,17 @@ rootless(Storage)
  */
 function isOnDevice ({ extra }) {
   return extra !== null && extra.device >= 0
+}
+
+/**
+ * Marks a device's memory that others use as well: a resize does not move it.
+ *
+ * @param {Storage} storage  with a handle
+ * @returns {Storage}
+ */
+function staying (storage) {
+  if (isOnDevice(storage)) /** @type {OptionalFields} */ (storage.extra).stays = true
+  return storage
 }
 
 /**
@@ -263,4 +356,4 @@ function reportDeleter (error) {
   warn(`a deleter threw: ${text}`)
 }
 
-module.exports = { Storage, Group, OptionalFields, Stack, passing, isOnDevice, claim, unclaim, opcodesOf, budget, grant, countedBytes, newSharedStorage, stats, counts, countCopy, countStaged, reportDeleter }
+module.exports = { Storage, Group, OptionalFields, Stack, SlotTable, passing, CPU, isDevice, nameOfDevice, deviceOfStorage, isOnDevice, staying, claim, unclaim, opcodesOf, budget, grant, countedBytes, newSharedStorage, stats, counts, countCopy, countStaged, reportDeleter }

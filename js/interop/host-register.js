@@ -3,13 +3,12 @@
 
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
-const { isOnDevice } = require('../backend/storage')
-const { nameOfDevice, deviceOfStorage, isPinned } = require('../backend/device-names')
+const { isOnDevice, nameOfDevice, deviceOfStorage } = require('../backend/storage')
 const { checkPinning } = require('../backend/cuda')
 const { fix } = require('../backend/pins')
 const { Tensor, tensorOf } = require('../tensor/tensor')
 
-const { backend, opcodes, READ_ONLY } = ffi
+const { backend, opcodes, isPinned, READ_ONLY } = ffi
 
 /** @import { DtypeName } from '../base/types' */
 

@@ -1,12 +1,12 @@
 'use strict'
-// A layout's bytes for the outside: `data` as a typed array, bytes for writers, an address.
+// A layout's bytes for the outside: `data` as a typed array, bytes for writers, an address, records of toBlob().
 
-const { BigInt, Promise, Uint8Array, arrayJoin } = require('../base/primordials')
+const { BigInt, FinalizationRegistry, Promise, Uint8Array, WeakMap, arrayJoin, register, weakMapGet, weakMapSet } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { dtypes, itemsizes } = require('../backend/dtypes')
 const { isResizable } = require('../base/buffers')
-const { isOnDevice } = require('../backend/storage')
+const { OptionalFields, isOnDevice } = require('../backend/storage')
 
 const { backend } = ffi
 
@@ -131,4 +131,33 @@ function addressOf ({ storage, size, offset, dtype }) {
   return BigInt(backend.addressOf(storage) + offset * itemsizes[dtype])
 }
 
-module.exports = { dataOf, readBytes, hasNoAddress, addressOf }
+/** Layouts by the record that toBlob() gave of each; a forged or copied record is not in it. @type {WeakMap<object, Layout>} */
+const layouts = new WeakMap()
+
+// Counts records that were collected. A record keeps its storage alive through the WeakMap alone, which drops both together;
+// a WeakRef would keep the storage until the turn of the event loop ends.
+const gone = new FinalizationRegistry((/** @type {{ live: number }} */ records) => { records.live-- })
+
+/**
+ * Links a record to its layout, whose bytes it keeps alive.
+ *
+ * @param {object} record
+ * @param {Layout} layout
+ */
+function remember (record, layout) {
+  const extra = layout.storage.extra ??= new OptionalFields()
+  const records = extra.records ??= { live: 0 }
+  weakMapSet(layouts, record, layout)
+  records.live++
+  register(gone, record, records)
+}
+
+/**
+ * @param {unknown} record
+ * @returns {Layout | undefined} undefined: toBlob of this package did not make it
+ */
+function layoutOf (record) {
+  return weakMapGet(layouts, /** @type {object} */ (record))
+}
+
+module.exports = { dataOf, readBytes, hasNoAddress, addressOf, remember, layoutOf }

@@ -7,7 +7,7 @@ const { failure } = require('../base/errors')
 const { lazyFile } = require('../runtime/lazy')
 const { show, boolean } = require('../base/validate')
 
-const { CPU, deviceOfStorage, isDevice, nameOfDevice } = require('../backend/device-names')
+const { CPU, deviceOfStorage, isDevice, nameOfDevice } = require('../backend/storage')
 
 const cuda = lazyFile(() => require('../backend/cuda'))
 

@@ -4,15 +4,16 @@
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { boolean, optionsOf, castingOf } = require('../base/validate')
-const { countCopy } = require('../backend/storage')
+const { countCopy, deviceOfStorage, nameOfDevice } = require('../backend/storage')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer } = require('../base/buffers')
-const { deviceOfStorage, isPinned, nameOfDevice } = require('../backend/device-names')
 const { placeOf } = require('../layout/placement')
 const { dynamismOf, nameOfDynamism, emptyLayout, likeLayout, axesOfOrder, written, layoutOverBytes, bytesOf } = require('../layout/layouts')
 const { Tensor, wrap } = require('./tensor')
 const { copyOf } = require('./creation')
 const { fromBlob } = require('./blob')
+
+const { isPinned } = ffi
 
 /** @import { DtypeName, NameOf, Or, TensorData, AsarrayOptions, DtypeOfData } from '../base/types' */
 

@@ -5,13 +5,12 @@ const { Array, ArrayBuffer, Map, Math, Number, Object, clone, isView, mapGet, tr
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { show, boolean, integer, integers, shapeOf, optionsOf, isOptions } = require('../base/validate')
-const { claim } = require('../backend/storage')
+const { claim, CPU, deviceOfStorage, nameOfDevice } = require('../backend/storage')
 const { dtypeOfArray, dtypeOfType, isArrayBuffer, isSharedArrayBuffer, byteLengthOf } = require('../base/buffers')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
-const { CPU, deviceOfStorage, nameOfDevice } = require('../backend/device-names')
 const { deviceOf } = require('../layout/placement')
 const { dynamismOf, bytesOf, adoptArray, viewed, inherit } = require('../layout/layouts')
-const records = require('../layout/blob-records')
+const records = require('../layout/data')
 const { Tensor, wrap } = require('./tensor')
 
 const { backend, Layout, READ_ONLY, STATIC, UNBOUND } = ffi

@@ -8,7 +8,7 @@ const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { learnTensors } = require('../base/tensors')
 const { functionsOf, lazyFile } = require('../runtime/lazy')
-const { countCopy, claim, unclaim } = require('../backend/storage')
+const { countCopy, claim, unclaim, CPU, isDevice, deviceOfStorage, nameOfDevice } = require('../backend/storage')
 const {
   show, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, axisAndOptions, CASTINGS, castingOf,
   inside, wrongCount, formatOf, checkCounts, MOST_PARTS, sameParts, equalSizes, checkSizes
@@ -16,26 +16,23 @@ const {
 const { dtypes, itemsizes, dtypeOf } = require('../backend/dtypes')
 const { BRAND, COPY, scalarFor } = require('../layout/values')
 const { dtypeOfArray, isSharedArrayBuffer, isVideoFrame, isAudioBuffer, partsOfArray, dtypeOfType } = require('../base/buffers')
-const { CPU, isDevice, deviceOfStorage, isPinned, nameOfDevice } = require('../backend/device-names')
 const { HOST, SHARED, placeOf, deviceOf, placeLike, checkSameDevice } = require('../layout/placement')
 const { denseLayout, withBytes, nameOfDynamism, layoutOverBytes, bytesOf, adoptArray, viewed, inherit } = require('../layout/layouts')
 const { read, integerList, indicesOf, write, nested } = require('../layout/elements')
-const records = require('../layout/blob-records')
 const { frozenShape, frozenStrides } = require('../layout/frozen')
 const { parseSlice, parseSlices } = require('../layout/slices')
-const { dataOf, hasNoAddress, addressOf } = require('../layout/data')
+const records = require('../layout/data')
+const { dataOf, hasNoAddress, addressOf } = records
 const results = require('../copy/results')
 const { copyElements, likeOf, copied, copiedInto, checkOut } = results
 const { sourceOf, imageOf, channelsOf, kept, scalingOf } = require('../copy/sources')
-const { copyAsync, busy } = require('../copy/async')
-const { signalOf, checkSignal } = require('../base/signals')
 const { checkHeap, ENTRY, TENSOR } = require('../runtime/heap')
 const lifetime = require('../layout/lifetime')
 
 /** @type {typeof Symbol.dispose} */
 const DISPOSE = lifetime.DISPOSE
 
-const { backend, opcodes, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
+const { backend, opcodes, isPinned, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 
 /** @typedef {import('../backend/dtypes').Dtype} Dtype */
 /** @import { DtypeName, NameOf, Or, DtypeOf, ValueOf, DataOf, InputOf, NestedOf, NestedAs, Rank, PartOf, CudaArrayInterface, Shape, Dynamism, DeviceName, MemoryFormat, SliceSpec, Picture, Blob, CopySource, Frame, Capsule, DlpackOptions } from '../base/types' */
@@ -47,6 +44,8 @@ const { copyRows } = functionsOf(() => require('../copy/channels'))
 const { print } = functionsOf(() => require('../layout/print'))
 const { accessorOf } = functionsOf(() => require('../copy/accessor'))
 const { copyMedia } = functionsOf(() => require('../copy/media'))
+const { copyAsync, busy } = functionsOf(() => require('../copy/async'))
+const { signalOf, checkSignal } = functionsOf(() => require('../base/signals'))
 const { askedOf, dlDeviceOf, capsuleOf, arrayInterfaceOf } = functionsOf(() => require('./capsules'))
 
 const { ready, streamOf, withStream } = functionsOf(() => require('../backend/cuda'))

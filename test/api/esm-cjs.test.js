@@ -49,6 +49,13 @@ describe('import and require', () => {
     assert.deepEqual(await run('wasm'), ['wasm', [1.5]])
   })
 
+  it('read few files: each costs Node a look-up and a compilation before a program begins', async function () {
+    skipWithout(this, 'a Node of its own')
+    const files = await childJson("require('samebytes'); console.log(JSON.stringify(Object.keys(require.cache)))", { env: { JEST_WORKER_ID: undefined } })
+    assert.ok(files.some(file => /[\\/]js[\\/]index\.js$/.test(file)), 'the package was not read')
+    assert.ok(files.length <= 37, `${files.length} files: ${files.join(' ')}`)
+  })
+
   it('leave nothing that keeps a process alive', async function () {
     skipWithout(this, 'a Node of its own')
     const { code } = await require('../setup').child("require('samebytes').zeros([3]).data", { timeout: 10000 })
