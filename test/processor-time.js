@@ -40,4 +40,25 @@ function secondsOfTree (pid) {
   return seconds
 }
 
-module.exports = { secondsOf, secondsOfTree }
+const LOOK_MS = 1000
+
+/**
+ * Ends a child process that hangs: it and what it started computed for longer than `limit`, or did nothing for `patience` times as long.
+ *
+ * @param {import('node:child_process').ChildProcess} running
+ * @param {number} limit  ms of processor time
+ * @param {number} patience
+ */
+function endHanging (running, limit, patience) {
+  let since = performance.now() // when it had computed `before` s
+  let before = 0
+  const watch = setInterval(() => {
+    const seconds = secondsOfTree(running.pid)
+    if (seconds !== before) [since, before] = [performance.now(), seconds]
+    if (seconds * 1000 > limit || performance.now() - since > limit * patience) running.kill('SIGKILL')
+  }, LOOK_MS)
+  running.once('exit', () => clearInterval(watch))
+  running.once('error', () => clearInterval(watch))
+}
+
+module.exports = { secondsOf, secondsOfTree, endHanging }

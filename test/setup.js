@@ -8,6 +8,7 @@ const { backend, empty, fromBlob, memory } = require('samebytes')
 const { anotherCopy } = require('./another-copy')
 const { CANNOT } = require('./cannot')
 const { PATIENCE } = require('./limits')
+const { endHanging } = require('./processor-time')
 
 const ROOT = path.join(__dirname, '..')
 
@@ -207,14 +208,15 @@ function within (limit, fn) {
   return result
 }
 
-/** Runs a program in a Node of its own; resolves to { code, signal, stdout, stderr }. timeout: as in test/limits.js. */
+/** Runs a program in a Node of its own; resolves to { code, signal, stdout, stderr }. timeout: ms of processor time. */
 function child (source, { flags = [], env = {}, timeout = 60000, type = 'commonjs' } = {}) {
   const args = [...flags, `--input-type=${type}`, '-e', source]
-  const options = { cwd: ROOT, env: { ...process.env, ...env }, timeout: timeout * PATIENCE, maxBuffer: 1 << 24 }
+  const options = { cwd: ROOT, env: { ...process.env, ...env }, maxBuffer: 1 << 24 }
   return new Promise(resolve => {
     const running = execFile(process.execPath, args, options, (error, stdout, stderr) => {
       resolve({ code: running.exitCode, signal: error?.signal ?? null, stdout, stderr })
     })
+    endHanging(running, timeout, PATIENCE)
   })
 }
 
