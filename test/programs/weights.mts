@@ -64,13 +64,12 @@ try {
   const small = open(at('half.safetensors'))
   assert.deepEqual({ ...small.metadata }, { format: 'pt', step: '1200', converted: 'encoder.weight,decoder.weight' })
   assert.deepEqual([...small.keys()].sort(), Object.keys(layers).sort())
-  assert.equal(small.info('encoder.weight')?.type, 'F16')
+  assert.equal(small.info('encoder.weight').type, 'F16')
   assert.ok(statSync(at('half.safetensors')).size < statSync(at('model.safetensors')).size * 0.6)
 
   const archive: TensorFile = await load(at('model.npz'))
   for (const [name, t] of archive) {
     const other = small.get(name)
-    if (other === undefined) throw new Error(`${name} is missing`)
     if (other.dtype === 'float16') {
       assert.ok(allClose(other, t, { rtol: 2 ** -11, atol: 2 ** -25 }), name)
       const [got, full] = [other.to('float32').data, t.to('float32').data]

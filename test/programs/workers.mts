@@ -9,27 +9,14 @@ const ROWS = 500
 const COLUMNS = 400
 const WORKERS = 3
 
-interface Job { rows: Token, spreads: Token, next: Token, done: Token, worker: number }
-
-/** Of another thread's tensor only the token is known: its dtype is checked here. */
-function floats (token: Token): Tensor<'float32'> {
-  const t: Tensor = fromShared(token)
-  if (t.dtype !== 'float32') throw new Error(`float32 was expected, not ${t.dtype}`)
-  return t
-}
-
-function integers (token: Token): Tensor<'int32'> {
-  const t: Tensor = fromShared(token)
-  if (t.dtype !== 'int32') throw new Error(`int32 was expected, not ${t.dtype}`)
-  return t
-}
+interface Job { rows: Token<'float32'>, spreads: Token<'float32'>, next: Token<'int32'>, done: Token<'int32'>, worker: number }
 
 /** Mean and standard deviation of each row that nobody else has taken. */
 function work (job: Job): void {
-  const rows = floats(job.rows).unbind(0)
-  const spreads = floats(job.spreads).accessor()
-  const next = integers(job.next)
-  const done = integers(job.done)
+  const rows = fromShared(job.rows).unbind(0)
+  const spreads = fromShared(job.spreads).accessor()
+  const next = fromShared(job.next)
+  const done = fromShared(job.done)
   for (;;) {
     const i = Atomics.add(next.data, 0, 1)
     const row = rows[i]
