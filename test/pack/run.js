@@ -370,9 +370,10 @@ const NATIVE_PROGRAMS = ['frames'] // rings need other processes
 
 async function testUserPrograms ({ title, command }, name) {
   const sources = path.join(ROOT, 'test', 'programs')
-  const cwd = path.join(appOf(name), 'programs')
+  const cwd = appOf(`${name}-programs`)
   const out = path.join(cwd, 'out')
   if (!await must('programs: they compile', async () => {
+    fs.cpSync(path.join(appOf(name), 'node_modules'), path.join(cwd, 'node_modules'), { recursive: true, verbatimSymlinks: true })
     fs.cpSync(sources, cwd, { recursive: true })
     for (const each of NEIGHBOURS) {
       const link = path.join(cwd, 'node_modules', each)
