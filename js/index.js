@@ -128,6 +128,14 @@ Object.freeze(cuda)
 /** @template {DtypeName} D @typedef {import('./base/types').DataOf<D>} DataOf */
 /** @template {DtypeName} D @typedef {import('./base/types').InputOf<D>} InputOf */
 /** @template {DtypeName} D @typedef {import('./base/types').NestedOf<D>} NestedOf */
+/** @typedef {import('./base/types').Elements} Elements */
+/** @typedef {import('./base/types').Arrays} Arrays */
+/** @typedef {import('./base/types').Rank} Rank */
+/** @template V @typedef {import('./base/types').NestedArray<V>} NestedArray */
+/** @template {DtypeName} D @template R @typedef {import('./base/types').NestedAs<D, R>} NestedAs */
+/** @template {DtypeName} [D=any] @typedef {import('./base/types').DrawOptions<D>} DrawOptions */
+/** @template {DtypeName} [D=any] @typedef {import('./base/types').BytesOptions<D>} BytesOptions */
+/** @template {DtypeName} [D=any] @typedef {import('./sharing/cuda-ipc').VramDescriptor<D>} VramDescriptor */
 /** @template {DtypeName} D @typedef {import('./base/types').PartOf<D>} PartOf */
 /** @template {DtypeName} [D=any] @typedef {import('./base/types').Accessor<D>} Accessor */
 /** @template {DtypeName} [D=any] @typedef {import('./base/types').AccessorOptions<D>} AccessorOptions */

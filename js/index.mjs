@@ -60,6 +60,14 @@ export {
 /** @template {DtypeName} D @typedef {import('./base/types.js').DataOf<D>} DataOf */
 /** @template {DtypeName} D @typedef {import('./base/types.js').InputOf<D>} InputOf */
 /** @template {DtypeName} D @typedef {import('./base/types.js').NestedOf<D>} NestedOf */
+/** @typedef {import('./base/types.js').Elements} Elements */
+/** @typedef {import('./base/types.js').Arrays} Arrays */
+/** @typedef {import('./base/types.js').Rank} Rank */
+/** @template V @typedef {import('./base/types.js').NestedArray<V>} NestedArray */
+/** @template {DtypeName} D @template R @typedef {import('./base/types.js').NestedAs<D, R>} NestedAs */
+/** @template {DtypeName} [D=any] @typedef {import('./base/types.js').DrawOptions<D>} DrawOptions */
+/** @template {DtypeName} [D=any] @typedef {import('./base/types.js').BytesOptions<D>} BytesOptions */
+/** @template {DtypeName} [D=any] @typedef {import('./sharing/cuda-ipc.js').VramDescriptor<D>} VramDescriptor */
 /** @template {DtypeName} D @typedef {import('./base/types.js').PartOf<D>} PartOf */
 /** @template {DtypeName} [D=any] @typedef {import('./base/types.js').Accessor<D>} Accessor */
 /** @template {DtypeName} [D=any] @typedef {import('./base/types.js').AccessorOptions<D>} AccessorOptions */

@@ -1,5 +1,5 @@
 // What the other files leave out: properties, lifetime, the package itself. Compiled only.
-import { init, zeros, memory, setMemoryLimit, wasmMemory, share, fromShared, unshare, hostRegister, pythonPath, Scope, Generator, SamebytesError, type DeviceName, type Dynamism, type InitOptions, type Token, type Tensor } from 'samebytes'
+import { init, zeros, memory, setMemoryLimit, wasmMemory, share, fromShared, unshare, hostRegister, pythonPath, Scope, Generator, SamebytesError, type Arrays, type DeviceName, type Dynamism, type Elements, type InitOptions, type NestedArray, type NestedAs, type Rank, type Token, type Tensor, type VramDescriptor } from 'samebytes'
 import { init as initInline } from 'samebytes/inline'
 import { Module } from 'samebytes/module'
 import { include, library } from 'samebytes/native'
@@ -70,4 +70,12 @@ t.setBytes([1, 2])
 // @ts-expect-error A name or a number.
 module.getOutput({})
 
-export { heap }
+// Types that programs name.
+is<bigint>()(null! as Elements['int64'])
+is<Uint8Array>()(null! as Arrays['bool'])
+is<number[][]>()(null! as NestedAs<'float32', 2>)
+const lists: NestedArray<number> = [[1], [2]]
+const axes: Rank = 2
+const sent: Token<'int8'> | VramDescriptor<'int8'> = share(zeros([2], 'int8'))
+
+export { heap, lists, axes, sent }
