@@ -216,7 +216,7 @@ function child (source, { flags = [], env = {}, timeout = 60000, type = 'commonj
     const running = execFile(process.execPath, args, options, (error, stdout, stderr) => {
       resolve({ code: running.exitCode, signal: error?.signal ?? null, stdout, stderr })
     })
-    endHanging(running, timeout, PATIENCE)
+    if (!isPage) endHanging(running, timeout, PATIENCE)
   })
 }
 
