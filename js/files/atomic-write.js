@@ -5,6 +5,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { getSystemErrorName } = require('node:util')
 const ffi = require('../backend/calls')
+const fileCalls = require('../backend/file-calls')
 const { failure } = require('../base/errors')
 const { newName } = require('../runtime/host')
 const { withFileName } = require('./system-errors')
@@ -85,7 +86,7 @@ class TemporaryFile {
    * @throws EEXIST the name is taken: a link replaces nothing
    */
   link (file) {
-    const errno = ffi.linkFile(this.fd, `/proc/self/fd/${this.folder}/${path.basename(file)}`)
+    const errno = fileCalls.linkFile(this.fd, `/proc/self/fd/${this.folder}/${path.basename(file)}`)
     if (errno === 0) return
     const code = getSystemErrorName(-errno)
     throw Object.assign(new Error(`${code}: link '${file}'`), { code, errno: -errno, syscall: 'link' })

@@ -3,6 +3,7 @@
 
 const fs = require('node:fs')
 const ffi = require('../backend/calls')
+const fileCalls = require('../backend/file-calls')
 const { failure } = require('../base/errors')
 const { show, optionsOf, shapeOf, oneOf } = require('../base/validate')
 const { dtypeOf } = require('../backend/dtypes')
@@ -39,7 +40,7 @@ function createMapped (file, header, total, replace, make) {
   if (!Number.isSafeInteger(total)) throw failure('ERR_SHAPE', `${file} would have ${total} bytes, which is more than a file has`)
   const temporary = new TemporaryFile(file, true)
   try {
-    const errno = ffi.reserveFile(temporary.fd, total)
+    const errno = fileCalls.reserveFile(temporary.fd, total)
     if (errno !== 0) throw Object.assign(failure('ERR_IO', `${total} bytes could not be reserved for ${file} (errno ${errno})`), { errno: -errno })
     fs.writeSync(temporary.fd, header, 0, header.length, 0)
     const source = new MappedFile(file, { mode: 1, guard: GUARDS.none }, 'created', temporary.fd)

@@ -3,6 +3,7 @@
 
 const { arrayMap, nbytesOf, typedSet } = require('../base/primordials')
 const ffi = require('../backend/calls')
+const fileCalls = require('../backend/file-calls')
 const { failure } = require('../base/errors')
 const { countCopy } = require('../backend/storage')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
@@ -127,7 +128,7 @@ function tensorFromEntry (source, entry, { fortran = false, swapped = false } = 
     if (source.writes && entry.nbytes > 0) throw unwritable(entry, swapped)
     storage = copyOf(source, entry)
   }
-  if (swapped) ffi.swapBytes(storage, width)
+  if (swapped) fileCalls.swapBytes(storage, width)
   return wrap(new Layout(storage, dtype.index, bare.shape, bare.strides, 0, bare.size, (bare.flags & ~READ_ONLY) | source.flags))
 }
 

@@ -4,6 +4,7 @@
 const { nbytesOf, rootless } = require('../base/primordials')
 const fs = require('node:fs')
 const ffi = require('../backend/calls')
+const fileCalls = require('../backend/file-calls')
 const { failure } = require('../base/errors')
 const { log } = require('../runtime/host')
 const { newBytes } = require('./allocate')
@@ -41,7 +42,7 @@ class MappedFile {
     this.fd = fd ?? openDescriptor(file, this.writes ? O_RDWR : O_RDONLY)
     try {
       this.size = sizeOfFile(this.fd, file)
-      if (this.size > 0) this.storage = ffi.mapFile(this.fd, this.size, this.writes, guard)
+      if (this.size > 0) this.storage = fileCalls.mapFile(this.fd, this.size, this.writes, guard)
     } catch (error) {
       this.closeDescriptor()
       throw systemError(error, file)
@@ -88,7 +89,7 @@ class MappedFile {
    */
   place (from, nbytes, alignment) {
     if (this.storage === null) throw failure('ERR_DISPOSED', 'the file was closed')
-    return from % alignment === 0 ? ffi.partOf(this.storage, from, nbytes) : null // a mapping begins with a page
+    return from % alignment === 0 ? fileCalls.partOf(this.storage, from, nbytes) : null // a mapping begins with a page
   }
 
   /** Closes the descriptor once the header was read; the mapping stays. */

@@ -3,6 +3,7 @@
 
 const { Float64Array, bufferOf, byteOffsetOf, lengthOf } = require('../base/primordials')
 const ffi = require('../backend/calls')
+const fileCalls = require('../backend/file-calls')
 const { functionsOf } = require('../runtime/lazy')
 const { partsOfArray } = require('../base/buffers')
 const { checkHeap } = require('../runtime/heap')
@@ -48,7 +49,7 @@ function parse (which, given, total, base = 0) {
   const input = backend.borrow(parts.buffer, parts.byteOffset, parts.byteLength)
   for (let room = 512; ;) {
     const words = allocated(room * 8, () => new Float64Array(room))
-    const { count, wanted } = ffi.parse(which, input, backend.borrow(bufferOf(words), 0, room * 8), total, base)
+    const { count, wanted } = fileCalls.parse(which, input, backend.borrow(bufferOf(words), 0, room * 8), total, base)
     if (count <= room) return { words: wordsFrom(words, 0, count), wanted }
     room = count
   }

@@ -10,6 +10,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const { getSystemErrorName } = require('node:util')
 const ffi = require('../backend/calls')
+const fileCalls = require('../backend/file-calls')
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
 const { grant } = require('../backend/storage')
@@ -83,7 +84,7 @@ class Segment extends MappedFile {
    */
   constructor ({ holder, fd }, label, { mode, guard }) {
     try {
-      super(label, { mode, guard: guard === GUARDS.wanted && ffi.isSealed(fd) ? GUARDS.none : guard }, 'SharedTensor', fd)
+      super(label, { mode, guard: guard === GUARDS.wanted && fileCalls.isSealed(fd) ? GUARDS.none : guard }, 'SharedTensor', fd)
     } catch (error) {
       backend.release(holder)
       throw error
@@ -127,7 +128,7 @@ function newSegment (sealed, mode, header, total, label, guard) {
   grant(total, backend.inUse)
   let file
   try {
-    file = ffi.newSegment(sealed, mode, total)
+    file = fileCalls.newSegment(sealed, mode, total)
   } catch (error) {
     throw systemError(noSegment(error, total), label)
   }
@@ -183,7 +184,7 @@ function openSegment (path, how, follow) {
   const fd = retryAfterSweep(path, () => fs.openSync(path, (how.mode === 1 ? O_RDWR : O_RDONLY) | O_NONBLOCK | (follow ? 0 : O_NOFOLLOW)))
   let file
   try {
-    file = retryAfterSweep(path, () => ffi.holdFile(fd)) // C closes it with the environment, also if a worker is terminated
+    file = retryAfterSweep(path, () => fileCalls.holdFile(fd)) // C closes it with the environment, also if a worker is terminated
   } finally {
     fs.closeSync(fd)
   }
@@ -198,7 +199,7 @@ function openSegment (path, how, follow) {
  */
 function segmentOfDescriptor (fd, how) {
   const label = `file descriptor ${fd}`
-  return new Segment(retryAfterSweep(label, () => ffi.holdFile(fd)), label, how)
+  return new Segment(retryAfterSweep(label, () => fileCalls.holdFile(fd)), label, how)
 }
 
 // ---- Owners ----
@@ -333,7 +334,7 @@ function publish (segment, name, { replace, persist }) {
  * @param {string} path  for errors
  */
 function link (fd, name, path) {
-  const errno = ffi.linkFile(fd, pathOf(name))
+  const errno = fileCalls.linkFile(fd, pathOf(name))
   if (errno === 0) return
   if (errno === EEXIST) throw taken(name)
   throw Object.assign(failure('ERR_IO', `${show(name)} could not be made (${getSystemErrorName(-errno)})`), { errno: -errno, path })

@@ -3,6 +3,7 @@
 
 const { arrayJoin, arraySlice } = require('../base/primordials')
 const ffi = require('../backend/calls')
+const fileCalls = require('../backend/file-calls')
 const { failure } = require('../base/errors')
 const { lazyFile } = require('../runtime/lazy')
 const { show, boolean, integer, optionsOf, shapeOf, oneOf } = require('../base/validate')
@@ -302,7 +303,7 @@ class SharedTensor {
    * @example
    * const trusted = fd => SharedTensor.open({ fd }).isSealed
    */
-  get isSealed () { return ffi.isSealed(this.fd) }
+  get isSealed () { return fileCalls.isSealed(this.fd) }
 
   /**
    * Plain data with which `open` in another process finds the same segment; may be sent as JSON.

@@ -44,7 +44,7 @@ const { copyRows } = functionsOf(() => require('../copy/channels'))
 const { print } = functionsOf(() => require('../layout/print'))
 const { accessorOf } = functionsOf(() => require('../copy/accessor'))
 const { copyMedia } = functionsOf(() => require('../copy/media'))
-const { copyAsync, busy } = functionsOf(() => require('../copy/async'))
+const asyncCopies = lazyFile(() => require('../copy/async'))
 const { signalOf, checkSignal } = functionsOf(() => require('../base/signals'))
 const { askedOf, dlDeviceOf, capsuleOf, arrayInterfaceOf } = functionsOf(() => require('./capsules'))
 
@@ -118,7 +118,7 @@ function attached (t) {
 function notBusy (t) {
   const layout = attached(t)
   const { extra } = layout.storage
-  if (extra !== null && extra.busy > 0) throw busy('tensor')
+  if (extra !== null && extra.busy > 0) throw asyncCopies().busy('tensor')
   return layout
 }
 
@@ -130,7 +130,7 @@ function writable (t) {
   const layout = attached(t)
   const { extra } = layout.storage
   if (layout.flags & READ_ONLY) throw readOnly()
-  if (extra !== null && extra.busy > 0) throw busy('tensor')
+  if (extra !== null && extra.busy > 0) throw asyncCopies().busy('tensor')
   return layout
 }
 
@@ -1683,6 +1683,7 @@ class Tensor {
     const signal = signalOf(given)
     checkSignal(signal)
     const casting = castingOf(rule)
+    const { copyAsync } = asyncCopies() // before the checks below: reading a file may run code of the program's
     const scaling = scalingOf(scale, bias, axis)
     const isTensor = Tensor.isTensor(src)
     const on = Tensor.#streamOf(this, stream, src)
