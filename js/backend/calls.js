@@ -1,5 +1,5 @@
 'use strict'
-// Calls into C, all under one name for the folders above.
+// Calls into C, under one name for the folders above; those about files are file-calls.js.
 
 const { functionsOf } = require('../runtime/lazy')
 const { Layout, READ_ONLY, CONTIGUOUS, STATIC, UNBOUND, nothing } = require('./layout')
@@ -12,7 +12,6 @@ const { Storage } = require('./storage')
 // Files of functions that begin a call: one that reads what is in the call buffer already may not be here, since reading a file may run code of the program's.
 const { promoteTypes, finfo, hash, sharesMemory, take, arrayEqual, allClose, generate, checkArange } = functionsOf(() => require('./element-calls'))
 const { totals, sharedVram, sendStorage, receiveStorage, sentBytes, takeBackStorage, isPinned, home, run, wrapStream } = functionsOf(() => require('./storage-calls'))
-const { parse, swapBytes, mapFile, reserveFile, partOf, holdFile, newSegment, linkFile, isSealed } = functionsOf(() => require('./file-calls'))
 
 /** @typedef {import('./copies').Copy} Copy */
 /** @typedef {import('./copies').Scaling} Scaling */
@@ -82,15 +81,6 @@ module.exports = {
   GUARDS,
   isGuarded,
   checkIntact,
-  parse,
-  swapBytes,
-  mapFile,
-  reserveFile,
-  partOf,
-  holdFile,
-  newSegment,
-  linkFile,
-  isSealed,
   putStorage,
   putStorages,
   putCopy,

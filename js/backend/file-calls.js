@@ -93,18 +93,6 @@ function reserveFile (fd, nbytes) {
 }
 
 /**
- * A storage of some of another one's bytes, which it keeps alive.
- *
- * @param {Storage} whole  with a handle
- * @param {number} at
- * @param {number} nbytes
- * @returns {Storage}
- */
-function partOf (whole, at, nbytes) {
-  return /** @type {import('./native').Backend} */ (/** @type {unknown} */ (backend)).partOf(whole, at, nbytes)
-}
-
-/**
  * @param {number} opcode
  * @returns {{ holder: Storage, fd: number }} a file that is closed when its holder is released
  * @throws ERR_IO, with errno
@@ -169,4 +157,4 @@ function isSealed (fd) {
   return frame.f64[RESULTS] === 1
 }
 
-module.exports = { parse, swapBytes, mapFile, reserveFile, partOf, holdFile, newSegment, linkFile, isSealed }
+module.exports = { parse, swapBytes, mapFile, reserveFile, holdFile, newSegment, linkFile, isSealed }

@@ -89,7 +89,7 @@ class MappedFile {
    */
   place (from, nbytes, alignment) {
     if (this.storage === null) throw failure('ERR_DISPOSED', 'the file was closed')
-    return from % alignment === 0 ? fileCalls.partOf(this.storage, from, nbytes) : null // a mapping begins with a page
+    return from % alignment === 0 ? /** @type {any} */ (backend).partOf(this.storage, from, nbytes) : null // a mapping begins with a page
   }
 
   /** Closes the descriptor once the header was read; the mapping stays. */

@@ -181,7 +181,7 @@ function noteCopy (reason, bytes) {
 /** Starts noting. @throws ERR_UNSUPPORTED in a page before init() is done */
 function trace () {
   if (isOn) return
-  const { ffi, lifetime, stats, memory } = instance()
+  const { ffi, fileCalls, lifetime, stats, memory } = instance()
   learnOwn(() => instance().failure('ERR_ARGUMENT', ''))
   isOn = true
   before = memory().tensors
@@ -205,11 +205,11 @@ function trace () {
   tellOf(ffi, 'receiveStorage', storage => addRole(storage, 'received'))
   /** @type {any} */ const backend = ffi.backend
   if (backend.addon === undefined) return
-  tellOf(ffi, 'mapFile', (storage, [fd, , writes]) => {
+  tellOf(fileCalls, 'mapFile', (storage, [fd, , writes]) => {
     const file = fileOf(fd)
     if (file !== null) files.set(storage, { ...file, writes, begin: storage.address, end: storage.address + storage.nbytes })
   })
-  tellOf(ffi, 'partOf', (storage, [whole]) => {
+  tellOf(backend, 'partOf', (storage, [whole]) => {
     const file = files.get(whole)
     if (file !== undefined) files.set(storage, file)
   })

@@ -65,7 +65,7 @@ function bufferWith (storage, at, nbytes) {
     return { buffer: backend.bufferOf(storage, ffi.check), begin: storage.byteOffset + at }
   } catch (error) {
     if (storage.kind !== 'native' || storage.nbytes <= MOST_BYTES || nbytes > MOST_BYTES || !storage.extra?.handle) throw error
-    const part = ffi.partOf(storage, at, nbytes)
+    const part = /** @type {any} */ (backend).partOf(storage, at, nbytes)
     return { buffer: backend.bufferOf(part, ffi.check), begin: 0 }
   }
 }

@@ -3,6 +3,7 @@
 // bundle instead (wasm/bundle.mjs), so that there is one instance with one memory.
 
 const ffi = require('../backend/calls')
+const fileCalls = require('../backend/file-calls')
 const { failure } = require('../base/errors')
 const { memory } = require('../backend/memory')
 const { stats, counts, countCopy, countStaged } = require('../backend/storage')
@@ -25,6 +26,7 @@ const { TYPES, asBits, fromBits, fromOrt } = require('../interop/onnxruntime')
 
 const parts = {
   ffi,
+  fileCalls,
   failure,
   stats,
   counts,

@@ -250,7 +250,8 @@ describe('trace and untrace', function () {
       const lifetime = require('./js/layout/lifetime')
       const { stats } = require('./js/backend/storage')
       const ffi = require('./js/backend/calls')
-      const seen = () => [lifetime.made, lifetime.tracking, ffi.sendStorage, ffi.receiveStorage, ffi.mapFile, ffi.partOf, ffi.takeCapsule, ffi.backend.wrap, ffi.backend.sweep, stats.copied]
+      const fileCalls = require('./js/backend/file-calls')
+      const seen = () => [lifetime.made, lifetime.tracking, ffi.sendStorage, ffi.receiveStorage, fileCalls.mapFile, ffi.backend.partOf, ffi.takeCapsule, ffi.backend.wrap, ffi.backend.sweep, stats.copied]
       const kinds = () => JSON.stringify([Object.getOwnPropertyDescriptor(lifetime.tracking, 'on'), Object.keys(ffi.backend), Object.getOwnPropertyDescriptor(stats.staged, 'bytes')])
       zeros([2]).clone()
       const [before, kindsBefore] = [seen(), kinds()]

@@ -8,6 +8,7 @@ const {
 } = require('samebytes')
 const { collectUntil, copied, fails, generator, hex, leavesNothing, refuses } = require('../setup')
 const ffi = require('../../js/backend/calls')
+const fileCalls = require('../../js/backend/file-calls')
 const { Tensor } = require('../../js/tensor/tensor')
 const { twoDevices } = require('./device')
 
@@ -329,10 +330,10 @@ describe('tensors on a device', () => {
     const { storage } = Tensor.layoutOf(ones([8], { device, dtype: 'float64' }))
     const { storage: here } = Tensor.layoutOf(zeros([8], { dtype: 'float64', shared: true }))
     for (let parser = 0; parser < 6; parser++) {
-      fails(() => ffi.parse(parser, storage, here, 64, 0), Error, 'ERR_DEVICE', /what is parsed lies on cuda:0.*cpu\(\)/)
-      refuses(() => ffi.parse(parser, here, storage, 64, 0), 'ERR_ARGUMENT')
+      fails(() => fileCalls.parse(parser, storage, here, 64, 0), Error, 'ERR_DEVICE', /what is parsed lies on cuda:0.*cpu\(\)/)
+      refuses(() => fileCalls.parse(parser, here, storage, 64, 0), 'ERR_ARGUMENT')
     }
-    for (const itemsize of [2, 4, 8]) fails(() => ffi.swapBytes(storage, itemsize), Error, 'ERR_DEVICE', /the storage lies on cuda:0/)
+    for (const itemsize of [2, 4, 8]) fails(() => fileCalls.swapBytes(storage, itemsize), Error, 'ERR_DEVICE', /the storage lies on cuda:0/)
     const buffer = ffi.backend.addon.buffer(storage.extra.watch)
     assert.equal(buffer, undefined)
     fails(ffi.check, Error, 'ERR_DEVICE', /the tensor lies on cuda:0/)
