@@ -362,10 +362,11 @@ async function testFull (registry) {
       assert.match(await run(scratch, ['npm', '--version'], { PATH }), new RegExp(`^${major}\\.`))
       await testHalf(`half-by-${major}`, [bin])
       const folder = await clone(major === 10 ? 'by-npm-10' : path.join('another-place', 'by-npm'))
+      bump(folder, RELEASED, '') // as at the tag of the release below
       await run(folder, ['npm', 'pack'], { PATH })
       tarballs.push(packedIn(folder))
       const app = await install(`app-${major}`, tarballs.at(-1))
-      sums.push(await testInstalled(app, VERSION))
+      sums.push(await testInstalled(app, RELEASED))
       const { repository, homepage, bugs } = readPackage(app)
       assert.deepEqual([repository, homepage, bugs], [undefined, undefined, undefined])
     })
@@ -378,6 +379,7 @@ async function testFull (registry) {
 
   const folder = path.join(scratch, 'released')
   await test('a release publishes one tarball, and pushes commit and tag', () => testRelease(folder, registry))
+  await test('npm pack in a checkout makes the binaries of the release', () => assert.equal(readSums(path.join(scratch, 'app-released')), sums[0]))
   await test('a dry run at the tag makes the same tarball anew, and publishes nothing', () => testAnew(folder, registry))
 }
 
@@ -391,11 +393,13 @@ async function install (name, tarball) {
 
 const readPackage = app => JSON.parse(fs.readFileSync(path.join(app, 'node_modules', NAME, 'package.json'), 'utf8'))
 
+const readSums = app => fs.readFileSync(path.join(app, 'node_modules', NAME, 'prebuilds', 'SHA256SUMS'), 'utf8')
+
 /** The native back end runs, hashes are right, and the bill of materials names what it was built with. @returns {Promise<string>} the hashes */
 async function testInstalled (app, version) {
   const root = path.join(app, 'node_modules', NAME)
   assert.equal(await run(app, [process.execPath, '-p', "const { backend, tensor } = require('samebytes'); backend() + tensor([1, 2]).tolist()"]), 'native1,2\n')
-  const sums = fs.readFileSync(path.join(root, 'prebuilds', 'SHA256SUMS'), 'utf8')
+  const sums = readSums(app)
   const listed = sums.trimEnd().split('\n').map(line => line.slice(66))
   const expected = ['linux-arm64', 'linux-x64-musl', `${process.platform}-${process.arch}`].flatMap(place => ['libsamebytes.so.1', 'samebytes.node'].map(name => `prebuilds/${place}/${name}`))
   for (const name of [...expected, 'dist/samebytes.wasm', 'dist/samebytes-shared.wasm', 'dist/samebytes-parsers.wasm', 'dist/samebytes.mjs']) assert.ok(listed.includes(name), name)
