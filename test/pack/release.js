@@ -48,6 +48,7 @@ async function main () {
     await test('a package is published only with its addresses, and with pages whose links lead somewhere', testPages)
     await test('a release is refused where a page leads nowhere, before it builds', testDeadLink)
     await test('what two tarballs do not share is named', testDifferences)
+    if (findCompiler()) await test('device code has the same bytes in two folders', testDeviceCode)
     if (options.full) await testFull(registry)
   } finally {
     registry.server.close()
@@ -346,6 +347,15 @@ async function testDifferences () {
   const { code, out } = await ending(scratch, [process.execPath, path.join(ROOT, '.ci', 'tarball.js'), one, other])
   assert.equal(code, 1)
   assert.match(out, /^b is .*\nc has .*\nd has .*\ne is .*\n$/)
+}
+
+/** For one GPU: the text that all machine code is made of is the same for each. */
+async function testDeviceCode () {
+  const [one, other] = [await clone('device-code'), await clone(path.join('device-code-of', 'another-place'))].map(folder => path.join(folder, 'build', 'cuda'))
+  for (const folder of [one, other]) await run(path.join(folder, '..', '..'), [process.execPath, '.ci/cuda.js', 'build'], { SAMEBYTES_CUDA_ARCHS: '75' })
+  const names = fs.readdirSync(one)
+  assert.ok(names.includes('cast.ptx') && names.includes('cast.fatbin'), names.join())
+  assert.deepEqual(names.filter(name => !fs.readFileSync(path.join(one, name)).equals(fs.readFileSync(path.join(other, name)))), [])
 }
 
 // ---- Whole packages ----
