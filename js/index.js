@@ -56,6 +56,23 @@ const { hostRegister } = functionsOf(() => require('./interop/host-register'))
 
 /** @typedef {typeof import('./backend/cuda')} CudaFile */
 /** @typedef {typeof import('./sharing/cuda-ipc')} CudaIpcFile */
+/**
+ * What `cuda` has.
+ *
+ * @typedef {object} Cuda
+ * @property {CudaFile['isAvailable']} isAvailable
+ * @property {CudaFile['whyNot']} whyNot
+ * @property {CudaFile['deviceCount']} deviceCount
+ * @property {CudaFile['properties']} properties
+ * @property {CudaFile['synchronize']} synchronize
+ * @property {CudaFile['memoryStats']} memoryStats
+ * @property {CudaFile['emptyCache']} emptyCache
+ * @property {CudaFile['Stream']} Stream
+ * @property {CudaFile['Event']} Event
+ * @property {CudaIpcFile['share']} share
+ * @property {CudaIpcFile['open']} open
+ * @property {CudaIpcFile['unshare']} unshare
+ */
 const cudaFile = lazyFile(() => require('./backend/cuda'))
 const cudaIpcFile = lazyFile(() => require('./sharing/cuda-ipc'))
 
@@ -63,7 +80,7 @@ const cudaIpcFile = lazyFile(() => require('./sharing/cuda-ipc'))
  * CUDA devices, if there is an NVIDIA driver; else `cuda.whyNot()` says what is missing. The driver is loaded at the first call of a function
  * here, or when a tensor is made on a device.
  *
- * @type {Readonly<Pick<CudaFile, 'isAvailable' | 'whyNot' | 'deviceCount' | 'properties' | 'synchronize' | 'memoryStats' | 'emptyCache' | 'Stream' | 'Event'> & Pick<CudaIpcFile, 'share' | 'open' | 'unshare'>>}
+ * @type {Readonly<Cuda>}
  */
 const cuda = /** @type {any} */ ({})
 for (const [file, names] of /** @type {[() => any, string[]][]} */ ([
