@@ -15,6 +15,9 @@ const { fromBlob } = require('../tensor/blob')
 /** onnxruntime's tensor types that are dtypes here; the names are the same */
 const TYPES = new Set(['bool', 'uint8', 'int8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64', 'float16', 'float32', 'float64'])
 
+/** What shows complex numbers as pairs, in place. */
+const PAIRS = new Map([['complex64', 'float32'], ['complex128', 'float64']])
+
 /**
  * Float16Array to Uint16Array: onnxruntime-node reads nothing from a Float16Array, onnxruntime-web takes both.
  *
@@ -60,7 +63,11 @@ function toOrt (t, ort) {
   if (typeof Class !== 'function') throw failure('ERR_ARGUMENT', `ort is ${show(ort)}; onnxruntime-node, onnxruntime-web or another object with its Tensor was expected`)
   const { dtype } = t
   const shape = arraySlice(t.shape) // ort.Tensor keeps the list
-  if (!TYPES.has(dtype)) throw failure('ERR_DTYPE', `the tensor is of ${dtype}, which onnxruntime has no type for; astype('float32') copies`)
+  if (!TYPES.has(dtype)) {
+    const pairs = PAIRS.get(dtype)
+    const advice = pairs === undefined ? "astype('float32') copies" : `view('${pairs}') shows its numbers as pairs`
+    throw failure('ERR_DTYPE', `the tensor is of ${dtype}, which onnxruntime has no type for; ${advice}`)
+  }
   const data = asBits(t.data)
   const own = t.view(shape) // keeps the bytes after t's dispose
   let made

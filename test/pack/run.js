@@ -118,6 +118,8 @@ async function testLibraries () {
     else assert.ok(versions.length > 0 && Math.max(...versions) <= 28, `${name} needs glibc 2.${Math.max(...versions)}`)
   }
   assert.ok(binaries.length >= 2)
+  const pages = ['install.md', 'writing-an-addon.md'].map(page => fs.readFileSync(path.join(ROOT, 'docs', page), 'utf8'))
+  for (const text of pages) for (const [, minor] of text.matchAll(/glibc 2\.(\d+)/g)) assert.equal(Number(minor), 28, 'what docs/ say of the C library')
 }
 
 async function testSize () {
