@@ -54,25 +54,6 @@ const pythonPath = pythonFolder
 
 const { hostRegister } = functionsOf(() => require('./interop/host-register'))
 
-/** @typedef {typeof import('./backend/cuda')} CudaFile */
-/** @typedef {typeof import('./sharing/cuda-ipc')} CudaIpcFile */
-/**
- * What `cuda` has.
- *
- * @typedef {object} Cuda
- * @property {CudaFile['isAvailable']} isAvailable
- * @property {CudaFile['whyNot']} whyNot
- * @property {CudaFile['deviceCount']} deviceCount
- * @property {CudaFile['properties']} properties
- * @property {CudaFile['synchronize']} synchronize
- * @property {CudaFile['memoryStats']} memoryStats
- * @property {CudaFile['emptyCache']} emptyCache
- * @property {CudaFile['Stream']} Stream
- * @property {CudaFile['Event']} Event
- * @property {CudaIpcFile['share']} share
- * @property {CudaIpcFile['open']} open
- * @property {CudaIpcFile['unshare']} unshare
- */
 const cudaFile = lazyFile(() => require('./backend/cuda'))
 const cudaIpcFile = lazyFile(() => require('./sharing/cuda-ipc'))
 
@@ -130,6 +111,7 @@ Object.freeze(cuda)
 /** @typedef {import('./base/types').Capsule} Capsule */
 /** @typedef {import('./base/types').DlpackOptions} DlpackOptions */
 /** @typedef {import('./base/types').DlpackSource} DlpackSource */
+/** @typedef {import('./base/types').Cuda} Cuda */
 /** @typedef {import('./backend/cuda').Stream} CudaStream */
 /** @typedef {import('./backend/cuda').Event} CudaEvent */
 /** @typedef {import('./backend/cuda').DeviceProperties} DeviceProperties */
