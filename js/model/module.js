@@ -165,6 +165,8 @@ class Module {
    * @see ExecuTorch Module::execute, onnxruntime InferenceSession.run
    */
   /**
+   * Runs a method once, with inputs and results by name.
+   *
    * @overload
    * @param {InputsOf<M>} inputs  by name
    * @param {RunOptions} [options]
@@ -189,6 +191,8 @@ class Module {
    * @see ExecuTorch Module::forward
    */
   /**
+   * Runs 'forward', with inputs and results by name.
+   *
    * @overload
    * @param {InputsOf<M>} inputs  by name
    * @returns {Promise<OutputsOf<M>>}
@@ -213,6 +217,8 @@ class Module {
    * @see ExecuTorch Module::execute
    */
   /**
+   * Runs a method, with inputs and results by name.
+   *
    * @template {ModelSignature} [N=any] the method's
    * @overload
    * @param {string} method
