@@ -12,13 +12,15 @@
 // It is published when two builds in two folders gave the same bytes, and the tests of the package have passed. Until then nothing is changed.
 
 const { spawnSync } = require('node:child_process')
-const { createHash } = require('node:crypto')
 const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { parseArgs } = require('node:util')
+const { addAddresses, complaintsOfPackage } = require('./addresses.js')
 const { findCompiler } = require('./cuda.js')
 const { SUMS, SBOM } = require('./provenance.js')
+const { sizesOfPackage } = require('./sizes.js')
+const { hashOf, unpacked, filesOf, differencesOf } = require('./tarball.js')
 
 const ROOT = path.dirname(__dirname)
 const OUT = path.join('build', 'release') // of the checkout; what is left of a release
@@ -35,6 +37,8 @@ function run (folder, command, ...args) {
   if (status !== 0) throw new Refusal(`${command} ${args.join(' ')} failed:\n${stdout}${stderr}`)
   return stdout.trimEnd()
 }
+
+const listed = lines => lines.map(text => `  - ${text.replaceAll('\n', '\n    ')}`).join('\n')
 
 const git = (...args) => run(ROOT, 'git', ...args)
 
@@ -60,10 +64,10 @@ function optionsOf (args) {
   return { version, repository: repository?.replace(/\/+$/, '').replace(/\.git$/, ''), remote, isDry, tag: `v${version}` }
 }
 
-/** The newest version of a changelog. @returns {{ version: string, isDated: boolean, isEmpty: boolean } | null} */
+/** The newest version of a changelog. @returns {{ version: string, isDated: boolean, text: string } | null}  text: what stands under its heading */
 function newestOf (changelog) {
   const found = /^## (\S+) ?(.*)\n([^]*?)(?=^## |(?![^]))/m.exec(changelog)
-  return found && { version: found[1], isDated: /^\((unreleased|\d{4}-\d\d-\d\d)\)$/.test(found[2]), isEmpty: !/^\S/m.test(found[3]) }
+  return found && { version: found[1], isDated: /^\((unreleased|\d{4}-\d\d-\d\d)\)$/.test(found[2]), text: found[3].trim() }
 }
 
 /** @returns {string[]} all that is wrong, in sentences */
@@ -77,7 +81,7 @@ function complaintsOf ({ version, repository, remote, isDry, tag }) {
   const newest = newestOf(fs.readFileSync(path.join(ROOT, 'CHANGELOG.md'), 'utf8'))
   if (newest?.version !== version) wrong.push(`CHANGELOG.md has ${newest?.version ?? 'no version'} as its newest heading: what is new in ${version} stands under "## ${version} (unreleased)"`)
   else if (!newest.isDated) wrong.push(`the heading in CHANGELOG.md shall be "## ${version} (unreleased)", or have the date of the release, (2030-01-31)`)
-  else if (newest.isEmpty) wrong.push(`CHANGELOG.md says nothing of ${version}`)
+  else if (newest.text === '') wrong.push(`CHANGELOG.md says nothing of ${version}`)
   const tagged = gitOrNull('rev-parse', '--verify', '--quiet', `${tag}^{commit}`)
   if (tagged !== null && !(isDry && tagged === git('rev-parse', 'HEAD'))) wrong.push(`the tag ${tag} exists${isDry ? ', elsewhere: git checkout it to make its tarball anew' : ''}`)
   if (!isDry && gitOrNull('remote', 'get-url', remote) === null) wrong.push(`there is no remote ${remote} (--remote)`)
@@ -133,73 +137,86 @@ function makeCommit (folder, { version }) {
   return run(folder, 'git', 'rev-parse', 'HEAD')
 }
 
-// ---- Addresses ----
-
-/**
- * Makes addresses of a page's relative links.
- *
- * @param {string} text
- * @param {string} page  its name in the repository
- * @param {(name: string) => string | null} addressOf  null: the link may stay
- */
-function withAddresses (text, page, addressOf) {
-  const change = part => part.replace(/\]\(([^)\s]+)\)/g, (all, target) => {
-    const [name, anchor] = target.split('#')
-    if (name === '' || /^\w+:/.test(name)) return all
-    const address = addressOf(path.posix.join(path.posix.dirname(page), name))
-    return address === null ? all : `](${address}${anchor === undefined ? '' : `#${anchor}`})`
-  })
-  return text.split(/(```[^]*?```|`[^`\n]*`)/).map((part, i) => i % 2 === 0 ? change(part) : part).join('')
-}
-
-/** Writes into package.json, README.md and docs/ of a folder where the repository is. The README is npm's page: all its links are addresses. */
-function addAddresses (folder, { repository, tag }) {
-  edit(path.join(folder, 'package.json'), text => {
-    const { private: isPrivate, license, ...rest } = JSON.parse(text)
-    const { name, version, description, keywords, ...others } = rest
-    const where = { homepage: `${repository}#readme`, repository: { type: 'git', url: `git+${repository}.git` }, bugs: { url: `${repository}/issues` } }
-    return JSON.stringify({ name, version, description, keywords, ...where, license, ...others }, null, 2) + '\n'
-  })
-  const [{ files }] = JSON.parse(run(folder, 'npm', 'pack', '--dry-run', '--json', '--ignore-scripts', '--loglevel=error'))
-  const packed = new Set(files.map(file => file.path))
-  const addressOf = name => {
-    const isFolder = fs.statSync(path.join(folder, name)).isDirectory()
-    const kind = isFolder ? 'tree' : /\.(png|svg|jpe?g|gif)$/.test(name) ? 'raw' : 'blob'
-    return `${repository}/${kind}/${tag}/${name}`
-  }
-  for (const page of [...packed].filter(name => name.endsWith('.md'))) {
-    edit(path.join(folder, page), text => withAddresses(text, page, name => page !== 'README.md' && packed.has(name) ? null : addressOf(name)))
-  }
-}
-
 // ---- Building ----
 
-/** The tarball of a commit, from a folder that has nothing else in it. */
-function pack (folder, from, commit, options) {
-  run(ROOT, 'git', 'clone', '--quiet', '--no-tags', '--no-checkout', from, folder)
+// What a build must not depend on: the second is made with these.
+const ELSEWHERE = { TZ: 'Pacific/Chatham', LC_ALL: 'C', LANG: 'C', USER: 'somebody' }
+
+/**
+ * The tarball of a commit, from a folder that has nothing else in it.
+ *
+ * @param {Record<string, string>} env  besides this process's
+ */
+function pack (folder, commit, options, env) {
+  run(ROOT, 'git', 'clone', '--quiet', '--no-tags', '--no-checkout', options.sources, folder)
   run(folder, 'git', 'checkout', '--quiet', '--detach', commit)
   fs.symlinkSync(path.join(ROOT, 'node_modules'), path.join(folder, 'node_modules'))
   addAddresses(folder, options)
-  run(folder, 'npm', 'pack', '--ignore-scripts=false', '--loglevel=error') // whatever a user's .npmrc says
+  refuse(complaintsOfPackage(folder, options))
+  const assignments = Object.entries(env).map(([name, value]) => `${name}=${value}`)
+  run(folder, 'env', ...assignments, 'npm', 'pack', '--ignore-scripts=false', '--loglevel=error') // whatever a user's .npmrc says
   return path.join(folder, `samebytes-${options.version}.tgz`)
 }
 
-const hashOf = (file, algorithm, encoding) => createHash(algorithm).update(fs.readFileSync(file)).digest(encoding)
+function refuse (complaints) {
+  if (complaints.length > 0) throw new Refusal(`the package cannot be published:\n${listed(complaints)}`)
+}
 
-/** Builds twice. @returns {{ folder: string, tarball: string }} the first one */
+/** Builds twice, in other folders, at other times, in other surroundings. @returns {{ folder: string, tarball: string }} the first one */
 function packTwice (scratch, commit, options) {
-  const from = path.join(scratch, 'commit')
-  const [first, second] = ['one', path.join('another-place', 'two')].map(name => {
+  const temporary = path.join(scratch, 'temporary')
+  fs.mkdirSync(temporary)
+  const builds = [['one', {}], [path.join('another-place', 'two'), { ...ELSEWHERE, TMPDIR: temporary }]]
+  const [first, second] = builds.map(([name, env]) => {
     const folder = path.join(scratch, name)
     say(`building ${options.version}, and packing it`)
-    return { folder, tarball: pack(folder, from, commit, options) }
+    return { folder, tarball: pack(folder, commit, options, env) }
   })
-  if (hashOf(first.tarball, 'sha256', 'hex') !== hashOf(second.tarball, 'sha256', 'hex')) {
-    const [a, b] = [first, second].map(({ folder }) => fs.readFileSync(path.join(folder, SUMS), 'utf8').split('\n'))
-    const names = a.filter(line => !b.includes(line)).map(line => line.split('  ')[1])
-    throw new Refusal(`two builds of the same sources differ in ${names.join(', ') || 'files that are no binaries'}`)
+  if (hashOf(first.tarball) !== hashOf(second.tarball)) {
+    const differences = differencesOf(first.tarball, second.tarball)
+    throw new Refusal(`two builds of the same sources are not the same:\n${listed(differences.length > 0 ? differences : ['all files are, but not the tarball'])}`)
   }
   return first
+}
+
+// ---- What a person wants to see before it is published ----
+
+const section = (title, lines) => `${title}\n${lines.map(line => line && `  ${line}`).join('\n')}`
+
+function describeTarball (tarball) {
+  const file = path.join(ROOT, tarball)
+  const files = [...filesOf(file).values()]
+  const bytes = files.reduce((sum, { bytes }) => sum + bytes, 0)
+  return [
+    `${fs.statSync(file).size} bytes, with ${files.length} files of ${bytes} bytes`,
+    `sha256 ${hashOf(file)}`,
+    `integrity sha512-${hashOf(file, 'sha512', 'base64')}`
+  ]
+}
+
+/** What publish does, in its order. @param {string[]} command  of npm */
+function describeSteps (command, { branch, isNew }, { version, remote, tag }) {
+  return [
+    `npm ${command.join(' ')}, to ${run(ROOT, 'npm', 'config', 'get', 'registry')}`,
+    ...(isNew ? [`the commit "release: ${version}", with the version and the day, on ${branch}`] : []),
+    `the tag ${tag}, and a push to ${remote}`
+  ]
+}
+
+function reportOf (tarball, command, made, options) {
+  const file = path.join(ROOT, tarball)
+  const old = JSON.parse(git('show', 'HEAD:package.json')).version
+  const changelog = newestOf(fs.readFileSync(path.join(ROOT, 'CHANGELOG.md'), 'utf8')).text.split('\n')
+  const sizes = unpacked(file, folder => sizesOfPackage(file, folder)).map(({ text }) => text)
+  const sums = fs.readFileSync(path.join(ROOT, OUT, path.basename(SUMS)), 'utf8').trimEnd().split('\n')
+  return [
+    `Version: ${options.version}${old === options.version ? '' : `, after ${old}`}`,
+    section('What is new:', changelog),
+    section('Sizes:', sizes),
+    section('Hashes of the binaries and bundles (SHA-256):', sums),
+    section(`${tarball}:`, describeTarball(tarball)),
+    section('A release publishes it:', describeSteps(command, made, options))
+  ].join('\n\n')
 }
 
 // ---- All of it ----
@@ -212,50 +229,64 @@ function keep ({ folder, tarball }) {
   return path.join(OUT, path.basename(tarball))
 }
 
+/** The commit of the release. It is in no branch yet. @returns {{ head: string, branch: string | null, commit: string, isNew: boolean }} */
+function commitOf (options) {
+  const { version, sources } = options
+  const head = git('rev-parse', 'HEAD')
+  const branch = gitOrNull('symbolic-ref', '--short', '--quiet', 'HEAD')
+  const commit = makeCommit(sources, options)
+  const isNew = commit !== head
+  if (isNew && branch === null) throw new Refusal(`${version} takes a commit (version, date), and this is no branch`)
+  if (isNew && offersProvenance()) throw new Refusal(`provenance is of the commit that the CI runs on, which lacks version or date of ${version}: commit these first`)
+  return { head, branch, commit, isNew }
+}
+
+/** @returns {string} the tarball, which may be published; it lies in the checkout */
+function build (scratch, commit, options) {
+  const built = packTwice(scratch, commit, options)
+  refuse(unpacked(built.tarball, folder => complaintsOfPackage(folder, options)))
+  say('two builds gave the same bytes; testing the package')
+  run(built.folder, process.execPath, 'test/pack/run.js', '--tarball', built.tarball)
+  return keep(built)
+}
+
+/** @param {string[]} command  of npm */
+function publish (command, { branch, commit, isNew }, { version, remote, tag, sources }) {
+  const targets = [...(isNew ? [`${commit}:refs/heads/${branch}`] : []), `refs/tags/${tag}`]
+  if (isNew) {
+    git('fetch', '--quiet', sources, 'HEAD')
+    git('push', '--quiet', '--dry-run', remote, targets[0]) // what cannot be pushed should not be published
+  }
+  // It may ask for a one-time password.
+  if (spawnSync('npm', command, { cwd: ROOT, stdio: 'inherit' }).status !== 0) throw new Refusal('npm publish failed; nothing was committed, tagged or pushed')
+  say(`published ${version}`)
+  if (isNew) git('merge', '--quiet', '--ff-only', commit)
+  git('tag', '--annotate', '--message', `samebytes ${version}`, tag, commit)
+  if (gitOrNull('push', '--quiet', '--atomic', remote, ...targets) === null) throw new Refusal(`it is published, but could not be pushed: git push --atomic ${remote} ${targets.join(' ')}`)
+  say(`${tag} is pushed to ${remote}`)
+}
+
 function main () {
   process.umask(0o022) // modes of files are packed
   const options = optionsOf(process.argv.slice(2))
-  const { version, remote, isDry, tag } = options
   const wrong = complaintsOf(options)
-  if (wrong.length > 0) throw new Refusal(`refused; nothing was done:\n${wrong.map(text => `  - ${text.replaceAll('\n', '\n    ')}`).join('\n')}`)
+  if (wrong.length > 0) throw new Refusal(`refused; nothing was done:\n${listed(wrong)}`)
 
   const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-release-'))
   try {
-    const head = git('rev-parse', 'HEAD')
-    const branch = gitOrNull('symbolic-ref', '--short', '--quiet', 'HEAD')
-    const commit = makeCommit(path.join(scratch, 'commit'), options)
-    if (commit !== head && branch === null) throw new Refusal(`${version} takes a commit (version, date), and this is no branch`)
-    if (commit !== head && offersProvenance()) throw new Refusal(`provenance is of the commit that the CI runs on, which lacks version or date of ${version}: commit these first`)
-
-    const built = packTwice(scratch, commit, options)
-    say('two builds gave the same bytes; testing the package')
-    run(built.folder, process.execPath, 'test/pack/run.js', '--tarball', built.tarball)
-    const tarball = keep(built)
-    say(`${tarball} is ready; sha256 ${hashOf(tarball, 'sha256', 'hex')}, integrity sha512-${hashOf(tarball, 'sha512', 'base64')}`)
-
-    const publish = publishing(path.resolve(ROOT, tarball), version)
-    const targets = [...(commit === head ? [] : [`${commit}:refs/heads/${branch}`]), `refs/tags/${tag}`]
-    if (isDry) {
-      say(`a dry run: without --dry-run, npm ${publish.join(' ')}, then ${commit === head ? '' : `the commit "release: ${version}" and `}the tag ${tag}, and a push of that to ${remote}`)
-      return
-    }
-    if (commit !== head) {
-      git('fetch', '--quiet', path.join(scratch, 'commit'), 'HEAD')
-      git('push', '--quiet', '--dry-run', remote, targets[0]) // what cannot be pushed should not be published
-    }
-    // It may ask for a one-time password.
-    if (spawnSync('npm', publish, { cwd: ROOT, stdio: 'inherit' }).status !== 0) throw new Refusal('npm publish failed; nothing was committed, tagged or pushed')
-    say(`published ${version}`)
-    if (commit !== head) git('merge', '--quiet', '--ff-only', commit)
-    git('tag', '--annotate', '--message', `samebytes ${version}`, tag, commit)
-    if (gitOrNull('push', '--quiet', '--atomic', remote, ...targets) === null) throw new Refusal(`it is published, but could not be pushed: git push --atomic ${remote} ${targets.join(' ')}`)
-    say(`${tag} is pushed to ${remote}`)
+    options.sources = path.join(scratch, 'commit')
+    const made = commitOf(options)
+    const tarball = build(scratch, made.commit, options)
+    const command = publishing(`./${tarball}`, options.version)
+    console.log(`\n${reportOf(tarball, command, made, options)}\n`)
+    if (options.isDry) say('this was a dry run: nothing is published, committed, tagged or pushed')
+    else publish(command, made, options)
   } finally {
     fs.rmSync(scratch, { recursive: true, force: true })
   }
 }
 
-module.exports = { bump, newestOf, publishing, withAddresses }
+module.exports = { bump, newestOf, publishing }
 
 if (require.main === module) {
   try {

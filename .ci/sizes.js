@@ -26,6 +26,8 @@ const FILES = {
 const TARBALL = 6 * MB
 const DEVICE_CODE = 1.25 * MB
 
+const lineOf = (what, size, limit) => ({ text: `${what}: ${size} bytes, at most ${limit}`, isTooLarge: size > limit })
+
 /**
  * @param {string} file  its name says which limits it has
  * @returns {{ text: string, isTooLarge: boolean }[]} a line for each limit
@@ -34,10 +36,34 @@ function sizesOf (file) {
   const name = path.basename(file)
   const content = fs.readFileSync(file)
   const { bytes, gzip } = FILES[name]
-  const line = (what, size, limit) => ({ text: `${what}: ${size} bytes, at most ${limit}`, isTooLarge: size > limit })
-  const lines = [line(name, content.length, bytes)]
-  if (gzip !== undefined) lines.push(line(`${name}, gzip`, zlib.gzipSync(content, { level: 9 }).length, gzip))
+  const lines = [lineOf(name, content.length, bytes)]
+  if (gzip !== undefined) lines.push(lineOf(`${name}, gzip`, zlib.gzipSync(content, { level: 9 }).length, gzip))
   return lines
+}
+
+/** Bytes of a tarball, and of the package in it without device code, compressed. @returns {{ all: number, withoutDeviceCode: number }} */
+function bytesOfTarball (tarball) {
+  const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-sizes-'))
+  try {
+    execFileSync('tar', ['-xzf', path.resolve(tarball), '-C', scratch])
+    const smaller = path.join(scratch, 'smaller.tgz')
+    execFileSync('tar', ['-czf', smaller, '-C', scratch, '--exclude=package/prebuilds/cuda', 'package'])
+    return { all: fs.statSync(tarball).size, withoutDeviceCode: fs.statSync(smaller).size }
+  } finally {
+    fs.rmSync(scratch, { recursive: true })
+  }
+}
+
+/**
+ * @param {string} tarball
+ * @param {string} folder  what is in it, unpacked
+ * @returns {{ text: string, isTooLarge: boolean }[]} a line for each limit
+ */
+function sizesOfPackage (tarball, folder) {
+  const limited = fs.readdirSync(folder, { recursive: true }).filter(name => path.basename(name) in FILES).sort()
+  const lines = limited.flatMap(name => sizesOf(path.join(folder, name)).map(({ text, isTooLarge }) => ({ text: path.posix.join(path.dirname(name), text), isTooLarge })))
+  const { all, withoutDeviceCode } = bytesOfTarball(tarball)
+  return [...lines, lineOf('the tarball without device code', withoutDeviceCode, TARBALL), lineOf('device code in the tarball', Math.max(0, all - withoutDeviceCode), DEVICE_CODE)]
 }
 
 function main () {
@@ -57,6 +83,6 @@ function main () {
   }
 }
 
-module.exports = { FILES, TARBALL, DEVICE_CODE, sizesOf }
+module.exports = { FILES, TARBALL, DEVICE_CODE, sizesOf, bytesOfTarball, sizesOfPackage }
 
 if (require.main === module) main()

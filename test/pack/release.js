@@ -9,13 +9,16 @@
 // --full takes what bash .ci/setup full installs, and npm's registry. The last line is `N passed, N failed`.
 
 const assert = require('node:assert/strict')
+const { createHash } = require('node:crypto')
 const { once } = require('node:events')
 const fs = require('node:fs')
 const http = require('node:http')
 const path = require('node:path')
 const { parseArgs } = require('node:util')
+const { withAddresses, addAddresses, complaintsOfPackage } = require('../../.ci/addresses.js')
 const { findCompiler } = require('../../.ci/cuda.js')
-const { bump, newestOf, publishing, withAddresses } = require('../../.ci/release.js')
+const { bump, newestOf, publishing } = require('../../.ci/release.js')
+const { unpacked, differencesOf } = require('../../.ci/tarball.js')
 const { ROOT, scratchFolder, runAll, step, start, ended, packedIn } = require('../steps')
 
 const ADDRESS = 'https://forge.example/owner/samebytes'
@@ -41,6 +44,10 @@ async function main () {
     await test('provenance is asked for where the CI offers it', testArguments)
     await test('a release writes its version everywhere, and its date', testBump)
     await test('links become addresses', testAddresses)
+    await test('npm publish refuses what npm pack made of a checkout', () => testPacked(registry))
+    await test('a package is published only with its addresses, and with pages whose links lead somewhere', testPages)
+    await test('a release is refused where a page leads nowhere, before it builds', testDeadLink)
+    await test('what two tarballs do not share is named', testDifferences)
     if (options.full) await testFull(registry)
   } finally {
     registry.server.close()
@@ -241,16 +248,104 @@ async function testBump () {
   const [old, now] = ['-', '+'].map(sign => lines.filter(line => line.startsWith(sign)).map(line => line.slice(1)))
   assert.deepEqual(now, old.map(line => line.replace(VERSION, '99.0.0-rc.1')))
   assert.equal(now.length, 7)
-  assert.deepEqual(newestOf('# Changelog\n\n## 2.0.0 (soon)\n\n- New.\n## 1.0.0 (2030-01-31)\n'), { version: '2.0.0', isDated: false, isEmpty: false })
+  assert.deepEqual(newestOf('# Changelog\n\n## 2.0.0 (soon)\n\n- New.\n## 1.0.0 (2030-01-31)\n'), { version: '2.0.0', isDated: false, text: '- New.' })
+  assert.equal(newestOf('# Changelog\n\n## 2.0.0 (unreleased)\n\n## 1.0.0 (2030-01-31)\n\n- Old.\n').text, '')
   assert.equal(newestOf('# Changelog\n'), null)
 }
 
 function testAddresses () {
   const text = 'See [the\npage](docs/x.md#there), ![a picture](docs/x.png), [`code`](y.c "title")[y](y.c), [here](#here), [far](https://forge.example/).\n' +
+    '<img src="a.svg" alt="b">, [d][]\n\n[d]: e.md#f\n' +
     'Not `[a](b.md)`.\n\n```js\nconst f = x[0](y)\n```\n[last](../z.md)\n'
   assert.equal(withAddresses(text, 'docs/page.md', name => name === 'z.md' ? null : `@${name}`),
-    'See [the\npage](@docs/docs/x.md#there), ![a picture](@docs/docs/x.png), [`code`](y.c "title")[y](@docs/y.c), [here](#here), [far](https://forge.example/).\n' +
+    'See [the\npage](@docs/docs/x.md#there), ![a picture](@docs/docs/x.png), [`code`](@docs/y.c "title")[y](@docs/y.c), [here](#here), [far](https://forge.example/).\n' +
+    '<img src="@docs/a.svg" alt="b">, [d][]\n\n[d]: @docs/e.md#f\n' +
     'Not `[a](b.md)`.\n\n```js\nconst f = x[0](y)\n```\n[last](../z.md)\n')
+}
+
+const packAsItLies = folder => run(folder, ['npm', 'pack', '--ignore-scripts', '--loglevel=error'])
+
+async function testPacked ({ env, published }) {
+  const folder = await clone('packed')
+  await packAsItLies(folder)
+  const { code, err } = await ending(folder, ['npm', 'publish', `./${path.basename(packedIn(folder))}`], env)
+  assert.notEqual(code, 0)
+  assert.match(err, /EPRIVATE/)
+  assert.equal(published.length, 0)
+}
+
+/** What is packed, apart from what is built: the README of the tarball is npm's page. */
+async function testPages () {
+  const sources = await clone('sources')
+  const folder = await clone('pages')
+  const about = { repository: ADDRESS, tag: `v${VERSION}`, version: VERSION, sources }
+  const complaints = root => complaintsOfPackage(root, about).join('\n')
+  assert.match(complaints(folder), /package\.json has true as private.*\n.* none as homepage.*\n.* none as repository.*\n.* none as bugs.*\nREADME\.md leads to docs\//)
+
+  addAddresses(folder, about)
+  assert.doesNotMatch(await git(folder, 'diff'), /^\+.*https:\/\/(?!forge\.example\/owner\/samebytes)/m, 'no other address')
+  await packAsItLies(folder)
+  unpacked(packedIn(folder), root => {
+    assert.equal(complaints(root), '')
+    const { repository, homepage, bugs } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'))
+    assert.deepEqual([repository.url, homepage, bugs.url], [`git+${ADDRESS}.git`, `${ADDRESS}#readme`, `${ADDRESS}/issues`])
+    testLinks(root, about.tag)
+    testComplaints(root, complaints, about.tag)
+  })
+}
+
+/** Each link that is bad on npm's page, or from a page of the package, is found. */
+function testComplaints (root, complaints, tag) {
+  const more = (page, text, expected) => {
+    const before = fs.readFileSync(path.join(root, page))
+    fs.appendFileSync(path.join(root, page), `\n\n${text}\n`)
+    assert.equal(complaints(root), expected)
+    fs.writeFileSync(path.join(root, page), before)
+  }
+  const bad = (target, page = 'README.md') => more(page, `[x](${target})`, `${page} leads to ${target}`)
+  more('README.md', `[x](https://forge.example/) [y](#how-fast) [z](${ADDRESS}/tree/${tag}/src)`, '')
+  bad('docs/install.md')
+  bad('#nowhere')
+  bad('http://forge.example/')
+  bad(`${ADDRESS}/blob/${tag}/docs/nowhere.md`)
+  bad(`${ADDRESS}/blob/${tag}/docs/install.md#nowhere`)
+  bad(`${ADDRESS}/blob/main/docs/install.md`)
+  bad(`${ADDRESS}/blob/${tag}/docs/benchmarks.svg`) // a page with a picture, not the picture
+  bad('nowhere.md', 'docs/install.md')
+  bad('releasing.md#nowhere', 'docs/install.md')
+  bad('../.ci/build', 'docs/install.md')
+  more('README.md', '<img src="docs/benchmarks.svg">', 'README.md leads to docs/benchmarks.svg')
+  more('README.md', '[x]: docs/install.md', 'README.md leads to docs/install.md')
+}
+
+async function testDeadLink () {
+  const folder = await clone('dead')
+  fs.appendFileSync(path.join(folder, 'README.md'), '\n[a picture that nobody drew](docs/nowhere.png)\n')
+  await git(folder, 'commit', '--quiet', '--all', '--message=a dead link')
+  const { code, err } = await release(folder, [NEXT, '--repository', ADDRESS, '--dry-run'], { PATH: withoutCompilers() })
+  assert.equal(code, 1)
+  assert.equal(err, 'release: the package cannot be published:\n  - README.md leads to docs/nowhere.png\n')
+}
+
+async function testDifferences () {
+  const made = async (name, files) => {
+    const root = path.join(scratch, name, 'package')
+    fs.mkdirSync(root, { recursive: true })
+    for (const [file, text, mode = 0o644] of files) {
+      fs.writeFileSync(path.join(root, file), text)
+      fs.chmodSync(path.join(root, file), mode)
+    }
+    const tarball = path.join(scratch, `${name}.tgz`)
+    await run(path.dirname(root), ['tar', '-czf', tarball, 'package'])
+    return tarball
+  }
+  const one = await made('tarball-1', [['a', 'a'], ['b', 'b'], ['c', 'c'], ['d', 'd']])
+  const other = await made('tarball-2', [['e', 'e'], ['d', 'd', 0o755], ['c', 'C'], ['a', 'a']])
+  assert.deepEqual(differencesOf(one, other), ['b is in the first alone', 'c has other bytes', 'd has another mode', 'e is in the second alone'])
+  assert.deepEqual(differencesOf(one, await made('tarball-3', [['d', 'd'], ['c', 'c'], ['b', 'b'], ['a', 'a']])), [])
+  const { code, out } = await ending(scratch, [process.execPath, path.join(ROOT, '.ci', 'tarball.js'), one, other])
+  assert.equal(code, 1)
+  assert.match(out, /^b is .*\nc has .*\nd has .*\ne is .*\n$/)
 }
 
 // ---- Whole packages ----
@@ -258,6 +353,7 @@ function testAddresses () {
 async function testFull (registry) {
   const npm = major => path.join(scratch, `npm-${major}`)
   const sums = []
+  const tarballs = []
   for (const major of [10, 11]) {
     await test(`npm ${major} packs a fresh clone: the whole package, or nothing`, async () => {
       const bin = path.join(npm(major), 'node_modules', '.bin')
@@ -265,9 +361,10 @@ async function testFull (registry) {
       const PATH = [bin, process.env.PATH].join(path.delimiter)
       assert.match(await run(scratch, ['npm', '--version'], { PATH }), new RegExp(`^${major}\\.`))
       await testHalf(`half-by-${major}`, [bin])
-      const folder = await clone(`by-npm-${major}`)
+      const folder = await clone(major === 10 ? 'by-npm-10' : path.join('another-place', 'by-npm'))
       await run(folder, ['npm', 'pack'], { PATH })
-      const app = await install(`app-${major}`, packedIn(folder))
+      tarballs.push(packedIn(folder))
+      const app = await install(`app-${major}`, tarballs.at(-1))
       sums.push(await testInstalled(app, VERSION))
       const { repository, homepage, bugs } = readPackage(app)
       assert.deepEqual([repository, homepage, bugs], [undefined, undefined, undefined])
@@ -276,6 +373,7 @@ async function testFull (registry) {
   await test('two builds in two folders give the same bytes', () => {
     assert.equal(sums.length, 2)
     assert.equal(sums[0], sums[1])
+    assert.deepEqual(differencesOf(...tarballs), [])
   })
 
   const folder = path.join(scratch, 'released')
@@ -328,6 +426,8 @@ async function testRelease (folder, { env, published }) {
   await git(folder, 'push', '--quiet', 'origin', 'main')
   const { code, text } = await release(folder, [RELEASED, '--repository', ADDRESS], env)
   assert.equal(code, 0, text)
+  assert.match(text, new RegExp(`^Version: ${RELEASED}, after ${VERSION}$`, 'm'))
+  assert.match(text, new RegExp(`^ {2}the commit "release: ${RELEASED}", .* on main\n {2}the tag v${RELEASED}, and a push to origin$`, 'm'))
 
   assert.equal(published.length, 1)
   const [{ versions, 'dist-tags': tags, _attachments: attachments }] = published
@@ -347,11 +447,11 @@ async function testRelease (folder, { env, published }) {
   await testInstalled(app, RELEASED)
   const { repository, homepage, bugs } = readPackage(app)
   assert.deepEqual({ repository, homepage, bugs }, { repository: { type: 'git', url: `git+${ADDRESS}.git` }, homepage: `${ADDRESS}#readme`, bugs: { url: `${ADDRESS}/issues` } })
-  testLinks(path.join(app, 'node_modules', NAME))
+  testLinks(path.join(app, 'node_modules', NAME), `v${RELEASED}`)
 }
 
 /** The README is npm's page, where only addresses lead anywhere; pages lead to pages of the package, or to addresses. */
-function testLinks (root) {
+function testLinks (root, tag) {
   for (const page of ['README.md', 'CHANGELOG.md', ...fs.readdirSync(path.join(root, 'docs')).map(name => `docs/${name}`)].filter(name => name.endsWith('.md'))) {
     const text = fs.readFileSync(path.join(root, page), 'utf8').replace(/```[^]*?```|`[^`\n]*`/g, '')
     const targets = [...text.matchAll(/\]\(\s*<?([^)\s>]+)|\b(?:src|href)="([^"]+)"|^\[[^\]]+\]: (\S+)/gm)].map(([, ...targets]) => targets.find(Boolean))
@@ -362,8 +462,25 @@ function testLinks (root) {
       const [, kind, name] = /^\/(blob|tree|raw)\/v[^/]+\/([^#]+)/.exec(target.slice(ADDRESS.length))
       assert.equal(fs.statSync(path.join(ROOT, name)).isDirectory(), kind === 'tree', target)
     }
-    if (page === 'README.md') assert.ok(targets.some(target => target === `${ADDRESS}/blob/v${RELEASED}/docs/install.md`) && targets.some(target => target === `${ADDRESS}/raw/v${RELEASED}/docs/benchmarks.svg`))
+    if (page === 'README.md') assert.ok(targets.some(target => target === `${ADDRESS}/blob/${tag}/docs/install.md`) && targets.some(target => target === `${ADDRESS}/raw/${tag}/docs/benchmarks.svg`))
   }
+}
+
+/** What a person wants to see before it is published. */
+function testReport (text, tarball) {
+  const hash = (algorithm, encoding) => createHash(algorithm).update(tarball).digest(encoding)
+  const found = name => assert.ok(text.includes(name), `${name} is missing:\n${text}`)
+  found(`Version: ${RELEASED}\n`)
+  found('What is new:\n  - New.\n')
+  for (const place of ['linux-x64', 'linux-arm64', 'linux-x64-musl']) {
+    for (const name of ['samebytes.node', 'libsamebytes.so.1']) assert.match(text, new RegExp(`^  prebuilds/${place}/${name}: \\d+ bytes, at most \\d+$`, 'm'))
+  }
+  assert.match(text, /^ {2}the tarball without device code: \d+ bytes, at most \d+$/m)
+  assert.match(text, /^ {2}[0-9a-f]{64} {2}dist\/samebytes\.wasm$/m)
+  found(`  sha256 ${hash('sha256', 'hex')}\n`)
+  found(`  integrity sha512-${hash('sha512', 'base64')}\n`)
+  assert.match(text, /^ {2}npm publish \.\/build\/release\/samebytes-\S+\.tgz --access public --tag next, to http:\/\/127\.0\.0\.1:\d+\/$/m)
+  found(`  the tag v${RELEASED}, and a push to origin\n`)
 }
 
 async function testAnew (folder, { env, published }) {
@@ -373,7 +490,8 @@ async function testAnew (folder, { env, published }) {
   fs.rmSync(file)
   const { code, text } = await release(folder, [RELEASED, '--repository', ADDRESS, '--dry-run'], env)
   assert.equal(code, 0, text)
-  assert.match(text, /a dry run: without --dry-run, npm publish /)
+  testReport(text, before)
+  assert.match(text, /this was a dry run: nothing is published, committed, tagged or pushed\n$/)
   assert.doesNotMatch(text, /--provenance/)
   assert.ok(before.equals(fs.readFileSync(file)))
   assert.equal(published.length, 1)
