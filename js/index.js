@@ -54,8 +54,6 @@ const pythonPath = pythonFolder
 
 const { hostRegister } = functionsOf(() => require('./interop/host-register'))
 
-/** @typedef {typeof import('./backend/cuda')} CudaFile */
-/** @typedef {typeof import('./sharing/cuda-ipc')} CudaIpcFile */
 const cudaFile = lazyFile(() => require('./backend/cuda'))
 const cudaIpcFile = lazyFile(() => require('./sharing/cuda-ipc'))
 
@@ -63,7 +61,7 @@ const cudaIpcFile = lazyFile(() => require('./sharing/cuda-ipc'))
  * CUDA devices, if there is an NVIDIA driver; else `cuda.whyNot()` says what is missing. The driver is loaded at the first call of a function
  * here, or when a tensor is made on a device.
  *
- * @type {Readonly<Pick<CudaFile, 'isAvailable' | 'whyNot' | 'deviceCount' | 'properties' | 'synchronize' | 'memoryStats' | 'emptyCache' | 'Stream' | 'Event'> & Pick<CudaIpcFile, 'share' | 'open' | 'unshare'>>}
+ * @type {Readonly<Cuda>}
  */
 const cuda = /** @type {any} */ ({})
 for (const [file, names] of /** @type {[() => any, string[]][]} */ ([
@@ -113,6 +111,7 @@ Object.freeze(cuda)
 /** @typedef {import('./base/types').Capsule} Capsule */
 /** @typedef {import('./base/types').DlpackOptions} DlpackOptions */
 /** @typedef {import('./base/types').DlpackSource} DlpackSource */
+/** @typedef {import('./base/types').Cuda} Cuda */
 /** @typedef {import('./backend/cuda').Stream} CudaStream */
 /** @typedef {import('./backend/cuda').Event} CudaEvent */
 /** @typedef {import('./backend/cuda').DeviceProperties} DeviceProperties */

@@ -5,6 +5,10 @@ const { Module } = require('./model/module')
 
 /** @typedef {import('./model/module').ModelValue} ModelValue */
 /** @typedef {import('./model/module').ModelResult} ModelResult */
+/** @typedef {import('./model/module').ModelSignature} ModelSignature */
+/** @template M @typedef {import('./model/module').InputsOf<M>} InputsOf */
+/** @template M @typedef {import('./model/module').OutputsOf<M>} OutputsOf */
+/** @template M @typedef {import('./model/module').ResultsOf<M>} ResultsOf */
 /** @typedef {import('./model/module').ModelSource} ModelSource */
 /** @typedef {import('./model/module').SessionOptions} SessionOptions */
 /** @typedef {import('./model/module').RunOptions} RunOptions */

@@ -1,6 +1,6 @@
 'use strict'
 // Parses bytes that are overwritten meanwhile: for a process of its own, which whoever started it ends, because it may never come back.
-const ffi = require('../js/backend/calls')
+const fileCalls = require('../js/backend/file-calls')
 const inModule = require('../js/files/parsers-module')
 const { Worker } = require('node:worker_threads')
 const { alloc, backend, parseGguf, parseNpy, parseNpz, parseSafetensors } = require('samebytes')
@@ -112,7 +112,7 @@ function atOnce (format) {
   const bytes = backend() === 'wasm-shared' ? alloc(file.length) : new Uint8Array(new SharedArrayBuffer(file.length))
   let calls = 0
   let which = 0
-  const [owner, { parse }] = backend() === 'native' ? [ffi, ffi] : [inModule, inModule]
+  const [owner, { parse }] = backend() === 'native' ? [fileCalls, fileCalls] : [inModule, inModule]
   owner.parse = (...args) => {
     if (++calls === which) bytes.fill(255)
     return parse(...args)

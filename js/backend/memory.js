@@ -24,7 +24,7 @@ function backend () {
 /**
  * A WebAssembly.Memory, of the type that the program's own declarations have for it.
  *
- * @typedef {typeof globalThis extends { WebAssembly: { Memory: { prototype: infer M } } } ? M : import('./wasm').WasmMemory} LinearMemory
+ * @typedef {typeof globalThis extends { WebAssembly: { Memory: { prototype: infer M } } } ? M : { readonly buffer: ArrayBuffer, grow (pages: number): number }} LinearMemory
  */
 
 /**

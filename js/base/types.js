@@ -180,6 +180,24 @@
  */
 
 /**
+ * What `cuda` has.
+ *
+ * @typedef {object} Cuda
+ * @property {typeof import('../backend/cuda').isAvailable} isAvailable
+ * @property {typeof import('../backend/cuda').whyNot} whyNot
+ * @property {typeof import('../backend/cuda').deviceCount} deviceCount
+ * @property {typeof import('../backend/cuda').properties} properties
+ * @property {typeof import('../backend/cuda').synchronize} synchronize
+ * @property {typeof import('../backend/cuda').memoryStats} memoryStats
+ * @property {typeof import('../backend/cuda').emptyCache} emptyCache
+ * @property {typeof import('../backend/cuda').Stream} Stream
+ * @property {typeof import('../backend/cuda').Event} Event
+ * @property {typeof import('../sharing/cuda-ipc').share} share
+ * @property {typeof import('../sharing/cuda-ipc').open} open
+ * @property {typeof import('../sharing/cuda-ipc').unshare} unshare
+ */
+
+/**
  * What can be asked for a capsule.
  *
  * @typedef {object} DlpackSource

@@ -88,12 +88,16 @@ class TensorFile {
   }
 
   /**
+   * The names of the tensors.
+   *
    * @returns {IterableIterator<string>} the names, in the order of the file
    * @throws ERR_DISPOSED the file was closed
    */
   keys () { return this.#open().entries.keys() }
 
   /**
+   * Is there a tensor of this name?
+   *
    * @param {string} name
    * @returns {boolean}
    * @throws ERR_DISPOSED the file was closed
@@ -170,7 +174,7 @@ class TensorFile {
     return info(entry)
   }
 
-  /** @returns {Generator<[string, Tensor]>} */
+  /** Names and tensors, each as get gives it. @returns {Generator<[string, Tensor]>} */
   * [Symbol.iterator] () {
     for (const name of this.keys()) yield [name, this.get(name)]
   }

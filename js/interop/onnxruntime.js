@@ -8,11 +8,15 @@ const { dtypeOfArray, partsOfArray } = require('../base/buffers')
 const { Tensor, tensorOf } = require('../tensor/tensor')
 const { fromBlob } = require('../tensor/blob')
 
-/** The fields that are read here. @typedef {{ type: string, dims: readonly number[], data: any, location: string }} OrtTensor */
+/** @import { DtypeName } from '../base/types' */
+/** The fields that are read here. @template {string} [T=string] @typedef {{ type: T, dims: readonly number[], data: any, location: string }} OrtTensor */
 /** @typedef {{ Tensor: new (type: any, data: any, dims: readonly number[]) => any }} Ort what onnxruntime-node and onnxruntime-web export */
 
 /** onnxruntime's tensor types that are dtypes here; the names are the same */
 const TYPES = new Set(['bool', 'uint8', 'int8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64', 'float16', 'float32', 'float64'])
+
+/** What shows complex numbers as pairs, in place. */
+const PAIRS = new Map([['complex64', 'float32'], ['complex128', 'float64']])
 
 /**
  * Float16Array to Uint16Array: onnxruntime-node reads nothing from a Float16Array, onnxruntime-web takes both.
@@ -44,9 +48,10 @@ function fromBits (data, type) {
  * (onnxruntime-node writes into it; onnxruntime-web never does). Its `data` getter gives the current typed array, so it stays valid
  * when WebAssembly's memory moves. It keeps the bytes alive until it is disposed or collected, also after t's dispose.
  *
+ * @template {Ort} O
  * @param {Tensor} t  row-major contiguous, of a dtype that onnxruntime has; half floats are shown as bits (Uint16Array)
- * @param {Ort} ort  onnxruntime-node, onnxruntime-web or onnxruntime-common, whose Tensor class is used
- * @returns {any} an ort.Tensor with t's shape as it is now
+ * @param {O} ort  onnxruntime-node, onnxruntime-web or onnxruntime-common, whose Tensor class is used
+ * @returns {InstanceType<O['Tensor']>} an ort.Tensor with t's shape as it is now
  * @throws {TypeError} ERR_DTYPE onnxruntime has no such type, ERR_ARGUMENT · {RangeError} ERR_SHAPE not contiguous (contiguous() copies) · ERR_DETACHED
  * @see onnxruntime-common Tensor
  * @example
@@ -58,7 +63,11 @@ function toOrt (t, ort) {
   if (typeof Class !== 'function') throw failure('ERR_ARGUMENT', `ort is ${show(ort)}; onnxruntime-node, onnxruntime-web or another object with its Tensor was expected`)
   const { dtype } = t
   const shape = arraySlice(t.shape) // ort.Tensor keeps the list
-  if (!TYPES.has(dtype)) throw failure('ERR_DTYPE', `the tensor is of ${dtype}, which onnxruntime has no type for; astype('float32') copies`)
+  if (!TYPES.has(dtype)) {
+    const pairs = PAIRS.get(dtype)
+    const advice = pairs === undefined ? "astype('float32') copies" : `view('${pairs}') shows its numbers as pairs`
+    throw failure('ERR_DTYPE', `the tensor is of ${dtype}, which onnxruntime has no type for; ${advice}`)
+  }
   const data = asBits(t.data)
   const own = t.view(shape) // keeps the bytes after t's dispose
   let made
@@ -102,8 +111,9 @@ function follow (made, own) {
 /**
  * A tensor over the bytes of onnxruntime's; no copy. Each sees the other's writes, and the bytes live as long as either tensor.
  *
- * @param {OrtTensor} x  a tensor of onnxruntime's on the CPU: of a session's results, or made by ort.Tensor
- * @returns {Tensor} of its type and dims, row-major
+ * @template {string} T
+ * @param {OrtTensor<T>} x  a tensor of onnxruntime's on the CPU: of a session's results, or made by ort.Tensor
+ * @returns {Tensor<T extends DtypeName ? T : any>} of its type and dims, row-major
  * @throws {TypeError} ERR_DTYPE strings and sub-byte types, ERR_ARGUMENT · ERR_DEVICE it is not in the CPU's memory (await x.getData() first)
  * @see onnxruntime-common Tensor
  * @example

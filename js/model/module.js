@@ -18,7 +18,17 @@ const { Run } = require('./run')
  * @typedef {Tensor | number | bigint | boolean | string | readonly any[] | ArrayBufferView | { type: string, dims: readonly number[], data: any, location: string }} ModelValue
  */
 
-/** A result: a tensor, or nested lists of strings. @typedef {any} ModelResult */
+/** A result. @typedef {Tensor | import('../base/types').NestedArray<string>} ModelResult */
+
+/**
+ * What a program knows of a model: by name, what goes in and what comes out. `{ outputs: { label: string[] } }` has an output of strings.
+ *
+ * @typedef {{ inputs?: object, outputs?: object }} ModelSignature
+ */
+/** A value of which no tensor of another dtype is one. @typedef {number | bigint | boolean | string | readonly any[] | (ArrayBufferView & { readonly BYTES_PER_ELEMENT: number }) | { type: string, dims: readonly number[], data: any, location: string, dtype?: undefined }} OtherValue */
+/** Inputs by name. @template M @typedef {import('../base/types').IsAny<M> extends true ? Readonly<Record<string, ModelValue | undefined>> : M extends { inputs: infer I } ? { readonly [K in keyof I]?: I[K] | OtherValue | undefined } : Readonly<Record<string, ModelValue | undefined>>} InputsOf */
+/** Results by name; tensors where nothing is known. @template M @typedef {import('../base/types').IsAny<M> extends true ? Record<string, Tensor> : M extends { outputs: infer O } ? O : Record<string, Tensor>} OutputsOf */
+/** Results by index. @template M @typedef {[OutputsOf<M>[keyof OutputsOf<M>], ...OutputsOf<M>[keyof OutputsOf<M>][]]} ResultsOf */
 
 /** @typedef {string | URL | ArrayBufferLike | ArrayBufferView | Tensor} ModelSource a path, a URL, or bytes */
 
@@ -61,6 +71,8 @@ function isRecord (value) {
  *
  * Results belong to the caller: later runs write only into tensors that they are given. Given outputs are returned as the same
  * tensors, resized if the output's shape differs and they have room.
+ *
+ * @template {ModelSignature} [M=any] what 'forward' takes and gives: Module<{ inputs: { x: Tensor<'float32'> }, outputs: { y: Tensor<'float32'> } }>
  */
 class Module {
   /** @type {Map<string, Method>} */
@@ -87,9 +99,10 @@ class Module {
   /**
    * Loads one model as method 'forward', or several as methods named by a record's keys.
    *
+   * @template {ModelSignature} [M=any]
    * @param {ModelSource | Record<string, ModelSource>} source  bytes stay the caller's; onnxruntime reads them while loading
    * @param {SessionOptions} [sessionOptions]
-   * @returns {Promise<Module>}
+   * @returns {Promise<Module<M>>}
    * @throws {TypeError} ERR_ARGUMENT · ERR_FORMAT not a model · ERR_NOT_FOUND no such file · ERR_IO · ERR_UNSUPPORTED no onnxruntime, or not with these
    *   options; each as a rejection, and nothing stays loaded
    * @see ExecuTorch Module::load, Module::load_method
@@ -142,13 +155,27 @@ class Module {
   /**
    * Runs a method once. Inputs that are missing or undefined are those of setInput.
    *
-   * @param {readonly (ModelValue | undefined)[] | Record<string, ModelValue | undefined>} [inputs]  by index, or by name
+   * @overload
+   * @param {readonly (ModelValue | undefined)[]} [inputs]  by index
    * @param {RunOptions} [options]
-   * @returns {Promise<any>} an array of results, or a record of them if inputs was a record; given outputs are the same tensors
+   * @returns {Promise<ResultsOf<M>>} an array of results; given outputs are the same tensors
    * @throws {TypeError} ERR_DTYPE, ERR_CAST, ERR_ARGUMENT · {RangeError} ERR_SHAPE too many inputs, another shape, not contiguous, an output without room; ERR_BOUNDS ·
    *   ERR_NOT_FOUND · ERR_BUSY · ERR_OVERLAP an output over an input's bytes · ERR_READ_ONLY, ERR_DISPOSED, ERR_DETACHED · ERR_UNSUPPORTED this onnxruntime
    *   does not write into tensors · ERR_MODEL onnxruntime failed, its error is the cause · the signal's reason; each as a rejection
    * @see ExecuTorch Module::execute, onnxruntime InferenceSession.run
+   */
+  /**
+   * Runs a method once, with inputs and results by name.
+   *
+   * @overload
+   * @param {InputsOf<M>} inputs  by name
+   * @param {RunOptions} [options]
+   * @returns {Promise<OutputsOf<M>>} a record of results
+   */
+  /**
+   * @param {any} [inputs]
+   * @param {RunOptions} [options]
+   * @returns {Promise<any>}
    */
   run (inputs = [], options = undefined) {
     return this.#call(undefined, undefined, inputs, options)
@@ -157,10 +184,22 @@ class Module {
   /**
    * Runs 'forward'.
    *
-   * @param {...any} values  by index; or one record by name
-   * @returns {Promise<any>} as run
+   * @overload
+   * @param {...(ModelValue | undefined)} values  by index
+   * @returns {Promise<ResultsOf<M>>} as run
    * @throws as run
    * @see ExecuTorch Module::forward
+   */
+  /**
+   * Runs 'forward', with inputs and results by name.
+   *
+   * @overload
+   * @param {InputsOf<M>} inputs  by name
+   * @returns {Promise<OutputsOf<M>>}
+   */
+  /**
+   * @param {...any} values
+   * @returns {Promise<any>}
    */
   forward (...values) {
     return this.#call('forward', values)
@@ -169,11 +208,27 @@ class Module {
   /**
    * Runs a method.
    *
+   * @template {ModelSignature} [N=any] the method's
+   * @overload
    * @param {string} method
-   * @param {...any} values  by index; or one record by name
-   * @returns {Promise<any>} as run
+   * @param {...(ModelValue | undefined)} values  by index
+   * @returns {Promise<ResultsOf<N>>} as run
    * @throws as run
    * @see ExecuTorch Module::execute
+   */
+  /**
+   * Runs a method, with inputs and results by name.
+   *
+   * @template {ModelSignature} [N=any] the method's
+   * @overload
+   * @param {string} method
+   * @param {InputsOf<N>} inputs  by name
+   * @returns {Promise<OutputsOf<N>>}
+   */
+  /**
+   * @param {string} method
+   * @param {...any} values
+   * @returns {Promise<any>}
    */
   execute (method, ...values) {
     return this.#call(method ?? null, values)
@@ -223,19 +278,20 @@ class Module {
   /**
    * An output of a method's last successful run. The module keeps results until the next run.
    *
-   * @param {string | number} [nameOrIndex]
+   * @template {number | string} [K=number]
+   * @param {K} [nameOrIndex]  0 unless told
    * @param {string} [method]
-   * @returns {ModelResult}
+   * @returns {K extends keyof OutputsOf<M> ? OutputsOf<M>[K] : ResultsOf<M>[number]}
    * @throws ERR_NOT_FOUND no such output, or no run yet · {RangeError} ERR_BOUNDS · {TypeError} ERR_ARGUMENT · ERR_DISPOSED
    * @see ExecuTorch Module::get_output
    */
-  getOutput (nameOrIndex = 0, method = undefined) {
+  getOutput (nameOrIndex = /** @type {any} */ (0), method = undefined) {
     const { failure } = instance()
     const { name, outputs, results } = this.#methodOf(method)
     const slot = slotOf(outputs, nameOrIndex, 'output')
     if (results === null) throw failure('ERR_NOT_FOUND', `${slot.title}: no run of '${name}' has ended well yet`)
     if (results[slot.index] === undefined) throw failure('ERR_NOT_FOUND', `${slot.title}: the last run of '${name}' was not asked for it`)
-    return results[slot.index]
+    return /** @type {any} */ (results[slot.index])
   }
 
   /**

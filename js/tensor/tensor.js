@@ -39,12 +39,13 @@ const { backend, opcodes, isPinned, Layout, READ_ONLY, STATIC, UNBOUND } = ffi
 /** @import { ViewOptions, ResultOptions, ToOptions, ToAsyncOptions, AxisOptions, RollOptions, CopyOptions, CopyAsyncOptions, AccessorOptions, Accessor } from '../base/types' */
 
 const rearrange = lazyFile(() => require('../copy/rearrange'))
-const { imageOfLayout } = functionsOf(() => require('../copy/images'))
-const { copyRows } = functionsOf(() => require('../copy/channels'))
-const { print } = functionsOf(() => require('../layout/print'))
+// Read before a tensor's bytes are looked at: reading a file may run code of the program's.
+const images = lazyFile(() => require('../copy/images'))
+const rowCopies = lazyFile(() => require('../copy/channels'))
+const printing = lazyFile(() => require('../layout/print'))
+const asyncCopies = lazyFile(() => require('../copy/async'))
 const { accessorOf } = functionsOf(() => require('../copy/accessor'))
 const { copyMedia } = functionsOf(() => require('../copy/media'))
-const asyncCopies = lazyFile(() => require('../copy/async'))
 const { signalOf, checkSignal } = functionsOf(() => require('../base/signals'))
 const { askedOf, dlDeviceOf, capsuleOf, arrayInterfaceOf } = functionsOf(() => require('./capsules'))
 
@@ -1590,6 +1591,7 @@ class Tensor {
    * full([1, 1, 3], 7, 'uint8').toImageData().data // Uint8ClampedArray(4) [ 7, 7, 7, 255 ]
    */
   toImageData () {
+    const { imageOfLayout } = images()
     const image = imageOfLayout(attached(this))
     countCopy('toImageData', 4 * image.width * image.height)
     return /** @type {any} */ (image)
@@ -1620,6 +1622,7 @@ class Tensor {
     if (!isTensor && isVideoFrame(src)) throw failure('ERR_ARGUMENT', 'src is a VideoFrame, which takes time to read; copyFromAsync copies it')
     const channels = isTensor ? null : channelsOf(src, live(this).shape)
     if (channels !== null) {
+      const { copyRows } = rowCopies()
       const dst = writable(this)
       if (copyRows({ dst, scaling, casting }, channels)) {
         countCopy('copyFrom', dst.size * itemsizes[dst.dtype])
@@ -1683,7 +1686,7 @@ class Tensor {
     const signal = signalOf(given)
     checkSignal(signal)
     const casting = castingOf(rule)
-    const { copyAsync } = asyncCopies() // before the checks below: reading a file may run code of the program's
+    const { copyAsync } = asyncCopies()
     const scaling = scalingOf(scale, bias, axis)
     const isTensor = Tensor.isTensor(src)
     const on = Tensor.#streamOf(this, stream, src)
@@ -1773,6 +1776,7 @@ class Tensor {
    * String(tensor([1, 2])) // 'tensor([1., 2.])'
    */
   toString () {
+    const { print } = printing()
     const layout = attached(this)
     const { name, kind } = dtypes[layout.dtype]
     return print(layout, { dtype: name, kind, device: nameOfDevice(deviceOfStorage(layout.storage)) }, { Layout, nested, checkHeap })

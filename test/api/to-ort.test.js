@@ -36,8 +36,12 @@ describe('toOrt and fromOrt', function () {
       })
     } else {
       it(`refuse ${dtype}, which onnxruntime has no type for`, () => {
-        const error = refuses(() => toOrt(zeros([2], dtype), ort), 'ERR_DTYPE')
+        const t = zeros([2], dtype)
+        const error = refuses(() => toOrt(t, ort), 'ERR_DTYPE')
         assert.match(error.message, new RegExp(dtype))
+        // What it advises works.
+        const [, method, argument] = /; (astype|view)\('(\w+)'\)/.exec(error.message) ?? []
+        assert.ok(sharesMemory(fromOrt(toOrt(t[method](argument), ort)), t) === (method === 'view'), error.message)
       })
     }
   }

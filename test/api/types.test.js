@@ -21,9 +21,12 @@ const SURROUNDINGS = {
 }
 
 /** Runs tsc; resolves to what it says. */
-function tsc (args) {
+const tsc = args => run([TSC, ...args])
+
+/** Runs a program of Node's; resolves to what it says. */
+function run (args) {
   return new Promise(resolve => {
-    execFile(process.execPath, [TSC, ...args], { cwd: ROOT, maxBuffer: 1 << 24 }, (error, stdout, stderr) => {
+    execFile(process.execPath, args, { cwd: ROOT, maxBuffer: 1 << 24 }, (error, stdout, stderr) => {
       resolve(error === null ? '' : stdout + stderr || String(error))
     })
   })
@@ -73,7 +76,7 @@ function publicNames (folder) {
 }
 
 /** What no program names: JavaScript does, or other programs' code. */
-const UNNAMED = ['Tensor.uncloneable', 'Tensor.__samebytes__', 'Tensor.[INSPECT]', 'Tensor.[iterator]', 'Tensor.[toStringTag]', 'Tensor.[DISPOSE]', 'Scope.[DISPOSE]']
+const UNNAMED = ['Tensor.uncloneable', 'Tensor.__samebytes__', 'Tensor.[INSPECT]', 'Tensor.[iterator]', 'Tensor.[toStringTag]', 'Tensor.[DISPOSE]', 'Scope.[DISPOSE]', 'TensorFile.[iterator]', 'TensorFile.[INSPECT]']
 
 describe('types', function () {
   this.timeout(300_000)
@@ -86,6 +89,7 @@ describe('types', function () {
     fs.mkdirSync(link, { recursive: true })
     for (const name of ['package.json', 'js']) fs.cpSync(path.join(ROOT, name), path.join(link, name), { recursive: true })
     assert.equal(await tsc(['--project', ROOT, '--outDir', path.join(link, 'types')]), '')
+    assert.equal(await run([path.join(ROOT, '.ci', 'declarations.js'), path.join(link, 'types')]), '')
     for (const name of fs.readdirSync(FOLDER)) fs.copyFileSync(path.join(FOLDER, name), path.join(scratch, name))
     fs.writeFileSync(path.join(scratch, 'promotions.mts'), promotions())
   })
@@ -100,6 +104,7 @@ describe('types', function () {
           noEmit: true,
           strict: true,
           exactOptionalPropertyTypes: true,
+          noUncheckedIndexedAccess: true,
           skipLibCheck: false,
           module: 'nodenext',
           target,

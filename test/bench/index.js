@@ -2,6 +2,7 @@
 // What things cost, each row beside its yardstick measured in the same run.
 //
 //   node --expose-gc test/bench/index.js [--json | --markdown] [--chart] [--quick] [--only WORD]
+//   node --expose-gc test/bench/index.js layouts ...    copies between layouts drawn from a seed (layouts/index.js)
 //
 // --chart also draws docs/benchmarks.svg of the results (chart.js). Every other file of this folder but cuda.js, which needs a GPU
 // (npm run bench:cuda), and the two that are required here exports `rows`. A row has `what`, a `limit` and one of
@@ -23,6 +24,7 @@ const ROUNDS = 15
 const NANOSECONDS = 1e6 // in a millisecond
 
 async function main () {
+  if (process.argv[2] === 'layouts') return require('./layouts').main(process.argv.slice(3))
   const options = readOptions(process.argv.slice(2))
   if (backend() !== 'native') throw new Error(`these limits are for the native addon, not for ${backend()}`)
   if (typeof global.gc !== 'function') throw new Error('run it with: node --expose-gc test/bench/index.js')

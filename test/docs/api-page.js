@@ -78,7 +78,7 @@ function writerOf (program) {
   function module (title, symbol, known) {
     const functions = new Map()
     const [classes, spaces, values, types] = [[], [], [], []]
-    for (const exported of checker.getExportsOfModule(symbol)) {
+    for (const exported of [...checker.getExportsOfModule(symbol), ...typesBeside(symbol)]) {
       const target = valueOf(exported)
       const name = exported.name
       if (known.has(`${title} ${name}`) || name === 'default') continue
@@ -115,6 +115,13 @@ function writerOf (program) {
     for (const [name] of [...types, ...classes]) shown.add(name)
     parts.push(...helpers(parts))
     return [`# \`${title}\`\n`, ...contents(title, functions, classes, spaces), ...parts]
+  }
+
+  /** Types of the CommonJS file beside an ES module, which its declarations re-export (.ci/declarations.js). */
+  function typesBeside (symbol) {
+    const file = program.getSourceFile(symbol.valueDeclaration?.fileName.replace(/\.mjs$/, '.js') ?? '')
+    const beside = file && checker.getSymbolAtLocation(file)
+    return beside && beside !== symbol ? checker.getExportsOfModule(beside).filter(each => (resolved(each).flags & SymbolFlags.Value) === 0) : []
   }
 
   /** The headings of a module and what is under each. */

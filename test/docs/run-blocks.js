@@ -55,7 +55,7 @@ function compile (source, language, name, folder, headers) {
 function typeErrors (list, folder) {
   return new Map([true, false].flatMap(isTypeScript => {
     const some = list.filter(each => each.isTypeScript === isTypeScript)
-    return some.length === 0 ? [] : [...complaintsOf(some, folder, isTypeScript ? {} : { noImplicitAny: false, strictNullChecks: false, useUnknownInCatchVariables: false })]
+    return some.length === 0 ? [] : [...complaintsOf(some, folder, isTypeScript ? { noUncheckedIndexedAccess: true } : { noImplicitAny: false, strictNullChecks: false, useUnknownInCatchVariables: false })]
   }))
 }
 

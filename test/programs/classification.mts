@@ -23,12 +23,17 @@ interface Slot {
   logits: Tensor<'float32'>
 }
 
+interface Model {
+  inputs: { images: Tensor<'float32'> }
+  outputs: { logits: Tensor<'float32'> }
+}
+
 class Classifier {
-  readonly #model: Module
+  readonly #model: Module<Model>
   readonly #free: Slot[]
   readonly #waiting: ((slot: Slot) => void)[] = []
 
-  constructor (model: Module, slots: number) {
+  constructor (model: Module<Model>, slots: number) {
     this.#model = model
     this.#free = Array.from({ length: slots }, () => {
       const input = zeros([1, 3, SIDE, SIDE])
@@ -119,7 +124,7 @@ function picture (seed: number): Uint8Array {
 }
 
 const weights: Weights = JSON.parse(readFileSync('classifier.json', 'utf8'))
-const model = await Module.load('classifier.onnx')
+const model = await Module.load<Model>('classifier.onnx')
 const classifier = new Classifier(model, 2)
 const server = createServer((request, response) => { void answer(classifier, request, response) }).listen(0, '127.0.0.1')
 await once(server, 'listening')

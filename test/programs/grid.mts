@@ -2,7 +2,7 @@
 // at: a transposed picture, every other pixel backwards, the means of boxes, a column. There hi, lo, step, pick and transpose are what slice
 // and permute are here.
 import assert from 'node:assert/strict'
-import { arrayEqual, zeros, type Tensor } from 'samebytes'
+import { arrayEqual, memory, zeros, type Tensor } from 'samebytes'
 
 const N = 24
 const M = 32
@@ -53,7 +53,9 @@ for (let step = 0; step < STEPS; step++) {
   ;[plate, next] = [next, plate]
 }
 const turned = plate.permute(1, 0).slice('::2', '::-1')
+const copied = memory().copied
 const means = boxes(plate)
+assert.deepEqual(memory().copied, copied)
 const column = plate.slice(':', 5)
 turned.slice(0, 0).fill(-1) // a view of a view: the plate's last row, first column
 
@@ -79,3 +81,4 @@ assert.deepEqual(turned.toArray(), Array.from({ length: M / 2 }, (_, j) => Array
 assert.deepEqual(column.toArray(), lists.map(row => row[5]!))
 assert.equal(count(turned, 20), lists.flat().filter((x, n) => n % 2 === 0 && x > 20).length)
 assert.ok(arrayEqual(turned.flip(1).permute(1, 0), plate.slice(':', '::2')))
+assert.ok(!arrayEqual(turned.permute(1, 0), plate.slice(':', '::2')))

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Generator, backend, emptyLike, openSafetensors, parseSafetensors, randn, save, type Tensor, type TensorFile } from 'samebytes'
+import { Generator, arrayEqual, backend, emptyLike, openSafetensors, parseSafetensors, randn, save, type Tensor, type TensorFile } from 'samebytes'
 
 const ROWS = 2000
 const WIDTH = 64
@@ -74,9 +74,11 @@ try {
   assert.equal(file.metadata['model'], 'random')
   const embeddings = matrix(file, 'embeddings')
   const queries = matrix(file, 'queries')
+  assert.ok(arrayEqual(embeddings, randn([ROWS, WIDTH], { generator: new Generator(7) })), 'a seed gives the same numbers')
   const unit = normalized(embeddings)
   const index = unit.unbind(0)
   file.close()
+  assert.throws(() => file.get('queries'), { code: 'ERR_DISPOSED' })
 
   for (const [i, query] of queries.unbind(0).entries()) {
     const hits = search(index, query.data, BEST)

@@ -72,11 +72,13 @@ try {
     const other = small.get(name)
     if (other.dtype === 'float16') {
       assert.ok(allClose(other, t, { rtol: 2 ** -11, atol: 2 ** -25 }), name)
+      assert.ok(!allClose(other, t, { rtol: 2 ** -14, atol: 0 }), `${name} was rounded`)
       const [got, full] = [other.to('float32').data, t.to('float32').data]
       full.forEach((x, i) => assert.equal(got[i], half(x)))
     } else {
       assert.equal(other.dtype, t.dtype)
       assert.ok(arrayEqual(other, t), name)
+      assert.ok(!arrayEqual(other, t.flip(0)), name)
     }
   }
 

@@ -3,11 +3,12 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { Worker, isMainThread, workerData } from 'node:worker_threads'
-import { fromShared, memory, share, zeros, type Tensor, type Token } from 'samebytes'
+import { backend, fromShared, memory, share, zeros, type Tensor, type Token } from 'samebytes'
 
 const ROWS = 500
 const COLUMNS = 400
 const WORKERS = 3
+const HELD: Record<string, number> = { native: WORKERS, wasm: 0, 'wasm-shared': 4 * WORKERS } // by tokens; those over a SharedArrayBuffer hold nothing
 
 interface Job { rows: Token<'float32'>, spreads: Token<'float32'>, next: Token<'int32'>, done: Token<'int32'>, worker: number }
 
@@ -20,7 +21,7 @@ function work (job: Job): void {
   for (;;) {
     const i = Atomics.add(next.data, 0, 1)
     const row = rows[i]
-    if (row === undefined) return
+    if (row === undefined) break
     const values = row.data
     const mean = values.reduce((sum, x) => sum + x, 0) / values.length
     const variance = values.reduce((sum, x) => sum + (x - mean) ** 2, 0) / values.length
@@ -28,10 +29,11 @@ function work (job: Job): void {
     spreads.set(Math.sqrt(variance), i, 1)
     Atomics.add(done.data, job.worker, 1)
   }
+  assert.deepEqual(memory().copied, {})
 }
 
 async function main (): Promise<void> {
-  const rows = zeros([ROWS, COLUMNS], { shared: 'sab' })
+  const rows = zeros([ROWS, COLUMNS], { shared: true }) // the others are for Atomics, too
   const spreads = zeros([ROWS, 2], { shared: 'sab' })
   const next = zeros([1], { dtype: 'int32', shared: 'sab' })
   const done = zeros([WORKERS], { dtype: 'int32', shared: 'sab' })
@@ -39,8 +41,10 @@ async function main (): Promise<void> {
   rows.copyFrom(Float32Array.from({ length: ROWS * COLUMNS }, (_, n) => value(Math.floor(n / COLUMNS), n % COLUMNS)))
 
   const copied = memory().copied
-  await Promise.all(Array.from({ length: WORKERS }, async (_, worker) => {
-    const job: Job = { rows: share(rows), spreads: share(spreads), next: share(next), done: share(done), worker }
+  assert.deepEqual(Object.keys(copied), ['copyFrom'])
+  const jobs: Job[] = Array.from({ length: WORKERS }, (_, worker) => ({ rows: share(rows), spreads: share(spreads), next: share(next), done: share(done), worker }))
+  assert.equal(memory().inFlight, HELD[backend()])
+  await Promise.all(jobs.map(async job => {
     const [code] = await once(new Worker(new URL(import.meta.url), { workerData: job }), 'exit')
     assert.equal(code, 0)
   }))

@@ -3,7 +3,7 @@ import {
   tensor, empty, zeros, ones, full, scalarTensor, fromBytes, fromBlob, forBlob, arange, linspace, eye, asarray,
   rand, randn, randint, Generator, emptyLike, zerosLike, onesLike, fullLike, randLike, randnLike, randintLike,
   emptyStrided, zerosStrided, onesStrided, fullStrided, randStrided, randnStrided, randintStrided, clone,
-  type Tensor, type MakeOptions, type BlobOptions, type DtypeName
+  type Tensor, type MakeOptions, type BlobBuilder, type BlobOptions, type DtypeName
 } from 'samebytes'
 import { is } from './equal.mjs'
 
@@ -98,6 +98,7 @@ declare const blob: BlobOptions
 is<Tensor<any>>()(fromBlob(0x1000n, [2], blob))
 is<Tensor<'float32'>>()(forBlob(new Float32Array(4), [2, 2]).strides([1, 2]).readOnly().makeTensor())
 is<Tensor<'int8'>>()(forBlob(new ArrayBuffer(4)).offset(0).dtype('int8').owner({}).makeTensor())
+is<BlobBuilder<'float32'>>()(forBlob(new Float32Array(4), [4]).transfer())
 is<Tensor<'int8'>>()(forBlob(0x1000n, [4], 'int8').nbytes(4).borrowed().makeTensor())
 is<Tensor<'uint16'>>()(asarray(new Uint16Array(4)))
 is<Tensor<'uint16'>>()(asarray(zeros([2], 'uint16'), { copy: true }))

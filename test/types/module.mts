@@ -9,8 +9,9 @@ class OrtTensor {
 }
 
 const t = zeros([2, 3])
-toOrt(t, { Tensor: OrtTensor })
+is<OrtTensor>()(toOrt(t, { Tensor: OrtTensor }))
 is<Tensor>()(fromOrt(new OrtTensor('float32', new Float32Array(6), [2, 3])))
+is<Tensor<'int64'>>()(fromOrt({ type: 'int64', dims: [1], data: new BigInt64Array(1), location: 'cpu' }))
 // @ts-expect-error There is no Tensor in it.
 toOrt(t, {})
 // @ts-expect-error No tensor.
@@ -23,10 +24,36 @@ const [first]: ValueInfo[] = module.inputs
 const shape: (number | string | null)[] | null | undefined = first?.shape
 const list: ModelValue[] = [t, 1, 2n, true, 'text', [1, 2], [[1], [2]], new Float32Array(3)]
 const options: RunOptions = { method: 'encode', outputs: { y: t }, signal: new AbortController().signal }
-await module.run(list, options)
-await module.run({ a: t, b: undefined }, { outputs: [t, null], method: undefined })
-await module.forward(t, 1)
-await module.execute('encode', { a: t })
+is<Tensor>()((await module.run(list, options))[0])
+is<Record<string, Tensor>>()(await module.run({ a: t, b: undefined }, { outputs: [t, null], method: undefined }))
+const [y]: Tensor[] = await module.forward(t, 1)
+is<[Tensor, ...Tensor[]]>()(await module.forward(t, 1))
+is<Record<string, Tensor>>()(await module.execute('encode', { a: t }))
+is<Tensor>()(module.getOutput())
+is<Tensor>()(module.getOutput('y'))
+
+// What is known of a model by name.
+interface Classifier {
+  inputs: { image: Tensor<'uint8'>, data: Tensor<'float32'> }
+  outputs: { logits: Tensor<'float32'>, label: string[] }
+}
+const classifier = await Module.load<Classifier>('model.onnx')
+const image = zeros([2], 'uint8')
+const { logits, label } = await classifier.forward({ image, data: [1, 2] })
+is<Tensor<'float32'>>()(logits)
+is<string[]>()(label)
+is<Float32Array>()((await classifier.run({ image, data: new Float32Array(2) }, { outputs: ['logits'] })).logits.data)
+is<Tensor<'float32'> | string[]>()((await classifier.forward(image, t))[0]) // with `data` as an input's name as well
+is<string[]>()(classifier.getOutput('label'))
+is<Tensor<'float32'> | string[]>()(classifier.getOutput(1))
+const encoded = await classifier.execute<{ outputs: { code: Tensor<'int8'> } }>('encode', { x: 1 })
+is<Tensor<'int8'>>()(encoded.code)
+// @ts-expect-error There is no such input.
+await classifier.forward({ picture: image })
+// @ts-expect-error It is of another dtype.
+await classifier.forward({ image: t })
+// @ts-expect-error There is no such output.
+void (await classifier.forward({ image })).scores
 module.setInput(0, 1, 'encode')
 module.setOutput('y', null)
 const disposed: Promise<void> = module.dispose()
@@ -34,6 +61,8 @@ await module[Symbol.asyncDispose]()
 {
   await using other = await Module.load('model.onnx')
   is<Module>()(other)
+  const same: Module = await Module.load<{ inputs: { x: Tensor<'int8'> }, outputs: { y: Tensor<'int8'> } }>('model.onnx')
+  is<Module>()(same)
 }
 
 // @ts-expect-error An output is a tensor.
@@ -43,4 +72,4 @@ module.setInput(0, Symbol('x'))
 // @ts-expect-error The constructor is nobody's.
 void new Module()
 
-export { names, shape, disposed }
+export { names, shape, disposed, y }

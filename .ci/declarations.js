@@ -1,0 +1,45 @@
+'use strict'
+// What tsc writes, for all compilers and programs:
+// - Types that one file has from another are re-exported, where JSDoc can only declare them again: a program's own declarations
+//   (`declaration: true`) can name a type only by the one that was declared first.
+// - Typed arrays are no generics before TypeScript 5.7.
+//
+//   node .ci/declarations.js FOLDER    changes the declarations there
+
+const fs = require('node:fs')
+const path = require('node:path')
+
+const ENTRIES = ['index', 'module', 'inspect']
+
+const TYPE = /^export type (\w+)(?:<.*>)? = import\("([^"]+)"\)\.(\w+)(?:<[\w, ]+>)?;$/
+const VALUE = /^export const (\w+): typeof import\("([^"]+)"\)\.\1;$/
+const TYPEDEF = /^\/\*\* (?:@template .*)?@typedef .*\*\/$/
+const ARRAY = /\b((?:Big)?(?:Uint|Int|Float)\d+(?:Clamped)?Array)<(?:ArrayBuffer(?:Like)?|any)>/g
+
+/**
+ * @param {string} text  of a .d.ts
+ * @returns {string} with imports and exports in place of constants and types that are other files'
+ */
+function reexported (text) {
+  const lines = text.split('\n').filter(line => !TYPEDEF.test(line))
+  const values = new Set(lines.map(line => VALUE.exec(line)?.[1]))
+  return lines.map(line => {
+    const [, value, file] = VALUE.exec(line) ?? []
+    if (value !== undefined) return `export { ${value} } from "${file}";`
+    const [, name, from, type] = TYPE.exec(line) ?? []
+    if (name === undefined) return line
+    if (values.has(name)) return '' // a class, which is a value as well
+    return `import type { ${type === name ? name : `${type} as ${name}`} } from "${from}";\nexport type { ${name} };`
+  }).join('\n')
+}
+
+/** @param {string} folder */
+function rewrite (folder) {
+  for (const file of fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(each => each.endsWith('.d.ts'))) {
+    const at = path.join(folder, file)
+    fs.writeFileSync(at, reexported(fs.readFileSync(at, 'utf8')).replace(ARRAY, '$1'))
+  }
+  for (const name of ENTRIES) fs.appendFileSync(path.join(folder, `${name}.d.mts`), `export type * from "./${name}.js";\n`)
+}
+
+rewrite(process.argv[2])
