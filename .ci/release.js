@@ -139,8 +139,9 @@ function makeCommit (folder, { version }) {
 
 // ---- Building ----
 
-// What a build must not depend on: the second is made with these.
-const ELSEWHERE = { TZ: 'Pacific/Chatham', LC_ALL: 'C', LANG: 'C', USER: 'somebody' }
+// What a build must not depend on.
+const HERE = { TZ: 'UTC', LC_ALL: 'C' }
+const ELSEWHERE = { TZ: 'Pacific/Chatham', LC_ALL: 'C.UTF-8' }
 
 /**
  * The tarball of a commit, from a folder that has nothing else in it.
@@ -166,7 +167,7 @@ function refuse (complaints) {
 function packTwice (scratch, commit, options) {
   const temporary = path.join(scratch, 'temporary')
   fs.mkdirSync(temporary)
-  const builds = [['one', {}], [path.join('another-place', 'two'), { ...ELSEWHERE, TMPDIR: temporary }]]
+  const builds = [['one', HERE], [path.join('another-place', 'two'), { ...ELSEWHERE, TMPDIR: temporary }]]
   const [first, second] = builds.map(([name, env]) => {
     const folder = path.join(scratch, name)
     say(`building ${options.version}, and packing it`)
