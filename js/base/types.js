@@ -79,7 +79,7 @@
 
 /** @template D @typedef {unknown extends D ? true : false} IsAny */
 /** A dtype's name where options may stand as well: what is no string says nothing about D. @template {DtypeName} D @typedef {`${D}`} NameOf */
-/** The dtype that was asked for, else another one. @template D @template M @typedef {[D] extends [never] ? M : D} Or */
+/** The dtype that was asked for, else another one; what the result is assigned to asks for none. @template D @template M @typedef {[D] extends [never] ? M : NoInfer<D>} Or */
 /** What `dtype` gives. @template {DtypeName} D @typedef {IsAny<D> extends true ? DtypeName : D} DtypeOf */
 /** One element, as `get` gives it. @template {DtypeName} D @typedef {IsAny<D> extends true ? any : Elements[D]} ValueOf */
 /** What `data` gives. @template {DtypeName} D @typedef {IsAny<D> extends true ? any : Arrays[D]} DataOf */

@@ -212,3 +212,32 @@ fullLike(i8, [1, 2])
 linspace(0, 1)
 // @ts-expect-error linspace has no k.
 linspace(0, 1, 2, { k: 1 })
+
+// ---- What a result is assigned to does not ask for a dtype ----
+
+// @ts-expect-error It is of float32.
+export const asked: Tensor<'float64'> = zeros([2])
+// @ts-expect-error likewise
+export const ids = (n: number): Tensor<'int64'> => zeros([n])
+// @ts-expect-error likewise
+export const overFloats: Tensor<'float64'> = fromBlob(new Float32Array(2))
+// @ts-expect-error It is of int32.
+export const range: Tensor<'float64'> = arange(3)
+// @ts-expect-error It is of float32.
+export const list: Tensor<'int64'> = tensor([1, 2])
+// @ts-expect-error likewise
+export const drawn: Tensor<'float64'> = randn([2])
+// @ts-expect-error likewise
+export const filled: Tensor<'float64'> = full([2], 1)
+// @ts-expect-error likewise
+export const spaced: Tensor<'float64'> = linspace(0, 1, 3)
+// @ts-expect-error likewise
+export const identity: Tensor<'float64'> = eye(2)
+// @ts-expect-error likewise
+export const array: Tensor<'float64'> = asarray([1])
+// @ts-expect-error likewise
+export const cloned: Tensor<'float64'> = clone(tensor([1]))
+declare function mean (t: Tensor<'float32'> | Tensor<'float64'>): number
+mean(zeros([2]))
+mean(randn([2]))
+mean(zeros([2], 'float64'))
