@@ -131,10 +131,10 @@ class SharedRing {
    * Creates a ring without frames: two segments, `name` and `name.control`, whose memory is reserved. The first to write becomes the
    * writer. The names stay until `unlink`, as those of SharedTensor do.
    *
-   * @template {DtypeName} [D='float32']
+   * @template {DtypeName} [D=never]
    * @param {string} name  as of SharedTensor.create, at most 247 bytes
    * @param {RingOptions<D>} opts
-   * @returns {SharedRing<D>}
+   * @returns {SharedRing<Or<D, 'float32'>>}
    * @throws as SharedTensor.create · {RangeError} ERR_BOUNDS slots below 1
    * @example
    * const ring = () => SharedRing.create('levels', { slots: 64, shape: [2], ifExists: 'replace' })
