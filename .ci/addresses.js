@@ -61,6 +61,7 @@ function kindOf (file) {
   return /\.(png|svg|jpe?g|gif|webp)$/.test(file) ? 'raw' : 'blob'
 }
 
+/** Writes a file again, unless nothing changes. @param {(text: string) => string} change */
 function edit (file, change) {
   const old = fs.readFileSync(file, 'utf8')
   const text = change(old)
@@ -146,4 +147,4 @@ function complaintsOfPackage (root, options) {
   return [...complaintsOfFields(root, options), ...pages.flatMap(page => complaintsOfPage(page, root, options))]
 }
 
-module.exports = { withAddresses, addAddresses, linksOf, complaintsOfPackage }
+module.exports = { edit, withAddresses, addAddresses, linksOf, complaintsOfPackage }

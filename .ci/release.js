@@ -16,7 +16,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { parseArgs } = require('node:util')
-const { addAddresses, complaintsOfPackage } = require('./addresses.js')
+const { addAddresses, complaintsOfPackage, edit } = require('./addresses.js')
 const { findCompiler } = require('./cuda.js')
 const { SUMS, SBOM } = require('./provenance.js')
 const { sizesOfPackage } = require('./sizes.js')
@@ -107,12 +107,6 @@ const VERSIONS = [
   ['src/samebytes.h', /^(#define SB_VERSION ")[^"]+/m],
   ['docs/c-api.md', /^(#define SB_VERSION ")[^"]+/m]
 ]
-
-function edit (file, change) {
-  const old = fs.readFileSync(file, 'utf8')
-  const text = change(old)
-  if (text !== old) fs.writeFileSync(file, text)
-}
 
 /** Writes the version wherever it stands, and the date into the changelog. */
 function bump (folder, version, date) {

@@ -8,6 +8,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const zlib = require('node:zlib')
+const { unpacked } = require('./tarball.js')
 
 const ROOT = path.dirname(__dirname)
 const KB = 1024
@@ -43,15 +44,12 @@ function sizesOf (file) {
 
 /** Bytes of a tarball, and of the package in it without device code, compressed. @returns {{ all: number, withoutDeviceCode: number }} */
 function bytesOfTarball (tarball) {
-  const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-sizes-'))
-  try {
-    execFileSync('tar', ['-xzf', path.resolve(tarball), '-C', scratch])
+  return unpacked(tarball, folder => {
+    const scratch = path.dirname(folder)
     const smaller = path.join(scratch, 'smaller.tgz')
     execFileSync('tar', ['-czf', smaller, '-C', scratch, '--exclude=package/prebuilds/cuda', 'package'])
     return { all: fs.statSync(tarball).size, withoutDeviceCode: fs.statSync(smaller).size }
-  } finally {
-    fs.rmSync(scratch, { recursive: true })
-  }
+  })
 }
 
 /**

@@ -280,6 +280,8 @@ function nested (layout, asText = false) {
   }
   nbytes += entries * bytesOfValue(dtypes[layout.dtype], asText)
   checkHeap(nbytes, () => `nested arrays of shape [${arrayJoin(shape)}] with ${entries} values; take a part, or data`)
+  if (layout.storage.released) throw failure('ERR_DISPOSED', 'the tensor was disposed') // asking for the heap's room runs code that a program may have replaced
+  ffi.checkAttached(layout.storage)
   return reading(layout, layout => nest(layout, asText))
 }
 
@@ -359,7 +361,7 @@ function factorOf (name, value, missing) {
 function factorOfTensor (name, given) {
   const { shape, size } = given
   if (shape.length > 1) throw failure('ERR_SHAPE', `${name} has ${shape.length} axes; none or one was expected`)
-  const layout = layoutOver(new Float64Array(size), FLOAT64.index, shape)
+  const layout = layoutOver(doublesFor(name, size), FLOAT64.index, shape)
   ffi.copy(layout, given, 1) // as 'same_kind' casts
   countStaged(8 * size)
   return { layout, length: shape.length === 0 ? -1 : size }
@@ -374,7 +376,17 @@ function factorOfTensor (name, given) {
  */
 function numbersFor (name, list) {
   const n = dtypeOfArray(list) === undefined ? list.length : partsOfLive(list, name).length
-  if (!(Number.isInteger(n) && n >= 0 && n <= MOST_VALUES)) throw failure('ERR_MEMORY', `${name} has ${show(n)} entries; ${MOST_VALUES} are possible`) // a Proxy's length may be anything
+  return doublesFor(name, n)
+}
+
+/**
+ * @param {string} name  of the factor, for errors
+ * @param {number} n  of entries; a Proxy's length may be anything
+ * @returns {Float64Array}
+ * @throws {RangeError} ERR_MEMORY
+ */
+function doublesFor (name, n) {
+  if (!(Number.isInteger(n) && n >= 0 && n <= MOST_VALUES)) throw failure('ERR_MEMORY', `${name} has ${show(n)} entries; ${MOST_VALUES} are possible`)
   try {
     return new Float64Array(n)
   } catch {

@@ -1,7 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { empty, fromBlob, fromBytes, full, memory, sharesMemory, tensor, zeros } = require('samebytes')
-const { fails, refuses } = require('../setup')
+const { childJson, fails, needs, refuses } = require('../setup')
 
 const detach = buffer => structuredClone(buffer, { transfer: [buffer] })
 
@@ -247,4 +247,36 @@ describe('a float32 tensor that goes away while its shape is read', () => {
       assert.equal(memory().tensors, tensors - 1)
     })
   }
+})
+
+describe('a program\'s getHeapStatistics, which is asked before large arrays are made,', () => {
+  needs('a Node of its own')
+  const program = act => `
+    const { fromBlob, full, tensor } = require('samebytes')
+    const v8 = require('node:v8')
+    const n = 1 << 18
+    const heap = v8.getHeapStatistics
+    const answers = []
+    for (const read of [t => t.toArray(), t => t.toJSON(), t => tensor([t], { dtype: 'float16' })]) {
+      const buffer = new ArrayBuffer(4 * n)
+      let t, other
+      const act = () => { ${act} }
+      v8.getHeapStatistics = () => { v8.getHeapStatistics = heap; act(); return heap() }
+      t = MAKE
+      let said
+      try { said = read(t)[0] } catch (error) { said = error.code ?? String(error) }
+      v8.getHeapStatistics = heap
+      answers.push(said)
+    }
+    console.log(JSON.stringify(answers))`
+
+  it('may dispose the tensor: its bytes are not read, which may be another one\'s now', async () => {
+    const dispose = program('t.dispose(); other = full([n], 7)').replace('MAKE', 'full([n], 3)')
+    assert.deepEqual(await childJson(dispose, { env: { SAMEBYTES_BACKEND: process.env.SAMEBYTES_BACKEND ?? 'native' } }), Array(3).fill('ERR_DISPOSED'))
+  })
+
+  it('may detach the buffer', async () => {
+    const take = program('structuredClone(buffer, { transfer: [buffer] })').replace('MAKE', 'fromBlob(new Float32Array(buffer))')
+    assert.deepEqual(await childJson(take), Array(3).fill('ERR_DETACHED'))
+  })
 })

@@ -1,7 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { fromBlob, full, tensor, zeros } = require('samebytes')
-const { copied, hex, refusedUnchanged } = require('../setup')
+const { copied, hex, refusedUnchanged, refuses } = require('../setup')
 
 describe('copyFrom with scale and bias', () => {
   // Literal: in float32 multiply, round, add, round. A fused multiply-add, or float64, gives another number.
@@ -62,6 +62,12 @@ describe('copyFrom with scale and bias', () => {
     assert.deepEqual(columns.toArray(), [[1, 4, 9], [4, 10, 18]])
     const mixed = zeros([2, 3]).copyFrom(src, { scale: [1, 2, 3], bias: 0.5, axis: 1 })
     assert.deepEqual(mixed.toArray(), [[1.5, 4.5, 9.5], [4.5, 10.5, 18.5]])
+  })
+
+  it('refuses a factor that says it has more entries than there can be', () => {
+    const endless = tensor(1).expand([2 ** 40])
+    refuses(() => zeros([2]).copyFrom([1, 2], { scale: endless, axis: 0 }), 'ERR_MEMORY')
+    refuses(() => zeros([2]).copyFrom([1, 2], { bias: endless, axis: 0 }), 'ERR_MEMORY')
   })
 
   it('takes factors from a Float32Array', () => {

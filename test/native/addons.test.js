@@ -289,7 +289,7 @@ describe('an addon of somebody else', function () {
       const { backend } = require('../../js/backend/calls')
       const t = ones([4])
       peer.same(t, 0)
-      for (const call of [() => peer.same(t, 0), () => peer.count(4)]) {
+      for (const [call, least] of [[() => peer.same(t, 0), 2], [() => peer.count(4), 1]]) { // count allocates more where a table has to grow
         let refusals = 0
         for (let n = 1; n < 50; n++) {
           frame.f64[tables.frame.ARGS] = n
@@ -303,7 +303,7 @@ describe('an addon of somebody else', function () {
           assert.equal(error.code, 'ERR_MEMORY')
           refusals++
         }
-        assert.ok(refusals > 0, `${refusals} refusals`) // one or two: what grows now and then may have room from the tests before
+        assert.ok(refusals >= least, `${refusals} refusals`)
       }
     })
   })

@@ -126,11 +126,8 @@ const FAMILIES = {
     const short = draw.among([1, 3, 4, 7, 16])
     const long = Math.max(4, Math.floor(n / short))
     const shape = draw.chance(0.5) ? [long, short] : [short, long]
-    return [dense(shape), expanded(dense(replaced(shape, draw.below(2), 1)), shape.indexOf(1), 1)].map((view, i, all) => {
-      if (i === 0) return view
-      const axis = view.shape.findIndex((extent, d) => extent !== shape[d])
-      return axis < 0 ? view : expanded(view, axis, all[0].shape[axis])
-    })
+    const axis = draw.below(2)
+    return [dense(shape), expanded(dense(replaced(shape, axis, 1)), axis, shape[axis])]
   },
   concatenation (draw, n) {
     const side = Math.max(4, Math.round(Math.sqrt(n)))
