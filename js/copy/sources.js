@@ -151,19 +151,31 @@ function kept (storage, array) {
  * @param {unknown} scale
  * @param {unknown} bias
  * @param {unknown} axis
+ * @param {readonly number[]} shape  of the target
  * @returns {Scaling | null} null: nothing is scaled
  */
-function scalingOf (scale, bias, axis) {
-  const scaled = scale !== undefined || bias !== undefined
-  if (!scaled && axis === undefined) return null
-  const factors = scaled ? factorOf('scale', scale, 1) : null
-  const terms = scaled ? factorOf('bias', bias, 0) : null
+function scalingOf (scale, bias, axis, shape) {
   const along = axis === undefined ? 0 : integer('axis', axis)
-  if (factors === null || terms === null) return null
-  if (axis === undefined && (factors.length >= 0 || terms.length >= 0)) {
-    throw failure('ERR_ARGUMENT', 'scale or bias is a list; axis says along which axis of the target')
+  if (scale === undefined && bias === undefined) return null
+  const checkCount = (/** @type {string} */ name, /** @type {number} */ n) => {
+    if (axis === undefined) throw failure('ERR_ARGUMENT', `${name} has several entries; axis says along which axis of the target they are`)
+    checkFactors(name, n, along, shape)
   }
-  return { scale: factors.layout, bias: terms.layout, axis: along }
+  return { scale: factorOf('scale', scale, 1, checkCount), bias: factorOf('bias', bias, 0, checkCount), axis: along }
+}
+
+/**
+ * Checks what C checks as well (broadcast_factor in copy.c), before memory is taken for the factors.
+ *
+ * @param {string} name
+ * @param {number} n  factors
+ * @param {number} axis
+ * @param {readonly number[]} shape  of the target
+ */
+function checkFactors (name, n, axis, shape) {
+  const d = axis < 0 ? axis + shape.length : axis
+  if (d < 0 || d >= shape.length) throw failure('ERR_BOUNDS', `axis is ${axis}; there are ${shape.length} axes`)
+  if (n !== shape[d]) throw failure('ERR_SHAPE', `${name} has shape [${show(n)}]; axis ${d} has ${shape[d]} elements`)
 }
 
 module.exports = { sourceOf, imageOf, channelsOf, kept, scalingOf }

@@ -323,64 +323,61 @@ function writeValues (target, values) {
   ffi.copyValues(target, layoutOver(array, dtypeOf(dtype).index, target.shape))
 }
 
-/** @typedef {{ layout: InstanceType<typeof Layout>, length: number }} Factor length -1: one number */
-
 /**
  * Reads scale or bias: a number, or a list of numbers.
  *
  * @param {string} name
  * @param {unknown} value
  * @param {number} missing
- * @returns {Factor}
+ * @param {(name: string, n: number) => void} checkCount  of a list, before room is made for it
+ * @returns {InstanceType<typeof Layout>} of a copy; without axes for one number
  */
-function factorOf (name, value, missing) {
+function factorOf (name, value, missing, checkCount) {
   if (value === undefined || typeof value === 'number') {
     const one = new Float64Array(1)
     one[0] = value ?? missing
-    return { layout: layoutOver(one, FLOAT64.index, []), length: -1 }
+    return layoutOver(one, FLOAT64.index, [])
   }
   const given = tensors.layoutOf(value)
-  if (given !== null) return factorOfTensor(name, given)
+  if (given !== null) return factorOfTensor(name, given, checkCount)
   const list = listOf(name, value)
   if (list === null) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number, or a list or tensor of numbers was expected`)
-  const numbers = numbersFor(name, list)
-  const n = lengthOf(numbers)
+  const n = countOf(name, list)
+  checkCount(name, n)
+  const numbers = doublesFor(name, n)
   for (let i = 0; i < n; i++) {
     const x = list[i]
     if (typeof x !== 'number') throw failure('ERR_ARGUMENT', `${name}[${i}] is ${show(x)}; a number was expected`)
     numbers[i] = x
   }
-  return { layout: layoutOver(numbers, FLOAT64.index, [n]), length: n }
+  return layoutOver(numbers, FLOAT64.index, [n])
 }
 
 /**
  * @param {string} name
  * @param {InstanceType<typeof Layout>} given  of a tensor
- * @returns {Factor} a copy
+ * @param {(name: string, n: number) => void} checkCount  as of factorOf
+ * @returns {InstanceType<typeof Layout>} of a copy
  */
-function factorOfTensor (name, given) {
+function factorOfTensor (name, given, checkCount) {
   const { shape, size } = given
   if (shape.length > 1) throw failure('ERR_SHAPE', `${name} has ${shape.length} axes; none or one was expected`)
+  if (shape.length === 1) checkCount(name, size)
   const layout = layoutOver(doublesFor(name, size), FLOAT64.index, shape)
   ffi.copy(layout, given, 1) // as 'same_kind' casts
   countStaged(8 * size)
-  return { layout, length: shape.length === 0 ? -1 : size }
+  return layout
 }
 
 /**
- * A Float64Array with as many entries as a list.
- *
  * @param {string} name
  * @param {ArrayLike<unknown>} list  as listOf gives it
- * @returns {Float64Array}
+ * @returns {number} of entries; a Proxy's length may be anything
  */
-function numbersFor (name, list) {
-  const n = dtypeOfArray(list) === undefined ? list.length : partsOfLive(list, name).length
-  return doublesFor(name, n)
-}
+const countOf = (name, list) => dtypeOfArray(list) === undefined ? list.length : partsOfLive(list, name).length
 
 /**
- * @param {string} name  of the factor, for errors
+ * @param {string} name  of the list, for errors
  * @param {number} n  of entries; a Proxy's length may be anything
  * @returns {Float64Array}
  * @throws {RangeError} ERR_MEMORY
@@ -404,8 +401,8 @@ function doublesFor (name, n) {
 function integerList (name, value) {
   const list = listOf(name, value)
   if (list === null) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a list of integers was expected`)
-  const numbers = numbersFor(name, list)
-  const n = lengthOf(numbers)
+  const n = countOf(name, list)
+  const numbers = doublesFor(name, n)
   for (let i = 0; i < n; i++) {
     const x = list[i]
     numbers[i] = Number.isSafeInteger(x) ? /** @type {number} */ (x) : integer(`${name}[${i}]`, typeof x === 'bigint' ? Number(x) : x)

@@ -1616,7 +1616,7 @@ class Tensor {
   copyFrom (src, opts) {
     const { casting: rule, scale, bias, axis, stream } = optionsOf(opts)
     const casting = castingOf(rule)
-    const scaling = scalingOf(scale, bias, axis)
+    const scaling = scalingOf(scale, bias, axis, live(this).shape)
     if (stream !== undefined) return Tensor.#copyOn(this, stream, src, { casting: rule, scale, bias, axis })
     const isTensor = Tensor.isTensor(src) // first, because it is the most frequent, and isVideoFrame throws internally for others
     if (!isTensor && isVideoFrame(src)) throw failure('ERR_ARGUMENT', 'src is a VideoFrame, which takes time to read; copyFromAsync copies it')
@@ -1687,7 +1687,7 @@ class Tensor {
     checkSignal(signal)
     const casting = castingOf(rule)
     const { copyAsync } = asyncCopies()
-    const scaling = scalingOf(scale, bias, axis)
+    const scaling = scalingOf(scale, bias, axis, live(this).shape)
     const isTensor = Tensor.isTensor(src)
     const on = Tensor.#streamOf(this, stream, src)
     if (!isTensor && (isVideoFrame(src) || isAudioBuffer(src))) {

@@ -122,7 +122,7 @@ describe('user code in the middle of a call', () => {
       () => t.select(two, 0), () => t.select(0, two), () => t.narrow(0, two, 1), () => t.unfold(0, two, 1), () => t.transpose(two, 0),
       () => t.permute([two, 0]), () => t.reshape([two, 6]), () => t.reshape(two, 6), () => zeros([two]), () => tensor([two]), () => full([1], two),
       () => t.slice({ start: two }), () => t.view([2], { strides: [two] }), () => t.view([2], { offset: two }),
-      () => fromBlob(new Float32Array(4), [2], { offset: two }), () => t.copyFrom(1, { scale: [two], axis: 0 }), () => t.copyFrom(1, { scale: two })]
+      () => fromBlob(new Float32Array(4), [2], { offset: two }), () => t.copyFrom(1, { scale: [two, two], axis: 0 }), () => t.copyFrom(1, { scale: two })]
     for (const call of calls) refuses(call, 'ERR_ARGUMENT')
     assert.equal(ran, 0)
     assert.deepEqual(t.toArray(), [[1, 2, 3], [4, 5, 6]])

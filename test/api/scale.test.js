@@ -1,7 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { fromBlob, full, tensor, zeros } = require('samebytes')
-const { copied, hex, refusedUnchanged, refuses } = require('../setup')
+const { fromBlob, full, memory, tensor, zeros } = require('samebytes')
+const { copied, fails, hex, refusedUnchanged, refuses } = require('../setup')
 
 describe('copyFrom with scale and bias', () => {
   // Literal: in float32 multiply, round, add, round. A fused multiply-add, or float64, gives another number.
@@ -64,10 +64,30 @@ describe('copyFrom with scale and bias', () => {
     assert.deepEqual(mixed.toArray(), [[1.5, 4.5, 9.5], [4.5, 10.5, 18.5]])
   })
 
-  it('refuses a factor that says it has more entries than there can be', () => {
-    const endless = tensor(1).expand([2 ** 40])
-    refuses(() => zeros([2]).copyFrom([1, 2], { scale: endless, axis: 0 }), 'ERR_MEMORY')
-    refuses(() => zeros([2]).copyFrom([1, 2], { bias: endless, axis: 0 }), 'ERR_MEMORY')
+  it('refuses a factor that has more entries than the axis, or than there can be, before it takes memory for them or reads one', () => {
+    const t = zeros([2, 3])
+    const proxied = length => new Proxy([], { get: (list, key) => key === 'length' ? length : assert.fail(`${String(key)} was read`) })
+    const staged = memory().staged.bytes
+    for (const n of [4, 2 ** 20, 2 ** 40]) {
+      for (const factor of [tensor(1).expand([n]), proxied(n)]) {
+        fails(() => t.copyFrom(1, { scale: factor, axis: 1 }), RangeError, 'ERR_SHAPE', new RegExp(`^scale has shape \\[${n}\\]; axis 1 has 3 elements$`))
+        fails(() => t.copyFrom(1, { bias: factor, axis: -2 }), RangeError, 'ERR_SHAPE', new RegExp(`^bias has shape \\[${n}\\]; axis 0 has 2 elements$`))
+        fails(() => t.copyFrom(1, { bias: factor, axis: 2 }), RangeError, 'ERR_BOUNDS', /^axis is 2; there are 2 axes$/)
+        fails(() => t.copyFrom(1, { bias: factor, axis: -3 }), RangeError, 'ERR_BOUNDS')
+        fails(() => t.copyFrom(1, { scale: factor }), TypeError, 'ERR_ARGUMENT', /^scale has several entries; axis says/)
+      }
+    }
+    refuses(() => t.copyFrom(1, { scale: proxied('3'), axis: 1 }), 'ERR_SHAPE')
+    refuses(() => t.copyFrom(1, { scale: new Float32Array(2 ** 16), axis: 1 }), 'ERR_SHAPE')
+    assert.ok(memory().staged.bytes - staged < 4096) // single numbers, on WASM
+    const long = zeros([1]).expand([2 ** 40])
+    refuses(() => long.copyFrom(1, { scale: tensor(1).expand([2 ** 40]), axis: 0 }), 'ERR_MEMORY')
+  })
+
+  it('refuses a factor of another count in copyFromAsync too', async () => {
+    const staged = memory().staged.bytes
+    await assert.rejects(zeros([2]).copyFromAsync([1, 2], { scale: tensor(1).expand([2 ** 20]), axis: 0 }), { code: 'ERR_SHAPE' })
+    assert.ok(memory().staged.bytes - staged < 4096) // single numbers, on WASM
   })
 
   it('takes factors from a Float32Array', () => {
