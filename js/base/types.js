@@ -217,7 +217,7 @@
  * @property {boolean | 'sab' | 'own' | undefined} [shared]  memory that other threads may see; 'sab': in a SharedArrayBuffer. On a device
  * memory that other processes can open (cuda.share) and that outlives this one; 'own': in an allocation of its own
  * @property {boolean | undefined} [pinMemory]  page-locked memory of the CPU's, which CUDA devices see and copy faster
- * @property {Casting | undefined} [casting]  of a typed array's or tensor's dtype; 'same_kind' where none is given
+ * @property {Casting | undefined} [casting]  of the dtype of a typed array, a tensor or a list of tensors; 'same_kind' where none is given
  */
 
 /** @template {DtypeName} [D=any] @typedef {MakeOptions<D> & { dtype: D, copy?: boolean | 'if-needed' | undefined }} BytesOptions copy: true where nothing is given */

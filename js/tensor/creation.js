@@ -1,11 +1,11 @@
 'use strict'
 // Functions that make tensors with bytes of their own: of a shape, like another tensor, with strides, of values.
 
-const { Array, arrayConcat, arrayIndexOf, arrayJoin, arrayMap, arraySlice, Math, Uint8Array } = require('../base/primordials')
+const { Array, arrayConcat, arrayJoin, arrayMap, arraySlice, Math, Uint8Array } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { countCopy, countStaged } = require('../backend/storage')
-const { show, shapeOf, optionsOf, isOptions, CASTINGS, castingOf } = require('../base/validate')
+const { show, shapeOf, optionsOf, isOptions, castingOf } = require('../base/validate')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { dtypeOfArray, partsOfLive } = require('../base/buffers')
 const { flatten, scalarFor } = require('../layout/values')
@@ -26,7 +26,6 @@ const rearrange = lazyFile(() => require('../copy/rearrange'))
 /** @import { DtypeName, NameOf, Or, Shape, Value, InputOf, TensorData, MakeOptions, RandomOptions, RandomFloating, RandomInteger, BytesOptions, ResultOptions, DtypeOfValue, DtypeOfBounds, DtypeOfData } from '../base/types' */
 
 const FLOAT32 = dtypeOf('float32')
-const SAFE = arrayIndexOf(CASTINGS, 'safe')
 
 // Each function below is one call of `make`, `makeFull`, `draw` or `drawIntegers` with one of three layouts:
 // emptyLayout (a shape), likeLayout (another tensor's layout) or stridedLayout (shape and strides).
@@ -435,8 +434,9 @@ function shapeAndOptions (shape, opts) {
 
 /**
  * Copies values into a new tensor: a number, bigint, boolean, nested lists or iterables of them, a typed array, or a tensor.
- * Numbers become float32, not float64. Where the lists have tensors alone, their dtype is kept, as stack keeps it. In a complex dtype,
- * innermost pairs of numbers are values: [re, im].
+ * Numbers become float32, not float64. Where the lists have tensors alone, the result is their stack: their dtype is kept, and `casting` says
+ * which dtype may be asked for instead; where it is not given, another kind may be as well, of values that fit it. In a complex dtype, innermost
+ * pairs of numbers are values: [re, im].
  *
  * @template {TensorData} T
  * @template {DtypeName} [D=never]
@@ -484,9 +484,9 @@ function copyOf (data, extents, options) {
     const made = emptyLayout(named ?? from, checkCount(extents ?? [length], length), options, false)
     return wrap(written(made, made => fillFrom(made, source, casting, true)))
   }
-  const keeps = (/** @type {number} */ dtype) => named === undefined || ffi.canCast(dtype, named.index, SAFE)
+  const keeps = (/** @type {number} */ dtype) => named === undefined || options.casting !== undefined || ffi.canCast(dtype, named.index, casting)
   const { values, shape: found, kept } = flatten('data', data, named !== undefined && named.kind === 'COMPLEX', keeps)
-  if (kept !== null) return copyOfTensors(kept, found, extents, options)
+  if (kept !== null) return copyOfTensors(kept, found, extents, options, casting)
   const made = emptyLayout(named ?? dtypeOf(values.dtype), checkCount(extents ?? found, values.count), options, false)
   return wrap(written(made, made => writeValues(made, values)))
 }
@@ -498,9 +498,10 @@ function copyOf (data, extents, options) {
  * @param {number[]} outer  shape of the lists
  * @param {number[] | null} extents  null: those of the lists and tensors
  * @param {MakeOptions} options  the dtype promoted from the tensors' where none is given
+ * @param {number} casting
  * @returns {Tensor}
  */
-function copyOfTensors (list, outer, extents, options) {
+function copyOfTensors (list, outer, extents, options, casting) {
   const recipe = rearrange().stack(arrayMap(list, Tensor.attachedOf), 0)
   const { shape } = recipe
   const found = arrayConcat(outer, arraySlice(shape, 1))
@@ -512,7 +513,7 @@ function copyOfTensors (list, outer, extents, options) {
     const { storage } = isInPlace ? made : withBytes(ffi.dense(dtype.index, shape), 0, false, placeLike(made.storage))
     try {
       const rows = new ffi.Layout(storage, dtype.index, shape, strides, 0, size, 0)
-      recipe.write(rows, castingOf(options.casting))
+      recipe.write(rows, casting)
       if (isInPlace) return
       countStaged(storage.nbytes)
       fillFrom(made, rows, 0, true)

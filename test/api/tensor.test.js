@@ -1,7 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { asarray, memory, tensor, zeros } = require('samebytes')
-const { copied, fails, fromHex, hex, refuses } = require('../setup')
+const { asarray, memory, stack, tensor, zeros } = require('samebytes')
+const { copied, fails, fromHex, hex, leavesNothing, refuses } = require('../setup')
 const { SAMPLES } = require('../tables')
 
 describe('tensor', () => {
@@ -275,13 +275,31 @@ describe('tensor', () => {
       assert.deepEqual(tensor([tensor([1, 2]), [[3, 4], [5, 6]]], 'complex64').toArray(), [[[1, 0], [2, 0]], [[3, 4], [5, 6]]])
     })
 
-    it('reads them as values beside numbers, and where a dtype is asked for: float32, int8', () => {
+    it('reads them as values beside float32 numbers, and where another kind of dtype is asked for: int8', () => {
       for (const data of [[tensor(1), 2], [1, tensor(2)], [tensor(1, 'int8'), 2]]) assert.deepEqual([tensor(data).dtype, tensor(data).toArray()], ['float32', [1, 2]])
       assert.deepEqual(tensor([tensor([1, 2]), [3, 4]]).toArray(), [[1, 2], [3, 4]])
       assert.deepEqual(tensor([[tensor(1), tensor(2)], tensor([3, 4])]).toArray(), [[1, 2], [3, 4]])
       assert.deepEqual(tensor([tensor([1, 2]), tensor([3, 4])], 'int8').toArray(), [[1, 2], [3, 4]])
       fails(() => tensor([tensor([1.5])], 'int8'), TypeError, 'ERR_CAST', /1\.5/)
       assert.deepEqual(zeros([2]).copyFrom([tensor(1), tensor(2)]).toArray(), [1, 2])
+    })
+
+    it('obeys casting, as tensor of a tensor and stack do', () => {
+      const [big, half] = [tensor([1e300, 2], 'float64'), tensor([1.5, -2.5])]
+      for (const make of [(t, opts) => tensor(t, opts), (t, opts) => tensor([t], opts), (t, opts) => tensor([[[t]]], opts), (t, opts) => tensor(new Set([t]), [2], opts),
+        (t, opts) => tensor([t], { order: 'F', ...opts }), (t, opts) => asarray([t], { copy: true, ...opts }), (t, opts) => stack([t], 0, opts)]) {
+        assert.deepEqual(make(big, { dtype: 'float32' }).reshape([2]).toArray(), [Infinity, 2])
+        assert.deepEqual(make(half, { dtype: 'int8', casting: 'unsafe' }).reshape([2]).toArray(), [1, -2])
+        assert.deepEqual(make(half, { dtype: 'float64', casting: 'safe' }).reshape([2]).toArray(), [1.5, -2.5])
+        leavesNothing(() => {
+          fails(() => make(big, { dtype: 'float32', casting: 'safe' }), TypeError, 'ERR_CAST', /float64 does not cast to float32 under casting 'safe'/)
+          fails(() => make(half, { dtype: 'int8', casting: 'same_kind' }), TypeError, 'ERR_CAST', /float32 does not cast to int8 under casting 'same_kind'/)
+        })
+      }
+      const { result, copies } = copied(() => tensor([[big, big], [half, half]], 'float32'))
+      assert.deepEqual(result.toArray(), [[[Infinity, 2], [Infinity, 2]], [[1.5, -2.5], [1.5, -2.5]]])
+      assert.deepEqual(copies, { tensor: { count: 1, bytes: 32 } })
+      fails(() => tensor([big, [1, 2]], 'float32'), TypeError, 'ERR_CAST', /1e\+300/) // values, beside numbers
     })
 
     it('takes a shape, an order and empty int16 tensors, and counts one copy', () => {
