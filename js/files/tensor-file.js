@@ -132,7 +132,10 @@ class TensorFile {
     const known = this.#made.get(name)
     if (known !== undefined && !known.isDisposed) return known
     const entry = entries.get(name)
-    if (entry === undefined) return undefined
+    if (entry === undefined) {
+      if (typeof name !== 'string') throw this.#missing(name)
+      return undefined
+    }
     const made = make(entry)
     this.#made.set(name, made)
     return made

@@ -190,7 +190,7 @@ describe('parseSafetensors', () => {
     assert.equal(refuses(() => named(['a', 'b']).get('weights'), 'ERR_NOT_FOUND').message, 'there is no tensor "weights"; tensors are "a", "b"')
     assert.equal(refuses(() => named([]).get('a'), 'ERR_NOT_FOUND').message, 'there is no tensor "a"; tensors are none')
     for (const name of [undefined, 1, null, {}, Symbol('a')]) {
-      for (const use of [() => file.get(name), () => file.info(name)]) fails(use, TypeError, 'ERR_ARGUMENT', /^name is .*; a string was expected$/)
+      for (const use of [() => file.get(name), () => file.find(name), () => file.info(name)]) fails(use, TypeError, 'ERR_ARGUMENT', /^name is .*; a string was expected$/)
       await assert.rejects(file.load(name), { code: 'ERR_ARGUMENT' })
     }
   })
