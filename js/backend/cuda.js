@@ -4,7 +4,7 @@
 const ffi = require('./calls')
 const { collectGarbage } = require('../runtime/host')
 const { failure } = require('../base/errors')
-const { show, integer } = require('../base/validate')
+const { show, receiver, integer } = require('../base/validate')
 const { isOnDevice, countStaged, CPU, nameOfDevice, isDevice } = require('./storage')
 
 const { backend, opcodes, isPinned } = ffi
@@ -407,6 +407,11 @@ function holderOf (handle) {
   return /** @type {import('./native').Backend} */ (backend).hold(handle, 0, 0)
 }
 
+/** what a stream's or an event's method was called on @type {(it: any) => Stream} */
+let ownStream
+/** @type {(it: any) => Event} */
+let ownEvent
+
 /**
  * A queue of work on a device, which runs in order. Different streams may run at the same time; where they use the same tensor, one
  * waits for the other, so that nothing is read before it is written.
@@ -424,6 +429,8 @@ class Stream {
   #holder
   #device
   #handle
+
+  static { ownStream = receiver('cuda.Stream', it => #holder in it, 'stream') }
 
   /**
    * @param {number | DeviceName} [device]  default: the first device
@@ -449,9 +456,9 @@ class Stream {
   static holderOf (stream) { return stream.#holder }
 
   /** The stream's device. @returns {DeviceName} */
-  get device () { return nameOfDevice(this.#device) }
+  get device () { return nameOfDevice(ownStream(this).#device) }
   /** The driver's handle (a CUstream), for other libraries of the process. @returns {bigint} */
-  get handle () { return this.#handle }
+  get handle () { return ownStream(this).#handle }
 
   /**
    * Makes work that is issued to the stream from now on wait for an event. Does not block.
@@ -464,9 +471,10 @@ class Stream {
    * if (cuda.isAvailable()) new cuda.Stream().wait(new cuda.Event().record())
    */
   wait (event) {
+    const stream = ownStream(this)
     if (!Event.isEvent(event)) throw failure('ERR_ARGUMENT', `event is ${show(event)}; a cuda.Event was expected`)
     const holder = Event.holderOf(event)
-    if (holder !== null) ffi.run(opcodes.cuda_stream_wait, [this.#holder, holder])
+    if (holder !== null) ffi.run(opcodes.cuda_stream_wait, [stream.#holder, holder])
     return this
   }
 
@@ -479,7 +487,7 @@ class Stream {
    * if (cuda.isAvailable()) await new cuda.Stream().finished()
    */
   async finished () {
-    await when(STREAM, this.#holder)
+    await when(STREAM, ownStream(this).#holder)
   }
 
   /**
@@ -491,7 +499,7 @@ class Stream {
    * if (cuda.isAvailable()) new cuda.Stream().synchronize()
    */
   synchronize () {
-    ffi.run(opcodes.cuda_stream_synchronize, [this.#holder])
+    ffi.run(opcodes.cuda_stream_synchronize, [ownStream(this).#holder])
   }
 }
 
@@ -506,6 +514,8 @@ class Event {
   /** null: nothing was recorded @type {Storage | null} */
   #holder = null
   #device = CPU
+
+  static { ownEvent = receiver('cuda.Event', it => #holder in it, 'event') }
 
   /** @throws ERR_UNSUPPORTED on WASM */
   constructor () {
@@ -537,6 +547,7 @@ class Event {
    * const marked = stream => new cuda.Event().record(stream)
    */
   record (stream) {
+    ownEvent(this)
     const isOurs = Stream.isStream(stream)
     const device = isOurs ? indexOf(stream.device, 'stream') : deviceGiven(undefined)
     const on = streamOf(stream, device)
@@ -551,8 +562,9 @@ class Event {
 
   /** Is the marked work done? true if nothing was recorded. @returns {boolean} @throws the error of work that failed */
   get isDone () {
-    if (this.#holder === null) return true
-    ffi.run(opcodes.cuda_event_query, [this.#holder])
+    const holder = ownEvent(this).#holder
+    if (holder === null) return true
+    ffi.run(opcodes.cuda_event_query, [holder])
     return ffi.result(0) !== 0
   }
 
@@ -566,7 +578,8 @@ class Event {
    * if (cuda.isAvailable()) await new cuda.Event().record().finished()
    */
   async finished () {
-    if (this.#holder !== null) await when(EVENT, this.#holder)
+    const holder = ownEvent(this).#holder
+    if (holder !== null) await when(EVENT, holder)
   }
 }
 

@@ -22,6 +22,35 @@ function show (value) {
 }
 
 /**
+ * The error for a method or getter that was called on no object of its class, as after `const { get } = file`.
+ *
+ * @param {string} noun  for objects of the class
+ * @param {unknown} it  what it was called on
+ * @param {string} [name]  a variable's, for the example in the message; noun where none is given
+ */
+function wrongReceiver (noun, it, name = noun) {
+  return failure('ERR_ARGUMENT', it === undefined || it === null
+    ? `a method was called without its ${noun}; ${name}.method(...), or ${name} => ${name}.method(...) as a function, was expected`
+    : `a method or property of ${noun}s was used on ${show(it)}; a ${noun} was expected (a Proxy of one, or an object that inherits from one, is none)`)
+}
+
+/**
+ * Makes the function that a class' methods begin with. `this.#method()` would be a TypeError of V8's own, without a code, where a method
+ * is called without its object.
+ *
+ * @param {string} noun  for objects of the class
+ * @param {(it: any) => boolean} isOne  is an object of the class?
+ * @param {string} [name]  as of wrongReceiver
+ * @returns {(it: any) => any} gives the object
+ */
+function receiver (noun, isOne, name) {
+  return it => {
+    if (it === null || typeof it !== 'object' || !isOne(it)) throw wrongReceiver(noun, it, name)
+    return it
+  }
+}
+
+/**
  * Checks a flag; undefined is false.
  *
  * @param {string} name  the argument's name, for messages
@@ -331,4 +360,4 @@ function wrongCount (given, ndim) {
   return failure('ERR_SHAPE', `${given} ${given === 1 ? 'index was' : 'indices were'} given; the tensor has ${ndim} ${ndim === 1 ? 'axis' : 'axes'}`)
 }
 
-module.exports = { show, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, oneOf, CASTINGS, castingOf, axisAndOptions, checkCounts, formatOf, MOST_PARTS, sameParts, equalSizes, checkSizes, inside, wrongCount }
+module.exports = { show, wrongReceiver, receiver, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, oneOf, CASTINGS, castingOf, axisAndOptions, checkCounts, formatOf, MOST_PARTS, sameParts, equalSizes, checkSizes, inside, wrongCount }

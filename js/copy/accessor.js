@@ -143,7 +143,7 @@ class Accessor1 {
 
   /** @param {number} i */
   get (i) {
-    if (this === undefined || !(#access in this)) throw withoutAccessor('get')
+    if (typeof this !== 'object' || this === null || !(#access in this)) throw withoutAccessor('get')
     if (arguments.length !== 1) checkCount(arguments.length, 1)
     const access = this.#access
     access.check()
@@ -152,7 +152,7 @@ class Accessor1 {
 
   /** @param {Value} value @param {number} i */
   set (value, i) {
-    if (this === undefined || !(#access in this)) throw withoutAccessor('set')
+    if (typeof this !== 'object' || this === null || !(#access in this)) throw withoutAccessor('set')
     if (arguments.length !== 2) checkCount(arguments.length - 1, 1)
     const access = this.#access
     const scalar = access.scalar(value)
@@ -181,7 +181,7 @@ class Accessor2 {
 
   /** @param {number} i @param {number} j */
   get (i, j) {
-    if (this === undefined || !(#access in this)) throw withoutAccessor('get')
+    if (typeof this !== 'object' || this === null || !(#access in this)) throw withoutAccessor('get')
     if (arguments.length !== 2) checkCount(arguments.length, 2)
     const access = this.#access
     access.check()
@@ -190,7 +190,7 @@ class Accessor2 {
 
   /** @param {Value} value @param {number} i @param {number} j */
   set (value, i, j) {
-    if (this === undefined || !(#access in this)) throw withoutAccessor('set')
+    if (typeof this !== 'object' || this === null || !(#access in this)) throw withoutAccessor('set')
     if (arguments.length !== 3) checkCount(arguments.length - 1, 2)
     const access = this.#access
     const scalar = access.scalar(value)
@@ -221,7 +221,7 @@ class Accessor3 {
 
   /** @param {number} i @param {number} j @param {number} k */
   get (i, j, k) {
-    if (this === undefined || !(#access in this)) throw withoutAccessor('get')
+    if (typeof this !== 'object' || this === null || !(#access in this)) throw withoutAccessor('get')
     if (arguments.length !== 3) checkCount(arguments.length, 3)
     const access = this.#access
     access.check()
@@ -230,7 +230,7 @@ class Accessor3 {
 
   /** @param {Value} value @param {number} i @param {number} j @param {number} k */
   set (value, i, j, k) {
-    if (this === undefined || !(#access in this)) throw withoutAccessor('set')
+    if (typeof this !== 'object' || this === null || !(#access in this)) throw withoutAccessor('set')
     if (arguments.length !== 4) checkCount(arguments.length - 1, 3)
     const access = this.#access
     const scalar = access.scalar(value)
@@ -264,7 +264,7 @@ class Accessor4 {
 
   /** @param {number} i @param {number} j @param {number} k @param {number} l */
   get (i, j, k, l) {
-    if (this === undefined || !(#access in this)) throw withoutAccessor('get')
+    if (typeof this !== 'object' || this === null || !(#access in this)) throw withoutAccessor('get')
     if (arguments.length !== 4) checkCount(arguments.length, 4)
     const access = this.#access
     access.check()
@@ -273,7 +273,7 @@ class Accessor4 {
 
   /** @param {Value} value @param {number} i @param {number} j @param {number} k @param {number} l */
   set (value, i, j, k, l) {
-    if (this === undefined || !(#access in this)) throw withoutAccessor('set')
+    if (typeof this !== 'object' || this === null || !(#access in this)) throw withoutAccessor('set')
     if (arguments.length !== 5) checkCount(arguments.length - 1, 4)
     const access = this.#access
     const scalar = access.scalar(value)
@@ -301,7 +301,7 @@ class AccessorN {
 
   /** @param {...number} index */
   get (...index) {
-    if (this === undefined || !(#access in this)) throw withoutAccessor('get')
+    if (typeof this !== 'object' || this === null || !(#access in this)) throw withoutAccessor('get')
     const access = this.#access
     access.check()
     return access.load(this.#at(index))
@@ -309,7 +309,7 @@ class AccessorN {
 
   /** @param {Value} value @param {...number} index */
   set (value, ...index) {
-    if (this === undefined || !(#access in this)) throw withoutAccessor('set')
+    if (typeof this !== 'object' || this === null || !(#access in this)) throw withoutAccessor('set')
     const access = this.#access
     const scalar = access.scalar(value)
     access.checkWritable()

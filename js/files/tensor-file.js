@@ -4,7 +4,7 @@
 const { failure } = require('../base/errors')
 const { plain } = require('../base/escape')
 const { nearest } = require('../base/nearest')
-const { show } = require('../base/validate')
+const { show, receiver } = require('../base/validate')
 const { tensorFromEntry, infoOf } = require('./entries')
 
 /** @import { DtypeName } from '../base/types' */
@@ -30,6 +30,9 @@ const MOST_COMPARED = 10000 // names
 const INSPECT = Symbol.for('nodejs.util.inspect.custom')
 const MOST_SHOWN = 20 // tensors that console.log lists
 
+/** what a file's method was called on @type {(it: any) => TensorFile} */
+let own
+
 /**
  * The tensors of a file by name. Made by `openSafetensors`, `parseNpz` and their like; only the header was read. A
  * tensor is made when it is first asked for, and stays valid after `close()`.
@@ -52,15 +55,22 @@ class TensorFile {
     this.#plan = plan
   }
 
-  #open () {
-    if (this.#plan === null) throw failure('ERR_DISPOSED', 'the file was closed')
-    return this.#plan
+  static { own = receiver('file', it => #plan in it) }
+
+  /** @param {unknown} it  what a method was called on */
+  static #open (it) {
+    const plan = own(it).#plan
+    if (plan === null) throw failure('ERR_DISPOSED', 'the file was closed')
+    return plan
   }
 
-  /** @param {unknown} name  that no tensor has */
-  #missing (name) {
+  /**
+   * @param {Map<string, any>} entries
+   * @param {unknown} name  that no tensor has
+   */
+  static #missing (entries, name) {
     if (typeof name !== 'string') return failure('ERR_ARGUMENT', `name is ${show(name)}; a string was expected`)
-    const names = [...this.#open().entries.keys()]
+    const names = [...entries.keys()]
     const meant = nearest(name, names.slice(0, MOST_COMPARED))
     if (meant !== null) return failure('ERR_NOT_FOUND', `there is no tensor ${show(name)}; did you mean ${show(meant)}?`)
     const first = names.slice(0, 3).map(show).join(', ')
@@ -73,7 +83,7 @@ class TensorFile {
    * @returns {number}
    * @throws ERR_DISPOSED the file was closed
    */
-  get size () { return this.#open().entries.size }
+  get size () { return TensorFile.#open(this).entries.size }
 
   /**
    * What the file says of itself: strings in .safetensors; in .gguf numbers, bigint (64-bit), booleans, strings and lists
@@ -83,7 +93,7 @@ class TensorFile {
    * @throws ERR_DISPOSED the file was closed
    */
   get metadata () {
-    const plan = this.#open()
+    const plan = TensorFile.#open(this)
     return (this.#metadata ??= plan.metadata())
   }
 
@@ -93,7 +103,7 @@ class TensorFile {
    * @returns {IterableIterator<string>} the names, in the order of the file
    * @throws ERR_DISPOSED the file was closed
    */
-  keys () { return this.#open().entries.keys() }
+  keys () { return TensorFile.#open(this).entries.keys() }
 
   /**
    * Is there a tensor of this name?
@@ -102,7 +112,7 @@ class TensorFile {
    * @returns {boolean}
    * @throws ERR_DISPOSED the file was closed
    */
-  has (name) { return this.#open().entries.has(name) }
+  has (name) { return TensorFile.#open(this).entries.has(name) }
 
   /**
    * A tensor: the same one each time until it is disposed. Over the file's bytes, but for what is not aligned, in another byte
@@ -115,8 +125,9 @@ class TensorFile {
    * {TypeError} ERR_ARGUMENT
    */
   get (name) {
+    const { entries } = TensorFile.#open(this)
     const found = this.find(name)
-    if (found === undefined) throw this.#missing(name)
+    if (found === undefined) throw TensorFile.#missing(entries, name)
     return found
   }
 
@@ -128,12 +139,12 @@ class TensorFile {
    * @throws as get, but for ERR_NOT_FOUND
    */
   find (name) {
-    const { entries, make } = this.#open()
+    const { entries, make } = TensorFile.#open(this)
     const known = this.#made.get(name)
     if (known !== undefined && !known.isDisposed) return known
     const entry = entries.get(name)
     if (entry === undefined) {
-      if (typeof name !== 'string') throw this.#missing(name)
+      if (typeof name !== 'string') throw TensorFile.#missing(entries, name)
       return undefined
     }
     const made = make(entry)
@@ -149,7 +160,7 @@ class TensorFile {
    * @throws as get, as rejections
    */
   async load (name) {
-    const { entries, makeAsync } = this.#open()
+    const { entries, makeAsync } = TensorFile.#open(this)
     const entry = entries.get(name)
     const known = this.#made.get(name)
     if (entry === undefined || (known !== undefined && !known.isDisposed)) return this.get(name)
@@ -171,15 +182,16 @@ class TensorFile {
    * @throws ERR_NOT_FOUND there is none of that name · ERR_FORMAT · ERR_DISPOSED the file was closed · {TypeError} ERR_ARGUMENT
    */
   info (name) {
-    const { entries, info } = this.#open()
+    const { entries, info } = TensorFile.#open(this)
     const entry = entries.get(name)
-    if (entry === undefined) throw this.#missing(name)
+    if (entry === undefined) throw TensorFile.#missing(entries, name)
     return info(entry)
   }
 
   /** Names and tensors, each as get gives it. @returns {Generator<[string, Tensor]>} */
   * [Symbol.iterator] () {
-    for (const name of this.keys()) yield [name, this.get(name)]
+    const file = own(this)
+    for (const name of file.keys()) yield [name, file.get(name)]
   }
 
   /**
@@ -204,7 +216,7 @@ class TensorFile {
 
   /** Tensors that were taken stay as they are. Closing twice does nothing. */
   close () {
-    this.#plan?.source?.close()
+    own(this).#plan?.source?.close()
     this.#plan = null
     this.#made.clear()
   }

@@ -4,7 +4,7 @@
 
 const { failure } = require('../base/errors')
 const { onNextTurn } = require('../runtime/host')
-const { MOST_PARTS: MOST_TRACKED, show } = require('../base/validate')
+const { MOST_PARTS: MOST_TRACKED, show, receiver } = require('../base/validate')
 
 /** the innermost tidy that runs, with the tensors made in it @type {{ made: any[] } | null} */
 let current = null
@@ -149,6 +149,9 @@ function tidy (fn, isTensor) {
 /** @type {typeof Symbol.dispose} */
 const DISPOSE = Symbol.dispose ?? Symbol.for('Symbol.dispose')
 
+/** what a scope's method was called on @type {(it: any) => Scope} */
+let own
+
 /**
  * Disposes the tensors that it tracks; for asynchronous code, with `using` or `scope`.
  *
@@ -163,6 +166,8 @@ class Scope {
   #tracked = []
   #ended = false
 
+  static { own = receiver('scope', it => #tracked in it) }
+
   /**
    * Disposes the tensor (or each of a list) when the scope ends.
    *
@@ -174,7 +179,8 @@ class Scope {
    * new Scope().track([zeros([2]), ones([2])]).length // 2
    */
   track (value) {
-    if (this.#ended) throw failure('ERR_DISPOSED', 'the scope has ended')
+    const scope = own(this)
+    if (scope.#ended) throw failure('ERR_DISPOSED', 'the scope has ended')
     const given = Array.isArray(value) ? value : [value]
     const { length } = given
     const list = []
@@ -186,7 +192,7 @@ class Scope {
       }
       list.push(tensor)
     }
-    for (const tensor of list) this.#tracked.push(tensor)
+    for (const tensor of list) scope.#tracked.push(tensor)
     return value
   }
 
@@ -204,7 +210,7 @@ class Scope {
    * t.isDisposed // false
    */
   keep (tensor) {
-    this.#tracked = this.#tracked.filter(other => other !== tensor)
+    own(this).#tracked = this.#tracked.filter(other => other !== tensor)
     return tensor
   }
 
@@ -217,12 +223,12 @@ class Scope {
    * s.dispose()
    */
   dispose () {
-    this.end(undefined, () => false)
+    own(this).end(undefined, () => false)
   }
 
   /** What `using` calls: dispose(). */
   [DISPOSE] () {
-    this.dispose()
+    own(this).dispose()
   }
 
   /**
@@ -231,7 +237,7 @@ class Scope {
    * @ignore
    */
   end (result, isTensor) {
-    this.#ended = true
+    own(this).#ended = true
     disposeExcept(this.#tracked.splice(0), result, isTensor)
   }
 }

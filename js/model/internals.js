@@ -7,7 +7,7 @@ const fileCalls = require('../backend/file-calls')
 const { failure } = require('../base/errors')
 const { memory } = require('../backend/memory')
 const { stats, counts, countCopy, countStaged } = require('../backend/storage')
-const { show, shapeOf } = require('../base/validate')
+const { show, receiver, shapeOf } = require('../base/validate')
 const { valuesOfIterable } = require('../layout/values')
 const { checkHeap } = require('../runtime/heap')
 const { dtypes, itemsizes } = require('../backend/dtypes')
@@ -37,6 +37,7 @@ const parts = {
   countCopy,
   countStaged,
   show,
+  receiver,
   shapeOf,
   valuesOfIterable,
   checkHeap,

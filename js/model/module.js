@@ -62,6 +62,9 @@ function isRecord (value) {
   return prototype === null || (Object.getPrototypeOf(prototype) === null && typeof value.location !== 'string')
 }
 
+/** what a module's method was called on @type {(it: any) => Module} */
+let own
+
 /**
  * A model's methods, run by onnxruntime. Inputs are read and given outputs are written in the tensors' own bytes. The only copy is of an output
  * that is an input of the model itself, into the tensor given for it. Calls run in order, each with the inputs and outputs set when it was made.
@@ -85,6 +88,8 @@ class Module {
   #idle = []
   /** @type {Promise<void> | null} */
   #ending = null
+
+  static { own = it => instance().receiver('module', each => #methods in each)(it) }
 
   /**
    * @param {symbol} key
@@ -131,13 +136,13 @@ class Module {
   }
 
   /** Names of the methods, in the order of loading; a copy. @returns {string[]} */
-  get methodNames () { return [...this.#methods.keys()] }
+  get methodNames () { return [...own(this).#methods.keys()] }
   /** The inputs of 'forward'; a copy. @returns {ValueInfo[]} @throws ERR_NOT_FOUND there is no 'forward' */
-  get inputs () { return this.meta().inputs }
+  get inputs () { return own(this).meta().inputs }
   /** The outputs of 'forward'; a copy. @returns {ValueInfo[]} @throws ERR_NOT_FOUND there is no 'forward' */
-  get outputs () { return this.meta().outputs }
+  get outputs () { return own(this).meta().outputs }
   /** Was dispose called? Never throws. @returns {boolean} */
-  get isDisposed () { return this.#ending !== null }
+  get isDisposed () { return own(this).#ending !== null }
 
   /**
    * The inputs and outputs of a method.
@@ -148,7 +153,7 @@ class Module {
    * @see ExecuTorch Module::method_meta
    */
   meta (method) {
-    const { inputs, outputs } = this.#methodOf(method)
+    const { inputs, outputs } = Module.#methodOf(this, method)
     return { inputs: inputs.map(slot => slot.info), outputs: outputs.map(slot => slot.info) }
   }
 
@@ -178,7 +183,7 @@ class Module {
    * @returns {Promise<any>}
    */
   run (inputs = [], options = undefined) {
-    return this.#call(undefined, undefined, inputs, options)
+    return Module.#call(this, undefined, undefined, inputs, options)
   }
 
   /**
@@ -202,7 +207,7 @@ class Module {
    * @returns {Promise<any>}
    */
   forward (...values) {
-    return this.#call('forward', values)
+    return Module.#call(this, 'forward', values)
   }
 
   /**
@@ -231,7 +236,7 @@ class Module {
    * @returns {Promise<any>}
    */
   execute (method, ...values) {
-    return this.#call(method ?? null, values)
+    return Module.#call(this, method ?? null, values)
   }
 
   /**
@@ -247,13 +252,13 @@ class Module {
    */
   setInput (nameOrIndex, value, method) {
     const { failure } = instance()
-    const found = this.#methodOf(method)
+    const found = Module.#methodOf(this, method)
     const slot = slotOf(found.inputs, nameOrIndex, 'input')
     if (value === undefined) throw failure('ERR_ARGUMENT', `${slot.title} is undefined; a value was expected, or null for none`)
     const given = value === null ? undefined : givenOf(slot, value)
     if (this.#ending !== null) { // code of the value has disposed the module
       forget(given)
-      this.#methodOf(method)
+      Module.#methodOf(this, method)
     }
     forget(found.given[slot.index])
     found.given[slot.index] = given
@@ -269,7 +274,7 @@ class Module {
    * @see ExecuTorch Module::set_output
    */
   setOutput (nameOrIndex, tensor, method) {
-    const found = this.#methodOf(method)
+    const found = Module.#methodOf(this, method)
     const slot = slotOf(found.outputs, nameOrIndex, 'output')
     if (tensor !== null) targetOf(slot, tensor)
     found.targets[slot.index] = tensor ?? undefined
@@ -287,7 +292,7 @@ class Module {
    */
   getOutput (nameOrIndex = /** @type {any} */ (0), method = undefined) {
     const { failure } = instance()
-    const { name, outputs, results } = this.#methodOf(method)
+    const { name, outputs, results } = Module.#methodOf(this, method)
     const slot = slotOf(outputs, nameOrIndex, 'output')
     if (results === null) throw failure('ERR_NOT_FOUND', `${slot.title}: no run of '${name}' has ended well yet`)
     if (results[slot.index] === undefined) throw failure('ERR_NOT_FOUND', `${slot.title}: the last run of '${name}' was not asked for it`)
@@ -301,6 +306,11 @@ class Module {
    * @throws nothing
    */
   dispose () {
+    try {
+      own(this)
+    } catch (error) {
+      return Promise.reject(error)
+    }
     this.#ending ??= this.#end()
     return this.#ending
   }
@@ -316,42 +326,46 @@ class Module {
   }
 
   /**
+   * @param {unknown} it  what a method was called on
    * @param {unknown} name
    * @returns {Method} of a module that is not disposed
    */
-  #methodOf (name = 'forward') {
+  static #methodOf (it, name = 'forward') {
     const { failure, show } = instance()
-    if (this.#ending !== null) throw failure('ERR_DISPOSED', 'the module was disposed')
+    const module = own(it)
+    if (module.#ending !== null) throw failure('ERR_DISPOSED', 'the module was disposed')
     if (typeof name !== 'string') throw failure('ERR_ARGUMENT', `method is ${show(name)}; a name was expected`)
-    const method = this.#methods.get(name)
-    if (method === undefined) throw failure('ERR_NOT_FOUND', `there is no method ${show(name)}; methods are ${namesOf(/** @type {any} */ ([...this.#methods.values()]))}`)
+    const method = module.#methods.get(name)
+    if (method === undefined) throw failure('ERR_NOT_FOUND', `there is no method ${show(name)}; methods are ${namesOf(/** @type {any} */ ([...module.#methods.values()]))}`)
     return method
   }
 
   /**
    * Makes a call and waits for its turn and its end.
    *
+   * @param {any} it  what a method was called on
    * @param {unknown} name
    * @param {any[] | undefined} list  arguments of forward and execute; undefined: run's arguments follow
    * @param {any} [inputs]
    * @param {any} [options]
    */
-  async #call (name, list, inputs, options) {
+  static async #call (it, name, list, inputs, options) {
+    const module = own(it)
     /** @type {import('../base/signals').Signal | undefined} */
     let signal
     let outputs
     if (list === undefined) ({ name, outputs, signal } = optionsOf(inputs, options))
     else inputs = list.length === 1 && isRecord(list[0]) ? list[0] : list
-    const method = this.#methodOf(name)
+    const method = Module.#methodOf(module, name)
     const values = valuesOf(method, inputs)
     const { targets, wanted } = targetsOf(method, outputs)
     if (signal !== undefined) instance().checkSignal(signal)
     const run = new Run(method, values, targets, wanted) // the last step that may run code of the caller's
-    if (this.#ending !== null) this.#methodOf(name)
+    if (module.#ending !== null) Module.#methodOf(module, name)
     run.pin()
-    this.#pending++
+    module.#pending++
     try {
-      if (this.#pending > 1) await /** @type {Promise<void>} */ (new Promise(resolve => { this.#waiting.push(resolve) }))
+      if (module.#pending > 1) await /** @type {Promise<void>} */ (new Promise(resolve => { module.#waiting.push(resolve) }))
       if (signal !== undefined) instance().checkSignal(signal)
       const results = await run.perform()
       if (signal !== undefined) instance().checkSignal(signal)
@@ -360,13 +374,13 @@ class Module {
       return wanted === method.all && wanted.length === results.length ? results.slice() : wanted.map(i => results[i])
     } finally {
       run.unpin()
-      this.#next()
+      module.#next()
     }
   }
 
   /** What `await using` calls: dispose(). */
-  [ASYNC_DISPOSE] () {
-    return this.dispose()
+  async [ASYNC_DISPOSE] () {
+    return own(this).dispose()
   }
 
   /** Starts the next call after one has settled. */

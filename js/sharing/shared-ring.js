@@ -5,7 +5,7 @@
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { lazyFile } = require('../runtime/lazy')
-const { show, integer, optionsOf, shapeOf, oneOf } = require('../base/validate')
+const { show, receiver, integer, optionsOf, shapeOf, oneOf } = require('../base/validate')
 const { dtypeOf, itemsizes } = require('../backend/dtypes')
 const { denseLayout } = require('../layout/layouts')
 const { onNextTurn } = require('../runtime/host')
@@ -70,6 +70,9 @@ const controlOf = name => `${name}.control`
  * @property {boolean | undefined} [persist]  `SharedTensor.sweep` leaves it
  */
 
+/** what a ring's method was called on @type {(it: any) => SharedRing} */
+let own
+
 /**
  * A ring of frames in shared memory: one process writes, others read, without locks. The frames are a .npy file, `path`, of shape
  * `[slots, ...shape]`; the control words are another, `controlPath`, of uint64. Made by `SharedRing.create` and `SharedRing.open`.
@@ -105,6 +108,8 @@ class SharedRing {
   #written = 0
   /** next() was called, commit() not yet */
   #isBegun = false
+
+  static { own = receiver('ring', it => #words in it) }
 
   /**
    * @param {symbol} key  that only samebytes has
@@ -200,28 +205,30 @@ class SharedRing {
     if (!found.includes(true)) SharedTensor.unlink(called) // throws ERR_NOT_FOUND
   }
 
-  #live () {
-    if (!this.#isOpen) throw failure('ERR_DISPOSED', 'the ring was disposed')
-    return this.#words
+  /** @param {unknown} it  what a method was called on */
+  static #live (it) {
+    const ring = own(it)
+    if (!ring.#isOpen) throw failure('ERR_DISPOSED', 'the ring was disposed')
+    return ring.#words
   }
 
   /** The name. @returns {string} @throws nothing */
-  get name () { return this.#name }
+  get name () { return own(this).#name }
 
   /** Path of the frames' file: .npy of shape `[slots, ...shape]`. @returns {string} @throws nothing */
-  get path () { return this.#frames.path }
+  get path () { return own(this).#frames.path }
 
   /** Path of the control words' file: .npy of uint64. @returns {string} @throws nothing */
-  get controlPath () { return this.#control.path }
+  get controlPath () { return own(this).#control.path }
 
   /** Frames that the ring keeps at a time. @returns {number} @throws nothing */
-  get slots () { return this.#slots }
+  get slots () { return own(this).#slots }
 
   /** Shape of a frame, in elements. @returns {ReadonlyArray<number>} @throws nothing */
-  get shape () { return this.#shape }
+  get shape () { return own(this).#shape }
 
   /** Dtype of the frames. @returns {D} @throws nothing */
-  get dtype () { return /** @type {D} */ (this.#frames.descriptor.dtype) }
+  get dtype () { return /** @type {D} */ (own(this).#frames.descriptor.dtype) }
 
   /**
    * Number of committed frames; also the index of the next one.
@@ -231,7 +238,7 @@ class SharedRing {
    * @example
    * const newest = ring => ring.count - 1
    */
-  get count () { return countOf(this.#live().word(COUNT)) }
+  get count () { return countOf(SharedRing.#live(this).word(COUNT)) }
 
   /**
    * Begins the next frame. Readers see it after commit(), from when on the view must not be written. A second call before commit()
@@ -246,7 +253,7 @@ class SharedRing {
    * }
    */
   next () {
-    const words = this.#live()
+    const words = SharedRing.#live(this)
     if (this.#role === null) this.#claim()
     words.begin(this.#written, this.#mine)
     this.#isBegun = true
@@ -265,7 +272,7 @@ class SharedRing {
    * }
    */
   commit () {
-    const words = this.#live()
+    const words = SharedRing.#live(this)
     if (!this.#isBegun) throw failure('ERR_STALE', 'no frame was begun: next() comes before commit()')
     words.commit(this.#written)
     this.#isBegun = false
@@ -283,7 +290,7 @@ class SharedRing {
    * const put = (ring, samples) => ring.write(samples, { scale: 0.5 })
    */
   write (src, opts) {
-    const t = this.next()
+    const t = own(this).next()
     try {
       t.copyFrom(src, opts)
     } catch (error) {
@@ -309,11 +316,12 @@ class SharedRing {
    * }
    */
   read (opts) {
+    own(this)
     const { from, signal: given } = optionsOf(opts)
     const first = from === undefined ? null : integer('from', from)
     if (first !== null && first < 0) throw failure('ERR_BOUNDS', `from is ${first}; frames count from 0`)
     const signal = signalOf(given)
-    this.#live()
+    SharedRing.#live(this)
     return this.#reading(first, signal)
   }
 
@@ -397,9 +405,10 @@ class SharedRing {
    * }
    */
   intact (index) {
+    const ring = own(this)
     const n = integer('index', index)
     if (n < 0) throw failure('ERR_BOUNDS', `index is ${n}; frames count from 0`)
-    return this.#live().has(n)
+    return SharedRing.#live(ring).has(n)
   }
 
   /** Becomes the writer. @throws ERR_BUSY there is another */
@@ -461,7 +470,7 @@ class SharedRing {
    * }
    */
   dispose () {
-    if (!this.#isOpen) return
+    if (!own(this).#isOpen) return
     this.#isOpen = false
     this.#releaseRole()
     this.#waits.end()

@@ -6,7 +6,7 @@ const ffi = require('../backend/calls')
 const fileCalls = require('../backend/file-calls')
 const { failure } = require('../base/errors')
 const { lazyFile } = require('../runtime/lazy')
-const { show, boolean, integer, optionsOf, shapeOf, oneOf } = require('../base/validate')
+const { show, receiver, boolean, integer, optionsOf, shapeOf, oneOf } = require('../base/validate')
 const { dtypeOf } = require('../backend/dtypes')
 const { denseLayout } = require('../layout/layouts')
 const { Tensor: TensorClass, wrap } = require('../tensor/tensor')
@@ -98,6 +98,9 @@ const entries = lazyFile(() => require('../files/entries'))
  * @property {() => Tensor} make
  */
 
+/** what a shared tensor's method was called on @type {(it: any) => SharedTensor} */
+let own
+
 /**
  * A tensor in memory shared with other processes: POSIX shared memory, opened by name or by descriptor. Made by
  * `SharedTensor.create` and `SharedTensor.open`. On Linux, in Node, with the native addon.
@@ -131,9 +134,13 @@ class SharedTensor {
     this.#known = plan
   }
 
-  #open () {
-    if (this.#plan === null) throw failure('ERR_DISPOSED', 'the shared tensor was disposed')
-    return this.#plan
+  static { own = receiver('shared tensor', it => #plan in it, 'shared') }
+
+  /** @param {unknown} it  what a method was called on */
+  static #open (it) {
+    const plan = own(it).#plan
+    if (plan === null) throw failure('ERR_DISPOSED', 'the shared tensor was disposed')
+    return plan
   }
 
   /**
@@ -273,7 +280,7 @@ class SharedTensor {
    * @example
    * const isAnonymous = s => s.name === null
    */
-  get name () { return this.#known.name }
+  get name () { return own(this).#known.name }
 
   /**
    * A path by which other processes of this machine open it, for example with np.load; of a sealed segment `/proc/PID/fd/N`, valid until this is disposed.
@@ -283,7 +290,7 @@ class SharedTensor {
    * @example
    * const command = s => `python3 -c "import numpy as np; print(np.load('${s.path}', mmap_mode='r+'))"`
    */
-  get path () { return this.#known.path }
+  get path () { return own(this).#known.path }
 
   /**
    * The file descriptor, for `stdio` of a child process; closed when this is disposed.
@@ -293,7 +300,7 @@ class SharedTensor {
    * @example
    * const options = s => ({ stdio: ['inherit', 'inherit', 'inherit', s.fd] }) // the child's descriptor 3
    */
-  get fd () { return this.#open().segment.fd }
+  get fd () { return SharedTensor.#open(this).segment.fd }
 
   /**
    * Is it sealed, so that nobody can make it shorter?
@@ -303,7 +310,7 @@ class SharedTensor {
    * @example
    * const trusted = fd => SharedTensor.open({ fd }).isSealed
    */
-  get isSealed () { return fileCalls.isSealed(this.fd) }
+  get isSealed () { return fileCalls.isSealed(SharedTensor.#open(this).segment.fd) }
 
   /**
    * Plain data with which `open` in another process finds the same segment; may be sent as JSON.
@@ -314,7 +321,7 @@ class SharedTensor {
    * const send = (child, s) => child.send(s.descriptor)
    */
   get descriptor () {
-    const { descriptor } = this.#known
+    const { descriptor } = own(this).#known
     return { ...descriptor, shape: descriptor.shape.slice() }
   }
 
@@ -326,18 +333,21 @@ class SharedTensor {
    * @example
    * const sum = name => SharedTensor.open(name).tensor.data.reduce((a, b) => a + b, 0)
    */
-  get tensor () { return this.#own() }
-
-  #own () {
-    const { make } = this.#open()
+  get tensor () {
+    const { make } = SharedTensor.#open(this)
     if (this.#tensor === null || this.#tensor.isDisposed) this.#tensor = make()
     return this.#tensor
   }
 
-  /** The tensor's layout, whose words other processes can wait on. @throws ERR_READ_ONLY */
-  #words () {
-    if (!this.#open().segment.writes) throw failure('ERR_READ_ONLY', 'the segment was not opened in mode \'r+\': a word may be a private copy, and nobody can wait on it')
-    return TensorClass.attachedOf(this.#own())
+  /**
+   * The tensor's layout, whose words other processes can wait on.
+   *
+   * @param {SharedTensor} shared  what a method was called on
+   * @throws ERR_READ_ONLY
+   */
+  static #words (shared) {
+    if (!SharedTensor.#open(shared).segment.writes) throw failure('ERR_READ_ONLY', 'the segment was not opened in mode \'r+\': a word may be a private copy, and nobody can wait on it')
+    return TensorClass.attachedOf(shared.tensor)
   }
 
   /**
@@ -362,7 +372,7 @@ class SharedTensor {
    * }
    */
   async wait (index, expected, opts) {
-    const layout = this.#words()
+    const layout = SharedTensor.#words(this)
     this.#waits ??= new (waits().Waits)()
     return this.#waits.wait(layout, index, expected, opts)
   }
@@ -383,7 +393,7 @@ class SharedTensor {
    * }
    */
   notify (index, n) {
-    return waits().notify(this.#words(), index, n)
+    return waits().notify(SharedTensor.#words(this), index, n)
   }
 
   /**
@@ -394,7 +404,7 @@ class SharedTensor {
    * @example
    * const text = s => JSON.stringify(s)
    */
-  toJSON () { return this.descriptor }
+  toJSON () { return own(this).descriptor }
 
   /**
    * Closes the file descriptor and ends waits. Tensors that were taken stay mapped, and a name stays. A second dispose does nothing.
@@ -409,7 +419,7 @@ class SharedTensor {
    * }
    */
   dispose () {
-    this.#waits?.end()
+    own(this).#waits?.end()
     this.#plan?.segment.close()
     this.#plan = null
     this.#tensor = null

@@ -4,7 +4,7 @@
 const { Array, ArrayBuffer, Map, Math, Number, Object, clone, isView, mapGet, transferred } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
-const { show, boolean, integer, integers, shapeOf, optionsOf, isOptions } = require('../base/validate')
+const { show, receiver, boolean, integer, integers, shapeOf, optionsOf, isOptions } = require('../base/validate')
 const { claim, CPU, deviceOfStorage, nameOfDevice } = require('../backend/storage')
 const { dtypeOfArray, dtypeOfType, isArrayBuffer, isSharedArrayBuffer, byteLengthOf } = require('../base/buffers')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
@@ -437,6 +437,9 @@ function overElements (address, { index, itemsize }, shape, strides, given) {
 
 // ---- The builder ----
 
+/** what a builder's method was called on @type {(it: any) => BlobBuilder} */
+let own
+
 /**
  * Sets fromBlob's options one by one; made by forBlob. Setters return the builder. Their values are checked by makeTensor,
  * after which setters throw ERR_STALE.
@@ -446,6 +449,8 @@ function overElements (address, { index, itemsize }, shape, strides, given) {
 class BlobBuilder {
   /** undefined once the tensor was made @type {{ source: any, shape: any, opts: Record<string, unknown> } | undefined} */
   #plan
+
+  static { own = receiver('builder', it => #plan in it) }
 
   /**
    * @param {any} source
@@ -457,20 +462,27 @@ class BlobBuilder {
     this.#plan = { source, shape, opts: { dtype } }
   }
 
-  /** The source and options, until makeTensor has used them: a builder makes one tensor. */
-  #open () {
-    if (this.#plan === undefined) throw failure('ERR_STALE', 'the builder was finished: makeTensor gave its tensor; forBlob begins another one')
-    return this.#plan
+  /**
+   * The source and options, until makeTensor has used them: a builder makes one tensor.
+   *
+   * @param {unknown} it  what a method was called on
+   */
+  static #open (it) {
+    const plan = own(it).#plan
+    if (plan === undefined) throw failure('ERR_STALE', 'the builder was finished: makeTensor gave its tensor; forBlob begins another one')
+    return plan
   }
 
   /**
+   * @template T
+   * @param {T} it  as of #open
    * @param {string} name
    * @param {unknown} value
-   * @returns {this}
+   * @returns {T}
    */
-  #set (name, value) {
-    this.#open().opts[name] = value
-    return this
+  static #option (it, name, value) {
+    BlobBuilder.#open(it).opts[name] = value
+    return it
   }
 
   /**
@@ -488,7 +500,7 @@ class BlobBuilder {
    * @param {string} dtype
    * @returns {any}
    */
-  dtype (dtype) { return this.#set('dtype', dtype) }
+  dtype (dtype) { return BlobBuilder.#option(this, 'dtype', dtype) }
   /**
    * Elements from one to the next per axis.
    *
@@ -498,7 +510,7 @@ class BlobBuilder {
    * @example
    * forBlob(new Float32Array(6), [2, 3]).strides([1, 2]).makeTensor().strides // [1, 2]
    */
-  strides (strides) { return this.#set('strides', strides) }
+  strides (strides) { return BlobBuilder.#option(this, 'strides', strides) }
   /**
    * Axes from outermost to innermost in memory.
    *
@@ -508,7 +520,7 @@ class BlobBuilder {
    * @example
    * forBlob(new Float32Array(6), [2, 3]).dimOrder([1, 0]).makeTensor().strides // [1, 2]
    */
-  dimOrder (order) { return this.#set('dimOrder', order) }
+  dimOrder (order) { return BlobBuilder.#option(this, 'dimOrder', order) }
   /**
    * Where the first element is.
    *
@@ -518,7 +530,7 @@ class BlobBuilder {
    * @example
    * forBlob(Int8Array.of(1, 2, 3)).offset(1).makeTensor().toArray() // [2, 3]
    */
-  offset (offset) { return this.#set('offset', offset) }
+  offset (offset) { return BlobBuilder.#option(this, 'offset', offset) }
   /**
    * How many bytes an address has; the extent is checked against it.
    *
@@ -528,7 +540,7 @@ class BlobBuilder {
    * @example
    * const floats = (address, owner) => forBlob(address, [4], 'float32').nbytes(16).owner(owner).makeTensor()
    */
-  nbytes (nbytes) { return this.#set('nbytes', nbytes) }
+  nbytes (nbytes) { return BlobBuilder.#option(this, 'nbytes', nbytes) }
   /**
    * How far resize may go; no blob grows.
    *
@@ -538,7 +550,7 @@ class BlobBuilder {
    * @example
    * forBlob(new Float32Array(2)).dynamism('static').makeTensor().dynamism // 'static'
    */
-  dynamism (dynamism) { return this.#set('dynamism', dynamism) }
+  dynamism (dynamism) { return BlobBuilder.#option(this, 'dynamism', dynamism) }
   /**
    * A function to be called once, on a later turn, when no tensor uses the bytes any more.
    *
@@ -548,7 +560,7 @@ class BlobBuilder {
    * @example
    * const wrap = (address, free) => forBlob(address, [4], 'float32').deleter(free).makeTensor()
    */
-  deleter (deleter) { return this.#set('deleter', deleter) }
+  deleter (deleter) { return BlobBuilder.#option(this, 'deleter', deleter) }
   /**
    * A value to keep alive as long as the bytes are in use.
    *
@@ -558,7 +570,7 @@ class BlobBuilder {
    * @example
    * forBlob(new Float32Array(2)).owner('me').makeTensor().owner // 'me'
    */
-  owner (owner) { return this.#set('owner', owner) }
+  owner (owner) { return BlobBuilder.#option(this, 'owner', owner) }
   /**
    * Declares that the caller keeps an address' bytes valid for as long as they are in use.
    *
@@ -568,7 +580,7 @@ class BlobBuilder {
    * @example
    * const floats = address => forBlob(address, [4], 'float32').borrowed().makeTensor()
    */
-  borrowed (yes = true) { return this.#set('borrowed', yes) }
+  borrowed (yes = true) { return BlobBuilder.#option(this, 'borrowed', yes) }
   /**
    * Transfers the caller's ArrayBuffer, which is detached.
    *
@@ -580,7 +592,7 @@ class BlobBuilder {
    * forBlob(source).transfer().makeTensor()
    * source.length // 0
    */
-  transfer (yes = true) { return this.#set('transfer', yes) }
+  transfer (yes = true) { return BlobBuilder.#option(this, 'transfer', yes) }
   /**
    * Where the bytes are.
    *
@@ -590,7 +602,7 @@ class BlobBuilder {
    * @example
    * forBlob(new Float32Array(2)).device('cpu').makeTensor().device // 'cpu'
    */
-  device (device) { return this.#set('device', device) }
+  device (device) { return BlobBuilder.#option(this, 'device', device) }
   /**
    * Makes the tensor and its views read-only: samebytes' writers refuse them.
    *
@@ -600,7 +612,7 @@ class BlobBuilder {
    * @example
    * forBlob(new Float32Array(2)).readOnly().makeTensor().isReadOnly // true
    */
-  readOnly (yes = true) { return this.#set('readOnly', yes) }
+  readOnly (yes = true) { return BlobBuilder.#option(this, 'readOnly', yes) }
 
   /**
    * Makes the tensor, once. If it throws, the caller keeps the source and may try again.
@@ -612,7 +624,7 @@ class BlobBuilder {
    * forBlob(new Float32Array(6), [2, 3]).makeTensor().shape // [2, 3]
    */
   makeTensor () {
-    const { source, shape, opts } = this.#open()
+    const { source, shape, opts } = BlobBuilder.#open(this)
     const made = fromBlob(source, shape, opts)
     this.#plan = undefined
     return made

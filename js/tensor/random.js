@@ -3,7 +3,7 @@
 
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
-const { show, optionsOf, shapeOf } = require('../base/validate')
+const { show, receiver, optionsOf, shapeOf } = require('../base/validate')
 const { dtypeOf } = require('../backend/dtypes')
 const { emptyLayout, dtypeLike, written } = require('../layout/layouts')
 const { deviceOf } = require('../layout/placement')
@@ -24,6 +24,9 @@ function seedOf (seed) {
   throw failure('ERR_ARGUMENT', `the seed is ${show(seed)}; a safe integer or a bigint was expected`)
 }
 
+/** what a generator's method was called on @type {(it: any) => Generator} */
+let own
+
 /**
  * A position in a seed's stream of random numbers (Philox4x32-10). The same seed gives the same bits on every back end; each
  * call continues where the one before ended.
@@ -37,6 +40,8 @@ class Generator {
   #seed
   #offset = 0n
 
+  static { own = receiver('generator', it => #seed in it) }
+
   /**
    * @param {number | bigint} seed  its low 64 bits are used
    * @throws {TypeError} ERR_ARGUMENT
@@ -46,9 +51,9 @@ class Generator {
   }
 
   /** The seed, as 64 bits. @returns {bigint} */
-  get seed () { return this.#seed }
+  get seed () { return own(this).#seed }
   /** 32-bit words of the stream that have been used. @returns {bigint} */
-  get offset () { return this.#offset }
+  get offset () { return own(this).#offset }
 
   /**
    * Restarts at the beginning of a seed's stream.
@@ -61,8 +66,9 @@ class Generator {
    * new Generator(1).manualSeed(2).seed // 2n
    */
   manualSeed (seed) {
-    this.#seed = seedOf(seed)
-    this.#offset = 0n
+    const generator = own(this)
+    generator.#seed = seedOf(seed)
+    generator.#offset = 0n
     return this
   }
 

@@ -10,7 +10,7 @@ const { learnTensors } = require('../base/tensors')
 const { functionsOf, lazyFile } = require('../runtime/lazy')
 const { countCopy, claim, unclaim, CPU, isDevice, deviceOfStorage, nameOfDevice } = require('../backend/storage')
 const {
-  show, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, axisAndOptions, CASTINGS, castingOf,
+  show, wrongReceiver, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, axisAndOptions, CASTINGS, castingOf,
   inside, wrongCount, formatOf, checkCounts, MOST_PARTS, sameParts, equalSizes, checkSizes
 } = require('../base/validate')
 const { dtypes, itemsizes, dtypeOf } = require('../backend/dtypes')
@@ -83,13 +83,6 @@ function disposed () {
 
 function readOnly () {
   return failure('ERR_READ_ONLY', 'the tensor is read-only')
-}
-
-/** @param {unknown} t  what a method was called on */
-function withoutTensor (t) {
-  return failure('ERR_ARGUMENT', t === undefined || t === null
-    ? 'a method was called without its tensor; t.method(...), or t => t.method(...) as a function, was expected'
-    : `a method or property of tensors was used on ${show(t)}; a tensor was expected (a Proxy of one, or an object that inherits from one, is none)`)
 }
 
 /**
@@ -216,7 +209,7 @@ class Tensor {
       try {
         return t.#layout
       } catch {
-        throw withoutTensor(t)
+        throw wrongReceiver('tensor', t, 't')
       }
     }
     view = (t, layout) => {

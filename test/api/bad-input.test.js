@@ -211,6 +211,47 @@ describe('bad input', () => {
     })
   })
 
+  describe('that is no object of its class', () => {
+    const { cuda, forBlob, Generator, parseSafetensors, Scope, SharedRing, SharedTensor, toSafetensorsBytes } = require('samebytes')
+    const file = parseSafetensors(toSafetensorsBytes({ a: tensor([1, 2]) }))
+    const builder = forBlob(new Float32Array(2))
+    const accessors = [1, 2, 3, 4, 5].map(ndim => [`Accessor${ndim}`, Object.getPrototypeOf(zeros(Array(ndim).fill(1)).accessor()), 'accessor'])
+    const CLASSES = [['Generator', Generator.prototype, 'generator'], ['Scope', Scope.prototype, 'scope'], ['TensorFile', Object.getPrototypeOf(file), 'file'],
+      ['BlobBuilder', Object.getPrototypeOf(builder), 'builder'], ['SharedTensor', SharedTensor.prototype, 'shared tensor'], ['SharedRing', SharedRing.prototype, 'ring'],
+      ['cuda.Stream', cuda.Stream.prototype, 'cuda.Stream'], ['cuda.Event', cuda.Event.prototype, 'cuda.Event'],
+      ['Module', require('samebytes/module').Module.prototype, 'module'], ...accessors]
+
+    for (const [name, prototype, noun] of CLASSES) {
+      it(`is a typed error for every method and getter of ${name}`, async () => {
+        for (const key of Reflect.ownKeys(prototype)) {
+          const { value, get } = Object.getOwnPropertyDescriptor(prototype, key)
+          const member = get ?? value
+          if (key === 'constructor' || typeof member !== 'function' || key === Symbol.for('nodejs.util.inspect.custom')) continue
+          const use = async it => {
+            const result = member.call(it, 0)
+            return typeof result?.next === 'function' ? result.next() : result // a generator begins here
+          }
+          for (const it of [undefined, null, 1, 'x', {}, sample(), prototype, Object.create(prototype), new Proxy(Object.create(prototype), {})]) {
+            await assert.rejects(use(it), error => {
+              assert.equal(error.code, 'ERR_ARGUMENT', `${String(key)}: ${error.stack}`)
+              assert.ok(error instanceof TypeError)
+              assert.match(error.message, noun === 'accessor' ? /without its accessor/ : new RegExp(it === undefined || it === null ? `^a method was called without its ${noun}; ` : `^a method or property of ${noun}s was used on .*; a ${noun} was expected`))
+              return true
+            })
+          }
+        }
+      })
+    }
+
+    it('says so of a method that was taken from its file, builder or generator', () => {
+      const [{ get }, { offset }, { manualSeed }] = [file, builder, new Generator(1)]
+      fails(() => get('a'), TypeError, 'ERR_ARGUMENT', /^a method was called without its file; file\.method\(\.\.\.\), or file => file\.method\(\.\.\.\) as a function, was expected$/)
+      fails(() => offset(0), TypeError, 'ERR_ARGUMENT', /^a method was called without its builder; /)
+      fails(() => ({ manualSeed }).manualSeed(0), TypeError, 'ERR_ARGUMENT', /^a method or property of generators was used on an object; a generator was expected/)
+      assert.deepEqual([...file].map(([name, t]) => [name, t.toArray()]), [['a', [1, 2]]])
+    })
+  })
+
   // Everything a caller passes may run a caller's code: it must not find the library half-way.
   describe('that calls back', () => {
     const busy = () => {
