@@ -201,7 +201,12 @@ class TensorFile {
    * @returns {string}
    */
   [INSPECT] (depth = 0) {
-    const plan = this.#plan
+    let plan
+    try {
+      plan = own(this).#plan
+    } catch (/** @type {any} */ error) { // of a Proxy console.log calls the target's method, with the Proxy as this
+      return `[TensorFile: ${error.message}]`
+    }
     if (plan === null) return 'TensorFile(closed)'
     const { size } = plan.entries
     if (typeof depth === 'number' && depth < 0) return `[TensorFile(${size})]`

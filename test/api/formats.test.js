@@ -1,7 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { inspect } = require('node:util')
-const { alloc, dtypes, memory, parseGguf, parseNpy, parseNpz, parseSafetensors, sharesMemory, tensor, toNpzBytes, toSafetensorsBytes, zeros } = require('samebytes')
+const { alloc, cuda, dtypes, forBlob, Generator, memory, parseGguf, parseNpy, parseNpz, parseSafetensors, Scope, SharedRing, SharedTensor, sharesMemory, tensor, toNpzBytes, toSafetensorsBytes, zeros } = require('samebytes')
 const { copied, fails, refuses } = require('../setup')
 const { crc32, u32, u64, npyOf, safetensors, text, gguf, zip, placed, floats } = require('../files')
 const { npyFiles, safetensorsFiles, ggufFiles, npzFiles } = require('../corpora')
@@ -404,6 +404,19 @@ describe('a file object in console.log', () => {
     assert.equal(text.split('\n').length, 23)
     assert.match(text, /^TensorFile\(300\) \{\n {2}"layer\.0": float32 \[2\],\n/)
     assert.match(text, /,\n {2}\.\.\. 280 more\n\}$/)
+  })
+
+  it('says that a Proxy of one is none, as that of a tensor is; neither throws, nor do those of other classes', () => {
+    const file = parseSafetensors(toSafetensorsBytes({ a: zeros([1]) }))
+    for (const fake of [new Proxy(file, {}), Object.create(file), Object.create(Object.getPrototypeOf(file))]) {
+      for (const options of [{}, { showHidden: true }, { getters: true }]) {
+        assert.match(inspect(fake, options), /^\[TensorFile: a method or property of files was used on an object; a file was expected \(a Proxy of one, .*\)\]$/)
+      }
+    }
+    assert.match(inspect(new Proxy(zeros([1]), {})), /^\[Tensor: a method or property of tensors was used on an object; /)
+    for (const one of [new Generator(1), new Scope(), forBlob(new Float32Array(1)), zeros([1]).accessor(), ...[SharedTensor, SharedRing, cuda.Stream, cuda.Event].map(({ prototype }) => Object.create(prototype))]) {
+      for (const options of [{}, { showHidden: true }, { getters: true }, { showProxy: true }]) inspect(new Proxy(one, {}), options)
+    }
   })
 
   it('says of what is no array why, and throws never', () => {
