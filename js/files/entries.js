@@ -1,7 +1,7 @@
 'use strict'
 // What a file's header says of its tensors, and the tensors over the file's bytes.
 
-const { arrayMap, nbytesOf, typedSet } = require('../base/primordials')
+const { JSON, Math, Uint8Array, arrayMap, arrayOf, arraySlice, mapGet, mapSet, nbytesOf, typedSet } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const fileCalls = require('../backend/file-calls')
 const { failure } = require('../base/errors')
@@ -82,7 +82,7 @@ function entryOf (words, name, type) {
     blockBytes: words[7],
     begin: words[8],
     nbytes: words[9],
-    shape: Array.from(words.subarray(11, 11 + words[10]))
+    shape: arrayOf(words[10], d => words[11 + d])
   }
 }
 
@@ -98,7 +98,7 @@ function tensorOf ({ dtype, shape, blockElements, blockBytes, nbytes }) {
   if (blockElements === 1 && blockBytes === 1) return { dtype: bytes, shape }
   const last = shape[shape.length - 1]
   if (shape.length === 0 || last % blockElements !== 0) return { dtype: bytes, shape: [nbytes] }
-  return { dtype: bytes, shape: [...shape.slice(0, -1), last / blockElements * blockBytes] }
+  return { dtype: bytes, shape: arrayMap(shape, (n, d) => d < shape.length - 1 ? n : last / blockElements * blockBytes) }
 }
 
 /**
@@ -150,10 +150,9 @@ function unwritable ({ name, begin }, swapped) {
  */
 function copyOf (source, { begin, nbytes }) {
   const storage = backend.allocate(nbytes, ffi.check)
-  if (nbytes === 0) return storage
-  const buffer = /** @type {ArrayBuffer} */ (backend.bufferOf(storage, ffi.check))
   for (let at = 0; at < nbytes;) {
-    const piece = source.view(begin + at, Math.min(nbytes - at, PIECE))
+    const piece = source.view(begin + at, Math.min(nbytes - at, PIECE)) // may run code of a program's, and WASM memory grow
+    const buffer = /** @type {ArrayBuffer} */ (backend.bufferOf(storage, ffi.check))
     typedSet(new Uint8Array(buffer, storage.byteOffset + at, nbytesOf(piece)), piece)
     at += nbytesOf(piece)
   }
@@ -165,7 +164,7 @@ function copyOf (source, { begin, nbytes }) {
 function infoOf (entry) {
   const { dtype, shape } = tensorOf(entry)
   const { name, type, shape: fileShape, blockElements: elements, blockBytes: bytes, begin: byteOffset, nbytes } = entry
-  return { name, dtype: dtype.name, shape: shape.slice(), type, fileShape: fileShape.slice(), block: { elements, bytes }, byteOffset, nbytes }
+  return { name, dtype: dtype.name, shape: arraySlice(shape), type, fileShape: arraySlice(fileShape), block: { elements, bytes }, byteOffset, nbytes }
 }
 
 /**
@@ -176,8 +175,8 @@ function infoOf (entry) {
  * @throws ERR_FORMAT the name is there already
  */
 function setOnce (map, name, at, value) {
-  if (map.has(name)) throw failure('ERR_FORMAT', `byte ${at}: this name is there twice`)
-  map.set(name, value)
+  if (mapGet(map, name) !== undefined) throw failure('ERR_FORMAT', `byte ${at}: this name is there twice`)
+  mapSet(map, name, value)
 }
 
 module.exports = { parseHeader, entryOf, tensorOf, layoutWithout, tensorFromEntry, infoOf, setOnce }

@@ -1,20 +1,19 @@
 'use strict'
 // Public, in Node: tensors written to files.
 
-const { lengthOf, newList } = require('../base/primordials')
+const { bytesFrom, lengthOf, newList, typedSet } = require('../base/primordials')
 const fs = require('node:fs')
 const { backend } = require('../backend/calls')
 const { optionsOf } = require('../base/validate')
 const { checkSignal } = require('../base/signals')
 const { OptionalFields, countStaged } = require('../backend/storage')
-const { Tensor } = require('../tensor/tensor')
 const { TemporaryFile, isRestricted } = require('./atomic-write')
 const { pathOf, extensionOf } = require('./paths')
 const { systemError } = require('./system-errors')
 const { CHUNK, transferOptions, rejection, callback } = require('./transfers')
 const writers = require('./writers')
 
-const { ChecksummedTensor, contentOf, withPart, sizeOf } = writers
+const { TensorPiece, ChecksummedTensor, contentOf, withPart, sizeOf } = writers
 
 /** @import { AnyTensor } from '../base/types' */
 /** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
@@ -43,8 +42,8 @@ const copyBuffer = pieces => new Uint8Array(pieces.reduce((n, piece) => piece in
  */
 function stableBytes (piece, part, own) {
   if (!(piece instanceof ChecksummedTensor)) return part
-  own.set(part)
-  return own.subarray(0, part.length)
+  typedSet(own, part)
+  return bytesFrom(own, 0, lengthOf(part))
 }
 
 /** @param {Piece[]} pieces */
@@ -63,7 +62,7 @@ function writeSync (file, pieces) {
         at += withPart(piece, at, Math.min(CHUNK, n - at), part => {
           const bytes = stableBytes(piece, part, own)
           const count = fs.writeSync(temporary.fd, bytes)
-          if (piece instanceof ChecksummedTensor) piece.add(bytes.subarray(0, count))
+          if (piece instanceof ChecksummedTensor) piece.add(bytesFrom(bytes, 0, count))
           return count
         })
       }
@@ -88,7 +87,9 @@ async function writeAsync (file, pieces, { signal, onProgress, replace }) {
   const held = newList() // storages, which no program may see
   for (let i = 0; i < pieces.length; i++) {
     const piece = contentOf(pieces[i])
-    if (Tensor.isTensor(piece)) held[held.length] = Tensor.attachedOf(piece).storage
+    if (!(piece instanceof TensorPiece)) continue
+    piece.check()
+    held[held.length] = piece.layout.storage
   }
   for (let i = 0; i < held.length; i++) claim(held[i])
   try {
@@ -126,13 +127,13 @@ async function writeInto (fd, pieces, signal, onProgress) {
     for (let at = 0, n = sizeOf(piece); at < n;) {
       const count = await withPart(piece, at, Math.min(CHUNK, n - at), async part => {
         const bytes = stableBytes(piece, part, own)
-        const stays = mayMove(piece) ? own.subarray(0, part.length) : bytes
+        const stays = mayMove(piece) ? bytesFrom(own, 0, lengthOf(part)) : bytes
         if (stays !== bytes) {
-          stays.set(part)
+          typedSet(stays, part)
           countStaged(lengthOf(part))
         }
-        const count = await callback(done => { fs.write(fd, stays, 0, stays.length, null, done) })
-        if (piece instanceof ChecksummedTensor) piece.add(stays.subarray(0, count))
+        const count = await callback(done => { fs.write(fd, stays, 0, lengthOf(stays), null, done) })
+        if (piece instanceof ChecksummedTensor) piece.add(bytesFrom(stays, 0, count))
         return count
       })
       at += count
@@ -149,7 +150,7 @@ async function writeInto (fd, pieces, signal, onProgress) {
  *
  * @param {Piece} piece
  */
-const mayMove = piece => Tensor.isTensor(piece) && !backend.isFixed(Tensor.layoutOf(piece).storage)
+const mayMove = piece => piece instanceof TensorPiece && !backend.isFixed(piece.layout.storage)
 
 /** Keeps a storage, which nobody may write to until unclaim. @param {Storage} storage */
 function claim (storage) {

@@ -1,7 +1,7 @@
 'use strict'
 // Tensors as the bytes of .npy, .npz and .safetensors files, in pieces: headers, and the tensors' own bytes.
 
-const { arrayJoin, arrayMap } = require('../base/primordials')
+const { Uint8Array, arrayConcat, arrayJoin, arrayMap, bytesFrom, lengthOf, rootless, typedSet } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { textOf, bytesOf } = require('../runtime/host')
@@ -19,21 +19,38 @@ const { NUMPY_TYPES } = require('./npy')
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
 
 /**
- * A piece of a file: bytes, or a tensor, whose bytes are looked up at each use, because WASM memory may grow (withPart).
+ * A piece of a file. A tensor's bytes are looked up at each use, because WASM memory may grow (withPart).
  *
- * @typedef {Uint8Array | Tensor | ChecksummedTensor} Piece
+ * @typedef {Uint8Array | TensorPiece | ChecksummedTensor} Piece
  */
+
+/** A tensor as it was when the file's header was made. */
+class TensorPiece {
+  /** @param {Tensor} tensor  contiguous in the header's order where its bytes are written */
+  constructor (tensor) {
+    this.tensor = tensor
+    this.layout = Tensor.attachedOf(tensor)
+    this.nbytes = this.layout.size * dtypes[this.layout.dtype].itemsize
+  }
+
+  /** @throws ERR_STALE the tensor was resized or got other bytes since, by code of a program's that ran meanwhile · ERR_DISPOSED, ERR_DETACHED */
+  check () {
+    if (Tensor.attachedOf(this.tensor) !== this.layout) throw failure('ERR_STALE', 'a tensor was resized, or given other bytes, while a file was made of it')
+  }
+}
+
+rootless(TensorPiece)
 
 /**
  * A tensor in a zip. Others may write to it meanwhile, so its checksum is taken of the bytes that were written.
  */
 class ChecksummedTensor {
   /**
-   * @param {Tensor} tensor
+   * @param {TensorPiece} content
    * @param {number} crc  of the bytes before it in its member
    */
-  constructor (tensor, crc) {
-    this.tensor = tensor
+  constructor (content, crc) {
+    this.content = content
     this.crc = crc
     /** the checksum's bytes in the zip's directory, which is written later @type {Uint8Array} */
     this.field = new Uint8Array(4)
@@ -46,10 +63,12 @@ class ChecksummedTensor {
 
   /** @returns {Uint8Array} what is written at byte `at` after all bytes were added */
   sum () {
-    this.field.set(numbers([4, this.crc]))
+    typedSet(this.field, numbers([4, this.crc]))
     return this.field
   }
 }
+
+rootless(ChecksummedTensor)
 
 const ALIGNMENT = 64
 const ENTRY_BYTES = 2048 // of heap, for the pieces of one tensor
@@ -116,8 +135,8 @@ function npyHeader (dtype, shape, fortran) {
   text = text.padEnd(text.length + Math.max(0, 21 - String((fortran ? shape[shape.length - 1] : shape[0]) ?? 0).length))
   const length = Math.ceil((10 + text.length + 1) / ALIGNMENT) * ALIGNMENT - 10
   const header = new Uint8Array(10 + length).fill(32)
-  header.set([0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, 1, 0, length & 255, length >> 8])
-  header.set(bytesOf(text), 10)
+  typedSet(header, [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, 1, 0, length & 255, length >> 8])
+  typedSet(header, bytesOf(text), 10)
   header[header.length - 1] = 10
   return header
 }
@@ -125,13 +144,13 @@ function npyHeader (dtype, shape, fortran) {
 /**
  * @param {Tensor} t
  * @param {string} reason
- * @returns {Piece[]}
+ * @returns {[Uint8Array, TensorPiece]}
  */
 function npyPieces (t, reason) {
   const layout = Tensor.attachedOf(t)
   const fortran = layout.shape.length > 1 && !ffi.isContiguous(layout) && ffi.isContiguousIn(layout, arrayMap(layout.shape, (_, d) => layout.shape.length - 1 - d))
-  const bytes = fortran ? Tensor.prototype.permute.call(t, arrayMap(layout.shape, (_, d) => layout.shape.length - 1 - d)) : compact(t)
-  return [npyHeader(specOf('', t).dtype, layout.shape, fortran), bytes]
+  const piece = new TensorPiece(fortran ? Tensor.prototype.permute.call(t, arrayMap(layout.shape, (_, d) => layout.shape.length - 1 - d)) : compact(t))
+  return [npyHeader(dtypes[layout.dtype].name, layout.shape, fortran), piece]
 }
 
 // ---- Several tensors ----
@@ -200,25 +219,13 @@ function metadataOf (metadata) {
 /** @typedef {{ name: string, dtype: string, shape: readonly number[], nbytes: number }} Spec */
 
 /**
- * dtype, shape and bytes of a tensor, by its layout: it may have properties of its own.
- *
- * @param {string} name
- * @param {Tensor} t
- * @returns {Spec}
- */
-function specOf (name, t) {
-  const { dtype: index, shape, size } = Tensor.attachedOf(t)
-  const { name: dtype, itemsize } = dtypes[index]
-  return { name, dtype, shape, nbytes: size * itemsize }
-}
-
-/**
  * The header of a .safetensors file, and where each tensor begins behind it. The format allows no holes, so tensors of multiples
  * of 64 bytes come first, each at such a multiple, then the others by the size of their elements.
  *
- * @param {readonly Spec[]} specs
+ * @template {Spec} S
+ * @param {readonly S[]} specs
  * @param {[string, string][]} metadata
- * @returns {{ header: Uint8Array, order: { spec: Spec, begin: number }[], total: number }}
+ * @returns {{ header: Uint8Array, order: { spec: S, begin: number }[], total: number }}
  */
 function safetensorsHeader (specs, metadata) {
   const rank = (/** @type {Spec} */ { dtype, nbytes }) => nbytes % ALIGNMENT === 0 ? ALIGNMENT : dtypeOf(dtype).itemsize
@@ -240,7 +247,7 @@ function safetensorsHeader (specs, metadata) {
   const header = new Uint8Array(length).fill(32)
   new DataView(header.buffer).setUint32(0, length - 8, true)
   header.fill(0, 4, 8)
-  header.set(text, 8)
+  typedSet(header, text, 8)
   for (const place of order) place.begin += length
   return { header, order, total: length + at }
 }
@@ -252,9 +259,16 @@ function safetensorsHeader (specs, metadata) {
  * @returns {Piece[]}
  */
 function safetensorsPieces (entries, metadata, reason) {
-  const tensors = new Map(entries)
-  const { header, order } = safetensorsHeader(entries.map(([name, t]) => specOf(name, t)), metadata)
-  return [header, ...order.map(({ spec }) => compact(/** @type {Tensor} */ (tensors.get(spec.name))))]
+  const specs = arrayMap(entries, entry => {
+    const piece = new TensorPiece(entry[1])
+    const { layout, nbytes } = piece
+    return { name: entry[0], dtype: dtypes[layout.dtype].name, shape: layout.shape, nbytes, piece }
+  })
+  const { header, order } = safetensorsHeader(specs, metadata)
+  return arrayConcat(/** @type {Piece[]} */ ([header]), arrayMap(order, ({ spec }) => {
+    spec.piece.check()
+    return new TensorPiece(compact(spec.piece.tensor))
+  }))
 }
 
 /**
@@ -273,8 +287,8 @@ function npzPieces (entries, reason) {
   let at = 0
   for (const [name, t] of entries) {
     const array = npyPieces(t, reason)
-    const size = array.reduce((n, piece) => n + sizeOf(piece), 0)
-    const summed = new ChecksummedTensor(/** @type {Tensor} */ (array[1]), crc32(/** @type {Uint8Array} */ (array[0]), 0))
+    const size = lengthOf(array[0]) + array[1].nbytes
+    const summed = new ChecksummedTensor(array[1], crc32(array[0], 0))
     const file = bytesOf(`${name}.npy`)
     if (file.length > 0xffff || name.includes('\0')) throw failure('ERR_ARGUMENT', `a name of tensors is ${show(name.slice(0, 300))}; a zip takes ${0xffff - 4} bytes without a character 0`)
     const wide = zip64([size, size])
@@ -349,14 +363,14 @@ function joined (...parts) {
   const bytes = new Uint8Array(parts.reduce((n, part) => n + part.length, 0))
   let at = 0
   for (const part of parts) {
-    bytes.set(part, at)
+    typedSet(bytes, part, at)
     at += part.length
   }
   return bytes
 }
 
-/** @param {Piece} piece @returns {Uint8Array | Tensor} */
-const contentOf = piece => piece instanceof ChecksummedTensor ? piece.tensor : piece
+/** @param {Piece} piece @returns {Uint8Array | TensorPiece} */
+const contentOf = piece => piece instanceof ChecksummedTensor ? piece.content : piece
 
 /**
  * Calls use with some bytes of a piece, which may be gone afterwards.
@@ -370,13 +384,15 @@ const contentOf = piece => piece instanceof ChecksummedTensor ? piece.tensor : p
  */
 function withPart (piece, at, nbytes, use) {
   const what = contentOf(piece)
-  return Tensor.isTensor(what) ? readBytes(Tensor.attachedOf(what), at, nbytes, use) : use(/** @type {Uint8Array} */ (what).subarray(at, at + nbytes))
+  if (!(what instanceof TensorPiece)) return use(bytesFrom(what, at, at + nbytes))
+  what.check()
+  return readBytes(what.layout, at, nbytes, use)
 }
 
 /** @param {Piece} piece */
 function sizeOf (piece) {
   const what = contentOf(piece)
-  return Tensor.isTensor(what) ? specOf('', what).nbytes : /** @type {Uint8Array} */ (what).length
+  return what instanceof TensorPiece ? what.nbytes : lengthOf(what)
 }
 
 /**
@@ -395,10 +411,10 @@ function bytesOfPieces (pieces, reason) {
   let at = 0
   for (const piece of pieces) {
     const n = sizeOf(piece)
-    withPart(piece, 0, n, part => { bytes.set(part, at) })
+    withPart(piece, 0, n, part => { typedSet(bytes, part, at) })
     if (piece instanceof ChecksummedTensor) {
-      piece.add(bytes.subarray(at, at + n))
-      bytes.set(piece.sum(), piece.at)
+      piece.add(bytesFrom(bytes, at, at + n))
+      typedSet(bytes, piece.sum(), piece.at)
     }
     at += n
   }
@@ -414,7 +430,7 @@ function bytesOfPieces (pieces, reason) {
  *
  * @param {AnyTensor} t
  * @returns {Uint8Array} a copy; the data begins at a multiple of 64
- * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_MEMORY · ERR_DETACHED, ERR_DISPOSED
+ * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_MEMORY · ERR_DETACHED, ERR_DISPOSED · ERR_STALE code of the program's resized it meanwhile
  * @see NumPy save
  * @example
  * toNpyBytes(zeros([2, 3])).length // 152
@@ -456,4 +472,4 @@ function toSafetensorsBytes (tensors, opts) {
 
 /** @typedef {Record<string, AnyTensor> | Iterable<readonly [string, AnyTensor]>} Tensors by name: a record, a Map, a file object, entries */
 
-module.exports = { toNpyBytes, toNpzBytes, toSafetensorsBytes, tensorGiven, entriesOf, npzEntriesOf, metadataOf, npyHeader, npyPieces, npzPieces, safetensorsHeader, safetensorsPieces, ChecksummedTensor, contentOf, withPart, sizeOf }
+module.exports = { toNpyBytes, toNpzBytes, toSafetensorsBytes, tensorGiven, entriesOf, npzEntriesOf, metadataOf, npyHeader, npyPieces, npzPieces, safetensorsHeader, safetensorsPieces, TensorPiece, ChecksummedTensor, contentOf, withPart, sizeOf }
