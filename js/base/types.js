@@ -332,6 +332,8 @@
 
 /** @template U @template [V=U] @typedef {[U] extends [never] ? false : U extends any ? ([V] extends [U] ? false : true) : never} IsUnion */
 
+/** T where D is one dtype, also one that a caller's own function does not know; nothing where D is one of several. @template D @template T @typedef {true extends IsUnion<D> ? never : T} OfOne */
+
 /**
  * The dtype of several tensors together; any where a list does not tell how many of each dtype it has.
  *

@@ -1288,10 +1288,20 @@ class Tensor {
   /**
    * This tensor if it has the dtype (and is on the device, where one is given), else a copy that has and is.
    *
+   * @template {DtypeName} E
+   * @overload
+   * @param {E | (ToOptions<E> & { dtype: E })} target  a dtype, or dtype and device
+   * @param {ToOptions<E>} [opts]  copy: true always copies; out: gets the copy, and is returned
+   * @returns {Tensor<E>}
+   * @throws as with a device
+   */
+  /**
+   * As above, with options that need not have a dtype.
+   *
    * @template {DtypeName} [E=never]
    * @overload
-   * @param {ToOptions<E> | NameOf<E>} target  a dtype, or dtype and device
-   * @param {ToOptions<E>} [opts]  copy: true always copies; out: gets the copy, and is returned
+   * @param {ToOptions<E> | NameOf<E>} target
+   * @param {ToOptions<E>} [opts]
    * @returns {Tensor<Or<E, D>>}
    * @throws as with a device
    */
@@ -1361,10 +1371,20 @@ class Tensor {
   /**
    * As above, with a dtype, or dtype and device.
    *
+   * @template {DtypeName} E
+   * @overload
+   * @param {E | (ToAsyncOptions<E> & { dtype: E })} target  a dtype, or dtype and device
+   * @param {ToAsyncOptions<E>} [opts]  signal: cancels the copy
+   * @returns {Promise<Tensor<E>>}
+   * @throws as with a device
+   */
+  /**
+   * As above, with options that need not have a dtype.
+   *
    * @template {DtypeName} [E=never]
    * @overload
-   * @param {ToAsyncOptions<E> | NameOf<E>} target  a dtype, or dtype and device
-   * @param {ToAsyncOptions<E>} [opts]  signal: cancels the copy
+   * @param {ToAsyncOptions<E> | NameOf<E>} target
+   * @param {ToAsyncOptions<E>} [opts]
    * @returns {Promise<Tensor<Or<E, D>>>}
    * @throws as with a device
    */
