@@ -151,7 +151,7 @@ is<number>()(memory().bytes.v8)
 is<Promise<void>>()(flush())
 is<'native' | 'wasm' | 'wasm-shared'>()(backend())
 is<bigint>()(manualSeed(1).seed)
-is<string>()(new SamebytesError('text', 'ERR_BUSY').code)
+is<string>()(new SamebytesError('text', 'ERR_BUSY').message)
 
 // ---- In functions over any dtype ----
 
