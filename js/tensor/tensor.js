@@ -17,7 +17,7 @@ const { dtypes, itemsizes, dtypeOf } = require('../backend/dtypes')
 const { BRAND, COPY, scalarFor } = require('../layout/values')
 const { dtypeOfArray, isSharedArrayBuffer, isVideoFrame, isAudioBuffer, partsOfArray, dtypeOfType } = require('../base/buffers')
 const { HOST, SHARED, placeOf, deviceOf, placeLike, checkSameDevice } = require('../layout/placement')
-const { denseLayout, withBytes, nameOfDynamism, layoutOverBytes, bytesOf, adoptArray, viewed, inherit } = require('../layout/layouts')
+const { denseLayout, withBytes, nameOfDynamism, layoutOverBytes, bytesOf, adoptArray, viewed, inherit, readOnly } = require('../layout/layouts')
 const { read, integerList, indicesOf, write, nested } = require('../layout/elements')
 const { frozenShape, frozenStrides } = require('../layout/frozen')
 const { parseSlice, parseSlices } = require('../layout/slices')
@@ -81,10 +81,6 @@ function disposed () {
   return failure('ERR_DISPOSED', 'the tensor was disposed')
 }
 
-function readOnly () {
-  return failure('ERR_READ_ONLY', 'the tensor is read-only')
-}
-
 /** @param {unknown} t  what a method was called on */
 function withoutTensor (t) {
   return failure('ERR_ARGUMENT', t === undefined || t === null
@@ -130,7 +126,7 @@ function notBusy (t) {
 function writable (t) {
   const layout = attached(t)
   const { extra } = layout.storage
-  if (layout.flags & READ_ONLY) throw readOnly()
+  if (layout.flags & READ_ONLY) throw readOnly(layout.storage)
   if (extra !== null && extra.busy > 0) throw asyncCopies().busy('tensor')
   return layout
 }
