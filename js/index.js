@@ -91,6 +91,7 @@ Object.freeze(cuda)
 /** @typedef {import('./backend/init').InitOptions} InitOptions */
 /** @typedef {import('./backend/memory').Memory} Memory */
 /** @typedef {import('./backend/memory').LinearMemory} LinearMemory */
+/** @typedef {import('./base/errors').ErrorCode} ErrorCode */
 /** @typedef {import('./base/types').DtypeName} DtypeName */
 /** @typedef {import('./base/types').Shape} Shape */
 /** @typedef {import('./base/types').Value} Value */

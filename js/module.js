@@ -11,7 +11,7 @@ const { Module } = require('./model/module')
 /** @template M @typedef {import('./model/module').ResultsOf<M>} ResultsOf */
 /** @typedef {import('./model/module').ModelSource} ModelSource */
 /** @typedef {import('./model/module').SessionOptions} SessionOptions */
-/** @typedef {import('./model/module').RunOptions} RunOptions */
+/** @template [M=any] @typedef {import('./model/module').RunOptions<M>} RunOptions */
 /** @typedef {import('./model/module').ValueInfo} ValueInfo */
 
 module.exports = { Module }

@@ -24,7 +24,7 @@ function choose () {
   }
   const native = require('./native')
   try {
-    return chosen(native.start(), wanted === 'native' ? 'SAMEBYTES_BACKEND asks for it' : 'the addon could be loaded')
+    return chosen(withLevel(native.start()), wanted === 'native' ? 'SAMEBYTES_BACKEND asks for it' : 'the addon could be loaded')
   } catch (error) {
     if (wanted === 'native') throw error
     if (native.isExpected()) warnOnce(`WASM is used instead of the native addon: ${/** @type {Error} */ (error).message}`)
@@ -43,10 +43,23 @@ function chosen (backend, why) {
   return backend
 }
 
-/** Warns, but not again in workers that this thread starts. @param {string} text */
-function warnOnce (text) {
+/**
+ * Warns where SAMEBYTES_ISA names another level than the one in use.
+ *
+ * @param {import('./native').Backend} native
+ */
+function withLevel (native) {
+  const wanted = process.env.SAMEBYTES_ISA
+  if (wanted) {
+    const [level] = /** @type {any} */ (native).addon.about()
+    if (wanted !== level) warnOnce(`SAMEBYTES_ISA is '${wanted}', which is no instruction set of this processor and build; ${level} is used`, 'samebytes.warned.isa')
+  }
+  return native
+}
+
+/** Warns, but not again in workers that this thread starts. @param {string} text @param {string} [KEY]  of what was said */
+function warnOnce (text, KEY = 'samebytes.warned') {
   const { getEnvironmentData, setEnvironmentData } = require('node:worker_threads')
-  const KEY = 'samebytes.warned'
   if (getEnvironmentData(KEY) === true) return
   setEnvironmentData(KEY, true)
   warn(text)

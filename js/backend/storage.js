@@ -116,6 +116,8 @@ class OptionalFields {
     this.busy = 0
     /** how many of them write */
     this.written = 0
+    /** path of a file that is mapped in mode 'r', whose bytes they are; null: of none @type {string | null} */
+    this.file = null
     /** a mapping whose bytes may turn out to be gone: checkIntact tells after each use */
     this.guarded = false
     /** native code had the bytes, and the buffer was marked as untransferable */

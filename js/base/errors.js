@@ -1,6 +1,8 @@
 'use strict'
 // The errors that samebytes throws. Codes and classes come from C's list.
 
+/** The `code` of errors: C's list, which a test compares. @typedef {'ERR_ARGUMENT' | 'ERR_SHAPE' | 'ERR_DTYPE' | 'ERR_BOUNDS' | 'ERR_CAST' | 'ERR_DISPOSED' | 'ERR_DETACHED' | 'ERR_STALE' | 'ERR_BUSY' | 'ERR_READ_ONLY' | 'ERR_ALIGNMENT' | 'ERR_OVERLAP' | 'ERR_MEMORY' | 'ERR_DEVICE' | 'ERR_UNSUPPORTED' | 'ERR_FORMAT' | 'ERR_NOT_FOUND' | 'ERR_MODEL' | 'ERR_IO' | 'ERR_EXISTS' | 'ERR_CUDA_CONTEXT_LOST'} ErrorCode */
+
 /**
  * What samebytes throws where JavaScript has no class of its own for it; `code` is stable.
  *
@@ -10,11 +12,11 @@
 class SamebytesError extends Error {
   /**
    * @param {string} message
-   * @param {string} code  such as 'ERR_DISPOSED'
+   * @param {ErrorCode} code  such as 'ERR_DISPOSED'
    */
   constructor (message, code) {
     super(message)
-    /** Stable, such as 'ERR_DISPOSED'; messages are not. @type {string} */
+    /** Stable, such as 'ERR_DISPOSED'; messages are not. @type {ErrorCode} */
     this.code = code
   }
 }
@@ -50,7 +52,7 @@ function learnErrors (list) {
  */
 function failure (code, message) {
   const Class = classes[code]
-  if (Class === undefined || Class === SamebytesError) return new SamebytesError(message, code)
+  if (Class === undefined || Class === SamebytesError) return new SamebytesError(message, /** @type {ErrorCode} */ (code))
   const error = /** @type {Error & { code: string }} */ (new (/** @type {ErrorConstructor} */ (Class))(message))
   error.code = code
   return error

@@ -80,7 +80,8 @@
 /** @template D @typedef {unknown extends D ? true : false} IsAny */
 /** A dtype's name where options may stand as well: what is no string says nothing about D. @template {DtypeName} D @typedef {`${D}`} NameOf */
 /** The dtype that was asked for, else another one; what the result is assigned to asks for none. @template D @template M @typedef {[D] extends [never] ? M : NoInfer<D>} Or */
-/** What `dtype` gives. @template {DtypeName} D @typedef {IsAny<D> extends true ? DtypeName : D} DtypeOf */
+// A conditional type here would keep compilers from taking a Tensor<A> for a Tensor<A | B>.
+/** What `dtype` gives. @template {DtypeName} D @typedef {DtypeName & NameOf<D>} DtypeOf */
 /** One element, as `get` gives it. @template {DtypeName} D @typedef {IsAny<D> extends true ? any : Elements[D]} ValueOf */
 /** What `data` gives. @template {DtypeName} D @typedef {IsAny<D> extends true ? any : Arrays[D]} DataOf */
 /** What `set` and `fill` take; each value must fit the dtype. @template {DtypeName} D @typedef {IsAny<D> extends true ? Value : number | bigint | boolean | (D extends 'complex64' | 'complex128' ? [number, number] : never)} InputOf */
@@ -330,6 +331,8 @@
  */
 
 /** @template U @template [V=U] @typedef {[U] extends [never] ? false : U extends any ? ([V] extends [U] ? false : true) : never} IsUnion */
+
+/** T where D is one dtype, also one that a caller's own function does not know; nothing where D is one of several. @template D @template T @typedef {true extends IsUnion<D> ? never : T} OfOne */
 
 /**
  * The dtype of several tensors together; any where a list does not tell how many of each dtype it has.

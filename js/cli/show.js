@@ -21,7 +21,7 @@ function slicesOf (texts) {
     if (slice === 'null' || slice === 'None') return null
     if (slice === '...' || /^(-?\d+)?:(-?\d+)?(:(-?\d+)?)?$/.test(slice.replace(/\s/g, ''))) return slice
     if (/^-?\d+$/.test(slice)) return Number(slice)
-    throw new UsageError(`a slice is ${JSON.stringify(plain(slice))}; an index, '1:5', '::-1', '...' or null was expected`)
+    throw new UsageError(`a slice is ${JSON.stringify(plain(slice))}; an index, '1:5', '::-1', '...' or null was expected; a tensor of a file is FILE:TENSOR`)
   })
 }
 
@@ -39,7 +39,15 @@ function chosenNames (file, wanted, label) {
     return file.names
   }
   if (file.names.includes(wanted)) return [wanted]
-  throw failure('ERR_NOT_FOUND', `${label} has no tensor ${JSON.stringify(wanted)}${didYouMean(wanted, file.names.slice(0, 10000))}`)
+  throw failure('ERR_NOT_FOUND', `${label} has no tensor ${JSON.stringify(wanted)}${didYouMean(wanted, file.names.slice(0, 10000)) || `; ${namesOf(file)}`}`)
+}
+
+const MOST_NAMES = 5 // in a message
+
+/** @param {import('./open').Content} file */
+function namesOf ({ names }) {
+  const more = names.length > MOST_NAMES ? ', ...' : ''
+  return `it has ${counted(names.length, 'tensor')}${names.length === 0 ? '' : `: ${names.slice(0, MOST_NAMES).map(name => JSON.stringify(name)).join(', ')}${more}`}`
 }
 
 const JSON_BYTES = 96 // of heap for a value, its text and its line

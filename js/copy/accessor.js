@@ -8,6 +8,7 @@ const { show, integer, inside, wrongCount } = require('../base/validate')
 const { busy } = require('./async')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { scalarFor } = require('../layout/values')
+const { readOnly } = require('../layout/layouts')
 const { codecs, windowFor, load, store, read, write } = require('../layout/elements')
 
 const { backend, READ_ONLY } = ffi
@@ -65,7 +66,7 @@ class Access {
   /** check() before a write. */
   checkWritable () {
     this.check()
-    if (this.layout.flags & READ_ONLY) throw failure('ERR_READ_ONLY', 'the tensor is read-only')
+    if (this.layout.flags & READ_ONLY) throw readOnly(this.storage)
     const { extra } = this.storage
     if (extra !== null && extra.busy > 0) throw busy('tensor')
   }

@@ -89,7 +89,10 @@ class MappedFile {
    */
   place (from, nbytes, alignment) {
     if (this.storage === null) throw failure('ERR_DISPOSED', 'the file was closed')
-    return from % alignment === 0 ? /** @type {any} */ (backend).partOf(this.storage, from, nbytes) : null // a mapping begins with a page
+    if (from % alignment !== 0) return null // a mapping begins with a page
+    const part = /** @type {any} */ (backend).partOf(this.storage, from, nbytes)
+    if ((this.flags & READ_ONLY) !== 0) part.extra.file = this.file
+    return part
   }
 
   /** Closes the descriptor once the header was read; the mapping stays. */

@@ -164,7 +164,10 @@ async function run (script, args, { port = 0, open = false, snapshot, print = li
   let server = null
   if (snapshot !== undefined) {
     const place = path.resolve(snapshot)
-    process.once('exit', () => { fs.writeFileSync(place, snapshotOf(place)) })
+    process.once('exit', () => {
+      fs.writeFileSync(place, snapshotOf(place))
+      print(`The memory map: ${place}`)
+    })
   } else {
     server = await serve({ port, limit: 1000 })
     print(`The memory map: ${server.url}`)

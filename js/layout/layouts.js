@@ -408,4 +408,14 @@ function isSameShape (a, b, but = -1) {
   return true
 }
 
-module.exports = { isSameShape, denseLayout, dynamismOf, nameOfDynamism, allocated, emptyLayout, likeLayout, stridedLayout, dtypeLike, axesOfOrder, withBytes, written, layoutOver, layoutOverBytes, bytesOf, adoptArray, viewed, layoutWithin, inherit, subLayout, scalingOfPart }
+/**
+ * The error for a write to a read-only tensor; of a file it says which, and what mode allows it.
+ *
+ * @param {import('../backend/storage').Storage} storage
+ */
+function readOnly ({ extra }) {
+  const of = extra === null || extra.file === null ? '' : `: ${show(extra.file)} is mapped in mode 'r'; 'r+' writes to the file, 'c' to a private copy`
+  return failure('ERR_READ_ONLY', `the tensor is read-only${of}`)
+}
+
+module.exports = { isSameShape, denseLayout, dynamismOf, nameOfDynamism, allocated, emptyLayout, likeLayout, stridedLayout, dtypeLike, axesOfOrder, withBytes, written, layoutOver, layoutOverBytes, bytesOf, adoptArray, viewed, layoutWithin, inherit, subLayout, scalingOfPart, readOnly }

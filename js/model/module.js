@@ -39,9 +39,10 @@ const { Run } = require('./run')
  */
 
 /**
+ * @template [M=any] what is known of the model
  * @typedef {object} RunOptions
  * @property {string | undefined} [method]  'forward' unless told
- * @property {readonly (string | Tensor | null | undefined)[] | Record<string, Tensor | null | undefined> | undefined} [outputs]  tensors to write results
+ * @property {readonly (keyof OutputsOf<M> | Tensor | null | undefined)[] | { readonly [K in keyof OutputsOf<M>]?: OutputsOf<M>[K] | null | undefined } | undefined} [outputs]  tensors to write results
  *   into, by index or by name; or names: only these outputs are computed
  * @property {import('../base/types').Signal | undefined} [signal]  rejects the call; a run that has begun still goes on to its end
  */
@@ -162,7 +163,7 @@ class Module {
    *
    * @overload
    * @param {readonly (ModelValue | undefined)[]} [inputs]  by index
-   * @param {RunOptions} [options]
+   * @param {RunOptions<M>} [options]
    * @returns {Promise<ResultsOf<M>>} an array of results; given outputs are the same tensors
    * @throws {TypeError} ERR_DTYPE, ERR_CAST, ERR_ARGUMENT · {RangeError} ERR_SHAPE too many inputs, another shape, not contiguous, an output without room; ERR_BOUNDS ·
    *   ERR_NOT_FOUND · ERR_BUSY · ERR_OVERLAP an output over an input's bytes · ERR_READ_ONLY, ERR_DISPOSED, ERR_DETACHED · ERR_UNSUPPORTED this onnxruntime
@@ -170,11 +171,20 @@ class Module {
    * @see ExecuTorch Module::execute, onnxruntime InferenceSession.run
    */
   /**
+   * Runs a method once, with inputs and results by name, for some of its outputs.
+   *
+   * @template {keyof OutputsOf<M>} K
+   * @overload
+   * @param {InputsOf<M>} inputs  by name
+   * @param {RunOptions<M> & { outputs: readonly K[] }} options  outputs: names
+   * @returns {Promise<Pick<OutputsOf<M>, K>>} a record of these results
+   */
+  /**
    * Runs a method once, with inputs and results by name.
    *
    * @overload
    * @param {InputsOf<M>} inputs  by name
-   * @param {RunOptions} [options]
+   * @param {RunOptions<M>} [options]
    * @returns {Promise<OutputsOf<M>>} a record of results
    */
   /**
@@ -244,11 +254,36 @@ class Module {
    * the current shape: dispose, resize and setData of the tensor have no effect, but writes to its bytes do. Other values are
    * converted to a tensor now.
    *
-   * @param {string | number} nameOrIndex
-   * @param {ModelValue | null} value  null: unsets it
-   * @param {string} [method]
+   * @template {keyof InputsOf<M>} K
+   * @overload
+   * @param {K} name
+   * @param {Exclude<InputsOf<M>[K], undefined> | null} value  null: unsets it
+   * @returns {void}
    * @throws as run, of this value
    * @see ExecuTorch Module::set_input
+   */
+  /**
+   * The same by index, or of another method.
+   *
+   * @overload
+   * @param {number} index
+   * @param {ModelValue | null} value  null: unsets it
+   * @param {string} [method]
+   * @returns {void}
+   */
+  /**
+   * The same by name, of another method.
+   *
+   * @overload
+   * @param {string} name
+   * @param {ModelValue | null} value  null: unsets it
+   * @param {string} method
+   * @returns {void}
+   */
+  /**
+   * @param {any} nameOrIndex
+   * @param {any} value
+   * @param {string} [method]
    */
   setInput (nameOrIndex, value, method) {
     const { failure } = instance()
@@ -267,11 +302,36 @@ class Module {
   /**
    * Sets the tensor that later calls write an output into, until it is set again. Only one pending call can write into it.
    *
-   * @param {string | number} nameOrIndex
-   * @param {Tensor | null} tensor  row-major contiguous, of the output's dtype; null: each call makes a new tensor
-   * @param {string} [method]
+   * @template {keyof OutputsOf<M>} K
+   * @overload
+   * @param {K} name
+   * @param {Extract<OutputsOf<M>[K], Tensor> | null} tensor  row-major contiguous, of the output's dtype; null: each call makes a new tensor
+   * @returns {void}
    * @throws as run, of this output
    * @see ExecuTorch Module::set_output
+   */
+  /**
+   * The same by index, or of another method.
+   *
+   * @overload
+   * @param {number} index
+   * @param {Tensor | null} tensor
+   * @param {string} [method]
+   * @returns {void}
+   */
+  /**
+   * The same by name, of another method.
+   *
+   * @overload
+   * @param {string} name
+   * @param {Tensor | null} tensor
+   * @param {string} method
+   * @returns {void}
+   */
+  /**
+   * @param {any} nameOrIndex
+   * @param {any} tensor
+   * @param {string} [method]
    */
   setOutput (nameOrIndex, tensor, method) {
     const found = Module.#methodOf(this, method)

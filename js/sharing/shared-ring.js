@@ -564,9 +564,9 @@ function isThere (name) {
  */
 function openRing (name, dtype) {
   for (let tries = 0; ; tries++) {
-    const frames = SharedTensor.open(name, { dtype })
+    const frames = partOfRing(name, () => SharedTensor.open(name, { dtype }))
     try {
-      const control = SharedTensor.open(controlOf(name))
+      const control = partOfRing(name, () => SharedTensor.open(controlOf(name)))
       try {
         SharedTensor.open(frames.descriptor).dispose() // ERR_STALE if the frames were replaced meanwhile: then the control words may be another ring's
         return validated(name, frames, control)
@@ -578,6 +578,23 @@ function openRing (name, dtype) {
       close(frames)
       if (tries === TRIES || codeOf(error) !== 'ERR_STALE') throw error
     }
+  }
+}
+
+/**
+ * @template R
+ * @param {string} name  of the ring
+ * @param {() => R} open  one of its two segments
+ * @returns {R}
+ * @throws ERR_NOT_FOUND there is no such ring
+ */
+function partOfRing (name, open) {
+  try {
+    return open()
+  } catch (/** @type {any} */ error) {
+    if (codeOf(error) !== 'ERR_NOT_FOUND') throw error
+    const { errno, path } = error
+    throw Object.assign(failure('ERR_NOT_FOUND', `there is no ring ${show(name)}: ${path} is not there`), { errno, path, cause: error })
   }
 }
 

@@ -9,7 +9,7 @@ const { checkSameDevice } = require('../layout/placement')
 const rearrange = require('../copy/rearrange')
 const { Tensor, tensorOf, resultOf, produced } = require('./tensor')
 
-/** @import { DtypeName, NameOf, Or, Promote, AnyTensor, AxisOptions, CloseOptions, EqualOptions, Joined } from '../base/types' */
+/** @import { DtypeName, NameOf, Or, Promote, AnyTensor, AxisOptions, CloseOptions, EqualOptions, Joined, OfOne } from '../base/types' */
 
 /**
  * Splits (list, ...) or (a, b, ...) into the tensors and the arguments after them.
@@ -50,6 +50,18 @@ function combined (reason, args, recipeOf) {
   return produced(reason, recipeOf(arrayMap(tensors, Tensor.attachedOf), axis), result)
 }
 
+/**
+ * Joins tensors of one dtype along an axis that they have.
+ *
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @overload
+ * @param {OfOne<D, readonly Tensor<D>[]>} list  tensors of one shape but for the axis
+ * @param {number | null | AxisOptions<E> | NameOf<E>} [axis]  0 where none is given; null flattens the tensors first
+ * @param {AxisOptions<E> | NameOf<E>} [opts]  out: gets the result, and is returned
+ * @returns {Tensor<Or<E, D>>} a copy
+ * @throws as with several dtypes
+ */
 /**
  * Joins tensors along an axis that they have. Different dtypes are promoted as by promoteTypes, unless one is given.
  *
@@ -129,6 +141,18 @@ function concat (...args) {
   return combined('concat', args, rearrange.concat)
 }
 
+/**
+ * Joins tensors of one dtype and shape along a new axis.
+ *
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @overload
+ * @param {OfOne<D, readonly Tensor<D>[]>} list
+ * @param {number | AxisOptions<E> | NameOf<E>} [axis]  of the result, 0 where none is given; negative counts from its end
+ * @param {AxisOptions<E> | NameOf<E>} [opts]  out: gets the result, and is returned
+ * @returns {Tensor<Or<E, D>>} a copy
+ * @throws as with several dtypes
+ */
 /**
  * Joins tensors of one shape along a new axis. Different dtypes are promoted as by promoteTypes, unless one is given.
  *

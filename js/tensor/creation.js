@@ -76,15 +76,31 @@ function makeFull (lay, what, value, opts) {
 /**
  * A tensor of uninitialised elements.
  *
- * @template {DtypeName} [D=never]
+ * @template {DtypeName} E
+ * @overload
  * @param {Shape} shape  extents; an integer for one axis
- * @param {MakeOptions<D> | NameOf<D>} [opts]  float32 where no dtype is given
- * @returns {Tensor<Or<D, 'float32'>>} row-major; owns its bytes, 64-byte aligned (16-byte where there are at most 64 bytes and
+ * @param {E | (MakeOptions<E> & { dtype: E })} opts  a dtype, or options with one
+ * @returns {Tensor<E>} row-major; owns its bytes, 64-byte aligned (16-byte where there are at most 64 bytes and
  *   `data` was read before the address)
  * @throws {RangeError} ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_DEVICE, ERR_UNSUPPORTED
  * @see array API empty
  * @example
  * empty([2, 3], 'uint8').nbytes // 6
+ */
+/**
+ * The same with options that need not have a dtype: float32 then.
+ *
+ * @template {DtypeName} [D=never]
+ * @overload
+ * @param {Shape} shape
+ * @param {MakeOptions<D> | NameOf<D>} [opts]
+ * @returns {Tensor<Or<D, 'float32'>>}
+ * @throws as with a dtype
+ */
+/**
+ * @param {any} shape
+ * @param {any} opts
+ * @returns {any}
  */
 function empty (shape, opts) {
   if (opts === undefined && Array.isArray(shape)) return wrap(allocated(denseLayout(FLOAT32.index, shape)))
@@ -94,14 +110,30 @@ function empty (shape, opts) {
 /**
  * A tensor of zeros.
  *
- * @template {DtypeName} [D=never]
+ * @template {DtypeName} E
+ * @overload
  * @param {Shape} shape  extents; an integer for one axis
- * @param {MakeOptions<D> | NameOf<D>} [opts]  float32 where no dtype is given
- * @returns {Tensor<Or<D, 'float32'>>} owns its bytes
+ * @param {E | (MakeOptions<E> & { dtype: E })} opts  a dtype, or options with one
+ * @returns {Tensor<E>} owns its bytes
  * @throws as empty
  * @see array API zeros
  * @example
  * zeros([2], 'int64').toArray() // [ 0n, 0n ]
+ */
+/**
+ * The same with options that need not have a dtype: float32 then.
+ *
+ * @template {DtypeName} [D=never]
+ * @overload
+ * @param {Shape} shape
+ * @param {MakeOptions<D> | NameOf<D>} [opts]
+ * @returns {Tensor<Or<D, 'float32'>>}
+ * @throws as with a dtype
+ */
+/**
+ * @param {any} shape
+ * @param {any} opts
+ * @returns {any}
  */
 function zeros (shape, opts) {
   return make(emptyLayout, shape, opts, true)
@@ -110,14 +142,30 @@ function zeros (shape, opts) {
 /**
  * A tensor of ones.
  *
- * @template {DtypeName} [D=never]
+ * @template {DtypeName} E
+ * @overload
  * @param {Shape} shape  extents; an integer for one axis
- * @param {MakeOptions<D> | NameOf<D>} [opts]  float32 where no dtype is given
- * @returns {Tensor<Or<D, 'float32'>>} owns its bytes
+ * @param {E | (MakeOptions<E> & { dtype: E })} opts  a dtype, or options with one
+ * @returns {Tensor<E>} owns its bytes
  * @throws as empty
  * @see array API ones
  * @example
  * ones(3, { dtype: 'bool' }).toArray() // [true, true, true]
+ */
+/**
+ * The same with options that need not have a dtype: float32 then.
+ *
+ * @template {DtypeName} [D=never]
+ * @overload
+ * @param {Shape} shape
+ * @param {MakeOptions<D> | NameOf<D>} [opts]
+ * @returns {Tensor<Or<D, 'float32'>>}
+ * @throws as with a dtype
+ */
+/**
+ * @param {any} shape
+ * @param {any} opts
+ * @returns {any}
  */
 function ones (shape, opts) {
   return make(emptyLayout, shape, opts, false).fill(1)
@@ -126,16 +174,34 @@ function ones (shape, opts) {
 /**
  * A tensor with one value everywhere.
  *
- * @template {Value} V
- * @template {DtypeName} [D=never]
+ * @template {DtypeName} E
+ * @overload
  * @param {Shape} shape  extents; an integer for one axis
- * @param {V} value  number -> float32, bigint -> int64, boolean -> bool, pair -> complex64, unless a dtype is given
- * @param {MakeOptions<D> | NameOf<D>} [opts]
- * @returns {Tensor<Or<D, DtypeOfValue<V>>>} owns its bytes
+ * @param {Value} value  that fits the dtype
+ * @param {E | (MakeOptions<E> & { dtype: E })} opts  a dtype, or options with one
+ * @returns {Tensor<E>} owns its bytes
  * @throws as empty · {TypeError} ERR_CAST the value does not fit
  * @see array API full
  * @example
  * full([2, 2], 7, 'uint8').toArray() // [[7, 7], [7, 7]]
+ */
+/**
+ * The same with options that need not have a dtype: the value decides then.
+ *
+ * @template {Value} V
+ * @template {DtypeName} [D=never]
+ * @overload
+ * @param {Shape} shape
+ * @param {V} value  number -> float32, bigint -> int64, boolean -> bool, pair -> complex64
+ * @param {MakeOptions<D> | NameOf<D>} [opts]
+ * @returns {Tensor<Or<D, DtypeOfValue<V>>>}
+ * @throws as with a dtype
+ */
+/**
+ * @param {any} shape
+ * @param {any} value
+ * @param {any} opts
+ * @returns {any}
  */
 function full (shape, value, opts) {
   return makeFull(emptyLayout, shape, value, opts)

@@ -17,7 +17,7 @@ const { dtypes, itemsizes, dtypeOf } = require('../backend/dtypes')
 const { BRAND, COPY, scalarFor } = require('../layout/values')
 const { dtypeOfArray, isSharedArrayBuffer, isVideoFrame, isAudioBuffer, partsOfArray, dtypeOfType } = require('../base/buffers')
 const { HOST, SHARED, placeOf, deviceOf, placeLike, checkSameDevice } = require('../layout/placement')
-const { denseLayout, withBytes, nameOfDynamism, layoutOverBytes, bytesOf, adoptArray, viewed, inherit } = require('../layout/layouts')
+const { denseLayout, withBytes, nameOfDynamism, layoutOverBytes, bytesOf, adoptArray, viewed, inherit, readOnly } = require('../layout/layouts')
 const { read, integerList, indicesOf, write, nested } = require('../layout/elements')
 const { frozenShape, frozenStrides } = require('../layout/frozen')
 const { parseSlice, parseSlices } = require('../layout/slices')
@@ -81,10 +81,6 @@ function disposed () {
   return failure('ERR_DISPOSED', 'the tensor was disposed')
 }
 
-function readOnly () {
-  return failure('ERR_READ_ONLY', 'the tensor is read-only')
-}
-
 /**
  * @param {Tensor} t
  * @returns {InstanceType<typeof Layout>}
@@ -123,7 +119,7 @@ function notBusy (t) {
 function writable (t) {
   const layout = attached(t)
   const { extra } = layout.storage
-  if (layout.flags & READ_ONLY) throw readOnly()
+  if (layout.flags & READ_ONLY) throw readOnly(layout.storage)
   if (extra !== null && extra.busy > 0) throw asyncCopies().busy('tensor')
   return layout
 }
@@ -1281,10 +1277,20 @@ class Tensor {
   /**
    * This tensor if it has the dtype (and is on the device, where one is given), else a copy that has and is.
    *
+   * @template {DtypeName} E
+   * @overload
+   * @param {E | (ToOptions<E> & { dtype: E })} target  a dtype, or dtype and device
+   * @param {ToOptions<E>} [opts]  copy: true always copies; out: gets the copy, and is returned
+   * @returns {Tensor<E>}
+   * @throws as with a device
+   */
+  /**
+   * As above, with options that need not have a dtype.
+   *
    * @template {DtypeName} [E=never]
    * @overload
-   * @param {ToOptions<E> | NameOf<E>} target  a dtype, or dtype and device
-   * @param {ToOptions<E>} [opts]  copy: true always copies; out: gets the copy, and is returned
+   * @param {ToOptions<E> | NameOf<E>} target
+   * @param {ToOptions<E>} [opts]
    * @returns {Tensor<Or<E, D>>}
    * @throws as with a device
    */
@@ -1354,10 +1360,20 @@ class Tensor {
   /**
    * As above, with a dtype, or dtype and device.
    *
+   * @template {DtypeName} E
+   * @overload
+   * @param {E | (ToAsyncOptions<E> & { dtype: E })} target  a dtype, or dtype and device
+   * @param {ToAsyncOptions<E>} [opts]  signal: cancels the copy
+   * @returns {Promise<Tensor<E>>}
+   * @throws as with a device
+   */
+  /**
+   * As above, with options that need not have a dtype.
+   *
    * @template {DtypeName} [E=never]
    * @overload
-   * @param {ToAsyncOptions<E> | NameOf<E>} target  a dtype, or dtype and device
-   * @param {ToAsyncOptions<E>} [opts]  signal: cancels the copy
+   * @param {ToAsyncOptions<E> | NameOf<E>} target
+   * @param {ToAsyncOptions<E>} [opts]
    * @returns {Promise<Tensor<Or<E, D>>>}
    * @throws as with a device
    */

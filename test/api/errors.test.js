@@ -56,6 +56,8 @@ describe('the messages of errors', () => {
       assert.equal(rest.length, 2, code)
       assert.ok(rest.every(cell => /\w{2}/.test(cell)), code)
     }
+    const [, union] = /@typedef \{(.*)\} ErrorCode \*\//.exec(read('js/base/errors.js'))
+    assert.deepEqual(union.replaceAll("'", '').split(' | '), listed().map(([code]) => code), 'the type ErrorCode')
     assert.deepEqual(Object.keys(CLASSES).sort(), listed().map(([code]) => code).sort())
   })
 

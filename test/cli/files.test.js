@@ -168,6 +168,7 @@ describe('samebytes info, show and convert', function () {
       [['show', 'nothing.npy:x'], /there is no such file/],
       [['show', 'm.safetensors:bais'], /^samebytes show: m\.safetensors has no tensor "bais"; did you mean bias\? \(ERR_NOT_FOUND\)\n$/],
       [['info', '.'], /^samebytes info: \. is no regular file \(ERR_IO\)\n$/],
+      [['show', 'm.safetensors:nothing'], /has no tensor "nothing"; it has \d+ tensors: "[^\n]*"(, \.\.\.)? \(ERR_NOT_FOUND\)\n$/],
       [['show', 'a.npy', '0', '0', '0', '0'], /\(ERR_(SHAPE|BOUNDS)\)\n$/],
       [['show', 'a.npy', '7'], /\(ERR_BOUNDS\)\n$/],
       [['convert', 'a.npy', 'no/such/folder.npy'], /^samebytes convert: ENOENT: [^']*'no\/such\/folder\.npy' \(ERR_NOT_FOUND\)\n$/]

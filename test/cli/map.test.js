@@ -25,7 +25,7 @@ describe('samebytes map', function () {
   it('runs a program with its arguments, and writes what it held', async () => {
     for (const [name, pattern] of [['map.txt', /float32 \[1000, 3\].*\n.*float32 \[3, 1000\]/], ['map.json', /^\{[\s\S]*"float32"/], ['map.html', /^<!doctype html>/i]]) {
       const { code, stdout, stderr } = await cli(['map', '--snapshot', name, 'program.cjs', '--json', '-1', 'x'], { cwd: at() })
-      assert.deepEqual({ code, stderr }, { code: 5, stderr: '' })
+      assert.deepEqual({ code, stderr }, { code: 5, stderr: `The memory map: ${fs.realpathSync(at(name))}\n` })
       assert.deepEqual(JSON.parse(stdout), [fs.realpathSync(at('program.cjs')), '--json', '-1', 'x'])
       assert.match(fs.readFileSync(at(name), 'utf8'), pattern)
     }
@@ -38,7 +38,7 @@ describe('samebytes map', function () {
     }`)
     const run = (env, name) => cli(['map', '--snapshot', 'typed.txt', name], { cwd: at(), env })
     const check = ({ code, stderr }) => {
-      assert.deepEqual({ code, stderr: stderr.replace(/^\(node:[^]*/, '') }, { code: 0, stderr: '' }) // Node.js may warn that it strips types
+      assert.deepEqual({ code, stderr: stderr.replace(/^\(node:[^]*/, '') }, { code: 0, stderr: `The memory map: ${fs.realpathSync(at('typed.txt'))}\n` }) // Node.js may warn that it strips types
       assert.match(fs.readFileSync(at('typed.txt'), 'utf8'), /float32 \[4, 321\]/)
       fs.unlinkSync(at('typed.txt'))
     }

@@ -60,14 +60,14 @@ function typeErrors (list, folder) {
 }
 
 /**
- * `samebytes` is the sources, so that nothing has to be built.
+ * `samebytes` is the sources, so that nothing has to be built: the CommonJS ones, which say the types' names.
  *
  * @param {{ name: string, source: string, isTypeScript: boolean }[]} list
  * @param {import('typescript').CompilerOptions} more
  */
 function complaintsOf (list, folder, more) {
   const js = name => path.join(ROOT, 'js', name)
-  const paths = { samebytes: [js('index.mjs')], 'samebytes/module': [js('module.mjs')], 'samebytes/native': [js('interop/native-paths.mjs')], 'samebytes/inline': [js('index.mjs')] }
+  const paths = { samebytes: [js('index.js')], 'samebytes/module': [js('module.js')], 'samebytes/native': [js('interop/native-paths.mjs')], 'samebytes/inline': [js('index.js')] }
   const { exports } = require(path.join(ROOT, 'package.json'))
   for (const [name, to] of Object.entries(exports)) {
     const file = to?.node?.import?.default ?? to?.import?.default

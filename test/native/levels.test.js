@@ -3,7 +3,7 @@ const assert = require('node:assert/strict')
 const path = require('node:path')
 const { askNumpy, checksum, copySets, largeSets, python } = require('../copies')
 const { PROGRAM } = require('../program')
-const { ROOT, childJson, nativeOnly, skip } = require('../setup')
+const { ROOT, child, childJson, nativeOnly, skip } = require('../setup')
 
 // The same bits on every instruction set and number of threads, as NumPy has them. A level that this
 // processor lacks counts for nothing: its test is that of another one again.
@@ -27,6 +27,14 @@ const source = sets => `
 describe('every instruction set and number of threads', function () {
   this.timeout(120000)
   nativeOnly()
+
+  it('warn once of a name that counts for nothing, and of no other', async () => {
+    const program = "require('samebytes'); new (require('node:worker_threads').Worker)('require(\\'samebytes\\')', { eval: true })"
+    const { code, stderr } = await child(program, { env: { SAMEBYTES_ISA: 'mmx' } })
+    assert.equal(code, 0, stderr)
+    assert.equal(stderr.match(/SamebytesWarning: SAMEBYTES_ISA is 'mmx', which is no instruction set of this processor and build; \w+ is used\n/g)?.length, 1, stderr)
+    for (const level of ['scalar', '']) assert.equal((await child(program, { env: { SAMEBYTES_ISA: level } })).stderr, '')
+  })
 
   for (const { title, binary, sets } of ADDONS) {
     describe(`with ${title}`, () => {

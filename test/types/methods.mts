@@ -1,6 +1,6 @@
 // Views keep the dtype, copies have the one that is asked for. Compiled only.
 import {
-  zeros, concat, stack, arrayEqual, allClose, sharesMemory, canCast, promoteTypes, finfo, iinfo, dtypes, tidy, scope, Scope,
+  zeros, clone, empty, full, ones, zerosLike, concat, stack, arrayEqual, allClose, sharesMemory, canCast, promoteTypes, finfo, iinfo, dtypes, tidy, scope, Scope,
   keep, dispose, memory, flush, backend, manualSeed, SamebytesError,
   fromDlpack, type Capsule, type Tensor, type DtypeName, type Memory, type Promote, type FloatInfo
 } from 'samebytes'
@@ -151,7 +151,41 @@ is<number>()(memory().bytes.v8)
 is<Promise<void>>()(flush())
 is<'native' | 'wasm' | 'wasm-shared'>()(backend())
 is<bigint>()(manualSeed(1).seed)
-is<string>()(new SamebytesError('text', 'ERR_BUSY').code)
+is<string>()(new SamebytesError('text', 'ERR_BUSY').message)
+
+// ---- In functions over any dtype ----
+
+export function made<D extends DtypeName> (dtype: D, like: Tensor): Tensor<D>[] {
+  return [
+    empty([2], dtype), empty([2], { dtype }), zeros([2], dtype), zeros([2], { dtype, shared: true }), ones([2], dtype), ones([2], { dtype }),
+    full([2], 1, dtype), full([2], true, { dtype }), zerosLike(like, { dtype }),
+    like.astype(dtype), like.to(dtype), like.to({ dtype, copy: true }), like.to(dtype, { casting: 'unsafe' }), like.to('cpu', { dtype })
+  ]
+}
+export function moved<D extends DtypeName> (dtype: D, like: Tensor): Promise<Tensor<D>>[] {
+  return [like.toAsync(dtype), like.toAsync({ dtype }), like.toAsync('cpu', { dtype })]
+}
+export function kept<D extends DtypeName> (a: Tensor<D>, b: Tensor<D>, rest: Tensor<D>[]): Tensor<D>[] {
+  return [
+    concat([a, b]), concat([a, b], 1), concat(rest), concat([a, ...rest], { axis: 0 }), stack([a, b]), stack(rest, -1), stack([a, ...rest]),
+    zerosLike(a), clone(a), a.to('cpu'), a.clone(), a.contiguous(), a.slice(0), ...a.rows(), a.take([0]), a.copyFrom(b), a.setData(b)
+  ]
+}
+export function average<D extends 'float32' | 'float64'> (list: readonly Tensor<D>[]): Tensor<D> { return stack(list) }
+is<Tensor<'float32'>>()(average([f32, f32]))
+declare const either: Tensor<'int8'> | Tensor<'uint8'>
+declare const eitherOf: Tensor<'int8' | 'uint8'>
+is<Tensor<any>>()(concat([either].map(t => t)))
+is<Tensor<'int8' | 'uint8' | 'int16'>>()(stack([eitherOf, eitherOf]))
+declare const perhaps: DtypeName | undefined
+is<Tensor<DtypeName>>()(zeros([2], perhaps))
+is<Tensor<'int8' | 'float32'>>()(zeros([2], f32.ndim > 1 ? 'int8' : 'float32'))
+declare const wanted: DtypeName | { device: 'cpu' }
+i8.to(wanted)
+// @ts-expect-error There is no such dtype.
+i8.to('int7')
+// @ts-expect-error They are of int8.
+export const wider: Tensor<'int16'> = concat([i8, i8])
 
 // ---- What must not compile ----
 

@@ -48,6 +48,40 @@ is<string[]>()(classifier.getOutput('label'))
 is<Tensor<'float32'> | string[]>()(classifier.getOutput(1))
 const encoded = await classifier.execute<{ outputs: { code: Tensor<'int8'> } }>('encode', { x: 1 })
 is<Tensor<'int8'>>()(encoded.code)
+const some = await classifier.run({ image }, { outputs: ['logits'] })
+is<Tensor<'float32'>>()(some.logits)
+// @ts-expect-error It was not asked for.
+void some.label
+is<string[]>()((await classifier.run({ image }, { outputs: { logits: tensor([1, 2]) } })).label)
+is<string[]>()((await classifier.run({ image }, { outputs: [tensor([1, 2]), null] })).label)
+is<Tensor>()((await module.run({ a: t }, { outputs: ['z'] })).z)
+const wanted: string[] = ['z']
+is<Tensor | undefined>()((await module.run({ a: t }, { outputs: wanted }))['z'])
+const chosen: RunOptions<Classifier> = { outputs: ['label'], method: 'forward' }
+await classifier.run({ image }, chosen)
+// @ts-expect-error There is no such output.
+await classifier.run({ image }, { outputs: ['scores'] })
+// @ts-expect-error It is of another dtype.
+await classifier.run({ image }, { outputs: { logits: image } })
+// @ts-expect-error There is no such output.
+await classifier.run({ image }, { outputs: { scores: t } })
+classifier.setInput('image', image)
+classifier.setInput('data', [1, 2])
+classifier.setInput('data', null)
+classifier.setInput(0, image)
+classifier.setInput('x', image, 'encode')
+// @ts-expect-error There is no such input.
+classifier.setInput('picture', image)
+// @ts-expect-error It is of another dtype.
+classifier.setInput('image', t)
+classifier.setOutput('logits', t)
+classifier.setOutput('logits', null)
+classifier.setOutput(0, t)
+classifier.setOutput('code', image, 'encode')
+// @ts-expect-error There is no such output.
+classifier.setOutput('scores', t)
+// @ts-expect-error It is of another dtype.
+classifier.setOutput('logits', image)
 // @ts-expect-error There is no such input.
 await classifier.forward({ picture: image })
 // @ts-expect-error It is of another dtype.

@@ -1,5 +1,5 @@
 // What the other files leave out: properties, lifetime, the package itself. Compiled only.
-import { init, zeros, memory, setMemoryLimit, wasmMemory, share, fromShared, unshare, hostRegister, pythonPath, Scope, Generator, SamebytesError, type Arrays, type DeviceName, type Dynamism, type Elements, type InitOptions, type NestedArray, type NestedAs, type Rank, type Token, type Tensor, type VramDescriptor } from 'samebytes'
+import { init, zeros, memory, setMemoryLimit, wasmMemory, share, fromShared, unshare, hostRegister, pythonPath, Scope, Generator, SamebytesError, type Arrays, type DeviceName, type Dynamism, type Elements, type ErrorCode, type InitOptions, type NestedArray, type NestedAs, type Rank, type Token, type Tensor, type VramDescriptor } from 'samebytes'
 import { init as initInline } from 'samebytes/inline'
 import { Module } from 'samebytes/module'
 import { include, library } from 'samebytes/native'
@@ -33,7 +33,17 @@ const scope = new Scope()
 scope[Symbol.dispose]()
 is<bigint>()(new Generator(1).seed)
 declare const error: unknown
-if (error instanceof SamebytesError) is<string>()(error.code)
+if (error instanceof SamebytesError) is<ErrorCode>()(error.code)
+function advice (error: unknown): string {
+  const { code } = error as { code?: ErrorCode }
+  switch (code) {
+    case 'ERR_NOT_FOUND': return 'train first'
+    // @ts-expect-error There is no such code.
+    case 'ERR_NOT_FUOND': return 'never'
+    default: return code ?? 'no error of samebytes'
+  }
+}
+is<string>()(advice(error))
 is<string | null>()(pythonPath)
 const f32 = zeros([2])
 is<Tensor<'float32'>>()(f32.pinMemory())

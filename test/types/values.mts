@@ -113,6 +113,24 @@ if (Tensor.isTensor(unknown)) is<Tensor>()(unknown)
 declare const dtype: DtypeName
 is<number | bigint | boolean | [number, number]>()(zeros([1], dtype).item())
 
+// ---- One of several dtypes ----
+
+const several: Tensor<'float32' | 'float64'> = f32
+const whatever: Tensor<DtypeName> = several
+const known: Tensor<DtypeName>[] = [f32, i64, b, c]
+is<'float32' | 'float64'>()(several.dtype)
+is<Float32Array | Float64Array>()(several.data)
+several.fill(1).set(1, 0, 0)
+function mean (t: Tensor<'float32' | 'float64'>): number { return t.item() }
+mean(f32)
+mean(t)
+function norm<D extends 'float32' | 'float64'> (t: Tensor<D>): Tensor<D> { return t.clone() }
+is<Tensor<'float32'>>()(norm(f32))
+// @ts-expect-error It is of neither.
+mean(i64)
+// @ts-expect-error It may be of the other.
+const single: Tensor<'float32'> = several
+
 // ---- What must not compile ----
 
 // @ts-expect-error The constructor is nobody's.
