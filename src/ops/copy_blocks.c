@@ -1,0 +1,371 @@
+/* Copies rows of blocks: pixels, small matrices, columns of a table, every second element. A piece of a row is gathered into
+ * the target's order, converted as one run, and stored; steps that a layout does not need are left out. Bytes are moved
+ *
+ *   by shuffles  a table says which source vectors make up each 16 bytes of the target (kernels->shuffle)
+ *   by runs      elements that lie side by side on both sides, by few wide moves
+ *   by repeats   a row whose blocks are all the same */
+#include "ops/copy_loops.h"
+
+#include <string.h>
+
+#define PIECE_BYTES 8192    /* gathered or converted at a time */
+#define CACHED_BYTES 16384  /* of either side that a piece walks over several times */
+#define LEAST_PIECE 64      /* blocks, however far apart */
+
+#ifdef SB_TEST
+# define SHUFFLE_FROM_ELEMENTS 0 /* so that tests need no large tensors */
+#else
+# define SHUFFLE_FROM_ELEMENTS 1024 /* making the table would take longer */
+#endif
+
+/* ---- Runs ---- */
+
+/* Two moves that overlap: the first and the last `part` bytes of each run. Inlined with a constant part. */
+static inline void move_in_parts(char *to, int64_t to_step, const char *from, int64_t from_step,
+                                 int64_t n, int64_t nbytes, size_t part) {
+  const int64_t last = nbytes - (int64_t)part;
+  for (int64_t i = 0; i < n; i++, to += to_step, from += from_step) {
+    char head[32], tail[32];
+    memcpy(head, from, part);
+    memcpy(tail, from + last, part);
+    memcpy(to, head, part);
+    memcpy(to + last, tail, part);
+  }
+}
+
+/* Moves n runs of nbytes. */
+static void move_runs(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
+                      int64_t nbytes) {
+  if (nbytes <= 16 && (nbytes & (nbytes - 1)) == 0)
+    sb__copy_items(to, to_step, from, from_step, n, nbytes);
+  else if (nbytes < 4)
+    move_in_parts(to, to_step, from, from_step, n, nbytes, 2);
+  else if (nbytes < 8)
+    move_in_parts(to, to_step, from, from_step, n, nbytes, 4);
+  else if (nbytes < 16)
+    move_in_parts(to, to_step, from, from_step, n, nbytes, 8);
+  else if (nbytes <= 32)
+    move_in_parts(to, to_step, from, from_step, n, nbytes, 16);
+  else if (nbytes <= 64)
+    move_in_parts(to, to_step, from, from_step, n, nbytes, 32);
+  else
+    for (int64_t i = 0; i < n; i++) memcpy(to + i * to_step, from + i * from_step, (size_t)nbytes);
+}
+
+/* One side of a move: bytes from block to block, and from a block's first element to each; NULL: they lie side by side. */
+typedef struct side {
+  int64_t step;
+  const int64_t *offsets;
+} side;
+
+static int64_t offset_of(side s, int64_t i, int64_t size) {
+  return s.offsets ? s.offsets[i] : i * size;
+}
+
+/* How many elements lie side by side, wherever one looks. */
+static int64_t run_of(side a, side b, int64_t numel, int64_t size) {
+  int64_t run = 0;
+  for (int64_t i = 1; i <= numel; i++) {
+    const bool goes_on = i < numel && offset_of(a, i, size) == offset_of(a, i - 1, size) + size &&
+                         offset_of(b, i, size) == offset_of(b, i - 1, size) + size;
+    if (goes_on) continue;
+    if (run == 0) run = i;
+    if (i % run) return 1;
+  }
+  return run;
+}
+
+static void move_blocks(char *to, side t, const char *from, side f, int64_t n, int64_t numel,
+                        int64_t size) {
+  const int64_t run = run_of(t, f, numel, size);
+  for (int64_t i = 0; i < numel; i += run)
+    move_runs(to + offset_of(t, i, size), t.step, from + offset_of(f, i, size), f.step, n,
+              run * size);
+}
+
+/* ---- Gathering ---- */
+
+/* Are the bytes there which n tiles from `from` on read? */
+static bool may_shuffle(const sb__blocks *b, const char *from) {
+  return from + b->least >= b->low && from + b->most <= b->high;
+}
+
+/* Repeats the first n bytes up to nbytes. */
+static void repeat(char *to, int64_t n, int64_t nbytes) {
+  while (n < nbytes) {
+    const int64_t count = sb__least(sb__least(n, PIECE_BYTES), nbytes - n);
+    memcpy(to + n, to, (size_t)count);
+    n += count;
+  }
+}
+
+/* Gathers n blocks, side by side. */
+static void gather(const sb__runner *r, char *to, const char *from, int64_t n) {
+  const sb__blocks *b = r->blocks;
+  const int64_t size = r->from_size, step = r->plan->row.step[1], block = b->numel * size;
+  const side t = {block, NULL}, f = {step, b->from};
+  const int64_t each = b->blocks_per_tile;
+  if (step == 0) {
+    move_blocks(to, t, from, f, 1, b->numel, size);
+    repeat(to, block, n * block);
+    return;
+  }
+  int64_t first = 0, last = 0;
+  if (each && n >= each) {
+    const int64_t tiles = n / each;
+    for (last = tiles; first < last && !may_shuffle(b, from + first * each * step); first++) continue;
+    for (; last > first && !may_shuffle(b, from + (last - 1) * each * step); last--) continue;
+    r->kernels->shuffle(to + first * each * block, from + first * each * step, each * step,
+                        last - first, &b->shuffles);
+    first *= each;
+    last *= each;
+    if (last < n && last > first && may_shuffle(b, from + (n - each) * step)) { /* overlaps the last one */
+      r->kernels->shuffle(to + (n - each) * block, from + (n - each) * step, 0, 1, &b->shuffles);
+      last = n;
+    }
+  }
+  if (first) move_blocks(to, t, from, f, first, b->numel, size);
+  if (last < n)
+    move_blocks(to + last * block, t, from + last * step, f, n - last, b->numel, size);
+}
+
+/* ---- Factors ---- */
+
+/* Writes the factors of n blocks, one for each element. */
+static void write_factors(const sb__runner *r, const sb__blocks *b, sb__factors f, int64_t n,
+                          sb__pattern *out) {
+  const sb__plan_dim *row = &r->plan->row;
+  int64_t at = 0;
+  for (int64_t i = 0; i < n; i++) {
+    for (int64_t k = 0; k < b->numel; k++, at++) {
+      const double scale = *(const double *)(const void *)(f.scale + i * row->step[2] + b->factors[0][k]);
+      const double bias = *(const double *)(const void *)(f.bias + i * row->step[3] + b->factors[1][k]);
+      if (!r->forms) {
+        out->single[0][at] = (float)scale;
+        out->single[1][at] = (float)bias;
+      } else {
+        out->both[0][at] = scale;
+        out->both[1][at] = bias;
+      }
+    }
+  }
+}
+
+static sb__factors factors_of(const sb__runner *r, const sb__pattern *p) {
+  if (!r->forms)
+    return (sb__factors){(const char *)p->single[0], (const char *)p->single[1], 4, 4, true};
+  return (sb__factors){(const char *)p->both[0], (const char *)p->both[1], 8, 8, false};
+}
+
+/* ---- Pieces ---- */
+
+/* Converts n blocks that lie side by side, and stores them. */
+static void convert_piece(const sb__runner *r, char *to, const char *from, int64_t n,
+                          sb__factors f) {
+  char converted[PIECE_BYTES] __attribute__((aligned(64)));
+  const sb__blocks *b = r->blocks;
+  const int64_t size = r->to_size, count = n * b->numel;
+  if (b->to_dense) {
+    sb__store_row(r, to, from, count, f);
+    return;
+  }
+  if (r->converts) {
+    sb__convert(r, converted, from, count, f);
+    from = converted;
+  }
+  move_blocks(to, (side){r->plan->row.step[0], b->to}, from, (side){b->numel * size, NULL}, n,
+              b->numel, size);
+}
+
+static void copy_piece(const sb__runner *r, char *to, const char *from, int64_t n, sb__factors f) {
+  char gathered[PIECE_BYTES] __attribute__((aligned(64)));
+  sb__pattern pattern;
+  const sb__blocks *b = r->blocks;
+  const sb__plan_dim *row = &r->plan->row;
+  if (!r->converts && b->to_dense && !r->streams) {
+    gather(r, to, from, n);
+    return;
+  }
+  if (!r->converts && !b->to_dense) {
+    move_blocks(to, (side){row->step[0], b->to}, from, (side){row->step[1], b->from}, n, b->numel,
+                r->to_size);
+    return;
+  }
+  if (b->factors_by == SB__FACTORS_WHOLE) {
+    f = factors_of(r, &b->pattern);
+  } else if (b->factors_by == SB__FACTORS_PIECE) {
+    write_factors(r, b, f, n, &pattern);
+    f = factors_of(r, &pattern);
+  }
+  if (!b->from_dense) {
+    gather(r, gathered, from, n);
+    from = gathered;
+  }
+  convert_piece(r, to, from, n, f);
+}
+
+void sb__copy_blocks(const sb__runner *r, char *const at[]) {
+  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
+  for (int64_t i = 0; i < row->n; i += r->blocks->piece) {
+    const int64_t n = sb__least(r->blocks->piece, row->n - i);
+    for (int64_t c = 0; c < column->n; c++) {
+      sb__factors f = sb__factors_at(r, at, row);
+      f.scale += i * row->step[2] + c * column->step[2];
+      f.bias += i * row->step[3] + c * column->step[3];
+      copy_piece(r, at[0] + i * row->step[0] + c * column->step[0],
+                 at[1] + i * row->step[1] + c * column->step[1], n, f);
+    }
+  }
+}
+
+/* ---- Preparing ---- */
+
+static int64_t absolute(int64_t x) { return x < 0 ? -x : x; }
+
+/* The offsets of a block's elements for one operand. */
+static void list_offsets(const sb__plan *plan, int32_t operand, int64_t *offsets) {
+  int64_t numel = 1;
+  offsets[0] = 0;
+  for (int32_t d = plan->ninner - 1; d >= 0; d--) {
+    const sb__plan_dim *dim = &plan->inner[d];
+    for (int64_t i = 1; i < dim->n; i++)
+      for (int64_t k = 0; k < numel; k++)
+        offsets[i * numel + k] = offsets[k] + i * dim->step[operand];
+    numel *= dim->n;
+  }
+}
+
+static bool is_dense(const int64_t *offsets, int64_t numel, int64_t row_step, int64_t size) {
+  for (int64_t k = 0; k < numel; k++)
+    if (offsets[k] != k * size) return false;
+  return row_step == numel * size;
+}
+
+/* Widens the range of the source's bytes by a dimension. */
+static void widen(sb__blocks *b, const sb__plan_dim *dim) {
+  const int64_t last = (dim->n - 1) * dim->step[1];
+  if (last < 0)
+    b->low += last;
+  else
+    b->high += last;
+}
+
+static void find_range(const sb__runner *r, sb__blocks *b) {
+  const sb__plan *plan = r->plan;
+  b->low = r->job->base[1] + plan->first[1];
+  b->high = b->low + r->from_size;
+  widen(b, &plan->row);
+  widen(b, &plan->column);
+  for (int32_t d = 0; d < plan->ninner; d++) widen(b, &plan->inner[d]);
+  for (int32_t d = 0; d < plan->ndim; d++) widen(b, &plan->outer[d]);
+}
+
+/* The table for one vector of the target, whose items are at `offsets` of the source's tile: the loads that it needs, each
+ * from the first byte on that none before has. False: those are too many to gain by it. */
+static bool add_vector(sb__shuffles *s, const int64_t *offsets, int64_t items, int64_t size,
+                       int64_t high) {
+  uint32_t left = (1u << items) - 1;
+  int64_t *offset = s->offset + s->vectors * SB__MOST_LOADS;
+  uint8_t(*mask)[16] = s->mask + s->vectors * SB__MOST_LOADS;
+  int32_t loads = 0;
+  for (; left; loads++) {
+    if (loads == SB__MOST_LOADS || loads + 1 >= items) return false;
+    int64_t begin = INT64_MAX;
+    for (int64_t i = 0; i < items; i++)
+      if (left >> i & 1u && offsets[i] < begin) begin = offsets[i];
+    begin = sb__least(begin, high - 16);
+    offset[loads] = begin;
+    memset(mask[loads], 0x80, 16);
+    for (int64_t i = 0; i < items; i++) {
+      if (!(left >> i & 1u) || offsets[i] < begin || offsets[i] + size > begin + 16) continue;
+      for (int64_t k = 0; k < size; k++) mask[loads][i * size + k] = (uint8_t)(offsets[i] - begin + k);
+      left &= ~(1u << i);
+    }
+  }
+  for (int32_t k = loads; k < SB__MOST_LOADS; k++) {
+    offset[k] = offset[0];
+    memset(mask[k], 0x80, 16);
+  }
+  if (loads > s->loads) s->loads = loads;
+  s->vectors++;
+  return true;
+}
+
+/* Makes the table of a tile: as many blocks as fill whole vectors. */
+static void make_shuffles(const sb__runner *r, sb__blocks *b) {
+  const int64_t size = r->from_size, step = r->plan->row.step[1], block = b->numel * size;
+  const int64_t odd = block & -block; /* the greatest power of two that divides it */
+  const int64_t each = odd < 16 ? 16 / odd : 1, items = 16 / size;
+  sb__shuffles *s = &b->shuffles;
+  int64_t offsets[16], low = INT64_MAX, high = INT64_MIN;
+  if (each > r->plan->row.n || each > b->piece || each * block > 16 * (SB__MOST_SHUFFLES / SB__MOST_LOADS))
+    return;
+  for (int64_t i = 0; i < b->numel; i++) {
+    const int64_t other = b->from[i] + (each - 1) * step;
+    low = sb__least(low, sb__least(b->from[i], other));
+    high = -sb__least(-high, -((b->from[i] > other ? b->from[i] : other) + size));
+  }
+  if (high - low < 16) high = low + 16;
+  s->vectors = s->loads = 0;
+  for (int64_t i = 0; i < each * b->numel; i++) {
+    offsets[i % items] = i / b->numel * step + b->from[i % b->numel];
+    if (i % items == items - 1 && !add_vector(s, offsets, items, size, high)) return;
+  }
+  for (int32_t i = 0; i < s->vectors * s->loads; i++) { /* no room between vectors */
+    const int32_t at = i / s->loads * SB__MOST_LOADS + i % s->loads;
+    s->offset[i] = s->offset[at];
+    memmove(s->mask[i], s->mask[at], 16);
+  }
+  b->least = low;
+  b->most = high;
+  b->blocks_per_tile = each;
+}
+
+/* How many blocks a piece has. Where a piece is walked over once, and nothing is gathered or converted, it is the row. */
+static int64_t piece_of(const sb__runner *r, const sb__blocks *b) {
+  const sb__plan_dim *row = &r->plan->row;
+  const int64_t to_step = absolute(row->step[0]), from_step = absolute(row->step[1]);
+  const int64_t step = to_step > from_step ? to_step : from_step;
+  int64_t piece = row->n;
+  if ((b->numel > 1 || r->plan->column.n > 1) && step * piece > CACHED_BYTES)
+    piece = step * LEAST_PIECE > CACHED_BYTES ? LEAST_PIECE : CACHED_BYTES / step;
+  if (r->converts || r->streams) {
+    const int64_t size = r->to_size > r->from_size ? r->to_size : r->from_size;
+    const int64_t most = sb__least(r->forms ? SB__PIECE_ELEMENTS / 2 : SB__PIECE_ELEMENTS, PIECE_BYTES / size);
+    piece = sb__least(piece, most / b->numel);
+  }
+  return piece;
+}
+
+static void prepare_factors(const sb__runner *r, sb__blocks *b) {
+  const sb__plan *plan = r->plan;
+  bool inside = false, beside = plan->row.step[2] || plan->row.step[3], outside = plan->column.step[2] || plan->column.step[3];
+  b->factors_by = SB__FACTORS_ROW;
+  if (!r->job->scaled) return;
+  list_offsets(plan, 2, b->factors[0]);
+  list_offsets(plan, 3, b->factors[1]);
+  for (int32_t d = 0; d < plan->ninner; d++) inside = inside || plan->inner[d].step[2] || plan->inner[d].step[3];
+  for (int32_t d = 0; d < plan->ndim; d++) outside = outside || plan->outer[d].step[2] || plan->outer[d].step[3];
+  if (!inside && !(beside && b->numel > 1)) return;
+  b->factors_by = beside || outside ? SB__FACTORS_PIECE : SB__FACTORS_WHOLE;
+  const sb__factors f = {r->job->base[2] + plan->first[2], r->job->base[3] + plan->first[3], 0, 0, false};
+  if (b->factors_by == SB__FACTORS_WHOLE) write_factors(r, b, f, b->piece, &b->pattern);
+}
+
+void sb__blocks_make(const sb__runner *r, sb__blocks *b) {
+  const sb__plan *plan = r->plan;
+  b->numel = 1;
+  for (int32_t d = 0; d < plan->ninner; d++) b->numel *= plan->inner[d].n;
+  list_offsets(plan, 0, b->to);
+  list_offsets(plan, 1, b->from);
+  b->to_dense = is_dense(b->to, b->numel, plan->row.step[0], r->to_size);
+  b->from_dense = is_dense(b->from, b->numel, plan->row.step[1], r->from_size);
+  b->piece = piece_of(r, b);
+  b->blocks_per_tile = 0;
+  find_range(r, b);
+  const bool gathers = !b->from_dense && (r->converts || b->to_dense) && plan->row.step[1];
+  if (gathers && r->kernels->shuffle && sb__plan_numel(plan) >= SHUFFLE_FROM_ELEMENTS)
+    make_shuffles(r, b);
+  if (b->blocks_per_tile && b->piece < plan->row.n) b->piece -= b->piece % b->blocks_per_tile;
+  prepare_factors(r, b);
+}
