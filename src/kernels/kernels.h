@@ -27,15 +27,15 @@ static inline int64_t sb__fetch_rows(const sb__ahead *next, int64_t done, int64_
 typedef void (*sb__cast)(char *to, const char *from, int64_t n);
 typedef void (*sb__scaled_cast)(float *to, const char *from, int64_t n, float scale, float bias);
 
-/* How a tile of target bytes is made of source bytes: each vector of 16 bytes is the union of `loads` vectors of the
- * source, loaded from offsets after the tile's first source byte, each shuffled: byte b is byte mask[b], if that is below
- * 16. */
+/* How a tile is made: each of its vectors of 16 bytes is the union of `loads` vectors of the source, loaded from offsets
+ * after the tile's first source byte and shuffled: byte b is byte mask[b], if that is below 16. */
 #define SB__MOST_SHUFFLES 96
 #define SB__MOST_LOADS 4
 typedef struct sb__shuffles {
-  int32_t vectors, loads;             /* of a tile, of a vector */
-  int64_t offset[SB__MOST_SHUFFLES];  /* by vector, then by load */
-  uint8_t mask[SB__MOST_SHUFFLES][16];
+  int32_t vectors, loads;              /* of a tile, of a vector */
+  bool shared;                         /* all vectors are made of the same loads: 2 of 2, 3 of 3, 3 or 4 of 4 */
+  int64_t offset[SB__MOST_SHUFFLES];   /* by vector, then by load */
+  uint8_t mask[SB__MOST_SHUFFLES][16]; /* likewise */
 } sb__shuffles;
 
 typedef enum sb__draw { SB__DRAW_UNIFORM, SB__DRAW_NORMAL, SB__DRAW_INTEGER } sb__draw;
@@ -81,10 +81,10 @@ typedef struct sb__kernels {
   void (*transpose)(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows,
                     int64_t columns, int64_t itemsize, bool streams, bool fetches);
 
-  /* Writes n tiles, each of 16 * vectors bytes, one after the other. from_step: bytes from one's source to the next. NULL:
-   * the level has no vectors. */
-  void (*shuffle)(char *to, const char *from, int64_t from_step, int64_t n,
-                  const sb__shuffles *shuffles);
+  /* Writes n tiles. Steps: bytes from tile to tile, and in the target from vector to vector. NULL: the level has no
+   * vectors. */
+  void (*shuffle)(char *to, int64_t to_step, int64_t vector_step, const char *from,
+                  int64_t from_step, int64_t n, const sb__shuffles *shuffles);
 
   /* Copies with non-temporal stores, which bypass the caches. After the last one, stream_end orders the stores for other
    * threads. NULL: the level has none. */

@@ -10,6 +10,7 @@
 
 #define PIECE_BYTES 8192    /* gathered or converted at a time */
 #define CACHED_BYTES 16384  /* of either side that a piece walks over several times */
+#define FEW_PLANES 4        /* gathered together */
 #define LEAST_PIECE 64      /* blocks, however far apart */
 
 #ifdef SB_TEST
@@ -99,34 +100,41 @@ static void repeat(char *to, int64_t n, int64_t nbytes) {
   }
 }
 
-/* Gathers n blocks, side by side. */
-static void gather(const sb__runner *r, char *to, const char *from, int64_t n) {
+/* Gathers n blocks of one plane, element by element or run by run. */
+static void gather_plainly(const sb__runner *r, char *to, const char *from, int64_t n) {
   const sb__blocks *b = r->blocks;
   const int64_t size = r->from_size, step = r->plan->row.step[1], block = b->numel * size;
   const side t = {block, NULL}, f = {step, b->from};
-  const int64_t each = b->blocks_per_tile;
-  if (step == 0) {
-    move_blocks(to, t, from, f, 1, b->numel, size);
-    repeat(to, block, n * block);
-    return;
-  }
-  int64_t first = 0, last = 0;
-  if (each && n >= each) {
-    const int64_t tiles = n / each;
-    for (last = tiles; first < last && !may_shuffle(b, from + first * each * step); first++) continue;
-    for (; last > first && !may_shuffle(b, from + (last - 1) * each * step); last--) continue;
-    r->kernels->shuffle(to + first * each * block, from + first * each * step, each * step,
-                        last - first, &b->shuffles);
-    first *= each;
-    last *= each;
-    if (last < n && last > first && may_shuffle(b, from + (n - each) * step)) { /* overlaps the last one */
-      r->kernels->shuffle(to + (n - each) * block, from + (n - each) * step, 0, 1, &b->shuffles);
+  move_blocks(to, t, from, f, step ? n : 1, b->numel, size);
+  if (step == 0) repeat(to, block, n * block);
+}
+
+/* Gathers n blocks of each plane, side by side. */
+static void gather(const sb__runner *r, char *to, int64_t plane_step, const char *from, int64_t n) {
+  const sb__blocks *b = r->blocks;
+  const int64_t step = r->plan->row.step[1], block = b->numel * r->from_size;
+  const int64_t each = b->blocks_per_tile, vector_step = b->planes > 1 ? plane_step : 16;
+  int64_t first = 0, last = each ? n / each : 0;
+  while (first < last && !may_shuffle(b, from + first * each * step)) first++;
+  while (first < last && !may_shuffle(b, from + (last - 1) * each * step)) last--;
+  const bool some = first < last;
+  first *= each;
+  last *= each;
+  if (some) {
+    r->kernels->shuffle(to + first * block, each * block, vector_step, from + first * step,
+                        each * step, (last - first) / each, &b->shuffles);
+    if (last < n && may_shuffle(b, from + (n - each) * step)) { /* overlaps the last one */
+      r->kernels->shuffle(to + (n - each) * block, 0, vector_step, from + (n - each) * step, 0, 1,
+                          &b->shuffles);
       last = n;
     }
   }
-  if (first) move_blocks(to, t, from, f, first, b->numel, size);
-  if (last < n)
-    move_blocks(to + last * block, t, from + last * step, f, n - last, b->numel, size);
+  for (int64_t p = 0; p < b->planes && last - first < n; p++) {
+    char *plane = to + p * plane_step;
+    const char *source = from + p * r->plan->column.step[1];
+    if (first) gather_plainly(r, plane, source, first);
+    if (last < n) gather_plainly(r, plane + last * block, source + last * step, n - last);
+  }
 }
 
 /* ---- Factors ---- */
@@ -164,51 +172,55 @@ static void convert_piece(const sb__runner *r, char *to, const char *from, int64
                           sb__factors f) {
   char converted[PIECE_BYTES] __attribute__((aligned(64)));
   const sb__blocks *b = r->blocks;
-  const int64_t size = r->to_size, count = n * b->numel;
-  if (b->to_dense) {
-    sb__store_row(r, to, from, count, f);
-    return;
-  }
-  if (r->converts) {
-    sb__convert(r, converted, from, count, f);
-    from = converted;
-  }
-  move_blocks(to, (side){r->plan->row.step[0], b->to}, from, (side){b->numel * size, NULL}, n,
-              b->numel, size);
-}
-
-static void copy_piece(const sb__runner *r, char *to, const char *from, int64_t n, sb__factors f) {
-  char gathered[PIECE_BYTES] __attribute__((aligned(64)));
   sb__pattern pattern;
-  const sb__blocks *b = r->blocks;
-  const sb__plan_dim *row = &r->plan->row;
-  if (!r->converts && b->to_dense && !r->streams) {
-    gather(r, to, from, n);
-    return;
-  }
-  if (!r->converts && !b->to_dense) {
-    move_blocks(to, (side){row->step[0], b->to}, from, (side){row->step[1], b->from}, n, b->numel,
-                r->to_size);
-    return;
-  }
   if (b->factors_by == SB__FACTORS_WHOLE) {
     f = factors_of(r, &b->pattern);
   } else if (b->factors_by == SB__FACTORS_PIECE) {
     write_factors(r, b, f, n, &pattern);
     f = factors_of(r, &pattern);
   }
+  if (b->to_dense) {
+    sb__store_row(r, to, from, n * b->numel, f);
+    return;
+  }
+  sb__convert(r, converted, from, n * b->numel, f);
+  move_blocks(to, (side){r->plan->row.step[0], b->to}, converted,
+              (side){b->numel * r->to_size, NULL}, n, b->numel, r->to_size);
+}
+
+/* Copies n blocks of each plane. */
+static void copy_piece(const sb__runner *r, char *to, const char *from, int64_t n, sb__factors f) {
+  char gathered[PIECE_BYTES] __attribute__((aligned(64)));
+  const sb__blocks *b = r->blocks;
+  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
+  if (!r->converts && !b->to_dense) {
+    move_blocks(to, (side){row->step[0], b->to}, from, (side){row->step[1], b->from}, n, b->numel,
+                r->to_size);
+    return;
+  }
+  if (!r->converts && !r->streams) {
+    gather(r, to, column->step[0], from, n);
+    return;
+  }
+  int64_t plane_step = column->step[1];
   if (!b->from_dense) {
-    gather(r, gathered, from, n);
+    plane_step = n * b->numel * r->from_size;
+    gather(r, gathered, plane_step, from, n);
     from = gathered;
   }
-  convert_piece(r, to, from, n, f);
+  for (int64_t p = 0; p < b->planes; p++) {
+    convert_piece(r, to + p * column->step[0], from + p * plane_step, n, f);
+    f.scale += column->step[2];
+    f.bias += column->step[3];
+  }
 }
 
 void sb__copy_blocks(const sb__runner *r, char *const at[]) {
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
+  const int64_t planes = r->blocks->planes;
   for (int64_t i = 0; i < row->n; i += r->blocks->piece) {
     const int64_t n = sb__least(r->blocks->piece, row->n - i);
-    for (int64_t c = 0; c < column->n; c++) {
+    for (int64_t c = 0; c < column->n; c += planes) {
       sb__factors f = sb__factors_at(r, at, row);
       f.scale += i * row->step[2] + c * column->step[2];
       f.bias += i * row->step[3] + c * column->step[3];
@@ -219,6 +231,8 @@ void sb__copy_blocks(const sb__runner *r, char *const at[]) {
 }
 
 /* ---- Preparing ---- */
+
+static int64_t greatest(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static int64_t absolute(int64_t x) { return x < 0 ? -x : x; }
 
@@ -260,79 +274,112 @@ static void find_range(const sb__runner *r, sb__blocks *b) {
   for (int32_t d = 0; d < plan->ndim; d++) widen(b, &plan->outer[d]);
 }
 
-/* The table for one vector of the target, whose items are at `offsets` of the source's tile: the loads that it needs, each
- * from the first byte on that none before has. False: those are too many to gain by it. */
-static bool add_vector(sb__shuffles *s, const int64_t *offsets, int64_t items, int64_t size,
-                       int64_t high) {
-  uint32_t left = (1u << items) - 1;
-  int64_t *offset = s->offset + s->vectors * SB__MOST_LOADS;
-  uint8_t(*mask)[16] = s->mask + s->vectors * SB__MOST_LOADS;
-  int32_t loads = 0;
-  for (; left; loads++) {
-    if (loads == SB__MOST_LOADS || loads + 1 >= items) return false;
-    int64_t begin = INT64_MAX;
-    for (int64_t i = 0; i < items; i++)
-      if (left >> i & 1u && offsets[i] < begin) begin = offsets[i];
-    begin = sb__least(begin, high - 16);
-    offset[loads] = begin;
-    memset(mask[loads], 0x80, 16);
-    for (int64_t i = 0; i < items; i++) {
-      if (!(left >> i & 1u) || offsets[i] < begin || offsets[i] + size > begin + 16) continue;
-      for (int64_t k = 0; k < size; k++) mask[loads][i * size + k] = (uint8_t)(offsets[i] - begin + k);
-      left &= ~(1u << i);
-    }
+enum { TILE_ITEMS = 384 };
+
+/* A tile's items in the target's order: bytes from its first source byte. */
+typedef struct tile {
+  int64_t offset[TILE_ITEMS];
+  int64_t count, size; /* size: bytes of an item */
+  int64_t high;        /* the end of the last byte that it reads */
+} tile;
+
+/* Covers items begin to end by windows of 16 bytes, each from the first byte on that is not covered yet. Returns how many
+ * those are; above SB__MOST_LOADS: too many. */
+static int32_t find_windows(const tile *t, int64_t begin, int64_t end,
+                            int64_t windows[SB__MOST_LOADS]) {
+  int64_t covered = INT64_MIN;
+  for (int32_t count = 0; count <= SB__MOST_LOADS; count++) {
+    int64_t least = INT64_MAX;
+    for (int64_t i = begin; i < end; i++)
+      if (t->offset[i] + t->size > covered) least = sb__least(least, t->offset[i]);
+    if (least == INT64_MAX) return count;
+    if (count == SB__MOST_LOADS) break;
+    windows[count] = sb__least(least, t->high - 16);
+    covered = windows[count] + 16;
   }
-  for (int32_t k = loads; k < SB__MOST_LOADS; k++) {
-    offset[k] = offset[0];
-    memset(mask[k], 0x80, 16);
+  return SB__MOST_LOADS + 1;
+}
+
+/* Writes the loads and masks of a vector, whose items begin at `begin`. */
+static void add_vector(sb__shuffles *s, const tile *t, int64_t begin, const int64_t *windows,
+                       int32_t count) {
+  int64_t *offset = s->offset + s->vectors * s->loads;
+  uint8_t(*mask)[16] = s->mask + s->vectors * s->loads;
+  memset(mask, 0x80, 16 * (size_t)s->loads);
+  for (int32_t k = 0; k < s->loads; k++) offset[k] = windows[k < count ? k : 0];
+  for (int64_t i = 0; i < 16 / t->size; i++) {
+    const int64_t at = t->offset[begin + i];
+    int32_t k = 0;
+    while (at < windows[k] || at + t->size > windows[k] + 16) k++;
+    for (int64_t byte = 0; byte < t->size; byte++)
+      mask[k][i * t->size + byte] = (uint8_t)(at - windows[k] + byte);
   }
-  if (loads > s->loads) s->loads = loads;
   s->vectors++;
+}
+
+/* Lists a tile's items; as many blocks as fill whole vectors, of all planes. False: too many. */
+static bool list_items(const sb__runner *r, sb__blocks *b, tile *t) {
+  const sb__plan_dim *row = &r->plan->row;
+  const int64_t size = r->from_size, block = b->numel * size;
+  const int64_t power = block & -block; /* the greatest power of two that divides it */
+  const int64_t whole = row->step[1] == size ? 16 / size : 1; /* blocks whose items fill a vector of the source */
+  const int64_t each = greatest(power < 16 ? 16 / power : 1, whole);
+  t->size = size;
+  t->count = each * b->numel * b->planes;
+  if (each > row->n || each > b->piece || t->count > TILE_ITEMS) return false;
+  int64_t low = 0;
+  t->high = 0;
+  for (int64_t i = 0; i < t->count; i++) {
+    const int64_t p = i / (each * b->numel), at = i % (each * b->numel);
+    t->offset[i] = p * r->plan->column.step[1] + at / b->numel * row->step[1] + b->from[at % b->numel];
+    low = sb__least(low, t->offset[i]);
+    t->high = greatest(t->high, t->offset[i] + size);
+  }
+  t->high = greatest(t->high, low + 16);
+  b->blocks_per_tile = each;
+  b->least = low;
+  b->most = t->high;
   return true;
 }
 
-/* Makes the table of a tile: as many blocks as fill whole vectors. */
+/* Makes the table of a tile. */
 static void make_shuffles(const sb__runner *r, sb__blocks *b) {
-  const int64_t size = r->from_size, step = r->plan->row.step[1], block = b->numel * size;
-  const int64_t odd = block & -block; /* the greatest power of two that divides it */
-  const int64_t each = odd < 16 ? 16 / odd : 1, items = 16 / size;
+  tile t;
+  int64_t windows[SB__MOST_LOADS], of_vector[SB__MOST_LOADS];
   sb__shuffles *s = &b->shuffles;
-  int64_t offsets[16], low = INT64_MAX, high = INT64_MIN;
-  if (each > r->plan->row.n || each > b->piece || each * block > 16 * (SB__MOST_SHUFFLES / SB__MOST_LOADS))
+  if (!list_items(r, b, &t)) return;
+  const int64_t items = 16 / t.size, vectors = t.count / items;
+  const int32_t all = find_windows(&t, 0, t.count, windows);
+  int32_t most = 0;
+  for (int64_t i = 0; i < t.count; i += items) {
+    const int32_t count = find_windows(&t, i, i + items, of_vector);
+    if (count > most) most = count;
+  }
+  s->shared = (all == vectors && all >= 2) || (all == 4 && vectors == 3);
+  s->loads = s->shared ? all : most;
+  s->vectors = 0;
+  if (s->loads > SB__MOST_LOADS || s->loads * vectors > SB__MOST_SHUFFLES) {
+    b->blocks_per_tile = 0;
     return;
-  for (int64_t i = 0; i < b->numel; i++) {
-    const int64_t other = b->from[i] + (each - 1) * step;
-    low = sb__least(low, sb__least(b->from[i], other));
-    high = -sb__least(-high, -((b->from[i] > other ? b->from[i] : other) + size));
   }
-  if (high - low < 16) high = low + 16;
-  s->vectors = s->loads = 0;
-  for (int64_t i = 0; i < each * b->numel; i++) {
-    offsets[i % items] = i / b->numel * step + b->from[i % b->numel];
-    if (i % items == items - 1 && !add_vector(s, offsets, items, size, high)) return;
+  for (int64_t i = 0; i < t.count; i += items) {
+    const int32_t count = s->shared ? all : find_windows(&t, i, i + items, of_vector);
+    add_vector(s, &t, i, s->shared ? windows : of_vector, count);
   }
-  for (int32_t i = 0; i < s->vectors * s->loads; i++) { /* no room between vectors */
-    const int32_t at = i / s->loads * SB__MOST_LOADS + i % s->loads;
-    s->offset[i] = s->offset[at];
-    memmove(s->mask[i], s->mask[at], 16);
-  }
-  b->least = low;
-  b->most = high;
-  b->blocks_per_tile = each;
 }
 
 /* How many blocks a piece has. Where a piece is walked over once, and nothing is gathered or converted, it is the row. */
 static int64_t piece_of(const sb__runner *r, const sb__blocks *b) {
   const sb__plan_dim *row = &r->plan->row;
   const int64_t to_step = absolute(row->step[0]), from_step = absolute(row->step[1]);
-  const int64_t step = to_step > from_step ? to_step : from_step;
+  const int64_t step = greatest(to_step, from_step);
   int64_t piece = row->n;
   if ((b->numel > 1 || r->plan->column.n > 1) && step * piece > CACHED_BYTES)
     piece = step * LEAST_PIECE > CACHED_BYTES ? LEAST_PIECE : CACHED_BYTES / step;
   if (r->converts || r->streams) {
-    const int64_t size = r->to_size > r->from_size ? r->to_size : r->from_size;
-    const int64_t most = sb__least(r->forms ? SB__PIECE_ELEMENTS / 2 : SB__PIECE_ELEMENTS, PIECE_BYTES / size);
-    piece = sb__least(piece, most / b->numel);
+    const int64_t elements = r->forms ? SB__PIECE_ELEMENTS / 2 : SB__PIECE_ELEMENTS;
+    const int64_t size = b->to_dense ? r->from_size : greatest(r->to_size, r->from_size);
+    piece = sb__least(piece, sb__least(elements, PIECE_BYTES / b->planes / size) / b->numel);
   }
   return piece;
 }
@@ -360,6 +407,7 @@ void sb__blocks_make(const sb__runner *r, sb__blocks *b) {
   list_offsets(plan, 1, b->from);
   b->to_dense = is_dense(b->to, b->numel, plan->row.step[0], r->to_size);
   b->from_dense = is_dense(b->from, b->numel, plan->row.step[1], r->from_size);
+  b->planes = b->numel == 1 && plan->column.n <= FEW_PLANES && b->to_dense && plan->row.step[1] ? plan->column.n : 1;
   b->piece = piece_of(r, b);
   b->blocks_per_tile = 0;
   find_range(r, b);

@@ -30,6 +30,7 @@ typedef struct sb__blocks {
   int64_t to[SB__PLAN_BLOCK], from[SB__PLAN_BLOCK]; /* bytes from a block's first element to each */
   bool to_dense, from_dense;                        /* a row's elements lie side by side */
   int64_t piece;                                    /* blocks at a time */
+  int64_t planes;                                   /* columns at a time */
   const char *low, *high;                           /* of the source's bytes */
   int64_t blocks_per_tile;                          /* of shuffles; 0: there are none */
   int64_t least, most;                              /* bytes from a tile's first one that it reads */
