@@ -34,9 +34,8 @@ static inline void move_in_parts(char *to, int64_t to_step, const char *from, in
   }
 }
 
-/* Moves n runs of nbytes. */
-static void move_runs(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
-                      int64_t nbytes) {
+void sb__move_runs(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
+                   int64_t nbytes) {
   if (nbytes <= 16 && (nbytes & (nbytes - 1)) == 0)
     sb__copy_items(to, to_step, from, from_step, n, nbytes);
   else if (nbytes < 4)
@@ -76,11 +75,11 @@ static int64_t run_of(side a, side b, int64_t numel, int64_t size) {
   return run;
 }
 
+/* run: as run_of says. */
 static void move_blocks(char *to, side t, const char *from, side f, int64_t n, int64_t numel,
-                        int64_t size) {
-  const int64_t run = run_of(t, f, numel, size);
+                        int64_t size, int64_t run) {
   for (int64_t i = 0; i < numel; i += run)
-    move_runs(to + offset_of(t, i, size), t.step, from + offset_of(f, i, size), f.step, n,
+    sb__move_runs(to + offset_of(t, i, size), t.step, from + offset_of(f, i, size), f.step, n,
               run * size);
 }
 
@@ -105,7 +104,7 @@ static void gather_plainly(const sb__runner *r, char *to, const char *from, int6
   const sb__blocks *b = r->blocks;
   const int64_t size = r->from_size, step = r->plan->row.step[1], block = b->numel * size;
   const side t = {block, NULL}, f = {step, b->from};
-  move_blocks(to, t, from, f, step ? n : 1, b->numel, size);
+  move_blocks(to, t, from, f, step ? n : 1, b->numel, size, b->from_run);
   if (step == 0) repeat(to, block, n * block);
 }
 
@@ -185,7 +184,7 @@ static void convert_piece(const sb__runner *r, char *to, const char *from, int64
   }
   sb__convert(r, converted, from, n * b->numel, f);
   move_blocks(to, (side){r->plan->row.step[0], b->to}, converted,
-              (side){b->numel * r->to_size, NULL}, n, b->numel, r->to_size);
+              (side){b->numel * r->to_size, NULL}, n, b->numel, r->to_size, b->to_run);
 }
 
 /* Copies n blocks of each plane. */
@@ -195,7 +194,7 @@ static void copy_piece(const sb__runner *r, char *to, const char *from, int64_t 
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
   if (!r->converts && !b->to_dense) {
     move_blocks(to, (side){row->step[0], b->to}, from, (side){row->step[1], b->from}, n, b->numel,
-                r->to_size);
+                r->to_size, b->run);
     return;
   }
   if (!r->converts && !r->streams) {
@@ -349,7 +348,7 @@ static void make_shuffles(const sb__runner *r, sb__blocks *b) {
   sb__shuffles *s = &b->shuffles;
   if (!list_items(r, b, &t)) return;
   const int64_t items = 16 / t.size, vectors = t.count / items;
-  const int32_t all = find_windows(&t, 0, t.count, windows);
+  const int32_t all = vectors <= SB__MOST_LOADS ? find_windows(&t, 0, t.count, windows) : 0;
   int32_t most = 0;
   for (int64_t i = 0; i < t.count; i += items) {
     const int32_t count = find_windows(&t, i, i + items, of_vector);
@@ -405,6 +404,10 @@ void sb__blocks_make(const sb__runner *r, sb__blocks *b) {
   for (int32_t d = 0; d < plan->ninner; d++) b->numel *= plan->inner[d].n;
   list_offsets(plan, 0, b->to);
   list_offsets(plan, 1, b->from);
+  const side dense = {0, NULL}, to = {0, b->to}, from = {0, b->from};
+  b->to_run = run_of(to, dense, b->numel, r->to_size);
+  b->from_run = run_of(dense, from, b->numel, r->from_size);
+  b->run = r->converts ? 0 : run_of(to, from, b->numel, r->to_size);
   b->to_dense = is_dense(b->to, b->numel, plan->row.step[0], r->to_size);
   b->from_dense = is_dense(b->from, b->numel, plan->row.step[1], r->from_size);
   b->planes = b->numel == 1 && plan->column.n <= FEW_PLANES && b->to_dense && plan->row.step[1] ? plan->column.n : 1;

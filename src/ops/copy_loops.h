@@ -28,6 +28,7 @@ typedef enum sb__factors_by {
 typedef struct sb__blocks {
   int64_t numel;                                    /* elements of a block */
   int64_t to[SB__PLAN_BLOCK], from[SB__PLAN_BLOCK]; /* bytes from a block's first element to each */
+  int64_t to_run, from_run, run;                    /* elements side by side: on that side, on both */
   bool to_dense, from_dense;                        /* a row's elements lie side by side */
   int64_t piece;                                    /* blocks at a time */
   int64_t planes;                                   /* columns at a time */
@@ -77,6 +78,10 @@ void sb__store_row(const sb__runner *r, char *to, const char *from, int64_t n, s
 
 /* Converts at most SB__PIECE_ELEMENTS elements, side by side. */
 void sb__convert(const sb__runner *r, char *to, const char *from, int64_t n, sb__factors f);
+
+/* Moves n runs of nbytes; none overlap. */
+void sb__move_runs(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
+                   int64_t nbytes);
 
 /* One loop for each kind of plan. at: for each operand, the address of the row's and column's first element. */
 void sb__copy_rows(const sb__runner *r, char *const at[]);

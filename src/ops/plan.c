@@ -101,21 +101,26 @@ static bool is_transpose(const sb__plan_dim *row, const sb__plan_dim *column, in
          column->n > FEW && row->n * column->n > SB__PLAN_BLOCK;
 }
 
-/* Which dimension is the row of blocks: the longest of those outside of at most SB__PLAN_BLOCK elements. */
-static int32_t row_of_blocks(const sb__plan *plan) {
-  int32_t best = plan->ndim - 1;
+/* Which dimension is the row of blocks: the longest of those outside of at most SB__PLAN_BLOCK elements, but no run that
+ * is contiguous on both sides, which moves as a whole. */
+static int32_t row_of_blocks(const sb__plan *plan, int64_t to_size, int64_t from_size) {
+  const sb__plan_dim *dims = plan->outer;
+  int32_t last = plan->ndim - 1;
   int64_t inside = 1;
-  for (int32_t d = plan->ndim - 1; d >= 0 && inside <= SB__PLAN_BLOCK; d--) {
-    if (plan->outer[d].n >= plan->outer[best].n) best = d;
-    inside *= plan->outer[d].n;
+  if (last && dims[last].step[0] == to_size && dims[last].step[1] == from_size)
+    inside = dims[last--].n;
+  int32_t best = last;
+  for (int32_t d = last; d >= 0 && inside <= SB__PLAN_BLOCK; d--) {
+    if (dims[d].n >= dims[best].n) best = d;
+    inside *= dims[d].n;
   }
   return best;
 }
 
 /* Takes the inner dimensions and the row. The column is the dimension that goes on beside a row's elements in the source,
  * so that a piece of the row is read once for all of them. */
-static void take_blocks(sb__plan *plan) {
-  const int32_t row = row_of_blocks(plan);
+static void take_blocks(sb__plan *plan, int64_t to_size, int64_t from_size) {
+  const int32_t row = row_of_blocks(plan, to_size, from_size);
   while (plan->ndim - 1 > row) plan->inner[plan->ninner++] = remove_dim(plan, row + 1);
   plan->row = remove_dim(plan, row);
   int32_t column = -1;
@@ -153,7 +158,7 @@ void sb__plan_make(int32_t count, const sb_tensor *const tensors[], bool keep_or
   const int32_t column = column_of(plan, from_size);
   if (column == plan->ndim - 1 ||
       !is_transpose(innermost, &plan->outer[column], to_size, from_size)) {
-    take_blocks(plan);
+    take_blocks(plan, to_size, from_size);
     return;
   }
   plan->kind = SB__PLAN_TRANSPOSE;
