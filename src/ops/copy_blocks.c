@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "kernels/function.h"
+
 #define PIECE_BYTES 8192    /* gathered or converted at a time */
 #define CACHED_BYTES 16384  /* of either side that a piece walks over several times */
 #define FEW_PLANES 4        /* gathered together */
@@ -22,7 +24,7 @@
 /* ---- Runs ---- */
 
 /* Two moves that overlap: the first and the last `part` bytes of each run. Inlined with a constant part. */
-static inline void move_in_parts(char *to, int64_t to_step, const char *from, int64_t from_step,
+SB_INLINE void move_in_parts(char *to, int64_t to_step, const char *from, int64_t from_step,
                                  int64_t n, int64_t nbytes, size_t part) {
   const int64_t last = nbytes - (int64_t)part;
   for (int64_t i = 0; i < n; i++, to += to_step, from += from_step) {
@@ -357,7 +359,8 @@ static void make_shuffles(const sb__runner *r, sb__blocks *b) {
   s->shared = (all == vectors && all >= 2) || (all == 4 && vectors == 3);
   s->loads = s->shared ? all : most;
   s->vectors = 0;
-  if (s->loads > SB__MOST_LOADS || s->loads * vectors > SB__MOST_SHUFFLES) {
+  const bool gains = s->shared || most < items; /* else a load for each item */
+  if (!gains || s->loads > SB__MOST_LOADS || s->loads * vectors > SB__MOST_SHUFFLES) {
     b->blocks_per_tile = 0;
     return;
   }
