@@ -379,14 +379,16 @@ static int64_t piece_of(const sb__runner *r, const sb__blocks *b) {
   if ((b->numel > 1 || r->plan->column.n > 1) && step * piece > CACHED_BYTES)
     piece = step * LEAST_PIECE > CACHED_BYTES ? LEAST_PIECE : CACHED_BYTES / step;
   if (r->converts || r->streams) {
-    const int64_t elements = r->forms ? SB__PIECE_ELEMENTS / 2 : SB__PIECE_ELEMENTS;
     const int64_t size = b->to_dense ? r->from_size : greatest(r->to_size, r->from_size);
-    piece = sb__least(piece, sb__least(elements, PIECE_BYTES / b->planes / size) / b->numel);
+    int64_t elements = PIECE_BYTES / b->planes / size;
+    if (!b->to_dense || b->factors_by != SB__FACTORS_ROW)
+      elements = sb__least(elements, r->forms ? SB__PIECE_ELEMENTS / 2 : SB__PIECE_ELEMENTS);
+    piece = sb__least(piece, elements / b->numel);
   }
   return piece;
 }
 
-static void prepare_factors(const sb__runner *r, sb__blocks *b) {
+static void choose_factors(const sb__runner *r, sb__blocks *b) {
   const sb__plan *plan = r->plan;
   bool inside = false, beside = plan->row.step[2] || plan->row.step[3], outside = plan->column.step[2] || plan->column.step[3];
   b->factors_by = SB__FACTORS_ROW;
@@ -397,8 +399,6 @@ static void prepare_factors(const sb__runner *r, sb__blocks *b) {
   for (int32_t d = 0; d < plan->ndim; d++) outside = outside || plan->outer[d].step[2] || plan->outer[d].step[3];
   if (!inside && !(beside && b->numel > 1)) return;
   b->factors_by = beside || outside ? SB__FACTORS_PIECE : SB__FACTORS_WHOLE;
-  const sb__factors f = {r->job->base[2] + plan->first[2], r->job->base[3] + plan->first[3], 0, 0, false};
-  if (b->factors_by == SB__FACTORS_WHOLE) write_factors(r, b, f, b->piece, &b->pattern);
 }
 
 void sb__blocks_make(const sb__runner *r, sb__blocks *b) {
@@ -414,6 +414,7 @@ void sb__blocks_make(const sb__runner *r, sb__blocks *b) {
   b->to_dense = is_dense(b->to, b->numel, plan->row.step[0], r->to_size);
   b->from_dense = is_dense(b->from, b->numel, plan->row.step[1], r->from_size);
   b->planes = b->numel == 1 && plan->column.n <= FEW_PLANES && b->to_dense && plan->row.step[1] ? plan->column.n : 1;
+  choose_factors(r, b);
   b->piece = piece_of(r, b);
   b->blocks_per_tile = 0;
   find_range(r, b);
@@ -421,5 +422,8 @@ void sb__blocks_make(const sb__runner *r, sb__blocks *b) {
   if (gathers && r->kernels->shuffle && sb__plan_numel(plan) >= SHUFFLE_FROM_ELEMENTS)
     make_shuffles(r, b);
   if (b->blocks_per_tile && b->piece < plan->row.n) b->piece -= b->piece % b->blocks_per_tile;
-  prepare_factors(r, b);
+  if (b->factors_by == SB__FACTORS_WHOLE) {
+    const sb__factors first = {r->job->base[2] + plan->first[2], r->job->base[3] + plan->first[3], 0, 0, false};
+    write_factors(r, b, first, b->piece, &b->pattern);
+  }
 }
