@@ -31,11 +31,13 @@ typedef void (*sb__scaled_cast)(float *to, const char *from, int64_t n, float sc
  * after the tile's first source byte and shuffled: byte b is byte mask[b], if that is below 16. */
 #define SB__MOST_SHUFFLES 96
 #define SB__MOST_LOADS 4
+#define SB__MOST_VECTORS 24 /* of floats */
 typedef struct sb__shuffles {
   int32_t vectors, loads;              /* of a tile, of a vector */
   bool shared;                         /* all vectors are made of the same loads: 2 of 2, 3 of 3, 3 or 4 of 4 */
   int64_t offset[SB__MOST_SHUFFLES];   /* by vector, then by load */
   uint8_t mask[SB__MOST_SHUFFLES][16]; /* likewise */
+  float scale[SB__MOST_VECTORS][4], bias[SB__MOST_VECTORS][4]; /* of shuffle_floats, by vector */
 } sb__shuffles;
 
 typedef enum sb__draw { SB__DRAW_UNIFORM, SB__DRAW_NORMAL, SB__DRAW_INTEGER } sb__draw;
@@ -85,6 +87,11 @@ typedef struct sb__kernels {
    * vectors. */
   void (*shuffle)(char *to, int64_t to_step, int64_t vector_step, const char *from,
                   int64_t from_step, int64_t n, const sb__shuffles *shuffles);
+
+  /* The same with one load for each vector, whose bytes become four 32-bit integers, and those float32: x * scale + bias with
+   * finite factors, product and sum rounded. */
+  void (*shuffle_floats)(char *to, int64_t to_step, int64_t vector_step, const char *from,
+                         int64_t from_step, int64_t n, const sb__shuffles *shuffles);
 
   /* Copies with non-temporal stores, which bypass the caches. After the last one, stream_end orders the stores for other
    * threads. NULL: the level has none. */

@@ -40,6 +40,11 @@ static inline void store_lanes(char *to, int64_t step, vec x) {
 static inline vec shuffle(vec x, vec mask) { return wasm_i8x16_swizzle(x, mask); }
 static inline vec either(vec a, vec b) { return wasm_v128_or(a, b); }
 
+/* 32-bit integers as floats; product and sum rounded. */
+static inline vec scaled_floats(vec x, vec scale, vec bias) {
+  return wasm_f32x4_add(wasm_f32x4_mul(wasm_f32x4_convert_i32x4(x), scale), bias);
+}
+
 # define ZIP_LOW_16(a, b) (a) /* one item fills a lane */
 # define ZIP_HIGH_16(a, b) (b)
 # define ZIP_LOW_1(a, b) \

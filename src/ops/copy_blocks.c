@@ -6,6 +6,7 @@
  *   by repeats   a row whose blocks are all the same */
 #include "ops/copy_loops.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "kernels/function.h"
@@ -110,26 +111,35 @@ static void gather_plainly(const sb__runner *r, char *to, const char *from, int6
   if (step == 0) repeat(to, block, n * block);
 }
 
+/* Moves as many of n blocks of each plane as a table may, from `first` to `last`, side by side. */
+static void move_tiles(const sb__runner *r, char *to, int64_t plane_step, const char *from,
+                       int64_t n, int64_t *first, int64_t *last) {
+  const sb__blocks *b = r->blocks;
+  const int64_t step = r->plan->row.step[1], each = b->blocks_per_tile;
+  const int64_t block = b->numel * (b->floats ? r->to_size : r->from_size);
+  const int64_t vector_step = b->planes > 1 ? plane_step : 16;
+  int64_t begin = 0, end = each ? n / each : 0;
+  while (begin < end && !may_shuffle(b, from + begin * each * step)) begin++;
+  while (begin < end && !may_shuffle(b, from + (end - 1) * each * step)) end--;
+  *first = begin * each;
+  *last = end * each;
+  if (begin == end) return;
+  void (*const move)(char *, int64_t, int64_t, const char *, int64_t, int64_t,
+                     const sb__shuffles *) =
+      b->floats ? r->kernels->shuffle_floats : r->kernels->shuffle;
+  move(to + *first * block, each * block, vector_step, from + *first * step, each * step,
+       end - begin, &b->shuffles);
+  if (*last == n || !may_shuffle(b, from + (n - each) * step)) return;
+  move(to + (n - each) * block, 0, vector_step, from + (n - each) * step, 0, 1, &b->shuffles);
+  *last = n; /* it overlapped the last one */
+}
+
 /* Gathers n blocks of each plane, side by side. */
 static void gather(const sb__runner *r, char *to, int64_t plane_step, const char *from, int64_t n) {
   const sb__blocks *b = r->blocks;
   const int64_t step = r->plan->row.step[1], block = b->numel * r->from_size;
-  const int64_t each = b->blocks_per_tile, vector_step = b->planes > 1 ? plane_step : 16;
-  int64_t first = 0, last = each ? n / each : 0;
-  while (first < last && !may_shuffle(b, from + first * each * step)) first++;
-  while (first < last && !may_shuffle(b, from + (last - 1) * each * step)) last--;
-  const bool some = first < last;
-  first *= each;
-  last *= each;
-  if (some) {
-    r->kernels->shuffle(to + first * block, each * block, vector_step, from + first * step,
-                        each * step, (last - first) / each, &b->shuffles);
-    if (last < n && may_shuffle(b, from + (n - each) * step)) { /* overlaps the last one */
-      r->kernels->shuffle(to + (n - each) * block, 0, vector_step, from + (n - each) * step, 0, 1,
-                          &b->shuffles);
-      last = n;
-    }
-  }
+  int64_t first = 0, last = 0;
+  if (!b->floats) move_tiles(r, to, plane_step, from, n, &first, &last);
   for (int64_t p = 0; p < b->planes && last - first < n; p++) {
     char *plane = to + p * plane_step;
     const char *source = from + p * r->plan->column.step[1];
@@ -216,7 +226,39 @@ static void copy_piece(const sb__runner *r, char *to, const char *from, int64_t 
   }
 }
 
+/* Copies n blocks that a table which converts has left, a few at a time, so that they fit the buffers. Factors are the same in
+ * each. */
+static void copy_few(const sb__runner *r, char *to, const char *from, int64_t n, sb__factors f) {
+  enum { FEW = SB__PIECE_ELEMENTS / SB__PLAN_BLOCK / 2 };
+  const sb__plan_dim *row = &r->plan->row;
+  for (int64_t i = 0; i < n; i += FEW)
+    copy_piece(r, to + i * row->step[0], from + i * row->step[1], sb__least(FEW, n - i), f);
+}
+
+/* Copies bytes that become floats: straight into the target's planes, or by way of a buffer. */
+static void copy_floats(const sb__runner *r, char *to, const char *from, int64_t n, sb__factors f) {
+  char floats[PIECE_BYTES] __attribute__((aligned(64)));
+  const sb__blocks *b = r->blocks;
+  const sb__plan_dim *row = &r->plan->row;
+  const bool direct = b->to_dense && !r->streams;
+  const int64_t block = b->numel * r->to_size;
+  int64_t first = 0, last = 0;
+  move_tiles(r, direct ? to : floats, r->plan->column.step[0], from, n, &first, &last);
+  if (!direct && first < last) {
+    char *at = to + first * row->step[0];
+    if (r->streams)
+      r->kernels->stream(at, floats + first * block, (last - first) * block);
+    else
+      move_blocks(at, (side){row->step[0], b->to}, floats + first * block, (side){block, NULL},
+                  last - first, b->numel, r->to_size, b->to_run);
+  }
+  copy_few(r, to, from, first, f);
+  copy_few(r, to + last * row->step[0], from + last * row->step[1], n - last, f);
+}
+
 void sb__copy_blocks(const sb__runner *r, char *const at[]) {
+  void (*const copy)(const sb__runner *, char *, const char *, int64_t, sb__factors) =
+      r->blocks->floats ? copy_floats : copy_piece;
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
   const int64_t planes = r->blocks->planes;
   for (int64_t i = 0; i < row->n; i += r->blocks->piece) {
@@ -225,8 +267,8 @@ void sb__copy_blocks(const sb__runner *r, char *const at[]) {
       sb__factors f = sb__factors_at(r, at, row);
       f.scale += i * row->step[2] + c * column->step[2];
       f.bias += i * row->step[3] + c * column->step[3];
-      copy_piece(r, at[0] + i * row->step[0] + c * column->step[0],
-                 at[1] + i * row->step[1] + c * column->step[1], n, f);
+      copy(r, at[0] + i * row->step[0] + c * column->step[0],
+           at[1] + i * row->step[1] + c * column->step[1], n, f);
     }
   }
 }
@@ -234,6 +276,9 @@ void sb__copy_blocks(const sb__runner *r, char *const at[]) {
 /* ---- Preparing ---- */
 
 static int64_t greatest(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* Factors vary along a dimension. */
+static bool varies(const sb__plan_dim *dim) { return dim->step[2] || dim->step[3]; }
 
 static int64_t absolute(int64_t x) { return x < 0 ? -x : x; }
 
@@ -280,7 +325,7 @@ enum { TILE_ITEMS = 384 };
 /* A tile's items in the target's order: bytes from its first source byte. */
 typedef struct tile {
   int64_t offset[TILE_ITEMS];
-  int64_t count, size; /* size: bytes of an item */
+  int64_t count, items, size; /* in all, of a vector, bytes of one */
   int64_t high;        /* the end of the last byte that it reads */
 } tile;
 
@@ -308,12 +353,12 @@ static void add_vector(sb__shuffles *s, const tile *t, int64_t begin, const int6
   uint8_t(*mask)[16] = s->mask + s->vectors * s->loads;
   memset(mask, 0x80, 16 * (size_t)s->loads);
   for (int32_t k = 0; k < s->loads; k++) offset[k] = windows[k < count ? k : 0];
-  for (int64_t i = 0; i < 16 / t->size; i++) {
+  for (int64_t i = 0; i < t->items; i++) {
     const int64_t at = t->offset[begin + i];
     int32_t k = 0;
     while (at < windows[k] || at + t->size > windows[k] + 16) k++;
     for (int64_t byte = 0; byte < t->size; byte++)
-      mask[k][i * t->size + byte] = (uint8_t)(at - windows[k] + byte);
+      mask[k][16 / t->items * i + byte] = (uint8_t)(at - windows[k] + byte);
   }
   s->vectors++;
 }
@@ -321,10 +366,11 @@ static void add_vector(sb__shuffles *s, const tile *t, int64_t begin, const int6
 /* Lists a tile's items; as many blocks as fill whole vectors, of all planes. False: too many. */
 static bool list_items(const sb__runner *r, sb__blocks *b, tile *t) {
   const sb__plan_dim *row = &r->plan->row;
-  const int64_t size = r->from_size, block = b->numel * size;
-  const int64_t power = block & -block; /* the greatest power of two that divides it */
-  const int64_t whole = row->step[1] == size ? 16 / size : 1; /* blocks whose items fill a vector of the source */
-  const int64_t each = greatest(power < 16 ? 16 / power : 1, whole);
+  const int64_t size = r->from_size, items = b->floats ? 4 : 16 / size; /* of a vector */
+  const int64_t power = b->numel & -b->numel; /* the greatest power of two that divides it */
+  const int64_t whole = row->step[1] == size ? items : 1; /* blocks whose items fill a vector of the source */
+  const int64_t each = greatest(power < items ? items / power : 1, whole);
+  t->items = items;
   t->size = size;
   t->count = each * b->numel * b->planes;
   if (each > row->n || each > b->piece || t->count > TILE_ITEMS) return false;
@@ -343,31 +389,59 @@ static bool list_items(const sb__runner *r, sb__blocks *b, tile *t) {
   return true;
 }
 
-/* Makes the table of a tile. */
-static void make_shuffles(const sb__runner *r, sb__blocks *b) {
+/* Makes the table of a tile. False: none gains. */
+static bool make_shuffles(const sb__runner *r, sb__blocks *b) {
   tile t;
   int64_t windows[SB__MOST_LOADS], of_vector[SB__MOST_LOADS];
   sb__shuffles *s = &b->shuffles;
-  if (!list_items(r, b, &t)) return;
-  const int64_t items = 16 / t.size, vectors = t.count / items;
+  if (!list_items(r, b, &t)) return false;
+  const int64_t vectors = t.count / t.items;
   const int32_t all = vectors <= SB__MOST_LOADS ? find_windows(&t, 0, t.count, windows) : 0;
   int32_t most = 0;
-  for (int64_t i = 0; i < t.count; i += items) {
-    const int32_t count = find_windows(&t, i, i + items, of_vector);
+  for (int64_t i = 0; i < t.count; i += t.items) {
+    const int32_t count = find_windows(&t, i, i + t.items, of_vector);
     if (count > most) most = count;
   }
-  s->shared = (all == vectors && all >= 2) || (all == 4 && vectors == 3);
+  s->shared = !b->floats && ((all == vectors && all >= 2) || (all == 4 && vectors == 3));
   s->loads = s->shared ? all : most;
   s->vectors = 0;
-  const bool gains = s->shared || most < items; /* else a load for each item */
-  if (!gains || s->loads > SB__MOST_LOADS || s->loads * vectors > SB__MOST_SHUFFLES) {
-    b->blocks_per_tile = 0;
-    return;
-  }
-  for (int64_t i = 0; i < t.count; i += items) {
-    const int32_t count = s->shared ? all : find_windows(&t, i, i + items, of_vector);
+  const bool gains = s->shared || most < t.items; /* else a load for each item */
+  if (!gains || s->loads > (b->floats ? 1 : SB__MOST_LOADS) ||
+      s->loads * vectors > (b->floats ? SB__MOST_VECTORS : SB__MOST_SHUFFLES))
+    return false;
+  for (int64_t i = 0; i < t.count; i += t.items) {
+    const int32_t count = s->shared ? all : find_windows(&t, i, i + t.items, of_vector);
     add_vector(s, &t, i, s->shared ? windows : of_vector, count);
   }
+  return true;
+}
+
+/* Factors of a table that converts: the same in each tile, and finite. */
+static bool set_factors(const sb__runner *r, sb__blocks *b) {
+  const sb__plan *plan = r->plan;
+  const int64_t each = b->blocks_per_tile * b->numel;
+  for (int64_t i = 0; i < 4 * b->shuffles.vectors; i++) {
+    float scale = 1, bias = 0;
+    if (r->job->scaled) {
+      const int64_t p = i / each, k = i % each % b->numel;
+      scale = (float)*(const double *)(const void *)(r->job->base[2] + plan->first[2] + p * plan->column.step[2] + b->factors[0][k]);
+      bias = (float)*(const double *)(const void *)(r->job->base[3] + plan->first[3] + p * plan->column.step[3] + b->factors[1][k]);
+    }
+    if (!isfinite(scale) || !isfinite(bias)) return false;
+    b->shuffles.scale[i / 4][i % 4] = scale;
+    b->shuffles.bias[i / 4][i % 4] = bias;
+  }
+  return true;
+}
+
+/* Are bytes to become floats with factors that are the same in each tile? */
+static bool wants_floats(const sb__runner *r, const sb__blocks *b) {
+  const sb__plan *plan = r->plan;
+  if (r->job->from != SB_UINT8 || r->job->to != SB_FLOAT32 || (b->planes > 1 && r->streams)) return false;
+  if (!r->job->scaled) return true;
+  bool same = !varies(&plan->row) && (b->planes == plan->column.n || !varies(&plan->column));
+  for (int32_t d = 0; d < plan->ndim; d++) same = same && !varies(&plan->outer[d]);
+  return same;
 }
 
 /* How many blocks a piece has. Where a piece is walked over once, and nothing is gathered or converted, it is the row. */
@@ -378,7 +452,9 @@ static int64_t piece_of(const sb__runner *r, const sb__blocks *b) {
   int64_t piece = row->n;
   if ((b->numel > 1 || r->plan->column.n > 1) && step * piece > CACHED_BYTES)
     piece = step * LEAST_PIECE > CACHED_BYTES ? LEAST_PIECE : CACHED_BYTES / step;
-  if (r->converts || r->streams) {
+  if (b->floats && !(b->to_dense && !r->streams)) {
+    piece = sb__least(piece, PIECE_BYTES / r->to_size / b->numel);
+  } else if (!b->floats && (r->converts || r->streams)) {
     const int64_t size = b->to_dense ? r->from_size : greatest(r->to_size, r->from_size);
     int64_t elements = PIECE_BYTES / b->planes / size;
     if (!b->to_dense || b->factors_by != SB__FACTORS_ROW)
@@ -390,15 +466,15 @@ static int64_t piece_of(const sb__runner *r, const sb__blocks *b) {
 
 static void choose_factors(const sb__runner *r, sb__blocks *b) {
   const sb__plan *plan = r->plan;
-  bool inside = false, beside = plan->row.step[2] || plan->row.step[3], outside = plan->column.step[2] || plan->column.step[3];
+  bool inside = false, outside = varies(&plan->column);
   b->factors_by = SB__FACTORS_ROW;
   if (!r->job->scaled) return;
   list_offsets(plan, 2, b->factors[0]);
   list_offsets(plan, 3, b->factors[1]);
-  for (int32_t d = 0; d < plan->ninner; d++) inside = inside || plan->inner[d].step[2] || plan->inner[d].step[3];
-  for (int32_t d = 0; d < plan->ndim; d++) outside = outside || plan->outer[d].step[2] || plan->outer[d].step[3];
-  if (!inside && !(beside && b->numel > 1)) return;
-  b->factors_by = beside || outside ? SB__FACTORS_PIECE : SB__FACTORS_WHOLE;
+  for (int32_t d = 0; d < plan->ninner; d++) inside = inside || varies(&plan->inner[d]);
+  for (int32_t d = 0; d < plan->ndim; d++) outside = outside || varies(&plan->outer[d]);
+  if (!inside && !(varies(&plan->row) && b->numel > 1)) return;
+  b->factors_by = varies(&plan->row) || outside ? SB__FACTORS_PIECE : SB__FACTORS_WHOLE;
 }
 
 void sb__blocks_make(const sb__runner *r, sb__blocks *b) {
@@ -415,15 +491,18 @@ void sb__blocks_make(const sb__runner *r, sb__blocks *b) {
   b->from_dense = is_dense(b->from, b->numel, plan->row.step[1], r->from_size);
   b->planes = b->numel == 1 && plan->column.n <= FEW_PLANES && b->to_dense && plan->row.step[1] ? plan->column.n : 1;
   choose_factors(r, b);
-  b->piece = piece_of(r, b);
-  b->blocks_per_tile = 0;
   find_range(r, b);
   const bool gathers = !b->from_dense && (r->converts || b->to_dense) && plan->row.step[1];
-  if (gathers && r->kernels->shuffle && sb__plan_numel(plan) >= SHUFFLE_FROM_ELEMENTS)
-    make_shuffles(r, b);
+  const bool tables = gathers && r->kernels->shuffle && sb__plan_numel(plan) >= SHUFFLE_FROM_ELEMENTS;
+  b->floats = tables && wants_floats(r, b);
+  b->piece = plan->row.n;
+  b->floats = b->floats && make_shuffles(r, b) && set_factors(r, b);
+  b->piece = piece_of(r, b);
+  if (!b->floats && !(tables && make_shuffles(r, b))) b->blocks_per_tile = 0;
   if (b->blocks_per_tile && b->piece < plan->row.n) b->piece -= b->piece % b->blocks_per_tile;
   if (b->factors_by == SB__FACTORS_WHOLE) {
-    const sb__factors first = {r->job->base[2] + plan->first[2], r->job->base[3] + plan->first[3], 0, 0, false};
-    write_factors(r, b, first, b->piece, &b->pattern);
+    const sb__factors first = {r->job->base[2] + plan->first[2], r->job->base[3] + plan->first[3], 0,
+                               0, false};
+    write_factors(r, b, first, sb__least(b->piece, (r->forms ? SB__PIECE_ELEMENTS / 2 : SB__PIECE_ELEMENTS) / b->numel), &b->pattern);
   }
 }

@@ -34,6 +34,7 @@ typedef struct sb__blocks {
   int64_t planes;                                   /* columns at a time */
   const char *low, *high;                           /* of the source's bytes */
   int64_t blocks_per_tile;                          /* of shuffles; 0: there are none */
+  bool floats;                                      /* they convert as well */
   int64_t least, most;                              /* bytes from a tile's first one that it reads */
   sb__shuffles shuffles;                            /* from the source's order to the target's */
   sb__factors_by factors_by;
