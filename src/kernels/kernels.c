@@ -23,8 +23,8 @@ const sb__cast_kernels sb__casts[SB_DTYPE_COUNT] = {
 };
 
 /* Inlined with a constant size below: five loops. */
-SB_INLINE void copy_items(char *to, int64_t to_step, const char *from, int64_t from_step,
-                              int64_t n, size_t itemsize) {
+SB_INLINE void copy_items(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
+                          size_t itemsize) {
   for (int64_t i = 0; i < n; i++, to += to_step, from += from_step) memmove(to, from, itemsize);
 }
 

@@ -33,10 +33,10 @@ typedef void (*sb__scaled_cast)(float *to, const char *from, int64_t n, float sc
 #define SB__MOST_LOADS 4
 #define SB__MOST_VECTORS 24 /* of floats */
 typedef struct sb__shuffles {
-  int32_t vectors, loads;              /* of a tile, of a vector */
-  bool shared;                         /* all vectors are made of the same loads: 2 of 2, 3 of 3, 3 or 4 of 4 */
-  int64_t offset[SB__MOST_SHUFFLES];   /* by vector, then by load */
-  uint8_t mask[SB__MOST_SHUFFLES][16]; /* likewise */
+  int32_t vectors, loads; /* of a tile, of a vector */
+  bool shared; /* all vectors are made of the same loads: 2 of 2, 3 of 3, 3 or 4 of 4; floats: 1 */
+  int64_t offset[SB__MOST_SHUFFLES];                           /* by vector, then by load */
+  uint8_t mask[SB__MOST_SHUFFLES][16];                         /* likewise */
   float scale[SB__MOST_VECTORS][4], bias[SB__MOST_VECTORS][4]; /* of shuffle_floats, by vector */
 } sb__shuffles;
 

@@ -11,10 +11,10 @@
 
 #include "kernels/function.h"
 
-#define PIECE_BYTES 8192    /* gathered or converted at a time */
-#define CACHED_BYTES 16384  /* of either side that a piece walks over several times */
-#define FEW_PLANES 4        /* gathered together */
-#define LEAST_PIECE 64      /* blocks, however far apart */
+#define PIECE_BYTES 8192   /* gathered or converted at a time */
+#define CACHED_BYTES 16384 /* of either side that a piece walks over several times */
+#define FEW_PLANES 4       /* gathered together */
+#define LEAST_PIECE 64     /* blocks, however far apart */
 
 #ifdef SB_TEST
 # define SHUFFLE_FROM_ELEMENTS 0 /* so that tests need no large tensors */
@@ -26,7 +26,7 @@
 
 /* Two moves that overlap: the first and the last `part` bytes of each run. Inlined with a constant part. */
 SB_INLINE void move_in_parts(char *to, int64_t to_step, const char *from, int64_t from_step,
-                                 int64_t n, int64_t nbytes, size_t part) {
+                             int64_t n, int64_t nbytes, size_t part) {
   const int64_t last = nbytes - (int64_t)part;
   for (int64_t i = 0; i < n; i++, to += to_step, from += from_step) {
     char head[32], tail[32];
@@ -83,7 +83,7 @@ static void move_blocks(char *to, side t, const char *from, side f, int64_t n, i
                         int64_t size, int64_t run) {
   for (int64_t i = 0; i < numel; i += run)
     sb__move_runs(to + offset_of(t, i, size), t.step, from + offset_of(f, i, size), f.step, n,
-              run * size);
+                  run * size);
 }
 
 /* ---- Gathering ---- */
@@ -157,8 +157,10 @@ static void write_factors(const sb__runner *r, const sb__blocks *b, sb__factors 
   int64_t at = 0;
   for (int64_t i = 0; i < n; i++) {
     for (int64_t k = 0; k < b->numel; k++, at++) {
-      const double scale = *(const double *)(const void *)(f.scale + i * row->step[2] + b->factors[0][k]);
-      const double bias = *(const double *)(const void *)(f.bias + i * row->step[3] + b->factors[1][k]);
+      const double scale =
+          *(const double *)(const void *)(f.scale + i * row->step[2] + b->factors[0][k]);
+      const double bias =
+          *(const double *)(const void *)(f.bias + i * row->step[3] + b->factors[1][k]);
       if (!r->forms) {
         out->single[0][at] = (float)scale;
         out->single[1][at] = (float)bias;
@@ -326,7 +328,7 @@ enum { TILE_ITEMS = 384 };
 typedef struct tile {
   int64_t offset[TILE_ITEMS];
   int64_t count, items, size; /* in all, of a vector, bytes of one */
-  int64_t high;        /* the end of the last byte that it reads */
+  int64_t high;               /* the end of the last byte that it reads */
 } tile;
 
 /* Covers items begin to end by windows of 16 bytes, each from the first byte on that is not covered yet. Returns how many
@@ -368,7 +370,8 @@ static bool list_items(const sb__runner *r, sb__blocks *b, tile *t) {
   const sb__plan_dim *row = &r->plan->row;
   const int64_t size = r->from_size, items = b->floats ? 4 : 16 / size; /* of a vector */
   const int64_t power = b->numel & -b->numel; /* the greatest power of two that divides it */
-  const int64_t whole = row->step[1] == size ? items : 1; /* blocks whose items fill a vector of the source */
+  const int64_t whole =
+      row->step[1] == size ? items : 1; /* blocks whose items fill a vector of the source */
   const int64_t each = greatest(power < items ? items / power : 1, whole);
   t->items = items;
   t->size = size;
@@ -378,7 +381,8 @@ static bool list_items(const sb__runner *r, sb__blocks *b, tile *t) {
   t->high = 0;
   for (int64_t i = 0; i < t->count; i++) {
     const int64_t p = i / (each * b->numel), at = i % (each * b->numel);
-    t->offset[i] = p * r->plan->column.step[1] + at / b->numel * row->step[1] + b->from[at % b->numel];
+    t->offset[i] =
+        p * r->plan->column.step[1] + at / b->numel * row->step[1] + b->from[at % b->numel];
     low = sb__least(low, t->offset[i]);
     t->high = greatest(t->high, t->offset[i] + size);
   }
@@ -402,7 +406,7 @@ static bool make_shuffles(const sb__runner *r, sb__blocks *b) {
     const int32_t count = find_windows(&t, i, i + t.items, of_vector);
     if (count > most) most = count;
   }
-  s->shared = !b->floats && ((all == vectors && all >= 2) || (all == 4 && vectors == 3));
+  s->shared = b->floats ? all == 1 : (all == vectors && all >= 2) || (all == 4 && vectors == 3);
   s->loads = s->shared ? all : most;
   s->vectors = 0;
   const bool gains = s->shared || most < t.items; /* else a load for each item */
@@ -424,8 +428,10 @@ static bool set_factors(const sb__runner *r, sb__blocks *b) {
     float scale = 1, bias = 0;
     if (r->job->scaled) {
       const int64_t p = i / each, k = i % each % b->numel;
-      scale = (float)*(const double *)(const void *)(r->job->base[2] + plan->first[2] + p * plan->column.step[2] + b->factors[0][k]);
-      bias = (float)*(const double *)(const void *)(r->job->base[3] + plan->first[3] + p * plan->column.step[3] + b->factors[1][k]);
+      scale = (float)*(const double *)(const void *)(r->job->base[2] + plan->first[2] +
+                                                     p * plan->column.step[2] + b->factors[0][k]);
+      bias = (float)*(const double *)(const void *)(r->job->base[3] + plan->first[3] +
+                                                    p * plan->column.step[3] + b->factors[1][k]);
     }
     if (!isfinite(scale) || !isfinite(bias)) return false;
     b->shuffles.scale[i / 4][i % 4] = scale;
@@ -437,7 +443,8 @@ static bool set_factors(const sb__runner *r, sb__blocks *b) {
 /* Are bytes to become floats with factors that are the same in each tile? */
 static bool wants_floats(const sb__runner *r, const sb__blocks *b) {
   const sb__plan *plan = r->plan;
-  if (r->job->from != SB_UINT8 || r->job->to != SB_FLOAT32 || (b->planes > 1 && r->streams)) return false;
+  if (r->job->from != SB_UINT8 || r->job->to != SB_FLOAT32 || (b->planes > 1 && r->streams))
+    return false;
   if (!r->job->scaled) return true;
   bool same = !varies(&plan->row) && (b->planes == plan->column.n || !varies(&plan->column));
   for (int32_t d = 0; d < plan->ndim; d++) same = same && !varies(&plan->outer[d]);
@@ -489,11 +496,14 @@ void sb__blocks_make(const sb__runner *r, sb__blocks *b) {
   b->run = r->converts ? 0 : run_of(to, from, b->numel, r->to_size);
   b->to_dense = is_dense(b->to, b->numel, plan->row.step[0], r->to_size);
   b->from_dense = is_dense(b->from, b->numel, plan->row.step[1], r->from_size);
-  b->planes = b->numel == 1 && plan->column.n <= FEW_PLANES && b->to_dense && plan->row.step[1] ? plan->column.n : 1;
+  b->planes = b->numel == 1 && plan->column.n <= FEW_PLANES && b->to_dense && plan->row.step[1]
+                  ? plan->column.n
+                  : 1;
   choose_factors(r, b);
   find_range(r, b);
   const bool gathers = !b->from_dense && (r->converts || b->to_dense) && plan->row.step[1];
-  const bool tables = gathers && r->kernels->shuffle && sb__plan_numel(plan) >= SHUFFLE_FROM_ELEMENTS;
+  const bool tables =
+      gathers && r->kernels->shuffle && sb__plan_numel(plan) >= SHUFFLE_FROM_ELEMENTS;
   b->floats = tables && wants_floats(r, b);
   b->piece = plan->row.n;
   b->floats = b->floats && make_shuffles(r, b) && set_factors(r, b);
@@ -501,8 +511,11 @@ void sb__blocks_make(const sb__runner *r, sb__blocks *b) {
   if (!b->floats && !(tables && make_shuffles(r, b))) b->blocks_per_tile = 0;
   if (b->blocks_per_tile && b->piece < plan->row.n) b->piece -= b->piece % b->blocks_per_tile;
   if (b->factors_by == SB__FACTORS_WHOLE) {
-    const sb__factors first = {r->job->base[2] + plan->first[2], r->job->base[3] + plan->first[3], 0,
-                               0, false};
-    write_factors(r, b, first, sb__least(b->piece, (r->forms ? SB__PIECE_ELEMENTS / 2 : SB__PIECE_ELEMENTS) / b->numel), &b->pattern);
+    const sb__factors first = {r->job->base[2] + plan->first[2], r->job->base[3] + plan->first[3],
+                               0, 0, false};
+    write_factors(
+        r, b, first,
+        sb__least(b->piece, (r->forms ? SB__PIECE_ELEMENTS / 2 : SB__PIECE_ELEMENTS) / b->numel),
+        &b->pattern);
   }
 }

@@ -28,15 +28,15 @@ typedef enum sb__factors_by {
 typedef struct sb__blocks {
   int64_t numel;                                    /* elements of a block */
   int64_t to[SB__PLAN_BLOCK], from[SB__PLAN_BLOCK]; /* bytes from a block's first element to each */
-  int64_t to_run, from_run, run;                    /* elements side by side: on that side, on both */
-  bool to_dense, from_dense;                        /* a row's elements lie side by side */
-  int64_t piece;                                    /* blocks at a time */
-  int64_t planes;                                   /* columns at a time */
-  const char *low, *high;                           /* of the source's bytes */
-  int64_t blocks_per_tile;                          /* of shuffles; 0: there are none */
-  bool floats;                                      /* they convert as well */
-  int64_t least, most;                              /* bytes from a tile's first one that it reads */
-  sb__shuffles shuffles;                            /* from the source's order to the target's */
+  int64_t to_run, from_run, run; /* elements side by side: on that side, on both */
+  bool to_dense, from_dense;     /* a row's elements lie side by side */
+  int64_t piece;                 /* blocks at a time */
+  int64_t planes;                /* columns at a time */
+  const char *low, *high;        /* of the source's bytes */
+  int64_t blocks_per_tile;       /* of shuffles; 0: there are none */
+  bool floats;                   /* they convert as well */
+  int64_t least, most;           /* bytes from a tile's first one that it reads */
+  sb__shuffles shuffles;         /* from the source's order to the target's */
   sb__factors_by factors_by;
   int64_t factors[2][SB__PLAN_BLOCK]; /* as to and from */
   sb__pattern pattern;                /* of FACTORS_WHOLE */

@@ -20,7 +20,8 @@ static bool varies(const sb__plan_dim *dim) { return dim->step[2] || dim->step[3
 static void store_rows(const sb__runner *r, char *to, const char *scratch, int64_t rows, int64_t n,
                        sb__factors f) {
   char converted[SB__PIECE_ELEMENTS * 16] __attribute__((aligned(64)));
-  const int64_t step = r->plan->column.step[0], length = n * r->to_size, most = SB__PIECE_ELEMENTS / n;
+  const int64_t step = r->plan->column.step[0], length = n * r->to_size,
+                most = SB__PIECE_ELEMENTS / n;
   if (step == length) {
     sb__store_row(r, to, scratch, rows * n, f);
     return;

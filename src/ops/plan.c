@@ -90,7 +90,8 @@ static bool continues_row(const sb__plan *plan, const sb__plan_dim *dim) {
 #define FEW 4              /* rows or columns that are too few for a transpose */
 
 /* Dimension d is a row of its own: contiguous on both sides, and long. */
-static bool is_long_row(const sb__plan_dim *row, int64_t to_size, int64_t from_size, bool converts) {
+static bool is_long_row(const sb__plan_dim *row, int64_t to_size, int64_t from_size,
+                        bool converts) {
   if (row->step[0] != to_size || row->step[1] != from_size) return false;
   return row->n > SB__PLAN_BLOCK || (!converts && row->n * to_size >= SHORT_RUN_BYTES);
 }

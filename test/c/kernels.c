@@ -114,6 +114,45 @@ static void shuffles(void) {
   }
 }
 
+/* Tiles of bytes that become floats. */
+static void float_tiles(void) {
+  random_state = 44;
+  for (int l = 0; l < level_count; l++) {
+    for (int round = 0; round < 3000 && levels[l]->shuffle_floats; round++) {
+      sb__shuffles s = {.shared = round % 2, .loads = 1};
+      s.vectors = s.shared && round % 4 == 1 ? 3 : (int32_t)random_in(1, SB__MOST_VECTORS);
+      const int64_t n = random_in(0, 11), at = 4 * random_in(0, 20), nbytes = 16 * s.vectors;
+      const bool planes = random_in(0, 1);
+      const int64_t to_step = planes ? 16 : nbytes + 4 * random_in(0, 9);
+      const int64_t vector_step = planes ? 16 * n + 4 * random_in(0, 9) : 16;
+      const int64_t from_step = random_in(0, 3) ? random_in(-60, 60) : 16;
+      const unsigned char *middle = from + 8192;
+      memset(s.mask, 0x80, sizeof s.mask);
+      noise(from, 16384);
+      memset(out, GUARD, 32768);
+      memset(wanted, GUARD, 32768);
+      for (int32_t v = 0; v < s.vectors; v++) {
+        s.offset[v] = s.shared && v ? s.offset[0] : random_in(-500, 500);
+        for (int k = 0; k < 4; k++) {
+          s.mask[v][4 * k] = (uint8_t)random_in(0, 15);
+          s.scale[v][k] = (float)random_in(-1000, 1000) / 7;
+          s.bias[v][k] = (float)random_in(-1000, 1000) / 3;
+          for (int64_t i = 0; i < n; i++) {
+            const unsigned char x = middle[i * from_step + s.offset[v] + s.mask[v][4 * k]];
+            const float product = (float)x * s.scale[v][k];
+            const float sum = product + s.bias[v][k];
+            memcpy(wanted + at + i * to_step + v * vector_step + 4 * k, &sum, 4);
+          }
+        }
+      }
+      levels[l]->shuffle_floats((char *)out + at, to_step, vector_step, (const char *)middle,
+                                from_step, n, &s);
+      failing = levels[l]->level;
+      same(32768);
+    }
+  }
+}
+
 static void streams_and_fills(void) {
   random_state = 43;
   for (int l = 0; l < level_count; l++) {
@@ -546,6 +585,7 @@ int main(void) {
   test("transposes of every item size at every level, with odd extents and guarded edges",
        transposes);
   test("tiles are shuffled at every level, with guarded edges", shuffles);
+  test("tiles of bytes become floats at every level, product and sum rounded", float_tiles);
   test("streams and fills write their bytes and no other", streams_and_fills);
   test("fills write their items and no other byte, at every level", fills);
   test("what is sent past the caches has the bits of the scalar level", sends);
