@@ -84,6 +84,7 @@ static void collect(work *w, int32_t count, const sb_tensor *const tensors[], bo
   for (int32_t i = 0; i < 3; i++) {
     if (taken[i].n > 1) w->dim[w->ndim++] = taken[i];
   }
+  for (int32_t d = plan.ninner - 1; d >= 0; d--) w->dim[w->ndim++] = plan.inner[d];
   for (int32_t d = plan.ndim - 1; d >= 0; d--) w->dim[w->ndim++] = plan.outer[d];
   for (int32_t i = 1; i < w->ndim && !keep_order;
        i++) { /* the loop's dimensions go back in order */

@@ -44,6 +44,12 @@ static inline void store_lanes(char *to, int64_t step, vec x) {
 static inline vec shuffle(vec x, vec mask) { return _mm256_shuffle_epi8(x, mask); }
 static inline vec either(vec a, vec b) { return _mm256_or_si256(a, b); }
 
+/* 32-bit integers as floats; product and sum rounded. */
+static inline vec scaled_floats(vec x, vec scale, vec bias) {
+  const __m256 product = _mm256_mul_ps(_mm256_cvtepi32_ps(x), _mm256_castsi256_ps(scale));
+  return _mm256_castps_si256(_mm256_add_ps(product, _mm256_castsi256_ps(bias)));
+}
+
 # define ZIP_LOW_16(a, b) (a) /* one item fills a lane */
 # define ZIP_HIGH_16(a, b) (b)
 # define ZIP_LOW_1 _mm256_unpacklo_epi8

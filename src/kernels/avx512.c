@@ -48,6 +48,12 @@ static inline void store_lanes(char *to, int64_t step, vec x) {
 static inline vec shuffle(vec x, vec mask) { return _mm512_shuffle_epi8(x, mask); }
 static inline vec either(vec a, vec b) { return _mm512_or_si512(a, b); }
 
+/* 32-bit integers as floats; product and sum rounded. */
+static inline vec scaled_floats(vec x, vec scale, vec bias) {
+  const __m512 product = _mm512_mul_ps(_mm512_cvtepi32_ps(x), _mm512_castsi512_ps(scale));
+  return _mm512_castps_si512(_mm512_add_ps(product, _mm512_castsi512_ps(bias)));
+}
+
 /* Lane l of vector k becomes lane k of vector l. */
 static inline void exchange_lanes(vec a[4]) {
   const vec low = _mm512_shuffle_i32x4(a[0], a[1], 0x44),

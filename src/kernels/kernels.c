@@ -23,8 +23,8 @@ const sb__cast_kernels sb__casts[SB_DTYPE_COUNT] = {
 };
 
 /* Inlined with a constant size below: five loops. */
-static inline void copy_items(char *to, int64_t to_step, const char *from, int64_t from_step,
-                              int64_t n, size_t itemsize) {
+SB_INLINE void copy_items(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
+                          size_t itemsize) {
   for (int64_t i = 0; i < n; i++, to += to_step, from += from_step) memmove(to, from, itemsize);
 }
 
@@ -65,20 +65,6 @@ void sb__fill_items(char *to, int64_t step, const void *item, int64_t n, int64_t
     return;
   }
   sb__copy_items(to, step, item, 0, n, itemsize);
-}
-
-void sb__make_masks(sb__masks *masks, int64_t channels, int64_t itemsize, bool split) {
-  const int size = (int)itemsize, count = (int)channels;
-  for (int o = 0; o < count; o++) {
-    for (int b = 0; b < 16; b++) {
-      const int out = b / size, all = (16 * o + b) / size; /* item within this vector, within all */
-      const int item = split ? out * count + o : all / count; /* of the source */
-      const int from = split ? item * size / 16 : all % count;
-      for (int i = 0; i < count; i++) {
-        masks->at[o][i][b] = (uint8_t)(i == from ? item * size % 16 + b % size : 0x80);
-      }
-    }
-  }
 }
 
 static void to_real(sb__chunk *x, sb__form form, int64_t n, bool single) {

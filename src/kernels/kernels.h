@@ -27,11 +27,18 @@ static inline int64_t sb__fetch_rows(const sb__ahead *next, int64_t done, int64_
 typedef void (*sb__cast)(char *to, const char *from, int64_t n);
 typedef void (*sb__scaled_cast)(float *to, const char *from, int64_t n, float scale, float bias);
 
-/* Shuffles: byte b of result vector o is byte at[o][i][b] of source vector i, if that is below 16. */
-typedef struct sb__masks {
-  uint8_t at[4][4][16];
-} sb__masks;
-void sb__make_masks(sb__masks *masks, int64_t channels, int64_t itemsize, bool split);
+/* How a tile is made: each of its vectors of 16 bytes is the union of `loads` vectors of the source, loaded from offsets
+ * after the tile's first source byte and shuffled: byte b is byte mask[b], if that is below 16. */
+#define SB__MOST_SHUFFLES 96
+#define SB__MOST_LOADS 4
+#define SB__MOST_VECTORS 24 /* of floats */
+typedef struct sb__shuffles {
+  int32_t vectors, loads; /* of a tile, of a vector */
+  bool shared; /* all vectors are made of the same loads: 2 of 2, 3 of 3, 3 or 4 of 4; floats: 1 */
+  int64_t offset[SB__MOST_SHUFFLES];                           /* by vector, then by load */
+  uint8_t mask[SB__MOST_SHUFFLES][16];                         /* likewise */
+  float scale[SB__MOST_VECTORS][4], bias[SB__MOST_VECTORS][4]; /* of shuffle_floats, by vector */
+} sb__shuffles;
 
 typedef enum sb__draw { SB__DRAW_UNIFORM, SB__DRAW_NORMAL, SB__DRAW_INTEGER } sb__draw;
 
@@ -76,17 +83,15 @@ typedef struct sb__kernels {
   void (*transpose)(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t rows,
                     int64_t columns, int64_t itemsize, bool streams, bool fetches);
 
-  /* Split n pixels of 2, 3 or 4 channels into one plane per channel, and join them again. Items have up to 8 bytes; masks
-   * are those of sb__make_masks for the same channels and itemsize. */
-  void (*split)(char *to, int64_t plane_step, const char *from, int64_t n, int64_t channels,
-                int64_t itemsize, const sb__masks *masks);
-  void (*join)(char *to, const char *from, int64_t plane_step, int64_t n, int64_t channels,
-               int64_t itemsize, const sb__masks *masks);
+  /* Writes n tiles. Steps: bytes from tile to tile, and in the target from vector to vector. NULL: the level has no
+   * vectors. */
+  void (*shuffle)(char *to, int64_t to_step, int64_t vector_step, const char *from,
+                  int64_t from_step, int64_t n, const sb__shuffles *shuffles);
 
-  /* Splits pixels of three bytes into planes of float32: x * scale + bias with finite factors per plane, product and sum
-   * rounded. Returns how many of n pixels it did; fewer than 6 are left. NULL: no such loop. */
-  int64_t (*split_bytes)(char *to, int64_t plane_step, const char *from, int64_t n,
-                         const float scale[3], const float bias[3]);
+  /* The same with one load for each vector, whose bytes become four 32-bit integers, and those float32: x * scale + bias with
+   * finite factors, product and sum rounded. */
+  void (*shuffle_floats)(char *to, int64_t to_step, int64_t vector_step, const char *from,
+                         int64_t from_step, int64_t n, const sb__shuffles *shuffles);
 
   /* Copies with non-temporal stores, which bypass the caches. After the last one, stream_end orders the stores for other
    * threads. NULL: the level has none. */

@@ -33,6 +33,13 @@ static inline void store_lanes(char *to, int64_t step, vec x) {
 static inline vec shuffle(vec x, vec mask) { return vqtbl1q_u8(x, mask); }
 static inline vec either(vec a, vec b) { return vorrq_u8(a, b); }
 
+/* 32-bit integers as floats; product and sum rounded. */
+static inline vec scaled_floats(vec x, vec scale, vec bias) {
+  const float32x4_t floats = vcvtq_f32_s32(vreinterpretq_s32_u8(x));
+  const float32x4_t product = vmulq_f32(floats, vreinterpretq_f32_u8(scale));
+  return vreinterpretq_u8_f32(vaddq_f32(product, vreinterpretq_f32_u8(bias)));
+}
+
 # define AS(size, x) vreinterpretq_u##size##_u8(x)
 # define BACK(size, x) vreinterpretq_u8_u##size(x)
 # define ZIP_LOW_16(a, b) (a) /* one item fills a lane */

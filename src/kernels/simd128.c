@@ -40,40 +40,9 @@ static inline void store_lanes(char *to, int64_t step, vec x) {
 static inline vec shuffle(vec x, vec mask) { return wasm_i8x16_swizzle(x, mask); }
 static inline vec either(vec a, vec b) { return wasm_v128_or(a, b); }
 
-/* Constant masks for three channels of bytes: V8 shuffles by a constant mask in one instruction, by others in three. Byte
- * b of plane o is byte 3 b + o of the source. */
-# define BYTE_OF(o, i, b) ((3 * (b) + (o)) / 16 == (i) ? (3 * (b) + (o)) % 16 : -1)
-# define FOUR_OF(o, i, b) \
-  BYTE_OF(o, i, b), BYTE_OF(o, i, (b) + 1), BYTE_OF(o, i, (b) + 2), BYTE_OF(o, i, (b) + 3)
-# define BYTE_MASK(o, i) \
-  wasm_i8x16_const(FOUR_OF(o, i, 0), FOUR_OF(o, i, 4), FOUR_OF(o, i, 8), FOUR_OF(o, i, 12))
-# define PLANE_MASKS(o) \
-  { BYTE_MASK(o, 0), BYTE_MASK(o, 1), BYTE_MASK(o, 2) }
-# define BYTE_MASKS \
-  { PLANE_MASKS(0), PLANE_MASKS(1), PLANE_MASKS(2) }
-
-# define SPLIT_BYTES split_bytes
-
-/* Byte b of each of four pixels, in 32 bits. */
-# define FOUR_BYTES(b) \
-  wasm_i8x16_const(b, -1, -1, -1, b + 3, -1, -1, -1, b + 6, -1, -1, -1, b + 9, -1, -1, -1)
-
-static inline void store_scaled(char *to, v128_t bytes, float scale, float bias) {
-  const v128_t product = wasm_f32x4_mul(wasm_f32x4_convert_i32x4(bytes), wasm_f32x4_splat(scale));
-  store(to, wasm_f32x4_add(product, wasm_f32x4_splat(bias)));
-}
-
-static int64_t split_bytes(char *to, int64_t plane_step, const char *from, int64_t n,
-                           const float scale[3], const float bias[3]) {
-  int64_t i = 0;
-  for (; i + 6 <= n; i += 4) { /* loads 16 bytes for 12 */
-    const v128_t x = load(from + 3 * i);
-    char *at = to + 4 * i;
-    store_scaled(at, shuffle(x, FOUR_BYTES(0)), scale[0], bias[0]);
-    store_scaled(at + plane_step, shuffle(x, FOUR_BYTES(1)), scale[1], bias[1]);
-    store_scaled(at + 2 * plane_step, shuffle(x, FOUR_BYTES(2)), scale[2], bias[2]);
-  }
-  return i;
+/* 32-bit integers as floats; product and sum rounded. */
+static inline vec scaled_floats(vec x, vec scale, vec bias) {
+  return wasm_f32x4_add(wasm_f32x4_mul(wasm_f32x4_convert_i32x4(x), scale), bias);
 }
 
 # define ZIP_LOW_16(a, b) (a) /* one item fills a lane */

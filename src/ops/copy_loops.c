@@ -2,11 +2,7 @@
  * stores them row by row: with non-temporal stores, which bypass the caches, where the copy is large. */
 #include "ops/copy_loops.h"
 
-#include <math.h>
 #include <string.h>
-
-#define PIECE_ELEMENTS 1024 /* converted at a time */
-#define PLANE_BYTES 2048    /* of a channel, moved at a time */
 
 /* Large copies are converted in slices, a slice of each of INTERLEAVED_PAGES pages in turn: hardware prefetchers work
  * within pages, on a few of them at once. Slices are so short that loads never wait for stores.
@@ -54,7 +50,7 @@ static void convert_by_forms(const sb__runner *r, char *to, int64_t to_step, con
 }
 
 static void scale_each(const sb__runner *r, float *x, int64_t n, sb__factors f) {
-  float scale[PIECE_ELEMENTS], bias[PIECE_ELEMENTS];
+  float scale[SB__PIECE_ELEMENTS], bias[SB__PIECE_ELEMENTS];
   for (int64_t i = 0; i < n; i++) {
     scale[i] = (float)factor_at(f.scale + i * f.scale_step);
     bias[i] = (float)factor_at(f.bias + i * f.bias_step);
@@ -64,7 +60,7 @@ static void scale_each(const sb__runner *r, float *x, int64_t n, sb__factors f) 
 
 static void scale_by_one(const sb__runner *r, float *to, const char *from, int64_t n,
                          sb__factors f) {
-  float scratch[PIECE_ELEMENTS] __attribute__((aligned(64)));
+  float scratch[SB__PIECE_ELEMENTS] __attribute__((aligned(64)));
   sb__scaled_cast cast = r->kernels->scaled_from[r->job->from];
   if (!cast) {
     r->load((char *)scratch, from, n);
@@ -74,9 +70,9 @@ static void scale_by_one(const sb__runner *r, float *to, const char *from, int64
   cast(to, from, n, (float)factor_at(f.scale), (float)factor_at(f.bias));
 }
 
-/* At most PIECE_ELEMENTS elements, side by side. */
-static void convert(const sb__runner *r, char *to, const char *from, int64_t n, sb__factors f) {
-  float scratch[PIECE_ELEMENTS] __attribute__((aligned(64)));
+/* At most SB__PIECE_ELEMENTS elements, side by side. */
+void sb__convert(const sb__runner *r, char *to, const char *from, int64_t n, sb__factors f) {
+  float scratch[SB__PIECE_ELEMENTS] __attribute__((aligned(64)));
   if (r->forms) {
     convert_by_forms(r, to, r->to_size, from, r->from_size, n, f);
     return;
@@ -93,7 +89,11 @@ static void convert(const sb__runner *r, char *to, const char *from, int64_t n, 
       r->load((char *)x, from, n);
     else
       memcpy(x, from, (size_t)n * sizeof *x);
-    if (f.scale) scale_each(r, x, n, f);
+    if (f.floats)
+      r->kernels->scale_each(x, n, (const float *)(const void *)f.scale,
+                             (const float *)(const void *)f.bias);
+    else if (f.scale)
+      scale_each(r, x, n, f);
   }
   if (r->store) r->store(to, (const char *)x, n);
 }
@@ -115,7 +115,7 @@ static sb__factors factors_after(sb__factors f, int64_t n) {
 static void store_slice_nontemporal(const sb__runner *r, char *to, const char *from, int64_t n,
                                     sb__factors f) {
   char scratch[SLICE_ELEMENTS * 16] __attribute__((aligned(64)));
-  convert(r, scratch, from, n, f);
+  sb__convert(r, scratch, from, n, f);
   r->kernels->stream(to, scratch, n * r->to_size);
 }
 
@@ -195,7 +195,7 @@ static bool convert_row_directly(const sb__runner *r, char *to, const char *from
 }
 
 void sb__store_row(const sb__runner *r, char *to, const char *from, int64_t n, sb__factors f) {
-  char scratch[PIECE_ELEMENTS * 16] __attribute__((aligned(64))); /* for in-place copies */
+  char scratch[SB__PIECE_ELEMENTS * 16] __attribute__((aligned(64))); /* for in-place copies */
   if (!r->converts) {
     if (r->streams)
       r->kernels->stream(to, from, n * r->to_size);
@@ -209,9 +209,9 @@ void sb__store_row(const sb__runner *r, char *to, const char *from, int64_t n, s
   }
   if (convert_row_directly(r, to, from, n, f)) return;
   while (n > 0) {
-    const int64_t count = piece_elements(to, r->to_size, PIECE_ELEMENTS, n),
+    const int64_t count = piece_elements(to, r->to_size, SB__PIECE_ELEMENTS, n),
                   nbytes = count * r->to_size;
-    convert(r, r->job->in_place ? scratch : to, from, count, f);
+    sb__convert(r, r->job->in_place ? scratch : to, from, count, f);
     if (r->streams)
       r->kernels->stream(to, scratch, nbytes);
     else if (r->job->in_place)
@@ -230,113 +230,5 @@ void sb__copy_rows(const sb__runner *r, char *const at[]) {
     sb__store_row(r, at[0] + c * column->step[0], at[1] + c * column->step[1], row->n, f);
     f.scale += column->step[2];
     f.bias += column->step[3];
-  }
-}
-
-/* Prefetches into the first-level cache. Any address is allowed. */
-static void fetch_bytes(const char *from, int64_t nbytes) {
-  for (int64_t b = 0; b < nbytes; b += 64) __builtin_prefetch(from + b);
-}
-
-/* Splits uint8 pixels of three channels into planes of float32 in one pass. Returns how many pixels that were. */
-static int64_t split_bytes(const sb__runner *r, char *const at[]) {
-  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
-  const sb__factors f = sb__factors_at(r, at, row);
-  float scale[3] = {1, 1, 1}, bias[3] = {0};
-  if (SB__CAN_STREAM || !r->kernels->split_bytes || column->n != 3 || r->job->from != SB_UINT8 ||
-      r->job->to != SB_FLOAT32 || f.scale_step || f.bias_step)
-    return 0;
-  for (int64_t c = 0; f.scale && c < 3; c++) {
-    scale[c] = (float)factor_at(f.scale + c * column->step[2]);
-    bias[c] = (float)factor_at(f.bias + c * column->step[3]);
-    if (!isfinite(scale[c]) || !isfinite(bias[c])) return 0;
-  }
-  return r->kernels->split_bytes(at[0], column->step[0], at[1], row->n, scale, bias);
-}
-
-void sb__copy_split(const sb__runner *r, char *const at[]) {
-  char scratch[4 * PLANE_BYTES] __attribute__((aligned(64)));
-  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
-  const bool direct = !r->converts && !r->streams;
-  const bool lines = (((uintptr_t)at[0] | (uintptr_t)column->step[0]) & 63u) == 0;
-  const bool nontemporal = r->streams && lines && (r->nontemporal || r->nontemporal_scaled);
-  const int64_t piece = sb__least(nontemporal || !SB__CAN_STREAM ? PIECE_PIXELS : PLANE_BYTES,
-                                  PLANE_BYTES / r->from_size);
-  const int64_t most = direct ? row->n : piece;
-  for (int64_t i = split_bytes(r, at); i < row->n; i += most) {
-    const int64_t n = sb__least(most, row->n - i), step = n * r->from_size;
-    char *to = at[0] + i * row->step[0];
-    const char *from = at[1] + i * row->step[1];
-    sb__factors f = sb__factors_at(r, at, row);
-    if (direct) {
-      r->kernels->split(to, column->step[0], from, n, column->n, r->from_size, &r->masks);
-      return;
-    }
-    f.scale += i * row->step[2];
-    f.bias += i * row->step[3];
-    if (nontemporal) fetch_bytes(from + n * column->n * r->from_size, n * column->n * r->from_size);
-    r->kernels->split(scratch, step, from, n, column->n, r->from_size, &r->masks);
-    for (int64_t c = 0; c < column->n; c++) {
-      sb__store_row(r, to + c * column->step[0], scratch + c * step, n, f);
-      f.scale += column->step[2];
-      f.bias += column->step[3];
-    }
-  }
-}
-
-void sb__copy_join(const sb__runner *r, char *const at[]) {
-  char planes[4 * PLANE_BYTES] __attribute__((aligned(64))),
-      pixels[4 * PLANE_BYTES] __attribute__((aligned(64)));
-  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
-  const int64_t most = r->converts || r->streams ? PLANE_BYTES / 8 : column->n;
-  for (int64_t i = 0; i < column->n; i += most) {
-    const int64_t n = sb__least(most, column->n - i);
-    char *to = at[0] + i * column->step[0];
-    const char *from = at[1] + i * column->step[1];
-    int64_t plane_step = row->step[1];
-    if (r->converts) {
-      sb__factors f = sb__factors_at(r, at, column);
-      f.scale += i * column->step[2];
-      f.bias += i * column->step[3];
-      for (int64_t c = 0; c < row->n; c++) {
-        convert(r, planes + c * n * r->to_size, from + c * row->step[1], n, f);
-        f.scale += row->step[2];
-        f.bias += row->step[3];
-      }
-      from = planes;
-      plane_step = n * r->to_size;
-    }
-    r->kernels->join(r->streams ? pixels : to, from, plane_step, n, row->n, r->to_size, &r->masks);
-    if (r->streams) r->kernels->stream(to, pixels, n * row->n * r->to_size);
-  }
-}
-
-void sb__copy_strided(const sb__runner *r, char *const at[]) {
-  char gathered[PIECE_ELEMENTS * 16] __attribute__((aligned(64)));
-  char converted[PIECE_ELEMENTS * 16] __attribute__((aligned(64)));
-  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
-  for (int64_t c = 0; c < column->n; c++) {
-    char *to = at[0] + c * column->step[0];
-    const char *from = at[1] + c * column->step[1];
-    sb__factors f = sb__factors_at(r, at, row);
-    f.scale += c * column->step[2];
-    f.bias += c * column->step[3];
-    if (!r->converts) {
-      sb__copy_items(to, row->step[0], from, row->step[1], row->n, r->to_size);
-      continue;
-    }
-    if (r->forms) {
-      convert_by_forms(r, to, row->step[0], from, row->step[1], row->n, f);
-      continue;
-    }
-    for (int64_t i = 0; i < row->n; i += PIECE_ELEMENTS) {
-      const int64_t n = sb__least(PIECE_ELEMENTS, row->n - i);
-      sb__copy_items(gathered, r->from_size, from + i * row->step[1], row->step[1], n,
-                     r->from_size);
-      convert(r, converted, gathered, n, f);
-      sb__copy_items(to + i * row->step[0], row->step[0], converted, r->to_size, n, r->to_size);
-      f.scale += n * f.scale_step;
-      f.bias += n * f.bias_step;
-    }
   }
 }

@@ -52,9 +52,9 @@ typedef struct shared_job {
 
 static void run_part(void *context, int i) {
   static void (*const loops[])(const sb__runner *, char *const[]) = {
-      [SB__PLAN_ROWS] = sb__copy_rows,       [SB__PLAN_TRANSPOSE] = sb__copy_transpose,
-      [SB__PLAN_SPLIT] = sb__copy_split,     [SB__PLAN_JOIN] = sb__copy_join,
-      [SB__PLAN_STRIDED] = sb__copy_strided,
+      [SB__PLAN_ROWS] = sb__copy_rows,
+      [SB__PLAN_TRANSPOSE] = sb__copy_transpose,
+      [SB__PLAN_BLOCKS] = sb__copy_blocks,
   };
   const shared_job *shared = context;
   sb__runner r = *shared->runner;
@@ -75,7 +75,7 @@ static void run_part(void *context, int i) {
 
 void sb__run_job(const sb__job *job) {
   const sb__plan *plan = job->plan;
-  const bool split = plan->kind == SB__PLAN_SPLIT;
+  sb__blocks blocks;
   sb__runner r = {.job = job, .plan = plan, .kernels = sb__kernels_now()};
   r.to_size = sb_dtype_itemsize(job->to);
   r.from_size = sb_dtype_itemsize(job->from);
@@ -83,11 +83,12 @@ void sb__run_job(const sb__job *job) {
   if (job->in_place && !r.converts) return; /* nothing would change */
   r.single = !sb__computes_in_float64(job->to) && !sb__computes_in_float64(job->from);
   const int64_t nbytes = sb__plan_numel(plan) * r.to_size;
-  r.streams = r.kernels->stream && plan->kind != SB__PLAN_STRIDED && nbytes >= STREAM_FROM_BYTES;
+  r.streams = r.kernels->stream && nbytes >= STREAM_FROM_BYTES;
   if (r.converts) choose_loops(&r);
-  if (split || plan->kind == SB__PLAN_JOIN) {
-    const int64_t channels = split ? plan->column.n : plan->row.n;
-    sb__make_masks(&r.masks, channels, split ? r.from_size : r.to_size, split);
+  if (plan->kind == SB__PLAN_BLOCKS) {
+    sb__blocks_make(&r, &blocks);
+    r.blocks = &blocks;
+    r.streams = r.streams && blocks.to_dense;
   }
   const int parts = sb__parts_for(nbytes);
   sb__parallel(parts, run_part, &(shared_job){&r, parts});

@@ -10,6 +10,29 @@
 #define RUN_BYTES 1024
 #define BLOCK_BYTES 49152
 
+/* Factors vary along a dimension. */
+static bool varies(const sb__plan_dim *dim) { return dim->step[2] || dim->step[3]; }
+
+/* Shorter rows of the target are converted together. */
+#define SHORT_ROW_ELEMENTS 64
+
+/* Stores rows of n elements that follow each other in scratch and have the same factors. */
+static void store_rows(const sb__runner *r, char *to, const char *scratch, int64_t rows, int64_t n,
+                       sb__factors f) {
+  char converted[SB__PIECE_ELEMENTS * 16] __attribute__((aligned(64)));
+  const int64_t step = r->plan->column.step[0], length = n * r->to_size,
+                most = SB__PIECE_ELEMENTS / n;
+  if (step == length) {
+    sb__store_row(r, to, scratch, rows * n, f);
+    return;
+  }
+  for (int64_t i = 0; i < rows; i += most) {
+    const int64_t count = sb__least(most, rows - i);
+    sb__convert(r, converted, scratch + i * n * r->from_size, count * n, f);
+    sb__move_runs(to + i * step, step, converted, length, count, length);
+  }
+}
+
 static void transpose_block(const sb__runner *r, char *const at[], int64_t rows, int64_t columns,
                             int64_t more, const sb__ahead *next) {
   char scratch[BLOCK_BYTES] __attribute__((aligned(64)));
@@ -24,6 +47,11 @@ static void transpose_block(const sb__runner *r, char *const at[], int64_t rows,
     if (SB__CAN_STREAM && more > 1) sb__fetch_rows(&beside, 0, 0, 1);
     r->kernels->transpose(scratch + m * length, step, from, row->step[1], rows, columns,
                           r->from_size, false, false);
+  }
+  if (r->converts && more * rows < SHORT_ROW_ELEMENTS && !varies(row) && !varies(column)) {
+    if (SB__CAN_STREAM) sb__fetch_rows(next, 0, 0, 1);
+    store_rows(r, at[0], scratch, columns, more * rows, f);
+    return;
   }
   for (int64_t c = 0; c < columns; c++) {
     if (SB__CAN_STREAM) fetched = sb__fetch_rows(next, fetched, c, columns);

@@ -86,48 +86,92 @@ static bool continues_row(const sb__plan *plan, const sb__plan_dim *dim) {
   return dim->step[0] == length && length <= SHORT_ROW_BYTES;
 }
 
-#define FEW_PIXELS 128 /* computing the masks of SPLIT and JOIN would take longer */
+#define SHORT_RUN_BYTES 64 /* a call of memcpy for each would take longer than the bytes */
+#define FEW 4              /* rows or columns that are too few for a transpose */
 
-static bool is_channels(int64_t channels, int64_t pixels) {
-  return channels >= 2 && channels <= 4 && pixels > FEW_PIXELS;
+/* Dimension d is a row of its own: contiguous on both sides, and long. */
+static bool is_long_row(const sb__plan_dim *row, int64_t to_size, int64_t from_size,
+                        bool converts) {
+  if (row->step[0] != to_size || row->step[1] != from_size) return false;
+  return row->n > SB__PLAN_BLOCK || (!converts && row->n * to_size >= SHORT_RUN_BYTES);
 }
 
-static sb__plan_kind kind_of(const sb__plan *plan, int64_t to_size, int64_t from_size) {
-  const sb__plan_dim *row = &plan->row, *column = &plan->column;
-  if (row->step[0] != to_size) return SB__PLAN_STRIDED;
-  if (row->step[1] == from_size) return SB__PLAN_ROWS;
-  if (column->step[1] != from_size) return SB__PLAN_STRIDED;
-  if (to_size <= 8 && from_size <= 8) {
-    if (is_channels(column->n, row->n) && row->step[1] == column->n * from_size)
-      return SB__PLAN_SPLIT;
-    if (is_channels(row->n, column->n) && column->step[0] == row->n * to_size) return SB__PLAN_JOIN;
+static bool is_transpose(const sb__plan_dim *row, const sb__plan_dim *column, int64_t to_size,
+                         int64_t from_size) {
+  return row->step[0] == to_size && column->step[1] == from_size && row->n > FEW &&
+         column->n > FEW && row->n * column->n > SB__PLAN_BLOCK;
+}
+
+/* Which dimension is the row of blocks: the longest of those outside of at most SB__PLAN_BLOCK elements, but no run that
+ * is contiguous on both sides, which moves as a whole. */
+static int32_t row_of_blocks(const sb__plan *plan, int64_t to_size, int64_t from_size) {
+  const sb__plan_dim *dims = plan->outer;
+  int32_t last = plan->ndim - 1;
+  int64_t inside = 1;
+  if (last && dims[last].step[0] == to_size && dims[last].step[1] == from_size)
+    inside = dims[last--].n;
+  int32_t best = last;
+  for (int32_t d = last; d >= 0 && inside <= SB__PLAN_BLOCK; d--) {
+    if (dims[d].n >= dims[best].n) best = d;
+    inside *= dims[d].n;
   }
-  return SB__PLAN_TRANSPOSE;
+  return best;
+}
+
+/* Takes the inner dimensions and the row. The column is the dimension that goes on beside a row's elements in the source,
+ * so that a piece of the row is read once for all of them. */
+static void take_blocks(sb__plan *plan, int64_t to_size, int64_t from_size) {
+  const int32_t row = row_of_blocks(plan, to_size, from_size);
+  while (plan->ndim - 1 > row) plan->inner[plan->ninner++] = remove_dim(plan, row + 1);
+  plan->row = remove_dim(plan, row);
+  int32_t column = -1;
+  int64_t least = absolute(plan->row.step[1]);
+  for (int32_t d = plan->ndim - 1; d >= 0; d--) {
+    const int64_t step = absolute(plan->outer[d].step[1]);
+    if (step == 0 || step >= least) continue;
+    column = d;
+    least = step;
+  }
+  if (column >= 0) plan->column = remove_dim(plan, column);
+  plan->kind = SB__PLAN_BLOCKS;
 }
 
 void sb__plan_make(int32_t count, const sb_tensor *const tensors[], bool keep_order,
                    sb__plan *plan) {
   const int64_t to_size = sb_dtype_itemsize(tensors[0]->dtype);
   const int64_t from_size = count > 1 ? sb_dtype_itemsize(tensors[1]->dtype) : 0;
+  const bool converts = count > 2 || (count > 1 && tensors[0]->dtype != tensors[1]->dtype);
   plan->count = count;
   plan->row = (sb__plan_dim){.n = 1, .step = {to_size, from_size}};
   plan->column = plan->more = (sb__plan_dim){.n = 1};
+  plan->ninner = 0;
+  plan->kind = SB__PLAN_ROWS;
   for (int32_t k = 0; k < count; k++) plan->first[k] = 0;
   collect_dims(tensors, keep_order, plan);
   merge_dims(plan);
-  if (plan->ndim) plan->row = remove_dim(plan, plan->ndim - 1);
-  if (plan->ndim && !keep_order) {
-    const bool rows = plan->row.step[1] == from_size;
-    plan->column = remove_dim(plan, rows ? plan->ndim - 1 : column_of(plan, from_size));
+  if (plan->ndim == 0) return;
+  const sb__plan_dim *innermost = &plan->outer[plan->ndim - 1];
+  if (count == 1 || keep_order || is_long_row(innermost, to_size, from_size, converts)) {
+    plan->row = remove_dim(plan, plan->ndim - 1);
+    if (plan->ndim && !keep_order) plan->column = remove_dim(plan, plan->ndim - 1);
+    return;
   }
-  plan->kind = kind_of(plan, to_size, from_size);
-  if (plan->kind == SB__PLAN_TRANSPOSE && plan->ndim &&
-      continues_row(plan, &plan->outer[plan->ndim - 1]))
+  const int32_t column = column_of(plan, from_size);
+  if (column == plan->ndim - 1 ||
+      !is_transpose(innermost, &plan->outer[column], to_size, from_size)) {
+    take_blocks(plan, to_size, from_size);
+    return;
+  }
+  plan->kind = SB__PLAN_TRANSPOSE;
+  plan->row = remove_dim(plan, plan->ndim - 1);
+  plan->column = remove_dim(plan, column);
+  if (plan->ndim && continues_row(plan, &plan->outer[plan->ndim - 1]))
     plan->more = remove_dim(plan, plan->ndim - 1);
 }
 
 int64_t sb__plan_numel(const sb__plan *plan) {
   int64_t n = plan->row.n * plan->column.n * plan->more.n;
+  for (int32_t d = 0; d < plan->ninner; d++) n *= plan->inner[d].n;
   for (int32_t d = 0; d < plan->ndim; d++) n *= plan->outer[d].n;
   return n;
 }

@@ -7,12 +7,13 @@
 
 #define SB__PLAN_MAX 4 /* operands: target, source, two factors */
 
+#define SB__PLAN_BLOCK 64 /* most elements of a block */
+#define SB__PLAN_INNER 6  /* most dimensions of a block, each of 2 or more */
+
 typedef enum sb__plan_kind {
   SB__PLAN_ROWS,      /* rows are contiguous in target and source */
   SB__PLAN_TRANSPOSE, /* rows are contiguous in the target, columns in the source */
-  SB__PLAN_SPLIT, /* columns are 2 to 4 channels: interleaved in the source, planes in the target */
-  SB__PLAN_JOIN,  /* rows are 2 to 4 channels: planes in the source, interleaved in the target */
-  SB__PLAN_STRIDED, /* anything else */
+  SB__PLAN_BLOCKS, /* anything else: a row is a row of blocks, each of the few elements of the inner dimensions */
 } sb__plan_kind;
 
 typedef struct sb__plan_dim {
@@ -25,11 +26,13 @@ typedef struct sb__plan {
   int32_t count;               /* operands */
   int32_t ndim;                /* of outer */
   int64_t first[SB__PLAN_MAX]; /* bytes from each tensor's first element to the walk's first one */
-  sb__plan_dim row;            /* the target's innermost dimension */
-  sb__plan_dim column;         /* the second dimension of a loop; n is 1 if there is none */
+  sb__plan_dim row;    /* the target's innermost dimension; BLOCKS: the one outside of inner */
+  sb__plan_dim column; /* the second dimension of a loop; n is 1 if there is none */
   sb__plan_dim
       more; /* TRANSPOSE: a dimension that continues the target's rows; n is 1 if there is none */
-  sb__plan_dim outer[SB_MAX_DIMS]; /* outermost first */
+  int32_t ninner;                     /* of inner; 0: a block is one element */
+  sb__plan_dim inner[SB__PLAN_INNER]; /* BLOCKS: outermost first */
+  sb__plan_dim outer[SB_MAX_DIMS];    /* outermost first */
 } sb__plan;
 
 /* tensors: target, source, factors; all of the first one's shape, with at least one element. keep_order: the walk is in

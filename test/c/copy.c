@@ -1,5 +1,9 @@
 #include "check.h"
 
+#include <stdlib.h>
+
+#include "kernels/kernels.h"
+
 enum { SIZE = 1024 };
 static char one[SIZE] __attribute__((aligned(64))), two[SIZE] __attribute__((aligned(64)));
 static sb_storage first, second;
@@ -155,6 +159,74 @@ static void copies(void) {
   CHECK(done_ > 5000 && refused > 1000 && staged_ > 500);
 }
 
+/* A layout of three axes as pixels, tables and small matrices have it: dense, then cut, permuted, reversed or repeated. */
+static bool block_layout(sb_storage *storage, sb_dtype dtype, const int64_t shape[3], bool target,
+                         sb_tensor *t) {
+  static const int order[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+  const int *axes = order[random_in(0, 2) ? 0 : random_in(0, 5)];
+  int64_t strides[3], step = 1, offset = 0;
+  for (int i = 2; i >= 0; i--) { /* from the innermost in memory on */
+    const int d = axes[i];
+    const int64_t gap = random_in(0, 3) ? 0 : random_in(1, 4);
+    strides[d] = step * (random_in(0, 7) ? 1 : 2);
+    step = strides[d] * (shape[d] + gap);
+    if (!target && random_in(0, 9) == 0) {
+      strides[d] = 0;
+    } else if (random_in(0, 5) == 0) {
+      offset += (shape[d] - 1) * strides[d];
+      strides[d] = -strides[d];
+    }
+  }
+  const int64_t numel = step + random_in(0, 3);
+  offset += numel - step;
+  const int64_t nbytes = numel * sb_dtype_itemsize(dtype);
+  char *bytes =
+      malloc((size_t)nbytes); /* its own, so that a sanitizer sees what goes past its ends */
+  if (!bytes) return false;
+  for (int64_t i = 0; i < nbytes; i++) bytes[i] = (char)(random_bits() >> 40);
+  sb__storage_borrow(bytes, (size_t)nbytes, storage);
+  EQ(sb_tensor_init(storage, dtype, 3, shape, strides, offset, t), SB_OK);
+  return true;
+}
+
+static void blocks(void) {
+  static const sb_dtype ints[] = {SB_UINT8, SB_INT8, SB_INT16, SB_UINT16, SB_INT32, SB_INT64};
+  static int64_t to[100000], from[100000];
+  const sb__kernels *levels[SB__MOST_LEVELS];
+  const int count = sb__kernels_all(levels);
+  random_state = 29;
+  for (int round = 0; round < 6000; round++) {
+    sb_storage a, b;
+    sb_tensor dst, src;
+    const bool casts = round % 2;
+    const bool floats = round % 8 == 1; /* pixels as models take them */
+    const sb_dtype x = floats ? SB_FLOAT32 : casts ? ints[random_in(0, 5)] : sizes[random_in(0, 4)];
+    const sb_dtype y = floats ? SB_UINT8 : casts ? ints[random_in(0, 3)] : x;
+    const int64_t shape[] = {random_in(1, 6), random_in(1, random_in(0, 3) ? 70 : 400),
+                             random_in(1, random_in(0, 3) ? 6 : 20)};
+    sb__kernels_use(levels[round % count]);
+    if (!block_layout(&a, x, shape, true, &dst) || !block_layout(&b, y, shape, false, &src)) break;
+    const int64_t n = places(&dst, to, 100000), size = sb_dtype_itemsize(x);
+    EQ(places(&src, from, 100000), n);
+    char *wanted = malloc(a.nbytes);
+    if (!wanted) break;
+    memcpy(wanted, a.data, a.nbytes);
+    for (int64_t i = 0; i < n; i++) {
+      const char *item = (const char *)b.data + from[i] * sb_dtype_itemsize(y);
+      const int64_t value = casts ? load(item, y) : 0;
+      const float real = (float)value;
+      const char *bytes = floats ? (const char *)&real : casts ? (const char *)&value : item;
+      memcpy(wanted + to[i] * size, bytes, (size_t)size);
+    }
+    EQ(sb_copy(&dst, &src, SB_CASTING_UNSAFE, NULL), SB_OK);
+    CHECK(!memcmp(a.data, wanted, a.nbytes));
+    free(wanted);
+    free(a.data);
+    free(b.data);
+  }
+  sb__kernels_use(NULL);
+}
+
 static void refusals(void) {
   sb_tensor dst, src;
   char was[SIZE];
@@ -179,6 +251,7 @@ int main(void) {
   test("sb_overlaps_itself agrees with brute force on 20,000 layouts", overlaps);
   test("sb_shares_memory agrees with brute force on 20,000 pairs", shares);
   test("sb_copy equals copying away first, and leaves every other byte, 40,000 times", copies);
+  test("pixels, tables and small matrices at every level, and no byte beside them", blocks);
   test("a refused copy or fill writes nothing", refusals);
   return done();
 }

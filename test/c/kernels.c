@@ -70,35 +70,85 @@ static void transposes(void) {
   }
 }
 
-static void channels(void) {
+/* Tiles of random vectors: each is made of random bytes of some loads, its own or shared ones. */
+static void shuffles(void) {
+  static const int32_t shared[][2] = {{2, 2}, {3, 3}, {4, 3}, {4, 4}}; /* loads, vectors */
   random_state = 42;
   for (int l = 0; l < level_count; l++) {
-    for (int round = 0; round < 4000; round++) {
-      const int64_t size = INT64_C(1) << random_in(0, 3), n = random_in(1, 200),
-                    count = random_in(2, 4);
-      const int64_t plane = n * size + random_in(0, 20), at = random_in(0, 70);
-      const bool split = round % 2;
-      const size_t all = (size_t)(at + count * plane + 200);
-      sb__masks masks;
-      sb__make_masks(&masks, count, size, split);
-      noise(from, (size_t)(count * plane + 80) / 8 * 8);
+    for (int round = 0; round < 4000 && levels[l]->shuffle; round++) {
+      sb__shuffles s = {.shared = round % 2};
+      const int32_t *form = shared[random_in(0, 3)];
+      s.loads = s.shared ? form[0] : (int32_t)random_in(1, SB__MOST_LOADS);
+      s.vectors = s.shared ? form[1] : (int32_t)random_in(1, SB__MOST_SHUFFLES / SB__MOST_LOADS);
+      const int64_t n = random_in(0, 11), at = random_in(0, 70), nbytes = 16 * s.vectors;
+      const bool planes = random_in(0, 2) == 0; /* a vector of each tile in each plane */
+      const int64_t to_step = planes ? 16 : nbytes + random_in(0, 1) * random_in(0, 40);
+      const int64_t vector_step = planes ? 16 * n + random_in(0, 40) : 16;
+      const int64_t from_step = random_in(0, 3) ? random_in(-60, 60) : 16;
+      const size_t all = (size_t)(at + 16384);
+      const unsigned char *middle = from + 8192;
+      for (int32_t i = 0; i < s.vectors * s.loads; i++) {
+        s.offset[i] = s.shared && i >= s.loads ? s.offset[i - s.loads] : random_in(-500, 500);
+        memset(s.mask[i], 0x80, 16);
+      }
+      for (int32_t v = 0; v < s.vectors; v++) {
+        for (int64_t byte = 0; byte < 16; byte++)
+          s.mask[v * s.loads + random_in(0, s.loads - 1)][byte] = (uint8_t)random_in(0, 15);
+      }
+      noise(from, 16384);
       memset(out, GUARD, all);
       memset(wanted, GUARD, all);
-      for (int64_t i = 0; i < n; i++) {
-        for (int64_t c = 0; c < count; c++) {
-          const int64_t pixel = (i * count + c) * size, item = c * plane + i * size;
-          memcpy(wanted + at + (split ? item : pixel), from + 5 + (split ? pixel : item),
-                 (size_t)size);
-        }
+      for (int64_t i = 0; i < n * s.vectors * s.loads * 16; i++) {
+        const int64_t byte = i % 16, load = i / 16 % s.loads, v = i / 16 / s.loads % s.vectors,
+                      t = i / 16 / s.loads / s.vectors;
+        const uint8_t place = s.mask[v * s.loads + load][byte];
+        if (place < 16)
+          wanted[at + t * to_step + v * vector_step + byte] =
+              middle[t * from_step + s.offset[v * s.loads + load] + place];
       }
-      char *to = (char *)out + at;
-      const char *read = (const char *)from + 5;
-      if (split)
-        levels[l]->split(to, plane, read, n, count, size, &masks);
-      else
-        levels[l]->join(to, read, plane, n, count, size, &masks);
+      levels[l]->shuffle((char *)out + at, to_step, vector_step, (const char *)middle, from_step, n,
+                         &s);
       failing = levels[l]->level;
       same(all);
+    }
+  }
+}
+
+/* Tiles of bytes that become floats. */
+static void float_tiles(void) {
+  random_state = 44;
+  for (int l = 0; l < level_count; l++) {
+    for (int round = 0; round < 3000 && levels[l]->shuffle_floats; round++) {
+      sb__shuffles s = {.shared = round % 2, .loads = 1};
+      s.vectors = s.shared && round % 4 == 1 ? 3 : (int32_t)random_in(1, SB__MOST_VECTORS);
+      const int64_t n = random_in(0, 11), at = 4 * random_in(0, 20), nbytes = 16 * s.vectors;
+      const bool planes = random_in(0, 1);
+      const int64_t to_step = planes ? 16 : nbytes + 4 * random_in(0, 9);
+      const int64_t vector_step = planes ? 16 * n + 4 * random_in(0, 9) : 16;
+      const int64_t from_step = random_in(0, 3) ? random_in(-60, 60) : 16;
+      const unsigned char *middle = from + 8192;
+      memset(s.mask, 0x80, sizeof s.mask);
+      noise(from, 16384);
+      memset(out, GUARD, 32768);
+      memset(wanted, GUARD, 32768);
+      for (int32_t v = 0; v < s.vectors; v++) {
+        s.offset[v] = s.shared && v ? s.offset[0] : random_in(-500, 500);
+        for (int k = 0; k < 4; k++) {
+          s.mask[v][4 * k] = (uint8_t)random_in(0, 15);
+          s.scale[v][k] = (float)random_in(-1000, 1000) / 7;
+          s.bias[v][k] = (float)random_in(-1000, 1000) / 3;
+          for (int64_t i = 0; i < n; i++) {
+            const unsigned char x = middle[i * from_step + s.offset[v] + s.mask[v][4 * k]];
+            const float product = (float)x * s.scale[v][k];
+            const float sum = product + s.bias[v][k];
+            memcpy(wanted + at + i * to_step + v * vector_step + 4 * k, &sum, 4);
+          }
+        }
+      }
+      levels[l]->shuffle_floats((char *)out + at, to_step, vector_step, (const char *)middle,
+                                from_step, n, &s);
+      failing = levels[l]->level;
+      same(32768);
     }
   }
 }
@@ -534,7 +584,8 @@ int main(void) {
   test("SAMEBYTES_ISA forces a level; another name counts for nothing", choice);
   test("transposes of every item size at every level, with odd extents and guarded edges",
        transposes);
-  test("2, 3 and 4 channels split and join at every level, with guarded edges", channels);
+  test("tiles are shuffled at every level, with guarded edges", shuffles);
+  test("tiles of bytes become floats at every level, product and sum rounded", float_tiles);
   test("streams and fills write their bytes and no other", streams_and_fills);
   test("fills write their items and no other byte, at every level", fills);
   test("what is sent past the caches has the bits of the scalar level", sends);

@@ -1,0 +1,521 @@
+/* Copies rows of blocks: pixels, small matrices, columns of a table, every second element. A piece of a row is gathered into
+ * the target's order, converted as one run, and stored; steps that a layout does not need are left out. Bytes are moved
+ *
+ *   by shuffles  a table says which source vectors make up each 16 bytes of the target (kernels->shuffle)
+ *   by runs      elements that lie side by side on both sides, by few wide moves
+ *   by repeats   a row whose blocks are all the same */
+#include "ops/copy_loops.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "kernels/function.h"
+
+#define PIECE_BYTES 8192   /* gathered or converted at a time */
+#define CACHED_BYTES 16384 /* of either side that a piece walks over several times */
+#define FEW_PLANES 4       /* gathered together */
+#define LEAST_PIECE 64     /* blocks, however far apart */
+
+#ifdef SB_TEST
+# define SHUFFLE_FROM_ELEMENTS 0 /* so that tests need no large tensors */
+#else
+# define SHUFFLE_FROM_ELEMENTS 1024 /* making the table would take longer */
+#endif
+
+/* ---- Runs ---- */
+
+/* Two moves that overlap: the first and the last `part` bytes of each run. Inlined with a constant part. */
+SB_INLINE void move_in_parts(char *to, int64_t to_step, const char *from, int64_t from_step,
+                             int64_t n, int64_t nbytes, size_t part) {
+  const int64_t last = nbytes - (int64_t)part;
+  for (int64_t i = 0; i < n; i++, to += to_step, from += from_step) {
+    char head[32], tail[32];
+    memcpy(head, from, part);
+    memcpy(tail, from + last, part);
+    memcpy(to, head, part);
+    memcpy(to + last, tail, part);
+  }
+}
+
+void sb__move_runs(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
+                   int64_t nbytes) {
+  if (nbytes <= 16 && (nbytes & (nbytes - 1)) == 0)
+    sb__copy_items(to, to_step, from, from_step, n, nbytes);
+  else if (nbytes < 4)
+    move_in_parts(to, to_step, from, from_step, n, nbytes, 2);
+  else if (nbytes < 8)
+    move_in_parts(to, to_step, from, from_step, n, nbytes, 4);
+  else if (nbytes < 16)
+    move_in_parts(to, to_step, from, from_step, n, nbytes, 8);
+  else if (nbytes <= 32)
+    move_in_parts(to, to_step, from, from_step, n, nbytes, 16);
+  else if (nbytes <= 64)
+    move_in_parts(to, to_step, from, from_step, n, nbytes, 32);
+  else
+    for (int64_t i = 0; i < n; i++) memcpy(to + i * to_step, from + i * from_step, (size_t)nbytes);
+}
+
+/* One side of a move: bytes from block to block, and from a block's first element to each; NULL: they lie side by side. */
+typedef struct side {
+  int64_t step;
+  const int64_t *offsets;
+} side;
+
+static int64_t offset_of(side s, int64_t i, int64_t size) {
+  return s.offsets ? s.offsets[i] : i * size;
+}
+
+/* How many elements lie side by side, wherever one looks. */
+static int64_t run_of(side a, side b, int64_t numel, int64_t size) {
+  int64_t run = 0;
+  for (int64_t i = 1; i <= numel; i++) {
+    const bool goes_on = i < numel && offset_of(a, i, size) == offset_of(a, i - 1, size) + size &&
+                         offset_of(b, i, size) == offset_of(b, i - 1, size) + size;
+    if (goes_on) continue;
+    if (run == 0) run = i;
+    if (i % run) return 1;
+  }
+  return run;
+}
+
+/* run: as run_of says. */
+static void move_blocks(char *to, side t, const char *from, side f, int64_t n, int64_t numel,
+                        int64_t size, int64_t run) {
+  for (int64_t i = 0; i < numel; i += run)
+    sb__move_runs(to + offset_of(t, i, size), t.step, from + offset_of(f, i, size), f.step, n,
+                  run * size);
+}
+
+/* ---- Gathering ---- */
+
+/* Are the bytes there which n tiles from `from` on read? */
+static bool may_shuffle(const sb__blocks *b, const char *from) {
+  return from + b->least >= b->low && from + b->most <= b->high;
+}
+
+/* Repeats the first n bytes up to nbytes. */
+static void repeat(char *to, int64_t n, int64_t nbytes) {
+  while (n < nbytes) {
+    const int64_t count = sb__least(sb__least(n, PIECE_BYTES), nbytes - n);
+    memcpy(to + n, to, (size_t)count);
+    n += count;
+  }
+}
+
+/* Gathers n blocks of one plane, element by element or run by run. */
+static void gather_plainly(const sb__runner *r, char *to, const char *from, int64_t n) {
+  const sb__blocks *b = r->blocks;
+  const int64_t size = r->from_size, step = r->plan->row.step[1], block = b->numel * size;
+  const side t = {block, NULL}, f = {step, b->from};
+  move_blocks(to, t, from, f, step ? n : 1, b->numel, size, b->from_run);
+  if (step == 0) repeat(to, block, n * block);
+}
+
+/* Moves as many of n blocks of each plane as a table may, from `first` to `last`, side by side. */
+static void move_tiles(const sb__runner *r, char *to, int64_t plane_step, const char *from,
+                       int64_t n, int64_t *first, int64_t *last) {
+  const sb__blocks *b = r->blocks;
+  const int64_t step = r->plan->row.step[1], each = b->blocks_per_tile;
+  const int64_t block = b->numel * (b->floats ? r->to_size : r->from_size);
+  const int64_t vector_step = b->planes > 1 ? plane_step : 16;
+  int64_t begin = 0, end = each ? n / each : 0;
+  while (begin < end && !may_shuffle(b, from + begin * each * step)) begin++;
+  while (begin < end && !may_shuffle(b, from + (end - 1) * each * step)) end--;
+  *first = begin * each;
+  *last = end * each;
+  if (begin == end) return;
+  void (*const move)(char *, int64_t, int64_t, const char *, int64_t, int64_t,
+                     const sb__shuffles *) =
+      b->floats ? r->kernels->shuffle_floats : r->kernels->shuffle;
+  move(to + *first * block, each * block, vector_step, from + *first * step, each * step,
+       end - begin, &b->shuffles);
+  if (*last == n || !may_shuffle(b, from + (n - each) * step)) return;
+  move(to + (n - each) * block, 0, vector_step, from + (n - each) * step, 0, 1, &b->shuffles);
+  *last = n; /* it overlapped the last one */
+}
+
+/* Gathers n blocks of each plane, side by side. */
+static void gather(const sb__runner *r, char *to, int64_t plane_step, const char *from, int64_t n) {
+  const sb__blocks *b = r->blocks;
+  const int64_t step = r->plan->row.step[1], block = b->numel * r->from_size;
+  int64_t first = 0, last = 0;
+  if (!b->floats) move_tiles(r, to, plane_step, from, n, &first, &last);
+  for (int64_t p = 0; p < b->planes && last - first < n; p++) {
+    char *plane = to + p * plane_step;
+    const char *source = from + p * r->plan->column.step[1];
+    if (first) gather_plainly(r, plane, source, first);
+    if (last < n) gather_plainly(r, plane + last * block, source + last * step, n - last);
+  }
+}
+
+/* ---- Factors ---- */
+
+/* Writes the factors of n blocks, one for each element. */
+static void write_factors(const sb__runner *r, const sb__blocks *b, sb__factors f, int64_t n,
+                          sb__pattern *out) {
+  const sb__plan_dim *row = &r->plan->row;
+  int64_t at = 0;
+  for (int64_t i = 0; i < n; i++) {
+    for (int64_t k = 0; k < b->numel; k++, at++) {
+      const double scale =
+          *(const double *)(const void *)(f.scale + i * row->step[2] + b->factors[0][k]);
+      const double bias =
+          *(const double *)(const void *)(f.bias + i * row->step[3] + b->factors[1][k]);
+      if (!r->forms) {
+        out->single[0][at] = (float)scale;
+        out->single[1][at] = (float)bias;
+      } else {
+        out->both[0][at] = scale;
+        out->both[1][at] = bias;
+      }
+    }
+  }
+}
+
+static sb__factors factors_of(const sb__runner *r, const sb__pattern *p) {
+  if (!r->forms)
+    return (sb__factors){(const char *)p->single[0], (const char *)p->single[1], 4, 4, true};
+  return (sb__factors){(const char *)p->both[0], (const char *)p->both[1], 8, 8, false};
+}
+
+/* ---- Pieces ---- */
+
+/* Converts n blocks that lie side by side, and stores them. */
+static void convert_piece(const sb__runner *r, char *to, const char *from, int64_t n,
+                          sb__factors f) {
+  char converted[PIECE_BYTES] __attribute__((aligned(64)));
+  const sb__blocks *b = r->blocks;
+  sb__pattern pattern;
+  if (b->factors_by == SB__FACTORS_WHOLE) {
+    f = factors_of(r, &b->pattern);
+  } else if (b->factors_by == SB__FACTORS_PIECE) {
+    write_factors(r, b, f, n, &pattern);
+    f = factors_of(r, &pattern);
+  }
+  if (b->to_dense) {
+    sb__store_row(r, to, from, n * b->numel, f);
+    return;
+  }
+  sb__convert(r, converted, from, n * b->numel, f);
+  move_blocks(to, (side){r->plan->row.step[0], b->to}, converted,
+              (side){b->numel * r->to_size, NULL}, n, b->numel, r->to_size, b->to_run);
+}
+
+/* Copies n blocks of each plane. */
+static void copy_piece(const sb__runner *r, char *to, const char *from, int64_t n, sb__factors f) {
+  char gathered[PIECE_BYTES] __attribute__((aligned(64)));
+  const sb__blocks *b = r->blocks;
+  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
+  if (!r->converts && !b->to_dense) {
+    move_blocks(to, (side){row->step[0], b->to}, from, (side){row->step[1], b->from}, n, b->numel,
+                r->to_size, b->run);
+    return;
+  }
+  if (!r->converts && !r->streams) {
+    gather(r, to, column->step[0], from, n);
+    return;
+  }
+  int64_t plane_step = column->step[1];
+  if (!b->from_dense) {
+    plane_step = n * b->numel * r->from_size;
+    gather(r, gathered, plane_step, from, n);
+    from = gathered;
+  }
+  for (int64_t p = 0; p < b->planes; p++) {
+    convert_piece(r, to + p * column->step[0], from + p * plane_step, n, f);
+    f.scale += column->step[2];
+    f.bias += column->step[3];
+  }
+}
+
+/* Copies n blocks that a table which converts has left, a few at a time, so that they fit the buffers. Factors are the same in
+ * each. */
+static void copy_few(const sb__runner *r, char *to, const char *from, int64_t n, sb__factors f) {
+  enum { FEW = SB__PIECE_ELEMENTS / SB__PLAN_BLOCK / 2 };
+  const sb__plan_dim *row = &r->plan->row;
+  for (int64_t i = 0; i < n; i += FEW)
+    copy_piece(r, to + i * row->step[0], from + i * row->step[1], sb__least(FEW, n - i), f);
+}
+
+/* Copies bytes that become floats: straight into the target's planes, or by way of a buffer. */
+static void copy_floats(const sb__runner *r, char *to, const char *from, int64_t n, sb__factors f) {
+  char floats[PIECE_BYTES] __attribute__((aligned(64)));
+  const sb__blocks *b = r->blocks;
+  const sb__plan_dim *row = &r->plan->row;
+  const bool direct = b->to_dense && !r->streams;
+  const int64_t block = b->numel * r->to_size;
+  int64_t first = 0, last = 0;
+  move_tiles(r, direct ? to : floats, r->plan->column.step[0], from, n, &first, &last);
+  if (!direct && first < last) {
+    char *at = to + first * row->step[0];
+    if (r->streams)
+      r->kernels->stream(at, floats + first * block, (last - first) * block);
+    else
+      move_blocks(at, (side){row->step[0], b->to}, floats + first * block, (side){block, NULL},
+                  last - first, b->numel, r->to_size, b->to_run);
+  }
+  copy_few(r, to, from, first, f);
+  copy_few(r, to + last * row->step[0], from + last * row->step[1], n - last, f);
+}
+
+void sb__copy_blocks(const sb__runner *r, char *const at[]) {
+  void (*const copy)(const sb__runner *, char *, const char *, int64_t, sb__factors) =
+      r->blocks->floats ? copy_floats : copy_piece;
+  const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
+  const int64_t planes = r->blocks->planes;
+  for (int64_t i = 0; i < row->n; i += r->blocks->piece) {
+    const int64_t n = sb__least(r->blocks->piece, row->n - i);
+    for (int64_t c = 0; c < column->n; c += planes) {
+      sb__factors f = sb__factors_at(r, at, row);
+      f.scale += i * row->step[2] + c * column->step[2];
+      f.bias += i * row->step[3] + c * column->step[3];
+      copy(r, at[0] + i * row->step[0] + c * column->step[0],
+           at[1] + i * row->step[1] + c * column->step[1], n, f);
+    }
+  }
+}
+
+/* ---- Preparing ---- */
+
+static int64_t greatest(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* Factors vary along a dimension. */
+static bool varies(const sb__plan_dim *dim) { return dim->step[2] || dim->step[3]; }
+
+static int64_t absolute(int64_t x) { return x < 0 ? -x : x; }
+
+/* The offsets of a block's elements for one operand. */
+static void list_offsets(const sb__plan *plan, int32_t operand, int64_t *offsets) {
+  int64_t numel = 1;
+  offsets[0] = 0;
+  for (int32_t d = plan->ninner - 1; d >= 0; d--) {
+    const sb__plan_dim *dim = &plan->inner[d];
+    for (int64_t i = 1; i < dim->n; i++)
+      for (int64_t k = 0; k < numel; k++)
+        offsets[i * numel + k] = offsets[k] + i * dim->step[operand];
+    numel *= dim->n;
+  }
+}
+
+static bool is_dense(const int64_t *offsets, int64_t numel, int64_t row_step, int64_t size) {
+  for (int64_t k = 0; k < numel; k++)
+    if (offsets[k] != k * size) return false;
+  return row_step == numel * size;
+}
+
+/* Widens the range of the source's bytes by a dimension. */
+static void widen(sb__blocks *b, const sb__plan_dim *dim) {
+  const int64_t last = (dim->n - 1) * dim->step[1];
+  if (last < 0)
+    b->low += last;
+  else
+    b->high += last;
+}
+
+static void find_range(const sb__runner *r, sb__blocks *b) {
+  const sb__plan *plan = r->plan;
+  b->low = r->job->base[1] + plan->first[1];
+  b->high = b->low + r->from_size;
+  widen(b, &plan->row);
+  widen(b, &plan->column);
+  for (int32_t d = 0; d < plan->ninner; d++) widen(b, &plan->inner[d]);
+  for (int32_t d = 0; d < plan->ndim; d++) widen(b, &plan->outer[d]);
+}
+
+enum { TILE_ITEMS = 384 };
+
+/* A tile's items in the target's order: bytes from its first source byte. */
+typedef struct tile {
+  int64_t offset[TILE_ITEMS];
+  int64_t count, items, size; /* in all, of a vector, bytes of one */
+  int64_t high;               /* the end of the last byte that it reads */
+} tile;
+
+/* Covers items begin to end by windows of 16 bytes, each from the first byte on that is not covered yet. Returns how many
+ * those are; above SB__MOST_LOADS: too many. */
+static int32_t find_windows(const tile *t, int64_t begin, int64_t end,
+                            int64_t windows[SB__MOST_LOADS]) {
+  int64_t covered = INT64_MIN;
+  for (int32_t count = 0; count <= SB__MOST_LOADS; count++) {
+    int64_t least = INT64_MAX;
+    for (int64_t i = begin; i < end; i++)
+      if (t->offset[i] + t->size > covered) least = sb__least(least, t->offset[i]);
+    if (least == INT64_MAX) return count;
+    if (count == SB__MOST_LOADS) break;
+    windows[count] = sb__least(least, t->high - 16);
+    covered = windows[count] + 16;
+  }
+  return SB__MOST_LOADS + 1;
+}
+
+/* Writes the loads and masks of a vector, whose items begin at `begin`. */
+static void add_vector(sb__shuffles *s, const tile *t, int64_t begin, const int64_t *windows,
+                       int32_t count) {
+  int64_t *offset = s->offset + s->vectors * s->loads;
+  uint8_t(*mask)[16] = s->mask + s->vectors * s->loads;
+  memset(mask, 0x80, 16 * (size_t)s->loads);
+  for (int32_t k = 0; k < s->loads; k++) offset[k] = windows[k < count ? k : 0];
+  for (int64_t i = 0; i < t->items; i++) {
+    const int64_t at = t->offset[begin + i];
+    int32_t k = 0;
+    while (at < windows[k] || at + t->size > windows[k] + 16) k++;
+    for (int64_t byte = 0; byte < t->size; byte++)
+      mask[k][16 / t->items * i + byte] = (uint8_t)(at - windows[k] + byte);
+  }
+  s->vectors++;
+}
+
+/* Lists a tile's items; as many blocks as fill whole vectors, of all planes. False: too many. */
+static bool list_items(const sb__runner *r, sb__blocks *b, tile *t) {
+  const sb__plan_dim *row = &r->plan->row;
+  const int64_t size = r->from_size, items = b->floats ? 4 : 16 / size; /* of a vector */
+  const int64_t power = b->numel & -b->numel; /* the greatest power of two that divides it */
+  const int64_t whole =
+      row->step[1] == size ? items : 1; /* blocks whose items fill a vector of the source */
+  const int64_t each = greatest(power < items ? items / power : 1, whole);
+  t->items = items;
+  t->size = size;
+  t->count = each * b->numel * b->planes;
+  if (each > row->n || each > b->piece || t->count > TILE_ITEMS) return false;
+  int64_t low = 0;
+  t->high = 0;
+  for (int64_t i = 0; i < t->count; i++) {
+    const int64_t p = i / (each * b->numel), at = i % (each * b->numel);
+    t->offset[i] =
+        p * r->plan->column.step[1] + at / b->numel * row->step[1] + b->from[at % b->numel];
+    low = sb__least(low, t->offset[i]);
+    t->high = greatest(t->high, t->offset[i] + size);
+  }
+  t->high = greatest(t->high, low + 16);
+  b->blocks_per_tile = each;
+  b->least = low;
+  b->most = t->high;
+  return true;
+}
+
+/* Makes the table of a tile. False: none gains. */
+static bool make_shuffles(const sb__runner *r, sb__blocks *b) {
+  tile t;
+  int64_t windows[SB__MOST_LOADS], of_vector[SB__MOST_LOADS];
+  sb__shuffles *s = &b->shuffles;
+  if (!list_items(r, b, &t)) return false;
+  const int64_t vectors = t.count / t.items;
+  const int32_t all = vectors <= SB__MOST_LOADS ? find_windows(&t, 0, t.count, windows) : 0;
+  int32_t most = 0;
+  for (int64_t i = 0; i < t.count; i += t.items) {
+    const int32_t count = find_windows(&t, i, i + t.items, of_vector);
+    if (count > most) most = count;
+  }
+  s->shared = b->floats ? all == 1 : (all == vectors && all >= 2) || (all == 4 && vectors == 3);
+  s->loads = s->shared ? all : most;
+  s->vectors = 0;
+  const bool gains = s->shared || most < t.items; /* else a load for each item */
+  if (!gains || s->loads > (b->floats ? 1 : SB__MOST_LOADS) ||
+      s->loads * vectors > (b->floats ? SB__MOST_VECTORS : SB__MOST_SHUFFLES))
+    return false;
+  for (int64_t i = 0; i < t.count; i += t.items) {
+    const int32_t count = s->shared ? all : find_windows(&t, i, i + t.items, of_vector);
+    add_vector(s, &t, i, s->shared ? windows : of_vector, count);
+  }
+  return true;
+}
+
+/* Factors of a table that converts: the same in each tile, and finite. */
+static bool set_factors(const sb__runner *r, sb__blocks *b) {
+  const sb__plan *plan = r->plan;
+  const int64_t each = b->blocks_per_tile * b->numel;
+  for (int64_t i = 0; i < 4 * b->shuffles.vectors; i++) {
+    float scale = 1, bias = 0;
+    if (r->job->scaled) {
+      const int64_t p = i / each, k = i % each % b->numel;
+      scale = (float)*(const double *)(const void *)(r->job->base[2] + plan->first[2] +
+                                                     p * plan->column.step[2] + b->factors[0][k]);
+      bias = (float)*(const double *)(const void *)(r->job->base[3] + plan->first[3] +
+                                                    p * plan->column.step[3] + b->factors[1][k]);
+    }
+    if (!isfinite(scale) || !isfinite(bias)) return false;
+    b->shuffles.scale[i / 4][i % 4] = scale;
+    b->shuffles.bias[i / 4][i % 4] = bias;
+  }
+  return true;
+}
+
+/* Are bytes to become floats with factors that are the same in each tile? */
+static bool wants_floats(const sb__runner *r, const sb__blocks *b) {
+  const sb__plan *plan = r->plan;
+  if (r->job->from != SB_UINT8 || r->job->to != SB_FLOAT32 || (b->planes > 1 && r->streams))
+    return false;
+  if (!r->job->scaled) return true;
+  bool same = !varies(&plan->row) && (b->planes == plan->column.n || !varies(&plan->column));
+  for (int32_t d = 0; d < plan->ndim; d++) same = same && !varies(&plan->outer[d]);
+  return same;
+}
+
+/* How many blocks a piece has. Where a piece is walked over once, and nothing is gathered or converted, it is the row. */
+static int64_t piece_of(const sb__runner *r, const sb__blocks *b) {
+  const sb__plan_dim *row = &r->plan->row;
+  const int64_t to_step = absolute(row->step[0]), from_step = absolute(row->step[1]);
+  const int64_t step = greatest(to_step, from_step);
+  int64_t piece = row->n;
+  if ((b->numel > 1 || r->plan->column.n > 1) && step * piece > CACHED_BYTES)
+    piece = step * LEAST_PIECE > CACHED_BYTES ? LEAST_PIECE : CACHED_BYTES / step;
+  if (b->floats && !(b->to_dense && !r->streams)) {
+    piece = sb__least(piece, PIECE_BYTES / r->to_size / b->numel);
+  } else if (!b->floats && (r->converts || r->streams)) {
+    const int64_t size = b->to_dense ? r->from_size : greatest(r->to_size, r->from_size);
+    int64_t elements = PIECE_BYTES / b->planes / size;
+    if (!b->to_dense || b->factors_by != SB__FACTORS_ROW)
+      elements = sb__least(elements, r->forms ? SB__PIECE_ELEMENTS / 2 : SB__PIECE_ELEMENTS);
+    piece = sb__least(piece, elements / b->numel);
+  }
+  return piece;
+}
+
+static void choose_factors(const sb__runner *r, sb__blocks *b) {
+  const sb__plan *plan = r->plan;
+  bool inside = false, outside = varies(&plan->column);
+  b->factors_by = SB__FACTORS_ROW;
+  if (!r->job->scaled) return;
+  list_offsets(plan, 2, b->factors[0]);
+  list_offsets(plan, 3, b->factors[1]);
+  for (int32_t d = 0; d < plan->ninner; d++) inside = inside || varies(&plan->inner[d]);
+  for (int32_t d = 0; d < plan->ndim; d++) outside = outside || varies(&plan->outer[d]);
+  if (!inside && !(varies(&plan->row) && b->numel > 1)) return;
+  b->factors_by = varies(&plan->row) || outside ? SB__FACTORS_PIECE : SB__FACTORS_WHOLE;
+}
+
+void sb__blocks_make(const sb__runner *r, sb__blocks *b) {
+  const sb__plan *plan = r->plan;
+  b->numel = 1;
+  for (int32_t d = 0; d < plan->ninner; d++) b->numel *= plan->inner[d].n;
+  list_offsets(plan, 0, b->to);
+  list_offsets(plan, 1, b->from);
+  const side dense = {0, NULL}, to = {0, b->to}, from = {0, b->from};
+  b->to_run = run_of(to, dense, b->numel, r->to_size);
+  b->from_run = run_of(dense, from, b->numel, r->from_size);
+  b->run = r->converts ? 0 : run_of(to, from, b->numel, r->to_size);
+  b->to_dense = is_dense(b->to, b->numel, plan->row.step[0], r->to_size);
+  b->from_dense = is_dense(b->from, b->numel, plan->row.step[1], r->from_size);
+  b->planes = b->numel == 1 && plan->column.n <= FEW_PLANES && b->to_dense && plan->row.step[1]
+                  ? plan->column.n
+                  : 1;
+  choose_factors(r, b);
+  find_range(r, b);
+  const bool gathers = !b->from_dense && (r->converts || b->to_dense) && plan->row.step[1];
+  const bool tables =
+      gathers && r->kernels->shuffle && sb__plan_numel(plan) >= SHUFFLE_FROM_ELEMENTS;
+  b->floats = tables && wants_floats(r, b);
+  b->piece = plan->row.n;
+  b->floats = b->floats && make_shuffles(r, b) && set_factors(r, b);
+  b->piece = piece_of(r, b);
+  if (!b->floats && !(tables && make_shuffles(r, b))) b->blocks_per_tile = 0;
+  if (b->blocks_per_tile && b->piece < plan->row.n) b->piece -= b->piece % b->blocks_per_tile;
+  if (b->factors_by == SB__FACTORS_WHOLE) {
+    const sb__factors first = {r->job->base[2] + plan->first[2], r->job->base[3] + plan->first[3],
+                               0, 0, false};
+    write_factors(
+        r, b, first,
+        sb__least(b->piece, (r->forms ? SB__PIECE_ELEMENTS / 2 : SB__PIECE_ELEMENTS) / b->numel),
+        &b->pattern);
+  }
+}
