@@ -88,7 +88,7 @@ static void move_blocks(char *to, side t, const char *from, side f, int64_t n, i
 
 /* ---- Gathering ---- */
 
-/* Are the bytes there which n tiles from `from` on read? */
+/* Does the tile whose source begins at `from` read nothing beyond the source? */
 static bool may_shuffle(const sb__blocks *b, const char *from) {
   return from + b->least >= b->low && from + b->most <= b->high;
 }
@@ -279,9 +279,6 @@ void sb__copy_blocks(const sb__runner *r, char *const at[]) {
 
 static int64_t greatest(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* Factors vary along a dimension. */
-static bool varies(const sb__plan_dim *dim) { return dim->step[2] || dim->step[3]; }
-
 static int64_t absolute(int64_t x) { return x < 0 ? -x : x; }
 
 /* The offsets of a block's elements for one operand. */
@@ -446,8 +443,9 @@ static bool wants_floats(const sb__runner *r, const sb__blocks *b) {
   if (r->job->from != SB_UINT8 || r->job->to != SB_FLOAT32 || (b->planes > 1 && r->streams))
     return false;
   if (!r->job->scaled) return true;
-  bool same = !varies(&plan->row) && (b->planes == plan->column.n || !varies(&plan->column));
-  for (int32_t d = 0; d < plan->ndim; d++) same = same && !varies(&plan->outer[d]);
+  bool same =
+      !sb__varies(&plan->row) && (b->planes == plan->column.n || !sb__varies(&plan->column));
+  for (int32_t d = 0; d < plan->ndim; d++) same = same && !sb__varies(&plan->outer[d]);
   return same;
 }
 
@@ -473,15 +471,15 @@ static int64_t piece_of(const sb__runner *r, const sb__blocks *b) {
 
 static void choose_factors(const sb__runner *r, sb__blocks *b) {
   const sb__plan *plan = r->plan;
-  bool inside = false, outside = varies(&plan->column);
+  bool inside = false, outside = sb__varies(&plan->column);
   b->factors_by = SB__FACTORS_ROW;
   if (!r->job->scaled) return;
   list_offsets(plan, 2, b->factors[0]);
   list_offsets(plan, 3, b->factors[1]);
-  for (int32_t d = 0; d < plan->ninner; d++) inside = inside || varies(&plan->inner[d]);
-  for (int32_t d = 0; d < plan->ndim; d++) outside = outside || varies(&plan->outer[d]);
-  if (!inside && !(varies(&plan->row) && b->numel > 1)) return;
-  b->factors_by = varies(&plan->row) || outside ? SB__FACTORS_PIECE : SB__FACTORS_WHOLE;
+  for (int32_t d = 0; d < plan->ninner; d++) inside = inside || sb__varies(&plan->inner[d]);
+  for (int32_t d = 0; d < plan->ndim; d++) outside = outside || sb__varies(&plan->outer[d]);
+  if (!inside && !(sb__varies(&plan->row) && b->numel > 1)) return;
+  b->factors_by = sb__varies(&plan->row) || outside ? SB__FACTORS_PIECE : SB__FACTORS_WHOLE;
 }
 
 void sb__blocks_make(const sb__runner *r, sb__blocks *b) {

@@ -72,6 +72,9 @@ static inline sb__factors sb__factors_at(const sb__runner *r, char *const at[],
   return (sb__factors){at[2], at[3], along->step[2], along->step[3], false};
 }
 
+/* Factors vary along a dimension. */
+static inline bool sb__varies(const sb__plan_dim *dim) { return dim->step[2] || dim->step[3]; }
+
 static inline int64_t sb__least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* Copies or converts n elements that are contiguous on both sides. */

@@ -10,9 +10,6 @@
 #define RUN_BYTES 1024
 #define BLOCK_BYTES 49152
 
-/* Factors vary along a dimension. */
-static bool varies(const sb__plan_dim *dim) { return dim->step[2] || dim->step[3]; }
-
 /* Shorter rows of the target are converted together. */
 #define SHORT_ROW_ELEMENTS 64
 
@@ -48,7 +45,7 @@ static void transpose_block(const sb__runner *r, char *const at[], int64_t rows,
     r->kernels->transpose(scratch + m * length, step, from, row->step[1], rows, columns,
                           r->from_size, false, false);
   }
-  if (r->converts && more * rows < SHORT_ROW_ELEMENTS && !varies(row) && !varies(column)) {
+  if (r->converts && more * rows < SHORT_ROW_ELEMENTS && !sb__varies(row) && !sb__varies(column)) {
     if (SB__CAN_STREAM) sb__fetch_rows(next, 0, 0, 1);
     store_rows(r, at[0], scratch, columns, more * rows, f);
     return;

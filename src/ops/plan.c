@@ -89,7 +89,7 @@ static bool continues_row(const sb__plan *plan, const sb__plan_dim *dim) {
 #define SHORT_RUN_BYTES 64 /* a call of memcpy for each would take longer than the bytes */
 #define FEW 4              /* rows or columns that are too few for a transpose */
 
-/* Dimension d is a row of its own: contiguous on both sides, and long. */
+/* Contiguous on both sides, and long. */
 static bool is_long_row(const sb__plan_dim *row, int64_t to_size, int64_t from_size,
                         bool converts) {
   if (row->step[0] != to_size || row->step[1] != from_size) return false;
