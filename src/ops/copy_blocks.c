@@ -157,10 +157,8 @@ static void write_factors(const sb__runner *r, const sb__blocks *b, sb__factors 
   int64_t at = 0;
   for (int64_t i = 0; i < n; i++) {
     for (int64_t k = 0; k < b->numel; k++, at++) {
-      const double scale =
-          *(const double *)(const void *)(f.scale + i * row->step[2] + b->factors[0][k]);
-      const double bias =
-          *(const double *)(const void *)(f.bias + i * row->step[3] + b->factors[1][k]);
+      const double scale = sb__factor_at(f.scale + i * row->step[2] + b->factors[0][k]);
+      const double bias = sb__factor_at(f.bias + i * row->step[3] + b->factors[1][k]);
       if (!r->forms) {
         out->single[0][at] = (float)scale;
         out->single[1][at] = (float)bias;
@@ -278,8 +276,6 @@ void sb__copy_blocks(const sb__runner *r, char *const at[]) {
 /* ---- Preparing ---- */
 
 static int64_t greatest(int64_t a, int64_t b) { return a > b ? a : b; }
-
-static int64_t absolute(int64_t x) { return x < 0 ? -x : x; }
 
 /* The offsets of a block's elements for one operand. */
 static void list_offsets(const sb__plan *plan, int32_t operand, int64_t *offsets) {
@@ -425,10 +421,10 @@ static bool set_factors(const sb__runner *r, sb__blocks *b) {
     float scale = 1, bias = 0;
     if (r->job->scaled) {
       const int64_t p = i / each, k = i % each % b->numel;
-      scale = (float)*(const double *)(const void *)(r->job->base[2] + plan->first[2] +
-                                                     p * plan->column.step[2] + b->factors[0][k]);
-      bias = (float)*(const double *)(const void *)(r->job->base[3] + plan->first[3] +
-                                                    p * plan->column.step[3] + b->factors[1][k]);
+      scale = (float)sb__factor_at(r->job->base[2] + plan->first[2] + p * plan->column.step[2] +
+                                   b->factors[0][k]);
+      bias = (float)sb__factor_at(r->job->base[3] + plan->first[3] + p * plan->column.step[3] +
+                                  b->factors[1][k]);
     }
     if (!isfinite(scale) || !isfinite(bias)) return false;
     b->shuffles.scale[i / 4][i % 4] = scale;
@@ -452,7 +448,7 @@ static bool wants_floats(const sb__runner *r, const sb__blocks *b) {
 /* How many blocks a piece has. Where a piece is walked over once, and nothing is gathered or converted, it is the row. */
 static int64_t piece_of(const sb__runner *r, const sb__blocks *b) {
   const sb__plan_dim *row = &r->plan->row;
-  const int64_t to_step = absolute(row->step[0]), from_step = absolute(row->step[1]);
+  const int64_t to_step = sb__absolute(row->step[0]), from_step = sb__absolute(row->step[1]);
   const int64_t step = greatest(to_step, from_step);
   int64_t piece = row->n;
   if ((b->numel > 1 || r->plan->column.n > 1) && step * piece > CACHED_BYTES)

@@ -30,8 +30,6 @@
 # define INTERLEAVE_FROM_ELEMENTS INT64_MAX
 #endif
 
-static double factor_at(const char *at) { return *(const double *)(const void *)at; }
-
 static void convert_by_forms(const sb__runner *r, char *to, int64_t to_step, const char *from,
                              int64_t from_step, int64_t n, sb__factors f) {
   const sb__cast_kernels *load = &sb__casts[r->job->from], *store = &sb__casts[r->job->to];
@@ -52,8 +50,8 @@ static void convert_by_forms(const sb__runner *r, char *to, int64_t to_step, con
 static void scale_each(const sb__runner *r, float *x, int64_t n, sb__factors f) {
   float scale[SB__PIECE_ELEMENTS], bias[SB__PIECE_ELEMENTS];
   for (int64_t i = 0; i < n; i++) {
-    scale[i] = (float)factor_at(f.scale + i * f.scale_step);
-    bias[i] = (float)factor_at(f.bias + i * f.bias_step);
+    scale[i] = (float)sb__factor_at(f.scale + i * f.scale_step);
+    bias[i] = (float)sb__factor_at(f.bias + i * f.bias_step);
   }
   r->kernels->scale_each(x, n, scale, bias);
 }
@@ -67,7 +65,7 @@ static void scale_by_one(const sb__runner *r, float *to, const char *from, int64
     from = (const char *)scratch;
     cast = r->kernels->scaled_from[SB_FLOAT32];
   }
-  cast(to, from, n, (float)factor_at(f.scale), (float)factor_at(f.bias));
+  cast(to, from, n, (float)sb__factor_at(f.scale), (float)sb__factor_at(f.bias));
 }
 
 /* At most SB__PIECE_ELEMENTS elements, side by side. */
@@ -137,8 +135,8 @@ static int64_t store_lines_nontemporal(const sb__runner *r, char *to, const char
   if (r->nontemporal)
     r->nontemporal(to, from, count);
   else if (r->nontemporal_scaled)
-    r->nontemporal_scaled((float *)(void *)to, from, count, (float)factor_at(f.scale),
-                          (float)factor_at(f.bias));
+    r->nontemporal_scaled((float *)(void *)to, from, count, (float)sb__factor_at(f.scale),
+                          (float)sb__factor_at(f.bias));
   else
     return 0;
   return count;
@@ -190,7 +188,7 @@ static bool convert_row_directly(const sb__runner *r, char *to, const char *from
     return false;
   const sb__scaled_cast cast = r->kernels->scaled_from[r->job->from];
   if (!cast) return false;
-  cast((float *)(void *)to, from, n, (float)factor_at(f.scale), (float)factor_at(f.bias));
+  cast((float *)(void *)to, from, n, (float)sb__factor_at(f.scale), (float)sb__factor_at(f.bias));
   return true;
 }
 

@@ -72,6 +72,8 @@ static inline sb__factors sb__factors_at(const sb__runner *r, char *const at[],
   return (sb__factors){at[2], at[3], along->step[2], along->step[3], false};
 }
 
+static inline double sb__factor_at(const char *at) { return *(const double *)(const void *)at; }
+
 /* Factors vary along a dimension. */
 static inline bool sb__varies(const sb__plan_dim *dim) { return dim->step[2] || dim->step[3]; }
 

@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-static int64_t absolute(int64_t x) { return x < 0 ? -x : x; }
-
 static void flip_dim(sb__plan *plan, sb__plan_dim *dim) {
   for (int32_t k = 0; k < plan->count; k++) {
     plan->first[k] += (dim->n - 1) * dim->step[k];
@@ -17,7 +15,7 @@ static void flip_dim(sb__plan *plan, sb__plan_dim *dim) {
 /* a is outside of b. The target's steps are equal only where they are 0. */
 static bool is_outside(const sb__plan_dim *a, const sb__plan_dim *b) {
   if (a->step[0] != b->step[0]) return a->step[0] > b->step[0];
-  return absolute(a->step[1]) >= absolute(b->step[1]);
+  return sb__absolute(a->step[1]) >= sb__absolute(b->step[1]);
 }
 
 static bool can_merge(const sb__plan *plan, const sb__plan_dim *outer, const sb__plan_dim *inner) {
@@ -125,9 +123,9 @@ static void take_blocks(sb__plan *plan, int64_t to_size, int64_t from_size) {
   while (plan->ndim - 1 > row) plan->inner[plan->ninner++] = remove_dim(plan, row + 1);
   plan->row = remove_dim(plan, row);
   int32_t column = -1;
-  int64_t least = absolute(plan->row.step[1]);
+  int64_t least = sb__absolute(plan->row.step[1]);
   for (int32_t d = plan->ndim - 1; d >= 0; d--) {
-    const int64_t step = absolute(plan->outer[d].step[1]);
+    const int64_t step = sb__absolute(plan->outer[d].step[1]);
     if (step == 0 || step >= least) continue;
     column = d;
     least = step;

@@ -35,6 +35,8 @@ typedef struct sb__plan {
   sb__plan_dim outer[SB_MAX_DIMS];    /* outermost first */
 } sb__plan;
 
+static inline int64_t sb__absolute(int64_t x) { return x < 0 ? -x : x; }
+
 /* tensors: target, source, factors; all of the first one's shape, with at least one element. keep_order: the walk is in
  * row-major order, for errors that name the first element. */
 void sb__plan_make(int32_t count, const sb_tensor *const tensors[], bool keep_order,
