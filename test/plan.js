@@ -3,7 +3,7 @@
 //
 // The back ends are one library in C, compiled twice, under the same JavaScript. They differ in memory: where it lies, how it grows, who
 // sees it; in kernels, which have other instructions; and in how arguments and files get there. Tests of these run on every back end,
-// and so does each file that is in no list. CI runs everything.
+// and so does each file that is in no list. CI runs everything in Node; in Chromium, test/browser/run.js says what.
 
 /** Left out on wasm and wasm-shared. */
 const NATIVE_ONLY = [

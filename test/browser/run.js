@@ -2,7 +2,10 @@
 
 // The runner behind `npm run test:browser`: the files of test/api and test/browser in headless Chromium.
 //
-//   node test/browser/run.js [part of a path]... [--run wasm|wasm-isolated|wasm-shared|init] [--grep text]
+//   node test/browser/run.js [part of a path]... [--run wasm|wasm-isolated|wasm-shared|init] [--grep text] [--all]
+//
+// Without options the isolated page runs every file, and the other two leave out what test/plan.js leaves out on wasm-shared: layouts, kernels
+// and texts, which are the same there. --all: everything; so it is with a path, a run or a text as well.
 //
 // Each run has a browser of its own, which tells every result as it comes; if its page dies or hangs, the test
 // that ran counts as failed and a new one goes on with the next file. What a page cannot do is in test/cannot.js,
@@ -20,6 +23,7 @@ const { ROOT, bundle, testFiles } = require('./bundle')
 const { serve } = require('./server')
 const { testInit } = require('./init')
 const { PATIENCE } = require('../limits')
+const { NATIVE_ONLY, NOT_SHARED } = require('../plan')
 
 const FULL = process.env.SAMEBYTES_FULL === '1'
 const TEST_TIMEOUT_MS = FULL ? 240_000 : 60_000
@@ -31,8 +35,8 @@ const PASSED_ON = ['CI', 'PYTHON', 'SAMEBYTES_FULL', 'SAMEBYTES_FUZZ_SEED', 'SAM
 /** What each run is: the page, and what init is given there. */
 const RUNS = {
   'wasm-isolated': { title: 'wasm, isolated', backend: 'wasm', isolated: true, init: {} },
-  wasm: { title: 'wasm, not isolated', backend: 'wasm', isolated: false, init: {}, after: 'wasm-isolated' },
-  'wasm-shared': { title: 'wasm-shared, isolated', backend: 'wasm-shared', isolated: true, init: { shared: true } }
+  wasm: { title: 'wasm, not isolated', backend: 'wasm', isolated: false, init: {}, after: 'wasm-isolated', isShort: true },
+  'wasm-shared': { title: 'wasm-shared, isolated', backend: 'wasm-shared', isolated: true, init: { shared: true }, isShort: true }
 }
 
 /** What runs at the same time: each list one by one. */
@@ -48,7 +52,7 @@ main().then(code => { process.exitCode = code })
 
 async function main () {
   const { values, positionals: filters } = parseArgs({
-    options: { run: { type: 'string', short: 'r' }, grep: { type: 'string', short: 'g' } },
+    options: { run: { type: 'string', short: 'r' }, grep: { type: 'string', short: 'g' }, all: { type: 'boolean' } },
     allowPositionals: true
   })
   const names = [...Object.keys(RUNS), 'init']
@@ -61,10 +65,13 @@ async function main () {
   const files = testFiles().filter(file => filters.length === 0 || filters.some(part => file.includes(part)))
   const tests = await bundle(files)
   const usesShared = []
+  const isWhole = values.all || values.run || values.grep || filters.length > 0
+  const few = isWhole ? files : files.filter(file => ![...NATIVE_ONLY, ...NOT_SHARED].some(name => file.endsWith(name)))
+  if (few.length < files.length) process.stdout.write(`${files.length - few.length} of ${files.length} files in one page only; --all: in all\n`)
   const run = async name => {
     const isNeeded = Object.entries(RUNS).some(([other, { after }]) => after === name && isWanted(other))
     if (name === 'init' && isWanted(name)) await testInit({ launch, total, fail, grep: values.grep })
-    else if (isWanted(name) || isNeeded) await new Run(RUNS[name], { files, tests, grep: values.grep, total, usesShared }).all()
+    else if (isWanted(name) || isNeeded) await new Run(RUNS[name], { files: RUNS[name].isShort ? few : files, tests, grep: values.grep, total, usesShared }).all()
   }
   await Promise.all(LANES.map(async names => { for (const name of names) await run(name) }))
   if (total.passed + total.failed === 0) fail(total, 'test/browser/run.js', 'no tests ran')
