@@ -1,7 +1,7 @@
 'use strict'
 // Copies between layouts, at once and on other threads, the casts that they may do, and fills.
 
-const { Uint8Array, arraySlice, typedSet } = require('../base/primordials')
+const { Uint8Array, arraySlice, lengthOf, typedSet } = require('../base/primordials')
 const { failure } = require('../base/errors')
 const { isOnDevice, countStaged } = require('./storage')
 const { itemsizes } = require('./dtypes')
@@ -126,25 +126,54 @@ function bytesWithin ({ storage, dtype, offset, size }) {
  * @param {number} casting
  */
 function copy (dst, src, casting) {
-  if (backend.isWasm) { // may make copies, which have to be freed
+  if (!areReachable(dst, src)) { // may make copies, which have to be freed
     if (isPlainOutside(dst, src)) typedSet(bytesWithin(dst), bytesWithin(src))
     else invokeStaged(opcodes.copy, dst, [src], casting, 0)
     return
   }
+  if (isPlain(dst, src)) {
+    stage(dst)
+    stage(src)
+    held.a = dst
+    held.b = src
+    copyBytes(dst, src)
+    return
+  }
+  putPair(dst, src)
+  frame.f64[ARGS] = casting
+  callCopy(opcodes.copy)
+}
+
+/**
+ * Does C reach the bytes of both, without copies of them?
+ *
+ * @param {Layout} dst
+ * @param {Layout} src
+ */
+function areReachable (dst, src) {
+  return !backend.isWasm || (dst.storage.address !== null && src.storage.address !== null)
+}
+
+/**
+ * Writes the operands of a copy.
+ *
+ * @param {Layout} dst  areReachable
+ * @param {Layout} src
+ */
+function putPair (dst, src) {
   stage(dst)
   stage(src)
   held.a = dst
   held.b = src
-  if (isPlain(dst, src)) {
-    copyBytes(dst, src)
-    return
-  }
   put(0, dst)
   put(1, src)
+}
+
+/** @param {number} opcode  of a copy whose operands and arguments are in the call buffer */
+function callCopy (opcode) {
   const { f64 } = frame
   f64[RESULTS] = 0
-  f64[ARGS] = casting
-  backend.call(opcodes.copy)
+  backend.call(opcode)
   held.a = held.b = null
   if (f64[STATUS] !== 0) check()
   if (f64[RESULTS] > 0) countStaged(f64[RESULTS])
@@ -153,13 +182,48 @@ function copy (dst, src, casting) {
 /**
  * @param {Layout} dst
  * @param {Layout} src
- * @param {Layout} scale
- * @param {Layout} bias
- * @param {number} axis
+ * @param {Scaling} scaling
  * @param {number} casting
  */
-function copyScaled (dst, src, scale, bias, axis, casting) {
-  invokeStaged(opcodes.copy_scaled, dst, [src, scale, bias], axis, casting)
+function copyScaled (dst, src, scaling, casting) {
+  const { numbers, axis } = scaling
+  const here = numbers !== null && areReachable(dst, src)
+  if (!here || countOf(numbers.scale) > MOST_NUMBERS || countOf(numbers.bias) > MOST_NUMBERS) {
+    invokeStaged(opcodes.copy_scaled, dst, [src, scaling.scale, scaling.bias], axis, casting)
+    return
+  }
+  putPair(dst, src)
+  const { f64 } = frame
+  f64[ARGS] = axis
+  f64[ARGS + 1] = casting
+  const at = putNumbers(f64, ARGS + 2, numbers.scale)
+  putNumbers(f64, at, numbers.bias)
+  callCopy(opcodes.copy_by_numbers)
+}
+
+const MOST_NUMBERS = 256 // for which there is room in the call buffer, twice
+
+/** @param {number | Float64Array} factor */
+const countOf = factor => typeof factor === 'number' ? 1 : lengthOf(factor)
+
+/**
+ * Writes a factor: how many numbers (-1: one for all elements), the numbers.
+ *
+ * @param {Float64Array} f64  the call buffer
+ * @param {number} at  index in it
+ * @param {number | Float64Array} factor
+ * @returns {number} index after it
+ */
+function putNumbers (f64, at, factor) {
+  if (typeof factor === 'number') {
+    f64[at] = -1
+    f64[at + 1] = factor
+    return at + 2
+  }
+  const n = lengthOf(factor)
+  f64[at] = n
+  for (let i = 0; i < n; i++) f64[at + 1 + i] = factor[i]
+  return at + 1 + n
 }
 
 /**
@@ -204,7 +268,8 @@ function fill (layout, value) {
  * @property {number} casting
  */
 
-/** @typedef {{ scale: Layout, bias: Layout, axis: number }} Scaling factors, as copyScaled takes them */
+/** @typedef {{ scale: number | Float64Array, bias: number | Float64Array }} Numbers each one number, or one per index of the axis */
+/** @typedef {{ readonly scale: Layout, readonly bias: Layout, axis: number, numbers: Numbers | null }} Scaling factors as float64; numbers: the same ones, or null */
 
 /**
  * Writes a copy's operands without staging them: the call itself touches no byte.

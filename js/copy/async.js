@@ -275,7 +275,7 @@ async function copyFixed (copy, signal) {
   }
   try {
     const src = backend.isFixed(copy.src.storage) ? copy.src : fixed(copy.src)
-    const factors = scaling && { scale: fixed(scaling.scale), bias: fixed(scaling.bias), axis: scaling.axis }
+    const factors = scaling && { scale: fixed(scaling.scale), bias: fixed(scaling.bias), axis: scaling.axis, numbers: null }
     await copyOffLoop({ ...copy, src, scaling: factors }, signal)
   } finally {
     for (let i = 0; i < made.length; i++) backend.release(made[i].storage)

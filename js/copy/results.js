@@ -27,7 +27,7 @@ const rearrange = lazyFile(() => require('./rearrange'))
  */
 function copyElements (dst, src, scaling, casting) {
   if (scaling === null) ffi.copy(dst, src, casting)
-  else ffi.copyScaled(dst, src, scaling.scale, scaling.bias, scaling.axis, casting)
+  else ffi.copyScaled(dst, src, scaling, casting)
 }
 
 /**

@@ -1,7 +1,7 @@
 'use strict'
 // The sources of copyFrom and copyFromAsync (values, lists, typed arrays, images, sound) as layouts.
 
-const { Array, Number, arrayEvery, isView, newList } = require('../base/primordials')
+const { Array, Number, arrayEvery, isView, newList, rootless } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { functionsOf } = require('../runtime/lazy')
 const { failure } = require('../base/errors')
@@ -11,7 +11,7 @@ const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { MOST_VALUES, flatten } = require('../layout/values')
 const { dtypeOfArray, partsOfArray, partsOfLive, isAudioBuffer } = require('../base/buffers')
 const { allocated, written, layoutOver } = require('../layout/layouts')
-const { writeValues, factorOf } = require('../layout/elements')
+const { writeValues, factorOf, layoutOfFactor } = require('../layout/elements')
 
 const { backend } = ffi
 
@@ -145,6 +145,23 @@ function kept (storage, array) {
   return backend.adopt(buffer, byteOffset, byteLength, /** @type {object} */ (array))
 }
 
+/** Factors as they were read. Most copies pass the numbers themselves to C; others ask for layouts over them. @implements {Scaling} */
+class Factors {
+  /**
+   * @param {number | Float64Array} scale
+   * @param {number | Float64Array} bias
+   * @param {number} axis
+   */
+  constructor (scale, bias, axis) {
+    this.numbers = { scale, bias }
+    this.axis = axis
+  }
+
+  get scale () { return layoutOfFactor(this.numbers.scale) }
+  get bias () { return layoutOfFactor(this.numbers.bias) }
+}
+rootless(Factors)
+
 /**
  * Reads copyFrom's options scale, bias and axis.
  *
@@ -161,7 +178,7 @@ function scalingOf (scale, bias, axis, shape) {
     if (axis === undefined) throw failure('ERR_ARGUMENT', `${name} has several entries; axis says along which axis of the target they are`)
     checkFactors(name, n, along, shape)
   }
-  return { scale: factorOf('scale', scale, 1, checkCount), bias: factorOf('bias', bias, 0, checkCount), axis: along }
+  return new Factors(factorOf('scale', scale, 1, checkCount), factorOf('bias', bias, 0, checkCount), along)
 }
 
 /**

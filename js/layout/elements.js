@@ -330,14 +330,11 @@ function writeValues (target, values) {
  * @param {unknown} value
  * @param {number} missing
  * @param {(name: string, n: number) => void} checkCount  of a list, before room is made for it
- * @returns {InstanceType<typeof Layout>} of a copy; without axes for one number
+ * @returns {number | Float64Array} one number, or a copy of the list
  */
 function factorOf (name, value, missing, checkCount) {
-  if (value === undefined || typeof value === 'number') {
-    const one = new Float64Array(1)
-    one[0] = value ?? missing
-    return layoutOver(one, FLOAT64.index, [])
-  }
+  if (value === undefined) return missing
+  if (typeof value === 'number') return value
   const given = tensors.layoutOf(value)
   if (given !== null) return factorOfTensor(name, given, checkCount)
   const list = listOf(name, value)
@@ -350,23 +347,34 @@ function factorOf (name, value, missing, checkCount) {
     if (typeof x !== 'number') throw failure('ERR_ARGUMENT', `${name}[${i}] is ${show(x)}; a number was expected`)
     numbers[i] = x
   }
-  return layoutOver(numbers, FLOAT64.index, [n])
+  return numbers
 }
 
 /**
  * @param {string} name
  * @param {InstanceType<typeof Layout>} given  of a tensor
  * @param {(name: string, n: number) => void} checkCount  as of factorOf
- * @returns {InstanceType<typeof Layout>} of a copy
+ * @returns {number | Float64Array} as factorOf
  */
 function factorOfTensor (name, given, checkCount) {
   const { shape, size } = given
   if (shape.length > 1) throw failure('ERR_SHAPE', `${name} has ${shape.length} axes; none or one was expected`)
   if (shape.length === 1) checkCount(name, size)
-  const layout = layoutOver(doublesFor(name, size), FLOAT64.index, shape)
-  ffi.copy(layout, given, 1) // as 'same_kind' casts
+  const numbers = doublesFor(name, size)
+  ffi.copy(layoutOver(numbers, FLOAT64.index, shape), given, 1) // as 'same_kind' casts
   countStaged(8 * size)
-  return layout
+  return shape.length === 0 ? numbers[0] : numbers
+}
+
+/**
+ * @param {number | Float64Array} factor  as factorOf gives it
+ * @returns {InstanceType<typeof Layout>} for one call; without axes for one number
+ */
+function layoutOfFactor (factor) {
+  if (typeof factor !== 'number') return layoutOver(factor, FLOAT64.index, [lengthOf(factor)])
+  const one = new Float64Array(1)
+  one[0] = factor
+  return layoutOver(one, FLOAT64.index, [])
 }
 
 /**
@@ -432,4 +440,4 @@ function indicesOf (name, value) {
   return layoutOver(array, dtypeOf(small ? 'int32' : 'int64').index, [n])
 }
 
-module.exports = { codecs, windowFor, load, store, read, write, nested, writeValues, factorOf, integerList, indicesOf }
+module.exports = { codecs, windowFor, load, store, read, write, nested, writeValues, factorOf, layoutOfFactor, integerList, indicesOf }

@@ -393,7 +393,7 @@ function partOfFactor (factor, axis, start, extents) {
  * @returns {import('../backend/calls').Scaling}
  */
 function scalingOfPart ({ scale, bias, axis }, start, extents) {
-  return { scale: partOfFactor(scale, axis, start, extents), bias: partOfFactor(bias, axis, start, extents), axis }
+  return { scale: partOfFactor(scale, axis, start, extents), bias: partOfFactor(bias, axis, start, extents), axis, numbers: null }
 }
 
 /**

@@ -190,6 +190,26 @@ static sb_status copy_scaled(sb__binding *b) {
   return status;
 }
 
+/* A factor that is in the call buffer: how many numbers (-1: one for all elements), the numbers. */
+static sb_status read_factor(double **at, const double *end, sb_storage *storage, sb_tensor *out) {
+  const double count = *(*at)++;
+  const int64_t n = count >= 0 && count <= SB__FRAME_SIZE ? (int64_t)count : 1;
+  if (count > SB__FRAME_SIZE || n > end - *at)
+    return sb__fail(SB_ERR_ARGUMENT, "there is no room for so many factors");
+  sb__storage_borrow(*at, (size_t)n * sizeof(double), storage);
+  *at += n;
+  return sb_tensor_init(storage, SB_FLOAT64, count >= 0, &n, NULL, 0, out);
+}
+
+/* Scale and bias follow the numbers. */
+static sb_status copy_by_numbers(sb__binding *b) {
+  sb_storage storages[2];
+  double *at = b->frame + SB__FRAME_ARGS + 2, *end = b->frame + SB__FRAME_TEXT;
+  sb_status status = read_factor(&at, end, &storages[0], T(2));
+  if (!status) status = read_factor(&at, end, &storages[1], T(3));
+  return status ? status : copy_scaled(b);
+}
+
 sb__copy sb__copy_of(const sb__binding *b, bool scaled) {
   if (!scaled) return (sb__copy){T(0), T(1), NULL, NULL, 0, (sb_casting)N(0)};
   return (sb__copy){T(0), T(1), T(2), T(3), N(0), (sb_casting)N(1)};

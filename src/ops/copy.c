@@ -41,6 +41,14 @@ static bool may_overlap(const sb_tensor *a, const sb_tensor *b) {
   return begin[0] < end[1] && begin[1] < end[0];
 }
 
+static bool have_one_shape(const sb_tensor *a, const sb_tensor *b) {
+  if (a->ndim != b->ndim) return false;
+  for (int32_t d = 0; d < a->ndim; d++) {
+    if (a->shape[d] != b->shape[d]) return false;
+  }
+  return true;
+}
+
 /* Each element of dst has the same bytes as the same element of src, so overlap does no harm. */
 static bool is_in_place(const sb_tensor *dst, const sb_tensor *src) {
   if (sb_tensor_data(dst) != sb_tensor_data(src)) return false;
@@ -72,54 +80,47 @@ static sb_status run_values(const work *w, const sb__plan *plan, char *const bas
   return status;
 }
 
+/* dst has elements. */
 static sb_status run_copy(const work *w, bool in_place) {
   sb__plan plan;
   const sb_tensor *tensors[] = {w->dst, w->src, w->scale, w->bias};
   const int32_t count = w->scale ? 4 : 2;
-  if (sb_tensor_numel(w->dst) == 0) return SB_OK;
   sb__job job = {.plan = &plan,
                  .to = w->dst->dtype,
                  .from = w->src->dtype,
                  .scaled = w->scale,
                  .in_place = in_place};
-  for (int32_t k = 0; k < count; k++) job.base[k] = sb_tensor_data(tensors[k]);
+  for (int32_t k = 0; k < count; k++) {
+    job.base[k] = (char *)tensors[k]->storage->data +
+                  tensors[k]->offset * sb_dtype_itemsize(tensors[k]->dtype);
+  }
   sb__plan_make(count, tensors, w->checks_range, &plan);
   if (w->checks_range) return run_values(w, &plan, job.base);
   sb__run_job(&job);
   return SB_OK;
 }
 
-/* Broadcasts src to dst's shape. Where the two may overlap, out is a copy that the caller releases (held is set). */
-static sb_status stage_source(const sb_tensor *dst, const sb_tensor *src, sb_tensor *out,
-                              bool *held, bool *in_place, int64_t *staged) {
-  sb_tensor view;
-  sb_status status = sb_broadcast_to(src, dst->ndim, dst->shape, out);
-  if (status || sb_tensor_numel(dst) == 0) return status;
-  if (!may_overlap(dst, out)) return SB_OK;
-  *in_place = is_in_place(dst, out);
-  if (*in_place) return SB_OK;
-  sb_tensor_copy_layout(src, &view);
-  status = sb_tensor_empty(src->dtype, src->ndim, src->shape, &view);
+/* Copies the source, which overlaps the target, to new bytes, and makes them the copy's source. The caller releases out. */
+static sb_status stage_source(work *w, const sb_tensor *src, sb_tensor *shown, sb_tensor *out,
+                              int64_t *staged) {
+  sb_tensor_copy_layout(src, out);
+  sb_status status = sb_tensor_empty(src->dtype, src->ndim, src->shape, out);
   if (status) return status;
-  *held = true;
-  status = run_copy(&(work){.dst = &view, .src = src}, false);
-  if (!status) status = sb_broadcast_to(&view, dst->ndim, dst->shape, out);
+  status = run_copy(&(work){.dst = out, .src = src}, false);
+  if (!status) status = sb_broadcast_to(out, w->dst->ndim, w->dst->shape, shown);
   if (status) {
-    sb_tensor_release(&view);
-    *held = false;
+    sb_tensor_release(out);
     return status;
   }
-  if (staged) *staged += sb_tensor_nbytes(&view);
+  w->src = shown;
+  if (staged) *staged += sb_tensor_nbytes(out);
   return SB_OK;
 }
 
 /* Both are contiguous, of one dtype and shape, and do not overlap: a memcpy. */
 static bool is_plain(const work *w) {
   const sb_tensor *a = w->dst, *b = w->src;
-  if (a->dtype != b->dtype || a->ndim != b->ndim || w->scale || w->checks_range) return false;
-  for (int32_t d = 0; d < a->ndim; d++) {
-    if (a->shape[d] != b->shape[d]) return false;
-  }
+  if (a->dtype != b->dtype || w->scale || w->checks_range || !have_one_shape(a, b)) return false;
   const uintptr_t to = (uintptr_t)sb_tensor_data(a), from = (uintptr_t)sb_tensor_data(b);
   const uintptr_t nbytes = (uintptr_t)sb_tensor_nbytes(a);
   return nbytes && (to < from ? from - to : to - from) >= nbytes && sb_is_contiguous(a) &&
@@ -140,24 +141,30 @@ static sb_status copy_on_device(const work *w, int64_t *staged) {
 }
 
 static sb_status copy_checked(work *w, int64_t *staged) {
-  sb_tensor source;
-  bool held = false, in_place = false;
-  sb_status status = sb__check_storage("the source", w->src);
+  sb_tensor shown, temporary;
+  const sb_tensor *src = w->src;
+  sb_status status = sb__check_storage("the source", src);
   if (!status) status = sb__check_storage("the target", w->dst);
   if (status) return status;
-  if (SB__ON_DEVICE(w->src->storage) || SB__ON_DEVICE(w->dst->storage)) {
+  if (SB__ON_DEVICE(src->storage) || SB__ON_DEVICE(w->dst->storage)) {
     return copy_on_device(w, staged);
   }
   if (is_plain(w) && !(w->dst->flags & SB_READ_ONLY)) {
-    sb__run_bytes(sb_tensor_data(w->dst), sb_tensor_data(w->src), sb_tensor_nbytes(w->dst));
+    sb__run_bytes(sb_tensor_data(w->dst), sb_tensor_data(src), sb_tensor_nbytes(w->dst));
     return SB_OK;
   }
   status = sb__check_target(w->dst);
-  if (!status) status = stage_source(w->dst, w->src, &source, &held, &in_place, staged);
+  if (!status && !have_one_shape(w->dst, src)) {
+    status = sb_broadcast_to(src, w->dst->ndim, w->dst->shape, &shown);
+    w->src = &shown;
+  }
+  if (status || sb_tensor_numel(w->dst) == 0) return status;
+  if (!may_overlap(w->dst, w->src)) return run_copy(w, false);
+  if (is_in_place(w->dst, w->src)) return run_copy(w, true);
+  status = stage_source(w, src, &shown, &temporary, staged);
   if (status) return status;
-  w->src = &source;
-  status = run_copy(w, in_place);
-  if (held) sb_tensor_release(&source);
+  status = run_copy(w, false);
+  sb_tensor_release(&temporary);
   return status;
 }
 
@@ -170,27 +177,28 @@ sb_status sb_copy(const sb_tensor *dst, const sb_tensor *src, sb_casting casting
 /* Broadcasts a factor (a single value, or one per index of an axis) to dst's shape. */
 static sb_status broadcast_factor(const char *name, const sb_tensor *factor, const sb_tensor *dst,
                                   int64_t axis, sb_tensor *out) {
-  sb_tensor view;
-  int32_t d = 0;
+  int32_t along = -1;
   if (factor->dtype != SB_FLOAT64) {
     return sb__fail(SB_ERR_DTYPE, "%s is %s; float64 was expected", name,
                     sb_dtype_name(factor->dtype));
   }
-  if (factor->ndim == 0) return sb_broadcast_to(factor, dst->ndim, dst->shape, out);
-  sb_status status = sb__check_axis("axis", axis, dst->ndim, &d);
-  if (status) return status;
-  if (factor->ndim != 1 || factor->shape[0] != dst->shape[d]) {
-    char text[128];
-    return sb__fail(SB_ERR_SHAPE, "%s has shape %s; axis %d has %lld elements", name,
-                    sb__shape_text(factor->ndim, factor->shape, text), d, (long long)dst->shape[d]);
+  if (factor->ndim != 0) {
+    const sb_status status = sb__check_axis("axis", axis, dst->ndim, &along);
+    if (status) return status;
+    if (factor->ndim != 1 || factor->shape[0] != dst->shape[along]) {
+      char text[128];
+      return sb__fail(SB_ERR_SHAPE, "%s has shape %s; axis %d has %lld elements", name,
+                      sb__shape_text(factor->ndim, factor->shape, text), along,
+                      (long long)dst->shape[along]);
+    }
   }
-  sb_tensor_copy_layout(factor, &view);
-  view.ndim = dst->ndim - d;
-  for (int32_t i = 0; i < view.ndim; i++) {
-    view.shape[i] = i ? 1 : dst->shape[d];
-    view.strides[i] = i ? 1 : factor->strides[0];
+  sb_tensor_copy_layout(factor, out);
+  out->ndim = dst->ndim;
+  for (int32_t d = 0; d < dst->ndim; d++) {
+    out->shape[d] = dst->shape[d];
+    out->strides[d] = d == along ? factor->strides[0] : 0;
   }
-  return sb_broadcast_to(&view, dst->ndim, dst->shape, out);
+  return SB_OK;
 }
 
 /* Checks a scaled copy, and broadcasts its factors to dst's shape. */

@@ -17,9 +17,9 @@
 #define LEAST_PIECE 64     /* blocks, however far apart */
 
 #ifdef SB_TEST
-# define SHUFFLE_FROM_ELEMENTS 0 /* so that tests need no large tensors */
+# define LEAST_TILES 0 /* so that tests need no large tensors */
 #else
-# define SHUFFLE_FROM_ELEMENTS 1024 /* making the table would take longer */
+# define LEAST_TILES 16 /* for fewer, making the table takes longer than moving each run */
 #endif
 
 /* ---- Runs ---- */
@@ -65,20 +65,7 @@ static int64_t offset_of(side s, int64_t i, int64_t size) {
   return s.offsets ? s.offsets[i] : i * size;
 }
 
-/* How many elements lie side by side, wherever one looks. */
-static int64_t run_of(side a, side b, int64_t numel, int64_t size) {
-  int64_t run = 0;
-  for (int64_t i = 1; i <= numel; i++) {
-    const bool goes_on = i < numel && offset_of(a, i, size) == offset_of(a, i - 1, size) + size &&
-                         offset_of(b, i, size) == offset_of(b, i - 1, size) + size;
-    if (goes_on) continue;
-    if (run == 0) run = i;
-    if (i % run) return 1;
-  }
-  return run;
-}
-
-/* run: as run_of says. */
+/* run: how many elements lie side by side on both sides. */
 static void move_blocks(char *to, side t, const char *from, side f, int64_t n, int64_t numel,
                         int64_t size, int64_t run) {
   for (int64_t i = 0; i < numel; i += run)
@@ -282,18 +269,21 @@ static void list_offsets(const sb__plan *plan, int32_t operand, int64_t *offsets
   int64_t numel = 1;
   offsets[0] = 0;
   for (int32_t d = plan->ninner - 1; d >= 0; d--) {
-    const sb__plan_dim *dim = &plan->inner[d];
-    for (int64_t i = 1; i < dim->n; i++)
-      for (int64_t k = 0; k < numel; k++)
-        offsets[i * numel + k] = offsets[k] + i * dim->step[operand];
-    numel *= dim->n;
+    const int64_t n = plan->inner[d].n, step = plan->inner[d].step[operand];
+    for (int64_t at = numel; at < n * numel; at++) offsets[at] = offsets[at - numel] + step;
+    numel *= n;
   }
 }
 
-static bool is_dense(const int64_t *offsets, int64_t numel, int64_t row_step, int64_t size) {
-  for (int64_t k = 0; k < numel; k++)
-    if (offsets[k] != k * size) return false;
-  return row_step == numel * size;
+/* How many elements of a block lie side by side for an operand, at least: the product of its innermost dimensions that go on
+ * where the ones inside of them end. */
+static int64_t run_of(const sb__plan *plan, int32_t operand, int64_t size) {
+  int64_t run = 1;
+  for (int32_t d = plan->ninner - 1; d >= 0; d--) {
+    if (plan->inner[d].step[operand] != run * size) break;
+    run *= plan->inner[d].n;
+  }
+  return run;
 }
 
 /* Widens the range of the source's bytes by a dimension. */
@@ -315,50 +305,60 @@ static void find_range(const sb__runner *r, sb__blocks *b) {
   for (int32_t d = 0; d < plan->ndim; d++) widen(b, &plan->outer[d]);
 }
 
-enum { TILE_ITEMS = 384 };
+enum { TILE_ITEMS = 384, FARTHEST = 1 << 30 };
 
 /* A tile's items in the target's order: bytes from its first source byte. */
 typedef struct tile {
-  int64_t offset[TILE_ITEMS];
-  int64_t count, items, size; /* in all, of a vector, bytes of one */
-  int64_t high;               /* the end of the last byte that it reads */
+  int32_t offset[TILE_ITEMS];
+  int32_t count, items, size; /* in all, of a vector, bytes of one */
+  int32_t high;               /* the end of the last byte that it reads */
 } tile;
 
-/* Covers items begin to end by windows of 16 bytes, each from the first byte on that is not covered yet. Returns how many
- * those are; above SB__MOST_LOADS: too many. */
-static int32_t find_windows(const tile *t, int64_t begin, int64_t end,
-                            int64_t windows[SB__MOST_LOADS]) {
-  int64_t covered = INT64_MIN;
-  for (int32_t count = 0; count <= SB__MOST_LOADS; count++) {
-    int64_t least = INT64_MAX;
-    for (int64_t i = begin; i < end; i++)
-      if (t->offset[i] + t->size > covered) least = sb__least(least, t->offset[i]);
-    if (least == INT64_MAX) return count;
-    if (count == SB__MOST_LOADS) break;
-    windows[count] = sb__least(least, t->high - 16);
-    covered = windows[count] + 16;
+/* The windows of 16 bytes that a vector, or all of them, are made of: bytes from the tile's first source byte. */
+typedef struct windows {
+  int32_t at[SB__MOST_LOADS];
+  int32_t count; /* above SB__MOST_LOADS: too many */
+} windows;
+
+/* Covers items begin to end by windows, each from the first byte on that is not covered yet. */
+static windows find_windows(const tile *t, int32_t begin, int32_t end) {
+  windows w = {.count = 0};
+  int32_t least = -FARTHEST; /* offset of an item that is not covered */
+  for (;;) {
+    uint32_t next = UINT32_MAX; /* what lies before `least` wraps around */
+    for (int32_t i = begin; i < end; i++) {
+      const uint32_t ahead = (uint32_t)t->offset[i] - (uint32_t)least;
+      next = ahead < next ? ahead : next;
+    }
+    if (next > INT32_MAX || w.count++ == SB__MOST_LOADS) return w;
+    least += (int32_t)next;
+    if (least > t->high - 16) least = t->high - 16;
+    w.at[w.count - 1] = least;
+    least += 17 - t->size;
   }
-  return SB__MOST_LOADS + 1;
 }
 
-/* Writes the loads and masks of a vector, whose items begin at `begin`. */
-static void add_vector(sb__shuffles *s, const tile *t, int64_t begin, const int64_t *windows,
-                       int32_t count) {
+/* Writes the loads and masks of a vector, whose items begin at `begin`. Bytes that two windows have are taken from both. */
+static void add_vector(sb__shuffles *s, const tile *t, int32_t begin, const windows *w) {
   int64_t *offset = s->offset + s->vectors * s->loads;
   uint8_t(*mask)[16] = s->mask + s->vectors * s->loads;
-  memset(mask, 0x80, 16 * (size_t)s->loads);
-  for (int32_t k = 0; k < s->loads; k++) offset[k] = windows[k < count ? k : 0];
-  for (int64_t i = 0; i < t->items; i++) {
-    const int64_t at = t->offset[begin + i];
-    int32_t k = 0;
-    while (at < windows[k] || at + t->size > windows[k] + 16) k++;
-    for (int64_t byte = 0; byte < t->size; byte++)
-      mask[k][16 / t->items * i + byte] = (uint8_t)(at - windows[k] + byte);
+  const int32_t apart = 16 / t->items;
+  int32_t from[16];
+  for (int32_t i = 0; i < 16; i++) from[i] = FARTHEST; /* zero */
+  for (int32_t byte = 0; byte < t->size; byte++)
+    for (int32_t i = 0; i < t->items; i++) from[apart * i + byte] = t->offset[begin + i] + byte;
+  for (int32_t k = 0; k < s->loads; k++) {
+    const int32_t window = w->at[k < w->count ? k : 0];
+    offset[k] = window;
+    for (int32_t i = 0; i < 16; i++) {
+      const uint32_t byte = (uint32_t)(from[i] - window);
+      mask[k][i] = (uint8_t)(byte < 16 ? byte : 0x80);
+    }
   }
   s->vectors++;
 }
 
-/* Lists a tile's items; as many blocks as fill whole vectors, of all planes. False: too many. */
+/* Lists a tile's items; as many blocks as fill whole vectors, of all planes. False: too many, or too far apart. */
 static bool list_items(const sb__runner *r, sb__blocks *b, tile *t) {
   const sb__plan_dim *row = &r->plan->row;
   const int64_t size = r->from_size, items = b->floats ? 4 : 16 / size; /* of a vector */
@@ -366,20 +366,28 @@ static bool list_items(const sb__runner *r, sb__blocks *b, tile *t) {
   const int64_t whole =
       row->step[1] == size ? items : 1; /* blocks whose items fill a vector of the source */
   const int64_t each = greatest(power < items ? items / power : 1, whole);
-  t->items = items;
-  t->size = size;
-  t->count = each * b->numel * b->planes;
-  if (each > row->n || each > b->piece || t->count > TILE_ITEMS) return false;
-  int64_t low = 0;
-  t->high = 0;
-  for (int64_t i = 0; i < t->count; i++) {
-    const int64_t p = i / (each * b->numel), at = i % (each * b->numel);
-    t->offset[i] =
-        p * r->plan->column.step[1] + at / b->numel * row->step[1] + b->from[at % b->numel];
-    low = sb__least(low, t->offset[i]);
-    t->high = greatest(t->high, t->offset[i] + size);
+  const int64_t count = each * b->numel * b->planes;
+  if (each > row->n || each > b->piece || count > TILE_ITEMS ||
+      sb__plan_numel(r->plan) < LEAST_TILES * count * b->from_run)
+    return false;
+  int64_t low = 0, high = 16;
+  int32_t n = 0;
+  for (int64_t p = 0; p < b->planes; p++) {
+    for (int64_t i = 0; i < each; i++) {
+      const int64_t block = p * r->plan->column.step[1] + i * row->step[1];
+      for (int64_t k = 0; k < b->numel; k++) {
+        const int64_t at = block + b->from[k];
+        if (at <= -FARTHEST / 2 || at >= FARTHEST / 2) return false;
+        low = sb__least(low, at);
+        high = greatest(high, at + size);
+        t->offset[n++] = (int32_t)at;
+      }
+    }
   }
-  t->high = greatest(t->high, low + 16);
+  t->items = (int32_t)items;
+  t->size = (int32_t)size;
+  t->count = n;
+  t->high = (int32_t)greatest(high, low + 16);
   b->blocks_per_tile = each;
   b->least = low;
   b->most = t->high;
@@ -389,27 +397,27 @@ static bool list_items(const sb__runner *r, sb__blocks *b, tile *t) {
 /* Makes the table of a tile. False: none gains. */
 static bool make_shuffles(const sb__runner *r, sb__blocks *b) {
   tile t;
-  int64_t windows[SB__MOST_LOADS], of_vector[SB__MOST_LOADS];
+  windows all = {.count = 0}, of_vector[SB__MOST_SHUFFLES];
   sb__shuffles *s = &b->shuffles;
-  if (!list_items(r, b, &t)) return false;
-  const int64_t vectors = t.count / t.items;
-  const int32_t all = vectors <= SB__MOST_LOADS ? find_windows(&t, 0, t.count, windows) : 0;
+  const int64_t run = b->floats ? r->from_size : b->from_run * r->from_size;
+  if (run >= 16 || !list_items(r, b, &t)) return false;
+  const int32_t vectors = t.count / t.items;
   int32_t most = 0;
-  for (int64_t i = 0; i < t.count; i += t.items) {
-    const int32_t count = find_windows(&t, i, i + t.items, of_vector);
-    if (count > most) most = count;
+  if (vectors <= SB__MOST_LOADS) all = find_windows(&t, 0, t.count);
+  s->shared = b->floats
+                  ? all.count == 1
+                  : (all.count == vectors && vectors >= 2) || (all.count == 4 && vectors == 3);
+  for (int32_t v = 0; v < vectors && !s->shared; v++) {
+    of_vector[v] = find_windows(&t, v * t.items, (v + 1) * t.items);
+    if (of_vector[v].count > most) most = of_vector[v].count;
+    if (most * run >= 16 && !b->floats) return false; /* a load for each run */
+    if (most * vectors > (b->floats ? SB__MOST_VECTORS : SB__MOST_SHUFFLES)) return false;
   }
-  s->shared = b->floats ? all == 1 : (all == vectors && all >= 2) || (all == 4 && vectors == 3);
-  s->loads = s->shared ? all : most;
+  s->loads = s->shared ? all.count : most;
   s->vectors = 0;
-  const bool gains = s->shared || most < t.items; /* else a load for each item */
-  if (!gains || s->loads > (b->floats ? 1 : SB__MOST_LOADS) ||
-      s->loads * vectors > (b->floats ? SB__MOST_VECTORS : SB__MOST_SHUFFLES))
-    return false;
-  for (int64_t i = 0; i < t.count; i += t.items) {
-    const int32_t count = s->shared ? all : find_windows(&t, i, i + t.items, of_vector);
-    add_vector(s, &t, i, s->shared ? windows : of_vector, count);
-  }
+  if (s->loads > (b->floats ? 1 : SB__MOST_LOADS)) return false;
+  for (int32_t v = 0; v < vectors; v++)
+    add_vector(s, &t, v * t.items, s->shared ? &all : &of_vector[v]);
   return true;
 }
 
@@ -484,20 +492,18 @@ void sb__blocks_make(const sb__runner *r, sb__blocks *b) {
   for (int32_t d = 0; d < plan->ninner; d++) b->numel *= plan->inner[d].n;
   list_offsets(plan, 0, b->to);
   list_offsets(plan, 1, b->from);
-  const side dense = {0, NULL}, to = {0, b->to}, from = {0, b->from};
-  b->to_run = run_of(to, dense, b->numel, r->to_size);
-  b->from_run = run_of(dense, from, b->numel, r->from_size);
-  b->run = r->converts ? 0 : run_of(to, from, b->numel, r->to_size);
-  b->to_dense = is_dense(b->to, b->numel, plan->row.step[0], r->to_size);
-  b->from_dense = is_dense(b->from, b->numel, plan->row.step[1], r->from_size);
+  b->to_run = run_of(plan, 0, r->to_size);
+  b->from_run = run_of(plan, 1, r->from_size);
+  b->run = sb__least(b->to_run, b->from_run); /* of two such products one divides the other */
+  b->to_dense = b->to_run == b->numel && plan->row.step[0] == b->numel * r->to_size;
+  b->from_dense = b->from_run == b->numel && plan->row.step[1] == b->numel * r->from_size;
   b->planes = b->numel == 1 && plan->column.n <= FEW_PLANES && b->to_dense && plan->row.step[1]
                   ? plan->column.n
                   : 1;
   choose_factors(r, b);
   find_range(r, b);
   const bool gathers = !b->from_dense && (r->converts || b->to_dense) && plan->row.step[1];
-  const bool tables =
-      gathers && r->kernels->shuffle && sb__plan_numel(plan) >= SHUFFLE_FROM_ELEMENTS;
+  const bool tables = gathers && r->kernels->shuffle;
   b->floats = tables && wants_floats(r, b);
   b->piece = plan->row.n;
   b->floats = b->floats && make_shuffles(r, b) && set_factors(r, b);

@@ -28,12 +28,14 @@ static bool can_merge(const sb__plan *plan, const sb__plan_dim *outer, const sb_
 /* Lists the dimensions, the target's outermost first. */
 static void collect_dims(const sb_tensor *const tensors[], bool keep_order, sb__plan *plan) {
   const sb_tensor *first = tensors[0];
+  int64_t itemsize[SB__PLAN_MAX];
+  for (int32_t k = 0; k < plan->count; k++) itemsize[k] = sb_dtype_itemsize(tensors[k]->dtype);
   plan->ndim = 0;
   for (int32_t d = 0; d < first->ndim; d++) {
     sb__plan_dim dim = {.n = first->shape[d]};
     if (dim.n == 1) continue;
     for (int32_t k = 0; k < plan->count; k++) {
-      dim.step[k] = tensors[k]->strides[d] * sb_dtype_itemsize(tensors[k]->dtype);
+      dim.step[k] = tensors[k]->strides[d] * itemsize[k];
     }
     if (dim.step[0] < 0 && !keep_order) flip_dim(plan, &dim);
     int32_t at = plan->ndim++;

@@ -21,6 +21,12 @@
 
 /* True if a * b (a + b) overflows; out is then undefined. */
 static inline bool sb__mul_overflows(int64_t a, int64_t b, int64_t *out) {
+#ifdef __wasm__ /* where a product of 128 bits is a call */
+  if (a == (int32_t)a && b == (int32_t)b) {
+    *out = a * b;
+    return false;
+  }
+#endif
 #if defined(__GNUC__)
   return __builtin_mul_overflow(a, b, out);
 #else

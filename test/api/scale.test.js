@@ -54,6 +54,25 @@ describe('copyFrom with scale and bias', () => {
     assert.deepEqual(zeros([3]).copyFrom(tensor([1, 2, 3]), { bias: -1 }).toArray(), [0, 1, 2])
   })
 
+  it('takes lists of one to 1,000 factors, for uint8 to float32', () => {
+    for (const n of [1, 2, 9, 255, 256, 257, 1000]) {
+      const index = Array.from({ length: n }, (_, i) => i)
+      const out = zeros([2, n]).copyFrom(full([2, n], 3, 'uint8'), { scale: index, bias: index.map(i => -i), axis: 1 })
+      assert.deepEqual(out.toArray(), [index.map(i => 2 * i), index.map(i => 2 * i)])
+    }
+    const out = zeros([300]).copyFrom(full([300], 3), { scale: 2, bias: new Array(300).fill(1), axis: 0 })
+    assert.deepEqual(out.toArray(), new Array(300).fill(7))
+  })
+
+  it('keeps its factors while another scaled copy runs in their getters', () => {
+    const other = zeros([2])
+    const scale = [10, 20]
+    const bias = [1, 2]
+    Object.defineProperty(bias, 1, { get () { other.copyFrom([1, 1], { scale: [7, 7], bias: [8, 8], axis: 0 }); return 2 } })
+    assert.deepEqual(zeros([2]).copyFrom([1, 1], { scale, bias, axis: 0 }).toArray(), [11, 22])
+    assert.deepEqual(other.toArray(), [15, 15])
+  })
+
   it('takes one factor per index of an axis, for uint8 to float32', () => {
     const src = tensor([[1, 2, 3], [4, 5, 6]], 'uint8')
     const rows = zeros([2, 3]).copyFrom(src, { scale: [10, 100], bias: [1, 2], axis: 0 })

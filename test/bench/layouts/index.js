@@ -5,7 +5,8 @@
 //   npm run bench -- layouts [--seed N] [--count 300] [--family NAME] [--all] [--no-numpy] [--small | --quick]
 //
 // Prints every case that is slower than one of them (--all: each case), then by family: how many, the geometric mean in times the loop and in
-// times NumPy, and the slowest. --small: 16 to 1,000 elements. --quick: up to 1 MiB. SAMEBYTES_BACKEND=wasm runs WebAssembly.
+// times NumPy, and the slowest. --small: 16 to 1,000 elements. --quick: up to 1 MiB. SAMEBYTES_BACKEND=wasm runs WebAssembly. Fails where a
+// copy writes something else than the loop, never by speed.
 
 const { spawn } = require('node:child_process')
 const path = require('node:path')
@@ -75,7 +76,18 @@ function sideOf ({ size, offset, shape, strides, dtype }) {
   const data = new ARRAYS[dtype](size).map((_, i) => i % 100)
   const whole = fromBlob(data)
   const own = backend() === 'native' ? whole : tensor(whole) // WebAssembly's own memory
-  return { data, view: own.view(shape, { strides, offset }) }
+  return { data, whole: own, view: own.view(shape, { strides, offset }) }
+}
+
+/** Throws where a copy writes other bytes than the loop, between the target's elements as well. */
+function compare (drawn, to, copy, loop) {
+  to.whole.data.fill(99)
+  copy()
+  const ours = to.whole.data.slice()
+  to.data.fill(99)
+  loop()
+  const at = ours.findIndex((x, i) => !Object.is(x, to.data[i]))
+  if (at !== -1) throw new Error(`element ${at} is ${ours[at]}, by hand ${to.data[at]}: ${titleOf(drawn)} (seed ${drawn.seed})`)
 }
 
 /** Times the rival's, by rival: above 1 samebytes is faster. */
@@ -87,9 +99,12 @@ async function measure (drawn, numpy) {
   const loop = loopOf(drawn)
   const half = Math.max(1, movedBytes(drawn) >> 1)
   const [flatTo, flatFrom] = [empty([half], 'uint8'), empty([half], 'uint8')]
+  const copy = () => to.view.copyFrom(from.view, options)
+  const byHand = () => loop(to.data, from.data, scale, bias)
+  compare(drawn, to, copy, byHand)
   const rivals = {
-    own: n => timed(n, () => to.view.copyFrom(from.view, options)),
-    loop: n => timed(n, () => loop(to.data, from.data, scale, bias)),
+    own: n => timed(n, copy),
+    loop: n => timed(n, byHand),
     memory: n => timed(n, () => flatTo.copyFrom(flatFrom)),
     ...numpy && { numpy: n => numpy.seconds(n) }
   }
