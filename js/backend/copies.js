@@ -171,10 +171,10 @@ function putPair (dst, src) {
 
 /** @param {number} opcode  of a copy whose operands and arguments are in the call buffer */
 function callCopy (opcode) {
-  const { f64 } = frame
-  f64[RESULTS] = 0
+  frame.f64[RESULTS] = 0
   backend.call(opcode)
   held.a = held.b = null
+  const { f64 } = frame // WebAssembly's memory may have grown
   if (f64[STATUS] !== 0) check()
   if (f64[RESULTS] > 0) countStaged(f64[RESULTS])
 }

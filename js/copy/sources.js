@@ -145,7 +145,7 @@ function kept (storage, array) {
   return backend.adopt(buffer, byteOffset, byteLength, /** @type {object} */ (array))
 }
 
-/** Factors as they were read. Most copies pass the numbers themselves to C; others ask for layouts over them. @implements {Scaling} */
+/** Factors as they were read. Most copies pass the numbers themselves to C; others ask for layouts over them, which live as long as this: copies on devices end later. @implements {Scaling} */
 class Factors {
   /**
    * @param {number | Float64Array} scale
@@ -155,10 +155,14 @@ class Factors {
   constructor (scale, bias, axis) {
     this.numbers = { scale, bias }
     this.axis = axis
+    /** @type {Scaling['scale'] | null} */
+    this.scales = null
+    /** @type {Scaling['bias'] | null} */
+    this.biases = null
   }
 
-  get scale () { return layoutOfFactor(this.numbers.scale) }
-  get bias () { return layoutOfFactor(this.numbers.bias) }
+  get scale () { return (this.scales ??= layoutOfFactor(this.numbers.scale)) }
+  get bias () { return (this.biases ??= layoutOfFactor(this.numbers.bias)) }
 }
 rootless(Factors)
 

@@ -203,10 +203,9 @@ static sb_status read_factor(double **at, const double *end, sb_storage *storage
 
 /* Scale and bias follow the numbers. */
 static sb_status copy_by_numbers(sb__binding *b) {
-  sb_storage storages[2];
   double *at = b->frame + SB__FRAME_ARGS + 2, *end = b->frame + SB__FRAME_TEXT;
-  sb_status status = read_factor(&at, end, &storages[0], T(2));
-  if (!status) status = read_factor(&at, end, &storages[1], T(3));
+  sb_status status = read_factor(&at, end, &b->borrowed[2], T(2));
+  if (!status) status = read_factor(&at, end, &b->borrowed[3], T(3));
   return status ? status : copy_scaled(b);
 }
 

@@ -142,4 +142,13 @@ describe('memory().staged counts', () => {
       assert.deepEqual(staged(prepare()), wanted)
     })
   }
+
+  it('counts what an overlapping copy stages while memory grows', () => {
+    const n = 24e6
+    const t = zeros([n], 'uint8')
+    const before = memory().staged.bytes
+    t.slice('1:').copyFrom(t.slice(`:${n - 1}`))
+    assert.equal(memory().staged.bytes - before, n - 1)
+    t.dispose()
+  })
 })
