@@ -3,12 +3,15 @@
 #   samebytes        what ships
 #   samebytes_test   the same sources with SB_TEST=1, for tests
 #   libsamebytes     the C core as a shared library (libsamebytes.so.1): the functions of samebytes.h, no Node-API
+#   samebytes_math   arithmetic, an addon of its own: loaded when somebody wants it, it calls the core by a table
 #   samebytes_bench  what the benches compare with: memcpy and its like
 #
 # node-gyp configure -- -Dsanitize=address,undefined   makes both with these sanitizers
 {
   'variables': {
     'sanitize%': '',
+    # Of all C sources: addons that call each other by internal tables have to be of one build.
+    'build_hash': '<!(node -p "const h=crypto.createHash(\'sha256\');fs.readdirSync(\'src\',{recursive:true}).map(String).filter(f=>/\\.(c|h|inc|def)$/.test(f)).sort().forEach(f=>h.update(f).update(fs.readFileSync(\'src/\'+f)));h.digest(\'hex\').slice(0,16)")',
     'sources_cuda': [
       '<!@(node -p "[\'cuda\'].map(d=>\'src/\'+d).filter(fs.existsSync).flatMap(d=>fs.readdirSync(d).filter(f=>f.endsWith(\'.c\')).sort().map(f=>d+\'/\'+f)).join(\' \')")',
     ],
@@ -64,6 +67,14 @@
       'cflags': ['-fno-lto', '-fPIC'],
     },
     {
+      # Apart, because everything that is compiled with the hash is compiled anew when a source changes.
+      'target_name': 'samebytes_build',
+      'type': 'static_library',
+      'sources': ['src/build.c'],
+      'defines': ['SB_BUILD="<(build_hash)"'],
+      'cflags': ['-fno-lto', '-fPIC'],
+    },
+    {
       # The driver's side of CUDA, which waits for the driver most of the time: small rather than fast.
       'target_name': 'samebytes_cuda',
       'type': 'static_library',
@@ -84,12 +95,23 @@
     {
       'target_name': 'samebytes',
       'sources': ['<@(sources_node)'],
-      'dependencies': ['samebytes_platform', 'samebytes_cuda'],
+      'dependencies': ['samebytes_platform', 'samebytes_cuda', 'samebytes_build'],
+    },
+    {
+      'target_name': 'samebytes_math',
+      'sources': ['<!@(node -p "fs.readdirSync(\'src/math\').filter(f=>f.endsWith(\'.c\')).sort().map(f=>\'src/math/\'+f).join(\' \')")'],
+      'dependencies': ['samebytes_build'],
+      # Selects become vectors only where comparisons may not trap, which they do not: the mode is the default one.
+      # Loops are many: what -O3 adds to vectors (unrolled remainders, copies for each alignment) would make them twice as large.
+      'cflags!': ['-flto', '-O3'],
+      'cflags': ['-O2', '-ftree-vectorize', '-fvect-cost-model=dynamic', '--param=vect-epilogues-nomask=0', '-fno-align-loops', '-fno-align-jumps', '-fno-asynchronous-unwind-tables', '-fno-trapping-math', '-fno-math-errno', '-fno-lto'],
+      'configurations': { 'Release': { 'cflags!': ['-O3'] } },
+      'ldflags!': ['-flto=auto'],
     },
     {
       'target_name': 'samebytes_test',
       'sources': ['<@(sources_node)'],
-      'dependencies': ['samebytes_platform', 'samebytes_cuda_test'],
+      'dependencies': ['samebytes_platform', 'samebytes_cuda_test', 'samebytes_build'],
       'defines': ['SB_TEST=1'],
     },
     {

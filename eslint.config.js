@@ -5,7 +5,7 @@ const neostandard = require('neostandard')
 
 // What programs can replace does not run between a check and its use: js/base/primordials.js has what does. Files that handle bytes,
 // addresses and lengths, and those that pass layouts on.
-const BYTES = ['js/{backend,layout,copy,tensor}/*.js', 'js/base/{buffers,validate}.js', 'js/runtime/lazy.js', 'js/files/{allocate,byte-source,entries,parsers,parsers-module}.js', 'js/sharing/{tokens,waits,futex}.js']
+const BYTES = ['js/{backend,layout,copy,tensor,math}/*.js', 'js/base/{buffers,validate}.js', 'js/runtime/lazy.js', 'js/files/{allocate,byte-source,entries,parsers,parsers-module}.js', 'js/sharing/{tokens,waits,futex}.js']
 const OTHERS = ['js/backend/{cuda,init,init-options,memory,select,*.browser}.js', 'js/layout/{print,lifetime}.js', 'js/tensor/{asarray,dtype-info,random,scopes,sequences}.js']
 const METHODS = 'push|pop|shift|unshift|splice|slice|map|filter|every|some|find|findIndex|findLast|forEach|reduce|concat|fill|subarray|copyWithin|sort|reverse|flat|flatMap|entries|values|keys|with|toSpliced|join|includes|indexOf|' +
   'get|set|has|delete|add|deref|register|unregister|apply|bind|call'

@@ -17,10 +17,13 @@ const MB = 1024 * KB
 /** Bytes of a file, and of it compressed. */
 const FILES = {
   'samebytes.node': { bytes: 660 * KB },
+  'samebytes_math.node': { bytes: 800 * KB },
   'libsamebytes.so.1': { bytes: 500 * KB },
   'samebytes.wasm': { bytes: 150 * KB, gzip: 54 * KB },
   'samebytes-shared.wasm': { bytes: 150 * KB, gzip: 54 * KB },
-  'samebytes-parsers.wasm': { bytes: 16 * KB, gzip: 8 * KB }
+  'samebytes-parsers.wasm': { bytes: 16 * KB, gzip: 8 * KB },
+  'samebytes-math.wasm': { bytes: 240 * KB, gzip: 60 * KB },
+  'samebytes-math-shared.wasm': { bytes: 240 * KB, gzip: 60 * KB }
 }
 
 /** Bytes of the tarball without device code, which most users of the package have no use for, and what that may add. */

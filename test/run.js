@@ -4,7 +4,7 @@
 //
 //   node test/run.js [part of a path]... [--backend native|wasm|wasm-shared] [--grep text] [--all | --rest] [--jobs n] [--times] [-- node flags]
 //
-// test/api runs on each back end, test/cli on native and wasm, test/wasm-shared on that one, test/native and test/cuda on the native one,
+// test/api and test/math run on each back end, test/cli on native and wasm, test/wasm-shared on that one, test/native and test/cuda on the native one,
 // with the test addon (SAMEBYTES_TEST_BINARY, else build/Release/samebytes_test.node); test/cuda on the fake driver
 // (.ci/build fakecuda), or with SAMEBYTES_TEST_CUDA=1 on the machine's own.
 //
@@ -133,6 +133,7 @@ function suites (backends) {
   const all = []
   for (const backend of backends) {
     all.push({ title: `test/api on ${backend}`, backend, files: testFiles('api') })
+    all.push({ title: `test/math on ${backend}`, backend, files: testFiles('math') })
     if (backend !== 'wasm-shared') all.push({ title: `test/cli on ${backend}`, backend, files: testFiles('cli') })
     if (backend === 'wasm-shared') all.push({ title: 'test/wasm-shared', backend, files: testFiles('wasm-shared') })
     if (backend === 'native') {

@@ -277,8 +277,20 @@ const CUDA = {
   unshare: [descriptor]
 }
 
+/** A function of samebytes/math, of its row in src/math/ops.def. */
+function ofMath ({ name, count, domain }) {
+  const isBits = domain === 'BITS' || domain === 'INTEGER'
+  const make = () => tensor([[1, 2, 3], [4, 5, 6]], isBits ? 'int32' : 'float32')
+  const scalars = ['a number', 'true', 'a bigint']
+  const opts = options({ dtype: dtype('dtype', isBits ? 'int64' : 'float64'), casting, out: out(() => zeros([2, 3])) })
+  const bound = name => t(name, make, { optional, allow: [...scalars, 'null'] })
+  if (name === 'where') return [t('condition', () => tensor([true, false, true]), { allow: ['true'] }), t('x1', make, { allow: scalars }), t('x2', make, { allow: scalars }), opts]
+  if (name === 'clip') return [t('x', make), bound('min'), bound('max'), opts]
+  return count === 1 ? [t('x', make), opts] : [t('x1', make, { allow: scalars }), t('x2', make, { allow: scalars }), opts]
+}
+
 /** What a method without a make of its own is called on; over bytes of the caller, who may take them away. */
 const sample = () => tensor([[1, 2, 3], [4, 5, 6]])
 const sampleOver = array => fromBlob(array, [2, 3])
 
-module.exports = { CUDA, FUNCTIONS, REFUSED, OF_FILES, METHODS, sample, sampleOver, tokens, validOf }
+module.exports = { CUDA, FUNCTIONS, ofMath, REFUSED, OF_FILES, METHODS, sample, sampleOver, tokens, validOf }

@@ -26,6 +26,7 @@ static SB_THREAD_LOCAL environment *here; /* this instance's */
 WASM_EXPORT(sb_frame) double *sb__wasm_frame(void);
 WASM_EXPORT(sb_tables) const char *sb__wasm_tables(void);
 WASM_EXPORT(sb_call) void sb__wasm_call(uint32_t row);
+WASM_EXPORT(sb_binding) sb__binding *sb__wasm_binding(void);
 
 double *sb__wasm_frame(void) { return here->frame; }
 const char *sb__wasm_tables(void) { return sb__tables(); }
@@ -43,6 +44,67 @@ static inline const void *stack_pointer(void) {
 void sb__wasm_call(uint32_t row) {
   __asm__ volatile("local.get %0\nglobal.set __stack_pointer" : : "r"(here->stack));
   sb__run(&here->binding, row);
+}
+
+/* What a call of another module (math.c) begins with: for its calls of this one, the stack pointer is reset as well. */
+sb__binding *sb__wasm_binding(void) {
+  __asm__ volatile("local.get %0\nglobal.set __stack_pointer" : : "r"(here->stack));
+  return &here->binding;
+}
+
+/* ---- Memory of another module's calls. It is claimed, so that nothing stays where their thread is terminated ---- */
+
+WASM_EXPORT(sb__alloc_aligned) void *sb__wasm_alloc(size_t nbytes);
+WASM_EXPORT(sb__free_aligned) void sb__wasm_free(void *data);
+WASM_EXPORT(sb_tensor_empty)
+sb_status sb__wasm_tensor_empty(sb_dtype dtype, int32_t ndim, const int64_t *shape, sb_tensor *out);
+WASM_EXPORT(sb_tensor_release) void sb__wasm_tensor_release(sb_tensor *t);
+
+/* Before the bytes. */
+typedef struct claimed {
+  double handle;
+  sb_storage *storage; /* over the bytes; no total counts it */
+  char unused[SB_ALIGNMENT - sizeof(double) - sizeof(sb_storage *)];
+} claimed;
+
+static void free_claimed(void *data, void *context) {
+  (void)context;
+  sb__free_aligned((claimed *)data - 1);
+}
+
+void *sb__wasm_alloc(size_t nbytes) {
+  claimed *c = nbytes < SIZE_MAX - sizeof *c ? sb__alloc_aligned(sizeof *c + nbytes) : NULL;
+  if (!c) return NULL;
+  if (sb__storage_pin(c + 1, nbytes, NULL, free_claimed, NULL, &c->storage)) {
+    sb__free_aligned(c);
+    return NULL;
+  }
+  if (!sb__claim_new(&here->binding, c->storage, &c->handle)) return c + 1;
+  sb_storage *storage = c->storage;
+  sb_storage_unref(&storage);
+  return NULL;
+}
+
+void sb__wasm_free(void *data) {
+  const claimed *c = data;
+  if (c && sb__claim_drop(&here->binding, c[-1].handle)) __builtin_trap();
+}
+
+/* For what a call holds while it runs; it cannot become a result. */
+sb_status sb__wasm_tensor_empty(sb_dtype dtype, int32_t ndim, const int64_t *shape,
+                                sb_tensor *out) {
+  const sb_status status = sb_tensor_init(NULL, dtype, ndim, shape, NULL, 0, out);
+  if (status) return status;
+  const int64_t nbytes = sb_tensor_nbytes(out);
+  const claimed *c = nbytes < INT32_MAX ? sb__wasm_alloc((size_t)nbytes) : NULL;
+  if (!c) return sb__fail(SB_ERR_MEMORY, "%lld bytes could not be allocated", (long long)nbytes);
+  out->storage = c[-1].storage;
+  return SB_OK;
+}
+
+void sb__wasm_tensor_release(sb_tensor *t) {
+  if (t->storage) sb__wasm_free(t->storage->data);
+  t->storage = NULL;
 }
 
 static void init_environment(environment *e) { *e = (environment){.binding = {.frame = e->frame}}; }

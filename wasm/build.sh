@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Builds dist/samebytes.wasm and dist/samebytes-shared.wasm: the C core over linear memory of one thread, and
 # over memory that threads share. SIMD, standalone, with an imported memory so that the loader (js/backend/wasm.js)
-# sees it grow. And dist/samebytes-parsers.wasm: the parsers of files over a small memory of its own. SB_TEST=1 in the
-# environment adds the test rows. As arguments: which of plain, shared and parsers.
+# sees it grow. And dist/samebytes-parsers.wasm: the parsers of files over a small memory of its own; dist/samebytes-math.wasm
+# and dist/samebytes-math-shared.wasm: arithmetic over the memory of one of the first two. SB_TEST=1 in the
+# environment adds the test rows. As arguments: which of plain, shared, parsers and math.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 objects=$(mktemp -d)
@@ -43,12 +44,21 @@ compile_all () { # FLAG...
 # platform/heap.c stands in for the tool chain's allocator, which gives out memory beyond the last page, and has a lock
 # that a terminated thread may leave behind.
 link_module () { # NAME FLAG...
-  local name=$1
+  local name=$1 exports
   shift
+  exports=$(core_functions | grep -vxFf <(sed -nE 's/^WASM_EXPORT\((\w+)\).*/\1/p' wasm/binding.c) | sed 's/^/-Wl,--export=/')
+  # shellcheck disable=SC2086
   emcc -O3 -mbulk-memory -msimd128 "$objects"/*.o "$@" \
     --no-entry -sSTANDALONE_WASM -sMALLOC=none -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=4GB -sIMPORTED_MEMORY \
-    -sINITIAL_MEMORY=1MB -sTOTAL_STACK=262144 -o "dist/$name.wasm"
+    -sINITIAL_MEMORY=1MB -sTOTAL_STACK=262144 $exports -o "dist/$name.wasm"
   hoist "dist/$name.wasm"
+}
+
+# What arithmetic calls.
+core_functions () {
+  printf 'sb__fail\nsb__run_begin\nsb__run_end\n'
+  printf '#define FUNCTION(name, ...) name\n#define VOID(name, ...) name\n#include "bind/core_functions.def"\n' |
+    emcc -E -P -Isrc -x c - | grep -v '^ *$'
 }
 
 # By way of text, after the linker's optimizations: they would put the constants back.
@@ -72,6 +82,28 @@ shared () {
     -Wl,--export=__wasm_init_tls -Wl,--export=__tls_size
 }
 
+# Position-independent: stack, data and table are where the loader puts them; the section dylink.0 says how much of each. The tools
+# lose it on the way through text. The module for shared memory is the same code: each thread has data of its own.
+math () {
+  local file text=$objects/module.wat tools
+  local features=(--mvp-features --enable-simd --enable-bulk-memory --enable-threads --enable-mutable-globals)
+  tools=$(em-config BINARYEN_ROOT)/bin
+  rm -f "$objects"/*.o
+  for file in src/math/*.c wasm/math.c; do
+    [ "$file" = src/math/native.c ] || compile -O2 -fPIC -fvisibility=hidden -fno-math-errno -fno-unroll-loops -Wno-pass-failed "$file"
+  done
+  { core_functions; echo sb_binding; } >"$objects/imports"
+  wasm-ld -shared --no-entry --experimental-pic --allow-undefined-file="$objects/imports" --strip-all "$objects"/*.o -o "$objects/linked.wasm"
+  "$tools/wasm-opt" "${features[@]}" -O3 "$objects/linked.wasm" -o "$objects/linked.wasm"
+  "$tools/wasm-dis" "${features[@]}" "$objects/linked.wasm" -o "$text"
+  sed -i -E '/^ \(export "sb__/d' "$text"
+  node wasm/hoist.mjs "$text"
+  "$tools/wasm-as" "${features[@]}" "$text" -o dist/samebytes-math.wasm
+  sed -i -E 's/\(import "env" "memory" \(memory (\S+) ([0-9]+)\)\)/(import "env" "memory" (memory \1 (shared \2 65536)))/' "$text"
+  "$tools/wasm-as" "${features[@]}" "$text" -o dist/samebytes-math-shared.wasm
+  node wasm/dylink.mjs "$objects/linked.wasm" dist/samebytes-math.wasm dist/samebytes-math-shared.wasm
+}
+
 # For size. It imports nothing; what the tool chain exports for its own loader goes, and then what only that used.
 parsers () {
   local name module=dist/samebytes-parsers.wasm text=$objects/parsers.wat tools
@@ -89,5 +121,5 @@ parsers () {
 }
 
 mkdir -p dist
-[ $# -gt 0 ] || set -- plain shared parsers
+[ $# -gt 0 ] || set -- plain shared parsers math
 for module in "$@"; do $module; done

@@ -1,31 +1,35 @@
 // Bundles js/ for browsers: dist/samebytes.mjs, which finds its modules beside it, and dist/samebytes-inline.mjs,
 // which has them inside; that of the parsers both have inside. Both export what js/index.js does, as bindings that come alive with init(). Beside each stands
-// its module of samebytes/module (samebytes-module.mjs, samebytes-inline-module.mjs), which imports it, and of samebytes/inspect.
+// its module of samebytes/module (samebytes-module.mjs, samebytes-inline-module.mjs), which imports it, of samebytes/inspect, and of samebytes/math.
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..')
 const MODULES = { plain: 'samebytes.wasm', shared: 'samebytes-shared.wasm' }
+const MATH_MODULES = { plain: 'samebytes-math.wasm', shared: 'samebytes-math-shared.wasm' }
 
 /** For wasm-modules.browser.js. */
 const PARSERS = JSON.stringify(readFileSync(join(ROOT, 'dist', 'samebytes-parsers.wasm')).toString('hex'))
 
 /** What users import; init and SamebytesError are there from the start. */
-function publicNames () {
+function publicNames (file) {
   process.env.SAMEBYTES_BACKEND = 'wasm'
-  const api = createRequire(import.meta.url)('../js/index.js')
+  const api = createRequire(import.meta.url)(`../js/${file}`)
   return Object.keys(api).filter(name => name !== 'init' && name !== 'SamebytesError')
 }
 
-/** @param {string} places  the source text of { plain, shared } */
-function entry (names, places, imports) {
+/**
+ * @param {string} places  the source text of { plain, shared }
+ * @param {string[]} lent  files of js/ that samebytes/math uses of this bundle, without .js
+ */
+function entry (names, places, imports, lent) {
   return `
-import { init as start } from './backend/init.browser.js'
+import { init as start, offerMath, loadMath, isMathReady } from './backend/init.browser.js'
 import { arrive, early } from './backend/deferred-exports.browser.js'
-import { SamebytesError } from './base/errors.js'
+import { SamebytesError, failure } from './base/errors.js'
 ${imports}const places = ${places}
 export { SamebytesError }
 ${names.map(name => `export let ${name} = early('${name}')`).join('\n')}
@@ -36,11 +40,40 @@ export async function init (options) {
   ${names.map(name => `${name} = api.${name}`).join('\n  ')}
 }
 Object.defineProperty(init, 'name', { value: 'init', configurable: true })
+const files = { ${lent.map(file => `'${file}': () => require('./${file}')`).join(', ')} }
+Object.defineProperty(init, Symbol.for('samebytes.parts'), { value: { early, failure, offerMath, loadMath, isMathReady, files } })
 `
 }
 
-function places (text, isInside) {
-  return `{ ${Object.entries(MODULES).map(([kind, file]) => `${kind}: () => ${text(file)}`).join(', ')}, isInside: ${isInside} }`
+/** The same for samebytes/math, which is loaded at the first call, or by its init. One of the names is `var`. */
+function mathEntry (names, places, imports, page) {
+  return `
+import { init as start } from './${page}'
+import { lend } from 'lent'
+${imports}const { early, failure, offerMath, loadMath, isMathReady, files } = start[Symbol.for('samebytes.parts')]
+lend(files)
+offerMath(${places})
+let api = null
+function find () {
+  if (api === null && isMathReady()) {
+    api = require('./math.js')
+    ${names.map(name => `$${name} = api.${name}`).join('\n    ')}
+  }
+  return api
+}
+const refusal = name => failure('ERR_UNSUPPORTED', name + ' was used before samebytes/math is ready; await its init(), or init({ math: true }) of samebytes, first')
+${names.map(name => `let $${name} = early('${name}', find, refusal)`).join('\n')}
+export { ${names.map(name => `$${name} as ${name}`).join(', ')} }
+export async function init () {
+  await start()
+  await loadMath()
+  find()
+}
+`
+}
+
+function places (modules, text, isInside) {
+  return `{ ${Object.entries(modules).map(([kind, file]) => `${kind}: () => ${text(file)}`).join(', ')}, isInside: ${isInside} }`
 }
 
 const beside = file => `new URL('./${file}', import.meta.url)`
@@ -74,6 +107,33 @@ const besides = page => ({
   }
 })
 
+const LENT = `
+let files
+module.exports = { lend (given) { files = given }, of: name => files[name]() }
+`
+
+/**
+ * Takes all but the files of arithmetic from the other bundle, when they are first used.
+ *
+ * @param {Set<string>} lent  gets what is taken
+ * @param {string} page  the other bundle
+ */
+const lends = (lent, page) => ({
+  name: 'of the other bundle',
+  setup ({ onResolve, onLoad }) {
+    onResolve({ filter: /^lent$/ }, () => ({ path: 'lent', namespace: 'lent' }))
+    onResolve({ filter: /./ }, ({ path, resolveDir, namespace }) => {
+      if (path === `./${page}`) return { path, external: true }
+      if (namespace === 'lent') return undefined
+      const file = relative(join(ROOT, 'js'), join(resolveDir, path)).split(sep).join('/').replace(/\.js$/, '')
+      if (/^(math$|math\/|backend\/((init-|wasm-)?math|reductions)$|runtime\/base64)/.test(file)) return undefined
+      lent.add(file)
+      return { path: file, namespace: 'lent' }
+    })
+    onLoad({ filter: /./, namespace: 'lent' }, ({ path }) => ({ contents: path === 'lent' ? LENT : `module.exports = require('lent').of('${path}')` }))
+  }
+})
+
 async function bundle (name, contents, plugins) {
   await build({
     stdin: { contents, resolveDir: join(ROOT, 'js'), sourcefile: 'entry.mjs' },
@@ -94,7 +154,9 @@ const ofModule = "import { Module } from './module.js'\nexport { Module }"
 for (const [name, where] of [['samebytes', beside], ['samebytes-inline', inside]]) {
   const isInside = where === inside
   const imports = isInside ? "import { bytesOf } from './runtime/base64.browser.js'\n" : ''
-  await bundle(`${name}.mjs`, entry(publicNames(), places(where, isInside), imports), [forBrowsers])
+  const lent = new Set()
+  await bundle(`${name}-math.mjs`, mathEntry(publicNames('math.js'), places(MATH_MODULES, where, isInside), imports, `${name}.mjs`), [lends(lent, `${name}.mjs`)])
+  await bundle(`${name}.mjs`, entry(publicNames('index.js'), places(MODULES, where, isInside), imports, [...lent].sort()), [forBrowsers])
   await bundle(`${name}-module.mjs`, ofModule, [forBrowsers, besides(`${name}.mjs`)])
   await bundle(`${name}-inspect.mjs`, ofInspect, [forBrowsers, besides(`${name}.mjs`)])
 }

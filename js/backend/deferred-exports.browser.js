@@ -14,19 +14,22 @@ function arrive (all) {
 
 /**
  * @param {string} name  of a function, a class or a list
+ * @param {() => Record<string, any> | null} [find]  all public names, once they are there
+ * @param {(name: string) => Error} [refusal]  before that
  * @returns {any}
  */
-function early (name) {
+function early (name, find = () => api, refusal = notReady) {
   const real = () => {
-    if (api === null) throw notReady(name)
-    return api[name]
+    const all = find()
+    if (all === null) throw refusal(name)
+    return all[name]
   }
   /** @type {any} */
   const proxy = new Proxy(function () {}, {
     apply: (target, self, given) => real()(...given),
     construct: (target, given, made) => Reflect.construct(real(), given, made === proxy ? real() : made),
     // Tools look at properties that every function has; these do not throw before init. `length` does: it may be that of a list.
-    get: (target, key) => api === null && key in target && key !== 'length' ? Reflect.get(target, key) : Reflect.get(real(), key)
+    get: (target, key) => key in target && key !== 'length' && find() === null ? Reflect.get(target, key) : Reflect.get(real(), key)
   })
   return proxy
 }

@@ -6,14 +6,18 @@ const { show } = require('../base/validate')
 
 const LARGEST = 2 ** 32 // bytes that WASM can address
 
+/** @typedef {URL | string | Response | ArrayBuffer | ArrayBufferView | import('../base/types').WasmModule} ModuleSource */
+
 /**
  * @typedef {object} InitOptions
- * @property {URL | string | Response | ArrayBuffer | ArrayBufferView | import('../base/types').WasmModule | undefined} [wasm]  the module or its URL;
+ * @property {ModuleSource | undefined} [wasm]  the module or its URL;
  * default: the file beside the package's own
  * @property {boolean | 'auto' | undefined} [shared]  memory that workers can join; default: false. 'auto': if the page is cross-origin isolated and has Web Locks
  * @property {import('../sharing/tokens').Token | undefined} [from]  of another thread, whose memory this thread joins
  * @property {number | undefined} [initialMemory]  bytes of memory at the start
  * @property {number | undefined} [maximumMemory]  bytes that memory may grow to
+ * @property {ModuleSource | boolean | undefined} [math]  makes samebytes/math ready as well, where it is imported; its WASM module or that one's URL,
+ * true for the file beside the package's own; default: false
  */
 
 /**
@@ -23,7 +27,7 @@ const LARGEST = 2 ** 32 // bytes that WASM can address
 function optionsOfInit (given) {
   if (given === undefined) return {}
   if (given === null || typeof given !== 'object' || Array.isArray(given)) throw failure('ERR_ARGUMENT', `options is ${show(given)}; an object was expected`)
-  const { wasm, shared, from, initialMemory, maximumMemory } = /** @type {InitOptions} */ (given)
+  const { wasm, shared, from, initialMemory, maximumMemory, math } = /** @type {InitOptions} */ (given)
   if (shared !== undefined && shared !== 'auto' && typeof shared !== 'boolean') {
     throw failure('ERR_ARGUMENT', `shared is ${show(shared)}; true, false or 'auto' was expected`)
   }
@@ -35,7 +39,10 @@ function optionsOfInit (given) {
   if (/** @type {number} */ (initialMemory) > /** @type {number} */ (maximumMemory)) {
     throw failure('ERR_BOUNDS', `initialMemory is ${initialMemory}, more than maximumMemory, ${maximumMemory}`)
   }
-  return { wasm, shared, from, initialMemory, maximumMemory }
+  if (math !== undefined && typeof math !== 'boolean' && typeof math !== 'string' && (math === null || typeof math !== 'object')) {
+    throw failure('ERR_ARGUMENT', `math is ${show(math)}; true, false, a URL, a Response, an ArrayBuffer or a WebAssembly.Module was expected`)
+  }
+  return { wasm, shared, from, initialMemory, maximumMemory, math }
 }
 
 /**

@@ -6,6 +6,7 @@ const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
 const { optionsOfInit } = require('./init-options')
 const { version } = require('../base/version')
+const { keepModule } = require('../runtime/wasm-modules.browser')
 const wasm = require('./wasm')
 const shared = require('./wasm-shared')
 const { guard, isWorklet, whyNoLocks } = require('./threads.browser')
@@ -13,6 +14,7 @@ const { guard, isWorklet, whyNoLocks } = require('./threads.browser')
 /** @typedef {import('./init-options').InitOptions} InitOptions */
 /** @typedef {{ plain: () => unknown, shared: () => unknown, isInside: boolean }} Places  the modules or their URLs; isInside: the bundle contains them */
 /** @typedef {import('./wasm').Backend} Engine */
+/** @typedef {import('./init-options').ModuleSource} ModuleSource */
 
 /** (module (func (result v128) i32.const 0 i8x16.splat)), which is valid only with SIMD */
 const SIMD = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 8, 1, 6, 0, 65, 0, 253, 15, 11)
@@ -34,6 +36,48 @@ function notReady (name) {
   return failure('ERR_UNSUPPORTED', `${name} was used before samebytes is ready; await init() first`)
 }
 
+/** What the bundle of samebytes/math has of its modules, if it is imported @type {Places | null} */
+let mathPlaces = null
+
+/** @type {Promise<void> | null} */
+let mathBegun = null
+
+let hasMath = false
+
+/**
+ * For the bundle of samebytes/math.
+ *
+ * @param {Places} places
+ */
+function offerMath (places) {
+  mathPlaces = places
+}
+
+/** Is the module for arithmetic loaded? */
+const isMathReady = () => hasMath
+
+/**
+ * Loads the module for arithmetic, once init is done.
+ *
+ * @param {ModuleSource | true} [source]
+ * @returns {Promise<void>}
+ */
+function loadMath (source = true) {
+  return (mathBegun ??= openMath(source).catch(error => {
+    mathBegun = null // it may be tried again
+    throw error
+  }))
+}
+
+/** @param {ModuleSource | true} source */
+async function openMath (source) {
+  const here = engineOfPage()
+  if (source === true && mathPlaces === null) throw failure('ERR_UNSUPPORTED', 'math is true, and samebytes/math is not imported; import it first, or call its init() later')
+  const place = source === true ? placeIn(/** @type {Places} */ (mathPlaces), here.group !== null) : source
+  keepModule(here.group === null ? 'samebytes-math.wasm' : 'samebytes-math-shared.wasm', await moduleOf(place, 'math'))
+  hasMath = true
+}
+
 /**
  * @param {unknown} given
  * @param {Places} places
@@ -41,17 +85,19 @@ function notReady (name) {
  */
 function init (given, places) {
   try {
-    const options = optionsOfInit(given)
+    const { math, ...options } = optionsOfInit(given)
+    /** @param {Promise<void>} done */
+    const withMath = done => math === undefined || math === false ? done : done.then(() => loadMath(math))
     if (begun !== null) {
       if (!isNone(options) && !isSame(begun.options, options)) throw failure('ERR_UNSUPPORTED', 'init was called before with other options; a page or worker has one memory')
-      return begun.done
+      return withMath(begun.done)
     }
     const done = open(options, places).catch(error => {
       begun = null // init may be called again
       throw error
     })
     begun = { options, done }
-    return done
+    return withMath(done)
   } catch (error) {
     return Promise.reject(error)
   }
@@ -132,7 +178,7 @@ async function started (options, places) {
     throw failure('ERR_UNSUPPORTED', 'shared memory needs a page that is cross-origin isolated: it is served with Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp')
   }
   if (isShared && options.shared === true) await checkLocks()
-  const module = await moduleOf(options.wasm ?? placeIn(places, isShared))
+  const module = await moduleOf(options.wasm ?? placeIn(places, isShared), 'wasm')
   try {
     const { initialMemory, maximumMemory } = options
     if (isShared) return shared.start(shared.newGroup(module, { initialMemory, maximumMemory }))
@@ -168,12 +214,13 @@ function isIsolated () {
 
 /**
  * @param {unknown} source
+ * @param {string} option  that it was given as
  * @returns {Promise<WebAssembly.Module>}
  */
-async function moduleOf (source) {
+async function moduleOf (source, option) {
   if (source instanceof WebAssembly.Module) return source
-  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return compile(/** @type {BufferSource} */ (source), 'wasm')
-  const response = typeof Response === 'function' && source instanceof Response ? source : await fetched(source)
+  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return compile(/** @type {BufferSource} */ (source), option)
+  const response = typeof Response === 'function' && source instanceof Response ? source : await fetched(source, option)
   const name = response.url === '' ? 'the response' : response.url
   if (!response.ok) throw failure('ERR_IO', `${name} could not be read: ${response.status} ${response.statusText}`)
   let bytes
@@ -185,10 +232,13 @@ async function moduleOf (source) {
   return compile(bytes, name)
 }
 
-/** @param {unknown} source */
-async function fetched (source) {
+/**
+ * @param {unknown} source
+ * @param {string} option
+ */
+async function fetched (source, option) {
   if (typeof source !== 'string' && !isUrl(source)) {
-    throw failure('ERR_ARGUMENT', `wasm is ${show(source)}; a URL, a Response, an ArrayBuffer or a WebAssembly.Module was expected`)
+    throw failure('ERR_ARGUMENT', `${option} is ${show(source)}; a URL, a Response, an ArrayBuffer or a WebAssembly.Module was expected`)
   }
   if (typeof fetch !== 'function') throw noFetch()
   try {
@@ -216,4 +266,4 @@ async function compile (bytes, name) {
   }
 }
 
-module.exports = { init, engineOfPage, notReady }
+module.exports = { init, engineOfPage, notReady, offerMath, loadMath, isMathReady }

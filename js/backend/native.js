@@ -35,6 +35,9 @@ function isExpected () {
   return process.env.SAMEBYTES_BINARY !== undefined || isShipped()
 }
 
+/** where the addon was found, and the others of its build are */
+let folder = ''
+
 function load () {
   const reasons = []
   let isForbidden = false
@@ -44,6 +47,7 @@ function load () {
     try {
       const addon = require(place)
       log('addon %s', place)
+      folder = path.dirname(place)
       return addon
     } catch (/** @type {any} */ error) {
       reasons[reasons.length] = `${place}: ${reasonOf(error)}`
@@ -110,6 +114,25 @@ class Backend {
     this.nativeBytes = 0
     this.nativeLimit = 32 * 2 ** 20
     addon.onDeleter((/** @type {Function} */ deleter, /** @type {bigint} */ address) => { deleter(address) })
+  }
+
+  /**
+   * Loads samebytes_math, the addon beside this one.
+   *
+   * @returns {{ tables: any, call: (row: number) => void }} its lists, and its calls by the call buffer
+   * @throws ERR_UNSUPPORTED it is missing, or of another build
+   */
+  openMath () {
+    const place = path.join(folder, 'samebytes_math.node')
+    let math
+    try {
+      math = require(place)
+      math.open(this.addon.core())
+    } catch (/** @type {any} */ error) {
+      throw failure('ERR_UNSUPPORTED', `samebytes/math could not be loaded (${place}: ${reasonOf(error)})`)
+    }
+    const first = this.tables.rows.length - 1
+    return { tables: JSON.parse(math.tables), call: row => { this.call(first + row) } }
   }
 
   /** The last error's message. */

@@ -56,7 +56,6 @@ class SharedBackend extends Backend {
   constructor (exports, group) {
     super('wasm-shared', exports, group.memory)
     this.group = group // which the class above knows as null
-    this.exports = exports
     this.maximum = group.maximum ?? this.maximum
     /** the number of this thread's environment */
     this.id = exports.sb_id()

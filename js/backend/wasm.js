@@ -63,6 +63,7 @@ class Backend {
   constructor (name, exports, memory) {
     this.name = name
     this.isWasm = true
+    this.exports = exports
     /** the threads that share this memory; null: it is not shared @type {import('./wasm-shared').ThreadGroup | null} */
     this.group = null
     this.memory = memory
@@ -396,6 +397,20 @@ class Backend {
   attachDeleter (storage, deleter) {
     (storage.extra ??= new OptionalFields()).deleter = deleter
     register(this.deleters, storage, { deleter }, storage)
+  }
+
+  /**
+   * Memory that this thread's environment claims until it ends.
+   *
+   * @param {number} nbytes
+   * @returns {number} its address
+   * @throws {RangeError} ERR_MEMORY
+   */
+  claimed (nbytes) {
+    const address = this.exports.sb__alloc_aligned(nbytes) >>> 0
+    if (address === 0) throw failure('ERR_MEMORY', `${nbytes} bytes could not be allocated in WASM memory`)
+    this.renewIfBeyond(address + nbytes)
+    return address
   }
 
   // ---- Using storages ----

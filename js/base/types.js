@@ -273,6 +273,17 @@
  * @property {import('../tensor/tensor').Tensor<D> | undefined} [out]  gets the result, and is returned
  */
 
+/**
+ * Options of arithmetic.
+ *
+ * @template {DtypeName} [D=any]
+ * @template {DtypeName} [O=any]
+ * @typedef {object} MathOptions
+ * @property {D | undefined} [dtype]  operands are converted to it first
+ * @property {Casting | undefined} [casting]  of the result to out's dtype; 'same_kind' where none is given
+ * @property {import('../tensor/tensor').Tensor<O> | undefined} [out]  of the result's shape; gets the result, and is returned; may be an operand
+ */
+
 /** @template {DtypeName} [D=any] @typedef {ResultOptions<D> & { device?: DeviceName | undefined, copy?: boolean | undefined }} ToOptions copy: also where nothing would change */
 /** @template {DtypeName} [D=any] @typedef {{ dtype?: D | undefined, ndim?: number | undefined }} AccessorOptions what a caller relies on */
 /** @template {DtypeName} [D=any] @typedef {ToOptions<D> & { signal?: Signal | undefined }} ToAsyncOptions */
@@ -329,6 +340,9 @@
  * @template B
  * @typedef {IsAny<A> extends true ? any : IsAny<B> extends true ? any : A extends DtypeName ? (B extends DtypeName ? PromotePair<A, B> : never) : never} Promote
  */
+
+/** What float functions of a dtype give. @template D @typedef {IsAny<D> extends true ? any : D extends Signed | Unsigned ? 'float32' : D} Floated */
+/** The dtype of a number's parts. @template D @typedef {IsAny<D> extends true ? any : D extends 'complex64' ? 'float32' : D extends 'complex128' ? 'float64' : D} RealOf */
 
 /** @template U @template [V=U] @typedef {[U] extends [never] ? false : U extends any ? ([V] extends [U] ? false : true) : never} IsUnion */
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 'use strict'
-// samebytes-build: compiles the addon and libsamebytes from the package's C sources, for Linux machines that it has no
+// samebytes-build: compiles the addons and libsamebytes from the package's C sources, for Linux machines that it has no
 // binaries for. What it makes lies where shipped binaries do, prebuilds/<platform>/, so that nothing has to be set.
 
 const { spawnSync } = require('node:child_process')
@@ -11,12 +11,12 @@ const { parseArgs } = require('node:util')
 const { platformName, prebuilt } = require('../runtime/platform')
 
 const ROOT = path.join(__dirname, '..', '..')
-const PRODUCTS = ['samebytes.node', 'libsamebytes.so.1']
+const PRODUCTS = ['samebytes.node', 'samebytes_math.node', 'libsamebytes.so.1']
 const HELP = `Usage: samebytes-build [--out FOLDER] [--verbose]
 
-Compiles the native addon of samebytes from source, for Linux machines that the package has no binaries for.
+Compiles the native addons of samebytes from source, for Linux machines that the package has no binaries for.
 
-  --out FOLDER  where ${PRODUCTS.join(' and ')} go; otherwise into the package, where they are found
+  --out FOLDER  where ${PRODUCTS.join(', ')} go; otherwise into the package, where they are found
   --verbose     show what the compiler is told and says
   --help        show this
 
@@ -136,7 +136,7 @@ function checkWritable (folder) {
 function runNodeGyp (gyp, compiler, folder, verbose) {
   // gyp links with the C++ compiler; there is no C++ here, so the C one does it.
   const env = { ...process.env, CC: compiler, CXX: compiler, LINK: compiler }
-  for (const args of [['configure', ...headers()], ['build', 'samebytes', 'libsamebytes', '--jobs', 'max']]) {
+  for (const args of [['configure', ...headers()], ['build', 'samebytes', 'samebytes_math', 'libsamebytes', '--jobs', 'max']]) {
     const all = [...gyp.slice(1), '-C', folder, ...(verbose ? ['--verbose'] : []), ...args]
     const { status, signal, stdout, stderr } = spawnSync(gyp[0], all, { env, stdio: verbose ? 'inherit' : 'pipe', encoding: 'utf8', maxBuffer: 2 ** 26 })
     if (status === 0) continue
@@ -186,9 +186,9 @@ const isCross = () => process.env.npm_config_arch !== undefined
 
 /** @param {string} addon */
 function check (addon) {
-  const program = "require(process.argv[1]).zeros([2]).fill(1); if (require(process.argv[1]).backend() !== 'native') process.exit(1)"
+  const program = "require(process.argv[1]).zeros([2]).fill(1); require(process.argv[2]); if (require(process.argv[1]).backend() !== 'native') process.exit(1)"
   const env = { ...process.env, SAMEBYTES_BINARY: addon, SAMEBYTES_BACKEND: 'native' }
-  const { status, stderr } = spawnSync(process.execPath, ['-e', program, path.join(ROOT, 'js', 'index.js')], { env, encoding: 'utf8' })
+  const { status, stderr } = spawnSync(process.execPath, ['-e', program, path.join(ROOT, 'js', 'index.js'), path.join(ROOT, 'js', 'math.js')], { env, encoding: 'utf8' })
   if (status !== 0) throw new Failure(`${addon} was made but does not load:\n${stderr}`)
 }
 

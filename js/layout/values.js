@@ -313,4 +313,4 @@ function scalarFor (value, dtype) {
   throw failure('ERR_ARGUMENT', `the value is ${show(value)}; a number, bigint${dtype.kind === 'COMPLEX' ? ', boolean or [re, im]' : ' or boolean'} was expected`)
 }
 
-module.exports = { BRAND, COPY, MOST_VALUES, flatten, scalarFor, listOf, valuesOfIterable }
+module.exports = { BRAND, COPY, MOST_VALUES, flatten, pairOf, scalarFor, listOf, valuesOfIterable }

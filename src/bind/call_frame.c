@@ -4,7 +4,7 @@
  * storage. Nothing here calls JavaScript. */
 #include <string.h>
 
-#include "bind/exports.h"
+#include "bind/extension.h"
 
 /* ---- Reading ---- */
 
@@ -239,18 +239,34 @@ void sb__report(sb__binding *b, sb_status status) {
 
 /* ---- Running ---- */
 
-void sb__run(sb__binding *b, uint32_t opcode) {
-  sb_status status = SB_OK;
-  const char *signature = "";
-  if (opcode >= SB__OPCODES) {
-    status = sb__fail(SB_ERR_ARGUMENT, "there is no function %u", opcode);
-  } else {
-    signature = sb__exports[opcode].signature;
-    b->guarded_count = 0;
-    status = read_operands(b, &signature);
-    if (!status) status = sb__exports[opcode].run(b);
-    if (SB_GUARDS) status = check_guarded_again(b, status);
-  }
-  if (!status) status = write_results(b, signature);
+sb_status sb__run_begin(sb__binding *b, const char **signature) {
+  b->guarded_count = 0;
+  return read_operands(b, signature);
+}
+
+void sb__run_end(sb__binding *b, const char *results, sb_status status) {
+  if (SB_GUARDS) status = check_guarded_again(b, status);
+  if (!status) status = write_results(b, results);
   sb__report(b, status);
+}
+
+static const sb__export *export_at(uint32_t opcode) {
+  if (opcode < SB__OPCODES) return &sb__exports[opcode];
+#ifdef __wasm__
+  return NULL; /* the other module has them */
+#else
+  return sb__extension_at(opcode);
+#endif
+}
+
+void sb__run(sb__binding *b, uint32_t opcode) {
+  const sb__export *export = export_at(opcode);
+  if (!export) {
+    sb__report(b, sb__fail(SB_ERR_ARGUMENT, "there is no function %u", opcode));
+    return;
+  }
+  const char *signature = export->signature;
+  sb_status status = sb__run_begin(b, &signature);
+  if (!status) status = export->run(b);
+  sb__run_end(b, signature, status);
 }

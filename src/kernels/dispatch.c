@@ -60,3 +60,5 @@ const sb__kernels *sb__kernels_now(void) {
 void sb__kernels_use(const sb__kernels *kernels) {
   atomic_store_explicit(&in_use, kernels, memory_order_relaxed);
 }
+
+const char *sb__level_now(void) { return sb__kernels_now()->level; }

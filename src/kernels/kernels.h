@@ -122,6 +122,8 @@ void sb__random_avx512(void *to, const sb__random *how, int64_t first, int64_t n
 /* The table in use: the processor's best level, or the one that SAMEBYTES_ISA names. */
 const sb__kernels *sb__kernels_now(void);
 
+const char *sb__level_now(void); /* its name */
+
 /* Lists the tables that the processor can run, the best one last. Returns their number. */
 #define SB__MOST_LEVELS 3
 int sb__kernels_all(const sb__kernels *all[SB__MOST_LEVELS]);

@@ -209,6 +209,10 @@ void sb__cuda_end(sb__environment *e); /* waits for copies */
 napi_value sb__node_offer(napi_env env, napi_callback_info info);
 void sb__offers_end(sb__environment *e); /* from here on other addons find nothing */
 
+/* ---- extension.c ---- */
+
+napi_value sb__node_core(napi_env env, napi_callback_info info);
+
 /* ---- vram.c ---- */
 
 napi_value sb__node_vram_new(napi_env env, napi_callback_info info);

@@ -163,6 +163,7 @@ NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
       {"onReturned", sb__node_on_returned},
       {"returned", sb__node_returned},
       {"offer", sb__node_offer},
+      {"core", sb__node_core},
       {"vramNew", sb__node_vram_new},
       {"vramShare", sb__node_vram_share},
       {"vramUnshare", sb__node_vram_unshare},

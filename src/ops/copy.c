@@ -16,7 +16,7 @@ typedef struct work {
       *asked; /* the caller's, factors not broadcast; NULL: no factors, or checks_range */
 } work;
 
-static sb_status check_cast(sb_dtype from, sb_dtype to, sb_casting casting) {
+sb_status sb__check_cast(sb_dtype from, sb_dtype to, sb_casting casting) {
   static const char *const names[] = {"safe", "same_kind", "unsafe"};
   if (casting < SB_CASTING_SAFE || casting > SB_CASTING_UNSAFE) {
     return sb__fail(SB_ERR_ARGUMENT, "%d is no casting", (int)casting);
@@ -26,8 +26,7 @@ static sb_status check_cast(sb_dtype from, sb_dtype to, sb_casting casting) {
                   sb_dtype_name(to), names[casting]);
 }
 
-/* Compares address ranges only: interleaved tensors count as overlapping, and are staged without need. */
-static bool may_overlap(const sb_tensor *a, const sb_tensor *b) {
+bool sb__may_overlap(const sb_tensor *a, const sb_tensor *b) {
   int64_t low = 0, high = 0;
   const sb_tensor *t[2] = {a, b};
   uintptr_t begin[2], end[2];
@@ -49,8 +48,7 @@ static bool have_one_shape(const sb_tensor *a, const sb_tensor *b) {
   return true;
 }
 
-/* Each element of dst has the same bytes as the same element of src, so overlap does no harm. */
-static bool is_in_place(const sb_tensor *dst, const sb_tensor *src) {
+bool sb__is_in_place(const sb_tensor *dst, const sb_tensor *src) {
   if (sb_tensor_data(dst) != sb_tensor_data(src)) return false;
   if (sb_dtype_itemsize(dst->dtype) != sb_dtype_itemsize(src->dtype)) return false;
   for (int32_t d = 0; d < dst->ndim; d++) {
@@ -159,8 +157,8 @@ static sb_status copy_checked(work *w, int64_t *staged) {
     w->src = &shown;
   }
   if (status || sb_tensor_numel(w->dst) == 0) return status;
-  if (!may_overlap(w->dst, w->src)) return run_copy(w, false);
-  if (is_in_place(w->dst, w->src)) return run_copy(w, true);
+  if (!sb__may_overlap(w->dst, w->src)) return run_copy(w, false);
+  if (sb__is_in_place(w->dst, w->src)) return run_copy(w, true);
   status = stage_source(w, src, &shown, &temporary, staged);
   if (status) return status;
   status = run_copy(w, false);
@@ -169,7 +167,7 @@ static sb_status copy_checked(work *w, int64_t *staged) {
 }
 
 sb_status sb_copy(const sb_tensor *dst, const sb_tensor *src, sb_casting casting, int64_t *staged) {
-  const sb_status status = check_cast(src->dtype, dst->dtype, casting);
+  const sb_status status = sb__check_cast(src->dtype, dst->dtype, casting);
   if (status) return status;
   return copy_checked(&(work){.dst = dst, .src = src}, staged);
 }
@@ -211,7 +209,7 @@ static sb_status check_scaled(const sb__copy *c, sb_tensor *factors, sb_tensor *
     return sb__fail(SB_ERR_DTYPE, "scale and bias are for real numbers; %s to %s was asked",
                     sb_dtype_name(src->dtype), sb_dtype_name(dst->dtype));
   }
-  sb_status status = check_cast(computed, dst->dtype, c->casting);
+  sb_status status = sb__check_cast(computed, dst->dtype, c->casting);
   return status ? status : sb__copy_spread(c, factors, terms);
 }
 
@@ -238,12 +236,12 @@ sb_status sb__copy_run(const sb__copy *c, int64_t *staged) {
 sb_status sb__copy_check(const sb__copy *c, bool *collides) {
   sb_tensor shown, factors, terms;
   sb_status status = c->scale ? check_scaled(c, &factors, &terms)
-                              : check_cast(c->src->dtype, c->dst->dtype, c->casting);
+                              : sb__check_cast(c->src->dtype, c->dst->dtype, c->casting);
   if (!status) status = sb__check_target_anywhere(c->dst);
   if (!status) status = sb_broadcast_to(c->src, c->dst->ndim, c->dst->shape, &shown);
   if (status) return status;
-  *collides =
-      sb_tensor_numel(c->dst) && may_overlap(c->dst, &shown) && !is_in_place(c->dst, &shown);
+  *collides = sb_tensor_numel(c->dst) && sb__may_overlap(c->dst, &shown) &&
+              !sb__is_in_place(c->dst, &shown);
   return SB_OK;
 }
 
@@ -264,25 +262,30 @@ static sb_status fill_all(const sb_tensor *t, const char *item) {
   return SB_OK;
 }
 
-sb_status sb_fill(const sb_tensor *t, const sb_scalar *value) {
+sb_status sb__item_of(const sb_scalar *value, sb_dtype dtype, char *item) {
   static const sb_dtype dtypes[] = {SB_BOOL, SB_INT64, SB_UINT64, SB_FLOAT64, SB_COMPLEX128};
-  union {
-    char bytes[16];
-    sb_complex128 aligned;
-  } item;
   sb__chunk chunk;
-  sb_tensor once;
-  if (t->flags & SB_READ_ONLY) return sb__fail(SB_ERR_READ_ONLY, "the target is read-only");
   if ((unsigned)value->kind > SB_SCALAR_COMPLEX) {
     return sb__fail(SB_ERR_ARGUMENT, "%d is no kind of scalar", (int)value->kind);
   }
   const uint32_t mode = sb__float_mode_default();
   const sb__form form = sb__casts[dtypes[value->kind]].form;
   chunk.c[0] = value->as.c; /* the widest member of the union */
-  sb_status status = sb__check_range(&chunk, form, t->dtype, 1);
-  if (!status) status = sb__check_storage("the target", t);
-  if (!status) sb__casts[t->dtype].store[form](item.bytes, 16, &chunk, 1);
+  const sb_status status = sb__check_range(&chunk, form, dtype, 1);
+  if (!status) sb__casts[dtype].store[form](item, 16, &chunk, 1);
   sb__float_mode_restore(mode);
+  return status;
+}
+
+sb_status sb_fill(const sb_tensor *t, const sb_scalar *value) {
+  union {
+    char bytes[16];
+    sb_complex128 aligned;
+  } item;
+  sb_tensor once;
+  if (t->flags & SB_READ_ONLY) return sb__fail(SB_ERR_READ_ONLY, "the target is read-only");
+  sb_status status = sb__item_of(value, t->dtype, item.bytes);
+  if (!status) status = sb__check_storage("the target", t);
   if (status || sb_tensor_numel(t) == 0) return status;
   if (!has_zero_stride(t)) return fill_all(t, item.bytes);
   sb_tensor_copy_layout(t, &once); /* elements that zero strides repeat are written once */

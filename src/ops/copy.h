@@ -26,6 +26,18 @@ sb_status sb__copy_bytes(sb_storage *to, int64_t to_at, const sb_storage *from, 
  * elements that a later one reads. */
 sb_status sb__copy_check(const sb__copy *c, bool *collides);
 
+/* SB_ERR_CAST where the rule forbids the cast. */
+sb_status sb__check_cast(sb_dtype from, sb_dtype to, sb_casting casting);
+
+/* Compares address ranges only: interleaved tensors count as overlapping, and are staged without need. */
+bool sb__may_overlap(const sb_tensor *a, const sb_tensor *b);
+
+/* Each element of dst has the same bytes as the same element of src, so overlap does no harm. Both have one shape. */
+bool sb__is_in_place(const sb_tensor *dst, const sb_tensor *src);
+
+/* Writes a scalar as an element of a dtype: at most 16 bytes, aligned for it. SB_ERR_CAST where it is out of range. */
+sb_status sb__item_of(const sb_scalar *value, sb_dtype dtype, char *item);
+
 /* ---- pieces.c ---- */
 
 /* Computes the extents of pieces of t with at most `most` elements. Cuts the outermost axis (in memory) whose cut

@@ -136,19 +136,24 @@ static void take_blocks(sb__plan *plan, int64_t to_size, int64_t from_size) {
   plan->kind = SB__PLAN_BLOCKS;
 }
 
+void sb__plan_merge(int32_t count, const sb_tensor *const tensors[], bool keep_order,
+                    sb__plan *plan) {
+  plan->count = count;
+  for (int32_t k = 0; k < count; k++) plan->first[k] = 0;
+  collect_dims(tensors, keep_order, plan);
+  merge_dims(plan);
+}
+
 void sb__plan_make(int32_t count, const sb_tensor *const tensors[], bool keep_order,
                    sb__plan *plan) {
   const int64_t to_size = sb_dtype_itemsize(tensors[0]->dtype);
   const int64_t from_size = count > 1 ? sb_dtype_itemsize(tensors[1]->dtype) : 0;
   const bool converts = count > 2 || (count > 1 && tensors[0]->dtype != tensors[1]->dtype);
-  plan->count = count;
   plan->row = (sb__plan_dim){.n = 1, .step = {to_size, from_size}};
   plan->column = plan->more = (sb__plan_dim){.n = 1};
   plan->ninner = 0;
   plan->kind = SB__PLAN_ROWS;
-  for (int32_t k = 0; k < count; k++) plan->first[k] = 0;
-  collect_dims(tensors, keep_order, plan);
-  merge_dims(plan);
+  sb__plan_merge(count, tensors, keep_order, plan);
   if (plan->ndim == 0) return;
   const sb__plan_dim *innermost = &plan->outer[plan->ndim - 1];
   if (count == 1 || keep_order || is_long_row(innermost, to_size, from_size, converts)) {

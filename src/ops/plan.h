@@ -37,6 +37,11 @@ typedef struct sb__plan {
 
 static inline int64_t sb__absolute(int64_t x) { return x < 0 ? -x : x; }
 
+/* The first part of sb__plan_make, for at most SB__PLAN_MAX operands of any kind: sets count, first, ndim and outer, of dimensions
+ * that are dropped, flipped, sorted and merged. */
+void sb__plan_merge(int32_t count, const sb_tensor *const tensors[], bool keep_order,
+                    sb__plan *plan);
+
 /* tensors: target, source, factors; all of the first one's shape, with at least one element. keep_order: the walk is in
  * row-major order, for errors that name the first element. */
 void sb__plan_make(int32_t count, const sb_tensor *const tensors[], bool keep_order,

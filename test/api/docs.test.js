@@ -133,19 +133,32 @@ describe('docs/camera-canvas-audio.md', function () {
   })
 })
 
+/** Arithmetic; null where the back end has none. */
+function mathOrNull () {
+  try {
+    return require('samebytes/math')
+  } catch (error) {
+    if (error.code !== 'ERR_UNSUPPORTED') throw error
+    return null
+  }
+}
+
 describe('docs/coming-from.md', () => {
   const rows = rowsOf(read('docs/coming-from.md'))
 
   it('names functions and members that the package has', () => {
     const { Module } = require('samebytes/module')
+    const math = mathOrNull()
     const builder = Object.getPrototypeOf(samebytes.forBlob(new Float32Array(1)))
     const known = new Set([samebytes.Tensor.prototype, builder, Module.prototype, Module].flatMap(Object.getOwnPropertyNames))
     let checked = 0
     for (const { here } of rows) {
       for (const snippet of snippets(here)) {
         const { functions, members } = namesIn(snippet)
+        const ofMath = [...snippet.matchAll(/\bmath\.(\w+)/g)].map(([, name]) => name)
+        for (const name of math === null ? [] : ofMath) assert.equal(typeof math[name], 'function', `${name} of ${snippet}`)
         for (const name of functions) assert.equal(typeof samebytes[name], 'function', `${name} of ${snippet}`)
-        for (const name of members) assert.ok(known.has(name) || snippet === 'fromOrt(results.output)', `${name} of ${snippet}`)
+        for (const name of members) assert.ok(known.has(name) || ofMath.includes(name) || snippet === 'fromOrt(results.output)', `${name} of ${snippet}`)
         checked += functions.length + members.length
       }
     }
@@ -155,12 +168,14 @@ describe('docs/coming-from.md', () => {
   it('calls them as they are called', async () => {
     const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor
     const elsewhere = /module|Module|\bort\b|image|toImageData|path\b|results|init\(|dataPtr/ // a model, a page, a file, an address
+    const math = mathOrNull()
     let ran = 0
     const failures = []
     for (const { here } of rows) {
-      for (const snippet of snippets(here).filter(snippet => !elsewhere.test(snippet) && /[(.]/.test(snippet))) {
+      for (const snippet of snippets(here).filter(snippet => !elsewhere.test(snippet) && (math !== null || !/\bmath\./.test(snippet)) && /[(.]/.test(snippet))) {
         const named = {
           ...samebytes,
+          math,
           t: samebytes.arange(0, 16, 1, 'float32').view(/channels_last/.test(snippet) ? [2, 2, 2, 2] : /2, 0, 1/.test(snippet) ? [4, 2, 2] : [4, 4]),
           u: samebytes.ones([4, 4]),
           s: /strides\(s\)/.test(snippet) ? [1] : [16],

@@ -29,9 +29,9 @@ function commentsOf (file) {
   return found
 }
 
-// inspect.js would see the tensors of all tests that come after: memory-map.test.js runs its examples.
+// inspect.js would see the tensors of all tests that come after: memory-map.test.js runs its examples, test/math those of arithmetic.
 const files = fs.readdirSync(FOLDER).flatMap(name => name.includes('.') ? [name] : fs.readdirSync(path.join(FOLDER, name)).map(file => `${name}/${file}`))
-const comments = files.filter(name => name.endsWith('.js') && !/^(inspect|cli)\b/.test(name)).sort().flatMap(commentsOf)
+const comments = files.filter(name => name.endsWith('.js') && !/^(inspect|cli|math)\b/.test(name)).sort().flatMap(commentsOf)
 const examples = comments.filter(({ example }) => example !== null)
 
 /** `expression // value` is checked by check(value of the expression, 'value'); other lines stay. */

@@ -28,6 +28,7 @@ const inPages = files => ({
     onResolve({ filter: /^\/(dist|second)\// }, ({ path }) => ({ path, external: true }))
     onResolve({ filter: /^samebytes$/ }, () => here('samebytes.js'))
     onResolve({ filter: /^samebytes\/module$/ }, () => here('module.js'))
+    onResolve({ filter: /^samebytes\/math$/ }, () => here('math.js'))
     onResolve({ filter: /^onnxruntime-node$/ }, () => here('onnxruntime.js'))
     onResolve({ filter: /^node:/ }, ({ path }) => here(`node/${path.slice(5).replace('/', '-')}.js`))
     onResolve({ filter: /^\.\.\/\.\.\/js\// }, ({ path }) => here(path.endsWith('/storage') ? 'budget.js' : 'internals.js'))

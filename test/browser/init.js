@@ -65,6 +65,81 @@ const TESTS = [
     for (const error of early) refused(error, 'ERR_UNSUPPORTED', /^\w+ was used before samebytes is ready; await init\(\) first$/)
     assert.deepEqual([late, made], [[0, 0], true])
   }],
+  ['with math loads samebytes/math, too', async page => {
+    const { before, sum, same, asked } = await page.evaluate(async () => {
+      const [samebytes, math] = [await load(), await import('/dist/samebytes-math.mjs')]
+      const { add } = math // before it is there
+      const before = await refusal(() => add(1, 2))
+      await samebytes.init({ math: true })
+      const { arange, memory, tidy } = samebytes
+      const asked = performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname).filter(name => name.includes('math'))
+      const counted = JSON.stringify(memory())
+      const sum = tidy(() => add(arange(4), 1).toArray())
+      return { before, sum, same: JSON.stringify(memory()) === counted && math.add !== undefined && math.multiply(arange(3), 2).toArray().join(), asked }
+    })
+    refused(before, 'ERR_UNSUPPORTED', /^add was used before samebytes\/math is ready; await its init\(\), or init\(\{ math: true \}\)/)
+    assert.deepEqual(sum, [1, 2, 3, 4])
+    assert.equal(same, '0,2,4')
+    assert.deepEqual(asked, ['/dist/samebytes-math.mjs', '/dist/samebytes-math.wasm'])
+  }],
+  ['of samebytes/math awaits the other one, and begins it', async page => {
+    const result = await page.evaluate(async () => {
+      const [{ backend, arange, init }, math] = [await load(), await import('/dist/samebytes-math.mjs')]
+      await Promise.all([math.init(), math.init()])
+      await init({ math: true }) // it is there
+      return [backend(), math.sqrt(arange(4).copyFrom([0, 1, 4, 9])).toArray()]
+    })
+    assert.deepEqual(result, ['wasm', [0, 1, 2, 3]])
+  }],
+  ['with math over shared memory takes that module, in each thread', async page => {
+    const { here, there } = await page.evaluate(async () => {
+      const [{ backend, init, arange, share }, math] = [await load(), await import('/dist/samebytes-math.mjs')]
+      await init({ shared: true, math: true })
+      const x = arange(1000, undefined, undefined, { dtype: 'float32' })
+      const source = `import { init, fromShared } from '${location.origin}/dist/samebytes.mjs'
+        import * as math from '${location.origin}/dist/samebytes-math.mjs'
+        onmessage = async ({ data }) => {
+          await init({ from: data, math: true })
+          const t = fromShared(data)
+          math.multiply(t, 2, { out: t })
+          postMessage(0)
+        }
+        postMessage(0)`
+      const worker = new Worker(URL.createObjectURL(new Blob([source], { type: 'text/javascript' })), { type: 'module' })
+      const next = () => new Promise((resolve, reject) => { worker.onmessage = resolve; worker.onerror = ({ message }) => reject(new Error(message)) })
+      await next()
+      worker.postMessage(share(x))
+      await next()
+      const here = [backend(), math.add(x, 1).get(999)]
+      const there = x.get(999)
+      worker.terminate()
+      return { here, there }
+    })
+    assert.deepEqual({ here, there }, { here: ['wasm-shared', 1999], there: 1998 })
+  }, true],
+  ['of the inline bundle finds the module for math inside', async page => {
+    const { sum, asked } = await page.evaluate(async () => {
+      const [{ arange, init }, { add }] = [await import('/dist/samebytes-inline.mjs'), await import('/dist/samebytes-inline-math.mjs')]
+      await init({ math: true })
+      return { sum: add(arange(3), 1).toArray(), asked: performance.getEntriesByType('resource').map(({ name }) => name).filter(name => name.endsWith('.wasm')) }
+    })
+    assert.deepEqual({ sum, asked }, { sum: [1, 2, 3], asked: [] })
+  }],
+  ['with math refuses what is no module, and where samebytes/math is not imported', async page => {
+    const { none, kind, other, sum } = await page.evaluate(async () => {
+      const { init, arange } = await load()
+      const none = await refusal(() => init({ math: true }))
+      const kind = await refusal(() => init({ math: 5 }))
+      const { add } = await import('/dist/samebytes-math.mjs')
+      await init({ math: PLAIN })
+      const other = await refusal(() => add(arange(3), 1))
+      return { none, kind, other, sum: arange(2).toArray() }
+    })
+    refused(none, 'ERR_UNSUPPORTED', /math is true, and samebytes\/math is not imported/)
+    refused(kind, 'ERR_ARGUMENT', /math is 5; true, false, a URL/, 'TypeError')
+    refused(other, 'ERR_FORMAT', /not the one for arithmetic/)
+    assert.deepEqual(sum, [0, 1])
+  }],
   ['takes a URL, a string, a Response, bytes and a module', async (page, fresh) => {
     const sources = [
       () => new URL(PLAIN, location.href), () => PLAIN, () => fetch(PLAIN),

@@ -1,6 +1,7 @@
 // Starts the package and runs the tests, in the page. run.js says what and hears of every event by note().
 import * as samebytes from '/dist/samebytes.mjs'
 import * as samebytesModule from '/dist/samebytes-module.mjs'
+import * as samebytesMath from '/dist/samebytes-math.mjs'
 import * as second from '/second/samebytes.mjs'
 import { files } from 'tests'
 import { titleOf, reasonOf, describeError } from '../describe'
@@ -12,9 +13,11 @@ const { wanted, init, timeout, grep, skipped } = globalThis.RUN
 const note = entry => globalThis.note(JSON.stringify(entry))
 
 await samebytes.init(init)
+await samebytesMath.init()
 await second.init()
 globalThis.samebytes = { ...samebytes }
 globalThis.samebytesModule = samebytesModule
+globalThis.samebytesMath = { ...samebytesMath }
 globalThis.otherSamebytes = { ...second }
 
 const { mocha } = globalThis

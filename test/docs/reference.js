@@ -1,17 +1,19 @@
 'use strict'
-// Writes docs/api.md from the JSDoc of js/, and docs/c-api.md from src/samebytes.h.
+// Writes docs/api.md from the JSDoc of js/, docs/c-api.md from src/samebytes.h, and js/math/functions.js, js/math.js and js/math.mjs from src/math/ops.def.
 //
-//   node test/docs/reference.js            writes both
+//   node test/docs/reference.js            writes them
 //   node test/docs/reference.js --check    says which is stale, and writes none
 
 const fs = require('node:fs')
 const path = require('node:path')
 const { apiPage } = require('./api-page')
 const { headerPage } = require('./header-page')
+const { mathFunctions, mathEntry, mathModule } = require('./math-functions')
 
 const ROOT = path.join(__dirname, '..', '..')
 
-const PAGES = { 'docs/api.md': apiPage, 'docs/c-api.md': headerPage }
+// The functions first: the reference has them.
+const PAGES = { 'js/math/functions.js': mathFunctions, 'js/math.js': mathEntry, 'js/math.mjs': mathModule, 'docs/api.md': apiPage, 'docs/c-api.md': headerPage }
 
 const isCheck = process.argv.includes('--check')
 for (const [file, make] of Object.entries(PAGES)) {

@@ -411,7 +411,7 @@ async function testInstalled (app, version) {
   assert.equal(await run(app, [process.execPath, '-p', "const { backend, tensor } = require('samebytes'); backend() + tensor([1, 2]).tolist()"]), 'native1,2\n')
   const sums = readSums(app)
   const listed = sums.trimEnd().split('\n').map(line => line.slice(66))
-  const expected = ['linux-arm64', 'linux-x64-musl', `${process.platform}-${process.arch}`].flatMap(place => ['libsamebytes.so.1', 'samebytes.node'].map(name => `prebuilds/${place}/${name}`))
+  const expected = ['linux-arm64', 'linux-x64-musl', `${process.platform}-${process.arch}`].flatMap(place => ['libsamebytes.so.1', 'samebytes.node', 'samebytes_math.node'].map(name => `prebuilds/${place}/${name}`))
   for (const name of [...expected, 'dist/samebytes.wasm', 'dist/samebytes-shared.wasm', 'dist/samebytes-parsers.wasm', 'dist/samebytes.mjs']) assert.ok(listed.includes(name), name)
   const isBinary = file => { const start = fs.readFileSync(path.join(root, file)).subarray(0, 4).toString('latin1'); return start === '\x7fELF' || start === '\0asm' }
   const files = fs.readdirSync(root, { recursive: true }).filter(name => fs.statSync(path.join(root, name)).isFile())
@@ -487,7 +487,7 @@ function testReport (text, tarball) {
   found(`Version: ${RELEASED}\n`)
   found('What is new:\n  - New.\n')
   for (const place of ['linux-x64', 'linux-arm64', 'linux-x64-musl']) {
-    for (const name of ['samebytes.node', 'libsamebytes.so.1']) assert.match(text, new RegExp(`^  prebuilds/${place}/${name}: \\d+ bytes, at most \\d+$`, 'm'))
+    for (const name of ['samebytes.node', 'samebytes_math.node', 'libsamebytes.so.1']) assert.match(text, new RegExp(`^  prebuilds/${place}/${name}: \\d+ bytes, at most \\d+$`, 'm'))
   }
   assert.match(text, /^ {2}the tarball without device code: \d+ bytes, at most \d+$/m)
   assert.match(text, /^ {2}[0-9a-f]{64} {2}dist\/samebytes\.wasm$/m)

@@ -80,11 +80,11 @@ async function pack () {
 }
 
 const NEEDED = [
-  'LICENSE', 'README.md', 'CHANGELOG.md', 'package.json', 'js/index.js', 'js/index.mjs', 'js/module.js', 'js/module.mjs',
+  'LICENSE', 'README.md', 'CHANGELOG.md', 'package.json', 'js/index.js', 'js/index.mjs', 'js/module.js', 'js/module.mjs', 'js/math.js', 'js/math.mjs',
   'js/interop/native-paths.js', 'js/interop/native-paths.mjs', 'js/cli/build.js', 'js/cli/samebytes.js', 'js/inspect.js', 'js/inspect.mjs', 'python/samebytes_cuda.py', 'python/samebytes/__init__.py', 'python/samebytes/cuda.py',
-  'types/index.d.ts', 'types/index.d.mts', 'types/module.d.ts', 'types/module.d.mts', 'types/interop/native-paths.d.ts', 'types/interop/native-paths.d.mts',
+  'types/index.d.ts', 'types/index.d.mts', 'types/module.d.ts', 'types/module.d.mts', 'types/math.d.ts', 'types/math.d.mts', 'types/interop/native-paths.d.ts', 'types/interop/native-paths.d.mts',
   'dist/samebytes.mjs', 'dist/samebytes-inline.mjs', 'dist/samebytes-module.mjs', 'dist/samebytes-inline-module.mjs', 'dist/samebytes-inspect.mjs',
-  'dist/samebytes.wasm', 'dist/samebytes-shared.wasm', 'dist/samebytes-parsers.wasm',
+  'dist/samebytes.wasm', 'dist/samebytes-shared.wasm', 'dist/samebytes-parsers.wasm', 'dist/samebytes-math.wasm', 'dist/samebytes-math-shared.wasm',
   'src/samebytes.h', 'src/samebytes_dlpack.h', 'src/samebytes_napi.h', 'src/samebytes_torch.h',
   'src/core/tensor.c', 'src/kernels/casts.inc', 'src/bind/exports.def', 'src/cuda/driver.c', 'prebuilds/binding.gyp', 'prebuilds/SHA256SUMS', 'prebuilds/sbom.cdx.json', 'docs/README.md', 'docs/api.md', 'docs/c-api.md', 'docs/install.md'
 ]
@@ -93,7 +93,7 @@ async function testContents () {
   const { out } = await run(['tar', '-tzf', tarball])
   const list = out.trim().split('\n').map(name => name.replace(/^package\//, ''))
   const platforms = options.full ? [PLATFORM, 'linux-arm64', 'linux-x64-musl'] : [PLATFORM]
-  const binaries = platforms.flatMap(name => ['samebytes.node', 'libsamebytes.so.1'].map(file => `prebuilds/${name}/${file}`))
+  const binaries = platforms.flatMap(name => ['samebytes.node', 'samebytes_math.node', 'libsamebytes.so.1'].map(file => `prebuilds/${name}/${file}`))
   // Where nvcc is; else the package has none, and cuda.whyNot() says so.
   const code = findCompiler() ? modules.flatMap(name => [`prebuilds/cuda/${name}.fatbin`, `prebuilds/cuda/${name}.ptx`]) : []
   assert.deepEqual([...NEEDED, ...binaries, ...code].filter(name => !list.includes(name)), [], 'missing')
@@ -276,6 +276,8 @@ async function testPermissions ({ title, command }, name) {
 async function testAddon () {
   const cwd = appOf('here')
   const compiler = process.env.CC || 'gcc'
+  const sum = "require('samebytes/math').add(require('samebytes').tensor([1, 2]), 3).toArray().join()"
+  assert.equal((await run([process.execPath, '-p', sum], { cwd })).out.trim(), '4,5')
   const { include, library } = JSON.parse((await run([process.execPath, '-p', "JSON.stringify(require('samebytes/native'))"], { cwd })).out)
   const flags = ['-std=gnu11', '-Wall', '-Wextra', '-Werror', '-O2', `-I${include}`]
   fs.mkdirSync(path.join(cwd, 'build', 'Release'), { recursive: true })
@@ -501,7 +503,7 @@ async function testFromSource ({ title, command, bin }, name) {
     const gyp = { npm_config_node_gyp: path.join(ROOT, 'node_modules', 'node-gyp', 'bin', 'node-gyp.js') }
     const { out } = await run([...command, path.join(cwd, 'node_modules', '.bin', 'samebytes-build')], { cwd, bin, env: gyp })
     assert.match(out, new RegExp(`made .*/prebuilds/${PLATFORM}/samebytes\\.node\n$`))
-    assert.deepEqual(fs.readdirSync(path.join(binaries, PLATFORM)).sort(), ['libsamebytes.so.1', 'samebytes.node'])
+    assert.deepEqual(fs.readdirSync(path.join(binaries, PLATFORM)).sort(), ['libsamebytes.so.1', 'samebytes.node', 'samebytes_math.node'])
     assert.equal((await run([...command, 'esm.mjs', 'native'], { cwd })).out, 'done on native\n')
     await run([...command, 'subpaths.cjs'], { cwd })
   })

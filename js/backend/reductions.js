@@ -1,0 +1,110 @@
+'use strict'
+// Calls of reductions, by the core's call buffer.
+
+const { Object, arrayMap, newList } = require('../base/primordials')
+const { frame, held, check, put, putList, putScalar, RESULTS, ARGS } = require('./call-buffer')
+const { checkAttached, stage, unstage } = require('./staging')
+const { countStaged } = require('./storage')
+const { tables, rows, call, checkHost } = require('./math')
+
+/** @typedef {InstanceType<typeof import('./layout').Layout>} Layout */
+
+/** Number of each reduction, by its name in C. @type {Record<string, number>} */
+const reductions = Object.fromEntries(arrayMap(tables.reductions, (/** @type {string} */ name, index) => [name, index]))
+
+/** Results' dtypes by reduction, source and dtype asked for. @type {number[]} */
+const known = newList()
+
+/**
+ * The dtype of a reduction's result.
+ *
+ * @param {number} op
+ * @param {number} from  the source's dtype
+ * @param {number} asked  a dtype, or NONE
+ * @returns {number}
+ * @throws ERR_DTYPE, ERR_CAST · {TypeError} ERR_ARGUMENT the reduction takes no dtype
+ */
+function reductionType (op, from, asked) {
+  const key = op << 12 | from << 6 | (asked + 1)
+  if (known[key] !== undefined) return known[key]
+  const { f64 } = frame
+  f64[ARGS] = op
+  f64[ARGS + 1] = from
+  f64[ARGS + 2] = asked
+  call(rows.reduction_type)
+  check()
+  known[key] = frame.f64[RESULTS]
+  return known[key]
+}
+
+/**
+ * Calls C on a target and a source, with axes and numbers.
+ *
+ * @param {number} row
+ * @param {Layout} to  writable; gets the result
+ * @param {Layout} from
+ * @param {readonly number[]} axes
+ * @param {readonly number[]} numbers
+ * @param {number} value  a scalar
+ */
+function callOn (row, to, from, axes, numbers, value) {
+  checkHost(to)
+  checkHost(from)
+  const target = stage(to)
+  /** @type {Layout | null} */
+  let source = null
+  try {
+    source = stage(from)
+    if (target !== to) checkAttached(from.storage)
+    held.a = target
+    held.b = source
+    put(0, target)
+    put(1, source)
+    let at = putList(ARGS, axes)
+    for (let i = 0; i < numbers.length; i++) frame.f64[at++] = numbers[i]
+    putScalar(at, value)
+    call(row)
+    held.a = held.b = null
+    check()
+    if (frame.f64[RESULTS] > 0) countStaged(frame.f64[RESULTS])
+    unstage(target, to, true)
+  } catch (error) {
+    unstage(target, to, false)
+    throw error
+  } finally {
+    if (source !== null) unstage(source, from, false)
+  }
+}
+
+/**
+ * Computes a reduction.
+ *
+ * @param {number} op
+ * @param {Layout} to  writable; gets the result
+ * @param {Layout} from
+ * @param {readonly number[]} axes  each once, from 0 on
+ * @param {number} asked  a dtype, or NONE
+ * @param {number} casting
+ * @param {number} correction
+ * @throws ERR_SHAPE, ERR_BOUNDS, ERR_DTYPE, ERR_CAST, ERR_DISPOSED, ERR_DETACHED, ERR_READ_ONLY, ERR_OVERLAP, ERR_MEMORY, ERR_UNSUPPORTED a tensor is on a device
+ */
+function reduce (op, to, from, axes, asked, casting, correction) {
+  callOn(rows.reduce, to, from, axes, [op, asked, casting], correction)
+}
+
+/**
+ * Computes a cumulative sum or product.
+ *
+ * @param {number} op  the reduction that goes on
+ * @param {Layout} to  writable; of from's shape
+ * @param {Layout} from
+ * @param {number} axis  from 0 on
+ * @param {number} asked  a dtype, or NONE
+ * @param {number} casting
+ * @throws as reduce
+ */
+function cumulate (op, to, from, axis, asked, casting) {
+  callOn(rows.cumulate, to, from, [axis], [op, asked, casting], 0)
+}
+
+module.exports = { reductions, reductionType, reduce, cumulate }

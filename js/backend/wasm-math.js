@@ -1,0 +1,70 @@
+'use strict'
+// Arithmetic's WebAssembly module, over the memory of the main one, whose functions it calls. Each thread has an instance with data, a stack
+// and a table of its own, in a storage that its environment claims until it ends: C frees it then. No tensor is over it, and JavaScript
+// never drops it.
+
+const { JSON, Math, Uint8Array, typedFill } = require('../base/primordials')
+const { failure } = require('../base/errors')
+const { compile } = require('../runtime/wasm-modules')
+
+const STACK = 131072 // bytes; tiles take 45 KB
+const ALIGNMENT = 64 // of the data, and of the stack's end
+
+/** What the module wants, of its section dylink.0: two bytes of head, then numbers in LEB128. @param {import('../base/types').WasmModule} module */
+function needsOf (module) {
+  const section = WebAssembly.Module.customSections(/** @type {any} */ (module), 'dylink.0')[0]
+  if (section === undefined) throw failure('ERR_FORMAT', 'the module is not the one for arithmetic (samebytes-math.wasm)')
+  const bytes = new Uint8Array(section)
+  let at = 2
+  const next = () => {
+    let value = 0
+    for (let shift = 0; ; shift += 7) {
+      const byte = bytes[at++]
+      value |= (byte & 127) << shift
+      if (byte < 128) return value
+    }
+  }
+  const nbytes = next()
+  const alignment = 2 ** next()
+  if (alignment > ALIGNMENT) throw failure('ERR_FORMAT', `the module's data is aligned to ${alignment} bytes; at most ${ALIGNMENT} are possible`)
+  return { nbytes, functions: next() }
+}
+
+/**
+ * Makes this thread's instance.
+ *
+ * @param {import('./wasm').Backend} backend
+ * @returns {{ tables: any, call: (row: number) => void }} its lists, and its calls by the call buffer
+ * @throws {RangeError} ERR_MEMORY · ERR_UNSUPPORTED the module is not there · ERR_FORMAT it is another one
+ */
+function openMath (backend) {
+  const module = compile(backend.group === null ? 'samebytes-math.wasm' : 'samebytes-math-shared.wasm')
+  const { nbytes, functions } = needsOf(module)
+  const place = backend.claimed(STACK + nbytes + ALIGNMENT)
+  const data = Math.ceil((place + STACK) / ALIGNMENT) * ALIGNMENT
+  typedFill(new Uint8Array(backend.current(), data, nbytes), 0) // what the module does not initialise is 0
+  const number = (/** @type {number} */ value, mutable = false) => new WebAssembly.Global({ value: 'i32', mutable }, value)
+  /** @type {any} */
+  const env = {
+    memory: backend.memory,
+    __memory_base: number(data),
+    __stack_pointer: number(data, true),
+    __table_base: number(0),
+    __indirect_function_table: new WebAssembly.Table({ element: 'anyfunc', initial: functions })
+  }
+  const wanted = WebAssembly.Module.imports(/** @type {any} */ (module))
+  for (let i = 0; i < wanted.length; i++) {
+    const { name, kind } = wanted[i]
+    if (kind === 'function') env[name] = backend.exports[name]
+  }
+  try {
+    const { exports } = new WebAssembly.Instance(/** @type {any} */ (module), { env })
+    const { sb_math_call: call, sb_math_tables: tables } = /** @type {any} */ (exports)
+    return { tables: JSON.parse(backend.textAt(tables())), call }
+  } catch (error) {
+    if (!(error instanceof WebAssembly.LinkError)) throw error
+    throw failure('ERR_FORMAT', `the module for arithmetic is not of this build: ${error.message}`)
+  }
+}
+
+module.exports = { openMath }

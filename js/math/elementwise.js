@@ -1,0 +1,117 @@
+'use strict'
+// Elementwise functions: reads tensors, scalars and options, makes the result, calls C. functions.js has their names.
+
+const { arrayJoin, arrayMap } = require('../base/primordials')
+const { failure } = require('../base/errors')
+const { show } = require('../base/validate')
+const { NONE, resultOf: dtypeOfResult, elementwise } = require('../backend/math')
+const { allocated, denseLayout, isSameShape } = require('../layout/layouts')
+const { checkOut } = require('../copy/results')
+const { Tensor, tensorOf, wrap, resultOf } = require('../tensor/tensor')
+const scalars = require('./scalars')
+
+/** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
+/** @typedef {import('../backend/math').Scalar} Scalar */
+/** What options ask for. @typedef {ReturnType<typeof resultOf>} Asked */
+
+/** @param {Asked} options @returns {number} the dtype that operands are converted to first, or NONE */
+const askedOf = ({ dtype }) => dtype === undefined ? NONE : dtype.index
+
+/**
+ * The shape of a result.
+ *
+ * @param {number[]} a
+ * @param {number[]} b
+ * @returns {number[]}
+ */
+function broadcast (a, b) {
+  if (isSameShape(a, b)) return a
+  const isLonger = a.length >= b.length
+  const long = isLonger ? a : b
+  const short = isLonger ? b : a
+  const rest = long.length - short.length
+  return arrayMap(long, (n, d) => {
+    const m = d < rest ? 1 : short[d - rest]
+    if (n !== m && n !== 1 && m !== 1) throw failure('ERR_SHAPE', `[${arrayJoin(a)}] and [${arrayJoin(b)}] do not broadcast: axis ${d - long.length} has ${n} and ${m} elements`)
+    return n === 1 ? m : n
+  })
+}
+
+/**
+ * @param {number} op
+ * @param {Layout} a
+ * @param {Layout | null} b
+ * @param {Layout | null} c
+ * @param {number[]} shape
+ * @param {Asked} options
+ * @param {Scalar} [scalar]
+ * @param {number} [place]
+ * @returns {Tensor}
+ */
+function computed (op, a, b, c, shape, options, scalar, place) {
+  const { out, casting } = options
+  const asked = askedOf(options)
+  if (out !== undefined) {
+    const to = Tensor.writableOf(out)
+    checkOut(to, shape, undefined)
+    elementwise(op, to, a, b, c, asked, casting, scalar, place)
+    return out
+  }
+  const result = dtypeOfResult(op, a.dtype, b === null ? a.dtype : b.dtype, c === null ? a.dtype : c.dtype, asked)
+  const made = allocated(denseLayout(result, shape))
+  elementwise(op, made, a, b, c, asked, casting, scalar, place)
+  return wrap(made)
+}
+
+/**
+ * A function of one tensor. What the caller's code runs in, options and scalars, is read before tensors are looked at; so it is below.
+ *
+ * @param {number} op
+ * @param {unknown} x
+ * @param {unknown} opts
+ * @returns {any}
+ */
+function unary (op, x, opts) {
+  tensorOf(x, 'x')
+  const options = resultOf(opts)
+  const a = Tensor.attachedOf(/** @type {Tensor} */ (x))
+  return computed(op, a, null, null, a.shape, options)
+}
+
+/**
+ * A function of two tensors, or of a tensor and a scalar.
+ *
+ * @param {number} op
+ * @param {unknown} x1
+ * @param {unknown} x2
+ * @param {unknown} opts
+ * @param {string} [name]  of x2, for messages
+ * @returns {any}
+ */
+function binary (op, x1, x2, opts, name = 'x2') {
+  if (!Tensor.isTensor(x1)) return besideScalar(op, x2, 'x1', x1, 0, opts)
+  if (!Tensor.isTensor(x2)) return besideScalar(op, x1, name, x2, 1, opts)
+  const options = resultOf(opts)
+  const a = Tensor.attachedOf(x1)
+  const b = Tensor.attachedOf(x2)
+  return computed(op, a, b, null, broadcast(a.shape, b.shape), options)
+}
+
+/**
+ * @param {number} op
+ * @param {unknown} x
+ * @param {string} name  of the scalar
+ * @param {unknown} value
+ * @param {0 | 1} place  the scalar's
+ * @param {unknown} opts
+ * @returns {Tensor}
+ */
+function besideScalar (op, x, name, value, place, opts) {
+  const scalar = scalars.read(name, value)
+  if (!Tensor.isTensor(x)) throw failure('ERR_ARGUMENT', `${place === 0 ? 'x2' : 'x1'} is ${show(x)}, and ${name} ${show(value)}; one of them has to be a tensor`)
+  const options = resultOf(opts)
+  const a = Tensor.attachedOf(x)
+  return computed(op, a, null, null, a.shape, options, scalars.taken(name, op, a.dtype, askedOf(options), scalar), place)
+}
+
+module.exports = { unary, binary, computed, broadcast }

@@ -1,0 +1,134 @@
+'use strict'
+// JavaScript's scalars beside tensors: a scalar takes the dtype that is computed in, and has to fit it, as in fill.
+
+const { BigInt, Math, Number, arrayMap } = require('../base/primordials')
+const ffi = require('../backend/calls')
+const { failure } = require('../base/errors')
+const { show } = require('../base/validate')
+const { NONE, tables, resultOf } = require('../backend/math')
+const { dtypes, dtypeOf } = require('../backend/dtypes')
+const { denseLayout, allocated, written } = require('../layout/layouts')
+const { pairOf } = require('../layout/values')
+
+/** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
+/** @typedef {import('../backend/math').Scalar} Scalar */
+
+const FLOAT32 = dtypeOf('float32').index
+const INT64 = dtypeOf('int64').index
+const UINT64 = dtypeOf('uint64').index
+
+/** By dtype: is it of integers? */
+const isWhole = arrayMap(dtypes, ({ kind }) => kind === 'SIGNED' || kind === 'UNSIGNED')
+
+/** By dtype: the largest number that it takes, and below the smallest one. A float takes infinities as well; 64-bit integers take other numbers as bigint. */
+const most = arrayMap(dtypes, ({ index, kind, itemsize }) => {
+  if (kind === 'FLOATING') return ffi.finfo(index).max
+  if (kind === 'COMPLEX') return Infinity
+  if (kind === 'BOOLEAN') return 1
+  return Math.min(2 ** (8 * itemsize - (kind === 'SIGNED' ? 1 : 0)) - 1, Number.MAX_SAFE_INTEGER)
+})
+const least = arrayMap(dtypes, ({ kind, itemsize }, i) => kind === 'SIGNED' ? (itemsize < 8 ? -most[i] - 1 : -most[i]) : kind === 'FLOATING' || kind === 'COMPLEX' ? -most[i] : 0)
+
+/** By function: what its operands become. @type {string[]} */
+const domains = arrayMap(tables.ops, (/** @type {any} */ row) => row === null ? '' : row[2])
+const compares = arrayMap(domains, domain => domain === 'ORDER' || domain === 'EQUALITY')
+const givesFloats = arrayMap(domains, domain => domain === 'FLOAT' || domain === 'DIVISION')
+const isLogic = arrayMap(domains, domain => domain === 'LOGIC')
+
+/**
+ * @param {number} dtype
+ * @param {number | boolean | bigint} x
+ * @returns {boolean}
+ */
+function fits (dtype, x) {
+  if (typeof x === 'number') {
+    if (!isWhole[dtype]) return (x <= most[dtype] && x >= least[dtype]) || !Number.isFinite(x)
+    return x <= most[dtype] && x >= least[dtype] && Math.floor(x) === x
+  }
+  if (typeof x === 'boolean') return true
+  const { kind, itemsize } = dtypes[dtype]
+  if (kind === 'SIGNED') return BigInt.asIntN(8 * itemsize, x) === x
+  if (kind === 'UNSIGNED') return BigInt.asUintN(8 * itemsize, x) === x
+  return kind === 'COMPLEX' || fits(dtype, Number(x))
+}
+
+/** @param {number} dtype @param {Scalar} x */
+const takes = (dtype, x) => typeof x === 'object' ? dtypes[dtype].kind === 'COMPLEX' : fits(dtype, x)
+
+/**
+ * Reads a scalar: afterwards no code of the caller's is left to run.
+ *
+ * @param {string} name  of the argument
+ * @param {unknown} value
+ * @returns {Scalar}
+ * @throws ERR_ARGUMENT
+ */
+function read (name, value) {
+  const type = typeof value
+  if (type === 'number' || type === 'boolean' || type === 'bigint') return /** @type {Scalar} */ (value)
+  const pair = pairOf(value)
+  if (pair === null) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a tensor, a number or [re, im] was expected`)
+  return pair
+}
+
+/**
+ * What a scalar becomes beside a tensor of a dtype.
+ *
+ * @param {string} name  of the argument
+ * @param {number} op
+ * @param {number} dtype  the tensor's
+ * @param {number} asked  that operands are converted to, or NONE
+ * @param {Scalar} value
+ * @returns {Scalar}
+ * @throws ERR_CAST it does not fit · ERR_DTYPE the function is not for the tensor's dtype
+ */
+function taken (name, op, dtype, asked, value) {
+  if (isLogic[op]) return typeof value === 'object' ? value[0] !== 0 || value[1] !== 0 : value !== 0 && value !== false && value !== 0n
+  if (compares[op] && asked === NONE) return typeof value === 'bigint' && !fits(INT64, value) && !fits(UINT64, value) ? Number(value) : value // C compares values
+  let to = asked === NONE ? dtype : asked
+  if (isWhole[to] && givesFloats[op]) to = FLOAT32
+  if (typeof value === 'object') {
+    if (dtypes[to].kind === 'COMPLEX') return value
+  } else if (fits(to, value)) return value
+  resultOf(op, dtype, dtype, dtype, asked) // a dtype that the function is not for is the better answer
+  throw misfit(name, value, to)
+}
+
+/**
+ * @param {string} name
+ * @param {Scalar} value
+ * @param {number} dtype
+ */
+function misfit (name, value, dtype) {
+  const text = typeof value === 'object' ? `[${value[0]}, ${value[1]}]` : show(value)
+  return failure('ERR_CAST', `${name} is ${text}, which does not fit ${dtypes[dtype].name}; { dtype: '${better(value, dtype)}' } converts operands first`)
+}
+
+/**
+ * A dtype that takes a scalar.
+ *
+ * @param {Scalar} value
+ * @param {number} dtype  that does not
+ * @returns {string}
+ */
+function better (value, dtype) {
+  if (typeof value === 'object') return dtypes[dtype].itemsize < 8 ? 'complex64' : 'complex128'
+  if (!isWhole[dtype] || dtypes[dtype].itemsize === 8) return 'float64'
+  if (typeof value === 'number' && !Number.isInteger(value)) return 'float32'
+  const wider = dtypes[dtype].name === 'uint32' ? 'int64' : fits(dtypeOf('int32').index, value) ? 'int32' : 'int64'
+  return fits(dtypeOf(wider).index, value) ? wider : 'float64'
+}
+
+/**
+ * @param {Scalar} value  that fits
+ * @param {number} dtype
+ * @returns {Layout} 0-d, over new bytes; release gives them back
+ */
+function ofValue (value, dtype) {
+  return written(allocated(denseLayout(dtype, [])), layout => ffi.fill(layout, value))
+}
+
+/** @param {Layout} layout  of ofValue */
+const release = layout => ffi.backend.release(layout.storage)
+
+module.exports = { read, takes, taken, misfit, ofValue, release }

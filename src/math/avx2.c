@@ -1,0 +1,21 @@
+/* The level avx2: the compiler's vectors of 256 bits. */
+#include "math/math.h"
+
+#if defined(__x86_64__)
+/* For this file's functions only, whatever the build's flags. */
+# if defined(__clang__)
+#  pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
+# else
+#  pragma GCC push_options
+#  pragma GCC target("avx2")
+# endif
+
+# define LEVEL avx2
+# include "math/level.inc"
+
+# if defined(__clang__)
+#  pragma clang attribute pop
+# else
+#  pragma GCC pop_options
+# endif
+#endif

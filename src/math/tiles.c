@@ -1,0 +1,259 @@
+/* Walks over operands of any layout in tiles: boxes of at most TILE_BYTES an operand. Where an operand's elements lie side by side in
+ * the tile, the loop reads or writes them where they are; else the core's copies, which know layouts, gather them first into
+ * memory of this thread, or put the result in place, and convert on the way. Each element is computed from its own sources alone, so the
+ * bits depend on no layout, and on no number of threads. */
+#include <string.h>
+
+#include "math/math.h"
+
+#define TILE_BYTES 8192     /* of an operand */
+#define SIDE 64             /* elements of a tile's row where an operand is transposed */
+#define LEAST_RUN 32        /* elements side by side: a loop's call costs as much as that */
+#define PART_COST (1 << 16) /* additions that are worth a part for a thread */
+
+/* One operand's share of a tile. */
+typedef struct side {
+  bool is_direct;
+  int64_t size, from_size;       /* bytes of an element as the loop has it, and in the tensor */
+  int64_t run;                   /* elements side by side in the tile, in the loop's order */
+  const char *last;              /* what is staged; NULL: nothing yet */
+  int64_t staged_n[SB_MAX_DIMS]; /* for which shape */
+} side;
+
+typedef struct walk {
+  const sb__math_work *work;
+  sb__plan plan;              /* dimensions merged */
+  int32_t ndim;               /* of plan.outer */
+  int64_t chunk[SB_MAX_DIMS]; /* elements of a tile along each */
+  int64_t first, end;         /* along `split`: this part's */
+  int32_t split;              /* dimension whose indices threads share */
+  side side[SB__MATH_OPERANDS];
+} walk;
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* How many elements lie side by side, of a tile with these extents. */
+static int64_t run_of(const walk *w, int32_t k, const int64_t *n) {
+  int64_t run = 1;
+  for (int32_t d = w->ndim - 1; d >= 0; d--) {
+    if (n[d] == 1) continue;
+    if (w->plan.outer[d].step[k] != run * w->side[k].from_size) return run;
+    run *= n[d];
+  }
+  return run;
+}
+
+/* The dimension along which a source lies side by side, if it is not within the tile and the tile's rows are long: a box of both is read
+ * by whole cache lines. -1: none. */
+static int32_t other_side(const walk *w) {
+  const int32_t last = w->ndim - 1;
+  for (int32_t k = 1; k < w->work->count; k++) {
+    if (w->plan.outer[last].step[k] == w->side[k].from_size || !w->plan.outer[last].step[k])
+      continue;
+    for (int32_t d = 0; d < last; d++)
+      if (w->plan.outer[d].step[k] == w->side[k].from_size && w->plan.outer[d].n >= 8 &&
+          w->chunk[d] == 1)
+        return d;
+  }
+  return -1;
+}
+
+/* Chooses how large tiles are along each dimension. */
+static void choose_chunks(walk *w, int64_t most) {
+  int64_t size = 1;
+  for (int32_t d = w->ndim - 1; d >= 0; d--) {
+    w->chunk[d] = least(w->plan.outer[d].n, most / size);
+    if (w->chunk[d] < 1) w->chunk[d] = 1;
+    size *= w->chunk[d];
+  }
+  const int32_t other = w->ndim > 1 ? other_side(w) : -1;
+  if (other < 0) return;
+  for (int32_t d = 0; d < w->ndim; d++) w->chunk[d] = 1;
+  w->chunk[w->ndim - 1] = least(w->plan.outer[w->ndim - 1].n, SIDE);
+  w->chunk[other] = least(w->plan.outer[other].n, most / w->chunk[w->ndim - 1]);
+}
+
+static void choose_sides(walk *w) {
+  int64_t tile = 1, need = LEAST_RUN;
+  for (int32_t d = 0; d < w->ndim; d++) tile *= w->chunk[d];
+  need = least(need, tile);
+  for (int32_t k = 0; k < w->work->count; k++) {
+    side *s = &w->side[k];
+    s->run = run_of(w, k, w->chunk);
+    s->is_direct = w->work->dtype[k] == w->work->tensor[k]->dtype && s->run >= need;
+  }
+}
+
+/* The tile of operand k as a tensor of its own, or dense memory of its shape. */
+static void describe(const walk *w, const int64_t *n, int32_t k, bool dense, sb_dtype dtype,
+                     sb_tensor *out) {
+  int64_t stride = 1;
+  out->dtype = dtype;
+  out->ndim = w->ndim;
+  for (int32_t d = w->ndim - 1; d >= 0; d--) {
+    out->shape[d] = n[d];
+    out->strides[d] = dense ? stride : w->plan.outer[d].step[k] / w->side[k].from_size;
+    stride *= n[d];
+  }
+}
+
+/* Copies a tile between its place and memory of this thread. */
+static void move(const walk *w, const int64_t *n, int32_t k, char *place, char *memory,
+                 bool writes) {
+  sb_tensor there, here;
+  sb__plan plan;
+  const sb_dtype dtype = w->work->tensor[k]->dtype, used = w->work->dtype[k];
+  describe(w, n, k, false, dtype, &there);
+  describe(w, n, k, true, used, &here);
+  const sb_tensor *tensors[] = {writes ? &there : &here, writes ? &here : &there};
+  const sb__job job = {.plan = &plan,
+                       .base = {writes ? place : memory, writes ? memory : place},
+                       .to = tensors[0]->dtype,
+                       .from = tensors[1]->dtype};
+  sb__plan_make(2, tensors, false, &plan);
+  sb__run_job(&job);
+}
+
+/* Gathers a source's tile, unless it is the one that is there. */
+static void gather(walk *w, const int64_t *n, int32_t k, const char *place, char *memory) {
+  side *s = &w->side[k];
+  const size_t nbytes = (size_t)w->ndim * sizeof *n;
+  if (s->last == place && !memcmp(s->staged_n, n, nbytes)) return;
+  s->last = place;
+  memcpy(s->staged_n, n, nbytes);
+  move(w, n, k, (char *)(uintptr_t)place, memory, false);
+}
+
+/* Calls the loop for each stretch that lies side by side in all operands. */
+static void run_loop(const walk *w, const int64_t *n, char *const at[]) {
+  const int32_t count = w->work->count;
+  int64_t index[SB_MAX_DIMS], run = 1;
+  char *now[SB__MATH_OPERANDS];
+  int32_t outside = w->ndim; /* dimensions that are walked over */
+  for (int32_t d = w->ndim - 1; d >= 0; d--) {
+    bool goes_on = true;
+    for (int32_t k = 0; k < count; k++)
+      if (w->side[k].is_direct && n[d] > 1 &&
+          w->plan.outer[d].step[k] != run * w->side[k].from_size)
+        goes_on = false;
+    if (!goes_on) break;
+    run *= n[d];
+    outside = d;
+  }
+  for (int32_t d = 0; d < outside; d++) index[d] = 0;
+  for (int32_t k = 0; k < count; k++) now[k] = at[k];
+  for (;;) {
+    const char *const from[] = {now[1], count > 2 ? now[2] : NULL, count > 3 ? now[3] : NULL};
+    w->work->loop(now[0], from, run);
+    int32_t d = outside - 1;
+    for (int32_t k = 0; k < count; k++)
+      if (!w->side[k].is_direct) now[k] += run * w->side[k].size;
+    for (; d >= 0; d--) {
+      const bool more = ++index[d] < n[d];
+      for (int32_t k = 0; k < count; k++)
+        if (w->side[k].is_direct)
+          now[k] += more ? w->plan.outer[d].step[k] : -(n[d] - 1) * w->plan.outer[d].step[k];
+      if (more) break;
+      index[d] = 0;
+    }
+    if (d < 0) return;
+  }
+}
+
+static void run_tile(walk *w, const int64_t *n, char *const place[], char *const memory[]) {
+  char *at[SB__MATH_OPERANDS];
+  for (int32_t k = 0; k < w->work->count; k++) {
+    at[k] = w->side[k].is_direct ? place[k] : memory[k];
+    if (k && !w->side[k].is_direct) gather(w, n, k, place[k], memory[k]);
+  }
+  run_loop(w, n, at);
+  if (!w->side[0].is_direct) move(w, n, 0, place[0], memory[0], true);
+}
+
+/* All tiles of one part. */
+static void run_tiles(walk *w) {
+  char memory[SB__MATH_OPERANDS][TILE_BYTES] __attribute__((aligned(64)));
+  char *const at[] = {memory[0], memory[1], memory[2], memory[3]};
+  char *place[SB__MATH_OPERANDS];
+  int64_t index[SB_MAX_DIMS], n[SB_MAX_DIMS];
+  for (int32_t k = 0; k < w->work->count; k++) {
+    w->side[k].last = NULL;
+    place[k] = (char *)sb_tensor_data(w->work->tensor[k]) + w->plan.first[k];
+    if (w->ndim) place[k] += w->first * w->plan.outer[w->split].step[k];
+  }
+  for (int32_t d = 0; d < w->ndim; d++) index[d] = d == w->split ? w->first : 0;
+  for (;;) {
+    for (int32_t d = 0; d < w->ndim; d++) {
+      const int64_t end = d == w->split ? w->end : w->plan.outer[d].n;
+      n[d] = least(w->chunk[d], end - index[d]);
+    }
+    run_tile(w, n, place, at);
+    int32_t d = w->ndim - 1;
+    for (; d >= 0; d--) {
+      const int64_t begin = d == w->split ? w->first : 0;
+      const int64_t end = d == w->split ? w->end : w->plan.outer[d].n;
+      const int64_t next = index[d] + w->chunk[d];
+      const int64_t goes = next < end ? w->chunk[d] : begin - index[d];
+      for (int32_t k = 0; k < w->work->count; k++) place[k] += goes * w->plan.outer[d].step[k];
+      index[d] += goes;
+      if (next < end) break;
+    }
+    if (d < 0) return;
+  }
+}
+
+typedef struct shared_walk {
+  const walk *walk;
+  int count;
+} shared_walk;
+
+/* Parts end at whole tiles, so that no two threads share one. */
+static void run_part(void *context, int i) {
+  const shared_walk *shared = context;
+  walk mine = *shared->walk;
+  if (mine.ndim) {
+    const int64_t n = mine.plan.outer[mine.split].n, chunk = mine.chunk[mine.split];
+    const int64_t chunks = (n + chunk - 1) / chunk;
+    mine.first = chunks * i / shared->count * chunk;
+    mine.end = least(chunks * (i + 1) / shared->count * chunk, n);
+    if (mine.first >= mine.end) return;
+  }
+  const uint32_t mode = sb__float_mode_default();
+  run_tiles(&mine);
+  sb__float_mode_restore(mode);
+}
+
+/* Dimensions that are long are shared between threads, the outermost of them. */
+static int32_t split_of(const walk *w) {
+  int32_t best = 0;
+  int64_t most = 0;
+  for (int32_t d = 0; d < w->ndim; d++) {
+    const int64_t chunks = (w->plan.outer[d].n + w->chunk[d] - 1) / w->chunk[d];
+    if (chunks > most) best = d, most = chunks;
+  }
+  return best;
+}
+
+static int parts_of(const sb__math_work *work, int64_t numel) {
+  const int threads = sb__threads_now();
+  const int64_t parts = numel / PART_COST * work->cost;
+  if (threads < 2 || parts < 2) return 1;
+  return (int)least(parts, 4 * (int64_t)threads);
+}
+
+void sb__math_run(const sb__math_work *work) {
+  walk w = {.work = work};
+  int64_t widest = 1;
+  for (int32_t k = 0; k < work->count; k++) {
+    w.side[k].size = sb_dtype_itemsize(work->dtype[k]);
+    w.side[k].from_size = sb_dtype_itemsize(work->tensor[k]->dtype);
+    if (w.side[k].size > widest) widest = w.side[k].size;
+  }
+  sb__plan_merge(work->count, work->tensor, false, &w.plan);
+  w.ndim = w.plan.ndim;
+  choose_chunks(&w, TILE_BYTES / widest);
+  choose_sides(&w);
+  w.split = split_of(&w);
+  const int parts = parts_of(work, sb_tensor_numel(work->tensor[0]));
+  sb__parallel(parts, run_part, &(shared_walk){&w, parts});
+}

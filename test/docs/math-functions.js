@@ -1,0 +1,283 @@
+'use strict'
+// js/math/functions.js: a function for each row of src/math/ops.def, with its types, its words and an example.
+
+const fs = require('node:fs')
+const path = require('node:path')
+
+const ROOT = path.join(__dirname, '..', '..')
+const LIST = path.join(ROOT, 'src', 'math', 'ops.def')
+
+/** An example of each function, by its name in C. Each one runs in the tests. */
+const EXAMPLES = {
+  abs: 'abs(tensor([-1.5, 2])).toArray() // [1.5, 2]',
+  acos: 'acos(tensor([1])).toArray() // [0]',
+  acosh: 'acosh(tensor([1])).toArray() // [0]',
+  add: 'add(tensor([1, 2]), tensor([3, 4])).toArray() // [4, 6]',
+  asin: 'asin(tensor([0])).toArray() // [0]',
+  asinh: 'asinh(tensor([0])).toArray() // [0]',
+  atan: 'atan(tensor([0])).toArray() // [0]',
+  atan2: 'atan2(tensor([0, 0]), tensor([1, 2])).toArray() // [0, 0]',
+  atanh: 'atanh(tensor([0])).toArray() // [0]',
+  bitwise_and: "bitwiseAnd(tensor([6], 'uint8'), 3).toArray() // [2]",
+  bitwise_invert: "bitwiseInvert(tensor([1], 'uint8')).toArray() // [254]",
+  bitwise_left_shift: "bitwiseLeftShift(tensor([1, 3], 'uint8'), 2).toArray() // [4, 12]",
+  bitwise_or: "bitwiseOr(tensor([6], 'uint8'), 1).toArray() // [7]",
+  bitwise_right_shift: "bitwiseRightShift(tensor([-4], 'int8'), 1).toArray() // [-2]",
+  bitwise_xor: "bitwiseXor(tensor([6], 'uint8'), 3).toArray() // [5]",
+  ceil: 'ceil(tensor([1.2, -1.2])).toArray() // [2, -1]',
+  clip: 'clip(tensor([-1, 0.5, 2]), 0, 1).toArray() // [0, 0.5, 1]',
+  conj: "conj(tensor([[1, 2]], [1], 'complex64')).toArray() // [[1, -2]]",
+  copysign: 'copysign(tensor([1, 2]), tensor([-3, 4])).toArray() // [-1, 2]',
+  cos: 'cos(tensor([0])).toArray() // [1]',
+  cosh: 'cosh(tensor([0])).toArray() // [1]',
+  divide: "divide(tensor([1, 3], 'int32'), 2).toArray() // [0.5, 1.5]",
+  equal: 'equal(tensor([1, 2]), 2).toArray() // [false, true]',
+  erf: 'erf(tensor([0])).toArray() // [0]',
+  exp: 'exp(tensor([0, 1])).toArray() // [1, 2.7182817459106445]',
+  expm1: 'expm1(tensor([0])).toArray() // [0]',
+  floor: 'floor(tensor([1.8, -1.2])).toArray() // [1, -2]',
+  floor_divide: "floorDivide(tensor([7, -7], 'int32'), 2).toArray() // [3, -4]",
+  gelu: 'gelu(tensor([0])).toArray() // [0]',
+  greater: 'greater(tensor([1, 2, 3]), 2).toArray() // [false, false, true]',
+  greater_equal: 'greaterEqual(tensor([1, 2, 3]), 2).toArray() // [false, true, true]',
+  hypot: 'hypot(tensor([3]), tensor([4])).toArray() // [5]',
+  imag: "imag(tensor([[1, 2]], [1], 'complex64')).toArray() // [2]",
+  isfinite: 'isfinite(tensor([1, Infinity, NaN])).toArray() // [true, false, false]',
+  isinf: 'isinf(tensor([1, Infinity, NaN])).toArray() // [false, true, false]',
+  isnan: 'isnan(tensor([1, Infinity, NaN])).toArray() // [false, false, true]',
+  less: 'less(tensor([1, 2, 3]), 2).toArray() // [true, false, false]',
+  less_equal: 'lessEqual(tensor([1, 2, 3]), 2).toArray() // [true, true, false]',
+  log: 'log(tensor([1])).toArray() // [0]',
+  log10: 'log10(tensor([1, 1000])).toArray() // [0, 3]',
+  log1p: 'log1p(tensor([0])).toArray() // [0]',
+  log2: 'log2(tensor([1, 8])).toArray() // [0, 3]',
+  logaddexp: 'logaddexp(tensor([-Infinity]), tensor([1])).toArray() // [1]',
+  logical_and: 'logicalAnd(tensor([true, true]), tensor([true, false])).toArray() // [true, false]',
+  logical_not: 'logicalNot(tensor([true, false])).toArray() // [false, true]',
+  logical_or: 'logicalOr(tensor([true, false]), tensor([false, false])).toArray() // [true, false]',
+  logical_xor: 'logicalXor(tensor([true, true]), tensor([true, false])).toArray() // [false, true]',
+  maximum: 'maximum(tensor([1, NaN]), tensor([2, 0])).toArray() // [2, NaN]',
+  minimum: 'minimum(tensor([1, NaN]), tensor([2, 0])).toArray() // [1, NaN]',
+  multiply: 'multiply(tensor([1, 2]), 3).toArray() // [3, 6]',
+  negative: 'negative(tensor([1, -2])).toArray() // [-1, 2]',
+  nextafter: 'nextafter(tensor([0]), 1).toArray() // [1.401298464324817e-45]',
+  not_equal: 'notEqual(tensor([1, 2]), 2).toArray() // [true, false]',
+  positive: 'positive(tensor([1, -2])).toArray() // [1, -2]',
+  pow: 'pow(tensor([2, 3]), 2).toArray() // [4, 9]',
+  real: "real(tensor([[1, 2]], [1], 'complex64')).toArray() // [1]",
+  reciprocal: 'reciprocal(tensor([2, 4])).toArray() // [0.5, 0.25]',
+  relu: 'relu(tensor([-1, 2])).toArray() // [0, 2]',
+  remainder: "remainder(tensor([7, -7], 'int32'), 3).toArray() // [1, 2]",
+  round: 'round(tensor([0.5, 1.5, 2.4])).toArray() // [0, 2, 2]',
+  sigmoid: 'sigmoid(tensor([0])).toArray() // [0.5]',
+  sign: 'sign(tensor([-3, 0, 2])).toArray() // [-1, 0, 1]',
+  signbit: 'signbit(tensor([-1, -0, 2])).toArray() // [true, true, false]',
+  silu: 'silu(tensor([0])).toArray() // [0]',
+  sin: 'sin(tensor([0])).toArray() // [0]',
+  sinh: 'sinh(tensor([0])).toArray() // [0]',
+  sqrt: 'sqrt(tensor([4, 9])).toArray() // [2, 3]',
+  square: 'square(tensor([2, 3])).toArray() // [4, 9]',
+  subtract: 'subtract(tensor([3, 4]), tensor([1, 2])).toArray() // [2, 2]',
+  tan: 'tan(tensor([0])).toArray() // [0]',
+  tanh: 'tanh(tensor([0])).toArray() // [0]',
+  trunc: 'trunc(tensor([1.8, -1.8])).toArray() // [1, -1]',
+  where: 'where(tensor([true, false]), tensor([1, 2]), 0).toArray() // [1, 0]'
+}
+
+/** Of functions that the array API has not, where they are from. */
+const SOURCES = { erf: 'PyTorch special.erf', gelu: 'PyTorch gelu', relu: 'PyTorch relu', sigmoid: 'PyTorch sigmoid', silu: 'PyTorch silu' }
+
+/** Which dtypes a domain is for. */
+const DOMAINS = {
+  NUMBER: 'Integers, which wrap, floats and complex numbers.',
+  REAL: 'Integers, which wrap, and floats.',
+  DIVISION: 'Floats and complex numbers; integers give float32.',
+  FLOAT: 'Floats; integers give float32.',
+  WHOLE: 'Floats; integers stay as they are.',
+  POWER: 'Integers, which wrap, and floats.',
+  TEST: 'Integers, floats and complex numbers.',
+  BITS: 'bool and integers.',
+  INTEGER: 'Integers.',
+  LOGIC: 'All dtypes: what is not zero counts as true.',
+  EQUALITY: 'All dtypes, compared by value.',
+  ORDER: 'All dtypes but complex ones, compared by value.',
+  CHOICE: 'All dtypes.'
+}
+
+const camel = name => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase())
+
+/** @returns {{ name: string, js: string, count: number, domain: string, result: string, accuracy: string, text: string }[]} the rows of ops.def */
+function readRows () {
+  const text = fs.readFileSync(LIST, 'utf8')
+  const rows = [...text.matchAll(/^OP\((\w+),\s*(\d),\s*(\w+),\s*(\w+),\s*(\w+(?:\([\d.]+\))?),\s*((?:"(?:[^"\\]|\\.)*"\s*)+)\)/gm)]
+  if (rows.length !== text.split(/^OP\(/m).length - 1) throw new Error(`${LIST} has rows that ${__filename} cannot read`)
+  return rows.map(([, name, count, domain, result, accuracy, quoted]) => ({
+    name, js: camel(name), count: Number(count), domain, result, accuracy, text: quoted.split('"').filter((_, i) => i % 2 === 1).join('')
+  }))
+}
+
+const OPTIONS = ' * @param {MathOptions<E, O> | NameOf<E>} [opts]'
+const SHARED = {
+  options: '  dtype: operands are converted to it first · out: gets the result, and is returned · casting: of the result to out\'s dtype',
+  throws: ' * @throws {RangeError} ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_ARGUMENT, ERR_DTYPE, ERR_CAST a scalar, or the result, does not fit · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out'
+}
+
+/** The result's dtype, of the operands' one. */
+function resultOf ({ domain, result }, dtype) {
+  const asked = domain === 'CHOICE' ? dtype : `Or<E, ${dtype}>`
+  if (result === 'BOOL') return "Tensor<Or<O, 'bool'>>"
+  if (result === 'PART') return `Tensor<Or<O, RealOf<${asked}>>>`
+  return `Tensor<Or<O, ${domain === 'FLOAT' || domain === 'DIVISION' ? `Floated<${asked}>` : `Or<E, ${dtype}>`}>>`
+}
+
+/**
+ * One comment: templates of dtypes, [name, type, words] of parameters, the result.
+ *
+ * @param {string[]} words  lines
+ */
+function comment (words, templates, params, returns, rest, isOverload = true) {
+  return ['/**', ...words.map(line => line === '' ? ' *' : ` * ${line}`), ' *',
+    ...templates.map(name => ` * @template {DtypeName} ${name}`),
+    ' * @template {DtypeName} [E=never]', ' * @template {DtypeName} [O=never]',
+    ...isOverload ? [' * @overload'] : [],
+    ...params.map(([name, type, more = '']) => ` * @param {${type}} ${name}${more && `  ${more}`}`),
+    `${OPTIONS}${rest.length > 1 ? SHARED.options : ''}`,
+    ` * @returns {${returns}}`,
+    ...rest, ' */'].join('\n')
+}
+
+function wordsOf ({ text, domain, accuracy, result }) {
+  const sentence = `${text[0].toUpperCase()}${text.slice(1)}`
+  const exact = accuracy === 'EXACT' ? '' : ` ${accuracyOf(accuracy)}`
+  return [/^[xX]\d? [^a-z]/.test(sentence) || /^-/.test(sentence) ? `Computes ${text}.` : `${sentence}.`, '', `${DOMAINS[domain]}${result === 'PART' ? ' The parts of complex numbers are floats.' : ''}${exact}`]
+}
+
+/** What the list calls each accuracy. */
+function accuracyOf (accuracy) {
+  const [, kind, units] = /^(ULP|CLOSE)\(([\d.]+)\)$/.exec(accuracy) ?? []
+  if (units === undefined) throw new Error(`${__filename} does not know the accuracy ${accuracy}`)
+  return `float32 is ${kind === 'ULP' ? 'correctly rounded' : 'at most 0.501 units in the last place off'}, float64 less than ${units}${kind === 'ULP' ? ' units in the last place off' : ''}.`
+}
+
+const body = (js, names, call) => [
+  '/**', ...names.map(name => ` * @param {any} ${name}`), ' * @param {any} [opts]', ' * @returns {any}', ' */',
+  `function ${js} (${names.join(', ')}, opts) {`, `  return ${call}`, '}'].join('\n')
+
+function unary (row, last) {
+  const one = resultOf(row, 'D')
+  return [comment(wordsOf(row), ['D'], [['x', 'Tensor<D>']], one, last), body(row.js, ['x'], `unary(ops.${row.name}, x, opts)`)]
+}
+
+const MEET = ['Dtypes are promoted as by promoteTypes.']
+const SCALAR = ['A scalar takes the tensor\'s dtype, and has to fit it.']
+const AGAIN = [' * @throws as with one dtype']
+
+function binary (row, last) {
+  const isBool = row.result === 'BOOL'
+  return [
+    ...isBool ? [] : [comment(wordsOf(row), ['D'], [['x1', 'Tensor<D>'], ['x2', 'OfOne<D, Tensor<D>>', 'the two are broadcast']], resultOf(row, 'D'), last)],
+    comment(isBool ? wordsOf(row) : MEET, ['A', 'B'], [['x1', 'Tensor<A>'], ['x2', 'Tensor<B>', ...isBool ? ['the two are broadcast'] : []]], resultOf(row, 'Promote<A, B>'), isBool ? last : AGAIN),
+    comment(SCALAR, ['D'], [['x1', 'Tensor<D>'], ['x2', 'InputOf<D>']], resultOf(row, 'D'), AGAIN),
+    comment(SCALAR, ['D'], [['x1', 'InputOf<D>'], ['x2', 'Tensor<D>']], resultOf(row, 'D'), AGAIN),
+    body(row.js, ['x1', 'x2'], `binary(ops.${row.name}, x1, x2, opts)`)
+  ]
+}
+
+/** Those whose arguments are their own. */
+const OWN = {
+  where (row, last) {
+    const condition = ['condition', 'AnyTensor | boolean']
+    const told = [...condition, 'what is not zero counts as true']
+    return [
+      comment(wordsOf(row), ['D'], [told, ['x1', 'Tensor<D>'], ['x2', 'OfOne<D, Tensor<D>>', 'all three are broadcast']], resultOf(row, 'D'), last),
+      comment(MEET, ['A', 'B'], [condition, ['x1', 'Tensor<A>'], ['x2', 'Tensor<B>']], resultOf(row, 'Promote<A, B>'), AGAIN),
+      comment(SCALAR, ['D'], [condition, ['x1', 'Tensor<D>'], ['x2', 'InputOf<D>']], resultOf(row, 'D'), AGAIN),
+      comment(SCALAR, ['D'], [condition, ['x1', 'InputOf<D>'], ['x2', 'Tensor<D>']], resultOf(row, 'D'), AGAIN),
+      comment(['Two scalars have the dtype that full gives them.'], ['V'], [condition, ['x1', 'V'], ['x2', 'V']], 'Tensor<Or<O, Or<E, DtypeOfValue<V>>>>', AGAIN).replace('{DtypeName} V', '{Value} V'),
+      body('where', ['condition', 'x1', 'x2'], 'choices.where(condition, x1, x2, opts)')
+    ]
+  },
+  clip (row, last) {
+    const bound = 'a scalar takes x\'s dtype, and has to fit it; undefined or null: there is no bound'
+    return [
+      comment(wordsOf(row), ['D'], [['x', 'Tensor<D>'], ['[min]', 'OfOne<D, Tensor<D>> | InputOf<D> | null', bound], ['[max]', 'OfOne<D, Tensor<D>> | InputOf<D> | null', 'likewise; the three are broadcast']], resultOf(row, 'D'), last),
+      comment(MEET, ['D'], [['x', 'Tensor<D>'], ['min', 'AnyTensor | InputOf<D> | null | undefined'], ['max', 'AnyTensor | InputOf<D> | null | undefined']], 'Tensor<Or<O, Or<E, any>>>', AGAIN),
+      body('clip', ['x', 'min', 'max'], 'choices.clip(x, min, max, opts)')
+    ]
+  }
+}
+
+function functionOf (row) {
+  const example = EXAMPLES[row.name]
+  if (example === undefined) throw new Error(`${row.name} has no example in ${__filename}`)
+  const last = [SHARED.throws, ` * @see ${SOURCES[row.name] ?? `array API ${row.name}`}`, ' * @example', ` * ${example}`]
+  const parts = OWN[row.name]?.(row, last) ?? (row.count === 1 ? unary(row, last) : binary(row, last))
+  return parts.join('\n')
+}
+
+function mathFunctions () {
+  const rows = readRows()
+  return `'use strict'
+// Made from src/math/ops.def by \`npm run docs\`: a function for each row.
+
+const { ops } = require('../backend/math')
+const { unary, binary } = require('./elementwise')
+const choices = require('./choices')
+
+/** @import { Tensor } from '../tensor/tensor' */
+/** @import { AnyTensor, DtypeName, DtypeOfValue, Floated, InputOf, MathOptions, NameOf, OfOne, Or, Promote, RealOf, Value } from '../base/types' */
+
+${rows.map(functionOf).join('\n\n')}
+
+module.exports = {
+  ${rows.map(({ js }) => js).join(',\n  ')}
+}
+`
+}
+
+// ---- The entry files ----
+
+/** Files of js/math whose exports are public, functions.js apart. */
+const FILES = ['reductions']
+
+/** @returns {[string, string[]][]} files and names */
+function publicNames () {
+  const others = FILES.map(name => [name, path.join(ROOT, 'js', 'math', `${name}.js`)]).filter(([, file]) => fs.existsSync(file))
+  const namesIn = file => /module\.exports = \{([^}]*)\}/.exec(fs.readFileSync(file, 'utf8'))[1].split(',').map(name => name.trim()).filter(Boolean)
+  return [['backend/init-math', ['init']], ['math/functions', readRows().map(({ js }) => js)], ...others.map(([name, file]) => [`math/${name}`, namesIn(file)])]
+}
+
+const MADE = '// Made by `npm run docs`.'
+
+/** @param {string[]} names @returns {string} lines of at most 140 characters */
+function lines (names) {
+  const out = ['']
+  for (const name of names) {
+    if (out[out.length - 1].length + name.length > 130) out.push('')
+    out[out.length - 1] += `${out[out.length - 1] === '' ? '  ' : ' '}${name},`
+  }
+  return out.join('\n').slice(0, -1)
+}
+
+function mathEntry () {
+  const files = publicNames()
+  return `'use strict'
+// samebytes/math: arithmetic. ${MADE.slice(3)}
+
+${files.map(([file, names]) => `const {\n${lines(names)}\n} = require('./${file}')`).join('\n')}
+
+/** @template {import('./base/types').DtypeName} [D=any] @template {import('./base/types').DtypeName} [O=any] @typedef {import('./base/types').MathOptions<D, O>} MathOptions */
+
+module.exports = {
+  ${files.flatMap(([, names]) => names).join(',\n  ')}
+}
+`
+}
+
+const mathModule = () => `// The same functions for import as for require. ${MADE.slice(3)}
+export {
+${lines(publicNames().flatMap(([, names]) => names.map(name => name.split(':')[0])))}
+} from './math.js'
+`
+
+module.exports = { mathFunctions, mathEntry, mathModule, readRows }

@@ -1,0 +1,283 @@
+'use strict'
+// Reductions beside NumPy, and the same bits for every layout, number of threads and instruction set.
+const assert = require('node:assert/strict')
+const path = require('node:path')
+const { spawnSync } = require('node:child_process')
+const { tensor, zeros, backend, memory } = require('samebytes')
+const math = require('samebytes/math')
+const { python } = require('../copies')
+const { ROOT, childJson, fails, generator, hex, refusedUnchanged, skip } = require('../setup')
+
+const FLOATS = ['float32', 'float64', 'float16', 'bfloat16']
+const INTEGERS = ['uint8', 'int8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64']
+const NAMES = ['sum', 'prod', 'mean', 'var', 'std', 'min', 'max', 'any', 'all', 'countNonzero', 'argmax', 'argmin']
+const EPSILON = { float32: 2 ** -24, float64: 2 ** -50, float16: 2 ** -11, bfloat16: 2 ** -8 }
+
+/** A tensor of any layout: permuted, sliced, flipped or broadcast. */
+function arranged (random, dtype, extents, most) {
+  const { next, pick, shuffle } = random
+  const shape = Array.from({ length: next(most + 1) }, () => pick(extents))
+  const n = shape.reduce((a, b) => a * b, 1)
+  const values = Array.from({ length: n }, () => valueOf(random, dtype))
+  let t = tensor(values.map(x => dtype.endsWith('64') && dtype !== 'float64' && !dtype.startsWith('complex') ? BigInt(x) : x), { dtype }).reshape(shape)
+  if (next(2)) t = t.permute(shuffle(shape.map((_, d) => d)))
+  if (next(2) && shape.length > 0) t = t.slice(...t.shape.map(() => pick([':', ':', '::2', '::-1'])))
+  if (next(4) === 0) t = t.broadcastTo([pick([2, 3, 20]), ...t.shape])
+  return t
+}
+
+function valueOf ({ next, pick }, dtype) {
+  if (dtype === 'bool') return next(3) === 0
+  if (dtype.startsWith('complex')) return [next(200) / 64 - 1.5, next(200) / 64 - 1.5]
+  if (dtype.startsWith('uint')) return pick([0, next(200)])
+  if (dtype.startsWith('int')) return pick([0, next(200) - 100])
+  return pick([0, -0, next(1000) / 256 - 2, next(1000) / 256 - 2, next(1000) / 256 - 2])
+}
+
+function axisOf ({ next, pick, shuffle }, ndim, one) {
+  if (ndim === 0 || next(4) === 0) return null
+  const axis = next(ndim) - pick([0, ndim])
+  return one || next(2) ? axis : shuffle(Array.from({ length: ndim }, (_, d) => d)).slice(0, next(ndim + 1))
+}
+
+function makeCase (random) {
+  const name = random.pick(NAMES)
+  const isIndex = name.startsWith('arg')
+  const dtypes = [...FLOATS, ...INTEGERS, 'bool', ...['sum', 'mean', 'prod'].includes(name) ? ['complex64', 'complex128'] : []]
+  const dtype = random.pick(dtypes)
+  const t = random.next(3) ? arranged(random, dtype, [1, 2, 3, 5, 8], 4) : arranged(random, dtype, [1, 3, 17, 33, 70], 2)
+  return { t, name, dtype, axis: axisOf(random, t.ndim, isIndex), keepdims: random.next(2) === 1, correction: random.next(2) }
+}
+
+/** Cases as NumPy gets them: row-major bytes. */
+function sent ({ t, ...rest }) {
+  return { ...rest, shape: [...t.shape], bytes: Buffer.from(t.contiguous().bytes).toString('base64') }
+}
+
+function askNumpy (cases) {
+  const { status, stdout, stderr } = spawnSync(python(), [path.join(ROOT, 'test', 'python', 'reductions.py')], { input: JSON.stringify(cases.map(sent)), env: { ...process.env, LD_PRELOAD: '' }, encoding: 'utf8', maxBuffer: 1 << 28 })
+  assert.equal(status, 0, stderr)
+  return JSON.parse(stdout)
+}
+
+/** a number as NumPy's answer has it */
+const numberOf = text => text === 'nan' ? NaN : text === 'inf' ? Infinity : text === '-inf' ? -Infinity : Number(text)
+
+/** Is a value what NumPy has in long double, within what one rounding and the order of addition allow? */
+function assertClose (got, text, dtype, scale, what) {
+  if (typeof text === 'boolean') return assert.equal(got, text, what)
+  if (Array.isArray(text)) {
+    const size = Math.hypot(...text.map(numberOf)) // a part may be far less than the number
+    return text.forEach((part, i) => assertClose(got[i], part, dtype === 'complex64' ? 'float32' : 'float64', scale + size, what))
+  }
+  if (typeof got === 'bigint') return assert.equal(String(got), text, what)
+  const wanted = numberOf(text)
+  if (!(dtype in EPSILON) || !Number.isFinite(wanted)) return assert.ok(Object.is(got, wanted) || got === wanted, `${what}: ${got}, not ${wanted}`)
+  const most = Number.isFinite(got) ? Math.abs(wanted) * (EPSILON[dtype] * 1.001 + 2 ** -42) + scale * 2 ** -44 + (dtype === 'float16' ? 2 ** -24 : 0) : 0
+  assert.ok(Math.abs(got - wanted) <= most || (!Number.isFinite(got) && Math.abs(wanted) > 65000), `${what}: ${got}, not ${wanted}`)
+}
+
+const run = ({ t, name, axis, keepdims, correction }, more = {}) => math[name](t, { axis, keepdims, ...name === 'var' || name === 'std' ? { correction } : {}, ...more })
+
+const describeCase = ({ t, name, dtype, axis, keepdims, correction }) => JSON.stringify({ name, dtype, shape: t.shape, strides: t.strides, axis, keepdims, correction })
+
+describe('reductions beside NumPy', () => {
+  let random
+  before(function () {
+    if (!python()) skip(this, 'Python with NumPy is missing')
+    random = generator(27)
+  })
+
+  it('agree on 600 random tensors, axes, dtypes and layouts', () => {
+    const cases = Array.from({ length: 600 }, () => makeCase(random))
+    const expected = askNumpy(cases)
+    let results = 0
+    cases.forEach((one, i) => {
+      const what = describeCase(one)
+      const wanted = expected[i]
+      if (wanted === null) {
+        assert.throws(() => run(one), { code: 'ERR_SHAPE' }, what)
+        return
+      }
+      results++
+      const got = run(one)
+      assert.deepEqual([...got.shape], wanted.shape, what)
+      const values = got.reshape([got.size]).toArray()
+      wanted.values.forEach((text, k) => assertClose(values[k], text, got.dtype, one.name === 'prod' ? 0 : 4 * one.t.size, `${what} at ${k}`))
+    })
+    assert.ok(results > 550, `only ${results}`)
+  })
+})
+
+describe('cumulative functions beside NumPy', () => {
+  before(function () { if (!python()) skip(this, 'Python with NumPy is missing') })
+
+  it('agree on 300 random tensors, axes, dtypes and layouts', () => {
+    const random = generator(28)
+    const cases = Array.from({ length: 300 }, () => {
+      const name = random.pick(['cumulativeSum', 'cumulativeProd', 'diff'])
+      const dtype = random.pick([...FLOATS.slice(0, 2), ...INTEGERS, ...name === 'diff' ? [] : ['bool', 'float16', 'complex64']])
+      const t = random.next(2) ? arranged(random, dtype, [1, 2, 3, 5, 8], 4) : arranged(random, dtype, [1, 3, 17, 70, 130], 2)
+      return { t: t.ndim === 0 ? t.reshape([1]) : t, name, dtype, axis: random.next(Math.max(t.ndim, 1)), n: 1 + random.next(2) }
+    })
+    askNumpy(cases).forEach((wanted, i) => {
+      const { t, name, axis, n, ...rest } = cases[i]
+      const what = JSON.stringify({ name, axis, n, shape: t.shape, strides: t.strides, ...rest })
+      const got = math[name](t, { axis, ...name === 'diff' ? { n } : {} })
+      assert.deepEqual([...got.shape], wanted.shape, what)
+      const values = got.reshape([got.size]).toArray()
+      wanted.values.forEach((text, k) => assertClose(typeof values[k] === 'number' && !(got.dtype in EPSILON) ? BigInt(values[k]) : values[k], text, got.dtype, 8 * t.size, `${what} at ${k}`))
+    })
+  })
+
+  it('have axes, initial values and dtypes as the standard says', () => {
+    const t = tensor([[1, 2, 3], [4, 5, 6]])
+    assert.deepEqual(math.cumulativeSum(t, { axis: 0, includeInitial: true }).toArray(), [[0, 0, 0], [1, 2, 3], [5, 7, 9]])
+    assert.deepEqual(math.cumulativeProd(tensor([2, 3], 'uint8'), { includeInitial: true }).toArray(), [1n, 2n, 6n])
+    assert.equal(math.cumulativeSum(tensor([1, 2], 'uint8'), { dtype: 'float32' }).dtype, 'float32')
+    assert.deepEqual(math.cumulativeSum(tensor([[1, 2], [3, 4]], 'complex64')).toArray(), [[1, 2], [4, 6]])
+    fails(() => math.cumulativeSum(t), TypeError, 'ERR_ARGUMENT', /no axis/)
+    fails(() => math.cumulativeSum(t, { axis: 2 }), RangeError, 'ERR_BOUNDS', /axis 2/)
+    assert.deepEqual(math.cumulativeSum(t, { axis: 1, out: t }).toArray(), [[1, 3, 6], [4, 9, 15]])
+    assert.deepEqual(math.diff(tensor([1, 4, 9]), { prepend: tensor([0]), n: 2 }).toArray(), [2, 2])
+    assert.deepEqual(math.diff(tensor([1, 4]), { n: 3 }).toArray(), [])
+    fails(() => math.diff(t, { n: -1 }), RangeError, 'ERR_BOUNDS', /n is -1/)
+  })
+})
+
+describe('the same bits', () => {
+  const n = [3, 19, 1100]
+  /** The same elements in several layouts. */
+  const layouts = t => [t, t.permute([2, 0, 1]).contiguous().permute([1, 2, 0]), t.permute([1, 0, 2]).contiguous().permute([1, 0, 2]), t.permute([2, 1, 0]).contiguous().permute([2, 1, 0]), t.slice('::-1', '::-1', '::-1').contiguous().slice('::-1', '::-1', '::-1')]
+
+  for (const dtype of ['float32', 'float64', 'float16', 'complex64']) {
+    it(`of ${dtype}, whatever the layout`, () => {
+      const random = generator(5)
+      const isComplex = dtype === 'complex64'
+      const real = () => (random.next(2000) - 1000) / 7 * 2 ** (random.next(12) - 6)
+      const size = n[0] * n[1] * n[2]
+      const t = tensor(Array.from({ length: size }, () => isComplex ? [real(), real()] : real()), { dtype }).reshape(n)
+      for (const name of isComplex ? ['sum', 'mean'] : ['sum', 'mean', 'var', 'std', 'max', 'min', 'argmax', 'argmin', 'countNonzero', 'any']) {
+        for (const axis of name.startsWith('arg') ? [null, 0, 1, 2] : [null, 0, 1, 2, [0, 2], [1, 2], [0, 1]]) {
+          const [first, ...others] = layouts(t).map(each => hex(math[name](each, { axis })))
+          for (const other of others) assert.equal(other, first, `${name} ${axis}`)
+        }
+      }
+    })
+  }
+
+  it('of a row as of the column of its transpose, at every length to 1100', () => {
+    const random = generator(6)
+    const all = tensor(Float32Array.from({ length: 1100 * 16 }, () => (random.next(2000) - 1000) / 7), [16, 1100])
+    const wide = all.permute([1, 0]).contiguous()
+    for (let length = 1; length <= 1100; length += length < 70 ? 1 : 101) {
+      for (const name of ['sum', 'prod', 'var', 'max', 'argmin']) {
+        const rows = math[name](all.narrow(1, 0, length), { axis: 1 })
+        assert.equal(hex(rows), hex(math[name](wide.narrow(0, 0, length), { axis: 0 })), `${name} of ${length}`)
+        assert.equal(hex(math[name](all.narrow(0, 3, 1).narrow(1, 0, length))), hex(rows.narrow(0, 3, 1)), `${name} of ${length}`)
+      }
+    }
+  })
+
+  it('with any number of threads and any instruction set', async function () {
+    if (backend() !== 'native') skip(this, 'there are levels natively')
+    const program = `
+      const { tensor } = require('samebytes')
+      const math = require('samebytes/math')
+      const { hex } = require('./test/setup')
+      const values = new Float32Array(3 * 200 * 1111)
+      for (let i = 0, x = 1; i < values.length; i++) values[i] = (x = Math.imul(x, 1664525) + 1013904223 | 0) / 2 ** (20 + x % 9)
+      const made = []
+      for (const dtype of ['float32', 'float64', 'int16', 'uint8']) {
+        const t = tensor(values, [3, 200, 1111]).astype(dtype, { casting: 'unsafe' })
+        for (const name of ['sum', 'mean', 'std', 'max', 'argmin', 'countNonzero', 'prod']) for (const axis of [null, 0, 1, 2]) made.push(hex(math[name](t, { axis })))
+      }
+      console.log(JSON.stringify(require('crypto').createHash('sha256').update(made.join()).digest('hex')))`
+    const runs = []
+    for (const SAMEBYTES_ISA of ['scalar', 'avx2', 'avx512']) for (const SAMEBYTES_THREADS of ['1', '3']) runs.push(await childJson(program, { env: { SAMEBYTES_ISA, SAMEBYTES_THREADS, NODE_NO_WARNINGS: '1' } }))
+    assert.deepEqual(runs, runs.map(() => runs[0]))
+  })
+})
+
+describe('special cases of reductions', () => {
+  const nan = [NaN]
+  it('of no elements', () => {
+    const t = zeros([0, 3])
+    assert.deepEqual(math.sum(t, { axis: 0 }).toArray(), [0, 0, 0])
+    assert.deepEqual(math.prod(t, { axis: 0 }).toArray(), [1, 1, 1])
+    assert.deepEqual(math.prod(t.astype('complex64'), { axis: 0, keepdims: true }).toArray(), [[[1, 0], [1, 0], [1, 0]]])
+    assert.deepEqual(math.mean(t).toArray(), NaN)
+    assert.deepEqual(math.std(t, { axis: 0 }).toArray(), [NaN, NaN, NaN])
+    assert.equal(math.any(t).item(), false)
+    assert.equal(math.all(t).item(), true)
+    assert.equal(math.countNonzero(t).item(), 0)
+    assert.equal(math.sum(zeros([0], 'uint8')).item(), 0n)
+    for (const name of ['min', 'max', 'argmin', 'argmax']) fails(() => math[name](t, { axis: 0 }), RangeError, 'ERR_SHAPE', /no elements/)
+    assert.deepEqual([...math.max(t, { axis: 1 }).shape], [0])
+  })
+
+  it('of NaN, zeros and infinities', () => {
+    const t = tensor([1, NaN, 3, NaN])
+    for (const name of ['sum', 'prod', 'mean', 'var', 'std', 'min', 'max']) assert.deepEqual(math[name](t, { keepdims: true }).toArray(), nan, name)
+    assert.equal(math.argmax(t).item(), 1)
+    assert.equal(math.argmin(t).item(), 1)
+    assert.equal(math.any(tensor([NaN])).item(), true)
+    assert.equal(hex(math.max(tensor(new Float32Array(new Uint32Array([0xffc00001, 0]).buffer)))), '0000c07f')
+    assert.equal(hex(math.sum(tensor(new Float32Array(new Uint32Array([0xffc00001, 0]).buffer)))), '0000c07f')
+    assert.ok(Object.is(math.max(tensor([-0, 0, -0])).item(), 0))
+    assert.ok(Object.is(math.min(tensor([0, -0, 0])).item(), -0))
+    assert.equal(math.argmax(tensor([-1, -0, 0])).item(), 1)
+    assert.equal(math.argmin(tensor([1, 0, -0])).item(), 1)
+    assert.equal(math.sum(tensor([Infinity, 1])).item(), Infinity)
+    assert.ok(Number.isNaN(math.sum(tensor([Infinity, -Infinity])).item()))
+    assert.equal(math.sum(tensor([3e38, 3e38, -3e38])).item(), Math.fround(3e38))
+    assert.equal(math.var(tensor([5]), { correction: 1 }).item(), NaN)
+  })
+
+  it('give the dtypes that the documentation says', () => {
+    const dtypeOf = (name, dtype, opts) => math[name](zeros([2], dtype), opts).dtype
+    for (const dtype of ['bool', 'int8', 'int32', 'int64']) assert.equal(dtypeOf('sum', dtype), 'int64')
+    for (const dtype of ['uint8', 'uint64']) assert.equal(dtypeOf('prod', dtype), 'uint64')
+    assert.equal(dtypeOf('mean', 'int64'), 'float32')
+    assert.equal(dtypeOf('mean', 'int64', { dtype: 'float64' }), 'float64')
+    assert.equal(dtypeOf('sum', 'uint8', { dtype: 'float64' }), 'float64')
+    assert.equal(dtypeOf('argmax', 'float32', { dtype: 'int64' }), 'int64')
+    assert.equal(dtypeOf('countNonzero', 'float8_e5m2'), 'int32')
+    fails(() => dtypeOf('sum', 'float8_e5m2'), TypeError, 'ERR_DTYPE', /astype/)
+    fails(() => dtypeOf('max', 'complex64'), TypeError, 'ERR_DTYPE', /real numbers/)
+    fails(() => dtypeOf('max', 'float32', { dtype: 'float64' }), TypeError, 'ERR_ARGUMENT', /max takes no dtype/)
+    fails(() => dtypeOf('sum', 'float32', { dtype: 'int32' }), TypeError, 'ERR_CAST')
+    fails(() => dtypeOf('argmin', 'float32', { dtype: 'int16' }), TypeError, 'ERR_DTYPE', /int32 or int64/)
+    fails(() => dtypeOf('mean', 'float32', { dtype: 'int32' }), TypeError, 'ERR_DTYPE', /floats/)
+  })
+
+  it('refuse what is no axis', () => {
+    const t = zeros([2, 3])
+    fails(() => math.sum(t, { axis: 2 }), RangeError, 'ERR_BOUNDS', /axis 2 is outside 2 axes/)
+    fails(() => math.sum(t, { axis: [0, -2] }), RangeError, 'ERR_BOUNDS', /axis\[1\] repeats axis 0/)
+    fails(() => math.sum(t, { axis: 'x' }), TypeError, 'ERR_ARGUMENT', /axis is "x"/)
+    fails(() => math.sum(t, { keepdims: 1 }), TypeError, 'ERR_ARGUMENT', /keepdims/)
+    fails(() => math.argmax(t, { axis: [0] }), TypeError, 'ERR_ARGUMENT', /an integer/)
+    fails(() => math.sum([1, 2]), TypeError, 'ERR_ARGUMENT', /a tensor was expected/)
+    fails(() => math.var(t, { correction: '1' }), TypeError, 'ERR_ARGUMENT', /correction/)
+    assert.deepEqual([...math.sum(t, { axis: [] }).shape], [2, 3])
+  })
+
+  it('write into out, which may overlap the source', () => {
+    const t = tensor([[1, 2], [3, 4]])
+    const before = memory().copied
+    assert.equal(math.sum(t, { axis: 0, out: t.select(0, 0) }).toArray().join(), '4,6')
+    assert.deepEqual(t.toArray(), [[4, 6], [3, 4]])
+    assert.ok(before !== null)
+    const out = zeros([2], 'float64')
+    assert.equal(math.sum(t, { axis: 1, out }), out)
+    assert.deepEqual(out.toArray(), [10, 7])
+    const strided = zeros([4]).slice('::2')
+    math.max(t, { axis: 1, out: strided })
+    assert.deepEqual(strided.toArray(), [6, 4])
+    refusedUnchanged(out, () => math.sum(t, { axis: null, out }), 'ERR_SHAPE')
+    refusedUnchanged(out, () => math.sum(t.astype('complex64'), { axis: 0, out }), 'ERR_CAST')
+    math.sum(tensor([[1, 2], [3, 4]]).astype('complex64'), { axis: 0, out, casting: 'unsafe' })
+    assert.deepEqual(out.toArray(), [4, 6])
+  })
+})

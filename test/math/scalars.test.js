@@ -1,0 +1,116 @@
+'use strict'
+// Scalars beside tensors, and what where and clip take.
+const assert = require('node:assert/strict')
+const { dtypes, memory, tensor, zeros } = require('samebytes')
+const { fails } = require('../setup')
+const { math, needsMath } = require('./load')
+
+const { add, clip, divide, equal, less, multiply, subtract, where } = math
+
+describe('a scalar beside a tensor', () => {
+  needsMath()
+
+  for (const dtype of dtypes.filter(name => name !== 'bool' && !/float8|complex/.test(name))) {
+    it(`takes the dtype ${dtype}`, () => {
+      const sum = add(tensor([1, 2], dtype), 1)
+      assert.equal(sum.dtype, dtype)
+      assert.deepEqual(sum.toArray(), tensor([2, 3], dtype).toArray())
+      assert.deepEqual(subtract(5, tensor([1, 2], dtype)).toArray(), tensor([4, 3], dtype).toArray())
+    })
+  }
+
+  it('has to fit it; the message names a dtype that converts operands first', () => {
+    const t = tensor([1, 2], 'uint8')
+    fails(() => multiply(t, 0.5), TypeError, 'ERR_CAST', /^x2 is 0\.5, which does not fit uint8; \{ dtype: 'float32' \} converts operands first$/)
+    assert.deepEqual(multiply(t, 0.5, { dtype: 'float32' }).toArray(), [0.5, 1])
+    assert.deepEqual(multiply(t, 0.5, 'float32').toArray(), [0.5, 1])
+    fails(() => add(-1, t), TypeError, 'ERR_CAST', /^x1 is -1, .*'int32'/)
+    assert.deepEqual(add(-2, t, { dtype: 'int32' }).toArray(), [-1, 0])
+    fails(() => add(t, 2 ** 40), TypeError, 'ERR_CAST', /'int64'/)
+    fails(() => add(t, NaN), TypeError, 'ERR_CAST', /'float32'/)
+    fails(() => add(tensor([1n]), 2 ** 60), TypeError, 'ERR_CAST', /int64/)
+    fails(() => add(tensor([1n]), 2n ** 64n), TypeError, 'ERR_CAST', /int64/)
+    fails(() => add(tensor([1.5]), [1, 2]), TypeError, 'ERR_CAST', /'complex64'/)
+    fails(() => add(tensor([1.5]), 1e300), TypeError, 'ERR_CAST', /'float64'/)
+  })
+
+  it('may be a bigint, a boolean, or [re, im] beside complex numbers', () => {
+    assert.deepEqual(add(tensor([1n]), 2n ** 62n).toArray(), [2n ** 62n + 1n])
+    assert.deepEqual(add(tensor([1.5]), 2n).toArray(), [3.5])
+    assert.deepEqual(add(tensor([1.5]), true).toArray(), [2.5])
+    assert.deepEqual(multiply(tensor([[1, 2]], [1], 'complex64'), [0, 1]).toArray(), [[-2, 1]])
+    assert.deepEqual(divide(tensor([1, 3], 'int32'), 0.5).toArray(), [2, 6])
+  })
+
+  it('is compared by its value', () => {
+    const t = tensor([1, 2, 255], 'uint8')
+    assert.deepEqual(less(t, 1.5).toArray(), [true, false, false])
+    assert.deepEqual(less(t, 300).toArray(), [true, true, true])
+    assert.deepEqual(less(-1, t).toArray(), [true, true, true])
+    assert.deepEqual(equal(t, NaN).toArray(), [false, false, false])
+    const large = tensor([2n ** 63n - 1n, -(2n ** 63n)])
+    assert.deepEqual(less(large, 2 ** 63).toArray(), [true, true])
+    assert.deepEqual(less(large, 2n ** 80n).toArray(), [true, true])
+    assert.deepEqual(equal(large, -(2 ** 63)).toArray(), [false, true])
+  })
+
+  it('is refused beside no tensor, and as anything else', () => {
+    fails(() => add(1, 2), TypeError, 'ERR_ARGUMENT', /one of them has to be a tensor/)
+    for (const wrong of ['1', null, undefined, {}, [1], [1, 2, 3], [1, '2'], Symbol('s'), () => 1, Float32Array.of(1)]) {
+      fails(() => add(tensor([1]), wrong), TypeError, 'ERR_ARGUMENT', /^x2 is .*a tensor, a number or \[re, im\] was expected$/)
+      fails(() => add(wrong, tensor([1])), TypeError, 'ERR_ARGUMENT', /^x1 is /)
+    }
+  })
+
+  it('is read before tensors are looked at', () => {
+    const t = zeros([2], 'complex64')
+    const sly = new Proxy([1, 2], { get (list, key) { if (!t.isDisposed) t.dispose(); return Reflect.get(list, key) } })
+    fails(() => add(t, sly), Error, 'ERR_DISPOSED')
+    const x = zeros([2])
+    fails(() => add(x, 1, { get dtype () { x.dispose(); return 'float64' } }), Error, 'ERR_DISPOSED')
+  })
+})
+
+describe('where', () => {
+  needsMath()
+  const mask = tensor([true, false])
+
+  it('takes tensors and scalars in every place', () => {
+    const t = tensor([1, 2], 'int16')
+    assert.deepEqual(where(mask, t, 9).toArray(), [1, 9])
+    assert.deepEqual(where(mask, 9, t).toArray(), [9, 2])
+    assert.equal(where(mask, 9, t).dtype, 'int16')
+    assert.deepEqual(where(true, t, 0).toArray(), [1, 2])
+    assert.deepEqual([where(mask, 1, 0).dtype, where(mask, 1n, 0n).dtype, where(mask, true, false).dtype, where(mask, 1, 0, 'int8').dtype], ['float32', 'int64', 'bool', 'int8'])
+    assert.deepEqual(where(mask.reshape([2, 1]), tensor([1, 2, 3]), 0).toArray(), [[1, 2, 3], [0, 0, 0]])
+  })
+
+  it('refuses a scalar that does not fit, and gives back what it made', () => {
+    const before = memory()
+    fails(() => where(mask, tensor([1], 'uint8'), 0.5), TypeError, 'ERR_CAST', /^x2 is 0\.5, which does not fit uint8/)
+    fails(() => where(1, 2, 3), TypeError, 'ERR_ARGUMENT', /^condition is 1/)
+    assert.ok(memory().bytes.wasm <= before.bytes.wasm + 2 ** 16)
+  })
+})
+
+describe('clip', () => {
+  needsMath()
+
+  it('has no bound where none is given', () => {
+    const t = tensor([-2, 0, 2])
+    assert.deepEqual(clip(t, -1, 1).toArray(), [-1, 0, 1])
+    assert.deepEqual(clip(t, -1).toArray(), [-1, 0, 2])
+    assert.deepEqual(clip(t, undefined, 1).toArray(), [-2, 0, 1])
+    assert.deepEqual(clip(t, null, null).toArray(), [-2, 0, 2])
+    assert.notEqual(clip(t), t)
+  })
+
+  it('takes tensors as bounds, and keeps NaN', () => {
+    assert.deepEqual(clip(tensor([[-2], [2]]), tensor([-1, 0]), 1).toArray(), [[-1, 0], [1, 1]])
+    assert.deepEqual(clip(tensor([NaN, 5]), 0, 1).toArray(), [NaN, 1])
+    fails(() => clip(tensor([1], 'uint8'), 0, 256), TypeError, 'ERR_CAST', /^max is 256/)
+    fails(() => clip(tensor([1], 'uint8'), 0.5), TypeError, 'ERR_CAST', /^min is 0\.5/)
+    fails(() => clip(3, 0, 1), TypeError, 'ERR_ARGUMENT', /^x is 3/)
+    fails(() => clip(tensor([1]), 'x', 1), TypeError, 'ERR_ARGUMENT', /^min is "x"/)
+  })
+})
