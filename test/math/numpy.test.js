@@ -143,7 +143,9 @@ describe('elementwise functions beside NumPy', function () {
         const [left, wanted] = [flatOf(got), flatOf(right)]
         // NumPy's complex products and quotients are others beside infinities and NaN.
         // The standard leaves open what infinity // x is: infinite, or NumPy's NaN.
-        const isOpen = i => name === 'floor_divide' && Number.isNaN(wanted[i]) && Math.abs(left[i]) === Infinity
+        // Which of two zeros is larger depends on NumPy's build; special-values.test.js says what ours is.
+        const isOpen = i => (name === 'floor_divide' && Number.isNaN(wanted[i]) && Math.abs(left[i]) === Infinity) ||
+          (/^(minimum|maximum|clip)$/.test(name) && left[i] === 0 && wanted[i] === 0)
         const isCompared = i => isOpen(i) ? false : !isComplex || (Number.isFinite(left[i]) && Number.isFinite(wanted[i]))
         left.forEach((x, i) => assert.ok(!isCompared(i) || isClose(x, wanted[i], got.dtype, ULP(name) || (isComplex ? 4 : 0)), `${what}: element ${i} is ${Object.is(x, -0) ? '-0' : x}; NumPy has ${Object.is(wanted[i], -0) ? '-0' : wanted[i]}`))
       }
