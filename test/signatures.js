@@ -289,8 +289,37 @@ function ofMath ({ name, count, domain }) {
   return count === 1 ? [t('x', make), opts] : [t('x1', make, { allow: scalars }), t('x2', make, { allow: scalars }), opts]
 }
 
+const matrix = () => tensor([[1, 2, 3], [4, 5, 6]])
+const keepdims = flag('keepdims', true)
+const reducing = (make, keys) => options({ axis: axes('axis', [0], { optional, allow: ['null'] }), keepdims, casting, out: out(make), ...keys })
+const reduction = (make, keys) => [t('x', matrix), reducing(make, keys)]
+const along = axis('axis', 0, { optional, allow: ['null'] })
+const toFloats = { dtype: dtype('dtype', 'float64') }
+const counts = { dtype: dtype('dtype', 'int64') }
+const position = [t('x', matrix), reducing(() => zeros([1, 3], 'int64'), { axis: along, ...counts })]
+const cumulative = [t('x', matrix), options({ axis: axis('axis', 1), ...toFloats, includeInitial: flag('includeInitial', true), casting, out: out(() => zeros([2, 4])) })]
+
+/** The functions of samebytes/math that are no row of ops.def. */
+const MATH = {
+  sum: reduction(() => zeros([1, 3]), toFloats),
+  prod: reduction(() => zeros([1, 3]), toFloats),
+  mean: reduction(() => zeros([1, 3]), toFloats),
+  var: reduction(() => zeros([1, 3]), { ...toFloats, correction: number('correction', 1) }),
+  std: reduction(() => zeros([1, 3]), { ...toFloats, correction: number('correction', 1) }),
+  min: reduction(() => zeros([1, 3])),
+  max: reduction(() => zeros([1, 3])),
+  any: reduction(() => zeros([1, 3], 'bool')),
+  all: reduction(() => zeros([1, 3], 'bool')),
+  countNonzero: reduction(() => zeros([1, 3], 'int64'), counts),
+  argmin: position,
+  argmax: position,
+  cumulativeSum: cumulative,
+  cumulativeProd: cumulative,
+  diff: [t('x', matrix), options({ axis: axis('axis', 1), n: integer('n', 1), prepend: t('prepend', () => zeros([2, 1])), append: t('append', () => zeros([2, 1])), casting, out: out(() => zeros([2, 4])) })]
+}
+
 /** What a method without a make of its own is called on; over bytes of the caller, who may take them away. */
 const sample = () => tensor([[1, 2, 3], [4, 5, 6]])
 const sampleOver = array => fromBlob(array, [2, 3])
 
-module.exports = { CUDA, FUNCTIONS, ofMath, REFUSED, OF_FILES, METHODS, sample, sampleOver, tokens, validOf }
+module.exports = { CUDA, FUNCTIONS, MATH, ofMath, REFUSED, OF_FILES, METHODS, sample, sampleOver, tokens, validOf }

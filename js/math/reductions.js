@@ -9,8 +9,9 @@ const { NONE } = require('../backend/math')
 const { reductions, reductionType, reduce, cumulate } = require('../backend/reductions')
 const { allocated, denseLayout } = require('../layout/layouts')
 const { checkOut } = require('../copy/results')
-const { Tensor, wrap, resultOf } = require('../tensor/tensor')
+const { Tensor, tensorOf, wrap, resultOf } = require('../tensor/tensor')
 const { concat } = require('../tensor/combine')
+const { tidy } = require('../tensor/scopes')
 const { subtract } = require('./functions')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
@@ -92,8 +93,7 @@ function reduced (op, x, opts, isIndex = false) {
   const from = sourceOf(x)
   const options = optionsOf(opts)
   const { axis, keepdims: kept, correction: given = 0 } = options
-  if (isIndex && Array.isArray(axis)) throw failure('ERR_ARGUMENT', `axis is ${show(axis)}; an integer, or null for all elements, was expected`)
-  const axes = axesFor(axis, from.shape.length)
+  const axes = axesFor(isIndex && axis !== undefined && axis !== null ? integer('axis', axis) : axis, from.shape.length)
   const keepdims = boolean('keepdims', kept)
   if (typeof given !== 'number' || !Number.isFinite(given)) throw failure('ERR_ARGUMENT', `correction is ${show(given)}; a number was expected`)
   const { out, dtype, casting } = resultOf(opts)
@@ -376,15 +376,19 @@ function diff (x, opts) {
   const along = inRange(integer('axis', axis), from.shape.length)
   const count = integer('n', times)
   if (count < 0) throw failure('ERR_BOUNDS', `n is ${count}; 0 or more was expected`)
-  let now = prepend === undefined ? x : concat(prepend, x, along)
-  if (append !== undefined) now = concat(now, append, along)
-  if (count === 0) return out === undefined ? now.clone() : out.copyFrom(now, { casting })
-  for (let i = 0; i < count; i++) {
-    const length = now.shape[along]
-    const less = length > 0 ? length - 1 : 0
-    now = subtract(now.narrow(along, length - less, less), now.narrow(along, 0, less), i === count - 1 ? { out, casting } : undefined)
-  }
-  return now
+  if (out !== undefined) tensorOf(out, 'out')
+  const pieces = prepend === undefined ? [x] : [tensorOf(prepend, 'prepend'), x]
+  if (append !== undefined) pieces[pieces.length] = tensorOf(append, 'append')
+  return tidy(() => {
+    let now = pieces.length === 1 ? x : concat(pieces, along)
+    if (count === 0) return out === undefined ? now.clone() : out.copyFrom(now, { casting })
+    for (let i = 0; i < count; i++) {
+      const length = now.shape[along]
+      const less = length > 0 ? length - 1 : 0
+      now = subtract(now.narrow(along, length - less, less), now.narrow(along, 0, less), i === count - 1 ? { out, casting } : undefined)
+    }
+    return now
+  })
 }
 
 module.exports = { sum, prod, mean, std, min, max, any, all, countNonzero, argmax, argmin, cumulativeSum, cumulativeProd, diff, var: variance }

@@ -1,7 +1,7 @@
 'use strict'
-// Wrong values in every place of every elementwise function: a typed error that names the argument, and nothing has changed.
+// Wrong values in every place of every function: a typed error that names the argument, and nothing has changed.
 const assert = require('node:assert/strict')
-const { ofMath } = require('../signatures')
+const { MATH, ofMath } = require('../signatures')
 const { acceptsRight, refusesAll } = require('../refusals')
 const { math, needsMath, rows } = require('./load')
 
@@ -13,10 +13,15 @@ describe('wrong values of arithmetic', function () {
     assert.deepEqual(rows.filter(({ js }) => typeof math[js] !== 'function' || math[js].name !== js), [])
   })
 
-  for (const each of rows) {
-    const row = { args: ofMath(each) }
-    const call = args => math[each.js](...args)
-    it(`of ${each.js} are refused, and leave nothing behind`, () => refusesAll(row, call))
-    it(`of ${each.js}: right ones work, of every realm and through Proxies`, () => acceptsRight(row, call))
+  it('each other function has a row in test/signatures.js', () => {
+    const own = rows.map(({ js }) => js).concat('init')
+    assert.deepEqual(Object.keys(MATH).sort(), Object.keys(math).filter(name => !own.includes(name)).sort())
+  })
+
+  const functions = rows.map(row => [row.js, ofMath(row)]).concat(Object.entries(MATH))
+  for (const [name, args] of functions) {
+    const call = list => math[name](...list)
+    it(`of ${name} are refused, and leave nothing behind`, () => refusesAll({ args }, call))
+    it(`of ${name}: right ones work, of every realm and through Proxies`, () => acceptsRight({ args }, call))
   }
 })
