@@ -4,6 +4,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 const { allClose, arrayEqual, concat, empty, flush, fromBlob, full, memory, openNpy, openSafetensors, saveNpySync, saveSafetensorsSync, sharesMemory, stack, tensor, zeros } = require('samebytes')
+const math = require('samebytes/math')
 const { frame, backend, opcodes, tables } = require('../../js/backend/calls')
 const { nativeOnly, refuses, skip } = require('../setup')
 
@@ -118,6 +119,50 @@ const CASES = {
       () => assert.deepEqual(indices.toArray(), [2, 0, 1])
     ]
   }, 1],
+  'add of float32 to the elements before them': [() => {
+    const t = tensor(Float32Array.from({ length: 5000 }, (_, i) => i))
+    const [from, to] = [t.slice(':-1'), t.slice('1:')]
+    const before = t.toArray()
+    return [
+      () => { math.add(from, from, { out: to }); return null },
+      () => assert.deepEqual([t.get(0), t.get(1), t.get(4999)], [0, 0, 9996]),
+      () => assert.deepEqual(t.toArray(), before)
+    ]
+  }, 1],
+  'exp of a transposed bfloat16 matrix': [() => {
+    const t = zeros([300, 200], 'bfloat16').T
+    const out = zeros([200, 300], 'int32')
+    return [() => { math.exp(t, { out: out.fill(0), casting: 'unsafe' }); return null }, () => assert.equal(out.get(199, 299), 1), () => assert.equal(out.get(0, 0), 0)]
+  }, 0],
+  'less of float32 and a scalar': [() => {
+    const t = tensor([1, 2, 3])
+    return [() => math.less(t, 2), made => assert.deepEqual(made.toArray(), [true, false, false])]
+  }, 0],
+  'where of a mask and scalars': [() => {
+    const t = tensor([true, false])
+    return [() => math.where(t, 1, 2), made => assert.deepEqual(made.toArray(), [1, 2])]
+  }, 0],
+  'sum of float32 over an axis of a transposed matrix': [() => {
+    const t = full([500, 400], 1).T
+    return [() => math.sum(t, { axis: 0 }), made => assert.deepEqual([made.size, made.get(499)], [500, 400])]
+  }, 0],
+  'sum of many float32 over all axes': [() => {
+    const t = full([2000000], 1)
+    return [() => math.sum(t), made => assert.equal(made.item(), 2000000)]
+  }, 1],
+  'var of bfloat16 into itself': [() => {
+    const t = full([1, 4], 3, 'bfloat16')
+    const out = t.view([4])
+    return [() => { math.var(t.fill(3), { axis: 0, out }); return null }, () => assert.equal(t.get(0, 0), 0), () => assert.equal(t.get(0, 0), 3)]
+  }, 0],
+  'cumulativeSum of int8 in itself': [() => {
+    const t = tensor([1, 2, 3], 'int8')
+    return [() => { math.cumulativeSum(t.copyFrom([1, 2, 3]), { out: t, casting: 'unsafe' }); return null }, () => assert.deepEqual(t.toArray(), [1, 3, 6]), () => assert.deepEqual(t.toArray(), [1, 2, 3])]
+  }, 0],
+  'diff of float32, twice': [() => {
+    const [t, prepend] = [tensor([1, 4, 9, 16]), tensor([0])]
+    return [() => math.diff(t, { n: 2, prepend }), made => assert.deepEqual(made.toArray(), [2, 2, 2])]
+  }, 0],
   'shareMemory of float32': [() => {
     const t = tensor([[1, 2], [3, 4]]).T
     return [() => t.shareMemory(), made => assert.deepEqual(made.toArray(), [[1, 3], [2, 4]])]
