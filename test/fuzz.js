@@ -3,6 +3,8 @@
 // be seen of every tensor is compared; what the model refuses the library must refuse, with one of the codes it names.
 const assert = require('node:assert/strict')
 const samebytes = require('samebytes')
+const math = require('samebytes/math')
+const { readRows } = require('./docs/math-functions')
 const { generator } = require('./setup')
 const { DTYPES, INTEGERS, ITEMSIZE, Model, cast, fail, flat, indices, mayCast, product } = require('./model')
 
@@ -624,8 +626,61 @@ const COMBINED = {
   }
 }
 
-const CALLS = { ...MAKERS, ...VIEWS, ...COPIES, ...WRITES, ...CHANGES, ...COMBINED }
-const GROUPS = [[MAKERS, 2], [VIEWS, 10], [COPIES, 2], [WRITES, 6], [CHANGES, 3], [COMBINED, 2]]
+// What a function of samebytes/math gives is what it gives for tensors of the same values side by side, into a tensor of its own:
+// test/math compares values with NumPy's.
+
+/** A tensor of the same values side by side, over bytes that nobody else has. */
+const dense = t => samebytes.fromBytes(Uint8Array.from(t.bytes), t.shape, { dtype: t.dtype })
+
+/**
+ * The model of what compute makes of tensors, and of no others.
+ *
+ * @param {Model | null} out  gets the result; null: there is none
+ * @param {Model[]} operands
+ * @param {(given: samebytes.Tensor[], out: samebytes.Tensor | undefined) => samebytes.Tensor} compute
+ */
+function computed (out, operands, compute) {
+  const given = operands.map(dense)
+  const into = out === null ? undefined : dense(out)
+  let found
+  try {
+    const codes = caught(() => { found = compute(given, into) })
+    refuse(codes, out?.readOnly && 'ERR_READ_ONLY', out?.overlapsItself && 'ERR_OVERLAP')
+    const made = Model.make(found.dtype, found.shape)
+    made.storage.bytes.set(found.bytes)
+    return out === null ? made : filled(out, made)
+  } finally {
+    for (const t of [...given, into, found]) t?.dispose()
+  }
+}
+
+const ROWS = new Map(readRows().map(row => [row.js, row]))
+const REDUCTIONS = ['sum', 'prod', 'mean', 'var', 'std', 'min', 'max', 'any', 'all', 'countNonzero', 'argmin', 'argmax', 'cumulativeSum', 'cumulativeProd', 'diff']
+const CASTING = ['same_kind', 'unsafe']
+
+const COMPUTED = {
+  'elementwise function': {
+    args: (r, t, state) => {
+      const { js, count } = r.pick([...ROWS.values()])
+      const others = Array.from({ length: count - 1 }, () => ({ ref: r.pick(r.next(2) ? state.ids(other => other.dtype === t.dtype) : state.fitting(t)) }))
+      return [js, others, r.next(2) ? null : { ref: r.pick(r.next(3) ? state.ids(other => other.shape.join() === t.shape.join()) : state.ids()) }, r.pick(CASTING)]
+    },
+    model: (t, name, others, out, casting) => computed(out, [t, ...others], (given, into) => math[name](...given, { out: into, casting })),
+    library: (t, name, others, out, casting) => math[name](t, ...others, { out: out ?? undefined, casting })
+  },
+  'function along axes': {
+    args: (r, t, state) => {
+      const name = r.pick(REDUCTIONS)
+      const axis = r.axis(t.shape.length)
+      return [name, /^(cum|diff)/.test(name) || r.next(2) ? { axis } : r.next(2) ? { keepdims: true } : {}, r.next(3) ? null : { ref: r.pick(state.ids()) }, r.pick(CASTING)]
+    },
+    model: (t, name, opts, out, casting) => computed(out, [t], ([given], into) => math[name](given, { ...opts, out: into, casting })),
+    library: (t, name, opts, out, casting) => math[name](t, { ...opts, out: out ?? undefined, casting })
+  }
+}
+
+const CALLS = { ...MAKERS, ...VIEWS, ...COPIES, ...WRITES, ...CHANGES, ...COMBINED, ...COMPUTED }
+const GROUPS = [[MAKERS, 2], [VIEWS, 10], [COPIES, 2], [WRITES, 6], [CHANGES, 3], [COMBINED, 2], [COMPUTED, 4]]
 
 // ---- Programs ----
 
@@ -696,7 +751,7 @@ function take (step, state) {
   const got = attempt(() => library(on.library, ...given))
   if (expected.error) {
     const codes = expected.error.codes ?? [expected.error.code]
-    if (!got.error && [got.result].flat()[0] !== on.library) for (const t of [got.result].flat()) t?.dispose?.()
+    for (const t of [got.result].flat()) if (![...state.live.values()].some(({ library }) => library === t)) t?.dispose?.()
     assert.ok(codes.includes(got.error?.code), `expected ${codes}, got ${got.error?.stack ?? 'a result'}`)
   } else {
     if (got.error) throw got.error
@@ -704,7 +759,8 @@ function take (step, state) {
     const found = Array.isArray(got.result) ? got.result : [got.result]
     assert.equal(found.length, made.length)
     made.forEach((result, i) => {
-      if (result === undefined || result === on.model) assert.equal(found[i], result && on.library)
+      const known = [...state.live.values()].find(({ model }) => model === result) // the tensor itself, or an out
+      if (result === undefined || known) assert.equal(found[i], known?.library)
       else state.add(result, found[i], step, i)
     })
   }
