@@ -3,9 +3,10 @@
 //
 //   node --expose-gc test/bench/index.js [--json | --markdown] [--chart] [--quick] [--only WORD]
 //   node --expose-gc test/bench/index.js layouts ...    copies between layouts drawn from a seed (layouts/index.js)
+//   node --expose-gc test/bench/index.js math ...       samebytes/math beside loops by hand and NumPy (math/index.js)
 //
 // --chart also draws docs/benchmarks.svg of the results (chart.js). Every other file of this folder but cuda.js, which needs a GPU
-// (npm run bench:cuda), and the two that are required here exports `rows`. A row has `what`, a `limit` and one of
+// (npm run bench:cuda), and those that are required here exports `rows`. A row has `what`, a `limit` and one of
 //
 //   run (n)      does the thing n times; timed in turn with the yardstick's `run`
 //   measure ()   returns (or promises) its value in `unit`, undefined where there is nothing to
@@ -24,13 +25,13 @@ const ROUNDS = 15
 const NANOSECONDS = 1e6 // in a millisecond
 
 async function main () {
-  if (process.argv[2] === 'layouts') return require('./layouts').main(process.argv.slice(3))
+  if (['layouts', 'math'].includes(process.argv[2])) return require(`./${process.argv[2]}`).main(process.argv.slice(3))
   const options = readOptions(process.argv.slice(2))
   if (backend() !== 'native') throw new Error(`these limits are for the native addon, not for ${backend()}`)
   if (typeof global.gc !== 'function') throw new Error('run it with: node --expose-gc test/bench/index.js')
 
   const sections = fs.readdirSync(__dirname)
-    .filter(file => file.endsWith('.js') && !['index.js', 'chart.js', 'measure.js', 'cuda.js'].includes(file))
+    .filter(file => file.endsWith('.js') && !['index.js', 'chart.js', 'measure.js', 'rivals.js', 'cuda.js'].includes(file))
     .sort()
     .map(file => require(path.join(__dirname, file)))
     .map(section => ({ ...section, rows: section.rows.filter(({ what }) => what.includes(options.only)) }))

@@ -183,4 +183,4 @@ function titleOf ({ family, to, from, scale, axis }) {
   return `${family} [${to.shape.join(' ')}] ${side(from)} to ${side(to)}${scale.length > 0 ? `, scaled${axis < 0 ? '' : ` by axis ${axis}`}` : ''}`
 }
 
-module.exports = { FAMILIES, SIZES, drawCase, movedBytes, numelOf, titleOf }
+module.exports = { FAMILIES, SIZES, drawCase, movedBytes, numelOf, randomly, titleOf }

@@ -8,18 +8,13 @@
 // times NumPy, and the slowest. --small: 16 to 1,000 elements. --quick: up to 1 MiB. SAMEBYTES_BACKEND=wasm runs WebAssembly. Fails where a
 // copy writes something else than the loop, never by speed.
 
-const { spawn } = require('node:child_process')
 const path = require('node:path')
-const readline = require('node:readline')
-const { performance } = require('node:perf_hooks')
 const { parseArgs } = require('node:util')
 const { backend, empty, fromBlob, tensor } = require('samebytes')
-const { median } = require('../measure')
+const { inTurn, mean, startNumpy, timed, times } = require('../rivals')
 const { drawCase, movedBytes, numelOf, titleOf } = require('./draw')
 const { loopOf } = require('./by-hand')
 
-const ROUNDS = 7
-const LEAST_SECONDS = 0.004 // of a measurement
 const BYTES = { usual: { least: 4096, most: 2 ** 26 }, quick: { least: 4096, most: 2 ** 20 }, small: { least: 64, most: 4000 } }
 const ARRAYS = { uint8: Uint8Array, int8: Int8Array, int16: Int16Array, uint16: Uint16Array, int32: Int32Array, float32: Float32Array, float64: Float64Array }
 
@@ -37,7 +32,7 @@ async function main (args) {
     }
   })
   const bytes = options.small ? BYTES.small : options.quick ? BYTES.quick : BYTES.usual
-  const numpy = options['no-numpy'] || backend() !== 'native' ? null : await startNumpy()
+  const numpy = options['no-numpy'] || backend() !== 'native' ? null : await startNumpy(path.join(__dirname, 'assign.py'), { case: drawCase(1, BYTES.small) })
   const results = []
   for (let i = 0; results.length < Number(options.count); i++) {
     const drawn = drawCase(Number(options.seed) * 100003 + i, bytes)
@@ -48,27 +43,6 @@ async function main (args) {
   }
   numpy?.close()
   console.log(summary(results))
-}
-
-/** @returns {Promise<{ prepare (drawn: object): Promise<void>, seconds (n: number): Promise<number>, close (): void } | null>} null: there is none */
-async function startNumpy () {
-  const child = spawn(process.env.PYTHON ?? '/usr/bin/python3', [path.join(__dirname, 'assign.py')], { stdio: ['pipe', 'pipe', 'ignore'] })
-  const ended = new Promise(resolve => child.once('exit', () => resolve(null)).once('error', () => resolve(null)))
-  child.stdin.on('error', () => {})
-  const lines = readline.createInterface({ input: child.stdout })[Symbol.asyncIterator]()
-  const ask = async what => {
-    child.stdin.write(`${JSON.stringify(what)}\n`)
-    const answer = await Promise.race([lines.next(), ended])
-    if (answer === null || answer.done) throw new Error('NumPy\'s process has ended')
-    return JSON.parse(answer.value)
-  }
-  try {
-    await ask({ case: drawCase(1, BYTES.small) })
-  } catch {
-    console.log('without NumPy: /usr/bin/python3 (or PYTHON) has none\n')
-    return null
-  }
-  return { prepare: async drawn => { await ask({ case: drawn }) }, seconds: async n => (await ask({ n })).seconds, close: () => { child.stdin.end() } }
 }
 
 /** A tensor over all of a side's elements, and its view. */
@@ -108,44 +82,18 @@ async function measure (drawn, numpy) {
     memory: n => timed(n, () => flatTo.copyFrom(flatFrom)),
     ...numpy && { numpy: n => numpy.seconds(n) }
   }
-  await numpy?.prepare(drawn)
+  await numpy?.prepare({ case: drawn })
   const seconds = await inTurn(rivals)
   to.view.dispose()
   from.view.dispose()
   return { drawn, speed: movedBytes(drawn) / seconds.own / 1e9, loop: seconds.loop / seconds.own, numpy: seconds.numpy / seconds.own, memory: seconds.memory / seconds.own }
 }
 
-function timed (n, run) {
-  const begin = performance.now()
-  for (let i = 0; i < n; i++) run()
-  return (performance.now() - begin) / 1000
-}
-
-/** Seconds of one run of each: medians of rounds in which all take part. */
-async function inTurn (rivals) {
-  const names = Object.keys(rivals)
-  const counts = {}
-  for (const name of names) {
-    let [n, seconds] = [1, await rivals[name](1)]
-    while (seconds < LEAST_SECONDS / 4) seconds = await rivals[name](n *= 4) // which warms up as well
-    counts[name] = Math.max(1, Math.ceil(n * LEAST_SECONDS / seconds))
-  }
-  const samples = Object.fromEntries(names.map(name => [name, []]))
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const name of round % 2 === 0 ? names : names.toReversed()) samples[name].push(await rivals[name](counts[name]) / counts[name])
-  }
-  return Object.fromEntries(names.map(name => [name, median(samples[name])]))
-}
-
 // ---- What is printed ----
-
-const times = x => Number.isFinite(x) ? `${x.toFixed(2)} x` : '–'
 
 function lineOf ({ drawn, speed, loop, numpy, memory }) {
   return `${times(loop)} loop, ${times(numpy)} NumPy, ${times(memory)} memory, ${speed.toFixed(1)} GB/s: ${titleOf(drawn)} (${numelOf(drawn.to.shape)} elements, seed ${drawn.seed})`
 }
-
-const mean = values => Math.exp(values.reduce((sum, x) => sum + Math.log(x), 0) / values.length)
 
 function summary (results) {
   const families = [...new Set(results.map(({ drawn }) => drawn.family))].sort()
