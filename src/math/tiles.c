@@ -9,6 +9,7 @@
 #define TILE_BYTES 8192     /* of an operand */
 #define SIDE 64             /* elements of a tile's row where an operand is transposed */
 #define LEAST_RUN 32        /* elements side by side: a loop's call costs as much as that */
+#define FEW 1024            /* elements of a box that are moved before the core has planned it */
 #define PART_COST (1 << 16) /* additions that are worth a part for a thread */
 
 /* One operand's share of a tile. */
@@ -97,11 +98,75 @@ static void describe(const walk *w, const int64_t *n, int32_t k, bool dense, sb_
   }
 }
 
+#define EACH(TYPE)                                                   \
+ for (int64_t i = 0; i < n; i++, to += to_step, from += from_step) { \
+  TYPE x;                                                            \
+  memcpy(&x, from, sizeof x);                                        \
+  memcpy(to, &x, sizeof x);                                          \
+ }
+
+static void move_row(int64_t size, int64_t n, char *to, int64_t to_step, const char *from,
+                     int64_t from_step) {
+  if (size == 1)
+    EACH(uint8_t)
+  else if (size == 2)
+    EACH(uint16_t)
+  else if (size == 4)
+    EACH(uint32_t)
+  else if (size == 8)
+    EACH(uint64_t)
+  else
+    EACH(sb_complex128)
+}
+
+/* move for elements of one size, one by one, along the longest dimension. */
+static void move_each(const walk *w, const int64_t *n, int32_t k, char *place, char *memory,
+                      bool writes) {
+  const int64_t size = w->side[k].size;
+  int64_t index[SB_MAX_DIMS], step[SB_MAX_DIMS], stride = size;
+  int32_t along = 0;
+  for (int32_t d = w->ndim - 1; d >= 0; d--) {
+    index[d] = 0;
+    step[d] = stride;
+    stride *= n[d];
+    if (n[d] > n[along]) along = d;
+  }
+  const int64_t there = w->plan.outer[along].step[k], here = step[along];
+  for (;;) {
+    if (writes)
+      move_row(size, n[along], place, there, memory, here);
+    else
+      move_row(size, n[along], memory, here, place, there);
+    int32_t d = w->ndim - 1;
+    for (; d >= 0; d--) {
+      if (d == along) continue;
+      const bool more = ++index[d] < n[d];
+      memory += more ? step[d] : -(n[d] - 1) * step[d];
+      place += (more ? 1 : -(n[d] - 1)) * w->plan.outer[d].step[k];
+      if (more) break;
+      index[d] = 0;
+    }
+    if (d < 0) return;
+  }
+}
+
+/* Is a box moved one by one? The core's copies are for rows side by side, for large boxes, and for what is converted. */
+static bool is_moved_each(const walk *w, const int64_t *n, int32_t k) {
+  int64_t numel = 1;
+  for (int32_t d = 0; d < w->ndim; d++) numel *= n[d];
+  return numel <= FEW && w->work->dtype[k] == w->work->tensor[k]->dtype &&
+         run_of(w, k, n) * w->side[k].size < 64;
+}
+
 /* Copies a tile between its place and memory of this thread. */
 static void move(const walk *w, const int64_t *n, int32_t k, char *place, char *memory,
                  bool writes) {
   sb_tensor there, here;
   sb__plan plan;
+  if (is_moved_each(w, n, k)) {
+    move_each(w, n, k, place, memory, writes);
+    return;
+  }
   const sb_dtype dtype = w->work->tensor[k]->dtype, used = w->work->dtype[k];
   describe(w, n, k, false, dtype, &there);
   describe(w, n, k, true, used, &here);
