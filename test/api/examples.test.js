@@ -5,6 +5,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { inspect } = require('node:util')
 const samebytes = require('samebytes')
+const math = require('samebytes/math')
 const { budget } = require('../../js/backend/storage')
 const { ROOT, isPage, needs, skipWithout } = require('../setup')
 
@@ -54,7 +55,7 @@ async function run (lines) {
     assert.ok(wordsOf(value).includes(words), `${words} was said, ${wordsOf(value)[0]} came`)
     checked++
   }
-  await new AsyncFunction('check', ...Object.keys(samebytes), programOf(lines))(check, ...Object.values(samebytes))
+  await new AsyncFunction('check', 'math', ...Object.keys(samebytes), programOf(lines))(check, math, ...Object.values(samebytes))
   return checked
 }
 

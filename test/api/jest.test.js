@@ -11,6 +11,7 @@ describe('after Jest\'s resetModules', function () {
   /** What the program finds once Node's cache of modules was emptied. */
   const emptied = (program, env) => childJson(`
     const sb = require('samebytes')
+    const math = require('samebytes/math')
     const t = sb.tensor([1, 2, 3])
     for (const name of Object.keys(require.cache)) delete require.cache[name]
     const found = {}
@@ -29,6 +30,8 @@ describe('after Jest\'s resetModules', function () {
       attempt('roll', () => t.roll(1).toArray())
       attempt('flip', () => t.flip(0).toArray())
       attempt('accessor', () => t.accessor().get(2))
+      attempt('add', () => math.add(t, 1).toArray())
+      attempt('sum', () => math.sum(t).item())
       attempt('npy', () => sb.parseNpy(sb.toNpyBytes(t)).toArray())
       attempt('text', () => String(t))
       attempt('blob', () => sb.fromBlob(t.toBlob()).toArray())
@@ -44,6 +47,8 @@ describe('after Jest\'s resetModules', function () {
       roll: [3, 1, 2],
       flip: [3, 2, 1],
       accessor: 3,
+      add: [2, 3, 4],
+      sum: 6,
       npy: [1, 2, 3],
       text: 'tensor([1., 2., 3.])',
       blob: [1, 2, 3],
@@ -62,6 +67,7 @@ describe('after Jest\'s resetModules', function () {
       }
       for (const name of Object.keys(sb)) call(sb, name)
       for (const name of Object.keys(sb.cuda)) call(sb.cuda, name)
+      for (const name of Object.keys(math)) call(math, name)
       for (const name of Object.getOwnPropertyNames(sb.Tensor.prototype)) {
         if (name !== 'constructor') call(sb.tensor([[1, 2], [3, 4]]), name)
       }

@@ -6,7 +6,7 @@ const fs = require('node:fs')
 const os = require('node:os')
 const path = require('node:path')
 
-module.exports = async function use (sb, backend) {
+module.exports = async function use (sb, math, backend) {
   assert.equal(sb.backend(), backend)
   const m = sb.tensor([1, 2, 3, 4, 5, 6], [2, 3], { dtype: 'float32' })
   const t = m.permute([1, 0])
@@ -14,6 +14,7 @@ module.exports = async function use (sb, backend) {
   assert.equal(t.get(2, 0), 7, 'the view does not show what was written')
   t.set(8, 1, 1)
   assert.equal(m.get(1, 1), 8, 'the tensor does not show what the view wrote')
+  assert.deepEqual(math.add(m, t.T).toArray(), [[2, 4, 14], [8, 16, 12]])
   m.data[0] = 9
   assert.equal(t.get(0, 0), 9, 'the tensor does not show what its data was given')
   assert.deepEqual(t.astype('int16', { casting: 'unsafe' }).toArray(), [[9, 4], [2, 8], [7, 6]])

@@ -1,3 +1,4 @@
 import * as samebytes from 'samebytes'
+import * as math from 'samebytes/math'
 import use from './body.cjs'
-await use(samebytes, process.argv[2])
+await use(samebytes, math, process.argv[2])

@@ -3,6 +3,7 @@ const { writeFileSync } = require('node:fs')
 const { join } = require('node:path')
 const { threadId } = require('node:worker_threads')
 const { SamebytesError, arange, backend, concat, fromBlob, parseNpy, tensor, toNpyBytes, zeros } = require('samebytes')
+const { add, sum } = require('samebytes/math')
 
 const matrix = () => tensor([[1, 2], [3, 4]])
 
@@ -43,6 +44,8 @@ test('after resetModules functions still know the tensors that were made before'
   expect(concat([m, m]).shape).toEqual([4, 2])
   expect(m.roll(1).toArray()).toEqual([[4, 1], [2, 3]])
   expect(zeros([3]).copyFrom(arange(3)).toArray()).toEqual([0, 1, 2])
+  expect(add(m, 1).toArray()).toEqual([[2, 3], [4, 5]])
+  expect(sum(m).item()).toBe(10)
   expect(String(m)).toMatch('[3., 4.]')
   expect(parseNpy(toNpyBytes(m))).toEqual(m)
 })
