@@ -2,6 +2,7 @@
 // What tsc writes, for all compilers and programs:
 // - Types that one file has from another are re-exported, where JSDoc can only declare them again: a program's own declarations
 //   (`declaration: true`) can name a type only by the one that was declared first.
+// - An entry that exports `var` is written as a namespace, which `import` knows only as a whole, and exports it twice.
 // - Typed arrays are no generics before TypeScript 5.7.
 //
 //   node .ci/declarations.js FOLDER    changes the declarations there
@@ -33,13 +34,26 @@ function reexported (text) {
   }).join('\n')
 }
 
+/**
+ * @param {string} text  of a .d.ts or .d.mts
+ * @returns {string} with `export { variance as var }` among its own exports
+ */
+function unfolded (text) {
+  return text.replace(/^declare namespace _exports \{\n((?: .*\n)*)\}\n/gm, (_, lines) => lines.replace(/^ +/gm, ''))
+    .replace('export = _exports;\n', '').replace('export { _var as var };\n', '')
+}
+
 /** @param {string} folder */
 function rewrite (folder) {
   for (const file of fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(each => each.endsWith('.d.ts'))) {
     const at = path.join(folder, file)
     fs.writeFileSync(at, reexported(fs.readFileSync(at, 'utf8')).replace(ARRAY, '$1'))
   }
-  for (const name of ENTRIES) fs.appendFileSync(path.join(folder, `${name}.d.mts`), `export type * from "./${name}.js";\n`)
+  for (const name of ENTRIES) {
+    const [required, imported] = ['d.ts', 'd.mts'].map(kind => path.join(folder, `${name}.${kind}`))
+    fs.writeFileSync(required, unfolded(fs.readFileSync(required, 'utf8')))
+    fs.writeFileSync(imported, `${unfolded(fs.readFileSync(imported, 'utf8'))}export type * from "./${name}.js";\n`)
+  }
 }
 
 rewrite(process.argv[2])
