@@ -480,25 +480,30 @@ SB_INLINE double sb__circular_of(sb__turned which, uint64_t quarter, double r, d
 #define SB__CIRCULAR_SMALL 0x1p17 /* of float32 */
 #define SB__CIRCULAR_SMALL_WIDE 0x1p20
 
-/* x is below the limit. */
-SB_INLINE double sb__circular_inside(sb__turned which, double x, bool wide) {
+/* x = quarter * pi / 2 + r + rest, of which quarter is the result. x is below the limit. */
+SB_INLINE uint64_t sb__reduce_turn(double x, bool wide, double *r, double *rest) {
   const double shifted = x * 0x1.45f306dc9c883p-1 + SB__ROUNDER, k = shifted - SB__ROUNDER;
   const double first = x - k * 0x1.921fb544p0;
   if (!wide) {
-    const double low = k * 0x1.0b4611a626331p-34, near = first - low;
-    return sb__circular_of(which, sb__bits_of(shifted), near, (first - near) - low);
+    const double low = k * 0x1.0b4611a626331p-34;
+    *r = first - low;
+    *rest = (first - *r) - low;
+    return sb__bits_of(shifted);
   }
   const double b = k * 0x1.0b4611a6p-34, second = first - b, b_back = second - first;
   const double lost = (first - (second - b_back)) - (b + b_back);
   const double c = k * 0x1.3198a2ep-69, third = second - c, c_back = third - second;
   const double lost_too = (second - (third - c_back)) - (c + c_back);
   const double low = (lost + lost_too) - k * 0x1.b839a252049c1p-104;
-  const double r = third + low;
-  return sb__circular_of(which, sb__bits_of(shifted), r, (third - r) + low);
+  *r = third + low;
+  *rest = (third - *r) + low;
+  return sb__bits_of(shifted);
 }
 
 SB_INLINE double sb__circular(sb__turned which, double x, bool wide) {
-  const double found = sb__circular_inside(which, x, wide);
+  double r, rest;
+  const uint64_t quarter = sb__reduce_turn(x, wide, &r, &rest);
+  const double found = sb__circular_of(which, quarter, r, rest);
   return which != SB__COS && x == 0 ? x : found;
 }
 
