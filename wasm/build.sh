@@ -105,7 +105,7 @@ math () {
   node wasm/table.mjs "$text"
   "$tools/wasm-opt" "${features[@]}" -O3 -S "$text" -o "$text"
   sed -i -E '/^ \(export "sb__/d' "$text"
-  node wasm/hoist.mjs "$text"
+  node wasm/hoist.mjs "$text" '^(?!(exp|log|sin|cos)_).*_groups_f64$'
   "$tools/wasm-as" "${features[@]}" "$text" -o dist/samebytes-math.wasm
   sed -i -E 's/\(import "env" "memory" \(memory (\S+) ([0-9]+)\)\)/(import "env" "memory" (memory \1 (shared \2 65536)))/' "$text"
   "$tools/wasm-as" "${features[@]}" "$text" -o dist/samebytes-math-shared.wasm
