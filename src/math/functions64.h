@@ -225,10 +225,14 @@ SB_INLINE double sb__logistic(double x, bool times_x, bool wide) {
 
 /* Near 0 it is 1/2 + x/4 - x^3/48, of which the first two terms may lie halfway between two float32; the third decides. Less is taken off here,
  * but no such number lies between. */
+SB_INLINE double sb__sigmoid_of_single(double x, double made) {
+  const double near = 0.5 + x * (0.25 * (1 - 0x1p-26));
+  return sb__magnitude(x) < 0x1p-12 ? near : made;
+}
+
 SB_INLINE double sb__sigmoid(double x, bool wide) {
   const double made = sb__logistic(x, false, wide);
-  const double near = 0.5 + x * (0.25 * (1 - 0x1p-26));
-  return !wide && sb__magnitude(x) < 0x1p-12 ? near : made;
+  return wide ? made : sb__sigmoid_of_single(x, made);
 }
 
 /* a + b, its last bit 1 if it is inexact: that rounds correctly when it is rounded once more, to float32. |a| >= |b|. */
@@ -240,11 +244,16 @@ SB_INLINE double sb__sum_to_odd(double a, double b) {
 }
 
 /* Near 0 it is x/2 + x^2/4 - x^4/48, of which the first two terms may lie halfway. */
-SB_INLINE double sb__silu(double x, bool wide) {
-  const double made = sb__logistic(x, true, wide), z = x * x;
+SB_INLINE double sb__silu_of_single(double x, double made) {
+  const double z = x * x;
   const double near = sb__sum_to_odd(0.5 * x, 0.25 * z - z * z * 0x1.5555555555555p-6);
-  const double inside = !wide && sb__magnitude(x) < 0x1p-10 ? near : made;
-  return x > (wide ? 760 : 150) ? x : sb__signed_like(inside, x);
+  return sb__magnitude(x) < 0x1p-10 ? sb__signed_like(near, x) : made;
+}
+
+SB_INLINE double sb__silu(double x, bool wide) {
+  const double inside = sb__signed_like(sb__logistic(x, true, wide), x);
+  const double made = x > (wide ? 760 : 150) ? x : inside;
+  return wide ? made : sb__silu_of_single(x, made);
 }
 
 /* ---- The normal distribution ---- */
@@ -267,15 +276,19 @@ SB_INLINE double sb__square(double a, double *lost) {
   return square;
 }
 
+/* Halves of subnormal float32 may lie halfway; the true value is above. */
+SB_INLINE double sb__gelu_of_single(double x, double made) {
+  const double a = sb__magnitude(x);
+  return a < 0x1p-100 ? sb__signed_like(made + a * 0x1p-50, x) : made;
+}
+
 SB_INLINE double sb__gelu(double x, bool wide) {
   double lost = 0;
   const double a = sb__clamp(sb__magnitude(x), 0, wide ? 39.9 : 20);
   const double square = wide ? sb__square(a, &lost) : a * a;
   const double tail = a * sb__normal_tail(a, square, lost, wide);
-  const double made = x > 0 ? x - tail : -tail;
-  /* Halves of subnormal float32 may lie halfway; the true value is above. */
-  const double near = !wide && a < 0x1p-100 ? made + a * 0x1p-50 : made;
-  return x != x ? x : sb__signed_like(near, x);
+  const double inside = sb__signed_like(x > 0 ? x - tail : -tail, x), made = x != x ? x : inside;
+  return wide ? made : sb__gelu_of_single(x, made);
 }
 
 SB_INLINE double sb__erf(double x) {
