@@ -93,8 +93,7 @@ math () {
   for file in src/math/*.c wasm/math.c; do
     case $file in
       src/math/native.c) continue ;;
-      src/math/simd128.c) level=(-O2 -fno-slp-vectorize) ;;
-      src/math/complex.c | src/math/whole.c | src/math/circular.c) level=(-O2) ;;
+      src/math/simd128.c | src/math/complex.c | src/math/whole.c | src/math/circular.c) level=(-O2) ;;
       *) level=("${cold[@]}") ;;
     esac
     compile "${level[@]}" -fPIC -fvisibility=hidden -fno-math-errno -fno-unroll-loops -Wno-pass-failed "$file"
