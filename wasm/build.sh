@@ -82,22 +82,29 @@ shared () {
     -Wl,--export=__wasm_init_tls -Wl,--export=__tls_size
 }
 
-# Position-independent: stack, data and table are where the loader puts them; the section dylink.0 says how much of each. The tools
+# Position-independent: stack and data are where the loader puts them; the section dylink.0 says how much of each. The tools
 # lose it on the way through text. The module for shared memory is the same code: each thread has data of its own.
 math () {
   local file text=$objects/module.wat tools
   local features=(--mvp-features --enable-simd --enable-bulk-memory --enable-threads --enable-mutable-globals)
+  local cold=(-Oz -fno-vectorize -fno-slp-vectorize) level
   tools=$(em-config BINARYEN_ROOT)/bin
   rm -f "$objects"/*.o
   for file in src/math/*.c wasm/math.c; do
-    [ "$file" = src/math/native.c ] || compile -O2 -fPIC -fvisibility=hidden -fno-math-errno -fno-unroll-loops -Wno-pass-failed "$file"
+    case $file in
+      src/math/native.c) continue ;;
+      src/math/simd128.c | src/math/complex.c | src/math/whole.c | src/math/circular.c) level=(-O2) ;;
+      *) level=("${cold[@]}") ;;
+    esac
+    compile "${level[@]}" -fPIC -fvisibility=hidden -fno-math-errno -fno-unroll-loops -Wno-pass-failed "$file"
   done
   { core_functions; echo sb_binding; } >"$objects/imports"
-  wasm-ld -shared --no-entry --experimental-pic --allow-undefined-file="$objects/imports" --strip-all "$objects"/*.o -o "$objects/linked.wasm"
-  "$tools/wasm-opt" "${features[@]}" -O3 "$objects/linked.wasm" -o "$objects/linked.wasm"
+  wasm-ld -shared --no-entry --experimental-pic --allow-undefined-file="$objects/imports" --strip-debug "$objects"/*.o -o "$objects/linked.wasm"
   "$tools/wasm-dis" "${features[@]}" "$objects/linked.wasm" -o "$text"
+  node wasm/table.mjs "$text"
+  "$tools/wasm-opt" "${features[@]}" -O3 -S "$text" -o "$text"
   sed -i -E '/^ \(export "sb__/d' "$text"
-  node wasm/hoist.mjs "$text"
+  node wasm/hoist.mjs "$text" '^(?!(exp|log|sin|cos)_).*_groups_f64$'
   "$tools/wasm-as" "${features[@]}" "$text" -o dist/samebytes-math.wasm
   sed -i -E 's/\(import "env" "memory" \(memory (\S+) ([0-9]+)\)\)/(import "env" "memory" (memory \1 (shared \2 65536)))/' "$text"
   "$tools/wasm-as" "${features[@]}" "$text" -o dist/samebytes-math-shared.wasm

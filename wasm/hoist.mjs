@@ -1,6 +1,8 @@
 // Moves vector constants out of the loops of a linked module.
 //
-//   node wasm/hoist.mjs FILE        text to text, as wasm-dis writes it; fails where there was nothing to move
+//   node wasm/hoist.mjs FILE [PATTERN]   text to text, as wasm-dis writes it; fails where there was nothing to move
+//
+// Functions whose names match PATTERN stay as they are: a local takes more room in a compressed module than a constant that stands in it often.
 //
 // Compiler and linker leave `v128.const` where it is used, and engines that keep that order (V8 since version 13)
 // make the constant anew each time, by four instructions. Here it is put into a local before the loop; V8 still sees
@@ -13,13 +15,15 @@ const MOST_AT_ONCE = 12
 
 /**
  * @param {string} text  a module: what takes part here has a line of its own
+ * @param {RegExp} [left]  matches names of functions that stay as they are
  * @returns {{ text: string, moved: number }} the same with locals, and how many uses read one now
  */
-export function hoist (text) {
+export function hoist (text, left = /^$/) {
   const lines = text.split('\n')
   let moved = 0
   for (let at = 0; at < lines.length; at++) {
-    if (!/^ *\(func /.test(lines[at])) continue
+    const name = lines[at].match(/^ *\(func \$(\S+)/)?.[1]
+    if (name === undefined || left.test(name)) continue
     const body = read(lines, at)
     rewrite(lines, body)
     moved += body.uses.length
@@ -86,8 +90,8 @@ function outermost (loop) {
 }
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  const [file] = process.argv.slice(2)
-  const { text, moved } = hoist(readFileSync(file, 'utf8'))
+  const [file, pattern = '^$'] = process.argv.slice(2)
+  const { text, moved } = hoist(readFileSync(file, 'utf8'), new RegExp(pattern))
   if (moved === 0) throw new Error(`${file}: no vector constant was found in a loop; is the text another one now?`)
   writeFileSync(file, text)
 }

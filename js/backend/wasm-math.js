@@ -49,7 +49,6 @@ function openMath (backend) {
     memory: backend.memory,
     __memory_base: number(data),
     __stack_pointer: number(data, true),
-    __table_base: number(0),
     __indirect_function_table: new WebAssembly.Table({ element: 'anyfunc', initial: functions })
   }
   const wanted = WebAssembly.Module.imports(/** @type {any} */ (module))

@@ -87,16 +87,12 @@ double sb__math_circular(int which, double x, bool wide) {
   const double a = sb__magnitude(x);
   double r, rest;
   if (!(a < SB__INFINITY)) return SB__NAN;
-  if (a < (wide ? SB__CIRCULAR_SMALL_WIDE : SB__CIRCULAR_SMALL)) {
-    if (wide) return sb__circular((sb__turned)which, x, true);
-    return sb__circular((sb__turned)which, x, false);
-  }
-  const uint64_t quarter = reduce(a, &r, &rest);
-  const double found = which == SB__SIN   ? sb__circular_of(SB__SIN, quarter, r, rest)
-                       : which == SB__COS ? sb__circular_of(SB__COS, quarter, r, rest)
-                                          : sb__circular_of(SB__TAN, quarter, r, rest);
-  if (which == SB__COS) {
+  if (which != SB__COS && x == 0) return x;
+  const bool is_small = a < (wide ? SB__CIRCULAR_SMALL_WIDE : SB__CIRCULAR_SMALL);
+  const uint64_t quarter = is_small ? sb__reduce_turn(x, wide, &r, &rest) : reduce(a, &r, &rest);
+  const double found = sb__circular_of((sb__turned)which, quarter, r, rest);
+  if (is_small) return found;
+  if (which == SB__COS)
     return wide ? found : (double)SB__EXCEPT((float)x, (float)found, sb__cos_exceptions);
-  }
   return x < 0 ? -found : found;
 }

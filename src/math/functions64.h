@@ -225,10 +225,14 @@ SB_INLINE double sb__logistic(double x, bool times_x, bool wide) {
 
 /* Near 0 it is 1/2 + x/4 - x^3/48, of which the first two terms may lie halfway between two float32; the third decides. Less is taken off here,
  * but no such number lies between. */
+SB_INLINE double sb__sigmoid_of_single(double x, double made) {
+  const double near = 0.5 + x * (0.25 * (1 - 0x1p-26));
+  return sb__magnitude(x) < 0x1p-12 ? near : made;
+}
+
 SB_INLINE double sb__sigmoid(double x, bool wide) {
   const double made = sb__logistic(x, false, wide);
-  const double near = 0.5 + x * (0.25 * (1 - 0x1p-26));
-  return !wide && sb__magnitude(x) < 0x1p-12 ? near : made;
+  return wide ? made : sb__sigmoid_of_single(x, made);
 }
 
 /* a + b, its last bit 1 if it is inexact: that rounds correctly when it is rounded once more, to float32. |a| >= |b|. */
@@ -240,11 +244,16 @@ SB_INLINE double sb__sum_to_odd(double a, double b) {
 }
 
 /* Near 0 it is x/2 + x^2/4 - x^4/48, of which the first two terms may lie halfway. */
-SB_INLINE double sb__silu(double x, bool wide) {
-  const double made = sb__logistic(x, true, wide), z = x * x;
+SB_INLINE double sb__silu_of_single(double x, double made) {
+  const double z = x * x;
   const double near = sb__sum_to_odd(0.5 * x, 0.25 * z - z * z * 0x1.5555555555555p-6);
-  const double inside = !wide && sb__magnitude(x) < 0x1p-10 ? near : made;
-  return x > (wide ? 760 : 150) ? x : sb__signed_like(inside, x);
+  return sb__magnitude(x) < 0x1p-10 ? sb__signed_like(near, x) : made;
+}
+
+SB_INLINE double sb__silu(double x, bool wide) {
+  const double inside = sb__signed_like(sb__logistic(x, true, wide), x);
+  const double made = x > (wide ? 760 : 150) ? x : inside;
+  return wide ? made : sb__silu_of_single(x, made);
 }
 
 /* ---- The normal distribution ---- */
@@ -267,15 +276,19 @@ SB_INLINE double sb__square(double a, double *lost) {
   return square;
 }
 
+/* Halves of subnormal float32 may lie halfway; the true value is above. */
+SB_INLINE double sb__gelu_of_single(double x, double made) {
+  const double a = sb__magnitude(x);
+  return a < 0x1p-100 ? sb__signed_like(made + a * 0x1p-50, x) : made;
+}
+
 SB_INLINE double sb__gelu(double x, bool wide) {
   double lost = 0;
   const double a = sb__clamp(sb__magnitude(x), 0, wide ? 39.9 : 20);
   const double square = wide ? sb__square(a, &lost) : a * a;
   const double tail = a * sb__normal_tail(a, square, lost, wide);
-  const double made = x > 0 ? x - tail : -tail;
-  /* Halves of subnormal float32 may lie halfway; the true value is above. */
-  const double near = !wide && a < 0x1p-100 ? made + a * 0x1p-50 : made;
-  return x != x ? x : sb__signed_like(near, x);
+  const double inside = sb__signed_like(x > 0 ? x - tail : -tail, x), made = x != x ? x : inside;
+  return wide ? made : sb__gelu_of_single(x, made);
 }
 
 SB_INLINE double sb__erf(double x) {
@@ -480,25 +493,30 @@ SB_INLINE double sb__circular_of(sb__turned which, uint64_t quarter, double r, d
 #define SB__CIRCULAR_SMALL 0x1p17 /* of float32 */
 #define SB__CIRCULAR_SMALL_WIDE 0x1p20
 
-/* x is below the limit. */
-SB_INLINE double sb__circular_inside(sb__turned which, double x, bool wide) {
+/* x = quarter * pi / 2 + r + rest, of which quarter is the result. x is below the limit. */
+SB_INLINE uint64_t sb__reduce_turn(double x, bool wide, double *r, double *rest) {
   const double shifted = x * 0x1.45f306dc9c883p-1 + SB__ROUNDER, k = shifted - SB__ROUNDER;
   const double first = x - k * 0x1.921fb544p0;
   if (!wide) {
-    const double low = k * 0x1.0b4611a626331p-34, near = first - low;
-    return sb__circular_of(which, sb__bits_of(shifted), near, (first - near) - low);
+    const double low = k * 0x1.0b4611a626331p-34;
+    *r = first - low;
+    *rest = (first - *r) - low;
+    return sb__bits_of(shifted);
   }
   const double b = k * 0x1.0b4611a6p-34, second = first - b, b_back = second - first;
   const double lost = (first - (second - b_back)) - (b + b_back);
   const double c = k * 0x1.3198a2ep-69, third = second - c, c_back = third - second;
   const double lost_too = (second - (third - c_back)) - (c + c_back);
   const double low = (lost + lost_too) - k * 0x1.b839a252049c1p-104;
-  const double r = third + low;
-  return sb__circular_of(which, sb__bits_of(shifted), r, (third - r) + low);
+  *r = third + low;
+  *rest = (third - *r) + low;
+  return sb__bits_of(shifted);
 }
 
 SB_INLINE double sb__circular(sb__turned which, double x, bool wide) {
-  const double found = sb__circular_inside(which, x, wide);
+  double r, rest;
+  const uint64_t quarter = sb__reduce_turn(x, wide, &r, &rest);
+  const double found = sb__circular_of(which, quarter, r, rest);
   return which != SB__COS && x == 0 ? x : found;
 }
 

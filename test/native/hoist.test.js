@@ -52,6 +52,12 @@ describe('wasm/hoist.mjs', () => {
     assert.deepEqual(hoist(text), { text, moved: 0 })
   })
 
+  it('leaves functions whose names match a pattern', () => {
+    const text = moduleOf('  (loop $again', `   (drop (v128.const ${MASK}))`, '  )')
+    assert.deepEqual(hoist(text, /^0$/), { text, moved: 0 })
+    assert.equal(hoist(text, /^1$/).moved, 1)
+  })
+
   it('goes before all loops that have few constants', () => {
     const { text } = hoist(moduleOf(
       '  (loop $outer',
