@@ -339,4 +339,4 @@ function tolerance (name, value, missing) {
   return value
 }
 
-module.exports = { concat, stack, arrayEqual, allClose, sharesMemory }
+module.exports = { tensorsOf, concat, stack, arrayEqual, allClose, sharesMemory }
