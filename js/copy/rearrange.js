@@ -361,20 +361,24 @@ function placesOf (list, { shape: extents, strides, offset }, d, shape, all) {
   const places = isWide ? new BigInt64Array(bufferOf(list)) : new Int32Array(bufferOf(list), 0, count)
   const last = shape.length - 1
   const extent = extents[d]
-  let i = 0
+  const along = strides[d]
+  let first = 0
   /** @param {number} axis @param {number} at  the place of index 0 along all later axes */
   const walk = (axis, at) => {
+    const n = shape[axis]
     const step = axis === d || extents[axis] === 1 ? 0 : strides[axis]
-    for (let k = 0; k < shape[axis]; k++, at += step) {
-      if (axis < last) {
-        walk(axis + 1, at)
-        continue
-      }
+    if (axis < last) {
+      for (let k = 0; k < n; k++) walk(axis + 1, at + k * step)
+      return
+    }
+    const end = first + n
+    for (let i = first; i < end; i++, at += step) {
       const index = list[i]
       if (index < -extent || index >= extent) throw failure('ERR_BOUNDS', `indices has ${index}; axis ${d} has ${extent} elements`)
-      const place = at + (index < 0 ? index + extent : index) * strides[d]
-      places[i++] = isWide ? BigInt(place) : place
+      const place = at + (index < 0 ? index + extent : index) * along
+      places[i] = isWide ? BigInt(place) : place
     }
+    first = end
   }
   walk(0, offset - all.offset)
   return layoutOver(places, isWide ? INT64 : INT32, [count])

@@ -107,22 +107,19 @@ function meshgrid (...args) {
   const { indexing } = optionsOf(rest[0])
   const isSwapped = (indexing === undefined || oneOf('indexing', indexing, ['xy', 'ij']) === 0) && tensors.length > 1
   const place = (/** @type {number} */ i) => isSwapped && i < 2 ? 1 - i : i
-  const layouts = arrayMap(tensors, (t, i) => line(Tensor.layoutOf(t), i))
-  const shape = arrayOf(layouts.length, d => layouts[place(d)].size)
-  return arrayMap(tensors, (t, i) => t.asStrided(shape, arrayOf(shape.length, d => d === place(i) ? strideOf(layouts[i]) : 0)))
+  const lines = arrayMap(arrayMap(tensors, Tensor.layoutOf), lineOf)
+  const shape = arrayOf(lines.length, d => lines[place(d)].length)
+  return arrayMap(tensors, (t, i) => t.asStrided(shape, arrayOf(shape.length, d => d === place(i) ? lines[i].stride : 0)))
 }
 
 /**
  * @param {InstanceType<typeof ffi.Layout>} layout
- * @param {number} i  the argument's number
- * @returns {InstanceType<typeof ffi.Layout>} the same, of one axis at most
+ * @param {number} i  the tensor's number, for messages
+ * @returns {{ length: number, stride: number }} elements
  */
-function line (layout, i) {
-  if (layout.shape.length > 1) throw failure('ERR_SHAPE', `tensor ${i} has shape [${arrayJoin(layout.shape)}]; one axis was expected`)
-  return layout
+function lineOf ({ shape, strides }, i) {
+  if (shape.length > 1) throw failure('ERR_SHAPE', `tensor ${i} has shape [${arrayJoin(shape)}]; one axis was expected`)
+  return shape.length === 0 ? { length: 1, stride: 0 } : { length: shape[0], stride: strides[0] }
 }
-
-/** @param {InstanceType<typeof ffi.Layout>} layout */
-const strideOf = ({ strides }) => strides.length === 0 ? 0 : strides[0]
 
 module.exports = { broadcastShapes, broadcastArrays, meshgrid }
