@@ -9,7 +9,7 @@ const { broadcast } = require('../layout/layouts')
 const { tensorsOf } = require('./combine')
 const { Tensor } = require('./tensor')
 
-/** @import { AnyTensor, GridOptions, Shape } from '../base/types' */
+/** @import { AnyTensor, DtypeName, GridOptions, Shape } from '../base/types' */
 
 /** @param {number[]} shape @throws ERR_SHAPE it is negative, or has too many elements */
 const checked = shape => ffi.dense(0, shape).shape
@@ -44,12 +44,44 @@ function broadcastShapes (...shapes) {
  * broadcastArrays([zeros([2, 1]), zeros([3])]).map(t => t.shape) // [[2, 3], [2, 3]]
  */
 /**
- * As above, without a list.
+ * As above, with two tensors.
  *
- * @template {readonly AnyTensor[]} L
+ * @template {AnyTensor} A
+ * @template {AnyTensor} B
  * @overload
- * @param {...L} tensors
- * @returns {{ -readonly [K in keyof L]: L[K] }}
+ * @param {A} a
+ * @param {B} b
+ * @returns {[A, B]}
+ * @throws as with a list
+ */
+/**
+ * As above, with three tensors.
+ *
+ * @template {AnyTensor} A
+ * @template {AnyTensor} B
+ * @template {AnyTensor} C
+ * @overload
+ * @param {A} a
+ * @param {B} b
+ * @param {C} c
+ * @returns {[A, B, C]}
+ * @throws as with a list
+ */
+/**
+ * As above, with any number of tensors of one dtype.
+ *
+ * @template {DtypeName} D
+ * @overload
+ * @param {...Tensor<D>} tensors
+ * @returns {Tensor<D>[]}
+ * @throws as with a list
+ */
+/**
+ * As above, with any number of tensors.
+ *
+ * @overload
+ * @param {...AnyTensor} tensors
+ * @returns {AnyTensor[]}
  * @throws as with a list
  */
 /**
@@ -80,21 +112,46 @@ function broadcastArrays (...args) {
  * y.toArray() // [[0, 0, 0], [1, 1, 1]]
  */
 /**
- * As above, without a list.
+ * As above, with two tensors.
  *
- * @template {readonly AnyTensor[]} L
+ * @template {AnyTensor} A
+ * @template {AnyTensor} B
  * @overload
- * @param {...L} tensors
- * @returns {{ -readonly [K in keyof L]: L[K] }}
+ * @param {A} a
+ * @param {B} b
+ * @param {GridOptions} [opts]
+ * @returns {[A, B]}
  * @throws as with a list
  */
 /**
- * As above, without a list, with options.
+ * As above, with three tensors.
  *
- * @template {readonly AnyTensor[]} L
+ * @template {AnyTensor} A
+ * @template {AnyTensor} B
+ * @template {AnyTensor} C
  * @overload
- * @param {[...L, GridOptions]} args
- * @returns {{ -readonly [K in keyof L]: L[K] }}
+ * @param {A} a
+ * @param {B} b
+ * @param {C} c
+ * @param {GridOptions} [opts]
+ * @returns {[A, B, C]}
+ * @throws as with a list
+ */
+/**
+ * As above, with any number of tensors of one dtype.
+ *
+ * @template {DtypeName} D
+ * @overload
+ * @param {...(Tensor<D> | GridOptions)} args  the tensors, then options
+ * @returns {Tensor<D>[]}
+ * @throws as with a list
+ */
+/**
+ * As above, with any number of tensors.
+ *
+ * @overload
+ * @param {...(AnyTensor | GridOptions)} args  the tensors, then options
+ * @returns {AnyTensor[]}
  * @throws as with a list
  */
 /**
