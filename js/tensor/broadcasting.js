@@ -68,20 +68,12 @@ function broadcastShapes (...shapes) {
  * @throws as with a list
  */
 /**
- * As above, with any number of tensors of one dtype.
+ * As above, with any number of tensors.
  *
  * @template {DtypeName} D
  * @overload
  * @param {...Tensor<D>} tensors
  * @returns {Tensor<D>[]}
- * @throws as with a list
- */
-/**
- * As above, with any number of tensors.
- *
- * @overload
- * @param {...AnyTensor} tensors
- * @returns {AnyTensor[]}
  * @throws as with a list
  */
 /**
@@ -138,20 +130,12 @@ function broadcastArrays (...args) {
  * @throws as with a list
  */
 /**
- * As above, with any number of tensors of one dtype.
+ * As above, with any number of tensors.
  *
  * @template {DtypeName} D
  * @overload
  * @param {...(Tensor<D> | GridOptions)} args  the tensors, then options
  * @returns {Tensor<D>[]}
- * @throws as with a list
- */
-/**
- * As above, with any number of tensors.
- *
- * @overload
- * @param {...(AnyTensor | GridOptions)} args  the tensors, then options
- * @returns {AnyTensor[]}
  * @throws as with a list
  */
 /**
