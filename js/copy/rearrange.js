@@ -1,14 +1,14 @@
 'use strict'
 // concat, stack, tile, repeat, take, roll and others on layouts: each gives a recipe, which writes the result by copies of parts.
 
-const { BigInt, BigInt64Array, Int32Array, Math, arrayConcat, arrayJoin, arrayMap, arrayOf, arraySlice, arraySome, bufferOf, lengthOf, newList, sumOf, typedFill } = require('../base/primordials')
+const { Int32Array, Math, arrayConcat, arrayJoin, arrayMap, arrayOf, arraySlice, arraySome, bufferOf, newList, sumOf, typedFill } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { axisFromStart } = require('../base/validate')
 const { countStaged } = require('../backend/storage')
 const { dtypes, itemsizes, dtypeOf } = require('../backend/dtypes')
 const { placeLike } = require('../layout/placement')
-const { denseLayout, withBytes, isSameShape, broadcast, layoutOver, subLayout } = require('../layout/layouts')
+const { denseLayout, withBytes, isSameShape, broadcast, layoutOver } = require('../layout/layouts')
 const { doublesFor } = require('../layout/elements')
 
 const { backend, opcodes, nothing } = ffi
@@ -355,10 +355,7 @@ function takeAlongAxis (source, indices, axis) {
  * @throws ERR_BOUNDS
  */
 function placesOf (list, { shape: extents, strides, offset }, d, shape, all) {
-  const count = lengthOf(list)
-  const isWide = all.size > 2 ** 31
-  /** @type {any} */
-  const places = isWide ? new BigInt64Array(bufferOf(list)) : new Int32Array(bufferOf(list), 0, count)
+  const words = new Int32Array(bufferOf(list)) // two for each place, the lower half first
   const last = shape.length - 1
   const extent = extents[d]
   const along = strides[d]
@@ -376,12 +373,13 @@ function placesOf (list, { shape: extents, strides, offset }, d, shape, all) {
       const index = list[i]
       if (index < -extent || index >= extent) throw failure('ERR_BOUNDS', `indices has ${index}; axis ${d} has ${extent} elements`)
       const place = at + (index < 0 ? index + extent : index) * along
-      places[i] = isWide ? BigInt(place) : place
+      words[2 * i] = place
+      words[2 * i + 1] = place / 2 ** 32
     }
     first = end
   }
   walk(0, offset - all.offset)
-  return layoutOver(places, isWide ? INT64 : INT32, [count])
+  return layoutOver(words, INT64, [first])
 }
 
 /**
@@ -408,11 +406,8 @@ function triangle (source, k, isLower) {
       ffi.copy(target, source, casting)
       const first = within(isLower ? -k : 1 - k) // rows from here to `last` are cut by the diagonal
       const last = within(isLower ? columns - 1 - k : columns - k)
-      const start = arrayOf(n, () => 0)
       const zero = (/** @type {number} */ row, /** @type {number} */ end, /** @type {number} */ column, /** @type {number} */ stop) => {
-        start[n - 2] = row
-        start[n - 1] = column
-        if (row < end) ffi.fill(subLayout(target, start, withExtent(withExtent(shape, n - 2, end - row), n - 1, stop - column)), false)
+        if (row < end) ffi.fill(narrow(narrow(target, -2, row, end - row), -1, column, stop - column), false)
       }
       zero(isLower ? 0 : last, isLower ? first : rows, 0, columns)
       for (let i = first; i < last; i++) zero(i, i + 1, isLower ? i + k + 1 : 0, isLower ? columns : i + k)

@@ -66,8 +66,8 @@ describe('broadcastArrays', () => {
 
   it('refuses what is no tensor, or does not broadcast', () => {
     fails(() => broadcastArrays(zeros([2]), zeros([3])), RangeError, 'ERR_SHAPE', /shapes \[2\] and \[3\]/)
-    fails(() => broadcastArrays(zeros([2]), 3), TypeError, 'ERR_ARGUMENT', /argument 1 is 3; a tensor/)
-    fails(() => broadcastArrays([zeros([2])], zeros([2])), TypeError, 'ERR_ARGUMENT', /argument 1 is a tensor of .*; the list alone/)
+    fails(() => broadcastArrays(zeros([2]), 3), TypeError, 'ERR_ARGUMENT', /3 was given after 1 tensors/)
+    fails(() => broadcastArrays([zeros([2])], zeros([2])), TypeError, 'ERR_ARGUMENT', /a tensor of .* was given after 1 tensors/)
     fails(() => broadcastArrays([zeros([2]), 3]), TypeError, 'ERR_ARGUMENT', /entry 1 is 3/)
     fails(() => broadcastArrays(), TypeError, 'ERR_ARGUMENT', /0 tensors/)
     const gone = zeros([2])

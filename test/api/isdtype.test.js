@@ -29,7 +29,7 @@ describe('isdtype', () => {
 
   it('refuses what is no dtype, and what is no kind, wherever it stands', () => {
     fails(() => isdtype('integral', 'integral'), TypeError, 'ERR_DTYPE', /dtype is "integral"/)
-    fails(() => isdtype('int8', 'integer'), TypeError, 'ERR_ARGUMENT', /kind is "integer"; one of bool, signed integer/)
+    fails(() => isdtype('int8', 'integer'), TypeError, 'ERR_ARGUMENT', /kind is "integer"; a dtype or one of bool, signed integer/)
     fails(() => isdtype('int8', ['int8', 'integer']), TypeError, 'ERR_ARGUMENT')
     for (const kind of [undefined, null, 1, {}, 'constructor', '__proto__', [['int8']], Symbol('s')]) refuses(() => isdtype('int8', kind), 'ERR_ARGUMENT')
   })
