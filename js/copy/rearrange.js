@@ -404,8 +404,8 @@ function triangle (source, k, isLower) {
     write (target, casting) {
       if (target.size === 0) return
       ffi.copy(target, source, casting)
-      const first = within(isLower ? -k : 1 - k) // rows from here to `last` are cut by the diagonal
-      const last = within(isLower ? columns - 1 - k : columns - k)
+      const first = within(-k) // rows from here to `last` are on the diagonal
+      const last = within(columns - k)
       const zero = (/** @type {number} */ row, /** @type {number} */ end, /** @type {number} */ column, /** @type {number} */ stop) => {
         if (row < end) ffi.fill(narrow(narrow(target, -2, row, end - row), -1, column, stop - column), false)
       }

@@ -249,7 +249,7 @@ function stack (...args) {
 function broadcastShapes (...shapes) {
   /** @type {number[]} */
   let shape = []
-  for (let i = 0; i < shapes.length; i++) shape = ffi.dense(0, broadcast(shape, ffi.dense(0, shapeOf(shapes[i])).shape)).shape // checks extents and sizes
+  for (let i = 0; i < shapes.length; i++) shape = ffi.dense(0, broadcast(shape, shapeOf(shapes[i]))).shape // checks extents and the size
   return arraySlice(shape)
 }
 
