@@ -18,8 +18,9 @@ const { Scope, keep } = require('./layout/lifetime')
 const { tidy, scope, dispose } = functionsOf(() => require('./tensor/scopes'))
 const { traceIfAsked } = require('./inspect/autostart')
 
-const { canCast, promoteTypes, finfo, iinfo } = functionsOf(() => require('./tensor/dtype-info'))
-const { concat, stack, arrayEqual, allClose, sharesMemory } = functionsOf(() => require('./tensor/combine'))
+const { canCast, promoteTypes, isdtype, finfo, iinfo } = functionsOf(() => require('./tensor/dtype-info'))
+const { concat, stack, broadcastShapes, broadcastArrays, meshgrid, arrayEqual, allClose, sharesMemory } = functionsOf(() => require('./tensor/combine'))
+const { moveaxis, tril, triu, takeAlongAxis } = functionsOf(() => require('./tensor/rearrange'))
 const { arange, linspace, eye } = functionsOf(() => require('./tensor/sequences'))
 const { asarray } = functionsOf(() => require('./tensor/asarray'))
 
@@ -153,6 +154,10 @@ Object.freeze(cuda)
 /** @template {DtypeName} [D=any] @typedef {import('./base/types').ToAsyncOptions<D>} ToAsyncOptions */
 /** @template {DtypeName} [D=any] @typedef {import('./base/types').AxisOptions<D>} AxisOptions */
 /** @template {DtypeName} [D=any] @typedef {import('./base/types').RollOptions<D>} RollOptions */
+/** @template {DtypeName} [D=any] @typedef {import('./base/types').AlongOptions<D>} AlongOptions */
+/** @template {DtypeName} [D=any] @typedef {import('./base/types').TriangleOptions<D>} TriangleOptions */
+/** @typedef {import('./base/types').GridOptions} GridOptions */
+/** @typedef {import('./base/types').DtypeKind} DtypeKind */
 /** @template A @template B @typedef {import('./base/types').Promote<A, B>} Promote */
 /** @template {DtypeName} [D=any] @typedef {import('./tensor/blob').BlobBuilder<D>} BlobBuilder */
 
@@ -199,6 +204,13 @@ module.exports = {
   clone,
   concat,
   stack,
+  moveaxis,
+  tril,
+  triu,
+  takeAlongAxis,
+  broadcastShapes,
+  broadcastArrays,
+  meshgrid,
   arrayEqual,
   allClose,
   sharesMemory,
@@ -240,6 +252,7 @@ module.exports = {
   fromOrt,
   canCast,
   promoteTypes,
+  isdtype,
   finfo,
   iinfo,
   dtypes,

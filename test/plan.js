@@ -8,11 +8,11 @@
 /** Left out on wasm and wasm-shared. */
 const NATIVE_ONLY = [
   // layouts: numbers, and no memory
-  ...['as-strided', 'diagonal', 'dim-order', 'expand', 'flip', 'memory-format', 'permute', 'reshape', 'slice', 'split', 'squeeze', 'transpose', 'unfold'],
+  ...['as-strided', 'diagonal', 'dim-order', 'expand', 'flip', 'memory-format', 'moveaxis', 'permute', 'reshape', 'slice', 'split', 'squeeze', 'transpose', 'unfold'],
   // V8's heap, its own functions, and texts
   ...['endless', 'errors', 'heap', 'log', 'own-properties', 'primordials', 'printed', 'to-string', 'version'],
   // dtypes, options, and values as NumPy has them
-  ...['combine-numpy', 'finfo', 'make-options', 'numpy', 'options', 'promote-types', 'promotion', 'types'],
+  ...['combine-numpy', 'finfo', 'isdtype', 'make-options', 'numpy', 'options', 'promote-types', 'promotion', 'types'],
   // programs: those of the command line, pages that show memory, examples, neighbours
   ...['docs', 'esm-cjs', 'examples', 'jest', 'memory-map', 'module-node', 'module-web', 'neighbours', 'npm-neighbours']
 ].map(name => `api/${name}.test.js`).concat([

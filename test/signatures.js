@@ -69,6 +69,7 @@ const drawn = options({ ...made, generator })
 const out = (make = () => zeros([2, 3])) => arg('out')('out', make)
 const result = (make, keys) => options({ dtype: dtype('dtype', 'float32'), casting, out: out(make), ...keys })
 const shapeOnly = { allow: ['a tensor over a detached buffer'] } // its bytes are not looked at
+const shapesOnly = { allow: [...shapeOnly.allow, 'a list with a tensor over a detached buffer'] }
 const like = options({ dtype: dtype(), device, dynamism, shared })
 const drawnLike = options({ dtype: dtype(), device, dynamism, shared, generator })
 const sixty = () => Float32Array.of(1, 2, 3, 4, 5, 6)
@@ -128,6 +129,13 @@ const FUNCTIONS = {
   clone: [t(), options({ dtype: dtype(), casting })],
   concat: [arg('tensors')('', () => [tensor([[1, 2, 3]]), tensor([[4, 5, 6]])]), axis('axis', 0, { optional, allow: ['null'] }), result()],
   stack: [arg('tensors')('', () => [tensor([1, 2, 3]), tensor([4, 5, 6])]), axis('axis', 0, { optional }), result()],
+  moveaxis: [t('x', undefined, shapeOnly), axes('source'), axes('destination', [1])],
+  tril: [t('x'), options({ ...result().keys, k: integer('k', 1) })],
+  triu: [t('x'), options({ ...result().keys, k: integer('k', 1) })],
+  takeAlongAxis: [t('x'), t('indices', () => tensor([[1, 0, 1], [0, 0, -1]], 'int32')), axis('axis', 0, { optional, orOptions: true }), result()],
+  broadcastShapes: [shape([2, 1]), shape([3])],
+  broadcastArrays: [arg('tensors')('', () => [zeros([2, 1]), zeros([3])], shapesOnly)],
+  meshgrid: [arg('tensors')('', () => [tensor([1, 2, 3]), tensor([4, 5])], shapesOnly), options({ indexing: word('indexing', 'ij') })],
   arrayEqual: [t('argument 0|entry 0|tensors were given'), t('argument 1'), options({ equalNaN: flag('equalNaN', true) })],
   allClose: [t('argument 0|entry 0|tensors were given'), t('argument 1'), options({ rtol: number('rtol', 0.1), atol: number('atol', 0.1), equalNaN: flag('equalNaN', true) })],
   sharesMemory: [t(), t()],
@@ -143,11 +151,12 @@ const FUNCTIONS = {
   toSafetensorsBytes: [arg('tensorsByName')('tensors', () => ({ a: zeros([2]) })), options({ metadata: arg('textsByName')('metadata', () => ({ a: 'b' })) })],
   alloc: [integer('n', 16, { outside: [-1] })],
   hostRegister: [t('t')],
-  fromDlpack: [arg('capsule')('x', () => zeros([2, 3]))],
+  fromDlpack: [arg('capsule')('x', () => zeros([2, 3])), options({ copy: flag('copy', true) })],
   toOrt: [t('t'), arg('object')('ort', () => ({ Tensor: OrtTensor }))],
   fromOrt: [arg('object')('x', () => new OrtTensor('float32', new Float32Array(6), [2, 3]))],
   init: [options({ shared: word('shared', 'auto', { allow: ['true'] }), initialMemory: number('initialMemory', 2 ** 21, { outside: [0, -1, 2 ** 33] }), maximumMemory: number('maximumMemory', 2 ** 22, { outside: [0, -1, 2 ** 33] }), from: arg('object')('from', () => ({})) })],
   canCast: [dtype(), dtype(), word('casting', 'safe', { optional })],
+  isdtype: [dtype(), arg('kind')('kind', 'numeric')],
   promoteTypes: [dtype(), dtype()],
   finfo: [dtype('dtype', 'float32')],
   iinfo: [dtype('dtype', 'int8')],
@@ -198,7 +207,8 @@ const METHODS = {
   },
   unfold: { args: [axis(), integer('size', 1, { outside: [3, -1] }), integer('step', 1, { outside: [0] })] },
   squeeze: { args: [axes('axis', [0], { optional })], make: () => zeros([1, 3]) },
-  unsqueeze: { args: [axis('axis', 0, { outside: [3, -4] })] },
+  unsqueeze: { args: [axes('axis', [0, 2], { outside: [3, -4] })] },
+  moveaxis: { args: [axes('source'), axes('destination', [1])] },
   expand: { args: [shape([4, 2, 3], { inferred: true })] },
   broadcastTo: { args: [shape([4, 2, 3], { inferred: true })], delegates: true },
   flip: { args: [axes('axis', [0], { optional })] },

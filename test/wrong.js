@@ -90,6 +90,7 @@ const KINDS = {
     ...(inferred ? [['[-2, 3]', [-2, 3]]] : [['[-1, 3]', [-1, 3]], ['-1', -1]]), ['2^53 squared', [2 ** 53 - 1, 2 ** 53 - 1]], ['2^64 elements', [2 ** 32, 2 ** 32]]]],
   dtype: [['ERR_DTYPE', 'ERR_ARGUMENT'], () => [...noNumbers, ['a number', 1], ['a name of Object.prototype', 'constructor'], ['__proto__', '__proto__'], ['float', 'float'], ['Float32', 'Float32']]],
   word: [['ERR_ARGUMENT', 'ERR_DEVICE', 'ERR_UNSUPPORTED'], () => [...noNumbers, ['a number', 1], ['constructor', 'constructor']]],
+  kind: [['ERR_ARGUMENT'], () => [...noNumbers.filter(([label]) => label !== '[]'), ['a number', 1], ['constructor', 'constructor'], ['__proto__', '__proto__'], ['a list with another word', ['bool', 'floating']]]],
   boolean: [['ERR_ARGUMENT'], () => [...noNumbers.filter(([label]) => label !== 'true'), ['0', 0], ['1', 1]]],
   function: [['ERR_ARGUMENT'], () => [...noNumbers.filter(([label]) => label !== 'a function' && label !== 'a class'), ['1', 1]]],
   tensor: [['ERR_ARGUMENT', 'ERR_DTYPE'], () => [...noNumbers, ['a number', 1], ...made(FAKES), ...made(GONE)]],

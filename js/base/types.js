@@ -109,6 +109,7 @@
 /** @typedef {readonly number[] | number} Shape extents; an integer is one axis */
 /** @typedef {'safe' | 'same_kind' | 'unsafe'} Casting how far a cast may go: no value changes, also narrower ones of a kind, anything */
 /** @typedef {'static' | 'bounded' | 'unbound'} Dynamism how far `resize` may go: nowhere, up to the capacity, beyond it */
+/** @typedef {'bool' | 'signed integer' | 'unsigned integer' | 'integral' | 'real floating' | 'complex floating' | 'numeric'} DtypeKind several dtypes: 'integral' both kinds of integers, 'numeric' all but bool */
 /** @typedef {'C' | 'F'} Order axes in memory: row-major, column-major */
 /** @typedef {'contiguous' | 'channels_last' | 'channels_last_3d'} MemoryFormat */
 /** @typedef {'cpu' | 'cuda' | `cuda:${number}`} DeviceName */
@@ -202,7 +203,7 @@
  * What can be asked for a capsule.
  *
  * @typedef {object} DlpackSource
- * @property {(options: { maxVersion: [number, number], stream?: number }) => Capsule} __dlpack__
+ * @property {(options: { maxVersion: [number, number], stream?: number, copy?: boolean }) => Capsule} __dlpack__
  * @property {() => readonly [number, number]} [__dlpack_device__]
  */
 
@@ -288,6 +289,9 @@
 /** @template {DtypeName} [D=any] @typedef {{ dtype?: D | undefined, ndim?: number | undefined }} AccessorOptions what a caller relies on */
 /** @template {DtypeName} [D=any] @typedef {ToOptions<D> & { signal?: Signal | undefined }} ToAsyncOptions */
 /** @template {DtypeName} [D=any] @typedef {ResultOptions<D> & { axis?: number | null | undefined }} AxisOptions */
+/** @template {DtypeName} [D=any] @typedef {ResultOptions<D> & { axis?: number | undefined }} AlongOptions axis: the last one where none is given */
+/** @template {DtypeName} [D=any] @typedef {ResultOptions<D> & { k?: number | undefined }} TriangleOptions k: the diagonal, 0 in the middle, above it positive */
+/** @typedef {{ indexing?: 'xy' | 'ij' | undefined }} GridOptions 'xy' where nothing is given: the first tensor runs along the second axis, the second one along the first */
 /** @template {DtypeName} [D=any] @typedef {ResultOptions<D> & { axis?: number | readonly number[] | null | undefined }} RollOptions */
 
 /**

@@ -211,6 +211,32 @@ function axesOf (value, name = 'axis') {
 }
 
 /**
+ * @param {number} axis
+ * @param {number} ndim
+ * @param {string} [name]
+ * @returns {number} 0 or more
+ */
+function axisFromStart (axis, ndim, name = 'axis') {
+  if (axis < -ndim || axis >= ndim) throw failure('ERR_BOUNDS', `${name} is ${axis}; there are ${ndim} axes`)
+  return axis < 0 ? axis + ndim : axis
+}
+
+/**
+ * @param {number[]} axes
+ * @param {number} ndim
+ * @param {string} name
+ * @returns {number[]} each 0 or more
+ * @throws ERR_BOUNDS one is outside or repeated
+ */
+function axesFromStart (axes, ndim, name) {
+  const out = arrayMap(axes, axis => axisFromStart(axis, ndim, name))
+  for (let i = 1; i < out.length; i++) {
+    if (arrayIndexOf(out, out[i]) < i) throw failure('ERR_BOUNDS', `${name} has ${axes[i]}, and so axis ${out[i]} repeated`)
+  }
+  return out
+}
+
+/**
  * Checks options. A string counts as { dtype }, undefined as {}.
  *
  * @param {unknown} value
@@ -360,4 +386,4 @@ function wrongCount (given, ndim) {
   return failure('ERR_SHAPE', `${given} ${given === 1 ? 'index was' : 'indices were'} given; the tensor has ${ndim} ${ndim === 1 ? 'axis' : 'axes'}`)
 }
 
-module.exports = { show, wrongReceiver, receiver, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, oneOf, CASTINGS, castingOf, axisAndOptions, checkCounts, formatOf, MOST_PARTS, sameParts, equalSizes, checkSizes, inside, wrongCount }
+module.exports = { show, wrongReceiver, receiver, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, axisFromStart, axesFromStart, optionsOf, isOptions, oneOf, CASTINGS, castingOf, axisAndOptions, checkCounts, formatOf, MOST_PARTS, sameParts, equalSizes, checkSizes, inside, wrongCount }

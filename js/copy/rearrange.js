@@ -1,13 +1,15 @@
 'use strict'
-// concat, stack, tile, repeat, take and roll on layouts: each gives a recipe, which writes the result by copies of parts.
+// concat, stack, tile, repeat, take, roll and others on layouts: each gives a recipe, which writes the result by copies of parts.
 
 const { Int32Array, Math, arrayConcat, arrayJoin, arrayMap, arrayOf, arraySlice, arraySome, bufferOf, newList, sumOf, typedFill } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
+const { axisFromStart } = require('../base/validate')
 const { countStaged } = require('../backend/storage')
-const { itemsizes, dtypeOf } = require('../backend/dtypes')
+const { dtypes, itemsizes, dtypeOf } = require('../backend/dtypes')
 const { placeLike } = require('../layout/placement')
-const { denseLayout, withBytes, isSameShape, layoutOver } = require('../layout/layouts')
+const { denseLayout, withBytes, isSameShape, broadcast, layoutOver } = require('../layout/layouts')
+const { doublesFor } = require('../layout/elements')
 
 const { backend, opcodes, nothing } = ffi
 
@@ -26,6 +28,9 @@ const { backend, opcodes, nothing } = ffi
  */
 
 const INT32 = dtypeOf('int32').index
+const INT64 = dtypeOf('int64').index
+const FLOAT64 = dtypeOf('float64').index
+const UNSAFE = 2 // casting, as C numbers it
 const MOST_AXES = 64
 const MOST_INDICES = 2 ** 16 // in one call of take
 
@@ -38,16 +43,6 @@ const MOST_INDICES = 2 ** 16 // in one call of take
  */
 function narrow (layout, axis, start, length) {
   return ffi.viewByNumbers(opcodes.narrow, layout, axis, start, length)
-}
-
-/**
- * @param {number} axis
- * @param {number} ndim
- * @returns {number} 0 or more
- */
-function axisFromStart (axis, ndim) {
-  if (axis < -ndim || axis >= ndim) throw failure('ERR_BOUNDS', `axis is ${axis}; there are ${ndim} axes`)
-  return axis < 0 ? axis + ndim : axis
 }
 
 /** @param {readonly number[]} shape */
@@ -316,6 +311,111 @@ function takeRecipe (source, d, n, write) {
 }
 
 /**
+ * Takes an element for each index: of the line along the axis that the index stands in.
+ *
+ * @param {Layout} source
+ * @param {Layout} indices  of integers; broadcast with the source, but for the axis
+ * @param {number} axis
+ * @returns {Recipe}
+ */
+function takeAlongAxis (source, indices, axis) {
+  const { dtype, shape: extents, size, storage, offset } = source
+  const { name, kind } = dtypes[indices.dtype]
+  if (kind !== 'SIGNED' && kind !== 'UNSIGNED') throw failure('ERR_DTYPE', `indices is ${name}; integers were expected`)
+  const n = extents.length
+  if (indices.shape.length !== n) throw failure('ERR_SHAPE', `indices has ${indices.shape.length} axes; the tensor has ${n}`)
+  const d = axisFromStart(axis, n)
+  const shape = withExtent(broadcast(withExtent(extents, d, 1), withExtent(indices.shape, d, 1)), d, indices.shape[d])
+  const { low, high } = size === 0 ? { low: 0, high: -1 } : ffi.extent(source)
+  const all = new ffi.Layout(storage, dtype, [high - low + 1], [1], offset + low, high - low + 1, 0) // also what is between the elements
+  return {
+    dtype,
+    shape,
+    sources: [all],
+    canWriteTo: target => target.dtype === dtype && ffi.isContiguous(target),
+    write (target) {
+      if (target.size === 0) return
+      const list = doublesFor('indices', target.size, Infinity)
+      countStaged(8 * target.size)
+      ffi.copy(layoutOver(list, FLOAT64, shape), ffi.viewByList(opcodes.broadcast_to, indices, shape), UNSAFE)
+      ffi.take(ffi.reshape(target, [target.size]), all, placesOf(list, source, d, shape, all), 0)
+    }
+  }
+}
+
+/**
+ * Replaces indices along an axis by places in memory.
+ *
+ * @param {Float64Array} list  in the result's order; is overwritten
+ * @param {Layout} source
+ * @param {number} d  the axis
+ * @param {number[]} shape  of the result
+ * @param {Layout} all  what the source's elements lie in
+ * @returns {Layout} integers, which count elements from the lowest one; over the list's memory
+ * @throws ERR_BOUNDS
+ */
+function placesOf (list, { shape: extents, strides, offset }, d, shape, all) {
+  const words = new Int32Array(bufferOf(list)) // two for each place, the lower half first
+  const last = shape.length - 1
+  const extent = extents[d]
+  const along = strides[d]
+  let first = 0
+  /** @param {number} axis @param {number} at  the place of index 0 along all later axes */
+  const walk = (axis, at) => {
+    const n = shape[axis]
+    const step = axis === d || extents[axis] === 1 ? 0 : strides[axis]
+    if (axis < last) {
+      for (let k = 0; k < n; k++) walk(axis + 1, at + k * step)
+      return
+    }
+    const end = first + n
+    for (let i = first; i < end; i++, at += step) {
+      const index = list[i]
+      if (index < -extent || index >= extent) throw failure('ERR_BOUNDS', `indices has ${index}; axis ${d} has ${extent} elements`)
+      const place = at + (index < 0 ? index + extent : index) * along
+      words[2 * i] = place
+      words[2 * i + 1] = place / 2 ** 32
+    }
+    first = end
+  }
+  walk(0, offset - all.offset)
+  return layoutOver(words, INT64, [first])
+}
+
+/**
+ * Keeps the elements on one side of a diagonal of the last two axes, and writes zeros on the other.
+ *
+ * @param {Layout} source
+ * @param {number} k  the diagonal, which is kept; above the main one positive
+ * @param {boolean} isLower  keeps what is below it, else what is above
+ * @returns {Recipe}
+ */
+function triangle (source, k, isLower) {
+  const { dtype, shape } = source
+  const n = shape.length
+  if (n < 2) throw failure('ERR_SHAPE', `x has ${n} axes; 2 or more were expected`)
+  const rows = shape[n - 2]
+  const columns = shape[n - 1]
+  const within = (/** @type {number} */ i) => Math.max(0, Math.min(rows, i))
+  return {
+    dtype,
+    shape,
+    sources: [source],
+    write (target, casting) {
+      if (target.size === 0) return
+      ffi.copy(target, source, casting)
+      const first = within(-k) // rows from here to `last` are on the diagonal
+      const last = within(columns - k)
+      const zero = (/** @type {number} */ row, /** @type {number} */ end, /** @type {number} */ column, /** @type {number} */ stop) => {
+        if (row < end) ffi.fill(narrow(narrow(target, -2, row, end - row), -1, column, stop - column), false)
+      }
+      zero(isLower ? 0 : last, isLower ? first : rows, 0, columns)
+      for (let i = first; i < last; i++) zero(i, i + 1, isLower ? i + k + 1 : 0, isLower ? columns : i + k)
+    }
+  }
+}
+
+/**
  * A recipe over the flattened source. Where strides allow no flat view, write makes a flat copy first.
  *
  * @param {Layout} source
@@ -428,4 +528,4 @@ function writeInto (recipe, target, casting) {
   else write(recipe, target, casting)
 }
 
-module.exports = { concat, stack, tile, repeat, take, roll, write, writeInto }
+module.exports = { concat, stack, tile, repeat, take, takeAlongAxis, triangle, roll, write, writeInto }

@@ -387,11 +387,12 @@ const countOf = (name, list) => dtypeOfArray(list) === undefined ? list.length :
 /**
  * @param {string} name  of the list, for errors
  * @param {number} n  of entries; a Proxy's length may be anything
+ * @param {number} [most]  entries
  * @returns {Float64Array}
  * @throws {RangeError} ERR_MEMORY
  */
-function doublesFor (name, n) {
-  if (!(Number.isInteger(n) && n >= 0 && n <= MOST_VALUES)) throw failure('ERR_MEMORY', `${name} has ${show(n)} entries; ${MOST_VALUES} are possible`)
+function doublesFor (name, n, most = MOST_VALUES) {
+  if (!(Number.isInteger(n) && n >= 0 && n <= most)) throw failure('ERR_MEMORY', `${name} has ${show(n)} entries; ${most} are possible`)
   try {
     return new Float64Array(n)
   } catch {
@@ -440,4 +441,4 @@ function indicesOf (name, value) {
   return layoutOver(array, dtypeOf(small ? 'int32' : 'int64').index, [n])
 }
 
-module.exports = { codecs, windowFor, load, store, read, write, nested, writeValues, factorOf, layoutOfFactor, integerList, indicesOf }
+module.exports = { codecs, windowFor, load, store, read, write, nested, writeValues, factorOf, layoutOfFactor, doublesFor, integerList, indicesOf }

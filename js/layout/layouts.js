@@ -2,7 +2,7 @@
 // Makes layouts: contiguous ones, from a cache; over new bytes; over a caller's bytes, for one call or for as long as a tensor uses
 // them; and views of other layouts.
 
-const { Array, Math, Uint8Array, arrayJoin, arrayOf, arraySome, bufferOf, bytesCopied, isView } = require('../base/primordials')
+const { Array, Math, Uint8Array, arrayJoin, arrayMap, arrayOf, arraySome, bufferOf, bytesCopied, isView } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { lazyFile } = require('../runtime/lazy')
@@ -409,6 +409,26 @@ function isSameShape (a, b, but = -1) {
 }
 
 /**
+ * The shape that two shapes are broadcast to.
+ *
+ * @param {number[]} a
+ * @param {number[]} b
+ * @returns {number[]}
+ */
+function broadcast (a, b) {
+  if (isSameShape(a, b)) return a
+  const isLonger = a.length >= b.length
+  const long = isLonger ? a : b
+  const short = isLonger ? b : a
+  const rest = long.length - short.length
+  return arrayMap(long, (n, d) => {
+    const m = d < rest ? 1 : short[d - rest]
+    if (n !== m && n !== 1 && m !== 1) throw failure('ERR_SHAPE', `shapes [${arrayJoin(a)}] and [${arrayJoin(b)}] do not broadcast: axis ${d - long.length} has ${n} and ${m} elements`)
+    return n === 1 ? m : n
+  })
+}
+
+/**
  * The error for a write to a read-only tensor; of a file it says which, and what mode allows it.
  *
  * @param {import('../backend/storage').Storage} storage
@@ -418,4 +438,4 @@ function readOnly ({ extra }) {
   return failure('ERR_READ_ONLY', `the tensor is read-only${of}`)
 }
 
-module.exports = { isSameShape, denseLayout, dynamismOf, nameOfDynamism, allocated, emptyLayout, likeLayout, stridedLayout, dtypeLike, axesOfOrder, withBytes, written, layoutOver, layoutOverBytes, bytesOf, adoptArray, viewed, layoutWithin, inherit, subLayout, scalingOfPart, readOnly }
+module.exports = { isSameShape, broadcast, denseLayout, dynamismOf, nameOfDynamism, allocated, emptyLayout, likeLayout, stridedLayout, dtypeLike, axesOfOrder, withBytes, written, layoutOver, layoutOverBytes, bytesOf, adoptArray, viewed, layoutWithin, inherit, subLayout, scalingOfPart, readOnly }

@@ -7,8 +7,9 @@ const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
 const { ops } = require('../backend/math')
 const { dtypeOf } = require('../backend/dtypes')
+const { broadcast } = require('../layout/layouts')
 const { Tensor, resultOf } = require('../tensor/tensor')
-const { binary, broadcast, computed } = require('./elementwise')
+const { binary, computed } = require('./elementwise')
 const scalars = require('./scalars')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */

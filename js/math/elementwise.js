@@ -1,11 +1,10 @@
 'use strict'
 // Elementwise functions: reads tensors, scalars and options, makes the result, calls C. functions.js has their names.
 
-const { arrayJoin, arrayMap } = require('../base/primordials')
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
 const { NONE, resultOf: dtypeOfResult, elementwise } = require('../backend/math')
-const { allocated, denseLayout, isSameShape } = require('../layout/layouts')
+const { allocated, broadcast, denseLayout } = require('../layout/layouts')
 const { checkOut } = require('../copy/results')
 const { Tensor, tensorOf, wrap, resultOf } = require('../tensor/tensor')
 const scalars = require('./scalars')
@@ -16,26 +15,6 @@ const scalars = require('./scalars')
 
 /** @param {Asked} options @returns {number} the dtype that operands are converted to first, or NONE */
 const askedOf = ({ dtype }) => dtype === undefined ? NONE : dtype.index
-
-/**
- * The shape of a result.
- *
- * @param {number[]} a
- * @param {number[]} b
- * @returns {number[]}
- */
-function broadcast (a, b) {
-  if (isSameShape(a, b)) return a
-  const isLonger = a.length >= b.length
-  const long = isLonger ? a : b
-  const short = isLonger ? b : a
-  const rest = long.length - short.length
-  return arrayMap(long, (n, d) => {
-    const m = d < rest ? 1 : short[d - rest]
-    if (n !== m && n !== 1 && m !== 1) throw failure('ERR_SHAPE', `[${arrayJoin(a)}] and [${arrayJoin(b)}] do not broadcast: axis ${d - long.length} has ${n} and ${m} elements`)
-    return n === 1 ? m : n
-  })
-}
 
 /**
  * @param {number} op
@@ -114,4 +93,4 @@ function besideScalar (op, x, name, value, place, opts) {
   return computed(op, a, null, null, a.shape, options, scalars.taken(name, op, a.dtype, askedOf(options), scalar), place)
 }
 
-module.exports = { unary, binary, computed, broadcast }
+module.exports = { unary, binary, computed }

@@ -1,15 +1,16 @@
 'use strict'
-// Functions of several tensors: one made of all of them; whether they are equal, or have bytes in common.
+// Functions of several tensors: one made of all of them; views of one shape; whether they are equal, or have bytes in common.
 
-const { Array, arrayEvery, arrayMap, arraySlice } = require('../base/primordials')
+const { Array, arrayEvery, arrayJoin, arrayMap, arrayOf, arraySlice } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
-const { MOST_PARTS, show, boolean, integer, optionsOf, axisAndOptions } = require('../base/validate')
+const { MOST_PARTS, show, boolean, integer, shapeOf, oneOf, optionsOf, axisAndOptions } = require('../base/validate')
+const { broadcast } = require('../layout/layouts')
 const { checkSameDevice } = require('../layout/placement')
 const rearrange = require('../copy/rearrange')
 const { Tensor, tensorOf, resultOf, produced } = require('./tensor')
 
-/** @import { DtypeName, NameOf, Or, Promote, AnyTensor, AxisOptions, CloseOptions, EqualOptions, Joined, OfOne } from '../base/types' */
+/** @import { DtypeName, NameOf, Or, Promote, AnyTensor, AxisOptions, CloseOptions, EqualOptions, GridOptions, Shape, Joined, OfOne } from '../base/types' */
 
 /**
  * Splits (list, ...) or (a, b, ...) into the tensors and the arguments after them.
@@ -236,6 +237,149 @@ function stack (...args) {
 }
 
 /**
+ * The shape that several shapes are broadcast to.
+ *
+ * @param {...Shape} shapes
+ * @returns {number[]}
+ * @throws {RangeError} ERR_SHAPE they do not broadcast · {TypeError} ERR_ARGUMENT
+ * @see array API broadcast_shapes
+ * @example
+ * broadcastShapes([2, 1], [3]) // [2, 3]
+ */
+function broadcastShapes (...shapes) {
+  /** @type {number[]} */
+  let shape = []
+  for (let i = 0; i < shapes.length; i++) shape = ffi.dense(0, broadcast(shape, shapeOf(shapes[i]))).shape // checks extents and the size
+  return arraySlice(shape)
+}
+
+/**
+ * Broadcasts tensors to one shape, without copies.
+ *
+ * @template {readonly AnyTensor[]} L
+ * @overload
+ * @param {readonly [...L]} list
+ * @returns {{ -readonly [K in keyof L]: L[K] }} a view of each, whose elements may appear more than once
+ * @throws {RangeError} ERR_SHAPE they do not broadcast · {TypeError} ERR_ARGUMENT · ERR_DISPOSED
+ * @see array API broadcast_arrays
+ * @example
+ * broadcastArrays([zeros([2, 1]), zeros([3])]).map(t => t.shape) // [[2, 3], [2, 3]]
+ */
+/**
+ * As above, with two tensors.
+ *
+ * @template {AnyTensor} A
+ * @template {AnyTensor} B
+ * @overload
+ * @param {A} a
+ * @param {B} b
+ * @returns {[A, B]}
+ * @throws as with a list
+ */
+/**
+ * As above, with three tensors.
+ *
+ * @template {AnyTensor} A
+ * @template {AnyTensor} B
+ * @template {AnyTensor} C
+ * @overload
+ * @param {A} a
+ * @param {B} b
+ * @param {C} c
+ * @returns {[A, B, C]}
+ * @throws as with a list
+ */
+/**
+ * As above, with any number of tensors.
+ *
+ * @template {DtypeName} D
+ * @overload
+ * @param {...Tensor<D>} tensors
+ * @returns {Tensor<D>[]}
+ * @throws as with a list
+ */
+/**
+ * @param {...any} args
+ * @returns {any}
+ */
+function broadcastArrays (...args) {
+  const { tensors, rest } = tensorsOf(args, 1)
+  if (rest.length > 0) throw failure('ERR_ARGUMENT', `${show(rest[0])} was given after ${tensors.length} tensors; tensors alone were expected`)
+  let shape = Tensor.layoutOf(tensors[0]).shape
+  for (let i = 1; i < tensors.length; i++) shape = broadcast(shape, Tensor.layoutOf(tensors[i]).shape)
+  return arrayMap(tensors, t => t.expand(shape))
+}
+
+/**
+ * The coordinates of a grid: of n tensors of one axis, n views that have n axes, without copies.
+ *
+ * @template {readonly AnyTensor[]} L
+ * @overload
+ * @param {readonly [...L]} list  coordinates along each axis; one without axes counts as one element
+ * @param {GridOptions} [opts]  indexing: 'ij' has an axis for each tensor in their order; 'xy', where nothing is given, swaps the first two
+ * @returns {{ -readonly [K in keyof L]: L[K] }} views, whose elements appear more than once; clone() makes tensors that can be written
+ * @throws {RangeError} ERR_SHAPE one has two or more axes, or there are more than 64 · {TypeError} ERR_ARGUMENT · ERR_DISPOSED
+ * @see array API meshgrid, NumPy meshgrid(copy=False)
+ * @example
+ * const [x, y] = meshgrid(arange(3), arange(2))
+ * x.toArray() // [[0, 1, 2], [0, 1, 2]]
+ * y.toArray() // [[0, 0, 0], [1, 1, 1]]
+ */
+/**
+ * As above, with two tensors.
+ *
+ * @template {AnyTensor} A
+ * @template {AnyTensor} B
+ * @overload
+ * @param {A} a
+ * @param {B} b
+ * @param {GridOptions} [opts]
+ * @returns {[A, B]}
+ * @throws as with a list
+ */
+/**
+ * As above, with three tensors.
+ *
+ * @template {AnyTensor} A
+ * @template {AnyTensor} B
+ * @template {AnyTensor} C
+ * @overload
+ * @param {A} a
+ * @param {B} b
+ * @param {C} c
+ * @param {GridOptions} [opts]
+ * @returns {[A, B, C]}
+ * @throws as with a list
+ */
+/**
+ * As above, with any number of tensors.
+ *
+ * @template {DtypeName} D
+ * @overload
+ * @param {...(Tensor<D> | GridOptions)} args  the tensors, then options
+ * @returns {Tensor<D>[]}
+ * @throws as with a list
+ */
+/**
+ * @param {...any} args
+ * @returns {any}
+ */
+function meshgrid (...args) {
+  const { tensors, rest } = tensorsOf(args, 1)
+  if (rest.length > 1 || typeof rest[0] === 'string') throw failure('ERR_ARGUMENT', `options is ${show(rest[0])}; an object alone was expected`)
+  const { indexing } = optionsOf(rest[0])
+  const isSwapped = (indexing === undefined || oneOf('indexing', indexing, ['xy', 'ij']) === 0) && tensors.length > 1
+  const place = (/** @type {number} */ i) => isSwapped && i < 2 ? 1 - i : i
+  const layouts = arrayMap(tensors, Tensor.layoutOf)
+  const shape = arrayOf(layouts.length, d => layouts[place(d)].size)
+  return arrayMap(tensors, (t, i) => {
+    const { shape: own, strides } = layouts[i]
+    if (own.length > 1) throw failure('ERR_SHAPE', `tensor ${i} has shape [${arrayJoin(own)}]; one axis was expected`)
+    return t.asStrided(shape, arrayOf(shape.length, d => d === place(i) && own.length === 1 ? strides[0] : 0))
+  })
+}
+
+/**
  * Do all tensors have the same shape and equal elements? Dtypes may differ; 64-bit integers and floats are compared exactly.
  *
  * @param {...(AnyTensor | readonly AnyTensor[] | EqualOptions)} args  (list, options) or (a, b, ..., options). equalNaN: NaN equals NaN
@@ -339,4 +483,4 @@ function tolerance (name, value, missing) {
   return value
 }
 
-module.exports = { concat, stack, arrayEqual, allClose, sharesMemory }
+module.exports = { concat, stack, broadcastShapes, broadcastArrays, meshgrid, arrayEqual, allClose, sharesMemory }

@@ -4,10 +4,10 @@
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { show, castingOf } = require('../base/validate')
-const { dtypes, dtypeOf } = require('../backend/dtypes')
+const { dtypes, byName, dtypeOf } = require('../backend/dtypes')
 const { Tensor } = require('./tensor')
 
-/** @import { DtypeName, Casting, AnyTensor, Floating, Complex, Signed, Unsigned, Promote, FloatInfo, IntegerInfo } from '../base/types' */
+/** @import { DtypeName, DtypeKind, Casting, AnyTensor, Floating, Complex, Signed, Unsigned, Promote, FloatInfo, IntegerInfo } from '../base/types' */
 
 /**
  * The dtype that two dtypes are promoted to.
@@ -33,17 +33,50 @@ function promoteTypes (a, b) {
 /**
  * Does a casting rule allow a cast from one dtype to another?
  *
- * @param {DtypeName} from
+ * @param {DtypeName | AnyTensor} from  a name, or a tensor of it
  * @param {DtypeName} to
  * @param {Casting} [casting]  'same_kind' where none is given
  * @returns {boolean}
- * @throws {TypeError} ERR_DTYPE, ERR_ARGUMENT
+ * @throws {TypeError} ERR_DTYPE, ERR_ARGUMENT · ERR_DISPOSED
  * @see array API can_cast, with NumPy's levels
  * @example
  * canCast('int64', 'float64', 'safe') // false
  */
 function canCast (from, to, casting) {
-  return ffi.canCast(dtypeOf(from).index, dtypeOf(to).index, castingOf(casting))
+  return ffi.canCast(dtypeFor(from).index, dtypeOf(to).index, castingOf(casting))
+}
+
+/** By kind: what the names of its dtypes are like. @type {Record<string, RegExp>} */
+const KINDS = {
+  bool: /^bool/,
+  'signed integer': /^int/,
+  'unsigned integer': /^uint/,
+  integral: /int/,
+  'real floating': /^b?float/,
+  'complex floating': /^complex/,
+  numeric: /\d/
+}
+
+/**
+ * Is it a dtype of a kind?
+ *
+ * @param {DtypeName} dtype
+ * @param {DtypeKind | DtypeName | readonly (DtypeKind | DtypeName)[]} kind  a kind, a dtype's name, or a list of such, of which one is enough
+ * @returns {boolean}
+ * @throws {TypeError} ERR_DTYPE, ERR_ARGUMENT
+ * @see array API isdtype
+ * @example
+ * isdtype('uint8', 'integral') // true
+ * isdtype('bool', ['numeric', 'complex64']) // false
+ */
+function isdtype (dtype, kind) {
+  const { name } = dtypeOf(dtype)
+  const matches = (/** @type {any} */ one) => {
+    if (byName.has(one)) return one === name
+    if (typeof one !== 'string' || !Object.hasOwn(KINDS, one)) throw failure('ERR_ARGUMENT', `kind is ${show(one)}; a dtype or one of ${Object.keys(KINDS).join(', ')} was expected`)
+    return KINDS[one].test(name)
+  }
+  return Array.isArray(kind) ? Array.from(kind, matches).includes(true) : matches(kind)
 }
 
 /**
@@ -97,4 +130,4 @@ function iinfo (dtype) {
   return bits === 64 ? { bits, min, max, dtype: name } : { bits, min: Number(min), max: Number(max), dtype: name }
 }
 
-module.exports = { canCast, promoteTypes, finfo, iinfo }
+module.exports = { canCast, promoteTypes, isdtype, finfo, iinfo }

@@ -3,14 +3,14 @@
 // The Tensor class: a layout over a storage. Methods read and check their arguments, call C (backend/calls.js), and wrap the layout
 // that comes back.
 
-const { Array, Math, Object, Reflect, Uint8Array, arrayJoin, arrayMap, arrayPop } = require('../base/primordials')
+const { Array, Math, Object, Reflect, Uint8Array, arrayIncludes, arrayIndexOf, arrayJoin, arrayMap, arrayOf, arrayPop } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { learnTensors } = require('../base/tensors')
 const { functionsOf, lazyFile } = require('../runtime/lazy')
 const { countCopy, claim, unclaim, CPU, isDevice, deviceOfStorage, nameOfDevice } = require('../backend/storage')
 const {
-  show, wrongReceiver, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, optionsOf, isOptions, axisAndOptions, CASTINGS, castingOf,
+  show, wrongReceiver, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, axesFromStart, optionsOf, isOptions, axisAndOptions, CASTINGS, castingOf,
   inside, wrongCount, formatOf, checkCounts, MOST_PARTS, sameParts, equalSizes, checkSizes
 } = require('../base/validate')
 const { dtypes, itemsizes, dtypeOf } = require('../backend/dtypes')
@@ -732,6 +732,24 @@ class Tensor {
   }
 
   /**
+   * Moves axes to other places; the others keep their order.
+   *
+   * @param {number | readonly number[]} source  axes of this tensor, each once; negative counts from the end
+   * @param {number | readonly number[]} destination  where each of them goes; likewise
+   * @returns {Tensor<D>} a view
+   * @throws {RangeError} ERR_SHAPE another count, ERR_BOUNDS an axis is outside or repeated · {TypeError} ERR_ARGUMENT
+   * @see array API moveaxis, PyTorch movedim
+   * @example
+   * zeros([2, 3, 4]).moveaxis(0, -1).shape // [3, 4, 2]
+   */
+  moveaxis (source, destination) {
+    const given = axesOf(source, 'source')
+    const places = axesOf(destination, 'destination')
+    const layout = live(this)
+    return view(this, ffi.viewByList(opcodes.permute, layout, orderOfMove(layout.shape.length, given, places)))
+  }
+
+  /**
    * Swaps the last two axes.
    *
    * @returns {Tensor<D>} a view
@@ -869,18 +887,25 @@ class Tensor {
   }
 
   /**
-   * Inserts an axis of one element.
+   * Inserts axes of one element.
    *
-   * @param {number} axis  its index in the result; negative counts from the end
+   * @param {number | readonly number[]} axis  indices in the result; negative counts from its end
    * @returns {Tensor<D>} a view
-   * @throws {RangeError} ERR_BOUNDS outside, ERR_SHAPE there are 64 axes · {TypeError} ERR_ARGUMENT
+   * @throws {RangeError} ERR_BOUNDS outside or repeated, ERR_SHAPE more than 64 axes · {TypeError} ERR_ARGUMENT
    * @see array API expand_dims, PyTorch unsqueeze
    * @example
    * zeros([3]).unsqueeze(-1).shape // [3, 1]
+   * zeros([3]).unsqueeze([0, -1]).shape // [1, 3, 1]
    */
   unsqueeze (axis) {
-    integer('axis', axis)
-    return view(this, ffi.viewByNumbers(opcodes.unsqueeze, live(this), axis))
+    const axes = axesOf(axis)
+    const whole = live(this)
+    if (axes.length === 1) return view(this, ffi.viewByNumbers(opcodes.unsqueeze, whole, axes[0]))
+    const ndim = whole.shape.length + axes.length
+    const added = axesFromStart(axes, ndim, 'axis')
+    let layout = ffi.viewByList(opcodes.view, whole, whole.shape)
+    for (let d = 0; d < ndim; d++) if (arrayIncludes(added, d)) layout = ffi.viewByNumbers(opcodes.unsqueeze, layout, d)
+    return view(this, layout)
   }
 
   /**
@@ -1883,6 +1908,27 @@ function isOurs ({ kind, extra }) {
  */
 function flatLayout ({ storage, dtype, offset }, size) {
   return new Layout(storage, dtype, [size], [1], offset, size, 0)
+}
+
+/**
+ * The order of axes for a permute that moves some of them.
+ *
+ * @param {number} ndim
+ * @param {number[]} source
+ * @param {number[]} destination
+ * @returns {number[]}
+ */
+function orderOfMove (ndim, source, destination) {
+  if (source.length !== destination.length) throw failure('ERR_SHAPE', `source has ${source.length} axes, destination ${destination.length}; as many were expected`)
+  const from = axesFromStart(source, ndim, 'source')
+  const to = axesFromStart(destination, ndim, 'destination')
+  let next = 0
+  return arrayOf(ndim, d => {
+    const i = arrayIndexOf(to, d)
+    if (i >= 0) return from[i]
+    while (arrayIncludes(from, next)) next++
+    return next++
+  })
 }
 
 function noAxes () {

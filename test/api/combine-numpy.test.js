@@ -2,7 +2,7 @@
 const assert = require('node:assert/strict')
 const path = require('node:path')
 const { spawnSync } = require('node:child_process')
-const { allClose, arrayEqual, canCast, concat, fromBlob, promoteTypes, stack, tensor } = require('samebytes')
+const { allClose, arrayEqual, canCast, concat, fromBlob, promoteTypes, stack, takeAlongAxis, tensor, tril, triu } = require('samebytes')
 const { python } = require('../copies')
 const { ROOT, generator, skip } = require('../setup')
 
@@ -81,7 +81,27 @@ const OPS = {
     const indices = Array.from({ length: next(7) }, () => next(2 * length) - length)
     const given = pick([indices, Int8Array.from(indices), BigInt64Array.from(indices, BigInt), tensor(Int16Array.from(indices.flatMap(i => [i, 0]))).slice('::2')])
     return { shapes: [shape], args: { indices, axis }, call: ([t], opts) => t.take(given, axis, opts) }
-  }
+  },
+  take_along_axis () {
+    const lengths = randomShape(1)
+    const axis = next(2 * lengths.length) - lengths.length
+    const d = axis < 0 ? axis + lengths.length : axis
+    const one = n => next(4) ? n : 1
+    const source = lengths.map((n, i) => i === d ? n || 1 : one(n))
+    const shape = lengths.map((n, i) => i === d ? next(4) : one(n))
+    const indices = Array.from({ length: product(shape) }, () => next(2 * source[d]) - source[d])
+    const dtype = pick(['int8', 'int16', 'int32', 'int64'])
+    const given = pick([tensor(indices, dtype).reshape(shape), tensor(indices.flatMap(i => [i, 0]), dtype).slice('::2').reshape(shape)])
+    const whole = axis === -1 ? {} : { axis }
+    return { shapes: [source], args: { indices, shape, axis }, call: ([t], opts) => takeAlongAxis(t, given, { ...whole, ...opts }) }
+  },
+  tril: () => triangle(tril),
+  triu: () => triangle(triu)
+}
+
+function triangle (fn) {
+  const k = next(9) - 4
+  return { shapes: [randomShape(2)], args: { k }, call: ([t], opts) => fn(t, { k, ...opts }) }
 }
 
 /** A case for Python, and the call that does the same. */

@@ -1,10 +1,11 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { concat, empty, fromBlob, memory, stack, tensor, zeros } = require('samebytes')
+const { concat, empty, fromBlob, memory, stack, takeAlongAxis, tensor, tril, triu, zeros } = require('samebytes')
 const { copied, describeTensor, fails, refusedUnchanged, refuses } = require('../setup')
 
 // Each makes of a 2 × 3 tensor a result of which shape and values are known.
 const FLAT = [1, 2, 3, 4, 5, 6]
+const places = tensor([[2, 0], [-1, 1]], 'int32')
 const MAKERS = {
   clone: [(t, opts) => t.clone(opts), [2, 3], FLAT],
   astype: [(t, opts) => t.astype(opts.out.dtype, opts), [2, 3], FLAT],
@@ -16,7 +17,10 @@ const MAKERS = {
   tile: [(t, opts) => t.tile([2, 1], opts), [4, 3], [...FLAT, ...FLAT]],
   repeat: [(t, opts) => t.repeat(2, opts), [12], [1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6]],
   roll: [(t, opts) => t.roll(1, opts), [2, 3], [6, 1, 2, 3, 4, 5]],
-  take: [(t, opts) => t.take([2, 0], 1, opts), [2, 2], [3, 1, 6, 4]]
+  take: [(t, opts) => t.take([2, 0], 1, opts), [2, 2], [3, 1, 6, 4]],
+  takeAlongAxis: [(t, opts) => takeAlongAxis(t, places, opts), [2, 2], [3, 1, 6, 5]],
+  tril: [(t, opts) => tril(t, opts), [2, 3], [1, 0, 0, 4, 5, 0]],
+  triu: [(t, opts) => triu(t, opts), [2, 3], [1, 2, 3, 0, 5, 6]]
 }
 const matrix = (dtype = 'float32') => tensor([[1, 2, 3], [4, 5, 6]], dtype)
 const flat = t => t.reshape(-1).toArray()

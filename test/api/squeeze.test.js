@@ -2,7 +2,7 @@
 const assert = require('node:assert/strict')
 const { tensor, zeros } = require('samebytes')
 const { agrees } = require('../oracle')
-const { fails, refusedUnchanged } = require('../setup')
+const { assertView, fails, refusedUnchanged } = require('../setup')
 
 describe('squeeze', () => {
   agrees('squeeze', { seed: 103 }, ({ array, next, pick, shuffle }) => {
@@ -45,6 +45,14 @@ describe('unsqueeze', () => {
     return { ...array(ndim), args: [next(2 * ndim + 4) - ndim - 2] }
   })
 
+  agrees('unsqueeze', { seed: 107 }, ({ array, next, pick, shuffle }) => {
+    const ndim = next(4)
+    const count = next(4)
+    const all = ndim + count
+    const axes = shuffle(Array.from({ length: all }, (_, d) => d - (next(2) ? all : 0))).slice(0, count)
+    return { ...array(ndim), args: [pick([axes, axes, axes, axes.map(() => next(all + 2) - 1)])] }
+  })
+
   it('adds an axis of one element to int32, up to 64', () => {
     const t = tensor([1, 2, 3], 'int32')
     assert.deepEqual(t.unsqueeze(0).toArray(), [[1, 2, 3]])
@@ -56,7 +64,34 @@ describe('unsqueeze', () => {
     fails(() => deep.unsqueeze(0), RangeError, 'ERR_SHAPE', /64/)
     fails(() => t.unsqueeze(2), RangeError, 'ERR_BOUNDS', /axis is 2/)
     fails(() => t.unsqueeze(-3), RangeError, 'ERR_BOUNDS', /axis is -3/)
-    for (const bad of [undefined, null, '0', true, [0], 1n]) refusedUnchanged(t, () => t.unsqueeze(bad), 'ERR_ARGUMENT')
+    for (const bad of [undefined, null, '0', true, ['0'], 1n]) refusedUnchanged(t, () => t.unsqueeze(bad), 'ERR_ARGUMENT')
+  })
+})
+
+describe('unsqueeze of several axes', () => {
+  it('adds axes of one element to uint8, as views', () => {
+    const t = tensor([1, 2, 3], 'uint8')
+    assert.deepEqual(assertView(t, () => t.unsqueeze([0, -1])).shape, [1, 3, 1])
+    assert.deepEqual(t.unsqueeze([2, 0]).toArray(), [[[1], [2], [3]]])
+    const same = t.unsqueeze([])
+    assert.deepEqual(same.shape, [3])
+    assert.equal(same.base, t)
+    t.set(9, 0)
+    assert.equal(same.get(0), 9)
+    assert.deepEqual(tensor(5).unsqueeze([0, 1]).toArray(), [[5]])
+  })
+
+  it('of a resized float32 tensor may grow as far as that one', () => {
+    assert.equal(zeros([6]).resize([4]).unsqueeze([0, 2]).capacity, 6)
+  })
+
+  it('refuses axes outside and repeated ones, and more than 64', () => {
+    const t = zeros([3])
+    fails(() => t.unsqueeze([0, 3]), RangeError, 'ERR_BOUNDS', /axis is 3; there are 3 axes/)
+    fails(() => t.unsqueeze([0, -4]), RangeError, 'ERR_BOUNDS', /axis is -4/)
+    fails(() => t.unsqueeze([0, -3]), RangeError, 'ERR_BOUNDS', /axis has -3, and so axis 0 repeated/)
+    fails(() => t.unsqueeze(Array.from({ length: 64 }, (_, d) => d)), RangeError, 'ERR_SHAPE', /64/)
+    assert.equal(t.unsqueeze(Array.from({ length: 63 }, (_, d) => d)).ndim, 64)
   })
 })
 

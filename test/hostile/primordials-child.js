@@ -115,7 +115,7 @@ function newWorld () {
   return w
 }
 
-const { fromBlob, fromBytes, tensor, zeros, ones, full, empty, concat, stack, arrayEqual, allClose, sharesMemory, arange, rand, share, fromShared, memory, parseNpy, parseNpz, parseSafetensors, toNpyBytes, toNpzBytes, toSafetensorsBytes, loadNpy } = samebytes
+const { fromBlob, fromBytes, tensor, zeros, ones, full, empty, concat, stack, broadcastShapes, broadcastArrays, meshgrid, tril, takeAlongAxis, arrayEqual, allClose, sharesMemory, arange, rand, share, fromShared, memory, parseNpy, parseNpz, parseSafetensors, toNpyBytes, toNpzBytes, toSafetensorsBytes, loadNpy } = samebytes
 const npy = toNpyBytes(tensor([[1, 2], [3, 4]]))
 const npz = toNpzBytes({ x: tensor([1, 2]), y: tensor([3n]) })
 const tensors = toSafetensorsBytes({ x: tensor([1, 2]), y: tensor([3n]) }, { metadata: { a: 'b' } })
@@ -152,6 +152,8 @@ const CALLS = [
   ['slice of an object', w => w.b.slice({ start: 1 })],
   ['select', w => w.b.select(0, 1)],
   ['permute', w => w.five.permute([4, 3, 2, 1, 0])],
+  ['moveaxis', w => w.five.moveaxis([0, 1], [-1, 0])],
+  ['unsqueeze', w => w.b.unsqueeze([0, -1])],
   ['reshape', w => w.b.T.reshape([2, 8])],
   ['view', w => w.b.view([2, 8])],
   ['view of dtype', w => w.b.view('int32')],
@@ -194,6 +196,11 @@ const CALLS = [
   ['item', w => w.ints.slice('1:2').item()],
   ['concat', w => concat([w.a, w.b])],
   ['concat of arguments', w => concat(w.a, w.b, 1)],
+  ['broadcastShapes', () => broadcastShapes([2, 1], 3)],
+  ['broadcastArrays', w => broadcastArrays(w.ints, w.ints.view([3, 1]))],
+  ['meshgrid', w => meshgrid(w.ints, w.ints)],
+  ['tril', w => tril(w.b, { k: -1 })],
+  ['takeAlongAxis', w => takeAlongAxis(w.a, zeros([4, 2], 'int32'))],
   ['stack', w => stack([w.a, w.b, w.over])],
   ['tile', w => w.b.tile([2, 1])],
   ['repeat', w => w.ints.repeat([1, 2, 3])],

@@ -304,6 +304,39 @@ describe('fromDlpack', () => {
     fails(() => fromDlpack(t), Error, 'ERR_DISPOSED')
   })
 
+  it('copies with copy: true, counts that, and frees the producer\'s at once', () => {
+    const before = memory().storages
+    const [capsule, id] = give({ strides: dims(1, 2) })
+    const { result: t, copies } = copied(() => fromDlpack(capsule, { copy: true }))
+    assert.deepEqual(copies, { fromDlpack: { count: 1, bytes: 24 } })
+    assert.equal(peer.calls(id), 1)
+    assert.deepEqual([t.shape, t.strides, t.isReadOnly], [[2, 3], [1, 2], false])
+    assert.deepEqual(bytesOf(t).slice(0, 4), [0, 1, 2, 3])
+    t.dispose()
+    assert.equal(memory().storages, before)
+    const sealed = fromBlob(Float32Array.of(1, 2), { readOnly: true })
+    const { result: own, copies: counted } = copied(() => fromDlpack(sealed, { copy: true }))
+    assert.deepEqual(counted, { fromDlpack: { count: 1, bytes: 8 } })
+    assert.equal(own.isReadOnly, false)
+    own.set(9, 0)
+    assert.equal(sealed.get(0), 1)
+  })
+
+  it('never copies with copy: false, and asks the producer for that', () => {
+    const t = tensor([1, 2])
+    const { result, copies } = copied(() => fromDlpack(t, { copy: false }))
+    assert.deepEqual(copies, {})
+    assert.equal(result.dataPtr, t.dataPtr)
+    const asked = []
+    const object = { __dlpack__ (opts) { asked.push(opts); return give()[0] } }
+    for (const opts of [{ copy: false }, { copy: true }, { copy: undefined }]) fromDlpack(object, opts).dispose()
+    assert.deepEqual(asked, [{ maxVersion: [1, 2], copy: false }, { maxVersion: [1, 2] }, { maxVersion: [1, 2] }])
+    const refusal = new Error('it needs a copy')
+    assert.throws(() => fromDlpack({ __dlpack__ ({ copy }) { if (copy === false) throw refusal } }, { copy: false }), refusal)
+    for (const copy of [null, 1, 'true']) fails(() => fromDlpack(object, { copy }), TypeError, 'ERR_ARGUMENT', /copy is/)
+    assert.equal(asked.length, 3)
+  })
+
   it('refuses externals of others, and whatever looks like one', () => {
     for (const kind of [0, 1, 2]) {
       const forged = peer.forge(kind)

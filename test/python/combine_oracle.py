@@ -30,7 +30,9 @@ def result(op, inputs, args, dtype):
     if op == 'array_equal':
         return bool(np.array_equal(*inputs, **args))
     if op == 'allclose':
-        return bool(np.allclose(*inputs, **args))
+        return bool(np.all(np.isclose(*inputs, **args) | (inputs[0] == inputs[1])))  # NumPy 1 multiplies by one, which makes complex infinities NaN
+    if op == 'take_along_axis':
+        return np.take_along_axis(inputs[0], np.array(args['indices'], np.int64).reshape(args['shape']), args['axis'])
     return getattr(np, op)(inputs[0], **args)
 
 

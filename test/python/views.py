@@ -61,7 +61,10 @@ FUNCTIONS = {
     'flip': lambda a, axis=None: np.flip(a, tuple(axis) if isinstance(axis, list) else axis),
     'diagonal': lambda a, offset=0, axis1=0, axis2=1: np.diagonal(a, offset, axis1, axis2),
     'squeeze': squeeze,
-    'unsqueeze': np.expand_dims,
+    'unsqueeze': lambda a, axis: np.expand_dims(a, tuple(axis) if isinstance(axis, list) else axis),
+    'moveaxis': np.moveaxis,
+    'broadcastArrays': lambda a, shapes: list(np.broadcast_arrays(a, *[counting(shape) for shape in shapes])),
+    'meshgrid': lambda a, lengths, indexing: list(np.meshgrid(a, *[counting([n]) for n in lengths], indexing=indexing, copy=False)),
     'mT': lambda a: np.swapaxes(a, -1, -2),
     'expand': expand,
     'split': split,
@@ -72,9 +75,12 @@ FUNCTIONS = {
 }
 
 
+def counting(shape):
+    return np.arange(int(np.prod(shape, dtype=np.int64)), dtype=COUNT).reshape(shape)
+
+
 def prepared(case):
-    n = int(np.prod(case['shape'], dtype=np.int64))
-    a = np.arange(n, dtype=COUNT).reshape(case['shape'])
+    a = counting(case['shape'])
     for kind, value in case['before']:
         a = a.transpose(value) if kind == 'permute' else a[tuple(slice(*part) for part in value)]
     return a

@@ -1,6 +1,6 @@
 // Views keep the dtype, copies have the one that is asked for. Compiled only.
 import {
-  zeros, clone, empty, full, ones, zerosLike, concat, stack, arrayEqual, allClose, sharesMemory, canCast, promoteTypes, finfo, iinfo, dtypes, tidy, scope, Scope,
+  zeros, clone, empty, full, ones, zerosLike, concat, stack, arrayEqual, allClose, sharesMemory, moveaxis, tril, triu, takeAlongAxis, broadcastShapes, broadcastArrays, meshgrid, canCast, promoteTypes, isdtype, finfo, iinfo, dtypes, tidy, scope, Scope,
   keep, dispose, memory, flush, backend, manualSeed, SamebytesError,
   fromDlpack, type Capsule, type Tensor, type DtypeName, type Memory, type Promote, type FloatInfo
 } from 'samebytes'
@@ -29,7 +29,8 @@ is<Tensor<'uint8'>>()(i8.view({ dtype: 'uint8' }))
 is<Tensor<'uint8'>>()(i8.view([6], { dtype: 'uint8', offset: 0 }))
 is<I8>()(i8.unfold(0, 1, 1))
 is<I8>()(i8.squeeze().squeeze(0).squeeze([0, 1]))
-is<I8>()(i8.unsqueeze(0))
+is<I8>()(i8.unsqueeze(0).unsqueeze([0, -1]))
+is<I8>()(i8.moveaxis(0, -1).moveaxis([0, 1], [1, 0]))
 is<I8>()(i8.expand(2, 3).broadcastTo([2, 2, 3]))
 is<I8>()(i8.flip().flip([0]))
 is<I8>()(i8.diagonal())
@@ -70,7 +71,9 @@ is<Capsule>()(i8.__dlpack__({ maxVersion: [1, 0], copy: true, dlDevice: i8.__dlp
 is<[type: number, id: number]>()(i8.__dlpack_device__())
 is<Tensor>()(fromDlpack(i8.__dlpack__()))
 is<Tensor>()(fromDlpack({ __dlpack__: options => i8.__dlpack__(options), __dlpack_device__: () => i8.__dlpack_device__() }))
-is<Tensor>()(fromDlpack(i8))
+is<I8>()(fromDlpack(i8))
+is<I8>()(fromDlpack(i8, { copy: true }))
+is<Tensor>()(fromDlpack(i8.__dlpack__(), { copy: false }))
 // @ts-expect-error a number is no capsule
 fromDlpack(1)
 // @ts-expect-error the version has two parts
@@ -108,6 +111,27 @@ is<Tensor<any>>()(concat([i8, f32 as Tensor]))
 is<I8>()(stack([i8, i8], 1))
 is<Tensor<'float32'>>()(stack(i8, f32, -1))
 is<Tensor<'float64'>>()(stack(i8, f32, -1, 'float64'))
+is<I8>()(moveaxis(i8, 0, [1]))
+is<I8>()(tril(i8))
+is<I8>()(tril(i8, { k: 1, out: i8 }))
+is<Tensor<'int16'>>()(triu(i8, { k: 1, dtype: 'int16' }))
+is<Tensor<'int16'>>()(triu(i8, 'int16'))
+is<I8>()(takeAlongAxis(i8, zeros([2, 1], 'int32')))
+is<Tensor<'float32'>>()(takeAlongAxis(i8, zeros([2, 1], 'int32'), { axis: 0, out: f32 }))
+is<Tensor<'float32'>>()(takeAlongAxis(i8, zeros([2, 1], 'int32'), 0, 'float32'))
+is<number[]>()(broadcastShapes([2, 1] as const, 3, i8.shape))
+is<[I8, Tensor<'float32'>]>()(broadcastArrays(i8, f32))
+is<[I8, Tensor<'float32'>]>()(broadcastArrays([i8, f32]))
+is<[I8, Tensor<'float32'>]>()(meshgrid(i8, f32))
+is<[I8, Tensor<'float32'>]>()(meshgrid(i8, f32, { indexing: 'ij' }))
+is<[I8, Tensor<'float32'>]>()(meshgrid([i8, f32], { indexing: 'xy' }))
+declare const some: I8[]
+is<I8[]>()(broadcastArrays(...some))
+is<I8[]>()(meshgrid(some))
+is<I8[]>()(meshgrid(...some, { indexing: 'ij' }))
+is<[I8, Tensor<'float32'>, I8]>()(meshgrid(i8, f32, i8, { indexing: 'ij' }))
+is<[I8, Tensor<'float32'>, I8]>()(broadcastArrays(i8, f32, i8))
+is<Tensor<'int8' | 'float32'>[]>()(broadcastArrays(i8, f32, i8, i8))
 is<boolean>()(arrayEqual(i8, f32, { equalNaN: true }))
 is<boolean>()(arrayEqual([i8, f32, f32]))
 is<boolean>()(allClose(i8, f32, { rtol: 0 }))
@@ -126,6 +150,9 @@ export type Promotions = [
 declare const dtype: DtypeName
 is<DtypeName>()(promoteTypes(dtype, dtype))
 is<boolean>()(canCast('int8', dtype, 'safe'))
+is<boolean>()(canCast(i8, 'float32'))
+is<boolean>()(isdtype(dtype, 'real floating'))
+is<boolean>()(isdtype('int8', ['bool', 'integral', dtype] as const))
 is<readonly DtypeName[]>()(dtypes)
 is<FloatInfo>()(finfo('complex64'))
 is<number>()(finfo(f32).eps)
@@ -168,7 +195,8 @@ export function moved<D extends DtypeName> (dtype: D, like: Tensor): Promise<Ten
 export function kept<D extends DtypeName> (a: Tensor<D>, b: Tensor<D>, rest: Tensor<D>[]): Tensor<D>[] {
   return [
     concat([a, b]), concat([a, b], 1), concat(rest), concat([a, ...rest], { axis: 0 }), stack([a, b]), stack(rest, -1), stack([a, ...rest]),
-    zerosLike(a), clone(a), a.to('cpu'), a.clone(), a.contiguous(), a.slice(0), ...a.rows(), a.take([0]), a.copyFrom(b), a.setData(b)
+    zerosLike(a), clone(a), a.to('cpu'), a.clone(), a.contiguous(), a.slice(0), ...a.rows(), a.take([0]), a.copyFrom(b), a.setData(b),
+    moveaxis(a, 0, 1), a.moveaxis(0, 1), a.unsqueeze([0, 1]), tril(a), triu(a, { k: 1 }), takeAlongAxis(a, b, { axis: 0 }), fromDlpack(a), ...broadcastArrays(a, b), ...meshgrid(a, b)
   ]
 }
 export function average<D extends 'float32' | 'float64'> (list: readonly Tensor<D>[]): Tensor<D> { return stack(list) }
@@ -188,6 +216,19 @@ i8.to('int7')
 export const wider: Tensor<'int16'> = concat([i8, i8])
 
 // ---- What must not compile ----
+
+// @ts-expect-error There is no such kind.
+isdtype('int8', 'integer')
+// @ts-expect-error There is no such word.
+meshgrid(i8, { indexing: 'ji' })
+// @ts-expect-error It is no tensor.
+broadcastArrays(i8, 3)
+// @ts-expect-error A list is no tensor.
+takeAlongAxis(i8, [0])
+// @ts-expect-error There is no such option.
+tril(i8, { diagonal: 1 })
+// @ts-expect-error The axes' places are needed.
+i8.moveaxis(0)
 
 // @ts-expect-error There is no such dtype.
 i8.astype('float33')
