@@ -5,9 +5,10 @@ const { arrayJoin, arrayMap } = require('../base/primordials')
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
 const { NONE, resultOf: dtypeOfResult, elementwise } = require('../backend/math')
-const { allocated, denseLayout, isSameShape } = require('../layout/layouts')
+const { denseLayout, isSameShape } = require('../layout/layouts')
 const { checkOut } = require('../copy/results')
 const { Tensor, tensorOf, wrap, resultOf } = require('../tensor/tensor')
+const { allocated } = require('./allocate')
 const scalars = require('./scalars')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */

@@ -7,10 +7,11 @@ const { show, boolean, axesOf, integer, optionsOf } = require('../base/validate'
 const ffi = require('../backend/calls')
 const { NONE } = require('../backend/math')
 const { reductions, reductionType, reduce, cumulate } = require('../backend/reductions')
-const { allocated, denseLayout } = require('../layout/layouts')
+const { denseLayout } = require('../layout/layouts')
 const { checkOut } = require('../copy/results')
 const { Tensor, wrap, resultOf } = require('../tensor/tensor')
 const { concat } = require('../tensor/combine')
+const { allocated } = require('./allocate')
 const { subtract } = require('./functions')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
