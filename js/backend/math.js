@@ -136,7 +136,7 @@ function elementwise (op, to, a, b, c, asked, casting, scalar, place = 0) {
   if (c !== null) checkHost(c)
   if (mode.deferred !== null) {
     const sources = c !== null ? [a, /** @type {Layout} */ (b), c] : b !== null ? [a, b] : [a]
-    defer(to, sources, null, [], (target, [x, y = null, z = null]) => { elementwise(op, target, x, y, z, asked, casting, scalar, place) })
+    defer(to, sources, null, [], (target, x) => { elementwise(op, target, x[0], b && x[1], c && x[2], asked, casting, scalar, place) })
     return
   }
   if (backend.isWasm) {

@@ -105,7 +105,7 @@ function reduce (op, to, from, axes, asked, casting, correction) {
   if (mode.deferred !== null) {
     checkHost(to)
     checkHost(from)
-    defer(to, [from], keptAxes(to, from, axes), [], (target, [source]) => { reduce(op, target, source, axes, asked, casting, correction) })
+    defer(to, [from], keptAxes(to, from, axes), [], (target, x) => { reduce(op, target, x[0], axes, asked, casting, correction) })
     return
   }
   callOn(rows.reduce, to, from, axes, [op, asked, casting], correction)
@@ -126,7 +126,7 @@ function cumulate (op, to, from, axis, asked, casting) {
   if (mode.deferred !== null) {
     checkHost(to)
     checkHost(from)
-    defer(to, [from], null, [axis], (target, [source]) => { cumulate(op, target, source, axis, asked, casting) })
+    defer(to, [from], null, [axis], (target, x) => { cumulate(op, target, x[0], axis, asked, casting) })
     return
   }
   callOn(rows.cumulate, to, from, [axis], [op, asked, casting], 0)

@@ -3,7 +3,7 @@
 // run piece by piece: on other threads where no operand's memory can move, else in turns of the event loop. Until the promise settles, all
 // operands are claimed and busy, as those of copyFromAsync.
 
-const { Math, arrayEvery, arrayIncludes, arrayMap, newList } = require('../base/primordials')
+const { Math, Reflect, arrayEvery, arrayIncludes, arrayMap, newList } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { checkSignal, signalOf } = require('../base/signals')
 const { optionsOf } = require('../base/validate')
@@ -199,7 +199,7 @@ function prepared (fn, args) {
   const isFixed = !backend.isWasm && arrayEvery(args, each => !Tensor.isTensor(each) || backend.isFixed(Tensor.layoutOf(each).storage))
   mode.deferred = { calls, made, isFixed }
   try {
-    return { result: fn(...args), calls, made }
+    return { result: Reflect.apply(fn, undefined, args), calls, made }
   } catch (error) {
     eachStorage(calls, storage => { unclaim(storage, backend) })
     throw error
