@@ -5,5 +5,14 @@ export {
   logicalNot, bitwiseAnd, bitwiseOr, bitwiseXor, bitwiseInvert, bitwiseLeftShift, bitwiseRightShift, ceil, floor, trunc, round,
   isfinite, isinf, isnan, signbit, copysign, nextafter, real, imag, conj, exp, expm1, log, log1p, log2, log10, sin, cos, tan, asin,
   acos, atan, sinh, cosh, tanh, asinh, acosh, atanh, erf, sigmoid, silu, gelu, pow, atan2, hypot, logaddexp, sum, prod, mean, std,
-  min, max, any, all, countNonzero, argmax, argmin, cumulativeSum, cumulativeProd, diff, var
+  min, max, any, all, countNonzero, argmax, argmin, cumulativeSum, cumulativeProd, diff, var, addAsync, subtractAsync,
+  multiplyAsync, divideAsync, floorDivideAsync, remainderAsync, negativeAsync, positiveAsync, absAsync, signAsync, squareAsync,
+  reciprocalAsync, sqrtAsync, reluAsync, maximumAsync, minimumAsync, clipAsync, whereAsync, equalAsync, notEqualAsync, lessAsync,
+  lessEqualAsync, greaterAsync, greaterEqualAsync, logicalAndAsync, logicalOrAsync, logicalXorAsync, logicalNotAsync,
+  bitwiseAndAsync, bitwiseOrAsync, bitwiseXorAsync, bitwiseInvertAsync, bitwiseLeftShiftAsync, bitwiseRightShiftAsync, ceilAsync,
+  floorAsync, truncAsync, roundAsync, isfiniteAsync, isinfAsync, isnanAsync, signbitAsync, copysignAsync, nextafterAsync, realAsync,
+  imagAsync, conjAsync, expAsync, expm1Async, logAsync, log1pAsync, log2Async, log10Async, sinAsync, cosAsync, tanAsync, asinAsync,
+  acosAsync, atanAsync, sinhAsync, coshAsync, tanhAsync, asinhAsync, acoshAsync, atanhAsync, erfAsync, sigmoidAsync, siluAsync,
+  geluAsync, powAsync, atan2Async, hypotAsync, logaddexpAsync, sumAsync, prodAsync, meanAsync, stdAsync, minAsync, maxAsync,
+  anyAsync, allAsync, countNonzeroAsync, argmaxAsync, argminAsync, cumulativeSumAsync, cumulativeProdAsync, diffAsync, varAsync
 } from './math.js'

@@ -3,14 +3,73 @@
 
 const { Object, arrayMap, newList } = require('../base/primordials')
 const { failure } = require('../base/errors')
-const { countStaged, isOnDevice } = require('./storage')
-const { backend, frame, held, check, put, putScalar, RESULTS, ARGS } = require('./call-buffer')
+const { claim, countStaged, isOnDevice } = require('./storage')
+const { backend, frame, codes, held, check, put, putScalar, STATUS, RESULTS, ARGS } = require('./call-buffer')
 const { stage, unstage } = require('./staging')
 
 /** @typedef {InstanceType<typeof import('./layout').Layout>} Layout */
 /** @typedef {boolean | number | bigint | [number, number]} Scalar */
 
-const { tables, call } = backend.isWasm ? require('./wasm-math').openMath(/** @type {any} */ (backend)) : /** @type {any} */ (backend).openMath()
+/**
+ * A call that an asynchronous function asks for; math/later.js runs it.
+ *
+ * @typedef {object} Deferred
+ * @property {Layout} to
+ * @property {Layout[]} from
+ * @property {number[] | null} follows  the target's axis that each axis of the one source follows, -1: a part of the target needs all of it; null:
+ *   each source is broadcast to the target
+ * @property {readonly number[] | null} whole  axes of the target that are not cut; null: none is
+ * @property {(to: Layout, from: Layout[]) => void} run  calls C on the operands, or on parts of them
+ */
+
+/** How calls run; math/later.js changes that. */
+const mode = {
+  /**
+   * Where calls are noted instead of being run, and layouts over new bytes; isFixed: other threads may write these.
+   *
+   * @type {{ calls: Deferred[], made: Layout[], isFixed: boolean } | null}
+   */
+  deferred: null,
+  /** the next call runs on another thread, and this is called afterwards @type {(() => void) | null} */
+  done: null
+}
+
+const { tables, call: callNow, start } = backend.isWasm ? require('./wasm-math').openMath(/** @type {any} */ (backend)) : /** @type {any} */ (backend).openMath()
+
+/**
+ * Calls C on what is in the call buffer.
+ *
+ * @param {number} row
+ */
+function call (row) {
+  if (mode.done === null) callNow(row)
+  else start(row, mode.done)
+}
+
+/**
+ * Begins a call on another thread.
+ *
+ * @param {() => void} run  calls C once, by `call`, on operands that do not move and are held until done is called
+ * @param {(finished: boolean, error: Error | null) => void} done  called on a later turn
+ * @returns {number} its number, for backend.stopCopy
+ */
+function callOnThread (run, done) {
+  let id = 0
+  mode.done = () => {
+    const { f64 } = frame
+    const status = f64[STATUS]
+    const finished = f64[RESULTS] !== 0
+    if (f64[RESULTS + 1] > 0) countStaged(f64[RESULTS + 1])
+    done(finished, status === 0 ? null : failure(codes[status], backend.text()))
+  }
+  try {
+    run()
+    id = frame.f64[RESULTS]
+  } finally {
+    mode.done = null
+  }
+  return id
+}
 
 /** Number of each function that C has for the call buffer. @type {Record<string, number>} */
 const rows = Object.fromEntries(arrayMap(tables.exports, (/** @type {string} */ name, index) => [name, index]))
@@ -75,6 +134,11 @@ function elementwise (op, to, a, b, c, asked, casting, scalar, place = 0) {
   checkHost(a)
   if (b !== null) checkHost(b)
   if (c !== null) checkHost(c)
+  if (mode.deferred !== null) {
+    const sources = c !== null ? [a, /** @type {Layout} */ (b), c] : b !== null ? [a, b] : [a]
+    defer(to, sources, null, [], (target, x) => { elementwise(op, target, x[0], b && x[1], c && x[2], asked, casting, scalar, place) })
+    return
+  }
   if (backend.isWasm) {
     staged(op, to, a, b, c, asked, casting, scalar, place)
     return
@@ -152,8 +216,29 @@ function invoke (op, to, a, b, c, asked, casting, scalar, place) {
     call(b === null ? rows.unary : c === null ? rows.binary : rows.ternary)
   }
   held.a = held.b = null
-  check()
-  if (frame.f64[RESULTS] > 0) countStaged(frame.f64[RESULTS])
+  finish()
 }
 
-module.exports = { ops, tables, rows, call, checkHost, NONE, resultOf, elementwise }
+/** Ends a call whose result is how many bytes it staged. */
+function finish () {
+  check()
+  if (mode.done === null && frame.f64[RESULTS] > 0) countStaged(frame.f64[RESULTS])
+}
+
+/**
+ * Notes a call for later: it claims its operands' storages.
+ *
+ * @param {Layout} to
+ * @param {Layout[]} from
+ * @param {Deferred['follows']} follows
+ * @param {Deferred['whole']} whole
+ * @param {Deferred['run']} run
+ */
+function defer (to, from, follows, whole, run) {
+  const { calls } = /** @type {NonNullable<typeof mode.deferred>} */ (mode.deferred)
+  claim(to.storage)
+  for (let i = 0; i < from.length; i++) claim(from[i].storage)
+  calls[calls.length] = { to, from, follows, whole, run }
+}
+
+module.exports = { ops, tables, rows, mode, call, callOnThread, defer, finish, checkHost, NONE, resultOf, elementwise }

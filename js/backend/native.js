@@ -119,7 +119,8 @@ class Backend {
   /**
    * Loads samebytes_math, the addon beside this one.
    *
-   * @returns {{ tables: any, call: (row: number) => void }} its lists, and its calls by the call buffer
+   * @returns {{ tables: any, call: (row: number) => void, start: (row: number, done: () => void) => void }} its lists, its calls by the call
+   *   buffer, and the same on another thread (as startCopy)
    * @throws ERR_UNSUPPORTED it is missing, or of another build
    */
   openMath () {
@@ -132,7 +133,7 @@ class Backend {
       throw failure('ERR_UNSUPPORTED', `samebytes/math could not be loaded (${place}: ${reasonOf(error)})`)
     }
     const first = this.tables.rows.length - 1
-    return { tables: JSON.parse(math.tables), call: row => { this.call(first + row) } }
+    return { tables: JSON.parse(math.tables), call: row => { this.call(first + row) }, start: (row, done) => { this.addon.compute(first + row, done) } }
   }
 
   /** The last error's message. */
@@ -578,7 +579,7 @@ class Backend {
     this.addon.copy(scaled, done)
   }
 
-  /** @param {number} id  of a copy, pending or not */
+  /** @param {number} id  of a copy or of arithmetic, pending or not */
   stopCopy (id) {
     this.addon.stop(id)
   }

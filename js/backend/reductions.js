@@ -1,11 +1,10 @@
 'use strict'
 // Calls of reductions, by the core's call buffer.
 
-const { Object, arrayMap, newList } = require('../base/primordials')
+const { Object, arrayIncludes, arrayMap, newList } = require('../base/primordials')
 const { frame, held, check, put, putList, putScalar, RESULTS, ARGS } = require('./call-buffer')
 const { checkAttached, stage, unstage } = require('./staging')
-const { countStaged } = require('./storage')
-const { tables, rows, call, checkHost } = require('./math')
+const { tables, rows, mode, call, defer, finish, checkHost } = require('./math')
 
 /** @typedef {InstanceType<typeof import('./layout').Layout>} Layout */
 
@@ -65,8 +64,7 @@ function callOn (row, to, from, axes, numbers, value) {
     putScalar(at, value)
     call(row)
     held.a = held.b = null
-    check()
-    if (frame.f64[RESULTS] > 0) countStaged(frame.f64[RESULTS])
+    finish()
     unstage(target, to, true)
   } catch (error) {
     unstage(target, to, false)
@@ -74,6 +72,21 @@ function callOn (row, to, from, axes, numbers, value) {
   } finally {
     if (source !== null) unstage(source, from, false)
   }
+}
+
+/**
+ * @param {Layout} to
+ * @param {Layout} from
+ * @param {readonly number[]} axes  that are reduced, and that the target has not, or has with one element each
+ * @returns {number[]} for each axis of the source the target's; -1: it is reduced
+ */
+function keptAxes (to, from, axes) {
+  const stay = to.shape.length === from.shape.length
+  let at = 0
+  return arrayMap(from.shape, (n, d) => {
+    if (arrayIncludes(axes, d)) return -1
+    return stay ? d : at++
+  })
 }
 
 /**
@@ -89,6 +102,12 @@ function callOn (row, to, from, axes, numbers, value) {
  * @throws ERR_SHAPE, ERR_BOUNDS, ERR_DTYPE, ERR_CAST, ERR_DISPOSED, ERR_DETACHED, ERR_READ_ONLY, ERR_OVERLAP, ERR_MEMORY, ERR_UNSUPPORTED a tensor is on a device
  */
 function reduce (op, to, from, axes, asked, casting, correction) {
+  if (mode.deferred !== null) {
+    checkHost(to)
+    checkHost(from)
+    defer(to, [from], keptAxes(to, from, axes), [], (target, x) => { reduce(op, target, x[0], axes, asked, casting, correction) })
+    return
+  }
   callOn(rows.reduce, to, from, axes, [op, asked, casting], correction)
 }
 
@@ -104,6 +123,12 @@ function reduce (op, to, from, axes, asked, casting, correction) {
  * @throws as reduce
  */
 function cumulate (op, to, from, axis, asked, casting) {
+  if (mode.deferred !== null) {
+    checkHost(to)
+    checkHost(from)
+    defer(to, [from], null, [axis], (target, x) => { cumulate(op, target, x[0], axis, asked, casting) })
+    return
+  }
   callOn(rows.cumulate, to, from, [axis], [op, asked, casting], 0)
 }
 

@@ -1,5 +1,5 @@
 'use strict'
-// copyFromAsync: on another thread where neither operand's memory can move, else on the event loop, one piece per turn.
+// copyFromAsync, and the means of other asynchronous functions: on another thread where neither operand's memory can move, else on the event loop, one piece per turn.
 // Until it settles both storages are claimed (dispose frees nothing) and busy (samebytes' writers refuse them).
 
 const { Math, Promise, arrayEvery, arrayMap, arrayPush, arrayShift, arraySlice, newList, rootless } = require('../base/primordials')
@@ -50,7 +50,7 @@ function wakeNext () {
 
 /** @param {string} what  'tensor' or 'source' */
 function busy (what) {
-  return failure('ERR_BUSY', `the ${what}'s bytes are in use by a pending copyFromAsync or by a model's run; await it first`)
+  return failure('ERR_BUSY', `the ${what}'s bytes are in use by a pending copyFromAsync, by asynchronous arithmetic or by a model's run; await it first`)
 }
 
 /**
@@ -125,37 +125,39 @@ class Pieces {
 rootless(Pieces)
 
 /**
- * @param {Copy} copy
- * @param {Pieces} pieces
- * @param {number[]} extents
- */
-function copyPiece ({ dst, src, scaling, casting }, { start }, extents) {
-  const to = subLayout(dst, start, extents)
-  const from = subLayout(src, start, extents)
-  copyElements(to, from, scaling && scalingOfPart(scaling, start, extents), casting)
-}
-
-/**
- * Copies pieces for about a millisecond per turn. Each turn looks the memory up again: it may have moved (a small tensor
- * whose `data` was read first) or be gone.
+ * Calls run on piece after piece, for about a millisecond per turn.
  *
- * @param {Copy} copy  the source has the target's shape
  * @param {Pieces} pieces
  * @param {Signal | undefined} signal
+ * @param {(extents: number[]) => void} run  of the piece at pieces.start
  */
-async function copyPieces (copy, pieces, signal) {
+async function inTurns (pieces, signal, run) {
   let count = 1
   while (!pieces.ended) {
     await nextTurn()
     checkSignal(signal)
     const extents = pieces.extents(count)
     const from = now()
-    copyPiece(copy, pieces, extents)
+    run(extents)
     const took = now() - from
     if (took < SHORT_MS) count = Math.min(2 * count, MOST_PIECES)
     else if (took > LONG_MS && count > 1) count /= 2
     pieces.advance(extents)
   }
+}
+
+/**
+ * Copies in turns. Each turn looks the memory up again: it may have moved (a small tensor whose `data` was read first) or be gone.
+ *
+ * @param {Copy} copy  the source has the target's shape
+ * @param {Pieces} pieces
+ * @param {Signal | undefined} signal
+ */
+function copyPieces ({ dst, src, scaling, casting }, pieces, signal) {
+  return inTurns(pieces, signal, extents => {
+    const { start } = pieces
+    copyElements(subLayout(dst, start, extents), subLayout(src, start, extents), scaling && scalingOfPart(scaling, start, extents), casting)
+  })
 }
 
 /**
@@ -178,16 +180,14 @@ function piecesOf (dst, src, along) {
 }
 
 /**
- * Does a piece of the source span many more bytes than it has elements? All of the span would be staged.
+ * Does a piece of a source span many more bytes than it has elements? All of the span would be staged.
  *
- * @param {Layout} src
- * @param {Pieces} pieces
+ * @param {Layout} piece
  */
-function isSpreadOut (src, pieces) {
-  if (!isOutside(src) || src.size === 0) return false
-  const first = subLayout(src, pieces.start, pieces.unit)
-  const { low, high } = ffi.extent(first)
-  return high - low >= 2 * first.size
+function isSpreadOut (piece) {
+  if (!isOutside(piece) || piece.size === 0) return false
+  const { low, high } = ffi.extent(piece)
+  return high - low >= 2 * piece.size
 }
 
 /**
@@ -201,7 +201,7 @@ function isSpreadOut (src, pieces) {
 async function copyOnLoop ({ dst, src, scaling, casting }, collides, signal) {
   let shown = ffi.viewByList(opcodes.broadcast_to, src, dst.shape)
   const pieces = piecesOf(dst, shown, dst)
-  if (pieces.isOne || !(collides || isSpreadOut(shown, pieces))) {
+  if (pieces.isOne || !(collides || isSpreadOut(subLayout(shown, pieces.start, pieces.unit)))) {
     await copyPieces({ dst, src: shown, scaling, casting }, pieces, signal)
     return
   }
@@ -219,24 +219,32 @@ async function copyOnLoop ({ dst, src, scaling, casting }, collides, signal) {
 }
 
 /**
- * Copies on a thread of the addon.
+ * Waits for work on a thread of the addon.
  *
- * @param {Copy} copy
+ * @param {(done: (finished: boolean, error: Error | null) => void) => number} begin  gives its number
  * @param {Signal | undefined} signal
  * @returns {Promise<void>}
  */
-function copyOffLoop (copy, signal) {
+function offLoop (begin, signal) {
   return new Promise((resolve, reject) => {
     let leave = () => {}
-    const id = ffi.startCopy(copy, (finished, error) => {
+    const id = begin((finished, error) => {
       leave()
       if (error !== null) reject(error)
       else if (finished && !signal?.look()) resolve()
-      else reject(signal?.reason) // even if all bytes had been copied by then
+      else reject(signal?.reason) // even if all was done by then
     })
     if (signal !== undefined) leave = signal.follow(() => { backend.stopCopy(id) })
   })
 }
+
+/**
+ * Copies on a thread of the addon.
+ *
+ * @param {Copy} copy
+ * @param {Signal | undefined} signal
+ */
+const copyOffLoop = (copy, signal) => offLoop(done => ffi.startCopy(copy, done), signal)
 
 /**
  * Copies a temporary into native memory, for another thread to read.
@@ -339,4 +347,4 @@ async function copyAsync (copy, isOurs, signal, stream = null) {
   }
 }
 
-module.exports = { copyAsync, busy, beginUse, endUse }
+module.exports = { PIECE_BYTES, Pieces, nextTurn, inTurns, piecesOf, copyPieces, copyOffLoop, offLoop, isOutside, isSpreadOut, copyAsync, busy, beginUse, endUse }

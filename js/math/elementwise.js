@@ -4,9 +4,10 @@
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
 const { NONE, resultOf: dtypeOfResult, elementwise } = require('../backend/math')
-const { allocated, broadcast, denseLayout } = require('../layout/layouts')
+const { broadcast, denseLayout } = require('../layout/layouts')
 const { checkOut } = require('../copy/results')
 const { Tensor, tensorOf, wrap, resultOf } = require('../tensor/tensor')
+const { allocated } = require('./allocate')
 const scalars = require('./scalars')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */

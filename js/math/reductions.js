@@ -1,17 +1,18 @@
 'use strict'
 // Reductions: reads axes and options, makes the result, calls C.
 
-const { Array, Number, arrayOf } = require('../base/primordials')
+const { Number, arrayOf } = require('../base/primordials')
 const { failure } = require('../base/errors')
 const { show, boolean, axesOf, integer, optionsOf } = require('../base/validate')
 const ffi = require('../backend/calls')
 const { NONE } = require('../backend/math')
 const { reductions, reductionType, reduce, cumulate } = require('../backend/reductions')
-const { allocated, denseLayout } = require('../layout/layouts')
+const { denseLayout } = require('../layout/layouts')
 const { checkOut } = require('../copy/results')
 const { Tensor, tensorOf, wrap, resultOf } = require('../tensor/tensor')
 const { concat } = require('../tensor/combine')
 const { tidy } = require('../tensor/scopes')
+const { allocated } = require('./allocate')
 const { subtract } = require('./functions')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */

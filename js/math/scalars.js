@@ -7,8 +7,10 @@ const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
 const { NONE, tables, resultOf } = require('../backend/math')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
-const { denseLayout, allocated, written } = require('../layout/layouts')
+const { claim, unclaim } = require('../backend/storage')
+const { denseLayout, written } = require('../layout/layouts')
 const { pairOf } = require('../layout/values')
+const { allocated } = require('./allocate')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
 /** @typedef {import('../backend/math').Scalar} Scalar */
@@ -122,13 +124,15 @@ function better (value, dtype) {
 /**
  * @param {Scalar} value  that fits
  * @param {number} dtype
- * @returns {Layout} 0-d, over new bytes; release gives them back
+ * @returns {Layout} 0-d, over new bytes, which it claims; release ends that
  */
 function ofValue (value, dtype) {
-  return written(allocated(denseLayout(dtype, [])), layout => ffi.fill(layout, value))
+  const layout = written(allocated(denseLayout(dtype, [])), made => ffi.fill(made, value))
+  claim(layout.storage)
+  return layout
 }
 
 /** @param {Layout} layout  of ofValue */
-const release = layout => ffi.backend.release(layout.storage)
+const release = layout => unclaim(layout.storage, ffi.backend)
 
 module.exports = { read, takes, taken, misfit, ofValue, release }

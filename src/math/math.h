@@ -90,7 +90,7 @@ typedef struct sb__math_work {
   int32_t count;                              /* operands; the first is the target */
   const sb_tensor *tensor[SB__MATH_OPERANDS]; /* all of one shape */
   sb_dtype dtype[SB__MATH_OPERANDS];          /* that the loop reads and writes */
-  int32_t cost;                               /* of an element, in those of an addition */
+  int32_t cost; /* of an element, in those of an addition: a power of 2 */
 } sb__math_work;
 
 void sb__math_run(const sb__math_work *w);

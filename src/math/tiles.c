@@ -301,7 +301,7 @@ static int32_t split_of(const walk *w) {
 
 static int parts_of(const sb__math_work *work, int64_t numel) {
   const int threads = sb__threads_now();
-  const int64_t parts = numel / PART_COST * work->cost;
+  const int64_t parts = numel / (PART_COST / work->cost);
   if (threads < 2 || parts < 2) return 1;
   return (int)least(parts, 4 * (int64_t)threads);
 }

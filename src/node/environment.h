@@ -18,8 +18,8 @@ typedef struct sb__environment {
   struct js_deleter *deleters;                  /* that have not run */
   napi_ref dispatch;                            /* runs them; NULL: there are none */
   int due;                                      /* of them, which the loop stays alive for */
-  struct copying *copies;                       /* off the loop, that have not settled */
-  uint32_t copies_made;
+  struct offload *offloads; /* copies and arithmetic off the loop, that have not settled */
+  uint32_t offloads_made;
   struct sb__completion *unpinned; /* told, and not asked for */
   napi_ref listener;               /* to what is unpinned */
   struct waiting *waits;           /* that JavaScript has not heard of */
@@ -143,10 +143,11 @@ void sb__deleters_end(sb__environment *e); /* from here on none runs */
 /* ---- async.c ---- */
 
 napi_value sb__node_copy(napi_env env, napi_callback_info info);
+napi_value sb__node_compute(napi_env env, napi_callback_info info);
 napi_value sb__node_stop(napi_env env, napi_callback_info info);
 
 /* Stops them all: the environment ends. */
-void sb__copies_end(sb__environment *e);
+void sb__offloads_end(sb__environment *e);
 
 /* ---- pins.c ---- */
 

@@ -52,7 +52,7 @@ static napi_value pressure(napi_env env, napi_callback_info info) {
 static void end_environment(void *data) {
   environment *e = data;
   sb__deleters_end(e);
-  sb__copies_end(e);
+  sb__offloads_end(e);
   sb__waits_end(e);
   sb__cuda_end(e);
   sb__offers_end(e);
@@ -151,6 +151,7 @@ NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
       {"locate", sb__node_locate},
       {"move", sb__node_move},
       {"copy", sb__node_copy},
+      {"compute", sb__node_compute},
       {"stop", sb__node_stop},
       {"wait", sb__node_wait},
       {"endWait", sb__node_end_wait},

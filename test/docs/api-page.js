@@ -67,6 +67,14 @@ function entryOf (to) {
   return typeof file === 'string' && /^\.\/js\/.*\.m?js$/.test(file) ? file : undefined
 }
 
+/** What is said of all functions that do what another one does, asynchronously. */
+const FORMS = `Each takes what the function without \`Async\` takes, and \`signal\` among the options, and gives a promise of what that one gives, with the same bits.
+[Without blocking](arithmetic.md#without-blocking-the-event-loop) has the rules.
+`
+
+/** Names of functions that have their name from another one. */
+const formsOf = functions => [...functions.keys()].filter(name => name.endsWith('Async') && functions.has(name.slice(0, -'Async'.length)))
+
 /** @param {ts.Program} program */
 function writerOf (program) {
   const checker = program.getTypeChecker()
@@ -100,10 +108,13 @@ function writerOf (program) {
       }
     }
     const parts = []
+    const forms = title === 'samebytes/math' ? formsOf(functions) : []
+    for (const name of forms) functions.delete(name)
     for (const [section, names] of sectionsOf(title, functions)) {
       if (section !== '') parts.push(`## ${section}\n`)
       for (const name of names) parts.push(callable(name, functions.get(name), '###'))
     }
+    if (forms.length > 0) parts.push(`## Asynchronous forms\n\n${FORMS}\n${forms.map(name => `\`${name}\``).join(', ')}\n`)
     for (const [name, target] of classes) parts.push(...classPage(name, target))
     for (const [name, type] of spaces) parts.push(...namespace(name, type))
     if (values.length > 0) {

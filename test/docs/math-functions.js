@@ -235,16 +235,111 @@ module.exports = {
 `
 }
 
+// ---- Their asynchronous forms ----
+
+const GENERICS = '<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>'
+const PAIRS = '<A extends DtypeName, B extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>'
+const LAST = 'opts?: LaterOptions<E, O> | NameOf<E>'
+
+/** The signatures of a row's asynchronous form. */
+function laterType (row) {
+  const promise = dtype => `Promise<${resultOf(row, dtype)}>`
+  const one = (params, given = GENERICS, dtype = 'D') => `${given}(${params}, ${LAST}): ${promise(dtype)}`
+  const pair = (before = '') => [
+    ...row.result === 'BOOL' ? [] : [one(`${before}x1: Tensor<D>, x2: OfOne<D, Tensor<D>>`)],
+    one(`${before}x1: Tensor<A>, x2: Tensor<B>`, PAIRS, 'Promote<A, B>'),
+    one(`${before}x1: Tensor<D>, x2: InputOf<D>`), one(`${before}x1: InputOf<D>, x2: Tensor<D>`)]
+  if (row.name === 'where') {
+    const values = one('condition: AnyTensor | boolean, x1: V, x2: V', GENERICS.replace('D extends DtypeName', 'V extends Value'), 'DtypeOfValue<V>')
+    return [...pair('condition: AnyTensor | boolean, '), values]
+  }
+  if (row.name === 'clip') {
+    const bounds = type => `x: Tensor<D>, min?: ${type}, max?: ${type}`
+    return [one(bounds('OfOne<D, Tensor<D>> | InputOf<D> | null')), one(bounds('AnyTensor | InputOf<D> | null')).replace(/Promise<.*/, 'Promise<Tensor<Or<O, Or<E, any>>>>')]
+  }
+  return row.count === 1 ? [one('x: Tensor<D>')] : pair()
+}
+
+/** An example's call, of a promise. */
+function awaited (example, js) {
+  const name = js === 'var' ? 'variance' : js
+  const start = example.indexOf(`${name}(`)
+  let end = start + name.length
+  let depth = 0
+  do {
+    depth += { '(': 1, ')': -1 }[example[end]] ?? 0
+    end++
+  } while (depth > 0)
+  return `${example.slice(0, start)}(await ${js}Async${example.slice(start + name.length, end)})${example.slice(end)}`
+}
+
+/** The examples of a file's functions, by name. */
+function examplesIn (file) {
+  const text = fs.readFileSync(file, 'utf8')
+  return Object.fromEntries([...text.matchAll(/^ \* @example\n \* (.*)\n \*\/\nfunction (\w+)/gm)].map(([, example, name]) => [name, example]))
+}
+
+function mathLater () {
+  const types = new Map() // by their text
+  const typeOf = row => {
+    const text = laterType(row).join('; ')
+    if (!types.has(text)) types.set(text, `${row.js[0].toUpperCase()}${row.js.slice(1)}Async`)
+    return types.get(text)
+  }
+  const entry = (js, type, example, of) => `/**
+ * ${js} without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {${type}}
+ * @throws as ${js}, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * ${awaited(example, js)}
+ */
+const ${js}Async = later(${of})`
+  const entries = readRows().map(row => entry(row.js, typeOf(row), EXAMPLES[row.name], `functions.${row.js}`))
+  for (const [name, names] of otherNames()) {
+    const examples = examplesIn(path.join(ROOT, 'js', 'math', `${name}.js`))
+    for (const each of names) {
+      const [js, local = each] = each.split(': ')
+      entries.push(entry(js, `Later<typeof ${camel(name)}.${js}>`, examples[local], `${camel(name)}.${js}`))
+    }
+  }
+  return `'use strict'
+// Made by \`npm run docs\`: each function of samebytes/math without blocking the event loop.
+
+const { later } = require('./later')
+const functions = require('./functions')
+${otherNames().map(([name]) => `const ${camel(name)} = require('./${name}')`).join('\n')}
+
+/** @import { Tensor } from '../tensor/tensor' */
+/** @import { AnyTensor, DtypeName, DtypeOfValue, Floated, InputOf, Later, LaterOptions, NameOf, OfOne, Or, Promote, RealOf, Value } from '../base/types' */
+
+${[...types].map(([text, name]) => `/** @typedef {{ ${text} }} ${name} */`).join('\n')}
+
+${entries.join('\n\n')}
+
+module.exports = {
+  ${laterNames().join(',\n  ')}
+}
+`
+}
+
+const laterNames = () => [...readRows().map(({ js }) => js), ...otherNames().flatMap(([, names]) => names.map(name => name.split(':')[0]))].map(js => `${js}Async`)
+
 // ---- The entry files ----
 
 /** Files of js/math whose exports are public, functions.js apart. */
 const FILES = ['reductions']
 
-/** @returns {[string, string[]][]} files and names */
-function publicNames () {
+/** @returns {[string, string[]][]} files apart from functions.js, and names */
+function otherNames () {
   const others = FILES.map(name => [name, path.join(ROOT, 'js', 'math', `${name}.js`)]).filter(([, file]) => fs.existsSync(file))
   const namesIn = file => /module\.exports = \{([^}]*)\}/.exec(fs.readFileSync(file, 'utf8'))[1].split(',').map(name => name.trim()).filter(Boolean)
-  return [['backend/init-math', ['init']], ['math/functions', readRows().map(({ js }) => js)], ...others.map(([name, file]) => [`math/${name}`, namesIn(file)])]
+  return others.map(([name, file]) => [name, namesIn(file)])
+}
+
+/** @returns {[string, string[]][]} files and names */
+function publicNames () {
+  return [['backend/init-math', ['init']], ['math/functions', readRows().map(({ js }) => js)], ...otherNames().map(([name, names]) => [`math/${name}`, names]), ['math/async', laterNames()]]
 }
 
 const MADE = '// Made by `npm run docs`.'
@@ -280,4 +375,4 @@ ${lines(publicNames().flatMap(([, names]) => names.map(name => name.split(':')[0
 } from './math.js'
 `
 
-module.exports = { mathFunctions, mathEntry, mathModule, readRows }
+module.exports = { mathFunctions, mathLater, mathEntry, mathModule, readRows }

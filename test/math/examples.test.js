@@ -8,6 +8,7 @@ const samebytes = require('samebytes')
 const { ROOT } = require('../setup')
 const { math, needsMath } = require('./load')
 
+const AsyncFunction = (async () => {}).constructor
 const FOLDER = path.join(ROOT, 'js', 'math')
 const source = fs.readdirSync(FOLDER).filter(name => name.endsWith('.js')).map(name => fs.readFileSync(path.join(FOLDER, name), 'utf8')).join('')
 const examples = [...source.matchAll(/^ \* @example\n((?: \* .*\n)+?) \*\/$/gm)].map(([, text]) => text.replace(/^ \* /gm, '').trimEnd())
@@ -27,7 +28,7 @@ describe('examples of arithmetic', () => {
   })
 
   for (const text of examples) {
-    it(text.split('\n').at(-1), () => {
+    it(text.split('\n').at(-1), async () => {
       let count = 0
       const said = (value, words) => {
         const printed = inspect(value, { breakLength: Infinity, depth: 8 })
@@ -36,7 +37,7 @@ describe('examples of arithmetic', () => {
       }
       const { var: variance, ...others } = math // var is a word of JavaScript's
       const names = { said, ...samebytes, ...others, variance }
-      new Function(...Object.keys(names), programOf(text))(...Object.values(names)) // eslint-disable-line no-new-func
+      await new AsyncFunction(...Object.keys(names), programOf(text))(...Object.values(names))
       assert.ok(count > 0)
     })
   }

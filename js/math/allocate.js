@@ -1,0 +1,23 @@
+'use strict'
+// New bytes for results.
+
+const { mode } = require('../backend/math')
+const { allocated: ordinary, withBytes } = require('../layout/layouts')
+const { SHARED } = require('../layout/placement')
+
+/** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
+
+/**
+ * The layout over new, uninitialised bytes; native ones where another thread will write them.
+ *
+ * @param {Layout} layout  without bytes
+ * @returns {Layout}
+ * @throws {RangeError} ERR_MEMORY
+ */
+function allocated (layout) {
+  const { deferred } = mode
+  if (deferred === null) return ordinary(layout)
+  return (deferred.made[deferred.made.length] = deferred.isFixed ? withBytes(layout, 0, false, SHARED) : ordinary(layout))
+}
+
+module.exports = { allocated }

@@ -1,0 +1,274 @@
+'use strict'
+// Arithmetic without blocking the event loop. A function runs as ever, but its calls of C are noted (backend/math.js: defer). Then they are
+// run piece by piece: on other threads where no operand's memory can move, else in turns of the event loop. Until the promise settles, all
+// operands are claimed and busy, as those of copyFromAsync.
+
+const { Math, Object, Reflect, arrayEvery, arrayIncludes, arrayMap, newList } = require('../base/primordials')
+const ffi = require('../backend/calls')
+const { checkSignal, signalOf } = require('../base/signals')
+const { optionsOf } = require('../base/validate')
+const { countStaged, stats, unclaim } = require('../backend/storage')
+const { itemsizes } = require('../backend/dtypes')
+const { callOnThread, mode } = require('../backend/math')
+const { isSameShape, subLayout } = require('../layout/layouts')
+const { PIECE_BYTES, Pieces, beginUse, busy, copyOffLoop, copyPieces, endUse, inTurns, isOutside, isSpreadOut, nextTurn, offLoop, piecesOf } = require('../copy/async')
+const { Tensor } = require('../tensor/tensor')
+
+const { backend, opcodes } = ffi
+
+/** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
+/** @typedef {import('../backend/storage').Storage} Storage */
+/** @typedef {import('../backend/math').Deferred} Deferred */
+/** @typedef {import('../base/signals').Signal} Signal */
+
+const THREAD_BYTES = 2 ** 25 // of a piece on another thread; it ends before the signal, or the end of this thread, counts
+const UNSAFE = 2 // casting
+
+// ---- Pieces ----
+
+/** @param {Layout} a @param {Layout} b */
+const isSame = (a, b) => a.storage === b.storage && a.dtype === b.dtype && a.offset === b.offset && isSameShape(a.shape, b.shape) && isSameShape(a.strides, b.strides)
+
+/**
+ * The pieces of a call's target.
+ *
+ * @param {Deferred} call
+ * @param {number} nbytes  of a piece, of the operand with the most
+ */
+function cut ({ to, from, whole }, nbytes) {
+  const head = subLayout(to, arrayMap(to.shape, () => 0), arrayMap(to.shape, (n, d) => whole !== null && arrayIncludes(whole, d) ? 1 : n))
+  let most = to.size * itemsizes[to.dtype]
+  for (let i = 0; i < from.length; i++) most = Math.max(most, from[i].size * itemsizes[from[i].dtype])
+  const count = whole === null ? head.size : Math.floor(nbytes / (most / head.size))
+  return new Pieces(head, Math.max(count, 1), isOutside(to) || !arrayEvery(from, layout => !isOutside(layout)))
+}
+
+/**
+ * The part of a source that a piece of the target needs.
+ *
+ * @param {Deferred} call  whose sources have the target's shape where `follows` is null
+ * @param {Layout} source
+ * @param {number[]} start  of the piece
+ * @param {number[]} extents
+ */
+function partOf ({ follows }, source, start, extents) {
+  if (follows === null) return subLayout(source, start, extents)
+  return subLayout(source, arrayMap(follows, d => d < 0 ? 0 : start[d]), arrayMap(follows, (d, i) => d < 0 ? source.shape[i] : extents[d]))
+}
+
+/**
+ * @param {Deferred} call
+ * @param {number[]} lengths  of a piece, one for axes that are not cut
+ */
+const extentsOf = ({ to, whole }, lengths) => arrayMap(lengths, (n, d) => arrayIncludes(/** @type {number[]} */ (whole), d) ? to.shape[d] : n)
+
+/**
+ * @param {Deferred} call
+ * @param {Pieces} pieces
+ * @param {number[]} lengths  of the piece
+ */
+function runPiece (call, { start }, lengths) {
+  const { to, from } = call
+  const extents = extentsOf(call, lengths)
+  call.run(subLayout(to, start, extents), arrayMap(from, source => partOf(call, source, start, extents)))
+}
+
+// ---- Running ----
+
+/**
+ * @param {Deferred} call
+ * @param {Layout} source
+ */
+const shown = ({ to, follows }, source) => follows === null ? ffi.viewByList(opcodes.broadcast_to, source, to.shape) : source
+
+/**
+ * Copies a source away from which the target's pieces cannot be computed: they would overwrite it, or stage far more than they need.
+ *
+ * @param {Layout} source
+ * @param {boolean} isFixed
+ * @param {Signal | undefined} signal
+ * @param {Layout[]} made  gets the copy, whose storage is the caller's to release
+ */
+async function copyAway (source, isFixed, signal, made) {
+  const copy = ffi.dense(source.dtype, source.shape)
+  const nbytes = source.size * itemsizes[source.dtype]
+  copy.storage = isFixed ? backend.allocateNative(nbytes, ffi.check) : ffi.allocate(nbytes)
+  made[made.length] = copy
+  countStaged(nbytes)
+  if (isFixed) await copyOffLoop({ dst: copy, src: source, scaling: null, casting: 0 }, signal)
+  else await copyPieces({ dst: copy, src: source, scaling: null, casting: 0 }, piecesOf(copy, source, source), signal)
+}
+
+/**
+ * The call on sources that its pieces can be computed from.
+ *
+ * @param {Deferred} call
+ * @param {Pieces} pieces
+ * @param {boolean} isFixed
+ * @param {Signal | undefined} signal
+ * @param {Layout[]} made  as in copyAway
+ * @returns {Promise<Deferred>}
+ */
+async function separated (call, pieces, isFixed, signal, made) {
+  const { to } = call
+  /** @type {Layout[]} */
+  const from = newList()
+  for (let i = 0; i < call.from.length; i++) {
+    const source = shown(call, call.from[i])
+    const collides = ffi.sharesMemory(to, source) && !(call.follows === null && isSame(to, source))
+    from[i] = source
+    if (!collides && !isSpreadOut(partOf(call, source, pieces.start, extentsOf(call, pieces.unit)))) continue
+    await copyAway(call.from[i], isFixed, signal, made)
+    from[i] = shown(call, made[made.length - 1])
+  }
+  return { ...call, from }
+}
+
+/**
+ * @param {() => void} run  makes one call of C
+ * @param {Signal | undefined} signal
+ */
+const onThread = (run, signal) => offLoop(done => callOnThread(run, done), signal)
+
+/**
+ * @param {Deferred} call
+ * @param {boolean} isFixed
+ * @param {Signal | undefined} signal
+ */
+async function runWhole ({ to, from, run }, isFixed, signal) {
+  if (isFixed) return onThread(() => { run(to, from) }, signal)
+  await nextTurn()
+  checkSignal(signal)
+  run(to, from)
+}
+
+/**
+ * @param {Deferred} call
+ * @param {Signal | undefined} signal
+ */
+async function run (call, signal) {
+  const { to, from, whole } = call
+  const isFixed = backend.isFixed(to.storage) && arrayEvery(from, ({ storage }) => backend.isFixed(storage))
+  if (whole === null || to.size === 0) return runWhole(call, isFixed, signal)
+  const pieces = cut(call, isFixed ? THREAD_BYTES : PIECE_BYTES)
+  if (pieces.isOne) return runWhole(call, isFixed, signal)
+  ffi.checkCopy({ dst: to, src: to, scaling: null, casting: UNSAFE }) // of a target that overlaps itself pieces may not
+  /** @type {Layout[]} */
+  const made = newList()
+  try {
+    const apart = await separated(call, pieces, isFixed, signal, made)
+    if (!isFixed) await inTurns(pieces, signal, lengths => { runPiece(apart, pieces, lengths) })
+    while (!pieces.ended) {
+      const lengths = pieces.extents(1)
+      await onThread(() => { runPiece(apart, pieces, lengths) }, signal)
+      pieces.advance(lengths)
+    }
+  } finally {
+    for (let i = 0; i < made.length; i++) backend.release(made[i].storage)
+  }
+}
+
+// ---- Functions ----
+
+/** @param {any} options @returns {any} the same, whose getters may call functions: those are not deferred */
+function apart (options) {
+  if (options === null || typeof options !== 'object') return options
+  return new Proxy(options, {
+    get (target, name) {
+      const { deferred } = mode
+      mode.deferred = null
+      try {
+        return target[name]
+      } finally {
+        mode.deferred = deferred
+      }
+    }
+  })
+}
+
+/**
+ * @param {(...args: any[]) => any} fn
+ * @param {any[]} args
+ * @returns {{ result: any, calls: Deferred[], made: Layout[] }} what fn returned, what C has still to do for it, and layouts over new bytes
+ */
+function prepared (fn, args) {
+  /** @type {Deferred[]} */
+  const calls = newList()
+  /** @type {Layout[]} */
+  const made = newList()
+  const isFixed = !backend.isWasm && arrayEvery(args, each => !Tensor.isTensor(each) || backend.isFixed(Tensor.layoutOf(each).storage))
+  mode.deferred = { calls, made, isFixed }
+  try {
+    return { result: Reflect.apply(fn, undefined, args), calls, made }
+  } catch (error) {
+    eachStorage(calls, storage => { unclaim(storage, backend) })
+    throw error
+  } finally {
+    mode.deferred = null
+  }
+}
+
+/**
+ * @param {Deferred[]} calls
+ * @param {(storage: Storage, writes: number) => void} fn
+ */
+function eachStorage (calls, fn) {
+  for (let i = 0; i < calls.length; i++) {
+    const { to, from } = calls[i]
+    fn(to.storage, 1)
+    for (let k = 0; k < from.length; k++) fn(from[k].storage, 0)
+  }
+}
+
+/**
+ * Runs what C has to do. Its operands' storages are claimed, once each; afterwards they are not.
+ *
+ * @param {Deferred[]} calls
+ * @param {Signal | undefined} signal
+ * @throws ERR_BUSY a source is being written · as the calls · ERR_DETACHED, the signal's reason
+ */
+async function runAll (calls, signal) {
+  try {
+    eachStorage(calls, ({ extra }) => { if (extra !== null && extra.written > 0) throw busy('source') })
+    eachStorage(calls, beginUse)
+  } finally {
+    eachStorage(calls, storage => { unclaim(storage, backend) })
+  }
+  stats.inFlight++
+  try {
+    checkSignal(signal)
+    for (let i = 0; i < calls.length; i++) await run(calls[i], signal)
+    eachStorage(calls, ffi.checkIntact)
+  } finally {
+    stats.inFlight--
+    eachStorage(calls, endUse)
+  }
+}
+
+/**
+ * The same function, without blocking the event loop.
+ *
+ * @param {(...args: any[]) => any} fn  a function of samebytes/math; its last parameter is options, and it reads no element
+ * @returns {any} takes `signal` as well, and gives a promise
+ */
+function later (fn) {
+  const at = fn.length - 1
+  /** @param {any[]} args */
+  const form = async (...args) => {
+    const options = optionsOf(args[at])
+    const signal = signalOf(options.signal)
+    checkSignal(signal)
+    if (args[at] === options) args[at] = apart(options)
+    const { result, calls, made } = prepared(fn, args)
+    try {
+      await runAll(calls, signal)
+    } catch (error) {
+      if (Tensor.isTensor(result) && arrayIncludes(made, Tensor.layoutOf(result))) result.dispose()
+      throw error
+    }
+    return result
+  }
+  return Object.defineProperty(form, 'name', { value: `${fn.name}Async`, configurable: true })
+}
+
+module.exports = { later }
