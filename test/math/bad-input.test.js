@@ -13,9 +13,9 @@ describe('wrong values of arithmetic', function () {
     assert.deepEqual(rows.filter(({ js }) => typeof math[js] !== 'function' || math[js].name !== js), [])
   })
 
-  it('each other function has a row in test/signatures.js', () => {
+  it('each other function has a row in test/signatures.js, but asynchronous ones', () => {
     const own = rows.map(({ js }) => js).concat('init')
-    assert.deepEqual(Object.keys(MATH).sort(), Object.keys(math).filter(name => !own.includes(name)).sort())
+    assert.deepEqual(Object.keys(MATH).sort(), Object.keys(math).filter(name => !own.includes(name) && !name.endsWith('Async')).sort())
   })
 
   const functions = rows.map(row => [row.js, ofMath(row)]).concat(Object.entries(MATH))
