@@ -14,6 +14,15 @@ const {
 const {
   sum, prod, mean, std, min, max, any, all, countNonzero, argmax, argmin, cumulativeSum, cumulativeProd, diff, var: variance
 } = require('./math/reductions')
+const {
+  softmax, logSoftmax, logSumExp
+} = require('./math/softmax')
+const {
+  vectorNorm, normalize
+} = require('./math/norms')
+const {
+  median, quantile
+} = require('./math/quantiles')
 
 /** @template {import('./base/types').DtypeName} [D=any] @template {import('./base/types').DtypeName} [O=any] @typedef {import('./base/types').MathOptions<D, O>} MathOptions */
 
@@ -106,5 +115,12 @@ module.exports = {
   cumulativeSum,
   cumulativeProd,
   diff,
-  var: variance
+  var: variance,
+  softmax,
+  logSoftmax,
+  logSumExp,
+  vectorNorm,
+  normalize,
+  median,
+  quantile
 }

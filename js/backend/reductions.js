@@ -38,16 +38,16 @@ function reductionType (op, from, asked) {
 }
 
 /**
- * Calls C on a target and a source, with axes and numbers.
+ * Calls C on a target and a source, with a list and numbers.
  *
  * @param {number} row
  * @param {Layout} to  writable; gets the result
  * @param {Layout} from
- * @param {readonly number[]} axes
+ * @param {readonly number[]} list
  * @param {readonly number[]} numbers
- * @param {number} value  a scalar
+ * @param {number | null} value  a scalar; null: there is none
  */
-function callOn (row, to, from, axes, numbers, value) {
+function callOn (row, to, from, list, numbers, value) {
   checkHost(to)
   checkHost(from)
   const target = stage(to)
@@ -60,9 +60,9 @@ function callOn (row, to, from, axes, numbers, value) {
     held.b = source
     put(0, target)
     put(1, source)
-    let at = putList(ARGS, axes)
+    let at = putList(ARGS, list)
     for (let i = 0; i < numbers.length; i++) frame.f64[at++] = numbers[i]
-    putScalar(at, value)
+    if (value !== null) putScalar(at, value)
     call(row)
     held.a = held.b = null
     check()
@@ -107,4 +107,22 @@ function cumulate (op, to, from, axis, asked, casting) {
   callOn(rows.cumulate, to, from, [axis], [op, asked, casting], 0)
 }
 
-module.exports = { reductions, reductionType, reduce, cumulate }
+/**
+ * Computes a function of whole lines, which are all elements along the last axes.
+ *
+ * @param {number} op  softmax, log_softmax, log_sum_exp or quantile
+ * @param {Layout} to  writable; from's other axes, then those of results
+ * @param {Layout} from
+ * @param {number} axes  how many make a line
+ * @param {readonly number[]} ranks  quantile: of each result of a line; at most MOST_RANKS
+ * @param {number} asked  a dtype, or NONE
+ * @param {number} casting
+ * @throws as reduce
+ */
+function lines (op, to, from, axes, ranks, asked, casting) {
+  callOn(rows.lines, to, from, ranks, [op, asked, casting, axes], null)
+}
+
+const MOST_RANKS = 256
+
+module.exports = { reductions, reductionType, reduce, cumulate, lines, MOST_RANKS }

@@ -1,0 +1,119 @@
+/* The elements that sorted lines would have at some ranks: parts of a line are ordered until the ranks are in place. Keys are integers in
+ * the order of the values (reduce.h). Expected time is linear; a line whose parts turn out uneven too often is sorted by a heap. */
+#include <string.h>
+
+#include "math/lines.h"
+
+#define FEW 24  /* keys that insertion sorts */
+#define MANY 96 /* keys whose pivot is the middle of nine */
+
+static void insert_each(int64_t *x, int64_t n) {
+  for (int64_t i = 1; i < n; i++) {
+    const int64_t key = x[i];
+    int64_t k = i;
+    for (; k > 0 && x[k - 1] > key; k--) x[k] = x[k - 1];
+    x[k] = key;
+  }
+}
+
+static void sift_down(int64_t *x, int64_t at, int64_t n) {
+  const int64_t key = x[at];
+  for (int64_t child; (child = 2 * at + 1) < n; at = child) {
+    if (child + 1 < n && x[child + 1] > x[child]) child++;
+    if (x[child] <= key) break;
+    x[at] = x[child];
+  }
+  x[at] = key;
+}
+
+static void sort_by_heap(int64_t *x, int64_t n) {
+  for (int64_t i = n / 2; i-- > 0;) sift_down(x, i, n);
+  for (int64_t end = n; end-- > 1;) {
+    const int64_t most = x[0];
+    x[0] = x[end];
+    x[end] = most;
+    sift_down(x, 0, end);
+  }
+}
+
+static int64_t middle(int64_t a, int64_t b, int64_t c) {
+  const int64_t least = a < b ? a : b, most = a < b ? b : a;
+  return c < least ? least : c > most ? most : c;
+}
+
+static int64_t pivot_of(const int64_t *x, int64_t n) {
+  const int64_t s = n / 9;
+  if (n < MANY) return middle(x[0], x[n / 2], x[n - 1]);
+  return middle(middle(x[0], x[s], x[2 * s]), middle(x[3 * s], x[4 * s], x[5 * s]),
+                middle(x[6 * s], x[7 * s], x[n - 1]));
+}
+
+/* Puts keys below the pivot first, or those that are not above it. Returns how many. No branch depends on a key. */
+static int64_t part(int64_t *x, int64_t n, int64_t pivot, bool or_equal) {
+  int64_t count = 0;
+  for (int64_t i = 0; i < n; i++) {
+    const int64_t key = x[i];
+    x[i] = x[count];
+    x[count] = key;
+    count += (key < pivot) | (or_equal & (key == pivot));
+  }
+  return count;
+}
+
+/* Puts keys first to end of x in the order that the ranks need. */
+static void arrange(int64_t *x, int64_t first, int64_t end, const int64_t *ranks, int64_t count,
+                    int left) {
+  while (count && end - first > FEW) {
+    int64_t *const y = x + first;
+    const int64_t n = end - first;
+    if (!left--) {
+      sort_by_heap(y, n);
+      return;
+    }
+    const int64_t pivot = pivot_of(y, n);
+    const int64_t below = first + part(y, n, pivot, false);
+    const int64_t above = below + part(x + below, end - below, pivot, true);
+    int64_t low = 0, high = count;
+    while (low < count && ranks[low] < below) low++;
+    while (high > low && ranks[high - 1] >= above) high--;
+    if (high < count && low) arrange(x, first, below, ranks, low, left);
+    if (high < count) {
+      first = above;
+      ranks += high;
+      count -= high;
+    } else {
+      end = below;
+      count = low;
+    }
+  }
+  if (count) insert_each(x + first, end - first);
+}
+
+/* Returns whether there is a NaN. */
+static bool make_keys(int64_t *x, int64_t n) {
+  int64_t most = INT64_MIN;
+  for (int64_t i = 0; i < n; i++) {
+    double value;
+    memcpy(&value, &x[i], sizeof value);
+    x[i] = sb__key_of_double(value, 0);
+    most = x[i] > most ? x[i] : most;
+  }
+  return most == INT64_MAX;
+}
+
+static void select(int64_t *x, const sb__line_call *c, const int64_t *sorted, double *made) {
+  const bool is_nan = make_keys(x, c->n) || !c->n;
+  int left = 0;
+  for (int64_t rest = c->n; rest; rest /= 2) left += 2;
+  if (!is_nan) arrange(x, 0, c->n, sorted, c->results, left);
+  for (int64_t i = 0; i < c->results; i++)
+    made[i] = is_nan ? __builtin_nan("") : sb__value_of_key(x[c->ranks[i]], 0, false);
+}
+
+void sb__select_lines(const sb__line_call *c) {
+  int64_t sorted[SB__RANKS_MOST];
+  memcpy(sorted, c->ranks, (size_t)c->results * sizeof *sorted);
+  sort_by_heap(sorted, c->results);
+  for (int64_t i = 0; i < c->count; i++)
+    select((int64_t *)c->lines + i * c->n, c, sorted, (double *)c->made + i * c->results);
+}
