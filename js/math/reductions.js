@@ -334,15 +334,16 @@ function diff (x, opts) {
   const count = integer('n', times)
   const along = inRange(given, Tensor.attachedOf(x).shape.length)
   if (count < 0) throw failure('ERR_BOUNDS', `n is ${count}; 0 or more was expected`)
-  let now = prepend === undefined ? x : concat(prepend, x, along)
+  /** @type {AnyTensor} */
+  let now = prepend === undefined ? x : concat(prepend, /** @type {AnyTensor} */ (x), along)
   if (append !== undefined) now = concat(now, append, along)
-  if (count === 0) return out === undefined ? now.clone() : out.copyFrom(now, { casting })
+  if (count === 0) return /** @type {any} */ (out === undefined ? now.clone() : out.copyFrom(now, { casting }))
   for (let i = 0; i < count; i++) {
     const length = now.shape[along]
     const less = length > 0 ? length - 1 : 0
     now = subtract(now.narrow(along, length - less, less), now.narrow(along, 0, less), i === count - 1 ? { out, casting } : undefined)
   }
-  return now
+  return /** @type {any} */ (now)
 }
 
 module.exports = { sum, prod, mean, std, min, max, any, all, countNonzero, argmax, argmin, cumulativeSum, cumulativeProd, diff, var: variance }

@@ -23,6 +23,7 @@ typedef struct walk {
   bool is_in_place;   /* results take the elements' places */
   bool is_direct;     /* they are computed in the target's memory */
   bool is_same;       /* the source is the target */
+  bool reads_direct;  /* the source is read where it is */
   sb_dtype dtype[2];  /* of target and source */
   char *base[2];
   line line[2];
@@ -76,7 +77,8 @@ static void run_box(const walk *w, int64_t i, char *scratch) {
   }
   c.made = scratch;
   c.lines = w->is_direct ? place[0] : scratch + w->made;
-  if (c.n && !(w->is_direct && w->is_same)) move(w, n, 1, place[1], c.lines);
+  c.from = w->reads_direct ? place[1] : c.lines;
+  if (c.n && !w->reads_direct) move(w, n, 1, place[1], c.lines);
   if (c.op == SB__REDUCE_quantile)
     sb__select_lines(&c);
   else
@@ -125,6 +127,9 @@ static void choose_boxes(walk *w) {
     w->lines *= w->chunk[d];
     w->boxes *= parts_of(w->kept.outer[d].n, w->chunk[d]);
   }
+  w->reads_direct =
+      w->call.op != SB__REDUCE_quantile && w->dtype[1] == w->call.load && is_dense(&w->line[1]) &&
+      (w->lines == 1 || ((w->is_direct || last < 1) && w->kept.outer[last].step[1] == n * size));
   const int64_t nbytes = w->lines * w->call.n * size;
   w->tile = w->is_direct ? 0 : rounded(nbytes);
   w->made = w->is_in_place ? 0 : rounded(w->lines * w->call.results * size);

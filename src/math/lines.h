@@ -12,7 +12,8 @@
 typedef struct sb__line_call {
   int32_t op;
   sb_dtype load;    /* SB_FLOAT32 or SB_FLOAT64 */
-  void *lines;      /* may be changed; gets the results, where they are as many as the elements */
+  const void *from; /* the lines; may be what follows */
+  void *lines; /* memory of their size: gets the results, where they are as many as the elements */
   int64_t count, n; /* count: at most SB__LINES_MOST */
   void *made;       /* else gets `results` for each line; log_softmax: memory of the lines' size */
   int64_t results;  /* of a line */

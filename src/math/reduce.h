@@ -63,6 +63,9 @@ typedef void (*sb__fold_loop)(const sb__fold_call *c);
 
 typedef struct sb__fold_loops {
   sb__fold_loop rows[SB__FOLD_COUNT], columns[SB__FOLD_COUNT];
+  /* exp(x - by) of n elements, of which none is above by; to may be from. */
+  void (*exp_line)(float *to, const float *from, int64_t n, float by);
+  void (*scale_line)(float *x, int64_t n, double by);
 } sb__fold_loops;
 
 #if !defined(__wasm_simd128__)

@@ -14,92 +14,87 @@ static void fold(const sb__line_call *c, sb__fold how, const void *lines, void *
   sb__fold_loops_now()->rows[how](&call);
 }
 
-/* What is taken off each line. A sum whose greatest term is infinite is left as it is: it is infinite or 0. */
 static void greatest(const sb__line_call *c, double *most) {
   int64_t keys[SB__LINES_MOST];
   const bool is_single = c->load == SB_FLOAT32;
-  fold(c, is_single ? SB__FOLD_most_f32 : SB__FOLD_most_f64, c->lines, keys);
-  for (int64_t i = 0; i < c->count; i++) {
-    most[i] = sb__value_of_key(keys[i], 0, is_single);
-    const bool is_infinite = most[i] - most[i] != 0 && most[i] == most[i];
-    if (c->op == SB__REDUCE_log_sum_exp && is_infinite) most[i] = 0;
-  }
+  fold(c, is_single ? SB__FOLD_most_f32 : SB__FOLD_most_f64, c->from, keys);
+  for (int64_t i = 0; i < c->count; i++) most[i] = sb__value_of_key(keys[i], 0, is_single);
 }
 
-static void shift(const sb__line_call *c, const double *by, void *to) {
-  const float *x = c->lines;
-  const double *y = c->lines;
-  float *a = to;
-  double *b = to;
-  for (int64_t k = 0; k < c->count; k++) {
-    const int64_t first = k * c->n, end = first + c->n;
-    if (c->load == SB_FLOAT32)
-      for (int64_t i = first; i < end; i++) a[i] = x[i] - (float)by[k];
-    else
-      for (int64_t i = first; i < end; i++) b[i] = y[i] - by[k];
-  }
-}
-
-static void apply(int op, sb_dtype dtype, void *x, int64_t n) {
+static void apply(int op, void *x, int64_t n) {
   const char *const from[] = {x};
-  sb__math_loops_now()->each[op][dtype](x, from, n);
+  sb__math_loops_now()->each[op][SB_FLOAT64](x, from, n);
 }
 
-/* Exponentials to probabilities. */
+/* exp(x - most), and its sums. */
+static void exponentials(const sb__line_call *c, const double *most, void *to, double *sum) {
+  const double *x = c->from;
+  double *y = to;
+  if (c->load == SB_FLOAT32) {
+    for (int64_t k = 0; k < c->count; k++)
+      sb__fold_loops_now()->exp_line((float *)to + k * c->n, (const float *)c->from + k * c->n,
+                                     c->n, (float)most[k]);
+    fold(c, SB__FOLD_sum_f32, to, sum);
+    return;
+  }
+  for (int64_t k = 0; k < c->count; k++)
+    for (int64_t i = k * c->n; i < (k + 1) * c->n; i++) y[i] = x[i] - most[k];
+  apply(SB__OP_exp, to, c->count * c->n);
+  fold(c, SB__FOLD_sum_f64, to, sum);
+}
+
 static void divide(const sb__line_call *c, const double *sum) {
   float *a = c->lines;
   double *b = c->lines;
   for (int64_t k = 0; k < c->count; k++) {
-    const int64_t first = k * c->n, end = first + c->n;
-    const double factor = 1 / sum[k];
     if (c->load == SB_FLOAT32)
-      for (int64_t i = first; i < end; i++)
-        a[i] = sb__canonical_single((float)((double)a[i] * factor));
+      sb__fold_loops_now()->scale_line(a + k * c->n, c->n, 1 / sum[k]);
     else
-      for (int64_t i = first; i < end; i++) b[i] = sb__canonical_double(b[i] / sum[k]);
+      for (int64_t i = k * c->n; i < (k + 1) * c->n; i++)
+        b[i] = sb__canonical_double(b[i] / sum[k]);
   }
 }
 
 static void take_off(const sb__line_call *c, const double *most, const double *log) {
+  const float *x = c->from;
+  const double *y = c->from;
   float *a = c->lines;
   double *b = c->lines;
   for (int64_t k = 0; k < c->count; k++) {
     const int64_t first = k * c->n, end = first + c->n;
     if (c->load == SB_FLOAT32)
       for (int64_t i = first; i < end; i++)
-        a[i] = sb__canonical_single((float)(((double)a[i] - most[k]) - log[k]));
+        a[i] = sb__canonical_single((float)(((double)x[i] - most[k]) - log[k]));
     else
-      for (int64_t i = first; i < end; i++) b[i] = sb__canonical_double((b[i] - most[k]) - log[k]);
+      for (int64_t i = first; i < end; i++) b[i] = sb__canonical_double((y[i] - most[k]) - log[k]);
   }
 }
 
+/* A sum whose greatest term is infinite is that term. */
 static void write_sums(const sb__line_call *c, const double *most, const double *log) {
   float *a = c->made;
   double *b = c->made;
   for (int64_t k = 0; k < c->count; k++) {
-    const double sum = c->n ? sb__canonical_double(most[k] + log[k]) : -__builtin_inf();
+    const double greatest = c->n ? most[k] : -__builtin_inf();
+    const double sum = __builtin_isinf(greatest) ? greatest : greatest + log[k];
     if (c->load == SB_FLOAT32)
       a[k] = sb__canonical_float(sum);
     else
-      b[k] = sum;
+      b[k] = sb__canonical_double(sum);
   }
 }
 
 void sb__softmax_lines(const sb__line_call *c) {
   double most[SB__LINES_MOST], sum[SB__LINES_MOST];
+  const bool is_log = c->op == SB__REDUCE_log_softmax;
   if (c->n) {
-    void *terms = c->op == SB__REDUCE_log_softmax ? c->made : c->lines;
     greatest(c, most);
-    shift(c, most, terms);
-    apply(SB__OP_exp, c->load, terms, c->count * c->n);
-    fold(c, c->load == SB_FLOAT32 ? SB__FOLD_sum_f32 : SB__FOLD_sum_f64, terms, sum);
+    exponentials(c, most, is_log ? c->made : c->lines, sum);
+    if (c->op != SB__REDUCE_softmax) apply(SB__OP_log, sum, c->count);
   }
-  if (c->op == SB__REDUCE_softmax) {
+  if (c->op == SB__REDUCE_softmax)
     divide(c, sum);
-    return;
-  }
-  if (c->n) apply(SB__OP_log, SB_FLOAT64, sum, c->count);
-  if (c->op == SB__REDUCE_log_softmax)
+  else if (is_log)
     take_off(c, most, sum);
   else
     write_sums(c, most, sum);
