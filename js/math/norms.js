@@ -79,7 +79,7 @@ function normOf (x, given, keepdims, ord, asked, out) {
   const to = out ?? made(result, shape)
   const options = { axis: axes, keepdims }
   if (ord === 1 || ord === 2) return reduced(op, real, { ...options, dtype: asked === NONE ? undefined : dtypes[asked].name, out: to })
-  if (ord === 0) return positive(countNonzero(real, { ...options, dtype: 'int64' }), { out: to })
+  if (ord === 0) return positive(countNonzero(real, { ...options, dtype: 'int64' }), { dtype: dtypes[result].name, out: to })
   if (ord === Infinity) return max(abs(real, { dtype: dtypes[result].name }), { ...options, out: to })
   if (ord === -Infinity) return min(abs(real, { dtype: dtypes[result].name }), { ...options, out: to })
   const powers = pow(abs(real, { dtype: 'float64' }), ord)

@@ -29,13 +29,17 @@ const METHODS = ['linear', 'lower', 'higher', 'midpoint', 'nearest']
 const mean = (a, b) => (a + b) / 2
 
 /**
- * As NumPy rounds it.
+ * As NumPy rounds it, but for infinities, and differences that overflow.
  *
  * @param {number} a
  * @param {number} b
  * @param {number} part
  */
-const between = (a, b, part) => part < 0.5 ? a + (b - a) * part : b - (b - a) * (1 - part)
+function between (a, b, part) {
+  const gap = b - a
+  if (gap === Infinity) return a * (1 - part) + b * part
+  return part < 0.5 ? a + gap * part : b - gap * (1 - part)
+}
 
 /**
  * @param {number} at  from 0 to the last rank
@@ -140,7 +144,7 @@ function fill (to, values, places, meet) {
     for (let k = 0; k < lines; k++) {
       const a = values[2 * (k * count + i)]
       const b = values[2 * (k * count + i) + 1]
-      to[i * lines + k] = a === b ? a : meet(a, b, part)
+      to[i * lines + k] = a === b ? b : meet(a, b, part) // of -0 and 0 it is 0
     }
   }
 }

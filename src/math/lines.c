@@ -12,22 +12,15 @@
 #define PART_ELEMENTS (INT64_C(1) << 15) /* that are worth a part for a thread */
 #define MOST_PARTS 64
 
-/* The axes of an operand's line. */
-typedef struct line {
-  int32_t ndim;
-  int64_t n[SB_MAX_DIMS], stride[SB_MAX_DIMS]; /* stride: elements */
-} line;
-
 typedef struct walk {
-  sb__line_call call; /* what all calls have in common */
-  bool is_in_place;   /* results take the elements' places */
-  bool is_direct;     /* they are computed in the target's memory */
-  bool is_same;       /* the source is the target */
-  bool reads_direct;  /* the source is read where it is */
-  sb_dtype dtype[2];  /* of target and source */
-  char *base[2];
-  line line[2];
-  sb__plan kept;                            /* the other axes */
+  sb__line_call call;                       /* what all calls have in common */
+  bool is_in_place;                         /* results take the elements' places */
+  bool is_direct;                           /* they are computed in the target's memory */
+  bool is_same;                             /* the source is the target */
+  bool reads_direct;                        /* the source is read where it is */
+  const sb_tensor *tensor[2];               /* target and source */
+  int32_t axis;                             /* the first one of a line */
+  sb__plan kept;                            /* the axes before it */
   int64_t chunk[SB_MAX_DIMS], lines, boxes; /* lines: of a whole box */
   int64_t tile, made;                       /* bytes of scratch */
   char *scratch;
@@ -40,16 +33,16 @@ static int64_t rounded(int64_t nbytes) { return parts_of(nbytes, 64) * 64; }
 
 /* Copies a box between its place and memory where lines follow each other. Operand 0 is written, 1 is read. */
 static void move(const walk *w, const int64_t *n, int32_t k, char *place, char *memory) {
-  const line *l = &w->line[k];
-  const int64_t size = sb_dtype_itemsize(w->dtype[k]);
-  const int32_t kept = w->kept.ndim;
-  sb_tensor there = {.dtype = w->dtype[k]}, here = {.dtype = w->call.load};
+  const sb_tensor *t = w->tensor[k];
+  const int32_t kept = w->kept.ndim, skipped = w->axis - kept;
+  sb_tensor there = {.dtype = t->dtype}, here = {.dtype = w->call.load};
   int64_t stride = 1;
   sb__plan plan;
-  here.ndim = there.ndim = kept + l->ndim;
+  here.ndim = there.ndim = t->ndim - skipped;
   for (int32_t d = here.ndim - 1; d >= 0; d--) {
-    here.shape[d] = there.shape[d] = d < kept ? n[d] : l->n[d - kept];
-    there.strides[d] = d < kept ? w->kept.outer[d].step[k] / size : l->stride[d - kept];
+    here.shape[d] = there.shape[d] = d < kept ? n[d] : t->shape[d + skipped];
+    there.strides[d] =
+        d < kept ? w->kept.outer[d].step[k] / sb_dtype_itemsize(t->dtype) : t->strides[d + skipped];
     here.strides[d] = stride;
     stride *= here.shape[d];
   }
@@ -65,7 +58,9 @@ static void move(const walk *w, const int64_t *n, int32_t k, char *place, char *
 static void run_box(const walk *w, int64_t i, char *scratch) {
   sb__line_call c = w->call;
   int64_t n[SB_MAX_DIMS];
-  char *place[2] = {w->base[0] + w->kept.first[0], w->base[1] + w->kept.first[1]};
+  char *place[2];
+  for (int32_t k = 0; k < 2; k++)
+    place[k] = (char *)sb_tensor_data(w->tensor[k]) + w->kept.first[k];
   c.count = 1;
   for (int32_t d = w->kept.ndim - 1; d >= 0; d--) {
     const sb__plan_dim *dim = &w->kept.outer[d];
@@ -97,24 +92,24 @@ static void run_part(void *context, int i) {
 
 /* ---- Choices ---- */
 
-/* Whether a line's elements lie side by side. */
-static bool is_dense(const line *l) {
+/* Whether a line's elements lie side by side, in the dtype that is computed in. */
+static bool is_dense(const walk *w, int32_t k) {
+  const sb_tensor *t = w->tensor[k];
   int64_t stride = 1;
-  for (int32_t d = l->ndim - 1; d >= 0; d--) {
-    if (l->n[d] != 1 && l->stride[d] != stride) return false;
-    stride *= l->n[d];
+  for (int32_t d = t->ndim - 1; d >= w->axis; d--) {
+    if (t->shape[d] != 1 && t->strides[d] != stride) return false;
+    stride *= t->shape[d];
   }
-  return true;
+  return t->dtype == w->call.load;
 }
 
 static void choose_boxes(walk *w) {
   const int64_t n = w->call.n < 1 ? 1 : w->call.n, size = sb_dtype_itemsize(w->call.load);
   const int32_t last = w->kept.ndim - 1;
   const bool is_beside = last < 0 || w->kept.outer[last].step[0] == n * size;
-  w->is_direct = w->is_in_place && w->dtype[0] == w->call.load && is_dense(&w->line[0]) &&
-                 (is_beside || n >= LONG_LINE);
+  w->is_direct = w->is_in_place && is_dense(w, 0) && (is_beside || n >= LONG_LINE);
   int64_t most = FEW_ELEMENTS / n;
-  if (!is_dense(&w->line[1])) {
+  if (!is_dense(w, 1)) {
     most = MANY_ELEMENTS / n;
     if (most < LEAST_LINES) most = least(LEAST_LINES, MOST_ELEMENTS / n);
   }
@@ -128,7 +123,7 @@ static void choose_boxes(walk *w) {
     w->boxes *= parts_of(w->kept.outer[d].n, w->chunk[d]);
   }
   w->reads_direct =
-      w->call.op != SB__REDUCE_quantile && w->dtype[1] == w->call.load && is_dense(&w->line[1]) &&
+      w->call.op != SB__REDUCE_quantile && is_dense(w, 1) &&
       (w->lines == 1 || ((w->is_direct || last < 1) && w->kept.outer[last].step[1] == n * size));
   const int64_t nbytes = w->lines * w->call.n * size;
   w->tile = w->is_direct ? 0 : rounded(nbytes);
@@ -174,13 +169,6 @@ static sb_status check_ranks(int64_t n, int64_t count, const int64_t *ranks) {
   return SB_OK;
 }
 
-/* An operand's line: its axes from `kept` on. */
-static void read_line(const sb_tensor *t, int32_t kept, line *l) {
-  l->ndim = t->ndim - kept;
-  memcpy(l->n, t->shape + kept, (size_t)l->ndim * sizeof *l->n);
-  memcpy(l->stride, t->strides + kept, (size_t)l->ndim * sizeof *l->stride);
-}
-
 /* Separates lines from the other axes, and compares shapes. */
 static sb_status separate(walk *w, const sb_tensor *to, const sb_tensor *from, int64_t axes) {
   if (axes < 0 || axes > from->ndim)
@@ -193,23 +181,17 @@ static sb_status separate(walk *w, const sb_tensor *to, const sb_tensor *from, i
     if (to->shape[d] != from->shape[d]) return wrong_shape(to, from);
   for (int32_t d = same; d < to->ndim; d++) results *= to->shape[d];
   if (results != w->call.results) return wrong_shape(to, from);
-  read_line(to, kept, &w->line[0]);
-  read_line(from, kept, &w->line[1]);
+  w->axis = kept;
   w->call.n = 1;
-  for (int32_t d = 0; d < w->line[1].ndim; d++) w->call.n *= w->line[1].n[d];
+  for (int32_t d = kept; d < from->ndim; d++) w->call.n *= from->shape[d];
   return SB_OK;
 }
 
-/* The axes that both have. */
-static void merge(walk *w, const sb_tensor *to, const sb_tensor *from) {
-  sb_tensor target = {.dtype = to->dtype}, source = {.dtype = from->dtype};
-  const sb_tensor *tensors[] = {&target, &source};
-  target.ndim = source.ndim = from->ndim - w->line[1].ndim;
-  for (int32_t d = 0; d < target.ndim; d++) {
-    target.shape[d] = source.shape[d] = from->shape[d];
-    target.strides[d] = to->strides[d];
-    source.strides[d] = from->strides[d];
-  }
+/* The axes before lines, of both. */
+static void merge(walk *w) {
+  sb_tensor to = *w->tensor[0], from = *w->tensor[1];
+  const sb_tensor *tensors[] = {&to, &from};
+  to.ndim = from.ndim = w->axis;
   sb__plan_merge(2, tensors, false, &w->kept);
 }
 
@@ -218,14 +200,13 @@ sb_status sb__math_lines(int64_t op, const sb_tensor *to, const sb_tensor *from,
                          int64_t *staged) {
   sb__reduction how;
   sb_tensor copy;
-  bool is_copied = false;
   sb_status status = sb__reduction_of(op, from->dtype, asked, &how);
   if (!status && how.group != SB__REDUCES_LINES)
     status = sb__fail(SB_ERR_ARGUMENT, "%s is not for lines", how.name);
   if (status) return status;
   walk w = {.call = {.op = how.op, .load = how.load, .results = 1, .ranks = ranks},
             .is_in_place = op == SB__REDUCE_softmax || op == SB__REDUCE_log_softmax,
-            .dtype = {to->dtype, from->dtype}};
+            .tensor = {to, from}};
   if (op == SB__REDUCE_quantile) w.call.results = count;
   status = separate(&w, to, from, axes);
   if (!status) status = check_ranks(w.call.n, count, ranks);
@@ -235,19 +216,12 @@ sb_status sb__math_lines(int64_t op, const sb_tensor *to, const sb_tensor *from,
   if (status || !sb_tensor_numel(to)) return status;
   w.is_same = w.is_in_place && to->dtype == from->dtype && sb__is_in_place(to, from);
   if (w.call.n && sb__may_overlap(to, from) && !w.is_same) {
-    status = sb_tensor_empty(from->dtype, from->ndim, from->shape, &copy);
+    status = sb__math_copy_of(from, &copy, staged);
     if (status) return status;
-    is_copied = true;
-    status = sb_copy(&copy, from, SB_CASTING_SAFE, NULL);
-    if (!status) status = separate(&w, to, &copy, axes);
-    *staged += sb_tensor_numel(&copy) * sb_dtype_itemsize(copy.dtype);
+    w.tensor[1] = &copy;
   }
-  if (!status) {
-    merge(&w, to, is_copied ? &copy : from);
-    w.base[0] = sb_tensor_data(to);
-    w.base[1] = sb_tensor_data(is_copied ? &copy : from);
-    status = run(&w, how.name);
-  }
-  if (is_copied) sb_tensor_release(&copy);
+  merge(&w);
+  status = run(&w, how.name);
+  if (w.tensor[1] == &copy) sb_tensor_release(&copy);
   return status;
 }

@@ -749,12 +749,9 @@ sb_status sb__math_reduce(int64_t op, const sb_tensor *to, const sb_tensor *from
   if (status || !sb_tensor_numel(to)) return status;
   status = check_length(&w);
   if (!status && sb_tensor_numel(from) && sb__may_overlap(to, from)) {
-    status = sb_tensor_empty(from->dtype, from->ndim, from->shape, &copy);
-    if (status) return status;
-    is_copied = true;
-    status = sb_copy(&copy, from, SB_CASTING_SAFE, NULL);
+    status = sb__math_copy_of(from, &copy, staged);
+    is_copied = !status;
     if (!status) status = separate(&w, to, &copy, is_reduced, count, of_parts);
-    *staged += sb_tensor_numel(&copy) * sb_dtype_itemsize(copy.dtype);
   }
   if (!status) {
     w.from = sb_tensor_data(is_copied ? &copy : from);

@@ -4,18 +4,6 @@
 
 #include "math/lines.h"
 
-#define FEW 24  /* keys that insertion sorts */
-#define MANY 96 /* keys whose pivot is the middle of nine */
-
-static void insert_each(int64_t *x, int64_t n) {
-  for (int64_t i = 1; i < n; i++) {
-    const int64_t key = x[i];
-    int64_t k = i;
-    for (; k > 0 && x[k - 1] > key; k--) x[k] = x[k - 1];
-    x[k] = key;
-  }
-}
-
 static void sift_down(int64_t *x, int64_t at, int64_t n) {
   const int64_t key = x[at];
   for (int64_t child; (child = 2 * at + 1) < n; at = child) {
@@ -41,15 +29,8 @@ static int64_t middle(int64_t a, int64_t b, int64_t c) {
   return c < least ? least : c > most ? most : c;
 }
 
-static int64_t pivot_of(const int64_t *x, int64_t n) {
-  const int64_t s = n / 9;
-  if (n < MANY) return middle(x[0], x[n / 2], x[n - 1]);
-  return middle(middle(x[0], x[s], x[2 * s]), middle(x[3 * s], x[4 * s], x[5 * s]),
-                middle(x[6 * s], x[7 * s], x[n - 1]));
-}
-
 /* Puts keys below the pivot first, or those that are not above it. Returns how many. No branch depends on a key. */
-static int64_t part(int64_t *x, int64_t n, int64_t pivot, bool or_equal) {
+static __attribute__((noinline)) int64_t part(int64_t *x, int64_t n, int64_t pivot, bool or_equal) {
   int64_t count = 0;
   for (int64_t i = 0; i < n; i++) {
     const int64_t key = x[i];
@@ -63,14 +44,14 @@ static int64_t part(int64_t *x, int64_t n, int64_t pivot, bool or_equal) {
 /* Puts keys first to end of x in the order that the ranks need. */
 static void arrange(int64_t *x, int64_t first, int64_t end, const int64_t *ranks, int64_t count,
                     int left) {
-  while (count && end - first > FEW) {
+  while (count && end - first > 1) {
     int64_t *const y = x + first;
     const int64_t n = end - first;
     if (!left--) {
       sort_by_heap(y, n);
       return;
     }
-    const int64_t pivot = pivot_of(y, n);
+    const int64_t pivot = middle(y[0], y[n / 2], y[n - 1]);
     const int64_t below = first + part(y, n, pivot, false);
     const int64_t above = below + part(x + below, end - below, pivot, true);
     int64_t low = 0, high = count;
@@ -86,7 +67,6 @@ static void arrange(int64_t *x, int64_t first, int64_t end, const int64_t *ranks
       count = low;
     }
   }
-  if (count) insert_each(x + first, end - first);
 }
 
 /* Returns whether there is a NaN. */

@@ -2,6 +2,13 @@
  * nothing overflows. Exponentials are those of exp, added by the tree of sum. */
 #include "math/lines.h"
 
+/* Of float64, which is rare: small rather than fast. */
+#if defined(__clang__)
+# define SB_SMALL_LOOP _Pragma("clang loop vectorize(disable)")
+#else
+# define SB_SMALL_LOOP
+#endif
+
 static int64_t size_of(const sb__line_call *c) { return sb_dtype_itemsize(c->load); }
 
 static void fold(const sb__line_call *c, sb__fold how, const void *lines, void *folded) {
@@ -38,36 +45,29 @@ static void exponentials(const sb__line_call *c, const double *most, void *to, d
     return;
   }
   for (int64_t k = 0; k < c->count; k++)
-    for (int64_t i = k * c->n; i < (k + 1) * c->n; i++) y[i] = x[i] - most[k];
+    SB_SMALL_LOOP for (int64_t i = k * c->n; i < (k + 1) * c->n; i++) y[i] = x[i] - most[k];
   apply(SB__OP_exp, to, c->count * c->n);
   fold(c, SB__FOLD_sum_f64, to, sum);
 }
 
-static void divide(const sb__line_call *c, const double *sum) {
-  float *a = c->lines;
-  double *b = c->lines;
+static void finish_singles(const sb__line_call *c, const double *most, const double *sum) {
   for (int64_t k = 0; k < c->count; k++) {
-    if (c->load == SB_FLOAT32)
-      sb__fold_loops_now()->scale_line(a + k * c->n, c->n, 1 / sum[k]);
+    const float *x = (const float *)c->from + k * c->n;
+    float *a = (float *)c->lines + k * c->n;
+    if (c->op == SB__REDUCE_softmax)
+      sb__fold_loops_now()->scale_line(a, c->n, 1 / sum[k]);
     else
-      for (int64_t i = k * c->n; i < (k + 1) * c->n; i++)
-        b[i] = sb__canonical_double(b[i] / sum[k]);
+      for (int64_t i = 0; i < c->n; i++)
+        a[i] = sb__canonical_single((float)(((double)x[i] - most[k]) - sum[k]));
   }
 }
 
-static void take_off(const sb__line_call *c, const double *most, const double *log) {
-  const float *x = c->from;
-  const double *y = c->from;
-  float *a = c->lines;
-  double *b = c->lines;
-  for (int64_t k = 0; k < c->count; k++) {
-    const int64_t first = k * c->n, end = first + c->n;
-    if (c->load == SB_FLOAT32)
-      for (int64_t i = first; i < end; i++)
-        a[i] = sb__canonical_single((float)(((double)x[i] - most[k]) - log[k]));
-    else
-      for (int64_t i = first; i < end; i++) b[i] = sb__canonical_double((y[i] - most[k]) - log[k]);
-  }
+static void finish_doubles(const sb__line_call *c, const double *most, const double *sum) {
+  const double *x = c->from;
+  double *a = c->lines;
+  for (int64_t k = 0; k < c->count; k++)
+    SB_SMALL_LOOP for (int64_t i = k * c->n; i < (k + 1) * c->n; i++) a[i] = sb__canonical_double(
+        c->op == SB__REDUCE_softmax ? a[i] / sum[k] : (x[i] - most[k]) - sum[k]);
 }
 
 /* A sum whose greatest term is infinite is that term. */
@@ -92,10 +92,10 @@ void sb__softmax_lines(const sb__line_call *c) {
     exponentials(c, most, is_log ? c->made : c->lines, sum);
     if (c->op != SB__REDUCE_softmax) apply(SB__OP_log, sum, c->count);
   }
-  if (c->op == SB__REDUCE_softmax)
-    divide(c, sum);
-  else if (is_log)
-    take_off(c, most, sum);
-  else
+  if (c->op == SB__REDUCE_log_sum_exp)
     write_sums(c, most, sum);
+  else if (c->load == SB_FLOAT32)
+    finish_singles(c, most, sum);
+  else
+    finish_doubles(c, most, sum);
 }
