@@ -3,6 +3,8 @@
 // - Types that one file has from another are re-exported, where JSDoc can only declare them again: a program's own declarations
 //   (`declaration: true`) can name a type only by the one that was declared first.
 // - Typed arrays are no generics before TypeScript 5.7.
+// - An export that is called by a reserved word (samebytes/math has `var`) makes tsc write `export =` of a namespace, which modules cannot
+//   re-export, and in a module a name that is nowhere.
 //
 //   node .ci/declarations.js FOLDER    changes the declarations there
 
@@ -15,6 +17,14 @@ const TYPE = /^export type (\w+)(?:<.*>)? = import\("([^"]+)"\)\.(\w+)(?:<[\w, ]
 const VALUE = /^export const (\w+): typeof import\("([^"]+)"\)\.\1;$/
 const TYPEDEF = /^\/\*\* (?:@template .*)?@typedef .*\*\/$/
 const ARRAY = /\b((?:Big)?(?:Uint|Int|Float)\d+(?:Clamped)?Array)<(?:ArrayBuffer(?:Like)?|any)>/g
+
+const NAMESPACE = /^declare namespace _exports \{\n((?: {4}.*\n)*)\}\n/gm
+
+/** @param {string} text  of a .d.ts @returns {string} with exports of its own in place of a namespace's */
+function flat (text) {
+  if (text.search(NAMESPACE) < 0) return text
+  return text.replace(NAMESPACE, (_, lines) => lines.replace(/^ {4}/gm, '')).replace('export = _exports;\n', '')
+}
 
 /**
  * @param {string} text  of a .d.ts
@@ -37,9 +47,12 @@ function reexported (text) {
 function rewrite (folder) {
   for (const file of fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(each => each.endsWith('.d.ts'))) {
     const at = path.join(folder, file)
-    fs.writeFileSync(at, reexported(fs.readFileSync(at, 'utf8')).replace(ARRAY, '$1'))
+    fs.writeFileSync(at, reexported(flat(fs.readFileSync(at, 'utf8'))).replace(ARRAY, '$1'))
   }
-  for (const name of ENTRIES) fs.appendFileSync(path.join(folder, `${name}.d.mts`), `export type * from "./${name}.js";\n`)
+  for (const name of ENTRIES) {
+    const at = path.join(folder, `${name}.d.mts`)
+    fs.writeFileSync(at, `${fs.readFileSync(at, 'utf8').replace('export { _var as var };\n', '')}export type * from "./${name}.js";\n`)
+  }
 }
 
 rewrite(process.argv[2])

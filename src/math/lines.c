@@ -106,10 +106,11 @@ static bool is_dense(const walk *w, int32_t k) {
 static void choose_boxes(walk *w) {
   const int64_t n = w->call.n < 1 ? 1 : w->call.n, size = sb_dtype_itemsize(w->call.load);
   const int32_t last = w->kept.ndim - 1;
+  const bool reads_lines = is_dense(w, 1);
   const bool is_beside = last < 0 || w->kept.outer[last].step[0] == n * size;
   w->is_direct = w->is_in_place && is_dense(w, 0) && (is_beside || n >= LONG_LINE);
   int64_t most = FEW_ELEMENTS / n;
-  if (!is_dense(w, 1)) {
+  if (!reads_lines) {
     most = MANY_ELEMENTS / n;
     if (most < LEAST_LINES) most = least(LEAST_LINES, MOST_ELEMENTS / n);
   }
@@ -123,7 +124,7 @@ static void choose_boxes(walk *w) {
     w->boxes *= parts_of(w->kept.outer[d].n, w->chunk[d]);
   }
   w->reads_direct =
-      w->call.op != SB__REDUCE_quantile && is_dense(w, 1) &&
+      w->call.op != SB__REDUCE_quantile && reads_lines &&
       (w->lines == 1 || ((w->is_direct || last < 1) && w->kept.outer[last].step[1] == n * size));
   const int64_t nbytes = w->lines * w->call.n * size;
   w->tile = w->is_direct ? 0 : rounded(nbytes);
@@ -152,38 +153,33 @@ static sb_status run(walk *w, const char *name) {
 
 /* ---- Operands ---- */
 
-static sb_status wrong_shape(const sb_tensor *to, const sb_tensor *from) {
-  char a[128], b[128];
-  return sb__fail(SB_ERR_SHAPE, "the target has shape %s, which does not fit %s",
-                  sb__shape_text(to->ndim, to->shape, a),
-                  sb__shape_text(from->ndim, from->shape, b));
-}
-
 static sb_status check_ranks(int64_t n, int64_t count, const int64_t *ranks) {
-  if (count > SB__RANKS_MOST)
-    return sb__fail(SB_ERR_ARGUMENT, "%lld ranks, of at most %d", (long long)count, SB__RANKS_MOST);
-  for (int64_t i = 0; n && i < count; i++)
-    if (ranks[i] < 0 || ranks[i] >= n)
-      return sb__fail(SB_ERR_BOUNDS, "there is no rank %lld among %lld elements",
-                      (long long)ranks[i], (long long)n);
-  return SB_OK;
+  bool fits = count <= SB__RANKS_MOST;
+  for (int64_t i = 0; fits && n && i < count; i++) fits = ranks[i] >= 0 && ranks[i] < n;
+  return fits ? SB_OK : sb__fail(SB_ERR_BOUNDS, "a rank is outside %lld elements", (long long)n);
 }
 
 /* Separates lines from the other axes, and compares shapes. */
 static sb_status separate(walk *w, const sb_tensor *to, const sb_tensor *from, int64_t axes) {
+  char a[128], b[128];
   if (axes < 0 || axes > from->ndim)
     return sb__fail(SB_ERR_BOUNDS, "%lld axes of %d", (long long)axes, from->ndim);
-  const int32_t kept = from->ndim - (int32_t)axes;
-  const int32_t same = w->is_in_place ? from->ndim : kept;
+  w->axis = from->ndim - (int32_t)axes;
+  const int32_t same = w->is_in_place ? from->ndim : w->axis;
   int64_t results = 1;
-  if (w->is_in_place ? to->ndim != same : to->ndim < same) return wrong_shape(to, from);
-  for (int32_t d = 0; d < same; d++)
-    if (to->shape[d] != from->shape[d]) return wrong_shape(to, from);
-  for (int32_t d = same; d < to->ndim; d++) results *= to->shape[d];
-  if (results != w->call.results) return wrong_shape(to, from);
-  w->axis = kept;
+  bool fits = w->is_in_place ? to->ndim == same : to->ndim >= same;
+  for (int32_t d = 0; fits && d < to->ndim; d++) {
+    if (d < same)
+      fits = to->shape[d] == from->shape[d];
+    else
+      results *= to->shape[d];
+  }
+  if (!fits || results != w->call.results)
+    return sb__fail(SB_ERR_SHAPE, "the target has shape %s, which does not fit %s",
+                    sb__shape_text(to->ndim, to->shape, a),
+                    sb__shape_text(from->ndim, from->shape, b));
   w->call.n = 1;
-  for (int32_t d = kept; d < from->ndim; d++) w->call.n *= from->shape[d];
+  for (int32_t d = w->axis; d < from->ndim; d++) w->call.n *= from->shape[d];
   return SB_OK;
 }
 

@@ -34,7 +34,8 @@ void sb__select_lines(const sb__line_call *c);
  *   count  of ranks; 0 for other functions
  *   asked, casting, staged  as of sb__math_reduce
  *
- * Errors  as sb__reduction_of and sb_copy · SB_ERR_SHAPE to has another shape · SB_ERR_BOUNDS a rank outside · SB_ERR_ARGUMENT more than SB__RANKS_MOST */
+ * Errors  as sb__reduction_of and sb_copy · SB_ERR_SHAPE to has another shape · SB_ERR_BOUNDS a rank outside, or more than
+ *         SB__RANKS_MOST */
 sb_status sb__math_lines(int64_t op, const sb_tensor *to, const sb_tensor *from, int64_t axes,
                          int64_t count, const int64_t *ranks, int64_t asked, sb_casting casting,
                          int64_t *staged);

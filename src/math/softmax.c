@@ -2,13 +2,6 @@
  * nothing overflows. Exponentials are those of exp, added by the tree of sum. */
 #include "math/lines.h"
 
-/* Of float64, which is rare: small rather than fast. */
-#if defined(__clang__)
-# define SB_SMALL_LOOP _Pragma("clang loop vectorize(disable)")
-#else
-# define SB_SMALL_LOOP
-#endif
-
 static int64_t size_of(const sb__line_call *c) { return sb_dtype_itemsize(c->load); }
 
 static void fold(const sb__line_call *c, sb__fold how, const void *lines, void *folded) {
@@ -45,7 +38,7 @@ static void exponentials(const sb__line_call *c, const double *most, void *to, d
     return;
   }
   for (int64_t k = 0; k < c->count; k++)
-    SB_SMALL_LOOP for (int64_t i = k * c->n; i < (k + 1) * c->n; i++) y[i] = x[i] - most[k];
+    for (int64_t i = k * c->n; i < (k + 1) * c->n; i++) y[i] = x[i] - most[k];
   apply(SB__OP_exp, to, c->count * c->n);
   fold(c, SB__FOLD_sum_f64, to, sum);
 }
@@ -66,8 +59,9 @@ static void finish_doubles(const sb__line_call *c, const double *most, const dou
   const double *x = c->from;
   double *a = c->lines;
   for (int64_t k = 0; k < c->count; k++)
-    SB_SMALL_LOOP for (int64_t i = k * c->n; i < (k + 1) * c->n; i++) a[i] = sb__canonical_double(
-        c->op == SB__REDUCE_softmax ? a[i] / sum[k] : (x[i] - most[k]) - sum[k]);
+    for (int64_t i = k * c->n; i < (k + 1) * c->n; i++)
+      a[i] = sb__canonical_double(c->op == SB__REDUCE_softmax ? a[i] / sum[k]
+                                                              : (x[i] - most[k]) - sum[k]);
 }
 
 /* A sum whose greatest term is infinite is that term. */
