@@ -90,8 +90,10 @@ math () {
   tools=$(em-config BINARYEN_ROOT)/bin
   rm -f "$objects"/*.o
   for file in src/math/*.c wasm/math.c; do
-    plain=()
-    case $file in src/math/lines.c | src/math/select.c | src/math/softmax.c | src/math/exports.c) plain=(-fno-vectorize -fno-slp-vectorize) ;; esac
+    case $file in # vectors only where many elements are walked over
+      src/math/simd128.c | src/math/reduce.c | src/math/cumulate.c | src/math/mixed.c) plain=() ;;
+      *) plain=(-fno-vectorize -fno-slp-vectorize) ;;
+    esac
     [ "$file" = src/math/native.c ] || compile -O2 "${plain[@]}" -fPIC -fvisibility=hidden -fno-math-errno -fno-unroll-loops -Wno-pass-failed "$file"
   done
   { core_functions; echo sb_binding; } >"$objects/imports"

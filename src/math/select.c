@@ -29,19 +29,19 @@ static int64_t middle(int64_t a, int64_t b, int64_t c) {
   return c < least ? least : c > most ? most : c;
 }
 
-/* Puts keys below the pivot first, or those that are not above it. Returns how many. No branch depends on a key. */
-static __attribute__((noinline)) int64_t part(int64_t *x, int64_t n, int64_t pivot, bool or_equal) {
+/* Puts keys below a limit first. Returns how many. No branch depends on a key. */
+static __attribute__((noinline)) int64_t part(int64_t *x, int64_t n, int64_t limit) {
   int64_t count = 0;
   for (int64_t i = 0; i < n; i++) {
     const int64_t key = x[i];
     x[i] = x[count];
     x[count] = key;
-    count += (key < pivot) | (or_equal & (key == pivot));
+    count += key < limit;
   }
   return count;
 }
 
-/* Puts keys first to end of x in the order that the ranks need. */
+/* Puts keys first to end of x in the order that the ranks need. None is INT64_MAX. */
 static void arrange(int64_t *x, int64_t first, int64_t end, const int64_t *ranks, int64_t count,
                     int left) {
   while (count && end - first > 1) {
@@ -52,8 +52,8 @@ static void arrange(int64_t *x, int64_t first, int64_t end, const int64_t *ranks
       return;
     }
     const int64_t pivot = middle(y[0], y[n / 2], y[n - 1]);
-    const int64_t below = first + part(y, n, pivot, false);
-    const int64_t above = below + part(x + below, end - below, pivot, true);
+    const int64_t below = first + part(y, n, pivot);
+    const int64_t above = below + part(x + below, end - below, pivot + 1);
     int64_t low = 0, high = count;
     while (low < count && ranks[low] < below) low++;
     while (high > low && ranks[high - 1] >= above) high--;
