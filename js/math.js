@@ -15,6 +15,15 @@ const {
   sum, prod, mean, std, min, max, any, all, countNonzero, argmax, argmin, cumulativeSum, cumulativeProd, diff, var: variance
 } = require('./math/reductions')
 const {
+  softmax, logSoftmax, logSumExp
+} = require('./math/softmax')
+const {
+  vectorNorm, normalize
+} = require('./math/norms')
+const {
+  median, quantile
+} = require('./math/quantiles')
+const {
   addAsync, subtractAsync, multiplyAsync, divideAsync, floorDivideAsync, remainderAsync, negativeAsync, positiveAsync, absAsync,
   signAsync, squareAsync, reciprocalAsync, sqrtAsync, reluAsync, maximumAsync, minimumAsync, clipAsync, whereAsync, equalAsync,
   notEqualAsync, lessAsync, lessEqualAsync, greaterAsync, greaterEqualAsync, logicalAndAsync, logicalOrAsync, logicalXorAsync,
@@ -24,7 +33,7 @@ const {
   sinAsync, cosAsync, tanAsync, asinAsync, acosAsync, atanAsync, sinhAsync, coshAsync, tanhAsync, asinhAsync, acoshAsync,
   atanhAsync, erfAsync, sigmoidAsync, siluAsync, geluAsync, powAsync, atan2Async, hypotAsync, logaddexpAsync, sumAsync, prodAsync,
   meanAsync, stdAsync, minAsync, maxAsync, anyAsync, allAsync, countNonzeroAsync, argmaxAsync, argminAsync, cumulativeSumAsync,
-  cumulativeProdAsync, diffAsync, varAsync
+  cumulativeProdAsync, diffAsync, varAsync, softmaxAsync, logSoftmaxAsync, logSumExpAsync, vectorNormAsync, normalizeAsync
 } = require('./math/async')
 
 /** @template {import('./base/types').DtypeName} [D=any] @template {import('./base/types').DtypeName} [O=any] @typedef {import('./base/types').MathOptions<D, O>} MathOptions */
@@ -119,6 +128,13 @@ module.exports = {
   cumulativeProd,
   diff,
   var: variance,
+  softmax,
+  logSoftmax,
+  logSumExp,
+  vectorNorm,
+  normalize,
+  median,
+  quantile,
   addAsync,
   subtractAsync,
   multiplyAsync,
@@ -206,5 +222,10 @@ module.exports = {
   cumulativeSumAsync,
   cumulativeProdAsync,
   diffAsync,
-  varAsync
+  varAsync,
+  softmaxAsync,
+  logSoftmaxAsync,
+  logSumExpAsync,
+  vectorNormAsync,
+  normalizeAsync
 }

@@ -325,6 +325,13 @@ const MATH = {
   argmax: position,
   cumulativeSum: cumulative,
   cumulativeProd: cumulative,
+  softmax: [t('x', matrix), options({ axis: axis(), ...toFloats, casting, out: out() })],
+  logSoftmax: [t('x', matrix), options({ axis: axis(), ...toFloats, casting, out: out() })],
+  logSumExp: reduction(() => zeros([1, 3]), toFloats),
+  vectorNorm: [t('x', matrix), options({ axis: axes('axis', [0], { optional, allow: ['null'] }), keepdims, ord: number('ord', 3), ...toFloats, out: out(() => zeros([1, 3])) })],
+  normalize: [t('x', matrix), options({ axis: axes('axis', [0], { optional, allow: ['null'] }), ord: number('ord', 1), eps: number('eps', 0.5), out: out() })],
+  median: [t('x', matrix), options({ axis: axes('axis', [0], { optional, allow: ['null'] }), keepdims, out: out(() => zeros([1, 3])) })],
+  quantile: [t('x', matrix), arg('values')('q', () => [0.25, 0.5], { allow: ['true'] }), options({ axis: axes('axis', [0], { optional, allow: ['null'] }), keepdims, method: word('method', 'lower'), out: out(() => zeros([2, 1, 3])) })],
   diff: [t('x', matrix), options({ axis: axis('axis', 1), n: integer('n', 1), prepend: t('prepend', () => zeros([2, 1])), append: t('append', () => zeros([2, 1])), casting, out: out(() => zeros([2, 4])) })]
 }
 

@@ -1,7 +1,7 @@
 'use strict'
 // Calls of reductions, by the core's call buffer.
 
-const { Object, arrayIncludes, arrayMap, newList } = require('../base/primordials')
+const { Object, arrayIncludes, arrayMap, arrayOf, newList } = require('../base/primordials')
 const { frame, held, check, put, putList, putScalar, RESULTS, ARGS } = require('./call-buffer')
 const { checkAttached, stage, unstage } = require('./staging')
 const { tables, rows, mode, call, defer, finish, checkHost } = require('./math')
@@ -37,16 +37,16 @@ function reductionType (op, from, asked) {
 }
 
 /**
- * Calls C on a target and a source, with axes and numbers.
+ * Calls C on a target and a source, with a list and numbers.
  *
  * @param {number} row
  * @param {Layout} to  writable; gets the result
  * @param {Layout} from
- * @param {readonly number[]} axes
+ * @param {readonly number[]} list
  * @param {readonly number[]} numbers
- * @param {number} value  a scalar
+ * @param {number | null} value  a scalar; null: there is none
  */
-function callOn (row, to, from, axes, numbers, value) {
+function callOn (row, to, from, list, numbers, value) {
   checkHost(to)
   checkHost(from)
   const target = stage(to)
@@ -59,9 +59,9 @@ function callOn (row, to, from, axes, numbers, value) {
     held.b = source
     put(0, target)
     put(1, source)
-    let at = putList(ARGS, axes)
+    let at = putList(ARGS, list)
     for (let i = 0; i < numbers.length; i++) frame.f64[at++] = numbers[i]
-    putScalar(at, value)
+    if (value !== null) putScalar(at, value)
     call(row)
     held.a = held.b = null
     finish()
@@ -132,4 +132,31 @@ function cumulate (op, to, from, axis, asked, casting) {
   callOn(rows.cumulate, to, from, [axis], [op, asked, casting], 0)
 }
 
-module.exports = { reductions, reductionType, reduce, cumulate }
+/**
+ * Computes a function of whole lines, which are all elements along the last axes.
+ *
+ * @param {number} op  softmax, log_softmax, log_sum_exp or quantile
+ * @param {Layout} to  writable; from's other axes, then those of results
+ * @param {Layout} from
+ * @param {number} axes  how many make a line
+ * @param {readonly number[]} ranks  quantile: of each result of a line; at most MOST_RANKS
+ * @param {number} asked  a dtype, or NONE
+ * @param {number} casting
+ * @throws as reduce
+ */
+function lines (op, to, from, axes, ranks, asked, casting) {
+  if (mode.deferred !== null) {
+    checkHost(to)
+    checkHost(from)
+    const kept = from.shape.length - axes
+    const isOfLines = op === reductions.softmax || op === reductions.log_softmax // so is the target
+    const whole = arrayOf(to.shape.length - kept, i => kept + i)
+    defer(to, [from], isOfLines ? null : arrayMap(from.shape, (_, d) => d < kept ? d : -1), whole, (target, x) => { lines(op, target, x[0], axes, ranks, asked, casting) })
+    return
+  }
+  callOn(rows.lines, to, from, ranks, [op, asked, casting, axes], null)
+}
+
+const MOST_RANKS = 256
+
+module.exports = { reductions, reductionType, reduce, cumulate, lines, MOST_RANKS }

@@ -353,7 +353,8 @@
  * @typedef {IsAny<A> extends true ? any : IsAny<B> extends true ? any : A extends DtypeName ? (B extends DtypeName ? PromotePair<A, B> : never) : never} Promote
  */
 
-/** What float functions of a dtype give. @template D @typedef {IsAny<D> extends true ? any : D extends Signed | Unsigned ? 'float32' : D} Floated */
+/** What float functions of a dtype give. @template D @typedef {IsAny<D> extends true ? any : D extends Signed | Unsigned | 'bool' ? 'float32' : D} Floated */
+/** What sums and products of a dtype give. @template D @typedef {IsAny<D> extends true ? any : D extends Signed | 'bool' ? 'int64' : D extends Unsigned ? 'uint64' : D} Summed */
 /** The dtype of a number's parts. @template D @typedef {IsAny<D> extends true ? any : D extends 'complex64' ? 'float32' : D extends 'complex128' ? 'float64' : D} RealOf */
 
 /** @template U @template [V=U] @typedef {[U] extends [never] ? false : U extends any ? ([V] extends [U] ? false : true) : never} IsUnion */

@@ -4,6 +4,8 @@
 const { later } = require('./later')
 const functions = require('./functions')
 const reductions = require('./reductions')
+const softmax = require('./softmax')
+const norms = require('./norms')
 
 /** @import { Tensor } from '../tensor/tensor' */
 /** @import { AnyTensor, DtypeName, DtypeOfValue, Floated, InputOf, Later, LaterOptions, NameOf, OfOne, Or, Promote, RealOf, Value } from '../base/types' */
@@ -898,6 +900,56 @@ const diffAsync = later(reductions.diff)
  */
 const varAsync = later(reductions.var)
 
+/**
+ * softmax without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {Later<typeof softmax.softmax>}
+ * @throws as softmax, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await softmaxAsync(tensor([[1, 1], [0, 1000]]))).toArray() // [[0.5, 0.5], [0, 1]]
+ */
+const softmaxAsync = later(softmax.softmax)
+
+/**
+ * logSoftmax without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {Later<typeof softmax.logSoftmax>}
+ * @throws as logSoftmax, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await logSoftmaxAsync(tensor([0, 1000]))).toArray() // [-1000, 0]
+ */
+const logSoftmaxAsync = later(softmax.logSoftmax)
+
+/**
+ * logSumExp without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {Later<typeof softmax.logSumExp>}
+ * @throws as logSumExp, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await logSumExpAsync(tensor([1000, -Infinity]))).item() // 1000
+ */
+const logSumExpAsync = later(softmax.logSumExp)
+
+/**
+ * vectorNorm without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {Later<typeof norms.vectorNorm>}
+ * @throws as vectorNorm, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await vectorNormAsync(tensor([[3, 4], [6, 8]]), { axis: 1 })).toArray() // [5, 10]
+ */
+const vectorNormAsync = later(norms.vectorNorm)
+
+/**
+ * normalize without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {Later<typeof norms.normalize>}
+ * @throws as normalize, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await normalizeAsync(tensor([[3, 4], [0, 0]]))).toArray() // [[0.6000000238418579, 0.800000011920929], [0, 0]]
+ */
+const normalizeAsync = later(norms.normalize)
+
 module.exports = {
   addAsync,
   subtractAsync,
@@ -986,5 +1038,10 @@ module.exports = {
   cumulativeSumAsync,
   cumulativeProdAsync,
   diffAsync,
-  varAsync
+  varAsync,
+  softmaxAsync,
+  logSoftmaxAsync,
+  logSumExpAsync,
+  vectorNormAsync,
+  normalizeAsync
 }

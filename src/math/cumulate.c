@@ -172,11 +172,8 @@ sb_status sb__math_cumulate(int64_t op, const sb_tensor *to, const sb_tensor *fr
   how.load = kind == SB_UNSIGNED ? SB_UINT64 : kind == SB_SIGNED ? SB_INT64 : SB_FLOAT64;
   if (source_kind == SB_COMPLEX) how.load = SB_COMPLEX128;
   if (sb__may_overlap(to, from) && !(sb__is_in_place(to, from) && to->dtype == from->dtype)) {
-    status = sb_tensor_empty(from->dtype, from->ndim, from->shape, &copy);
-    if (status) return status;
-    is_copied = true;
-    status = sb_copy(&copy, from, SB_CASTING_SAFE, NULL);
-    *staged += sb_tensor_numel(&copy) * sb_dtype_itemsize(copy.dtype);
+    status = sb__math_copy_of(from, &copy, staged);
+    is_copied = !status;
   }
   if (!status) {
     walk w = {.how = &how,

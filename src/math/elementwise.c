@@ -45,22 +45,31 @@ static sb_status spread_item(sb_dtype dtype, const char *item, const sb_tensor *
   return status ? status : sb_broadcast_to(&one, to->ndim, to->shape, out);
 }
 
+sb_status sb__math_copy_of(const sb_tensor *from, sb_tensor *copy, int64_t *staged) {
+  sb_status status = sb_tensor_empty(from->dtype, from->ndim, from->shape, copy);
+  if (status) return status;
+  status = sb_copy(copy, from, SB_CASTING_SAFE, NULL);
+  if (status)
+    sb_tensor_release(copy);
+  else
+    *staged += sb_tensor_numel(copy) * sb_dtype_itemsize(copy->dtype);
+  return status;
+}
+
 /* Copies a source that the target would overwrite before it is read. */
 static sb_status stage(const sb_tensor *to, const sb_tensor *from, sb_tensor *source, bool *held,
                        int64_t *staged) {
   sb_tensor copy;
   if (!sb__may_overlap(to, source) || (sb__is_in_place(to, source) && to->dtype == source->dtype))
     return SB_OK;
-  sb_status status = sb_tensor_empty(from->dtype, from->ndim, from->shape, &copy);
+  sb_status status = sb__math_copy_of(from, &copy, staged);
   if (status) return status;
-  status = sb_copy(&copy, from, SB_CASTING_SAFE, NULL);
-  if (!status) status = sb_broadcast_to(&copy, to->ndim, to->shape, source);
+  status = sb_broadcast_to(&copy, to->ndim, to->shape, source);
   if (status) {
     sb_tensor_release(&copy);
     return status;
   }
   *held = true;
-  *staged += sb_tensor_numel(&copy) * sb_dtype_itemsize(copy.dtype);
   return SB_OK;
 }
 

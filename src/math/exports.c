@@ -1,6 +1,6 @@
 /* What JavaScript calls, by the core's call buffer. */
+#include "math/lines.h"
 #include "math/math.h"
-#include "math/reduce.h"
 
 #define T(i) (&b->operands[i])
 #define N(i) (b->numbers[i])
@@ -176,6 +176,16 @@ static sb_status cumulate(sb__binding *b) {
   if (b->counts[0] != 1) return sb__fail(SB_ERR_ARGUMENT, "a cumulative function has one axis");
   const sb_status status =
       sb__math_cumulate(N(0), T(0), T(1), b->lists[0].integers[0], N(1), (sb_casting)N(2), &staged);
+  RESULT(0) = (double)staged;
+  return status;
+}
+
+/* As reduce, for functions of whole lines. The list: ranks. A fourth number: how many of the source's last axes make a line. */
+static sb_status lines(sb__binding *b) {
+  int64_t staged = 0;
+  if (b->counts[0] < 0) return sb__fail(SB_ERR_ARGUMENT, "no ranks were given");
+  const sb_status status = sb__math_lines(N(0), T(0), T(1), N(3), b->counts[0],
+                                          b->lists[0].integers, N(1), (sb_casting)N(2), &staged);
   RESULT(0) = (double)staged;
   return status;
 }

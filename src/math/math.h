@@ -84,6 +84,9 @@ sb_status sb__math_elementwise(int64_t op, const sb__math_types *types, const sb
                                const sb_tensor *const from[], const char *const item[],
                                sb_casting casting, int64_t *staged);
 
+/* elementwise.c: a copy of a source that the target would overwrite before it is read; to be released. staged: gets its bytes, added. */
+sb_status sb__math_copy_of(const sb_tensor *from, sb_tensor *copy, int64_t *staged);
+
 /* tiles.c: an elementwise function whose operands have one shape, with at least one element. */
 typedef struct sb__math_work {
   sb__math_loop loop;

@@ -298,18 +298,6 @@ static void finish_reals(const walk *w, const char *folded, int64_t outputs, dou
   for (int64_t i = 0; i < outputs; i++) made[i] = sb__canonical_double(made[i]);
 }
 
-static double value_of_key(int64_t key, uint64_t flip, bool is_single) {
-  if (is_single) {
-    int32_t bits = (int32_t)key;
-    if (bits == INT32_MAX) return __builtin_nan("");
-    bits ^= (int32_t)flip;
-    return (double)sb__float_of((uint32_t)(bits ^ (bits >> 31 & INT32_MAX)));
-  }
-  if (key == INT64_MAX) return __builtin_nan("");
-  key ^= (int64_t)flip;
-  return sb__double_of((uint64_t)(key ^ (key >> 63 & INT64_MAX)));
-}
-
 static void finish_keys(const walk *w, const char *folded, int64_t outputs, char *made) {
   const int64_t *key = (const int64_t *)(const void *)folded;
   const bool is_byte = w->how->fold == SB__FOLD_most_u8, is_single = w->how->load == SB_FLOAT32;
@@ -320,7 +308,7 @@ static void finish_keys(const walk *w, const char *folded, int64_t outputs, char
     if (w->how->made == SB_BOOL)
       made[i] = (value & 0xff) != 0;
     else if (w->how->made == SB_FLOAT64)
-      real[i] = sb__canonical(value_of_key(key[i], w->how->flip, is_single));
+      real[i] = sb__canonical(sb__value_of_key(key[i], w->how->flip, is_single));
     else if (is_byte)
       whole[i] = w->how->load == SB_INT8 ? (int8_t)(value & 0xff) : value & 0xff;
     else
@@ -740,6 +728,8 @@ sb_status sb__math_reduce(int64_t op, const sb_tensor *to, const sb_tensor *from
   sb_tensor copy;
   bool is_copied = false;
   sb_status status = sb__reduction_of(op, from->dtype, asked, &how);
+  if (!status && how.group == SB__REDUCES_LINES)
+    status = sb__fail(SB_ERR_ARGUMENT, "%s is for lines", how.name);
   if (!status) status = read_axes(from, count, axes, is_reduced);
   if (!status) status = sb__check_cast(how.result, to->dtype, casting);
   if (!status) status = sb__check_target(to);
@@ -759,12 +749,9 @@ sb_status sb__math_reduce(int64_t op, const sb_tensor *to, const sb_tensor *from
   if (status || !sb_tensor_numel(to)) return status;
   status = check_length(&w);
   if (!status && sb_tensor_numel(from) && sb__may_overlap(to, from)) {
-    status = sb_tensor_empty(from->dtype, from->ndim, from->shape, &copy);
-    if (status) return status;
-    is_copied = true;
-    status = sb_copy(&copy, from, SB_CASTING_SAFE, NULL);
+    status = sb__math_copy_of(from, &copy, staged);
+    is_copied = !status;
     if (!status) status = separate(&w, to, &copy, is_reduced, count, of_parts);
-    *staged += sb_tensor_numel(&copy) * sb_dtype_itemsize(copy.dtype);
   }
   if (!status) {
     w.from = sb_tensor_data(is_copied ? &copy : from);

@@ -63,6 +63,9 @@ typedef void (*sb__fold_loop)(const sb__fold_call *c);
 
 typedef struct sb__fold_loops {
   sb__fold_loop rows[SB__FOLD_COUNT], columns[SB__FOLD_COUNT];
+  /* exp(x - by) of n elements, of which none is above by; to may be from. */
+  void (*exp_line)(float *to, const float *from, int64_t n, float by);
+  void (*scale_line)(float *x, int64_t n, double by);
 } sb__fold_loops;
 
 #if !defined(__wasm_simd128__)
@@ -98,6 +101,7 @@ typedef enum sb__reduction_group {
   SB__REDUCES_LOGIC,   /* all dtypes */
   SB__REDUCES_COUNT,   /* all dtypes */
   SB__REDUCES_INDEX,   /* real numbers and bool */
+  SB__REDUCES_LINES,   /* real numbers and bool; integers become float32 (lines.h) */
 } sb__reduction_group;
 
 /* How a reduction is computed. */
@@ -153,6 +157,18 @@ static inline int64_t sb__key_of_double(double x, uint64_t flip) {
   const int64_t bits = (int64_t)sb__bits_of(x);
   const int64_t key = (bits ^ (bits >> 63 & INT64_MAX)) ^ (int64_t)flip;
   return (bits & INT64_MAX) > 0x7ff0000000000000 ? INT64_MAX : key;
+}
+
+static inline double sb__value_of_key(int64_t key, uint64_t flip, bool is_single) {
+  if (is_single) {
+    int32_t bits = (int32_t)key;
+    if (bits == INT32_MAX) return __builtin_nan("");
+    bits ^= (int32_t)flip;
+    return (double)sb__float_of((uint32_t)(bits ^ (bits >> 31 & INT32_MAX)));
+  }
+  if (key == INT64_MAX) return __builtin_nan("");
+  key ^= (int64_t)flip;
+  return sb__double_of((uint64_t)(key ^ (key >> 63 & INT64_MAX)));
 }
 
 #endif

@@ -49,7 +49,8 @@ static sb_dtype default_result(sb__reduction_group group, sb_dtype from) {
       return kind == SB_SIGNED || kind == SB_BOOLEAN ? SB_INT64 : from;
     case SB__REDUCES_MEAN:
     case SB__REDUCES_SPREAD:
-    case SB__REDUCES_NORM: return kind == SB_FLOATING || kind == SB_COMPLEX ? from : SB_FLOAT32;
+    case SB__REDUCES_NORM:
+    case SB__REDUCES_LINES: return kind == SB_FLOATING || kind == SB_COMPLEX ? from : SB_FLOAT32;
     case SB__REDUCES_LOGIC: return SB_BOOL;
     case SB__REDUCES_COUNT:
     case SB__REDUCES_INDEX: return SB_INT32;
@@ -81,6 +82,10 @@ static sb_status check_asked(const row *r, sb_dtype from, sb_dtype asked) {
     case SB__REDUCES_SUM:
     case SB__REDUCES_PRODUCT:
       if (kind == SB_BOOLEAN || is_float8(asked)) return refuse(r, asked, "other numbers");
+      break;
+    case SB__REDUCES_LINES:
+    case SB__REDUCES_NORM:
+      if (kind != SB_FLOATING || is_float8(asked)) return refuse(r, asked, "real floats");
       break;
     default:
       if ((kind != SB_FLOATING && kind != SB_COMPLEX) || is_float8(asked))
@@ -183,6 +188,11 @@ sb_status sb__reduction_of(int64_t op, sb_dtype from, int64_t asked, sb__reducti
       out->made = SB_BOOL;
       out->fold = SB__FOLD_most_u8;
       out->flip = op == SB__REDUCE_all ? UINT64_MAX : 0;
+      break;
+    case SB__REDUCES_LINES:
+      out->load = out->result == SB_FLOAT64 ? SB_FLOAT64 : float_load(from);
+      if (op == SB__REDUCE_quantile) out->load = SB_FLOAT64;
+      out->made = out->load;
       break;
     case SB__REDUCES_COUNT:
       choose_bytes(from, out);

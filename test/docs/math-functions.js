@@ -298,7 +298,7 @@ const ${js}Async = later(${of})`
   const entries = readRows().map(row => entry(row.js, typeOf(row), EXAMPLES[row.name], `functions.${row.js}`))
   for (const [name, names] of otherNames()) {
     const examples = examplesIn(path.join(ROOT, 'js', 'math', `${name}.js`))
-    for (const each of names) {
+    for (const each of names.filter(isDeferred)) {
       const [js, local = each] = each.split(': ')
       entries.push(entry(js, `Later<typeof ${camel(name)}.${js}>`, examples[local], `${camel(name)}.${js}`))
     }
@@ -308,7 +308,7 @@ const ${js}Async = later(${of})`
 
 const { later } = require('./later')
 const functions = require('./functions')
-${otherNames().map(([name]) => `const ${camel(name)} = require('./${name}')`).join('\n')}
+${otherNames().filter(([, names]) => names.some(isDeferred)).map(([name]) => `const ${camel(name)} = require('./${name}')`).join('\n')}
 
 /** @import { Tensor } from '../tensor/tensor' */
 /** @import { AnyTensor, DtypeName, DtypeOfValue, Floated, InputOf, Later, LaterOptions, NameOf, OfOne, Or, Promote, RealOf, Value } from '../base/types' */
@@ -323,12 +323,16 @@ module.exports = {
 `
 }
 
-const laterNames = () => [...readRows().map(({ js }) => js), ...otherNames().flatMap(([, names]) => names.map(name => name.split(':')[0]))].map(js => `${js}Async`)
+/** Functions whose result's shape follows from elements, or that read elements in JavaScript: there is nothing to defer. */
+const AT_ONCE = ['median', 'quantile', 'nonzero', 'index', 'indexPut', 'maskedSelect', 'maskedFill']
+const isDeferred = name => !AT_ONCE.includes(name)
+
+const laterNames = () => [...readRows().map(({ js }) => js), ...otherNames().flatMap(([, names]) => names.filter(isDeferred).map(name => name.split(':')[0]))].map(js => `${js}Async`)
 
 // ---- The entry files ----
 
 /** Files of js/math whose exports are public, functions.js apart. */
-const FILES = ['reductions']
+const FILES = ['reductions', 'softmax', 'norms', 'quantiles']
 
 /** @returns {[string, string[]][]} files apart from functions.js, and names */
 function otherNames () {

@@ -17,9 +17,64 @@ def source(case):
     return np.frombuffer(raw, dtype=case['dtype']).reshape(case['shape'])
 
 
+def axes(case):
+    return tuple(case['axis']) if isinstance(case['axis'], list) else case['axis']
+
+
+def log_sum_exp(x, case, keepdims=False):
+    x = x.astype(WIDE)
+    most = np.max(x, axis=axes(case), keepdims=True, initial=-np.inf)
+    most = np.where(np.isfinite(most), most, 0)
+    made = np.log(np.sum(np.exp(x - most), axis=axes(case), keepdims=True)) + most
+    return made if keepdims or case.get('keepdims') else made.reshape(np.sum(x, axis=axes(case)).shape)
+
+
+def log_softmax(x, case):
+    return x.astype(WIDE) - log_sum_exp(x, case, True)
+
+
+def vector_norm(x, case):
+    x = np.abs(x.astype(np.clongdouble if x.dtype.kind == 'c' else WIDE))
+    options = {'axis': axes(case), 'keepdims': case.get('keepdims', False)}
+    ord = float(case['ord'])
+    if ord == float('inf'):
+        return np.max(x, **options)
+    if ord == float('-inf'):
+        return np.min(x, **options)
+    if ord == 0:
+        return np.sum(x != 0, **options).astype(WIDE)
+    return np.sum(x ** WIDE(ord), **options) ** (WIDE(1) / WIDE(ord))
+
+
+def normalize(x, case):
+    wide = x.astype(np.clongdouble if x.dtype.kind == 'c' else WIDE)
+    return wide / np.maximum(vector_norm(x, {**case, 'keepdims': True}), WIDE(1e-12))
+
+
+def quantile(x, case):
+    options = {'axis': axes(case), 'keepdims': case.get('keepdims', False)}
+    x = x.astype(np.float64)
+    if case['name'] == 'median':
+        return np.median(x, **options)
+    return np.quantile(x, case['q'], method=case['method'], **options)
+
+
+LINES = {
+    'softmax': lambda x, case: np.exp(log_softmax(x, case)),
+    'logSoftmax': log_softmax,
+    'logSumExp': log_sum_exp,
+    'vectorNorm': vector_norm,
+    'normalize': normalize,
+    'median': quantile,
+    'quantile': quantile,
+}
+
+
 def compute(case):
     x = source(case)
     name = case['name']
+    if name in LINES:
+        return LINES[name](x, case)
     axis = tuple(case['axis']) if isinstance(case['axis'], list) else case['axis']
     options = {'axis': axis, 'keepdims': case.get('keepdims', False)}
     if name in ('argmax', 'argmin', 'any', 'all', 'min', 'max'):
@@ -36,10 +91,6 @@ def compute(case):
         return (np.cumsum if name == 'cumulativeSum' else np.cumprod)(x, axis=axis)
     if name == 'diff':
         return np.diff(source(case), axis=axis, n=case['n'])
-    if name == 'norm':
-        return np.sqrt(np.sum(x * x, **options))
-    if name == 'median':
-        return np.median(x, **options)
     return getattr(np, name)(x, **options)
 
 

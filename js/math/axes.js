@@ -1,0 +1,89 @@
+'use strict'
+// The axes of a function along some of them.
+
+const { arrayOf } = require('../base/primordials')
+const { failure } = require('../base/errors')
+const { axesOf } = require('../base/validate')
+const ffi = require('../backend/calls')
+
+/** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
+
+/**
+ * @param {number} axis
+ * @param {number} ndim
+ * @returns {number} from 0 on
+ */
+function inRange (axis, ndim) {
+  if (axis < -ndim || axis >= ndim) throw failure('ERR_BOUNDS', `axis ${axis} is outside ${ndim} axes`)
+  return axis < 0 ? axis + ndim : axis
+}
+
+/**
+ * Reads the option `axis`, which may run code of the caller's.
+ *
+ * @param {unknown} axis
+ * @returns {number[] | null} a list of the function's own; null: all axes
+ */
+const axesGiven = axis => axis === undefined || axis === null ? null : axesOf(axis)
+
+/**
+ * @param {number[] | null} given
+ * @param {number} ndim
+ * @returns {number[]} each once, from 0 on
+ */
+function axesFor (given, ndim) {
+  if (given === null) return arrayOf(ndim, d => d)
+  const axes = arrayOf(given.length, i => inRange(given[i], ndim))
+  for (let i = 0; i < axes.length; i++) {
+    for (let k = 0; k < i; k++) if (axes[k] === axes[i]) throw failure('ERR_BOUNDS', `axis[${i}] repeats axis ${axes[i]}`)
+  }
+  return axes
+}
+
+/** @param {number[]} axes @param {number} d @returns {boolean} */
+function has (axes, d) {
+  for (let i = 0; i < axes.length; i++) if (axes[i] === d) return true
+  return false
+}
+
+/**
+ * @param {number[]} shape
+ * @param {number[]} axes
+ * @param {boolean} keepdims
+ * @returns {number[]} the result's
+ */
+function reducedShape (shape, axes, keepdims) {
+  /** @type {number[]} */
+  const result = []
+  for (let d = 0; d < shape.length; d++) {
+    if (!has(axes, d)) result[result.length] = shape[d]
+    else if (keepdims) result[result.length] = 1
+  }
+  return result
+}
+
+/**
+ * The order of axes that has these last, else as they are.
+ *
+ * @param {number} ndim
+ * @param {number[]} axes  from 0 on
+ * @returns {number[] | null} null: that is how they are
+ */
+function lastAxes (ndim, axes) {
+  /** @type {number[]} */
+  const order = []
+  let isSame = true
+  for (let last = 0; last < 2; last++) {
+    for (let d = 0; d < ndim; d++) {
+      if (has(axes, d) !== (last === 1)) continue
+      isSame &&= order.length === d
+      order[order.length] = d
+    }
+  }
+  return isSame ? null : order
+}
+
+/** @param {Layout} layout @param {number[] | null} order @returns {Layout} */
+const permuted = (layout, order) => order === null ? layout : ffi.viewByList(ffi.opcodes.permute, layout, order)
+
+module.exports = { inRange, axesGiven, axesFor, reducedShape, lastAxes, permuted }

@@ -1,0 +1,119 @@
+'use strict'
+// Norms of vectors along axes.
+
+const { Number } = require('../base/primordials')
+const { failure } = require('../base/errors')
+const { boolean, optionsOf, show } = require('../base/validate')
+const { NONE } = require('../backend/math')
+const { reductions, reductionType } = require('../backend/reductions')
+const { dtypes, dtypeOf } = require('../backend/dtypes')
+const { denseLayout } = require('../layout/layouts')
+const { checkOut } = require('../copy/results')
+const { Tensor, tensorOf, wrap, resultOf } = require('../tensor/tensor')
+const { allocated } = require('./allocate')
+const { axesFor, axesGiven, reducedShape } = require('./axes')
+const { abs, divide, maximum, positive, pow } = require('./functions')
+const { reduced } = require('./reduce')
+const { sum, min, max, countNonzero } = require('./reductions')
+
+/** @import { AnyTensor, DtypeName, Floated, NameOf, Or, RealOf } from '../base/types' */
+/** @import { TypedReductionOptions } from './reductions' */
+
+/** @template {DtypeName} [E=any] @template {DtypeName} [O=any] @typedef {Omit<TypedReductionOptions<E, O>, 'casting'> & { ord?: number | undefined }} NormOptions ord: 2 where none is given */
+/** @template {DtypeName} [O=any] @typedef {{ axis?: number | readonly number[] | null | undefined, ord?: number | undefined, eps?: number | undefined, out?: Tensor<O> | undefined }} NormalizeOptions axis: -1 where none is given; ord: 2; eps: 1e-12, the least that is divided by */
+
+const FLOAT32 = dtypeOf('float32').index
+
+/** @param {number} dtype */
+const isComplex = dtype => dtypes[dtype].kind === 'COMPLEX'
+
+/** @param {string} name @param {unknown} value @returns {number} */
+function numberOf (name, value) {
+  if (typeof value === 'number' && !Number.isNaN(value)) return value
+  throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number was expected`)
+}
+
+/** @param {number} dtype @param {number[]} shape @returns {Tensor<any>} */
+const made = (dtype, shape) => wrap(allocated(denseLayout(dtype, shape)))
+
+/**
+ * The length of vectors: of absolute values, the sum (ord 1), the root of the sum of squares (2), the greatest (Infinity), the least
+ * (-Infinity), how many are not 0 (0), or the sum of powers to the power of 1 / ord (others).
+ *
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @template {DtypeName} [O=never]
+ * @param {Tensor<D>} x  numbers or bool
+ * @param {NormOptions<E, O> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<O, Or<E, RealOf<Floated<D>>>>>} x's shape without the axes; integers give float32, complex numbers the dtype of their parts
+ * @throws as sum · {TypeError} ERR_ARGUMENT ord is no number · {RangeError} ERR_SHAPE there is no greatest or least of no elements
+ * @see array API linalg.vector_norm
+ * @example
+ * vectorNorm(tensor([[3, 4], [6, 8]]), { axis: 1 }).toArray() // [5, 10]
+ */
+function vectorNorm (x, opts) {
+  tensorOf(x, 'x')
+  const { axis, keepdims: kept, ord = 2 } = optionsOf(opts)
+  const given = axesGiven(axis)
+  const keepdims = boolean('keepdims', kept)
+  const { out, dtype } = resultOf(opts)
+  return normOf(x, given, keepdims, numberOf('ord', ord), dtype === undefined ? NONE : dtype.index, out)
+}
+
+/**
+ * @param {Tensor<any>} x
+ * @param {number[] | null} given
+ * @param {boolean} keepdims
+ * @param {number} ord
+ * @param {number} asked  a dtype, or NONE
+ * @param {Tensor | undefined} out
+ * @returns {any}
+ */
+function normOf (x, given, keepdims, ord, asked, out) {
+  const from = Tensor.attachedOf(x)
+  const axes = axesFor(given, from.shape.length)
+  const real = isComplex(from.dtype) ? abs(x) : x
+  const op = ord === 1 ? reductions.norm1 : reductions.norm2
+  const result = reductionType(op, Tensor.layoutOf(real).dtype, asked)
+  const shape = reducedShape(from.shape, axes, keepdims)
+  if (out !== undefined) checkOut(Tensor.writableOf(out), shape, undefined)
+  const to = out ?? made(result, shape)
+  const options = { axis: axes, keepdims }
+  if (ord === 1 || ord === 2) return reduced(op, real, { ...options, dtype: asked === NONE ? undefined : dtypes[asked].name, out: to })
+  if (ord === 0) return positive(countNonzero(real, { ...options, dtype: 'int64' }), { dtype: dtypes[result].name, out: to })
+  if (ord === Infinity) return max(abs(real, { dtype: dtypes[result].name }), { ...options, out: to })
+  if (ord === -Infinity) return min(abs(real, { dtype: dtypes[result].name }), { ...options, out: to })
+  const powers = pow(abs(real, { dtype: 'float64' }), ord)
+  return pow(sum(powers, options), 1 / ord, { out: to })
+}
+
+/**
+ * Vectors of length 1: x divided by its norm along an axis, or by eps where the norm is less.
+ *
+ * @template {DtypeName} D
+ * @template {DtypeName} [O=never]
+ * @param {Tensor<D>} x  numbers or bool
+ * @param {NormalizeOptions<O>} [opts]
+ * @returns {Tensor<Or<O, Floated<D>>>} of x's shape; integers give float32
+ * @throws as vectorNorm
+ * @see PyTorch normalize
+ * @example
+ * normalize(tensor([[3, 4], [0, 0]])).toArray() // [[0.6000000238418579, 0.800000011920929], [0, 0]]
+ */
+function normalize (x, opts) {
+  tensorOf(x, 'x')
+  const { axis = -1, ord = 2, eps = 1e-12 } = optionsOf(opts)
+  const given = axesGiven(axis)
+  const power = numberOf('ord', ord)
+  const least = numberOf('eps', eps)
+  const { out } = resultOf(opts)
+  const from = Tensor.attachedOf(x)
+  const result = isComplex(from.dtype) ? from.dtype : reductionType(reductions.norm2, from.dtype, NONE)
+  if (out !== undefined) checkOut(Tensor.writableOf(out), from.shape, undefined)
+  const isShort = dtypes[result].itemsize < 4
+  const norm = normOf(x, given, true, power, isShort ? FLOAT32 : NONE, undefined)
+  maximum(norm, least, { out: norm })
+  return divide(/** @type {any} */ (x), norm, { out: out ?? made(result, from.shape) })
+}
+
+module.exports = { vectorNorm, normalize }

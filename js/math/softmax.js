@@ -1,0 +1,119 @@
+'use strict'
+// softmax and its like: functions that need whole lines, which are brought to the last axes.
+
+const { integer, boolean, optionsOf } = require('../base/validate')
+const { NONE } = require('../backend/math')
+const { reductions, reductionType, lines } = require('../backend/reductions')
+const { denseLayout } = require('../layout/layouts')
+const { checkOut } = require('../copy/results')
+const { Tensor, tensorOf, wrap, resultOf } = require('../tensor/tensor')
+const { allocated } = require('./allocate')
+const { axesFor, axesGiven, inRange, lastAxes, permuted, reducedShape } = require('./axes')
+
+/** @import { AnyTensor, Casting, DtypeName, Floated, NameOf, Or } from '../base/types' */
+/** @import { TypedReductionOptions } from './reductions' */
+
+/**
+ * @template {DtypeName} [E=any]
+ * @template {DtypeName} [O=any]
+ * @typedef {object} AlongOptions
+ * @property {number | undefined} [axis]  -1 where none is given
+ * @property {E | undefined} [dtype]  of the result: a float; x is computed in at least that
+ * @property {Tensor<O> | undefined} [out]  of x's shape; gets the result, and is returned; may be x
+ * @property {Casting | undefined} [casting]  of the result to out's dtype; 'same_kind' where none is given
+ */
+
+/**
+ * @param {number} op
+ * @param {unknown} x
+ * @param {unknown} opts
+ * @returns {any}
+ */
+function along (op, x, opts) {
+  tensorOf(x, 'x')
+  const { axis = -1 } = optionsOf(opts)
+  const given = integer('axis', axis)
+  const { out, dtype, casting } = resultOf(opts)
+  const from = Tensor.attachedOf(/** @type {Tensor} */ (x))
+  const { shape } = from
+  const order = lastAxes(shape.length, [inRange(given, shape.length)])
+  const asked = dtype === undefined ? NONE : dtype.index
+  const result = reductionType(op, from.dtype, asked)
+  if (out !== undefined) checkOut(Tensor.writableOf(out), shape, undefined)
+  const to = out === undefined ? allocated(denseLayout(result, shape)) : Tensor.writableOf(out)
+  lines(op, permuted(to, order), permuted(from, order), 1, [], asked, casting)
+  return out ?? wrap(to)
+}
+
+/**
+ * Scores to probabilities: exp(x) divided by its sum along an axis. The greatest element is taken off first, so that nothing overflows.
+ * Computed in float32, or float64 of float64 and integers of 32 bits and more, and rounded once. Where there are NaN, Infinity, or nothing but
+ * -Infinity, the whole line is NaN.
+ *
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @template {DtypeName} [O=never]
+ * @param {Tensor<D>} x  real numbers or bool
+ * @param {AlongOptions<E, O> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<O, Or<E, Floated<D>>>>} of x's shape; integers give float32
+ * @throws {TypeError} ERR_DTYPE float8 and complex numbers, ERR_CAST, ERR_ARGUMENT · {RangeError} ERR_BOUNDS axis outside, ERR_SHAPE of out, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out
+ * @see PyTorch softmax
+ * @example
+ * softmax(tensor([[1, 1], [0, 1000]])).toArray() // [[0.5, 0.5], [0, 1]]
+ */
+function softmax (x, opts) {
+  return along(reductions.softmax, x, opts)
+}
+
+/**
+ * The logarithm of softmax, exact also where a probability is too small for a float.
+ *
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @template {DtypeName} [O=never]
+ * @param {Tensor<D>} x  real numbers or bool
+ * @param {AlongOptions<E, O> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<O, Or<E, Floated<D>>>>} of x's shape; integers give float32
+ * @throws as softmax
+ * @see PyTorch log_softmax
+ * @example
+ * logSoftmax(tensor([0, 1000])).toArray() // [-1000, 0]
+ */
+function logSoftmax (x, opts) {
+  return along(reductions.log_softmax, x, opts)
+}
+
+/**
+ * The logarithm of the sum of exp(x) over axes, without overflow; -Infinity of no elements.
+ *
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @template {DtypeName} [O=never]
+ * @param {Tensor<D>} x  real numbers or bool
+ * @param {TypedReductionOptions<E, O> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<O, Or<E, Floated<D>>>>} x's shape without the axes; integers give float32
+ * @throws as softmax · {RangeError} ERR_BOUNDS an axis repeated
+ * @see PyTorch logsumexp
+ * @example
+ * logSumExp(tensor([1000, -Infinity])).item() // 1000
+ */
+function logSumExp (x, opts) {
+  tensorOf(x, 'x')
+  const { axis, keepdims: kept } = optionsOf(opts)
+  const given = axesGiven(axis)
+  const keepdims = boolean('keepdims', kept)
+  const { out, dtype, casting } = resultOf(opts)
+  const from = Tensor.attachedOf(x)
+  const op = reductions.log_sum_exp
+  const asked = dtype === undefined ? NONE : dtype.index
+  const axes = axesFor(given, from.shape.length)
+  const shape = reducedShape(from.shape, axes, keepdims)
+  const order = lastAxes(from.shape.length, axes)
+  const result = reductionType(op, from.dtype, asked)
+  if (out !== undefined) checkOut(Tensor.writableOf(out), shape, undefined)
+  const to = out === undefined ? allocated(denseLayout(result, shape)) : Tensor.writableOf(out)
+  lines(op, keepdims ? permuted(to, order) : to, permuted(from, order), axes.length, [], asked, casting)
+  return /** @type {any} */ (out ?? wrap(to))
+}
+
+module.exports = { softmax, logSoftmax, logSumExp }
