@@ -27,9 +27,9 @@ function publicNames (file) {
  */
 function entry (names, places, imports, lent) {
   return `
-import { init as start, offerMath, loadMath, isMathReady } from './backend/init.browser.js'
+import { init as start } from './backend/init.browser.js'
 import { arrive, early } from './backend/deferred-exports.browser.js'
-import { SamebytesError, failure } from './base/errors.js'
+import { SamebytesError } from './base/errors.js'
 ${imports}const places = ${places}
 export { SamebytesError }
 ${names.map(name => `export let ${name} = early('${name}')`).join('\n')}
@@ -41,7 +41,7 @@ export async function init (options) {
 }
 Object.defineProperty(init, 'name', { value: 'init', configurable: true })
 const files = { ${lent.map(file => `'${file}': () => require('./${file}')`).join(', ')} }
-Object.defineProperty(init, Symbol.for('samebytes.parts'), { value: { early, failure, offerMath, loadMath, isMathReady, files } })
+Object.defineProperty(init, Symbol.for('samebytes.parts'), { value: { early, files } })
 `
 }
 
@@ -50,12 +50,15 @@ function mathEntry (names, places, imports, page) {
   return `
 import { init as start } from './${page}'
 import { lend } from 'lent'
-${imports}const { early, failure, offerMath, loadMath, isMathReady, files } = start[Symbol.for('samebytes.parts')]
+${imports}const { early, files } = start[Symbol.for('samebytes.parts')]
 lend(files)
-offerMath(${places})
+const { failure } = require('./base/errors.js')
+const { isReady, load, offer } = require('./backend/init-math.browser.js')
+const places = ${places}
+offer(places)
 let api = null
 function find () {
-  if (api === null && isMathReady()) {
+  if (api === null && isReady()) {
     api = require('./math.js')
     ${names.map(name => `$${name} = api.${name}`).join('\n    ')}
   }
@@ -66,7 +69,7 @@ ${names.map(name => `let $${name} = early('${name}', find, refusal)`).join('\n')
 export { ${names.map(name => `$${name} as ${name}`).join(', ')} }
 export async function init () {
   await start()
-  await loadMath()
+  await load(places)
   find()
 }
 `
@@ -126,7 +129,8 @@ const lends = (lent, page) => ({
       if (path === `./${page}`) return { path, external: true }
       if (namespace === 'lent') return undefined
       const file = relative(join(ROOT, 'js'), join(resolveDir, path)).split(sep).join('/').replace(/\.js$/, '')
-      if (/^(math$|math\/|backend\/((init-|wasm-)?math|reductions)$|runtime\/base64)/.test(file)) return undefined
+      if (file === 'runtime/wasm-modules') return { path: join(ROOT, 'js', 'backend', 'init-math.browser.js') }
+      if (/^(math$|math\/|backend\/((init-|wasm-)?math(\.browser)?|reductions)$|runtime\/base64)/.test(file)) return undefined
       lent.add(file)
       return { path: file, namespace: 'lent' }
     })

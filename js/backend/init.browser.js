@@ -6,7 +6,6 @@ const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
 const { optionsOfInit } = require('./init-options')
 const { version } = require('../base/version')
-const { keepModule } = require('../runtime/wasm-modules.browser')
 const wasm = require('./wasm')
 const shared = require('./wasm-shared')
 const { guard, isWorklet, whyNoLocks } = require('./threads.browser')
@@ -36,46 +35,23 @@ function notReady (name) {
   return failure('ERR_UNSUPPORTED', `${name} was used before samebytes is ready; await init() first`)
 }
 
-/** What the bundle of samebytes/math has of its modules, if it is imported @type {Places | null} */
-let mathPlaces = null
+/** Loads the module of samebytes/math, where that is imported @type {((source: ModuleSource | true) => Promise<void>) | null} */
+let loadMath = null
 
-/** @type {Promise<void> | null} */
-let mathBegun = null
-
-let hasMath = false
-
-/**
- * For the bundle of samebytes/math.
- *
- * @param {Places} places
- */
-function offerMath (places) {
-  mathPlaces = places
+/** @param {(source: ModuleSource | true) => Promise<void>} load  called when init is done */
+function offerMath (load) {
+  loadMath = load
 }
 
-/** Is the module for arithmetic loaded? */
-const isMathReady = () => hasMath
-
 /**
- * Loads the module for arithmetic, once init is done.
- *
- * @param {ModuleSource | true} [source]
- * @returns {Promise<void>}
+ * @param {Promise<void>} done
+ * @param {ModuleSource | boolean} [math]
  */
-function loadMath (source = true) {
-  return (mathBegun ??= openMath(source).catch(error => {
-    mathBegun = null // it may be tried again
-    throw error
-  }))
-}
-
-/** @param {ModuleSource | true} source */
-async function openMath (source) {
-  const here = engineOfPage()
-  if (source === true && mathPlaces === null) throw failure('ERR_UNSUPPORTED', 'math is true, and samebytes/math is not imported; import it first, or call its init() later')
-  const place = source === true ? placeIn(/** @type {Places} */ (mathPlaces), here.group !== null) : source
-  keepModule(here.group === null ? 'samebytes-math.wasm' : 'samebytes-math-shared.wasm', await moduleOf(place, 'math'))
-  hasMath = true
+async function withMath (done, math = false) {
+  await done
+  if (math === false) return
+  if (loadMath === null) throw failure('ERR_UNSUPPORTED', 'math was given, and samebytes/math is not imported; import it first, or call its init() later')
+  await loadMath(math)
 }
 
 /**
@@ -86,18 +62,16 @@ async function openMath (source) {
 function init (given, places) {
   try {
     const { math, ...options } = optionsOfInit(given)
-    /** @param {Promise<void>} done */
-    const withMath = done => math === undefined || math === false ? done : done.then(() => loadMath(math))
     if (begun !== null) {
       if (!isNone(options) && !isSame(begun.options, options)) throw failure('ERR_UNSUPPORTED', 'init was called before with other options; a page or worker has one memory')
-      return withMath(begun.done)
+      return withMath(begun.done, math)
     }
     const done = open(options, places).catch(error => {
       begun = null // init may be called again
       throw error
     })
     begun = { options, done }
-    return withMath(done)
+    return withMath(done, math)
   } catch (error) {
     return Promise.reject(error)
   }
@@ -266,4 +240,4 @@ async function compile (bytes, name) {
   }
 }
 
-module.exports = { init, engineOfPage, notReady, offerMath, loadMath, isMathReady }
+module.exports = { init, engineOfPage, notReady, offerMath, moduleOf, placeIn }

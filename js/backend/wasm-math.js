@@ -31,6 +31,21 @@ function needsOf (module) {
 }
 
 /**
+ * Memory that this thread's environment claims until it ends.
+ *
+ * @param {import('./wasm').Backend} backend
+ * @param {number} nbytes
+ * @returns {number} its address
+ * @throws {RangeError} ERR_MEMORY
+ */
+function claim (backend, nbytes) {
+  const address = backend.exports.sb__alloc_aligned(nbytes) >>> 0
+  if (address === 0) throw failure('ERR_MEMORY', `${nbytes} bytes could not be allocated in WASM memory`)
+  backend.renewIfBeyond(address + nbytes)
+  return address
+}
+
+/**
  * Makes this thread's instance.
  *
  * @param {import('./wasm').Backend} backend
@@ -40,7 +55,7 @@ function needsOf (module) {
 function openMath (backend) {
   const module = compile(backend.group === null ? 'samebytes-math.wasm' : 'samebytes-math-shared.wasm')
   const { nbytes, functions } = needsOf(module)
-  const place = backend.claimed(STACK + nbytes + ALIGNMENT)
+  const place = claim(backend, STACK + nbytes + ALIGNMENT)
   const data = Math.ceil((place + STACK) / ALIGNMENT) * ALIGNMENT
   typedFill(new Uint8Array(backend.current(), data, nbytes), 0) // what the module does not initialise is 0
   const number = (/** @type {number} */ value, mutable = false) => new WebAssembly.Global({ value: 'i32', mutable }, value)

@@ -399,20 +399,6 @@ class Backend {
     register(this.deleters, storage, { deleter }, storage)
   }
 
-  /**
-   * Memory that this thread's environment claims until it ends.
-   *
-   * @param {number} nbytes
-   * @returns {number} its address
-   * @throws {RangeError} ERR_MEMORY
-   */
-  claimed (nbytes) {
-    const address = this.exports.sb__alloc_aligned(nbytes) >>> 0
-    if (address === 0) throw failure('ERR_MEMORY', `${nbytes} bytes could not be allocated in WASM memory`)
-    this.renewIfBeyond(address + nbytes)
-    return address
-  }
-
   // ---- Using storages ----
 
   /**

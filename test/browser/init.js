@@ -135,7 +135,7 @@ const TESTS = [
       const other = await refusal(() => add(arange(3), 1))
       return { none, kind, other, sum: arange(2).toArray() }
     })
-    refused(none, 'ERR_UNSUPPORTED', /math is true, and samebytes\/math is not imported/)
+    refused(none, 'ERR_UNSUPPORTED', /math was given, and samebytes\/math is not imported/)
     refused(kind, 'ERR_ARGUMENT', /math is 5; true, false, a URL/, 'TypeError')
     refused(other, 'ERR_FORMAT', /not the one for arithmetic/)
     assert.deepEqual(sum, [0, 1])
