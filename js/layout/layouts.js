@@ -260,15 +260,15 @@ function layoutOverBytes ({ buffer, byteOffset, byteLength }, dtype, shape) {
 /**
  * A layout over a caller's bytes, for copyBytes: of uint8 where they are not aligned for a dtype, so that no aligned copy has to be made first.
  *
- * @param {Bytes} bytes
+ * @param {Bytes} parts
  * @param {number} dtype
  * @param {number[]} shape
  * @param {boolean} isDense  is the target row-major contiguous?
  * @returns {Layout}
  */
-function layoutOfBytes (bytes, dtype, shape, isDense) {
-  const isAligned = bytes.byteOffset % itemsizes[dtype] === 0
-  return isAligned || !isDense ? layoutOverBytes(bytes, dtype, shape) : layoutOverBytes(bytes, UINT8, [bytes.byteLength])
+function layoutOfBytes (parts, dtype, shape, isDense) {
+  const isAligned = parts.byteOffset % itemsizes[dtype] === 0
+  return isAligned || !isDense ? layoutOverBytes(parts, dtype, shape) : layoutOverBytes(parts, UINT8, [parts.byteLength])
 }
 
 /**
