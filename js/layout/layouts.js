@@ -9,7 +9,7 @@ const { lazyFile } = require('../runtime/lazy')
 const { show, integers, shapeOf, oneOf } = require('../base/validate')
 const { countStaged, CPU, deviceOfStorage, nameOfDevice } = require('../backend/storage')
 const { dtypeOfArray, isArrayBuffer, isSharedArrayBuffer, isGone, partsOfArray, partsOfLive, partsOfView, byteLengthOf } = require('../base/buffers')
-const { dtypes, itemsizes } = require('../backend/dtypes')
+const { dtypes, itemsizes, dtypeOf } = require('../backend/dtypes')
 const { placeOf } = require('./placement')
 
 const cuda = lazyFile(() => require('../backend/cuda'))
@@ -18,6 +18,8 @@ const { backend, opcodes, CONTIGUOUS, READ_ONLY, STATIC, UNBOUND } = ffi
 
 /** @typedef {InstanceType<typeof ffi.Layout>} Layout */
 /** A range of bytes in a buffer. @typedef {{ buffer: ArrayBufferLike, byteOffset: number, byteLength: number }} Bytes */
+
+const UINT8 = dtypeOf('uint8').index
 
 /** the last dense layout by rank and dtype, because loops make the same shape repeatedly @type {(Layout | undefined)[]} */
 const recent = arrayOf(9 * 32, () => undefined)
@@ -256,6 +258,30 @@ function layoutOverBytes ({ buffer, byteOffset, byteLength }, dtype, shape) {
 }
 
 /**
+ * A layout over a caller's bytes, for copyBytes: of uint8 where they are not aligned for a dtype, so that no aligned copy has to be made first.
+ *
+ * @param {Bytes} parts
+ * @param {number} dtype
+ * @param {number[]} shape
+ * @param {boolean} isDense  is the target row-major contiguous?
+ * @returns {Layout}
+ */
+function layoutOfBytes (parts, dtype, shape, isDense) {
+  const isAligned = parts.byteOffset % itemsizes[dtype] === 0
+  return isAligned || !isDense ? layoutOverBytes(parts, dtype, shape) : layoutOverBytes(parts, UINT8, [parts.byteLength])
+}
+
+/**
+ * @param {Layout} layout
+ * @param {Layout} source  as layoutOfBytes gives it, of as many bytes
+ */
+function copyBytes (layout, source) {
+  const { storage, dtype, offset } = layout
+  const { size } = source
+  ffi.copy(source.dtype === dtype ? layout : new ffi.Layout(storage, UINT8, [size], [1], offset * itemsizes[dtype], size, CONTIGUOUS), source, 0)
+}
+
+/**
  * The bytes of a buffer or view that a caller gave.
  *
  * @param {unknown} source
@@ -438,4 +464,4 @@ function readOnly ({ extra }) {
   return failure('ERR_READ_ONLY', `the tensor is read-only${of}`)
 }
 
-module.exports = { isSameShape, broadcast, denseLayout, dynamismOf, nameOfDynamism, allocated, emptyLayout, likeLayout, stridedLayout, dtypeLike, axesOfOrder, withBytes, written, layoutOver, layoutOverBytes, bytesOf, adoptArray, viewed, layoutWithin, inherit, subLayout, scalingOfPart, readOnly }
+module.exports = { isSameShape, broadcast, denseLayout, dynamismOf, nameOfDynamism, allocated, emptyLayout, likeLayout, stridedLayout, dtypeLike, axesOfOrder, withBytes, written, layoutOver, layoutOverBytes, layoutOfBytes, copyBytes, bytesOf, adoptArray, viewed, layoutWithin, inherit, subLayout, scalingOfPart, readOnly }

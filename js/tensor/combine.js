@@ -79,6 +79,48 @@ function combined (reason, args, recipeOf) {
  * concat(tensor([1]), tensor([2, 3])).toArray() // [1, 2, 3]
  */
 /**
+ * Joins two tensors of one dtype along an axis, without a list.
+ *
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @overload
+ * @param {Tensor<D>} a
+ * @param {OfOne<D, Tensor<D>>} b
+ * @param {number | null | AxisOptions<E> | NameOf<E>} [axis]  0 where none is given; null flattens the tensors first
+ * @param {AxisOptions<E> | NameOf<E>} [opts]  out: gets the result, and is returned
+ * @returns {Tensor<Or<E, D>>}
+ * @throws as with a list
+ */
+/**
+ * Joins three tensors of one dtype along an axis, without a list.
+ *
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @overload
+ * @param {Tensor<D>} a
+ * @param {OfOne<D, Tensor<D>>} b
+ * @param {OfOne<D, Tensor<D>>} c
+ * @param {number | null | AxisOptions<E> | NameOf<E>} [axis]  0 where none is given; null flattens the tensors first
+ * @param {AxisOptions<E> | NameOf<E>} [opts]  out: gets the result, and is returned
+ * @returns {Tensor<Or<E, D>>}
+ * @throws as with a list
+ */
+/**
+ * Joins four tensors of one dtype along an axis, without a list.
+ *
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @overload
+ * @param {Tensor<D>} a
+ * @param {OfOne<D, Tensor<D>>} b
+ * @param {OfOne<D, Tensor<D>>} c
+ * @param {OfOne<D, Tensor<D>>} d
+ * @param {number | null | AxisOptions<E> | NameOf<E>} [axis]  0 where none is given; null flattens the tensors first
+ * @param {AxisOptions<E> | NameOf<E>} [opts]  out: gets the result, and is returned
+ * @returns {Tensor<Or<E, D>>}
+ * @throws as with a list
+ */
+/**
  * Joins two tensors along an axis, without a list.
  *
  * @template {DtypeName} A
@@ -168,6 +210,48 @@ function concat (...args) {
  * @see array API stack
  * @example
  * stack([tensor([1, 2]), tensor([3, 4])], 1).toArray() // [[1, 3], [2, 4]]
+ */
+/**
+ * Joins two tensors of one dtype along a new axis, without a list.
+ *
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @overload
+ * @param {Tensor<D>} a
+ * @param {OfOne<D, Tensor<D>>} b
+ * @param {number | AxisOptions<E> | NameOf<E>} [axis]  of the result, 0 where none is given; negative counts from its end
+ * @param {AxisOptions<E> | NameOf<E>} [opts]  out: gets the result, and is returned
+ * @returns {Tensor<Or<E, D>>}
+ * @throws as with a list
+ */
+/**
+ * Joins three tensors of one dtype along a new axis, without a list.
+ *
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @overload
+ * @param {Tensor<D>} a
+ * @param {OfOne<D, Tensor<D>>} b
+ * @param {OfOne<D, Tensor<D>>} c
+ * @param {number | AxisOptions<E> | NameOf<E>} [axis]  of the result, 0 where none is given; negative counts from its end
+ * @param {AxisOptions<E> | NameOf<E>} [opts]  out: gets the result, and is returned
+ * @returns {Tensor<Or<E, D>>}
+ * @throws as with a list
+ */
+/**
+ * Joins four tensors of one dtype along a new axis, without a list.
+ *
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @overload
+ * @param {Tensor<D>} a
+ * @param {OfOne<D, Tensor<D>>} b
+ * @param {OfOne<D, Tensor<D>>} c
+ * @param {OfOne<D, Tensor<D>>} d
+ * @param {number | AxisOptions<E> | NameOf<E>} [axis]  of the result, 0 where none is given; negative counts from its end
+ * @param {AxisOptions<E> | NameOf<E>} [opts]  out: gets the result, and is returned
+ * @returns {Tensor<Or<E, D>>}
+ * @throws as with a list
  */
 /**
  * Joins two tensors along a new axis, without a list.

@@ -180,15 +180,31 @@ function drawIntegers (lay, what, low, high, opts) {
 /**
  * A tensor of numbers from [0, 1), all equally likely.
  *
- * @template {RandomFloating} [D=never]
+ * @template {RandomFloating} E
+ * @overload
  * @param {Shape} shape  extents; an integer for one axis
- * @param {DrawOptions<D> | NameOf<D>} [opts]  float32 where no dtype is given; float16, bfloat16 and float64 are possible. out: a tensor of that
- *   shape, with any strides, which gets the same numbers, in its dtype, and is returned
- * @returns {Tensor<Or<D, 'float32'>>} owns its bytes, or out
+ * @param {E | (DrawOptions<E> & { dtype: E })} opts  a dtype, or options with one: float16, bfloat16, float32 and float64 are possible
+ * @returns {Tensor<E>} owns its bytes, or out
  * @throws {TypeError} ERR_DTYPE no floating dtype, ERR_ARGUMENT · {RangeError} ERR_SHAPE, ERR_MEMORY · of out: as copyFrom, ERR_DEVICE
  * @see PyTorch rand
  * @example
  * rand([2, 3], { generator: new Generator(1) }).shape // [2, 3]
+ */
+/**
+ * The same with options that need not have a dtype.
+ *
+ * @template {RandomFloating} [D=never]
+ * @overload
+ * @param {Shape} shape  extents; an integer for one axis
+ * @param {DrawOptions<D> | NameOf<D>} [opts]  float32 where no dtype is given; float16, bfloat16 and float64 are possible. out: a tensor of that
+ *   shape, with any strides, which gets the same numbers, in its dtype, and is returned
+ * @returns {Tensor<Or<D, 'float32'>>} owns its bytes, or out
+ * @throws as with a dtype
+ */
+/**
+ * @param {any} shape
+ * @param {any} [opts]
+ * @returns {any}
  */
 function rand (shape, opts) {
   return draw(opcodes.uniform, emptyLayout, shape, opts)
@@ -197,14 +213,30 @@ function rand (shape, opts) {
 /**
  * A tensor of normally distributed numbers, mean 0 and standard deviation 1.
  *
- * @template {RandomFloating} [D=never]
+ * @template {RandomFloating} E
+ * @overload
  * @param {Shape} shape  extents; an integer for one axis
- * @param {DrawOptions<D> | NameOf<D>} [opts]  as rand
- * @returns {Tensor<Or<D, 'float32'>>} owns its bytes, or out
+ * @param {E | (DrawOptions<E> & { dtype: E })} opts  as rand
+ * @returns {Tensor<E>} owns its bytes, or out
  * @throws as rand
  * @see PyTorch randn
  * @example
  * randn(4, 'float64').dtype // 'float64'
+ */
+/**
+ * The same with options that need not have a dtype.
+ *
+ * @template {RandomFloating} [D=never]
+ * @overload
+ * @param {Shape} shape  extents; an integer for one axis
+ * @param {DrawOptions<D> | NameOf<D>} [opts]  as rand
+ * @returns {Tensor<Or<D, 'float32'>>} owns its bytes, or out
+ * @throws as with a dtype
+ */
+/**
+ * @param {any} shape
+ * @param {any} [opts]
+ * @returns {any}
  */
 function randn (shape, opts) {
   return draw(opcodes.normal, emptyLayout, shape, opts)
@@ -213,18 +245,38 @@ function randn (shape, opts) {
 /**
  * A tensor of integers from [low, high), all exactly equally likely.
  *
+ * @template {RandomInteger} E
+ * @overload
+ * @param {number | bigint} low
+ * @param {number | bigint} high  exclusive
+ * @param {Shape} shape  extents; an integer for one axis
+ * @param {E | (DrawOptions<E> & { dtype: E })} opts  a dtype, or options with one; out as rand
+ * @returns {Tensor<E>} owns its bytes, or out
+ * @throws {RangeError} ERR_BOUNDS low is not below high, ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_CAST the dtype does not hold them, ERR_DTYPE, ERR_ARGUMENT
+ * @see PyTorch randint
+ * @example
+ * randint(3, 4, [2]).toArray() // [3, 3]
+ */
+/**
+ * The same with options that need not have a dtype.
+ *
  * @template {number | bigint} N
  * @template {number | bigint} M
  * @template {RandomInteger} [D=never]
+ * @overload
  * @param {N} low
  * @param {M} high  exclusive
  * @param {Shape} shape  extents; an integer for one axis
  * @param {DrawOptions<D> | NameOf<D>} [opts]  int32 where no dtype is given, int64 for bigints; out as rand
  * @returns {Tensor<Or<D, DtypeOfBounds<N | M>>>} owns its bytes, or out
- * @throws {RangeError} ERR_BOUNDS low is not below high, ERR_SHAPE, ERR_MEMORY · {TypeError} ERR_CAST the dtype does not hold them, ERR_DTYPE, ERR_ARGUMENT
- * @see PyTorch randint
- * @example
- * randint(3, 4, [2]).toArray() // [3, 3]
+ * @throws as with a dtype
+ */
+/**
+ * @param {any} low
+ * @param {any} high
+ * @param {any} shape
+ * @param {any} [opts]
+ * @returns {any}
  */
 function randint (low, high, shape, opts) {
   return drawIntegers(emptyLayout, shape, low, high, opts)

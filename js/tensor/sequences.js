@@ -76,20 +76,61 @@ function countNumbers (start, stop, step) {
  * Numbers from start by step up to, but not including, stop. Integer dtypes are computed exactly, others as
  * start + i * step in float64, rounded to the dtype.
  *
- * @template {number | bigint} A
- * @template {number | bigint} [B=never]
- * @template {number | bigint} [C=never]
- * @template {DtypeName} [D=never]
- * @param {A} start  or stop, if it is the only number; start is 0 then
- * @param {B | MakeOptions<D> | NameOf<D>} [stop]  exclusive
- * @param {C | MakeOptions<D> | NameOf<D>} [step]  1 where none is given; not 0
- * @param {MakeOptions<D> | NameOf<D>} [opts]  where no dtype is given: int64 if one is a bigint, int32 if all are safe integers, else float32
- * @returns {Tensor<Or<D, DtypeOfRange<A | B | C>>>} of ceil((stop - start) / step) elements; owns its bytes
+ * @template {DtypeName} E
+ * @overload
+ * @param {number | bigint} stop  exclusive; start is 0, step 1
+ * @param {E | (MakeOptions<E> & { dtype: E })} opts  a dtype, or options with one
+ * @returns {Tensor<E>} of ceil((stop - start) / step) elements; owns its bytes
  * @throws {TypeError} ERR_CAST a value does not fit the dtype, ERR_ARGUMENT step is 0 · {RangeError} ERR_BOUNDS NaN and infinities, ERR_SHAPE, ERR_MEMORY too many
  * @see array API arange
  * @example
  * arange(5).toArray() // [0, 1, 2, 3, 4]
  * arange(1, 2, 0.25).toArray() // [1, 1.25, 1.5, 1.75]
+ */
+/**
+ * As above, from a start.
+ *
+ * @template {DtypeName} E
+ * @overload
+ * @param {number | bigint} start
+ * @param {number | bigint} stop  exclusive
+ * @param {E | (MakeOptions<E> & { dtype: E })} opts
+ * @returns {Tensor<E>}
+ * @throws as with a dtype
+ */
+/**
+ * As above, from a start by a step.
+ *
+ * @template {DtypeName} E
+ * @overload
+ * @param {number | bigint} start
+ * @param {number | bigint} stop  exclusive
+ * @param {number | bigint} step  not 0
+ * @param {E | (MakeOptions<E> & { dtype: E })} opts
+ * @returns {Tensor<E>}
+ * @throws as with a dtype
+ */
+/**
+ * The same with options that need not have a dtype.
+ *
+ * @template {number | bigint} A
+ * @template {number | bigint} [B=never]
+ * @template {number | bigint} [C=never]
+ * @template {DtypeName} [D=never]
+ * @overload
+ * @param {A} start  or stop, if it is the only number; start is 0 then
+ * @param {B | MakeOptions<D> | NameOf<D>} [stop]  exclusive
+ * @param {C | MakeOptions<D> | NameOf<D>} [step]  1 where none is given; not 0
+ * @param {MakeOptions<D> | NameOf<D>} [opts]  where no dtype is given: int64 if one is a bigint, int32 if all are safe integers, else float32
+ * @returns {Tensor<Or<D, DtypeOfRange<A | B | C>>>} of ceil((stop - start) / step) elements; owns its bytes
+ * @throws as with a dtype
+ */
+/**
+ * @param {any} start
+ * @param {any} [stop]
+ * @param {any} [step]
+ * @param {any} [opts]
+ * @returns {any}
  */
 function arange (start, stop, step, opts) {
   const [numbers, options] = argumentsAndOptions([start, stop, step, opts])
@@ -118,16 +159,36 @@ function arange (start, stop, step, opts) {
  * Evenly spaced numbers from start to stop, computed in float64 and rounded to the dtype; for integer dtypes rounded down,
  * as NumPy does.
  *
+ * @template {DtypeName} E
+ * @overload
+ * @param {number} start
+ * @param {number} stop  exactly the last one, unless endpoint is false
+ * @param {number} num  elements
+ * @param {E | (LinspaceOptions<E> & { dtype: E })} opts  a dtype, or options with one; endpoint false: stop would be the next element
+ * @returns {Tensor<E>} owns its bytes
+ * @throws {TypeError} ERR_CAST a value does not fit the dtype, ERR_DTYPE bool, ERR_ARGUMENT · {RangeError} ERR_BOUNDS NaN, infinities and stop - start beyond float64, ERR_SHAPE, ERR_MEMORY
+ * @see array API linspace
+ * @example
+ * linspace(0, 1, 5).toArray() // [0, 0.25, 0.5, 0.75, 1]
+ */
+/**
+ * The same with options that need not have a dtype.
+ *
  * @template {DtypeName} [D=never]
+ * @overload
  * @param {number} start
  * @param {number} stop  exactly the last one, unless endpoint is false
  * @param {number} num  elements
  * @param {LinspaceOptions<D> | NameOf<D>} [opts]  float32 where no dtype is given; endpoint false: stop would be the next element
  * @returns {Tensor<Or<D, 'float32'>>} owns its bytes
- * @throws {TypeError} ERR_CAST a value does not fit the dtype, ERR_DTYPE bool, ERR_ARGUMENT · {RangeError} ERR_BOUNDS NaN, infinities and stop - start beyond float64, ERR_SHAPE, ERR_MEMORY
- * @see array API linspace
- * @example
- * linspace(0, 1, 5).toArray() // [0, 0.25, 0.5, 0.75, 1]
+ * @throws as with a dtype
+ */
+/**
+ * @param {any} start
+ * @param {any} stop
+ * @param {any} num
+ * @param {any} opts
+ * @returns {any}
  */
 function linspace (start, stop, num, opts) {
   const options = optionsOf(opts)
@@ -145,15 +206,43 @@ function linspace (start, stop, num, opts) {
 /**
  * A matrix of ones on a diagonal and zeros elsewhere.
  *
- * @template {DtypeName} [D=never]
- * @param {number} n  rows
- * @param {number | EyeOptions<D> | NameOf<D>} [m]  columns; n where not given
- * @param {EyeOptions<D> | NameOf<D>} [opts]  k: the diagonal, 0 for the main one, positive above it
- * @returns {Tensor<Or<D, 'float32'>>} float32 where no dtype is given; owns its bytes
+ * @template {DtypeName} E
+ * @overload
+ * @param {number} n  rows and columns
+ * @param {E | (EyeOptions<E> & { dtype: E })} opts  a dtype, or options with one; k: the diagonal, 0 for the main one, positive above it
+ * @returns {Tensor<E>} owns its bytes
  * @throws {RangeError} ERR_SHAPE, ERR_BOUNDS k, ERR_MEMORY · {TypeError} ERR_DTYPE, ERR_ARGUMENT
  * @see array API eye
  * @example
  * eye(2, 3, { k: 1 }).toArray() // [[0, 1, 0], [0, 0, 1]]
+ */
+/**
+ * As above, with another number of columns.
+ *
+ * @template {DtypeName} E
+ * @overload
+ * @param {number} n  rows
+ * @param {number} m  columns
+ * @param {E | (EyeOptions<E> & { dtype: E })} opts
+ * @returns {Tensor<E>}
+ * @throws as with a dtype
+ */
+/**
+ * The same with options that need not have a dtype.
+ *
+ * @template {DtypeName} [D=never]
+ * @overload
+ * @param {number} n  rows
+ * @param {number | EyeOptions<D> | NameOf<D>} [m]  columns; n where not given
+ * @param {EyeOptions<D> | NameOf<D>} [opts]  k: the diagonal, 0 for the main one, positive above it
+ * @returns {Tensor<Or<D, 'float32'>>} float32 where no dtype is given; owns its bytes
+ * @throws as with a dtype
+ */
+/**
+ * @param {any} n
+ * @param {any} [m]
+ * @param {any} [opts]
+ * @returns {any}
  */
 function eye (n, m, opts) {
   const [[rowCount, columns], options] = argumentsAndOptions([n, m, opts])

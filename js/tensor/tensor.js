@@ -17,7 +17,7 @@ const { dtypes, itemsizes, dtypeOf } = require('../backend/dtypes')
 const { BRAND, COPY, scalarFor } = require('../layout/values')
 const { dtypeOfArray, isSharedArrayBuffer, isVideoFrame, isAudioBuffer, partsOfArray, dtypeOfType } = require('../base/buffers')
 const { HOST, SHARED, placeOf, deviceOf, placeLike, checkSameDevice } = require('../layout/placement')
-const { denseLayout, withBytes, nameOfDynamism, layoutOverBytes, bytesOf, adoptArray, viewed, inherit, readOnly } = require('../layout/layouts')
+const { denseLayout, withBytes, nameOfDynamism, layoutOfBytes, copyBytes, bytesOf, adoptArray, viewed, inherit, readOnly } = require('../layout/layouts')
 const { read, integerList, indicesOf, write, nested } = require('../layout/elements')
 const { frozenShape, frozenStrides } = require('../layout/frozen')
 const { parseSlice, parseSlices } = require('../layout/slices')
@@ -356,7 +356,7 @@ class Tensor {
     const layout = writable(this)
     const nbytes = layout.size * itemsizes[layout.dtype]
     if (parts.byteLength !== nbytes) throw failure('ERR_SHAPE', `bytes has ${parts.byteLength} bytes; the tensor has ${nbytes}`)
-    ffi.copy(layout, layoutOverBytes(parts, layout.dtype, layout.shape), 0)
+    copyBytes(layout, layoutOfBytes(parts, layout.dtype, layout.shape, ffi.isContiguous(layout)))
     countCopy('setBytes', parts.byteLength)
     return this
   }

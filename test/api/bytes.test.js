@@ -36,6 +36,20 @@ describe('setBytes and fromBytes', () => {
     assert.deepEqual([...t.strides], [1, 2])
   })
 
+  it('take bytes at any alignment, in any layout, and from the tensor\'s own', () => {
+    const words = Int32Array.of(1, -2, 3, 4, 5, 6)
+    const askew = new Uint8Array(25).subarray(1)
+    askew.set(new Uint8Array(words.buffer))
+    assert.deepEqual(fromBytes(askew, [2, 3], 'int32').toArray(), [[1, -2, 3], [4, 5, 6]])
+    assert.deepEqual(fromBytes(askew, [2, 3], { dtype: 'int32', order: 'F' }).toArray(), [[1, -2, 3], [4, 5, 6]])
+    assert.deepEqual(zeros([2, 3], 'int32').setBytes(askew).toArray(), [[1, -2, 3], [4, 5, 6]])
+    assert.deepEqual(zeros([3, 2], 'int32').T.setBytes(askew).toArray(), [[1, -2, 3], [4, 5, 6]])
+    assert.deepEqual(zeros([3, 3], 'int32').slice('1:').setBytes(askew).base.toArray(), [[0, 0, 0], [1, -2, 3], [4, 5, 6]])
+    const bytes = Uint8Array.from({ length: 16 }, (_, i) => i)
+    fromBlob(bytes.buffer, [3], { dtype: 'int32', offset: 1 }).setBytes(bytes.subarray(1, 13))
+    assert.deepEqual([...bytes], [0, 1, 2, 3, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
+  })
+
   it('take no bytes where there are no elements', () => {
     assert.deepEqual(fromBytes(new Uint8Array(0), [0, 3], 'float64').toArray(), [])
     assert.equal(zeros([0], 'int64').setBytes(new ArrayBuffer(0)).size, 0)

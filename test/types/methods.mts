@@ -1,7 +1,7 @@
 // Views keep the dtype, copies have the one that is asked for. Compiled only.
 import {
   zeros, clone, empty, full, ones, zerosLike, concat, stack, arrayEqual, allClose, sharesMemory, moveaxis, tril, triu, takeAlongAxis, broadcastShapes, broadcastArrays, meshgrid, canCast, promoteTypes, isdtype, finfo, iinfo, dtypes, tidy, scope, Scope,
-  keep, dispose, memory, flush, backend, manualSeed, SamebytesError,
+  keep, dispose, memory, flush, backend, manualSeed, arange, linspace, eye, rand, randn, randint, SamebytesError,
   fromDlpack, type Capsule, type Tensor, type DtypeName, type Memory, type Promote, type FloatInfo
 } from 'samebytes'
 import { is, type Equal, type Expect } from './equal.mjs'
@@ -186,6 +186,7 @@ export function made<D extends DtypeName> (dtype: D, like: Tensor): Tensor<D>[] 
   return [
     empty([2], dtype), empty([2], { dtype }), zeros([2], dtype), zeros([2], { dtype, shared: true }), ones([2], dtype), ones([2], { dtype }),
     full([2], 1, dtype), full([2], true, { dtype }), zerosLike(like, { dtype }),
+    arange(5, dtype), arange(0, 5, { dtype }), arange(0, 5, 1, { dtype }), linspace(0, 1, 5, { dtype }), linspace(0, 1, 5, dtype), eye(3, { dtype }), eye(3, 3, dtype),
     like.astype(dtype), like.to(dtype), like.to({ dtype, copy: true }), like.to(dtype, { casting: 'unsafe' }), like.to('cpu', { dtype })
   ]
 }
@@ -194,11 +195,14 @@ export function moved<D extends DtypeName> (dtype: D, like: Tensor): Promise<Ten
 }
 export function kept<D extends DtypeName> (a: Tensor<D>, b: Tensor<D>, rest: Tensor<D>[]): Tensor<D>[] {
   return [
+    concat(a, b), concat(a, b, 1), concat(a, b, a, { axis: 0 }), concat(a, b, a, b), stack(a, b), stack(a, b, a), stack(a, b, a, b, -1),
     concat([a, b]), concat([a, b], 1), concat(rest), concat([a, ...rest], { axis: 0 }), stack([a, b]), stack(rest, -1), stack([a, ...rest]),
     zerosLike(a), clone(a), a.to('cpu'), a.clone(), a.contiguous(), a.slice(0), ...a.rows(), a.take([0]), a.copyFrom(b), a.setData(b),
     moveaxis(a, 0, 1), a.moveaxis(0, 1), a.unsqueeze([0, 1]), tril(a), triu(a, { k: 1 }), takeAlongAxis(a, b, { axis: 0 }), fromDlpack(a), ...broadcastArrays(a, b), ...meshgrid(a, b)
   ]
 }
+export function drawn<D extends 'float32' | 'float64'> (dtype: D): Tensor<D>[] { return [rand([2], { dtype }), rand([2], dtype), randn([2], { dtype })] }
+export function drawnIntegers<D extends 'int8' | 'int64'> (dtype: D): Tensor<D>[] { return [randint(0, 5, [2], { dtype }), randint(0n, 5n, [2], dtype)] }
 export function average<D extends 'float32' | 'float64'> (list: readonly Tensor<D>[]): Tensor<D> { return stack(list) }
 is<Tensor<'float32'>>()(average([f32, f32]))
 declare const either: Tensor<'int8'> | Tensor<'uint8'>
