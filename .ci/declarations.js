@@ -2,6 +2,8 @@
 // What tsc writes, for all compilers and programs:
 // - Types that one file has from another are re-exported, where JSDoc can only declare them again: a program's own declarations
 //   (`declaration: true`) can name a type only by the one that was declared first.
+// - Where a name is a word of JavaScript's (`var`), tsc puts all exports of a file into a namespace, from which nothing can be exported again,
+//   and exports a name that is not there.
 // - Typed arrays are no generics before TypeScript 5.7.
 //
 //   node .ci/declarations.js FOLDER    changes the declarations there
@@ -33,13 +35,24 @@ function reexported (text) {
   }).join('\n')
 }
 
+/** @param {string} text  of a .d.ts or .d.mts */
+function flat (text) {
+  if (!text.includes('declare namespace _exports {')) return text.replace(/^export \{ _(\w+) as \1 \};\n/gm, '')
+  return text.replace(/^declare namespace _exports \{\n([^]*?)^\}\n/gm, (_, inside) => inside.replace(/^ {4}/gm, '')).replace(/^export = _exports;\n/m, '')
+}
+
 /** @param {string} folder */
 function rewrite (folder) {
   for (const file of fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(each => each.endsWith('.d.ts'))) {
     const at = path.join(folder, file)
     fs.writeFileSync(at, reexported(fs.readFileSync(at, 'utf8')).replace(ARRAY, '$1'))
   }
-  for (const name of ENTRIES) fs.appendFileSync(path.join(folder, `${name}.d.mts`), `export type * from "./${name}.js";\n`)
+  for (const name of ENTRIES) {
+    for (const [end, more] of [['ts', ''], ['mts', `export type * from "./${name}.js";\n`]]) {
+      const at = path.join(folder, `${name}.d.${end}`)
+      fs.writeFileSync(at, flat(fs.readFileSync(at, 'utf8')) + more)
+    }
+  }
 }
 
 rewrite(process.argv[2])
