@@ -95,6 +95,43 @@ typedef struct sb__math_work {
 
 void sb__math_run(const sb__math_work *w);
 
+/* indexing.c: how many elements of a mask, which is bool and without gaps, are true. */
+sb_status sb__math_count_true(const sb_tensor *mask, int64_t *count);
+
+/* Writes the places of a mask's true elements in row-major order: sums of each axis' index times its factor.
+ *
+ *   to  int32 or int64, with one axis of as many elements
+ *
+ * Errors  SB_ERR_SHAPE there are more or fewer true elements */
+sb_status sb__math_positions(const sb_tensor *to, const sb_tensor *mask, int64_t count,
+                             const int64_t *factors);
+
+/* Copies the elements for which a mask of from's shape is true; to and errors are as above, in from's dtype. */
+sb_status sb__math_select(const sb_tensor *to, const sb_tensor *from, const sb_tensor *mask);
+
+/* An axis that an entry of integers indexes. */
+typedef struct sb__indexed_axis {
+  int64_t extent, stride; /* elements */
+  int64_t entry, number;  /* of entry and axis, for messages */
+} sb__indexed_axis;
+
+/* Computes the offsets, in elements, of indices along an axis; negative ones count from its end.
+ *
+ *   to     int64, without gaps; index broadcasts to its shape
+ *   adds   to what `to` has, which else is overwritten
+ *
+ * Errors  SB_ERR_BOUNDS an index is outside; to is written in part · SB_ERR_DTYPE, SB_ERR_SHAPE */
+sb_status sb__math_offsets(const sb_tensor *to, const sb_tensor *index,
+                           const sb__indexed_axis *axis, bool adds);
+
+/* Copies elements at offsets. Of repeated offsets the last one's are written.
+ *
+ *   items    its first axis is that of offsets, the others are those of all that no entry indexes
+ *   all      gives the elements; scatters: gets them
+ *   axes     of all that entries index, in order */
+sb_status sb__math_move(const sb_tensor *items, const sb_tensor *all, const sb_tensor *offsets,
+                        int64_t count, const int64_t *axes, bool scatters);
+
 /* exports.c: what JavaScript calls. */
 enum {
 #define EXPORT(name, signature, call) SB__MATH_##name,

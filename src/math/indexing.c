@@ -1,0 +1,398 @@
+/* Indexing by tensors: where the true elements of a mask are, offsets of index tensors, and the elements at offsets. Indices
+ * are read once and checked where they are used, since other threads may write them at any time. */
+#include <string.h>
+
+#include "math/math.h"
+
+#define CHUNK 1024 /* elements at a time */
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* ---- Rows of a plan ---- */
+
+/* The last dimension of a plan is a row. */
+typedef struct rows {
+  sb__plan plan;
+  int64_t index[SB_MAX_DIMS];
+  int64_t at[2]; /* where the row begins: bytes from each tensor's first element */
+  sb__plan_dim row;
+} rows;
+
+static void begin_rows(rows *r, const sb_tensor *a, const sb_tensor *b, bool keep_order) {
+  const sb_tensor *tensors[] = {a, b};
+  sb__plan_merge(2, tensors, keep_order, &r->plan);
+  memset(r->index, 0, sizeof r->index);
+  memcpy(r->at, r->plan.first, sizeof r->at);
+  r->row = (sb__plan_dim){.n = 1};
+  if (r->plan.ndim) r->row = r->plan.outer[--r->plan.ndim];
+}
+
+/* False after the last row. */
+static bool next_row(rows *r) {
+  for (int32_t d = r->plan.ndim - 1; d >= 0; d--) {
+    const sb__plan_dim *dim = &r->plan.outer[d];
+    const bool more = ++r->index[d] < dim->n;
+    for (int k = 0; k < 2; k++) r->at[k] += more ? dim->step[k] : -(dim->n - 1) * dim->step[k];
+    if (more) return true;
+    r->index[d] = 0;
+  }
+  return false;
+}
+
+/* ---- Masks ---- */
+
+static sb_status check_mask(const sb_tensor *mask) {
+  if (mask->dtype == SB_BOOL && sb_is_contiguous(mask)) return sb__check_bytes("the mask", mask);
+  return sb__fail(SB_ERR_ARGUMENT, "a mask is bool, without gaps");
+}
+
+static sb_status check_list(const sb_tensor *to, sb_dtype dtype) {
+  if (to->ndim == 1 && to->dtype == dtype && sb_is_contiguous(to)) return sb__check_target(to);
+  return sb__fail(SB_ERR_ARGUMENT, "a target of %s without gaps was expected",
+                  sb_dtype_name(dtype));
+}
+
+sb_status sb__math_count_true(const sb_tensor *mask, int64_t *count) {
+  const sb_status status = check_mask(mask);
+  if (status) return status;
+  const unsigned char *at = sb_tensor_data(mask);
+  *count = 0;
+  for (int64_t i = 0, n = sb_tensor_numel(mask); i < n; i++) *count += at[i] != 0;
+  return SB_OK;
+}
+
+/* Goes through a mask together with a layout of its shape. */
+typedef struct walk {
+  rows rows;
+  const char *mask;
+  int64_t i; /* in the row */
+  bool is_done;
+} walk;
+
+static void begin_walk(walk *w, const sb_tensor *mask, const sb_tensor *along) {
+  w->mask = sb_tensor_data(mask);
+  w->i = 0;
+  w->is_done = sb_tensor_numel(mask) == 0;
+  if (!w->is_done) begin_rows(&w->rows, mask, along, true);
+}
+
+/* Writes the places of true elements among n, of which the first one is at place; out has room for n. Returns how many. */
+static int64_t places_of(const char *mask, int64_t n, int64_t place, int64_t step, int64_t *out) {
+  int64_t found = 0, i = 0;
+  for (; i + 8 <= n; i += 8) {
+    uint64_t eight;
+    memcpy(&eight, mask + i, sizeof eight);
+    if (!eight) continue;
+    for (int64_t k = i; k < i + 8; k++) {
+      out[found] = place + k * step;
+      found += mask[k] != 0;
+    }
+  }
+  for (; i < n; i++) {
+    out[found] = place + i * step;
+    found += mask[i] != 0;
+  }
+  return found;
+}
+
+/* Writes the places, in bytes of the layout, of true elements among the next CHUNK ones. Returns how many. */
+static int64_t next_places(walk *w, int64_t out[CHUNK]) {
+  rows *r = &w->rows;
+  int64_t found = 0;
+  for (int64_t left = CHUNK; left > 0 && !w->is_done;) {
+    const int64_t n = least(left, r->row.n - w->i), step = r->row.step[1];
+    found += places_of(w->mask + r->at[0] + w->i, n, r->at[1] + w->i * step, step, out + found);
+    left -= n;
+    w->i += n;
+    if (w->i < r->row.n) continue;
+    w->i = 0;
+    w->is_done = !next_row(r);
+  }
+  return found;
+}
+
+static sb_status fail_count(int64_t found, const sb_tensor *to) {
+  return sb__fail(SB_ERR_SHAPE, "the mask has %lld true elements; the target has room for %lld",
+                  (long long)found, (long long)to->shape[0]);
+}
+
+sb_status sb__math_positions(const sb_tensor *to, const sb_tensor *mask, int64_t count,
+                             const int64_t *factors) {
+  walk w;
+  sb_tensor along;
+  int64_t places[CHUNK], at = 0;
+  sb_status status = check_mask(mask);
+  if (!status) status = check_list(to, to->dtype == SB_INT32 ? SB_INT32 : SB_INT64);
+  if (!status && count != mask->ndim)
+    status = sb__fail(SB_ERR_ARGUMENT, "a factor for each axis of the mask was expected");
+  if (status) return status;
+  sb_tensor_copy_layout(mask, &along); /* an item of bool is a byte: places are sums of factors */
+  memcpy(along.strides, factors, (size_t)count * sizeof *factors);
+  begin_walk(&w, mask, &along);
+  while (!w.is_done) {
+    const int64_t found = next_places(&w, places);
+    if (found > to->shape[0] - at) return fail_count(at + found, to);
+    for (int64_t i = 0; i < found; i++, at++) {
+      if (to->dtype == SB_INT32)
+        ((int32_t *)sb_tensor_data(to))[at] = (int32_t)places[i];
+      else
+        ((int64_t *)sb_tensor_data(to))[at] = places[i];
+    }
+  }
+  return at == to->shape[0] ? SB_OK : fail_count(at, to);
+}
+
+/* ---- Elements at places ---- */
+
+static inline __attribute__((always_inline)) void move_each(char *items, int64_t step, char *base,
+                                                            const int64_t *places, int64_t n,
+                                                            size_t nbytes, bool scatters) {
+  for (int64_t i = 0; i < n; i++) {
+    char *item = items + i * step, *place = base + places[i];
+    memmove(scatters ? place : item, scatters ? item : place, nbytes);
+  }
+}
+
+/* Copies n runs of nbytes from places, which are bytes from base, to items, which are step bytes apart; scatters: the other way. */
+static void move_runs(char *items, int64_t step, char *base, const int64_t *places, int64_t n,
+                      int64_t nbytes, bool scatters) {
+#define MOVE(size)                                      \
+ if (scatters)                                          \
+  move_each(items, step, base, places, n, size, true);  \
+ else                                                   \
+  move_each(items, step, base, places, n, size, false); \
+ break
+  switch (nbytes) {
+    case 1: MOVE(1);
+    case 2: MOVE(2);
+    case 4: MOVE(4);
+    case 8: MOVE(8);
+    case 16: MOVE(16);
+    default: MOVE((size_t)nbytes);
+  }
+#undef MOVE
+}
+
+sb_status sb__math_select(const sb_tensor *to, const sb_tensor *from, const sb_tensor *mask) {
+  walk w;
+  int64_t places[CHUNK], at = 0;
+  const int64_t size = sb_dtype_itemsize(from->dtype);
+  bool is_alike = mask->ndim == from->ndim;
+  for (int32_t d = 0; is_alike && d < mask->ndim; d++) is_alike = mask->shape[d] == from->shape[d];
+  sb_status status = check_mask(mask);
+  if (!status && !is_alike)
+    status = sb__fail(SB_ERR_SHAPE, "the mask has another shape than the source");
+  if (!status) status = check_list(to, from->dtype);
+  if (!status) status = sb__check_bytes("the source", from);
+  if (status) return status;
+  begin_walk(&w, mask, from);
+  while (!w.is_done) {
+    const int64_t found = next_places(&w, places);
+    if (found > to->shape[0] - at) return fail_count(at + found, to);
+    if (found)
+      move_runs((char *)sb_tensor_data(to) + at * size, size, sb_tensor_data(from), places, found,
+                size, false);
+    at += found;
+  }
+  return at == to->shape[0] ? SB_OK : fail_count(at, to);
+}
+
+/* ---- Index tensors ---- */
+
+/* Loads indices of a signed dtype, or the bits of unsigned ones. */
+static void load_indices(int64_t *to, const char *from, int64_t step, int64_t n, int64_t size) {
+#define LOAD(T) \
+ for (int64_t i = 0; i < n; i++) to[i] = *(const T *)(const void *)(from + i * step)
+  switch (size) {
+    case 1: LOAD(int8_t); break;
+    case 2: LOAD(int16_t); break;
+    case 4: LOAD(int32_t); break;
+    default: LOAD(int64_t); break;
+  }
+#undef LOAD
+}
+
+static sb_status fail_index(int64_t index, bool is_unsigned, const sb__indexed_axis *axis) {
+  return sb__fail(SB_ERR_BOUNDS,
+                  is_unsigned ? "index %llu of entry %lld is outside axis %lld of %lld elements"
+                              : "index %lld of entry %lld is outside axis %lld of %lld elements",
+                  (long long)index, (long long)axis->entry, (long long)axis->number,
+                  (long long)axis->extent);
+}
+
+/* Turns n indices into offsets. */
+static sb_status to_offsets(int64_t *x, int64_t n, sb_dtype dtype, const sb__indexed_axis *axis) {
+  const bool is_unsigned = sb_dtype_kind(dtype) == SB_UNSIGNED;
+  const int64_t bits = 8 * sb_dtype_itemsize(dtype), extent = axis->extent;
+  const uint64_t mask = bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX;
+  const int64_t lowest = is_unsigned ? 0 : -extent;
+  for (int64_t i = 0; i < n; i++) {
+    const int64_t index = is_unsigned ? (int64_t)((uint64_t)x[i] & mask) : x[i];
+    if (index < lowest || index >= extent) return fail_index(index, is_unsigned, axis);
+    x[i] = (int64_t)((uint64_t)(index < 0 ? index + extent : index) * (uint64_t)axis->stride);
+  }
+  return SB_OK;
+}
+
+static bool is_integer(sb_dtype dtype) {
+  const sb_kind kind = sb_dtype_kind(dtype);
+  return kind == SB_SIGNED || kind == SB_UNSIGNED;
+}
+
+sb_status sb__math_offsets(const sb_tensor *to, const sb_tensor *index,
+                           const sb__indexed_axis *axis, bool adds) {
+  rows r;
+  sb_tensor source;
+  int64_t chunk[CHUNK], *out = NULL;
+  sb_status status = sb__check_target(to);
+  if (!status && (to->dtype != SB_INT64 || !sb_is_contiguous(to) || axis->extent < 0))
+    status = sb__fail(SB_ERR_ARGUMENT, "offsets are int64, without gaps");
+  if (!status && !is_integer(index->dtype))
+    status = sb__fail(SB_ERR_DTYPE, "entry %lld is %s; integers or bool were expected",
+                      (long long)axis->entry, sb_dtype_name(index->dtype));
+  if (!status) status = sb__check_bytes("an entry", index);
+  if (!status) status = sb_broadcast_to(index, to->ndim, to->shape, &source);
+  if (status || !sb_tensor_numel(to)) return status;
+  begin_rows(&r, to, &source, true);
+  do {
+    const char *from = (const char *)sb_tensor_data(&source) + r.at[1];
+    out = (int64_t *)sb_tensor_data(to) + r.at[0] / (int64_t)sizeof *out;
+    for (int64_t i = 0; i < r.row.n; i += CHUNK) {
+      const int64_t n = least(CHUNK, r.row.n - i), step = r.row.step[1];
+      load_indices(chunk, from + i * step, step, n, sb_dtype_itemsize(index->dtype));
+      status = to_offsets(chunk, n, index->dtype, axis);
+      if (status) return status;
+      for (int64_t k = 0; k < n; k++) out[i + k] = chunk[k] + (adds ? out[i + k] : 0);
+    }
+  } while (next_row(&r));
+  return SB_OK;
+}
+
+/* ---- Elements at offsets ---- */
+
+/* Items at offsets of a layout: one axis of items is the offsets', the others are those of the layout that no entry names. */
+typedef struct work {
+  rows rows;      /* of the other axes; the target is the first operand */
+  int items, all; /* their operands: 0 or 1 */
+  char *items_at, *all_at;
+  int64_t step; /* bytes from one offset's items to the next one's */
+  const int64_t *offsets;
+  int64_t count, low, high; /* of offsets, and where they are */
+  int64_t size;             /* bytes of an element */
+} work;
+
+static sb_status fail_offset(int64_t offset) {
+  return sb__fail(SB_ERR_BOUNDS, "the offset %lld is outside", (long long)offset);
+}
+
+/* Moves runs of nbytes for all offsets. place: of the run, as rows.at. */
+static sb_status move_at(const work *w, const int64_t place[2], int64_t nbytes) {
+  int64_t places[CHUNK];
+  for (int64_t i = 0; i < w->count; i += CHUNK) {
+    const int64_t n = least(CHUNK, w->count - i);
+    for (int64_t k = 0; k < n; k++) {
+      const int64_t offset = w->offsets[i + k];
+      if (offset < w->low || offset > w->high) return fail_offset(offset);
+      places[k] = offset * w->size;
+    }
+    move_runs(w->items_at + place[w->items] + i * w->step, w->step, w->all_at + place[w->all],
+              places, n, nbytes, w->items == 1);
+  }
+  return SB_OK;
+}
+
+/* Moves a row of elements with gaps for each offset. */
+static sb_status move_row(const work *w) {
+  int64_t places[CHUNK];
+  const sb__plan_dim *row = &w->rows.row;
+  const int64_t step = row->step[w->items];
+  for (int64_t i = 0; i < row->n; i += CHUNK) {
+    const int64_t n = least(CHUNK, row->n - i);
+    for (int64_t k = 0; k < n; k++) places[k] = (i + k) * row->step[w->all];
+    for (int64_t j = 0; j < w->count; j++) {
+      const int64_t offset = w->offsets[j];
+      if (offset < w->low || offset > w->high) return fail_offset(offset);
+      move_runs(w->items_at + w->rows.at[w->items] + j * w->step + i * step, step,
+                w->all_at + w->rows.at[w->all] + offset * w->size, places, n, w->size,
+                w->items == 1);
+    }
+  }
+  return SB_OK;
+}
+
+/* Whichever loop is longer is the inner one. */
+static sb_status move_all(work *w) {
+  sb_status status = SB_OK;
+  const sb__plan_dim *row = &w->rows.row;
+  const bool is_run = row->step[0] == w->size && row->step[1] == w->size;
+  do {
+    if (is_run)
+      status = move_at(w, w->rows.at, row->n * w->size);
+    else if (row->n > w->count)
+      status = move_row(w);
+    for (int64_t i = 0; i < row->n && !is_run && row->n <= w->count && !status; i++) {
+      const int64_t place[2] = {w->rows.at[0] + i * row->step[0], w->rows.at[1] + i * row->step[1]};
+      status = move_at(w, place, w->size);
+    }
+  } while (!status && next_row(&w->rows));
+  return status;
+}
+
+/* Drops axes, which are in order, and computes between which offsets their elements are. */
+static sb_status drop_axes(const sb_tensor *all, int64_t count, const int64_t *axes, sb_tensor *out,
+                           int64_t *low, int64_t *high) {
+  int64_t next = 0;
+  sb_tensor_copy_layout(all, out);
+  out->ndim = 0;
+  *low = *high = 0;
+  for (int32_t d = 0; d < all->ndim; d++) {
+    if (next < count && axes[next] == d) {
+      const int64_t span = (all->shape[d] - 1) * all->strides[d];
+      *(span < 0 ? low : high) += span;
+      next++;
+      continue;
+    }
+    out->shape[out->ndim] = all->shape[d];
+    out->strides[out->ndim++] = all->strides[d];
+  }
+  return next == count ? SB_OK : sb__fail(SB_ERR_ARGUMENT, "axes are to be in order");
+}
+
+static sb_status check_move(const sb_tensor *items, const sb_tensor *all, const sb_tensor *offsets,
+                            bool scatters) {
+  sb_status status = sb__check_target(scatters ? all : items);
+  if (!status) status = sb__check_bytes("the source", scatters ? items : all);
+  if (!status) status = sb__check_bytes("offsets", offsets);
+  if (status) return status;
+  if (items->dtype != all->dtype || offsets->dtype != SB_INT64)
+    return sb__fail(SB_ERR_DTYPE, "items have the dtype of what they are from; offsets are int64");
+  if (items->ndim > 0 && offsets->ndim == 1 && sb_is_contiguous(offsets) &&
+      items->shape[0] == offsets->shape[0])
+    return SB_OK;
+  return sb__fail(SB_ERR_SHAPE, "the first axis of items was to be that of offsets");
+}
+
+sb_status sb__math_move(const sb_tensor *items, const sb_tensor *all, const sb_tensor *offsets,
+                        int64_t count, const int64_t *axes, bool scatters) {
+  const int64_t first = 0;
+  sb_tensor others, rest;
+  work w = {.items = scatters, .all = !scatters, .count = sb_tensor_numel(offsets)};
+  sb_status status = check_move(items, all, offsets, scatters);
+  if (status || !sb_tensor_numel(items)) return status;
+  if (!sb_tensor_numel(all)) return sb__fail(SB_ERR_SHAPE, "there are no elements");
+  status = drop_axes(all, count, axes, &rest, &w.low, &w.high);
+  if (status) return status;
+  w.size = sb_dtype_itemsize(items->dtype);
+  w.step = items->strides[0] * w.size;
+  w.items_at = sb_tensor_data(items);
+  w.all_at = sb_tensor_data(all);
+  w.offsets = sb_tensor_data(offsets);
+  int64_t unused = 0;
+  status = drop_axes(items, 1, &first, &others, &unused, &unused);
+  bool is_alike = others.ndim == rest.ndim;
+  for (int32_t d = 0; is_alike && d < rest.ndim; d++) is_alike = others.shape[d] == rest.shape[d];
+  if (!status && !is_alike) status = sb__fail(SB_ERR_SHAPE, "items have other axes");
+  if (status) return status;
+  begin_rows(&w.rows, scatters ? &rest : &others, scatters ? &others : &rest, false);
+  return move_all(&w);
+}
