@@ -14,6 +14,9 @@ const {
 const {
   sum, prod, mean, std, min, max, any, all, countNonzero, argmax, argmin, cumulativeSum, cumulativeProd, diff, var: variance
 } = require('./math/reductions')
+const {
+  nonzero, index, indexPut, maskedSelect, maskedFill
+} = require('./math/indexing')
 
 /** @template {import('./base/types').DtypeName} [D=any] @template {import('./base/types').DtypeName} [O=any] @typedef {import('./base/types').MathOptions<D, O>} MathOptions */
 
@@ -106,5 +109,10 @@ module.exports = {
   cumulativeSum,
   cumulativeProd,
   diff,
-  var: variance
+  var: variance,
+  nonzero,
+  index,
+  indexPut,
+  maskedSelect,
+  maskedFill
 }

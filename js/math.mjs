@@ -5,5 +5,6 @@ export {
   logicalNot, bitwiseAnd, bitwiseOr, bitwiseXor, bitwiseInvert, bitwiseLeftShift, bitwiseRightShift, ceil, floor, trunc, round,
   isfinite, isinf, isnan, signbit, copysign, nextafter, real, imag, conj, exp, expm1, log, log1p, log2, log10, sin, cos, tan, asin,
   acos, atan, sinh, cosh, tanh, asinh, acosh, atanh, erf, sigmoid, silu, gelu, pow, atan2, hypot, logaddexp, sum, prod, mean, std,
-  min, max, any, all, countNonzero, argmax, argmin, cumulativeSum, cumulativeProd, diff, var
+  min, max, any, all, countNonzero, argmax, argmin, cumulativeSum, cumulativeProd, diff, var, nonzero, index, indexPut,
+  maskedSelect, maskedFill
 } from './math.js'

@@ -238,7 +238,7 @@ module.exports = {
 // ---- The entry files ----
 
 /** Files of js/math whose exports are public, functions.js apart. */
-const FILES = ['reductions']
+const FILES = ['reductions', 'indexing']
 
 /** @returns {[string, string[]][]} files and names */
 function publicNames () {
