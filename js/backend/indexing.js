@@ -60,12 +60,12 @@ function select (to, from, mask) {
   callOn(rows.select, [to, from, mask], () => {})
 }
 
-/** An axis that an entry indexes. @typedef {{ extent: number, stride: number, entry: number, number: number }} IndexedAxis */
+/** An axis that an entry indexes; stride: bytes. @typedef {{ extent: number, stride: number, entry: number, number: number }} IndexedAxis */
 
 /**
- * Computes offsets of indices along an axis.
+ * Computes offsets, in bytes, of indices along an axis.
  *
- * @param {Layout} to  int64, without gaps; gets elements
+ * @param {Layout} to  int64, without gaps
  * @param {Layout} indices  broadcast to its shape
  * @param {IndexedAxis} axis
  * @param {boolean} adds  to what is there

@@ -7,13 +7,13 @@ const ffi = require('../backend/calls')
 const { sharesMemory } = require('../backend/element-calls')
 const { failure } = require('../base/errors')
 const { optionsOf } = require('../base/validate')
-const { dtypeOfArray } = require('../base/buffers')
+const { dtypeOfArray, isSharedArrayBuffer } = require('../base/buffers')
 const { countCopy, countStaged } = require('../backend/storage')
 const { dtypes, itemsizes, dtypeOf } = require('../backend/dtypes')
 const { checkHost } = require('../backend/math')
 const { countTrue, positions, select, offsets, gather, scatter } = require('../backend/indexing')
 const { indicesOf, nested } = require('../layout/elements')
-const { allocated, denseLayout, written } = require('../layout/layouts')
+const { allocated, denseLayout, isSameShape, written } = require('../layout/layouts')
 const { INDEX, RANGE, NEW_AXIS, ELLIPSIS, parseSpec } = require('../layout/slices')
 const { scalarFor } = require('../layout/values')
 const { Tensor, tensorOf, wrap, resultOf, produced } = require('../tensor/tensor')
@@ -32,6 +32,7 @@ const BOOL = dtypeOf('bool').index
 const INT64 = dtypeOf('int64').index
 const SAME_KIND = 1
 const UNSAFE = 2
+const LARGE = 4096 // bytes
 const MOST_ENTRIES = 64
 const MOST_INT32 = 2 ** 31 - 1
 
@@ -178,21 +179,39 @@ function release (made) {
  * @returns {Layout} uninitialised
  */
 function temporary (made, dtype, shape) {
-  const layout = allocated(denseLayout(dtype, arraySlice(shape)))
+  const { size, strides, flags, shape: extents } = denseLayout(dtype, arraySlice(shape))
+  const nbytes = size * itemsizes[dtype]
+  const isLarge = nbytes > LARGE && !backend.isWasm // what V8 has is free after a collection only
+  const storage = isLarge ? backend.allocateNative(nbytes, ffi.check) : backend.allocate(nbytes, ffi.check)
+  const layout = new ffi.Layout(storage, dtype, extents, strides, 0, size, flags)
   made[made.length] = layout
-  countStaged(layout.size * itemsizes[dtype])
+  countStaged(nbytes)
   return layout
 }
 
 /**
- * A copy of a mask, which no other thread changes.
+ * Can C read a mask where it is, as often as it wants? Masks that other threads may write are copied first, so that each reading finds the same.
+ *
+ * @param {Layout} mask
+ * @param {readonly number[]} shape  that it is broadcast to
+ */
+function isSteady (mask, shape) {
+  const { storage } = mask
+  const isShared = storage.kind === 'native' || storage.kind === 'sab' || (backend.isWasm && (storage.address === null || backend.group !== null))
+  return isMask(mask) && !isShared && !isSharedArrayBuffer(storage.buffer) && isSameShape(mask.shape, shape) && ffi.isContiguous(mask)
+}
+
+/**
+ * A mask without gaps.
  *
  * @param {Made} made
  * @param {Layout} mask  of any dtype: what is not 0 is true
  * @param {readonly number[]} shape  that it is broadcast to
+ * @returns {Layout} bool
  */
 function maskOf (made, mask, shape) {
   checkHost(mask)
+  if (isSteady(mask, shape)) return mask
   const copy = temporary(made, BOOL, shape)
   ffi.copy(copy, mask, UNSAFE)
   return copy
@@ -205,7 +224,7 @@ function sizeOf (shape) {
   return n
 }
 
-/** Where elements are: elements from the view's first one. @typedef {{ at: Layout, shape: readonly number[] }} Offsets at: int64; shape: of the indices */
+/** Where elements are: bytes from the view's first one. @typedef {{ at: Layout, shape: readonly number[] }} Offsets at: int64; shape: of the indices */
 
 /** Integers along one axis. @typedef {{ layout: Layout, axis: number, number: number, entry: number }} Indices */
 
@@ -246,7 +265,8 @@ function indicesFor (made, advanced) {
  * @returns {Offsets}
  */
 function offsetsOf (made, { view, advanced }) {
-  const strides = arrayMap(view.strides, stride => view.size === 0 ? 0 : stride)
+  const itemsize = view.size === 0 ? 0 : itemsizes[view.dtype] // without elements strides may be anything
+  const strides = arrayMap(view.strides, stride => stride * itemsize)
   const first = advanced[0]
   if (advanced.length === 1 && isMask(first.layout)) {
     const mask = maskOf(made, first.layout, first.layout.shape)
@@ -410,7 +430,7 @@ function indexPut (t, ...args) {
   /** @type {Made} */
   const made = newList()
   try {
-    const value = source === null ? temporary(made, to.dtype, []) : Tensor.attachedOf(source)
+    const value = source === null ? temporary(made, to.dtype, restOf(plan)) : Tensor.attachedOf(source)
     if (source === null) ffi.fill(value, scalar)
     checkHost(value)
     let size = plan.view.size

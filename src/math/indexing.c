@@ -52,12 +52,27 @@ static sb_status check_list(const sb_tensor *to, sb_dtype dtype) {
                   sb_dtype_name(dtype));
 }
 
+static uint64_t eight_at(const char *mask) {
+  uint64_t eight;
+  memcpy(&eight, mask, sizeof eight);
+  return eight;
+}
+
+/* How many of eight bytes are not 0. */
+static int64_t true_of_eight(uint64_t x) {
+  const uint64_t low = UINT64_C(0x7f7f7f7f7f7f7f7f), ones = UINT64_C(0x0101010101010101);
+  return (int64_t)(((((x & low) + low) | x) >> 7 & ones) * ones >> 56);
+}
+
 sb_status sb__math_count_true(const sb_tensor *mask, int64_t *count) {
   const sb_status status = check_mask(mask);
   if (status) return status;
-  const unsigned char *at = sb_tensor_data(mask);
+  const char *at = sb_tensor_data(mask);
+  const int64_t n = sb_tensor_numel(mask);
+  int64_t i = 0;
   *count = 0;
-  for (int64_t i = 0, n = sb_tensor_numel(mask); i < n; i++) *count += at[i] != 0;
+  for (; i + 8 <= n; i += 8) *count += true_of_eight(eight_at(at + i));
+  for (; i < n; i++) *count += at[i] != 0;
   return SB_OK;
 }
 
@@ -78,21 +93,22 @@ static void begin_walk(walk *w, const sb_tensor *mask, const sb_tensor *along) {
 
 /* Writes the places of true elements among n, of which the first one is at place; out has room for n. Returns how many. */
 static int64_t places_of(const char *mask, int64_t n, int64_t place, int64_t step, int64_t *out) {
-  int64_t found = 0, i = 0;
+  int64_t *next = out;
+  int64_t i = 0;
   for (; i + 8 <= n; i += 8) {
-    uint64_t eight;
-    memcpy(&eight, mask + i, sizeof eight);
+    uint64_t eight = eight_at(mask + i);
     if (!eight) continue;
-    for (int64_t k = i; k < i + 8; k++) {
-      out[found] = place + k * step;
-      found += mask[k] != 0;
+    int64_t at = place + i * step;
+    for (int k = 0; k < 8; k++, at += step, eight >>= 8) {
+      *next = at;
+      next += (eight & 255) != 0;
     }
   }
   for (; i < n; i++) {
-    out[found] = place + i * step;
-    found += mask[i] != 0;
+    *next = place + i * step;
+    next += mask[i] != 0;
   }
-  return found;
+  return next - out;
 }
 
 /* Writes the places, in bytes of the layout, of true elements among the next CHUNK ones. Returns how many. */
@@ -116,6 +132,15 @@ static sb_status fail_count(int64_t found, const sb_tensor *to) {
                   (long long)found, (long long)to->shape[0]);
 }
 
+static void store_places(const sb_tensor *to, int64_t at, const int64_t *places, int64_t n) {
+  if (to->dtype == SB_INT32) {
+    int32_t *out = (int32_t *)sb_tensor_data(to) + at;
+    for (int64_t i = 0; i < n; i++) out[i] = (int32_t)places[i];
+  } else {
+    memcpy((int64_t *)sb_tensor_data(to) + at, places, (size_t)n * sizeof *places);
+  }
+}
+
 sb_status sb__math_positions(const sb_tensor *to, const sb_tensor *mask, int64_t count,
                              const int64_t *factors) {
   walk w;
@@ -132,12 +157,8 @@ sb_status sb__math_positions(const sb_tensor *to, const sb_tensor *mask, int64_t
   while (!w.is_done) {
     const int64_t found = next_places(&w, places);
     if (found > to->shape[0] - at) return fail_count(at + found, to);
-    for (int64_t i = 0; i < found; i++, at++) {
-      if (to->dtype == SB_INT32)
-        ((int32_t *)sb_tensor_data(to))[at] = (int32_t)places[i];
-      else
-        ((int64_t *)sb_tensor_data(to))[at] = places[i];
-    }
+    if (found) store_places(to, at, places, found);
+    at += found;
   }
   return at == to->shape[0] ? SB_OK : fail_count(at, to);
 }
@@ -199,71 +220,84 @@ sb_status sb__math_select(const sb_tensor *to, const sb_tensor *from, const sb_t
 
 /* ---- Index tensors ---- */
 
-/* Loads indices of a signed dtype, or the bits of unsigned ones. */
-static void load_indices(int64_t *to, const char *from, int64_t step, int64_t n, int64_t size) {
-#define LOAD(T) \
- for (int64_t i = 0; i < n; i++) to[i] = *(const T *)(const void *)(from + i * step)
+/* One call of offsets_of. */
+typedef struct indexing {
+  int64_t extent, stride;
+  uint64_t bits; /* of an index that count */
+  int64_t lowest;
+  bool adds, is_wrong;
+  int64_t wrong; /* an index that is outside */
+} indexing;
+
+/* Computes the offsets of n indices, each of which is read once. */
+static void offsets_of(indexing *x, int64_t *to, const char *from, int64_t step, int64_t n,
+                       int64_t size) {
+  const int64_t extent = x->extent, stride = x->stride, lowest = x->lowest;
+  const uint64_t bits = x->bits, kept = x->adds ? UINT64_MAX : 0;
+  bool is_wrong = false;
+  int64_t wrong = 0;
+#define OFFSETS(T)                                                         \
+ for (int64_t i = 0; i < n; i++) {                                         \
+  const int64_t read = *(const T *)(const void *)(from + i * step);        \
+  const int64_t index = (int64_t)((uint64_t)read & bits);                  \
+  const bool is_outside = index < lowest || index >= extent;               \
+  const uint64_t inside = (uint64_t)(index < 0 ? index + extent : index);  \
+  to[i] = (int64_t)(((uint64_t)to[i] & kept) + inside * (uint64_t)stride); \
+  is_wrong |= is_outside;                                                  \
+  wrong = is_outside ? index : wrong;                                      \
+ }                                                                         \
+ break
   switch (size) {
-    case 1: LOAD(int8_t); break;
-    case 2: LOAD(int16_t); break;
-    case 4: LOAD(int32_t); break;
-    default: LOAD(int64_t); break;
+    case 1: OFFSETS(int8_t);
+    case 2: OFFSETS(int16_t);
+    case 4: OFFSETS(int32_t);
+    default: OFFSETS(int64_t);
   }
-#undef LOAD
+#undef OFFSETS
+  x->is_wrong = is_wrong;
+  x->wrong = wrong;
 }
 
-static sb_status fail_index(int64_t index, bool is_unsigned, const sb__indexed_axis *axis) {
+static sb_status fail_index(const indexing *x, bool is_unsigned, const sb__indexed_axis *axis) {
   return sb__fail(SB_ERR_BOUNDS,
                   is_unsigned ? "index %llu of entry %lld is outside axis %lld of %lld elements"
                               : "index %lld of entry %lld is outside axis %lld of %lld elements",
-                  (long long)index, (long long)axis->entry, (long long)axis->number,
+                  (long long)x->wrong, (long long)axis->entry, (long long)axis->number,
                   (long long)axis->extent);
 }
 
-/* Turns n indices into offsets. */
-static sb_status to_offsets(int64_t *x, int64_t n, sb_dtype dtype, const sb__indexed_axis *axis) {
-  const bool is_unsigned = sb_dtype_kind(dtype) == SB_UNSIGNED;
-  const int64_t bits = 8 * sb_dtype_itemsize(dtype), extent = axis->extent;
-  const uint64_t mask = bits < 64 ? (UINT64_C(1) << bits) - 1 : UINT64_MAX;
-  const int64_t lowest = is_unsigned ? 0 : -extent;
-  for (int64_t i = 0; i < n; i++) {
-    const int64_t index = is_unsigned ? (int64_t)((uint64_t)x[i] & mask) : x[i];
-    if (index < lowest || index >= extent) return fail_index(index, is_unsigned, axis);
-    x[i] = (int64_t)((uint64_t)(index < 0 ? index + extent : index) * (uint64_t)axis->stride);
-  }
-  return SB_OK;
-}
-
-static bool is_integer(sb_dtype dtype) {
-  const sb_kind kind = sb_dtype_kind(dtype);
-  return kind == SB_SIGNED || kind == SB_UNSIGNED;
+static sb_status check_offsets(const sb_tensor *to, const sb_tensor *index,
+                               const sb__indexed_axis *axis) {
+  const sb_kind kind = sb_dtype_kind(index->dtype);
+  const sb_status status = sb__check_target(to);
+  if (status) return status;
+  if (to->dtype != SB_INT64 || !sb_is_contiguous(to) || axis->extent < 0)
+    return sb__fail(SB_ERR_ARGUMENT, "offsets are int64, without gaps");
+  if (kind == SB_SIGNED || kind == SB_UNSIGNED) return sb__check_bytes("an entry", index);
+  return sb__fail(SB_ERR_DTYPE, "entry %lld is %s; integers or bool were expected",
+                  (long long)axis->entry, sb_dtype_name(index->dtype));
 }
 
 sb_status sb__math_offsets(const sb_tensor *to, const sb_tensor *index,
                            const sb__indexed_axis *axis, bool adds) {
   rows r;
   sb_tensor source;
-  int64_t chunk[CHUNK], *out = NULL;
-  sb_status status = sb__check_target(to);
-  if (!status && (to->dtype != SB_INT64 || !sb_is_contiguous(to) || axis->extent < 0))
-    status = sb__fail(SB_ERR_ARGUMENT, "offsets are int64, without gaps");
-  if (!status && !is_integer(index->dtype))
-    status = sb__fail(SB_ERR_DTYPE, "entry %lld is %s; integers or bool were expected",
-                      (long long)axis->entry, sb_dtype_name(index->dtype));
-  if (!status) status = sb__check_bytes("an entry", index);
+  sb_status status = check_offsets(to, index, axis);
   if (!status) status = sb_broadcast_to(index, to->ndim, to->shape, &source);
   if (status || !sb_tensor_numel(to)) return status;
+  const bool is_unsigned = sb_dtype_kind(index->dtype) == SB_UNSIGNED;
+  const int64_t size = sb_dtype_itemsize(index->dtype);
+  indexing x = {.extent = axis->extent,
+                .stride = axis->stride,
+                .bits = UINT64_MAX >> (is_unsigned ? 64 - 8 * size : 0),
+                .lowest = is_unsigned ? 0 : -axis->extent,
+                .adds = adds};
   begin_rows(&r, to, &source, true);
   do {
-    const char *from = (const char *)sb_tensor_data(&source) + r.at[1];
-    out = (int64_t *)sb_tensor_data(to) + r.at[0] / (int64_t)sizeof *out;
-    for (int64_t i = 0; i < r.row.n; i += CHUNK) {
-      const int64_t n = least(CHUNK, r.row.n - i), step = r.row.step[1];
-      load_indices(chunk, from + i * step, step, n, sb_dtype_itemsize(index->dtype));
-      status = to_offsets(chunk, n, index->dtype, axis);
-      if (status) return status;
-      for (int64_t k = 0; k < n; k++) out[i + k] = chunk[k] + (adds ? out[i + k] : 0);
-    }
+    int64_t *out = (int64_t *)sb_tensor_data(to) + r.at[0] / (int64_t)sizeof *out;
+    offsets_of(&x, out, (const char *)sb_tensor_data(&source) + r.at[1], r.row.step[1], r.row.n,
+               size);
+    if (x.is_wrong) return fail_index(&x, is_unsigned, axis);
   } while (next_row(&r));
   return SB_OK;
 }
@@ -277,24 +311,24 @@ typedef struct work {
   char *items_at, *all_at;
   int64_t step; /* bytes from one offset's items to the next one's */
   const int64_t *offsets;
-  int64_t count, low, high; /* of offsets, and where they are */
+  int64_t count, low, high; /* of offsets, and between which bytes they are */
   int64_t size;             /* bytes of an element */
 } work;
 
-static sb_status fail_offset(int64_t offset) {
-  return sb__fail(SB_ERR_BOUNDS, "the offset %lld is outside", (long long)offset);
-}
+static sb_status fail_offset(void) { return sb__fail(SB_ERR_BOUNDS, "an offset is outside"); }
 
 /* Moves runs of nbytes for all offsets. place: of the run, as rows.at. */
 static sb_status move_at(const work *w, const int64_t place[2], int64_t nbytes) {
   int64_t places[CHUNK];
   for (int64_t i = 0; i < w->count; i += CHUNK) {
     const int64_t n = least(CHUNK, w->count - i);
+    bool is_outside = false;
     for (int64_t k = 0; k < n; k++) {
       const int64_t offset = w->offsets[i + k];
-      if (offset < w->low || offset > w->high) return fail_offset(offset);
-      places[k] = offset * w->size;
+      is_outside |= offset < w->low || offset > w->high;
+      places[k] = offset;
     }
+    if (is_outside) return fail_offset();
     move_runs(w->items_at + place[w->items] + i * w->step, w->step, w->all_at + place[w->all],
               places, n, nbytes, w->items == 1);
   }
@@ -311,43 +345,50 @@ static sb_status move_row(const work *w) {
     for (int64_t k = 0; k < n; k++) places[k] = (i + k) * row->step[w->all];
     for (int64_t j = 0; j < w->count; j++) {
       const int64_t offset = w->offsets[j];
-      if (offset < w->low || offset > w->high) return fail_offset(offset);
+      if (offset < w->low || offset > w->high) return fail_offset();
       move_runs(w->items_at + w->rows.at[w->items] + j * w->step + i * step, step,
-                w->all_at + w->rows.at[w->all] + offset * w->size, places, n, w->size,
-                w->items == 1);
+                w->all_at + w->rows.at[w->all] + offset, places, n, w->size, w->items == 1);
     }
   }
   return SB_OK;
 }
 
-/* Whichever loop is longer is the inner one. */
+#define NEAR 64 /* bytes between elements of a row that are worth to be used together */
+#define LEAST_ROW 8
+
+/* Are a row's elements to be moved one after the other, or for each of them all offsets? */
+static bool moves_rows(const work *w) {
+  const sb__plan_dim *row = &w->rows.row;
+  return row->n > w->count || (row->n >= LEAST_ROW && sb__absolute(row->step[w->all]) <= NEAR);
+}
+
 static sb_status move_all(work *w) {
   sb_status status = SB_OK;
   const sb__plan_dim *row = &w->rows.row;
   const bool is_run = row->step[0] == w->size && row->step[1] == w->size;
+  const bool by_rows = !is_run && moves_rows(w);
+  const int64_t nbytes = is_run ? row->n * w->size : w->size;
   do {
-    if (is_run)
-      status = move_at(w, w->rows.at, row->n * w->size);
-    else if (row->n > w->count)
-      status = move_row(w);
-    for (int64_t i = 0; i < row->n && !is_run && row->n <= w->count && !status; i++) {
+    if (by_rows) status = move_row(w);
+    for (int64_t i = 0; i < (by_rows ? 0 : is_run ? 1 : row->n) && !status; i++) {
       const int64_t place[2] = {w->rows.at[0] + i * row->step[0], w->rows.at[1] + i * row->step[1]};
-      status = move_at(w, place, w->size);
+      status = move_at(w, place, nbytes);
     }
   } while (!status && next_row(&w->rows));
   return status;
 }
 
-/* Drops axes, which are in order, and computes between which offsets their elements are. */
+/* Drops axes, which are in order, and computes between which bytes their elements are. */
 static sb_status drop_axes(const sb_tensor *all, int64_t count, const int64_t *axes, sb_tensor *out,
                            int64_t *low, int64_t *high) {
+  const int64_t size = sb_dtype_itemsize(all->dtype);
   int64_t next = 0;
   sb_tensor_copy_layout(all, out);
   out->ndim = 0;
   *low = *high = 0;
   for (int32_t d = 0; d < all->ndim; d++) {
     if (next < count && axes[next] == d) {
-      const int64_t span = (all->shape[d] - 1) * all->strides[d];
+      const int64_t span = (all->shape[d] - 1) * all->strides[d] * size;
       *(span < 0 ? low : high) += span;
       next++;
       continue;

@@ -111,11 +111,11 @@ sb_status sb__math_select(const sb_tensor *to, const sb_tensor *from, const sb_t
 
 /* An axis that an entry of integers indexes. */
 typedef struct sb__indexed_axis {
-  int64_t extent, stride; /* elements */
+  int64_t extent, stride; /* elements, bytes */
   int64_t entry, number;  /* of entry and axis, for messages */
 } sb__indexed_axis;
 
-/* Computes the offsets, in elements, of indices along an axis; negative ones count from its end.
+/* Computes the offsets, in bytes, of indices along an axis; negative ones count from its end.
  *
  *   to     int64, without gaps; index broadcasts to its shape
  *   adds   to what `to` has, which else is overwritten
