@@ -49,17 +49,6 @@ function positions (to, mask, factors) {
   callOn(rows.positions, [to, mask], () => { putList(ARGS, factors) })
 }
 
-/**
- * Copies the elements where a mask is true.
- *
- * @param {Layout} to  as of positions, with from's dtype; shares no byte with from
- * @param {Layout} from
- * @param {Layout} mask  bool, of from's shape, without gaps
- */
-function select (to, from, mask) {
-  callOn(rows.select, [to, from, mask], () => {})
-}
-
 /** An axis that an entry indexes; stride: bytes. @typedef {{ extent: number, stride: number, entry: number, number: number }} IndexedAxis */
 
 /**
@@ -106,4 +95,4 @@ function scatter (all, items, at, axes) {
   callOn(rows.scatter, [all, items, at], () => { putList(ARGS, axes) })
 }
 
-module.exports = { countTrue, positions, select, offsets, gather, scatter }
+module.exports = { countTrue, positions, offsets, gather, scatter }

@@ -11,7 +11,7 @@ const { dtypeOfArray, isSharedArrayBuffer } = require('../base/buffers')
 const { countCopy, countStaged } = require('../backend/storage')
 const { dtypes, itemsizes, dtypeOf } = require('../backend/dtypes')
 const { checkHost } = require('../backend/math')
-const { countTrue, positions, select, offsets, gather, scatter } = require('../backend/indexing')
+const { countTrue, positions, offsets, gather, scatter } = require('../backend/indexing')
 const { indicesOf, nested } = require('../layout/elements')
 const { allocated, denseLayout, isSameShape, written } = require('../layout/layouts')
 const { INDEX, RANGE, NEW_AXIS, ELLIPSIS, parseSpec } = require('../layout/slices')
@@ -217,6 +217,18 @@ function maskOf (made, mask, shape) {
   return copy
 }
 
+/**
+ * @param {Made} made
+ * @param {Layout} mask  of maskOf
+ * @param {readonly number[]} factors
+ * @returns {Layout} int64: for each true element the sum of its indices times their factors
+ */
+function whereTrue (made, mask, factors) {
+  const at = temporary(made, INT64, [countTrue(mask)])
+  positions(at, mask, factors)
+  return at
+}
+
 /** @param {readonly number[]} shape */
 function sizeOf (shape) {
   let n = 1
@@ -270,8 +282,7 @@ function offsetsOf (made, { view, advanced }) {
   const first = advanced[0]
   if (advanced.length === 1 && isMask(first.layout)) {
     const mask = maskOf(made, first.layout, first.layout.shape)
-    const at = temporary(made, INT64, [countTrue(mask)])
-    positions(at, mask, arraySlice(strides, first.axis, first.axis + mask.shape.length))
+    const at = whereTrue(made, mask, arraySlice(strides, first.axis, first.axis + mask.shape.length))
     return { at, shape: at.shape }
   }
   const { indices, shape } = indicesFor(made, advanced)
@@ -478,13 +489,15 @@ function maskedSelect (t, mask, opts) {
   /** @type {Made} */
   const made = newList()
   try {
-    const bools = maskOf(made, boolsOf(mask), from.shape)
+    const { shape, strides, dtype, size } = from
+    const itemsize = itemsizes[dtype]
+    const at = whereTrue(made, maskOf(made, boolsOf(mask), shape), size === 0 ? shape : arrayMap(strides, stride => stride * itemsize))
     return /** @type {any} */ (produced('maskedSelect', {
-      dtype: from.dtype,
-      shape: [countTrue(bools)],
+      dtype,
+      shape: at.shape,
       sources: [from],
-      canWriteTo: target => target.dtype === from.dtype && ffi.isContiguous(target),
-      write: target => select(target, from, bools)
+      canWriteTo: target => target.dtype === dtype,
+      write: target => gather(target, from, at, arrayOf(shape.length, d => d))
     }, options))
   } finally {
     release(made)

@@ -6,6 +6,11 @@
 
 #define CHUNK 1024 /* elements at a time */
 
+/* JavaScript makes operands as they are expected here. */
+static sb_status misfit(void) {
+  return sb__fail(SB_ERR_ARGUMENT, "operands of indexing do not fit each other");
+}
+
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* ---- Rows of a plan ---- */
@@ -42,14 +47,8 @@ static bool next_row(rows *r) {
 /* ---- Masks ---- */
 
 static sb_status check_mask(const sb_tensor *mask) {
-  if (mask->dtype == SB_BOOL && sb_is_contiguous(mask)) return sb__check_bytes("the mask", mask);
-  return sb__fail(SB_ERR_ARGUMENT, "a mask is bool, without gaps");
-}
-
-static sb_status check_list(const sb_tensor *to, sb_dtype dtype) {
-  if (to->ndim == 1 && to->dtype == dtype && sb_is_contiguous(to)) return sb__check_target(to);
-  return sb__fail(SB_ERR_ARGUMENT, "a target of %s without gaps was expected",
-                  sb_dtype_name(dtype));
+  if (mask->dtype == SB_BOOL && sb_is_contiguous(mask)) return sb__check_bytes("a mask", mask);
+  return misfit();
 }
 
 static uint64_t eight_at(const char *mask) {
@@ -127,11 +126,6 @@ static int64_t next_places(walk *w, int64_t out[CHUNK]) {
   return found;
 }
 
-static sb_status fail_count(int64_t found, const sb_tensor *to) {
-  return sb__fail(SB_ERR_SHAPE, "the mask has %lld true elements; the target has room for %lld",
-                  (long long)found, (long long)to->shape[0]);
-}
-
 static void store_places(const sb_tensor *to, int64_t at, const int64_t *places, int64_t n) {
   if (to->dtype == SB_INT32) {
     int32_t *out = (int32_t *)sb_tensor_data(to) + at;
@@ -147,75 +141,21 @@ sb_status sb__math_positions(const sb_tensor *to, const sb_tensor *mask, int64_t
   sb_tensor along;
   int64_t places[CHUNK], at = 0;
   sb_status status = check_mask(mask);
-  if (!status) status = check_list(to, to->dtype == SB_INT32 ? SB_INT32 : SB_INT64);
-  if (!status && count != mask->ndim)
-    status = sb__fail(SB_ERR_ARGUMENT, "a factor for each axis of the mask was expected");
+  if (!status) status = sb__check_target(to);
   if (status) return status;
+  if (to->ndim != 1 || (to->dtype != SB_INT32 && to->dtype != SB_INT64) || !sb_is_contiguous(to) ||
+      count != mask->ndim)
+    return misfit();
   sb_tensor_copy_layout(mask, &along); /* an item of bool is a byte: places are sums of factors */
   memcpy(along.strides, factors, (size_t)count * sizeof *factors);
   begin_walk(&w, mask, &along);
   while (!w.is_done) {
     const int64_t found = next_places(&w, places);
-    if (found > to->shape[0] - at) return fail_count(at + found, to);
+    if (found > to->shape[0] - at) return misfit();
     if (found) store_places(to, at, places, found);
     at += found;
   }
-  return at == to->shape[0] ? SB_OK : fail_count(at, to);
-}
-
-/* ---- Elements at places ---- */
-
-static inline __attribute__((always_inline)) void move_each(char *items, int64_t step, char *base,
-                                                            const int64_t *places, int64_t n,
-                                                            size_t nbytes, bool scatters) {
-  for (int64_t i = 0; i < n; i++) {
-    char *item = items + i * step, *place = base + places[i];
-    memmove(scatters ? place : item, scatters ? item : place, nbytes);
-  }
-}
-
-/* Copies n runs of nbytes from places, which are bytes from base, to items, which are step bytes apart; scatters: the other way. */
-static void move_runs(char *items, int64_t step, char *base, const int64_t *places, int64_t n,
-                      int64_t nbytes, bool scatters) {
-#define MOVE(size)                                      \
- if (scatters)                                          \
-  move_each(items, step, base, places, n, size, true);  \
- else                                                   \
-  move_each(items, step, base, places, n, size, false); \
- break
-  switch (nbytes) {
-    case 1: MOVE(1);
-    case 2: MOVE(2);
-    case 4: MOVE(4);
-    case 8: MOVE(8);
-    case 16: MOVE(16);
-    default: MOVE((size_t)nbytes);
-  }
-#undef MOVE
-}
-
-sb_status sb__math_select(const sb_tensor *to, const sb_tensor *from, const sb_tensor *mask) {
-  walk w;
-  int64_t places[CHUNK], at = 0;
-  const int64_t size = sb_dtype_itemsize(from->dtype);
-  bool is_alike = mask->ndim == from->ndim;
-  for (int32_t d = 0; is_alike && d < mask->ndim; d++) is_alike = mask->shape[d] == from->shape[d];
-  sb_status status = check_mask(mask);
-  if (!status && !is_alike)
-    status = sb__fail(SB_ERR_SHAPE, "the mask has another shape than the source");
-  if (!status) status = check_list(to, from->dtype);
-  if (!status) status = sb__check_bytes("the source", from);
-  if (status) return status;
-  begin_walk(&w, mask, from);
-  while (!w.is_done) {
-    const int64_t found = next_places(&w, places);
-    if (found > to->shape[0] - at) return fail_count(at + found, to);
-    if (found)
-      move_runs((char *)sb_tensor_data(to) + at * size, size, sb_tensor_data(from), places, found,
-                size, false);
-    at += found;
-  }
-  return at == to->shape[0] ? SB_OK : fail_count(at, to);
+  return at == to->shape[0] ? SB_OK : misfit();
 }
 
 /* ---- Index tensors ---- */
@@ -271,8 +211,7 @@ static sb_status check_offsets(const sb_tensor *to, const sb_tensor *index,
   const sb_kind kind = sb_dtype_kind(index->dtype);
   const sb_status status = sb__check_target(to);
   if (status) return status;
-  if (to->dtype != SB_INT64 || !sb_is_contiguous(to) || axis->extent < 0)
-    return sb__fail(SB_ERR_ARGUMENT, "offsets are int64, without gaps");
+  if (to->dtype != SB_INT64 || !sb_is_contiguous(to) || axis->extent < 0) return misfit();
   if (kind == SB_SIGNED || kind == SB_UNSIGNED) return sb__check_bytes("an entry", index);
   return sb__fail(SB_ERR_DTYPE, "entry %lld is %s; integers or bool were expected",
                   (long long)axis->entry, sb_dtype_name(index->dtype));
@@ -304,6 +243,28 @@ sb_status sb__math_offsets(const sb_tensor *to, const sb_tensor *index,
 
 /* ---- Elements at offsets ---- */
 
+static inline __attribute__((always_inline)) void move_each(char *items, int64_t step, char *base,
+                                                            const int64_t *places, int64_t n,
+                                                            size_t nbytes, bool scatters) {
+  for (int64_t i = 0; i < n; i++) {
+    char *item = items + i * step, *place = base + places[i];
+    memmove(scatters ? place : item, scatters ? item : place, nbytes);
+  }
+}
+
+/* Copies n runs of nbytes from places, which are bytes from base, to items, which are step bytes apart; scatters: the other way. */
+static void move_runs(char *items, int64_t step, char *base, const int64_t *places, int64_t n,
+                      int64_t nbytes, bool scatters) {
+  switch (nbytes) {
+    case 1: move_each(items, step, base, places, n, 1, scatters); break;
+    case 2: move_each(items, step, base, places, n, 2, scatters); break;
+    case 4: move_each(items, step, base, places, n, 4, scatters); break;
+    case 8: move_each(items, step, base, places, n, 8, scatters); break;
+    case 16: move_each(items, step, base, places, n, 16, scatters); break;
+    default: move_each(items, step, base, places, n, (size_t)nbytes, scatters);
+  }
+}
+
 /* Items at offsets of a layout: one axis of items is the offsets', the others are those of the layout that no entry names. */
 typedef struct work {
   rows rows;      /* of the other axes; the target is the first operand */
@@ -313,69 +274,46 @@ typedef struct work {
   const int64_t *offsets;
   int64_t count, low, high; /* of offsets, and between which bytes they are */
   int64_t size;             /* bytes of an element */
+  bool is_outside;          /* an offset is */
 } work;
 
-static sb_status fail_offset(void) { return sb__fail(SB_ERR_BOUNDS, "an offset is outside"); }
-
-/* Moves runs of nbytes for all offsets. place: of the run, as rows.at. */
-static sb_status move_at(const work *w, const int64_t place[2], int64_t nbytes) {
-  int64_t places[CHUNK];
-  for (int64_t i = 0; i < w->count; i += CHUNK) {
-    const int64_t n = least(CHUNK, w->count - i);
-    bool is_outside = false;
-    for (int64_t k = 0; k < n; k++) {
-      const int64_t offset = w->offsets[i + k];
-      is_outside |= offset < w->low || offset > w->high;
-      places[k] = offset;
-    }
-    if (is_outside) return fail_offset();
-    move_runs(w->items_at + place[w->items] + i * w->step, w->step, w->all_at + place[w->all],
-              places, n, nbytes, w->items == 1);
-  }
-  return SB_OK;
+/* Bytes from the layout's first element to what the i-th offset, or element of the row, is at. */
+static inline int64_t place_of(work *w, bool is_offset, int64_t i) {
+  if (!is_offset) return i * w->rows.row.step[w->all];
+  const int64_t offset = w->offsets[i];
+  const bool is_outside = offset < w->low || offset > w->high;
+  w->is_outside |= is_outside;
+  return is_outside ? 0 : offset;
 }
 
-/* Moves a row of elements with gaps for each offset. */
-static sb_status move_row(const work *w) {
+/* Moves a row for all offsets: n runs of nbytes each. by_offsets: of a run all offsets follow each other, else of an offset all runs. */
+static void move_row(work *w, bool by_offsets, int64_t n, int64_t nbytes) {
   int64_t places[CHUNK];
-  const sb__plan_dim *row = &w->rows.row;
-  const int64_t step = row->step[w->items];
-  for (int64_t i = 0; i < row->n; i += CHUNK) {
-    const int64_t n = least(CHUNK, row->n - i);
-    for (int64_t k = 0; k < n; k++) places[k] = (i + k) * row->step[w->all];
-    for (int64_t j = 0; j < w->count; j++) {
-      const int64_t offset = w->offsets[j];
-      if (offset < w->low || offset > w->high) return fail_offset();
-      move_runs(w->items_at + w->rows.at[w->items] + j * w->step + i * step, step,
-                w->all_at + w->rows.at[w->all] + offset, places, n, w->size, w->items == 1);
-    }
+  const int64_t row_step = w->rows.row.step[w->items];
+  const int64_t inner = by_offsets ? w->count : n, inner_step = by_offsets ? w->step : row_step;
+  const int64_t outer = by_offsets ? n : w->count, outer_step = by_offsets ? row_step : w->step;
+  char *items = w->items_at + w->rows.at[w->items], *all = w->all_at + w->rows.at[w->all];
+  for (int64_t i = 0; i < inner; i += CHUNK) {
+    const int64_t many = least(CHUNK, inner - i);
+    for (int64_t k = 0; k < many; k++) places[k] = place_of(w, by_offsets, i + k);
+    for (int64_t j = 0; j < outer; j++)
+      move_runs(items + i * inner_step + j * outer_step, inner_step,
+                all + place_of(w, !by_offsets, j), places, many, nbytes, w->items == 1);
   }
-  return SB_OK;
 }
 
 #define NEAR 64 /* bytes between elements of a row that are worth to be used together */
 #define LEAST_ROW 8
 
-/* Are a row's elements to be moved one after the other, or for each of them all offsets? */
-static bool moves_rows(const work *w) {
-  const sb__plan_dim *row = &w->rows.row;
-  return row->n > w->count || (row->n >= LEAST_ROW && sb__absolute(row->step[w->all]) <= NEAR);
-}
-
 static sb_status move_all(work *w) {
-  sb_status status = SB_OK;
   const sb__plan_dim *row = &w->rows.row;
   const bool is_run = row->step[0] == w->size && row->step[1] == w->size;
-  const bool by_rows = !is_run && moves_rows(w);
-  const int64_t nbytes = is_run ? row->n * w->size : w->size;
+  const int64_t n = is_run ? 1 : row->n, nbytes = is_run ? row->n * w->size : w->size;
+  const bool is_near = n >= LEAST_ROW && sb__absolute(row->step[w->all]) <= NEAR;
   do {
-    if (by_rows) status = move_row(w);
-    for (int64_t i = 0; i < (by_rows ? 0 : is_run ? 1 : row->n) && !status; i++) {
-      const int64_t place[2] = {w->rows.at[0] + i * row->step[0], w->rows.at[1] + i * row->step[1]};
-      status = move_at(w, place, nbytes);
-    }
-  } while (!status && next_row(&w->rows));
-  return status;
+    move_row(w, n <= w->count && !is_near, n, nbytes);
+  } while (next_row(&w->rows));
+  return w->is_outside ? sb__fail(SB_ERR_BOUNDS, "an offset is outside") : SB_OK;
 }
 
 /* Drops axes, which are in order, and computes between which bytes their elements are. */
@@ -396,7 +334,11 @@ static sb_status drop_axes(const sb_tensor *all, int64_t count, const int64_t *a
     out->shape[out->ndim] = all->shape[d];
     out->strides[out->ndim++] = all->strides[d];
   }
-  return next == count ? SB_OK : sb__fail(SB_ERR_ARGUMENT, "axes are to be in order");
+  return next == count ? SB_OK : misfit();
+}
+
+static bool is_alike(const sb_tensor *a, const sb_tensor *b) {
+  return a->ndim == b->ndim && !memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof *a->shape);
 }
 
 static sb_status check_move(const sb_tensor *items, const sb_tensor *all, const sb_tensor *offsets,
@@ -405,35 +347,30 @@ static sb_status check_move(const sb_tensor *items, const sb_tensor *all, const 
   if (!status) status = sb__check_bytes("the source", scatters ? items : all);
   if (!status) status = sb__check_bytes("offsets", offsets);
   if (status) return status;
-  if (items->dtype != all->dtype || offsets->dtype != SB_INT64)
-    return sb__fail(SB_ERR_DTYPE, "items have the dtype of what they are from; offsets are int64");
-  if (items->ndim > 0 && offsets->ndim == 1 && sb_is_contiguous(offsets) &&
-      items->shape[0] == offsets->shape[0])
-    return SB_OK;
-  return sb__fail(SB_ERR_SHAPE, "the first axis of items was to be that of offsets");
+  const bool fits = items->dtype == all->dtype && offsets->dtype == SB_INT64 &&
+                    sb_is_contiguous(offsets) && items->ndim > 0 &&
+                    items->shape[0] == sb_tensor_numel(offsets);
+  return fits ? SB_OK : misfit();
 }
 
 sb_status sb__math_move(const sb_tensor *items, const sb_tensor *all, const sb_tensor *offsets,
                         int64_t count, const int64_t *axes, bool scatters) {
   const int64_t first = 0;
+  int64_t unused = 0;
   sb_tensor others, rest;
   work w = {.items = scatters, .all = !scatters, .count = sb_tensor_numel(offsets)};
   sb_status status = check_move(items, all, offsets, scatters);
   if (status || !sb_tensor_numel(items)) return status;
-  if (!sb_tensor_numel(all)) return sb__fail(SB_ERR_SHAPE, "there are no elements");
+  if (!sb_tensor_numel(all)) return misfit();
   status = drop_axes(all, count, axes, &rest, &w.low, &w.high);
+  if (!status) status = drop_axes(items, 1, &first, &others, &unused, &unused);
+  if (!status && !is_alike(&others, &rest)) status = misfit();
   if (status) return status;
   w.size = sb_dtype_itemsize(items->dtype);
   w.step = items->strides[0] * w.size;
   w.items_at = sb_tensor_data(items);
   w.all_at = sb_tensor_data(all);
   w.offsets = sb_tensor_data(offsets);
-  int64_t unused = 0;
-  status = drop_axes(items, 1, &first, &others, &unused, &unused);
-  bool is_alike = others.ndim == rest.ndim;
-  for (int32_t d = 0; is_alike && d < rest.ndim; d++) is_alike = others.shape[d] == rest.shape[d];
-  if (!status && !is_alike) status = sb__fail(SB_ERR_SHAPE, "items have other axes");
-  if (status) return status;
   begin_rows(&w.rows, scatters ? &rest : &others, scatters ? &others : &rest, false);
   return move_all(&w);
 }

@@ -100,14 +100,9 @@ sb_status sb__math_count_true(const sb_tensor *mask, int64_t *count);
 
 /* Writes the places of a mask's true elements in row-major order: sums of each axis' index times its factor.
  *
- *   to  int32 or int64, with one axis of as many elements
- *
- * Errors  SB_ERR_SHAPE there are more or fewer true elements */
+ *   to  int32 or int64, with one axis of exactly as many elements */
 sb_status sb__math_positions(const sb_tensor *to, const sb_tensor *mask, int64_t count,
                              const int64_t *factors);
-
-/* Copies the elements for which a mask of from's shape is true; to and errors are as above, in from's dtype. */
-sb_status sb__math_select(const sb_tensor *to, const sb_tensor *from, const sb_tensor *mask);
 
 /* An axis that an entry of integers indexes. */
 typedef struct sb__indexed_axis {
