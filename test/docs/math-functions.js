@@ -94,6 +94,7 @@ const DOMAINS = {
   DIVISION: 'Floats and complex numbers; integers give float32.',
   FLOAT: 'Floats; integers give float32.',
   WHOLE: 'Floats; integers stay as they are.',
+  NEAREST: 'Floats and complex numbers; integers stay as they are.',
   POWER: 'Integers, which wrap, and floats.',
   TEST: 'Integers, floats and complex numbers.',
   BITS: 'bool and integers.',
