@@ -85,12 +85,14 @@ shared () {
 # Position-independent: stack, data and table are where the loader puts them; the section dylink.0 says how much of each. The tools
 # lose it on the way through text. The module for shared memory is the same code: each thread has data of its own.
 math () {
-  local file text=$objects/module.wat tools
+  local file level text=$objects/module.wat tools
   local features=(--mvp-features --enable-simd --enable-bulk-memory --enable-threads --enable-mutable-globals)
   tools=$(em-config BINARYEN_ROOT)/bin
   rm -f "$objects"/*.o
   for file in src/math/*.c wasm/math.c; do
-    [ "$file" = src/math/native.c ] || compile -O2 -fPIC -fvisibility=hidden -fno-math-errno -fno-unroll-loops -Wno-pass-failed "$file"
+    level=-O2
+    [ "$file" = src/math/indexing.c ] && level=-Oz # as fast
+    [ "$file" = src/math/native.c ] || compile "$level" -fPIC -fvisibility=hidden -fno-math-errno -fno-unroll-loops -Wno-pass-failed "$file"
   done
   { core_functions; echo sb_binding; } >"$objects/imports"
   wasm-ld -shared --no-entry --experimental-pic --allow-undefined-file="$objects/imports" --strip-all "$objects"/*.o -o "$objects/linked.wasm"

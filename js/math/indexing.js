@@ -29,7 +29,9 @@ const { opcodes, nothing, backend } = ffi
 /** An entry of index: as t.slice takes it, or integers, or a mask. @typedef {SliceSpec | AnyTensor | ArrayLike<number | bigint>} IndexEntry */
 
 const BOOL = dtypeOf('bool').index
+const INT32 = dtypeOf('int32').index
 const INT64 = dtypeOf('int64').index
+const SAFE = 0
 const SAME_KIND = 1
 const UNSAFE = 2
 const LARGE = 4096 // bytes
@@ -238,6 +240,22 @@ function sizeOf (shape) {
 
 /** Where elements are: bytes from the view's first one. @typedef {{ at: Layout, shape: readonly number[] }} Offsets at: int64; shape: of the indices */
 
+/**
+ * @param {Made} made
+ * @param {Layout} layout
+ * @param {number} entry
+ * @returns {Layout} of integers of 32 or 64 bits
+ */
+function integersOf (made, layout, entry) {
+  const { kind, itemsize, name } = dtypes[layout.dtype]
+  if (kind !== 'SIGNED' && kind !== 'UNSIGNED') throw failure('ERR_DTYPE', `entry ${entry} is ${name}; integers or bool were expected`)
+  checkHost(layout)
+  if (itemsize >= 4) return layout
+  const wide = temporary(made, INT32, layout.shape)
+  ffi.copy(wide, layout, SAFE)
+  return wide
+}
+
 /** Integers along one axis. @typedef {{ layout: Layout, axis: number, number: number, entry: number }} Indices */
 
 /**
@@ -255,7 +273,7 @@ function indicesFor (made, advanced) {
   for (let i = 0; i < advanced.length; i++) {
     const { layout, axis, number, entry } = advanced[i]
     if (!isMask(layout)) {
-      indices[indices.length] = { layout, axis, number, entry }
+      indices[indices.length] = { layout: integersOf(made, layout, entry), axis, number, entry }
       shape = broadcast(shape, layout.shape)
       continue
     }
@@ -290,7 +308,6 @@ function offsetsOf (made, { view, advanced }) {
   if (indices.length === 0) ffi.fill(at, 0) // masks without axes
   for (let i = 0; i < indices.length; i++) {
     const { layout, axis, number, entry } = indices[i]
-    checkHost(layout)
     offsets(at, layout, { extent: view.shape[axis], stride: strides[axis], entry, number }, i > 0)
   }
   return { at: ffi.viewByList(opcodes.view, at, [at.size]), shape }
@@ -553,7 +570,7 @@ function nonzero (x, opts) {
   tensorOf(x, 'x')
   const { dtype: name = 'int32' } = optionsOf(opts)
   const dtype = dtypeOf(name)
-  if (dtype.index !== INT64 && dtype.name !== 'int32') throw failure('ERR_DTYPE', `dtype is ${dtype.name}; int32 or int64 was expected`)
+  if (dtype.index !== INT64 && dtype.index !== INT32) throw failure('ERR_DTYPE', `dtype is ${dtype.name}; int32 or int64 was expected`)
   const from = Tensor.attachedOf(x)
   const { shape } = from
   if (shape.length === 0) throw failure('ERR_SHAPE', 'x has no axes, along which its elements would have indices')

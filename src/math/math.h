@@ -45,6 +45,7 @@ double sb__math_remainder(double x, double y);
 double sb__math_circular(int which, double x, bool wide);
 
 /* complex.c: functions of complex numbers; complex64 is computed in float64 and rounded. */
+sb_complex128 sb__math_complex_sign(sb_complex128 x);
 sb_complex128 sb__math_complex_sqrt(sb_complex128 x);
 sb_complex128 sb__math_complex_exp(sb_complex128 x);
 sb_complex128 sb__math_complex_log(sb_complex128 x);
@@ -112,10 +113,11 @@ typedef struct sb__indexed_axis {
 
 /* Computes the offsets, in bytes, of indices along an axis; negative ones count from its end.
  *
- *   to     int64, without gaps; index broadcasts to its shape
+ *   to     int64, without gaps
+ *   index  of 32 or 64 bits; broadcasts to the shape of to
  *   adds   to what `to` has, which else is overwritten
  *
- * Errors  SB_ERR_BOUNDS an index is outside; to is written in part · SB_ERR_DTYPE, SB_ERR_SHAPE */
+ * Errors  SB_ERR_BOUNDS an index is outside; to is written in part · SB_ERR_SHAPE */
 sb_status sb__math_offsets(const sb_tensor *to, const sb_tensor *index,
                            const sb__indexed_axis *axis, bool adds);
 
