@@ -187,8 +187,22 @@ function temporary (made, dtype, shape) {
   const storage = isLarge ? backend.allocateNative(nbytes, ffi.check) : backend.allocate(nbytes, ffi.check)
   const layout = new ffi.Layout(storage, dtype, extents, strides, 0, size, flags)
   made[made.length] = layout
-  countStaged(nbytes)
   return layout
+}
+
+/**
+ * @param {Made} made  gets it
+ * @param {Layout} source
+ * @param {number} dtype
+ * @param {readonly number[]} shape  that it is broadcast to
+ * @param {number} casting
+ * @returns {Layout} a copy, which counts as staged
+ */
+function copyOf (made, source, dtype, shape, casting) {
+  const copy = temporary(made, dtype, shape)
+  ffi.copy(copy, source, casting)
+  countStaged(copy.size * itemsizes[dtype])
+  return copy
 }
 
 /**
@@ -213,10 +227,7 @@ function isSteady (mask, shape) {
  */
 function maskOf (made, mask, shape) {
   checkHost(mask)
-  if (isSteady(mask, shape)) return mask
-  const copy = temporary(made, BOOL, shape)
-  ffi.copy(copy, mask, UNSAFE)
-  return copy
+  return isSteady(mask, shape) ? mask : copyOf(made, mask, BOOL, shape, UNSAFE)
 }
 
 /**
@@ -250,10 +261,7 @@ function integersOf (made, layout, entry) {
   const { kind, itemsize, name } = dtypes[layout.dtype]
   if (kind !== 'SIGNED' && kind !== 'UNSIGNED') throw failure('ERR_DTYPE', `entry ${entry} is ${name}; integers or bool were expected`)
   checkHost(layout)
-  if (itemsize >= 4) return layout
-  const wide = temporary(made, INT32, layout.shape)
-  ffi.copy(wide, layout, SAFE)
-  return wide
+  return itemsize >= 4 ? layout : copyOf(made, layout, INT32, layout.shape, SAFE)
 }
 
 /** Integers along one axis. @typedef {{ layout: Layout, axis: number, number: number, entry: number }} Indices */
@@ -402,25 +410,20 @@ function index (t, ...entries) {
  */
 function itemsOf (made, value, plan, shape) {
   const { view } = plan
-  let source = value
-  if (value.dtype !== view.dtype) {
-    source = temporary(made, view.dtype, value.shape)
-    ffi.copy(source, value, SAME_KIND)
-  }
+  const source = value.dtype === view.dtype ? value : copyOf(made, value, view.dtype, value.shape, SAME_KIND)
   const whole = withIndicesFirst(ffi.viewByList(opcodes.broadcast_to, source, shapeOfResult(plan, shape)), plan, shape)
   const items = ffi.reshape(whole, shapeOfItems(plan, shape))
   if (items.storage !== nothing && (source !== value || !sharesMemory(view, value))) return items
-  const copy = temporary(made, view.dtype, whole.shape)
-  ffi.copy(copy, whole, SAME_KIND)
-  return ffi.reshape(copy, items.shape)
+  return ffi.reshape(copyOf(made, whole, view.dtype, whole.shape, SAME_KIND), items.shape)
 }
 
 /**
- * Writes at integers and masks, which are as of index.
+ * Writes at integers and masks.
  *
  * @param {Made} made
  * @param {Plan} plan
  * @param {Layout} value
+ * @returns {number} elements written
  */
 function putAt (made, plan, value) {
   const { at, shape } = offsetsOf(made, plan)

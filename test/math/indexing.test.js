@@ -4,12 +4,13 @@
 const assert = require('node:assert/strict')
 const path = require('node:path')
 const { spawnSync } = require('node:child_process')
-const { dtypes, forBlob, fromBlob, fromBytes, full, memory, tensor, zeros } = require('samebytes')
+const { backend, dtypes, forBlob, fromBlob, fromBytes, full, memory, tensor, zeros } = require('samebytes')
 const { python } = require('../copies')
 const { ROOT, childJson, copied, fails, generator, refusedUnchanged, skip } = require('../setup')
 const { math, needsMath } = require('./load')
 
 const { index, indexPut, maskedFill, maskedSelect, nonzero } = math
+const isWasmShared = backend() === 'wasm-shared'
 const INTEGERS = ['int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64']
 const sizeOf = shape => shape.reduce((a, b) => a * b, 1)
 const base64 = t => Buffer.from(t.contiguous().bytes).toString('base64')
@@ -216,6 +217,20 @@ describe('index', () => {
     assert.equal(got.isView, false)
   })
 
+  it('reads masks and indices where they are, and counts the copies of others', () => {
+    const x = t()
+    const rows = tensor([true, false])
+    const [short, int, long] = ['uint8', 'int32', 'int64'].map(dtype => tensor([1, 0]).astype(dtype, { casting: 'unsafe' }))
+    const { staged } = memory()
+    index(x, int)
+    index(x, long.slice('::-1'))
+    if (!isWasmShared) index(x, rows)
+    assert.deepEqual(memory().staged, staged)
+    index(x, short) // is converted
+    index(x, rows.slice('::-1')) // has gaps
+    assert.deepEqual(memory().staged, { count: staged.count + 2, bytes: staged.bytes + 8 + 2 })
+  })
+
   it('takes typed arrays and bigints', () => {
     assert.deepEqual(index(t(), [1n, -1n], Uint8Array.of(0, 2)).toArray(), [4, 6])
     assert.deepEqual(index(t(), ':', tensor([2n, 0n], 'uint64')).toArray(), [[3, 1], [6, 4]])
@@ -304,10 +319,11 @@ describe('indexPut', () => {
 
   it('copies a value first that shares bytes with the tensor', () => {
     const t = tensor([1, 2, 3, 4])
+    const last = tensor([1, 2, 3], 'int32')
     const { staged } = memory()
-    indexPut(t, [1, 2, 3], t.slice(':3'))
+    indexPut(t, last, t.slice(':3'))
     assert.deepEqual(t.toArray(), [1, 1, 2, 3])
-    assert.ok(memory().staged.bytes - staged.bytes >= 12)
+    assert.equal(memory().staged.bytes - staged.bytes, 12)
     indexPut(t, [3, 2, 1, 0], t)
     assert.deepEqual(t.toArray(), [3, 2, 1, 1])
     indexPut(t, '1:', t.slice(':3'))
