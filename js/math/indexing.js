@@ -303,7 +303,7 @@ function indicesFor (made, advanced) {
  * @returns {Offsets}
  */
 function offsetsOf (made, { view, advanced }) {
-  const itemsize = view.size === 0 ? 0 : itemsizes[view.dtype] // without elements strides may be anything
+  const itemsize = itemsizes[view.dtype]
   const strides = arrayMap(view.strides, stride => stride * itemsize)
   const first = advanced[0]
   if (advanced.length === 1 && isMask(first.layout)) {
@@ -509,9 +509,9 @@ function maskedSelect (t, mask, opts) {
   /** @type {Made} */
   const made = newList()
   try {
-    const { shape, strides, dtype, size } = from
+    const { shape, strides, dtype } = from
     const itemsize = itemsizes[dtype]
-    const at = whereTrue(made, maskOf(made, boolsOf(mask), shape), size === 0 ? shape : arrayMap(strides, stride => stride * itemsize))
+    const at = whereTrue(made, maskOf(made, boolsOf(mask), shape), arrayMap(strides, stride => stride * itemsize))
     return /** @type {any} */ (produced('maskedSelect', {
       dtype,
       shape: at.shape,

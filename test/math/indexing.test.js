@@ -241,7 +241,9 @@ describe('index', () => {
     const mask = full([5000], true, 'bool').broadcastTo([5000])
     const run = () => {
       const [at] = nonzero(mask)
+      indexPut(x, at, 1)
       for (const made of [index(x, mask), maskedSelect(x, mask.slice('::-1')), index(x, at), at]) made.dispose()
+      assert.throws(() => indexPut(x, [5000], 1), { code: 'ERR_BOUNDS' })
     }
     run()
     const { bytes, storages } = memory()
@@ -370,6 +372,14 @@ describe('indexPut', () => {
     const frozen = forBlob(new Float32Array(2)).readOnly().makeTensor()
     refusedUnchanged(frozen, () => indexPut(frozen, [0], 9), 'ERR_READ_ONLY')
     refusedUnchanged(frozen, () => maskedFill(frozen, zeros([2], 'bool'), 9, { out: frozen }), 'ERR_READ_ONLY')
+  })
+
+  it('waits for nobody: a tensor that a pending copy writes is busy', async () => {
+    const t = zeros([2 ** 20])
+    const pending = t.copyFromAsync(zeros([2 ** 20]))
+    fails(() => indexPut(t, [0], 1), Error, 'ERR_BUSY')
+    await pending
+    assert.equal(indexPut(t, [0], 1).get(0), 1)
   })
 
   it('leaves what is between the elements of a view', () => {
