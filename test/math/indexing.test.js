@@ -259,6 +259,8 @@ describe('index', () => {
     fails(() => index(t(), tensor([-3], 'int8')), RangeError, 'ERR_BOUNDS', /index -3 of entry 0 is outside axis 0 of 2 elements/)
     fails(() => index(t(), tensor([255], 'uint8')), RangeError, 'ERR_BOUNDS', /index 255 of entry 0/)
     fails(() => index(t(), tensor([2n ** 64n - 1n], 'uint64')), RangeError, 'ERR_BOUNDS', /index 18446744073709551615 of entry 0/)
+    fails(() => index(t(), tensor([2 ** 32 - 1], 'uint32')), RangeError, 'ERR_BOUNDS', /index 4294967295 of entry 0/)
+    assert.deepEqual(index(tensor([7]).broadcastTo([2 ** 32]), tensor([2 ** 31 + 5], 'uint32')).toArray(), [7])
     fails(() => index(t(), '...', -4, [0]), RangeError, 'ERR_BOUNDS', /index -4 of entry 1 is outside axis 0 of 2/)
     fails(() => index(t(), [0], 3), RangeError, 'ERR_BOUNDS', /index 3 of entry 1 is outside axis 1 of 3/)
     fails(() => index(zeros([0, 3]), [0]), RangeError, 'ERR_BOUNDS')
