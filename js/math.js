@@ -24,6 +24,9 @@ const {
   median, quantile
 } = require('./math/quantiles')
 const {
+  nonzero, index, indexPut, maskedSelect, maskedFill
+} = require('./math/indexing')
+const {
   addAsync, subtractAsync, multiplyAsync, divideAsync, floorDivideAsync, remainderAsync, negativeAsync, positiveAsync, absAsync,
   signAsync, squareAsync, reciprocalAsync, sqrtAsync, reluAsync, maximumAsync, minimumAsync, clipAsync, whereAsync, equalAsync,
   notEqualAsync, lessAsync, lessEqualAsync, greaterAsync, greaterEqualAsync, logicalAndAsync, logicalOrAsync, logicalXorAsync,
@@ -135,6 +138,11 @@ module.exports = {
   normalize,
   median,
   quantile,
+  nonzero,
+  index,
+  indexPut,
+  maskedSelect,
+  maskedFill,
   addAsync,
   subtractAsync,
   multiplyAsync,

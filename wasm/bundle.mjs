@@ -130,7 +130,7 @@ const lends = (lent, page) => ({
       if (namespace === 'lent') return undefined
       const file = relative(join(ROOT, 'js'), join(resolveDir, path)).split(sep).join('/').replace(/\.js$/, '')
       if (file === 'runtime/wasm-modules') return { path: join(ROOT, 'js', 'backend', 'init-math.browser.js') }
-      if (/^(math$|math\/|backend\/((init-|wasm-)?math(\.browser)?|reductions)$|runtime\/base64)/.test(file)) return undefined
+      if (/^(math$|math\/|backend\/((init-|wasm-)?math(\.browser)?|reductions|indexing)$|runtime\/base64)/.test(file)) return undefined
       lent.add(file)
       return { path: file, namespace: 'lent' }
     })

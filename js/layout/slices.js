@@ -104,4 +104,4 @@ function parseSlices (specs) {
   return arrayOf(5 * n, i => fives[Math.floor(i / 5)][i % 5])
 }
 
-module.exports = { parseSlice, parseSlices }
+module.exports = { INDEX, RANGE, NEW_AXIS, ELLIPSIS, parseSpec: parse, parseSlice, parseSlices }

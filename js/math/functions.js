@@ -495,9 +495,9 @@ function abs (x, opts) {
 }
 
 /**
- * Computes -1, 0 or 1; NaN stays.
+ * Computes -1, 0 or 1; NaN stays; of complex numbers x / abs(x), and 0 of 0.
  *
- * Integers, which wrap, and floats.
+ * Integers, which wrap, floats and complex numbers.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -1857,9 +1857,9 @@ function trunc (x, opts) {
 }
 
 /**
- * The nearest integer; halves to the even one.
+ * The nearest integer; halves to the even one; of complex numbers both parts.
  *
- * Floats; integers stay as they are.
+ * Floats and complex numbers; integers stay as they are.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]

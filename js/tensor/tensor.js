@@ -242,6 +242,17 @@ class Tensor {
     return writable(t)
   }
 
+  /**
+   * @template {DtypeName} D
+   * @param {Tensor<D>} t
+   * @param {InstanceType<typeof Layout>} layout  over its bytes
+   * @returns {Tensor<D>} a view
+   * @ignore
+   */
+  static viewOf (t, layout) {
+    return view(t, layout)
+  }
+
   // ---- Properties ----
 
   /** Elements per axis; frozen. @returns {readonly number[]} */

@@ -2,6 +2,11 @@
 #include "math/functions64.h"
 #include "math/math.h"
 
+sb_complex128 sb__math_complex_sign(sb_complex128 x) {
+  const double length = sb__hypot(x.re, x.im);
+  return length == 0 ? (sb_complex128){0, 0} : (sb_complex128){x.re / length, x.im / length};
+}
+
 sb_complex128 sb__math_complex_sqrt(sb_complex128 x) {
   double a = sb__magnitude(x.re), b = sb__magnitude(x.im), back = 1;
   if (a == 0 && b == 0) return (sb_complex128){0, x.im};

@@ -190,6 +190,20 @@ static sb_status lines(sb__binding *b) {
   return status;
 }
 
+/* Operand: a mask. The result: how many of its elements are true. */
+static sb_status count_true(sb__binding *b) {
+  int64_t count = 0;
+  const sb_status status = sb__math_count_true(T(0), &count);
+  RESULT(0) = (double)count;
+  return status;
+}
+
+/* Operands: offsets, indices. Numbers: the axis' extent, its stride, the entry, the axis, whether offsets are added to. */
+static sb_status offsets(sb__binding *b) {
+  const sb__indexed_axis axis = {.extent = N(0), .stride = N(1), .entry = N(2), .number = N(3)};
+  return sb__math_offsets(T(0), T(1), &axis, N(4) != 0);
+}
+
 #define EXPORT(name, signature, call) \
  static sb_status run_##name(sb__binding *b) { return call; }
 #include "math/exports.def"

@@ -45,6 +45,7 @@ double sb__math_remainder(double x, double y);
 double sb__math_circular(int which, double x, bool wide);
 
 /* complex.c: functions of complex numbers; complex64 is computed in float64 and rounded. */
+sb_complex128 sb__math_complex_sign(sb_complex128 x);
 sb_complex128 sb__math_complex_sqrt(sb_complex128 x);
 sb_complex128 sb__math_complex_exp(sb_complex128 x);
 sb_complex128 sb__math_complex_log(sb_complex128 x);
@@ -97,6 +98,39 @@ typedef struct sb__math_work {
 } sb__math_work;
 
 void sb__math_run(const sb__math_work *w);
+
+/* indexing.c: how many elements of a mask, which is bool and without gaps, are true. */
+sb_status sb__math_count_true(const sb_tensor *mask, int64_t *count);
+
+/* Writes the places of a mask's true elements in row-major order: sums of each axis' index times its factor.
+ *
+ *   to  int32 or int64, with one axis of exactly as many elements */
+sb_status sb__math_positions(const sb_tensor *to, const sb_tensor *mask, int64_t count,
+                             const int64_t *factors);
+
+/* An axis that an entry of integers indexes. */
+typedef struct sb__indexed_axis {
+  int64_t extent, stride; /* elements, bytes */
+  int64_t entry, number;  /* of entry and axis, for messages */
+} sb__indexed_axis;
+
+/* Computes the offsets, in bytes, of indices along an axis; negative ones count from its end.
+ *
+ *   to     int64, without gaps
+ *   index  of 32 or 64 bits; broadcasts to the shape of to
+ *   adds   to what `to` has, which else is overwritten
+ *
+ * Errors  SB_ERR_BOUNDS an index is outside; to is written in part · SB_ERR_SHAPE */
+sb_status sb__math_offsets(const sb_tensor *to, const sb_tensor *index,
+                           const sb__indexed_axis *axis, bool adds);
+
+/* Copies elements at offsets. Of repeated offsets the last one's are written.
+ *
+ *   items    its first axis is that of offsets, the others are those of all that no entry indexes
+ *   all      gives the elements; scatters: gets them
+ *   axes     of all that entries index, in order */
+sb_status sb__math_move(const sb_tensor *items, const sb_tensor *all, const sb_tensor *offsets,
+                        int64_t count, const int64_t *axes, bool scatters);
 
 /* exports.c: what JavaScript calls. */
 enum {

@@ -5,6 +5,7 @@ typedef enum domain {
   NUMBER,   /* integers, floats, complex */
   REAL,     /* integers, floats */
   WHOLE,    /* integers, which stay, and floats */
+  NEAREST,  /* integers, which stay, floats, complex */
   POWER,    /* integers, and floats */
   TEST,     /* integers, of which it is known, floats, complex */
   DIVISION, /* floats, complex; integers become float32 */
@@ -55,6 +56,7 @@ static sb_status check_domain(const rule *r, sb_dtype dtype) {
   const sb_kind kind = sb_dtype_kind(dtype);
   switch (r->domain) {
     case NUMBER:
+    case NEAREST:
     case TEST:
     case DIVISION:
       if (kind == SB_BOOLEAN || is_float8(dtype)) return refuse(r, dtype, "numbers");

@@ -189,6 +189,7 @@ describe('docs/coming-from.md', () => {
           offset: 0,
           value: 1,
           indices: /takeAlongAxis/.test(snippet) ? samebytes.zeros([4, 4], 'int32') : [0, 2],
+          mask: samebytes.ones([4, 4], 'bool'),
           i: 1,
           j: 2,
           fn: () => samebytes.zeros([2])

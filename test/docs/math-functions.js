@@ -94,6 +94,7 @@ const DOMAINS = {
   DIVISION: 'Floats and complex numbers; integers give float32.',
   FLOAT: 'Floats; integers give float32.',
   WHOLE: 'Floats; integers stay as they are.',
+  NEAREST: 'Floats and complex numbers; integers stay as they are.',
   POWER: 'Integers, which wrap, and floats.',
   TEST: 'Integers, floats and complex numbers.',
   BITS: 'bool and integers.',
@@ -332,7 +333,7 @@ const laterNames = () => [...readRows().map(({ js }) => js), ...otherNames().fla
 // ---- The entry files ----
 
 /** Files of js/math whose exports are public, functions.js apart. */
-const FILES = ['reductions', 'softmax', 'norms', 'quantiles']
+const FILES = ['reductions', 'softmax', 'norms', 'quantiles', 'indexing']
 
 /** @returns {[string, string[]][]} files apart from functions.js, and names */
 function otherNames () {

@@ -19,6 +19,7 @@ const DTYPES = {
   DIVISION: [...REAL, ...COMPLEX],
   REAL,
   WHOLE: REAL,
+  NEAREST: [...REAL, ...COMPLEX],
   POWER: REAL,
   FLOAT: REAL,
   BITS: ['bool', ...INTEGERS],

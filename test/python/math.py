@@ -21,6 +21,7 @@ OWN = {
     'gelu': lambda x: x * np.vectorize(math.erfc, otypes=[np.float64])(-x / math.sqrt(2)) / 2,
     'clip': lambda x, low, high: np.minimum(np.maximum(x, low), high),
     'abs': np.abs,
+    'sign': lambda x: np.where(x == 0, x.dtype.type(0), x / np.abs(x)) if x.dtype.kind == 'c' else np.sign(x),  # as NumPy 2 has it
     'real': lambda x: np.real(x), 'imag': lambda x: np.imag(x),
 }
 WHOLE = ('ceil', 'floor', 'trunc', 'round')
