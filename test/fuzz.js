@@ -655,7 +655,7 @@ function computed (out, operands, compute) {
 }
 
 const ROWS = new Map(readRows().map(row => [row.js, row]))
-const REDUCTIONS = ['sum', 'prod', 'mean', 'var', 'std', 'min', 'max', 'any', 'all', 'countNonzero', 'argmin', 'argmax', 'cumulativeSum', 'cumulativeProd', 'diff']
+const REDUCTIONS = ['sum', 'prod', 'mean', 'var', 'std', 'min', 'max', 'any', 'all', 'countNonzero', 'argmin', 'argmax', 'cumulativeSum', 'cumulativeProd', 'diff', 'softmax', 'logSoftmax', 'logSumExp', 'vectorNorm', 'normalize', 'median']
 const CASTING = ['same_kind', 'unsafe']
 
 const COMPUTED = {

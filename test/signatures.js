@@ -309,6 +309,8 @@ const counts = { dtype: dtype('dtype', 'int64') }
 const position = [t('x', matrix), reducing(() => zeros([1, 3], 'int64'), { axis: along, ...counts })]
 const cumulative = [t('x', matrix), options({ axis: axis('axis', 1), ...toFloats, includeInitial: flag('includeInitial', true), casting, out: out(() => zeros([2, 4])) })]
 
+const entry = (i, valid) => arg('slice')(`entry ${i}|step`, () => valid, { allow: ['[]', '[1]'], codes: ['ERR_DTYPE', 'ERR_SHAPE'] })
+
 /** The functions of samebytes/math that are no row of ops.def. */
 const MATH = {
   sum: reduction(() => zeros([1, 3]), toFloats),
@@ -331,7 +333,12 @@ const MATH = {
   vectorNorm: [t('x', matrix), options({ axis: axes('axis', [0], { optional, allow: ['null'] }), keepdims, ord: number('ord', 3), ...toFloats, out: out(() => zeros([1, 3])) })],
   normalize: [t('x', matrix), options({ axis: axes('axis', [0], { optional, allow: ['null'] }), ord: number('ord', 1), eps: number('eps', 0.5), out: out() })],
   median: [t('x', matrix), options({ axis: axes('axis', [0], { optional, allow: ['null'] }), keepdims, out: out(() => zeros([1, 3])) })],
-  quantile: [t('x', matrix), arg('values')('q', () => [0.25, 0.5], { allow: ['true'] }), options({ axis: axes('axis', [0], { optional, allow: ['null'] }), keepdims, method: word('method', 'lower'), out: out(() => zeros([2, 1, 3])) })],
+  quantile: [t('x', matrix), arg('factor')('q', () => [0.25, 0.5]), options({ axis: axes('axis', [0], { optional, allow: ['null'] }), keepdims, method: word('method', 'lower'), out: out(() => zeros([2, 1, 3])) })],
+  nonzero: [t('x', matrix), options({ dtype: dtype('dtype', 'int64') })],
+  index: [t('t', matrix), entry(0, [1, 0]), entry(1, [2, 0])],
+  indexPut: [t('t', matrix), entry(0, [1, 0]), value(7)],
+  maskedSelect: [t('t', matrix), t('mask', () => tensor([[true, false, true], [false, true, false]])), options({ out: out(() => zeros([3])), casting })],
+  maskedFill: [t('t', matrix), t('mask', () => tensor([true, false, true])), value(7), options({ out: out(), casting })],
   diff: [t('x', matrix), options({ axis: axis('axis', 1), n: integer('n', 1), prepend: t('prepend', () => zeros([2, 1])), append: t('append', () => zeros([2, 1])), casting, out: out(() => zeros([2, 4])) })]
 }
 

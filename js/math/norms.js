@@ -10,6 +10,7 @@ const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { denseLayout } = require('../layout/layouts')
 const { checkOut } = require('../copy/results')
 const { Tensor, tensorOf, wrap, resultOf } = require('../tensor/tensor')
+const { tidy } = require('../tensor/scopes')
 const { allocated } = require('./allocate')
 const { axesFor, axesGiven, reducedShape } = require('./axes')
 const { abs, divide, maximum, positive, pow } = require('./functions')
@@ -57,7 +58,8 @@ function vectorNorm (x, opts) {
   const given = axesGiven(axis)
   const keepdims = boolean('keepdims', kept)
   const { out, dtype } = resultOf(opts)
-  return normOf(x, given, keepdims, numberOf('ord', ord), dtype === undefined ? NONE : dtype.index, out)
+  const power = numberOf('ord', ord)
+  return tidy(() => normOf(x, given, keepdims, power, dtype === undefined ? NONE : dtype.index, out))
 }
 
 /**
@@ -111,9 +113,11 @@ function normalize (x, opts) {
   const result = isComplex(from.dtype) ? from.dtype : reductionType(reductions.norm2, from.dtype, NONE)
   if (out !== undefined) checkOut(Tensor.writableOf(out), from.shape, undefined)
   const isShort = dtypes[result].itemsize < 4
-  const norm = normOf(x, given, true, power, isShort ? FLOAT32 : NONE, undefined)
-  maximum(norm, least, { out: norm })
-  return divide(/** @type {any} */ (x), norm, { out: out ?? made(result, from.shape) })
+  return tidy(() => {
+    const norm = normOf(x, given, true, power, isShort ? FLOAT32 : NONE, undefined)
+    maximum(norm, least, { out: norm })
+    return divide(/** @type {any} */ (x), norm, { out: out ?? made(result, from.shape) })
+  })
 }
 
 module.exports = { vectorNorm, normalize }

@@ -1,7 +1,7 @@
 'use strict'
 // Medians and quantiles: C selects elements by rank, which are averaged here.
 
-const { Array, Math, arrayOf } = require('../base/primordials')
+const { Array, Math, Number, arrayOf } = require('../base/primordials')
 const { failure } = require('../base/errors')
 const { boolean, oneOf, optionsOf, show } = require('../base/validate')
 const { NONE } = require('../backend/math')
@@ -10,6 +10,7 @@ const { dtypeOf } = require('../backend/dtypes')
 const { denseLayout } = require('../layout/layouts')
 const { checkOut } = require('../copy/results')
 const { Tensor, tensorOf, wrap, resultOf } = require('../tensor/tensor')
+const { tidy } = require('../tensor/scopes')
 const { allocated } = require('./allocate')
 const { axesFor, axesGiven, lastAxes, permuted, reducedShape } = require('./axes')
 const { positive } = require('./functions')
@@ -58,14 +59,18 @@ function placeOf (at, method) {
   return { low: one, high: one, part: 0 }
 }
 
+const MOST_PARTS = 2 ** 16
+
 /**
  * @param {unknown} q
  * @returns {number[]} each from 0 to 1
  */
 function partsOf (q) {
-  const list = Tensor.isTensor(q) && q.ndim <= 1 ? q.reshape([q.size]).toArray() : q
+  const isTensor = Tensor.isTensor(q)
+  const list = isTensor && Tensor.attachedOf(q).shape.length <= 1 ? tidy(() => q.reshape([q.size]).toArray()) : q
   if (!Array.isArray(list)) throw failure('ERR_ARGUMENT', `q is ${show(q)}; a number, a list of numbers or a tensor with one axis was expected`)
   const { length } = list
+  if (!(Number.isInteger(length) && length >= 0 && length <= MOST_PARTS)) throw failure('ERR_SHAPE', `q has ${show(length)} entries; ${MOST_PARTS} are possible`)
   return arrayOf(length, i => partOf(`q[${i}]`, list[i]))
 }
 
@@ -120,15 +125,12 @@ function computed (x, opts, count, placeIn, meet) {
   let n = 1
   for (let i = 0; i < axes.length; i++) n *= from.shape[axes[i]]
   const places = arrayOf(Math.abs(count), i => n === 0 ? { low: 0, high: 0, part: 0 } : placeIn(n, i))
-  const values = selected(from, axes, places)
-  const found = allocated(denseLayout(FLOAT64, shape))
-  const made = wrap(found)
-  fill(made.data, values.data, places, meet)
-  values.dispose()
-  if (out === undefined && result === FLOAT64) return made
-  const to = positive(made, { out: out ?? wrap(allocated(denseLayout(result, shape))) })
-  made.dispose()
-  return to
+  return tidy(() => {
+    const values = selected(from, axes, places)
+    const made = wrap(allocated(denseLayout(FLOAT64, shape)))
+    fill(made.data, values.data, places, meet)
+    return out === undefined && result === FLOAT64 ? made : positive(made, { out: out ?? wrap(allocated(denseLayout(result, shape))) })
+  })
 }
 
 /**

@@ -380,4 +380,4 @@ ${lines(publicNames().flatMap(([, names]) => names.map(name => name.split(':')[0
 } from './math.js'
 `
 
-module.exports = { mathFunctions, mathLater, mathEntry, mathModule, readRows }
+module.exports = { AT_ONCE, mathFunctions, mathLater, mathEntry, mathModule, readRows }
