@@ -286,13 +286,6 @@
  */
 
 /** @template {DtypeName} [D=any] @template {DtypeName} [O=any] @typedef {MathOptions<D, O> & { signal?: Signal | undefined }} LaterOptions signal: cancels it; then an out may be written in part */
-/**
- * An asynchronous function over the arguments of one that takes a tensor.
- *
- * @template {(x: any, opts?: any) => any} F
- * @typedef {(x: Parameters<F>[0], opts?: NonNullable<Parameters<F>[1]> & { signal?: Signal | undefined }) => Promise<ReturnType<F>>} Later
- */
-
 /** @template {DtypeName} [D=any] @typedef {ResultOptions<D> & { device?: DeviceName | undefined, copy?: boolean | undefined }} ToOptions copy: also where nothing would change */
 /** @template {DtypeName} [D=any] @typedef {{ dtype?: D | undefined, ndim?: number | undefined }} AccessorOptions what a caller relies on */
 /** @template {DtypeName} [D=any] @typedef {ToOptions<D> & { signal?: Signal | undefined }} ToAsyncOptions */

@@ -8,7 +8,8 @@ const softmax = require('./softmax')
 const norms = require('./norms')
 
 /** @import { Tensor } from '../tensor/tensor' */
-/** @import { AnyTensor, DtypeName, DtypeOfValue, Floated, InputOf, Later, LaterOptions, NameOf, OfOne, Or, Promote, RealOf, Value } from '../base/types' */
+/** @import { AnyTensor, Casting, DtypeName, DtypeOfValue, Floated, InputOf, LaterOptions, NameOf, OfOne, Or, Promote, RealOf, Summed, Value } from '../base/types' */
+/** @import { Signal } from '../base/signals' */
 
 /** @typedef {{ <D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x1: Tensor<D>, x2: OfOne<D, Tensor<D>>, opts?: LaterOptions<E, O> | NameOf<E>): Promise<Tensor<Or<O, Or<E, D>>>>; <A extends DtypeName, B extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: LaterOptions<E, O> | NameOf<E>): Promise<Tensor<Or<O, Or<E, Promote<A, B>>>>>; <D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x1: Tensor<D>, x2: InputOf<D>, opts?: LaterOptions<E, O> | NameOf<E>): Promise<Tensor<Or<O, Or<E, D>>>>; <D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x1: InputOf<D>, x2: Tensor<D>, opts?: LaterOptions<E, O> | NameOf<E>): Promise<Tensor<Or<O, Or<E, D>>>> }} AddAsync */
 /** @typedef {{ <D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x1: Tensor<D>, x2: OfOne<D, Tensor<D>>, opts?: LaterOptions<E, O> | NameOf<E>): Promise<Tensor<Or<O, Floated<Or<E, D>>>>>; <A extends DtypeName, B extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: LaterOptions<E, O> | NameOf<E>): Promise<Tensor<Or<O, Floated<Or<E, Promote<A, B>>>>>>; <D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x1: Tensor<D>, x2: InputOf<D>, opts?: LaterOptions<E, O> | NameOf<E>): Promise<Tensor<Or<O, Floated<Or<E, D>>>>>; <D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x1: InputOf<D>, x2: Tensor<D>, opts?: LaterOptions<E, O> | NameOf<E>): Promise<Tensor<Or<O, Floated<Or<E, D>>>>> }} DivideAsync */
@@ -753,7 +754,7 @@ const logaddexpAsync = later(functions.logaddexp)
 /**
  * sum without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {Later<typeof reductions.sum>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./reductions').TypedReductionOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Summed<D>>>>>}
  * @throws as sum, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await sumAsync(tensor([[1, 2], [3, 4]]), { axis: 0 })).toArray() // [4, 6]
@@ -763,7 +764,7 @@ const sumAsync = later(reductions.sum)
 /**
  * prod without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {Later<typeof reductions.prod>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./reductions').TypedReductionOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Summed<D>>>>>}
  * @throws as prod, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await prodAsync(tensor([2, 3, 4]))).item() // 24
@@ -773,7 +774,7 @@ const prodAsync = later(reductions.prod)
 /**
  * mean without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {Later<typeof reductions.mean>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./reductions').TypedReductionOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Floated<D>>>>>}
  * @throws as mean, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await meanAsync(tensor([1, 2, 6]))).item() // 3
@@ -783,7 +784,7 @@ const meanAsync = later(reductions.mean)
 /**
  * std without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {Later<typeof reductions.std>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./reductions').SpreadOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Floated<D>>>>>}
  * @throws as std, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await stdAsync(tensor([1, 1, 3, 3]))).item() // 1
@@ -793,7 +794,7 @@ const stdAsync = later(reductions.std)
 /**
  * min without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {Later<typeof reductions.min>}
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./reductions').ReductionOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, D>>>}
  * @throws as min, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await minAsync(tensor([[3, 1], [2, 5]]), { axis: 1 })).toArray() // [1, 2]
@@ -803,7 +804,7 @@ const minAsync = later(reductions.min)
 /**
  * max without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {Later<typeof reductions.max>}
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./reductions').ReductionOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, D>>>}
  * @throws as max, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await maxAsync(tensor([[3, 1], [2, 5]]), { axis: 1 })).toArray() // [3, 5]
@@ -813,7 +814,7 @@ const maxAsync = later(reductions.max)
 /**
  * any without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {Later<typeof reductions.any>}
+ * @type {<O extends DtypeName = never>(x: AnyTensor, opts?: import('./reductions').ReductionOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, 'bool'>>>}
  * @throws as any, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await anyAsync(tensor([0, 2, 0]))).item() // true
@@ -823,7 +824,7 @@ const anyAsync = later(reductions.any)
 /**
  * all without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {Later<typeof reductions.all>}
+ * @type {<O extends DtypeName = never>(x: AnyTensor, opts?: import('./reductions').ReductionOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, 'bool'>>>}
  * @throws as all, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await allAsync(tensor([1, 2, 0]))).item() // false
@@ -833,7 +834,7 @@ const allAsync = later(reductions.all)
 /**
  * countNonzero without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {Later<typeof reductions.countNonzero>}
+ * @type {<E extends import('./reductions').IndexName = never, O extends DtypeName = never>(x: AnyTensor, opts?: import('./reductions').TypedReductionOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, 'int32'>>>>}
  * @throws as countNonzero, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await countNonzeroAsync(tensor([[1, 0], [2, 3]]), { axis: 1 })).toArray() // [1, 2]
@@ -843,7 +844,7 @@ const countNonzeroAsync = later(reductions.countNonzero)
 /**
  * argmax without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {Later<typeof reductions.argmax>}
+ * @type {<E extends import('./reductions').IndexName = never, O extends DtypeName = never>(x: AnyTensor, opts?: import('./reductions').IndexOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, 'int32'>>>>}
  * @throws as argmax, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await argmaxAsync(tensor([[1, 5, 2], [7, 0, 7]]), { axis: 1 })).toArray() // [1, 0]
@@ -853,7 +854,7 @@ const argmaxAsync = later(reductions.argmax)
 /**
  * argmin without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {Later<typeof reductions.argmin>}
+ * @type {<E extends import('./reductions').IndexName = never, O extends DtypeName = never>(x: AnyTensor, opts?: import('./reductions').IndexOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, 'int32'>>>>}
  * @throws as argmin, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await argminAsync(tensor([3, 1, 2]))).item() // 1
@@ -863,7 +864,7 @@ const argminAsync = later(reductions.argmin)
 /**
  * cumulativeSum without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {Later<typeof reductions.cumulativeSum>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./reductions').CumulativeOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Summed<D>>>>>}
  * @throws as cumulativeSum, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await cumulativeSumAsync(tensor([1, 2, 3]))).toArray() // [1, 3, 6]
@@ -873,7 +874,7 @@ const cumulativeSumAsync = later(reductions.cumulativeSum)
 /**
  * cumulativeProd without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {Later<typeof reductions.cumulativeProd>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./reductions').CumulativeOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Summed<D>>>>>}
  * @throws as cumulativeProd, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await cumulativeProdAsync(tensor([2, 3, 4]))).toArray() // [2, 6, 24]
@@ -883,7 +884,7 @@ const cumulativeProdAsync = later(reductions.cumulativeProd)
 /**
  * diff without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {Later<typeof reductions.diff>}
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: { axis?: number | undefined, n?: number | undefined, prepend?: Tensor<D> | undefined, append?: Tensor<D> | undefined, out?: Tensor<O> | undefined, casting?: Casting | undefined } & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, D>>>}
  * @throws as diff, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await diffAsync(tensor([1, 4, 9, 16]))).toArray() // [3, 5, 7]
@@ -893,7 +894,7 @@ const diffAsync = later(reductions.diff)
 /**
  * var without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {Later<typeof reductions.var>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./reductions').SpreadOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Floated<D>>>>>}
  * @throws as var, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await varAsync(tensor([1, 2, 3, 4]))).item() // 1.25
@@ -903,7 +904,7 @@ const varAsync = later(reductions.var)
 /**
  * softmax without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {Later<typeof softmax.softmax>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./softmax').AlongOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Floated<D>>>>>}
  * @throws as softmax, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await softmaxAsync(tensor([[1, 1], [0, 1000]]))).toArray() // [[0.5, 0.5], [0, 1]]
@@ -913,7 +914,7 @@ const softmaxAsync = later(softmax.softmax)
 /**
  * logSoftmax without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {Later<typeof softmax.logSoftmax>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./softmax').AlongOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Floated<D>>>>>}
  * @throws as logSoftmax, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await logSoftmaxAsync(tensor([0, 1000]))).toArray() // [-1000, 0]
@@ -923,7 +924,7 @@ const logSoftmaxAsync = later(softmax.logSoftmax)
 /**
  * logSumExp without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {Later<typeof softmax.logSumExp>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./reductions').TypedReductionOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Floated<D>>>>>}
  * @throws as logSumExp, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await logSumExpAsync(tensor([1000, -Infinity]))).item() // 1000
@@ -933,7 +934,7 @@ const logSumExpAsync = later(softmax.logSumExp)
 /**
  * vectorNorm without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {Later<typeof norms.vectorNorm>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./norms').NormOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, RealOf<Floated<D>>>>>>}
  * @throws as vectorNorm, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await vectorNormAsync(tensor([[3, 4], [6, 8]]), { axis: 1 })).toArray() // [5, 10]
@@ -943,7 +944,7 @@ const vectorNormAsync = later(norms.vectorNorm)
 /**
  * normalize without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {Later<typeof norms.normalize>}
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./norms').NormalizeOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Floated<D>>>>}
  * @throws as normalize, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await normalizeAsync(tensor([[3, 4], [0, 0]]))).toArray() // [[0.6000000238418579, 0.800000011920929], [0, 0]]

@@ -280,6 +280,24 @@ function examplesIn (file) {
   return Object.fromEntries([...text.matchAll(/^ \* @example\n \* (.*)\n \*\/\nfunction (\w+)/gm)].map(([, example, name]) => [name, example]))
 }
 
+/** The type of the asynchronous form of each function of a file of js/math, by its name there, from its comment. */
+function laterTypesIn (file) {
+  const text = fs.readFileSync(path.join(ROOT, 'js', 'math', `${file}.js`), 'utf8')
+  const own = new Map(FILES.flatMap(each => [...fs.readFileSync(path.join(ROOT, 'js', 'math', `${each}.js`), 'utf8').matchAll(/@typedef .*?(\w+(?:Options|Name))(?= |$)/gm)].map(([, name]) => [name, each])))
+  const placed = type => type.replace(/\b\w+(?:Options|Name)\b/g, name => own.has(name) ? `import('./${own.get(name)}').${name}` : name)
+  const found = {}
+  for (const [, comment, name] of text.matchAll(/^\/\*\*\n((?: \*(?!\/).*\n)+) \*\/\nfunction (\w+)/gm)) {
+    const templates = [...comment.matchAll(/@template \{(\w+)\} (?:(\w+)|\[(\w+)=(\w+)\])$/gm)].map(([, of, plain, optional, value]) => plain ? `${plain} extends ${of}` : `${optional} extends ${of} = ${value}`)
+    const [, type] = /@param \{(.*)\} x(?: |$)/m.exec(comment) ?? []
+    const [, options] = /@param \{(.*)\} \[opts\]/.exec(comment) ?? []
+    const [, result] = /@returns \{(.*)\}/.exec(comment) ?? []
+    if (templates.length === 0 || options === undefined) continue
+    const [given, asked] = options.split(' | NameOf<E>')
+    found[name] = placed(`<${templates.join(', ')}>(x: ${type}, opts?: ${given} & { signal?: Signal | undefined }${asked === undefined ? '' : ' | NameOf<E>'}) => Promise<${result}>`)
+  }
+  return found
+}
+
 function mathLater () {
   const types = new Map() // by their text
   const typeOf = row => {
@@ -299,9 +317,10 @@ const ${js}Async = later(${of})`
   const entries = readRows().map(row => entry(row.js, typeOf(row), EXAMPLES[row.name], `functions.${row.js}`))
   for (const [name, names] of otherNames()) {
     const examples = examplesIn(path.join(ROOT, 'js', 'math', `${name}.js`))
+    const typesOf = laterTypesIn(name)
     for (const each of names.filter(isDeferred)) {
       const [js, local = each] = each.split(': ')
-      entries.push(entry(js, `Later<typeof ${camel(name)}.${js}>`, examples[local], `${camel(name)}.${js}`))
+      entries.push(entry(js, typesOf[local], examples[local], `${camel(name)}.${js}`))
     }
   }
   return `'use strict'
@@ -312,7 +331,8 @@ const functions = require('./functions')
 ${otherNames().filter(([, names]) => names.some(isDeferred)).map(([name]) => `const ${camel(name)} = require('./${name}')`).join('\n')}
 
 /** @import { Tensor } from '../tensor/tensor' */
-/** @import { AnyTensor, DtypeName, DtypeOfValue, Floated, InputOf, Later, LaterOptions, NameOf, OfOne, Or, Promote, RealOf, Value } from '../base/types' */
+/** @import { AnyTensor, Casting, DtypeName, DtypeOfValue, Floated, InputOf, LaterOptions, NameOf, OfOne, Or, Promote, RealOf, Summed, Value } from '../base/types' */
+/** @import { Signal } from '../base/signals' */
 
 ${[...types].map(([text, name]) => `/** @typedef {{ ${text} }} ${name} */`).join('\n')}
 
