@@ -331,8 +331,7 @@ const functions = require('./functions')
 ${otherNames().filter(([, names]) => names.some(isDeferred)).map(([name]) => `const ${camel(name)} = require('./${name}')`).join('\n')}
 
 /** @import { Tensor } from '../tensor/tensor' */
-/** @import { AnyTensor, Casting, DtypeName, DtypeOfValue, Floated, InputOf, LaterOptions, NameOf, OfOne, Or, Promote, RealOf, Summed, Value } from '../base/types' */
-/** @import { Signal } from '../base/signals' */
+/** @import { AnyTensor, Casting, DtypeName, DtypeOfValue, Floated, InputOf, LaterOptions, NameOf, OfOne, Or, Promote, RealOf, Signal, Summed, Value } from '../base/types' */
 
 ${[...types].map(([text, name]) => `/** @typedef {{ ${text} }} ${name} */`).join('\n')}
 
