@@ -140,11 +140,18 @@ WASM_EXPORT(sb_start) void sb__wasm_start(environment *e);
 WASM_EXPORT(sb_tls) char *sb__wasm_tls(environment *e);
 WASM_EXPORT(sb_stack) char *sb__wasm_stack(environment *e, uint32_t tls);
 WASM_EXPORT(sb_id) uint32_t sb__wasm_id(void);
+WASM_EXPORT(sb_probe) int64_t *sb__wasm_probe(void);
 WASM_EXPORT(sb_next_id) uint32_t sb__wasm_next_id(uint32_t id);
 WASM_EXPORT(sb_watched) void sb__wasm_watched(void);
 WASM_EXPORT(sb_next_watched) uint32_t sb__wasm_next_watched(uint32_t id);
 WASM_EXPORT(sb_end) bool sb__wasm_end(uint32_t id);
 WASM_EXPORT(sb_end_thread) void sb__wasm_end_thread(uint32_t thread);
+
+/* Eight bytes of all threads, in the module's own data, which each buffer over the memory covers; to try whether one is. */
+int64_t *sb__wasm_probe(void) {
+  static int64_t probe;
+  return &probe;
+}
 
 static size_t round_up(size_t nbytes) { return (nbytes + 63) / 64 * 64; }
 

@@ -103,24 +103,22 @@ class SharedBackend extends Backend {
   }
 
   /**
-   * Is the buffer over this memory? Tried by writing to this thread's call buffer, where no other thread writes.
+   * Is the buffer over this memory? Tried by writing to a place in the module's own data, which is in every buffer over it. Other threads
+   * try there as well; then it is tried again.
    *
    * @param {SharedArrayBuffer} buffer
    */
   shows (buffer) {
-    const at = this.callBufferAt + this.tables.frame.ARGS * 8
+    const at = this.exports.sb_probe()
     if (byteLengthOf(buffer) < at + 8) return false
     const mine = new BigInt64Array(this.buffer, at, 1)
     const theirs = new BigInt64Array(buffer, at, 1)
-    const kept = Atomics.load(mine, 0)
-    let isSame = true
-    for (let round = 0; round < 3; round++) {
+    for (;;) {
       const sign = BigInt(Math.floor(Math.random() * 2 ** 52))
       Atomics.store(mine, 0, sign)
-      isSame &&= Atomics.load(theirs, 0) === sign
+      if (Atomics.load(theirs, 0) === sign) return true
+      if (Atomics.load(mine, 0) === sign) return false
     }
-    Atomics.store(mine, 0, kept)
-    return isSame
   }
 
   /** @override @param {number} nbytes @param {() => void} check */

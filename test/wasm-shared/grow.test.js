@@ -2,7 +2,7 @@
 // A thread makes the memory grow that this one has as well.
 const assert = require('node:assert/strict')
 const { dispose, empty, fromBlob, full, memory, sharesMemory, tensor, wasmMemory, zeros } = require('samebytes')
-const { fails } = require('../setup')
+const { childJson, fails } = require('../setup')
 const { start } = require('./workers')
 
 describe('memory that another thread makes grow', () => {
@@ -110,5 +110,27 @@ describe('memory that another thread makes grow', () => {
     assert.deepEqual(t.toArray(), [7, 7, 7])
     await ended
     await end()
+  })
+
+  it('is known to a thread whose start makes it grow past the end of a buffer: float32', async () => {
+    const found = await childJson(`
+      const { empty, tensor, wasmMemory } = require('samebytes')
+      const { Worker } = require('node:worker_threads')
+      const t = tensor([1, 2, 3])
+      const held = []
+      let buffer
+      do { // until there is no room for a thread
+        held.push(empty([2 ** 12]))
+        buffer = wasmMemory().buffer
+      } while (Number(held.at(-1).dataPtr) + 2 * held.at(-1).nbytes < buffer.byteLength)
+      new Worker(\`
+        const { parentPort, workerData } = require('node:worker_threads')
+        const { fromBlob } = require('samebytes')
+        const u = fromBlob(workerData)
+        parentPort.postMessage([workerData.buffer.byteLength, u.dataPtr, u.fill(7).size])
+      \`, { eval: true, workerData: new Float32Array(buffer, Number(t.dataPtr), 3) }).on('message', ([length, at, size]) => {
+        console.log(JSON.stringify({ isOld: length === buffer.byteLength, hasGrown: wasmMemory().buffer.byteLength > length, isSame: at === t.dataPtr, size, values: t.toArray() }))
+      })`)
+    assert.deepEqual(found, { isOld: true, hasGrown: true, isSame: true, size: 3, values: [7, 7, 7] })
   })
 })
