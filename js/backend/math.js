@@ -9,6 +9,7 @@ const { stage, unstage } = require('./staging')
 
 /** @typedef {InstanceType<typeof import('./layout').Layout>} Layout */
 /** @typedef {boolean | number | bigint | [number, number]} Scalar */
+/** Which of three sources are scalars. @typedef {{ mask: number, dtype: number, values: Scalar[] }} Choice mask: a bit each; dtype: the scalars', but of a condition */
 
 /**
  * A call that an asynchronous function asks for; math/later.js runs it.
@@ -80,6 +81,9 @@ const ops = Object.fromEntries(arrayMap(tables.ops, (/** @type {any} */ row, ind
 /** A dtype of no number: what is computed in follows from the sources. */
 const NONE = -1
 
+/** A scalar's place where there are three sources. */
+const CHOICE = 2
+
 /** Results' dtypes by function and dtypes of sources. @type {number[]} */
 const results = newList()
 
@@ -125,8 +129,8 @@ function checkHost ({ storage }) {
  * @param {Layout | null} c  null: there is no third one
  * @param {number} asked  a dtype, or NONE
  * @param {number} casting
- * @param {Scalar} [scalar]  a source beside the one that is given
- * @param {number} [place]  the scalar's
+ * @param {Scalar | Choice} [scalar]  a source beside the one that is given; or those beside a, or a and b, where the function has three
+ * @param {number} [place]  the scalar's; CHOICE: the function has three sources
  * @throws ERR_SHAPE, ERR_DTYPE, ERR_CAST, ERR_DISPOSED, ERR_DETACHED, ERR_READ_ONLY, ERR_OVERLAP, ERR_MEMORY, ERR_UNSUPPORTED a tensor is on a device
  */
 function elementwise (op, to, a, b, c, asked, casting, scalar, place = 0) {
@@ -160,7 +164,7 @@ function elementwise (op, to, a, b, c, asked, casting, scalar, place = 0) {
  * @param {Layout | null} c
  * @param {number} asked
  * @param {number} casting
- * @param {Scalar | undefined} scalar
+ * @param {Scalar | Choice | undefined} scalar
  * @param {number} place
  */
 function staged (op, to, a, b, c, asked, casting, scalar, place) {
@@ -194,7 +198,7 @@ function staged (op, to, a, b, c, asked, casting, scalar, place) {
  * @param {Layout | null} c
  * @param {number} asked
  * @param {number} casting
- * @param {Scalar | undefined} scalar
+ * @param {Scalar | Choice | undefined} scalar
  * @param {number} place
  */
 function invoke (op, to, a, b, c, asked, casting, scalar, place) {
@@ -208,15 +212,32 @@ function invoke (op, to, a, b, c, asked, casting, scalar, place) {
   f64[ARGS] = op
   f64[ARGS + 1] = asked
   f64[ARGS + 2] = casting
-  if (scalar !== undefined) {
+  if (place === CHOICE) {
+    putChoice(a, b, /** @type {Choice} */ (scalar))
+    call(rows.choice)
+  } else if (scalar !== undefined) {
     f64[ARGS + 3] = place
-    putScalar(ARGS + 4, scalar)
+    putScalar(ARGS + 4, /** @type {Scalar} */ (scalar))
     call(rows.with_scalar)
   } else {
     call(b === null ? rows.unary : c === null ? rows.binary : rows.ternary)
   }
   held.a = held.b = null
   finish()
+}
+
+/**
+ * @param {Layout} a
+ * @param {Layout | null} b
+ * @param {Choice} choice
+ */
+function putChoice (a, b, { mask, dtype, values }) {
+  const { f64 } = frame
+  if (b === null) put(2, a)
+  f64[ARGS + 3] = mask
+  f64[ARGS + 4] = dtype
+  putScalar(ARGS + 5, values[0])
+  putScalar(ARGS + 8, values[values.length - 1])
 }
 
 /** Ends a call whose result is how many bytes it staged. */
@@ -241,4 +262,4 @@ function defer (to, from, follows, whole, run) {
   calls[calls.length] = { to, from, follows, whole, run }
 }
 
-module.exports = { ops, tables, rows, mode, call, callOnThread, defer, finish, checkHost, NONE, resultOf, elementwise }
+module.exports = { ops, tables, rows, mode, call, callOnThread, defer, finish, checkHost, NONE, CHOICE, resultOf, elementwise }

@@ -5,7 +5,7 @@ const { arrayMap, newList } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
-const { ops } = require('../backend/math')
+const { CHOICE, ops } = require('../backend/math')
 const { dtypeOf } = require('../backend/dtypes')
 const { broadcast } = require('../layout/layouts')
 const { Tensor, resultOf } = require('../tensor/tensor')
@@ -56,25 +56,44 @@ function ternary (op, names, given, opts, first) {
   const to = dtype === undefined ? meeting(first === 0 ? operands : [operands[1], operands[2]]) : dtype.index
   /** @type {Layout[]} */
   const layouts = newList()
-  /** @type {Layout[]} */
-  const made = newList()
-  try {
-    for (let i = 0; i < 3; i++) {
-      const operand = operands[i]
-      if (Tensor.isTensor(operand)) {
-        layouts[i] = Tensor.attachedOf(operand)
-      } else {
-        const own = i < first ? BOOL : to
-        if (!scalars.takes(own, operand)) throw scalars.misfit(names[i], operand, own)
-        layouts[i] = made[made.length] = scalars.ofValue(operand, own)
-      }
+  /** @type {Scalar[]} */
+  const values = newList()
+  /** @type {number[]} */
+  const dtypes = newList()
+  let mask = 0
+  for (let i = 0; i < 3; i++) {
+    const operand = operands[i]
+    if (Tensor.isTensor(operand)) {
+      const layout = layouts[layouts.length] = Tensor.attachedOf(operand)
+      dtypes[i] = layout.dtype
+    } else {
+      const own = dtypes[i] = i < first ? BOOL : to
+      if (!scalars.takes(own, operand)) throw scalars.misfit(names[i], operand, own)
+      mask |= 1 << i
+      values[values.length] = operand
     }
-    const a = layouts[0]
-    const b = layouts[1]
-    const c = layouts[2]
-    return computed(op, a, b, c, broadcast(broadcast(a.shape, b.shape), c.shape), options)
+  }
+  if (mask === 7) return ofScalars(op, values, dtypes, options)
+  const a = layouts[0]
+  if (mask === 0) return computed(op, a, layouts[1], layouts[2], broadcast(broadcast(a.shape, layouts[1].shape), layouts[2].shape), options)
+  const b = layouts.length === 2 ? layouts[1] : null
+  return computed(op, a, b, null, b === null ? a.shape : broadcast(a.shape, b.shape), options, { mask, dtype: to, values }, CHOICE, dtypes)
+}
+
+/**
+ * where of no tensor at all.
+ *
+ * @param {number} op
+ * @param {Scalar[]} values
+ * @param {number[]} dtypes
+ * @param {ReturnType<typeof resultOf>} options
+ */
+function ofScalars (op, values, dtypes, options) {
+  const condition = scalars.ofValue(values[0], dtypes[0])
+  try {
+    return computed(op, condition, null, null, condition.shape, options, { mask: 6, dtype: dtypes[1], values: [values[1], values[2]] }, CHOICE, dtypes)
   } finally {
-    for (let i = 0; i < made.length; i++) scalars.release(made[i])
+    scalars.release(condition)
   }
 }
 

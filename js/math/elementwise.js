@@ -24,11 +24,12 @@ const askedOf = ({ dtype }) => dtype === undefined ? NONE : dtype.index
  * @param {Layout | null} c
  * @param {number[]} shape
  * @param {Asked} options
- * @param {Scalar} [scalar]
+ * @param {Scalar | import('../backend/math').Choice} [scalar]
  * @param {number} [place]
+ * @param {number[]} [dtypes]  of all sources, where scalars are among three
  * @returns {Tensor}
  */
-function computed (op, a, b, c, shape, options, scalar, place) {
+function computed (op, a, b, c, shape, options, scalar, place, dtypes) {
   const { out, casting } = options
   const asked = askedOf(options)
   if (out !== undefined) {
@@ -37,7 +38,9 @@ function computed (op, a, b, c, shape, options, scalar, place) {
     elementwise(op, to, a, b, c, asked, casting, scalar, place)
     return out
   }
-  const result = dtypeOfResult(op, a.dtype, b === null ? a.dtype : b.dtype, c === null ? a.dtype : c.dtype, asked)
+  const result = dtypes === undefined
+    ? dtypeOfResult(op, a.dtype, b === null ? a.dtype : b.dtype, c === null ? a.dtype : c.dtype, asked)
+    : dtypeOfResult(op, dtypes[0], dtypes[1], dtypes[2], asked)
   const made = allocated(denseLayout(result, shape))
   elementwise(op, made, a, b, c, asked, casting, scalar, place)
   return wrap(made)

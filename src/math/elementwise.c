@@ -116,7 +116,10 @@ static bool run_plainly(const sb__math_work *w, int32_t count, const sb__math_ty
     const int64_t size = sb_dtype_itemsize(types->from[i]);
     if (item[i]) {
       at[i] = repeated[i];
-      for (int64_t k = 0; k < n; k++) memcpy(repeated[i] + k * size, item[i], (size_t)size);
+      memcpy(repeated[i], item[i], (size_t)size);
+      for (int64_t done = 1; done < n; done *= 2)
+        memcpy(repeated[i] + done * size, repeated[i],
+               (size_t)(size * (done < n - done ? done : n - done)));
       continue;
     }
     if (!is_plain(from[i], types->from[i], to)) return false;

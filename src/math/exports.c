@@ -147,6 +147,43 @@ static sb_status with_scalar(sb__binding *b) {
   return status;
 }
 
+/* A function of three sources, of which one or two are scalars. Operands: the target, the others, one of them twice if it is alone. Numbers:
+ * the function, the dtype that was asked for, casting, a bit for each source that is a scalar, the scalars' dtype (of a condition bool). */
+static sb_status choice(sb__binding *b) {
+  union {
+    char bytes[16];
+    double aligned;
+  } values[2];
+  sb__math_types found;
+  sb_dtype dtypes[SB__MATH_OPERANDS - 1];
+  const sb_tensor *from[SB__MATH_OPERANDS - 1] = {NULL};
+  const char *items[SB__MATH_OPERANDS - 1] = {NULL};
+  int64_t staged = 0;
+  int32_t tensors = 0, scalars = 0;
+  sb_status status = check_count(N(0), 3);
+  if (!status && (N(3) < 1 || N(3) > 6 || N(4) < 0 || N(4) >= SB_DTYPE_COUNT))
+    status = sb__fail(SB_ERR_ARGUMENT, "one or two sources are scalars, of a dtype");
+  for (int32_t i = 0; i < 3 && !status; i++) {
+    if (N(3) >> i & 1) {
+      dtypes[i] = N(0) == SB__OP_where && i == 0 ? SB_BOOL : (sb_dtype)N(4);
+    } else {
+      from[i] = T(1 + tensors++);
+      dtypes[i] = from[i]->dtype;
+    }
+  }
+  if (!status) status = sb__math_types_of(N(0), dtypes, N(1), &found);
+  for (int32_t i = 0; i < 3 && !status; i++) {
+    if (from[i]) continue;
+    items[i] = values[scalars].bytes;
+    status = write_item(&b->scalars[scalars], dtypes[i], found.from[i], values[scalars].bytes);
+    scalars++;
+  }
+  if (!status)
+    status = sb__math_elementwise(N(0), &found, T(0), from, items, (sb_casting)N(2), &staged);
+  RESULT(0) = (double)staged;
+  return status;
+}
+
 /* Numbers: the reduction, the source's dtype, the dtype that was asked for or SB__NO_DTYPE. The result: the result's dtype. */
 static sb_status reduction_type(sb__binding *b) {
   sb__reduction found;
