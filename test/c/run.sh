@@ -34,7 +34,7 @@ failed=0
 
 compile () { "$cc" "${flags[@]}" -Werror "$@"; }
 
-if ! printf '%s\n' src/core/*.c src/ops/*.c src/kernels/*.c src/bind/*.c src/{formats,ipc,interop}/*.c src/cuda/*.c src/platform/posix_*.c |
+if ! printf '%s\n' src/build.c src/core/*.c src/ops/*.c src/kernels/*.c src/bind/*.c src/{formats,ipc,interop}/*.c src/cuda/*.c src/platform/posix_*.c |
   BUILD=$build CC=$cc xargs -P "$(nproc)" -I{} bash -c \
     'o=${1//\//_}; "$CC" "${@:2}" -c "$1" -o "$BUILD/$o.o"' _ {} "${flags[@]}"; then
   echo 'not ok - the core compiles'
