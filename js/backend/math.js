@@ -21,6 +21,7 @@ const { stage, unstage } = require('./staging')
  *   each source is broadcast to the target
  * @property {readonly number[] | null} whole  axes of the target that are not cut; null: none is
  * @property {(to: Layout, from: Layout[]) => void} run  calls C on the operands, or on parts of them
+ * @property {boolean} [isHere]  run calls functions of the core: it stays on this thread
  */
 
 /** How calls run; math/later.js changes that. */
@@ -247,6 +248,23 @@ function finish () {
 }
 
 /**
+ * Runs the caller's code, getters of lists: functions that it calls are not deferred.
+ *
+ * @template T
+ * @param {() => T} fn
+ * @returns {T}
+ */
+function notDeferred (fn) {
+  const { deferred } = mode
+  mode.deferred = null
+  try {
+    return fn()
+  } finally {
+    mode.deferred = deferred
+  }
+}
+
+/**
  * Notes a call for later: it claims its operands' storages.
  *
  * @param {Layout} to
@@ -254,12 +272,13 @@ function finish () {
  * @param {Deferred['follows']} follows
  * @param {Deferred['whole']} whole
  * @param {Deferred['run']} run
+ * @param {boolean} [isHere]
  */
-function defer (to, from, follows, whole, run) {
+function defer (to, from, follows, whole, run, isHere = false) {
   const { calls } = /** @type {NonNullable<typeof mode.deferred>} */ (mode.deferred)
   claim(to.storage)
   for (let i = 0; i < from.length; i++) claim(from[i].storage)
-  calls[calls.length] = { to, from, follows, whole, run }
+  calls[calls.length] = { to, from, follows, whole, run, isHere }
 }
 
-module.exports = { ops, tables, rows, mode, call, callOnThread, defer, finish, checkHost, NONE, CHOICE, resultOf, elementwise }
+module.exports = { ops, tables, rows, mode, call, callOnThread, notDeferred, defer, finish, checkHost, NONE, CHOICE, resultOf, elementwise }

@@ -5,6 +5,7 @@ const { arrayOf } = require('../base/primordials')
 const { failure } = require('../base/errors')
 const { axesOf } = require('../base/validate')
 const ffi = require('../backend/calls')
+const { notDeferred } = require('../backend/math')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
 
@@ -24,7 +25,7 @@ function inRange (axis, ndim) {
  * @param {unknown} axis
  * @returns {number[] | null} a list of the function's own; null: all axes
  */
-const axesGiven = axis => axis === undefined || axis === null ? null : axesOf(axis)
+const axesGiven = axis => axis === undefined || axis === null ? null : notDeferred(() => axesOf(axis))
 
 /**
  * @param {number[] | null} given

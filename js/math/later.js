@@ -9,7 +9,7 @@ const { checkSignal, signalOf } = require('../base/signals')
 const { optionsOf } = require('../base/validate')
 const { countStaged, stats, unclaim } = require('../backend/storage')
 const { itemsizes } = require('../backend/dtypes')
-const { callOnThread, mode } = require('../backend/math')
+const { callOnThread, mode, notDeferred } = require('../backend/math')
 const { isSameShape, subLayout } = require('../layout/layouts')
 const { PIECE_BYTES, Pieces, beginUse, busy, copyOffLoop, copyPieces, endUse, inTurns, isOutside, isSpreadOut, nextTurn, offLoop, piecesOf } = require('../copy/async')
 const { Tensor } = require('../tensor/tensor')
@@ -147,8 +147,8 @@ async function runWhole ({ to, from, run }, isFixed, signal) {
  * @param {Signal | undefined} signal
  */
 async function run (call, signal) {
-  const { to, from, whole } = call
-  const isFixed = backend.isFixed(to.storage) && arrayEvery(from, ({ storage }) => backend.isFixed(storage))
+  const { to, from, whole, isHere } = call
+  const isFixed = !isHere && backend.isFixed(to.storage) && arrayEvery(from, ({ storage }) => backend.isFixed(storage))
   if (whole === null || to.size === 0) return runWhole(call, isFixed, signal)
   const pieces = cut(call, isFixed ? THREAD_BYTES : PIECE_BYTES)
   if (pieces.isOne) return runWhole(call, isFixed, signal)
@@ -175,13 +175,7 @@ function apart (options) {
   if (options === null || typeof options !== 'object') return options
   return new Proxy(options, {
     get (target, name) {
-      const { deferred } = mode
-      mode.deferred = null
-      try {
-        return target[name]
-      } finally {
-        mode.deferred = deferred
-      }
+      return notDeferred(() => target[name])
     }
   })
 }

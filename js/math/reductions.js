@@ -1,11 +1,11 @@
 'use strict'
 // Reductions along axes.
 
-const { arrayOf } = require('../base/primordials')
+const { Math, arrayOf } = require('../base/primordials')
 const { failure } = require('../base/errors')
 const { boolean, integer, optionsOf } = require('../base/validate')
 const ffi = require('../backend/calls')
-const { NONE } = require('../backend/math')
+const { NONE, mode, defer } = require('../backend/math')
 const { reductions, reductionType, cumulate } = require('../backend/reductions')
 const { denseLayout } = require('../layout/layouts')
 const { checkOut } = require('../copy/results')
@@ -17,6 +17,7 @@ const { inRange } = require('./axes')
 const { subtract } = require('./functions')
 const { reduced } = require('./reduce')
 
+/** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
 /** @import { AnyTensor, Casting, DtypeName, Floated, NameOf, Or, RealOf, Summed } from '../base/types' */
 
 /**
@@ -254,6 +255,17 @@ function oneAxis (axis, ndim) {
 }
 
 /**
+ * Fills a target, after the calls that are noted for later where there are any: they may read what it overwrites.
+ *
+ * @param {Layout} to
+ * @param {number} value
+ */
+function fillInTurn (to, value) {
+  if (mode.deferred === null) ffi.fill(to, value)
+  else defer(to, [], null, null, target => { ffi.fill(target, value) }, true)
+}
+
+/**
  * @param {number} op
  * @param {unknown} x
  * @param {any} opts
@@ -276,7 +288,7 @@ function cumulative (op, x, opts) {
   const target = /** @type {Tensor} */ (made)
   const rest = initial === 0 ? target : target.narrow(along, 1, from.shape[along])
   cumulate(op, Tensor.writableOf(rest), from, along, asked, casting)
-  if (initial !== 0) ffi.fill(Tensor.writableOf(target.narrow(along, 0, 1)), op === reductions.prod ? 1 : 0)
+  if (initial !== 0) fillInTurn(Tensor.writableOf(target.narrow(along, 0, 1)), op === reductions.prod ? 1 : 0)
   return target
 }
 
@@ -341,11 +353,16 @@ function diff (x, opts) {
   if (append !== undefined) pieces[pieces.length] = tensorOf(append, 'append')
   return tidy(() => {
     let now = pieces.length === 1 ? x : concat(pieces, along)
-    if (count === 0) return out === undefined ? now.clone() : out.copyFrom(now, { casting })
-    for (let i = 0; i < count; i++) {
+    if (count === 0) {
+      if (out === undefined) return now.clone()
+      checkOut(Tensor.writableOf(out), Tensor.attachedOf(now).shape, undefined)
+      return out.copyFrom(now, { casting })
+    }
+    const rounds = Math.min(count, now.shape[along] || 1) // after these nothing is left
+    for (let i = 0; i < rounds; i++) {
       const length = now.shape[along]
       const less = length > 0 ? length - 1 : 0
-      now = subtract(now.narrow(along, length - less, less), now.narrow(along, 0, less), i === count - 1 ? { out, casting } : undefined)
+      now = subtract(now.narrow(along, length - less, less), now.narrow(along, 0, less), i === rounds - 1 ? { out, casting } : undefined)
     }
     return now
   })

@@ -5,7 +5,7 @@ const { BigInt, Math, Number, arrayMap } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
-const { NONE, tables, resultOf } = require('../backend/math')
+const { NONE, tables, notDeferred, resultOf } = require('../backend/math')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { claim, unclaim } = require('../backend/storage')
 const { denseLayout, written } = require('../layout/layouts')
@@ -68,7 +68,7 @@ const takes = (dtype, x) => typeof x === 'object' ? dtypes[dtype].kind === 'COMP
 function read (name, value) {
   const type = typeof value
   if (type === 'number' || type === 'boolean' || type === 'bigint') return /** @type {Scalar} */ (value)
-  const pair = pairOf(value)
+  const pair = notDeferred(() => pairOf(value))
   if (pair === null) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a tensor, a number or [re, im] was expected`)
   return pair
 }

@@ -74,6 +74,30 @@ describe('asynchronous arithmetic', function () {
   this.timeout(120_000)
   needsMath()
 
+  it('begin cumulative results after they have read what these overwrite', async () => {
+    for (const shared of [false, true]) {
+      const all = full([6], 1, { shared: shared && !isWasm })
+      const at = all.narrow(0, 0, 5)
+      assert.deepEqual((await math.cumulativeSumAsync(at, { includeInitial: true, out: all })).toArray(), [0, 1, 2, 3, 4, 5])
+      const controller = new AbortController()
+      const out = full([6], 9)
+      const running = math.cumulativeProdAsync(at, { includeInitial: true, out, signal: controller.signal })
+      controller.abort()
+      assert.equal((await rejection(running)).name, 'AbortError')
+      assert.deepEqual(out.toArray(), [9, 9, 9, 9, 9, 9])
+    }
+  })
+
+  it('let getters of lists call synchronous functions', async () => {
+    const seen = []
+    const list = (...values) => Object.defineProperty(values, 0, { get () { seen.push(math.add(tensor([1, 2]), 1).toArray()); return values[1] ?? 0 } })
+    await math.sumAsync(tensor([1, 2]), { axis: list(0) })
+    await math.multiplyAsync(tensor([[1, 1]], 'complex64'), list(0, 1))
+    await math.whereAsync(tensor([true]), list(0, 1), tensor([[1, 1]], 'complex64'))
+    assert.ok(seen.length >= 3)
+    for (const values of seen) assert.deepEqual(values, [2, 3])
+  })
+
   it('has a form of every function but those that have to know elements first', () => {
     const names = Object.keys(math)
     assert.deepEqual(names.filter(name => name !== 'init' && !name.endsWith('Async') && typeof math[`${name}Async`] !== 'function').sort(), [...AT_ONCE].sort())

@@ -71,6 +71,14 @@ describe('cumulative functions beside NumPy', () => {
     })
   })
 
+  it('difference as often as there are elements, whatever n is, into an out of the right shape only', () => {
+    assert.deepEqual([...math.diff(tensor([1, 4, 9]), { n: 2 ** 40 }).shape], [0])
+    assert.deepEqual([...math.diff(zeros([2, 0]), { n: 2 ** 40 }).shape], [2, 0])
+    assert.deepEqual(math.diff(tensor([1, 4, 9]), { n: 2 }).toArray(), [2])
+    fails(() => math.diff(tensor([1, 2]), { n: 0, out: zeros([3, 2]) }), RangeError, 'ERR_SHAPE', /out has shape/)
+    assert.deepEqual(math.diff(tensor([1, 2]), { n: 0, out: zeros([2]) }).toArray(), [1, 2])
+  })
+
   it('have axes, initial values and dtypes as the standard says', () => {
     const t = tensor([[1, 2, 3], [4, 5, 6]])
     assert.deepEqual(math.cumulativeSum(t, { axis: 0, includeInitial: true }).toArray(), [[0, 0, 0], [1, 2, 3], [5, 7, 9]])
