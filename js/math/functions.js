@@ -11,7 +11,7 @@ const choices = require('./choices')
 /**
  * Computes x1 + x2.
  *
- * Integers, which wrap, floats and complex numbers.
+ * Takes integers, which wrap, floats and complex numbers.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -79,7 +79,7 @@ function add (x1, x2, opts) {
 /**
  * Computes x1 - x2.
  *
- * Integers, which wrap, floats and complex numbers.
+ * Takes integers, which wrap, floats and complex numbers.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -147,7 +147,7 @@ function subtract (x1, x2, opts) {
 /**
  * Computes x1 * x2.
  *
- * Integers, which wrap, floats and complex numbers.
+ * Takes integers, which wrap, floats and complex numbers.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -215,7 +215,7 @@ function multiply (x1, x2, opts) {
 /**
  * Computes x1 / x2; of integers as floats.
  *
- * Floats and complex numbers; integers give float32.
+ * Takes floats and complex numbers; integers give float32.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -283,7 +283,7 @@ function divide (x1, x2, opts) {
 /**
  * The largest integer that is not above x1 / x2; of integers by zero 0.
  *
- * Integers, which wrap, and floats.
+ * Takes integers, which wrap, and floats.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -351,7 +351,7 @@ function floorDivide (x1, x2, opts) {
 /**
  * Computes x1 - x2 * floor(x1 / x2), of the sign of x2; of integers by zero 0.
  *
- * Integers, which wrap, and floats.
+ * Takes integers, which wrap, and floats.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -419,7 +419,7 @@ function remainder (x1, x2, opts) {
 /**
  * Computes -x.
  *
- * Integers, which wrap, floats and complex numbers.
+ * Takes integers, which wrap, floats and complex numbers.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -443,9 +443,9 @@ function negative (x, opts) {
 }
 
 /**
- * X.
+ * Gives x.
  *
- * Integers, which wrap, floats and complex numbers.
+ * Takes integers, which wrap, floats and complex numbers.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -471,7 +471,7 @@ function positive (x, opts) {
 /**
  * The absolute value; of complex numbers the length.
  *
- * Integers, which wrap, floats and complex numbers. The parts of complex numbers are floats.
+ * Takes integers, which wrap, floats and complex numbers. The parts of complex numbers are floats.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -497,7 +497,7 @@ function abs (x, opts) {
 /**
  * Computes -1, 0 or 1; NaN stays; of complex numbers x / abs(x), and 0 of 0.
  *
- * Integers, which wrap, floats and complex numbers.
+ * Takes integers, which wrap, floats and complex numbers.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -523,7 +523,7 @@ function sign (x, opts) {
 /**
  * Computes x * x.
  *
- * Integers, which wrap, floats and complex numbers.
+ * Takes integers, which wrap, floats and complex numbers.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -549,7 +549,7 @@ function square (x, opts) {
 /**
  * 1 / x; of integers as floats.
  *
- * Floats and complex numbers; integers give float32.
+ * Takes floats and complex numbers; integers give float32.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -575,7 +575,7 @@ function reciprocal (x, opts) {
 /**
  * The square root; NaN below 0.
  *
- * Floats and complex numbers; integers give float32.
+ * Takes floats and complex numbers; integers give float32.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -599,9 +599,9 @@ function sqrt (x, opts) {
 }
 
 /**
- * X where it is above 0, else 0; NaN stays.
+ * Gives x where it is above 0, else 0; NaN stays.
  *
- * Integers, which wrap, and floats.
+ * Takes integers, which wrap, and floats.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -627,7 +627,7 @@ function relu (x, opts) {
 /**
  * The larger one; NaN wins.
  *
- * Integers, which wrap, and floats.
+ * Takes integers, which wrap, and floats.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -695,7 +695,7 @@ function maximum (x1, x2, opts) {
 /**
  * The smaller one; NaN wins.
  *
- * Integers, which wrap, and floats.
+ * Takes integers, which wrap, and floats.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -761,9 +761,9 @@ function minimum (x1, x2, opts) {
 }
 
 /**
- * X, at least min and at most max; NaN wins.
+ * Gives x, at least min and at most max; NaN wins.
  *
- * Integers, which wrap, and floats.
+ * Takes integers, which wrap, and floats.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -805,9 +805,9 @@ function clip (x, min, max, opts) {
 }
 
 /**
- * X1 where the condition holds, else x2.
+ * Gives x1 where the condition holds, else x2.
  *
- * All dtypes.
+ * Takes all dtypes.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -894,7 +894,7 @@ function where (condition, x1, x2, opts) {
 /**
  * Computes x1 == x2.
  *
- * All dtypes, compared by value.
+ * Takes all dtypes, compared by value.
  *
  * @template {DtypeName} A
  * @template {DtypeName} B
@@ -911,7 +911,7 @@ function where (condition, x1, x2, opts) {
  * equal(tensor([1, 2]), 2).toArray() // [false, true]
  */
 /**
- * A scalar takes the tensor's dtype, and has to fit it.
+ * A scalar is compared by value; beside floats it is rounded to the tensor's dtype first, and has to fit it.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -924,7 +924,7 @@ function where (condition, x1, x2, opts) {
  * @throws as with one dtype
  */
 /**
- * A scalar takes the tensor's dtype, and has to fit it.
+ * A scalar is compared by value; beside floats it is rounded to the tensor's dtype first, and has to fit it.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -949,7 +949,7 @@ function equal (x1, x2, opts) {
 /**
  * Computes x1 != x2.
  *
- * All dtypes, compared by value.
+ * Takes all dtypes, compared by value.
  *
  * @template {DtypeName} A
  * @template {DtypeName} B
@@ -966,7 +966,7 @@ function equal (x1, x2, opts) {
  * notEqual(tensor([1, 2]), 2).toArray() // [true, false]
  */
 /**
- * A scalar takes the tensor's dtype, and has to fit it.
+ * A scalar is compared by value; beside floats it is rounded to the tensor's dtype first, and has to fit it.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -979,7 +979,7 @@ function equal (x1, x2, opts) {
  * @throws as with one dtype
  */
 /**
- * A scalar takes the tensor's dtype, and has to fit it.
+ * A scalar is compared by value; beside floats it is rounded to the tensor's dtype first, and has to fit it.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -1004,7 +1004,7 @@ function notEqual (x1, x2, opts) {
 /**
  * Computes x1 < x2.
  *
- * All dtypes but complex ones, compared by value.
+ * Takes all dtypes but complex ones, compared by value.
  *
  * @template {DtypeName} A
  * @template {DtypeName} B
@@ -1021,7 +1021,7 @@ function notEqual (x1, x2, opts) {
  * less(tensor([1, 2, 3]), 2).toArray() // [true, false, false]
  */
 /**
- * A scalar takes the tensor's dtype, and has to fit it.
+ * A scalar is compared by value; beside floats it is rounded to the tensor's dtype first, and has to fit it.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -1034,7 +1034,7 @@ function notEqual (x1, x2, opts) {
  * @throws as with one dtype
  */
 /**
- * A scalar takes the tensor's dtype, and has to fit it.
+ * A scalar is compared by value; beside floats it is rounded to the tensor's dtype first, and has to fit it.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -1059,7 +1059,7 @@ function less (x1, x2, opts) {
 /**
  * Computes x1 <= x2.
  *
- * All dtypes but complex ones, compared by value.
+ * Takes all dtypes but complex ones, compared by value.
  *
  * @template {DtypeName} A
  * @template {DtypeName} B
@@ -1076,7 +1076,7 @@ function less (x1, x2, opts) {
  * lessEqual(tensor([1, 2, 3]), 2).toArray() // [true, true, false]
  */
 /**
- * A scalar takes the tensor's dtype, and has to fit it.
+ * A scalar is compared by value; beside floats it is rounded to the tensor's dtype first, and has to fit it.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -1089,7 +1089,7 @@ function less (x1, x2, opts) {
  * @throws as with one dtype
  */
 /**
- * A scalar takes the tensor's dtype, and has to fit it.
+ * A scalar is compared by value; beside floats it is rounded to the tensor's dtype first, and has to fit it.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -1114,7 +1114,7 @@ function lessEqual (x1, x2, opts) {
 /**
  * Computes x1 > x2.
  *
- * All dtypes but complex ones, compared by value.
+ * Takes all dtypes but complex ones, compared by value.
  *
  * @template {DtypeName} A
  * @template {DtypeName} B
@@ -1131,7 +1131,7 @@ function lessEqual (x1, x2, opts) {
  * greater(tensor([1, 2, 3]), 2).toArray() // [false, false, true]
  */
 /**
- * A scalar takes the tensor's dtype, and has to fit it.
+ * A scalar is compared by value; beside floats it is rounded to the tensor's dtype first, and has to fit it.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -1144,7 +1144,7 @@ function lessEqual (x1, x2, opts) {
  * @throws as with one dtype
  */
 /**
- * A scalar takes the tensor's dtype, and has to fit it.
+ * A scalar is compared by value; beside floats it is rounded to the tensor's dtype first, and has to fit it.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -1169,7 +1169,7 @@ function greater (x1, x2, opts) {
 /**
  * Computes x1 >= x2.
  *
- * All dtypes but complex ones, compared by value.
+ * Takes all dtypes but complex ones, compared by value.
  *
  * @template {DtypeName} A
  * @template {DtypeName} B
@@ -1186,7 +1186,7 @@ function greater (x1, x2, opts) {
  * greaterEqual(tensor([1, 2, 3]), 2).toArray() // [false, true, true]
  */
 /**
- * A scalar takes the tensor's dtype, and has to fit it.
+ * A scalar is compared by value; beside floats it is rounded to the tensor's dtype first, and has to fit it.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -1199,7 +1199,7 @@ function greater (x1, x2, opts) {
  * @throws as with one dtype
  */
 /**
- * A scalar takes the tensor's dtype, and has to fit it.
+ * A scalar is compared by value; beside floats it is rounded to the tensor's dtype first, and has to fit it.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -1224,7 +1224,7 @@ function greaterEqual (x1, x2, opts) {
 /**
  * Whether both are other than 0.
  *
- * All dtypes: what is not zero counts as true.
+ * Takes all dtypes: what is not zero counts as true.
  *
  * @template {DtypeName} A
  * @template {DtypeName} B
@@ -1279,7 +1279,7 @@ function logicalAnd (x1, x2, opts) {
 /**
  * Whether one is other than 0.
  *
- * All dtypes: what is not zero counts as true.
+ * Takes all dtypes: what is not zero counts as true.
  *
  * @template {DtypeName} A
  * @template {DtypeName} B
@@ -1334,7 +1334,7 @@ function logicalOr (x1, x2, opts) {
 /**
  * Whether exactly one is other than 0.
  *
- * All dtypes: what is not zero counts as true.
+ * Takes all dtypes: what is not zero counts as true.
  *
  * @template {DtypeName} A
  * @template {DtypeName} B
@@ -1389,7 +1389,7 @@ function logicalXor (x1, x2, opts) {
 /**
  * Whether x is 0.
  *
- * All dtypes: what is not zero counts as true.
+ * Takes all dtypes: what is not zero counts as true.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -1415,7 +1415,7 @@ function logicalNot (x, opts) {
 /**
  * Bits that both have.
  *
- * bool and integers.
+ * Takes bool and integers.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -1483,7 +1483,7 @@ function bitwiseAnd (x1, x2, opts) {
 /**
  * Bits that one has.
  *
- * bool and integers.
+ * Takes bool and integers.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -1551,7 +1551,7 @@ function bitwiseOr (x1, x2, opts) {
 /**
  * Bits that exactly one has.
  *
- * bool and integers.
+ * Takes bool and integers.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -1619,7 +1619,7 @@ function bitwiseXor (x1, x2, opts) {
 /**
  * Bits that x has not.
  *
- * bool and integers.
+ * Takes bool and integers.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -1645,7 +1645,7 @@ function bitwiseInvert (x, opts) {
 /**
  * Computes x1 * 2 ** x2; by its width or more, or by less than 0, 0.
  *
- * Integers.
+ * Takes integers.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -1713,7 +1713,7 @@ function bitwiseLeftShift (x1, x2, opts) {
 /**
  * Computes x1 / 2 ** x2, rounded down; by its width or more, or by less than 0, 0 or -1.
  *
- * Integers.
+ * Takes integers.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -1781,7 +1781,7 @@ function bitwiseRightShift (x1, x2, opts) {
 /**
  * The smallest integer that is not below x.
  *
- * Floats; integers stay as they are.
+ * Takes floats; integers stay as they are.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -1807,7 +1807,7 @@ function ceil (x, opts) {
 /**
  * The largest integer that is not above x.
  *
- * Floats; integers stay as they are.
+ * Takes floats; integers stay as they are.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -1833,7 +1833,7 @@ function floor (x, opts) {
 /**
  * The integer part of x.
  *
- * Floats; integers stay as they are.
+ * Takes floats; integers stay as they are.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -1859,7 +1859,7 @@ function trunc (x, opts) {
 /**
  * The nearest integer; halves to the even one; of complex numbers both parts.
  *
- * Floats and complex numbers; integers stay as they are.
+ * Takes floats and complex numbers; integers stay as they are.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -1885,7 +1885,7 @@ function round (x, opts) {
 /**
  * Whether x is neither infinite nor NaN.
  *
- * Integers, floats and complex numbers.
+ * Takes integers, floats and complex numbers.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -1911,7 +1911,7 @@ function isfinite (x, opts) {
 /**
  * Whether x is infinite.
  *
- * Integers, floats and complex numbers.
+ * Takes integers, floats and complex numbers.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -1937,7 +1937,7 @@ function isinf (x, opts) {
 /**
  * Whether x is NaN.
  *
- * Integers, floats and complex numbers.
+ * Takes integers, floats and complex numbers.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -1963,7 +1963,7 @@ function isnan (x, opts) {
 /**
  * Whether x has a minus sign, -0 and NaN included.
  *
- * Floats; integers give float32.
+ * Takes floats; integers give float32.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -1987,9 +1987,9 @@ function signbit (x, opts) {
 }
 
 /**
- * X1 with the sign of x2.
+ * Gives x1 with the sign of x2.
  *
- * Floats; integers give float32.
+ * Takes floats; integers give float32.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -2057,7 +2057,7 @@ function copysign (x1, x2, opts) {
 /**
  * The number next to x1 on the side of x2.
  *
- * Floats; integers give float32.
+ * Takes floats; integers give float32.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -2125,7 +2125,7 @@ function nextafter (x1, x2, opts) {
 /**
  * The real part.
  *
- * Integers, which wrap, floats and complex numbers. The parts of complex numbers are floats.
+ * Takes integers, which wrap, floats and complex numbers. The parts of complex numbers are floats.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -2151,7 +2151,7 @@ function real (x, opts) {
 /**
  * The imaginary part; of real numbers 0.
  *
- * Integers, which wrap, floats and complex numbers. The parts of complex numbers are floats.
+ * Takes integers, which wrap, floats and complex numbers. The parts of complex numbers are floats.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -2177,7 +2177,7 @@ function imag (x, opts) {
 /**
  * The conjugate: the imaginary part negated.
  *
- * Integers, which wrap, floats and complex numbers.
+ * Takes integers, which wrap, floats and complex numbers.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -2201,9 +2201,9 @@ function conj (x, opts) {
 }
 
 /**
- * E to the power of x.
+ * Gives e to the power of x.
  *
- * Floats and complex numbers; integers give float32. float32 is correctly rounded, float64 less than 0.7 units in the last place off.
+ * Takes floats and complex numbers; integers give float32. float32 is correctly rounded, float64 less than 0.7 units in the last place off.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -2229,7 +2229,7 @@ function exp (x, opts) {
 /**
  * Exp(x) - 1, exact near 0.
  *
- * Floats; integers give float32. float32 is correctly rounded, float64 less than 1.1 units in the last place off.
+ * Takes floats; integers give float32. float32 is correctly rounded, float64 less than 1.1 units in the last place off.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -2255,7 +2255,7 @@ function expm1 (x, opts) {
 /**
  * The natural logarithm; NaN below 0.
  *
- * Floats and complex numbers; integers give float32. float32 is correctly rounded, float64 less than 0.6 units in the last place off.
+ * Takes floats and complex numbers; integers give float32. float32 is correctly rounded, float64 less than 0.6 units in the last place off.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -2279,9 +2279,9 @@ function log (x, opts) {
 }
 
 /**
- * Log(1 + x), exact near 0.
+ * Gives log(1 + x), exact near 0.
  *
- * Floats; integers give float32. float32 is correctly rounded, float64 less than 0.6 units in the last place off.
+ * Takes floats; integers give float32. float32 is correctly rounded, float64 less than 0.6 units in the last place off.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -2307,7 +2307,7 @@ function log1p (x, opts) {
 /**
  * The logarithm to the base of 2.
  *
- * Floats; integers give float32. float32 is correctly rounded, float64 less than 0.7 units in the last place off.
+ * Takes floats; integers give float32. float32 is correctly rounded, float64 less than 0.7 units in the last place off.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -2333,7 +2333,7 @@ function log2 (x, opts) {
 /**
  * The logarithm to the base of 10.
  *
- * Floats; integers give float32. float32 is correctly rounded, float64 less than 0.7 units in the last place off.
+ * Takes floats; integers give float32. float32 is correctly rounded, float64 less than 0.7 units in the last place off.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -2359,7 +2359,7 @@ function log10 (x, opts) {
 /**
  * The sine of x radians.
  *
- * Floats; integers give float32. float32 is correctly rounded, float64 less than 0.8 units in the last place off.
+ * Takes floats; integers give float32. float32 is correctly rounded, float64 less than 0.8 units in the last place off.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -2385,7 +2385,7 @@ function sin (x, opts) {
 /**
  * The cosine of x radians.
  *
- * Floats; integers give float32. float32 is correctly rounded, float64 less than 0.8 units in the last place off.
+ * Takes floats; integers give float32. float32 is correctly rounded, float64 less than 0.8 units in the last place off.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -2411,7 +2411,7 @@ function cos (x, opts) {
 /**
  * The tangent of x radians.
  *
- * Floats; integers give float32. float32 is correctly rounded, float64 less than 2 units in the last place off.
+ * Takes floats; integers give float32. float32 is correctly rounded, float64 less than 2 units in the last place off.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -2437,7 +2437,7 @@ function tan (x, opts) {
 /**
  * The angle whose sine is x.
  *
- * Floats; integers give float32. float32 is correctly rounded, float64 less than 0.7 units in the last place off.
+ * Takes floats; integers give float32. float32 is correctly rounded, float64 less than 0.7 units in the last place off.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -2463,7 +2463,7 @@ function asin (x, opts) {
 /**
  * The angle whose cosine is x.
  *
- * Floats; integers give float32. float32 is correctly rounded, float64 less than 0.7 units in the last place off.
+ * Takes floats; integers give float32. float32 is correctly rounded, float64 less than 0.7 units in the last place off.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -2489,7 +2489,7 @@ function acos (x, opts) {
 /**
  * The angle whose tangent is x.
  *
- * Floats; integers give float32. float32 is correctly rounded, float64 less than 1.3 units in the last place off.
+ * Takes floats; integers give float32. float32 is correctly rounded, float64 less than 1.3 units in the last place off.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -2515,7 +2515,7 @@ function atan (x, opts) {
 /**
  * The hyperbolic sine.
  *
- * Floats; integers give float32. float32 is correctly rounded, float64 less than 1.1 units in the last place off.
+ * Takes floats; integers give float32. float32 is correctly rounded, float64 less than 1.1 units in the last place off.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -2541,7 +2541,7 @@ function sinh (x, opts) {
 /**
  * The hyperbolic cosine.
  *
- * Floats; integers give float32. float32 is correctly rounded, float64 less than 1.1 units in the last place off.
+ * Takes floats; integers give float32. float32 is correctly rounded, float64 less than 1.1 units in the last place off.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -2567,7 +2567,7 @@ function cosh (x, opts) {
 /**
  * The hyperbolic tangent.
  *
- * Floats; integers give float32. float32 is correctly rounded, float64 less than 1.2 units in the last place off.
+ * Takes floats; integers give float32. float32 is correctly rounded, float64 less than 1.2 units in the last place off.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -2593,7 +2593,7 @@ function tanh (x, opts) {
 /**
  * The inverse hyperbolic sine.
  *
- * Floats; integers give float32. float32 is correctly rounded, float64 less than 1.5 units in the last place off.
+ * Takes floats; integers give float32. float32 is correctly rounded, float64 less than 1.5 units in the last place off.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -2619,7 +2619,7 @@ function asinh (x, opts) {
 /**
  * The inverse hyperbolic cosine.
  *
- * Floats; integers give float32. float32 is correctly rounded, float64 less than 1.7 units in the last place off.
+ * Takes floats; integers give float32. float32 is correctly rounded, float64 less than 1.7 units in the last place off.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -2645,7 +2645,7 @@ function acosh (x, opts) {
 /**
  * The inverse hyperbolic tangent.
  *
- * Floats; integers give float32. float32 is correctly rounded, float64 less than 1.8 units in the last place off.
+ * Takes floats; integers give float32. float32 is correctly rounded, float64 less than 1.8 units in the last place off.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -2671,7 +2671,7 @@ function atanh (x, opts) {
 /**
  * The error function.
  *
- * Floats; integers give float32. float32 is correctly rounded, float64 less than 1.5 units in the last place off.
+ * Takes floats; integers give float32. float32 is correctly rounded, float64 less than 1.5 units in the last place off.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -2697,7 +2697,7 @@ function erf (x, opts) {
 /**
  * 1 / (1 + exp(-x)).
  *
- * Floats; integers give float32. float32 is correctly rounded, float64 less than 1.2 units in the last place off.
+ * Takes floats; integers give float32. float32 is correctly rounded, float64 less than 1.2 units in the last place off.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -2723,7 +2723,7 @@ function sigmoid (x, opts) {
 /**
  * Computes x * sigmoid(x).
  *
- * Floats; integers give float32. float32 is correctly rounded, float64 less than 2 units in the last place off.
+ * Takes floats; integers give float32. float32 is correctly rounded, float64 less than 2 units in the last place off.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -2749,7 +2749,7 @@ function silu (x, opts) {
 /**
  * Computes x * (1 + erf(x / sqrt(2))) / 2.
  *
- * Floats; integers give float32. float32 is correctly rounded, float64 less than 4 units in the last place off.
+ * Takes floats; integers give float32. float32 is correctly rounded, float64 less than 4 units in the last place off.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -2773,9 +2773,9 @@ function gelu (x, opts) {
 }
 
 /**
- * X1 to the power of x2; of integers below 0 0, but for those of 1 and -1.
+ * Gives x1 to the power of x2; of integers below 0 0, but for those of 1 and -1.
  *
- * Integers, which wrap, and floats. float32 is at most 0.501 units in the last place off, float64 less than 1.3.
+ * Takes integers, which wrap, and floats. float32 is at most 0.501 units in the last place off, float64 less than 1.3.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -2843,7 +2843,7 @@ function pow (x1, x2, opts) {
 /**
  * The angle of the point (x2, x1).
  *
- * Floats; integers give float32. float32 is at most 0.501 units in the last place off, float64 less than 1.7.
+ * Takes floats; integers give float32. float32 is at most 0.501 units in the last place off, float64 less than 1.7.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -2911,7 +2911,7 @@ function atan2 (x1, x2, opts) {
 /**
  * The root of x1 * x1 + x2 * x2.
  *
- * Floats; integers give float32. float32 is at most 0.501 units in the last place off, float64 less than 1.2.
+ * Takes floats; integers give float32. float32 is at most 0.501 units in the last place off, float64 less than 1.2.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]
@@ -2977,9 +2977,9 @@ function hypot (x1, x2, opts) {
 }
 
 /**
- * Log(exp(x1) + exp(x2)); next to 0 the error is 2^-52.
+ * Gives log(exp(x1) + exp(x2)); next to 0 the error is 2^-52.
  *
- * Floats; integers give float32. float32 is at most 0.501 units in the last place off, float64 less than 5.
+ * Takes floats; integers give float32. float32 is at most 0.501 units in the last place off, float64 less than 5.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [E=never]

@@ -6,7 +6,7 @@ const { Array, arrayConcat, arrayJoin, arrayMap, arrayOf, arraySlice, newList } 
 const ffi = require('../backend/calls')
 const { sharesMemory } = require('../backend/element-calls')
 const { failure } = require('../base/errors')
-const { optionsOf } = require('../base/validate')
+const { optionsOf, show } = require('../base/validate')
 const { dtypeOfArray, isSharedArrayBuffer } = require('../base/buffers')
 const { countCopy, countStaged } = require('../backend/storage')
 const { dtypes, itemsizes, dtypeOf } = require('../backend/dtypes')
@@ -451,6 +451,7 @@ function indexPut (t, ...args) {
   tensorOf(t)
   if (args.length === 0) throw failure('ERR_ARGUMENT', 'no value was given')
   const given = args[args.length - 1]
+  if (Array.isArray(given) && dtypes[Tensor.layoutOf(t).dtype].kind !== 'COMPLEX') throw failure('ERR_ARGUMENT', `the value, which is the last argument, is ${show(given)}; a number or a tensor was expected`)
   const read = readEntries(arraySlice(args, 0, args.length - 1))
   const source = Tensor.isTensor(given) ? given : null
   const scalar = source === null ? scalarFor(given, dtypes[Tensor.layoutOf(t).dtype]) : false
@@ -527,11 +528,12 @@ function maskedSelect (t, mask, opts) {
  * A tensor with a value where a mask is true, and t's elements elsewhere; in place with { out: t }.
  *
  * @template {DtypeName} D
+ * @template {DtypeName} [O=never]
  * @param {import('../tensor/tensor').Tensor<D>} t
  * @param {AnyTensor} mask  bool; broadcast to t's shape
  * @param {AnyTensor | InputOf<D>} value  has to fit t's dtype; of a tensor without axes its element
- * @param {{ out?: AnyTensor, casting?: 'safe' | 'same_kind' | 'unsafe' }} [opts]
- * @returns {AnyTensor} of t's shape and dtype; out where it is given
+ * @param {{ out?: import('../tensor/tensor').Tensor<O> | undefined, casting?: 'safe' | 'same_kind' | 'unsafe' | undefined }} [opts]
+ * @returns {import('../tensor/tensor').Tensor<Or<O, D>>} of t's shape and dtype; out where it is given
  * @throws as where
  * @see PyTorch masked_fill
  * @example

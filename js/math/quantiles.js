@@ -12,7 +12,7 @@ const { checkOut } = require('../copy/results')
 const { Tensor, tensorOf, wrap, resultOf } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')
 const { allocated } = require('./allocate')
-const { axesFor, axesGiven, lastAxes, permuted, reducedShape } = require('./axes')
+const { axesFor, axesGiven, lastAxes, noDtype, permuted, reducedShape } = require('./axes')
 const { positive } = require('./functions')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
@@ -104,6 +104,7 @@ function selected (from, axes, places) {
 }
 
 /**
+ * @param {string} name  of the function
  * @param {unknown} x
  * @param {any} opts
  * @param {number} count  of places; -1: one, without an axis of its own
@@ -111,11 +112,12 @@ function selected (from, axes, places) {
  * @param {(a: number, b: number, part: number) => number} meet
  * @returns {any}
  */
-function computed (x, opts, count, placeIn, meet) {
+function computed (name, x, opts, count, placeIn, meet) {
   const { axis, keepdims: kept } = optionsOf(opts)
   const listed = axesGiven(axis)
   const keepdims = boolean('keepdims', kept)
-  const { out } = resultOf(opts)
+  const { out, dtype } = resultOf(opts)
+  if (dtype !== undefined) throw noDtype(name)
   const from = Tensor.attachedOf(/** @type {Tensor} */ (x))
   const axes = axesFor(listed, from.shape.length)
   const result = reductionType(reductions.quantile, from.dtype, NONE)
@@ -167,7 +169,7 @@ function fill (to, values, places, meet) {
  */
 function median (x, opts) {
   tensorOf(x, 'x')
-  return computed(x, opts, -1, n => ({ low: Math.floor((n - 1) / 2), high: Math.floor(n / 2), part: 0.5 }), mean)
+  return computed('median', x, opts, -1, n => ({ low: Math.floor((n - 1) / 2), high: Math.floor(n / 2), part: 0.5 }), mean)
 }
 
 /**
@@ -191,7 +193,7 @@ function quantile (x, q, opts) {
   oneOf('method', method, METHODS)
   const isList = Array.isArray(q) || (Tensor.isTensor(q) && q.ndim === 1)
   const parts = isList || Tensor.isTensor(q) ? partsOf(q) : [partOf('q', q)]
-  return computed(x, opts, isList ? parts.length : -1, (n, i) => placeOf(parts[i] * (n - 1), method), between)
+  return computed('quantile', x, opts, isList ? parts.length : -1, (n, i) => placeOf(parts[i] * (n - 1), method), between)
 }
 
 module.exports = { median, quantile }

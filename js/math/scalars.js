@@ -86,6 +86,7 @@ function read (name, value) {
  */
 function taken (name, op, dtype, asked, value) {
   if (isLogic[op]) return typeof value === 'object' ? value[0] !== 0 || value[1] !== 0 : value !== 0 && value !== false && value !== 0n
+  if (compares[op] && asked === NONE && typeof value === 'number' && !isWhole[dtype] && !fits(dtype, value)) throw misfit(name, value, dtype)
   if (compares[op] && asked === NONE) return typeof value === 'bigint' && !fits(INT64, value) && !fits(UINT64, value) ? Number(value) : value // C compares values
   let to = asked === NONE ? dtype : asked
   if (isWhole[to] && givesFloats[op]) to = FLOAT32
@@ -103,7 +104,9 @@ function taken (name, op, dtype, asked, value) {
  */
 function misfit (name, value, dtype) {
   const text = typeof value === 'object' ? `[${value[0]}, ${value[1]}]` : show(value)
-  return failure('ERR_CAST', `${name} is ${text}, which does not fit ${dtypes[dtype].name}; { dtype: '${better(value, dtype)}' } converts operands first`)
+  const list = typeof value === 'object' ? `; tensor(${text}) makes a tensor of a list` : ''
+  const what = list === '' ? text : `${text}, a complex number`
+  return failure('ERR_CAST', `${name} is ${what}, which does not fit ${dtypes[dtype].name}; { dtype: '${better(value, dtype)}' } converts operands first${list}`)
 }
 
 /**
@@ -115,7 +118,8 @@ function misfit (name, value, dtype) {
  */
 function better (value, dtype) {
   if (typeof value === 'object') return dtypes[dtype].itemsize < 8 ? 'complex64' : 'complex128'
-  if (!isWhole[dtype] || dtypes[dtype].itemsize === 8) return 'float64'
+  if (!isWhole[dtype]) return fits(FLOAT32, value) ? 'float32' : 'float64'
+  if (dtypes[dtype].itemsize === 8) return 'float64'
   if (typeof value === 'number' && !Number.isInteger(value)) return 'float32'
   const wider = dtypes[dtype].name === 'uint32' ? 'int64' : fits(dtypeOf('int32').index, value) ? 'int32' : 'int64'
   return fits(dtypeOf(wider).index, value) ? wider : 'float64'

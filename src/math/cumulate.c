@@ -33,14 +33,18 @@ static void add_integers(uint64_t *x, uint64_t *carry, int64_t n, int64_t lines,
       x[i] = carry[i] = is_product ? carry[i] * x[i] : carry[i] + x[i];
 }
 
+/* begins: the first row is there as it is. 1 times an infinity would be NaN in a part. */
 static void add_complex(sb_complex128 *x, sb_complex128 *carry, int64_t n, int64_t lines,
-                        bool is_product) {
-  for (int64_t r = 0; r < n; r++, x += lines) {
+                        bool is_product, bool begins) {
+  if (begins) memcpy(carry, x, (size_t)lines * sizeof *x);
+  for (int64_t i = 0; begins && i < lines; i++)
+    x[i] = (sb_complex128){sb__canonical(x[i].re), sb__canonical(x[i].im)};
+  for (int64_t r = begins; r < n; r++) {
     for (int64_t i = 0; i < lines; i++) {
-      const sb_complex128 a = carry[i], b = x[i];
+      const sb_complex128 a = carry[i], b = x[r * lines + i];
       carry[i] = is_product ? (sb_complex128){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}
                             : (sb_complex128){a.re + b.re, a.im + b.im};
-      x[i] = (sb_complex128){sb__canonical(carry[i].re), sb__canonical(carry[i].im)};
+      x[r * lines + i] = (sb_complex128){sb__canonical(carry[i].re), sb__canonical(carry[i].im)};
     }
   }
 }
@@ -71,11 +75,8 @@ static void move(const walk *w, char *tile, char *place, int64_t n, int64_t line
 static void start(const walk *w, void *carry, int64_t lines) {
   double *real = carry;
   uint64_t *whole = carry;
-  sb_complex128 *both = carry;
   for (int64_t i = 0; i < lines; i++) {
-    if (w->how->load == SB_COMPLEX128)
-      both[i] = w->is_product ? (sb_complex128){1, 0} : (sb_complex128){-0.0, -0.0};
-    else if (w->how->load == SB_FLOAT64)
+    if (w->how->load == SB_FLOAT64)
       real[i] = w->is_product ? 1 : -0.0;
     else
       whole[i] = w->is_product;
@@ -86,12 +87,12 @@ static void run_lines(const walk *w, char *to, char *from, int64_t lines) {
   char tile[TILE * 8] __attribute__((aligned(64)));
   char carry[WIDEST * 16] __attribute__((aligned(64)));
   const int64_t rows = (int64_t)sizeof tile / sb_dtype_itemsize(w->how->load) / lines;
-  start(w, carry, lines);
+  if (w->how->load != SB_COMPLEX128) start(w, carry, lines);
   for (int64_t done = 0; done < w->n; done += rows) {
     const int64_t n = least(rows, w->n - done);
     move(w, tile, from + done * w->from_step, n, lines, false);
     if (w->how->load == SB_COMPLEX128)
-      add_complex((void *)tile, (void *)carry, n, lines, w->is_product);
+      add_complex((void *)tile, (void *)carry, n, lines, w->is_product, done == 0);
     else if (w->how->load == SB_FLOAT64)
       add_reals((void *)tile, (void *)carry, n, lines, w->is_product);
     else

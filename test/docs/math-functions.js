@@ -89,20 +89,20 @@ const SOURCES = { erf: 'PyTorch special.erf', gelu: 'PyTorch gelu', relu: 'PyTor
 
 /** Which dtypes a domain is for. */
 const DOMAINS = {
-  NUMBER: 'Integers, which wrap, floats and complex numbers.',
-  REAL: 'Integers, which wrap, and floats.',
-  DIVISION: 'Floats and complex numbers; integers give float32.',
-  FLOAT: 'Floats; integers give float32.',
-  WHOLE: 'Floats; integers stay as they are.',
-  NEAREST: 'Floats and complex numbers; integers stay as they are.',
-  POWER: 'Integers, which wrap, and floats.',
-  TEST: 'Integers, floats and complex numbers.',
+  NUMBER: 'integers, which wrap, floats and complex numbers.',
+  REAL: 'integers, which wrap, and floats.',
+  DIVISION: 'floats and complex numbers; integers give float32.',
+  FLOAT: 'floats; integers give float32.',
+  WHOLE: 'floats; integers stay as they are.',
+  NEAREST: 'floats and complex numbers; integers stay as they are.',
+  POWER: 'integers, which wrap, and floats.',
+  TEST: 'integers, floats and complex numbers.',
   BITS: 'bool and integers.',
-  INTEGER: 'Integers.',
-  LOGIC: 'All dtypes: what is not zero counts as true.',
-  EQUALITY: 'All dtypes, compared by value.',
-  ORDER: 'All dtypes but complex ones, compared by value.',
-  CHOICE: 'All dtypes.'
+  INTEGER: 'integers.',
+  LOGIC: 'all dtypes: what is not zero counts as true.',
+  EQUALITY: 'all dtypes, compared by value.',
+  ORDER: 'all dtypes but complex ones, compared by value.',
+  CHOICE: 'all dtypes.'
 }
 
 const camel = name => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase())
@@ -150,7 +150,8 @@ function comment (words, templates, params, returns, rest, isOverload = true) {
 function wordsOf ({ text, domain, accuracy, result }) {
   const sentence = `${text[0].toUpperCase()}${text.slice(1)}`
   const exact = accuracy === 'EXACT' ? '' : ` ${accuracyOf(accuracy)}`
-  return [/^[xX]\d? [^a-z]/.test(sentence) || /^-/.test(sentence) ? `Computes ${text}.` : `${sentence}.`, '', `${DOMAINS[domain]}${result === 'PART' ? ' The parts of complex numbers are floats.' : ''}${exact}`]
+  const begins = /^x\d? [^a-z]|^-/.test(text) ? 'Computes ' : /^(x|e|log)\d?\b/.test(text) ? 'Gives ' : ''
+  return [begins === '' ? `${sentence}.` : `${begins}${text}.`, '', `Takes ${DOMAINS[domain]}${result === 'PART' ? ' The parts of complex numbers are floats.' : ''}${exact}`]
 }
 
 /** What the list calls each accuracy. */
@@ -171,15 +172,17 @@ function unary (row, last) {
 
 const MEET = ['Dtypes are promoted as by promoteTypes.']
 const SCALAR = ['A scalar takes the tensor\'s dtype, and has to fit it.']
+const COMPARED = ['A scalar is compared by value; beside floats it is rounded to the tensor\'s dtype first, and has to fit it.']
 const AGAIN = [' * @throws as with one dtype']
 
 function binary (row, last) {
   const isBool = row.result === 'BOOL'
+  const beside = row.domain === 'EQUALITY' || row.domain === 'ORDER' ? COMPARED : SCALAR
   return [
     ...isBool ? [] : [comment(wordsOf(row), ['D'], [['x1', 'Tensor<D>'], ['x2', 'OfOne<D, Tensor<D>>', 'the two are broadcast']], resultOf(row, 'D'), last)],
     comment(isBool ? wordsOf(row) : MEET, ['A', 'B'], [['x1', 'Tensor<A>'], ['x2', 'Tensor<B>', ...isBool ? ['the two are broadcast'] : []]], resultOf(row, 'Promote<A, B>'), isBool ? last : AGAIN),
-    comment(SCALAR, ['D'], [['x1', 'Tensor<D>'], ['x2', 'InputOf<D>']], resultOf(row, 'D'), AGAIN),
-    comment(SCALAR, ['D'], [['x1', 'InputOf<D>'], ['x2', 'Tensor<D>']], resultOf(row, 'D'), AGAIN),
+    comment(beside, ['D'], [['x1', 'Tensor<D>'], ['x2', 'InputOf<D>']], resultOf(row, 'D'), AGAIN),
+    comment(beside, ['D'], [['x1', 'InputOf<D>'], ['x2', 'Tensor<D>']], resultOf(row, 'D'), AGAIN),
     body(row.js, ['x1', 'x2'], `binary(ops.${row.name}, x1, x2, opts)`)
   ]
 }

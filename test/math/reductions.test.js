@@ -74,6 +74,8 @@ describe('cumulative functions beside NumPy', () => {
   it('difference as often as there are elements, whatever n is, into an out of the right shape only', () => {
     assert.deepEqual([...math.diff(tensor([1, 4, 9]), { n: 2 ** 40 }).shape], [0])
     assert.deepEqual([...math.diff(zeros([2, 0]), { n: 2 ** 40 }).shape], [2, 0])
+    assert.deepEqual(math.cumulativeProd(tensor([[Infinity, 2], [1, 0]], [2], 'complex128')).toArray()[0], [Infinity, 2])
+    assert.deepEqual(math.cumulativeProd(tensor([[1, 1], [0, 1], [2, 0]], [3], 'complex64')).toArray(), [[1, 1], [-1, 1], [-2, 2]])
     assert.deepEqual(math.diff(tensor([1, 4, 9]), { n: 2 }).toArray(), [2])
     fails(() => math.diff(tensor([1, 2]), { n: 0, out: zeros([3, 2]) }), RangeError, 'ERR_SHAPE', /out has shape/)
     assert.deepEqual(math.diff(tensor([1, 2]), { n: 0, out: zeros([2]) }).toArray(), [1, 2])

@@ -42,6 +42,14 @@ describe('a scalar beside a tensor', () => {
     assert.deepEqual(divide(tensor([1, 3], 'int32'), 0.5).toArray(), [2, 6])
   })
 
+  it('says what would take it, and where a list was meant', () => {
+    fails(() => less(tensor([1]), 1e300), TypeError, 'ERR_CAST', /^x2 is 1e\+300, which does not fit float32; \{ dtype: 'float64' \}/)
+    fails(() => multiply(tensor([1], 'float16'), 1e6), TypeError, 'ERR_CAST', /'float32'/)
+    fails(() => add(tensor([1, 2]), [3, 4]), TypeError, 'ERR_CAST', /\[3, 4\], a complex number, .*tensor\(\[3, 4\]\) makes a tensor of a list$/)
+    fails(() => math.indexPut(tensor([1, 2]), [0]), TypeError, 'ERR_ARGUMENT', /the last argument/)
+    for (const name of ['median', 'normalize']) fails(() => math[name](tensor([1, 2]), { dtype: 'float64' }), TypeError, 'ERR_ARGUMENT', new RegExp(`^${name} takes no dtype`))
+  })
+
   it('is compared by its value', () => {
     const t = tensor([1, 2, 255], 'uint8')
     assert.deepEqual(less(t, 1.5).toArray(), [true, false, false])
