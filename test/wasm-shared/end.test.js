@@ -14,7 +14,7 @@ const BELOW = source => `const { Worker } = require('node:worker_threads')
 const ENDS = {
   'ends by itself': [`${HOLD} port.postMessage('there')`],
   'calls process.exit': [`${HOLD} port.postMessage('there'); process.exit(3)`],
-  'throws what nobody catches': [`${HOLD} port.postMessage('there'); setTimeout(() => { throw new Error('mine') })`],
+  'throws what nobody catches': [`${HOLD} port.once('message', () => { throw new Error('mine') }); port.postMessage('there')`, ({ send }) => send('go on')],
   'is terminated': [`${HOLD} ${ALIVE} port.postMessage('there')`, ({ worker }) => worker.terminate()],
   'is terminated in an endless loop of calls': [`${HOLD} port.postMessage('there'); for (;;) view.get(1)`, ({ worker }) => worker.terminate()],
   'ends after the thread that it started': [`${BELOW('')} below.once('exit', () => port.postMessage('there'))`],
