@@ -46,7 +46,8 @@ const DESCRS = { bool: 'b1', uint8: 'u1', int8: 'i1', uint16: 'u2', int16: 'i2',
 /** Does each byte of the header that says this come from one of them? A reader may find the beginning of one and the end of the next. */
 function isSaid ({ dtype, shape, strides }) {
   const dense = extents => extents.map((_, d) => extents.slice(d + 1).reduce((a, b) => a * b, 1))
-  const ways = [[String(dense(shape)), 'False'], [String(dense([...shape].reverse()).reverse()), 'True']].filter(([own]) => own === String(strides) || shape.includes(0))
+  const isOwn = dense => dense.every((stride, d) => stride === strides[d] || shape[d] === 1) // nobody steps along an axis of one
+  const ways = [[dense(shape), 'False'], [dense([...shape].reverse()).reverse(), 'True']].filter(([own]) => isOwn(own) || shape.includes(0))
   const tuple = shape.length === 1 ? `${shape[0]},` : shape.join(', ')
   const texts = ways.flatMap(([, fortran]) => ['<', '>', '|'].map(order => `{'descr': '${order}${DESCRS[dtype]}', 'fortran_order': ${fortran}, 'shape': (${tuple}), }`))
   return texts.some(text => [10, 12].some(begin => [...text].every((c, i) => HEADERS.some(header => header[begin + i] === c.charCodeAt(0)))))
