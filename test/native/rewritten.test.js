@@ -48,16 +48,20 @@ function isSaid ({ dtype, shape, strides }) {
   const dense = extents => extents.map((_, d) => extents.slice(d + 1).reduce((a, b) => a * b, 1))
   const isOwn = dense => dense.every((stride, d) => stride === strides[d] || shape[d] === 1) // nobody steps along an axis of one
   const ways = [[dense(shape), 'False'], [dense([...shape].reverse()).reverse(), 'True']].filter(([own]) => isOwn(own) || shape.includes(0))
-  const tuple = shape.length === 1 ? `${shape[0]},` : shape.join(', ')
-  const texts = ways.flatMap(([, fortran]) => ['<', '>', '|'].map(order => `{'descr': '${order}${DESCRS[dtype]}', 'fortran_order': ${fortran}, 'shape': (${tuple}), }`))
-  return texts.some(text => [10, 12].some(begin => [...text].every((c, i) => HEADERS.some(header => header[begin + i] === c.charCodeAt(0)))))
+  const tuple = shape.length === 1 ? `${shape[0]},` : shape.join(',')
+  const texts = ways.flatMap(([, fortran]) => ['<', '>', '|'].map(order => `{'descr':'${order}${DESCRS[dtype]}','fortran_order':${fortran},'shape':(${tuple}),}`))
+  return texts.some(text => [...text].reduce((places, c) => [...new Set(places.flatMap(at => behind(at, c)))], [10, 12]).length > 0)
 }
+
+const SAID = Array.from({ length: FIRST }, (_, at) => new Set(HEADERS.map(header => String.fromCharCode(header[at]))))
+/** Where one may be behind c, from there and behind any spaces. */
+const behind = (at, c) => [...(SAID[at]?.has(c) ? [at + 1] : []), ...(SAID[at]?.has(' ') ? behind(at + 1, c) : [])]
 
 /** Its bytes are those behind the header, and end where they do: behind that the page has zeros. */
 function check (t) {
   assert.ok(isSaid(t), `${t.dtype}, [${t.shape}], [${t.strides}]`)
   const hex = Buffer.from(t.clone().contiguous().bytes).toString('hex')
-  assert.match(hex, /^(20|0a)*(41)*$/)
+  if (t.shape.length > 0) assert.match(hex, /^(20|0a)*(41)*$/) // a scalar's may be among those that are rewritten, behind a short header
   assert.ok(hex.length / 2 <= REST.length + 2)
 }
 
