@@ -103,18 +103,21 @@ SB_FUNCTION double sb__odd_from_int(int64_t x) {
   return x < 0 ? -sb__odd_from_uint(0 - (uint64_t)x) : sb__odd_from_uint((uint64_t)x);
 }
 
-/* Rounds toward zero and saturates; NaN becomes 0. */
+/* Rounds toward zero and saturates; NaN becomes 0. Values up to the next integer beyond the limits are not told apart before they are
+ * integers: compilers make branches of limits, and 0, which is one, is common. */
 SB_FUNCTION int64_t sb__int_from_real(double x, int64_t low, int64_t high) {
-  if (x != x) return 0;
-  if (x <= (double)low) return low;
-  if (x >= (double)high) return high;
-  return (int64_t)x;
+  const int64_t is_number = -(int64_t)(x == x);
+  if (high == INT64_MAX) return is_number & (x >= 0x1p63 ? high : x > -0x1p63 ? (int64_t)x : low);
+  const double below = (double)low - 1, beyond = (double)high + 1;
+  const double above = x > below ? x : below;
+  const int64_t whole = (int64_t)(above < beyond ? above : beyond);
+  const int64_t least = whole > low ? whole : low;
+  return is_number & (least < high ? least : high);
 }
 
 SB_FUNCTION uint64_t sb__uint_from_real(double x, uint64_t high) {
-  if (!(x > 0)) return 0;
-  if (x >= (double)high) return high;
-  return (uint64_t)x;
+  const double above = x > -1 ? x : 0;
+  return above >= (double)high ? high : (uint64_t)above;
 }
 
 /* ---- To and from float32, without branches, so that compilers vectorise loops ---- */

@@ -13,23 +13,14 @@
 #include "kernels/each_dtype.inc"
 #undef BODY
 
-#define STORES(tag) \
- { store_int_##tag, store_uint_##tag, store_real_##tag, store_complex_##tag }
-
-const sb__cast_kernels sb__casts[SB_DTYPE_COUNT] = {
-#define X(constant, tag, name, type, kind) {(sb__form)form_##tag, load_##tag, STORES(tag)},
-    SB_DTYPES(X)
-#undef X
-};
-
 /* Inlined with a constant size below: five loops. */
 SB_INLINE void copy_items(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
                           size_t itemsize) {
   for (int64_t i = 0; i < n; i++, to += to_step, from += from_step) memmove(to, from, itemsize);
 }
 
-void sb__copy_items(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
-                    int64_t itemsize) {
+__attribute__((noinline)) void sb__copy_items(char *to, int64_t to_step, const char *from,
+                                              int64_t from_step, int64_t n, int64_t itemsize) {
   if (to_step == itemsize && from_step == itemsize) {
     memmove(to, from, (size_t)(n * itemsize));
     return;
@@ -65,6 +56,91 @@ void sb__fill_items(char *to, int64_t step, const void *item, int64_t n, int64_t
     return;
   }
   sb__copy_items(to, step, item, 0, n, itemsize);
+}
+
+typedef struct cast_loops {
+  sb__form form;
+  void (*load)(sb__chunk *to, const void *from, int64_t n);
+  void (*store[4])(void *to, const sb__chunk *from, int64_t n); /* by sb__form */
+} cast_loops;
+
+/* Integers that become integers wrap, whatever their signs. */
+#define WRAPPED(bits)                                                                    \
+ static void wrap_##bits(void *restrict to, const sb__chunk *restrict from, int64_t n) { \
+  uint##bits##_t *x = to;                                                                \
+  for (int64_t i = 0; i < n; i++) x[i] = (uint##bits##_t)from->u[i];                     \
+ }
+WRAPPED(8)
+WRAPPED(16)
+WRAPPED(32)
+WRAPPED(64)
+
+#define ROW(tag, int, uint, complex)                                          \
+ {                                                                            \
+  (sb__form) form_##tag, load_##tag, { int, uint, store_real_##tag, complex } \
+ }
+#define INTEGER(tag, bits) ROW(tag, wrap_##bits, wrap_##bits, NULL)
+#define FLOAT(tag) ROW(tag, store_int_##tag, store_uint_##tag, NULL)
+#define WITH_COMPLEX(tag) ROW(tag, store_int_##tag, store_uint_##tag, store_complex_##tag)
+
+static const cast_loops casts[SB_DTYPE_COUNT] = {
+    [SB_BOOL] = WITH_COMPLEX(b1),
+    [SB_UINT8] = INTEGER(u8, 8),
+    [SB_INT8] = INTEGER(i8, 8),
+    [SB_INT16] = INTEGER(i16, 16),
+    [SB_UINT16] = INTEGER(u16, 16),
+    [SB_INT32] = INTEGER(i32, 32),
+    [SB_UINT32] = INTEGER(u32, 32),
+    [SB_INT64] = INTEGER(i64, 64),
+    [SB_UINT64] = INTEGER(u64, 64),
+    [SB_FLOAT16] = FLOAT(f16),
+    [SB_BFLOAT16] = FLOAT(bf16),
+    [SB_FLOAT8_E4M3FN] = FLOAT(f8e4m3),
+    [SB_FLOAT8_E5M2] = FLOAT(f8e5m2),
+    [SB_FLOAT32] = FLOAT(f32),
+    [SB_FLOAT64] = FLOAT(f64),
+    [SB_COMPLEX64] = WITH_COMPLEX(c64),
+    [SB_COMPLEX128] = WITH_COMPLEX(c128),
+};
+
+typedef struct items {
+  _Alignas(16) char bytes[SB__CHUNK * 16];
+} items;
+
+sb__form sb__form_of(sb_dtype dtype) { return casts[dtype].form; }
+
+sb__form sb__load(sb_dtype dtype, sb__chunk *to, const char *from, int64_t step, int64_t n) {
+  const int64_t size = sb_dtype_itemsize(dtype);
+  items gathered;
+  if (step != size) {
+    sb__copy_items(gathered.bytes, size, from, step, n, size);
+    from = gathered.bytes;
+  }
+  casts[dtype].load(to, from, n);
+  return casts[dtype].form;
+}
+
+/* Where nothing is said of complex numbers, their real parts count. */
+static void store(sb_dtype dtype, void *to, sb__form form, const sb__chunk *from, int64_t n) {
+  sb__chunk real;
+  if (casts[dtype].store[form]) {
+    casts[dtype].store[form](to, from, n);
+    return;
+  }
+  for (int64_t i = 0; i < n; i++) real.real[i] = from->c[i].re;
+  casts[dtype].store[SB__FORM_REAL](to, &real, n);
+}
+
+void sb__store(sb_dtype dtype, char *to, int64_t step, sb__form form, const sb__chunk *from,
+               int64_t n) {
+  const int64_t size = sb_dtype_itemsize(dtype);
+  items made;
+  if (step == size) {
+    store(dtype, to, form, from, n);
+    return;
+  }
+  store(dtype, made.bytes, form, from, n);
+  sb__copy_items(to, step, made.bytes, size, n, size);
 }
 
 static void to_real(sb__chunk *x, sb__form form, int64_t n, bool single) {

@@ -164,13 +164,15 @@ typedef union sb__chunk {
   sb_complex128 c[SB__CHUNK];
 } sb__chunk;
 
-typedef struct sb__cast_kernels {
-  sb__form form; /* that load writes */
-  void (*load)(sb__chunk *to, const char *from, int64_t step, int64_t n);
-  void (*store[4])(char *to, int64_t step, const sb__chunk *from, int64_t n); /* by sb__form */
-} sb__cast_kernels;
+/* The form that load writes. */
+sb__form sb__form_of(sb_dtype dtype);
 
-extern const sb__cast_kernels sb__casts[SB_DTYPE_COUNT];
+/* Loads at most SB__CHUNK elements, step bytes apart. Returns the form. */
+sb__form sb__load(sb_dtype dtype, sb__chunk *to, const char *from, int64_t step, int64_t n);
+
+/* Stores as many, converted. */
+void sb__store(sb_dtype dtype, char *to, int64_t step, sb__form form, const sb__chunk *from,
+               int64_t n);
 
 /* x * scale + bias, product and sum rounded; single: all in float32. The factors' steps are bytes, 0 for a single
  * factor. x has any form but complex, and is SB__FORM_REAL afterwards. */

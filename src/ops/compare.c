@@ -23,12 +23,11 @@ static void split_integer(uint64_t magnitude, bool negative, double *high, doubl
 }
 
 static void load_numbers(sb_dtype dtype, const char *at, int64_t step, int64_t n, numbers *out) {
-  const sb__cast_kernels *casts = &sb__casts[dtype];
   sb__chunk x;
-  casts->load(&x, at, step, n);
+  const sb__form form = sb__load(dtype, &x, at, step, n);
   for (int64_t i = 0; i < n; i++) {
     out->low[i] = out->im[i] = 0;
-    switch (casts->form) {
+    switch (form) {
       case SB__FORM_INT: {
         const bool negative = x.i[i] < 0;
         split_integer(negative ? -(uint64_t)x.i[i] : (uint64_t)x.i[i], negative, &out->re[i],

@@ -59,7 +59,6 @@ bool sb__is_in_place(const sb_tensor *dst, const sb_tensor *src) {
 
 /* Walks in row-major order, so that the error names the first value that is out of range. */
 static sb_status run_values(const work *w, const sb__plan *plan, char *const base[]) {
-  const sb__cast_kernels *from = &sb__casts[w->src->dtype], *to = &sb__casts[w->dst->dtype];
   sb_status status = SB_OK;
   sb__chunk chunk;
   sb__walk walk;
@@ -68,10 +67,11 @@ static sb_status run_values(const work *w, const sb__plan *plan, char *const bas
   do {
     for (int64_t i = 0; i < plan->row.n && !status; i += SB__CHUNK) {
       const int64_t n = plan->row.n - i < SB__CHUNK ? plan->row.n - i : SB__CHUNK;
-      from->load(&chunk, walk.at[1] + i * plan->row.step[1], plan->row.step[1], n);
-      status = sb__check_range(&chunk, from->form, w->dst->dtype, n);
+      const int64_t to = plan->row.step[0], from = plan->row.step[1];
+      const sb__form form = sb__load(w->src->dtype, &chunk, walk.at[1] + i * from, from, n);
+      status = sb__check_range(&chunk, form, w->dst->dtype, n);
       if (status) break;
-      to->store[from->form](walk.at[0] + i * plan->row.step[0], plan->row.step[0], &chunk, n);
+      sb__store(w->dst->dtype, walk.at[0] + i * to, to, form, &chunk, n);
     }
   } while (!status && sb__walk_next(plan, &walk));
   sb__float_mode_restore(mode);
@@ -269,10 +269,10 @@ sb_status sb__item_of(const sb_scalar *value, sb_dtype dtype, char *item) {
     return sb__fail(SB_ERR_ARGUMENT, "%d is no kind of scalar", (int)value->kind);
   }
   const uint32_t mode = sb__float_mode_default();
-  const sb__form form = sb__casts[dtypes[value->kind]].form;
+  const sb__form form = sb__form_of(dtypes[value->kind]);
   chunk.c[0] = value->as.c; /* the widest member of the union */
   const sb_status status = sb__check_range(&chunk, form, dtype, 1);
-  if (!status) sb__casts[dtype].store[form](item, 16, &chunk, 1);
+  if (!status) sb__store(dtype, item, 16, form, &chunk, 1);
   sb__float_mode_restore(mode);
   return status;
 }

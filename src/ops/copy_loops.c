@@ -32,18 +32,16 @@
 
 static void convert_by_forms(const sb__runner *r, char *to, int64_t to_step, const char *from,
                              int64_t from_step, int64_t n, sb__factors f) {
-  const sb__cast_kernels *load = &sb__casts[r->job->from], *store = &sb__casts[r->job->to];
   sb__chunk chunk;
   for (int64_t i = 0; i < n; i += SB__CHUNK) {
     const int64_t count = n - i < SB__CHUNK ? n - i : SB__CHUNK;
-    sb__form form = load->form;
-    load->load(&chunk, from + i * from_step, from_step, count);
+    sb__form form = sb__load(r->job->from, &chunk, from + i * from_step, from_step, count);
     if (f.scale) {
       sb__scale_chunk(&chunk, form, count, r->single, f.scale + i * f.scale_step, f.scale_step,
                       f.bias + i * f.bias_step, f.bias_step);
       form = SB__FORM_REAL;
     }
-    store->store[form](to + i * to_step, to_step, &chunk, count);
+    sb__store(r->job->to, to + i * to_step, to_step, form, &chunk, count);
   }
 }
 

@@ -49,7 +49,7 @@ typedef struct sb__runner {
   const sb__kernels *kernels;
   int64_t to_size, from_size; /* bytes of an element */
   bool converts;              /* dtypes differ, or there are factors */
-  bool forms;                 /* by sb__casts: there is no loop for this pair of dtypes */
+  bool forms;                 /* by sb__load and sb__store: there is no loop for this pair of dtypes */
   bool single;                /* factors are float32 */
   bool streams;               /* store with non-temporal stores */
   const sb__blocks *blocks;   /* of BLOCKS, else NULL */

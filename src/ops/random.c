@@ -111,8 +111,8 @@ static sb_status rounded_parameter(const char *name, double value, sb_dtype dtyp
     return sb__fail(SB_ERR_BOUNDS, "%s is %g; a finite number was expected", name, value);
   const uint32_t mode = sb__float_mode_default();
   chunk.real[0] = value;
-  sb__casts[dtype].store[SB__FORM_REAL]((char *)&item, 8, &chunk, 1);
-  sb__casts[dtype].load(&chunk, (const char *)&item, 8, 1);
+  sb__store(dtype, (char *)&item, 8, SB__FORM_REAL, &chunk, 1);
+  sb__load(dtype, &chunk, (const char *)&item, 8, 1);
   sb__float_mode_restore(mode);
   if (!isfinite(chunk.real[0])) {
     return sb__fail(SB_ERR_CAST, "%s is %s, which does not fit %s", name, sb__digits_of(value).text,
@@ -128,12 +128,12 @@ static double next_below(double value, sb_dtype dtype) {
   uint64_t bits = 0;
   const uint64_t sign = UINT64_C(1) << (8 * sb_dtype_itemsize(dtype) - 1);
   chunk.real[0] = value;
-  sb__casts[dtype].store[SB__FORM_REAL]((char *)&bits, 8, &chunk, 1); /* little-endian */
+  sb__store(dtype, (char *)&bits, 8, SB__FORM_REAL, &chunk, 1); /* little-endian */
   if ((bits & (sign - 1)) == 0)
     bits = sign + 1;
   else
     bits += bits & sign ? 1 : UINT64_MAX;
-  sb__casts[dtype].load(&chunk, (const char *)&bits, 8, 1);
+  sb__load(dtype, &chunk, (const char *)&bits, 8, 1);
   return chunk.real[0];
 }
 

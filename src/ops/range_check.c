@@ -47,9 +47,8 @@ static int64_t first_overflow(const sb__chunk *x, sb__form form, sb_dtype to, in
     const sb_complex128 before = complex_at(x, form, i);
     if (form == SB__FORM_COMPLEX && sb_dtype_kind(to) != SB_COMPLEX) return i;
     one.c[0] = before;
-    sb__casts[to].store[SB__FORM_COMPLEX](item.bytes, 16, &one, 1);
-    sb__casts[to].load(&back, item.bytes, 16, 1);
-    const sb_complex128 after = complex_at(&back, sb__casts[to].form, 0);
+    sb__store(to, item.bytes, 16, SB__FORM_COMPLEX, &one, 1);
+    const sb_complex128 after = complex_at(&back, sb__load(to, &back, item.bytes, 16, 1), 0);
     if (overflows(before.re, after.re, to) || overflows(before.im, after.im, to)) return i;
   }
   return -1;

@@ -38,7 +38,7 @@ static void write_all(const sb_tensor *t, const series *s) {
     for (int64_t i = 0, n = 0; i < loop.n; i += n) {
       n = loop.n - i < SB__CHUNK ? loop.n - i : SB__CHUNK;
       make_values(s, made, n, &chunk);
-      sb__casts[t->dtype].store[s->form](loop.at[0] + i * loop.step[0], loop.step[0], &chunk, n);
+      sb__store(t->dtype, loop.at[0] + i * loop.step[0], loop.step[0], s->form, &chunk, n);
       made += n;
     }
   } while (sb__loop_next(&loop));

@@ -43,7 +43,6 @@ static sb_status fail_index(const sb__chunk *chunk, sb__form form, int64_t i, in
 /* Computes the byte offset along the axis for each index. Reads each index once, because other threads may change it. */
 static sb_status read_offsets(const sb_tensor *t, const sb_tensor *indices, int32_t d,
                               int64_t *offsets) {
-  const sb__cast_kernels *casts = &sb__casts[indices->dtype];
   const int64_t step = indices->strides[0] * sb_dtype_itemsize(indices->dtype);
   const int64_t extent = t->shape[d];
   const int64_t along = /* without elements, strides may overflow */
@@ -52,12 +51,12 @@ static sb_status read_offsets(const sb_tensor *t, const sb_tensor *indices, int3
   sb__chunk chunk;
   for (int64_t first = 0, n = indices->shape[0]; first < n; first += SB__CHUNK) {
     const int64_t count = n - first < SB__CHUNK ? n - first : SB__CHUNK;
-    casts->load(&chunk, from + first * step, step, count);
+    const sb__form form = sb__load(indices->dtype, &chunk, from + first * step, step, count);
     for (int64_t i = 0; i < count; i++) {
       const int64_t index = chunk.i[i];
-      const bool inside = casts->form == SB__FORM_UINT ? chunk.u[i] < (uint64_t)extent
-                                                       : index >= -extent && index < extent;
-      if (!inside) return fail_index(&chunk, casts->form, i, first + i, d, extent);
+      const bool inside = form == SB__FORM_UINT ? chunk.u[i] < (uint64_t)extent
+                                                : index >= -extent && index < extent;
+      if (!inside) return fail_index(&chunk, form, i, first + i, d, extent);
       offsets[first + i] = (index < 0 ? index + extent : index) * along;
     }
   }

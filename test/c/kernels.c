@@ -220,8 +220,8 @@ static void by_forms(sb_dtype a, sb_dtype b, const char *in, char *to, int64_t n
   const int64_t x = sb_dtype_itemsize(a), y = sb_dtype_itemsize(b);
   for (int64_t i = 0; i < n; i += SB__CHUNK) {
     const int64_t count = n - i < SB__CHUNK ? n - i : SB__CHUNK;
-    sb__casts[a].load(&chunk, in + i * x, x, count);
-    sb__casts[b].store[sb__casts[a].form](to + i * y, y, &chunk, count);
+    const sb__form form = sb__load(a, &chunk, in + i * x, x, count);
+    sb__store(b, to + i * y, y, form, &chunk, count);
   }
 }
 
@@ -294,10 +294,9 @@ static void scaled_by_forms(sb_dtype a, const char *in, char *to, int64_t n, flo
   const int64_t x = sb_dtype_itemsize(a);
   for (int64_t i = 0; i < n; i += SB__CHUNK) {
     const int64_t count = n - i < SB__CHUNK ? n - i : SB__CHUNK;
-    sb__casts[a].load(&chunk, in + i * x, x, count);
-    sb__scale_chunk(&chunk, sb__casts[a].form, count, true, (const char *)&factors[0], 0,
-                    (const char *)&factors[1], 0);
-    sb__casts[SB_FLOAT32].store[SB__FORM_REAL](to + i * 4, 4, &chunk, count);
+    sb__scale_chunk(&chunk, sb__load(a, &chunk, in + i * x, x, count), count, true,
+                    (const char *)&factors[0], 0, (const char *)&factors[1], 0);
+    sb__store(SB_FLOAT32, to + i * 4, 4, SB__FORM_REAL, &chunk, count);
   }
 }
 

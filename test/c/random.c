@@ -324,7 +324,7 @@ static void checksum(void) {
 
 static double value_at(const char *at, sb_dtype dtype) {
   sb__chunk chunk;
-  sb__casts[dtype].load(&chunk, at, 8, 1);
+  sb__load(dtype, &chunk, at, 8, 1);
   return chunk.real[0];
 }
 
@@ -498,7 +498,7 @@ static void ends(void) {
     EQ(g.offset, 8000);
     for (int64_t k = 0; k < 8000; k++) {
       sb__chunk chunk;
-      sb__casts[t.dtype].load(&chunk, one + k * size, 8, 1);
+      sb__load(t.dtype, &chunk, one + k * size, 8, 1);
       const int64_t x = chunk.i[0]; /* uint64 below 5 reads the same */
       CHECK(x >= rows[i].low && x < rows[i].high);
       lowest = lowest || x == rows[i].low;

@@ -90,7 +90,7 @@ static void special_values(sb_dtype dtype) {
     const double x = values[random_in(0, 31)];
     chunk.real[0] =
         random_in(0, 1) ? x : ldexp((double)random_in(-4096, 4096), (int)random_in(-30, 30));
-    sb__casts[part].store[SB__FORM_REAL](data + i * size, size, &chunk, 1);
+    sb__store(part, data + i * size, size, SB__FORM_REAL, &chunk, 1);
   }
 }
 
