@@ -301,6 +301,7 @@ static void finish_reals(const walk *w, const char *folded, int64_t outputs, dou
 static void finish_keys(const walk *w, const char *folded, int64_t outputs, char *made) {
   const int64_t *key = (const int64_t *)(const void *)folded;
   const bool is_byte = w->how->fold == SB__FOLD_most_u8, is_single = w->how->load == SB_FLOAT32;
+  const bool is_short = w->how->load == SB_UINT32;
   double *real = (double *)(void *)made;
   int64_t *whole = (int64_t *)(void *)made;
   for (int64_t i = 0; i < outputs; i++) {
@@ -312,7 +313,7 @@ static void finish_keys(const walk *w, const char *folded, int64_t outputs, char
     else if (is_byte)
       whole[i] = w->how->load == SB_INT8 ? (int8_t)(value & 0xff) : value & 0xff;
     else
-      whole[i] = value;
+      whole[i] = is_short ? value & UINT32_MAX : value;
   }
 }
 
@@ -327,6 +328,11 @@ static void finish(const walk *w, const room *m, int64_t outputs) {
       finish_keys(w, folded, outputs, m->made);
     else
       memset(m->made, w->how->op == SB__REDUCE_all, (size_t)outputs);
+  } else if (w->how->group == SB__REDUCES_LOGIC) {
+    const uint64_t *count = (const uint64_t *)(const void *)folded;
+    const bool is_all = w->how->op == SB__REDUCE_all;
+    for (int64_t i = 0; i < outputs; i++)
+      m->made[i] = is_all ? count[i] == (uint64_t)w->length : count[i] != 0;
   } else if (w->how->made == SB_FLOAT64) {
     finish_reals(w, folded, outputs, (double *)(void *)m->made);
   } else {

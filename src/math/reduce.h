@@ -19,7 +19,9 @@
  X(sum_f64, 8, 8, 8, ADD)                                                                \
  X(sum_i64, 8, 8, 8, ADD_INTEGERS)                                                       \
  X(sum_u8, 1, 4, 8, ADD_INTEGERS)                                                        \
- X(count_u8, 1, 4, 8, ADD_INTEGERS) /* those that are not 0 */                           \
+ X(count_u8, 1, 4, 8, ADD_INTEGERS)  /* those that are not 0 */                          \
+ X(count_u32, 4, 4, 8, ADD_INTEGERS) /* where bits of `flip` are set */                  \
+ X(count_u64, 8, 8, 8, ADD_INTEGERS)                                                     \
  X(absolute_f32, 4, 8, 8, ADD)                                                           \
  X(absolute_f64, 8, 8, 8, ADD)                                                           \
  X(square_f32, 4, 8, 8, ADD) /* of the difference to `shift` */                          \
@@ -29,10 +31,12 @@
  X(product_c128, 16, 16, 16, MULTIPLY_COMPLEX)                                           \
  X(most_f32, 4, 4, 8, MOST) /* of keys, which are integers in the order of the values */ \
  X(most_f64, 8, 8, 8, MOST)                                                              \
+ X(most_i32, 4, 4, 8, MOST)                                                              \
  X(most_i64, 8, 8, 8, MOST)                                                              \
  X(most_u8, 1, 1, 8, MOST)                                                               \
  X(where_f32, 4, 4, 8, WHERE) /* the greatest key and its first index */                 \
  X(where_f64, 8, 8, 8, WHERE)                                                            \
+ X(where_i32, 4, 4, 8, WHERE)                                                            \
  X(where_i64, 8, 8, 8, WHERE)
 
 typedef enum sb__fold {
@@ -53,7 +57,8 @@ typedef struct sb__fold_call {
   int64_t
       first; /* number of the first element: a multiple of SB__BLOCK, or of SB__LANES if goes_on */
   const double *shift; /* square: an output's; columns: SB__LANES times over */
-  uint64_t flip;       /* keys: bits that are inverted, all of them for a minimum */
+  uint64_t
+      flip; /* keys: bits that are inverted, all of them for a minimum; counts: bits that are not 0 in what counts */
   void *lanes; /* columns: room for SB__LANES (WHERE: two) values an output; kept between calls */
   bool goes_on,
       is_last; /* columns: this call goes on where the last one ended; it ends the block */
@@ -113,7 +118,7 @@ typedef struct sb__reduction {
   sb_dtype made;          /* of a finished value: float64, int64, uint64, bool or complex128 */
   sb_dtype result;        /* that made is converted to; it rounds once */
   sb__fold fold, squares; /* squares: the second pass of SPREAD */
-  uint64_t flip;          /* of keys */
+  uint64_t flip;          /* as in sb__fold_call */
 } sb__reduction;
 
 /* reduce_types.c. asked: the result's dtype, or SB__NO_DTYPE.

@@ -139,6 +139,11 @@ static void choose_extreme(sb_dtype from, bool is_least, bool finds, sb__reducti
     out->made = kind == SB_BOOLEAN ? SB_BOOL : SB_INT64;
     out->fold = SB__FOLD_most_u8;
     if (kind == SB_SIGNED) out->flip ^= 0x80;
+  } else if (sb_dtype_itemsize(from) <= 4) {
+    out->load = from == SB_UINT32 ? from : SB_INT32;
+    out->made = SB_INT64;
+    out->fold = finds ? SB__FOLD_where_i32 : SB__FOLD_most_i32;
+    if (from == SB_UINT32) out->flip ^= UINT64_C(1) << 31;
   } else {
     out->load = integer_load(from);
     out->made = out->load;
@@ -148,9 +153,23 @@ static void choose_extreme(sb_dtype from, bool is_least, bool finds, sb__reducti
   if (finds) out->made = SB_INT64;
 }
 
-/* Bytes of 0 are false, of any integer of one byte. */
-static void choose_bytes(sb_dtype from, sb__reduction *out) {
-  out->load = is_integer(from) && sb_dtype_itemsize(from) == 1 ? from : SB_BOOL;
+/* Whether elements are 0, read where they are if their bits without the signs of floats say it. */
+static void choose_truth(sb_dtype from, bool is_logic, sb__reduction *out) {
+  const int64_t size = sb_dtype_itemsize(from);
+  const uint64_t signs32 = 0x80000000, signs64 = UINT64_C(1) << 63;
+  out->load = from;
+  if (size == 4) {
+    out->fold = SB__FOLD_count_u32;
+    out->flip = is_integer(from) ? UINT64_MAX : ~signs32;
+  } else if (size == 8) {
+    out->fold = SB__FOLD_count_u64;
+    if (!is_integer(from)) out->flip = from == SB_FLOAT64 ? signs64 : signs64 | signs32;
+    out->flip = ~out->flip;
+  } else {
+    if (!is_integer(from) || size != 1) out->load = SB_BOOL;
+    out->fold = is_logic ? SB__FOLD_most_u8 : SB__FOLD_count_u8;
+    out->flip = out->op == SB__REDUCE_all ? UINT64_MAX : 0;
+  }
 }
 
 sb_status sb__reduction_of(int64_t op, sb_dtype from, int64_t asked, sb__reduction *out) {
@@ -184,10 +203,8 @@ sb_status sb__reduction_of(int64_t op, sb_dtype from, int64_t asked, sb__reducti
                      r->group == SB__REDUCES_INDEX, out);
       break;
     case SB__REDUCES_LOGIC:
-      choose_bytes(from, out);
+      choose_truth(from, true, out);
       out->made = SB_BOOL;
-      out->fold = SB__FOLD_most_u8;
-      out->flip = op == SB__REDUCE_all ? UINT64_MAX : 0;
       break;
     case SB__REDUCES_LINES:
       out->load = out->result == SB_FLOAT64 ? SB_FLOAT64 : float_load(from);
@@ -195,9 +212,8 @@ sb_status sb__reduction_of(int64_t op, sb_dtype from, int64_t asked, sb__reducti
       out->made = out->load;
       break;
     case SB__REDUCES_COUNT:
-      choose_bytes(from, out);
+      choose_truth(from, false, out);
       out->made = SB_INT64;
-      out->fold = SB__FOLD_count_u8;
       break;
   }
   return SB_OK;
