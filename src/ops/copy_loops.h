@@ -49,13 +49,13 @@ typedef struct sb__runner {
   const sb__kernels *kernels;
   int64_t to_size, from_size; /* bytes of an element */
   bool converts;              /* dtypes differ, or there are factors */
-  bool forms;                 /* by sb__load and sb__store: there is no loop for this pair of dtypes */
-  bool single;                /* factors are float32 */
-  bool streams;               /* store with non-temporal stores */
-  const sb__blocks *blocks;   /* of BLOCKS, else NULL */
-  sb__cast load, store;       /* to float32, from float32; NULL: that side is float32 */
-  sb__cast direct;            /* from dtype to dtype in one loop; NULL: there is none */
-  sb__cast nontemporal;       /* the same with non-temporal stores */
+  bool forms;   /* by sb__load and sb__store: there is no loop for this pair of dtypes */
+  bool single;  /* factors are float32 */
+  bool streams; /* store with non-temporal stores */
+  const sb__blocks *blocks; /* of BLOCKS, else NULL */
+  sb__cast load, store;     /* to float32, from float32; NULL: that side is float32 */
+  sb__cast direct;          /* from dtype to dtype in one loop; NULL: there is none */
+  sb__cast nontemporal;     /* the same with non-temporal stores */
   sb__scaled_cast nontemporal_scaled;
 } sb__runner;
 
