@@ -337,7 +337,7 @@ const MATH = {
   nonzero: [t('x', matrix), options({ dtype: dtype('dtype', 'int64') })],
   index: [t('t', matrix), entry(0, [1, 0]), entry(1, [2, 0])],
   indexPut: [t('t', matrix), entry(0, [1, 0]), value(7)],
-  maskedSelect: [t('t', matrix), t('mask', () => tensor([[true, false, true], [false, true, false]])), options({ out: out(() => zeros([3])), casting })],
+  maskedSelect: [t('t', matrix), t('mask', () => tensor([[true, false, true], [false, true, false]])), options({ dtype: dtype('dtype', 'float32'), out: out(() => zeros([3])), casting })],
   maskedFill: [t('t', matrix), t('mask', () => tensor([true, false, true])), value(7), options({ out: out(), casting })],
   diff: [t('x', matrix), options({ axis: axis('axis', 1), n: integer('n', 1), prepend: t('prepend', () => zeros([2, 1])), append: t('append', () => zeros([2, 1])), casting, out: out(() => zeros([2, 4])) })]
 }

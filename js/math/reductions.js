@@ -3,18 +3,19 @@
 
 const { Math, arrayOf } = require('../base/primordials')
 const { failure } = require('../base/errors')
-const { boolean, integer, optionsOf } = require('../base/validate')
+const { boolean, integer } = require('../base/validate')
 const ffi = require('../backend/calls')
 const { NONE, mode, defer } = require('../backend/math')
 const { reductions, reductionType, cumulate } = require('../backend/reductions')
 const { denseLayout } = require('../layout/layouts')
 const { checkOut } = require('../copy/results')
-const { Tensor, tensorOf, wrap, resultOf } = require('../tensor/tensor')
+const { Tensor, tensorOf, wrap, resultIn } = require('../tensor/tensor')
 const { concat } = require('../tensor/combine')
 const { tidy } = require('../tensor/scopes')
 const { allocated } = require('./allocate')
 const { inRange } = require('./axes')
 const { subtract } = require('./functions')
+const { known, optionsAlong } = require('./options')
 const { reduced } = require('./reduce')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
@@ -265,6 +266,9 @@ function fillInTurn (to, value) {
   else defer(to, [], null, null, target => { ffi.fill(target, value) }, true)
 }
 
+const OF_CUMULATIVE = known(['axis', 'includeInitial', 'dtype', 'out', 'casting'], 'axis')
+const OF_DIFF = known(['axis', 'n', 'prepend', 'append', 'out', 'casting'], 'n')
+
 /**
  * @param {number} op
  * @param {unknown} x
@@ -273,10 +277,11 @@ function fillInTurn (to, value) {
  */
 function cumulative (op, x, opts) {
   tensorOf(x, 'x')
-  const { axis, includeInitial } = optionsOf(opts)
+  const options = optionsAlong(opts, OF_CUMULATIVE)
+  const { axis, includeInitial } = options
   const given = axis === undefined ? undefined : integer('axis', axis)
   const initial = boolean('includeInitial', includeInitial) ? 1 : 0
-  const { out, dtype, casting } = resultOf(opts)
+  const { out, dtype, casting } = resultIn(options)
   const from = Tensor.attachedOf(/** @type {Tensor} */ (x))
   const along = oneAxis(given, from.shape.length)
   const asked = dtype === undefined ? NONE : dtype.index
@@ -343,7 +348,7 @@ function cumulativeProd (x, opts) {
  */
 function diff (x, opts) {
   tensorOf(x, 'x')
-  const { axis = -1, n: times = 1, prepend, append, out, casting } = optionsOf(opts)
+  const { axis = -1, n: times = 1, prepend, append, out, casting } = optionsAlong(opts, OF_DIFF)
   const given = integer('axis', axis)
   const count = integer('n', times)
   const along = inRange(given, Tensor.attachedOf(x).shape.length)

@@ -47,7 +47,7 @@ describe('a scalar beside a tensor', () => {
     fails(() => multiply(tensor([1], 'float16'), 1e6), TypeError, 'ERR_CAST', /'float32'/)
     fails(() => add(tensor([1, 2]), [3, 4]), TypeError, 'ERR_CAST', /\[3, 4\], a complex number, .*tensor\(\[3, 4\]\) makes a tensor of a list$/)
     fails(() => math.indexPut(tensor([1, 2]), [0]), TypeError, 'ERR_ARGUMENT', /the last argument/)
-    for (const name of ['median', 'normalize']) fails(() => math[name](tensor([1, 2]), { dtype: 'float64' }), TypeError, 'ERR_ARGUMENT', new RegExp(`^${name} takes no dtype`))
+    for (const name of ['median', 'normalize']) fails(() => math[name](tensor([1, 2]), { dtype: 'float64' }), TypeError, 'ERR_ARGUMENT', /^there is no option "dtype" here; astype/)
   })
 
   it('is compared by its value', () => {
