@@ -883,7 +883,7 @@ const cumulativeProdAsync = later(reductions.cumulativeProd)
 /**
  * diff without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: { axis?: number | undefined, n?: number | undefined, prepend?: Tensor<D> | undefined, append?: Tensor<D> | undefined, out?: Tensor<O> | undefined, casting?: Casting | undefined } & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, D>>>}
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: { axis?: number | undefined, n?: number | undefined, prepend?: Tensor<D> | InputOf<D> | undefined, append?: Tensor<D> | InputOf<D> | undefined, out?: Tensor<O> | undefined, casting?: Casting | undefined } & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, D>>>}
  * @throws as diff, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await diffAsync(tensor([1, 4, 9, 16]))).toArray() // [3, 5, 7]

@@ -19,6 +19,7 @@ const { scalarFor } = require('../layout/values')
 const { Tensor, tensorOf, wrap, resultOf, produced } = require('../tensor/tensor')
 const { where } = require('./choices')
 const { known, optionsFor, resultOptions } = require('./options')
+const scalars = require('./scalars')
 
 const { opcodes, nothing, backend } = ffi
 
@@ -548,7 +549,9 @@ function maskedFill (t, mask, value, opts) {
   tensorOf(mask, 'mask')
   const { out, casting } = optionsFor(opts, OF_FILL)
   const scalar = Tensor.isTensor(value) ? elementOf(value) : scalarFor(value, dtypes[Tensor.layoutOf(t).dtype])
-  ffi.viewByList(opcodes.broadcast_to, boolsOf(mask), Tensor.attachedOf(t).shape)
+  const { dtype, shape } = Tensor.attachedOf(t)
+  if (!scalars.takes(dtype, scalar)) throw scalars.misfit('value', scalar, dtype, 't')
+  ffi.viewByList(opcodes.broadcast_to, boolsOf(mask), shape)
   return where(mask, scalar, t, { out, casting })
 }
 
