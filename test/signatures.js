@@ -287,11 +287,12 @@ const CUDA = {
   unshare: [descriptor]
 }
 
+const scalars = ['a number', 'true', 'a bigint']
+
 /** A function of samebytes/math, of its row in src/math/ops.def. */
 function ofMath ({ name, count, domain }) {
   const isBits = domain === 'BITS' || domain === 'INTEGER'
   const make = () => tensor([[1, 2, 3], [4, 5, 6]], isBits ? 'int32' : 'float32')
-  const scalars = ['a number', 'true', 'a bigint']
   const opts = options({ dtype: dtype('dtype', isBits ? 'int64' : 'float64'), casting, out: out(() => zeros([2, 3])) })
   const bound = name => t(name, make, { optional, allow: [...scalars, 'null'] })
   if (name === 'where') return [t('condition', () => tensor([true, false, true]), { allow: ['true'] }), t('x1', make, { allow: scalars }), t('x2', make, { allow: scalars }), opts]
@@ -337,9 +338,9 @@ const MATH = {
   nonzero: [t('x', matrix), options({ dtype: dtype('dtype', 'int64') })],
   index: [t('t', matrix), entry(0, [1, 0]), entry(1, [2, 0])],
   indexPut: [t('t', matrix), entry(0, [1, 0]), value(7)],
-  maskedSelect: [t('t', matrix), t('mask', () => tensor([[true, false, true], [false, true, false]])), options({ out: out(() => zeros([3])), casting })],
+  maskedSelect: [t('t', matrix), t('mask', () => tensor([[true, false, true], [false, true, false]])), options({ dtype: dtype('dtype', 'float32'), out: out(() => zeros([3])), casting })],
   maskedFill: [t('t', matrix), t('mask', () => tensor([true, false, true])), value(7), options({ out: out(), casting })],
-  diff: [t('x', matrix), options({ axis: axis('axis', 1), n: integer('n', 1), prepend: t('prepend', () => zeros([2, 1])), append: t('append', () => zeros([2, 1])), casting, out: out(() => zeros([2, 4])) })]
+  diff: [t('x', matrix), options({ axis: axis('axis', 1), n: integer('n', 1), prepend: t('prepend', () => zeros([2, 1]), { allow: scalars }), append: t('append', () => zeros([2, 1]), { allow: scalars }), casting, out: out(() => zeros([2, 4])) })]
 }
 
 /** What a method without a make of its own is called on; over bytes of the caller, who may take them away. */

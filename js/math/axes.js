@@ -87,7 +87,4 @@ function lastAxes (ndim, axes) {
 /** @param {Layout} layout @param {number[] | null} order @returns {Layout} */
 const permuted = (layout, order) => order === null ? layout : ffi.viewByList(ffi.opcodes.permute, layout, order)
 
-/** @param {string} name  of the function */
-const noDtype = name => failure('ERR_ARGUMENT', `${name} takes no dtype; astype converts x`)
-
-module.exports = { noDtype, inRange, axesGiven, axesFor, reducedShape, lastAxes, permuted }
+module.exports = { inRange, axesGiven, axesFor, reducedShape, lastAxes, permuted }

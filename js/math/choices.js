@@ -8,8 +8,9 @@ const { show } = require('../base/validate')
 const { CHOICE, ops } = require('../backend/math')
 const { dtypeOf } = require('../backend/dtypes')
 const { broadcast } = require('../layout/layouts')
-const { Tensor, resultOf } = require('../tensor/tensor')
+const { Tensor } = require('../tensor/tensor')
 const { binary, computed } = require('./elementwise')
+const { resultOptions } = require('./options')
 const scalars = require('./scalars')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
@@ -51,7 +52,7 @@ function meeting (operands) {
 function ternary (op, names, given, opts, first) {
   /** @type {(Tensor | Scalar)[]} */
   const operands = arrayMap(given, (value, i) => Tensor.isTensor(value) ? value : scalars.read(names[i], value))
-  const options = resultOf(opts)
+  const options = resultOptions(opts)
   const { dtype } = options
   const to = dtype === undefined ? meeting(first === 0 ? operands : [operands[1], operands[2]]) : dtype.index
   /** @type {Layout[]} */
@@ -86,7 +87,7 @@ function ternary (op, names, given, opts, first) {
  * @param {number} op
  * @param {Scalar[]} values
  * @param {number[]} dtypes
- * @param {ReturnType<typeof resultOf>} options
+ * @param {ReturnType<typeof resultOptions>} options
  */
 function ofScalars (op, values, dtypes, options) {
   const condition = scalars.ofValue(values[0], dtypes[0])

@@ -6,13 +6,14 @@ const { show } = require('../base/validate')
 const { NONE, resultOf: dtypeOfResult, elementwise } = require('../backend/math')
 const { broadcast, denseLayout } = require('../layout/layouts')
 const { checkOut } = require('../copy/results')
-const { Tensor, tensorOf, wrap, resultOf } = require('../tensor/tensor')
+const { Tensor, tensorOf, wrap } = require('../tensor/tensor')
 const { allocated } = require('./allocate')
+const { resultOptions } = require('./options')
 const scalars = require('./scalars')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
 /** @typedef {import('../backend/math').Scalar} Scalar */
-/** What options ask for. @typedef {ReturnType<typeof resultOf>} Asked */
+/** What options ask for. @typedef {ReturnType<typeof resultOptions>} Asked */
 
 /** @param {Asked} options @returns {number} the dtype that operands are converted to first, or NONE */
 const askedOf = ({ dtype }) => dtype === undefined ? NONE : dtype.index
@@ -56,7 +57,7 @@ function computed (op, a, b, c, shape, options, scalar, place, dtypes) {
  */
 function unary (op, x, opts) {
   tensorOf(x, 'x')
-  const options = resultOf(opts)
+  const options = resultOptions(opts)
   const a = Tensor.attachedOf(/** @type {Tensor} */ (x))
   return computed(op, a, null, null, a.shape, options)
 }
@@ -74,7 +75,7 @@ function unary (op, x, opts) {
 function binary (op, x1, x2, opts, name = 'x2') {
   if (!Tensor.isTensor(x1)) return besideScalar(op, x2, 'x1', x1, 0, opts)
   if (!Tensor.isTensor(x2)) return besideScalar(op, x1, name, x2, 1, opts)
-  const options = resultOf(opts)
+  const options = resultOptions(opts)
   const a = Tensor.attachedOf(x1)
   const b = Tensor.attachedOf(x2)
   return computed(op, a, b, null, broadcast(a.shape, b.shape), options)
@@ -92,7 +93,7 @@ function binary (op, x1, x2, opts, name = 'x2') {
 function besideScalar (op, x, name, value, place, opts) {
   const scalar = scalars.read(name, value)
   if (!Tensor.isTensor(x)) throw failure('ERR_ARGUMENT', `${place === 0 ? 'x2' : 'x1'} is ${show(x)}, and ${name} ${show(value)}; one of them has to be a tensor`)
-  const options = resultOf(opts)
+  const options = resultOptions(opts)
   const a = Tensor.attachedOf(x)
   return computed(op, a, null, null, a.shape, options, scalars.taken(name, op, a.dtype, askedOf(options), scalar), place)
 }

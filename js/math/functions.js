@@ -783,14 +783,16 @@ function minimum (x1, x2, opts) {
  * Dtypes are promoted as by promoteTypes.
  *
  * @template {DtypeName} D
+ * @template {DtypeName} [A=D]
+ * @template {DtypeName} [B=D]
  * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @overload
  * @param {Tensor<D>} x
- * @param {AnyTensor | InputOf<D> | null | undefined} min
- * @param {AnyTensor | InputOf<D> | null | undefined} max
+ * @param {Tensor<A> | InputOf<D> | null | undefined} min
+ * @param {Tensor<B> | InputOf<D> | null | undefined} [max]
  * @param {MathOptions<E, O> | NameOf<E>} [opts]
- * @returns {Tensor<Or<O, Or<E, any>>>}
+ * @returns {Tensor<Or<O, Or<E, Promote<Promote<D, A>, B>>>>}
  * @throws as with one dtype
  */
 /**

@@ -6,7 +6,7 @@ const { Array, arrayConcat, arrayJoin, arrayMap, arrayOf, arraySlice, newList } 
 const ffi = require('../backend/calls')
 const { sharesMemory } = require('../backend/element-calls')
 const { failure } = require('../base/errors')
-const { optionsOf, show } = require('../base/validate')
+const { show } = require('../base/validate')
 const { dtypeOfArray, isSharedArrayBuffer } = require('../base/buffers')
 const { countCopy, countStaged } = require('../backend/storage')
 const { dtypes, itemsizes, dtypeOf } = require('../backend/dtypes')
@@ -18,6 +18,8 @@ const { INDEX, RANGE, NEW_AXIS, ELLIPSIS, parseSpec } = require('../layout/slice
 const { scalarFor } = require('../layout/values')
 const { Tensor, tensorOf, wrap, resultOf, produced } = require('../tensor/tensor')
 const { where } = require('./choices')
+const { known, optionsFor, resultOptions } = require('./options')
+const scalars = require('./scalars')
 
 const { opcodes, nothing, backend } = ffi
 
@@ -30,6 +32,8 @@ const { opcodes, nothing, backend } = ffi
 const BOOL = dtypeOf('bool').index
 const INT32 = dtypeOf('int32').index
 const INT64 = dtypeOf('int64').index
+const OF_FILL = known(['out', 'casting'])
+const OF_NONZERO = known(['dtype'])
 const SAFE = 0
 const SAME_KIND = 1
 const UNSAFE = 2
@@ -503,7 +507,7 @@ function boolsOf (mask) {
 function maskedSelect (t, mask, opts) {
   tensorOf(t)
   tensorOf(mask, 'mask')
-  const options = resultOf(opts)
+  const options = resultOptions(opts)
   const from = Tensor.attachedOf(t)
   checkHost(from)
   /** @type {Made} */
@@ -543,9 +547,11 @@ function maskedSelect (t, mask, opts) {
 function maskedFill (t, mask, value, opts) {
   tensorOf(t)
   tensorOf(mask, 'mask')
-  const { out, casting } = optionsOf(opts)
+  const { out, casting } = optionsFor(opts, OF_FILL)
   const scalar = Tensor.isTensor(value) ? elementOf(value) : scalarFor(value, dtypes[Tensor.layoutOf(t).dtype])
-  ffi.viewByList(opcodes.broadcast_to, boolsOf(mask), Tensor.attachedOf(t).shape)
+  const { dtype, shape } = Tensor.attachedOf(t)
+  if (!scalars.takes(dtype, scalar)) throw scalars.misfit('value', scalar, dtype, 't')
+  ffi.viewByList(opcodes.broadcast_to, boolsOf(mask), shape)
   return where(mask, scalar, t, { out, casting })
 }
 
@@ -572,7 +578,7 @@ function elementOf (value) {
  */
 function nonzero (x, opts) {
   tensorOf(x, 'x')
-  const { dtype: name = 'int32' } = optionsOf(opts)
+  const { dtype: name = 'int32' } = optionsFor(opts, OF_NONZERO)
   const dtype = dtypeOf(name)
   if (dtype.index !== INT64 && dtype.index !== INT32) throw failure('ERR_DTYPE', `dtype is ${dtype.name}; int32 or int64 was expected`)
   const from = Tensor.attachedOf(x)

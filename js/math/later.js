@@ -6,7 +6,7 @@
 const { Math, Object, Reflect, arrayEvery, arrayIncludes, arrayMap, newList } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { checkSignal, signalOf } = require('../base/signals')
-const { optionsOf } = require('../base/validate')
+const { isOptions } = require('../base/validate')
 const { countStaged, stats, unclaim } = require('../backend/storage')
 const { itemsizes } = require('../backend/dtypes')
 const { callOnThread, mode, notDeferred } = require('../backend/math')
@@ -172,7 +172,6 @@ async function run (call, signal) {
 
 /** @param {any} options @returns {any} the same, whose getters may call functions: those are not deferred */
 function apart (options) {
-  if (options === null || typeof options !== 'object') return options
   return new Proxy(options, {
     get (target, name) {
       return notDeferred(() => target[name])
@@ -249,10 +248,11 @@ function later (fn) {
   const at = fn.length - 1
   /** @param {any[]} args */
   const form = async (...args) => {
-    const options = optionsOf(args[at])
-    const signal = signalOf(options.signal)
+    const options = args[at]
+    const isGiven = typeof options !== 'string' && isOptions(options) && !Tensor.isTensor(options) // fn refuses all but these
+    const signal = isGiven ? signalOf(/** @type {any} */ (options).signal) : undefined
     checkSignal(signal)
-    if (args[at] === options) args[at] = apart(options)
+    if (isGiven) args[at] = apart(options)
     const { result, calls, made } = prepared(fn, args)
     try {
       await runAll(calls, signal)

@@ -3,17 +3,18 @@
 
 const { Number } = require('../base/primordials')
 const { failure } = require('../base/errors')
-const { boolean, optionsOf, show } = require('../base/validate')
+const { boolean, show } = require('../base/validate')
 const { NONE } = require('../backend/math')
 const { reductions, reductionType } = require('../backend/reductions')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { denseLayout } = require('../layout/layouts')
 const { checkOut } = require('../copy/results')
-const { Tensor, tensorOf, wrap, resultOf } = require('../tensor/tensor')
+const { Tensor, tensorOf, wrap, resultIn } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')
 const { allocated } = require('./allocate')
-const { axesFor, axesGiven, noDtype, reducedShape } = require('./axes')
+const { axesFor, axesGiven, reducedShape } = require('./axes')
 const { abs, divide, maximum, positive, pow } = require('./functions')
+const { known, optionsAlong } = require('./options')
 const { reduced } = require('./reduce')
 const { sum, min, max, countNonzero } = require('./reductions')
 
@@ -23,6 +24,8 @@ const { sum, min, max, countNonzero } = require('./reductions')
 /** @template {DtypeName} [E=any] @template {DtypeName} [O=any] @typedef {Omit<TypedReductionOptions<E, O>, 'casting'> & { ord?: number | undefined }} NormOptions ord: 2 where none is given */
 /** @template {DtypeName} [O=any] @typedef {{ axis?: number | readonly number[] | null | undefined, ord?: number | undefined, eps?: number | undefined, out?: Tensor<O> | undefined }} NormalizeOptions axis: -1 where none is given; ord: 2; eps: 1e-12, the least that is divided by */
 
+const KNOWN = known(['axis', 'keepdims', 'ord', 'dtype', 'out'], 'ord')
+const OF_NORMALIZE = known(['axis', 'ord', 'eps', 'out'], 'ord')
 const FLOAT32 = dtypeOf('float32').index
 
 /** @param {number} dtype */
@@ -54,10 +57,11 @@ const made = (dtype, shape) => wrap(allocated(denseLayout(dtype, shape)))
  */
 function vectorNorm (x, opts) {
   tensorOf(x, 'x')
-  const { axis, keepdims: kept, ord = 2 } = optionsOf(opts)
+  const options = optionsAlong(opts, KNOWN)
+  const { axis, keepdims: kept, ord = 2 } = options
   const given = axesGiven(axis)
   const keepdims = boolean('keepdims', kept)
-  const { out, dtype } = resultOf(opts)
+  const { out, dtype } = resultIn(options)
   const power = numberOf('ord', ord)
   return tidy(() => normOf(x, given, keepdims, power, dtype === undefined ? NONE : dtype.index, out))
 }
@@ -104,12 +108,12 @@ function normOf (x, given, keepdims, ord, asked, out) {
  */
 function normalize (x, opts) {
   tensorOf(x, 'x')
-  const { axis = -1, ord = 2, eps = 1e-12 } = optionsOf(opts)
+  const options = optionsAlong(opts, OF_NORMALIZE)
+  const { axis = -1, ord = 2, eps = 1e-12 } = options
   const given = axesGiven(axis)
   const power = numberOf('ord', ord)
   const least = numberOf('eps', eps)
-  const { out, dtype } = resultOf(opts)
-  if (dtype !== undefined) throw noDtype('normalize')
+  const { out } = resultIn(options)
   const from = Tensor.attachedOf(x)
   const result = isComplex(from.dtype) ? from.dtype : reductionType(reductions.norm2, from.dtype, NONE)
   if (out !== undefined) checkOut(Tensor.writableOf(out), from.shape, undefined)

@@ -3,17 +3,18 @@
 
 const { Array, Math, Number, arrayOf } = require('../base/primordials')
 const { failure } = require('../base/errors')
-const { boolean, oneOf, optionsOf, show } = require('../base/validate')
+const { boolean, oneOf, show } = require('../base/validate')
 const { NONE } = require('../backend/math')
 const { reductions, reductionType, lines, MOST_RANKS } = require('../backend/reductions')
 const { dtypeOf } = require('../backend/dtypes')
 const { denseLayout } = require('../layout/layouts')
 const { checkOut } = require('../copy/results')
-const { Tensor, tensorOf, wrap, resultOf } = require('../tensor/tensor')
+const { Tensor, tensorOf, wrap, resultIn } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')
 const { allocated } = require('./allocate')
-const { axesFor, axesGiven, lastAxes, noDtype, permuted, reducedShape } = require('./axes')
+const { axesFor, axesGiven, lastAxes, permuted, reducedShape } = require('./axes')
 const { positive } = require('./functions')
+const { known, optionsAlong } = require('./options')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
 /** @import { AnyTensor, DtypeName, Floated, Or } from '../base/types' */
@@ -24,6 +25,8 @@ const { positive } = require('./functions')
 
 /** A place between two ranks of sorted elements. @typedef {{ low: number, high: number, part: number }} Place part: how far from low to high; from 0 to 1 */
 
+const OF_MEDIAN = known(['axis', 'keepdims', 'out'], 'axis')
+const OF_QUANTILE = known(['axis', 'keepdims', 'method', 'out'], 'axis')
 const FLOAT64 = dtypeOf('float64').index
 const METHODS = ['linear', 'lower', 'higher', 'midpoint', 'nearest']
 
@@ -104,20 +107,18 @@ function selected (from, axes, places) {
 }
 
 /**
- * @param {string} name  of the function
  * @param {unknown} x
- * @param {any} opts
+ * @param {Record<string, any>} options
  * @param {number} count  of places; -1: one, without an axis of its own
  * @param {(n: number, i: number) => Place} placeIn  lines of n elements
  * @param {(a: number, b: number, part: number) => number} meet
  * @returns {any}
  */
-function computed (name, x, opts, count, placeIn, meet) {
-  const { axis, keepdims: kept } = optionsOf(opts)
+function computed (x, options, count, placeIn, meet) {
+  const { axis, keepdims: kept } = options
   const listed = axesGiven(axis)
   const keepdims = boolean('keepdims', kept)
-  const { out, dtype } = resultOf(opts)
-  if (dtype !== undefined) throw noDtype(name)
+  const { out } = resultIn(options)
   const from = Tensor.attachedOf(/** @type {Tensor} */ (x))
   const axes = axesFor(listed, from.shape.length)
   const result = reductionType(reductions.quantile, from.dtype, NONE)
@@ -169,7 +170,7 @@ function fill (to, values, places, meet) {
  */
 function median (x, opts) {
   tensorOf(x, 'x')
-  return computed('median', x, opts, -1, n => ({ low: Math.floor((n - 1) / 2), high: Math.floor(n / 2), part: 0.5 }), mean)
+  return computed(x, optionsAlong(opts, OF_MEDIAN), -1, n => ({ low: Math.floor((n - 1) / 2), high: Math.floor(n / 2), part: 0.5 }), mean)
 }
 
 /**
@@ -189,11 +190,12 @@ function median (x, opts) {
  */
 function quantile (x, q, opts) {
   tensorOf(x, 'x')
-  const { method = 'linear' } = optionsOf(opts)
+  const options = optionsAlong(opts, OF_QUANTILE)
+  const { method = 'linear' } = options
   oneOf('method', method, METHODS)
   const isList = Array.isArray(q) || (Tensor.isTensor(q) && q.ndim === 1)
   const parts = isList || Tensor.isTensor(q) ? partsOf(q) : [partOf('q', q)]
-  return computed('quantile', x, opts, isList ? parts.length : -1, (n, i) => placeOf(parts[i] * (n - 1), method), between)
+  return computed(x, options, isList ? parts.length : -1, (n, i) => placeOf(parts[i] * (n - 1), method), between)
 }
 
 module.exports = { median, quantile }

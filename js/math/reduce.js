@@ -1,16 +1,27 @@
 'use strict'
 // A reduction: reads axes and options, makes the result, calls C.
 
-const { Number } = require('../base/primordials')
+const { Number, newList } = require('../base/primordials')
 const { failure } = require('../base/errors')
-const { show, boolean, integer, optionsOf } = require('../base/validate')
+const { show, boolean, integer } = require('../base/validate')
 const { NONE } = require('../backend/math')
-const { reductionType, reduce } = require('../backend/reductions')
+const { reductions, reductionType, reduce } = require('../backend/reductions')
 const { denseLayout } = require('../layout/layouts')
 const { checkOut } = require('../copy/results')
-const { Tensor, tensorOf, wrap, resultOf } = require('../tensor/tensor')
+const { Tensor, tensorOf, wrap, resultIn } = require('../tensor/tensor')
 const { allocated } = require('./allocate')
 const { axesFor, axesGiven, reducedShape } = require('./axes')
+const { known, optionsAlong } = require('./options')
+
+const KNOWN = known(['axis', 'keepdims', 'dtype', 'out', 'casting'], 'axis')
+const OF_SPREAD = known(['axis', 'correction', 'keepdims', 'dtype', 'out', 'casting'], 'axis')
+const UNTYPED = known(['axis', 'keepdims', 'out', 'casting'], 'axis')
+
+/** By reduction. @type {import('./options').Known[]} */
+const knownBy = newList()
+for (const name in reductions) knownBy[reductions[name]] = KNOWN
+knownBy[reductions.var] = knownBy[reductions.std] = OF_SPREAD
+knownBy[reductions.min] = knownBy[reductions.max] = knownBy[reductions.any] = knownBy[reductions.all] = UNTYPED
 
 /**
  * @param {number} op
@@ -21,11 +32,12 @@ const { axesFor, axesGiven, reducedShape } = require('./axes')
  */
 function reduced (op, x, opts, isIndex = false) {
   tensorOf(x, 'x')
-  const { axis, keepdims: kept, correction: given = 0 } = optionsOf(opts)
+  const options = optionsAlong(opts, knownBy[op])
+  const { axis, keepdims: kept, correction: given = 0 } = options
   const listed = axesGiven(isIndex && axis !== undefined && axis !== null ? integer('axis', axis) : axis)
   const keepdims = boolean('keepdims', kept)
   if (typeof given !== 'number' || !Number.isFinite(given)) throw failure('ERR_ARGUMENT', `correction is ${show(given)}; a number was expected`)
-  const { out, dtype, casting } = resultOf(opts)
+  const { out, dtype, casting } = resultIn(options)
   const from = Tensor.attachedOf(/** @type {Tensor} */ (x))
   const axes = axesFor(listed, from.shape.length)
   const asked = dtype === undefined ? NONE : dtype.index

@@ -3,22 +3,26 @@
 
 const { Math, arrayOf } = require('../base/primordials')
 const { failure } = require('../base/errors')
-const { boolean, integer, optionsOf } = require('../base/validate')
+const { boolean, integer } = require('../base/validate')
 const ffi = require('../backend/calls')
 const { NONE, mode, defer } = require('../backend/math')
 const { reductions, reductionType, cumulate } = require('../backend/reductions')
+const { dtypes } = require('../backend/dtypes')
 const { denseLayout } = require('../layout/layouts')
 const { checkOut } = require('../copy/results')
-const { Tensor, tensorOf, wrap, resultOf } = require('../tensor/tensor')
+const { Tensor, tensorOf, wrap, resultIn } = require('../tensor/tensor')
 const { concat } = require('../tensor/combine')
+const { scalarTensor } = require('../tensor/creation')
 const { tidy } = require('../tensor/scopes')
 const { allocated } = require('./allocate')
 const { inRange } = require('./axes')
 const { subtract } = require('./functions')
+const { known, optionsAlong } = require('./options')
+const scalars = require('./scalars')
 const { reduced } = require('./reduce')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
-/** @import { AnyTensor, Casting, DtypeName, Floated, NameOf, Or, RealOf, Summed } from '../base/types' */
+/** @import { AnyTensor, Casting, DtypeName, Floated, InputOf, NameOf, Or, RealOf, Summed } from '../base/types' */
 
 /**
  * @template {DtypeName} [O=any]
@@ -265,6 +269,9 @@ function fillInTurn (to, value) {
   else defer(to, [], null, null, target => { ffi.fill(target, value) }, true)
 }
 
+const OF_CUMULATIVE = known(['axis', 'includeInitial', 'dtype', 'out', 'casting'], 'axis')
+const OF_DIFF = known(['axis', 'n', 'prepend', 'append', 'out', 'casting'], 'n')
+
 /**
  * @param {number} op
  * @param {unknown} x
@@ -273,10 +280,11 @@ function fillInTurn (to, value) {
  */
 function cumulative (op, x, opts) {
   tensorOf(x, 'x')
-  const { axis, includeInitial } = optionsOf(opts)
+  const options = optionsAlong(opts, OF_CUMULATIVE)
+  const { axis, includeInitial } = options
   const given = axis === undefined ? undefined : integer('axis', axis)
   const initial = boolean('includeInitial', includeInitial) ? 1 : 0
-  const { out, dtype, casting } = resultOf(opts)
+  const { out, dtype, casting } = resultIn(options)
   const from = Tensor.attachedOf(/** @type {Tensor} */ (x))
   const along = oneAxis(given, from.shape.length)
   const asked = dtype === undefined ? NONE : dtype.index
@@ -329,29 +337,54 @@ function cumulativeProd (x, opts) {
 }
 
 /**
+ * @param {string} name
+ * @param {unknown} value
+ * @returns {any} a tensor, a scalar, or undefined
+ */
+const endOf = (name, value) => value === undefined || Tensor.isTensor(value) ? value : scalars.read(name, value)
+
+/**
+ * What is joined with a tensor.
+ *
+ * @param {string} name
+ * @param {any} end  of endOf
+ * @param {Layout} layout  the tensor's
+ * @param {number} along
+ * @returns {Tensor}
+ */
+function joinedTo (name, end, { dtype, shape }, along) {
+  if (Tensor.isTensor(end)) return end
+  if (!scalars.takes(dtype, end)) throw scalars.misfit(name, end, dtype, 'x')
+  return scalarTensor(end, { dtype: dtypes[dtype].name }).expand(arrayOf(shape.length, d => d === along ? 1 : shape[d]))
+}
+
+/**
  * Differences of neighbours along an axis, n times over.
  *
  * @template {DtypeName} D
  * @template {DtypeName} [O=never]
  * @param {Tensor<D>} x  numbers
- * @param {{ axis?: number | undefined, n?: number | undefined, prepend?: Tensor<D> | undefined, append?: Tensor<D> | undefined, out?: Tensor<O> | undefined, casting?: Casting | undefined }} [opts]  axis: the last one where none is given; prepend, append: joined with x first
+ * @param {{ axis?: number | undefined, n?: number | undefined, prepend?: Tensor<D> | InputOf<D> | undefined, append?: Tensor<D> | InputOf<D> | undefined, out?: Tensor<O> | undefined, casting?: Casting | undefined }} [opts]  axis: the last one where none is given; prepend, append: joined with x first; a scalar has to fit its dtype
  * @returns {Tensor<Or<O, D>>} of x's dtype, which wraps; n shorter along the axis
- * @throws as subtract and concat · {RangeError} ERR_BOUNDS axis outside, n below 0
+ * @throws as subtract and concat · {TypeError} ERR_CAST a scalar does not fit · {RangeError} ERR_BOUNDS axis outside, n below 0
  * @see array API diff
  * @example
  * diff(tensor([1, 4, 9, 16])).toArray() // [3, 5, 7]
  */
 function diff (x, opts) {
   tensorOf(x, 'x')
-  const { axis = -1, n: times = 1, prepend, append, out, casting } = optionsOf(opts)
+  const { axis = -1, n: times = 1, prepend, append, out, casting } = optionsAlong(opts, OF_DIFF)
   const given = integer('axis', axis)
   const count = integer('n', times)
-  const along = inRange(given, Tensor.attachedOf(x).shape.length)
+  const first = endOf('prepend', prepend)
+  const last = endOf('append', append)
+  const from = Tensor.attachedOf(x)
+  const along = inRange(given, from.shape.length)
   if (count < 0) throw failure('ERR_BOUNDS', `n is ${count}; 0 or more was expected`)
   if (out !== undefined) tensorOf(out, 'out')
-  const pieces = prepend === undefined ? [x] : [tensorOf(prepend, 'prepend'), x]
-  if (append !== undefined) pieces[pieces.length] = tensorOf(append, 'append')
   return tidy(() => {
+    const pieces = first === undefined ? [x] : [joinedTo('prepend', first, from, along), x]
+    if (last !== undefined) pieces[pieces.length] = joinedTo('append', last, from, along)
     let now = pieces.length === 1 ? x : concat(pieces, along)
     if (count === 0) {
       if (out === undefined) return now.clone()

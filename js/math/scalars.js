@@ -101,12 +101,15 @@ function taken (name, op, dtype, asked, value) {
  * @param {string} name
  * @param {Scalar} value
  * @param {number} dtype
+ * @param {string} [first]  a tensor that has to be converted, where the function takes no dtype
  */
-function misfit (name, value, dtype) {
+function misfit (name, value, dtype, first) {
   const text = typeof value === 'object' ? `[${value[0]}, ${value[1]}]` : show(value)
   const list = typeof value === 'object' ? `; tensor(${text}) makes a tensor of a list` : ''
   const what = list === '' ? text : `${text}, a complex number`
-  return failure('ERR_CAST', `${name} is ${what}, which does not fit ${dtypes[dtype].name}; { dtype: '${better(value, dtype)}' } converts operands first${list}`)
+  const to = better(value, dtype)
+  const how = first === undefined ? `{ dtype: '${to}' } converts operands first` : `${first}.astype('${to}') first takes it`
+  return failure('ERR_CAST', `${name} is ${what}, which does not fit ${dtypes[dtype].name}; ${how}${list}`)
 }
 
 /**

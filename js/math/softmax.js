@@ -1,14 +1,15 @@
 'use strict'
 // softmax and its like: functions that need whole lines, which are brought to the last axes.
 
-const { integer, boolean, optionsOf } = require('../base/validate')
+const { integer, boolean } = require('../base/validate')
 const { NONE } = require('../backend/math')
 const { reductions, reductionType, lines } = require('../backend/reductions')
 const { denseLayout } = require('../layout/layouts')
 const { checkOut } = require('../copy/results')
-const { Tensor, tensorOf, wrap, resultOf } = require('../tensor/tensor')
+const { Tensor, tensorOf, wrap, resultIn } = require('../tensor/tensor')
 const { allocated } = require('./allocate')
 const { axesFor, axesGiven, inRange, lastAxes, permuted, reducedShape } = require('./axes')
+const { known, optionsAlong } = require('./options')
 
 /** @import { AnyTensor, Casting, DtypeName, Floated, NameOf, Or } from '../base/types' */
 /** @import { TypedReductionOptions } from './reductions' */
@@ -23,6 +24,9 @@ const { axesFor, axesGiven, inRange, lastAxes, permuted, reducedShape } = requir
  * @property {Casting | undefined} [casting]  of the result to out's dtype; 'same_kind' where none is given
  */
 
+const KNOWN = known(['axis', 'dtype', 'out', 'casting'], 'axis')
+const OF_SUM = known(['axis', 'keepdims', 'dtype', 'out', 'casting'], 'axis')
+
 /**
  * @param {number} op
  * @param {unknown} x
@@ -31,9 +35,10 @@ const { axesFor, axesGiven, inRange, lastAxes, permuted, reducedShape } = requir
  */
 function along (op, x, opts) {
   tensorOf(x, 'x')
-  const { axis = -1 } = optionsOf(opts)
+  const options = optionsAlong(opts, KNOWN)
+  const { axis = -1 } = options
   const given = integer('axis', axis)
-  const { out, dtype, casting } = resultOf(opts)
+  const { out, dtype, casting } = resultIn(options)
   const from = Tensor.attachedOf(/** @type {Tensor} */ (x))
   const { shape } = from
   const order = lastAxes(shape.length, [inRange(given, shape.length)])
@@ -99,10 +104,11 @@ function logSoftmax (x, opts) {
  */
 function logSumExp (x, opts) {
   tensorOf(x, 'x')
-  const { axis, keepdims: kept } = optionsOf(opts)
+  const options = optionsAlong(opts, OF_SUM)
+  const { axis, keepdims: kept } = options
   const given = axesGiven(axis)
   const keepdims = boolean('keepdims', kept)
-  const { out, dtype, casting } = resultOf(opts)
+  const { out, dtype, casting } = resultIn(options)
   const from = Tensor.attachedOf(x)
   const op = reductions.log_sum_exp
   const asked = dtype === undefined ? NONE : dtype.index

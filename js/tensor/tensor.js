@@ -1963,8 +1963,14 @@ const NO_OPTIONS = { dtype: undefined, casting: 1, out: undefined, device: undef
  * @returns {Result}
  */
 function resultOf (opts) {
-  if (opts === undefined) return NO_OPTIONS
-  const { dtype: name, casting: rule, out } = optionsOf(opts)
+  return opts === undefined ? NO_OPTIONS : resultIn(optionsOf(opts))
+}
+
+/**
+ * @param {Record<string, any>} options
+ * @returns {Result}
+ */
+function resultIn ({ dtype: name, casting: rule, out }) {
   if (out !== undefined) tensorOf(out, 'out')
   return { dtype: name === undefined ? undefined : dtypeOf(name), casting: castingOf(rule), out, device: undefined }
 }
@@ -2061,4 +2067,4 @@ Object.defineProperty(Tensor.prototype, 'dims', { enumerable: false })
 Object.defineProperty(Tensor.prototype, 'type', { enumerable: false })
 Object.defineProperty(Tensor.prototype, 'location', { enumerable: false })
 
-module.exports = { Tensor, wrap, tensorOf, resultOf, produced, checkDeviceOfOut }
+module.exports = { Tensor, wrap, tensorOf, resultOf, resultIn, produced, checkDeviceOfOut }

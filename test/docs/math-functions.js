@@ -187,6 +187,10 @@ function binary (row, last) {
   ]
 }
 
+/** What bounds of clip are, and the dtype in which they meet x: of a bound that is no tensor nothing is inferred, and it has D. */
+const boundOf = name => `Tensor<${name}> | InputOf<D> | null | undefined`
+const CLIPPED = 'Promote<Promote<D, A>, B>'
+
 /** Those whose arguments are their own. */
 const OWN = {
   where (row, last) {
@@ -205,7 +209,7 @@ const OWN = {
     const bound = 'a scalar takes x\'s dtype, and has to fit it; undefined or null: there is no bound'
     return [
       comment(wordsOf(row), ['D'], [['x', 'Tensor<D>'], ['[min]', 'OfOne<D, Tensor<D>> | InputOf<D> | null', bound], ['[max]', 'OfOne<D, Tensor<D>> | InputOf<D> | null', 'likewise; the three are broadcast']], resultOf(row, 'D'), last),
-      comment(MEET, ['D'], [['x', 'Tensor<D>'], ['min', 'AnyTensor | InputOf<D> | null | undefined'], ['max', 'AnyTensor | InputOf<D> | null | undefined']], 'Tensor<Or<O, Or<E, any>>>', AGAIN),
+      comment(MEET, ['D', '[A=D]', '[B=D]'], [['x', 'Tensor<D>'], ['min', boundOf('A')], ['[max]', boundOf('B')]], resultOf(row, CLIPPED), AGAIN),
       body('clip', ['x', 'min', 'max'], 'choices.clip(x, min, max, opts)')
     ]
   }
@@ -259,7 +263,8 @@ function laterType (row) {
   }
   if (row.name === 'clip') {
     const bounds = type => `x: Tensor<D>, min?: ${type}, max?: ${type}`
-    return [one(bounds('OfOne<D, Tensor<D>> | InputOf<D> | null')), one(bounds('AnyTensor | InputOf<D> | null')).replace(/Promise<.*/, 'Promise<Tensor<Or<O, Or<E, any>>>>')]
+    const three = GENERICS.replace('DtypeName, ', 'DtypeName, A extends DtypeName = D, B extends DtypeName = D, ')
+    return [one(bounds('OfOne<D, Tensor<D>> | InputOf<D> | null')), one(`x: Tensor<D>, min: ${boundOf('A')}, max?: ${boundOf('B')}`, three, CLIPPED)]
   }
   return row.count === 1 ? [one('x: Tensor<D>')] : pair()
 }

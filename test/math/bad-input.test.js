@@ -1,8 +1,10 @@
 'use strict'
 // Wrong values in every place of every function: a typed error that names the argument, and nothing has changed.
 const assert = require('node:assert/strict')
-const { MATH, ofMath } = require('../signatures')
+const { tensor, zeros } = require('samebytes')
+const { MATH, ofMath, validOf } = require('../signatures')
 const { acceptsRight, refusesAll } = require('../refusals')
+const { fails } = require('../setup')
 const { math, needsMath, rows } = require('./load')
 
 describe('wrong values of arithmetic', function () {
@@ -23,5 +25,73 @@ describe('wrong values of arithmetic', function () {
     const call = list => math[name](...list)
     it(`of ${name} are refused, and leave nothing behind`, () => refusesAll({ args }, call))
     it(`of ${name}: right ones work, of every realm and through Proxies`, () => acceptsRight({ args }, call))
+
+    const at = args.findIndex(({ kind }) => kind === 'options')
+    if (at < 0) continue
+    it(`of ${name}: options that it has not are refused, with those that it has`, () => {
+      const withOptions = options => call(args.map((each, i) => i === at ? options : validOf(each)))
+      fails(() => withOptions({ nothing: 0 }), TypeError, 'ERR_ARGUMENT', /^there is no option "nothing"; /)
+      try { withOptions({ ...validOf(args[at]), nothing: 0 }) } catch ({ message }) {
+        assert.deepEqual(message.replace(/^.*"; | was expected$/g, '').split(/, | or /).sort(), Object.keys(args[at].keys).sort())
+      }
+      assert.ok(withOptions({ ...validOf(args[at]), nothing: undefined }))
+    })
   }
+})
+
+describe('options of arithmetic', () => {
+  needsMath()
+
+  const x = tensor([[1, 2], [3, 4]])
+  const refused = (call, message) => assert.throws(call, { name: 'TypeError', code: 'ERR_ARGUMENT', message })
+
+  it('have the names that NumPy and PyTorch give them in the error, and those that were mistyped', () => {
+    for (const name of ['dim', 'dims', 'axes', 'Axis', 'axs']) refused(() => math.sum(x, { [name]: 0 }), `there is no option "${name}"; axis was expected`)
+    for (const name of ['keepdim', 'keepDims', 'keep_dims', 'keepDim']) refused(() => math.max(x, { axis: 0, [name]: true }), `there is no option "${name}"; keepdims was expected`)
+    for (const name of ['ddof', 'unbiased', 'Correction']) refused(() => math.std(x, { [name]: 1, axis: 0 }), `there is no option "${name}"; correction was expected`)
+    refused(() => math.exp(x, { dtpye: 'float64' }), 'there is no option "dtpye"; dtype was expected')
+    refused(() => math.sum(x, { ddof: 1 }), 'there is no option "ddof"; axis, keepdims, dtype, out or casting was expected')
+    refused(() => math.add(x, x, { where: x }), 'there is no option "where"; dtype, out or casting was expected')
+    refused(() => math.vectorNorm(x, { p: 1 }), 'there is no option "p"; ord was expected')
+    refused(() => math.nonzero(x, { axis: 0 }), 'there is no option "axis"; dtype was expected')
+    refused(() => math.add(x, x, { signal: new AbortController().signal }), /^there is no option "signal"; /)
+  })
+
+  it('are no axis, and no tensor', () => {
+    for (const name of ['sum', 'var', 'argmax', 'cumulativeSum', 'softmax', 'logSumExp', 'median']) refused(() => math[name](x, 0), 'options is 0; { axis: 0 } was expected')
+    refused(() => math.quantile(x, 0.5, 1), 'options is 1; { axis: 1 } was expected')
+    refused(() => math.mean(x, [0, 1]), 'options is an array; { axis } was expected')
+    refused(() => math.diff(x, 2), 'options is 2; { n: 2 } was expected')
+    refused(() => math.vectorNorm(x, 1), 'options is 1; { ord: 1 } was expected')
+    refused(() => math.exp(x, 0), 'options is 0; an object or a dtype was expected')
+    for (const name of ['add', 'maximum']) refused(() => math[name](x, x, zeros([2, 2])), 'options is a tensor of float32 and shape [2, 2]; { out } was expected')
+    refused(() => math.sum(x, x), /^options is a tensor/)
+  })
+
+  it('may be inherited, by objects that inherit other names too', () => {
+    class Options { get axis () { return 0 } }
+    assert.deepEqual(math.sum(x, new Options()).toArray(), [4, 6])
+    assert.deepEqual(math.sum(x, Object.create({ axis: 0, nothing: 1 })).toArray(), [4, 6])
+    assert.deepEqual(math.sum(x, Object.assign(Object.create(null), { axis: 0 })).toArray(), [4, 6])
+  })
+
+  it('of asynchronous forms have signal as well', async () => {
+    const { signal } = new AbortController()
+    assert.deepEqual((await math.sumAsync(x, { signal, axis: 0 })).toArray(), [4, 6])
+    await assert.rejects(math.sumAsync(x, { signal, dim: 0 }), { code: 'ERR_ARGUMENT', message: 'there is no option "dim"; axis was expected' })
+    await assert.rejects(math.sumAsync(x, 0), { code: 'ERR_ARGUMENT', message: 'options is 0; { axis: 0 } was expected' })
+    await assert.rejects(math.addAsync(x, x, x), { code: 'ERR_ARGUMENT', message: /^options is a tensor/ })
+    await assert.rejects(math.addAsync(x, x, null), { code: 'ERR_ARGUMENT', message: /^options is null/ })
+  })
+
+  it('of an asynchronous form may tell their names by functions that compute', async () => {
+    const names = new Proxy({ axis: 0 }, { ownKeys (target) { math.add(x, 1, { out: y }); return Reflect.ownKeys(target) } })
+    const y = zeros([2, 2])
+    assert.deepEqual((await math.sumAsync(x, names)).toArray(), [4, 6])
+    assert.deepEqual(y.toArray(), [[2, 3], [4, 5]])
+    const late = math.sumAsync(x, names)
+    y.fill(0)
+    await late
+    assert.deepEqual(y.toArray(), [[0, 0], [0, 0]])
+  })
 })

@@ -441,6 +441,7 @@ describe('maskedSelect and maskedFill', () => {
       refusedUnchanged(x, () => call([true]), 'ERR_ARGUMENT')
     }
     refusedUnchanged(x, () => maskedFill(x, large(), tensor([1, 2, 3]), { out: x }), 'ERR_SHAPE')
+    for (const value of [0.5, tensor(0.5)]) fails(() => maskedFill(tensor([1], 'uint8'), tensor([true]), value), TypeError, 'ERR_CAST', /^value is 0\.5, which does not fit uint8; t\.astype\('float32'\)/)
     refusedUnchanged(x, () => maskedFill(x, large(), 1e39, { out: x }), 'ERR_CAST')
     refusedUnchanged(x, () => maskedFill(x, large(), 'x', { out: x }), 'ERR_ARGUMENT')
     fails(() => maskedFill(zeros([2], 'uint8'), zeros([2], 'bool'), 256), TypeError, 'ERR_CAST')

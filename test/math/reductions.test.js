@@ -81,6 +81,18 @@ describe('cumulative functions beside NumPy', () => {
     assert.deepEqual(math.diff(tensor([1, 2]), { n: 0, out: zeros([2]) }).toArray(), [1, 2])
   })
 
+  it('difference what begins or ends with a scalar, which has to fit', async () => {
+    const x = tensor([[1, 4], [9, 16]], 'int8')
+    assert.deepEqual(math.diff(x, { prepend: -1, append: 5n }).toArray(), [[2, 3, 1], [10, 7, -11]])
+    assert.deepEqual(math.diff(x, { axis: 0, append: zeros([1, 2], 'int8'), prepend: true }).toArray(), [[0, 3], [8, 12], [-9, -16]])
+    assert.deepEqual(math.diff(tensor([[1, 2]], [1], 'complex64'), { prepend: [1, 0] }).toArray(), [[0, 2]])
+    assert.deepEqual(math.diff(zeros([0]), { prepend: 1, append: 3, n: 1 }).toArray(), [2])
+    fails(() => math.diff(x, { prepend: 128 }), TypeError, 'ERR_CAST', /^prepend is 128, which does not fit int8; x\.astype\('int32'\)/)
+    fails(() => math.diff(x, { append: [0, 1] }), TypeError, 'ERR_CAST', /^append is \[0, 1\], a complex number/)
+    fails(() => math.diff(x, { append: [[0], [1]] }), TypeError, 'ERR_ARGUMENT', /^append is an array; a tensor, a number or/)
+    assert.deepEqual((await math.diffAsync(x, { prepend: -1, append: 5n })).toArray(), [[2, 3, 1], [10, 7, -11]])
+  })
+
   it('have axes, initial values and dtypes as the standard says', () => {
     const t = tensor([[1, 2, 3], [4, 5, 6]])
     assert.deepEqual(math.cumulativeSum(t, { axis: 0, includeInitial: true }).toArray(), [[0, 0, 0], [1, 2, 3], [5, 7, 9]])
@@ -196,7 +208,7 @@ describe('special cases of reductions', () => {
     assert.equal(dtypeOf('countNonzero', 'float8_e5m2'), 'int32')
     fails(() => dtypeOf('sum', 'float8_e5m2'), TypeError, 'ERR_DTYPE', /astype/)
     fails(() => dtypeOf('max', 'complex64'), TypeError, 'ERR_DTYPE', /real numbers/)
-    fails(() => dtypeOf('max', 'float32', { dtype: 'float64' }), TypeError, 'ERR_ARGUMENT', /max takes no dtype/)
+    fails(() => dtypeOf('max', 'float32', { dtype: 'float64' }), TypeError, 'ERR_ARGUMENT', /^there is no option "dtype" here; astype/)
     fails(() => dtypeOf('sum', 'float32', { dtype: 'int32' }), TypeError, 'ERR_CAST')
     fails(() => dtypeOf('argmin', 'float32', { dtype: 'int16' }), TypeError, 'ERR_DTYPE', /int32 or int64/)
     fails(() => dtypeOf('mean', 'float32', { dtype: 'int32' }), TypeError, 'ERR_DTYPE', /floats/)

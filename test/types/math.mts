@@ -45,6 +45,14 @@ is<Tensor<'int32'>>()(exp(single, { out: whole, casting: 'unsafe' }))
 
 is<Tensor<'float32'>>()(clip(single, 0, 1))
 is<Tensor<'float32'>>()(clip(single, null, single))
+is<Tensor<'float64'>>()(clip(single, 0, double))
+is<Tensor<'float64'>>()(clip(whole, single, zeros([2], 'float64')))
+is<Tensor<'int32'>>()(clip(bytes, whole))
+is<Tensor<'int32'>>()(clip(bytes, null, whole))
+is<Tensor<'int64'>>()(clip(bytes, whole, wide))
+is<Tensor<'float32'>>()(clip(bytes, single, 1, 'float32'))
+is<Tensor<'float64'>>()(clip(bytes, whole, 1, { out: double }))
+is<Tensor<any>>()(clip(single, double as Tensor, 1))
 is<Tensor<'float32'>>()(where(less(single, 0), single, 0))
 is<Tensor<'float64'>>()(where(less(single, 0), single, double))
 
@@ -56,6 +64,8 @@ add(1, 2)
 exp([1, 2])
 // @ts-expect-error there is no such option
 exp(single, { dtpye: 'float64' })
+// @ts-expect-error a list is no bound
+clip(single, [0], double)
 // @ts-expect-error a text is no dtype
 add(single, 1, 'float')
 // @ts-expect-error strings are no numbers

@@ -26,6 +26,9 @@ is<Tensor<'int32'>>()(argmax(halves, { axis: 1 }))
 is<Tensor<'int64'>>()(countNonzero(bytes, { dtype: 'int64' }))
 is<Tensor<'uint64'>>()(cumulativeSum(bytes, { axis: 0, includeInitial: true }))
 is<Tensor<'uint8'>>()(diff(bytes))
+is<Tensor<'uint8'>>()(diff(bytes, { prepend: 0, append: bytes }))
+is<Tensor<'complex64'>>()(diff(pairs, { prepend: [0, 1] }))
+is<Tensor<'int64'>>()(diff(zeros([2], 'int64'), { append: 1n }))
 is<Tensor<'float32'>>()(softmax(bytes))
 is<Tensor<'float16'>>()(softmax(halves, { axis: 0 }))
 is<Tensor<'float64'>>()(softmax(halves, { out: zeros([2, 3], 'float64') }))
@@ -42,5 +45,7 @@ argmax(halves, { dtype: 'float32' })
 quantile(halves, 0.5, { method: 'weibull' })
 // @ts-expect-error a list is no axis of argmax
 argmax(halves, { axis: [0] })
+// @ts-expect-error a list is no scalar of real numbers
+diff(bytes, { prepend: [0, 1] })
 // @ts-expect-error max takes no dtype
 max(halves, { dtype: 'float32' })

@@ -1,0 +1,117 @@
+'use strict'
+// The options of arithmetic. A name that a function does not know is refused: without what was meant by it the result is another one.
+
+const { Array, Object, arrayIncludes, arrayJoin, arraySlice } = require('../base/primordials')
+const { failure } = require('../base/errors')
+const { nearest } = require('../base/nearest')
+const { optionsOf, show } = require('../base/validate')
+const { mode, notDeferred } = require('../backend/math')
+const { Tensor, resultIn, resultOf } = require('../tensor/tensor')
+
+/** The names of options that a function knows. @typedef {{ names: Record<string, boolean>, number: string | null }} Known number: the one that is meant where a number stands in the place of options */
+
+/**
+ * @param {string[]} list
+ * @param {string | null} [number]
+ * @returns {Known}
+ */
+function known (list, number = null) {
+  /** @type {Record<string, boolean>} */
+  const names = Object.create(null)
+  for (let i = 0; i < list.length; i++) names[list[i]] = true
+  return { names, number }
+}
+
+const OF_RESULT = known(['dtype', 'out', 'casting'])
+
+/** What NumPy and PyTorch call options. @type {Record<string, string>} */
+const OTHERS = Object.assign(Object.create(null), {
+  dim: 'axis', dims: 'axis', axes: 'axis', keepdim: 'keepdims', ddof: 'correction', unbiased: 'correction', p: 'ord', interpolation: 'method'
+})
+
+// The loops below compare with words first: that takes a few nanoseconds, a look into a list as many for each name.
+
+/**
+ * Reads the options of an elementwise function.
+ *
+ * @param {any} opts
+ * @returns {ReturnType<typeof resultOf>}
+ * @throws ERR_ARGUMENT
+ */
+function resultOptions (opts) {
+  if (opts === undefined) return resultOf(opts)
+  let isKnown = false
+  if (typeof opts === 'object' && mode.deferred === null) {
+    for (const name in opts) {
+      isKnown = name === 'out' || name === 'dtype' || name === 'casting'
+      if (!isKnown) break
+    }
+  }
+  return resultIn(isKnown ? opts : optionsFor(opts, OF_RESULT))
+}
+
+/**
+ * Checks the options of a function along axes, as optionsFor does.
+ *
+ * @param {any} opts
+ * @param {Known} known  which have axis and out
+ * @returns {Record<string, any>}
+ */
+function optionsAlong (opts, known) {
+  let isKnown = false
+  if (typeof opts === 'object' && mode.deferred === null) {
+    for (const name in opts) {
+      isKnown = name === 'axis' || name === 'out' || known.names[name] === true
+      if (!isKnown) break
+    }
+  }
+  return isKnown ? opts : optionsFor(opts, known)
+}
+
+/**
+ * Checks options. A string counts as { dtype }, undefined as {}.
+ *
+ * @param {any} opts
+ * @param {Known} known
+ * @returns {Record<string, any>}
+ * @throws ERR_ARGUMENT
+ */
+function optionsFor (opts, known) {
+  if (typeof opts === 'number' || Array.isArray(opts) || Tensor.isTensor(opts)) throw noOptions(opts, known)
+  const options = optionsOf(opts)
+  const isLater = mode.deferred !== null
+  notDeferred(() => { checkNames(options, known.names, isLater) })
+  return options
+}
+
+/**
+ * @param {Record<string, any>} options  whose names a Proxy tells by code of the caller's
+ * @param {Record<string, boolean>} names
+ * @param {boolean} isLater  signal is the asynchronous form's
+ */
+function checkNames (options, names, isLater) {
+  for (const name in options) {
+    if (names[name] === true || (isLater && name === 'signal')) continue
+    if (Object.hasOwn(options, name) && options[name] !== undefined) throw unknown(name, Object.keys(names))
+  }
+}
+
+/** @param {string} name @param {string[]} list */
+function unknown (name, list) {
+  if (name === 'dtype') return failure('ERR_ARGUMENT', 'there is no option "dtype" here; astype converts x, or the result')
+  const meant = OTHERS[name] ?? nearest(name, list)
+  const last = list.length - 1
+  const wanted = meant !== null && arrayIncludes(list, meant) ? meant : last === 0 ? list[0] : `${arrayJoin(arraySlice(list, 0, last), ', ')} or ${list[last]}`
+  return failure('ERR_ARGUMENT', `there is no option ${show(name)}; ${wanted} was expected`)
+}
+
+/** @param {unknown} opts @param {Known} known */
+function noOptions (opts, { names, number }) {
+  let wanted = 'an object or a dtype'
+  if (typeof opts === 'number' && number !== null) wanted = `{ ${number}: ${opts} }`
+  else if (Array.isArray(opts) && names.axis === true) wanted = '{ axis }'
+  else if (Tensor.isTensor(opts) && names.out === true) wanted = '{ out }'
+  return failure('ERR_ARGUMENT', `options is ${show(opts)}; ${wanted} was expected`)
+}
+
+module.exports = { known, resultOptions, optionsAlong, optionsFor }
