@@ -3,7 +3,7 @@
 // run piece by piece: on other threads where no operand's memory can move, else in turns of the event loop. Until the promise settles, all
 // operands are claimed and busy, as those of copyFromAsync.
 
-const { Math, Object, Reflect, arrayEvery, arrayIncludes, arrayMap, newList } = require('../base/primordials')
+const { Math, Reflect, arrayEvery, arrayIncludes, arrayMap, newList } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { checkSignal, signalOf } = require('../base/signals')
 const { optionsOf } = require('../base/validate')
@@ -248,7 +248,7 @@ async function runAll (calls, signal) {
 function later (fn) {
   const at = fn.length - 1
   /** @param {any[]} args */
-  const form = async (...args) => {
+  return async (...args) => {
     const options = optionsOf(args[at])
     const signal = signalOf(options.signal)
     checkSignal(signal)
@@ -262,7 +262,6 @@ function later (fn) {
     }
     return result
   }
-  return Object.defineProperty(form, 'name', { value: `${fn.name}Async`, configurable: true })
 }
 
 module.exports = { later }
