@@ -8,9 +8,10 @@ const { NONE } = require('../backend/math')
 const { reductionType, reduce } = require('../backend/reductions')
 const { denseLayout } = require('../layout/layouts')
 const { checkOut } = require('../copy/results')
-const { Tensor, tensorOf, wrap, resultOf } = require('../tensor/tensor')
+const { tensorOf, wrap, resultOf } = require('../tensor/tensor')
 const { allocated } = require('./allocate')
 const { axesFor, axesGiven, reducedShape } = require('./axes')
+const { operandOf, targetOf } = require('./operands')
 
 /**
  * @param {number} op
@@ -26,13 +27,13 @@ function reduced (op, x, opts, isIndex = false) {
   const keepdims = boolean('keepdims', kept)
   if (typeof given !== 'number' || !Number.isFinite(given)) throw failure('ERR_ARGUMENT', `correction is ${show(given)}; a number was expected`)
   const { out, dtype, casting } = resultOf(opts)
-  const from = Tensor.attachedOf(/** @type {Tensor} */ (x))
+  const from = operandOf(/** @type {import('../tensor/tensor').Tensor} */ (x), 'x')
   const axes = axesFor(listed, from.shape.length)
   const asked = dtype === undefined ? NONE : dtype.index
   const shape = reducedShape(from.shape, axes, keepdims)
   const result = reductionType(op, from.dtype, asked)
   if (out !== undefined) {
-    const to = Tensor.writableOf(out)
+    const to = targetOf(out)
     checkOut(to, shape, undefined)
     reduce(op, to, from, axes, asked, casting, given)
     return out

@@ -15,6 +15,7 @@ const { tidy } = require('../tensor/scopes')
 const { allocated } = require('./allocate')
 const { inRange } = require('./axes')
 const { subtract } = require('./functions')
+const { operandOf, targetOf } = require('./operands')
 const { reduced } = require('./reduce')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
@@ -277,14 +278,14 @@ function cumulative (op, x, opts) {
   const given = axis === undefined ? undefined : integer('axis', axis)
   const initial = boolean('includeInitial', includeInitial) ? 1 : 0
   const { out, dtype, casting } = resultOf(opts)
-  const from = Tensor.attachedOf(/** @type {Tensor} */ (x))
+  const from = operandOf(/** @type {Tensor} */ (x), 'x')
   const along = oneAxis(given, from.shape.length)
   const asked = dtype === undefined ? NONE : dtype.index
   const shape = arrayOf(from.shape.length, d => from.shape[d] + (d === along ? initial : 0))
   const result = reductionType(op, from.dtype, asked)
   let made = out
   if (out === undefined) made = wrap(allocated(denseLayout(result, shape)))
-  else checkOut(Tensor.writableOf(out), shape, undefined)
+  else checkOut(targetOf(out), shape, undefined)
   const target = /** @type {Tensor} */ (made)
   const rest = initial === 0 ? target : target.narrow(along, 1, from.shape[along])
   cumulate(op, Tensor.writableOf(rest), from, along, asked, casting)
@@ -346,11 +347,13 @@ function diff (x, opts) {
   const { axis = -1, n: times = 1, prepend, append, out, casting } = optionsOf(opts)
   const given = integer('axis', axis)
   const count = integer('n', times)
-  const along = inRange(given, Tensor.attachedOf(x).shape.length)
+  const along = inRange(given, operandOf(x, 'x').shape.length)
   if (count < 0) throw failure('ERR_BOUNDS', `n is ${count}; 0 or more was expected`)
-  if (out !== undefined) tensorOf(out, 'out')
+  if (out !== undefined) targetOf(tensorOf(out, 'out'))
   const pieces = prepend === undefined ? [x] : [tensorOf(prepend, 'prepend'), x]
   if (append !== undefined) pieces[pieces.length] = tensorOf(append, 'append')
+  if (prepend !== undefined) operandOf(prepend, 'prepend')
+  if (append !== undefined) operandOf(append, 'append')
   return tidy(() => {
     let now = pieces.length === 1 ? x : concat(pieces, along)
     if (count === 0) {
