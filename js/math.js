@@ -237,3 +237,6 @@ module.exports = {
   vectorNormAsync,
   normalizeAsync
 }
+
+// One is `var`, which no function can be called, and bundlers rename all.
+for (const [name, fn] of Object.entries(module.exports)) Object.defineProperty(fn, 'name', { value: name, configurable: true })

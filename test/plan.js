@@ -3,7 +3,7 @@
 //
 // The back ends are one library in C, compiled twice, under the same JavaScript. They differ in memory: where it lies, how it grows, who
 // sees it; in kernels, which have other instructions; and in how arguments and files get there. Tests of these run on every back end,
-// and so does each file that is in no list. CI runs everything in Node; in Chromium, test/browser/run.js says what.
+// and so does each file that is in no list. CI runs everything in Node; in Chromium, test/browser/run.js leaves out what the lists say, but with --all.
 
 /** Left out on wasm and wasm-shared. */
 const NATIVE_ONLY = [
@@ -25,10 +25,16 @@ const NOT_SHARED = [
   'get-set', 'huge', 'like', 'linspace', 'make', 'out', 'overwritten', 'program', 'random', 'scalar-tensor', 'scale', 'strided', 'tile', 'to', 'to-array'
 ].map(name => `api/${name}.test.js`)
 
+/** Left out in Chromium: numbers beside NumPy's for many seconds. The same WebAssembly has computed them in Node, and math/hashes.test.js is short. */
+const NOT_IN_PAGES = ['math/reductions.test.js', 'math/softmax.test.js']
+
+/** Run in Chromium's isolated page only: arithmetic but what has to do with memory, with turns of the event loop and with public names. */
+const IN_ONE_PAGE = ['bad-input', 'hashes', 'indexing', 'norms', 'numpy', 'quantile', 'scalars', 'special-values'].map(name => `math/${name}.test.js`)
+
 /** Run when no other file does: they remove what dead processes left in /dev/shm, and others leave some on purpose. */
 const ALONE = [
   'cli/segments.test.js',
   'native/shared-tensor-processes.test.js'
 ]
 
-module.exports = { ALONE, NATIVE_ONLY, NOT_SHARED }
+module.exports = { ALONE, IN_ONE_PAGE, NATIVE_ONLY, NOT_IN_PAGES, NOT_SHARED }

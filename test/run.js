@@ -22,7 +22,7 @@ const path = require('node:path')
 const { parseArgs } = require('node:util')
 const { titleOf, reasonOf, describeError } = require('./describe')
 const { PATIENCE, makePatient } = require('./limits')
-const { ALONE, NATIVE_ONLY, NOT_SHARED } = require('./plan')
+const { ALONE, IN_ONE_PAGE, NATIVE_ONLY, NOT_IN_PAGES, NOT_SHARED } = require('./plan')
 const { secondsOf, secondsOfTree } = require('./processor-time')
 
 const ROOT = path.join(__dirname, '..')
@@ -107,7 +107,7 @@ function planned ({ backends, filters, which }, total) {
     })
     if (files.length > 0) wanted.push({ ...suite, files })
   }
-  for (const name of [...ALONE, ...NATIVE_ONLY, ...NOT_SHARED]) if (!fs.existsSync(path.join(__dirname, name))) fail(total, 'test/plan.js', `there is no test/${name}`)
+  for (const name of [...ALONE, ...NATIVE_ONLY, ...NOT_SHARED, ...NOT_IN_PAGES, ...IN_ONE_PAGE]) if (!fs.existsSync(path.join(__dirname, name))) fail(total, 'test/plan.js', `there is no test/${name}`)
   return { wanted, leftOut }
 }
 

@@ -72,6 +72,7 @@ export async function init () {
   await load(places)
   find()
 }
+Object.defineProperty(init, 'name', { value: 'init', configurable: true })
 `
 }
 

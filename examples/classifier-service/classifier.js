@@ -5,6 +5,7 @@
 const { cpus } = require('node:os')
 const sharp = require('sharp')
 const { fromBlob, zeros } = require('samebytes')
+const { softmax } = require('samebytes/math')
 const { Module } = require('samebytes/module')
 const { SIZE, MEAN, DEVIATION } = require('./model')
 
@@ -44,7 +45,7 @@ async function classifier (source, labels, { places = Math.max(2, cpus().length)
       try {
         await decode(picture, place.pixels)
         await module.run({ [module.inputs[0].name]: place.image }, { outputs: { [module.outputs[0].name]: place.logits } })
-        return best(place.logits.data, labels, count)
+        return best(softmax(place.logits, { out: place.logits }).data, labels, count)
       } finally {
         giveBack(place)
       }
@@ -53,7 +54,7 @@ async function classifier (source, labels, { places = Math.max(2, cpus().length)
   }
 }
 
-/** What a picture needs on its way: the model's input, the same bytes as sharp has them, the model's output. */
+/** What a picture needs on its way: the model's input, the same bytes as sharp has them, the model's output, which become probabilities in place. */
 function placeFor (count) {
   const image = zeros([1, 3, SIZE, SIZE]) // planes, as models want them
   const pixels = image.permute(0, 2, 3, 1) // the same bytes as rows of pixels, as sharp gives them
@@ -74,12 +75,9 @@ async function decode (picture, pixels) {
   }
 }
 
-/** The most probable labels, by softmax. */
-function best (logits, labels, count) {
-  const most = Math.max(...logits)
-  const weights = Array.from(logits, logit => Math.exp(logit - most))
-  const sum = weights.reduce((a, b) => a + b, 0)
-  return labels.map((label, i) => ({ label, probability: weights[i] / sum }))
+/** The most probable labels. */
+function best (probabilities, labels, count) {
+  return labels.map((label, i) => ({ label, probability: probabilities[i] }))
     .sort((a, b) => b.probability - a.probability).slice(0, count)
 }
 

@@ -3,7 +3,7 @@
 
 const { Object, arrayMap, newList } = require('../base/primordials')
 const { failure } = require('../base/errors')
-const { claim, countStaged, isOnDevice } = require('./storage')
+const { claim, countStaged, deviceOfStorage, isOnDevice, nameOfDevice } = require('./storage')
 const { backend, frame, codes, held, check, put, putScalar, STATUS, RESULTS, ARGS } = require('./call-buffer')
 const { stage, unstage } = require('./staging')
 
@@ -115,13 +115,17 @@ function resultOf (op, a, b, c, asked) {
   return found
 }
 
-/** @param {Layout} layout */
-function checkHost ({ storage }) {
-  if (isOnDevice(storage)) throw failure('ERR_UNSUPPORTED', 'arithmetic is the CPU\'s, and a tensor is on a device; cpu() copies it')
+/**
+ * @param {Layout} layout
+ * @param {string} name  for the message
+ * @param {string} way  what to do, for the message
+ */
+function checkHost ({ storage }, name, way) {
+  if (isOnDevice(storage)) throw failure('ERR_UNSUPPORTED', `${name} is on ${nameOfDevice(deviceOfStorage(storage))}; arithmetic is the CPU's, and ${way}`)
 }
 
 /**
- * Computes an elementwise function.
+ * Computes an elementwise function. All operands are in the CPU's memory (math/operands.js).
  *
  * @param {number} op
  * @param {Layout} to  writable; gets the result
@@ -132,13 +136,9 @@ function checkHost ({ storage }) {
  * @param {number} casting
  * @param {Scalar | Choice} [scalar]  a source beside the one that is given; or those beside a, or a and b, where the function has three
  * @param {number} [place]  the scalar's; CHOICE: the function has three sources
- * @throws ERR_SHAPE, ERR_DTYPE, ERR_CAST, ERR_DISPOSED, ERR_DETACHED, ERR_READ_ONLY, ERR_OVERLAP, ERR_MEMORY, ERR_UNSUPPORTED a tensor is on a device
+ * @throws ERR_SHAPE, ERR_DTYPE, ERR_CAST, ERR_DISPOSED, ERR_DETACHED, ERR_READ_ONLY, ERR_OVERLAP, ERR_MEMORY
  */
 function elementwise (op, to, a, b, c, asked, casting, scalar, place = 0) {
-  checkHost(to)
-  checkHost(a)
-  if (b !== null) checkHost(b)
-  if (c !== null) checkHost(c)
   if (mode.deferred !== null) {
     const sources = c !== null ? [a, /** @type {Layout} */ (b), c] : b !== null ? [a, b] : [a]
     defer(to, sources, null, [], (target, x) => { elementwise(op, target, x[0], b && x[1], c && x[2], asked, casting, scalar, place) })

@@ -4,7 +4,7 @@
 const { Object, arrayIncludes, arrayMap, arrayOf, newList } = require('../base/primordials')
 const { frame, held, check, put, putList, putScalar, RESULTS, ARGS } = require('./call-buffer')
 const { checkAttached, stage, unstage } = require('./staging')
-const { tables, rows, mode, call, defer, finish, checkHost } = require('./math')
+const { tables, rows, mode, call, defer, finish } = require('./math')
 
 /** @typedef {InstanceType<typeof import('./layout').Layout>} Layout */
 
@@ -47,8 +47,6 @@ function reductionType (op, from, asked) {
  * @param {number | null} value  a scalar; null: there is none
  */
 function callOn (row, to, from, list, numbers, value) {
-  checkHost(to)
-  checkHost(from)
   const target = stage(to)
   /** @type {Layout | null} */
   let source = null
@@ -90,7 +88,7 @@ function keptAxes (to, from, axes) {
 }
 
 /**
- * Computes a reduction.
+ * Computes a reduction. All operands are in the CPU's memory (math/operands.js).
  *
  * @param {number} op
  * @param {Layout} to  writable; gets the result
@@ -99,12 +97,10 @@ function keptAxes (to, from, axes) {
  * @param {number} asked  a dtype, or NONE
  * @param {number} casting
  * @param {number} correction
- * @throws ERR_SHAPE, ERR_BOUNDS, ERR_DTYPE, ERR_CAST, ERR_DISPOSED, ERR_DETACHED, ERR_READ_ONLY, ERR_OVERLAP, ERR_MEMORY, ERR_UNSUPPORTED a tensor is on a device
+ * @throws ERR_SHAPE, ERR_BOUNDS, ERR_DTYPE, ERR_CAST, ERR_DISPOSED, ERR_DETACHED, ERR_READ_ONLY, ERR_OVERLAP, ERR_MEMORY
  */
 function reduce (op, to, from, axes, asked, casting, correction) {
   if (mode.deferred !== null) {
-    checkHost(to)
-    checkHost(from)
     defer(to, [from], keptAxes(to, from, axes), [], (target, x) => { reduce(op, target, x[0], axes, asked, casting, correction) })
     return
   }
@@ -124,8 +120,6 @@ function reduce (op, to, from, axes, asked, casting, correction) {
  */
 function cumulate (op, to, from, axis, asked, casting) {
   if (mode.deferred !== null) {
-    checkHost(to)
-    checkHost(from)
     defer(to, [from], null, [axis], (target, x) => { cumulate(op, target, x[0], axis, asked, casting) })
     return
   }
@@ -146,8 +140,6 @@ function cumulate (op, to, from, axis, asked, casting) {
  */
 function lines (op, to, from, axes, ranks, asked, casting) {
   if (mode.deferred !== null) {
-    checkHost(to)
-    checkHost(from)
     const kept = from.shape.length - axes
     const isOfLines = op === reductions.softmax || op === reductions.log_softmax // so is the target
     const whole = arrayOf(to.shape.length - kept, i => kept + i)

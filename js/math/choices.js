@@ -10,6 +10,7 @@ const { dtypeOf } = require('../backend/dtypes')
 const { broadcast } = require('../layout/layouts')
 const { Tensor } = require('../tensor/tensor')
 const { binary, computed } = require('./elementwise')
+const { operandOf } = require('./operands')
 const { resultOptions } = require('./options')
 const scalars = require('./scalars')
 
@@ -65,7 +66,7 @@ function ternary (op, names, given, opts, first) {
   for (let i = 0; i < 3; i++) {
     const operand = operands[i]
     if (Tensor.isTensor(operand)) {
-      const layout = layouts[layouts.length] = Tensor.attachedOf(operand)
+      const layout = layouts[layouts.length] = operandOf(operand, names[i])
       dtypes[i] = layout.dtype
     } else {
       const own = dtypes[i] = i < first ? BOOL : to
@@ -122,8 +123,8 @@ function clip (x, min, max, opts) {
   const hasMin = min !== undefined && min !== null
   const hasMax = max !== undefined && max !== null
   if (hasMin && hasMax) return ternary(ops.clip, ['x', 'min', 'max'], [x, min, max], opts, 0)
-  if (hasMin) return binary(ops.maximum, x, min, opts, 'min')
-  return hasMax ? binary(ops.minimum, x, max, opts, 'max') : binary(ops.maximum, x, x, opts)
+  if (hasMin) return binary(ops.maximum, x, min, opts, 'x', 'min')
+  return hasMax ? binary(ops.minimum, x, max, opts, 'x', 'max') : binary(ops.maximum, x, x, opts, 'x')
 }
 
 module.exports = { where, clip }

@@ -8,6 +8,7 @@ const { broadcast, denseLayout } = require('../layout/layouts')
 const { checkOut } = require('../copy/results')
 const { Tensor, tensorOf, wrap } = require('../tensor/tensor')
 const { allocated } = require('./allocate')
+const { operandOf, targetOf } = require('./operands')
 const { resultOptions } = require('./options')
 const scalars = require('./scalars')
 
@@ -34,7 +35,7 @@ function computed (op, a, b, c, shape, options, scalar, place, dtypes) {
   const { out, casting } = options
   const asked = askedOf(options)
   if (out !== undefined) {
-    const to = Tensor.writableOf(out)
+    const to = targetOf(out)
     checkOut(to, shape, undefined)
     elementwise(op, to, a, b, c, asked, casting, scalar, place)
     return out
@@ -58,7 +59,7 @@ function computed (op, a, b, c, shape, options, scalar, place, dtypes) {
 function unary (op, x, opts) {
   tensorOf(x, 'x')
   const options = resultOptions(opts)
-  const a = Tensor.attachedOf(/** @type {Tensor} */ (x))
+  const a = operandOf(/** @type {Tensor} */ (x), 'x')
   return computed(op, a, null, null, a.shape, options)
 }
 
@@ -69,32 +70,34 @@ function unary (op, x, opts) {
  * @param {unknown} x1
  * @param {unknown} x2
  * @param {unknown} opts
- * @param {string} [name]  of x2, for messages
+ * @param {string} [first]  x1's name, for messages
+ * @param {string} [second]  x2's
  * @returns {any}
  */
-function binary (op, x1, x2, opts, name = 'x2') {
-  if (!Tensor.isTensor(x1)) return besideScalar(op, x2, 'x1', x1, 0, opts)
-  if (!Tensor.isTensor(x2)) return besideScalar(op, x1, name, x2, 1, opts)
+function binary (op, x1, x2, opts, first = 'x1', second = 'x2') {
+  if (!Tensor.isTensor(x1)) return besideScalar(op, x2, second, first, x1, 0, opts)
+  if (!Tensor.isTensor(x2)) return besideScalar(op, x1, first, second, x2, 1, opts)
   const options = resultOptions(opts)
-  const a = Tensor.attachedOf(x1)
-  const b = Tensor.attachedOf(x2)
+  const a = operandOf(x1, first)
+  const b = operandOf(x2, second)
   return computed(op, a, b, null, broadcast(a.shape, b.shape), options)
 }
 
 /**
  * @param {number} op
  * @param {unknown} x
+ * @param {string} ofTensor  x's name
  * @param {string} name  of the scalar
  * @param {unknown} value
  * @param {0 | 1} place  the scalar's
  * @param {unknown} opts
  * @returns {Tensor}
  */
-function besideScalar (op, x, name, value, place, opts) {
+function besideScalar (op, x, ofTensor, name, value, place, opts) {
   const scalar = scalars.read(name, value)
-  if (!Tensor.isTensor(x)) throw failure('ERR_ARGUMENT', `${place === 0 ? 'x2' : 'x1'} is ${show(x)}, and ${name} ${show(value)}; one of them has to be a tensor`)
+  if (!Tensor.isTensor(x)) throw failure('ERR_ARGUMENT', `${ofTensor} is ${show(x)}, and ${name} ${show(value)}; one of them has to be a tensor`)
   const options = resultOptions(opts)
-  const a = Tensor.attachedOf(x)
+  const a = operandOf(x, ofTensor)
   return computed(op, a, null, null, a.shape, options, scalars.taken(name, op, a.dtype, askedOf(options), scalar), place)
 }
 

@@ -10,7 +10,6 @@ const { show } = require('../base/validate')
 const { dtypeOfArray, isSharedArrayBuffer } = require('../base/buffers')
 const { countCopy, countStaged } = require('../backend/storage')
 const { dtypes, itemsizes, dtypeOf } = require('../backend/dtypes')
-const { checkHost } = require('../backend/math')
 const { countTrue, positions, offsets, gather, scatter } = require('../backend/indexing')
 const { indicesOf, nested } = require('../layout/elements')
 const { allocated, broadcast, denseLayout, isSameShape, written } = require('../layout/layouts')
@@ -18,6 +17,7 @@ const { INDEX, RANGE, NEW_AXIS, ELLIPSIS, parseSpec } = require('../layout/slice
 const { scalarFor } = require('../layout/values')
 const { Tensor, tensorOf, wrap, resultOf, produced } = require('../tensor/tensor')
 const { where } = require('./choices')
+const { operandOf, targetOf } = require('./operands')
 const { known, optionsFor, resultOptions } = require('./options')
 const scalars = require('./scalars')
 
@@ -123,7 +123,7 @@ function checkIndex (slice, entry, extent, d) {
  */
 function planOf (layout, entries) {
   const { shape } = layout
-  const given = arrayMap(entries, ({ list, tensor }) => tensor === null ? list : Tensor.attachedOf(tensor))
+  const given = arrayMap(entries, ({ list, tensor }, i) => tensor === null ? list : operandOf(tensor, `entry ${i}`))
   const named = arrayMap(given, (own, i) => axesNamed(own, entries[i].slice))
   let total = 0
   let ellipses = 0
@@ -229,7 +229,6 @@ function isSteady (mask, shape) {
  * @returns {Layout} bool
  */
 function maskOf (made, mask, shape) {
-  checkHost(mask)
   return isSteady(mask, shape) ? mask : copyOf(made, mask, BOOL, shape, UNSAFE)
 }
 
@@ -263,7 +262,6 @@ function sizeOf (shape) {
 function integersOf (made, layout, entry) {
   const { kind, itemsize, name } = dtypes[layout.dtype]
   if (kind !== 'SIGNED' && kind !== 'UNSIGNED') throw failure('ERR_DTYPE', `entry ${entry} is ${name}; integers or bool were expected`)
-  checkHost(layout)
   return itemsize >= 4 ? layout : copyOf(made, layout, INT32, layout.shape, SAFE)
 }
 
@@ -384,7 +382,7 @@ function index (t, ...entries) {
   const layout = Tensor.attachedOf(t)
   const plan = planOf(layout, read)
   if (plan.advanced.length === 0) return Tensor.viewOf(t, plan.view)
-  checkHost(layout)
+  operandOf(t, 't')
   /** @type {Made} */
   const made = newList()
   try {
@@ -460,14 +458,13 @@ function indexPut (t, ...args) {
   const source = Tensor.isTensor(given) ? given : null
   const scalar = source === null ? scalarFor(given, dtypes[Tensor.layoutOf(t).dtype]) : false
   const to = Tensor.writableOf(t)
+  operandOf(t, 't')
   const plan = planOf(to, read)
-  checkHost(to)
   /** @type {Made} */
   const made = newList()
   try {
-    const value = source === null ? temporary(made, to.dtype, restOf(plan)) : Tensor.attachedOf(source)
+    const value = source === null ? temporary(made, to.dtype, restOf(plan)) : operandOf(source, 'value')
     if (source === null) ffi.fill(value, scalar)
-    checkHost(value)
     let size = plan.view.size
     if (plan.advanced.length === 0) ffi.copy(plan.view, value, SAME_KIND)
     else size = putAt(made, plan, value)
@@ -483,7 +480,7 @@ function indexPut (t, ...args) {
  * @returns {Layout} of bool
  */
 function boolsOf (mask) {
-  const layout = Tensor.attachedOf(tensorOf(mask, 'mask'))
+  const layout = operandOf(tensorOf(mask, 'mask'), 'mask')
   if (!isMask(layout)) throw failure('ERR_DTYPE', `mask is ${dtypes[layout.dtype].name}; bool was expected`)
   return layout
 }
@@ -508,8 +505,8 @@ function maskedSelect (t, mask, opts) {
   tensorOf(t)
   tensorOf(mask, 'mask')
   const options = resultOptions(opts)
-  const from = Tensor.attachedOf(t)
-  checkHost(from)
+  if (options.out !== undefined) targetOf(options.out)
+  const from = operandOf(t, 't')
   /** @type {Made} */
   const made = newList()
   try {
@@ -549,7 +546,7 @@ function maskedFill (t, mask, value, opts) {
   tensorOf(mask, 'mask')
   const { out, casting } = optionsFor(opts, OF_FILL)
   const scalar = Tensor.isTensor(value) ? elementOf(value) : scalarFor(value, dtypes[Tensor.layoutOf(t).dtype])
-  const { dtype, shape } = Tensor.attachedOf(t)
+  const { dtype, shape } = operandOf(t, 't')
   if (!scalars.takes(dtype, scalar)) throw scalars.misfit('value', scalar, dtype, 't')
   ffi.viewByList(opcodes.broadcast_to, boolsOf(mask), shape)
   return where(mask, scalar, t, { out, casting })
@@ -557,8 +554,7 @@ function maskedFill (t, mask, value, opts) {
 
 /** @param {AnyTensor} value @returns {Scalar} */
 function elementOf (value) {
-  const layout = Tensor.attachedOf(value)
-  checkHost(layout)
+  const layout = operandOf(value, 'value')
   if (layout.shape.length > 0) throw failure('ERR_SHAPE', `value has shape [${arrayJoin(layout.shape)}]; a scalar, or a tensor without axes, was expected`)
   return nested(layout)
 }
@@ -581,7 +577,7 @@ function nonzero (x, opts) {
   const { dtype: name = 'int32' } = optionsFor(opts, OF_NONZERO)
   const dtype = dtypeOf(name)
   if (dtype.index !== INT64 && dtype.index !== INT32) throw failure('ERR_DTYPE', `dtype is ${dtype.name}; int32 or int64 was expected`)
-  const from = Tensor.attachedOf(x)
+  const from = operandOf(x, 'x')
   const { shape } = from
   if (shape.length === 0) throw failure('ERR_SHAPE', 'x has no axes, along which its elements would have indices')
   for (let d = 0; d < shape.length; d++) {

@@ -3,7 +3,7 @@
 // run piece by piece: on other threads where no operand's memory can move, else in turns of the event loop. Until the promise settles, all
 // operands are claimed and busy, as those of copyFromAsync.
 
-const { Math, Object, Reflect, arrayEvery, arrayIncludes, arrayMap, newList } = require('../base/primordials')
+const { Math, Reflect, arrayEvery, arrayIncludes, arrayMap, newList } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { checkSignal, signalOf } = require('../base/signals')
 const { isOptions } = require('../base/validate')
@@ -247,7 +247,7 @@ async function runAll (calls, signal) {
 function later (fn) {
   const at = fn.length - 1
   /** @param {any[]} args */
-  const form = async (...args) => {
+  return async (...args) => {
     const options = args[at]
     const isGiven = typeof options !== 'string' && isOptions(options) && !Tensor.isTensor(options) // fn refuses all but these
     const signal = isGiven ? signalOf(/** @type {any} */ (options).signal) : undefined
@@ -262,7 +262,6 @@ function later (fn) {
     }
     return result
   }
-  return Object.defineProperty(form, 'name', { value: `${fn.name}Async`, configurable: true })
 }
 
 module.exports = { later }

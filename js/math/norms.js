@@ -13,6 +13,7 @@ const { Tensor, tensorOf, wrap, resultIn } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')
 const { allocated } = require('./allocate')
 const { axesFor, axesGiven, reducedShape } = require('./axes')
+const { operandOf, targetOf } = require('./operands')
 const { abs, divide, maximum, positive, pow } = require('./functions')
 const { known, optionsAlong } = require('./options')
 const { reduced } = require('./reduce')
@@ -76,13 +77,13 @@ function vectorNorm (x, opts) {
  * @returns {any}
  */
 function normOf (x, given, keepdims, ord, asked, out) {
-  const from = Tensor.attachedOf(x)
+  const from = operandOf(x, 'x')
   const axes = axesFor(given, from.shape.length)
   const real = isComplex(from.dtype) ? abs(x) : x
   const op = ord === 1 ? reductions.norm1 : reductions.norm2
   const result = reductionType(op, Tensor.layoutOf(real).dtype, asked)
   const shape = reducedShape(from.shape, axes, keepdims)
-  if (out !== undefined) checkOut(Tensor.writableOf(out), shape, undefined)
+  if (out !== undefined) checkOut(targetOf(out), shape, undefined)
   const to = out ?? made(result, shape)
   const options = { axis: axes, keepdims }
   if (ord === 1 || ord === 2) return reduced(op, real, { ...options, dtype: asked === NONE ? undefined : dtypes[asked].name, out: to })
@@ -114,9 +115,9 @@ function normalize (x, opts) {
   const power = numberOf('ord', ord)
   const least = numberOf('eps', eps)
   const { out } = resultIn(options)
-  const from = Tensor.attachedOf(x)
+  const from = operandOf(x, 'x')
   const result = isComplex(from.dtype) ? from.dtype : reductionType(reductions.norm2, from.dtype, NONE)
-  if (out !== undefined) checkOut(Tensor.writableOf(out), from.shape, undefined)
+  if (out !== undefined) checkOut(targetOf(out), from.shape, undefined)
   const isShort = dtypes[result].itemsize < 4
   return tidy(() => {
     const norm = normOf(x, given, true, power, isShort ? FLOAT32 : NONE, undefined)

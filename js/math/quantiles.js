@@ -15,6 +15,7 @@ const { allocated } = require('./allocate')
 const { axesFor, axesGiven, lastAxes, permuted, reducedShape } = require('./axes')
 const { positive } = require('./functions')
 const { known, optionsAlong } = require('./options')
+const { operandOf, targetOf } = require('./operands')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
 /** @import { AnyTensor, DtypeName, Floated, Or } from '../base/types' */
@@ -70,7 +71,7 @@ const MOST_PARTS = 2 ** 16
  */
 function partsOf (q) {
   const isTensor = Tensor.isTensor(q)
-  const list = isTensor && Tensor.attachedOf(q).shape.length <= 1 ? tidy(() => q.reshape([q.size]).toArray()) : q
+  const list = isTensor && operandOf(q, 'q').shape.length <= 1 ? tidy(() => q.reshape([q.size]).toArray()) : q
   if (!Array.isArray(list)) throw failure('ERR_ARGUMENT', `q is ${show(q)}; a number, a list of numbers or a tensor with one axis was expected`)
   const { length } = list
   if (!(Number.isInteger(length) && length >= 0 && length <= MOST_PARTS)) throw failure('ERR_SHAPE', `q has ${show(length)} entries; ${MOST_PARTS} are possible`)
@@ -119,12 +120,12 @@ function computed (x, options, count, placeIn, meet) {
   const listed = axesGiven(axis)
   const keepdims = boolean('keepdims', kept)
   const { out } = resultIn(options)
-  const from = Tensor.attachedOf(/** @type {Tensor} */ (x))
+  const from = operandOf(/** @type {Tensor} */ (x), 'x')
   const axes = axesFor(listed, from.shape.length)
   const result = reductionType(reductions.quantile, from.dtype, NONE)
   const rest = reducedShape(from.shape, axes, keepdims)
   const shape = count < 0 ? rest : arrayOf(rest.length + 1, d => d === 0 ? count : rest[d - 1])
-  if (out !== undefined) checkOut(Tensor.writableOf(out), shape, undefined)
+  if (out !== undefined) checkOut(targetOf(out), shape, undefined)
   let n = 1
   for (let i = 0; i < axes.length; i++) n *= from.shape[axes[i]]
   const places = arrayOf(Math.abs(count), i => n === 0 ? { low: 0, high: 0, part: 0 } : placeIn(n, i))

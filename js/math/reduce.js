@@ -8,9 +8,10 @@ const { NONE } = require('../backend/math')
 const { reductions, reductionType, reduce } = require('../backend/reductions')
 const { denseLayout } = require('../layout/layouts')
 const { checkOut } = require('../copy/results')
-const { Tensor, tensorOf, wrap, resultIn } = require('../tensor/tensor')
+const { tensorOf, wrap, resultIn } = require('../tensor/tensor')
 const { allocated } = require('./allocate')
 const { axesFor, axesGiven, reducedShape } = require('./axes')
+const { operandOf, targetOf } = require('./operands')
 const { known, optionsAlong } = require('./options')
 
 const KNOWN = known(['axis', 'keepdims', 'dtype', 'out', 'casting'], 'axis')
@@ -38,13 +39,13 @@ function reduced (op, x, opts, isIndex = false) {
   const keepdims = boolean('keepdims', kept)
   if (typeof given !== 'number' || !Number.isFinite(given)) throw failure('ERR_ARGUMENT', `correction is ${show(given)}; a number was expected`)
   const { out, dtype, casting } = resultIn(options)
-  const from = Tensor.attachedOf(/** @type {Tensor} */ (x))
+  const from = operandOf(/** @type {import('../tensor/tensor').Tensor} */ (x), 'x')
   const axes = axesFor(listed, from.shape.length)
   const asked = dtype === undefined ? NONE : dtype.index
   const shape = reducedShape(from.shape, axes, keepdims)
   const result = reductionType(op, from.dtype, asked)
   if (out !== undefined) {
-    const to = Tensor.writableOf(out)
+    const to = targetOf(out)
     checkOut(to, shape, undefined)
     reduce(op, to, from, axes, asked, casting, given)
     return out

@@ -17,6 +17,7 @@ const { tidy } = require('../tensor/scopes')
 const { allocated } = require('./allocate')
 const { inRange } = require('./axes')
 const { subtract } = require('./functions')
+const { operandOf, targetOf } = require('./operands')
 const { known, optionsAlong } = require('./options')
 const scalars = require('./scalars')
 const { reduced } = require('./reduce')
@@ -285,14 +286,14 @@ function cumulative (op, x, opts) {
   const given = axis === undefined ? undefined : integer('axis', axis)
   const initial = boolean('includeInitial', includeInitial) ? 1 : 0
   const { out, dtype, casting } = resultIn(options)
-  const from = Tensor.attachedOf(/** @type {Tensor} */ (x))
+  const from = operandOf(/** @type {Tensor} */ (x), 'x')
   const along = oneAxis(given, from.shape.length)
   const asked = dtype === undefined ? NONE : dtype.index
   const shape = arrayOf(from.shape.length, d => from.shape[d] + (d === along ? initial : 0))
   const result = reductionType(op, from.dtype, asked)
   let made = out
   if (out === undefined) made = wrap(allocated(denseLayout(result, shape)))
-  else checkOut(Tensor.writableOf(out), shape, undefined)
+  else checkOut(targetOf(out), shape, undefined)
   const target = /** @type {Tensor} */ (made)
   const rest = initial === 0 ? target : target.narrow(along, 1, from.shape[along])
   cumulate(op, Tensor.writableOf(rest), from, along, asked, casting)
@@ -378,10 +379,10 @@ function diff (x, opts) {
   const count = integer('n', times)
   const first = endOf('prepend', prepend)
   const last = endOf('append', append)
-  const from = Tensor.attachedOf(x)
+  const from = operandOf(x, 'x')
   const along = inRange(given, from.shape.length)
   if (count < 0) throw failure('ERR_BOUNDS', `n is ${count}; 0 or more was expected`)
-  if (out !== undefined) tensorOf(out, 'out')
+  if (out !== undefined) targetOf(tensorOf(out, 'out'))
   return tidy(() => {
     const pieces = first === undefined ? [x] : [joinedTo('prepend', first, from, along), x]
     if (last !== undefined) pieces[pieces.length] = joinedTo('append', last, from, along)

@@ -6,12 +6,14 @@ const { NONE } = require('../backend/math')
 const { reductions, reductionType, lines } = require('../backend/reductions')
 const { denseLayout } = require('../layout/layouts')
 const { checkOut } = require('../copy/results')
-const { Tensor, tensorOf, wrap, resultIn } = require('../tensor/tensor')
+const { tensorOf, wrap, resultIn } = require('../tensor/tensor')
 const { allocated } = require('./allocate')
 const { axesFor, axesGiven, inRange, lastAxes, permuted, reducedShape } = require('./axes')
 const { known, optionsAlong } = require('./options')
+const { operandOf, targetOf } = require('./operands')
 
 /** @import { AnyTensor, Casting, DtypeName, Floated, NameOf, Or } from '../base/types' */
+/** @import { Tensor } from '../tensor/tensor' */
 /** @import { TypedReductionOptions } from './reductions' */
 
 /**
@@ -39,13 +41,13 @@ function along (op, x, opts) {
   const { axis = -1 } = options
   const given = integer('axis', axis)
   const { out, dtype, casting } = resultIn(options)
-  const from = Tensor.attachedOf(/** @type {Tensor} */ (x))
+  const from = operandOf(/** @type {Tensor} */ (x), 'x')
   const { shape } = from
   const order = lastAxes(shape.length, [inRange(given, shape.length)])
   const asked = dtype === undefined ? NONE : dtype.index
   const result = reductionType(op, from.dtype, asked)
-  if (out !== undefined) checkOut(Tensor.writableOf(out), shape, undefined)
-  const to = out === undefined ? allocated(denseLayout(result, shape)) : Tensor.writableOf(out)
+  if (out !== undefined) checkOut(targetOf(out), shape, undefined)
+  const to = out === undefined ? allocated(denseLayout(result, shape)) : targetOf(out)
   lines(op, permuted(to, order), permuted(from, order), 1, [], asked, casting)
   return out ?? wrap(to)
 }
@@ -109,15 +111,15 @@ function logSumExp (x, opts) {
   const given = axesGiven(axis)
   const keepdims = boolean('keepdims', kept)
   const { out, dtype, casting } = resultIn(options)
-  const from = Tensor.attachedOf(x)
+  const from = operandOf(x, 'x')
   const op = reductions.log_sum_exp
   const asked = dtype === undefined ? NONE : dtype.index
   const axes = axesFor(given, from.shape.length)
   const shape = reducedShape(from.shape, axes, keepdims)
   const order = lastAxes(from.shape.length, axes)
   const result = reductionType(op, from.dtype, asked)
-  if (out !== undefined) checkOut(Tensor.writableOf(out), shape, undefined)
-  const to = out === undefined ? allocated(denseLayout(result, shape)) : Tensor.writableOf(out)
+  if (out !== undefined) checkOut(targetOf(out), shape, undefined)
+  const to = out === undefined ? allocated(denseLayout(result, shape)) : targetOf(out)
   lines(op, keepdims ? permuted(to, order) : to, permuted(from, order), axes.length, [], asked, casting)
   return /** @type {any} */ (out ?? wrap(to))
 }

@@ -10,7 +10,7 @@ const AS_SEEN = '/samebytes'
 
 /** Test files, from the repository's root on. */
 function testFiles () {
-  return ['test/api', 'test/browser'].flatMap(folder => fs.readdirSync(path.join(ROOT, folder))
+  return ['test/api', 'test/math', 'test/browser'].flatMap(folder => fs.readdirSync(path.join(ROOT, folder))
     .filter(name => name.endsWith('.test.js')).sort().map(name => `${folder}/${name}`))
 }
 

@@ -1,11 +1,11 @@
 'use strict'
 
-// The runner behind `npm run test:browser`: the files of test/api and test/browser in headless Chromium.
+// The runner behind `npm run test:browser`: the files of test/api, test/math and test/browser in headless Chromium.
 //
 //   node test/browser/run.js [part of a path]... [--run wasm|wasm-isolated|wasm-shared|init] [--grep text] [--all]
 //
-// Without options the isolated page runs every file, and the other two leave out what test/plan.js leaves out on wasm-shared: layouts, kernels
-// and texts, which are the same there. --all: everything; so it is with a path, a run or a text as well.
+// Without options the isolated page runs nearly every file, and the other two leave out what test/plan.js leaves out on wasm-shared: layouts,
+// kernels and texts, which are the same there, and most arithmetic. --all: everything; so it is with a path, a run or a text as well.
 //
 // Each run has a browser of its own, which tells every result as it comes; if its page dies or hangs, the test
 // that ran counts as failed and a new one goes on with the next file. What a page cannot do is in test/cannot.js,
@@ -23,7 +23,7 @@ const { ROOT, bundle, testFiles } = require('./bundle')
 const { serve } = require('./server')
 const { testInit } = require('./init')
 const { PATIENCE } = require('../limits')
-const { NATIVE_ONLY, NOT_SHARED } = require('../plan')
+const { IN_ONE_PAGE, NATIVE_ONLY, NOT_IN_PAGES, NOT_SHARED } = require('../plan')
 
 const FULL = process.env.SAMEBYTES_FULL === '1'
 const TEST_TIMEOUT_MS = FULL ? 240_000 : 60_000
@@ -62,12 +62,14 @@ async function main () {
   }
   const total = { passed: 0, failed: 0, failures: [] }
   const isWanted = name => values.run ? values.run === name : name !== 'init' || filters.length === 0
-  const files = testFiles().filter(file => filters.length === 0 || filters.some(part => file.includes(part)))
+  const isWhole = values.all || values.run || values.grep || filters.length > 0
+  const without = (files, ...lists) => isWhole ? files : files.filter(file => !lists.flat().some(name => file.endsWith(`/${name}`)))
+  const wanted = testFiles().filter(file => filters.length === 0 || filters.some(part => file.includes(part)))
+  const files = without(wanted, NOT_IN_PAGES)
+  const few = without(files, NATIVE_ONLY, NOT_SHARED, IN_ONE_PAGE)
   const tests = await bundle(files)
   const usesShared = []
-  const isWhole = values.all || values.run || values.grep || filters.length > 0
-  const few = isWhole ? files : files.filter(file => ![...NATIVE_ONLY, ...NOT_SHARED].some(name => file.endsWith(name)))
-  if (few.length < files.length) process.stdout.write(`${files.length - few.length} of ${files.length} files in one page only; --all: in all\n`)
+  if (!isWhole) process.stdout.write(`${wanted.length - files.length} of ${wanted.length} files left out, ${files.length - few.length} in one page only; --all: all in all\n`)
   const run = async name => {
     const isNeeded = Object.entries(RUNS).some(([other, { after }]) => after === name && isWanted(other))
     if (name === 'init' && isWanted(name)) await testInit({ launch, total, fail, grep: values.grep })

@@ -398,6 +398,9 @@ ${files.map(([file, names]) => `const {\n${lines(names)}\n} = require('./${file}
 module.exports = {
   ${files.flatMap(([, names]) => names).join(',\n  ')}
 }
+
+// One is \`var\`, which no function can be called, and bundlers rename all.
+for (const [name, fn] of Object.entries(module.exports)) Object.defineProperty(fn, 'name', { value: name, configurable: true })
 `
 }
 

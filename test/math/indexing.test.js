@@ -6,7 +6,7 @@ const path = require('node:path')
 const { spawnSync } = require('node:child_process')
 const { backend, dtypes, forBlob, fromBlob, fromBytes, full, memory, tensor, zeros } = require('samebytes')
 const { python } = require('../copies')
-const { ROOT, childJson, copied, fails, generator, refusedUnchanged, skip } = require('../setup')
+const { ROOT, childJson, copied, fails, generator, refusedUnchanged, skip, skipWithout } = require('../setup')
 const { math, needsMath } = require('./load')
 
 const { index, indexPut, maskedFill, maskedSelect, nonzero } = math
@@ -534,7 +534,8 @@ describe('indices and masks that another thread writes meanwhile', function () {
   this.timeout(60_000)
   needsMath()
 
-  it('are either inside or refused, and nothing else is written', async () => {
+  it('are either inside or refused, and nothing else is written', async function () {
+    skipWithout(this, 'a Node of its own')
     const { done, refused, isWhole } = await childJson(RACE)
     assert.ok(isWhole)
     assert.ok(done > 12000, `${done}`)

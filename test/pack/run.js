@@ -100,7 +100,9 @@ async function testContents () {
   // A binding.gyp in the root is an order to build for some package managers.
   const stray = /^(binding\.gyp|test\/|build|examples\/|\.ci\/|wasm\/|.*\.(stamp|o|tgz)$)/
   assert.deepEqual(list.filter(name => stray.test(name)), [], 'should not be there')
-  const { scripts, gypfile } = JSON.parse((await run(['tar', '-xzOf', tarball, 'package/package.json'])).out)
+  const { scripts, gypfile, exports } = JSON.parse((await run(['tar', '-xzOf', tarball, 'package/package.json'])).out)
+  const targets = place => typeof place === 'string' ? [place.slice('./'.length)] : Object.values(place).flatMap(targets)
+  assert.deepEqual(targets(exports).filter(name => !list.includes(name)), [], 'what exports names')
   assert.equal(gypfile, false)
   for (const name of ['preinstall', 'install', 'postinstall', 'prepare']) assert.equal(scripts[name], undefined, name)
 }

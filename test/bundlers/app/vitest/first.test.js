@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { threadId } from 'node:worker_threads'
 import { expect, test } from 'vitest'
 import { SamebytesError, backend, fromBlob, tensor } from 'samebytes'
+import { add, sum } from 'samebytes/math'
 
 const matrix = () => tensor([[1, 2], [3, 4]])
 
@@ -25,6 +26,11 @@ test('toEqual tells other elements and shapes apart', () => {
   expect(matrix()).not.toEqual(tensor([[1, 2], [3, 5]]))
   expect(matrix()).not.toEqual(tensor([1, 2, 3, 4]))
   expect(tensor([1, 2])).not.toEqual(tensor([2, 1]))
+})
+
+test('arithmetic is native as well', () => {
+  expect(add(matrix(), 1)).toEqual(tensor([[2, 3], [4, 5]]))
+  expect(sum(matrix()).item()).toBe(10)
 })
 
 test('data, and memory of the test, are of the classes that the test has', () => {
