@@ -1,7 +1,7 @@
 'use strict'
 // Reductions beside NumPy, and the same bits for every layout, number of threads and instruction set.
 const assert = require('node:assert/strict')
-const { tensor, zeros, backend, memory } = require('samebytes')
+const { tensor, zeros, full, stack, iinfo, backend, memory } = require('samebytes')
 const math = require('samebytes/math')
 const { python } = require('../copies')
 const { childJson, fails, generator, hex, refusedUnchanged, skip } = require('../setup')
@@ -164,6 +164,56 @@ describe('the same bits', () => {
 
 describe('special cases of reductions', () => {
   const nan = [NaN]
+  it('a zero is none, whatever its sign or its parts’ signs', () => {
+    const counts = (values, dtype) => {
+      const t = tensor([...values, ...values], [2, values.length], dtype)
+      const columns = t.permute(1, 0).contiguous()
+      return [math.countNonzero(t).item(), math.any(columns, { axis: 0 }).toArray(), math.all(columns, { axis: 1 }).toArray()]
+    }
+    for (const dtype of ['float16', 'float32', 'float64']) {
+      assert.deepEqual(counts([-0, 0], dtype), [0, [false, false], [false, false]], dtype)
+      assert.deepEqual(counts([-0, 2 ** -14, NaN], dtype), [4, [true, true], [false, true, true]], dtype)
+    }
+    for (const dtype of ['complex64', 'complex128']) {
+      assert.deepEqual(counts([[-0, -0], [0, -0]], dtype), [0, [false, false], [false, false]], dtype)
+      assert.deepEqual(counts([[-0, 1], [NaN, -0], [-0, -0]], dtype), [4, [true, true], [true, true, false]], dtype)
+    }
+    for (const dtype of ['int16', 'int32', 'uint32', 'int64', 'uint64']) assert.deepEqual(counts([0, 1], dtype), [2, [true, true], [false, true]], dtype)
+    assert.deepEqual(counts([-(2 ** 31), 0], 'int32'), [2, [true, true], [true, false]])
+    assert.deepEqual(counts([-(2n ** 63n), 0n], 'int64'), [2, [true, true], [true, false]])
+  })
+
+  it('the first of the greatest, in rows longer than a block and in columns', () => {
+    const n = 3000
+    const found = (dtype, values, name) => {
+      const line = zeros([n], dtype)
+      for (const [i, value] of values) line.set(value, i)
+      const both = stack([line, line])
+      const columns = both.permute(1, 0).contiguous()
+      assert.deepEqual(math[name](both, { axis: 1 }).toArray(), math[name](columns, { axis: 0 }).toArray())
+      return math[name](line).item()
+    }
+    for (const dtype of ['float16', 'float32', 'float64']) {
+      assert.equal(found(dtype, [[0, -0]], 'argmax'), 0)
+      assert.equal(found(dtype, [[0, 0], [1, -0]], 'argmin'), 0)
+      assert.equal(found(dtype, [[1500, 3], [2999, 3]], 'argmax'), 1500)
+      assert.equal(found(dtype, [[1023, -3], [1024, -3]], 'argmin'), 1023)
+      assert.equal(found(dtype, [[7, Infinity], [2100, NaN], [2200, NaN]], 'argmax'), 2100)
+      assert.equal(found(dtype, [[7, -Infinity], [2047, NaN]], 'argmin'), 2047)
+    }
+    for (const dtype of ['uint8', 'int8', 'int16', 'uint16', 'int32', 'uint32']) {
+      const { max, min } = iinfo(dtype)
+      assert.equal(found(dtype, [[5, Number(max) - 1], [2500, Number(max)], [2600, Number(max)]], 'argmax'), 2500, dtype)
+      if (min < 0) assert.equal(found(dtype, [[2998, Number(min)]], 'argmin'), 2998, dtype)
+    }
+    assert.equal(found('uint64', [[5, 2n ** 63n - 1n], [2500, 2n ** 64n - 1n]], 'argmax'), 2500)
+    assert.equal(math.max(full([40], -2.5)).item(), -2.5)
+    assert.ok(Object.is(math.min(tensor([3, -0, 0])).item(), -0))
+    assert.ok(Object.is(math.max(tensor([-3, -0, -1])).item(), -0))
+    assert.equal(math.max(tensor([2 ** 31, 2 ** 32 - 1, 5], 'uint32')).item(), 2 ** 32 - 1)
+    assert.equal(math.min(tensor([2 ** 31, 2 ** 32 - 1], 'uint32')).item(), 2 ** 31)
+  })
+
   it('of no elements', () => {
     const t = zeros([0, 3])
     assert.deepEqual(math.sum(t, { axis: 0 }).toArray(), [0, 0, 0])
