@@ -16,20 +16,23 @@ const NATIVE_ONLY = [
   // programs: those of the command line, pages that show memory, examples, neighbours
   ...['docs', 'esm-cjs', 'examples', 'jest', 'memory-map', 'module-node', 'module-web', 'neighbours', 'npm-neighbours']
 ].map(name => `api/${name}.test.js`).concat([
-  ...['completion', 'convert', 'doctor', 'files', 'hostile', 'map', 'memory-map-server', 'segments', 'usage'].map(name => `cli/${name}.test.js`)
+  ...['completion', 'convert', 'doctor', 'files', 'hostile', 'map', 'memory-map-server', 'segments', 'usage'].map(name => `cli/${name}.test.js`),
+  ...['bad-input', 'scalars'].map(name => `math/${name}.test.js`)
 ])
 
 /** Left out on wasm-shared: kernels and parsers, which are the same as on wasm, and what uses memory as there. */
 const NOT_SHARED = [
   'accessor', 'arange', 'asarray', 'cast', 'combine', 'compare', 'elements', 'executorch-traps', 'eye', 'fill', 'for-blob', 'formats', 'formats-write', 'fuzz',
   'get-set', 'huge', 'like', 'linspace', 'make', 'out', 'overwritten', 'program', 'random', 'scalar-tensor', 'scale', 'strided', 'tile', 'to', 'to-array'
-].map(name => `api/${name}.test.js`)
+].map(name => `api/${name}.test.js`).concat([
+  ...['indexing', 'norms', 'numpy', 'quantile', 'reductions', 'softmax', 'special-values'].map(name => `math/${name}.test.js`)
+])
 
 /** Left out in Chromium: numbers beside NumPy's for many seconds. The same WebAssembly has computed them in Node, and math/hashes.test.js is short. */
 const NOT_IN_PAGES = ['math/reductions.test.js', 'math/softmax.test.js']
 
-/** Run in Chromium's isolated page only: arithmetic but what has to do with memory, with turns of the event loop and with public names. */
-const IN_ONE_PAGE = ['bad-input', 'hashes', 'indexing', 'norms', 'numpy', 'quantile', 'scalars', 'special-values'].map(name => `math/${name}.test.js`)
+/** Run in Chromium's isolated page only, with the files above. */
+const IN_ONE_PAGE = ['math/hashes.test.js']
 
 /** Run when no other file does: they remove what dead processes left in /dev/shm, and others leave some on purpose. */
 const ALONE = [
