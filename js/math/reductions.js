@@ -354,7 +354,10 @@ const endOf = (name, value) => value === undefined || Tensor.isTensor(value) ? v
  * @returns {Tensor}
  */
 function joinedTo (name, end, { dtype, shape }, along) {
-  if (Tensor.isTensor(end)) return end
+  if (Tensor.isTensor(end)) {
+    operandOf(end, name)
+    return end
+  }
   if (!scalars.takes(dtype, end)) throw scalars.misfit(name, end, dtype, 'x')
   return scalarTensor(end, { dtype: dtypes[dtype].name }).expand(arrayOf(shape.length, d => d === along ? 1 : shape[d]))
 }
