@@ -258,14 +258,14 @@ SB_INLINE double sb__silu(double x, bool wide) {
 
 /* ---- The normal distribution ---- */
 
-/* 1 - the normal distribution at a, which is not below 0; square + more is a * a, at most 1600. */
-SB_INLINE double sb__normal_tail(double a, double square, double more, bool wide) {
+/* factor * (1 - the normal distribution at a), a not below 0; square + more is a * a, at most 1600. */
+SB_INLINE double sb__normal_tail(double a, double factor, double square, double more, bool wide) {
   double low;
   const sb__reduced e = sb__reduce_exp(-0.5 * square, -0.5 * more, wide);
   const double high = sb__exp_near_0(e.r, e.rest, &low);
   const double t = (a - 3.5) / (a + 3.5);
   const double ratio = SB__POLYNOMIAL(t, sb__tail_terms) / (1 + 0.8 * a);
-  return (high + low) * ratio * e.inner * e.outer;
+  return (high + low) * ratio * factor * e.inner * e.outer;
 }
 
 /* a * a, and what its rounding lost. */
@@ -286,7 +286,7 @@ SB_INLINE double sb__gelu(double x, bool wide) {
   double lost = 0;
   const double a = sb__clamp(sb__magnitude(x), 0, wide ? 39.9 : 20);
   const double square = wide ? sb__square(a, &lost) : a * a;
-  const double tail = a * sb__normal_tail(a, square, lost, wide);
+  const double tail = sb__normal_tail(a, a, square, lost, wide);
   const double inside = sb__signed_like(x > 0 ? x - tail : -tail, x), made = x != x ? x : inside;
   return wide ? made : sb__gelu_of_single(x, made);
 }
@@ -297,7 +297,7 @@ SB_INLINE double sb__erf(double x) {
   const double terms = SB__POLYNOMIAL(z, sb__erf_terms);
   const double inside = a + a * (0x1.06eba8214db68p-3 + (0x1.18db3a45364b4p-56 + z * terms));
   const double square = sb__square(far, &lost);
-  const double tail = sb__normal_tail(far * 0x1.6a09e667f3bcdp0, 2 * square, 2 * lost, false);
+  const double tail = sb__normal_tail(far * 0x1.6a09e667f3bcdp0, 1, 2 * square, 2 * lost, false);
   const double outside = 1 - 2 * tail;
   return x != x ? x : sb__signed_like(a < 1 ? inside : outside, x);
 }
@@ -541,8 +541,8 @@ SB_INLINE double sb__logaddexp(double x, double y) {
   const double most = x > y ? x : y, least = x > y ? y : x;
   const double apart = least - most, back = apart + most;
   const double lost = (least - back) - (most - (back - apart));
-  const bool is_far = !(apart > -745);
-  const sb__reduced a = sb__reduce_exp(is_far ? -745 : apart, is_far ? 0 : lost, true);
+  const bool is_far = !(apart > -746); /* there it is 0 */
+  const sb__reduced a = sb__reduce_exp(is_far ? -746 : apart, is_far ? 0 : lost, true);
   const double near = sb__exp_near_0(a.r, a.rest, &low), top = near + low;
   const double high = top * a.inner * a.outer, sum = 1 + high;
   const double more = (high - (sum - 1)) + ((near - top) + low) * a.inner * a.outer;

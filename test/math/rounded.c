@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "level.h"
 #include "math/functions32.h"
 #include "math/math.h"
 
@@ -33,21 +34,6 @@ static const function functions[] = {
     {"silu", SB__OP_silu, of_silu, NULL, 0},
     {"gelu", SB__OP_gelu, of_gelu, NULL, 0},
 };
-
-#if defined(__aarch64__)
-# define LEVEL sb__math_neon
-#else
-# define LEVEL sb__math_scalar
-#endif
-
-static const sb__math_loops *level(void) {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-    return &sb__math_avx512;
-  if (__builtin_cpu_supports("avx2")) return &sb__math_avx2;
-#endif
-  return &LEVEL;
-}
 
 static float rounded(const function *f, float x, double made) {
   const double whole = f->correct ? f->correct((double)x, made) : made;

@@ -144,4 +144,14 @@ describe('special values of the array API', () => {
       })
     }
   }
+
+  it('float64 functions that are next to nothing', () => {
+    const least = 2 ** -1074
+    const one = (name, ...operands) => math[name](...operands.map(x => tensor([x], 'float64'))).item()
+    assert.equal(one('gelu', -38.45687080044234) / least, -58) // -57.69 of these
+    assert.equal(one('gelu', -38) / least, -2219265367)
+    assert.equal(one('logaddexp', -1e300, 0), 0)
+    assert.equal(one('logaddexp', -745.2, 0), 0)
+    assert.equal(one('logaddexp', -745, 0), least)
+  })
 })
