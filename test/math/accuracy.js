@@ -41,9 +41,10 @@ function worstOf ({ js, count }, dtype) {
   const n = count === 1 ? 2 ** 16 : PAIRS
   const bits = k => Uint16Array.from({ length: n }, (_, i) => count === 1 ? i : Math.imul(i + 1, k === 0 ? 0x9e3779b1 : 0x85ebca77) >>> 16)
   const operands = Array.from({ length: count }, (_, k) => fromBytes(new Uint8Array(bits(k).buffer), [n], dtype))
-  const made = math[js](...operands).astype('float64').data
-  const exact = math[js](...operands.map(t => t.astype('float64'))).data
-  return made.reduce((worst, x, i) => Math.max(worst, unitsOff(x, exact[i], SHORT[dtype])), 0)
+  const made = math[js](...operands).astype('float64')
+  const exact = math[js](...operands.map(t => t.astype('float64')))
+  const { data } = exact
+  return made.data.reduce((worst, x, i) => Math.max(worst, unitsOff(x, data[i], SHORT[dtype])), 0)
 }
 
 /** The most that float16 and bfloat16 are off, by function. */
