@@ -1,9 +1,15 @@
 'use strict'
-// What `npm test` leaves out on WebAssembly, and what does not run beside other files. Names are from test/ on.
+// What `npm test` leaves out, most of it on WebAssembly, and what does not run beside other files. Names are from test/ on.
 //
 // The back ends are one library in C, compiled twice, under the same JavaScript. They differ in memory: where it lies, how it grows, who
 // sees it; in kernels, which have other instructions; and in how arguments and files get there. Tests of these run on every back end,
 // and so does each file that is in no list. CI runs everything in Node; in Chromium, test/browser/run.js leaves out what the lists say, but with --all.
+
+/** Left out on every back end: programs of many seconds whose subject other tests have as well. */
+const LATER = [
+  'primordials', // each function of JavaScript replaced; api/own-properties and hostile programs replace some
+  'types-elsewhere' // declarations in other surroundings than those of api/types
+].map(name => `api/${name}.test.js`)
 
 /** Left out on wasm and wasm-shared. */
 const NATIVE_ONLY = [
@@ -12,7 +18,7 @@ const NATIVE_ONLY = [
   // V8's heap, its own functions, and texts
   ...['endless', 'errors', 'heap', 'log', 'own-properties', 'primordials', 'printed', 'to-string', 'version'],
   // dtypes, options, and values as NumPy has them
-  ...['combine-numpy', 'finfo', 'isdtype', 'make-options', 'numpy', 'options', 'promote-types', 'promotion', 'types'],
+  ...['combine-numpy', 'finfo', 'isdtype', 'make-options', 'numpy', 'options', 'promote-types', 'promotion', 'types', 'types-elsewhere'],
   // programs: those of the command line, pages that show memory, examples, neighbours
   ...['docs', 'esm-cjs', 'examples', 'jest', 'memory-map', 'module-node', 'module-web', 'neighbours', 'npm-neighbours']
 ].map(name => `api/${name}.test.js`).concat([
@@ -23,7 +29,7 @@ const NATIVE_ONLY = [
 /** Left out on wasm-shared: kernels and parsers, which are the same as on wasm, and what uses memory as there. */
 const NOT_SHARED = [
   'accessor', 'arange', 'asarray', 'cast', 'combine', 'compare', 'elements', 'executorch-traps', 'eye', 'fill', 'for-blob', 'formats', 'formats-write', 'fuzz',
-  'get-set', 'huge', 'like', 'linspace', 'make', 'out', 'overwritten', 'program', 'random', 'scalar-tensor', 'scale', 'strided', 'tile', 'to', 'to-array'
+  'get-set', 'huge', 'like', 'linspace', 'loader', 'make', 'out', 'overwritten', 'program', 'random', 'scalar-tensor', 'scale', 'strided', 'tile', 'to', 'to-array'
 ].map(name => `api/${name}.test.js`).concat([
   ...['indexing', 'norms', 'numpy', 'quantile', 'reductions', 'softmax', 'special-values'].map(name => `math/${name}.test.js`)
 ])
@@ -40,4 +46,4 @@ const ALONE = [
   'native/shared-tensor-processes.test.js'
 ]
 
-module.exports = { ALONE, IN_ONE_PAGE, NATIVE_ONLY, NOT_IN_PAGES, NOT_SHARED }
+module.exports = { ALONE, IN_ONE_PAGE, LATER, NATIVE_ONLY, NOT_IN_PAGES, NOT_SHARED }

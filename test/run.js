@@ -8,7 +8,7 @@
 // with the test addon (SAMEBYTES_TEST_BINARY, else build/Release/samebytes_test.node); test/cuda on the fake driver
 // (.ci/build fakecuda), or with SAMEBYTES_TEST_CUDA=1 on the machine's own.
 //
-// Without options everything runs on native, and on the other two what test/plan.js does not leave out there. --all: everything;
+// Without options everything runs on native, and on the other two, but for what test/plan.js leaves out. --all: everything;
 // so it is with a path, a back end or a text as well. --rest: only what is left out.
 //
 // Files run in processes of a dozen, one more than there are cores at a time (--jobs), those that test/plan.js wants alone at the end. A process
@@ -22,7 +22,7 @@ const path = require('node:path')
 const { parseArgs } = require('node:util')
 const { titleOf, reasonOf, describeError } = require('./describe')
 const { PATIENCE, makePatient } = require('./limits')
-const { ALONE, IN_ONE_PAGE, NATIVE_ONLY, NOT_IN_PAGES, NOT_SHARED } = require('./plan')
+const { ALONE, IN_ONE_PAGE, LATER, NATIVE_ONLY, NOT_IN_PAGES, NOT_SHARED } = require('./plan')
 const { secondsOf, secondsOfTree } = require('./processor-time')
 
 const ROOT = path.join(__dirname, '..')
@@ -107,13 +107,13 @@ function planned ({ backends, filters, which }, total) {
     })
     if (files.length > 0) wanted.push({ ...suite, files })
   }
-  for (const name of [...ALONE, ...NATIVE_ONLY, ...NOT_SHARED, ...NOT_IN_PAGES, ...IN_ONE_PAGE]) if (!fs.existsSync(path.join(__dirname, name))) fail(total, 'test/plan.js', `there is no test/${name}`)
+  for (const name of [...ALONE, ...LATER, ...NATIVE_ONLY, ...NOT_SHARED, ...NOT_IN_PAGES, ...IN_ONE_PAGE]) if (!fs.existsSync(path.join(__dirname, name))) fail(total, 'test/plan.js', `there is no test/${name}`)
   return { wanted, leftOut }
 }
 
 function isLeftOutOf (file, backend) {
   const name = nameOf(file)
-  return (backend !== 'native' && NATIVE_ONLY.includes(name)) || (backend === 'wasm-shared' && NOT_SHARED.includes(name))
+  return LATER.includes(name) || (backend !== 'native' && NATIVE_ONLY.includes(name)) || (backend === 'wasm-shared' && NOT_SHARED.includes(name))
 }
 
 /** A suite in parts, each of which has a process of its own. */
@@ -132,16 +132,17 @@ function partsOf (suite) {
 function suites (backends) {
   const all = []
   for (const backend of backends) {
-    all.push({ title: `test/api on ${backend}`, backend, files: testFiles('api') })
-    all.push({ title: `test/math on ${backend}`, backend, files: testFiles('math') })
-    if (backend !== 'wasm-shared') all.push({ title: `test/cli on ${backend}`, backend, files: testFiles('cli') })
-    if (backend === 'wasm-shared') all.push({ title: 'test/wasm-shared', backend, files: testFiles('wasm-shared') })
-    if (backend === 'native') {
+    const add = folder => all.push({ title: `test/${folder} on ${backend}`, backend, files: testFiles(folder) })
+    if (backend === 'native') { // the longest first: others fill the time that is left
       const binary = process.env.SAMEBYTES_TEST_BINARY ||
         path.join(ROOT, 'build', 'Release', 'samebytes_test.node')
       all.push({ title: 'test/native on native', backend, files: testFiles('native'), binary })
       all.push(cudaSuite(binary))
     }
+    if (backend !== 'wasm-shared') add('cli')
+    add('api')
+    add('math')
+    if (backend === 'wasm-shared') all.push({ title: 'test/wasm-shared', backend, files: testFiles('wasm-shared') })
   }
   return all
 }
@@ -316,7 +317,7 @@ function reportTimes (times) {
 function reportLeftOut (leftOut) {
   if (leftOut.size === 0) return
   const text = [...leftOut].map(([backend, n]) => `${n} files on ${backend}`).join(' and ')
-  process.stdout.write(`\nleft out: ${text}, which run the same code as on native (test/plan.js); node test/run.js --rest runs them\n`)
+  process.stdout.write(`\nleft out: ${text}, for the reasons in test/plan.js; node test/run.js --rest runs them\n`)
 }
 
 function report ({ passed, failed, skipped, failures }) {
