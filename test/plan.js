@@ -5,11 +5,13 @@
 // sees it; in kernels, which have other instructions; and in how arguments and files get there. Tests of these run on every back end,
 // and so does each file that is in no list. CI runs everything in Node; in Chromium, test/browser/run.js leaves out what the lists say, but with --all.
 
-/** Left out on every back end: programs of many seconds whose subject other tests have as well. */
+/** Left out on every back end: what stands beside the library, and programs of many seconds whose subject other tests have as well. */
 const LATER = [
-  'primordials', // each function of JavaScript replaced; api/own-properties and hostile programs replace some
-  'types-elsewhere' // declarations in other surroundings than those of api/types
-].map(name => `api/${name}.test.js`)
+  'api/primordials.test.js', // each function of JavaScript replaced; api/own-properties and hostile programs replace some
+  'api/types.test.js', // programs in TypeScript
+  'native/docs-blocks.test.js', // programs in docs/
+  'native/example-service.test.js'
+]
 
 /** Left out on wasm and wasm-shared. */
 const NATIVE_ONLY = [
@@ -18,12 +20,13 @@ const NATIVE_ONLY = [
   // V8's heap, its own functions, and texts
   ...['endless', 'errors', 'heap', 'log', 'own-properties', 'primordials', 'printed', 'to-string', 'version'],
   // dtypes, options, and values as NumPy has them
-  ...['combine-numpy', 'finfo', 'isdtype', 'make-options', 'numpy', 'options', 'promote-types', 'promotion', 'types', 'types-elsewhere'],
+  ...['combine-numpy', 'finfo', 'isdtype', 'make-options', 'numpy', 'options', 'promote-types', 'promotion', 'types'],
   // programs: those of the command line, pages that show memory, examples, neighbours
   ...['docs', 'esm-cjs', 'examples', 'jest', 'memory-map', 'module-node', 'module-web', 'neighbours', 'npm-neighbours']
 ].map(name => `api/${name}.test.js`).concat([
   ...['completion', 'convert', 'doctor', 'files', 'hostile', 'map', 'memory-map-server', 'segments', 'usage'].map(name => `cli/${name}.test.js`),
-  ...['bad-input', 'scalars'].map(name => `math/${name}.test.js`)
+  // arithmetic: each function has the same hash on every back end (math/hashes)
+  ...['accuracy', 'bad-input', 'indexing', 'numpy', 'quantile', 'scalars', 'special-values'].map(name => `math/${name}.test.js`)
 ])
 
 /** Left out on wasm-shared: kernels and parsers, which are the same as on wasm, and what uses memory as there. */
@@ -31,7 +34,7 @@ const NOT_SHARED = [
   'accessor', 'arange', 'asarray', 'cast', 'combine', 'compare', 'elements', 'executorch-traps', 'eye', 'fill', 'for-blob', 'formats', 'formats-write', 'fuzz',
   'get-set', 'huge', 'like', 'linspace', 'loader', 'make', 'out', 'overwritten', 'program', 'random', 'scalar-tensor', 'scale', 'strided', 'tile', 'to', 'to-array'
 ].map(name => `api/${name}.test.js`).concat([
-  ...['indexing', 'norms', 'numpy', 'quantile', 'reductions', 'softmax', 'special-values'].map(name => `math/${name}.test.js`)
+  ...['norms', 'reductions', 'softmax'].map(name => `math/${name}.test.js`)
 ])
 
 /** Left out in Chromium: numbers beside NumPy's for many seconds. The same WebAssembly has computed them in Node, and math/hashes.test.js is short. */

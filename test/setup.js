@@ -122,16 +122,19 @@ function fromHex (digits) {
 
 const turn = () => new Promise(resolve => setImmediate(resolve))
 
-/** Collects until condition() holds or 50 rounds are over; gives what condition() said last. */
-async function collectUntil (condition) {
+/** Collects until condition() holds or the rounds are over; gives what condition() said last. */
+async function collectUntil (condition, rounds = 50) {
   assert.equal(typeof globalThis.gc, 'function', 'run mocha with --expose-gc')
-  for (let round = 0; round < 50 && !condition(); round++) {
+  for (let round = 0; round < rounds && !condition(); round++) {
     globalThis.gc()
     await turn()
     await turn()
   }
   return condition()
 }
+
+/** Collects what nobody holds, and what its finalizers held, and so on: what is not gone then is held. */
+const collectAll = () => collectUntil(() => false, 8)
 
 /**
  * Tensors are counted by groups: one that died undisposed counts until its group is collected, and a freed slot
@@ -148,9 +151,9 @@ function closeGroups () {
 }
 
 /** Lets go of what nobody holds any more, so that only what a test does changes memory(). */
-function settle () {
+function settle (rounds = 2) {
   if (backend() === 'native') closeGroups()
-  for (let round = 0; round < 2; round++) globalThis.gc?.()
+  for (let round = 0; round < rounds; round++) globalThis.gc?.()
 }
 
 /** memory() without what nobody holds any more. */
@@ -180,7 +183,8 @@ function leavesNothing (fn, counted = ({ tensors, storages }) => [tensors, stora
 async function quietMemory () {
   let last = ''
   for (let same = 0, round = 0; same < 3 && round < 50; round++) {
-    const now = JSON.stringify(settledMemory())
+    settle(1)
+    const now = JSON.stringify(memory())
     same = now === last ? same + 1 : 0
     last = now
     await turn()
@@ -341,6 +345,7 @@ module.exports = {
   assertView,
   child,
   childJson,
+  collectAll,
   collectUntil,
   copied,
   describeTensor,

@@ -45,7 +45,7 @@ describe('setBytes and fromBytes', () => {
     assert.deepEqual(zeros([2, 3], 'int32').setBytes(askew).toArray(), [[1, -2, 3], [4, 5, 6]])
     assert.deepEqual(zeros([3, 2], 'int32').T.setBytes(askew).toArray(), [[1, -2, 3], [4, 5, 6]])
     assert.deepEqual(zeros([3, 3], 'int32').slice('1:').setBytes(askew).base.toArray(), [[0, 0, 0], [1, -2, 3], [4, 5, 6]])
-    const bytes = Uint8Array.from({ length: 16 }, (_, i) => i)
+    const bytes = new Uint8Array(16).map((_, i) => i)
     fromBlob(bytes.buffer, [3], { dtype: 'int32', offset: 1 }).setBytes(bytes.subarray(1, 13))
     assert.deepEqual([...bytes], [0, 1, 2, 3, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
   })

@@ -2,7 +2,7 @@
 const assert = require('node:assert/strict')
 const { getEventListeners } = require('node:events')
 const { empty, fromBlob, full, memory, rand, tensor, zeros } = require('samebytes')
-const { childJson, collectUntil, copied, fails, hex, isWasm, quietMemory, skipWithout, turn } = require('../setup')
+const { childJson, collectAll, collectUntil, copied, fails, hex, isWasm, quietMemory, skipWithout, turn } = require('../setup')
 const { SAMPLES } = require('../tables')
 
 /** The error that a promise rejects with; the promise itself must be one. */
@@ -427,7 +427,7 @@ describe('copyFromAsync', function () {
     }
 
     it('a shared float32 target that nobody has any more is written and freed', async () => {
-      await collectUntil(() => false)
+      await collectAll()
       const { native, wasm, shared } = memory().bytes
       let settled = 0
       ;(() => {
@@ -440,7 +440,7 @@ describe('copyFromAsync', function () {
     })
 
     it('no storage and no tensor is left over, whether it resolves, rejects or aborts', async () => {
-      await collectUntil(() => false)
+      await collectAll()
       const make = () => [zeros([100, 100], { shared: true }), full([100, 100], 2, { shared: true }), zeros([100, 100]), zeros([100, 100])]
       const [a, b, c, d] = make()
       const before = { ...alive(), bytes: memory().bytes }

@@ -102,7 +102,7 @@ describe('copyFrom', () => {
     function transposes (dtype, rows, columns) {
       const { itemsize } = zeros([], { dtype })
       const whole = zeros([rows, columns + 2], { dtype })
-      const bytes = Uint8Array.from({ length: whole.nbytes }, (_, i) => Math.imul(i + 1, 2654435761) >>> 17)
+      const bytes = new Uint8Array(whole.nbytes).map((_, i) => Math.imul(i + 1, 2654435761) >>> 17)
       whole.view([-1]).view('uint8').data.set(bytes)
       const src = whole.narrow(1, 1, columns).flip(0).T
       const dst = zeros([columns + 1, rows + 2], { dtype })
@@ -139,7 +139,7 @@ describe('copyFrom', () => {
         const { itemsize } = zeros([], { dtype })
         const [a, b, c, d] = [40, 2, 39, 35]
         const src = zeros([a, b, c, d], { dtype })
-        const bytes = Uint8Array.from({ length: src.nbytes }, (_, i) => Math.imul(i + 1, 2654435761) >>> 17)
+        const bytes = new Uint8Array(src.nbytes).map((_, i) => Math.imul(i + 1, 2654435761) >>> 17)
         src.view([-1]).view('uint8').data.set(bytes)
         const dst = zeros([d, b, a, c], { dtype }).copyFrom(src.permute(3, 1, 0, 2))
 
@@ -182,7 +182,7 @@ describe('copyFrom', () => {
 
     it('moves 100,003 int32 elements by one, both ways', () => {
       const n = 100003
-      const t = tensor(Int32Array.from({ length: n }, (_, i) => i))
+      const t = tensor(new Int32Array(n).map((_, i) => i))
       t.slice('1:').copyFrom(t.slice(':-1'))
       assert.equal(t.data.findIndex((x, i) => x !== Math.max(0, i - 1)), -1)
       t.slice(':-1').copyFrom(t.slice('1:'))

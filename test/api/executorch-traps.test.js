@@ -1,9 +1,9 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { backend, canCast, clone, empty, flush, forBlob, fromBlob, fromBytes, full, randint, sharesMemory, tensor, zeros } = require('samebytes')
-const { NO_CUDA, collectUntil, fails, refusedUnchanged, refuses } = require('../setup')
+const { NO_CUDA, collectAll, fails, refusedUnchanged, refuses } = require('../setup')
 
-const floats = n => Float32Array.from({ length: n }, (_, i) => i)
+const floats = n => new Float32Array(n).map((_, i) => i)
 const HUGE = 2 ** 53 - 1
 const FLOATS = ['float16', 'bfloat16', 'float32', 'float64']
 const INTEGERS = ['uint8', 'int8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64']
@@ -289,7 +289,7 @@ describe('ExecuTorch\'s traps', () => {
         t.dispose()
         return v
       })()
-      await collectUntil(() => false)
+      await collectAll()
       const others = Array.from({ length: 50 }, () => full([4], 9, { shared: true }))
       assert.deepEqual(view.toArray(), [[5], [5], [5]])
       assert.equal(others.length, 50)
@@ -360,7 +360,7 @@ describe('ExecuTorch\'s traps', () => {
       registry.register(owner)
       return fromBlob(floats(4), [2, 2], { owner })
     })()
-    await collectUntil(() => gone)
+    await collectAll()
     assert.equal(gone, false)
     assert.equal(typeof t.owner, 'object')
   }).timeout(20000)

@@ -61,7 +61,7 @@ describe('ERR_OVERLAP', () => {
   }
   const targets = {
     'of ours': () => tensor([[0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11], [12, 13, 14, 15, 16, 17]]),
-    'of the caller': () => fromBlob(Float32Array.from({ length: 18 }, (_, i) => i), [3, 6])
+    'of the caller': () => fromBlob(new Float32Array(18).map((_, i) => i), [3, 6])
   }
   for (const [name, make] of Object.entries(views)) {
     for (const [whose, base] of Object.entries(targets)) {

@@ -8,7 +8,7 @@ const SHAPES = [[], [1], [3], [64], [2, 3], [0, 4], [3, 1, 2, 5]]
 /** A tensor whose bytes all differ, as far as they can. */
 function filled (dtype, shape, from = 0) {
   const t = zeros(shape, { dtype })
-  const bytes = Uint8Array.from({ length: t.nbytes }, (_, i) => dtype === 'bool' ? (i + from) & 1 : (i * 7 + from) & 127)
+  const bytes = new Uint8Array(t.nbytes).map((_, i) => dtype === 'bool' ? (i + from) & 1 : (i * 7 + from) & 127)
   return fromBytes(bytes, shape, { dtype })
 }
 

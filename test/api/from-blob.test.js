@@ -1,7 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { backend, fromBlob, full, memory, tensor, zeros } = require('samebytes')
-const { NO_CUDA, collectUntil, copied, fails, fromHex, refuses, skipWithout } = require('../setup')
+const { NO_CUDA, collectAll, copied, fails, fromHex, refuses, skipWithout } = require('../setup')
 const { SAMPLES } = require('../tables')
 
 const floats = () => new Float32Array([0, 1, 2, 3, 4, 5, 6, 7])
@@ -121,7 +121,7 @@ describe('fromBlob', () => {
 
   it('keeps its float32 source alive', async () => {
     const t = fromBlob(new Float32Array(4).fill(6))
-    await collectUntil(() => false)
+    await collectAll()
     assert.deepEqual(t.toArray(), [6, 6, 6, 6])
   }).timeout(20000)
 
@@ -133,7 +133,7 @@ describe('fromBlob', () => {
       registry.register(owner)
       return fromBlob(new Float32Array(4), [4], { owner })
     })()
-    await collectUntil(() => gone)
+    await collectAll()
     assert.equal(gone, false)
     assert.equal(t.owner.name, 'owner')
   }).timeout(20000)

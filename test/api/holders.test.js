@@ -9,7 +9,7 @@ const N = 64
 
 /** 0, 1, 2 … of a tensor that nobody but what `over` makes of it knows. */
 function held (over) {
-  return over(tensor(Float32Array.from({ length: N }, (_, i) => i)))
+  return over(tensor(new Float32Array(N).map((_, i) => i)))
 }
 
 /** Collects, and has others take what became free. */

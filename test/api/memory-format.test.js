@@ -16,7 +16,7 @@ describe('toMemoryFormat and isContiguous', () => {
   })
 
   it('lays float32 out with the channels innermost, the same values in logical order', () => {
-    const t = tensor(Float32Array.from({ length: 24 }, (_, i) => i), [1, 2, 3, 4])
+    const t = tensor(new Float32Array(24).map((_, i) => i), [1, 2, 3, 4])
     const { result, copies } = copied(() => t.toMemoryFormat('channels_last'))
     assert.deepEqual(copies, { toMemoryFormat: { count: 1, bytes: 96 } })
     assert.deepEqual(result.strides, [24, 1, 8, 2])

@@ -76,7 +76,7 @@ describe('samebytes/module in Node', function () {
     const session = await ort.InferenceSession.create(model)
     assert.deepEqual(module.inputs.map(({ name, dtype }) => [name, dtype]), [['input', 'float32'], ['state', 'float32'], ['sr', 'int64']])
     const make = shape => ALL_SHARED ? fromBlob(new Float32Array(shape.reduce((a, b) => a * b)), shape) : zeros(shape)
-    const wave = Float32Array.from({ length: 5 * 512 + 64 }, (_, i) => Math.sin(i * 0.1) * 0.3)
+    const wave = new Float32Array(5 * 512 + 64).map((_, i) => Math.sin(i * 0.1) * 0.3)
     const windows = fromBlob(wave).unfold(0, 576, 512)
     const states = [make([2, 1, 128]), make([2, 1, 128])]
     const output = make([1, 1])

@@ -92,7 +92,7 @@ describe('samebytes/module', function () {
 
   it('reads inputs where they are: nothing is copied', async () => {
     const module = await load(ADD)
-    const source = Float32Array.from({ length: 12 }, (_, i) => i)
+    const source = new Float32Array(12).map((_, i) => i)
     const whole = fromBlob(source, [4, 3])
     const view = whole.narrow(0, 1, 2)
     const before = memory()

@@ -102,8 +102,8 @@ describe('lists of parts and runs', () => {
 
   it('repeat crosses its pieces of indices: int32', () => {
     const n = 100000
-    const t = tensor(Int32Array.from({ length: n }, (_, i) => i))
-    const counts = Int32Array.from({ length: n }, (_, i) => i % 3)
+    const t = tensor(new Int32Array(n).map((_, i) => i))
+    const counts = new Int32Array(n).map((_, i) => i % 3)
     const expected = []
     for (let i = 0; i < n; i++) for (let k = 0; k < counts[i]; k++) expected.push(i)
     assert.deepEqual(t.repeat(counts).data, Int32Array.from(expected))

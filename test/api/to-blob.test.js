@@ -1,7 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { Tensor, backend, empty, flush, fromBlob, full, memory, sharesMemory, tensor, tidy, wasmMemory, zeros } = require('samebytes')
-const { NO_CUDA, collectUntil, copied, fails, isWasm, refuses } = require('../setup')
+const { NO_CUDA, collectAll, collectUntil, copied, fails, isWasm, refuses } = require('../setup')
 const { SAMPLES } = require('../tables')
 
 const matrix = () => tensor([[1, 2, 3], [4, 5, 6]])
@@ -262,7 +262,7 @@ describe('fromBlob of toBlob\'s record', () => {
         const n = t.size > 1000 ? 100 : 1000
         const slack = t.size > 1000 ? 50 : 600 // small tensors are counted by hundreds
         let held = Array.from({ length: n }, () => make().toBlob())
-        await collectUntil(() => false)
+        await collectAll()
         assert.ok(held.every(blob => fromBlob(blob).get(3) === 5))
         assert.ok(count() >= before + n, `${count() - before} storages are alive`)
         held = null
@@ -278,7 +278,7 @@ describe('fromBlob of toBlob\'s record', () => {
       const registry = new FinalizationRegistry(() => { gone = true })
       ;(() => registry.register(t.toBlob()))()
       await collectUntil(() => gone)
-      await collectUntil(() => false)
+      await collectAll()
       t.dispose()
       assert.ok(bytes() <= full - 400000, `${full - bytes()} bytes were freed`)
     }).timeout(20000)
@@ -303,7 +303,7 @@ describe('fromBlob of toBlob\'s record', () => {
       })()
       await flush()
       assert.equal(await collectUntil(() => count() === 1), true)
-      await collectUntil(() => false)
+      await collectAll()
       assert.equal(count(), 1)
     }).timeout(20000)
   })

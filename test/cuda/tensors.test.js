@@ -16,7 +16,7 @@ const device = 'cuda:0'
 
 describe('tensors on a device', () => {
   const like = arange(6).reshape(2, 3).to('float32')
-  const bytes = Uint8Array.from({ length: 24 }, (_, i) => i)
+  const bytes = new Uint8Array(24).map((_, i) => i)
   const seeded = () => ({ generator: new Generator(7) })
   const MAKERS = {
     zeros: o => zeros([2, 3], o),

@@ -39,7 +39,7 @@ function worstOf ({ js, count }, dtype) {
   const { fromBytes } = require('samebytes')
   const math = require('samebytes/math')
   const n = count === 1 ? 2 ** 16 : PAIRS
-  const bits = k => Uint16Array.from({ length: n }, (_, i) => count === 1 ? i : Math.imul(i + 1, k === 0 ? 0x9e3779b1 : 0x85ebca77) >>> 16)
+  const bits = k => new Uint16Array(n).map((_, i) => count === 1 ? i : Math.imul(i + 1, k === 0 ? 0x9e3779b1 : 0x85ebca77) >>> 16)
   const operands = Array.from({ length: count }, (_, k) => fromBytes(new Uint8Array(bits(k).buffer), [n], dtype))
   const made = math[js](...operands).astype('float64')
   const exact = math[js](...operands.map(t => t.astype('float64')))

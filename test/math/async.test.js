@@ -68,7 +68,7 @@ const LAYOUTS = {
   'of three axes': t => t.view([3, 100, COLUMNS]).permute(1, 2, 0)
 }
 
-const numbers = seed => tensor(Float32Array.from({ length: ROWS * COLUMNS }, (_, i) => ((i * 7919 + seed) % 1009) / 64 - 7), [ROWS, COLUMNS])
+const numbers = seed => tensor(new Float32Array(ROWS * COLUMNS).map((_, i) => ((i * 7919 + seed) % 1009) / 64 - 7), [ROWS, COLUMNS])
 
 describe('asynchronous arithmetic', function () {
   this.timeout(120_000)

@@ -23,7 +23,7 @@ const REDUCTIONS = ['sum', 'prod', 'mean', 'var', 'std', 'min', 'max', 'any', 'a
 function operand (dtype, seed) {
   const { next, pick } = generator(seed)
   const { itemsize } = empty([], dtype)
-  const bytes = Uint8Array.from({ length: COUNT * itemsize }, () => next(9) ? next(256) : 0)
+  const bytes = new Uint8Array(COUNT * itemsize).map(() => next(9) ? next(256) : 0)
   if (dtype === 'bool') return fromBytes(bytes.map(byte => byte & 1), [COUNT], dtype)
   const given = fromBytes(bytes, [COUNT], dtype)
   const moderate = () => next(3) ? (next(2 ** 30) / 2 ** 30 - 0.5) * pick([4, 40, 400]) : pick(SPECIAL)

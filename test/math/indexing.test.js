@@ -26,7 +26,7 @@ function arranged ({ next, shuffle }, shape, make) {
 
 function randomBytes ({ next }, dtype, n) {
   const { itemsize } = zeros([1], dtype)
-  const bytes = Uint8Array.from({ length: n * itemsize }, () => dtype === 'bool' ? next(2) : next(256))
+  const bytes = new Uint8Array(n * itemsize).map(() => dtype === 'bool' ? next(2) : next(256))
   return fromBytes(bytes, [n], { dtype })
 }
 

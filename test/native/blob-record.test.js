@@ -1,7 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { flush, fromBlob, full, memory, tensor, zeros } = require('samebytes')
-const { childJson, collectUntil, copied, fails, nativeOnly, refuses } = require('../setup')
+const { childJson, collectAll, collectUntil, copied, fails, nativeOnly, refuses } = require('../setup')
 
 const TORCH = {
   byte: 'uint8',
@@ -132,7 +132,7 @@ describe('fromBlob of a plain record', () => {
       registry.register(owner)
       return fromBlob({ ...record, owner }).slice('1:').T
     })()
-    await collectUntil(() => false)
+    await collectAll()
     assert.equal(gone, false)
     assert.equal(view.owner.name, 'owner')
     assert.deepEqual(view.toArray(), [[4], [5], [6]])
@@ -164,7 +164,7 @@ describe('an address whose owner is a tensor', () => {
       const u = fromBlob({ ...owner.toBlob() })
       const { buffer } = fromBlob(owner.dataPtr, [4], { dtype: 'float32', owner }).data
       owner.dispose()
-      await collectUntil(() => false)
+      await collectAll()
       const others = Array.from({ length: 100 }, () => make().fill(9))
       assert.deepEqual(t.toArray(), [5, 5, 5, 5])
       assert.equal(u.get(3), 5)
@@ -179,7 +179,7 @@ describe('an address whose owner is a tensor', () => {
         owner.dispose()
         return buffer
       })
-      await collectUntil(() => false)
+      await collectAll()
       const others = Array.from({ length: 100 }, () => make().fill(9))
       for (const buffer of buffers) assert.deepEqual([...new Float32Array(buffer)], [5, 5, 5, 5])
       assert.equal(others.length, 100)

@@ -45,7 +45,7 @@ function occupyPool () {
 
 function shared (shape, dtype) {
   const t = empty(shape, { dtype, shared: true })
-  t.copyFrom(Uint8Array.from({ length: t.size }, (_, i) => i % 251), { casting: 'unsafe' })
+  t.copyFrom(new Uint8Array(t.size).map((_, i) => i % 251), { casting: 'unsafe' })
   return t
 }
 
@@ -130,7 +130,7 @@ describe('copyFromAsync off the event loop', function () {
   it('scales shared float32 by one factor per index of the axis that is cut', async () => {
     for (const axis of [0, 1, -1]) {
       const [now, later, src] = Array.from({ length: 3 }, () => shared([150, 150], 'float32'))
-      const options = { axis, scale: Array.from({ length: 150 }, (_, i) => i), bias: Float64Array.from({ length: 150 }, (_, i) => -i) }
+      const options = { axis, scale: Array.from({ length: 150 }, (_, i) => i), bias: new Float64Array(150).map((_, i) => -i) }
       for (const turned of [t => t, t => t.T]) {
         turned(now).copyFrom(src, options)
         await turned(later).copyFromAsync(src, options)

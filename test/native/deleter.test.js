@@ -1,7 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { empty, flush, fromBlob, full, tensor, tidy, zeros } = require('samebytes')
-const { child, childJson, collectUntil, fails, nativeOnly, turn } = require('../setup')
+const { child, childJson, collectAll, collectUntil, fails, nativeOnly, turn } = require('../setup')
 
 /** A float32 [4] over memory that stays, with a deleter that notes its calls. */
 function withDeleter (deleter) {
@@ -92,7 +92,8 @@ describe('deleters', function () {
     const { t, calls } = withDeleter()
     let data = t.data
     t.dispose()
-    assert.equal(await collectUntil(() => calls.length > 0), false)
+    await collectAll()
+    assert.equal(calls.length, 0)
     assert.deepEqual([...data], [3, 3, 3, 3])
     data = null
     assert.equal(await collectUntil(() => calls.length > 0), true)

@@ -2,7 +2,7 @@
 const assert = require('node:assert/strict')
 const { Worker } = require('node:worker_threads')
 const { empty, flush, fromBlob, fromDlpack, memory, sharesMemory, tensor, zeros } = require('samebytes')
-const { childJson, collectUntil, copied, fails, generator, nativeOnly, refuses, turn } = require('../setup')
+const { childJson, collectAll, collectUntil, copied, fails, generator, nativeOnly, refuses, turn } = require('../setup')
 const peer = require('../peers/dlpack/build/Release/dlpack_peer.node')
 
 const NEW = { maxVersion: [1, 0] }
@@ -66,7 +66,7 @@ describe('__dlpack__', () => {
       t.dispose()
       return taken
     })()
-    await collectUntil(() => false)
+    await collectAll()
     for (let i = 0; i < 200; i++) zeros([64, 64]).fill(1)
     assert.equal(peer.element(id, 0), 7)
     assert.equal(peer.element(id, 4095), 7)
@@ -84,7 +84,7 @@ describe('__dlpack__', () => {
       registry.register(owner)
       return peer.take(fromBlob(owner.bytes.dataPtr, [4], { dtype: 'float32', owner }).__dlpack__(NEW))
     })()
-    await collectUntil(() => gone)
+    await collectAll()
     assert.equal(gone, false)
     assert.equal(peer.element(taken.id, 3), 3)
     peer.free(taken.id)
@@ -407,7 +407,7 @@ describe('fromDlpack', () => {
         ids.push(id)
       }
       assert.equal(await collectUntil(() => ids.every(id => peer.calls(id) > 0)), true)
-      await collectUntil(() => false)
+      await collectAll()
       assert.deepEqual(ids.map(id => peer.calls(id)), [1, 1])
     }).timeout(60000)
   }

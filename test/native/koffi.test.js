@@ -42,7 +42,7 @@ describe('koffi', function () {
     const compress = zlib.func('int compress(void *, _Inout_ unsigned long *, const void *, unsigned long)')
     const uncompress = zlib.func('int uncompress(void *, _Inout_ unsigned long *, const void *, unsigned long)')
     assert.equal(Number(crc32(0, tensor(Buffer.from('123456789')).dataPtr, 9)), 0xcbf43926) // the check value of CRC-32
-    const t = tensor(Uint8Array.from({ length: 10000 }, (_, i) => i % 7))
+    const t = tensor(new Uint8Array(10000).map((_, i) => i % 7))
     const packed = zeros([20000], 'uint8')
     const length = [packed.nbytes]
     assert.equal(compress(packed.dataPtr, length, t.dataPtr, t.nbytes), 0)

@@ -18,7 +18,7 @@ describe('onnxruntime-node', function () {
     session = await ort.InferenceSession.create(path.join(silero, 'weights', 'silero_vad.onnx'))
   })
 
-  const wave = n => Float32Array.from({ length: n }, (_, i) => Math.sin(i * 0.1) * 0.3)
+  const wave = n => new Float32Array(n).map((_, i) => Math.sin(i * 0.1) * 0.3)
 
   it('takes float32 and int64 tensors as feeds as they are, and gives what it gives for its own', async () => {
     const input = tensor(wave(576), [1, 576])

@@ -19,7 +19,7 @@ function posting (dispose) {
         port.postMessage('dropped')
         return
       }
-      kept = Array.from({ length: 20 }, () => s.tensor(Float32Array.from({ length: 20000 }, (_, i) => i)))
+      kept = Array.from({ length: 20 }, () => s.tensor(new Float32Array(20000).map((_, i) => i)))
       port.postMessage(kept.map(t => t.data.subarray(15000, 15004)))
     })`, share(zeros([1])))
 }
