@@ -7,7 +7,7 @@ const { performance } = require('node:perf_hooks')
 const { median } = require('./measure')
 
 const ROUNDS = 7
-const LEAST_SECONDS = 0.004 // of a measurement
+const LEAST_SECONDS = 0.02 // of a measurement: what a rival left in the caches counts little
 
 /**
  * A Python process that answers a line of JSON for each that it gets: { n } runs what was prepared n times, and answers { seconds }.
