@@ -2,7 +2,7 @@
 // The native back end: the addon, and V8's own memory for the tensors that it makes. Small ones are slots of a pool
 // (small-tensors.js); larger ones have an ArrayBuffer of their own from the start.
 
-const { BigInt64Array, Float64Array, Int32Array, JSON, Math, Number, Promise, SharedArrayBuffer, Uint8Array, WeakMap, arrayIncludes, arrayIndexOf, arrayJoin, arrayMap, bufferOf, bytesCopied, bytesFrom, lengthOf, newList, rootless, typedIndexOf, uncurried, weakMapGet, weakMapSet } = require('../base/primordials')
+const { BigInt64Array, FinalizationRegistry, Float64Array, Int32Array, JSON, Math, Number, Promise, SharedArrayBuffer, Uint8Array, WeakMap, arrayIncludes, arrayIndexOf, arrayJoin, arrayMap, bufferOf, bytesCopied, bytesFrom, lengthOf, newList, register, rootless, typedIndexOf, uncurried, weakMapGet, weakMapSet } = require('../base/primordials')
 const path = require('node:path')
 const { TextEncoder } = require('node:util')
 const { failure } = require('../base/errors')
@@ -14,6 +14,8 @@ const { SmallTensors, IN_HEAP, SMALL, ALIGNMENT, newBuffer } = require('./small-
 
 const BIG = 65536 // bytes from which a storage is counted by itself
 const BATCH = 64 // smaller storages that are counted together
+const MOST_SPARE = 64 * 2 ** 20 // bytes of buffers that are kept for the next storages of their size
+const MOST_BUFFERS = 8 // of them
 
 const encoder = new TextEncoder()
 const encodeInto = uncurried(TextEncoder.prototype.encodeInto)
@@ -70,6 +72,57 @@ function reasonOf ({ code, message }) {
   return message.split('\n')[0]
 }
 
+/**
+ * Buffers of released storages that nobody has seen, for the next storages of exactly their size: a buffer of megabytes whose pages the
+ * system has to bring costs many times what is computed into it. They would be garbage, and are dropped when garbage is collected.
+ */
+class SpareBuffers {
+  constructor () {
+    this.clear = () => {
+      /** [buffer, address], the latest last @type {[ArrayBuffer, number][]} */
+      this.list = newList()
+      this.nbytes = 0
+      this.isWatched = false
+    }
+    this.clear()
+    this.collections = new FinalizationRegistry(this.clear)
+  }
+
+  /** @param {ArrayBuffer} buffer @param {number} address  of its first byte */
+  put (buffer, address) {
+    const nbytes = byteLengthOf(buffer)
+    const { list } = this
+    if (nbytes > MOST_SPARE) return
+    while (list.length === MOST_BUFFERS || this.nbytes + nbytes > MOST_SPARE) this.takeAt(0)
+    list[list.length] = [buffer, address]
+    this.nbytes += nbytes
+    if (this.isWatched) return
+    this.isWatched = true
+    register(this.collections, {}, undefined)
+  }
+
+  /** @param {number} nbytes @returns {[ArrayBuffer, number] | null} a buffer of so many bytes, with anything in it, and its address */
+  take (nbytes) {
+    const { list } = this
+    for (let i = list.length - 1; i >= 0; i--) {
+      if (byteLengthOf(list[i][0]) === nbytes) return this.takeAt(i)
+    }
+    return null
+  }
+
+  /** @param {number} at */
+  takeAt (at) {
+    const { list } = this
+    const found = list[at]
+    for (let i = at + 1; i < list.length; i++) list[i - 1] = list[i]
+    list.length--
+    this.nbytes -= byteLengthOf(found[0])
+    return found
+  }
+}
+
+rootless(SpareBuffers)
+
 /** The back end's interface, as select.js has it. */
 class Backend {
   constructor () {
@@ -98,12 +151,14 @@ class Backend {
     this.watched = 0
     this.sweepAt = 256
     this.small = new SmallTensors(this, int32)
+    this.spare = new SpareBuffers()
     /** the group of the next storage that is not BIG @type {Group} */
     this.batch = this.newGroup('v8')
     /** likewise, of the caller's bytes @type {Group} */
     this.adopted = this.newGroup('js')
     /** bytes in use, after what was collected is freed */
     this.inUse = () => {
+      this.spare.clear()
       this.sweep()
       this.call(this.opcodes.totals)
       const { v8, sab } = countedBytes()
@@ -207,13 +262,24 @@ class Backend {
    */
   allocateOwn (nbytes, zeroed) {
     grant(nbytes, this.inUse)
-    const buffer = newBuffer(nbytes, ALIGNMENT, zeroed)
-    const address = this.locate(buffer)
+    const spare = zeroed || nbytes < BIG ? null : this.spare.take(nbytes + ALIGNMENT)
+    const buffer = spare === null ? this.newBuffer(nbytes, zeroed) : spare[0]
+    const address = spare === null ? this.locate(buffer) : spare[1]
     const start = -address & (ALIGNMENT - 1)
     const storage = new Storage(this.groupFor('v8', nbytes), null, buffer, start, nbytes)
     storage.address = address + start
     storage.group.count.bytes += nbytes
     return storage
+  }
+
+  /** @param {number} nbytes @param {boolean} zeroed @returns {ArrayBuffer} with room for alignment */
+  newBuffer (nbytes, zeroed) {
+    try {
+      return newBuffer(nbytes, ALIGNMENT, zeroed)
+    } catch {
+      this.spare.clear()
+      return newBuffer(nbytes, ALIGNMENT, zeroed)
+    }
   }
 
   /**
@@ -427,6 +493,7 @@ class Backend {
    */
   promote (storage) {
     this.small.promote(storage)
+    storage.isShown = true
   }
 
   /**
@@ -454,6 +521,7 @@ class Backend {
    * @returns {ArrayBufferLike}
    */
   bufferOf (storage, check) {
+    storage.isShown = true
     if (storage.block !== null) this.small.promote(storage)
     if (storage.kind === 'cuda') throw outOfSight(storage)
     if (storage.kind === 'native' && (storage.buffer === null || (storage.nbytes > 0 && byteLengthOf(storage.buffer) === 0))) {
@@ -551,6 +619,9 @@ class Backend {
       this.small.recycle(storage)
     } else if (storage.kind === 'v8' || storage.kind === 'sab') {
       count.bytes -= storage.nbytes
+      if (storage.nbytes >= BIG && storage.kind === 'v8' && !storage.isShown && extra === null) {
+        this.spare.put(/** @type {ArrayBuffer} */ (storage.buffer), /** @type {number} */ (storage.address) - storage.byteOffset)
+      }
     } else if (extra !== null && extra.watch >= 0) {
       counts.delete(extra.watch)
       this.addon.unwatch(extra.watch)

@@ -157,6 +157,8 @@ class Storage {
     this.address = null
     /** tensors that use it and were not disposed; -1: it was released */
     this.claims = 0
+    /** callers have had its buffer or its address, or may have: its bytes are not used again before they are collected */
+    this.isShown = false
     /** the caller's object, kept alive with the bytes @type {unknown} */
     this.owner = undefined
     /** @type {OptionalFields | null} */

@@ -1,7 +1,6 @@
 'use strict'
 // where and clip: each operand may be a tensor or a scalar.
 
-const { arrayMap, newList } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
@@ -18,6 +17,8 @@ const scalars = require('./scalars')
 /** @typedef {import('../backend/math').Scalar} Scalar */
 
 const BOOL = dtypeOf('bool').index
+const OF_WHERE = ['condition', 'x1', 'x2']
+const OF_CLIP = ['x', 'min', 'max']
 
 /**
  * The dtype of scalars beside no tensor, as in full.
@@ -45,41 +46,43 @@ function meeting (operands) {
  *
  * @param {number} op
  * @param {string[]} names  of the operands
- * @param {unknown[]} given
+ * @param {unknown} x
+ * @param {unknown} y
+ * @param {unknown} z
  * @param {unknown} opts
  * @param {number} first  operand that the result's dtype follows from, with those after it
  * @returns {any}
  */
-function ternary (op, names, given, opts, first) {
-  /** @type {(Tensor | Scalar)[]} */
-  const operands = arrayMap(given, (value, i) => Tensor.isTensor(value) ? value : scalars.read(names[i], value))
+function ternary (op, names, x, y, z, opts, first) {
+  const p = operand(names[0], x)
+  const q = operand(names[1], y)
+  const r = operand(names[2], z)
   const options = resultOptions(opts)
-  const { dtype } = options
-  const to = dtype === undefined ? meeting(first === 0 ? operands : [operands[1], operands[2]]) : dtype.index
-  /** @type {Layout[]} */
-  const layouts = newList()
-  /** @type {Scalar[]} */
-  const values = newList()
-  /** @type {number[]} */
-  const dtypes = newList()
-  let mask = 0
-  for (let i = 0; i < 3; i++) {
-    const operand = operands[i]
-    if (Tensor.isTensor(operand)) {
-      const layout = layouts[layouts.length] = operandOf(operand, names[i])
-      dtypes[i] = layout.dtype
-    } else {
-      const own = dtypes[i] = i < first ? BOOL : to
-      if (!scalars.takes(own, operand)) throw scalars.misfit(names[i], operand, own)
-      mask |= 1 << i
-      values[values.length] = operand
-    }
-  }
-  if (mask === 7) return ofScalars(op, values, dtypes, options)
-  const a = layouts[0]
-  if (mask === 0) return computed(op, a, layouts[1], layouts[2], broadcast(broadcast(a.shape, layouts[1].shape), layouts[2].shape), options)
-  const b = layouts.length === 2 ? layouts[1] : null
-  return computed(op, a, b, null, b === null ? a.shape : broadcast(a.shape, b.shape), options, { mask, dtype: to, values }, CHOICE, dtypes)
+  const a = Tensor.isTensor(p) ? operandOf(p, names[0]) : null
+  const b = Tensor.isTensor(q) ? operandOf(q, names[1]) : null
+  const c = Tensor.isTensor(r) ? operandOf(r, names[2]) : null
+  if (a !== null && b !== null && c !== null) return computed(op, a, b, c, broadcast(broadcast(a.shape, b.shape), c.shape), options)
+  const to = options.dtype !== undefined ? options.dtype.index : meeting(first === 0 ? [p, q, r] : [q, r])
+  const dtypes = [
+    a === null ? dtypeOfTaken(names[0], p, first > 0 ? BOOL : to) : a.dtype,
+    b === null ? dtypeOfTaken(names[1], q, to) : b.dtype,
+    c === null ? dtypeOfTaken(names[2], r, to) : c.dtype
+  ]
+  const one = a ?? b ?? c
+  if (one === null) return ofScalars(op, [p, q, r], dtypes, options)
+  const other = a === null ? (b === null ? null : c) : b ?? c
+  const values = [a === null ? p : b === null ? q : r, c === null ? r : b === null ? q : p] // the first scalar and the last one
+  const mask = (a === null ? 1 : 0) | (b === null ? 2 : 0) | (c === null ? 4 : 0)
+  return computed(op, one, other, null, other === null ? one.shape : broadcast(one.shape, other.shape), options, { mask, dtype: to, values }, CHOICE, dtypes)
+}
+
+/** @param {string} name @param {unknown} value @returns {any} the tensor, or the scalar that it is */
+const operand = (name, value) => Tensor.isTensor(value) ? value : scalars.read(name, value)
+
+/** @param {string} name @param {Scalar} value @param {number} dtype @returns {number} the dtype, which takes the scalar */
+function dtypeOfTaken (name, value, dtype) {
+  if (!scalars.takes(dtype, value)) throw scalars.misfit(name, value, dtype)
+  return dtype
 }
 
 /**
@@ -108,7 +111,7 @@ function ofScalars (op, values, dtypes, options) {
  */
 function where (condition, x1, x2, opts) {
   if (!Tensor.isTensor(condition) && typeof condition !== 'boolean') throw failure('ERR_ARGUMENT', `condition is ${show(condition)}; a tensor, true or false was expected`)
-  return ternary(ops.where, ['condition', 'x1', 'x2'], [condition, x1, x2], opts, 1)
+  return ternary(ops.where, OF_WHERE, condition, x1, x2, opts, 1)
 }
 
 /**
@@ -122,7 +125,7 @@ function clip (x, min, max, opts) {
   if (!Tensor.isTensor(x)) throw failure('ERR_ARGUMENT', `x is ${show(x)}; a tensor was expected`)
   const hasMin = min !== undefined && min !== null
   const hasMax = max !== undefined && max !== null
-  if (hasMin && hasMax) return ternary(ops.clip, ['x', 'min', 'max'], [x, min, max], opts, 0)
+  if (hasMin && hasMax) return ternary(ops.clip, OF_CLIP, x, min, max, opts, 0)
   if (hasMin) return binary(ops.maximum, x, min, opts, 'x', 'min')
   return hasMax ? binary(ops.minimum, x, max, opts, 'x', 'max') : binary(ops.maximum, x, x, opts, 'x')
 }
