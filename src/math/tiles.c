@@ -15,10 +15,8 @@
 /* One operand's share of a tile. */
 typedef struct side {
   bool is_direct;
-  int64_t size, from_size;       /* bytes of an element as the loop has it, and in the tensor */
-  int64_t run;                   /* elements side by side in the tile, in the loop's order */
-  const char *last;              /* what is staged; NULL: nothing yet */
-  int64_t staged_n[SB_MAX_DIMS]; /* for which shape */
+  int64_t size, from_size; /* bytes of an element as the loop has it, and in the tensor */
+  int64_t run;             /* elements side by side in the tile, in the loop's order */
 } side;
 
 typedef struct walk {
@@ -26,10 +24,21 @@ typedef struct walk {
   sb__plan plan;              /* dimensions merged */
   int32_t ndim;               /* of plan.outer */
   int64_t chunk[SB_MAX_DIMS]; /* elements of a tile along each */
-  int64_t first, end;         /* along `split`: this part's */
   int32_t split;              /* dimension whose indices threads share */
+  int32_t parts; /* of its indices, whole tiles each, so that no two threads share one */
   side side[SB__MATH_OPERANDS];
 } walk;
+
+/* What a part has gathered of one operand. */
+typedef struct gathered {
+  const char *from; /* NULL: nothing yet */
+  int64_t n[SB_MAX_DIMS];
+} gathered;
+
+typedef struct part {
+  int64_t first, end; /* along `split` */
+  gathered gathered[SB__MATH_OPERANDS];
+} part;
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -98,11 +107,18 @@ static void describe(const walk *w, const int64_t *n, int32_t k, bool dense, sb_
   }
 }
 
-#define EACH(TYPE)                                                   \
- for (int64_t i = 0; i < n; i++, to += to_step, from += from_step) { \
-  TYPE x;                                                            \
-  memcpy(&x, from, sizeof x);                                        \
-  memcpy(to, &x, sizeof x);                                          \
+#define EACH(TYPE)                                                    \
+ {                                                                    \
+  TYPE x;                                                             \
+  memcpy(&x, from, sizeof x);                                         \
+  if (!from_step && to_step == (int64_t)sizeof x) { /* of a scalar */ \
+   for (int64_t i = 0; i < n; i++) ((TYPE *)(void *)to)[i] = x;       \
+   return;                                                            \
+  }                                                                   \
+  for (int64_t i = 0; i < n; i++, to += to_step, from += from_step) { \
+   memcpy(&x, from, sizeof x);                                        \
+   memcpy(to, &x, sizeof x);                                          \
+  }                                                                   \
  }
 
 static void move_row(int64_t size, int64_t n, char *to, int64_t to_step, const char *from,
@@ -180,12 +196,12 @@ static void move(const walk *w, const int64_t *n, int32_t k, char *place, char *
 }
 
 /* Gathers a source's tile, unless it is the one that is there. */
-static void gather(walk *w, const int64_t *n, int32_t k, const char *place, char *memory) {
-  side *s = &w->side[k];
+static void gather(const walk *w, gathered *g, const int64_t *n, int32_t k, const char *place,
+                   char *memory) {
   const size_t nbytes = (size_t)w->ndim * sizeof *n;
-  if (s->last == place && !memcmp(s->staged_n, n, nbytes)) return;
-  s->last = place;
-  memcpy(s->staged_n, n, nbytes);
+  if (g->from == place && !memcmp(g->n, n, nbytes)) return;
+  g->from = place;
+  memcpy(g->n, n, nbytes);
   move(w, n, k, (char *)(uintptr_t)place, memory, false);
 }
 
@@ -225,38 +241,39 @@ static void run_loop(const walk *w, const int64_t *n, char *const at[]) {
   }
 }
 
-static void run_tile(walk *w, const int64_t *n, char *const place[], char *const memory[]) {
+static void run_tile(const walk *w, part *p, const int64_t *n, char *const place[],
+                     char *const memory[]) {
   char *at[SB__MATH_OPERANDS];
   for (int32_t k = 0; k < w->work->count; k++) {
     at[k] = w->side[k].is_direct ? place[k] : memory[k];
-    if (k && !w->side[k].is_direct) gather(w, n, k, place[k], memory[k]);
+    if (k && !w->side[k].is_direct) gather(w, &p->gathered[k], n, k, place[k], memory[k]);
   }
   run_loop(w, n, at);
   if (!w->side[0].is_direct) move(w, n, 0, place[0], memory[0], true);
 }
 
 /* All tiles of one part. */
-static void run_tiles(walk *w) {
+static void run_tiles(const walk *w, part *p) {
   char memory[SB__MATH_OPERANDS][TILE_BYTES] __attribute__((aligned(64)));
   char *const at[] = {memory[0], memory[1], memory[2], memory[3]};
   char *place[SB__MATH_OPERANDS];
   int64_t index[SB_MAX_DIMS], n[SB_MAX_DIMS];
   for (int32_t k = 0; k < w->work->count; k++) {
-    w->side[k].last = NULL;
+    p->gathered[k].from = NULL;
     place[k] = (char *)sb_tensor_data(w->work->tensor[k]) + w->plan.first[k];
-    if (w->ndim) place[k] += w->first * w->plan.outer[w->split].step[k];
+    if (w->ndim) place[k] += p->first * w->plan.outer[w->split].step[k];
   }
-  for (int32_t d = 0; d < w->ndim; d++) index[d] = d == w->split ? w->first : 0;
+  for (int32_t d = 0; d < w->ndim; d++) index[d] = d == w->split ? p->first : 0;
   for (;;) {
     for (int32_t d = 0; d < w->ndim; d++) {
-      const int64_t end = d == w->split ? w->end : w->plan.outer[d].n;
+      const int64_t end = d == w->split ? p->end : w->plan.outer[d].n;
       n[d] = least(w->chunk[d], end - index[d]);
     }
-    run_tile(w, n, place, at);
+    run_tile(w, p, n, place, at);
     int32_t d = w->ndim - 1;
     for (; d >= 0; d--) {
-      const int64_t begin = d == w->split ? w->first : 0;
-      const int64_t end = d == w->split ? w->end : w->plan.outer[d].n;
+      const int64_t begin = d == w->split ? p->first : 0;
+      const int64_t end = d == w->split ? p->end : w->plan.outer[d].n;
       const int64_t next = index[d] + w->chunk[d];
       const int64_t goes = next < end ? w->chunk[d] : begin - index[d];
       for (int32_t k = 0; k < w->work->count; k++) place[k] += goes * w->plan.outer[d].step[k];
@@ -267,24 +284,19 @@ static void run_tiles(walk *w) {
   }
 }
 
-typedef struct shared_walk {
-  const walk *walk;
-  int count;
-} shared_walk;
-
-/* Parts end at whole tiles, so that no two threads share one. */
 static void run_part(void *context, int i) {
-  const shared_walk *shared = context;
-  walk mine = *shared->walk;
-  if (mine.ndim) {
-    const int64_t n = mine.plan.outer[mine.split].n, chunk = mine.chunk[mine.split];
+  const walk *w = context;
+  part mine;
+  mine.first = mine.end = 0;
+  if (w->ndim) {
+    const int64_t n = w->plan.outer[w->split].n, chunk = w->chunk[w->split];
     const int64_t chunks = (n + chunk - 1) / chunk;
-    mine.first = chunks * i / shared->count * chunk;
-    mine.end = least(chunks * (i + 1) / shared->count * chunk, n);
+    mine.first = chunks * i / w->parts * chunk;
+    mine.end = least(chunks * (i + 1) / w->parts * chunk, n);
     if (mine.first >= mine.end) return;
   }
   const uint32_t mode = sb__float_mode_default();
-  run_tiles(&mine);
+  run_tiles(w, &mine);
   sb__float_mode_restore(mode);
 }
 
@@ -307,7 +319,8 @@ static int parts_of(const sb__math_work *work, int64_t numel) {
 }
 
 void sb__math_run(const sb__math_work *work) {
-  walk w = {.work = work};
+  walk w;
+  w.work = work;
   int64_t widest = 1;
   for (int32_t k = 0; k < work->count; k++) {
     w.side[k].size = sb_dtype_itemsize(work->dtype[k]);
@@ -319,6 +332,6 @@ void sb__math_run(const sb__math_work *work) {
   choose_chunks(&w, TILE_BYTES / widest);
   choose_sides(&w);
   w.split = split_of(&w);
-  const int parts = parts_of(work, sb_tensor_numel(work->tensor[0]));
-  sb__parallel(parts, run_part, &(shared_walk){&w, parts});
+  w.parts = parts_of(work, sb_tensor_numel(work->tensor[0]));
+  sb__parallel(w.parts, run_part, &w);
 }
