@@ -78,9 +78,17 @@ static void choose_chunks(walk *w, int64_t most) {
   }
   const int32_t other = w->ndim > 1 ? other_side(w) : -1;
   if (other < 0) return;
-  for (int32_t d = 0; d < w->ndim; d++) w->chunk[d] = 1;
-  w->chunk[w->ndim - 1] = least(w->plan.outer[w->ndim - 1].n, SIDE);
-  w->chunk[other] = least(w->plan.outer[other].n, most / w->chunk[w->ndim - 1]);
+  const int64_t row = least(w->plan.outer[w->ndim - 1].n, SIDE);
+  const int64_t across = least(w->plan.outer[other].n, most / row);
+  size = row * across;
+  for (int32_t d = w->ndim - 2; d >= 0; d--) {
+    if (d == other) continue;
+    w->chunk[d] = least(w->plan.outer[d].n, most / size);
+    if (w->chunk[d] < 1) w->chunk[d] = 1;
+    size *= w->chunk[d];
+  }
+  w->chunk[w->ndim - 1] = row;
+  w->chunk[other] = across;
 }
 
 static void choose_sides(walk *w) {
