@@ -113,12 +113,12 @@ class SpareBuffers {
   takeAt (at) {
     const { list } = this
     const found = list[at]
-    const nbytes = this.nbytes - byteLengthOf(found[0])
+    const nbytes = byteLengthOf(found[0])
     /** @type {[ArrayBuffer, number][]} */
     const rest = newList()
     for (let i = 0; i < list.length; i++) if (i !== at) rest[rest.length] = list[i]
     this.list = rest // not moved in place: a program that is stopped in a loop or at a call (vm's timeout) would leave one buffer there twice
-    this.nbytes = nbytes
+    this.nbytes -= nbytes
     return found
   }
 }
