@@ -91,14 +91,13 @@ class SpareBuffers {
   /** @param {ArrayBuffer} buffer @param {number} address  of its first byte */
   put (buffer, address) {
     const nbytes = byteLengthOf(buffer)
-    const { list } = this
     if (nbytes > MOST_SPARE) return
-    while (list.length === MOST_BUFFERS || this.nbytes + nbytes > MOST_SPARE) this.takeAt(0)
-    list[list.length] = [buffer, address]
+    while (this.list.length === MOST_BUFFERS || this.nbytes + nbytes > MOST_SPARE) this.takeAt(0)
+    this.list[this.list.length] = [buffer, address]
     this.nbytes += nbytes
     if (this.isWatched) return
-    this.isWatched = true
     register(this.collections, {}, undefined)
+    this.isWatched = true
   }
 
   /** @param {number} nbytes @returns {[ArrayBuffer, number] | null} a buffer of so many bytes, with anything in it, and its address */
@@ -114,9 +113,12 @@ class SpareBuffers {
   takeAt (at) {
     const { list } = this
     const found = list[at]
-    for (let i = at + 1; i < list.length; i++) list[i - 1] = list[i]
-    list.length--
-    this.nbytes -= byteLengthOf(found[0])
+    const nbytes = byteLengthOf(found[0])
+    /** @type {[ArrayBuffer, number][]} */
+    const rest = newList()
+    for (let i = 0; i < list.length; i++) if (i !== at) rest[rest.length] = list[i]
+    this.list = rest // not moved in place: a program that is stopped in a loop or at a call (vm's timeout) would leave one buffer there twice
+    this.nbytes -= nbytes
     return found
   }
 }
