@@ -2,7 +2,7 @@
 const assert = require('node:assert/strict')
 const { inspect } = require('node:util')
 const { alloc, cuda, dtypes, forBlob, Generator, memory, parseGguf, parseNpy, parseNpz, parseSafetensors, Scope, SharedRing, SharedTensor, sharesMemory, tensor, toNpzBytes, toSafetensorsBytes, wasmMemory, zeros } = require('samebytes')
-const { copied, fails, refuses } = require('../setup')
+const { copied, fails, refuses, settledMemory } = require('../setup')
 const { crc32, u32, u64, npyOf, safetensors, text, gguf, zip, placed, floats } = require('../files')
 const { npyFiles, safetensorsFiles, ggufFiles, npzFiles } = require('../corpora')
 
@@ -219,7 +219,7 @@ describe('parseSafetensors', () => {
   })
 
   it('tensors stay when the file is closed, which can be done twice', () => {
-    const before = memory().tensors
+    const before = settledMemory().tensors
     const file = parseSafetensors(placed(plain()))
     const t = file.get('b')
     file.close()
@@ -386,7 +386,7 @@ describe('a file object in console.log', () => {
     const tensors = { weight: zeros([2, 3], 'float16'), 'layer.0': zeros([], 'int64'), 'a\u202e\x1b[31m': zeros([0]) }
     const listed = 'TensorFile(3) {\n  "weight": float16 [2, 3],\n  "layer.0": int64 [],\n  "a\\u{202e}\\u001b[31m": float32 [0]\n}'
     for (const file of [parseNpz(toNpzBytes(tensors)), parseSafetensors(toSafetensorsBytes(tensors))]) {
-      const before = memory().tensors
+      const before = settledMemory().tensors
       const lines = text => text.split(/,?\n/).sort()
       assert.deepEqual(lines(inspect(file)), lines(listed))
       assert.equal(memory().tensors, before)

@@ -1,7 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { backend, fromBlob, full, memory, tensor, zeros } = require('samebytes')
-const { NO_CUDA, collectAll, copied, fails, fromHex, refuses, skipWithout } = require('../setup')
+const { NO_CUDA, collectAll, copied, fails, fromHex, refuses, settledMemory, skipWithout } = require('../setup')
 const { SAMPLES } = require('../tables')
 
 const floats = () => new Float32Array([0, 1, 2, 3, 4, 5, 6, 7])
@@ -347,7 +347,7 @@ describe('fromBlob', () => {
     })
 
     it('leaves no storage behind where it refuses, for float32', () => {
-      const before = memory().storages
+      const before = settledMemory().storages
       const shared = new SharedArrayBuffer(8)
       for (let i = 0; i < 20; i++) {
         refuses(() => fromBlob(new ArrayBuffer(8), [9], { dtype: 'float32', transfer: true }), 'ERR_BOUNDS')

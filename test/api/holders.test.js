@@ -2,7 +2,7 @@
 // Whoever gives an array over a tensor's bytes, in whatever form, keeps that tensor's bytes.
 const assert = require('node:assert/strict')
 const { alloc, asarray, backend, empty, flush, fromBlob, fromBytes, memory, parseNpy, parseNpz, parseSafetensors, sharesMemory, tensor, toNpyBytes, toNpzBytes, toSafetensorsBytes, zeros } = require('samebytes')
-const { needs, refuses, skipWithout, turn } = require('../setup')
+const { needs, refuses, settledMemory, skipWithout, turn } = require('../setup')
 const IS_WASM = backend() !== 'native'
 
 const N = 64
@@ -108,7 +108,7 @@ describe('a tensor over an array over another tensor\'s bytes keeps them when th
   })
 
   it('until the last of them is disposed: float32', () => {
-    const before = memory().tensors
+    const before = settledMemory().tensors
     const t = tensor([1, 2, 3, 4])
     const u = fromBlob(t.data.subarray(1, 3))
     const v = u.narrow(0, 1, 1)

@@ -306,7 +306,7 @@ describe('what a scope leaves', () => {
 
   /** fn must leave as many tensors as there were, and so many more. */
   async function leaves (more, fn) {
-    const before = memory().tensors
+    const before = settledMemory().tensors
     await fn()
     const left = memory().tensors - before
     assert.ok(left <= more, `${left} tensors more, ${more} expected`)

@@ -2,7 +2,7 @@
 // rand, randn, randint: the bits that test/python/random_reference.py gives, on every back end.
 const assert = require('node:assert/strict')
 const { fromBlob, rand, randn, randint, randLike, randStrided, manualSeed, Generator, zeros, memory, backend } = require('samebytes')
-const { fails, refusedUnchanged, refuses } = require('../setup')
+const { fails, refusedUnchanged, refuses, settledMemory } = require('../setup')
 
 const WORDS = { float32: Uint32Array, float64: BigUint64Array, float16: Uint16Array, bfloat16: Uint16Array }
 
@@ -143,7 +143,7 @@ describe('random tensors', () => {
 
   it('refuse dtypes without such numbers, bounds in disorder, and other mistakes; nothing is drawn or left', () => {
     const generator = new Generator(1)
-    const before = memory().tensors
+    const before = settledMemory().tensors
     for (const dtype of ['int32', 'bool', 'complex64', 'float8_e5m2']) {
       fails(() => rand([2], { dtype, generator }), TypeError, 'ERR_DTYPE')
       fails(() => randn([2], { dtype, generator }), TypeError, 'ERR_DTYPE')

@@ -1,7 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { empty, fromBlob, fromBytes, full, memory, sharesMemory, tensor, zeros } = require('samebytes')
-const { childJson, fails, needs, refuses } = require('../setup')
+const { childJson, fails, needs, refuses, settledMemory } = require('../setup')
 
 const detach = buffer => structuredClone(buffer, { transfer: [buffer] })
 
@@ -165,7 +165,7 @@ describe('user code in the middle of a call', () => {
     for (const [make, dtype, use] of uses) {
       const t = make([2, 3], dtype)
       const act = () => { t.dispose(); for (let i = 0; i < 50; i++) full([2, 3], 8).dispose() }
-      const before = memory().tensors
+      const before = settledMemory().tensors
       refuses(() => use(t, act), 'ERR_DISPOSED')
       assert.ok(memory().tensors < before, `${use}: something was made`)
     }
@@ -188,7 +188,7 @@ describe('user code in the middle of a call', () => {
       const t = fromBlob(buffer, [2, 3], dtype)
       let done = false
       const act = () => { if (!done) { done = true; detach(buffer) } }
-      const before = memory().storages
+      const before = settledMemory().storages
       refuses(() => use(t, act), 'ERR_DETACHED', 'ERR_SHAPE') // ERR_SHAPE: an array without elements by then
       assert.equal(done, true)
       assert.ok(memory().storages <= before + 1, `${use}: something was made`) // + 1: the target of copyFrom

@@ -1,7 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { backend, empty, flush, fromBlob, full, memory, sharesMemory, tensor, zeros } = require('samebytes')
-const { collectAll, collectUntil, copied, fails, leavesNothing, quietMemory, refusedUnchanged } = require('../setup')
+const { collectAll, collectUntil, copied, fails, leavesNothing, quietMemory, refusedUnchanged, settledMemory } = require('../setup')
 const { SAMPLES } = require('../tables')
 
 const total = () => Object.values(memory().bytes).reduce((a, b) => a + b, 0)
@@ -78,7 +78,7 @@ describe('setData', () => {
         [1n, 'ERR_ARGUMENT'],
         [undefined, 'ERR_ARGUMENT']
       ]
-      const before = memory()
+      const before = settledMemory()
       for (const [source, code] of refusals) refusedUnchanged(t, () => t.setData(source), code)
       assert.ok(memory().storages <= before.storages)
       const complex = zeros([2], 'complex128')
@@ -201,7 +201,7 @@ describe('setData', () => {
       const t = zeros([4])
       const array = new Float32Array(4)
       t.setData(array)
-      const before = memory()
+      const before = settledMemory()
       for (let i = 0; i < 1000; i++) t.setData(i % 2 ? array : full([4], 1, { shared: true }))
       const after = memory()
       assert.ok(after.storages <= before.storages + 500, `${after.storages - before.storages} storages`) // the 500 sources are not disposed

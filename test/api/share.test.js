@@ -213,7 +213,7 @@ describe('share', () => {
 
   it('takes no forged token', () => {
     const t = zeros([4], { shared: true })
-    const before = memory()
+    const before = settledMemory()
     const token = share(t, { uses: 100 })
     const forged = (more, ...codes) => refuses(() => fromShared({ ...token, ...more }), ...codes)
     forged({ samebytes: '0.0.1' }, 'ERR_UNSUPPORTED')

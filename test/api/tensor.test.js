@@ -1,7 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { asarray, memory, stack, tensor, zeros } = require('samebytes')
-const { copied, fails, fromHex, hex, leavesNothing, refuses } = require('../setup')
+const { copied, fails, fromHex, hex, leavesNothing, refuses, settledMemory } = require('../setup')
 const { SAMPLES } = require('../tables')
 
 describe('tensor', () => {
@@ -304,7 +304,7 @@ describe('tensor', () => {
 
     it('takes a shape, an order and empty int16 tensors, and counts one copy', () => {
       const list = [tensor([1, 2, 3], 'int16'), tensor([4, 5, 6], 'int16')]
-      const before = memory()
+      const before = settledMemory()
       const plain = tensor(list)
       assert.deepEqual(memory().copied.tensor.bytes - (before.copied.tensor?.bytes ?? 0), 12)
       assert.deepEqual(plain.toArray(), [[1, 2, 3], [4, 5, 6]])
@@ -319,7 +319,7 @@ describe('tensor', () => {
     it('refuses float32 tensors of several shapes, disposed ones, and what stands at another depth; nothing is left', () => {
       const [t, three, one, nest, gone, late] = [[1, 2], [1, 2, 3], 1, [[1]], [1, 2], [1, 2]].map(data => tensor(data))
       gone.dispose()
-      const before = memory().storages
+      const before = settledMemory().storages
       fails(() => tensor([t, three]), RangeError, 'ERR_SHAPE', /\[3\]/)
       fails(() => tensor([t, one]), RangeError, 'ERR_SHAPE')
       fails(() => tensor([[t], nest]), RangeError, 'ERR_SHAPE')

@@ -1,7 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { arange, backend, cuda, memory, ones, tensor, zeros } = require('samebytes')
-const { fails, refuses } = require('../setup')
+const { fails, refuses, settledMemory } = require('../setup')
 const { isFake, twoDevices } = require('./device')
 
 const device = 'cuda:0'
@@ -106,7 +106,7 @@ describe('streams and events', () => {
   })
 
   it('many may be waited for at once, and nothing is kept', async () => {
-    const before = memory().storages
+    const before = settledMemory().storages
     const stream = new cuda.Stream()
     const t = zeros([100], { device })
     const pending = []

@@ -2,7 +2,7 @@
 // Scalars beside tensors, and what where and clip take.
 const assert = require('node:assert/strict')
 const { dtypes, memory, promoteTypes, tensor, zeros } = require('samebytes')
-const { fails } = require('../setup')
+const { fails, settledMemory } = require('../setup')
 const { math, needsMath } = require('./load')
 
 const { add, clip, divide, equal, less, multiply, subtract, where } = math
@@ -94,7 +94,7 @@ describe('where', () => {
   })
 
   it('refuses a scalar that does not fit, and gives back what it made', () => {
-    const before = memory()
+    const before = settledMemory()
     fails(() => where(mask, tensor([1], 'uint8'), 0.5), TypeError, 'ERR_CAST', /^x2 is 0\.5, which does not fit uint8/)
     fails(() => where(1, 2, 3), TypeError, 'ERR_ARGUMENT', /^condition is 1/)
     assert.ok(memory().bytes.wasm <= before.bytes.wasm + 2 ** 16)

@@ -1,7 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
 const { empty, fromBlob, full, memory, tensor, zeros } = require('samebytes')
-const { child, copied, fails, nativeOnly, refuses } = require('../setup')
+const { child, copied, fails, nativeOnly, refuses, settledMemory } = require('../setup')
 
 describe('fromBlob of an address', () => {
   nativeOnly()
@@ -131,7 +131,7 @@ describe('fromBlob of an address', () => {
   it('leaves memory() as it was when it is disposed of, or was refused: float32', () => {
     const kept = full([4], 5, { shared: true })
     const ptr = kept.dataPtr
-    const before = memory()
+    const before = settledMemory()
     for (let i = 0; i < 100; i++) {
       fromBlob(ptr, [4], { dtype: 'float32', borrowed: true }).dispose()
       fails(() => fromBlob(ptr, [5], { dtype: 'float32', borrowed: true, nbytes: 16 }), RangeError, 'ERR_BOUNDS')

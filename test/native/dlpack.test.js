@@ -2,7 +2,7 @@
 const assert = require('node:assert/strict')
 const { Worker } = require('node:worker_threads')
 const { empty, flush, fromBlob, fromDlpack, memory, sharesMemory, tensor, zeros } = require('samebytes')
-const { childJson, collectAll, collectUntil, copied, fails, generator, nativeOnly, refuses, turn } = require('../setup')
+const { childJson, collectAll, collectUntil, copied, fails, generator, nativeOnly, refuses, settledMemory, turn } = require('../setup')
 const peer = require('../peers/dlpack/build/Release/dlpack_peer.node')
 
 const NEW = { maxVersion: [1, 0] }
@@ -211,7 +211,7 @@ describe('fromDlpack', () => {
 
   for (const versioned of [true, false]) {
     it(`reads and writes another addon's bytes, ${versioned ? '1.x' : 'legacy'}, and frees them once`, async () => {
-      const before = memory().storages
+      const before = settledMemory().storages
       const [capsule, id] = give({ versioned, byteOffset: 8n, strides: dims(1, 2) })
       const { result: t, copies } = copied(() => fromDlpack(capsule))
       assert.deepEqual(copies, {})
@@ -305,7 +305,7 @@ describe('fromDlpack', () => {
   })
 
   it('copies with copy: true, counts that, and frees the producer\'s at once', () => {
-    const before = memory().storages
+    const before = settledMemory().storages
     const [capsule, id] = give({ strides: dims(1, 2) })
     const { result: t, copies } = copied(() => fromDlpack(capsule, { copy: true }))
     assert.deepEqual(copies, { fromDlpack: { count: 1, bytes: 24 } })
@@ -400,7 +400,7 @@ describe('fromDlpack', () => {
     it(`refuses ${what}, and its deleter runs once, when the capsule is collected`, async () => {
       const ids = []
       for (const versioned of [true, false]) {
-        const before = memory().storages
+        const before = settledMemory().storages
         const [capsule, id] = give({ versioned, ...spec })
         refuses(() => fromDlpack(capsule), ...codes)
         assert.equal(memory().storages, before)

@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict')
 const { add, addAsync, multiply } = require('samebytes/math')
 const { empty, full, fromBlob, memory, ones, setMemoryLimit, share, tensor, tidy, toNpyBytes, zeros } = require('samebytes')
-const { collectAll, copied, nativeOnly } = require('../setup')
+const { collectAll, copied, nativeOnly, settledMemory } = require('../setup')
 const { backend } = require('../../js/backend/call-buffer')
 
 const N = 40_000 // elements: more bytes than are counted together
@@ -97,7 +97,7 @@ describe('buffers of disposed tensors', () => {
 
   it('count as no memory in use, nor as copies', () => {
     const { copies } = copied(() => {
-      const before = memory()
+      const before = settledMemory()
       disposed()
       const after = memory()
       assert.deepEqual([after.tensors, after.storages, after.bytes.v8], [before.tensors, before.storages, before.bytes.v8])

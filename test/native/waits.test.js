@@ -8,7 +8,7 @@ const { SharedTensor, createNpy, openNpy, memory, zeros } = require('samebytes')
 const { Tensor } = require('../../js/tensor/tensor')
 const { Waits, notify } = require('../../js/sharing/waits')
 const { frame, backend, opcodes, tables } = require('../../js/backend/calls')
-const { childJson, fails, nativeOnly, quietMemory, skip, turn } = require('../setup')
+const { childJson, fails, nativeOnly, quietMemory, settledMemory, skip, turn } = require('../setup')
 const { nodePeer, pythonPeer, endPeers } = require('../peer-process')
 
 const MANY = 100000 // elements
@@ -241,7 +241,7 @@ say(int(a[4]))
 
   it('ends with its signal: the reason is the signal’s, and nothing is left', async () => {
     const { layout, waits, t } = words()
-    const before = memory()
+    const before = settledMemory()
     const controller = new AbortController()
     const waiting = Array.from({ length: 8 }, () => waits.wait(layout, 0, 0, { signal: controller.signal }))
     const reason = new Error('mine')
