@@ -99,7 +99,7 @@
     },
     {
       'target_name': 'samebytes_math',
-      'sources': ['<!@(node -p "fs.readdirSync(\'src/math\').filter(f=>f.endsWith(\'.c\')).sort().map(f=>\'src/math/\'+f).join(\' \')")'],
+      'sources': ['<!@(node -p "[\'math\',\'algorithms\',\'extension\'].map(d=>\'src/\'+d).flatMap(d=>fs.readdirSync(d).filter(f=>f.endsWith(\'.c\')).sort().map(f=>d+\'/\'+f)).join(\' \')")'],
       'dependencies': ['samebytes_build'],
       # Selects become vectors only where comparisons may not trap, which they do not: the mode is the default one.
       # Loops are many: what -O3 adds to vectors (unrolled remainders, copies for each alignment) would make them twice as large.

@@ -9,10 +9,10 @@ const ROOT = path.join(__dirname, '..')
 const OBJECTS = path.join(ROOT, 'build', 'Release', 'obj.target')
 
 /** The lowest first. */
-const ORDER = ['platform', 'core', 'kernels', 'ops', 'formats', 'ipc', 'cuda', 'interop', 'bind', 'math', 'node']
+const ORDER = ['platform', 'core', 'kernels', 'ops', 'formats', 'ipc', 'cuda', 'interop', 'bind', 'math', 'algorithms', 'extension', 'node']
 
 /** It has functions of the core's names, which call the core by its table. */
-const STAND_INS = 'math/native.c'
+const STAND_INS = 'extension/native.c'
 
 /** @param {string} place @param {RegExp} name @returns {string[]} files, from the place on */
 const filesIn = (place, name) => fs.readdirSync(place, { recursive: true }).map(String).filter(file => name.test(file)).sort()

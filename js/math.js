@@ -38,6 +38,8 @@ const {
   meanAsync, stdAsync, minAsync, maxAsync, anyAsync, allAsync, countNonzeroAsync, argmaxAsync, argminAsync, cumulativeSumAsync,
   cumulativeProdAsync, diffAsync, varAsync, softmaxAsync, logSoftmaxAsync, logSumExpAsync, vectorNormAsync, normalizeAsync
 } = require('./math/async')
+const { linalg: linalgAsync } = require('./math/async')
+const linalg = require('./math/linalg')
 
 /** @template {import('./base/types').DtypeName} [D=any] @template {import('./base/types').DtypeName} [O=any] @typedef {import('./base/types').MathOptions<D, O>} MathOptions */
 
@@ -235,8 +237,16 @@ module.exports = {
   logSoftmaxAsync,
   logSumExpAsync,
   vectorNormAsync,
-  normalizeAsync
+  normalizeAsync,
+  linalg: { ...linalg, ...linalgAsync }
 }
 
 // One is `var`, which no function can be called, and bundlers rename all.
-for (const [name, fn] of Object.entries(module.exports)) Object.defineProperty(fn, 'name', { value: name, configurable: true })
+/** @param {Record<string, any>} functions */
+function nameAll (functions) {
+  for (const [name, fn] of Object.entries(functions)) {
+    if (typeof fn === 'object') nameAll(fn)
+    else Object.defineProperty(fn, 'name', { value: name, configurable: true })
+  }
+}
+nameAll(module.exports)

@@ -16,5 +16,5 @@ export {
   acosAsync, atanAsync, sinhAsync, coshAsync, tanhAsync, asinhAsync, acoshAsync, atanhAsync, erfAsync, sigmoidAsync, siluAsync,
   geluAsync, powAsync, atan2Async, hypotAsync, logaddexpAsync, sumAsync, prodAsync, meanAsync, stdAsync, minAsync, maxAsync,
   anyAsync, allAsync, countNonzeroAsync, argmaxAsync, argminAsync, cumulativeSumAsync, cumulativeProdAsync, diffAsync, varAsync,
-  softmaxAsync, logSoftmaxAsync, logSumExpAsync, vectorNormAsync, normalizeAsync
+  softmaxAsync, logSoftmaxAsync, logSumExpAsync, vectorNormAsync, normalizeAsync, linalg
 } from './math.js'

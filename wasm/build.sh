@@ -92,7 +92,6 @@ math () {
   rm -f "$objects"/*.o
   for file in src/math/*.c wasm/math.c; do
     case $file in
-      src/math/native.c) continue ;;
       src/math/simd128.c | src/math/complex.c | src/math/whole.c | src/math/circular.c) level=(-O2) ;;
       *) level=("${cold[@]}") ;;
     esac

@@ -1,7 +1,7 @@
 'use strict'
 // Calls into arithmetic: the addon samebytes_math, or its WebAssembly module, by the core's call buffer. Loaded when samebytes/math is.
 
-const { Object, arrayMap, newList } = require('../base/primordials')
+const { Object, arrayConcat, arrayMap, arraySlice, newList } = require('../base/primordials')
 const { failure } = require('../base/errors')
 const { claim, countStaged, deviceOfStorage, isOnDevice, nameOfDevice } = require('./storage')
 const { backend, frame, codes, held, check, put, putScalar, STATUS, RESULTS, ARGS } = require('./call-buffer')
@@ -21,7 +21,8 @@ const { stage, unstage } = require('./staging')
  *   each source is broadcast to the target
  * @property {readonly number[] | null} whole  axes of the target that are not cut; null: none is
  * @property {(to: Layout, from: Layout[]) => void} run  calls C on the operands, or on parts of them
- * @property {boolean} [isHere]  run calls functions of the core: it stays on this thread
+ * @property {boolean} isHere  run calls functions of the core: it stays on this thread
+ * @property {readonly Layout[]} also  more targets, of a call that is run whole
  */
 
 /** How calls run; math/later.js changes that. */
@@ -36,7 +37,7 @@ const mode = {
   done: null
 }
 
-const { tables, call: callNow, start } = backend.isWasm ? require('./wasm-math').openMath(/** @type {any} */ (backend)) : /** @type {any} */ (backend).openMath()
+const { tables, algorithms, call: callNow, start } = backend.isWasm ? require('./wasm-math').openMath(/** @type {any} */ (backend)) : /** @type {any} */ (backend).openMath()
 
 /**
  * Calls C on what is in the call buffer.
@@ -73,8 +74,8 @@ function callOnThread (run, done) {
   return id
 }
 
-/** Number of each function that C has for the call buffer. @type {Record<string, number>} */
-const rows = Object.fromEntries(arrayMap(tables.exports, (/** @type {string} */ name, index) => [name, index]))
+/** Number of each function that C has for the call buffer: arithmetic's, then algorithms'. @type {Record<string, number>} */
+const rows = Object.fromEntries(arrayMap(arrayConcat(arraySlice(tables.exports, 0, tables.exports.length - 1), algorithms.exports), (/** @type {string} */ name, index) => [name, index]))
 
 /** Number of each elementwise function, by its name in C. @type {Record<string, number>} */
 const ops = Object.fromEntries(arrayMap(tables.ops, (/** @type {any} */ row, index) => [row === null ? '' : row[0], index]))
@@ -273,12 +274,14 @@ function notDeferred (fn) {
  * @param {Deferred['whole']} whole
  * @param {Deferred['run']} run
  * @param {boolean} [isHere]
+ * @param {readonly Layout[]} [also]
  */
-function defer (to, from, follows, whole, run, isHere = false) {
+function defer (to, from, follows, whole, run, isHere = false, also = []) {
   const { calls } = /** @type {NonNullable<typeof mode.deferred>} */ (mode.deferred)
   claim(to.storage)
+  for (let i = 0; i < also.length; i++) claim(also[i].storage)
   for (let i = 0; i < from.length; i++) claim(from[i].storage)
-  calls[calls.length] = { to, from, follows, whole, run, isHere }
+  calls[calls.length] = { to, from, follows, whole, run, isHere, also }
 }
 
 module.exports = { ops, tables, rows, mode, call, callOnThread, notDeferred, defer, finish, checkHost, NONE, CHOICE, resultOf, elementwise }

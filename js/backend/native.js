@@ -190,7 +190,7 @@ class Backend {
       throw failure('ERR_UNSUPPORTED', `samebytes/math could not be loaded (${place}: ${reasonOf(error)})`)
     }
     const first = this.tables.rows.length - 1
-    return { tables: JSON.parse(math.tables), call: row => { this.call(first + row) }, start: (row, done) => { this.addon.compute(first + row, done) } }
+    return { tables: JSON.parse(math.tables), algorithms: JSON.parse(math.algorithms), call: row => { this.call(first + row) }, start: (row, done) => { this.addon.compute(first + row, done) } }
   }
 
   /** The last error's message. */

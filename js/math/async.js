@@ -6,6 +6,7 @@ const functions = require('./functions')
 const reductions = require('./reductions')
 const softmax = require('./softmax')
 const norms = require('./norms')
+const linalg = require('./linalg')
 
 /** @import { Tensor } from '../tensor/tensor' */
 /** @import { AnyTensor, Casting, DtypeName, DtypeOfValue, Floated, InputOf, LaterOptions, NameOf, OfOne, Or, Promote, RealOf, Signal, Summed, Value } from '../base/types' */
@@ -950,6 +951,16 @@ const vectorNormAsync = later(norms.vectorNorm)
  */
 const normalizeAsync = later(norms.normalize)
 
+/**
+ * linalg.cross without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<A extends DtypeName, B extends DtypeName, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: import('./linalg').CrossOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Promote<A, B>>>>}
+ * @throws as linalg.cross, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * linalg.(await crossAsync(tensor([1, 0, 0]), tensor([0, 1, 0]))).toArray() // [0, 0, 1]
+ */
+const crossAsync = later(linalg.cross)
+
 module.exports = {
   addAsync,
   subtractAsync,
@@ -1043,5 +1054,6 @@ module.exports = {
   logSoftmaxAsync,
   logSumExpAsync,
   vectorNormAsync,
-  normalizeAsync
+  normalizeAsync,
+  linalg: { crossAsync }
 }

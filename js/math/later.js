@@ -3,7 +3,7 @@
 // run piece by piece: on other threads where no operand's memory can move, else in turns of the event loop. Until the promise settles, all
 // operands are claimed and busy, as those of copyFromAsync.
 
-const { Math, Reflect, arrayEvery, arrayIncludes, arrayMap, newList } = require('../base/primordials')
+const { Math, Object, Reflect, arrayEvery, arrayIncludes, arrayMap, newList } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { checkSignal, signalOf } = require('../base/signals')
 const { isOptions } = require('../base/validate')
@@ -147,8 +147,8 @@ async function runWhole ({ to, from, run }, isFixed, signal) {
  * @param {Signal | undefined} signal
  */
 async function run (call, signal) {
-  const { to, from, whole, isHere } = call
-  const isFixed = !isHere && backend.isFixed(to.storage) && arrayEvery(from, ({ storage }) => backend.isFixed(storage))
+  const { to, from, whole, isHere, also } = call
+  const isFixed = !isHere && backend.isFixed(to.storage) && arrayEvery(from, ({ storage }) => backend.isFixed(storage)) && arrayEvery(also, ({ storage }) => backend.isFixed(storage))
   if (whole === null || to.size === 0) return runWhole(call, isFixed, signal)
   const pieces = cut(call, isFixed ? THREAD_BYTES : PIECE_BYTES)
   if (pieces.isOne) return runWhole(call, isFixed, signal)
@@ -207,8 +207,9 @@ function prepared (fn, args) {
  */
 function eachStorage (calls, fn) {
   for (let i = 0; i < calls.length; i++) {
-    const { to, from } = calls[i]
+    const { to, from, also } = calls[i]
     fn(to.storage, 1)
+    for (let k = 0; k < also.length; k++) fn(also[k].storage, 1)
     for (let k = 0; k < from.length; k++) fn(from[k].storage, 0)
   }
 }
@@ -239,6 +240,17 @@ async function runAll (calls, signal) {
 }
 
 /**
+ * Disposes results that are over new bytes.
+ *
+ * @param {any} result  a tensor, or an object of tensors
+ * @param {Layout[]} made
+ */
+function disposeMade (result, made) {
+  const list = Tensor.isTensor(result) ? [result] : Object.values(result)
+  for (let i = 0; i < list.length; i++) if (Tensor.isTensor(list[i]) && arrayIncludes(made, Tensor.layoutOf(list[i]))) list[i].dispose()
+}
+
+/**
  * The same function, without blocking the event loop.
  *
  * @param {(...args: any[]) => any} fn  a function of samebytes/math; its last parameter is options, and it reads no element
@@ -257,7 +269,7 @@ function later (fn) {
     try {
       await runAll(calls, signal)
     } catch (error) {
-      if (Tensor.isTensor(result) && arrayIncludes(made, Tensor.layoutOf(result))) result.dispose()
+      disposeMade(result, made)
       throw error
     }
     return result

@@ -291,17 +291,19 @@ function examplesIn (file) {
 /** The type of the asynchronous form of each function of a file of js/math, by its name there, from its comment. */
 function laterTypesIn (file) {
   const text = fs.readFileSync(path.join(ROOT, 'js', 'math', `${file}.js`), 'utf8')
-  const own = new Map(FILES.flatMap(each => [...fs.readFileSync(path.join(ROOT, 'js', 'math', `${each}.js`), 'utf8').matchAll(/@typedef .*?(\w+(?:Options|Name))(?= |$)/gm)].map(([, name]) => [name, each])))
+  const own = new Map([...FILES, ...NAMESPACES].flatMap(each => [...fs.readFileSync(path.join(ROOT, 'js', 'math', `${each}.js`), 'utf8').matchAll(/@typedef .*?(\w+(?:Options|Name))(?= |$)/gm)].map(([, name]) => [name, each])))
   const placed = type => type.replace(/\b\w+(?:Options|Name)\b/g, name => own.has(name) ? `import('./${own.get(name)}').${name}` : name)
   const found = {}
   for (const [, comment, name] of text.matchAll(/^\/\*\*\n((?: \*(?!\/).*\n)+) \*\/\nfunction (\w+)/gm)) {
     const templates = [...comment.matchAll(/@template \{(\w+)\} (?:(\w+)|\[(\w+)=(\w+)\])$/gm)].map(([, of, plain, optional, value]) => plain ? `${plain} extends ${of}` : `${optional} extends ${of} = ${value}`)
-    const [, type] = /@param \{(.*)\} x(?: |$)/m.exec(comment) ?? []
-    const [, options] = /@param \{(.*)\} \[opts\]/.exec(comment) ?? []
+    const params = [...comment.matchAll(/@param \{(.*)\} (?:(\w+)|\[(\w+)\])(?: |$)/gm)].map(([, type, name, optional]) => ({ name: name ?? optional, mark: optional ? '?' : '', type }))
     const [, result] = /@returns \{(.*)\}/.exec(comment) ?? []
-    if (templates.length === 0 || options === undefined) continue
-    const [given, asked] = options.split(' | NameOf<E>')
-    found[name] = placed(`<${templates.join(', ')}>(x: ${type}, opts?: ${given} & { signal?: Signal | undefined }${asked === undefined ? '' : ' | NameOf<E>'}) => Promise<${result}>`)
+    const options = params.at(-1)
+    if (options?.name !== 'opts') continue
+    const [given, asked] = options.type.split(' | NameOf<E>')
+    options.type = `${given} & { signal?: Signal | undefined }${asked === undefined ? '' : ' | NameOf<E>'}`
+    const generic = templates.length === 0 ? '' : `<${templates.join(', ')}>`
+    found[name] = placed(`${generic}(${params.map(({ name, mark, type }) => `${name}${mark}: ${type}`).join(', ')}) => Promise<${result}>`)
   }
   return found
 }
@@ -313,11 +315,11 @@ function mathLater () {
     if (!types.has(text)) types.set(text, `${row.js[0].toUpperCase()}${row.js.slice(1)}Async`)
     return types.get(text)
   }
-  const entry = (js, type, example, of) => `/**
- * ${js} without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+  const entry = (js, type, example, of, shown = js) => `/**
+ * ${shown} without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
  * @type {${type}}
- * @throws as ${js}, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @throws as ${shown}, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * ${awaited(example, js)}
  */
@@ -331,12 +333,17 @@ const ${js}Async = later(${of})`
       entries.push(entry(js, typesOf[local], examples[local], `${camel(name)}.${js}`))
     }
   }
+  for (const name of NAMESPACES) {
+    const examples = examplesIn(path.join(ROOT, 'js', 'math', `${name}.js`))
+    const typesOf = laterTypesIn(name)
+    for (const js of namesIn(name)) entries.push(entry(js, typesOf[js], examples[js], `${name}.${js}`, `${name}.${js}`))
+  }
   return `'use strict'
 // Made by \`npm run docs\`: each function of samebytes/math without blocking the event loop.
 
 const { later } = require('./later')
 const functions = require('./functions')
-${otherNames().filter(([, names]) => names.some(isDeferred)).map(([name]) => `const ${camel(name)} = require('./${name}')`).join('\n')}
+${[...otherNames().filter(([, names]) => names.some(isDeferred)).map(([name]) => name), ...NAMESPACES].map(name => `const ${camel(name)} = require('./${name}')`).join('\n')}
 
 /** @import { Tensor } from '../tensor/tensor' */
 /** @import { AnyTensor, Casting, DtypeName, DtypeOfValue, Floated, InputOf, LaterOptions, NameOf, OfOne, Or, Promote, RealOf, Signal, Summed, Value } from '../base/types' */
@@ -346,7 +353,7 @@ ${[...types].map(([text, name]) => `/** @typedef {{ ${text} }} ${name} */`).join
 ${entries.join('\n\n')}
 
 module.exports = {
-  ${laterNames().join(',\n  ')}
+  ${[...laterNames(), ...NAMESPACES.map(name => `${name}: { ${namesIn(name).map(each => `${each}Async`).join(', ')} }`)].join(',\n  ')}
 }
 `
 }
@@ -362,11 +369,15 @@ const laterNames = () => [...readRows().map(({ js }) => js), ...otherNames().fla
 /** Files of js/math whose exports are public, functions.js apart. */
 const FILES = ['reductions', 'softmax', 'norms', 'quantiles', 'indexing']
 
+/** Files of js/math that are exported as an object each. */
+const NAMESPACES = ['linalg']
+
+/** @param {string} name  of a file of js/math @returns {string[]} what it exports */
+const namesIn = name => /module\.exports = \{([^}]*)\}/.exec(fs.readFileSync(path.join(ROOT, 'js', 'math', `${name}.js`), 'utf8'))[1].split(',').map(each => each.trim()).filter(Boolean)
+
 /** @returns {[string, string[]][]} files apart from functions.js, and names */
 function otherNames () {
-  const others = FILES.map(name => [name, path.join(ROOT, 'js', 'math', `${name}.js`)]).filter(([, file]) => fs.existsSync(file))
-  const namesIn = file => /module\.exports = \{([^}]*)\}/.exec(fs.readFileSync(file, 'utf8'))[1].split(',').map(name => name.trim()).filter(Boolean)
-  return others.map(([name, file]) => [name, namesIn(file)])
+  return FILES.map(name => [name, namesIn(name)])
 }
 
 /** @returns {[string, string[]][]} files and names */
@@ -392,21 +403,29 @@ function mathEntry () {
 // samebytes/math: arithmetic. ${MADE.slice(3)}
 
 ${files.map(([file, names]) => `const {\n${lines(names)}\n} = require('./${file}')`).join('\n')}
+${NAMESPACES.map(name => `const { ${name}: ${name}Async } = require('./math/async')\nconst ${name} = require('./math/${name}')`).join('\n')}
 
 /** @template {import('./base/types').DtypeName} [D=any] @template {import('./base/types').DtypeName} [O=any] @typedef {import('./base/types').MathOptions<D, O>} MathOptions */
 
 module.exports = {
-  ${files.flatMap(([, names]) => names).join(',\n  ')}
+  ${[...files.flatMap(([, names]) => names), ...NAMESPACES.map(name => `${name}: { ...${name}, ...${name}Async }`)].join(',\n  ')}
 }
 
 // One is \`var\`, which no function can be called, and bundlers rename all.
-for (const [name, fn] of Object.entries(module.exports)) Object.defineProperty(fn, 'name', { value: name, configurable: true })
+/** @param {Record<string, any>} functions */
+function nameAll (functions) {
+  for (const [name, fn] of Object.entries(functions)) {
+    if (typeof fn === 'object') nameAll(fn)
+    else Object.defineProperty(fn, 'name', { value: name, configurable: true })
+  }
+}
+nameAll(module.exports)
 `
 }
 
 const mathModule = () => `// The same functions for import as for require. ${MADE.slice(3)}
 export {
-${lines(publicNames().flatMap(([, names]) => names.map(name => name.split(':')[0])))}
+${lines([...publicNames().flatMap(([, names]) => names.map(name => name.split(':')[0])), ...NAMESPACES])}
 } from './math.js'
 `
 

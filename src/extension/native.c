@@ -5,9 +5,17 @@
 
 #include <node_api.h>
 
+#include "algorithms/algorithms.h"
 #include "math/math.h"
 
 static const sb__core_table *core; /* the same for all environments */
+static sb__export exported[SB__MATH_EXPORTS + SB__ALGORITHMS];
+
+/* When the addon is loaded: once. */
+__attribute__((constructor)) static void join_exports(void) {
+  memcpy(exported, sb__math_exports, sizeof sb__math_exports);
+  memcpy(exported + SB__MATH_EXPORTS, sb__algorithms, sizeof sb__algorithms);
+}
 
 sb_status sb__fail(sb_status status, const char *format, ...) {
   char text[512];
@@ -48,7 +56,7 @@ static napi_value open(napi_env env, napi_callback_info info) {
         env, "samebytes_math.node was built from other sources than samebytes.node; build both "
              "anew");
   core = given;
-  core->extend(sb__math_exports, SB__MATH_EXPORTS);
+  core->extend(exported, SB__MATH_EXPORTS + SB__ALGORITHMS);
   return NULL;
 }
 
@@ -56,6 +64,8 @@ NAPI_MODULE_INIT(/* napi_env env, napi_value exports */) {
   napi_value tables = NULL, function = NULL;
   if (napi_create_string_utf8(env, sb__math_tables(), NAPI_AUTO_LENGTH, &tables) == napi_ok)
     napi_set_named_property(env, exports, "tables", tables);
+  if (napi_create_string_utf8(env, sb__algorithm_tables(), NAPI_AUTO_LENGTH, &tables) == napi_ok)
+    napi_set_named_property(env, exports, "algorithms", tables);
   if (napi_create_function(env, "open", NAPI_AUTO_LENGTH, open, NULL, &function) == napi_ok)
     napi_set_named_property(env, exports, "open", function);
   return exports;

@@ -1,0 +1,66 @@
+'use strict'
+// Calls of algorithms (src/algorithms), by the core's call buffer.
+
+const { arraySlice, newList } = require('../base/primordials')
+const { frame, held, put, putList, putScalar, RESULTS, ARGS } = require('./call-buffer')
+const { checkAttached, stage, unstage } = require('./staging')
+const { rows, mode, call, defer, finish } = require('./math')
+
+/** @typedef {InstanceType<typeof import('./layout').Layout>} Layout */
+/** @typedef {boolean | number | bigint | [number, number]} Scalar */
+
+/** Arguments beside tensors, in the order of the row's signature: lists, integers, scalars. @typedef {{ lists?: readonly (readonly number[])[], numbers?: readonly number[], scalars?: readonly Scalar[] }} Arguments */
+
+/** @type {readonly any[]} */
+const NONE = newList()
+
+/**
+ * Runs an algorithm. All operands are in the CPU's memory (math/operands.js).
+ *
+ * @param {number} row  one of `rows`; its signature: targets, sources, lists, numbers, scalars
+ * @param {readonly Layout[]} to  writable; get the results
+ * @param {readonly Layout[]} from
+ * @param {Arguments} [given]
+ * @throws as its function in C; ERR_SHAPE, ERR_DTYPE, ERR_CAST, ERR_DISPOSED, ERR_DETACHED, ERR_READ_ONLY, ERR_OVERLAP, ERR_MEMORY
+ */
+function run (row, to, from, given = {}) {
+  if (mode.deferred !== null) {
+    defer(to[0], from, null, null, () => { run(row, to, from, given) }, false, arraySlice(to, 1))
+    return
+  }
+  /** @type {Layout[]} */
+  const operands = newList()
+  let isDone = false
+  try {
+    for (let i = 0; i < to.length; i++) operands[i] = stage(to[i])
+    for (let i = 0; i < from.length; i++) operands[to.length + i] = stage(from[i])
+    for (let i = 0; i < to.length; i++) checkAttached(to[i].storage)
+    invoke(row, operands, given)
+    isDone = true
+  } finally {
+    // operands that were staged are the target's, or copies; those of targets first, so that results are back where sources share their bytes
+    for (let i = 0; i < operands.length; i++) unstage(operands[i], i < to.length ? to[i] : from[i - to.length], isDone && i < to.length)
+  }
+}
+
+/**
+ * @param {number} row
+ * @param {readonly Layout[]} operands  that C can reach
+ * @param {Arguments} given
+ */
+function invoke (row, operands, { lists = NONE, numbers = NONE, scalars = NONE }) {
+  held.a = operands
+  for (let i = 0; i < operands.length; i++) put(i, operands[i])
+  let at = ARGS
+  for (let i = 0; i < lists.length; i++) at = putList(at, lists[i])
+  for (let i = 0; i < numbers.length; i++) frame.f64[at++] = numbers[i]
+  for (let i = 0; i < scalars.length; i++, at += 3) putScalar(at, scalars[i])
+  call(row)
+  held.a = null
+  finish()
+}
+
+/** A result of the last call that `run` made, after the first. @param {number} i @returns {number} */
+const resultAt = i => frame.f64[RESULTS + i]
+
+module.exports = { rows, run, resultAt }

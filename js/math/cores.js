@@ -1,0 +1,85 @@
+'use strict'
+// What functions of cores (src/algorithms/cores.h) have in common: batches, which are the axes before a core, and results.
+
+const ffi = require('../backend/calls')
+const { failure } = require('../base/errors')
+const { arraySlice, newList } = require('../base/primordials')
+const { dtypes } = require('../backend/dtypes')
+const { checkOut } = require('../copy/results')
+const { broadcast, denseLayout } = require('../layout/layouts')
+const { wrap } = require('../tensor/tensor')
+const { allocated } = require('./allocate')
+const { targetOf } = require('./operands')
+
+const { opcodes } = ffi
+
+/** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
+/** @typedef {import('../tensor/tensor').Tensor} Tensor */
+
+/**
+ * @param {Layout} layout
+ * @param {number} axes  of a core
+ * @param {string} name  of the argument, for messages
+ * @throws {RangeError} ERR_SHAPE
+ */
+function checkCore ({ shape }, axes, name) {
+  if (shape.length < axes) throw failure('ERR_SHAPE', `${name} has ${shape.length} axes; at least ${axes} were expected`)
+}
+
+/** @param {readonly number[]} a @param {readonly number[]} b @returns {number[]} */
+function joined (a, b) {
+  /** @type {number[]} */
+  const list = newList()
+  for (let i = 0; i < a.length; i++) list[i] = a[i]
+  for (let i = 0; i < b.length; i++) list[a.length + i] = b[i]
+  return list
+}
+
+/** @param {Layout} layout @param {number} axes  of a core @returns {number[]} */
+const batchOf = ({ shape }, axes) => arraySlice(shape, 0, shape.length - axes)
+
+/** @param {Layout} layout @param {number} axes @returns {number[]} */
+const coreOf = ({ shape }, axes) => arraySlice(shape, shape.length - axes)
+
+/**
+ * @param {Layout} a
+ * @param {number} axesA  of its core
+ * @param {Layout} b
+ * @param {number} axesB
+ * @returns {{ batch: number[], a: Layout, b: Layout }} both with the same batches; views
+ * @throws {RangeError} ERR_SHAPE they do not broadcast
+ */
+function broadcastBatches (a, axesA, b, axesB) {
+  const batch = broadcast(batchOf(a, axesA), batchOf(b, axesB))
+  return { batch, a: broadcastTo(a, axesA, batch), b: broadcastTo(b, axesB, batch) }
+}
+
+/** @param {Layout} layout @param {number} axes  of its core @param {number[]} batch @returns {Layout} a view */
+function broadcastTo (layout, axes, batch) {
+  const shape = joined(batch, coreOf(layout, axes))
+  return ffi.viewByList(opcodes.broadcast_to, layout, shape)
+}
+
+/**
+ * The target of a result. Comes last before C is called: no code of the caller's runs after it.
+ *
+ * @param {Tensor | undefined} out  the caller's; undefined: a new one
+ * @param {number} dtype  a new one's
+ * @param {number[]} shape
+ * @returns {{ to: Layout, result: () => any }} result: the tensor, once C has written it
+ * @throws ERR_SHAPE, ERR_MEMORY; of out as targetOf
+ */
+function target (out, dtype, shape) {
+  if (out !== undefined) {
+    const to = targetOf(out)
+    checkOut(to, shape, undefined)
+    return { to, result: () => out }
+  }
+  const to = allocated(denseLayout(dtype, shape))
+  return { to, result: () => wrap(to) }
+}
+
+/** Indices of the kinds of src/samebytes.h. */
+const name = (/** @type {number} */ dtype) => dtypes[dtype].name
+
+module.exports = { checkCore, joined, batchOf, coreOf, broadcastBatches, broadcastTo, target, name }
