@@ -176,7 +176,7 @@ class Backend {
   /**
    * Loads samebytes_math, the addon beside this one.
    *
-   * @returns {{ tables: any, call: (row: number) => void, start: (row: number, done: () => void) => void }} its lists, its calls by the call
+   * @returns {{ tables: any, algorithms: any, call: (row: number) => void, start: (row: number, done: () => void) => void }} its lists, its calls by the call
    *   buffer, and the same on another thread (as startCopy)
    * @throws ERR_UNSUPPORTED it is missing, or of another build
    */

@@ -49,7 +49,7 @@ function claim (backend, nbytes) {
  * Makes this thread's instance.
  *
  * @param {import('./wasm').Backend} backend
- * @returns {{ tables: any, call: (row: number) => void, start: (row: number, done: () => void) => void }} its lists, and its calls by the call buffer; it has no threads
+ * @returns {{ tables: any, algorithms: any, call: (row: number) => void, start: (row: number, done: () => void) => void }} its lists, and its calls by the call buffer; it has no threads
  * @throws {RangeError} ERR_MEMORY · ERR_UNSUPPORTED the module is not there · ERR_FORMAT it is another one
  */
 function openMath (backend) {
@@ -74,7 +74,7 @@ function openMath (backend) {
   try {
     const { exports } = new WebAssembly.Instance(/** @type {any} */ (module), { env })
     const { sb_math_call: call, sb_math_tables: tables } = /** @type {any} */ (exports)
-    return { tables: JSON.parse(backend.textAt(tables())), call, start: call }
+    return { tables: JSON.parse(backend.textAt(tables())), algorithms: { exports: [] }, call, start: call }
   } catch (error) {
     if (!(error instanceof WebAssembly.LinkError)) throw error
     throw failure('ERR_FORMAT', `the module for arithmetic is not of this build: ${error.message}`)
