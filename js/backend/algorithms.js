@@ -19,7 +19,7 @@ const NONE = newList()
  *
  * @param {number} row  one of `rows`; its signature: targets, sources, lists, numbers, scalars
  * @param {readonly Layout[]} to  writable; get the results
- * @param {readonly Layout[]} from
+ * @param {Layout[]} from
  * @param {Arguments} [given]
  * @throws as its function in C; ERR_SHAPE, ERR_DTYPE, ERR_CAST, ERR_DISPOSED, ERR_DETACHED, ERR_READ_ONLY, ERR_OVERLAP, ERR_MEMORY
  */

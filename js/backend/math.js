@@ -16,7 +16,7 @@ const { stage, unstage } = require('./staging')
  *
  * @typedef {object} Deferred
  * @property {Layout} to
- * @property {readonly Layout[]} from
+ * @property {Layout[]} from
  * @property {number[] | null} follows  the target's axis that each axis of the one source follows, -1: a part of the target needs all of it; null:
  *   each source is broadcast to the target
  * @property {readonly number[] | null} whole  axes of the target that are not cut; null: none is
@@ -269,7 +269,7 @@ function notDeferred (fn) {
  * Notes a call for later: it claims its operands' storages.
  *
  * @param {Layout} to
- * @param {readonly Layout[]} from
+ * @param {Layout[]} from
  * @param {Deferred['follows']} follows
  * @param {Deferred['whole']} whole
  * @param {Deferred['run']} run

@@ -957,7 +957,7 @@ const normalizeAsync = later(norms.normalize)
  * @type {<A extends DtypeName, B extends DtypeName, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: import('./linalg').CrossOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Promote<A, B>>>>}
  * @throws as linalg.cross, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
- * linalg.(await crossAsync(tensor([1, 0, 0]), tensor([0, 1, 0]))).toArray() // [0, 0, 1]
+ * (await linalg.crossAsync(tensor([1, 0, 0]), tensor([0, 1, 0]))).toArray() // [0, 0, 1]
  */
 const crossAsync = later(linalg.cross)
 

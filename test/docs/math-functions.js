@@ -274,12 +274,14 @@ function awaited (example, js) {
   const name = js === 'var' ? 'variance' : js
   const start = example.indexOf(`${name}(`)
   let end = start + name.length
+  const before = example.slice(0, start)
+  const [space] = /\w+\.$/.exec(before) ?? ['']
   let depth = 0
   do {
     depth += { '(': 1, ')': -1 }[example[end]] ?? 0
     end++
   } while (depth > 0)
-  return `${example.slice(0, start)}(await ${js}Async${example.slice(start + name.length, end)})${example.slice(end)}`
+  return `${before.slice(0, before.length - space.length)}(await ${space}${js}Async${example.slice(start + name.length, end)})${example.slice(end)}`
 }
 
 /** The examples of a file's functions, by name. */

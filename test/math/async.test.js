@@ -99,7 +99,7 @@ describe('asynchronous arithmetic', function () {
   })
 
   it('has a form of every function but those that have to know elements first', () => {
-    const names = Object.keys(math)
+    const names = Object.keys(math).filter(name => typeof math[name] === 'function')
     assert.deepEqual(names.filter(name => name !== 'init' && !name.endsWith('Async') && typeof math[`${name}Async`] !== 'function').sort(), [...AT_ONCE].sort())
     assert.equal(math.addAsync.name, 'addAsync')
   })
