@@ -27,6 +27,9 @@ const {
   nonzero, index, indexPut, maskedSelect, maskedFill
 } = require('./math/indexing')
 const {
+  sort, argsort, topK, searchsorted, isin, uniqueAll, uniqueCounts, uniqueInverse, uniqueValues, bincount
+} = require('./math/order')
+const {
   addAsync, subtractAsync, multiplyAsync, divideAsync, floorDivideAsync, remainderAsync, negativeAsync, positiveAsync, absAsync,
   signAsync, squareAsync, reciprocalAsync, sqrtAsync, reluAsync, maximumAsync, minimumAsync, clipAsync, whereAsync, equalAsync,
   notEqualAsync, lessAsync, lessEqualAsync, greaterAsync, greaterEqualAsync, logicalAndAsync, logicalOrAsync, logicalXorAsync,
@@ -36,7 +39,8 @@ const {
   sinAsync, cosAsync, tanAsync, asinAsync, acosAsync, atanAsync, sinhAsync, coshAsync, tanhAsync, asinhAsync, acoshAsync,
   atanhAsync, erfAsync, sigmoidAsync, siluAsync, geluAsync, powAsync, atan2Async, hypotAsync, logaddexpAsync, sumAsync, prodAsync,
   meanAsync, stdAsync, minAsync, maxAsync, anyAsync, allAsync, countNonzeroAsync, argmaxAsync, argminAsync, cumulativeSumAsync,
-  cumulativeProdAsync, diffAsync, varAsync, softmaxAsync, logSoftmaxAsync, logSumExpAsync, vectorNormAsync, normalizeAsync
+  cumulativeProdAsync, diffAsync, varAsync, softmaxAsync, logSoftmaxAsync, logSumExpAsync, vectorNormAsync, normalizeAsync,
+  sortAsync, argsortAsync, topKAsync, searchsortedAsync, isinAsync
 } = require('./math/async')
 const { linalg: linalgAsync } = require('./math/async')
 const linalg = require('./math/linalg')
@@ -145,6 +149,16 @@ module.exports = {
   indexPut,
   maskedSelect,
   maskedFill,
+  sort,
+  argsort,
+  topK,
+  searchsorted,
+  isin,
+  uniqueAll,
+  uniqueCounts,
+  uniqueInverse,
+  uniqueValues,
+  bincount,
   addAsync,
   subtractAsync,
   multiplyAsync,
@@ -238,6 +252,11 @@ module.exports = {
   logSumExpAsync,
   vectorNormAsync,
   normalizeAsync,
+  sortAsync,
+  argsortAsync,
+  topKAsync,
+  searchsortedAsync,
+  isinAsync,
   linalg: { ...linalg, ...linalgAsync }
 }
 

@@ -6,6 +6,7 @@ const functions = require('./functions')
 const reductions = require('./reductions')
 const softmax = require('./softmax')
 const norms = require('./norms')
+const order = require('./order')
 const linalg = require('./linalg')
 
 /** @import { Tensor } from '../tensor/tensor' */
@@ -952,6 +953,56 @@ const vectorNormAsync = later(norms.vectorNorm)
 const normalizeAsync = later(norms.normalize)
 
 /**
+ * sort without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./order').SortOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, D>>>}
+ * @throws as sort, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await sortAsync(tensor([3, 1, NaN, 2]), { descending: true })).toArray() // [3, 2, 1, NaN]
+ */
+const sortAsync = later(order.sort)
+
+/**
+ * argsort without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<E extends import('./reductions').IndexName = never, O extends DtypeName = never>(x: AnyTensor, opts?: import('./order').ArgsortOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, 'int32'>>>>}
+ * @throws as argsort, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await argsortAsync(tensor([3, 1, NaN, 2]))).toArray() // [1, 3, 0, 2]
+ */
+const argsortAsync = later(order.argsort)
+
+/**
+ * topK without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, E extends import('./reductions').IndexName = never>(x: Tensor<D>, k: number, opts?: import('./order').TopKOptions<E> & { signal?: Signal | undefined } | NameOf<E>) => Promise<{ values: Tensor<D>, indices: Tensor<Or<E, 'int32'>> }>}
+ * @throws as topK, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await topKAsync(tensor([3, 9, 4, 9]), 3)).indices.toArray() // [1, 3, 2]
+ */
+const topKAsync = later(order.topK)
+
+/**
+ * searchsorted without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<E extends import('./reductions').IndexName = never, O extends DtypeName = never>(x1: AnyTensor, x2: AnyTensor, opts?: import('./order').SearchOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, 'int32'>>>>}
+ * @throws as searchsorted, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await searchsortedAsync(tensor([10, 20, 30]), tensor([20, 35]), { side: 'right' })).toArray() // [2, 3]
+ */
+const searchsortedAsync = later(order.searchsorted)
+
+/**
+ * isin without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<O extends DtypeName = never>(x1: AnyTensor, x2: AnyTensor, opts?: import('./order').IsinOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, 'bool'>>>}
+ * @throws as isin, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await isinAsync(tensor([[1, 2], [3, 4]]), tensor([4, 1]))).toArray() // [[true, false], [false, true]]
+ */
+const isinAsync = later(order.isin)
+
+/**
  * linalg.cross without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
  * @type {<A extends DtypeName, B extends DtypeName, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: import('./linalg').CrossOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Promote<A, B>>>>}
@@ -1055,5 +1106,10 @@ module.exports = {
   logSumExpAsync,
   vectorNormAsync,
   normalizeAsync,
+  sortAsync,
+  argsortAsync,
+  topKAsync,
+  searchsortedAsync,
+  isinAsync,
   linalg: { crossAsync }
 }

@@ -361,7 +361,8 @@ module.exports = {
 }
 
 /** Functions whose result's shape follows from elements, or that read elements in JavaScript: there is nothing to defer. */
-const AT_ONCE = ['median', 'quantile', 'nonzero', 'index', 'indexPut', 'maskedSelect', 'maskedFill']
+const AT_ONCE = ['median', 'quantile', 'nonzero', 'index', 'indexPut', 'maskedSelect', 'maskedFill',
+  'uniqueAll', 'uniqueCounts', 'uniqueInverse', 'uniqueValues', 'bincount']
 const isDeferred = name => !AT_ONCE.includes(name)
 
 const laterNames = () => [...readRows().map(({ js }) => js), ...otherNames().flatMap(([, names]) => names.filter(isDeferred).map(name => name.split(':')[0]))].map(js => `${js}Async`)
@@ -369,7 +370,7 @@ const laterNames = () => [...readRows().map(({ js }) => js), ...otherNames().fla
 // ---- The entry files ----
 
 /** Files of js/math whose exports are public, functions.js apart. */
-const FILES = ['reductions', 'softmax', 'norms', 'quantiles', 'indexing']
+const FILES = ['reductions', 'softmax', 'norms', 'quantiles', 'indexing', 'order']
 
 /** Files of js/math that are exported as an object each. */
 const NAMESPACES = ['linalg']

@@ -1,0 +1,418 @@
+'use strict'
+// Sorting and what it answers: the greatest elements, places among sorted ones, unique values, and how often integers occur.
+
+const { arrayOf } = require('../base/primordials')
+const { failure } = require('../base/errors')
+const { boolean, integer, oneOf } = require('../base/validate')
+const { rows, run, resultAt } = require('../backend/algorithms')
+const { dtypes, dtypeOf } = require('../backend/dtypes')
+const { denseLayout } = require('../layout/layouts')
+const { Tensor, tensorOf, wrap, resultIn } = require('../tensor/tensor')
+const { tidy } = require('../tensor/scopes')
+const { allocated } = require('./allocate')
+const { inRange, lastAxes, permuted } = require('./axes')
+const { target } = require('./cores')
+const { operandOf } = require('./operands')
+const { known, optionsAlong, optionsFor } = require('./options')
+
+/** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
+/** @import { AnyTensor, Casting, DtypeName, NameOf, Or } from '../base/types' */
+/** @import { IndexName } from './reductions' */
+
+/**
+ * @template {DtypeName} [O=any]
+ * @typedef {object} SortOptions
+ * @property {number | undefined} [axis]  -1 where none is given
+ * @property {boolean | undefined} [descending]  the greatest first; NaN last all the same
+ * @property {boolean | undefined} [stable]  equal elements keep their order: they do in any case
+ * @property {Tensor<O> | undefined} [out]  of x's shape; gets the result, and is returned; may be x
+ * @property {Casting | undefined} [casting]  of the result to out's dtype; 'same_kind' where none is given
+ */
+/** @template {IndexName} [E=any] @template {DtypeName} [O=any] @typedef {SortOptions<O> & { dtype?: E | undefined }} ArgsortOptions dtype: of indices; 'int32' where none is given */
+/** @template {IndexName} [E=any] @typedef {{ axis?: number | undefined, largest?: boolean | undefined, sorted?: boolean | undefined, dtype?: E | undefined }} TopKOptions axis: -1 where none is given; largest: true; sorted: true; dtype: of indices */
+/** @template {IndexName} [E=any] @template {DtypeName} [O=any] @typedef {{ side?: 'left' | 'right' | undefined, sorter?: AnyTensor | undefined, dtype?: E | undefined, out?: Tensor<O> | undefined, casting?: Casting | undefined }} SearchOptions side: 'left' where none is given; sorter: indices that sort x1; dtype: of the result */
+/** @template {DtypeName} [O=any] @typedef {{ invert?: boolean | undefined, out?: Tensor<O> | undefined, casting?: Casting | undefined }} IsinOptions */
+/** @template {IndexName} [E=any] @typedef {{ dtype?: E | undefined }} UniqueOptions dtype: of indices and counts; 'int32' where none is given */
+/** @template {DtypeName} [E=any] @template {DtypeName} [O=any] @typedef {{ weights?: AnyTensor | undefined, minlength?: number | undefined, dtype?: E | undefined, out?: Tensor<O> | undefined, casting?: Casting | undefined }} BincountOptions minlength: bins at least; dtype: 'int32' or 'int64', of weights 'float64' or 'float32' */
+
+const OF_SORT = known(['axis', 'descending', 'stable', 'out', 'casting'], 'axis')
+const OF_ARGSORT = known(['axis', 'descending', 'stable', 'dtype', 'out', 'casting'], 'axis')
+const OF_TOP = known(['axis', 'largest', 'sorted', 'dtype'], 'axis')
+const OF_SEARCH = known(['side', 'sorter', 'dtype', 'out', 'casting'])
+const OF_ISIN = known(['invert', 'out', 'casting'])
+const OF_UNIQUE = known(['dtype'])
+const NO_OPTIONS = known([])
+const OF_BINCOUNT = known(['weights', 'minlength', 'dtype', 'out', 'casting'], 'minlength')
+
+const BOOL = dtypeOf('bool').index
+const INT32 = dtypeOf('int32').index
+const INT64 = dtypeOf('int64').index
+const FLOAT32 = dtypeOf('float32').index
+const FLOAT64 = dtypeOf('float64').index
+const MOST_INT32 = 2 ** 31 - 1
+const SIDES = ['left', 'right']
+const IS_IN = 2 // after the sides (src/algorithms/search.c)
+
+/**
+ * @param {ReturnType<typeof dtypeOf> | undefined} dtype  that was asked for
+ * @returns {number} int32 or int64
+ */
+function indexDtype (dtype) {
+  if (dtype === undefined) return INT32
+  if (dtype.index !== INT32 && dtype.index !== INT64) throw failure('ERR_DTYPE', `dtype is ${dtype.name}; int32 or int64 was expected`)
+  return dtype.index
+}
+
+/**
+ * @param {number} n  the greatest index or count
+ * @param {number} dtype  of the result
+ * @param {Tensor | undefined} out
+ */
+function checkIndices (n, dtype, out) {
+  const result = out === undefined ? dtype : Tensor.layoutOf(out).dtype
+  if (n > MOST_INT32 && result === INT32) throw failure('ERR_BOUNDS', `there are ${n} elements, whose indices need { dtype: 'int64' }`)
+}
+
+/** @param {number} dtype @param {number[]} shape @returns {Tensor<any>} */
+const made = (dtype, shape) => wrap(allocated(denseLayout(dtype, shape)))
+
+/** @param {Tensor<any>} t @returns {Layout} */
+const layoutOf = t => Tensor.writableOf(t)
+
+/**
+ * Elements along an axis in ascending order, or descending. Equal ones, as -0 and 0, keep their order, and NaN come last in both.
+ *
+ * @template {DtypeName} D
+ * @template {DtypeName} [O=never]
+ * @param {Tensor<D>} x  real numbers or bool
+ * @param {SortOptions<O>} [opts]
+ * @returns {Tensor<Or<O, D>>} of x's shape; NaN are canonical
+ * @throws {TypeError} ERR_DTYPE complex numbers, ERR_CAST, ERR_ARGUMENT · {RangeError} ERR_BOUNDS axis outside, ERR_SHAPE of out, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out
+ * @see array API sort
+ * @example
+ * sort(tensor([3, 1, NaN, 2]), { descending: true }).toArray() // [3, 2, 1, NaN]
+ */
+function sort (x, opts) {
+  tensorOf(x, 'x')
+  const options = optionsAlong(opts, OF_SORT)
+  const { axis = -1, descending, stable } = options
+  const given = integer('axis', axis)
+  const isDescending = boolean('descending', descending)
+  boolean('stable', stable)
+  const { out, casting } = resultIn(options)
+  const from = operandOf(x, 'x')
+  const { shape } = from
+  const order = lastAxes(shape.length, [inRange(given, shape.length)])
+  const { to, result } = target(out, from.dtype, shape)
+  run(rows.sort, [permuted(to, order)], [permuted(from, order)], { numbers: [1, isDescending ? 1 : 0, casting] })
+  return result()
+}
+
+/**
+ * Indices along an axis in the order that sort puts their elements in. Equal ones keep their order.
+ *
+ * @template {IndexName} [E=never]
+ * @template {DtypeName} [O=never]
+ * @param {AnyTensor} x  real numbers or bool
+ * @param {ArgsortOptions<E, O> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<O, Or<E, 'int32'>>>} of x's shape; int32, or what dtype says
+ * @throws as sort · {RangeError} ERR_BOUNDS the axis has more than 2^31 - 1 elements, and dtype is not 'int64'
+ * @see array API argsort
+ * @example
+ * argsort(tensor([3, 1, NaN, 2])).toArray() // [1, 3, 0, 2]
+ */
+function argsort (x, opts) {
+  tensorOf(x, 'x')
+  const options = optionsAlong(opts, OF_ARGSORT)
+  const { axis = -1, descending, stable } = options
+  const given = integer('axis', axis)
+  const isDescending = boolean('descending', descending)
+  boolean('stable', stable)
+  const { out, dtype, casting } = resultIn(options)
+  const index = indexDtype(dtype)
+  const from = operandOf(x, 'x')
+  const { shape } = from
+  const at = inRange(given, shape.length)
+  checkIndices(shape[at], index, out)
+  const order = lastAxes(shape.length, [at])
+  const { to, result } = target(out, index, shape)
+  run(rows.argsort, [permuted(to, order)], [permuted(from, order)], { numbers: [isDescending ? 1 : 0, casting] })
+  return result()
+}
+
+/**
+ * The k greatest elements along an axis, or the k least ones, and their indices, without sorting all. Of equal elements the first ones are
+ * taken. Unlike in sort, NaN counts as the greatest.
+ *
+ * @template {DtypeName} D
+ * @template {IndexName} [E=never]
+ * @param {Tensor<D>} x  real numbers or bool
+ * @param {number} k  from 0 to the elements along the axis
+ * @param {TopKOptions<E> | NameOf<E>} [opts]  sorted: false allows any order
+ * @returns {{ values: Tensor<D>, indices: Tensor<Or<E, 'int32'>> }} with k elements along the axis
+ * @throws as sort · {RangeError} ERR_BOUNDS k is outside, or as argsort
+ * @see PyTorch topk
+ * @example
+ * topK(tensor([3, 9, 4, 9]), 3).indices.toArray() // [1, 3, 2]
+ */
+function topK (x, k, opts) {
+  tensorOf(x, 'x')
+  const count = integer('k', k)
+  const options = optionsAlong(opts, OF_TOP)
+  const { axis = -1, largest = true, sorted } = options
+  const given = integer('axis', axis)
+  const isLargest = boolean('largest', largest)
+  boolean('sorted', sorted)
+  const index = indexDtype(resultIn(options).dtype)
+  const from = operandOf(x, 'x')
+  const at = inRange(given, from.shape.length)
+  if (count < 0 || count > from.shape[at]) throw failure('ERR_BOUNDS', `k is ${count}; from 0 to ${from.shape[at]} was expected, the elements along axis ${at}`)
+  checkIndices(from.shape[at], index, undefined)
+  const shape = arrayOf(from.shape.length, d => d === at ? count : from.shape[d])
+  const order = lastAxes(shape.length, [at])
+  const values = target(undefined, from.dtype, shape)
+  const indices = target(undefined, index, shape)
+  run(rows.top_k, [permuted(values.to, order), permuted(indices.to, order)], [permuted(from, order)], { numbers: [isLargest ? 1 : 0] })
+  return { values: values.result(), indices: indices.result() }
+}
+
+/**
+ * Where elements would be inserted into sorted ones so that these stay sorted: how many are less, or, on the right side, not greater.
+ *
+ * @template {IndexName} [E=never]
+ * @template {DtypeName} [O=never]
+ * @param {AnyTensor} x1  of shape [n]; real numbers or bool in ascending order, NaN last
+ * @param {AnyTensor} x2  dtypes are promoted as by promoteTypes
+ * @param {SearchOptions<E, O> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<O, Or<E, 'int32'>>>} of x2's shape; from 0 to n; int32, or what dtype says
+ * @throws {TypeError} ERR_DTYPE complex numbers, ERR_CAST, ERR_ARGUMENT · {RangeError} ERR_SHAPE, ERR_BOUNDS an index of sorter is outside, or as argsort, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out
+ * @see array API searchsorted
+ * @example
+ * searchsorted(tensor([10, 20, 30]), tensor([20, 35]), { side: 'right' }).toArray() // [2, 3]
+ */
+function searchsorted (x1, x2, opts) {
+  tensorOf(x1, 'x1')
+  tensorOf(x2, 'x2')
+  const options = optionsFor(opts, OF_SEARCH)
+  const { side = 'left', sorter } = options
+  oneOf('side', side, SIDES)
+  if (sorter !== undefined) tensorOf(sorter, 'sorter')
+  const { out, dtype, casting } = resultIn(options)
+  const index = indexDtype(dtype)
+  const keys = operandOf(x1, 'x1')
+  const from = operandOf(x2, 'x2')
+  const by = sorter === undefined ? null : operandOf(sorter, 'sorter')
+  if (keys.shape.length !== 1) throw failure('ERR_SHAPE', `x1 has ${keys.shape.length} axes; one was expected`)
+  if (by !== null) checkSorter(by, keys)
+  checkIndices(keys.size, index, out)
+  const { to, result } = target(out, index, from.shape)
+  const numbers = [side === 'left' ? 0 : 1, casting]
+  if (by === null) run(rows.searchsorted, [to], [keys, from], { numbers })
+  else run(rows.searchsorted_by, [to], [keys, by, from], { numbers })
+  return result()
+}
+
+/** @param {Layout} sorter @param {Layout} keys */
+function checkSorter (sorter, keys) {
+  const { kind, name } = dtypes[sorter.dtype]
+  if (kind !== 'SIGNED' && kind !== 'UNSIGNED') throw failure('ERR_DTYPE', `sorter is of ${name}; integers were expected`)
+  if (sorter.shape.length !== 1 || sorter.size !== keys.size) throw failure('ERR_SHAPE', `sorter has ${sorter.shape.length} axes and ${sorter.size} elements; as many as x1 has, ${keys.size}, were expected along one axis`)
+}
+
+/**
+ * Whether elements of x1 are among those of x2. -0 equals 0, and NaN no element.
+ *
+ * @template {DtypeName} [O=never]
+ * @param {AnyTensor} x1  real numbers or bool
+ * @param {AnyTensor} x2  of any shape; dtypes are promoted as by promoteTypes
+ * @param {IsinOptions<O>} [opts]  invert: whether they are not
+ * @returns {Tensor<Or<O, 'bool'>>} of x1's shape
+ * @throws as searchsorted
+ * @see array API isin
+ * @example
+ * isin(tensor([[1, 2], [3, 4]]), tensor([4, 1])).toArray() // [[true, false], [false, true]]
+ */
+function isin (x1, x2, opts) {
+  tensorOf(x1, 'x1')
+  tensorOf(x2, 'x2')
+  const options = optionsFor(opts, OF_ISIN)
+  const isNot = boolean('invert', options.invert)
+  const { out, casting } = resultIn(options)
+  const from = operandOf(x1, 'x1')
+  const among = operandOf(x2, 'x2')
+  const { to, result } = target(out, BOOL, from.shape)
+  run(rows.searchsorted, [to], [among, from], { numbers: [IS_IN + (isNot ? 1 : 0), casting] })
+  return result()
+}
+
+// ---- Unique values ----
+
+/**
+ * @param {unknown} x
+ * @param {unknown} opts
+ * @param {(from: Layout, index: number) => Record<string, Tensor<any>>} find
+ * @returns {any}
+ */
+function unique (x, opts, find) {
+  tensorOf(x, 'x')
+  const index = indexDtype(resultIn(optionsFor(opts, OF_UNIQUE)).dtype)
+  const from = operandOf(/** @type {Tensor} */ (x), 'x')
+  checkIndices(from.size, index, undefined)
+  return tidy(() => find(from, index))
+}
+
+/**
+ * By values alone.
+ *
+ * @param {Layout} from
+ * @param {number} index  dtype
+ */
+function counted (from, index) {
+  const sorted = made(from.dtype, from.shape)
+  run(rows.sort, [layoutOf(sorted)], [from], { numbers: [from.shape.length, 0, 0] })
+  run(rows.count_runs, [], [layoutOf(sorted)])
+  const found = [resultAt(1)]
+  const values = made(from.dtype, found)
+  const counts = made(index, found)
+  run(rows.runs, [layoutOf(values), layoutOf(counts)], [layoutOf(sorted)])
+  return { values, counts }
+}
+
+/**
+ * By values and where they are.
+ *
+ * @param {Layout} from
+ * @param {number} index  dtype
+ */
+function located (from, index) {
+  const order = made(index, [from.size])
+  const inverseIndices = made(index, from.shape)
+  run(rows.rank, [layoutOf(order), layoutOf(inverseIndices)], [from])
+  const found = [resultAt(1)]
+  const values = made(from.dtype, found)
+  const indices = made(index, found)
+  const counts = made(index, found)
+  run(rows.firsts, [layoutOf(indices), layoutOf(counts)], [layoutOf(order), layoutOf(inverseIndices)])
+  run(rows.take_flat, [layoutOf(values)], [from, layoutOf(indices)])
+  return { values, indices, inverseIndices, counts }
+}
+
+/**
+ * The unique elements of all of x, in ascending order, where each is first, which one each element of x is, and how often each occurs.
+ * -0 equals 0; each NaN counts as a value of its own, other than in NumPy, and NaN come last.
+ *
+ * @template {DtypeName} D
+ * @template {IndexName} [E=never]
+ * @param {Tensor<D>} x  real numbers or bool
+ * @param {UniqueOptions<E> | NameOf<E>} [opts]
+ * @returns {{ values: Tensor<D>, indices: Tensor<Or<E, 'int32'>>, inverseIndices: Tensor<Or<E, 'int32'>>, counts: Tensor<Or<E, 'int32'>> }} indices: in x without its axes; inverseIndices: in values, of x's shape
+ * @throws {TypeError} ERR_DTYPE complex numbers, ERR_ARGUMENT · {RangeError} ERR_BOUNDS x has more than 2^31 - 1 elements, and dtype is not 'int64', ERR_MEMORY · ERR_UNSUPPORTED x is on a device
+ * @see array API unique_all
+ * @example
+ * uniqueAll(tensor([5, 2, 5])).inverseIndices.toArray() // [1, 0, 1]
+ */
+function uniqueAll (x, opts) {
+  return unique(x, opts, located)
+}
+
+/**
+ * The unique elements of all of x, in ascending order, and how often each occurs; NaN as in uniqueAll.
+ *
+ * @template {DtypeName} D
+ * @template {IndexName} [E=never]
+ * @param {Tensor<D>} x  real numbers or bool
+ * @param {UniqueOptions<E> | NameOf<E>} [opts]
+ * @returns {{ values: Tensor<D>, counts: Tensor<Or<E, 'int32'>> }}
+ * @throws as uniqueAll
+ * @see array API unique_counts
+ * @example
+ * uniqueCounts(tensor([5, 2, 5])).counts.toArray() // [1, 2]
+ */
+function uniqueCounts (x, opts) {
+  return unique(x, opts, counted)
+}
+
+/**
+ * The unique elements of all of x, in ascending order, and which one each element of x is; NaN as in uniqueAll.
+ *
+ * @template {DtypeName} D
+ * @template {IndexName} [E=never]
+ * @param {Tensor<D>} x  real numbers or bool
+ * @param {UniqueOptions<E> | NameOf<E>} [opts]
+ * @returns {{ values: Tensor<D>, inverseIndices: Tensor<Or<E, 'int32'>> }} inverseIndices: of x's shape
+ * @throws as uniqueAll
+ * @see array API unique_inverse
+ * @example
+ * uniqueInverse(tensor([5, 2, 5])).values.toArray() // [2, 5]
+ */
+function uniqueInverse (x, opts) {
+  return unique(x, opts, (from, index) => {
+    const { values, inverseIndices } = located(from, index)
+    return { values, inverseIndices }
+  })
+}
+
+/**
+ * The unique elements of all of x, in ascending order; NaN as in uniqueAll.
+ *
+ * @template {DtypeName} D
+ * @param {Tensor<D>} x  real numbers or bool
+ * @param {{}} [opts]  there are none
+ * @returns {Tensor<D>} of shape [n]
+ * @throws as uniqueAll
+ * @see array API unique_values
+ * @example
+ * uniqueValues(tensor([5, 2, 5])).toArray() // [2, 5]
+ */
+function uniqueValues (x, opts) {
+  tensorOf(x, 'x')
+  optionsFor(opts, NO_OPTIONS)
+  const from = operandOf(x, 'x')
+  return tidy(() => counted(from, INT64).values)
+}
+
+// ---- How often ----
+
+/**
+ * How often each integer from 0 on occurs, or the sums of their weights.
+ *
+ * @template {'int32' | 'int64' | 'float32' | 'float64'} [E=never]
+ * @template {DtypeName} [O=never]
+ * @param {AnyTensor} x  of shape [n]; integers from 0 on, or bool
+ * @param {BincountOptions<E, O> | NameOf<E>} [opts]  weights: of x's shape, added in float64
+ * @returns {Tensor<any>} the greatest element and 1 are its length, or minlength if that is more; int32, or float64 of weights, or what dtype says
+ * @throws {TypeError} ERR_DTYPE x is not of integers, ERR_CAST, ERR_ARGUMENT · {RangeError} ERR_BOUNDS a negative element, or more than 2^31 - 1 elements without a dtype, ERR_SHAPE, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out
+ * @see NumPy bincount
+ * @example
+ * bincount(tensor([1, 3, 1], 'int32')).toArray() // [0, 2, 0, 1]
+ */
+function bincount (x, opts) {
+  tensorOf(x, 'x')
+  const options = optionsFor(opts, OF_BINCOUNT)
+  const { weights, minlength = 0 } = options
+  const least = integer('minlength', minlength)
+  if (least < 0) throw failure('ERR_BOUNDS', `minlength is ${least}; from 0 on was expected`)
+  if (weights !== undefined) tensorOf(weights, 'weights')
+  const { out, dtype, casting } = resultIn(options)
+  const result = weights === undefined ? indexDtype(dtype) : sumDtype(dtype)
+  const from = operandOf(x, 'x')
+  const by = weights === undefined ? null : operandOf(weights, 'weights')
+  if (from.shape.length !== 1) throw failure('ERR_SHAPE', `x has ${from.shape.length} axes; one was expected`)
+  if (by !== null && (by.shape.length !== 1 || by.size !== from.size)) throw failure('ERR_SHAPE', `weights has ${by.shape.length} axes and ${by.size} elements; as many as x has, ${from.size}, were expected along one axis`)
+  if (by === null) checkIndices(from.size, result, out)
+  run(rows.count_bins, [], [from])
+  const found = resultAt(1)
+  const { to, result: done } = target(out, result, [found < least ? least : found])
+  if (by === null) run(rows.bincount, [to], [from], { numbers: [casting] })
+  else run(rows.bincount_weighted, [to], [from, by], { numbers: [casting] })
+  return done()
+}
+
+/** @param {ReturnType<typeof dtypeOf> | undefined} dtype @returns {number} of sums of weights */
+function sumDtype (dtype) {
+  if (dtype === undefined) return FLOAT64
+  if (dtype.index !== FLOAT64 && dtype.index !== FLOAT32) throw failure('ERR_DTYPE', `dtype is ${dtype.name}; float64 or float32 was expected of weights`)
+  return dtype.index
+}
+
+module.exports = { sort, argsort, topK, searchsorted, isin, uniqueAll, uniqueCounts, uniqueInverse, uniqueValues, bincount }

@@ -1,0 +1,380 @@
+/* Searching sorted elements, and what unique values, and how often elements occur, are found by. All of it computes in 64 bits. */
+#include "algorithms/order.h"
+
+#define GROUP 256 /* keys that are made at a time */
+
+enum { LEFT, RIGHT, IS_IN, IS_NOT_IN };
+enum { OUTSIDE = 1 };
+
+typedef struct search {
+  sb__order order;
+  const uint64_t *keys; /* sorted */
+  int64_t n;
+  int mode;
+  bool is_short;
+} search;
+
+/* How many keys are less, of sorted ones. */
+static int64_t count_less(const uint64_t *keys, int64_t n, uint64_t key) {
+  const uint64_t *at = keys;
+  if (!n) return 0;
+  while (n > 1) {
+    const int64_t half = n / 2;
+    at += at[half - 1] < key ? half : 0;
+    n -= half;
+  }
+  return at - keys + (*at < key);
+}
+
+static int64_t place_of(const search *s, uint64_t key) {
+  if (s->mode != RIGHT) return count_less(s->keys, s->n, key);
+  return key == UINT64_MAX ? s->n : count_less(s->keys, s->n, key + 1);
+}
+
+static bool is_in(const search *s, uint64_t key) {
+  const int64_t at = count_less(s->keys, s->n, key);
+  return at < s->n && s->keys[at] == key && !sb__is_nan_key(key, &s->order);
+}
+
+static int search_each(const sb__cores_call *call) {
+  const search *s = call->context;
+  const uint64_t *x = (const uint64_t *)(const void *)call->data[1];
+  uint64_t keys[GROUP];
+  for (int64_t first = 0; first < call->count; first += GROUP) {
+    const int64_t n = call->count - first < GROUP ? call->count - first : GROUP;
+    sb__keys_wide(keys, x + first, n, &s->order);
+    for (int64_t i = 0; i < n; i++) {
+      if (s->mode >= IS_IN)
+        call->data[0][first + i] = (char)(is_in(s, keys[i]) != (s->mode == IS_NOT_IN));
+      else
+        sb__put_index(call->data[0], s->is_short, first + i, place_of(s, keys[i]));
+    }
+  }
+  return SB__NO_PROBLEM;
+}
+
+/* The tensor's elements in a dtype, one after the other; the caller releases them. */
+static sb_status read_dense(const sb_tensor *t, sb_dtype dtype, sb_tensor *out) {
+  sb_status status = sb__check_bytes("the source", t);
+  if (!status) status = sb_tensor_empty(dtype, t->ndim, t->shape, out);
+  if (!status) status = sb_copy(out, t, SB_CASTING_UNSAFE, NULL);
+  return status;
+}
+
+/* Keys in the order of indices. Both tensors are one after the other, and keys becomes what `made` was. */
+static sb_status order_by(const sb_tensor *keys, const sb_tensor *sorter, const sb_tensor *made) {
+  const uint64_t *from = sb_tensor_data(keys);
+  const int64_t *at = sb_tensor_data(sorter), n = sb_tensor_numel(keys);
+  uint64_t *to = sb_tensor_data(made);
+  for (int64_t i = 0; i < n; i++) {
+    if (at[i] < 0 || at[i] >= n)
+      return sb__fail(SB_ERR_BOUNDS, "sorter[%lld] is %lld; x1 has %lld elements", (long long)i,
+                      (long long)at[i], (long long)n);
+    to[i] = from[at[i]];
+  }
+  return SB_OK;
+}
+
+static sb_status run_search(search *s, const sb_tensor *to, const sb_tensor *from,
+                            sb_casting casting, int64_t *staged) {
+  int problem;
+  const sb_dtype result = s->mode >= IS_IN ? SB_BOOL : sb__index_dtype(to);
+  int64_t cost = 4;
+  for (int64_t rest = s->n; rest; rest /= 2) cost += 4;
+  s->is_short = result == SB_INT32;
+  const sb__cores f = {.name = "searchsorted",
+                       .count = 2,
+                       .operand = {{.tensor = to, .dtype = result, .is_written = true},
+                                   {.tensor = from, .dtype = s->order.dtype}},
+                       .run = search_each,
+                       .context = s,
+                       .cost = cost};
+  return sb__cores_run(&f, casting, staged, &problem);
+}
+
+sb_status sb__searchsorted(const sb_tensor *to, const sb_tensor *sorted, const sb_tensor *sorter,
+                           const sb_tensor *from, int64_t mode, sb_casting casting,
+                           int64_t *staged) {
+  search s = {.mode = (int)mode};
+  sb_tensor keys = {0}, at = {0}, more = {0};
+  sb_dtype met;
+  sb_status status = sb_promote_types(sorted->dtype, from->dtype, &met);
+  if (!status && (mode < LEFT || mode > IS_NOT_IN))
+    status = sb__fail(SB_ERR_ARGUMENT, "searchsorted has no mode %lld", (long long)mode);
+  if (!status) status = sb__order_of(mode >= IS_IN ? "isin" : "searchsorted", met, true, &s.order);
+  if (!status && sorter && sb_tensor_numel(sorter) != sb_tensor_numel(sorted))
+    status = sb__fail(SB_ERR_SHAPE, "sorter has %lld elements, x1 %lld",
+                      (long long)sb_tensor_numel(sorter), (long long)sb_tensor_numel(sorted));
+  if (!status) status = read_dense(sorted, s.order.dtype, &keys);
+  if (!status && (sorter || mode >= IS_IN))
+    status = sb_tensor_empty(s.order.dtype, sorted->ndim, sorted->shape, &more);
+  if (!status && sorter) status = read_dense(sorter, SB_INT64, &at);
+  if (!status) {
+    s.keys = sb_tensor_data(&keys);
+    s.n = sb_tensor_numel(&keys);
+    sb__keys_wide(sb_tensor_data(&keys), s.keys, s.n, &s.order);
+    if (mode >= IS_IN && s.n)
+      s.keys = sb__sort_wide(sb_tensor_data(&keys), sb_tensor_data(&more), s.n);
+  }
+  if (!status && sorter) {
+    status = order_by(&keys, &at, &more);
+    s.keys = sb_tensor_data(&more);
+  }
+  if (!status) status = run_search(&s, to, from, casting, staged);
+  sb_tensor_release(&keys);
+  sb_tensor_release(&at);
+  sb_tensor_release(&more);
+  return status;
+}
+
+/* ---- Unique values ---- */
+
+typedef struct runs {
+  sb__order order;
+  int64_t n, most; /* most: that are written */
+  bool is_short;
+  int64_t found;
+} runs;
+
+/* Writes where to is given; else only counts. */
+static int64_t find_runs(const runs *r, const uint64_t *x, uint64_t *to, char *counts) {
+  uint64_t keys[GROUP], before = 0;
+  int64_t run = -1, start = 0;
+  for (int64_t first = 0; first < r->n; first += GROUP) {
+    const int64_t n = r->n - first < GROUP ? r->n - first : GROUP;
+    sb__keys_wide(keys, x + first, n, &r->order);
+    for (int64_t i = 0; i < n; i++) {
+      const bool is_new = run < 0 || keys[i] != before || sb__is_nan_key(keys[i], &r->order);
+      before = keys[i];
+      if (!is_new) continue;
+      if (to && run >= 0) sb__put_index(counts, r->is_short, run, first + i - start);
+      start = first + i;
+      run++;
+      if (to && run == r->most) return run + 1;
+      if (to) to[run] = x[start];
+    }
+  }
+  if (to && run >= 0) sb__put_index(counts, r->is_short, run, r->n - start);
+  return run + 1;
+}
+
+static int count_runs(const sb__cores_call *call) {
+  runs *r = *(runs *const *)call->context;
+  r->found = find_runs(r, (const uint64_t *)(const void *)call->data[0], NULL, NULL);
+  return SB__NO_PROBLEM;
+}
+
+static int write_runs(const sb__cores_call *call) {
+  runs *r = *(runs *const *)call->context;
+  r->found = find_runs(r, (const uint64_t *)(const void *)call->data[2],
+                       (uint64_t *)(void *)call->data[0], call->data[1]);
+  return SB__NO_PROBLEM;
+}
+
+static sb_status begin_runs(const sb_tensor *sorted, runs *r) {
+  r->n = sb_tensor_numel(sorted);
+  return sb__order_of("unique", sorted->dtype, true, &r->order);
+}
+
+sb_status sb__count_runs(const sb_tensor *sorted, int64_t *staged, double *count) {
+  runs r = {0}, *context = &r;
+  int problem;
+  const sb_status begun = begin_runs(sorted, &r);
+  if (begun) return begun;
+  const sb__cores f = {
+      .name = "unique",
+      .count = 1,
+      .operand = {{.tensor = sorted, .dtype = r.order.dtype, .axes = sorted->ndim}},
+      .run = count_runs,
+      .context = &context};
+  const sb_status status = sb__cores_run(&f, SB_CASTING_SAFE, staged, &problem);
+  *count = (double)r.found;
+  return status;
+}
+
+sb_status sb__runs(const sb_tensor *values, const sb_tensor *counts, const sb_tensor *sorted,
+                   int64_t *staged) {
+  runs r = {.most = sb_tensor_numel(values), .is_short = counts->dtype == SB_INT32};
+  runs *context = &r;
+  int problem;
+  sb_status status = begin_runs(sorted, &r);
+  if (!status && sb_tensor_numel(counts) != r.most)
+    status = sb__fail(SB_ERR_SHAPE, "as many counts as values were expected");
+  if (!status) status = sb__check_cast(sorted->dtype, values->dtype, SB_CASTING_SAFE);
+  if (status) return status;
+  const sb__cores f = {
+      .name = "unique",
+      .count = 3,
+      .operand =
+          {{.tensor = values, .dtype = r.order.dtype, .axes = values->ndim, .is_written = true},
+           {.tensor = counts,
+            .dtype = sb__index_dtype(counts),
+            .axes = counts->ndim,
+            .is_written = true},
+           {.tensor = sorted, .dtype = r.order.dtype, .axes = sorted->ndim}},
+      .run = write_runs,
+      .context = &context};
+  status = sb__cores_run(&f, SB_CASTING_UNSAFE, staged, &problem);
+  if (!status && r.found != r.most)
+    status = sb__fail(SB_ERR_SHAPE, "there are other than %lld unique values", (long long)r.most);
+  return status;
+}
+
+/* Elements of each of four operands, and what else a function counts. */
+typedef struct sizes {
+  int64_t n[SB__CORE_OPERANDS];
+} sizes;
+
+static int write_firsts(const sb__cores_call *call) {
+  const sizes *s = call->context;
+  int64_t *indices = (int64_t *)(void *)call->data[0], *counts = (int64_t *)(void *)call->data[1];
+  const int64_t *order = (const int64_t *)(const void *)call->data[2];
+  const int64_t *ranks = (const int64_t *)(const void *)call->data[3];
+  for (int64_t i = 0; i < s->n[0]; i++) counts[i] = 0;
+  for (int64_t i = 0; i < s->n[2]; i++) {
+    if (order[i] < 0 || order[i] >= s->n[3]) return OUTSIDE;
+    const int64_t rank = ranks[order[i]];
+    if (rank < 0 || rank >= s->n[0]) return OUTSIDE;
+    if (!counts[rank]++) indices[rank] = order[i];
+  }
+  return SB__NO_PROBLEM;
+}
+
+/* Runs a function of one line in each operand. */
+static sb_status run_line(const char *name, int (*run)(const sb__cores_call *), int32_t targets,
+                          int32_t count, const sb__core_operand *operands, int64_t *staged) {
+  sizes s = {{0}};
+  int problem;
+  sb__cores f = {.name = name, .count = count, .run = run, .context = &s};
+  for (int32_t k = 0; k < count; k++) {
+    s.n[k] = sb_tensor_numel(operands[k].tensor);
+    f.operand[k] = operands[k];
+    f.operand[k].axes = operands[k].tensor->ndim;
+    f.operand[k].is_written = k < targets;
+  }
+  const sb_status status = sb__cores_run(&f, SB_CASTING_UNSAFE, staged, &problem);
+  if (!status && problem) return sb__fail(SB_ERR_BOUNDS, "%s: an index is outside", name);
+  return status;
+}
+
+sb_status sb__firsts(const sb_tensor *indices, const sb_tensor *counts, const sb_tensor *order,
+                     const sb_tensor *ranks, int64_t *staged) {
+  if (sb_tensor_numel(indices) != sb_tensor_numel(counts))
+    return sb__fail(SB_ERR_SHAPE, "as many counts as indices were expected");
+  return run_line("unique", write_firsts, 2, 4,
+                  (sb__core_operand[]){{.tensor = indices, .dtype = SB_INT64},
+                                       {.tensor = counts, .dtype = SB_INT64},
+                                       {.tensor = order, .dtype = SB_INT64},
+                                       {.tensor = ranks, .dtype = SB_INT64}},
+                  staged);
+}
+
+static int take_line(const sb__cores_call *call) {
+  const sizes *s = call->context;
+  uint64_t *to = (uint64_t *)(void *)call->data[0];
+  const uint64_t *from = (const uint64_t *)(const void *)call->data[1];
+  const int64_t *at = (const int64_t *)(const void *)call->data[2];
+  for (int64_t i = 0; i < s->n[0]; i++) {
+    if (at[i] < 0 || at[i] >= s->n[1]) return OUTSIDE;
+    to[i] = from[at[i]];
+  }
+  return SB__NO_PROBLEM;
+}
+
+sb_status sb__take_flat(const sb_tensor *to, const sb_tensor *from, const sb_tensor *indices,
+                        int64_t *staged) {
+  sb__order o;
+  sb_status status = sb__order_of("unique", from->dtype, true, &o);
+  if (!status) status = sb__check_cast(from->dtype, to->dtype, SB_CASTING_SAFE);
+  if (!status && sb_tensor_numel(indices) != sb_tensor_numel(to))
+    status = sb__fail(SB_ERR_SHAPE, "as many indices as results were expected");
+  if (status) return status;
+  return run_line("unique", take_line, 1, 3,
+                  (sb__core_operand[]){{.tensor = to, .dtype = o.dtype},
+                                       {.tensor = from, .dtype = o.dtype},
+                                       {.tensor = indices, .dtype = SB_INT64}},
+                  staged);
+}
+
+/* ---- How often integers occur ---- */
+
+typedef struct limits {
+  int64_t n, least, most;
+} limits;
+
+static int find_limits(const sb__cores_call *call) {
+  limits *l = *(limits *const *)call->context;
+  const int64_t *x = (const int64_t *)(const void *)call->data[0];
+  for (int64_t i = 0; i < l->n; i++) {
+    l->least = x[i] < l->least ? x[i] : l->least;
+    l->most = x[i] > l->most ? x[i] : l->most;
+  }
+  return SB__NO_PROBLEM;
+}
+
+static sb_status check_whole(const sb_tensor *x) {
+  const sb_kind kind = sb_dtype_kind(x->dtype);
+  if (kind == SB_SIGNED || kind == SB_UNSIGNED || kind == SB_BOOLEAN) return SB_OK;
+  return sb__fail(SB_ERR_DTYPE, "bincount counts integers, not %s", sb_dtype_name(x->dtype));
+}
+
+sb_status sb__count_bins(const sb_tensor *x, int64_t *staged, double *count) {
+  limits l = {.n = sb_tensor_numel(x), .most = -1}, *context = &l;
+  int problem;
+  const sb__cores f = {.name = "bincount",
+                       .count = 1,
+                       .operand = {{.tensor = x, .dtype = SB_INT64, .axes = x->ndim}},
+                       .run = find_limits,
+                       .context = &context};
+  sb_status status = check_whole(x);
+  if (!status) status = sb__cores_run(&f, SB_CASTING_UNSAFE, staged, &problem);
+  if (!status && l.least < 0)
+    status = x->dtype == SB_UINT64
+                 ? sb__fail(SB_ERR_BOUNDS, "x has elements from 2^63 on")
+                 : sb__fail(SB_ERR_BOUNDS, "x has the element %lld; bins are numbered from 0",
+                            (long long)l.least);
+  *count = (double)l.most + 1;
+  return status;
+}
+
+static int count_each(const sb__cores_call *call) {
+  const sizes *s = call->context;
+  int64_t *to = (int64_t *)(void *)call->data[0];
+  const int64_t *x = (const int64_t *)(const void *)call->data[1];
+  for (int64_t i = 0; i < s->n[0]; i++) to[i] = 0;
+  for (int64_t i = 0; i < s->n[1]; i++) {
+    if (x[i] < 0 || x[i] >= s->n[0]) return OUTSIDE;
+    to[x[i]]++;
+  }
+  return SB__NO_PROBLEM;
+}
+
+static int add_weights(const sb__cores_call *call) {
+  const sizes *s = call->context;
+  double *to = (double *)(void *)call->data[0];
+  const int64_t *x = (const int64_t *)(const void *)call->data[1];
+  const double *weights = (const double *)(const void *)call->data[2];
+  for (int64_t i = 0; i < s->n[0]; i++) to[i] = 0;
+  for (int64_t i = 0; i < s->n[1]; i++) {
+    if (x[i] < 0 || x[i] >= s->n[0]) return OUTSIDE;
+    to[x[i]] = sb__canonical_double(to[x[i]] + weights[i]);
+  }
+  return SB__NO_PROBLEM;
+}
+
+sb_status sb__bincount(const sb_tensor *to, const sb_tensor *x, const sb_tensor *weights,
+                       sb_casting casting, int64_t *staged) {
+  const sb_dtype computed = weights ? SB_FLOAT64 : SB_INT64;
+  sb_status status = check_whole(x);
+  if (!status) status = sb__check_cast(weights ? SB_FLOAT64 : SB_INT32, to->dtype, casting);
+  if (!status && weights) status = sb__check_cast(weights->dtype, SB_FLOAT64, SB_CASTING_SAME_KIND);
+  if (!status && weights && sb_tensor_numel(weights) != sb_tensor_numel(x))
+    status = sb__fail(SB_ERR_SHAPE, "weights has %lld elements, x %lld",
+                      (long long)sb_tensor_numel(weights), (long long)sb_tensor_numel(x));
+  if (status) return status;
+  return run_line("bincount", weights ? add_weights : count_each, 1, weights ? 3 : 2,
+                  (sb__core_operand[]){{.tensor = to, .dtype = computed},
+                                       {.tensor = x, .dtype = SB_INT64},
+                                       {.tensor = weights, .dtype = SB_FLOAT64}},
+                  staged);
+}
