@@ -3,10 +3,10 @@
 
 #include "algorithms/order.h"
 
-#define RUN 16          /* elements that are sorted by insertion */
-#define MOST_MERGED 384 /* elements; longer lines are spread */
-#define GROUP 64        /* keys that are made, and compared, at a time */
-#define COLLECTED 512   /* items that top_k has room for at least */
+#define RUN 8                               /* elements that are sorted by insertion */
+#define MOST_MERGED (BITS == 32 ? 48 : 192) /* elements; longer lines are spread */
+#define GROUP 64                            /* keys that are made, and compared, at a time */
+#define COLLECTED 512                       /* items that top_k has room for at least */
 
 typedef struct lines {
   sb__order order;
