@@ -173,6 +173,11 @@ static sb_status check_batches(const sb__cores *f) {
   return SB_OK;
 }
 
+/* Tensors without elements have no memory that could be shared. */
+static bool may_overlap(const sb_tensor *a, const sb_tensor *b) {
+  return sb_tensor_numel(a) && sb_tensor_numel(b) && sb__may_overlap(a, b);
+}
+
 static sb_status check_operands(const sb__cores *f, sb_casting casting) {
   sb_status status = check_batches(f);
   for (int32_t k = 0; k < f->count && !status; k++) {
@@ -184,7 +189,7 @@ static sb_status check_operands(const sb__cores *f, sb_casting casting) {
     status = sb__check_cast(operand->dtype, operand->tensor->dtype, casting);
     if (!status) status = sb__check_target(operand->tensor);
     for (int32_t i = 0; i < k && !status; i++)
-      if (sb__may_overlap(operand->tensor, f->operand[i].tensor))
+      if (may_overlap(operand->tensor, f->operand[i].tensor))
         status = sb__fail(SB_ERR_OVERLAP, "%s: two results would be written to the same memory",
                           f->name);
   }
@@ -204,7 +209,7 @@ static sb_status separate(walk *w, int32_t k, sb_tensor *copy, int64_t *staged) 
   const sb_tensor *t = f->operand[k].tensor;
   bool collides = false;
   for (int32_t i = 0; f->operand[i].is_written; i++) {
-    if (!sb__may_overlap(f->operand[i].tensor, t)) continue;
+    if (!may_overlap(f->operand[i].tensor, t)) continue;
     w->places[k].is_apart = true;
     collides |= !is_same(f, i, k);
   }
