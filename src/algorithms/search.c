@@ -2,6 +2,7 @@
 #include "algorithms/order.h"
 
 #define GROUP 256 /* keys that are made at a time */
+#define MOST_BINS (INT64_C(1) << 53)
 
 enum { LEFT, RIGHT, IS_IN, IS_NOT_IN };
 enum { OUTSIDE = 1 };
@@ -333,6 +334,8 @@ sb_status sb__count_bins(const sb_tensor *x, int64_t *staged, double *count) {
                  ? sb__fail(SB_ERR_BOUNDS, "x has elements from 2^63 on")
                  : sb__fail(SB_ERR_BOUNDS, "x has the element %lld; bins are numbered from 0",
                             (long long)l.least);
+  if (!status && l.most >= MOST_BINS)
+    status = sb__fail(SB_ERR_BOUNDS, "x has the element %lld, beyond 2^53", (long long)l.most);
   *count = (double)l.most + 1;
   return status;
 }
