@@ -38,8 +38,7 @@ const {
   meanAsync, stdAsync, minAsync, maxAsync, anyAsync, allAsync, countNonzeroAsync, argmaxAsync, argminAsync, cumulativeSumAsync,
   cumulativeProdAsync, diffAsync, varAsync, softmaxAsync, logSoftmaxAsync, logSumExpAsync, vectorNormAsync, normalizeAsync
 } = require('./math/async')
-const { linalg: linalgAsync } = require('./math/async')
-const linalg = require('./math/linalg')
+const linalg = { ...require('./math/linalg'), ...require('./math/async').linalg }
 
 /** @template {import('./base/types').DtypeName} [D=any] @template {import('./base/types').DtypeName} [O=any] @typedef {import('./base/types').MathOptions<D, O>} MathOptions */
 
@@ -238,7 +237,7 @@ module.exports = {
   logSumExpAsync,
   vectorNormAsync,
   normalizeAsync,
-  linalg: { ...linalg, ...linalgAsync }
+  linalg
 }
 
 // One is `var`, which no function can be called, and bundlers rename all.
