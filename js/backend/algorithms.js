@@ -1,7 +1,7 @@
 'use strict'
 // Calls of algorithms (src/algorithms), by the core's call buffer.
 
-const { arraySlice, newList } = require('../base/primordials')
+const { arrayConcat, arraySlice, newList } = require('../base/primordials')
 const { frame, held, put, putList, putScalar, RESULTS, ARGS } = require('./call-buffer')
 const { checkAttached, stage, unstage } = require('./staging')
 const { rows, mode, call, defer, finish } = require('./math')
@@ -25,7 +25,7 @@ const NONE = newList()
  */
 function run (row, to, from, given = {}) {
   if (mode.deferred !== null) {
-    defer(to[0], from, null, null, () => { run(row, to, from, given) }, false, arraySlice(to, 1))
+    defer(to[0], from, null, null, (first, sources, others) => { run(row, arrayConcat([first], others), sources, given) }, false, arraySlice(to, 1))
     return
   }
   /** @type {Layout[]} */

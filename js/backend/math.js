@@ -20,7 +20,7 @@ const { stage, unstage } = require('./staging')
  * @property {number[] | null} follows  the target's axis that each axis of the one source follows, -1: a part of the target needs all of it; null:
  *   each source is broadcast to the target
  * @property {readonly number[] | null} whole  axes of the target that are not cut; null: none is
- * @property {(to: Layout, from: Layout[]) => void} run  calls C on the operands, or on parts of them
+ * @property {(to: Layout, from: Layout[], also: readonly Layout[]) => void} run  calls C on the operands, on parts of them, or on copies
  * @property {boolean} isHere  run calls functions of the core: it stays on this thread
  * @property {readonly Layout[]} also  more targets, of a call that is run whole
  */
