@@ -200,20 +200,25 @@ describe('the module of algorithms', () => {
     assert.deepEqual([sum, out, later], [[8, 8, 8], [7, 7, 7], AXES])
   })
 
-  it('that is another one is refused, and leaves no bytes', async () => {
-    const [other, none, grown] = await childJson(`
+  it('that is another one, or of another build, is refused, and leaves no bytes', async () => {
+    const [other, none, older, grown] = await childJson(`
       const fs = require('fs')
       const { readFileSync } = fs
       let name = 'samebytes-math.wasm'
-      fs.readFileSync = (file, ...rest) => readFileSync(String(file).replace(/samebytes-algorithms(-shared)?\\.wasm/, name), ...rest)
+      fs.readFileSync = (file, ...rest) => readFileSync(String(file).replace(/samebytes-algorithms(-shared)?\\.wasm/, name ?? '$&'), ...rest)
       ${WATCH}
-      const codeOf = () => { try { return cross() } catch ({ code, message }) { return code + ' ' + message } }
-      const other = codeOf()
-      const { byteLength } = wasmMemory().buffer
-      for (let i = 0; i < 100; i++) codeOf()
+      const refusal = () => { try { return cross() } catch ({ code, message }) { return code + ' ' + message } }
+      const other = refusal()
       name = 'samebytes-parsers.wasm'
-      console.log(JSON.stringify([other, codeOf(), wasmMemory().buffer.byteLength - byteLength]))`)
+      const none = refusal()
+      name = undefined
+      WebAssembly.Instance = class { constructor () { throw new WebAssembly.LinkError('import sb_later') } }
+      const older = refusal()
+      const { byteLength } = wasmMemory().buffer
+      for (let i = 0; i < 100; i++) refusal()
+      console.log(JSON.stringify([other, none, older, wasmMemory().buffer.byteLength - byteLength]))`)
     for (const text of [other, none]) assert.match(text, /^ERR_FORMAT the module is not the one for algorithms \(samebytes-algorithms\.wasm\)$/)
+    assert.match(older, /^ERR_FORMAT samebytes-algorithms\.wasm is not of this build: import sb_later$/)
     assert.equal(grown, 0)
   })
 })
