@@ -39,7 +39,7 @@ const {
   cumulativeProdAsync, diffAsync, varAsync, softmaxAsync, logSoftmaxAsync, logSumExpAsync, vectorNormAsync, normalizeAsync
 } = require('./math/async')
 const { linalg: linalgAsync } = require('./math/async')
-const linalg = require('./math/linalg')
+const linalg = { ...require('./math/linalg'), ...linalgAsync } // Node knows what can be imported where exports are plain names
 
 /** @template {import('./base/types').DtypeName} [D=any] @template {import('./base/types').DtypeName} [O=any] @typedef {import('./base/types').MathOptions<D, O>} MathOptions */
 
@@ -238,7 +238,7 @@ module.exports = {
   logSumExpAsync,
   vectorNormAsync,
   normalizeAsync,
-  linalg: { ...linalg, ...linalgAsync }
+  linalg
 }
 
 // One is `var`, which no function can be called, and bundlers rename all.
