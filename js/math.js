@@ -38,7 +38,7 @@ const {
   meanAsync, stdAsync, minAsync, maxAsync, anyAsync, allAsync, countNonzeroAsync, argmaxAsync, argminAsync, cumulativeSumAsync,
   cumulativeProdAsync, diffAsync, varAsync, softmaxAsync, logSoftmaxAsync, logSumExpAsync, vectorNormAsync, normalizeAsync
 } = require('./math/async')
-const linalg = { ...require('./math/linalg'), ...require('./math/async').linalg }
+const linalg = { ...require('./math/linalg'), ...require('./math/async').linalg } // Node knows what can be imported where exports are plain names
 
 /** @template {import('./base/types').DtypeName} [D=any] @template {import('./base/types').DtypeName} [O=any] @typedef {import('./base/types').MathOptions<D, O>} MathOptions */
 

@@ -405,7 +405,7 @@ function mathEntry () {
 // samebytes/math: arithmetic. ${MADE.slice(3)}
 
 ${files.map(([file, names]) => `const {\n${lines(names)}\n} = require('./${file}')`).join('\n')}
-${NAMESPACES.map(name => `const ${name} = { ...require('./math/${name}'), ...require('./math/async').${name} }`).join('\n')}
+${NAMESPACES.map(name => `const ${name} = { ...require('./math/${name}'), ...require('./math/async').${name} } // Node knows what can be imported where exports are plain names`).join('\n')}
 
 /** @template {import('./base/types').DtypeName} [D=any] @template {import('./base/types').DtypeName} [O=any] @typedef {import('./base/types').MathOptions<D, O>} MathOptions */
 
