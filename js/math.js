@@ -42,8 +42,7 @@ const {
   cumulativeProdAsync, diffAsync, varAsync, softmaxAsync, logSoftmaxAsync, logSumExpAsync, vectorNormAsync, normalizeAsync,
   sortAsync, argsortAsync, topKAsync, searchsortedAsync, isinAsync
 } = require('./math/async')
-const { linalg: linalgAsync } = require('./math/async')
-const linalg = require('./math/linalg')
+const linalg = { ...require('./math/linalg'), ...require('./math/async').linalg } // Node knows what can be imported where exports are plain names
 
 /** @template {import('./base/types').DtypeName} [D=any] @template {import('./base/types').DtypeName} [O=any] @typedef {import('./base/types').MathOptions<D, O>} MathOptions */
 
@@ -257,7 +256,7 @@ module.exports = {
   topKAsync,
   searchsortedAsync,
   isinAsync,
-  linalg: { ...linalg, ...linalgAsync }
+  linalg
 }
 
 // One is `var`, which no function can be called, and bundlers rename all.

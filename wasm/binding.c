@@ -46,7 +46,7 @@ void sb__wasm_call(uint32_t row) {
   sb__run(&here->binding, row);
 }
 
-/* What a call of another module (math.c) begins with: for its calls of this one, the stack pointer is reset as well. */
+/* What a call of another module (side_module.inc) begins with: for its calls of this one, the stack pointer is reset as well. */
 sb__binding *sb__wasm_binding(void) {
   __asm__ volatile("local.get %0\nglobal.set __stack_pointer" : : "r"(here->stack));
   return &here->binding;

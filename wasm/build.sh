@@ -2,8 +2,9 @@
 # Builds dist/samebytes.wasm and dist/samebytes-shared.wasm: the C core over linear memory of one thread, and
 # over memory that threads share. SIMD, standalone, with an imported memory so that the loader (js/backend/wasm.js)
 # sees it grow. And dist/samebytes-parsers.wasm: the parsers of files over a small memory of its own; dist/samebytes-math.wasm
-# and dist/samebytes-math-shared.wasm: arithmetic over the memory of one of the first two. SB_TEST=1 in the
-# environment adds the test rows. As arguments: which of plain, shared, parsers and math.
+# and dist/samebytes-math-shared.wasm: arithmetic over the memory of one of the first two; dist/samebytes-algorithms.wasm and
+# dist/samebytes-algorithms-shared.wasm: algorithms in the same way. SB_TEST=1 in the environment adds the test rows. As
+# arguments: which of plain, shared, parsers, math and algorithms.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 objects=$(mktemp -d)
@@ -82,32 +83,58 @@ shared () {
     -Wl,--export=__wasm_init_tls -Wl,--export=__tls_size
 }
 
+# Links what was compiled to two modules over the main one's memory; OPTION is hoist.mjs's.
 # Position-independent: stack and data are where the loader puts them; the section dylink.0 says how much of each. The tools
 # lose it on the way through text. The module for shared memory is the same code: each thread has data of its own.
-math () {
-  local file text=$objects/module.wat tools
+link_side () { # NAME OPTION...
+  local module=dist/samebytes-$1 text=$objects/module.wat tools
+  shift
   local features=(--mvp-features --enable-simd --enable-bulk-memory --enable-threads --enable-mutable-globals)
-  local cold=(-Oz -fno-vectorize -fno-slp-vectorize) level
   tools=$(em-config BINARYEN_ROOT)/bin
-  rm -f "$objects"/*.o
-  for file in src/math/*.c wasm/math.c; do
-    case $file in
-      src/math/simd128.c | src/math/complex.c | src/math/whole.c | src/math/circular.c) level=(-O2) ;;
-      *) level=("${cold[@]}") ;;
-    esac
-    compile "${level[@]}" -fPIC -fvisibility=hidden -fno-math-errno -fno-unroll-loops -Wno-pass-failed "$file"
-  done
   { core_functions; echo sb_binding; } >"$objects/imports"
   wasm-ld -shared --no-entry --experimental-pic --allow-undefined-file="$objects/imports" --strip-debug "$objects"/*.o -o "$objects/linked.wasm"
   "$tools/wasm-dis" "${features[@]}" "$objects/linked.wasm" -o "$text"
   node wasm/table.mjs "$text"
   "$tools/wasm-opt" "${features[@]}" -O3 -S "$text" -o "$text"
   sed -i -E '/^ \(export "sb__/d' "$text"
-  node wasm/hoist.mjs "$text" '^(?!(exp|log|sin|cos)_).*_groups_f64$'
-  "$tools/wasm-as" "${features[@]}" "$text" -o dist/samebytes-math.wasm
+  node wasm/hoist.mjs "$text" "$@"
+  "$tools/wasm-as" "${features[@]}" "$text" -o "$module.wasm"
   sed -i -E 's/\(import "env" "memory" \(memory (\S+) ([0-9]+)\)\)/(import "env" "memory" (memory \1 (shared \2 65536)))/' "$text"
-  "$tools/wasm-as" "${features[@]}" "$text" -o dist/samebytes-math-shared.wasm
-  node wasm/dylink.mjs "$objects/linked.wasm" dist/samebytes-math.wasm dist/samebytes-math-shared.wasm
+  "$tools/wasm-as" "${features[@]}" "$text" -o "$module-shared.wasm"
+  node wasm/dylink.mjs "$objects/linked.wasm" "$module.wasm" "$module-shared.wasm"
+}
+
+compile_side () { # FLAG... FILE
+  compile -fPIC -fvisibility=hidden -fno-math-errno -fno-unroll-loops -Wno-pass-failed "$@"
+}
+
+cold=(-Oz -fno-vectorize -fno-slp-vectorize)
+
+math () {
+  local file level
+  rm -f "$objects"/*.o
+  for file in src/math/*.c wasm/math.c; do
+    case $file in
+      src/math/simd128.c | src/math/complex.c | src/math/whole.c | src/math/circular.c) level=(-O2) ;;
+      *) level=("${cold[@]}") ;;
+    esac
+    compile_side "${level[@]}" "$file"
+  done
+  link_side math '^(?!(exp|log|sin|cos)_).*_groups_f64$'
+}
+
+# With the files of arithmetic that they call.
+algorithms () {
+  local file level
+  rm -f "$objects"/*.o
+  for file in src/algorithms/*.c src/math/circular.c wasm/algorithms.c; do
+    case $file in
+      src/math/circular.c | */matmul.c | */fft.c | */resize.c | */sort.c) level=(-O2) ;;
+      *) level=("${cold[@]}") ;;
+    esac
+    compile_side "${level[@]}" "$file"
+  done
+  link_side algorithms '^$' --if-any
 }
 
 # For size. It imports nothing; what the tool chain exports for its own loader goes, and then what only that used.
@@ -127,5 +154,5 @@ parsers () {
 }
 
 mkdir -p dist
-[ $# -gt 0 ] || set -- plain shared parsers math
+[ $# -gt 0 ] || set -- plain shared parsers math algorithms
 for module in "$@"; do $module; done

@@ -10,15 +10,16 @@ import { build } from 'esbuild'
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..')
 const MODULES = { plain: 'samebytes.wasm', shared: 'samebytes-shared.wasm' }
 const MATH_MODULES = { plain: 'samebytes-math.wasm', shared: 'samebytes-math-shared.wasm' }
+const ALGORITHM_MODULES = { plain: 'samebytes-algorithms.wasm', shared: 'samebytes-algorithms-shared.wasm' }
 
 /** For wasm-modules.browser.js. */
 const PARSERS = JSON.stringify(readFileSync(join(ROOT, 'dist', 'samebytes-parsers.wasm')).toString('hex'))
 
-/** What users import; init and SamebytesError are there from the start. */
-function publicNames (file) {
+/** What users import, by name; init and SamebytesError are there from the start. */
+function publicApi (file) {
   process.env.SAMEBYTES_BACKEND = 'wasm'
-  const api = createRequire(import.meta.url)(`../js/${file}`)
-  return Object.keys(api).filter(name => name !== 'init' && name !== 'SamebytesError')
+  const { init, SamebytesError, ...api } = createRequire(import.meta.url)(`../js/${file}`)
+  return api
 }
 
 /**
@@ -45,8 +46,10 @@ Object.defineProperty(init, Symbol.for('samebytes.parts'), { value: { early, fil
 `
 }
 
-/** The same for samebytes/math, which is loaded at the first call, or by its init. One of the names is `var`. */
-function mathEntry (names, places, imports, page) {
+/** The same for samebytes/math, which is loaded at the first call, or by its init. One of the names is `var`; some are objects of functions. */
+function mathEntry (api, places, imports, page) {
+  const names = Object.keys(api)
+  const early = name => typeof api[name] === 'object' ? `earlyIn('${name}', ${JSON.stringify(Object.keys(api[name]))})` : `early('${name}', find, refusal)`
   return `
 import { init as start } from './${page}'
 import { lend } from 'lent'
@@ -65,7 +68,8 @@ function find () {
   return api
 }
 const refusal = name => failure('ERR_UNSUPPORTED', name + ' was used before samebytes/math is ready; await its init(), or init({ math: true }) of samebytes, first')
-${names.map(name => `let $${name} = early('${name}', find, refusal)`).join('\n')}
+const earlyIn = (name, names) => Object.fromEntries(names.map(each => [each, early(each, () => find()?.[name] ?? null, () => refusal(name + '.' + each))]))
+${names.map(name => `let $${name} = ${early(name)}`).join('\n')}
 export { ${names.map(name => `$${name} as ${name}`).join(', ')} }
 export async function init () {
   await start()
@@ -131,7 +135,7 @@ const lends = (lent, page) => ({
       if (namespace === 'lent') return undefined
       const file = relative(join(ROOT, 'js'), join(resolveDir, path)).split(sep).join('/').replace(/\.js$/, '')
       if (file === 'runtime/wasm-modules') return { path: join(ROOT, 'js', 'backend', 'init-math.browser.js') }
-      if (/^(math$|math\/|backend\/((init-|wasm-)?math(\.browser)?|reductions|indexing)$|runtime\/base64)/.test(file)) return undefined
+      if (/^(math$|math\/|backend\/((init-)?math(\.browser)?|wasm-side|algorithms|reductions|indexing)$|runtime\/base64)/.test(file)) return undefined
       lent.add(file)
       return { path: file, namespace: 'lent' }
     })
@@ -160,8 +164,9 @@ for (const [name, where] of [['samebytes', beside], ['samebytes-inline', inside]
   const isInside = where === inside
   const imports = isInside ? "import { bytesOf } from './runtime/base64.browser.js'\n" : ''
   const lent = new Set()
-  await bundle(`${name}-math.mjs`, mathEntry(publicNames('math.js'), places(MATH_MODULES, where, isInside), imports, `${name}.mjs`), [lends(lent, `${name}.mjs`)])
-  await bundle(`${name}.mjs`, entry(publicNames('index.js'), places(MODULES, where, isInside), imports, [...lent].sort()), [forBrowsers])
+  const placesOfMath = `{ math: ${places(MATH_MODULES, where, isInside)}, algorithms: ${places(ALGORITHM_MODULES, where, isInside)} }`
+  await bundle(`${name}-math.mjs`, mathEntry(publicApi('math.js'), placesOfMath, imports, `${name}.mjs`), [lends(lent, `${name}.mjs`)])
+  await bundle(`${name}.mjs`, entry(Object.keys(publicApi('index.js')), places(MODULES, where, isInside), imports, [...lent].sort()), [forBrowsers])
   await bundle(`${name}-module.mjs`, ofModule, [forBrowsers, besides(`${name}.mjs`)])
   await bundle(`${name}-inspect.mjs`, ofInspect, [forBrowsers, besides(`${name}.mjs`)])
 }

@@ -1,6 +1,6 @@
 // Moves vector constants out of the loops of a linked module.
 //
-//   node wasm/hoist.mjs FILE [PATTERN]   text to text, as wasm-dis writes it; fails where there was nothing to move
+//   node wasm/hoist.mjs FILE [PATTERN [--if-any]]   text to text, as wasm-dis writes it; fails where there was nothing to move, but with --if-any
 //
 // Functions whose names match PATTERN stay as they are: a local takes more room in a compressed module than a constant that stands in it often.
 //
@@ -90,8 +90,8 @@ function outermost (loop) {
 }
 
 if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  const [file, pattern = '^$'] = process.argv.slice(2)
+  const [file, pattern = '^$', option] = process.argv.slice(2)
   const { text, moved } = hoist(readFileSync(file, 'utf8'), new RegExp(pattern))
-  if (moved === 0) throw new Error(`${file}: no vector constant was found in a loop; is the text another one now?`)
+  if (moved === 0 && option !== '--if-any') throw new Error(`${file}: no vector constant was found in a loop; is the text another one now?`)
   writeFileSync(file, text)
 }

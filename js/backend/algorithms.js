@@ -1,15 +1,30 @@
 'use strict'
 // Calls of algorithms (src/algorithms), by the core's call buffer.
 
-const { arraySlice, newList } = require('../base/primordials')
+const { Object, arrayConcat, arraySlice, newList } = require('../base/primordials')
 const { frame, held, put, putList, putScalar, RESULTS, ARGS } = require('./call-buffer')
 const { checkAttached, stage, unstage } = require('./staging')
-const { rows, mode, call, defer, finish } = require('./math')
+const { algorithms, tables, mode, call, defer, finish } = require('./math')
 
 /** @typedef {InstanceType<typeof import('./layout').Layout>} Layout */
 /** @typedef {boolean | number | bigint | [number, number]} Scalar */
 
 /** Arguments beside tensors, in the order of the row's signature: lists, integers, scalars. @typedef {{ lists?: readonly (readonly number[])[], numbers?: readonly number[], scalars?: readonly Scalar[] }} Arguments */
+
+/**
+ * Number of each algorithm for the call buffer, by its name in C. Read when the first one is needed: then WebAssembly's module is opened.
+ *
+ * @type {Record<string, number>}
+ */
+const rows = Object.create(new Proxy({ __proto__: null }, { get: (_, /** @type {string} */ name) => readRows()[name] }))
+
+/** @returns {Record<string, number>} the same */
+function readRows () {
+  const { exports } = algorithms()
+  Object.setPrototypeOf(rows, null)
+  for (let i = 0; i < exports.length - 1; i++) rows[exports[i]] = tables.exports.length - 1 + i
+  return rows
+}
 
 /** @type {readonly any[]} */
 const NONE = newList()
@@ -25,7 +40,7 @@ const NONE = newList()
  */
 function run (row, to, from, given = {}) {
   if (mode.deferred !== null) {
-    defer(to[0], from, null, null, () => { run(row, to, from, given) }, false, arraySlice(to, 1))
+    defer(to[0], from, null, null, (first, sources, others) => { run(row, arrayConcat([first], others), sources, given) }, false, arraySlice(to, 1))
     return
   }
   /** @type {Layout[]} */

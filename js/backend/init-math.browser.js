@@ -1,49 +1,101 @@
 'use strict'
-// Arithmetic's WebAssembly module in browsers. This file is in the bundle of samebytes/math, where it also takes the place of
-// runtime/wasm-modules.js (wasm/bundle.mjs).
+// The WebAssembly modules of samebytes/math in browsers: arithmetic's, and that of algorithms, without which arithmetic works. This file is in the
+// bundle of samebytes/math, where it also takes the place of runtime/wasm-modules.js (wasm/bundle.mjs).
 
-const { engineOfPage, moduleOf, offerMath, placeIn } = require('./init.browser')
+const { failure } = require('../base/errors')
+const { engineOfPage, isUrl, moduleOf, offerMath, placeIn } = require('./init.browser')
 
 /** @typedef {import('./init-options').ModuleSource} ModuleSource */
-/** @typedef {import('./init.browser').Places} Places */
+/** @typedef {'math' | 'algorithms'} Name */
+/** Of each module. @typedef {Record<Name, import('./init.browser').Places>} Places */
 
-/** @type {Promise<void> | null} */
-let begun = null
+/** @type {Record<Name, WebAssembly.Module | null>} */
+const loaded = { math: null, algorithms: null }
 
-/** @type {WebAssembly.Module | null} */
-let loaded = null
+/** @type {Record<Name, Promise<void> | null>} */
+const begun = { math: null, algorithms: null }
 
-const isReady = () => loaded !== null
+let whyNot = '' // there are no algorithms
+let ready = false
 
-/** @returns {WebAssembly.Module} where it is ready */
-const compile = () => /** @type {WebAssembly.Module} */ (loaded)
+const isReady = () => ready
 
 /**
- * Loads the module, once init of samebytes is done.
+ * @param {string} file
+ * @returns {WebAssembly.Module} where isReady()
+ * @throws ERR_UNSUPPORTED it is that of algorithms, and was not loaded
+ */
+function compile (file) {
+  const module = loaded[file.includes('algorithms') ? 'algorithms' : 'math']
+  if (module === null) throw failure('ERR_UNSUPPORTED', `${file} was not loaded: ${whyNot}; init({ algorithms: … }) takes its URL, or a WebAssembly.Module`)
+  return module
+}
+
+/**
+ * Loads the modules that are not there yet, once init of samebytes is done.
  *
  * @param {Places} places
- * @param {ModuleSource | true} [source]
+ * @param {ModuleSource | true} [math]
+ * @param {ModuleSource | boolean} [algorithms]
  * @returns {Promise<void>}
  */
-function load (places, source = true) {
-  return (begun ??= open(places, source).catch(error => {
-    begun = null // it may be tried again
+async function load (places, math = true, algorithms) {
+  await Promise.all([once(places, 'math', math), loadAlgorithms(places, math, algorithms)])
+  ready = true
+}
+
+/**
+ * @param {Places} places
+ * @param {Name} name
+ * @param {ModuleSource | true} source
+ * @returns {Promise<void>}
+ */
+function once (places, name, source) {
+  return (begun[name] ??= open(places, name, source).catch(error => {
+    begun[name] = null // it may be tried again
     throw error
   }))
 }
 
 /**
  * @param {Places} places
+ * @param {Name} name
  * @param {ModuleSource | true} source
  */
-async function open (places, source) {
+async function open (places, name, source) {
   const isShared = engineOfPage().group !== null
-  loaded = await moduleOf(source === true ? placeIn(places, isShared) : source, 'math')
+  loaded[name] = await moduleOf(source === true ? placeIn(places[name], isShared) : source, name)
 }
 
-/** So that init of samebytes can load it. @param {Places} places */
+/**
+ * Where nobody said where they are, they may be missing.
+ *
+ * @param {Places} places
+ * @param {ModuleSource | true} math
+ * @param {ModuleSource | boolean | undefined} algorithms
+ */
+async function loadAlgorithms (places, math, algorithms) {
+  if (algorithms !== undefined && algorithms !== false) return once(places, 'algorithms', algorithms)
+  const source = algorithms === false ? null : besides(math)
+  if (source === null) whyNot = algorithms === false ? 'algorithms is false' : 'it is not known where it is'
+  else await once(places, 'algorithms', source).catch(error => { whyNot = error.message })
+}
+
+/**
+ * @param {ModuleSource | true} math  where arithmetic's module is
+ * @returns {string | true | null} where the other one is; null: the name does not tell
+ */
+function besides (math) {
+  if (math === true) return true
+  const place = isUrl(math) ? math.href : math
+  if (typeof place !== 'string') return null
+  const other = place.replace(/samebytes-math(-shared)?\.wasm(?=$|[?#])/, 'samebytes-algorithms$1.wasm')
+  return other === place ? null : other
+}
+
+/** So that init of samebytes can load them. @param {Places} places */
 function offer (places) {
-  offerMath(source => load(places, source))
+  offerMath((math, algorithms) => load(places, math, algorithms))
 }
 
 module.exports = { compile, isReady, load, offer }

@@ -18,6 +18,8 @@ const LARGEST = 2 ** 32 // bytes that WASM can address
  * @property {number | undefined} [maximumMemory]  bytes that memory may grow to
  * @property {ModuleSource | boolean | undefined} [math]  makes samebytes/math ready as well, where it is imported; its WASM module or that one's URL,
  * true for the file beside the package's own; default: false
+ * @property {ModuleSource | boolean | undefined} [algorithms]  the WASM module of samebytes/math's algorithms (linalg, …) or its URL, true for the file beside
+ * the package's own, false for none; default: samebytes-algorithms.wasm beside the file that math is. Where that cannot be read, algorithms throw, and arithmetic works
  */
 
 /**
@@ -27,7 +29,7 @@ const LARGEST = 2 ** 32 // bytes that WASM can address
 function optionsOfInit (given) {
   if (given === undefined) return {}
   if (given === null || typeof given !== 'object' || Array.isArray(given)) throw failure('ERR_ARGUMENT', `options is ${show(given)}; an object was expected`)
-  const { wasm, shared, from, initialMemory, maximumMemory, math } = /** @type {InitOptions} */ (given)
+  const { wasm, shared, from, initialMemory, maximumMemory, math, algorithms } = /** @type {InitOptions} */ (given)
   if (shared !== undefined && shared !== 'auto' && typeof shared !== 'boolean') {
     throw failure('ERR_ARGUMENT', `shared is ${show(shared)}; true, false or 'auto' was expected`)
   }
@@ -39,10 +41,18 @@ function optionsOfInit (given) {
   if (/** @type {number} */ (initialMemory) > /** @type {number} */ (maximumMemory)) {
     throw failure('ERR_BOUNDS', `initialMemory is ${initialMemory}, more than maximumMemory, ${maximumMemory}`)
   }
-  if (math !== undefined && typeof math !== 'boolean' && typeof math !== 'string' && (math === null || typeof math !== 'object')) {
-    throw failure('ERR_ARGUMENT', `math is ${show(math)}; true, false, a URL, a Response, an ArrayBuffer or a WebAssembly.Module was expected`)
-  }
-  return { wasm, shared, from, initialMemory, maximumMemory, math }
+  checkSource('math', math)
+  checkSource('algorithms', algorithms)
+  return { wasm, shared, from, initialMemory, maximumMemory, math, algorithms }
+}
+
+/**
+ * @param {string} name
+ * @param {unknown} value
+ */
+function checkSource (name, value) {
+  if (value === undefined || typeof value === 'boolean' || typeof value === 'string' || (value !== null && typeof value === 'object')) return
+  throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; true, false, a URL, a Response, an ArrayBuffer or a WebAssembly.Module was expected`)
 }
 
 /**

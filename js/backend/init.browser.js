@@ -14,6 +14,7 @@ const { guard, isWorklet, whyNoLocks } = require('./threads.browser')
 /** @typedef {{ plain: () => unknown, shared: () => unknown, isInside: boolean }} Places  the modules or their URLs; isInside: the bundle contains them */
 /** @typedef {import('./wasm').Backend} Engine */
 /** @typedef {import('./init-options').ModuleSource} ModuleSource */
+/** @typedef {(math: ModuleSource | true, algorithms: ModuleSource | boolean | undefined) => Promise<void>} LoadMath */
 
 /** (module (func (result v128) i32.const 0 i8x16.splat)), which is valid only with SIMD */
 const SIMD = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 8, 1, 6, 0, 65, 0, 253, 15, 11)
@@ -35,23 +36,23 @@ function notReady (name) {
   return failure('ERR_UNSUPPORTED', `${name} was used before samebytes is ready; await init() first`)
 }
 
-/** Loads the module of samebytes/math, where that is imported @type {((source: ModuleSource | true) => Promise<void>) | null} */
+/** Loads the modules of samebytes/math, where that is imported @type {LoadMath | null} */
 let loadMath = null
 
-/** @param {(source: ModuleSource | true) => Promise<void>} load  called when init is done */
+/** @param {LoadMath} load  called when init is done */
 function offerMath (load) {
   loadMath = load
 }
 
 /**
  * @param {Promise<void>} done
- * @param {ModuleSource | boolean} [math]
+ * @param {InitOptions} options
  */
-async function withMath (done, math = false) {
+async function withMath (done, { algorithms, math = algorithms !== undefined && algorithms !== false }) {
   await done
   if (math === false) return
   if (loadMath === null) throw failure('ERR_UNSUPPORTED', 'math was given, and samebytes/math is not imported; import it first, or call its init() later')
-  await loadMath(math)
+  await loadMath(math, algorithms)
 }
 
 /**
@@ -61,17 +62,17 @@ async function withMath (done, math = false) {
  */
 function init (given, places) {
   try {
-    const { math, ...options } = optionsOfInit(given)
+    const { math, algorithms, ...options } = optionsOfInit(given)
     if (begun !== null) {
       if (!isNone(options) && !isSame(begun.options, options)) throw failure('ERR_UNSUPPORTED', 'init was called before with other options; a page or worker has one memory')
-      return withMath(begun.done, math)
+      return withMath(begun.done, { math, algorithms })
     }
     const done = open(options, places).catch(error => {
       begun = null // init may be called again
       throw error
     })
     begun = { options, done }
-    return withMath(done, math)
+    return withMath(done, { math, algorithms })
   } catch (error) {
     return Promise.reject(error)
   }
@@ -240,4 +241,4 @@ async function compile (bytes, name) {
   }
 }
 
-module.exports = { init, engineOfPage, notReady, offerMath, moduleOf, placeIn }
+module.exports = { init, engineOfPage, isUrl, notReady, offerMath, moduleOf, placeIn }

@@ -1,7 +1,7 @@
 'use strict'
-// Calls into arithmetic: the addon samebytes_math, or its WebAssembly module, by the core's call buffer. Loaded when samebytes/math is.
+// Calls into arithmetic: the addon samebytes_math, or its WebAssembly modules, by the core's call buffer. Loaded when samebytes/math is.
 
-const { Object, arrayConcat, arrayMap, arraySlice, newList } = require('../base/primordials')
+const { Object, arrayMap, arraySlice, newList } = require('../base/primordials')
 const { failure } = require('../base/errors')
 const { claim, countStaged, deviceOfStorage, isOnDevice, nameOfDevice } = require('./storage')
 const { backend, frame, codes, held, check, put, putScalar, STATUS, RESULTS, ARGS } = require('./call-buffer')
@@ -20,7 +20,7 @@ const { stage, unstage } = require('./staging')
  * @property {number[] | null} follows  the target's axis that each axis of the one source follows, -1: a part of the target needs all of it; null:
  *   each source is broadcast to the target
  * @property {readonly number[] | null} whole  axes of the target that are not cut; null: none is
- * @property {(to: Layout, from: Layout[]) => void} run  calls C on the operands, or on parts of them
+ * @property {(to: Layout, from: Layout[], also: readonly Layout[]) => void} run  calls C on the operands, on parts of them, or on copies
  * @property {boolean} isHere  run calls functions of the core: it stays on this thread
  * @property {readonly Layout[]} also  more targets, of a call that is run whole
  */
@@ -37,7 +37,7 @@ const mode = {
   done: null
 }
 
-const { tables, algorithms, call: callNow, start } = backend.isWasm ? require('./wasm-math').openMath(/** @type {any} */ (backend)) : /** @type {any} */ (backend).openMath()
+const { tables, algorithms, call: callNow, start } = backend.isWasm ? require('./wasm-side').openMath(/** @type {any} */ (backend)) : /** @type {any} */ (backend).openMath()
 
 /**
  * Calls C on what is in the call buffer.
@@ -74,8 +74,8 @@ function callOnThread (run, done) {
   return id
 }
 
-/** Number of each function that C has for the call buffer: arithmetic's, then algorithms'. @type {Record<string, number>} */
-const rows = Object.fromEntries(arrayMap(arrayConcat(arraySlice(tables.exports, 0, tables.exports.length - 1), algorithms.exports), (/** @type {string} */ name, index) => [name, index]))
+/** Number of each function that arithmetic has for the call buffer; those of algorithms follow (algorithms.js). @type {Record<string, number>} */
+const rows = Object.fromEntries(arrayMap(arraySlice(tables.exports, 0, tables.exports.length - 1), (/** @type {string} */ name, index) => [name, index]))
 
 /** Number of each elementwise function, by its name in C. @type {Record<string, number>} */
 const ops = Object.fromEntries(arrayMap(tables.ops, (/** @type {any} */ row, index) => [row === null ? '' : row[0], index]))
@@ -284,4 +284,4 @@ function defer (to, from, follows, whole, run, isHere = false, also = []) {
   calls[calls.length] = { to, from, follows, whole, run, isHere, also }
 }
 
-module.exports = { ops, tables, rows, mode, call, callOnThread, notDeferred, defer, finish, checkHost, NONE, CHOICE, resultOf, elementwise }
+module.exports = { ops, tables, algorithms, rows, mode, call, callOnThread, notDeferred, defer, finish, checkHost, NONE, CHOICE, resultOf, elementwise }

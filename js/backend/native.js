@@ -176,8 +176,8 @@ class Backend {
   /**
    * Loads samebytes_math, the addon beside this one.
    *
-   * @returns {{ tables: any, algorithms: any, call: (row: number) => void, start: (row: number, done: () => void) => void }} its lists, its calls by the call
-   *   buffer, and the same on another thread (as startCopy)
+   * @returns {{ tables: any, algorithms: () => any, call: (row: number) => void, start: (row: number, done: () => void) => void }} arithmetic's lists, those
+   *   of algorithms, its calls by the call buffer, and the same on another thread (as startCopy)
    * @throws ERR_UNSUPPORTED it is missing, or of another build
    */
   openMath () {
@@ -190,7 +190,7 @@ class Backend {
       throw failure('ERR_UNSUPPORTED', `samebytes/math could not be loaded (${place}: ${reasonOf(error)})`)
     }
     const first = this.tables.rows.length - 1
-    return { tables: JSON.parse(math.tables), algorithms: JSON.parse(math.algorithms), call: row => { this.call(first + row) }, start: (row, done) => { this.addon.compute(first + row, done) } }
+    return { tables: JSON.parse(math.tables), algorithms: () => JSON.parse(math.algorithms), call: row => { this.call(first + row) }, start: (row, done) => { this.addon.compute(first + row, done) } }
   }
 
   /** The last error's message. */

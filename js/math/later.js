@@ -3,7 +3,7 @@
 // run piece by piece: on other threads where no operand's memory can move, else in turns of the event loop. Until the promise settles, all
 // operands are claimed and busy, as those of copyFromAsync.
 
-const { Math, Object, Reflect, arrayEvery, arrayIncludes, arrayMap, newList } = require('../base/primordials')
+const { Math, Object, Reflect, arrayConcat, arrayEvery, arrayIncludes, arrayMap, arraySlice, newList } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { checkSignal, signalOf } = require('../base/signals')
 const { isOptions } = require('../base/validate')
@@ -22,6 +22,7 @@ const { backend, opcodes } = ffi
 /** @typedef {import('../base/signals').Signal} Signal */
 
 const THREAD_BYTES = 2 ** 25 // of a piece on another thread; it ends before the signal, or the end of this thread, counts
+const APART_BYTES = 2 ** 15 // of all operands of a call that cannot be cut: from there on it is worth copies and a thread
 const UNSAFE = 2 // casting
 
 // ---- Pieces ----
@@ -70,7 +71,7 @@ const extentsOf = ({ to, whole }, lengths) => arrayMap(lengths, (n, d) => arrayI
 function runPiece (call, { start }, lengths) {
   const { to, from } = call
   const extents = extentsOf(call, lengths)
-  call.run(subLayout(to, start, extents), arrayMap(from, source => partOf(call, source, start, extents)))
+  call.run(subLayout(to, start, extents), arrayMap(from, source => partOf(call, source, start, extents)), [])
 }
 
 // ---- Running ----
@@ -135,11 +136,52 @@ const onThread = (run, signal) => offLoop(done => callOnThread(run, done), signa
  * @param {boolean} isFixed
  * @param {Signal | undefined} signal
  */
-async function runWhole ({ to, from, run }, isFixed, signal) {
-  if (isFixed) return onThread(() => { run(to, from) }, signal)
+async function runWhole (call, isFixed, signal) {
+  const { to, from, also, run } = call
+  if (isFixed) return onThread(() => { run(to, from, also) }, signal)
+  if (call.whole === null && !call.isHere && !backend.isWasm && bytesOf(call) >= APART_BYTES) return runApart(call, signal)
   await nextTurn()
   checkSignal(signal)
-  run(to, from)
+  run(to, from, also)
+}
+
+/** @param {Layout} layout */
+const nbytesOf = ({ size, dtype }) => size * itemsizes[dtype]
+
+/** @param {Deferred} call @returns {number} bytes of all operands' elements */
+function bytesOf ({ to, from, also }) {
+  let sum = nbytesOf(to)
+  for (let i = 0; i < from.length; i++) sum += nbytesOf(from[i])
+  for (let i = 0; i < also.length; i++) sum += nbytesOf(also[i])
+  return sum
+}
+
+/**
+ * Runs a call that cannot be cut on another thread, on copies of operands whose memory could move. They are counted as staged.
+ *
+ * @param {Deferred} call
+ * @param {Signal | undefined} signal
+ */
+async function runApart ({ to, from, also, run }, signal) {
+  const targets = arrayConcat([to], also)
+  /** @type {Layout[]} */
+  const made = newList()
+  const copyOf = (/** @type {Layout} */ layout) => {
+    const copy = ffi.dense(layout.dtype, layout.shape)
+    copy.storage = backend.allocateNative(nbytesOf(layout), ffi.check)
+    countStaged(nbytesOf(layout))
+    return (made[made.length] = copy)
+  }
+  try {
+    const results = arrayMap(targets, copyOf)
+    const sources = arrayMap(from, copyOf)
+    for (let i = 0; i < targets.length; i++) ffi.checkCopy({ dst: targets[i], src: targets[i], scaling: null, casting: UNSAFE })
+    for (let i = 0; i < from.length; i++) await copyPieces({ dst: sources[i], src: from[i], scaling: null, casting: 0 }, piecesOf(sources[i], from[i], from[i]), signal)
+    await onThread(() => { run(results[0], sources, arraySlice(results, 1)) }, signal)
+    for (let i = 0; i < targets.length; i++) await copyPieces({ dst: targets[i], src: results[i], scaling: null, casting: 0 }, piecesOf(targets[i], results[i], targets[i]), signal)
+  } finally {
+    for (let i = 0; i < made.length; i++) backend.release(made[i].storage)
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
 /* Functions of another addon (samebytes_math) that are called as the rows of exports.def are: by numbers above the core's, with the
- * same call buffer and the same checks of operands. In WebAssembly a second module over the same memory has them (wasm/math.c). */
+ * same call buffer and the same checks of operands. In WebAssembly modules over the same memory have them (wasm/side_module.inc). */
 #ifndef SB_EXTENSION_H
 #define SB_EXTENSION_H
 

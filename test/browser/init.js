@@ -65,22 +65,69 @@ const TESTS = [
     for (const error of early) refused(error, 'ERR_UNSUPPORTED', /^\w+ was used before samebytes is ready; await init\(\) first$/)
     assert.deepEqual([late, made], [[0, 0], true])
   }],
-  ['with math loads samebytes/math, too', async page => {
-    const { before, sum, same, asked } = await page.evaluate(async () => {
+  ['with math loads samebytes/math, too: both its modules', async page => {
+    const { before, sum, same, asked, early, named, crossed } = await page.evaluate(async () => {
       const [samebytes, math] = [await load(), await import('/dist/samebytes-math.mjs')]
-      const { add } = math // before it is there
+      const { add, linalg } = math // before it is there
+      const { cross, crossAsync } = linalg
       const before = await refusal(() => add(1, 2))
+      const early = [await refusal(() => cross(1, 2)), await refusal(() => linalg.crossAsync(1, 2))]
       await samebytes.init({ math: true })
-      const { arange, memory, tidy } = samebytes
-      const asked = performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname).filter(name => name.includes('math'))
+      const { arange, memory, tensor, tidy } = samebytes
+      const asked = performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname).filter(name => /math|algorithms/.test(name)).sort()
       const counted = JSON.stringify(memory())
       const sum = tidy(() => add(arange(4), 1).toArray())
-      return { before, sum, same: JSON.stringify(memory()) === counted && math.add !== undefined && math.multiply(arange(3), 2).toArray().join(), asked }
+      const same = JSON.stringify(memory()) === counted && math.add !== undefined && math.multiply(arange(3), 2).toArray().join()
+      const axes = [tensor([1, 0, 0]), tensor([0, 1, 0])]
+      const crossed = [cross(...axes), linalg.cross(...axes), math.linalg.cross(...axes), await crossAsync(...axes)].map(t => t.toArray().join())
+      return { before, sum, same, asked, early, crossed, named: [Object.keys(linalg).join(), math.linalg.cross.name, math.linalg !== linalg, typeof cross] }
     })
     refused(before, 'ERR_UNSUPPORTED', /^add was used before samebytes\/math is ready; await its init\(\), or init\(\{ math: true \}\)/)
+    for (const [i, error] of early.entries()) refused(error, 'ERR_UNSUPPORTED', [/^linalg\.cross was used before samebytes\/math is ready/, /^linalg\.crossAsync was used/][i])
     assert.deepEqual(sum, [1, 2, 3, 4])
     assert.equal(same, '0,2,4')
-    assert.deepEqual(asked, ['/dist/samebytes-math.mjs', '/dist/samebytes-math.wasm'])
+    assert.deepEqual(asked, ['/dist/samebytes-algorithms.wasm', '/dist/samebytes-math.mjs', '/dist/samebytes-math.wasm'])
+    assert.deepEqual(crossed, Array(4).fill('0,0,1'))
+    assert.match(named.join(), /^cross,.*,cross,true,function$/)
+  }],
+  ['takes modules of math from where they are, and finds that of algorithms beside the other', async (page, fresh) => {
+    const crossed = async (page, options) => page.evaluate(`(async () => {
+      const [{ init, tensor }, { add, linalg }] = [await load(), await import('/dist/samebytes-math.mjs')]
+      await init(${options})
+      const got = () => [add(tensor([1]), 1).item(), linalg.cross(tensor([1, 0, 0]), tensor([0, 1, 0])).toArray().join()].join(' ')
+      try { return got() } catch (error) { return plain(error) }
+    })()`)
+    const bytes = name => `await (await fetch('/dist/samebytes-${name}.wasm')).arrayBuffer()`
+    const both = ["{ math: '/dist/samebytes-math.wasm' }", "{ math: new URL('/dist/samebytes-math.wasm?v=1', location) }", "{ math: '/alone/samebytes-math.wasm', algorithms: true }",
+      `{ math: ${bytes('math')}, algorithms: ${bytes('algorithms')} }`, `{ algorithms: await WebAssembly.compile(${bytes('algorithms')}) }`]
+    for (const options of both) assert.equal(await crossed(await fresh(), options), '2 0,0,1', options)
+    refused(await crossed(page, "{ math: true, algorithms: '/dist/samebytes-math.wasm' }"), 'ERR_FORMAT', /not the one for algorithms \(samebytes-algorithms\.wasm\)/)
+    refused(await crossed(await fresh(), "{ math: '/dist/samebytes-algorithms.wasm' }"), 'ERR_FORMAT', /not the one for arithmetic \(samebytes-math\.wasm\)/)
+    refused(await crossed(await fresh(), "{ math: true, algorithms: '/dist/samebytes.wasm' }"), 'ERR_FORMAT', /not the one for algorithms/)
+  }],
+  ['without algorithms does arithmetic, says what is missing, and may be told later', async (page, fresh) => {
+    const without = async (page, options) => page.evaluate(`(async () => {
+      const [{ init, tensor }, { add, linalg }] = [await load(), await import('/dist/samebytes-math.mjs')]
+      const axes = () => [tensor([1, 0, 0]), tensor([0, 1, 0])]
+      const options = ${options}
+      const strict = options.algorithms ? await refusal(() => init(options)) : await init(options)
+      if (strict !== undefined) await init({ math: true, algorithms: false })
+      const sum = add(tensor([1]), 1).item()
+      const error = await refusal(() => linalg.cross(...axes()))
+      await init({ algorithms: '/dist/samebytes-algorithms.wasm' })
+      return { strict, sum, error, later: linalg.cross(...axes()).toArray().join() }
+    })()`)
+    const ways = [["{ math: '/alone/samebytes-math.wasm' }", /\/alone\/samebytes-algorithms\.wasm could not be read: 404.*init\(\{ algorithms: … \}\) takes its URL/],
+      ["{ math: '/alone/x.wasm' }", /samebytes-algorithms\.wasm was not loaded: it is not known where it is/], ["{ math: await fetch('/dist/samebytes-math.wasm') }", /not known where/],
+      ['{ math: true, algorithms: false }', /algorithms is false/]]
+    for (const [options, pattern] of ways) {
+      const { sum, error, later } = await without(await fresh(), options)
+      refused(error, 'ERR_UNSUPPORTED', pattern)
+      assert.deepEqual([sum, later], [2, '0,0,1'], options)
+    }
+    const { strict, later } = await without(page, "{ math: true, algorithms: '/missing.wasm' }")
+    refused(strict, 'ERR_IO', /\/missing\.wasm could not be read: 404/)
+    assert.equal(later, '0,0,1')
   }],
   ['of samebytes/math awaits the other one, and begins it', async page => {
     const result = await page.evaluate(async () => {
@@ -102,6 +149,7 @@ const TESTS = [
           await init({ from: data, math: true })
           const t = fromShared(data)
           math.multiply(t, 2, { out: t })
+          math.linalg.cross(t.slice(':3'), t.slice('3:6'), { out: t.slice('6:9') })
           postMessage(0)
         }
         postMessage(0)`
@@ -110,33 +158,34 @@ const TESTS = [
       await next()
       worker.postMessage(share(x))
       await next()
-      const here = [backend(), math.add(x, 1).get(999)]
+      const here = [backend(), math.add(x, 1).get(999), math.linalg.cross(x.slice('6:9'), x.slice(':3')).toArray().join()]
       const there = x.get(999)
       worker.terminate()
       return { here, there }
     })
-    assert.deepEqual({ here, there }, { here: ['wasm-shared', 1999], there: 1998 })
+    assert.deepEqual({ here, there }, { here: ['wasm-shared', 1999, '120,48,-24'], there: 1998 })
   }, true],
-  ['of the inline bundle finds the module for math inside', async page => {
-    const { sum, asked } = await page.evaluate(async () => {
-      const [{ arange, init }, { add }] = [await import('/dist/samebytes-inline.mjs'), await import('/dist/samebytes-inline-math.mjs')]
+  ['of the inline bundle finds the modules for math inside', async page => {
+    const { sum, crossed, asked } = await page.evaluate(async () => {
+      const [{ arange, init, tensor }, { add, linalg }] = [await import('/dist/samebytes-inline.mjs'), await import('/dist/samebytes-inline-math.mjs')]
       await init({ math: true })
-      return { sum: add(arange(3), 1).toArray(), asked: performance.getEntriesByType('resource').map(({ name }) => name).filter(name => name.endsWith('.wasm')) }
+      return { sum: add(arange(3), 1).toArray(), crossed: linalg.cross(tensor([1, 0, 0]), tensor([0, 1, 0])).toArray(), asked: performance.getEntriesByType('resource').map(({ name }) => name).filter(name => name.endsWith('.wasm')) }
     })
-    assert.deepEqual({ sum, asked }, { sum: [1, 2, 3], asked: [] })
+    assert.deepEqual({ sum, crossed, asked }, { sum: [1, 2, 3], crossed: [0, 0, 1], asked: [] })
   }],
   ['with math refuses what is no module, and where samebytes/math is not imported', async page => {
-    const { none, kind, other, sum } = await page.evaluate(async () => {
+    const { none, kinds, other, sum } = await page.evaluate(async () => {
       const { init, arange } = await load()
       const none = await refusal(() => init({ math: true }))
-      const kind = await refusal(() => init({ math: 5 }))
+      const kinds = [await refusal(() => init({ math: 5 })), await refusal(() => init({ algorithms: null }))]
       const { add } = await import('/dist/samebytes-math.mjs')
       await init({ math: PLAIN })
       const other = await refusal(() => add(arange(3), 1))
-      return { none, kind, other, sum: arange(2).toArray() }
+      return { none, kinds, other, sum: arange(2).toArray() }
     })
     refused(none, 'ERR_UNSUPPORTED', /math was given, and samebytes\/math is not imported/)
-    refused(kind, 'ERR_ARGUMENT', /math is 5; true, false, a URL/, 'TypeError')
+    refused(kinds[0], 'ERR_ARGUMENT', /math is 5; true, false, a URL/, 'TypeError')
+    refused(kinds[1], 'ERR_ARGUMENT', /algorithms is null; true, false, a URL/, 'TypeError')
     refused(other, 'ERR_FORMAT', /not the one for arithmetic/)
     assert.deepEqual(sum, [0, 1])
   }],
@@ -340,6 +389,8 @@ const PAGES = () => ({
     response.end(dist('samebytes-inline.mjs'))
   },
   '/other/samebytes.mjs': ofVersion(dist('samebytes.mjs')),
+  '/alone/samebytes-math.wasm': dist('samebytes-math.wasm'),
+  '/alone/x.wasm': dist('samebytes-math.wasm'),
   '/other/samebytes.wasm': moduleOfVersion(dist('samebytes.wasm'))
 })
 

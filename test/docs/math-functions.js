@@ -406,12 +406,12 @@ function mathEntry () {
 // samebytes/math: arithmetic. ${MADE.slice(3)}
 
 ${files.map(([file, names]) => `const {\n${lines(names)}\n} = require('./${file}')`).join('\n')}
-${NAMESPACES.map(name => `const { ${name}: ${name}Async } = require('./math/async')\nconst ${name} = require('./math/${name}')`).join('\n')}
+${NAMESPACES.map(name => `const ${name} = { ...require('./math/${name}'), ...require('./math/async').${name} } // Node knows what can be imported where exports are plain names`).join('\n')}
 
 /** @template {import('./base/types').DtypeName} [D=any] @template {import('./base/types').DtypeName} [O=any] @typedef {import('./base/types').MathOptions<D, O>} MathOptions */
 
 module.exports = {
-  ${[...files.flatMap(([, names]) => names), ...NAMESPACES.map(name => `${name}: { ...${name}, ...${name}Async }`)].join(',\n  ')}
+  ${[...files.flatMap(([, names]) => names), ...NAMESPACES].join(',\n  ')}
 }
 
 // One is \`var\`, which no function can be called, and bundlers rename all.

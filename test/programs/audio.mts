@@ -5,7 +5,8 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import ort from 'onnxruntime-node'
-import { empty, fromBlob, memory, zeros, type Tensor } from 'samebytes'
+import { arange, empty, fromBlob, memory, zeros, type Tensor } from 'samebytes'
+import { add, floor, index, mean, minimum, multiply, sqrt, square, subtract } from 'samebytes/math'
 import { Module } from 'samebytes/module'
 
 const RATE = 16000
@@ -30,19 +31,17 @@ function wav (bytes: Buffer): Recording {
 }
 
 /** At another rate, by the line between two neighbours. */
-function resample (from: Float32Array, ratio: number, to: Float32Array): void {
-  for (let i = 0; i < to.length; i++) {
-    const at = i * ratio
-    const first = Math.floor(at)
-    const before = from[first]!
-    to[i] = before + ((from[first + 1] ?? before) - before) * (at - first)
-  }
+function resample (from: Tensor<'float32'>, ratio: number, to: Tensor<'float32'>): void {
+  const at = multiply(arange(to.size, 'float64'), ratio)
+  const first = floor(at)
+  const before = index(from, first.astype('int32', { casting: 'unsafe' }))
+  const after = index(from, minimum(add(first, 1), from.size - 1).astype('int32', { casting: 'unsafe' }))
+  add(before, multiply(subtract(after, before), subtract(at, first)), { out: to })
 }
 
 /** Root mean squares of overlapping frames. */
-function loudness (samples: Tensor<'float32'>): number[] {
-  const frames = samples.unfold(0, FRAME, FRAME_HOP)
-  return frames.unbind(0).map(frame => Math.sqrt(frame.data.reduce((sum, x) => sum + x * x, 0) / FRAME))
+function loudness (samples: Tensor<'float32'>): Tensor<'float32'> {
+  return sqrt(mean(square(samples.unfold(0, FRAME, FRAME_HOP)), { axis: 1 }))
 }
 
 /** For each window, how likely somebody is heard in it. */
@@ -69,7 +68,7 @@ const recording = samples.narrow(0, 0, rate * SECONDS)
 const floats = empty(recording.shape).copyFrom(recording, { scale: 1 / 32768 })
 const count = Math.floor(RATE * SECONDS / HOP)
 const pcm = zeros([CONTEXT + count * HOP]) // silence in front of the first window
-resample(floats.data, rate / RATE, pcm.narrow(0, CONTEXT, count * HOP).data)
+resample(floats, rate / RATE, pcm.narrow(0, CONTEXT, count * HOP))
 
 const model = await Module.load(path)
 const probabilities = zeros([count])
@@ -100,8 +99,8 @@ await session.release()
 assert.ok(probabilities.data.some(p => p > 0.5) && probabilities.data.some(p => p < 0.5))
 
 const loud = loudness(pcm)
-assert.equal(loud.length, Math.floor((plain.length - FRAME) / FRAME_HOP) + 1)
-loud.forEach((value, i) => {
+assert.equal(loud.size, Math.floor((plain.length - FRAME) / FRAME_HOP) + 1)
+loud.data.forEach((value, i) => {
   let sum = 0
   for (let k = i * FRAME_HOP; k < i * FRAME_HOP + FRAME; k++) sum += plain[k]! ** 2
   assert.ok(Math.abs(value - Math.sqrt(sum / FRAME)) < 1e-5)

@@ -3,6 +3,7 @@
 // and permute are here.
 import assert from 'node:assert/strict'
 import { arrayEqual, memory, zeros, type Tensor } from 'samebytes'
+import { add, countNonzero, greater, mean, multiply, subtract } from 'samebytes/math'
 
 const N = 24
 const M = 32
@@ -12,36 +13,24 @@ const RATE = 0.2
 
 /** One step of the heat equation: a.lo(1, 1).hi(n - 2, m - 2) and its four neighbours are views of one plate. */
 function spread (to: Tensor<'float64'>, from: Tensor<'float64'>): void {
-  const inner = from.slice('1:-1', '1:-1')
-  const [north, south, west, east] = [from.slice(':-2', '1:-1'), from.slice('2:', '1:-1'), from.slice('1:-1', ':-2'), from.slice('1:-1', '2:')].map(t => t.accessor())
-  if (north === undefined || south === undefined || west === undefined || east === undefined) throw new Error('there are four')
-  const [centre, target] = [inner.accessor(), to.slice('1:-1', '1:-1').accessor()]
-  const [rows, columns] = inner.shape
-  for (let i = 0; i < rows!; i++) {
-    for (let j = 0; j < columns!; j++) {
-      const x = centre.get(i, j)
-      target.set(x + RATE * (north.get(i, j) + south.get(i, j) + west.get(i, j) + east.get(i, j) - 4 * x), i, j)
-    }
-  }
+  const centre = from.slice('1:-1', '1:-1')
+  const sum = to.slice('1:-1', '1:-1') // computed where it will be
+  add(from.slice(':-2', '1:-1'), from.slice('2:', '1:-1'), { out: sum })
+  add(sum, from.slice('1:-1', ':-2'), { out: sum })
+  add(sum, from.slice('1:-1', '2:'), { out: sum })
+  subtract(sum, multiply(centre, 4), { out: sum })
+  multiply(sum, RATE, { out: sum })
+  add(centre, sum, { out: sum })
 }
 
 /** Means of boxes of BOX by BOX: a view of four axes, of which two are summed up. */
 function boxes (plate: Tensor<'float64'>): Tensor<'float64'> {
-  const parts = plate.view([N / BOX, BOX, M / BOX, BOX]).permute(0, 2, 1, 3)
-  const means = zeros([N / BOX, M / BOX], 'float64')
-  for (const [i, row] of [...parts.rows()].entries()) {
-    for (const [j, box] of [...row.rows()].entries()) {
-      let sum = 0
-      for (const line of box.rows()) for (const x of line.data) sum += x
-      means.set(sum / BOX ** 2, i, j)
-    }
-  }
-  return means
+  return mean(plate.view([N / BOX, BOX, M / BOX, BOX]), { axis: [1, 3] })
 }
 
 /** How many elements are above a bound. */
 function count (t: Tensor<'float64'>, bound: number): number {
-  return t.unbind(0).flatMap(row => [...row.contiguous().data]).filter(x => x > bound).length
+  return Number(countNonzero(greater(t, bound)).item())
 }
 
 let plate = zeros([N, M], 'float64')
@@ -68,10 +57,10 @@ for (let step = 0; step < STEPS; step++) {
     return x + RATE * (lists[i - 1]![j]! + lists[i + 1]![j]! + lists[i]![j - 1]! + lists[i]![j + 1]! - 4 * x)
   }))
 }
-means.toArray<2>().forEach((row, bi) => row.forEach((mean, bj) => {
+means.toArray<2>().forEach((row, bi) => row.forEach((each, bj) => {
   let sum = 0
   for (let i = 0; i < BOX; i++) for (let j = 0; j < BOX; j++) sum += lists[bi * BOX + i]![bj * BOX + j]!
-  assert.ok(Math.abs(mean - sum / BOX ** 2) < 1e-12)
+  assert.ok(Math.abs(each - sum / BOX ** 2) < 1e-12)
 }))
 lists[N - 1]![0] = -1
 assert.deepEqual(plate.toArray(), lists)

@@ -15,6 +15,7 @@ module.exports = async function use (sb, math, backend) {
   t.set(8, 1, 1)
   assert.equal(m.get(1, 1), 8, 'the tensor does not show what the view wrote')
   assert.deepEqual(math.add(m, t.T).toArray(), [[2, 4, 14], [8, 16, 12]])
+  assert.deepEqual(math.linalg.cross(m.slice('0'), m.slice('1')).toArray(), [-44, 22, 0])
   m.data[0] = 9
   assert.equal(t.get(0, 0), 9, 'the tensor does not show what its data was given')
   assert.deepEqual(t.astype('int16', { casting: 'unsafe' }).toArray(), [[9, 4], [2, 8], [7, 6]])

@@ -1,7 +1,7 @@
 'use strict'
 const wasm = require('node:fs').readFileSync(require.resolve('samebytes/samebytes.wasm'))
 if (!WebAssembly.validate(wasm)) throw new Error('samebytes.wasm is not valid')
-require.resolve('samebytes/samebytes-shared.wasm')
+for (const name of ['shared', 'math', 'math-shared', 'algorithms', 'algorithms-shared']) require.resolve(`samebytes/samebytes-${name}.wasm`)
 require.resolve('samebytes/inspect')
 require('samebytes/package.json')
 if (require('samebytes/math').add(require('samebytes').tensor([1, 2]), 3).toArray().join() !== '4,5') throw new Error('samebytes/math does not add')

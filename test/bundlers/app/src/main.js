@@ -6,6 +6,7 @@ import { compute } from './compute.js'
 async function main () {
   const early = errorOf(() => tensor([1]))
   const earlyMath = errorOf(() => math.add(1, 1))
+  const earlyCross = errorOf(() => math.linalg.cross(1, 1))
   const isolated = crossOriginIsolated
   await init({ shared: location.search === '?plain' ? false : 'auto', math: !isolated })
   if (isolated) await math.init()
@@ -14,8 +15,8 @@ async function main () {
   m.set(7, 0, 2)
   t.set(8, 1, 1)
   return {
-    early: [early, earlyMath].map(error => error instanceof SamebytesError && error.code),
-    names: [early, SamebytesError.prototype, m].map(x => x.constructor.name).concat(early.name, Tensor.name, memory.name, init.name, math.softmax.name, /\w+\(/.exec(Object.prototype.toString.call(m))[0]),
+    early: [early, earlyMath, earlyCross].map(error => error instanceof SamebytesError && error.code),
+    names: [early, SamebytesError.prototype, m].map(x => x.constructor.name).concat(early.name, Tensor.name, memory.name, init.name, math.softmax.name, math.linalg.cross.name, /\w+\(/.exec(Object.prototype.toString.call(m))[0]),
     isolated,
     backend: backend(),
     seen: [t.get(2, 0), m.get(1, 1)],
