@@ -27,6 +27,12 @@ const {
   nonzero, index, indexPut, maskedSelect, maskedFill
 } = require('./math/indexing')
 const {
+  resize, crop, letterbox, pad
+} = require('./math/images')
+const {
+  nms, iou, unletterbox, oneHot
+} = require('./math/boxes')
+const {
   addAsync, subtractAsync, multiplyAsync, divideAsync, floorDivideAsync, remainderAsync, negativeAsync, positiveAsync, absAsync,
   signAsync, squareAsync, reciprocalAsync, sqrtAsync, reluAsync, maximumAsync, minimumAsync, clipAsync, whereAsync, equalAsync,
   notEqualAsync, lessAsync, lessEqualAsync, greaterAsync, greaterEqualAsync, logicalAndAsync, logicalOrAsync, logicalXorAsync,
@@ -36,7 +42,8 @@ const {
   sinAsync, cosAsync, tanAsync, asinAsync, acosAsync, atanAsync, sinhAsync, coshAsync, tanhAsync, asinhAsync, acoshAsync,
   atanhAsync, erfAsync, sigmoidAsync, siluAsync, geluAsync, powAsync, atan2Async, hypotAsync, logaddexpAsync, sumAsync, prodAsync,
   meanAsync, stdAsync, minAsync, maxAsync, anyAsync, allAsync, countNonzeroAsync, argmaxAsync, argminAsync, cumulativeSumAsync,
-  cumulativeProdAsync, diffAsync, varAsync, softmaxAsync, logSoftmaxAsync, logSumExpAsync, vectorNormAsync, normalizeAsync
+  cumulativeProdAsync, diffAsync, varAsync, softmaxAsync, logSoftmaxAsync, logSumExpAsync, vectorNormAsync, normalizeAsync,
+  resizeAsync, letterboxAsync, padAsync, iouAsync, unletterboxAsync, oneHotAsync
 } = require('./math/async')
 const { linalg: linalgAsync } = require('./math/async')
 const linalg = require('./math/linalg')
@@ -145,6 +152,14 @@ module.exports = {
   indexPut,
   maskedSelect,
   maskedFill,
+  resize,
+  crop,
+  letterbox,
+  pad,
+  nms,
+  iou,
+  unletterbox,
+  oneHot,
   addAsync,
   subtractAsync,
   multiplyAsync,
@@ -238,6 +253,12 @@ module.exports = {
   logSumExpAsync,
   vectorNormAsync,
   normalizeAsync,
+  resizeAsync,
+  letterboxAsync,
+  padAsync,
+  iouAsync,
+  unletterboxAsync,
+  oneHotAsync,
   linalg: { ...linalg, ...linalgAsync }
 }
 

@@ -6,6 +6,8 @@ const functions = require('./functions')
 const reductions = require('./reductions')
 const softmax = require('./softmax')
 const norms = require('./norms')
+const images = require('./images')
+const boxes = require('./boxes')
 const linalg = require('./linalg')
 
 /** @import { Tensor } from '../tensor/tensor' */
@@ -952,6 +954,66 @@ const vectorNormAsync = later(norms.vectorNorm)
 const normalizeAsync = later(norms.normalize)
 
 /**
+ * resize without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, size: readonly number[], opts?: import('./images').ImageOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, D>>>>}
+ * @throws as resize, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await resizeAsync(tensor([[0, 100], [100, 200]], 'uint8'), [1, 4])).toArray() // [[50, 75, 125, 150]]
+ */
+const resizeAsync = later(images.resize)
+
+/**
+ * letterbox without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, size: readonly number[], opts?: import('./images').LetterboxOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<import('./images').LetterboxPlace & { image: Tensor<Or<O, Or<E, D>>> }>}
+ * @throws as letterbox, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await letterboxAsync(tensor([[8, 8]], 'uint8'), [4, 4], { value: 0 })).image.toArray() // [[0, 0, 0, 0], [8, 8, 8, 8], [8, 8, 8, 8], [0, 0, 0, 0]]
+ */
+const letterboxAsync = later(images.letterbox)
+
+/**
+ * pad without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, widths: number | readonly [number, number] | readonly (number | readonly [number, number])[], opts?: import('./images').PadOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, D>>>}
+ * @throws as pad, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await padAsync(tensor([1, 2, 3]), 2, { mode: 'reflect' })).toArray() // [3, 2, 1, 2, 3, 2, 1]
+ */
+const padAsync = later(images.pad)
+
+/**
+ * iou without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<A extends DtypeName, B extends DtypeName, O extends DtypeName = never>(boxes1: Tensor<A>, boxes2: Tensor<B>, opts?: import('./boxes').BoxOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Floated<Promote<A, B>>>>>}
+ * @throws as iou, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await iouAsync(tensor([[0, 0, 2, 2]]), tensor([[1, 0, 2, 2], [2, 2, 3, 3]]))).toArray() // [[0.5, 0]]
+ */
+const iouAsync = later(boxes.iou)
+
+/**
+ * unletterbox without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, O extends DtypeName = never>(boxes: Tensor<D>, place: import('./images').LetterboxPlace, opts?: import('./boxes').UnletterboxOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Floated<D>>>>}
+ * @throws as unletterbox, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await unletterboxAsync(tensor([0, 1, 2, 3]), letterbox(zeros([1, 2]), [4, 4]))).toArray() // [0, 0, 1, 1]
+ */
+const unletterboxAsync = later(boxes.unletterbox)
+
+/**
+ * oneHot without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<E extends DtypeName = never, O extends DtypeName = never>(indices: AnyTensor, n: number, opts?: import('./boxes').OneHotOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, 'float32'>>>>}
+ * @throws as oneHot, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await oneHotAsync(tensor([2, 0], 'int32'), 3)).toArray() // [[0, 0, 1], [1, 0, 0]]
+ */
+const oneHotAsync = later(boxes.oneHot)
+
+/**
  * linalg.cross without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
  * @type {<A extends DtypeName, B extends DtypeName, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: import('./linalg').CrossOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Promote<A, B>>>>}
@@ -1055,5 +1117,11 @@ module.exports = {
   logSumExpAsync,
   vectorNormAsync,
   normalizeAsync,
+  resizeAsync,
+  letterboxAsync,
+  padAsync,
+  iouAsync,
+  unletterboxAsync,
+  oneHotAsync,
   linalg: { crossAsync }
 }
