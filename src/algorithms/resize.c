@@ -151,6 +151,7 @@ static void make_weights(axis *a, int method, bool is_wide, bool is_double, doub
           is_wide ? wide_weights(a, method, i, w, &first) : point_weights(a, method, i, w, &first);
     while (count > 1 && w[count - 1] == 0) count--;
     while (skip < count - 1 && w[skip] == 0) skip++;
+    if (count - skip > a->most) count = skip + a->most; /* of rounding errors */
     a->first[i] = (int32_t)(first + skip);
     a->count[i] = (int32_t)(count - skip);
     for (int64_t k = skip; k < count; k++)
@@ -165,17 +166,18 @@ static int64_t rounded(int64_t nbytes) { return (nbytes + ALIGNED - 1) / ALIGNED
 
 static sb_status make_axis(axis *a, int method, bool is_wide, bool is_double) {
   const double stretch = is_wide && a->from > a->to ? (double)a->from / (double)a->to : 1;
-  const int64_t reach = (method == BICUBIC ? 2 : 1) * (int64_t)ceil(stretch);
-  a->most = method == NEAREST ? 1 : 2 * reach + 2;
+  const double width = (method == BICUBIC ? 4 : 2) * stretch; /* of what has a weight */
+  a->most = method == NEAREST ? 1 : (int64_t)ceil(width) + (stretch > 1);
   if (a->most > a->from) a->most = a->from;
   const int64_t table = rounded(4 * a->to), item = is_double ? 8 : 4;
-  const int64_t nbytes = 2 * table + rounded(a->to * a->most * item) + a->most * 8;
+  const int64_t room = (int64_t)(width + 8) * 8; /* for weights of 0 as well */
+  const int64_t nbytes = 2 * table + rounded(a->to * a->most * item) + room;
   char *memory = sb__alloc_aligned((size_t)nbytes);
   if (!memory) return sb__fail(SB_ERR_MEMORY, "%lld bytes for weights", (long long)nbytes);
   a->first = (int32_t *)(void *)memory;
   a->count = (int32_t *)(void *)(memory + table);
   a->weights = memory + 2 * table;
-  make_weights(a, method, is_wide, is_double, (double *)(void *)(memory + nbytes - a->most * 8));
+  make_weights(a, method, is_wide, is_double, (double *)(void *)(memory + nbytes - room));
   return SB_OK;
 }
 
@@ -285,9 +287,18 @@ static void sum_row(const image *m, state *s, int64_t y) {
  }                                                                                               \
  static void name##_one(const image *m, const real *from, real *to, int64_t channels) {          \
   const real *w = m->columns.weights;                                                            \
-  for (int64_t x = 0; x < m->columns.to; x++, w += m->columns.most) {                            \
-   const real *a = from + m->columns.first[x] * channels;                                        \
-   const int64_t count = m->columns.count[x];                                                    \
+  const int32_t *first = m->columns.first, *counts = m->columns.count;                           \
+  const int64_t n = m->columns.to, most = m->columns.most;                                       \
+  if (most == 2 && channels == 1) {                                                              \
+   for (int64_t x = 0; x < n; x++) {                                                             \
+    const real *a = from + first[x];                                                             \
+    to[x] = counts[x] == 1 ? a[0] * w[2 * x] : a[0] * w[2 * x] + a[1] * w[2 * x + 1];            \
+   }                                                                                             \
+   return;                                                                                       \
+  }                                                                                              \
+  for (int64_t x = 0; x < n; x++, w += most) {                                                   \
+   const real *a = from + first[x] * channels;                                                   \
+   const int64_t count = counts[x];                                                              \
    real sum = *a * w[0];                                                                         \
    for (int64_t k = 1; k < count; k++) sum += a[k * channels] * w[k];                            \
    to[x * channels] = sum;                                                                       \
@@ -305,40 +316,46 @@ static void sum_row(const image *m, state *s, int64_t y) {
 ALONG(along_singles, float, four_singles)
 ALONG(along_doubles, double, four_doubles)
 
-/* Scales a line of results, and writes them; those of another dtype than is computed in stay, to be converted. */
-static void finish_singles(const image *m, const state *s, int64_t c, char *to) {
-  const int64_t f = m->axis < 0 ? 0 : m->axis == m->channel ? c : s->factor, n = m->columns.to;
-  const int64_t step = step_of(m->to, m->batches + 1), channels = m->channels;
-  float *line = (float *)(void *)s->line + c;
+/* Scales a line of results, and writes them; those of another dtype than is computed in stay, to be converted. by: elements from one result
+ * to the next, which are `step` bytes apart in the target. */
+INLINE void finish_single(const image *m, float *line, int64_t f, char *to, int64_t by,
+                          int64_t step) {
+  const int64_t n = m->columns.to;
   if (m->scale) {
-    const float by = (float)m->scale[f], plus = (float)m->bias[f];
-    for (int64_t x = 0; x < n; x++) line[x * channels] = line[x * channels] * by + plus;
+    const float scale = (float)m->scale[f], bias = (float)m->bias[f];
+    for (int64_t x = 0; x < n; x++) line[x * by] = line[x * by] * scale + bias;
   }
   if (m->to->dtype == SB_FLOAT32)
     for (int64_t x = 0; x < n; x++)
-      *(float *)(void *)(to + x * step) = sb__canonical_single(line[x * channels]);
+      *(float *)(void *)(to + x * step) = sb__canonical_single(line[x * by]);
   else if (m->to->dtype == SB_UINT8)
     for (int64_t x = 0; x < n; x++) {
-      const float y = line[x * channels], least = y > 0 ? y : 0, most = least < 255 ? least : 255;
+      const float y = line[x * by], least = y > 0 ? y : 0, most = least < 255 ? least : 255;
       *(uint8_t *)(to + x * step) = (uint8_t)sb__bits_of_float(most + 0x1.8p23f);
     }
   else if (m->is_whole)
-    for (int64_t x = 0; x < n; x++)
-      line[x * channels] = (float)__builtin_rint((double)line[x * channels]);
+    for (int64_t x = 0; x < n; x++) line[x * by] = (float)__builtin_rint((double)line[x * by]);
 }
 
-static void finish_doubles(const image *m, const state *s, int64_t c, char *to) {
-  const int64_t f = m->axis < 0 ? 0 : m->axis == m->channel ? c : s->factor, n = m->columns.to;
-  const int64_t step = step_of(m->to, m->batches + 1), channels = m->channels;
+static void finish_singles(const image *m, const state *s, int64_t f, int64_t c, char *to) {
+  const int64_t step = step_of(m->to, m->batches + 1);
+  float *line = (float *)(void *)s->line + c;
+  if (m->channels == 1 && step == sizeof(float))
+    finish_single(m, line, f, to, 1, sizeof(float));
+  else
+    finish_single(m, line, f, to, m->channels, step);
+}
+
+static void finish_doubles(const image *m, const state *s, int64_t f, int64_t c, char *to) {
+  const int64_t step = step_of(m->to, m->batches + 1), by = m->channels, n = m->columns.to;
   double *line = (double *)(void *)s->line + c;
   if (m->scale)
-    for (int64_t x = 0; x < n; x++)
-      line[x * channels] = line[x * channels] * m->scale[f] + m->bias[f];
+    for (int64_t x = 0; x < n; x++) line[x * by] = line[x * by] * m->scale[f] + m->bias[f];
   if (m->to->dtype == SB_FLOAT64)
     for (int64_t x = 0; x < n; x++)
-      *(double *)(void *)(to + x * step) = sb__canonical_double(line[x * channels]);
+      *(double *)(void *)(to + x * step) = sb__canonical_double(line[x * by]);
   else if (m->is_whole)
-    for (int64_t x = 0; x < n; x++) line[x * channels] = __builtin_rint(line[x * channels]);
+    for (int64_t x = 0; x < n; x++) line[x * by] = __builtin_rint(line[x * by]);
 }
 
 static bool is_stored(const image *m) {
@@ -353,8 +370,11 @@ static void run_row(const image *m, state *s, int64_t y) {
     along_doubles(m, (const double *)(void *)s->sum, (double *)(void *)s->line);
   else
     along_singles(m, (const float *)(void *)s->sum, (float *)(void *)s->line);
-  for (int64_t c = 0; c < m->channels; c++)
-    (m->is_double ? finish_doubles : finish_singles)(m, s, c, to + c * channel_step(m, m->to));
+  for (int64_t c = 0; c < m->channels; c++) {
+    const int64_t factor = m->axis < 0 ? 0 : m->axis == m->channel ? c : s->factor;
+    char *there = to + c * channel_step(m, m->to);
+    (m->is_double ? finish_doubles : finish_singles)(m, s, factor, c, there);
+  }
   if (is_stored(m)) return;
   const sb__job job = {.plan = &m->store,
                        .base = {to, s->line},
