@@ -261,7 +261,7 @@ function crop (x, box, opts) {
   const given = pairOf(optionsFor(opts, OF_CROP).axes)
   const edges = integers('box', box)
   if (edges.length !== 4) throw failure('ERR_SHAPE', `box has ${edges.length} entries; [left, top, right, bottom] was expected`)
-  const layout = Tensor.layoutOf(x)
+  const layout = Tensor.attachedOf(x)
   const { shape } = layout
   const axes = axesIn(given, shape)
   const left = edges[0]
@@ -344,7 +344,7 @@ function readWidths (widths) {
   if (typeof widths === 'number') return { all: widthsOf(widths, 'widths'), each: newList() }
   if (!Array.isArray(widths)) return { all: widthsOf(widths, 'widths'), each: newList() }
   const list = arraySlice(widths)
-  let isPair = list.length <= 2
+  let isPair = list.length > 0 && list.length <= 2
   for (let i = 0; i < list.length; i++) isPair &&= typeof list[i] === 'number'
   if (isPair) return { all: widthsOf(list, 'widths'), each: newList() }
   return { all: null, each: arrayMap(list, (entry, i) => widthsOf(entry, `widths[${i}]`)) }

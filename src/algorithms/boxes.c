@@ -226,6 +226,7 @@ sb_status sb__nms(const sb_tensor *to, const sb_tensor *boxes, const sb_tensor *
                   double *found) {
   sb_tensor dense = {0}, by = {0}, of = {0};
   sb_dtype dtype = SB_FLOAT32;
+  *found = 0;
   sb_status status = check_boxes(to, boxes, scores, classes ? classes : scores, limit);
   if (!status) status = sb__computed_in("nms", boxes->dtype, &dtype);
   if (!status && sb_dtype_kind(boxes->dtype) == SB_COMPLEX)
