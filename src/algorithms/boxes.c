@@ -68,16 +68,20 @@ typedef struct item {
   int64_t at;
 } item;
 
-/* Items of equal keys stay in their order. Returns items or other, whichever has them. */
+/* Sorts byte by byte, the last one first: items of equal keys stay in their order. Returns items or other, whichever has them. */
 static item *sorted(item *items, item *other, int64_t n) {
-  for (int64_t size = 1; size < n; size *= 2) {
-    for (int64_t begin = 0; begin < n; begin += 2 * size) {
-      const int64_t middle = begin + size < n ? begin + size : n;
-      const int64_t end = begin + 2 * size < n ? begin + 2 * size : n;
-      for (int64_t k = begin, a = begin, b = middle; k < end; k++)
-        other[k] =
-            a < middle && (b == end || items[a].key <= items[b].key) ? items[a++] : items[b++];
+  int32_t counts[8][256] = {{0}};
+  for (int64_t k = 0; k < n; k++)
+    for (int d = 0; d < 8; d++) counts[d][items[k].key >> 8 * d & 255]++;
+  for (int d = 0; d < 8; d++) {
+    int32_t *count = counts[d], at = 0;
+    if (!n || count[items[0].key >> 8 * d & 255] == n) continue; /* all have the same byte */
+    for (int i = 0; i < 256; i++) {
+      const int32_t here = count[i];
+      count[i] = at;
+      at += here;
     }
+    for (int64_t k = 0; k < n; k++) other[count[items[k].key >> 8 * d & 255]++] = items[k];
     item *made = other;
     other = items;
     items = made;
@@ -160,7 +164,7 @@ static int64_t order_candidates(const selection *s, const double *scores, int64_
 static int64_t select_boxes(const selection *s, const double *scores, const int64_t *classes,
                             int64_t n, double least, int32_t *to) {
   const int64_t count = order_candidates(s, scores, n, least);
-  const item *items = s->items;
+  const item *items = s->items; /* by class, then by score */
   int64_t found = 0;
   for (int64_t k = 0; k < count; k++)
     s->items[k] = (item){classes ? (uint64_t)classes[s->order[k]] : 0, k};
