@@ -4,7 +4,7 @@ const { createHash } = require('node:crypto')
 const { tensor } = require('samebytes')
 const math = require('samebytes/math')
 
-const SIZES = [[24, 31], [224, 97], [400, 611]]
+const SIZES = [[24, 31], [224, 97], [310, 430]]
 
 /** @returns {string} */
 function imageBits () {

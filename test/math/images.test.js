@@ -5,7 +5,7 @@ const { backend, memory, tensor, zeros } = require('samebytes')
 const { python } = require('../copies')
 const { assertView, childJson, fails, generator, hex, refusedUnchanged, skip } = require('../setup')
 const { math, needsAlgorithms, needsMath } = require('./load')
-const { EPSILON, numberOf, arranged } = require('./numpy-reductions')
+const { numberOf, arranged } = require('./numpy-reductions')
 const { askPython, flat } = require('./numpy-images')
 
 const { resize, crop, letterbox, pad, unletterbox } = math
@@ -77,7 +77,7 @@ describe('resize beside its definition', function () {
 
   it('agrees on images with long rows, and many rows for each new one', () => {
     const random = generator(72)
-    const cases = [[[700, 900, 3], [7, 31]], [[3, 900, 4001], [2, 5]], [[33, 5000, 4], [40, 3]], [[1, 70, 2], [200, 300]]].flatMap(([shape, size], i) =>
+    const cases = [[[400, 300, 3], [7, 31]], [[3, 300, 2101], [2, 5]], [[33, 2500, 4], [40, 3]], [[1, 70, 2], [200, 300]]].flatMap(([shape, size], i) =>
       [['bilinear', true], ['bicubic', true], ['bicubic', false]].map(([method, antialias], k) => ({ name: 'resize', t: imageOf({ ...random, shuffle: list => list, next: n => n === 3 ? 1 : random.next(n) }, ['uint8', 'float32', 'float16'][(i + k) % 3], shape), axes: i === 1 ? [1, 2] : [0, 1], size, method, antialias })))
     askPython(cases).forEach(({ values }, i) => {
       const { t, name, size, ...opts } = cases[i]
@@ -389,7 +389,7 @@ describe('images have the same bits', function () {
     assert.equal(hex(await math.padAsync(t, 2, { mode: 'reflect' })), hex(pad(t, 2, { mode: 'reflect' })))
   })
 
-  const HASH = 'ac4fd64bf2f27059a1c12816be402676054f9678ee570f3d3fee5d34408b19c2'
+  const HASH = 'd0d33e90e7f892f5ea595b1db67f4e8a2f034a2ce6ee32766e3c847e744e72bb'
 
   it('on every back end', () => {
     const { imageBits } = require('./image-bits')
