@@ -313,6 +313,11 @@ const cumulative = [t('x', matrix), options({ axis: axis('axis', 1), ...toFloats
 const entry = (i, valid) => arg('slice')(`entry ${i}|step`, () => valid, { allow: ['[]', '[1]'], codes: ['ERR_DTYPE', 'ERR_SHAPE'] })
 
 /** The functions of samebytes/math that are no row of ops.def. */
+const pair = (name, valid) => arg('integers')(name, valid)
+const resizing = { axes: pair('axes', [0, 1]), method: word('method', 'nearest'), antialias: flag('antialias', false), scale: arg('factor')('scale', 2), bias: arg('factor')('bias', 1), axis: axis('axis', 0, { outside: [] }), dtype: dtype('dtype', 'float32'), casting }
+const box = () => tensor([[0, 0, 1, 2]])
+const place = { scale: [1, 1], padding: [0, 0], size: [2, 3] }
+
 const MATH = {
   sum: reduction(() => zeros([1, 3]), toFloats),
   prod: reduction(() => zeros([1, 3]), toFloats),
@@ -340,6 +345,14 @@ const MATH = {
   indexPut: [t('t', matrix), entry(0, [1, 0]), value(7)],
   maskedSelect: [t('t', matrix), t('mask', () => tensor([[true, false, true], [false, true, false]])), options({ dtype: dtype('dtype', 'float32'), out: out(() => zeros([3])), casting })],
   maskedFill: [t('t', matrix), t('mask', () => tensor([true, false, true])), value(7), options({ out: out(), casting })],
+  resize: [t('x', matrix), pair('size', [1, 2]), options({ ...resizing, out: out(() => zeros([1, 2])) })],
+  crop: [t('x', matrix), pair('box', [0, 0, 1, 2]), options({ axes: pair('axes', [0, 1]) })],
+  letterbox: [t('x', matrix), pair('size', [4, 4]), options({ ...resizing, value: number('value', 1), align: word('align', 'end'), out: out(() => zeros([4, 4])) })],
+  pad: [t('x', matrix), any(1), options({ mode: word('mode', 'edge'), value: value(7), casting, out: out(() => zeros([4, 5])) })],
+  nms: [t('boxes', box), t('scores', () => zeros([1])), options({ iouThreshold: number('iouThreshold', 0.5), scoreThreshold: number('scoreThreshold', -1), limit: integer('limit', 1), classes: t('classes', () => zeros([1], 'int32')), dtype: dtype('dtype', 'int64') })],
+  iou: [t('boxes1', box), t('boxes2', box), options({ casting, out: out(() => zeros([1, 1])) })],
+  unletterbox: [t('boxes', box), any(() => place), options({ clip: flag('clip', true), casting, out: out(() => zeros([1, 4])) })],
+  oneHot: [t('indices', () => zeros([2], 'int32')), integer('n', 3), options({ axis: axis('axis', 1), dtype: dtype('dtype', 'float32'), out: out() })],
   diff: [t('x', matrix), options({ axis: axis('axis', 1), n: integer('n', 1), prepend: t('prepend', () => zeros([2, 1]), { allow: scalars }), append: t('append', () => zeros([2, 1]), { allow: scalars }), casting, out: out(() => zeros([2, 4])) })]
 }
 

@@ -90,5 +90,65 @@ sb_status sb__count_bins(const sb_tensor *x, int64_t *staged, double *count);
  * Errors  as sb__count_bins · SB_ERR_BOUNDS an element beyond to · SB_ERR_SHAPE · SB_ERR_CAST */
 sb_status sb__bincount(const sb_tensor *to, const sb_tensor *x, const sb_tensor *weights,
                        sb_casting casting, int64_t *staged);
+/* resize.c: how images are resized. */
+typedef struct sb__resize_call {
+  int method; /* 0: nearest, 1: bilinear, 2: bicubic */
+  bool antialias;
+  int32_t axis;   /* of factors; -1: there is one for all */
+  sb_dtype dtype; /* of the result, before it is cast to the target's */
+  sb_casting casting;
+} sb__resize_call;
+
+/* resize.c: the last two axes of an image in another size, as PyTorch's interpolate: pixels' centres are halves. The other axes are alike.
+ * Results are rounded to the nearest integer, where the target is of these, and clamped.
+ *
+ *   factors  NULL, or float64 of shape [2, n]: what results are multiplied with, and what is added then
+ *
+ * Errors  SB_ERR_SHAPE the source has no pixels · SB_ERR_DTYPE complex numbers, bool and float8, unless items are copied by method 0 ·
+ *         SB_ERR_CAST · SB_ERR_MEMORY */
+sb_status sb__resize(const sb_tensor *to, const sb_tensor *from, const sb_tensor *factors,
+                     const sb__resize_call *call, int64_t *staged);
+
+/* pad.c: copies the source into the target, `before` elements from its beginning along each axis, and writes a border around it.
+ *
+ *   mode   0: of the value, 1: mirrored at the edge, which is not repeated, 2: of the edge
+ *
+ * Errors  SB_ERR_SHAPE · SB_ERR_CAST, also of the value · SB_ERR_MEMORY */
+sb_status sb__pad(const sb_tensor *to, const sb_tensor *from, const int64_t *before, int64_t count,
+                  const sb_scalar *value, int mode, sb_casting casting, int64_t *staged);
+
+/* pad.c: writes a border of the value around a part of the target, which has the shape of `inside`. factors: as of resize, for the value. */
+sb_status sb__frame(const sb_tensor *to, const sb_tensor *inside, const sb_tensor *factors,
+                    const int64_t *before, int64_t count, double value, int32_t axis);
+
+/* boxes.c: indices of boxes [x1, y1, x2, y2] in the order of scores, without those that have more in common with one before.
+ *
+ *   to       int32, dense, with room for as many as there may be
+ *   boxes    [n, 4]
+ *   scores   [n]
+ *   classes  NULL, or [n] of integers: boxes of different ones suppress none of each other
+ *   most     of intersection over union
+ *   least    boxes whose score is not greater are left out; NaN: none is
+ *   found    gets how many there are */
+sb_status sb__nms(const sb_tensor *to, const sb_tensor *boxes, const sb_tensor *scores,
+                  const sb_tensor *classes, double most, double least, int64_t limit,
+                  double *found);
+
+/* boxes.c: intersection over union of boxes: [..., 4] and [..., n, 4] give [..., n]. */
+sb_status sb__iou(const sb_tensor *to, const sb_tensor *a, const sb_tensor *b, sb_casting casting,
+                  int64_t *staged);
+
+/* boxes.c: where a letterbox shows an image; pairs of x and y. */
+typedef struct sb__letterbox {
+  double before[2], scale[2], size[2]; /* size: of the image, in pixels */
+  bool is_clipped;
+} sb__letterbox;
+
+/* boxes.c: boxes of a letterbox, in the pixels of its image. */
+sb_status sb__unletterbox(const sb_tensor *to, const sb_tensor *boxes, const sb__letterbox *box,
+                          sb_casting casting, int64_t *staged);
+
+/* boxes.c: 1 at each index along the target's last axis, else 0. Errors  SB_ERR_BOUNDS an index is outside; nothing is written */
+sb_status sb__one_hot(const sb_tensor *to, const sb_tensor *indices, int64_t *staged);
 
 #endif

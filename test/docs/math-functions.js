@@ -293,8 +293,8 @@ function examplesIn (file) {
 /** The type of the asynchronous form of each function of a file of js/math, by its name there, from its comment. */
 function laterTypesIn (file) {
   const text = fs.readFileSync(path.join(ROOT, 'js', 'math', `${file}.js`), 'utf8')
-  const own = new Map([...FILES, ...NAMESPACES].flatMap(each => [...fs.readFileSync(path.join(ROOT, 'js', 'math', `${each}.js`), 'utf8').matchAll(/@typedef .*?(\w+(?:Options|Name))(?= |$)/gm)].map(([, name]) => [name, each])))
-  const placed = type => type.replace(/\b\w+(?:Options|Name)\b/g, name => own.has(name) ? `import('./${own.get(name)}').${name}` : name)
+  const own = new Map([...FILES, ...NAMESPACES].flatMap(each => [...fs.readFileSync(path.join(ROOT, 'js', 'math', `${each}.js`), 'utf8').matchAll(/@typedef .*?(\w+(?:Options|Name|Place))(?= |$)/gm)].map(([, name]) => [name, each])))
+  const placed = type => type.replace(/\b\w+(?:Options|Name|Place)\b/g, name => own.has(name) ? `import('./${own.get(name)}').${name}` : name)
   const found = {}
   for (const [, comment, name] of text.matchAll(/^\/\*\*\n((?: \*(?!\/).*\n)+) \*\/\nfunction (\w+)/gm)) {
     const templates = [...comment.matchAll(/@template \{(\w+)\} (?:(\w+)|\[(\w+)=(\w+)\])$/gm)].map(([, of, plain, optional, value]) => plain ? `${plain} extends ${of}` : `${optional} extends ${of} = ${value}`)
@@ -361,8 +361,8 @@ module.exports = {
 }
 
 /** Functions whose result's shape follows from elements, or that read elements in JavaScript: there is nothing to defer. */
-const AT_ONCE = ['median', 'quantile', 'nonzero', 'index', 'indexPut', 'maskedSelect', 'maskedFill',
-  'uniqueAll', 'uniqueCounts', 'uniqueInverse', 'uniqueValues', 'bincount']
+const AT_ONCE = ['median', 'quantile', 'nonzero', 'index', 'indexPut', 'maskedSelect', 'maskedFill', 'uniqueAll', 'uniqueCounts', 'uniqueInverse',
+  'uniqueValues', 'bincount', 'crop', 'nms']
 const isDeferred = name => !AT_ONCE.includes(name)
 
 const laterNames = () => [...readRows().map(({ js }) => js), ...otherNames().flatMap(([, names]) => names.filter(isDeferred).map(name => name.split(':')[0]))].map(js => `${js}Async`)
@@ -370,7 +370,7 @@ const laterNames = () => [...readRows().map(({ js }) => js), ...otherNames().fla
 // ---- The entry files ----
 
 /** Files of js/math whose exports are public, functions.js apart. */
-const FILES = ['reductions', 'softmax', 'norms', 'quantiles', 'indexing', 'order']
+const FILES = ['reductions', 'softmax', 'norms', 'quantiles', 'indexing', 'order', 'images', 'boxes']
 
 /** Files of js/math that are exported as an object each. */
 const NAMESPACES = ['linalg']

@@ -1,0 +1,241 @@
+'use strict'
+// Boxes of detectors, [x1, y1, x2, y2], and classes.
+
+const { Array, Number, arraySlice, newList } = require('../base/primordials')
+const ffi = require('../backend/calls')
+const { failure } = require('../base/errors')
+const { boolean, integer, show } = require('../base/validate')
+const { resultAt, rows, run } = require('../backend/algorithms')
+const { notDeferred } = require('../backend/math')
+const { dtypes, dtypeOf } = require('../backend/dtypes')
+const { checkOut } = require('../copy/results')
+const { allocated, broadcast, denseLayout, written } = require('../layout/layouts')
+const { tensorOf, resultIn, wrap } = require('../tensor/tensor')
+const { inRange, lastAxes, permuted } = require('./axes')
+const { batchOf, checkCore, joined, target } = require('./cores')
+const { operandOf } = require('./operands')
+const { known, optionsFor } = require('./options')
+
+/** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
+/** @import { AnyTensor, Casting, DtypeName, Floated, NameOf, Or, Promote } from '../base/types' */
+/** @import { Tensor } from '../tensor/tensor' */
+/** @import { LetterboxPlace } from './images' */
+
+/**
+ * @typedef {object} NmsOptions
+ * @property {number | undefined} [iouThreshold]  boxes with more in common with one before are left out; 0.5 where none is given
+ * @property {number | undefined} [scoreThreshold]  boxes whose score is not greater are left out
+ * @property {number | undefined} [limit]  indices at most
+ * @property {AnyTensor | undefined} [classes]  integers [n]: only boxes of one class leave each other out
+ * @property {'int32' | 'int64' | undefined} [dtype]  of the result; 'int32' where none is given
+ */
+
+/** @template {DtypeName} [O=any] @typedef {{ out?: Tensor<O> | undefined, casting?: Casting | undefined }} BoxOptions out: of the result's shape; gets the result, and is returned · casting: of the result to out's dtype; 'same_kind' where none is given */
+
+/** @template {DtypeName} [O=any] @typedef {BoxOptions<O> & { clip?: boolean | undefined }} UnletterboxOptions clip: to the image; false where none is given */
+
+/** @template {DtypeName} [E=any] @template {DtypeName} [O=any] @typedef {{ axis?: number | undefined, dtype?: E | undefined, out?: Tensor<O> | undefined }} OneHotOptions axis: of the classes, in the result; -1 where none is given · dtype: 'float32' where none is given · out: of the result's shape; gets the result, and is returned */
+
+const OF_NMS = known(['iouThreshold', 'scoreThreshold', 'limit', 'classes', 'dtype'], 'iouThreshold')
+const OF_BOXES = known(['out', 'casting'])
+const OF_UNLETTERBOX = known(['clip', 'out', 'casting'])
+const OF_ONE_HOT = known(['axis', 'dtype', 'out'], 'axis')
+const FLOAT32 = dtypeOf('float32').index
+const INT32 = dtypeOf('int32').index
+const INT64 = dtypeOf('int64').index
+const SAFE = 0
+
+/** @param {string} name @param {unknown} value @returns {number} */
+function number (name, value) {
+  if (typeof value !== 'number' || Number.isNaN(value)) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number was expected`)
+  return value
+}
+
+/** @param {number} dtype */
+const isWhole = dtype => dtypes[dtype].kind === 'SIGNED' || dtypes[dtype].kind === 'UNSIGNED'
+
+/** @param {number} dtype @returns {number} what float functions of it give */
+const floated = dtype => isWhole(dtype) ? FLOAT32 : dtype
+
+/** @param {string} name @param {number[]} shape @param {number} n */
+function checkList (name, shape, n) {
+  if (shape.length !== 1 || shape[0] !== n) throw failure('ERR_SHAPE', `${name} has shape [${show(shape[0])}${shape.length > 1 ? ', …' : ''}]; [${n}] was expected, one for each box`)
+}
+
+/** @param {Layout} layout @param {string} name */
+function checkBoxes ({ shape }, name) {
+  const last = shape[shape.length - 1]
+  if (last !== 4) throw failure('ERR_SHAPE', `${name} has ${last} elements along its last axis; boxes have 4`)
+}
+
+/**
+ * Non-maximum suppression: the boxes with the best scores, of which no two have much in common. Beginning with the best one, each box leaves
+ * those behind it out whose intersection with it, divided by the union, is greater than the threshold. Equal scores count in the order
+ * of boxes, and NaN last.
+ *
+ * @param {AnyTensor} boxes  [n, 4]: x1, y1, x2, y2
+ * @param {AnyTensor} scores  [n]
+ * @param {NmsOptions} [opts]
+ * @returns {Tensor<any>} int32: indices of boxes, the best first
+ * @throws {TypeError} ERR_DTYPE, ERR_ARGUMENT · {RangeError} ERR_SHAPE, ERR_BOUNDS a negative limit, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device
+ * @see torchvision nms, batched_nms
+ * @example
+ * nms(tensor([[0, 0, 2, 2], [0, 0, 2, 1.5], [4, 4, 6, 6]]), tensor([0.5, 0.75, 0.25])).toArray() // [1, 2]
+ */
+function nms (boxes, scores, opts) {
+  tensorOf(boxes, 'boxes')
+  tensorOf(scores, 'scores')
+  const { iouThreshold = 0.5, scoreThreshold, limit, classes, dtype: asked } = optionsFor(opts, OF_NMS)
+  const most = number('iouThreshold', iouThreshold)
+  const least = scoreThreshold === undefined ? NaN : number('scoreThreshold', scoreThreshold)
+  const count = limit === undefined ? undefined : integer('limit', limit)
+  if (count !== undefined && count < 0) throw failure('ERR_BOUNDS', `limit is ${count}; 0 or more indices were expected`)
+  if (classes !== undefined) tensorOf(classes, 'classes')
+  const dtype = asked === undefined ? INT32 : dtypeOf(asked).index
+  if (dtype !== INT32 && dtype !== INT64) throw failure('ERR_DTYPE', `dtype is ${dtypes[dtype].name}; indices are int32 or int64`)
+  const from = operandOf(/** @type {Tensor} */ (boxes), 'boxes')
+  const by = operandOf(/** @type {Tensor} */ (scores), 'scores')
+  const of = classes === undefined ? by : operandOf(classes, 'classes')
+  if (from.shape.length !== 2) throw failure('ERR_SHAPE', `boxes has ${from.shape.length} axes; [n, 4] was expected`)
+  checkBoxes(from, 'boxes')
+  const n = from.shape[0]
+  checkList('scores', by.shape, n)
+  if (dtypes[by.dtype].kind === 'COMPLEX') throw failure('ERR_DTYPE', `scores is ${dtypes[by.dtype].name}; real numbers were expected`)
+  if (classes !== undefined) checkList('classes', of.shape, n)
+  if (classes !== undefined && !isWhole(of.dtype)) throw failure('ERR_DTYPE', `classes is ${dtypes[of.dtype].name}; integers were expected`)
+  return wrap(selected(from, by, of, classes !== undefined, most, least, count === undefined || count > n ? n : count, dtype))
+}
+
+/**
+ * @param {Layout} boxes
+ * @param {Layout} scores
+ * @param {Layout} classes
+ * @param {boolean} hasClasses
+ * @param {number} most
+ * @param {number} least
+ * @param {number} limit
+ * @param {number} dtype
+ * @returns {Layout} of as many indices as there are
+ */
+function selected (boxes, scores, classes, hasClasses, most, least, limit, dtype) {
+  const room = allocated(denseLayout(INT32, [limit]))
+  try {
+    run(rows.nms, [room], [boxes, scores, classes], { numbers: [limit, hasClasses ? 1 : 0], scalars: [most, least] })
+    const found = ffi.viewByNumbers(ffi.opcodes.narrow, room, 0, 0, resultAt(1))
+    return written(allocated(denseLayout(dtype, found.shape)), made => ffi.copy(made, found, SAFE))
+  } finally {
+    ffi.backend.release(room.storage)
+  }
+}
+
+/**
+ * Intersection over union of each box of a list and each of another one; NaN where both are empty.
+ *
+ * @template {DtypeName} A
+ * @template {DtypeName} B
+ * @template {DtypeName} [O=never]
+ * @param {Tensor<A>} boxes1  [..., n, 4]: x1, y1, x2, y2
+ * @param {Tensor<B>} boxes2  [..., m, 4]
+ * @param {BoxOptions<O>} [opts]
+ * @returns {Tensor<Or<O, Floated<Promote<A, B>>>>} [..., n, m]; integers give float32
+ * @throws {TypeError} ERR_DTYPE bool, float8 and complex numbers, ERR_CAST, ERR_ARGUMENT · {RangeError} ERR_SHAPE, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out
+ * @see torchvision box_iou
+ * @example
+ * iou(tensor([[0, 0, 2, 2]]), tensor([[1, 0, 2, 2], [2, 2, 3, 3]])).toArray() // [[0.5, 0]]
+ */
+function iou (boxes1, boxes2, opts) {
+  tensorOf(boxes1, 'boxes1')
+  tensorOf(boxes2, 'boxes2')
+  const { out, casting } = resultIn(optionsFor(opts, OF_BOXES))
+  const a = operandOf(boxes1, 'boxes1')
+  const b = operandOf(boxes2, 'boxes2')
+  checkCore(a, 2, 'boxes1')
+  checkCore(b, 2, 'boxes2')
+  checkBoxes(a, 'boxes1')
+  checkBoxes(b, 'boxes2')
+  const batch = broadcast(batchOf(a, 2), batchOf(b, 2))
+  const n = a.shape[a.shape.length - 2]
+  const m = b.shape[b.shape.length - 2]
+  const { to, result } = target(out, floated(ffi.promoteTypes(a.dtype, b.dtype)), joined(batch, [n, m]))
+  const first = ffi.viewByList(ffi.opcodes.broadcast_to, a, joined(batch, [n, 4]))
+  const second = ffi.viewByNumbers(ffi.opcodes.unsqueeze, ffi.viewByList(ffi.opcodes.broadcast_to, b, joined(batch, [m, 4])), batch.length)
+  run(rows.iou, [to], [first, ffi.viewByList(ffi.opcodes.broadcast_to, second, joined(batch, [n, m, 4]))], { numbers: [casting] })
+  return result()
+}
+
+/** @param {string} name @param {any} value @returns {[number, number]} */
+function pairOf (name, value) {
+  if (!Array.isArray(value)) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a letterbox has [of rows, of columns]`)
+  const a = value[0]
+  const b = value[1]
+  return [number(`${name}[0]`, a), number(`${name}[1]`, b)]
+}
+
+/**
+ * Boxes in pixels of a letterbox, in pixels of the image that it shows.
+ *
+ * @template {DtypeName} D
+ * @template {DtypeName} [O=never]
+ * @param {Tensor<D>} boxes  [..., 4]: x1, y1, x2, y2
+ * @param {LetterboxPlace} place  what letterbox returned
+ * @param {UnletterboxOptions<O>} [opts]
+ * @returns {Tensor<Or<O, Floated<D>>>} of boxes' shape; integers give float32
+ * @throws {TypeError} ERR_DTYPE bool, float8 and complex numbers, ERR_CAST, ERR_ARGUMENT · {RangeError} ERR_SHAPE, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out
+ * @see Ultralytics scale_boxes
+ * @example
+ * unletterbox(tensor([0, 1, 2, 3]), letterbox(zeros([1, 2]), [4, 4])).toArray() // [0, 0, 1, 1]
+ */
+function unletterbox (boxes, place, opts) {
+  tensorOf(boxes, 'boxes')
+  const options = optionsFor(opts, OF_UNLETTERBOX)
+  const { clip } = options
+  const isClipped = boolean('clip', clip)
+  const { out, casting } = resultIn(options)
+  if (place === null || typeof place !== 'object') throw failure('ERR_ARGUMENT', `place is ${show(place)}; what letterbox returned was expected`)
+  const { scale, padding, size } = notDeferred(() => ({ scale: pairOf('scale', place.scale), padding: pairOf('padding', place.padding), size: pairOf('size', place.size) }))
+  const whole = [padding[1], padding[0], size[1], size[0]]
+  for (let i = 0; i < 4; i++) integer(i < 2 ? 'padding' : 'size', whole[i])
+  const from = operandOf(boxes, 'boxes')
+  checkCore(from, 1, 'boxes')
+  checkBoxes(from, 'boxes')
+  const { to, result } = target(out, floated(from.dtype), arraySlice(from.shape))
+  run(rows.unletterbox, [to], [from], { numbers: joined(whole, [casting * 2 + (isClipped ? 1 : 0)]), scalars: [scale[1], scale[0]] })
+  return result()
+}
+
+/**
+ * Classes as vectors that are 1 at the class and 0 elsewhere.
+ *
+ * @template {DtypeName} [E=never]
+ * @template {DtypeName} [O=never]
+ * @param {AnyTensor} indices  integers from 0 to n - 1
+ * @param {number} n  classes
+ * @param {OneHotOptions<E, O> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<O, Or<E, 'float32'>>>} indices' shape with an axis of n elements more
+ * @throws {TypeError} ERR_DTYPE indices are not integers, ERR_ARGUMENT · {RangeError} ERR_BOUNDS an index or the axis is outside, ERR_SHAPE, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out
+ * @see PyTorch one_hot
+ * @example
+ * oneHot(tensor([2, 0], 'int32'), 3).toArray() // [[0, 0, 1], [1, 0, 0]]
+ */
+function oneHot (indices, n, opts) {
+  tensorOf(indices, 'indices')
+  const options = optionsFor(opts, OF_ONE_HOT)
+  const { axis = -1 } = options
+  const given = integer('axis', axis)
+  const { out, dtype } = resultIn(options)
+  const count = integer('n', n, 'ERR_SHAPE')
+  if (count < 0) throw failure('ERR_SHAPE', `n is ${count}; 0 or more classes were expected`)
+  const from = operandOf(/** @type {Tensor} */ (indices), 'indices')
+  if (!isWhole(from.dtype)) throw failure('ERR_DTYPE', `indices is ${dtypes[from.dtype].name}; integers were expected`)
+  const ndim = from.shape.length + 1
+  const at = inRange(given, ndim)
+  /** @type {number[]} */
+  const shape = newList()
+  for (let d = 0; d < ndim; d++) shape[d] = d < at ? from.shape[d] : d === at ? count : from.shape[d - 1]
+  const { to, result } = target(out, dtype === undefined ? FLOAT32 : dtype.index, shape)
+  if (dtype !== undefined) checkOut(to, shape, dtype)
+  run(rows.one_hot, [permuted(to, lastAxes(ndim, [at]))], [from])
+  return result()
+}
+
+module.exports = { nms, iou, unletterbox, oneHot }

@@ -1,0 +1,387 @@
+'use strict'
+// Images: in another size, a part of them, with a border.
+
+const { Array, Float64Array, Math, Number, arrayMap, arraySlice, newList } = require('../base/primordials')
+const ffi = require('../backend/calls')
+const { failure } = require('../base/errors')
+const { axesFromStart, axisFromStart, boolean, integer, integers, oneOf, show } = require('../base/validate')
+const { rows, run } = require('../backend/algorithms')
+const { notDeferred } = require('../backend/math')
+const { claim, unclaim } = require('../backend/storage')
+const { dtypeOf } = require('../backend/dtypes')
+const { checkOut } = require('../copy/results')
+const { factorOf } = require('../layout/elements')
+const { denseLayout, layoutOver, subLayout, written } = require('../layout/layouts')
+const { Tensor, tensorOf, resultIn } = require('../tensor/tensor')
+const { allocated } = require('./allocate')
+const { lastAxes, permuted } = require('./axes')
+const { target } = require('./cores')
+const { operandOf } = require('./operands')
+const { known, optionsFor } = require('./options')
+const scalars = require('./scalars')
+
+/** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
+/** @import { AnyTensor, Casting, DtypeName, NameOf, Or } from '../base/types' */
+
+/**
+ * @template {DtypeName} [E=any]
+ * @template {DtypeName} [O=any]
+ * @typedef {object} ImageOptions
+ * @property {readonly number[] | undefined} [axes]  of rows and of columns; [-2, -1], as of NCHW, where none are given; [-3, -2] are those of NHWC
+ * @property {'nearest' | 'bilinear' | 'bicubic' | undefined} [method]  'bilinear' where none is given; 'nearest' is PyTorch's 'nearest-exact'
+ * @property {boolean | undefined} [antialias]  true where none is given: as interpolate's antialias=True, every pixel counts where an axis shrinks;
+ *   false: a result is made of the two or four nearest pixels of each axis
+ * @property {number | AnyTensor | ArrayLike<number> | undefined} [scale]  result \* scale + bias is written: one number, or one per index of `axis`
+ * @property {number | AnyTensor | ArrayLike<number> | undefined} [bias]
+ * @property {number | undefined} [axis]  of channels, for lists in scale and bias; the one after columns where none is given, or before rows if columns are last
+ * @property {E | undefined} [dtype]  of the result; x's where none is given
+ * @property {Tensor<O> | undefined} [out]  of the result's shape; gets the result, and is returned
+ * @property {Casting | undefined} [casting]  of the result to out's dtype; 'same_kind' where none is given
+ */
+
+/** @template {DtypeName} [E=any] @template {DtypeName} [O=any] @typedef {ImageOptions<E, O> & { value?: number | undefined, align?: 'center' | 'start' | 'end' | undefined }} LetterboxOptions value: of the border, before it is scaled; 114 where none is given · align: where the image is; 'center' where none is given */
+
+/** Where a letterbox shows an image; pairs are of rows and columns. @typedef {{ scale: [number, number], padding: [number, number], size: [number, number] }} LetterboxPlace scale: pixels of the letterbox for one of the image · padding: before the image · size: the image's */
+
+/** @typedef {{ axes?: readonly number[] | undefined }} CropOptions axes: of rows and of columns; [-2, -1] where none are given */
+
+/**
+ * @template {DtypeName} [O=any]
+ * @typedef {object} PadOptions
+ * @property {'constant' | 'reflect' | 'edge' | undefined} [mode]  'constant' where none is given; 'reflect' does not repeat the edge
+ * @property {number | bigint | boolean | readonly [number, number] | undefined} [value]  of a constant border; 0 where none is given
+ * @property {Tensor<O> | undefined} [out]  of the result's shape; gets the result, and is returned
+ * @property {Casting | undefined} [casting]  of x to out's dtype; 'same_kind' where none is given
+ */
+
+const OF_RESIZE = known(['axes', 'method', 'antialias', 'scale', 'bias', 'axis', 'dtype', 'out', 'casting'])
+const OF_LETTERBOX = known(['axes', 'method', 'antialias', 'scale', 'bias', 'axis', 'value', 'align', 'dtype', 'out', 'casting'])
+const OF_CROP = known(['axes'], 'axes')
+const OF_PAD = known(['mode', 'value', 'out', 'casting'])
+const METHODS = ['nearest', 'bilinear', 'bicubic'] // as in resize.c
+const MODES = ['constant', 'reflect', 'edge'] // as in pad.c
+const ALIGNS = ['start', 'center', 'end']
+const FLOAT64 = dtypeOf('float64').index
+const MOST_PIXELS = 2 ** 30 - 1 // along an axis
+
+/**
+ * Options of resize, read.
+ *
+ * @typedef {object} Given
+ * @property {number[]} axes
+ * @property {number} method
+ * @property {boolean} antialias
+ * @property {number | Float64Array} scale
+ * @property {number | Float64Array} bias
+ * @property {boolean} isScaled
+ * @property {number | undefined} axis
+ * @property {ReturnType<typeof resultIn>} result
+ */
+
+/** @param {unknown} axes @returns {number[]} */
+function pairOf (axes) {
+  if (axes === undefined) return [-2, -1]
+  const list = notDeferred(() => integers('axes', axes))
+  if (list.length !== 2) throw failure('ERR_SHAPE', `axes has ${list.length} entries; two were expected, of rows and of columns`)
+  return list
+}
+
+/** @param {unknown} size @returns {number[]} height and width */
+function sizeOf (size) {
+  const list = notDeferred(() => integers('size', size, 'ERR_SHAPE'))
+  if (list.length !== 2) throw failure('ERR_SHAPE', `size has ${list.length} entries; [height, width] was expected`)
+  for (let i = 0; i < 2; i++) if (list[i] < 0 || list[i] > MOST_PIXELS) throw failure('ERR_SHAPE', `size[${i}] is ${list[i]}; 0 to ${MOST_PIXELS} pixels are possible`)
+  return list
+}
+
+const anyCount = () => {}
+
+/** @param {Record<string, any>} options @returns {Given} */
+function readOptions (options) {
+  const { axes, method = 'bilinear', antialias = true, scale, bias, axis } = options
+  return {
+    axes: pairOf(axes),
+    method: oneOf('method', method, METHODS),
+    antialias: boolean('antialias', antialias),
+    scale: notDeferred(() => factorOf('scale', scale, 1, anyCount)),
+    bias: notDeferred(() => factorOf('bias', bias, 0, anyCount)),
+    isScaled: scale !== undefined || bias !== undefined,
+    axis: axis === undefined ? undefined : integer('axis', axis),
+    result: resultIn(options)
+  }
+}
+
+/** @param {number[]} axes @param {number[]} shape @returns {number[]} from 0 on */
+function axesIn (axes, shape) {
+  if (shape.length < 2) throw failure('ERR_SHAPE', `x has ${shape.length} axes; an image has at least two`)
+  return axesFromStart(axes, shape.length, 'axes')
+}
+
+/**
+ * The axis of channels.
+ *
+ * @param {Given} given
+ * @param {number[]} axes  of rows and columns
+ * @param {number[]} shape
+ * @returns {number} -1: factors are for all elements
+ */
+function channelAxis ({ axis, scale, bias }, axes, shape) {
+  if (typeof scale === 'number' && typeof bias === 'number') return -1
+  const last = axes[1] + 1
+  const at = axis !== undefined ? axisFromStart(axis, shape.length) : last < shape.length ? last : axes[0] - 1
+  if (at < 0) throw failure('ERR_SHAPE', 'x has no axis of channels, along which lists in scale and bias would be')
+  if (at === axes[0] || at === axes[1]) throw failure('ERR_ARGUMENT', `axis ${at} is one of axes; lists in scale and bias are along another one`)
+  return at
+}
+
+/** @param {string} name @param {number | Float64Array} factor @param {number} n @param {number} axis */
+function checkFactor (name, factor, n, axis) {
+  if (typeof factor !== 'number' && factor.length !== n) throw failure('ERR_SHAPE', `${name} has ${factor.length} entries; axis ${axis} has ${n} elements`)
+}
+
+/**
+ * Factors as C reads them.
+ *
+ * @param {Given} given
+ * @param {number} axis
+ * @param {number[]} shape
+ * @returns {Layout | null} float64 [2, n], claimed; null: nothing is scaled
+ */
+function factorsOf ({ scale, bias, isScaled }, axis, shape) {
+  if (!isScaled) return null
+  const n = axis < 0 ? 1 : shape[axis]
+  checkFactor('scale', scale, n, axis)
+  checkFactor('bias', bias, n, axis)
+  const numbers = new Float64Array(2 * n)
+  for (let i = 0; i < n; i++) {
+    numbers[i] = typeof scale === 'number' ? scale : scale[i]
+    numbers[n + i] = typeof bias === 'number' ? bias : bias[i]
+  }
+  const layout = written(allocated(denseLayout(FLOAT64, [2, n])), made => ffi.copy(made, layoutOver(numbers, FLOAT64, [2, n]), 0))
+  claim(layout.storage)
+  return layout
+}
+
+/** @param {Layout | null} factors */
+function releaseFactors (factors) {
+  if (factors !== null) unclaim(factors.storage, ffi.backend)
+}
+
+/** @param {number} axis @param {number[] | null} order @returns {number} where the axis is in that order */
+function placeIn (axis, order) {
+  if (order === null || axis < 0) return axis
+  for (let d = 0; d < order.length; d++) if (order[d] === axis) return d
+  return -1
+}
+
+/** @param {number[]} axes  of rows and columns @param {number} ndim @returns {number[] | null} */
+function orderOf (axes, ndim) {
+  if (axes[0] < axes[1]) return lastAxes(ndim, axes)
+  /** @type {number[]} */
+  const order = newList()
+  for (let d = 0; d < ndim; d++) if (d !== axes[0] && d !== axes[1]) order[order.length] = d
+  order[ndim - 2] = axes[0]
+  order[ndim - 1] = axes[1]
+  return order
+}
+
+/** @param {number[]} shape @param {number[]} axes @param {number[]} size */
+const sized = (shape, axes, size) => arrayMap(shape, (n, d) => d === axes[0] ? size[0] : d === axes[1] ? size[1] : n)
+
+/**
+ * Calls C.
+ *
+ * @param {Layout} to
+ * @param {Layout} from
+ * @param {Given} given
+ * @param {number[]} axes
+ * @param {number} axis  of factors
+ * @param {Layout | null} factors
+ */
+function resizeInto (to, from, { method, antialias, result }, axes, axis, factors) {
+  const order = orderOf(axes, from.shape.length)
+  const source = permuted(from, order)
+  const dtype = result.dtype === undefined ? from.dtype : result.dtype.index
+  const numbers = [method, antialias ? 1 : 0, placeIn(axis, order), dtype, result.casting, factors === null ? 0 : 1]
+  run(rows.resize, [permuted(to, order)], [source, factors ?? source], { numbers })
+}
+
+/**
+ * Images in another size. Pixels' centres are at halves, as in PyTorch's interpolate with align_corners=False. Computed in float32, or float64
+ * of float64 and integers of 32 bits and more; results are then scaled, and rounded once: to the nearest integer, ties to even, where they
+ * are integers, which clamps them. So uint8 pixels become scaled floats in one step, in whatever order of axes `out` has.
+ *
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @template {DtypeName} [O=never]
+ * @param {Tensor<D>} x  images of real numbers; of any dtype where method is 'nearest' and nothing is scaled or converted
+ * @param {readonly number[]} size  [height, width], in pixels
+ * @param {ImageOptions<E, O> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<O, Or<E, D>>>} x's shape with these two axes in the new size
+ * @throws {TypeError} ERR_DTYPE bool, float8 and complex numbers, ERR_CAST, ERR_ARGUMENT · {RangeError} ERR_SHAPE, also of an image without pixels, ERR_BOUNDS axes outside or repeated, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out
+ * @see PyTorch interpolate, torchvision resize
+ * @example
+ * resize(tensor([[0, 100], [100, 200]], 'uint8'), [1, 4]).toArray() // [[50, 75, 125, 150]]
+ */
+function resize (x, size, opts) {
+  tensorOf(x, 'x')
+  const given = readOptions(optionsFor(opts, OF_RESIZE))
+  const wanted = sizeOf(size)
+  const from = operandOf(x, 'x')
+  const { shape } = from
+  const axes = axesIn(given.axes, shape)
+  const axis = channelAxis(given, axes, shape)
+  const { dtype, out } = given.result
+  const factors = factorsOf(given, axis, shape)
+  try {
+    const { to, result } = target(out, dtype === undefined ? from.dtype : dtype.index, sized(shape, axes, wanted))
+    if (dtype !== undefined) checkOut(to, to.shape, dtype)
+    resizeInto(to, from, given, axes, axis, factors)
+    return result()
+  } finally {
+    releaseFactors(factors)
+  }
+}
+
+/**
+ * A part of images, as a view: no bytes are copied.
+ *
+ * @template {DtypeName} D
+ * @param {Tensor<D>} x
+ * @param {readonly number[]} box  [left, top, right, bottom] in pixels; right and bottom are not part of it
+ * @param {CropOptions} [opts]
+ * @returns {Tensor<D>} a view
+ * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS the box reaches beyond the image, or has a negative size; axes outside or repeated, ERR_SHAPE
+ * @see torchvision crop, Pillow crop
+ * @example
+ * crop(tensor([[1, 2, 3], [4, 5, 6]]), [1, 0, 3, 1]).toArray() // [[2, 3]]
+ */
+function crop (x, box, opts) {
+  tensorOf(x, 'x')
+  const given = pairOf(optionsFor(opts, OF_CROP).axes)
+  const edges = integers('box', box)
+  if (edges.length !== 4) throw failure('ERR_SHAPE', `box has ${edges.length} entries; [left, top, right, bottom] was expected`)
+  const layout = Tensor.attachedOf(x)
+  const { shape } = layout
+  const axes = axesIn(given, shape)
+  const left = edges[0]
+  const top = edges[1]
+  const right = edges[2]
+  const bottom = edges[3]
+  const height = shape[axes[0]]
+  const width = shape[axes[1]]
+  if (left < 0 || top < 0 || right < left || bottom < top || right > width || bottom > height) {
+    throw failure('ERR_BOUNDS', `box is [${left}, ${top}, ${right}, ${bottom}]; an image of ${width} × ${height} pixels has [0, 0, ${width}, ${height}]`)
+  }
+  const tall = ffi.viewByNumbers(ffi.opcodes.narrow, layout, axes[0], top, bottom - top)
+  return Tensor.viewOf(x, ffi.viewByNumbers(ffi.opcodes.narrow, tall, axes[1], left, right - left))
+}
+
+/**
+ * Images in another size with their proportions kept, and a border around them. Resized as by resize, straight into the result.
+ *
+ * @template {DtypeName} D
+ * @template {DtypeName} [E=never]
+ * @template {DtypeName} [O=never]
+ * @param {Tensor<D>} x  images of real numbers
+ * @param {readonly number[]} size  [height, width] of the result, in pixels
+ * @param {LetterboxOptions<E, O> | NameOf<E>} [opts]
+ * @returns {LetterboxPlace & { image: Tensor<Or<O, Or<E, D>>> }} image: the result; the rest is what unletterbox takes
+ * @throws as resize
+ * @see Ultralytics LetterBox
+ * @example
+ * letterbox(tensor([[8, 8]], 'uint8'), [4, 4], { value: 0 }).image.toArray() // [[0, 0, 0, 0], [8, 8, 8, 8], [8, 8, 8, 8], [0, 0, 0, 0]]
+ */
+function letterbox (x, size, opts) {
+  tensorOf(x, 'x')
+  const options = optionsFor(opts, OF_LETTERBOX)
+  const { value = 114, align = 'center' } = options
+  if (typeof value !== 'number') throw failure('ERR_ARGUMENT', `value is ${show(value)}; a number was expected`)
+  const aligned = oneOf('align', align, ALIGNS)
+  const given = readOptions(options)
+  const wanted = sizeOf(size)
+  const from = operandOf(x, 'x')
+  const { shape } = from
+  const axes = axesIn(given.axes, shape)
+  const axis = channelAxis(given, axes, shape)
+  const own = arrayMap(axes, d => shape[d])
+  if (own[0] === 0 || own[1] === 0 || wanted[0] === 0 || wanted[1] === 0) throw failure('ERR_SHAPE', `an image of ${own[1]} × ${own[0]} pixels has no proportions in ${wanted[1]} × ${wanted[0]}`)
+  const by = Math.min(wanted[0] / own[0], wanted[1] / own[1])
+  const inner = arrayMap(own, (n, i) => Math.min(Math.max(Math.round(n * by), 1), wanted[i]))
+  const padding = arrayMap(inner, (n, i) => Math.floor((wanted[i] - n) * aligned / 2))
+  const before = arrayMap(shape, (_, d) => d === axes[0] ? padding[0] : d === axes[1] ? padding[1] : 0)
+  const { dtype, out } = given.result
+  const factors = factorsOf(given, axis, shape)
+  try {
+    const { to, result } = target(out, dtype === undefined ? from.dtype : dtype.index, sized(shape, axes, wanted))
+    if (dtype !== undefined) checkOut(to, to.shape, dtype)
+    const inside = subLayout(to, before, sized(shape, axes, inner))
+    resizeInto(inside, from, given, axes, axis, factors)
+    run(rows.frame, [to], [inside, factors ?? inside], { lists: [before], numbers: [axis, factors === null ? 0 : 1], scalars: [value] })
+    return /** @type {any} */ ({ image: result(), scale: [inner[0] / own[0], inner[1] / own[1]], padding, size: own })
+  } finally {
+    releaseFactors(factors)
+  }
+}
+
+/** @param {unknown} entry @param {string} name @returns {[number, number]} */
+function widthsOf (entry, name) {
+  const list = typeof entry === 'number' ? [integer(name, entry, 'ERR_SHAPE')] : integers(name, entry, 'ERR_SHAPE')
+  if (list.length !== 1 && list.length !== 2) throw failure('ERR_SHAPE', `${name} has ${list.length} entries; a number or [before, after] was expected`)
+  const before = list[0]
+  const after = list[list.length - 1]
+  if (before < 0 || after < 0) throw failure('ERR_SHAPE', `${name} is ${before < 0 ? before : after}; 0 or more elements were expected`)
+  return [before, after]
+}
+
+/**
+ * What pad was given.
+ *
+ * @param {unknown} widths
+ * @returns {{ all: [number, number] | null, each: [number, number][] }}
+ */
+function readWidths (widths) {
+  if (typeof widths === 'number') return { all: widthsOf(widths, 'widths'), each: newList() }
+  if (!Array.isArray(widths)) return { all: widthsOf(widths, 'widths'), each: newList() }
+  const list = arraySlice(widths)
+  let isPair = list.length > 0 && list.length <= 2
+  for (let i = 0; i < list.length; i++) isPair &&= typeof list[i] === 'number'
+  if (isPair) return { all: widthsOf(list, 'widths'), each: newList() }
+  return { all: null, each: arrayMap(list, (entry, i) => widthsOf(entry, `widths[${i}]`)) }
+}
+
+/**
+ * A tensor with a border around it.
+ *
+ * @template {DtypeName} D
+ * @template {DtypeName} [O=never]
+ * @param {Tensor<D>} x  any dtype
+ * @param {number | readonly [number, number] | readonly (number | readonly [number, number])[]} widths  elements before and after each axis; [before, after] for all axes, or a list with a number or [before, after] for each
+ * @param {PadOptions<O>} [opts]
+ * @returns {Tensor<Or<O, D>>}
+ * @throws {TypeError} ERR_ARGUMENT, ERR_CAST also of the value · {RangeError} ERR_SHAPE, also where an axis without elements would be repeated, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out
+ * @see NumPy pad
+ * @example
+ * pad(tensor([1, 2, 3]), 2, { mode: 'reflect' }).toArray() // [3, 2, 1, 2, 3, 2, 1]
+ */
+function pad (x, widths, opts) {
+  tensorOf(x, 'x')
+  const options = optionsFor(opts, OF_PAD)
+  const { mode = 'constant', value = 0 } = options
+  const how = oneOf('mode', mode, MODES)
+  const filler = scalars.read('value', value)
+  const { out, casting } = resultIn(options)
+  const { all, each } = notDeferred(() => readWidths(widths))
+  const from = operandOf(x, 'x')
+  const { shape } = from
+  if (all === null && each.length !== shape.length) throw failure('ERR_SHAPE', `widths has ${each.length} entries; x has ${shape.length} axes`)
+  const before = arrayMap(shape, (_, d) => (all ?? each[d])[0])
+  const padded = arrayMap(shape, (n, d) => n + before[d] + (all ?? each[d])[1])
+  for (let d = 0; d < padded.length; d++) if (!Number.isSafeInteger(padded[d])) throw failure('ERR_SHAPE', `axis ${d} would have ${padded[d]} elements`)
+  if (out === undefined && !scalars.takes(from.dtype, filler)) throw scalars.misfit('value', filler, from.dtype, 'x')
+  const { to, result } = target(out, from.dtype, padded)
+  run(rows.pad, [to], [from], { lists: [before], numbers: [how, casting], scalars: [filler] })
+  return result()
+}
+
+module.exports = { resize, crop, letterbox, pad }

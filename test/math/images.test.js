@@ -1,0 +1,405 @@
+'use strict'
+// resize, crop, letterbox and pad beside their definitions in NumPy, and PyTorch; out; no copies; the same bits everywhere.
+const assert = require('node:assert/strict')
+const { backend, memory, tensor, zeros } = require('samebytes')
+const { python } = require('../copies')
+const { assertView, childJson, fails, generator, hex, refusedUnchanged, skip } = require('../setup')
+const { math, needsAlgorithms, needsMath } = require('./load')
+const { numberOf, arranged } = require('./numpy-reductions')
+const { askPython, flat } = require('./numpy-images')
+
+const { resize, crop, letterbox, pad, unletterbox } = math
+const staged = () => memory().staged.count
+const METHODS = ['bilinear', 'bicubic', 'nearest']
+
+function needs () {
+  needsMath()
+  needsAlgorithms()
+}
+
+/** A tensor of small numbers, or bytes: dense, permuted, sliced or flipped. */
+function imageOf ({ next, pick, shuffle }, dtype, shape) {
+  const n = shape.reduce((a, b) => a * b, 1)
+  const value = () => dtype === 'uint8' ? next(256) : dtype.startsWith('uint') || dtype.startsWith('int') ? next(200) - (dtype.startsWith('int') ? 100 : 0) : next(2001) / 1000 - 1
+  const order = shuffle(shape.map((_, d) => d))
+  const values = Array.from({ length: n }, () => dtype.endsWith('int64') ? BigInt(value()) : value())
+  const inverse = order.map((_, d) => order.indexOf(d))
+  let t = tensor(values, order.map(d => shape[d]), { dtype }).permute(inverse)
+  if (next(3) === 0) t = t.slice(...shape.map(() => pick([':', ':', '::-1'])))
+  return t
+}
+
+/** How far a result may be off, in its own units. */
+const MOST = { float32: 1e-6, float64: 1e-13, float16: 2 ** -10, bfloat16: 2 ** -7 }
+
+function assertNear (got, wanted, what) {
+  const whole = !(got.dtype in MOST)
+  flat(got).forEach((x, k) => {
+    const y = numberOf(wanted[k])
+    if (whole) {
+      const [least, most] = { uint8: [0, 255], int8: [-128, 127], uint16: [0, 65535] }[got.dtype] ?? [-Infinity, Infinity]
+      const clamped = Math.min(Math.max(y, least), most)
+      return assert.ok(Math.abs(Number(x) - clamped) <= 0.5 + 1e-4, `${what} at ${k}: ${x}, not ${y}`)
+    }
+    assert.ok(Math.abs(x - y) <= MOST[got.dtype] * Math.max(1, Math.abs(y)), `${what} at ${k}: ${x}, not ${y}`)
+  })
+}
+
+describe('resize beside its definition', function () {
+  this.timeout(120_000)
+  needs()
+  before(function () { if (!python()) skip(this, 'Python with NumPy is missing') })
+
+  function makeCase (random) {
+    const { next, pick, shuffle } = random
+    const dtype = pick(['uint8', 'uint8', 'uint8', 'float32', 'float32', 'float32', 'float64', 'float16', 'bfloat16', 'int8', 'int16', 'uint16', 'int32', 'int64'])
+    const ndim = pick([2, 3, 3, 3, 4])
+    const axes = shuffle(Array.from({ length: ndim }, (_, d) => d)).slice(0, 2)
+    const extents = [1, 2, 3, 5, 8, 13, 40, 67]
+    const shape = Array.from({ length: ndim }, (_, d) => axes.includes(d) ? pick(extents) : pick([1, 2, 3, 4, 5]))
+    return { name: 'resize', t: imageOf(random, dtype, shape), axes: axes.map(d => d - pick([0, ndim])), size: [pick(extents), pick(extents)], method: pick(METHODS), antialias: next(2) === 1 }
+  }
+
+  it('agrees on 600 random images, axes, sizes, methods, dtypes and layouts, and so does PyTorch', () => {
+    const random = generator(71)
+    const cases = Array.from({ length: 600 }, () => makeCase(random))
+    askPython(cases).forEach(({ shape, values, off }, i) => {
+      const { t, name, ...opts } = cases[i]
+      const what = JSON.stringify({ ...opts, dtype: t.dtype, shape: t.shape, strides: t.strides })
+      const { size, ...rest } = opts
+      const got = resize(t, size, rest)
+      assert.equal(got.dtype, t.dtype, what)
+      assert.deepEqual([...got.shape], shape, what)
+      assertNear(got, values, what)
+      assert.ok(off === null || off < 1e-6 * 256, `${what}: PyTorch is ${off} off`)
+    })
+  })
+
+  it('agrees on images with long rows, and many rows for each new one', () => {
+    const random = generator(72)
+    const cases = [[[400, 300, 3], [7, 31]], [[3, 300, 2101], [2, 5]], [[33, 2500, 4], [40, 3]], [[1, 70, 2], [200, 300]]].flatMap(([shape, size], i) =>
+      [['bilinear', true], ['bicubic', true], ['bicubic', false]].map(([method, antialias], k) => ({ name: 'resize', t: imageOf({ ...random, shuffle: list => list, next: n => n === 3 ? 1 : random.next(n) }, ['uint8', 'float32', 'float16'][(i + k) % 3], shape), axes: i === 1 ? [1, 2] : [0, 1], size, method, antialias })))
+    askPython(cases).forEach(({ values }, i) => {
+      const { t, name, size, ...opts } = cases[i]
+      assertNear(resize(t, size, opts), values, JSON.stringify({ size, ...opts, dtype: t.dtype, shape: t.shape }))
+    })
+  })
+
+  it('scales and converts in one step', () => {
+    const random = generator(73)
+    const cases = Array.from({ length: 60 }, () => ({ name: 'resize', t: imageOf(random, random.pick(['uint8', 'float32', 'int16']), [9, 14, 3]), axes: [0, 1], size: [random.pick([4, 17]), random.pick([5, 14])], method: random.pick(['bilinear', 'bicubic']), antialias: true }))
+    askPython(cases).forEach(({ values }, i) => {
+      const { t, name, size, ...opts } = cases[i]
+      const scale = [0.5, 0.25, 2]
+      const bias = [1, 0, -3]
+      const dtype = random.pick(['float32', 'float64', 'float16'])
+      const got = resize(t.permute([2, 0, 1]), size, { ...opts, axes: [1, 2], scale, bias, dtype })
+      assert.equal(got.dtype, dtype)
+      const most = { float32: 1e-6, float64: 1e-13, float16: 2 ** -10 }[dtype] * 520
+      flat(got.permute([1, 2, 0])).forEach((x, k) => {
+        const y = numberOf(values[k]) * scale[k % 3] + bias[k % 3]
+        assert.ok(Math.abs(x - y) <= most, `${dtype} at ${k}: ${x}, not ${y}`)
+      })
+    })
+  })
+})
+
+describe('resize', () => {
+  needs()
+
+  it('leaves an image of the same size as it is, NaN and infinities too', () => {
+    const t = tensor([[1, NaN, 3], [Infinity, 5, -Infinity]])
+    for (const method of METHODS) for (const antialias of [true, false]) assert.deepEqual(resize(t, [2, 3], { method, antialias }).toArray(), t.toArray())
+  })
+
+  it('takes pixels from next to a NaN alone where it has no weight', () => {
+    assert.deepEqual(resize(tensor([[1, 1, NaN, NaN]]), [1, 2]).toArray(), [[NaN, NaN]])
+    assert.deepEqual(resize(tensor([[1, 1, NaN, NaN]]), [1, 2], { antialias: false }).toArray(), [[1, NaN]])
+  })
+
+  it('rounds to integers, ties to even, and clamps', () => {
+    assert.deepEqual(resize(tensor([[0, 1, 1, 2]], 'uint8'), [1, 2], { antialias: false }).toArray(), [[0, 2]])
+    assert.deepEqual(resize(tensor([[0, 255, 255, 0]], 'uint8'), [1, 8], { method: 'bicubic' }).toArray()[0].slice(3, 5), [255, 255])
+    assert.deepEqual(resize(tensor([[0, 3]], 'int16'), [1, 1], { antialias: false }).toArray(), [[2]])
+    assert.deepEqual(resize(tensor([[100]], 'uint8'), [1, 1], { scale: -1 }).toArray(), [[0]])
+    assert.deepEqual(resize(tensor([[100]], 'uint8'), [1, 1], { scale: 1000, dtype: 'int16' }).toArray(), [[32767]])
+    assert.deepEqual(resize(tensor([[NaN]]), [1, 1], { dtype: 'uint8' }).toArray(), [[0]])
+  })
+
+  it('takes the nearest items of any dtype as they are', () => {
+    for (const [dtype, a, b] of [['bool', true, false], ['int64', 2n ** 62n + 1n, -1n], ['complex128', [1, 2], [3, 4]], ['complex64', [1, 2], [3, 4]], ['float8_e5m2', 1, 2], ['uint16', 1, 65535], ['float64', 0.1, -0]]) {
+      const t = tensor([[a, b]], { dtype })
+      assert.deepEqual(resize(t, [2, 4], { method: 'nearest' }).toArray(), [[a, a, b, b], [a, a, b, b]])
+      assert.deepEqual(resize(t.T, [4, 1], { method: 'nearest' }).toArray(), [[a], [a], [b], [b]])
+    }
+  })
+
+  it('writes straight into any layout of out, and nothing is staged', () => {
+    const { next } = generator(8)
+    const t = tensor(Uint8Array.from({ length: 20 * 30 * 3 }, () => next(256)), [20, 30, 3])
+    const before = memory()
+    for (const dtype of ['float32', 'float64', 'float16', 'uint8', 'int32']) {
+      const wanted = resize(t, [7, 9], { axes: [0, 1], dtype, scale: [1, 0.5, 0.25] })
+      const batch = zeros([2, 3, 7, 9], dtype)
+      const view = batch.select(0, 1).permute([1, 2, 0])
+      assert.equal(resize(t, [7, 9], { axes: [0, 1], scale: [1, 0.5, 0.25], out: view, casting: 'unsafe' }), view)
+      assert.equal(hex(view), hex(wanted))
+      assert.equal(math.countNonzero(batch.select(0, 0)).item(), 0)
+      const flipped = zeros([7, 18, 3], dtype).slice(':', '::-2')
+      assert.equal(hex(resize(t, [7, 9], { axes: [0, 1], scale: [1, 0.5, 0.25], out: flipped, casting: 'unsafe' })), hex(wanted))
+    }
+    assert.equal(memory().staged.count, before.staged.count)
+  })
+
+  it('stages an image that out overlaps', () => {
+    const all = tensor(Float32Array.from({ length: 40 }, (_, i) => i), [5, 8])
+    const wanted = resize(all, [4, 8]).toArray()
+    const before = memory().staged
+    resize(all, [4, 8], { out: all.narrow(0, 1, 4) })
+    assert.deepEqual(all.narrow(0, 1, 4).toArray(), wanted)
+    assert.equal(memory().staged.count, before.count + 1)
+    assert.equal(memory().staged.bytes, before.bytes + 160)
+  })
+
+  it('of no images, and to no pixels', () => {
+    assert.deepEqual([...resize(zeros([0, 4, 4]), [2, 2]).shape], [0, 2, 2])
+    assert.deepEqual([...resize(zeros([3, 4, 4]), [0, 2]).shape], [3, 0, 2])
+    assert.deepEqual([...resize(zeros([3, 0, 4]), [0, 2]).shape], [3, 0, 2])
+    fails(() => resize(zeros([3, 0, 4]), [1, 2]), RangeError, 'ERR_SHAPE', /without pixels/)
+  })
+
+  it('refuses what it is not for, and leaves out as it was', () => {
+    const t = zeros([3, 4, 5])
+    const out = zeros([3, 2, 2]).fill(7)
+    refusedUnchanged(out, () => resize(t, [2, 3], { out }), 'ERR_SHAPE')
+    refusedUnchanged(out, () => resize(t, [2, 2], { out, dtype: 'float64' }), 'ERR_DTYPE')
+    refusedUnchanged(out, () => resize(t.astype('complex64'), [2, 2], { out, casting: 'unsafe' }), 'ERR_DTYPE')
+    refusedUnchanged(out, () => resize(t.astype('complex64'), [2, 2], { out }), 'ERR_CAST')
+    refusedUnchanged(out, () => resize(zeros([3, 0, 5]), [2, 2], { out }), 'ERR_SHAPE')
+    const bytes = zeros([3, 2, 2], 'uint8').fill(7)
+    refusedUnchanged(bytes, () => resize(t, [2, 2], { out: bytes }), 'ERR_CAST')
+    for (const dtype of ['bool', 'float8_e4m3fn', 'complex64']) fails(() => resize(zeros([2, 2], dtype), [1, 1]), TypeError, 'ERR_DTYPE')
+    fails(() => resize(zeros([4]), [2, 2]), RangeError, 'ERR_SHAPE', /at least two/)
+    fails(() => resize(t, [2]), RangeError, 'ERR_SHAPE', /\[height, width\]/)
+    fails(() => resize(t, [2, -1]), RangeError, 'ERR_SHAPE', /size\[1\] is -1/)
+    fails(() => resize(t, [2, 2 ** 40]), RangeError, 'ERR_SHAPE', /pixels are possible/)
+    fails(() => resize(t, [2, 2], { axes: [0, 3] }), RangeError, 'ERR_BOUNDS')
+    fails(() => resize(t, [2, 2], { axes: [1, 1] }), RangeError, 'ERR_BOUNDS', /repeated/)
+    fails(() => resize(t, [2, 2], { method: 'lanczos' }), TypeError, 'ERR_ARGUMENT', /'bilinear'/)
+    fails(() => resize(t, [2, 2], { scale: [1, 2] }), RangeError, 'ERR_SHAPE', /scale has 2 entries; axis 0 has 3/)
+    fails(() => resize(t, [2, 2], { scale: [1, 2, 3, 4], axis: 1 }), TypeError, 'ERR_ARGUMENT', /one of axes/)
+    fails(() => resize(zeros([4, 5]), [2, 2], { bias: [1] }), RangeError, 'ERR_SHAPE', /no axis of channels/)
+    const x = zeros([2, 2])
+    fails(() => resize(x, [1, 1], { get method () { x.dispose(); return 'bilinear' } }), Error, 'ERR_DISPOSED')
+  })
+
+  it('leaves nothing allocated', () => {
+    const t = zeros([3, 40, 50], 'uint8')
+    resize(t, [4, 5], { scale: [1, 2, 3], dtype: 'float32' }).dispose()
+    const before = memory().storages
+    for (let i = 0; i < 5; i++) resize(t, [4, 5], { scale: [1, 2, 3], dtype: 'float32' }).dispose()
+    assert.equal(memory().storages, before)
+  })
+})
+
+describe('crop', () => {
+  needs()
+
+  it('shows a part of the image, without a copy', () => {
+    const t = tensor(Uint8Array.from({ length: 60 }, (_, i) => i), [4, 5, 3])
+    const part = assertView(t, () => crop(t, [1, 2, 4, 4], { axes: [0, 1] }))
+    assert.deepEqual([...part.shape], [2, 3, 3])
+    assert.deepEqual(part.toArray(), t.slice('2:4', '1:4').toArray())
+    part.set(99, 0, 0, 0)
+    assert.equal(t.get(2, 1, 0), 99)
+    assert.deepEqual([...crop(zeros([2, 3, 4, 5]), [0, 0, 5, 1]).shape], [2, 3, 1, 5])
+    assert.deepEqual([...crop(zeros([4, 5]), [2, 2, 2, 2]).shape], [0, 0])
+  })
+
+  it('says which boxes the image has', () => {
+    const t = zeros([4, 5])
+    for (const box of [[-1, 0, 2, 2], [0, 0, 6, 2], [0, 0, 2, 5], [3, 0, 2, 2], [0, 3, 2, 2]]) fails(() => crop(t, box), RangeError, 'ERR_BOUNDS', /an image of 5 × 4 pixels has \[0, 0, 5, 4\]/)
+    fails(() => crop(t, [0, 0, 1]), RangeError, 'ERR_SHAPE', /left, top, right, bottom/)
+    fails(() => crop(zeros([4]), [0, 0, 1, 1]), RangeError, 'ERR_SHAPE')
+  })
+})
+
+describe('letterbox', () => {
+  needs()
+
+  it('resizes into the middle, and writes the border around it', () => {
+    const { next } = generator(4)
+    const t = tensor(Uint8Array.from({ length: 10 * 20 * 3 }, () => next(256)), [10, 20, 3])
+    const { image, scale, padding, size } = letterbox(t, [16, 16], { axes: [0, 1] })
+    assert.deepEqual([image.dtype, ...image.shape], ['uint8', 16, 16, 3])
+    assert.deepEqual({ scale, padding, size }, { scale: [0.8, 0.8], padding: [4, 0], size: [10, 20] })
+    assert.equal(hex(image.slice('4:12')), hex(resize(t, [8, 16], { axes: [0, 1] })))
+    for (const border of [image.slice(':4'), image.slice('12:')]) assert.ok(flat(border).every(x => x === 114))
+  })
+
+  it('scales image and border alike, for each channel', () => {
+    const t = zeros([3, 4, 2], 'uint8').fill(114)
+    const opts = { scale: [1 / 255, 0.5, 2], bias: [0.25, -1, 0.1] }
+    for (const dtype of ['float32', 'float64', 'float16']) {
+      const { image, padding } = letterbox(t, [4, 6], { ...opts, dtype })
+      assert.deepEqual(padding, [0, 2])
+      for (let c = 0; c < 3; c++) assert.equal(new Set(flat(image.select(0, c))).size, 1, dtype)
+    }
+    assert.equal(letterbox(t, [4, 6], { value: 0, scale: 2, bias: 1, dtype: 'float32' }).image.get(0, 0, 0), 1)
+    assert.deepEqual(letterbox(tensor([[5]], 'uint8'), [1, 3], { value: 300 }).image.toArray(), [[255, 5, 255]])
+  })
+
+  it('puts the image where align says', () => {
+    const t = zeros([1, 1]).fill(1)
+    assert.deepEqual(letterbox(t, [1, 4], { value: 0 }).image.toArray(), [[0, 1, 0, 0]])
+    assert.deepEqual(letterbox(t, [1, 4], { value: 0, align: 'start' }).image.toArray(), [[1, 0, 0, 0]])
+    assert.deepEqual(letterbox(t, [1, 4], { value: 0, align: 'end' }).image.toArray(), [[0, 0, 0, 1]])
+  })
+
+  it('keeps at least a pixel of each axis', () => {
+    const { image, scale } = letterbox(zeros([1, 1000], 'uint8').fill(3), [4, 4], { value: 0 })
+    assert.deepEqual(scale, [1, 0.004])
+    assert.deepEqual(image.select(1, 0).toArray(), [0, 3, 0, 0])
+  })
+
+  it('boxes come back to where they were', () => {
+    const { next } = generator(6)
+    for (let i = 0; i < 50; i++) {
+      const [h, w, height, width] = Array.from({ length: 4 }, () => next(300) + 1)
+      const place = letterbox(zeros([h, w], 'uint8'), [height, width])
+      const box = [next(w), next(h), w, h]
+      const there = box.map((x, k) => x * place.scale[1 - k % 2] + place.padding[1 - k % 2])
+      flat(unletterbox(tensor(there, { dtype: 'float64' }), place)).forEach((x, k) => assert.ok(Math.abs(x - box[k]) < 1e-9))
+    }
+  })
+
+  it('writes into out, and refuses one of another shape', () => {
+    const t = tensor([[1, 2]])
+    const out = zeros([4, 3]).T
+    assert.equal(letterbox(t, [3, 4], { out, value: 0 }).image, out)
+    assert.equal(hex(out), hex(letterbox(t, [3, 4], { value: 0 }).image))
+    const wrong = zeros([2, 2]).fill(7)
+    refusedUnchanged(wrong, () => letterbox(t, [3, 4], { out: wrong }), 'ERR_SHAPE')
+    refusedUnchanged(wrong, () => letterbox(t.astype('complex64'), [2, 2], { out: wrong, casting: 'unsafe' }), 'ERR_DTYPE')
+    fails(() => letterbox(zeros([0, 2]), [3, 4]), RangeError, 'ERR_SHAPE', /proportions/)
+    fails(() => letterbox(t, [0, 4]), RangeError, 'ERR_SHAPE', /proportions/)
+    fails(() => letterbox(t, [3, 4], { value: '1' }), TypeError, 'ERR_ARGUMENT', /value is "1"/)
+  })
+})
+
+describe('pad beside NumPy', () => {
+  needs()
+  before(function () { if (!python()) skip(this, 'Python with NumPy is missing') })
+
+  it('agrees on 300 random tensors, widths and modes', () => {
+    const random = generator(81)
+    const { next, pick } = random
+    const cases = Array.from({ length: 300 }, () => {
+      const mode = pick(['constant', 'reflect', 'edge'])
+      const dtype = pick(['float32', 'int64', 'uint8', 'float64', 'int16'])
+      const t = arranged(random, dtype, mode === 'constant' ? [0, 1, 2, 3, 5] : [1, 2, 3, 5], 3)
+      return { name: 'pad', t, mode, widths: t.shape.map(() => [next(7), next(7)]), value: dtype === 'uint8' ? 3 : -3 }
+    })
+    askPython(cases).forEach(({ shape, values }, i) => {
+      const { t, widths, mode, value } = cases[i]
+      const what = JSON.stringify({ widths, mode, dtype: t.dtype, shape: t.shape, strides: t.strides })
+      const got = pad(t, widths, { mode, value })
+      assert.deepEqual([got.dtype, ...got.shape], [t.dtype, ...shape], what)
+      flat(got).forEach((x, k) => assert.ok(Number(x) === numberOf(values[k]), `${what} at ${k}: ${x}, not ${values[k]}`))
+    })
+  })
+})
+
+describe('pad', () => {
+  needs()
+
+  it('takes a number, a pair, or widths of each axis', () => {
+    const t = tensor([[1, 2]])
+    assert.deepEqual(pad(t, 1).toArray(), [[0, 0, 0, 0], [0, 1, 2, 0], [0, 0, 0, 0]])
+    assert.deepEqual(pad(t, [0, 1], { value: 9 }).toArray(), [[1, 2, 9], [9, 9, 9]])
+    assert.deepEqual(pad(t, [[1, 0], [0, 2]], { mode: 'edge' }).toArray(), [[1, 2, 2, 2], [1, 2, 2, 2]])
+    assert.deepEqual(pad(t, [[0, 0], 1], { mode: 'reflect' }).toArray(), [[2, 1, 2, 1]])
+    assert.deepEqual(pad(tensor(5), 3).item(), 5)
+    assert.deepEqual(pad(tensor([[1, 2]], 'complex64'), 0).toArray(), tensor([[1, 2]], 'complex64').toArray())
+    assert.deepEqual(pad(tensor([1n], 'int64'), [0, 1], { value: 2n ** 62n + 1n }).toArray(), [1n, 2n ** 62n + 1n])
+  })
+
+  it('writes into out, which may have x in it', () => {
+    const out = zeros([5]).fill(7)
+    const inside = out.slice('1:4')
+    inside.copyFrom([1, 2, 3])
+    const before = staged()
+    assert.equal(pad(inside, 1, { out, mode: 'edge' }), out)
+    assert.equal(staged(), before)
+    assert.deepEqual(out.toArray(), [1, 1, 2, 3, 3])
+    pad(out.slice(':3'), 1, { out, value: 9 })
+    assert.equal(staged(), before + 1)
+    assert.deepEqual(out.toArray(), [9, 1, 1, 2, 9])
+    assert.deepEqual(pad(tensor([1, 2], 'uint8'), 1, { out: zeros([4]), value: 0.5 }).toArray(), [0.5, 1, 2, 0.5])
+    const columns = zeros([4, 3]).T
+    assert.deepEqual(pad(tensor([[1, 2]]), 1, { out: columns, mode: 'edge' }).toArray(), [[1, 1, 2, 2], [1, 1, 2, 2], [1, 1, 2, 2]])
+  })
+
+  it('refuses what it is not for, and leaves out as it was', () => {
+    const out = zeros([4], 'uint8').fill(7)
+    const t = tensor([1, 2], 'uint8')
+    refusedUnchanged(out, () => pad(t, 1, { out, value: -1 }), 'ERR_CAST')
+    refusedUnchanged(out, () => pad(t, 2, { out }), 'ERR_SHAPE')
+    refusedUnchanged(out, () => pad(tensor([1, 2]), 1, { out }), 'ERR_CAST')
+    refusedUnchanged(out, () => pad(tensor([], 'uint8'), 2, { out, mode: 'edge' }), 'ERR_SHAPE')
+    fails(() => pad(t, 1, { value: 0.5 }), TypeError, 'ERR_CAST', /value is 0.5/)
+    fails(() => pad(t, -1), RangeError, 'ERR_SHAPE', /widths is -1/)
+    fails(() => pad(t, [[1, 2], [1, 2]]), RangeError, 'ERR_SHAPE', /widths has 2 entries; x has 1/)
+    fails(() => pad(t, [[1, 2, 3]]), RangeError, 'ERR_SHAPE', /before, after/)
+    fails(() => pad(zeros([0]), 1, { mode: 'reflect' }), RangeError, 'ERR_SHAPE', /no elements to repeat/)
+    fails(() => pad(t, 1, { mode: 'wrap' }), TypeError, 'ERR_ARGUMENT', /'reflect'/)
+    assert.deepEqual(pad(zeros([0]), 1).toArray(), [0, 0])
+  })
+})
+
+describe('images have the same bits', function () {
+  this.timeout(120_000)
+  needs()
+
+  it('for every layout', () => {
+    const { next } = generator(9)
+    for (const dtype of ['uint8', 'float32', 'float16']) {
+      const t = tensor(Float32Array.from({ length: 90 * 130 * 3 }, () => next(256)), [90, 130, 3]).astype(dtype, { casting: 'unsafe' })
+      for (const method of METHODS) {
+        const opts = { method, dtype: 'float32' }
+        const wanted = hex(resize(t, [33, 200], { ...opts, axes: [0, 1] }))
+        assert.equal(hex(resize(t.permute([2, 0, 1]).contiguous(), [33, 200], opts).permute([1, 2, 0])), wanted)
+        assert.equal(hex(resize(t.permute([1, 2, 0]).contiguous(), [33, 200], { ...opts, axes: [2, 0] }).permute([2, 0, 1])), wanted)
+        const wide = zeros([90, 130, 4], dtype)
+        wide.slice('...', ':3').copyFrom(t)
+        assert.equal(hex(resize(wide.slice('...', ':3'), [33, 200], { ...opts, axes: [0, 1] })), wanted)
+        assert.equal(hex(resize(wide, [33, 200], { ...opts, axes: [0, 1] }).slice('...', ':3')), wanted)
+      }
+    }
+  })
+
+  it('asynchronously', async () => {
+    const t = zeros([3, 40, 50], 'uint8').fill(9)
+    const opts = { scale: [1, 2, 3], dtype: 'float32' }
+    assert.equal(hex(await math.resizeAsync(t, [9, 8], opts)), hex(resize(t, [9, 8], opts)))
+    const { image, ...place } = await math.letterboxAsync(t, [9, 8], opts)
+    const { image: wanted, ...other } = letterbox(t, [9, 8], opts)
+    assert.equal(hex(image), hex(wanted))
+    assert.deepEqual(place, other)
+    assert.equal(hex(await math.padAsync(t, 2, { mode: 'reflect' })), hex(pad(t, 2, { mode: 'reflect' })))
+  })
+
+  const HASH = 'd0d33e90e7f892f5ea595b1db67f4e8a2f034a2ce6ee32766e3c847e744e72bb'
+
+  it('on every back end', () => {
+    const { imageBits } = require('./image-bits')
+    assert.equal(imageBits(), HASH)
+  })
+
+  it('with any number of threads and any instruction set', async function () {
+    if (backend() !== 'native') skip(this, 'there are levels natively')
+    const program = "console.log(JSON.stringify(require('./test/math/image-bits').imageBits()))"
+    const levels = process.env.SAMEBYTES_SANITIZED === '1' ? ['avx2'] : ['scalar', 'avx2', 'avx512']
+    for (const SAMEBYTES_ISA of levels) for (const SAMEBYTES_THREADS of ['1', '3']) assert.equal(await childJson(program, { env: { SAMEBYTES_ISA, SAMEBYTES_THREADS, NODE_NO_WARNINGS: '1' } }), HASH)
+  })
+})
