@@ -27,6 +27,10 @@ const {
   nonzero, index, indexPut, maskedSelect, maskedFill
 } = require('./math/indexing')
 const {
+  fft, ifft, rfft, irfft, hfft, ihfft, fftn, ifftn, fft2, ifft2, rfftn, irfftn, rfft2, irfft2, fftfreq, rfftfreq, fftshift,
+  ifftshift, hann, hamming, stft, istft, melFilterbank, logMelSpectrogram
+} = require('./math/signals')
+const {
   addAsync, subtractAsync, multiplyAsync, divideAsync, floorDivideAsync, remainderAsync, negativeAsync, positiveAsync, absAsync,
   signAsync, squareAsync, reciprocalAsync, sqrtAsync, reluAsync, maximumAsync, minimumAsync, clipAsync, whereAsync, equalAsync,
   notEqualAsync, lessAsync, lessEqualAsync, greaterAsync, greaterEqualAsync, logicalAndAsync, logicalOrAsync, logicalXorAsync,
@@ -36,7 +40,10 @@ const {
   sinAsync, cosAsync, tanAsync, asinAsync, acosAsync, atanAsync, sinhAsync, coshAsync, tanhAsync, asinhAsync, acoshAsync,
   atanhAsync, erfAsync, sigmoidAsync, siluAsync, geluAsync, powAsync, atan2Async, hypotAsync, logaddexpAsync, sumAsync, prodAsync,
   meanAsync, stdAsync, minAsync, maxAsync, anyAsync, allAsync, countNonzeroAsync, argmaxAsync, argminAsync, cumulativeSumAsync,
-  cumulativeProdAsync, diffAsync, varAsync, softmaxAsync, logSoftmaxAsync, logSumExpAsync, vectorNormAsync, normalizeAsync
+  cumulativeProdAsync, diffAsync, varAsync, softmaxAsync, logSoftmaxAsync, logSumExpAsync, vectorNormAsync, normalizeAsync,
+  fftAsync, ifftAsync, rfftAsync, irfftAsync, hfftAsync, ihfftAsync, fftnAsync, ifftnAsync, fft2Async, ifft2Async, rfftnAsync,
+  irfftnAsync, rfft2Async, irfft2Async, fftfreqAsync, rfftfreqAsync, fftshiftAsync, ifftshiftAsync, hannAsync, hammingAsync,
+  stftAsync, istftAsync, melFilterbankAsync, logMelSpectrogramAsync
 } = require('./math/async')
 const { linalg: linalgAsync } = require('./math/async')
 const linalg = require('./math/linalg')
@@ -145,6 +152,30 @@ module.exports = {
   indexPut,
   maskedSelect,
   maskedFill,
+  fft,
+  ifft,
+  rfft,
+  irfft,
+  hfft,
+  ihfft,
+  fftn,
+  ifftn,
+  fft2,
+  ifft2,
+  rfftn,
+  irfftn,
+  rfft2,
+  irfft2,
+  fftfreq,
+  rfftfreq,
+  fftshift,
+  ifftshift,
+  hann,
+  hamming,
+  stft,
+  istft,
+  melFilterbank,
+  logMelSpectrogram,
   addAsync,
   subtractAsync,
   multiplyAsync,
@@ -238,6 +269,30 @@ module.exports = {
   logSumExpAsync,
   vectorNormAsync,
   normalizeAsync,
+  fftAsync,
+  ifftAsync,
+  rfftAsync,
+  irfftAsync,
+  hfftAsync,
+  ihfftAsync,
+  fftnAsync,
+  ifftnAsync,
+  fft2Async,
+  ifft2Async,
+  rfftnAsync,
+  irfftnAsync,
+  rfft2Async,
+  irfft2Async,
+  fftfreqAsync,
+  rfftfreqAsync,
+  fftshiftAsync,
+  ifftshiftAsync,
+  hannAsync,
+  hammingAsync,
+  stftAsync,
+  istftAsync,
+  melFilterbankAsync,
+  logMelSpectrogramAsync,
   linalg: { ...linalg, ...linalgAsync }
 }
 
