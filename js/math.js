@@ -28,7 +28,10 @@ const {
 } = require('./math/indexing')
 const {
   fft, ifft, rfft, irfft, hfft, ihfft, fftn, ifftn, fft2, ifft2, rfftn, irfftn, rfft2, irfft2, fftfreq, rfftfreq, fftshift,
-  ifftshift, hann, hamming, stft, istft, melFilterbank, logMelSpectrogram
+  ifftshift
+} = require('./math/fft')
+const {
+  hann, hamming, stft, istft, melFilterbank, logMelSpectrogram
 } = require('./math/signals')
 const {
   addAsync, subtractAsync, multiplyAsync, divideAsync, floorDivideAsync, remainderAsync, negativeAsync, positiveAsync, absAsync,

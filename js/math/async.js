@@ -6,6 +6,7 @@ const functions = require('./functions')
 const reductions = require('./reductions')
 const softmax = require('./softmax')
 const norms = require('./norms')
+const fft = require('./fft')
 const signals = require('./signals')
 const linalg = require('./linalg')
 
@@ -955,187 +956,187 @@ const normalizeAsync = later(norms.normalize)
 /**
  * fft without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./signals').TransformOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./signals').SpectrumName<D>>>>>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./fft').TransformOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./fft').SpectrumName<D>>>>>}
  * @throws as fft, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await fftAsync(tensor([1, 0, 0, 0]))).toArray() // [[1, 0], [1, 0], [1, 0], [1, 0]]
  */
-const fftAsync = later(signals.fft)
+const fftAsync = later(fft.fft)
 
 /**
  * ifft without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./signals').TransformOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./signals').SpectrumName<D>>>>>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./fft').TransformOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./fft').SpectrumName<D>>>>>}
  * @throws as ifft, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await ifftAsync(tensor([4, 0, 0, 0]))).toArray() // [[1, 0], [1, 0], [1, 0], [1, 0]]
  */
-const ifftAsync = later(signals.ifft)
+const ifftAsync = later(fft.ifft)
 
 /**
  * rfft without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./signals').TransformOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./signals').SpectrumName<D>>>>>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./fft').TransformOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./fft').SpectrumName<D>>>>>}
  * @throws as rfft, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await rfftAsync(tensor([1, 1, 1, 1]))).toArray() // [[4, 0], [0, 0], [0, 0]]
  */
-const rfftAsync = later(signals.rfft)
+const rfftAsync = later(fft.rfft)
 
 /**
  * irfft without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./signals').TransformOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./signals').SignalName<D>>>>>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./fft').TransformOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./fft').SignalName<D>>>>>}
  * @throws as irfft, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await irfftAsync(tensor([4, 0, 0]))).toArray() // [1, 1, 1, 1]
  */
-const irfftAsync = later(signals.irfft)
+const irfftAsync = later(fft.irfft)
 
 /**
  * hfft without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./signals').TransformOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./signals').SignalName<D>>>>>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./fft').TransformOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./fft').SignalName<D>>>>>}
  * @throws as hfft, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await hfftAsync(tensor([1, 1, 1]))).toArray() // [4, 0, 0, 0]
  */
-const hfftAsync = later(signals.hfft)
+const hfftAsync = later(fft.hfft)
 
 /**
  * ihfft without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./signals').TransformOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./signals').SpectrumName<D>>>>>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./fft').TransformOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./fft').SpectrumName<D>>>>>}
  * @throws as ihfft, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await ihfftAsync(tensor([1, 0]))).toArray() // [[0.5, 0], [0.5, 0]]
  */
-const ihfftAsync = later(signals.ihfft)
+const ihfftAsync = later(fft.ihfft)
 
 /**
  * fftn without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./signals').TransformAxesOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./signals').SpectrumName<D>>>>>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./fft').TransformAxesOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./fft').SpectrumName<D>>>>>}
  * @throws as fftn, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await fftnAsync(tensor([[1, 1], [1, 1]]))).toArray() // [[[4, 0], [0, 0]], [[0, 0], [0, 0]]]
  */
-const fftnAsync = later(signals.fftn)
+const fftnAsync = later(fft.fftn)
 
 /**
  * ifftn without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./signals').TransformAxesOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./signals').SpectrumName<D>>>>>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./fft').TransformAxesOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./fft').SpectrumName<D>>>>>}
  * @throws as ifftn, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await ifftnAsync(tensor([[4, 0], [0, 0]]))).toArray() // [[[1, 0], [1, 0]], [[1, 0], [1, 0]]]
  */
-const ifftnAsync = later(signals.ifftn)
+const ifftnAsync = later(fft.ifftn)
 
 /**
  * fft2 without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./signals').TransformAxesOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./signals').SpectrumName<D>>>>>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./fft').TransformAxesOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./fft').SpectrumName<D>>>>>}
  * @throws as fft2, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await fft2Async(tensor([[1, 0], [0, 0]]))).toArray() // [[[1, 0], [1, 0]], [[1, 0], [1, 0]]]
  */
-const fft2Async = later(signals.fft2)
+const fft2Async = later(fft.fft2)
 
 /**
  * ifft2 without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./signals').TransformAxesOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./signals').SpectrumName<D>>>>>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./fft').TransformAxesOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./fft').SpectrumName<D>>>>>}
  * @throws as ifft2, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await ifft2Async(tensor([[4, 0], [0, 0]]))).toArray() // [[[1, 0], [1, 0]], [[1, 0], [1, 0]]]
  */
-const ifft2Async = later(signals.ifft2)
+const ifft2Async = later(fft.ifft2)
 
 /**
  * rfftn without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./signals').TransformAxesOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./signals').SpectrumName<D>>>>>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./fft').TransformAxesOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./fft').SpectrumName<D>>>>>}
  * @throws as rfftn, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await rfftnAsync(tensor([[1, 1], [1, 1]]))).toArray() // [[[4, 0], [0, 0]], [[0, 0], [0, 0]]]
  */
-const rfftnAsync = later(signals.rfftn)
+const rfftnAsync = later(fft.rfftn)
 
 /**
  * irfftn without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./signals').TransformAxesOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./signals').SignalName<D>>>>>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./fft').TransformAxesOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./fft').SignalName<D>>>>>}
  * @throws as irfftn, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await irfftnAsync(tensor([[4, 0], [0, 0]]))).toArray() // [[1, 1], [1, 1]]
  */
-const irfftnAsync = later(signals.irfftn)
+const irfftnAsync = later(fft.irfftn)
 
 /**
  * rfft2 without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./signals').TransformAxesOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./signals').SpectrumName<D>>>>>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./fft').TransformAxesOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./fft').SpectrumName<D>>>>>}
  * @throws as rfft2, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await rfft2Async(tensor([[1, 0], [0, 0]]))).toArray() // [[[1, 0], [1, 0]], [[1, 0], [1, 0]]]
  */
-const rfft2Async = later(signals.rfft2)
+const rfft2Async = later(fft.rfft2)
 
 /**
  * irfft2 without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./signals').TransformAxesOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./signals').SignalName<D>>>>>}
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./fft').TransformAxesOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./fft').SignalName<D>>>>>}
  * @throws as irfft2, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await irfft2Async(tensor([[4, 0], [0, 0]]))).toArray() // [[1, 1], [1, 1]]
  */
-const irfft2Async = later(signals.irfft2)
+const irfft2Async = later(fft.irfft2)
 
 /**
  * fftfreq without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<O extends DtypeName = never>(n: number, opts?: import('./signals').FrequencyOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, E>>>}
+ * @type {<E extends DtypeName = 'float32', O extends DtypeName = never>(n: number, opts?: import('./fft').FrequencyOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, E>>>}
  * @throws as fftfreq, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await fftfreqAsync(4, { d: 0.25 })).toArray() // [0, 1, -2, -1]
  */
-const fftfreqAsync = later(signals.fftfreq)
+const fftfreqAsync = later(fft.fftfreq)
 
 /**
  * rfftfreq without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<O extends DtypeName = never>(n: number, opts?: import('./signals').FrequencyOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, E>>>}
+ * @type {<E extends DtypeName = 'float32', O extends DtypeName = never>(n: number, opts?: import('./fft').FrequencyOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, E>>>}
  * @throws as rfftfreq, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await rfftfreqAsync(4, { d: 0.25 })).toArray() // [0, 1, 2]
  */
-const rfftfreqAsync = later(signals.rfftfreq)
+const rfftfreqAsync = later(fft.rfftfreq)
 
 /**
  * fftshift without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./signals').ShiftOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, D>>>}
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./fft').ShiftOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, D>>>}
  * @throws as fftshift, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await fftshiftAsync(tensor([0, 1, 2, -2, -1]))).toArray() // [-2, -1, 0, 1, 2]
  */
-const fftshiftAsync = later(signals.fftshift)
+const fftshiftAsync = later(fft.fftshift)
 
 /**
  * ifftshift without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./signals').ShiftOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, D>>>}
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./fft').ShiftOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, D>>>}
  * @throws as ifftshift, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await ifftshiftAsync(tensor([-2, -1, 0, 1, 2]))).toArray() // [0, 1, 2, -2, -1]
  */
-const ifftshiftAsync = later(signals.ifftshift)
+const ifftshiftAsync = later(fft.ifftshift)
 
 /**
  * hann without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<O extends DtypeName = never>(n: number, opts?: import('./signals').WindowOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, E>>>}
+ * @type {<E extends DtypeName = 'float32', O extends DtypeName = never>(n: number, opts?: import('./signals').WindowOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, E>>>}
  * @throws as hann, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await hannAsync(4)).toArray() // [0, 0.5, 1, 0.5]
@@ -1145,7 +1146,7 @@ const hannAsync = later(signals.hann)
 /**
  * hamming without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<O extends DtypeName = never>(n: number, opts?: import('./signals').WindowOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, E>>>}
+ * @type {<E extends DtypeName = 'float32', O extends DtypeName = never>(n: number, opts?: import('./signals').WindowOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, E>>>}
  * @throws as hamming, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await hammingAsync(4, 'float64')).toArray() // [0.08, 0.54, 1, 0.54]
@@ -1155,7 +1156,7 @@ const hammingAsync = later(signals.hamming)
 /**
  * stft without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./signals').StftOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, import('./signals').SpectrumName<D>>>>}
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./signals').StftOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, import('./fft').SpectrumName<D>>>>}
  * @throws as stft, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await stftAsync(tensor([1, 1, 1, 1]), { nFft: 2, center: false, hopLength: 2 })).toArray() // [[[2, 0], [2, 0]], [[0, 0], [0, 0]]]
@@ -1165,7 +1166,7 @@ const stftAsync = later(signals.stft)
 /**
  * istft without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./signals').IstftOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, import('./signals').SignalName<D>>>>}
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./signals').IstftOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, import('./fft').SignalName<D>>>>}
  * @throws as istft, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await istftAsync(stft(tensor([1, 2, 3, 4, 5]), { nFft: 4, hopLength: 1 }), { hopLength: 1 })).toArray() // [1, 2, 3, 4, 5]
@@ -1175,7 +1176,7 @@ const istftAsync = later(signals.istft)
 /**
  * melFilterbank without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<O extends DtypeName = never>(opts?: import('./signals').MelOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, E>>>}
+ * @type {<E extends DtypeName = 'float32', O extends DtypeName = never>(opts?: import('./signals').MelOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, E>>>}
  * @throws as melFilterbank, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await melFilterbankAsync({ sampleRate: 8, nFft: 4, nMels: 1, norm: null })).toArray() // [[0, 1, 0]]
@@ -1185,7 +1186,7 @@ const melFilterbankAsync = later(signals.melFilterbank)
 /**
  * logMelSpectrogram without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./signals').LogMelOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, import('./signals').SignalName<D>>>>}
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./signals').LogMelOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, import('./fft').SignalName<D>>>>}
  * @throws as logMelSpectrogram, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await logMelSpectrogramAsync(zeros([320]), { nMels: 1 })).toArray() // [[-1.5, -1.5]]
