@@ -979,7 +979,7 @@ const ifftAsync = later(fft.ifft)
  * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./fft').TransformOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./fft').SpectrumName<D>>>>>}
  * @throws as rfft, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
- * (await rfftAsync(tensor([1, 1, 1, 1]))).toArray() // [[4, 0], [0, 0], [0, 0]]
+ * (await rfftAsync(tensor([1, 2, 3, 4]))).toArray() // [[10, 0], [-2, 2], [-2, 0]]
  */
 const rfftAsync = later(fft.rfft)
 
@@ -1009,7 +1009,7 @@ const hfftAsync = later(fft.hfft)
  * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./fft').TransformOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./fft').SpectrumName<D>>>>>}
  * @throws as ihfft, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
- * (await ihfftAsync(tensor([1, 0]))).toArray() // [[0.5, 0], [0.5, 0]]
+ * (await ihfftAsync(tensor([1, 0]))).toArray() // [[0.5, -0], [0.5, -0]]
  */
 const ihfftAsync = later(fft.ihfft)
 
@@ -1149,7 +1149,7 @@ const hannAsync = later(signals.hann)
  * @type {<E extends DtypeName = 'float32', O extends DtypeName = never>(n: number, opts?: import('./signals').WindowOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, E>>>}
  * @throws as hamming, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
- * (await hammingAsync(4, 'float64')).toArray() // [0.08, 0.54, 1, 0.54]
+ * (await hammingAsync(4)).get(2) // 1
  */
 const hammingAsync = later(signals.hamming)
 

@@ -241,7 +241,7 @@ function ifft (x, opts) {
  * @throws as fft · {TypeError} ERR_DTYPE complex numbers
  * @see NumPy fft.rfft, array API fft.rfft
  * @example
- * rfft(tensor([1, 1, 1, 1])).toArray() // [[4, 0], [0, 0], [0, 0]]
+ * rfft(tensor([1, 2, 3, 4])).toArray() // [[10, 0], [-2, 2], [-2, 0]]
  */
 function rfft (x, opts) {
   return transformed(RFFT, x, opts)
@@ -295,7 +295,7 @@ function hfft (x, opts) {
  * @throws as rfft
  * @see NumPy fft.ihfft, array API fft.ihfft
  * @example
- * ihfft(tensor([1, 0])).toArray() // [[0.5, 0], [0.5, 0]]
+ * ihfft(tensor([1, 0])).toArray() // [[0.5, -0], [0.5, -0]]
  */
 function ihfft (x, opts) {
   return transformed(IHFFT, x, opts)

@@ -103,16 +103,17 @@ const OF_LOG_MEL = known(['sampleRate', 'nFft', 'hopLength', 'nMels', 'filters',
  * @param {unknown} n
  * @param {unknown} opts
  * @param {number} a0
+ * @param {number} a1
  * @returns {any}
  */
-function windowOf (n, opts, a0) {
+function windowOf (n, opts, a0, a1) {
   const elements = count('n', n)
   const options = optionsFor(opts, OF_WINDOW)
   const { periodic } = options
   const isPeriodic = unlessFalse('periodic', periodic)
   const { out, dtype, casting } = resultIn(options)
   const { to, result } = target(out, floatOf(dtype), [elements])
-  run(rows.window, [to], [], { numbers: [isPeriodic ? 1 : 0, casting], scalars: [a0] })
+  run(rows.window, [to], [], { numbers: [isPeriodic ? 1 : 0, casting], scalars: [a0, a1] })
   return result()
 }
 
@@ -130,7 +131,7 @@ function windowOf (n, opts, a0) {
  * hann(4).toArray() // [0, 0.5, 1, 0.5]
  */
 function hann (n, opts) {
-  return windowOf(n, opts, 0.5)
+  return windowOf(n, opts, 0.5, 0.5)
 }
 
 /**
@@ -144,10 +145,10 @@ function hann (n, opts) {
  * @throws as fftfreq
  * @see PyTorch hamming_window
  * @example
- * hamming(4, 'float64').toArray() // [0.08, 0.54, 1, 0.54]
+ * hamming(4).get(2) // 1
  */
 function hamming (n, opts) {
-  return windowOf(n, opts, 0.54)
+  return windowOf(n, opts, 0.54, 0.46)
 }
 
 // ---- Frames ----
@@ -182,7 +183,7 @@ function windowFor (given, length, nFft) {
   let window = given
   if (window === undefined) {
     window = temporary(DOUBLE, [length])
-    run(rows.window, [window], [], { numbers: [1, SAME_KIND], scalars: [1] })
+    run(rows.window, [window], [], { numbers: [1, SAME_KIND], scalars: [1, 0] })
   }
   return length === nFft ? window : paddedTo(window, nFft, Math.floor((nFft - length) / 2), 0)
 }
@@ -403,7 +404,7 @@ function logMelSpectrogram (x, opts) {
     if (given !== undefined && asked !== undefined && asked !== nMels) throw failure('ERR_SHAPE', `filters has ${nMels} rows; nMels is ${asked}`)
     const made = isDouble(from.dtype) ? DOUBLE : SINGLE
     const window = temporary(DOUBLE, [nFft])
-    run(rows.window, [window], [], { numbers: [1, SAME_KIND], scalars: [0.5] })
+    run(rows.window, [window], [], { numbers: [1, SAME_KIND], scalars: [0.5, 0.5] })
     const filters = given ?? temporary(SINGLE, [nMels, lengthOf(REAL, nFft)])
     if (given === undefined) writeFilters(filters, nFft, sampleRate, 0, sampleRate / 2, { isHtk: false, isArea: true, casting: SAME_KIND })
     const frames = framesOf(from, nFft, hop, REFLECT)

@@ -42,9 +42,9 @@ sb_status sb__frames_fft(const sb_tensor *to, const sb_tensor *frames, const sb_
 sb_status sb__frames_mel(const sb_tensor *to, const sb_tensor *frames, const sb_tensor *window,
                          const sb_tensor *filters, sb_casting casting, int64_t *staged);
 
-/* signals.c: a0 - (1 - a0) cos(2 pi k / n), a vector; n: its elements, less 1 where it is not periodic. */
-sb_status sb__window(const sb_tensor *to, bool is_periodic, double a0, sb_casting casting,
-                     int64_t *staged);
+/* signals.c: a0 - a1 cos(2 pi k / n), a vector; n: its elements, less 1 where it is not periodic. */
+sb_status sb__window(const sb_tensor *to, bool is_periodic, double a0, double a1,
+                     sb_casting casting, int64_t *staged);
 
 /* Frequencies of the n elements of a transform, of samples that are `spacing` apart: 0, 1, ... and negative ones, or the n / 2 + 1 from 0 on. */
 sb_status sb__frequencies(const sb_tensor *to, int64_t n, bool is_half, double spacing,

@@ -27,37 +27,38 @@ typedef struct transform {
 
 /* ---- Lines to float64 and back ---- */
 
-#define READ(name, type)                                                                   \
- static void name##_real(const type *x, int64_t count, const double *window, double *re) { \
-  if (window)                                                                              \
-   for (int64_t i = 0; i < count; i++) re[i] = (double)x[i] * window[i];                   \
-  else                                                                                     \
-   for (int64_t i = 0; i < count; i++) re[i] = (double)x[i];                               \
- }                                                                                         \
- static void name##_pairs(const type *x, int64_t count, const double *window, double *re,  \
-                          double *im) {                                                    \
-  if (window)                                                                              \
-   for (int64_t i = 0; i < count; i++) {                                                   \
-    re[i] = (double)x[2 * i] * window[2 * i];                                              \
-    im[i] = (double)x[2 * i + 1] * window[2 * i + 1];                                      \
-   }                                                                                       \
-  else                                                                                     \
-   for (int64_t i = 0; i < count; i++) {                                                   \
-    re[i] = (double)x[2 * i];                                                              \
-    im[i] = (double)x[2 * i + 1];                                                          \
-   }                                                                                       \
+#define READ(name, type)                                                                           \
+ static void name##_real(const type *restrict x, int64_t count, const double *window,              \
+                         double *re) {                                                             \
+  if (window)                                                                                      \
+   for (int64_t i = 0; i < count; i++) re[i] = (double)x[i] * window[i];                           \
+  else                                                                                             \
+   for (int64_t i = 0; i < count; i++) re[i] = (double)x[i];                                       \
+ }                                                                                                 \
+ static void name##_pairs(const type *restrict x, int64_t count, const double *window, double *re, \
+                          double *im) {                                                            \
+  if (window)                                                                                      \
+   for (int64_t i = 0; i < count; i++) {                                                           \
+    re[i] = (double)x[2 * i] * window[2 * i];                                                      \
+    im[i] = (double)x[2 * i + 1] * window[2 * i + 1];                                              \
+   }                                                                                               \
+  else                                                                                             \
+   for (int64_t i = 0; i < count; i++) {                                                           \
+    re[i] = (double)x[2 * i];                                                                      \
+    im[i] = (double)x[2 * i + 1];                                                                  \
+   }                                                                                               \
  }
 
-#define WRITE(name, type, made)                                                     \
- static void name##_real(type *to, int64_t count, double scale, const double *re) { \
-  for (int64_t i = 0; i < count; i++) to[i] = made(re[i] * scale);                  \
- }                                                                                  \
- static void name##_pairs(type *to, int64_t count, double scale, double scale_im,   \
-                          const double *re, const double *im) {                     \
-  for (int64_t i = 0; i < count; i++) {                                             \
-   to[2 * i] = made(re[i] * scale);                                                 \
-   to[2 * i + 1] = made(im[i] * scale_im);                                          \
-  }                                                                                 \
+#define WRITE(name, type, made)                                                              \
+ static void name##_real(type *restrict to, int64_t count, double scale, const double *re) { \
+  for (int64_t i = 0; i < count; i++) to[i] = made(re[i] * scale);                           \
+ }                                                                                           \
+ static void name##_pairs(type *restrict to, int64_t count, double scale, double scale_im,   \
+                          const double *re, const double *im) {                              \
+  for (int64_t i = 0; i < count; i++) {                                                      \
+   to[2 * i] = made(re[i] * scale);                                                          \
+   to[2 * i + 1] = made(im[i] * scale_im);                                                   \
+  }                                                                                          \
  }
 
 READ(read_singles, float)
@@ -79,11 +80,12 @@ static void read_pairs(const transform *f, const char *line, int64_t count, doub
     read_singles_pairs((const float *)(const void *)line, count, f->window, re, im);
 }
 
-static void read_real(const transform *f, const char *line, int64_t count, double *re) {
+static void read_real(const transform *f, const char *line, int64_t count, const double *window,
+                      double *re) {
   if (is_double(f->from))
-    read_doubles_real((const double *)(const void *)line, count, f->window, re);
+    read_doubles_real((const double *)(const void *)line, count, window, re);
   else
-    read_singles_real((const float *)(const void *)line, count, f->window, re);
+    read_singles_real((const float *)(const void *)line, count, window, re);
 }
 
 /* ---- Real lines as complex ones of half the length ---- */
@@ -156,17 +158,15 @@ static void read_line(const transform *f, const char *line, double *re, double *
     read_pairs(f, line, count / 2, re, im);
     fill(re, count / 2, half);
     fill(im, count / 2, half);
-    if (count % 2) {
-      transform last = *f;
-      last.window = f->window ? f->window + count - 1 : NULL;
-      read_real(&last, line + (count - 1) * sb_dtype_itemsize(f->from), 1, re + count / 2);
-    }
+    if (count % 2)
+      read_real(f, line + (count - 1) * sb_dtype_itemsize(f->from), 1,
+                f->window ? f->window + count - 1 : NULL, re + count / 2);
     return;
   }
   if (is_complex)
     read_pairs(f, line, count, re, im);
   else {
-    read_real(f, line, count, re);
+    read_real(f, line, count, f->window, re);
     fill(im, 0, count);
   }
   fill(re, count, wanted);

@@ -53,7 +53,6 @@ typedef struct sb__fft_plan {
 
 /* fft_levels.c: loops of one instruction set. */
 typedef struct sb__fft_loops {
-  const char *level;
   /* Transforms lines in place.
    *
    *   re, im   of the first line; the next ones are `stride` elements further

@@ -1,12 +1,10 @@
-/* The loops of fft_lanes.inc for each instruction set. A lane computes the same on all of them. */
+/* The loops of fft_lanes.inc for instruction sets. A lane computes the same on all of them. */
 #include <string.h>
 
 #include "algorithms/fft.h"
 
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
-#define TEXT_(a) #a
-#define TEXT(a) TEXT_(a)
 
 #define LEVEL any
 #define WIDTH 2
@@ -24,18 +22,6 @@
 # include "algorithms/fft_lanes.inc"
 # if defined(__clang__)
 #  pragma clang attribute pop
-#  pragma clang attribute push(__attribute__((target("avx2,avx512f,avx512dq,avx512vl"))), \
-                               apply_to = function)
-# else
-#  pragma GCC pop_options
-#  pragma GCC push_options
-#  pragma GCC target("avx2,avx512f,avx512dq,avx512vl,prefer-vector-width=512")
-# endif
-# define LEVEL avx512
-# define WIDTH 8
-# include "algorithms/fft_lanes.inc"
-# if defined(__clang__)
-#  pragma clang attribute pop
 # else
 #  pragma GCC pop_options
 # endif
@@ -44,8 +30,8 @@
 const sb__fft_loops *sb__fft_loops_now(void) {
 #if defined(__x86_64__)
   const char *level = sb__level_now();
-  if (!strcmp(level, loops_avx512.level)) return &loops_avx512;
-  if (!strcmp(level, loops_avx2.level)) return &loops_avx2;
+  /* wider vectors gain nothing: lines are bound by memory */
+  if (!strcmp(level, "avx2") || !strcmp(level, "avx512")) return &loops_avx2;
 #endif
   return &loops_any;
 }

@@ -38,15 +38,16 @@ static int run_window(const sb__cores_call *call) {
   for (int64_t k = 0; k < f->count; k++) {
     double root[2];
     sb__root(k % f->n, f->n, root);
-    to[k] = f->count == 1 ? 1 : f->a - (1 - f->a) * root[0];
+    to[k] = f->count == 1 ? 1 : f->a - f->b * root[0];
   }
   return SB__NO_PROBLEM;
 }
 
-sb_status sb__window(const sb_tensor *to, bool is_periodic, double a0, sb_casting casting,
-                     int64_t *staged) {
+sb_status sb__window(const sb_tensor *to, bool is_periodic, double a0, double a1,
+                     sb_casting casting, int64_t *staged) {
   const int64_t count = sb_tensor_numel(to);
-  const formula f = {.count = count, .n = is_periodic || count < 2 ? count : count - 1, .a = a0};
+  const formula f = {
+      .count = count, .n = is_periodic || count < 2 ? count : count - 1, .a = a0, .b = a1};
   return write_all(to, "a window", 1, run_window, &f, casting, staged);
 }
 
