@@ -1096,7 +1096,7 @@ const irfft2Async = later(fft.irfft2)
 /**
  * fftfreq without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<E extends DtypeName = 'float32', O extends DtypeName = never>(n: number, opts?: import('./fft').FrequencyOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, E>>>}
+ * @type {<E extends DtypeName = never, O extends DtypeName = never>(n: number, opts?: import('./fft').FrequencyOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, 'float32'>>>>}
  * @throws as fftfreq, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await fftfreqAsync(4, { d: 0.25 })).toArray() // [0, 1, -2, -1]
@@ -1106,7 +1106,7 @@ const fftfreqAsync = later(fft.fftfreq)
 /**
  * rfftfreq without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<E extends DtypeName = 'float32', O extends DtypeName = never>(n: number, opts?: import('./fft').FrequencyOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, E>>>}
+ * @type {<E extends DtypeName = never, O extends DtypeName = never>(n: number, opts?: import('./fft').FrequencyOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, 'float32'>>>>}
  * @throws as rfftfreq, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await rfftfreqAsync(4, { d: 0.25 })).toArray() // [0, 1, 2]
@@ -1136,7 +1136,7 @@ const ifftshiftAsync = later(fft.ifftshift)
 /**
  * hann without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<E extends DtypeName = 'float32', O extends DtypeName = never>(n: number, opts?: import('./signals').WindowOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, E>>>}
+ * @type {<E extends DtypeName = never, O extends DtypeName = never>(n: number, opts?: import('./signals').WindowOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, 'float32'>>>>}
  * @throws as hann, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await hannAsync(4)).toArray() // [0, 0.5, 1, 0.5]
@@ -1146,7 +1146,7 @@ const hannAsync = later(signals.hann)
 /**
  * hamming without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<E extends DtypeName = 'float32', O extends DtypeName = never>(n: number, opts?: import('./signals').WindowOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, E>>>}
+ * @type {<E extends DtypeName = never, O extends DtypeName = never>(n: number, opts?: import('./signals').WindowOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, 'float32'>>>>}
  * @throws as hamming, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await hammingAsync(4)).get(2) // 1
@@ -1176,7 +1176,7 @@ const istftAsync = later(signals.istft)
 /**
  * melFilterbank without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<E extends DtypeName = 'float32', O extends DtypeName = never>(opts?: import('./signals').MelOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, E>>>}
+ * @type {<E extends DtypeName = never, O extends DtypeName = never>(opts?: import('./signals').MelOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, 'float32'>>>>}
  * @throws as melFilterbank, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await melFilterbankAsync({ sampleRate: 8, nFft: 4, nMels: 1, norm: null })).toArray() // [[0, 1, 0]]

@@ -468,11 +468,11 @@ function frequencies (n, opts, isHalf) {
 /**
  * The frequencies of fft's n elements, in cycles a unit of d: 0, 1 / (n d), ..., then the negative ones.
  *
- * @template {DtypeName} [E='float32']
+ * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {number} n
  * @param {FrequencyOptions<E, O> | NameOf<E>} [opts]
- * @returns {Tensor<Or<O, E>>} [n]
+ * @returns {Tensor<Or<O, Or<E, 'float32'>>>} [n]
  * @throws {TypeError} ERR_ARGUMENT, ERR_CAST, ERR_DTYPE dtype is no float · {RangeError} ERR_BOUNDS n is less than 1, ERR_SHAPE of out, ERR_MEMORY · as copyFrom, of out
  * @see NumPy fft.fftfreq, array API fft.fftfreq
  * @example
@@ -485,11 +485,11 @@ function fftfreq (n, opts) {
 /**
  * The frequencies of rfft's n / 2 + 1 elements.
  *
- * @template {DtypeName} [E='float32']
+ * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {number} n
  * @param {FrequencyOptions<E, O> | NameOf<E>} [opts]
- * @returns {Tensor<Or<O, E>>} [n / 2 + 1]
+ * @returns {Tensor<Or<O, Or<E, 'float32'>>>} [n / 2 + 1]
  * @throws as fftfreq
  * @see NumPy fft.rfftfreq, array API fft.rfftfreq
  * @example

@@ -120,11 +120,11 @@ function windowOf (n, opts, a0, a1) {
 /**
  * Hann's window, 0.5 - 0.5 cos(2 pi k / n); not periodic: with n - 1, so that it ends as it begins.
  *
- * @template {DtypeName} [E='float32']
+ * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {number} n  elements
  * @param {WindowOptions<E, O> | NameOf<E>} [opts]
- * @returns {Tensor<Or<O, E>>} [n]
+ * @returns {Tensor<Or<O, Or<E, 'float32'>>>} [n]
  * @throws as fftfreq
  * @see PyTorch hann_window
  * @example
@@ -137,11 +137,11 @@ function hann (n, opts) {
 /**
  * Hamming's window, 0.54 - 0.46 cos(2 pi k / n); not periodic: with n - 1, so that it ends as it begins.
  *
- * @template {DtypeName} [E='float32']
+ * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {number} n  elements
  * @param {WindowOptions<E, O> | NameOf<E>} [opts]
- * @returns {Tensor<Or<O, E>>} [n]
+ * @returns {Tensor<Or<O, Or<E, 'float32'>>>} [n]
  * @throws as fftfreq
  * @see PyTorch hamming_window
  * @example
@@ -346,10 +346,10 @@ function rateOf (value) {
 /**
  * Triangular filters over frequencies, at equal distances on the mel scale.
  *
- * @template {DtypeName} [E='float32']
+ * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
  * @param {MelOptions<E, O> | NameOf<E>} [opts]
- * @returns {Tensor<Or<O, E>>} [nMels, nFft / 2 + 1]
+ * @returns {Tensor<Or<O, Or<E, 'float32'>>>} [nMels, nFft / 2 + 1]
  * @throws {TypeError} ERR_ARGUMENT, ERR_DTYPE dtype is no float · {RangeError} ERR_BOUNDS, ERR_SHAPE of out, ERR_MEMORY · as copyFrom, of out
  * @see librosa filters.mel
  * @example

@@ -297,7 +297,7 @@ function laterTypesIn (file) {
   const placed = type => type.replace(/\b\w+(?:Options|Name)\b/g, name => own.has(name) ? `import('./${own.get(name)}').${name}` : name)
   const found = {}
   for (const [, comment, name] of text.matchAll(/^\/\*\*\n((?: \*(?!\/).*\n)+) \*\/\nfunction (\w+)/gm)) {
-    const templates = [...comment.matchAll(/@template \{(\w+)\} (?:(\w+)|\[(\w+)=('?\w+'?)\])$/gm)].map(([, of, plain, optional, value]) => plain ? `${plain} extends ${of}` : `${optional} extends ${of} = ${value}`)
+    const templates = [...comment.matchAll(/@template \{(\w+)\} (?:(\w+)|\[(\w+)=(\w+)\])$/gm)].map(([, of, plain, optional, value]) => plain ? `${plain} extends ${of}` : `${optional} extends ${of} = ${value}`)
     const params = [...comment.matchAll(/@param \{(.*)\} (?:(\w+)|\[(\w+)\])(?: |$)/gm)].map(([, type, name, optional]) => ({ name: name ?? optional, mark: optional ? '?' : '', type }))
     const [, result] = /@returns \{(.*)\}/.exec(comment) ?? []
     const options = params.at(-1)
