@@ -312,6 +312,20 @@ const cumulative = [t('x', matrix), options({ axis: axis('axis', 1), ...toFloats
 
 const entry = (i, valid) => arg('slice')(`entry ${i}|step`, () => valid, { allow: ['[]', '[1]'], codes: ['ERR_DTYPE', 'ERR_SHAPE'] })
 
+const norm = word('norm', 'ortho')
+const elements = integer('n', 3, { outside: [0, -1] })
+const spectrum = make => ({ norm, casting, dtype: dtype('dtype', 'complex128'), out: out(make) })
+const signal32 = make => ({ norm, casting, dtype: dtype('dtype', 'float64'), out: out(make) })
+const lineOf = keys => [t('x', matrix), options({ n: elements, axis: axis('axis', 1), ...keys })]
+const axesAlong = axes('axis', [0, 1], { optional, allow: ['null'] })
+const planeOf = keys => [t('x', matrix), options({ s: integers('s', [2, 3], { optional, allow: ['null'] }), axes: axesAlong, ...keys })]
+const two = () => zeros([2, 2], 'complex64')
+const three = () => zeros([2, 3], 'complex64')
+const wave = () => tensor([[1, 2, 3, 4, 5, 6, 7, 8]])
+const four = integer('nFft', 4, { outside: [0, -1] })
+const step = integer('hopLength', 2, { outside: [0, -1] })
+const frame = { hopLength: step, winLength: integer('winLength', 4, { outside: [0, -1] }), window: t('window', () => tensor([1, 2, 2, 1])), center: flag('center', true), normalized: flag('normalized', true), casting }
+
 /** The functions of samebytes/math that are no row of ops.def. */
 const pair = (name, valid) => arg('integers')(name, valid)
 const resizing = { axes: pair('axes', [0, 1]), method: word('method', 'nearest'), antialias: flag('antialias', false), scale: arg('factor')('scale', 2), bias: arg('factor')('bias', 1), axis: axis('axis', 0, { outside: [] }), dtype: dtype('dtype', 'float32'), casting }
@@ -353,6 +367,30 @@ const MATH = {
   iou: [t('boxes1', box), t('boxes2', box), options({ casting, out: out(() => zeros([1, 1])) })],
   unletterbox: [t('boxes', box), any(() => place), options({ clip: flag('clip', true), casting, out: out(() => zeros([1, 4])) })],
   oneHot: [t('indices', () => zeros([2], 'int32')), integer('n', 3), options({ axis: axis('axis', 1), dtype: dtype('dtype', 'float32'), out: out() })],
+  fft: lineOf(spectrum(three)),
+  ifft: lineOf(spectrum(three)),
+  rfft: lineOf(spectrum(two)),
+  irfft: lineOf(signal32()),
+  hfft: lineOf(signal32()),
+  ihfft: lineOf(spectrum(two)),
+  fftn: planeOf(spectrum(three)),
+  ifftn: planeOf(spectrum(three)),
+  fft2: planeOf(spectrum(three)),
+  ifft2: planeOf(spectrum(three)),
+  rfftn: planeOf(spectrum(two)),
+  irfftn: planeOf(signal32()),
+  rfft2: planeOf(spectrum(two)),
+  irfft2: planeOf(signal32()),
+  fftfreq: [elements, options({ d: number('d', 0.5), dtype: dtype('dtype', 'float64'), casting, out: out(() => zeros([3])) })],
+  rfftfreq: [elements, options({ d: number('d', 0.5), dtype: dtype('dtype', 'float64'), casting, out: out(() => zeros([2])) })],
+  fftshift: [t('x', matrix), options({ axes: axesAlong, out: out() })],
+  ifftshift: [t('x', matrix), options({ axes: axesAlong, out: out() })],
+  hann: [elements, options({ periodic: flag('periodic', false), dtype: dtype('dtype', 'float64'), casting, out: out(() => zeros([3])) })],
+  hamming: [elements, options({ periodic: flag('periodic', false), dtype: dtype('dtype', 'float64'), casting, out: out(() => zeros([3])) })],
+  stft: [t('x', wave), options({ nFft: { ...four, optional: false }, ...frame, padMode: word('padMode', 'constant'), onesided: flag('onesided', true), axis: axis('axis', 1), out: out(() => zeros([1, 3, 5], 'complex64')) }, { optional: false })],
+  istft: [t('x', () => tensor([[[1, 2, 3], [0, 1, 0], [1, 1, 1]]])), options({ nFft: four, ...frame, length: integer('length', 4, { outside: [0, -1] }), out: out(() => zeros([1, 4])) })],
+  melFilterbank: [options({ sampleRate: number('sampleRate', 8), nFft: four, nMels: integer('nMels', 2, { outside: [0, -1] }), fMin: number('fMin', 0), fMax: number('fMax', 4), norm: word('norm', 'slaney', { allow: ['null'] }), scale: word('scale', 'htk'), dtype: dtype('dtype', 'float64'), casting, out: out(() => zeros([2, 3])) })],
+  logMelSpectrogram: [t('x', wave), options({ sampleRate: number('sampleRate', 8), nFft: four, hopLength: step, nMels: integer('nMels', 2, { outside: [0, -1] }), filters: t('filters', () => tensor([[1, 0, 0], [0, 1, 1]])), out: out(() => zeros([1, 2, 4])) })],
   diff: [t('x', matrix), options({ axis: axis('axis', 1), n: integer('n', 1), prepend: t('prepend', () => zeros([2, 1]), { allow: scalars }), append: t('append', () => zeros([2, 1]), { allow: scalars }), casting, out: out(() => zeros([2, 4])) })]
 }
 

@@ -325,7 +325,7 @@ module.exports = {
   clone: typeof structuredClone === 'function' ? structuredClone : undefined,
 
   // Under the originals' names, so that a line at the top of a file is all that changes.
-  Math: freeze({ abs: Math.abs, ceil: Math.ceil, floor: Math.floor, fround: Math.fround, hypot: Math.hypot, log2: Math.log2, max: Math.max, min: Math.min, random: Math.random, round: Math.round, sign: Math.sign, trunc: Math.trunc }),
+  Math: freeze({ abs: Math.abs, ceil: Math.ceil, floor: Math.floor, fround: Math.fround, hypot: Math.hypot, log2: Math.log2, max: Math.max, min: Math.min, random: Math.random, round: Math.round, sign: Math.sign, sqrt: Math.sqrt, trunc: Math.trunc }),
   Number: freeze(Object.assign((/** @type {unknown} */ x) => toNumber(x), { MAX_SAFE_INTEGER: Number.MAX_SAFE_INTEGER, isFinite: Number.isFinite, isInteger: Number.isInteger, isNaN: Number.isNaN, isSafeInteger: Number.isSafeInteger })),
   BigInt: freeze(Object.assign((/** @type {any} */ x) => toBigInt(x), { asIntN: BigInt.asIntN, asUintN: BigInt.asUintN })),
   Object: freeze({ assign: Object.assign, create: Object.create, defineProperty: Object.defineProperty, entries: Object.entries, freeze, fromEntries: Object.fromEntries, getOwnPropertyDescriptor, getPrototypeOf, hasOwn: Object.hasOwn, is: Object.is, keys: Object.keys, prototype: Object.prototype, setPrototypeOf, values: Object.values }),

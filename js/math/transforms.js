@@ -1,0 +1,154 @@
+'use strict'
+// What functions of Fourier transforms have in common: their kinds, as C knows them, dtypes and lengths.
+
+const { Math, Number, arraySlice } = require('../base/primordials')
+const ffi = require('../backend/calls')
+const { failure } = require('../base/errors')
+const { boolean, integer, show } = require('../base/validate')
+const { rows, run } = require('../backend/algorithms')
+const { dtypeOf } = require('../backend/dtypes')
+const { denseLayout } = require('../layout/layouts')
+const { wrap } = require('../tensor/tensor')
+const { allocated } = require('./allocate')
+const { lastAxes, permuted } = require('./axes')
+
+/** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
+
+const NORMS = /** @type {const} */ (['backward', 'ortho', 'forward'])
+const BACKWARD = 0
+const ORTHO = 1
+const SINGLE = dtypeOf('float32').index
+const DOUBLE = dtypeOf('float64').index
+const SINGLES = dtypeOf('complex64').index
+const DOUBLES = dtypeOf('complex128').index
+const UNSAFE = 2 // casting
+const MOST = 2 ** 48 // elements of a transform
+
+// ---- Arguments ----
+
+/** @param {string} name @param {unknown} value @returns {number} 1 or more */
+function count (name, value) {
+  const n = integer(name, value)
+  if (n < 1 || n > MOST) throw failure('ERR_BOUNDS', `${name} is ${n}; 1 or more was expected`)
+  return n
+}
+
+/** @param {string} name @param {unknown} value @returns {number} finite */
+function number (name, value) {
+  if (typeof value === 'number' && Number.isFinite(value)) return value
+  throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a finite number was expected`)
+}
+
+/** @param {string} name @param {unknown} value @returns {boolean} true where it is not given */
+const unlessFalse = (name, value) => value === undefined || boolean(name, value)
+
+/** @param {{ index: number, kind: string, name: string } | undefined} dtype @returns {number} float32 where none is given */
+function floatOf (dtype) {
+  if (dtype === undefined) return SINGLE
+  if (dtype.kind !== 'FLOATING') throw failure('ERR_DTYPE', `dtype is ${dtype.name}; a float was expected`)
+  return dtype.index
+}
+
+// ---- Kinds of transforms: what src/algorithms/algorithms.h has ----
+
+const COMPLEX = 0
+const REAL = 1
+const HERMITIAN = 2
+const INVERSE = 1
+const CONJUGATE = 2
+
+/** A transform along an axis. @typedef {{ kind: number, flags: number, isDivided: boolean }} Kind isDivided: by n where norm is 'backward' */
+
+/** @param {number} dtype */
+const isDouble = dtype => dtype === DOUBLE || dtype === DOUBLES
+
+/**
+ * The dtype of a transform's result.
+ *
+ * @param {number} kind
+ * @param {number} from  x's dtype
+ * @param {{ index: number, name: string } | undefined} asked
+ */
+function madeFrom (kind, from, asked) {
+  const isReal = kind === HERMITIAN
+  if (asked === undefined) return isDouble(from) ? (isReal ? DOUBLE : DOUBLES) : isReal ? SINGLE : SINGLES
+  const { index } = asked
+  if (isReal ? index === SINGLE || index === DOUBLE : index === SINGLES || index === DOUBLES) return index
+  throw failure('ERR_DTYPE', `dtype is ${asked.name}; ${isReal ? 'float32 or float64' : 'complex64 or complex128'} was expected`)
+}
+
+/** @param {boolean} isDivided @param {number} norm @param {number} n */
+function scaleOf (isDivided, norm, n) {
+  if (norm === ORTHO) return 1 / Math.sqrt(n)
+  return (norm === BACKWARD) === isDivided ? 1 / n : 1
+}
+
+/** @param {readonly number[]} shape @param {number} axis @param {number} n @returns {number[]} */
+function withExtent (shape, axis, n) {
+  const list = arraySlice(shape)
+  list[axis] = n
+  return list
+}
+
+/** @param {number} kind @param {number} n */
+const lengthOf = (kind, n) => kind === REAL ? Math.floor(n / 2) + 1 : n
+
+/** @param {number} kind @param {number} extent  x's @param {number} axis  for the message */
+function lengthFor (kind, extent, axis) {
+  const n = kind === HERMITIAN ? 2 * (extent - 1) : extent
+  if (n < 1) throw failure('ERR_SHAPE', `axis ${axis} has ${extent} elements, of which a transform has ${n}; 1 or more was expected`)
+  return n
+}
+
+/**
+ * Runs a transform along one axis.
+ *
+ * @param {Kind} kind
+ * @param {Layout} to
+ * @param {Layout} from
+ * @param {number} axis
+ * @param {number} n
+ * @param {number} norm  an index of NORMS
+ * @param {number} made  the result's dtype
+ * @param {number} casting
+ */
+function transformAlong ({ kind, flags, isDivided }, to, from, axis, n, norm, made, casting) {
+  const order = lastAxes(from.shape.length, [axis])
+  run(rows.fft, [permuted(to, order)], [permuted(from, order)], { numbers: [kind, flags, n, made, casting], scalars: [scaleOf(isDivided, norm, n)] })
+}
+
+/** @param {Layout} layout @param {number} axis @param {number} n @returns {Layout} its first n elements along the axis */
+const narrowed = (layout, axis, n) => layout.shape[axis] <= n ? layout : ffi.viewByNumbers(ffi.opcodes.narrow, layout, axis, 0, n)
+
+/** @param {number} dtype @param {number[]} shape @returns {Layout} of a tensor, which a tidy disposes of */
+function temporary (dtype, shape) {
+  const layout = allocated(denseLayout(dtype, shape))
+  wrap(layout)
+  return layout
+}
+
+module.exports = {
+  COMPLEX,
+  REAL,
+  HERMITIAN,
+  INVERSE,
+  CONJUGATE,
+  SINGLE,
+  DOUBLE,
+  SINGLES,
+  DOUBLES,
+  UNSAFE,
+  NORMS,
+  count,
+  number,
+  unlessFalse,
+  floatOf,
+  isDouble,
+  madeFrom,
+  withExtent,
+  lengthOf,
+  lengthFor,
+  transformAlong,
+  narrowed,
+  temporary
+}
