@@ -959,7 +959,167 @@ const normalizeAsync = later(norms.normalize)
  * @example
  * (await linalg.crossAsync(tensor([1, 0, 0]), tensor([0, 1, 0]))).toArray() // [0, 0, 1]
  */
-const crossAsync = later(linalg.cross)
+const linalgCrossAsync = later(linalg.cross)
+
+/**
+ * linalg.matrixPower without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, n: number, opts?: import('./linalg').MatrixOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Floated<D>>>>}
+ * @throws as linalg.matrixPower, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await linalg.matrixPowerAsync(tensor([[1, 1], [1, 0]]), 10)).toArray() // [[89, 55], [55, 34]]
+ */
+const linalgMatrixPowerAsync = later(linalg.matrixPower)
+
+/**
+ * linalg.trace without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./linalg').TraceOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Summed<D>>>>>}
+ * @throws as linalg.trace, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await linalg.traceAsync(tensor([[1, 2], [3, 4]]))).item() // 5
+ */
+const linalgTraceAsync = later(linalg.trace)
+
+/**
+ * linalg.vectorNorm without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./norms').NormOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, RealOf<Floated<D>>>>>>}
+ * @throws as linalg.vectorNorm, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await linalg.vectorNormAsync(tensor([[3, 4], [6, 8]]), { axis: 1 })).toArray() // [5, 10]
+ */
+const linalgVectorNormAsync = later(linalg.vectorNorm)
+
+/**
+ * linalg.matrixNorm without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./linalg').MatrixNormOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, RealOf<Floated<D>>>>>}
+ * @throws as linalg.matrixNorm, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await linalg.matrixNormAsync(tensor([[1, -2], [3, 4]]), { ord: Infinity })).item() // 7
+ */
+const linalgMatrixNormAsync = later(linalg.matrixNorm)
+
+/**
+ * linalg.matrixRank without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<E extends import('./reductions').IndexName = never, O extends DtypeName = never>(x: AnyTensor, opts?: import('./linalg').RankOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, 'int32'>>>>}
+ * @throws as linalg.matrixRank, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await linalg.matrixRankAsync(tensor([[1, 2], [2, 4]]))).item() // 1
+ */
+const linalgMatrixRankAsync = later(linalg.matrixRank)
+
+/**
+ * linalg.det without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./linalg').MatrixOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Floated<D>>>>}
+ * @throws as linalg.det, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await linalg.detAsync(tensor([[3, 1], [2, 4]]))).item() // 10
+ */
+const linalgDetAsync = later(linalg.det)
+
+/**
+ * linalg.slogdet without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName>(x: Tensor<D>, opts?: import('./linalg').NoOptions & { signal?: Signal | undefined }) => Promise<{ sign: Tensor<Floated<D>>, logabsdet: Tensor<RealOf<Floated<D>>> }>}
+ * @throws as linalg.slogdet, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await linalg.slogdetAsync(tensor([[0, 1], [1, 0]]))).sign.item() // -1
+ */
+const linalgSlogdetAsync = later(linalg.slogdet)
+
+/**
+ * linalg.inv without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./linalg').MatrixOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Floated<D>>>>}
+ * @throws as linalg.inv, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await linalg.invAsync(tensor([[2, 0], [0, 4]]))).toArray() // [[0.5, 0], [0, 0.25]]
+ */
+const linalgInvAsync = later(linalg.inv)
+
+/**
+ * linalg.solve without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<A extends DtypeName, B extends DtypeName, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: import('./linalg').MatrixOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Promote<Floated<A>, Floated<B>>>>>}
+ * @throws as linalg.solve, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await linalg.solveAsync(tensor([[2, 0], [0, 4]]), tensor([2, 2]))).toArray() // [1, 0.5]
+ */
+const linalgSolveAsync = later(linalg.solve)
+
+/**
+ * linalg.cholesky without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./linalg').CholeskyOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Floated<D>>>>}
+ * @throws as linalg.cholesky, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await linalg.choleskyAsync(tensor([[4, 2], [2, 10]]))).toArray() // [[2, 0], [1, 3]]
+ */
+const linalgCholeskyAsync = later(linalg.cholesky)
+
+/**
+ * linalg.qr without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName>(x: Tensor<D>, opts?: import('./linalg').QrOptions & { signal?: Signal | undefined }) => Promise<{ q: Tensor<Floated<D>>, r: Tensor<Floated<D>> }>}
+ * @throws as linalg.qr, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await linalg.qrAsync(tensor([[3, 5], [4, 0]]))).r.toArray() // [[-5, -3], [0, -4]]
+ */
+const linalgQrAsync = later(linalg.qr)
+
+/**
+ * linalg.eigh without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName>(x: Tensor<D>, opts?: import('./linalg').NoOptions & { signal?: Signal | undefined }) => Promise<{ eigenvalues: Tensor<RealOf<Floated<D>>>, eigenvectors: Tensor<Floated<D>> }>}
+ * @throws as linalg.eigh, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await linalg.eighAsync(tensor([[2, 0], [0, 1]]))).eigenvalues.toArray() // [1, 2]
+ */
+const linalgEighAsync = later(linalg.eigh)
+
+/**
+ * linalg.eigvalsh without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./linalg').MatrixOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, RealOf<Floated<D>>>>>}
+ * @throws as linalg.eigvalsh, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await linalg.eigvalshAsync(tensor([[2, 0], [0, 1]]))).toArray() // [1, 2]
+ */
+const linalgEigvalshAsync = later(linalg.eigvalsh)
+
+/**
+ * linalg.svd without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName>(x: Tensor<D>, opts?: import('./linalg').SvdOptions & { signal?: Signal | undefined }) => Promise<{ u: Tensor<Floated<D>>, s: Tensor<RealOf<Floated<D>>>, vh: Tensor<Floated<D>> }>}
+ * @throws as linalg.svd, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await linalg.svdAsync(tensor([[0, 2], [1, 0]]))).s.toArray() // [2, 1]
+ */
+const linalgSvdAsync = later(linalg.svd)
+
+/**
+ * linalg.svdvals without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./linalg').MatrixOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, RealOf<Floated<D>>>>>}
+ * @throws as linalg.svdvals, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await linalg.svdvalsAsync(tensor([[0, 2], [1, 0]]))).toArray() // [2, 1]
+ */
+const linalgSvdvalsAsync = later(linalg.svdvals)
+
+/**
+ * linalg.pinv without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./linalg').PinvOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Floated<D>>>>}
+ * @throws as linalg.pinv, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await linalg.pinvAsync(tensor([[2], [0]]))).toArray() // [[0.5, 0]]
+ */
+const linalgPinvAsync = later(linalg.pinv)
 
 module.exports = {
   addAsync,
@@ -1055,5 +1215,23 @@ module.exports = {
   logSumExpAsync,
   vectorNormAsync,
   normalizeAsync,
-  linalg: { crossAsync }
+  linalg: {
+    crossAsync: linalgCrossAsync,
+    matrixPowerAsync: linalgMatrixPowerAsync,
+    traceAsync: linalgTraceAsync,
+    vectorNormAsync: linalgVectorNormAsync,
+    matrixNormAsync: linalgMatrixNormAsync,
+    matrixRankAsync: linalgMatrixRankAsync,
+    detAsync: linalgDetAsync,
+    slogdetAsync: linalgSlogdetAsync,
+    invAsync: linalgInvAsync,
+    solveAsync: linalgSolveAsync,
+    choleskyAsync: linalgCholeskyAsync,
+    qrAsync: linalgQrAsync,
+    eighAsync: linalgEighAsync,
+    eigvalshAsync: linalgEigvalshAsync,
+    svdAsync: linalgSvdAsync,
+    svdvalsAsync: linalgSvdvalsAsync,
+    pinvAsync: linalgPinvAsync
+  }
 }

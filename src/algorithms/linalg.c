@@ -1,4 +1,8 @@
 /* What the array API standard has as linalg, of stacks of matrices. All is computed in float64, or complex128, and rounded once. */
+#if defined(__GNUC__) && !defined(__clang__)
+# pragma GCC optimize("Os") /* the time goes into linalg_loops.c */
+#endif
+
 #include <string.h>
 
 #include "algorithms/linalg_numbers.h"

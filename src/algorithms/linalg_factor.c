@@ -1,5 +1,9 @@
 /* Factorisations, of real and of complex matrices. Panels of columns are factored one column after the other; what is right of them is updated by
  * products of matrices, where the time goes. */
+#if defined(__GNUC__) && !defined(__clang__)
+# pragma GCC optimize("Os") /* the time goes into linalg_loops.c */
+#endif
+
 #include <string.h>
 
 #include "algorithms/linalg_numbers.h"

@@ -1,8 +1,13 @@
 /* The loops in which matrices spend their time, once more for vectors of 256 bits. */
+#if defined(__GNUC__) && !defined(__clang__)
+# pragma GCC optimize("no-tree-vectorize") /* vectors are written out; what is left over is short */
+#endif
+
 #include <string.h>
 
 #include "algorithms/linalg.h"
 
+#define SB_APART __attribute__((noinline))
 #define PACKED 256 /* rows of b that lie together while a's rows meet them */
 
 typedef double fours __attribute__((vector_size(32), aligned(8), may_alias));

@@ -1,5 +1,9 @@
 /* QR iterations with implicit shifts: eigenvalues of symmetric tridiagonal matrices, singular values of bidiagonal ones (Golub and Van Loan,
  * Matrix Computations, 8.3 and 8.6). */
+#if defined(__GNUC__) && !defined(__clang__)
+# pragma GCC optimize("Os") /* the time goes into linalg_loops.c */
+#endif
+
 #include "algorithms/linalg.h"
 #include "math/functions64.h"
 
