@@ -3,11 +3,10 @@
 # pragma GCC optimize("Os") /* the time goes into linalg_loops.c */
 #endif
 
-#include <string.h>
-
 #include "algorithms/linalg_numbers.h"
 
-#define MOST_SIDE (INT64_C(1) << 27) /* products of sides fit */
+#define MOST_SIDE (INT64_C(1) << 27)     /* sums of their products fit */
+#define MOST_ELEMENTS (INT64_C(1) << 50) /* and bytes of several threads' */
 
 /* Problems */
 #define SINGULAR 1
@@ -126,6 +125,9 @@ static sb_status run(linalg_call *c, int64_t elements, int (*of_real)(const sb__
                      int (*of_complex)(const sb__cores_call *), int64_t *staged) {
   int problem;
   const int64_t most = c->s.m > c->s.n ? c->s.m : c->s.n;
+  if (elements > MOST_ELEMENTS)
+    return sb__fail(SB_ERR_MEMORY, "%s has no room for %lld rows and %lld columns", c->f.name,
+                    (long long)c->s.m, (long long)c->s.n);
   c->f.scratch = (elements + 16 * 8 + 8 * most) * (c->is_complex ? 16 : 8);
   c->f.run = c->is_complex ? of_complex : of_real;
   c->f.cost = 16 + (most < 1024 ? most * most * least(c->s.m, c->s.n) : INT32_MAX);

@@ -4,8 +4,6 @@
 # pragma GCC optimize("Os") /* the time goes into linalg_loops.c */
 #endif
 
-#include <string.h>
-
 #include "algorithms/linalg_numbers.h"
 
 /* A power of two that brings x near 1. */

@@ -2,8 +2,18 @@
 #ifndef SB_LINALG_NUMBERS_H
 #define SB_LINALG_NUMBERS_H
 
+#include <string.h>
+
 #include "algorithms/linalg.h"
 #include "math/functions64.h"
+
+/* Memory of no bytes may be nowhere. */
+static inline void copy(void *to, const void *from, size_t nbytes) {
+  if (nbytes) memcpy(to, from, nbytes);
+}
+static inline void clear(void *to, size_t nbytes) {
+  if (nbytes) memset(to, 0, nbytes);
+}
 
 static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
