@@ -101,7 +101,7 @@ function unknown (name, list) {
   if (name === 'dtype') return failure('ERR_ARGUMENT', 'there is no option "dtype" here; astype converts x, or the result')
   const meant = OTHERS[name] ?? nearest(name, list)
   const last = list.length - 1
-  const wanted = meant !== null && arrayIncludes(list, meant) ? meant : last === 0 ? list[0] : `${arrayJoin(arraySlice(list, 0, last), ', ')} or ${list[last]}`
+  const wanted = last < 0 ? 'none' : meant !== null && arrayIncludes(list, meant) ? meant : last === 0 ? list[0] : `${arrayJoin(arraySlice(list, 0, last), ', ')} or ${list[last]}`
   return failure('ERR_ARGUMENT', `there is no option ${show(name)}; ${wanted} was expected`)
 }
 

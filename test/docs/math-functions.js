@@ -269,6 +269,9 @@ function laterType (row) {
   return row.count === 1 ? [one('x: Tensor<D>')] : pair()
 }
 
+/** What a function of a namespace is called in a file that has others as well. */
+const constantIn = (name, js) => `${name}${js[0].toUpperCase()}${js.slice(1)}`
+
 /** An example's call, of a promise. */
 function awaited (example, js) {
   const name = js === 'var' ? 'variance' : js
@@ -317,7 +320,7 @@ function mathLater () {
     if (!types.has(text)) types.set(text, `${row.js[0].toUpperCase()}${row.js.slice(1)}Async`)
     return types.get(text)
   }
-  const entry = (js, type, example, of, shown = js) => `/**
+  const entry = (js, type, example, of, shown = js, constant = js) => `/**
  * ${shown} without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
  * @type {${type}}
@@ -325,7 +328,7 @@ function mathLater () {
  * @example
  * ${awaited(example, js)}
  */
-const ${js}Async = later(${of})`
+const ${constant}Async = later(${of})`
   const entries = readRows().map(row => entry(row.js, typeOf(row), EXAMPLES[row.name], `functions.${row.js}`))
   for (const [name, names] of otherNames()) {
     const examples = examplesIn(path.join(ROOT, 'js', 'math', `${name}.js`))
@@ -338,7 +341,7 @@ const ${js}Async = later(${of})`
   for (const name of NAMESPACES) {
     const examples = examplesIn(path.join(ROOT, 'js', 'math', `${name}.js`))
     const typesOf = laterTypesIn(name)
-    for (const js of namesIn(name)) entries.push(entry(js, typesOf[js], examples[js], `${name}.${js}`, `${name}.${js}`))
+    for (const js of namesIn(name)) entries.push(entry(js, typesOf[js], examples[js], `${name}.${js}`, `${name}.${js}`, constantIn(name, js)))
   }
   return `'use strict'
 // Made by \`npm run docs\`: each function of samebytes/math without blocking the event loop.
@@ -355,7 +358,7 @@ ${[...types].map(([text, name]) => `/** @typedef {{ ${text} }} ${name} */`).join
 ${entries.join('\n\n')}
 
 module.exports = {
-  ${[...laterNames(), ...NAMESPACES.map(name => `${name}: { ${namesIn(name).map(each => `${each}Async`).join(', ')} }`)].join(',\n  ')}
+  ${[...laterNames(), ...NAMESPACES.map(name => `${name}: {\n    ${namesIn(name).map(each => `${each}Async: ${constantIn(name, each)}Async`).join(',\n    ')}\n  }`)].join(',\n  ')}
 }
 `
 }
