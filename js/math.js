@@ -27,6 +27,9 @@ const {
   nonzero, index, indexPut, maskedSelect, maskedFill
 } = require('./math/indexing')
 const {
+  matmul, vecdot, tensordot, outer, einsum, cosineSimilarity
+} = require('./math/matrices')
+const {
   addAsync, subtractAsync, multiplyAsync, divideAsync, floorDivideAsync, remainderAsync, negativeAsync, positiveAsync, absAsync,
   signAsync, squareAsync, reciprocalAsync, sqrtAsync, reluAsync, maximumAsync, minimumAsync, clipAsync, whereAsync, equalAsync,
   notEqualAsync, lessAsync, lessEqualAsync, greaterAsync, greaterEqualAsync, logicalAndAsync, logicalOrAsync, logicalXorAsync,
@@ -36,7 +39,8 @@ const {
   sinAsync, cosAsync, tanAsync, asinAsync, acosAsync, atanAsync, sinhAsync, coshAsync, tanhAsync, asinhAsync, acoshAsync,
   atanhAsync, erfAsync, sigmoidAsync, siluAsync, geluAsync, powAsync, atan2Async, hypotAsync, logaddexpAsync, sumAsync, prodAsync,
   meanAsync, stdAsync, minAsync, maxAsync, anyAsync, allAsync, countNonzeroAsync, argmaxAsync, argminAsync, cumulativeSumAsync,
-  cumulativeProdAsync, diffAsync, varAsync, softmaxAsync, logSoftmaxAsync, logSumExpAsync, vectorNormAsync, normalizeAsync
+  cumulativeProdAsync, diffAsync, varAsync, softmaxAsync, logSoftmaxAsync, logSumExpAsync, vectorNormAsync, normalizeAsync,
+  matmulAsync, vecdotAsync, tensordotAsync, outerAsync, einsumAsync, cosineSimilarityAsync
 } = require('./math/async')
 const { linalg: linalgAsync } = require('./math/async')
 const linalg = require('./math/linalg')
@@ -145,6 +149,12 @@ module.exports = {
   indexPut,
   maskedSelect,
   maskedFill,
+  matmul,
+  vecdot,
+  tensordot,
+  outer,
+  einsum,
+  cosineSimilarity,
   addAsync,
   subtractAsync,
   multiplyAsync,
@@ -238,6 +248,12 @@ module.exports = {
   logSumExpAsync,
   vectorNormAsync,
   normalizeAsync,
+  matmulAsync,
+  vecdotAsync,
+  tensordotAsync,
+  outerAsync,
+  einsumAsync,
+  cosineSimilarityAsync,
   linalg: { ...linalg, ...linalgAsync }
 }
 

@@ -6,6 +6,7 @@ const functions = require('./functions')
 const reductions = require('./reductions')
 const softmax = require('./softmax')
 const norms = require('./norms')
+const matrices = require('./matrices')
 const linalg = require('./linalg')
 
 /** @import { Tensor } from '../tensor/tensor' */
@@ -952,6 +953,66 @@ const vectorNormAsync = later(norms.vectorNorm)
 const normalizeAsync = later(norms.normalize)
 
 /**
+ * matmul without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<A extends DtypeName, B extends DtypeName, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: import('./matrices').ProductOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Promote<A, B>>>>}
+ * @throws as matmul, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await matmulAsync(tensor([[1, 2], [3, 4]]), tensor([[1, 1], [0, 1]]))).toArray() // [[1, 3], [3, 7]]
+ */
+const matmulAsync = later(matrices.matmul)
+
+/**
+ * vecdot without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<A extends DtypeName, B extends DtypeName, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: import('./matrices').VecdotOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Promote<A, B>>>>}
+ * @throws as vecdot, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await vecdotAsync(tensor([[1, 2], [3, 4]]), tensor([10, 1]))).toArray() // [12, 34]
+ */
+const vecdotAsync = later(matrices.vecdot)
+
+/**
+ * tensordot without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<A extends DtypeName, B extends DtypeName, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: import('./matrices').TensordotOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Promote<A, B>>>>}
+ * @throws as tensordot, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await tensordotAsync(tensor([[1, 2], [3, 4]]), tensor([[1, 0], [1, 1]]), { axes: [[0], [1]] })).toArray() // [[1, 4], [2, 6]]
+ */
+const tensordotAsync = later(matrices.tensordot)
+
+/**
+ * outer without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<A extends DtypeName, B extends DtypeName, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: import('./matrices').OuterOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Promote<A, B>>>>}
+ * @throws as outer, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await outerAsync(tensor([1, 2]), tensor([3, 4]))).toArray() // [[3, 4], [6, 8]]
+ */
+const outerAsync = later(matrices.outer)
+
+/**
+ * einsum without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {undefined}
+ * @throws as einsum, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await einsumAsync('ij,kj->ik', tensor([[1, 2], [3, 4]]), tensor([[1, 1]]))).toArray() // [[3], [7]]
+ */
+const einsumAsync = later(matrices.einsum)
+
+/**
+ * cosineSimilarity without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<A extends DtypeName, B extends DtypeName, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: import('./matrices').CosineOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Floated<Promote<A, B>>>>>}
+ * @throws as cosineSimilarity, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await cosineSimilarityAsync(tensor([[3, 4], [0, 2]]), tensor([0, 1]))).toArray() // [0.800000011920929, 1]
+ */
+const cosineSimilarityAsync = later(matrices.cosineSimilarity)
+
+/**
  * linalg.cross without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
  * @type {<A extends DtypeName, B extends DtypeName, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: import('./linalg').CrossOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Promote<A, B>>>>}
@@ -1055,5 +1116,11 @@ module.exports = {
   logSumExpAsync,
   vectorNormAsync,
   normalizeAsync,
+  matmulAsync,
+  vecdotAsync,
+  tensordotAsync,
+  outerAsync,
+  einsumAsync,
+  cosineSimilarityAsync,
   linalg: { crossAsync }
 }

@@ -369,7 +369,7 @@ const laterNames = () => [...readRows().map(({ js }) => js), ...otherNames().fla
 // ---- The entry files ----
 
 /** Files of js/math whose exports are public, functions.js apart. */
-const FILES = ['reductions', 'softmax', 'norms', 'quantiles', 'indexing']
+const FILES = ['reductions', 'softmax', 'norms', 'quantiles', 'indexing', 'matrices']
 
 /** Files of js/math that are exported as an object each. */
 const NAMESPACES = ['linalg']
