@@ -995,7 +995,7 @@ const outerAsync = later(matrices.outer)
 /**
  * einsum without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {undefined}
+ * @type {<O extends DtypeName = any>(equation: string, ...operands: (AnyTensor | import('./matrices').ProductOptions<O> & { signal?: Signal | undefined })[]) => Promise<Tensor<O>>}
  * @throws as einsum, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await einsumAsync('ij,kj->ik', tensor([[1, 2], [3, 4]]), tensor([[1, 1]]))).toArray() // [[3], [7]]

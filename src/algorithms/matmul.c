@@ -12,8 +12,8 @@
 #define MOST_COLUMNS 1024
 #define ROWS_AT_ONCE 96 /* packed ones, that the nearest caches hold beside a panel of columns */
 #define THIN 2          /* rows that are multiplied without packing */
-#define DOTS_AT_ONCE 64
-#define STREAMED_BYTES (1 << 14) /* of a row of the matrix, read as one */
+#define DOTS_AT_ONCE 16
+#define STREAMED_BYTES (1 << 15) /* of a row of the matrix, read as one */
 #define STAGED_ROWS 16
 #define WORK_OF_THREAD (INT64_C(1) << 18) /* products that are worth one */
 
@@ -161,11 +161,15 @@ static void run_packed(const product *p, const tile *t) {
     for (int64_t first = 0; first < t->rows; first += ROWS_AT_ONCE)
       for (int64_t j = 0; j < t->columns; j += tiles->columns)
         for (int64_t i = first; i < least(first + ROWS_AT_ONCE, t->rows); i += tiles->rows) {
+          const int64_t kept = least(tiles->rows, t->rows - i);
+          char *c = t->c + (i * t->c_step + j) * p->itemsize;
+          for (int64_t r = 0; r < kept; r++)
+            for (int64_t at = 0; at < tiles->columns * p->itemsize; at += ALIGNED)
+              __builtin_prefetch(c + r * t->c_step * p->itemsize + at, 1);
           (p->is_fused ? tiles->fused_tile : tiles->tile)(sums, rows + i * n * p->itemsize,
                                                           columns + j * n * p->itemsize, n);
-          tiles->combine(t->c + (i * t->c_step + j) * p->itemsize, t->c_step, sums, tiles->columns,
-                         least(tiles->rows, t->rows - i), least(tiles->columns, t->columns - j),
-                         place);
+          tiles->combine(c, t->c_step, sums, tiles->columns, kept,
+                         least(tiles->columns, t->columns - j), place);
         }
   }
 }

@@ -15,6 +15,9 @@
 # define SB_UNROLL _Pragma("GCC unroll 64")
 #endif
 
+/* Where lines are brought that are to come: processors guess rows of one or two kilobytes badly. */
+#define SB_SECOND_CACHE 2
+
 #define SB_LIST_2(index, h, e) index((e), h), index((e) + 1, h)
 #define SB_LIST_4(index, h, e) SB_LIST_2(index, h, e), SB_LIST_2(index, h, (e) + 2)
 #define SB_LIST_8(index, h, e) SB_LIST_4(index, h, e), SB_LIST_4(index, h, (e) + 4)

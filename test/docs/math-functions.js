@@ -301,9 +301,11 @@ function laterTypesIn (file) {
     const params = [...comment.matchAll(/@param \{(.*)\} (?:(\w+)|\[(\w+)\])(?: |$)/gm)].map(([, type, name, optional]) => ({ name: name ?? optional, mark: optional ? '?' : '', type }))
     const [, result] = /@returns \{(.*)\}/.exec(comment) ?? []
     const options = params.at(-1)
-    if (options?.name !== 'opts') continue
+    const isRest = options?.type.startsWith('...') === true // operands, then options
+    if (options?.name !== 'opts' && !isRest) continue
     const [given, asked] = options.type.split(' | NameOf<E>')
-    options.type = `${given} & { signal?: Signal | undefined }${asked === undefined ? '' : ' | NameOf<E>'}`
+    if (isRest) Object.assign(options, { name: `...${options.name}`, type: `${given.slice(3).replace(/\)$/, ' & { signal?: Signal | undefined })')}[]` })
+    else options.type = `${given} & { signal?: Signal | undefined }${asked === undefined ? '' : ' | NameOf<E>'}`
     const generic = templates.length === 0 ? '' : `<${templates.join(', ')}>`
     found[name] = placed(`${generic}(${params.map(({ name, mark, type }) => `${name}${mark}: ${type}`).join(', ')}) => Promise<${result}>`)
   }
