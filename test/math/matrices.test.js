@@ -105,7 +105,7 @@ describe('matmul', () => {
     }
   })
 
-  const HASH = '652307e8ce37e45060f98cab899222fb279e39abe00fd7d2c00107b0ee79d390'
+  const HASH = '97f0f41033f033cc1605808e8e596521fdccb468960821a7d9ff51e71b6bca7d'
 
   it('has the same bits on every back end', () => {
     assert.equal(matricesBits(), HASH)
