@@ -356,7 +356,7 @@ static void choose_scratch(product *p) {
 }
 
 static sb_status run(product *p) {
-  char small[16384] __attribute__((aligned(ALIGNED)));
+  char small[8192] __attribute__((aligned(ALIGNED)));
   int64_t threads = sb__threads_now(), work = p->m * p->n * p->k / p->parts;
   for (int32_t d = 0; d < p->batches; d++) work *= p->shape[d];
   threads = least(threads, work / WORK_OF_THREAD);

@@ -50,7 +50,7 @@ function productOf (a, b, dtype) {
 }
 
 /** Sizes at which tiles, panels, blocks and threads begin and end, and the ways of one row. */
-const SIZES = [[130, 520, 200], [500, 9, 40], [7, 30, 1100], [1, 384, 8300], [600, 384, 1], [2, 300, 400], [500, 300, 2], [1, 4000, 1], [3, 3, 3]]
+const SIZES = [[130, 520, 200], [500, 9, 40], [7, 20, 1100], [1, 30, 8300], [600, 384, 1], [2, 300, 400], [500, 300, 2], [1, 4000, 1], [3, 3, 3]]
 
 /** Fixed numbers, a matrix. */
 function fixed (rows, columns, dtype, seed) {
