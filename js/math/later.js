@@ -299,9 +299,9 @@ function disposeMade (result, made) {
  * @returns {any} takes `signal` as well, and gives a promise
  */
 function later (fn) {
-  const at = fn.length - 1
   /** @param {any[]} args */
   return async (...args) => {
+    const at = (fn.length > 1 ? fn.length : args.length) - 1 // einsum has any number of operands
     const options = args[at]
     const isGiven = typeof options !== 'string' && isOptions(options) && !Tensor.isTensor(options) // fn refuses all but these
     const signal = isGiven ? signalOf(/** @type {any} */ (options).signal) : undefined

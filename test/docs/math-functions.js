@@ -304,9 +304,11 @@ function laterTypesIn (file) {
     const params = [...comment.matchAll(/@param \{(.*)\} (?:(\w+)|\[(\w+)\])(?: |$)/gm)].map(([, type, name, optional]) => ({ name: name ?? optional, mark: optional ? '?' : '', type }))
     const [, result] = /@returns \{(.*)\}/.exec(comment) ?? []
     const options = params.at(-1)
-    if (options?.name !== 'opts') continue
+    const isRest = options?.type.startsWith('...') === true // operands, then options
+    if (options?.name !== 'opts' && !isRest) continue
     const [given, asked] = options.type.split(' | NameOf<E>')
-    options.type = `${given} & { signal?: Signal | undefined }${asked === undefined ? '' : ' | NameOf<E>'}`
+    if (isRest) Object.assign(options, { name: `...${options.name}`, type: `${given.slice(3).replace(/\)$/, ' & { signal?: Signal | undefined })')}[]` })
+    else options.type = `${given} & { signal?: Signal | undefined }${asked === undefined ? '' : ' | NameOf<E>'}`
     const generic = templates.length === 0 ? '' : `<${templates.join(', ')}>`
     found[name] = placed(`${generic}(${params.map(({ name, mark, type }) => `${name}${mark}: ${type}`).join(', ')}) => Promise<${result}>`)
   }
@@ -373,7 +375,7 @@ const laterNames = () => [...readRows().map(({ js }) => js), ...otherNames().fla
 // ---- The entry files ----
 
 /** Files of js/math whose exports are public, functions.js apart. */
-const FILES = ['reductions', 'softmax', 'norms', 'quantiles', 'indexing', 'order', 'images', 'boxes', 'fft', 'signals']
+const FILES = ['reductions', 'softmax', 'norms', 'quantiles', 'indexing', 'order', 'images', 'boxes', 'fft', 'signals', 'matrices']
 
 /** Files of js/math that are exported as an object each. */
 const NAMESPACES = ['linalg']

@@ -1,0 +1,643 @@
+'use strict'
+// Products of matrices, and what becomes products of matrices: tensordot and einsum bring axes that are alike together, by views where
+// strides allow it.
+
+const ffi = require('../backend/calls')
+const { Array, arrayIncludes, arrayJoin, arrayMap, arrayOf, arraySlice, newList } = require('../base/primordials')
+const { failure } = require('../base/errors')
+const { axesOf, integer, oneOf, show, isOptions } = require('../base/validate')
+const { rows, run } = require('../backend/algorithms')
+const { NONE, elementwise, mode, notDeferred, ops } = require('../backend/math')
+const { reduce, reductions } = require('../backend/reductions')
+const { countCopy } = require('../backend/storage')
+const { dtypes, dtypeOf, itemsizes } = require('../backend/dtypes')
+const { broadcast, denseLayout, isSameShape } = require('../layout/layouts')
+const { Tensor, tensorOf, resultIn } = require('../tensor/tensor')
+const { allocated } = require('./allocate')
+const { inRange, lastAxes, permuted, reducedShape } = require('./axes')
+const { broadcastBatches, broadcastTo, joined, target } = require('./cores')
+const { operandOf } = require('./operands')
+const { known, optionsAlong, optionsFor } = require('./options')
+const { equationOf } = require('./equations')
+
+const { backend, opcodes, nothing } = ffi
+
+/** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
+/** @import { AnyTensor, Casting, DtypeName, Floated, Or, Promote } from '../base/types' */
+
+/** How floats are multiplied and added. @typedef {'identical' | 'precise' | 'fast'} Accuracy */
+
+/**
+ * @template {DtypeName} [O=any]
+ * @typedef {object} ProductOptions
+ * @property {Accuracy | undefined} [accuracy]  'identical': in the dtype, float16 and bfloat16 in float32, with the same bits everywhere; 'precise': in float64, rounded once, with the same bits everywhere; 'fast': as the first, with fused multiply-add where the processor has it, so that bits differ between processors. 'identical' where none is given
+ * @property {Tensor<O> | undefined} [out]  of the result's shape; gets the result, and is returned
+ * @property {Casting | undefined} [casting]  of the result to out's dtype; 'same_kind' where none is given
+ */
+/** @template {DtypeName} [O=any] @typedef {ProductOptions<O> & { axis?: number | undefined }} VecdotOptions axis: of the vectors; -1 where none is given */
+/** @template {DtypeName} [O=any] @typedef {ProductOptions<O> & { axes?: number | readonly [readonly number[], readonly number[]] | undefined }} TensordotOptions axes: how many of x1's last and x2's first axes are summed over, or lists of both's; 2 where none is given */
+/** @template {DtypeName} [O=any] @typedef {Omit<ProductOptions<O>, 'accuracy'>} OuterOptions */
+/** @template {DtypeName} [O=any] @typedef {Omit<VecdotOptions<O>, 'accuracy'> & { eps?: number | undefined }} CosineOptions eps: the least that a length counts; 1e-8 where none is given */
+
+/** In the order of C's numbers. */
+const ACCURACIES = /** @type {const} */ (['identical', 'precise', 'fast'])
+
+const OF_PRODUCT = known(['accuracy', 'out', 'casting'])
+const OF_VECDOT = known(['axis', 'accuracy', 'out', 'casting'], 'axis')
+const OF_TENSORDOT = known(['axes', 'accuracy', 'out', 'casting'], 'axes')
+const OF_OUTER = known(['out', 'casting'])
+const OF_COSINE = known(['axis', 'eps', 'out', 'casting'], 'axis')
+
+const FLOAT32 = dtypeOf('float32').index
+const FLOAT64 = dtypeOf('float64').index
+const SAME_KIND = 1
+
+/** @param {unknown} accuracy @returns {number} as C numbers it */
+const accuracyOf = accuracy => accuracy === undefined ? 0 : oneOf('accuracy', accuracy, ACCURACIES)
+
+/** @param {number} dtype @returns {number} the same */
+function checkNumbers (dtype) {
+  const { kind, itemsize, name } = dtypes[dtype]
+  if (kind !== 'BOOL' && (itemsize > 1 || kind !== 'FLOATING')) return dtype
+  throw failure('ERR_DTYPE', `there are no products of ${name}; astype converts`)
+}
+
+/** @param {Layout} layout @param {number} axis  of the new one */
+const unsqueezed = (layout, axis) => ffi.viewByNumbers(opcodes.unsqueeze, layout, axis)
+
+/**
+ * Products of matrices, the last two axes. Batches are alike.
+ *
+ * @param {Layout} to
+ * @param {Layout} a
+ * @param {Layout} b
+ * @param {{ casting: number, accuracy: number }} how
+ * @param {boolean} [isConjugated]  a is
+ */
+function multiplyMatrices (to, a, b, { casting, accuracy }, isConjugated = false) {
+  run(rows.matmul, [to], [a, b], { numbers: [casting, accuracy, isConjugated ? 1 : 0] })
+}
+
+/**
+ * The product of matrices, which are the last two axes; those before them are broadcast. A vector is a row on the left, a column on the right.
+ * Matrices of any strides are read where they are. Integers wrap. Floats are added in blocks of 256 products, by a rule that depends on
+ * nothing but the elements' order: see `accuracy`.
+ *
+ * @template {DtypeName} A
+ * @template {DtypeName} B
+ * @template {DtypeName} [O=never]
+ * @param {Tensor<A>} x1  numbers, [..., m, k] or [k]
+ * @param {Tensor<B>} x2  [..., k, n] or [k]
+ * @param {ProductOptions<O>} [opts]
+ * @returns {Tensor<Or<O, Promote<A, B>>>} [..., m, n], without m or n where x1 or x2 is a vector
+ * @throws {TypeError} ERR_DTYPE bool and float8, ERR_CAST, ERR_ARGUMENT · {RangeError} ERR_SHAPE, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out
+ * @see array API matmul
+ * @example
+ * matmul(tensor([[1, 2], [3, 4]]), tensor([[1, 1], [0, 1]])).toArray() // [[1, 3], [3, 7]]
+ */
+function matmul (x1, x2, opts) {
+  tensorOf(x1, 'x1')
+  tensorOf(x2, 'x2')
+  const options = optionsFor(opts, OF_PRODUCT)
+  const accuracy = accuracyOf(options.accuracy)
+  const { out, casting } = resultIn(options)
+  let a = operandOf(x1, 'x1')
+  let b = operandOf(x2, 'x2')
+  const isRow = a.shape.length === 1
+  const isColumn = b.shape.length === 1
+  if (a.shape.length === 0 || b.shape.length === 0) throw failure('ERR_SHAPE', `${a.shape.length === 0 ? 'x1' : 'x2'} has no axes; a matrix or a vector was expected`)
+  if (isRow) a = unsqueezed(a, 0)
+  if (isColumn) b = unsqueezed(b, 1)
+  const m = a.shape[a.shape.length - 2]
+  const k = a.shape[a.shape.length - 1]
+  const n = b.shape[b.shape.length - 1]
+  if (b.shape[b.shape.length - 2] !== k) throw failure('ERR_SHAPE', `x1 has rows of ${k} elements, and x2 columns of ${b.shape[b.shape.length - 2]}`)
+  const dtype = checkNumbers(ffi.promoteTypes(a.dtype, b.dtype))
+  const alike = broadcastBatches(a, 2, b, 2)
+  const shape = joined(alike.batch, isRow ? isColumn ? [] : [n] : isColumn ? [m] : [m, n])
+  const { to, result } = target(out, dtype, shape)
+  let view = to
+  if (isRow) view = unsqueezed(view, alike.batch.length)
+  if (isColumn) view = unsqueezed(view, alike.batch.length + 1)
+  multiplyMatrices(view, alike.a, alike.b, { casting, accuracy })
+  return result()
+}
+
+/**
+ * @param {Layout} a
+ * @param {Layout} b
+ * @param {number} axis
+ * @returns {{ shape: number[], a: Layout, b: Layout }} shape: without the axis, which comes last in a and b; those are alike
+ */
+function alongAxis (a, b, axis) {
+  const shape = broadcast(a.shape, b.shape)
+  const n = shape.length
+  const at = inRange(axis, n)
+  const k = a.shape[at - n + a.shape.length]
+  const other = b.shape[at - n + b.shape.length]
+  if (k !== other) throw failure('ERR_SHAPE', `axis ${axis} has ${k ?? 'no'} elements in x1, and ${other ?? 'none'} in x2; vectors of one length were expected`)
+  const order = lastAxes(n, [at])
+  return { shape: reducedShape(shape, [at], false), a: permuted(broadcastTo(a, 0, shape), order), b: permuted(broadcastTo(b, 0, shape), order) }
+}
+
+/**
+ * @param {Layout} to
+ * @param {Layout} a  vectors are the last axis
+ * @param {Layout} b
+ * @param {{ casting: number, accuracy: number }} how
+ */
+function multiplyVectors (to, a, b, how) {
+  const n = to.shape.length
+  multiplyMatrices(unsqueezed(unsqueezed(to, n), n), unsqueezed(a, n), unsqueezed(b, n + 1), how, true)
+}
+
+/**
+ * Dot products of vectors along an axis; the other axes are broadcast. Complex elements of x1 are conjugated. Sums are those of matmul.
+ *
+ * @template {DtypeName} A
+ * @template {DtypeName} B
+ * @template {DtypeName} [O=never]
+ * @param {Tensor<A>} x1  numbers
+ * @param {Tensor<B>} x2  with as many elements along the axis
+ * @param {VecdotOptions<O>} [opts]
+ * @returns {Tensor<Or<O, Promote<A, B>>>} the broadcast shape without the axis
+ * @throws as matmul · {RangeError} ERR_BOUNDS axis outside
+ * @see array API vecdot
+ * @example
+ * vecdot(tensor([[1, 2], [3, 4]]), tensor([10, 1])).toArray() // [12, 34]
+ */
+function vecdot (x1, x2, opts) {
+  tensorOf(x1, 'x1')
+  tensorOf(x2, 'x2')
+  const options = optionsAlong(opts, OF_VECDOT)
+  const given = integer('axis', options.axis === undefined ? -1 : options.axis)
+  const accuracy = accuracyOf(options.accuracy)
+  const { out, casting } = resultIn(options)
+  const a = operandOf(x1, 'x1')
+  const b = operandOf(x2, 'x2')
+  const dtype = checkNumbers(ffi.promoteTypes(a.dtype, b.dtype))
+  const along = alongAxis(a, b, given)
+  const { to, result } = target(out, dtype, along.shape)
+  multiplyVectors(to, along.a, along.b, { casting, accuracy })
+  return result()
+}
+
+/**
+ * All products of an element of one vector and one of another.
+ *
+ * @template {DtypeName} A
+ * @template {DtypeName} B
+ * @template {DtypeName} [O=never]
+ * @param {Tensor<A>} x1  numbers, [m]
+ * @param {Tensor<B>} x2  [n]
+ * @param {OuterOptions<O>} [opts]
+ * @returns {Tensor<Or<O, Promote<A, B>>>} [m, n]
+ * @throws as matmul
+ * @see array API linalg.outer
+ * @example
+ * outer(tensor([1, 2]), tensor([3, 4])).toArray() // [[3, 4], [6, 8]]
+ */
+function outer (x1, x2, opts) {
+  tensorOf(x1, 'x1')
+  tensorOf(x2, 'x2')
+  const { out, casting } = resultIn(optionsFor(opts, OF_OUTER))
+  const a = operandOf(x1, 'x1')
+  const b = operandOf(x2, 'x2')
+  if (a.shape.length !== 1 || b.shape.length !== 1) throw failure('ERR_SHAPE', `x1 has shape [${arrayJoin(a.shape)}], and x2 [${arrayJoin(b.shape)}]; two vectors were expected`)
+  const dtype = checkNumbers(ffi.promoteTypes(a.dtype, b.dtype))
+  const { to, result } = target(out, dtype, [a.shape[0], b.shape[0]])
+  elementwise(ops.multiply, to, unsqueezed(a, 1), unsqueezed(b, 0), null, NONE, casting)
+  return result()
+}
+
+// ---- Axes by labels ----
+
+/** A tensor whose axes have labels, each once. @typedef {{ layout: Layout, labels: string[] }} Labelled */
+
+/** What a contraction is computed with; made: temporary layouts. @typedef {{ name: string, casting: number, accuracy: number, made: Layout[] }} How */
+
+/** @param {readonly string[]} labels @param {(label: string) => boolean} isWanted @returns {string[]} */
+function those (labels, isWanted) {
+  /** @type {string[]} */
+  const list = newList()
+  for (let i = 0; i < labels.length; i++) if (isWanted(labels[i])) list[list.length] = labels[i]
+  return list
+}
+
+/** @param {readonly string[]} labels @param {string} label @returns {number} -1: it is not there */
+function placeOf (labels, label) {
+  for (let i = 0; i < labels.length; i++) if (labels[i] === label) return i
+  return -1
+}
+
+/** @param {Labelled} x @param {readonly string[]} order  all of its labels @returns {Layout} a view */
+const inOrder = ({ layout, labels }, order) => permuted(layout, arrayMap(order, label => placeOf(labels, label)))
+
+/** @param {Labelled} x @param {readonly string[]} labels @returns {number[]} */
+const extentsOf = (x, labels) => arrayMap(labels, label => x.layout.shape[placeOf(x.labels, label)])
+
+/** @param {readonly number[]} extents */
+function product (extents) {
+  let n = 1
+  for (let i = 0; i < extents.length; i++) n *= extents[i]
+  return n
+}
+
+/** @param {How} how @param {number} dtype @param {number[]} shape @returns {Layout} new bytes */
+const temporary = ({ made }, dtype, shape) => (made[made.length] = allocated(denseLayout(dtype, shape)))
+
+/**
+ * Frees temporary layouts now; those of calls that are yet to run are freed after these.
+ *
+ * @param {How} how
+ */
+function release ({ made }) {
+  if (mode.deferred !== null) return
+  for (let i = 0; i < made.length; i++) backend.release(made[i].storage)
+}
+
+/** @param {Layout} to @param {Layout} from @param {number} casting */
+const copyInto = (to, from, casting) => { elementwise(ops.positive, to, from, null, null, NONE, casting) }
+
+/** @param {Layout} layout @param {number[]} shape @returns {Layout | null} a view; null: strides do not allow it */
+function reshaped (layout, shape) {
+  if (isSameShape(layout.shape, shape)) return layout
+  const view = ffi.reshape(layout, shape)
+  return view.storage === nothing ? null : view
+}
+
+/**
+ * @param {Layout} layout
+ * @param {number[]} shape
+ * @param {How} how
+ * @returns {Layout} a view of it, or of a copy
+ */
+function merged (layout, shape, how) {
+  const view = reshaped(layout, shape)
+  if (view !== null) return view
+  const copy = temporary(how, layout.dtype, layout.shape)
+  copyInto(copy, layout, SAME_KIND)
+  countCopy(how.name, copy.size * itemsizes[copy.dtype])
+  return /** @type {Layout} */ (reshaped(copy, shape))
+}
+
+/**
+ * @param {Labelled} x
+ * @param {(label: string) => boolean} isKept  the other axes are summed over
+ * @param {How} how
+ * @returns {Labelled}
+ */
+function summed (x, isKept, how) {
+  const gone = those(x.labels, label => !isKept(label))
+  if (gone.length === 0) return x
+  const labels = those(x.labels, isKept)
+  const to = temporary(how, x.layout.dtype, extentsOf(x, labels))
+  sumInto(to, x, labels, gone, SAME_KIND)
+  return { layout: to, labels }
+}
+
+/**
+ * @param {Layout} to  its axes are labels, in that order
+ * @param {Labelled} x
+ * @param {readonly string[]} labels
+ * @param {readonly string[]} gone
+ * @param {number} casting
+ */
+function sumInto (to, x, labels, gone, casting) {
+  const from = inOrder(x, joinedLabels(labels, gone))
+  reduce(reductions.sum, to, from, arrayMap(gone, (_, i) => labels.length + i), x.layout.dtype, casting, 0)
+}
+
+/** @param {readonly string[]} a @param {readonly string[]} b @returns {string[]} */
+function joinedLabels (a, b) {
+  /** @type {string[]} */
+  const list = newList()
+  for (let i = 0; i < a.length; i++) list[i] = a[i]
+  for (let i = 0; i < b.length; i++) list[a.length + i] = b[i]
+  return list
+}
+
+/**
+ * The product of two tensors, summed over the labels that are not wanted.
+ *
+ * @param {Labelled} x
+ * @param {Labelled} y
+ * @param {(label: string) => boolean} isWanted
+ * @param {((dtype: number, labels: string[], extents: number[]) => { to: Layout, labels: readonly string[] }) | null} place  gives where the result goes; null: to new bytes
+ * @param {How} how
+ * @returns {Labelled}
+ */
+function contracted (x, y, isWanted, place, how) {
+  const a = summed(x, label => isWanted(label) || arrayIncludes(y.labels, label), how)
+  const b = summed(y, label => isWanted(label) || arrayIncludes(x.labels, label), how)
+  const inBoth = those(a.labels, label => arrayIncludes(b.labels, label))
+  const batch = those(inBoth, isWanted)
+  const gone = those(inBoth, label => !isWanted(label))
+  const left = those(a.labels, label => !arrayIncludes(b.labels, label))
+  const right = those(b.labels, label => !arrayIncludes(a.labels, label))
+  const order = joinedLabels(joinedLabels(batch, left), right)
+  const dtype = ffi.promoteTypes(a.layout.dtype, b.layout.dtype)
+  const batches = extentsOf(a, batch)
+  const m = product(extentsOf(a, left))
+  const k = product(extentsOf(a, gone))
+  const n = product(extentsOf(b, right))
+  const extents = joined(joined(batches, extentsOf(a, left)), extentsOf(b, right))
+  const given = place === null ? { to: temporary(how, dtype, extents), labels: order } : place(dtype, order, extents)
+  const result = { layout: given.to, labels: arraySlice(given.labels) }
+  const to = inOrder(result, order)
+  const casting = place === null ? SAME_KIND : how.casting
+  if (gone.length === 0) {
+    let row = inOrder(a, joinedLabels(batch, left))
+    let column = inOrder(b, joinedLabels(batch, right))
+    for (let i = 0; i < right.length; i++) row = unsqueezed(row, row.shape.length)
+    for (let i = 0; i < left.length; i++) column = unsqueezed(column, batch.length)
+    elementwise(ops.multiply, to, row, column, null, NONE, casting)
+    return result
+  }
+  const shape = joined(batches, [m, n])
+  const direct = reshaped(to, shape)
+  const made = direct ?? temporary(how, dtype, shape)
+  const from = merged(inOrder(a, joinedLabels(joinedLabels(batch, left), gone)), joined(batches, [m, k]), how)
+  const by = merged(inOrder(b, joinedLabels(joinedLabels(batch, gone), right)), joined(batches, [k, n]), how)
+  multiplyMatrices(made, from, by, { casting: direct === null ? SAME_KIND : casting, accuracy: how.accuracy })
+  if (direct === null) copyInto(to, /** @type {Layout} */ (reshaped(made, extents)), casting)
+  return result
+}
+
+// ---- tensordot ----
+
+/** Axes of both tensors. @typedef {{ a: number[], b: number[] }} Pairs */
+
+/**
+ * Reads the option `axes`, which may run code of the caller's.
+ *
+ * @param {unknown} axes
+ * @returns {number | Pairs}
+ */
+function axesGiven (axes) {
+  if (axes === undefined) return 2
+  if (typeof axes === 'number') {
+    const count = integer('axes', axes)
+    if (count < 0) throw failure('ERR_BOUNDS', `axes is ${count}; 0 or more were expected`)
+    return count
+  }
+  if (!Array.isArray(axes) || axes.length !== 2) throw failure('ERR_ARGUMENT', `axes is ${show(axes)}; a number, or two lists of axes, were expected`)
+  return notDeferred(() => ({ a: axesOf(axes[0], 'axes[0]'), b: axesOf(axes[1], 'axes[1]') }))
+}
+
+/** @param {number[]} axes @param {number} ndim @param {string} name @returns {number[]} from 0 on, each once */
+function checkedAxes (axes, ndim, name) {
+  const list = arrayMap(axes, axis => inRange(axis, ndim))
+  for (let i = 0; i < list.length; i++) {
+    for (let k = 0; k < i; k++) if (list[i] === list[k]) throw failure('ERR_BOUNDS', `${name}[${i}] repeats axis ${list[i]}`)
+  }
+  return list
+}
+
+/**
+ * The sum of products over pairs of axes, one of each tensor. What is left of x1's axes comes before x2's.
+ *
+ * @template {DtypeName} A
+ * @template {DtypeName} B
+ * @template {DtypeName} [O=never]
+ * @param {Tensor<A>} x1  numbers
+ * @param {Tensor<B>} x2
+ * @param {TensordotOptions<O>} [opts]
+ * @returns {Tensor<Or<O, Promote<A, B>>>}
+ * @throws as matmul · {RangeError} ERR_BOUNDS an axis outside or repeated
+ * @see array API tensordot
+ * @example
+ * tensordot(tensor([[1, 2], [3, 4]]), tensor([[1, 0], [1, 1]]), { axes: [[0], [1]] }).toArray() // [[1, 4], [2, 6]]
+ */
+function tensordot (x1, x2, opts) {
+  tensorOf(x1, 'x1')
+  tensorOf(x2, 'x2')
+  const options = optionsFor(opts, OF_TENSORDOT)
+  const given = axesGiven(options.axes)
+  const accuracy = accuracyOf(options.accuracy)
+  const { out, casting } = resultIn(options)
+  const a = operandOf(x1, 'x1')
+  const b = operandOf(x2, 'x2')
+  const pairs = pairsOf(given, a, b)
+  checkNumbers(ffi.promoteTypes(a.dtype, b.dtype))
+  const labels = arrayMap(a.shape, (_, d) => `a${d}`)
+  const others = arrayMap(b.shape, (_, d) => {
+    for (let i = 0; i < pairs.b.length; i++) if (pairs.b[i] === d) return labels[pairs.a[i]]
+    return `b${d}`
+  })
+  const order = joinedLabels(those(labels, label => !arrayIncludes(others, label)), those(others, label => !arrayIncludes(labels, label)))
+  return contraction([{ layout: a, labels }, { layout: b, labels: others }], order, out, { name: 'tensordot', casting, accuracy, made: newList() })
+}
+
+/**
+ * @param {number | Pairs} given
+ * @param {Layout} a
+ * @param {Layout} b
+ * @returns {Pairs} from 0 on, each once
+ */
+function pairsOf (given, a, b) {
+  const na = a.shape.length
+  const nb = b.shape.length
+  if (typeof given === 'number' && (given > na || given > nb)) throw failure('ERR_BOUNDS', `axes is ${given}; x1 has ${na} axes, and x2 ${nb}`)
+  const pairs = typeof given === 'number'
+    ? { a: arrayOf(given, i => na - given + i), b: arrayOf(given, i => i) }
+    : { a: checkedAxes(given.a, na, 'axes[0]'), b: checkedAxes(given.b, nb, 'axes[1]') }
+  if (pairs.a.length !== pairs.b.length) throw failure('ERR_SHAPE', `axes has ${pairs.a.length} axes of x1, and ${pairs.b.length} of x2`)
+  for (let i = 0; i < pairs.a.length; i++) {
+    const n = a.shape[pairs.a[i]]
+    const m = b.shape[pairs.b[i]]
+    if (n !== m) throw failure('ERR_SHAPE', `axis ${pairs.a[i]} of x1 has ${n} elements, and axis ${pairs.b[i]} of x2 ${m}`)
+  }
+  return pairs
+}
+
+// ---- einsum ----
+
+/**
+ * The sum of products of tensors, in the order of an output: operands are multiplied from left to right.
+ *
+ * @param {Labelled[]} operands
+ * @param {readonly string[]} output
+ * @param {Tensor | undefined} out
+ * @param {How} how
+ * @returns {any}
+ */
+function contraction (operands, output, out, how) {
+  let dtype = operands[0].layout.dtype
+  for (let i = 1; i < operands.length; i++) dtype = ffi.promoteTypes(dtype, operands[i].layout.dtype)
+  const shape = arrayMap(output, label => {
+    for (let i = 0; i < operands.length; i++) {
+      const at = placeOf(operands[i].labels, label)
+      if (at >= 0) return operands[i].layout.shape[at]
+    }
+    return 1
+  })
+  const { to, result } = target(out, checkNumbers(dtype), shape)
+  const last = operands.length - 1
+  let x = operands[0]
+  try {
+    for (let i = 1; i <= last; i++) {
+      const isWanted = (/** @type {string} */ label) => {
+        for (let k = i + 1; k <= last; k++) if (arrayIncludes(operands[k].labels, label)) return true
+        return arrayIncludes(output, label)
+      }
+      x = contracted(x, operands[i], isWanted, i < last ? null : () => ({ to, labels: output }), how)
+    }
+    if (last === 0) finishOne(to, x, output, how)
+  } finally {
+    release(how)
+  }
+  return result()
+}
+
+/**
+ * @param {Layout} to
+ * @param {Labelled} x
+ * @param {readonly string[]} output
+ * @param {How} how
+ */
+function finishOne (to, x, output, { casting }) {
+  const gone = those(x.labels, label => !arrayIncludes(output, label))
+  if (gone.length > 0) sumInto(to, x, output, gone, casting)
+  else copyInto(to, inOrder(x, output), casting)
+}
+
+/**
+ * Sums of products, as an equation of letters says: each letter is an axis of operands. Letters that the output has not are summed over; one
+ * that an operand has twice is its diagonal; `...` stands for axes that are broadcast. Without `->` the output has the letters that stand
+ * once, by the alphabet. Operands are multiplied from left to right, two at a time, as matrices.
+ *
+ * @template {DtypeName} [O=any]
+ * @param {string} equation  such as 'ij,jk->ik'
+ * @param {...(AnyTensor | ProductOptions<O>)} operands  tensors of numbers; after them options
+ * @returns {Tensor<O>}
+ * @throws as matmul · {TypeError} ERR_ARGUMENT the equation is none
+ * @see NumPy einsum
+ * @example
+ * einsum('ij,kj->ik', tensor([[1, 2], [3, 4]]), tensor([[1, 1]])).toArray() // [[3], [7]]
+ */
+function einsum (equation, ...operands) {
+  const { length } = operands
+  const hasOptions = length > 0 && !Tensor.isTensor(operands[length - 1]) && (operands[length - 1] === undefined || isOptions(operands[length - 1]))
+  const count = hasOptions ? length - 1 : length
+  for (let i = 0; i < count; i++) tensorOf(operands[i], `operand ${i}`)
+  const options = optionsFor(hasOptions ? operands[length - 1] : undefined, OF_PRODUCT)
+  const accuracy = accuracyOf(options.accuracy)
+  const { out, casting } = resultIn(options)
+  const layouts = arrayMap(arraySlice(operands, 0, count), (t, i) => operandOf(/** @type {Tensor} */ (t), `operand ${i}`))
+  const { inputs, output } = equationOf(equation, layouts)
+  return contraction(arrayMap(layouts, (layout, i) => simplified(layout, inputs[i], inputs, layouts)), output, out, { name: 'einsum', casting, accuracy, made: newList() })
+}
+
+/** @param {readonly string[]} labels @param {number} place @returns {string[]} */
+function without (labels, place) {
+  /** @type {string[]} */
+  const list = newList()
+  for (let i = 0; i < labels.length; i++) if (i !== place) list[list.length] = labels[i]
+  return list
+}
+
+/**
+ * Each label once; axes of one element are dropped where another operand has more.
+ *
+ * @param {Layout} layout
+ * @param {readonly string[]} given  its labels
+ * @param {readonly (readonly string[])[]} inputs  all operands'
+ * @param {readonly Layout[]} layouts
+ * @returns {Labelled}
+ */
+function simplified (layout, given, inputs, layouts) {
+  let labels = arraySlice(given)
+  let view = layout
+  for (let d = labels.length - 1; d >= 0; d--) {
+    const first = placeOf(labels, labels[d])
+    const isShort = view.shape[d] === 1 && isLonger(labels[d], inputs, layouts)
+    if (isShort) view = ffi.viewByList(opcodes.squeeze, view, [d])
+    if (isShort) labels = without(labels, d)
+    if (isShort || first === d) continue
+    if (view.shape[first] === 1) continue // it is dropped when its turn comes
+    view = ffi.viewByNumbers(opcodes.diagonal, view, 0, first, d)
+    const label = labels[d]
+    labels = without(without(labels, d), first)
+    labels[labels.length] = label
+    d = labels.length // begins anew
+  }
+  return { layout: view, labels }
+}
+
+/** @param {string} label @param {readonly (readonly string[])[]} inputs @param {readonly Layout[]} layouts @returns {boolean} an operand has more than one element there */
+function isLonger (label, inputs, layouts) {
+  for (let i = 0; i < inputs.length; i++) {
+    for (let d = 0; d < inputs[i].length; d++) if (inputs[i][d] === label && layouts[i].shape[d] !== 1) return true
+  }
+  return false
+}
+
+// ---- cosineSimilarity ----
+
+/**
+ * The cosine of the angle between vectors along an axis; the other axes are broadcast. Lengths below eps count as eps. Sums of products are
+ * vecdot's, of squares vectorNorm's.
+ *
+ * @template {DtypeName} A
+ * @template {DtypeName} B
+ * @template {DtypeName} [O=never]
+ * @param {Tensor<A>} x1  real numbers
+ * @param {Tensor<B>} x2  with as many elements along the axis
+ * @param {CosineOptions<O>} [opts]
+ * @returns {Tensor<Or<O, Floated<Promote<A, B>>>>} the broadcast shape without the axis; integers give float32
+ * @throws as vecdot · {TypeError} ERR_DTYPE complex numbers
+ * @see PyTorch cosine_similarity
+ * @example
+ * cosineSimilarity(tensor([[3, 4], [0, 2]]), tensor([0, 1])).toArray() // [0.800000011920929, 1]
+ */
+function cosineSimilarity (x1, x2, opts) {
+  tensorOf(x1, 'x1')
+  tensorOf(x2, 'x2')
+  const options = optionsAlong(opts, OF_COSINE)
+  const { eps = 1e-8 } = options
+  const given = integer('axis', options.axis === undefined ? -1 : options.axis)
+  if (typeof eps !== 'number' || !(eps >= 0)) throw failure('ERR_ARGUMENT', `eps is ${show(eps)}; a number of at least 0 was expected`)
+  const { out, casting } = resultIn(options)
+  const a = operandOf(x1, 'x1')
+  const b = operandOf(x2, 'x2')
+  const met = checkNumbers(ffi.promoteTypes(a.dtype, b.dtype))
+  const { kind, itemsize } = dtypes[met]
+  if (kind === 'COMPLEX') throw failure('ERR_DTYPE', `cosineSimilarity has no ${dtypes[met].name}; real numbers were expected`)
+  const isFloat = kind === 'FLOATING'
+  const computed = met === FLOAT64 || (!isFloat && itemsize >= 4) ? FLOAT64 : FLOAT32
+  const along = alongAxis(a, b, given)
+  const { to, result } = target(out, isFloat ? met : FLOAT32, along.shape)
+  /** @type {How} */
+  const how = { name: 'cosineSimilarity', casting, accuracy: 0, made: newList() }
+  try {
+    const dots = temporary(how, computed, along.shape)
+    const lengths = temporary(how, computed, along.shape)
+    const others = temporary(how, computed, along.shape)
+    multiplyVectors(dots, floated(along.a, computed, how), floated(along.b, computed, how), { casting: SAME_KIND, accuracy: 0 })
+    lengthsInto(lengths, along.a, computed, eps)
+    lengthsInto(others, along.b, computed, eps)
+    elementwise(ops.multiply, lengths, lengths, others, null, NONE, SAME_KIND)
+    elementwise(ops.divide, to, dots, lengths, null, NONE, casting)
+  } finally {
+    release(how)
+  }
+  return result()
+}
+
+/** @param {Layout} to @param {Layout} from  vectors are the last axis @param {number} dtype @param {number} eps */
+function lengthsInto (to, from, dtype, eps) {
+  reduce(reductions.norm2, to, from, [from.shape.length - 1], dtype, SAME_KIND, 0)
+  elementwise(ops.maximum, to, to, null, null, NONE, SAME_KIND, eps, 1)
+}
+
+/** @param {Layout} layout @param {number} dtype @param {How} how @returns {Layout} itself, if it is of floats */
+function floated (layout, dtype, how) {
+  if (dtypes[layout.dtype].kind === 'FLOATING') return layout
+  const copy = temporary(how, dtype, layout.shape)
+  elementwise(ops.positive, copy, layout, null, null, dtype, SAME_KIND)
+  countCopy(how.name, copy.size * itemsizes[dtype])
+  return copy
+}
+
+module.exports = { matmul, vecdot, tensordot, outer, einsum, cosineSimilarity }
