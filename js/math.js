@@ -30,6 +30,22 @@ const {
   sort, argsort, topK, searchsorted, isin, uniqueAll, uniqueCounts, uniqueInverse, uniqueValues, bincount
 } = require('./math/order')
 const {
+  resize, crop, letterbox, pad
+} = require('./math/images')
+const {
+  nms, iou, unletterbox, oneHot
+} = require('./math/boxes')
+const {
+  fft, ifft, rfft, irfft, hfft, ihfft, fftn, ifftn, fft2, ifft2, rfftn, irfftn, rfft2, irfft2, fftfreq, rfftfreq, fftshift,
+  ifftshift
+} = require('./math/fft')
+const {
+  hann, hamming, stft, istft, melFilterbank, logMelSpectrogram
+} = require('./math/signals')
+const {
+  matmul, vecdot, tensordot, outer, einsum, cosineSimilarity
+} = require('./math/matrices')
+const {
   addAsync, subtractAsync, multiplyAsync, divideAsync, floorDivideAsync, remainderAsync, negativeAsync, positiveAsync, absAsync,
   signAsync, squareAsync, reciprocalAsync, sqrtAsync, reluAsync, maximumAsync, minimumAsync, clipAsync, whereAsync, equalAsync,
   notEqualAsync, lessAsync, lessEqualAsync, greaterAsync, greaterEqualAsync, logicalAndAsync, logicalOrAsync, logicalXorAsync,
@@ -40,7 +56,11 @@ const {
   atanhAsync, erfAsync, sigmoidAsync, siluAsync, geluAsync, powAsync, atan2Async, hypotAsync, logaddexpAsync, sumAsync, prodAsync,
   meanAsync, stdAsync, minAsync, maxAsync, anyAsync, allAsync, countNonzeroAsync, argmaxAsync, argminAsync, cumulativeSumAsync,
   cumulativeProdAsync, diffAsync, varAsync, softmaxAsync, logSoftmaxAsync, logSumExpAsync, vectorNormAsync, normalizeAsync,
-  sortAsync, argsortAsync, topKAsync, searchsortedAsync, isinAsync
+  sortAsync, argsortAsync, topKAsync, searchsortedAsync, isinAsync, resizeAsync, letterboxAsync, padAsync, iouAsync,
+  unletterboxAsync, oneHotAsync, fftAsync, ifftAsync, rfftAsync, irfftAsync, hfftAsync, ihfftAsync, fftnAsync, ifftnAsync,
+  fft2Async, ifft2Async, rfftnAsync, irfftnAsync, rfft2Async, irfft2Async, fftfreqAsync, rfftfreqAsync, fftshiftAsync,
+  ifftshiftAsync, hannAsync, hammingAsync, stftAsync, istftAsync, melFilterbankAsync, logMelSpectrogramAsync, matmulAsync,
+  vecdotAsync, tensordotAsync, outerAsync, einsumAsync, cosineSimilarityAsync
 } = require('./math/async')
 const linalg = { ...require('./math/linalg'), ...require('./math/async').linalg } // Node knows what can be imported where exports are plain names
 
@@ -158,6 +178,44 @@ module.exports = {
   uniqueInverse,
   uniqueValues,
   bincount,
+  resize,
+  crop,
+  letterbox,
+  pad,
+  nms,
+  iou,
+  unletterbox,
+  oneHot,
+  fft,
+  ifft,
+  rfft,
+  irfft,
+  hfft,
+  ihfft,
+  fftn,
+  ifftn,
+  fft2,
+  ifft2,
+  rfftn,
+  irfftn,
+  rfft2,
+  irfft2,
+  fftfreq,
+  rfftfreq,
+  fftshift,
+  ifftshift,
+  hann,
+  hamming,
+  stft,
+  istft,
+  melFilterbank,
+  logMelSpectrogram,
+  matmul,
+  vecdot,
+  tensordot,
+  outer,
+  einsum,
+  cosineSimilarity,
   addAsync,
   subtractAsync,
   multiplyAsync,
@@ -256,6 +314,42 @@ module.exports = {
   topKAsync,
   searchsortedAsync,
   isinAsync,
+  resizeAsync,
+  letterboxAsync,
+  padAsync,
+  iouAsync,
+  unletterboxAsync,
+  oneHotAsync,
+  fftAsync,
+  ifftAsync,
+  rfftAsync,
+  irfftAsync,
+  hfftAsync,
+  ihfftAsync,
+  fftnAsync,
+  ifftnAsync,
+  fft2Async,
+  ifft2Async,
+  rfftnAsync,
+  irfftnAsync,
+  rfft2Async,
+  irfft2Async,
+  fftfreqAsync,
+  rfftfreqAsync,
+  fftshiftAsync,
+  ifftshiftAsync,
+  hannAsync,
+  hammingAsync,
+  stftAsync,
+  istftAsync,
+  melFilterbankAsync,
+  logMelSpectrogramAsync,
+  matmulAsync,
+  vecdotAsync,
+  tensordotAsync,
+  outerAsync,
+  einsumAsync,
+  cosineSimilarityAsync,
   linalg
 }
 

@@ -7,6 +7,11 @@ const reductions = require('./reductions')
 const softmax = require('./softmax')
 const norms = require('./norms')
 const order = require('./order')
+const images = require('./images')
+const boxes = require('./boxes')
+const fft = require('./fft')
+const signals = require('./signals')
+const matrices = require('./matrices')
 const linalg = require('./linalg')
 
 /** @import { Tensor } from '../tensor/tensor' */
@@ -1003,6 +1008,366 @@ const searchsortedAsync = later(order.searchsorted)
 const isinAsync = later(order.isin)
 
 /**
+ * resize without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, size: readonly number[], opts?: import('./images').ImageOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, D>>>>}
+ * @throws as resize, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await resizeAsync(tensor([[0, 100], [100, 200]], 'uint8'), [1, 4])).toArray() // [[50, 75, 125, 150]]
+ */
+const resizeAsync = later(images.resize)
+
+/**
+ * letterbox without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, size: readonly number[], opts?: import('./images').LetterboxOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<import('./images').LetterboxPlace & { image: Tensor<Or<O, Or<E, D>>> }>}
+ * @throws as letterbox, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await letterboxAsync(tensor([[8, 8]], 'uint8'), [4, 4], { value: 0 })).image.toArray() // [[0, 0, 0, 0], [8, 8, 8, 8], [8, 8, 8, 8], [0, 0, 0, 0]]
+ */
+const letterboxAsync = later(images.letterbox)
+
+/**
+ * pad without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, widths: number | readonly [number, number] | readonly (number | readonly [number, number])[], opts?: import('./images').PadOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, D>>>}
+ * @throws as pad, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await padAsync(tensor([1, 2, 3]), 2, { mode: 'reflect' })).toArray() // [3, 2, 1, 2, 3, 2, 1]
+ */
+const padAsync = later(images.pad)
+
+/**
+ * iou without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<A extends DtypeName, B extends DtypeName, O extends DtypeName = never>(boxes1: Tensor<A>, boxes2: Tensor<B>, opts?: import('./boxes').BoxOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Floated<Promote<A, B>>>>>}
+ * @throws as iou, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await iouAsync(tensor([[0, 0, 2, 2]]), tensor([[1, 0, 2, 2], [2, 2, 3, 3]]))).toArray() // [[0.5, 0]]
+ */
+const iouAsync = later(boxes.iou)
+
+/**
+ * unletterbox without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, O extends DtypeName = never>(boxes: Tensor<D>, place: import('./images').LetterboxPlace, opts?: import('./boxes').UnletterboxOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Floated<D>>>>}
+ * @throws as unletterbox, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await unletterboxAsync(tensor([0, 1, 2, 3]), letterbox(zeros([1, 2]), [4, 4]))).toArray() // [0, 0, 1, 1]
+ */
+const unletterboxAsync = later(boxes.unletterbox)
+
+/**
+ * oneHot without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<E extends DtypeName = never, O extends DtypeName = never>(indices: AnyTensor, n: number, opts?: import('./boxes').OneHotOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, 'float32'>>>>}
+ * @throws as oneHot, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await oneHotAsync(tensor([2, 0], 'int32'), 3)).toArray() // [[0, 0, 1], [1, 0, 0]]
+ */
+const oneHotAsync = later(boxes.oneHot)
+
+/**
+ * fft without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./fft').TransformOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./fft').SpectrumName<D>>>>>}
+ * @throws as fft, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await fftAsync(tensor([1, 0, 0, 0]))).toArray() // [[1, 0], [1, 0], [1, 0], [1, 0]]
+ */
+const fftAsync = later(fft.fft)
+
+/**
+ * ifft without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./fft').TransformOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./fft').SpectrumName<D>>>>>}
+ * @throws as ifft, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await ifftAsync(tensor([4, 0, 0, 0]))).toArray() // [[1, 0], [1, 0], [1, 0], [1, 0]]
+ */
+const ifftAsync = later(fft.ifft)
+
+/**
+ * rfft without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./fft').TransformOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./fft').SpectrumName<D>>>>>}
+ * @throws as rfft, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await rfftAsync(tensor([1, 2, 3, 4]))).toArray() // [[10, 0], [-2, 2], [-2, 0]]
+ */
+const rfftAsync = later(fft.rfft)
+
+/**
+ * irfft without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./fft').TransformOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./fft').SignalName<D>>>>>}
+ * @throws as irfft, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await irfftAsync(tensor([4, 0, 0]))).toArray() // [1, 1, 1, 1]
+ */
+const irfftAsync = later(fft.irfft)
+
+/**
+ * hfft without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./fft').TransformOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./fft').SignalName<D>>>>>}
+ * @throws as hfft, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await hfftAsync(tensor([1, 1, 1]))).toArray() // [4, 0, 0, 0]
+ */
+const hfftAsync = later(fft.hfft)
+
+/**
+ * ihfft without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./fft').TransformOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./fft').SpectrumName<D>>>>>}
+ * @throws as ihfft, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await ihfftAsync(tensor([1, 0]))).toArray() // [[0.5, -0], [0.5, -0]]
+ */
+const ihfftAsync = later(fft.ihfft)
+
+/**
+ * fftn without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./fft').TransformAxesOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./fft').SpectrumName<D>>>>>}
+ * @throws as fftn, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await fftnAsync(tensor([[1, 1], [1, 1]]))).toArray() // [[[4, 0], [0, 0]], [[0, 0], [0, 0]]]
+ */
+const fftnAsync = later(fft.fftn)
+
+/**
+ * ifftn without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./fft').TransformAxesOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./fft').SpectrumName<D>>>>>}
+ * @throws as ifftn, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await ifftnAsync(tensor([[4, 0], [0, 0]]))).toArray() // [[[1, 0], [1, 0]], [[1, 0], [1, 0]]]
+ */
+const ifftnAsync = later(fft.ifftn)
+
+/**
+ * fft2 without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./fft').TransformAxesOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./fft').SpectrumName<D>>>>>}
+ * @throws as fft2, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await fft2Async(tensor([[1, 0], [0, 0]]))).toArray() // [[[1, 0], [1, 0]], [[1, 0], [1, 0]]]
+ */
+const fft2Async = later(fft.fft2)
+
+/**
+ * ifft2 without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./fft').TransformAxesOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./fft').SpectrumName<D>>>>>}
+ * @throws as ifft2, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await ifft2Async(tensor([[4, 0], [0, 0]]))).toArray() // [[[1, 0], [1, 0]], [[1, 0], [1, 0]]]
+ */
+const ifft2Async = later(fft.ifft2)
+
+/**
+ * rfftn without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./fft').TransformAxesOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./fft').SpectrumName<D>>>>>}
+ * @throws as rfftn, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await rfftnAsync(tensor([[1, 1], [1, 1]]))).toArray() // [[[4, 0], [0, 0]], [[0, 0], [0, 0]]]
+ */
+const rfftnAsync = later(fft.rfftn)
+
+/**
+ * irfftn without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./fft').TransformAxesOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./fft').SignalName<D>>>>>}
+ * @throws as irfftn, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await irfftnAsync(tensor([[4, 0], [0, 0]]))).toArray() // [[1, 1], [1, 1]]
+ */
+const irfftnAsync = later(fft.irfftn)
+
+/**
+ * rfft2 without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./fft').TransformAxesOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./fft').SpectrumName<D>>>>>}
+ * @throws as rfft2, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await rfft2Async(tensor([[1, 0], [0, 0]]))).toArray() // [[[1, 0], [1, 0]], [[1, 0], [1, 0]]]
+ */
+const rfft2Async = later(fft.rfft2)
+
+/**
+ * irfft2 without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./fft').TransformAxesOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, import('./fft').SignalName<D>>>>>}
+ * @throws as irfft2, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await irfft2Async(tensor([[4, 0], [0, 0]]))).toArray() // [[1, 1], [1, 1]]
+ */
+const irfft2Async = later(fft.irfft2)
+
+/**
+ * fftfreq without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<E extends DtypeName = never, O extends DtypeName = never>(n: number, opts?: import('./fft').FrequencyOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, 'float32'>>>>}
+ * @throws as fftfreq, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await fftfreqAsync(4, { d: 0.25 })).toArray() // [0, 1, -2, -1]
+ */
+const fftfreqAsync = later(fft.fftfreq)
+
+/**
+ * rfftfreq without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<E extends DtypeName = never, O extends DtypeName = never>(n: number, opts?: import('./fft').FrequencyOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, 'float32'>>>>}
+ * @throws as rfftfreq, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await rfftfreqAsync(4, { d: 0.25 })).toArray() // [0, 1, 2]
+ */
+const rfftfreqAsync = later(fft.rfftfreq)
+
+/**
+ * fftshift without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./fft').ShiftOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, D>>>}
+ * @throws as fftshift, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await fftshiftAsync(tensor([0, 1, 2, -2, -1]))).toArray() // [-2, -1, 0, 1, 2]
+ */
+const fftshiftAsync = later(fft.fftshift)
+
+/**
+ * ifftshift without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./fft').ShiftOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, D>>>}
+ * @throws as ifftshift, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await ifftshiftAsync(tensor([-2, -1, 0, 1, 2]))).toArray() // [0, 1, 2, -2, -1]
+ */
+const ifftshiftAsync = later(fft.ifftshift)
+
+/**
+ * hann without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<E extends DtypeName = never, O extends DtypeName = never>(n: number, opts?: import('./signals').WindowOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, 'float32'>>>>}
+ * @throws as hann, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await hannAsync(4)).toArray() // [0, 0.5, 1, 0.5]
+ */
+const hannAsync = later(signals.hann)
+
+/**
+ * hamming without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<E extends DtypeName = never, O extends DtypeName = never>(n: number, opts?: import('./signals').WindowOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, 'float32'>>>>}
+ * @throws as hamming, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await hammingAsync(4)).get(2) // 1
+ */
+const hammingAsync = later(signals.hamming)
+
+/**
+ * stft without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./signals').StftOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, import('./fft').SpectrumName<D>>>>}
+ * @throws as stft, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await stftAsync(tensor([1, 1, 1, 1]), { nFft: 2, center: false, hopLength: 2 })).toArray() // [[[2, 0], [2, 0]], [[0, 0], [0, 0]]]
+ */
+const stftAsync = later(signals.stft)
+
+/**
+ * istft without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./signals').IstftOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, import('./fft').SignalName<D>>>>}
+ * @throws as istft, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await istftAsync(stft(tensor([1, 2, 3, 4, 5]), { nFft: 4, hopLength: 1 }), { hopLength: 1 })).toArray() // [1, 2, 3, 4, 5]
+ */
+const istftAsync = later(signals.istft)
+
+/**
+ * melFilterbank without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<E extends DtypeName = never, O extends DtypeName = never>(opts?: import('./signals').MelOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, 'float32'>>>>}
+ * @throws as melFilterbank, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await melFilterbankAsync({ sampleRate: 8, nFft: 4, nMels: 1, norm: null })).toArray() // [[0, 1, 0]]
+ */
+const melFilterbankAsync = later(signals.melFilterbank)
+
+/**
+ * logMelSpectrogram without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./signals').LogMelOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, import('./fft').SignalName<D>>>>}
+ * @throws as logMelSpectrogram, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await logMelSpectrogramAsync(zeros([320]), { nMels: 1 })).toArray() // [[-1.5, -1.5]]
+ */
+const logMelSpectrogramAsync = later(signals.logMelSpectrogram)
+
+/**
+ * matmul without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<A extends DtypeName, B extends DtypeName, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: import('./matrices').ProductOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Promote<A, B>>>>}
+ * @throws as matmul, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await matmulAsync(tensor([[1, 2], [3, 4]]), tensor([[1, 1], [0, 1]]))).toArray() // [[1, 3], [3, 7]]
+ */
+const matmulAsync = later(matrices.matmul)
+
+/**
+ * vecdot without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<A extends DtypeName, B extends DtypeName, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: import('./matrices').VecdotOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Promote<A, B>>>>}
+ * @throws as vecdot, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await vecdotAsync(tensor([[1, 2], [3, 4]]), tensor([10, 1]))).toArray() // [12, 34]
+ */
+const vecdotAsync = later(matrices.vecdot)
+
+/**
+ * tensordot without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<A extends DtypeName, B extends DtypeName, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: import('./matrices').TensordotOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Promote<A, B>>>>}
+ * @throws as tensordot, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await tensordotAsync(tensor([[1, 2], [3, 4]]), tensor([[1, 0], [1, 1]]), { axes: [[0], [1]] })).toArray() // [[1, 4], [2, 6]]
+ */
+const tensordotAsync = later(matrices.tensordot)
+
+/**
+ * outer without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<A extends DtypeName, B extends DtypeName, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: import('./matrices').OuterOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Promote<A, B>>>>}
+ * @throws as outer, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await outerAsync(tensor([1, 2]), tensor([3, 4]))).toArray() // [[3, 4], [6, 8]]
+ */
+const outerAsync = later(matrices.outer)
+
+/**
+ * einsum without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<O extends DtypeName = any>(equation: string, ...operands: (AnyTensor | import('./matrices').ProductOptions<O> & { signal?: Signal | undefined })[]) => Promise<Tensor<O>>}
+ * @throws as einsum, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await einsumAsync('ij,kj->ik', tensor([[1, 2], [3, 4]]), tensor([[1, 1]]))).toArray() // [[3], [7]]
+ */
+const einsumAsync = later(matrices.einsum)
+
+/**
+ * cosineSimilarity without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<A extends DtypeName, B extends DtypeName, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: import('./matrices').CosineOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Floated<Promote<A, B>>>>>}
+ * @throws as cosineSimilarity, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await cosineSimilarityAsync(tensor([[3, 4], [0, 2]]), tensor([0, 1]))).toArray() // [0.800000011920929, 1]
+ */
+const cosineSimilarityAsync = later(matrices.cosineSimilarity)
+
+/**
  * linalg.cross without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
  * @type {<A extends DtypeName, B extends DtypeName, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: import('./linalg').CrossOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Promote<A, B>>>>}
@@ -1010,7 +1375,167 @@ const isinAsync = later(order.isin)
  * @example
  * (await linalg.crossAsync(tensor([1, 0, 0]), tensor([0, 1, 0]))).toArray() // [0, 0, 1]
  */
-const crossAsync = later(linalg.cross)
+const linalgCrossAsync = later(linalg.cross)
+
+/**
+ * linalg.matrixPower without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, n: number, opts?: import('./linalg').MatrixOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Floated<D>>>>}
+ * @throws as linalg.matrixPower, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await linalg.matrixPowerAsync(tensor([[1, 1], [1, 0]]), 10)).toArray() // [[89, 55], [55, 34]]
+ */
+const linalgMatrixPowerAsync = later(linalg.matrixPower)
+
+/**
+ * linalg.trace without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./linalg').TraceOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, Summed<D>>>>>}
+ * @throws as linalg.trace, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await linalg.traceAsync(tensor([[1, 2], [3, 4]]))).item() // 5
+ */
+const linalgTraceAsync = later(linalg.trace)
+
+/**
+ * linalg.vectorNorm without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./norms').NormOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, RealOf<Floated<D>>>>>>}
+ * @throws as linalg.vectorNorm, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await linalg.vectorNormAsync(tensor([[3, 4], [6, 8]]), { axis: 1 })).toArray() // [5, 10]
+ */
+const linalgVectorNormAsync = later(linalg.vectorNorm)
+
+/**
+ * linalg.matrixNorm without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./linalg').MatrixNormOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, RealOf<Floated<D>>>>>}
+ * @throws as linalg.matrixNorm, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await linalg.matrixNormAsync(tensor([[1, -2], [3, 4]]), { ord: Infinity })).item() // 7
+ */
+const linalgMatrixNormAsync = later(linalg.matrixNorm)
+
+/**
+ * linalg.matrixRank without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<E extends import('./reductions').IndexName = never, O extends DtypeName = never>(x: AnyTensor, opts?: import('./linalg').RankOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, 'int32'>>>>}
+ * @throws as linalg.matrixRank, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await linalg.matrixRankAsync(tensor([[1, 2], [2, 4]]))).item() // 1
+ */
+const linalgMatrixRankAsync = later(linalg.matrixRank)
+
+/**
+ * linalg.det without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./linalg').MatrixOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Floated<D>>>>}
+ * @throws as linalg.det, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await linalg.detAsync(tensor([[3, 1], [2, 4]]))).item() // 10
+ */
+const linalgDetAsync = later(linalg.det)
+
+/**
+ * linalg.slogdet without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName>(x: Tensor<D>, opts?: import('./linalg').NoOptions & { signal?: Signal | undefined }) => Promise<{ sign: Tensor<Floated<D>>, logabsdet: Tensor<RealOf<Floated<D>>> }>}
+ * @throws as linalg.slogdet, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await linalg.slogdetAsync(tensor([[0, 1], [1, 0]]))).sign.item() // -1
+ */
+const linalgSlogdetAsync = later(linalg.slogdet)
+
+/**
+ * linalg.inv without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./linalg').MatrixOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Floated<D>>>>}
+ * @throws as linalg.inv, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await linalg.invAsync(tensor([[2, 0], [0, 4]]))).toArray() // [[0.5, 0], [0, 0.25]]
+ */
+const linalgInvAsync = later(linalg.inv)
+
+/**
+ * linalg.solve without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<A extends DtypeName, B extends DtypeName, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: import('./linalg').MatrixOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Promote<Floated<A>, Floated<B>>>>>}
+ * @throws as linalg.solve, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await linalg.solveAsync(tensor([[2, 0], [0, 4]]), tensor([2, 2]))).toArray() // [1, 0.5]
+ */
+const linalgSolveAsync = later(linalg.solve)
+
+/**
+ * linalg.cholesky without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./linalg').CholeskyOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Floated<D>>>>}
+ * @throws as linalg.cholesky, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await linalg.choleskyAsync(tensor([[4, 2], [2, 10]]))).toArray() // [[2, 0], [1, 3]]
+ */
+const linalgCholeskyAsync = later(linalg.cholesky)
+
+/**
+ * linalg.qr without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName>(x: Tensor<D>, opts?: import('./linalg').QrOptions & { signal?: Signal | undefined }) => Promise<{ q: Tensor<Floated<D>>, r: Tensor<Floated<D>> }>}
+ * @throws as linalg.qr, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await linalg.qrAsync(tensor([[3, 5], [4, 0]]))).r.toArray() // [[-5, -3], [0, -4]]
+ */
+const linalgQrAsync = later(linalg.qr)
+
+/**
+ * linalg.eigh without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName>(x: Tensor<D>, opts?: import('./linalg').NoOptions & { signal?: Signal | undefined }) => Promise<{ eigenvalues: Tensor<RealOf<Floated<D>>>, eigenvectors: Tensor<Floated<D>> }>}
+ * @throws as linalg.eigh, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await linalg.eighAsync(tensor([[2, 0], [0, 1]]))).eigenvalues.toArray() // [1, 2]
+ */
+const linalgEighAsync = later(linalg.eigh)
+
+/**
+ * linalg.eigvalsh without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./linalg').MatrixOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, RealOf<Floated<D>>>>>}
+ * @throws as linalg.eigvalsh, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await linalg.eigvalshAsync(tensor([[2, 0], [0, 1]]))).toArray() // [1, 2]
+ */
+const linalgEigvalshAsync = later(linalg.eigvalsh)
+
+/**
+ * linalg.svd without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName>(x: Tensor<D>, opts?: import('./linalg').SvdOptions & { signal?: Signal | undefined }) => Promise<{ u: Tensor<Floated<D>>, s: Tensor<RealOf<Floated<D>>>, vh: Tensor<Floated<D>> }>}
+ * @throws as linalg.svd, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await linalg.svdAsync(tensor([[0, 2], [1, 0]]))).s.toArray() // [2, 1]
+ */
+const linalgSvdAsync = later(linalg.svd)
+
+/**
+ * linalg.svdvals without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./linalg').MatrixOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, RealOf<Floated<D>>>>>}
+ * @throws as linalg.svdvals, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await linalg.svdvalsAsync(tensor([[0, 2], [1, 0]]))).toArray() // [2, 1]
+ */
+const linalgSvdvalsAsync = later(linalg.svdvals)
+
+/**
+ * linalg.pinv without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ *
+ * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, opts?: import('./linalg').PinvOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, Floated<D>>>>}
+ * @throws as linalg.pinv, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
+ * @example
+ * (await linalg.pinvAsync(tensor([[2], [0]]))).toArray() // [[0.5, 0]]
+ */
+const linalgPinvAsync = later(linalg.pinv)
 
 module.exports = {
   addAsync,
@@ -1111,5 +1636,59 @@ module.exports = {
   topKAsync,
   searchsortedAsync,
   isinAsync,
-  linalg: { crossAsync }
+  resizeAsync,
+  letterboxAsync,
+  padAsync,
+  iouAsync,
+  unletterboxAsync,
+  oneHotAsync,
+  fftAsync,
+  ifftAsync,
+  rfftAsync,
+  irfftAsync,
+  hfftAsync,
+  ihfftAsync,
+  fftnAsync,
+  ifftnAsync,
+  fft2Async,
+  ifft2Async,
+  rfftnAsync,
+  irfftnAsync,
+  rfft2Async,
+  irfft2Async,
+  fftfreqAsync,
+  rfftfreqAsync,
+  fftshiftAsync,
+  ifftshiftAsync,
+  hannAsync,
+  hammingAsync,
+  stftAsync,
+  istftAsync,
+  melFilterbankAsync,
+  logMelSpectrogramAsync,
+  matmulAsync,
+  vecdotAsync,
+  tensordotAsync,
+  outerAsync,
+  einsumAsync,
+  cosineSimilarityAsync,
+  linalg: {
+    crossAsync: linalgCrossAsync,
+    matrixPowerAsync: linalgMatrixPowerAsync,
+    traceAsync: linalgTraceAsync,
+    vectorNormAsync: linalgVectorNormAsync,
+    matrixNormAsync: linalgMatrixNormAsync,
+    matrixRankAsync: linalgMatrixRankAsync,
+    detAsync: linalgDetAsync,
+    slogdetAsync: linalgSlogdetAsync,
+    invAsync: linalgInvAsync,
+    solveAsync: linalgSolveAsync,
+    choleskyAsync: linalgCholeskyAsync,
+    qrAsync: linalgQrAsync,
+    eighAsync: linalgEighAsync,
+    eigvalshAsync: linalgEigvalshAsync,
+    svdAsync: linalgSvdAsync,
+    svdvalsAsync: linalgSvdvalsAsync,
+    pinvAsync: linalgPinvAsync
+  }
 }

@@ -189,12 +189,7 @@ static sb_status check_operands(const sb__cores *f, sb_casting casting) {
     status = sb__check_cast(operand->dtype, operand->tensor->dtype, casting);
     if (!status) status = sb__check_target(operand->tensor);
     for (int32_t i = 0; i < k && !status; i++)
-<<<<<<< HEAD
       if (may_overlap(operand->tensor, f->operand[i].tensor))
-=======
-      if (sb_tensor_numel(operand->tensor) > 0 &&
-          sb__may_overlap(operand->tensor, f->operand[i].tensor))
->>>>>>> 9a721967cdbd3cd76c109e275d6edd13a0641b17
         status = sb__fail(SB_ERR_OVERLAP, "%s: two results would be written to the same memory",
                           f->name);
   }
