@@ -8,12 +8,6 @@ const { python } = require('../copies')
 const { ROOT, childJson, copied, fails, generator, hex, leavesNothing, refusedUnchanged, skip } = require('../setup')
 const { math: { linalg }, needsMath } = require('./load')
 
-/** Skips where the back end has no algorithms yet. */
-function needsAlgorithms () {
-  needsMath()
-  before(function () { if (process.env.SAMEBYTES_BACKEND !== 'native') skip(this, 'this back end has no algorithms') })
-}
-
 const UNITS = { float16: 2 ** -11, bfloat16: 2 ** -8, float32: 2 ** -24, float64: 2 ** -53, complex64: 2 ** -24, complex128: 2 ** -53 }
 const DTYPES = ['float64', 'float64', 'float32', 'float32', 'complex128', 'complex64', 'float16', 'bfloat16', 'int8', 'int64']
 const isComplex = dtype => dtype.startsWith('complex')
@@ -107,7 +101,7 @@ const hilbert = n => tensor(Array.from({ length: n * n }, (_, i) => 1 / (Math.fl
 const diagonal = list => { const t = zeros([list.length, list.length], 'float64'); t.diagonal().copyFrom(tensor(list, 'float64')); return t }
 
 describe('linalg beside NumPy', () => {
-  needsAlgorithms()
+  needsMath()
   before(function () { if (!python()) skip(this, 'Python with NumPy is missing') })
 
   for (const name of Object.keys(COMPUTE)) {
@@ -161,7 +155,7 @@ describe('linalg beside NumPy', () => {
 })
 
 describe('linalg', () => {
-  needsAlgorithms()
+  needsMath()
 
   it('gives results of the dtypes that were promised', () => {
     for (const [dtype, own, real] of [['float64', 'float64', 'float64'], ['float16', 'float16', 'float16'], ['int64', 'float32', 'float32'], ['uint8', 'float32', 'float32'], ['complex64', 'complex64', 'float32'], ['complex128', 'complex128', 'float64']]) {
@@ -286,8 +280,8 @@ describe('linalg', () => {
     }
   })
 
-  it('has the same bits on every level, with any number of threads', async function () {
-    this.timeout(60000)
+  it('has the same bits on every level, with any number of threads, and in WebAssembly', async function () {
+    this.timeout(120000)
     const program = `
       const { createHash } = require('node:crypto')
       const { tensor } = require('samebytes')
@@ -308,6 +302,7 @@ describe('linalg', () => {
       console.log(JSON.stringify(hash.digest('hex')))`
     const hashes = new Set()
     for (const SAMEBYTES_ISA of ['scalar', 'avx2', 'avx512']) for (const SAMEBYTES_THREADS of ['1', '3']) hashes.add(await childJson(program, { env: { SAMEBYTES_ISA, SAMEBYTES_THREADS, NODE_NO_WARNINGS: '1' } }))
+    hashes.add(await childJson(program, { env: { SAMEBYTES_BACKEND: 'wasm', NODE_NO_WARNINGS: '1' } }))
     assert.equal(hashes.size, 1)
   })
 
