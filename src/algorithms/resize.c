@@ -55,11 +55,7 @@ enum { NEAREST, BILINEAR, BICUBIC };
                                             int64_t n, int64_t at, int64_t count, bool adds) { \
   sum_singles_any(sum, (const float *const *)row, by, n, at, count, adds);                     \
  }                                                                                             \
- attributes static void sum_doubles_##level(void *sum, const void *const *row, const void *by, \
-                                            int64_t n, int64_t at, int64_t count, bool adds) { \
-  sum_doubles_any(sum, (const double *const *)row, by, n, at, count, adds);                    \
- }                                                                                             \
- static const sums sums_##level = {sum_bytes_##level, sum_singles_##level, sum_doubles_##level};
+ static const sums sums_##level = {sum_bytes_##level, sum_singles_##level};
 
 #define SAME(x) (x)
 
@@ -67,18 +63,28 @@ enum { NEAREST, BILINEAR, BICUBIC };
 typedef void (*sum_rows)(void *sum, const void *const *row, const void *by, int64_t n, int64_t at,
                          int64_t count, bool adds);
 typedef struct sums {
-  sum_rows bytes, singles, doubles;
+  sum_rows bytes, singles;
 } sums;
 
 SUMS(sum_bytes, float, uint8_t, sb__float_from_short)
 SUMS(sum_singles, float, float, SAME)
 SUMS(sum_doubles, double, double, SAME)
 
+/* Doubles are rare: compiled once. */
+static void sum_doubles(void *sum, const void *const *row, const void *by, int64_t n, int64_t at,
+                        int64_t count, bool adds) {
+  sum_doubles_any(sum, (const double *const *)row, by, n, at, count, adds);
+}
+
 LEVEL(plain, )
 #if defined(__x86_64__)
 LEVEL(avx2, __attribute__((target("avx2"))))
-LEVEL(avx512,
-      __attribute__((target("avx2,avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512"))))
+# if defined(__clang__)
+#  define AVX512 "avx2,avx512f,avx512bw,avx512dq,avx512vl"
+# else
+#  define AVX512 "avx2,avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512"
+# endif
+LEVEL(avx512, __attribute__((target(AVX512))))
 #endif
 
 static const sums *sums_now(void) {
@@ -255,7 +261,7 @@ static const void *row_at(const image *m, state *s, int64_t y) {
 
 static void sum_row(const image *m, state *s, int64_t y) {
   const sums *now = sums_now();
-  const sum_rows sum = m->is_double                                 ? now->doubles
+  const sum_rows sum = m->is_double                                 ? sum_doubles
                        : m->is_direct && m->from->dtype == SB_UINT8 ? now->bytes
                                                                     : now->singles;
   const int64_t n = m->columns.from * m->channels, first = m->rows.first[y];
