@@ -12,7 +12,7 @@ const { algorithms, tables, mode, call, defer, finish } = require('./math')
 /** Arguments beside tensors, in the order of the row's signature: lists, integers, scalars. @typedef {{ lists?: readonly (readonly number[])[], numbers?: readonly number[], scalars?: readonly Scalar[] }} Arguments */
 
 /**
- * Number of each algorithm for the call buffer, by its name in C. Read when the first one is needed: then WebAssembly's module is opened.
+ * Number of each algorithm for the call buffer, by its name in C. WebAssembly's module is opened when the first one is read: in a function, not where a file is loaded.
  *
  * @type {Record<string, number>}
  */

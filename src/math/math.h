@@ -1,4 +1,4 @@
-/* Arithmetic: samebytes_math natively, a second module in WebAssembly. Both call the core by the functions of
+/* Arithmetic: samebytes_math natively, a module of its own in WebAssembly. Both call the core by the functions of
  * bind/core_functions.def. */
 #ifndef SB_MATH_H
 #define SB_MATH_H
