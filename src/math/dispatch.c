@@ -19,6 +19,14 @@ const sb__math_loops *sb__math_loops_now(void) {
 #endif
 }
 
+sb__math_loop sb__math_loop_now(int64_t op, sb_dtype dtype) {
+  const sb__math_loops *loops = sb__math_loops_now();
+#if defined(__x86_64__)
+  if (loops == &sb__math_avx512 && !loops->each[op][dtype]) loops = &sb__math_avx2;
+#endif
+  return loops->each[op][dtype];
+}
+
 const sb__fold_loops *sb__fold_loops_now(void) {
 #if defined(__wasm_simd128__)
   return &sb__fold_simd128;

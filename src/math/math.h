@@ -37,6 +37,9 @@ extern const sb__math_loops sb__math_simd128;
 /* dispatch.c: those of the level that the core uses. */
 const sb__math_loops *sb__math_loops_now(void);
 
+/* The loop for a function and the dtype that is computed in, of that level or the one below; NULL: there is none. */
+sb__math_loop sb__math_loop_now(int64_t op, sb_dtype dtype);
+
 /* whole.c: x / y rounded down, and what is left of x; NaN where the quotient has none. Of float32 as well. */
 double sb__math_floor_divide(double x, double y);
 double sb__math_remainder(double x, double y);

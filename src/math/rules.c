@@ -157,7 +157,7 @@ sb_status sb__math_types_of(int64_t op, const sb_dtype *from, int64_t asked, sb_
   if (r->domain == CHOICE) out->from[0] = SB_BOOL;
   if ((r->domain == EQUALITY || r->domain == ORDER) && asked == SB__NO_DTYPE)
     compare_by_value(r, op, from[0], from[1], dtype, out);
-  if (!out->loop) out->loop = sb__math_loops_now()->each[op][out->computed];
+  if (!out->loop) out->loop = sb__math_loop_now(op, out->computed);
   return SB_OK;
 }
 
