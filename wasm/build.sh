@@ -129,7 +129,8 @@ algorithms () {
   rm -f "$objects"/*.o
   for file in src/algorithms/*.c src/math/circular.c wasm/algorithms.c; do
     case $file in
-      src/math/circular.c | */matmul.c | */fft.c | */resize.c) level=(-O2) ;;
+      *_avx*.c) continue ;;
+      */matmul_base.c | */fft_levels.c | */resize.c) level=(-O2) ;;
       *) level=("${cold[@]}") ;;
     esac
     compile_side "${level[@]}" "$file"

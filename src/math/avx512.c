@@ -11,7 +11,7 @@
 #  pragma GCC target("avx2,avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512")
 # endif
 
-/* AVX2's loops of integers of 8 and 16 bits, unsigned ones and complex numbers serve as well: these would be another 45 KB. */
+/* For integers other than uint8 and int32, and complex numbers, AVX2's loops serve as well: these would be another 55 KB. */
 # define FEW_DTYPES
 # define LEVEL avx512
 # include "math/level.inc"
