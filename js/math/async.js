@@ -1033,7 +1033,7 @@ const letterboxAsync = later(images.letterbox)
  * @type {<D extends DtypeName, O extends DtypeName = never>(x: Tensor<D>, widths: number | readonly [number, number] | readonly (number | readonly [number, number])[], opts?: import('./images').PadOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, D>>>}
  * @throws as pad, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
- * (await padAsync(tensor([1, 2, 3]), 2, { mode: 'reflect' })).toArray() // [3, 2, 1, 2, 3, 2, 1]
+ * (await padAsync(tensor([1, 2]), [1, 0], { mode: 'reflect' })).toArray() // [2, 1, 2]
  */
 const padAsync = later(images.pad)
 

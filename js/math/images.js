@@ -362,7 +362,7 @@ function readWidths (widths) {
  * @throws {TypeError} ERR_ARGUMENT, ERR_CAST also of the value · {RangeError} ERR_SHAPE, also where an axis without elements would be repeated, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out
  * @see NumPy pad
  * @example
- * pad(tensor([1, 2, 3]), 2, { mode: 'reflect' }).toArray() // [3, 2, 1, 2, 3, 2, 1]
+ * pad(tensor([1, 2]), [1, 0], { mode: 'reflect' }).toArray() // [2, 1, 2]
  */
 function pad (x, widths, opts) {
   tensorOf(x, 'x')
