@@ -326,6 +326,7 @@ describe('transforms', () => {
 
   it('have no elements to transform, or one', () => {
     assert.deepEqual([...fft(zeros([0, 4])).shape], [0, 4])
+    for (const n of [2 ** 40 - 87, 2 ** 48]) assert.deepEqual([...rfft(zeros([0, 4]), { n }).shape], [0, Math.floor(n / 2) + 1])
     assert.deepEqual(fft(zeros([2, 0]), { n: 2 }).toArray(), [[[0, 0], [0, 0]], [[0, 0], [0, 0]]])
     assert.deepEqual(fft(tensor([3])).toArray(), [[3, 0]])
     assert.deepEqual(irfft(tensor([3]), { n: 1 }).toArray(), [3])
@@ -333,6 +334,12 @@ describe('transforms', () => {
     for (const fn of [fft, ifft, rfft, ihfft]) fails(() => fn(zeros([2, 0])), RangeError, 'ERR_SHAPE', /0 elements/)
     for (const fn of [irfft, hfft]) fails(() => fn(zeros([2, 1])), RangeError, 'ERR_SHAPE', /1 elements/)
     assert.deepEqual([...fftshift(zeros([0, 3])).shape], [0, 3])
+  })
+
+  it('add up no frames that are too far apart for any memory', () => {
+    const out = zeros([1]).fill(7)
+    for (const options of [{ nFft: 1, center: false }, { nFft: 1, length: 1 }]) refusedUnchanged(out, () => istft(zeros([1, 2 ** 16 + 1], 'complex64'), { ...options, hopLength: 2 ** 48, length: 1, out }), 'ERR_MEMORY')
+    refusedUnchanged(out, () => istft(zeros([2, 2 ** 16 + 1], 'complex64'), { hopLength: 2 ** 48, length: 1, out }), 'ERR_MEMORY')
   })
 
   it('refuse what they are not for, and leave out as it was', () => {
