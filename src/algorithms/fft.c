@@ -266,6 +266,11 @@ static sb_status run_lines(transform *f, const sb_tensor *to, const sb_tensor *f
                            int64_t *staged) {
   sb__cores cores = {.name = "fft", .count = 2, .run = run, .context = f, .cost = cost_of(f->n)};
   int problem;
+  cores.operand[0] =
+      (sb__core_operand){.tensor = to, .dtype = f->to, .axes = 1, .is_written = true};
+  cores.operand[1] = (sb__core_operand){.tensor = from, .dtype = f->from, .axes = 1};
+  /* without lines a plan is not worth its time, which may be hours */
+  if (!sb_tensor_numel(to)) return sb__cores_run(&cores, SB_CASTING_UNSAFE, staged, &problem);
   sb_status status = make(f);
   if (status) return status;
   const bool is_short = !f->plan.chirp && f->plan.smooth.rows.n == 1;
@@ -275,9 +280,6 @@ static sb_status run_lines(transform *f, const sb_tensor *to, const sb_tensor *f
   /* whole groups of lines where a box of 64 KB has some */
   const int64_t lines = (INT64_C(1) << 16) / (core_bytes(f, true) + core_bytes(f, false));
   cores.most = lines >= SB__FFT_GROUP ? lines / SB__FFT_GROUP * SB__FFT_GROUP : 0;
-  cores.operand[0] =
-      (sb__core_operand){.tensor = to, .dtype = f->to, .axes = 1, .is_written = true};
-  cores.operand[1] = (sb__core_operand){.tensor = from, .dtype = f->from, .axes = 1};
   status = sb__cores_run(&cores, SB_CASTING_UNSAFE, staged, &problem);
   sb__fft_plan_release(&f->plan);
   if (f->is_halved) sb__roots_release(&f->roots);
