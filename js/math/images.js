@@ -89,6 +89,7 @@ function pairOf (axes) {
 
 /** @param {unknown} size @returns {number[]} height and width */
 function sizeOf (size) {
+  if (typeof size !== 'object') throw failure('ERR_ARGUMENT', `size is ${show(size)}; [height, width] was expected`)
   const list = notDeferred(() => integers('size', size, 'ERR_SHAPE'))
   if (list.length !== 2) throw failure('ERR_SHAPE', `size has ${list.length} entries; [height, width] was expected`)
   for (let i = 0; i < 2; i++) if (list[i] < 0 || list[i] > MOST_PIXELS) throw failure('ERR_SHAPE', `size[${i}] is ${list[i]}; 0 to ${MOST_PIXELS} pixels are possible`)

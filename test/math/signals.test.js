@@ -368,6 +368,7 @@ describe('transforms', () => {
     fails(() => stft(x, { nFft: 8, center: false }), RangeError, 'ERR_SHAPE', /4 elements; a frame has 8/)
     fails(() => stft(x, { nFft: 8 }), RangeError, 'ERR_SHAPE', /cannot be padded/)
     fails(() => stft(x, { nFft: 4, window: ones([3]) }), RangeError, 'ERR_SHAPE', /one axis of 4/)
+    fails(() => stft(x, { nFft: 4, window: 'hann' }), TypeError, 'ERR_ARGUMENT', /a tensor was expected, as hann/)
     fails(() => stft(x, { nFft: 4, winLength: 5 }), RangeError, 'ERR_SHAPE', /winLength is 5/)
     fails(() => stft(x, { nFft: 4, window: ones([4], 'complex64') }), TypeError, 'ERR_DTYPE', /window/)
     fails(() => istft(zeros([3, 2], 'complex64'), { nFft: 6 }), RangeError, 'ERR_SHAPE', /4 were expected/)
