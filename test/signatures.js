@@ -2,7 +2,7 @@
 // Every public function and method with a valid call, and of what kind each argument is. test/api/bad-input-table.test.js
 // puts wrong values in each place; a function without a row fails it.
 //
-// An argument: { kind, name (that messages use), valid (a value, or a function that makes one), optional,
+// An argument: { kind, name (that messages use), valid (a value, or a function that makes one), optional, isScalar (no tensor is right),
 // allow (labels of wrong values that are right here), keys (of options) }. One that is optional may be undefined.
 const { Generator, backend, fromBlob, share, tensor, zeros } = require('samebytes')
 const { floats, gguf, npyOf, placed, safetensors, zip } = require('./files')
@@ -370,7 +370,7 @@ const MATH = {
   resize: [t('x', matrix), pair('size', [1, 2]), options({ ...resizing, out: out(() => zeros([1, 2])) })],
   crop: [t('x', matrix), pair('box', [0, 0, 1, 2]), options({ axes: pair('axes', [0, 1]) })],
   letterbox: [t('x', matrix), pair('size', [4, 4]), options({ ...resizing, value: number('value', 1), align: word('align', 'end'), out: out(() => zeros([4, 4])) })],
-  pad: [t('x', matrix), any(1), options({ mode: word('mode', 'edge'), value: value(7), casting, out: out(() => zeros([4, 5])) })],
+  pad: [t('x', matrix), any(1), options({ mode: word('mode', 'edge'), value: value(7, { isScalar: true }), casting, out: out(() => zeros([4, 5])) })],
   nms: [t('boxes', box), t('scores', () => zeros([1])), options({ iouThreshold: number('iouThreshold', 0.5), scoreThreshold: number('scoreThreshold', -1), limit: integer('limit', 1), classes: t('classes', () => zeros([1], 'int32')), dtype: dtype('dtype', 'int64') })],
   iou: [t('boxes1', box), t('boxes2', box), options({ casting, out: out(() => zeros([1, 1])) })],
   unletterbox: [t('boxes', box), any(() => place), options({ clip: flag('clip', true), casting, out: out(() => zeros([1, 4])) })],
