@@ -2,7 +2,7 @@
 // Every public function and method with a valid call, and of what kind each argument is. test/api/bad-input-table.test.js
 // puts wrong values in each place; a function without a row fails it.
 //
-// An argument: { kind, name (that messages use), valid (a value, or a function that makes one), optional,
+// An argument: { kind, name (that messages use), valid (a value, or a function that makes one), optional, isScalar (no tensor is right),
 // allow (labels of wrong values that are right here), keys (of options) }. One that is optional may be undefined.
 const { Generator, backend, fromBlob, share, tensor, zeros } = require('samebytes')
 const { floats, gguf, npyOf, placed, safetensors, zip } = require('./files')
@@ -326,12 +326,20 @@ const four = integer('nFft', 4, { outside: [0, -1] })
 const step = integer('hopLength', 2, { outside: [0, -1] })
 const frame = { hopLength: step, winLength: integer('winLength', 4, { outside: [0, -1] }), window: t('window', () => tensor([1, 2, 2, 1])), center: flag('center', true), normalized: flag('normalized', true), casting }
 
-/** The functions of samebytes/math that are no row of ops.def. */
 const pair = (name, valid) => arg('integers')(name, valid)
 const resizing = { axes: pair('axes', [0, 1]), method: word('method', 'nearest'), antialias: flag('antialias', false), scale: arg('factor')('scale', 2), bias: arg('factor')('bias', 1), axis: axis('axis', 0, { outside: [] }), dtype: dtype('dtype', 'float32'), casting }
 const box = () => tensor([[0, 0, 1, 2]])
 const place = { scale: [1, 1], padding: [0, 0], size: [2, 3] }
 
+const square = () => tensor([[2, 1], [1, 3]])
+const toNumber = () => zeros([])
+const written = make => ({ casting, out: out(make) })
+const accuracy = word('accuracy', 'precise')
+const product = make => options({ accuracy, ...written(make) })
+const found = [t('x', matrix), options(counts)]
+const ofSquare = make => [t('x', square), options(written(make))]
+
+/** The functions of samebytes/math that are no row of ops.def; those of linalg by their whole names. */
 const MATH = {
   sum: reduction(() => zeros([1, 3]), toFloats),
   prod: reduction(() => zeros([1, 3]), toFloats),
@@ -362,7 +370,7 @@ const MATH = {
   resize: [t('x', matrix), pair('size', [1, 2]), options({ ...resizing, out: out(() => zeros([1, 2])) })],
   crop: [t('x', matrix), pair('box', [0, 0, 1, 2]), options({ axes: pair('axes', [0, 1]) })],
   letterbox: [t('x', matrix), pair('size', [4, 4]), options({ ...resizing, value: number('value', 1), align: word('align', 'end'), out: out(() => zeros([4, 4])) })],
-  pad: [t('x', matrix), any(1), options({ mode: word('mode', 'edge'), value: value(7), casting, out: out(() => zeros([4, 5])) })],
+  pad: [t('x', matrix), any(1), options({ mode: word('mode', 'edge'), value: value(7, { isScalar: true }), casting, out: out(() => zeros([4, 5])) })],
   nms: [t('boxes', box), t('scores', () => zeros([1])), options({ iouThreshold: number('iouThreshold', 0.5), scoreThreshold: number('scoreThreshold', -1), limit: integer('limit', 1), classes: t('classes', () => zeros([1], 'int32')), dtype: dtype('dtype', 'int64') })],
   iou: [t('boxes1', box), t('boxes2', box), options({ casting, out: out(() => zeros([1, 1])) })],
   unletterbox: [t('boxes', box), any(() => place), options({ clip: flag('clip', true), casting, out: out(() => zeros([1, 4])) })],
@@ -391,11 +399,50 @@ const MATH = {
   istft: [t('x', () => tensor([[[1, 2, 3], [0, 1, 0], [1, 1, 1]]])), options({ nFft: four, ...frame, length: integer('length', 4, { outside: [0, -1] }), out: out(() => zeros([1, 4])) })],
   melFilterbank: [options({ sampleRate: number('sampleRate', 8), nFft: four, nMels: integer('nMels', 2, { outside: [0, -1] }), fMin: number('fMin', 0), fMax: number('fMax', 4), norm: word('norm', 'slaney', { allow: ['null'] }), scale: word('scale', 'htk'), dtype: dtype('dtype', 'float64'), casting, out: out(() => zeros([2, 3])) })],
   logMelSpectrogram: [t('x', wave), options({ sampleRate: number('sampleRate', 8), nFft: four, hopLength: step, nMels: integer('nMels', 2, { outside: [0, -1] }), filters: t('filters', () => tensor([[1, 0, 0], [0, 1, 1]])), out: out(() => zeros([1, 2, 4])) })],
-  diff: [t('x', matrix), options({ axis: axis('axis', 1), n: integer('n', 1), prepend: t('prepend', () => zeros([2, 1]), { allow: scalars }), append: t('append', () => zeros([2, 1]), { allow: scalars }), casting, out: out(() => zeros([2, 4])) })]
+  diff: [t('x', matrix), options({ axis: axis('axis', 1), n: integer('n', 1), prepend: t('prepend', () => zeros([2, 1]), { allow: scalars }), append: t('append', () => zeros([2, 1]), { allow: scalars }), casting, out: out(() => zeros([2, 4])) })],
+  sort: [t('x', matrix), options({ axis: axis(), descending: flag('descending', true), stable: flag('stable', true), ...written() })],
+  argsort: [t('x', matrix), options({ axis: axis(), descending: flag('descending', true), stable: flag('stable', true), ...counts, ...written(() => zeros([2, 3], 'int64')) })],
+  topK: [t('x', matrix), integer('k', 1, { outside: [3, -1] }), options({ axis: axis(), largest: flag('largest', false), sorted: flag('sorted', false), ...counts })],
+  searchsorted: [t('x1', () => tensor([1, 2, 3])), t('x2', matrix), options({ side: word('side', 'right'), sorter: t('sorter', () => tensor([0, 1, 2], 'int32')), ...counts, ...written(() => zeros([2, 3], 'int64')) })],
+  isin: [t('x1', matrix), t('x2', matrix), options({ invert: flag('invert', true), ...written(() => zeros([2, 3], 'bool')) })],
+  uniqueAll: found,
+  uniqueCounts: found,
+  uniqueInverse: found,
+  uniqueValues: [t('x', matrix), options({})],
+  bincount: [t('x', () => tensor([0, 1, 1], 'int32')), options({ weights: t('weights', () => tensor([1, 2, 3])), minlength: integer('minlength', 3, { outside: [-1] }), ...toFloats, ...written(() => zeros([3], 'float64')) })],
+  matmul: [t('x1', matrix), t('x2', () => zeros([3, 4])), product(() => zeros([2, 4]))],
+  vecdot: [t('x1', matrix), t('x2', matrix), options({ axis: axis(), accuracy, ...written(() => zeros([3])) })],
+  tensordot: [t('x1', matrix), t('x2', () => zeros([3, 4])), options({ axes: integer('axes', 1, { outside: [3, -1] }), accuracy, ...written(() => zeros([2, 4])) })],
+  outer: [t('x1', () => tensor([1, 2])), t('x2', () => tensor([1, 2, 3])), options(written())],
+  einsum: [word('equation', 'ij,ij->j'), t('operand 0|equation|options', matrix), t('operand 1|equation|options', matrix), { ...product(() => zeros([3])), name: 'options|operand 2' }],
+  cosineSimilarity: [t('x1', matrix), t('x2', matrix), options({ axis: axis(), eps: number('eps', 0.5), ...written(() => zeros([3])) })],
+  'linalg.cross': [t('x1', matrix), t('x2', matrix), options({ axis: axis('axis', 1), ...written() })],
+  'linalg.matrixPower': [t('x', square), integer('n', 2), options(written(square))],
+  'linalg.trace': [t('x', matrix), options({ offset: integer('offset', 1), ...toFloats, ...written(toNumber) })],
+  'linalg.vectorNorm': [t('x', matrix), options({ axis: axes('axis', [0], { optional, allow: ['null'] }), keepdims, ord: number('ord', 3), ...toFloats, out: out(() => zeros([1, 3])) })],
+  'linalg.matrixNorm': [t('x', matrix), options({ ord: number('ord', 1), keepdims, out: out(() => zeros([1, 1])) })],
+  'linalg.matrixRank': [t('x', matrix), options({ rtol: number('rtol', 0.5), ...counts, out: out(() => zeros([], 'int64')) })],
+  'linalg.det': ofSquare(toNumber),
+  'linalg.slogdet': [t('x', square), options({})],
+  'linalg.inv': ofSquare(square),
+  'linalg.solve': [t('x1', square), t('x2', () => zeros([2, 3])), options(written())],
+  'linalg.cholesky': [t('x', square), options({ upper: flag('upper', true), ...written(square) })],
+  'linalg.qr': [t('x', matrix), options({ mode: word('mode', 'complete') })],
+  'linalg.eigh': [t('x', square), options({})],
+  'linalg.eigvalsh': ofSquare(() => zeros([2])),
+  'linalg.svd': [t('x', matrix), options({ fullMatrices: flag('fullMatrices', false) })],
+  'linalg.svdvals': [t('x', matrix), options(written(() => zeros([2])))],
+  'linalg.pinv': [t('x', matrix), options({ rtol: number('rtol', 0.5), ...written(() => zeros([3, 2])) })]
 }
+
+/** A function of samebytes/math by its whole name; undefined: there is none. */
+const inMath = (math, name) => name.split('.').reduce((of, key) => of?.[key], math)
+
+/** Names as rows have them: of functions, also of those in objects, such as linalg.det. */
+const namesIn = math => Object.entries(math).flatMap(([name, value]) => typeof value === 'function' ? [name] : Object.keys(value).map(key => `${name}.${key}`))
 
 /** What a method without a make of its own is called on; over bytes of the caller, who may take them away. */
 const sample = () => tensor([[1, 2, 3], [4, 5, 6]])
 const sampleOver = array => fromBlob(array, [2, 3])
 
-module.exports = { CUDA, FUNCTIONS, MATH, ofMath, REFUSED, OF_FILES, METHODS, sample, sampleOver, tokens, validOf }
+module.exports = { CUDA, FUNCTIONS, MATH, inMath, namesIn, ofMath, REFUSED, OF_FILES, METHODS, sample, sampleOver, tokens, validOf }

@@ -98,6 +98,19 @@ function sizeOf (size) {
 
 const anyCount = () => {}
 
+/**
+ * @param {string} name
+ * @param {unknown} factor
+ * @param {number} missing
+ * @returns {number | Float64Array}
+ */
+function readFactor (name, factor, missing) {
+  return notDeferred(() => {
+    if (Tensor.isTensor(factor)) operandOf(factor, name)
+    return factorOf(name, factor, missing, anyCount)
+  })
+}
+
 /** @param {Record<string, any>} options @returns {Given} */
 function readOptions (options) {
   const { axes, method = 'bilinear', antialias = true, scale, bias, axis } = options
@@ -105,8 +118,8 @@ function readOptions (options) {
     axes: pairOf(axes),
     method: oneOf('method', method, METHODS),
     antialias: boolean('antialias', antialias),
-    scale: notDeferred(() => factorOf('scale', scale, 1, anyCount)),
-    bias: notDeferred(() => factorOf('bias', bias, 0, anyCount)),
+    scale: readFactor('scale', scale, 1),
+    bias: readFactor('bias', bias, 0),
     isScaled: scale !== undefined || bias !== undefined,
     axis: axis === undefined ? undefined : integer('axis', axis),
     result: resultIn(options)
@@ -373,7 +386,7 @@ function pad (x, widths, opts) {
   const options = optionsFor(opts, OF_PAD)
   const { mode = 'constant', value = 0 } = options
   const how = oneOf('mode', mode, MODES)
-  const filler = scalars.read('value', value)
+  const filler = scalars.read('value', value, 'a number')
   const { out, casting } = resultIn(options)
   const { all, each } = notDeferred(() => readWidths(widths))
   const from = operandOf(x, 'x')

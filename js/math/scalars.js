@@ -62,14 +62,15 @@ const takes = (dtype, x) => typeof x === 'object' ? dtypes[dtype].kind === 'COMP
  *
  * @param {string} name  of the argument
  * @param {unknown} value
+ * @param {string} [wanted]  what else it may be than a complex number
  * @returns {Scalar}
  * @throws ERR_ARGUMENT
  */
-function read (name, value) {
+function read (name, value, wanted = 'a tensor, a number') {
   const type = typeof value
   if (type === 'number' || type === 'boolean' || type === 'bigint') return /** @type {Scalar} */ (value)
   const pair = notDeferred(() => pairOf(value))
-  if (pair === null) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a tensor, a number or [re, im] was expected`)
+  if (pair === null) throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; ${wanted} or [re, im] was expected`)
   return pair
 }
 

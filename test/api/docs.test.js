@@ -188,6 +188,7 @@ describe('docs/coming-from.md', () => {
           strides: [4, 1],
           offset: 0,
           value: 1,
+          v: samebytes.tensor([1, 2]),
           indices: /takeAlongAxis/.test(snippet) ? samebytes.zeros([4, 4], 'int32') : [0, 2],
           mask: samebytes.ones([4, 4], 'bool'),
           i: 1,
@@ -196,6 +197,7 @@ describe('docs/coming-from.md', () => {
         }
         if (/forBlob/.test(snippet)) Object.assign(named, { shape: [16] })
         if (/\.item\(/.test(snippet)) named.t = samebytes.tensor(1)
+        if (/searchsorted|bincount/.test(snippet)) named.t = samebytes.arange(4)
         ran++
         await new AsyncFunction(...Object.keys(named), `return (${snippet})`)(...Object.values(named)).catch(error => failures.push(`${snippet}: ${error.message}`))
       }

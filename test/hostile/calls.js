@@ -10,7 +10,7 @@ const math = require('samebytes/math')
 const { npyFiles, npzFiles, safetensorsFiles, ggufFiles } = require('../corpora')
 const { placed } = require('../files')
 const { readRows } = require('../docs/math-functions')
-const { FUNCTIONS, MATH, METHODS, ofMath, sample, tokens, validOf } = require('../signatures')
+const { FUNCTIONS, MATH, METHODS, inMath, ofMath, sample, tokens, validOf } = require('../signatures')
 
 const { Generator, Scope, SharedRing, SharedTensor, Tensor, backend, tensor, zeros } = samebytes
 const isNative = backend() === 'native'
@@ -103,7 +103,7 @@ const MORE = {
 /** Every call there is: { name, args, make (what it is called on), invoke (args, on) }. */
 const CALLS = [
   ...Object.entries(FUNCTIONS).filter(([name]) => !LEFT_OUT.includes(name)).map(([name, args]) => ({ name, args, make: null, invoke: list => samebytes[name](...list) })),
-  ...readRows().map(row => [row.js, ofMath(row)]).concat(Object.entries(MATH)).map(([name, args]) => ({ name: `math.${name}`, args, make: null, invoke: list => math[name](...list) })),
+  ...readRows().map(row => [row.js, ofMath(row)]).concat(Object.entries(MATH)).map(([name, args]) => ({ name: `math.${name}`, args, make: null, invoke: list => inMath(math, name)(...list) })),
   ...Object.entries(METHODS).map(([name, { args, make = sample }]) => ({ name: `Tensor.${name}`, args, make, invoke: name === '[iterator]' ? (list, on) => [...on] : name === 'rows' ? (list, on) => [...on.rows()] : (list, on) => on[SYMBOLS.get(name) ?? name](...list) })),
   ...GETTERS.map(name => ({ name: `get Tensor.${name}`, args: [], make: sample, invoke: (list, on) => on[name] })),
   ...Object.entries(MORE).filter(([name]) => isNative || !/^(Shared|open|create)/.test(name)).map(([name, [args, make, call]]) => ({ name, args, make, invoke: make === null ? list => call(...list) : (list, on) => call(...args.map((_, i) => list[i]), on) }))

@@ -4,16 +4,11 @@ const assert = require('node:assert/strict')
 const { memory, tensor, zeros } = require('samebytes')
 const { python } = require('../copies')
 const { fails, generator, hex, refusedUnchanged, skip } = require('../setup')
-const { math, needsAlgorithms, needsMath } = require('./load')
+const { math, needsMath } = require('./load')
 const { numberOf } = require('./numpy-reductions')
 const { askPython, flat } = require('./numpy-images')
 
 const { nms, iou, oneHot, unletterbox } = math
-
-function needs () {
-  needsMath()
-  needsAlgorithms()
-}
 
 /** Boxes that have much in common: [n, 4], dense, transposed, or every second one. */
 function boxesOf ({ next, pick }, dtype, n, span = 40) {
@@ -31,7 +26,7 @@ function boxesOf ({ next, pick }, dtype, n, span = 40) {
 
 describe('nms beside its definition', function () {
   this.timeout(60_000)
-  needs()
+  needsMath()
   before(function () { if (!python()) skip(this, 'Python with NumPy is missing') })
 
   it('agrees on 300 random lists, thresholds, limits, classes and dtypes', () => {
@@ -61,7 +56,7 @@ describe('nms beside its definition', function () {
 })
 
 describe('nms', () => {
-  needs()
+  needsMath()
 
   const four = tensor([[0, 0, 2, 2], [0, 0, 2, 1], [0, 0, 2, 2], [5, 5, 6, 6]])
 
@@ -113,7 +108,7 @@ describe('nms', () => {
 })
 
 describe('iou', () => {
-  needs()
+  needsMath()
 
   it('agrees with NumPy on random boxes and dtypes', function () {
     if (!python()) skip(this, 'Python with NumPy is missing')
@@ -156,7 +151,7 @@ describe('iou', () => {
 })
 
 describe('unletterbox', () => {
-  needs()
+  needsMath()
 
   const place = { scale: [0.5, 0.25], padding: [4, 8], size: [100, 200] }
 
@@ -182,7 +177,7 @@ describe('unletterbox', () => {
 })
 
 describe('oneHot', () => {
-  needs()
+  needsMath()
 
   it('has 1 at each index, along any axis, of any dtype', () => {
     const t = tensor([[2, 0], [1, 1]], 'uint8')

@@ -4,18 +4,13 @@ const assert = require('node:assert/strict')
 const { backend, memory, tensor, zeros } = require('samebytes')
 const { python } = require('../copies')
 const { assertView, childJson, fails, generator, hex, refusedUnchanged, skip } = require('../setup')
-const { math, needsAlgorithms, needsMath } = require('./load')
+const { math, needsMath } = require('./load')
 const { numberOf, arranged } = require('./numpy-reductions')
 const { askPython, flat } = require('./numpy-images')
 
 const { resize, crop, letterbox, pad, unletterbox } = math
 const staged = () => memory().staged.count
 const METHODS = ['bilinear', 'bicubic', 'nearest']
-
-function needs () {
-  needsMath()
-  needsAlgorithms()
-}
 
 /** A tensor of small numbers, or bytes: dense, permuted, sliced or flipped. */
 function imageOf ({ next, pick, shuffle }, dtype, shape) {
@@ -47,7 +42,7 @@ function assertNear (got, wanted, what) {
 
 describe('resize beside its definition', function () {
   this.timeout(120_000)
-  needs()
+  needsMath()
   before(function () { if (!python()) skip(this, 'Python with NumPy is missing') })
 
   function makeCase (random) {
@@ -105,7 +100,7 @@ describe('resize beside its definition', function () {
 })
 
 describe('resize', () => {
-  needs()
+  needsMath()
 
   it('leaves an image of the same size as it is, NaN and infinities too', () => {
     const t = tensor([[1, NaN, 3], [Infinity, 5, -Infinity]])
@@ -203,7 +198,7 @@ describe('resize', () => {
 })
 
 describe('crop', () => {
-  needs()
+  needsMath()
 
   it('shows a part of the image, without a copy', () => {
     const t = tensor(Uint8Array.from({ length: 60 }, (_, i) => i), [4, 5, 3])
@@ -225,7 +220,7 @@ describe('crop', () => {
 })
 
 describe('letterbox', () => {
-  needs()
+  needsMath()
 
   it('resizes into the middle, and writes the border around it', () => {
     const { next } = generator(4)
@@ -288,7 +283,7 @@ describe('letterbox', () => {
 })
 
 describe('pad beside NumPy', () => {
-  needs()
+  needsMath()
   before(function () { if (!python()) skip(this, 'Python with NumPy is missing') })
 
   it('agrees on 300 random tensors, widths and modes', () => {
@@ -311,7 +306,7 @@ describe('pad beside NumPy', () => {
 })
 
 describe('pad', () => {
-  needs()
+  needsMath()
 
   it('takes a number, a pair, or widths of each axis', () => {
     const t = tensor([[1, 2]])
@@ -360,7 +355,7 @@ describe('pad', () => {
 
 describe('images have the same bits', function () {
   this.timeout(120_000)
-  needs()
+  needsMath()
 
   it('for every layout', () => {
     const { next } = generator(9)
