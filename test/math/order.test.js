@@ -5,7 +5,7 @@ const path = require('node:path')
 const { spawnSync } = require('node:child_process')
 const { arange, backend, full, memory, tensor, zeros } = require('samebytes')
 const { python } = require('../copies')
-const { ROOT, childJson, fails, generator, isWasm, refusedUnchanged, skip, skipWithout } = require('../setup')
+const { ROOT, childJson, fails, generator, refusedUnchanged, skip, skipWithout } = require('../setup')
 const { math, needsMath } = require('./load')
 
 const { sort, argsort, topK, searchsorted, isin, uniqueAll, uniqueCounts, uniqueInverse, uniqueValues, bincount } = math
