@@ -61,7 +61,7 @@ const floated = dtype => isWhole(dtype) ? FLOAT32 : dtype
 
 /** @param {string} name @param {number[]} shape @param {number} n */
 function checkList (name, shape, n) {
-  if (shape.length !== 1 || shape[0] !== n) throw failure('ERR_SHAPE', `${name} has shape [${show(shape[0])}${shape.length > 1 ? ', …' : ''}]; [${n}] was expected, one for each box`)
+  if (shape.length !== 1 || shape[0] !== n) throw failure('ERR_SHAPE', `${name} has shape [${show(shape[0])}${shape.length > 1 ? ', ...' : ''}]; [${n}] was expected, one for each box`)
 }
 
 /** @param {Layout} layout @param {string} name */
