@@ -331,6 +331,12 @@ const pair = (name, valid) => arg('integers')(name, valid)
 const resizing = { axes: pair('axes', [0, 1]), method: word('method', 'nearest'), antialias: flag('antialias', false), scale: arg('factor')('scale', 2), bias: arg('factor')('bias', 1), axis: axis('axis', 0, { outside: [] }), dtype: dtype('dtype', 'float32'), casting }
 const box = () => tensor([[0, 0, 1, 2]])
 const place = { scale: [1, 1], padding: [0, 0], size: [2, 3] }
+const sorting = { axis: axis('axis', 1), descending: flag('descending', true), stable: flag('stable', true), casting }
+const accuracy = word('accuracy', 'precise')
+const toIndices = { dtype: dtype('dtype', 'int64') }
+const vector = () => tensor([1, 2, 3])
+const square = () => tensor([[2, 1], [1, 3]])
+const nothing = options({})
 
 const MATH = {
   sum: reduction(() => zeros([1, 3]), toFloats),
@@ -391,11 +397,48 @@ const MATH = {
   istft: [t('x', () => tensor([[[1, 2, 3], [0, 1, 0], [1, 1, 1]]])), options({ nFft: four, ...frame, length: integer('length', 4, { outside: [0, -1] }), out: out(() => zeros([1, 4])) })],
   melFilterbank: [options({ sampleRate: number('sampleRate', 8), nFft: four, nMels: integer('nMels', 2, { outside: [0, -1] }), fMin: number('fMin', 0), fMax: number('fMax', 4), norm: word('norm', 'slaney', { allow: ['null'] }), scale: word('scale', 'htk'), dtype: dtype('dtype', 'float64'), casting, out: out(() => zeros([2, 3])) })],
   logMelSpectrogram: [t('x', wave), options({ sampleRate: number('sampleRate', 8), nFft: four, hopLength: step, nMels: integer('nMels', 2, { outside: [0, -1] }), filters: t('filters', () => tensor([[1, 0, 0], [0, 1, 1]])), out: out(() => zeros([1, 2, 4])) })],
-  diff: [t('x', matrix), options({ axis: axis('axis', 1), n: integer('n', 1), prepend: t('prepend', () => zeros([2, 1]), { allow: scalars }), append: t('append', () => zeros([2, 1]), { allow: scalars }), casting, out: out(() => zeros([2, 4])) })]
+  diff: [t('x', matrix), options({ axis: axis('axis', 1), n: integer('n', 1), prepend: t('prepend', () => zeros([2, 1]), { allow: scalars }), append: t('append', () => zeros([2, 1]), { allow: scalars }), casting, out: out(() => zeros([2, 4])) })],
+  sort: [t('x', matrix), options({ ...sorting, out: out() })],
+  argsort: [t('x', matrix), options({ ...sorting, ...toIndices, out: out(() => zeros([2, 3], 'int64')) })],
+  topK: [t('x', matrix), integer('k', 2, { outside: [-1, 4] }), options({ axis: axis('axis', 1), largest: flag('largest', false), sorted: flag('sorted', true), ...toIndices })],
+  searchsorted: [t('x1', vector), t('x2', matrix), options({ side: word('side', 'right'), sorter: t('sorter', () => tensor([0, 1, 2], 'int32')), ...toIndices, casting, out: out(() => zeros([2, 3], 'int64')) })],
+  isin: [t('x1', matrix), t('x2', vector), options({ invert: flag('invert', true), casting, out: out(() => zeros([2, 3], 'bool')) })],
+  uniqueAll: [t('x', matrix), options(toIndices)],
+  uniqueCounts: [t('x', matrix), options(toIndices)],
+  uniqueInverse: [t('x', matrix), options(toIndices)],
+  uniqueValues: [t('x', matrix), nothing],
+  bincount: [t('x', () => tensor([1, 2], 'int32')), options({ weights: t('weights', () => tensor([1, 2])), minlength: integer('minlength', 3, { outside: [-1] }), dtype: dtype('dtype', 'float64'), casting, out: out(() => zeros([3])) })],
+  matmul: [t('x1', matrix), t('x2', () => zeros([3, 2])), options({ accuracy, casting, out: out(() => zeros([2, 2])) })],
+  vecdot: [t('x1', matrix), t('x2', matrix), options({ axis: axis('axis', 1), accuracy, casting, out: out(() => zeros([2])) })],
+  tensordot: [t('x1', matrix), t('x2', matrix), options({ axes: any(() => [[0, 1], [0, 1]]), accuracy, casting, out: out(() => zeros([])) })],
+  outer: [t('x1', vector), t('x2', vector), options({ casting, out: out(() => zeros([3, 3])) })],
+  einsum: [word('equation', 'ij,kj->ik'), t('operand 0', matrix), t('operand 1', matrix), options({ accuracy, casting, out: out(() => zeros([2, 2])) }, { name: 'options|operand 2' })],
+  cosineSimilarity: [t('x1', matrix), t('x2', matrix), options({ axis: axis('axis', 1), eps: number('eps', 0.5), casting, out: out(() => zeros([2])) })]
+}
+
+/** The functions of its `linalg`. */
+const LINALG = {
+  cross: [t('x1', matrix), t('x2', matrix), options({ axis: axis('axis', 1), casting, out: out() })],
+  matrixPower: [t('x', square), integer('n', -2), options({ casting, out: out(() => zeros([2, 2])) })],
+  trace: [t('x', square), options({ offset: integer('offset', 1), dtype: dtype('dtype', 'float64'), casting, out: out(() => zeros([])) })],
+  vectorNorm: MATH.vectorNorm,
+  matrixNorm: [t('x', matrix), options({ ord: word('ord', 'nuc', { allow: ['a number'] }), keepdims, out: out(() => zeros([1, 1])) })],
+  matrixRank: [t('x', matrix), options({ rtol: number('rtol', 0.5), ...toIndices, out: out(() => zeros([], 'int64')) })],
+  det: [t('x', square), options({ casting, out: out(() => zeros([])) })],
+  slogdet: [t('x', square), nothing],
+  inv: [t('x', square), options({ casting, out: out(() => zeros([2, 2])) })],
+  solve: [t('x1', square), t('x2', matrix), options({ casting, out: out() })],
+  cholesky: [t('x', square), options({ upper: flag('upper', true), casting, out: out(() => zeros([2, 2])) })],
+  qr: [t('x', matrix), options({ mode: word('mode', 'complete') })],
+  eigh: [t('x', square), nothing],
+  eigvalsh: [t('x', square), options({ casting, out: out(() => zeros([2])) })],
+  svd: [t('x', matrix), options({ fullMatrices: flag('fullMatrices', false) })],
+  svdvals: [t('x', matrix), options({ casting, out: out(() => zeros([2])) })],
+  pinv: [t('x', matrix), options({ rtol: number('rtol', 0.5), casting, out: out(() => zeros([3, 2])) })]
 }
 
 /** What a method without a make of its own is called on; over bytes of the caller, who may take them away. */
 const sample = () => tensor([[1, 2, 3], [4, 5, 6]])
 const sampleOver = array => fromBlob(array, [2, 3])
 
-module.exports = { CUDA, FUNCTIONS, MATH, ofMath, REFUSED, OF_FILES, METHODS, sample, sampleOver, tokens, validOf }
+module.exports = { CUDA, FUNCTIONS, LINALG, MATH, ofMath, REFUSED, OF_FILES, METHODS, sample, sampleOver, tokens, validOf }

@@ -10,7 +10,7 @@ const math = require('samebytes/math')
 const { npyFiles, npzFiles, safetensorsFiles, ggufFiles } = require('../corpora')
 const { placed } = require('../files')
 const { readRows } = require('../docs/math-functions')
-const { FUNCTIONS, MATH, METHODS, ofMath, sample, tokens, validOf } = require('../signatures')
+const { FUNCTIONS, LINALG, MATH, METHODS, ofMath, sample, tokens, validOf } = require('../signatures')
 
 const { Generator, Scope, SharedRing, SharedTensor, Tensor, backend, tensor, zeros } = samebytes
 const isNative = backend() === 'native'
@@ -100,10 +100,15 @@ const MORE = {
   'cuda.open': [[any(() => ({ samebytes: 'vram', version: 1 }))], null, d => samebytes.cuda.open(d)]
 }
 
+/** Calls of functions of a namespace, and of their asynchronous forms. */
+const callsOf = (title, on, rows) => rows.flatMap(([name, args]) => [name, `${name}Async`].filter(each => typeof on[each] === 'function')
+  .map(each => ({ name: `${title}.${each}`, args, make: null, invoke: list => on[each](...list) })))
+
 /** Every call there is: { name, args, make (what it is called on), invoke (args, on) }. */
 const CALLS = [
   ...Object.entries(FUNCTIONS).filter(([name]) => !LEFT_OUT.includes(name)).map(([name, args]) => ({ name, args, make: null, invoke: list => samebytes[name](...list) })),
-  ...readRows().map(row => [row.js, ofMath(row)]).concat(Object.entries(MATH)).map(([name, args]) => ({ name: `math.${name}`, args, make: null, invoke: list => math[name](...list) })),
+  ...callsOf('math', math, readRows().map(row => [row.js, ofMath(row)]).concat(Object.entries(MATH))),
+  ...callsOf('math.linalg', math.linalg, Object.entries(LINALG)),
   ...Object.entries(METHODS).map(([name, { args, make = sample }]) => ({ name: `Tensor.${name}`, args, make, invoke: name === '[iterator]' ? (list, on) => [...on] : name === 'rows' ? (list, on) => [...on.rows()] : (list, on) => on[SYMBOLS.get(name) ?? name](...list) })),
   ...GETTERS.map(name => ({ name: `get Tensor.${name}`, args: [], make: sample, invoke: (list, on) => on[name] })),
   ...Object.entries(MORE).filter(([name]) => isNative || !/^(Shared|open|create)/.test(name)).map(([name, [args, make, call]]) => ({ name, args, make, invoke: make === null ? list => call(...list) : (list, on) => call(...args.map((_, i) => list[i]), on) }))

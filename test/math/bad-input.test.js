@@ -2,10 +2,12 @@
 // Wrong values in every place of every function: a typed error that names the argument, and nothing has changed.
 const assert = require('node:assert/strict')
 const { tensor, zeros } = require('samebytes')
-const { MATH, ofMath, validOf } = require('../signatures')
+const { LINALG, MATH, ofMath, validOf } = require('../signatures')
 const { acceptsRight, refusesAll } = require('../refusals')
 const { fails } = require('../setup')
 const { math, needsMath, rows } = require('./load')
+
+const noneOr = list => list.length === 0 ? ['none'] : list
 
 describe('wrong values of arithmetic', function () {
   this.timeout(60_000)
@@ -16,17 +18,19 @@ describe('wrong values of arithmetic', function () {
   })
 
   it('each function has its own name', () => {
-    assert.deepEqual(Object.entries(math).filter(([name, fn]) => fn.name !== name), [])
+    const { linalg, ...functions } = math
+    assert.deepEqual([...Object.entries(functions), ...Object.entries(linalg)].filter(([name, fn]) => fn.name !== name), [])
   })
 
   it('each other function has a row in test/signatures.js, but asynchronous ones', () => {
-    const own = rows.map(({ js }) => js).concat('init')
+    const own = rows.map(({ js }) => js).concat('init', 'linalg')
+    assert.deepEqual(Object.keys(LINALG).sort(), Object.keys(math.linalg).filter(name => !name.endsWith('Async')).sort())
     assert.deepEqual(Object.keys(MATH).sort(), Object.keys(math).filter(name => !own.includes(name) && !name.endsWith('Async')).sort())
   })
 
-  const functions = rows.map(row => [row.js, ofMath(row)]).concat(Object.entries(MATH))
-  for (const [name, args] of functions) {
-    const call = list => math[name](...list)
+  const functions = rows.map(row => [row.js, ofMath(row), math]).concat(Object.entries(MATH).map(row => [...row, math]), Object.entries(LINALG).map(row => [...row, math.linalg]))
+  for (const [name, args, of] of functions) {
+    const call = list => of[name](...list)
     it(`of ${name} are refused, and leave nothing behind`, () => refusesAll({ args }, call))
     it(`of ${name}: right ones work, of every realm and through Proxies`, () => acceptsRight({ args }, call))
 
@@ -36,7 +40,7 @@ describe('wrong values of arithmetic', function () {
       const withOptions = options => call(args.map((each, i) => i === at ? options : validOf(each)))
       fails(() => withOptions({ nothing: 0 }), TypeError, 'ERR_ARGUMENT', /^there is no option "nothing"; /)
       try { withOptions({ ...validOf(args[at]), nothing: 0 }) } catch ({ message }) {
-        assert.deepEqual(message.replace(/^.*"; | was expected$/g, '').split(/, | or /).sort(), Object.keys(args[at].keys).sort())
+        assert.deepEqual(message.replace(/^.*"; | was expected$/g, '').split(/, | or /).sort(), noneOr(Object.keys(args[at].keys).sort()))
       }
       assert.ok(withOptions({ ...validOf(args[at]), nothing: undefined }))
     })
