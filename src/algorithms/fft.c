@@ -342,9 +342,8 @@ static sb_status numbers_of(const sb_tensor *t, double **out) {
   status = sb_copy(&copy, t, SB_CASTING_UNSAFE, NULL);
   if (!status) {
     *out = sb__alloc_aligned((size_t)(n ? n : 1) * sizeof(double));
-    if (*out)
-      memcpy(*out, sb_tensor_data(&copy), (size_t)n * sizeof(double));
-    else
+    if (*out && n) memcpy(*out, sb_tensor_data(&copy), (size_t)n * sizeof(double));
+    if (!*out)
       status = sb__fail(SB_ERR_MEMORY, "%lld numbers of a window or of filters", (long long)n);
   }
   sb_tensor_release(&copy);

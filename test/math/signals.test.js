@@ -229,6 +229,7 @@ describe('logMelSpectrogram', () => {
       flat(wanted).forEach((value, i) => assert.ok(Math.abs(flat(out)[i] - value) <= most))
     }
     refusedUnchanged(zeros([2, 7, 6]).fill(3), () => logMelSpectrogram(x, { nMels: 7, out: zeros([2, 7, 6]).fill(3) }), 'ERR_SHAPE')
+    assert.equal(logMelSpectrogram(x, { filters: zeros([0, 201]) }).size, 0)
     fails(() => logMelSpectrogram(x, { filters: ones([7, 200]) }), RangeError, 'ERR_SHAPE', /201/)
     fails(() => logMelSpectrogram(x, { filters, nMels: 8 }), RangeError, 'ERR_SHAPE', /7 rows/)
     fails(() => logMelSpectrogram(zeros([150])), RangeError, 'ERR_SHAPE', /150 elements/)
