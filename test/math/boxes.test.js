@@ -4,7 +4,7 @@ const assert = require('node:assert/strict')
 const { memory, tensor, zeros } = require('samebytes')
 const { python } = require('../copies')
 const { fails, generator, hex, refusedUnchanged, skip } = require('../setup')
-const { math, needsAlgorithms, needsMath } = require('./load')
+const { math, needsMath } = require('./load')
 const { numberOf } = require('./numpy-reductions')
 const { askPython, flat } = require('./numpy-images')
 
@@ -12,7 +12,6 @@ const { nms, iou, oneHot, unletterbox } = math
 
 function needs () {
   needsMath()
-  needsAlgorithms()
 }
 
 /** Boxes that have much in common: [n, 4], dense, transposed, or every second one. */

@@ -4,7 +4,7 @@ const assert = require('node:assert/strict')
 const { backend, memory, tensor, zeros } = require('samebytes')
 const { python } = require('../copies')
 const { assertView, childJson, fails, generator, hex, refusedUnchanged, skip } = require('../setup')
-const { math, needsAlgorithms, needsMath } = require('./load')
+const { math, needsMath } = require('./load')
 const { numberOf, arranged } = require('./numpy-reductions')
 const { askPython, flat } = require('./numpy-images')
 
@@ -14,7 +14,6 @@ const METHODS = ['bilinear', 'bicubic', 'nearest']
 
 function needs () {
   needsMath()
-  needsAlgorithms()
 }
 
 /** A tensor of small numbers, or bytes: dense, permuted, sliced or flipped. */

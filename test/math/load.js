@@ -22,11 +22,4 @@ function needsMath () {
   })
 }
 
-/** Skips all tests of a suite where there are no algorithms. */
-function needsAlgorithms () {
-  before(function () {
-    if (process.env.SAMEBYTES_BACKEND !== 'native') skip(this, 'this back end has no algorithms')
-  })
-}
-
-module.exports = { math: math ?? {}, needsMath, needsAlgorithms, rows: readRows() }
+module.exports = { math: math ?? {}, needsMath, rows: readRows() }

@@ -3,19 +3,13 @@
 const assert = require('node:assert/strict')
 const { spawnSync } = require('node:child_process')
 const path = require('node:path')
-const { backend, fromBlob, full, memory, promoteTypes, tensor, zeros } = require('samebytes')
+const { fromBlob, full, memory, promoteTypes, tensor, zeros } = require('samebytes')
 const { python } = require('../copies')
 const { ROOT, childJson, fails, generator, hex, refusedUnchanged, skip } = require('../setup')
 const { math, needsMath } = require('./load')
 const { SIZES, fixed, matricesBits, productOf } = require('./matrices-bits')
 
 const { matmul, matmulAsync, einsumAsync, vecdot, tensordot, outer, einsum, cosineSimilarity, sum, multiply } = math
-
-/** Until the module of WebAssembly has them. */
-function needsAlgorithms () {
-  needsMath()
-  before(function () { if (backend() !== 'native') skip(this, 'this back end has no matrices yet') })
-}
 
 const EPSILON = { float32: 2 ** -23, float64: 2 ** -51, float16: 2 ** -10, bfloat16: 2 ** -7, complex64: 2 ** -22, complex128: 2 ** -50 }
 const DTYPES = ['float32', 'float32', 'float64', 'float16', 'bfloat16', 'int8', 'uint16', 'int32', 'uint64', 'complex64', 'complex128']
@@ -63,7 +57,7 @@ function assertClose (got, wanted, terms, most, what) {
 }
 
 describe('matmul', () => {
-  needsAlgorithms()
+  needsMath()
 
   it('adds by the rule, for every dtype, layout, batch and out', () => {
     const random = generator(71)
@@ -213,7 +207,7 @@ describe('matmul', () => {
 })
 
 describe('products beside NumPy', () => {
-  needsAlgorithms()
+  needsMath()
   before(function () { if (!python()) skip(this, 'Python with NumPy is missing') })
 
   const EQUATIONS = ['ij,jk->ik', 'ij,kj', 'bij,bjk->bki', 'ij,ij->i', 'ij,ij->', 'ij->j', 'ij->ji', 'ii->i', 'ii', 'iij,jk->ik', 'i,j->ij', 'i,i->i', 'ij,jk,kl->il', 'ij,jk,ik->k',
@@ -278,7 +272,7 @@ describe('products beside NumPy', () => {
 })
 
 describe('vecdot', () => {
-  needsAlgorithms()
+  needsMath()
 
   it('has the bits of matmul, whatever the layout', () => {
     for (const dtype of ['float32', 'float64', 'bfloat16', 'int16', 'complex64']) {
@@ -309,7 +303,7 @@ describe('vecdot', () => {
 })
 
 describe('tensordot, outer and einsum', () => {
-  needsAlgorithms()
+  needsMath()
 
   it('refuse what does not fit', () => {
     const t = zeros([2, 3])
@@ -367,7 +361,7 @@ describe('tensordot, outer and einsum', () => {
 })
 
 describe('cosineSimilarity', () => {
-  needsAlgorithms()
+  needsMath()
 
   it('is the cosine, for every float and integer dtype', () => {
     const random = generator(8)

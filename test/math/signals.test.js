@@ -3,17 +3,14 @@
 const assert = require('node:assert/strict')
 const path = require('node:path')
 const { spawnSync } = require('node:child_process')
-const { arrayEqual, backend, fromBlob, memory, ones, rand, tensor, zeros } = require('samebytes')
+const { arrayEqual, backend, fromBlob, memory, ones, rand, tensor, tidy, zeros } = require('samebytes')
 const math = require('samebytes/math')
 const { python } = require('../copies')
-const { ROOT, childJson, copied, fails, generator, hex, refusedUnchanged, settledMemory, skip } = require('../setup')
+const { ROOT, childJson, copied, fails, generator, hex, leavesNothing, refusedUnchanged, skip } = require('../setup')
 const { FLOATS, INTEGERS, arranged } = require('./numpy-reductions')
 const { signalsBits } = require('./signals-bits')
 
 const COMPLEX = ['complex64', 'complex128']
-
-/** Skips a suite where there are no algorithms yet. */
-const needsAlgorithms = () => before(function () { if (backend() !== 'native') skip(this, 'this back end has no algorithms') })
 
 const NORMS = ['backward', 'ortho', 'forward']
 const { fft, ifft, rfft, irfft, hfft, ihfft, fftn, ifftn, rfftn, irfftn, fft2, fftfreq, rfftfreq, fftshift, ifftshift, hann, hamming, stft, istft, melFilterbank, logMelSpectrogram } = math
@@ -46,7 +43,6 @@ const unitOf = t => /^(float32|complex64)$/.test(t.dtype) ? 2 ** -23.9 : 0
 
 describe('transforms beside NumPy', function () {
   this.timeout(60_000)
-  needsAlgorithms()
   before(function () { if (!python()) skip(this, 'Python with NumPy is missing') })
 
   const LINES = ['fft', 'ifft', 'rfft', 'irfft', 'hfft', 'ihfft']
@@ -135,7 +131,6 @@ describe('transforms beside NumPy', function () {
 
 describe('frames beside NumPy', function () {
   this.timeout(60_000)
-  needsAlgorithms()
   before(function () { if (!python()) skip(this, 'Python with NumPy is missing') })
 
   it('stft and istft agree with their definitions on 150 random signals', () => {
@@ -192,14 +187,13 @@ describe('frames beside NumPy', function () {
       const { name, t, ...options } = cases[i]
       const got = logMelSpectrogram(t, i < 4 ? { nMels: options.nMels } : options)
       assert.deepEqual([...got.shape], wanted.shape)
-      wanted.values.forEach((x, k) => { if (!(Math.abs(flat(got)[k] - x) <= (got.dtype === 'float32' ? 1e-6 : 1e-9))) assert.fail(`case ${i} at ${k}: ${flat(got)[k]}, not ${x}`) })
+      const values = flat(got)
+      wanted.values.forEach((x, k) => { if (!(Math.abs(values[k] - x) <= (got.dtype === 'float32' ? 1e-6 : 1e-9))) assert.fail(`case ${i} at ${k}: ${values[k]}, not ${x}`) })
     })
   })
 })
 
 describe('logMelSpectrogram', () => {
-  needsAlgorithms()
-
   it('is what transformers.js gives Whisper, within 1e-5', async function () {
     this.timeout(60_000)
     const { WhisperFeatureExtractor, mel_filter_bank: bank } = await import('@huggingface/transformers').catch(() => ({}))
@@ -239,8 +233,6 @@ describe('logMelSpectrogram', () => {
 })
 
 describe('transforms', () => {
-  needsAlgorithms()
-
   it('are exact where numbers are', () => {
     for (const n of [2, 4, 8, 16, 64, 256, 1024, 4096]) {
       const one = zeros([n], 'float64')
@@ -318,10 +310,7 @@ describe('transforms', () => {
       assert.throws(() => istft(stft(x, { nFft: 16, hopLength: 16 }), { hopLength: 17, nFft: 16, window: zeros([16]) }), { code: 'ERR_ARGUMENT' })
       assert.throws(() => irfftn(x, { s: [3, 0] }), { code: 'ERR_BOUNDS' })
     }
-    all()
-    const { tensors } = settledMemory()
-    all()
-    assert.equal(settledMemory().tensors, tensors)
+    leavesNothing(() => tidy(all))
   })
 
   it('have no elements to transform, or one', () => {
