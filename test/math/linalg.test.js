@@ -288,32 +288,6 @@ describe('linalg', () => {
     }
   })
 
-  it('has the same bits on every level, with any number of threads, and in WebAssembly', async function () {
-    this.timeout(120000)
-    const program = `
-      const { createHash } = require('node:crypto')
-      const { tensor } = require('samebytes')
-      const { linalg } = require('samebytes/math')
-      const hash = createHash('sha256')
-      for (const [dtype, batch, n] of [['float64', 1, 131], ['float32', 60, 19], ['complex128', 3, 37], ['float64', 7, 8]]) {
-        let x = 1
-        const values = Array.from({ length: batch * n * n }, (_, i) => { x = Math.imul(x, 1664525) + 1013904223 | 0; return x / 2 ** 31 + (i % (n * n) % (n + 1) === 0 ? n : 0) })
-        const t = tensor(dtype === 'complex128' ? values.map((v, i) => [v, i % (n + 1) === 0 ? 0 : v / 3]) : values, { dtype }).reshape([batch, n, n])
-        const some = t.slice(':', ':', ':7')
-        for (const name of ['det', 'inv', 'cholesky', 'svdvals', 'eigvalsh', 'pinv']) hash.update(linalg[name](name === 'cholesky' && dtype === 'complex128' ? tensor([[[2]]], { dtype }) : t).bytes)
-        for (const name of ['qr', 'svd', 'eigh', 'slogdet']) for (const each of Object.values(linalg[name](t))) hash.update(each.bytes)
-        for (const name of ['qr', 'svd', 'pinv']) for (const each of [linalg[name](some)].flatMap(y => y.u ? [y.u, y.vh] : y.q ? [y.q] : [y])) hash.update(each.bytes)
-        hash.update(linalg.solve(t, some).bytes)
-        hash.update(linalg.matrixPower(t, -5).bytes)
-        hash.update(linalg.matrixNorm(t, { ord: 'nuc' }).bytes)
-      }
-      console.log(JSON.stringify(hash.digest('hex')))`
-    const hashes = new Set()
-    for (const SAMEBYTES_ISA of ['scalar', 'avx2', 'avx512']) for (const SAMEBYTES_THREADS of ['1', '3']) hashes.add(await childJson(program, { env: { SAMEBYTES_ISA, SAMEBYTES_THREADS, NODE_NO_WARNINGS: '1' } }))
-    hashes.add(await childJson(program, { env: { SAMEBYTES_BACKEND: 'wasm', NODE_NO_WARNINGS: '1' } }))
-    assert.equal(hashes.size, 1)
-  })
-
   it('writes into out, which may be transposed, of another dtype, or x', () => {
     const t = definite(generator(10), 'float64', [2], 5)
     const big = { det: [2], eigvalsh: [2, 5], svdvals: [2, 5], matrixRank: [2], trace: [2], matrixNorm: [2] }

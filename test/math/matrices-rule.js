@@ -1,8 +1,6 @@
 'use strict'
-// The rule of matmul's sums in plain JavaScript, and a hash of products of fixed numbers: one for all back ends, levels and numbers of threads.
-const { createHash } = require('node:crypto')
+// The rule of matmul's sums in plain JavaScript, and sizes of matrices.
 const { tensor, zeros } = require('samebytes')
-const { einsum, matmul, vecdot } = require('samebytes/math')
 
 const BLOCK = 256
 
@@ -59,21 +57,4 @@ function fixed (rows, columns, dtype, seed) {
   return zeros([rows, columns], dtype).copyFrom(tensor(values, [rows, columns]), { casting: 'unsafe' })
 }
 
-/** @returns {string} */
-function matricesBits () {
-  const hash = createHash('sha256')
-  for (const dtype of ['float32', 'float64', 'bfloat16', 'int16', 'int64', 'complex64']) {
-    for (const [m, k, n] of SIZES) {
-      const a = fixed(m, k, dtype, 1)
-      const b = fixed(k, n, dtype, 2)
-      hash.update(matmul(a, b).bytes)
-      if (m * k * n < 1e7 && !dtype.includes('int')) hash.update(matmul(a, b, { accuracy: 'precise' }).bytes)
-    }
-    const rows = fixed(77, 600, dtype, 3)
-    hash.update(vecdot(rows, fixed(77, 600, dtype, 4)).bytes)
-    hash.update(einsum('ij,kj->ki', rows, fixed(5, 600, dtype, 5)).bytes)
-  }
-  return hash.digest('hex')
-}
-
-module.exports = { SIZES, fixed, matricesBits, productOf }
+module.exports = { SIZES, fixed, productOf }
