@@ -427,6 +427,7 @@ function logMelSpectrogram (x, opts) {
  * @returns {any}
  */
 function compressed (mels, out) {
+  if (mels.size === 0) return out ?? mels // there is no greatest one
   maximum(mels, 1e-10, { out: mels })
   log10(mels, { out: mels })
   maximum(mels, subtract(max(mels, { axis: LAST_TWO, keepdims: true }), 8), { out: mels })

@@ -5,7 +5,7 @@ const path = require('node:path')
 const { spawnSync } = require('node:child_process')
 const { memory, tensor, zeros, ones } = require('samebytes')
 const { python } = require('../copies')
-const { ROOT, childJson, copied, fails, generator, hex, leavesNothing, refusedUnchanged, skip } = require('../setup')
+const { ROOT, copied, fails, generator, hex, leavesNothing, refusedUnchanged, skip } = require('../setup')
 const { math, needsMath } = require('./load')
 
 const { linalg } = math
