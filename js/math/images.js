@@ -332,7 +332,7 @@ function letterbox (x, size, opts) {
     if (dtype !== undefined) checkOut(to, to.shape, dtype)
     const inside = subLayout(to, before, sized(shape, axes, inner))
     resizeInto(inside, from, given, axes, axis, factors)
-    run(rows.frame, [to], [inside, factors ?? inside], { lists: [before], numbers: [axis, factors === null ? 0 : 1], scalars: [value] })
+    run(rows.frame, [to], [inside, factors ?? inside], { lists: [before], numbers: [axis, factors === null ? 0 : 1], scalars: [value], isPartial: true })
     return /** @type {any} */ ({ image: result(), scale: [inner[0] / own[0], inner[1] / own[1]], padding, size: own })
   } finally {
     releaseFactors(factors)
