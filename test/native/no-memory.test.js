@@ -93,6 +93,7 @@ const ALGORITHMS = {
   'matmul of float32': intoOut(() => [numbers([130, 520]), numbers([520, 200])], (x, y, o) => math.matmul(x, y, o), 1),
   'matmul of bfloat16, precise': intoOut(() => [numbers([60, 520], 'bfloat16'), numbers([520, 70], 'bfloat16')], (x, y, o) => math.matmul(x, y, { accuracy: 'precise', ...o }), 1),
   'matmul of long complex128 vectors': intoOut(() => [numbers([2, 9000], 'complex128'), numbers([9000, 3], 'complex128')], (x, y, o) => math.matmul(x, y, o), 1),
+  'vecdot of long float64 vectors': intoOut(() => [numbers([100000], 'float64'), numbers([100000], 'float64')], (x, y, o) => math.vecdot(x, y, o), 1),
   'vecdot of int64': intoOut(() => [numbers([77, 600], 'int64'), numbers([77, 600], 'int64')], (x, y, o) => math.vecdot(x, y, o), 0),
   'tensordot of transposed float32': intoOut(() => [numbers([20, 6, 30]), numbers([30, 7, 20])], (x, y, o) => math.tensordot(x, y, { axes: [[0, 2], [2, 0]], ...o }), 1),
   'einsum of three operands': intoOut(() => [numbers([30, 40]), numbers([40, 50]), numbers([50, 20])], (x, y, z, o) => math.einsum('ij,jk,kl->li', x, y, z, o ?? {}), 1),
