@@ -62,9 +62,10 @@ const {
   ifftshiftAsync, hannAsync, hammingAsync, stftAsync, istftAsync, melFilterbankAsync, logMelSpectrogramAsync, matmulAsync,
   vecdotAsync, tensordotAsync, outerAsync, einsumAsync, cosineSimilarityAsync
 } = require('./math/async')
-const linalg = { ...require('./math/linalg'), ...require('./math/async').linalg } // Node knows what can be imported where exports are plain names
+const linalg = { ...require('./math/linalg'), matmul, outer, tensordot, vecdot, ...require('./math/async').linalg, matmulAsync, outerAsync, tensordotAsync, vecdotAsync } // Node knows what can be imported where exports are plain names
 
 /** @template {import('./base/types').DtypeName} [D=any] @template {import('./base/types').DtypeName} [O=any] @typedef {import('./base/types').MathOptions<D, O>} MathOptions */
+/** @typedef {import('./math/images').LetterboxPlace} LetterboxPlace */
 
 module.exports = {
   init,

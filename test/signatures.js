@@ -438,6 +438,9 @@ const MATH = {
 /** A function of samebytes/math by its whole name; undefined: there is none. */
 const inMath = (math, name) => name.split('.').reduce((of, key) => of?.[key], math)
 
+/** Is it, in a namespace, a function that is also outside of it? */
+const isAlias = (math, name) => name.includes('.') && inMath(math, name) === math[name.split('.')[1]]
+
 /** Names as rows have them: of functions, also of those in objects, such as linalg.det. */
 const namesIn = math => Object.entries(math).flatMap(([name, value]) => typeof value === 'function' ? [name] : Object.keys(value).map(key => `${name}.${key}`))
 
@@ -445,4 +448,4 @@ const namesIn = math => Object.entries(math).flatMap(([name, value]) => typeof v
 const sample = () => tensor([[1, 2, 3], [4, 5, 6]])
 const sampleOver = array => fromBlob(array, [2, 3])
 
-module.exports = { CUDA, FUNCTIONS, MATH, inMath, namesIn, ofMath, REFUSED, OF_FILES, METHODS, sample, sampleOver, tokens, validOf }
+module.exports = { CUDA, FUNCTIONS, MATH, inMath, isAlias, namesIn, ofMath, REFUSED, OF_FILES, METHODS, sample, sampleOver, tokens, validOf }

@@ -71,6 +71,7 @@ async function serve ({ port = 0, isolated = true } = {}) {
 function answer (file, isolated, request, response) {
   const stream = fs.createReadStream(file)
   stream.on('error', error => {
+    if (response.headersSent) return // of who goes away early; pipeline ends the response
     response.writeHead(500, { 'Content-Type': 'text/plain' }).end(`${path.basename(file)}: ${error.code}\n`)
   })
   stream.on('open', () => {

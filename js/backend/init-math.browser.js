@@ -27,7 +27,7 @@ const isReady = () => ready
  */
 function compile (file) {
   const module = loaded[file.includes('algorithms') ? 'algorithms' : 'math']
-  if (module === null) throw failure('ERR_UNSUPPORTED', `${file} was not loaded: ${whyNot}; init({ algorithms: … }) takes its URL, or a WebAssembly.Module`)
+  if (module === null) throw failure('ERR_UNSUPPORTED', `${file} was not loaded: ${whyNot}; init({ algorithms: ... }) takes its URL, or a WebAssembly.Module`)
   return module
 }
 

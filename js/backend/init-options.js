@@ -18,7 +18,7 @@ const LARGEST = 2 ** 32 // bytes that WASM can address
  * @property {number | undefined} [maximumMemory]  bytes that memory may grow to
  * @property {ModuleSource | boolean | undefined} [math]  makes samebytes/math ready as well, where it is imported; its WASM module or that one's URL,
  * true for the file beside the package's own; default: false
- * @property {ModuleSource | boolean | undefined} [algorithms]  the WASM module of samebytes/math's algorithms (linalg, …) or its URL, true for the file beside
+ * @property {ModuleSource | boolean | undefined} [algorithms]  the WASM module of samebytes/math's algorithms (linalg and so on) or its URL, true for the file beside
  * the package's own, false for none; default: samebytes-algorithms.wasm beside the file that math is. Where that cannot be read, algorithms throw, and arithmetic works
  */
 

@@ -20,14 +20,16 @@ const { known, optionsFor } = require('./options')
 /** @import { AnyTensor, Casting, DtypeName, Floated, NameOf, Or, Promote } from '../base/types' */
 /** @import { Tensor } from '../tensor/tensor' */
 /** @import { LetterboxPlace } from './images' */
+/** @import { IndexName } from './reductions' */
 
 /**
+ * @template {IndexName} [E=any]
  * @typedef {object} NmsOptions
  * @property {number | undefined} [iouThreshold]  boxes with more in common with one before are left out; 0.5 where none is given
  * @property {number | undefined} [scoreThreshold]  boxes whose score is not greater are left out
  * @property {number | undefined} [limit]  indices at most
  * @property {AnyTensor | undefined} [classes]  integers [n]: only boxes of one class leave each other out
- * @property {'int32' | 'int64' | undefined} [dtype]  of the result; 'int32' where none is given
+ * @property {E | undefined} [dtype]  of the result; 'int32' where none is given
  */
 
 /** @template {DtypeName} [O=any] @typedef {{ out?: Tensor<O> | undefined, casting?: Casting | undefined }} BoxOptions out: of the result's shape; gets the result, and is returned · casting: of the result to out's dtype; 'same_kind' where none is given */
@@ -59,7 +61,7 @@ const floated = dtype => isWhole(dtype) ? FLOAT32 : dtype
 
 /** @param {string} name @param {number[]} shape @param {number} n */
 function checkList (name, shape, n) {
-  if (shape.length !== 1 || shape[0] !== n) throw failure('ERR_SHAPE', `${name} has shape [${show(shape[0])}${shape.length > 1 ? ', …' : ''}]; [${n}] was expected, one for each box`)
+  if (shape.length !== 1 || shape[0] !== n) throw failure('ERR_SHAPE', `${name} has shape [${show(shape[0])}${shape.length > 1 ? ', ...' : ''}]; [${n}] was expected, one for each box`)
 }
 
 /** @param {Layout} layout @param {string} name */
@@ -73,10 +75,11 @@ function checkBoxes ({ shape }, name) {
  * those behind it out whose intersection with it, divided by the union, is greater than the threshold. Equal scores count in the order
  * of boxes, and NaN last.
  *
+ * @template {IndexName} [E=never]
  * @param {AnyTensor} boxes  [n, 4]: x1, y1, x2, y2
  * @param {AnyTensor} scores  [n]
- * @param {NmsOptions} [opts]
- * @returns {Tensor<any>} int32: indices of boxes, the best first
+ * @param {NmsOptions<E> | NameOf<E>} [opts]
+ * @returns {Tensor<Or<E, 'int32'>>} indices of boxes, the best first
  * @throws {TypeError} ERR_DTYPE, ERR_ARGUMENT · {RangeError} ERR_SHAPE, ERR_BOUNDS a negative limit, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device
  * @see torchvision nms, batched_nms
  * @example

@@ -1,7 +1,7 @@
 'use strict'
 // Images: in another size, a part of them, with a border.
 
-const { Array, Float64Array, Math, Number, arrayMap, arraySlice, newList } = require('../base/primordials')
+const { Array, Float64Array, Math, Number, arrayMap, arrayOf, newList } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { axesFromStart, axisFromStart, boolean, integer, integers, oneOf, show } = require('../base/validate')
@@ -62,6 +62,7 @@ const METHODS = ['nearest', 'bilinear', 'bicubic'] // as in resize.c
 const MODES = ['constant', 'reflect', 'edge'] // as in pad.c
 const ALIGNS = ['start', 'center', 'end']
 const FLOAT64 = dtypeOf('float64').index
+const MOST_AXES = 64
 const MOST_PIXELS = 2 ** 30 - 1 // along an axis
 
 /**
@@ -88,6 +89,7 @@ function pairOf (axes) {
 
 /** @param {unknown} size @returns {number[]} height and width */
 function sizeOf (size) {
+  if (typeof size !== 'object') throw failure('ERR_ARGUMENT', `size is ${show(size)}; [height, width] was expected`)
   const list = notDeferred(() => integers('size', size, 'ERR_SHAPE'))
   if (list.length !== 2) throw failure('ERR_SHAPE', `size has ${list.length} entries; [height, width] was expected`)
   for (let i = 0; i < 2; i++) if (list[i] < 0 || list[i] > MOST_PIXELS) throw failure('ERR_SHAPE', `size[${i}] is ${list[i]}; 0 to ${MOST_PIXELS} pixels are possible`)
@@ -357,7 +359,9 @@ function widthsOf (entry, name) {
 function readWidths (widths) {
   if (typeof widths === 'number') return { all: widthsOf(widths, 'widths'), each: newList() }
   if (!Array.isArray(widths)) return { all: widthsOf(widths, 'widths'), each: newList() }
-  const list = arraySlice(widths)
+  const { length } = widths
+  if (!(Number.isInteger(length) && length >= 0 && length <= MOST_AXES)) throw failure('ERR_SHAPE', `widths has ${show(length)} entries; ${MOST_AXES} are possible`) // a Proxy may return any length
+  const list = arrayOf(length, i => widths[i])
   let isPair = list.length > 0 && list.length <= 2
   for (let i = 0; i < list.length; i++) isPair &&= typeof list[i] === 'number'
   if (isPair) return { all: widthsOf(list, 'widths'), each: newList() }

@@ -565,7 +565,7 @@ function elementOf (value) {
  * @template {'int32' | 'int64'} [E='int32']
  * @param {AnyTensor} x  of any dtype; NaN is not 0
  * @param {{ dtype?: E }} [opts]
- * @returns {import('../tensor/tensor').Tensor<E>[]} for each axis the indices along it, in row-major order of the elements
+ * @returns {[Tensor<E>, ...Tensor<E>[]]} for each axis the indices along it, in row-major order of the elements
  * @throws {RangeError} ERR_SHAPE x has no axes, ERR_BOUNDS an axis has more than 2^31 - 1 elements and dtype is not 'int64', ERR_MEMORY ·
  *   {TypeError} ERR_DTYPE another dtype, ERR_ARGUMENT · ERR_UNSUPPORTED x is on a device
  * @see array API nonzero

@@ -381,8 +381,11 @@ function axesGiven (axes) {
     if (count < 0) throw failure('ERR_BOUNDS', `axes is ${count}; 0 or more were expected`)
     return count
   }
-  if (!Array.isArray(axes) || axes.length !== 2) throw failure('ERR_ARGUMENT', `axes is ${show(axes)}; a number, or two lists of axes, were expected`)
-  return notDeferred(() => ({ a: axesOf(axes[0], 'axes[0]'), b: axesOf(axes[1], 'axes[1]') }))
+  const isList = Array.isArray(axes)
+  return notDeferred(() => {
+    if (!isList || axes.length !== 2) throw failure('ERR_ARGUMENT', `axes is ${show(axes)}; a number, or two lists of axes, were expected`)
+    return { a: axesOf(axes[0], 'axes[0]'), b: axesOf(axes[1], 'axes[1]') }
+  })
 }
 
 /** @param {number[]} axes @param {number} ndim @param {string} name @returns {number[]} from 0 on, each once */

@@ -26,7 +26,24 @@ const OF_RESULT = known(['dtype', 'out', 'casting'])
 
 /** What NumPy and PyTorch call options. @type {Record<string, string>} */
 const OTHERS = Object.assign(Object.create(null), {
-  dim: 'axis', dims: 'axis', axes: 'axis', keepdim: 'keepdims', ddof: 'correction', unbiased: 'correction', p: 'ord', interpolation: 'method'
+  dim: 'axis',
+  dims: 'axis',
+  axes: 'axis',
+  keepdim: 'keepdims',
+  ddof: 'correction',
+  unbiased: 'correction',
+  p: 'ord',
+  interpolation: 'method',
+  mode: 'method',
+  fill: 'value',
+  color: 'value',
+  constant_values: 'value',
+  constantValues: 'value',
+  labels: 'classes',
+  idxs: 'classes',
+  maxOutputSize: 'limit',
+  sym: 'periodic',
+  kind: 'stable'
 })
 
 // The loops below compare with words first: that takes a few nanoseconds, a look into a list as many for each name.
@@ -109,7 +126,8 @@ function unknown (name, list) {
 function noOptions (opts, { names, number }) {
   let wanted = 'an object or a dtype'
   if (typeof opts === 'number' && number !== null) wanted = `{ ${number}: ${opts} }`
-  else if (Array.isArray(opts) && names.axis === true) wanted = '{ axis }'
+  else if (Array.isArray(opts) && (names.axis === true || names.axes === true)) wanted = names.axis === true ? '{ axis }' : '{ axes }'
+  else if (Tensor.isTensor(opts) && names.weights === true) wanted = '{ weights }'
   else if (Tensor.isTensor(opts) && names.out === true) wanted = '{ out }'
   return failure('ERR_ARGUMENT', `options is ${show(opts)}; ${wanted} was expected`)
 }

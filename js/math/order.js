@@ -397,7 +397,7 @@ function bincount (x, opts) {
   const result = weights === undefined ? indexDtype(dtype) : sumDtype(dtype)
   const from = operandOf(x, 'x')
   const by = weights === undefined ? null : operandOf(weights, 'weights')
-  if (from.shape.length !== 1) throw failure('ERR_SHAPE', `x has ${from.shape.length} axes; one was expected`)
+  if (from.shape.length !== 1) throw failure('ERR_SHAPE', `x has ${from.shape.length} axes; one was expected, as x.reshape(-1) has`)
   if (by !== null && (by.shape.length !== 1 || by.size !== from.size)) throw failure('ERR_SHAPE', `weights has ${by.shape.length} axes and ${by.size} elements; as many as x has, ${from.size}, were expected along one axis`)
   if (by === null) checkIndices(from.size, result, out)
   run(rows.count_bins, [], [from])

@@ -4,7 +4,7 @@
 const { Math, arraySlice } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
-const { boolean, integer, oneOf } = require('../base/validate')
+const { boolean, integer, oneOf, show } = require('../base/validate')
 const { rows, run } = require('../backend/algorithms')
 const { dtypes } = require('../backend/dtypes')
 const { checkOut } = require('../copy/results')
@@ -161,6 +161,7 @@ function hamming (n, opts) {
  */
 function filtersOf (window, name) {
   if (window === undefined) return undefined
+  if (typeof window === 'string') throw failure('ERR_ARGUMENT', `${name} is ${show(window)}; a tensor was expected, as hann(400) gives one`)
   tensorOf(window, name)
   const layout = operandOf(/** @type {Tensor} */ (window), name)
   const { kind, name: dtype } = dtypes[layout.dtype]
@@ -426,6 +427,7 @@ function logMelSpectrogram (x, opts) {
  * @returns {any}
  */
 function compressed (mels, out) {
+  if (mels.size === 0) return out ?? mels // there is no greatest one
   maximum(mels, 1e-10, { out: mels })
   log10(mels, { out: mels })
   maximum(mels, subtract(max(mels, { axis: LAST_TWO, keepdims: true }), 8), { out: mels })

@@ -577,7 +577,7 @@ class Tensor {
   }
 
   /**
-   * Copies the elements into nested arrays.
+   * Copies the elements into nested arrays. A type knows no number of axes: `toArray<1>()` is a list of numbers there, `toArray<2>()` one of lists.
    *
    * @template {NestedOf<D> | Rank} [R=NestedOf<D>] the number of axes, or the arrays' type: 2 or number[][]
    * @returns {NestedAs<D, R>} for 0-d the element

@@ -100,7 +100,8 @@ static void run_part(void *context, int i) {
   walk *w = context;
   const uint32_t mode = sb__float_mode_default();
   const int64_t end = w->boxes * (i + 1) / w->parts;
-  for (int64_t k = w->boxes * i / w->parts; k < end; k++) run_box(w, k, w->scratch + i * w->nbytes);
+  for (int64_t k = w->boxes * i / w->parts; k < end && !atomic_load(&w->problem); k++)
+    run_box(w, k, w->scratch + i * w->nbytes);
   sb__float_mode_restore(mode);
 }
 
@@ -196,6 +197,13 @@ static sb_status check_operands(const sb__cores *f, sb_casting casting) {
   return status;
 }
 
+/* Whether there are targets, and none of them has an element: however many batches there are, nothing is to be done. */
+static bool writes_nothing(const sb__cores *f) {
+  int32_t k = 0;
+  while (k < f->count && f->operand[k].is_written && !sb_tensor_numel(f->operand[k].tensor)) k++;
+  return k > 0 && (k == f->count || !f->operand[k].is_written);
+}
+
 /* Whether a source has a target's memory, core by core: each core is read before it is written. */
 static bool is_same(const sb__cores *f, int32_t target, int32_t source) {
   const sb__core_operand *to = &f->operand[target], *from = &f->operand[source];
@@ -252,7 +260,7 @@ sb_status sb__cores_run(const sb__cores *f, sb_casting casting, int64_t *staged,
   sb_tensor copies[SB__CORE_OPERANDS];
   sb_status status = check_operands(f, casting);
   *problem = SB__NO_PROBLEM;
-  if (status) return status;
+  if (status || writes_nothing(f)) return status;
   const sb_tensor *first = f->operand[0].tensor;
   for (int32_t d = 0; d < first->ndim - f->operand[0].axes; d++) w.cores *= first->shape[d];
   if (!w.cores) return SB_OK;

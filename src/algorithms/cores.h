@@ -34,11 +34,11 @@ typedef struct sb__cores {
   int64_t most;    /* cores of a call at most; 0: as many as make a call worth it */
 } sb__cores;
 
-/* Runs the function over all batches. Sources that a target overlaps are copied first.
+/* Runs the function over all batches, unless there are targets, all without elements. Sources that a target overlaps are copied first.
  *
  *   casting  of results to targets of other dtypes
  *   staged   gets bytes that were copied because of overlaps, added
- *   problem  what a call of run returned, if not SB__NO_PROBLEM: then some targets may be written. Of several any
+ *   problem  what a call of run returned, if not SB__NO_PROBLEM: then some targets may be written, and other cores are left out. Of several any
  *
  * Errors  SB_ERR_SHAPE batches differ · SB_ERR_CAST · SB_ERR_OVERLAP two targets, or one with itself · SB_ERR_MEMORY, as sb_copy */
 sb_status sb__cores_run(const sb__cores *f, sb_casting casting, int64_t *staged, int *problem);

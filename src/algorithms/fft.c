@@ -266,6 +266,11 @@ static sb_status run_lines(transform *f, const sb_tensor *to, const sb_tensor *f
                            int64_t *staged) {
   sb__cores cores = {.name = "fft", .count = 2, .run = run, .context = f, .cost = cost_of(f->n)};
   int problem;
+  cores.operand[0] =
+      (sb__core_operand){.tensor = to, .dtype = f->to, .axes = 1, .is_written = true};
+  cores.operand[1] = (sb__core_operand){.tensor = from, .dtype = f->from, .axes = 1};
+  /* without lines a plan is not worth its time, which may be hours */
+  if (!sb_tensor_numel(to)) return sb__cores_run(&cores, SB_CASTING_UNSAFE, staged, &problem);
   sb_status status = make(f);
   if (status) return status;
   const bool is_short = !f->plan.chirp && f->plan.smooth.rows.n == 1;
@@ -275,9 +280,6 @@ static sb_status run_lines(transform *f, const sb_tensor *to, const sb_tensor *f
   /* whole groups of lines where a box of 64 KB has some */
   const int64_t lines = (INT64_C(1) << 16) / (core_bytes(f, true) + core_bytes(f, false));
   cores.most = lines >= SB__FFT_GROUP ? lines / SB__FFT_GROUP * SB__FFT_GROUP : 0;
-  cores.operand[0] =
-      (sb__core_operand){.tensor = to, .dtype = f->to, .axes = 1, .is_written = true};
-  cores.operand[1] = (sb__core_operand){.tensor = from, .dtype = f->from, .axes = 1};
   status = sb__cores_run(&cores, SB_CASTING_UNSAFE, staged, &problem);
   sb__fft_plan_release(&f->plan);
   if (f->is_halved) sb__roots_release(&f->roots);
@@ -340,9 +342,8 @@ static sb_status numbers_of(const sb_tensor *t, double **out) {
   status = sb_copy(&copy, t, SB_CASTING_UNSAFE, NULL);
   if (!status) {
     *out = sb__alloc_aligned((size_t)(n ? n : 1) * sizeof(double));
-    if (*out)
-      memcpy(*out, sb_tensor_data(&copy), (size_t)n * sizeof(double));
-    else
+    if (*out && n) memcpy(*out, sb_tensor_data(&copy), (size_t)n * sizeof(double));
+    if (!*out)
       status = sb__fail(SB_ERR_MEMORY, "%lld numbers of a window or of filters", (long long)n);
   }
   sb_tensor_release(&copy);

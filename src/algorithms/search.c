@@ -233,10 +233,11 @@ static int write_firsts(const sb__cores_call *call) {
   const int64_t *ranks = (const int64_t *)(const void *)call->data[3];
   for (int64_t i = 0; i < s->n[0]; i++) counts[i] = 0;
   for (int64_t i = 0; i < s->n[2]; i++) {
-    if (order[i] < 0 || order[i] >= s->n[3]) return OUTSIDE;
-    const int64_t rank = ranks[order[i]];
+    const int64_t at = order[i];
+    if (at < 0 || at >= s->n[3]) return OUTSIDE;
+    const int64_t rank = ranks[at];
     if (rank < 0 || rank >= s->n[0]) return OUTSIDE;
-    if (!counts[rank]++) indices[rank] = order[i];
+    if (!counts[rank]++) indices[rank] = at;
   }
   return SB__NO_PROBLEM;
 }

@@ -5,6 +5,8 @@
 #include "kernels/convert.h"
 #include "math/functions64.h"
 
+#define MOST_ELEMENTS (INT64_C(1) << 53) /* of which a signal can be added up */
+
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t last_of(const sb_tensor *t) { return t->shape[t->ndim - 1]; }
 
@@ -238,6 +240,9 @@ sb_status sb__overlap_add(const sb_tensor *to, const sb_tensor *frames, const sb
   sb_status status = sb__computed_in("istft", frames->dtype, &dtype);
   if (!status) status = sb__check_cast(dtype, to->dtype, casting);
   if (status) return status;
+  if (o.frames > 1 && hop > (MOST_ELEMENTS - o.n) / (o.frames - 1))
+    return sb__fail(SB_ERR_MEMORY, "%lld frames, %lld elements apart, have no room",
+                    (long long)o.frames, (long long)hop);
   o.hop = hop;
   o.skipped = skipped;
   o.count = last_of(to);

@@ -82,7 +82,9 @@ static sb_status check_shape(const sb_tensor *to, const sb_tensor *from, int32_t
                   sb__shape_text(to->ndim, to->shape, b));
 }
 
-#define FEW_BYTES 4096 /* of an operand, that a call handles without a plan */
+#define PLAIN_COST \
+ 8192 /* additions of a call without a plan; threads are worth their while from there on */
+#define REPEATED_BYTES 4096 /* of a single element, repeated */
 
 /* Row-major, of the target's shape, in memory of the host. */
 static bool is_plain(const sb_tensor *t, sb_dtype dtype, const sb_tensor *to) {
@@ -100,35 +102,48 @@ static char *first_of(const sb_tensor *t, int64_t size) {
   return (char *)t->storage->data + t->offset * size;
 }
 
+/* Writes an element n times. */
+static void repeat(char *to, const char *item, size_t size, int64_t n) {
+  memcpy(to, item, size);
+  for (int64_t done = 1; done < n; done *= 2)
+    memcpy(to + (size_t)done * size, to, size * (size_t)(done < n - done ? done : n - done));
+}
+
 /* Small tensors without gaps, which are frequent: no plan, no tiles. False: it is another case, and nothing was done. */
 static bool run_plainly(const sb__math_work *w, int32_t count, const sb__math_types *types,
                         const sb_tensor *to, const sb_tensor *const from[],
                         const char *const item[]) {
-  char repeated[SB__MATH_OPERANDS - 1][FEW_BYTES] __attribute__((aligned(16)));
+  char repeated[SB__MATH_OPERANDS - 1][REPEATED_BYTES] __attribute__((aligned(16)));
   const char *at[SB__MATH_OPERANDS - 1] = {NULL};
-  int64_t n = 1;
+  int64_t n = 1, size[SB__MATH_OPERANDS - 1];
   if ((to->flags & SB_READ_ONLY) || !is_plain(to, types->made, to)) return false;
   for (int32_t d = 0; d < to->ndim; d++) n *= to->shape[d];
-  if (n == 0 || n > FEW_BYTES / 16) return false;
+  if (n == 0 || n > PLAIN_COST / w->cost) return false;
   const int64_t to_size = sb_dtype_itemsize(types->made);
   char *target = first_of(to, to_size);
+  int64_t piece = n;
   for (int32_t i = 0; i < count; i++) {
-    const int64_t size = sb_dtype_itemsize(types->from[i]);
+    size[i] = sb_dtype_itemsize(types->from[i]);
     if (item[i]) {
-      at[i] = repeated[i];
-      memcpy(repeated[i], item[i], (size_t)size);
-      for (int64_t done = 1; done < n; done *= 2)
-        memcpy(repeated[i] + done * size, repeated[i],
-               (size_t)(size * (done < n - done ? done : n - done)));
+      if (piece > REPEATED_BYTES / size[i]) piece = REPEATED_BYTES / size[i];
       continue;
     }
     if (!is_plain(from[i], types->from[i], to)) return false;
-    at[i] = first_of(from[i], size);
-    const bool is_apart = at[i] + n * size <= target || target + n * to_size <= at[i];
-    if (!is_apart && (at[i] != target || size != to_size)) return false;
+    at[i] = first_of(from[i], size[i]);
+    const bool is_apart = at[i] + n * size[i] <= target || target + n * to_size <= at[i];
+    if (!is_apart && (at[i] != target || size[i] != to_size)) return false;
+  }
+  for (int32_t i = 0; i < count; i++) {
+    if (!item[i]) continue;
+    repeat(repeated[i], item[i], (size_t)size[i], piece);
+    at[i] = repeated[i];
   }
   const uint32_t mode = sb__float_mode_default();
-  w->loop(target, at, n);
+  for (int64_t first = 0; first < n; first += piece) {
+    w->loop(target + first * to_size, at, piece < n - first ? piece : n - first);
+    for (int32_t i = 0; i < count; i++)
+      if (!item[i]) at[i] += piece * size[i];
+  }
   sb__float_mode_restore(mode);
   return true;
 }

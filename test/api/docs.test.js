@@ -155,8 +155,8 @@ describe('docs/coming-from.md', () => {
     for (const { here } of rows) {
       for (const snippet of snippets(here)) {
         const { functions, members } = namesIn(snippet)
-        const ofMath = [...snippet.matchAll(/\bmath\.(\w+)/g)].map(([, name]) => name)
-        for (const name of math === null ? [] : ofMath) assert.equal(typeof math[name], 'function', `${name} of ${snippet}`)
+        const ofMath = [...snippet.matchAll(/\bmath\.((?:linalg\.)?\w+)/g)].flatMap(([, name]) => name.split('.'))
+        for (const name of math === null ? [] : ofMath) assert.equal(typeof (math[name] ?? math.linalg[name]), name === 'linalg' ? 'object' : 'function', `${name} of ${snippet}`)
         for (const name of functions) assert.equal(typeof samebytes[name], 'function', `${name} of ${snippet}`)
         for (const name of members) assert.ok(known.has(name) || ofMath.includes(name) || snippet === 'fromOrt(results.output)', `${name} of ${snippet}`)
         checked += functions.length + members.length
@@ -191,6 +191,7 @@ describe('docs/coming-from.md', () => {
           v: samebytes.tensor([1, 2]),
           indices: /takeAlongAxis/.test(snippet) ? samebytes.zeros([4, 4], 'int32') : [0, 2],
           mask: samebytes.ones([4, 4], 'bool'),
+          edges: samebytes.tensor([4, 8, 12]),
           i: 1,
           j: 2,
           fn: () => samebytes.zeros([2])
@@ -198,6 +199,7 @@ describe('docs/coming-from.md', () => {
         if (/forBlob/.test(snippet)) Object.assign(named, { shape: [16] })
         if (/\.item\(/.test(snippet)) named.t = samebytes.tensor(1)
         if (/searchsorted|bincount/.test(snippet)) named.t = samebytes.arange(4)
+        if (/linalg/.test(snippet)) named.t = samebytes.eye(4)
         ran++
         await new AsyncFunction(...Object.keys(named), `return (${snippet})`)(...Object.values(named)).catch(error => failures.push(`${snippet}: ${error.message}`))
       }

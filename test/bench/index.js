@@ -4,6 +4,7 @@
 //   node --expose-gc test/bench/index.js [--json | --markdown] [--chart] [--quick] [--only WORD]
 //   node --expose-gc test/bench/index.js layouts ...    copies between layouts drawn from a seed (layouts/index.js)
 //   node --expose-gc test/bench/index.js math ...       samebytes/math beside loops by hand and NumPy (math/index.js)
+//   node --expose-gc test/bench/index.js algorithms ... its algorithms beside NumPy, sharp and loops (algorithms/index.js)
 //
 // --chart also draws docs/benchmarks.svg of the results (chart.js). Every other file of this folder but cuda.js, which needs a GPU
 // (npm run bench:cuda), and those that are required here exports `rows`. A row has `what`, a `limit` and one of
@@ -25,7 +26,7 @@ const ROUNDS = 15
 const NANOSECONDS = 1e6 // in a millisecond
 
 async function main () {
-  if (['layouts', 'math'].includes(process.argv[2])) return require(`./${process.argv[2]}`).main(process.argv.slice(3))
+  if (['layouts', 'math', 'algorithms'].includes(process.argv[2])) return require(`./${process.argv[2]}`).main(process.argv.slice(3))
   const options = readOptions(process.argv.slice(2))
   if (backend() !== 'native') throw new Error(`these limits are for the native addon, not for ${backend()}`)
   if (typeof global.gc !== 'function') throw new Error('run it with: node --expose-gc test/bench/index.js')

@@ -129,6 +129,16 @@ const tests = {
       assert.equal((await ask(url, path)).statusCode, 404, path)
     }
     assert.equal((await ask(url, '/', 'POST')).statusCode, 404)
+  },
+
+  async 'serves others when who asked goes away in the middle' ({ url }) {
+    const { hostname, port } = new URL(url)
+    await new Promise((resolve, reject) => {
+      http.get({ hostname, port, path: '/onnxruntime-web/ort-wasm-simd-threaded.wasm' }, response => {
+        response.on('error', () => {}).on('close', resolve).once('data', () => response.destroy())
+      }).on('error', reject)
+    })
+    for (let i = 0; i < 10; i++) assert.equal((await ask(url, '/')).statusCode, 200)
   }
 }
 

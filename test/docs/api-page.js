@@ -26,23 +26,39 @@ const WELL_KNOWN = ['iterator', 'asyncIterator', 'dispose', 'asyncDispose', 'toS
 
 /** The functions of `samebytes` in the order of the page. Each of them has a heading; the page is not made where one is missing. */
 const SECTIONS = {
-  'Making tensors': 'tensor empty zeros ones full scalarTensor arange linspace eye asarray fromBytes clone',
-  'Tensors like others': 'emptyLike zerosLike onesLike fullLike randLike randnLike randintLike',
-  'Tensors with strides': 'emptyStrided zerosStrided onesStrided fullStrided randStrided randnStrided randintStrided',
-  'Random numbers': 'rand randn randint manualSeed',
-  'Over bytes that exist': 'fromBlob forBlob',
-  'Putting together': 'concat stack',
-  'Axes, triangles, indices': 'moveaxis tril triu takeAlongAxis',
-  Broadcasting: 'broadcastShapes broadcastArrays meshgrid',
-  Comparing: 'arrayEqual allClose sharesMemory',
-  Dtypes: 'canCast promoteTypes isdtype finfo iinfo',
-  'Files, mapped': 'openNpy openNpz openSafetensors openGguf openRaw createNpy createSafetensors',
-  'Files, read and written': 'load save saveNpy saveNpz saveSafetensors saveNpySync saveNpzSync saveSafetensorsSync',
-  'Bytes of files': 'parseNpy parseNpz parseSafetensors parseGguf toNpyBytes toNpzBytes toSafetensorsBytes alloc',
-  'Sharing with threads': 'share fromShared unshare',
-  'Other libraries': 'fromDlpack toOrt fromOrt hostRegister',
-  'Lifetime and counters': 'tidy keep scope dispose memory setMemoryLimit flush',
-  'Back ends': 'init backend wasmMemory'
+  samebytes: {
+    'Making tensors': 'tensor empty zeros ones full scalarTensor arange linspace eye asarray fromBytes clone',
+    'Tensors like others': 'emptyLike zerosLike onesLike fullLike randLike randnLike randintLike',
+    'Tensors with strides': 'emptyStrided zerosStrided onesStrided fullStrided randStrided randnStrided randintStrided',
+    'Random numbers': 'rand randn randint manualSeed',
+    'Over bytes that exist': 'fromBlob forBlob',
+    'Putting together': 'concat stack',
+    'Axes, triangles, indices': 'moveaxis tril triu takeAlongAxis',
+    Broadcasting: 'broadcastShapes broadcastArrays meshgrid',
+    Comparing: 'arrayEqual allClose sharesMemory',
+    Dtypes: 'canCast promoteTypes isdtype finfo iinfo',
+    'Files, mapped': 'openNpy openNpz openSafetensors openGguf openRaw createNpy createSafetensors',
+    'Files, read and written': 'load save saveNpy saveNpz saveSafetensors saveNpySync saveNpzSync saveSafetensorsSync',
+    'Bytes of files': 'parseNpy parseNpz parseSafetensors parseGguf toNpyBytes toNpzBytes toSafetensorsBytes alloc',
+    'Sharing with threads': 'share fromShared unshare',
+    'Other libraries': 'fromDlpack toOrt fromOrt hostRegister',
+    'Lifetime and counters': 'tidy keep scope dispose memory setMemoryLimit flush',
+    'Back ends': 'init backend wasmMemory'
+  },
+  'samebytes/math': {
+    'Making ready': 'init',
+    'Arithmetic, element by element': 'add subtract multiply divide floorDivide remainder negative positive abs sign square reciprocal sqrt pow hypot maximum minimum clip where ceil floor trunc round copysign nextafter real imag conj',
+    'Exponentials, trigonometry, activations': 'exp expm1 log log1p log2 log10 logaddexp sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh erf sigmoid relu silu gelu',
+    'Comparisons, logic, bits': 'equal notEqual less lessEqual greater greaterEqual isfinite isinf isnan signbit logicalAnd logicalOr logicalXor logicalNot bitwiseAnd bitwiseOr bitwiseXor bitwiseInvert bitwiseLeftShift bitwiseRightShift',
+    Reductions: 'sum prod mean var std median quantile min max argmin argmax any all countNonzero cumulativeSum cumulativeProd diff',
+    'Softmax and norms': 'softmax logSoftmax logSumExp vectorNorm normalize',
+    'Elements at indices': 'index indexPut maskedSelect maskedFill nonzero',
+    'Order and sets': 'sort argsort topK searchsorted isin uniqueAll uniqueCounts uniqueInverse uniqueValues bincount',
+    'Products of matrices': 'matmul vecdot tensordot outer einsum cosineSimilarity',
+    'Images and boxes': 'resize letterbox unletterbox crop pad nms iou oneHot',
+    'Fourier transforms': 'fft ifft rfft irfft hfft ihfft fft2 ifft2 rfft2 irfft2 fftn ifftn rfftn irfftn fftfreq rfftfreq fftshift ifftshift',
+    Signals: 'stft istft hann hamming melFilterbank logMelSpectrogram'
+  }
 }
 
 function apiPage () {
@@ -139,8 +155,8 @@ function writerOf (program) {
 
   /** The headings of a module and what is under each. */
   function sectionsOf (title, functions) {
-    if (title !== 'samebytes') return [['', [...functions.keys()]]]
-    const sections = Object.entries(SECTIONS).map(([section, names]) => [section, names.split(' ')])
+    if (!Object.hasOwn(SECTIONS, title)) return [['', [...functions.keys()]]]
+    const sections = Object.entries(SECTIONS[title]).map(([section, names]) => [section, names.split(' ')])
     const listed = sections.flatMap(([, names]) => names)
     const stray = [...functions.keys()].filter(name => !listed.includes(name)).concat(listed.filter(name => !functions.has(name)))
     if (stray.length > 0) throw new Error(`SECTIONS of ${__filename} and the exports differ: ${stray.join(', ')}`)
@@ -148,7 +164,7 @@ function writerOf (program) {
   }
 
   function contents (title, functions, classes, spaces) {
-    if (title !== 'samebytes') return []
+    if (!Object.hasOwn(SECTIONS, title)) return []
     const lines = sectionsOf(title, functions).map(([section, names]) => `- ${linkTo(section)}: ${names.map(name => `\`${name}\``).join(', ')}`)
     const inside = [...classes.map(([name]) => `Class \`${name}\``), ...spaces.map(([name]) => `\`${name}\``)]
     return [`${lines.join('\n')}\n- ${inside.map(linkTo).join(', ')}\n`]
@@ -201,13 +217,16 @@ function writerOf (program) {
   function namespace (name, type) {
     const parts = [`## \`${name}\`\n`]
     const inside = []
+    const forms = formsOf(new Map(type.getProperties().map(member => [member.name, member])))
     for (const member of type.getProperties()) {
+      if (forms.includes(member.name)) continue
       const its = typeOf(member)
       const [built] = its.getConstructSignatures()
       if (built !== undefined) inside.push(...classPage(`${name}.${member.name}`, built.getReturnType().symbol ?? member))
       else if (its.getCallSignatures().length > 0) parts.push(callable(member.name, member, '###', `${name}.`))
       else parts.push(property(`${name}.${member.name}`, member))
     }
+    if (forms.length > 0) parts.push(`### Asynchronous forms of \`${name}\`\n\n${forms.map(form => `\`${name}.${form}\``).join(', ')}\n`)
     return [...parts, ...inside]
   }
 

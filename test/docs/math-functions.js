@@ -380,6 +380,9 @@ const FILES = ['reductions', 'softmax', 'norms', 'quantiles', 'indexing', 'order
 /** Files of js/math that are exported as an object each. */
 const NAMESPACES = ['linalg']
 
+/** Functions that the standard has in a namespace as well. */
+const ALSO = { linalg: ['matmul', 'outer', 'tensordot', 'vecdot'] }
+
 /** @param {string} name  of a file of js/math @returns {string[]} what it exports */
 const namesIn = name => /module\.exports = \{([^}]*)\}/.exec(fs.readFileSync(path.join(ROOT, 'js', 'math', `${name}.js`), 'utf8'))[1].split(',').map(each => each.trim()).filter(Boolean)
 
@@ -411,9 +414,10 @@ function mathEntry () {
 // samebytes/math: arithmetic. ${MADE.slice(3)}
 
 ${files.map(([file, names]) => `const {\n${lines(names)}\n} = require('./${file}')`).join('\n')}
-${NAMESPACES.map(name => `const ${name} = { ...require('./math/${name}'), ...require('./math/async').${name} } // Node knows what can be imported where exports are plain names`).join('\n')}
+${NAMESPACES.map(name => `const ${name} = { ...require('./math/${name}'), ${ALSO[name].join(', ')}, ...require('./math/async').${name}, ${ALSO[name].map(each => `${each}Async`).join(', ')} } // Node knows what can be imported where exports are plain names`).join('\n')}
 
 /** @template {import('./base/types').DtypeName} [D=any] @template {import('./base/types').DtypeName} [O=any] @typedef {import('./base/types').MathOptions<D, O>} MathOptions */
+/** @typedef {import('./math/images').LetterboxPlace} LetterboxPlace */
 
 module.exports = {
   ${[...files.flatMap(([, names]) => names), ...NAMESPACES].join(',\n  ')}

@@ -100,10 +100,14 @@ const MORE = {
   'cuda.open': [[any(() => ({ samebytes: 'vram', version: 1 }))], null, d => samebytes.cuda.open(d)]
 }
 
+/** Calls of samebytes/math, asynchronous forms as well. */
+const MATH_CALLS = readRows().map(row => [row.js, ofMath(row)]).concat(Object.entries(MATH)).flatMap(([name, args]) => [name, `${name}Async`].filter(each => typeof inMath(math, each) === 'function')
+  .map(each => ({ name: `math.${each}`, args, make: null, invoke: list => inMath(math, each)(...list) })))
+
 /** Every call there is: { name, args, make (what it is called on), invoke (args, on) }. */
 const CALLS = [
   ...Object.entries(FUNCTIONS).filter(([name]) => !LEFT_OUT.includes(name)).map(([name, args]) => ({ name, args, make: null, invoke: list => samebytes[name](...list) })),
-  ...readRows().map(row => [row.js, ofMath(row)]).concat(Object.entries(MATH)).map(([name, args]) => ({ name: `math.${name}`, args, make: null, invoke: list => inMath(math, name)(...list) })),
+  ...MATH_CALLS,
   ...Object.entries(METHODS).map(([name, { args, make = sample }]) => ({ name: `Tensor.${name}`, args, make, invoke: name === '[iterator]' ? (list, on) => [...on] : name === 'rows' ? (list, on) => [...on.rows()] : (list, on) => on[SYMBOLS.get(name) ?? name](...list) })),
   ...GETTERS.map(name => ({ name: `get Tensor.${name}`, args: [], make: sample, invoke: (list, on) => on[name] })),
   ...Object.entries(MORE).filter(([name]) => isNative || !/^(Shared|open|create)/.test(name)).map(([name, [args, make, call]]) => ({ name, args, make, invoke: make === null ? list => call(...list) : (list, on) => call(...args.map((_, i) => list[i]), on) }))

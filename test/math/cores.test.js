@@ -73,6 +73,9 @@ describe('functions of cores', () => {
   it('have nothing to do without batches, and with none of them copy nothing', () => {
     const before = memory()
     assert.deepEqual(cross(zeros([0, 3]), zeros([5, 1, 3])).shape, [5, 0, 3])
+    assert.deepEqual(math.linalg.matrixPower(zeros([2 ** 50, 0, 0]), -3).shape, [2 ** 50, 0, 0])
+    assert.deepEqual(math.iou(zeros([1, 4]).expand(2 ** 50, 4), zeros([0, 4])).shape, [2 ** 50, 0])
+    fails(() => math.oneHot(zeros([1], 'int32').expand(2 ** 50), 0), RangeError, 'ERR_BOUNDS')
     assert.deepEqual(memory().staged, before.staged)
   })
 

@@ -23,7 +23,7 @@ describe('examples of arithmetic', () => {
   needsMath()
 
   it('are found for every function', () => {
-    const inSpaces = Object.entries(math).filter(([, value]) => typeof value === 'object').flatMap(([space, functions]) => Object.keys(functions).map(name => `${space}.${name}`))
+    const inSpaces = Object.entries(math).filter(([, value]) => typeof value === 'object').flatMap(([space, functions]) => Object.keys(functions).filter(name => math[name] === undefined).map(name => `${space}.${name}`))
     const missing = [...Object.keys(math).filter(name => typeof math[name] === 'function' && !['init', 'var'].includes(name)), ...inSpaces].filter(name => !examples.some(text => new RegExp(`\\b${name.replace('.', '\\.')}\\(`).test(text)))
     assert.deepEqual(missing, [])
   })

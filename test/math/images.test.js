@@ -340,6 +340,7 @@ describe('pad', () => {
     const t = tensor([1, 2], 'uint8')
     refusedUnchanged(out, () => pad(t, 1, { out, value: -1 }), 'ERR_CAST')
     refusedUnchanged(out, () => pad(t, 2, { out }), 'ERR_SHAPE')
+    for (const length of [65, 2 ** 32 - 1, 2 ** 53, 1.5, NaN]) refusedUnchanged(out, () => pad(t, new Proxy([1], { get: (list, key) => key === 'length' ? length : list[key] }), { out }), 'ERR_SHAPE')
     refusedUnchanged(out, () => pad(tensor([1, 2]), 1, { out }), 'ERR_CAST')
     refusedUnchanged(out, () => pad(tensor([], 'uint8'), 2, { out, mode: 'edge' }), 'ERR_SHAPE')
     fails(() => pad(t, 1, { value: 0.5 }), TypeError, 'ERR_CAST', /value is 0.5/)

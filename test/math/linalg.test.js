@@ -6,8 +6,9 @@ const { spawnSync } = require('node:child_process')
 const { memory, tensor, zeros, ones } = require('samebytes')
 const { python } = require('../copies')
 const { ROOT, copied, fails, generator, hex, leavesNothing, refusedUnchanged, skip } = require('../setup')
-const { math: { linalg }, needsMath, some } = require('./load')
+const { math, needsMath, some } = require('./load')
 
+const { linalg } = math
 const UNITS = { float16: 2 ** -11, bfloat16: 2 ** -8, float32: 2 ** -24, float64: 2 ** -53, complex64: 2 ** -24, complex128: 2 ** -53 }
 const DTYPES = ['float64', 'float64', 'float32', 'float32', 'complex128', 'complex64', 'float16', 'bfloat16', 'int8', 'int64']
 const isComplex = dtype => dtype.startsWith('complex')
@@ -170,6 +171,13 @@ describe('linalg beside NumPy', () => {
 
 describe('linalg', () => {
   needsMath()
+
+  it('has the products that the standard has under that name', () => {
+    for (const name of ['matmul', 'outer', 'tensordot', 'vecdot']) {
+      assert.equal(linalg[name], math[name])
+      assert.equal(linalg[`${name}Async`], math[`${name}Async`])
+    }
+  })
 
   it('gives results of the dtypes that were promised', () => {
     for (const [dtype, own, real] of [['float64', 'float64', 'float64'], ['float16', 'float16', 'float16'], ['int64', 'float32', 'float32'], ['uint8', 'float32', 'float32'], ['complex64', 'complex64', 'float32'], ['complex128', 'complex128', 'float64']]) {

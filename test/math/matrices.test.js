@@ -192,6 +192,14 @@ describe('matmul', () => {
     assert.equal(hex(await einsumAsync('ij,jk->ki', a, b)), hex(einsum('ij,jk->ki', a, b)))
     await assert.rejects(einsumAsync('ij,jk->ki', a, b, { signal: AbortSignal.abort(new Error('no')) }), /no/)
   })
+
+  it('compute at once what lists of an asynchronous call call', async () => {
+    const [x, y] = [tensor([1, 2]), zeros([2])]
+    const seen = []
+    const axes = new Proxy([[0], [0]], { get (list, key) { multiply(x, 3, { out: y }); seen.push(y.get(1)); y.fill(0); return list[key] } })
+    assert.equal((await math.tensordotAsync(x, x, { axes })).item(), 5)
+    assert.ok(seen.length > 0 && seen.every(value => value === 6), `${seen}`)
+  })
 })
 
 describe('products beside NumPy', () => {

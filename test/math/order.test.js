@@ -5,7 +5,7 @@ const path = require('node:path')
 const { spawnSync } = require('node:child_process')
 const { arange, backend, full, memory, tensor, zeros } = require('samebytes')
 const { python } = require('../copies')
-const { ROOT, fails, generator, refusedUnchanged, skip } = require('../setup')
+const { ROOT, childJson, fails, generator, refusedUnchanged, skip, skipWithout } = require('../setup')
 const { math, needsMath, some } = require('./load')
 
 const { sort, argsort, topK, searchsorted, isin, uniqueAll, uniqueCounts, uniqueInverse, uniqueValues, bincount } = math
@@ -70,6 +70,42 @@ function compare (cases, run) {
     run(cases[i]).forEach((got, k) => assert.equal(bytesOf(got), wanted[k], `${what}: result ${k}`))
   })
 }
+
+/** Sorts and counts in memory that another thread writes all the time. Says whether bytes beside it changed, and what was refused. */
+const RACE = `
+  const { Worker } = require('node:worker_threads')
+  const { arange, fromBlob } = require('samebytes')
+  const { bincount, oneHot, sort, uniqueAll } = require('samebytes/math')
+  const n = 3000
+  const whole = new Int32Array(new SharedArrayBuffer(4 * 9 * n)).fill(7)
+  const started = new Int32Array(new SharedArrayBuffer(4))
+  const hot = whole.subarray(4 * n, 5 * n)
+  const worker = new Worker(\`
+    const { hot, started } = require('node:worker_threads').workerData
+    Atomics.store(started, 0, 1)
+    Atomics.notify(started, 0)
+    for (let seed = 1; ; seed = Math.imul(seed, 1103515245) + 12345 | 0) {
+      if ((seed >>> 20) % 2048 === 0) hot.fill(seed)
+      else hot[(seed >>> 8) % hot.length] = (seed >>> 4) % 50 === 0 ? seed : (seed >>> 16) % 1000
+    }
+  \`, { eval: true, workerData: { hot, started } })
+  Atomics.wait(started, 0, 0)
+  const out = fromBlob(hot)
+  const wide = fromBlob(new BigInt64Array(whole.buffer, 4 * 4 * n, n / 2))
+  const x = arange(n, 'int32').slice('::-1').contiguous()
+  const refused = {}
+  for (let i = 0; i < 4000; i++) {
+    for (const fn of [() => sort(x, { out }), () => sort(wide, { out: wide }), () => bincount(wide).dispose(), () => oneHot(out, 1000).dispose(), () => Object.values(uniqueAll(wide)).forEach(t => t.dispose())].slice(0, i % 20 === 0 ? 5 : 2)) {
+      try {
+        fn()
+      } catch ({ code }) {
+        refused[code] = (refused[code] ?? 0) + 1
+      }
+    }
+  }
+  worker.terminate()
+  console.log(JSON.stringify({ refused, isWhole: whole.every((x, i) => x === 7 || (i >= 4 * n && i < 5 * n)) }))
+`
 
 /** Is it refused, and out left as it was? */
 const unchanged = (out, fn, code) => refusedUnchanged(out, () => fn(out), code)
@@ -199,7 +235,9 @@ describe('sort and argsort', () => {
     assert.equal(large.get(0), 0)
   })
 
-  it('take nothing and one element', () => {
+  it('take nothing, however many lines of it, and one element', () => {
+    for (const fn of [sort, argsort]) assert.deepEqual([...fn(zeros([2 ** 50, 0])).shape], [2 ** 50, 0])
+    assert.deepEqual([...topK(zeros([1, 3]).expand(2 ** 50, 3), 0).indices.shape], [2 ** 50, 0])
     assert.deepEqual(sort(zeros([0])).toArray(), [])
     assert.deepEqual([...sort(zeros([3, 0])).shape], [3, 0])
     assert.deepEqual([...argsort(zeros([0, 3])).shape], [0, 3])
@@ -222,6 +260,18 @@ describe('sort and argsort', () => {
     fails(() => argsort(t, 'float32'), TypeError, 'ERR_DTYPE', /int64/)
     const x = zeros([2])
     fails(() => sort(x, { get axis () { x.dispose(); return 0 } }), Error, 'ERR_DISPOSED')
+  })
+})
+
+describe('what another thread writes meanwhile', function () {
+  this.timeout(60_000)
+  needsMath()
+
+  it('is sorted and counted inside of its memory', async function () {
+    skipWithout(this, 'a Node of its own')
+    const { refused, isWhole } = await childJson(RACE)
+    assert.ok(isWhole)
+    for (const code of Object.keys(refused)) assert.ok(['ERR_BOUNDS', 'ERR_SHAPE', 'ERR_MEMORY'].includes(code), JSON.stringify(refused))
   })
 })
 

@@ -1,7 +1,7 @@
 'use strict'
 // Scalars beside tensors, and what where and clip take.
 const assert = require('node:assert/strict')
-const { dtypes, memory, promoteTypes, tensor, zeros } = require('samebytes')
+const { arrayEqual, dtypes, full, memory, promoteTypes, tensor, zeros } = require('samebytes')
 const { fails, settledMemory } = require('../setup')
 const { math, needsMath } = require('./load')
 
@@ -18,6 +18,26 @@ describe('a scalar beside a tensor', () => {
       assert.deepEqual(subtract(5, tensor([1, 2], dtype)).toArray(), tensor([4, 3], dtype).toArray())
     })
   }
+
+  it('gives what a tensor of it gives, of any size, in place as well', () => {
+    for (const n of [1, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 2049, 4096, 4097, 8191, 8192, 8193, 20000]) {
+      for (const dtype of ['uint8', 'int16', 'float32', 'float64', 'complex128']) {
+        const x = tensor(Array.from({ length: n }, (_, i) => dtype === 'complex128' ? [i % 97, i % 5] : i % 97), [n], { dtype })
+        const threes = full([n], 3, dtype)
+        assert.ok(arrayEqual(add(x, 3), add(x, threes)), `${n} ${dtype}`)
+        assert.ok(arrayEqual(subtract(3, x), subtract(threes, x)))
+        const wanted = multiply(threes, x)
+        const y = x.clone()
+        assert.equal(multiply(y, 3, { out: y }), y)
+        assert.ok(arrayEqual(y, wanted))
+        if (dtype === 'complex128') continue
+        const isLess = less(x, threes)
+        assert.ok(arrayEqual(less(x, 3), isLess))
+        assert.ok(arrayEqual(where(isLess, x, 3), where(isLess, x, threes)))
+        assert.ok(arrayEqual(clip(x, 3, 50), clip(x, threes, full([n], 50, dtype))))
+      }
+    }
+  })
 
   it('has to fit it; the message names a dtype that converts operands first', () => {
     const t = tensor([1, 2], 'uint8')

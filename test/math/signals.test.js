@@ -228,6 +228,7 @@ describe('logMelSpectrogram', () => {
       flat(wanted).forEach((value, i) => assert.ok(Math.abs(flat(out)[i] - value) <= most))
     }
     refusedUnchanged(zeros([2, 7, 6]).fill(3), () => logMelSpectrogram(x, { nMels: 7, out: zeros([2, 7, 6]).fill(3) }), 'ERR_SHAPE')
+    assert.equal(logMelSpectrogram(x, { filters: zeros([0, 201]) }).size, 0)
     fails(() => logMelSpectrogram(x, { filters: ones([7, 200]) }), RangeError, 'ERR_SHAPE', /201/)
     fails(() => logMelSpectrogram(x, { filters, nMels: 8 }), RangeError, 'ERR_SHAPE', /7 rows/)
     fails(() => logMelSpectrogram(zeros([150])), RangeError, 'ERR_SHAPE', /150 elements/)
@@ -321,6 +322,7 @@ describe('transforms', () => {
 
   it('have no elements to transform, or one', () => {
     assert.deepEqual([...fft(zeros([0, 4])).shape], [0, 4])
+    for (const n of [2 ** 40 - 87, 2 ** 48]) assert.deepEqual([...rfft(zeros([0, 4]), { n }).shape], [0, Math.floor(n / 2) + 1])
     assert.deepEqual(fft(zeros([2, 0]), { n: 2 }).toArray(), [[[0, 0], [0, 0]], [[0, 0], [0, 0]]])
     assert.deepEqual(fft(tensor([3])).toArray(), [[3, 0]])
     assert.deepEqual(irfft(tensor([3]), { n: 1 }).toArray(), [3])
@@ -328,6 +330,12 @@ describe('transforms', () => {
     for (const fn of [fft, ifft, rfft, ihfft]) fails(() => fn(zeros([2, 0])), RangeError, 'ERR_SHAPE', /0 elements/)
     for (const fn of [irfft, hfft]) fails(() => fn(zeros([2, 1])), RangeError, 'ERR_SHAPE', /1 elements/)
     assert.deepEqual([...fftshift(zeros([0, 3])).shape], [0, 3])
+  })
+
+  it('add up no frames that are too far apart for any memory', () => {
+    const out = zeros([1]).fill(7)
+    for (const options of [{ nFft: 1, center: false }, { nFft: 1, length: 1 }]) refusedUnchanged(out, () => istft(zeros([1, 2 ** 16 + 1], 'complex64'), { ...options, hopLength: 2 ** 48, length: 1, out }), 'ERR_MEMORY')
+    refusedUnchanged(out, () => istft(zeros([2, 2 ** 16 + 1], 'complex64'), { hopLength: 2 ** 48, length: 1, out }), 'ERR_MEMORY')
   })
 
   it('refuse what they are not for, and leave out as it was', () => {
@@ -356,6 +364,7 @@ describe('transforms', () => {
     fails(() => stft(x, { nFft: 8, center: false }), RangeError, 'ERR_SHAPE', /4 elements; a frame has 8/)
     fails(() => stft(x, { nFft: 8 }), RangeError, 'ERR_SHAPE', /cannot be padded/)
     fails(() => stft(x, { nFft: 4, window: ones([3]) }), RangeError, 'ERR_SHAPE', /one axis of 4/)
+    fails(() => stft(x, { nFft: 4, window: 'hann' }), TypeError, 'ERR_ARGUMENT', /a tensor was expected, as hann/)
     fails(() => stft(x, { nFft: 4, winLength: 5 }), RangeError, 'ERR_SHAPE', /winLength is 5/)
     fails(() => stft(x, { nFft: 4, window: ones([4], 'complex64') }), TypeError, 'ERR_DTYPE', /window/)
     fails(() => istft(zeros([3, 2], 'complex64'), { nFft: 6 }), RangeError, 'ERR_SHAPE', /4 were expected/)

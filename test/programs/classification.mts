@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import sharp from 'sharp'
 import { fromBlob, memory, zeros, type Tensor } from 'samebytes'
+import { softmax, topK } from 'samebytes/math'
 import { Module } from 'samebytes/module'
 
 const SIDE = 32
@@ -47,7 +48,7 @@ class Classifier {
     try {
       slot.rows.copyFrom(fromBlob(data, [info.height, info.width, info.channels]), { scale: SCALE, bias: BIAS, axis: 3 })
       await this.#model.run({ images: slot.input }, { outputs: { logits: slot.logits } })
-      return likeliest(slot.logits.data, 5)
+      return likeliest(slot.logits.select(0, 0), 5)
     } finally {
       this.#give(slot)
     }
@@ -64,19 +65,9 @@ class Classifier {
   }
 }
 
-function softmax (logits: ArrayLike<number>): number[] {
-  const values = Array.from(logits)
-  const most = Math.max(...values)
-  const powers = values.map(x => Math.exp(x - most))
-  const sum = powers.reduce((a, b) => a + b, 0)
-  return powers.map(x => x / sum)
-}
-
-function likeliest (logits: ArrayLike<number>, count: number): Label[] {
-  return softmax(logits)
-    .map((probability, i) => ({ label: LABELS[i] ?? String(i), probability }))
-    .sort((a, b) => b.probability - a.probability)
-    .slice(0, count)
+function likeliest (logits: Tensor<'float32'>, count: number): Label[] {
+  const { values, indices } = topK(softmax(logits), count)
+  return indices.toArray<1>().map((i, k) => ({ label: LABELS[i]!, probability: values.get(k) }))
 }
 
 async function bodyOf (request: IncomingMessage): Promise<Buffer> {
@@ -115,7 +106,12 @@ function expected ({ kernels, bias, linear }: Weights, pixels: Uint8Array): Labe
     }
     return sum / (SIDE / 2) ** 2
   })
-  return likeliest(LABELS.map((_, i) => means.reduce((sum, mean, f) => sum + mean * linear[f * LABELS.length + i]!, 0)), 5)
+  const logits = LABELS.map((_, i) => means.reduce((sum, mean, f) => sum + mean * linear[f * LABELS.length + i]!, 0))
+  const powers = logits.map(x => Math.exp(x - Math.max(...logits)))
+  const sum = powers.reduce((a, b) => a + b, 0)
+  return powers.map((power, i) => ({ label: LABELS[i]!, probability: power / sum }))
+    .sort((a, b) => b.probability - a.probability)
+    .slice(0, 5)
 }
 
 /** A picture that is already as large as the model wants it, so that nothing depends on how sharp resizes. */

@@ -1,83 +1,38 @@
 // What is done before and after a detector of objects: a picture is put into the middle of a square that the model reads, and what the
 // model says of thousands of boxes becomes a few, in the picture's own pixels.
 import assert from 'node:assert/strict'
-import sharp from 'sharp'
-import { fromBlob, full, memory, zeros, type Tensor } from 'samebytes'
+import { concat, fromBlob, memory, zeros, type Tensor } from 'samebytes'
+import { add, argmax, divide, greater, letterbox, max, nms, nonzero, subtract, unletterbox, type LetterboxPlace } from 'samebytes/math'
 
 const SIDE = 64
 const CLASSES = ['person', 'bicycle', 'car']
-const GREY = 114 / 255
 const SURE = 0.5
 const OVERLAP = 0.45
 
-interface Placed { input: Tensor<'float32'>, scale: number, left: number, top: number }
 interface Detection { label: string, score: number, box: [number, number, number, number] }
 
-/** A picture of (height, width, 3) bytes, made as large as fits, with grey bars at its sides. */
-async function letterbox (picture: Tensor<'uint8'>): Promise<Placed> {
-  const [height, width] = picture.shape
-  if (height === undefined || width === undefined) throw new Error('a picture has rows and columns')
-  const scale = Math.min(SIDE / height, SIDE / width)
-  const size = { width: Math.round(width * scale), height: Math.round(height * scale) }
-  const { data } = await sharp(picture.bytes, { raw: { width, height, channels: 3 } })
-    .resize({ ...size, fit: 'fill', kernel: 'nearest' }).raw().toBuffer({ resolveWithObject: true })
-  const left = Math.floor((SIDE - size.width) / 2)
-  const top = Math.floor((SIDE - size.height) / 2)
-  const input = full([1, 3, SIDE, SIDE], GREY)
-  input.select(0, 0).permute(1, 2, 0)
-    .narrow(0, top, size.height).narrow(1, left, size.width)
-    .copyFrom(fromBlob(data, [size.height, size.width, 3]), { scale: 1 / 255 })
-  return { input, scale, left, top }
+/** Puts a picture of (height, width, 3) bytes into the model's input, as large as fits, with grey bars at its sides. */
+function place (picture: Tensor<'uint8'>, input: Tensor<'float32'>): LetterboxPlace {
+  const pixels = input.select(0, 0).permute(1, 2, 0)
+  return letterbox(picture, [SIDE, SIDE], { axes: [0, 1], method: 'nearest', scale: 1 / 255, out: pixels })
 }
 
 /** Detections of an output of shape [1, 4 + classes, boxes]: centres, sizes and a score a class. */
-function detect (output: Tensor<'float32'>, { scale, left, top }: Placed): Detection[] {
+function detect (output: Tensor<'float32'>, placed: LetterboxPlace): Detection[] {
   const predictions = output.select(0, 0).T
-  const boxes = predictions.slice(':', ':4').accessor()
-  const scores = predictions.slice(':', '4:').accessor()
-  const found: { row: number, kind: number, score: number }[] = []
-  for (let row = 0; row < predictions.shape[0]!; row++) {
-    let kind = 0
-    for (let c = 1; c < CLASSES.length; c++) if (scores.get(row, c) > scores.get(row, kind)) kind = c
-    const score = scores.get(row, kind)
-    if (score >= SURE) found.push({ row, kind, score })
-  }
-  found.sort((a, b) => b.score - a.score)
+  const [sure] = nonzero(greater(max(predictions.slice(':', '4:'), { axis: 1 }), SURE))
+  const rows = predictions.take(sure, { axis: 0 })
+  const [centres, half] = [rows.slice(':', ':2'), divide(rows.slice(':', '2:4'), 2)]
+  const corners = concat([subtract(centres, half), add(centres, half)], { axis: 1 })
+  const [scores, classes] = [max(rows.slice(':', '4:'), { axis: 1 }), argmax(rows.slice(':', '4:'), { axis: 1 })]
 
-  const corners = zeros([found.length, 4])
-  const a = corners.accessor()
-  for (const [i, { row }] of found.entries()) {
-    for (const [axis, before] of [left, top].entries()) {
-      const [centre, extent] = [boxes.get(row, axis), boxes.get(row, 2 + axis)]
-      a.set((centre - extent / 2 - before) / scale, i, axis)
-      a.set((centre + extent / 2 - before) / scale, i, 2 + axis)
-    }
-  }
-  const kept = suppress(corners, found.map(f => f.kind))
-  return corners.take(kept, { axis: 0 }).unbind(0).map((corner, i) => {
-    const { kind, score } = found[kept[i]!]!
-    const [x0, y0, x1, y1] = corner.data
+  const best = nms(corners, scores, { iouThreshold: OVERLAP, classes })
+  const boxes = unletterbox(corners.take(best, { axis: 0 }), placed).toArray<2>()
+  return best.toArray<1>().map((row, i) => {
+    const [x0, y0, x1, y1] = boxes[i]!
     if (x0 === undefined || y0 === undefined || x1 === undefined || y1 === undefined) throw new Error('a box has four numbers')
-    return { label: CLASSES[kind]!, score, box: [x0, y0, x1, y1] }
+    return { label: CLASSES[classes.get(row)]!, score: scores.get(row), box: [x0, y0, x1, y1] }
   })
-}
-
-/** Indices of the boxes, the best one first, that no better one of their class covers. */
-function suppress (corners: Tensor<'float32'>, kinds: number[]): number[] {
-  const rows = corners.unbind(0).map(row => row.data)
-  const kept: number[] = []
-  rows.forEach((row, i) => {
-    if (kept.every(k => kinds[k] !== kinds[i] || shared(rows[k]!, row) <= OVERLAP)) kept.push(i)
-  })
-  return kept
-}
-
-/** The area that two boxes share, as a part of what they cover together. */
-function shared (a: Float32Array, b: Float32Array): number {
-  const extent = (axis: number): number => Math.max(0, Math.min(a[axis + 2]!, b[axis + 2]!) - Math.max(a[axis]!, b[axis]!))
-  const area = (c: Float32Array): number => (c[2]! - c[0]!) * (c[3]! - c[1]!)
-  const both = extent(0) * extent(1)
-  return both / (area(a) + area(b) - both)
 }
 
 // ---- What should come out ----
@@ -89,14 +44,16 @@ const COUNT = 300
 // Each pixel twice in each direction: in the square, which is half as large, it is there once, whichever of the four sharp takes.
 const pixel = (y: number, x: number, c: number): number => (y * 40 + x * 3 + c) % 256
 const picture = Uint8Array.from({ length: HEIGHT * WIDTH * 3 }, (_, i) => pixel(Math.floor(i / (WIDTH * 6)), Math.floor(i / 6) % (WIDTH / 2), i % 3))
-const placed = await letterbox(fromBlob(picture, [HEIGHT, WIDTH, 3]))
-assert.deepEqual([placed.scale, placed.left, placed.top], [0.5, 0, 20])
-const planes = placed.input.data
+const input = zeros([1, 3, SIDE, SIDE])
+const placed = place(fromBlob(picture, [HEIGHT, WIDTH, 3]), input)
+assert.deepEqual([placed.scale, placed.padding, placed.size], [[0.5, 0.5], [20, 0], [HEIGHT, WIDTH]])
+assert.deepEqual(memory().copied, {}, 'pixels become floats where the model reads them')
+const planes = input.data
 for (let c = 0; c < 3; c++) {
   for (let y = 0; y < SIDE; y++) {
     for (let x = 0; x < SIDE; x++) {
       const inside = y >= 20 && y < 44
-      const value = inside ? pixel(y - 20, x, c) / 255 : GREY
+      const value = inside ? pixel(y - 20, x, c) / 255 : 114 / 255
       assert.ok(Math.abs(planes[(c * SIDE + y) * SIDE + x]! - value) < 1e-6, `${c} ${y} ${x}`)
     }
   }
@@ -111,10 +68,8 @@ for (let i = 0; i < COUNT; i++) {
   const values = [10 + place * 14 + random() * 4, 30 + random() * 4, 8 + random() * 3, 12 + random() * 4, random() * 0.9, random() * 0.7, random() * 0.6]
   values.forEach((value, row) => { raw[row * COUNT + i] = value })
 }
-const before = memory().copied
 const detections = detect(fromBlob(raw, [1, 7, COUNT]), placed)
-const after = memory().copied
-assert.deepEqual(after, { ...before, take: { count: 1, bytes: 16 * detections.length } }, 'but for the boxes that are kept nothing is copied')
+const { copied } = memory()
 
 interface Candidate { box: [number, number, number, number], kind: number, score: number }
 const candidates: Candidate[] = []
@@ -124,6 +79,11 @@ for (let i = 0; i < COUNT; i++) {
   const [x, y, w, h] = [value(0) / 0.5, (value(1) - 20) / 0.5, value(2) / 0.5, value(3) / 0.5]
   if (score >= SURE) candidates.push({ box: [x - w / 2, y - h / 2, x + w / 2, y + h / 2], kind: [4, 5, 6].findIndex(row => value(row) === score), score })
 }
+assert.deepEqual(copied, {
+  take: { count: 2, bytes: 4 * (7 * candidates.length + 4 * detections.length) },
+  concat: { count: 1, bytes: 4 * 4 * candidates.length }
+}, 'of the output only rows that the model is sure of are copied, then the boxes that are kept')
+
 const wanted: Candidate[] = []
 let rest = candidates
 while (rest.length > 0) {

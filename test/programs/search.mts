@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Generator, arrayEqual, backend, emptyLike, openSafetensors, parseSafetensors, randn, save, type Tensor, type TensorFile } from 'samebytes'
+import { Generator, arrayEqual, backend, memory, openSafetensors, parseSafetensors, randn, save, type Tensor, type TensorFile } from 'samebytes'
+import { matmul, normalize, topK } from 'samebytes/math'
 
 const ROWS = 2000
 const WIDTH = 64
@@ -23,21 +24,10 @@ function matrix (file: TensorFile, name: string): Tensor<'float32'> {
   return found.to('float32')
 }
 
-function dot (a: Float32Array, b: Float32Array): number {
-  let sum = 0
-  for (let i = 0; i < a.length; i++) sum += a[i]! * b[i]!
-  return sum
-}
-
-/** Rows of length 1, as a copy: the file is only read. */
-function normalized (rows: Tensor<'float32'>): Tensor<'float32'> {
-  const scale = rows.unbind(0).map(row => 1 / Math.sqrt(dot(row.data, row.data)))
-  return emptyLike(rows).copyFrom(rows, { scale, axis: 0 })
-}
-
-function search (index: readonly Tensor<'float32'>[], query: Float32Array, count: number): Hit[] {
-  const hits = index.map((row, i) => ({ row: i, score: dot(row.data, query) }))
-  return hits.sort((a, b) => b.score - a.score).slice(0, count)
+/** The rows with the greatest products, the best first. */
+function search (index: Tensor<'float32'>, query: Tensor<'float32'>, count: number): Hit[] {
+  const { values, indices } = topK(matmul(index, query), count)
+  return indices.toArray<1>().map((row, k) => ({ row, score: values.get(k) }))
 }
 
 // ---- What should be found ----
@@ -75,19 +65,20 @@ try {
   const embeddings = matrix(file, 'embeddings')
   const queries = matrix(file, 'queries')
   assert.ok(arrayEqual(embeddings, randn([ROWS, WIDTH], { generator: new Generator(7) })), 'a seed gives the same numbers')
-  const unit = normalized(embeddings)
-  const index = unit.unbind(0)
+  const before = memory().copied
+  const unit = normalize(embeddings) // in bytes of its own: the file is only read
+  assert.deepEqual(memory().copied, before, 'rows are read where the file is')
   file.close()
   assert.throws(() => file.get('queries'), { code: 'ERR_DISPOSED' })
 
   for (const [i, query] of queries.unbind(0).entries()) {
-    const hits = search(index, query.data, BEST)
+    const hits = search(unit, query, BEST)
     const wanted = expected(numbersOf(path, 'embeddings'), numbersOf(path, 'queries').slice(i * WIDTH, (i + 1) * WIDTH))
     assert.deepEqual(hits.map(hit => hit.row), wanted.map(hit => hit.row))
     hits.forEach((hit, k) => assert.ok(Math.abs(hit.score - wanted[k]!.score) < 1e-5))
     const found = unit.take(hits.map(hit => hit.row), { axis: 0 })
     assert.deepEqual(found.shape, [BEST, WIDTH])
-    assert.ok(found.unbind(0).every((row, k) => dot(row.data, query.data) === hits[k]!.score))
+    assert.deepEqual(matmul(found, query).toArray(), hits.map(hit => hit.score), 'a row has the same product beside other rows')
   }
 } finally {
   rmSync(folder, { recursive: true })

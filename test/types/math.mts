@@ -1,7 +1,7 @@
 // Which dtype arithmetic gives. Compiled only.
 import { tensor, zeros, type Tensor } from 'samebytes'
 import * as math from 'samebytes/math'
-import { abs, add, bitwiseAnd, clip, divide, equal, exp, isnan, less, logicalNot, multiply, real, sqrt, where } from 'samebytes/math'
+import { abs, add, bitwiseAnd, clip, divide, equal, exp, isnan, less, letterbox, logicalNot, multiply, nms, nonzero, real, sqrt, unletterbox, where, type LetterboxPlace } from 'samebytes/math'
 import { is } from './equal.mjs'
 
 const bytes = zeros([2], 'uint8')
@@ -55,6 +55,16 @@ is<Tensor<'float64'>>()(clip(bytes, whole, 1, { out: double }))
 is<Tensor<any>>()(clip(single, double as Tensor, 1))
 is<Tensor<'float32'>>()(where(less(single, 0), single, 0))
 is<Tensor<'float64'>>()(where(less(single, 0), single, double))
+
+// ---- Indices and places ----
+
+is<Tensor<'int32'>>()(nonzero(single)[0]) // an axis there always is
+is<Tensor<'int64'>>()(nonzero(single, { dtype: 'int64' })[0])
+is<Tensor<'int32'>>()(nms(single, single, { iouThreshold: 0.5, classes: whole }))
+is<Tensor<'int64'>>()(nms(single, single, { dtype: 'int64' }))
+const place: LetterboxPlace = letterbox(bytes, [4, 4])
+is<Tensor<'float64'>>()(unletterbox(double, place))
+is<Tensor<'float32'>>()(letterbox(bytes, [4, 4], { dtype: 'float32' }).image)
 
 // ---- What is refused ----
 
