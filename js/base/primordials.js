@@ -329,7 +329,7 @@ module.exports = {
   Number: freeze(Object.assign((/** @type {unknown} */ x) => toNumber(x), { MAX_SAFE_INTEGER: Number.MAX_SAFE_INTEGER, isFinite: Number.isFinite, isInteger: Number.isInteger, isNaN: Number.isNaN, isSafeInteger: Number.isSafeInteger })),
   BigInt: freeze(Object.assign((/** @type {any} */ x) => toBigInt(x), { asIntN: BigInt.asIntN, asUintN: BigInt.asUintN })),
   Object: freeze({ assign: Object.assign, create: Object.create, defineProperty: Object.defineProperty, entries: Object.entries, freeze, fromEntries: Object.fromEntries, getOwnPropertyDescriptor, getPrototypeOf, hasOwn: Object.hasOwn, is: Object.is, keys: Object.keys, prototype: Object.prototype, setPrototypeOf, values: Object.values }),
-  Reflect: freeze({ apply, getPrototypeOf: Reflect.getPrototypeOf, ownKeys: Reflect.ownKeys }),
+  Reflect: freeze({ apply, getOwnPropertyDescriptor: Reflect.getOwnPropertyDescriptor, getPrototypeOf: Reflect.getPrototypeOf, ownKeys: Reflect.ownKeys }),
   JSON: freeze({ parse: JSON.parse, stringify: JSON.stringify }),
   Atomics: freeze({ add: Atomics.add, compareExchange: Atomics.compareExchange, exchange: Atomics.exchange, load: Atomics.load, notify: Atomics.notify, store: Atomics.store, sub: Atomics.sub, wait: Atomics.wait }),
   Array: freeze({ isArray: Array.isArray }),

@@ -214,11 +214,17 @@ async function run (call, signal) {
 
 /** @param {any} options @returns {any} the same, whose getters may call functions: those are not deferred */
 function apart (options) {
-  return new Proxy(options, {
-    get (target, name) {
-      return notDeferred(() => target[name])
+  // of an object of its own: what `get` returned is compared with the object's property, which would run a trap of the caller's
+  return new Proxy({}, /** @type {any} */ ({
+    __proto__: null,
+    get: (/** @type {any} */ _, /** @type {any} */ name) => notDeferred(() => options[name]),
+    ownKeys: () => notDeferred(() => Reflect.ownKeys(options)),
+    getPrototypeOf: () => notDeferred(() => Reflect.getPrototypeOf(options)),
+    getOwnPropertyDescriptor (/** @type {any} */ _, /** @type {any} */ name) {
+      const found = notDeferred(() => Reflect.getOwnPropertyDescriptor(options, name))
+      return found && { __proto__: null, ...found, configurable: true }
     }
-  })
+  }))
 }
 
 /**

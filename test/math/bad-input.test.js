@@ -109,4 +109,22 @@ describe('options of arithmetic', () => {
     await late
     assert.deepEqual(y.toArray(), [[0, 0], [0, 0]])
   })
+
+  it('of an asynchronous form compute at once, whatever is asked of them', async () => {
+    const y = zeros([2, 2])
+    const seen = new Set()
+    const traps = Object.fromEntries(['get', 'has', 'ownKeys', 'getOwnPropertyDescriptor', 'getPrototypeOf'].map(name => [name, (...args) => {
+      math.add(x, 1, { out: y })
+      assert.equal(y.get(1, 1), 5, name)
+      y.fill(0)
+      seen.add(name)
+      return Reflect[name](...args)
+    }]))
+    assert.deepEqual((await math.sumAsync(x, new Proxy({ axis: 0 }, traps))).toArray(), [4, 6])
+    assert.deepEqual((await math.linalg.invAsync(x, new Proxy({ casting: 'unsafe' }, traps))).shape, [2, 2])
+    assert.ok(seen.has('get') && seen.has('ownKeys'))
+    assert.equal(math.add(x, x).get(0, 0), 2)
+    const frozen = Object.freeze({ axis: 0, out: zeros([2]) })
+    assert.equal(await math.sumAsync(x, frozen), frozen.out)
+  })
 })

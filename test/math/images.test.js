@@ -1,7 +1,7 @@
 'use strict'
 // resize, crop, letterbox and pad beside their definitions in NumPy, and PyTorch; out; no copies; the same bits everywhere.
 const assert = require('node:assert/strict')
-const { backend, memory, tensor, zeros } = require('samebytes')
+const { backend, fromBlob, memory, tensor, zeros } = require('samebytes')
 const { python } = require('../copies')
 const { assertView, fails, generator, hex, refusedUnchanged, skip } = require('../setup')
 const { math, needsMath, some } = require('./load')
@@ -383,5 +383,14 @@ describe('images have the same bits', function () {
     assert.equal(hex(image), hex(wanted))
     assert.deepEqual(place, other)
     assert.equal(hex(await math.padAsync(t, 2, { mode: 'reflect' })), hex(pad(t, 2, { mode: 'reflect' })))
+  })
+
+  it('asynchronously where the image is worth a thread', async () => {
+    const t = fromBlob(Float32Array.from({ length: 3 * 120 * 100 }, (_, i) => i % 251), [3, 120, 100])
+    const wanted = hex(letterbox(t, [150, 160], { scale: [1, 2, 3] }).image)
+    for (let i = 0; i < 5; i++) assert.equal(hex((await math.letterboxAsync(t, [150, 160], { scale: [1, 2, 3] })).image), wanted)
+    const out = fromBlob(new Float32Array(3 * 150 * 160).fill(7), [150, 160, 3]).permute([2, 0, 1])
+    await math.letterboxAsync(t, [150, 160], { scale: [1, 2, 3], out })
+    assert.equal(hex(out), wanted)
   })
 })

@@ -6,6 +6,7 @@ const { Worker } = require('node:worker_threads')
 const { once } = require('node:events')
 const fs = require('node:fs')
 const s = require('samebytes')
+const m = require('samebytes/math')
 const corpora = require('../../corpora')
 const { safetensors } = require('../../files')
 const { NAMES, at, isNative } = require('../calls')
@@ -186,7 +187,22 @@ async function operands (program, r, rounds) {
     async: () => hot.copyFromAsync(s.zeros([n], dtype)),
     shape: () => s.zeros(hot.data),
     permute: () => source.permute(hot.data),
-    slice: () => source.narrow(0, hot.get(0), 1)
+    slice: () => source.narrow(0, hot.get(0), 1),
+    sort: () => m.sort(hot, { out: hot }),
+    'sort of others': () => m.sort(s.arange(n, dtype), { out: hot, casting: 'unsafe' }),
+    argsort: () => m.argsort(hot),
+    topK: () => m.topK(hot, n >> 1),
+    uniqueAll: () => m.uniqueAll(hot),
+    searchsorted: () => m.searchsorted(hot, hot, { sorter: dtype === 'int32' ? hot : undefined }),
+    bincount: () => m.bincount(hot, { weights: dtype === 'uint8' ? hot : undefined }),
+    oneHot: () => m.oneHot(hot, 100),
+    matmul: () => m.matmul(hot, hot.unsqueeze(0).permute([1, 0])),
+    fft: () => m.fft(hot),
+    resize: () => m.resize(hot.reshape([2, n / 2]), [3, 5], { scale: hot.narrow(0, 0, 1) }),
+    nms: () => m.nms(hot.reshape([n / 4, 4]), hot.narrow(0, 0, n / 4), { classes: dtype === 'int32' ? hot.narrow(0, 0, n / 4) : undefined }),
+    svd: () => m.linalg.svd(hot.narrow(0, 0, 8).reshape([4, 2])),
+    eigh: () => m.linalg.eigh(hot.narrow(0, 0, 4).reshape([2, 2])),
+    solve: () => m.linalg.solve(hot.narrow(0, 0, 4).reshape([2, 2]), hot.narrow(0, 0, 2), { out: hot.narrow(0, 0, 2), casting: 'unsafe' })
   }
   const { byteOffset, byteLength, buffer } = hot.bytes
   await against(program, { variants: [new Uint8Array(byteLength), Uint8Array.from({ length: byteLength }, (_, i) => i % 4 === 0 ? r.next(50) : 0)], bytes: new Uint8Array(buffer, byteOffset, byteLength) }, async next => {
