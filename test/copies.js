@@ -287,12 +287,12 @@ function checksum (results) {
   return hash.digest('hex')
 }
 
+let found // the command, once it was looked for
+
 /** A Python with NumPy, or null. */
 function python () {
-  for (const command of [process.env.PYTHON, '/usr/bin/python3', 'python3'].filter(Boolean)) {
-    if (spawnSync(command, ['-c', 'import numpy']).status === 0) return command
-  }
-  return null
+  if (found === undefined) found = [process.env.PYTHON, '/usr/bin/python3', 'python3'].filter(Boolean).find(command => spawnSync(command, ['-c', 'import numpy']).status === 0) ?? null
+  return found
 }
 
 /** The same by test/python/oracle.py: every target buffer afterwards. */

@@ -34,7 +34,7 @@ const NOT_SHARED = [
   'accessor', 'arange', 'asarray', 'cast', 'combine', 'compare', 'elements', 'executorch-traps', 'eye', 'fill', 'for-blob', 'formats', 'formats-write', 'fuzz',
   'get-set', 'huge', 'like', 'linspace', 'loader', 'make', 'out', 'overwritten', 'program', 'random', 'scalar-tensor', 'scale', 'strided', 'tile', 'to', 'to-array'
 ].map(name => `api/${name}.test.js`).concat([
-  ...['norms', 'reductions', 'softmax'].map(name => `math/${name}.test.js`)
+  ...['boxes', 'images', 'linalg', 'matrices', 'norms', 'order', 'reductions', 'signals', 'softmax'].map(name => `math/${name}.test.js`)
 ])
 
 /** Left out in Chromium: numbers beside NumPy's for many seconds. The same WebAssembly has computed them in Node, and math/hashes.test.js is short. */

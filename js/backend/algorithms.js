@@ -9,7 +9,7 @@ const { algorithms, tables, mode, call, defer, finish } = require('./math')
 /** @typedef {InstanceType<typeof import('./layout').Layout>} Layout */
 /** @typedef {boolean | number | bigint | [number, number]} Scalar */
 
-/** Arguments beside tensors, in the order of the row's signature: lists, integers, scalars; isPartial: elements of targets stay as they are. @typedef {{ lists?: readonly (readonly number[])[], numbers?: readonly number[], scalars?: readonly Scalar[], isPartial?: boolean }} Arguments */
+/** Arguments beside tensors, in the order of the row's signature: lists, integers, scalars. @typedef {{ lists?: readonly (readonly number[])[], numbers?: readonly number[], scalars?: readonly Scalar[] }} Arguments */
 
 /**
  * Number of each algorithm for the call buffer, by its name in C. WebAssembly's module is opened when the first one is read: in a function, not where a file is loaded.
@@ -40,7 +40,7 @@ const NONE = newList()
  */
 function run (row, to, from, given = {}) {
   if (mode.deferred !== null) {
-    defer(to[0], from, null, null, (first, sources, others) => { run(row, arrayConcat([first], others), sources, given) }, false, arraySlice(to, 1), given.isPartial)
+    defer(to[0], from, null, null, (first, sources, others) => { run(row, arrayConcat([first], others), sources, given) }, false, arraySlice(to, 1))
     return
   }
   /** @type {Layout[]} */

@@ -23,7 +23,6 @@ const { stage, unstage } = require('./staging')
  * @property {(to: Layout, from: Layout[], also: readonly Layout[]) => void} run  calls C on the operands, on parts of them, or on copies
  * @property {boolean} isHere  run calls functions of the core: it stays on this thread
  * @property {readonly Layout[]} also  more targets, of a call that is run whole
- * @property {boolean} isPartial  a call that is run whole leaves elements of its target as they are
  */
 
 /** How calls run; math/later.js changes that. */
@@ -276,14 +275,13 @@ function notDeferred (fn) {
  * @param {Deferred['run']} run
  * @param {boolean} [isHere]
  * @param {readonly Layout[]} [also]
- * @param {boolean} [isPartial]
  */
-function defer (to, from, follows, whole, run, isHere = false, also = [], isPartial = false) {
+function defer (to, from, follows, whole, run, isHere = false, also = []) {
   const { calls } = /** @type {NonNullable<typeof mode.deferred>} */ (mode.deferred)
   claim(to.storage)
   for (let i = 0; i < also.length; i++) claim(also[i].storage)
   for (let i = 0; i < from.length; i++) claim(from[i].storage)
-  calls[calls.length] = { to, from, follows, whole, run, isHere, also, isPartial }
+  calls[calls.length] = { to, from, follows, whole, run, isHere, also }
 }
 
 module.exports = { ops, tables, algorithms, rows, mode, call, callOnThread, notDeferred, defer, finish, checkHost, NONE, CHOICE, resultOf, elementwise }

@@ -91,10 +91,11 @@ function transformed (kind, x, opts) {
 // ---- Along several axes ----
 
 /**
- * Transforms along axes, the last one first, in place from the second one on.
+ * Transforms along axes, the last one first.
  *
  * @param {Kind} kind
- * @param {Layout} to
+ * @param {Layout} to  written by the last transform
+ * @param {Layout} between  by those before; of to's shape, may be to
  * @param {Layout} from  no longer than to
  * @param {number[]} axes
  * @param {number[]} lengths  of each of them, in to
@@ -102,10 +103,10 @@ function transformed (kind, x, opts) {
  * @param {number} made
  * @param {number} casting
  */
-function transformAll (kind, to, from, axes, lengths, norm, made, casting) {
+function transformAll (kind, to, between, from, axes, lengths, norm, made, casting) {
   let source = from
   for (let i = axes.length - 1; i >= 0; i--) {
-    let part = to
+    let part = i === 0 ? to : between
     for (let k = 0; k < i; k++) part = narrowed(part, axes[k], source.shape[axes[k]])
     transformAlong(kind, part, source, axes[i], lengths[i], norm, made, casting)
     source = part
@@ -170,20 +171,21 @@ function transformedBy (kind, complex, last, from, axes, lengths, norm, made, ou
   const shape = arraySlice(from.shape)
   for (let i = 0; i <= end; i++) shape[axes[i]] = lengthOf(i === end ? kind : COMPLEX, lengths[i])
   const { to, result } = target(out, made, shape)
+  const room = out === undefined || end === 0 || kind === HERMITIAN ? to : temporary(made, shape) // so that a transform that fails leaves out as it was
   let source = from
   for (let i = 0; i < end; i++) source = narrowed(source, axes[i], lengths[i])
   source = narrowed(source, axes[end], kind === HERMITIAN ? Math.floor(lengths[end] / 2) + 1 : lengths[end])
   if (kind === COMPLEX || (kind === HERMITIAN && end === 0)) {
-    transformAll(kind === COMPLEX ? complex : last, to, source, axes, lengths, norm, made, casting)
+    transformAll(kind === COMPLEX ? complex : last, to, room, source, axes, lengths, norm, made, casting)
   } else if (kind === REAL) {
-    let part = to
+    let part = room
     for (let k = 0; k < end; k++) part = narrowed(part, axes[k], source.shape[axes[k]])
     transformAlong(last, part, source, axes[end], lengths[end], norm, made, casting)
-    transformAll(complex, to, part, arraySlice(axes, 0, end), lengths, norm, made, casting)
+    transformAll(complex, to, room, part, arraySlice(axes, 0, end), lengths, norm, made, casting)
   } else {
     const spectrum = made === DOUBLE ? DOUBLES : SINGLES
     const between = temporary(spectrum, withExtent(shape, axes[end], source.shape[axes[end]]))
-    transformAll(complex, between, source, arraySlice(axes, 0, end), lengths, norm, spectrum, UNSAFE)
+    transformAll(complex, between, between, source, arraySlice(axes, 0, end), lengths, norm, spectrum, UNSAFE)
     transformAlong(last, to, between, axes[end], lengths[end], norm, made, casting)
   }
   return result()

@@ -11,7 +11,7 @@ const { claim, unclaim } = require('../backend/storage')
 const { dtypeOf } = require('../backend/dtypes')
 const { checkOut } = require('../copy/results')
 const { factorOf } = require('../layout/elements')
-const { denseLayout, layoutOver, subLayout, written } = require('../layout/layouts')
+const { denseLayout, layoutOver, written } = require('../layout/layouts')
 const { Tensor, tensorOf, resultIn } = require('../tensor/tensor')
 const { allocated } = require('./allocate')
 const { lastAxes, permuted } = require('./axes')
@@ -212,13 +212,17 @@ const sized = (shape, axes, size) => arrayMap(shape, (n, d) => d === axes[0] ? s
  * @param {number[]} axes
  * @param {number} axis  of factors
  * @param {Layout | null} factors
+ * @param {{ place: number[], value: number } | null} [border]  place: what is before the image, and its size, in the target; value: around it
  */
-function resizeInto (to, from, { method, antialias, result }, axes, axis, factors) {
+function resizeInto (to, from, { method, antialias, result }, axes, axis, factors, border = null) {
   const order = orderOf(axes, from.shape.length)
   const source = permuted(from, order)
   const dtype = result.dtype === undefined ? from.dtype : result.dtype.index
   const numbers = [method, antialias ? 1 : 0, placeIn(axis, order), dtype, result.casting, factors === null ? 0 : 1]
-  run(rows.resize, [permuted(to, order)], [source, factors ?? source], { numbers })
+  const targets = [permuted(to, order)]
+  const sources = [source, factors ?? source]
+  if (border === null) run(rows.resize, targets, sources, { numbers })
+  else run(rows.resize_within, targets, sources, { lists: [border.place], numbers, scalars: [border.value] })
 }
 
 /**
@@ -324,15 +328,12 @@ function letterbox (x, size, opts) {
   const by = Math.min(wanted[0] / own[0], wanted[1] / own[1])
   const inner = arrayMap(own, (n, i) => Math.min(Math.max(Math.round(n * by), 1), wanted[i]))
   const padding = arrayMap(inner, (n, i) => Math.floor((wanted[i] - n) * aligned / 2))
-  const before = arrayMap(shape, (_, d) => d === axes[0] ? padding[0] : d === axes[1] ? padding[1] : 0)
   const { dtype, out } = given.result
   const factors = factorsOf(given, axis, shape)
   try {
     const { to, result } = target(out, dtype === undefined ? from.dtype : dtype.index, sized(shape, axes, wanted))
     if (dtype !== undefined) checkOut(to, to.shape, dtype)
-    const inside = subLayout(to, before, sized(shape, axes, inner))
-    resizeInto(inside, from, given, axes, axis, factors)
-    run(rows.frame, [to], [inside, factors ?? inside], { lists: [before], numbers: [axis, factors === null ? 0 : 1], scalars: [value], isPartial: true })
+    resizeInto(to, from, given, axes, axis, factors, { place: [padding[0], padding[1], inner[0], inner[1]], value })
     return /** @type {any} */ ({ image: result(), scale: [inner[0] / own[0], inner[1] / own[1]], padding, size: own })
   } finally {
     releaseFactors(factors)

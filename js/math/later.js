@@ -139,7 +139,7 @@ const onThread = (run, signal) => offLoop(done => callOnThread(run, done), signa
 async function runWhole (call, isFixed, signal) {
   const { to, from, also, run } = call
   if (isFixed) return onThread(() => { run(to, from, also) }, signal)
-  if (call.whole === null && !call.isHere && !call.isPartial && !backend.isWasm && bytesOf(call) >= APART_BYTES) return runApart(call, signal)
+  if (call.whole === null && !call.isHere && !backend.isWasm && bytesOf(call) >= APART_BYTES) return runApart(call, signal)
   await nextTurn()
   checkSignal(signal)
   run(to, from, also)

@@ -8,7 +8,7 @@ const { boolean, integer, oneOf, show } = require('../base/validate')
 const { rows, run } = require('../backend/algorithms')
 const { dtypes } = require('../backend/dtypes')
 const { checkOut } = require('../copy/results')
-const { Tensor, tensorOf, resultIn } = require('../tensor/tensor')
+const { tensorOf, resultIn } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')
 const { inRange, lastAxes, permuted } = require('./axes')
 const { checkCore, joined, target } = require('./cores')
@@ -22,6 +22,7 @@ const {
 } = require('./transforms')
 
 /** @import { AnyTensor, Casting, DtypeName, NameOf, Or } from '../base/types' */
+/** @import { Tensor } from '../tensor/tensor' */
 /** @import { SignalName, SpectrumName } from './fft' */
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
 
@@ -413,8 +414,7 @@ function logMelSpectrogram (x, opts) {
     const count = frames.shape[ndim - 2] - 1
     if (count < 1) throw failure('ERR_SHAPE', `the signal has ${from.shape[from.shape.length - 1]} elements; ${hop} or more were expected`)
     const shape = joined(arraySlice(frames.shape, 0, ndim - 2), [nMels, count])
-    const isOwn = out === undefined || (Tensor.layoutOf(out).dtype !== SINGLE && Tensor.layoutOf(out).dtype !== DOUBLE)
-    const { to, result } = target(isOwn ? undefined : out, made, shape)
+    const { to, result } = target(undefined, made, shape)
     if (out !== undefined) checkOut(targetOf(out), shape, undefined)
     run(rows.frames_mel, [exchanged(to)], [narrowed(frames, ndim - 2, count), window, filters], { numbers: [SAME_KIND] })
     return compressed(result(), out)

@@ -117,9 +117,14 @@ sb_status sb__resize(const sb_tensor *to, const sb_tensor *from, const sb_tensor
 sb_status sb__pad(const sb_tensor *to, const sb_tensor *from, const int64_t *before, int64_t count,
                   const sb_scalar *value, int mode, sb_casting casting, int64_t *staged);
 
-/* pad.c: writes a border of the value around a part of the target, which has the shape of `inside`. factors: as of resize, for the value. */
-sb_status sb__frame(const sb_tensor *to, const sb_tensor *inside, const sb_tensor *factors,
-                    const int64_t *before, int64_t count, double value, int32_t axis);
+/* pad.c: resizes into a part of the target, and writes a border around it of the value, which is scaled as the image is.
+ *
+ *   place  where the part begins along the last two axes, and its extents there
+ *
+ * Errors  as sb__resize · SB_ERR_SHAPE the part is not within the target */
+sb_status sb__resize_within(const sb_tensor *to, const sb_tensor *from, const sb_tensor *factors,
+                            const sb__resize_call *call, const int64_t *place, double value,
+                            int64_t *staged);
 
 /* boxes.c: indices of boxes [x1, y1, x2, y2] in the order of scores, without those that have more in common with one before.
  *

@@ -149,26 +149,34 @@ static void scale_value(double *items, double value, const double *factors, int6
   }
 }
 
-sb_status sb__frame(const sb_tensor *to, const sb_tensor *inside, const sb_tensor *factors,
-                    const int64_t *before, int64_t count, double value, int32_t axis) {
+sb_status sb__resize_within(const sb_tensor *to, const sb_tensor *from, const sb_tensor *factors,
+                            const sb__resize_call *call, const int64_t *place, double value,
+                            int64_t *staged) {
   frame f = {.value = {.dtype = SB_FLOAT64, .ndim = to->ndim}};
-  const int64_t n = factors && axis >= 0 ? factors->shape[1] : 1;
-  if (count != to->ndim || axis >= to->ndim)
-    return sb__fail(SB_ERR_SHAPE, "pad: the shapes do not fit");
-  sb_status status = check(to, inside, before, CONSTANT);
-  if (!status && factors &&
-      (factors->dtype != SB_FLOAT64 || factors->ndim != 2 || factors->shape[0] != 2 ||
-       !sb_is_contiguous(factors) || n != (axis < 0 ? 1 : to->shape[axis])))
-    status = sb__fail(SB_ERR_SHAPE, "letterbox: the factors do not fit");
+  int64_t before[SB_MAX_DIMS] = {0};
+  const int64_t n = factors && factors->ndim == 2 && call->axis >= 0 ? factors->shape[1] : 1;
+  const int32_t rows = to->ndim - 2;
+  sb_tensor inside;
+  if (rows < 0 || place[2] < 0 || place[3] < 0)
+    return sb__fail(SB_ERR_SHAPE, "letterbox: the shapes do not fit");
+  sb_tensor_copy_layout(to, &inside);
+  for (int i = 0; i < 2; i++) {
+    before[rows + i] = place[i];
+    inside.shape[rows + i] = place[2 + i];
+  }
+  sb_status status = check(to, &inside, before, CONSTANT);
   if (!status) status = sb__check_target(to);
-  if (status || !sb_tensor_numel(to)) return status;
-  double *items = sb__alloc_aligned((size_t)n * sizeof *items);
+  if (status) return status;
+  narrow(to, &inside, before, &f.box);
+  double *items = sb__alloc_aligned((size_t)n * sizeof *items); /* before anything is written */
   if (!items) return sb__fail(SB_ERR_MEMORY, "%lld bytes for letterbox", (long long)(8 * n));
-  scale_value(items, value, factors ? sb_tensor_data(factors) : NULL, n, to);
-  if (n > 1) f.value.strides[axis] = 1;
-  f.items = items;
-  narrow(to, inside, before, &f.box);
-  write_frame(to, &f, before, CONSTANT);
+  status = sb__resize(&f.box, from, factors, call, staged);
+  if (!status && sb_tensor_numel(to)) {
+    scale_value(items, value, factors ? sb_tensor_data(factors) : NULL, n, to);
+    if (n > 1) f.value.strides[call->axis] = 1;
+    f.items = items;
+    write_frame(to, &f, before, CONSTANT);
+  }
   sb__free_aligned(items);
-  return SB_OK;
+  return status;
 }

@@ -17,7 +17,7 @@ typedef struct sb__digits {
 } sb__digits;
 sb__digits sb__digits_of(double x);
 
-/* alloc.c: all allocations of the library. A test build can make the n-th one fail. */
+/* alloc.c: all allocations of the library. A test build can make the n-th one fail, and counts. */
 void *sb__alloc(size_t nbytes);               /* nbytes > 0; any type's alignment */
 void *sb__realloc(void *data, size_t nbytes); /* as realloc; data may be NULL */
 void *sb__alloc_aligned(size_t nbytes);       /* nbytes > 0; SB_ALIGNMENT */
@@ -25,6 +25,7 @@ void sb__free(void *data);                    /* a result of sb__alloc or sb__re
 void sb__free_aligned(void *data);            /* a result of sb__alloc_aligned */
 #ifdef SB_TEST
 void sb__fail_allocation(int64_t n); /* the n-th from now fails on this thread, once; 0: none */
+int64_t sb__live_allocations(void);  /* of all threads */
 #endif
 
 /* storage.c: where bytes are, and who frees them. The struct is complete here, because bindings put one on the stack for

@@ -157,7 +157,7 @@ describe('the same bits', () => {
       }
       console.log(JSON.stringify(require('crypto').createHash('sha256').update(made.join()).digest('hex')))`
     const runs = []
-    for (const SAMEBYTES_ISA of ['scalar', 'avx2', 'avx512']) for (const SAMEBYTES_THREADS of ['1', '3']) runs.push(await childJson(program, { env: { SAMEBYTES_ISA, SAMEBYTES_THREADS, NODE_NO_WARNINGS: '1' } }))
+    for (const [SAMEBYTES_ISA, SAMEBYTES_THREADS] of [['scalar', '3'], ['avx2', '1'], ['avx512', '3']]) runs.push(await childJson(program, { env: { SAMEBYTES_ISA, SAMEBYTES_THREADS, NODE_NO_WARNINGS: '1' } }))
     assert.deepEqual(runs, runs.map(() => runs[0]))
   })
 })

@@ -236,7 +236,7 @@ describe('the same bits of softmax', () => {
   it('with any number of threads and any instruction set', async function () {
     if (backend() !== 'native') skip(this, 'there are levels natively')
     const program = "console.log(JSON.stringify(require('./test/math/softmax-bits').softmaxBits()))"
-    const levels = process.env.SAMEBYTES_SANITIZED === '1' ? ['avx2'] : ['scalar', 'avx2', 'avx512'] // a sanitized child takes half a minute
-    for (const SAMEBYTES_ISA of levels) for (const SAMEBYTES_THREADS of ['1', '3']) assert.equal(await childJson(program, { env: { SAMEBYTES_ISA, SAMEBYTES_THREADS, NODE_NO_WARNINGS: '1' } }), HASH)
+    const levels = process.env.SAMEBYTES_SANITIZED === '1' ? [['avx2', '1']] : [['scalar', '3'], ['avx2', '1'], ['avx512', '3']] // a sanitized child takes half a minute
+    for (const [SAMEBYTES_ISA, SAMEBYTES_THREADS] of levels) assert.equal(await childJson(program, { env: { SAMEBYTES_ISA, SAMEBYTES_THREADS, NODE_NO_WARNINGS: '1' } }), HASH)
   })
 })

@@ -1,15 +1,10 @@
 """Images as their definitions have them, in float64. Reads cases (JSON) from standard input: name, dtype, shape, bytes (base64) and options.
-Writes for each its result's shape and values, and of resize how far PyTorch is from that, where it is there."""
+Writes for each its result's shape and values, and of resize with `torch` how far PyTorch is from that, where it is there."""
 import base64
 import json
 import sys
 
 import numpy as np
-
-try:
-    import torch
-except ImportError:
-    torch = None
 
 
 def source(case):
@@ -48,7 +43,16 @@ def weights(n, m, method, antialias):
     return made
 
 
-def interpolated(x, case):
+def pytorch():
+    """Is imported where it is asked for: that takes seconds."""
+    try:
+        import torch
+        return torch
+    except ImportError:
+        return None
+
+
+def interpolated(torch, x, case):
     """By PyTorch, of images whose rows and columns are the last axes."""
     batch = torch.from_numpy(np.ascontiguousarray(x)).reshape((-1, 1) + x.shape[-2:])
     mode = case['method'] if case['method'] != 'nearest' else 'nearest-exact'
@@ -61,8 +65,9 @@ def resize(x, case):
     h, w = case['size']
     made = weights(x.shape[-2], h, case['method'], case['antialias']) @ x @ weights(x.shape[-1], w, case['method'], case['antialias']).T
     off = None
-    if torch is not None and case['method'] != 'nearest':
-        off = float(np.max(np.abs(interpolated(x, case) - made), initial=0))
+    torch = pytorch() if case.get('torch') and case['method'] != 'nearest' else None
+    if torch is not None:
+        off = float(np.max(np.abs(interpolated(torch, x, case) - made), initial=0))
     return np.moveaxis(made, (-2, -1), case['axes']), off
 
 
