@@ -1,0 +1,6 @@
+'use strict'
+// samebytes/nats: tensors over NATS. Needs @nats-io/transport-node, and for what is stored @nats-io/jetstream and @nats-io/obj.
+
+const { TensorBus, tensors } = require('./nats/bus')
+
+module.exports = { TensorBus, tensors }
