@@ -2,7 +2,7 @@
 // A bus: tensors over a connection to NATS, which is the caller's.
 
 const { failure } = require('../base/errors')
-const { receiver, optionsOf, integer } = require('../base/validate')
+const { receiver } = require('../base/validate')
 
 const KEY = Symbol('samebytes bus')
 
