@@ -118,6 +118,30 @@ const commands = [
     load: () => require('./map').map
   },
   {
+    name: 'nats',
+    operands: 'serve MODEL SUBJECT|top|put FILE [NAME]|get NAME [FILE]',
+    text: 'over NATS: serve a model, watch services, put files of tensors into the object store and get them',
+    more: ['serve answers requests for SUBJECT by MODEL, an .onnx file, until Ctrl-C; as many of it as are started share the work.',
+      'top shows all services with their requests, errors and times; on a terminal it goes on until Ctrl-C.',
+      'put stores FILE (.npy, .npz, .safetensors) as NAME; get writes it to FILE, which appears when it is complete and its digest is right.',
+      'The packages @nats-io/transport-node, jetstream, obj and services are needed beside samebytes.'],
+    examples: [['samebytes nats serve vit.onnx models.vit --batch 16', 'up to 16 requests in one run'], ['samebytes nats top --server nats://10.0.0.5:4222', 'a live view'],
+      ['samebytes nats put vit.safetensors', 'into the bucket "tensors"'], ['samebytes nats get vit.safetensors --bucket weights', 'out of another one']],
+    options: {
+      server: { type: 'string', argument: 'URL', text: 'of the server, or some with commas; by default NATS_URL, or 127.0.0.1:4222' },
+      creds: { type: 'string', argument: 'FILE', text: 'a user\'s credentials' },
+      queue: { type: 'string', argument: 'NAME', text: 'serve: replicas of one queue share the requests' },
+      batch: { type: 'string', argument: 'N', text: 'serve: at most so many requests in one run, along their first axis' },
+      wait: { type: 'string', argument: 'MS', text: 'serve: how long a batch waits for more' },
+      bucket: { type: 'string', argument: 'NAME', text: 'put, get: the bucket; tensors unless told' },
+      once: { type: 'boolean', text: 'top: print the table once' },
+      json
+    },
+    count: [1, 3],
+    completes: 'files',
+    load: () => require('./nats').nats
+  },
+  {
     name: 'doctor',
     operands: '',
     text: 'check what samebytes can use on this machine, and say how to get the rest',

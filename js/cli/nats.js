@@ -1,0 +1,181 @@
+'use strict'
+// samebytes nats: models as services, what services do, and files in the object store.
+
+const path = require('node:path')
+const { failure } = require('../base/errors')
+const { integer } = require('../base/validate')
+const { peer } = require('../nats/peers')
+const { UsageError, didYouMean } = require('./arguments')
+const { brief, note, plain, print, printJson, size, styled, table } = require('./output')
+const { progress } = require('./progress')
+
+/** @typedef {import('./arguments').Given} Given */
+/** @typedef {Record<string, any>} Values */
+/** Statistics of one endpoint of a service. @typedef {{ name: string, id: string, subject: string, requests: number, errors: number, ms: number, data: Record<string, any> }} Row */
+
+const DEFAULT_SERVER = '127.0.0.1:4222'
+const DEFAULT_BUCKET = 'tensors'
+const PERIOD_MS = 1000
+const NANOSECONDS = 1e6 // in a millisecond
+
+/** Subcommands: what is behind their names, at least and at most. @type {Record<string, { run: (values: Values, operands: string[]) => Promise<void>, count: [number, number], operands: string }>} */
+const subcommands = {
+  serve: { run: serveModel, count: [2, 2], operands: 'MODEL SUBJECT' },
+  top: { run: showServices, count: [0, 0], operands: '' },
+  put: { run: putFile, count: [1, 2], operands: 'FILE [NAME]' },
+  get: { run: getFile, count: [1, 2], operands: 'NAME [FILE]' }
+}
+
+/** @param {Given} given */
+async function nats ({ values, operands: [what, ...rest] }) {
+  const found = Object.hasOwn(subcommands, what) ? subcommands[what] : undefined
+  if (found === undefined) throw new UsageError(`there is no samebytes nats ${plain(what)}${didYouMean(what, Object.keys(subcommands))}`)
+  const [least, most] = found.count
+  if (rest.length < least || rest.length > most) throw new UsageError(`samebytes nats ${what} takes ${found.operands || 'nothing'}; ${rest.length} operands were given`)
+  await found.run(values, rest)
+}
+
+/** @param {Values} values @returns {Promise<any>} */
+async function connected ({ server, creds }) {
+  const { transport } = require('../nats')
+  const { credsAuthenticator } = peer('transport-node')
+  const servers = String(server ?? process.env.NATS_URL ?? DEFAULT_SERVER).split(',')
+  const authenticator = creds === undefined ? {} : { authenticator: credsAuthenticator(require('node:fs').readFileSync(creds)) }
+  try {
+    return await transport.connect({ servers, name: 'samebytes', ...authenticator })
+  } catch (/** @type {any} */ error) {
+    throw failure('ERR_DISCONNECTED', `no connection to ${plain(servers.join(', '))}: ${plain(String(error?.message ?? error))}`)
+  }
+}
+
+/** @param {Values} values @param {(connection: any) => Promise<void>} use */
+async function withConnection (values, use) {
+  const connection = await connected(values)
+  try {
+    await use(connection)
+  } finally {
+    await connection.close()
+  }
+}
+
+/** Resolves at Ctrl-C, or where the connection ends for good. @param {any} connection */
+function interrupted (connection) {
+  return new Promise(resolve => {
+    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => { resolve(undefined) })
+    connection.closed().then(resolve)
+  })
+}
+
+/** @param {string} name @param {string | undefined} text @param {number} least */
+function numberOf (name, text, least) {
+  if (text === undefined) return undefined
+  const n = Number(text)
+  if (!/^\d+$/.test(text) || n < least) throw new UsageError(`--${name} is ${JSON.stringify(plain(text))}; a whole number of at least ${least} was expected`)
+  return integer(name, n)
+}
+
+// ---- serve ----
+
+/** @param {Values} values @param {string[]} operands */
+async function serveModel (values, [file, subject]) {
+  const { Module } = require('../module')
+  const { tensors } = require('../nats')
+  const most = numberOf('batch', values.batch, 1)
+  const wait = numberOf('wait', values.wait, 0)
+  const batch = most === undefined ? undefined : { max: most, ...wait !== undefined && { wait } }
+  const module = await Module.load(file)
+  await withConnection(values, async connection => {
+    const service = await tensors(connection).serve(module, subject, { ...batch && { batch }, ...values.queue !== undefined && { queue: values.queue } })
+    note(`${plain(path.basename(file))} answers ${plain(subject)}; Ctrl-C ends it`)
+    await interrupted(connection)
+    await service.drain()
+  })
+}
+
+// ---- top ----
+
+/** @param {any} connection @returns {Promise<Row[]>} */
+async function takeStatistics (connection) {
+  const { Svcm } = peer('services')
+  /** @type {Row[]} */
+  const rows = []
+  for await (const { name, id, endpoints } of await new Svcm(connection).client().stats()) {
+    for (const { subject, num_requests: requests, num_errors: errors, average_processing_time: time, data } of endpoints ?? []) {
+      rows.push({ name, id, subject, requests, errors, ms: (time ?? 0) / NANOSECONDS, data: data ?? {} })
+    }
+  }
+  return rows.sort((a, b) => a.subject < b.subject ? -1 : a.subject > b.subject ? 1 : a.id < b.id ? -1 : 1)
+}
+
+/** @param {Row[]} rows @param {Map<string, Row>} before @param {number} seconds since then; 0: nothing is known */
+function tableOf (rows, before, seconds) {
+  const cells = rows.map(row => {
+    const { name, id, subject, data } = row
+    const old = before.get(`${id} ${subject}`)
+    const requests = data.requests ?? row.requests
+    const rate = old === undefined || seconds === 0 ? '' : ((requests - (old.data.requests ?? old.requests)) / seconds).toFixed(1)
+    return [brief(name), id.slice(-6), brief(subject), String(requests), rate, String(data.errors ?? row.errors), (data.ms ?? row.ms).toFixed(1), String(data.queued ?? '')]
+  })
+  return table([{ title: 'service' }, { title: 'replica' }, { title: 'subject' }, ...['requests', 'per second', 'errors', 'ms', 'queued'].map(title => ({ title, isNumber: true }))], cells)
+}
+
+/** @param {Values} values */
+async function showServices (values) {
+  await withConnection(values, async connection => {
+    const isLive = !values.json && !values.once && process.stdout.isTTY === true
+    if (values.json) return printJson(await takeStatistics(connection))
+    /** @type {Map<string, Row>} */
+    let before = new Map()
+    let at = performance.now()
+    const end = { isNear: false }
+    interrupted(connection).then(() => { end.isNear = true })
+    do {
+      const rows = await takeStatistics(connection)
+      const now = performance.now()
+      if (isLive) process.stdout.write('\x1b[H\x1b[2J')
+      if (rows.length === 0) note('there are no services')
+      else print(tableOf(rows, before, before.size > 0 ? (now - at) / 1000 : 0))
+      before = new Map(rows.map(row => [`${row.id} ${row.subject}`, row]))
+      at = now
+      for (let i = 0; isLive && i < 10 && !end.isNear; i++) await new Promise(resolve => setTimeout(resolve, PERIOD_MS / 10))
+    } while (isLive && !end.isNear)
+  })
+}
+
+// ---- put, get ----
+
+/** @param {Values} values @param {(store: any) => Promise<void>} use */
+function withStore (values, use) {
+  const { tensors } = require('../nats')
+  return withConnection(values, async connection => use(await tensors(connection).store(values.bucket ?? DEFAULT_BUCKET)))
+}
+
+/** @param {Values} values @param {string[]} operands */
+async function putFile (values, [file, name = path.basename(file)]) {
+  await withStore(values, async store => {
+    const { onProgress, end } = progress()
+    try {
+      const { size: nbytes, digest } = await store.put(name, { file }, { onProgress })
+      end()
+      note(`${plain(name)} ${size(nbytes)} ${styled('dim', plain(digest), process.stderr)}`)
+    } finally {
+      end()
+    }
+  })
+}
+
+/** @param {Values} values @param {string[]} operands */
+async function getFile (values, [name, file = path.basename(name)]) {
+  await withStore(values, async store => {
+    const { onProgress, end } = progress()
+    try {
+      await store.get(name, { file, onProgress })
+      end()
+      note(`${plain(file)} is written`)
+    } finally {
+      end()
+    }
+  })
+}
+
+module.exports = { nats }
