@@ -2,6 +2,7 @@
 // samebytes nats: models as services, what services do, and files in the object store.
 
 const path = require('node:path')
+const { setTimeout: wait } = require('node:timers/promises')
 const { failure } = require('../base/errors')
 const { integer } = require('../base/validate')
 const { peer } = require('../nats/peers')
@@ -81,8 +82,8 @@ async function serveModel (values, [file, subject]) {
   const { Module } = require('../module')
   const { tensors } = require('../nats')
   const most = numberOf('batch', values.batch, 1)
-  const wait = numberOf('wait', values.wait, 0)
-  const batch = most === undefined ? undefined : { max: most, ...wait !== undefined && { wait } }
+  const patience = numberOf('wait', values.wait, 0)
+  const batch = most === undefined ? undefined : { max: most, ...patience !== undefined && { wait: patience } }
   const module = await Module.load(file)
   await withConnection(values, async connection => {
     const service = await tensors(connection).serve(module, subject, { ...batch && { batch }, ...values.queue !== undefined && { queue: values.queue } })
@@ -127,18 +128,18 @@ async function showServices (values) {
     /** @type {Map<string, Row>} */
     let before = new Map()
     let at = performance.now()
-    const end = { isNear: false }
-    interrupted(connection).then(() => { end.isNear = true })
-    do {
+    const ended = interrupted(connection).then(() => true)
+    for (;;) {
       const rows = await takeStatistics(connection)
       const now = performance.now()
       if (isLive) process.stdout.write('\x1b[H\x1b[2J')
       if (rows.length === 0) note('there are no services')
       else print(tableOf(rows, before, before.size > 0 ? (now - at) / 1000 : 0))
+      if (!isLive) return
       before = new Map(rows.map(row => [`${row.id} ${row.subject}`, row]))
       at = now
-      for (let i = 0; isLive && i < 10 && !end.isNear; i++) await new Promise(resolve => setTimeout(resolve, PERIOD_MS / 10))
-    } while (isLive && !end.isNear)
+      if (await Promise.race([ended, wait(PERIOD_MS, false, { ref: false })])) return
+    }
   })
 }
 
