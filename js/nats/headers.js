@@ -23,6 +23,8 @@ const VALUE = /^[^\r\n]*$/
 class HeaderBlock {
   /** @type {Map<string, string>} */
   #fields = new Map()
+  /** as encoded last, before a field changed @type {Uint8Array | null} */
+  #bytes = null
 
   /** @param {Record<string, string | number | undefined>} [fields]  undefined: no such field */
   constructor (fields = {}) {
@@ -38,6 +40,7 @@ class HeaderBlock {
     if (typeof name !== 'string' || !NAME.test(name)) throw failure('ERR_ARGUMENT', `the header's name is ${show(name)}; printable ASCII without a colon was expected`)
     if (typeof value !== 'string' || !VALUE.test(value)) throw failure('ERR_ARGUMENT', `header ${name} is ${show(value)}; a string of one line was expected`)
     this.#fields.set(name, value)
+    this.#bytes = null
   }
 
   /** @param {string} name @param {string} value */
@@ -47,17 +50,22 @@ class HeaderBlock {
   /** @param {string} name */
   has (name) { return this.#fields.has(name) }
   /** @param {string} name */
-  delete (name) { this.#fields.delete(name) }
+  delete (name) {
+    this.#fields.delete(name)
+    this.#bytes = null
+  }
+
   keys () { return [...this.#fields.keys()] }
   [Symbol.iterator] () { return [...this.#fields].map(([name, value]) => [name, [value]])[Symbol.iterator]() }
 
   /** @returns {Uint8Array} the block, as long as a multiple of 64 */
   encode () {
+    if (this.#bytes !== null) return this.#bytes
     let text = FIRST_LINE
     for (const [name, value] of this.#fields) if (name !== PADDING) text += `${LINE}${name}: ${value}`
     text += `${LINE}${PADDING}: `
     const length = Buffer.byteLength(text) + 2 * LINE.length
-    return bytesOf(`${text}${'-'.repeat(-length & (ALIGNMENT - 1))}${LINE}${LINE}`)
+    return (this.#bytes = bytesOf(`${text}${'-'.repeat(-length & (ALIGNMENT - 1))}${LINE}${LINE}`))
   }
 }
 
@@ -114,6 +122,7 @@ function addField (fields, line) {
   const colon = line.indexOf(':')
   if (colon < 1) throw malformed(`have the line ${show(line.slice(0, 40))}, which is no field`)
   const name = line.slice(0, colon).toLowerCase()
+  if (name === PADDING.toLowerCase()) return
   if (!fields.has(name)) fields.set(name, line.slice(colon + 1).trim())
   else if (name.startsWith('tensor-')) throw malformed(`have ${name} twice`)
 }
