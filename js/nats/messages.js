@@ -15,8 +15,6 @@ const { parseSafetensors } = require('../files/parse')
 const { tensorGiven, toSafetensorsBytes } = require('../files/writers')
 const { HeaderBlock, readHeaders } = require('./headers')
 
-const { backend } = ffi
-
 /** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
 /** @typedef {Record<string, Tensor>} TensorRecord */
 
@@ -70,7 +68,7 @@ function encodeTensor (t, seq, fields) {
 }
 
 /** Do a storage's bytes stay at their address while it is in use? WASM memory moves when it grows. @param {Storage} storage */
-const staysInPlace = storage => storage.kind === 'js' || backend.isFixed(storage)
+const staysInPlace = storage => storage.kind !== 'wasm'
 
 /** @param {InstanceType<typeof ffi.Layout>} layout  contiguous */
 const bytesOfLayout = layout => readBytes(layout, 0, layout.size * dtypes[layout.dtype].itemsize, bytes => bytes)
