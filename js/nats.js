@@ -2,5 +2,9 @@
 // samebytes/nats: tensors over NATS. Needs @nats-io/transport-node, and for what is stored @nats-io/jetstream and @nats-io/obj.
 
 const { TensorBus, tensors } = require('./nats/bus')
+const { connect, isInPlace } = require('./nats/transport')
 
-module.exports = { TensorBus, tensors }
+/** The client's connections without copies. */
+const transport = { connect, isInPlace }
+
+module.exports = { TensorBus, tensors, transport }
