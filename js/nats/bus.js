@@ -6,6 +6,7 @@ const { failure } = require('../base/errors')
 const { show, receiver, integer, optionsOf } = require('../base/validate')
 const { linkOf } = require('./link')
 const { publish } = require('./publish')
+const { openStore } = require('./store')
 const { subjectOf, patternOf } = require('./subjects')
 const { subscribe } = require('./subscription')
 
@@ -110,6 +111,21 @@ class TensorBus {
   subscribe (subject, options) {
     const core = own(this).#core
     return subscribe(core, patternOf(subject), options)
+  }
+
+  /**
+   * Opens a bucket of the object store, or makes it.
+   *
+   * @param {string} name  letters, digits, _ and -
+   * @param {import('./store').StoreOptions} [options]
+   * @returns {Promise<import('./store').TensorStore>}
+   * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS · ERR_NOT_FOUND there is none, and create is false · ERR_NO_RESPONDERS the server has no JetStream ·
+   * ERR_UNSUPPORTED @nats-io/jetstream is not installed · as rejections
+   * @example
+   * const names = async bus => (await (await bus.store('weights')).list()).map(({ name }) => name)
+   */
+  async store (name, options) {
+    return openStore(own(this).#core, name, options)
   }
 
   /** @param {TensorBus} bus @returns {Core} @ignore */

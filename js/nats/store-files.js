@@ -1,0 +1,198 @@
+'use strict'
+// Objects that go into files: mapped, so that what came stays there if the process ends, under a name of its own until all is there.
+
+const fs = require('node:fs')
+const path = require('node:path')
+const ffi = require('../backend/calls')
+const fileCalls = require('../backend/file-calls')
+const { failure } = require('../base/errors')
+const { show } = require('../base/validate')
+const { countStaged } = require('../backend/storage')
+const { Tensor } = require('../tensor/tensor')
+const { TemporaryFile } = require('../files/atomic-write')
+const { MappedFile } = require('../files/mapped-file')
+const { systemError } = require('../files/system-errors')
+const { callback } = require('../files/transfers')
+const { infoOf } = require('./store-meta')
+const { bytesTensor, put } = require('./store-targets')
+const { digestOf } = require('./digest')
+
+const { backend, GUARDS } = ffi
+
+/** @typedef {import('./store-meta').Meta} Meta */
+/** @typedef {import('./store-targets').Target} Target */
+/** What the side file says. @typedef {{ at: number, seq: number }} Progress */
+
+const MOST_RECORD = 2 ** 16 // bytes of a side file
+const COUNTS = 40 // characters of its last line: two numbers, and the end of the line
+const { O_RDWR, O_CREAT, O_NOFOLLOW } = fs.constants
+
+/** A new file beside the old one. */
+class NewFile {
+  /** @param {string} file */
+  constructor (file) {
+    this.temporary = new TemporaryFile(file, true)
+    this.fd = this.temporary.fd
+    /** @type {Progress} */
+    this.progress = { at: 0, seq: 0 }
+  }
+
+  /** @param {number} at @param {number} seq */
+  note (at, seq) {}
+
+  publish () {
+    this.temporary.publish(true)
+    this.temporary.syncFolder()
+    this.temporary.close()
+  }
+
+  discard () { this.temporary.discard() }
+}
+
+/** A file that another process may have begun, and a side file that tells how far it came. */
+class ResumedFile {
+  /** @param {string} file @param {string} side @param {Meta} meta */
+  constructor (file, side, meta) {
+    this.file = file
+    this.side = side
+    this.part = `${file}.part`
+    if (fs.existsSync(file) && !fs.statSync(file).isFile()) throw failure('ERR_IO', `${file} is no regular file`)
+    this.line = `${JSON.stringify({ bucket: meta.bucket, name: meta.name, nuid: meta.nuid, size: meta.size, digest: meta.digest, part: path.basename(this.part) })}\n`
+    this.progress = this.found(meta.size)
+    this.fd = fs.openSync(this.part, O_RDWR | O_CREAT | (O_NOFOLLOW ?? 0), 0o666)
+    try {
+      if (this.progress.at === 0) fs.ftruncateSync(this.fd, 0)
+      this.sideFd = this.progress.at > 0 ? fs.openSync(side, O_RDWR) : this.begin()
+    } catch (error) {
+      fs.closeSync(this.fd)
+      throw error
+    }
+  }
+
+  /** How far another process came with the same object. @param {number} size @returns {Progress} */
+  found (size) {
+    const none = { at: 0, seq: 0 }
+    try {
+      if (fs.statSync(this.side).size > MOST_RECORD) return none
+      const text = fs.readFileSync(this.side, 'latin1')
+      const [, at, seq] = /^(\d{1,16}) (\d{1,16}) *\n$/.exec(text.slice(this.line.length)) ?? []
+      const isSame = text.startsWith(Buffer.from(this.line).toString('latin1')) && fs.statSync(this.part).size === size
+      return isSame && Number(at) <= size ? { at: Number(at), seq: Number(seq) } : none
+    } catch {
+      return none
+    }
+  }
+
+  begin () {
+    const fd = fs.openSync(this.side, O_RDWR | O_CREAT | (O_NOFOLLOW ?? 0), 0o666)
+    fs.ftruncateSync(fd, 0)
+    fs.writeSync(fd, this.line, 0)
+    return fd
+  }
+
+  /** All before is written. One call of the system, which is done or not. @param {number} at @param {number} seq */
+  note (at, seq) {
+    fs.writeSync(/** @type {number} */ (this.sideFd), `${`${at} ${seq}`.padEnd(COUNTS - 1)}\n`, Buffer.byteLength(this.line))
+  }
+
+  close () {
+    fs.closeSync(this.fd)
+    fs.closeSync(/** @type {number} */ (this.sideFd))
+  }
+
+  publish () {
+    fs.renameSync(this.part, this.file)
+    fs.rmSync(this.side, { force: true })
+    this.close()
+  }
+
+  /** @param {any} error  what came stays, if it can be of use */
+  discard (error) {
+    this.close()
+    if (error?.code !== 'ERR_CHECKSUM' && error?.code !== 'ERR_STALE') return
+    fs.rmSync(this.part, { force: true })
+    fs.rmSync(this.side, { force: true })
+  }
+}
+
+/** @implements {Target} */
+class FileTarget {
+  /** @param {Meta} meta @param {string} file @param {string | undefined} resume  the side file's path */
+  constructor (meta, file, resume) {
+    if (backend.isWasm) throw failure('ERR_UNSUPPORTED', 'an object is written to a file through a mapping, which needs the native addon')
+    this.meta = meta
+    this.path = file
+    this.isDone = false
+    try {
+      this.file = resume === undefined ? new NewFile(file) : new ResumedFile(file, resume, meta)
+      this.map()
+    } catch (error) {
+      this.file?.discard(error)
+      throw systemError(error, file)
+    }
+    this.at = this.file.progress.at
+    this.seq = this.file.progress.seq
+    this.hash.reach(this.at)
+  }
+
+  map () {
+    const { size } = this.meta
+    const { fd } = /** @type {NewFile | ResumedFile} */ (this.file)
+    const errno = fileCalls.reserveFile(fd, size)
+    if (errno !== 0) throw Object.assign(failure('ERR_IO', `${size} bytes could not be reserved for ${this.path} (errno ${errno})`), { errno: -errno })
+    this.bytes = bytesTensor(fileCalls.mapFile(fd, size, true, GUARDS.none))
+    this.layout = Tensor.layoutOf(this.bytes)
+    this.hash = digestOf([this.bytes])
+  }
+
+  /** @param {Uint8Array} bytes @param {number} seq */
+  write (bytes, seq) {
+    put(this.layout, this.at, bytes)
+    countStaged(bytes.length)
+    this.at += bytes.length
+    this.seq = seq
+    this.file.note(this.at, seq)
+    this.hash.reach(this.at)
+  }
+
+  digest () { return this.hash.end(this.meta.size) }
+
+  async finish () {
+    try {
+      await callback(done => { fs.fdatasync(this.file.fd, done) })
+      this.file.publish()
+    } catch (error) {
+      throw systemError(error, this.path)
+    }
+    this.isDone = true
+    this.bytes.dispose()
+    return infoOf(this.meta)
+  }
+
+  /** @param {any} error */
+  discard (error) {
+    if (this.isDone) return
+    this.hash.drop()
+    this.bytes.dispose()
+    this.file.discard(error)
+  }
+}
+
+/**
+ * A file as a tensor of its bytes, which are read where they lie.
+ *
+ * @param {string} file
+ * @returns {{ bytes: InstanceType<typeof Tensor>, source: MappedFile }}
+ */
+function mappedBytes (file) {
+  const source = new MappedFile(file, { mode: 0, guard: GUARDS.wanted }, 'store.put')
+  try {
+    if (source.size === 0) throw failure('ERR_FORMAT', `${show(file)} is empty`)
+    return { bytes: bytesTensor(/** @type {any} */ (source.place(0, source.size, 1))), source }
+  } catch (error) {
+    source.close()
+    throw error
+  }
+}
+
+module.exports = { FileTarget, mappedBytes }

@@ -1,0 +1,105 @@
+'use strict'
+// Waiting for a connection that comes and goes.
+
+const { failure } = require('../base/errors')
+
+/** @typedef {import('../base/signals').Signal} Signal */
+
+/** Who waits here is woken by acknowledgements, messages, the signal, and when the connection is lost or back. */
+class Link {
+  /** @param {any} core  a bus's @param {number} timeout  milliseconds without progress @param {Signal | undefined} signal */
+  constructor (core, timeout, signal) {
+    this.core = core
+    this.timeout = timeout
+    this.signal = signal
+    this.isLost = false
+    this.woken = false
+    this.progressed = Date.now()
+    /** @type {(() => void) | null} */
+    this.resolve = null
+    this.statuses = core.connection.status()
+    this.leave = signal === undefined ? () => {} : signal.follow(() => this.wake())
+    this.follow().catch(() => {})
+  }
+
+  async follow () {
+    for await (const { type } of this.statuses) {
+      if (type === 'disconnect') this.isLost = true
+      if (type === 'disconnect' || type === 'reconnect') this.wake()
+    }
+    this.wake()
+  }
+
+  wake () {
+    this.woken = true
+    this.resolve?.()
+  }
+
+  /** Something was sent or received. */
+  progress () { this.progressed = Date.now() }
+
+  /**
+   * Waits until woken, or for some time.
+   *
+   * @param {number} ms
+   * @returns {Promise<boolean>} woken?
+   * @throws the signal's reason · ERR_DISCONNECTED closed, or without progress for too long
+   */
+  async wait (ms) {
+    if (!this.woken) {
+      /** @type {any} */
+      let timer
+      await new Promise(resolve => {
+        this.resolve = () => resolve(undefined)
+        timer = setTimeout(this.resolve, ms)
+      })
+      clearTimeout(timer)
+      this.resolve = null
+    }
+    const { woken } = this
+    this.woken = false
+    this.check()
+    return woken
+  }
+
+  /** @throws as wait */
+  check () {
+    if (this.signal !== undefined && this.signal.look()) throw this.signal.reason
+    if (this.core.connection.isClosed()) throw failure('ERR_DISCONNECTED', 'the connection was closed')
+    if (Date.now() - this.progressed > this.timeout) throw failure('ERR_DISCONNECTED', `nothing came from the server for ${this.timeout} ms`)
+  }
+
+  /** Waits until the server can be spoken to. */
+  async connected () {
+    this.check()
+    while (!this.core.isConnected()) await this.wait(1000)
+    this.isLost = false
+  }
+
+  /**
+   * The promise's value, or the signal's reason if that is earlier.
+   *
+   * @template R
+   * @param {Promise<R>} promise
+   * @returns {Promise<R>}
+   */
+  async orAborted (promise) {
+    const { signal } = this
+    if (signal === undefined) return promise
+    /** @type {() => void} */
+    let leave = () => {}
+    try {
+      return await Promise.race([promise, new Promise((resolve, reject) => { leave = signal.follow(() => reject(signal.reason)) })])
+    } finally {
+      leave()
+      promise.catch(() => {})
+    }
+  }
+
+  close () {
+    this.leave()
+    this.statuses.stop()
+  }
+}
+
+module.exports = { Link }

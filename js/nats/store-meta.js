@@ -1,0 +1,197 @@
+'use strict'
+// What the object store keeps of an object (ADR-20 of NATS): a message of JSON, beside the chunks, which have subjects of their own.
+
+const { failure } = require('../base/errors')
+const { show } = require('../base/validate')
+const { peer } = require('./peers')
+
+/**
+ * @typedef {object} Meta what the message says, checked
+ * @property {string} name
+ * @property {string} bucket
+ * @property {string} nuid  of its chunks' subject
+ * @property {number} size  bytes
+ * @property {number} chunks
+ * @property {string} digest  base64url, without padding
+ * @property {boolean} deleted
+ * @property {string} mtime  ISO 8601
+ * @property {number} revision  the message's sequence in the stream
+ */
+
+/**
+ * @typedef {object} ObjectInfo
+ * @property {string} name
+ * @property {number} size  bytes of the whole file
+ * @property {number} chunks
+ * @property {string} digest  'SHA-256=' and base64url
+ * @property {Date} modified
+ * @property {number} revision  grows with each put of the name
+ */
+
+/** A store, for the functions that do its work. @typedef {{ core: any, js: any, jsm: any, bucket: string, stream: string, chunk: number, maxBytes: number, timeout: number }} StoreParts */
+
+const BUCKET = /^[\w-]{1,255}$/
+const NUID = /^[\w-]{1,64}$/
+const DIGEST = /^SHA-256=([\w-]{43})=?$/
+const MOST_NAME = 1024 // bytes; subjects have a largest length
+const MOST_META = 2 ** 18 // bytes of a message that tells of an object
+const NO_MESSAGE = 10037
+const NO_STREAM = 10059
+const WRONG_LAST_SEQUENCE = 10071
+const FULL = new Set([10023, 10047, 10054, 10077]) // no resources, no storage, message or stream too large
+
+/** @param {unknown} bucket @returns {string} the stream's name */
+function streamOf (bucket) {
+  if (typeof bucket !== 'string' || !BUCKET.test(bucket)) throw failure('ERR_ARGUMENT', `a store's name is ${show(bucket)}; letters, digits, _ and - were expected`)
+  return `OBJ_${bucket}`
+}
+
+/** @param {unknown} name @returns {string} */
+function objectName (name) {
+  if (typeof name === 'string' && name !== '' && Buffer.byteLength(name) <= MOST_NAME && Buffer.from(name).toString() === name) return name
+  throw failure('ERR_ARGUMENT', `an object's name is ${show(name)}; a text of 1 to ${MOST_NAME} bytes was expected`)
+}
+
+/** @param {string} bucket @param {string} name */
+const metaSubject = (bucket, name) => `$O.${bucket}.M.${Buffer.from(name).toString('base64').replaceAll('+', '-').replaceAll('/', '_')}`
+
+/** @param {string} bucket @param {string} nuid */
+const chunkSubject = (bucket, nuid) => `$O.${bucket}.C.${nuid}`
+
+/**
+ * @param {Uint8Array} data  of the message
+ * @param {number} revision
+ * @param {string} bucket
+ * @returns {Meta}
+ * @throws ERR_FORMAT · ERR_UNSUPPORTED a link, another digest
+ */
+function parseMeta (data, revision, bucket) {
+  if (data.length > MOST_META) throw failure('ERR_FORMAT', `what the store says of an object has ${data.length} bytes; at most ${MOST_META} are read`)
+  let given
+  try {
+    given = JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.length).toString())
+  } catch (/** @type {any} */ error) {
+    throw failure('ERR_FORMAT', `what the store says of an object is no JSON: ${error.message}`)
+  }
+  if (given === null || typeof given !== 'object') throw failure('ERR_FORMAT', `what the store says of an object is ${show(given)}`)
+  return checkedMeta(given, revision, bucket)
+}
+
+/** @param {any} given @param {number} revision @param {string} bucket @returns {Meta} */
+function checkedMeta ({ name, nuid = '', size = 0, chunks = 0, digest = '', deleted = false, mtime, options }, revision, bucket) {
+  const isCount = (/** @type {unknown} */ n) => Number.isSafeInteger(n) && /** @type {number} */ (n) >= 0
+  if (typeof name !== 'string') throw failure('ERR_FORMAT', `what the store says of an object has the name ${show(name)}`)
+  const base = { name, bucket, revision, mtime: typeof mtime === 'string' ? mtime : '' }
+  if (deleted === true) return { ...base, nuid: typeof nuid === 'string' && NUID.test(nuid) ? nuid : '', size: 0, chunks: 0, digest: '', deleted: true }
+  if (options?.link !== undefined && options.link !== null) throw failure('ERR_UNSUPPORTED', `${show(name)} is a link to another object, which is not followed`)
+  if (typeof nuid !== 'string' || !NUID.test(nuid) || !isCount(size) || !isCount(chunks) || chunks > size) throw failure('ERR_FORMAT', `what the store says of ${show(name)} is no object of its: ${size} bytes in ${chunks} chunks`)
+  const found = DIGEST.exec(typeof digest === 'string' ? digest : '')
+  if (found === null) throw failure('ERR_UNSUPPORTED', `${show(name)} has the digest ${show(digest)}; SHA-256 was expected`)
+  return { ...base, nuid, size, chunks, digest: found[1], deleted: false }
+}
+
+/** @param {Meta} meta @returns {ObjectInfo} */
+const infoOf = ({ name, size, chunks, digest, mtime, revision }) => ({ name, size, chunks, digest: `SHA-256=${digest}=`, modified: new Date(mtime), revision })
+
+/**
+ * An error of the client or the server, as one of ours; one of ours stays what it is.
+ *
+ * @param {any} error
+ * @param {string} what  was done
+ */
+function storeError (error, what) {
+  if (typeof error?.code === 'string' && error.code.startsWith('ERR_')) return error
+  const number = error?.code
+  const text = `${what}: ${error?.message ?? error}`
+  const made = failure(codeOf(error, number), text)
+  return Object.assign(made, { cause: error }, made.code === 'ERR_REMOTE' ? { remoteCode: number } : {})
+}
+
+/** @param {any} error @param {unknown} number */
+function codeOf (error, number) {
+  if (number === NO_STREAM || number === NO_MESSAGE) return 'ERR_NOT_FOUND'
+  if (FULL.has(/** @type {number} */ (number))) return 'ERR_TOO_LARGE'
+  if (/Closed|Draining|Connection/.test(error?.name)) return 'ERR_DISCONNECTED'
+  if (/Timeout/.test(error?.name)) return 'ERR_TIMEOUT'
+  return error?.name === 'JetStreamNotEnabled' ? 'ERR_NO_RESPONDERS' : 'ERR_REMOTE'
+}
+
+/** May the same work a moment later? The server was restarted, or another one becomes the leader. @param {any} error */
+function isPassing (error) {
+  return ['TimeoutError', 'JetStreamNotEnabled', 'NoResponders', 'RequestError'].includes(error?.name) || error?.code === 10008 || error?.code === 503
+}
+
+/**
+ * @param {StoreParts} store
+ * @param {string} name
+ * @param {boolean} [isAny]  also what is no object that can be read, such as a link, to be replaced or deleted
+ * @returns {Promise<Meta | null>} null: there never was one; it may have been deleted
+ */
+async function readMeta (store, name, isAny = false) {
+  const { jsm, stream, bucket } = store
+  const message = await repeated(store, `${show(name)} in ${bucket}`, () => jsm.streams.getMessage(stream, { last_by_subj: metaSubject(bucket, name) }))
+  if (message === null) return null
+  try {
+    return parseMeta(message.data, message.seq, bucket)
+  } catch (error) {
+    if (!isAny) throw error
+    return { name, bucket, nuid: '', size: 0, chunks: 0, digest: '', deleted: false, mtime: '', revision: message.seq }
+  }
+}
+
+/**
+ * Publishes what is known of an object from now on, if nobody else did meanwhile.
+ *
+ * @param {StoreParts} store
+ * @param {Record<string, unknown> & { name: string }} body
+ * @param {number} revision  of the message that it replaces; 0: none
+ * @returns {Promise<number | null>} its revision; null: somebody was faster
+ */
+async function publishMeta ({ js, bucket, timeout }, body, revision) {
+  const headers = peer('transport-node').headers()
+  headers.set('Nats-Rollup', 'sub')
+  try {
+    const { seq } = await js.publish(metaSubject(bucket, body.name), JSON.stringify(body), { headers, timeout: Math.min(timeout, 5000), expect: { lastSubjectSequence: revision } })
+    return seq
+  } catch (/** @type {any} */ error) {
+    if (error?.code === WRONG_LAST_SEQUENCE) return null
+    throw error
+  }
+}
+
+/**
+ * Throws chunks away; a failure is no harm but to the space that they take.
+ *
+ * @param {StoreParts} store
+ * @param {string} nuid
+ */
+async function purgeChunks (store, nuid) {
+  if (nuid === '') return
+  try {
+    await store.jsm.streams.purge(store.stream, { filter: chunkSubject(store.bucket, nuid) })
+  } catch {}
+}
+
+/**
+ * Calls act, again while the server is away, for as long as the store waits.
+ *
+ * @template R
+ * @param {StoreParts} store
+ * @param {string} what
+ * @param {() => Promise<R>} act
+ * @returns {Promise<R>}
+ */
+async function repeated ({ core, timeout }, what, act) {
+  const until = Date.now() + timeout
+  for (let pause = 50; ; pause = Math.min(2 * pause, 1000)) {
+    try {
+      return await act()
+    } catch (error) {
+      if (core.connection.isClosed()) throw failure('ERR_DISCONNECTED', `${what}: the connection was closed`)
+      if (!isPassing(error) || Date.now() + pause > until) throw storeError(error, what)
+    }
+    await new Promise(resolve => { setTimeout(resolve, pause) })
+  }
+}
+
+module.exports = { streamOf, objectName, metaSubject, chunkSubject, parseMeta, infoOf, storeError, isPassing, readMeta, publishMeta, purgeChunks, repeated }

@@ -1,0 +1,400 @@
+'use strict'
+// put: a file's bytes as chunks, in order and each once, a bounded number of them on the way; the message that makes them the object comes last.
+
+const ffi = require('../backend/calls')
+const { failure } = require('../base/errors')
+const { show } = require('../base/validate')
+const { countStaged } = require('../backend/storage')
+const { beginUse, endUse } = require('../copy/async')
+const { TensorPiece, ChecksummedTensor, contentOf, withPart, sizeOf } = require('../files/writers')
+const { digestOf } = require('./digest')
+const { peer } = require('./peers')
+const { Link } = require('./store-link')
+const { isPassing, storeError, readMeta, publishMeta, purgeChunks, chunkSubject, infoOf, parseMeta } = require('./store-meta')
+
+const { backend } = ffi
+
+/** @typedef {import('../base/signals').Signal} Signal */
+/** @typedef {import('../files/writers').Piece} Piece */
+/** @typedef {import('./store-meta').StoreParts} StoreParts */
+/** @typedef {import('./store-meta').Meta} Meta */
+/** @typedef {{ piece: Piece, at: number, nbytes: number }} Part */
+/** @typedef {{ parts: Part[], nbytes: number }} Chunk of one part: sent from where it lies; of several small ones: put together */
+
+/** @typedef {object} Putting
+ * @property {number} chunk  bytes, at most
+ * @property {boolean} replace  else what is there stays
+ * @property {Signal | undefined} signal
+ * @property {((progress: { bytes: number, total: number }) => void) | undefined} onProgress
+ */
+
+const IN_PLACE = 2 ** 16 // bytes of a piece that is sent by itself
+const IN_FLIGHT = 2 ** 22 // bytes that are sent and not acknowledged
+const QUIET_MS = 5000 // without an acknowledgement: the chunks are taken as lost
+const PAUSE_MS = 100
+const SUM_STEP = 2 ** 23 // bytes of a checksum in one turn of the event loop
+
+/** @param {Piece[]} pieces @param {number} most  bytes @returns {Chunk[]} */
+function chunksOf (pieces, most) {
+  /** @type {Chunk[]} */
+  const chunks = []
+  let small = /** @type {Chunk | null} */ (null)
+  for (const piece of pieces) {
+    const size = sizeOf(piece)
+    const isSmall = size < Math.min(IN_PLACE, most)
+    for (let at = 0; at < size;) {
+      const nbytes = Math.min(most, size - at)
+      const part = { piece, at, nbytes }
+      at += nbytes
+      if (isSmall && small !== null && small.nbytes + nbytes <= most) {
+        small.parts.push(part)
+        small.nbytes += nbytes
+        continue
+      }
+      const chunk = { parts: [part], nbytes }
+      chunks.push(chunk)
+      small = isSmall ? chunk : null
+    }
+  }
+  return chunks
+}
+
+/** A chunk's bytes: the tensor's own where it is of one. @param {Chunk} chunk @returns {Uint8Array} */
+function payloadOf ({ parts, nbytes }) {
+  const [{ piece, at }] = parts
+  const isStable = !(contentOf(piece) instanceof TensorPiece) || !backend.isWasm // WASM memory may grow meanwhile
+  if (parts.length === 1 && isStable) return withPart(piece, at, nbytes, bytes => bytes)
+  const joined = new Uint8Array(nbytes)
+  let to = 0
+  for (const { piece, at, nbytes } of parts) {
+    withPart(piece, at, nbytes, bytes => { joined.set(bytes, to) })
+    to += nbytes
+  }
+  countStaged(nbytes)
+  return joined
+}
+
+/** Takes the checksums that a zip has before its arrays. @param {Piece[]} pieces @param {Link} link */
+async function checksum (pieces, link) {
+  let begin = 0
+  for (const piece of pieces) {
+    const size = sizeOf(piece)
+    if (piece instanceof ChecksummedTensor) {
+      for (let at = 0; at < size; at += SUM_STEP) {
+        withPart(piece, at, Math.min(SUM_STEP, size - at), bytes => piece.add(bytes))
+        await new Promise(resolve => { setImmediate(resolve) })
+        link.progress()
+        link.check()
+      }
+      writeAt(pieces, piece.at, piece.sum())
+    }
+    begin += size
+  }
+  return begin
+}
+
+/** Writes bytes into the piece that has them. @param {Piece[]} pieces @param {number} at  byte of the file @param {Uint8Array} bytes */
+function writeAt (pieces, at, bytes) {
+  let begin = 0
+  for (const piece of pieces) {
+    if (at < begin + sizeOf(piece)) return /** @type {Uint8Array} */ (piece).set(bytes, at - begin)
+    begin += sizeOf(piece)
+  }
+}
+
+/** Sends chunks; what was sent behind a lost one is deleted, and sent again. */
+class Sending {
+  /**
+   * @param {StoreParts} store
+   * @param {Link} link
+   * @param {string} subject
+   * @param {Chunk[]} chunks
+   * @param {(chunks: number) => void} acknowledged  so many from the first on
+   */
+  constructor (store, link, subject, chunks, acknowledged) {
+    this.store = store
+    this.link = link
+    this.subject = subject
+    this.chunks = chunks
+    this.acknowledged = acknowledged
+    /** chunks that are stored, from the first on */
+    this.done = 0
+    /** sequence of the last of them */
+    this.seq = 0
+    this.next = 0
+    this.inFlight = 0
+    /** sequences of stored ones behind a chunk that is not acknowledged yet @type {Map<number, number>} */
+    this.early = new Map()
+    this.isBroken = false
+    this.hasRepeated = false
+    /** @type {{ error: any } | null} */
+    this.failed = null
+  }
+
+  async run () {
+    while (this.done < this.chunks.length) {
+      await this.link.connected()
+      if (this.isBroken && !await this.recover()) continue
+      await this.attempt()
+    }
+    if (this.hasRepeated) await this.verify()
+  }
+
+  async attempt () {
+    const { core: { connection }, jsm } = this.store
+    const inbox = peer('transport-node').createInbox(jsm.getOptions().watcherPrefix)
+    const subscription = connection.subscribe(`${inbox}.*`, { callback: (/** @type {any} */ error, /** @type {any} */ message) => this.receive(error, message) })
+    try {
+      await this.send(inbox)
+    } finally {
+      if (!connection.isClosed()) subscription.unsubscribe()
+    }
+  }
+
+  /** @param {string} inbox */
+  async send (inbox) {
+    const { link, chunks } = this
+    while (this.done < chunks.length && !this.isBroken) {
+      while (!this.isBroken && this.next < chunks.length && (this.inFlight === 0 || this.inFlight + chunks[this.next].nbytes <= IN_FLIGHT)) this.publish(inbox)
+      const { done } = this
+      const woken = await link.wait(QUIET_MS)
+      if (this.failed !== null) throw this.failed.error
+      if (link.isLost || (!woken && this.done === done)) this.isBroken = true
+    }
+  }
+
+  /** @param {string} inbox */
+  publish (inbox) {
+    const chunk = this.chunks[this.next]
+    const payload = payloadOf(chunk)
+    try {
+      this.store.core.connection.publish(this.subject, payload, { reply: `${inbox}.${this.next}` })
+    } catch (error) {
+      throw storeError(error, 'a chunk was not sent')
+    }
+    this.inFlight += chunk.nbytes
+    this.next++
+  }
+
+  /** @param {any} error @param {any} message */
+  receive (error, message) {
+    if (this.isBroken || this.failed !== null) return
+    try {
+      if (error !== null && error !== undefined) throw error
+      this.acknowledge(Number(message.subject.slice(message.subject.lastIndexOf('.') + 1)), message.data)
+    } catch (thrown) {
+      if (isPassing(thrown)) this.isBroken = true
+      else this.failed = { error: thrown }
+    }
+    this.link.wake()
+  }
+
+  /** @param {number} index @param {Uint8Array} data  the server's answer; empty: nobody stores it now */
+  acknowledge (index, data) {
+    if (data.length === 0) {
+      this.isBroken = true
+      return
+    }
+    const { error, seq } = JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.length).toString())
+    if (error) throw storeError(Object.assign(new Error(error.description), { name: 'JetStreamApiError', code: error.err_code }), 'a chunk was not stored')
+    this.early.set(index, seq)
+    for (let found; (found = this.early.get(this.done)) !== undefined; this.done++) {
+      this.early.delete(this.done)
+      this.inFlight -= this.chunks[this.done].nbytes
+      this.seq = found
+      this.link.progress()
+    }
+    this.acknowledged(this.done)
+  }
+
+  /** Deletes what may have been stored behind the last acknowledged chunk. @returns {Promise<boolean>} false: not now */
+  async recover () {
+    const { link, store: { jsm, stream } } = this
+    this.hasRepeated = true
+    try {
+      for (;;) {
+        const message = await link.orAborted(jsm.streams.getMessage(stream, { seq: this.seq + 1, next_by_subj: this.subject }))
+        if (message === null) break
+        await link.orAborted(jsm.streams.deleteMessage(stream, message.seq, false))
+      }
+    } catch (error) {
+      link.check()
+      if (!isPassing(error)) throw storeError(error, this.subject)
+      await link.wait(PAUSE_MS)
+      return false
+    }
+    this.next = this.done
+    this.inFlight = 0
+    this.early.clear()
+    this.isBroken = false
+    return true
+  }
+
+  /** A chunk that was on its way somewhere may have come late. */
+  async verify () {
+    const { link, store: { jsm, stream }, subject, chunks } = this
+    const { state } = await link.orAborted(jsm.streams.info(stream, { subjects_filter: subject }))
+    const stored = state.subjects?.[subject]
+    if (stored !== chunks.length) throw failure('ERR_DISCONNECTED', `${stored} chunks are stored where ${chunks.length} were sent: the connection was lost meanwhile`)
+  }
+}
+
+/**
+ * What makes chunks an object.
+ *
+ * @typedef {object} Draft
+ * @property {Record<string, unknown> & { name: string, nuid: string }} body
+ * @property {boolean} replace
+ * @property {boolean} isUncertain  it was sent, and nobody knows whether it arrived
+ */
+
+/**
+ * Makes the chunks the object of its name, whoever else does that.
+ *
+ * @param {StoreParts} store
+ * @param {Link} link
+ * @param {Draft} draft
+ * @returns {Promise<Meta>}
+ * @throws ERR_EXISTS
+ */
+async function install (store, link, draft) {
+  const { body, replace } = draft
+  for (;;) {
+    link.check()
+    const old = await link.orAborted(readMeta(store, body.name, true))
+    if (old?.nuid === body.nuid) return old // stored, though nobody said so
+    if (!replace && old !== null && !old.deleted) throw exists(store, body.name)
+    const revision = await publishDraft(store, link, draft, old?.revision ?? 0)
+    if (revision === null) continue
+    if (old !== null) await purgeChunks(store, old.nuid)
+    return parseMeta(Buffer.from(JSON.stringify(body)), revision, store.bucket)
+  }
+}
+
+/** @param {StoreParts} store @param {Link} link @param {Draft} draft @param {number} before  the revision that is replaced @returns {Promise<number | null>} null: not that one, or nobody knows */
+async function publishDraft (store, link, draft, before) {
+  draft.isUncertain = true
+  try {
+    const revision = await publishMeta(store, draft.body, before)
+    if (revision === null) draft.isUncertain = false
+    return revision
+  } catch (error) {
+    if (!isPassing(error)) {
+      draft.isUncertain = false
+      throw storeError(error, show(draft.body.name))
+    }
+    await link.connected()
+    await link.wait(PAUSE_MS)
+    return null
+  }
+}
+
+/** @param {StoreParts} store @param {string} name */
+const exists = ({ bucket }, name) => failure('ERR_EXISTS', `${bucket} has an object ${show(name)} already`)
+
+/**
+ * @param {StoreParts} store
+ * @param {string} name
+ * @param {Piece[]} pieces
+ * @param {Putting} how
+ * @returns {Promise<import('./store-meta').ObjectInfo>}
+ */
+async function putObject (store, name, pieces, how) {
+  const storages = hold(pieces)
+  const link = new Link(store.core, store.timeout, how.signal)
+  try {
+    return await sendObject(store, link, name, pieces, how)
+  } finally {
+    link.close()
+    for (const storage of storages) endUse(storage, 0)
+  }
+}
+
+/** Tensors' bytes are busy until endUse. @param {Piece[]} pieces */
+function hold (pieces) {
+  const storages = []
+  for (const piece of pieces) {
+    const content = contentOf(piece)
+    if (!(content instanceof TensorPiece)) continue
+    content.check()
+    storages.push(content.layout.storage)
+  }
+  for (const storage of storages) beginUse(storage, 0)
+  return storages
+}
+
+/** @param {StoreParts} store @param {Link} link @param {string} name @param {Piece[]} pieces @param {Putting} how */
+async function sendObject (store, link, name, pieces, how) {
+  link.check()
+  const there = how.replace ? null : await link.orAborted(readMeta(store, name, true))
+  if (there !== null && !there.deleted) throw exists(store, name)
+  const total = await checksum(pieces, link)
+  const nuid = peer('transport-node').nuid.next()
+  const draft = { body: { name, options: { max_chunk_size: how.chunk }, bucket: store.bucket, nuid, size: total, mtime: '', chunks: 0, digest: '', deleted: false }, replace: how.replace, isUncertain: false }
+  try {
+    const { chunks, digest } = await sendChunks(store, link, nuid, pieces, total, how)
+    Object.assign(draft.body, { chunks, digest, mtime: new Date().toISOString() })
+    return infoOf(await install(store, link, draft))
+  } catch (error) {
+    if (!draft.isUncertain) await purgeChunks(store, nuid) // else they may be an object's
+    throw error
+  }
+}
+
+/** @param {StoreParts} store @param {Link} link @param {string} nuid @param {Piece[]} pieces @param {number} total  bytes @param {Putting} how */
+async function sendChunks (store, link, nuid, pieces, total, { chunk, onProgress }) {
+  const chunks = chunksOf(pieces, chunk)
+  const ends = endsOf(chunks)
+  const digest = digestOf(pieces.map(bytesOf))
+  if (!digest.isLocal) digest.reach(total)
+  try {
+    await new Sending(store, link, chunkSubject(store.bucket, nuid), chunks, done => {
+      digest.reach(ends[done])
+      onProgress?.({ bytes: ends[done], total })
+    }).run()
+    const sum = await link.orAborted(digest.end(total))
+    link.progress()
+    return { chunks: chunks.length, digest: `SHA-256=${sum}=` }
+  } catch (error) {
+    digest.drop()
+    throw error
+  }
+}
+
+/** A piece for the digest. @param {Piece} piece */
+function bytesOf (piece) {
+  const content = contentOf(piece)
+  return content instanceof TensorPiece ? content.tensor : content
+}
+
+/** Bytes of so many chunks. @param {Chunk[]} chunks */
+function endsOf (chunks) {
+  const ends = [0]
+  for (const { nbytes } of chunks) ends.push(ends[ends.length - 1] + nbytes)
+  return ends
+}
+
+/**
+ * @param {StoreParts} store
+ * @param {string} name
+ * @returns {Promise<void>}
+ * @throws ERR_NOT_FOUND
+ */
+async function deleteObject (store, name) {
+  for (;;) {
+    const old = await readMeta(store, name, true)
+    if (old === null || old.deleted) throw failure('ERR_NOT_FOUND', `${store.bucket} has no object ${show(name)}`)
+    const body = { name, options: {}, bucket: store.bucket, nuid: old.nuid, size: 0, mtime: new Date().toISOString(), chunks: 0, digest: '', deleted: true }
+    let revision
+    try {
+      revision = await publishMeta(store, body, old.revision)
+    } catch (error) {
+      throw storeError(error, show(name))
+    }
+    if (revision === null) continue
+    await purgeChunks(store, old.nuid)
+    return
+  }
+}
+
+module.exports = { putObject, deleteObject }

@@ -1,0 +1,167 @@
+'use strict'
+// Reads the stored messages of some subjects in their order, each once, whatever happens to the connection: a consumer that is made
+// anew behind the last message where one is missing, or nothing comes.
+
+const { peer } = require('./peers')
+const { isPassing, storeError } = require('./store-meta')
+
+/** @typedef {import('./store-meta').StoreParts} StoreParts */
+/** @typedef {import('./store-link').Link} Link */
+/** @typedef {(data: Uint8Array, seq: number) => void} Take what it throws ends the reading */
+
+const HEARTBEAT_MS = 1000 // a consumer without messages says so after this time
+const QUIET_MS = 3000 // a consumer that says nothing for so long is gone
+const PAUSE_MS = 100
+const INACTIVE_MS = 30000 // after which the server forgets a consumer that nobody listens to
+const NANOS = 1000000
+const LONGEST_STATUS = 2048 // bytes of a message that tells of the consumer itself
+
+/** What a delivered message's reply subject says. @param {string} reply @returns {{ seq: number, count: number, pending: number } | null} */
+function deliveryOf (reply) {
+  const parts = reply.split('.')
+  if (parts[0] !== '$JS' || parts[1] !== 'ACK' || parts.length < 9) return null
+  const at = parts.length === 9 ? 5 : 7
+  return { seq: Number(parts[at]), count: Number(parts[at + 1]), pending: Number(parts[at === 5 ? 8 : 10]) }
+}
+
+class Reading {
+  /**
+   * @param {StoreParts} store
+   * @param {Link} link
+   * @param {{ filter: string, after?: number, isLastOnly?: boolean, take: Take }} options  after: the sequence behind which it begins; isLastOnly: of each subject
+   */
+  constructor (store, link, { filter, after = 0, isLastOnly = false, take }) {
+    this.store = store
+    this.link = link
+    this.filter = filter
+    this.isLastOnly = isLastOnly
+    this.take = take
+    /** of the last message in the stream */
+    this.seq = after
+    /** messages of this consumer */
+    this.count = 0
+    this.isEnded = false
+    /** something is missing: another consumer is needed */
+    this.isBroken = false
+    this.isIdle = false
+    /** @type {{ error: any } | null} */
+    this.failed = null
+    /** consumers that were made */
+    this.attempts = 0
+  }
+
+  /** Resolves when the server has no more. @throws what take throws · ERR_DISCONNECTED · ERR_NOT_FOUND the store is gone · the signal's reason */
+  async run () {
+    while (!this.isEnded) {
+      await this.link.connected()
+      if (this.attempts++ > 1) await this.link.wait(PAUSE_MS)
+      await this.attempt()
+    }
+  }
+
+  config (/** @type {string} */ inbox) {
+    const start = this.isLastOnly ? { deliver_policy: 'last_per_subject' } : { deliver_policy: 'by_start_sequence', opt_start_seq: this.seq + 1 }
+    return { ...start, deliver_subject: inbox, filter_subject: this.filter, ack_policy: 'none', flow_control: true, idle_heartbeat: HEARTBEAT_MS * NANOS, inactive_threshold: INACTIVE_MS * NANOS, mem_storage: true, num_replicas: 1 }
+  }
+
+  async attempt () {
+    const { core: { connection }, jsm, stream } = this.store
+    this.count = 0
+    this.isBroken = false
+    const inbox = peer('transport-node').createInbox(jsm.getOptions().watcherPrefix)
+    const subscription = connection.subscribe(inbox, { callback: (/** @type {any} */ error, /** @type {any} */ message) => this.receive(error, message) })
+    let name = ''
+    try {
+      name = await this.begin(inbox)
+      if (name !== '') await this.follow(name)
+    } finally {
+      if (!connection.isClosed()) {
+        subscription.unsubscribe()
+        if (name !== '') jsm.consumers.delete(stream, name).catch(() => {})
+      }
+    }
+  }
+
+  /** Makes a consumer. @param {string} inbox @returns {Promise<string>} its name; '': not now */
+  async begin (inbox) {
+    const { link, store: { jsm, stream } } = this
+    try {
+      const made = await link.orAborted(jsm.consumers.add(stream, this.config(inbox)))
+      if (made.num_pending + made.delivered.consumer_seq === 0) this.isEnded = true
+      return made.name
+    } catch (error) {
+      link.check()
+      if (!isPassing(error)) throw storeError(error, this.filter)
+      return ''
+    }
+  }
+
+  /** Until all is there, or the consumer is of no use any more. @param {string} name */
+  async follow (name) {
+    const { link } = this
+    let before = -1
+    while (!this.isEnded && !this.isBroken && !link.isLost) {
+      const woken = await link.wait(QUIET_MS)
+      if (this.failed !== null) throw this.failed.error
+      if (!woken && this.count === before) return
+      before = this.count
+      if (this.isIdle) await this.checkIdle(name)
+    }
+    if (this.failed !== null) throw this.failed.error
+  }
+
+  /** The consumer has nothing to send: is there nothing more? @param {string} name */
+  async checkIdle (name) {
+    this.isIdle = false
+    const { count, link, store: { jsm, stream } } = this
+    try {
+      const { num_pending: pending, delivered } = await link.orAborted(jsm.consumers.info(stream, name))
+      if (count !== this.count) return
+      if (delivered.consumer_seq !== count) this.isBroken = true
+      else if (pending === 0) this.isEnded = true
+    } catch {
+      link.check()
+      this.isBroken = true
+    }
+  }
+
+  /** @param {any} error @param {any} message */
+  receive (error, message) {
+    if (this.isEnded || this.isBroken || this.failed !== null) return
+    try {
+      if (error !== null && error !== undefined) throw error
+      const delivery = deliveryOf(message.reply ?? '')
+      if (delivery === null) this.status(message)
+      else this.accept(message.data, delivery)
+    } catch (thrown) {
+      this.failed = { error: thrown }
+    }
+    if (this.isEnded || this.isBroken || this.isIdle || this.failed !== null) this.link.wake()
+  }
+
+  /** @param {Uint8Array} data @param {{ seq: number, count: number, pending: number }} delivery */
+  accept (data, { seq, count, pending }) {
+    this.isBroken = count !== this.count + 1
+    if (this.isBroken) return
+    this.count = count
+    this.isIdle = false
+    if (this.isLastOnly || seq > this.seq) {
+      this.seq = seq
+      this.link.progress()
+      this.take(data, seq)
+    }
+    this.isEnded = pending === 0
+  }
+
+  /** The consumer asks to be told that all before was taken, or says that it has nothing. @param {any} message */
+  status (message) {
+    const { connection } = this.store.core
+    if (typeof message.reply === 'string' && message.reply.startsWith('$JS.FC.')) return connection.publish(message.reply)
+    if (message.data.length > 0 || message.size() > LONGEST_STATUS) return
+    const stalled = message.headers?.get('Nats-Consumer-Stalled')
+    if (stalled) connection.publish(stalled)
+    else this.isIdle = true
+  }
+}
+
+module.exports = { Reading }

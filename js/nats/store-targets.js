@@ -1,0 +1,343 @@
+'use strict'
+// Where an object's bytes go as they come: new memory of which tensors are made, tensors that exist, or a file.
+
+const ffi = require('../backend/calls')
+const { failure } = require('../base/errors')
+const { show } = require('../base/validate')
+const { countStaged } = require('../backend/storage')
+const { dtypes, dtypeOf } = require('../backend/dtypes')
+const { isSameShape, denseLayout } = require('../layout/layouts')
+const { readBytes } = require('../layout/data')
+const { Tensor, wrap } = require('../tensor/tensor')
+const { beginUse, endUse } = require('../copy/async')
+const { newBytes } = require('../files/allocate')
+const { readArrayHeader, npyTensor } = require('../files/npy')
+const { DEFLATED, membersOf, npzFile } = require('../files/npz')
+const { safetensorsFile } = require('../files/safetensors')
+const { digestOf } = require('./digest')
+
+const { backend, Layout } = ffi
+
+/** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
+/** @typedef {InstanceType<typeof Tensor>} TensorOf */
+/** @typedef {import('../files/byte-source').Source} Source */
+/** @typedef {import('./store-meta').Meta} Meta */
+/** @typedef {{ extension: string, dtype: any, maxBytes: number }} Kind of a file; dtype: of arrays that NumPy wrote as raw bytes */
+
+/**
+ * @typedef {object} Target
+ * @property {number} at  bytes that came
+ * @property {number} seq  in the stream, of the last chunk that came
+ * @property {(bytes: Uint8Array, seq: number) => void} write  what comes next
+ * @property {() => Promise<string>} digest  of all, base64url
+ * @property {() => Promise<any>} finish  all came, and the digest is right: the result
+ * @property {(error: any) => void} discard  it ended without; after finish it does nothing
+ */
+
+/** @param {Storage} storage @returns {TensorOf} its bytes */
+function bytesTensor (storage) {
+  const { index } = dtypeOf('uint8')
+  const bare = denseLayout(index, [storage.nbytes])
+  return wrap(new Layout(storage, index, bare.shape, bare.strides, 0, bare.size, bare.flags))
+}
+
+/** Writes bytes at a place of a contiguous layout. @param {InstanceType<typeof Layout>} layout @param {number} at @param {Uint8Array} bytes */
+function put (layout, at, bytes) {
+  readBytes(layout, at, bytes.length, place => { place.set(bytes) })
+}
+
+/** A file that came into a block of memory, for the parsers. @implements {Source} */
+class Block {
+  /** @param {TensorOf} bytes */
+  constructor (bytes) {
+    this.layout = Tensor.layoutOf(bytes)
+    this.size = this.layout.size
+    this.first = 4096
+    this.flags = 0
+    this.reason = 'store.get'
+    this.writes = false
+    this.owned = true
+  }
+
+  /** @param {number} from @param {number} nbytes */
+  read (from, nbytes) {
+    const bytes = newBytes(nbytes, 'a header')
+    bytes.set(this.view(from, nbytes))
+    return bytes
+  }
+
+  /** @param {number} from @param {number} nbytes @returns {Uint8Array} */
+  view (from, nbytes) { return readBytes(this.layout, from, nbytes, bytes => bytes) }
+
+  /** @param {number} from @param {number} nbytes @param {number} alignment */
+  place (from, nbytes, alignment) {
+    return backend.isWasm || from % alignment !== 0 ? null : /** @type {any} */ (backend).partOf(this.layout.storage, from, nbytes)
+  }
+
+  close () {}
+}
+
+/**
+ * @param {Source} source
+ * @param {Kind} kind
+ * @returns {Promise<TensorOf | Record<string, TensorOf>>}
+ */
+async function tensorsOf (source, { extension, dtype, maxBytes }) {
+  if (extension === '.npy') return npyTensor(source, dtype)
+  const members = extension === '.npz' ? membersOf(source) : undefined
+  if (members !== undefined) checkInflated(members, maxBytes)
+  const file = members === undefined ? safetensorsFile(source) : npzFile(source, dtype, members)
+  /** @type {[string, TensorOf][]} */
+  const made = []
+  try {
+    for (const name of file.keys()) made.push([name, await file.load(name)])
+    return Object.fromEntries(made)
+  } catch (error) {
+    for (const [, t] of made) t.dispose()
+    throw error
+  }
+}
+
+/** @param {Map<string, import('../files/npz').Member>} members @param {number} maxBytes */
+function checkInflated (members, maxBytes) {
+  let total = 0
+  for (const { method, unpacked } of members.values()) if (method === DEFLATED) total += unpacked
+  if (total > maxBytes) throw failure('ERR_TOO_LARGE', `the arrays would be inflated to ${total} bytes; maxBytes is ${maxBytes}`)
+}
+
+/** New memory, which the file's tensors then lie in. @implements {Target} */
+class BlockTarget {
+  /** @param {Meta} meta @param {Kind} kind */
+  constructor ({ size }, kind) {
+    this.kind = kind
+    this.at = 0
+    this.seq = 0
+    this.size = size
+    this.block = bytesTensor(backend.allocateNative(size, ffi.check))
+    this.layout = Tensor.layoutOf(this.block)
+    this.hash = digestOf([this.block])
+  }
+
+  /** @param {Uint8Array} bytes @param {number} seq */
+  write (bytes, seq) {
+    put(this.layout, this.at, bytes)
+    countStaged(bytes.length)
+    this.at += bytes.length
+    this.seq = seq
+    this.hash.reach(this.at)
+  }
+
+  digest () { return this.hash.end(this.size) }
+
+  async finish () {
+    const result = await tensorsOf(new Block(this.block), this.kind)
+    this.block.dispose()
+    return result
+  }
+
+  discard () {
+    this.hash.drop()
+    this.block.dispose()
+  }
+}
+
+/** The beginning of a file. @implements {Source} */
+class Beginning {
+  /** @param {Uint8Array} bytes @param {number} size  of the file */
+  constructor (bytes, size) {
+    this.bytes = bytes
+    this.size = size
+    this.first = Math.min(bytes.length, 4096)
+    this.flags = 0
+    this.reason = 'store.get'
+    this.writes = false
+  }
+
+  /** @param {number} from @param {number} nbytes @returns {Uint8Array<ArrayBuffer>} @throws {Short} */
+  read (from, nbytes) {
+    if (from + nbytes > this.bytes.length) throw new Short(from + nbytes)
+    return this.bytes.slice(from, from + nbytes)
+  }
+
+  /** @param {number} from @param {number} nbytes */
+  view (from, nbytes) { return this.read(from, nbytes) }
+  place () { return null }
+  close () {}
+}
+
+/** More of the file is needed to parse its header. */
+class Short extends Error {
+  /** @param {number} wanted  bytes */
+  constructor (wanted) {
+    super('more of the file is needed')
+    this.wanted = wanted
+  }
+}
+
+/** A tensor that is written, at its place in the file. @typedef {{ begin: number, nbytes: number, layout: InstanceType<typeof Layout>, tensor: TensorOf }} Part */
+
+/** Tensors that exist: the header's bytes are kept until they tell where all others go. @implements {Target} */
+class TensorTarget {
+  /** @param {Meta} meta @param {Kind} kind @param {TensorOf | Record<string, TensorOf>} out */
+  constructor (meta, kind, out) {
+    this.meta = meta
+    this.kind = kind
+    this.out = out
+    this.at = 0
+    this.seq = 0
+    /** with the file's beginning until the header was parsed, and room for more */
+    this.head = new Uint8Array(0)
+    /** bytes that are needed before it is worth a try */
+    this.wanted = 1
+    /** null: the header is not known yet @type {Part[] | null} */
+    this.parts = null
+    /** for a file of another layout than the tensors have @type {BlockTarget | null} */
+    this.block = null
+    /** @type {import('./digest').Digest | null} */
+    this.hash = null
+    /** @type {Storage[]} */
+    this.held = Object.values(this.tensors()).map(t => Tensor.writableOf(t).storage)
+    for (const storage of this.held) beginUse(storage, 1)
+  }
+
+  /** @returns {Record<string, TensorOf>} */
+  tensors () { return Tensor.isTensor(this.out) ? { '': this.out } : this.out }
+
+  /** @param {Uint8Array} bytes @param {number} seq */
+  write (bytes, seq) {
+    this.seq = seq
+    if (this.block === null && this.parts === null) this.begin(bytes, seq)
+    else if (this.block !== null) this.block.write(bytes, seq)
+    else this.scatter(bytes, this.at)
+    this.at += bytes.length
+    this.hash?.reach(this.at)
+  }
+
+  /** Keeps bytes of the header; writes all that came once it is whole. @param {Uint8Array} bytes @param {number} seq */
+  begin (bytes, seq) {
+    const n = this.at + bytes.length
+    if (n > this.head.length) {
+      const larger = newBytes(Math.min(this.meta.size, Math.max(n, 2 * this.head.length)), 'a header')
+      larger.set(this.head)
+      this.head = larger
+    }
+    this.head.set(bytes, this.at)
+    if (n < this.wanted) return
+    const all = this.head.subarray(0, n)
+    const parts = this.partsOf(new Beginning(all, this.meta.size))
+    if (parts !== undefined) this.place(parts, all, seq)
+  }
+
+  /** @param {Part[] | null} parts @param {Uint8Array} bytes  from the file's first on @param {number} seq */
+  place (parts, bytes, seq) {
+    if (parts === null) {
+      this.block = new BlockTarget(this.meta, this.kind)
+      this.block.write(bytes, seq)
+    } else {
+      this.parts = parts
+      this.hash = digestOf([bytes.slice(0, parts[0].begin), ...parts.map(({ tensor }) => tensor)])
+      this.scatter(bytes, 0)
+    }
+    this.head = new Uint8Array(0)
+  }
+
+  /**
+   * @param {Source} source
+   * @returns {Part[] | null | undefined} null: the tensors lie otherwise in the file; undefined: its header is not complete
+   */
+  partsOf (source) {
+    try {
+      return this.kind.extension === '.npy' ? this.npyParts(source) : this.safetensorsParts(source)
+    } catch (error) {
+      if (!(error instanceof Short)) throw error
+      this.wanted = error.wanted
+      return undefined
+    }
+  }
+
+  /** @param {Source} source */
+  npyParts (source) {
+    const out = /** @type {TensorOf} */ (this.out)
+    const { entry, how } = readArrayHeader(source, '', this.kind.dtype ?? (isRaw(out.dtype) ? out.dtype : undefined))
+    const part = partFor('out', out, dtypes[entry.dtype].name, entry.shape, entry.begin, entry.nbytes)
+    const isStraight = !how.swapped && (!how.fortran || entry.shape.length < 2) && ffi.isContiguous(part.layout)
+    return isStraight && entry.begin + entry.nbytes === this.meta.size ? [part] : null
+  }
+
+  /** @param {Source} source */
+  safetensorsParts (source) {
+    const file = safetensorsFile(source)
+    const tensors = this.tensors()
+    for (const name of Object.keys(tensors)) if (!file.has(name)) throw failure('ERR_SHAPE', `out has a tensor ${show(name)}; the object has none of that name`)
+    const parts = [...file.keys()].map(name => {
+      const { dtype, shape, byteOffset, nbytes } = file.info(name)
+      if (!Object.hasOwn(tensors, name)) throw failure('ERR_SHAPE', `the object has a tensor ${show(name)}; out has none of that name`)
+      return partFor(`out[${show(name)}]`, tensors[name], dtype, shape, byteOffset, nbytes)
+    }).sort((a, b) => a.begin - b.begin || a.nbytes - b.nbytes)
+    const ends = parts.map(({ begin, nbytes }) => begin + nbytes)
+    const isStraight = parts.every(({ begin, layout }, i) => (i === 0 || begin === ends[i - 1]) && ffi.isContiguous(layout))
+    return parts.length > 0 && isStraight && ends[ends.length - 1] === this.meta.size ? parts : null
+  }
+
+  /** Writes bytes to the tensors that have them. @param {Uint8Array} bytes @param {number} from  where they begin in the file */
+  scatter (bytes, from) {
+    for (const { begin, nbytes, layout } of /** @type {Part[]} */ (this.parts)) {
+      const low = Math.max(from, begin)
+      const high = Math.min(from + bytes.length, begin + nbytes)
+      if (low < high) put(layout, low - begin, bytes.subarray(low - from, high - from))
+    }
+    countStaged(bytes.length)
+  }
+
+  async digest () {
+    if (this.block !== null) return this.block.digest()
+    if (this.hash === null) throw failure('ERR_FORMAT', `the file ends in its header, at byte ${this.at}`)
+    return this.hash.end(this.meta.size)
+  }
+
+  async finish () {
+    const copied = await this.block?.finish()
+    this.release()
+    if (copied !== undefined) this.copy(copied)
+    return this.out
+  }
+
+  /** @param {any} made  tensors as out has */
+  copy (made) {
+    const from = Tensor.isTensor(made) ? { '': made } : made
+    for (const [name, t] of Object.entries(this.tensors())) {
+      t.copyFrom(from[name])
+      from[name].dispose()
+    }
+  }
+
+  release () {
+    for (const storage of this.held) endUse(storage, 1)
+    this.held = []
+  }
+
+  discard () {
+    this.hash?.drop()
+    this.block?.discard()
+    this.release()
+  }
+}
+
+/** NumPy has no name for it. @param {string} dtype */
+const isRaw = dtype => dtype === 'bfloat16' || dtype.startsWith('float8')
+
+/**
+ * @param {string} title
+ * @param {TensorOf} tensor
+ * @param {string} dtype @param {readonly number[]} shape  of the object
+ * @param {number} begin @param {number} nbytes
+ * @returns {Part}
+ */
+function partFor (title, tensor, dtype, shape, begin, nbytes) {
+  const layout = Tensor.attachedOf(tensor)
+  if (tensor.dtype !== dtype) throw failure('ERR_DTYPE', `${title} is of ${tensor.dtype}; the object is of ${dtype}`)
+  if (!isSameShape(layout.shape, shape)) throw failure('ERR_SHAPE', `${title} has shape [${layout.shape.join(', ')}]; the object has [${shape.join(', ')}]`)
+  return { begin, nbytes, layout, tensor }
+}
+
+module.exports = { bytesTensor, put, BlockTarget, TensorTarget }

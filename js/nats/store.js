@@ -1,0 +1,292 @@
+'use strict'
+// A bucket of NATS' object store whose objects are whole .npy, .npz and .safetensors files.
+
+const { failure } = require('../base/errors')
+const { show, receiver, integer, optionsOf, boolean, oneOf } = require('../base/validate')
+const { signalOf } = require('../base/signals')
+const { Tensor } = require('../tensor/tensor')
+const { pathOf, extensionOf } = require('../files/paths')
+const { ReadFile } = require('../files/read-file')
+const { readHeader } = require('../files/npy')
+const { membersOf } = require('../files/npz')
+const { safetensorsFile } = require('../files/safetensors')
+const writers = require('../files/writers')
+const { peer } = require('./peers')
+const { streamOf, objectName, infoOf, storeError, readMeta } = require('./store-meta')
+const { mappedBytes } = require('./store-files')
+const { getObject, listObjects } = require('./store-get')
+const { putObject, deleteObject } = require('./store-put')
+
+/** @import { AnyTensor } from '../base/types' */
+/** @typedef {import('./store-meta').StoreParts} StoreParts */
+/** @typedef {import('./store-meta').ObjectInfo} ObjectInfo */
+/** @typedef {import('../base/types').Signal} AbortSignalLike */
+/** @typedef {{ bytes: number, total: number }} StoreProgress of the whole file */
+
+/**
+ * @typedef {object} StoreOptions
+ * @property {boolean | undefined} [create]  the bucket if there is none; true unless told
+ * @property {'file' | 'memory' | undefined} [storage]  of a new bucket; 'file' unless told
+ * @property {number | undefined} [replicas]  of a new bucket; 1 unless told
+ * @property {number | undefined} [chunk]  bytes of a chunk, at most; 262144 unless told, and no more than the server takes
+ * @property {number | undefined} [maxBytes]  of an object that is read; 4 GiB unless told
+ * @property {number | undefined} [timeout]  milliseconds without progress after which a transfer ends; 30000 unless told
+ */
+
+/**
+ * @typedef {object} PutOptions
+ * @property {number | undefined} [chunk]  as of the store
+ * @property {'replace' | 'error' | undefined} [ifExists]  'error': what is there stays, and that is ERR_EXISTS
+ * @property {AbortSignalLike | undefined} [signal]
+ * @property {((progress: StoreProgress) => void) | undefined} [onProgress]  of bytes that the server has; what it throws ends the transfer
+ */
+
+/**
+ * @typedef {object} GetOptions
+ * @property {AnyTensor | Record<string, AnyTensor> | { file: string | URL } | undefined} [out]  where the bytes go; new tensors unless told
+ * @property {string | URL | undefined} [resume]  of out: { file }: path of a side file, which tells another process how far this one came
+ * @property {import('../base/types').DtypeName | undefined} [dtype]  of arrays that NumPy keeps as raw bytes
+ * @property {number | undefined} [maxBytes]  as of the store
+ * @property {AbortSignalLike | undefined} [signal]
+ * @property {((progress: StoreProgress) => void) | undefined} [onProgress]  of bytes in their place; what it throws ends the transfer
+ */
+
+const KEY = Symbol('samebytes store')
+const EXTENSIONS = ['.npy', '.npz', '.safetensors']
+const CHUNK = 2 ** 18
+const LEAST_CHUNK = 1024
+const MOST_OBJECT = 2 ** 32
+const TIMEOUT_MS = 30000
+const RESERVED = 1024 // bytes of the server's largest message that are not payload
+
+/** @param {string} name @param {unknown} value @param {number} least @param {number} usual */
+function countOf (name, value, least, usual) {
+  const n = value === undefined ? usual : integer(name, value)
+  if (n < least) throw failure('ERR_BOUNDS', `${name} is ${n}; it is at least ${least}`)
+  return n
+}
+
+/** @param {any} core @param {number} chunk */
+const sendable = (core, chunk) => Math.max(LEAST_CHUNK, Math.min(chunk, (core.connection.info?.max_payload ?? 2 ** 20) - RESERVED))
+
+/** @param {unknown} onProgress @returns {any} */
+function progressOf (onProgress) {
+  if (onProgress !== undefined && typeof onProgress !== 'function') throw failure('ERR_ARGUMENT', `onProgress is ${show(onProgress)}; a function was expected`)
+  return onProgress
+}
+
+/** @param {unknown} value @returns {value is { file: string | URL }} */
+const isFile = value => value !== null && typeof value === 'object' && !Tensor.isTensor(value) && Object.keys(value).join() === 'file' && !Tensor.isTensor(/** @type {any} */ (value).file)
+
+/** @param {string} file @param {string} extension */
+function checkFile (file, extension) {
+  if (extensionOf(file, EXTENSIONS) !== extension) throw failure('ERR_ARGUMENT', `${file} does not end in ${extension}, as the object's name does`)
+  const source = new ReadFile(file)
+  try {
+    if (extension === '.npy') readHeader(source, '', undefined)
+    else if (extension === '.npz') membersOf(source)
+    else safetensorsFile(source)
+  } finally {
+    source.close()
+  }
+}
+
+/**
+ * What put writes, as pieces of a file.
+ *
+ * @param {string} extension
+ * @param {unknown} value
+ * @returns {import('../files/writers').Piece[]}
+ */
+function piecesOf (extension, value) {
+  if (extension === '.npy') return writers.npyPieces(writers.tensorGiven(value, 'value'), 'store.put')
+  if (extension === '.npz') return writers.npzPieces(writers.npzEntriesOf(value), 'store.put')
+  return writers.safetensorsPieces(writers.entriesOf(value), [], 'store.put')
+}
+
+/** what a store's method was called on @type {(it: any) => TensorStore} */
+let own
+
+/**
+ * A bucket of the object store. Made by `bus.store`. Its objects are whole .npy (a tensor), .npz and .safetensors (tensors by name) files in
+ * the format of NATS' own clients, which read and write them as well.
+ */
+class TensorStore {
+  /** @type {StoreParts} */
+  #parts
+
+  /** @param {symbol} key @param {StoreParts} parts @private */
+  constructor (key, parts) {
+    if (key !== KEY) throw failure('ERR_ARGUMENT', 'stores are made by bus.store()')
+    this.#parts = parts
+  }
+
+  static { own = receiver('store', it => #parts in it, 'store') }
+
+  /** The bucket's name. @returns {string} */
+  get name () { return own(this).#parts.bucket }
+
+  /**
+   * Writes an object. Chunks are sent from where a contiguous tensor's bytes lie; others are sent of one copy. The tensors are busy until the
+   * promise settles; what is written through their `data` meanwhile makes the object unreadable (ERR_CHECKSUM), or becomes part of it. Readers have
+   * the old object until the new one is whole; of two writers the later one stays. A put that fails deletes what it wrote, unless the server is away.
+   *
+   * @param {string} name  whose extension says what it is: .npy, .npz or .safetensors
+   * @param {AnyTensor | import('../files/writers').Tensors | { file: string | URL }} value  a tensor for .npy; tensors by name; or a file of that
+   * format, which is mapped and sent as it is
+   * @param {PutOptions} [options]
+   * @returns {Promise<ObjectInfo>}
+   * @throws {TypeError} ERR_ARGUMENT, ERR_DTYPE · ERR_UNSUPPORTED another extension · ERR_FORMAT the file is none · ERR_NOT_FOUND the file, the bucket · ERR_EXISTS ·
+   * ERR_TOO_LARGE the bucket is full · ERR_DISCONNECTED closed, or away for too long · ERR_REMOTE · ERR_DISPOSED, ERR_STALE the tensor, meanwhile · the signal's reason ·
+   * as rejections
+   * @example
+   * const save = (store, weight) => store.put('layer.safetensors', { weight }, { signal: AbortSignal.timeout(60000) })
+   */
+  async put (name, value, options) {
+    const parts = own(this).#parts
+    objectName(name)
+    const extension = extensionOf(name, EXTENSIONS)
+    const { chunk, ifExists, signal, onProgress } = optionsOf(options)
+    const how = {
+      chunk: sendable(parts.core, countOf('chunk', chunk, LEAST_CHUNK, parts.chunk)),
+      replace: ifExists === undefined || oneOf('ifExists', ifExists, /** @type {const} */ (['replace', 'error'])) === 0,
+      signal: signalOf(signal),
+      onProgress: progressOf(onProgress)
+    }
+    if (!isFile(value)) return putObject(parts, name, piecesOf(extension, value), how)
+    const file = pathOf(value.file)
+    checkFile(file, extension)
+    const { bytes, source } = mappedBytes(file)
+    try {
+      return await putObject(parts, name, [new writers.TensorPiece(bytes)], how)
+    } finally {
+      bytes.dispose()
+      source.close()
+    }
+  }
+
+  /**
+   * Reads an object. Chunks are written straight to their place; lost ones are asked for again, also after the server was away. The digest is
+   * compared before anything is given. An object that is replaced meanwhile is read anew.
+   *
+   * Without out: new tensors, over one block of memory. With out: a tensor (.npy), or tensors by name (.safetensors) of the object's dtypes and
+   * shapes; they may be mapped (mode 'r+') or a SharedTensor's, and are busy until the promise settles. After a failure their content is
+   * undefined, but untouched if dtype, shape or names were wrong. { file }: a file, which gets its name when it is whole; with resume another process goes on where this one
+   * ended, from `file.part`.
+   *
+   * @param {string} name
+   * @param {GetOptions} [options]
+   * @returns {Promise<any>} a tensor of a .npy, else tensors by name; out; of a file the object's ObjectInfo
+   * @throws ERR_NOT_FOUND · ERR_FORMAT · ERR_CHECKSUM · ERR_TOO_LARGE more than maxBytes · ERR_STALE replaced or deleted while it was read, again and again · ERR_DISCONNECTED closed,
+   * or away for too long · ERR_UNSUPPORTED another extension, a link, out for an .npz · ERR_SHAPE, {TypeError} ERR_DTYPE, ERR_READ_ONLY, ERR_BUSY out · ERR_IO the file · {RangeError} ERR_MEMORY ·
+   * the signal's reason · as rejections
+   * @example
+   * const weight = async store => (await store.get('layer.safetensors')).weight
+   */
+  async get (name, options) {
+    const parts = own(this).#parts
+    objectName(name)
+    const { out, resume, dtype, maxBytes, signal, onProgress } = optionsOf(options)
+    const file = isFile(out) ? pathOf(out.file) : undefined
+    if (resume !== undefined && file === undefined) throw failure('ERR_ARGUMENT', 'resume is for files: out: { file } was expected')
+    return getObject(parts, name, {
+      extension: file === undefined ? extensionOf(name, EXTENSIONS) : '',
+      out: file === undefined ? targetsOf(name, out) : undefined,
+      file,
+      resume: resume === undefined ? undefined : pathOf(resume),
+      dtype,
+      maxBytes: countOf('maxBytes', maxBytes, 0, parts.maxBytes),
+      signal: signalOf(signal),
+      onProgress: progressOf(onProgress)
+    })
+  }
+
+  /**
+   * What there is, by name.
+   *
+   * @param {{ signal?: AbortSignalLike | undefined }} [options]
+   * @returns {Promise<ObjectInfo[]>} also files of other formats, which other clients put there
+   * @throws as get
+   * @example
+   * const names = async store => (await store.list()).map(({ name }) => name)
+   */
+  async list (options) {
+    const { signal } = optionsOf(options)
+    return listObjects(own(this).#parts, signalOf(signal))
+  }
+
+  /**
+   * @param {string} name
+   * @returns {Promise<ObjectInfo>}
+   * @throws ERR_NOT_FOUND · ERR_FORMAT · ERR_UNSUPPORTED a link · ERR_DISCONNECTED, ERR_TIMEOUT
+   * @example
+   * const size = async (store, name) => (await store.info(name)).size
+   */
+  async info (name) {
+    const parts = own(this).#parts
+    const meta = await readMeta(parts, objectName(name))
+    if (meta === null || meta.deleted) throw failure('ERR_NOT_FOUND', `${parts.bucket} has no object ${show(name)}`)
+    return infoOf(meta)
+  }
+
+  /**
+   * Who reads it meanwhile gets ERR_STALE or ERR_NOT_FOUND.
+   *
+   * @param {string} name
+   * @returns {Promise<void>}
+   * @throws ERR_NOT_FOUND · ERR_DISCONNECTED, ERR_TIMEOUT
+   * @example
+   * const forget = (store, name) => store.delete(name)
+   */
+  async delete (name) {
+    await deleteObject(own(this).#parts, objectName(name))
+  }
+}
+
+/** @param {string} name @param {any} out @returns {any} */
+function targetsOf (name, out) {
+  if (out === undefined) return undefined
+  const extension = extensionOf(name, EXTENSIONS)
+  if (extension === '.npz') throw failure('ERR_UNSUPPORTED', 'the arrays of an .npz cannot be written to tensors that exist; get without out gives new ones')
+  if (extension === '.npy') return writers.tensorGiven(out, 'out')
+  return Object.fromEntries(writers.entriesOf(out))
+}
+
+/**
+ * Opens a bucket. bus.store calls it.
+ *
+ * @param {any} core  the bus's
+ * @param {string} name
+ * @param {StoreOptions} [options]
+ * @returns {Promise<TensorStore>}
+ * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS · ERR_NOT_FOUND there is none, and create is false · ERR_NO_RESPONDERS the server has no
+ * JetStream · ERR_UNSUPPORTED @nats-io/jetstream is not installed
+ */
+async function openStore (core, name, options) {
+  const stream = streamOf(name)
+  const { create, storage, replicas, chunk, maxBytes, timeout } = optionsOf(options)
+  const wanted = { storage: storage === undefined ? 'file' : ['file', 'memory'][oneOf('storage', storage, /** @type {const} */ (['file', 'memory']))], replicas: countOf('replicas', replicas, 1, 1) }
+  const isNew = create === undefined || boolean('create', create)
+  const limits = { chunk: countOf('chunk', chunk, LEAST_CHUNK, CHUNK), maxBytes: countOf('maxBytes', maxBytes, 0, MOST_OBJECT), timeout: countOf('timeout', timeout, 1, TIMEOUT_MS) }
+  const { jetstream } = peer('jetstream')
+  try {
+    const js = jetstream(core.connection)
+    const jsm = await js.jetstreamManager()
+    await openStream(jsm, stream, name, wanted, isNew)
+    return new TensorStore(KEY, { core, js, jsm, bucket: name, stream, ...limits })
+  } catch (error) {
+    throw storeError(error, `store ${show(name)}`)
+  }
+}
+
+/** @param {any} jsm @param {string} stream @param {string} bucket @param {{ storage: string, replicas: number }} wanted @param {boolean} isNew  make it if there is none */
+async function openStream (jsm, stream, bucket, { storage, replicas }, isNew) {
+  try {
+    await jsm.streams.info(stream)
+  } catch (/** @type {any} */ error) {
+    if (error?.name !== 'StreamNotFoundError' || !isNew) throw error
+    await jsm.streams.add({ name: stream, subjects: [`$O.${bucket}.C.>`, `$O.${bucket}.M.>`], storage, num_replicas: replicas, allow_direct: true, allow_rollup_hdrs: true, discard: 'new' })
+  }
+}
+
+module.exports = { TensorStore, openStore }
