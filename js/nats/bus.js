@@ -1,36 +1,162 @@
 'use strict'
 // A bus: tensors over a connection to NATS, which is the caller's.
 
+const { randomBytes } = require('node:crypto')
 const { failure } = require('../base/errors')
-const { receiver } = require('../base/validate')
+const { show, receiver, integer, optionsOf } = require('../base/validate')
+const { linkOf } = require('./link')
+const { publish } = require('./publish')
+const { subjectOf, patternOf } = require('./subjects')
+const { subscribe } = require('./subscription')
+
+/**
+ * What the parts of a bus are given of it.
+ *
+ * @typedef {object} Core
+ * @property {any} connection  the caller's
+ * @property {import('./link').Link} link
+ * @property {number} maxBytes  of a message that is received
+ * @property {number} maxPending  bytes that the queue of a subscription holds
+ * @property {string} id  of this publisher
+ * @property {Sequences} seqs
+ * @property {() => boolean} isConnected
+ * @property {(subject: string) => string} seqOf  the next Tensor-Seq
+ */
 
 const KEY = Symbol('samebytes bus')
+const MAX_BYTES = 2 ** 23
+const MAX_PENDING = 2 ** 26
+const MOST_SUBJECTS = 2 ** 16 // that are counted; of more, those that were published to longest ago begin again
+const METHODS = /** @type {const} */ (['publish', 'subscribe', 'request', 'flush', 'status', 'isClosed'])
 
-/** what a bus's method was called on @type {(it: any) => any} */
+/** Counts of what was published, by subject. */
+class Sequences {
+  /** @type {Map<string, number>} */
+  #counts = new Map()
+
+  /** @param {string} id  of the publisher */
+  constructor (id) {
+    this.id = id
+  }
+
+  /** The value that `next` will give. @param {string} subject */
+  peek (subject) { return `${this.id}:${(this.#counts.get(subject) ?? 0) + 1}` }
+
+  /** @param {string} subject @returns {string} Tensor-Seq */
+  next (subject) {
+    const seq = this.peek(subject)
+    const count = (this.#counts.get(subject) ?? 0) + 1
+    this.#counts.delete(subject)
+    this.#counts.set(subject, count)
+    if (this.#counts.size > MOST_SUBJECTS) this.#counts.delete(/** @type {string} */ (this.#counts.keys().next().value))
+    return seq
+  }
+}
+
+/** what a bus's method was called on @type {(it: any) => TensorBus} */
 let own
 
 /**
  * Tensors over a connection to NATS. Made by `tensors`.
  */
 class TensorBus {
-  #connection
+  #core
 
-  /** @param {symbol} key @param {any} connection @private */
-  constructor (key, connection) {
+  /** @param {symbol} key @param {Core} core @private */
+  constructor (key, core) {
     if (key !== KEY) throw failure('ERR_ARGUMENT', 'buses are made by tensors()')
-    this.#connection = connection
+    this.#core = core
   }
 
-  static { own = receiver('bus', it => #connection in it, 'tensors') }
+  static { own = receiver('bus', it => #core in it, 'bus') }
+
+  /** The connection that it was made of. @returns {any} */
+  get connection () { return own(this).#core.connection }
+  /** Is the connection up, as far as is known? @returns {boolean} */
+  get isConnected () { return own(this).#core.isConnected() }
+
+  /**
+   * Publishes a tensor, or a record of tensors by name, to all that subscribe to the subject. Settles when the server has it, or, with `stream`, when JetStream has
+   * acknowledged it. Fewer than 64 KiB are copied before the call returns. More are sent in place: the tensor is busy until the promise settles (after an
+   * abort until the bytes are sent), and what is written through `data` meanwhile may or may not be sent. Tensors that are not contiguous, and records, are sent with one copy.
+   *
+   * @param {string} subject  without wildcards
+   * @param {any} value  on the CPU
+   * @param {import('./publish').PublishOptions} [options]
+   * @returns {Promise<void>}
+   * @throws ERR_DISCONNECTED not connected, nothing was sent; or the connection was lost meanwhile · ERR_TOO_LARGE for the server's max_payload, nothing was sent · ERR_REMOTE the
+   *   server or the stream refused it · ERR_NO_RESPONDERS no stream takes it · ERR_TIMEOUT no stream acknowledged it · {TypeError} ERR_ARGUMENT, ERR_DTYPE · ERR_DEVICE ·
+   *   ERR_DISPOSED, ERR_DETACHED · the signal's reason; each as a rejection
+   * @example
+   * const send = (bus, frame) => bus.publish('cam.1', frame)
+   */
+  async publish (subject, value, options) {
+    const core = own(this).#core
+    return publish(core, subjectOf(subject), value, options)
+  }
+
+  /**
+   * Receives what is published to a subject, from this call on: an async iterator. What waits is bounded in bytes. Messages that are no tensors go to `onError`, and count as lost.
+   *
+   * @param {string} subject  may have wildcards: 'cam.*', 'cam.>'
+   * @param {import('./subscription').SubscribeOptions} [options]
+   * @returns {import('./subscription').TensorSubscription} of { tensor, subject, lost, seq, headers, reply }; `tensors` in place of `tensor` for records
+   * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS · ERR_DISCONNECTED the connection is closed · the signal's reason
+   * @example
+   * const watch = async (bus, show) => {
+   *   for await (const { tensor, lost } of bus.subscribe('cam.*')) show(tensor, lost)
+   * }
+   */
+  subscribe (subject, options) {
+    const core = own(this).#core
+    return subscribe(core, patternOf(subject), options)
+  }
+
+  /** @param {TensorBus} bus @returns {Core} @ignore */
+  static coreOf (bus) { return own(bus).#core }
+}
+
+/** @param {unknown} connection */
+function checkConnection (connection) {
+  const it = /** @type {any} */ (connection)
+  if (it === null || typeof it !== 'object' || METHODS.some(name => typeof it[name] !== 'function')) {
+    throw failure('ERR_ARGUMENT', `connection is ${show(connection)}; a connection of @nats-io/transport-node was expected`)
+  }
+}
+
+/** @param {string} name @param {unknown} value */
+function positive (name, value) {
+  if (integer(name, value) < 1) throw failure('ERR_BOUNDS', `${name} is ${value}; at least 1 was expected`)
+  return /** @type {number} */ (value)
 }
 
 /**
+ * Tensors over a connection, which stays the caller's to close.
+ *
  * @param {any} connection  to NATS, of @nats-io/transport-node or of `transport.connect`
- * @param {{ maxBytes?: number, maxPending?: number }} [opts]
+ * @param {{ maxBytes?: number, maxPending?: number }} [opts]  maxBytes: of a message that is received; 8 MiB, or the server's max_payload if that is more. maxPending: bytes that
+ *   the queue of a subscription may hold; 64 MiB unless told
  * @returns {TensorBus}
+ * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS
+ * @example
+ * const busOf = async connect => tensors(await connect({ servers: 'localhost' }))
  */
 function tensors (connection, opts) {
-  return new TensorBus(KEY, connection)
+  checkConnection(connection)
+  const { maxBytes = Math.max(MAX_BYTES, connection.info?.max_payload ?? 0), maxPending = MAX_PENDING } = optionsOf(opts)
+  const link = linkOf(connection)
+  const id = randomBytes(9).toString('base64url')
+  const seqs = new Sequences(id)
+  return new /** @type {any} */ (TensorBus)(KEY, {
+    connection,
+    link,
+    maxBytes: positive('maxBytes', maxBytes),
+    maxPending: positive('maxPending', maxPending),
+    id,
+    seqs,
+    isConnected: () => link.isConnected && !connection.isClosed(),
+    seqOf: (/** @type {string} */ subject) => seqs.next(subject)
+  })
 }
 
 module.exports = { TensorBus, tensors }
