@@ -128,7 +128,7 @@ function axisOf (axis, ndim) {
 /**
  * Memory for a batch.
  *
- * @param {string} dtype
+ * @param {any} dtype
  * @param {readonly number[]} shape  of one of its requests
  * @param {number} axis
  * @param {number} rows  of all

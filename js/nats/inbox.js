@@ -5,7 +5,7 @@
 const { failure } = require('../base/errors')
 const { peer } = require('./peers')
 
-/** @typedef {{ connection: any, maxBytes: number, maxPending: number, id: string, isConnected: () => boolean, seqOf: (subject: string) => number }} Core */
+/** @typedef {import('./bus').Core} Core */
 
 /**
  * Who waits for replies.
@@ -14,6 +14,7 @@ const { peer } = require('./peers')
  * @property {() => void} dropped  the connection was lost; it may come back
  * @property {() => void} restored  it came back
  * @property {(error: Error) => void} failed  no reply can come any more
+ * @property {(subject: string) => boolean} sendsTo  does it send to the subject?
  */
 
 /** @type {WeakMap<Core, Inbox>} */
@@ -22,11 +23,12 @@ const inboxes = new WeakMap()
 /** @param {Core} core @returns {Inbox} */
 function inboxOf (core) {
   let inbox = inboxes.get(core)
-  if (inbox === undefined) inboxes.set(core, inbox = new Inbox(core.connection))
+  if (inbox === undefined) inboxes.set(core, inbox = new Inbox(core))
   return inbox
 }
 
 class Inbox {
+  #core
   #connection
   #prefix
   /** @type {any} */
@@ -35,14 +37,16 @@ class Inbox {
   #handlers = new Map()
   /** @type {Set<Waiter>} */
   #waiters = new Set()
-  /** what ends with the connection @type {Set<() => void>} */
-  #sending = new Set()
   #next = 0
   #isWatched = false
 
-  /** @param {any} connection */
-  constructor (connection) {
+  /** @param {Core} core */
+  constructor (core) {
+    const { connection } = core
+    this.#core = core
     this.#connection = connection
+    /** while it is watched */
+    this.isConnected = core.isConnected()
     // The connection's prefix, if users may only receive there; clients that do not tell it have the usual one.
     this.#prefix = peer('transport-node').createInbox(connection.options?.inboxPrefix)
   }
@@ -86,7 +90,7 @@ class Inbox {
   /** @param {Error} cause  the server allows no subscription */
   #refused (cause) {
     this.#subscription = null
-    this.#fail(Object.assign(failure('ERR_REMOTE', `the server allows no replies to ${this.#prefix}.*: ${cause.message}`), { remoteCode: 'ERR_PERMISSION', replica: undefined, cause }))
+    this.#fail(refused(`allows no replies to ${this.#prefix}.*`, cause))
   }
 
   /** @param {Error} error */
@@ -98,21 +102,25 @@ class Inbox {
   async #watch () {
     if (this.#isWatched) return
     this.#isWatched = true
+    this.isConnected = this.#core.isConnected()
     try {
-      for await (const { type } of this.#connection.status()) this.#tell(type)
+      for await (const status of this.#connection.status()) this.#tell(status)
     } catch {} // it is closed then
-    this.#allSent()
-    this.#fail(closed())
+    this.isConnected = false
     this.#isWatched = false
+    this.#fail(closed())
   }
 
-  /** @param {string} type */
-  #tell (type) {
+  /** @param {{ type: string, error?: any }} status */
+  #tell ({ type, error }) {
     if (type === 'disconnect') {
-      this.#allSent()
+      this.isConnected = false
       for (const waiter of [...this.#waiters]) waiter.dropped()
     } else if (type === 'reconnect') {
+      this.isConnected = true
       for (const waiter of [...this.#waiters]) waiter.restored()
+    } else if (error?.operation === 'publish') {
+      for (const waiter of [...this.#waiters]) if (waiter.sendsTo(error.subject)) waiter.failed(refused(`does not take ${error.subject}`, error))
     }
   }
 
@@ -122,19 +130,13 @@ class Inbox {
    * @param {() => void} done
    */
   whenSent (done) {
-    this.#watch()
-    const once = () => { if (this.#sending.delete(once)) done() }
-    this.#sending.add(once)
-    try {
-      this.#connection.flush().then(once, once)
-    } catch {
-      once()
-    }
+    this.#core.link.flush().then(done, done)
   }
+}
 
-  #allSent () {
-    for (const done of [...this.#sending]) done()
-  }
+/** @param {string} what @param {any} cause  of the client */
+function refused (what, cause) {
+  return Object.assign(failure('ERR_REMOTE', `the server ${what}: ${cause.message}`), { remoteCode: 'PERMISSIONS_VIOLATION', replica: undefined, cause })
 }
 
 /** @param {unknown} [cause] */

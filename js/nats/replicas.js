@@ -12,7 +12,7 @@ const MOST_SUBJECTS = 1024
 const callOf = subject => `${subject}.replica`
 
 /** Subject of one replica. @param {string} subject @param {string} id */
-const subjectOf = (subject, id) => `${callOf(subject)}.${id}`
+const subjectOfReplica = (subject, id) => `${callOf(subject)}.${id}`
 
 /** @param {string | undefined} id  as a message says */
 const isId = id => id !== undefined && /^[\w-]{1,64}$/.test(id)
@@ -69,4 +69,4 @@ class Steerings {
   }
 }
 
-module.exports = { Steerings, callOf, subjectOf, isId }
+module.exports = { Steerings, callOf, subjectOfReplica, isId }

@@ -11,8 +11,9 @@ const { isValue, tensorsOf } = require('./batches')
 const { STATUS, readHeaders } = require('./headers')
 const { inboxOf, closed } = require('./inbox')
 const messages = require('./messages')
-const { Steerings, callOf, subjectOf, isId } = require('./replicas')
+const { Steerings, callOf, subjectOfReplica, isId } = require('./replicas')
 const { post } = require('./replies')
+const { subjectOf } = require('./subjects')
 
 /** @typedef {import('../tensor/tensor').Tensor} AnyTensor */
 /** @typedef {import('./batches').Value} Value */
@@ -114,7 +115,7 @@ class Request {
     /** @type {Why} */
     let why = 'ERR_TIMEOUT'
     for (let sent = 0; !this.#isSettled && sent < attempts && this.#left > 0;) {
-      if (!this.#core.isConnected()) {
+      if (!this.#inbox.isConnected) {
         why = 'ERR_DISCONNECTED'
         if (attempts === 1) break
         await this.#wait(this.#left)
@@ -167,7 +168,7 @@ class Request {
   async #attempt (replica, ms) {
     const reply = this.#inbox.open(message => this.#arrived(message, reply))
     this.#replies.push(reply)
-    this.#send(replica === undefined ? this.#subject : subjectOf(this.#subject, replica), reply)
+    this.#send(replica === undefined ? this.#subject : subjectOfReplica(this.#subject, replica), reply)
     const why = await this.#wait(ms)
     if (replica !== undefined && (why === 'ERR_TIMEOUT' || why === 'ERR_NO_RESPONDERS')) steeringsOf(this.#core).of(this.#subject).forget(replica)
     return why === 'called' || why === 'restored' ? 'ERR_DISCONNECTED' : why
@@ -243,6 +244,9 @@ class Request {
 
   restored () { this.#wake?.('restored') }
 
+  /** @param {string} subject */
+  sendsTo (subject) { return subject === this.#subject }
+
   /** @param {Error} error */
   failed (error) { this.#end(() => this.#reject(error), true) }
 
@@ -294,12 +298,6 @@ function remoteError (subject, code, headers) {
 }
 
 // ---- Arguments ----
-
-/** @param {unknown} subject @returns {string} */
-function subjectOfRequest (subject) {
-  if (typeof subject === 'string' && /^[^\s.*>]+(\.[^\s.*>]+)*$/.test(subject)) return subject
-  throw failure('ERR_ARGUMENT', `subject is ${show(subject)}; words joined by dots, without wildcards, were expected`)
-}
 
 /** @param {string} name @param {unknown} value @param {number} least @returns {number} */
 function milliseconds (name, value, least) {
@@ -359,7 +357,7 @@ const storagesOf = value => tensorsOf(value).map(t => Tensor.attachedOf(t).stora
  * @returns {Promise<Value>}
  */
 async function request (core, subject, value, given) {
-  const to = subjectOfRequest(subject)
+  const to = subjectOf(subject)
   if (!isValue(value)) throw failure('ERR_ARGUMENT', `value is ${show(value)}; a tensor or a record of tensors was expected`)
   const options = checkOptions(given)
   for (const storage of storagesOf(value)) if ((storage.extra?.written ?? 0) > 0) throw busy('source')
@@ -369,4 +367,4 @@ async function request (core, subject, value, given) {
   return await new Request(core, to, value, options).start()
 }
 
-module.exports = { request, subjectOfRequest, milliseconds, count }
+module.exports = { request, milliseconds, count }

@@ -3,7 +3,7 @@
 
 const { failure } = require('../base/errors')
 const { now, onNextTurn } = require('../runtime/host')
-const { Batches, batchFor, axisOf, checkResult, mapTensors, rowsOf } = require('./batches')
+const { Batches, batchFor, axisOf, checkResult, mapTensors, rowsOf, tensorsOf } = require('./batches')
 
 /** @typedef {import('../tensor/tensor').Tensor} AnyTensor */
 /** @typedef {import('./batches').Value} Value */
@@ -98,6 +98,7 @@ class Runs {
     this.#turn()
   }
 
+  /** Has a run start in time. @returns {void} */
   #schedule () {
     const due = this.#batches.due
     if (due === -Infinity || this.#isDraining) return this.#turn()
@@ -120,7 +121,7 @@ class Runs {
     return jobs
   }
 
-  /** Starts the next run, if one can start. */
+  /** Starts the next run, if one can start. @returns {void} */
   #turn () {
     if (this.#isRunning) return
     clearTimeout(this.#timer)
@@ -213,7 +214,11 @@ class Runs {
       good.push(job)
       rows += job.rows
     }
-    return good.length === 0 ? (dispose(batch), null) : { good, value: good.length === jobs.length ? batch : this.#first(batch, rows), rows }
+    if (good.length === 0) {
+      dispose(batch)
+      return null
+    }
+    return { good, value: good.length === jobs.length ? batch : this.#first(batch, rows), rows }
   }
 
   /** @param {Job} job */
@@ -318,7 +323,7 @@ async function within (promise, ms) {
 
 /** @param {Value} value */
 function dispose (value) {
-  mapTensors(value, t => (t.dispose(), t))
+  for (const t of tensorsOf(value)) t.dispose()
 }
 
 /** Counts of a service. Times are of whole runs. */

@@ -8,10 +8,11 @@ const { inboxOf, closed } = require('./inbox')
 const { MessageJob } = require('./jobs')
 const { HeaderBlock, readHeaders } = require('./headers')
 const { peer } = require('./peers')
-const { callOf, subjectOf } = require('./replicas')
+const { callOf, subjectOfReplica } = require('./replicas')
 const { refuse, post } = require('./replies')
 const { count, milliseconds } = require('./request')
 const { Runs, Stats } = require('./runs')
+const { patternOf } = require('./subjects')
 const { callOfTarget } = require('./targets')
 
 /** @typedef {import('./batches').Value} Value */
@@ -103,7 +104,7 @@ class TensorService {
    * @param {import('./runs').Call} call
    * @param {ReturnType<typeof limitsOf>} limits
    * @returns {Promise<TensorService>}
-   * @private
+   * @ignore
    */
   static async start (core, subject, call, limits) {
     const service = new TensorService(KEY, core, subject, call, limits)
@@ -120,7 +121,7 @@ class TensorService {
       this.#framework = await new Svcm(connection).add({ name, version, queue, metadata: isBatched ? { batch: JSON.stringify({ max, wait, axis }) } : {}, statsHandler: (/** @type {any} */ endpoint) => this.#report(endpoint) })
       this.#framework.stopped.then(() => this.#ended())
       this.#framework.addEndpoint('run', { subject: this.#subject, queue, handler: (/** @type {any} */ error, /** @type {any} */ message) => { if (!error) this.#take(message) } })
-      this.#subscribe(subjectOf(this.#subject, this.id), message => this.#take(message))
+      this.#subscribe(subjectOfReplica(this.#subject, this.id), message => this.#take(message))
       this.#subscribe(callOf(this.#subject), message => this.#tell(message))
       await connection.flush()
     } catch (error) {
@@ -246,8 +247,9 @@ class TensorService {
 
 /** @param {unknown} subject @returns {string} */
 function subjectOfService (subject) {
-  if (typeof subject === 'string' && /^[^\s.>]+(\.[^\s.>]+)*$/.test(subject)) return subject
-  throw failure('ERR_ARGUMENT', `subject is ${show(subject)}; words joined by dots were expected`)
+  const pattern = patternOf(subject)
+  if (!pattern.endsWith('>')) return pattern
+  throw failure('ERR_ARGUMENT', `subject is ${show(pattern)}; one that does not end with > was expected, because replicas have subjects below it`)
 }
 
 /** @param {string} name @param {unknown} value */
