@@ -1,10 +1,12 @@
 'use strict'
-// samebytes/nats: tensors over NATS. Needs @nats-io/transport-node, and for what is stored @nats-io/jetstream and @nats-io/obj.
+// samebytes/nats: tensors over NATS. Needs @nats-io/transport-node, for services @nats-io/services, and for what is stored @nats-io/jetstream and @nats-io/obj.
 
-const { TensorBus, tensors } = require('./nats/bus')
+const { TensorBus, tensors, serve } = require('./nats/bus')
+const { TensorService } = require('./nats/serve')
+const { TensorStore } = require('./nats/store')
 const { connect, isInPlace } = require('./nats/transport')
 
 /** The client's connections without copies. */
 const transport = { connect, isInPlace }
 
-module.exports = { TensorBus, tensors, transport }
+module.exports = { TensorBus, TensorService, TensorStore, tensors, serve, transport }

@@ -6,6 +6,8 @@ const { failure } = require('../base/errors')
 const { show, receiver, integer, optionsOf } = require('../base/validate')
 const { linkOf } = require('./link')
 const { publish } = require('./publish')
+const { request } = require('./request')
+const { serve } = require('./serve')
 const { openStore } = require('./store')
 const { subjectOf, patternOf } = require('./subjects')
 const { subscribe } = require('./subscription')
@@ -53,6 +55,9 @@ class Sequences {
     return seq
   }
 }
+
+/** buses that were made @type {Set<WeakRef<TensorBus>>} */
+const made = new Set()
 
 /** what a bus's method was called on @type {(it: any) => TensorBus} */
 let own
@@ -128,6 +133,41 @@ class TensorBus {
     return openStore(own(this).#core, name, options)
   }
 
+  /**
+   * Sends a tensor, or a record of tensors by name, to one replica of a service, and resolves with its answer. With several attempts a request that was lost is sent
+   * again, to another replica where one does not answer. Fewer than 64 KiB are copied before the call returns; more are sent in place, the tensor busy until the call
+   * settles (where it fails, until the bytes are sent).
+   *
+   * @param {string} subject  without wildcards
+   * @param {any} value  on the CPU
+   * @param {import('./request').RequestOptions} [options]
+   * @returns {Promise<any>} a tensor or a record; `out` if it was given
+   * @throws ERR_NO_RESPONDERS · ERR_TIMEOUT · ERR_BUSY_REMOTE · ERR_DISCONNECTED · ERR_REMOTE the service failed: with remoteCode and replica · ERR_TOO_LARGE · ERR_FORMAT no
+   *   tensor came back · {TypeError} ERR_ARGUMENT, ERR_DTYPE of out · {RangeError} ERR_BOUNDS, ERR_SHAPE of out · ERR_BUSY · ERR_READ_ONLY, ERR_DISPOSED, ERR_DETACHED ·
+   *   ERR_DEVICE · the signal's reason; each as a rejection, and `out` is as before
+   * @example
+   * const classify = (bus, image) => bus.request('models.vit', image, { deadline: 2000, attempts: 4 })
+   */
+  async request (subject, value, options) {
+    return request(own(this).#core, subject, value, options)
+  }
+
+  /**
+   * Answers requests: by a function of tensors, or by a Module, whose methods callers choose. The function gets a tensor or a record, and returns one, or a promise
+   * of it. It may keep what it returned, and write to it in the next call; what it was given is disposed when the answer was sent. One call runs at a time.
+   *
+   * @param {((value: any, context: { method: string | undefined }) => any) | import('../model/module').Module} target
+   * @param {string} subject  may have wildcards *
+   * @param {import('./serve').ServeOptions} [options]
+   * @returns {Promise<import('./serve').TensorService>} when requests reach it
+   * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS · ERR_DISCONNECTED · ERR_UNSUPPORTED without @nats-io/services; each as a rejection
+   * @example
+   * const double = bus => bus.serve(x => x.add(x), 'double', { batch: { max: 16, wait: 2 } })
+   */
+  async serve (target, subject, options) {
+    return serve(own(this).#core, target, subject, options)
+  }
+
   /** @param {TensorBus} bus @returns {Core} @ignore */
   static coreOf (bus) { return own(bus).#core }
 }
@@ -163,7 +203,7 @@ function tensors (connection, opts) {
   const link = linkOf(connection)
   const id = randomBytes(9).toString('base64url')
   const seqs = new Sequences(id)
-  return new /** @type {any} */ (TensorBus)(KEY, {
+  const bus = new /** @type {any} */ (TensorBus)(KEY, {
     connection,
     link,
     maxBytes: positive('maxBytes', maxBytes),
@@ -173,6 +213,37 @@ function tensors (connection, opts) {
     isConnected: () => link.isConnected && !connection.isClosed(),
     seqOf: (/** @type {string} */ subject) => seqs.next(subject)
   })
+  for (const each of made) if (each.deref() === undefined) made.delete(each)
+  made.add(new WeakRef(bus))
+  return bus
 }
 
-module.exports = { TensorBus, tensors }
+/** @returns {TensorBus} the only one whose connection is not closed */
+function onlyBus () {
+  const found = []
+  for (const each of made) {
+    const bus = each.deref()
+    if (bus === undefined || bus.connection.isClosed()) made.delete(each)
+    else found.push(bus)
+  }
+  if (found.length === 1) return found[0]
+  throw failure('ERR_ARGUMENT', `there are ${found.length} buses with a connection; options with bus were expected, or bus.serve()`)
+}
+
+/**
+ * Answers requests, as `bus.serve`: on the bus that options name, else on the only one that there is.
+ *
+ * @param {Parameters<TensorBus['serve']>[0]} target
+ * @param {string} subject
+ * @param {import('./serve').ServeOptions & { bus?: TensorBus | undefined }} [options]
+ * @returns {Promise<import('./serve').TensorService>} as bus.serve
+ * @throws as bus.serve
+ * @example
+ * const double = bus => serve(x => x.add(x), 'double', { bus })
+ */
+async function serveOn (target, subject, options) {
+  const { bus = onlyBus(), ...others } = optionsOf(options)
+  return serve(TensorBus.coreOf(bus), target, subject, others)
+}
+
+module.exports = { TensorBus, tensors, serve: serveOn }
