@@ -12,12 +12,11 @@ const { progress } = require('./progress')
 
 /** @typedef {import('./arguments').Given} Given */
 /** @typedef {Record<string, any>} Values */
-/** Statistics of one endpoint of a service. @typedef {{ name: string, id: string, subject: string, requests: number, errors: number, ms: number, data: Record<string, any> }} Row */
+/** Statistics of one endpoint of a service. @typedef {{ name: string, id: string, subject: string, requests: number, errors: number, data: Record<string, any> }} Row */
 
 const DEFAULT_SERVER = '127.0.0.1:4222'
 const DEFAULT_BUCKET = 'tensors'
 const PERIOD_MS = 1000
-const NANOSECONDS = 1e6 // in a millisecond
 
 /** Subcommands: what is behind their names, at least and at most. @type {Record<string, { run: (values: Values, operands: string[]) => Promise<void>, count: [number, number], operands: string }>} */
 const subcommands = {
@@ -100,10 +99,12 @@ async function takeStatistics (connection) {
   const { Svcm } = peer('services')
   /** @type {Row[]} */
   const rows = []
-  for await (const { name, id, endpoints } of await new Svcm(connection).client().stats()) {
-    for (const { subject, num_requests: requests, num_errors: errors, average_processing_time: time, data } of endpoints ?? []) {
-      rows.push({ name, id, subject, requests, errors, ms: (time ?? 0) / NANOSECONDS, data: data ?? {} })
+  try {
+    for await (const { name, id, endpoints } of await new Svcm(connection).client().stats()) {
+      for (const { subject, num_requests: requests, num_errors: errors, data } of endpoints ?? []) rows.push({ name, id, subject, requests, errors, data: data ?? {} })
     }
+  } catch (/** @type {any} */ error) {
+    if (!/no responders/i.test(String(error?.message))) throw error // there are no services
   }
   return rows.sort((a, b) => a.subject < b.subject ? -1 : a.subject > b.subject ? 1 : a.id < b.id ? -1 : 1)
 }
@@ -115,9 +116,9 @@ function tableOf (rows, before, seconds) {
     const old = before.get(`${id} ${subject}`)
     const requests = data.requests ?? row.requests
     const rate = old === undefined || seconds === 0 ? '' : ((requests - (old.data.requests ?? old.requests)) / seconds).toFixed(1)
-    return [brief(name), id.slice(-6), brief(subject), String(requests), rate, String(data.errors ?? row.errors), (data.ms ?? row.ms).toFixed(1), String(data.queued ?? '')]
+    return [brief(name), id.slice(-6), brief(subject), String(requests), rate, String(data.errors ?? row.errors), data.batches > 0 ? (data.runTime / data.batches).toFixed(1) : '', String(data.queued ?? '')]
   })
-  return table([{ title: 'service' }, { title: 'replica' }, { title: 'subject' }, ...['requests', 'per second', 'errors', 'ms', 'queued'].map(title => ({ title, isNumber: true }))], cells)
+  return table([{ title: 'service' }, { title: 'replica' }, { title: 'subject' }, ...['requests', 'per second', 'errors', 'ms a run', 'queued'].map(title => ({ title, isNumber: true }))], cells)
 }
 
 /** @param {Values} values */
@@ -170,7 +171,7 @@ async function getFile (values, [name, file = path.basename(name)]) {
   await withStore(values, async store => {
     const { onProgress, end } = progress()
     try {
-      await store.get(name, { file, onProgress })
+      await store.get(name, { out: { file }, onProgress })
       end()
       note(`${plain(file)} is written`)
     } finally {

@@ -1,0 +1,77 @@
+'use strict'
+// samebytes nats: put, get, top and serve, each a process.
+
+const assert = require('node:assert/strict')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const { execFile, spawn } = require('node:child_process')
+const { once } = require('node:events')
+const { connect } = require('@nats-io/transport-node')
+const { ones, openSafetensors, rand, saveSafetensorsSync } = require('samebytes')
+const { tensors } = require('samebytes/nats')
+const { ADD } = require('../models')
+const { startServer } = require('./server')
+
+const PROGRAM = path.join(__dirname, '..', '..', 'js', 'cli', 'samebytes.js')
+
+describe('NATS: the command line', () => {
+  let server, folder, connection
+  before(async () => {
+    folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-nats-cli-'))
+    server = await startServer({ jetstream: true })
+    connection = await connect({ servers: server.url })
+  })
+  after(async () => {
+    await connection?.close()
+    await server?.stop()
+    fs.rmSync(folder, { recursive: true, force: true })
+  })
+
+  const args = (...given) => [PROGRAM, 'nats', ...given, '--server', server.url]
+  const run = (...given) => new Promise(resolve => {
+    const child = execFile(process.execPath, args(...given), { cwd: folder }, (error, stdout, stderr) => resolve({ code: error ? child.exitCode : 0, stdout, stderr }))
+  })
+
+  it('puts a file and gets it back', async () => {
+    saveSafetensorsSync(path.join(folder, 'a.safetensors'), { w: rand([100, 100]) })
+    const put = await run('put', 'a.safetensors')
+    assert.equal(put.code, 0, put.stderr)
+    assert.match(put.stderr, /a\.safetensors .*SHA-256=/)
+    const got = await run('get', 'a.safetensors', 'b.safetensors')
+    assert.equal(got.code, 0, got.stderr)
+    assert.deepEqual(fs.readFileSync(path.join(folder, 'b.safetensors')), fs.readFileSync(path.join(folder, 'a.safetensors')))
+    assert.deepEqual(openSafetensors(path.join(folder, 'b.safetensors')).get('w').shape, [100, 100])
+  })
+
+  it('says what is not there', async () => {
+    const got = await run('get', 'none.npy')
+    assert.equal(got.code, 1)
+    assert.match(got.stderr, /none\.npy.*ERR_NOT_FOUND/)
+    assert.equal(fs.existsSync(path.join(folder, 'none.npy')), false)
+    const wrong = await run('tpo')
+    assert.equal(wrong.code, 2)
+    assert.match(wrong.stderr, /did you mean top\?/)
+  })
+
+  it('says that a server is not there', async () => {
+    const child = execFile(process.execPath, [PROGRAM, 'nats', 'top', '--once', '--server', '127.0.0.1:1'])
+    const [code] = await once(child, 'exit')
+    assert.equal(code, 1)
+  })
+
+  it('serves a model, which top shows', async () => {
+    assert.match((await run('top', '--once')).stderr, /there are no services/)
+    fs.writeFileSync(path.join(folder, 'add.onnx'), ADD)
+    const service = spawn(process.execPath, args('serve', 'add.onnx', 'models.add'), { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
+    const said = once(service.stderr, 'data')
+    assert.match(String((await said)[0]), /add\.onnx answers models\.add/)
+    const { c } = await tensors(connection).request('models.add', { a: ones([2, 3]), b: ones([2, 3]) })
+    assert.deepEqual(c.toArray(), [[2, 2, 2], [2, 2, 2]])
+    const rows = JSON.parse((await run('top', '--json')).stdout)
+    assert.deepEqual(rows.map(({ subject, data }) => [subject, data.requests, data.errors]), [['models.add', 1, 0]])
+    assert.match((await run('top', '--once')).stdout, /models\.add +1 /)
+    service.kill('SIGINT')
+    assert.deepEqual(await once(service, 'exit'), [0, null])
+  })
+})
