@@ -1,0 +1,142 @@
+'use strict'
+// Messages, requests and services of samebytes/nats beside the stock client, in turn, over a server that this starts.
+//
+//   node test/bench/nats/messages.js
+
+const path = require('node:path')
+const { fork } = require('node:child_process')
+const { once } = require('node:events')
+const { connect: stock } = require('@nats-io/transport-node')
+const { empty, zeros } = require('samebytes')
+const { tensors, transport } = require('samebytes/nats')
+const { startServer } = require('../../nats/server')
+const { median } = require('../measure')
+
+const ROUNDS = 7
+const MIB = 2 ** 20
+
+/** @type {import('node:child_process').ChildProcess[]} */
+const peers = []
+
+async function start (...args) {
+  const child = fork(path.join(__dirname, 'peer.js'), args)
+  peers.push(child)
+  await once(child, 'message')
+  return child
+}
+
+/** Seconds until the peer has all messages. */
+async function sendTo (peer, count, send) {
+  peer.send(count)
+  await once(peer, 'message') // it counts
+  const done = once(peer, 'message')
+  const begin = performance.now()
+  await send()
+  await done
+  return (performance.now() - begin) / 1000
+}
+
+async function oneWay (url, size, count) {
+  const [stockPeer, busPeer] = [await start('stockReceiver', url), await start('busReceiver', url)]
+  const [stockConnection, busConnection] = [await stock({ servers: url }), await transport.connect({ servers: url })]
+  const bus = tensors(busConnection)
+  const bytes = new Uint8Array(size)
+  const tensor = zeros([size], 'uint8')
+  const took = { stock: [], bus: [] }
+  for (let round = 0; round < ROUNDS; round++) {
+    // both receivers get each message: the other one is told to wait
+    took.stock.push(await sendTo(stockPeer, count, async () => {
+      for (let i = 0; i < count; i++) {
+        stockConnection.publish('one', bytes)
+        await stockConnection.flush()
+      }
+    }))
+    took.bus.push(await sendTo(busPeer, count, async () => { for (let i = 0; i < count; i++) await bus.publish('one', tensor) }))
+  }
+  await Promise.all([stockConnection.close(), busConnection.close()])
+  for (const peer of [stockPeer, busPeer]) peer.kill()
+  const speed = list => (size * count / MIB / median(list)).toFixed(0)
+  console.log(`${size / MIB} MiB one way: ${speed(took.bus)} MiB/s, stock client ${speed(took.stock)}: ${(median(took.stock) / median(took.bus)).toFixed(2)} x`)
+}
+
+async function requests (url) {
+  await start('stockService', url)
+  await start('busService', url)
+  const [stockConnection, busConnection] = [await stock({ servers: url }), await transport.connect({ servers: url })]
+  const bus = tensors(busConnection)
+  const bytes = new Uint8Array(64)
+  const tensor = zeros([16])
+  const took = { stock: [], bus: [] }
+  const many = 200
+  for (let round = 0; round < ROUNDS + 1; round++) {
+    let begin = performance.now()
+    for (let i = 0; i < many; i++) await stockConnection.request('echo.stock', bytes)
+    took.stock.push((performance.now() - begin) / many)
+    begin = performance.now()
+    for (let i = 0; i < many; i++) (await bus.request('echo.bus', tensor)).dispose()
+    took.bus.push((performance.now() - begin) / many)
+  }
+  await Promise.all([stockConnection.close(), busConnection.close()])
+  console.log(`request of 64 bytes: ${(median(took.bus) * 1000).toFixed(0)} us, stock client ${(median(took.stock) * 1000).toFixed(0)}: ${(median(took.bus) / median(took.stock)).toFixed(2)} x as long`)
+}
+
+/** Requests a second of callers that each wait for their answer. */
+async function rate (url, subject, callers, seconds) {
+  const connection = await transport.connect({ servers: url })
+  const bus = tensors(connection)
+  const end = performance.now() + seconds * 1000
+  let answered = 0
+  await Promise.all(Array.from({ length: callers }, async () => {
+    const x = empty([1, 1024]).fill(1)
+    while (performance.now() < end) {
+      (await bus.request(subject, x, { deadline: 20000, attempts: 10 })).dispose()
+      answered++
+    }
+  }))
+  await connection.close()
+  return answered / seconds
+}
+
+async function batching (url) {
+  const rates = {}
+  for (const batch of [false, true]) {
+    const peer = await start('model', url, String(batch))
+    rates[batch] = await rate(url, 'model', 32, 3)
+    peer.kill()
+    await once(peer, 'exit')
+  }
+  console.log(`32 callers, a model of 8 ms: ${rates.true.toFixed(0)} requests/s in batches, ${rates.false.toFixed(0)} one by one: ${(rates.true / rates.false).toFixed(1)} x`)
+}
+
+async function scaling (url) {
+  const rates = []
+  for (const workers of [1, 2, 4]) {
+    const own = []
+    for (let i = 0; i < workers; i++) own.push(await start('sleeper', url))
+    rates.push(await rate(url, 'sleep', 4 * workers, 4))
+    for (const worker of own) {
+      worker.kill()
+      await once(worker, 'exit')
+    }
+  }
+  console.log(`work of 50 ms: ${rates.map(r => r.toFixed(1)).join(', ')} a second with 1, 2 and 4 workers: ${rates.map((r, i) => (r / rates[0] / 2 ** i).toFixed(2)).join(', ')} of linear`)
+}
+
+async function main () {
+  const server = await startServer({ config: 'max_payload: 64MB\nmax_pending: 256MB' })
+  try {
+    await oneWay(server.url, 8 * MIB, 12)
+    await oneWay(server.url, MIB, 64)
+    await requests(server.url)
+    await batching(server.url)
+    await scaling(server.url)
+  } finally {
+    for (const peer of peers) peer.kill('SIGKILL')
+    await server.stop()
+  }
+}
+
+main().catch(error => {
+  console.error(error)
+  process.exitCode = 1
+})
