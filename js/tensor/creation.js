@@ -646,13 +646,13 @@ function copyRule (copy) {
  * @param {import('../backend/dtypes').Dtype} dtype
  * @param {number[]} extents
  * @param {MakeOptions} options
- * @returns {Error | null}
+ * @returns {(() => Error) | null}
  */
 function whyCopied ({ byteOffset }, { name, kind, itemsize }, extents, { device, order, shared, pinMemory }) {
   const step = kind === 'COMPLEX' ? itemsize / 2 : itemsize
-  if (byteOffset % step !== 0) return failure('ERR_ALIGNMENT', `bytes begins at byte ${byteOffset} of its buffer, which is not a multiple of ${step}, as ${name} needs; copy: 'if-needed' copies`)
-  if (placeOf(device, pinMemory, shared) !== undefined) return failure('ERR_UNSUPPORTED', 'copy is false, and device, shared or pinMemory asks for other memory')
-  return axesOfOrder(order, extents.length) === null || order === 'C' || extents.length < 2 ? null : failure('ERR_UNSUPPORTED', "copy is false, and order is 'F'; the bytes are in row-major order")
+  if (byteOffset % step !== 0) return () => failure('ERR_ALIGNMENT', `bytes begins at byte ${byteOffset} of its buffer, which is not a multiple of ${step}, as ${name} needs; copy: 'if-needed' copies`)
+  if (placeOf(device, pinMemory, shared) !== undefined) return () => failure('ERR_UNSUPPORTED', 'copy is false, and device, shared or pinMemory asks for other memory')
+  return axesOfOrder(order, extents.length) === null || order === 'C' || extents.length < 2 ? null : () => failure('ERR_UNSUPPORTED', "copy is false, and order is 'F'; the bytes are in row-major order")
 }
 
 /**
@@ -703,7 +703,7 @@ function fromBytes (bytes, shape, opts) {
   if (parts.byteLength !== nbytes) throw failure('ERR_SHAPE', `bytes has ${parts.byteLength} bytes; ${given === undefined ? `a multiple of ${dtype.itemsize}, as ${dtype.name} needs, was expected` : `the shape needs ${nbytes}`}`)
   const why = rule === true ? undefined : whyCopied(parts, dtype, extents, options)
   if (why === null) return fromBlob(new Uint8Array(/** @type {ArrayBuffer} */ (parts.buffer), parts.byteOffset, nbytes), extents, { dtype: dtype.name, dynamism, owner: bytes })
-  if (rule === false) throw why
+  if (rule === false && why !== undefined) throw why()
   const source = layoutOfBytes(parts, dtype.index, extents, order !== 'F')
   const made = written(emptyLayout(dtype, extents, options, false), made => copyBytes(made, source))
   countCopy('fromBytes', nbytes)
