@@ -19,6 +19,8 @@ const { peer } = require('./peers')
  */
 
 const ATTEMPTS = 3 // at having a stream take a message, which has an id: it is stored once
+/** what the client's errors say of a connection that is gone */
+const GONE = /^(ClosedConnectionError|DrainingConnectionError)|connection (closed|disconnected)/
 const STREAM_MS = 5000 // that a stream may take to acknowledge
 
 /**

@@ -9,6 +9,7 @@ const { Tensor, arange, fromBlob, memory, ones, tensor, zeros } = require('sameb
 const { tensors } = require('samebytes/nats')
 const messages = require('../../js/nats/messages')
 const { HeaderBlock, parseBlock } = require('../../js/nats/headers')
+const { skip } = require('../setup')
 const { startServer } = require('./server')
 const { TRANSPORTS, DTYPES, RawClient, withConnections, randomOf, randomTensor, bytesOf } = require('./wire')
 
@@ -326,7 +327,7 @@ describe('NATS: messages', () => {
     }))
 
     it('are read by C with libnats', async function () {
-      if (!fs.existsSync(C_HEADER)) return this.skip() // libnats-dev is not installed
+      if (!fs.existsSync(C_HEADER)) return skip(this, 'libnats is not there (libnats-dev)')
       const file = path.join(folder, 'read')
       execFileSync('cc', ['-Wall', '-Wextra', '-Werror', '-o', file, path.join(__dirname, 'read.c'), '-lnats'], { env: ENV })
       await withConnections(server, [TRANSPORTS['the transport in place']], async connection => {

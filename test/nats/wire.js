@@ -25,11 +25,11 @@ async function withConnections (server, connects, fn) {
 
 /** A client that writes what it likes. */
 class RawClient {
-  static async connect (server) {
+  static async connect (server, { user, pass } = {}) {
     const socket = net.connect(server.port, '127.0.0.1')
     const client = new RawClient(socket)
     await once(socket, 'connect')
-    socket.write('CONNECT {"verbose":false,"headers":true,"protocol":1,"no_responders":true}\r\n')
+    socket.write(`CONNECT ${JSON.stringify({ verbose: false, headers: true, protocol: 1, no_responders: true, user, pass })}\r\n`)
     await client.flush()
     return client
   }
