@@ -147,7 +147,7 @@ function streamFailure (subject, error) {
     ? failure('ERR_NO_RESPONDERS', `no stream takes '${subject}'`)
     : name === 'TimeoutError'
       ? failure('ERR_TIMEOUT', `no stream acknowledged '${subject}' in ${ATTEMPTS} attempts of ${STREAM_MS} ms`)
-      : name === 'ClosedConnectionError' || name === 'DrainingConnectionError'
+      : GONE.test(`${name}: ${message}`)
         ? failure('ERR_DISCONNECTED', message)
         : Object.assign(failure('ERR_REMOTE', `the stream did not take '${subject}': ${message}`), { remoteCode: error.code ?? name })
   return Object.assign(made, { cause: error })

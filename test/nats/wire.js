@@ -27,6 +27,7 @@ async function withConnections (server, connects, fn) {
 class RawClient {
   static async connect (server, { user, pass } = {}) {
     const socket = net.connect(server.port, '127.0.0.1')
+    socket.setNoDelay(true)
     const client = new RawClient(socket)
     await once(socket, 'connect')
     socket.write(`CONNECT ${JSON.stringify({ verbose: false, headers: true, protocol: 1, no_responders: true, user, pass })}\r\n`)
