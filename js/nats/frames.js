@@ -47,8 +47,8 @@ class Frames {
   #skipped = 0
   /** inside a line that is no message's, of which a part was handed on */
   #isInLine = false
-  /** for tests: messages that were read in place, and those that were cut */
-  counts = { inPlace: 0, cut: 0 }
+  /** messages in memory of their own, bytes that were copied to there, and messages that were cut */
+  counts = { inPlace: 0, copied: 0, cut: 0 }
 
   /**
    * @param {(frame: Uint8Array) => void} emit  gets the pieces in order
@@ -144,7 +144,8 @@ class Frames {
    */
   #message (end, hasHeaders) {
     const [size, headers] = sizesOf(this.#slab, this.#at, end, hasHeaders)
-    if (size - headers > this.#most || size > MOST_PARSED) this.#begin(end, headers <= MOST_HEADERS ? headers : 0, size, headers)
+    if (size < 0) this.#at = end // the client's parser refuses the line
+    else if (size - headers > this.#most || size > MOST_PARSED) this.#begin(end, headers <= MOST_HEADERS ? headers : 0, size, headers)
     else if (end + size + 2 > this.#end) this.#begin(end, size + 2, size, headers)
     else this.#at = end + size + 2
     return true
@@ -165,6 +166,7 @@ class Frames {
     if (bytes === null) bytes = new Uint8Array(line) // the message is cut
     const have = Math.min(this.#end - this.#at, bytes.length)
     bytes.set(this.#slab.subarray(this.#at, this.#at + have))
+    this.counts.copied += have
     this.#start = this.#at += have
     this.#own = { bytes, have, line, rest: size + 2 - (bytes.length - line) }
     this.#complete()
@@ -212,7 +214,7 @@ function newBytes (nbytes, at) {
  * @param {number} at
  * @param {number} end
  * @param {boolean} hasHeaders
- * @returns {[size: number, headers: number]} of headers and payload; 0 where the line is none, which the parser finds out then
+ * @returns {[size: number, headers: number]} of headers and payload; -1: the line has none
  */
 function sizesOf (bytes, at, end, hasHeaders) {
   let i = end - 1
@@ -222,19 +224,20 @@ function sizesOf (bytes, at, end, hasHeaders) {
   i = before
   while (i > at && bytes[i] <= SPACE) i--
   const [headers] = numberBefore(bytes, at, i)
-  return headers > size ? [0, 0] : [size, headers]
+  return headers < 0 || headers > size ? [-1, 0] : [size, headers]
 }
 
 /**
  * @param {Uint8Array} bytes
  * @param {number} from
  * @param {number} i  its last digit
- * @returns {[value: number, before: number]}
+ * @returns {[value: number, before: number]} -1: there is no number
  */
 function numberBefore (bytes, from, i) {
   let value = 0
+  const last = i
   for (let unit = 1; i > from && bytes[i] >= 48 && bytes[i] <= 57; unit *= 10) value += (bytes[i--] - 48) * unit
-  return [Number.isSafeInteger(value) ? value : 0, i]
+  return [i < last && bytes[i] <= SPACE && Number.isSafeInteger(value) ? value : -1, i]
 }
 
 module.exports = { Frames, SLAB, CUT }
