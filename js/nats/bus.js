@@ -58,6 +58,7 @@ class TensorBus {
  * @returns {TensorBus}
  */
 function tensors (connection, opts) {
+  // @ts-expect-error The constructor is private to everybody else.
   return new TensorBus(KEY, connection)
 }
 

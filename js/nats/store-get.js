@@ -3,14 +3,13 @@
 
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
-const { Tensor } = require('../tensor/tensor')
 const { readMeta, parseMeta, chunkSubject, infoOf } = require('./store-meta')
 const { Link } = require('./store-link')
 const { Reading } = require('./store-reading')
 const { BlockTarget, TensorTarget } = require('./store-targets')
 const { FileTarget } = require('./store-files')
 
-/** @typedef {InstanceType<typeof Tensor>} TensorOf */
+/** @typedef {import('../tensor/tensor').Tensor} TensorOf */
 /** @typedef {import('../base/signals').Signal} Signal */
 /** @typedef {import('./store-meta').StoreParts} StoreParts */
 /** @typedef {import('./store-meta').Meta} Meta */

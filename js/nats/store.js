@@ -273,6 +273,7 @@ async function openStore (core, name, options) {
     const js = jetstream(core.connection)
     const jsm = await js.jetstreamManager()
     await openStream(jsm, stream, name, wanted, isNew)
+    // @ts-expect-error The constructor is private to everybody else.
     return new TensorStore(KEY, { core, js, jsm, bucket: name, stream, ...limits })
   } catch (error) {
     throw storeError(error, `store ${show(name)}`)
