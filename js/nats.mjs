@@ -1,2 +1,2 @@
 // The same functions for import as for require.
-export { TensorBus, tensors } from './nats.js'
+export { TensorBus, TensorService, tensors, serve } from './nats.js'

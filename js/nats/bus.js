@@ -1,26 +1,66 @@
 'use strict'
 // A bus: tensors over a connection to NATS, which is the caller's.
 
+const { randomBytes } = require('node:crypto')
 const { failure } = require('../base/errors')
-const { receiver } = require('../base/validate')
+const { show, receiver, integer, optionsOf } = require('../base/validate')
+const { linkOf } = require('./link')
+const { publish } = require('./publish')
+const { request } = require('./request')
+const { serve } = require('./serve')
 const { openStore } = require('./store')
+const { subjectOf, patternOf } = require('./subjects')
+const { subscribe } = require('./subscription')
+
+/**
+ * What the parts of a bus are given of it.
+ *
+ * @typedef {object} Core
+ * @property {any} connection  the caller's
+ * @property {import('./link').Link} link
+ * @property {number} maxBytes  of a message that is received
+ * @property {number} maxPending  bytes that the queue of a subscription holds
+ * @property {string} id  of this publisher
+ * @property {Sequences} seqs
+ * @property {() => boolean} isConnected
+ * @property {(subject: string) => string} seqOf  the next Tensor-Seq
+ */
 
 const KEY = Symbol('samebytes bus')
+const MAX_BYTES = 2 ** 23
+const MAX_PENDING = 2 ** 26
+const MOST_SUBJECTS = 2 ** 16 // that are counted; of more, those that were published to longest ago begin again
+const METHODS = /** @type {const} */ (['publish', 'subscribe', 'request', 'flush', 'status', 'isClosed'])
 
-/** what a bus's method was called on @type {(it: any) => any} */
-let own
+/** Counts of what was published, by subject. */
+class Sequences {
+  /** @type {Map<string, number>} */
+  #counts = new Map()
 
-/** @param {any} connection */
-function coreOf (connection) {
-  let isUp = true
-  ;(async () => {
-    for await (const { type } of connection.status()) {
-      if (type === 'disconnect') isUp = false
-      if (type === 'reconnect') isUp = true
-    }
-  })()
-  return { connection, isConnected: () => isUp && !connection.isClosed() }
+  /** @param {string} id  of the publisher */
+  constructor (id) {
+    this.id = id
+  }
+
+  /** The value that `next` will give. @param {string} subject */
+  peek (subject) { return `${this.id}:${(this.#counts.get(subject) ?? 0) + 1}` }
+
+  /** @param {string} subject @returns {string} Tensor-Seq */
+  next (subject) {
+    const seq = this.peek(subject)
+    const count = (this.#counts.get(subject) ?? 0) + 1
+    this.#counts.delete(subject)
+    this.#counts.set(subject, count)
+    if (this.#counts.size > MOST_SUBJECTS) this.#counts.delete(/** @type {string} */ (this.#counts.keys().next().value))
+    return seq
+  }
 }
+
+/** buses that were made @type {Set<WeakRef<TensorBus>>} */
+const made = new Set()
+
+/** what a bus's method was called on @type {(it: any) => TensorBus} */
+let own
 
 /**
  * Tensors over a connection to NATS. Made by `tensors`.
@@ -28,38 +68,182 @@ function coreOf (connection) {
 class TensorBus {
   #core
 
-  /** @param {symbol} key @param {any} connection @private */
-  constructor (key, connection) {
+  /** @param {symbol} key @param {Core} core @private */
+  constructor (key, core) {
     if (key !== KEY) throw failure('ERR_ARGUMENT', 'buses are made by tensors()')
-    this.#core = coreOf(connection)
+    this.#core = core
+  }
+
+  static { own = receiver('bus', it => #core in it, 'bus') }
+
+  /** The connection that it was made of. @returns {any} */
+  get connection () { return own(this).#core.connection }
+  /** Is the connection up, as far as is known? @returns {boolean} */
+  get isConnected () { return own(this).#core.isConnected() }
+
+  /**
+   * Publishes a tensor, or a record of tensors by name, to all that subscribe to the subject. Settles when the server has it, or, with `stream`, when JetStream has
+   * acknowledged it. Fewer than 64 KiB are copied before the call returns. More are sent in place: the tensor is busy until the promise settles (after an
+   * abort until the bytes are sent), and what is written through `data` meanwhile may or may not be sent. Tensors that are not contiguous, and records, are sent with one copy.
+   *
+   * @param {string} subject  without wildcards
+   * @param {any} value  on the CPU
+   * @param {import('./publish').PublishOptions} [options]
+   * @returns {Promise<void>}
+   * @throws ERR_DISCONNECTED not connected, nothing was sent; or the connection was lost meanwhile · ERR_TOO_LARGE for the server's max_payload, nothing was sent · ERR_REMOTE the
+   *   server or the stream refused it · ERR_NO_RESPONDERS no stream takes it · ERR_TIMEOUT no stream acknowledged it · {TypeError} ERR_ARGUMENT, ERR_DTYPE · ERR_DEVICE ·
+   *   ERR_DISPOSED, ERR_DETACHED · the signal's reason; each as a rejection
+   * @example
+   * const send = (bus, frame) => bus.publish('cam.1', frame)
+   */
+  async publish (subject, value, options) {
+    const core = own(this).#core
+    return publish(core, subjectOf(subject), value, options)
   }
 
   /**
-   * Opens a bucket of the object store, or makes it.
+   * Receives what is published to a subject, from this call on: an async iterator. What waits is bounded in bytes. Messages that are no tensors go to `onError`, and count as lost.
+   *
+   * @param {string} subject  may have wildcards: 'cam.*', 'cam.>'
+   * @param {import('./subscription').SubscribeOptions} [options]
+   * @returns {import('./subscription').TensorSubscription} of { tensor, subject, lost, seq, headers, reply }; `tensors` in place of `tensor` for records
+   * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS · ERR_DISCONNECTED the connection is closed · the signal's reason
+   * @example
+   * const watch = async (bus, show) => {
+   *   for await (const { tensor, lost } of bus.subscribe('cam.*')) show(tensor, lost)
+   * }
+   */
+  subscribe (subject, options) {
+    const core = own(this).#core
+    return subscribe(core, patternOf(subject), options)
+  }
+
+  /**
+   * Sends a tensor, or a record of tensors by name, to one replica of a service, and resolves with its answer. With several attempts a request that was lost is sent
+   * again, to another replica where one does not answer. Fewer than 64 KiB are copied before the call returns; more are sent in place, the tensor busy until the call
+   * settles (where it fails, until the bytes are sent).
+   *
+   * @param {string} subject  without wildcards
+   * @param {any} value  on the CPU
+   * @param {import('./request').RequestOptions} [options]
+   * @returns {Promise<any>} a tensor or a record; `out` if it was given
+   * @throws ERR_NO_RESPONDERS · ERR_TIMEOUT · ERR_BUSY_REMOTE · ERR_DISCONNECTED · ERR_REMOTE the service failed: with remoteCode and replica · ERR_TOO_LARGE · ERR_FORMAT no
+   *   tensor came back · {TypeError} ERR_ARGUMENT, ERR_DTYPE of out · {RangeError} ERR_BOUNDS, ERR_SHAPE of out · ERR_BUSY · ERR_READ_ONLY, ERR_DISPOSED, ERR_DETACHED ·
+   *   ERR_DEVICE · the signal's reason; each as a rejection, and `out` is as before
+   * @example
+   * const classify = (bus, image) => bus.request('models.vit', image, { deadline: 2000, attempts: 4 })
+   */
+  async request (subject, value, options) {
+    return request(own(this).#core, subject, value, options)
+  }
+
+  /**
+   * Answers requests: by a function of tensors, or by a Module, whose methods callers choose. The function gets a tensor or a record, and returns one, or a promise
+   * of it. It may keep what it returned, and write to it in the next call; what it was given is disposed when the answer was sent. One call runs at a time.
+   *
+   * @param {((value: any, context: { method: string | undefined }) => any) | import('../model/module').Module} target
+   * @param {string} subject  may have wildcards *
+   * @param {import('./serve').ServeOptions} [options]
+   * @returns {Promise<import('./serve').TensorService>} when requests reach it
+   * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS · ERR_DISCONNECTED · ERR_UNSUPPORTED without @nats-io/services; each as a rejection
+   * @example
+   * const double = bus => bus.serve(x => x.add(x), 'double', { batch: { max: 16, wait: 2 } })
+   */
+  async serve (target, subject, options) {
+    return serve(own(this).#core, target, subject, options)
+  }
+
+  /**
+   * Opens a bucket of the object store, or makes it. Its objects are whole .npy, .npz and .safetensors files.
    *
    * @param {string} name  letters, digits, _ and -
    * @param {import('./store').StoreOptions} [options]
    * @returns {Promise<import('./store').TensorStore>}
    * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS · ERR_NOT_FOUND there is none, and create is false · ERR_NO_RESPONDERS the server has no JetStream ·
-   * ERR_UNSUPPORTED @nats-io/jetstream is not installed · as rejections
+   *   ERR_DISCONNECTED, ERR_TIMEOUT, ERR_REMOTE · ERR_UNSUPPORTED @nats-io/jetstream is not installed · as rejections
    * @example
-   * const names = async bus => (await (await bus.store('weights')).list()).map(({ name }) => name)
+   * const namesIn = async bus => (await (await bus.store('weights')).list()).map(({ name }) => name)
    */
   async store (name, options) {
     return openStore(own(this).#core, name, options)
   }
 
-  static { own = receiver('bus', it => #core in it, 'tensors') }
+  /** @param {TensorBus} bus @returns {Core} @ignore */
+  static coreOf (bus) { return own(bus).#core }
+}
+
+/** @param {unknown} connection */
+function checkConnection (connection) {
+  const it = /** @type {any} */ (connection)
+  if (it === null || typeof it !== 'object' || METHODS.some(name => typeof it[name] !== 'function')) {
+    throw failure('ERR_ARGUMENT', `connection is ${show(connection)}; a connection of @nats-io/transport-node was expected`)
+  }
+}
+
+/** @param {string} name @param {unknown} value */
+function positive (name, value) {
+  if (integer(name, value) < 1) throw failure('ERR_BOUNDS', `${name} is ${value}; at least 1 was expected`)
+  return /** @type {number} */ (value)
 }
 
 /**
+ * Tensors over a connection, which stays the caller's to close.
+ *
  * @param {any} connection  to NATS, of @nats-io/transport-node or of `transport.connect`
- * @param {{ maxBytes?: number, maxPending?: number }} [opts]
+ * @param {{ maxBytes?: number, maxPending?: number }} [opts]  maxBytes: of a message that is received; 8 MiB, or the server's max_payload if that is more. maxPending: bytes that
+ *   the queue of a subscription may hold; 64 MiB unless told
  * @returns {TensorBus}
+ * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS
+ * @example
+ * const busOf = async connect => tensors(await connect({ servers: 'localhost' }))
  */
 function tensors (connection, opts) {
-  // @ts-expect-error The constructor is private to everybody else.
-  return new TensorBus(KEY, connection)
+  checkConnection(connection)
+  const { maxBytes = Math.max(MAX_BYTES, connection.info?.max_payload ?? 0), maxPending = MAX_PENDING } = optionsOf(opts)
+  const link = linkOf(connection)
+  const id = randomBytes(9).toString('base64url')
+  const seqs = new Sequences(id)
+  const bus = new /** @type {any} */ (TensorBus)(KEY, {
+    connection,
+    link,
+    maxBytes: positive('maxBytes', maxBytes),
+    maxPending: positive('maxPending', maxPending),
+    id,
+    seqs,
+    isConnected: () => link.isConnected && !connection.isClosed(),
+    seqOf: (/** @type {string} */ subject) => seqs.next(subject)
+  })
+  for (const each of made) if (each.deref() === undefined) made.delete(each)
+  made.add(new WeakRef(bus))
+  return bus
 }
 
-module.exports = { TensorBus, tensors }
+/** @returns {TensorBus} the only one whose connection is not closed */
+function onlyBus () {
+  const found = []
+  for (const each of made) {
+    const bus = each.deref()
+    if (bus === undefined || bus.connection.isClosed()) made.delete(each)
+    else found.push(bus)
+  }
+  if (found.length === 1) return found[0]
+  throw failure('ERR_ARGUMENT', `there are ${found.length} buses with a connection; options with bus were expected, or bus.serve()`)
+}
+
+/**
+ * Answers requests, as `bus.serve`: on the bus that options name, else on the only one that there is.
+ *
+ * @param {Parameters<TensorBus['serve']>[0]} target
+ * @param {string} subject
+ * @param {import('./serve').ServeOptions & { bus?: TensorBus | undefined }} [options]
+ * @returns {Promise<import('./serve').TensorService>} as bus.serve
+ * @throws as bus.serve
+ * @example
+ * const double = bus => serve(x => x.add(x), 'double', { bus })
+ */
+async function serveOn (target, subject, options) {
+  const { bus = onlyBus(), ...others } = optionsOf(options)
+  return serve(TensorBus.coreOf(bus), target, subject, others)
+}
+
+module.exports = { TensorBus, tensors, serve: serveOn }

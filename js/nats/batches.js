@@ -1,0 +1,194 @@
+'use strict'
+// Requests that wait for a run, grouped into batches; and the rows of a batch. Knows nothing of NATS.
+
+const { failure } = require('../base/errors')
+const { empty } = require('../tensor/creation')
+const { Tensor } = require('../tensor/tensor')
+
+/** @typedef {import('../tensor/tensor').Tensor} AnyTensor */
+/** One tensor, or several by name. @typedef {AnyTensor | Record<string, AnyTensor>} Value */
+
+/**
+ * What waits. Those with the same key run together; null: with no other.
+ *
+ * @typedef {object} Waiting
+ * @property {string | null} key
+ * @property {number} rows  extent along the batch's axis
+ */
+
+/** Requests that will run together. @template {Waiting} R */
+class Group {
+  /** @param {string | null} key @param {number} due */
+  constructor (key, due) {
+    this.key = key
+    /** when it runs at the latest, in milliseconds of `now` */
+    this.due = due
+    this.rows = 0
+    /** takes no more */
+    this.isFull = key === null
+    /** @type {R[]} */
+    this.requests = []
+  }
+}
+
+/**
+ * Groups of waiting requests, in the order of their first ones.
+ *
+ * @template {Waiting} R
+ */
+class Batches {
+  #max
+  #wait
+  /** @type {Group<R>[]} */
+  #groups = []
+  /** groups that take more, by key @type {Map<string, Group<R>>} */
+  #open = new Map()
+  #size = 0
+
+  /** @param {{ max: number, wait: number }} limits  max: rows of a batch; wait: milliseconds that a batch waits to be full */
+  constructor ({ max, wait }) {
+    this.#max = max
+    this.#wait = wait
+  }
+
+  /** Requests that wait. */
+  get size () { return this.#size }
+
+  /** @param {R} request @param {number} now  milliseconds */
+  add (request, now) {
+    const group = this.#groupFor(request, now)
+    group.requests.push(request)
+    group.rows += request.rows
+    this.#size++
+    if (group.rows >= this.#max) this.#close(group)
+  }
+
+  /** @param {R} request @param {number} now @returns {Group<R>} */
+  #groupFor ({ key, rows }, now) {
+    const open = key === null ? undefined : this.#open.get(key)
+    if (open !== undefined) {
+      if (open.rows + rows <= this.#max) return open
+      this.#close(open)
+    }
+    /** @type {Group<R>} */
+    const group = new Group(key, now + this.#wait)
+    this.#groups.push(group)
+    if (key !== null) this.#open.set(key, group)
+    return group
+  }
+
+  /** @param {Group<R>} group */
+  #close (group) {
+    group.isFull = true
+    if (group.key !== null && this.#open.get(group.key) === group) this.#open.delete(group.key)
+  }
+
+  /**
+   * Takes the first group that is full or has waited long enough.
+   *
+   * @param {number} now  Infinity: none waits any longer
+   * @returns {R[] | null}
+   */
+  take (now) {
+    const i = this.#groups.findIndex(group => group.isFull || group.due <= now)
+    if (i < 0) return null
+    const [group] = this.#groups.splice(i, 1)
+    this.#close(group)
+    this.#size -= group.requests.length
+    return group.requests
+  }
+
+  /** When `take` has a group. @returns {number} Infinity: nothing waits */
+  get due () {
+    let due = Infinity
+    for (const group of this.#groups) due = Math.min(due, group.isFull ? -Infinity : group.due)
+    return due
+  }
+}
+
+/**
+ * The key of requests that may run together: what is equal in all of them.
+ *
+ * @param {string} method
+ * @param {string} name  of the tensor in a record; '': it is alone
+ * @param {string} dtype
+ * @param {readonly number[]} shape
+ * @param {number} axis
+ */
+function keyOf (method, name, dtype, shape, axis) {
+  return JSON.stringify([method, name, dtype, shape.map((n, d) => d === axis ? -1 : n)])
+}
+
+/** @param {number} axis @param {number} ndim @returns {number} from 0; -1: there is no such axis */
+function axisOf (axis, ndim) {
+  const from = axis < 0 ? axis + ndim : axis
+  return from >= 0 && from < ndim ? from : -1
+}
+
+/**
+ * Memory for a batch.
+ *
+ * @param {any} dtype
+ * @param {readonly number[]} shape  of one of its requests
+ * @param {number} axis
+ * @param {number} rows  of all
+ * @returns {AnyTensor} not initialised
+ */
+const batchFor = (dtype, shape, axis, rows) => empty(shape.with(axis, rows), { dtype })
+
+/**
+ * Views of a request's rows in a result.
+ *
+ * @param {Value} result
+ * @param {number} axis
+ * @param {number} at
+ * @param {number} rows
+ * @returns {Value}
+ */
+function rowsOf (result, axis, at, rows) {
+  return mapTensors(result, t => t.narrow(axis, at, rows))
+}
+
+/**
+ * @param {Value} value
+ * @param {(t: AnyTensor, name: string) => AnyTensor} fn
+ * @returns {Value}
+ */
+function mapTensors (value, fn) {
+  if (Tensor.isTensor(value)) return fn(value, '')
+  return Object.fromEntries(Object.entries(value).map(([name, t]) => [name, fn(t, name)]))
+}
+
+/** @param {Value} value @returns {AnyTensor[]} */
+const tensorsOf = value => Tensor.isTensor(value) ? [value] : Object.values(value)
+
+/**
+ * @param {any} value
+ * @returns {value is Value} a tensor, or a plain object with at least one and nothing else?
+ */
+function isValue (value) {
+  if (Tensor.isTensor(value)) return true
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return false
+  const all = Object.values(value)
+  return all.length > 0 && all.every(t => Tensor.isTensor(t))
+}
+
+/**
+ * Checks what a run gave.
+ *
+ * @param {unknown} result
+ * @param {number} axis
+ * @param {number} rows  that it must have along the axis; -1: any number
+ * @returns {Value}
+ * @throws ERR_ARGUMENT it is no tensor and no record of tensors · ERR_SHAPE
+ */
+function checkResult (result, axis, rows) {
+  if (!isValue(result)) throw failure('ERR_ARGUMENT', 'the function returned neither a tensor nor a record of tensors')
+  for (const t of rows < 0 ? [] : tensorsOf(result)) {
+    const extent = t.shape[axisOf(axis, t.ndim)]
+    if (extent !== rows) throw failure('ERR_SHAPE', `the function returned a tensor of shape [${t.shape.join(', ')}] for a batch of ${rows} rows along axis ${axis}`)
+  }
+  return result
+}
+
+module.exports = { Batches, keyOf, axisOf, batchFor, rowsOf, mapTensors, tensorsOf, isValue, checkResult }

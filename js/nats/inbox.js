@@ -1,0 +1,147 @@
+'use strict'
+// The inbox of a bus: one subscription that all replies come to, told apart by the last word of their subject. The client's own requests
+// would read headers in quadratic time, and cannot be cancelled.
+
+const { failure } = require('../base/errors')
+const { peer } = require('./peers')
+
+/** @typedef {import('./bus').Core} Core */
+
+/**
+ * Who waits for replies.
+ *
+ * @typedef {object} Waiter
+ * @property {() => void} dropped  the connection was lost; it may come back
+ * @property {() => void} restored  it came back
+ * @property {(error: Error) => void} failed  no reply can come any more
+ * @property {(subject: string) => boolean} sendsTo  does it send to the subject?
+ */
+
+/** @type {WeakMap<Core, Inbox>} */
+const inboxes = new WeakMap()
+
+/** @param {Core} core @returns {Inbox} */
+function inboxOf (core) {
+  let inbox = inboxes.get(core)
+  if (inbox === undefined) inboxes.set(core, inbox = new Inbox(core))
+  return inbox
+}
+
+class Inbox {
+  #core
+  #connection
+  #prefix
+  /** @type {any} */
+  #subscription = null
+  /** @type {Map<string, (message: any) => void>} */
+  #handlers = new Map()
+  /** @type {Set<Waiter>} */
+  #waiters = new Set()
+  #next = 0
+  #isWatched = false
+
+  /** @param {Core} core */
+  constructor (core) {
+    const { connection } = core
+    this.#core = core
+    this.#connection = connection
+    /** while it is watched */
+    this.isConnected = core.isConnected()
+    // The connection's prefix, if users may only receive there; clients that do not tell it have the usual one.
+    this.#prefix = peer('transport-node').createInbox(connection.options?.inboxPrefix)
+  }
+
+  /** Handlers that are there. */
+  get size () { return this.#handlers.size }
+
+  /**
+   * @param {(message: any) => void} handler  throws nothing
+   * @returns {string} a subject, whose messages the handler gets until `close`
+   * @throws ERR_DISCONNECTED the connection was closed
+   */
+  open (handler) {
+    this.#subscribe()
+    const subject = `${this.#prefix}.${(this.#next++).toString(36)}`
+    this.#handlers.set(subject, handler)
+    return subject
+  }
+
+  /** @param {string} subject  that `open` gave */
+  close (subject) { this.#handlers.delete(subject) }
+
+  /** @param {Waiter} waiter */
+  join (waiter) {
+    this.#watch()
+    this.#waiters.add(waiter)
+  }
+
+  /** @param {Waiter} waiter */
+  leave (waiter) { this.#waiters.delete(waiter) }
+
+  #subscribe () {
+    if (this.#subscription !== null) return
+    try {
+      this.#subscription = this.#connection.subscribe(`${this.#prefix}.*`, { callback: (/** @type {any} */ error, /** @type {any} */ message) => error ? this.#refused(error) : this.#handlers.get(message.subject)?.(message) })
+    } catch (error) {
+      throw closed(error)
+    }
+  }
+
+  /** @param {Error} cause  the server allows no subscription */
+  #refused (cause) {
+    this.#subscription = null
+    this.#fail(refused(`allows no replies to ${this.#prefix}.*`, cause))
+  }
+
+  /** @param {Error} error */
+  #fail (error) {
+    for (const waiter of [...this.#waiters]) waiter.failed(error)
+  }
+
+  /** Follows the state of the connection until it is closed. */
+  async #watch () {
+    if (this.#isWatched) return
+    this.#isWatched = true
+    this.isConnected = this.#core.isConnected()
+    try {
+      for await (const status of this.#connection.status()) this.#tell(status)
+    } catch {} // it is closed then
+    this.isConnected = false
+    this.#isWatched = false
+    this.#fail(closed())
+  }
+
+  /** @param {{ type: string, error?: any }} status */
+  #tell ({ type, error }) {
+    if (type === 'disconnect') {
+      this.isConnected = false
+      for (const waiter of [...this.#waiters]) waiter.dropped()
+    } else if (type === 'reconnect') {
+      this.isConnected = true
+      for (const waiter of [...this.#waiters]) waiter.restored()
+    } else if (error?.operation === 'publish') {
+      for (const waiter of [...this.#waiters]) if (waiter.sendsTo(error.subject)) waiter.failed(refused(`does not take ${error.subject}`, error))
+    }
+  }
+
+  /**
+   * Calls back when nothing that was published before is sent any more: all went to the server, or the connection was lost.
+   *
+   * @param {() => void} done
+   */
+  whenSent (done) {
+    this.#core.link.flush().then(done, done)
+  }
+}
+
+/** @param {string} what @param {any} cause  of the client */
+function refused (what, cause) {
+  return Object.assign(failure('ERR_REMOTE', `the server ${what}: ${cause.message}`), { remoteCode: 'PERMISSIONS_VIOLATION', replica: undefined, cause })
+}
+
+/** @param {unknown} [cause] */
+function closed (cause) {
+  return Object.assign(failure('ERR_DISCONNECTED', 'the connection was closed'), { cause })
+}
+
+module.exports = { inboxOf, closed }

@@ -1,0 +1,120 @@
+'use strict'
+// Requests as a service receives them: what kind of tensors they have, and how their bytes come into a batch.
+
+const { byName } = require('../backend/dtypes')
+const { now } = require('../runtime/host')
+const { axisOf, keyOf, tensorsOf } = require('./batches')
+const messages = require('./messages')
+const { answer, refuse } = require('./replies')
+
+/** @typedef {import('./batches').Value} Value */
+/** @typedef {import('./inbox').Core} Core */
+/** What a batch needs to know of a tensor. @typedef {{ dtype: string, shape: readonly number[] }} Kind */
+/** @typedef {{ replica: string, axis: number | null, settled: () => void }} Terms axis: null, requests run one by one; settled: the request was answered, or nobody waits for it */
+
+const LONGEST_SHAPE = 1024 // characters
+
+/** A request of one message, until it is answered. */
+class MessageJob {
+  #core
+  #data
+  #reply
+  #headers
+  #terms
+  /** of a record, read when it came @type {Record<string, import('../tensor/tensor').Tensor> | null} */
+  #record = null
+  /** @type {Record<string, Kind>} */
+  #kinds = {}
+
+  /**
+   * @param {Core} core
+   * @param {{ headers: Map<string, string>, data: Uint8Array, reply: string }} message
+   * @param {Terms} terms
+   * @throws ERR_FORMAT a record that is none · ERR_TOO_LARGE
+   */
+  constructor (core, { headers, data, reply }, terms) {
+    this.#core = core
+    this.#data = data
+    this.#reply = reply
+    this.#headers = headers
+    this.#terms = terms
+    this.method = headers.get('tensor-method') ?? ''
+    this.nbytes = data.length
+    this.expiresAt = expiryOf(headers.get('tensor-deadline'))
+    /** @type {string | null} */
+    this.key = null
+    this.rows = 0
+    if (terms.axis !== null) this.#sort(terms.axis)
+  }
+
+  /** Finds out which requests it may run with. @param {number} axis */
+  #sort (axis) {
+    const kinds = this.#headers.has('tensor-format') ? this.#kindsOfRecord() : kindOf(this.#headers, this.#data.length)
+    if (kinds === null) return
+    const all = Object.entries(kinds)
+    const extents = new Set(all.map(([, { shape }]) => shape[axisOf(axis, shape.length)]))
+    const [rows] = extents
+    if (extents.size !== 1 || rows === undefined) return
+    this.#kinds = kinds
+    this.rows = rows
+    this.key = all.map(([name, { dtype, shape }]) => keyOf(this.method, name, dtype, shape, axisOf(axis, shape.length))).sort().join()
+  }
+
+  /** @returns {Record<string, Kind>} */
+  #kindsOfRecord () {
+    this.#record = /** @type {any} */ (messages.decodeParts(this.#headers, this.#data, { maxBytes: this.#core.maxBytes }))
+    return Object.fromEntries(Object.entries(/** @type {any} */ (this.#record)).map(([name, { dtype, shape }]) => [name, { dtype, shape }]))
+  }
+
+  kinds () { return this.#kinds }
+
+  /** @returns {Value} */
+  read () {
+    return this.#record ?? messages.decodeParts(this.#headers, this.#data, { maxBytes: this.#core.maxBytes })
+  }
+
+  /** @param {Value} out @returns {Value} */
+  readInto (out) {
+    if (this.#record !== null) for (const t of tensorsOf(this.#record)) t.dispose()
+    return messages.decodeParts(this.#headers, this.#data, { maxBytes: this.#core.maxBytes, out })
+  }
+
+  /** @param {Value} result @returns {boolean} */
+  succeed (result) {
+    const isInPlace = answer(this.#core, this.#reply, result, this.#terms.replica)
+    this.#terms.settled()
+    return isInPlace
+  }
+
+  /** @param {unknown} error */
+  fail (error) {
+    refuse(this.#core, this.#reply, error, this.#terms.replica)
+    this.#terms.settled()
+  }
+
+  expire () { this.#terms.settled() }
+}
+
+/** @param {string | undefined} text  of Tensor-Deadline @returns {number} milliseconds of `now` */
+function expiryOf (text) {
+  const ms = text === undefined ? Infinity : Number(text)
+  return Number.isNaN(ms) ? Infinity : now() + ms
+}
+
+/**
+ * What a message says of its tensor, as far as it fits its bytes; decoding says what is wrong with it otherwise.
+ *
+ * @param {Map<string, string>} headers
+ * @param {number} nbytes
+ * @returns {Record<string, Kind> | null}
+ */
+function kindOf (headers, nbytes) {
+  const dtype = byName.get(headers.get('tensor-dtype'))
+  const text = headers.get('tensor-shape') ?? ''
+  if (dtype === undefined || text.length > LONGEST_SHAPE || !/^\d+(,\d+)*$/.test(text)) return null
+  const shape = text.split(',').map(Number)
+  const size = shape.reduce((n, extent) => n * extent, 1)
+  return size * dtype.itemsize === nbytes ? { '': { dtype: dtype.name, shape } } : null
+}
+
+module.exports = { MessageJob }

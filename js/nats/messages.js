@@ -1,0 +1,308 @@
+'use strict'
+// Tensors as messages: one tensor is headers and its raw bytes, a record of named ones a .safetensors body.
+
+const ffi = require('../backend/calls')
+const { failure } = require('../base/errors')
+const { show } = require('../base/validate')
+const { countCopy } = require('../backend/storage')
+const { dtypes, byName } = require('../backend/dtypes')
+const { beginUse, endUse } = require('../copy/async')
+const { readBytes } = require('../layout/data')
+const { isSameShape } = require('../layout/layouts')
+const { Tensor } = require('../tensor/tensor')
+const { fromBytes } = require('../tensor/creation')
+const { parseSafetensors } = require('../files/parse')
+const { tensorGiven, toSafetensorsBytes } = require('../files/writers')
+const { HeaderBlock, readHeaders } = require('./headers')
+
+const { backend } = ffi
+
+/** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
+/** @typedef {Record<string, Tensor>} TensorRecord */
+
+/**
+ * What a message is made of.
+ *
+ * @typedef {object} Encoded
+ * @property {HeaderBlock} headers
+ * @property {Uint8Array} payload
+ * @property {Uint8Array[]} parts  the payload's, in order
+ * @property {Storage | null} storage  whose own bytes the payload is; null: the payload is a copy
+ */
+
+const SMALL = 2 ** 16 // bytes: fewer are copied when they are sent, so that the caller may write to the tensor at once
+const MOST_AXES = 64
+const MOST_NAMES = 2 ** 14 // of a record
+const RECORD_HEADER = 2 ** 20 // bytes of a record's JSON that are read
+const SHAPE = /^(?:(?:0|[1-9]\d{0,15})(?:,(?:0|[1-9]\d{0,15}))*)?$/
+const SAFETENSORS = 'safetensors'
+
+/** @param {string} reason */
+const malformed = reason => failure('ERR_FORMAT', `the message ${reason}`)
+
+// ---- Written ----
+
+/**
+ * A value as a message.
+ *
+ * @param {any} value  a tensor on the CPU, or tensors by name
+ * @param {{ seq?: string, reply?: string, fields?: Record<string, string | number | undefined> }} [options]  seq: Tensor-Seq; fields: other headers
+ * @returns {Encoded} payload: the tensor's own bytes if it is contiguous and they stay where they are, else a counted copy
+ * @throws {TypeError} ERR_ARGUMENT, ERR_DTYPE a record with complex128 · ERR_DEVICE · ERR_DISPOSED, ERR_DETACHED · {RangeError} ERR_MEMORY
+ */
+function encode (value, { seq, fields } = {}) {
+  return Tensor.isTensor(value) ? encodeTensor(value, seq, fields) : encodeRecord(value, seq, fields)
+}
+
+/**
+ * @param {Tensor} t
+ * @param {string | undefined} seq
+ * @param {Record<string, string | number | undefined> | undefined} fields
+ * @returns {Encoded}
+ */
+function encodeTensor (t, seq, fields) {
+  const layout = Tensor.attachedOf(tensorGiven(t, 'value'))
+  const { name } = dtypes[layout.dtype]
+  const headers = new HeaderBlock({ 'Tensor-Dtype': name, 'Tensor-Shape': layout.shape.join(','), 'Tensor-Seq': seq, ...fields })
+  const stays = ffi.isContiguous(layout) && layout.size > 0 && staysInPlace(layout.storage)
+  const payload = stays ? bytesOfLayout(layout) : copyOfBytes(t)
+  return { headers, payload, parts: [payload], storage: stays ? layout.storage : null }
+}
+
+/** Do a storage's bytes stay at their address while it is in use? WASM memory moves when it grows. @param {Storage} storage */
+const staysInPlace = storage => storage.kind === 'js' || backend.isFixed(storage)
+
+/** @param {InstanceType<typeof ffi.Layout>} layout  contiguous */
+const bytesOfLayout = layout => readBytes(layout, 0, layout.size * dtypes[layout.dtype].itemsize, bytes => bytes)
+
+/** @param {Tensor} t @returns {Uint8Array} row-major */
+function copyOfBytes (t) {
+  const layout = Tensor.attachedOf(t)
+  const nbytes = layout.size * dtypes[layout.dtype].itemsize
+  if (nbytes === 0) return new Uint8Array(0)
+  countCopy('nats', nbytes)
+  if (ffi.isContiguous(layout)) return readBytes(layout, 0, nbytes, bytes => bytes.slice())
+  const bytes = new Uint8Array(newBuffer(nbytes))
+  const target = fromBytes(bytes, layout.shape, { dtype: dtypes[layout.dtype].name, copy: false })
+  try {
+    target.copyFrom(t)
+  } finally {
+    target.dispose()
+  }
+  return bytes
+}
+
+/** @param {number} nbytes */
+function newBuffer (nbytes) {
+  try {
+    return new ArrayBuffer(nbytes)
+  } catch {
+    throw failure('ERR_MEMORY', `${nbytes} bytes for a message could not be allocated`)
+  }
+}
+
+/**
+ * @param {any} record
+ * @param {string | undefined} seq
+ * @param {Record<string, string | number | undefined> | undefined} fields
+ * @returns {Encoded}
+ */
+function encodeRecord (record, seq, fields) {
+  if (record === null || typeof record !== 'object' || Array.isArray(record) || ArrayBuffer.isView(record)) {
+    throw failure('ERR_ARGUMENT', `value is ${show(record)}; a tensor, or tensors by name, was expected`)
+  }
+  const payload = toSafetensorsBytes(record)
+  const headers = new HeaderBlock({ 'Tensor-Format': SAFETENSORS, 'Tensor-Seq': seq, ...fields })
+  return { headers, payload, parts: [payload], storage: null }
+}
+
+/**
+ * A value as a message that is about to be sent: small bytes are copied now, others stay in place, their tensor busy until `release`.
+ *
+ * @param {any} value
+ * @param {{ seq?: string, fields?: Record<string, string | number | undefined> }} [options]  as of encode
+ * @returns {Encoded & { release (): void }}  release: to be called once; also after failures
+ * @throws as encode
+ */
+function outgoing (value, options) {
+  const encoded = encode(value, options)
+  const { storage, payload } = encoded
+  if (storage === null) return { ...encoded, release () {} }
+  if (payload.length >= SMALL) {
+    beginUse(storage, 0)
+    return { ...encoded, release () { endUse(storage, 0) } }
+  }
+  countCopy('nats', payload.length)
+  const copy = payload.slice()
+  return { ...encoded, payload: copy, parts: [copy], storage: null, release () {} }
+}
+
+/**
+ * Bytes that a value's payload has at least, without making it: what is too large anyway is not copied first.
+ *
+ * @param {any} value
+ * @returns {number}
+ */
+const leastBytes = value => Tensor.isTensor(value) ? value.size * value.itemsize : 0
+
+// ---- Read ----
+
+/**
+ * The tensor, or the tensors by name, of a message. All that it says is checked before memory is taken.
+ *
+ * @param {any} message  of the client
+ * @param {{ maxBytes?: number, out?: any }} [options]  out: a tensor, or tensors by name, to write into
+ * @returns {Tensor | TensorRecord} over the message's own bytes, where they are aligned, else a counted copy; or out
+ * @throws ERR_FORMAT · ERR_TOO_LARGE · {TypeError} ERR_DTYPE · {RangeError} ERR_SHAPE of out, which is as before then · as writers of out
+ */
+const decode = (message, options) => decodeParts(readHeaders(message), message.data, options)
+
+/**
+ * The same of a message's parts.
+ *
+ * @param {Map<string, string>} fields  as of readHeaders
+ * @param {Uint8Array} data
+ * @param {{ maxBytes?: number, out?: any }} [options]
+ * @returns {Tensor | TensorRecord}
+ */
+function decodeParts (fields, data, { maxBytes = Infinity, out } = {}) {
+  if (data.length > maxBytes) throw failure('ERR_TOO_LARGE', `the message has ${data.length} bytes; maxBytes is ${maxBytes}`)
+  const format = fields.get('tensor-format')
+  if (format === undefined) return decodeTensor(fields, data, out)
+  if (format !== SAFETENSORS) throw malformed(`is in the format ${show(format.slice(0, 40))}; '${SAFETENSORS}' was expected`)
+  return decodeRecord(data, out)
+}
+
+/**
+ * @param {Map<string, string>} fields
+ * @param {Uint8Array} data
+ * @param {any} out
+ */
+function decodeTensor (fields, data, out) {
+  const { dtype, shape } = specOf(fields, data.length)
+  if (out !== undefined) {
+    checkTarget(out, dtype.name, shape)
+    fill(out, data)
+    return out
+  }
+  return over(data, dtype, shape)
+}
+
+/**
+ * @param {Map<string, string>} fields
+ * @param {number} nbytes  of the payload
+ * @returns {{ dtype: import('../backend/dtypes').Dtype, shape: number[] }}
+ */
+function specOf (fields, nbytes) {
+  const name = fields.get('tensor-dtype')
+  const text = fields.get('tensor-shape')
+  if (name === undefined || text === undefined) throw malformed('has no headers Tensor-Dtype and Tensor-Shape')
+  const dtype = byName.get(name)
+  if (dtype === undefined) throw malformed(`is of dtype ${show(name.slice(0, 40))}, which is none of samebytes'`)
+  const shape = shapeOfText(text)
+  const size = shape.reduce((n, extent) => n * extent, 1) // exact, or larger than any message
+  if (size * dtype.itemsize !== nbytes) throw malformed(`has ${nbytes} bytes; ${name} [${shape.join(', ')}] has ${size * dtype.itemsize}`)
+  return { dtype, shape }
+}
+
+/** @param {string} text  of Tensor-Shape @returns {number[]} */
+function shapeOfText (text) {
+  if (text === '') return []
+  if (!SHAPE.test(text)) throw malformed(`has the shape ${show(text.slice(0, 40))}; '2,3' and the like was expected`)
+  const shape = text.split(',').map(Number)
+  if (shape.length > MOST_AXES) throw malformed(`has ${shape.length} axes; ${MOST_AXES} are possible`)
+  return shape
+}
+
+/**
+ * @param {Uint8Array} data
+ * @param {import('../backend/dtypes').Dtype} dtype
+ * @param {number[]} shape
+ */
+function over (data, dtype, shape) {
+  const bytes = new Uint8Array(/** @type {ArrayBuffer} */ (data.buffer), data.byteOffset, data.length)
+  try {
+    return fromBytes(bytes, shape, { dtype: dtype.name, copy: 'if-needed' })
+  } catch (/** @type {any} */ error) {
+    if (error?.code === 'ERR_SHAPE' || error?.code === 'ERR_BOUNDS') throw Object.assign(malformed(`has a shape that no tensor has: [${shape.join(', ')}]`), { cause: error }) // 0 elements, huge axes
+    throw error
+  }
+}
+
+/**
+ * @param {unknown} out
+ * @param {string} dtype
+ * @param {readonly number[]} shape
+ * @param {string} [name]
+ */
+function checkTarget (out, dtype, shape, name = 'out') {
+  const t = tensorGiven(out, name)
+  const layout = Tensor.writableOf(t)
+  if (dtypes[layout.dtype].name !== dtype) throw failure('ERR_DTYPE', `${name} is of ${dtypes[layout.dtype].name}; the message is of ${dtype}`)
+  if (!isSameShape(layout.shape, /** @type {number[]} */ (shape))) throw failure('ERR_SHAPE', `${name} has the shape [${layout.shape.join(', ')}]; the message's is [${shape.join(', ')}]`)
+}
+
+/**
+ * @param {Tensor} out  that was checked
+ * @param {Uint8Array} data
+ */
+function fill (out, data) {
+  const layout = Tensor.writableOf(out)
+  if (data.length === 0) return
+  if (ffi.isContiguous(layout)) {
+    readBytes(layout, 0, data.length, bytes => { bytes.set(data) })
+    return
+  }
+  const source = over(data, dtypes[layout.dtype], layout.shape)
+  out.copyFrom(source)
+  source.dispose()
+}
+
+/**
+ * @param {Uint8Array} data  a .safetensors file
+ * @param {any} out
+ * @returns {TensorRecord}
+ */
+function decodeRecord (data, out) {
+  if (data.length < 8) throw malformed('is too short for a .safetensors body')
+  const header = new DataView(data.buffer, data.byteOffset, 8).getBigUint64(0, true)
+  if (header > RECORD_HEADER) throw malformed(`says that its JSON has ${header} bytes; ${RECORD_HEADER} are read`)
+  const file = parsed(data)
+  try {
+    if (file.size > MOST_NAMES) throw malformed(`has ${file.size} tensors; ${MOST_NAMES} are read`)
+    return out === undefined ? recordOf(file) : fillRecord(file, data, out)
+  } finally {
+    file.close()
+  }
+}
+
+/** @param {Uint8Array} data */
+function parsed (data) {
+  try {
+    return parseSafetensors(data)
+  } catch (/** @type {any} */ error) {
+    if (error?.code !== 'ERR_FORMAT') throw error
+    throw Object.assign(malformed(`is no .safetensors body: ${error.message}`), { cause: error })
+  }
+}
+
+/** @param {import('../files/tensor-file').TensorFile} file */
+const recordOf = file => Object.fromEntries([...file.keys()].map(name => [name, file.get(name)]))
+
+/**
+ * @param {import('../files/tensor-file').TensorFile} file
+ * @param {Uint8Array} data
+ * @param {any} out
+ */
+function fillRecord (file, data, out) {
+  if (out === null || typeof out !== 'object' || Tensor.isTensor(out)) throw malformed(`has tensors by name; out is ${show(out)}`)
+  const infos = [...file.keys()].map(name => file.info(name))
+  for (const { name, dtype, shape } of infos) {
+    if (!Object.hasOwn(out, name)) throw failure('ERR_NOT_FOUND', `out has no tensor ${show(name)}, which the message has`)
+    checkTarget(out[name], dtype, shape, `out.${name}`)
+  }
+  for (const { name, byteOffset, nbytes } of infos) fill(out[name], data.subarray(byteOffset, byteOffset + nbytes))
+  return out
+}
+
+module.exports = { SMALL, encode, outgoing, leastBytes, decode, decodeParts, readHeaders }

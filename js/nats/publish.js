@@ -1,0 +1,170 @@
+'use strict'
+// Publishing: a promise that settles when the server, or a stream, has the message.
+
+const { failure } = require('../base/errors')
+const { show, optionsOf } = require('../base/validate')
+const { signalOf, checkSignal } = require('../base/signals')
+const { outgoing, leastBytes } = require('./messages')
+const { peer } = require('./peers')
+
+/** @typedef {import('./bus').Core} Core */
+/** @typedef {import('../base/signals').Signal} Signal */
+/** @typedef {ReturnType<typeof outgoing>} Outgoing */
+
+/**
+ * @typedef {object} PublishOptions
+ * @property {boolean | string} [stream]  wait for JetStream's acknowledgement: true, or the name that the stream must have
+ * @property {string} [id]  with stream: of the message; one with the same id is not stored again while the stream remembers it (two minutes unless its configuration says otherwise)
+ * @property {import('../base/types').Signal} [signal]  rejects the call; what was sent is sent
+ */
+
+const ATTEMPTS = 3 // at having a stream take a message, which has an id: it is stored once
+const STREAM_MS = 5000 // that a stream may take to acknowledge
+
+/**
+ * @param {Core} core
+ * @param {string} subject  that was checked
+ * @param {any} value
+ * @param {PublishOptions} [options]
+ * @returns {Promise<void>}
+ */
+async function publish (core, subject, value, options) {
+  const { stream, id, signal: given } = optionsOf(options)
+  const wanted = streamOf(stream, id)
+  const signal = signalOf(given)
+  checkSignal(signal)
+  core.link.check()
+  checkSize(core, leastBytes(value))
+  const message = outgoing(value, { seq: core.seqs.peek(subject) })
+  let sent
+  try {
+    checkSize(core, message.payload.length + message.headers.encode().length)
+    core.seqOf(subject)
+    sent = wanted === null ? send(core, subject, message) : store(core, subject, message, wanted, id)
+  } catch (error) {
+    message.release()
+    throw error
+  }
+  await unlessAborted(released(sent, message), signal)
+}
+
+/**
+ * @param {unknown} stream
+ * @param {unknown} id
+ * @returns {{ name: string | undefined } | null} null: no stream
+ */
+function streamOf (stream, id) {
+  if (id !== undefined && (typeof id !== 'string' || id === '')) throw failure('ERR_ARGUMENT', `id is ${show(id)}; a string was expected`)
+  if (stream === undefined || stream === false) return null
+  if (stream === true) return { name: undefined }
+  if (typeof stream !== 'string' || stream === '') throw failure('ERR_ARGUMENT', `stream is ${show(stream)}; true or a stream's name was expected`)
+  return { name: stream }
+}
+
+/**
+ * @param {Core} core
+ * @param {number} nbytes  of headers and payload
+ * @throws ERR_TOO_LARGE
+ */
+function checkSize ({ connection }, nbytes) {
+  const most = connection.info?.max_payload ?? Infinity
+  if (nbytes > most) throw failure('ERR_TOO_LARGE', `the message has ${nbytes} bytes with its headers; the server takes ${most} (its max_payload). The object store takes more`)
+}
+
+/**
+ * @param {Promise<void>} sent
+ * @param {Outgoing} message
+ */
+async function released (sent, message) {
+  try {
+    await sent
+  } finally {
+    message.release()
+  }
+}
+
+/**
+ * Settles when the server has the message.
+ *
+ * @param {Core} core
+ * @param {string} subject
+ * @param {Outgoing} message
+ * @returns {Promise<void>}
+ */
+function send ({ connection, link }, subject, { headers, payload, storage }) {
+  const soon = storage === null ? link.flushSoon() : null // before the client's own microtask, which then sends both in one
+  try {
+    connection.publish(subject, payload, { headers })
+  } catch (error) {
+    soon?.catch(() => {})
+    throw refusal(connection, error)
+  }
+  return link.permitted(subject, soon ?? link.flush())
+}
+
+/**
+ * @param {any} connection
+ * @param {any} error  of the client
+ */
+function refusal (connection, error) {
+  if (!connection.isClosed() && !connection.isDraining()) return error
+  return Object.assign(failure('ERR_DISCONNECTED', `the connection is ${connection.isClosed() ? 'closed' : 'draining'}; nothing was sent`), { cause: error })
+}
+
+/**
+ * Settles when a stream has acknowledged the message.
+ *
+ * @param {Core} core
+ * @param {string} subject
+ * @param {Outgoing} message
+ * @param {{ name: string | undefined }} stream
+ * @param {string | undefined} id
+ */
+async function store ({ connection, link }, subject, { headers, payload, storage }, { name }, id = `${headers.get('Tensor-Seq')}:${subject}`) {
+  link.jetstream ??= peer('jetstream').jetstream(connection)
+  const options = { headers, msgID: id, timeout: STREAM_MS, retries: ATTEMPTS, ...(name !== undefined && { expect: { streamName: name } }) }
+  const acknowledged = link.permitted(subject, link.guarded(link.jetstream.publish(subject, payload, options)))
+  const flushed = storage === null ? undefined : link.flush().catch(() => {})
+  try {
+    await acknowledged
+  } catch (error) {
+    throw streamFailure(subject, error)
+  } finally {
+    await flushed // bytes in place may still be on their way
+  }
+}
+
+/**
+ * @param {string} subject
+ * @param {any} error  of the client
+ */
+function streamFailure (subject, error) {
+  if (typeof error?.code === 'string' && error.code.startsWith('ERR_')) return error // ours
+  const { name, message } = error
+  const made = name === 'JetStreamNotEnabled' || name === 'NoRespondersError'
+    ? failure('ERR_NO_RESPONDERS', `no stream takes '${subject}'`)
+    : name === 'TimeoutError'
+      ? failure('ERR_TIMEOUT', `no stream acknowledged '${subject}' in ${ATTEMPTS} attempts of ${STREAM_MS} ms`)
+      : name === 'ClosedConnectionError' || name === 'DrainingConnectionError'
+        ? failure('ERR_DISCONNECTED', message)
+        : Object.assign(failure('ERR_REMOTE', `the stream did not take '${subject}': ${message}`), { remoteCode: error.code ?? name })
+  return Object.assign(made, { cause: error })
+}
+
+/**
+ * A promise that rejects with a signal's reason when that aborts.
+ *
+ * @template R
+ * @param {Promise<R>} promise
+ * @param {Signal | undefined} signal
+ * @returns {Promise<R>}
+ */
+function unlessAborted (promise, signal) {
+  if (signal === undefined) return promise
+  return new Promise((resolve, reject) => {
+    const leave = signal.follow(() => reject(signal.reason))
+    promise.then(result => { leave(); resolve(result) }, error => { leave(); reject(error) })
+  })
+}
+
+module.exports = { publish, unlessAborted, refusal }

@@ -1,0 +1,72 @@
+'use strict'
+// Which replicas of a service answer. After a request has timed out, the bus asks all of them, and for a while sends requests to those that
+// answered: a queue group goes on giving requests to a replica that is frozen.
+
+const { now } = require('../runtime/host')
+
+const STEER_MS = 5000
+const MOST_REPLICAS = 256
+const MOST_SUBJECTS = 1024
+
+/** Subject on which all replicas answer at once with who they are; also the start of each replica's own. @param {string} subject */
+const callOf = subject => `${subject}.replica`
+
+/** Subject of one replica. @param {string} subject @param {string} id */
+const subjectOfReplica = (subject, id) => `${callOf(subject)}.${id}`
+
+/** @param {string | undefined} id  as a message says */
+const isId = id => id !== undefined && /^[\w-]{1,64}$/.test(id)
+
+/** The replicas of one subject that answered lately, while requests are sent to them alone. */
+class Steering {
+  /** when it ends */
+  until = 0
+  /** @type {string[]} */
+  #live = []
+  #next = 0
+
+  /** @returns {string | undefined} a replica's id; undefined: any */
+  pick () {
+    if (this.until < now()) this.#live = []
+    if (this.#live.length === 0) return undefined
+    return this.#live[this.#next++ % this.#live.length]
+  }
+
+  /** @param {string} id  it answered */
+  learn (id) {
+    this.until = now() + STEER_MS
+    if (!this.#live.includes(id) && this.#live.length < MOST_REPLICAS) this.#live.push(id)
+  }
+
+  /** @param {string} id  it did not answer */
+  forget (id) {
+    this.#live = this.#live.filter(each => each !== id)
+  }
+}
+
+/** Steerings of one bus, by subject. */
+class Steerings {
+  /** @type {Map<string, Steering>} */
+  #all = new Map()
+
+  /** @param {string} subject @returns {Steering | undefined} */
+  find (subject) { return this.#all.get(subject) }
+
+  /** @param {string} subject @returns {Steering} */
+  of (subject) {
+    let found = this.#all.get(subject)
+    if (found === undefined) {
+      this.#dropOld()
+      this.#all.set(subject, found = new Steering())
+    }
+    return found
+  }
+
+  #dropOld () {
+    if (this.#all.size < MOST_SUBJECTS) return
+    for (const [subject, { until }] of this.#all) if (until < now()) this.#all.delete(subject)
+    if (this.#all.size >= MOST_SUBJECTS) this.#all.clear()
+  }
+}
+
+module.exports = { Steerings, callOf, subjectOfReplica, isId }

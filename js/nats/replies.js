@@ -1,0 +1,95 @@
+'use strict'
+// What a service answers, and how messages without tensors are sent.
+
+const { failure } = require('../base/errors')
+const { HeaderBlock } = require('./headers')
+const { inboxOf, closed } = require('./inbox')
+const messages = require('./messages')
+
+/** @typedef {import('./batches').Value} Value */
+/** @typedef {import('./inbox').Core} Core */
+
+const HEADER_ROOM = 8192 // bytes; more than our own headers have
+const LONGEST_TEXT = 512 // of an error, characters
+
+/**
+ * @param {Core} core
+ * @param {string} subject
+ * @param {string | undefined} reply
+ * @param {InstanceType<typeof HeaderBlock> | undefined} headers
+ * @param {Uint8Array} [payload]
+ */
+function post ({ connection }, subject, reply, headers, payload) {
+  const most = connection.info?.max_payload ?? Infinity
+  const nbytes = payload?.length ?? 0
+  if (nbytes > most - HEADER_ROOM) checkSize(nbytes + (headers?.encode().length ?? 0), most)
+  try {
+    connection.publish(subject, payload, { headers, reply })
+  } catch (error) {
+    throw connection.isClosed() ? closed(error) : Object.assign(failure('ERR_DISCONNECTED', `the client does not send: ${/** @type {Error} */ (error).message}`), { cause: error })
+  }
+}
+
+/** @param {number} nbytes @param {number} most */
+function checkSize (nbytes, most) {
+  if (nbytes > most) throw failure('ERR_TOO_LARGE', `the message has ${nbytes} bytes with its headers; the server takes ${most}`)
+}
+
+/**
+ * Answers a request with a result.
+ *
+ * @param {Core} core
+ * @param {string} reply
+ * @param {Value} value
+ * @param {string} replica
+ * @returns {boolean} are bytes sent in place? They are busy until then
+ * @throws ERR_TOO_LARGE · ERR_DISCONNECTED · as messages.encode
+ */
+function answer (core, reply, value, replica) {
+  const { headers, payload, storage, release } = messages.outgoing(value, { fields: { 'Tensor-Replica': replica } })
+  try {
+    post(core, reply, undefined, headers, payload)
+  } catch (error) {
+    release()
+    throw error
+  }
+  if (storage === null) release()
+  else inboxOf(core).whenSent(release)
+  return storage !== null
+}
+
+/**
+ * Answers a request with a failure, as the service framework does; throws nothing.
+ *
+ * @param {Core} core
+ * @param {string} reply
+ * @param {unknown} error
+ * @param {string} replica
+ */
+function refuse (core, reply, error, replica) {
+  const { code, message } = /** @type {any} */ (error ?? {})
+  const own = typeof code === 'string' && /^[A-Z][A-Z0-9_]{0,63}$/.test(code) ? code : 'ERR_REMOTE'
+  const headers = new HeaderBlock({
+    'Nats-Service-Error-Code': STATUSES[own] ?? '500',
+    'Nats-Service-Error': textOf(message ?? error),
+    'Tensor-Error': own,
+    'Tensor-Replica': replica
+  })
+  try {
+    post(core, reply, undefined, headers)
+  } catch {} // the connection is closed: nobody can be told
+}
+
+/** Numbers of failures that callers tell apart; others are 500. @type {Record<string, string>} */
+const STATUSES = { ERR_BUSY_REMOTE: '503', ERR_TIMEOUT: '504', ERR_FORMAT: '400', ERR_TOO_LARGE: '413' }
+
+/** @param {unknown} text @returns {string} one line */
+function textOf (text) {
+  try {
+    return String(text).replace(/[^\x20-\x7e]+/g, ' ').slice(0, LONGEST_TEXT)
+  } catch {
+    return 'an error without a text'
+  }
+}
+
+module.exports = { answer, refuse, post }

@@ -1,0 +1,370 @@
+'use strict'
+// Requests: sent, and sent again while the caller still waits. Models are pure, so a repeated request does no harm.
+
+const { failure } = require('../base/errors')
+const { signalOf } = require('../base/signals')
+const { integer, optionsOf, show } = require('../base/validate')
+const { now } = require('../runtime/host')
+const { beginUse, endUse, busy } = require('../copy/async')
+const { Tensor } = require('../tensor/tensor')
+const { isValue, tensorsOf } = require('./batches')
+const { STATUS, readHeaders } = require('./headers')
+const { inboxOf, closed } = require('./inbox')
+const messages = require('./messages')
+const { Steerings, callOf, subjectOfReplica, isId } = require('./replicas')
+const { post } = require('./replies')
+const { subjectOf } = require('./subjects')
+
+/** @typedef {import('../tensor/tensor').Tensor} AnyTensor */
+/** @typedef {import('./batches').Value} Value */
+/** @typedef {import('./inbox').Core} Core */
+
+/**
+ * @typedef {object} RequestOptions
+ * @property {number | undefined} [deadline]  milliseconds that the caller waits, all attempts together; 5000 unless told
+ * @property {number | undefined} [attempts]  how often the request may be sent to a replica; 1 unless told. From 2 on, it also waits for a service or a
+ *   connection that is not there, until the deadline
+ * @property {Value | undefined} [out]  is written and returned; untouched unless the request succeeds
+ * @property {string | undefined} [method]  of a Module; forward unless told
+ * @property {import('../base/types').Signal | undefined} [signal]
+ */
+
+const DEADLINE_MS = 5000
+const FIRST_PAUSE_MS = 10 // before another attempt where nobody took the last one; doubled each time
+const LONGEST_PAUSE_MS = 250
+const CALL_MS = 250 // that replicas have to say that they are there
+const LONGEST_MS = 2 ** 31 - 1 // of a timer
+
+/** @type {WeakMap<Core, Steerings>} */
+const steerings = new WeakMap()
+
+/** @param {Core} core @returns {Steerings} */
+function steeringsOf (core) {
+  let found = steerings.get(core)
+  if (found === undefined) steerings.set(core, found = new Steerings())
+  return found
+}
+
+/** Why the last attempt brought no reply, as codes of errors. @typedef {'ERR_TIMEOUT' | 'ERR_NO_RESPONDERS' | 'ERR_BUSY_REMOTE' | 'ERR_DISCONNECTED'} Why */
+
+/** @type {Record<Why, string>} */
+const TEXTS = {
+  ERR_TIMEOUT: 'no reply came in time',
+  ERR_NO_RESPONDERS: 'no service listens there',
+  ERR_BUSY_REMOTE: 'all replicas that were asked have full queues',
+  ERR_DISCONNECTED: 'the connection was lost'
+}
+
+/** One request, until it settles. */
+class Request {
+  #core
+  #inbox
+  #subject
+  #outgoing
+  #options
+  #endsAt
+  /** bytes of `out` */
+  #written
+  /** subjects of replies, one for each attempt @type {string[]} */
+  #replies = []
+  /** ends the current wait @type {((why: Why | 'called' | 'restored') => void) | null} */
+  #wake = null
+  #isSettled = false
+  /** @type {(value: Value) => void} */
+  #resolve = () => {}
+  /** @type {(error: unknown) => void} */
+  #reject = () => {}
+  #unfollow = () => {}
+
+  /**
+   * @param {Core} core
+   * @param {string} subject
+   * @param {Value} value
+   * @param {ReturnType<typeof checkOptions>} options
+   */
+  constructor (core, subject, value, options) {
+    this.#core = core
+    this.#inbox = inboxOf(core)
+    this.#subject = subject
+    this.#options = options
+    this.#endsAt = now() + options.deadline
+    this.#outgoing = messages.outgoing(value)
+    this.#written = options.out === undefined ? [] : storagesOf(options.out)
+  }
+
+  /** @returns {Promise<Value>} */
+  start () {
+    const promise = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
+    for (const storage of this.#written) beginUse(storage, 1)
+    this.#inbox.join(this)
+    const { signal } = this.#options
+    if (signal !== undefined) this.#unfollow = signal.follow(() => this.#end(() => this.#reject(signal.reason), true))
+    if (this.#isSettled) this.#unfollow()
+    this.#run().catch(error => this.failed(error))
+    return promise
+  }
+
+  // ---- Attempts ----
+
+  async #run () {
+    const { attempts } = this.#options
+    let pause = FIRST_PAUSE_MS
+    /** @type {Why} */
+    let why = 'ERR_TIMEOUT'
+    for (let sent = 0; !this.#isSettled && sent < attempts && this.#left > 0;) {
+      if (!this.#inbox.isConnected) {
+        why = 'ERR_DISCONNECTED'
+        if (attempts === 1) break
+        await this.#wait(this.#left)
+        continue
+      }
+      const replica = why === 'ERR_TIMEOUT' ? await this.#replica(sent > 0) : undefined
+      if (this.#isSettled) return
+      why = await this.#attempt(replica, this.#left / (attempts - sent))
+      if (why === 'ERR_NO_RESPONDERS' && replica !== undefined) {
+        why = 'ERR_TIMEOUT' // it ended: another one is asked at once
+        continue
+      }
+      if (why === 'ERR_TIMEOUT' || why === 'ERR_BUSY_REMOTE') sent++
+      if (attempts === 1 || sent === attempts) break
+      if (why !== 'ERR_NO_RESPONDERS' && why !== 'ERR_BUSY_REMOTE') continue
+      await this.#wait(Math.min(pause, this.#left))
+      pause = Math.min(2 * pause, LONGEST_PAUSE_MS)
+    }
+    this.#end(() => this.#reject(failure(why, `${this.#subject}: ${TEXTS[why]}`)), true)
+  }
+
+  /** Milliseconds. */
+  get #left () { return this.#endsAt - now() }
+
+  /**
+   * Waits until something happens.
+   *
+   * @param {number} ms
+   * @returns {Promise<Why | 'called' | 'restored'>}
+   */
+  #wait (ms) {
+    if (this.#isSettled) return Promise.resolve('ERR_TIMEOUT')
+    return new Promise(resolve => {
+      const timer = setTimeout(() => this.#wake?.('ERR_TIMEOUT'), Math.min(Math.max(ms, 1), LONGEST_MS))
+      this.#wake = why => {
+        this.#wake = null
+        clearTimeout(timer)
+        resolve(why)
+      }
+    })
+  }
+
+  /**
+   * Sends the request. Earlier attempts may still be answered meanwhile.
+   *
+   * @param {string | undefined} replica  undefined: the server chooses
+   * @param {number} ms
+   * @returns {Promise<Why>} why no answer came; as it likes once the request has settled
+   */
+  async #attempt (replica, ms) {
+    const reply = this.#inbox.open(message => this.#arrived(message, reply))
+    this.#replies.push(reply)
+    this.#send(replica === undefined ? this.#subject : subjectOfReplica(this.#subject, replica), reply)
+    const why = await this.#wait(ms)
+    if (replica !== undefined && (why === 'ERR_TIMEOUT' || why === 'ERR_NO_RESPONDERS')) steeringsOf(this.#core).of(this.#subject).forget(replica)
+    return why === 'called' || why === 'restored' ? 'ERR_DISCONNECTED' : why
+  }
+
+  /** @param {string} to @param {string} reply */
+  #send (to, reply) {
+    const { method } = this.#options
+    const { headers, payload } = this.#outgoing
+    headers.set('Tensor-Deadline', String(Math.max(1, Math.ceil(this.#left))))
+    if (method !== undefined) headers.set('Tensor-Method', method)
+    post(this.#core, to, reply, headers, payload)
+  }
+
+  /**
+   * The replica to send to.
+   *
+   * @param {boolean} isLate  an attempt has timed out
+   * @returns {Promise<string | undefined>} undefined: let the server choose
+   */
+  async #replica (isLate) {
+    const steering = steeringsOf(this.#core).find(this.#subject)
+    const known = steering?.pick()
+    if (known !== undefined || !isLate) return known
+    return await this.#call()
+  }
+
+  /** Asks which replicas answer. @returns {Promise<string | undefined>} the first */
+  async #call () {
+    let isAsking = true
+    const reply = this.#inbox.open(message => {
+      const id = idOf(message)
+      if (id !== undefined) steeringsOf(this.#core).of(this.#subject).learn(id)
+      if (isAsking) this.#wake?.('called')
+    })
+    setTimeout(() => this.#inbox.close(reply), CALL_MS).unref()
+    post(this.#core, callOf(this.#subject), reply, undefined)
+    await this.#wait(Math.min(CALL_MS, this.#left))
+    isAsking = false
+    return steeringsOf(this.#core).find(this.#subject)?.pick()
+  }
+
+  // ---- What happens meanwhile ----
+
+  /** @param {any} message @param {string} reply */
+  #arrived (message, reply) {
+    const isLast = this.#replies.at(-1) === reply
+    try {
+      const headers = readHeaders(message)
+      const code = headers.get('nats-service-error-code')
+      if (headers.get(STATUS) === '503') this.#lost('ERR_NO_RESPONDERS', isLast)
+      else if (code === undefined) this.#succeeded(headers, message.data)
+      else if (code === '503') this.#lost('ERR_BUSY_REMOTE', isLast)
+      else if (headers.get('tensor-error') === 'ERR_TIMEOUT') this.#lost('ERR_TIMEOUT', isLast)
+      else this.failed(remoteError(this.#subject, code, headers))
+    } catch (error) {
+      this.failed(/** @type {Error} */ (error))
+    }
+  }
+
+  /** @param {Why} why @param {boolean} isLast */
+  #lost (why, isLast) {
+    if (isLast) this.#wake?.(why)
+  }
+
+  /** @param {Map<string, string>} headers @param {Uint8Array} data */
+  #succeeded (headers, data) {
+    const { out } = this.#options
+    this.#end(() => this.#resolve(messages.decodeParts(headers, data, { maxBytes: this.#core.maxBytes, out })), this.#replies.length > 1)
+  }
+
+  dropped () { this.#wake?.('ERR_DISCONNECTED') }
+
+  restored () { this.#wake?.('restored') }
+
+  /** @param {string} subject */
+  sendsTo (subject) { return subject === this.#subject }
+
+  /** @param {Error} error */
+  failed (error) { this.#end(() => this.#reject(error), true) }
+
+  /**
+   * Ends the request: nothing waits, nothing is subscribed, nothing is written any more.
+   *
+   * @param {() => void} settle
+   * @param {boolean} isUnsure  bytes may still be on their way to the server
+   */
+  #end (settle, isUnsure) {
+    if (this.#isSettled) return
+    this.#isSettled = true
+    this.#unfollow()
+    this.#inbox.leave(this)
+    for (const reply of this.#replies) this.#inbox.close(reply)
+    for (const storage of this.#written) endUse(storage, 1)
+    const { storage, release } = this.#outgoing
+    if (isUnsure && storage !== null) this.#inbox.whenSent(release)
+    else release()
+    try {
+      settle()
+    } catch (error) {
+      this.#reject(error)
+    }
+    this.#wake?.('ERR_TIMEOUT')
+  }
+}
+
+/** @param {any} message @returns {string | undefined} */
+function idOf (message) {
+  try {
+    const id = readHeaders(message).get('tensor-replica')
+    return isId(id) ? id : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * @param {string} subject
+ * @param {string} code  the service framework's
+ * @param {Map<string, string>} headers
+ */
+function remoteError (subject, code, headers) {
+  const replica = headers.get('tensor-replica')
+  const remoteCode = headers.get('tensor-error') ?? code
+  const text = headers.get('nats-service-error') ?? remoteCode
+  return Object.assign(failure('ERR_REMOTE', `${subject}: the service failed: ${text}`), { remoteCode, replica })
+}
+
+// ---- Arguments ----
+
+/** @param {string} name @param {unknown} value @param {number} least @returns {number} */
+function milliseconds (name, value, least) {
+  if (typeof value !== 'number') throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; milliseconds were expected`)
+  if (!(value >= least && value <= LONGEST_MS)) throw failure('ERR_BOUNDS', `${name} is ${value}; ${least} to ${LONGEST_MS} milliseconds were expected`)
+  return value
+}
+
+/** @param {string} name @param {unknown} value @param {number} least @returns {number} */
+function count (name, value, least) {
+  const n = integer(name, value)
+  if (n < least) throw failure('ERR_BOUNDS', `${name} is ${n}; at least ${least} was expected`)
+  return n
+}
+
+/** @param {unknown} method @returns {string | undefined} */
+function methodOf (method) {
+  if (method === undefined || (typeof method === 'string' && /^[\x21-\x7e]{1,256}$/.test(method))) return method
+  throw failure('ERR_ARGUMENT', `method is ${show(method)}; a name of ASCII characters was expected`)
+}
+
+/** @param {unknown} out @returns {Value | undefined} */
+function outOf (out) {
+  if (out === undefined) return undefined
+  if (!isValue(out)) throw failure('ERR_ARGUMENT', `out is ${show(out)}; a tensor or a record of tensors was expected`)
+  for (const t of tensorsOf(out)) {
+    const layout = Tensor.attachedOf(t)
+    if (t.isReadOnly) throw failure('ERR_READ_ONLY', 'out is read-only')
+    if ((layout.storage.extra?.busy ?? 0) > 0) throw busy('tensor')
+  }
+  return out
+}
+
+/** @param {unknown} given */
+function checkOptions (given) {
+  const { deadline = DEADLINE_MS, attempts = 1, out, method, signal, durable } = optionsOf(given)
+  return {
+    deadline: milliseconds('deadline', deadline, 1),
+    attempts: count('attempts', attempts, 1),
+    out: outOf(out),
+    method: methodOf(method),
+    signal: signalOf(signal),
+    durable: durable === true
+  }
+}
+
+/** @param {Value} value */
+const storagesOf = value => tensorsOf(value).map(t => Tensor.attachedOf(t).storage)
+
+/**
+ * Sends a tensor or a record of tensors to a service, and resolves with its reply.
+ *
+ * @param {Core} core
+ * @param {unknown} subject
+ * @param {unknown} value
+ * @param {unknown} given  RequestOptions
+ * @returns {Promise<Value>}
+ */
+async function request (core, subject, value, given) {
+  const to = subjectOf(subject)
+  if (!isValue(value)) throw failure('ERR_ARGUMENT', `value is ${show(value)}; a tensor or a record of tensors was expected`)
+  const options = checkOptions(given)
+  for (const storage of storagesOf(value)) if ((storage.extra?.written ?? 0) > 0) throw busy('source')
+  if (core.connection.isClosed()) throw closed()
+  const { signal } = options
+  if (signal !== undefined && signal.look()) throw signal.reason
+  return await new Request(core, to, value, options).start()
+}
+
+module.exports = { request, milliseconds, count }

@@ -1,0 +1,362 @@
+'use strict'
+// What a service does with requests: they wait in a bounded queue, run in batches, one at a time, and are answered. Knows nothing of NATS.
+
+const { failure } = require('../base/errors')
+const { now, onNextTurn } = require('../runtime/host')
+const { Batches, batchFor, axisOf, checkResult, mapTensors, rowsOf, tensorsOf } = require('./batches')
+
+/** @typedef {import('../tensor/tensor').Tensor} AnyTensor */
+/** @typedef {import('./batches').Value} Value */
+
+/**
+ * A request as it is run.
+ *
+ * @typedef {object} Job
+ * @property {string | null} key  as of Batches
+ * @property {number} rows
+ * @property {string} method  '': a Module's forward
+ * @property {number} nbytes  that it holds while it waits
+ * @property {number} expiresAt  milliseconds of `now`
+ * @property {() => Value} read  what was sent, as views of the message where it can be
+ * @property {(out: Value) => Value} readInto  writes it into views of a batch
+ * @property {() => Record<string, { dtype: string, shape: readonly number[] }>} kinds  by name in a record, '' for one tensor
+ * @property {(result: Value) => boolean} succeed  sends a result; true: in place, so that its bytes must stay as they are until it was sent
+ * @property {(error: unknown) => void} fail
+ * @property {() => void} expire  nobody waits for it any more
+ */
+
+/** @typedef {(value: Value, context: { method: string | undefined }) => unknown} Call */
+
+const MOST_STUCK = 4 // runs that took too long and have not settled
+
+class Runs {
+  #call
+  #axis
+  #maxQueued
+  #maxBytes
+  #timeout
+  #whenSent
+  #stats
+  /** @type {Batches<Job>} */
+  #batches
+  #bytes = 0
+  #isRunning = false
+  #stuck = 0
+  #isDraining = false
+  /** @type {NodeJS.Timeout | undefined} */
+  #timer
+  #isScheduled = false
+  /** @type {(() => void)[]} */
+  #idle = []
+
+  /**
+   * @param {Call} call
+   * @param {{ max: number, wait: number, axis: number, maxQueued: number, maxBytes: number, timeout: number }} limits  maxBytes: of requests that wait; timeout: Infinity for none
+   * @param {() => Promise<void>} whenSent  resolves when results that were sent in place may change
+   * @param {Stats} stats
+   */
+  constructor (call, { max, wait, axis, maxQueued, maxBytes, timeout }, whenSent, stats) {
+    this.#call = call
+    this.#axis = axis
+    this.#maxQueued = maxQueued
+    this.#maxBytes = maxBytes
+    this.#timeout = timeout
+    this.#whenSent = whenSent
+    this.#stats = stats
+    this.#batches = new Batches({ max, wait })
+  }
+
+  /** Requests that wait. */
+  get queued () { return this.#batches.size }
+
+  /** Is there no room for a request? */
+  get isFull () { return this.#batches.size >= this.#maxQueued || this.#bytes >= this.#maxBytes }
+
+  /** Room for requests. */
+  get room () { return Math.max(0, this.#maxQueued - this.#batches.size) }
+
+  /** @param {Job} job  while there is room */
+  add (job) {
+    this.#bytes += job.nbytes
+    this.#batches.add(job, now())
+    if (!this.#isRunning) this.#schedule()
+  }
+
+  /** Runs what waits without waiting for full batches; resolves when all is answered. @returns {Promise<void>} */
+  drain () {
+    this.#isDraining = true
+    return new Promise(resolve => {
+      this.#idle.push(resolve)
+      this.#turn()
+    })
+  }
+
+  /** Forgets what waits. */
+  drop () {
+    this.#isDraining = true
+    for (let jobs = this.#take(); jobs !== null; jobs = this.#take()) for (const job of jobs) job.expire()
+    this.#turn()
+  }
+
+  /** Has a run start in time. @returns {void} */
+  #schedule () {
+    const due = this.#batches.due
+    if (due === -Infinity || this.#isDraining) return this.#turn()
+    const ms = due - now()
+    if (ms > 0) {
+      this.#timer ??= setTimeout(() => this.#turn(), Math.ceil(ms))
+    } else if (!this.#isScheduled) { // what has arrived with it comes along
+      this.#isScheduled = true
+      onNextTurn(() => {
+        this.#isScheduled = false
+        this.#turn()
+      })
+    }
+  }
+
+  /** @returns {Job[] | null} */
+  #take () {
+    const jobs = this.#batches.take(this.#isDraining ? Infinity : now())
+    for (const { nbytes } of jobs ?? []) this.#bytes -= nbytes
+    return jobs
+  }
+
+  /** Starts the next run, if one can start. @returns {void} */
+  #turn () {
+    if (this.#isRunning) return
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    if (this.#stuck >= MOST_STUCK) return this.#refuseStuck()
+    for (let jobs = this.#take(); jobs !== null; jobs = this.#take()) {
+      const live = jobs.filter(job => this.#isLive(job))
+      if (live.length === 0) continue
+      this.#isRunning = true
+      this.#perform(live).then(() => {
+        this.#isRunning = false
+        this.#turn()
+      })
+      return
+    }
+    if (this.#batches.size > 0) return this.#schedule()
+    for (const resolve of this.#idle.splice(0)) resolve()
+  }
+
+  /** Nothing can run until a stuck run settles: a service that ends does not wait for that. */
+  #refuseStuck () {
+    if (!this.#isDraining) return
+    for (let jobs = this.#take(); jobs !== null; jobs = this.#take()) this.#fail(jobs, failure('ERR_BUSY_REMOTE', 'the replica ends, and its runs do not'))
+    for (const resolve of this.#idle.splice(0)) resolve()
+  }
+
+  /** @param {Job} job */
+  #isLive (job) {
+    if (job.expiresAt > now()) return true
+    this.#stats.expired++
+    job.expire()
+    return false
+  }
+
+  /** Runs requests together and answers them. @param {Job[]} jobs @returns {Promise<void>} throws nothing */
+  async #perform (jobs) {
+    const input = this.#inputOf(jobs)
+    if (input === null) return
+    const { good, value, rows } = input
+    this.#stats.begin(rows)
+    const from = now()
+    let isStuck = false
+    try {
+      const running = start(this.#call, value, good[0].method)
+      const outcome = await within(running, this.#timeout)
+      this.#stats.end(now() - from, good.length)
+      if (outcome === LATE) {
+        isStuck = true
+        this.#leaveBehind(running, value)
+        throw failure('ERR_TIMEOUT', `a run took longer than ${this.#timeout} ms`)
+      }
+      await this.#answer(good, outcome, rows)
+    } catch (error) {
+      this.#fail(good, error)
+    } finally {
+      if (!isStuck) dispose(value)
+    }
+  }
+
+  /** Keeps the memory of a run until it settles. @param {Promise<unknown>} running @param {Value} value */
+  #leaveBehind (running, value) {
+    this.#stuck++
+    const end = () => {
+      this.#stuck--
+      dispose(value)
+      this.#turn()
+    }
+    running.then(end, end)
+  }
+
+  /**
+   * Reads requests, of several straight into their rows of a batch. Those that cannot be read fail alone.
+   *
+   * @param {Job[]} jobs
+   * @returns {{ good: Job[], value: Value, rows: number } | null} rows: -1 where they do not count; null: none can be read
+   */
+  #inputOf (jobs) {
+    if (jobs.length === 1) return this.#inputOfOne(jobs[0])
+    let batch
+    try {
+      batch = this.#memoryFor(jobs)
+    } catch (error) {
+      this.#fail(jobs, error)
+      return null
+    }
+    const good = []
+    let rows = 0
+    for (const job of jobs) {
+      if (!this.#read(job, batch, rows)) continue
+      good.push(job)
+      rows += job.rows
+    }
+    if (good.length === 0) {
+      dispose(batch)
+      return null
+    }
+    return { good, value: good.length === jobs.length ? batch : this.#first(batch, rows), rows }
+  }
+
+  /** @param {Job} job */
+  #inputOfOne (job) {
+    try {
+      return { good: [job], value: job.read(), rows: job.key === null ? -1 : job.rows }
+    } catch (error) {
+      this.#fail([job], error)
+      return null
+    }
+  }
+
+  /** @param {Job[]} jobs  of one key @returns {Value} */
+  #memoryFor (jobs) {
+    const rows = jobs.reduce((n, job) => n + job.rows, 0)
+    const kinds = jobs[0].kinds()
+    const made = Object.entries(kinds).map(([name, { dtype, shape }]) => /** @type {[string, AnyTensor]} */ ([name, batchFor(dtype, shape, axisOf(this.#axis, shape.length), rows)]))
+    return made.length === 1 && made[0][0] === '' ? made[0][1] : Object.fromEntries(made)
+  }
+
+  /** @param {Job} job @param {Value} batch @param {number} at @returns {boolean} was it read? */
+  #read (job, batch, at) {
+    const out = rowsOf(batch, this.#axis, at, job.rows)
+    try {
+      job.readInto(out)
+      return true
+    } catch (error) {
+      this.#fail([job], error)
+      return false
+    } finally {
+      dispose(out)
+    }
+  }
+
+  /** @param {Value} batch @param {number} rows @returns {Value} its first rows, contiguous; the batch is disposed */
+  #first (batch, rows) {
+    const all = rowsOf(batch, this.#axis, 0, rows)
+    const made = mapTensors(all, t => t.isContiguous() ? t.view() : t.clone())
+    dispose(all)
+    dispose(batch)
+    return made
+  }
+
+  /**
+   * @param {Job[]} jobs
+   * @param {unknown} outcome  what the function returned
+   * @param {number} rows
+   */
+  async #answer (jobs, outcome, rows) {
+    const result = checkResult(outcome, this.#axis, rows)
+    let at = 0
+    let isInPlace = false
+    for (const job of jobs) {
+      const own = jobs.length === 1 ? result : rowsOf(result, this.#axis, at, job.rows)
+      try {
+        if (job.succeed(own)) isInPlace = true
+      } catch (error) {
+        this.#fail([job], error)
+      } finally {
+        if (own !== result) dispose(own)
+      }
+      at += job.rows
+    }
+    if (isInPlace) await this.#whenSent() // the function may write its next result into the same tensor
+  }
+
+  /** @param {Job[]} jobs @param {unknown} error */
+  #fail (jobs, error) {
+    this.#stats.failed(jobs.length, error)
+    for (const job of jobs) job.fail(error)
+  }
+}
+
+const LATE = Symbol('a run that takes too long')
+
+/**
+ * @param {Call} call
+ * @param {Value} value
+ * @param {string} method
+ * @returns {Promise<unknown>}
+ */
+async function start (call, value, method) {
+  return await call(value, { method: method === '' ? undefined : method })
+}
+
+/**
+ * @param {Promise<unknown>} promise
+ * @param {number} ms
+ * @returns {Promise<unknown>} what it gives, or LATE
+ */
+async function within (promise, ms) {
+  if (ms === Infinity) return await promise
+  /** @type {NodeJS.Timeout | undefined} */
+  let timer
+  const late = new Promise(resolve => { timer = setTimeout(() => resolve(LATE), ms) })
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** @param {Value} value */
+function dispose (value) {
+  for (const t of tensorsOf(value)) t.dispose()
+}
+
+/** Counts of a service. Times are of whole runs. */
+class Stats {
+  requests = 0
+  errors = 0
+  busy = 0
+  expired = 0
+  batches = 0
+  rows = 0
+  /** requests that runs have answered */
+  ran = 0
+  /** milliseconds */
+  runTime = 0
+  lastError = ''
+
+  /** @param {number} rows */
+  begin (rows) {
+    this.batches++
+    this.rows += Math.max(1, rows)
+  }
+
+  /** @param {number} ms @param {number} requests */
+  end (ms, requests) {
+    this.runTime += ms
+    this.ran += requests
+  }
+
+  /** @param {number} requests @param {unknown} error */
+  failed (requests, error) {
+    this.errors += requests
+    this.lastError = String(/** @type {any} */ (error)?.message ?? error)
+  }
+}
+
+module.exports = { Runs, Stats }

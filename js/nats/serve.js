@@ -1,0 +1,303 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+'use strict'
+// Functions of tensors and models as services: found, watched and counted through the client's service framework.
+
+const { failure } = require('../base/errors')
+const { integer, optionsOf, receiver, show } = require('../base/validate')
+const { inboxOf, closed } = require('./inbox')
+const { MessageJob } = require('./jobs')
+const { HeaderBlock, readHeaders } = require('./headers')
+const { peer } = require('./peers')
+const { callOf, subjectOfReplica } = require('./replicas')
+const { refuse, post } = require('./replies')
+const { count, milliseconds } = require('./request')
+const { Runs, Stats } = require('./runs')
+const { patternOf } = require('./subjects')
+const { callOfTarget } = require('./targets')
+
+/** @typedef {import('./batches').Value} Value */
+/** @typedef {import('./inbox').Core} Core */
+
+/**
+ * @typedef {object} ServeOptions
+ * @property {string | undefined} [queue]  replicas with the same one share the requests; 'q' unless told
+ * @property {{ max: number, wait?: number | undefined, axis?: number | undefined } | undefined} [batch]  requests whose tensors differ along the axis alone run together:
+ *   at most max rows, after at most wait milliseconds (0 unless told) in an idle service, along axis (0 unless told); without it they run one by one
+ * @property {number | undefined} [maxQueued]  requests that wait; more are refused as busy; 64 unless told
+ * @property {number | undefined} [timeout]  milliseconds of a run, after which its callers get ERR_TIMEOUT; none unless told
+ * @property {boolean | undefined} [durable]  also takes requests that were stored in JetStream
+ * @property {string | undefined} [name]  of letters, digits, - and _; of the subject unless told
+ * @property {string | undefined} [version]  such as '1.0.0'
+ */
+
+/**
+ * Counts since the service began. Times are of whole runs, in milliseconds.
+ *
+ * @typedef {object} ServiceStats
+ * @property {number} requests  that came, refused ones among them
+ * @property {number} errors  requests that were answered with a failure
+ * @property {number} busy  requests that were refused because the queue was full
+ * @property {number} expired  requests that were dropped because nobody waited any longer
+ * @property {number} batches  runs
+ * @property {number} rows  of all runs
+ * @property {number} queued  requests that wait
+ * @property {number} runTime  of all runs together
+ * @property {string} lastError
+ */
+
+const MAX_QUEUED = 64
+const VERSION = '1.0.0'
+const KEY = Symbol('samebytes service')
+/** @type {typeof Symbol.asyncDispose} */
+const ASYNC_DISPOSE = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose')
+
+/** what a service's method was called on @type {(it: any) => TensorService} */
+let own
+
+/**
+ * A function or a model that answers requests. Made by `bus.serve` and `serve`.
+ *
+ * @example
+ * const sums = async bus => {
+ *   const service = await bus.serve(x => x.sum(1, { keepdim: true }), 'sums', { batch: { max: 16 } })
+ *   return () => service.drain()
+ * }
+ */
+class TensorService {
+  #core
+  #subject
+  #limits
+  #runs
+  #stats = new Stats()
+  /** of the client's framework @type {any} */
+  #framework
+  /** to this replica alone @type {any[]} */
+  #subscriptions = []
+  /** @type {Promise<void> | null} */
+  #ending = null
+  /** @type {{ stop (): Promise<void> } | null} */
+  #work = null
+
+  static { own = receiver('service', it => #core in it) }
+
+  /**
+   * @param {symbol} key
+   * @param {Core} core
+   * @param {string} subject
+   * @param {import('./runs').Call} call
+   * @param {ReturnType<typeof limitsOf>} limits
+   * @private
+   */
+  constructor (key, core, subject, call, limits) {
+    if (key !== KEY) throw failure('ERR_ARGUMENT', 'services are made by bus.serve()')
+    this.#core = core
+    this.#subject = subject
+    this.#limits = limits
+    this.#runs = new Runs(call, { ...limits, maxBytes: core.maxPending }, () => new Promise(resolve => inboxOf(core).whenSent(resolve)), this.#stats)
+  }
+
+  /**
+   * Starts a service; resolves when requests reach it.
+   *
+   * @param {Core} core
+   * @param {string} subject
+   * @param {import('./runs').Call} call
+   * @param {ReturnType<typeof limitsOf>} limits
+   * @returns {Promise<TensorService>}
+   * @ignore
+   */
+  static async start (core, subject, call, limits) {
+    const service = new TensorService(KEY, core, subject, call, limits)
+    await service.#start()
+    return service
+  }
+
+  async #start () {
+    const { connection } = this.#core
+    const { name, version, queue, isBatched, max, wait, axis } = this.#limits
+    if (connection.isClosed()) throw closed()
+    const { Svcm } = peer('services')
+    try {
+      this.#framework = await new Svcm(connection).add({ name, version, queue, metadata: isBatched ? { batch: JSON.stringify({ max, wait, axis }) } : {}, statsHandler: (/** @type {any} */ endpoint) => this.#report(endpoint) })
+      this.#framework.stopped.then(() => this.#ended())
+      this.#framework.addEndpoint('run', { subject: this.#subject, queue, handler: (/** @type {any} */ error, /** @type {any} */ message) => { if (!error) this.#take(message) } })
+      this.#subscribe(subjectOfReplica(this.#subject, this.id), message => this.#take(message))
+      this.#subscribe(callOf(this.#subject), message => this.#tell(message))
+      await connection.flush()
+    } catch (error) {
+      throw connection.isClosed() ? closed(error) : error
+    }
+  }
+
+  /** @param {string} subject @param {(message: any) => void} handler */
+  #subscribe (subject, handler) {
+    this.#subscriptions.push(this.#core.connection.subscribe(subject, { callback: (/** @type {any} */ error, /** @type {any} */ message) => { if (!error) handler(message) } }))
+  }
+
+  // ---- Requests ----
+
+  /** @param {any} message */
+  #take (message) {
+    const { reply, data } = message
+    if (!reply) return // nobody waits for an answer
+    this.#stats.requests++
+    if (this.#runs.isFull) return this.#refuseBusy(reply)
+    try {
+      const headers = readHeaders(message)
+      this.#runs.add(new MessageJob(this.#core, { headers, data, reply }, { replica: this.id, axis: this.#limits.isBatched ? this.#limits.axis : null, settled () {} }))
+    } catch (error) {
+      this.#stats.failed(1, error)
+      refuse(this.#core, reply, error, this.id)
+    }
+  }
+
+  /** @param {string} reply */
+  #refuseBusy (reply) {
+    this.#stats.busy++
+    refuse(this.#core, reply, failure('ERR_BUSY_REMOTE', `the replica's queue is full: ${this.#runs.queued} requests wait`), this.id)
+  }
+
+  /** Answers who asks which replicas there are. @param {any} message */
+  #tell ({ reply }) {
+    if (!reply || this.#runs.isFull || this.#ending !== null) return
+    try {
+      post(this.#core, reply, undefined, new HeaderBlock({ 'Tensor-Replica': this.id }))
+    } catch {} // the connection is closed
+  }
+
+  // ---- What it is ----
+
+  /** Of this replica, in `$SRV.INFO`. @returns {string} @throws nothing */
+  get id () { return own(this).#framework.info().id }
+
+  /** @returns {string} @throws nothing */
+  get name () { return own(this).#limits.name }
+
+  /** @returns {string} @throws nothing */
+  get subject () { return own(this).#subject }
+
+  /** Does it take no more requests? @returns {boolean} @throws nothing */
+  get isStopped () { return own(this).#ending !== null }
+
+  /**
+   * Counts, as in `$SRV.STATS`.
+   *
+   * @returns {ServiceStats} a copy
+   * @throws nothing
+   * @example
+   * const perRun = service => service.stats().rows / service.stats().batches
+   */
+  stats () {
+    const { requests, errors, busy, expired, batches, rows, runTime, lastError } = own(this).#stats
+    return { requests, errors, busy, expired, batches, rows, queued: this.#runs.queued, runTime, lastError }
+  }
+
+  /** Puts true numbers in place of the framework's, which times the start of a run alone. @param {any} endpoint */
+  async #report (endpoint) {
+    const stats = this.stats()
+    const { ran } = this.#stats
+    const processing = Math.round(stats.runTime * 1e6)
+    if (endpoint.stats) Object.assign(endpoint.stats, { num_requests: stats.requests, num_errors: stats.errors, last_error: stats.lastError || undefined, processing_time: processing, average_processing_time: ran === 0 ? 0 : Math.round(processing / ran) })
+    return stats
+  }
+
+  // ---- Its end ----
+
+  /**
+   * Ends the service without loss: it takes no new requests, runs and answers those that it has, then leaves. A run that took longer than `timeout` is not
+   * waited for.
+   *
+   * @returns {Promise<void>} the same promise each time
+   * @throws nothing
+   * @example
+   * const end = service => service.drain()
+   */
+  drain () {
+    const service = own(this)
+    service.#ending ??= service.#drain()
+    return service.#ending
+  }
+
+  async #drain () {
+    const { connection } = this.#core
+    const leaving = [this.#framework.stop(), this.#work?.stop()]
+    if (!connection.isClosed()) leaving.push(...this.#subscriptions.map(subscription => subscription.drain()))
+    await Promise.allSettled(leaving)
+    await this.#runs.drain()
+    try {
+      await connection.flush()
+    } catch {} // the connection is lost, and the answers with it
+  }
+
+  /** The connection was closed, or the server allows no subscription. */
+  #ended () {
+    if (this.#ending !== null) return
+    this.#ending = Promise.resolve()
+    if (!this.#core.connection.isClosed()) for (const subscription of this.#subscriptions) subscription.unsubscribe()
+    this.#runs.drop()
+  }
+
+  /** What `await using` calls: drain(). */
+  async [ASYNC_DISPOSE] () {
+    return own(this).drain()
+  }
+}
+
+// ---- Arguments ----
+
+/** @param {unknown} subject @returns {string} */
+function subjectOfService (subject) {
+  const pattern = patternOf(subject)
+  if (!pattern.endsWith('>')) return pattern
+  throw failure('ERR_ARGUMENT', `subject is ${show(pattern)}; one that does not end with > was expected, because replicas have subjects below it`)
+}
+
+/** @param {string} name @param {unknown} value */
+function word (name, value) {
+  if (typeof value === 'string' && /^[-\w]{1,128}$/.test(value)) return value
+  throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; letters, digits, - and _ were expected`)
+}
+
+/** @param {unknown} version */
+function versionOf (version) {
+  if (typeof version === 'string' && /^\d+\.\d+\.\d+(-[-.\w]+)?(\+[-.\w]+)?$/.test(version)) return version
+  throw failure('ERR_ARGUMENT', `version is ${show(version)}; one such as '1.0.0' was expected`)
+}
+
+/** @param {unknown} batch */
+function batchOf (batch) {
+  if (batch === undefined) return { isBatched: false, max: 1, wait: 0, axis: 0 }
+  const { max, wait = 0, axis = 0 } = optionsOf(batch)
+  return { isBatched: true, max: count('batch.max', max, 1), wait: milliseconds('batch.wait', wait, 0), axis: integer('batch.axis', axis) }
+}
+
+/** @param {string} subject @param {unknown} given */
+function limitsOf (subject, given) {
+  const { queue = 'q', batch, maxQueued = MAX_QUEUED, timeout, durable = false, name = subject.replace(/[^-\w]+/g, '-'), version = VERSION } = optionsOf(given)
+  return {
+    ...batchOf(batch),
+    queue: word('queue', queue),
+    maxQueued: count('maxQueued', maxQueued, 1),
+    timeout: timeout === undefined ? Infinity : milliseconds('timeout', timeout, 1),
+    durable,
+    name: word('name', name),
+    version: versionOf(version)
+  }
+}
+
+/**
+ * Serves a function of tensors or a Module.
+ *
+ * @param {Core} core
+ * @param {unknown} target
+ * @param {unknown} subject
+ * @param {unknown} given  ServeOptions
+ * @returns {Promise<TensorService>}
+ */
+async function serve (core, target, subject, given) {
+  const call = callOfTarget(target)
+  const to = subjectOfService(subject)
+  return await TensorService.start(core, to, call, limitsOf(to, given))
+}
+
+module.exports = { TensorService, serve }

@@ -1,0 +1,38 @@
+'use strict'
+// Checks of subjects, before the client or the server sees them.
+
+const { failure } = require('../base/errors')
+const { show } = require('../base/validate')
+
+const MOST_BYTES = 1024 // of a subject; a server closes the connection of who sends it longer lines than 4096
+const BAD = /[\s\0]/
+
+/**
+ * @param {unknown} subject  to publish to
+ * @param {string} [name]  of the argument
+ * @returns {string}
+ * @throws {TypeError} ERR_ARGUMENT
+ */
+function subjectOf (subject, name = 'subject') {
+  const text = patternOf(subject, name)
+  if (text.split('.').some(token => token === '*' || token === '>')) throw failure('ERR_ARGUMENT', `${name} is ${show(text)}; one without wildcards was expected`)
+  return text
+}
+
+/**
+ * @param {unknown} subject  to subscribe to: may have wildcards
+ * @param {string} [name]  of the argument
+ * @returns {string}
+ * @throws {TypeError} ERR_ARGUMENT
+ */
+function patternOf (subject, name = 'subject') {
+  if (typeof subject !== 'string' || BAD.test(subject) || Buffer.byteLength(subject) > MOST_BYTES) throw wrong(subject, name)
+  const tokens = subject.split('.')
+  if (tokens.some((token, i) => token === '' || (token === '>' && i < tokens.length - 1))) throw wrong(subject, name)
+  return subject
+}
+
+/** @param {unknown} subject @param {string} name */
+const wrong = (subject, name) => failure('ERR_ARGUMENT', `${name} is ${show(typeof subject === 'string' ? subject.slice(0, 100) : subject)}; names joined by dots, without spaces, at most ${MOST_BYTES} bytes, were expected`)
+
+module.exports = { subjectOf, patternOf }

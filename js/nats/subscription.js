@@ -1,0 +1,381 @@
+'use strict'
+// Subscriptions: an iterator over a queue that is bounded in bytes, and how many messages of a publisher did not come.
+
+const { failure } = require('../base/errors')
+const { show, integer, oneOf, optionsOf } = require('../base/validate')
+const { signalOf, checkSignal } = require('../base/signals')
+const { countCopy } = require('../backend/storage')
+const { onNextTurn } = require('../runtime/host')
+const { Tensor } = require('../tensor/tensor')
+const { decodeParts, readHeaders } = require('./messages')
+const { disconnected } = require('./link')
+const { refusal } = require('./publish')
+
+/** @typedef {import('./bus').Core} Core */
+
+/**
+ * @typedef {object} SubscribeOptions
+ * @property {string} [queue]  a queue group: each message goes to one of its members
+ * @property {'drop-oldest' | 'drop-newest' | 'error'} [overflow]  what happens to a message for which the queue has no room; 'drop-oldest' unless told. 'error' ends the iterator with ERR_TOO_LARGE behind what is queued
+ * @property {number} [maxPending]  bytes of memory that the queue may hold; the bus' unless told. One message always has room
+ * @property {any} [out]  a tensor, or tensors by name, that each message is written into
+ * @property {(error: Error, subject: string) => void} [onError]  called with messages that are no tensors, or not as `out` is; they count as lost
+ * @property {import('../base/types').Signal} [signal]  ends the iterator with its reason
+ */
+
+/**
+ * A message.
+ *
+ * @typedef {object} Received
+ * @property {any} [tensor]  over the message's own bytes, where they are aligned; or out. It is the caller's
+ * @property {any} [tensors]  in its place, of a record: tensors by name
+ * @property {string} subject
+ * @property {number} lost  messages of its publisher on its subject that were sent before it, after the one received before, and were not received: lost on the way,
+ * dropped, or no tensors. In a queue group, and of publishers that do not count theirs, only what was dropped here
+ * @property {number | undefined} seq  the publisher's count on this subject, from 1
+ * @property {ReadonlyMap<string, string>} headers  by lower-cased name
+ * @property {string} [reply]  subject that an answer is expected at
+ */
+
+/**
+ * A message that waits in the queue.
+ *
+ * @typedef {object} Item
+ * @property {string} subject
+ * @property {string} reply
+ * @property {Map<string, string>} fields
+ * @property {Uint8Array} data
+ * @property {Error | null} error  why it is no tensor
+ * @property {string} publisher  and subject; '' where it is not known
+ * @property {number} seq
+ * @property {boolean} isCounted  by its publisher
+ * @property {number} overhead  bytes of heap, for its names and headers
+ * @property {number} held  bytes in all
+ */
+
+const OVERFLOWS = /** @type {const} */ (['drop-oldest', 'drop-newest', 'error'])
+const ITEM_BYTES = 1024 // of heap for a queued message beside its bytes
+const MOST_PUBLISHERS = 4096 // whose counts are remembered
+const ITEMS_PER_TURN = 64 // that are taken before other work of the event loop has its turn
+const SEQ = /^([\w-]{1,64}):([1-9]\d{0,14})$/
+const NONE = new Uint8Array(0)
+/** codes of errors that are the message's fault */
+const FAULTS = ['ERR_FORMAT', 'ERR_TOO_LARGE', 'ERR_DTYPE', 'ERR_SHAPE', 'ERR_NOT_FOUND']
+/** @type {typeof Symbol.asyncDispose} */
+const ASYNC_DISPOSE = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose')
+
+/** Which message of a publisher is expected next. */
+class Expected {
+  /** @type {Map<string, number>} */
+  #next = new Map()
+  /** messages without a count, which are counted here */
+  #uncounted = 0
+
+  count () { return ++this.#uncounted }
+
+  /** @param {string} publisher @param {number} seq */
+  arrived (publisher, seq) {
+    if (!this.#next.has(publisher)) this.#set(publisher, seq)
+  }
+
+  /** @param {string} publisher @param {number} seq @returns {number} messages that were lost before it */
+  delivered (publisher, seq) {
+    const next = this.#next.get(publisher) ?? seq
+    if (seq >= next) this.#set(publisher, seq + 1)
+    return Math.max(0, seq - next)
+  }
+
+  /** @param {string} publisher @param {number} next */
+  #set (publisher, next) {
+    this.#next.delete(publisher)
+    this.#next.set(publisher, next)
+    if (this.#next.size > MOST_PUBLISHERS) this.#next.delete(/** @type {string} */ (this.#next.keys().next().value))
+  }
+}
+
+/** Queued messages, of which the first and the last are cheap to take. */
+class Queue {
+  /** @type {(Item | undefined)[]} */
+  #items = []
+  #first = 0
+  bytes = 0
+
+  get length () { return this.#items.length - this.#first }
+
+  /** @param {Item} item */
+  push (item) {
+    this.#items.push(item)
+    this.bytes += item.held
+  }
+
+  /** @returns {Item | undefined} */
+  shift () {
+    if (this.length === 0) return undefined
+    const item = /** @type {Item} */ (this.#items[this.#first])
+    this.#items[this.#first++] = undefined
+    this.bytes -= item.held
+    if (this.#first * 2 > this.#items.length) {
+      this.#items = this.#items.slice(this.#first)
+      this.#first = 0
+    }
+    return item
+  }
+
+  clear () {
+    this.#items = []
+    this.#first = 0
+    this.bytes = 0
+  }
+}
+
+/**
+ * The messages of a subject, received from the call of `subscribe` on. A `for await` loop that is left, `return()` and `await using` end it.
+ *
+ * @implements {AsyncIterableIterator<Received>}
+ */
+class TensorSubscription {
+  #core
+  #options
+  #queue = new Queue()
+  #expected = new Expected()
+  /** of the client @type {any} */
+  #source
+  /** how it ended; undefined: it goes on; error null: without one @type {{ error: unknown } | undefined} */
+  #end
+  /** wakes the call of next() that waits @type {(() => void) | null} */
+  #wake = null
+  /** the call before @type {Promise<unknown>} */
+  #last = Promise.resolve()
+  #taken = 0
+  /** @type {() => void} */
+  #leave = () => {}
+
+  /**
+   * @param {Core} core
+   * @param {string} subject
+   * @param {ReturnType<typeof optionsOfSubscription>} options
+   */
+  constructor (core, subject, options) {
+    this.#core = core
+    this.#options = options
+    try {
+      this.#source = core.connection.subscribe(subject, { ...(options.queue !== undefined && { queue: options.queue }), callback: (/** @type {any} */ error, /** @type {any} */ message) => this.#arrived(error, message) })
+    } catch (error) {
+      throw refusal(core.connection, error)
+    }
+    this.#source.closed.then((/** @type {any} */ error) => this.#stop(Object.assign(disconnected('the connection was closed'), error instanceof Error && { cause: error })))
+    if (options.signal !== undefined) this.#leave = options.signal.follow(() => this.#abandon(options.signal?.reason))
+  }
+
+  // ---- Messages that arrive: nothing here throws ----
+
+  /** @param {any} error  the server's @param {any} message */
+  #arrived (error, message) {
+    if (this.#end !== undefined) return
+    if (error) {
+      this.#stop(Object.assign(failure('ERR_REMOTE', `the server refuses the subscription: ${error.message}`), { remoteCode: 'PERMISSIONS_VIOLATION', cause: error }))
+      return
+    }
+    const item = this.#itemOf(message)
+    this.#expected.arrived(item.publisher, item.seq)
+    if (this.#wake === null || this.#queue.length > 0) compact(item)
+    if (this.#makeRoom(item)) this.#queue.push(item)
+    this.#wake?.()
+  }
+
+  /** @param {any} message @returns {Item} */
+  #itemOf (message) {
+    const { subject, reply, data } = message
+    const item = { subject, reply, fields: new Map(), data, error: null, publisher: '', seq: 0, isCounted: false, overhead: 0, held: 0 }
+    try {
+      item.fields = readHeaders(message)
+      if (data.length > this.#options.maxBytes) throw failure('ERR_TOO_LARGE', `a message has ${data.length} bytes; maxBytes is ${this.#options.maxBytes}`)
+    } catch (/** @type {any} */ error) {
+      item.error = error
+      item.data = NONE
+    }
+    this.#number(item)
+    item.overhead = ITEM_BYTES + 4 * (message.size() - data.length)
+    item.held = heldBy(item)
+    return item
+  }
+
+  /** @param {Item} item */
+  #number (item) {
+    const [, id, seq] = SEQ.exec(item.fields.get('tensor-seq') ?? '') ?? []
+    item.isCounted = id !== undefined
+    if (id === undefined || this.#options.queue !== undefined) item.seq = this.#expected.count()
+    else item.publisher = `${id} ${item.subject}`
+    if (item.publisher !== '') item.seq = Number(seq)
+  }
+
+  /** @param {Item} item @returns {boolean} false: the item is dropped */
+  #makeRoom (item) {
+    const { maxPending, overflow } = this.#options
+    while (this.#queue.length > 0 && this.#queue.bytes + item.held > maxPending) {
+      if (overflow === 'drop-newest') return false
+      if (overflow === 'error') {
+        this.#stop(failure('ERR_TOO_LARGE', `the queue of a subscription has no room for another message: ${this.#queue.length} messages hold ${this.#queue.bytes} bytes, maxPending is ${maxPending}`))
+        return false
+      }
+      this.#queue.shift()
+    }
+    return true
+  }
+
+  // ---- Its end ----
+
+  /**
+   * Ends it behind what is queued.
+   *
+   * @param {unknown} error  null: none
+   */
+  #stop (error) {
+    if (this.#end !== undefined) return
+    this.#end = { error }
+    this.#leave()
+    if (!this.#source.isClosed()) this.#source.unsubscribe()
+    this.#wake?.()
+  }
+
+  /**
+   * Ends it at once.
+   *
+   * @param {unknown} error  null: none
+   */
+  #abandon (error) {
+    this.#stop(error)
+    this.#end = { error }
+    this.#queue.clear()
+  }
+
+  // ---- The iterator ----
+
+  /**
+   * @returns {Promise<IteratorResult<Received, undefined>>}
+   * @throws ERR_DISCONNECTED the connection was closed · ERR_TOO_LARGE the queue was full, with overflow 'error' · ERR_REMOTE the server refuses the subscription · the
+   *   signal's reason; once, as a rejection
+   */
+  next () {
+    const taken = this.#last.then(() => this.#take())
+    this.#last = taken.catch(() => {})
+    return taken
+  }
+
+  /** @returns {Promise<IteratorResult<Received, undefined>>} */
+  async #take () {
+    for (;;) {
+      if (++this.#taken % ITEMS_PER_TURN === 0) await new Promise(resolve => { onNextTurn(() => resolve(undefined)) })
+      const item = this.#queue.shift()
+      const value = item === undefined ? undefined : this.#valueOf(item)
+      if (value !== undefined) return { value, done: false }
+      if (item !== undefined) continue
+      if (this.#end !== undefined) return this.#finish(this.#end.error)
+      await this.#arrival()
+    }
+  }
+
+  async #arrival () {
+    await new Promise(resolve => { this.#wake = () => resolve(undefined) })
+    this.#wake = null
+    this.#taken = 0
+  }
+
+  /** @param {unknown} error @returns {{ value: undefined, done: true }} */
+  #finish (error) {
+    this.#end = { error: null }
+    if (error !== null) throw error
+    return { value: undefined, done: true }
+  }
+
+  /** @param {Item} item @returns {Received | undefined} undefined: it is no tensor */
+  #valueOf (item) {
+    const { subject, reply, fields, data, publisher, seq, isCounted } = item
+    let decoded
+    try {
+      if (item.error !== null) throw item.error
+      decoded = decodeParts(fields, data, this.#options)
+    } catch (/** @type {any} */ error) {
+      this.#fault(error, subject)
+      return undefined
+    }
+    const lost = this.#expected.delivered(publisher, seq)
+    return {
+      ...(Tensor.isTensor(decoded) ? { tensor: decoded } : { tensors: decoded }),
+      subject,
+      lost,
+      seq: isCounted ? Number(/** @type {string} */ (fields.get('tensor-seq')).split(':')[1]) : undefined,
+      headers: fields,
+      ...(reply !== '' && { reply })
+    }
+  }
+
+  /** @param {any} error @param {string} subject */
+  #fault (error, subject) {
+    try {
+      if (!FAULTS.includes(error?.code)) throw error
+      this.#options.onError?.(error, subject)
+    } catch (thrown) {
+      this.#abandon(null)
+      throw thrown
+    }
+  }
+
+  /**
+   * Ends it, with what is queued.
+   *
+   * @param {any} [value]
+   * @returns {Promise<IteratorResult<Received, any>>}
+   */
+  async return (value) {
+    this.#abandon(null)
+    return { value, done: true }
+  }
+
+  /** What `await using` calls. */
+  async [ASYNC_DISPOSE] () { await this.return() }
+
+  [Symbol.asyncIterator] () { return this }
+}
+
+/** @param {Item} item */
+const heldBy = ({ data, overhead }) => overhead + (data === NONE ? 0 : data.buffer.byteLength)
+
+/**
+ * Gives an item that has to wait memory of its own, where it would keep a buffer that it does not fill: what the client read from the socket at once.
+ *
+ * @param {Item} item
+ */
+function compact (item) {
+  const { data } = item
+  if (data.buffer.byteLength <= 2 * data.length) return
+  item.data = new Uint8Array(data) // a copy
+  item.held = heldBy(item)
+  if (data.length > 0) countCopy('nats', data.length)
+}
+
+/**
+ * @param {Core} core
+ * @param {SubscribeOptions | undefined} options
+ */
+function optionsOfSubscription (core, options) {
+  const { queue, overflow = 'drop-oldest', maxPending = core.maxPending, out, onError, signal } = optionsOf(options)
+  if (queue !== undefined && (typeof queue !== 'string' || !/^[^\s\0]{1,256}$/.test(queue))) throw failure('ERR_ARGUMENT', `queue is ${show(queue)}; a name without spaces was expected`)
+  if (onError !== undefined && typeof onError !== 'function') throw failure('ERR_ARGUMENT', `onError is ${show(onError)}; a function was expected`)
+  if (integer('maxPending', maxPending) < 1) throw failure('ERR_BOUNDS', `maxPending is ${maxPending}; at least 1 was expected`)
+  return { queue, overflow: OVERFLOWS[oneOf('overflow', overflow, OVERFLOWS)], maxPending, maxBytes: core.maxBytes, out, onError, signal: signalOf(signal) }
+}
+
+/**
+ * @param {Core} core
+ * @param {string} subject  that was checked
+ * @param {SubscribeOptions} [options]
+ * @returns {TensorSubscription}
+ */
+function subscribe (core, subject, options) {
+  const checked = optionsOfSubscription(core, options)
+  checkSignal(checked.signal)
+  return new TensorSubscription(core, subject, checked)
+}
+
+module.exports = { TensorSubscription, subscribe }
