@@ -123,8 +123,6 @@ class Sending {
     this.seq = 0
     this.next = 0
     this.inFlight = 0
-    /** sequences of stored ones behind a chunk that is not acknowledged yet @type {Map<number, number>} */
-    this.early = new Map()
     this.isBroken = false
     this.hasRepeated = false
     /** @type {{ error: any } | null} */
@@ -197,13 +195,14 @@ class Sending {
     }
     const { error, seq } = JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.length).toString())
     if (error) throw storeError(Object.assign(new Error(error.description), { name: 'JetStreamApiError', code: error.err_code }), 'a chunk was not stored')
-    this.early.set(index, seq)
-    for (let found; (found = this.early.get(this.done)) !== undefined; this.done++) {
-      this.early.delete(this.done)
-      this.inFlight -= this.chunks[this.done].nbytes
-      this.seq = found
-      this.waits.progress()
+    if (index !== this.done) { // answers come in the order of the chunks
+      this.isBroken = true
+      return
     }
+    this.inFlight -= this.chunks[index].nbytes
+    this.done++
+    this.seq = seq
+    this.waits.progress()
     this.acknowledged(this.done)
   }
 
@@ -225,7 +224,6 @@ class Sending {
     }
     this.next = this.done
     this.inFlight = 0
-    this.early.clear()
     this.isBroken = false
     return true
   }
