@@ -102,6 +102,20 @@ function writeAt (pieces, at, bytes) {
   }
 }
 
+/** What the server answers to a chunk. @param {Uint8Array} data @returns {number} its sequence @throws ERR_TOO_LARGE the bucket is full · ERR_REMOTE */
+function storedAs (data) {
+  let answer
+  try {
+    answer = JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.length).toString()) ?? {}
+  } catch (error) {
+    throw storeError(error, 'the answer to a chunk')
+  }
+  const { error, seq } = answer
+  if (error) throw storeError(Object.assign(new Error(error.description), { name: 'JetStreamApiError', code: error.err_code }), 'a chunk was not stored')
+  if (!Number.isSafeInteger(seq)) throw failure('ERR_REMOTE', 'the answer to a chunk has no sequence')
+  return seq
+}
+
 /** Sends chunks; what was sent behind a lost one is deleted, and sent again. */
 class Sending {
   /**
@@ -193,8 +207,7 @@ class Sending {
       this.isBroken = true
       return
     }
-    const { error, seq } = JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.length).toString())
-    if (error) throw storeError(Object.assign(new Error(error.description), { name: 'JetStreamApiError', code: error.err_code }), 'a chunk was not stored')
+    const seq = storedAs(data)
     if (index !== this.done) { // answers come in the order of the chunks
       this.isBroken = true
       return
@@ -334,7 +347,8 @@ async function sendObject (store, waits, name, pieces, how) {
     Object.assign(draft.body, { chunks, digest, mtime: new Date().toISOString() })
     return infoOf(await install(store, waits, draft))
   } catch (error) {
-    if (!draft.isUncertain) await purgeChunks(store, nuid) // else they may be an object's
+    const purged = draft.isUncertain ? undefined : purgeChunks(store, nuid) // else they may be an object's
+    if (store.core.isConnected()) await purged
     throw error
   }
 }

@@ -85,11 +85,13 @@ class Reading {
   /** Makes a consumer. @param {string} inbox @returns {Promise<string>} its name; '': not now */
   async begin (inbox) {
     const { waits, store: { jsm, stream } } = this
+    const adding = jsm.consumers.add(stream, this.config(inbox))
     try {
-      const made = await waits.orAborted(jsm.consumers.add(stream, this.config(inbox)))
+      const made = await waits.orAborted(adding)
       if (made.num_pending + made.delivered.consumer_seq === 0) this.isEnded = true
       return made.name
     } catch (error) {
+      adding.then((/** @type {any} */ made) => jsm.consumers.delete(stream, made.name)).catch(() => {}) // it may come later
       waits.check()
       if (!isPassing(error)) throw storeError(error, this.filter)
       return ''
