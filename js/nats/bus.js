@@ -168,6 +168,21 @@ class TensorBus {
     return serve(own(this).#core, target, subject, options)
   }
 
+  /**
+   * Opens a bucket of the object store, or makes it. Its objects are whole .npy, .npz and .safetensors files.
+   *
+   * @param {string} name  letters, digits, _ and -
+   * @param {import('./store').StoreOptions} [options]
+   * @returns {Promise<import('./store').TensorStore>}
+   * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS · ERR_NOT_FOUND there is none, and create is false · ERR_NO_RESPONDERS the server has no JetStream ·
+   *   ERR_DISCONNECTED, ERR_TIMEOUT, ERR_REMOTE · ERR_UNSUPPORTED @nats-io/jetstream is not installed · as rejections
+   * @example
+   * const namesIn = async bus => (await (await bus.store('weights')).list()).map(({ name }) => name)
+   */
+  async store (name, options) {
+    return openStore(own(this).#core, name, options)
+  }
+
   /** @param {TensorBus} bus @returns {Core} @ignore */
   static coreOf (bus) { return own(bus).#core }
 }

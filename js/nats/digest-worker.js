@@ -1,16 +1,17 @@
 'use strict'
-// The thread that hashes what lies in shared memory: it makes tensors of the tokens that it is sent, and reads their bytes in place.
+// The thread that hashes what lies in shared memory: it makes tensors of the tokens that it is sent. Their bytes go through a buffer of its
+// own, which stays in the processor's cache.
 
 const { createHash } = require('node:crypto')
 const { parentPort } = require('node:worker_threads')
 const { Tensor } = require('../tensor/tensor')
 const { fromShared } = require('../sharing/tokens')
-const { readBytes } = require('../layout/data')
 const { itemsizes } = require('../backend/dtypes')
+const { copyOut } = require('./native-bytes')
 
-const PIECE = 2 ** 24 // bytes that are hashed at a time: typed arrays have a largest length
+const own = new Uint8Array(2 ** 18)
 
-/** @typedef {{ bytes: Uint8Array } | { tensor: InstanceType<typeof Tensor> }} Section */
+/** @typedef {{ bytes: Uint8Array } | { tensor: import('../tensor/tensor').Tensor }} Section */
 /** @typedef {{ hash: import('node:crypto').Hash, sections: Section[], at: number }} Job at: bytes of the first section that are hashed */
 
 /** @type {Map<number, Job>} */
@@ -19,23 +20,20 @@ const jobs = new Map()
 /** @param {Section} section */
 const sizeOf = section => 'bytes' in section ? section.bytes.length : section.tensor.size * itemsizes[Tensor.layoutOf(section.tensor).dtype]
 
-/**
- * @param {Section} section
- * @param {number} from
- * @param {number} nbytes
- * @param {(bytes: Uint8Array) => void} use
- */
-function withBytes (section, from, nbytes, use) {
-  if ('bytes' in section) use(section.bytes.subarray(from, from + nbytes))
-  else readBytes(Tensor.attachedOf(section.tensor), from, nbytes, use)
+/** @param {Section} section @param {number} from @param {number} nbytes  no more than own has @returns {Uint8Array} */
+function bytesOf (section, from, nbytes) {
+  if ('bytes' in section) return section.bytes.subarray(from, from + nbytes)
+  const bytes = own.subarray(0, nbytes)
+  copyOut(Tensor.attachedOf(section.tensor), from, bytes)
+  return bytes
 }
 
 /** Hashes bytes more of the sections. @param {Job} job @param {number} nbytes */
 function advance (job, nbytes) {
   for (let left = nbytes; left > 0;) {
     const [section] = job.sections
-    const n = Math.min(left, PIECE, sizeOf(section) - job.at)
-    withBytes(section, job.at, n, bytes => { job.hash.update(bytes) })
+    const n = Math.min(left, own.length, sizeOf(section) - job.at)
+    job.hash.update(bytesOf(section, job.at, n))
     job.at += n
     left -= n
     if (job.at === sizeOf(section)) leave(job)
@@ -53,7 +51,7 @@ function leave (job) {
 function drop (id) {
   const job = jobs.get(id)
   jobs.delete(id)
-  while (job !== undefined && job.sections.length > 0) leave(job)
+  if (job !== undefined) for (let i = job.sections.length; i > 0; i--) leave(job)
 }
 
 /** @type {Record<string, (message: any) => void>} */

@@ -8,12 +8,14 @@ const { readBytes } = require('../layout/data')
 const { itemsizes } = require('../backend/dtypes')
 const { Tensor } = require('../tensor/tensor')
 const { share, unshare } = require('../sharing/tokens')
+const { copyOut } = require('./native-bytes')
 
-/** @typedef {InstanceType<typeof Tensor>} TensorOf */
+/** @typedef {import('../tensor/tensor').Tensor} TensorOf */
 /** @typedef {Uint8Array | TensorOf} Section bytes that nobody changes, or a contiguous tensor */
 /** @typedef {{ resolve: (digest: string) => void, reject: (error: any) => void }} Waiting */
 
 const LEAST = 2 ** 22 // bytes that are worth a thread
+const OWN = 2 ** 16 // bytes of native memory that are hashed at a time here
 const STEP = 2 ** 20 // bytes of which the thread is told at a time
 
 /** The thread of this one, once it is needed. @type {import('node:worker_threads').Worker | null} */
@@ -66,6 +68,8 @@ class LocalDigest {
     this.at = 0
     this.done = 0
     this.isLocal = true
+    /** for native memory @type {Uint8Array | null} */
+    this.own = null
   }
 
   /** All bytes before this one are in place now. @param {number} total */
@@ -74,12 +78,23 @@ class LocalDigest {
       const [section] = this.sections
       const n = Math.min(total - this.done, STEP, sizeOf(section) - this.at)
       if (section instanceof Uint8Array) this.hash.update(section.subarray(this.at, this.at + n))
-      else readBytes(Tensor.attachedOf(section), this.at, n, bytes => { this.hash.update(bytes) })
+      else this.update(Tensor.attachedOf(section), n)
       this.done += n
       this.at += n
       if (this.at < sizeOf(section)) continue
       this.sections.shift()
       this.at = 0
+    }
+  }
+
+  /** @param {InstanceType<typeof import('../backend/calls').Layout>} layout @param {number} n  bytes at this.at */
+  update (layout, n) {
+    if (layout.storage.kind !== 'native') return readBytes(layout, this.at, n, bytes => { this.hash.update(bytes) })
+    this.own ??= new Uint8Array(OWN)
+    for (let from = 0; from < n; from += OWN) {
+      const bytes = this.own.subarray(0, Math.min(OWN, n - from))
+      copyOut(layout, this.at + from, bytes)
+      this.hash.update(bytes)
     }
   }
 

@@ -11,10 +11,11 @@ const { countStaged } = require('../backend/storage')
 const { Tensor } = require('../tensor/tensor')
 const { TemporaryFile } = require('../files/atomic-write')
 const { MappedFile } = require('../files/mapped-file')
-const { systemError } = require('../files/system-errors')
+const { systemError, withFileName } = require('../files/system-errors')
 const { callback } = require('../files/transfers')
 const { infoOf } = require('./store-meta')
-const { bytesTensor, put } = require('./store-targets')
+const { bytesTensor } = require('./store-targets')
+const { copyIn } = require('./native-bytes')
 const { digestOf } = require('./digest')
 
 const { backend, GUARDS } = ffi
@@ -115,6 +116,13 @@ class ResumedFile {
   }
 }
 
+/** @param {number} fd @param {number} size  that the file is to have */
+function mappedForWriting (fd, size) {
+  const errno = fileCalls.reserveFile(fd, size)
+  if (errno !== 0) throw Object.assign(failure('ERR_IO', `${size} bytes could not be reserved (errno ${errno})`), { errno: -errno })
+  return bytesTensor(fileCalls.mapFile(fd, size, true, GUARDS.none))
+}
+
 /** @implements {Target} */
 class FileTarget {
   /** @param {Meta} meta @param {string} file @param {string | undefined} resume  the side file's path */
@@ -123,31 +131,23 @@ class FileTarget {
     this.meta = meta
     this.path = file
     this.isDone = false
+    this.file = withFileName(file, () => resume === undefined ? new NewFile(file) : new ResumedFile(file, resume, meta))
     try {
-      this.file = resume === undefined ? new NewFile(file) : new ResumedFile(file, resume, meta)
-      this.map()
+      this.bytes = mappedForWriting(this.file.fd, meta.size)
+      this.hash = digestOf([this.bytes])
     } catch (error) {
-      this.file?.discard(error)
+      this.file.discard(error)
       throw systemError(error, file)
     }
+    this.layout = Tensor.layoutOf(this.bytes)
     this.at = this.file.progress.at
     this.seq = this.file.progress.seq
     this.hash.reach(this.at)
   }
 
-  map () {
-    const { size } = this.meta
-    const { fd } = /** @type {NewFile | ResumedFile} */ (this.file)
-    const errno = fileCalls.reserveFile(fd, size)
-    if (errno !== 0) throw Object.assign(failure('ERR_IO', `${size} bytes could not be reserved for ${this.path} (errno ${errno})`), { errno: -errno })
-    this.bytes = bytesTensor(fileCalls.mapFile(fd, size, true, GUARDS.none))
-    this.layout = Tensor.layoutOf(this.bytes)
-    this.hash = digestOf([this.bytes])
-  }
-
   /** @param {Uint8Array} bytes @param {number} seq */
   write (bytes, seq) {
-    put(this.layout, this.at, bytes)
+    copyIn(this.layout, this.at, bytes)
     countStaged(bytes.length)
     this.at += bytes.length
     this.seq = seq
@@ -182,7 +182,7 @@ class FileTarget {
  * A file as a tensor of its bytes, which are read where they lie.
  *
  * @param {string} file
- * @returns {{ bytes: InstanceType<typeof Tensor>, source: MappedFile }}
+ * @returns {{ bytes: import('../tensor/tensor').Tensor, source: MappedFile }}
  */
 function mappedBytes (file) {
   const source = new MappedFile(file, { mode: 0, guard: GUARDS.wanted }, 'store.put')

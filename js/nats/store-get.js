@@ -3,14 +3,13 @@
 
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
-const { Tensor } = require('../tensor/tensor')
 const { readMeta, parseMeta, chunkSubject, infoOf } = require('./store-meta')
-const { Link } = require('./store-link')
+const { Waits } = require('./store-waits')
 const { Reading } = require('./store-reading')
 const { BlockTarget, TensorTarget } = require('./store-targets')
 const { FileTarget } = require('./store-files')
 
-/** @typedef {InstanceType<typeof Tensor>} TensorOf */
+/** @typedef {import('../tensor/tensor').Tensor} TensorOf */
 /** @typedef {import('../base/signals').Signal} Signal */
 /** @typedef {import('./store-meta').StoreParts} StoreParts */
 /** @typedef {import('./store-meta').Meta} Meta */
@@ -40,13 +39,13 @@ function targetOf (meta, how) {
 
 /**
  * @param {StoreParts} store
- * @param {Link} link
+ * @param {Waits} waits
  * @param {string} name
  * @param {number} maxBytes
  * @returns {Promise<Meta>}
  */
-async function metaOf (store, link, name, maxBytes) {
-  const meta = await link.orAborted(readMeta(store, name))
+async function metaOf (store, waits, name, maxBytes) {
+  const meta = await waits.orAborted(readMeta(store, name))
   if (meta === null || meta.deleted) throw failure('ERR_NOT_FOUND', `${store.bucket} has no object ${show(name)}`)
   if (meta.size > maxBytes) throw failure('ERR_TOO_LARGE', `${show(name)} has ${meta.size} bytes; maxBytes is ${maxBytes}`)
   if (meta.size === 0) throw failure('ERR_FORMAT', `${show(name)} is empty`)
@@ -57,28 +56,28 @@ async function metaOf (store, link, name, maxBytes) {
  * Reads what a target has not got yet.
  *
  * @param {StoreParts} store
- * @param {Link} link
+ * @param {Waits} waits
  * @param {Meta} meta
  * @param {Target} target
  * @param {Getting['onProgress']} onProgress
  */
-async function receive (store, link, meta, target, onProgress) {
+async function receive (store, waits, meta, target, onProgress) {
   const { name, nuid, size } = meta
   const take = (/** @type {Uint8Array} */ data, /** @type {number} */ seq) => {
     if (target.at + data.length > size) throw failure('ERR_CHECKSUM', `${show(name)}: more than its ${size} bytes came`)
     target.write(data, seq)
     onProgress?.({ bytes: target.at, total: size })
   }
-  if (target.at < size) await new Reading(store, link, { filter: chunkSubject(store.bucket, nuid), after: target.seq, take }).run()
-  if (target.at < size) throw await missing(store, link, meta, target.at)
-  const digest = await link.orAborted(target.digest())
-  link.progress()
+  if (target.at < size) await new Reading(store, waits, { filter: chunkSubject(store.bucket, nuid), after: target.seq, take }).run()
+  if (target.at < size) throw await missing(store, waits, meta, target.at)
+  const digest = await waits.orAborted(target.digest())
+  waits.progress()
   if (digest !== meta.digest) throw failure('ERR_CHECKSUM', `${show(name)} has the digest ${meta.digest}; its chunks have ${digest}`)
 }
 
-/** Why chunks are missing. @param {StoreParts} store @param {Link} link @param {Meta} meta @param {number} at */
-async function missing (store, link, { name, nuid, size }, at) {
-  const now = await link.orAborted(readMeta(store, name))
+/** Why chunks are missing. @param {StoreParts} store @param {Waits} waits @param {Meta} meta @param {number} at */
+async function missing (store, waits, { name, nuid, size }, at) {
+  const now = await waits.orAborted(readMeta(store, name))
   return now?.nuid === nuid && !now.deleted
     ? failure('ERR_CHECKSUM', `${show(name)}: ${at} of its ${size} bytes are in the store`)
     : failure('ERR_STALE', `${show(name)} was ${now === null || now.deleted ? 'deleted' : 'replaced'} while it was read`)
@@ -88,15 +87,15 @@ async function missing (store, link, { name, nuid, size }, at) {
  * @param {StoreParts} store
  * @param {string} name
  * @param {Getting} how
- * @param {Link} link
+ * @param {Waits} waits
  */
-async function attempt (store, name, how, link) {
-  const meta = await metaOf(store, link, name, how.maxBytes)
-  link.check()
+async function attempt (store, name, how, waits) {
+  const meta = await metaOf(store, waits, name, how.maxBytes)
+  waits.check()
   const target = targetOf(meta, how)
   try {
-    await receive(store, link, meta, target, how.onProgress)
-    link.check()
+    await receive(store, waits, meta, target, how.onProgress)
+    waits.check()
     return await target.finish()
   } catch (error) {
     target.discard(error)
@@ -111,17 +110,17 @@ async function attempt (store, name, how, link) {
  * @returns {Promise<any>}
  */
 async function getObject (store, name, how) {
-  const link = new Link(store.core, store.timeout, how.signal)
+  const waits = new Waits(store.core, store.timeout, how.signal)
   try {
     for (let i = 1; ; i++) {
       try {
-        return await attempt(store, name, how, link)
+        return await attempt(store, name, how, waits)
       } catch (/** @type {any} */ error) {
         if (error?.code !== 'ERR_STALE' || i === ATTEMPTS) throw error
       }
     }
   } finally {
-    link.close()
+    waits.close()
   }
 }
 
@@ -133,7 +132,7 @@ async function getObject (store, name, how) {
  * @returns {Promise<import('./store-meta').ObjectInfo[]>}
  */
 async function listObjects (store, signal) {
-  const link = new Link(store.core, store.timeout, signal)
+  const waits = new Waits(store.core, store.timeout, signal)
   /** @type {Map<string, Meta>} */
   const found = new Map()
   const take = (/** @type {Uint8Array} */ data, /** @type {number} */ seq) => {
@@ -141,9 +140,9 @@ async function listObjects (store, signal) {
     if (meta !== null) found.set(meta.name, meta)
   }
   try {
-    await new Reading(store, link, { filter: `$O.${store.bucket}.M.>`, isLastOnly: true, take }).run()
+    await new Reading(store, waits, { filter: `$O.${store.bucket}.M.>`, isLastOnly: true, take }).run()
   } finally {
-    link.close()
+    waits.close()
   }
   return [...found.values()].filter(meta => !meta.deleted).map(infoOf).sort((a, b) => a.name < b.name ? -1 : 1)
 }

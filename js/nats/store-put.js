@@ -9,7 +9,7 @@ const { beginUse, endUse } = require('../copy/async')
 const { TensorPiece, ChecksummedTensor, contentOf, withPart, sizeOf } = require('../files/writers')
 const { digestOf } = require('./digest')
 const { peer } = require('./peers')
-const { Link } = require('./store-link')
+const { Waits } = require('./store-waits')
 const { isPassing, storeError, readMeta, publishMeta, purgeChunks, chunkSubject, infoOf, parseMeta } = require('./store-meta')
 
 const { backend } = ffi
@@ -74,8 +74,8 @@ function payloadOf ({ parts, nbytes }) {
   return joined
 }
 
-/** Takes the checksums that a zip has before its arrays. @param {Piece[]} pieces @param {Link} link */
-async function checksum (pieces, link) {
+/** Takes the checksums that a zip has before its arrays. @param {Piece[]} pieces @param {Waits} waits */
+async function checksum (pieces, waits) {
   let begin = 0
   for (const piece of pieces) {
     const size = sizeOf(piece)
@@ -83,8 +83,8 @@ async function checksum (pieces, link) {
       for (let at = 0; at < size; at += SUM_STEP) {
         withPart(piece, at, Math.min(SUM_STEP, size - at), bytes => piece.add(bytes))
         await new Promise(resolve => { setImmediate(resolve) })
-        link.progress()
-        link.check()
+        waits.progress()
+        waits.check()
       }
       writeAt(pieces, piece.at, piece.sum())
     }
@@ -102,18 +102,32 @@ function writeAt (pieces, at, bytes) {
   }
 }
 
+/** What the server answers to a chunk. @param {Uint8Array} data @returns {number} its sequence @throws ERR_TOO_LARGE the bucket is full · ERR_REMOTE */
+function storedAs (data) {
+  let answer
+  try {
+    answer = JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.length).toString()) ?? {}
+  } catch (error) {
+    throw storeError(error, 'the answer to a chunk')
+  }
+  const { error, seq } = answer
+  if (error) throw storeError(Object.assign(new Error(error.description), { name: 'JetStreamApiError', code: error.err_code }), 'a chunk was not stored')
+  if (!Number.isSafeInteger(seq)) throw failure('ERR_REMOTE', 'the answer to a chunk has no sequence')
+  return seq
+}
+
 /** Sends chunks; what was sent behind a lost one is deleted, and sent again. */
 class Sending {
   /**
    * @param {StoreParts} store
-   * @param {Link} link
+   * @param {Waits} waits
    * @param {string} subject
    * @param {Chunk[]} chunks
    * @param {(chunks: number) => void} acknowledged  so many from the first on
    */
-  constructor (store, link, subject, chunks, acknowledged) {
+  constructor (store, waits, subject, chunks, acknowledged) {
     this.store = store
-    this.link = link
+    this.waits = waits
     this.subject = subject
     this.chunks = chunks
     this.acknowledged = acknowledged
@@ -123,8 +137,6 @@ class Sending {
     this.seq = 0
     this.next = 0
     this.inFlight = 0
-    /** sequences of stored ones behind a chunk that is not acknowledged yet @type {Map<number, number>} */
-    this.early = new Map()
     this.isBroken = false
     this.hasRepeated = false
     /** @type {{ error: any } | null} */
@@ -133,7 +145,7 @@ class Sending {
 
   async run () {
     while (this.done < this.chunks.length) {
-      await this.link.connected()
+      await this.waits.connected()
       if (this.isBroken && !await this.recover()) continue
       await this.attempt()
     }
@@ -153,13 +165,13 @@ class Sending {
 
   /** @param {string} inbox */
   async send (inbox) {
-    const { link, chunks } = this
+    const { waits, chunks } = this
     while (this.done < chunks.length && !this.isBroken) {
       while (!this.isBroken && this.next < chunks.length && (this.inFlight === 0 || this.inFlight + chunks[this.next].nbytes <= IN_FLIGHT)) this.publish(inbox)
       const { done } = this
-      const woken = await link.wait(QUIET_MS)
+      const woken = await waits.wait(QUIET_MS)
       if (this.failed !== null) throw this.failed.error
-      if (link.isLost || (!woken && this.done === done)) this.isBroken = true
+      if (waits.isLost || (!woken && this.done === done)) this.isBroken = true
     }
   }
 
@@ -186,7 +198,7 @@ class Sending {
       if (isPassing(thrown)) this.isBroken = true
       else this.failed = { error: thrown }
     }
-    this.link.wake()
+    this.waits.wake()
   }
 
   /** @param {number} index @param {Uint8Array} data  the server's answer; empty: nobody stores it now */
@@ -195,45 +207,44 @@ class Sending {
       this.isBroken = true
       return
     }
-    const { error, seq } = JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.length).toString())
-    if (error) throw storeError(Object.assign(new Error(error.description), { name: 'JetStreamApiError', code: error.err_code }), 'a chunk was not stored')
-    this.early.set(index, seq)
-    for (let found; (found = this.early.get(this.done)) !== undefined; this.done++) {
-      this.early.delete(this.done)
-      this.inFlight -= this.chunks[this.done].nbytes
-      this.seq = found
-      this.link.progress()
+    const seq = storedAs(data)
+    if (index !== this.done) { // answers come in the order of the chunks
+      this.isBroken = true
+      return
     }
+    this.inFlight -= this.chunks[index].nbytes
+    this.done++
+    this.seq = seq
+    this.waits.progress()
     this.acknowledged(this.done)
   }
 
   /** Deletes what may have been stored behind the last acknowledged chunk. @returns {Promise<boolean>} false: not now */
   async recover () {
-    const { link, store: { jsm, stream } } = this
+    const { waits, store: { jsm, stream } } = this
     this.hasRepeated = true
     try {
       for (;;) {
-        const message = await link.orAborted(jsm.streams.getMessage(stream, { seq: this.seq + 1, next_by_subj: this.subject }))
+        const message = await waits.orAborted(jsm.streams.getMessage(stream, { seq: this.seq + 1, next_by_subj: this.subject }))
         if (message === null) break
-        await link.orAborted(jsm.streams.deleteMessage(stream, message.seq, false))
+        await waits.orAborted(jsm.streams.deleteMessage(stream, message.seq, false))
       }
     } catch (error) {
-      link.check()
+      waits.check()
       if (!isPassing(error)) throw storeError(error, this.subject)
-      await link.wait(PAUSE_MS)
+      await waits.wait(PAUSE_MS)
       return false
     }
     this.next = this.done
     this.inFlight = 0
-    this.early.clear()
     this.isBroken = false
     return true
   }
 
   /** A chunk that was on its way somewhere may have come late. */
   async verify () {
-    const { link, store: { jsm, stream }, subject, chunks } = this
-    const { state } = await link.orAborted(jsm.streams.info(stream, { subjects_filter: subject }))
+    const { waits, store: { jsm, stream }, subject, chunks } = this
+    const { state } = await waits.orAborted(jsm.streams.info(stream, { subjects_filter: subject }))
     const stored = state.subjects?.[subject]
     if (stored !== chunks.length) throw failure('ERR_DISCONNECTED', `${stored} chunks are stored where ${chunks.length} were sent: the connection was lost meanwhile`)
   }
@@ -252,27 +263,27 @@ class Sending {
  * Makes the chunks the object of its name, whoever else does that.
  *
  * @param {StoreParts} store
- * @param {Link} link
+ * @param {Waits} waits
  * @param {Draft} draft
  * @returns {Promise<Meta>}
  * @throws ERR_EXISTS
  */
-async function install (store, link, draft) {
+async function install (store, waits, draft) {
   const { body, replace } = draft
   for (;;) {
-    link.check()
-    const old = await link.orAborted(readMeta(store, body.name, true))
+    waits.check()
+    const old = await waits.orAborted(readMeta(store, body.name, true))
     if (old?.nuid === body.nuid) return old // stored, though nobody said so
     if (!replace && old !== null && !old.deleted) throw exists(store, body.name)
-    const revision = await publishDraft(store, link, draft, old?.revision ?? 0)
+    const revision = await publishDraft(store, waits, draft, old?.revision ?? 0)
     if (revision === null) continue
     if (old !== null) await purgeChunks(store, old.nuid)
     return parseMeta(Buffer.from(JSON.stringify(body)), revision, store.bucket)
   }
 }
 
-/** @param {StoreParts} store @param {Link} link @param {Draft} draft @param {number} before  the revision that is replaced @returns {Promise<number | null>} null: not that one, or nobody knows */
-async function publishDraft (store, link, draft, before) {
+/** @param {StoreParts} store @param {Waits} waits @param {Draft} draft @param {number} before  the revision that is replaced @returns {Promise<number | null>} null: not that one, or nobody knows */
+async function publishDraft (store, waits, draft, before) {
   draft.isUncertain = true
   try {
     const revision = await publishMeta(store, draft.body, before)
@@ -283,8 +294,8 @@ async function publishDraft (store, link, draft, before) {
       draft.isUncertain = false
       throw storeError(error, show(draft.body.name))
     }
-    await link.connected()
-    await link.wait(PAUSE_MS)
+    await waits.connected()
+    await waits.wait(PAUSE_MS)
     return null
   }
 }
@@ -301,11 +312,11 @@ const exists = ({ bucket }, name) => failure('ERR_EXISTS', `${bucket} has an obj
  */
 async function putObject (store, name, pieces, how) {
   const storages = hold(pieces)
-  const link = new Link(store.core, store.timeout, how.signal)
+  const waits = new Waits(store.core, store.timeout, how.signal)
   try {
-    return await sendObject(store, link, name, pieces, how)
+    return await sendObject(store, waits, name, pieces, how)
   } finally {
-    link.close()
+    waits.close()
     for (const storage of storages) endUse(storage, 0)
   }
 }
@@ -323,37 +334,38 @@ function hold (pieces) {
   return storages
 }
 
-/** @param {StoreParts} store @param {Link} link @param {string} name @param {Piece[]} pieces @param {Putting} how */
-async function sendObject (store, link, name, pieces, how) {
-  link.check()
-  const there = how.replace ? null : await link.orAborted(readMeta(store, name, true))
+/** @param {StoreParts} store @param {Waits} waits @param {string} name @param {Piece[]} pieces @param {Putting} how */
+async function sendObject (store, waits, name, pieces, how) {
+  waits.check()
+  const there = how.replace ? null : await waits.orAborted(readMeta(store, name, true))
   if (there !== null && !there.deleted) throw exists(store, name)
-  const total = await checksum(pieces, link)
+  const total = await checksum(pieces, waits)
   const nuid = peer('transport-node').nuid.next()
   const draft = { body: { name, options: { max_chunk_size: how.chunk }, bucket: store.bucket, nuid, size: total, mtime: '', chunks: 0, digest: '', deleted: false }, replace: how.replace, isUncertain: false }
   try {
-    const { chunks, digest } = await sendChunks(store, link, nuid, pieces, total, how)
+    const { chunks, digest } = await sendChunks(store, waits, nuid, pieces, total, how)
     Object.assign(draft.body, { chunks, digest, mtime: new Date().toISOString() })
-    return infoOf(await install(store, link, draft))
+    return infoOf(await install(store, waits, draft))
   } catch (error) {
-    if (!draft.isUncertain) await purgeChunks(store, nuid) // else they may be an object's
+    const purged = draft.isUncertain ? undefined : purgeChunks(store, nuid) // else they may be an object's
+    if (store.core.isConnected()) await purged
     throw error
   }
 }
 
-/** @param {StoreParts} store @param {Link} link @param {string} nuid @param {Piece[]} pieces @param {number} total  bytes @param {Putting} how */
-async function sendChunks (store, link, nuid, pieces, total, { chunk, onProgress }) {
+/** @param {StoreParts} store @param {Waits} waits @param {string} nuid @param {Piece[]} pieces @param {number} total  bytes @param {Putting} how */
+async function sendChunks (store, waits, nuid, pieces, total, { chunk, onProgress }) {
   const chunks = chunksOf(pieces, chunk)
   const ends = endsOf(chunks)
   const digest = digestOf(pieces.map(bytesOf))
   if (!digest.isLocal) digest.reach(total)
   try {
-    await new Sending(store, link, chunkSubject(store.bucket, nuid), chunks, done => {
+    await new Sending(store, waits, chunkSubject(store.bucket, nuid), chunks, done => {
       digest.reach(ends[done])
       onProgress?.({ bytes: ends[done], total })
     }).run()
-    const sum = await link.orAborted(digest.end(total))
-    link.progress()
+    const sum = await waits.orAborted(digest.end(total))
+    waits.progress()
     return { chunks: chunks.length, digest: `SHA-256=${sum}=` }
   } catch (error) {
     digest.drop()

@@ -6,7 +6,7 @@ const { peer } = require('./peers')
 const { isPassing, storeError } = require('./store-meta')
 
 /** @typedef {import('./store-meta').StoreParts} StoreParts */
-/** @typedef {import('./store-link').Link} Link */
+/** @typedef {import('./store-waits').Waits} Waits */
 /** @typedef {(data: Uint8Array, seq: number) => void} Take what it throws ends the reading */
 
 const HEARTBEAT_MS = 1000 // a consumer without messages says so after this time
@@ -27,12 +27,12 @@ function deliveryOf (reply) {
 class Reading {
   /**
    * @param {StoreParts} store
-   * @param {Link} link
+   * @param {Waits} waits
    * @param {{ filter: string, after?: number, isLastOnly?: boolean, take: Take }} options  after: the sequence behind which it begins; isLastOnly: of each subject
    */
-  constructor (store, link, { filter, after = 0, isLastOnly = false, take }) {
+  constructor (store, waits, { filter, after = 0, isLastOnly = false, take }) {
     this.store = store
-    this.link = link
+    this.waits = waits
     this.filter = filter
     this.isLastOnly = isLastOnly
     this.take = take
@@ -53,8 +53,8 @@ class Reading {
   /** Resolves when the server has no more. @throws what take throws · ERR_DISCONNECTED · ERR_NOT_FOUND the store is gone · the signal's reason */
   async run () {
     while (!this.isEnded) {
-      await this.link.connected()
-      if (this.attempts++ > 1) await this.link.wait(PAUSE_MS)
+      await this.waits.connected()
+      if (this.attempts++ > 1) await this.waits.wait(PAUSE_MS)
       await this.attempt()
     }
   }
@@ -84,13 +84,15 @@ class Reading {
 
   /** Makes a consumer. @param {string} inbox @returns {Promise<string>} its name; '': not now */
   async begin (inbox) {
-    const { link, store: { jsm, stream } } = this
+    const { waits, store: { jsm, stream } } = this
+    const adding = jsm.consumers.add(stream, this.config(inbox))
     try {
-      const made = await link.orAborted(jsm.consumers.add(stream, this.config(inbox)))
+      const made = await waits.orAborted(adding)
       if (made.num_pending + made.delivered.consumer_seq === 0) this.isEnded = true
       return made.name
     } catch (error) {
-      link.check()
+      adding.then((/** @type {any} */ made) => jsm.consumers.delete(stream, made.name)).catch(() => {}) // it may come later
+      waits.check()
       if (!isPassing(error)) throw storeError(error, this.filter)
       return ''
     }
@@ -98,10 +100,10 @@ class Reading {
 
   /** Until all is there, or the consumer is of no use any more. @param {string} name */
   async follow (name) {
-    const { link } = this
+    const { waits } = this
     let before = -1
-    while (!this.isEnded && !this.isBroken && !link.isLost) {
-      const woken = await link.wait(QUIET_MS)
+    while (!this.isEnded && !this.isBroken && !waits.isLost) {
+      const woken = await waits.wait(QUIET_MS)
       if (this.failed !== null) throw this.failed.error
       if (!woken && this.count === before) return
       before = this.count
@@ -113,14 +115,14 @@ class Reading {
   /** The consumer has nothing to send: is there nothing more? @param {string} name */
   async checkIdle (name) {
     this.isIdle = false
-    const { count, link, store: { jsm, stream } } = this
+    const { count, waits, store: { jsm, stream } } = this
     try {
-      const { num_pending: pending, delivered } = await link.orAborted(jsm.consumers.info(stream, name))
+      const { num_pending: pending, delivered } = await waits.orAborted(jsm.consumers.info(stream, name))
       if (count !== this.count) return
       if (delivered.consumer_seq !== count) this.isBroken = true
       else if (pending === 0) this.isEnded = true
     } catch {
-      link.check()
+      waits.check()
       this.isBroken = true
     }
   }
@@ -136,7 +138,7 @@ class Reading {
     } catch (thrown) {
       this.failed = { error: thrown }
     }
-    if (this.isEnded || this.isBroken || this.isIdle || this.failed !== null) this.link.wake()
+    if (this.isEnded || this.isBroken || this.isIdle || this.failed !== null) this.waits.wake()
   }
 
   /** @param {Uint8Array} data @param {{ seq: number, count: number, pending: number }} delivery */
@@ -147,7 +149,7 @@ class Reading {
     this.isIdle = false
     if (this.isLastOnly || seq > this.seq) {
       this.seq = seq
-      this.link.progress()
+      this.waits.progress()
       this.take(data, seq)
     }
     this.isEnded = pending === 0

@@ -7,7 +7,6 @@ const { show } = require('../base/validate')
 const { countStaged } = require('../backend/storage')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { isSameShape, denseLayout } = require('../layout/layouts')
-const { readBytes } = require('../layout/data')
 const { Tensor, wrap } = require('../tensor/tensor')
 const { beginUse, endUse } = require('../copy/async')
 const { newBytes } = require('../files/allocate')
@@ -15,11 +14,12 @@ const { readArrayHeader, npyTensor } = require('../files/npy')
 const { DEFLATED, membersOf, npzFile } = require('../files/npz')
 const { safetensorsFile } = require('../files/safetensors')
 const { digestOf } = require('./digest')
+const { copyIn, copyOut } = require('./native-bytes')
 
 const { backend, Layout } = ffi
 
 /** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
-/** @typedef {InstanceType<typeof Tensor>} TensorOf */
+/** @typedef {import('../tensor/tensor').Tensor} TensorOf */
 /** @typedef {import('../files/byte-source').Source} Source */
 /** @typedef {import('./store-meta').Meta} Meta */
 /** @typedef {{ extension: string, dtype: any, maxBytes: number }} Kind of a file; dtype: of arrays that NumPy wrote as raw bytes */
@@ -41,11 +41,6 @@ function bytesTensor (storage) {
   return wrap(new Layout(storage, index, bare.shape, bare.strides, 0, bare.size, bare.flags))
 }
 
-/** Writes bytes at a place of a contiguous layout. @param {InstanceType<typeof Layout>} layout @param {number} at @param {Uint8Array} bytes */
-function put (layout, at, bytes) {
-  readBytes(layout, at, bytes.length, place => { place.set(bytes) })
-}
-
 /** A file that came into a block of memory, for the parsers. @implements {Source} */
 class Block {
   /** @param {TensorOf} bytes */
@@ -62,12 +57,12 @@ class Block {
   /** @param {number} from @param {number} nbytes */
   read (from, nbytes) {
     const bytes = newBytes(nbytes, 'a header')
-    bytes.set(this.view(from, nbytes))
+    copyOut(this.layout, from, bytes)
     return bytes
   }
 
-  /** @param {number} from @param {number} nbytes @returns {Uint8Array} */
-  view (from, nbytes) { return readBytes(this.layout, from, nbytes, bytes => bytes) }
+  /** @param {number} from @param {number} nbytes */
+  view (from, nbytes) { return this.read(from, nbytes) }
 
   /** @param {number} from @param {number} nbytes @param {number} alignment */
   place (from, nbytes, alignment) {
@@ -120,7 +115,7 @@ class BlockTarget {
 
   /** @param {Uint8Array} bytes @param {number} seq */
   write (bytes, seq) {
-    put(this.layout, this.at, bytes)
+    copyIn(this.layout, this.at, bytes)
     countStaged(bytes.length)
     this.at += bytes.length
     this.seq = seq
@@ -284,7 +279,7 @@ class TensorTarget {
     for (const { begin, nbytes, layout } of /** @type {Part[]} */ (this.parts)) {
       const low = Math.max(from, begin)
       const high = Math.min(from + bytes.length, begin + nbytes)
-      if (low < high) put(layout, low - begin, bytes.subarray(low - from, high - from))
+      if (low < high) copyIn(layout, low - begin, bytes.subarray(low - from, high - from))
     }
     countStaged(bytes.length)
   }
@@ -340,4 +335,4 @@ function partFor (title, tensor, dtype, shape, begin, nbytes) {
   return { begin, nbytes, layout, tensor }
 }
 
-module.exports = { bytesTensor, put, BlockTarget, TensorTarget }
+module.exports = { bytesTensor, BlockTarget, TensorTarget }

@@ -28,7 +28,7 @@ const { putObject, deleteObject } = require('./store-put')
  * @property {boolean | undefined} [create]  the bucket if there is none; true unless told
  * @property {'file' | 'memory' | undefined} [storage]  of a new bucket; 'file' unless told
  * @property {number | undefined} [replicas]  of a new bucket; 1 unless told
- * @property {number | undefined} [chunk]  bytes of a chunk, at most; 262144 unless told, and no more than the server takes
+ * @property {number | undefined} [chunk]  bytes of a chunk, at most; 524288 unless told, and no more than the server takes
  * @property {number | undefined} [maxBytes]  of an object that is read; 4 GiB unless told
  * @property {number | undefined} [timeout]  milliseconds without progress after which a transfer ends; 30000 unless told
  */
@@ -53,7 +53,7 @@ const { putObject, deleteObject } = require('./store-put')
 
 const KEY = Symbol('samebytes store')
 const EXTENSIONS = ['.npy', '.npz', '.safetensors']
-const CHUNK = 2 ** 18
+const CHUNK = 2 ** 19
 const LEAST_CHUNK = 1024
 const MOST_OBJECT = 2 ** 32
 const TIMEOUT_MS = 30000
@@ -273,6 +273,7 @@ async function openStore (core, name, options) {
     const js = jetstream(core.connection)
     const jsm = await js.jetstreamManager()
     await openStream(jsm, stream, name, wanted, isNew)
+    // @ts-expect-error The constructor is private to everybody else.
     return new TensorStore(KEY, { core, js, jsm, bucket: name, stream, ...limits })
   } catch (error) {
     throw storeError(error, `store ${show(name)}`)

@@ -6,7 +6,7 @@ const { failure } = require('../base/errors')
 /** @typedef {import('../base/signals').Signal} Signal */
 
 /** Who waits here is woken by acknowledgements, messages, the signal, and when the connection is lost or back. */
-class Link {
+class Waits {
   /** @param {any} core  a bus's @param {number} timeout  milliseconds without progress @param {Signal | undefined} signal */
   constructor (core, timeout, signal) {
     this.core = core
@@ -102,4 +102,4 @@ class Link {
   }
 }
 
-module.exports = { Link }
+module.exports = { Waits }
