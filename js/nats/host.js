@@ -8,6 +8,7 @@ const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { countCopy, isOnDevice } = require('../backend/storage')
 const { dtypes } = require('../backend/dtypes')
+const { beginUse, endUse } = require('../copy/async')
 const { denseLayout } = require('../layout/layouts')
 const { fromBlob } = require('../tensor/blob')
 const { Tensor, wrap } = require('../tensor/tensor')
@@ -134,8 +135,7 @@ function lend (value, layout, nbytes) {
     return null
   }
   const copy = over(/** @type {Storage} */ (segment.place(0, nbytes, 1)), layout.dtype, layout.shape, 0)
-  copy.copyFrom(value)
-  countCopy('host', nbytes)
+  copyTo(copy, value)
   if (!isDense) return { segment, isOurs: true, ticket, source: copy }
   copy.dispose()
   return { segment, isOurs: true, ticket, source: null }
@@ -163,6 +163,13 @@ function over (storage, dtype, shape, flags) {
   return wrap(new Layout(storage, dtype, bare.shape, bare.strides, 0, bare.size, bare.flags | flags))
 }
 
+/** A counted copy. @param {Tensor} target @param {Tensor} source  of the same dtype and shape */
+function copyTo (target, source) {
+  const layout = Tensor.writableOf(target)
+  ffi.copy(layout, Tensor.attachedOf(source), 0)
+  countCopy('host', layout.size * dtypes[layout.dtype].itemsize)
+}
+
 /** Where a reply may be written. @typedef {{ segment: Segment, ticket: Ticket, nbytes: number }} Area */
 /** What a caller does next: sends bytes, sends it again with more room for the reply, or what else the reply asks for (null). @typedef {'bytes' | 'again' | null} Next */
 
@@ -187,11 +194,14 @@ class Offer {
     this.#core = core
     this.#terms = terms
     this.#lent = lent
-    /** dense: what is sent as bytes */
-    this.source = lent?.source ?? value
+    /** dense, what is sent as bytes: the value, of which the caller may dispose, or its copy in the segment */
+    this.source = lent === null ? null : lent.source ?? value.view()
+    if (this.source !== null) beginUse(this.#storage, 0)
     this.dtype = value.dtype
     this.shape = value.shape
   }
+
+  get #storage () { return Tensor.layoutOf(/** @type {Tensor} */ (this.source)).storage }
 
   /** @returns {string} where it is sent */
   get subject () { return this.#terms.to }
@@ -296,15 +306,20 @@ class Offer {
     return true
   }
 
+  /** The tensor may be written to. Called once, before `end`. */
+  release () {
+    if (this.source !== null) endUse(this.#storage, 0)
+  }
+
   /** Ends it. Memory that somebody may still use is not used again. Called once, when no bytes of `source` are sent any more. */
   end () {
     const isQuiet = this.#sent.size === 0
     for (const area of this.#sent.values()) if (area !== null) dropArea(area)
     this.#sent.clear()
     if (this.#lent === null) return
-    const { segment, isOurs, ticket, source } = this.#lent
+    const { segment, isOurs, ticket } = this.#lent
     ticket.close()
-    source?.dispose()
+    this.source?.dispose()
     if (isOurs) isQuiet ? pool.give(segment) : pool.drop(segment)
   }
 }
@@ -341,7 +356,7 @@ function readArea (area, headers, out, maxBytes) {
     messages.checkTarget(out, dtype.name, shape)
     const source = over(/** @type {Storage} */ (area.segment.place(0, nbytes, 1)), dtype.index, shape, 0)
     try {
-      /** @type {Tensor} */ (out).copyFrom(source)
+      copyTo(/** @type {Tensor} */ (out), source)
     } finally {
       source.dispose()
     }
@@ -407,11 +422,10 @@ function put (headers, result) {
   if (storage === null) return null
   const target = over(storage, layout.dtype, layout.shape, 0)
   try {
-    target.copyFrom(result)
+    copyTo(target, result)
   } finally {
     target.dispose()
   }
-  countCopy('host', nbytes)
   return { 'Tensor-Dtype': result.dtype, 'Tensor-Shape': layout.shape.join(','), [PAGE]: WRITTEN }
 }
 
@@ -430,4 +444,4 @@ function needed (headers, result) {
 /** Headers of the answer 'bytes, please'. @returns {Record<string, string>} */
 const pleaseSendBytes = () => ({ [PAGE]: REFUSED })
 
-module.exports = { hostId, subjectOfHost, offer, Offer, accept, isLent, put, needed, pleaseSendBytes, stateOf }
+module.exports = { hostId, subjectOfHost, offer, Offer, accept, isLent, put, needed, pleaseSendBytes, copyTo, stateOf }

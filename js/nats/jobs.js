@@ -132,7 +132,7 @@ class MessageJob {
 
 /** @param {Value} out  of the same kind @param {import('../tensor/tensor').Tensor} lent  is disposed */
 function copyInto (out, lent) {
-  /** @type {import('../tensor/tensor').Tensor} */ (out).copyFrom(lent)
+  host.copyTo(/** @type {import('../tensor/tensor').Tensor} */ (out), lent)
   lent.dispose()
   return out
 }

@@ -67,7 +67,9 @@ class Request {
   #core
   #inbox
   #subject
+  /** null: not needed until now @type {ReturnType<typeof messages.outgoing> | null} */
   #outgoing
+  /** for services of this host */
   #offer
   #options
   #endsAt
@@ -97,12 +99,7 @@ class Request {
     this.#options = options
     this.#endsAt = now() + options.deadline
     this.#offer = host.offer(core, subject, value, options)
-    try {
-      this.#outgoing = messages.outgoing(this.#offer?.source ?? value)
-    } catch (error) {
-      this.#offer?.end()
-      throw error
-    }
+    this.#outgoing = this.#offer?.isEmpty ? null : messages.outgoing(value)
     this.#written = options.out === undefined ? [] : storagesOf(options.out)
   }
 
@@ -208,7 +205,7 @@ class Request {
   async #attemptOnHost (offer, until) {
     for (;;) {
       const reply = this.#open()
-      this.#send(offer.subject, reply, { headers: offer.headersFor(reply), payload: offer.isEmpty ? NO_BYTES : this.#outgoing.payload })
+      this.#send(offer.subject, reply, { headers: offer.headersFor(reply), payload: offer.isEmpty ? NO_BYTES : this.#bytes().payload })
       const why = await this.#wait(until - now())
       if (this.#isSettled) return 'ERR_TIMEOUT'
       if (why === 'again') continue
@@ -217,8 +214,11 @@ class Request {
     }
   }
 
+  /** What is sent as bytes. */
+  #bytes () { return (this.#outgoing ??= messages.outgoing(this.#offer?.source)) }
+
   /** @param {string} to @param {string} reply @param {{ headers: InstanceType<typeof import('./headers').HeaderBlock>, payload: Uint8Array }} [message] */
-  #send (to, reply, { headers, payload } = this.#outgoing) {
+  #send (to, reply, { headers, payload } = this.#bytes()) {
     const { method } = this.#options
     headers.set('Tensor-Deadline', String(Math.max(1, Math.ceil(this.#left))))
     if (method !== undefined) headers.set('Tensor-Method', method)
@@ -310,10 +310,11 @@ class Request {
     this.#inbox.leave(this)
     for (const reply of this.#replies) this.#inbox.close(reply)
     for (const storage of this.#written) endUse(storage, 1)
-    const { storage, release } = this.#outgoing
-    const isSending = isUnsure && storage !== null
-    if (isSending) this.#inbox.whenSent(() => { release(); this.#offer?.end() })
-    else release()
+    const outgoing = this.#outgoing
+    const isSending = isUnsure && outgoing !== null && outgoing.storage !== null
+    if (isSending) this.#inbox.whenSent(() => { outgoing.release(); this.#offer?.end() })
+    else outgoing?.release()
+    this.#offer?.release()
     try {
       settle()
     } catch (error) {
