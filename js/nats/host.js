@@ -186,7 +186,7 @@ class Offer {
 
   /**
    * @param {Core} core
-   * @param {{ subject: string, to: string, key: string, fits: boolean, waits: boolean, reply: number }} terms  fits: can bytes be sent instead? waits: may a service still come? reply: bytes that the reply is thought to have
+   * @param {{ subject: string, to: string, key: string, fits: boolean, waits: boolean, reply: number }} terms  fits: the bytes are no more than the server takes; waits: may a service still come? reply: bytes that the reply is thought to have
    * @param {Tensor} value
    * @param {Lent | null} lent  null: the bytes are few, and sent
    */
@@ -205,6 +205,8 @@ class Offer {
 
   /** @returns {string} where it is sent */
   get subject () { return this.#terms.to }
+  /** Can bytes be sent instead? */
+  get fits () { return this.#terms.fits }
   /** Is the payload empty? */
   get isEmpty () { return this.#lent !== null }
 

@@ -178,7 +178,7 @@ class Request {
    */
   async #attempt (replica, ms) {
     const until = now() + ms
-    if (replica === undefined && this.#offer?.isOpen) {
+    if (this.#offer?.isOpen && (replica === undefined || !this.#offer.fits)) {
       const why = await this.#attemptOnHost(this.#offer, until)
       if (why !== 'bytes') return why
     }
