@@ -172,7 +172,7 @@ describe('NATS: on one host', () => {
 
     it('are not copied where the tensor lies in a sealed segment of this process', async () => {
       const peer = await newPeer()
-      await peer.ask('serve', ['mine', 'row'])
+      await peer.ask('serve', ['mine', 'first'])
       const shared = SharedTensor.create(null, [LARGE])
       shared.tensor.fill(5)
       const before = hostCopies()
