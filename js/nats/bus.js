@@ -136,7 +136,7 @@ class TensorBus {
   /**
    * Sends a tensor, or a record of tensors by name, to one replica of a service, and resolves with its answer. With several attempts a request that was lost is sent
    * again, to another replica where one does not answer. Fewer than 64 KiB are copied before the call returns; more are sent in place, the tensor busy until the call
-   * settles (where it fails, until the bytes are sent).
+   * settles (where it fails, until the bytes are sent). To services on this host they go through shared memory.
    *
    * @param {string} subject  without wildcards
    * @param {any} value  on the CPU
@@ -154,7 +154,8 @@ class TensorBus {
 
   /**
    * Answers requests: by a function of tensors, or by a Module, whose methods callers choose. The function gets a tensor or a record, and returns one, or a promise
-   * of it. It may keep what it returned, and write to it in the next call; what it was given is disposed when the answer was sent. One call runs at a time.
+   * of it. It may keep what it returned, and write to it in the next call; what it was given is disposed when the answer was sent, and views of it
+   * must not be kept: on one host it may lie in the caller's memory, and is read-only then. One call runs at a time.
    *
    * @param {((value: any, context: { method: string | undefined }) => any) | import('../model/module').Module} target
    * @param {string} subject  may have wildcards *

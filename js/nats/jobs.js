@@ -4,8 +4,10 @@
 const { byName } = require('../backend/dtypes')
 const { now } = require('../runtime/host')
 const { axisOf, keyOf, tensorsOf } = require('./batches')
+const { HeaderBlock } = require('./headers')
+const host = require('./host')
 const messages = require('./messages')
-const { answer, refuse } = require('./replies')
+const { answer, post, refuse } = require('./replies')
 
 /** @typedef {import('./batches').Value} Value */
 /** @typedef {import('./inbox').Core} Core */
@@ -21,6 +23,10 @@ class MessageJob {
   #reply
   #headers
   #terms
+  /** bytes of the result that could not be sent @type {Record<string, string>} */
+  #needed = {}
+  /** over the caller's memory; null: the message has the bytes @type {import('../tensor/tensor').Tensor | null} */
+  #lent
   /** of a record, read when it came @type {Record<string, import('../tensor/tensor').Tensor> | null} */
   #record = null
   /** @type {Record<string, Kind>} */
@@ -28,18 +34,19 @@ class MessageJob {
 
   /**
    * @param {Core} core
-   * @param {{ headers: Map<string, string>, data: Uint8Array, reply: string }} message
+   * @param {{ headers: Map<string, string>, data: Uint8Array, reply: string, lent?: import('../tensor/tensor').Tensor | null }} message  lent: of the caller's memory
    * @param {Terms} terms
    * @throws ERR_FORMAT a record that is none · ERR_TOO_LARGE
    */
-  constructor (core, { headers, data, reply }, terms) {
+  constructor (core, { headers, data, reply, lent = null }, terms) {
     this.#core = core
     this.#data = data
     this.#reply = reply
     this.#headers = headers
     this.#terms = terms
+    this.#lent = lent
     this.method = headers.get('tensor-method') ?? ''
-    this.nbytes = data.length
+    this.nbytes = lent === null ? data.length : lent.nbytes
     this.expiresAt = expiryOf(headers.get('tensor-deadline'))
     /** @type {string | null} */
     this.key = null
@@ -49,7 +56,7 @@ class MessageJob {
 
   /** Finds out which requests it may run with. @param {number} axis */
   #sort (axis) {
-    const kinds = this.#headers.has('tensor-format') ? this.#kindsOfRecord() : kindOf(this.#headers, this.#data.length)
+    const kinds = this.#headers.has('tensor-format') ? this.#kindsOfRecord() : kindOf(this.#headers, this.nbytes)
     if (kinds === null) return
     const all = Object.entries(kinds)
     const extents = new Set(all.map(([, { shape }]) => shape[axisOf(axis, shape.length)]))
@@ -70,29 +77,64 @@ class MessageJob {
 
   /** @returns {Value} */
   read () {
-    return this.#record ?? messages.decodeParts(this.#headers, this.#data, { maxBytes: this.#core.maxBytes })
+    return this.#record ?? this.#takeLent() ?? messages.decodeParts(this.#headers, this.#data, { maxBytes: this.#core.maxBytes })
   }
 
   /** @param {Value} out @returns {Value} */
   readInto (out) {
+    const lent = this.#takeLent()
+    if (lent !== null) return copyInto(out, lent)
     if (this.#record !== null) for (const t of tensorsOf(this.#record)) t.dispose()
     return messages.decodeParts(this.#headers, this.#data, { maxBytes: this.#core.maxBytes, out })
   }
 
+  /** @returns {import('../tensor/tensor').Tensor | null} the reader's to dispose */
+  #takeLent () {
+    const lent = this.#lent
+    this.#lent = null
+    return lent
+  }
+
   /** @param {Value} result @returns {boolean} */
   succeed (result) {
-    const isInPlace = answer(this.#core, this.#reply, result, this.#terms.replica)
+    const isInPlace = this.#answer(result)
     this.#terms.settled()
     return isInPlace
   }
 
+  /** @param {Value} result @returns {boolean} */
+  #answer (result) {
+    const written = host.put(this.#headers, result)
+    if (written !== null) {
+      post(this.#core, this.#reply, undefined, new HeaderBlock({ ...written, 'Tensor-Replica': this.#terms.replica }))
+      return false
+    }
+    try {
+      return answer(this.#core, this.#reply, result, this.#terms.replica)
+    } catch (/** @type {any} */ error) {
+      if (error?.code === 'ERR_TOO_LARGE') this.#needed = host.needed(this.#headers, result)
+      throw error
+    }
+  }
+
   /** @param {unknown} error */
   fail (error) {
-    refuse(this.#core, this.#reply, error, this.#terms.replica)
+    this.#lent?.dispose()
+    refuse(this.#core, this.#reply, error, this.#terms.replica, this.#needed)
     this.#terms.settled()
   }
 
-  expire () { this.#terms.settled() }
+  expire () {
+    this.#lent?.dispose()
+    this.#terms.settled()
+  }
+}
+
+/** @param {Value} out  of the same kind @param {import('../tensor/tensor').Tensor} lent  is disposed */
+function copyInto (out, lent) {
+  host.copyTo(/** @type {import('../tensor/tensor').Tensor} */ (out), lent)
+  lent.dispose()
+  return out
 }
 
 /** @param {string | undefined} text  of Tensor-Deadline @returns {number} milliseconds of `now` */

@@ -197,6 +197,19 @@ function decodeTensor (fields, data, out) {
  * @returns {{ dtype: import('../backend/dtypes').Dtype, shape: number[] }}
  */
 function specOf (fields, nbytes) {
+  const { dtype, shape, nbytes: told } = kindOf(fields)
+  if (told !== nbytes) throw malformed(`has ${nbytes} bytes; ${dtype.name} [${shape.join(', ')}] has ${told}`)
+  return { dtype, shape }
+}
+
+/**
+ * What a message's headers say of its tensor.
+ *
+ * @param {Map<string, string>} fields
+ * @returns {{ dtype: import('../backend/dtypes').Dtype, shape: number[], nbytes: number }}
+ * @throws ERR_FORMAT
+ */
+function kindOf (fields) {
   const name = fields.get('tensor-dtype')
   const text = fields.get('tensor-shape')
   if (name === undefined || text === undefined) throw malformed('has no headers Tensor-Dtype and Tensor-Shape')
@@ -204,8 +217,7 @@ function specOf (fields, nbytes) {
   if (dtype === undefined) throw malformed(`is of dtype ${show(name.slice(0, 40))}, which is none of samebytes'`)
   const shape = shapeOfText(text)
   const size = shape.reduce((n, extent) => n * extent, 1) // exact, or larger than any message
-  if (size * dtype.itemsize !== nbytes) throw malformed(`has ${nbytes} bytes; ${name} [${shape.join(', ')}] has ${size * dtype.itemsize}`)
-  return { dtype, shape }
+  return { dtype, shape, nbytes: size * dtype.itemsize }
 }
 
 /** @param {string} text  of Tensor-Shape @returns {number[]} */
@@ -308,4 +320,4 @@ function fillRecord (file, data, out) {
   return out
 }
 
-module.exports = { SMALL, encode, outgoing, leastBytes, decode, decodeParts, readHeaders }
+module.exports = { SMALL, encode, outgoing, leastBytes, decode, decodeParts, kindOf, checkTarget, readHeaders }

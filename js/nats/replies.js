@@ -65,15 +65,17 @@ function answer (core, reply, value, replica) {
  * @param {string} reply
  * @param {unknown} error
  * @param {string} replica
+ * @param {Record<string, string>} [fields]  other headers
  */
-function refuse (core, reply, error, replica) {
+function refuse (core, reply, error, replica, fields) {
   const { code, message } = /** @type {any} */ (error ?? {})
   const own = typeof code === 'string' && /^[A-Z][A-Z0-9_]{0,63}$/.test(code) ? code : 'ERR_REMOTE'
   const headers = new HeaderBlock({
     'Nats-Service-Error-Code': STATUSES[own] ?? '500',
     'Nats-Service-Error': textOf(message ?? error),
     'Tensor-Error': own,
-    'Tensor-Replica': replica
+    'Tensor-Replica': replica,
+    ...fields
   })
   try {
     post(core, reply, undefined, headers)

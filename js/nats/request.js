@@ -9,6 +9,7 @@ const { beginUse, endUse, busy } = require('../copy/async')
 const { Tensor } = require('../tensor/tensor')
 const { isValue, tensorsOf } = require('./batches')
 const { STATUS, readHeaders } = require('./headers')
+const host = require('./host')
 const { inboxOf, closed } = require('./inbox')
 const messages = require('./messages')
 const { Steerings, callOf, subjectOfReplica, isId } = require('./replicas')
@@ -34,6 +35,7 @@ const FIRST_PAUSE_MS = 10 // before another attempt where nobody took the last o
 const LONGEST_PAUSE_MS = 250
 const CALL_MS = 250 // that replicas have to say that they are there
 const LONGEST_MS = 2 ** 31 - 1 // of a timer
+const NO_BYTES = new Uint8Array(0)
 
 /** @type {WeakMap<Core, Steerings>} */
 const steerings = new WeakMap()
@@ -55,19 +57,27 @@ const TEXTS = {
   ERR_DISCONNECTED: 'the connection was lost'
 }
 
+/** What a request hears while it waits. @typedef {Why | 'called' | 'restored' | 'bytes' | 'again'} Event */
+
+/** @param {Event} event @returns {event is Why} */
+const isWhy = event => event in TEXTS
+
 /** One request, until it settles. */
 class Request {
   #core
   #inbox
   #subject
+  /** null: not needed until now @type {ReturnType<typeof messages.outgoing> | null} */
   #outgoing
+  /** for services of this host */
+  #offer
   #options
   #endsAt
   /** bytes of `out` */
   #written
   /** subjects of replies, one for each attempt @type {string[]} */
   #replies = []
-  /** ends the current wait @type {((why: Why | 'called' | 'restored') => void) | null} */
+  /** ends the current wait @type {((why: Event) => void) | null} */
   #wake = null
   #isSettled = false
   /** @type {(value: Value) => void} */
@@ -88,7 +98,8 @@ class Request {
     this.#subject = subject
     this.#options = options
     this.#endsAt = now() + options.deadline
-    this.#outgoing = messages.outgoing(value)
+    this.#offer = host.offer(core, subject, value, options)
+    this.#outgoing = this.#offer?.isEmpty ? null : messages.outgoing(value)
     this.#written = options.out === undefined ? [] : storagesOf(options.out)
   }
 
@@ -144,7 +155,7 @@ class Request {
    * Waits until something happens.
    *
    * @param {number} ms
-   * @returns {Promise<Why | 'called' | 'restored'>}
+   * @returns {Promise<Event>}
    */
   #wait (ms) {
     if (this.#isSettled) return Promise.resolve('ERR_TIMEOUT')
@@ -166,18 +177,49 @@ class Request {
    * @returns {Promise<Why>} why no answer came; as it likes once the request has settled
    */
   async #attempt (replica, ms) {
-    const reply = this.#inbox.open(message => this.#arrived(message, reply))
-    this.#replies.push(reply)
-    this.#send(replica === undefined ? this.#subject : subjectOfReplica(this.#subject, replica), reply)
-    const why = await this.#wait(ms)
+    const until = now() + ms
+    if (this.#offer?.isOpen && (replica === undefined || !this.#offer.fits)) {
+      const why = await this.#attemptOnHost(this.#offer, until)
+      if (why !== 'bytes') return why
+    }
+    this.#send(replica === undefined ? this.#subject : subjectOfReplica(this.#subject, replica), this.#open())
+    const why = await this.#wait(until - now())
     if (replica !== undefined && (why === 'ERR_TIMEOUT' || why === 'ERR_NO_RESPONDERS')) steeringsOf(this.#core).of(this.#subject).forget(replica)
-    return why === 'called' || why === 'restored' ? 'ERR_DISCONNECTED' : why
+    return isWhy(why) ? why : 'ERR_DISCONNECTED'
   }
 
-  /** @param {string} to @param {string} reply */
-  #send (to, reply) {
+  /** @returns {string} subject of a new attempt's reply */
+  #open () {
+    const reply = this.#inbox.open(message => this.#arrived(message, reply))
+    this.#replies.push(reply)
+    return reply
+  }
+
+  /**
+   * The same by descriptor, to services of this host.
+   *
+   * @param {InstanceType<typeof host.Offer>} offer
+   * @param {number} until
+   * @returns {Promise<Why | 'bytes'>} 'bytes': nobody takes it
+   */
+  async #attemptOnHost (offer, until) {
+    for (;;) {
+      const reply = this.#open()
+      this.#send(offer.subject, reply, { headers: offer.headersFor(reply), payload: offer.isEmpty ? NO_BYTES : this.#bytes().payload })
+      const why = await this.#wait(until - now())
+      if (this.#isSettled) return 'ERR_TIMEOUT'
+      if (why === 'again') continue
+      if (why === 'bytes' || why === 'ERR_TIMEOUT') offer.close()
+      return why === 'bytes' || isWhy(why) ? why : 'ERR_DISCONNECTED'
+    }
+  }
+
+  /** What is sent as bytes. */
+  #bytes () { return (this.#outgoing ??= messages.outgoing(this.#offer?.source)) }
+
+  /** @param {string} to @param {string} reply @param {{ headers: InstanceType<typeof import('./headers').HeaderBlock>, payload: Uint8Array }} [message] */
+  #send (to, reply, { headers, payload } = this.#bytes()) {
     const { method } = this.#options
-    const { headers, payload } = this.#outgoing
     headers.set('Tensor-Deadline', String(Math.max(1, Math.ceil(this.#left))))
     if (method !== undefined) headers.set('Tensor-Method', method)
     post(this.#core, to, reply, headers, payload)
@@ -219,8 +261,10 @@ class Request {
     try {
       const headers = readHeaders(message)
       const code = headers.get('nats-service-error-code')
-      if (headers.get(STATUS) === '503') this.#lost('ERR_NO_RESPONDERS', isLast)
-      else if (code === undefined) this.#succeeded(headers, message.data)
+      const next = this.#offer?.heard(reply, headers) ?? null
+      if (next !== null) this.#lost(next, isLast)
+      else if (headers.get(STATUS) === '503') this.#lost('ERR_NO_RESPONDERS', isLast)
+      else if (code === undefined) this.#succeeded(headers, message.data, reply)
       else if (code === '503') this.#lost('ERR_BUSY_REMOTE', isLast)
       else if (headers.get('tensor-error') === 'ERR_TIMEOUT') this.#lost('ERR_TIMEOUT', isLast)
       else this.failed(remoteError(this.#subject, code, headers))
@@ -229,15 +273,15 @@ class Request {
     }
   }
 
-  /** @param {Why} why @param {boolean} isLast */
+  /** @param {Event} why @param {boolean} isLast */
   #lost (why, isLast) {
     if (isLast) this.#wake?.(why)
   }
 
-  /** @param {Map<string, string>} headers @param {Uint8Array} data */
-  #succeeded (headers, data) {
+  /** @param {Map<string, string>} headers @param {Uint8Array} data @param {string} reply */
+  #succeeded (headers, data, reply) {
     const { out } = this.#options
-    this.#end(() => this.#resolve(messages.decodeParts(headers, data, { maxBytes: this.#core.maxBytes, out })), this.#replies.length > 1)
+    this.#end(() => this.#resolve(this.#offer?.result(reply, headers, data, out) ?? messages.decodeParts(headers, data, { maxBytes: this.#core.maxBytes, out })), this.#replies.length > 1)
   }
 
   dropped () { this.#wake?.('ERR_DISCONNECTED') }
@@ -245,10 +289,13 @@ class Request {
   restored () { this.#wake?.('restored') }
 
   /** @param {string} subject */
-  sendsTo (subject) { return subject === this.#subject }
+  sendsTo (subject) { return subject === this.#subject || subject === this.#offer?.subject }
 
   /** @param {Error} error */
-  failed (error) { this.#end(() => this.#reject(error), true) }
+  failed (error) {
+    if (this.#offer?.isBarred(error)) this.#wake?.('bytes')
+    else this.#end(() => this.#reject(error), true)
+  }
 
   /**
    * Ends the request: nothing waits, nothing is subscribed, nothing is written any more.
@@ -263,14 +310,17 @@ class Request {
     this.#inbox.leave(this)
     for (const reply of this.#replies) this.#inbox.close(reply)
     for (const storage of this.#written) endUse(storage, 1)
-    const { storage, release } = this.#outgoing
-    if (isUnsure && storage !== null) this.#inbox.whenSent(release)
-    else release()
+    const outgoing = this.#outgoing
+    const isSending = isUnsure && outgoing !== null && outgoing.storage !== null
+    if (isSending) this.#inbox.whenSent(() => { outgoing.release(); this.#offer?.end() })
+    else outgoing?.release()
+    this.#offer?.release()
     try {
       settle()
     } catch (error) {
       this.#reject(error)
     }
+    if (!isSending) this.#offer?.end()
     this.#wake?.('ERR_TIMEOUT')
   }
 }

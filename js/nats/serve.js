@@ -4,6 +4,7 @@
 
 const { failure } = require('../base/errors')
 const { integer, optionsOf, receiver, show } = require('../base/validate')
+const host = require('./host')
 const { inboxOf, closed } = require('./inbox')
 const { MessageJob } = require('./jobs')
 const { HeaderBlock, readHeaders } = require('./headers')
@@ -122,6 +123,8 @@ class TensorService {
       this.#framework.stopped.then(() => this.#ended())
       this.#framework.addEndpoint('run', { subject: this.#subject, queue, handler: (/** @type {any} */ error, /** @type {any} */ message) => { if (!error) this.#take(message) } })
       this.#subscribe(subjectOfReplica(this.#subject, this.id), message => this.#take(message))
+      const ofHost = host.subjectOfHost(this.#subject)
+      if (ofHost !== null) this.#subscribe(ofHost, message => this.#take(message), queue)
       this.#subscribe(callOf(this.#subject), message => this.#tell(message))
       await connection.flush()
     } catch (error) {
@@ -129,9 +132,9 @@ class TensorService {
     }
   }
 
-  /** @param {string} subject @param {(message: any) => void} handler */
-  #subscribe (subject, handler) {
-    this.#subscriptions.push(this.#core.connection.subscribe(subject, { callback: (/** @type {any} */ error, /** @type {any} */ message) => { if (!error) handler(message) } }))
+  /** @param {string} subject @param {(message: any) => void} handler @param {string} [queue] */
+  #subscribe (subject, handler, queue) {
+    this.#subscriptions.push(this.#core.connection.subscribe(subject, { queue, callback: (/** @type {any} */ error, /** @type {any} */ message) => { if (!error) handler(message) } }))
   }
 
   // ---- Requests ----
@@ -144,11 +147,19 @@ class TensorService {
     if (this.#runs.isFull) return this.#refuseBusy(reply)
     try {
       const headers = readHeaders(message)
-      this.#runs.add(new MessageJob(this.#core, { headers, data, reply }, { replica: this.id, axis: this.#limits.isBatched ? this.#limits.axis : null, settled () {} }))
+      const lent = host.isLent(headers) ? host.accept(headers, this.#core) : null
+      if (lent === null && host.isLent(headers)) return this.#askForBytes(reply)
+      this.#runs.add(new MessageJob(this.#core, { headers, data, reply, lent }, { replica: this.id, axis: this.#limits.isBatched ? this.#limits.axis : null, settled () {} }))
     } catch (error) {
       this.#stats.failed(1, error)
       refuse(this.#core, reply, error, this.id)
     }
+  }
+
+  /** The descriptor of a request cannot be used. @param {string} reply */
+  #askForBytes (reply) {
+    this.#stats.requests-- // it will come again
+    post(this.#core, reply, undefined, new HeaderBlock({ ...host.pleaseSendBytes(), 'Tensor-Replica': this.id }))
   }
 
   /** @param {string} reply */

@@ -140,7 +140,40 @@ function newSegment (sealed, mode, header, total, label, guard) {
     throw error
   }
   log('made a segment of %d bytes: %s%s', total, label, sealed ? ', sealed' : '')
+  if (sealed) note(segment)
   return segment
+}
+
+/** sealed segments that this thread made @type {Set<WeakRef<Segment>>} */
+const made = new Set()
+let pruneAt = 64
+
+/** @param {Segment} segment */
+function note (segment) {
+  made.add(new WeakRef(segment))
+  if (made.size < pruneAt) return
+  for (const each of made) if (isGone(each.deref())) made.delete(each)
+  pruneAt = Math.max(64, 2 * made.size)
+}
+
+/** @param {Segment | undefined} segment */
+const isGone = segment => segment === undefined || segment.fd < 0
+
+/**
+ * The sealed segment, made by this thread and still open, that bytes lie in.
+ *
+ * @param {number} address
+ * @param {number} nbytes
+ * @returns {{ segment: Segment, at: number } | null} at: of the first byte in the segment
+ */
+function sealedAround (address, nbytes) {
+  for (const each of made) {
+    const segment = each.deref()
+    if (segment === undefined || segment.fd < 0 || segment.storage === null) continue
+    const at = address - backend.addressOf(segment.storage)
+    if (at >= 0 && at + nbytes <= segment.size) return { segment, at }
+  }
+  return null
 }
 
 /**
@@ -446,4 +479,4 @@ function list () {
   return found
 }
 
-module.exports = { nameOf, pathOf, nameOfPath, checkFree, checkPlatform, Segment, newSegment, openSegment, segmentOfDescriptor, publish, unlink, list, sweep, identity, isDead, systemError }
+module.exports = { nameOf, pathOf, nameOfPath, checkFree, checkPlatform, Segment, newSegment, sealedAround, openSegment, segmentOfDescriptor, publish, unlink, list, sweep, identity, isDead, systemError }

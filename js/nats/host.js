@@ -1,0 +1,449 @@
+'use strict'
+// The way of requests and replies between processes of one host: a message says where the bytes lie in shared memory. Callers send to a subject that has the
+// host's name, where services of the host listen as well; where nobody does, or the bytes cannot be used, they are sent. docs/design/023 has the reasons.
+
+const { createHash } = require('node:crypto')
+const fs = require('node:fs')
+const ffi = require('../backend/calls')
+const { failure } = require('../base/errors')
+const { countCopy, isOnDevice } = require('../backend/storage')
+const { dtypes } = require('../backend/dtypes')
+const { beginUse, endUse } = require('../copy/async')
+const { denseLayout } = require('../layout/layouts')
+const { fromBlob } = require('../tensor/blob')
+const { Tensor, wrap } = require('../tensor/tensor')
+const { log, now } = require('../runtime/host')
+const { lazyFile } = require('../runtime/lazy')
+const { HeaderBlock, STATUS } = require('./headers')
+const { borrow } = require('./host-open')
+const { pool, page } = require('./host-pool')
+const messages = require('./messages')
+
+const { backend, Layout } = ffi
+const segments = lazyFile(() => require('../sharing/segments'))
+
+/** @typedef {import('./inbox').Core} Core */
+/** @typedef {import('./batches').Value} Value */
+/** @typedef {import('./host-pool').Segment} Segment */
+/** @typedef {import('./host-pool').Ticket} Ticket */
+/** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
+
+const AWAY_MS = 5000 // for which bytes are sent to who did not take a descriptor
+const MOST_SUBJECTS = 1024
+const HEADER_ROOM = 8192 // bytes; as of replies
+const PAGE = 'Tensor-Host' // of a request: process, descriptor and inode of its page of tickets; of a reply: REFUSED, WRITTEN
+const DATA = 'Tensor-Host-Data' // a ticket: the request's bytes
+const REPLY = 'Tensor-Host-Reply' // a ticket: where the reply may be written
+const NEEDED = 'Tensor-Host-Needed' // of a refusal: bytes of the reply
+const [REFUSED, WRITTEN] = ['refused', 'written']
+
+// ---- The host ----
+
+/** undefined: not asked yet @type {string | null | undefined} */
+let known
+
+/** What processes of one host have in common that can open each other's segments. @returns {string | null} null: there are no segments */
+function hostId () {
+  if (known === undefined) known = findHostId()
+  return known
+}
+
+function findHostId () {
+  if (backend.isWasm || process.platform !== 'linux' || process.versions.deno !== undefined) return null
+  try {
+    if (parseInt(fs.readFileSync('/proc/self/stat', 'latin1')) !== process.pid) return null // /proc is another namespace's
+    const spaces = ['pid', 'user'].map(name => fs.readlinkSync(`/proc/self/ns/${name}`))
+    const boot = fs.readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()
+    const parts = [boot, fs.statSync('/dev/shm').dev, /** @type {() => number} */ (process.geteuid)(), ...spaces]
+    return createHash('sha256').update(parts.join(' ')).digest('hex').slice(0, 24)
+  } catch (error) {
+    log('the host has no name: %s', error)
+    return null
+  }
+}
+
+/** Where services of this host listen. @param {string} subject @returns {string | null} */
+function subjectOfHost (subject) {
+  const id = hostId()
+  return id === null ? null : `${subject}.host.${id}`
+}
+
+/** What a bus has learned. @typedef {{ away: Map<string, number>, sizes: Map<string, number> }} State away: subjects that take no descriptors, until when; sizes: bytes of replies, by subject and method */
+
+/** @type {WeakMap<Core, State>} */
+const states = new WeakMap()
+
+/** @param {Core} core @returns {State} */
+function stateOf (core) {
+  let state = states.get(core)
+  if (state === undefined) states.set(core, state = { away: new Map(), sizes: new Map() })
+  return state
+}
+
+/** @template V @param {Map<string, V>} map @param {string} key @param {V} value */
+function remember (map, key, value) {
+  if (map.size >= MOST_SUBJECTS) map.clear()
+  map.set(key, value)
+}
+
+// ---- The caller ----
+
+/**
+ * A request's bytes for processes of this host; null: it is sent as bytes.
+ *
+ * @param {Core} core
+ * @param {string} subject
+ * @param {Value} value
+ * @param {{ method?: string | undefined, out?: Value | undefined, attempts?: number }} [options]  of the request
+ * @returns {Offer | null}
+ */
+function offer (core, subject, value, { method, out, attempts = 1 } = {}) {
+  const to = subjectOfHost(subject)
+  if (to === null || !Tensor.isTensor(value)) return null
+  const layout = Tensor.attachedOf(value)
+  const nbytes = layout.size * dtypes[layout.dtype].itemsize
+  const key = `${method ?? ''} ${subject}`
+  const reply = out === undefined ? stateOf(core).sizes.get(key) ?? 0 : messages.leastBytes(out)
+  if ((nbytes < messages.SMALL && reply < messages.SMALL) || isOnDevice(layout.storage)) return null
+  const fits = nbytes < (core.connection.info?.max_payload ?? Infinity) - HEADER_ROOM
+  if (fits && (stateOf(core).away.get(subject) ?? 0) > now()) return null
+  const lent = nbytes < messages.SMALL ? null : lend(value, layout, nbytes)
+  if (lent === null && nbytes >= messages.SMALL) return null
+  return new Offer(core, { subject, to, key, fits, waits: !fits && attempts > 1, reply }, value, lent)
+}
+
+/** Bytes that are lent. isOurs: a segment of the pool. @typedef {{ segment: Segment, isOurs: boolean, ticket: Ticket, source: Tensor | null }} Lent */
+
+/**
+ * @param {Tensor} value
+ * @param {InstanceType<typeof Layout>} layout
+ * @param {number} nbytes
+ * @returns {Lent | null}
+ */
+function lend (value, layout, nbytes) {
+  const isDense = ffi.isContiguous(layout)
+  const there = isDense && backend.isFixed(layout.storage) ? segments().sealedAround(backend.addressOf(layout.storage) + layout.offset * dtypes[layout.dtype].itemsize, nbytes) : null
+  if (there !== null) {
+    const ticket = write(there.segment, { writes: false, at: there.at, nbytes })
+    return ticket === null ? null : { segment: there.segment, isOurs: false, ticket, source: null }
+  }
+  const segment = pool.take(nbytes)
+  if (segment === null) return null
+  const ticket = write(segment, { writes: false, at: 0, nbytes })
+  if (ticket === null) {
+    pool.give(segment)
+    return null
+  }
+  const copy = over(/** @type {Storage} */ (segment.place(0, nbytes, 1)), layout.dtype, layout.shape, 0)
+  copyTo(copy, value)
+  if (!isDense) return { segment, isOurs: true, ticket, source: copy }
+  copy.dispose()
+  return { segment, isOurs: true, ticket, source: null }
+}
+
+/** @param {Segment} segment @param {{ writes: boolean, at: number, nbytes: number }} part @returns {Ticket | null} */
+function write (segment, part) {
+  try {
+    return page.write(segment, part)
+  } catch (error) {
+    log('no ticket: %s', error)
+    return null
+  }
+}
+
+/**
+ * @param {Storage} storage
+ * @param {number} dtype
+ * @param {readonly number[]} shape
+ * @param {number} flags
+ * @returns {Tensor} over it
+ */
+function over (storage, dtype, shape, flags) {
+  const bare = denseLayout(dtype, /** @type {number[]} */ (shape))
+  return wrap(new Layout(storage, dtype, bare.shape, bare.strides, 0, bare.size, bare.flags | flags))
+}
+
+/** A counted copy. @param {Tensor} target @param {Tensor} source  of the same dtype and shape */
+function copyTo (target, source) {
+  const layout = Tensor.writableOf(target)
+  ffi.copy(layout, Tensor.attachedOf(source), 0)
+  countCopy('host', layout.size * dtypes[layout.dtype].itemsize)
+}
+
+/** Where a reply may be written. @typedef {{ segment: Segment, ticket: Ticket, nbytes: number }} Area */
+/** What a caller does next: sends bytes, sends it again with more room for the reply, or what else the reply asks for (null). @typedef {'bytes' | 'again' | null} Next */
+
+/** A request that is sent by descriptor, until it has settled. */
+class Offer {
+  #core
+  #terms
+  #lent
+  /** messages that are not answered, by subject of the reply @type {Map<string, Area | null>} */
+  #sent = new Map()
+  #hasGrown = false
+  /** do attempts still go this way? */
+  isOpen = true
+
+  /**
+   * @param {Core} core
+   * @param {{ subject: string, to: string, key: string, fits: boolean, waits: boolean, reply: number }} terms  fits: the bytes are no more than the server takes; waits: may a service still come? reply: bytes that the reply is thought to have
+   * @param {Tensor} value
+   * @param {Lent | null} lent  null: the bytes are few, and sent
+   */
+  constructor (core, terms, value, lent) {
+    this.#core = core
+    this.#terms = terms
+    this.#lent = lent
+    /** dense, what is sent as bytes: the value, of which the caller may dispose, or its copy in the segment */
+    this.source = lent === null ? null : lent.source ?? value.view()
+    if (this.source !== null) beginUse(this.#storage, 0)
+    this.dtype = value.dtype
+    this.shape = value.shape
+  }
+
+  get #storage () { return Tensor.layoutOf(/** @type {Tensor} */ (this.source)).storage }
+
+  /** @returns {string} where it is sent */
+  get subject () { return this.#terms.to }
+  /** Can bytes be sent instead? */
+  get fits () { return this.#terms.fits }
+  /** Is the payload empty? */
+  get isEmpty () { return this.#lent !== null }
+
+  /**
+   * Headers of a message, and memory for its reply.
+   *
+   * @param {string} reply  the message's
+   * @returns {HeaderBlock}
+   */
+  headersFor (reply) {
+    const area = this.#area()
+    this.#sent.set(reply, area)
+    const isLent = this.#lent !== null || area !== null
+    return new HeaderBlock({ 'Tensor-Dtype': this.dtype, 'Tensor-Shape': this.shape.join(','), [PAGE]: isLent ? page.text : undefined, [DATA]: this.#lent?.ticket.text, [REPLY]: area?.ticket.text })
+  }
+
+  /** @returns {Area | null} */
+  #area () {
+    const nbytes = this.#terms.reply
+    if (nbytes < messages.SMALL) return null
+    const segment = pool.take(nbytes)
+    if (segment === null) return null
+    const ticket = write(segment, { writes: true, at: 0, nbytes: segment.size })
+    if (ticket !== null) return { segment, ticket, nbytes: segment.size }
+    pool.give(segment)
+    return null
+  }
+
+  /**
+   * Hears of a reply.
+   *
+   * @param {string} reply  its subject
+   * @param {Map<string, string>} headers
+   * @returns {Next}
+   */
+  heard (reply, headers) {
+    const area = this.#sent.get(reply)
+    if (area === undefined) return null
+    const error = headers.get('tensor-error')
+    if (error === 'ERR_TIMEOUT') return null // the service may still read
+    const isWritten = headers.get(PAGE.toLowerCase()) === WRITTEN
+    if (isWritten) return null // `result` takes it
+    this.#sent.delete(reply)
+    if (area !== null) giveArea(area)
+    if (headers.get(PAGE.toLowerCase()) === REFUSED) return this.#leave()
+    if (headers.get(STATUS) === '503') return this.#terms.waits ? null : this.#leave()
+    if (headers.get('nats-service-error-code') === '503') return this.#terms.fits ? 'bytes' : null // others may have room
+    return this.#grow(headers.get(NEEDED.toLowerCase()))
+  }
+
+  /** Sends bytes for a while. @returns {Next} */
+  #leave () {
+    remember(stateOf(this.#core).away, this.#terms.subject, now() + AWAY_MS)
+    return 'bytes'
+  }
+
+  /** @param {string | undefined} text  bytes that the reply needs @returns {Next} */
+  #grow (text) {
+    if (text === undefined || this.#hasGrown || !/^\d{1,15}$/.test(text) || Number(text) > this.#core.maxBytes) return null
+    this.#hasGrown = true
+    this.#terms.reply = Number(text)
+    return 'again'
+  }
+
+  /**
+   * The tensor of a reply.
+   *
+   * @param {string} reply  its subject
+   * @param {Map<string, string>} headers
+   * @param {Uint8Array} data
+   * @param {Value | undefined} out
+   * @returns {Value | null} null: it is no reply to a descriptor, or has its bytes in the message
+   * @throws as messages.decode
+   */
+  result (reply, headers, data, out) {
+    const area = this.#sent.get(reply)
+    if (headers.get(PAGE.toLowerCase()) !== WRITTEN) {
+      if (Number(data.length) >= messages.SMALL) remember(stateOf(this.#core).sizes, this.#terms.key, data.length)
+      return null
+    }
+    if (area === undefined || area === null) throw failure('ERR_FORMAT', 'the reply says that it was written to memory that was not lent')
+    this.#sent.delete(reply)
+    const { made, nbytes } = readArea(area, headers, out, this.#core.maxBytes)
+    remember(stateOf(this.#core).sizes, this.#terms.key, nbytes)
+    return made
+  }
+
+  /** Further attempts send bytes, if they can. */
+  close () { this.isOpen = !this.#terms.fits }
+
+  /**
+   * Does the server take no messages to the subject of the host, but bytes may be sent?
+   *
+   * @param {any} error  of the inbox
+   */
+  isBarred (error) {
+    if (!this.isOpen || !this.#terms.fits || error?.cause?.subject !== this.#terms.to) return false
+    this.#leave()
+    return true
+  }
+
+  /** The tensor may be written to. Called once, before `end`. */
+  release () {
+    if (this.source !== null) endUse(this.#storage, 0)
+  }
+
+  /** Ends it. Memory that somebody may still use is not used again. Called once, when no bytes of `source` are sent any more. */
+  end () {
+    const isQuiet = this.#sent.size === 0
+    for (const area of this.#sent.values()) if (area !== null) dropArea(area)
+    this.#sent.clear()
+    if (this.#lent === null) return
+    const { segment, isOurs, ticket } = this.#lent
+    ticket.close()
+    this.source?.dispose()
+    if (isOurs) isQuiet ? pool.give(segment) : pool.drop(segment)
+  }
+}
+
+/** @param {Area} area */
+function giveArea ({ segment, ticket }) {
+  ticket.close()
+  pool.give(segment)
+}
+
+/** @param {Area} area */
+function dropArea ({ segment, ticket }) {
+  ticket.close()
+  pool.drop(segment)
+}
+
+/**
+ * @param {Area} area  that was written
+ * @param {Map<string, string>} headers
+ * @param {Value | undefined} out
+ * @param {number} maxBytes
+ * @returns {{ made: Value, nbytes: number }}
+ */
+function readArea (area, headers, out, maxBytes) {
+  let isKept = false
+  try {
+    const { dtype, shape, nbytes } = messages.kindOf(headers)
+    if (nbytes > maxBytes) throw failure('ERR_TOO_LARGE', `the reply has ${nbytes} bytes; maxBytes is ${maxBytes}`)
+    if (nbytes === 0 || nbytes > area.nbytes) throw failure('ERR_FORMAT', `the reply says that ${nbytes} bytes were written where there are ${area.nbytes}`)
+    if (out === undefined) {
+      isKept = true
+      return { made: lentTensor(area, dtype, shape), nbytes }
+    }
+    messages.checkTarget(out, dtype.name, shape)
+    const source = over(/** @type {Storage} */ (area.segment.place(0, nbytes, 1)), dtype.index, shape, 0)
+    try {
+      copyTo(/** @type {Tensor} */ (out), source)
+    } finally {
+      source.dispose()
+    }
+    return { made: out, nbytes }
+  } finally {
+    if (!isKept) giveArea(area)
+  }
+}
+
+/**
+ * @param {Area} area
+ * @param {import('../backend/dtypes').Dtype} dtype
+ * @param {number[]} shape
+ * @returns {Tensor} over the segment, which is used again when no tensor and no buffer is over it
+ */
+function lentTensor ({ segment, ticket }, dtype, shape) {
+  ticket.close()
+  const address = backend.addressOf(/** @type {Storage} */ (segment.storage))
+  return fromBlob(BigInt(address), shape, { dtype: dtype.name, deleter: () => pool.give(segment) })
+}
+
+// ---- The service ----
+
+/**
+ * The tensor of a request.
+ *
+ * @param {Map<string, string>} headers
+ * @param {{ maxBytes: number }} limits
+ * @returns {Tensor | null} read-only, over the caller's memory, which the caller may write to; null: the caller has to send bytes
+ */
+function accept (headers, { maxBytes }) {
+  try {
+    const { dtype, shape, nbytes } = messages.kindOf(headers)
+    const found = borrow(headers.get(PAGE.toLowerCase()), headers.get(DATA.toLowerCase()), { writes: false, maxBytes })
+    if (found === null || found.ticket.nbytes !== nbytes) return null
+    const storage = found.place(nbytes, dtype.kind === 'COMPLEX' ? dtype.itemsize / 2 : dtype.itemsize)
+    return storage === null ? null : over(storage, dtype.index, shape, ffi.READ_ONLY)
+  } catch (error) {
+    log('a descriptor is refused: %s', error)
+    return null
+  }
+}
+
+/** Are a request's bytes in the caller's memory? @param {Map<string, string>} headers */
+const isLent = headers => headers.has(DATA.toLowerCase())
+
+/**
+ * Writes a result to memory that the caller has lent.
+ *
+ * @param {Map<string, string>} headers  of the request
+ * @param {Value} result
+ * @returns {Record<string, string> | null} headers of the reply; null: bytes have to be sent
+ */
+function put (headers, result) {
+  const what = headers.get(REPLY.toLowerCase())
+  if (what === undefined || !Tensor.isTensor(result)) return null
+  const layout = Tensor.attachedOf(result)
+  const nbytes = layout.size * dtypes[layout.dtype].itemsize
+  if (nbytes < messages.SMALL || isOnDevice(layout.storage)) return null
+  const found = borrow(headers.get(PAGE.toLowerCase()), what, { writes: true, maxBytes: Infinity })
+  if (found === null || found.ticket.nbytes < nbytes) return null
+  const storage = found.place(nbytes, 1)
+  if (storage === null) return null
+  const target = over(storage, layout.dtype, layout.shape, 0)
+  try {
+    copyTo(target, result)
+  } finally {
+    target.dispose()
+  }
+  return { 'Tensor-Dtype': result.dtype, 'Tensor-Shape': layout.shape.join(','), [PAGE]: WRITTEN }
+}
+
+/**
+ * What a refusal of a large result tells a caller of this host, who can lend memory for it.
+ *
+ * @param {Map<string, string>} headers  of the request
+ * @param {Value} result
+ * @returns {Record<string, string>}
+ */
+function needed (headers, result) {
+  if (!headers.has(PAGE.toLowerCase()) || !Tensor.isTensor(result)) return {}
+  return { [NEEDED]: String(messages.leastBytes(result)) }
+}
+
+/** Headers of the answer 'bytes, please'. @returns {Record<string, string>} */
+const pleaseSendBytes = () => ({ [PAGE]: REFUSED })
+
+module.exports = { hostId, subjectOfHost, offer, Offer, accept, isLent, put, needed, pleaseSendBytes, copyTo, stateOf }

@@ -1,0 +1,510 @@
+'use strict'
+const assert = require('node:assert/strict')
+const { fork } = require('node:child_process')
+const fs = require('node:fs')
+const net = require('node:net')
+const os = require('node:os')
+const path = require('node:path')
+const { connect } = require('@nats-io/transport-node')
+const { SharedTensor, arange, full, memory, zeros } = require('samebytes')
+const { add, sum } = require('samebytes/math')
+const { TensorBus, tensors } = require('samebytes/nats')
+const host = require('../../js/nats/host')
+const { mappings } = require('../../js/nats/host-open')
+const { SegmentPool, TicketPage, TICKETS, page, pool } = require('../../js/nats/host-pool')
+const { parseBlock } = require('../../js/nats/headers')
+const { startServer } = require('./server')
+
+const LARGE = 2 ** 18 // elements of float32: 1 MiB
+const LIMITS = { maxBytes: 2 ** 26 }
+
+const coreOf = bus => TensorBus.coreOf(bus)
+const hostCopies = () => ({ count: 0, bytes: 0, ...memory().copied.host })
+const fieldsOf = (offer, reply = 'r') => parseBlock(offer.headersFor(reply).encode())
+const bytesOf = t => (({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength))(t.contiguous().data)
+const isSame = (a, b) => bytesOf(a).equals(bytesOf(b))
+const finish = offer => { offer.release(); offer.end() }
+const lentOut = () => pool.count - pool.unused
+const openFiles = () => fs.readdirSync('/proc/self/fd').length
+const maps = () => fs.readFileSync('/proc/self/maps', 'latin1').split('\n').filter(line => line.includes('memfd:samebytes')).length
+const turns = async (n = 20) => { for (let i = 0; i < n; i++) await new Promise(resolve => setImmediate(resolve)) }
+
+/** Waits until something is so; a hang ends with the test. */
+async function until (isSo) { while (!(await isSo())) await turns(1) }
+
+/** A process that does what host-peer.js can. */
+function startPeer () {
+  const child = fork(path.join(__dirname, 'host-peer.js'), { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  const waiting = new Map()
+  const ended = new Promise(resolve => child.once('exit', resolve))
+  child.on('message', ({ id, result, error }) => {
+    const { resolve, reject } = waiting.get(id)
+    waiting.delete(id)
+    error === undefined ? resolve(result) : reject(new Error(error))
+  })
+  let next = 0
+  const ask = (name, value) => new Promise((resolve, reject) => {
+    waiting.set(next, { resolve, reject })
+    child.send({ id: next++, name, value })
+  })
+  return { pid: child.pid, ended, ask, kill: () => { child.kill('SIGKILL'); return ended } }
+}
+
+describe('NATS: on one host', () => {
+  let server
+  let bus
+  let remote // another connection, for services of this process
+  let connections
+  const peers = []
+
+  const newBus = async options => {
+    const connection = await connect({ servers: server.url })
+    connections.push(connection)
+    return tensors(connection, { maxBytes: 2 ** 28, ...options })
+  }
+  const newPeer = async () => {
+    const peer = startPeer()
+    peers.push(peer)
+    await peer.ask('connect', server.url)
+    return peer
+  }
+
+  before(async () => {
+    connections = []
+    server = await startServer()
+    bus = await newBus()
+    remote = await newBus()
+  })
+
+  after(async () => {
+    await Promise.all(peers.map(peer => peer.kill()))
+    for (const connection of connections) await connection.close()
+    await server.stop()
+    pool.clear()
+    mappings.clear()
+  })
+
+  /** The same request by bytes. */
+  async function byBytes (subject, value, options) {
+    const { away } = host.stateOf(coreOf(bus))
+    away.set(subject, Infinity)
+    try {
+      return await bus.request(subject, value, options)
+    } finally {
+      away.delete(subject)
+    }
+  }
+
+  describe('requests', () => {
+    it('have equal results with and without descriptors, one copy each way', async () => {
+      const peer = await newPeer()
+      await peer.ask('serve', ['equal', 'add'])
+      const x = arange(0, LARGE / 2, { dtype: 'float32' })
+      const values = [x, x.reshape([2, 2, -1]).transpose(0, 2), x.to('int32', { casting: 'unsafe' }), x.to('float64').reshape([-1, 4])]
+      for (const value of values) {
+        const bytes = await byBytes('equal', value)
+        await bus.request('equal', value) // teaches how large replies are
+        const before = hostCopies()
+        const theirs = await peer.ask('copied')
+        const shared = await bus.request('equal', value)
+        assert.equal(shared.dtype, value.dtype)
+        assert.deepEqual(shared.shape, bytes.shape)
+        assert.ok(isSame(shared, bytes))
+        assert.deepEqual({ count: hostCopies().count - before.count, bytes: hostCopies().bytes - before.bytes }, { count: 1, bytes: value.nbytes })
+        assert.equal((await peer.ask('copied')).count - theirs.count, 1)
+      }
+      await peer.kill()
+    })
+
+    it('write into out, also where out is what was sent', async () => {
+      const service = await remote.serve(x => add(x, 1), 'out')
+      const x = full([LARGE], 1)
+      for (let i = 0; i < 3; i++) assert.equal(await bus.request('out', x, { out: x }), x)
+      assert.equal(x.get(LARGE - 1), 4)
+      const wrong = zeros([LARGE + 1])
+      await assert.rejects(bus.request('out', x, { out: wrong }), { code: 'ERR_SHAPE' })
+      assert.equal(sum(wrong).item(), 0)
+      x.set(8, 0) // nothing is busy
+      await service.drain()
+    })
+
+    it('are larger than the server takes, and so are replies', async () => {
+      const service = await remote.serve(x => add(x, 1), 'large')
+      const small = await remote.serve(() => full([LARGE * 4], 7), 'grows')
+      const x = full([LARGE * 4], 2)
+      assert.equal((await bus.request('large', x)).get(5), 3)
+      assert.equal((await bus.request('grows', full([LARGE / 2], 0))).get(LARGE), 7)
+      await service.drain()
+      await small.drain()
+      await assert.rejects(bus.request('large', x), { code: 'ERR_TOO_LARGE' })
+    })
+
+    it('of few bytes and of records are sent as bytes', async () => {
+      const service = await remote.serve(x => x, 'few')
+      const before = hostCopies()
+      await bus.request('few', full([4], 1))
+      const record = await bus.request('few', { a: full([2 ** 15], 1) })
+      assert.equal(record.a.get(3), 1)
+      assert.deepEqual(hostCopies(), before)
+      await service.drain()
+    })
+
+    it('are batched straight from the callers\' memory', async () => {
+      const seen = []
+      const service = await remote.serve(x => { seen.push([x.shape[0], x.isReadOnly]); return add(x, 1) }, 'batched', { batch: { max: 4, wait: 30_000 } })
+      const all = [1, 2, 3, 4].map(n => bus.request('batched', full([1, LARGE / 4], n)))
+      assert.deepEqual((await Promise.all(all)).map(y => [y.get(0, 9), ...y.shape]), [2, 3, 4, 5].map(n => [n, 1, LARGE / 4]))
+      assert.deepEqual(seen, [[4, false]])
+      await service.drain()
+    })
+
+    it('are read-only tensors, and the pages that a function writes through data are not kept', async () => {
+      const seen = []
+      const service = await remote.serve(x => {
+        seen.push(x.isReadOnly, x.get(0))
+        x.data[0] = 77
+        return sum(x)
+      }, 'scribble')
+      for (const n of [1, 2, 3]) await bus.request('scribble', full([LARGE], n))
+      assert.deepEqual(seen, [true, 1, true, 2, true, 3])
+      await service.drain()
+    })
+
+    it('are not copied where the tensor lies in a sealed segment of this process', async () => {
+      const peer = await newPeer()
+      await peer.ask('serve', ['mine', 'first'])
+      const shared = SharedTensor.create(null, [LARGE])
+      shared.tensor.fill(5)
+      const before = hostCopies()
+      const copied = memory().copied.nats
+      const y = await bus.request('mine', shared.tensor.narrow(0, 10, LARGE / 2))
+      assert.equal(y.get(0), 5)
+      assert.deepEqual(hostCopies(), before)
+      assert.deepEqual(memory().copied.nats, copied)
+      shared.dispose()
+      await peer.kill()
+    })
+
+    it('are sent as bytes where no service of the host listens, and soon no descriptor is tried', async () => {
+      const seen = []
+      const raw = connections[1].subscribe('elsewhere', { callback: (error, m) => { seen.push(error ?? m.data.length); m.respond(m.data, { headers: m.headers }) } })
+      await connections[1].flush()
+      const x = full([LARGE / 8], 3)
+      assert.ok(isSame(await bus.request('elsewhere', x), x))
+      const before = hostCopies()
+      assert.ok(isSame(await bus.request('elsewhere', x), x))
+      assert.deepEqual(seen, [x.nbytes, x.nbytes])
+      assert.deepEqual(hostCopies(), before)
+      raw.unsubscribe()
+    })
+
+    it('are sent as bytes where the server allows no messages to the host\'s subject', async () => {
+      const strict = await startServer({ config: 'authorization { users = [{ user: u, password: p, permissions: { publish: { deny: ["*.host.>"] } } }] }' })
+      const connection = await connect({ servers: strict.url, user: 'u', pass: 'p' })
+      try {
+        const own = tensors(connection)
+        await own.serve(x => add(x, 1), 'allowed')
+        assert.equal((await own.request('allowed', full([LARGE / 8], 1))).get(3), 2)
+      } finally {
+        await connection.close()
+        await strict.stop()
+      }
+    })
+
+    it('go elsewhere where the service of the host is busy', async () => {
+      const busy = await newPeer()
+      await busy.ask('serve', ['full', 'never', { maxQueued: 1 }])
+      const held = [1, 2].map(() => bus.request('full', full([LARGE / 8], 0), { deadline: 60_000, signal: ended.signal }).catch(() => {}))
+      const raw = connections[1].subscribe('full', { callback: (_, m) => m.respond(m.data, { headers: m.headers }) })
+      await connections[1].flush()
+      await until(async () => await bus.request('full', full([LARGE / 8], 4), { attempts: 50 }).then(y => y.get(1) === 4, () => false))
+      ended.abort()
+      await Promise.all(held)
+      raw.unsubscribe()
+      await busy.kill()
+    })
+    const ended = new AbortController()
+  })
+
+  describe('memory', () => {
+    it('is the same on both sides, in both directions', async () => {
+      const peer = await newPeer()
+      const shared = SharedTensor.create(null, [LARGE])
+      const offer = host.offer(coreOf(bus), 'same', shared.tensor, { out: zeros([LARGE]) })
+      const fields = fieldsOf(offer)
+      assert.equal(await peer.ask('borrow', [...fields]), true)
+      shared.tensor.data[123] = 42
+      assert.equal(await peer.ask('read', 123), 42)
+      const told = await peer.ask('put', [[...fields], [LARGE], 6])
+      const out = zeros([LARGE])
+      offer.result('r', new Map(Object.entries(told).map(([name, value]) => [name.toLowerCase(), value])), new Uint8Array(0), out)
+      assert.equal(out.get(LARGE - 1), 6)
+      finish(offer)
+      shared.dispose()
+      await peer.kill()
+    })
+
+    it('of replies comes back when nobody uses them', async () => {
+      const service = await remote.serve(x => add(x, 1), 'again')
+      pool.clear()
+      const [count, lent] = [pool.count, lentOut()] // by replies of other tests, until they are collected
+      for (let i = 0; i < 10; i++) {
+        (await bus.request('again', full([LARGE], i))).dispose()
+        await turns()
+      }
+      assert.ok(pool.count <= count + 3, `${pool.count}, ${count} before`)
+      assert.ok(lentOut() <= lent, `${lentOut()}, ${lent} before`)
+      await service.drain()
+    })
+
+    it('is bounded, used again, and freed when it idles', async () => {
+      const small = new SegmentPool({ mostBytes: 2 ** 20, idle: 10 })
+      const taken = Array.from({ length: 5 }, () => small.take(2 ** 18))
+      assert.equal(taken[4], null)
+      assert.equal(small.nbytes, 2 ** 20)
+      small.give(taken[0])
+      assert.equal(small.take(2 ** 18), taken[0])
+      small.give(taken[1])
+      assert.notEqual(small.take(2 ** 17), null) // in place of the unused one
+      assert.ok(taken[1].fd < 0)
+      assert.equal(small.take(2 ** 30), null)
+      for (const each of [taken[0], taken[2], taken[3]]) small.give(each)
+      await until(() => small.unused === 0)
+      assert.equal(small.count, 1)
+    })
+
+    it('is lent by no more tickets than there are', () => {
+      const tickets = new TicketPage()
+      const shared = pool.take(2 ** 16)
+      const part = { writes: false, at: 0, nbytes: 4 }
+      const all = Array.from({ length: TICKETS + 1 }, () => tickets.write(shared, part))
+      assert.equal(all.pop(), null)
+      all[3].close()
+      assert.notEqual(tickets.write(shared, part), null)
+      pool.give(shared)
+    })
+
+    it('leaks neither descriptors nor mappings', async () => {
+      const service = await remote.serve(x => add(x, 1), 'leaks')
+      const round = async () => {
+        for (let i = 0; i < 30; i++) {
+          const x = full([2 ** 14 + 1024 * i], i)
+          const y = await bus.request('leaks', x)
+          y.dispose()
+          x.dispose()
+          await bus.request('leaks', full([2 ** 14], 1), { out: zeros([2 ** 14]), signal: AbortSignal.abort() }).catch(() => {})
+        }
+        await turns()
+        gc()
+        await turns()
+        pool.clear()
+        mappings.clear()
+      }
+      await round()
+      const before = [openFiles(), maps()]
+      for (let i = 0; i < 3; i++) await round()
+      assert.equal(openFiles(), before[0])
+      assert.ok(maps() <= before[1], `${maps()} mappings; there were ${before[1]}`)
+      await service.drain()
+    })
+  })
+
+  describe('processes that die', () => {
+    it('after sending: the service goes on, and frees what it held', async () => {
+      const peer = await newPeer()
+      let arrived
+      const isThere = new Promise(resolve => { arrived = resolve })
+      let goOn
+      const mayGo = new Promise(resolve => { goOn = resolve })
+      let read
+      const service = await remote.serve(async x => {
+        arrived()
+        await mayGo
+        read = sum(x).item()
+        return x
+      }, 'orphan')
+      await peer.ask('request', ['orphan', [LARGE], 2])
+      await isThere
+      await peer.kill()
+      goOn()
+      await service.drain()
+      assert.equal(read, 2 * LARGE)
+      mappings.clear()
+      const gone = fs.readFileSync('/proc/self/maps', 'latin1').split('\n').filter(line => line.includes(`/proc/${peer.pid}/`))
+      assert.deepEqual(gone, [])
+    })
+
+    it('with a request: another attempt is answered, and the memory is not used again', async () => {
+      const peer = await newPeer()
+      await peer.ask('serve', ['dies', 'die'])
+      const lent = lentOut()
+      const asked = bus.request('dies', full([LARGE], 3), { deadline: 20_000, attempts: 20 })
+      await peer.ended
+      const service = await remote.serve(x => add(x, 1), 'dies')
+      const y = await asked
+      assert.equal(y.get(4), 4)
+      y.dispose()
+      await turns()
+      assert.ok(lentOut() <= lent, `${lentOut()}, ${lent} before`)
+      await service.drain()
+    }).timeout(30_000)
+  })
+
+  describe('messages that lie', () => {
+    let x
+    let offer
+    let fields
+    const others = [] // files that are no segments of ours
+
+    before(() => {
+      x = full([LARGE], 1)
+      offer = host.offer(coreOf(bus), 'lies', x, { out: x })
+      fields = fieldsOf(offer)
+    })
+    after(() => {
+      finish(offer)
+      for (const close of others) close()
+    })
+
+    /** Fields with parts of their texts replaced. */
+    const forged = (changes, from = fields) => {
+      const made = new Map(from)
+      for (const [name, change] of Object.entries(changes)) made.set(name, typeof change === 'function' ? change(made.get(name).split(' ')).join(' ') : change)
+      return made
+    }
+    const at = (i, text) => parts => parts.with(i, typeof text === 'function' ? text(parts[i]) : String(text))
+    const refused = made => host.accept(made, LIMITS) === null
+
+    it('is what the other tests change: as it is, it is accepted', () => {
+      const t = host.accept(fields, LIMITS)
+      assert.equal(t.get(7), 1)
+      t.dispose()
+    })
+
+    const wrongNumbers = ['-1', '1.5', '1e3', '0x10', '', 'NaN', '99999999999', '../../../etc/passwd', '1/../../1', 'self', '4294967296', '9'.repeat(400)]
+
+    it('of a process', () => {
+      for (const text of [...wrongNumbers, '0', process.ppid, 1, 2 ** 31 - 1]) assert.ok(refused(forged({ 'tensor-host': at(0, text) })), String(text))
+    })
+
+    it('of a descriptor or an inode', () => {
+      for (const text of wrongNumbers) {
+        assert.ok(refused(forged({ 'tensor-host': at(1, text) })), text)
+        assert.ok(refused(forged({ 'tensor-host-data': at(3, text) })), text)
+      }
+      const other = id => id.replace(/.$/, digit => String((Number(digit) + 1) % 10))
+      assert.ok(refused(forged({ 'tensor-host': at(2, other) })))
+      assert.ok(refused(forged({ 'tensor-host-data': at(4, other) })))
+    })
+
+    it('of a ticket, an offset or a size', () => {
+      for (const i of [0, 1, 5, 6]) {
+        for (const text of [...wrongNumbers, '1', '64', '511', '512', '4096', String(2 ** 40), String(2 ** 53), '999999999999999'].filter(each => each !== fields.get('tensor-host-data').split(' ')[i])) assert.ok(refused(forged({ 'tensor-host-data': at(i, text) })), text)
+      }
+      assert.ok(refused(forged({ 'tensor-host-data': at(0, 'a'.repeat(32)) })))
+      assert.ok(refused(forged({ 'tensor-host-data': at(2, 'w') })))
+      assert.ok(refused(forged({ 'tensor-host-data': fields.get('tensor-host-reply') })), 'memory to write to')
+    })
+
+    it('of a shape or a dtype', () => {
+      for (const shape of ['', '0', '1', `${LARGE + 1}`, `${LARGE},2`, '-1', '1e3', '999999999999,9999999999', '1,'.repeat(70) + LARGE]) assert.ok(refused(forged({ 'tensor-shape': shape })), shape)
+      for (const dtype of ['float64', 'uint8', 'nothing', '']) assert.ok(refused(forged({ 'tensor-dtype': dtype })), dtype)
+      assert.equal(host.accept(fields, { maxBytes: x.nbytes - 1 }), null)
+      for (const name of fields.keys()) {
+        const less = new Map(fields)
+        less.delete(name)
+        if (name !== 'tensor-host-reply') assert.ok(refused(less), name)
+      }
+    })
+
+    /** Makes this process lend a file that is no sealed segment, by a real ticket. */
+    const lending = (fd, size) => {
+      const { dev, ino } = fs.fstatSync(fd, { bigint: true })
+      const ticket = page.write(/** @type {any} */ ({ fd, id: `${dev}-${ino}` }), { writes: false, at: 0, nbytes: size })
+      others.push(() => ticket.close())
+      return forged({ 'tensor-host-data': ticket.text, 'tensor-shape': String(size / 4) })
+    }
+
+    it('of files, unsealed segments, pipes, sockets and devices, with tickets that are real', async () => {
+      const file = path.join(os.tmpdir(), `samebytes-host-${process.pid}`)
+      const fd = fs.openSync(file, 'w+')
+      others.push(() => { fs.closeSync(fd); fs.rmSync(file) })
+      fs.writeSync(fd, Buffer.alloc(4096))
+      assert.ok(refused(lending(fd, 4096)))
+      const named = SharedTensor.create(`host-test-${process.pid}`, [1024], { format: 'raw' })
+      others.push(() => { named.dispose(); SharedTensor.unlink(`host-test-${process.pid}`) })
+      assert.ok(refused(lending(named.fd, 4096)))
+      const device = fs.openSync('/dev/zero', 'r')
+      others.push(() => fs.closeSync(device))
+      assert.ok(refused(lending(device, 4096)))
+      const listener = net.createServer().listen(0, '127.0.0.1')
+      await new Promise(resolve => listener.once('listening', resolve))
+      others.push(() => listener.close())
+      assert.ok(refused(lending(listener._handle.fd, 4096)))
+      assert.ok(refused(lending(0, 4096)))
+      assert.ok(refused(lending(1, 4096)))
+    })
+
+    it('of bytes behind a segment\'s end, with a ticket that is real', () => {
+      const segment = pool.take(2 ** 16)
+      const past = page.write(segment, { writes: false, at: segment.size - 4, nbytes: 8 })
+      assert.ok(refused(forged({ 'tensor-host-data': past.text, 'tensor-shape': '2' })))
+      const odd = page.write(segment, { writes: false, at: 2, nbytes: 8 })
+      assert.ok(refused(forged({ 'tensor-host-data': odd.text, 'tensor-shape': '2' })))
+      past.close()
+      odd.close()
+      pool.give(segment)
+    })
+
+    it('of what was lent before', () => {
+      const before = host.offer(coreOf(bus), 'lies', x)
+      const old = fieldsOf(before)
+      assert.ok(!refused(old))
+      finish(before)
+      assert.ok(refused(old))
+    })
+
+    it('of memory to write to: nothing is written', () => {
+      const result = full([LARGE], 9)
+      for (const i of [0, 1, 2, 3, 4, 5, 6]) assert.equal(host.put(forged({ 'tensor-host-reply': at(i, i === 2 ? 'r' : '7') }), result), null)
+      assert.equal(host.put(forged({ 'tensor-host-reply': fields.get('tensor-host-data') }), result), null)
+      assert.equal(host.put(fields, full([2 ** 21], 9)), null) // longer than it is
+      assert.equal(x.get(0), 1)
+    })
+
+    it('are answered with a request for bytes, which are sent', async () => {
+      const runs = []
+      const service = await remote.serve(t => { runs.push(t.isReadOnly); return add(t, 1) }, 'lied')
+      const replies = []
+      const inbox = connections[0].subscribe('lied-inbox', { callback: (_, m) => replies.push(m.headers?.get('Tensor-Host')) })
+      const headers = offer.headersFor('other')
+      headers.set('Tensor-Host-Data', headers.get('Tensor-Host-Data').replace(/^./, 'x'))
+      connections[0].publish(host.subjectOfHost('lied'), new Uint8Array(0), { headers, reply: 'lied-inbox' })
+      await until(() => replies.length === 1)
+      assert.deepEqual(replies, ['refused'])
+      inbox.unsubscribe()
+      const small = await newBus({ maxBytes: 2 ** 17 }) // takes descriptors of fewer bytes only
+      const limited = await small.serve(t => t, 'limited')
+      await assert.rejects(bus.request('limited', full([2 ** 16], 1)), { code: 'ERR_REMOTE', remoteCode: 'ERR_TOO_LARGE' })
+      const y = await bus.request('lied', full([LARGE / 8], 5))
+      assert.equal(y.get(0), 6)
+      assert.deepEqual(runs, [true])
+      assert.equal(service.stats().requests, 1)
+      await service.drain()
+      await limited.drain()
+    })
+
+    it('in replies fail the request', () => {
+      const own = host.offer(coreOf(bus), 'reply', x, { out: x })
+      const tell = more => new Map(Object.entries({ 'tensor-host': 'written', 'tensor-dtype': 'float32', 'tensor-shape': String(LARGE), ...more }))
+      const out = zeros([LARGE])
+      for (const [i, more] of [{ 'tensor-shape': '999999' }, { 'tensor-shape': '9999999999999999,99' }, { 'tensor-shape': '0' }, { 'tensor-dtype': 'x' }].entries()) {
+        own.headersFor(`r${i}`)
+        assert.throws(() => own.result(`r${i}`, tell(more), new Uint8Array(0), out), { code: i === 1 ? 'ERR_TOO_LARGE' : 'ERR_FORMAT' })
+      }
+      assert.throws(() => own.result('never sent', tell({}), new Uint8Array(0), out), { code: 'ERR_FORMAT' })
+      assert.equal(sum(out).item(), 0)
+      finish(own)
+    })
+  })
+})
