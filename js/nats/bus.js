@@ -119,21 +119,6 @@ class TensorBus {
   }
 
   /**
-   * Opens a bucket of the object store, or makes it.
-   *
-   * @param {string} name  letters, digits, _ and -
-   * @param {import('./store').StoreOptions} [options]
-   * @returns {Promise<import('./store').TensorStore>}
-   * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS · ERR_NOT_FOUND there is none, and create is false · ERR_NO_RESPONDERS the server has no JetStream ·
-   * ERR_UNSUPPORTED @nats-io/jetstream is not installed · as rejections
-   * @example
-   * const names = async bus => (await (await bus.store('weights')).list()).map(({ name }) => name)
-   */
-  async store (name, options) {
-    return openStore(own(this).#core, name, options)
-  }
-
-  /**
    * Sends a tensor, or a record of tensors by name, to one replica of a service, and resolves with its answer. With several attempts a request that was lost is sent
    * again, to another replica where one does not answer. Fewer than 64 KiB are copied before the call returns; more are sent in place, the tensor busy until the call
    * settles (where it fails, until the bytes are sent). To services on this host they go through shared memory.
@@ -163,7 +148,7 @@ class TensorBus {
    * @returns {Promise<import('./serve').TensorService>} when requests reach it
    * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS · ERR_DISCONNECTED · ERR_UNSUPPORTED without @nats-io/services; each as a rejection
    * @example
-   * const double = bus => bus.serve(x => x.add(x), 'double', { batch: { max: 16, wait: 2 } })
+   * const echo = bus => bus.serve(x => x.clone(), 'echo', { batch: { max: 16, wait: 2 } })
    */
   async serve (target, subject, options) {
     return serve(own(this).#core, target, subject, options)
@@ -255,7 +240,7 @@ function onlyBus () {
  * @returns {Promise<import('./serve').TensorService>} as bus.serve
  * @throws as bus.serve
  * @example
- * const double = bus => serve(x => x.add(x), 'double', { bus })
+ * const echo = bus => serve(x => x.add(x), 'double', { bus })
  */
 async function serveOn (target, subject, options) {
   const { bus = onlyBus(), ...others } = optionsOf(options)

@@ -59,8 +59,8 @@ let own
  * A function or a model that answers requests. Made by `bus.serve` and `serve`.
  *
  * @example
- * const sums = async bus => {
- *   const service = await bus.serve(x => x.sum(1, { keepdim: true }), 'sums', { batch: { max: 16 } })
+ * const echo = async bus => {
+ *   const service = await bus.serve(x => x.clone(), 'echo', { batch: { max: 16 } })
  *   return () => service.drain()
  * }
  */
