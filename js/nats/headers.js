@@ -80,7 +80,9 @@ const malformed = reason => failure('ERR_FORMAT', `the message's headers ${reaso
  * @throws ERR_FORMAT · ERR_TOO_LARGE
  */
 function blockOf (message) {
-  const { data, subject, reply, size } = typeof message.size === 'function' ? sized(message) : sized(message.msg)
+  const inner = typeof message.size === 'function' ? message : message.msg // which those of JetStream and of services have
+  if (typeof inner?.size !== 'function') throw failure('ERR_ARGUMENT', `message is ${show(message)}; one that the client received was expected`)
+  const { data, subject, reply, size } = sized(inner)
   const length = size - Buffer.byteLength(subject) - Buffer.byteLength(reply) - data.length
   if (length === 0) return new Uint8Array(0)
   if (length > MOST_BYTES) throw failure('ERR_TOO_LARGE', `the message's headers have ${length} bytes; ${MOST_BYTES} are read`)

@@ -31,7 +31,7 @@ const { refusal } = require('./publish')
  * @property {any} [tensors]  in its place, of a record: tensors by name
  * @property {string} subject
  * @property {number} lost  messages of its publisher on its subject that were sent before it, after the one received before, and were not received: lost on the way,
- * dropped, or no tensors. In a queue group, and of publishers that do not count theirs, only what was dropped here
+ * dropped, or no tensors. -1: this message was counted as lost and comes late, as one may after the publisher changed servers: sums are exact. In a queue group, and of publishers that do not count theirs, only what was dropped here
  * @property {number | undefined} seq  the publisher's count on this subject, from 1
  * @property {ReadonlyMap<string, string>} headers  by lower-cased name
  * @property {string} [reply]  subject that an answer is expected at
@@ -56,6 +56,7 @@ const { refusal } = require('./publish')
 const OVERFLOWS = /** @type {const} */ (['drop-oldest', 'drop-newest', 'error'])
 const ITEM_BYTES = 1024 // of heap for a queued message beside its bytes
 const MOST_PUBLISHERS = 4096 // whose counts are remembered
+const MOST_GAPS = 64 // of a publisher that are remembered, in case that their messages come late
 const ITEMS_PER_TURN = 64 // that are taken before other work of the event loop has its turn
 const SEQ = /^([\w-]{1,64}):([1-9]\d{0,14})$/
 const NONE = new Uint8Array(0)
@@ -64,10 +65,12 @@ const FAULTS = ['ERR_FORMAT', 'ERR_TOO_LARGE', 'ERR_DTYPE', 'ERR_SHAPE', 'ERR_NO
 /** @type {typeof Symbol.asyncDispose} */
 const ASYNC_DISPOSE = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose')
 
+/** What has come of a publisher: the next count, and ranges of counts before it that are missing. @typedef {{ next: number, missing: [from: number, to: number][] }} Course */
+
 /** Which message of a publisher is expected next. */
 class Expected {
-  /** @type {Map<string, number>} */
-  #next = new Map()
+  /** @type {Map<string, Course>} */
+  #courses = new Map()
   /** messages without a count, which are counted here */
   #uncounted = 0
 
@@ -75,22 +78,43 @@ class Expected {
 
   /** @param {string} publisher @param {number} seq */
   arrived (publisher, seq) {
-    if (!this.#next.has(publisher)) this.#set(publisher, seq)
+    if (!this.#courses.has(publisher)) this.#remember(publisher, { next: seq, missing: [] })
   }
 
-  /** @param {string} publisher @param {number} seq @returns {number} messages that were lost before it */
+  /** @param {string} publisher @param {number} seq @returns {number} messages that were lost before it; -1: it was counted as lost and comes late */
   delivered (publisher, seq) {
-    const next = this.#next.get(publisher) ?? seq
-    if (seq >= next) this.#set(publisher, seq + 1)
-    return Math.max(0, seq - next)
+    const course = this.#courses.get(publisher) ?? { next: seq, missing: [] }
+    const { next, missing } = course
+    if (seq < next) return found(missing, seq) ? -1 : 0
+    if (seq > next) missing.push([next, seq])
+    if (missing.length > MOST_GAPS) missing.shift()
+    course.next = seq + 1
+    this.#remember(publisher, course)
+    return seq - next
   }
 
-  /** @param {string} publisher @param {number} next */
-  #set (publisher, next) {
-    this.#next.delete(publisher)
-    this.#next.set(publisher, next)
-    if (this.#next.size > MOST_PUBLISHERS) this.#next.delete(/** @type {string} */ (this.#next.keys().next().value))
+  /** @param {string} publisher @param {Course} course */
+  #remember (publisher, course) {
+    this.#courses.delete(publisher)
+    this.#courses.set(publisher, course)
+    if (this.#courses.size > MOST_PUBLISHERS) this.#courses.delete(/** @type {string} */ (this.#courses.keys().next().value))
   }
+}
+
+/**
+ * Takes a number out of ranges.
+ *
+ * @param {[from: number, to: number][]} ranges
+ * @param {number} seq
+ * @returns {boolean} was it in one?
+ */
+function found (ranges, seq) {
+  const i = ranges.findIndex(([from, to]) => seq >= from && seq < to)
+  if (i < 0) return false
+  const [from, to] = ranges[i]
+  const rest = /** @type {[number, number][]} */ ([[from, seq], [seq + 1, to]]).filter(range => range[0] < range[1])
+  ranges.splice(i, 1, ...rest)
+  return true
 }
 
 /** Queued messages, of which the first and the last are cheap to take. */

@@ -5,6 +5,7 @@
 const net = require('node:net')
 const { failure } = require('../base/errors')
 const { integer, optionsOf } = require('../base/validate')
+const { onNextTurn } = require('../runtime/host')
 const { Frames } = require('./frames')
 const { isStable } = require('./payloads')
 const { peer } = require('./peers')
@@ -189,7 +190,7 @@ function makeTransport ({ NodeTransport, INFO, deferred }) {
     [Symbol.asyncIterator] () {
       const pieces = super.iterate()
       const leave = async () => {
-        if (!this.done) this._closed(new Error('the server sent what the client does not understand'), false)
+        onNextTurn(() => this._closed(new Error('the server sent what the client does not understand'), false)) // the client may still be about to note that it is connected
         return pieces.return()
       }
       return { next: () => pieces.next(), return: leave }

@@ -2,7 +2,7 @@
 const assert = require('node:assert/strict')
 const net = require('node:net')
 const { connect } = require('@nats-io/transport-node')
-const { jetstreamManager } = require('@nats-io/jetstream')
+const { jetstream, jetstreamManager } = require('@nats-io/jetstream')
 const { TensorBus, arange, ones, zeros, tensor, memory } = { ...require('samebytes'), ...require('samebytes/nats') }
 const { tensors } = require('samebytes/nats')
 const { startServer } = require('./server')
@@ -232,6 +232,15 @@ describe('NATS: publishing', () => {
       assert.equal(await stored(), 3)
       const { data } = await manager.streams.getMessage('S', { seq: 2 })
       assert.equal(data.length, 2 ** 17 * arange(1).itemsize)
+      const consumer = await jetstream(connection).consumers.get('S')
+      const { readHeaders, decode } = require('../../js/nats/messages')
+      for (const [subject, values] of [['s.1', [1, 2]], ['s.2', arange(2 ** 17).toArray()]]) {
+        const message = await consumer.next()
+        assert.match(readHeaders(message).get('tensor-seq'), /^[\w-]{12}:1$/)
+        assert.deepEqual([message.subject, decode(message).toArray()], [subject, values])
+        message.ack()
+      }
+      assert.throws(() => decode({ data }), { code: 'ERR_ARGUMENT' })
     }))
 
     it('rejects where there is no stream, or another', () => withConnections(server, [as('all')], async connection => {

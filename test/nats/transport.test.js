@@ -273,34 +273,37 @@ describe('NATS: the transport', () => {
     await received.return()
   }))
 
-  it('makes the connection again where the server sends nonsense', async () => {
-    let connections = 0
-    const odd = net.createServer(socket => {
-      connections++
-      socket.on('error', () => {})
-      socket.write('INFO {"server_id":"x","version":"2.9.10","headers":true,"max_payload":1048576,"proto":1}\r\n')
-      socket.on('data', data => {
-        if (data.includes('PUB')) socket.write('MSG a b c d e f\r\n')
-        else if (data.includes('PING')) socket.write('PONG\r\n')
+  for (const [when, isAtOnce] of [['later', false], ['with its first answer', true]]) {
+    it(`makes the connection again where the server sends nonsense ${when}`, async () => {
+      let connections = 0
+      const odd = net.createServer(socket => {
+        connections++
+        const nonsense = connections === 1 ? 'MSG a b c d e f\r\n' : ''
+        socket.on('error', () => {})
+        socket.write('INFO {"server_id":"x","version":"2.9.10","headers":true,"max_payload":1048576,"proto":1}\r\n')
+        socket.on('data', data => {
+          if (data.includes('PUB')) socket.write(nonsense)
+          else if (data.includes('PING')) socket.write(`PONG\r\n${isAtOnce ? nonsense : ''}`)
+        })
       })
+      await new Promise(resolve => odd.listen(0, '127.0.0.1', resolve))
+      const { log } = console
+      console.log = (...words) => { if (words[0] !== 'reader closed') log(...words) } // the client prints what its parser throws
+      let connection
+      try {
+        connection = await transport.connect({ servers: `127.0.0.1:${odd.address().port}`, reconnectTimeWait: 10, maxReconnectAttempts: -1 })
+        const again = connection.status()
+        if (!isAtOnce) connection.publish('a')
+        for await (const { type } of again) if (type === 'reconnect') break
+        await connection.flush()
+        assert.equal(connections, 2)
+      } finally {
+        console.log = log
+        await connection?.close()
+        odd.close()
+      }
     })
-    await new Promise(resolve => odd.listen(0, '127.0.0.1', resolve))
-    const { log } = console
-    console.log = (...words) => { if (words[0] !== 'reader closed') log(...words) } // the client prints what its parser throws
-    let connection
-    try {
-      connection = await transport.connect({ servers: `127.0.0.1:${odd.address().port}`, reconnectTimeWait: 10, maxReconnectAttempts: -1 })
-      const again = connection.status()
-      connection.publish('a')
-      for await (const { type } of again) if (type === 'reconnect') break
-      await connection.flush()
-      assert.equal(connections, 2)
-    } finally {
-      console.log = log
-      await connection?.close()
-      odd.close()
-    }
-  })
+  }
 
   it('leaves a frozen server whose socket is full', async () => {
     const cluster = await startCluster(2, { config: 'max_payload: 16MB' })
