@@ -35,7 +35,7 @@ function theWorker () {
   try {
     const { Worker } = require('node:worker_threads')
     const started = worker = new Worker(path.join(__dirname, 'digest-worker.js'), { execArgv: [] })
-    started.on('message', ({ id, digest, error }) => settle(id, digest, error))
+    started.on('message', ({ id, digest, fault }) => settle(id, digest, fault && failure(fault.code, fault.message)))
     started.on('error', error => ended(started, error))
     started.on('exit', () => ended(started, failure('ERR_IO', 'the thread that computes digests ended')))
     started.unref()
