@@ -81,8 +81,8 @@ const actions = {
 parentPort?.on('message', message => {
   try {
     actions[message.action](message)
-  } catch (error) {
+  } catch (/** @type {any} */ error) {
     drop(message.id)
-    parentPort?.postMessage({ id: message.id, error })
+    parentPort?.postMessage({ id: message.id, fault: { code: error?.code ?? 'ERR_IO', message: String(error?.message) } }) // a clone has no code
   }
 })

@@ -22,6 +22,8 @@ const STEP = 2 ** 20 // bytes of which the thread is told at a time
 let worker = null
 /** @type {Map<number, Waiting>} */
 const waiting = new Map()
+/** Why digests failed that nobody waits for yet; undefined: they go on. @type {Map<number, { error: unknown } | undefined>} */
+const open = new Map()
 let lastId = 0
 
 /** @param {Section} section */
@@ -33,7 +35,7 @@ function theWorker () {
   try {
     const { Worker } = require('node:worker_threads')
     const started = worker = new Worker(path.join(__dirname, 'digest-worker.js'), { execArgv: [] })
-    started.on('message', ({ id, digest, error }) => settle(id, digest, error))
+    started.on('message', ({ id, digest, fault }) => settle(id, digest, fault && failure(fault.code, fault.message)))
     started.on('error', error => ended(started, error))
     started.on('exit', () => ended(started, failure('ERR_IO', 'the thread that computes digests ended')))
     started.unref()
@@ -47,6 +49,8 @@ function theWorker () {
 function settle (id, digest, error) {
   const one = waiting.get(id)
   waiting.delete(id)
+  if (one !== undefined) open.delete(id)
+  else if (open.has(id) && error !== undefined) open.set(id, { error })
   if (waiting.size === 0) worker?.unref()
   if (error === undefined) one?.resolve(digest)
   else one?.reject(error)
@@ -112,6 +116,7 @@ class SharedDigest {
     this.id = ++lastId
     this.done = 0
     this.isLocal = false
+    open.set(this.id, undefined)
     this.send({ action: 'open' })
     for (const part of parts) this.send(part)
   }
@@ -130,7 +135,11 @@ class SharedDigest {
   end (total) {
     this.reach(total, true)
     return new Promise((resolve, reject) => {
-      if (worker !== this.thread) return reject(failure('ERR_IO', 'the thread that computes digests ended'))
+      const failed = open.get(this.id)
+      if (failed !== undefined || worker !== this.thread) {
+        open.delete(this.id)
+        return reject(failed !== undefined ? failed.error : failure('ERR_IO', 'the thread that computes digests ended'))
+      }
       waiting.set(this.id, { resolve, reject })
       worker.ref()
       this.send({ action: 'end' })
@@ -138,7 +147,10 @@ class SharedDigest {
   }
 
   /** Nobody wants it any more. */
-  drop () { this.send({ action: 'drop' }) }
+  drop () {
+    open.delete(this.id)
+    this.send({ action: 'drop' })
+  }
 }
 
 /** @typedef {LocalDigest | SharedDigest} Digest */

@@ -366,11 +366,18 @@ async function sendChunks (store, waits, nuid, pieces, total, { chunk, onProgres
     }).run()
     const sum = await waits.orAborted(digest.end(total))
     waits.progress()
+    for (const piece of pieces) checkIntact(piece)
     return { chunks: chunks.length, digest: `SHA-256=${sum}=` }
   } catch (error) {
     digest.drop()
     throw error
   }
+}
+
+/** @param {Piece} piece @throws ERR_IO bytes of a mapped file are gone: zeros were sent */
+function checkIntact (piece) {
+  const content = contentOf(piece)
+  if (content instanceof TensorPiece) ffi.checkIntact(content.layout.storage)
 }
 
 /** A piece for the digest. @param {Piece} piece */

@@ -89,6 +89,7 @@ class Waits {
     /** @type {() => void} */
     let leave = () => {}
     try {
+      if (signal.look()) throw signal.reason
       return await Promise.race([promise, new Promise((resolve, reject) => { leave = signal.follow(() => reject(signal.reason)) })])
     } finally {
       leave()

@@ -238,6 +238,8 @@ describe('NATS: the object store, when things go wrong', () => {
     const t = zeros([1 << 20])
     await failsWith(store.put('x.npy', t, { signal: AbortSignal.abort(Object.assign(new Error('no'), { code: 'before' })) }), 'before')
     const { size } = await store.put('there.npy', t)
+    const aborted = AbortSignal.abort(Object.assign(new Error('no'), { code: 'before' }))
+    for (const early of [store.get('there.npy', { signal: aborted }), store.list({ signal: aborted })]) await failsWith(early, 'before')
     const before = memory()
     for (const act of ['put', 'get', 'out', 'file']) {
       const controller = new AbortController()
@@ -341,6 +343,13 @@ describe('NATS: the object store, when things go wrong', () => {
     await store.get('y.npy', { out, onProgress () { out.dispose() } }).then(() => assert.ok(out.isDisposed), error => assert.equal(error.code, 'ERR_DISPOSED'))
     assert.equal((await chunkSubjects()).length, 1)
     assertSame(await store.get('y.npy'), ones([1 << 20]))
+  })
+
+  it('makes no object of a file that gets shorter meanwhile', async () => {
+    fs.writeFileSync(file('short.npy'), toNpyBytes(ones([1 << 20])))
+    await failsWith(store.put('x.npy', { file: file('short.npy') }, { chunk: 65536, onProgress () { fs.truncateSync(file('short.npy'), 4096) } }), 'ERR_IO')
+    assert.deepEqual(await subjects(), {})
+    fs.rmSync(file('short.npy'))
   })
 
   it('says that a bucket is full, and leaves no chunks', async () => {

@@ -8,7 +8,7 @@
 const { spawnSync } = require('node:child_process')
 const nats = require('@nats-io/transport-node')
 const { Objm, setSha256Backend } = require('@nats-io/obj')
-const { zeros, toNpyBytes } = require('samebytes')
+const { rand, zeros, toNpyBytes } = require('samebytes')
 const { tensors, transport } = require('samebytes/nats')
 const { startServer } = require('../../nats/server')
 
@@ -41,8 +41,8 @@ async function main () {
   try {
     const store = await tensors(connection).store('bench')
     const objects = await new Objm(connection).open('bench')
-    const t = zeros([MIB << 18]).uniform?.() ?? zeros([MIB << 18])
-    const out = zeros([MIB << 18])
+    const t = rand([MIB << 18])
+    const out = zeros([MIB << 18]).fill(1)
     const bytes = toNpyBytes(t)
     const theirs = async (backend, chunk) => {
       setSha256Backend(backend)
@@ -67,15 +67,20 @@ async function main () {
     await store.put(NAME, t)
     /** @type {Record<string, number[]>} */
     const rates = Object.fromEntries(Object.keys(ways).map(name => [name, []]))
+    /** milliseconds of this process @type {Record<string, number[]>} */
+    const processor = Object.fromEntries(Object.keys(ways).map(name => [name, []]))
     for (let i = 0; i < ROUNDS; i++) {
       for (const [name, way] of Object.entries(ways)) {
         globalThis.gc?.()
         const from = performance.now()
+        const spent = process.cpuUsage()
         await way()
+        const { user, system } = process.cpuUsage(spent)
         rates[name].push(bytes.length / 1000 / (performance.now() - from))
+        processor[name].push((user + system) / 1000)
       }
     }
-    for (const [name, list] of Object.entries(rates)) console.log(name.padEnd(32), median(list).toFixed(0).padStart(6), 'MB/s')
+    for (const [name, list] of Object.entries(rates)) console.log(name.padEnd(32), median(list).toFixed(0).padStart(6), 'MB/s', median(processor[name]).toFixed(0).padStart(6), 'ms of processor time')
     const { stdout, stderr } = spawnSync(process.execPath, ['--expose-gc', __filename, 'child', server.url, store.name, isFast ? 'fast' : ''], { encoding: 'utf8' })
     process.stdout.write(stdout + stderr)
   } finally {
