@@ -3,5 +3,9 @@
 
 const { TensorBus, tensors, serve } = require('./nats/bus')
 const { TensorService } = require('./nats/serve')
+const { connect, isInPlace } = require('./nats/transport')
 
-module.exports = { TensorBus, TensorService, tensors, serve }
+/** The client's connections without copies. */
+const transport = { connect, isInPlace }
+
+module.exports = { TensorBus, TensorService, tensors, serve, transport }

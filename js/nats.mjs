@@ -1,2 +1,2 @@
 // The same functions for import as for require.
-export { TensorBus, TensorService, tensors, serve } from './nats.js'
+export { TensorBus, TensorService, tensors, serve, transport } from './nats.js'

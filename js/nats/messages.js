@@ -13,9 +13,9 @@ const { Tensor } = require('../tensor/tensor')
 const { fromBytes } = require('../tensor/creation')
 const { parseSafetensors } = require('../files/parse')
 const { tensorGiven, toSafetensorsBytes } = require('../files/writers')
+const { CUT } = require('./frames')
 const { HeaderBlock, readHeaders } = require('./headers')
-
-const { backend } = ffi
+const { markStable } = require('./payloads')
 
 /** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
 /** @typedef {Record<string, Tensor>} TensorRecord */
@@ -70,7 +70,7 @@ function encodeTensor (t, seq, fields) {
 }
 
 /** Do a storage's bytes stay at their address while it is in use? WASM memory moves when it grows. @param {Storage} storage */
-const staysInPlace = storage => storage.kind === 'js' || backend.isFixed(storage)
+const staysInPlace = storage => storage.kind !== 'wasm'
 
 /** @param {InstanceType<typeof ffi.Layout>} layout  contiguous */
 const bytesOfLayout = layout => readBytes(layout, 0, layout.size * dtypes[layout.dtype].itemsize, bytes => bytes)
@@ -127,6 +127,7 @@ function encodeRecord (record, seq, fields) {
 function outgoing (value, options) {
   const encoded = encode(value, options)
   const { storage, payload } = encoded
+  if (payload.length >= SMALL) markStable(payload)
   if (storage === null) return { ...encoded, release () {} }
   if (payload.length >= SMALL) {
     beginUse(storage, 0)
@@ -167,6 +168,8 @@ const decode = (message, options) => decodeParts(readHeaders(message), message.d
  */
 function decodeParts (fields, data, { maxBytes = Infinity, out } = {}) {
   if (data.length > maxBytes) throw failure('ERR_TOO_LARGE', `the message has ${data.length} bytes; maxBytes is ${maxBytes}`)
+  const cut = fields.get(CUT.toLowerCase())
+  if (cut !== undefined) throw failure('ERR_TOO_LARGE', `the message had ${cut.slice(0, 16)} bytes, which the transport did not take`)
   const format = fields.get('tensor-format')
   if (format === undefined) return decodeTensor(fields, data, out)
   if (format !== SAFETENSORS) throw malformed(`is in the format ${show(format.slice(0, 40))}; '${SAFETENSORS}' was expected`)

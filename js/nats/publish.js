@@ -19,6 +19,8 @@ const { peer } = require('./peers')
  */
 
 const ATTEMPTS = 3 // at having a stream take a message, which has an id: it is stored once
+/** what the client's errors say of a connection that is gone */
+const GONE = /^(ClosedConnectionError|DrainingConnectionError)|connection (closed|disconnected)/
 const STREAM_MS = 5000 // that a stream may take to acknowledge
 
 /**
@@ -145,7 +147,7 @@ function streamFailure (subject, error) {
     ? failure('ERR_NO_RESPONDERS', `no stream takes '${subject}'`)
     : name === 'TimeoutError'
       ? failure('ERR_TIMEOUT', `no stream acknowledged '${subject}' in ${ATTEMPTS} attempts of ${STREAM_MS} ms`)
-      : name === 'ClosedConnectionError' || name === 'DrainingConnectionError'
+      : GONE.test(`${name}: ${message}`)
         ? failure('ERR_DISCONNECTED', message)
         : Object.assign(failure('ERR_REMOTE', `the stream did not take '${subject}': ${message}`), { remoteCode: error.code ?? name })
   return Object.assign(made, { cause: error })
