@@ -47,8 +47,8 @@ class Frames {
   #skipped = 0
   /** inside a line that is no message's, of which a part was handed on */
   #isInLine = false
-  /** for tests: messages that were read in place, and those that were cut */
-  counts = { inPlace: 0, cut: 0 }
+  /** messages in memory of their own, bytes that were copied to there, and messages that were cut */
+  counts = { inPlace: 0, copied: 0, cut: 0 }
 
   /**
    * @param {(frame: Uint8Array) => void} emit  gets the pieces in order
@@ -166,6 +166,7 @@ class Frames {
     if (bytes === null) bytes = new Uint8Array(line) // the message is cut
     const have = Math.min(this.#end - this.#at, bytes.length)
     bytes.set(this.#slab.subarray(this.#at, this.#at + have))
+    this.counts.copied += have
     this.#start = this.#at += have
     this.#own = { bytes, have, line, rest: size + 2 - (bytes.length - line) }
     this.#complete()

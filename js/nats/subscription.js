@@ -7,7 +7,7 @@ const { signalOf, checkSignal } = require('../base/signals')
 const { countCopy } = require('../backend/storage')
 const { onNextTurn } = require('../runtime/host')
 const { Tensor } = require('../tensor/tensor')
-const { decodeParts, readHeaders } = require('./messages')
+const { SMALL, decodeParts, readHeaders } = require('./messages')
 const { disconnected } = require('./link')
 const { refusal } = require('./publish')
 
@@ -348,7 +348,7 @@ const heldBy = ({ data, overhead }) => overhead + (data === NONE ? 0 : data.buff
  */
 function compact (item) {
   const { data } = item
-  if (data.buffer.byteLength <= 2 * data.length) return
+  if (data.length >= SMALL || data.buffer.byteLength <= 2 * data.length) return // a large one has memory of its own
   item.data = new Uint8Array(data) // a copy
   item.held = heldBy(item)
   if (data.length > 0) countCopy('nats', data.length)

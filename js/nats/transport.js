@@ -185,13 +185,14 @@ function makeTransport ({ NodeTransport, INFO, deferred }) {
       if (this.isInPlace) this.socket.removeAllListeners('data')
     }
 
-    /** Where the client's parser refuses what the server sent, the connection is made again. */
-    async * iterate () {
-      try {
-        yield * super.iterate()
-      } finally {
+    /** What the client's loop reads. It leaves the loop early where its parser refuses what the server sent: then the connection is made again. */
+    [Symbol.asyncIterator] () {
+      const pieces = super.iterate()
+      const leave = async () => {
         if (!this.done) this._closed(new Error('the server sent what the client does not understand'), false)
+        return pieces.return()
       }
+      return { next: () => pieces.next(), return: leave }
     }
 
     /** @param {any} frame */

@@ -218,6 +218,10 @@ describe('NATS: messages', () => {
       for (const data of [new Uint8Array(0), new Uint8Array(7), huge, payload.subarray(0, payload.length - 1), new Uint8Array(2 ** 21).fill(1)]) {
         assert.throws(() => messages.decodeParts(fields, data), { code: 'ERR_FORMAT' })
       }
+      const long = messages.encode(Object.fromEntries(Array.from({ length: 1100 }, (_, i) => [`${i}`.padEnd(1000, 'x'), zeros([0])])))
+      assert.throws(() => messages.decodeParts(fields, long.payload), { code: 'ERR_FORMAT' })
+      const many = messages.encode(Object.fromEntries(Array.from({ length: 17000 }, (_, i) => [`${i}`, zeros([0])])))
+      assert.throws(() => messages.decodeParts(fields, many.payload), { code: 'ERR_FORMAT' })
     })
   })
 
