@@ -1,6 +1,7 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { fork } = require('node:child_process')
+const { fork, spawn } = require('node:child_process')
+const { once } = require('node:events')
 const fs = require('node:fs')
 const net = require('node:net')
 const os = require('node:os')
@@ -123,6 +124,8 @@ describe('NATS: on one host', () => {
       assert.equal(x.get(LARGE - 1), 4)
       const wrong = zeros([LARGE + 1])
       await assert.rejects(bus.request('out', x, { out: wrong }), { code: 'ERR_SHAPE' })
+      await assert.rejects(bus.request('out', x, { out: wrong.narrow(0, 0, LARGE).reshape([1, LARGE]) }), { code: 'ERR_SHAPE' })
+      await assert.rejects(bus.request('out', x, { out: zeros([LARGE], { dtype: 'float64' }) }), { code: 'ERR_DTYPE' })
       assert.equal(sum(wrong).item(), 0)
       x.set(8, 0) // nothing is busy
       await service.drain()
@@ -212,18 +215,22 @@ describe('NATS: on one host', () => {
     })
 
     it('go elsewhere where the service of the host is busy', async () => {
-      const busy = await newPeer()
-      await busy.ask('serve', ['full', 'never', { maxQueued: 1 }])
-      const held = [1, 2].map(() => bus.request('full', full([LARGE / 8], 0), { deadline: 60_000, signal: ended.signal }).catch(() => {}))
-      const raw = connections[1].subscribe('full', { callback: (_, m) => m.respond(m.data, { headers: m.headers }) })
+      let goOn
+      const mayGo = new Promise(resolve => { goOn = resolve })
+      const service = await remote.serve(async x => { await mayGo; return sum(x) }, 'full', { maxQueued: 1 })
+      const held = []
+      for (const isSo of [() => service.stats().batches === 1, () => service.stats().queued === 1]) {
+        held.push(bus.request('full', full([LARGE / 8], 0), { deadline: 60_000 }))
+        await until(isSo)
+      }
+      const raw = connections[1].subscribe('full', { queue: 'q', callback: (_, m) => m.respond(m.data, { headers: m.headers }) })
       await connections[1].flush()
-      await until(async () => await bus.request('full', full([LARGE / 8], 4), { attempts: 50 }).then(y => y.get(1) === 4, () => false))
-      ended.abort()
+      assert.equal((await bus.request('full', full([LARGE / 8], 4), { attempts: 50, deadline: 15_000 })).get(1), 4)
+      goOn()
       await Promise.all(held)
       raw.unsubscribe()
-      await busy.kill()
+      await service.drain()
     })
-    const ended = new AbortController()
   })
 
   describe('memory', () => {
@@ -255,6 +262,30 @@ describe('NATS: on one host', () => {
       assert.ok(pool.count <= count + 3, `${pool.count}, ${count} before`)
       assert.ok(lentOut() <= lent, `${lentOut()}, ${lent} before`)
       await service.drain()
+    })
+
+    it('is not used again where a message that lent it was not answered', () => {
+      const x = full([LARGE], 1)
+      const lend = replies => {
+        pool.clear()
+        const lent = lentOut()
+        const offer = host.offer(coreOf(bus), 'lent', x, { out: x })
+        for (const [i, headers] of replies.entries()) {
+          offer.headersFor(`r${i}`)
+          if (headers !== null) offer.heard(`r${i}`, new Map(Object.entries(headers)))
+        }
+        finish(offer)
+        host.stateOf(coreOf(bus)).away.clear()
+        return [lentOut() - lent, pool.unused]
+      }
+      assert.deepEqual(lend([]), [0, 1])
+      assert.deepEqual(lend([{ ':status': '503' }]), [0, 2])
+      assert.deepEqual(lend([{ 'tensor-host': 'refused' }]), [0, 2])
+      assert.deepEqual(lend([{ 'nats-service-error-code': '500' }, { 'nats-service-error-code': '503' }]), [0, 2])
+      assert.deepEqual(lend([null]), [0, 0])
+      assert.deepEqual(lend([{ 'tensor-error': 'ERR_TIMEOUT' }]), [0, 0])
+      assert.deepEqual(lend([null, { 'tensor-host': 'refused' }]), [0, 1])
+      x.set(2, 0)
     })
 
     it('is bounded, used again, and freed when it idles', async () => {
@@ -376,8 +407,10 @@ describe('NATS: on one host', () => {
     const refused = made => host.accept(made, LIMITS) === null
 
     it('is what the other tests change: as it is, it is accepted', () => {
+      const before = openFiles()
       const t = host.accept(fields, LIMITS)
       assert.equal(t.get(7), 1)
+      assert.equal(openFiles(), before)
       t.dispose()
     })
 
@@ -434,6 +467,11 @@ describe('NATS: on one host', () => {
       const named = SharedTensor.create(`host-test-${process.pid}`, [1024], { format: 'raw' })
       others.push(() => { named.dispose(); SharedTensor.unlink(`host-test-${process.pid}`) })
       assert.ok(refused(lending(named.fd, 4096)))
+      const python = spawn('python3', ['-c', 'import os; fd = os.memfd_create("x"); os.ftruncate(fd, 4096); print(fd, flush=True); input()'], { stdio: ['pipe', 'pipe', 'inherit'] })
+      const [text] = await once(python.stdout, 'data')
+      const memory = fs.openSync(`/proc/${python.pid}/fd/${Number(text)}`, 'r+')
+      others.push(() => { fs.closeSync(memory); python.stdin.end('\n') })
+      assert.ok(refused(lending(memory, 4096)))
       const device = fs.openSync('/dev/zero', 'r')
       others.push(() => fs.closeSync(device))
       assert.ok(refused(lending(device, 4096)))
