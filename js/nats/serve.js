@@ -58,8 +58,8 @@ let own
  * A function or a model that answers requests. Made by `bus.serve` and `serve`.
  *
  * @example
- * const sums = async bus => {
- *   const service = await bus.serve(x => x.sum(1, { keepdim: true }), 'sums', { batch: { max: 16 } })
+ * const copies = async bus => {
+ *   const service = await bus.serve(x => x.clone(), 'copies', { batch: { max: 16 } })
  *   return () => service.drain()
  * }
  */
