@@ -148,7 +148,7 @@ class TensorBus {
    * @returns {Promise<import('./serve').TensorService>} when requests reach it
    * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS · ERR_DISCONNECTED · ERR_UNSUPPORTED without @nats-io/services; each as a rejection
    * @example
-   * const echo = bus => bus.serve(x => x.clone(), 'echo', { batch: { max: 16, wait: 2 } })
+   * const copies = bus => bus.serve(x => x.clone(), 'copies', { batch: { max: 16, wait: 2 } })
    */
   async serve (target, subject, options) {
     return serve(own(this).#core, target, subject, options)
@@ -240,7 +240,7 @@ function onlyBus () {
  * @returns {Promise<import('./serve').TensorService>} as bus.serve
  * @throws as bus.serve
  * @example
- * const echo = bus => serve(x => x.add(x), 'double', { bus })
+ * const copies = bus => serve(x => x.clone(), 'copies', { bus })
  */
 async function serveOn (target, subject, options) {
   const { bus = onlyBus(), ...others } = optionsOf(options)

@@ -59,8 +59,8 @@ let own
  * A function or a model that answers requests. Made by `bus.serve` and `serve`.
  *
  * @example
- * const echo = async bus => {
- *   const service = await bus.serve(x => x.clone(), 'echo', { batch: { max: 16 } })
+ * const copies = async bus => {
+ *   const service = await bus.serve(x => x.clone(), 'copies', { batch: { max: 16 } })
  *   return () => service.drain()
  * }
  */

@@ -2,8 +2,9 @@
 const assert = require('node:assert/strict')
 const { connect } = require('@nats-io/transport-node')
 const { Svcm } = require('@nats-io/services')
-const { memory, ones, tensor, zeros } = require('samebytes')
+const { full, memory, ones, tensor, zeros } = require('samebytes')
 const { Module } = require('samebytes/module')
+const { add, multiply: mul } = require('samebytes/math')
 const { serve, tensors } = require('samebytes/nats')
 const { ADD, DOUBLE } = require('../models')
 const { startServer } = require('./server')
@@ -48,14 +49,14 @@ describe('NATS: services', function () {
   afterEach(async () => { for (const service of services.splice(0)) await service.drain() })
 
   it('answer with what a function returns, at once or later', async () => {
-    await start(x => x.add(1), 'sync')
-    await start(async x => x.add(2), 'async')
+    await start(x => add(x, 1), 'sync')
+    await start(async x => add(x, 2), 'async')
     assert.deepEqual((await caller.request('sync', tensor([1, 2]))).toArray(), [2, 3])
     assert.deepEqual((await caller.request('async', tensor([1, 2]))).toArray(), [3, 4])
   })
 
   it('take and give records', async () => {
-    await start(({ a, b }) => ({ sum: a.add(b), a }), 'record')
+    await start(({ a, b }) => ({ sum: add(a, b), a }), 'record')
     const { sum, a } = await caller.request('record', { a: tensor([1, 2]), b: tensor([3, 4]) })
     assert.deepEqual([sum.toArray(), a.toArray()], [[4, 6], [1, 2]])
   })
@@ -65,11 +66,11 @@ describe('NATS: services', function () {
     await start(async x => {
       seen.push([x.dtype, ...x.shape])
       await new Promise(resolve => setImmediate(resolve))
-      return x.mul(2)
+      return mul(x, 2)
     }, 'double', { batch: { max: 8, wait: 1 }, maxQueued: 1000 })
     const asked = Array.from({ length: 200 }, (_, i) => {
       const dtype = ['float32', 'int32', 'float64'][i % 3]
-      return ones([i % 4, [2, 3, 2, 70000][i % 29 === 0 ? 3 : i % 3]], { dtype }).mul(tensor(i, { dtype }))
+      return full([i % 4, [2, 3, 2, 70000][i % 29 === 0 ? 3 : i % 3]], i, { dtype })
     })
     const answers = await Promise.all(asked.map(x => caller.request('double', x, { deadline: 15000 })))
     answers.forEach((y, i) => {
@@ -183,7 +184,7 @@ describe('NATS: services', function () {
     const y = zeros([4, 65536])
     await start(x => { y.narrow(0, 0, x.shape[0]).copyFrom(x); return y.narrow(0, 0, x.shape[0]) }, 'again', { batch: { max: 4, wait: 1 } })
     const before = memory().copies?.nats?.bytes ?? 0
-    const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => caller.request('again', ones([1, 65536]).mul(i), { deadline: 15000 })))
+    const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => caller.request('again', mul(ones([1, 65536]), i), { deadline: 15000 })))
     answers.forEach((t, i) => assert.ok(t.get(0, 0) === i && t.get(0, 65535) === i))
     assert.equal(memory().copies?.nats?.bytes ?? 0, before)
     y.fill(1) // not busy any more
@@ -192,7 +193,7 @@ describe('NATS: services', function () {
   it('drain: nothing is lost under load', async () => {
     const here = []
     const replica = async () => {
-      const service = await bus.serve(async x => { await new Promise(resolve => setTimeout(resolve, 1)); return x.mul(2) }, 'drain', { batch: { max: 4, wait: 1 }, maxQueued: 1000 })
+      const service = await bus.serve(async x => { await new Promise(resolve => setTimeout(resolve, 1)); return mul(x, 2) }, 'drain', { batch: { max: 4, wait: 1 }, maxQueued: 1000 })
       here.push(service)
       return service
     }
@@ -234,9 +235,9 @@ describe('NATS: services', function () {
     const module = await Module.load({ forward: ADD, double: DOUBLE })
     try {
       await start(module, 'module', { batch: { max: 8, wait: 1 } })
-      const asked = [1, 2, 3].map(i => caller.request('module', { a: ones([i, 3]), b: ones([i, 3]).mul(i) }))
+      const asked = [1, 2, 3].map(i => caller.request('module', { a: ones([i, 3]), b: mul(ones([i, 3]), i) }))
       const answers = await Promise.all(asked)
-      answers.forEach(({ c }, i) => assert.deepEqual(c.toArray(), ones([i + 1, 3]).mul(i + 2).toArray()))
+      answers.forEach(({ c }, i) => assert.deepEqual(c.toArray(), mul(ones([i + 1, 3]), i + 2).toArray()))
       const doubled = await caller.request('module', tensor([1, 2]), { method: 'double' })
       assert.deepEqual(doubled.toArray(), [2, 4])
       const error = await caller.request('module', tensor([1]), { method: 'none' }).catch(error => error)
