@@ -26,7 +26,7 @@ const { FileTarget } = require('./store-files')
  * @property {any} dtype
  * @property {number} maxBytes
  * @property {Signal | undefined} signal
- * @property {((progress: { bytes: number, total: number }) => void) | undefined} onProgress
+ * @property {((progress: { done: number, total: number }) => void) | undefined} onProgress
  */
 
 const ATTEMPTS = 3 // where objects are replaced while they are read
@@ -66,7 +66,7 @@ async function receive (store, waits, meta, target, onProgress) {
   const take = (/** @type {Uint8Array} */ data, /** @type {number} */ seq) => {
     if (target.at + data.length > size) throw failure('ERR_CHECKSUM', `${show(name)}: more than its ${size} bytes came`)
     target.write(data, seq)
-    onProgress?.({ bytes: target.at, total: size })
+    onProgress?.({ done: target.at, total: size })
   }
   if (target.at < size) await new Reading(store, waits, { filter: chunkSubject(store.bucket, nuid), after: target.seq, take }).run()
   if (target.at < size) throw await missing(store, waits, meta, target.at)

@@ -25,7 +25,7 @@ const { backend } = ffi
  * @property {number} chunk  bytes, at most
  * @property {boolean} replace  else what is there stays
  * @property {Signal | undefined} signal
- * @property {((progress: { bytes: number, total: number }) => void) | undefined} onProgress
+ * @property {((progress: { done: number, total: number }) => void) | undefined} onProgress
  */
 
 const IN_PLACE = 2 ** 16 // bytes of a piece that is sent by itself
@@ -362,7 +362,7 @@ async function sendChunks (store, waits, nuid, pieces, total, { chunk, onProgres
   try {
     await new Sending(store, waits, chunkSubject(store.bucket, nuid), chunks, done => {
       digest.reach(ends[done])
-      onProgress?.({ bytes: ends[done], total })
+      onProgress?.({ done: ends[done], total })
     }).run()
     const sum = await waits.orAborted(digest.end(total))
     waits.progress()

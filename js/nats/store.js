@@ -21,7 +21,7 @@ const { putObject, deleteObject } = require('./store-put')
 /** @typedef {import('./store-meta').StoreParts} StoreParts */
 /** @typedef {import('./store-meta').ObjectInfo} ObjectInfo */
 /** @typedef {import('../base/types').Signal} AbortSignalLike */
-/** @typedef {{ bytes: number, total: number }} StoreProgress of the whole file */
+/** @typedef {{ done: number, total: number }} StoreProgress bytes, of the whole file */
 
 /**
  * @typedef {object} StoreOptions

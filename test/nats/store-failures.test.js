@@ -186,7 +186,7 @@ describe('NATS: the object store, when things go wrong', () => {
   it('goes on with a put when the server was killed', async () => {
     const t = arange(0, 2 << 20, { dtype: 'float32' })
     let restarted = null
-    await store.put('x.npy', t, { chunk: 65536, onProgress ({ bytes, total }) { if (bytes > total / 3) restarted ??= restart() } })
+    await store.put('x.npy', t, { chunk: 65536, onProgress ({ done, total }) { if (done > total / 3) restarted ??= restart() } })
     await restarted
     assert.ok(restarted !== null)
     const info = await store.info('x.npy')
@@ -200,7 +200,7 @@ describe('NATS: the object store, when things go wrong', () => {
     for (const out of [undefined, zeros([2 << 20]), { file: file('got.npy') }]) {
       let restarted = null
       let calls = 0
-      const got = await store.get('x.npy', { out, onProgress ({ bytes }) { calls++; if (bytes > size / 3) restarted ??= restart() } })
+      const got = await store.get('x.npy', { out, onProgress ({ done }) { calls++; if (done > size / 3) restarted ??= restart() } })
       await restarted
       assert.equal(calls, chunks)
       if (got.size === size) assert.ok(fs.readFileSync(file('got.npy')).equals(Buffer.from(toNpyBytes(t))))
@@ -244,7 +244,7 @@ describe('NATS: the object store, when things go wrong', () => {
     for (const act of ['put', 'get', 'out', 'file']) {
       const controller = new AbortController()
       const reason = new Error('enough')
-      const options = { signal: controller.signal, onProgress ({ bytes }) { if (bytes > size / 3) controller.abort(reason) } }
+      const options = { signal: controller.signal, onProgress ({ done }) { if (done > size / 3) controller.abort(reason) } }
       if (act === 'out') options.out = t
       if (act === 'file') options.out = { file: file('never.npy') }
       await assert.rejects(act === 'put' ? store.put('x.npy', t, options) : store.get('there.npy', options), error => error === reason)
@@ -294,13 +294,13 @@ describe('NATS: the object store, when things go wrong', () => {
       const { tensors } = require('samebytes/nats')
       const connection = await connect({ servers: ${JSON.stringify(server.url)} })
       const store = await tensors(connection).store(${JSON.stringify(store.name)})
-      await store.get('x.npy', { ...${JSON.stringify(target)}, onProgress ({ bytes }) { if (bytes > ${size / 2}) process.kill(process.pid, 'SIGKILL') } })
+      await store.get('x.npy', { ...${JSON.stringify(target)}, onProgress ({ done }) { if (done > ${size / 2}) process.kill(process.pid, 'SIGKILL') } })
     `).catch(() => {})
     assert.equal((await child.ended).signal, 'SIGKILL')
     assert.equal(fs.existsSync(file('big.npy')), false)
     const seen = []
     const before = connection.stats().inBytes
-    await store.get('x.npy', { ...target, onProgress ({ bytes }) { seen.push(bytes) } })
+    await store.get('x.npy', { ...target, onProgress ({ done }) { seen.push(done) } })
     assert.ok(connection.stats().inBytes - before < size * 0.6)
     assert.ok(seen[0] - 65536 > size / 2 - 65536, `${seen[0]} of ${size}`)
     assert.ok(fs.readFileSync(file('big.npy')).equals(Buffer.from(toNpyBytes(t))))
@@ -311,11 +311,11 @@ describe('NATS: the object store, when things go wrong', () => {
     const target = { out: { file: file('r.npy') }, resume: file('r.side') }
     const half = async () => {
       const controller = new AbortController()
-      await assert.rejects(store.get('x.npy', { ...target, signal: controller.signal, onProgress ({ bytes, total }) { if (bytes > total / 2) controller.abort() } }))
+      await assert.rejects(store.get('x.npy', { ...target, signal: controller.signal, onProgress ({ done, total }) { if (done > total / 2) controller.abort() } }))
     }
     const first = async () => {
       const seen = []
-      await store.get('x.npy', { ...target, onProgress ({ bytes }) { seen.push(bytes) } })
+      await store.get('x.npy', { ...target, onProgress ({ done }) { seen.push(done) } })
       return seen[0]
     }
     const t = arange(0, 1 << 19, { dtype: 'float32' })

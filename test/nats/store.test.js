@@ -216,11 +216,11 @@ describe('NATS: the object store', () => {
     const seen = []
     const note = progress => seen.push(progress)
     const { size } = await store.put('x.npy', zeros([100000]), { chunk: 65536, onProgress: note })
-    assert.deepEqual(seen.at(-1), { bytes: size, total: size })
+    assert.deepEqual(seen.at(-1), { done: size, total: size })
     assert.ok(seen.length > 1 && seen.every(({ bytes }, i) => i === 0 || bytes >= seen[i - 1].bytes))
     seen.length = 0
     await store.get('x.npy', { onProgress: note })
-    assert.deepEqual(seen.at(-1), { bytes: size, total: size })
+    assert.deepEqual(seen.at(-1), { done: size, total: size })
     const info = await store.info('x.npy')
     const theirs = await objects.info('x.npy')
     assert.deepEqual([info.name, info.size, info.chunks, info.digest, info.modified.toISOString()], [theirs.name, theirs.size, theirs.chunks, theirs.digest, theirs.mtime])
