@@ -81,7 +81,13 @@ static bool may_shuffle(const sb__blocks *b, const char *from) {
 }
 
 /* Repeats the first n bytes up to nbytes. */
-static void repeat(char *to, int64_t n, int64_t nbytes) {
+static void repeat(const sb__runner *r, char *to, int64_t n, int64_t nbytes) {
+  if (n <= 16 && (n & (n - 1)) == 0) {
+    char pattern[16];
+    for (int64_t i = 0; i < 16; i += n) memcpy(pattern + i, to, (size_t)n);
+    r->kernels->fill(to, pattern, nbytes);
+    return;
+  }
   while (n < nbytes) {
     const int64_t count = sb__least(sb__least(n, PIECE_BYTES), nbytes - n);
     memcpy(to + n, to, (size_t)count);
@@ -95,7 +101,7 @@ static void gather_plainly(const sb__runner *r, char *to, const char *from, int6
   const int64_t size = r->from_size, step = r->plan->row.step[1], block = b->numel * size;
   const side t = {block, NULL}, f = {step, b->from};
   move_blocks(to, t, from, f, step ? n : 1, b->numel, size, b->from_run);
-  if (step == 0) repeat(to, block, n * block);
+  if (step == 0) repeat(r, to, block, n * block);
 }
 
 /* Moves as many of n blocks of each plane as a table may, from `first` to `last`, side by side. */
