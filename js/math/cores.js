@@ -6,7 +6,7 @@ const { failure } = require('../base/errors')
 const { arraySlice, newList } = require('../base/primordials')
 const { dtypes } = require('../backend/dtypes')
 const { checkOut } = require('../copy/results')
-const { broadcast, denseLayout } = require('../layout/layouts')
+const { broadcast, denseLayout, isSameShape } = require('../layout/layouts')
 const { wrap } = require('../tensor/tensor')
 const { allocated } = require('./allocate')
 const { targetOf } = require('./operands')
@@ -54,9 +54,10 @@ function broadcastBatches (a, axesA, b, axesB) {
   return { batch, a: broadcastTo(a, axesA, batch), b: broadcastTo(b, axesB, batch) }
 }
 
-/** @param {Layout} layout @param {number} axes  of its core @param {number[]} batch @returns {Layout} a view */
+/** @param {Layout} layout @param {number} axes  of its core @param {number[]} batch @returns {Layout} a view, or itself where it is alike */
 function broadcastTo (layout, axes, batch) {
   const shape = joined(batch, coreOf(layout, axes))
+  if (isSameShape(layout.shape, shape)) return layout
   return ffi.viewByList(opcodes.broadcast_to, layout, shape)
 }
 

@@ -250,7 +250,7 @@ static sb_status make(transform *f) {
   const int64_t size = f->is_halved ? f->n / 2 : f->n;
   sb_status status = sb__fft_plan_make(size, &f->plan);
   if (status || !f->is_halved) return status;
-  status = sb__roots_make(f->n, &f->roots);
+  status = sb__roots_make(f->n, f->n / 4 + 1, &f->roots); /* the others are reflections */
   if (status) sb__fft_plan_release(&f->plan);
   return status;
 }

@@ -14,7 +14,7 @@
 #define SB__FFT_PASSES 40 /* at most: of 2^63 there are 32 */
 #define SB__FFT_STEPS 32  /* of a column's roots, between two that are looked up */
 
-/* exp(-2 pi i k / n) for k = 0 … n - 1, as products of coarse[k / size] and fine[k % size]; pairs of numbers. */
+/* exp(-2 pi i k / n) for the first k, as products of coarse[k / size] and fine[k % size]; pairs of numbers. */
 typedef struct sb__roots {
   int64_t n;
   int shift; /* size: 1 << shift */
@@ -66,8 +66,10 @@ const sb__fft_loops *sb__fft_loops_now(void);
 /* fft_plan.c. exp(-2 pi i k / n), 0 <= k < n; each part is off by one unit in the last place at most. */
 void sb__root(int64_t k, int64_t n, double root[2]);
 
-/* Errors  SB_ERR_MEMORY; nothing is to be released then */
-sb_status sb__roots_make(int64_t n, sb__roots *out);
+/* For k below count, which is at most n.
+ *
+ * Errors  SB_ERR_MEMORY; nothing is to be released then */
+sb_status sb__roots_make(int64_t n, int64_t count, sb__roots *out);
 void sb__roots_release(sb__roots *r);
 
 static inline void sb__root_at(const sb__roots *r, int64_t k, double root[2]) {

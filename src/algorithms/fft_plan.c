@@ -19,7 +19,7 @@ static sb_status no_memory(int64_t n) {
 
 /* ---- Roots of unity ---- */
 
-/* Angles are those of the first eighth of a turn, where sine and cosine are exact enough; the others are reflections. */
+/* Angles are those of the first eighth of a turn, where sine and cosine need no reduction; the others are reflections. */
 void sb__root(int64_t k, int64_t n, double root[2]) {
   const bool is_below = 2 * k > n; /* the lower half: the angle is negative */
   int64_t eighth = is_below ? n - k : k;
@@ -34,19 +34,18 @@ void sb__root(int64_t k, int64_t n, double root[2]) {
   else
     eighth *= 2;
   const double angle = TWO_PI * (double)eighth / (4 * (double)n);
-  const double c = sb__math_circular(SB__COS, angle, true);
-  const double s = sb__math_circular(SB__SIN, angle, true);
+  const double c = sb__cos_near_0(angle, 0), s = sb__sin_near_0(angle, 0);
   root[0] = is_steep ? s : c;
   root[1] = is_steep ? c : s;
   if (is_left) root[0] = -root[0];
   if (!is_below) root[1] = -root[1];
 }
 
-sb_status sb__roots_make(int64_t n, sb__roots *out) {
+sb_status sb__roots_make(int64_t n, int64_t count, sb__roots *out) {
   int shift = FINE;
   while (shift < 20 && INT64_C(1) << 2 * shift < n) shift++;
-  const int64_t size = n < INT64_C(1) << shift ? n : INT64_C(1) << shift;
-  const int64_t coarse = (n + size - 1) / size;
+  const int64_t size = count < INT64_C(1) << shift ? count : INT64_C(1) << shift;
+  const int64_t coarse = (count + size - 1) / size;
   double *table = numbers(2 * (size + coarse));
   if (!table) return no_memory(n);
   *out = (sb__roots){.n = n, .shift = shift, .fine = table, .coarse = table + 2 * size};
@@ -114,7 +113,7 @@ static sb_status make_smooth(int64_t n, sb__fft_smooth *out) {
   /* a multiple of large powers of 2 would put all rows to the same places of a cache */
   out->pitch = rounded(n / rows) + SB__FFT_GROUP;
   if (!status) status = make_lanes(rows, &out->rows);
-  if (!status && rows > 1) status = sb__roots_make(n, &out->roots);
+  if (!status && rows > 1) status = sb__roots_make(n, n, &out->roots);
   if (status) release_smooth(out);
   return status;
 }

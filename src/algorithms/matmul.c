@@ -357,9 +357,10 @@ static void choose_scratch(product *p) {
 
 static sb_status run(product *p) {
   char small[8192] __attribute__((aligned(ALIGNED)));
-  int64_t threads = sb__threads_now(), work = p->m * p->n * p->k / p->parts;
-  for (int32_t d = 0; d < p->batches; d++) work *= p->shape[d];
-  threads = least(threads, work / WORK_OF_THREAD);
+  int64_t threads = sb__threads_now();
+  double work = (double)p->m * (double)p->n * (double)p->k / (double)p->parts;
+  for (int32_t d = 0; d < p->batches; d++) work *= (double)p->shape[d];
+  if (work < (double)threads * WORK_OF_THREAD) threads = (int64_t)(work / WORK_OF_THREAD);
   choose_tiles(p, threads);
   choose_scratch(p);
   const int64_t count = threads < 1 ? 1 : least(threads, p->tasks);

@@ -470,10 +470,11 @@ static void plan_rows(image *m) {
 
 static sb_status run(image *m) {
   const int threads = sb__threads_now();
-  const int64_t across = m->is_exact ? 0 : m->columns.from * m->rows.most;
-  const int64_t cost = (across + m->columns.to * m->columns.most) * m->channels;
-  int64_t parts = m->total * cost / PART_COST;
-  if (parts > 2 * threads) parts = 2 * threads;
+  const double across = m->is_exact ? 0 : (double)m->columns.from * (double)m->rows.most;
+  const double cost =
+      (across + (double)m->columns.to * (double)m->columns.most) * (double)m->channels;
+  const double wanted = (double)m->total * cost / PART_COST;
+  int64_t parts = wanted < 2 * threads ? (int64_t)wanted : 2 * threads;
   if (parts > m->total) parts = m->total;
   if (parts > MOST_PARTS) parts = MOST_PARTS;
   m->parts = threads < 2 || parts < 2 ? 1 : parts;

@@ -81,7 +81,13 @@ static bool may_shuffle(const sb__blocks *b, const char *from) {
 }
 
 /* Repeats the first n bytes up to nbytes. */
-static void repeat(char *to, int64_t n, int64_t nbytes) {
+static void repeat(const sb__runner *r, char *to, int64_t n, int64_t nbytes) {
+  if (n <= 16 && (n & (n - 1)) == 0) {
+    char pattern[16];
+    for (int64_t i = 0; i < 16; i += n) memcpy(pattern + i, to, (size_t)n);
+    r->kernels->fill(to, pattern, nbytes);
+    return;
+  }
   while (n < nbytes) {
     const int64_t count = sb__least(sb__least(n, PIECE_BYTES), nbytes - n);
     memcpy(to + n, to, (size_t)count);
@@ -95,7 +101,7 @@ static void gather_plainly(const sb__runner *r, char *to, const char *from, int6
   const int64_t size = r->from_size, step = r->plan->row.step[1], block = b->numel * size;
   const side t = {block, NULL}, f = {step, b->from};
   move_blocks(to, t, from, f, step ? n : 1, b->numel, size, b->from_run);
-  if (step == 0) repeat(to, block, n * block);
+  if (step == 0) repeat(r, to, block, n * block);
 }
 
 /* Moves as many of n blocks of each plane as a table may, from `first` to `last`, side by side. */
@@ -196,7 +202,7 @@ static void copy_piece(const sb__runner *r, char *to, const char *from, int64_t 
                 r->to_size, b->run);
     return;
   }
-  if (!r->converts && !r->streams) {
+  if (!r->converts && !sb__streams(r)) {
     gather(r, to, column->step[0], from, n);
     return;
   }
@@ -227,13 +233,13 @@ static void copy_floats(const sb__runner *r, char *to, const char *from, int64_t
   char floats[PIECE_BYTES] __attribute__((aligned(64)));
   const sb__blocks *b = r->blocks;
   const sb__plan_dim *row = &r->plan->row;
-  const bool direct = b->to_dense && !r->streams;
+  const bool direct = b->to_dense && !sb__streams(r);
   const int64_t block = b->numel * r->to_size;
   int64_t first = 0, last = 0;
   move_tiles(r, direct ? to : floats, r->plan->column.step[0], from, n, &first, &last);
   if (!direct && first < last) {
     char *at = to + first * row->step[0];
-    if (r->streams)
+    if (sb__streams(r))
       r->kernels->stream(at, floats + first * block, (last - first) * block);
     else
       move_blocks(at, (side){row->step[0], b->to}, floats + first * block, (side){block, NULL},
@@ -444,7 +450,7 @@ static bool set_factors(const sb__runner *r, sb__blocks *b) {
 /* Are bytes to become floats with factors that are the same in each tile? */
 static bool wants_floats(const sb__runner *r, const sb__blocks *b) {
   const sb__plan *plan = r->plan;
-  if (r->job->from != SB_UINT8 || r->job->to != SB_FLOAT32 || (b->planes > 1 && r->streams))
+  if (r->job->from != SB_UINT8 || r->job->to != SB_FLOAT32 || (b->planes > 1 && sb__streams(r)))
     return false;
   if (!r->job->scaled) return true;
   bool same =
@@ -461,9 +467,9 @@ static int64_t piece_of(const sb__runner *r, const sb__blocks *b) {
   int64_t piece = row->n;
   if ((b->numel > 1 || r->plan->column.n > 1) && step * piece > CACHED_BYTES)
     piece = step * LEAST_PIECE > CACHED_BYTES ? LEAST_PIECE : CACHED_BYTES / step;
-  if (b->floats && !(b->to_dense && !r->streams)) {
+  if (b->floats && !(b->to_dense && !sb__streams(r))) {
     piece = sb__least(piece, PIECE_BYTES / r->to_size / b->numel);
-  } else if (!b->floats && (r->converts || r->streams)) {
+  } else if (!b->floats && (r->converts || sb__streams(r))) {
     const int64_t size = b->to_dense ? r->from_size : greatest(r->to_size, r->from_size);
     int64_t elements = PIECE_BYTES / b->planes / size;
     if (!b->to_dense || b->factors_by != SB__FACTORS_ROW)

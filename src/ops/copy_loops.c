@@ -177,7 +177,7 @@ static void convert_row(const sb__runner *r, char *to, const char *from, int64_t
 /* Converts a row without a scratch buffer. False: there is no such loop. Scaled rows in WebAssembly gain nothing by it. */
 static bool convert_row_directly(const sb__runner *r, char *to, const char *from, int64_t n,
                                  sb__factors f) {
-  if (r->streams || r->job->in_place) return false;
+  if (sb__streams(r) || r->job->in_place) return false;
   if (r->direct) {
     convert_row(r, to, from, n);
     return true;
@@ -193,13 +193,13 @@ static bool convert_row_directly(const sb__runner *r, char *to, const char *from
 void sb__store_row(const sb__runner *r, char *to, const char *from, int64_t n, sb__factors f) {
   char scratch[SB__PIECE_ELEMENTS * 16] __attribute__((aligned(64))); /* for in-place copies */
   if (!r->converts) {
-    if (r->streams)
+    if (sb__streams(r))
       r->kernels->stream(to, from, n * r->to_size);
     else
       memcpy(to, from, (size_t)(n * r->to_size));
     return;
   }
-  if (SB__CAN_STREAM && r->streams && !r->job->in_place) {
+  if (sb__streams(r) && !r->job->in_place) {
     store_row_nontemporal(r, to, from, n, f);
     return;
   }
@@ -208,7 +208,7 @@ void sb__store_row(const sb__runner *r, char *to, const char *from, int64_t n, s
     const int64_t count = piece_elements(to, r->to_size, SB__PIECE_ELEMENTS, n),
                   nbytes = count * r->to_size;
     sb__convert(r, r->job->in_place ? scratch : to, from, count, f);
-    if (r->streams)
+    if (sb__streams(r))
       r->kernels->stream(to, scratch, nbytes);
     else if (r->job->in_place)
       memcpy(to, scratch, (size_t)nbytes);
@@ -221,6 +221,10 @@ void sb__store_row(const sb__runner *r, char *to, const char *from, int64_t n, s
 
 void sb__copy_rows(const sb__runner *r, char *const at[]) {
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column;
+  if (!r->converts && !sb__streams(r)) {
+    sb__move_runs(at[0], column->step[0], at[1], column->step[1], column->n, row->n * r->to_size);
+    return;
+  }
   sb__factors f = sb__factors_at(r, at, row);
   for (int64_t c = 0; c < column->n; c++) {
     sb__store_row(r, at[0] + c * column->step[0], at[1] + c * column->step[1], row->n, f);

@@ -59,6 +59,8 @@ typedef struct sb__runner {
   sb__scaled_cast nontemporal_scaled;
 } sb__runner;
 
+static inline bool sb__streams(const sb__runner *r) { return SB__CAN_STREAM && r->streams; }
+
 /* Factors of a row: where they start, and their steps in bytes. */
 typedef struct sb__factors {
   const char *scale, *bias; /* NULL: none */

@@ -69,7 +69,7 @@ static void run_part(void *context, int i) {
   sb__walk_begin(r.plan, r.job->base, &walk);
   do loops[r.plan->kind](&r, walk.at);
   while (sb__walk_next(r.plan, &walk));
-  if (r.streams) r.kernels->stream_end();
+  if (sb__streams(&r)) r.kernels->stream_end();
   sb__float_mode_restore(mode);
 }
 
@@ -83,7 +83,7 @@ void sb__run_job(const sb__job *job) {
   if (job->in_place && !r.converts) return; /* nothing would change */
   r.single = !sb__computes_in_float64(job->to) && !sb__computes_in_float64(job->from);
   const int64_t nbytes = sb__plan_numel(plan) * r.to_size;
-  r.streams = r.kernels->stream && nbytes >= STREAM_FROM_BYTES;
+  r.streams = SB__CAN_STREAM && r.kernels->stream && nbytes >= STREAM_FROM_BYTES;
   if (r.converts) choose_loops(&r);
   if (plan->kind == SB__PLAN_BLOCKS) {
     sb__blocks_make(&r, &blocks);
@@ -116,7 +116,8 @@ static void run_bytes_part(void *context, int i) {
 
 void sb__run_bytes(char *to, const char *from, int64_t nbytes) {
   const int parts = sb__parts_for(nbytes);
-  const sb__kernels *kernels = nbytes >= STREAM_FROM_BYTES ? sb__kernels_now() : NULL;
+  const sb__kernels *kernels =
+      SB__CAN_STREAM && nbytes >= STREAM_FROM_BYTES ? sb__kernels_now() : NULL;
   if (kernels && !kernels->stream) kernels = NULL;
   const int64_t each = ((nbytes + parts - 1) / parts + 63) / 64 * 64;
   byte_job job = {to, from, nbytes, each, kernels};

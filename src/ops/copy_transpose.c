@@ -87,7 +87,7 @@ static void transpose_directly(const sb__runner *r, char *const at[]) {
   const sb__plan_dim *row = &r->plan->row, *column = &r->plan->column, *more = &r->plan->more;
   for (int64_t m = 0; m < more->n; m++)
     r->kernels->transpose(at[0] + m * more->step[0], column->step[0], at[1] + m * more->step[1],
-                          row->step[1], row->n, column->n, r->to_size, r->streams, true);
+                          row->step[1], row->n, column->n, r->to_size, sb__streams(r), true);
 }
 
 static void transpose_by_blocks(const sb__runner *r, char *const at[]) {
@@ -118,7 +118,7 @@ void sb__copy_transpose(const sb__runner *r, char *const at[]) {
   const sb__plan *plan = r->plan;
   const bool aligned =
       plan->more.n == 1 && (((uintptr_t)at[0] | (uintptr_t)plan->column.step[0]) & 63u) == 0;
-  if (r->converts || (r->streams && !aligned))
+  if (r->converts || (sb__streams(r) && !aligned))
     transpose_by_blocks(r, at);
   else if (!SB__CAN_STREAM && is_narrow(plan, r->to_size))
     transpose_narrow(r, at);

@@ -3,6 +3,7 @@
  * of the loop. */
 #include "ops/plan.h"
 
+#include <math.h>
 #include <string.h>
 
 static void flip_dim(sb__plan *plan, sb__plan_dim *dim) {
@@ -98,11 +99,20 @@ static bool is_long_row(const sb__plan_dim *row, int64_t to_size, int64_t from_s
 
 static bool is_transpose(const sb__plan_dim *row, const sb__plan_dim *column, int64_t to_size,
                          int64_t from_size) {
-  return row->step[0] == to_size && column->step[1] == from_size && row->n > FEW &&
-         column->n > FEW && row->n * column->n > SB__PLAN_BLOCK;
+  return row->step[0] == to_size && row->step[1] != 0 && column->step[1] == from_size &&
+         row->n > FEW && column->n > FEW && row->n * column->n > SB__PLAN_BLOCK;
 }
 
-/* Which dimension is the row of blocks: the longest of those outside of at most SB__PLAN_BLOCK elements, but no run that
+#define PIECE_COST \
+ 6 /* of a piece of blocks, in runs of elements that are moved one after the other; measured */
+
+/* What moving costs by element, where rows are dimension d and blocks have `inside` elements: a piece is a row of blocks, of
+ * which each element is moved in a run along the row. */
+static double cost_of_blocks(const sb__plan_dim *row, int64_t inside) {
+  return (double)(PIECE_COST + inside) / (double)inside / (double)row->n;
+}
+
+/* Which dimension is the row of blocks: the cheapest of those outside of at most SB__PLAN_BLOCK elements, but no run that
  * is contiguous on both sides, which moves as a whole. */
 static int32_t row_of_blocks(const sb__plan *plan, int64_t to_size, int64_t from_size) {
   const sb__plan_dim *dims = plan->outer;
@@ -111,8 +121,13 @@ static int32_t row_of_blocks(const sb__plan *plan, int64_t to_size, int64_t from
   if (last && dims[last].step[0] == to_size && dims[last].step[1] == from_size)
     inside = dims[last--].n;
   int32_t best = last;
+  double least = INFINITY;
   for (int32_t d = last; d >= 0 && inside <= SB__PLAN_BLOCK; d--) {
-    if (dims[d].n >= dims[best].n) best = d;
+    const double cost = cost_of_blocks(&dims[d], inside);
+    if (cost <= least) {
+      best = d;
+      least = cost;
+    }
     inside *= dims[d].n;
   }
   return best;

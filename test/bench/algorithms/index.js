@@ -1,5 +1,5 @@
 'use strict'
-// Algorithms of samebytes/math beside NumPy, sharp and loops by hand, in turn.
+// Algorithms of samebytes/math beside NumPy, sharp, transformers.js and loops by hand, in turn.
 //
 //   npm run bench -- algorithms [--only TEXT] [--no-numpy]
 //
@@ -11,6 +11,7 @@ const { parseArgs } = require('node:util')
 const { backend, empty, fromBlob, tensor, zeros } = require('samebytes')
 const math = require('samebytes/math')
 const { inTurn, startNumpy, timed, times } = require('../rivals')
+const { besideTransformers } = require('./transformers')
 
 /** The same numbers as peer.py's. */
 const values = (...shape) => tensor(fromBlob(Float32Array.from({ length: shape.reduce((a, b) => a * b) }, (_, i) => (i * 7919 % 100003) / 100003), shape))
@@ -98,6 +99,7 @@ async function main (args) {
   const numpy = options['no-numpy'] || backend() !== 'native' ? null : await startNumpy(path.join(__dirname, 'peer.py'), { setup: '', run: 'pass' })
   for (const row of ROWS) if (row.title.includes(options.only)) console.log(await measure(row, numpy))
   if (''.includes(options.only) && backend() === 'native') console.log(await besideSharp(ROWS.find(({ sharp }) => sharp)))
+  if (backend() === 'native') await besideTransformers(options.only)
   numpy?.close()
 }
 
