@@ -140,7 +140,7 @@ class TensorStore {
    * ERR_TOO_LARGE the bucket is full · ERR_DISCONNECTED closed, or away for too long · ERR_REMOTE · ERR_DISPOSED, ERR_STALE the tensor, meanwhile · the signal's reason ·
    * as rejections
    * @example
-   * const save = (store, weight) => store.put('layer.safetensors', { weight }, { signal: AbortSignal.timeout(60000) })
+   * const putLayer = (store, weight) => store.put('layer.safetensors', { weight }, { signal: AbortSignal.timeout(60000) })
    */
   async put (name, value, options) {
     const parts = own(this).#parts
