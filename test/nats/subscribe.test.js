@@ -98,6 +98,7 @@ describe('NATS: subscribing', () => {
           await sender.publish('old', full([2 ** 14], i))
           if (i % 5 === 0) await other.publish('old', full([2 ** 14], -i))
         }
+        await b.flush() // all has come
         const all = await untilEnd(sender, received, 'old')
         assert.ok(all.length >= 3 && all.length <= 7, `${all.length}`)
         const mine = all.filter(({ tensor: t }) => t.size === 0 || t.get(0) > 0)
