@@ -153,7 +153,7 @@ const leastBytes = value => Tensor.isTensor(value) ? value.size * value.itemsize
  *
  * @param {any} message  of the client
  * @param {{ maxBytes?: number, out?: any }} [options]  out: a tensor, or tensors by name, to write into
- * @returns {Tensor | TensorRecord} over the message's own bytes, where they are aligned, else a counted copy; or out
+ * @returns {Tensor | TensorRecord} over the message's own bytes, where they are 64 KiB or more and aligned, else a counted copy; or out
  * @throws ERR_FORMAT · ERR_TOO_LARGE · {TypeError} ERR_DTYPE · {RangeError} ERR_SHAPE of out, which is as before then · as writers of out
  */
 const decode = (message, options) => decodeParts(readHeaders(message), message.data, options)
@@ -230,12 +230,25 @@ function shapeOfText (text) {
 }
 
 /**
+ * The bytes of a message, in memory that nothing else has: the client reads small messages into one buffer, which a program could see, keep or
+ * transfer to another thread by a tensor over it.
+ *
+ * @param {Uint8Array} data
+ * @returns {Uint8Array} itself, or a counted copy
+ */
+function owned (data) {
+  if (data.length >= SMALL || data.buffer.byteLength === data.length) return new Uint8Array(/** @type {ArrayBuffer} */ (data.buffer), data.byteOffset, data.length)
+  if (data.length > 0) countCopy('nats', data.length)
+  return new Uint8Array(data)
+}
+
+/**
  * @param {Uint8Array} data
  * @param {import('../backend/dtypes').Dtype} dtype
  * @param {number[]} shape
  */
 function over (data, dtype, shape) {
-  const bytes = new Uint8Array(/** @type {ArrayBuffer} */ (data.buffer), data.byteOffset, data.length)
+  const bytes = owned(data)
   try {
     return fromBytes(bytes, shape, { dtype: dtype.name, copy: 'if-needed' })
   } catch (/** @type {any} */ error) {
@@ -282,7 +295,7 @@ function decodeRecord (data, out) {
   if (data.length < 8) throw malformed('is too short for a .safetensors body')
   const header = new DataView(data.buffer, data.byteOffset, 8).getBigUint64(0, true)
   if (header > RECORD_HEADER) throw malformed(`says that its JSON has ${header} bytes; ${RECORD_HEADER} are read`)
-  const file = parsed(data)
+  const file = parsed(out === undefined ? owned(data) : data)
   try {
     if (file.size > MOST_NAMES) throw malformed(`has ${file.size} tensors; ${MOST_NAMES} are read`)
     return out === undefined ? recordOf(file) : fillRecord(file, data, out)

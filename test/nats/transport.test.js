@@ -203,6 +203,24 @@ describe('NATS: the transport', () => {
     await received.return()
   }))
 
+  for (const [how, connectTo] of [['in place', transport.connect], ['of the client', connect]]) {
+    it(`small tensors have memory of their own, ${how}: it is transferred, and the connection goes on`, () => withConnections(server, [connect, connectTo], async (a, b) => {
+      const [sender, received] = [tensors(a), tensors(b).subscribe('small')]
+      await b.flush()
+      for (let i = 0; i < 5; i++) {
+        const next = [received.next(), received.next(), received.next()] // who waits gets messages as they come
+        await Promise.all([sender.publish('small', full([100], i, { dtype: 'uint8' })), sender.publish('small', full([50], i + 10, { dtype: 'uint8' })), sender.publish('small', { a: full([9], i, { dtype: 'uint8' }) })])
+        const [one, other, record] = (await Promise.all(next)).map(({ value }) => value)
+        const { buffer } = one.tensor.data
+        assert.equal(buffer.byteLength, 100)
+        structuredClone(buffer, { transfer: [buffer] })
+        structuredClone(record.tensors.a.data.buffer, { transfer: [record.tensors.a.data.buffer] })
+        assert.deepEqual([...new Set(other.tensor.data)], [i + 10])
+      }
+      await received.return()
+    }))
+  }
+
   it('sends bytes in place: what is written while they wait is sent', async () => {
     // A server that reads nothing of the payload until it is told.
     const chunks = []
