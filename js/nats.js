@@ -1,5 +1,5 @@
 'use strict'
-// samebytes/nats: tensors over NATS. Needs @nats-io/transport-node, for services @nats-io/services, and for what is stored @nats-io/jetstream and @nats-io/obj.
+// samebytes/nats: tensors over NATS. Needs @nats-io/transport-node, for services @nats-io/services, and for what is stored @nats-io/jetstream.
 
 const { TensorBus, tensors, serve } = require('./nats/bus')
 const { TensorService } = require('./nats/serve')

@@ -79,6 +79,18 @@ function integer (name, value, code = 'ERR_BOUNDS') {
 /**
  * @param {string} name
  * @param {unknown} value
+ * @param {number} least
+ * @returns {number}
+ */
+function integerFrom (name, value, least) {
+  const n = integer(name, value)
+  if (n < least) throw failure('ERR_BOUNDS', `${name} is ${n}; at least ${least} was expected`)
+  return n
+}
+
+/**
+ * @param {string} name
+ * @param {unknown} value
  * @param {string} code
  */
 function noInteger (name, value, code) {
@@ -386,4 +398,4 @@ function wrongCount (given, ndim) {
   return failure('ERR_SHAPE', `${given} ${given === 1 ? 'index was' : 'indices were'} given; the tensor has ${ndim} ${ndim === 1 ? 'axis' : 'axes'}`)
 }
 
-module.exports = { show, wrongReceiver, receiver, boolean, integer, integers, shapeOf, shapeOfArguments, axesOf, axisFromStart, axesFromStart, optionsOf, isOptions, oneOf, CASTINGS, castingOf, axisAndOptions, checkCounts, formatOf, MOST_PARTS, sameParts, equalSizes, checkSizes, inside, wrongCount }
+module.exports = { show, wrongReceiver, receiver, boolean, integer, integerFrom, integers, shapeOf, shapeOfArguments, axesOf, axisFromStart, axesFromStart, optionsOf, isOptions, oneOf, CASTINGS, castingOf, axisAndOptions, checkCounts, formatOf, MOST_PARTS, sameParts, equalSizes, checkSizes, inside, wrongCount }

@@ -124,7 +124,7 @@ const commands = [
     more: ['Each OPERAND is for the word before it. serve MODEL SUBJECT answers requests for SUBJECT by MODEL, an .onnx file, until Ctrl-C; as many of it as are started share the work.',
       'top shows all services with their requests, errors and times; on a terminal it goes on until Ctrl-C.',
       'put FILE [NAME] stores FILE (.npy, .npz or .safetensors) as NAME; get NAME [FILE] writes it to FILE, which appears when it is complete and its digest is right.',
-      'The packages @nats-io/transport-node, jetstream, obj and services are needed beside samebytes.'],
+      'The packages @nats-io/transport-node, @nats-io/jetstream and @nats-io/services are needed beside samebytes.'],
     examples: [['samebytes nats serve vit.onnx models.vit --batch 16', 'up to 16 requests in one run'], ['samebytes nats top --server nats://10.0.0.5:4222', 'a live view'],
       ['samebytes nats put vit.safetensors', 'into the bucket "tensors"'], ['samebytes nats get vit.safetensors --bucket weights', 'out of another one']],
     options: {

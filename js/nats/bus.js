@@ -3,7 +3,7 @@
 
 const { randomBytes } = require('node:crypto')
 const { failure } = require('../base/errors')
-const { show, receiver, integer, optionsOf } = require('../base/validate')
+const { show, receiver, integerFrom, optionsOf } = require('../base/validate')
 const { linkOf } = require('./link')
 const { publish } = require('./publish')
 const { request } = require('./request')
@@ -181,12 +181,6 @@ function checkConnection (connection) {
   }
 }
 
-/** @param {string} name @param {unknown} value */
-function positive (name, value) {
-  if (integer(name, value) < 1) throw failure('ERR_BOUNDS', `${name} is ${value}; at least 1 was expected`)
-  return /** @type {number} */ (value)
-}
-
 /**
  * Tensors over a connection, which stays the caller's to close.
  *
@@ -207,8 +201,8 @@ function tensors (connection, opts) {
   const bus = new /** @type {any} */ (TensorBus)(KEY, {
     connection,
     link,
-    maxBytes: positive('maxBytes', maxBytes),
-    maxPending: positive('maxPending', maxPending),
+    maxBytes: integerFrom('maxBytes', maxBytes, 1),
+    maxPending: integerFrom('maxPending', maxPending, 1),
     id,
     seqs,
     isConnected: () => link.isConnected && !connection.isClosed(),

@@ -1,7 +1,6 @@
 'use strict'
 // Requests as a service receives them: what kind of tensors they have, and how their bytes come into a batch.
 
-const { byName } = require('../backend/dtypes')
 const { now } = require('../runtime/host')
 const { axisOf, keyOf, tensorsOf } = require('./batches')
 const { HeaderBlock } = require('./headers')
@@ -13,8 +12,6 @@ const { answer, post, refuse } = require('./replies')
 /** @typedef {import('./inbox').Core} Core */
 /** What a batch needs to know of a tensor. @typedef {{ dtype: string, shape: readonly number[] }} Kind */
 /** @typedef {{ replica: string, axis: number | null, settled: () => void }} Terms axis: null, requests run one by one; settled: the request was answered, or nobody waits for it */
-
-const LONGEST_SHAPE = 1024 // characters
 
 /** A request of one message, until it is answered. */
 class MessageJob {
@@ -56,7 +53,7 @@ class MessageJob {
 
   /** Finds out which requests it may run with. @param {number} axis */
   #sort (axis) {
-    const kinds = this.#headers.has('tensor-format') ? this.#kindsOfRecord() : kindOf(this.#headers, this.nbytes)
+    const kinds = this.#headers.has('tensor-format') ? this.#kindsOfRecord() : kindsOfTensor(this.#headers, this.nbytes)
     if (kinds === null) return
     const all = Object.entries(kinds)
     const extents = new Set(all.map(([, { shape }]) => shape[axisOf(axis, shape.length)]))
@@ -144,19 +141,19 @@ function expiryOf (text) {
 }
 
 /**
- * What a message says of its tensor, as far as it fits its bytes; decoding says what is wrong with it otherwise.
+ * What a message says of its tensor; decoding says what is wrong with it otherwise.
  *
  * @param {Map<string, string>} headers
  * @param {number} nbytes
- * @returns {Record<string, Kind> | null}
+ * @returns {Record<string, Kind> | null} null: it does not fit its bytes
  */
-function kindOf (headers, nbytes) {
-  const dtype = byName.get(headers.get('tensor-dtype'))
-  const text = headers.get('tensor-shape') ?? ''
-  if (dtype === undefined || text.length > LONGEST_SHAPE || !/^\d+(,\d+)*$/.test(text)) return null
-  const shape = text.split(',').map(Number)
-  const size = shape.reduce((n, extent) => n * extent, 1)
-  return size * dtype.itemsize === nbytes ? { '': { dtype: dtype.name, shape } } : null
+function kindsOfTensor (headers, nbytes) {
+  try {
+    const { dtype, shape, nbytes: told } = messages.kindOf(headers)
+    return told === nbytes ? { '': { dtype: dtype.name, shape } } : null
+  } catch {
+    return null
+  }
 }
 
 module.exports = { MessageJob }

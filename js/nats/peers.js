@@ -7,7 +7,7 @@ const { failure } = require('../base/errors')
 const found = new Map()
 
 /**
- * @param {'transport-node' | 'jetstream' | 'obj' | 'services' | 'transport-node/lib/node_transport.js'} name  after '@nats-io/'
+ * @param {'transport-node' | 'jetstream' | 'services' | 'transport-node/lib/node_transport.js'} name  after '@nats-io/'
  * @returns {any} what the package exports
  * @throws ERR_UNSUPPORTED if it is not installed
  */

@@ -3,7 +3,7 @@
 
 const { failure } = require('../base/errors')
 const { signalOf } = require('../base/signals')
-const { integer, optionsOf, show } = require('../base/validate')
+const { integerFrom, optionsOf, show } = require('../base/validate')
 const { now } = require('../runtime/host')
 const { beginUse, endUse, busy } = require('../copy/async')
 const { Tensor } = require('../tensor/tensor')
@@ -356,13 +356,6 @@ function milliseconds (name, value, least) {
   return value
 }
 
-/** @param {string} name @param {unknown} value @param {number} least @returns {number} */
-function count (name, value, least) {
-  const n = integer(name, value)
-  if (n < least) throw failure('ERR_BOUNDS', `${name} is ${n}; at least ${least} was expected`)
-  return n
-}
-
 /** @param {unknown} method @returns {string | undefined} */
 function methodOf (method) {
   if (method === undefined || (typeof method === 'string' && /^[\x21-\x7e]{1,256}$/.test(method))) return method
@@ -383,14 +376,13 @@ function outOf (out) {
 
 /** @param {unknown} given */
 function checkOptions (given) {
-  const { deadline = DEADLINE_MS, attempts = 1, out, method, signal, durable } = optionsOf(given)
+  const { deadline = DEADLINE_MS, attempts = 1, out, method, signal } = optionsOf(given)
   return {
     deadline: milliseconds('deadline', deadline, 1),
-    attempts: count('attempts', attempts, 1),
+    attempts: integerFrom('attempts', attempts, 1),
     out: outOf(out),
     method: methodOf(method),
-    signal: signalOf(signal),
-    durable: durable === true
+    signal: signalOf(signal)
   }
 }
 
@@ -417,4 +409,4 @@ async function request (core, subject, value, given) {
   return await new Request(core, to, value, options).start()
 }
 
-module.exports = { request, milliseconds, count }
+module.exports = { request, milliseconds }

@@ -3,7 +3,7 @@
 // Functions of tensors and models as services: found, watched and counted through the client's service framework.
 
 const { failure } = require('../base/errors')
-const { integer, optionsOf, receiver, show } = require('../base/validate')
+const { integer, integerFrom, optionsOf, receiver, show } = require('../base/validate')
 const host = require('./host')
 const { inboxOf, closed } = require('./inbox')
 const { MessageJob } = require('./jobs')
@@ -11,7 +11,7 @@ const { HeaderBlock, readHeaders } = require('./headers')
 const { peer } = require('./peers')
 const { callOf, subjectOfReplica } = require('./replicas')
 const { refuse, post } = require('./replies')
-const { count, milliseconds } = require('./request')
+const { milliseconds } = require('./request')
 const { Runs, Stats } = require('./runs')
 const { patternOf } = require('./subjects')
 const { callOfTarget } = require('./targets')
@@ -26,7 +26,6 @@ const { callOfTarget } = require('./targets')
  *   at most max rows, after at most wait milliseconds (0 unless told) in an idle service, along axis (0 unless told); without it they run one by one
  * @property {number | undefined} [maxQueued]  requests that wait; more are refused as busy; 64 unless told
  * @property {number | undefined} [timeout]  milliseconds of a run, after which its callers get ERR_TIMEOUT; none unless told
- * @property {boolean | undefined} [durable]  also takes requests that were stored in JetStream
  * @property {string | undefined} [name]  of letters, digits, - and _; of the subject unless told
  * @property {string | undefined} [version]  such as '1.0.0'
  */
@@ -76,8 +75,6 @@ class TensorService {
   #subscriptions = []
   /** @type {Promise<void> | null} */
   #ending = null
-  /** @type {{ stop (): Promise<void> } | null} */
-  #work = null
 
   static { own = receiver('service', it => #core in it) }
 
@@ -231,7 +228,7 @@ class TensorService {
 
   async #drain () {
     const { connection } = this.#core
-    const leaving = [this.#framework.stop(), this.#work?.stop()]
+    const leaving = [this.#framework.stop()]
     if (!connection.isClosed()) leaving.push(...this.#subscriptions.map(subscription => subscription.drain()))
     await Promise.allSettled(leaving)
     await this.#runs.drain()
@@ -279,18 +276,17 @@ function versionOf (version) {
 function batchOf (batch) {
   if (batch === undefined) return { isBatched: false, max: 1, wait: 0, axis: 0 }
   const { max, wait = 0, axis = 0 } = optionsOf(batch)
-  return { isBatched: true, max: count('batch.max', max, 1), wait: milliseconds('batch.wait', wait, 0), axis: integer('batch.axis', axis) }
+  return { isBatched: true, max: integerFrom('batch.max', max, 1), wait: milliseconds('batch.wait', wait, 0), axis: integer('batch.axis', axis) }
 }
 
 /** @param {string} subject @param {unknown} given */
 function limitsOf (subject, given) {
-  const { queue = 'q', batch, maxQueued = MAX_QUEUED, timeout, durable = false, name = subject.replace(/[^-\w]+/g, '-'), version = VERSION } = optionsOf(given)
+  const { queue = 'q', batch, maxQueued = MAX_QUEUED, timeout, name = subject.replace(/[^-\w]+/g, '-'), version = VERSION } = optionsOf(given)
   return {
     ...batchOf(batch),
     queue: word('queue', queue),
-    maxQueued: count('maxQueued', maxQueued, 1),
+    maxQueued: integerFrom('maxQueued', maxQueued, 1),
     timeout: timeout === undefined ? Infinity : milliseconds('timeout', timeout, 1),
-    durable,
     name: word('name', name),
     version: versionOf(version)
   }

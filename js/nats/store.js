@@ -2,7 +2,7 @@
 // A bucket of NATS' object store whose objects are whole .npy, .npz and .safetensors files.
 
 const { failure } = require('../base/errors')
-const { show, receiver, integer, optionsOf, boolean, oneOf } = require('../base/validate')
+const { show, receiver, integerFrom, optionsOf, boolean, oneOf } = require('../base/validate')
 const { signalOf } = require('../base/signals')
 const { Tensor } = require('../tensor/tensor')
 const { pathOf, extensionOf } = require('../files/paths')
@@ -61,9 +61,7 @@ const RESERVED = 1024 // bytes of the server's largest message that are not payl
 
 /** @param {string} name @param {unknown} value @param {number} least @param {number} usual */
 function countOf (name, value, least, usual) {
-  const n = value === undefined ? usual : integer(name, value)
-  if (n < least) throw failure('ERR_BOUNDS', `${name} is ${n}; it is at least ${least}`)
-  return n
+  return integerFrom(name, value === undefined ? usual : value, least)
 }
 
 /** @param {any} core @param {number} chunk */

@@ -2,7 +2,7 @@
 // Subscriptions: an iterator over a queue that is bounded in bytes, and how many messages of a publisher did not come.
 
 const { failure } = require('../base/errors')
-const { show, integer, oneOf, optionsOf } = require('../base/validate')
+const { show, integerFrom, oneOf, optionsOf } = require('../base/validate')
 const { signalOf, checkSignal } = require('../base/signals')
 const { countCopy } = require('../backend/storage')
 const { onNextTurn } = require('../runtime/host')
@@ -386,8 +386,7 @@ function optionsOfSubscription (core, options) {
   const { queue, overflow = 'drop-oldest', maxPending = core.maxPending, out, onError, signal } = optionsOf(options)
   if (queue !== undefined && (typeof queue !== 'string' || !/^[^\s\0]{1,256}$/.test(queue))) throw failure('ERR_ARGUMENT', `queue is ${show(queue)}; a name without spaces was expected`)
   if (onError !== undefined && typeof onError !== 'function') throw failure('ERR_ARGUMENT', `onError is ${show(onError)}; a function was expected`)
-  if (integer('maxPending', maxPending) < 1) throw failure('ERR_BOUNDS', `maxPending is ${maxPending}; at least 1 was expected`)
-  return { queue, overflow: OVERFLOWS[oneOf('overflow', overflow, OVERFLOWS)], maxPending, maxBytes: core.maxBytes, out, onError, signal: signalOf(signal) }
+  return { queue, overflow: OVERFLOWS[oneOf('overflow', overflow, OVERFLOWS)], maxPending: integerFrom('maxPending', maxPending, 1), maxBytes: core.maxBytes, out, onError, signal: signalOf(signal) }
 }
 
 /**

@@ -103,8 +103,8 @@ static bool is_transpose(const sb__plan_dim *row, const sb__plan_dim *column, in
          row->n > FEW && column->n > FEW && row->n * column->n > SB__PLAN_BLOCK;
 }
 
-#define PIECE_COST \
- 6 /* of a piece of blocks, in runs of elements that are moved one after the other; measured */
+/* Of a piece of blocks, in runs of elements that are moved one after the other; measured. */
+#define PIECE_COST 6
 
 /* What moving costs by element, where rows are dimension d and blocks have `inside` elements: a piece is a row of blocks, of
  * which each element is moved in a run along the row. */
