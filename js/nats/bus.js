@@ -92,7 +92,7 @@ class TensorBus {
    * @returns {Promise<void>}
    * @throws ERR_DISCONNECTED not connected, nothing was sent; or the connection was lost meanwhile · ERR_TOO_LARGE for the server's max_payload, nothing was sent · ERR_REMOTE the
    *   server or the stream refused it · ERR_NO_RESPONDERS no stream takes it · ERR_TIMEOUT no stream acknowledged it · {TypeError} ERR_ARGUMENT, ERR_DTYPE · ERR_DEVICE ·
-   *   ERR_DISPOSED, ERR_DETACHED · the signal's reason; each as a rejection
+   *   ERR_BUSY something writes it · ERR_DISPOSED, ERR_DETACHED · the signal's reason; each as a rejection
    * @example
    * const send = (bus, frame) => bus.publish('cam.1', frame)
    */

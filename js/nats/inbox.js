@@ -38,19 +38,24 @@ class Inbox {
   /** @type {Set<Waiter>} */
   #waiters = new Set()
   #next = 0
-  #isWatched = false
 
   /** @param {Core} core */
   constructor (core) {
     const { connection } = core
     this.#core = core
     this.#connection = connection
-    /** while it is watched */
-    this.isConnected = core.isConnected()
+    core.link.follow({
+      lost: () => this.#each(waiter => waiter.dropped()),
+      restored: () => this.#each(waiter => waiter.restored()),
+      refused: (subject, error) => this.#each(waiter => { if (waiter.sendsTo(subject)) waiter.failed(refused(`does not take ${subject}`, error)) }),
+      closed: () => this.#fail(closed())
+    })
     // The connection's prefix, if users may only receive there; clients that do not tell it have the usual one.
     this.#prefix = peer('transport-node').createInbox(connection.options?.inboxPrefix)
   }
 
+  /** Is the connection up? */
+  get isConnected () { return this.#core.isConnected() }
   /** Handlers that are there. */
   get size () { return this.#handlers.size }
 
@@ -71,8 +76,8 @@ class Inbox {
 
   /** @param {Waiter} waiter */
   join (waiter) {
-    this.#watch()
     this.#waiters.add(waiter)
+    if (this.#connection.isClosed()) waiter.failed(closed())
   }
 
   /** @param {Waiter} waiter */
@@ -94,34 +99,11 @@ class Inbox {
   }
 
   /** @param {Error} error */
-  #fail (error) {
-    for (const waiter of [...this.#waiters]) waiter.failed(error)
-  }
+  #fail (error) { this.#each(waiter => waiter.failed(error)) }
 
-  /** Follows the state of the connection until it is closed. */
-  async #watch () {
-    if (this.#isWatched) return
-    this.#isWatched = true
-    this.isConnected = this.#core.isConnected()
-    try {
-      for await (const status of this.#connection.status()) this.#tell(status)
-    } catch {} // it is closed then
-    this.isConnected = false
-    this.#isWatched = false
-    this.#fail(closed())
-  }
-
-  /** @param {{ type: string, error?: any }} status */
-  #tell ({ type, error }) {
-    if (type === 'disconnect') {
-      this.isConnected = false
-      for (const waiter of [...this.#waiters]) waiter.dropped()
-    } else if (type === 'reconnect') {
-      this.isConnected = true
-      for (const waiter of [...this.#waiters]) waiter.restored()
-    } else if (error?.operation === 'publish') {
-      for (const waiter of [...this.#waiters]) if (waiter.sendsTo(error.subject)) waiter.failed(refused(`does not take ${error.subject}`, error))
-    }
+  /** @param {(waiter: Waiter) => void} tell */
+  #each (tell) {
+    for (const waiter of [...this.#waiters]) tell(waiter)
   }
 
   /**

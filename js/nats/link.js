@@ -3,7 +3,15 @@
 
 const { failure } = require('../base/errors')
 
-/** Called when the connection is lost. @typedef {(error: Error) => void} Loser */
+/**
+ * Who is told of the connection; throws nothing.
+ *
+ * @typedef {object} Follower
+ * @property {(() => void) | undefined} [lost]  it may come back
+ * @property {(() => void) | undefined} [restored]
+ * @property {((subject: string, error: Error) => void) | undefined} [refused]  the server does not take what was published
+ * @property {(() => void) | undefined} [closed]  for good
+ */
 
 /** one for each connection @type {WeakMap<object, Link>} */
 const links = new WeakMap()
@@ -12,10 +20,8 @@ const links = new WeakMap()
 const disconnected = (why = 'the connection was lost') => failure('ERR_DISCONNECTED', `${why}; what was pending may or may not have arrived`)
 
 class Link {
-  /** @type {Set<Loser>} */
-  #losers = new Set()
-  /** for what the server refuses: subject and error @type {Set<(subject: string, error: Error) => void>} */
-  #refused = new Set()
+  /** @type {Set<Follower>} */
+  #followers = new Set()
   /** of this turn @type {Promise<void> | null} */
   #flushing = null
   /** a client of JetStream, made when it is first needed @type {any} */
@@ -33,42 +39,41 @@ class Link {
     try {
       for await (const status of this.connection.status()) {
         if (status.type === 'disconnect') this.#lose()
-        else if (status.type === 'reconnect') this.isConnected = true
+        else if (status.type === 'reconnect') this.#restore()
         else if (status.type === 'error') this.#refuse(status.error)
         else if (status.type === 'close') break
       }
     } catch {} // the connection is gone
     this.#lose()
+    for (const { closed } of [...this.#followers]) closed?.()
   }
 
   #lose () {
     this.isConnected = false
-    const losers = [...this.#losers]
-    this.#losers.clear()
-    for (const lose of losers) lose(disconnected())
+    for (const { lost } of [...this.#followers]) lost?.()
+  }
+
+  #restore () {
+    this.isConnected = true
+    for (const { restored } of [...this.#followers]) restored?.()
   }
 
   /** @param {any} error */
   #refuse (error) {
     if (error?.operation !== 'publish') return
-    for (const each of [...this.#refused]) each(error.subject, error)
+    for (const { refused } of [...this.#followers]) refused?.(error.subject, error)
+  }
+
+  /** @param {Follower} follower @returns {() => void} ends that */
+  follow (follower) {
+    this.#followers.add(follower)
+    return () => { this.#followers.delete(follower) }
   }
 
   /** @throws ERR_DISCONNECTED */
   check () {
     if (this.connection.isClosed()) throw failure('ERR_DISCONNECTED', 'the connection is closed')
     if (!this.isConnected) throw failure('ERR_DISCONNECTED', 'the connection is being made again; nothing was sent')
-  }
-
-  /**
-   * Has a function called once when the connection is lost.
-   *
-   * @param {Loser} lose  throws nothing
-   * @returns {() => void} ends that
-   */
-  onLost (lose) {
-    this.#losers.add(lose)
-    return () => { this.#losers.delete(lose) }
   }
 
   /**
@@ -80,7 +85,7 @@ class Link {
    */
   guarded (promise) {
     return new Promise((resolve, reject) => {
-      const leave = this.onLost(reject)
+      const leave = this.follow({ lost () { leave(); reject(disconnected()) } })
       promise.then(result => { leave(); resolve(result) }, error => { leave(); reject(error) })
     })
   }
@@ -97,8 +102,7 @@ class Link {
     return new Promise((resolve, reject) => {
       /** @param {string} name @param {Error} error */
       const refuse = (name, error) => { if (name === subject) reject(Object.assign(failure('ERR_REMOTE', `the server refuses to take '${subject}': ${error.message}`), { remoteCode: 'PERMISSIONS_VIOLATION', cause: error })) }
-      const leave = () => { this.#refused.delete(refuse) }
-      this.#refused.add(refuse)
+      const leave = this.follow({ refused: refuse })
       promise.then(result => { leave(); resolve(result) }, error => { leave(); reject(error) })
     })
   }

@@ -6,7 +6,7 @@ const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
 const { countCopy } = require('../backend/storage')
 const { dtypes, byName } = require('../backend/dtypes')
-const { beginUse, endUse } = require('../copy/async')
+const { beginUse, endUse, busy } = require('../copy/async')
 const { readBytes } = require('../layout/data')
 const { isSameShape } = require('../layout/layouts')
 const { Tensor } = require('../tensor/tensor')
@@ -48,7 +48,7 @@ const malformed = reason => failure('ERR_FORMAT', `the message ${reason}`)
  * @param {any} value  a tensor on the CPU, or tensors by name
  * @param {{ seq?: string, reply?: string, fields?: Record<string, string | number | undefined> }} [options]  seq: Tensor-Seq; fields: other headers
  * @returns {Encoded} payload: the tensor's own bytes if it is contiguous and they stay where they are, else a counted copy
- * @throws {TypeError} ERR_ARGUMENT, ERR_DTYPE a record with complex128 · ERR_DEVICE · ERR_DISPOSED, ERR_DETACHED · {RangeError} ERR_MEMORY
+ * @throws {TypeError} ERR_ARGUMENT, ERR_DTYPE a record with complex128 · ERR_BUSY something writes it · ERR_DEVICE · ERR_DISPOSED, ERR_DETACHED · {RangeError} ERR_MEMORY
  */
 function encode (value, { seq, fields } = {}) {
   return Tensor.isTensor(value) ? encodeTensor(value, seq, fields) : encodeRecord(value, seq, fields)
@@ -62,6 +62,7 @@ function encode (value, { seq, fields } = {}) {
  */
 function encodeTensor (t, seq, fields) {
   const layout = Tensor.attachedOf(tensorGiven(t, 'value'))
+  if ((layout.storage.extra?.written ?? 0) > 0) throw busy('tensor')
   const { name } = dtypes[layout.dtype]
   const headers = new HeaderBlock({ 'Tensor-Dtype': name, 'Tensor-Shape': layout.shape.join(','), 'Tensor-Seq': seq, ...fields })
   const stays = ffi.isContiguous(layout) && layout.size > 0 && staysInPlace(layout.storage)

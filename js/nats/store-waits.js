@@ -17,17 +17,13 @@ class Waits {
     this.progressed = Date.now()
     /** @type {(() => void) | null} */
     this.resolve = null
-    this.statuses = core.connection.status()
-    this.leave = signal === undefined ? () => {} : signal.follow(() => this.wake())
-    this.follow().catch(() => {})
-  }
-
-  async follow () {
-    for await (const { type } of this.statuses) {
-      if (type === 'disconnect') this.isLost = true
-      if (type === 'disconnect' || type === 'reconnect') this.wake()
+    const wake = () => this.wake()
+    const leaveLink = core.link.follow({ lost: () => { this.isLost = true; this.wake() }, restored: wake, closed: wake })
+    const leaveSignal = signal?.follow(wake)
+    this.close = () => {
+      leaveLink()
+      leaveSignal?.()
     }
-    this.wake()
   }
 
   wake () {
@@ -95,11 +91,6 @@ class Waits {
       leave()
       promise.catch(() => {})
     }
-  }
-
-  close () {
-    this.leave()
-    this.statuses.stop()
   }
 }
 

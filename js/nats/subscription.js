@@ -27,7 +27,7 @@ const { refusal } = require('./publish')
  * A message.
  *
  * @typedef {object} Received
- * @property {any} [tensor]  over the message's own bytes, where they are aligned; or out. It is the caller's
+ * @property {any} [tensor]  over the message's own bytes, where they are 64 KiB or more and aligned; else of a counted copy, or out. It is the caller's
  * @property {any} [tensors]  in its place, of a record: tensors by name
  * @property {string} subject
  * @property {number} lost  messages of its publisher on its subject that were sent before it, after the one received before, and were not received: lost on the way,

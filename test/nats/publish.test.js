@@ -54,6 +54,18 @@ describe('NATS: publishing', () => {
     assert.equal(bus.isConnected, true)
   }))
 
+  it('refuses a tensor that something else writes, and takes it afterwards', () => withConnections(server, [as('all')], async connection => {
+    const bus = tensors(connection)
+    const [small, large] = [zeros([4]), zeros([2 ** 18])]
+    for (const t of [small, large]) {
+      const written = t.copyFromAsync(ones([...t.shape]))
+      await rejects(bus.publish('written', t), 'ERR_BUSY')
+      await written
+      await bus.publish('written', t)
+      t.fill(2) // nothing holds it
+    }
+  }))
+
   it('needs a subject without wildcards, a value, known options', () => withConnections(server, [as('all')], async connection => {
     const bus = tensors(connection)
     for (const subject of ['', 'a b', 'a..b', '.a', 'a.', 'a.*', '>', 'a\r\nPUB b', 'a\0', 'x'.repeat(1025), 5, undefined]) await rejects(bus.publish(subject, zeros([1])), 'ERR_ARGUMENT')
