@@ -9,8 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/function.h"
-
 #define PIECE_BYTES 8192   /* gathered or converted at a time */
 #define CACHED_BYTES 16384 /* of either side that a piece walks over several times */
 #define FEW_PLANES 4       /* gathered together */
@@ -21,39 +19,6 @@
 #else
 # define LEAST_TILES 16 /* for fewer, making the table takes longer than moving each run */
 #endif
-
-/* ---- Runs ---- */
-
-/* Two moves that overlap: the first and the last `part` bytes of each run. Inlined with a constant part. */
-SB_INLINE void move_in_parts(char *to, int64_t to_step, const char *from, int64_t from_step,
-                             int64_t n, int64_t nbytes, size_t part) {
-  const int64_t last = nbytes - (int64_t)part;
-  for (int64_t i = 0; i < n; i++, to += to_step, from += from_step) {
-    char head[32], tail[32];
-    memcpy(head, from, part);
-    memcpy(tail, from + last, part);
-    memcpy(to, head, part);
-    memcpy(to + last, tail, part);
-  }
-}
-
-void sb__move_runs(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
-                   int64_t nbytes) {
-  if (nbytes <= 16 && (nbytes & (nbytes - 1)) == 0)
-    sb__copy_items(to, to_step, from, from_step, n, nbytes);
-  else if (nbytes < 4)
-    move_in_parts(to, to_step, from, from_step, n, nbytes, 2);
-  else if (nbytes < 8)
-    move_in_parts(to, to_step, from, from_step, n, nbytes, 4);
-  else if (nbytes < 16)
-    move_in_parts(to, to_step, from, from_step, n, nbytes, 8);
-  else if (nbytes <= 32)
-    move_in_parts(to, to_step, from, from_step, n, nbytes, 16);
-  else if (nbytes <= 64)
-    move_in_parts(to, to_step, from, from_step, n, nbytes, 32);
-  else
-    for (int64_t i = 0; i < n; i++) memcpy(to + i * to_step, from + i * from_step, (size_t)nbytes);
-}
 
 /* One side of a move: bytes from block to block, and from a block's first element to each; NULL: they lie side by side. */
 typedef struct side {

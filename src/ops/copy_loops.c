@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "kernels/function.h"
+
 /* Large copies are converted in slices, a slice of each of INTERLEAVED_PAGES pages in turn: hardware prefetchers work
  * within pages, on a few of them at once. Slices are so short that loads never wait for stores.
  * PIECE_PIXELS: pixels per piece where casts store from registers, and in WebAssembly. */
@@ -217,6 +219,37 @@ void sb__store_row(const sb__runner *r, char *to, const char *from, int64_t n, s
     f = factors_after(f, count);
     n -= count;
   }
+}
+
+/* Two moves that overlap: the first and the last `part` bytes of each run. Inlined with a constant part. */
+SB_INLINE void move_in_parts(char *to, int64_t to_step, const char *from, int64_t from_step,
+                             int64_t n, int64_t nbytes, size_t part) {
+  const int64_t last = nbytes - (int64_t)part;
+  for (int64_t i = 0; i < n; i++, to += to_step, from += from_step) {
+    char head[32], tail[32];
+    memcpy(head, from, part);
+    memcpy(tail, from + last, part);
+    memcpy(to, head, part);
+    memcpy(to + last, tail, part);
+  }
+}
+
+void sb__move_runs(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t n,
+                   int64_t nbytes) {
+  if (nbytes <= 16 && (nbytes & (nbytes - 1)) == 0)
+    sb__copy_items(to, to_step, from, from_step, n, nbytes);
+  else if (nbytes < 4)
+    move_in_parts(to, to_step, from, from_step, n, nbytes, 2);
+  else if (nbytes < 8)
+    move_in_parts(to, to_step, from, from_step, n, nbytes, 4);
+  else if (nbytes < 16)
+    move_in_parts(to, to_step, from, from_step, n, nbytes, 8);
+  else if (nbytes <= 32)
+    move_in_parts(to, to_step, from, from_step, n, nbytes, 16);
+  else if (nbytes <= 64)
+    move_in_parts(to, to_step, from, from_step, n, nbytes, 32);
+  else
+    for (int64_t i = 0; i < n; i++) memcpy(to + i * to_step, from + i * from_step, (size_t)nbytes);
 }
 
 void sb__copy_rows(const sb__runner *r, char *const at[]) {
