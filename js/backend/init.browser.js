@@ -148,19 +148,34 @@ async function joined ({ from, shared: wanted }) {
  * @returns {Promise<Engine>}
  */
 async function started (options, places) {
+  const { initialMemory, maximumMemory } = options
   const isShared = options.shared === 'auto' ? isIsolated() && await whyNoLocks() === null : options.shared === true
   if (isShared && !isIsolated()) {
     throw failure('ERR_UNSUPPORTED', 'shared memory needs a page that is cross-origin isolated: it is served with Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp')
   }
   if (isShared && options.shared === true) await checkLocks()
-  const module = await moduleOf(options.wasm ?? placeIn(places, isShared), 'wasm')
+  const memory = isShared ? memoryOf({ initialMemory, maximumMemory, shared: true }, options.shared === 'auto') : null
+  const module = await moduleOf(options.wasm ?? placeIn(places, memory !== null), 'wasm')
   try {
-    const { initialMemory, maximumMemory } = options
-    if (isShared) return shared.start(shared.newGroup(module, { initialMemory, maximumMemory }))
+    if (memory !== null) return shared.start(shared.newGroup(module, memory))
     return wasm.start(module, wasm.newMemory({ initialMemory, maximumMemory }))
   } catch (error) {
     if (!(error instanceof WebAssembly.LinkError || error instanceof TypeError)) throw error
-    throw failure('ERR_FORMAT', `the module is not the one for ${isShared ? 'shared memory (samebytes-shared.wasm)' : 'one thread (samebytes.wasm)'}: ${error.message}`)
+    throw failure('ERR_FORMAT', `the module is not the one for ${memory !== null ? 'shared memory (samebytes-shared.wasm)' : 'one thread (samebytes.wasm)'}: ${error.message}`)
+  }
+}
+
+/**
+ * @param {Parameters<typeof wasm.newMemory>[0]} options
+ * @param {boolean} isOptional
+ * @returns {import('./wasm').WasmMemory | null} null: it is optional, and the device has no room for it
+ */
+function memoryOf (options, isOptional) {
+  try {
+    return wasm.newMemory(options)
+  } catch (/** @type {any} */ error) {
+    if (isOptional && error.code === 'ERR_MEMORY') return null
+    throw error
   }
 }
 

@@ -48,6 +48,7 @@ function wasmMemory () {
  * @property {{ count: number, bytes: number }} staged  temporary copies: overlap, the caller's bytes in WASM
  * @property {number} promoted  small tensors whose bytes got a buffer of their own
  * @property {number} grown  times that WASM memory grew; where threads share it: that this one noticed
+ * @property {number} maximum  bytes that WASM memory may grow to; 0 natively, where the machine's memory is the limit
  * @property {number} inFlight  copies that are pending, uses of tokens that nobody has taken yet, and device memory that is kept for others
  * @property {number} exported  pins of this thread's tensors that native code has
  * @property {number} deleterErrors  deleters that threw
@@ -85,6 +86,7 @@ function memory () {
     staged: { ...stats.staged },
     promoted: stats.promoted,
     grown: stats.grown,
+    maximum: 'maximum' in engine ? engine.maximum : 0,
     inFlight: stats.inFlight + inFlight + ffi.sharedVram(),
     exported: pins,
     deleterErrors: stats.deleterErrors

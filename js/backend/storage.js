@@ -126,6 +126,8 @@ class OptionalFields {
     this.device = -1
     /** page-locked: allocated so, or registered later */
     this.pinned = false
+    /** makes the collector see how large it is (ballast.browser.js) @type {ArrayBuffer | null} */
+    this.ballast = null
   }
 }
 

@@ -230,6 +230,21 @@ const TESTS = [
     works(await page.evaluate(() => started()))
   }],
   ["with shared: 'auto' takes what the page has: nothing", async page => works(await page.evaluate(() => started({ shared: 'auto' })))],
+  ...[2 ** 30, 2 ** 29, 2 ** 24].map(most => [`with shared: 'auto' takes what a device has that reserves ${most / 2 ** 20} MiB`, async page => {
+    const results = await page.evaluate(async most => {
+      const { Memory } = WebAssembly
+      WebAssembly.Memory = function (options) {
+        if (options.shared && options.maximum * 65536 > most) throw new RangeError('could not allocate memory')
+        return new Memory(options)
+      }
+      WebAssembly.Memory.prototype = Memory.prototype
+      const begun = await started({ shared: 'auto' })
+      const { memory } = await load()
+      return { begun, maximum: memory().maximum }
+    }, most)
+    works(results.begun, most < 2 ** 28 ? 'wasm' : 'wasm-shared')
+    assert.equal(results.maximum, most < 2 ** 28 ? 2 ** 32 : most)
+  }, true]),
   ["with shared: 'auto' takes what the page has: isolation", async page => works(await page.evaluate(() => started({ shared: 'auto' })), 'wasm-shared'), true],
   ['refuses wrong options', async page => {
     const wrong = [['null', 'ERR_ARGUMENT', 'TypeError'], ["{ shared: 'yes' }", 'ERR_ARGUMENT', 'TypeError'], ['{ initialMemory: -1 }', 'ERR_BOUNDS', 'RangeError'],
@@ -280,8 +295,8 @@ const TESTS = [
       return { bytes, error, zeroed, after: ones([3]).toArray() }
     }, shared)
     assert.equal(bytes, 1.5 * 2 ** 20)
-    refused(error, 'ERR_MEMORY', /^2000000 bytes could not be allocated; WASM memory has [\d.]+ of at most 2 MiB$/, 'RangeError')
-    refused(zeroed, 'ERR_MEMORY', /^3000000 bytes could not be allocated; WASM memory has [\d.]+ of at most 2 MiB$/, 'RangeError')
+    refused(error, 'ERR_MEMORY', /^2000000 bytes could not be allocated; WASM memory has [\d.]+ of at most 2 MiB\. Dispose tensors, or make them in tidy\(\)/, 'RangeError')
+    refused(zeroed, 'ERR_MEMORY', /^3000000 bytes could not be allocated; WASM memory has [\d.]+ of at most 2 MiB\. Dispose tensors, or make them in tidy\(\)/, 'RangeError')
     assert.deepEqual(after, [1, 1, 1])
   }, shared]),
   ...[false, true].map(shared => [`with little memory${shared ? ', shared' : ''}: transposes go without a room`, async page => {
