@@ -14,7 +14,7 @@ const LARGEST = 2 ** 32 // bytes that WASM can address
  * default: the file beside the package's own
  * @property {boolean | 'auto' | undefined} [shared]  memory that workers can join; default: false. 'auto': if the page is cross-origin isolated, has Web Locks,
  * and the device room for it
- * @property {import('../sharing/tokens').Token | undefined} [from]  of another thread, whose memory this thread joins
+ * @property {import('../sharing/tokens').Token | undefined} [from]  of another thread, whose memory this thread joins; one that carries a copy has none to join, and says nothing
  * @property {number | undefined} [initialMemory]  bytes of memory at the start
  * @property {number | undefined} [maximumMemory]  bytes that memory may grow to; default: 4 GiB, shared memory a half, a quarter and so on where the device refuses that (memory().maximum tells)
  * @property {ModuleSource | boolean | undefined} [math]  makes samebytes/math ready as well, where it is imported; its WASM module or that one's URL,

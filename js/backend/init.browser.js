@@ -115,12 +115,15 @@ async function open (options, places) {
   if (!WebAssembly.validate(SIMD)) {
     throw failure('ERR_UNSUPPORTED', "this runtime's WebAssembly has no SIMD, which samebytes needs (Chrome 91, Firefox 89, Safari 16.4 and later have it)")
   }
-  const made = options.from !== undefined ? await joined(options) : await started(options, places)
+  const made = options.from === undefined || carriesCopy(options.from) ? await started(options, places) : await joined(options)
   const { tables } = made
   if (tables.version !== version) throw failure('ERR_UNSUPPORTED', `the WASM module is that of samebytes ${tables.version}; this is ${version}`)
   if (made instanceof shared.SharedBackend && !isWorklet()) await guard(made)
   engine = made
 }
+
+/** @param {any} token  without memory to join, because it has a copy of the bytes */
+const carriesCopy = token => token.isCopy === true && token.group === undefined
 
 /**
  * @param {InitOptions} options

@@ -318,7 +318,7 @@ function countedBytes () {
  * @returns {Storage}
  */
 function newSharedStorage (group, nbytes) {
-  if (typeof SharedArrayBuffer !== 'function') throw failure('ERR_UNSUPPORTED', 'shared memory needs a SharedArrayBuffer, which a page has where it is cross-origin isolated')
+  if (typeof SharedArrayBuffer !== 'function') throw failure('ERR_UNSUPPORTED', 'shared memory needs a SharedArrayBuffer, which a page has where it is cross-origin isolated; share(t, { copy: true }) sends a copy anywhere')
   let buffer
   try {
     buffer = new SharedArrayBuffer(nbytes)

@@ -6,6 +6,7 @@ const path = require('node:path')
 const { describeError } = require('../describe')
 const { ROOT } = require('./bundle')
 const { serve } = require('./server')
+const pageMemory = require('./page-memory')
 const threads = require('./threads')
 
 const TEST_LIMIT_MS = 600_000
@@ -416,7 +417,7 @@ async function testInit ({ launch, total, fail, grep }) {
   const [open, isolated] = await Promise.all([false, true].map(isolated => serve({ isolated, pages })))
   let browser = await launch()
   try {
-    const named = [...TESTS.map(([title, ...rest]) => [`init › ${title}`, ...rest]), ...threads.TESTS]
+    const named = [...TESTS.map(([title, ...rest]) => [`init › ${title}`, ...rest]), ...pageMemory.TESTS, ...threads.TESTS]
     for (const [title, test, isIsolated] of named) {
       if (grep && !title.includes(grep)) continue
       if (!browser.isConnected()) browser = await launch() // the test before ended it
