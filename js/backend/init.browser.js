@@ -19,6 +19,9 @@ const { guard, isWorklet, whyNoLocks } = require('./threads.browser')
 /** (module (func (result v128) i32.const 0 i8x16.splat)), which is valid only with SIMD */
 const SIMD = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 8, 1, 6, 0, 65, 0, 253, 15, 11)
 
+/** as a page begins */
+const LESS_THAN = 60
+
 /** @type {Engine | null} */
 let engine = null
 
@@ -255,7 +258,8 @@ async function compile (bytes, name) {
     const start = ArrayBuffer.isView(bytes) ? new Uint8Array(bytes.buffer, bytes.byteOffset, Math.min(4, bytes.byteLength)) : new Uint8Array(bytes, 0, Math.min(4, bytes.byteLength))
     const isWasm = start.length === 4 && [0, 97, 115, 109].every((byte, i) => start[i] === byte)
     const what = isWasm ? 'is no whole WASM module' : 'is no WASM module'
-    throw failure('ERR_FORMAT', `${name} (${bytes.byteLength} bytes) ${what}: ${/** @type {Error} */ (error).message}`)
+    const hint = start[0] === LESS_THAN ? ". It looks like a page, which servers send where a file is missing: a bundler may have moved the package's modules away from it; Vite up to 7 leaves them with optimizeDeps: { exclude: ['samebytes'] }, and init({ wasm: url }) says where it is" : ''
+    throw failure('ERR_FORMAT', `${name} (${bytes.byteLength} bytes) ${what}: ${/** @type {Error} */ (error).message}${hint}`)
   }
 }
 

@@ -28,9 +28,10 @@ function backend () {
  */
 
 /**
- * The WebAssembly.Memory in which dataPtr is an address; its buffer is another one after it grows.
+ * The WebAssembly.Memory in which dataPtr is an address; its buffer is another one after it grows. Where the native addon is used
+ * there is none: the type leaves that out, so that it can be imported by a module as it is.
  *
- * @returns {LinearMemory | undefined} undefined on native
+ * @returns {LinearMemory} undefined natively
  * @throws nothing
  * @example
  * (wasmMemory() === undefined) === (backend() === 'native') // true
