@@ -244,9 +244,11 @@ static bool extend_heap(uint64_t top) {
 static bool grow_heap(uint32_t missing) {
   const uint64_t there = memory_pages();
   if (extend_heap(there * PAGE)) return true;
-  const uint64_t least = (missing + 2 * UNIT + PAGE - 1) / PAGE, half = there / 2 < MOST_GROWN ? there / 2 : MOST_GROWN;
+  const uint64_t least = (missing + 2 * UNIT + PAGE - 1) / PAGE,
+                 half = there / 2 < MOST_GROWN ? there / 2 : MOST_GROWN;
   uint64_t pages = least > half ? least : half, before = memory_grow(pages);
-  while (before == UINT64_MAX && pages > least) before = memory_grow(pages = pages / 2 > least ? pages / 2 : least);
+  while (before == UINT64_MAX && pages > least)
+    before = memory_grow(pages = pages / 2 > least ? pages / 2 : least);
   if (before == UINT64_MAX) return false;
   extend_heap((before + pages) * PAGE);
   return true;
