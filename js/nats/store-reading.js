@@ -3,11 +3,12 @@
 // anew behind the last message where one is missing, or nothing comes.
 
 const { peer } = require('./peers')
+const { giveBack } = require('./transport')
 const { isPassing, storeError } = require('./store-meta')
 
 /** @typedef {import('./store-meta').StoreParts} StoreParts */
 /** @typedef {import('./store-waits').Waits} Waits */
-/** @typedef {(data: Uint8Array, seq: number) => void} Take what it throws ends the reading */
+/** @typedef {(data: Uint8Array, seq: number) => void} Take keeps nothing of the data; what it throws ends the reading */
 
 const HEARTBEAT_MS = 1000 // a consumer without messages says so after this time
 const QUIET_MS = 3000 // a consumer that says nothing for so long is gone
@@ -152,6 +153,7 @@ class Reading {
       this.waits.progress()
       this.take(data, seq)
     }
+    giveBack(this.store.core.connection, data)
     this.isEnded = pending === 0
   }
 
