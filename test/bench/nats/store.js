@@ -4,8 +4,8 @@
 //   node --expose-gc test/bench/nats/store.js [MiB] [rounds]
 //
 // Each round takes all ways, one after the other: those of the client's own connection, and those over samebytes' transport; medians, and medians of the
-// ratios within a round. All read the same object of one server, check its digest, and keep all bytes. The server alone: what it sends, read and thrown away.
-// RSS is what a process that only gets has grown by.
+// ratios within a round. All read the same object of one server, check its digest, and keep all bytes. Thrown away: what the
+// server sends, neither checked nor kept, which bounds the others. RSS is what a process that only gets has grown by.
 
 const { spawnSync } = require('node:child_process')
 const nats = require('@nats-io/transport-node')
@@ -91,7 +91,7 @@ async function main () {
       ways[NATIVE + over] = () => theirs('native')
       ways[`get${over}`] = async () => { (await store.get(NAME)).dispose() }
       ways[`get into a tensor${over}`] = () => store.get(NAME, { out })
-      if (i === 1) ways['the server alone'] = () => drain(connection, jsm, 'bench')
+      ways[`get, thrown away${over}`] = () => drain(connection, jsm, 'bench')
       await store.put(NAME, t)
       await store.get(NAME)
     }
