@@ -32,6 +32,7 @@ const IN_PLACE = 2 ** 16 // bytes of a piece that is sent by itself
 const IN_FLIGHT = 2 ** 22 // bytes that are sent and not acknowledged
 const QUIET_MS = 5000 // without an acknowledgement: the chunks are taken as lost
 const PAUSE_MS = 100
+const COUNTS = 10 // of chunks, before some are taken as lost
 const SUM_STEP = 2 ** 23 // bytes of a checksum in one turn of the event loop
 
 /** @param {Piece[]} pieces @param {number} most  bytes @returns {Chunk[]} */
@@ -273,14 +274,19 @@ async function install (store, waits, draft) {
 }
 
 /**
- * Chunks that were on their way when the connection was lost may come late, and others clean the store while a put rests.
+ * Chunks that were on their way when the connection was lost may come late, and others clean the store while a put rests. A server that has just become the leader may know of
+ * the last ones a moment later.
  *
  * @param {StoreParts} store @param {Waits} waits @param {Draft['body']} body
  * @throws ERR_STALE
  */
 async function checkStored (store, waits, { name, nuid, chunks }) {
-  const stored = await waits.orAborted(countChunks(store, nuid))
-  if (stored !== chunks) throw failure('ERR_STALE', `${show(name)}: ${stored} chunks are in the store where ${chunks} were sent; chunks of a put that rests for long may be deleted`)
+  for (let i = 1; ; i++) {
+    const stored = await waits.orAborted(countChunks(store, nuid))
+    if (stored === chunks) return
+    if (stored > chunks || i === COUNTS) throw failure('ERR_STALE', `${show(name)}: ${stored} chunks are in the store where ${chunks} were sent; chunks of a put that rests for long may be deleted`)
+    await waits.wait(PAUSE_MS)
+  }
 }
 
 /** @param {StoreParts} store @param {Waits} waits @param {Draft} draft @param {number} before  the revision that is replaced @returns {Promise<number | null>} null: not that one, or nobody knows */

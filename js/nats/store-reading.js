@@ -23,7 +23,7 @@ function deliveryOf (reply) {
   const parts = reply.split('.')
   if (parts[0] !== '$JS' || parts[1] !== 'ACK' || parts.length < 9) return null
   const at = parts.length === 9 ? 5 : 7
-  return { seq: Number(parts[at]), count: Number(parts[at + 1]), time: Number(parts[at + 2]) / NANOS, pending: Number(parts[at + 3]) }
+  return { seq: Number(parts[at]), count: Number(parts[at + 1]), time: Math.floor(Number(parts[at + 2]) / NANOS), pending: Number(parts[at + 3]) }
 }
 
 class Reading {

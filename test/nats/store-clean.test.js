@@ -150,6 +150,26 @@ describe('NATS: the object store, cleaned', () => {
     })
   }
 
+  it('counts the chunks of a put again where a server does not know of all yet', async () => {
+    let asked = 0
+    const late = new Proxy(connection, {
+      get (target, key) {
+        if (key !== 'request') return typeof target[key] === 'function' ? target[key].bind(target) : target[key]
+        return async (subject, payload, ...rest) => {
+          const answer = await connection.request(subject, payload, ...rest)
+          const isCount = subject.startsWith('$JS.API.STREAM.INFO.') && String(Buffer.from(payload ?? '')).includes('.C.')
+          if (!isCount || ++asked > 2) return answer
+          const text = JSON.stringify({ ...answer.json(), state: { ...answer.json().state, subjects: {} } })
+          return new Proxy(answer, { get: (it, name) => name === 'json' ? () => JSON.parse(text) : name === 'data' ? Buffer.from(text) : it[name] })
+        }
+      }
+    })
+    const its = await tensors(late).store(store.name)
+    await its.put('x.npy', large(1), { chunk: 65536 })
+    assert.equal(asked, 3)
+    assertSame(await store.get('x.npy'), large(1))
+  })
+
   it('deletes what a deleted object left, and keeps the chunks of objects that it cannot read', async () => {
     const bucket = store.name
     const says = (name, more) => js.publish(metaSubject(name), JSON.stringify({ name, bucket, size: 8, chunks: 1, digest: 'MD5=abc', ...more }))
