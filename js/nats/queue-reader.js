@@ -14,6 +14,7 @@ const { subjectOf } = require('./subjects')
 const FETCH_MS = 1000 // that a demand for requests holds: a replica that is frozen gets none after it
 const HEARTBEAT_MS = 500 // two that do not come end the demand
 const PAUSE_MS = 100 // before the next demand, where nobody answers
+const LOST_MS = 10000 // without an answer, after which stream and consumer are made again, if they are not there
 const FULL_MS = 100 // before a request is given to somebody else
 const MOST_DELIVERIES = 64 // of one request: it may be what ends replicas
 
@@ -97,8 +98,11 @@ const replyOf = headers => subjectOf(headers.get('tensor-reply'), 'Tensor-Reply'
 
 class QueueReader {
   #core
+  #queue
   #service
   #consumer
+  /** when a demand was answered last, in milliseconds of `now` */
+  #answeredAt = now()
   #isEnding = false
   /** of the demand that holds @type {any} */
   #messages = null
@@ -114,11 +118,13 @@ class QueueReader {
    * Reads from now on.
    *
    * @param {Core} core
-   * @param {{ consumer: any, ackWait: number }} queue  as WorkQueue.consumer gives it
+   * @param {import('./work-queue').WorkQueue} queue
+   * @param {{ consumer: any, ackWait: number }} consumer  of the queue
    * @param {Service} service
    */
-  constructor (core, { consumer, ackWait }, service) {
+  constructor (core, queue, { consumer, ackWait }, service) {
     this.#core = core
+    this.#queue = queue
     this.#service = service
     this.#consumer = consumer
     this.#timer = setInterval(() => { for (const job of this.held) job.goesOn() }, ackWait / 4)
@@ -144,9 +150,18 @@ class QueueReader {
     try {
       this.#messages = await this.#consumer.fetch({ max_messages: count, expires: FETCH_MS, idle_heartbeat: HEARTBEAT_MS, bind: true })
       for await (const message of this.#messages) this.#take(message)
+      this.#answeredAt = now()
     } catch { // nobody gives requests now
       await new Promise(resolve => { setTimeout(resolve, PAUSE_MS) })
+      if (now() - this.#answeredAt > LOST_MS && this.#core.isConnected()) await this.#openAgain()
     }
+  }
+
+  async #openAgain () {
+    this.#answeredAt = now()
+    try {
+      await this.#queue.ensureConsumer()
+    } catch {} // the same again later
   }
 
   /** @param {any} message  of JetStream */

@@ -293,7 +293,7 @@ class Request {
   async #lookAt (queue) {
     const { isAway, done } = await queue.progress()
     if (isAway) this.#wake?.('away')
-    else if (done >= this.#place) this.#wake?.('done')
+    else if (this.#place !== 0 && done >= this.#place) this.#wake?.('done')
   }
 
   /** What is sent as bytes. */

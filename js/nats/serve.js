@@ -122,9 +122,10 @@ class TensorService {
     const { name, version, queue, durable, isBatched, max, wait, axis } = this.#limits
     if (connection.isClosed()) throw closed()
     const { Svcm } = peer('services')
-    const consumer = durable ? await queueOf(this.#core, this.#subject).consumer() : null
+    const work = durable ? queueOf(this.#core, this.#subject) : null
+    const consumer = await work?.consumer()
     try {
-      this.#framework = await new Svcm(connection).add({ name, version, queue, metadata: isBatched ? { batch: JSON.stringify({ max, wait, axis }) } : {}, statsHandler: (/** @type {any} */ endpoint) => this.#report(endpoint) })
+      this.#framework = await new Svcm(connection).add({ name, version, queue, metadata: { ...isBatched && { batch: JSON.stringify({ max, wait, axis }) }, ...work !== null && { stream: work.stream } }, statsHandler: (/** @type {any} */ endpoint) => this.#report(endpoint) })
       this.#framework.stopped.then(() => this.#ended())
       this.#framework.addEndpoint('run', { subject: this.#subject, queue, handler: (/** @type {any} */ error, /** @type {any} */ message) => { if (!error) this.#take(message) } })
       this.#subscribe(subjectOfReplica(this.#subject, this.id), message => this.#take(message))
@@ -135,14 +136,14 @@ class TensorService {
     } catch (error) {
       throw connection.isClosed() ? closed(error) : error
     }
-    if (consumer !== null) this.#readQueue(consumer)
+    if (work !== null) this.#readQueue(work, consumer)
   }
 
-  /** @param {any} consumer  the client's */
-  #readQueue (consumer) {
+  /** @param {import('./work-queue').WorkQueue} work @param {any} consumer  of it */
+  #readQueue (work, consumer) {
     const { isBatched, axis, max } = this.#limits
     const ahead = Math.max(2 * max, LEAST_AHEAD)
-    this.#reader = new QueueReader(this.#core, consumer, {
+    this.#reader = new QueueReader(this.#core, work, consumer, {
       replica: this.id,
       axis: isBatched ? axis : null,
       room: () => this.#runs.isFull ? 0 : Math.min(this.#runs.room, ahead - this.#runs.queued),

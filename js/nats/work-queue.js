@@ -15,6 +15,7 @@ const MOST_COPIES = 3 // of a request, on as many servers
 const MOST_MESSAGES = 4096 // that wait
 const MOST_BYTES = 2 ** 28 // that wait; the server sets so much aside
 const ACK_WAIT_MS = 2000 // after which a request goes to another replica, unless this one says that it goes on
+const MOST_READERS = 4096 // replicas that ask for requests at a time
 const API_MS = 2000 // for an answer of JetStream; a cluster that has just started does not answer
 const OPEN_MS = 30000
 const PROGRESS_MS = 1000
@@ -126,17 +127,22 @@ class WorkQueue {
    * @throws as open; again and again first where JetStream does not answer yet
    */
   async consumer () {
-    const info = await repeated({ core: this.#core, timeout: OPEN_MS }, `queue ${this.subject}`, () => this.#ensureConsumer())
+    const info = await repeated({ core: this.#core, timeout: OPEN_MS }, `queue ${this.subject}`, () => this.ensureConsumer())
     return { consumer: peer('jetstream').jetstream(this.#core.connection).consumers.getConsumerFromInfo(info), ackWait: info.config.ack_wait / 1e6 }
   }
 
-  /** @returns {Promise<any>} what the server says of it */
-  async #ensureConsumer () {
+  /**
+   * Makes the consumer, and the stream, if there is none.
+   *
+   * @returns {Promise<any>} what the server says of it
+   * @throws the client's errors · as open
+   */
+  async ensureConsumer () {
     try {
       await this.#ensureStream()
       const { consumers } = await this.#managed()
       return await found(() => consumers.info(this.stream, CONSUMER)) ??
-        await consumers.add(this.stream, { durable_name: CONSUMER, ack_policy: 'explicit', ack_wait: ACK_WAIT_MS * 1e6, max_deliver: -1, max_ack_pending: -1 })
+        await consumers.add(this.stream, { durable_name: CONSUMER, ack_policy: 'explicit', ack_wait: ACK_WAIT_MS * 1e6, max_deliver: -1, max_ack_pending: -1, max_waiting: MOST_READERS })
     } catch (/** @type {any} */ error) {
       throw error?.name === 'JetStreamNotEnabled' ? storeError(error, `queue ${this.subject}`) : error // which does not pass
     }

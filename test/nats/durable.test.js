@@ -96,6 +96,14 @@ describe('NATS: durable requests', function () {
     assert.equal(memory().copies?.nats?.bytes ?? 0, before)
   })
 
+  it('tell that an answer is too large for the server', async () => {
+    await serve(() => zeros([2 ** 22]), 'toolarge')
+    const error = await ask('toolarge', tensor([1])).catch(error => error)
+    assert.deepEqual([error.code, error.remoteCode], ['ERR_REMOTE', 'ERR_TOO_LARGE'])
+    await until(async () => await waiting('toolarge') === 0)
+    assert.equal(await codeOf(ask('toolarge', zeros([2 ** 22]))), 'ERR_TOO_LARGE')
+  })
+
   it('tell what a function threw, once', async () => {
     const service = await serve(() => { throw Object.assign(new Error('no'), { code: 'ERR_NOT_FOUND' }) }, 'wrong')
     const error = await ask('wrong', tensor([1]), { attempts: 3 }).catch(error => error)
