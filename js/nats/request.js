@@ -291,8 +291,8 @@ class Request {
 
   /** @param {import('./work-queue').WorkQueue} queue */
   async #lookAt (queue) {
-    const { isAway, done } = await queue.progress()
-    if (isAway) this.#wake?.('away')
+    const { isAway, done, last } = await queue.progress()
+    if (isAway || this.#place > last) this.#wake?.('away')
     else if (this.#place !== 0 && done >= this.#place) this.#wake?.('done')
   }
 

@@ -18,7 +18,7 @@ const ACK_WAIT_MS = 2000 // after which a request goes to another replica, unles
 const MOST_READERS = 4096 // replicas that ask for requests at a time
 const API_MS = 2000 // for an answer of JetStream; a cluster that has just started does not answer
 const OPEN_MS = 30000
-const PROGRESS_MS = 1000
+const PROGRESS_MS = 500
 const MOST_QUEUES = 1024 // that a bus remembers
 const MOST_ACK = 2 ** 16 // bytes of an acknowledgement that are read
 
@@ -34,6 +34,7 @@ const UNAVAILABLE = 10008
  * @typedef {object} Progress
  * @property {boolean} isAway  nobody gives requests to replicas now: the consumer's server is gone, and no other has taken its place
  * @property {number} done  all requests up to this place are acknowledged
+ * @property {number} last  no request after this place can be given to a replica now: the stream's server is gone
  */
 
 /** @type {WeakMap<Core, Map<string, WorkQueue>>} */
@@ -148,7 +149,7 @@ class WorkQueue {
     }
   }
 
-  /** How far the replicas are; at most a second old. @returns {Promise<Progress>} rejects never */
+  /** How far the replicas are; at most half a second old. @returns {Promise<Progress>} rejects never */
   progress () {
     if (this.#progress === null || now() - this.#askedAt > PROGRESS_MS) {
       this.#askedAt = now()
@@ -161,10 +162,10 @@ class WorkQueue {
   async #ask () {
     try {
       const { consumers } = await this.#managed()
-      const { ack_floor: { stream_seq: done } } = await consumers.info(this.stream, CONSUMER)
-      return { isAway: false, done }
+      const { ack_floor: { stream_seq: done }, delivered: { stream_seq: given }, num_pending: pending } = await consumers.info(this.stream, CONSUMER)
+      return { isAway: false, done, last: pending === 0 ? given : Infinity }
     } catch (error) {
-      return { isAway: isPassing(error), done: 0 } // without a consumer, or a permission to ask, the request waits
+      return { isAway: isPassing(error), done: 0, last: Infinity } // without a consumer, or a permission to ask, the request waits
     }
   }
 }
