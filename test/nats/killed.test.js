@@ -69,7 +69,7 @@ describe('NATS: servers and replicas that fail', function () {
     const { urls } = cast.cluster
     for (const [a, b, c] of [[1, 2, 0], [2, 1, 0]].slice(0, workers)) cast.workers.push(await startWorker([urls[a], urls[b], urls[c]], { durable }))
     const dial = durable ? transport.connect : connect // the client's own waits for ever to send to a frozen server once its buffers are full
-    cast.connection = await dial({ servers: urls, noRandomize: true, timeout: 20000, reconnectTimeWait: 50, maxReconnectAttempts: -1, pingInterval: 500, maxPingOut: 2 })
+    cast.connection = await dial({ servers: urls, noRandomize: true, timeout: 500, waitOnFirstConnect: true, reconnectTimeWait: 50, maxReconnectAttempts: -1, pingInterval: 500, maxPingOut: 2 })
     return cast
   }
 

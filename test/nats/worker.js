@@ -8,7 +8,7 @@ const { multiply } = require('samebytes/math')
 
 async function main () {
   const [servers, subject, options, mode] = process.argv.slice(2)
-  const connection = await connect({ servers: servers.split(','), noRandomize: true, timeout: 20000, reconnectTimeWait: 50, maxReconnectAttempts: -1, pingInterval: 500, maxPingOut: 2 })
+  const connection = await connect({ servers: servers.split(','), noRandomize: true, timeout: 500, waitOnFirstConnect: true, reconnectTimeWait: 50, maxReconnectAttempts: -1, pingInterval: 500, maxPingOut: 2 })
   const service = await tensors(connection).serve(mode === 'hang' ? hang : x => multiply(x, 2), subject, JSON.parse(options))
   process.on('message', async what => {
     if (what === 'stats') process.send(service.stats())
