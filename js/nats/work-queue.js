@@ -90,7 +90,7 @@ class WorkQueue {
    * Makes the stream if there is none. One that somebody made or changed by other means keeps its limits.
    *
    * @returns {Promise<void>}
-   * @throws ERR_NO_RESPONDERS the server has no JetStream · ERR_EXISTS another stream has the name · ERR_TOO_LARGE no storage · ERR_TIMEOUT, ERR_DISCONNECTED, ERR_REMOTE
+   * @throws ERR_NO_RESPONDERS the server has no JetStream, or does not allow it · ERR_EXISTS another stream has the name · ERR_TOO_LARGE no storage · ERR_TIMEOUT, ERR_DISCONNECTED, ERR_REMOTE
    */
   open () {
     return (this.#opening ??= this.#open().finally(() => { this.#opening = null }))
@@ -99,8 +99,9 @@ class WorkQueue {
   async #open () {
     try {
       await this.#ensureStream()
-    } catch (error) {
-      throw storeError(error, `queue ${this.subject}`)
+    } catch (/** @type {any} */ error) {
+      if (!/permissions violation/i.test(error?.message)) throw storeError(error, `queue ${this.subject}`)
+      throw Object.assign(failure('ERR_NO_RESPONDERS', `there is no queue ${this.subject}, and this user may not make one`), { cause: error })
     }
   }
 
