@@ -214,6 +214,17 @@ describe('NATS: durable requests', function () {
     assert.equal(second.stats().batches, 20 - requests)
   })
 
+  it('drain: what is given to a replica that ends goes back into the queue', async () => {
+    const first = await serve(x => multiply(x, 2), 'back')
+    await until(async () => (await jsm.consumers.info(queue('back').stream, 'replicas')).num_waiting > 0)
+    const drained = first.drain()
+    const asked = [1, 2].map(n => ask('back', tensor([n])))
+    await drained
+    assert.equal(first.stats().requests, 0)
+    await serve(x => multiply(x, 3), 'back')
+    assert.deepEqual((await Promise.all(asked)).map(y => y.get(0)), [3, 6])
+  })
+
   it('are sent again where an answer was lost', async () => {
     const { stream } = queue('lost')
     const { consumer } = await queue('lost').consumer()
