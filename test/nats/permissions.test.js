@@ -11,12 +11,20 @@ const { startServer } = require('./server')
 
 const PAGE = path.join(__dirname, '..', '..', 'docs', 'machines.md')
 
+/** Permissions that a sentence of the page gives to a user, besides. */
+const more = (page, pattern) => pattern.exec(page)[1].match(/"[^"]+"/g).join(', ')
+
 describe('NATS: permissions, as the guide has them', () => {
   let server
   const connections = []
   before(async () => {
-    const [config] = /^authorization \{[^]*?^\}/m.exec(fs.readFileSync(PAGE, 'utf8'))
-    server = await startServer({ config: config.replace(/\$(CAMERA|CALLER|WORKER)\b/g, 'secret') })
+    const page = fs.readFileSync(PAGE, 'utf8')
+    const [config] = /^authorization \{[^]*?^\}/m.exec(page)
+    const durable = config
+      .replace('publish: ["_INBOX.>"]', `publish: ["_INBOX.>", ${more(page, /workers publish to (.*?),/)}]`)
+      .replace('subscribe: ["models.>"', `subscribe: [${more(page, /and subscribe to (.*?);/)}, "models.>"`)
+      .replace('publish: ["models.>"]', `publish: ["models.>", ${more(page, /callers publish to (\S+)/)}]`)
+    server = await startServer({ jetstream: true, config: durable.replace(/\$(CAMERA|CALLER|WORKER)\b/g, 'secret') })
   })
   afterEach(async () => { for (const each of connections.splice(0)) await each.close() })
   after(() => server?.stop())
@@ -33,6 +41,16 @@ describe('NATS: permissions, as the guide has them', () => {
     const service = await worker.serve(x => x.clone(), 'models.copies')
     for (const n of [4, 2 ** 17]) assert.deepEqual((await caller.request('models.copies', ones([n]))).shape, [n])
     await service.drain()
+  })
+
+  it('let callers ask durably, when workers have begun', async () => {
+    const [worker, caller] = [await as('worker'), await as('caller')]
+    const early = caller.request('models.durable', ones([4]), { durable: true, attempts: 100, deadline: 60000 })
+    const service = await worker.serve(x => x.clone(), 'models.durable', { durable: true })
+    assert.deepEqual((await early).shape, [4])
+    assert.deepEqual((await caller.request('models.durable', ones([4]), { durable: true })).shape, [4])
+    await service.drain()
+    assert.equal(await codeOf(caller.request('models.none', ones([4]), { durable: true })), 'ERR_NO_RESPONDERS')
   })
 
   it('let cameras publish, and refuse what is not their part', async () => {
