@@ -30,7 +30,7 @@ const { backend, opcodes, nothing } = ffi
 /**
  * @template {DtypeName} [O=any]
  * @typedef {object} ProductOptions
- * @property {Accuracy | undefined} [accuracy]  'identical': in the dtype, float16 and bfloat16 in float32, with the same bits everywhere; 'precise': in float64, rounded once, with the same bits everywhere; 'fast': as the first, with fused multiply-add where the processor has it, so that bits differ between processors. 'identical' where none is given
+ * @property {Accuracy | undefined} [accuracy]  'identical': in the dtype, float16 and bfloat16 in float32, with the same bits everywhere; 'precise': in float64, rounded once, with the same bits everywhere; 'fast': as the first, with fused multiply-add where the processor has it, so that bits differ between processors; in WebAssembly the first. 'identical' where none is given
  * @property {Tensor<O> | undefined} [out]  of the result's shape; gets the result, and is returned
  * @property {Casting | undefined} [casting]  of the result to out's dtype; 'same_kind' where none is given
  */
@@ -58,7 +58,7 @@ const accuracyOf = accuracy => accuracy === undefined ? 0 : oneOf('accuracy', ac
 /** @param {number} dtype @returns {number} the same */
 function checkNumbers (dtype) {
   const { kind, itemsize, name } = dtypes[dtype]
-  if (kind !== 'BOOL' && (itemsize > 1 || kind !== 'FLOATING')) return dtype
+  if (kind !== 'BOOLEAN' && (itemsize > 1 || kind !== 'FLOATING')) return dtype
   throw failure('ERR_DTYPE', `there are no products of ${name}; astype converts`)
 }
 

@@ -383,6 +383,7 @@ describe('cosineSimilarity', () => {
     refusedUnchanged(out, () => cosineSimilarity(zeros([3, 2]), zeros([2]), { out }), 'ERR_SHAPE')
     fails(() => cosineSimilarity(t, t, { eps: -1 }), TypeError, 'ERR_ARGUMENT', /eps/)
     fails(() => cosineSimilarity(zeros([2], 'complex64'), zeros([2])), TypeError, 'ERR_DTYPE')
+    fails(() => cosineSimilarity(zeros([2], 'bool'), zeros([2], 'bool')), TypeError, 'ERR_DTYPE', /bool/)
     assert.ok(sum(multiply(t, t)).item() === 25)
   })
 })
