@@ -7,20 +7,20 @@ const { Array, arrayIncludes, arrayJoin, arrayMap, arrayOf, arraySlice, newList 
 const { failure } = require('../base/errors')
 const { axesOf, integer, oneOf, show, isOptions } = require('../base/validate')
 const { rows, run } = require('../backend/algorithms')
-const { NONE, elementwise, mode, notDeferred, ops } = require('../backend/math')
+const { NONE, elementwise, notDeferred, ops } = require('../backend/math')
 const { reduce, reductions } = require('../backend/reductions')
 const { countCopy } = require('../backend/storage')
 const { dtypes, dtypeOf, itemsizes } = require('../backend/dtypes')
 const { broadcast, denseLayout, isSameShape } = require('../layout/layouts')
 const { Tensor, tensorOf, resultIn } = require('../tensor/tensor')
-const { allocated } = require('./allocate')
+const { allocated, freed } = require('./allocate')
 const { inRange, lastAxes, permuted, reducedShape } = require('./axes')
 const { broadcastBatches, broadcastTo, joined, target } = require('./cores')
 const { operandOf } = require('./operands')
 const { known, optionsAlong, optionsFor } = require('./options')
 const { equationOf } = require('./equations')
 
-const { backend, opcodes, nothing } = ffi
+const { opcodes, nothing } = ffi
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
 /** @import { AnyTensor, Casting, DtypeName, Floated, Or, Promote } from '../base/types' */
@@ -246,14 +246,9 @@ function product (extents) {
 /** @param {How} how @param {number} dtype @param {number[]} shape @returns {Layout} new bytes */
 const temporary = ({ made }, dtype, shape) => (made[made.length] = allocated(denseLayout(dtype, shape)))
 
-/**
- * Frees temporary layouts now; those of calls that are yet to run are freed after these.
- *
- * @param {How} how
- */
+/** @param {How} how */
 function release ({ made }) {
-  if (mode.deferred !== null) return
-  for (let i = 0; i < made.length; i++) backend.release(made[i].storage)
+  for (let i = 0; i < made.length; i++) freed(made[i])
 }
 
 /** @param {Layout} to @param {Layout} from @param {number} casting */
