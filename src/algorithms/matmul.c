@@ -8,7 +8,7 @@
 
 #define ALIGNED 64
 #define STAGED_BYTES (INT64_C(1) << 16) /* of elements that are converted before they are packed */
-#define MOST_ROWS 480                   /* of a tile of the result; a block of its rows is 480 KB */
+#define MOST_ROWS 960                   /* of a tile of the result; a block of its rows is 960 KB */
 #define MOST_COLUMNS 1024
 #define ROWS_AT_ONCE 120 /* packed ones, that the nearest caches hold beside a panel of columns */
 #define THIN 2           /* rows that are multiplied without packing */
