@@ -990,20 +990,20 @@ const topKAsync = later(order.topK)
 /**
  * searchsorted without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<E extends import('./reductions').IndexName = never, O extends DtypeName = never>(x1: AnyTensor, x2: AnyTensor, opts?: import('./order').SearchOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, 'int32'>>>>}
+ * @type {<E extends import('./reductions').IndexName = never, O extends DtypeName = never>(x1: TensorData, x2: TensorData, opts?: import('./order').SearchOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, 'int32'>>>>}
  * @throws as searchsorted, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
- * (await searchsortedAsync(tensor([10, 20, 30]), tensor([20, 35]), { side: 'right' })).toArray() // [2, 3]
+ * (await searchsortedAsync(tensor([10, 20, 30]), [20, 35], { side: 'right' })).toArray() // [2, 3]
  */
 const searchsortedAsync = later(order.searchsorted)
 
 /**
  * isin without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<O extends DtypeName = never>(x1: AnyTensor, x2: AnyTensor, opts?: import('./order').IsinOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, 'bool'>>>}
+ * @type {<O extends DtypeName = never>(x1: TensorData, x2: TensorData, opts?: import('./order').IsinOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, 'bool'>>>}
  * @throws as isin, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
- * (await isinAsync(tensor([[1, 2], [3, 4]]), tensor([4, 1]))).toArray() // [[true, false], [false, true]]
+ * (await isinAsync(tensor([[1, 2], [3, 4]]), [4, 1])).toArray() // [[true, false], [false, true]]
  */
 const isinAsync = later(order.isin)
 
