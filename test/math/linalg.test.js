@@ -118,7 +118,7 @@ describe('linalg beside NumPy', () => {
       const isOfNone = name === 'matrixNorm' || name === 'matrixRank' || name === 'pinv'
       const side = () => pick([isOfNone ? 1 : 0, 1, 2, 3, 4, 5, 8, 9, 17, 1 + next(40)])
       const dtype = name === 'trace' ? 'float64' : pick(DTYPES)
-      return makeCase(random, name, dtype, side(), dtype === 'float16' && name === 'det' ? 1 + next(4) : dtype === 'int8' ? 1 + next(12) : side())
+      return makeCase(random, name, dtype, side(), dtype === 'float16' && name === 'det' ? 1 + next(4) : dtype === 'int8' ? 1 + next(12) : name === 'det' && dtype === 'int64' ? 1 + next(20) : side()) // more has no float32
     })
     return cases.filter(({ t }) => !['det', 'matrixPower'].includes(name) || t.dtype !== 'float16' || t.shape.at(-1) < 3)
   }
