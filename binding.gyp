@@ -13,7 +13,7 @@
     # Of all C sources: addons that call each other by internal tables have to be of one build.
     'build_hash': '<!(node -p "const h=crypto.createHash(\'sha256\');fs.readdirSync(\'src\',{recursive:true}).map(String).filter(f=>/\\.(c|h|inc|def)$/.test(f)).sort().forEach(f=>h.update(f).update(fs.readFileSync(\'src/\'+f)));h.digest(\'hex\').slice(0,16)")',
     # Algorithms whose loops are compiled for speed.
-    'hot': '(matmul|levels|loops|resize|sort|boxes)',
+    'hot': '(matmul_|levels|loops|resize|sort|boxes)',
     'sources_cuda': [
       '<!@(node -p "[\'cuda\'].map(d=>\'src/\'+d).filter(fs.existsSync).flatMap(d=>fs.readdirSync(d).filter(f=>f.endsWith(\'.c\')).sort().map(f=>d+\'/\'+f)).join(\' \')")',
     ],

@@ -43,18 +43,17 @@ function run (row, to, from, given = {}) {
     defer(to[0], from, null, null, (first, sources, others) => { run(row, arrayConcat([first], others), sources, given) }, false, arraySlice(to, 1))
     return
   }
-  /** @type {Layout[]} */
-  const operands = newList()
+  const operands = arrayConcat(to, from)
+  let count = 0 // of operands that C can reach
   let isDone = false
   try {
-    for (let i = 0; i < to.length; i++) operands[i] = stage(to[i])
-    for (let i = 0; i < from.length; i++) operands[to.length + i] = stage(from[i])
+    for (; count < operands.length; count++) operands[count] = stage(operands[count])
     for (let i = 0; i < to.length; i++) checkAttached(to[i].storage)
     invoke(row, operands, given)
     isDone = true
   } finally {
     // operands that were staged are the target's, or copies; those of targets first, so that results are back where sources share their bytes
-    for (let i = 0; i < operands.length; i++) unstage(operands[i], i < to.length ? to[i] : from[i - to.length], isDone && i < to.length)
+    for (let i = 0; i < count; i++) unstage(operands[i], i < to.length ? to[i] : from[i - to.length], isDone && i < to.length)
   }
 }
 

@@ -1,6 +1,7 @@
 'use strict'
 // New bytes for results.
 
+const { backend } = require('../backend/calls')
 const { mode } = require('../backend/math')
 const { allocated: ordinary, withBytes } = require('../layout/layouts')
 const { SHARED } = require('../layout/placement')
@@ -20,4 +21,13 @@ function allocated (layout) {
   return (deferred.made[deferred.made.length] = deferred.isFixed ? withBytes(layout, 0, false, SHARED) : ordinary(layout))
 }
 
-module.exports = { allocated }
+/**
+ * Frees a temporary layout now; those of calls that are yet to run are freed after these.
+ *
+ * @param {Layout} layout
+ */
+function freed ({ storage }) {
+  if (mode.deferred === null) backend.release(storage)
+}
+
+module.exports = { allocated, freed }

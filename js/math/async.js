@@ -16,7 +16,7 @@ const matrices = require('./matrices')
 const linalg = require('./linalg')
 
 /** @import { Tensor } from '../tensor/tensor' */
-/** @import { AnyTensor, Canvas, Casting, DtypeName, DtypeOfValue, Floated, Frame, Image, InputOf, LaterOptions, NameOf, OfOne, Or, Promote, RealOf, Signal, Summed, Value } from '../base/types' */
+/** @import { AnyTensor, Canvas, Casting, DtypeName, DtypeOfValue, Floated, Frame, Image, InputOf, LaterOptions, NameOf, OfOne, Or, Promote, RealOf, Signal, Summed, TensorData, Value } from '../base/types' */
 
 /** @typedef {{ <D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x1: Tensor<D>, x2: OfOne<D, Tensor<D>>, opts?: LaterOptions<E, O> | NameOf<E>): Promise<Tensor<Or<O, Or<E, D>>>>; <A extends DtypeName, B extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: LaterOptions<E, O> | NameOf<E>): Promise<Tensor<Or<O, Or<E, Promote<A, B>>>>>; <D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x1: Tensor<D>, x2: InputOf<D>, opts?: LaterOptions<E, O> | NameOf<E>): Promise<Tensor<Or<O, Or<E, D>>>>; <D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x1: InputOf<D>, x2: Tensor<D>, opts?: LaterOptions<E, O> | NameOf<E>): Promise<Tensor<Or<O, Or<E, D>>>> }} AddAsync */
 /** @typedef {{ <D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x1: Tensor<D>, x2: OfOne<D, Tensor<D>>, opts?: LaterOptions<E, O> | NameOf<E>): Promise<Tensor<Or<O, Floated<Or<E, D>>>>>; <A extends DtypeName, B extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: LaterOptions<E, O> | NameOf<E>): Promise<Tensor<Or<O, Floated<Or<E, Promote<A, B>>>>>>; <D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x1: Tensor<D>, x2: InputOf<D>, opts?: LaterOptions<E, O> | NameOf<E>): Promise<Tensor<Or<O, Floated<Or<E, D>>>>>; <D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x1: InputOf<D>, x2: Tensor<D>, opts?: LaterOptions<E, O> | NameOf<E>): Promise<Tensor<Or<O, Floated<Or<E, D>>>>> }} DivideAsync */
@@ -991,20 +991,20 @@ const topKAsync = later(order.topK)
 /**
  * searchsorted without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<E extends import('./reductions').IndexName = never, O extends DtypeName = never>(x1: AnyTensor, x2: AnyTensor, opts?: import('./order').SearchOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, 'int32'>>>>}
+ * @type {<E extends import('./reductions').IndexName = never, O extends DtypeName = never>(x1: TensorData, x2: TensorData, opts?: import('./order').SearchOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, 'int32'>>>>}
  * @throws as searchsorted, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
- * (await searchsortedAsync(tensor([10, 20, 30]), tensor([20, 35]), { side: 'right' })).toArray() // [2, 3]
+ * (await searchsortedAsync(tensor([10, 20, 30]), [20, 35], { side: 'right' })).toArray() // [2, 3]
  */
 const searchsortedAsync = later(order.searchsorted)
 
 /**
  * isin without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
  *
- * @type {<O extends DtypeName = never>(x1: AnyTensor, x2: AnyTensor, opts?: import('./order').IsinOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, 'bool'>>>}
+ * @type {<O extends DtypeName = never>(x1: TensorData, x2: TensorData, opts?: import('./order').IsinOptions<O> & { signal?: Signal | undefined }) => Promise<Tensor<Or<O, 'bool'>>>}
  * @throws as isin, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
- * (await isinAsync(tensor([[1, 2], [3, 4]]), tensor([4, 1]))).toArray() // [[true, false], [false, true]]
+ * (await isinAsync(tensor([[1, 2], [3, 4]]), [4, 1])).toArray() // [[true, false], [false, true]]
  */
 const isinAsync = later(order.isin)
 

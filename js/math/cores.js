@@ -3,7 +3,7 @@
 
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
-const { arraySlice, newList } = require('../base/primordials')
+const { arrayConcat, arraySlice } = require('../base/primordials')
 const { dtypes } = require('../backend/dtypes')
 const { checkOut } = require('../copy/results')
 const { broadcast, denseLayout, isSameShape } = require('../layout/layouts')
@@ -26,14 +26,8 @@ function checkCore ({ shape }, axes, name) {
   if (shape.length < axes) throw failure('ERR_SHAPE', `${name} has ${shape.length} axes; at least ${axes} were expected`)
 }
 
-/** @param {readonly number[]} a @param {readonly number[]} b @returns {number[]} */
-function joined (a, b) {
-  /** @type {number[]} */
-  const list = newList()
-  for (let i = 0; i < a.length; i++) list[i] = a[i]
-  for (let i = 0; i < b.length; i++) list[a.length + i] = b[i]
-  return list
-}
+/** @type {(a: readonly number[], b: readonly number[]) => number[]} */
+const joined = arrayConcat
 
 /** @param {Layout} layout @param {number} axes  of a core @returns {number[]} */
 const batchOf = ({ shape }, axes) => arraySlice(shape, 0, shape.length - axes)
@@ -56,7 +50,7 @@ function broadcastBatches (a, axesA, b, axesB) {
 
 /** @param {Layout} layout @param {number} axes  of its core @param {number[]} batch @returns {Layout} a view, or itself where it is alike */
 function broadcastTo (layout, axes, batch) {
-  const shape = joined(batch, coreOf(layout, axes))
+  const shape = axes === 0 ? batch : joined(batch, coreOf(layout, axes))
   if (isSameShape(layout.shape, shape)) return layout
   return ffi.viewByList(opcodes.broadcast_to, layout, shape)
 }

@@ -7,20 +7,20 @@ const { Array, arrayIncludes, arrayJoin, arrayMap, arrayOf, arraySlice, newList 
 const { failure } = require('../base/errors')
 const { axesOf, integer, oneOf, show, isOptions } = require('../base/validate')
 const { rows, run } = require('../backend/algorithms')
-const { NONE, elementwise, mode, notDeferred, ops } = require('../backend/math')
+const { NONE, elementwise, notDeferred, ops } = require('../backend/math')
 const { reduce, reductions } = require('../backend/reductions')
 const { countCopy } = require('../backend/storage')
 const { dtypes, dtypeOf, itemsizes } = require('../backend/dtypes')
 const { broadcast, denseLayout, isSameShape } = require('../layout/layouts')
 const { Tensor, tensorOf, resultIn } = require('../tensor/tensor')
-const { allocated } = require('./allocate')
+const { allocated, freed } = require('./allocate')
 const { inRange, lastAxes, permuted, reducedShape } = require('./axes')
 const { broadcastBatches, broadcastTo, joined, target } = require('./cores')
 const { operandOf } = require('./operands')
 const { known, optionsAlong, optionsFor } = require('./options')
 const { equationOf } = require('./equations')
 
-const { backend, opcodes, nothing } = ffi
+const { opcodes, nothing } = ffi
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
 /** @import { AnyTensor, Casting, DtypeName, Floated, Or, Promote } from '../base/types' */
@@ -30,7 +30,7 @@ const { backend, opcodes, nothing } = ffi
 /**
  * @template {DtypeName} [O=any]
  * @typedef {object} ProductOptions
- * @property {Accuracy | undefined} [accuracy]  'identical': in the dtype, float16 and bfloat16 in float32, with the same bits everywhere; 'precise': in float64, rounded once, with the same bits everywhere; 'fast': as the first, with fused multiply-add where the processor has it, so that bits differ between processors. 'identical' where none is given
+ * @property {Accuracy | undefined} [accuracy]  'identical': in the dtype, float16 and bfloat16 in float32, with the same bits everywhere; 'precise': in float64, rounded once, with the same bits everywhere; 'fast': as the first, with fused multiply-add where the processor has it, so that bits differ between processors; in WebAssembly the first. 'identical' where none is given
  * @property {Tensor<O> | undefined} [out]  of the result's shape; gets the result, and is returned
  * @property {Casting | undefined} [casting]  of the result to out's dtype; 'same_kind' where none is given
  */
@@ -58,7 +58,7 @@ const accuracyOf = accuracy => accuracy === undefined ? 0 : oneOf('accuracy', ac
 /** @param {number} dtype @returns {number} the same */
 function checkNumbers (dtype) {
   const { kind, itemsize, name } = dtypes[dtype]
-  if (kind !== 'BOOL' && (itemsize > 1 || kind !== 'FLOATING')) return dtype
+  if (kind !== 'BOOLEAN' && (itemsize > 1 || kind !== 'FLOATING')) return dtype
   throw failure('ERR_DTYPE', `there are no products of ${name}; astype converts`)
 }
 
@@ -214,7 +214,7 @@ function outer (x1, x2, opts) {
 
 /** A tensor whose axes have labels, each once. @typedef {{ layout: Layout, labels: string[] }} Labelled */
 
-/** What a contraction is computed with; made: temporary layouts. @typedef {{ name: string, casting: number, accuracy: number, made: Layout[] }} How */
+/** What a contraction is computed with; dtype: the one in which all operands meet; made: temporary layouts. @typedef {{ name: string, dtype: number, casting: number, accuracy: number, made: Layout[] }} How */
 
 /** @param {readonly string[]} labels @param {(label: string) => boolean} isWanted @returns {string[]} */
 function those (labels, isWanted) {
@@ -246,14 +246,9 @@ function product (extents) {
 /** @param {How} how @param {number} dtype @param {number[]} shape @returns {Layout} new bytes */
 const temporary = ({ made }, dtype, shape) => (made[made.length] = allocated(denseLayout(dtype, shape)))
 
-/**
- * Frees temporary layouts now; those of calls that are yet to run are freed after these.
- *
- * @param {How} how
- */
+/** @param {How} how */
 function release ({ made }) {
-  if (mode.deferred !== null) return
-  for (let i = 0; i < made.length; i++) backend.release(made[i].storage)
+  for (let i = 0; i < made.length; i++) freed(made[i])
 }
 
 /** @param {Layout} to @param {Layout} from @param {number} casting */
@@ -291,9 +286,21 @@ function summed (x, isKept, how) {
   const gone = those(x.labels, label => !isKept(label))
   if (gone.length === 0) return x
   const labels = those(x.labels, isKept)
-  const to = temporary(how, x.layout.dtype, extentsOf(x, labels))
-  sumInto(to, x, labels, gone, SAME_KIND)
+  const to = temporary(how, how.dtype, extentsOf(x, labels))
+  sumInto(to, x, labels, gone, { dtype: how.dtype, casting: SAME_KIND })
   return { layout: to, labels }
+}
+
+/**
+ * @param {Labelled} x
+ * @param {How} how
+ * @returns {Labelled} a copy in the dtype in which operands meet
+ */
+function converted ({ layout, labels }, how) {
+  const copy = temporary(how, how.dtype, layout.shape)
+  copyInto(copy, layout, SAME_KIND)
+  countCopy(how.name, copy.size * itemsizes[copy.dtype])
+  return { layout: copy, labels }
 }
 
 /**
@@ -301,11 +308,11 @@ function summed (x, isKept, how) {
  * @param {Labelled} x
  * @param {readonly string[]} labels
  * @param {readonly string[]} gone
- * @param {number} casting
+ * @param {{ dtype: number, casting: number }} how  dtype: that sums are computed in
  */
-function sumInto (to, x, labels, gone, casting) {
+function sumInto (to, x, labels, gone, { dtype, casting }) {
   const from = inOrder(x, joinedLabels(labels, gone))
-  reduce(reductions.sum, to, from, arrayMap(gone, (_, i) => labels.length + i), x.layout.dtype, casting, 0)
+  reduce(reductions.sum, to, from, arrayMap(gone, (_, i) => labels.length + i), dtype, casting, 0)
 }
 
 /** @param {readonly string[]} a @param {readonly string[]} b @returns {string[]} */
@@ -328,15 +335,16 @@ function joinedLabels (a, b) {
  * @returns {Labelled}
  */
 function contracted (x, y, isWanted, place, how) {
-  const a = summed(x, label => isWanted(label) || arrayIncludes(y.labels, label), how)
+  const { dtype } = how
+  const part = summed(x, label => isWanted(label) || arrayIncludes(y.labels, label), how)
   const b = summed(y, label => isWanted(label) || arrayIncludes(x.labels, label), how)
+  const a = ffi.promoteTypes(part.layout.dtype, b.layout.dtype) === dtype ? part : converted(part, how) // those of operands to come are wider
   const inBoth = those(a.labels, label => arrayIncludes(b.labels, label))
   const batch = those(inBoth, isWanted)
   const gone = those(inBoth, label => !isWanted(label))
   const left = those(a.labels, label => !arrayIncludes(b.labels, label))
   const right = those(b.labels, label => !arrayIncludes(a.labels, label))
   const order = joinedLabels(joinedLabels(batch, left), right)
-  const dtype = ffi.promoteTypes(a.layout.dtype, b.layout.dtype)
   const batches = extentsOf(a, batch)
   const m = product(extentsOf(a, left))
   const k = product(extentsOf(a, gone))
@@ -422,14 +430,14 @@ function tensordot (x1, x2, opts) {
   const a = operandOf(x1, 'x1')
   const b = operandOf(x2, 'x2')
   const pairs = pairsOf(given, a, b)
-  checkNumbers(ffi.promoteTypes(a.dtype, b.dtype))
+  const dtype = checkNumbers(ffi.promoteTypes(a.dtype, b.dtype))
   const labels = arrayMap(a.shape, (_, d) => `a${d}`)
   const others = arrayMap(b.shape, (_, d) => {
     for (let i = 0; i < pairs.b.length; i++) if (pairs.b[i] === d) return labels[pairs.a[i]]
     return `b${d}`
   })
   const order = joinedLabels(those(labels, label => !arrayIncludes(others, label)), those(others, label => !arrayIncludes(labels, label)))
-  return contraction([{ layout: a, labels }, { layout: b, labels: others }], order, out, { name: 'tensordot', casting, accuracy, made: newList() })
+  return contraction([{ layout: a, labels }, { layout: b, labels: others }], order, out, { name: 'tensordot', dtype, casting, accuracy, made: newList() })
 }
 
 /**
@@ -466,8 +474,6 @@ function pairsOf (given, a, b) {
  * @returns {any}
  */
 function contraction (operands, output, out, how) {
-  let dtype = operands[0].layout.dtype
-  for (let i = 1; i < operands.length; i++) dtype = ffi.promoteTypes(dtype, operands[i].layout.dtype)
   const shape = arrayMap(output, label => {
     for (let i = 0; i < operands.length; i++) {
       const at = placeOf(operands[i].labels, label)
@@ -475,7 +481,7 @@ function contraction (operands, output, out, how) {
     }
     return 1
   })
-  const { to, result } = target(out, checkNumbers(dtype), shape)
+  const { to, result } = target(out, how.dtype, shape)
   const last = operands.length - 1
   let x = operands[0]
   try {
@@ -499,16 +505,16 @@ function contraction (operands, output, out, how) {
  * @param {readonly string[]} output
  * @param {How} how
  */
-function finishOne (to, x, output, { casting }) {
+function finishOne (to, x, output, how) {
   const gone = those(x.labels, label => !arrayIncludes(output, label))
-  if (gone.length > 0) sumInto(to, x, output, gone, casting)
-  else copyInto(to, inOrder(x, output), casting)
+  if (gone.length > 0) sumInto(to, x, output, gone, how)
+  else copyInto(to, inOrder(x, output), how.casting)
 }
 
 /**
  * Sums of products, as an equation of letters says: each letter is an axis of operands. Letters that the output has not are summed over; one
  * that an operand has twice is its diagonal; `...` stands for axes that are broadcast. Without `->` the output has the letters that stand
- * once, by the alphabet. Operands are multiplied from left to right, two at a time, as matrices.
+ * once, by the alphabet. Operands are multiplied from left to right, two at a time, as matrices, in the dtype in which all of them meet.
  *
  * @template {DtypeName} [O=any]
  * @param {string} equation  such as 'ij,jk->ik'
@@ -529,7 +535,10 @@ function einsum (equation, ...operands) {
   const { out, casting } = resultIn(options)
   const layouts = arrayMap(arraySlice(operands, 0, count), (t, i) => operandOf(/** @type {Tensor} */ (t), `operand ${i}`))
   const { inputs, output } = equationOf(equation, layouts)
-  return contraction(arrayMap(layouts, (layout, i) => simplified(layout, inputs[i], inputs, layouts)), output, out, { name: 'einsum', casting, accuracy, made: newList() })
+  let dtype = layouts[0].dtype
+  for (let i = 1; i < layouts.length; i++) dtype = ffi.promoteTypes(dtype, layouts[i].dtype)
+  checkNumbers(dtype)
+  return contraction(arrayMap(layouts, (layout, i) => simplified(layout, inputs[i], inputs, layouts)), output, out, { name: 'einsum', dtype, casting, accuracy, made: newList() })
 }
 
 /** @param {readonly string[]} labels @param {number} place @returns {string[]} */
@@ -558,7 +567,7 @@ function simplified (layout, given, inputs, layouts) {
     if (isShort) view = ffi.viewByList(opcodes.squeeze, view, [d])
     if (isShort) labels = without(labels, d)
     if (isShort || first === d) continue
-    if (view.shape[first] === 1) continue // it is dropped when its turn comes
+    if (view.shape[first] === 1 && view.shape[d] !== 1) continue // it is dropped when its turn comes
     view = ffi.viewByNumbers(opcodes.diagonal, view, 0, first, d)
     const label = labels[d]
     labels = without(without(labels, d), first)
@@ -612,7 +621,7 @@ function cosineSimilarity (x1, x2, opts) {
   const along = alongAxis(a, b, given)
   const { to, result } = target(out, isFloat ? met : FLOAT32, along.shape)
   /** @type {How} */
-  const how = { name: 'cosineSimilarity', casting, accuracy: 0, made: newList() }
+  const how = { name: 'cosineSimilarity', dtype: computed, casting, accuracy: 0, made: newList() }
   try {
     const dots = temporary(how, computed, along.shape)
     const lengths = temporary(how, computed, along.shape)

@@ -4,21 +4,24 @@
 const { Number } = require('../base/primordials')
 const { failure } = require('../base/errors')
 const { boolean, show } = require('../base/validate')
-const { NONE } = require('../backend/math')
-const { reductions, reductionType } = require('../backend/reductions')
+const { NONE, elementwise, ops } = require('../backend/math')
+const { reduce, reductions, reductionType } = require('../backend/reductions')
 const { dtypes, dtypeOf } = require('../backend/dtypes')
 const { denseLayout } = require('../layout/layouts')
 const { checkOut } = require('../copy/results')
 const { Tensor, tensorOf, wrap, resultIn } = require('../tensor/tensor')
 const { tidy } = require('../tensor/scopes')
-const { allocated } = require('./allocate')
+const { allocated, freed } = require('./allocate')
 const { axesFor, axesGiven, reducedShape } = require('./axes')
+const { target } = require('./cores')
 const { operandOf, targetOf } = require('./operands')
 const { abs, divide, maximum, positive, pow } = require('./functions')
 const { known, optionsAlong } = require('./options')
 const { reduced } = require('./reduce')
 const { sum, min, max, countNonzero } = require('./reductions')
+const scalars = require('./scalars')
 
+/** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
 /** @import { AnyTensor, DtypeName, Floated, NameOf, Or, RealOf } from '../base/types' */
 /** @import { TypedReductionOptions } from './reductions' */
 
@@ -28,6 +31,7 @@ const { sum, min, max, countNonzero } = require('./reductions')
 const KNOWN = known(['axis', 'keepdims', 'ord', 'dtype', 'out'], 'ord')
 const OF_NORMALIZE = known(['axis', 'ord', 'eps', 'out'], 'ord')
 const FLOAT32 = dtypeOf('float32').index
+const SAME_KIND = 1
 
 /** @param {number} dtype */
 const isComplex = dtype => dtypes[dtype].kind === 'COMPLEX'
@@ -37,6 +41,12 @@ function numberOf (name, value) {
   if (typeof value === 'number' && !Number.isNaN(value)) return value
   throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; a number was expected`)
 }
+
+/** @param {number} ord @returns {number} the reduction that gives the norm, or its dtype */
+const reductionOf = ord => ord === 1 ? reductions.norm1 : reductions.norm2
+
+/** @param {Layout} from @param {number} ord @returns {boolean} whether one reduction gives the norm */
+const isPlain = (from, ord) => (ord === 1 || ord === 2) && !isComplex(from.dtype)
 
 /** @param {number} dtype @param {number[]} shape @returns {Tensor<any>} */
 const made = (dtype, shape) => wrap(allocated(denseLayout(dtype, shape)))
@@ -64,23 +74,29 @@ function vectorNorm (x, opts) {
   const keepdims = boolean('keepdims', kept)
   const { out, dtype } = resultIn(options)
   const power = numberOf('ord', ord)
-  return tidy(() => normOf(x, given, keepdims, power, dtype === undefined ? NONE : dtype.index, out))
+  const asked = dtype === undefined ? NONE : dtype.index
+  const from = operandOf(x, 'x')
+  const axes = axesFor(given, from.shape.length)
+  if (!isPlain(from, power)) return tidy(() => normOf(x, axes, keepdims, power, asked, out))
+  const op = reductionOf(power)
+  const { to, result } = target(out, reductionType(op, from.dtype, asked), reducedShape(from.shape, axes, keepdims))
+  reduce(op, to, from, axes, asked, SAME_KIND, 0)
+  return result()
 }
 
 /**
  * @param {Tensor<any>} x
- * @param {number[] | null} given
+ * @param {number[]} axes
  * @param {boolean} keepdims
  * @param {number} ord
  * @param {number} asked  a dtype, or NONE
  * @param {Tensor | undefined} out
  * @returns {any}
  */
-function normOf (x, given, keepdims, ord, asked, out) {
+function normOf (x, axes, keepdims, ord, asked, out) {
   const from = operandOf(x, 'x')
-  const axes = axesFor(given, from.shape.length)
   const real = isComplex(from.dtype) ? abs(x) : x
-  const op = ord === 1 ? reductions.norm1 : reductions.norm2
+  const op = reductionOf(ord)
   const result = reductionType(op, Tensor.layoutOf(real).dtype, asked)
   const shape = reducedShape(from.shape, axes, keepdims)
   if (out !== undefined) checkOut(targetOf(out), shape, undefined)
@@ -118,12 +134,37 @@ function normalize (x, opts) {
   const from = operandOf(x, 'x')
   const result = isComplex(from.dtype) ? from.dtype : reductionType(reductions.norm2, from.dtype, NONE)
   if (out !== undefined) checkOut(targetOf(out), from.shape, undefined)
-  const isShort = dtypes[result].itemsize < 4
+  const axes = axesFor(given, from.shape.length)
+  const asked = dtypes[result].itemsize < 4 ? FLOAT32 : NONE
+  if (isPlain(from, power)) return normalized(from, axes, reductionOf(power), asked, least, target(out, result, from.shape))
   return tidy(() => {
-    const norm = normOf(x, given, true, power, isShort ? FLOAT32 : NONE, undefined)
+    const norm = normOf(x, axes, true, power, asked, undefined)
     maximum(norm, least, { out: norm })
     return divide(/** @type {any} */ (x), norm, { out: out ?? made(result, from.shape) })
   })
+}
+
+/**
+ * @param {Layout} from
+ * @param {number[]} axes
+ * @param {number} op  the reduction
+ * @param {number} asked  a dtype of norms, or NONE
+ * @param {number} eps
+ * @param {ReturnType<typeof target>} place
+ * @returns {any}
+ */
+function normalized (from, axes, op, asked, eps, { to, result }) {
+  const dtype = reductionType(op, from.dtype, asked)
+  const least = scalars.taken('eps', ops.maximum, dtype, NONE, eps)
+  const norm = allocated(denseLayout(dtype, reducedShape(from.shape, axes, true)))
+  try {
+    reduce(op, norm, from, axes, asked, SAME_KIND, 0)
+    elementwise(ops.maximum, norm, norm, null, null, NONE, SAME_KIND, least, 1)
+    elementwise(ops.divide, to, from, norm, null, NONE, SAME_KIND)
+  } finally {
+    freed(norm)
+  }
+  return result()
 }
 
 module.exports = { vectorNorm, normalize }

@@ -94,6 +94,7 @@ function optionsAlong (opts, known) {
  * @throws ERR_ARGUMENT
  */
 function optionsFor (opts, known) {
+  if (opts === undefined) return {}
   if (typeof opts === 'number' || Array.isArray(opts) || Tensor.isTensor(opts)) throw noOptions(opts, known)
   const options = optionsOf(opts)
   const isLater = mode.deferred !== null

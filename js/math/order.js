@@ -12,11 +12,12 @@ const { tidy } = require('../tensor/scopes')
 const { allocated } = require('./allocate')
 const { inRange, lastAxes, permuted } = require('./axes')
 const { target } = require('./cores')
+const lists = require('./lists')
 const { operandOf } = require('./operands')
 const { known, optionsAlong, optionsFor } = require('./options')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
-/** @import { AnyTensor, Casting, DtypeName, NameOf, Or } from '../base/types' */
+/** @import { AnyTensor, Casting, DtypeName, NameOf, Or, TensorData } from '../base/types' */
 /** @import { IndexName } from './reductions' */
 
 /**
@@ -30,10 +31,10 @@ const { known, optionsAlong, optionsFor } = require('./options')
  */
 /** @template {IndexName} [E=any] @template {DtypeName} [O=any] @typedef {SortOptions<O> & { dtype?: E | undefined }} ArgsortOptions dtype: of indices; 'int32' where none is given */
 /** @template {IndexName} [E=any] @typedef {{ axis?: number | undefined, largest?: boolean | undefined, sorted?: boolean | undefined, dtype?: E | undefined }} TopKOptions axis: -1 where none is given; largest: true; sorted: true; dtype: of indices */
-/** @template {IndexName} [E=any] @template {DtypeName} [O=any] @typedef {{ side?: 'left' | 'right' | undefined, sorter?: AnyTensor | undefined, dtype?: E | undefined, out?: Tensor<O> | undefined, casting?: Casting | undefined }} SearchOptions side: 'left' where none is given; sorter: indices that sort x1; dtype: of the result */
+/** @template {IndexName} [E=any] @template {DtypeName} [O=any] @typedef {{ side?: 'left' | 'right' | undefined, sorter?: AnyTensor | readonly number[] | undefined, dtype?: E | undefined, out?: Tensor<O> | undefined, casting?: Casting | undefined }} SearchOptions side: 'left' where none is given; sorter: indices that sort x1; dtype: of the result */
 /** @template {DtypeName} [O=any] @typedef {{ invert?: boolean | undefined, out?: Tensor<O> | undefined, casting?: Casting | undefined }} IsinOptions */
 /** @template {IndexName} [E=any] @typedef {{ dtype?: E | undefined }} UniqueOptions dtype: of indices and counts; 'int32' where none is given */
-/** @template {DtypeName} [E=any] @template {DtypeName} [O=any] @typedef {{ weights?: AnyTensor | undefined, minlength?: number | undefined, dtype?: E | undefined, out?: Tensor<O> | undefined, casting?: Casting | undefined }} BincountOptions minlength: bins at least; dtype: 'int32' or 'int64', of weights 'float64' or 'float32' */
+/** @template {DtypeName} [E=any] @template {DtypeName} [O=any] @typedef {{ weights?: TensorData | undefined, minlength?: number | undefined, dtype?: E | undefined, out?: Tensor<O> | undefined, casting?: Casting | undefined }} BincountOptions minlength: bins at least; dtype: 'int32' or 'int64', of weights 'float64' or 'float32' */
 
 const OF_SORT = known(['axis', 'descending', 'stable', 'out', 'casting'], 'axis')
 const OF_ARGSORT = known(['axis', 'descending', 'stable', 'dtype', 'out', 'casting'], 'axis')
@@ -181,35 +182,36 @@ function topK (x, k, opts) {
  *
  * @template {IndexName} [E=never]
  * @template {DtypeName} [O=never]
- * @param {AnyTensor} x1  of shape [n]; real numbers or bool in ascending order, NaN last
- * @param {AnyTensor} x2  dtypes are promoted as by promoteTypes
+ * @param {TensorData} x1  a tensor or list of shape [n]; real numbers or bool in ascending order, NaN last
+ * @param {TensorData} x2  a tensor, scalar or nested lists. One of both is a tensor; beside floats scalars and lists are rounded to its dtype, and have
+ *   to fit it. Dtypes of tensors are promoted as by promoteTypes
  * @param {SearchOptions<E, O> | NameOf<E>} [opts]
  * @returns {Tensor<Or<O, Or<E, 'int32'>>>} of x2's shape; from 0 to n; int32, or what dtype says
  * @throws {TypeError} ERR_DTYPE complex numbers, ERR_CAST, ERR_ARGUMENT · {RangeError} ERR_SHAPE, ERR_BOUNDS an index of sorter is outside, or as argsort, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out
  * @see array API searchsorted
  * @example
- * searchsorted(tensor([10, 20, 30]), tensor([20, 35]), { side: 'right' }).toArray() // [2, 3]
+ * searchsorted(tensor([10, 20, 30]), [20, 35], { side: 'right' }).toArray() // [2, 3]
  */
 function searchsorted (x1, x2, opts) {
-  tensorOf(x1, 'x1')
-  tensorOf(x2, 'x2')
+  const pair = lists.readPair(x1, x2)
   const options = optionsFor(opts, OF_SEARCH)
   const { side = 'left', sorter } = options
   oneOf('side', side, SIDES)
-  if (sorter !== undefined) tensorOf(sorter, 'sorter')
+  const order = sorter === undefined ? null : lists.read('sorter', sorter)
   const { out, dtype, casting } = resultIn(options)
   const index = indexDtype(dtype)
-  const keys = operandOf(x1, 'x1')
-  const from = operandOf(x2, 'x2')
-  const by = sorter === undefined ? null : operandOf(sorter, 'sorter')
-  if (keys.shape.length !== 1) throw failure('ERR_SHAPE', `x1 has ${keys.shape.length} axes; one was expected`)
-  if (by !== null) checkSorter(by, keys)
-  checkIndices(keys.size, index, out)
-  const { to, result } = target(out, index, from.shape)
-  const numbers = [side === 'left' ? 0 : 1, casting]
-  if (by === null) run(rows.searchsorted, [to], [keys, from], { numbers })
-  else run(rows.searchsorted_by, [to], [keys, by, from], { numbers })
-  return result()
+  return tidy(() => {
+    const { x1: keys, x2: from } = lists.operandsOf(pair, 'searchsorted')
+    const by = order === null ? null : operandOf(lists.tensorBeside(order, INT64, 'searchsorted'), 'sorter')
+    if (keys.shape.length !== 1) throw failure('ERR_SHAPE', `x1 has ${keys.shape.length} axes; one was expected`)
+    if (by !== null) checkSorter(by, keys)
+    checkIndices(keys.size, index, out)
+    const { to, result } = target(out, index, from.shape)
+    const numbers = [side === 'left' ? 0 : 1, casting]
+    if (by === null) run(rows.searchsorted, [to], [keys, from], { numbers })
+    else run(rows.searchsorted_by, [to], [keys, by, from], { numbers })
+    return result()
+  })
 }
 
 /** @param {Layout} sorter @param {Layout} keys */
@@ -223,26 +225,27 @@ function checkSorter (sorter, keys) {
  * Whether elements of x1 are among those of x2. -0 equals 0, and NaN no element.
  *
  * @template {DtypeName} [O=never]
- * @param {AnyTensor} x1  real numbers or bool
- * @param {AnyTensor} x2  of any shape; dtypes are promoted as by promoteTypes
+ * @param {TensorData} x1  real numbers or bool: a tensor, scalar or nested lists
+ * @param {TensorData} x2  of any shape, as x1. One of both is a tensor; beside floats scalars and lists are rounded to its dtype, and have to fit it. Dtypes of
+ *   tensors are promoted as by promoteTypes
  * @param {IsinOptions<O>} [opts]  invert: whether they are not
  * @returns {Tensor<Or<O, 'bool'>>} of x1's shape
  * @throws as searchsorted
  * @see array API isin
  * @example
- * isin(tensor([[1, 2], [3, 4]]), tensor([4, 1])).toArray() // [[true, false], [false, true]]
+ * isin(tensor([[1, 2], [3, 4]]), [4, 1]).toArray() // [[true, false], [false, true]]
  */
 function isin (x1, x2, opts) {
-  tensorOf(x1, 'x1')
-  tensorOf(x2, 'x2')
+  const pair = lists.readPair(x1, x2)
   const options = optionsFor(opts, OF_ISIN)
   const isNot = boolean('invert', options.invert)
   const { out, casting } = resultIn(options)
-  const from = operandOf(x1, 'x1')
-  const among = operandOf(x2, 'x2')
-  const { to, result } = target(out, BOOL, from.shape)
-  run(rows.searchsorted, [to], [among, from], { numbers: [IS_IN + (isNot ? 1 : 0), casting] })
-  return result()
+  return tidy(() => {
+    const { x1: from, x2: among } = lists.operandsOf(pair, 'isin')
+    const { to, result } = target(out, BOOL, from.shape)
+    run(rows.searchsorted, [to], [among, from], { numbers: [IS_IN + (isNot ? 1 : 0), casting] })
+    return result()
+  })
 }
 
 // ---- Unique values ----
@@ -379,7 +382,7 @@ function uniqueValues (x, opts) {
  * @template {'int32' | 'int64' | 'float32' | 'float64'} [E=never]
  * @template {DtypeName} [O=never]
  * @param {AnyTensor} x  of shape [n]; integers from 0 on, or bool
- * @param {BincountOptions<E, O> | NameOf<E>} [opts]  weights: of x's shape, added in float64
+ * @param {BincountOptions<E, O> | NameOf<E>} [opts]  weights: a tensor or list of x's shape, added in float64
  * @returns {Tensor<any>} the greatest element and 1 are its length, or minlength if that is more; int32, or float64 of weights, or what dtype says
  * @throws {TypeError} ERR_DTYPE x is not of integers, ERR_CAST, ERR_ARGUMENT · {RangeError} ERR_BOUNDS a negative element, or more than 2^31 - 1 elements without a dtype, ERR_SHAPE, ERR_MEMORY · ERR_UNSUPPORTED a tensor is on a device · as copyFrom, of out
  * @see NumPy bincount
@@ -392,20 +395,22 @@ function bincount (x, opts) {
   const { weights, minlength = 0 } = options
   const least = integer('minlength', minlength)
   if (least < 0) throw failure('ERR_BOUNDS', `minlength is ${least}; from 0 on was expected`)
-  if (weights !== undefined) tensorOf(weights, 'weights')
+  const weighed = weights === undefined ? null : lists.read('weights', weights)
   const { out, dtype, casting } = resultIn(options)
-  const result = weights === undefined ? indexDtype(dtype) : sumDtype(dtype)
-  const from = operandOf(x, 'x')
-  const by = weights === undefined ? null : operandOf(weights, 'weights')
-  if (from.shape.length !== 1) throw failure('ERR_SHAPE', `x has ${from.shape.length} axes; one was expected, as x.reshape(-1) has`)
-  if (by !== null && (by.shape.length !== 1 || by.size !== from.size)) throw failure('ERR_SHAPE', `weights has ${by.shape.length} axes and ${by.size} elements; as many as x has, ${from.size}, were expected along one axis`)
-  if (by === null) checkIndices(from.size, result, out)
-  run(rows.count_bins, [], [from])
-  const found = resultAt(1)
-  const { to, result: done } = target(out, result, [found < least ? least : found])
-  if (by === null) run(rows.bincount, [to], [from], { numbers: [casting] })
-  else run(rows.bincount_weighted, [to], [from, by], { numbers: [casting] })
-  return done()
+  const result = weighed === null ? indexDtype(dtype) : sumDtype(dtype)
+  return tidy(() => {
+    const from = operandOf(x, 'x')
+    const by = weighed === null ? null : operandOf(lists.tensorBeside(weighed, FLOAT64, 'bincount'), 'weights')
+    if (from.shape.length !== 1) throw failure('ERR_SHAPE', `x has ${from.shape.length} axes; one was expected, as x.reshape(-1) has`)
+    if (by !== null && (by.shape.length !== 1 || by.size !== from.size)) throw failure('ERR_SHAPE', `weights has ${by.shape.length} axes and ${by.size} elements; as many as x has, ${from.size}, were expected along one axis`)
+    if (by === null) checkIndices(from.size, result, out)
+    run(rows.count_bins, [], [from])
+    const found = resultAt(1)
+    const { to, result: done } = target(out, result, [found < least ? least : found])
+    if (by === null) run(rows.bincount, [to], [from], { numbers: [casting] })
+    else run(rows.bincount_weighted, [to], [from, by], { numbers: [casting] })
+    return done()
+  })
 }
 
 /** @param {ReturnType<typeof dtypeOf> | undefined} dtype @returns {number} of sums of weights */

@@ -8,10 +8,10 @@
 
 #define ALIGNED 64
 #define STAGED_BYTES (INT64_C(1) << 16) /* of elements that are converted before they are packed */
-#define MOST_ROWS 480                   /* of a tile of the result; a block of its rows is 480 KB */
+#define MOST_ROWS 960                   /* of a tile of the result; a block of its rows is 960 KB */
 #define MOST_COLUMNS 1024
-#define ROWS_AT_ONCE 96 /* packed ones, that the nearest caches hold beside a panel of columns */
-#define THIN 2          /* rows that are multiplied without packing */
+#define ROWS_AT_ONCE 120 /* packed ones, that the nearest caches hold beside a panel of columns */
+#define THIN 2           /* rows that are multiplied without packing */
 #define DOTS_AT_ONCE 16
 #define STREAMED_BYTES (1 << 15) /* of a row of the matrix, read as one */
 #define STAGED_ROWS 16
@@ -174,11 +174,13 @@ static void run_packed(const product *p, const tile *t) {
   }
 }
 
+static bool is_read_there(const source *s) { return s->is_direct && s->k == 1; }
+
 /* Lines of a thin product as loops read them: in place, or staged. */
 static const char *lines_at(const product *p, const source *s, const char *from, int64_t count,
                             int64_t n, char *staged, int64_t *step) {
   *step = s->line;
-  if (s->is_direct && s->k == 1) return from;
+  if (is_read_there(s)) return from;
   stage(p, s, from, count, n, true, staged);
   *step = n;
   return staged;
@@ -347,7 +349,9 @@ static void choose_scratch(product *p) {
   if (p->is_thin && !p->is_along) at += rounded(p->rows * p->columns * p->itemsize, ALIGNED);
   p->at_staged = at;
   if (p->is_thin && p->is_along)
-    at += (DOTS_AT_ONCE + DOTS_AT_ONCE) * SB__MATMUL_BLOCK * p->itemsize;
+    at += is_read_there(&p->a) && is_read_there(&p->b)
+              ? 0
+              : 2 * DOTS_AT_ONCE * SB__MATMUL_BLOCK * p->itemsize;
   else if (p->is_thin)
     at += p->b.is_direct && p->b.line == 1 ? 0 : STAGED_ROWS * p->columns * p->itemsize;
   else if (!p->a.is_direct || !p->b.is_direct)

@@ -354,7 +354,7 @@ const functions = require('./functions')
 ${[...otherNames().filter(([, names]) => names.some(isDeferred)).map(([name]) => name), ...NAMESPACES].map(name => `const ${camel(name)} = require('./${name}')`).join('\n')}
 
 /** @import { Tensor } from '../tensor/tensor' */
-/** @import { AnyTensor, Canvas, Casting, DtypeName, DtypeOfValue, Floated, Frame, Image, InputOf, LaterOptions, NameOf, OfOne, Or, Promote, RealOf, Signal, Summed, Value } from '../base/types' */
+/** @import { AnyTensor, Canvas, Casting, DtypeName, DtypeOfValue, Floated, Frame, Image, InputOf, LaterOptions, NameOf, OfOne, Or, Promote, RealOf, Signal, Summed, TensorData, Value } from '../base/types' */
 
 ${[...types].map(([text, name]) => `/** @typedef {{ ${text} }} ${name} */`).join('\n')}
 

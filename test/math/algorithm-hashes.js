@@ -1,6 +1,6 @@
 'use strict'
 // Hashes of what each algorithm makes of fixed numbers, dense and strided: one list for all back ends, instruction sets and numbers of threads.
-// algorithm-hashes.json has it.
+// algorithm-hashes.json has it. With SAMEBYTES_SEED they are of other numbers, which seeds.js compares.
 //
 //   node test/math/algorithm-hashes.js           prints them as this back end has them
 //   node test/math/algorithm-hashes.js --write   writes the list anew
@@ -24,13 +24,14 @@ const NUMBERS = [...INTEGERS, ...HALVES, ...SINGLE, ...COMPLEX]
 const SPECIAL = [NaN, -0, 0, Infinity, -Infinity, 1e-40, -3]
 
 const SCALES = Float64Array.from({ length: 9 }, (_, i) => 2 ** -(20 + i))
+const OTHER = Math.imul(Number(process.env.SAMEBYTES_SEED ?? 0), 0x9E3779B1)
 const drawn = [] // by seed
 
 /** Numbers of any size, of both signs. @returns {Float64Array} */
 function series (n, seed) {
   if (!(drawn[seed]?.length >= n)) {
     const values = drawn[seed] = new Float64Array(Math.max(n, 50_000))
-    for (let i = 0, x = seed; i < values.length; i++) values[i] = (x = Math.imul(x, 1664525) + 1013904223 | 0) * SCALES[4 + x % 5]
+    for (let i = 0, x = seed + OTHER | 0; i < values.length; i++) values[i] = (x = Math.imul(x, 1664525) + 1013904223 | 0) * SCALES[4 + x % 5]
   }
   return drawn[seed].subarray(0, n)
 }

@@ -333,6 +333,23 @@ describe('tensordot, outer and einsum', () => {
     assert.equal(einsum(' i j -> ', full([2, 3], 2)).item(), 12)
   })
 
+  it('takes diagonals of one element, alone and beside more', () => {
+    const t = full([1, 1], 3)
+    assert.equal(einsum('cc->', t).item(), 3)
+    assert.deepEqual([...einsum('cc->c', t).shape], [1])
+    assert.equal(einsum('cc,c->', t, full([3], 1)).item(), 9)
+    assert.equal(einsum('bcb,c', zeros([1, 2, 1]), full([2], 1)).item(), 0)
+  })
+
+  it('compute in the dtype in which all operands meet', () => {
+    const small = full([3, 2], 100, 'int8')
+    const wide = full([2], 1, 'float64')
+    assert.deepEqual(einsum('ij,j->j', small, wide).toArray(), [300, 300])
+    assert.deepEqual(einsum('ij,ij,j->j', small, small, wide).toArray(), [30000, 30000])
+    assert.deepEqual(einsum('ij,kj,j->ik', small, small, wide).toArray(), Array(3).fill(Array(3).fill(20000)))
+    assert.deepEqual(einsum('ij->j', small).toArray(), [44, 44])
+  })
+
   it('make views where strides allow it, and count copies', () => {
     const { copied } = memory()
     const count = () => (memory().copied.einsum?.count ?? 0) + (memory().copied.tensordot?.count ?? 0)
@@ -383,6 +400,7 @@ describe('cosineSimilarity', () => {
     refusedUnchanged(out, () => cosineSimilarity(zeros([3, 2]), zeros([2]), { out }), 'ERR_SHAPE')
     fails(() => cosineSimilarity(t, t, { eps: -1 }), TypeError, 'ERR_ARGUMENT', /eps/)
     fails(() => cosineSimilarity(zeros([2], 'complex64'), zeros([2])), TypeError, 'ERR_DTYPE')
+    fails(() => cosineSimilarity(zeros([2], 'bool'), zeros([2], 'bool')), TypeError, 'ERR_DTYPE', /bool/)
     assert.ok(sum(multiply(t, t)).item() === 25)
   })
 })

@@ -368,7 +368,47 @@ describe('searchsorted and isin', () => {
     refusedUnchanged(out, () => searchsorted(t, t, { sorter: tensor([0, -1, 2], 'int32'), out }), 'ERR_BOUNDS')
     fails(() => searchsorted(t, zeros([2], 'complex64')), TypeError, 'ERR_DTYPE', /order/)
     fails(() => isin(zeros([2], 'complex64'), t), TypeError, 'ERR_DTYPE', /order/)
-    fails(() => isin(t, 3), TypeError, 'ERR_ARGUMENT', /x2/)
+    fails(() => isin(3, [3]), TypeError, 'ERR_ARGUMENT', /x1 is 3, and x2 .*; one of them has to be a tensor/)
+    fails(() => isin(t, [[1], 2]), RangeError, 'ERR_SHAPE', /x2 is ragged/)
+    fails(() => searchsorted(3, t), RangeError, 'ERR_SHAPE', /x1 has 0 axes/)
+    fails(() => searchsorted(t, [0, 1e300]), TypeError, 'ERR_CAST', /x2 is 1e\+300.*x1\.astype\('float64'\)/)
+    fails(() => searchsorted(t, 0, { sorter: [0, 1, 0.5] }), TypeError, 'ERR_DTYPE', /sorter/)
+  })
+
+  it('take scalars and nested lists for one of both, as tensors of their values', () => {
+    const x = tensor([[1, 2], [3, 4]], 'int8')
+    const keys = tensor([1, 5])
+    const unsorted = tensor([3, 1, 2])
+    const { tensors, copied } = memory()
+    const results = [isin(x, 3), isin(x, [[4], [1]]), isin([4, 5], x), isin(x, new Set([2, 3])), searchsorted([2, 3], x), searchsorted(keys, 5, { side: 'right' }), searchsorted(unsorted, [2, 4], { sorter: [1, 2, 0] })]
+    assert.deepEqual(results.map(t => t.toArray()), [
+      [[false, false], [true, false]], [[true, false], [false, true]], [true, false], [[false, true], [true, false]], [[0, 0], [1, 2]], 2, [1, 3]
+    ])
+    const after = memory()
+    assert.equal(after.tensors, tensors + results.length)
+    assert.equal(after.copied.isin.count - (copied.isin?.count ?? 0), 4)
+    assert.equal(after.copied.searchsorted.count - (copied.searchsorted?.count ?? 0), 4)
+  })
+
+  it('compare them beside integers as they are, and rounded beside floats, as equal does', () => {
+    for (const [dtype, element, value] of [['int8', 1, 257], ['int8', 1, 1.5], ['uint8', 255, -1], ['int32', 1, 1], ['int32', 7, 7n], ['int64', 2n ** 60n + 1n, 2n ** 60n], ['int64', 2n ** 60n + 1n, 2n ** 60n + 1n],
+      ['uint64', 2n ** 63n + 1n, 2n ** 63n + 1n], ['uint64', 2n ** 64n - 1n, -1], ['int64', 5n, true], ['float32', 0.1, 0.1], ['float16', 0.1, 0.1], ['bfloat16', 0.1, 0.1], ['float64', 0.1, 0.1], ['float32', NaN, NaN], ['float64', 5, 5n], ['bool', true, 1]]) {
+      const t = tensor([element], dtype)
+      const wanted = math.equal(t, value).toArray()
+      assert.deepEqual([isin(t, value), isin(t, [value]), isin(value, t).reshape([1])].map(each => each.toArray()), [wanted, wanted, wanted], `${dtype} ${element} ${value}`)
+    }
+    assert.deepEqual(isin(tensor([3], 'int8'), []).toArray(), [false])
+  })
+
+  it('take them in their asynchronous forms, and leave nothing behind', async () => {
+    const x = tensor([1, 2, 3], 'int8')
+    const { tensors, storages } = memory()
+    const found = await math.isinAsync(x, [3, 1])
+    const places = await math.searchsortedAsync([2, 3], x)
+    assert.deepEqual([found.toArray(), places.toArray()], [[true, false, true], [0, 0, 1]])
+    for (const t of [found, places]) t.dispose()
+    const after = memory() // garbage of others may be gone
+    assert.ok(after.tensors <= tensors && after.storages <= storages, `${after.tensors} ${after.storages}`)
   })
 })
 
@@ -409,6 +449,7 @@ describe('bincount', () => {
   it('adds weights, in float64, and has its length from x and minlength', () => {
     assert.deepEqual(bincount(tensor([1, 3, 1], 'uint8'), { minlength: 6 }).toArray(), [0, 2, 0, 1, 0, 0])
     assert.deepEqual(bincount(tensor([1, 0, 1], 'uint64'), { weights: tensor([0.5, 2, 1]) }).toArray(), [2, 1.5])
+    assert.deepEqual(bincount(tensor([1, 0, 1], 'uint64'), { weights: [0.1, 2, true] }).toArray(), [2, 1.1])
     assert.equal(bincount(tensor([1], 'int32'), { weights: tensor([1]), dtype: 'float32' }).dtype, 'float32')
     assert.deepEqual(bincount(tensor([true, false, true])).toArray(), [1, 2])
     assert.deepEqual(bincount(zeros([0], 'int32')).toArray(), [])

@@ -1,0 +1,99 @@
+'use strict'
+// Scalars and nested lists beside a tensor that their values are compared with, or counted for: they become tensors of the same values.
+
+const { Number } = require('../base/primordials')
+const { failure } = require('../base/errors')
+const { show } = require('../base/validate')
+const { notDeferred } = require('../backend/math')
+const { countCopy } = require('../backend/storage')
+const { dtypes, dtypeOf } = require('../backend/dtypes')
+const { flatten } = require('../layout/values')
+const { copyOf } = require('../tensor/creation')
+const { Tensor } = require('../tensor/tensor')
+const { operandOf } = require('./operands')
+const scalars = require('./scalars')
+
+/** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
+/** What was read of lists. @typedef {{ name: string, values: ReturnType<typeof flatten>['values'], shape: number[] }} Listed */
+/** One of both is a tensor. @typedef {{ x1: Tensor<any> | Listed, x2: Tensor<any> | Listed }} Pair */
+
+const FLOAT64 = dtypeOf('float64').index
+const INT64 = dtypeOf('int64').index
+const UINT64 = dtypeOf('uint64').index
+
+/**
+ * Reads an operand that may be a tensor, a scalar or nested lists: afterwards no code of the caller's is left to run.
+ *
+ * @param {string} name  of the argument
+ * @param {unknown} value
+ * @returns {Tensor<any> | Listed} a tensor itself
+ * @throws ERR_ARGUMENT, ERR_SHAPE ragged lists, ERR_MEMORY
+ */
+function read (name, value) {
+  if (Tensor.isTensor(value)) return value
+  const { values, shape } = notDeferred(() => flatten(name, value, false))
+  return { name, values, shape }
+}
+
+/**
+ * Two operands, of which one has to be a tensor.
+ *
+ * @param {unknown} x1
+ * @param {unknown} x2
+ * @returns {Pair}
+ * @throws as read
+ */
+function readPair (x1, x2) {
+  if (!Tensor.isTensor(x1) && !Tensor.isTensor(x2)) throw failure('ERR_ARGUMENT', `x1 is ${show(x1)}, and x2 ${show(x2)}; one of them has to be a tensor`)
+  return { x1: read('x1', x1), x2: read('x2', x2) }
+}
+
+/**
+ * @param {Pair} pair
+ * @param {string} by  the function, whose copies are counted
+ * @returns {{ x1: Layout, x2: Layout }} of both as tensors
+ * @throws as tensorBeside and operandOf
+ */
+function operandsOf ({ x1, x2 }, by) {
+  if (!Tensor.isTensor(x1)) {
+    const beside = operandOf(/** @type {Tensor} */ (x2), 'x2')
+    return { x1: Tensor.layoutOf(tensorBeside(x1, beside.dtype, by)), x2: beside }
+  }
+  const beside = operandOf(x1, 'x1')
+  return { x1: beside, x2: operandOf(tensorBeside(x2, beside.dtype, by), 'x2') }
+}
+
+/**
+ * The tensor that an operand is, or that lists become; the caller runs it in tidy.
+ *
+ * @param {Tensor<any> | Listed} given
+ * @param {number} dtype  of the tensor beside it
+ * @param {string} by  the function, whose copies are counted
+ * @returns {Tensor<any>}
+ * @throws {TypeError} ERR_CAST a value does not fit the dtype, if that is one of floats · {RangeError} ERR_MEMORY
+ */
+function tensorBeside (given, dtype, by) {
+  if (Tensor.isTensor(given)) return given
+  const { name, values, shape } = given
+  const to = dtypes[dtypeFor(given, dtype)]
+  const { array } = values.packed(to)
+  if (to.kind === 'FLOATING') for (let i = 0; i < array.length; i++) if (!scalars.takes(to.index, array[i])) throw scalars.misfit(name, Number(array[i]), to.index, name === 'x1' ? 'x2' : 'x1')
+  const made = copyOf(array, shape, { dtype: to.name, casting: 'unsafe' })
+  countCopy(by, made.nbytes)
+  return made
+}
+
+/**
+ * Floats are rounded to those of the tensor; beside integers and bool values are compared as they are.
+ *
+ * @param {Listed} listed
+ * @param {number} dtype  of the tensor
+ * @returns {number}
+ */
+function dtypeFor ({ values }, dtype) {
+  if (dtypes[dtype].kind === 'FLOATING') return dtype
+  if (values.fraction !== undefined) return FLOAT64
+  return values.isAnyLarge || (dtype === UINT64 && !values.isAnyNegative) ? UINT64 : INT64
+}
+
+module.exports = { read, readPair, operandsOf, tensorBeside }
