@@ -1,6 +1,6 @@
 'use strict'
 const assert = require('node:assert/strict')
-const { execFileSync, spawnSync } = require('node:child_process')
+const { spawnSync } = require('node:child_process')
 const { once } = require('node:events')
 const fs = require('node:fs')
 const net = require('node:net')
@@ -13,6 +13,7 @@ const { tensors, transport } = require('samebytes/nats')
 const { Frames } = require('../../js/nats/frames')
 const { Outbound, writes } = require('../../js/nats/transport')
 const { markStable } = require('../../js/nats/payloads')
+const { makeCertificates } = require('./certificates')
 const { startServer, startCluster } = require('./server')
 const { RawClient, withConnections, randomOf } = require('./wire')
 
@@ -404,12 +405,8 @@ describe('NATS: the transport', () => {
 
     it('over TLS, whether it is asked for or the server wants it', async function () {
       this.timeout(60000)
-      const openssl = (...args) => execFileSync('openssl', args, { cwd: folder, stdio: ['ignore', 'pipe', 'ignore'] })
-      openssl('req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', 'ca.key', '-out', 'ca.pem', '-days', '2', '-subj', '/CN=ca')
-      openssl('req', '-newkey', 'rsa:2048', '-nodes', '-keyout', 'key.pem', '-out', 'server.csr', '-subj', '/CN=localhost')
-      fs.writeFileSync(path.join(folder, 'names'), 'subjectAltName=IP:127.0.0.1,DNS:localhost')
-      openssl('x509', '-req', '-in', 'server.csr', '-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-out', 'cert.pem', '-days', '2', '-extfile', 'names')
-      const secure = await startServer({ config: `tls { cert_file: "${folder}/cert.pem", key_file: "${folder}/key.pem" }` })
+      makeCertificates(folder, ['server'])
+      const secure = await startServer({ config: `tls { cert_file: "${folder}/server.pem", key_file: "${folder}/server-key.pem" }` })
       const ca = path.join(folder, 'ca.pem')
       try {
         assert.equal(run(`await check(await transport.connect({ servers: 'localhost:${secure.port}', tls: { caFile: '${ca}' } }))`), 'false 1')
