@@ -71,6 +71,32 @@ async function copies (url, size) {
   console.log(`${size / MIB} MiB sent and received: ${text(result.bus)}; stock client ${text(result.stock)}`)
 }
 
+/** Processor time until messages are refused. */
+async function refusals (url) {
+  const peer = await start('refuser', url)
+  const bare = await BareClient.connect(url)
+  const many = 50
+  const block = text => Buffer.from(`NATS/1.0\r\n${text}\r\n\r\n`)
+  const bombs = {
+    'of 40,000 headers': [block(Array.from({ length: 40000 }, (_, i) => `H${i}: x`).join('\r\n')), 8],
+    'over the limit of 1 MiB': [block('Tensor-Dtype: uint8\r\nTensor-Shape: 1048577'), MIB + 1]
+  }
+  for (const [what, [headers, size]] of Object.entries(bombs)) {
+    const bytes = Buffer.concat([headers, Buffer.alloc(size)])
+    const times = []
+    for (let round = 0; round < ROUNDS; round++) {
+      peer.send(many)
+      await once(peer, 'message')
+      const done = once(peer, 'message')
+      for (let i = 0; i < many; i++) await bare.publish('bombs', bytes, headers.length)
+      times.push((await done)[0] / many)
+    }
+    console.log(`a message ${what}: received and refused in ${median(times).toFixed(2)} ms of processor time`)
+  }
+  bare.close()
+  peer.kill()
+}
+
 async function requests (url) {
   await start('stockService', url)
   await start('busService', url)
@@ -139,6 +165,7 @@ async function main () {
   try {
     for (const size of [8 * MIB, MIB]) await oneWay(server.url, size, 96 * MIB / size)
     for (const size of [8 * MIB, MIB]) await copies(server.url, size)
+    await refusals(server.url)
     await requests(server.url)
     await batching(server.url)
     await scaling(server.url)

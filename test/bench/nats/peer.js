@@ -6,6 +6,8 @@ const { fromBlob, zeros } = require('samebytes')
 const { tensors, transport } = require('samebytes/nats')
 const { BareClient } = require('./raw')
 
+const MIB = 2 ** 20
+
 const ROLES = {
   /** Counts messages of the stock client, and says when all have come. */
   async stockReceiver (url) {
@@ -55,6 +57,24 @@ const ROLES = {
       await Promise.all([a.close(), b.close()])
     }
     process.on('message', () => process.send(result))
+  },
+  /** Says how many milliseconds of processor time it took to receive and refuse so many messages. */
+  async refuser (url) {
+    const connection = await transport.connect({ servers: url })
+    let left = 0
+    let before
+    process.on('message', count => {
+      left = count
+      before = process.cpuUsage()
+      process.send('counting')
+    })
+    const onError = () => {
+      if (--left > 0) return
+      const { user, system } = process.cpuUsage(before)
+      process.send((user + system) / 1000)
+    }
+    tensors(connection, { maxBytes: MIB }).subscribe('bombs', { onError }).next()
+    await connection.flush()
   },
   async stockService (url) {
     const connection = await stock({ servers: url })

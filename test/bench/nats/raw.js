@@ -1,5 +1,5 @@
 'use strict'
-// The least that a client of NATS can do: a socket, lines that are looked for by hand, payloads read into memory that is there already and used again. No headers.
+// The least that a client of NATS can do: a socket, lines that are looked for by hand, payloads read into memory that is there already and used again.
 
 const net = require('node:net')
 const { once } = require('node:events')
@@ -14,7 +14,7 @@ class BareClient {
     client.socket = net.connect({ host, port: Number(port), onread: { buffer: () => client.target(), callback: n => client.took(n) } })
     client.socket.setNoDelay(true)
     await once(client.socket, 'connect')
-    client.socket.write('CONNECT {"verbose":false}\r\n')
+    client.socket.write('CONNECT {"verbose":false,"headers":true}\r\n')
     await client.flush()
     return client
   }
@@ -77,9 +77,10 @@ class BareClient {
     return this.flush()
   }
 
-  publish (subject, bytes) {
+  /** @param {string} subject @param {Uint8Array} bytes @param {number} [headers]  bytes of it that are a header block */
+  publish (subject, bytes, headers) {
     this.socket.cork()
-    this.socket.write(`PUB ${subject} ${bytes.length}\r\n`)
+    this.socket.write(headers === undefined ? `PUB ${subject} ${bytes.length}\r\n` : `HPUB ${subject} ${headers} ${bytes.length}\r\n`)
     this.socket.write(bytes)
     this.socket.write('\r\n')
     const done = this.flush()
