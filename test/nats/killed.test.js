@@ -13,7 +13,7 @@ const { tensors } = require('samebytes/nats')
 const { startCluster } = require('./server')
 
 const FULL = process.env.SAMEBYTES_FULL === '1'
-const SECONDS = FULL ? 60 : 2
+const SECONDS = FULL ? 60 : Number(process.env.KILLED_SECONDS ?? 2)
 const PERIOD_MS = 5 // between two requests
 const DEADLINE_MS = FULL ? 3000 : 60000 // on a busy machine no test may decide by the clock
 const ELEMENTS = 4096
