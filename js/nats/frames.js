@@ -7,6 +7,7 @@ const { backend } = ffi
 
 const SLAB = 2 ** 16 // bytes that small messages are read into
 const LEAST_ROOM = 2 ** 13 // of a slab for another read
+const MOST_READ = 3 * 2 ** 14 // bytes of a read: of a large message that begins in it these are copied
 const AFTER_LARGE = 2 ** 12 // bytes that are read at most behind a large message: of the next one these are copied
 const LARGE = 2 ** 17 // bytes of a message behind which others of its kind are expected
 const MOST_LINE = 2 ** 13 // bytes of a message's control line
@@ -40,7 +41,7 @@ class Frames {
   /** up to where they were looked at */
   #at = 0
   /** bytes of the next read */
-  #room = SLAB
+  #room = MOST_READ
   /** @type {Own | null} */
   #own = null
   /** bytes of a message that are still to be thrown away */
@@ -96,13 +97,13 @@ class Frames {
       return
     }
     this.counts.inPlace++
-    this.#room = own.bytes.length >= LARGE ? AFTER_LARGE : SLAB
+    this.#room = own.bytes.length >= LARGE ? AFTER_LARGE : MOST_READ
     this.#emit(own.bytes)
   }
 
   /** Hands on what is complete in the slab. */
   #scan () {
-    this.#room = SLAB
+    this.#room = MOST_READ
     this.#at = this.#start
     while (this.#at < this.#end && this.#advance());
     this.#handOn()

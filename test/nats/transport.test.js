@@ -92,6 +92,14 @@ describe('NATS: the transport', () => {
       assert.equal(frames.counts.inPlace, 3)
     })
 
+    it('and copies little of one behind small ones', () => {
+      const frames = new Frames(() => {}, 2 ** 26)
+      const one = Buffer.concat([Buffer.from('PING\r\nMSG a 1 2\r\nok\r\n'), Buffer.from(`MSG a 1 ${2 ** 20}\r\n`), Buffer.alloc(2 ** 20), Buffer.from('\r\n')])
+      readBy(frames, one, () => 65536)
+      assert.equal(frames.counts.inPlace, 1)
+      assert.ok(frames.counts.copied > 0 && frames.counts.copied <= 0.05 * 2 ** 20, `${frames.counts.copied}`)
+    })
+
     it('and copies little of large ones that follow each other', () => {
       const frames = new Frames(() => {}, 2 ** 26)
       const one = Buffer.concat([Buffer.from(`MSG a 1 ${2 ** 20}\r\n`), Buffer.alloc(2 ** 20), Buffer.from('\r\n')])
