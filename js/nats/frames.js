@@ -41,7 +41,7 @@ class Frames {
   /** up to where they were looked at */
   #at = 0
   /** bytes of the next read */
-  #room = MOST_READ
+  #room = SLAB
   /** @type {Own | null} */
   #own = null
   /** bytes of a message that are still to be thrown away */
@@ -64,7 +64,7 @@ class Frames {
   target () {
     if (this.#own !== null) return this.#own.bytes.subarray(this.#own.have)
     if (SLAB - this.#end < LEAST_ROOM) this.#renew()
-    return this.#slab.subarray(this.#end, Math.min(SLAB, this.#end + this.#room))
+    return this.#slab.subarray(this.#end, Math.min(SLAB, this.#end + Math.min(this.#room, MOST_READ)))
   }
 
   #renew () {
@@ -97,13 +97,13 @@ class Frames {
       return
     }
     this.counts.inPlace++
-    this.#room = own.bytes.length >= LARGE ? AFTER_LARGE : MOST_READ
+    this.#room = own.bytes.length >= LARGE ? AFTER_LARGE : SLAB
     this.#emit(own.bytes)
   }
 
   /** Hands on what is complete in the slab. */
   #scan () {
-    this.#room = MOST_READ
+    this.#room = SLAB
     this.#at = this.#start
     while (this.#at < this.#end && this.#advance());
     this.#handOn()
