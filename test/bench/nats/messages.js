@@ -1,7 +1,7 @@
 'use strict'
 // Messages, requests and services of samebytes/nats beside the stock client and a bare socket, in turn, over a server that this starts.
 //
-//   node test/bench/nats/messages.js
+//   node test/bench/nats/messages.js [one-way | copies | refusals | requests | batching | scaling]...
 
 const path = require('node:path')
 const { fork } = require('node:child_process')
@@ -160,15 +160,20 @@ async function scaling (url) {
   console.log(`work of 50 ms: ${rates.map(r => r.toFixed(1)).join(', ')} a second with 1, 2 and 4 workers: ${rates.map((r, i) => (r / rates[0] / 2 ** i).toFixed(2)).join(', ')} of linear`)
 }
 
+const PARTS = {
+  async 'one-way' (url) { for (const size of [8 * MIB, MIB]) await oneWay(url, size, 96 * MIB / size) },
+  async copies (url) { for (const size of [8 * MIB, MIB]) await copies(url, size) },
+  refusals,
+  requests,
+  batching,
+  scaling
+}
+
 async function main () {
   const server = await startServer({ config: 'max_payload: 64MB\nmax_pending: 256MB' })
   try {
-    for (const size of [8 * MIB, MIB]) await oneWay(server.url, size, 96 * MIB / size)
-    for (const size of [8 * MIB, MIB]) await copies(server.url, size)
-    await refusals(server.url)
-    await requests(server.url)
-    await batching(server.url)
-    await scaling(server.url)
+    const wanted = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(PARTS)
+    for (const part of wanted) await PARTS[part](server.url)
   } finally {
     for (const peer of peers) peer.kill('SIGKILL')
     await server.stop()
