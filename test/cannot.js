@@ -16,7 +16,7 @@ const CANNOT = {
   'the package\'s sources': { places: ['page'], reason: 'compares sources with sources, which are the same everywhere' },
   'buffers that Node keeps': { places: ['page'], reason: 'about the pool of Node\'s small Buffers' },
   'another init': { places: ['page'], reason: 'a page that has its memory refuses other options of init; test/browser/init.js tries them in fresh pages' },
-  'results in place': { places: ['page'], reason: 'onnxruntime-web writes results to memory of its own; module-web.test.js has what is said there' },
+  'results in place': { places: ['page'], reason: 'onnxruntime-web writes results to memory of its own, from where they are copied; module-web.test.js counts that' },
   'a thread that may wait': { places: ['page'], reason: 'a page must not wait; its workers may' },
   SharedArrayBuffer: { places: ['page without isolation'], reason: 'a page that is not isolated has no SharedArrayBuffer' },
   'external SharedArrayBuffers': { places: ['Node without external SharedArrayBuffers'], reason: 'Node makes SharedArrayBuffers over native memory from 22.23.3, 24.16 and 26.1 on' },

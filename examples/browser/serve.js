@@ -1,7 +1,7 @@
 'use strict'
 // Serves the page and the files that it needs, by name; nothing else of the machine can be had.
 //
-//   node examples/browser/serve.js [--port 8080] [--no-isolation]
+//   node examples/browser/serve.js [--port 8080] [--no-isolation]     any free port unless told
 
 const fs = require('node:fs')
 const http = require('node:http')
@@ -87,7 +87,7 @@ function answer (file, isolated, request, response) {
 
 async function main () {
   const { values } = require('node:util').parseArgs({
-    options: { port: { type: 'string', default: '8080' }, 'no-isolation': { type: 'boolean', default: false } }
+    options: { port: { type: 'string', default: '0' }, 'no-isolation': { type: 'boolean', default: false } }
   })
   const isolated = !values['no-isolation']
   const { url } = await serve({ port: Number(values.port), isolated })

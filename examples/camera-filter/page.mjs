@@ -4,7 +4,7 @@ import { empty, init, memory, tidy } from 'samebytes'
 import { filtersOf, loadKernels } from './filters.mjs'
 
 const $ = id => document.getElementById(id)
-const state = globalThis.camera = { frames: 0, filter: 'edges', paused: false, isIdle: true, copied: null, staged: null }
+const state = globalThis.camera = { frames: 0, filter: 'edges', paused: false, isStopped: false, isIdle: true, copied: null, staged: null }
 
 function say (text) {
   $('trouble').textContent = text
@@ -22,6 +22,7 @@ async function main () {
   choose(state.filter)
   $('start').onclick = () => start(filters).catch(error => say(`${error.name}: ${error.message}`))
   $('start').disabled = false
+  $('stop').onclick = () => { state.isStopped = true }
   state.ready = true
 }
 
@@ -32,13 +33,18 @@ function choose (name) {
 
 async function start (filters) {
   $('start').disabled = true
+  state.isStopped = false
   say('')
+  let stream
   try {
-    const stream = await navigator.mediaDevices.getUserMedia({ video: { width: 640, height: 480 } })
+    stream = await navigator.mediaDevices.getUserMedia({ video: { width: 640, height: 480 } })
+    $('stop').disabled = false
     const video = Object.assign(document.createElement('video'), { srcObject: stream, muted: true, playsInline: true })
     await video.play()
     await run(video, filters)
   } finally {
+    for (const track of stream?.getTracks() ?? []) track.stop()
+    $('stop').disabled = true
     $('start').disabled = false
   }
 }
@@ -47,10 +53,9 @@ async function run (video, filters) {
   const [height, width] = [video.videoHeight, video.videoWidth]
   const [from, to] = [empty([height, width, 4], 'uint8'), empty([height, width, 4], 'uint8')]
   Object.assign(state, { from, to, width, height })
-  const canvas = Object.assign($('canvas'), { width, height })
-  const context = canvas.getContext('2d')
-  for (;;) {
-    await new Promise(resolve => video.requestVideoFrameCallback(resolve))
+  const [before, after] = ['before', 'canvas'].map(id => Object.assign($(id), { width, height }).getContext('2d'))
+  while (!state.isStopped) {
+    await Promise.race([new Promise(resolve => video.requestVideoFrameCallback(resolve)), new Promise(resolve => setTimeout(resolve, 1000))]) // Stop is heard without frames, too
     state.isIdle = state.paused
     if (state.paused) continue
     const frame = new VideoFrame(video)
@@ -61,10 +66,16 @@ async function run (video, filters) {
       frame.close()
     }
     tidy(() => { filters[state.filter](from, to) }) // views that a filter makes go with it
-    const { buffer, byteOffset } = to.data // taken anew each time: memory may have grown
-    context.putImageData(new ImageData(new Uint8ClampedArray(buffer, byteOffset, to.size), width, height), 0, 0)
+    draw(before, from)
+    draw(after, to)
     show(performance.now() - started)
   }
+  for (const t of [from, to]) t.dispose()
+}
+
+function draw (context, t) {
+  const { buffer, byteOffset } = t.data // taken anew each time: memory may have grown
+  context.putImageData(new ImageData(new Uint8ClampedArray(buffer, byteOffset, t.size), t.shape[1], t.shape[0]), 0, 0)
 }
 
 function show (milliseconds) {

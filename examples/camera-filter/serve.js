@@ -1,7 +1,7 @@
 'use strict'
 // Serves the page and the files that it needs, by name.
 //
-//   node examples/camera-filter/serve.js [--port 8080]
+//   node examples/camera-filter/serve.js [--port 8080]     any free port unless told
 
 const fs = require('node:fs')
 const http = require('node:http')
@@ -37,7 +37,7 @@ async function serve (port = 0) {
 }
 
 async function main () {
-  const { values } = require('node:util').parseArgs({ options: { port: { type: 'string', default: '8080' } } })
+  const { values } = require('node:util').parseArgs({ options: { port: { type: 'string', default: '0' } } })
   const { url } = await serve(Number(values.port))
   console.log(`  ${url}`)
 }

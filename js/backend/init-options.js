@@ -12,10 +12,11 @@ const LARGEST = 2 ** 32 // bytes that WASM can address
  * @typedef {object} InitOptions
  * @property {ModuleSource | undefined} [wasm]  the module or its URL;
  * default: the file beside the package's own
- * @property {boolean | 'auto' | undefined} [shared]  memory that workers can join; default: false. 'auto': if the page is cross-origin isolated and has Web Locks
- * @property {import('../sharing/tokens').Token | undefined} [from]  of another thread, whose memory this thread joins
+ * @property {boolean | 'auto' | undefined} [shared]  memory that workers can join; default: false. 'auto': if the page is cross-origin isolated, has Web Locks,
+ * and the device room for it
+ * @property {import('../sharing/tokens').Token | undefined} [from]  of another thread, whose memory this thread joins; one that carries a copy has none to join, and says nothing
  * @property {number | undefined} [initialMemory]  bytes of memory at the start
- * @property {number | undefined} [maximumMemory]  bytes that memory may grow to
+ * @property {number | undefined} [maximumMemory]  bytes that memory may grow to; default: 4 GiB, shared memory a half, a quarter and so on where the device refuses that (memory().maximum tells)
  * @property {ModuleSource | boolean | undefined} [math]  makes samebytes/math ready as well, where it is imported; its WASM module or that one's URL,
  * true for the file beside the package's own; default: false
  * @property {ModuleSource | boolean | undefined} [algorithms]  the WASM module of samebytes/math's algorithms (linalg and so on) or its URL, true for the file beside

@@ -19,6 +19,9 @@ const { guard, isWorklet, whyNoLocks } = require('./threads.browser')
 /** (module (func (result v128) i32.const 0 i8x16.splat)), which is valid only with SIMD */
 const SIMD = Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 8, 1, 6, 0, 65, 0, 253, 15, 11)
 
+/** as a page begins */
+const LESS_THAN = 60
+
 /** @type {Engine | null} */
 let engine = null
 
@@ -115,12 +118,15 @@ async function open (options, places) {
   if (!WebAssembly.validate(SIMD)) {
     throw failure('ERR_UNSUPPORTED', "this runtime's WebAssembly has no SIMD, which samebytes needs (Chrome 91, Firefox 89, Safari 16.4 and later have it)")
   }
-  const made = options.from !== undefined ? await joined(options) : await started(options, places)
+  const made = options.from === undefined || carriesCopy(options.from) ? await started(options, places) : await joined(options)
   const { tables } = made
   if (tables.version !== version) throw failure('ERR_UNSUPPORTED', `the WASM module is that of samebytes ${tables.version}; this is ${version}`)
   if (made instanceof shared.SharedBackend && !isWorklet()) await guard(made)
   engine = made
 }
+
+/** @param {any} token  without memory to join, because it has a copy of the bytes */
+const carriesCopy = token => token.isCopy === true && token.group === undefined
 
 /**
  * @param {InitOptions} options
@@ -148,19 +154,34 @@ async function joined ({ from, shared: wanted }) {
  * @returns {Promise<Engine>}
  */
 async function started (options, places) {
+  const { initialMemory, maximumMemory } = options
   const isShared = options.shared === 'auto' ? isIsolated() && await whyNoLocks() === null : options.shared === true
   if (isShared && !isIsolated()) {
     throw failure('ERR_UNSUPPORTED', 'shared memory needs a page that is cross-origin isolated: it is served with Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp')
   }
   if (isShared && options.shared === true) await checkLocks()
-  const module = await moduleOf(options.wasm ?? placeIn(places, isShared), 'wasm')
+  const memory = isShared ? memoryOf({ initialMemory, maximumMemory, shared: true }, options.shared === 'auto') : null
+  const module = await moduleOf(options.wasm ?? placeIn(places, memory !== null), 'wasm')
   try {
-    const { initialMemory, maximumMemory } = options
-    if (isShared) return shared.start(shared.newGroup(module, { initialMemory, maximumMemory }))
+    if (memory !== null) return shared.start(shared.newGroup(module, memory))
     return wasm.start(module, wasm.newMemory({ initialMemory, maximumMemory }))
   } catch (error) {
     if (!(error instanceof WebAssembly.LinkError || error instanceof TypeError)) throw error
-    throw failure('ERR_FORMAT', `the module is not the one for ${isShared ? 'shared memory (samebytes-shared.wasm)' : 'one thread (samebytes.wasm)'}: ${error.message}`)
+    throw failure('ERR_FORMAT', `the module is not the one for ${memory !== null ? 'shared memory (samebytes-shared.wasm)' : 'one thread (samebytes.wasm)'}: ${error.message}`)
+  }
+}
+
+/**
+ * @param {Parameters<typeof wasm.newMemory>[0]} options
+ * @param {boolean} isOptional
+ * @returns {import('./wasm').WasmMemory | null} null: it is optional, and the device has no room for it
+ */
+function memoryOf (options, isOptional) {
+  try {
+    return wasm.newMemory(options)
+  } catch (/** @type {any} */ error) {
+    if (isOptional && error.code === 'ERR_MEMORY') return null
+    throw error
   }
 }
 
@@ -237,7 +258,8 @@ async function compile (bytes, name) {
     const start = ArrayBuffer.isView(bytes) ? new Uint8Array(bytes.buffer, bytes.byteOffset, Math.min(4, bytes.byteLength)) : new Uint8Array(bytes, 0, Math.min(4, bytes.byteLength))
     const isWasm = start.length === 4 && [0, 97, 115, 109].every((byte, i) => start[i] === byte)
     const what = isWasm ? 'is no whole WASM module' : 'is no WASM module'
-    throw failure('ERR_FORMAT', `${name} (${bytes.byteLength} bytes) ${what}: ${/** @type {Error} */ (error).message}`)
+    const hint = start[0] === LESS_THAN ? ". It looks like a page, which servers send where a file is missing: a bundler may have moved the package's modules away from it; Vite up to 7 leaves them with optimizeDeps: { exclude: ['samebytes'] }, and init({ wasm: url }) says where it is" : ''
+    throw failure('ERR_FORMAT', `${name} (${bytes.byteLength} bytes) ${what}: ${/** @type {Error} */ (error).message}${hint}`)
   }
 }
 

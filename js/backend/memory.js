@@ -28,9 +28,10 @@ function backend () {
  */
 
 /**
- * The WebAssembly.Memory in which dataPtr is an address; its buffer is another one after it grows.
+ * The WebAssembly.Memory in which dataPtr is an address; its buffer is another one after it grows. Where the native addon is used
+ * there is none: the type leaves that out, so that it can be imported by a module as it is.
  *
- * @returns {LinearMemory | undefined} undefined on native
+ * @returns {LinearMemory} undefined natively
  * @throws nothing
  * @example
  * (wasmMemory() === undefined) === (backend() === 'native') // true
@@ -49,6 +50,7 @@ function wasmMemory () {
  * @property {Partial<Record<'message' | 'host', { count: number, bytes: number }>>} sent  tensors and records on their way over NATS: in messages, or in memory that both processes of a host see
  * @property {number} promoted  small tensors whose bytes got a buffer of their own
  * @property {number} grown  times that WASM memory grew; where threads share it: that this one noticed
+ * @property {number} maximum  bytes that WASM memory may grow to; 0 natively, where the machine's memory is the limit
  * @property {number} inFlight  copies that are pending, uses of tokens that nobody has taken yet, and device memory that is kept for others
  * @property {number} exported  pins of this thread's tensors that native code has
  * @property {number} deleterErrors  deleters that threw
@@ -87,6 +89,7 @@ function memory () {
     sent: copyOf(stats.sent),
     promoted: stats.promoted,
     grown: stats.grown,
+    maximum: 'maximum' in engine ? engine.maximum : 0,
     inFlight: stats.inFlight + inFlight + ffi.sharedVram(),
     exported: pins,
     deleterErrors: stats.deleterErrors

@@ -78,7 +78,7 @@ function startShared () {
   const { start, newGroup } = require('./wasm-shared')
   const KEY = 'samebytes.memory'
   const found = /** @type {any} */ (getEnvironmentData(KEY))
-  const group = found?.group ?? newGroup(compile('samebytes-shared.wasm'), {})
+  const group = found?.group ?? newGroup(compile('samebytes-shared.wasm'))
   const backend = start(group, { thread: threadId, parent: found?.parent ?? 0 })
   setEnvironmentData(KEY, { group, parent: threadId })
   endWithWorkers(backend)

@@ -126,6 +126,8 @@ class OptionalFields {
     this.device = -1
     /** page-locked: allocated so, or registered later */
     this.pinned = false
+    /** makes the collector see how large it is (ballast.browser.js) @type {ArrayBuffer | null} */
+    this.ballast = null
   }
 }
 
@@ -318,7 +320,7 @@ function countedBytes () {
  * @returns {Storage}
  */
 function newSharedStorage (group, nbytes) {
-  if (typeof SharedArrayBuffer !== 'function') throw failure('ERR_UNSUPPORTED', 'shared memory needs a SharedArrayBuffer, which a page has where it is cross-origin isolated')
+  if (typeof SharedArrayBuffer !== 'function') throw failure('ERR_UNSUPPORTED', 'shared memory needs a SharedArrayBuffer, which a page has where it is cross-origin isolated; share(t, { copy: true }) sends a copy anywhere')
   let buffer
   try {
     buffer = new SharedArrayBuffer(nbytes)

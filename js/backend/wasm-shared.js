@@ -33,11 +33,10 @@ const { version } = require('../base/version')
 
 /**
  * @param {import('../base/types').WasmModule} module
- * @param {{ initialMemory?: number, maximumMemory?: number }} options  bytes
+ * @param {WasmMemory} [memory]  shared
  * @returns {ThreadGroup} nobody's yet
  */
-function newGroup (module, options) {
-  const memory = newMemory({ ...options, shared: true })
+function newGroup (module, memory = newMemory({ shared: true })) {
   return { version, module, memory, name: newName(), maximum: weakMapGet(maxima, memory), started: false }
 }
 

@@ -6,10 +6,12 @@ const { BigInt64Array, FinalizationRegistry, Float64Array, Int32Array, JSON, Mat
 const { failure } = require('../base/errors')
 const { onNextTurn, textOf, log } = require('../runtime/host')
 const { byteLengthOf, MAX_LENGTH } = require('../base/buffers')
+const { ballastOf, keepSpare } = require('./ballast')
 const { Storage, Group, OptionalFields, Stack, passing, opcodesOf, newSharedStorage, grant, countedBytes, counts, stats, reportDeleter } = require('./storage')
 
 const PAGE = 65536 // bytes
 const MAX_PAGES = 65536
+const LEAST_MAXIMUM = 4096 // pages that shared memory may at least grow to, 256 MiB
 const SIZE_MAX = 2 ** 32 - 1 // in C
 const MOST = 0x7fffff00 - 64 // bytes of one allocation, as platform/heap.c has it
 
@@ -196,7 +198,10 @@ class Backend {
     const { f64 } = this.frame // memory may have grown
     const handle = f64[this.tables.frame.RESULTS]
     const address = f64[this.tables.frame.RESULTS + 1]
-    return this.hold(handle, address, nbytes)
+    const storage = this.hold(handle, address, nbytes)
+    const extra = /** @type {OptionalFields} */ (storage.extra)
+    extra.ballast = ballastOf(nbytes)
+    return storage
   }
 
   /**
@@ -208,7 +213,7 @@ class Backend {
   inNumbers (error, nbytes) {
     if (error.code !== 'ERR_MEMORY') return error
     const mib = (/** @type {number} */ bytes) => Math.round(bytes / 2 ** 16) / 16
-    return failure('ERR_MEMORY', `${nbytes} bytes could not be allocated; WASM memory has ${mib(byteLengthOf(this.current()))} of at most ${mib(this.maximum)} MiB`)
+    return failure('ERR_MEMORY', `${nbytes} bytes could not be allocated; WASM memory has ${mib(byteLengthOf(this.current()))} of at most ${mib(this.maximum)} MiB. Dispose tensors, or make them in tidy(): none is collected before the program awaits`)
   }
 
   /**
@@ -476,6 +481,8 @@ class Backend {
     const { extra } = storage
     if (storage.kind === 'sab') storage.group.count.bytes -= storage.nbytes
     if (extra === null) return // the caller's bytes
+    if (extra.ballast !== null) keepSpare(extra.ballast)
+    extra.ballast = null
     if (extra.handle !== 0) {
       this.forget(extra.watch)
       unregister(this.registry, storage)
@@ -531,19 +538,25 @@ class Backend {
 rootless(Backend)
 
 /**
+ * Without a maximum in the options shared memory may get a smaller one: its addresses are reserved at once, and some devices refuse 4 GiB.
+ *
  * @param {{ initialMemory?: number, maximumMemory?: number, shared?: boolean }} options  bytes, whole pages are taken
  * @returns {WasmMemory}
  */
-function newMemory ({ initialMemory = 16 * PAGE, maximumMemory = MAX_PAGES * PAGE, shared = false }) {
+function newMemory ({ initialMemory = 16 * PAGE, maximumMemory, shared = false }) {
   const initial = Math.max(16, Math.ceil(initialMemory / PAGE)) // what the module itself needs
-  const maximum = Math.floor(maximumMemory / PAGE)
-  if (maximum < initial) throw failure('ERR_BOUNDS', `maximumMemory is ${maximumMemory}; at least ${initial * PAGE} bytes are needed`)
-  try {
-    const memory = /** @type {any} */ (new WebAssembly.Memory({ initial, maximum, shared }))
-    weakMapSet(maxima, memory, maximum * PAGE)
-    return memory
-  } catch (error) {
-    throw failure('ERR_MEMORY', `WASM memory of ${initial * PAGE} bytes, growing up to ${maximum * PAGE}, could not be allocated: ${/** @type {Error} */ (error).message}`)
+  const most = maximumMemory === undefined ? MAX_PAGES : Math.floor(maximumMemory / PAGE)
+  if (most < initial) throw failure('ERR_BOUNDS', `maximumMemory is ${maximumMemory}; at least ${initial * PAGE} bytes are needed`)
+  const least = shared && maximumMemory === undefined ? Math.max(initial, LEAST_MAXIMUM) : most
+  for (let maximum = most; ; maximum /= 2) {
+    try {
+      const memory = /** @type {any} */ (new WebAssembly.Memory({ initial, maximum, shared }))
+      weakMapSet(maxima, memory, maximum * PAGE)
+      return memory
+    } catch (error) {
+      if (maximum / 2 >= least) continue
+      throw failure('ERR_MEMORY', `WASM memory of ${initial * PAGE} bytes, growing up to ${maximum * PAGE}, could not be allocated: ${/** @type {Error} */ (error).message}`)
+    }
   }
 }
 

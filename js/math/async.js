@@ -2,6 +2,7 @@
 // Made by `npm run docs`: each function of samebytes/math without blocking the event loop.
 
 const { later } = require('./later')
+const { ofPictures } = require('./pictures')
 const functions = require('./functions')
 const reductions = require('./reductions')
 const softmax = require('./softmax')
@@ -15,7 +16,7 @@ const matrices = require('./matrices')
 const linalg = require('./linalg')
 
 /** @import { Tensor } from '../tensor/tensor' */
-/** @import { AnyTensor, Casting, DtypeName, DtypeOfValue, Floated, InputOf, LaterOptions, NameOf, OfOne, Or, Promote, RealOf, Signal, Summed, Value } from '../base/types' */
+/** @import { AnyTensor, Canvas, Casting, DtypeName, DtypeOfValue, Floated, Frame, Image, InputOf, LaterOptions, NameOf, OfOne, Or, Promote, RealOf, Signal, Summed, Value } from '../base/types' */
 
 /** @typedef {{ <D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x1: Tensor<D>, x2: OfOne<D, Tensor<D>>, opts?: LaterOptions<E, O> | NameOf<E>): Promise<Tensor<Or<O, Or<E, D>>>>; <A extends DtypeName, B extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: LaterOptions<E, O> | NameOf<E>): Promise<Tensor<Or<O, Or<E, Promote<A, B>>>>>; <D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x1: Tensor<D>, x2: InputOf<D>, opts?: LaterOptions<E, O> | NameOf<E>): Promise<Tensor<Or<O, Or<E, D>>>>; <D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x1: InputOf<D>, x2: Tensor<D>, opts?: LaterOptions<E, O> | NameOf<E>): Promise<Tensor<Or<O, Or<E, D>>>> }} AddAsync */
 /** @typedef {{ <D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x1: Tensor<D>, x2: OfOne<D, Tensor<D>>, opts?: LaterOptions<E, O> | NameOf<E>): Promise<Tensor<Or<O, Floated<Or<E, D>>>>>; <A extends DtypeName, B extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x1: Tensor<A>, x2: Tensor<B>, opts?: LaterOptions<E, O> | NameOf<E>): Promise<Tensor<Or<O, Floated<Or<E, Promote<A, B>>>>>>; <D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x1: Tensor<D>, x2: InputOf<D>, opts?: LaterOptions<E, O> | NameOf<E>): Promise<Tensor<Or<O, Floated<Or<E, D>>>>>; <D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x1: InputOf<D>, x2: Tensor<D>, opts?: LaterOptions<E, O> | NameOf<E>): Promise<Tensor<Or<O, Floated<Or<E, D>>>>> }} DivideAsync */
@@ -1009,23 +1010,25 @@ const isinAsync = later(order.isin)
 
 /**
  * resize without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ * Takes a VideoFrame as well: pictures are copied into a tensor first, as by copyFromAsync.
  *
- * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, size: readonly number[], opts?: import('./images').ImageOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, D>>>>}
+ * @type {<D extends DtypeName = 'uint8', E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D> | Image | Canvas | Frame, size: readonly number[], opts?: import('./images').ImageOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<Tensor<Or<O, Or<E, D>>>>}
  * @throws as resize, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await resizeAsync(tensor([[0, 100], [100, 200]], 'uint8'), [1, 4])).toArray() // [[50, 75, 125, 150]]
  */
-const resizeAsync = later(images.resize)
+const resizeAsync = ofPictures(later(images.resize))
 
 /**
  * letterbox without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ * Takes a VideoFrame as well: pictures are copied into a tensor first, as by copyFromAsync.
  *
- * @type {<D extends DtypeName, E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D>, size: readonly number[], opts?: import('./images').LetterboxOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<import('./images').LetterboxPlace & { image: Tensor<Or<O, Or<E, D>>> }>}
+ * @type {<D extends DtypeName = 'uint8', E extends DtypeName = never, O extends DtypeName = never>(x: Tensor<D> | Image | Canvas | Frame, size: readonly number[], opts?: import('./images').LetterboxOptions<E, O> & { signal?: Signal | undefined } | NameOf<E>) => Promise<import('./images').LetterboxPlace & { image: Tensor<Or<O, Or<E, D>>> }>}
  * @throws as letterbox, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * (await letterboxAsync(tensor([[8, 8]], 'uint8'), [4, 4], { value: 0 })).image.toArray() // [[0, 0, 0, 0], [8, 8, 8, 8], [8, 8, 8, 8], [0, 0, 0, 0]]
  */
-const letterboxAsync = later(images.letterbox)
+const letterboxAsync = ofPictures(later(images.letterbox))
 
 /**
  * pad without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.

@@ -18,16 +18,18 @@ const { lastAxes, permuted } = require('./axes')
 const { target } = require('./cores')
 const { operandOf } = require('./operands')
 const { known, optionsFor } = require('./options')
+const { channelsFrom, layoutOfPicture, pictureOf, tensorOfPicture } = require('./pictures')
 const scalars = require('./scalars')
 
 /** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
-/** @import { AnyTensor, Casting, DtypeName, NameOf, Or } from '../base/types' */
+/** @import { AnyTensor, Canvas, Casting, Image, DtypeName, NameOf, Or } from '../base/types' */
 
 /**
  * @template {DtypeName} [E=any]
  * @template {DtypeName} [O=any]
  * @typedef {object} ImageOptions
- * @property {readonly number[] | undefined} [axes]  of rows and of columns; [-2, -1], as of NCHW, where none are given; [-3, -2] are those of NHWC
+ * @property {readonly number[] | undefined} [axes]  of rows and of columns; [-2, -1], as of NCHW, where none are given; [-3, -2] are those of NHWC; a picture's are [0, 1]
+ * @property {3 | 4 | undefined} [channels]  of a picture (ImageData, canvas, VideoFrame), as whose last axis they are: 3, without alpha, where none is given
  * @property {'nearest' | 'bilinear' | 'bicubic' | undefined} [method]  'bilinear' where none is given; 'nearest' is PyTorch's 'nearest-exact'
  * @property {boolean | undefined} [antialias]  true where none is given: as interpolate's antialias=True, every pixel counts where an axis shrinks;
  *   false: a result is made of the two or four nearest pixels of each axis
@@ -43,7 +45,7 @@ const scalars = require('./scalars')
 
 /** Where a letterbox shows an image; pairs are of rows and columns. @typedef {{ scale: [number, number], padding: [number, number], size: [number, number] }} LetterboxPlace scale: pixels of the letterbox for one of the image · padding: before the image · size: the image's */
 
-/** @typedef {{ axes?: readonly number[] | undefined }} CropOptions axes: of rows and of columns; [-2, -1] where none are given */
+/** @typedef {{ axes?: readonly number[] | undefined, channels?: 3 | 4 | undefined }} CropOptions axes: of rows and of columns; [-2, -1] where none are given, of a picture [0, 1] · channels: as of resize */
 
 /**
  * @template {DtypeName} [O=any]
@@ -54,9 +56,9 @@ const scalars = require('./scalars')
  * @property {Casting | undefined} [casting]  of x to out's dtype; 'same_kind' where none is given
  */
 
-const OF_RESIZE = known(['axes', 'method', 'antialias', 'scale', 'bias', 'axis', 'dtype', 'out', 'casting'])
-const OF_LETTERBOX = known(['axes', 'method', 'antialias', 'scale', 'bias', 'axis', 'value', 'align', 'dtype', 'out', 'casting'])
-const OF_CROP = known(['axes'], 'axes')
+const OF_RESIZE = known(['axes', 'channels', 'method', 'antialias', 'scale', 'bias', 'axis', 'dtype', 'out', 'casting'])
+const OF_LETTERBOX = known(['axes', 'channels', 'method', 'antialias', 'scale', 'bias', 'axis', 'value', 'align', 'dtype', 'out', 'casting'])
+const OF_CROP = known(['axes', 'channels'], 'axes')
 const OF_PAD = known(['mode', 'value', 'out', 'casting'])
 const METHODS = ['nearest', 'bilinear', 'bicubic'] // as in resize.c
 const MODES = ['constant', 'reflect', 'edge'] // as in pad.c
@@ -70,6 +72,7 @@ const MOST_PIXELS = 2 ** 30 - 1 // along an axis
  *
  * @typedef {object} Given
  * @property {number[]} axes
+ * @property {3 | 4} channels  of a picture
  * @property {number} method
  * @property {boolean} antialias
  * @property {number | Float64Array} scale
@@ -79,9 +82,9 @@ const MOST_PIXELS = 2 ** 30 - 1 // along an axis
  * @property {ReturnType<typeof resultIn>} result
  */
 
-/** @param {unknown} axes @returns {number[]} */
-function pairOf (axes) {
-  if (axes === undefined) return [-2, -1]
+/** @param {unknown} axes @param {boolean} isPicture @returns {number[]} */
+function pairOf (axes, isPicture) {
+  if (axes === undefined) return isPicture ? [0, 1] : [-2, -1]
   const list = notDeferred(() => integers('axes', axes))
   if (list.length !== 2) throw failure('ERR_SHAPE', `axes has ${list.length} entries; two were expected, of rows and of columns`)
   return list
@@ -111,11 +114,12 @@ function readFactor (name, factor, missing) {
   })
 }
 
-/** @param {Record<string, any>} options @returns {Given} */
-function readOptions (options) {
-  const { axes, method = 'bilinear', antialias = true, scale, bias, axis } = options
+/** @param {Record<string, any>} options @param {boolean} isPicture @returns {Given} */
+function readOptions (options, isPicture) {
+  const { axes, channels, method = 'bilinear', antialias = true, scale, bias, axis } = options
   return {
-    axes: pairOf(axes),
+    axes: pairOf(axes, isPicture),
+    channels: channelsFrom(channels, isPicture),
     method: oneOf('method', method, METHODS),
     antialias: boolean('antialias', antialias),
     scale: readFactor('scale', scale, 1),
@@ -125,6 +129,9 @@ function readOptions (options) {
     result: resultIn(options)
   }
 }
+
+/** @param {any} x @param {import('../copy/images').Image | null} picture  that x is @param {Given} given */
+const sourceOf = (x, picture, { channels }) => picture === null ? operandOf(x, 'x') : layoutOfPicture(picture, channels)
 
 /** @param {number[]} axes @param {number[]} shape @returns {number[]} from 0 on */
 function axesIn (axes, shape) {
@@ -228,12 +235,13 @@ function resizeInto (to, from, { method, antialias, result }, axes, axis, factor
 /**
  * Images in another size. Pixels' centres are at halves, as in PyTorch's interpolate with align_corners=False. Computed in float32, or float64
  * of float64 and integers of 32 bits and more; results are then scaled, and rounded once: to the nearest integer, ties to even, where they
- * are integers, which clamps them. So uint8 pixels become scaled floats in one step, in whatever order of axes `out` has.
+ * are integers, which clamps them. So uint8 pixels become scaled floats in one step, in whatever order of axes `out` has. An ImageData or a
+ * canvas is read as uint8 [height, width, 3] (a VideoFrame by resizeAsync); its alpha counts by `channels: 4`.
  *
- * @template {DtypeName} D
+ * @template {DtypeName} [D='uint8']
  * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
- * @param {Tensor<D>} x  images of real numbers; of any dtype where method is 'nearest' and nothing is scaled or converted
+ * @param {Tensor<D> | Image | Canvas} x  images of real numbers; of any dtype where method is 'nearest' and nothing is scaled or converted
  * @param {readonly number[]} size  [height, width], in pixels
  * @param {ImageOptions<E, O> | NameOf<E>} [opts]
  * @returns {Tensor<Or<O, Or<E, D>>>} x's shape with these two axes in the new size
@@ -243,10 +251,10 @@ function resizeInto (to, from, { method, antialias, result }, axes, axis, factor
  * resize(tensor([[0, 100], [100, 200]], 'uint8'), [1, 4]).toArray() // [[50, 75, 125, 150]]
  */
 function resize (x, size, opts) {
-  tensorOf(x, 'x')
-  const given = readOptions(optionsFor(opts, OF_RESIZE))
+  const picture = pictureOf(x)
+  const given = readOptions(optionsFor(opts, OF_RESIZE), picture !== null)
   const wanted = sizeOf(size)
-  const from = operandOf(x, 'x')
+  const from = sourceOf(x, picture, given)
   const { shape } = from
   const axes = axesIn(given.axes, shape)
   const axis = channelAxis(given, axes, shape)
@@ -263,10 +271,10 @@ function resize (x, size, opts) {
 }
 
 /**
- * A part of images, as a view: no bytes are copied.
+ * A part of images, as a view: no bytes are copied. Of an ImageData it is one of its bytes, of a canvas one of those that it gave.
  *
- * @template {DtypeName} D
- * @param {Tensor<D>} x
+ * @template {DtypeName} [D='uint8']
+ * @param {Tensor<D> | Image | Canvas} x
  * @param {readonly number[]} box  [left, top, right, bottom] in pixels; right and bottom are not part of it
  * @param {CropOptions} [opts]
  * @returns {Tensor<D>} a view
@@ -276,11 +284,14 @@ function resize (x, size, opts) {
  * crop(tensor([[1, 2, 3], [4, 5, 6]]), [1, 0, 3, 1]).toArray() // [[2, 3]]
  */
 function crop (x, box, opts) {
-  tensorOf(x, 'x')
-  const given = pairOf(optionsFor(opts, OF_CROP).axes)
+  const picture = pictureOf(x)
+  const options = optionsFor(opts, OF_CROP)
+  const given = pairOf(options.axes, picture !== null)
+  const channels = channelsFrom(options.channels, picture !== null)
   const edges = integers('box', box)
   if (edges.length !== 4) throw failure('ERR_SHAPE', `box has ${edges.length} entries; [left, top, right, bottom] was expected`)
-  const layout = Tensor.attachedOf(x)
+  const image = picture === null ? /** @type {Tensor} */ (x) : tensorOfPicture(picture, channels)
+  const layout = Tensor.attachedOf(image)
   const { shape } = layout
   const axes = axesIn(given, shape)
   const left = edges[0]
@@ -293,16 +304,16 @@ function crop (x, box, opts) {
     throw failure('ERR_BOUNDS', `box is [${left}, ${top}, ${right}, ${bottom}]; an image of ${width} × ${height} pixels has [0, 0, ${width}, ${height}]`)
   }
   const tall = ffi.viewByNumbers(ffi.opcodes.narrow, layout, axes[0], top, bottom - top)
-  return Tensor.viewOf(x, ffi.viewByNumbers(ffi.opcodes.narrow, tall, axes[1], left, right - left))
+  return /** @type {any} */ (Tensor.viewOf(image, ffi.viewByNumbers(ffi.opcodes.narrow, tall, axes[1], left, right - left)))
 }
 
 /**
  * Images in another size with their proportions kept, and a border around them. Resized as by resize, straight into the result.
  *
- * @template {DtypeName} D
+ * @template {DtypeName} [D='uint8']
  * @template {DtypeName} [E=never]
  * @template {DtypeName} [O=never]
- * @param {Tensor<D>} x  images of real numbers
+ * @param {Tensor<D> | Image | Canvas} x  images of real numbers
  * @param {readonly number[]} size  [height, width] of the result, in pixels
  * @param {LetterboxOptions<E, O> | NameOf<E>} [opts]
  * @returns {LetterboxPlace & { image: Tensor<Or<O, Or<E, D>>> }} image: the result; the rest is what unletterbox takes
@@ -312,14 +323,14 @@ function crop (x, box, opts) {
  * letterbox(tensor([[8, 8]], 'uint8'), [4, 4], { value: 0 }).image.toArray() // [[0, 0, 0, 0], [8, 8, 8, 8], [8, 8, 8, 8], [0, 0, 0, 0]]
  */
 function letterbox (x, size, opts) {
-  tensorOf(x, 'x')
+  const picture = pictureOf(x)
   const options = optionsFor(opts, OF_LETTERBOX)
   const { value = 114, align = 'center' } = options
   if (typeof value !== 'number') throw failure('ERR_ARGUMENT', `value is ${show(value)}; a number was expected`)
   const aligned = oneOf('align', align, ALIGNS)
-  const given = readOptions(options)
+  const given = readOptions(options, picture !== null)
   const wanted = sizeOf(size)
-  const from = operandOf(x, 'x')
+  const from = sourceOf(x, picture, given)
   const { shape } = from
   const axes = axesIn(given.axes, shape)
   const axis = channelAxis(given, axes, shape)

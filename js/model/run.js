@@ -39,6 +39,8 @@ class Target {
     this.slot = slot
     this.tensor = tensor
     this.layout = layout
+    /** onnxruntime does not write it: its own result is copied into the tensor */
+    this.isCopied = slot.isInput
   }
 }
 
@@ -147,7 +149,7 @@ class Run {
   /** Runs the session. @returns {Promise<any[]>} the wanted results, by output's index */
   async perform () {
     const { method } = this
-    if (this.targets.length > 0 || this.#hasShared()) this.#check(method.abilities ??= await abilitiesOf(method.runtime, method.session))
+    if (this.targets.length > 0 || this.#hasShared()) this.#chooseCopies(method.abilities ??= await abilitiesOf(method.runtime, method.session))
     let found
     try {
       if (this.targets.length > 0) this.#resizeTargets()
@@ -184,14 +186,9 @@ class Run {
     return false
   }
 
-  /** Refuses targets that this onnxruntime cannot write into. @param {import('./sessions').Abilities} abilities */
-  #check ({ inPlace, writesShared }) {
-    for (const { slot, layout } of this.targets) {
-      if (inPlace && (writesShared || !isShared(layout))) continue
-      const { failure } = instance()
-      if (!inPlace) throw failure('ERR_UNSUPPORTED', `${slot.title}: this onnxruntime writes results to memory of its own, not into a tensor; run without that output, and copyFrom the result`)
-      throw failure('ERR_UNSUPPORTED', `${slot.title}: this onnxruntime cannot write to a SharedArrayBuffer (onnxruntime-node can in Node 22 and later)`)
-    }
+  /** Has results copied into targets that this onnxruntime cannot write into. @param {import('./sessions').Abilities} abilities */
+  #chooseCopies ({ inPlace, writesShared }) {
+    for (const target of this.targets) target.isCopied ||= !inPlace || (!writesShared && isShared(target.layout))
   }
 
   /** Resizes targets to their shapes in this run, as far as those follow from the inputs. */
@@ -202,7 +199,7 @@ class Run {
     for (const target of this.targets) {
       const shape = expectedShape(target.slot, named)
       if (shape !== null) resizeTarget(target, shape)
-      else this.isOpen = true
+      else if (!target.isCopied) this.isOpen = true
     }
   }
 
@@ -214,15 +211,15 @@ class Run {
   #runOnce () {
     const { method, targets } = this
     const feeds = this.#feeds()
-    if (targets.every(({ slot }) => slot.isInput)) return this.#runSession(feeds, this.#wantsAll() ? undefined : this.#names(), undefined)
+    if (targets.every(({ isCopied }) => isCopied)) return this.#runSession(feeds, this.#wantsAll() ? undefined : this.#names(), undefined)
     /** @type {Record<string, any>} */
     const fetches = {}
     if (targets.length < this.wanted.length) for (const name of this.#names()) fetches[name] = null
     let k = 0
     try {
       for (; k < targets.length; k++) {
-        const { slot, layout } = targets[k]
-        fetches[slot.name] = slot.isInput ? null : fetchOf(layout, method.runtime.ort)
+        const { slot, layout, isCopied } = targets[k]
+        fetches[slot.name] = isCopied ? null : fetchOf(layout, method.runtime.ort)
       }
     } catch (error) {
       throw errorAbout(targets[k].slot, error)
@@ -275,7 +272,7 @@ class Run {
     this.#checkAttached()
     this.#checkIntact()
     try {
-      if (this.targets.length > 0 && await this.#learnShapes()) return await this.#runOnce()
+      if (this.targets.some(({ isCopied }) => !isCopied) && await this.#learnShapes()) return await this.#runOnce()
     } catch (later) {
       if (!(later instanceof SessionError)) throw later
       error = later
@@ -355,24 +352,26 @@ function valueOf (slot, theirs) {
  * @param {any} theirs  onnxruntime's own copy of the output
  */
 function written (target, theirs) {
-  if (target.slot.isInput) return copiedTo(target, theirs)
+  if (target.isCopied) return copiedTo(target, theirs)
   if (!instance().isSameShape(theirs.dims, target.layout.shape)) throw wrongShape(target, theirs.dims)
   discard(theirs, target.layout.storage.buffer)
   return target.tensor
 }
 
 /**
- * Copies an output that is an input of the model itself: the only copy of a run.
+ * Copies a result into a target: one that is an input of the model itself, or that this onnxruntime cannot write.
  *
  * @param {Target} target
  * @param {any} theirs
  */
-function copiedTo (target, { dims, data }) {
+function copiedTo (target, theirs) {
   const { asBits, countCopy } = instance()
+  const { dims, data } = theirs
   resizeTarget(target, [...dims])
-  const { layout, tensor } = target
-  if (layout.size > 0) typedArrayOf(layout).set(asBits(data))
+  const { slot, layout, tensor } = target
+  if (layout.size > 0) naming(slot, () => typedArrayOf(layout)).set(asBits(data))
   countCopy('run', data.byteLength)
+  if (!slot.isInput) discard(theirs, layout.storage.buffer) // an input's bytes may be the caller's
   return tensor
 }
 

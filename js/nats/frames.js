@@ -13,6 +13,8 @@ const LARGE = 2 ** 17 // bytes of a message behind which others of its kind are 
 const MOST_LINE = 2 ** 13 // bytes of a message's control line
 const MOST_PARSED = 2 ** 26 // bytes of headers and payload that the client's parser takes
 const MOST_HEADERS = 2 ** 14 // bytes of headers that are kept of a message that is cut
+const MOST_FREE = 2 // buffers that are kept for further messages
+const LARGEST_FREE = 2 ** 21 // bytes of one of them
 const ALIGNMENT = 64
 const LF = 10
 const SPACE = 32
@@ -46,10 +48,14 @@ class Frames {
   #own = null
   /** bytes of a message that are still to be thrown away */
   #skipped = 0
+  /** of messages that were handed on, and may be given back @type {WeakSet<ArrayBufferLike>} */
+  #lent = new WeakSet()
+  /** of messages that nobody reads any more @type {ArrayBufferLike[]} */
+  #free = []
   /** inside a line that is no message's, of which a part was handed on */
   #isInLine = false
-  /** messages in memory of their own, bytes that were copied to there, and messages that were cut */
-  counts = { inPlace: 0, copied: 0, cut: 0 }
+  /** messages in memory of their own, bytes that were copied to there, messages that were cut, and those whose memory was another's before */
+  counts = { inPlace: 0, copied: 0, cut: 0, reused: 0 }
 
   /**
    * @param {(frame: Uint8Array) => void} emit  gets the pieces in order
@@ -65,6 +71,13 @@ class Frames {
     if (this.#own !== null) return this.#own.bytes.subarray(this.#own.have)
     if (SLAB - this.#end < LEAST_ROOM) this.#renew()
     return this.#slab.subarray(this.#end, Math.min(SLAB, this.#end + Math.min(this.#room, MOST_READ)))
+  }
+
+  /** Takes the memory of a message back, for further ones: nobody reads it any more. Other memory stays what it is. @param {ArrayBufferLike} buffer */
+  reuse (buffer) {
+    if (!this.#lent.delete(buffer)) return
+    if (this.#free.length === MOST_FREE) this.#free.shift()
+    this.#free.push(buffer)
   }
 
   #renew () {
@@ -98,6 +111,7 @@ class Frames {
     }
     this.counts.inPlace++
     this.#room = own.bytes.length >= LARGE ? AFTER_LARGE : SLAB
+    if (own.bytes.length <= LARGEST_FREE) this.#lent.add(own.bytes.buffer)
     this.#emit(own.bytes)
   }
 
@@ -163,7 +177,7 @@ class Frames {
   #begin (end, kept, size, headers) {
     this.#handOn()
     const line = end - this.#at
-    let bytes = newBytes(line + kept, line + headers)
+    let bytes = this.#newBytes(line + kept, line + headers)
     if (bytes === null) bytes = new Uint8Array(line) // the message is cut
     const have = Math.min(this.#end - this.#at, bytes.length)
     bytes.set(this.#slab.subarray(this.#at, this.#at + have))
@@ -171,6 +185,29 @@ class Frames {
     this.#start = this.#at += have
     this.#own = { bytes, have, line, rest: size + 2 - (bytes.length - line) }
     this.#complete()
+  }
+
+  /**
+   * @param {number} nbytes
+   * @param {number} at  byte that is to lie at a multiple of 64
+   * @returns {Uint8Array | null} null: there is no memory
+   */
+  #newBytes (nbytes, at) {
+    try {
+      const buffer = this.#buffer(nbytes + ALIGNMENT - 1)
+      const address = backend.isWasm ? 0 : /** @type {any} */ (backend).locate(buffer)
+      return new Uint8Array(buffer, -(address + at) & (ALIGNMENT - 1), nbytes)
+    } catch {
+      return null
+    }
+  }
+
+  /** @param {number} nbytes @returns {ArrayBufferLike} */
+  #buffer (nbytes) {
+    const i = this.#free.findIndex(({ byteLength }) => byteLength >= nbytes && byteLength < 2 * nbytes)
+    if (i < 0) return Buffer.allocUnsafeSlow(nbytes).buffer
+    this.counts.reused++
+    return this.#free.splice(i, 1)[0]
   }
 
   /**
@@ -192,21 +229,6 @@ class Frames {
 }
 
 const newSlab = () => new Uint8Array(Buffer.allocUnsafeSlow(SLAB).buffer)
-
-/**
- * @param {number} nbytes
- * @param {number} at  byte that is to lie at a multiple of 64
- * @returns {Uint8Array | null} null: there is no memory
- */
-function newBytes (nbytes, at) {
-  try {
-    const { buffer } = Buffer.allocUnsafeSlow(nbytes + ALIGNMENT - 1)
-    const address = backend.isWasm ? 0 : /** @type {any} */ (backend).locate(buffer)
-    return new Uint8Array(buffer, -(address + at) & (ALIGNMENT - 1), nbytes)
-  } catch {
-    return null
-  }
-}
 
 /**
  * The sizes at the end of a control line: `HMSG subject sid [reply] headers all`, `MSG subject sid [reply] all`.

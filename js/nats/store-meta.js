@@ -90,6 +90,23 @@ function checkedMeta ({ name, nuid = '', size = 0, chunks = 0, digest = '', dele
   return { ...base, nuid, size, chunks, digest: found[1], deleted: false }
 }
 
+/**
+ * Whose chunks an object has, whatever else is said of it.
+ *
+ * @param {Uint8Array} data  of the message
+ * @returns {string | null} '': nobody's, such as a link's or a deleted object's; null: that is not understood
+ */
+function nuidNamed (data) {
+  if (data.length > MOST_META) return null
+  try {
+    const { name, nuid = '', deleted = false } = JSON.parse(Buffer.from(data.buffer, data.byteOffset, data.length).toString())
+    if (typeof name !== 'string' || typeof nuid !== 'string') return null
+    return deleted === true ? '' : nuid
+  } catch {
+    return null
+  }
+}
+
 /** @param {Meta} meta @returns {ObjectInfo} */
 const infoOf = ({ name, size, chunks, digest, mtime, revision }) => ({ name, size, chunks, digest: `SHA-256=${digest}=`, modified: new Date(mtime), revision })
 
@@ -172,6 +189,25 @@ async function purgeChunks (store, nuid) {
   } catch {}
 }
 
+/** Deletes chunks. @param {StoreParts} store @param {string} nuid @returns {Promise<number>} how many */
+async function purgeAll (store, nuid) {
+  const { jsm, stream, bucket } = store
+  const { purged } = await repeated(store, `the chunks of ${nuid} in ${bucket}`, () => jsm.streams.purge(stream, { filter: chunkSubject(bucket, nuid) }))
+  return purged
+}
+
+/**
+ * @param {StoreParts} store
+ * @param {string} nuid
+ * @returns {Promise<number>} chunks that are stored
+ */
+async function countChunks (store, nuid) {
+  const { jsm, stream, bucket } = store
+  const subject = chunkSubject(bucket, nuid)
+  const { state } = await repeated(store, `the chunks of ${nuid} in ${bucket}`, () => jsm.streams.info(stream, { subjects_filter: subject }))
+  return state.subjects?.[subject] ?? 0
+}
+
 /**
  * Calls act, again while the server is away, for as long as the store waits.
  *
@@ -194,4 +230,4 @@ async function repeated ({ core, timeout }, what, act) {
   }
 }
 
-module.exports = { streamOf, objectName, metaSubject, chunkSubject, parseMeta, infoOf, storeError, isPassing, readMeta, publishMeta, purgeChunks, repeated }
+module.exports = { streamOf, objectName, metaSubject, chunkSubject, parseMeta, nuidNamed, infoOf, storeError, isPassing, readMeta, publishMeta, purgeChunks, purgeAll, countChunks, repeated }

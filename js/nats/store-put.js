@@ -10,7 +10,7 @@ const { TensorPiece, ChecksummedTensor, contentOf, withPart, sizeOf } = require(
 const { digestOf } = require('./digest')
 const { peer } = require('./peers')
 const { Waits } = require('./store-waits')
-const { isPassing, storeError, readMeta, publishMeta, purgeChunks, chunkSubject, infoOf, parseMeta } = require('./store-meta')
+const { isPassing, storeError, readMeta, publishMeta, purgeChunks, countChunks, chunkSubject, infoOf, parseMeta } = require('./store-meta')
 
 const { backend } = ffi
 
@@ -32,6 +32,7 @@ const IN_PLACE = 2 ** 16 // bytes of a piece that is sent by itself
 const IN_FLIGHT = 2 ** 22 // bytes that are sent and not acknowledged
 const QUIET_MS = 5000 // without an acknowledgement: the chunks are taken as lost
 const PAUSE_MS = 100
+const COUNTS = 10 // of chunks, before some are taken as lost
 const SUM_STEP = 2 ** 23 // bytes of a checksum in one turn of the event loop
 
 /** @param {Piece[]} pieces @param {number} most  bytes @returns {Chunk[]} */
@@ -138,7 +139,6 @@ class Sending {
     this.next = 0
     this.inFlight = 0
     this.isBroken = false
-    this.hasRepeated = false
     /** @type {{ error: any } | null} */
     this.failed = null
   }
@@ -149,7 +149,6 @@ class Sending {
       if (this.isBroken && !await this.recover()) continue
       await this.attempt()
     }
-    if (this.hasRepeated) await this.verify()
   }
 
   async attempt () {
@@ -222,7 +221,6 @@ class Sending {
   /** Deletes what may have been stored behind the last acknowledged chunk. @returns {Promise<boolean>} false: not now */
   async recover () {
     const { waits, store: { jsm, stream } } = this
-    this.hasRepeated = true
     try {
       for (;;) {
         const message = await waits.orAborted(jsm.streams.getMessage(stream, { seq: this.seq + 1, next_by_subj: this.subject }))
@@ -240,21 +238,13 @@ class Sending {
     this.isBroken = false
     return true
   }
-
-  /** A chunk that was on its way somewhere may have come late. */
-  async verify () {
-    const { waits, store: { jsm, stream }, subject, chunks } = this
-    const { state } = await waits.orAborted(jsm.streams.info(stream, { subjects_filter: subject }))
-    const stored = state.subjects?.[subject]
-    if (stored !== chunks.length) throw failure('ERR_DISCONNECTED', `${stored} chunks are stored where ${chunks.length} were sent: the connection was lost meanwhile`)
-  }
 }
 
 /**
  * What makes chunks an object.
  *
  * @typedef {object} Draft
- * @property {Record<string, unknown> & { name: string, nuid: string }} body
+ * @property {Record<string, unknown> & { name: string, nuid: string, chunks: number }} body
  * @property {boolean} replace
  * @property {boolean} isUncertain  it was sent, and nobody knows whether it arrived
  */
@@ -266,7 +256,7 @@ class Sending {
  * @param {Waits} waits
  * @param {Draft} draft
  * @returns {Promise<Meta>}
- * @throws ERR_EXISTS
+ * @throws ERR_EXISTS · ERR_STALE
  */
 async function install (store, waits, draft) {
   const { body, replace } = draft
@@ -275,10 +265,27 @@ async function install (store, waits, draft) {
     const old = await waits.orAborted(readMeta(store, body.name, true))
     if (old?.nuid === body.nuid) return old // stored, though nobody said so
     if (!replace && old !== null && !old.deleted) throw exists(store, body.name)
+    await checkStored(store, waits, body)
     const revision = await publishDraft(store, waits, draft, old?.revision ?? 0)
     if (revision === null) continue
     if (old !== null) await purgeChunks(store, old.nuid)
     return parseMeta(Buffer.from(JSON.stringify(body)), revision, store.bucket)
+  }
+}
+
+/**
+ * Chunks that were on their way when the connection was lost may come late, and others clean the store while a put rests. A server that has just become the leader may know of
+ * the last ones a moment later.
+ *
+ * @param {StoreParts} store @param {Waits} waits @param {Draft['body']} body
+ * @throws ERR_STALE
+ */
+async function checkStored (store, waits, { name, nuid, chunks }) {
+  for (let i = 1; ; i++) {
+    const stored = await waits.orAborted(countChunks(store, nuid))
+    if (stored === chunks) return
+    if (stored > chunks || i === COUNTS) throw failure('ERR_STALE', `${show(name)}: ${stored} chunks are in the store where ${chunks} were sent; chunks of a put that rests for long may be deleted`)
+    await waits.wait(PAUSE_MS)
   }
 }
 

@@ -3,11 +3,13 @@
 // anew behind the last message where one is missing, or nothing comes.
 
 const { peer } = require('./peers')
+const { giveBack } = require('./transport')
 const { isPassing, storeError } = require('./store-meta')
 
 /** @typedef {import('./store-meta').StoreParts} StoreParts */
 /** @typedef {import('./store-waits').Waits} Waits */
-/** @typedef {(data: Uint8Array, seq: number) => void} Take what it throws ends the reading */
+/** What a message's delivery says of it. time: when it was stored, milliseconds. @typedef {{ seq: number, count: number, pending: number, time: number }} Delivery */
+/** @typedef {(data: Uint8Array, seq: number, about: { subject: string, time: number }) => void} Take keeps nothing of the data; what it throws ends the reading */
 
 const HEARTBEAT_MS = 1000 // a consumer without messages says so after this time
 const QUIET_MS = 3000 // a consumer that says nothing for so long is gone
@@ -16,28 +18,32 @@ const INACTIVE_MS = 30000 // after which the server forgets a consumer that nobo
 const NANOS = 1000000
 const LONGEST_STATUS = 2048 // bytes of a message that tells of the consumer itself
 
-/** What a delivered message's reply subject says. @param {string} reply @returns {{ seq: number, count: number, pending: number } | null} */
+/** @param {string} reply  subject of a delivered message @returns {Delivery | null} */
 function deliveryOf (reply) {
   const parts = reply.split('.')
   if (parts[0] !== '$JS' || parts[1] !== 'ACK' || parts.length < 9) return null
   const at = parts.length === 9 ? 5 : 7
-  return { seq: Number(parts[at]), count: Number(parts[at + 1]), pending: Number(parts[at === 5 ? 8 : 10]) }
+  return { seq: Number(parts[at]), count: Number(parts[at + 1]), time: Math.floor(Number(parts[at + 2]) / NANOS), pending: Number(parts[at + 3]) }
 }
 
 class Reading {
   /**
    * @param {StoreParts} store
    * @param {Waits} waits
-   * @param {{ filter: string, after?: number, isLastOnly?: boolean, take: Take }} options  after: the sequence behind which it begins; isLastOnly: of each subject
+   * @param {{ filter: string, after?: number, isLastOnly?: boolean, isHeadersOnly?: boolean, take: Take }} options  after: the sequence behind which it begins; isLastOnly: of each
+   * subject; isHeadersOnly: without data
    */
-  constructor (store, waits, { filter, after = 0, isLastOnly = false, take }) {
+  constructor (store, waits, { filter, after = 0, isLastOnly = false, isHeadersOnly = false, take }) {
     this.store = store
     this.waits = waits
     this.filter = filter
     this.isLastOnly = isLastOnly
+    this.isHeadersOnly = isHeadersOnly
     this.take = take
     /** of the last message in the stream */
     this.seq = after
+    /** when the server made the consumer, milliseconds by its clock */
+    this.created = 0
     /** messages of this consumer */
     this.count = 0
     this.isEnded = false
@@ -61,7 +67,7 @@ class Reading {
 
   config (/** @type {string} */ inbox) {
     const start = this.isLastOnly ? { deliver_policy: 'last_per_subject' } : { deliver_policy: 'by_start_sequence', opt_start_seq: this.seq + 1 }
-    return { ...start, deliver_subject: inbox, filter_subject: this.filter, ack_policy: 'none', flow_control: true, idle_heartbeat: HEARTBEAT_MS * NANOS, inactive_threshold: INACTIVE_MS * NANOS, mem_storage: true, num_replicas: 1 }
+    return { ...start, headers_only: this.isHeadersOnly, deliver_subject: inbox, filter_subject: this.filter, ack_policy: 'none', flow_control: true, idle_heartbeat: HEARTBEAT_MS * NANOS, inactive_threshold: INACTIVE_MS * NANOS, mem_storage: true, num_replicas: 1 }
   }
 
   async attempt () {
@@ -88,6 +94,7 @@ class Reading {
     const adding = jsm.consumers.add(stream, this.config(inbox))
     try {
       const made = await waits.orAborted(adding)
+      this.created = Date.parse(made.created)
       if (made.num_pending + made.delivered.consumer_seq === 0) this.isEnded = true
       return made.name
     } catch (error) {
@@ -134,15 +141,15 @@ class Reading {
       if (error !== null && error !== undefined) throw error
       const delivery = deliveryOf(message.reply ?? '')
       if (delivery === null) this.status(message)
-      else this.accept(message.data, delivery)
+      else this.accept(message, delivery)
     } catch (thrown) {
       this.failed = { error: thrown }
     }
     if (this.isEnded || this.isBroken || this.isIdle || this.failed !== null) this.waits.wake()
   }
 
-  /** @param {Uint8Array} data @param {{ seq: number, count: number, pending: number }} delivery */
-  accept (data, { seq, count, pending }) {
+  /** @param {any} message @param {Delivery} delivery */
+  accept (message, { seq, count, pending, time }) {
     this.isBroken = count !== this.count + 1
     if (this.isBroken) return
     this.count = count
@@ -150,8 +157,9 @@ class Reading {
     if (this.isLastOnly || seq > this.seq) {
       this.seq = seq
       this.waits.progress()
-      this.take(data, seq)
+      this.take(message.data, seq, { subject: message.subject, time })
     }
+    giveBack(this.store.core.connection, message.data)
     this.isEnded = pending === 0
   }
 

@@ -16,6 +16,7 @@ const { streamOf, objectName, infoOf, storeError, readMeta } = require('./store-
 const { mappedBytes } = require('./store-files')
 const { getObject, listObjects } = require('./store-get')
 const { putObject, deleteObject } = require('./store-put')
+const { cleanStore } = require('./store-clean')
 
 /** @import { AnyTensor } from '../base/types' */
 /** @typedef {import('./store-meta').StoreParts} StoreParts */
@@ -57,6 +58,7 @@ const CHUNK = 2 ** 19
 const LEAST_CHUNK = 1024
 const MOST_OBJECT = 2 ** 32
 const TIMEOUT_MS = 30000
+const AGE_MS = 3600000
 const RESERVED = 1024 // bytes of the server's largest message that are not payload
 
 /** @param {string} name @param {unknown} value @param {number} least @param {number} usual */
@@ -135,8 +137,8 @@ class TensorStore {
    * @param {PutOptions} [options]
    * @returns {Promise<ObjectInfo>}
    * @throws {TypeError} ERR_ARGUMENT, ERR_DTYPE · ERR_UNSUPPORTED another extension · ERR_FORMAT the file is none · ERR_NOT_FOUND the file, the bucket · ERR_EXISTS ·
-   * ERR_TOO_LARGE the bucket is full · ERR_DISCONNECTED closed, or away for too long · ERR_REMOTE · ERR_DISPOSED, ERR_STALE the tensor, meanwhile · the signal's reason ·
-   * as rejections
+   * ERR_TOO_LARGE the bucket is full · ERR_DISCONNECTED closed, or away for too long · ERR_REMOTE · ERR_DISPOSED, ERR_STALE the tensor, meanwhile; its chunks, by clean · the
+   * signal's reason · as rejections
    * @example
    * const putLayer = (store, weight) => store.put('layer.safetensors', { weight }, { signal: AbortSignal.timeout(60000) })
    */
@@ -238,6 +240,24 @@ class TensorStore {
    */
   async delete (name) {
     await deleteObject(own(this).#parts, objectName(name))
+  }
+
+  /**
+   * Deletes chunks that no object has: of puts whose process died, of replaced and deleted objects whose chunks could not be deleted. Those of a put that goes on are
+   * younger than age; one that rests for longer fails then, with ERR_STALE. To be called now and then, by any process.
+   *
+   * @param {{ age?: number | undefined, signal?: AbortSignalLike | undefined }} [options]  age: milliseconds, by the server's clock, since the last chunk was stored; an hour unless told,
+   * and more than the timeouts of all who put
+   * @returns {Promise<number>} how many chunks are gone
+   * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS · ERR_FORMAT what the store says of an object is not understood: nothing is deleted · ERR_DISCONNECTED, ERR_TIMEOUT · the signal's
+   * reason · as rejections
+   * @example
+   * const clean = store => store.clean({ age: 86400000 })
+   */
+  async clean (options) {
+    const parts = own(this).#parts
+    const { age, signal } = optionsOf(options)
+    return cleanStore(parts, countOf('age', age, 0, AGE_MS), signalOf(signal))
   }
 }
 

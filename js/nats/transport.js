@@ -320,4 +320,12 @@ async function connect (options) {
  */
 const isInPlace = connection => connection?.protocol?.transport?.isInPlace === true
 
-module.exports = { connect, isInPlace, Parcel, Outbound, writes }
+/**
+ * Gives the memory of a message back to the transport that made it, for further ones: nobody reads the message any more. Of others nothing happens.
+ *
+ * @param {any} connection
+ * @param {Uint8Array} data  of the message
+ */
+const giveBack = (connection, data) => connection.protocol?.transport?.frames?.reuse(data.buffer)
+
+module.exports = { connect, isInPlace, giveBack, Parcel, Outbound, writes }

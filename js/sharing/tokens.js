@@ -1,14 +1,14 @@
 'use strict'
 // share, fromShared, unshare: tensors for other threads. A token is posted by postMessage; the bytes stay in place.
 
-const { Atomics, Int32Array, Math, Number, SharedArrayBuffer, arraySlice } = require('../base/primordials')
+const { ArrayBuffer, Atomics, Int32Array, Math, Number, SharedArrayBuffer, arraySlice } = require('../base/primordials')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { show, integer, integers, shapeOf, optionsOf } = require('../base/validate')
-const { byteLengthOf, dtypeOfArray, isSharedArrayBuffer, partsOfArray } = require('../base/buffers')
-const { Storage, passing } = require('../backend/storage')
+const { byteLengthOf, dtypeOfArray, isArrayBuffer, isGone, isSharedArrayBuffer, partsOfArray } = require('../base/buffers')
+const { Storage, countCopy, passing } = require('../backend/storage')
 const { dtypeOf, dtypes } = require('../backend/dtypes')
-const { layoutWithin } = require('../layout/layouts')
+const { denseLayout, layoutOverBytes, layoutWithin } = require('../layout/layouts')
 const { Tensor, tensorOf, wrap } = require('../tensor/tensor')
 const { version } = require('../base/version')
 
@@ -24,10 +24,11 @@ const { backend, READ_ONLY, STATIC, UNBOUND } = ffi
  * @template {DtypeName} [D=any]
  * @typedef {object} Token
  * @property {string} samebytes  the package's version
- * @property {'parcel' | 'buffer'} kind  a native storage, sent by key; or a SharedArrayBuffer, sent itself
+ * @property {boolean} isCopy  it carries a copy: bytes of its own, which no other thread sees
+ * @property {'parcel' | 'buffer' | 'copy'} kind  a native storage, sent by key; a SharedArrayBuffer, sent itself; or a copy in an ArrayBuffer
  * @property {number | string} home  of a key: the process' id, or the name of the WebAssembly memory
  * @property {number} key
- * @property {SharedArrayBuffer} [buffer]
+ * @property {SharedArrayBuffer | ArrayBuffer} [buffer]
  * @property {Int32Array} [left]  of a buffer: the uses left, in shared memory
  * @property {import('../backend/wasm-shared').ThreadGroup} [group]  for init({ from }) in a worker of a page
  * @property {D} dtype
@@ -43,14 +44,17 @@ const { backend, READ_ONLY, STATIC, UNBOUND } = ffi
  * (except those of SharedArrayBuffers, which are collected with their tokens); `unshare` takes one back.
  *
  * The memory must be shared: of tensors made with `{ shared: true }` or `'sab'`, by `shareMemory()`, over a SharedArrayBuffer or an
- * address; with `init({ shared: true })` in a page, of all tensors that samebytes allocated.
+ * address; with `init({ shared: true })` in a page, of all tensors that samebytes allocated. Any tensor goes by `copy: true`: the token
+ * carries a copy of its elements, row-major, counted in `memory().copied.share`. Each clone has its own; `[token.buffer]` as the list of
+ * postMessage's transferred objects moves it instead of copying it once more.
  *
  * @template {DtypeName} D
  * @param {TensorOf<D>} t
- * @param {{ uses?: number | undefined }} [opts]  uses: how often it can be taken, 1 unless told
+ * @param {{ uses?: number | undefined, copy?: boolean | undefined }} [opts]  uses: how often it can be taken, 1 unless told; nothing
+ * limits those of a copy. copy: carry a copy; default: false
  * @returns {Token<D>}
  * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS uses below 1, ERR_MEMORY · ERR_UNSUPPORTED the memory is V8's or
- * the caller's (shareMemory() copies), or belongs to one thread as in a page without shared memory · ERR_DETACHED
+ * the caller's (shareMemory() copies), or belongs to one thread as in a page without shared memory (copy: true) · ERR_DETACHED
  * @see PyTorch torch.multiprocessing, Web postMessage
  * @example
  * const token = share(zeros([2], { shared: 'sab' }), { uses: 2 })
@@ -60,15 +64,17 @@ const { backend, READ_ONLY, STATIC, UNBOUND } = ffi
  */
 function share (t, opts) {
   tensorOf(t)
-  const { uses: given } = optionsOf(opts)
+  const { uses: given, copy = false } = optionsOf(opts)
   const uses = given === undefined ? 1 : integer('uses', given)
   if (uses < 1) throw failure('ERR_BOUNDS', `uses is ${uses}; it is at least 1`)
+  if (typeof copy !== 'boolean') throw failure('ERR_ARGUMENT', `copy is ${show(copy)}; true or false was expected`)
   const layout = Tensor.attachedOf(t)
+  if (copy) return copyOf(layout)
   const { storage, shape, strides, offset, flags, dtype } = layout
   const at = offset * dtypes[dtype].itemsize
   const { group } = backend
   /** @type {Token} one literal: spreads took a third of the time */
-  const token = { samebytes: version, kind: 'parcel', home: 0, key: 0, dtype: dtypes[dtype].name, shape: arraySlice(shape), strides: arraySlice(strides), byteOffset: at, flags: flags & (READ_ONLY | STATIC | UNBOUND) }
+  const token = { samebytes: version, isCopy: false, kind: 'parcel', home: 0, key: 0, dtype: dtypes[dtype].name, shape: arraySlice(shape), strides: arraySlice(strides), byteOffset: at, flags: flags & (READ_ONLY | STATIC | UNBOUND) }
   if (group !== null) token.group = group
   if (storage.kind !== 'native' && isSharedArrayBuffer(storage.buffer)) { // native memory is sent by key, even if this thread has a SharedArrayBuffer over it
     token.kind = 'buffer'
@@ -83,6 +89,33 @@ function share (t, opts) {
   token.key = ffi.sendStorage(holder, uses)
   if (holder.extra !== null) holder.extra.stays = true // resize must not move it away from the other threads
   return token
+}
+
+/**
+ * A token with a copy of a layout's elements.
+ *
+ * @param {InstanceType<typeof ffi.Layout>} layout
+ * @returns {Token}
+ */
+function copyOf (layout) {
+  const { dtype, flags } = layout
+  const { itemsize, name } = dtypes[dtype]
+  const shape = arraySlice(layout.shape)
+  const nbytes = layout.size * itemsize
+  const buffer = newBuffer(nbytes)
+  ffi.copy(layoutOverBytes({ buffer, byteOffset: 0, byteLength: nbytes }, dtype, shape), layout, 0)
+  countCopy('share', nbytes)
+  const { strides } = denseLayout(dtype, shape)
+  return { samebytes: version, isCopy: true, kind: 'copy', home: 0, key: 0, buffer, dtype: name, shape, strides: arraySlice(strides), byteOffset: 0, flags: flags & (STATIC | UNBOUND) }
+}
+
+/** @param {number} nbytes */
+function newBuffer (nbytes) {
+  try {
+    return new ArrayBuffer(nbytes)
+  } catch {
+    throw failure('ERR_MEMORY', `${nbytes} bytes for a copy could not be allocated`)
+  }
 }
 
 /** ffi.home(), once asked for @type {number | undefined} */
@@ -109,10 +142,10 @@ function sharableStorage (storage) {
   let holder = storage
   while (holder.extra !== null && holder.extra.base !== null) holder = holder.extra.base
   if (holder.kind === 'wasm' && backend.name === 'wasm') {
-    throw failure('ERR_UNSUPPORTED', 'this WASM memory belongs to one thread: init({ shared: true }) in a cross-origin isolated page makes one that workers can have as well; so does shareMemory() for one tensor')
+    throw failure('ERR_UNSUPPORTED', 'this WASM memory belongs to one thread: init({ shared: true }) in a cross-origin isolated page makes one that workers can have as well; shareMemory() copies one tensor into a SharedArrayBuffer, where the page has them, and share(t, { copy: true }) sends a copy anywhere')
   }
   if (holder.extra === null || holder.extra.handle === 0) {
-    throw failure('ERR_UNSUPPORTED', "the tensor's memory belongs to this thread; shareMemory() copies it into memory that can be shared")
+    throw failure('ERR_UNSUPPORTED', "the tensor's memory belongs to this thread; shareMemory() copies it into memory that can be shared, and share(t, { copy: true }) sends a copy")
   }
   return holder
 }
@@ -140,14 +173,14 @@ function fromShared (token, opts) {
   const { shared } = typeof opts === 'number' ? {} : optionsOf(opts)
   if (shared !== undefined && shared !== 'sab') throw failure('ERR_ARGUMENT', `shared is ${show(shared)}; 'sab' was expected`)
   const given = partsOf(token)
-  const nbytes = given.kind === 'buffer' ? byteLengthOf(/** @type {SharedArrayBuffer} */ (given.buffer)) : ffi.sentBytes(given.key)
+  const nbytes = given.kind === 'parcel' ? ffi.sentBytes(given.key) : byteLengthOf(/** @type {ArrayBufferLike} */ (given.buffer))
   const layout = layoutWithin(new Storage(passing, null, null, 0, nbytes), given, given.byteOffset, given.flags) // checks the token before it is used
-  layout.storage = given.kind === 'buffer' ? receivedBuffer(given) : ffi.receiveStorage(given.key, shared === 'sab')
+  layout.storage = given.kind === 'parcel' ? ffi.receiveStorage(given.key, shared === 'sab') : receivedBuffer(given)
   return wrap(layout)
 }
 
 /**
- * Takes back a token's unused uses: `fromShared` of it throws ERR_STALE from now on.
+ * Takes back a token's unused uses: `fromShared` of it throws ERR_STALE from now on. One that carries a copy has nothing to take back.
  *
  * @param {Token} token
  * @throws {TypeError} ERR_ARGUMENT no token · ERR_STALE used up or taken back already
@@ -157,6 +190,7 @@ function fromShared (token, opts) {
  */
 function unshare (token) {
   const { kind, key, left } = partsOf(token)
+  if (kind === 'copy') return
   if (kind === 'parcel') ffi.takeBackStorage(key)
   else if (Atomics.exchange(/** @type {Int32Array} */ (left), 0, 0) <= 0) throw usedUp()
 }
@@ -169,7 +203,7 @@ function unshare (token) {
 function partsOf (token) {
   if (token === null || typeof token !== 'object') throw failure('ERR_ARGUMENT', `token is ${show(token)}; what share() gave was expected`)
   const { samebytes, kind } = /** @type {Token} */ (token)
-  if (typeof samebytes !== 'string' || (kind !== 'parcel' && kind !== 'buffer')) throw failure('ERR_ARGUMENT', `token is ${show(token)}; what share() gave was expected`)
+  if (typeof samebytes !== 'string' || (kind !== 'parcel' && kind !== 'buffer' && kind !== 'copy')) throw failure('ERR_ARGUMENT', `token is ${show(token)}; what share() gave was expected`)
   const { home, key, buffer, left, dtype, shape, strides, byteOffset, flags } = /** @type {Token} */ (token)
   if (samebytes !== version) throw failure('ERR_UNSUPPORTED', `the token is from samebytes ${samebytes}; this is ${version}, and both have to be the same`)
   const parts = {
@@ -184,6 +218,7 @@ function partsOf (token) {
     flags: integer('flags', flags) & (READ_ONLY | STATIC | UNBOUND)
   }
   if (kind === 'parcel') checkOrigin(home)
+  else if (kind === 'copy') checkCopy(buffer)
   else if (!isSharedArrayBuffer(buffer)) throw failure('ERR_ARGUMENT', 'the token has no SharedArrayBuffer; what share() gave was expected')
   else if (!isCounter(left, buffer)) throw failure('ERR_ARGUMENT', 'the token has no count of its uses that all its clones have; what share() gave was expected')
   return parts
@@ -201,6 +236,12 @@ function isCounter (left, bytes) {
   return length === 1 && isSharedArrayBuffer(buffer) && byteLengthOf(buffer) === 4 && buffer !== bytes
 }
 
+/** @param {unknown} buffer */
+function checkCopy (buffer) {
+  if (!isArrayBuffer(buffer)) throw failure('ERR_ARGUMENT', 'the token has no ArrayBuffer with its copy; what share() gave was expected')
+  if (isGone(buffer)) throw failure('ERR_STALE', "the token's copy was transferred to another thread")
+}
+
 /** @param {unknown} given */
 function checkOrigin (given) {
   if (backend.group !== null) {
@@ -212,8 +253,15 @@ function checkOrigin (given) {
   }
 }
 
-/** @param {{ buffer?: SharedArrayBuffer, left?: Int32Array }} parts */
-function receivedBuffer ({ buffer, left }) {
+/** @param {{ kind: string, buffer?: ArrayBufferLike, left?: Int32Array }} parts */
+function receivedBuffer ({ kind, buffer, left }) {
+  const whole = /** @type {ArrayBufferLike} */ (buffer)
+  if (kind === 'buffer') takeOneUse(left)
+  return backend.adopt(whole, 0, byteLengthOf(whole), whole)
+}
+
+/** @param {Int32Array | undefined} left */
+function takeOneUse (left) {
   const uses = /** @type {Int32Array} */ (left)
   for (let now = Atomics.load(uses, 0); ;) { // takes one use
     if (now <= 0) throw usedUp()
@@ -221,8 +269,6 @@ function receivedBuffer ({ buffer, left }) {
     if (before === now) break
     now = before
   }
-  const whole = /** @type {SharedArrayBuffer} */ (buffer)
-  return backend.adopt(whole, 0, byteLengthOf(whole), whole)
 }
 
 function usedUp () {

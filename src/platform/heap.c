@@ -15,6 +15,7 @@
 # define UNIT 64u
 # define HEADER ((uint32_t)sizeof(block))
 # define ROWS 24
+# define MOST_GROWN UINT64_C(4096) /* pages at once, unless more are missing: 256 MiB */
 
 # ifdef SB_HEAP_TEST /* the test includes this file, and defines these */
 static char *memory_at(uint32_t address);
@@ -238,10 +239,16 @@ static bool extend_heap(uint64_t top) {
   return more;
 }
 
-/* Extends the heap by memory that others have grown, else grows it by the missing bytes. False: it cannot grow. */
+/* Extends the heap by memory that others have grown, else grows it by the missing bytes or half of what there is, which nothing takes before
+ * it is used: each growth empties the typed arrays that programs hold. False: it cannot grow. */
 static bool grow_heap(uint32_t missing) {
-  if (extend_heap(memory_pages() * PAGE)) return true;
-  const uint64_t pages = (missing + 2 * UNIT + PAGE - 1) / PAGE, before = memory_grow(pages);
+  const uint64_t there = memory_pages();
+  if (extend_heap(there * PAGE)) return true;
+  const uint64_t least = (missing + 2 * UNIT + PAGE - 1) / PAGE,
+                 half = there / 2 < MOST_GROWN ? there / 2 : MOST_GROWN;
+  uint64_t pages = least > half ? least : half, before = memory_grow(pages);
+  while (before == UINT64_MAX && pages > least)
+    before = memory_grow(pages = pages / 2 > least ? pages / 2 : least);
   if (before == UINT64_MAX) return false;
   extend_heap((before + pages) * PAGE);
   return true;

@@ -2,7 +2,7 @@
 // Modules over onnxruntime-web, in a Node of its own: what is loaded beside onnxruntime-node works with that one's sessions.
 const assert = require('node:assert/strict')
 const { Module } = require('samebytes/module')
-const { ones, zeros } = require('samebytes')
+const { memory, ones, zeros } = require('samebytes')
 const { ADD, DOUBLE, loadOrt } = require('../models')
 const { ALL_SHARED, childJson, isPage, needs, skip } = require('../setup')
 
@@ -21,11 +21,12 @@ const PROGRAM = `
     told.push(memory().staged.bytes - before.staged.bytes, JSON.stringify(memory().copied) === JSON.stringify(before.copied))
     told.push((await module.execute('text', ['a', 'é']))[0], (await module.execute('halves', [0.5]))[0].item())
     const c = zeros([2, 3])
-    told.push(await refusal(module.run([x, x], { outputs: [c] })))
-    module.setOutput('c', c)
-    told.push((await refusal(module.forward(x, x)))[0])
+    told.push((await module.run([x, x], { outputs: [c] }))[0] === c && c.toArray(), memory().copied.run)
+    module.setOutput('c', c.fill(7))
+    told.push((await module.forward(x, x))[0] === c && c.toArray(), memory().copied.run)
     module.setOutput('c', null)
     told.push((await module.forward(x, x))[0].shape, c.fill(5).toArray(), memory().inFlight)
+    told.push((await refusal(module.run([x, x], { outputs: [zeros([1, 3])] })))[0])
     const all = await Promise.all(Array.from({ length: 10 }, (_, i) => module.execute('both', [i], [i])))
     told.push(all.map(([sum]) => sum.item()))
     told.push(await refusal(Module.load(Uint8Array.of(1, 2, 3), { ort }).catch(error => { throw Object.assign(error, { message: '' }) })))
@@ -64,7 +65,7 @@ describe('samebytes/module over onnxruntime-web', function () {
 
   describe('in Node', () => {
     needs('a Node of its own')
-    it('runs models on float32, and says that it cannot write into tensors', async () => {
+    it('runs models on float32, and copies results into given tensors, which is counted', async () => {
       const told = await childJson(PROGRAM, { timeout: 100000 })
       assert.deepEqual(told, [
         [[2, 2, 2], [2, 2, 2]],
@@ -72,11 +73,14 @@ describe('samebytes/module over onnxruntime-web', function () {
         true,
         ['a', 'é'],
         0.5,
-        ['ERR_UNSUPPORTED', 'output \'c\' (0): this onnxruntime writes results to memory of its own, not into a tensor; run without that output, and copyFrom the result'],
-        'ERR_UNSUPPORTED',
+        [[2, 2, 2], [2, 2, 2]],
+        { count: 1, bytes: 24 },
+        [[2, 2, 2], [2, 2, 2]],
+        { count: 2, bytes: 48 },
         [2, 3],
         [[5, 5, 5], [5, 5, 5]],
         0,
+        'ERR_SHAPE',
         [0, 2, 4, 6, 8, 10, 12, 14, 16, 18],
         ['ERR_FORMAT', '']
       ])
@@ -85,21 +89,29 @@ describe('samebytes/module over onnxruntime-web', function () {
 
   describe('beside onnxruntime-node', () => {
     needs('a Node of its own')
-    it('says that it cannot write into tensors, also when others now can', async () => {
+    it('copies into given tensors, also when others now write them', async () => {
       const told = await childJson(MIXED, { timeout: 100000 })
-      const right = ALL_SHARED ? ['ERR_UNSUPPORTED'] : ['ERR_UNSUPPORTED', '2,2,2,2,2,2']
+      const right = ALL_SHARED ? ['2,2,2,2,2,2'] : ['2,2,2,2,2,2', '2,2,2,2,2,2']
       assert.deepEqual(told, [...right, ...right])
     })
   })
 
   describe('in a page', () => {
     before(function () { if (!isPage) skip(this, 'about onnxruntime-web in a page') })
-    it('says that it cannot write into tensors, and goes on', async () => {
+    it('copies results into given tensors, by run and by setOutput, which is counted', async () => {
       const module = await Module.load({ forward: ADD, double: DOUBLE }, { ort: await loadOrt() })
       const [x, c] = [ones([2, 3]), zeros([2, 3])]
-      await assert.rejects(module.run([x, x], { outputs: [c] }), { code: 'ERR_UNSUPPORTED', message: /copyFrom/ })
-      c.copyFrom((await module.forward(x, x))[0])
-      assert.deepEqual(c.toArray(), [[2, 2, 2], [2, 2, 2]])
+      const before = memory().copied.run ?? { count: 0, bytes: 0 }
+      const runs = [() => module.run([x, x], { outputs: [c] }), () => { module.setOutput('c', c); return module.forward(x, x) }]
+      for (const run of runs) {
+        c.zero()
+        const pending = run()
+        assert.throws(() => c.fill(1), { code: 'ERR_BUSY' })
+        assert.equal((await pending)[0], c)
+        assert.deepEqual(c.toArray(), [[2, 2, 2], [2, 2, 2]])
+      }
+      const { count, bytes } = memory().copied.run
+      assert.deepEqual([count - before.count, bytes - before.bytes], [2, 48])
       await module.dispose()
     })
   })

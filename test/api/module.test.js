@@ -318,9 +318,8 @@ describe('samebytes/module', function () {
   // ---- Outputs in place ----
 
   describe('with outputs that are given', () => {
-    before(function () { skipWithout(this, 'results in place') })
-
-    it('writes into them: the same tensor, its bytes, nothing copied', async () => {
+    it('writes into them: the same tensor, its bytes, nothing copied', async function () {
+      skipWithout(this, 'results in place')
       const module = await load(ADD)
       const [a, b, c] = [input([2, 3]), input([2, 3]), target([2, 3])]
       const window = c.data
@@ -370,7 +369,7 @@ describe('samebytes/module', function () {
       assert.deepEqual(results, [a, b, h])
       assert.deepEqual(results.map(t => t.toArray()), [[1, 2], [-1, -2], [0.5, 3]])
       const { count, bytes } = memory().copied.run
-      assert.deepEqual([count - (start.count ?? 0), bytes - (start.bytes ?? 0)], [2, 12])
+      assert.deepEqual([count - (start.count ?? 0), bytes - (start.bytes ?? 0)], isPage ? [3, 20] : [2, 12]) // in a page all are copied
       const alone = await module.run({ a: [5], h: [1, 2, 3] }, { outputs: { h } })
       assert.deepEqual([alone.a.toArray(), alone.b.toArray(), alone.h === h, h.toArray()], [[5], [-5], true, [1, 2, 3]])
       const small = target([1])

@@ -178,20 +178,81 @@ describe('share', () => {
   it('refuses memory of this thread, and names shareMemory()', () => {
     const ours = backend() === 'wasm-shared' ? [] : [zeros([4]), zeros([4]).slice('1:'), zeros([5000])]
     for (const t of [...ours, fromBlob(new Float32Array(4)), fromBlob(new ArrayBuffer(8), { dtype: 'int16' })]) {
-      fails(() => share(t), Error, 'ERR_UNSUPPORTED', /shareMemory\(\)/)
+      fails(() => share(t), Error, 'ERR_UNSUPPORTED', /shareMemory\(\).*copy: true/)
     }
     const t = fromBlob(Float32Array.of(1, 2)).shareMemory()
     assert.deepEqual(fromShared(share(t)).toArray(), [1, 2])
   })
 
+  describe('with copy: true', () => {
+    it('carries a copy of any tensor, which is counted, and says so', () => {
+      const x = tensor([[1, 2, 3], [4, 5, 6]], 'int16')
+      for (const t of [x, x.T, x.slice('::-1', '::2'), x.select(0, 1).expand([3, 3]), zeros([0, 3]), fromBlob(new Float32Array(4)), zeros([2], { shared: true }), tensor(5n, 'int64')]) {
+        const { result: token, copies } = copied(() => share(t, { copy: true }))
+        assert.deepEqual(copies, { share: { count: 1, bytes: t.nbytes } })
+        assert.deepEqual([token.isCopy, token.buffer instanceof ArrayBuffer, token.buffer.byteLength], [true, true, t.nbytes])
+        const { result: u, copies: none } = copied(() => fromShared(token))
+        assert.deepEqual(none, {})
+        assert.deepEqual([u.shape, u.dtype, u.isContiguous(), u.toArray()], [t.shape, t.dtype, true, t.toArray()])
+        assert.equal(hex(fromShared(structuredClone(token))), hex(t.clone().contiguous()))
+      }
+      assert.equal(share(zeros([2], { shared: true })).isCopy, false)
+    })
+
+    it('has bytes of its own: neither side sees what the other writes, and each clone has others', () => {
+      const t = tensor([1, 2])
+      const token = share(t, { copy: true })
+      const [here, there] = [fromShared(token), fromShared(structuredClone(token))]
+      t.set(5, 0)
+      here.set(6, 0)
+      there.set(7, 0)
+      assert.deepEqual([t, here, there, fromShared(token)].map(x => x.get(0)), [5, 6, 7, 6])
+    })
+
+    it('moves by transfer, and is stale where it was', () => {
+      const token = share(tensor([1, 2]), { copy: true })
+      const moved = structuredClone(token, { transfer: [token.buffer] })
+      assert.deepEqual(fromShared(moved).toArray(), [1, 2])
+      fails(() => fromShared(token), Error, 'ERR_STALE', /transferred/)
+      unshare(moved) // says nothing
+    })
+
+    it('reaches a worker', async () => {
+      const { ended } = inWorker('post(sb.fromShared(token).toArray())', share(tensor([1, 2]).slice('::-1'), { copy: true }))
+      assert.deepEqual(await ended, { said: [[2, 1]], code: 0 })
+    })
+
+    it('keeps dynamism, and may be written where the tensor may not', () => {
+      const t = fromBlob(new Int8Array(2), { readOnly: true })
+      const u = fromShared(share(t, { copy: true })).fill(3)
+      assert.deepEqual([u.toArray(), t.toArray()], [[3, 3], [0, 0]])
+      assert.equal(fromShared(share(zeros([2], { dynamism: 'static' }), { copy: true })).dynamism, 'static')
+    })
+
+    it('takes true or false alone, and no forged token', () => {
+      for (const copy of [1, null, 'auto']) refuses(() => share(zeros([2]), { copy }), 'ERR_ARGUMENT')
+      const token = share(zeros([2]), { copy: true })
+      const forged = (more, code) => refuses(() => fromShared({ ...token, ...more }), code)
+      for (const buffer of [undefined, null, new Uint8Array(8), new SharedArrayBuffer(8), {}]) forged({ buffer }, 'ERR_ARGUMENT')
+      forged({ buffer: new ArrayBuffer(4) }, 'ERR_BOUNDS')
+      forged({ shape: [3] }, 'ERR_BOUNDS')
+      forged({ strides: [-1] }, 'ERR_BOUNDS')
+      forged({ byteOffset: 2 }, 'ERR_ALIGNMENT')
+      const shrunk = new ArrayBuffer(8, { maxByteLength: 8 })
+      const u = fromShared({ ...token, buffer: shrunk })
+      shrunk.resize(0)
+      refuses(() => u.get(0), 'ERR_DETACHED')
+    })
+  })
+
   it('refuses what is gone', () => {
     const t = zeros([2], { shared: true })
     t.dispose()
-    refuses(() => share(t), 'ERR_DISPOSED')
+    for (const copy of [false, true]) refuses(() => share(t, { copy }), 'ERR_DISPOSED')
     const source = new Float32Array(2)
     const gone = fromBlob(source)
     structuredClone(source, { transfer: [source.buffer] })
-    refuses(() => share(gone), 'ERR_DETACHED')
+    for (const copy of [false, true]) refuses(() => share(gone, { copy }), 'ERR_DETACHED')
   })
 
   function forgedCounters ({ buffer }, forged) {

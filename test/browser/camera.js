@@ -35,7 +35,7 @@ const tests = {
       await frames(page, 2) // the next one may have begun before the click
       const { from, to, same, height, width, staged, count } = await stopped(page)
       assert.ok(staged.bytes <= 16 * count, `${staged.bytes} bytes staged in ${count} frames`) // scale and bias of one copy
-      assert.ok(same, 'the canvas shows the tensor')
+      assert.ok(same, 'the canvases show the tensors')
       const [before, after] = [from, to].map(text => {
         const bytes = Buffer.from(text, 'base64')
         return (y, x) => [...bytes.subarray(4 * (y * width + x), 4 * (y * width + x) + 4)]
@@ -74,6 +74,19 @@ const tests = {
     })
     await frames(page, 3)
     assert.equal(await page.textContent('#trouble'), '')
+  },
+
+  async 'stops, gives back what it had, and starts again' (page) {
+    await frames(page, 2)
+    const tensors = () => page.evaluate(async () => (await import('samebytes')).memory().tensors)
+    const during = await tensors()
+    await page.click('#stop')
+    await page.waitForFunction(() => !document.getElementById('start').disabled, null, { timeout: LIMIT })
+    assert.equal(await tensors(), during - 2)
+    const { frames: count } = await page.evaluate(() => ({ frames: globalThis.camera.frames }))
+    await page.click('#start')
+    await page.waitForFunction(count => globalThis.camera.frames > count + 2, count, { timeout: LIMIT })
+    assert.equal(await page.textContent('#trouble'), '')
   }
 }
 
@@ -92,7 +105,8 @@ function stopped (page) {
     const { from, to, width, height, staged } = camera
     const shown = document.getElementById('canvas').getContext('2d').getImageData(0, 0, width, height).data
     const text = bytes => btoa(Array.from({ length: height }, (_, y) => String.fromCharCode(...bytes.subarray(4 * width * y, 4 * width * (y + 1)))).join(''))
-    return { from: text(from.data), to: text(to.data), same: shown.every((value, i) => value === to.data[i]), width, height, staged, count: camera.frames }
+    const source = document.getElementById('before').getContext('2d').getImageData(0, 0, width, height).data
+    return { from: text(from.data), to: text(to.data), same: shown.every((value, i) => value === to.data[i]) && source.every((value, i) => value === from.data[i]), width, height, staged, count: camera.frames }
   })
 }
 

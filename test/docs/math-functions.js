@@ -300,8 +300,8 @@ function laterTypesIn (file) {
   const placed = type => type.replace(/\b\w+(?:Options|Name|Place)\b/g, name => own.has(name) ? `import('./${own.get(name)}').${name}` : name)
   const found = {}
   for (const [, comment, name] of text.matchAll(/^\/\*\*\n((?: \*(?!\/).*\n)+) \*\/\nfunction (\w+)/gm)) {
-    const templates = [...comment.matchAll(/@template \{(\w+)\} (?:(\w+)|\[(\w+)=(\w+)\])$/gm)].map(([, of, plain, optional, value]) => plain ? `${plain} extends ${of}` : `${optional} extends ${of} = ${value}`)
-    const params = [...comment.matchAll(/@param \{(.*)\} (?:(\w+)|\[(\w+)\])(?: |$)/gm)].map(([, type, name, optional]) => ({ name: name ?? optional, mark: optional ? '?' : '', type }))
+    const templates = [...comment.matchAll(/@template \{(\w+)\} (?:(\w+)|\[(\w+)=([\w']+)\])$/gm)].map(([, of, plain, optional, value]) => plain ? `${plain} extends ${of}` : `${optional} extends ${of} = ${value}`)
+    const params = [...comment.matchAll(/@param \{(.*)\} (?:(\w+)|\[(\w+)\])(?: |$)/gm)].map(([, type, name, optional]) => ({ name: name ?? optional, mark: optional ? '?' : '', type: type.replace('Image | Canvas', 'Image | Canvas | Frame') }))
     const [, result] = /@returns \{(.*)\}/.exec(comment) ?? []
     const options = params.at(-1)
     const isRest = options?.type.startsWith('...') === true // operands, then options
@@ -323,14 +323,14 @@ function mathLater () {
     return types.get(text)
   }
   const entry = (js, type, example, of, shown = js, constant = js) => `/**
- * ${shown} without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.
+ * ${shown} without blocking the event loop: on other threads where no operand's memory can move, else in turns of the loop.${PICTURED.includes(js) ? '\n * Takes a VideoFrame as well: pictures are copied into a tensor first, as by copyFromAsync.' : ''}
  *
  * @type {${type}}
  * @throws as ${shown}, as rejections · ERR_BUSY a tensor is in use, or is being written · the signal's reason
  * @example
  * ${awaited(example, js)}
  */
-const ${constant}Async = later(${of})`
+const ${constant}Async = ${PICTURED.includes(js) ? `ofPictures(later(${of}))` : `later(${of})`}`
   const entries = readRows().map(row => entry(row.js, typeOf(row), EXAMPLES[row.name], `functions.${row.js}`))
   for (const [name, names] of otherNames()) {
     const examples = examplesIn(path.join(ROOT, 'js', 'math', `${name}.js`))
@@ -349,11 +349,12 @@ const ${constant}Async = later(${of})`
 // Made by \`npm run docs\`: each function of samebytes/math without blocking the event loop.
 
 const { later } = require('./later')
+const { ofPictures } = require('./pictures')
 const functions = require('./functions')
 ${[...otherNames().filter(([, names]) => names.some(isDeferred)).map(([name]) => name), ...NAMESPACES].map(name => `const ${camel(name)} = require('./${name}')`).join('\n')}
 
 /** @import { Tensor } from '../tensor/tensor' */
-/** @import { AnyTensor, Casting, DtypeName, DtypeOfValue, Floated, InputOf, LaterOptions, NameOf, OfOne, Or, Promote, RealOf, Signal, Summed, Value } from '../base/types' */
+/** @import { AnyTensor, Canvas, Casting, DtypeName, DtypeOfValue, Floated, Frame, Image, InputOf, LaterOptions, NameOf, OfOne, Or, Promote, RealOf, Signal, Summed, Value } from '../base/types' */
 
 ${[...types].map(([text, name]) => `/** @typedef {{ ${text} }} ${name} */`).join('\n')}
 
@@ -368,6 +369,9 @@ module.exports = {
 /** Functions whose result's shape follows from elements, or that read elements in JavaScript: there is nothing to defer. */
 const AT_ONCE = ['median', 'quantile', 'nonzero', 'index', 'indexPut', 'maskedSelect', 'maskedFill', 'uniqueAll', 'uniqueCounts', 'uniqueInverse',
   'uniqueValues', 'bincount', 'crop', 'nms']
+
+/** Functions that take pictures of the web. */
+const PICTURED = ['resize', 'letterbox']
 const isDeferred = name => !AT_ONCE.includes(name)
 
 const laterNames = () => [...readRows().map(({ js }) => js), ...otherNames().flatMap(([, names]) => names.filter(isDeferred).map(name => name.split(':')[0]))].map(js => `${js}Async`)

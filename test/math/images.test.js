@@ -1,4 +1,5 @@
 'use strict'
+/* global ImageData */
 // resize, crop, letterbox and pad beside their definitions in NumPy, and PyTorch; out; no copies; the same bits everywhere.
 const assert = require('node:assert/strict')
 const { backend, fromBlob, memory, tensor, zeros } = require('samebytes')
@@ -392,5 +393,69 @@ describe('images have the same bits', function () {
     const out = fromBlob(new Float32Array(3 * 150 * 160).fill(7), [150, 160, 3]).permute([2, 0, 1])
     await math.letterboxAsync(t, [150, 160], { scale: [1, 2, 3], out })
     assert.equal(hex(out), wanted)
+  })
+})
+
+/** An ImageData, or an object like one where the runtime has none. */
+function pictureOf (width, height) {
+  const data = Uint8ClampedArray.from({ length: 4 * width * height }, (_, i) => i % 4 === 3 ? 255 - i % 7 : (41 * i + (i >> 7)) % 256)
+  return { image: typeof ImageData === 'function' ? new ImageData(data, width, height) : { data, width, height }, t: fromBlob(data, [height, width, 4], { dtype: 'uint8' }) }
+}
+
+describe('resize, letterbox and crop of a picture', function () {
+  needsMath()
+
+  it('read it as [height, width, 3], or 4 channels where that is asked for', async () => {
+    const { image, t } = pictureOf(40, 30)
+    for (const channels of [undefined, 3, 4]) {
+      const same = channels === 4 ? t : t.narrow(2, 0, 3)
+      const opts = { dtype: 'float32', scale: 1 / 255, bias: [1, 2, 3, 4].slice(0, channels ?? 3) }
+      const wanted = resize(same, [14, 20], { ...opts, axes: [0, 1] })
+      assert.deepEqual(wanted.shape, [14, 20, channels ?? 3])
+      for (const got of [resize(image, [14, 20], { ...opts, channels }), await math.resizeAsync(image, [14, 20], { ...opts, channels })]) assert.equal(hex(got), hex(wanted))
+      const { image: boxed, ...place } = letterbox(same, [32, 32], { axes: [0, 1] })
+      for (const { image: got, ...other } of [letterbox(image, [32, 32], { channels }), await math.letterboxAsync(image, [32, 32], { channels })]) {
+        assert.equal(hex(got), hex(boxed))
+        assert.deepEqual(other, place)
+      }
+    }
+    const planes = zeros([1, 3, 14, 20])
+    resize(image, [14, 20], { out: planes.select(0, 0).permute([1, 2, 0]) })
+    assert.equal(hex(planes.select(0, 0).permute([1, 2, 0])), hex(resize(image, [14, 20], { dtype: 'float32' })))
+    assert.equal(hex(resize(image, [14, 20], 'float16')), hex(resize(t.narrow(2, 0, 3), [14, 20], { axes: [0, 1], dtype: 'float16' })))
+  })
+
+  it('crop is a view of its bytes', () => {
+    const { image, t } = pictureOf(8, 6)
+    const part = crop(image, [2, 1, 5, 4])
+    assert.deepEqual([part.shape, part.toArray()], [[3, 3, 3], t.slice('1:4', '2:5', ':3').toArray()])
+    part.set(7, 0, 0, 1)
+    assert.equal(image.data[4 * (8 + 2) + 1], 7)
+    assert.deepEqual(crop(image, [0, 0, 1, 1], { channels: 4 }).shape, [1, 1, 4])
+  })
+
+  it('leaves no tensor behind, and takes an empty picture as resize takes one', async () => {
+    const { image } = pictureOf(8, 6)
+    const out = zeros([4, 4, 3])
+    const { tensors } = memory()
+    resize(image, [4, 4], { out })
+    await math.resizeAsync(image, [4, 4], { out })
+    assert.equal(memory().tensors, tensors)
+    fails(() => resize({ data: new Uint8ClampedArray(0), width: 0, height: 0 }, [4, 4]), RangeError, 'ERR_SHAPE')
+  })
+
+  it('refuses what is none, and channels where they make no sense', async () => {
+    const { image, t } = pictureOf(8, 6)
+    for (const x of [null, 5, 'image', {}, [], [[1]], { data: new Uint8Array(5), width: 1, height: 1 }, { getContext: 1 }, new Uint8Array(4)]) {
+      for (const call of [() => resize(x, [2, 2]), () => letterbox(x, [2, 2]), () => crop(x, [0, 0, 1, 1])]) assert.throws(call, ({ code }) => /^ERR_(ARGUMENT|SHAPE|UNSUPPORTED)$/.test(code))
+      await assert.rejects(math.resizeAsync(x, [2, 2]), ({ code }) => /^ERR_(ARGUMENT|SHAPE|UNSUPPORTED)$/.test(code))
+    }
+    for (const channels of [1, '3', null, NaN]) fails(() => resize(image, [2, 2], { channels }), TypeError, 'ERR_ARGUMENT', /3, without alpha, or 4/)
+    for (const call of [resize, letterbox]) fails(() => call(t, [2, 2], { channels: 3 }), TypeError, 'ERR_ARGUMENT', /narrow/)
+    fails(() => crop(t, [0, 0, 1, 1], { channels: 3 }), TypeError, 'ERR_ARGUMENT', /narrow/)
+    for (const context of [null, {}]) fails(() => resize({ getContext: () => context, width: 1, height: 1 }, [1, 1]), Error, 'ERR_UNSUPPORTED', /2d context/)
+    const stop = new AbortController()
+    stop.abort(new Error('enough'))
+    await assert.rejects(math.resizeAsync(image, [2, 2], { signal: stop.signal }), /enough/)
   })
 })

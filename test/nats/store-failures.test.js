@@ -284,28 +284,52 @@ describe('NATS: the object store, when things go wrong', () => {
     assert.ok(['ERR_STALE', 'ERR_NOT_FOUND'].includes(result) || result.get(5) === 2)
   })
 
-  it('lets another process go on where one was killed, and reads at most one chunk again', async () => {
-    const t = arange(0, 2 << 20, { dtype: 'float32' })
-    const { size } = await store.put('x.npy', t, { chunk: 65536 })
-    const target = { out: { file: file('big.npy') }, resume: file('big.side') }
-    const child = node()
-    child.ask(`
-      const { connect } = require('@nats-io/transport-node')
-      const { tensors } = require('samebytes/nats')
-      const connection = await connect({ servers: ${JSON.stringify(server.url)} })
-      const store = await tensors(connection).store(${JSON.stringify(store.name)})
-      await store.get('x.npy', { ...${JSON.stringify(target)}, onProgress ({ done }) { if (done > ${size / 2}) process.kill(process.pid, 'SIGKILL') } })
-    `).catch(() => {})
-    assert.equal((await child.ended).signal, 'SIGKILL')
-    assert.equal(fs.existsSync(file('big.npy')), false)
-    const seen = []
-    const before = connection.stats().inBytes
-    await store.get('x.npy', { ...target, onProgress ({ done }) { seen.push(done) } })
-    assert.ok(connection.stats().inBytes - before < size * 0.6)
-    assert.ok(seen[0] - 65536 > size / 2 - 65536, `${seen[0]} of ${size}`)
-    assert.ok(fs.readFileSync(file('big.npy')).equals(Buffer.from(toNpyBytes(t))))
-    assert.deepEqual(fs.readdirSync(folder).filter(name => name.startsWith('big')), ['big.npy'])
-  })
+  for (const [when, again, killer] of [
+    ['after it noted a chunk', 0, ''],
+    ['before it noted a chunk that is in its place', 1, `
+      const { writeSync } = fs
+      fs.writeSync = (fd, text, ...rest) => {
+        const at = Number(/^(\\d+) \\d+ *\\n$/.exec(text)?.[1])
+        if (at > size / 2) die(at)
+        return writeSync(fd, text, ...rest)
+      }
+    `]
+  ]) {
+    it(`lets another process go on where one was killed ${when}: ${again} chunks are read again`, async () => {
+      const chunk = 65536
+      const t = arange(0, 2 << 20, { dtype: 'float32' })
+      const { size } = await store.put('x.npy', t, { chunk })
+      const name = `big${again}`
+      const target = { out: { file: file(`${name}.npy`) }, resume: file(`${name}.side`) }
+      const child = node()
+      child.ask(`
+        const fs = require('node:fs')
+        const { connect } = require('@nats-io/transport-node')
+        const { tensors } = require('samebytes/nats')
+        const connection = await connect({ servers: ${JSON.stringify(server.url)} })
+        const store = await tensors(connection).store(${JSON.stringify(store.name)})
+        const size = ${size}
+        const die = at => {
+          fs.writeFileSync(${JSON.stringify(file('came'))}, String(at))
+          process.kill(process.pid, 'SIGKILL')
+        }
+        ${killer}
+        await store.get('x.npy', { ...${JSON.stringify(target)}, onProgress ({ done }) { if (done > size / 2) die(done) } })
+      `).catch(() => {})
+      assert.equal((await child.ended).signal, 'SIGKILL')
+      assert.equal(fs.existsSync(file(`${name}.npy`)), false)
+      const came = Number(fs.readFileSync(file('came'), 'utf8'))
+      assert.ok(came > size / 2 && came <= size / 2 + chunk, `${came} of ${size}`)
+      const seen = []
+      const before = connection.stats().inBytes
+      await store.get('x.npy', { ...target, onProgress ({ done }) { seen.push(done) } })
+      const received = connection.stats().inBytes - before
+      assert.equal(seen[0] - chunk, came - again * chunk)
+      assert.ok(received < size - came + again * chunk + 8192, `${received} bytes were received for the ${size - came} that were missing`)
+      assert.ok(fs.readFileSync(file(`${name}.npy`)).equals(Buffer.from(toNpyBytes(t))))
+      assert.deepEqual(fs.readdirSync(folder).filter(each => each.startsWith(name)), [`${name}.npy`])
+    })
+  }
 
   it('resumes after an abort; begins anew where the object or the side file is another', async () => {
     const target = { out: { file: file('r.npy') }, resume: file('r.side') }

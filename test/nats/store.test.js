@@ -7,7 +7,7 @@ const { connect } = require('@nats-io/transport-node')
 const { jetstream } = require('@nats-io/jetstream')
 const { Objm } = require('@nats-io/obj')
 const samebytes = require('samebytes')
-const { tensors } = require('samebytes/nats')
+const { tensors, transport } = require('samebytes/nats')
 const { generator } = require('../setup')
 const { npyOf } = require('../files')
 const { startServer } = require('./server')
@@ -210,6 +210,25 @@ describe('NATS: the object store', () => {
     assert.ok(bytes.native - before.bytes.native <= size + 4096)
     assert.equal(Number(a.dataPtr % 64n), 0)
     assert.equal(Math.abs(Number(b.dataPtr - a.dataPtr)), a.nbytes)
+  })
+
+  it('reads the chunks of an object through the same memory, over the transport that reads in place', async () => {
+    const fast = await transport.connect({ servers: server.url })
+    try {
+      const its = await tensors(fast).store(store.name)
+      const t = arange(0, 1 << 20, { dtype: 'float32' })
+      const { chunks } = await store.put('x.npy', t, { chunk: 1 << 16 })
+      const { counts } = fast.protocol.transport.frames
+      const kept = await its.get('x.npy')
+      const { inPlace, reused } = counts
+      assert.ok(inPlace >= chunks - 1, `${inPlace} of ${chunks}`)
+      assert.ok(reused >= inPlace - 6, `${reused} of ${inPlace}: the numbers in control lines get longer a few times`)
+      const other = await its.get('x.npy', { out: zeros([1 << 20]) })
+      assertSame(kept, t)
+      assertSame(other, t)
+    } finally {
+      await fast.close()
+    }
   })
 
   it('tells the progress of both, and names the info that obj has', async () => {

@@ -148,6 +148,38 @@ describe('NATS: the transport', () => {
       assert.deepEqual(events.map(event => event.at(-1)), [`NATS/1.0\r\nTensor-Cut: ${2 ** 27}\r\n\r\n`, 'ok'])
     })
 
+    it('and uses memory again that is given back: once, and of large messages alone', () => {
+      const pieces = []
+      const frames = new Frames(piece => pieces.push(piece), 2 ** 26)
+      const receive = size => {
+        pieces.length = 0
+        readBy(frames, Buffer.concat([Buffer.from(`MSG a 1 ${size}\r\n`), Buffer.alloc(size, size & 255), Buffer.from('\r\n')]), () => 60000)
+        return pieces[0].buffer
+      }
+      const first = receive(300000)
+      assert.notEqual(receive(300000), first)
+      frames.reuse(first)
+      frames.reuse(first)
+      frames.reuse(new ArrayBuffer(310000))
+      const again = receive(299990)
+      assert.equal(again, first)
+      assert.equal(pieces[0].length, 299990 + 'MSG a 1 299990\r\n\r\n'.length)
+      assert.equal(addressOf(pieces[0].subarray('MSG a 1 299990\r\n'.length)) % 64, 0)
+      assert.ok(pieces[0].subarray(16, -2).every(byte => byte === (299990 & 255)))
+      assert.notEqual(receive(299990), first, 'given back twice, it is used once')
+      frames.reuse(again)
+      assert.notEqual(receive(100000), first, 'a smaller message does not keep it')
+      assert.notEqual(receive(400000), first)
+      assert.equal(receive(300000), first)
+      const large = receive(2 ** 21)
+      frames.reuse(large)
+      assert.notEqual(receive(2 ** 21), large, 'the connection keeps no more than a few MiB')
+      const small = receive(10)
+      frames.reuse(small)
+      assert.notEqual(receive(65000), small, 'what small messages are read into stays that')
+      assert.equal(frames.counts.reused, 2)
+    })
+
     it('and hands on what is no message, for the parser to refuse', () => {
       for (const text of ['MSG a 1 x\r\n', `MSG ${'a'.repeat(20000)}\r\n`, 'HMSG a 1 20 10\r\n', 'nonsense\r\n', 'MSG a 1 99999999999999999999\r\n']) {
         const frames = new Frames(parserInto([]), 2 ** 26)

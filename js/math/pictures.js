@@ -1,0 +1,120 @@
+'use strict'
+// Pictures of the web as operands: an ImageData, a canvas, and a VideoFrame, which is read asynchronously. They are uint8 [height, width, channels].
+
+const ffi = require('../backend/calls')
+const { failure } = require('../base/errors')
+const { optionsOf, show } = require('../base/validate')
+const { isVideoFrame } = require('../base/buffers')
+const { checkSignal, signalOf } = require('../base/signals')
+const { dtypeOf } = require('../backend/dtypes')
+const { imageOf } = require('../copy/sources')
+const { adoptArray, denseLayout, layoutOver, withBytes } = require('../layout/layouts')
+const { Tensor, wrap } = require('../tensor/tensor')
+
+/** @typedef {InstanceType<typeof import('../backend/layout').Layout>} Layout */
+/** @typedef {import('../copy/images').Image} Image */
+
+const BYTES = dtypeOf('uint8')
+const UINT8 = BYTES.index
+
+/**
+ * @param {any} x
+ * @returns {Image | null} null: it is a tensor
+ * @throws ERR_ARGUMENT neither a tensor nor a picture · ERR_UNSUPPORTED a VideoFrame
+ */
+function pictureOf (x) {
+  if (Tensor.isTensor(x)) return null
+  if (x === null || typeof x !== 'object') throw noPicture(x)
+  if (isVideoFrame(x)) throw failure('ERR_UNSUPPORTED', 'x is a VideoFrame, which takes time to read; the asynchronous form does that')
+  const picture = imageOf(x) ?? drawnOn(x)
+  if (picture === null) throw noPicture(x)
+  return picture
+}
+
+/** @param {unknown} x */
+const noPicture = x => failure('ERR_ARGUMENT', `x is ${show(x)}; a tensor, an ImageData or a canvas was expected`)
+
+/** @param {any} canvas @returns {Image | null} */
+function drawnOn (canvas) {
+  const { getContext, width, height } = canvas
+  if (typeof getContext !== 'function') return null
+  const context = canvas.getContext('2d')
+  if (context === null || typeof context?.getImageData !== 'function') throw failure('ERR_UNSUPPORTED', 'the canvas has no 2d context; draw it on one that has')
+  return imageOf(context.getImageData(0, 0, width, height))
+}
+
+/**
+ * @param {unknown} channels
+ * @param {boolean} isPicture
+ * @returns {3 | 4}
+ */
+function channelsFrom (channels, isPicture) {
+  if (!isPicture && channels !== undefined) throw failure('ERR_ARGUMENT', 'channels is for an ImageData, a canvas and a VideoFrame; of a tensor, narrow takes some')
+  if (channels === undefined || channels === 3) return 3
+  if (channels === 4) return 4
+  throw failure('ERR_ARGUMENT', `channels is ${show(channels)}; 3, without alpha, or 4 was expected`)
+}
+
+/**
+ * @param {Image} image
+ * @param {3 | 4} channels
+ * @returns {Layout} over its pixels, for one call
+ */
+function layoutOfPicture ({ data, width, height }, channels) {
+  return firstOf(layoutOver(data, UINT8, [height, width, 4]), channels)
+}
+
+/**
+ * @param {Image} image
+ * @param {3 | 4} channels
+ * @returns {Tensor} over its bytes
+ */
+function tensorOfPicture ({ data, width, height }, channels) {
+  return wrap(firstOf(adoptArray(data, BYTES, [height, width, 4]), channels))
+}
+
+/** @param {Layout} pixels  [height, width, 4] @param {3 | 4} channels */
+const firstOf = (pixels, channels) => channels === 4 ? pixels : ffi.viewByNumbers(ffi.opcodes.narrow, pixels, 2, 0, 3)
+
+/**
+ * A function's asynchronous form that takes pictures as well: they are read into a tensor first, which is copied from as copyFromAsync does.
+ *
+ * @param {(...args: any[]) => Promise<any>} fn  takes (x, size, options)
+ * @returns {any}
+ */
+function ofPictures (fn) {
+  /** @param {any} x @param {any} size @param {any} opts */
+  return async (x, size, opts) => {
+    if (Tensor.isTensor(x)) return fn(x, size, opts)
+    const isFrame = isVideoFrame(x)
+    const picture = isFrame ? null : pictureOf(x)
+    const { channels: given, signal: stop, axes = [0, 1], ...rest } = optionsOf(opts)
+    const channels = channelsFrom(given, true)
+    const signal = signalOf(stop)
+    checkSignal(signal)
+    const pixels = await pixelsOf(picture ?? x, isFrame, signal)
+    const part = Tensor.viewOf(pixels, firstOf(Tensor.attachedOf(pixels), channels))
+    try {
+      return await fn(part, size, { ...rest, axes, signal })
+    } finally {
+      part.dispose()
+      pixels.dispose()
+    }
+  }
+}
+
+/** @param {any} source @param {boolean} isFrame @param {any} signal @returns {Promise<Tensor>} [height, width, 4] */
+async function pixelsOf (source, isFrame, signal) {
+  const extent = isFrame ? source.visibleRect : source
+  if (extent === null) throw failure('ERR_DETACHED', 'the VideoFrame was closed or transferred away')
+  const { width, height } = extent
+  const pixels = wrap(withBytes(denseLayout(UINT8, [height, width, 4]), 0, false))
+  try {
+    return await pixels.copyFromAsync(source, { signal })
+  } catch (error) {
+    pixels.dispose()
+    throw error
+  }
+}
+
+module.exports = { pictureOf, channelsFrom, layoutOfPicture, tensorOfPicture, ofPictures }
