@@ -121,14 +121,14 @@ class TensorBus {
   /**
    * Sends a tensor, or a record of tensors by name, to one replica of a service, and resolves with its answer. With several attempts a request that was lost is sent
    * again, to another replica where one does not answer. Fewer than 64 KiB are copied before the call returns; more are sent in place, the tensor busy until the call
-   * settles (where it fails, until the bytes are sent). To services on this host they go through shared memory.
+   * settles (where it fails, until the bytes are sent). To services on this host they go through shared memory, unless the request is durable.
    *
    * @param {string} subject  without wildcards
    * @param {any} value  on the CPU
    * @param {import('./request').RequestOptions} [options]
    * @returns {Promise<any>} a tensor or a record; `out` if it was given
    * @throws ERR_NO_RESPONDERS · ERR_TIMEOUT · ERR_BUSY_REMOTE · ERR_DISCONNECTED · ERR_REMOTE the service failed: with remoteCode and replica · ERR_TOO_LARGE · ERR_FORMAT no
-   *   tensor came back · {TypeError} ERR_ARGUMENT, ERR_DTYPE of out · {RangeError} ERR_BOUNDS, ERR_SHAPE of out · ERR_BUSY · ERR_READ_ONLY, ERR_DISPOSED, ERR_DETACHED ·
+   *   tensor came back · of durable requests ERR_EXISTS the queue's name is another stream's, ERR_UNSUPPORTED without @nats-io/jetstream · {TypeError} ERR_ARGUMENT, ERR_DTYPE of out · {RangeError} ERR_BOUNDS, ERR_SHAPE of out · ERR_BUSY · ERR_READ_ONLY, ERR_DISPOSED, ERR_DETACHED ·
    *   ERR_DEVICE · the signal's reason; each as a rejection, and `out` is as before
    * @example
    * const classify = (bus, image) => bus.request('models.vit', image, { deadline: 2000, attempts: 4 })
@@ -146,7 +146,8 @@ class TensorBus {
    * @param {string} subject  may have wildcards *
    * @param {import('./serve').ServeOptions} [options]
    * @returns {Promise<import('./serve').TensorService>} when requests reach it
-   * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS · ERR_DISCONNECTED · ERR_UNSUPPORTED without @nats-io/services; each as a rejection
+   * @throws {TypeError} ERR_ARGUMENT · {RangeError} ERR_BOUNDS · ERR_DISCONNECTED · ERR_UNSUPPORTED without @nats-io/services, of durable ones without @nats-io/jetstream · durable:
+   *   ERR_NO_RESPONDERS without JetStream, ERR_EXISTS, ERR_TOO_LARGE no storage for the queue, ERR_TIMEOUT, ERR_REMOTE; each as a rejection
    * @example
    * const copies = bus => bus.serve(x => x.clone(), 'copies', { batch: { max: 16, wait: 2 } })
    */

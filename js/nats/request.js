@@ -2,8 +2,7 @@
 // Requests: sent, and sent again while the caller still waits. Models are pure, so a repeated request does no harm.
 
 const { failure } = require('../base/errors')
-const { signalOf } = require('../base/signals')
-const { integerFrom, optionsOf, show } = require('../base/validate')
+const { show } = require('../base/validate')
 const { now } = require('../runtime/host')
 const { beginUse, endUse, busy } = require('../copy/async')
 const { Tensor } = require('../tensor/tensor')
@@ -14,7 +13,10 @@ const { inboxOf, closed } = require('./inbox')
 const messages = require('./messages')
 const { Steerings, callOf, subjectOfReplica, isId } = require('./replicas')
 const { post } = require('./replies')
+const { LONGEST_MS, checkOptions } = require('./request-options')
 const { subjectOf } = require('./subjects')
+const { isPassing } = require('./store-meta')
+const { queueOf, placeOf } = require('./work-queue')
 
 /** @typedef {import('../tensor/tensor').Tensor} AnyTensor */
 /** @typedef {import('./batches').Value} Value */
@@ -26,15 +28,16 @@ const { subjectOf } = require('./subjects')
  * @property {number | undefined} [attempts]  how often the request may be sent to a replica; 1 unless told. From 2 on, it also waits for a service or a
  *   connection that is not there, until the deadline
  * @property {Value | undefined} [out]  is written and returned; untouched unless the request succeeds
+ * @property {boolean | undefined} [durable]  a stream of JetStream keeps the request until a durable service has answered it, which may begin later; where servers of the stream fail,
+ *   replicas are asked as well. false unless told
  * @property {string | undefined} [method]  of a Module; forward unless told
  * @property {import('../base/types').Signal | undefined} [signal]
  */
 
-const DEADLINE_MS = 5000
 const FIRST_PAUSE_MS = 10 // before another attempt where nobody took the last one; doubled each time
 const LONGEST_PAUSE_MS = 250
+const CHECK_MS = 1000 // without a sign of the queue, or an answer from it, before it is looked at
 const CALL_MS = 250 // that replicas have to say that they are there
-const LONGEST_MS = 2 ** 31 - 1 // of a timer
 const NO_BYTES = new Uint8Array(0)
 
 /** @type {WeakMap<Core, Steerings>} */
@@ -57,7 +60,7 @@ const TEXTS = {
   ERR_DISCONNECTED: 'the connection was lost'
 }
 
-/** What a request hears while it waits. @typedef {Why | 'called' | 'restored' | 'bytes' | 'again'} Event */
+/** What a request hears while it waits. @typedef {Why | 'called' | 'restored' | 'bytes' | 'again' | 'stored' | 'quiet' | 'away' | 'done'} Event */
 
 /** @param {Event} event @returns {event is Why} */
 const isWhy = event => event in TEXTS
@@ -71,6 +74,8 @@ class Request {
   #outgoing
   /** for services of this host */
   #offer
+  /** that keeps the request */
+  #queue
   #options
   #endsAt
   /** bytes of `out` */
@@ -80,6 +85,10 @@ class Request {
   /** ends the current wait @type {((why: Event) => void) | null} */
   #wake = null
   #isSettled = false
+  /** messages that may have the bytes */
+  #sent = 0
+  /** in the queue; 0: it is not known to be there */
+  #place = 0
   /** @type {(value: Value) => void} */
   #resolve = () => {}
   /** @type {(error: unknown) => void} */
@@ -98,7 +107,8 @@ class Request {
     this.#subject = subject
     this.#options = options
     this.#endsAt = now() + options.deadline
-    this.#offer = host.offer(core, subject, value, options)
+    this.#queue = options.durable ? queueOf(core, subject) : null
+    this.#offer = options.durable ? null : host.offer(core, subject, value, options)
     this.#outgoing = this.#offer?.isEmpty ? null : messages.outgoing(value)
     this.#written = options.out === undefined ? [] : storagesOf(options.out)
   }
@@ -132,9 +142,10 @@ class Request {
         await this.#wait(this.#left)
         continue
       }
-      const replica = why === 'ERR_TIMEOUT' ? await this.#replica(sent > 0) : undefined
+      /** @type {string | undefined} */
+      const replica = why === 'ERR_TIMEOUT' && this.#queue === null ? await this.#replica(sent > 0) : undefined
       if (this.#isSettled) return
-      why = await this.#attempt(replica, this.#left / (attempts - sent))
+      why = this.#queue === null ? await this.#attempt(replica, this.#left / (attempts - sent)) : await this.#attemptByQueue(this.#queue, sent + 1 < attempts)
       if (why === 'ERR_NO_RESPONDERS' && replica !== undefined) {
         why = 'ERR_TIMEOUT' // it ended: another one is asked at once
         continue
@@ -155,12 +166,13 @@ class Request {
    * Waits until something happens.
    *
    * @param {number} ms
+   * @param {Event} [late]  what is heard after them
    * @returns {Promise<Event>}
    */
-  #wait (ms) {
+  #wait (ms, late = 'ERR_TIMEOUT') {
     if (this.#isSettled) return Promise.resolve('ERR_TIMEOUT')
     return new Promise(resolve => {
-      const timer = setTimeout(() => this.#wake?.('ERR_TIMEOUT'), Math.min(Math.max(ms, 1), LONGEST_MS))
+      const timer = setTimeout(() => this.#wake?.(late), Math.min(Math.max(ms, 1), LONGEST_MS))
       this.#wake = why => {
         this.#wake = null
         clearTimeout(timer)
@@ -214,12 +226,83 @@ class Request {
     }
   }
 
+  /**
+   * The same by the queue, until the deadline.
+   *
+   * @param {import('./work-queue').WorkQueue} queue
+   * @param {boolean} mayRepeat  is there another attempt?
+   * @returns {Promise<Why>}
+   */
+  async #attemptByQueue (queue, mayRepeat) {
+    const ack = this.#inbox.open(message => this.#acknowledged(message))
+    const reply = this.#open()
+    this.#place = 0
+    for (const [name, value] of queue.fieldsFor(reply)) this.#bytes().headers.set(name, value)
+    try {
+      return await this.#keepInQueue(queue, ack, reply, mayRepeat)
+    } finally {
+      this.#inbox.close(ack)
+    }
+  }
+
+  /**
+   * Has the queue take the request, and waits. Where it does not, or gives nothing to replicas because a server has failed, a replica is asked besides.
+   *
+   * @param {import('./work-queue').WorkQueue} queue
+   * @param {string} ack
+   * @param {string} reply
+   * @param {boolean} mayRepeat
+   * @returns {Promise<Why>}
+   */
+  async #keepInQueue (queue, ack, reply, mayRepeat) {
+    for (let done = 0; this.#left > 0;) {
+      if (!this.#inbox.isConnected) return 'ERR_DISCONNECTED'
+      if (this.#place === 0) this.#send(queue.subject, ack)
+      let event = await this.#wait(Math.min(CHECK_MS, this.#left), 'quiet')
+      if (this.#place === 0 && event === 'ERR_NO_RESPONDERS') event = await this.#openQueue(queue)
+      if (event === 'ERR_TIMEOUT' || event === 'ERR_DISCONNECTED') return event
+      if (this.#place === 0 && (event === 'ERR_BUSY_REMOTE' || event === 'ERR_NO_RESPONDERS')) return event
+      if (this.#place !== 0 && event === 'quiet') this.#lookAt(queue)
+      else if (event === 'quiet' || event === 'away') this.#send(this.#subject, reply)
+      else if (event === 'done' && done++ > 0 && mayRepeat) return 'ERR_TIMEOUT' // the answer was lost
+    }
+    return 'ERR_TIMEOUT'
+  }
+
+  /** The queue has taken the request, or not. @param {any} message */
+  #acknowledged (message) {
+    try {
+      this.#place = placeOf(message)
+      this.#wake?.('stored')
+    } catch (/** @type {any} */ error) {
+      if (isWhy(error.code)) this.#wake?.(error.code)
+      else this.failed(error)
+    }
+  }
+
+  /** @param {import('./work-queue').WorkQueue} queue @returns {Promise<Event>} */
+  #openQueue (queue) {
+    queue.open().then(() => this.#wake?.('again'), error => {
+      if (error.code === 'ERR_NO_RESPONDERS') this.#wake?.(error.code)
+      else if (!isPassing(error.cause ?? error)) this.failed(error) // else its servers are away, or have just started
+    })
+    return this.#wait(Math.min(CHECK_MS, this.#left), 'quiet')
+  }
+
+  /** @param {import('./work-queue').WorkQueue} queue */
+  async #lookAt (queue) {
+    const { isAway, done, last } = await queue.progress()
+    if (isAway || this.#place > last) this.#wake?.('away')
+    else if (this.#place !== 0 && done >= this.#place) this.#wake?.('done')
+  }
+
   /** What is sent as bytes. */
   #bytes () { return (this.#outgoing ??= messages.outgoing(this.#offer?.source)) }
 
   /** @param {string} to @param {string} reply @param {{ headers: InstanceType<typeof import('./headers').HeaderBlock>, payload: Uint8Array }} [message] */
   #send (to, reply, { headers, payload } = this.#bytes()) {
     const { method } = this.#options
+    this.#sent++
     headers.set('Tensor-Deadline', String(Math.max(1, Math.ceil(this.#left))))
     if (method !== undefined) headers.set('Tensor-Method', method)
     post(this.#core, to, reply, headers, payload)
@@ -281,7 +364,7 @@ class Request {
   /** @param {Map<string, string>} headers @param {Uint8Array} data @param {string} reply */
   #succeeded (headers, data, reply) {
     const { out } = this.#options
-    this.#end(() => this.#resolve(this.#offer?.result(reply, headers, data, out) ?? messages.decodeParts(headers, data, { maxBytes: this.#core.maxBytes, out })), this.#replies.length > 1)
+    this.#end(() => this.#resolve(this.#offer?.result(reply, headers, data, out) ?? messages.decodeParts(headers, data, { maxBytes: this.#core.maxBytes, out })), this.#sent > 1)
   }
 
   dropped () { this.#wake?.('ERR_DISCONNECTED') }
@@ -289,7 +372,7 @@ class Request {
   restored () { this.#wake?.('restored') }
 
   /** @param {string} subject */
-  sendsTo (subject) { return subject === this.#subject || subject === this.#offer?.subject }
+  sendsTo (subject) { return subject === this.#subject || subject === this.#offer?.subject || subject === this.#queue?.subject }
 
   /** @param {Error} error */
   failed (error) {
@@ -347,45 +430,6 @@ function remoteError (subject, code, headers) {
   return Object.assign(failure('ERR_REMOTE', `${subject}: the service failed: ${text}`), { remoteCode, replica })
 }
 
-// ---- Arguments ----
-
-/** @param {string} name @param {unknown} value @param {number} least @returns {number} */
-function milliseconds (name, value, least) {
-  if (typeof value !== 'number') throw failure('ERR_ARGUMENT', `${name} is ${show(value)}; milliseconds were expected`)
-  if (!(value >= least && value <= LONGEST_MS)) throw failure('ERR_BOUNDS', `${name} is ${value}; ${least} to ${LONGEST_MS} milliseconds were expected`)
-  return value
-}
-
-/** @param {unknown} method @returns {string | undefined} */
-function methodOf (method) {
-  if (method === undefined || (typeof method === 'string' && /^[\x21-\x7e]{1,256}$/.test(method))) return method
-  throw failure('ERR_ARGUMENT', `method is ${show(method)}; a name of ASCII characters was expected`)
-}
-
-/** @param {unknown} out @returns {Value | undefined} */
-function outOf (out) {
-  if (out === undefined) return undefined
-  if (!isValue(out)) throw failure('ERR_ARGUMENT', `out is ${show(out)}; a tensor or a record of tensors was expected`)
-  for (const t of tensorsOf(out)) {
-    const layout = Tensor.attachedOf(t)
-    if (t.isReadOnly) throw failure('ERR_READ_ONLY', 'out is read-only')
-    if ((layout.storage.extra?.busy ?? 0) > 0) throw busy('tensor')
-  }
-  return out
-}
-
-/** @param {unknown} given */
-function checkOptions (given) {
-  const { deadline = DEADLINE_MS, attempts = 1, out, method, signal } = optionsOf(given)
-  return {
-    deadline: milliseconds('deadline', deadline, 1),
-    attempts: integerFrom('attempts', attempts, 1),
-    out: outOf(out),
-    method: methodOf(method),
-    signal: signalOf(signal)
-  }
-}
-
 /** @param {Value} value */
 const storagesOf = value => tensorsOf(value).map(t => Tensor.attachedOf(t).storage)
 
@@ -409,4 +453,4 @@ async function request (core, subject, value, given) {
   return await new Request(core, to, value, options).start()
 }
 
-module.exports = { request, milliseconds }
+module.exports = { request }

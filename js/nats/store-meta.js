@@ -212,7 +212,7 @@ async function countChunks (store, nuid) {
  * Calls act, again while the server is away, for as long as the store waits.
  *
  * @template R
- * @param {StoreParts} store
+ * @param {Pick<StoreParts, 'core' | 'timeout'>} store
  * @param {string} what
  * @param {() => Promise<R>} act
  * @returns {Promise<R>}

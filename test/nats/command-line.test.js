@@ -63,10 +63,10 @@ describe('NATS: the command line', () => {
   it('serves a model, which top shows', async () => {
     assert.match((await run('top', '--once')).stderr, /there are no services/)
     fs.writeFileSync(path.join(folder, 'add.onnx'), ADD)
-    const service = spawn(process.execPath, args('serve', 'add.onnx', 'models.add'), { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
+    const service = spawn(process.execPath, args('serve', 'add.onnx', 'models.add', '--durable'), { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
     const said = once(service.stderr, 'data')
     assert.match(String((await said)[0]), /add\.onnx answers models\.add/)
-    const { c } = await tensors(connection).request('models.add', { a: ones([2, 3]), b: ones([2, 3]) })
+    const { c } = await tensors(connection).request('models.add', { a: ones([2, 3]), b: ones([2, 3]) }, { durable: true })
     assert.deepEqual(c.toArray(), [[2, 2, 2], [2, 2, 2]])
     const rows = JSON.parse((await run('top', '--json')).stdout)
     assert.deepEqual(rows.map(({ subject, data }) => [subject, data.requests, data.errors]), [['models.add', 1, 0]])

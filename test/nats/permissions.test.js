@@ -14,11 +14,17 @@ const { startServer } = require('./server')
 
 const PAGE = fs.readFileSync(path.join(__dirname, '..', '..', 'docs', 'machines.md'), 'utf8')
 const NAMES = ['camera', 'caller', 'worker']
+const HAS_STREAMS = ['passwords', 'NKEYs'] // with JWTs JetStream wants an account of the system as well
 
 /** A part of the page's configurations. */
 const part = pattern => pattern.exec(PAGE)[0]
 const TLS = part(/^tls \{.*\}$/m)
+/** Permissions that a sentence of the page gives to a user, besides. */
+const more = pattern => pattern.exec(PAGE)[1].match(/"[^"]+"/g).join(', ')
 const USERS = part(/^authorization \{[^]*?^\}/m)
+  .replace('publish: ["_INBOX.>"]', `publish: ["_INBOX.>", ${more(/workers publish to (.*?),/)}]`)
+  .replace('subscribe: ["models.>"', `subscribe: [${more(/and subscribe to (.*?);/)}, "models.>"`)
+  .replace('publish: ["models.>"]', `publish: ["models.>", ${more(/callers publish to (\S+)/)}]`)
 const OPERATOR = part(/^operator: [^]*?^resolver_preload .*$/m)
 
 /** What a user may publish and subscribe to. */
@@ -87,7 +93,7 @@ for (const [what, make] of Object.entries({ passwords, NKEYs: keys, JWTs: tokens
       makeCertificates(folder, ['server', 'client'])
       const made = make(folder)
       ;({ options, wrong } = made)
-      server = await startServer({ config: `${TLS.replace(/"([\w-]+\.pem)"/g, `"${folder}/$1"`)}\n${made.config}` })
+      server = await startServer({ jetstream: HAS_STREAMS.includes(what), config: `${TLS.replace(/"([\w-]+\.pem)"/g, `"${folder}/$1"`)}\n${made.config}` })
     })
     afterEach(async () => { for (const each of connections.splice(0)) await each.close() })
     after(async () => {
@@ -109,6 +115,18 @@ for (const [what, make] of Object.entries({ passwords, NKEYs: keys, JWTs: tokens
       for (const n of [4, 2 ** 17]) assert.deepEqual((await caller.request('models.copies', ones([n]))).shape, [n])
       await service.drain()
     })
+
+    if (HAS_STREAMS.includes(what)) {
+      it('let callers ask durably, when workers have begun', async () => {
+        const [worker, caller] = [await as('worker'), await as('caller')]
+        const early = caller.request('models.durable', ones([4]), { durable: true, attempts: 100, deadline: 60000 })
+        const service = await worker.serve(x => x.clone(), 'models.durable', { durable: true })
+        assert.deepEqual((await early).shape, [4])
+        assert.deepEqual((await caller.request('models.durable', ones([4]), { durable: true })).shape, [4])
+        await service.drain()
+        assert.equal(await codeOf(caller.request('models.none', ones([4]), { durable: true })), 'ERR_NO_RESPONDERS')
+      })
+    }
 
     it('let cameras publish, and refuse what is not their part', async () => {
       const [camera, caller] = [await as('camera'), await as('caller')]
