@@ -43,10 +43,13 @@ const NOT_IN_PAGES = ['math/reductions.test.js', 'math/softmax.test.js']
 /** Run in Chromium's isolated page only, with the files above. */
 const IN_ONE_PAGE = ['math/hashes.test.js']
 
-/** Run when no other file does: they remove what dead processes left in /dev/shm, and others leave some on purpose. */
+/** Run when no other file does. */
 const ALONE = [
+  // they remove what dead processes left in /dev/shm, and others leave some on purpose
   'cli/segments.test.js',
-  'native/shared-tensor-processes.test.js'
+  'native/shared-tensor-processes.test.js',
+  // deadlines of 3 seconds
+  ...process.env.SAMEBYTES_FULL === '1' ? ['nats/killed.test.js'] : []
 ]
 
 module.exports = { ALONE, IN_ONE_PAGE, LATER, NATIVE_ONLY, NOT_IN_PAGES, NOT_SHARED }

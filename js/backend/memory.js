@@ -47,6 +47,7 @@ function wasmMemory () {
  * @property {Record<'v8' | 'native' | 'mapped' | 'shared' | 'pinned' | 'cuda' | 'wasm', number>} bytes
  * @property {Record<string, { count: number, bytes: number }>} copied  by the function that copied
  * @property {{ count: number, bytes: number }} staged  temporary copies: overlap, the caller's bytes in WASM
+ * @property {Partial<Record<'message' | 'host', { count: number, bytes: number }>>} sent  tensors and records on their way over NATS: in messages, or in memory that both processes of a host see
  * @property {number} promoted  small tensors whose bytes got a buffer of their own
  * @property {number} grown  times that WASM memory grew; where threads share it: that this one noticed
  * @property {number} maximum  bytes that WASM memory may grow to; 0 natively, where the machine's memory is the limit
@@ -83,8 +84,9 @@ function memory () {
     tensors,
     storages,
     bytes,
-    copied: Object.fromEntries(Object.entries(stats.copied).map(([reason, row]) => [reason, { ...row }])),
+    copied: copyOf(stats.copied),
     staged: { ...stats.staged },
+    sent: copyOf(stats.sent),
     promoted: stats.promoted,
     grown: stats.grown,
     maximum: 'maximum' in engine ? engine.maximum : 0,
@@ -93,6 +95,9 @@ function memory () {
     deleterErrors: stats.deleterErrors
   }
 }
+
+/** @param {Record<string, { count: number, bytes: number }>} rows */
+const copyOf = rows => Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, { ...row }]))
 
 /**
  * Sets how many bytes tensors may take together: what they own, whoever allocated it, but not the caller's bytes. A

@@ -262,6 +262,8 @@ const stats = {
   /** @type {Record<string, { count: number, bytes: number }>} */
   copied: {},
   staged: { count: 0, bytes: 0 },
+  /** @type {Record<string, { count: number, bytes: number }>} */
+  sent: {},
   promoted: 0,
   grown: 0,
   inFlight: 0,
@@ -335,8 +337,19 @@ function newSharedStorage (group, nbytes) {
  * @param {string} reason  the public function's name
  * @param {number} bytes
  */
-function countCopy (reason, bytes) {
-  const row = stats.copied[reason] ??= { count: 0, bytes: 0 }
+const countCopy = (reason, bytes) => count(stats.copied, reason, bytes)
+
+/**
+ * Notes what is about to be sent to another process.
+ *
+ * @param {'message' | 'host'} way  in a message, or in memory that processes of one host share
+ * @param {number} bytes
+ */
+const countSent = (way, bytes) => count(stats.sent, way, bytes)
+
+/** @param {Record<string, { count: number, bytes: number }>} rows @param {string} name @param {number} bytes */
+function count (rows, name, bytes) {
+  const row = rows[name] ??= { count: 0, bytes: 0 }
   row.count++
   row.bytes += bytes
 }
@@ -362,4 +375,4 @@ function reportDeleter (error) {
   warn(`a deleter threw: ${text}`)
 }
 
-module.exports = { Storage, Group, OptionalFields, Stack, SlotTable, passing, CPU, isDevice, nameOfDevice, deviceOfStorage, isOnDevice, staying, claim, unclaim, opcodesOf, budget, grant, countedBytes, newSharedStorage, stats, counts, countCopy, countStaged, reportDeleter }
+module.exports = { Storage, Group, OptionalFields, Stack, SlotTable, passing, CPU, isDevice, nameOfDevice, deviceOfStorage, isOnDevice, staying, claim, unclaim, opcodesOf, budget, grant, countedBytes, newSharedStorage, stats, counts, countCopy, countSent, countStaged, reportDeleter }

@@ -1,5 +1,5 @@
 'use strict'
-// The page's list of copies, by what was called.
+// The page's lists of copies, by what was called, and of what was sent, by the way.
 
 /** @typedef {import('./map').MemoryMap} MemoryMap */
 /** @typedef {import('./map').Copied} Copied */
@@ -14,14 +14,20 @@ class Copies {
   }
 
   /** @param {MemoryMap} map */
-  draw ({ copied, staged }) {
+  draw ({ copied, staged, sent }) {
     const { el } = this.page
     const rows = Object.entries(copied).filter(([, row]) => row.count > 0)
     if (staged.count > 0) rows.push(['staged on the way', staged])
     rows.sort((a, b) => b[1].bytes - a[1].bytes)
+    const ways = Object.entries(sent).map(([way, row]) => /** @type {[string, Copied]} */ ([way === 'host' ? 'shared memory' : 'messages', row]))
+    this.element.replaceChildren(el('h2', {}, 'Copies', el('span', { class: 'site' }, rows.length === 0 ? 'none were made' : 'by what was called, and where')), ...this.drawRows(rows),
+      ...ways.length === 0 ? [] : [el('h2', {}, 'Sent over NATS', el('span', { class: 'site' }, 'by the way, and where')), ...this.drawRows(ways)])
+  }
+
+  /** @param {[string, Copied][]} rows */
+  drawRows (rows) {
     const largest = Math.max(1, ...rows.map(([, row]) => row.bytes))
-    this.element.replaceChildren(el('h2', {}, 'Copies', el('span', { class: 'site' }, rows.length === 0 ? 'none were made' : 'by what was called, and where')),
-      ...rows.map(([reason, row]) => this.drawRow(reason, row, largest)))
+    return rows.map(([reason, row]) => this.drawRow(reason, row, largest))
   }
 
   /** @param {string} reason @param {Copied} row @param {number} largest  bytes */

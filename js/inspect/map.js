@@ -4,7 +4,7 @@
 const { instance } = require('../model/internals')
 const tracing = require('./trace')
 const threads = require('./threads')
-const { aliveNow, storageNote, rolesOf, fileOfStorage, copies, untraced } = require('./trace')
+const { aliveNow, storageNote, rolesOf, fileOfStorage, copies, sends, untraced } = require('./trace')
 const { shownSite, nameOfFile, programName, pid } = require('./system')
 
 /** @typedef {InstanceType<typeof import('../backend/storage').Storage>} Storage */
@@ -71,6 +71,7 @@ const { shownSite, nameOfFile, programName, pid } = require('./system')
  * @property {{ regions: number, tensors: number, bytes: number }} more  the smallest regions, which are left out
  * @property {Record<string, Copied>} copied  by the function that copied. Counts are since the start, sites since trace()
  * @property {Copied} staged  temporary copies
+ * @property {Record<string, Copied>} sent  over NATS, in messages or in a host's shared memory
  * @property {import('../index').Memory} memory
  */
 
@@ -372,6 +373,13 @@ function sitesOf (sites) {
   return [...sites ?? []].map(([site, row]) => ({ site: shown(site), ...row })).sort((a, b) => b.bytes - a.bytes || b.count - a.count)
 }
 
+/**
+ * @param {Record<string, { count: number, bytes: number }>} rows
+ * @param {Map<string, Parameters<typeof sitesOf>[0]>} sites
+ * @returns {Record<string, Copied>}
+ */
+const withSites = (rows, sites) => Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, { ...row, sites: sitesOf(sites.get(name)) }]))
+
 /** @param {Region} region */
 const totalOf = ({ nbytes, count }) => nbytes * count
 
@@ -447,8 +455,9 @@ function takeMap (limit) {
       tensors: rest.reduce((sum, { count, tensors }) => sum + count * tensors.reduce((n, row) => n + row.count, 0), 0),
       bytes: rest.reduce((sum, row) => sum + totalOf(row), 0)
     },
-    copied: Object.fromEntries(Object.entries(now.copied).map(([reason, row]) => [reason, { ...row, sites: sitesOf(copies.get(reason)) }])),
+    copied: withSites(now.copied, copies),
     staged: { ...now.staged, sites: sitesOf(copies.get('staged')) },
+    sent: withSites(now.sent, sends),
     memory: now
   }
 }

@@ -80,6 +80,9 @@ function regionLines (region) {
   return [head, ...tensors.map(row => `  \u2595${bar(row, nbytes)}\u258f ${describeTensors(row)}`), ...(more > 0 ? [`  and ${many(more, 'tensor')} more`] : [])]
 }
 
+/** @type {Record<string, string>} */
+const WAYS = { message: 'in messages', host: 'in shared memory of the host' }
+
 /** @param {string} reason @param {import('./map').Copied} copied */
 function copyLines (reason, { count, bytes: n, sites }) {
   const lines = [`  ${reason}: ${count} ×, ${bytes(n)}`]
@@ -94,7 +97,7 @@ function copyLines (reason, { count, bytes: n, sites }) {
  * @returns {string}
  */
 function textOf (map) {
-  const { backend, program, totals, regions, more, copied, staged } = map
+  const { backend, program, totals, regions, more, copied, staged, sent } = map
   const lines = [`samebytes memory map · ${safe(program)} · ${backend} · ${many(totals.tensors, 'tensor')} on ${many(totals.regions, 'block')} of ${bytes(totals.bytes)}`]
   if (totals.untraced > 0) lines.push(`${many(totals.untraced, 'tensor')} that there were before are not on it`)
   for (const region of regions) lines.push('', ...regionLines(region))
@@ -103,6 +106,9 @@ function textOf (map) {
   if (reasons.length > 0 || staged.count > 0) lines.push('', 'copies')
   for (const [reason, row] of reasons) lines.push(...copyLines(reason, row))
   if (staged.count > 0) lines.push(...copyLines('staged on the way', staged))
+  const ways = Object.entries(sent)
+  if (ways.length > 0) lines.push('', 'sent over NATS')
+  for (const [way, row] of ways) lines.push(...copyLines(WAYS[way], row))
   return lines.join('\n') + '\n'
 }
 

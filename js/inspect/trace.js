@@ -34,6 +34,8 @@ const roles = new WeakMap()
 const files = new WeakMap()
 /** Sites that copied, by reason @type {Map<string, Sites>} */
 const copies = new Map()
+/** Sites that sent, by way @type {Map<string, Sites>} */
+const sends = new Map()
 /** Put back what trace() replaced @type {(() => void)[]} */
 const undo = []
 
@@ -138,17 +140,18 @@ function tellOf (object, name, tell) {
 }
 
 /**
- * Makes a row of copy counters note who adds to it.
+ * Makes a row of counters note who adds to it.
  *
  * @param {{ count: number, bytes: number }} row
+ * @param {Map<string, Sites>} known  where it is noted
  * @param {string} reason
  */
-function watchRow (row, reason) {
+function watchRow (row, known, reason) {
   let { bytes } = row
   Object.defineProperty(row, 'bytes', {
     get: () => bytes,
     set: next => {
-      noteCopy(reason, next - bytes)
+      noteSite(known, reason, next - bytes)
       bytes = next
     },
     enumerable: true,
@@ -163,14 +166,32 @@ function unwatchRow (row) {
 }
 
 /**
+ * Makes counters by name note who adds to them.
+ *
+ * @param {'copied' | 'sent'} name  of them in stats
+ * @param {Map<string, Sites>} known
+ */
+function watchRows (name, known) {
+  const { stats } = instance()
+  const rows = stats[name]
+  for (const [reason, row] of Object.entries(rows)) watchRow(row, known, reason)
+  stats[name] = new Proxy(rows, { set: (all, reason, row) => Reflect.set(all, reason, watchRow(row, known, String(reason))) })
+  undo.push(() => {
+    stats[name] = rows
+    for (const row of Object.values(rows)) unwatchRow(row)
+  })
+}
+
+/**
+ * @param {Map<string, Sites>} all
  * @param {string} reason
  * @param {number} bytes
  */
-function noteCopy (reason, bytes) {
+function noteSite (all, reason, bytes) {
   try {
-    const site = siteHere(noteCopy)
-    let known = copies.get(reason)
-    if (known === undefined) copies.set(reason, known = new Map())
+    const site = siteHere(noteSite)
+    let known = all.get(reason)
+    if (known === undefined) all.set(reason, known = new Map())
     const row = known.get(site) ?? { count: 0, bytes: 0 }
     row.count++
     row.bytes += bytes
@@ -192,14 +213,11 @@ function trace () {
   undo.push(() => { Object.defineProperty(lifetime.tracking, 'on', { value: tidies, writable: true, configurable: true, enumerable: true }) })
   tellOf(lifetime, 'made', (_, [t]) => noteTensor(t))
 
-  const { copied, staged } = stats
-  for (const [reason, row] of Object.entries(copied)) watchRow(row, reason)
-  watchRow(staged, 'staged')
-  stats.copied = new Proxy(copied, { set: (rows, reason, row) => Reflect.set(rows, reason, watchRow(row, String(reason))) })
-  undo.push(() => {
-    stats.copied = copied
-    for (const row of [staged, ...Object.values(copied)]) unwatchRow(row)
-  })
+  watchRows('copied', copies)
+  watchRows('sent', sends)
+  const { staged } = stats
+  watchRow(staged, copies, 'staged')
+  undo.push(() => unwatchRow(staged))
 
   tellOf(ffi, 'sendStorage', (_, [storage]) => addRole(storage, 'sent'))
   tellOf(ffi, 'receiveStorage', storage => addRole(storage, 'received'))
@@ -233,6 +251,7 @@ function untrace () {
   if (addon !== undefined) for (const [key, note] of notes) if (tensorOf(key, note) !== undefined) addon.unwatch(key)
   notes.clear()
   copies.clear()
+  sends.clear()
   numbers = new WeakMap()
   storages = new WeakMap()
   made = seenStorages = before = 0
@@ -248,4 +267,4 @@ const generation = () => made
 /** @returns {number} tensors that existed before trace() */
 const untraced = () => before
 
-module.exports = { trace, untrace, isTracing, generation, untraced, aliveNow, storageNote, rolesOf: (/** @type {Storage} */ s) => roles.get(s), fileOfStorage: (/** @type {Storage} */ s) => files.get(s), copies }
+module.exports = { trace, untrace, isTracing, generation, untraced, aliveNow, storageNote, rolesOf: (/** @type {Storage} */ s) => roles.get(s), fileOfStorage: (/** @type {Storage} */ s) => files.get(s), copies, sends }

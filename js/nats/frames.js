@@ -7,6 +7,7 @@ const { backend } = ffi
 
 const SLAB = 2 ** 16 // bytes that small messages are read into
 const LEAST_ROOM = 2 ** 13 // of a slab for another read
+const MOST_READ = 3 * 2 ** 14 // bytes of a read: of a large message that begins in it these are copied
 const AFTER_LARGE = 2 ** 12 // bytes that are read at most behind a large message: of the next one these are copied
 const LARGE = 2 ** 17 // bytes of a message behind which others of its kind are expected
 const MOST_LINE = 2 ** 13 // bytes of a message's control line
@@ -69,7 +70,7 @@ class Frames {
   target () {
     if (this.#own !== null) return this.#own.bytes.subarray(this.#own.have)
     if (SLAB - this.#end < LEAST_ROOM) this.#renew()
-    return this.#slab.subarray(this.#end, Math.min(SLAB, this.#end + this.#room))
+    return this.#slab.subarray(this.#end, Math.min(SLAB, this.#end + Math.min(this.#room, MOST_READ)))
   }
 
   /** Takes the memory of a message back, for further ones: nobody reads it any more. Other memory stays what it is. @param {ArrayBufferLike} buffer */

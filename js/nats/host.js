@@ -6,7 +6,7 @@ const { createHash } = require('node:crypto')
 const fs = require('node:fs')
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
-const { countCopy, isOnDevice } = require('../backend/storage')
+const { countCopy, countSent, isOnDevice } = require('../backend/storage')
 const { dtypes } = require('../backend/dtypes')
 const { beginUse, endUse } = require('../copy/async')
 const { denseLayout } = require('../layout/layouts')
@@ -109,6 +109,7 @@ function offer (core, subject, value, { method, out, attempts = 1 } = {}) {
   if (fits && (stateOf(core).away.get(subject) ?? 0) > now()) return null
   const lent = nbytes < messages.SMALL ? null : lend(value, layout, nbytes)
   if (lent === null && nbytes >= messages.SMALL) return null
+  if (lent !== null) countSent('host', nbytes)
   return new Offer(core, { subject, to, key, fits, waits: !fits && attempts > 1, reply }, value, lent)
 }
 
@@ -428,6 +429,7 @@ function put (headers, result) {
   } finally {
     target.dispose()
   }
+  countSent('host', nbytes)
   return { 'Tensor-Dtype': result.dtype, 'Tensor-Shape': layout.shape.join(','), [PAGE]: WRITTEN }
 }
 

@@ -4,7 +4,7 @@
 const ffi = require('../backend/calls')
 const { failure } = require('../base/errors')
 const { show } = require('../base/validate')
-const { countCopy } = require('../backend/storage')
+const { countCopy, countSent } = require('../backend/storage')
 const { dtypes, byName } = require('../backend/dtypes')
 const { beginUse, endUse, busy } = require('../copy/async')
 const { readBytes } = require('../layout/data')
@@ -128,6 +128,7 @@ function encodeRecord (record, seq, fields) {
 function outgoing (value, options) {
   const encoded = encode(value, options)
   const { storage, payload } = encoded
+  countSent('message', payload.length)
   if (payload.length >= SMALL) markStable(payload)
   if (storage === null) return { ...encoded, release () {} }
   if (payload.length >= SMALL) {

@@ -14,6 +14,8 @@ const { startServer } = require('./server')
 const { TRANSPORTS, DTYPES, RawClient, withConnections, randomOf, randomTensor, bytesOf } = require('./wire')
 
 const C_HEADER = '/usr/include/nats/nats.h'
+const GOPATH = '/usr/share/gocode'
+const GO_CLIENT = `${GOPATH}/src/github.com/nats-io/nats.go/nats.go`
 const PYTHON = process.env.PYTHON ?? '/usr/bin/python3'
 const { LD_PRELOAD, ...ENV } = process.env // a sanitizer's runtime is for the addon
 
@@ -342,6 +344,36 @@ describe('NATS: messages', () => {
           assert.equal(await reader.ended, 'float32 [2,2] 1.5 2 -3 4\n')
         } finally {
           reader.end()
+        }
+      })
+    })
+
+    it('are read by Go with nats.go, and received from it', async function () {
+      this.timeout(300000) // it compiles the client, once
+      if (!fs.existsSync(GO_CLIENT)) return skip(this, 'nats.go is not there (golang-go, golang-github-nats-io-go-nats-dev)')
+      const file = path.join(folder, 'peer')
+      const env = { ...ENV, GOPATH, GO111MODULE: 'off', CGO_ENABLED: '0', GOCACHE: path.join(__dirname, '..', '..', 'build', 'go') }
+      execFileSync('go', ['build', '-o', file, path.join(__dirname, 'peer.go')], { env })
+      await withConnections(server, [TRANSPORTS['the transport in place']], async connection => {
+        const bus = tensors(connection)
+        const reader = program(file, ['read', `nats://${server.url}`, 'other'])
+        try {
+          await reader.isReady
+          await bus.publish('other', tensor([[1.5, 2], [-3, 4]]))
+          assert.equal(await reader.ended, 'float32 [2,2] [1.5 2 -3 4]\n')
+        } finally {
+          reader.end()
+        }
+        const received = bus.subscribe('other')
+        await connection.flush()
+        const writer = program(file, ['publish', `nats://${server.url}`, 'other'])
+        try {
+          const { value } = await received.next()
+          assert.deepEqual([value.tensor.dtype, value.tensor.toArray()], ['float64', [[1.5, -2, 1e300], [0, 5, 6]]])
+          assert.equal(await writer.ended, '')
+        } finally {
+          writer.end()
+          await received.return()
         }
       })
     })

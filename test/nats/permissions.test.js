@@ -1,67 +1,145 @@
 'use strict'
-// The users of docs/machines.md, as a server has them: each may do its part, and no more.
+// The users of docs/machines.md, as a server has them, by password, NKEY or JWT, over TLS: each may do its part, and no more.
 
 const assert = require('node:assert/strict')
+const { randomBytes } = require('node:crypto')
 const fs = require('node:fs')
+const os = require('node:os')
 const path = require('node:path')
-const { connect } = require('@nats-io/transport-node')
+const { connect, credsAuthenticator, nkeyAuthenticator, nkeys } = require('@nats-io/transport-node')
 const { ones } = require('samebytes')
 const { tensors } = require('samebytes/nats')
+const { makeCertificates } = require('./certificates')
 const { startServer } = require('./server')
 
-const PAGE = path.join(__dirname, '..', '..', 'docs', 'machines.md')
+const PAGE = fs.readFileSync(path.join(__dirname, '..', '..', 'docs', 'machines.md'), 'utf8')
+const NAMES = ['camera', 'caller', 'worker']
+const HAS_STREAMS = ['passwords', 'NKEYs'] // with JWTs JetStream wants an account of the system as well
 
+/** A part of the page's configurations. */
+const part = pattern => pattern.exec(PAGE)[0]
+const TLS = part(/^tls \{.*\}$/m)
 /** Permissions that a sentence of the page gives to a user, besides. */
-const more = (page, pattern) => pattern.exec(page)[1].match(/"[^"]+"/g).join(', ')
+const more = pattern => pattern.exec(PAGE)[1].match(/"[^"]+"/g).join(', ')
+const USERS = part(/^authorization \{[^]*?^\}/m)
+  .replace('publish: ["_INBOX.>"]', `publish: ["_INBOX.>", ${more(/workers publish to (.*?),/)}]`)
+  .replace('subscribe: ["models.>"', `subscribe: [${more(/and subscribe to (.*?);/)}, "models.>"`)
+  .replace('publish: ["models.>"]', `publish: ["models.>", ${more(/callers publish to (\S+)/)}]`)
+const OPERATOR = part(/^operator: [^]*?^resolver_preload .*$/m)
 
-describe('NATS: permissions, as the guide has them', () => {
-  let server
-  const connections = []
-  before(async () => {
-    const page = fs.readFileSync(PAGE, 'utf8')
-    const [config] = /^authorization \{[^]*?^\}/m.exec(page)
-    const durable = config
-      .replace('publish: ["_INBOX.>"]', `publish: ["_INBOX.>", ${more(page, /workers publish to (.*?),/)}]`)
-      .replace('subscribe: ["models.>"', `subscribe: [${more(page, /and subscribe to (.*?);/)}, "models.>"`)
-      .replace('publish: ["models.>"]', `publish: ["models.>", ${more(page, /callers publish to (\S+)/)}]`)
-    server = await startServer({ jetstream: true, config: durable.replace(/\$(CAMERA|CALLER|WORKER)\b/g, 'secret') })
-  })
-  afterEach(async () => { for (const each of connections.splice(0)) await each.close() })
-  after(() => server?.stop())
+/** What a user may publish and subscribe to. */
+function permissionsOf (name) {
+  const [, publish, subscribe] = new RegExp(`user: ${name},.*publish: (\\[.*?\\]), subscribe: (\\[.*?\\])`).exec(USERS)
+  return { pub: { allow: JSON.parse(publish) }, sub: { allow: JSON.parse(subscribe) } }
+}
 
-  const as = async user => {
-    const connection = await connect({ servers: server.url, user, pass: 'secret' })
-    connections.push(connection)
-    return tensors(connection)
+const byName = of => Object.fromEntries(NAMES.map(name => [name, of(name)]))
+const variables = values => Object.entries(values).map(([name, value]) => `${name.toUpperCase()}: "${value}"`).join('\n')
+
+/** @returns {{ config: string, options: Record<string, object>, wrong: object }} with passwords */
+function passwords () {
+  const secrets = byName(() => randomBytes(9).toString('hex'))
+  return { config: `${variables(secrets)}\n${USERS}`, options: byName(user => ({ user, pass: secrets[user] })), wrong: { user: 'camera', pass: 'wrong' } }
+}
+
+/** The same with `nkey: $CAMERA` in place of name and password, as the page says. */
+function keys () {
+  const pairs = byName(() => nkeys.createUser())
+  const users = USERS.replace(/user: \w+, password: (\$\w+)/g, 'nkey: $1')
+  assert.equal(users.includes('password'), false)
+  return {
+    config: `${variables(byName(name => pairs[name].getPublicKey()))}\n${users}`,
+    options: byName(name => ({ authenticator: nkeyAuthenticator(pairs[name].getSeed()) })),
+    wrong: { authenticator: nkeyAuthenticator(nkeys.createUser().getSeed()) }
   }
-  const codeOf = promise => promise.then(() => 'none', error => error.code)
+}
 
-  it('let callers ask and workers serve, by bytes and by shared memory', async () => {
-    const [worker, caller] = [await as('worker'), await as('caller')]
-    const service = await worker.serve(x => x.clone(), 'models.copies')
-    for (const n of [4, 2 ** 17]) assert.deepEqual((await caller.request('models.copies', ones([n]))).shape, [n])
-    await service.drain()
-  })
+/** A JWT as NATS has them. */
+function tokenOf (signer, subject, name, nats) {
+  const encoded = value => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const claims = { jti: randomBytes(16).toString('hex'), iat: Math.floor(Date.now() / 1000), iss: signer.getPublicKey(), name, sub: subject.getPublicKey(), nats: { ...nats, version: 2 } }
+  const text = `${encoded({ typ: 'JWT', alg: 'ed25519-nkey' })}.${encoded(claims)}`
+  return `${text}.${Buffer.from(signer.sign(Buffer.from(text))).toString('base64url')}`
+}
 
-  it('let callers ask durably, when workers have begun', async () => {
-    const [worker, caller] = [await as('worker'), await as('caller')]
-    const early = caller.request('models.durable', ones([4]), { durable: true, attempts: 100, deadline: 60000 })
-    const service = await worker.serve(x => x.clone(), 'models.durable', { durable: true })
-    assert.deepEqual((await early).shape, [4])
-    assert.deepEqual((await caller.request('models.durable', ones([4]), { durable: true })).shape, [4])
-    await service.drain()
-    assert.equal(await codeOf(caller.request('models.none', ones([4]), { durable: true })), 'ERR_NO_RESPONDERS')
-  })
+/** The page's configuration with an operator, who signs accounts, which sign users. */
+function tokens (folder) {
+  const [operator, account] = [nkeys.createOperator(), nkeys.createAccount()]
+  const limits = { subs: -1, conn: -1, leaf: -1, imports: -1, exports: -1, data: -1, payload: -1, wildcards: true }
+  fs.writeFileSync(path.join(folder, 'operator.jwt'), tokenOf(operator, operator, 'operator', { type: 'operator' }))
+  const config = OPERATOR.replace('operator.jwt', path.join(folder, 'operator.jwt'))
+    .replace('ACCOUNT_JWT', tokenOf(operator, account, 'models', { type: 'account', limits }))
+    .replace('ACCOUNT', account.getPublicKey())
+  const credentials = (signer, name) => {
+    const user = nkeys.createUser()
+    const token = tokenOf(signer, user, name, { type: 'user', subs: -1, data: -1, payload: -1, ...permissionsOf(name) })
+    const file = `-----BEGIN NATS USER JWT-----\n${token}\n------END NATS USER JWT------\n\n-----BEGIN USER NKEY SEED-----\n${Buffer.from(user.getSeed())}\n------END USER NKEY SEED------\n`
+    return { authenticator: credsAuthenticator(Buffer.from(file)) }
+  }
+  return { config, options: byName(name => credentials(account, name)), wrong: credentials(nkeys.createAccount(), 'camera') }
+}
 
-  it('let cameras publish, and refuse what is not their part', async () => {
-    const [camera, caller] = [await as('camera'), await as('caller')]
-    await camera.publish('cam.1', ones([4]))
-    assert.equal(await codeOf(camera.publish('models.copies', ones([4]))), 'ERR_REMOTE')
-    assert.equal(await codeOf(caller.publish('cam.1', ones([4]))), 'ERR_REMOTE')
-    assert.equal(await codeOf(camera.request('models.copies', ones([4]))), 'ERR_REMOTE')
-  })
+for (const [what, make] of Object.entries({ passwords, NKEYs: keys, JWTs: tokens })) {
+  describe(`NATS: users with ${what}, as the guide has them`, () => {
+    let server
+    let folder
+    let options
+    let wrong
+    const connections = []
+    const pem = name => path.join(folder, `${name}.pem`)
+    before(async function () {
+      this.timeout(60000)
+      folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-nats-'))
+      makeCertificates(folder, ['server', 'client'])
+      const made = make(folder)
+      ;({ options, wrong } = made)
+      server = await startServer({ jetstream: HAS_STREAMS.includes(what), config: `${TLS.replace(/"([\w-]+\.pem)"/g, `"${folder}/$1"`)}\n${made.config}` })
+    })
+    afterEach(async () => { for (const each of connections.splice(0)) await each.close() })
+    after(async () => {
+      await server?.stop()
+      fs.rmSync(folder, { recursive: true, force: true })
+    })
 
-  it('let nobody in without a password', async () => {
-    await assert.rejects(connect({ servers: server.url, user: 'camera', pass: 'wrong' }))
+    const connectWith = given => connect({ servers: `localhost:${server.port}`, maxReconnectAttempts: 0, tls: { caFile: pem('ca'), certFile: pem('client'), keyFile: pem('client-key') }, ...given })
+    const as = async name => {
+      const connection = await connectWith(options[name])
+      connections.push(connection)
+      return tensors(connection)
+    }
+    const codeOf = promise => promise.then(() => 'none', error => error.code)
+
+    it('let callers ask and workers serve, by bytes and by shared memory', async () => {
+      const [worker, caller] = [await as('worker'), await as('caller')]
+      const service = await worker.serve(x => x.clone(), 'models.copies')
+      for (const n of [4, 2 ** 17]) assert.deepEqual((await caller.request('models.copies', ones([n]))).shape, [n])
+      await service.drain()
+    })
+
+    if (HAS_STREAMS.includes(what)) {
+      it('let callers ask durably, when workers have begun', async () => {
+        const [worker, caller] = [await as('worker'), await as('caller')]
+        const early = caller.request('models.durable', ones([4]), { durable: true, attempts: 100, deadline: 60000 })
+        const service = await worker.serve(x => x.clone(), 'models.durable', { durable: true })
+        assert.deepEqual((await early).shape, [4])
+        assert.deepEqual((await caller.request('models.durable', ones([4]), { durable: true })).shape, [4])
+        await service.drain()
+        assert.equal(await codeOf(caller.request('models.none', ones([4]), { durable: true })), 'ERR_NO_RESPONDERS')
+      })
+    }
+
+    it('let cameras publish, and refuse what is not their part', async () => {
+      const [camera, caller] = [await as('camera'), await as('caller')]
+      await camera.publish('cam.1', ones([4]))
+      assert.equal(await codeOf(camera.publish('models.copies', ones([4]))), 'ERR_REMOTE')
+      assert.equal(await codeOf(caller.publish('cam.1', ones([4]))), 'ERR_REMOTE')
+      assert.equal(await codeOf(camera.request('models.copies', ones([4]))), 'ERR_REMOTE')
+    })
+
+    it('let nobody in who is not among them, or whose certificate the CA has not signed', async () => {
+      await assert.rejects(connectWith(wrong), { name: 'AuthorizationError' })
+      await assert.rejects(connectWith({}), { name: 'AuthorizationError' })
+      await assert.rejects(connectWith({ ...options.camera, tls: { caFile: pem('ca') } }))
+    })
   })
-})
+}

@@ -1,7 +1,7 @@
 'use strict'
-// Messages, requests and services of samebytes/nats beside the stock client, in turn, over a server that this starts.
+// Messages, requests and services of samebytes/nats beside the stock client and a bare socket, in turn, over a server that this starts.
 //
-//   node test/bench/nats/messages.js
+//   node test/bench/nats/messages.js [one-way | copies | refusals | requests | batching | scaling]...
 
 const path = require('node:path')
 const { fork } = require('node:child_process')
@@ -11,6 +11,7 @@ const { empty, zeros } = require('samebytes')
 const { tensors, transport } = require('samebytes/nats')
 const { startServer } = require('../../nats/server')
 const { median } = require('../measure')
+const { BareClient } = require('./raw')
 
 const ROUNDS = 7
 const MIB = 2 ** 20
@@ -37,26 +38,63 @@ async function sendTo (peer, count, send) {
 }
 
 async function oneWay (url, size, count) {
-  const [stockPeer, busPeer] = [await start('stockReceiver', url), await start('busReceiver', url)]
-  const [stockConnection, busConnection] = [await stock({ servers: url }), await transport.connect({ servers: url })]
+  const names = ['stock', 'bus', 'bare']
+  const own = {}
+  for (const name of names) own[name] = await start(`${name}Receiver`, url)
+  const [stockConnection, busConnection, bare] = [await stock({ servers: url }), await transport.connect({ servers: url }), await BareClient.connect(url)]
   const bus = tensors(busConnection)
   const bytes = new Uint8Array(size)
   const tensor = zeros([size], 'uint8')
-  const took = { stock: [], bus: [] }
-  for (let round = 0; round < ROUNDS; round++) {
-    // both receivers get each message: the other one is told to wait
-    took.stock.push(await sendTo(stockPeer, count, async () => {
-      for (let i = 0; i < count; i++) {
-        stockConnection.publish('one', bytes)
-        await stockConnection.flush()
-      }
-    }))
-    took.bus.push(await sendTo(busPeer, count, async () => { for (let i = 0; i < count; i++) await bus.publish('one', tensor) }))
+  const send = {
+    stock () { stockConnection.publish('one.stock', bytes); return stockConnection.flush() },
+    bus: () => bus.publish('one.bus', tensor),
+    bare: () => bare.publish('one.bare', bytes)
   }
+  const took = { stock: [], bus: [], bare: [] }
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const name of names) took[name].push(await sendTo(own[name], count, async () => { for (let i = 0; i < count; i++) await send[name]() }))
+  }
+  bare.close()
   await Promise.all([stockConnection.close(), busConnection.close()])
-  for (const peer of [stockPeer, busPeer]) peer.kill()
+  for (const peer of Object.values(own)) peer.kill()
   const speed = list => (size * count / MIB / median(list)).toFixed(0)
-  console.log(`${size / MIB} MiB one way: ${speed(took.bus)} MiB/s, stock client ${speed(took.stock)}: ${(median(took.stock) / median(took.bus)).toFixed(2)} x`)
+  const times = name => `${(median(took[name]) / median(took.bus)).toFixed(2)} x`
+  console.log(`${size / MIB} MiB one way: ${speed(took.bus)} MiB/s; stock client ${speed(took.stock)}: ${times('stock')}; bare socket ${speed(took.bare)}: ${times('bare')}`)
+}
+
+async function copies (url, size) {
+  const peer = await start('copies', url, String(size))
+  peer.send('tell')
+  const [result] = await once(peer, 'message')
+  peer.kill()
+  const text = ({ copied, holds, isAligned }) => `${copied.toFixed(3)} bytes copied in JavaScript for each byte, holds ${holds.toFixed(3)} x, ${isAligned ? '' : 'not '}at a multiple of 64`
+  console.log(`${size / MIB} MiB sent and received: ${text(result.bus)}; stock client ${text(result.stock)}`)
+}
+
+/** Processor time until messages are refused. */
+async function refusals (url) {
+  const peer = await start('refuser', url)
+  const bare = await BareClient.connect(url)
+  const many = 50
+  const block = text => Buffer.from(`NATS/1.0\r\n${text}\r\n\r\n`)
+  const bombs = {
+    'of 40,000 headers': [block(Array.from({ length: 40000 }, (_, i) => `H${i}: x`).join('\r\n')), 8],
+    'over the limit of 1 MiB': [block('Tensor-Dtype: uint8\r\nTensor-Shape: 1048577'), MIB + 1]
+  }
+  for (const [what, [headers, size]] of Object.entries(bombs)) {
+    const bytes = Buffer.concat([headers, Buffer.alloc(size)])
+    const times = []
+    for (let round = 0; round < ROUNDS; round++) {
+      peer.send(many)
+      await once(peer, 'message')
+      const done = once(peer, 'message')
+      for (let i = 0; i < many; i++) await bare.publish('bombs', bytes, headers.length)
+      times.push((await done)[0] / many)
+    }
+    console.log(`a message ${what}: received and refused in ${median(times).toFixed(2)} ms of processor time`)
+  }
+  bare.close()
+  peer.kill()
 }
 
 async function requests (url) {
@@ -122,14 +160,20 @@ async function scaling (url) {
   console.log(`work of 50 ms: ${rates.map(r => r.toFixed(1)).join(', ')} a second with 1, 2 and 4 workers: ${rates.map((r, i) => (r / rates[0] / 2 ** i).toFixed(2)).join(', ')} of linear`)
 }
 
+const PARTS = {
+  async 'one-way' (url) { for (const size of [8 * MIB, MIB]) await oneWay(url, size, 96 * MIB / size) },
+  async copies (url) { for (const size of [8 * MIB, MIB]) await copies(url, size) },
+  refusals,
+  requests,
+  batching,
+  scaling
+}
+
 async function main () {
   const server = await startServer({ config: 'max_payload: 64MB\nmax_pending: 256MB' })
   try {
-    await oneWay(server.url, 8 * MIB, 12)
-    await oneWay(server.url, MIB, 64)
-    await requests(server.url)
-    await batching(server.url)
-    await scaling(server.url)
+    const wanted = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(PARTS)
+    for (const part of wanted) await PARTS[part](server.url)
   } finally {
     for (const peer of peers) peer.kill('SIGKILL')
     await server.stop()
