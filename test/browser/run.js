@@ -177,7 +177,7 @@ class Run {
     return {
       wanted: files,
       note: NOTE,
-      browser: this.browser,
+      browser: titleOf(this.browser),
       init: this.init,
       timeout: TEST_TIMEOUT_MS,
       grep: this.grep,

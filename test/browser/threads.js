@@ -62,7 +62,7 @@ const TESTS = [
       const [m, steps] = [tensor([[1, 2, 3], [4, 5, 6]]), zeros([2], 'int32')]
       const worker = thread(`const [a, b] = await next(); await s.init({ from: a })
         const [m, steps] = [a, b].map(s.fromShared)
-        postMessage([s.backend(), m.dataPtr, m.toArray(), s.memory().copied])
+        postMessage([s.backend(), Number(m.dataPtr), m.toArray(), s.memory().copied])
         const how = Atomics.wait(steps.data, 0, 0)
         m.set(m.get(0, 0) * 2, 2, 1)
         Atomics.store(steps.data, 1, 1)
@@ -80,7 +80,7 @@ const TESTS = [
         other.end()
         return t.toArray()
       })()
-      return { first, same: first[1] === m.dataPtr, how, m: m.toArray(), back, inFlight: memory().inFlight }
+      return { first, same: first[1] === Number(m.dataPtr), how, m: m.toArray(), back, inFlight: memory().inFlight }
     })
     assert.deepEqual([seen.first[0], seen.first[2], seen.first[3], seen.same], ['wasm-shared', [[1, 4], [2, 5], [3, 6]], {}, true])
     assert.deepEqual([seen.how, seen.m, seen.back, seen.inFlight], ['ok', [[50, 2, 3], [4, 5, 100]], [8, 7], 0])
