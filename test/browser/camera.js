@@ -10,7 +10,9 @@ const { parseArgs } = require('node:util')
 const { serve } = require('../../examples/camera-filter/serve')
 const { BROWSER_OPTION, launch, textOf } = require('./launch')
 
+const { values, positionals: [words = ''] } = parseArgs({ options: BROWSER_OPTION, allowPositionals: true })
 const LIMIT = 600_000 // ms, for what should take seconds
+const COLOURS = { chromium: 9, firefox: 2 } // values in a frame: Firefox's camera shows one colour after the other
 const FILTERS = ['mirror', 'negative', 'red ↔ blue', 'mosaic', 'edges']
 
 /** What a filter makes of a frame, pixel by pixel: [red, green, blue, alpha] of (y, x). */
@@ -41,7 +43,7 @@ const tests = {
         const bytes = Buffer.from(text, 'base64')
         return (y, x) => [...bytes.subarray(4 * (y * width + x), 4 * (y * width + x) + 4)]
       })
-      assert.ok(new Set(Buffer.from(from, 'base64')).size > 8, 'the camera shows something')
+      assert.ok(new Set(Buffer.from(from, 'base64')).size >= COLOURS[values.browser], 'the camera shows something')
       for (let y = 0; y < height; y += 7) {
         for (let x = y % 5; x < width; x += 5) {
           assert.deepEqual(after(y, x), MODELS[filter](before, y, x, height, width), `${filter} at ${y}, ${x}`)
@@ -99,7 +101,6 @@ function stopped (page) {
 
 async function main () {
   execFileSync('bash', [path.join(__dirname, '..', '..', 'examples', 'camera-filter', 'build.sh')], { stdio: ['ignore', 'inherit', 'inherit'] })
-  const { values, positionals: [words = ''] } = parseArgs({ options: BROWSER_OPTION, allowPositionals: true })
   const total = { passed: 0, failed: 0 }
   const server = await serve()
   const browser = await launch(values.browser)

@@ -144,6 +144,9 @@ const tests = {
   }
 }
 
+/** Firefox starts no AudioContext on a machine that has no sound device. */
+const NOT_IN_FIREFOX = ['hears the microphone for as long as it has room', 'stops when it is told to']
+
 /** What a page is asked for where it is not the usual. */
 const QUERIES = {
   'stops when it is told to': '?seconds=600' // so that it is not over before
@@ -281,6 +284,10 @@ async function runTests (words, name) {
   for (const isolated of [true, false]) {
     const server = await serve({ isolated })
     for (const [title, test] of Object.entries(tests).filter(([title]) => title.includes(words))) {
+      if (name === 'firefox' && NOT_IN_FIREFOX.includes(title)) {
+        console.log(`skipped in Firefox, which may have no sound here: ${title}`)
+        continue
+      }
       const troubles = []
       const page = await open(browser, server.url + (QUERIES[title] ?? '?speed=6&seconds=2'), troubles)
       /** Gives the page a file of the user's. */

@@ -1,6 +1,7 @@
 'use strict'
 // Debian's browsers for the tests: Chromium over CDP, Firefox over WebDriver BiDi; and what puppeteer has no function for.
 
+const fs = require('node:fs')
 const puppeteer = require('puppeteer-core')
 
 const STARTS = 3
@@ -52,12 +53,21 @@ async function launch (name = 'chromium') {
   const title = titleOf(name)
   for (let attempt = 1; ; attempt++) {
     try {
-      return await puppeteer.launch({ ...BROWSERS[name].options, headless: true, timeout: START_LIMIT_MS, protocolTimeout: 0 })
+      const browser = await puppeteer.launch({ ...BROWSERS[name].options, headless: true, timeout: START_LIMIT_MS, protocolTimeout: 0 })
+      removeAtExit(browser)
+      return browser
     } catch (error) {
       if (attempt === STARTS) throw error
       process.stdout.write(`\n${title} did not start, once more: ${error.message.split('\n')[0]}\n`)
     }
   }
+}
+
+/** Removes the profile of a browser that was killed with us. */
+function removeAtExit (browser) {
+  const { spawnargs } = browser.process()
+  const profile = spawnargs.find((each, i) => spawnargs[i - 1] === '--profile') ?? spawnargs.find(each => each.startsWith('--user-data-dir=')).replace(/^[^=]*=/, '')
+  process.once('exit', () => fs.rmSync(profile, { recursive: true, force: true, maxRetries: 3 }))
 }
 
 /** The text of the first element, as the DOM has it. */

@@ -149,10 +149,10 @@ const tests = {
       assert.ok(await width() < 0.1)
       assert.equal(await page.$eval('button::-p-text(Linear)', button => button.getAttribute('aria-pressed')), 'true')
       await page.focus('button::-p-text(Most shared)')
-      await page.keyboard.press('Space')
+      await page.keyboard.press(' ')
       assert.match(await first(), /uint8/)
       await page.focus('button::-p-text(Newest)')
-      await page.keyboard.press('Space')
+      await page.keyboard.press(' ')
       assert.match(await first(), /int16/)
       await page.keyboard.press('/')
       await page.keyboard.type('UINT8')
@@ -323,12 +323,19 @@ function ask (origin, place, { method = 'GET', headers = {} } = {}) {
 }
 
 /** What a page is asked to do that it must refuse is no trouble. */
-const EXPECTED = /Refused to execute inline script|Refused to connect|violates the following Content Security Policy|Fetch API cannot load|ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_EMPTY_RESPONSE|ERR_BLOCKED_BY_CSP|net::ERR_ABORTED/
+const EXPECTED = /Refused to execute inline script|Refused to connect|violates the following Content Security Policy|Fetch API cannot load|ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_EMPTY_RESPONSE|ERR_BLOCKED_BY_CSP|net::ERR_ABORTED|^Content-Security-Policy: .* blocked /
+
+/** Nothing in WebDriver BiDi makes the system dark. */
+const NOT_IN_FIREFOX = 'is light or dark, as the system is'
 
 async function runTests (words, name) {
   let [passed, failed] = [0, 0]
   const browser = await launch(name)
   for (const [title, test] of Object.entries(tests).filter(([title]) => title.includes(words))) {
+    if (name === 'firefox' && title === NOT_IN_FIREFOX) {
+      console.log(`skipped in Firefox, which cannot be told: ${title}`)
+      continue
+    }
     const troubles = []
     const pages = []
     const open = async url => {
@@ -338,7 +345,7 @@ async function runTests (words, name) {
       const requests = []
       page.on('request', request => requests.push(request.url()))
       page.on('console', message => { if (isTrouble(message) && !EXPECTED.test(message.text())) troubles.push(message.text()) })
-      page.on('pageerror', error => troubles.push(error.stack))
+      page.on('pageerror', error => { if (!EXPECTED.test(error.message)) troubles.push(error.stack) })
       page.on('dialog', dialog => troubles.push(dialog.message()))
       pages.push(page)
       await page.goto(url)

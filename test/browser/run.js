@@ -5,7 +5,8 @@
 //   node test/browser/run.js [part of a path]... [--browser firefox] [--run wasm|wasm-isolated|wasm-shared|init] [--grep text] [--all]
 //
 // Without options the isolated page runs nearly every file, and the other two leave out what test/plan.js leaves out on wasm-shared: layouts,
-// kernels and texts, which are the same there, and most arithmetic. --all: everything; so it is with a path, a run or a text as well.
+// kernels and texts, which are the same there, and most arithmetic. Firefox, which has another engine and other pictures, runs these fewer
+// files in the isolated page, and init. --all: everything; so it is with a path, a run or a text as well.
 //
 // Each run has a browser of its own, which tells every result as it comes; if its page dies or hangs, the test
 // that ran counts as failed and a new one goes on with the next file. What a page cannot do is in test/cannot.js,
@@ -40,6 +41,9 @@ const RUNS = {
   'wasm-shared': { title: 'wasm-shared, isolated', backend: 'wasm-shared', isolated: true, init: { shared: true }, isShort: true }
 }
 
+/** What runs in Firefox unless more is asked for. */
+const BRIEF = ['wasm-isolated', 'init']
+
 /** What runs at the same time: each list one by one. */
 const LANES = [['wasm-isolated', 'wasm'], ['wasm-shared', 'init']]
 
@@ -64,19 +68,21 @@ async function main () {
   const { browser, grep } = values
   titleOf(browser) // or it throws
   const total = { passed: 0, failed: 0, failures: [] }
-  const isWanted = name => values.run ? values.run === name : name !== 'init' || filters.length === 0
   const isWhole = values.all || values.run || values.grep || filters.length > 0
+  const isBrief = browser === 'firefox' && !isWhole
+  const isWanted = name => values.run ? values.run === name : isBrief ? BRIEF.includes(name) : name !== 'init' || filters.length === 0
   const without = (files, ...lists) => isWhole ? files : files.filter(file => !lists.flat().some(name => file.endsWith(`/${name}`)))
   const wanted = testFiles().filter(file => filters.length === 0 || filters.some(part => file.includes(part)))
   const files = without(wanted, NOT_IN_PAGES)
   const few = without(files, NATIVE_ONLY, NOT_SHARED, IN_ONE_PAGE)
   const tests = await bundle(files)
   const usesShared = []
-  if (!isWhole) process.stdout.write(`${wanted.length - files.length} of ${wanted.length} files left out, ${files.length - few.length} in one page only; --all: all in all\n`)
+  const out = isBrief ? `${wanted.length - few.length} of ${wanted.length} files left out` : `${wanted.length - files.length} of ${wanted.length} files left out, ${files.length - few.length} in one page only`
+  if (!isWhole) process.stdout.write(`${out}; --all: all in all\n`)
   const run = async name => {
     const isNeeded = Object.entries(RUNS).some(([other, { after }]) => after === name && isWanted(other))
     if (name === 'init' && isWanted(name)) await testInit({ browser, total, fail, grep })
-    else if (isWanted(name) || isNeeded) await new Run(RUNS[name], { browser, files: RUNS[name].isShort ? few : files, tests, grep, total, usesShared }).all()
+    else if (isWanted(name) || isNeeded) await new Run(RUNS[name], { browser, files: isBrief || RUNS[name].isShort ? few : files, tests, grep, total, usesShared }).all()
   }
   await Promise.all(LANES.map(async names => { for (const name of names) await run(name) }))
   if (total.passed + total.failed === 0) fail(total, 'test/browser/run.js', 'no tests ran')

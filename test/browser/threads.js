@@ -231,7 +231,7 @@ const TESTS = [
       return { said: await said, left: memory().bytes.wasm - before }
     })
     assert.deepEqual([said[0], said[2], said[3], left], [true, 'wasm', [1, 2], 0])
-    assert.match(said[1], /^ERR_UNSUPPORTED: shared memory needs Web Locks, .*denied/)
+    assert.match(said[1], /^ERR_UNSUPPORTED: shared memory needs Web Locks, .*(denied|not allowed)/)
   }, true],
 
   ['a worker without Web Locks joins nothing, and its page goes on', async page => {
