@@ -58,6 +58,7 @@ const tests = {
     for (const [name, { shown, address, isSame }] of Object.entries(seen.stripes)) {
       assert.deepEqual([shown, isSame], ['0x' + address.toString(16).padStart(6, '0'), true], name)
     }
+    assert.ok(seen.slip < 2, `the module's label is ${seen.slip} pixels from the middle of its stripe`)
     assert.match(seen.fact, new RegExp(`from ${seen.stripes.samples.shown}$`))
     const { samples, speech, levels, recording } = seen
     assert.deepEqual(samples.slice(0, CONTEXT + recording.length), [...Array(CONTEXT).fill(0), ...recording])
@@ -181,8 +182,12 @@ async function lookedUp () {
     stripes[stripe.dataset.tensor] = { shown, address: Number(t.dataPtr), isSame: there.every((x, i) => x === t.data[i]) }
   }
   const number = text => Number(text.replaceAll(',', ''))
+  const label = document.createRange()
+  label.selectNodeContents(document.querySelector('.stripe.module'))
+  const [box, text] = [label.startContainer, label].map(each => each.getBoundingClientRect())
   return {
     stripes,
+    slip: Math.hypot(box.left + box.right - text.left - text.right, box.top + box.bottom - text.top - text.bottom) / 2,
     fact: document.getElementById('js-fact').textContent,
     samples: [...job.samples.data],
     speech: [...job.speech.data],
