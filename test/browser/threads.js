@@ -129,6 +129,25 @@ const TESTS = [
     assert.equal(after, before)
   }, true],
 
+  ['a worker that told nobody of itself is found when another one ends', async page => {
+    const [before, after] = await page.evaluate(async () => {
+      const { memory, share, zeros } = await shared()
+      const t = zeros([1])
+      const before = memory().bytes.wasm
+      const begin = first => thread(`${first}; const token = await next(); await s.init({ from: token }); globalThis.held = s.zeros([50000]); postMessage("there"); await next()`, share(t))
+      const other = begin('')
+      await other.next()
+      while ((await navigator.locks.query()).pending.length === 0) await turn() // until the page waits for its end
+      const silent = begin('BroadcastChannel.prototype.postMessage = () => {}')
+      await silent.next()
+      silent.end()
+      other.end()
+      await until(() => memory().bytes.wasm === before)
+      return [before, memory().bytes.wasm]
+    })
+    assert.equal(after, before)
+  }, true],
+
   ['a page whose worker makes memory grow: tensors, data, accessors and arrays go on, also of the buffer in between', async page => {
     const seen = await page.evaluate(async () => {
       const { fromBlob, memory, share, sharesMemory, tensor, wasmMemory, zeros } = await shared()
