@@ -18,6 +18,8 @@ const CANNOT = {
   'another init': { places: ['page'], reason: 'a page that has its memory refuses other options of init; test/browser/init.js tries them in fresh pages' },
   'results in place': { places: ['page'], reason: 'onnxruntime-web writes results to memory of its own, from where they are copied; module-web.test.js counts that' },
   'a thread that may wait': { places: ['page'], reason: 'a page must not wait; its workers may' },
+  'frames of I422 and I444': { places: ['page of Firefox'], reason: 'Firefox makes no VideoFrames of these formats' },
+  'frames that take buffers over': { places: ['page of Firefox'], reason: 'Firefox copies what a VideoFrame is made of, also what is named in transfer' },
   SharedArrayBuffer: { places: ['page without isolation'], reason: 'a page that is not isolated has no SharedArrayBuffer' },
   'external SharedArrayBuffers': { places: ['Node without external SharedArrayBuffers'], reason: 'Node makes SharedArrayBuffers over native memory from 22.23.3, 24.16 and 26.1 on' },
   'their refusal': { places: ['Node with external SharedArrayBuffers'], reason: 'this Node makes SharedArrayBuffers over native memory; older ones are tested to refuse' },

@@ -12,6 +12,7 @@ function reasonOf (test) {
 function describeError (error) {
   if (!(error instanceof Error)) return `thrown: ${String(error)}`
   let text = error.stack || String(error)
+  if (!text.includes(error.message)) text = `${error}\n${text}` // only V8 has the message there
   if (error.code && !text.includes(error.code)) text = `${error.code} ${text}`
   if (error.cause) text += `\ncause: ${error.cause?.stack || error.cause}`
   return text

@@ -3,7 +3,7 @@
 //
 // The back ends are one library in C, compiled twice, under the same JavaScript. They differ in memory: where it lies, how it grows, who
 // sees it; in kernels, which have other instructions; and in how arguments and files get there. Tests of these run on every back end,
-// and so does each file that is in no list. CI runs everything in Node; in Chromium, test/browser/run.js leaves out what the lists say, but with --all.
+// and so does each file that is in no list. CI runs everything in Node; in browsers, test/browser/run.js leaves out what the lists say, but with --all.
 
 /** Left out on every back end: what stands beside the library, and programs of many seconds whose subject other tests have as well. */
 const LATER = [
@@ -37,10 +37,10 @@ const NOT_SHARED = [
   ...['boxes', 'images', 'linalg', 'matrices', 'norms', 'order', 'reductions', 'signals', 'softmax'].map(name => `math/${name}.test.js`)
 ])
 
-/** Left out in Chromium: numbers beside NumPy's for many seconds. The same WebAssembly has computed them in Node, and math/hashes.test.js is short. */
+/** Left out in pages: numbers beside NumPy's for many seconds. The same WebAssembly has computed them in Node, and math/hashes.test.js is short. */
 const NOT_IN_PAGES = ['math/reductions.test.js', 'math/softmax.test.js']
 
-/** Run in Chromium's isolated page only, with the files above. */
+/** Run in Chromium's isolated page only, with the files above; Firefox runs neither without --all. */
 const IN_ONE_PAGE = ['math/hashes.test.js']
 
 /** Run when no other file does. */

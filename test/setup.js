@@ -126,7 +126,7 @@ const turn = () => new Promise(resolve => setImmediate(resolve))
 async function collectUntil (condition, rounds = 50) {
   assert.equal(typeof globalThis.gc, 'function', 'run mocha with --expose-gc')
   for (let round = 0; round < rounds && !condition(); round++) {
-    globalThis.gc()
+    await globalThis.gc() // a promise in Firefox
     await turn()
     await turn()
   }
@@ -281,7 +281,7 @@ function makesExternalSabs () {
 const MAJOR = isPage ? 0 : parseInt(process.versions.node)
 
 /** What test/cannot.js calls the place where the tests run. */
-const PLACES = [backend(), ...isPage ? ['page'] : [], ...isPage && !globalThis.crossOriginIsolated ? ['page without isolation'] : [],
+const PLACES = [backend(), ...isPage ? ['page', `page of ${globalThis.RUN.browser}`] : [], ...isPage && !globalThis.crossOriginIsolated ? ['page without isolation'] : [],
   ...isPage ? [] : [makesExternalSabs() ? 'Node with external SharedArrayBuffers' : 'Node without external SharedArrayBuffers'],
   ...isPage || MAJOR >= 22 ? [] : ['Node without ArrayBuffer.prototype.transfer'],
   ...isPage || MAJOR >= 24 ? [] : ['Node without buffers that stay']]

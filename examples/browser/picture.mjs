@@ -23,7 +23,8 @@ export function showStripes (bar, job) {
 function plain (kind, text) {
   const element = document.createElement('div')
   element.className = `stripe ${kind}`
-  element.append(text)
+  element.append(document.createElement('span'))
+  element.firstChild.append(text)
   return element
 }
 

@@ -361,6 +361,15 @@ function countStaged (bytes) {
   if (isLogged) log('staged %d bytes: a temporary copy', bytes)
 }
 
+/** Do stacks begin with the error's name and message, as V8's do? */
+const isTold = String(new Error('told').stack).includes('told') // eslint-disable-line no-restricted-syntax -- when the package is read
+
+/** @param {Error} error */
+function stackOf (error) {
+  const { stack } = error
+  return isTold || typeof stack !== 'string' ? String(stack) : `${error}\n${stack}`
+}
+
 /**
  * Reports what a deleter threw: in a counter and a process warning.
  *
@@ -370,7 +379,7 @@ function reportDeleter (error) {
   stats.deleterErrors++
   let text = 'something that has no text'
   try {
-    text = error instanceof Error ? String(error.stack) : String(error)
+    text = error instanceof Error ? stackOf(error) : String(error)
   } catch {}
   warn(`a deleter threw: ${text}`)
 }

@@ -56,7 +56,10 @@ async function guard (engine) {
     for (const id of engine.watched()) {
       if (waited.has(id)) continue
       waited.add(id)
-      navigator.locks.request(lockOf(id), () => { engine.end(id) })
+      navigator.locks.request(lockOf(id), () => {
+        engine.end(id)
+        watchAll() // one that was terminated as well may not have been heard
+      })
     }
   }
   await take(lockOf(engine.id))

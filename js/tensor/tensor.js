@@ -28,6 +28,7 @@ const { copyElements, likeOf, copied, copiedInto, checkOut } = results
 const { sourceOf, imageOf, channelsOf, kept, scalingOf } = require('../copy/sources')
 const { checkHeap, ENTRY, TENSOR } = require('../runtime/heap')
 const lifetime = require('../layout/lifetime')
+const { UNCLONEABLE } = require('./uncloneable')
 
 /** @type {typeof Symbol.dispose} */
 const DISPOSE = lifetime.DISPOSE
@@ -55,9 +56,6 @@ const INSPECT = Symbol.for('nodejs.util.inspect.custom')
 
 /** lists the properties that Jest copies to show a difference; without it Jest runs all getters, also those that throw */
 const JEST_COPIES = Symbol.for('@jest/serializableProperties')
-
-/** structuredClone's error says: Symbol(...) could not be cloned */
-const UNCLONEABLE = Symbol('a Tensor (share(t) gives a token that can be posted)')
 
 /** number of Symbol.toStringTag's results that could not read the content */
 let unreadable = 0
@@ -176,7 +174,7 @@ class Tensor {
     if (key !== KEY) refuseConstruction()
     this.#layout = layout
     this.#base = base
-    /** no structured clone takes a symbol; without one, clones would be empty objects @type {symbol} */
+    /** no structured clone takes it; without it, clones would be empty objects @type {symbol | object} */
     this.uncloneable = UNCLONEABLE
     const { storage } = layout
     const { count } = storage.group

@@ -139,7 +139,7 @@ describe('structured clones', () => {
 
   it('leave one property that can be seen, and one that does no harm', () => {
     assert.deepEqual(Object.keys(t), ['uncloneable'])
-    assert.equal(typeof t.uncloneable, 'symbol')
+    assert.equal(typeof t.uncloneable, globalThis.RUN?.browser === 'Firefox' ? 'object' : 'symbol')
     assert.equal(JSON.stringify({ ...t }), '{}')
     assert.equal(JSON.stringify({ t }), '{"t":[[1,2],[3,4]]}')
     const before = settledMemory().tensors

@@ -49,10 +49,10 @@ function times () {
 
 async function measureAll () {
   if (!fs.existsSync(CHROMIUM) || !fs.existsSync(path.join(DIST, 'samebytes.mjs'))) return undefined
-  const { chromium } = require('playwright-core')
+  const { launch } = require('../browser/launch')
   const server = http.createServer(serve).listen(0, '127.0.0.1')
   await new Promise(resolve => server.once('listening', resolve))
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
+  const browser = await launch()
   try {
     const all = []
     for (let i = 0; i < LOADS; i++) all.push({ node: inNode(), ...await inPage(browser, `http://127.0.0.1:${server.address().port}/`) })

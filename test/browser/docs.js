@@ -1,11 +1,14 @@
 'use strict'
-// The code blocks of README.md and docs/ that need a page, in Chromium: with isolation and without.
+// The code blocks of README.md and docs/ that need a page, in a browser: with isolation and without.
+//
+//   node test/browser/docs.js [--browser firefox]
 
 const assert = require('node:assert/strict')
 const fs = require('node:fs')
 const http = require('node:http')
 const path = require('node:path')
-const { chromium } = require('playwright-core')
+const { parseArgs } = require('node:util')
+const { BROWSER_OPTION, launch, printed: printedBy } = require('./launch')
 const { ROOT, blocksOf, missing, pages, programs } = require('../docs/blocks')
 
 const LIMIT = 600_000 // ms, for what should take seconds
@@ -41,19 +44,21 @@ async function serve (headers) {
 
 async function main () {
   const total = { passed: 0, failed: 0 }
-  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', timeout: 120_000, args: ['--no-sandbox'] })
+  const { values } = parseArgs({ options: BROWSER_OPTION })
+  const browser = await launch(values.browser)
   try {
     for (const [kind, headers] of [['isolated', ISOLATION], ['not isolated', {}]]) {
       const server = await serve(headers)
       for (const [i, { page: file, line, printed }] of list.entries()) {
         const page = await browser.newPage()
         const output = []
-        page.on('console', message => output.push(message.text()))
+        page.on('console', message => output.push(printedBy(message)))
         try {
           await page.goto(`${server.url}/${i}`)
-          await page.waitForFunction(() => globalThis.finished || globalThis.failure, null, { timeout: LIMIT })
+          await page.waitForFunction(() => globalThis.finished || globalThis.failure, { timeout: LIMIT })
           assert.equal(await page.evaluate(() => globalThis.failure), undefined)
-          if (kind === 'isolated') assert.equal(missing(printed, output.join('\n')), null, `this was not printed; what was:\n${output.join('\n')}`)
+          const text = (await Promise.all(output)).join('\n')
+          if (kind === 'isolated') assert.equal(missing(printed, text), null, `this was not printed; what was:\n${text}`)
           total.passed++
           console.log(`ok - ${file}:${line}, ${kind}`)
         } catch (error) {

@@ -5,6 +5,7 @@ const fs = require('node:fs')
 const path = require('node:path')
 const { describeError } = require('../describe')
 const { ROOT } = require('./bundle')
+const { launch, titleOf } = require('./launch')
 const { serve } = require('./server')
 const pageMemory = require('./page-memory')
 const threads = require('./threads')
@@ -411,17 +412,17 @@ const PAGES = () => ({
 })
 
 /** Runs them all: passed and failed are added to total. */
-async function testInit ({ launch, total, fail, grep }) {
-  process.stdout.write('\ninit in Chromium\n')
+async function testInit ({ browser: name, total, fail, grep }) {
+  process.stdout.write(`\ninit in ${titleOf(name)}\n`)
   const pages = PAGES()
   const [open, isolated] = await Promise.all([false, true].map(isolated => serve({ isolated, pages })))
-  let browser = await launch()
+  let browser = await launch(name)
   try {
     const named = [...TESTS.map(([title, ...rest]) => [`init › ${title}`, ...rest]), ...pageMemory.TESTS, ...threads.TESTS]
     for (const [title, test, isIsolated] of named) {
       if (grep && !title.includes(grep)) continue
-      if (!browser.isConnected()) browser = await launch() // the test before ended it
-      const context = await browser.newContext()
+      if (!browser.connected) browser = await launch(name) // the test before ended it
+      const context = await browser.createBrowserContext()
       const fresh = () => newPage(context, (isIsolated ? isolated : open).url)
       try {
         await within(TEST_LIMIT_MS, (async () => test(await fresh(), fresh))())
@@ -453,8 +454,8 @@ async function newPage (context, url) {
   page.setDefaultTimeout(TEST_LIMIT_MS)
   page.asked = []
   page.on('request', request => page.asked.push(request.url()))
-  await page.addInitScript(prepare)
-  await page.addInitScript(threads.prepare)
+  await page.evaluateOnNewDocument(prepare)
+  await page.evaluateOnNewDocument(threads.prepare)
   await page.goto(`${url}/blank`)
   return page
 }

@@ -1,4 +1,4 @@
-// Starts the package and runs the tests, in the page. run.js says what and hears of every event by note().
+// Starts the package and runs the tests, in the page. run.js says what, and hears of every event by a line of the console.
 import * as samebytes from '/dist/samebytes.mjs'
 import * as samebytesModule from '/dist/samebytes-module.mjs'
 import * as samebytesMath from '/dist/samebytes-math.mjs'
@@ -10,7 +10,9 @@ import { makePatient } from '../limits'
 
 makePatient(globalThis.Mocha, limit => note({ event: 'limit', limit }))
 const { wanted, init, timeout, grep, skipped } = globalThis.RUN
-const note = entry => globalThis.note(JSON.stringify(entry))
+const print = console.debug.bind(console) // tests may replace it
+const note = entry => print(globalThis.RUN.note + JSON.stringify(entry))
+globalThis.gc ??= () => globalThis.TestUtils.gc() // Firefox: a promise
 
 await samebytes.init(init)
 await samebytesMath.init()

@@ -1,11 +1,12 @@
 'use strict'
 
-// The runner behind `npm run test:browser`: the files of test/api, test/math and test/browser in headless Chromium.
+// The runner behind `npm run test:browser`: the files of test/api, test/math and test/browser in headless Chromium or Firefox.
 //
-//   node test/browser/run.js [part of a path]... [--run wasm|wasm-isolated|wasm-shared|init] [--grep text] [--all]
+//   node test/browser/run.js [part of a path]... [--browser firefox] [--run wasm|wasm-isolated|wasm-shared|init] [--grep text] [--all]
 //
 // Without options the isolated page runs nearly every file, and the other two leave out what test/plan.js leaves out on wasm-shared: layouts,
-// kernels and texts, which are the same there, and most arithmetic. --all: everything; so it is with a path, a run or a text as well.
+// kernels and texts, which are the same there, and most arithmetic. Firefox, which has another engine and other pictures, runs these fewer
+// files in the isolated page, and init. --all: everything; so it is with a path, a run or a text as well.
 //
 // Each run has a browser of its own, which tells every result as it comes; if its page dies or hangs, the test
 // that ran counts as failed and a new one goes on with the next file. What a page cannot do is in test/cannot.js,
@@ -18,18 +19,19 @@ const { SourceMap } = require('node:module')
 const os = require('node:os')
 const path = require('node:path')
 const { parseArgs } = require('node:util')
-const { chromium } = require('playwright-core')
 const { ROOT, bundle, testFiles } = require('./bundle')
 const { serve } = require('./server')
 const { testInit } = require('./init')
+const { BROWSER_OPTION, launch, titleOf } = require('./launch')
 const { PATIENCE } = require('../limits')
 const { IN_ONE_PAGE, NATIVE_ONLY, NOT_IN_PAGES, NOT_SHARED } = require('../plan')
 
 const FULL = process.env.SAMEBYTES_FULL === '1'
 const TEST_TIMEOUT_MS = FULL ? 240_000 : 60_000
-const STARTS = 3 // of Chromium, if it ends before the first test
+const STARTS = 3 // of a browser that ends before the first test
 const LOAD_TIMEOUT_MS = 60_000
-const ENDED = 'Chromium ended'
+const ENDED = 'the browser ended'
+const NOTE = 'note ' // what the page tells is a line of its console that begins so
 const PASSED_ON = ['CI', 'PYTHON', 'SAMEBYTES_FULL', 'SAMEBYTES_FUZZ_SEED', 'SAMEBYTES_FUZZ_PROGRAMS']
 
 /** What each run is: the page, and what init is given there. */
@@ -38,6 +40,9 @@ const RUNS = {
   wasm: { title: 'wasm, not isolated', backend: 'wasm', isolated: false, init: {}, after: 'wasm-isolated', isShort: true },
   'wasm-shared': { title: 'wasm-shared, isolated', backend: 'wasm-shared', isolated: true, init: { shared: true }, isShort: true }
 }
+
+/** What runs in Firefox unless more is asked for. */
+const BRIEF = ['wasm-isolated', 'init']
 
 /** What runs at the same time: each list one by one. */
 const LANES = [['wasm-isolated', 'wasm'], ['wasm-shared', 'init']]
@@ -52,7 +57,7 @@ main().then(code => { process.exitCode = code })
 
 async function main () {
   const { values, positionals: filters } = parseArgs({
-    options: { run: { type: 'string', short: 'r' }, grep: { type: 'string', short: 'g' }, all: { type: 'boolean' } },
+    options: { ...BROWSER_OPTION, run: { type: 'string', short: 'r' }, grep: { type: 'string', short: 'g' }, all: { type: 'boolean' } },
     allowPositionals: true
   })
   const names = [...Object.keys(RUNS), 'init']
@@ -60,20 +65,24 @@ async function main () {
     console.error(`--run is one of ${names.join(', ')}, not ${values.run}`)
     return 2
   }
+  const { browser, grep } = values
+  titleOf(browser) // or it throws
   const total = { passed: 0, failed: 0, failures: [] }
-  const isWanted = name => values.run ? values.run === name : name !== 'init' || filters.length === 0
   const isWhole = values.all || values.run || values.grep || filters.length > 0
+  const isBrief = browser === 'firefox' && !isWhole
+  const isWanted = name => values.run ? values.run === name : isBrief ? BRIEF.includes(name) : name !== 'init' || filters.length === 0
   const without = (files, ...lists) => isWhole ? files : files.filter(file => !lists.flat().some(name => file.endsWith(`/${name}`)))
   const wanted = testFiles().filter(file => filters.length === 0 || filters.some(part => file.includes(part)))
   const files = without(wanted, NOT_IN_PAGES)
   const few = without(files, NATIVE_ONLY, NOT_SHARED, IN_ONE_PAGE)
   const tests = await bundle(files)
   const usesShared = []
-  if (!isWhole) process.stdout.write(`${wanted.length - files.length} of ${wanted.length} files left out, ${files.length - few.length} in one page only; --all: all in all\n`)
+  const out = isBrief ? `${wanted.length - few.length} of ${wanted.length} files left out` : `${wanted.length - files.length} of ${wanted.length} files left out, ${files.length - few.length} in one page only`
+  if (!isWhole) process.stdout.write(`${out}; --all: all in all\n`)
   const run = async name => {
     const isNeeded = Object.entries(RUNS).some(([other, { after }]) => after === name && isWanted(other))
-    if (name === 'init' && isWanted(name)) await testInit({ launch, total, fail, grep: values.grep })
-    else if (isWanted(name) || isNeeded) await new Run(RUNS[name], { files: RUNS[name].isShort ? few : files, tests, grep: values.grep, total, usesShared }).all()
+    if (name === 'init' && isWanted(name)) await testInit({ browser, total, fail, grep })
+    else if (isWanted(name) || isNeeded) await new Run(RUNS[name], { browser, files: isBrief || RUNS[name].isShort ? few : files, tests, grep, total, usesShared }).all()
   }
   await Promise.all(LANES.map(async names => { for (const name of names) await run(name) }))
   if (total.passed + total.failed === 0) fail(total, 'test/browser/run.js', 'no tests ran')
@@ -93,30 +102,10 @@ function report ({ passed, failed, failures }) {
   return failed ? 1 : 0
 }
 
-/** Chromium: on a machine that is short of time or memory it does not always come up at once. */
-async function launch () {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await launchOnce()
-    } catch (error) {
-      if (attempt === STARTS) throw error
-      process.stdout.write(`\nChromium did not start, once more: ${error.message.split('\n')[0]}\n`)
-    }
-  }
-}
-
-function launchOnce () {
-  return chromium.launch({
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-    timeout: 120_000,
-    args: ['--no-sandbox', '--js-flags=--expose-gc', '--autoplay-policy=no-user-gesture-required', '--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream']
-  })
-}
-
 /** All files in one kind of page. */
 class Run {
-  constructor (kind, { files, tests, grep, total, usesShared }) {
-    Object.assign(this, kind, { files, tests, grep, total, usesShared })
+  constructor (kind, { browser, files, tests, grep, total, usesShared }) {
+    Object.assign(this, kind, { browser, files, tests, grep, total, usesShared, title: `${titleOf(browser)}: ${kind.title}` })
     this.map = new SourceMap(JSON.parse(tests.map))
     this.passed = 0
     this.skipped = 0
@@ -143,12 +132,12 @@ class Run {
     const failed = this.total.failed
     this.last = {}
     this.limit = LOAD_TIMEOUT_MS
-    const browser = await launch()
+    const browser = await launch(this.browser)
     const ending = await this.page(browser, url, files).catch(error => error.message)
     await browser.close()
     if (ending === null) return []
     if (ending === ENDED && !this.last.file && ++this.starts < STARTS) {
-      process.stdout.write('\nChromium ended before it began, once more\n')
+      process.stdout.write(`\n${ENDED} before it began, once more\n`)
       return files
     }
     process.stdout.write('!')
@@ -166,21 +155,22 @@ class Run {
     let end
     const ended = new Promise(resolve => {
       end = resolve
-      page.on('crash', () => resolve('the page crashed'))
+      page.on('error', () => resolve('the page crashed'))
+      page.on('close', () => resolve('the page closed')) // as Firefox says it
       browser.on('disconnected', () => resolve(ENDED))
       page.on('pageerror', error => { if (!this.last.running) resolve(this.mapped(error.stack)) })
       watch = setInterval(() => {
         if (Date.now() - told > 2 * PATIENCE * this.limit) resolve(`no end of it after ${(Date.now() - told) / 1000} s`) // mocha had its turn
       }, 1000)
     })
-    // A page that starts before it has this function could tell nothing.
-    await page.exposeFunction('note', text => {
+    page.on('console', message => {
+      if (!message.text().startsWith(NOTE)) return
       told = Date.now()
-      if (this.heard(JSON.parse(text))) end(null)
+      if (this.heard(JSON.parse(message.text().slice(NOTE.length)))) end(null)
     })
-    await page.addInitScript(`globalThis.RUN = ${JSON.stringify(this.told(files))}`)
+    await page.evaluateOnNewDocument(`globalThis.RUN = ${JSON.stringify(this.told(files))}`)
     try {
-      await page.goto(url, { timeout: PATIENCE * LOAD_TIMEOUT_MS, waitUntil: 'commit' }) // what comes then it tells itself
+      await page.goto(url, { timeout: PATIENCE * LOAD_TIMEOUT_MS, waitUntil: 'domcontentloaded' }) // what comes then it tells itself
       return await ended
     } finally {
       clearInterval(watch)
@@ -192,6 +182,8 @@ class Run {
     const env = Object.fromEntries(PASSED_ON.flatMap(name => name in process.env ? [[name, process.env[name]]] : []))
     return {
       wanted: files,
+      note: NOTE,
+      browser: titleOf(this.browser),
       init: this.init,
       timeout: TEST_TIMEOUT_MS,
       grep: this.grep,

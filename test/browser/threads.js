@@ -62,7 +62,7 @@ const TESTS = [
       const [m, steps] = [tensor([[1, 2, 3], [4, 5, 6]]), zeros([2], 'int32')]
       const worker = thread(`const [a, b] = await next(); await s.init({ from: a })
         const [m, steps] = [a, b].map(s.fromShared)
-        postMessage([s.backend(), m.dataPtr, m.toArray(), s.memory().copied])
+        postMessage([s.backend(), Number(m.dataPtr), m.toArray(), s.memory().copied])
         const how = Atomics.wait(steps.data, 0, 0)
         m.set(m.get(0, 0) * 2, 2, 1)
         Atomics.store(steps.data, 1, 1)
@@ -80,7 +80,7 @@ const TESTS = [
         other.end()
         return t.toArray()
       })()
-      return { first, same: first[1] === m.dataPtr, how, m: m.toArray(), back, inFlight: memory().inFlight }
+      return { first, same: first[1] === Number(m.dataPtr), how, m: m.toArray(), back, inFlight: memory().inFlight }
     })
     assert.deepEqual([seen.first[0], seen.first[2], seen.first[3], seen.same], ['wasm-shared', [[1, 4], [2, 5], [3, 6]], {}, true])
     assert.deepEqual([seen.how, seen.m, seen.back, seen.inFlight], ['ok', [[50, 2, 3], [4, 5, 100]], [8, 7], 0])
@@ -123,6 +123,25 @@ const TESTS = [
         for (const worker of young) await worker.next()
         old = young
       }
+      await until(() => memory().bytes.wasm === before)
+      return [before, memory().bytes.wasm]
+    })
+    assert.equal(after, before)
+  }, true],
+
+  ['a worker that told nobody of itself is found when another one ends', async page => {
+    const [before, after] = await page.evaluate(async () => {
+      const { memory, share, zeros } = await shared()
+      const t = zeros([1])
+      const before = memory().bytes.wasm
+      const begin = first => thread(`${first}; const token = await next(); await s.init({ from: token }); globalThis.held = s.zeros([50000]); postMessage("there"); await next()`, share(t))
+      const other = begin('')
+      await other.next()
+      while ((await navigator.locks.query()).pending.length === 0) await turn() // until the page waits for its end
+      const silent = begin('BroadcastChannel.prototype.postMessage = () => {}')
+      await silent.next()
+      silent.end()
+      other.end()
       await until(() => memory().bytes.wasm === before)
       return [before, memory().bytes.wasm]
     })
@@ -231,7 +250,7 @@ const TESTS = [
       return { said: await said, left: memory().bytes.wasm - before }
     })
     assert.deepEqual([said[0], said[2], said[3], left], [true, 'wasm', [1, 2], 0])
-    assert.match(said[1], /^ERR_UNSUPPORTED: shared memory needs Web Locks, .*denied/)
+    assert.match(said[1], /^ERR_UNSUPPORTED: shared memory needs Web Locks, .*(denied|not allowed)/)
   }, true],
 
   ['a worker without Web Locks joins nothing, and its page goes on', async page => {

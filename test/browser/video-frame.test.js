@@ -2,6 +2,7 @@
 /* global ImageData, OffscreenCanvas, VideoFrame, crossOriginIsolated */
 const assert = require('node:assert/strict')
 const { backend, empty, fromBlob, full, memory, tensor, zeros } = require('samebytes')
+const { skipWithout } = require('../setup')
 const { counted, rejects, grow } = require('./counted')
 
 const [W, H] = [6, 4]
@@ -105,17 +106,18 @@ describe('copyFromAsync of a VideoFrame', () => {
     assert.deepEqual(flat(a), flat(b))
   })
 
-  it('of every format has the pixels that the browser makes of it', async () => {
-    const bytes = n => Uint8Array.from({ length: n }, (_, i) => (53 * i) % 200 + 20)
-    const sizes = { I420: W * H * 3 / 2, I420A: W * H * 5 / 2, I422: W * H * 2, I444: W * H * 3, NV12: W * H * 3 / 2, BGRA: N }
-    for (const [format, size] of Object.entries(sizes)) {
-      const expected = await pixelsOf(frameOf(bytes(size), { format }))
+  const SIZES = { I420: W * H * 3 / 2, I420A: W * H * 5 / 2, I422: W * H * 2, I444: W * H * 3, NV12: W * H * 3 / 2, BGRA: N }
+  for (const [format, size] of Object.entries(SIZES)) {
+    it(`of ${format} has the pixels that the browser makes of it`, async function () {
+      if (['I422', 'I444'].includes(format)) skipWithout(this, 'frames of I422 and I444')
+      const bytes = Uint8Array.from({ length: size }, (_, i) => (53 * i) % 200 + 20)
+      const expected = await pixelsOf(frameOf(bytes, { format }))
       const t = zeros([H, W, 4], 'uint8')
-      const { staged } = await counted(() => t.copyFromAsync(frameOf(bytes(size), { format })))
+      const { staged } = await counted(() => t.copyFromAsync(frameOf(bytes, { format })))
       assert.deepEqual(staged, NONE)
-      assert.deepEqual(flat(t), expected, format)
-    }
-  })
+      assert.deepEqual(flat(t), expected)
+    })
+  }
 
   it('of grey I420 and NV12 is grey and opaque', async () => {
     for (const format of ['I420', 'NV12']) {
@@ -298,7 +300,8 @@ describe('a VideoFrame of a tensor', () => {
     assert.deepEqual(await pixelsOf(frame), [...BYTES])
   })
 
-  it('takes the caller\'s buffer over without a copy, and the tensor over it is ERR_DETACHED', async () => {
+  it('takes the caller\'s buffer over without a copy, and the tensor over it is ERR_DETACHED', async function () {
+    skipWithout(this, 'frames that take buffers over')
     const bytes = BYTES.slice()
     const t = fromBlob(bytes, [H, W, 4])
     const frame = frameOf(t.data, { transfer: [t.data.buffer] })

@@ -6,16 +6,12 @@ const { once } = require('node:events')
 const fs = require('node:fs')
 const http = require('node:http')
 const path = require('node:path')
-const { chromium } = require('playwright-core')
+const { setTimeout: after } = require('node:timers/promises')
+const { launch, printed } = require('../browser/launch')
 
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.wasm': 'application/wasm' }
 const ISOLATION = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' }
 const PAGE_LIMIT_MS = 600_000
-
-function launch () {
-  const executablePath = process.env.CHROMIUM || '/usr/bin/chromium'
-  return chromium.launch({ executablePath, timeout: 120_000, args: ['--no-sandbox'] })
-}
 
 /**
  * Serves a folder; where it has no index.html, a page that loads `entry`.
@@ -46,7 +42,7 @@ async function serve (folder, { isolated, policy, entry = 'main.js' }) {
 /** What a page leaves in window.result; throws what went wrong in it. */
 async function resultOf (browser, url) {
   return inPage(browser, url, async page => {
-    await page.waitForFunction('window.result', null, { timeout: PAGE_LIMIT_MS })
+    await page.waitForFunction('window.result', { timeout: PAGE_LIMIT_MS })
     return page.evaluate('window.result')
   })
 }
@@ -57,7 +53,7 @@ async function lineOf (browser, url) {
     const deadline = Date.now() + PAGE_LIMIT_MS
     while (lines.length === 0) {
       if (Date.now() > deadline) throw new Error('the page printed nothing')
-      await page.waitForTimeout(20)
+      await after(20)
     }
     return lines[0]
   })
@@ -69,7 +65,7 @@ async function inPage (browser, url, use) {
   const lines = []
   let failed
   const failure = new Promise((resolve, reject) => { failed = reject })
-  page.on('console', message => { if (message.type() === 'log') lines.push(message.text()) })
+  page.on('console', message => { if (message.type() === 'log') lines.push(printed(message)) })
   page.on('pageerror', failed)
   try {
     await page.goto(url)

@@ -9,7 +9,7 @@
 //   -->
 //   <!-- block: names frames camera -->  of shared memory: each run has others, so that runs do not meet
 //   <!-- block: continues -->           goes on where the page's last block of this language ends
-//   <!-- block: browser -->             runs in Chromium: test/browser/docs.js
+//   <!-- block: browser -->             runs in browsers: test/browser/docs.js
 //   <!-- block: not run: REASON -->     the reason is one of REASONS
 //
 // Several may stand before a block. `console.log(…) // words`, or words in comments on the lines below, are what is printed,
