@@ -184,10 +184,10 @@ async function lookedUp () {
   const number = text => Number(text.replaceAll(',', ''))
   const label = document.createRange()
   label.selectNodeContents(document.querySelector('.stripe.module'))
-  const [box, text] = [label.startContainer, label].map(each => each.getBoundingClientRect())
+  const [box, bar, text] = [label.startContainer, document.getElementById('bar'), label].map(each => each.getBoundingClientRect())
   return {
     stripes,
-    slip: Math.hypot(box.left + box.right - text.left - text.right, box.top + box.bottom - text.top - text.bottom) / 2,
+    slip: Math.hypot(box.left + box.right - text.left - text.right, bar.top + bar.bottom - text.top - text.bottom) / 2,
     fact: document.getElementById('js-fact').textContent,
     samples: [...job.samples.data],
     speech: [...job.speech.data],
