@@ -142,6 +142,17 @@ const commands = [
     load: () => require('./nats').nats
   },
   {
+    name: 'python',
+    operands: '',
+    text: 'print where the Python package is, and how to install it',
+    more: ['The package reads and writes SharedTensor and SharedRing, and shares GPU memory. It needs Python 3.9 or newer on Linux; NumPy is optional. pip builds its wheel without a network.'],
+    examples: [['samebytes python', 'the folder, and two ways to use it'], ['pip install "$(samebytes python --json | jq -r .path)"', 'in a script']],
+    options: { json },
+    count: [0, 0],
+    completes: 'none',
+    load: () => require('./python').python
+  },
+  {
     name: 'doctor',
     operands: '',
     text: 'check what samebytes can use on this machine, and say how to get the rest',

@@ -95,6 +95,15 @@ describe('samebytes ls, rm and sweep', function () {
     segment.dispose()
   })
 
+  it('says where the Python package is', async () => {
+    const { pythonPath } = require('samebytes')
+    const { library } = require('samebytes/native')
+    assert.deepEqual(await json('python'), { path: pythonPath, library })
+    const { stdout } = await cli(['python'])
+    assert.ok(stdout.startsWith(`${pythonPath}\n`), stdout)
+    assert.ok(stdout.includes(`pip install ${pythonPath}\n`) && stdout.includes(`PYTHONPATH=${pythonPath} python3`), stdout)
+  })
+
   it('follows no link that somebody put into the folder', async () => {
     const name = fresh()
     fs.symlinkSync('/etc/hostname', `${FOLDER}/${name}`)
