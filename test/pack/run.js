@@ -86,7 +86,7 @@ const NEEDED = [
   'dist/samebytes.mjs', 'dist/samebytes-inline.mjs', 'dist/samebytes-module.mjs', 'dist/samebytes-inline-module.mjs', 'dist/samebytes-inspect.mjs',
   'dist/samebytes.wasm', 'dist/samebytes-shared.wasm', 'dist/samebytes-parsers.wasm', 'dist/samebytes-math.wasm', 'dist/samebytes-math-shared.wasm',
   'dist/samebytes-algorithms.wasm', 'dist/samebytes-algorithms-shared.wasm',
-  'src/samebytes.h', 'src/samebytes_dlpack.h', 'src/samebytes_napi.h', 'src/samebytes_torch.h',
+  'src/samebytes.h', 'src/samebytes_dlpack.h', 'src/samebytes_napi.h', 'src/samebytes_torch.h', 'src/samebytes_ring.h',
   'src/core/tensor.c', 'src/kernels/casts.inc', 'src/bind/exports.def', 'src/cuda/driver.c', 'prebuilds/binding.gyp', 'prebuilds/SHA256SUMS', 'prebuilds/sbom.cdx.json', 'docs/README.md', 'docs/api.md', 'docs/c-api.md', 'docs/install.md'
 ]
 
