@@ -34,7 +34,7 @@ static void write_frame(sb_ring *ring) {
 }
 
 static void read_frames(sb_ring *ring, int64_t last) {
-  sb_ring_reader reader = {.next = -1};
+  sb_ring_reader reader = {0}; /* from the first frame on: what it is too late for is lost */
   int64_t n = -1, count = 0, whole = 0, torn = 0, overwritten = 0;
   while (n < last) {
     bool has = false;
