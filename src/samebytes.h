@@ -809,6 +809,168 @@ SB_CHECKED SB_API sb_status sb_normal(const sb_tensor *t, double mean, double st
 SB_CHECKED SB_API sb_status sb_randint(const sb_tensor *t, const sb_scalar *low,
                                        const sb_scalar *high, sb_generator *generator);
 
+/* ---- Shared memory ----
+ *
+ * Named segments, rings of frames, and words to wait on, which other processes have, too: Node by SharedTensor and SharedRing,
+ * Python by the package samebytes. On Linux; elsewhere all of it is SB_ERR_UNSUPPORTED. A peer may write any values, and may make
+ * a segment shorter: whoever uses bytes that are gone gets SIGBUS. docs/rings.md has the protocol. */
+
+#define SB_SEGMENT_REPLACE \
+ 1u /* the name is taken from another segment, which its users keep; else SB_ERR_EXISTS */
+#define SB_SEGMENT_PERSIST 2u /* `samebytes sweep` leaves it */
+
+/* Creates a named segment of zeros: a .npy file in shared memory, which appears when it is complete.
+ *
+ *   name   as for shm_open, with or without the slash, at most 255 bytes
+ *   mode   permissions, such as 0600
+ *   flags  SB_SEGMENT_REPLACE, SB_SEGMENT_PERSIST or 0
+ *   out    row-major; holds the mapping's one reference, sb_tensor_release drops it. The name stays
+ *
+ * Errors  SB_ERR_EXISTS · SB_ERR_MEMORY · SB_ERR_ARGUMENT · SB_ERR_DTYPE · SB_ERR_SHAPE · SB_ERR_IO · SB_ERR_UNSUPPORTED
+ * Source  POSIX `shm_open` */
+SB_CHECKED SB_API sb_status sb_segment_create(const char *name, sb_dtype dtype, int32_t ndim,
+                                              const int64_t *shape, uint32_t mode, uint32_t flags,
+                                              sb_tensor *out);
+
+/* Maps a named segment that is a .npy file, for reading and writing.
+ *
+ *   dtype  NULL, or what it has to be; also what the raw bytes are that NumPy makes of bfloat16 and float8
+ *   out    holds the mapping's one reference; sb_tensor_release drops it
+ *
+ * Errors  SB_ERR_NOT_FOUND · SB_ERR_FORMAT · SB_ERR_DTYPE · SB_ERR_UNSUPPORTED axes or bytes in another order ·
+ *         SB_ERR_ARGUMENT · SB_ERR_MEMORY · SB_ERR_IO */
+SB_CHECKED SB_API sb_status sb_segment_open(const char *name, const sb_dtype *dtype,
+                                            sb_tensor *out);
+
+/* Removes a segment's name; processes that have it mapped keep it.
+ *
+ * Errors  SB_ERR_NOT_FOUND · SB_ERR_ARGUMENT · SB_ERR_IO · SB_ERR_UNSUPPORTED */
+SB_CHECKED SB_API sb_status sb_segment_unlink(const char *name);
+
+typedef enum sb_wait_result {
+  SB_WAIT_WOKEN, /* by sb_word_wake, SharedTensor's notify, or any futex; also by a signal of the system: look again */
+  SB_WAIT_NOT_EQUAL, /* the word had another value */
+  SB_WAIT_TIMED_OUT
+} sb_wait_result;
+
+/* Sleeps while a word of shared memory has a value: compares it first, so that no change is missed.
+ *
+ *   word     at a multiple of 4; of 64 bits the lower half
+ *   timeout  nanoseconds; negative: none
+ *
+ * Errors  SB_ERR_ALIGNMENT · SB_ERR_IO the word is not mapped any more · SB_ERR_UNSUPPORTED
+ * Source  Linux `futex` */
+SB_CHECKED SB_API sb_status sb_word_wait(const void *word, uint32_t expected, int64_t timeout,
+                                         sb_wait_result *out);
+
+/* Wakes threads of any process that sleep on a word. Change it first.
+ *
+ *   count  at most; INT64_MAX: all
+ *   woken  may be NULL; how many
+ *
+ * Errors  SB_ERR_ALIGNMENT · SB_ERR_IO · SB_ERR_UNSUPPORTED
+ * Source  Linux `futex` */
+SB_CHECKED SB_API sb_status sb_word_wake(void *word, int64_t count, int64_t *woken);
+
+/* A ring of frames that this process has open. One process writes, others read, and none waits for a lock. Two threads may not
+ * write to it at the same time, nor close what another one uses. */
+typedef struct sb_ring sb_ring;
+
+/* Creates a ring without frames: the segments `name`, of shape [slots, ...shape], and `name.control`.
+ *
+ *   name         at most 247 bytes
+ *   ndim, shape  of a frame
+ *   mode, flags  as of sb_segment_create
+ *   out          the caller's, for sb_ring_close; the names stay
+ *
+ * Errors  as sb_segment_create · SB_ERR_BOUNDS slots is below 1 */
+SB_CHECKED SB_API sb_status sb_ring_create(const char *name, int64_t slots, sb_dtype dtype,
+                                           int32_t ndim, const int64_t *shape, uint32_t mode,
+                                           uint32_t flags, sb_ring **out);
+
+/* Opens a ring, to read or to write. A frame that a killed writer left half-written is dropped, one that was whole and not yet
+ * counted is counted.
+ *
+ *   dtype  as of sb_segment_open
+ *   out    the caller's, for sb_ring_close
+ *
+ * Errors  as sb_segment_open · SB_ERR_FORMAT these are no frames and words of a ring */
+SB_CHECKED SB_API sb_status sb_ring_open(const char *name, const sb_dtype *dtype, sb_ring **out);
+
+/* The same for control words that the caller has mapped, for reading and writing, and whose frames it finds by itself.
+ *
+ *   words         at a multiple of 8, mapped until the ring is closed
+ *   frame_nbytes  bytes of a frame
+ *
+ * Errors  SB_ERR_FORMAT · SB_ERR_ARGUMENT the words are not enough for that many slots · SB_ERR_MEMORY */
+SB_CHECKED SB_API sb_status sb_ring_attach(void *words, size_t nbytes, int64_t slots,
+                                           int64_t frame_nbytes, sb_ring **out);
+
+/* Closes a ring in this process, and sets the pointer NULL: another one may then be the writer. Its names stay. NULL is allowed. */
+SB_API void sb_ring_close(sb_ring **ring);
+
+/* Removes both names of a ring; processes that have it open keep it.
+ *
+ * Errors  as sb_segment_unlink; SB_ERR_NOT_FOUND neither is there */
+SB_CHECKED SB_API sb_status sb_ring_unlink(const char *name);
+
+/* All frames of a ring.
+ *
+ *   out  of shape [slots, ...shape]: frame n is number n mod slots of its first axis (sb_select). No reference is taken: it is
+ *        good until the ring is closed, longer after sb_tensor_retain
+ *
+ * Errors  SB_ERR_ARGUMENT the ring was attached */
+SB_CHECKED SB_API sb_status sb_ring_frames(const sb_ring *ring, sb_tensor *out);
+
+/* Begins the next frame. The first call makes this process the writer, until the ring is closed or the process ends; what a
+ * writer left that was killed is repaired. A second call before sb_ring_commit begins the same frame.
+ *
+ *   index  of the frame, whose slot may now be written
+ *
+ * Errors  SB_ERR_BUSY there is another writer, whose process has not ended · SB_ERR_FORMAT · SB_ERR_MEMORY */
+SB_CHECKED SB_API sb_status sb_ring_begin(sb_ring *ring, int64_t *index);
+
+/* Publishes the frame that sb_ring_begin began, and wakes readers.
+ *
+ * Errors  SB_ERR_STALE none was begun · SB_ERR_IO */
+SB_CHECKED SB_API sb_status sb_ring_commit(sb_ring *ring);
+
+/* The number of committed frames, which is the index of the next one.
+ *
+ * Errors  SB_ERR_FORMAT it is no count */
+SB_CHECKED SB_API sb_status sb_ring_count(const sb_ring *ring, int64_t *out);
+
+/* Tests whether a frame is whole in its slot. If so, all that was read of it before this call belongs to it.
+ *
+ * Errors  SB_ERR_ARGUMENT there is no frame of that index */
+SB_CHECKED SB_API sb_status sb_ring_has(const sb_ring *ring, int64_t index, bool *out);
+
+/* Sleeps while the count of frames is `count`.
+ *
+ *   timeout  nanoseconds; negative: none. A writer that was killed wakes nobody
+ *   out      the count; the same one where the time was up, or a signal came
+ *
+ * Errors  as sb_word_wait and sb_ring_count */
+SB_CHECKED SB_API sb_status sb_ring_wait(const sb_ring *ring, int64_t count, int64_t timeout,
+                                         int64_t *out);
+
+/* Where a reader is. {0} begins with the first frame of all, {.next = -1} with the oldest that is there. */
+typedef struct sb_ring_reader {
+  int64_t next;    /* the frame that it wants next */
+  int64_t lost;    /* frames that were overwritten before it read them, in all */
+  bool is_started; /* it has read one */
+} sb_ring_reader;
+
+/* Finds the next frame of a reader. The writer does not wait: use or copy the frame, then ask sb_ring_has. A reader that was
+ * overtaken goes on half a ring behind the writer.
+ *
+ *   timeout  nanoseconds; 0: no waiting; negative: without an end
+ *   index    of the frame; -1: there is none until now, because the time was up, or a signal came
+ *
+ * Errors  as sb_ring_wait */
+SB_CHECKED SB_API sb_status sb_ring_read(const sb_ring *ring, sb_ring_reader *reader,
+                                         int64_t timeout, int64_t *index);
+
 /* ---- DLPack ----
  *
  * The structs, and capsules between addons, are in samebytes_dlpack.h. */

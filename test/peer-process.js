@@ -77,6 +77,12 @@ function pythonPeer (source, args = []) {
   return { ...peer, send: line => peer.child.stdin.write(line + '\n') }
 }
 
+/** Any other program that says lines. */
+function programPeer (program, args) {
+  const options = { spawn: { stdio: ['ignore', 'pipe', 'pipe'] } }
+  return started(program, args, options, (child, heard) => createInterface(child.stdout).on('line', line => heard.say(line)))
+}
+
 /** For afterEach: what a failed test left running. */
 async function endPeers () {
   await Promise.all([...running].map(child => new Promise(resolve => {
@@ -85,4 +91,4 @@ async function endPeers () {
   })))
 }
 
-module.exports = { PYTHON, nodePeer, pythonPeer, endPeers }
+module.exports = { PYTHON, nodePeer, programPeer, pythonPeer, endPeers }

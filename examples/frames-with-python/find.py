@@ -1,27 +1,19 @@
 """The Python side: finds the bright thing in each frame. The frames are read where Node wrote them, and the picture in grey
-is written where Node reads it; only numbers go through the pipe."""
+is written where Node reads it; only numbers go through the pipe. Node sets PYTHONPATH to the package samebytes."""
 import json
 import sys
 
 import numpy as np
+from samebytes import Ring, SharedTensor
 
-frames_path, control_path, grey_path = sys.argv[1:]
-frames = np.load(frames_path, mmap_mode='r')  # [slots, height, width, 3]
-words = np.load(control_path, mmap_mode='r')  # what they mean: docs/rings.md
-grey = np.load(grey_path, mmap_mode='r+')     # [height, width]
+name, grey_name, first = sys.argv[1:]
+ring = Ring.open(name)                     # frames of [height, width, 3]
+grey = SharedTensor.open(grey_name).array  # [height, width]
 
-
-def whole(index):
-    """Is the frame there, and not being written over? Asked before and after it is used."""
-    return int(words[16 + index % len(frames)]) == 2 * index + 2
-
-
-for line in sys.stdin:
-    index = int(line)
-    was_whole = whole(index)
-    grey[...] = frames[index % len(frames)].mean(axis=2)
+for frame, index, lost in ring.read(from_=int(first)):
+    grey[...] = frame.mean(axis=2)
+    answer = {'index': index, 'lost': lost, 'whole': ring.intact(index), 'x': None, 'y': None}
     ys, xs = np.nonzero(grey > 128)
-    answer = {'index': index, 'whole': was_whole and whole(index), 'x': None, 'y': None}
     if len(xs) > 0:
         answer.update(x=float(xs.mean()), y=float(ys.mean()))
     print(json.dumps(answer), flush=True)

@@ -1,6 +1,6 @@
 'use strict'
 // Node makes frames and a Python process looks at them: the frames are in a ring of shared memory, and so is the grey
-// picture that Python makes of each. Through the pipe between the two go a number and an answer.
+// picture that Python makes of each. Through the pipe between the two go only its answers.
 //
 //   node examples/frames-with-python/index.js [--frames 300] [--kill 100]
 //
@@ -26,7 +26,7 @@ async function main () {
   const name = `samebytes-frames-${process.pid}`
   const ring = SharedRing.create(name, { slots: 8, shape: [HEIGHT, WIDTH, 3], dtype: 'uint8' })
   const grey = SharedTensor.create(`${name}-grey`, [HEIGHT, WIDTH])
-  const python = pythonPeer([ring.path, ring.controlPath, grey.path])
+  const python = pythonPeer(name, `${name}-grey`)
   const unlink = () => {
     for (const each of [() => SharedRing.unlink(name), () => SharedTensor.unlink(`${name}-grey`)]) {
       try {

@@ -58,6 +58,23 @@ const commands = [
     load: () => require('./segments').ls
   },
   {
+    name: 'top',
+    operands: '',
+    text: 'show the shared segments live, with rates of rings and holders',
+    more: ['On a terminal it goes on until q or Ctrl-C; the keys n, s, r and h sort by name, size, rate and number of holders. Elsewhere it prints the table once.',
+      'Processes of other users are held back by the system: what they hold is not shown. Nothing is written to any segment.'],
+    examples: [['samebytes top --sort rate', 'the busiest rings first'], ['samebytes top --filter camera --json', 'some segments, for programs']],
+    options: {
+      sort: { type: 'string', argument: 'BY', text: 'name, size, rate or holders', choices: () => require('./top').SORTS },
+      filter: { type: 'string', argument: 'TEXT', text: 'only names that contain TEXT' },
+      once: { type: 'boolean', text: 'print the table once' },
+      json
+    },
+    count: [0, 0],
+    completes: 'none',
+    load: () => require('./top').top
+  },
+  {
     name: 'rm',
     operands: 'NAME...',
     text: 'remove shared segments; processes that have them open keep them',
@@ -141,6 +158,17 @@ const commands = [
     count: [1, 3],
     completes: 'files',
     load: () => require('./nats').nats
+  },
+  {
+    name: 'python',
+    operands: '',
+    text: 'print where the Python package is, and how to install it',
+    more: ['The package reads and writes SharedTensor and SharedRing, and shares GPU memory. It needs Python 3.9 or newer on Linux; NumPy is optional. pip builds its wheel without a network.'],
+    examples: [['samebytes python', 'the folder, and two ways to use it'], ['pip install "$(samebytes python --json | jq -r .path)"', 'in a script']],
+    options: { json },
+    count: [0, 0],
+    completes: 'none',
+    load: () => require('./python').python
   },
   {
     name: 'doctor',

@@ -90,4 +90,4 @@ function sweep ({ values }) {
   print(names.map(name => `${isDry ? 'would remove' : 'removed'} ${brief(name)}`).join('\n'))
 }
 
-module.exports = { ls, rm, sweep }
+module.exports = { headerOf, ls, rm, sweep }

@@ -139,16 +139,23 @@ class RingWords {
   }
 
   /**
-   * @param {[number, number]} before  the expected writer word
-   * @param {[number, number]} mine
-   * @param {[number, number]} namespace
-   * @returns {{ role: Storage, count: number } | null} null: the word has changed
+   * Becomes the writer.
+   *
+   * @returns {{ role: Storage, count: number, mine: [number, number] }} count: frames committed; mine: the writer's word
+   * @throws ERR_BUSY there is another
    */
-  claim (before, mine, namespace) {
-    this.call(opcodes.ring_claim, before[0], before[1], mine[0], mine[1], namespace[0], namespace[1])
+  claim () {
+    this.call(opcodes.ring_claim)
     const { f64 } = frame
     const count = f64[RESULTS + 2]
-    return f64[RESULTS] === 0 ? null : { role: backend.hold(f64[RESULTS], f64[RESULTS + 1], 0), count }
+    /** @type {[number, number]} */
+    const mine = [f64[RESULTS + 3], f64[RESULTS + 4]]
+    return { role: backend.hold(f64[RESULTS], f64[RESULTS + 1], 0), count, mine }
+  }
+
+  /** Drops what a writer left half-written whose process has ended. */
+  recover () {
+    this.call(opcodes.ring_recover)
   }
 
   /**

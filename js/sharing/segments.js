@@ -239,37 +239,10 @@ function segmentOfDescriptor (fd, how) {
 
 /** @typedef {{ pid: number, start: string, namespace: string, persist: boolean, name: string }} Owner */
 
-/**
- * When a process started, and whether it has ended. Id and start together are unique.
- *
- * @param {number | 'self'} pid
- * @returns {{ pid: number, start: string, hasEnded: boolean } | null} null: none is visible
- */
-function processOf (pid) {
-  let text
-  try {
-    text = fs.readFileSync(`/proc/${pid}/stat`, 'latin1')
-  } catch {
-    return null
-  }
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ') // the process' name, before them, may contain spaces
-  return { pid: parseInt(text), start: fields[19], hasEnded: fields[0] === 'Z' || fields[0] === 'X' }
-}
-
-/** The process-id namespace; '': unknown. */
-function namespaceOf () {
-  try {
-    return fs.readlinkSync('/proc/self/ns/pid').replace(/\D/g, '')
-  } catch {
-    return ''
-  }
-}
-
 /** This process' id, start and namespace; '': unknown. */
 function identity () {
-  const self = processOf('self')
-  const isKnown = self !== null && self.pid === process.pid // false: /proc belongs to another namespace
-  return { pid: process.pid, start: isKnown ? self.start : '', namespace: isKnown ? namespaceOf() : '' }
+  const { pid, start, namespace } = fileCalls.thisProcess()
+  return { pid, start: start === 0 ? '' : String(start), namespace: namespace === 0 ? '' : String(namespace) }
 }
 
 /** The text of the owner's link. @param {{ name: string, persist: boolean }} of @returns {string} */
@@ -289,17 +262,10 @@ function ownerOf (text) {
  *
  * @param {Owner} owner
  */
-function isDead ({ pid, start, namespace }) {
-  if (start === '' || namespace === '' || namespace !== namespaceOf()) return false
-  const found = processOf(pid)
-  if (found !== null) return found.hasEnded || found.start !== start
-  try {
-    process.kill(pid, 0)
-    return false
-  } catch (error) {
-    return /** @type {any} */ (error).code === 'ESRCH'
-  }
-}
+const isDead = ({ pid, start, namespace }) => fileCalls.hasEnded(pid, numberOf(start), numberOf(namespace))
+
+/** @param {string} digits */
+const numberOf = digits => Math.min(Number(digits), Number.MAX_SAFE_INTEGER)
 
 // ---- Names ----
 
@@ -479,4 +445,4 @@ function list () {
   return found
 }
 
-module.exports = { nameOf, pathOf, nameOfPath, checkFree, checkPlatform, Segment, newSegment, sealedAround, openSegment, segmentOfDescriptor, publish, unlink, list, sweep, identity, isDead, systemError }
+module.exports = { nameOf, pathOf, nameOfPath, checkFree, checkPlatform, Segment, newSegment, sealedAround, openSegment, segmentOfDescriptor, publish, unlink, list, sweep, systemError }

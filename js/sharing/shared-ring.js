@@ -22,12 +22,9 @@ const { backend, opcodes, READ_ONLY } = ffi
 
 const KEY = Symbol('samebytes shared ring')
 const IF_EXISTS = /** @type {const} */ (['error', 'open', 'replace'])
-const WRITER = 3 // indices of control words, as in src/ipc/ring.h
-const NAMESPACE = 4
-const COUNT = 8
+const COUNT = 8 // indices of control words, as in src/ipc/ring.h
 const FIRST = 16
-const START_BITS = 42n // low bits of the writer's word: its process' start; the process id is above them
-const TRIES = 100 // while other processes make, remove or claim it
+const TRIES = 100 // while other processes make or remove it
 const FRAMES_PER_TURN = 64 // frames read or skipped before a turn of the event loop
 
 const segments = lazyFile(() => require('./segments'))
@@ -129,7 +126,7 @@ class SharedRing {
     this.#shape = Object.freeze(shape)
     this.#words = newWords(name, control, slots, frames)
     this.#waits = new Waits()
-    this.#recover()
+    this.#words.recover()
   }
 
   /**
@@ -411,50 +408,17 @@ class SharedRing {
     return SharedRing.#live(ring).has(n)
   }
 
-  /** Becomes the writer. @throws ERR_BUSY there is another */
   #claim () {
-    const { identity } = segments()
-    const { pid, start, namespace } = identity()
-    const mine = halvesOf(BigInt(pid) << START_BITS | BigInt.asUintN(Number(START_BITS), BigInt(start === '' ? 0 : start)))
-    for (let tries = 0; ; tries++) {
-      const before = this.#words.word(WRITER)
-      if (tries === TRIES || !this.#isFree(before)) throw failure('ERR_BUSY', `process ${writerOf(before).pid} writes the ring; there is one writer at a time`)
-      const claim = this.#words.claim(before, mine, halvesOf(BigInt(namespace === '' ? 0 : namespace)))
-      if (claim === null) continue
-      this.#role = claim.role
-      this.#mine = mine
-      this.#written = claim.count
-      return
-    }
-  }
-
-  /**
-   * Is there no writer, or one whose process has certainly ended?
-   *
-   * @param {Halves} word
-   */
-  #isFree (word) {
-    if (word[0] === 0 && word[1] === 0) return true
-    const [high, low] = this.#words.word(NAMESPACE)
-    return segments().isDead({ ...writerOf(word), namespace: high === 0 && low === 0 ? '' : String(bitsOf([high, low])), persist: false, name: '' })
+    const { role, count, mine } = this.#words.claim()
+    this.#role = role
+    this.#mine = mine
+    this.#written = count
   }
 
   #releaseRole () {
     if (this.#role !== null) backend.release(this.#role)
     this.#role = null
     this.#isBegun = false
-  }
-
-  /** Drops a half-written frame of a writer that has ended, by claiming and releasing its role. */
-  #recover () {
-    const word = this.#words.word(WRITER)
-    if ((word[0] === 0 && word[1] === 0) || !this.#isFree(word)) return
-    try {
-      this.#claim()
-    } catch (error) {
-      if (codeOf(error) !== 'ERR_BUSY') throw error // a new writer does it
-    }
-    this.#releaseRole()
   }
 
   /**
@@ -479,18 +443,6 @@ class SharedRing {
   }
 }
 if (Symbol.dispose !== undefined) Object.defineProperty(SharedRing.prototype, Symbol.dispose, { value: SharedRing.prototype.dispose, configurable: true, writable: true })
-
-/** @param {Halves} word */
-const bitsOf = ([high, low]) => BigInt(high) << 32n | BigInt(low)
-
-/** @param {bigint} bits @returns {Halves} */
-const halvesOf = bits => [Number(bits >> 32n), Number(BigInt.asUintN(32, bits))]
-
-/** @param {Halves} word  not 0 */
-function writerOf (word) {
-  const start = BigInt.asUintN(Number(START_BITS), bitsOf(word))
-  return { pid: Number(bitsOf(word) >> START_BITS), start: start === 0n ? '' : String(start) }
-}
 
 /** @param {Halves} word */
 function countOf ([high, low]) {

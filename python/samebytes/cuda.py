@@ -25,6 +25,8 @@ import struct
 import sys
 import threading
 
+from ._errors import Error
+
 __all__ = ['Error', 'Memory', 'empty', 'open', 'share', 'unshare']
 
 VERSION = 1
@@ -49,14 +51,6 @@ _DTYPES = {
     'float8_e4m3fn': ('|u1', 1, 10), 'float8_e5m2': ('|u1', 1, 12),
 }
 _OF_TYPESTR = {typestr[1:]: name for name, (typestr, _, _) in reversed(list(_DTYPES.items()))}
-
-
-class Error(Exception):
-    """What went wrong; `code` is one of samebytes' codes, such as 'ERR_STALE'."""
-
-    def __init__(self, code, message):
-        super().__init__(f'{code}: {message}')
-        self.code = code
 
 
 # ---- The driver ----

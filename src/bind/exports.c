@@ -436,17 +436,37 @@ static sb_status ring_word(sb__binding *b) {
   return status;
 }
 
-/* Numbers: slots, halves of the word before, of the new one, and of its namespace. The results are handle and address of the role, 0
- * where another was quicker, and the count of frames. */
+/* The results are handle and address of the role, the count of frames, halves of the writer's word. */
 static sb_status ring_claim(sb__binding *b) {
   const sb__ring ring = ring_of(b);
   sb_storage *role = NULL;
-  uint64_t count = 0;
-  sb_status status = sb__ring_claim(&ring, halves(b, 1), halves(b, 3), halves(b, 5), &role, &count);
-  RESULT(0) = RESULT(1) = 0;
-  if (!status && role) status = give_storage(b, role);
+  uint64_t mine = 0, count = 0;
+  sb_status status = sb__ring_claim(&ring, &role, &mine, &count);
+  if (!status) status = give_storage(b, role);
   RESULT(2) = (double)count;
+  RESULT(3) = (double)(mine >> 32);
+  RESULT(4) = (double)(uint32_t)mine;
   return status;
+}
+
+static sb_status ring_recover(sb__binding *b) {
+  const sb__ring ring = ring_of(b);
+  return sb__ring_recover(&ring);
+}
+
+/* The results are this process' number, start and namespace; 0: not known. */
+static sb_status process_self(sb__binding *b) {
+  const sb__process self = sb__os_process();
+  RESULT(0) = (double)self.id;
+  RESULT(1) = (double)self.start;
+  RESULT(2) = (double)self.space;
+  return SB_OK;
+}
+
+/* Numbers: those of a process. */
+static sb_status process_has_ended(sb__binding *b) {
+  const sb__process process = {N(0), (uint64_t)N(1), (uint64_t)N(2)};
+  return answer(b, sb__os_has_ended(&process));
 }
 
 /* Numbers: slots, the frame, halves of the writer's word. */

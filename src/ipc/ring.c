@@ -8,6 +8,9 @@
 # define MAGIC UINT64_C(0x31676e69722d6273) /* "sb-ring1" */
 # define MOST_FRAMES (INT64_C(1) << 53)     /* nobody writes more frames */
 
+# define START_BITS 42 /* of the writer's word: when its process started; its number is above */
+# define TRIES 100     /* while other processes claim the ring */
+
 typedef _Atomic uint64_t word;
 
 static sb_status words_of(const sb__ring *ring, int64_t n, word **out) {
@@ -77,14 +80,16 @@ static sb_status wake_readers(word *words) {
 typedef struct writer_role {
   sb_storage *control; /* one reference */
   word *writer;
-  uint64_t mine;
+  uint64_t mine; /* 0: the role was not got */
+  int forks;     /* sb__os_forks when it was: a child has not got it */
 } writer_role;
 
 static void release_role(void *data, void *context) {
   writer_role *c = context;
   uint64_t mine = c->mine;
   (void)data;
-  atomic_compare_exchange_strong(c->writer, &mine, 0); /* unless another writer has taken over */
+  if (mine && c->forks == sb__os_forks()) /* unless another writer has taken over */
+    atomic_compare_exchange_strong(c->writer, &mine, 0);
   sb_storage_unref(&c->control);
   sb__free(c);
 }
@@ -107,30 +112,67 @@ static sb_status repair_ring(const sb__ring *ring, word *words, uint64_t *count)
   return status;
 }
 
-sb_status sb__ring_claim(const sb__ring *ring, uint64_t before, uint64_t mine, uint64_t space,
-                         sb_storage **role, uint64_t *count) {
+static sb__process writer_of(word *words, uint64_t writer) {
+  return (sb__process){(int64_t)(writer >> START_BITS), writer & ((UINT64_C(1) << START_BITS) - 1),
+                       atomic_load(&words[SB__RING_NAMESPACE])};
+}
+
+/* Puts the caller's word in the place of a writer's that has ended. */
+static sb_status replace_writer(word *words, writer_role *c, uint64_t mine, uint64_t space) {
+  for (int tries = 0;; tries++) {
+    uint64_t before = atomic_load(c->writer);
+    const sb__process writer = writer_of(words, before);
+    if (tries == TRIES || (before && !sb__os_has_ended(&writer))) {
+      return sb__fail(SB_ERR_BUSY, "process %lld writes the ring; there is one writer at a time",
+                      (long long)writer.id);
+    }
+    if (atomic_compare_exchange_strong(c->writer, &before, mine)) break;
+  }
+  c->mine = mine;
+  atomic_store(&words[SB__RING_NAMESPACE], space);
+  return SB_OK;
+}
+
+sb_status sb__ring_claim(const sb__ring *ring, sb_storage **role, uint64_t *mine, uint64_t *count) {
   word *words = NULL;
   sb_status status = words_of(ring, 0, &words);
-  *role = NULL;
   if (status) return status;
+  const sb__process self = sb__os_process();
+  const uint64_t wanted =
+      (uint64_t)self.id << START_BITS | (self.start & ((UINT64_C(1) << START_BITS) - 1));
+  sb_storage *held = NULL;
   writer_role *c = sb__alloc(sizeof *c);
   if (!c) return sb__fail(SB_ERR_MEMORY, "no memory for a writer");
-  *c = (writer_role){NULL, &words[SB__RING_WRITER], mine};
-  status = sb__storage_pin(words, 0, NULL, release_role, c, role);
+  *c = (writer_role){NULL, &words[SB__RING_WRITER], 0, sb__os_forks()};
+  status = sb__storage_pin(words, 0, NULL, release_role, c, &held);
   if (status) {
     sb__free(c);
     return status;
   }
   c->control = sb_storage_ref(ring->control);
-  if (!atomic_compare_exchange_strong(c->writer, &before, mine)) {
-    c->mine = 0; /* release_role then exchanges 0 for 0 */
-    sb_storage_unref(role);
-    return SB_OK;
+  status = replace_writer(words, c, wanted, self.space);
+  if (!status) status = repair_ring(ring, words, count);
+  if (status) {
+    sb_storage_unref(&held);
+    return status;
   }
-  atomic_store(&words[SB__RING_NAMESPACE], space);
-  status = repair_ring(ring, words, count);
-  if (status) sb_storage_unref(role);
-  return status;
+  *role = held;
+  *mine = wanted;
+  return SB_OK;
+}
+
+sb_status sb__ring_recover(const sb__ring *ring) {
+  word *words = NULL;
+  sb_storage *role = NULL;
+  uint64_t mine = 0, count = 0;
+  sb_status status = words_of(ring, 0, &words);
+  if (status) return status;
+  const uint64_t before = atomic_load(&words[SB__RING_WRITER]);
+  const sb__process writer = writer_of(words, before);
+  if (!before || !sb__os_has_ended(&writer)) return SB_OK;
+  status = sb__ring_claim(ring, &role, &mine, &count);
+  sb_storage_unref(&role);
+  return status == SB_ERR_BUSY ? SB_OK : status; /* a new writer does it */
 }
 
 sb_status sb__ring_begin(const sb__ring *ring, int64_t n, uint64_t mine) {

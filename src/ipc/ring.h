@@ -33,15 +33,19 @@ sb_status sb__ring_check(const sb__ring *ring, int64_t frame_bytes);
 /* Reads one of the words before SB__RING_FIRST. */
 sb_status sb__ring_word(const sb__ring *ring, int64_t index, uint64_t *out);
 
-/* Makes the caller (mine) the writer, if the writer's word is still `before`, and repairs what the last writer left: a
- * complete frame is counted, an incomplete one is discarded.
+/* Makes this process the writer, where there is none or its process has ended, and repairs what that one left: a complete
+ * frame is counted, an incomplete one is discarded.
  *
- *   space  the namespace of the caller's process id
- *   role   a storage without bytes; dropping its last reference, on any thread, releases the role. NULL: another process
- *          was faster
- *   count  committed frames */
-sb_status sb__ring_claim(const sb__ring *ring, uint64_t before, uint64_t mine, uint64_t space,
-                         sb_storage **role, uint64_t *count);
+ *   role   a storage without bytes; dropping its last reference, on any thread, releases the role, but not in a child that
+ *          was forked since
+ *   mine   the writer's word from now on
+ *   count  committed frames
+ *
+ * Errors  SB_ERR_BUSY there is another writer · SB_ERR_FORMAT · SB_ERR_MEMORY */
+sb_status sb__ring_claim(const sb__ring *ring, sb_storage **role, uint64_t *mine, uint64_t *count);
+
+/* Repairs what a writer left whose process has ended; does nothing where there is another one. */
+sb_status sb__ring_recover(const sb__ring *ring);
 
 /* Marks frame n as being written. SB_ERR_BUSY: mine is no longer the writer. */
 sb_status sb__ring_begin(const sb__ring *ring, int64_t n, uint64_t mine);

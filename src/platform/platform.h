@@ -104,6 +104,28 @@ int sb__os_link(int file, const char *path);
 /* True if nobody can shorten the file. */
 bool sb__os_is_sealed(int file);
 
+/* Named segments, in the folder of shm_open. Names are valid: they have no slash, and at most 255 bytes. All return 0 or the
+ * system's error number. */
+
+/* Opens one for reading and writing; follows no symbolic link. */
+int sb__os_segment_open(const char *name, int *file);
+
+/* Gives a file of sb__os_segment_new its name, after a symbolic link that records its owner: `owner` is the link's text.
+ * replace: the name is taken from another file, which keeps its other users; else EEXIST where there is one. */
+int sb__os_segment_publish(int file, const char *name, const char *owner, bool replace);
+
+/* The inode that a name has. False: there is no such name. */
+bool sb__os_segment_inode(const char *name, uint64_t *inode);
+
+/* Removes a name, and its owner's link. */
+int sb__os_segment_unlink(const char *name);
+
+/* Reads nbytes of a file from its beginning, or what there is: read gets how many. */
+int sb__os_read_head(int file, void *bytes, size_t nbytes, size_t *read, int64_t *total);
+
+/* Writes the first bytes of a file. */
+int sb__os_write_head(int file, const void *bytes, size_t nbytes);
+
 /* Duplicates a descriptor; the duplicate is closed on exec. -1 on failure. */
 int sb__os_duplicate(int file, int *error);
 void sb__os_close(int file);
@@ -163,6 +185,18 @@ int sb__os_read_file(const char *path, void *bytes, size_t capacity, size_t *nby
  * since. */
 int sb__os_forks(void);
 
+/* What tells this process from all others of the machine: its number, when it started (in ticks since the system's start), and
+ * the namespace of its number. 0 for the latter two: they are not known. */
+typedef struct sb__process {
+  int64_t id;
+  uint64_t start, space;
+} sb__process;
+sb__process sb__os_process(void);
+
+/* True if that process has certainly ended; false also where it cannot be told: it is of another namespace, or parts of it
+ * are not known. */
+bool sb__os_has_ended(const sb__process *process);
+
 /* Yields the processor. */
 void sb__os_yield(void);
 
@@ -208,7 +242,7 @@ void sb__os_signal(sb__event *event);
 /* Waits while a word, at a multiple of 4, has the expected value. Other threads, and processes that map the same page, wake
  * it. The kernel reads the word: SB__WAIT_FAILED with EFAULT where it is no longer mapped.
  *
- *   event  ends the wait when signalled
+ *   event  ends the wait when signalled. NULL: there is none, and a signal of the system's ends it as SB__WOKEN
  *   end   in nanoseconds of sb__os_now; -1: no timeout */
 sb__wait_result sb__os_futex_wait(const void *word, uint32_t expected, sb__event *event,
                                   int64_t end, int *error);

@@ -44,3 +44,26 @@ int sb__os_read_file(const char *path, void *bytes, size_t capacity, size_t *nby
   (void)close(file);
   return error;
 }
+
+int sb__os_read_head(int file, void *bytes, size_t nbytes, size_t *read, int64_t *total) {
+  const off_t end = lseek(file, 0, SEEK_END);
+  if (end < 0) return errno;
+  *total = end;
+  *read = 0;
+  while (*read < nbytes) {
+    const ssize_t n = pread(file, (char *)bytes + *read, nbytes - *read, (off_t)*read);
+    if (n < 0 && errno != EINTR) return errno;
+    if (n == 0) break;
+    if (n > 0) *read += (size_t)n;
+  }
+  return 0;
+}
+
+int sb__os_write_head(int file, const void *bytes, size_t nbytes) {
+  for (size_t done = 0; done < nbytes;) {
+    const ssize_t n = pwrite(file, (const char *)bytes + done, nbytes - done, (off_t)done);
+    if (n < 0 && errno != EINTR) return errno;
+    if (n > 0) done += (size_t)n;
+  }
+  return 0;
+}

@@ -52,9 +52,23 @@ static atomic_bool polls;
 
 void sb__os_poll_events(void) { atomic_store(&polls, true); }
 
+/* Without an event: signals of the system end it too. */
+static sb__wait_result wait_for_word(const void *word, uint32_t expected, int64_t end, int *error) {
+  const struct timespec until = timespec_of(end);
+  if (!syscall(SYS_futex, word, FUTEX_OF_ALL_WAIT_UNTIL, expected, end < 0 ? NULL : &until, NULL,
+               UINT32_MAX))
+    return SB__WOKEN;
+  *error = errno;
+  return *error == EINTR       ? SB__WOKEN
+         : *error == EAGAIN    ? SB__NOT_EQUAL
+         : *error == ETIMEDOUT ? SB__TIMED_OUT
+                               : SB__WAIT_FAILED;
+}
+
 sb__wait_result sb__os_futex_wait(const void *word, uint32_t expected, sb__event *event,
                                   int64_t end, int *error) {
   bool slept = false;
+  if (!event) return wait_for_word(word, expected, end, error);
   for (;;) {
     if (atomic_load(&event->signalled)) return SB__SIGNALLED;
     const bool two = !atomic_load(&polls);

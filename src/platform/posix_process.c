@@ -2,9 +2,11 @@
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "platform/platform.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +42,61 @@ uint64_t sb__os_unique(void) {
 }
 
 #if defined(__linux__)
+/* Reads number, state and start of a process. False: it is not visible. */
+static bool read_process(const char *path, int64_t *id, char *state, uint64_t *start) {
+  char text[1024];
+  long long number = 0;
+  unsigned long long ticks = 0;
+  FILE *file = fopen(path, "re");
+  if (!file) return false;
+  const size_t n = fread(text, 1, sizeof text - 1, file);
+  fclose(file);
+  text[n] = 0;
+  const char *rest = strrchr(text, ')'); /* the process' name, before it, may have any character */
+  if (!rest || sscanf(text, "%lld", &number) != 1 ||
+      sscanf(rest + 1,
+             " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+             state, &ticks) != 2)
+    return false;
+  *id = number;
+  *start = ticks;
+  return true;
+}
+
+/* The namespace of process numbers; 0: unknown. */
+static uint64_t process_space(void) {
+  char text[64]; /* pid:[4026531836] */
+  const ssize_t n = readlink("/proc/self/ns/pid", text, sizeof text - 1);
+  if (n <= 0) return 0;
+  text[n] = 0;
+  return strtoull(text + strcspn(text, "0123456789"), NULL, 10);
+}
+
+sb__process sb__os_process(void) {
+  sb__process self = {getpid(), 0, 0};
+  int64_t id = 0;
+  char state = 0;
+  uint64_t start = 0;
+  if (read_process("/proc/self/stat", &id, &state, &start) && id == self.id) {
+    self.start = start;
+    self.space = process_space();
+  } /* else /proc is of another namespace */
+  return self;
+}
+
+bool sb__os_has_ended(const sb__process *process) {
+  char path[48], state = 0;
+  int64_t id = 0;
+  uint64_t start = 0;
+  if (!process->start || !process->space || process->space != process_space() || process->id < 1)
+    return false;
+  if (process->id > INT_MAX) return true; /* there are no such numbers */
+  snprintf(path, sizeof path, "/proc/%lld/stat", (long long)process->id);
+  if (read_process(path, &id, &state, &start))
+    return state == 'Z' || state == 'X' || start != process->start;
+  return kill((pid_t)process->id, 0) && errno == ESRCH;
+}
+
 /* Whole processors that a control group's cpu.max allows; INT_MAX: no limit. */
 static int cpus_granted_to(const char *group) {
   char path[600];
@@ -81,6 +138,13 @@ int sb__os_processors(void) {
   return count < 1 ? 1 : count;
 }
 #else
+sb__process sb__os_process(void) { return (sb__process){getpid(), 0, 0}; }
+
+bool sb__os_has_ended(const sb__process *process) {
+  (void)process;
+  return false;
+}
+
 int sb__os_processors(void) {
   const long count = sysconf(_SC_NPROCESSORS_ONLN);
   return count < 1 ? 1 : count > INT_MAX ? INT_MAX : (int)count;

@@ -60,6 +60,83 @@ int sb__os_link(int file, const char *path) {
   return linkat(AT_FDCWD, from, AT_FDCWD, path, AT_SYMLINK_FOLLOW) ? errno : 0;
 }
 
+/* The inode of a file, or of a path, of which a last symbolic link is not followed. Not fstat: its symbol needs a newer C
+ * library. */
+static bool inode_of(int file, const char *path, uint64_t *inode) {
+  struct statx found;
+  if (statx(path ? AT_FDCWD : file, path ? path : "", path ? AT_SYMLINK_NOFOLLOW : AT_EMPTY_PATH,
+            STATX_INO, &found))
+    return false;
+  *inode = found.stx_ino;
+  return true;
+}
+
+enum { PATH_ROOM = 320 };
+
+/* The symbolic link beside a segment whose text is its owner: js/sharing/segments.js makes and reads it, too. */
+static void owner_path(uint64_t inode, char *path) {
+  snprintf(path, PATH_ROOM, SEGMENTS "/.samebytes-%llu", (unsigned long long)inode);
+}
+
+static void segment_path(const char *name, char *path) {
+  snprintf(path, PATH_ROOM, SEGMENTS "/%s", name);
+}
+
+int sb__os_segment_open(const char *name, int *file) {
+  char path[PATH_ROOM];
+  segment_path(name, path);
+  *file = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  return *file < 0 ? errno : 0;
+}
+
+bool sb__os_segment_inode(const char *name, uint64_t *inode) {
+  char path[PATH_ROOM];
+  segment_path(name, path);
+  return inode_of(-1, path, inode);
+}
+
+/* Puts the file's name in the place of another one's. */
+static int replace_name(int file, uint64_t inode, const char *path) {
+  char draft[PATH_ROOM], owner[PATH_ROOM];
+  uint64_t before = 0;
+  const bool was_there = inode_of(-1, path, &before);
+  snprintf(draft, sizeof draft, SEGMENTS "/.samebytes-draft-%llu", (unsigned long long)inode);
+  int error = sb__os_link(file, draft);
+  if (!error && rename(draft, path)) {
+    error = errno;
+    (void)unlink(draft);
+  }
+  if (!error && was_there) {
+    owner_path(before, owner);
+    (void)unlink(owner);
+  }
+  return error;
+}
+
+int sb__os_segment_publish(int file, const char *name, const char *owner, bool replace) {
+  char path[PATH_ROOM], tag[PATH_ROOM];
+  uint64_t inode = 0;
+  if (!inode_of(file, NULL, &inode)) return errno;
+  segment_path(name, path);
+  owner_path(inode, tag);
+  (void)unlink(tag); /* left by an earlier file with this inode */
+  if (symlink(owner, tag)) return errno;
+  const int error = replace ? replace_name(file, inode, path) : sb__os_link(file, path);
+  if (error) (void)unlink(tag);
+  return error;
+}
+
+int sb__os_segment_unlink(const char *name) {
+  char path[PATH_ROOM], tag[PATH_ROOM];
+  uint64_t inode = 0;
+  segment_path(name, path);
+  const bool is_known = inode_of(-1, path, &inode);
+  if (unlink(path)) return errno;
+  owner_path(inode, tag);
+  if (is_known) (void)unlink(tag);
+  return 0;
+}
+
 bool sb__os_is_sealed(int file) {
   const int seals = fcntl(file, F_GET_SEALS);
   return seals >= 0 && (seals & F_SEAL_SHRINK);
@@ -76,6 +153,27 @@ int sb__os_segment_new(bool sealed, uint32_t mode, int64_t nbytes, int *error) {
 int sb__os_link(int file, const char *path) {
   (void)file;
   (void)path;
+  return ENOSYS;
+}
+
+int sb__os_segment_open(const char *name, int *file) {
+  (void)name;
+  *file = -1;
+  return ENOSYS;
+}
+
+bool sb__os_segment_inode(const char *name, uint64_t *inode) {
+  (void)name, (void)inode;
+  return false;
+}
+
+int sb__os_segment_publish(int file, const char *name, const char *owner, bool replace) {
+  (void)file, (void)name, (void)owner, (void)replace;
+  return ENOSYS;
+}
+
+int sb__os_segment_unlink(const char *name) {
+  (void)name;
   return ENOSYS;
 }
 

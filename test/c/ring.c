@@ -1,6 +1,9 @@
 #include "check.h"
 
 #include <pthread.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "ipc/futex.h"
 #include "ipc/ring.h"
@@ -21,8 +24,20 @@ static uint64_t word(const sb__ring *ring, int64_t i) {
   return atomic_load(&words[i]);
 }
 
+/* The words of a writer whose process has ended. */
+static void leave_dead_writer(const sb__ring *ring) {
+  sb_storage *role = NULL;
+  uint64_t mine = 0, count = 0;
+  const pid_t child = fork();
+  if (!child) _exit(sb__ring_claim(ring, &role, &mine, &count) == SB_OK ? 0 : 1);
+  int how = -1;
+  waitpid(child, &how, 0);
+  EQ(how, 0);
+}
+
 static void one_writer(void) {
   sb_storage *control = words_of(WORDS), *role = NULL, *other = NULL;
+  uint64_t mine = 0;
   const sb__ring ring = {control, SLOTS};
   uint64_t count = 99;
   bool has = true;
@@ -30,16 +45,17 @@ static void one_writer(void) {
   EQ(sb__ring_make(&ring, 16), SB_OK);
   EQ(sb__ring_check(&ring, 16), SB_OK);
   EQ(sb__ring_check(&ring, 17), SB_ERR_FORMAT);
-  EQ(sb__ring_claim(&ring, 0, 7, 5, &role, &count), SB_OK);
+  EQ(sb__ring_claim(&ring, &role, &mine, &count), SB_OK);
   CHECK(role);
   EQ(count, 0);
-  EQ(word(&ring, SB__RING_WRITER), 7);
-  EQ(word(&ring, SB__RING_NAMESPACE), 5);
-  EQ(sb__ring_claim(&ring, 0, 8, 5, &other, &count), SB_OK);
+  EQ(word(&ring, SB__RING_WRITER), mine);
+  EQ(mine >> 42, getpid());
+  EQ(word(&ring, SB__RING_NAMESPACE), sb__os_process().space);
+  EQ(sb__ring_claim(&ring, &other, &mine, &count), SB_ERR_BUSY);
   CHECK(!other);
   EQ(sb__ring_begin(&ring, 0, 8), SB_ERR_BUSY);
   for (int64_t n = 0; n < 9; n++) {
-    EQ(sb__ring_begin(&ring, n, 7), SB_OK);
+    EQ(sb__ring_begin(&ring, n, mine), SB_OK);
     EQ(sb__ring_has(&ring, n, &has), SB_OK);
     CHECK(!has);
     EQ(sb__ring_commit(&ring, n), SB_OK);
@@ -49,20 +65,72 @@ static void one_writer(void) {
     if (n >= SLOTS) CHECK(!has);
   }
   EQ(word(&ring, SB__RING_COUNT), 9);
-  EQ(sb__ring_begin(&ring, 9, 7), SB_OK); /* half-written */
+  EQ(sb__ring_begin(&ring, 9, mine), SB_OK); /* half-written */
   sb_storage_unref(&role);
   EQ(word(&ring, SB__RING_WRITER), 0);
   EQ(word(&ring, SB__RING_FIRST + 9 % SLOTS), 19);
-  EQ(sb__ring_claim(&ring, 0, 8, 5, &role, &count), SB_OK);
+  EQ(sb__ring_claim(&ring, &role, &mine, &count), SB_OK);
   EQ(count, 9);
   EQ(word(&ring, SB__RING_FIRST + 9 % SLOTS), 0);
   sb_storage_unref(&control); /* the role keeps the words */
-  EQ(word(&ring, SB__RING_WRITER), 8);
+  EQ(word(&ring, SB__RING_WRITER), mine);
   sb_storage_unref(&role);
+}
+
+/* What keeps the words in memory that a child shares. */
+static sb_storage *shared_words(void) {
+  void *data = mmap(NULL, WORDS * 8, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  sb_storage *storage = NULL;
+  CHECK(data != MAP_FAILED);
+  EQ(sb_storage_wrap(data, WORDS * 8, NULL, NULL, &storage), SB_OK);
+  return storage;
+}
+
+static void dead_writers(void) {
+  sb_storage *control = shared_words(), *role = NULL;
+  const sb__ring ring = {control, SLOTS};
+  _Atomic uint64_t *words = sb_storage_data(control);
+  uint64_t mine = 0, count = 0;
+  EQ(sb__ring_make(&ring, 16), SB_OK);
+  leave_dead_writer(&ring);
+  const uint64_t dead = word(&ring, SB__RING_WRITER), space = word(&ring, SB__RING_NAMESPACE);
+  CHECK(dead);
+  atomic_store(&words[SB__RING_FIRST], 2);     /* whole, but not counted */
+  atomic_store(&words[SB__RING_FIRST + 1], 3); /* half-written */
+  EQ(sb__ring_recover(&ring), SB_OK);
+  EQ(word(&ring, SB__RING_WRITER), 0);
+  EQ(word(&ring, SB__RING_COUNT), 1);
+  EQ(word(&ring, SB__RING_FIRST + 1), 0);
+  const uint64_t unknown[][2] = {{dead, 0}, {dead, space + 1}, {dead >> 42 << 42, space}};
+  for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) { /* may be alive elsewhere */
+    atomic_store(&words[SB__RING_WRITER], unknown[i][0]);
+    atomic_store(&words[SB__RING_NAMESPACE], unknown[i][1]);
+    EQ(sb__ring_recover(&ring), SB_OK);
+    EQ(word(&ring, SB__RING_WRITER), unknown[i][0]);
+    EQ(sb__ring_claim(&ring, &role, &mine, &count), SB_ERR_BUSY);
+    CHECK(!role);
+  }
+  const sb__process self = sb__os_process(); /* the number was given away again */
+  atomic_store(&words[SB__RING_WRITER], (uint64_t)self.id << 42 | (self.start - 1));
+  atomic_store(&words[SB__RING_NAMESPACE], space);
+  EQ(sb__ring_claim(&ring, &role, &mine, &count), SB_OK);
+  EQ(count, 1);
+  const pid_t child = fork(); /* whose end gives up nothing of its parent's */
+  if (!child) {
+    sb_storage_unref(&role);
+    _exit(0);
+  }
+  waitpid(child, NULL, 0);
+  EQ(word(&ring, SB__RING_WRITER), mine);
+  sb_storage_unref(&role);
+  EQ(word(&ring, SB__RING_WRITER), 0);
+  munmap(sb_storage_data(control), WORDS * 8);
+  sb_storage_unref(&control);
 }
 
 static void nonsense(void) {
   sb_storage *control = words_of(WORDS), *role = NULL;
+  uint64_t mine = 0;
   sb_storage borrowed;
   bool has = false;
   uint64_t count = 0;
@@ -73,7 +141,8 @@ static void nonsense(void) {
     EQ(sb__ring_make(&wrong[i], 1), SB_ERR_ARGUMENT);
     EQ(sb__ring_check(&wrong[i], 1), SB_ERR_ARGUMENT);
     EQ(sb__ring_word(&wrong[i], 0, &count), SB_ERR_ARGUMENT);
-    EQ(sb__ring_claim(&wrong[i], 0, 1, 1, &role, &count), SB_ERR_ARGUMENT);
+    EQ(sb__ring_claim(&wrong[i], &role, &mine, &count), SB_ERR_ARGUMENT);
+    EQ(sb__ring_recover(&wrong[i]), SB_ERR_ARGUMENT);
     EQ(sb__ring_begin(&wrong[i], 0, 1), SB_ERR_ARGUMENT);
     EQ(sb__ring_commit(&wrong[i], 0), SB_ERR_ARGUMENT);
     EQ(sb__ring_has(&wrong[i], 0, &has), SB_ERR_ARGUMENT);
@@ -87,7 +156,7 @@ static void nonsense(void) {
   _Atomic uint64_t *words = sb_storage_data(control);
   for (int i = 0; i < 4; i++) {
     atomic_store(&words[SB__RING_COUNT], (UINT64_C(1) << 53) + ((uint64_t)i << 61));
-    EQ(sb__ring_claim(&ring, 0, 3, 1, &role, &count), SB_ERR_FORMAT);
+    EQ(sb__ring_claim(&ring, &role, &mine, &count), SB_ERR_FORMAT);
     CHECK(!role);
     EQ(word(&ring, SB__RING_WRITER), 0);
   }
@@ -97,10 +166,10 @@ static void nonsense(void) {
 static void without_memory(void) {
   sb_storage *control = words_of(WORDS), *role = NULL;
   const sb__ring ring = {control, SLOTS};
-  uint64_t count = 0;
+  uint64_t mine = 0, count = 0;
   EQ(sb__ring_make(&ring, 1), SB_OK);
-  UNTIL_OK(2, sb__ring_claim(&ring, 0, 1, 1, &role, &count), CHECK(!role));
-  EQ(word(&ring, SB__RING_WRITER), 1);
+  UNTIL_OK(2, sb__ring_claim(&ring, &role, &mine, &count), CHECK(!role));
+  EQ(word(&ring, SB__RING_WRITER), mine);
   sb_storage_unref(&role);
   EQ(word(&ring, SB__RING_WRITER), 0);
   sb_storage_unref(&control);
@@ -148,14 +217,14 @@ static void *read_frames(void *argument) {
 static void frames_in_order(void) {
   pthread_t readers[2];
   int64_t whole[2] = {0, 0};
-  uint64_t count = 0;
+  uint64_t mine = 0, count = 0;
   sb_storage *role = NULL;
   shared.ring = (sb__ring){words_of(WORDS), SLOTS};
   EQ(sb__ring_make(&shared.ring, VALUES * 8), SB_OK);
   for (int i = 0; i < 2; i++) EQ(pthread_create(&readers[i], NULL, read_frames, &whole[i]), 0);
-  EQ(sb__ring_claim(&shared.ring, 0, 1, 1, &role, &count), SB_OK);
+  EQ(sb__ring_claim(&shared.ring, &role, &mine, &count), SB_OK);
   for (int64_t n = 0; n < FRAMES; n++) {
-    EQ(sb__ring_begin(&shared.ring, n, 1), SB_OK);
+    EQ(sb__ring_begin(&shared.ring, n, mine), SB_OK);
     for (int i = 0; i < VALUES; i++)
       atomic_store_explicit(&shared.frames[n % SLOTS][i], (uint64_t)n, memory_order_relaxed);
     EQ(sb__ring_commit(&shared.ring, n), SB_OK);
@@ -226,6 +295,7 @@ static void waits(void) {
 
 int main(void) {
   test("a ring has one writer, whose end another one mends", one_writer);
+  test("a writer whose process has certainly ended is replaced, and no other", dead_writers);
   test("words that make no sense are refused, and none outside is touched", nonsense);
   test("every allocation of a claim may fail, and nobody is the writer then", without_memory);
   test("what is in its slot before and after is whole: a writer and two readers that sleep",

@@ -33,7 +33,7 @@ function runScript (source, name, folder) {
 function runPython (source, name, folder) {
   const file = path.join(folder, `${name}.py`)
   fs.writeFileSync(file, source)
-  return ended(PYTHON, [file], { cwd: folder, env: { ...PLAIN, PYTHONDONTWRITEBYTECODE: '1', SAMEBYTES_ROOT: ROOT } })
+  return ended(PYTHON, [file], { cwd: folder, env: { ...PLAIN, PYTHONDONTWRITEBYTECODE: '1', PYTHONPATH: path.join(ROOT, 'python'), SAMEBYTES_ROOT: ROOT } })
 }
 
 /** What a compiler says of C or C++, with the folder of Node's headers. */

@@ -1,0 +1,344 @@
+"""Ring: frames that one process writes and others read. docs/rings.md has the protocol."""
+
+from __future__ import annotations
+
+import ctypes as C
+import os
+import threading
+import time
+import weakref
+from typing import Any, Iterator, NamedTuple, Optional, Sequence, Tuple, Union
+
+from . import _library
+from ._errors import Error
+from ._segments import FOLDER, Segment, dtype_of, name_of, shape_of
+from ._shared_tensor import flags_of, nanoseconds
+
+_MOST_NAME = 247
+_MAGIC = 0x31676e69722d6273  # 'sb-ring1'
+_SLOTS, _BYTES, _COUNT, _FIRST = 1, 2, 8, 16
+_TRIES = 100
+_POLL = 0.001  # seconds, without the library
+
+
+class Frame(NamedTuple):
+    """What a reader gets."""
+
+    array: Any
+    """of the frame's slot, read-only, which the writer comes back to after `slots` frames"""
+    index: int
+    """from 0 on"""
+    lost: int
+    """frames since the last one that were overwritten before they were read"""
+
+
+class _Words:
+    """The control words by libsamebytes."""
+
+    def __init__(self, library: _library.Library, segment: Segment, slots: int, frame_bytes: int) -> None:
+        self.library = library
+        self.memory = (C.c_char * segment.nbytes).from_buffer(segment.map, segment.begin)  # holds the mapping
+        self.handle = C.c_void_p()
+        library.call('ring_attach', C.addressof(self.memory), segment.nbytes, slots, frame_bytes, C.byref(self.handle))
+
+    def count(self) -> int:
+        return self.library.integer('ring_count', self.handle)
+
+    def has(self, index: int) -> bool:
+        found = C.c_bool()
+        self.library.call('ring_has', self.handle, index, C.byref(found))
+        return found.value
+
+    def wait(self, count: int, timeout: int) -> None:
+        self.library.integer('ring_wait', self.handle, count, timeout)
+
+    def wake(self) -> None:
+        self.library.integer('word_wake', C.addressof(self.memory) + 8 * _COUNT, 2 ** 31)
+
+    def begin(self) -> int:
+        return self.library.integer('ring_begin', self.handle)
+
+    def commit(self) -> None:
+        self.library.call('ring_commit', self.handle)
+
+    def close(self) -> None:
+        self.library.close_ring(self.handle)
+
+
+class _PlainWords:
+    """The same without the library, for readers on x86-64, whose loads stay in order."""
+
+    def __init__(self, segment: Segment, slots: int, frame_bytes: int) -> None:
+        if not _library.can_read_alone():
+            _library.need('a ring on this processor')
+        self.words = memoryview(segment.map)[segment.begin:].cast('Q')
+        self.slots = slots
+        if self.words[0] != _MAGIC or self.words[_SLOTS] != slots or self.words[_BYTES] != frame_bytes:
+            raise Error('ERR_FORMAT', f'{segment.path} has no control words of such a ring')
+
+    def count(self) -> int:
+        return int(self.words[_COUNT])
+
+    def has(self, index: int) -> bool:
+        return bool(self.words[_FIRST + index % self.slots] == 2 * index + 2)
+
+    def wait(self, count: int, timeout: int) -> None:
+        time.sleep(_POLL if timeout < 0 else min(_POLL, timeout / 1e9))
+
+    def wake(self) -> None:
+        pass
+
+    def begin(self) -> int:
+        _library.need('writing to a ring')
+        raise AssertionError
+
+    commit = begin
+
+    def close(self) -> None:
+        self.words.release()
+
+
+def _open_both(name: str, dtype: Optional[str], writes: bool) -> Tuple[Segment, Segment]:
+    """Frames and control words of one ring, also where it is replaced meanwhile."""
+    path = f'{FOLDER}/{name}'
+    for left in range(_TRIES, 0, -1):
+        frames, control = Segment(path, dtype, writes), Segment(f'{path}.control', None, writes)
+        try:
+            if os.stat(path).st_ino == frames.inode:
+                return frames, control
+        except FileNotFoundError:
+            pass
+    raise Error('ERR_STALE', f'{path} is replaced all the time')
+
+
+class Ring:
+    """Frames in shared memory that one process writes and others read, without locks: what Node has as `SharedRing`.
+
+    >>> with Ring.open('camera') as ring:
+    ...     for array, index, lost in ring.read():
+    ...         copy = array.copy()
+    ...         if ring.intact(index):
+    ...             look_at(copy)
+
+    Any of the processes may be killed at any moment: frames that were committed are whole, and the next writer goes on with the next index.
+    """
+
+    def __init__(self, name: str, frames: Segment, control: Segment) -> None:
+        slots = frames.shape[0] if frames.shape else 0
+        if slots < 1 or control.dtype != 'uint64' or control.shape != (_FIRST + slots,):
+            raise Error('ERR_FORMAT', f'{name} is no ring: its words do not fit its frames')
+        self._name, self._frames, self._control, self._slots = name, frames, control, slots
+        self._frame_bytes = frames.nbytes // slots
+        library = _library.find()
+        self._words: Any = (_PlainWords(control, slots, self._frame_bytes) if library is None else
+                            _Words(library, control, slots, self._frame_bytes))
+        self._lock = threading.Lock()
+        self._users = 0  # calls in progress
+        self._is_open = True
+        self._end = weakref.finalize(self, self._words.close)
+
+    @classmethod
+    def create(cls, name: str, slots: int, shape: Union[int, Sequence[int]], dtype: Any = 'float32', *, mode: int = 0o600,
+               if_exists: str = 'error', persist: bool = False) -> 'Ring':
+        """Creates a ring without frames; the first to write becomes the writer.
+
+        slots: frames kept at a time. shape: of a frame. The others, and what is raised, as of SharedTensor.create; name: at most 247 bytes.
+        """
+        called, extents, kind = name_of(name, _MOST_NAME), shape_of(shape), dtype_of(dtype)
+        flags = flags_of(if_exists, persist)
+        library = _library.need('Ring.create')
+        handle = C.c_void_p()
+        try:
+            library.call('ring_create', called.encode(), slots, library.dtypes[kind], len(extents), library.shape(extents), mode, flags,
+                         C.byref(handle))
+            library.close_ring(handle)
+        except Error as error:
+            if error.code != 'ERR_EXISTS' or if_exists != 'open':
+                raise
+        ring = cls.open(called, kind)
+        if (ring.slots, ring.shape) != (slots, extents):
+            raise Error('ERR_SHAPE', f'{ring.path} has {ring.slots} slots of shape {list(ring.shape)}')
+        return ring
+
+    @classmethod
+    def open(cls, name: str, dtype: Any = None) -> 'Ring':
+        """Opens an existing ring, to read or to write. dtype: as of SharedTensor.open. Raises Error: ERR_NOT_FOUND, ERR_FORMAT, ERR_DTYPE,
+        ERR_IO, ERR_ARGUMENT."""
+        called = name_of(name, _MOST_NAME)
+        kind = None if dtype is None else dtype_of(dtype)
+        return cls(called, *_open_both(called, kind, _library.find() is not None))
+
+    @staticmethod
+    def unlink(name: str) -> None:
+        """Removes both names; processes that have the ring open keep it. Raises Error: ERR_NOT_FOUND, ERR_IO."""
+        _library.need('Ring.unlink').call('ring_unlink', name_of(name, _MOST_NAME).encode())
+
+    def _use(self) -> '_Use':
+        return _Use(self)
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def path(self) -> str:
+        """Of the frames: a .npy file of shape [slots, ...shape]."""
+        return self._frames.path
+
+    @property
+    def control_path(self) -> str:
+        """Of the control words: a .npy file of uint64."""
+        return self._control.path
+
+    @property
+    def slots(self) -> int:
+        """Frames kept at a time."""
+        return self._slots
+
+    @property
+    def shape(self) -> Tuple[int, ...]:
+        """Of a frame."""
+        return self._frames.shape[1:]
+
+    @property
+    def dtype(self) -> str:
+        """samebytes' name."""
+        return self._frames.dtype
+
+    @property
+    def count(self) -> int:
+        """Committed frames; also the index of the next one."""
+        with self._use() as words:
+            return words.count()
+
+    def _frame(self, index: int, writes: bool) -> Any:
+        return self._frames.view(self.shape, index % self._slots * self._frame_bytes, writes)
+
+    # ---- Writing ----
+
+    def next(self) -> Any:
+        """Begins the next frame, and gives its slot to write to in place (an array, or a memoryview without NumPy); `commit` publishes it.
+        The first call makes this ring the writer, until it is closed, collected, or the process ends. A second call before `commit` gives the
+        same slot. Raises Error: ERR_BUSY there is another writer, whose process has not ended."""
+        with self._use() as words:
+            return self._frame(words.begin(), True)
+
+    def commit(self) -> int:
+        """Publishes the frame that `next` began, wakes readers, and gives its index. Raises Error: ERR_STALE none was begun."""
+        with self._use() as words:
+            words.commit()
+            return words.count() - 1
+
+    def write(self, values: Any) -> int:
+        """Writes a frame, and gives its index. values: what NumPy assigns, broadcast to a frame's shape; without NumPy bytes of a
+        frame's size."""
+        frame = self.next()
+        if isinstance(frame, memoryview):
+            frame.cast('B')[:] = memoryview(values).cast('B')
+        else:
+            frame[...] = values
+        return self.commit()
+
+    # ---- Reading ----
+
+    def intact(self, index: int) -> bool:
+        """Is a frame still in its slot? If so, all that was read of it before belongs to it."""
+        with self._use() as words:
+            return words.has(index)
+
+    def read(self, from_: Optional[int] = None, timeout: Optional[float] = None) -> Iterator[Frame]:
+        """Iterates over frames as they are published, from the oldest one in the ring unless told.
+
+        from_: index of the first frame (`ring.count`: only new ones; after a kill: the one after the last that was seen).
+        timeout: seconds without a frame, after which TimeoutError is raised; a writer that has died wakes nobody. Ends when the ring is
+        closed. A reader that was overtaken goes on half a ring behind the writer. Signals are handled while it waits.
+        """
+        end = nanoseconds(timeout)
+        if from_ is not None and from_ < 0:
+            raise Error('ERR_BOUNDS', f'from_ is {from_}; frames count from 0')
+        return self._reading(from_, end)
+
+    __iter__ = read
+
+    def _reading(self, at: Optional[int], timeout: int) -> Iterator[Frame]:
+        lost, is_started = 0, False
+        while True:
+            try:
+                with self._use() as words:
+                    count = self._awaited(words, at, timeout)
+                    if count is None:
+                        return
+                    if at is None:
+                        at = max(0, count - self._slots)
+                    if at < count - self._slots:
+                        after = count - (max(1, self._slots // 2) if is_started else self._slots)
+                        lost, at = lost + after - at, after
+                    is_started = True
+                    index, at = at, at + 1
+                    is_whole = words.has(index)
+            except Error as error:
+                if error.code == 'ERR_DISPOSED' and not self._is_open:
+                    return
+                raise
+            if not is_whole:
+                lost += 1
+                continue
+            passed, lost = lost, 0
+            yield Frame(self._frame(index, False), index, passed)
+
+    def _awaited(self, words: Any, at: Optional[int], timeout: int) -> Optional[int]:
+        """The count, once there is a frame to read; None: the ring was closed."""
+        end = None if timeout < 0 else time.monotonic_ns() + timeout
+        while True:
+            count = words.count()
+            if not self._is_open:
+                return None
+            if count > (at or 0):
+                return count
+            left = -1 if end is None else end - time.monotonic_ns()
+            if end is not None and left <= 0:
+                raise TimeoutError(f'the ring {self._name!r} got no frame for {timeout / 1e9} s')
+            words.wait(count, left)
+
+    def close(self) -> None:
+        """Closes the ring in this process: loops over `read` end, and another process may write. Arrays that were taken keep the memory, and
+        the names stay. A second close does nothing."""
+        with self._lock:
+            if not self._is_open:
+                return
+            self._is_open = False
+            if self._users == 0:
+                self._end()
+            else:
+                self._words.wake()  # the last one that waits ends it
+
+    def __enter__(self) -> 'Ring':
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f'Ring({self._name!r}, {self._slots} slots of {list(self.shape)}, {self.dtype})'
+
+
+class _Use:
+    """A call in progress: the words stay as long."""
+
+    def __init__(self, ring: Ring) -> None:
+        self._ring = ring
+
+    def __enter__(self) -> Any:
+        ring = self._ring
+        with ring._lock:
+            if not ring._is_open:
+                raise Error('ERR_DISPOSED', 'the ring was closed')
+            ring._users += 1
+        return ring._words
+
+    def __exit__(self, *_: Any) -> None:
+        ring = self._ring
+        with ring._lock:
+            ring._users -= 1
+            if not ring._is_open and ring._users == 0:
+                ring._end()

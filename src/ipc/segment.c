@@ -1,0 +1,203 @@
+/* Named segments: .npy files in the folder of shm_open, as js/sharing/shared-tensor.js makes and opens them. */
+#ifndef __wasm__
+# include "ipc/segment.h"
+
+# include <errno.h>
+# include <string.h>
+
+# include "formats/formats.h"
+# include "ipc/map.h"
+
+# define MARK ".samebytes-" /* names that begin so are ours */
+
+enum { NAME_BYTES = 255, HEAD_BYTES = 1024, TYPE_ROOM = 8, HEADER_ROOM = 22 * SB_MAX_DIMS + 256 };
+
+sb_status sb__segment_name(const char *given, size_t most, const char **out) {
+  const char *name = given && *given == '/' ? given + 1 : given;
+  if (!name || !*name || strlen(name) > most || strchr(name, '/') || !strcmp(name, ".") ||
+      !strcmp(name, "..") || !strncmp(name, MARK, sizeof MARK - 1)) {
+    return sb__fail(SB_ERR_ARGUMENT,
+                    "name is \"%.40s\"; 1 to %d bytes without a slash were expected, not beginning "
+                    "with " MARK,
+                    name ? name : "", (int)most);
+  }
+  *out = name;
+  return SB_OK;
+}
+
+sb_status sb__segment_failed(const char *name, int error) {
+  switch (error) {
+    case ENOENT: return sb__fail(SB_ERR_NOT_FOUND, "there is no segment \"%s\"", name);
+    case EEXIST: return sb__fail(SB_ERR_EXISTS, "there is a segment \"%s\"", name);
+    case ENOSYS: return sb__fail(SB_ERR_UNSUPPORTED, "shared memory needs Linux");
+    case ENOSPC:
+    case ENOMEM:
+      return sb__fail(SB_ERR_MEMORY, "there is not so much shared memory: %s", strerror(error));
+    default: return sb__fail(SB_ERR_IO, "the segment \"%s\": %s", name, strerror(error));
+  }
+}
+
+/* ---- Making ---- */
+
+/* NumPy's name of a dtype; raw bytes where it has none, as in js/files/npy.js. */
+static void numpy_type(sb_dtype dtype, char *out) {
+  static const char kinds[] = {'b', 'u', 'i', 'f', 'c'}; /* by sb_kind */
+  const int64_t itemsize = sb_dtype_itemsize(dtype);
+  const bool is_raw = dtype == SB_BFLOAT16 || dtype == SB_FLOAT8_E4M3FN || dtype == SB_FLOAT8_E5M2;
+  sb__print(out, TYPE_ROOM, "%c%c%lld", itemsize == 1 ? '|' : '<',
+            is_raw ? 'V' : kinds[sb_dtype_kind(dtype)], (long long)itemsize);
+}
+
+/* Writes a header of .npy, which ends at a multiple of SB_ALIGNMENT. Returns its bytes. */
+static size_t npy_header(const sb_tensor *t, char *out) {
+  char type[TYPE_ROOM];
+  numpy_type(t->dtype, type);
+  size_t n = 10;
+  n += (size_t)sb__print(out + n, HEADER_ROOM - n,
+                         "{'descr': '%s', 'fortran_order': False, 'shape': (", type);
+  for (int32_t d = 0; d < t->ndim; d++) {
+    n += (size_t)sb__print(out + n, HEADER_ROOM - n, "%s%lld", d ? ", " : "",
+                           (long long)t->shape[d]);
+  }
+  n += (size_t)sb__print(out + n, HEADER_ROOM - n, "%s), }", t->ndim == 1 ? "," : "");
+  const size_t end = (n + SB_ALIGNMENT) / SB_ALIGNMENT * SB_ALIGNMENT, length = end - 10;
+  memset(out + n, ' ', end - n);
+  out[end - 1] = '\n';
+  memcpy(out, "\x93NUMPY\x01\x00", 8);
+  out[8] = (char)(length & 255);
+  out[9] = (char)(length >> 8);
+  return end;
+}
+
+/* The text of the link beside a segment: who made it. */
+static void owner_text(const char *name, bool persists, char *out, size_t room) {
+  const sb__process self = sb__os_process();
+  char start[24] = "", space[24] = "";
+  if (self.start) sb__print(start, sizeof start, "%llu", (unsigned long long)self.start);
+  if (self.space) sb__print(space, sizeof space, "%llu", (unsigned long long)self.space);
+  sb__print(out, room, "%lld:%s:%s:%d:%s", (long long)self.id, start, space, persists, name);
+}
+
+/* Maps the elements of an open segment, which begin at a byte of it. */
+static sb_status map_elements(int file, const char *name, int64_t begin, sb_tensor *t) {
+  const int64_t nbytes = sb_tensor_nbytes(t);
+  sb_storage *storage = NULL;
+  int error = 0;
+  sb_status status = nbytes ? sb__map_file(file, begin, nbytes, true, &storage, &error)
+                            : sb_storage_new(0, &storage);
+  if (status) return error ? sb__segment_failed(name, error) : status;
+  status = sb_tensor_init(storage, t->dtype, t->ndim, t->shape, NULL, 0, t);
+  if (status) sb_storage_unref(&storage);
+  return status;
+}
+
+sb_status sb_segment_create(const char *name, sb_dtype dtype, int32_t ndim, const int64_t *shape,
+                            uint32_t mode, uint32_t flags, sb_tensor *out) {
+  char header[HEADER_ROOM], owner[NAME_BYTES + 80];
+  const char *called = NULL;
+  sb_tensor t;
+  int error = 0;
+  sb_status status = sb__segment_name(name, NAME_BYTES, &called);
+  if (!status) status = sb_tensor_init(NULL, dtype, ndim, shape, NULL, 0, &t);
+  if (status) return status;
+  if (mode > 0777 || (flags & ~(SB_SEGMENT_REPLACE | SB_SEGMENT_PERSIST)) != 0)
+    return sb__fail(SB_ERR_ARGUMENT, "there are no permissions %o or no flags %u", mode, flags);
+  const int64_t begin = (int64_t)npy_header(&t, header);
+  const int file = sb__os_segment_new(false, mode, begin + sb_tensor_nbytes(&t), &error);
+  if (file < 0) return sb__segment_failed(called, error);
+  status = map_elements(file, called, begin, &t);
+  if (!status) {
+    owner_text(called, flags & SB_SEGMENT_PERSIST, owner, sizeof owner);
+    error = sb__os_write_head(file, header, (size_t)begin);
+    if (!error) error = sb__os_segment_publish(file, called, owner, flags & SB_SEGMENT_REPLACE);
+    if (error) {
+      status = sb__segment_failed(called, error);
+      sb_storage_unref(&t.storage);
+    }
+  }
+  sb__os_close(file);
+  if (!status) sb_tensor_copy_layout(&t, out);
+  return status;
+}
+
+/* ---- Opening ---- */
+
+/* Reads a header into a layout without bytes, whose elements begin at the byte `begin`. */
+static sb_status read_header(const sb__reader *r, const sb_dtype *wanted, int64_t *begin,
+                             sb_tensor *out) {
+  const double *record = r->words + 1;
+  const int32_t known = (int32_t)record[SB__RECORD_TYPE], ndim = (int32_t)record[SB__RECORD_NDIM];
+  const int64_t itemsize = (int64_t)record[SB__RECORD_BLOCK_BYTES];
+  int64_t shape[SB_MAX_DIMS];
+  for (int32_t d = 0; d < ndim; d++) shape[d] = (int64_t)record[SB__RECORD_SHAPE + d];
+  if (record[SB__RECORD_FOREIGN] != 0) {
+    return sb__fail(SB_ERR_UNSUPPORTED,
+                    "the array is in another order of axes or bytes; map it by other means");
+  }
+  if (known < 0 && !wanted) {
+    return sb__fail(SB_ERR_DTYPE,
+                    "the array is of %lld raw bytes an element; dtype says what they are",
+                    (long long)itemsize);
+  }
+  if (wanted && (known >= 0 ? (int32_t)*wanted != known : sb_dtype_itemsize(*wanted) != itemsize)) {
+    return sb__fail(SB_ERR_DTYPE, "dtype is %s; the array has another one", sb_dtype_name(*wanted));
+  }
+  *begin = (int64_t)r->words[0];
+  return sb_tensor_init(NULL, known < 0 ? *wanted : (sb_dtype)known, ndim, shape, NULL, 0, out);
+}
+
+/* Reads and parses the file's head, which other processes may write to meanwhile: a copy. */
+static sb_status parse_file(int file, const char *name, const sb_dtype *wanted, int64_t *begin,
+                            sb_tensor *out) {
+  double words[1 + SB__RECORD_SHAPE + SB_MAX_DIMS];
+  size_t room = HEAD_BYTES, n = 0;
+  char *bytes = NULL;
+  sb_status status = SB_OK;
+  for (bool again = true; again && !status;) {
+    char *more = sb__realloc(bytes, room);
+    if (!more) {
+      status = sb__fail(SB_ERR_MEMORY, "no memory for a header of %lld bytes", (long long)room);
+      break;
+    }
+    bytes = more;
+    sb__reader r = {.bytes = (const uint8_t *)bytes,
+                    .words = words,
+                    .room = (int64_t)(sizeof words / sizeof *words)};
+    const int error = sb__os_read_head(file, bytes, room, &n, &r.total);
+    r.given = (int64_t)n < r.total ? (int64_t)n : r.total;
+    status = error ? sb__segment_failed(name, error) : sb__npy_parse(&r);
+    again = !status && r.wanted > r.given && (uint64_t)r.wanted > room;
+    room = again ? (size_t)r.wanted : room;
+    if (!again && !status) status = read_header(&r, wanted, begin, out);
+  }
+  sb__free(bytes);
+  return status;
+}
+
+sb_status sb_segment_open(const char *name, const sb_dtype *dtype, sb_tensor *out) {
+  const char *called = NULL;
+  int64_t begin = 0;
+  int file = -1;
+  sb_tensor t;
+  sb_status status = sb__segment_name(name, NAME_BYTES, &called);
+  if (status) return status;
+  if (dtype && !sb__dtype_is_valid(*dtype)) return sb__fail(SB_ERR_DTYPE, "there is no such dtype");
+  const int error = sb__os_segment_open(called, &file);
+  if (error) return sb__segment_failed(called, error);
+  status = parse_file(file, called, dtype, &begin, &t);
+  if (!status) status = map_elements(file, called, begin, &t);
+  sb__os_close(file);
+  if (!status) sb_tensor_copy_layout(&t, out);
+  return status;
+}
+
+sb_status sb_segment_unlink(const char *name) {
+  const char *called = NULL;
+  const sb_status status = sb__segment_name(name, NAME_BYTES, &called);
+  if (status) return status;
+  const int error = sb__os_segment_unlink(called);
+  return error ? sb__segment_failed(called, error) : SB_OK;
+}
+#else
+typedef int sb__no_segment;
+#endif

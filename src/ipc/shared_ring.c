@@ -1,0 +1,318 @@
+/* Rings for programs without JavaScript: the public functions over ring.h, for two segments or for words that the caller has
+ * mapped. js/sharing/shared-ring.js is the same for Node. */
+#ifndef __wasm__
+# include <string.h>
+
+# include "ipc/futex.h"
+# include "ipc/ring.h"
+# include "ipc/segment.h"
+
+enum { NAME_BYTES = 247, TRIES = 100 };
+
+# define CONTROL ".control"
+
+struct sb_ring {
+  sb__ring words;   /* holds its storage */
+  sb_tensor frames; /* holds its storage; NULL: the caller has the frames */
+  sb_storage *role; /* not NULL: the writer's */
+  uint64_t mine;    /* the writer's word */
+  int64_t next;     /* the writer's next frame */
+  int forks;        /* sb__os_forks when the role was got: a child has not got it */
+  bool is_begun;
+};
+
+/* ---- Words to wait on ---- */
+
+sb_status sb_word_wait(const void *word, uint32_t expected, int64_t timeout, sb_wait_result *out) {
+  static const sb_wait_result results[] = {SB_WAIT_WOKEN, SB_WAIT_NOT_EQUAL, SB_WAIT_TIMED_OUT};
+  int64_t end = -1;
+  int error = 0;
+  if (!word || (uintptr_t)word % sizeof expected != 0)
+    return sb__fail(SB_ERR_ALIGNMENT, "a word's address is a multiple of 4");
+  if (timeout >= 0 && sb__add_overflows(sb__os_now(), timeout, &end)) end = -1;
+  const sb__wait_result how = sb__os_futex_wait(word, expected, NULL, end, &error);
+  if (how == SB__WAIT_FAILED) return sb__futex_failed(error);
+  *out = results[how];
+  return SB_OK;
+}
+
+sb_status sb_word_wake(void *word, int64_t count, int64_t *woken) {
+  if (!word || (uintptr_t)word % sizeof(uint32_t) != 0)
+    return sb__fail(SB_ERR_ALIGNMENT, "a word's address is a multiple of 4");
+  int64_t n = 0;
+  const sb_status status = sb__futex_wake(word, count, &n);
+  if (!status && woken) *woken = n;
+  return status;
+}
+
+/* ---- Making and opening ---- */
+
+/* The name of the control words; NULL: no memory. */
+static char *control_name(const char *name) {
+  const size_t n = strlen(name);
+  char *control = sb__alloc(n + sizeof CONTROL);
+  if (!control) {
+    (void)sb__fail(SB_ERR_MEMORY, "no memory for a name");
+    return NULL;
+  }
+  memcpy(control, name, n);
+  memcpy(control + n, CONTROL, sizeof CONTROL);
+  return control;
+}
+
+/* Makes the object. Takes the control words over, and the frames where there are any, also on failure. */
+static sb_status new_ring(sb_storage *control, int64_t slots, const sb_tensor *frames,
+                          sb_ring **out) {
+  sb_ring *ring = sb__alloc(sizeof *ring);
+  if (!ring) {
+    sb_storage *storage = frames ? frames->storage : NULL;
+    sb_storage_unref(&storage);
+    sb_storage_unref(&control);
+    return sb__fail(SB_ERR_MEMORY, "no memory for a ring");
+  }
+  memset(ring, 0, sizeof *ring);
+  ring->words = (sb__ring){control, slots};
+  if (frames) sb_tensor_copy_layout(frames, &ring->frames);
+  *out = ring;
+  return SB_OK;
+}
+
+void sb_ring_close(sb_ring **ring) {
+  if (!ring || !*ring) return;
+  sb_storage_unref(&(*ring)->role);
+  sb_storage_unref(&(*ring)->frames.storage);
+  sb_storage_unref(&(*ring)->words.control);
+  sb__free(*ring);
+  *ring = NULL;
+}
+
+static int64_t bytes_of_frame(const sb_tensor *frames) {
+  return sb_tensor_nbytes(frames) / frames->shape[0];
+}
+
+/* Makes a ring of both segments, which it takes over, also on failure. */
+static sb_status finish_ring(sb_tensor *frames, sb_tensor *control, sb_ring **out) {
+  sb_ring *ring = NULL;
+  const int64_t slots = frames->ndim > 0 ? frames->shape[0] : 0;
+  sb_status status = SB_OK;
+  if (slots < 1 || control->dtype != SB_UINT64 || control->ndim != 1 ||
+      control->shape[0] - SB__RING_FIRST != slots) {
+    status = sb__fail(SB_ERR_FORMAT, "this is no ring: its words do not fit its frames");
+    sb_storage_unref(&frames->storage);
+    sb_storage_unref(&control->storage);
+    return status;
+  }
+  status = new_ring(control->storage, slots, frames, &ring);
+  if (!status) status = sb__ring_check(&ring->words, bytes_of_frame(frames));
+  if (!status) status = sb__ring_recover(&ring->words);
+  if (status) sb_ring_close(&ring);
+  if (!status) *out = ring;
+  return status;
+}
+
+/* Who can open the frames finds complete control words. */
+static sb_status create_segments(const char *name, const char *control_name, const sb_tensor *t,
+                                 uint32_t mode, uint32_t flags, sb_ring **out) {
+  const int64_t words = SB__RING_FIRST + t->shape[0];
+  sb_tensor control, frames;
+  if (flags & SB_SEGMENT_REPLACE) {
+    const sb_status gone = sb_segment_unlink(name);
+    if (gone && gone != SB_ERR_NOT_FOUND) return gone;
+  }
+  sb_status status = sb_segment_create(control_name, SB_UINT64, 1, &words, mode, flags, &control);
+  if (status) return status;
+  const sb__ring ring = {control.storage, t->shape[0]};
+  status = sb__ring_make(&ring, bytes_of_frame(t));
+  if (!status) status = sb_segment_create(name, t->dtype, t->ndim, t->shape, mode, flags, &frames);
+  if (status) {
+    sb_storage_unref(&control.storage);
+  } else {
+    status = finish_ring(&frames, &control, out);
+    if (status) (void)sb__os_segment_unlink(name);
+  }
+  if (status) (void)sb__os_segment_unlink(control_name);
+  return status;
+}
+
+sb_status sb_ring_create(const char *name, int64_t slots, sb_dtype dtype, int32_t ndim,
+                         const int64_t *shape, uint32_t mode, uint32_t flags, sb_ring **out) {
+  const char *called = NULL;
+  int64_t whole[SB_MAX_DIMS];
+  sb_tensor t;
+  sb_status status = sb__segment_name(name, NAME_BYTES, &called);
+  if (status) return status;
+  if (slots < 1)
+    return sb__fail(SB_ERR_BOUNDS, "slots is %lld; at least 1 was expected", (long long)slots);
+  if (ndim < 0 || ndim >= SB_MAX_DIMS)
+    return sb__fail(SB_ERR_SHAPE, "a frame has 0 to %d axes", SB_MAX_DIMS - 1);
+  whole[0] = slots;
+  for (int32_t d = 0; d < ndim; d++) whole[d + 1] = shape[d];
+  status = sb_tensor_init(NULL, dtype, ndim + 1, whole, NULL, 0, &t);
+  if (status) return status;
+  char *control = control_name(called);
+  if (!control) return SB_ERR_MEMORY;
+  status = create_segments(called, control, &t, mode, flags, out);
+  sb__free(control);
+  return status;
+}
+
+/* Opens both segments. Fails with SB_ERR_STALE where the frames were replaced meanwhile: the words may be another ring's. */
+static sb_status open_segments(const char *name, const char *control_name, const sb_dtype *dtype,
+                               sb_ring **out) {
+  sb_tensor frames, control;
+  uint64_t before = 0, after = 1;
+  if (!sb__os_segment_inode(name, &before))
+    return sb__fail(SB_ERR_NOT_FOUND, "there is no ring \"%s\"", name);
+  sb_status status = sb_segment_open(name, dtype, &frames);
+  if (status) return status;
+  status = sb_segment_open(control_name, NULL, &control);
+  const bool is_same = sb__os_segment_inode(name, &after) && before == after;
+  if (!status && is_same) return finish_ring(&frames, &control, out);
+  if (!status) sb_storage_unref(&control.storage);
+  sb_storage_unref(&frames.storage);
+  if (is_same) return status;
+  return sb__fail(SB_ERR_STALE, "the ring \"%s\" was replaced or removed meanwhile", name);
+}
+
+sb_status sb_ring_open(const char *name, const sb_dtype *dtype, sb_ring **out) {
+  const char *called = NULL;
+  sb_status status = sb__segment_name(name, NAME_BYTES, &called);
+  if (status) return status;
+  char *control = control_name(called);
+  if (!control) return SB_ERR_MEMORY;
+  for (int tries = 0; tries < TRIES; tries++) {
+    status = open_segments(called, control, dtype, out);
+    if (status != SB_ERR_STALE) break;
+  }
+  sb__free(control);
+  return status;
+}
+
+sb_status sb_ring_attach(void *words, size_t nbytes, int64_t slots, int64_t frame_nbytes,
+                         sb_ring **out) {
+  sb_storage *control = NULL;
+  sb_ring *ring = NULL;
+  sb_status status = sb_storage_wrap(words, nbytes, NULL, NULL, &control);
+  if (!status) status = new_ring(control, slots, NULL, &ring);
+  if (!status) status = sb__ring_check(&ring->words, frame_nbytes);
+  if (!status) status = sb__ring_recover(&ring->words);
+  if (status) sb_ring_close(&ring);
+  if (!status) *out = ring;
+  return status;
+}
+
+sb_status sb_ring_unlink(const char *name) {
+  const char *called = NULL;
+  sb_status status = sb__segment_name(name, NAME_BYTES, &called);
+  if (status) return status;
+  char *control = control_name(called);
+  if (!control) return SB_ERR_MEMORY;
+  const sb_status frames = sb_segment_unlink(called), words = sb_segment_unlink(control);
+  sb__free(control);
+  return frames == SB_ERR_NOT_FOUND ? words : frames;
+}
+
+sb_status sb_ring_frames(const sb_ring *ring, sb_tensor *out) {
+  if (!ring->frames.storage)
+    return sb__fail(SB_ERR_ARGUMENT, "the frames of an attached ring are the caller's");
+  sb_tensor_copy_layout(&ring->frames, out);
+  return SB_OK;
+}
+
+/* ---- Writing ---- */
+
+sb_status sb_ring_begin(sb_ring *ring, int64_t *index) {
+  sb_status status = SB_OK;
+  if (ring->role && ring->forks != sb__os_forks()) { /* the parent's */
+    sb_storage_unref(&ring->role);
+    ring->is_begun = false;
+  }
+  if (!ring->role) {
+    uint64_t count = 0;
+    status = sb__ring_claim(&ring->words, &ring->role, &ring->mine, &count);
+    if (status) return status;
+    ring->forks = sb__os_forks();
+    ring->next = (int64_t)count;
+  }
+  status = sb__ring_begin(&ring->words, ring->next, ring->mine);
+  if (status) return status;
+  ring->is_begun = true;
+  *index = ring->next;
+  return SB_OK;
+}
+
+sb_status sb_ring_commit(sb_ring *ring) {
+  if (!ring->is_begun || ring->forks != sb__os_forks())
+    return sb__fail(SB_ERR_STALE, "no frame was begun");
+  const sb_status status = sb__ring_commit(&ring->words, ring->next);
+  if (status) return status;
+  ring->is_begun = false;
+  ring->next++;
+  return SB_OK;
+}
+
+/* ---- Reading ---- */
+
+sb_status sb_ring_count(const sb_ring *ring, int64_t *out) {
+  uint64_t count = 0;
+  const sb_status status = sb__ring_word(&ring->words, SB__RING_COUNT, &count);
+  if (status) return status;
+  if (count > INT64_C(1) << 53)
+    return sb__fail(SB_ERR_FORMAT, "byte 64: the count of frames is %llu",
+                    (unsigned long long)count);
+  *out = (int64_t)count;
+  return SB_OK;
+}
+
+sb_status sb_ring_has(const sb_ring *ring, int64_t index, bool *out) {
+  return sb__ring_has(&ring->words, index, out);
+}
+
+sb_status sb_ring_wait(const sb_ring *ring, int64_t count, int64_t timeout, int64_t *out) {
+  const char *words = ring->words.control->data;
+  sb_wait_result how = SB_WAIT_WOKEN;
+  const sb_status status = sb_word_wait(words + SB__RING_COUNT * sizeof(uint64_t),
+                                        (uint32_t)(uint64_t)count, timeout, &how);
+  return status ? status : sb_ring_count(ring, out);
+}
+
+/* The first frame may be the oldest one; a reader that is overtaken later skips half the ring. */
+static void skip_lost(const sb_ring *ring, int64_t count, sb_ring_reader *reader) {
+  const int64_t slots = ring->words.slots;
+  if (reader->next >= count - slots) return;
+  const int64_t back = !reader->is_started ? slots : slots > 1 ? slots / 2 : 1;
+  reader->lost += count - back - reader->next;
+  reader->next = count - back;
+}
+
+sb_status sb_ring_read(const sb_ring *ring, sb_ring_reader *reader, int64_t timeout,
+                       int64_t *index) {
+  int64_t count = 0;
+  bool waited = false, has = false;
+  for (;;) {
+    sb_status status = sb_ring_count(ring, &count);
+    if (status) return status;
+    if (reader->next < 0) reader->next = count > ring->words.slots ? count - ring->words.slots : 0;
+    if (reader->next >= count) {
+      *index = -1;
+      if (waited || timeout == 0) return SB_OK;
+      status = sb_ring_wait(ring, count, timeout, &count);
+      if (status) return status;
+      waited = true; /* a signal may have ended it: the caller may want to know */
+      continue;
+    }
+    skip_lost(ring, count, reader);
+    reader->is_started = true;
+    status = sb_ring_has(ring, reader->next, &has);
+    if (status) return status;
+    const int64_t n = reader->next++;
+    if (has) {
+      *index = n;
+      return SB_OK;
+    }
+    reader->lost++;
+  }
+}
+#else
+typedef int sb__no_shared_ring;
+#endif

@@ -1,0 +1,191 @@
+/* A SharedRing in a page, for C11 on 64-bit Linux: needs nothing of samebytes, neither a library nor another header. One process
+ * writes frames, others read them; docs/rings.md specifies the words. The ring is made by others: SharedRing.create in Node,
+ * Ring.create in Python, sb_ring_create in C. Functions give 0, or an error number of the system.
+ *
+ *   sbr_ring r;
+ *   int64_t n = 0;
+ *   int error = sbr_open(&r, "camera");
+ *   if (!error) error = sbr_begin(&r, &n);                 // EBUSY: another process writes
+ *   if (!error) memset(sbr_frame(&r, n), 128, r.frame_bytes);
+ *   if (!error) sbr_commit(&r);
+ *
+ * A reader copies sbr_frame(&r, n) for n below sbr_count(&r), then asks sbr_has(&r, n): if so, the copy is whole. */
+#ifndef SAMEBYTES_RING_H
+#define SAMEBYTES_RING_H
+#ifndef _GNU_SOURCE
+# define _GNU_SOURCE /* syscall; of use before the first header of the system alone */
+#endif
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SBR_SLOTS = 1, SBR_BYTES, SBR_WRITER, SBR_NAMESPACE, SBR_COUNT = 8, SBR_FIRST = 16 };
+
+typedef struct sbr_ring {
+  char *maps[2]; /* of the frames and of the words */
+  size_t mapped[2];
+  char *frames;
+  _Atomic uint64_t *words;
+  int64_t slots, frame_bytes, next; /* next: the writer's */
+  uint64_t mine;                    /* 0: not the writer */
+  bool is_begun;
+} sbr_ring;
+
+/* Maps a .npy file; the data begins after its header. */
+static inline int sbr__map(const char *name, const char *more, char **map, size_t *nbytes,
+                           char **data) {
+  char path[300];
+  uint8_t head[12];
+  snprintf(path, sizeof path, "/dev/shm/%s%s", name, more);
+  const int file = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  if (file < 0) return errno;
+  const off_t end = lseek(file, 0, SEEK_END);
+  int error = pread(file, head, 12, 0) == 12 && !memcmp(head, "\x93NUMPY", 6) ? 0 : EINVAL;
+  const size_t begin = error          ? 0
+                       : head[6] == 1 ? 10u + head[8] + 256u * head[9]
+                                      : 12u + head[8] + 256u * head[9] + 65536u * head[10] +
+                                            ((size_t)head[11] << 24);
+  if (!error && (end < 0 || (size_t)end < begin || begin % 8)) error = EINVAL;
+  *map = error ? MAP_FAILED : mmap(NULL, (size_t)end, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (!error && *map == MAP_FAILED) error = errno;
+  close(file);
+  if (error) *map = NULL;
+  *nbytes = error ? 0 : (size_t)end;
+  *data = *map + begin;
+  return error;
+}
+
+/* Gives the writer's role up, and unmaps. A second close does nothing. */
+static inline void sbr_close(sbr_ring *r) {
+  if (r->mine) atomic_compare_exchange_strong(&r->words[SBR_WRITER], &r->mine, 0);
+  for (int i = 0; i < 2; i++)
+    if (r->maps[i]) munmap(r->maps[i], r->mapped[i]);
+  memset(r, 0, sizeof *r);
+}
+
+static inline int sbr_open(sbr_ring *r, const char *name) {
+  char *words = NULL;
+  memset(r, 0, sizeof *r);
+  int error = sbr__map(name, "", &r->maps[0], &r->mapped[0], &r->frames);
+  if (!error) error = sbr__map(name, ".control", &r->maps[1], &r->mapped[1], &words);
+  if (!error) {
+    const size_t count = (r->mapped[1] - (size_t)(words - r->maps[1])) / 8;
+    const uint64_t room = r->mapped[0] - (size_t)(r->frames - r->maps[0]);
+    r->words = (_Atomic uint64_t *)(void *)words;
+    if (count <= SBR_FIRST || r->words[0] != UINT64_C(0x31676e69722d6273)) error = EINVAL;
+    const uint64_t slots = error ? 1 : r->words[SBR_SLOTS], bytes = error ? 0 : r->words[SBR_BYTES];
+    if (!error && (slots != count - SBR_FIRST || bytes > room / slots)) error = EINVAL;
+    r->slots = (int64_t)slots;
+    r->frame_bytes = (int64_t)bytes;
+  }
+  if (error) sbr_close(r);
+  return error;
+}
+
+static inline int64_t sbr_count(const sbr_ring *r) {
+  return (int64_t)(r->words[SBR_COUNT] & INT64_MAX);
+}
+static inline void *sbr_frame(const sbr_ring *r, int64_t n) {
+  return r->frames + n % r->slots * r->frame_bytes;
+}
+
+/* Is frame n whole in its slot? Then all that was read of it before is of it. */
+static inline bool sbr_has(const sbr_ring *r, int64_t n) {
+  atomic_thread_fence(memory_order_seq_cst);
+  return r->words[SBR_FIRST + n % r->slots] == 2 * (uint64_t)n + 2;
+}
+
+/* Sleeps while the count is `seen`, for at most so many nanoseconds; negative: without an end. Look again after it. */
+static inline void sbr_wait(const sbr_ring *r, int64_t seen, int64_t timeout) {
+  const struct timespec t = {timeout / 1000000000, timeout % 1000000000};
+  syscall(SYS_futex, &r->words[SBR_COUNT], 0, (uint32_t)seen, timeout < 0 ? NULL : &t, NULL, 0);
+}
+
+static inline void sbr__count(sbr_ring *r, int64_t count) {
+  r->words[SBR_COUNT] = (uint64_t)count;
+  syscall(SYS_futex, &r->words[SBR_COUNT], 1, INT32_MAX, NULL, NULL, 0);
+}
+
+/* When a process started, 0: it is not visible; its state; the namespace of process numbers. */
+static inline uint64_t sbr__start(const char *path, char *state) {
+  char text[1024] = "";
+  unsigned long long start = 0;
+  FILE *file = fopen(path, "re");
+  if (!file) return 0;
+  text[fread(text, 1, sizeof text - 1, file)] = 0;
+  fclose(file);
+  const char *rest = strrchr(text, ')');
+  if (!rest ||
+      sscanf(rest + 1,
+             " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+             state, &start) < 2)
+    return 0;
+  return start & ((UINT64_C(1) << 42) - 1);
+}
+
+static inline uint64_t sbr__namespace(void) {
+  char text[64] = "";
+  return readlink("/proc/self/ns/pid", text, sizeof text - 1) < 0
+             ? 0
+             : strtoull(text + strcspn(text, "0123456789"), NULL, 10);
+}
+
+static inline bool sbr__has_ended(uint64_t writer, uint64_t space) {
+  char path[40], state = 0;
+  const uint64_t start = writer & ((UINT64_C(1) << 42) - 1);
+  if (!writer) return true;
+  if (!start || !space || space != sbr__namespace()) return false;
+  snprintf(path, sizeof path, "/proc/%llu/stat", (unsigned long long)(writer >> 42));
+  const uint64_t found = sbr__start(path, &state);
+  return found ? found != start || state == 'Z' || state == 'X'
+               : kill((pid_t)(writer >> 42), 0) && errno == ESRCH;
+}
+
+static inline int sbr__claim(sbr_ring *r) {
+  char state = 0;
+  const uint64_t mine = (uint64_t)getpid() << 42 | sbr__start("/proc/self/stat", &state);
+  uint64_t before = r->words[SBR_WRITER];
+  do {
+    if (!sbr__has_ended(before, r->words[SBR_NAMESPACE])) return EBUSY;
+  } while (!atomic_compare_exchange_strong(&r->words[SBR_WRITER], &before, mine));
+  r->words[SBR_NAMESPACE] = sbr__namespace();
+  r->mine = mine;
+  r->next = sbr_count(r);
+  if (sbr_has(r, r->next)) sbr__count(r, ++r->next); /* it was whole, and not counted yet */
+  for (int64_t i = 0; i < r->slots; i++)
+    if (r->words[SBR_FIRST + i] % 2) r->words[SBR_FIRST + i] = 0; /* half-written */
+  return 0;
+}
+
+/* Begins frame n, whose slot may then be written. EBUSY: another process, which has not ended, writes. */
+static inline int sbr_begin(sbr_ring *r, int64_t *n) {
+  const int error = r->mine ? 0 : sbr__claim(r);
+  if (error) return error;
+  if (r->words[SBR_WRITER] != r->mine) return EBUSY;
+  r->words[SBR_FIRST + r->next % r->slots] = 2 * (uint64_t)r->next + 1;
+  atomic_thread_fence(memory_order_seq_cst); /* before the frame's first byte */
+  r->is_begun = true;
+  *n = r->next;
+  return 0;
+}
+
+/* Publishes it. EINVAL: none was begun. */
+static inline int sbr_commit(sbr_ring *r) {
+  if (!r->is_begun) return EINVAL;
+  atomic_thread_fence(memory_order_seq_cst); /* after its last one */
+  r->words[SBR_FIRST + r->next % r->slots] = 2 * (uint64_t)r->next + 2;
+  r->is_begun = false;
+  sbr__count(r, ++r->next);
+  return 0;
+}
+#endif

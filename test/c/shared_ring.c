@@ -1,0 +1,290 @@
+#include "check.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The public functions on segments and rings, with a process that is killed. Node is the other side in
+ * test/native/ring-c.test.js. */
+
+static char name[64], control[80];
+
+/* Both names are gone whatever a test did. */
+static void clean(void) {
+  if (sb_ring_unlink(name) != SB_OK) return;
+}
+
+static void segments(void) {
+  const int64_t shape[] = {3, 5};
+  sb_tensor made, seen, again;
+  const sb_dtype bf16 = SB_BFLOAT16, f32 = SB_FLOAT32;
+  EQ(sb_segment_create(name, SB_INT32, 2, shape, 0600, 0, &made), SB_OK);
+  FAILS(SB_ERR_EXISTS, sb_segment_create(name, SB_INT32, 2, shape, 0600, 0, &out));
+  EQ(sb_segment_open(name, NULL, &seen), SB_OK);
+  EQ(seen.dtype, SB_INT32);
+  EQ(seen.ndim, 2);
+  EQ(seen.shape[1], 5);
+  EQ((uintptr_t)sb_tensor_data(&seen) % SB_ALIGNMENT, 0);
+  ((int32_t *)sb_tensor_data(&made))[14] = 77;
+  EQ(((int32_t *)sb_tensor_data(&seen))[14], 77);
+  FAILS(SB_ERR_DTYPE, sb_segment_open(name, &f32, &out));
+  EQ(sb_segment_create(name, SB_BFLOAT16, 1, shape, 0600, SB_SEGMENT_REPLACE, &again), SB_OK);
+  FAILS(SB_ERR_DTYPE, sb_segment_open(name, NULL, &out));
+  sb_tensor_release(&seen);
+  EQ(sb_segment_open(name, &bf16, &seen), SB_OK);
+  EQ(sb_tensor_nbytes(&seen), 6);
+  for (sb_dtype dtype = 0; dtype < SB_DTYPE_COUNT; dtype++) {
+    sb_tensor_release(&seen);
+    sb_tensor_release(&again);
+    EQ(sb_segment_create(name, dtype, 1, shape, 0600, SB_SEGMENT_REPLACE, &again), SB_OK);
+    EQ(sb_segment_open(name, &dtype, &seen), SB_OK);
+    EQ(seen.dtype, dtype);
+  }
+  sb_tensor_release(&seen);
+  sb_tensor_release(&again);
+  sb_tensor_release(&made);
+  const int64_t none[] = {0, 4};
+  EQ(sb_segment_create(name, SB_UINT8, 2, none, 0600, SB_SEGMENT_REPLACE, &made), SB_OK);
+  EQ(sb_segment_open(name, NULL, &seen), SB_OK);
+  EQ(sb_tensor_numel(&seen), 0);
+  sb_tensor_release(&seen);
+  sb_tensor_release(&made);
+  EQ(sb_segment_unlink(name), SB_OK);
+  EQ(sb_segment_unlink(name), SB_ERR_NOT_FOUND);
+  FAILS(SB_ERR_NOT_FOUND, sb_segment_open(name, NULL, &out));
+  const char *wrong[] = {"", "/", "a/b", ".", "..", ".samebytes-1", NULL};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    FAILS(SB_ERR_ARGUMENT, sb_segment_open(wrong[i], NULL, &out));
+    FAILS(SB_ERR_ARGUMENT, sb_segment_create(wrong[i], SB_UINT8, 1, shape, 0600, 0, &out));
+    EQ(sb_segment_unlink(wrong[i]), SB_ERR_ARGUMENT);
+  }
+  FAILS(SB_ERR_ARGUMENT, sb_segment_create(name, SB_UINT8, 1, shape, 01000, 0, &out));
+  FAILS(SB_ERR_ARGUMENT, sb_segment_create(name, SB_UINT8, 1, shape, 0600, 4, &out));
+  FAILS(SB_ERR_DTYPE, sb_segment_create(name, (sb_dtype)99, 1, shape, 0600, 0, &out));
+  UNTIL_OK(1, sb_segment_create(name, SB_UINT8, 1, shape, 0600, 0, &made), (void)0);
+  UNTIL_OK(2, sb_segment_open(name, NULL, &seen), (void)0);
+  sb_tensor_release(&seen);
+  sb_tensor_release(&made);
+  EQ(sb_segment_unlink(name), SB_OK);
+}
+
+static int64_t *frame_of(const sb_ring *ring, int64_t n) {
+  sb_tensor frames, frame;
+  EQ(sb_ring_frames(ring, &frames), SB_OK);
+  EQ(sb_select(&frames, 0, n % frames.shape[0], &frame), SB_OK);
+  return sb_tensor_data(&frame);
+}
+
+static void put(sb_ring *ring, int64_t value) {
+  int64_t n = -1;
+  EQ(sb_ring_begin(ring, &n), SB_OK);
+  for (int i = 0; i < 4; i++) frame_of(ring, n)[i] = value;
+  EQ(sb_ring_commit(ring), SB_OK);
+}
+
+static void in_one_process(void) {
+  const int64_t shape[] = {4};
+  sb_ring *ring = NULL, *other = NULL, *more = NULL;
+  int64_t n = -1, count = -1;
+  bool has = false;
+  EQ(sb_ring_create(name, 4, SB_INT64, 1, shape, 0600, 0, &ring), SB_OK);
+  EQ(sb_ring_create(name, 4, SB_INT64, 1, shape, 0600, 0, &more), SB_ERR_EXISTS);
+  EQ(sb_ring_open(name, NULL, &other), SB_OK);
+  EQ(sb_ring_commit(ring), SB_ERR_STALE);
+  sb_ring_reader reader = {.next = -1}, late = {.next = -1};
+  EQ(sb_ring_read(other, &reader, 0, &n), SB_OK);
+  EQ(n, -1);
+  EQ(sb_ring_read(other, &reader, 1000, &n), SB_OK);
+  EQ(n, -1);
+  for (int64_t i = 0; i < 3; i++) {
+    put(ring, 10 + i);
+    EQ(sb_ring_read(other, &reader, -1, &n), SB_OK);
+    EQ(n, i);
+    EQ(frame_of(other, n)[3], 10 + i);
+    EQ(sb_ring_has(other, n, &has), SB_OK);
+    CHECK(has);
+  }
+  EQ(sb_ring_begin(other, &n), SB_ERR_BUSY);
+  for (int64_t i = 3; i < 11; i++) put(ring, 10 + i);
+  EQ(sb_ring_has(other, 2, &has), SB_OK);
+  CHECK(!has);
+  EQ(sb_ring_read(other, &reader, 0, &n), SB_OK); /* half a ring behind the writer */
+  EQ(n, 9);
+  EQ(reader.lost, 6);
+  EQ(sb_ring_read(other, &late, 0, &n), SB_OK);
+  EQ(n, 7);
+  EQ(late.lost, 0);
+  sb_ring_reader all = {0};
+  EQ(sb_ring_read(other, &all, 0, &n), SB_OK);
+  EQ(n, 7);
+  EQ(all.lost, 7);
+  EQ(sb_ring_wait(other, 10, 0, &count), SB_OK);
+  EQ(count, 11);
+  EQ(sb_ring_begin(ring, &n), SB_OK);
+  sb_ring_close(&ring);
+  CHECK(!ring);
+  sb_ring_close(&ring);
+  put(other, 30); /* the next writer goes on with the next index */
+  EQ(sb_ring_count(other, &count), SB_OK);
+  EQ(count, 12);
+  EQ(sb_ring_create(name, 2, SB_INT64, 1, shape, 0600, SB_SEGMENT_REPLACE, &more), SB_OK);
+  EQ(frame_of(other, 11)[0], 30); /* who had it keeps it */
+  EQ(sb_ring_open(name, NULL, &ring), SB_OK);
+  EQ(sb_ring_count(ring, &count), SB_OK);
+  EQ(count, 0);
+  for (sb_ring **each = (sb_ring *[]){ring, other, more, NULL}; *each; each++) {
+    sb_ring *it = *each;
+    sb_ring_close(&it);
+  }
+  EQ(sb_ring_unlink(name), SB_OK);
+  EQ(sb_ring_unlink(name), SB_ERR_NOT_FOUND);
+  EQ(sb_ring_open(name, NULL, &ring), SB_ERR_NOT_FOUND);
+  EQ(sb_ring_create(name, 0, SB_INT64, 1, shape, 0600, 0, &ring), SB_ERR_BOUNDS);
+}
+
+/* A writer that is killed inside its third frame. */
+static void write_and_wait(void) {
+  sb_ring *ring = NULL;
+  int64_t n = -1;
+  if (sb_ring_open(name, NULL, &ring)) _exit(1);
+  for (int i = 0; i < 2; i++) put(ring, 10 + i);
+  if (sb_ring_begin(ring, &n)) _exit(2);
+  frame_of(ring, n)[0] = 99;
+  for (;;) pause();
+}
+
+static void killed(void) {
+  const int64_t shape[] = {4};
+  sb_ring *ring = NULL;
+  int64_t n = -1;
+  bool has = true;
+  EQ(sb_ring_create(name, 4, SB_INT64, 1, shape, 0600, 0, &ring), SB_OK);
+  const pid_t child = fork();
+  if (!child) write_and_wait();
+  sb_ring_reader reader = {0};
+  for (int64_t i = 0; i < 2; i++) {
+    do EQ(sb_ring_read(ring, &reader, -1, &n), SB_OK);
+    while (n < 0);
+    EQ(n, i);
+    EQ(frame_of(ring, n)[3], 10 + i);
+  }
+  while (frame_of(ring, 2)[0] != 99) usleep(1000);
+  EQ(sb_ring_begin(ring, &n), SB_ERR_BUSY);
+  kill(child, SIGKILL);
+  waitpid(child, NULL, 0);
+  EQ(sb_ring_has(ring, 2, &has), SB_OK);
+  CHECK(!has);
+  EQ(sb_ring_read(ring, &reader, 0, &n), SB_OK);
+  EQ(n, -1);
+  put(ring, 12);
+  EQ(sb_ring_read(ring, &reader, 0, &n), SB_OK);
+  EQ(n, 2);
+  EQ(frame_of(ring, 2)[0], 12);
+  EQ(reader.lost, 0);
+  sb_ring_close(&ring);
+  EQ(sb_ring_unlink(name), SB_OK);
+}
+
+/* A child that has its parent's object is no writer, and its end ends no writing. */
+static void forked(void) {
+  const int64_t shape[] = {4};
+  sb_ring *ring = NULL;
+  int how = -1;
+  EQ(sb_ring_create(name, 4, SB_INT64, 1, shape, 0600, 0, &ring), SB_OK);
+  put(ring, 1);
+  int64_t n = -1;
+  EQ(sb_ring_begin(ring, &n), SB_OK);
+  const pid_t child = fork();
+  if (!child) {
+    const bool refused =
+        sb_ring_commit(ring) == SB_ERR_STALE && sb_ring_begin(ring, &n) == SB_ERR_BUSY;
+    sb_ring_close(&ring);
+    _exit(refused ? 0 : 1);
+  }
+  waitpid(child, &how, 0);
+  EQ(how, 0);
+  EQ(sb_ring_commit(ring), SB_OK);
+  put(ring, 2);
+  sb_ring_close(&ring);
+  EQ(sb_ring_unlink(name), SB_OK);
+}
+
+static void attached(void) {
+  enum { WORDS = 16 + 3 };
+  static _Atomic uint64_t words[WORDS];
+  sb_ring *ring = NULL;
+  int64_t n = -1, count = 0;
+  sb_tensor out;
+  EQ(sb_ring_attach(words, sizeof words, 3, 8, &ring), SB_ERR_FORMAT);
+  words[1] = 3;
+  words[2] = 8;
+  words[0] = UINT64_C(0x31676e69722d6273);
+  EQ(sb_ring_attach(words, sizeof words, 4, 8, &ring), SB_ERR_ARGUMENT);
+  EQ(sb_ring_attach(words, sizeof words, 3, 9, &ring), SB_ERR_FORMAT);
+  CHECK(!ring);
+  UNTIL_OK(2, sb_ring_attach(words, sizeof words, 3, 8, &ring), CHECK(!ring));
+  EQ(sb_ring_frames(ring, &out), SB_ERR_ARGUMENT);
+  EQ(sb_ring_begin(ring, &n), SB_OK);
+  EQ(words[16], 1);
+  EQ(sb_ring_commit(ring), SB_OK);
+  EQ(words[16], 2);
+  EQ(words[8], 1);
+  words[8] = UINT64_MAX;
+  EQ(sb_ring_count(ring, &count), SB_ERR_FORMAT);
+  sb_ring_close(&ring);
+  EQ(words[3], 0);
+}
+
+static void foreign(void) { /* two segments that are no ring */
+  const int64_t shape[] = {4, 2}, few[] = {19};
+  sb_tensor frames, words;
+  sb_ring *ring = NULL;
+  EQ(sb_segment_create(name, SB_INT64, 2, shape, 0600, 0, &frames), SB_OK);
+  EQ(sb_ring_open(name, NULL, &ring), SB_ERR_NOT_FOUND);
+  EQ(sb_segment_create(control, SB_UINT64, 1, few, 0600, 0, &words), SB_OK);
+  EQ(sb_ring_open(name, NULL, &ring), SB_ERR_FORMAT);
+  CHECK(!ring);
+  sb_tensor_release(&frames);
+  sb_tensor_release(&words);
+  EQ(sb_ring_unlink(name), SB_OK);
+}
+
+static void without_memory(void) {
+  const int64_t shape[] = {4};
+  sb_ring *ring = NULL;
+  UNTIL_OK(4, sb_ring_create(name, 4, SB_INT64, 1, shape, 0600, 0, &ring), CHECK(!ring));
+  sb_ring_close(&ring);
+  UNTIL_OK(6, sb_ring_open(name, NULL, &ring), CHECK(!ring));
+  sb_ring_close(&ring);
+  EQ(sb_ring_unlink(name), SB_OK);
+}
+
+static void waits(void) {
+  static _Atomic uint32_t word = 5;
+  sb_wait_result how = SB_WAIT_WOKEN;
+  int64_t woken = 7;
+  EQ(sb_word_wait((char *)&word + 1, 5, 0, &how), SB_ERR_ALIGNMENT);
+  EQ(sb_word_wait(NULL, 5, 0, &how), SB_ERR_ALIGNMENT);
+  EQ(sb_word_wake(NULL, 1, NULL), SB_ERR_ALIGNMENT);
+  EQ(sb_word_wait((void *)&word, 4, -1, &how), SB_OK);
+  EQ(how, SB_WAIT_NOT_EQUAL);
+  EQ(sb_word_wait((void *)&word, 5, 1000, &how), SB_OK);
+  EQ(how, SB_WAIT_TIMED_OUT);
+  EQ(sb_word_wake((void *)&word, INT64_MAX, &woken), SB_OK);
+  EQ(woken, 0);
+}
+
+int main(void) {
+  snprintf(name, sizeof name, "samebytes-test-c-%d", (int)getpid());
+  snprintf(control, sizeof control, "%s.control", name);
+  atexit(clean);
+  test("a segment is a .npy file that others map", segments);
+  test("frames go from a writer to readers, which lose what they are too slow for", in_one_process);
+  test("a writer that is killed inside a frame takes nothing with it", killed);
+  test("a child that was forked is no writer, and gives up nothing of its parent's", forked);
+  test("words that the caller has mapped become a ring", attached);
+  test("segments that are no ring are refused", foreign);
+  test("without memory nothing is made, and nothing left", without_memory);
+  test("a word is compared before anybody sleeps", waits);
+  return done();
+}

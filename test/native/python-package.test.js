@@ -1,0 +1,240 @@
+'use strict'
+// The Python package beside Node: rings, shared tensors, what a killed process leaves. NumPy is the system's.
+const assert = require('node:assert/strict')
+const { execFileSync } = require('node:child_process')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const { SharedRing, SharedTensor, pythonPath } = require('samebytes')
+const { library } = require('samebytes/native')
+const { nativeOnly, skip, turn } = require('../setup')
+const { PYTHON, nodePeer, pythonPeer, endPeers } = require('../peer-process')
+const { clean, fresh } = require('../segments')
+
+const PRELUDE = `sys.path.insert(0, ${JSON.stringify(pythonPath)})
+import time
+from samebytes import Error, Ring, SharedTensor
+name = sys.argv[1]
+def code(fn):
+  try: return fn()
+  except Error as error: return error.code
+`
+/** As if there were neither NumPy nor the library. */
+const BARE = `import os
+sys.modules['numpy'] = None
+os.environ['SAMEBYTES_LIBRARY'] = '/nowhere'
+`
+
+describe('the Python package', function () {
+  this.timeout(120000)
+  nativeOnly()
+  before(function () {
+    if (library === null) throw new Error('libsamebytes is missing; first: bash .ci/build library')
+    try {
+      execFileSync(PYTHON, ['-c', 'import numpy'], { stdio: 'pipe', env: { PATH: process.env.PATH } })
+    } catch {
+      skip(this, 'Python with NumPy is missing')
+    }
+  })
+  afterEach(async () => {
+    await endPeers()
+    clean()
+  })
+  const peer = (source, name, before = '') => pythonPeer(before + PRELUDE + source, [name])
+  const ringOf = (more = {}) => SharedRing.create(fresh(), { slots: 4, shape: [2, 50], dtype: 'int32', ...more })
+  const ended = async child => assert.deepEqual(await child.exit, { code: 0, signal: null, errors: '' })
+
+  it('writes frames that we read whole, each counted once', async () => {
+    const ring = ringOf()
+    const writer = peer('ring = Ring.open(name)\nfor i in range(1000): ring.write(i)', ring.name)
+    let next = 0
+    for await (const { tensor, index, lost } of ring.read({ from: 0 })) {
+      assert.equal(index, next + lost)
+      next = index + 1
+      const values = tensor.data.slice()
+      if (ring.intact(index)) assert.ok(values.every(value => value === index), `frame ${index} is of several`)
+      if (index === 999) break
+    }
+    await ended(writer)
+    assert.equal(ring.write(0), 1000) // it has given the role up
+    ring.dispose()
+  })
+
+  for (const [how, before] of [['with NumPy and the library', ''], ['with neither', BARE]]) {
+    it(`reads whole frames that we write, each counted once, ${how}`, async function () {
+      if (before !== '' && process.arch !== 'x64') return skip(this, 'without the library only x86-64 can')
+      const ring = ringOf()
+      const reader = peer(`
+ring, seen, torn, missed, after = Ring.open(name), 0, 0, 0, 0
+say('ready')
+for array, index, lost in ring.read(from_=0):
+  assert index == after + lost
+  after, missed = index + 1, missed + lost
+  values = set(memoryview(array).cast('B').cast('i').tolist())
+  if ring.intact(index): seen, torn = seen + 1, torn + (values != {index})
+  if index == 999: break
+say(seen > 0, torn)`, ring.name, before)
+      assert.equal(await reader.next(), 'ready')
+      for (let i = 0; i < 1000; i++) {
+        ring.write(i)
+        if (i % 20 === 0) await turn()
+      }
+      assert.equal(await reader.next(), 'True 0')
+      await ended(reader)
+      ring.dispose()
+    })
+  }
+
+  it('shows a frame in place: the same bytes, read-only, until the writer comes back', async () => {
+    const ring = ringOf({ slots: 1 })
+    ring.write(3)
+    const reader = peer(`
+ring = Ring.open(name)
+frame = next(ring.read())
+say(frame.array[1, 49], frame.array.flags.writeable, ring.intact(0))
+input()
+say(frame.array[1, 49], ring.intact(0))`, ring.name)
+    assert.equal(await reader.next(), '3 False True')
+    ring.next().fill(8)
+    reader.send('')
+    assert.equal(await reader.next(), '8 False')
+    await ended(reader)
+    ring.dispose()
+  })
+
+  it('that is killed inside a frame takes nothing with it, and the next one goes on', async () => {
+    const ring = ringOf()
+    const source = `
+ring = Ring.open(name)
+ring.write(ring.count)
+ring.next()[:] = -1
+say(code(lambda: Ring.open(name).next()))
+input()`
+    for (let i = 0; i < 3; i++) {
+      const writer = peer(source, ring.name)
+      assert.equal(await writer.next(), 'ERR_BUSY')
+      assert.throws(() => ring.next(), { code: 'ERR_BUSY' })
+      await writer.kill('SIGKILL')
+      assert.deepEqual([ring.count, ring.intact(i), ring.intact(i + 1)], [i + 1, true, false])
+    }
+    assert.equal(ring.write(3), 3)
+    ring.dispose()
+  })
+
+  it('goes on after a Node that was killed inside a frame', async () => {
+    const ring = ringOf()
+    const writer = nodePeer("const ring = require('samebytes').SharedRing.open(process.env.RING); ring.write(0); ring.next().fill(9); await send('inside'); await next()", { env: { RING: ring.name } })
+    assert.equal(await writer.next(), 'inside')
+    await writer.kill('SIGKILL')
+    const after = peer(`
+with Ring.open(name) as ring:
+  frames = ring.read(timeout=20)
+  say([next(frames).index, ring.write(1), next(frames).array[0, 0].item()])`, ring.name)
+    assert.equal(await after.next(), '[0, 1, 1]')
+    await ended(after)
+    ring.dispose()
+  })
+
+  it('makes rings and tensors that we open and list, in every dtype', async () => {
+    const name = fresh()
+    const maker = peer(`
+for dtype in input().split():
+  with SharedTensor.create(name, (2, 3), dtype, if_exists='replace') as shared: say(shared.dtype)
+  input()
+ring = Ring.create(name, 4, 3, 'float64', if_exists='replace')
+say(ring.write([1, 2, 3]), code(lambda: Ring.create(name, 4, 3)), Ring.create(name, 4, 3, 'float64', if_exists='open').count)
+input()
+say(code(lambda: Ring.create(name, 5, 3, 'float64', if_exists='open')), Ring.unlink(name), code(lambda: Ring.open(name)))`, name)
+    const { dtypes } = require('samebytes')
+    maker.send(dtypes.join(' '))
+    for (const dtype of dtypes) {
+      assert.equal(await maker.next(), dtype)
+      assert.deepEqual([SharedTensor.open(name, { dtype }).tensor.shape, SharedTensor.list().find(each => each.name === name).pid], [[2, 3], maker.child.pid])
+      maker.send('')
+    }
+    assert.equal(await maker.next(), '0 ERR_EXISTS 1')
+    const { value: { tensor } } = await SharedRing.open(name).read().next()
+    assert.deepEqual(tensor.toArray(), [1, 2, 3])
+    maker.send('')
+    assert.equal(await maker.next(), 'ERR_SHAPE None ERR_NOT_FOUND')
+    await ended(maker)
+  })
+
+  it('waits for an element, is woken, and wakes', async () => {
+    const shared = SharedTensor.create(fresh(), [2], { dtype: 'int64' })
+    const other = peer(`
+shared = SharedTensor.open(${JSON.stringify(shared.descriptor)})
+say(shared.wait(0, 5), shared.wait(0, 0, timeout=0.01), code(lambda: shared.wait(2, 0)))
+while shared.array[0] == 0: shared.wait(0, 0)
+shared.array[1] = 7
+shared.notify(1)`, shared.name)
+    assert.equal(await other.next(), 'not-equal timed-out ERR_BOUNDS')
+    const answered = shared.wait(1, 0)
+    shared.tensor.set(1n, 0)
+    shared.notify(0)
+    assert.match(await answered, /^(ok|not-equal)$/)
+    assert.equal(shared.tensor.get(1), 7n)
+    await ended(other)
+    shared.dispose()
+  })
+
+  it('ends its loops when the ring is closed, handles signals while it waits, and tells when no frame comes', async () => {
+    const ring = ringOf()
+    const other = peer(`
+import signal, threading
+ring = Ring.open(name)
+try: next(ring.read(timeout=0.05))
+except TimeoutError as error: say(error)
+threading.Timer(0.2, ring.close).start()
+say(list(ring.read()), code(lambda: ring.count))
+def handle(*_): raise KeyboardInterrupt
+signal.signal(signal.SIGALRM, handle)
+signal.setitimer(signal.ITIMER_REAL, 0.2)
+try: next(Ring.open(name).read())
+except KeyboardInterrupt: say('interrupted')`, ring.name)
+    assert.equal(await other.next(), `the ring '${ring.name}' got no frame for 0.05 s`)
+    assert.equal(await other.next(), '[] ERR_DISPOSED')
+    assert.equal(await other.next(), 'interrupted')
+    await ended(other)
+    ring.dispose()
+  })
+
+  it('refuses what makes no sense, with our codes', async () => {
+    const name = fresh()
+    const held = SharedTensor.create(name, [3], { dtype: 'float32' })
+    const other = peer(`
+say([code(fn) for fn in [lambda: SharedTensor.open(''), lambda: SharedTensor.open(name + '-none'), lambda: SharedTensor.open(name, 'int32'), lambda: SharedTensor.create(name, 3),
+  lambda: SharedTensor.create(name, -1), lambda: SharedTensor.create(name, 1, 'float31'), lambda: SharedTensor.open(name).wait(0, 0), lambda: Ring.open(name), lambda: Ring.create(name + '-r', 0, 1),
+  lambda: SharedTensor.open('/etc/hostname'), lambda: SharedTensor.open({'path': '/dev/shm/' + name, 'id': '1-2'})]])`, name)
+    assert.deepEqual(JSON.parse((await other.next()).replaceAll("'", '"')), ['ERR_ARGUMENT', 'ERR_NOT_FOUND', 'ERR_DTYPE', 'ERR_EXISTS', 'ERR_SHAPE', 'ERR_DTYPE', 'ERR_DTYPE', 'ERR_NOT_FOUND', 'ERR_BOUNDS', 'ERR_FORMAT', 'ERR_STALE'])
+    await ended(other)
+    held.dispose()
+  })
+
+  it('without the library writes nothing, and says what is missing', async () => {
+    const ring = ringOf()
+    const other = peer(`
+say([code(fn) for fn in [lambda: Ring.open(name).next(), lambda: SharedTensor.create(name + '-x', 1), lambda: Ring.unlink(name)]])
+try: Ring.open(name).write(1)
+except Error as error: say(error)`, ring.name, BARE)
+    assert.equal(await other.next(), "['ERR_UNSUPPORTED', 'ERR_UNSUPPORTED', 'ERR_UNSUPPORTED']")
+    assert.match(await other.next(), /needs libsamebytes\.so\.1 \(\/nowhere is not there\); SAMEBYTES_LIBRARY names one$/)
+    await ended(other)
+    ring.dispose()
+  })
+
+  it('is a wheel that has the library, built by Python alone', () => {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-wheel-'))
+    try {
+      const options = { encoding: 'utf8', cwd: folder, env: { PATH: process.env.PATH, PYTHONDONTWRITEBYTECODE: '1' } }
+      const name = execFileSync(PYTHON, [path.join(pythonPath, 'backend.py'), folder], options).trim()
+      const check = `import sys, zipfile; zipfile.ZipFile(sys.argv[1]).extractall('site'); sys.path.insert(0, 'site')
+from samebytes import _library, __version__; print(__version__, _library.find().path)`
+      const [version, place] = execFileSync(PYTHON, ['-c', check, path.join(folder, name)], options).trim().split(' ')
+      assert.equal(version, require('samebytes/package.json').version)
+      assert.equal(place, path.join(fs.realpathSync(folder), 'site', 'samebytes', 'libsamebytes.so.1'))
+    } finally {
+      fs.rmSync(folder, { recursive: true })
+    }
+  })
+})

@@ -1,0 +1,138 @@
+'use strict'
+// Rings and segments that Node and C programs have together: ring-peer.c by libsamebytes, ring-page.c by samebytes_ring.h alone.
+const assert = require('node:assert/strict')
+const { execFileSync } = require('node:child_process')
+const fs = require('node:fs')
+const os = require('node:os')
+const path = require('node:path')
+const { SharedRing, SharedTensor } = require('samebytes')
+const { include, library } = require('samebytes/native')
+const { nativeOnly, skip, turn } = require('../setup')
+const { nodePeer, programPeer, endPeers } = require('../peer-process')
+const { clean, fresh } = require('../segments')
+
+describe('rings and C', function () {
+  this.timeout(120000)
+  nativeOnly()
+  let folder
+  before(function () {
+    if (library === null) throw new Error('libsamebytes is missing; first: bash .ci/build library')
+    folder = fs.mkdtempSync(path.join(os.tmpdir(), 'samebytes-ring-'))
+    const compile = (program, ...more) => execFileSync(process.env.CC ?? 'gcc', ['-Wall', '-Wextra', '-Werror', '-I', include, '-o', path.join(folder, program), path.join(__dirname, `${program}.c`), ...more], { stdio: 'pipe' })
+    try {
+      compile('ring-peer', library, `-Wl,-rpath,${path.dirname(library)}`)
+      compile('ring-page', '-std=c11', '-O2', '-Wconversion')
+    } catch (error) {
+      if (error.code === 'ENOENT') skip(this, 'a C compiler is missing')
+      throw error
+    }
+  })
+  after(() => { fs.rmSync(folder, { recursive: true, force: true }) })
+  afterEach(async () => {
+    await endPeers()
+    clean()
+  })
+  const start = (program, ...args) => programPeer(path.join(folder, program), args)
+  const peer = (...args) => start('ring-peer', ...args)
+  const ringOf = name => SharedRing.create(name, { slots: 4, shape: [2, 50], dtype: 'int32' })
+
+  /** Every frame up to one, counted once; whole ones have their index in all elements. */
+  async function readUpTo (ring, last) {
+    let [next, whole] = [0, 0]
+    for await (const { tensor, index, lost } of ring.read({ from: 0 })) {
+      assert.equal(index, next + lost)
+      next = index + 1
+      const values = tensor.data.slice()
+      if (ring.intact(index)) {
+        whole++
+        assert.ok(values.every(value => value === index), `frame ${index} is of several`)
+      }
+      if (index === last) return whole
+    }
+  }
+
+  for (const program of ['ring-peer', 'ring-page']) {
+    it(`${program}: a C program writes, and we read whole frames only`, async () => {
+      const ring = ringOf(fresh())
+      const reading = readUpTo(ring, 2999)
+      const writer = start(program, 'write', ring.name, '3000')
+      assert.ok(await reading > 0)
+      assert.deepEqual(await writer.exit, { code: 0, signal: null, errors: '' })
+      ring.write(7) // it has given the role up
+      assert.equal(ring.count, 3001)
+      ring.dispose()
+    })
+
+    it(`${program}: we write, and a C program reads whole frames only`, async () => {
+      const ring = ringOf(fresh())
+      const reader = start(program, 'read', ring.name, '3000')
+      assert.equal(await reader.next(), 'ready')
+      for (let i = 0; i < 3000; i++) {
+        ring.write(i)
+        if (i % 100 === 0) await turn()
+      }
+      const { whole, torn, lost, overwritten } = JSON.parse(await reader.next())
+      assert.deepEqual([torn, whole + lost + overwritten], [0, 3000])
+      assert.ok(whole > 0)
+      ring.dispose()
+    })
+
+    it(`${program}: a C program that is killed inside a frame takes nothing with it`, async () => {
+      const name = fresh()
+      const maker = peer('make', name)
+      assert.equal((await maker.exit).code, 0)
+      assert.ok(SharedTensor.list().some(segment => segment.name === name && !segment.isAlive && segment.pid === maker.child.pid))
+      const writer = start(program, 'hang', name)
+      assert.equal(await writer.next(), 'inside')
+      const ring = SharedRing.open(name)
+      assert.equal(ring.count, 2)
+      assert.throws(() => ring.write(1), { code: 'ERR_BUSY', message: `process ${writer.child.pid} writes the ring; there is one writer at a time` })
+      await writer.kill('SIGKILL')
+      assert.deepEqual([ring.intact(1), ring.intact(2)], [true, false])
+      assert.equal(ring.write(2), 2)
+      assert.equal(await readUpTo(SharedRing.open(name), 2), 3)
+      ring.dispose()
+      SharedRing.unlink(name)
+    })
+
+    it(`${program}: a Node that is killed inside a frame is followed by a C program`, async () => {
+      const ring = ringOf(fresh())
+      const writer = nodePeer("const ring = require('samebytes').SharedRing.open(process.env.RING); ring.write(0); ring.next().fill(9); await send('inside'); await next()", { env: { RING: ring.name } })
+      assert.equal(await writer.next(), 'inside')
+      assert.match((await start(program, 'write', ring.name).exit).errors, /^ERR_BUSY: process \d+ writes the ring/)
+      await writer.kill('SIGKILL')
+      assert.equal((await start(program, 'write', ring.name, '2').exit).code, 0)
+      assert.equal(await readUpTo(ring, 2), 3)
+      ring.dispose()
+    })
+  }
+
+  for (const [writes, reads] of [['ring-peer', 'ring-page'], ['ring-page', 'ring-peer']]) {
+    it(`${reads} reads whole frames only of ${writes}, and follows it where it was killed`, async () => {
+      const ring = ringOf(fresh())
+      const reader = start(reads, 'read', ring.name, '3001')
+      assert.equal(await reader.next(), 'ready')
+      const writer = start(writes, 'hang', ring.name, '3000')
+      assert.equal(await writer.next(), 'inside')
+      await writer.kill('SIGKILL')
+      assert.equal((await start(reads, 'write', ring.name).exit).code, 0)
+      const { whole, torn, lost, overwritten } = JSON.parse(await reader.next())
+      assert.deepEqual([torn, whole + lost + overwritten, ring.count], [0, 3001, 3001])
+      assert.ok(whole > 0)
+      ring.dispose()
+    })
+  }
+
+  it('a C program and we wake each other', async () => {
+    const shared = SharedTensor.create(fresh(), [2], { dtype: 'int32' })
+    const other = peer('wait', shared.name)
+    assert.equal(await other.next(), 'ready')
+    const answered = shared.wait(1, 0)
+    shared.tensor.set(1, 0)
+    shared.notify(0)
+    assert.match(await answered, /^(ok|not-equal)$/)
+    assert.deepEqual(shared.tensor.toArray(), [1, 1])
+    assert.equal((await other.exit).code, 0)
+    shared.dispose()
+  })
+})

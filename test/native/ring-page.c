@@ -1,0 +1,67 @@
+/* ring-peer.c's commands write, hang and read, by samebytes_ring.h alone. */
+#include <samebytes_ring.h>
+
+static void check(int error, const char *what) {
+  if (!error) return;
+  if (error == EBUSY) fprintf(stderr, "ERR_BUSY: process 0 writes the ring");
+  fprintf(stderr, "%s: %s\n", what, strerror(error));
+  exit(1);
+}
+
+static void fill(sbr_ring *r, int64_t n, int32_t value) {
+  volatile int32_t *values = sbr_frame(r, n);
+  for (int64_t i = 0; i < r->frame_bytes / 4; i++) values[i] = value;
+}
+
+static void read_frames(sbr_ring *r, int64_t last) {
+  int64_t next = 0, whole = 0, torn = 0, overwritten = 0, lost = 0;
+  while (next <= last) {
+    const int64_t count = sbr_count(r);
+    if (next >= count) {
+      sbr_wait(r, count, -1);
+      continue;
+    }
+    if (next < count - r->slots) {
+      lost += count - r->slots - next;
+      next = count - r->slots;
+    }
+    const volatile int32_t *values = sbr_frame(r, next);
+    bool same = true, before = sbr_has(r, next);
+    for (int64_t i = 0; i < r->frame_bytes / 4; i++) same &= values[i] == (int32_t)next;
+    const bool has = before && sbr_has(r, next);
+    whole += has;
+    overwritten += !has;
+    torn += has && !same;
+    next++;
+  }
+  printf("{\"whole\":%lld,\"torn\":%lld,\"overwritten\":%lld,\"lost\":%lld}\n", (long long)whole,
+         (long long)torn, (long long)overwritten, (long long)lost);
+}
+
+int main(int argc, char **argv) {
+  const char *what = argc > 1 ? argv[1] : "";
+  const int64_t count = argc > 3 ? atoll(argv[3]) : 1;
+  int64_t n = 0;
+  sbr_ring r;
+  check(sbr_open(&r, argc > 2 ? argv[2] : ""), "open");
+  if (!strcmp(what, "read")) {
+    printf("ready\n");
+    fflush(stdout);
+    read_frames(&r, count - 1);
+  } else {
+    for (int64_t i = 0; i < count; i++) {
+      check(sbr_begin(&r, &n), "begin");
+      fill(&r, n, (int32_t)n);
+      check(sbr_commit(&r), "commit");
+    }
+  }
+  if (!strcmp(what, "hang")) {
+    check(sbr_begin(&r, &n), "begin");
+    fill(&r, n, -1);
+    printf("inside\n");
+    fflush(stdout);
+    for (;;) pause();
+  }
+  sbr_close(&r);
+  return 0;
+}
